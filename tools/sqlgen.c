@@ -1,0 +1,218 @@
+/* sqlgen.c: turns src/store/sql into C. Run by the build:  sqlgen SQL_DIR OUT_DIR
+
+   common/NAME.sql                 the statement NAME for both engines
+   sqlite/NAME.sql, postgres/NAME.sql   overrides; a statement must end up with a text for both
+   engines migrations/NNNN_name.sql        a migration for both, or NNNN_name.sqlite.sql with
+   NNNN_name.postgres.sql
+
+   It writes stmt_list.h (X-macro list of names, used for the enum) and stmt_table.c (the texts).
+   It must fail on anything unexpected: a statement that exists for one engine only is a bug. */
+#define _GNU_SOURCE
+#include <ctype.h>
+#include <dirent.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAMES_MAX = 512, ENGINES = 2 };
+
+typedef struct entry {
+    char name[128];
+    char *text[ENGINES]; /* 0 SQLite, 1 PostgreSQL */
+} entry;
+
+typedef struct table {
+    entry rows[NAMES_MAX];
+    size_t count;
+} table;
+
+static void die(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    (void)fputs("sqlgen: ", stderr);
+    (void)vfprintf(stderr, format, args);
+    (void)fputc('\n', stderr);
+    va_end(args);
+    exit(1);
+}
+
+static char *file_read(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    char *text = NULL;
+    long size;
+
+    if (!file || fseek(file, 0, SEEK_END) || (size = ftell(file)) < 0 || fseek(file, 0, SEEK_SET))
+        die("cannot read %s", path);
+    text = calloc(1, (size_t)size + 1);
+    if (!text || fread(text, 1, (size_t)size, file) != (size_t)size)
+        die("cannot read %s", path);
+    (void)fclose(file);
+    return text;
+}
+
+static entry *entry_get(table *rows, const char *name)
+{
+    entry *row;
+
+    for (size_t i = 0; i < rows->count; i++)
+        if (strcmp(rows->rows[i].name, name) == 0)
+            return &rows->rows[i];
+    if (rows->count == NAMES_MAX || strlen(name) >= sizeof(rows->rows[0].name))
+        die("too many statements, or a name is too long: %s", name);
+    row = &rows->rows[rows->count++];
+    (void)snprintf(row->name, sizeof(row->name), "%s", name);
+    return row;
+}
+
+/* Reads every .sql of a folder. `engine` -1 means both. An override replaces the common text. */
+static void folder_read(table *rows, const char *dir, int engine)
+{
+    DIR *folder = opendir(dir);
+    struct dirent *item;
+
+    if (!folder)
+        die("cannot open %s", dir);
+    while ((item = readdir(folder))) {
+        char path[4096];
+        char name[256];
+        char *dot;
+        char *text;
+        int only = engine;
+
+        if (!strstr(item->d_name, ".sql"))
+            continue;
+        (void)snprintf(path, sizeof(path), "%s/%s", dir, item->d_name);
+        (void)snprintf(name, sizeof(name), "%s", item->d_name);
+        dot = strchr(name, '.');
+        if (strcmp(dot, ".sqlite.sql") == 0)
+            only = 0;
+        else if (strcmp(dot, ".postgres.sql") == 0)
+            only = 1;
+        else if (strcmp(dot, ".sql") != 0)
+            die("unexpected file name %s", path);
+        *dot = '\0';
+        text = file_read(path);
+        for (int i = 0; i < ENGINES; i++)
+            if (only == -1 || only == i)
+                entry_get(rows, name)->text[i] = text;
+    }
+    (void)closedir(folder);
+}
+
+static int entry_order(const void *a, const void *b)
+{
+    return strcmp(((const entry *)a)->name, ((const entry *)b)->name);
+}
+
+/* Comments and white space at the ends are for readers of the .sql file, not for the database. */
+static void text_write(FILE *out, const char *text)
+{
+    bool blank = true;
+    bool quoted = false;
+
+    (void)fputc('"', out);
+    for (const char *at = text; *at; at++) {
+        if (*at == '\'')
+            quoted = !quoted;
+        if (!quoted && at[0] == '-' && at[1] == '-') {
+            while (at[1] && at[1] != '\n')
+                at++;
+            continue;
+        }
+        if (!quoted && isspace((unsigned char)*at)) {
+            if (!blank)
+                (void)fputc(' ', out);
+            blank = true;
+            continue;
+        }
+        blank = false;
+        if (*at == '"' || *at == '\\')
+            (void)fputc('\\', out);
+        if (*at == '\n')
+            (void)fputs("\\n", out);
+        else
+            (void)fputc(*at, out);
+    }
+    (void)fputc('"', out);
+}
+
+static void table_write(FILE *out, const char *name, table *rows)
+{
+    (void)fprintf(out, "const hf_stmt_text %s[] = {\n", name);
+    for (size_t i = 0; i < rows->count; i++) {
+        entry *row = &rows->rows[i];
+
+        if (!row->text[0] || !row->text[1])
+            die("%s has no text for %s", row->name, row->text[0] ? "PostgreSQL" : "SQLite");
+        (void)fprintf(out, "    {\"%s\",\n     ", row->name);
+        text_write(out, row->text[0]);
+        (void)fprintf(out, ",\n     ");
+        text_write(out, row->text[1]);
+        (void)fprintf(out, "},\n");
+    }
+    (void)fprintf(out, "};\nconst size_t %s_count = %zu;\n\n", name, rows->count);
+}
+
+static FILE *file_open(const char *dir, const char *name)
+{
+    char path[4096];
+    FILE *file;
+
+    (void)snprintf(path, sizeof(path), "%s/%s", dir, name);
+    file = fopen(path, "w");
+    if (!file)
+        die("cannot write %s", path);
+    return file;
+}
+
+int main(int argc, char **argv)
+{
+    static table statements;
+    static table migrations;
+    static const char *const folders[] = {"common", "sqlite", "postgres"};
+    FILE *out;
+
+    if (argc != 3)
+        die("usage: sqlgen SQL_DIR OUT_DIR");
+    for (int i = 0; i < 3; i++) {
+        char dir[4096];
+
+        (void)snprintf(dir, sizeof(dir), "%s/%s", argv[1], folders[i]);
+        folder_read(&statements, dir, i - 1);
+    }
+    {
+        char dir[4096];
+
+        (void)snprintf(dir, sizeof(dir), "%s/migrations", argv[1]);
+        folder_read(&migrations, dir, -1);
+    }
+    qsort(statements.rows, statements.count, sizeof(entry), entry_order);
+    qsort(migrations.rows, migrations.count, sizeof(entry), entry_order);
+
+    out = file_open(argv[2], "stmt_list.h");
+    (void)fprintf(
+        out, "/* Generated by tools/sqlgen from src/store/sql. */\n#define HF_STMT_LIST(X) \\\n");
+    for (size_t i = 0; i < statements.count; i++) {
+        (void)fprintf(out, "    X(HF_STMT_");
+        for (const char *at = statements.rows[i].name; *at; at++)
+            (void)fputc(toupper((unsigned char)*at), out);
+        (void)fprintf(out, ", \"%s\") \\\n", statements.rows[i].name);
+    }
+    (void)fprintf(out, "\n");
+    if (fclose(out))
+        die("cannot write stmt_list.h");
+
+    out = file_open(argv[2], "stmt_table.c");
+    (void)fprintf(
+        out, "/* Generated by tools/sqlgen from src/store/sql. */\n#include \"store/stmt.h\"\n\n");
+    table_write(out, "hf_stmt_texts", &statements);
+    table_write(out, "hf_migration_texts", &migrations);
+    if (fclose(out))
+        die("cannot write stmt_table.c");
+    return 0;
+}
