@@ -38,19 +38,26 @@ hf_status hf_err_set(hf_err *err, hf_status status, const char *format, ...)
 
 hf_status hf_err_because(hf_err *err, hf_status status, const char *format, ...)
 {
-    char inner[HF_ERR_TEXT_MAX];
+    char doing[HF_ERR_TEXT_MAX];
     va_list args;
-    int len;
+    size_t len;
+    size_t room;
 
     if (status == HF_OK || !err)
         return status;
-    memcpy(inner, err->text, sizeof(inner));
     err->status = status;
     va_start(args, format);
-    len = vsnprintf(err->text, sizeof(err->text), format, args);
+    (void)vsnprintf(doing, sizeof(doing) - 2, format, args);
     va_end(args);
-    if (len >= 0 && (size_t)len + 2 < sizeof(err->text) && inner[0])
-        (void)snprintf(err->text + len, sizeof(err->text) - (size_t)len, ": %s", inner);
+    len = strlen(doing);
+    if (err->text[0]) {
+        memcpy(doing + len, ": ", 3);
+        len += 2;
+    }
+    room = sizeof(err->text) - len; /* what is left for the old text and its NUL */
+    memmove(err->text + len, err->text, room);
+    memcpy(err->text, doing, len);
+    err->text[sizeof(err->text) - 1] = '\0';
     text_trim_utf8(err->text);
     return status;
 }
