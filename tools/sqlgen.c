@@ -109,8 +109,111 @@ static int entry_order(const void *a, const void *b)
     return strcmp(((const entry *)a)->name, ((const entry *)b)->name);
 }
 
-/* Comments and white space at the ends are for readers of the .sql file, not for the database. */
-static void text_write(FILE *out, const char *text)
+typedef struct word {
+    const char *name;
+    const char *text[ENGINES];
+} word;
+
+static const word words[] = {
+    {"int", {"INTEGER", "BIGINT"}},
+    {"blob", {"BLOB", "BYTEA"}},
+    {"real", {"REAL", "DOUBLE PRECISION"}},
+    {"hot", {"STRICT", "WITH (fillfactor = 50)"}},
+    {"cold", {"STRICT", ""}},
+    {"rowless", {"STRICT, WITHOUT ROWID", ""}},
+};
+
+typedef struct column {
+    char name[64];
+    char type[32];
+} column;
+
+static const char *array_type(const char *type)
+{
+    if (strcmp(type, "int") == 0)
+        return "bigint";
+    if (strcmp(type, "text") == 0)
+        return "text";
+    if (strcmp(type, "blob") == 0)
+        return "bytea";
+    if (strcmp(type, "real") == 0)
+        return "double precision";
+    die("unknown column type %s in {insert ...}", type);
+    return NULL;
+}
+
+/* Reads "a int, b text" and returns the number of columns. */
+static size_t columns_read(const char *list, column *columns, size_t max)
+{
+    size_t count = 0;
+    int used = 0;
+
+    while (count < max && sscanf(list, " %63[a-z_0-9] %31[a-z]%n", columns[count].name, columns[count].type, &used) == 2) {
+        count++;
+        list += used;
+        while (isspace((unsigned char)*list))
+            list++;
+        if (*list != ',')
+            break;
+        list++;
+    }
+    if (*list || !count)
+        die("cannot read the columns of {insert ...} at: %s", list);
+    return count;
+}
+
+static void insert_write(FILE *out, const char *list, int engine)
+{
+    column columns[64];
+    size_t count = columns_read(list, columns, 64);
+
+    for (size_t i = 0; i < count; i++)
+        (void)fprintf(out, "%s%s", i ? ", " : "(", columns[i].name);
+    (void)fputs(engine == 0 ? ") VALUES (" : ") SELECT ", out);
+    for (size_t i = 0; i < count; i++) {
+        if (engine == 0)
+            (void)fprintf(out, "%s?%zu", i ? ", " : "", i + 1);
+        else
+            (void)fprintf(out, "%su.%s", i ? ", " : "", columns[i].name);
+    }
+    if (engine == 0) {
+        (void)fputc(')', out);
+        return;
+    }
+    (void)fputs(" FROM unnest(", out);
+    for (size_t i = 0; i < count; i++)
+        (void)fprintf(out, "?%zu::%s[], ", i + 1, array_type(columns[i].type));
+    (void)fprintf(out, "?%zu::bigint[], ?%zu::bytea[]) AS u(", count + 1, count + 2);
+    for (size_t i = 0; i < count; i++)
+        (void)fprintf(out, "%s, ", columns[i].name);
+    (void)fputs("guard_run, guard_head) JOIN run g ON g.key = u.guard_run AND g.head = u.guard_head", out);
+}
+
+/* Writes what stands for {name ...} and returns the position of the closing brace. */
+static const char *brace_write(FILE *out, const char *at, int engine)
+{
+    const char *end = strchr(at, '}');
+    char name[4096];
+
+    if (!end || (size_t)(end - at) >= sizeof(name))
+        die("a brace does not close: %.40s", at);
+    (void)snprintf(name, sizeof(name), "%.*s", (int)(end - at - 1), at + 1);
+    if (strncmp(name, "insert ", 7) == 0) {
+        insert_write(out, name + 7, engine);
+        return end;
+    }
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (strcmp(words[i].name, name) == 0) {
+            (void)fputs(words[i].text[engine], out);
+            return end;
+        }
+    }
+    die("unknown word {%s}", name);
+    return end;
+}
+
+/* Comments and white space are for readers of the .sql file, not for the database. */
+static void text_write(FILE *out, const char *text, int engine)
 {
     bool blank = true;
     bool quoted = false;
@@ -131,6 +234,10 @@ static void text_write(FILE *out, const char *text)
             continue;
         }
         blank = false;
+        if (!quoted && *at == '{') {
+            at = brace_write(out, at, engine);
+            continue;
+        }
         if (*at == '"' || *at == '\\')
             (void)fputc('\\', out);
         if (*at == '\n')
@@ -141,18 +248,19 @@ static void text_write(FILE *out, const char *text)
     (void)fputc('"', out);
 }
 
-static void table_write(FILE *out, const char *name, table *rows)
+/* A statement needs a text for both engines; a migration may concern one engine only. */
+static void table_write(FILE *out, const char *name, table *rows, bool both)
 {
     (void)fprintf(out, "const hf_stmt_text %s[] = {\n", name);
     for (size_t i = 0; i < rows->count; i++) {
         entry *row = &rows->rows[i];
 
-        if (!row->text[0] || !row->text[1])
+        if (both && (!row->text[0] || !row->text[1]))
             die("%s has no text for %s", row->name, row->text[0] ? "PostgreSQL" : "SQLite");
         (void)fprintf(out, "    {\"%s\",\n     ", row->name);
-        text_write(out, row->text[0]);
+        text_write(out, row->text[0] ? row->text[0] : "", 0);
         (void)fprintf(out, ",\n     ");
-        text_write(out, row->text[1]);
+        text_write(out, row->text[1] ? row->text[1] : "", 1);
         (void)fprintf(out, "},\n");
     }
     (void)fprintf(out, "};\nconst size_t %s_count = %zu;\n\n", name, rows->count);
@@ -210,8 +318,8 @@ int main(int argc, char **argv)
     out = file_open(argv[2], "stmt_table.c");
     (void)fprintf(
         out, "/* Generated by tools/sqlgen from src/store/sql. */\n#include \"store/stmt.h\"\n\n");
-    table_write(out, "hf_stmt_texts", &statements);
-    table_write(out, "hf_migration_texts", &migrations);
+    table_write(out, "hf_stmt_texts", &statements, true);
+    table_write(out, "hf_migration_texts", &migrations, false);
     if (fclose(out))
         die("cannot write stmt_table.c");
     return 0;

@@ -1,0 +1,25 @@
+/* utf8.h: well-formed UTF-8 as Unicode defines it: no over-long forms, no surrogates, nothing above
+   U+10FFFF. */
+#ifndef HF_BASE_UTF8_H
+#define HF_BASE_UTF8_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/slice.h"
+
+enum { HF_UTF8_MAX = 4 }; /* bytes of one character */
+
+/* Bytes of the well-formed character at the front of `left` bytes, or 0 when there is none. */
+size_t hf_utf8_size(const char *at, size_t left);
+
+bool hf_utf8_valid(hf_slice text);
+
+/* The code point of the well-formed character of `size` bytes at `at`. */
+uint32_t hf_utf8_point(const char *at, size_t size);
+
+/* Writes a code point that is no surrogate and not above U+10FFFF; returns its bytes, 1 to 4. */
+size_t hf_utf8_put(uint32_t point, char *out_bytes);
+
+#endif

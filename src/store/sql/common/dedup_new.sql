@@ -1,0 +1,1 @@
+INSERT INTO dedup {insert instance int, hash blob, command int}

@@ -1,0 +1,2 @@
+-- ?1 name -> value
+SELECT value FROM meta WHERE name = ?1

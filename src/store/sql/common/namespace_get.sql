@@ -1,0 +1,2 @@
+-- ?1 name -> key
+SELECT key FROM namespace WHERE name = ?1

@@ -1,0 +1,220 @@
+-- Ground truth and open work. Times are microseconds since 1970 UTC; *_us columns hold them. Small codes (status,
+-- kind, ...) are the stored numbers of src/model/*.def. Keys are dense and never reused: they come from blocks of
+-- the counter table. There are no foreign keys: every row is written by one layer in one order, and each key would
+-- cost an index probe per row; `holdfast verify` checks the same relations by query.
+
+-- Facts about the store as a whole: store_id, created_us, ground_version, projection_version.
+CREATE TABLE meta (
+    name TEXT NOT NULL PRIMARY KEY,
+    value TEXT NOT NULL
+) {rowless};
+
+-- One row per migration that ran; the checksum shows a migration that was edited after it ran.
+CREATE TABLE migration (
+    name TEXT NOT NULL PRIMARY KEY,
+    checksum TEXT NOT NULL,
+    applied_us {int} NOT NULL
+) {rowless};
+
+-- Key blocks: a node takes many numbers at once by moving `next`.
+CREATE TABLE counter (
+    name TEXT NOT NULL PRIMARY KEY,
+    next {int} NOT NULL
+) {rowless};
+INSERT INTO counter (name, next) VALUES ('key', 1), ('position', 1);
+
+CREATE TABLE namespace (
+    key {int} NOT NULL PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    created_us {int} NOT NULL,
+    retention_days {int} NOT NULL DEFAULT 30
+) {cold};
+
+-- The thing a caller names. It has one run after another; current_run is null while only reserved.
+CREATE TABLE instance (
+    key {int} NOT NULL PRIMARY KEY,
+    namespace {int} NOT NULL,
+    id TEXT NOT NULL,
+    shard {int} NOT NULL,
+    type TEXT NOT NULL,
+    business_key TEXT,
+    current_run {int},
+    run_count {int} NOT NULL,
+    created_us {int} NOT NULL,
+    UNIQUE (namespace, id)
+) {cold};
+
+-- One generation. This row is the fence: every unit moves last_seq from the value it expects, and head is the hash
+-- of the newest history chunk. Counters of commands and messages live here so that the same fence guards them.
+CREATE TABLE run (
+    key {int} NOT NULL PRIMARY KEY,
+    instance {int} NOT NULL,
+    number {int} NOT NULL,
+    status {int} NOT NULL,
+    closed_reason {int},
+    blocked {int} NOT NULL DEFAULT 0,        -- not 0: an explicit blocked state, the run's wake source is a person
+    last_seq {int} NOT NULL,
+    head {blob} NOT NULL,
+    last_us {int} NOT NULL,                  -- time of the newest event; event times do not decrease in a run
+    history_bytes {int} NOT NULL,
+    command_seq {int} NOT NULL,              -- last number given to a command of this run, rejected ones included
+    message_seq {int} NOT NULL,              -- last number given to an accepted message; inherited by the next run
+    message_cursor {int} NOT NULL,           -- newest message applied
+    crash_count {int} NOT NULL DEFAULT 0,
+    created_us {int} NOT NULL,
+    closed_us {int},
+    archived_us {int},
+    execution_deadline_us {int},
+    run_deadline_us {int},
+    UNIQUE (instance, number)
+) {hot};
+CREATE UNIQUE INDEX run_open ON run (instance) WHERE closed_us IS NULL;
+
+-- History in append order, one chunk of events per unit, hash-chained within a run.
+CREATE TABLE history (
+    position {int} NOT NULL PRIMARY KEY,
+    run {int} NOT NULL,
+    first_seq {int} NOT NULL,
+    count {int} NOT NULL,
+    format {int} NOT NULL,
+    body {blob} NOT NULL,
+    hash {blob} NOT NULL
+) {cold};
+CREATE UNIQUE INDEX history_run ON history (run, first_seq);
+
+-- Payloads too big for a chunk, owned by a run and found by the digest that the event carries.
+CREATE TABLE payload (
+    key {int} NOT NULL PRIMARY KEY,
+    run {int} NOT NULL,
+    digest {blob} NOT NULL,
+    codec {int} NOT NULL,
+    size {int} NOT NULL,                     -- bytes before compression
+    compression {int} NOT NULL,              -- 0 none, 1 zstd
+    body {blob} NOT NULL
+) {cold};
+CREATE UNIQUE INDEX payload_digest ON payload (run, digest);
+
+-- Every command that was answered, accepted or rejected, with the life cycle of signals and updates.
+CREATE TABLE command (
+    key {int} NOT NULL PRIMARY KEY,
+    instance {int} NOT NULL,
+    run {int},
+    type {int} NOT NULL,
+    status {int} NOT NULL,
+    outcome {int},
+    rejection {int},
+    scope {int} NOT NULL,
+    source {int} NOT NULL,
+    command_seq {int},
+    message_seq {int},
+    name TEXT,                               -- of the signal or update
+    state {int},                             -- signal or update status
+    recorded_us {int} NOT NULL,
+    applied_us {int},
+    closed_us {int},
+    body {blob}                              -- canonical JSON: context, request, arguments
+) {cold};
+CREATE UNIQUE INDEX command_run ON command (run, command_seq);
+CREATE UNIQUE INDEX command_message ON command (instance, message_seq);
+
+-- Idempotency: the first command that carried a request id or dedup key, by 16-byte hash, for the instance's life.
+CREATE TABLE dedup (
+    instance {int} NOT NULL,
+    hash {blob} NOT NULL,
+    command {int} NOT NULL,
+    PRIMARY KEY (instance, hash)
+) {rowless};
+
+-- Facts another run left for this one; its next unit folds them into history and deletes the rows.
+CREATE TABLE inbox (
+    key {int} NOT NULL PRIMARY KEY,
+    run {int} NOT NULL,
+    kind {int} NOT NULL,
+    source_run {int},
+    created_us {int} NOT NULL,
+    body {blob}
+) {cold};
+CREATE INDEX inbox_run ON inbox (run, key);
+
+-- Open work. A finished task is deleted. No index covers a column that a claim changes.
+CREATE TABLE task (
+    key {int} NOT NULL PRIMARY KEY,
+    run {int} NOT NULL,
+    kind {int} NOT NULL,
+    status {int} NOT NULL,
+    queue TEXT NOT NULL,
+    priority {int} NOT NULL,
+    available_us {int} NOT NULL,
+    epoch {int} NOT NULL,                    -- grows with each claim; only the newest may report
+    token {blob},                            -- 16 random bytes of the claim
+    owner TEXT,
+    lease_until_us {int},
+    attempt {int} NOT NULL,
+    repair_count {int} NOT NULL,
+    source_kind {int},                       -- what the task resumes
+    source_key {int},
+    created_us {int} NOT NULL,
+    body {blob}
+) {hot};
+CREATE INDEX task_run ON task (run);
+CREATE INDEX task_queue ON task (queue, kind, priority, available_us, key);
+
+CREATE TABLE timer (
+    key {int} NOT NULL PRIMARY KEY,
+    run {int} NOT NULL,
+    step {int} NOT NULL,
+    kind {int} NOT NULL,
+    status {int} NOT NULL,
+    due_us {int} NOT NULL,
+    created_us {int} NOT NULL,
+    closed_us {int}
+) {cold};
+CREATE UNIQUE INDEX timer_step ON timer (run, step);
+CREATE INDEX timer_due ON timer (due_us) WHERE closed_us IS NULL;
+
+CREATE TABLE activity (
+    key {int} NOT NULL PRIMARY KEY,
+    run {int} NOT NULL,
+    step {int} NOT NULL,
+    type TEXT NOT NULL,
+    status {int} NOT NULL,
+    attempt {int} NOT NULL,                  -- number of the newest attempt, 0 before the first
+    max_attempts {int},                      -- null: no limit
+    lost_attempts {int} NOT NULL DEFAULT 0,  -- attempts that ended with their worker; they do not use up the limit
+    deadline_us {int},                       -- the next of the four timeouts to pass
+    close_deadline_us {int},                 -- schedule-to-close: never moves
+    scheduled_us {int} NOT NULL,
+    started_us {int},
+    closed_us {int},
+    policy {blob}                            -- snapshot of retry policy and timeouts, canonical JSON
+) {hot};
+CREATE UNIQUE INDEX activity_step ON activity (run, step);
+CREATE INDEX activity_deadline ON activity (deadline_us) WHERE deadline_us IS NOT NULL;
+
+CREATE TABLE attempt (
+    activity {int} NOT NULL,
+    number {int} NOT NULL,
+    status {int} NOT NULL,
+    task {int},
+    epoch {int} NOT NULL,
+    owner TEXT,
+    started_us {int} NOT NULL,
+    heartbeat_us {int},
+    lease_until_us {int},
+    closed_us {int},
+    PRIMARY KEY (activity, number)
+) {rowless};
+
+-- Parent to child, and one run to the run that continues it.
+CREATE TABLE link (
+    key {int} NOT NULL PRIMARY KEY,
+    kind {int} NOT NULL,
+    parent_run {int} NOT NULL,
+    step {int},
+    child_instance {int} NOT NULL,
+    child_run {int} NOT NULL,
+    policy {int} NOT NULL,
+    created_us {int} NOT NULL
+) {cold};
+CREATE UNIQUE INDEX link_pair ON link (parent_run, child_run, kind);
+CREATE INDEX link_child ON link (child_run);
