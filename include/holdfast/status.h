@@ -18,6 +18,15 @@ typedef enum hf_status {
 #undef HF_STATUS
 } hf_status;
 
+/* A failure and its text, owned by the caller: what happened, in one sentence that says what to do where it can.
+   Every function that takes one accepts NULL. */
+enum { HF_ERR_TEXT_MAX = 768 };
+
+typedef struct hf_err {
+    hf_status status;           /* HF_OK until something failed. */
+    char text[HF_ERR_TEXT_MAX]; /* NUL-terminated UTF-8; cut at the end of a character when too long. */
+} hf_err;
+
 /* The stable text of a status ("not_found"); never NULL, "unknown" for a number that is no status. */
 HF_API const char *hf_strstatus(hf_status status);
 

@@ -85,14 +85,18 @@ hf_status hf_base64_decode(hf_buf *buf, hf_slice text, hf_err *err)
     for (size_t i = 0; i < digits; i++) {
         uint32_t digit = digit_value(text.ptr[i]);
 
-        if (digit == DIGIT_NONE)
+        if (digit == DIGIT_NONE) {
+            at[0] = '\0'; /* the buffer's NUL, which the first byte has replaced */
             return hf_err_set(err, HF_INVALID, "byte %zu: not a base64 character", i);
+        }
         group = (group << 6 | digit) & 0xFFFFFF;
         if (i % 4 != 0) /* each digit after the first of four completes a byte */
             at[done++] = (char)(group >> (i % 4 == 1 ? 4 : i % 4 == 2 ? 2 : 0));
     }
-    if ((padding == 1 && (group & 3)) || (padding == 2 && (group & 15)))
+    if ((padding == 1 && (group & 3)) || (padding == 2 && (group & 15))) {
+        at[0] = '\0';
         return hf_err_set(err, HF_INVALID, "byte %zu: base64 ends in unused bits", digits - 1);
+    }
     hf_buf_advance(buf, done);
     return HF_OK;
 }

@@ -68,6 +68,7 @@ char *hf_buf_reserve(hf_buf *buf, size_t bytes)
         }
         buf->ptr = grown;
         buf->capacity = capacity;
+        buf->ptr[buf->len] = '\0'; /* fresh memory, and the caller may never advance */
     }
     return buf->ptr + buf->len;
 }
@@ -168,7 +169,9 @@ bool hf_slice_take(hf_slice *rest, size_t len, hf_slice *out_bytes)
     if (len > rest->len)
         return false;
     *out_bytes = hf_slice_from(rest->ptr, len);
-    rest->ptr += len;
-    rest->len -= len;
+    if (len) { /* an empty slice may have no pointer to move */
+        rest->ptr += len;
+        rest->len -= len;
+    }
     return true;
 }

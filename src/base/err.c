@@ -7,13 +7,13 @@
 
 #include "base/assert.h"
 
-/* A text that was cut must still end in a whole UTF-8 character. */
-static void text_trim_utf8(char *text)
+/* A text that was cut, because it fills `size` bytes, must still end in a whole UTF-8 character. */
+static void text_trim_utf8(char *text, size_t size)
 {
     size_t len = strlen(text);
     size_t back = 0;
 
-    if (len + 1 < HF_ERR_TEXT_MAX)
+    if (len + 1 < size)
         return;
     while (back < len && back < 4 && ((unsigned char)text[len - 1 - back] & 0xC0) == 0x80)
         back++;
@@ -32,7 +32,7 @@ hf_status hf_err_set(hf_err *err, hf_status status, const char *format, ...)
     va_start(args, format);
     (void)vsnprintf(err->text, sizeof(err->text), format, args);
     va_end(args);
-    text_trim_utf8(err->text);
+    text_trim_utf8(err->text, sizeof(err->text));
     return status;
 }
 
@@ -49,6 +49,7 @@ hf_status hf_err_because(hf_err *err, hf_status status, const char *format, ...)
     va_start(args, format);
     (void)vsnprintf(doing, sizeof(doing) - 2, format, args);
     va_end(args);
+    text_trim_utf8(doing, sizeof(doing) - 2);
     len = strlen(doing);
     if (err->text[0]) {
         memcpy(doing + len, ": ", 3);
@@ -58,7 +59,7 @@ hf_status hf_err_because(hf_err *err, hf_status status, const char *format, ...)
     memmove(err->text + len, err->text, room);
     memcpy(err->text, doing, len);
     err->text[sizeof(err->text) - 1] = '\0';
-    text_trim_utf8(err->text);
+    text_trim_utf8(err->text, sizeof(err->text));
     return status;
 }
 

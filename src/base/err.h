@@ -8,14 +8,6 @@
 #include "base/attr.h"
 #include "holdfast/status.h"
 
-enum { HF_ERR_TEXT_MAX = 768 };
-
-typedef struct hf_err {
-    hf_status status;           /* HF_OK until something failed. */
-    char text[HF_ERR_TEXT_MAX]; /* NUL-terminated; cut at the end of a UTF-8 character when too
-                                   long. */
-} hf_err;
-
 /* Records a failure where it happened and returns `status`, so that `return hf_err_set(...)` reads
  * well. */
 hf_status hf_err_set(hf_err *err, hf_status status, const char *format, ...) HF_FORMAT(3, 4);

@@ -1,0 +1,237 @@
+/* clock.c: the only caller of clock_gettime, and calendar arithmetic of its own: the library's
+   depends on locale and environment. */
+#include "base/clock.h"
+
+#include <stdatomic.h>
+#include <time.h>
+
+#include "base/alloc.h"
+#include "base/assert.h"
+
+enum {
+    DAYS_PER_YEAR = 365,
+    DAYS_PER_4_YEARS = 4 * 365 + 1,
+    DAYS_PER_100_YEARS = 25 * DAYS_PER_4_YEARS - 1,
+    DAYS_PER_400_YEARS = 4 * DAYS_PER_100_YEARS + 1,
+    DAYS_BEFORE_1970 = 719162, /* since the first of January of the year 1 */
+    YEAR_MIN = 1970,
+    SECONDS_PER_DAY = 86400
+};
+
+#define US_PER_SECOND  INT64_C(1000000)
+#define ADVANCE_US_MAX HF_CLOCK_WALL_US_MAX
+
+struct hf_clock {
+    bool is_virtual;         /* otherwise the system is asked and the rest is unused */
+    _Atomic int64_t wall_us; /* virtual only */
+    _Atomic int64_t mono_us; /* virtual only */
+};
+
+typedef struct clock_date {
+    int year;  /* 1 to 9999 */
+    int month; /* 1 to 12 */
+    int day;   /* 1 to 31 */
+} clock_date;
+
+static const hf_clock clock_of_system = {.is_virtual = false};
+
+/* Days of a common year before each month; the last entry is the year. */
+static const int month_starts[13] = {0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365};
+
+static int64_t system_us(clockid_t id)
+{
+    struct timespec now;
+    int rc = clock_gettime(id, &now);
+
+    HF_ASSERT(rc == 0);
+    return (int64_t)now.tv_sec * US_PER_SECOND + now.tv_nsec / 1000;
+}
+
+static bool year_is_leap(int year)
+{
+    return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+}
+
+/* Days of `year` before its `month` (1 to 12, or 13 for the whole year). */
+static int days_before_month(int year, int month)
+{
+    return month_starts[month - 1] + (month > 2 && year_is_leap(year) ? 1 : 0);
+}
+
+/* Days from the first of January of the year 1 to that of `year`. */
+static int days_before_year(int year)
+{
+    int past = year - 1;
+
+    return past * DAYS_PER_YEAR + past / 4 - past / 100 + past / 400;
+}
+
+/* The last year of a 100-year or 4-year group may be one day longer than the others, so that its
+   last day would count as a fifth group or year: hence the limit of 3. */
+static int groups_in(int *days, int group_days)
+{
+    int groups = *days / group_days;
+
+    if (groups > 3)
+        groups = 3;
+    *days -= groups * group_days;
+    return groups;
+}
+
+static clock_date date_of_days(int days)
+{
+    clock_date date = {.year = 1, .month = 1};
+
+    date.year += days / DAYS_PER_400_YEARS * 400;
+    days %= DAYS_PER_400_YEARS;
+    date.year += groups_in(&days, DAYS_PER_100_YEARS) * 100;
+    date.year += days / DAYS_PER_4_YEARS * 4;
+    days %= DAYS_PER_4_YEARS;
+    date.year += groups_in(&days, DAYS_PER_YEAR);
+    while (days >= days_before_month(date.year, date.month + 1))
+        date.month++;
+    date.day = days - days_before_month(date.year, date.month) + 1;
+    return date;
+}
+
+/* Writes `number` with leading zeros in exactly `width` digits and the byte `after` behind them. */
+static char *digits_print(char *at, int width, int number, char after)
+{
+    for (int i = width - 1; i >= 0; i--) {
+        at[i] = (char)('0' + number % 10);
+        number /= 10;
+    }
+    at[width] = after;
+    return at + width + 1;
+}
+
+/* Takes exactly `width` digits and the byte `after` from the front of *rest. */
+static bool digits_parse(hf_slice *rest, size_t width, char after, int *out_number)
+{
+    int number = 0;
+
+    if (rest->len <= width || rest->ptr[width] != after)
+        return false;
+    for (size_t i = 0; i < width; i++) {
+        if (rest->ptr[i] < '0' || rest->ptr[i] > '9')
+            return false;
+        number = number * 10 + (rest->ptr[i] - '0');
+    }
+    rest->ptr += width + 1;
+    rest->len -= width + 1;
+    *out_number = number;
+    return true;
+}
+
+/* Takes ".", one to six digits and "Z": what follows the seconds when they have a fraction. */
+static bool fraction_parse(hf_slice *rest, int *out_us)
+{
+    size_t width = rest->len >= 2 ? rest->len - 1 : 0;
+
+    if (width < 1 || width > 6 || !digits_parse(rest, width, 'Z', out_us))
+        return false;
+    for (size_t i = width; i < 6; i++)
+        *out_us *= 10;
+    return true;
+}
+
+const hf_clock *hf_clock_system(void)
+{
+    return &clock_of_system;
+}
+
+hf_clock *hf_clock_new_virtual(int64_t wall_us)
+{
+    hf_clock *clock = hf_alloc(sizeof(*clock));
+
+    if (!clock)
+        return NULL;
+    clock->is_virtual = true;
+    atomic_init(&clock->wall_us, wall_us);
+    atomic_init(&clock->mono_us, 0);
+    return clock;
+}
+
+void hf_clock_free_virtual(hf_clock *clock)
+{
+    HF_ASSERT(!clock || clock->is_virtual);
+    hf_alloc_free(clock);
+}
+
+int64_t hf_clock_wall_us(const hf_clock *clock)
+{
+    return clock->is_virtual ? atomic_load(&clock->wall_us) : system_us(CLOCK_REALTIME);
+}
+
+int64_t hf_clock_mono_us(const hf_clock *clock)
+{
+    return clock->is_virtual ? atomic_load(&clock->mono_us) : system_us(CLOCK_MONOTONIC);
+}
+
+void hf_clock_advance(hf_clock *clock, int64_t by_us)
+{
+    HF_ASSERT(clock->is_virtual);
+    HF_ASSERT(by_us >= 0 && by_us <= ADVANCE_US_MAX);
+    atomic_fetch_add(&clock->wall_us, by_us);
+    atomic_fetch_add(&clock->mono_us, by_us);
+}
+
+void hf_clock_set_wall(hf_clock *clock, int64_t wall_us)
+{
+    HF_ASSERT(clock->is_virtual);
+    atomic_store(&clock->wall_us, wall_us);
+}
+
+bool hf_clock_print(int64_t wall_us, char out_text[HF_CLOCK_TEXT_SIZE])
+{
+    int64_t seconds = wall_us / US_PER_SECOND;
+    int of_day = (int)(seconds % SECONDS_PER_DAY);
+    clock_date date;
+    char *at = out_text;
+
+    out_text[0] = '\0';
+    if (wall_us < 0 || wall_us > HF_CLOCK_WALL_US_MAX)
+        return false;
+    date = date_of_days((int)(seconds / SECONDS_PER_DAY) + DAYS_BEFORE_1970);
+    at = digits_print(at, 4, date.year, '-');
+    at = digits_print(at, 2, date.month, '-');
+    at = digits_print(at, 2, date.day, 'T');
+    at = digits_print(at, 2, of_day / 3600, ':');
+    at = digits_print(at, 2, of_day / 60 % 60, ':');
+    at = digits_print(at, 2, of_day % 60, '.');
+    at = digits_print(at, 6, (int)(wall_us % US_PER_SECOND), 'Z');
+    *at = '\0';
+    return true;
+}
+
+bool hf_clock_parse(hf_slice text, int64_t *out_wall_us)
+{
+    hf_slice rest = text;
+    clock_date date;
+    int hour;
+    int minute;
+    int second;
+    int us = 0;
+    int64_t days;
+
+    if (!digits_parse(&rest, 4, '-', &date.year) || !digits_parse(&rest, 2, '-', &date.month) ||
+        !digits_parse(&rest, 2, 'T', &date.day) || !digits_parse(&rest, 2, ':', &hour) ||
+        !digits_parse(&rest, 2, ':', &minute))
+        return false;
+    if (digits_parse(&rest, 2, '.', &second)) {
+        if (!fraction_parse(&rest, &us))
+            return false;
+    } else if (!digits_parse(&rest, 2, 'Z', &second)) {
+        return false;
+    }
+    if (rest.len != 0 || date.year < YEAR_MIN || date.month < 1 || date.month > 12 ||
+        date.day < 1 || hour > 23 || minute > 59 || second > 59)
+        return false;
+    days = days_before_month(date.year, date.month) + date.day - 1;
+    if (days >= days_before_month(date.year, date.month + 1))
+        return false; /* no such day in this month */
+    days += days_before_year(date.year) - DAYS_BEFORE_1970;
+    *out_wall_us =
+        (days * SECONDS_PER_DAY + hour * 3600 + minute * 60 + second) * US_PER_SECOND + us;
+    return true;
+}

@@ -1,0 +1,43 @@
+/* clock.h: time, real or virtual, in microseconds. Wall time counts from the Unix epoch and may
+   jump either way; monotonic time counts from an arbitrary moment and never goes back. Every
+   function may be called from any thread and none blocks. Nothing else may ask the system for the
+   time. */
+#ifndef HF_BASE_CLOCK_H
+#define HF_BASE_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/slice.h"
+
+typedef struct hf_clock hf_clock;
+
+enum { HF_CLOCK_TEXT_SIZE = 28 }; /* "2026-04-02T10:11:12.123456Z" and its NUL */
+
+#define HF_CLOCK_WALL_US_MAX INT64_C(253402300799999999) /* the last microsecond of 9999 */
+
+/* The system's clock; lives as long as the process. */
+const hf_clock *hf_clock_system(void);
+
+/* A clock that stands still until it is told to move. NULL when memory ran out. */
+HF_NODISCARD hf_clock *hf_clock_new_virtual(int64_t wall_us);
+void hf_clock_free_virtual(hf_clock *clock); /* NULL is allowed */
+
+int64_t hf_clock_wall_us(const hf_clock *clock);
+int64_t hf_clock_mono_us(const hf_clock *clock);
+
+/* Virtual clocks only: lets time pass on both scales, or makes wall time jump, backwards as well,
+   while monotonic time stays. */
+void hf_clock_advance(hf_clock *clock, int64_t by_us);
+void hf_clock_set_wall(hf_clock *clock, int64_t wall_us);
+
+/* Writes a wall time of the years 1970 to 9999 as UTC with six decimals; false, and "", for any
+   other. Text order is time order. */
+bool hf_clock_print(int64_t wall_us, char out_text[HF_CLOCK_TEXT_SIZE]);
+
+/* Reads such a text. The fraction may have one to six digits or be missing together with its point;
+   everything else is exactly as printed: no offsets, no lower case, no second 60, no 24:00. */
+bool hf_clock_parse(hf_slice text, int64_t *out_wall_us);
+
+#endif

@@ -1,0 +1,54 @@
+/* id.h: ULIDs: 128 bits, the first 48 of them the time in milliseconds, written as 26 characters of
+   Crockford's base 32. Byte order, text order and time order agree. */
+#ifndef HF_BASE_ID_H
+#define HF_BASE_ID_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/rng.h"
+#include "base/slice.h"
+
+enum { HF_ULID_BYTES = 16, HF_ULID_TEXT_LEN = 26, HF_ULID_TEXT_SIZE = 27 };
+
+#define HF_ULID_TIME_MS_MAX ((INT64_C(1) << 48) - 1) /* in the year 10889 */
+#define HF_ULID_KEY_MAX     ((UINT64_C(1) << 48) - 1)
+
+typedef struct hf_ulid {
+    uint8_t bytes[HF_ULID_BYTES]; /* big endian */
+} hf_ulid;
+
+/* Makes ULIDs that only grow. */
+typedef struct hf_ulid_source hf_ulid_source;
+
+/* Borrows the clock and the random numbers for its lifetime; a seeded `rng` must then be used by
+   nobody else. */
+HF_NODISCARD hf_status hf_ulid_source_new(const hf_clock *clock, hf_rng *rng,
+                                          hf_ulid_source **out_source, hf_err *err);
+void hf_ulid_source_free(hf_ulid_source *source); /* NULL is allowed */
+
+/* The next id, greater than every earlier one of this source: within a millisecond, and while the
+   clock is behind an id already given, it is the last one plus one. Callable from any thread. */
+void hf_ulid_next(hf_ulid_source *source, hf_ulid *out_id);
+
+/* An id made of its parts, in this order: 48 bits of time, 48 bits of `key`, 32 bits of `counter`.
+   A time before 1970 or beyond 48 bits becomes the nearest one that fits; the key must fit. */
+void hf_ulid_form(int64_t time_ms, uint64_t key, uint32_t counter, hf_ulid *out_id);
+
+/* The parts again. Any id has them, also one that was not formed. */
+void hf_ulid_parts(const hf_ulid *id, int64_t *out_time_ms, uint64_t *out_key,
+                   uint32_t *out_counter);
+
+int64_t hf_ulid_time_ms(const hf_ulid *id);
+int hf_ulid_compare(const hf_ulid *a, const hf_ulid *b); /* as memcmp */
+
+/* 26 upper case characters and a NUL. */
+void hf_ulid_print(const hf_ulid *id, char out_text[HF_ULID_TEXT_SIZE]);
+
+/* Exactly 26 characters of the alphabet, in either case. I, L, O, U and a first character above 7
+   are refused. On false *out_id is untouched. */
+bool hf_ulid_parse(hf_slice text, hf_ulid *out_id);
+
+#endif
