@@ -148,7 +148,8 @@ static size_t columns_read(const char *list, column *columns, size_t max)
     size_t count = 0;
     int used = 0;
 
-    while (count < max && sscanf(list, " %63[a-z_0-9] %31[a-z]%n", columns[count].name, columns[count].type, &used) == 2) {
+    while (count < max && sscanf(list, " %63[a-z_0-9] %31[a-z]%n", columns[count].name,
+                                 columns[count].type, &used) == 2) {
         count++;
         list += used;
         while (isspace((unsigned char)*list))
@@ -160,6 +161,27 @@ static size_t columns_read(const char *list, column *columns, size_t max)
     if (*list || !count)
         die("cannot read the columns of {insert ...} at: %s", list);
     return count;
+}
+
+/* The arrays of a batch as a table u, on PostgreSQL. */
+static void rows_write(FILE *out, const char *list, bool guarded)
+{
+    column columns[64];
+    size_t count = columns_read(list, columns, 64);
+
+    (void)fputs("unnest(", out);
+    for (size_t i = 0; i < count; i++)
+        (void)fprintf(out, "%s?%zu::%s[]", i ? ", " : "", i + 1, array_type(columns[i].type));
+    if (guarded)
+        (void)fprintf(out, ", ?%zu::bigint[], ?%zu::bytea[]", count + 1, count + 2);
+    (void)fputs(") WITH ORDINALITY AS u(", out);
+    for (size_t i = 0; i < count; i++)
+        (void)fprintf(out, "%s, ", columns[i].name);
+    if (guarded)
+        (void)fputs("guard_run, guard_head, ", out);
+    (void)fputs("row)", out);
+    if (guarded)
+        (void)fputs(" JOIN run g ON g.key = u.guard_run AND g.head = u.guard_head", out);
 }
 
 static void insert_write(FILE *out, const char *list, int engine)
@@ -180,13 +202,8 @@ static void insert_write(FILE *out, const char *list, int engine)
         (void)fputc(')', out);
         return;
     }
-    (void)fputs(" FROM unnest(", out);
-    for (size_t i = 0; i < count; i++)
-        (void)fprintf(out, "?%zu::%s[], ", i + 1, array_type(columns[i].type));
-    (void)fprintf(out, "?%zu::bigint[], ?%zu::bytea[]) AS u(", count + 1, count + 2);
-    for (size_t i = 0; i < count; i++)
-        (void)fprintf(out, "%s, ", columns[i].name);
-    (void)fputs("guard_run, guard_head) JOIN run g ON g.key = u.guard_run AND g.head = u.guard_head", out);
+    (void)fputs(" FROM ", out);
+    rows_write(out, list, true);
 }
 
 /* Writes what stands for {name ...} and returns the position of the closing brace. */
@@ -200,6 +217,12 @@ static const char *brace_write(FILE *out, const char *at, int engine)
     (void)snprintf(name, sizeof(name), "%.*s", (int)(end - at - 1), at + 1);
     if (strncmp(name, "insert ", 7) == 0) {
         insert_write(out, name + 7, engine);
+        return end;
+    }
+    if (strncmp(name, "rows ", 5) == 0 || strncmp(name, "bare ", 5) == 0) {
+        if (engine != 1)
+            die("{%.4s ...} is for PostgreSQL only", name);
+        rows_write(out, name + 5, name[0] == 'r');
         return end;
     }
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
@@ -248,19 +271,32 @@ static void text_write(FILE *out, const char *text, int engine)
     (void)fputc('"', out);
 }
 
-/* A statement needs a text for both engines; a migration may concern one engine only. */
+static void engine_write(FILE *out, const entry *row, int engine, bool both)
+{
+    static const char *const only[ENGINES] = {"-- only postgres", "-- only sqlite"};
+
+    if (row->text[engine])
+        text_write(out, row->text[engine], engine);
+    else if (both && strstr(row->text[1 - engine], only[engine]))
+        (void)fputs("NULL", out);
+    else if (both)
+        die("%s has no text for %s", row->name, engine == 0 ? "SQLite" : "PostgreSQL");
+    else
+        (void)fputs("\"\"", out);
+}
+
+/* A statement needs a text for both engines or says why not; a migration may concern one engine
+ * only. */
 static void table_write(FILE *out, const char *name, table *rows, bool both)
 {
     (void)fprintf(out, "const hf_stmt_text %s[] = {\n", name);
     for (size_t i = 0; i < rows->count; i++) {
         entry *row = &rows->rows[i];
 
-        if (both && (!row->text[0] || !row->text[1]))
-            die("%s has no text for %s", row->name, row->text[0] ? "PostgreSQL" : "SQLite");
         (void)fprintf(out, "    {\"%s\",\n     ", row->name);
-        text_write(out, row->text[0] ? row->text[0] : "", 0);
+        engine_write(out, row, 0, both);
         (void)fprintf(out, ",\n     ");
-        text_write(out, row->text[1] ? row->text[1] : "", 1);
+        engine_write(out, row, 1, both);
         (void)fprintf(out, "},\n");
     }
     (void)fprintf(out, "};\nconst size_t %s_count = %zu;\n\n", name, rows->count);

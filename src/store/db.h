@@ -26,7 +26,9 @@ typedef struct hf_db_cursor hf_db_cursor;
 
 typedef enum hf_db_type { HF_DB_INT, HF_DB_REAL, HF_DB_TEXT, HF_DB_BLOB } hf_db_type;
 
-/* A parameter. The type is set even when it is null, because PostgreSQL needs it. Bytes are borrowed. */
+/* A parameter. The type is set even when it is null, because PostgreSQL needs it. Bytes are borrowed.
+   Text is UTF-8 without NUL bytes and a real is not NaN, because only one of the engines could keep the others:
+   anything else is HF_INVALID on both before it reaches a database, and the transaction stays as it was. */
 typedef struct hf_db_value {
     hf_db_type type;
     bool null;
@@ -145,6 +147,7 @@ typedef struct hf_db_driver {
 struct hf_db {
     const hf_db_driver *driver;
     uint64_t calls; /* driver calls that reached the database; "zero queries at idle" is checked with it */
+    int64_t log_pages; /* SQLite's writer: pages in the WAL after the newest commit; the writer checkpoints by it */
 };
 
 /* And of every driver's cursor struct. */
@@ -175,7 +178,9 @@ HF_NODISCARD hf_status hf_db_commit(hf_db *db, hf_err *err);
 /* Gives the transaction up; safe when there is none. Cannot fail: a broken connection has no transaction. */
 void hf_db_rollback(hf_db *db);
 
-/* One savepoint deep: set, then release or roll back to it. Each flushes. */
+/* One savepoint deep: set, then release or roll back to it; either ends it. Each flushes.
+   After a call that failed inside a transaction only hf_db_rollback_to and hf_db_rollback help; everything else is
+   refused, and hf_db_commit rolls back and fails. */
 HF_NODISCARD hf_status hf_db_savepoint(hf_db *db, hf_err *err);
 HF_NODISCARD hf_status hf_db_release(hf_db *db, hf_err *err);
 HF_NODISCARD hf_status hf_db_rollback_to(hf_db *db, hf_err *err);

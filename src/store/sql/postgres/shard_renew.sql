@@ -1,0 +1,30 @@
+-- only postgres
+-- ?1 node key, ?2 lease in microseconds. In one statement: renew the node, take free or orphaned shards up to a fair
+-- share, give back what is over it -> number, epoch of every shard the node owns now. No row: the node's lease was lost.
+WITH t AS (
+    SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS us
+), me AS (
+    UPDATE node SET lease_until_us = t.us + ?2 FROM t WHERE key = ?1 RETURNING key
+), live AS (
+    SELECT count(*) AS nodes FROM node, t WHERE node.lease_until_us > t.us OR node.key = ?1
+), share AS (
+    SELECT (256 + nodes - 1) / nodes AS most FROM live
+), mine AS (
+    SELECT number, epoch, row_number() OVER (ORDER BY number) AS place FROM shard WHERE node = ?1
+), dropped AS (
+    UPDATE shard SET node = NULL FROM mine, share
+    WHERE shard.number = mine.number AND mine.place > share.most RETURNING shard.number
+), loose AS (
+    SELECT s.number FROM shard s, share, t
+    WHERE (s.node IS NULL OR NOT EXISTS (SELECT 1 FROM node n WHERE n.key = s.node AND n.lease_until_us > t.us))
+        AND s.node IS DISTINCT FROM ?1
+    ORDER BY s.number
+    LIMIT greatest((SELECT most FROM share) - (SELECT count(*) FROM mine), 0)
+    FOR UPDATE OF s SKIP LOCKED
+), taken AS (
+    UPDATE shard SET node = ?1, epoch = shard.epoch + 1 FROM loose, me
+    WHERE shard.number = loose.number RETURNING shard.number, shard.epoch
+)
+SELECT number, epoch FROM taken
+UNION ALL
+SELECT mine.number, mine.epoch FROM mine, me, share WHERE mine.place <= share.most

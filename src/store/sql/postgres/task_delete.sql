@@ -1,0 +1,2 @@
+DELETE FROM task t USING {rows key int}
+WHERE t.key = u.key

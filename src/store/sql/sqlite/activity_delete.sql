@@ -1,0 +1,2 @@
+-- ?1 key
+DELETE FROM activity WHERE key = ?1

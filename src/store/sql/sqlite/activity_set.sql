@@ -1,0 +1,3 @@
+-- ?1 key, ?2 status, ?3 attempt, ?4 lost_attempts, ?5 deadline_us, ?6 started_us, ?7 closed_us
+UPDATE activity SET status = ?2, attempt = ?3, lost_attempts = ?4, deadline_us = ?5, started_us = ?6, closed_us = ?7
+WHERE key = ?1

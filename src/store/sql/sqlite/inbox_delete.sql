@@ -1,0 +1,2 @@
+-- ?1 key
+DELETE FROM inbox WHERE key = ?1

@@ -1,0 +1,2 @@
+-- ?1 key
+DELETE FROM timer WHERE key = ?1
