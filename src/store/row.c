@@ -1,0 +1,476 @@
+/* row.c: row structs become cells. The order of cells is the order of parameters in the statement's
+   .sql file. It only copies: no defaults, no decisions, no database. */
+#include "store/row.h"
+
+#include <string.h>
+
+#include "base/assert.h"
+
+/* A row under construction. A failed allocation leaves row NULL; later cells are then dropped. */
+typedef struct row_builder {
+    hf_mem *mem;
+    hf_row *row;
+    size_t used;
+} row_builder;
+
+static row_builder row_begin(hf_mem *mem, hf_op op)
+{
+    row_builder builder = {.mem = mem, .row = hf_mem_alloc(mem, sizeof(hf_row))};
+
+    if (!builder.row)
+        return builder;
+    builder.row->op = op;
+    builder.row->command_cell = -1;
+    builder.row->message_cell = -1;
+    builder.row->cells = hf_mem_array(mem, hf_op_infos[op].cells, sizeof(hf_db_value));
+    if (!builder.row->cells)
+        builder.row = NULL;
+    return builder;
+}
+
+static hf_row *row_end(row_builder *builder)
+{
+    HF_ASSERT(!builder->row || builder->used == hf_op_infos[builder->row->op].cells);
+    return builder->row;
+}
+
+static void cell_put(row_builder *builder, hf_db_value value)
+{
+    if (!builder->row)
+        return;
+    HF_ASSERT(builder->used < hf_op_infos[builder->row->op].cells);
+    builder->row->cells[builder->used++] = value;
+}
+
+static void put_int(row_builder *builder, int64_t number)
+{
+    cell_put(builder, number == HF_NONE ? hf_db_null(HF_DB_INT) : hf_db_int(number));
+}
+
+static void put_bytes(row_builder *builder, hf_slice bytes, hf_db_type type)
+{
+    char *copy;
+
+    if (!bytes.ptr) {
+        cell_put(builder, hf_db_null(type));
+        return;
+    }
+    copy = hf_mem_text(builder->mem, bytes);
+    if (!copy)
+        builder->row = NULL;
+    cell_put(builder, (hf_db_value){.type = type, .bytes = hf_slice_from(copy, bytes.len)});
+}
+
+static void put_text(row_builder *builder, hf_slice text)
+{
+    put_bytes(builder, text, HF_DB_TEXT);
+}
+
+static void put_blob(row_builder *builder, hf_slice bytes)
+{
+    put_bytes(builder, bytes, HF_DB_BLOB);
+}
+
+static hf_row *instance_row(hf_mem *mem, hf_op op, const hf_instance_row *row)
+{
+    row_builder b = row_begin(mem, op);
+
+    put_int(&b, row->key);
+    put_int(&b, row->namespace_key);
+    put_text(&b, row->id);
+    put_int(&b, row->shard);
+    put_text(&b, row->type);
+    put_text(&b, row->business_key);
+    put_int(&b, row->current_run);
+    put_int(&b, row->run_count);
+    put_int(&b, row->created_us);
+    return row_end(&b);
+}
+
+hf_row *hf_row_instance_new(hf_mem *mem, const hf_instance_row *row)
+{
+    return instance_row(mem, HF_OP_INSTANCE_NEW, row);
+}
+
+hf_row *hf_row_instance_child(hf_mem *mem, const hf_instance_row *row)
+{
+    return instance_row(mem, HF_OP_INSTANCE_CHILD, row);
+}
+
+hf_row *hf_row_instance_advance(hf_mem *mem, int64_t key, int64_t expected_count, int64_t run_count,
+                                int64_t current_run)
+{
+    row_builder b = row_begin(mem, HF_OP_INSTANCE_ADVANCE);
+
+    put_int(&b, key);
+    put_int(&b, expected_count);
+    put_int(&b, run_count);
+    put_int(&b, current_run);
+    return row_end(&b);
+}
+
+hf_row *hf_row_instance_continue(hf_mem *mem, int64_t key, int64_t run_count, int64_t current_run)
+{
+    row_builder b = row_begin(mem, HF_OP_INSTANCE_CONTINUE);
+
+    put_int(&b, key);
+    put_int(&b, run_count);
+    put_int(&b, current_run);
+    return row_end(&b);
+}
+
+hf_row *hf_row_run_new(hf_mem *mem, const hf_run_base *base, const hf_run_row *row)
+{
+    row_builder b = row_begin(mem, HF_OP_RUN_NEW);
+
+    put_int(&b, base->run);
+    put_int(&b, base->instance);
+    put_int(&b, row->number);
+    put_int(&b, base->status);
+    put_int(&b, base->last_seq);
+    put_blob(&b, hf_slice_from(base->head, sizeof(base->head)));
+    put_int(&b, base->last_us);
+    put_int(&b, base->history_bytes);
+    put_int(&b, base->command_seq);
+    put_int(&b, base->message_seq);
+    put_int(&b, base->message_cursor);
+    put_int(&b, row->created_us);
+    put_int(&b, row->execution_deadline_us);
+    put_int(&b, row->run_deadline_us);
+    return row_end(&b);
+}
+
+hf_row *hf_row_run_advance(hf_mem *mem, int64_t expected_seq, const hf_run_base *base,
+                           int64_t epoch)
+{
+    row_builder b = row_begin(mem, HF_OP_RUN_ADVANCE);
+
+    put_int(&b, base->run);
+    put_int(&b, expected_seq);
+    put_int(&b, base->last_seq);
+    put_blob(&b, hf_slice_from(base->head, sizeof(base->head)));
+    put_int(&b, base->last_us);
+    put_int(&b, base->history_bytes);
+    put_int(&b, base->command_seq);
+    put_int(&b, base->message_seq);
+    put_int(&b, base->message_cursor);
+    put_int(&b, base->status);
+    put_int(&b, base->closed_reason);
+    put_int(&b, base->closed_us);
+    put_int(&b, base->shard);
+    put_int(&b, epoch);
+    return row_end(&b);
+}
+
+hf_row *hf_row_run_mark(hf_mem *mem, int64_t run, int64_t blocked, int64_t crash_count)
+{
+    row_builder b = row_begin(mem, HF_OP_RUN_MARK);
+
+    put_int(&b, run);
+    put_int(&b, blocked);
+    put_int(&b, crash_count);
+    return row_end(&b);
+}
+
+hf_row *hf_row_history_append(hf_mem *mem, int64_t run, int64_t first_seq, int64_t count,
+                              int64_t format, hf_slice body, const uint8_t hash[HF_SHA256_BYTES])
+{
+    row_builder b = row_begin(mem, HF_OP_HISTORY_APPEND);
+
+    put_int(&b, 0); /* the position: the writer's */
+    put_int(&b, run);
+    put_int(&b, first_seq);
+    put_int(&b, count);
+    put_int(&b, format);
+    put_blob(&b, body);
+    put_blob(&b, hf_slice_from(hash, HF_SHA256_BYTES));
+    return row_end(&b);
+}
+
+hf_row *hf_row_payload_new(hf_mem *mem, const hf_payload_row *row)
+{
+    row_builder b = row_begin(mem, HF_OP_PAYLOAD_NEW);
+
+    put_int(&b, row->key);
+    put_int(&b, row->run);
+    put_blob(&b, hf_slice_from(row->digest, HF_SHA256_BYTES));
+    put_int(&b, row->codec);
+    put_int(&b, row->size);
+    put_int(&b, row->compression);
+    put_blob(&b, row->body);
+    return row_end(&b);
+}
+
+hf_row *hf_row_command_new(hf_mem *mem, const hf_command_row *row)
+{
+    row_builder b = row_begin(mem, HF_OP_COMMAND_NEW);
+
+    put_int(&b, row->key);
+    put_int(&b, row->instance);
+    put_int(&b, row->run);
+    put_int(&b, row->type);
+    put_int(&b, row->status);
+    put_int(&b, row->outcome);
+    put_int(&b, row->rejection);
+    put_int(&b, row->scope);
+    put_int(&b, row->source);
+    if (b.row && row->command_ahead != HF_NONE) {
+        b.row->command_cell = (int)b.used;
+        b.row->command_ahead = row->command_ahead;
+    }
+    put_int(&b, HF_NONE);
+    if (b.row && row->message_ahead != HF_NONE) {
+        b.row->message_cell = (int)b.used;
+        b.row->message_ahead = row->message_ahead;
+    }
+    put_int(&b, HF_NONE);
+    put_text(&b, row->name);
+    put_int(&b, row->state);
+    put_int(&b, row->recorded_us);
+    put_int(&b, row->applied_us);
+    put_int(&b, row->closed_us);
+    put_blob(&b, row->body);
+    return row_end(&b);
+}
+
+hf_row *hf_row_command_close(hf_mem *mem, int64_t key, int64_t outcome, int64_t state,
+                             int64_t applied_us, int64_t closed_us)
+{
+    row_builder b = row_begin(mem, HF_OP_COMMAND_CLOSE);
+
+    put_int(&b, key);
+    put_int(&b, outcome);
+    put_int(&b, state);
+    put_int(&b, applied_us);
+    put_int(&b, closed_us);
+    return row_end(&b);
+}
+
+hf_row *hf_row_dedup_new(hf_mem *mem, int64_t instance, hf_slice hash, int64_t command)
+{
+    row_builder b = row_begin(mem, HF_OP_DEDUP_NEW);
+
+    put_int(&b, instance);
+    put_blob(&b, hash);
+    put_int(&b, command);
+    return row_end(&b);
+}
+
+hf_row *hf_row_inbox_new(hf_mem *mem, int64_t key, int64_t run, int64_t kind, int64_t source_run,
+                         int64_t created_us, hf_slice body)
+{
+    row_builder b = row_begin(mem, HF_OP_INBOX_NEW);
+
+    put_int(&b, key);
+    put_int(&b, run);
+    put_int(&b, kind);
+    put_int(&b, source_run);
+    put_int(&b, created_us);
+    put_blob(&b, body);
+    return row_end(&b);
+}
+
+hf_row *hf_row_link_new(hf_mem *mem, const hf_link_row *row)
+{
+    row_builder b = row_begin(mem, HF_OP_LINK_NEW);
+
+    put_int(&b, row->key);
+    put_int(&b, row->kind);
+    put_int(&b, row->parent_run);
+    put_int(&b, row->step);
+    put_int(&b, row->child_instance);
+    put_int(&b, row->child_run);
+    put_int(&b, row->policy);
+    put_int(&b, row->created_us);
+    return row_end(&b);
+}
+
+hf_row *hf_row_activity_new(hf_mem *mem, const hf_activity_row *row)
+{
+    row_builder b = row_begin(mem, HF_OP_ACTIVITY_NEW);
+
+    put_int(&b, row->key);
+    put_int(&b, row->run);
+    put_int(&b, row->step);
+    put_text(&b, row->type);
+    put_int(&b, row->status);
+    put_int(&b, row->attempt);
+    put_int(&b, row->max_attempts);
+    put_int(&b, row->lost_attempts);
+    put_int(&b, row->deadline_us);
+    put_int(&b, row->close_deadline_us);
+    put_int(&b, row->scheduled_us);
+    put_int(&b, row->started_us);
+    put_int(&b, row->closed_us);
+    put_blob(&b, row->policy);
+    return row_end(&b);
+}
+
+hf_row *hf_row_activity_set(hf_mem *mem, const hf_activity_row *row)
+{
+    row_builder b = row_begin(mem, HF_OP_ACTIVITY_SET);
+
+    put_int(&b, row->key);
+    put_int(&b, row->status);
+    put_int(&b, row->attempt);
+    put_int(&b, row->lost_attempts);
+    put_int(&b, row->deadline_us);
+    put_int(&b, row->started_us);
+    put_int(&b, row->closed_us);
+    return row_end(&b);
+}
+
+hf_row *hf_row_attempt_new(hf_mem *mem, const hf_attempt_row *row)
+{
+    row_builder b = row_begin(mem, HF_OP_ATTEMPT_NEW);
+
+    put_int(&b, row->activity);
+    put_int(&b, row->number);
+    put_int(&b, row->status);
+    put_int(&b, row->task);
+    put_int(&b, row->epoch);
+    put_text(&b, row->owner);
+    put_int(&b, row->started_us);
+    put_int(&b, row->heartbeat_us);
+    put_int(&b, row->lease_until_us);
+    put_int(&b, row->closed_us);
+    return row_end(&b);
+}
+
+hf_row *hf_row_attempt_close(hf_mem *mem, int64_t activity, int64_t number,
+                             hf_attempt_status status, int64_t closed_us)
+{
+    row_builder b = row_begin(mem, HF_OP_ATTEMPT_CLOSE);
+
+    put_int(&b, activity);
+    put_int(&b, number);
+    put_int(&b, status);
+    put_int(&b, closed_us);
+    return row_end(&b);
+}
+
+hf_row *hf_row_timer_new(hf_mem *mem, const hf_timer_row *row)
+{
+    row_builder b = row_begin(mem, HF_OP_TIMER_NEW);
+
+    put_int(&b, row->key);
+    put_int(&b, row->run);
+    put_int(&b, row->step);
+    put_int(&b, row->kind);
+    put_int(&b, row->status);
+    put_int(&b, row->due_us);
+    put_int(&b, row->created_us);
+    put_int(&b, row->closed_us);
+    return row_end(&b);
+}
+
+hf_row *hf_row_task_new(hf_mem *mem, const hf_task_row *row)
+{
+    row_builder b = row_begin(mem, HF_OP_TASK_NEW);
+
+    put_int(&b, row->key);
+    put_int(&b, row->run);
+    put_int(&b, row->kind);
+    put_int(&b, row->status);
+    put_text(&b, row->queue);
+    put_int(&b, row->priority);
+    put_int(&b, row->available_us);
+    put_int(&b, row->epoch);
+    put_blob(&b, row->token);
+    put_text(&b, row->owner);
+    put_int(&b, row->lease_until_us);
+    put_int(&b, row->attempt);
+    put_int(&b, row->repair_count);
+    put_int(&b, row->source_kind);
+    put_int(&b, row->source_key);
+    put_int(&b, row->created_us);
+    put_blob(&b, row->body);
+    return row_end(&b);
+}
+
+hf_row *hf_row_task_set(hf_mem *mem, const hf_task_row *row)
+{
+    row_builder b = row_begin(mem, HF_OP_TASK_SET);
+
+    put_int(&b, row->key);
+    put_int(&b, row->status);
+    put_int(&b, row->epoch);
+    put_blob(&b, row->token);
+    put_text(&b, row->owner);
+    put_int(&b, row->lease_until_us);
+    put_int(&b, row->attempt);
+    put_int(&b, row->source_key);
+    return row_end(&b);
+}
+
+hf_row *hf_row_task_claim(hf_mem *mem, int64_t key, int64_t expected_epoch, hf_slice token,
+                          hf_slice owner, int64_t lease_until_us)
+{
+    row_builder b = row_begin(mem, HF_OP_TASK_CLAIM);
+
+    put_int(&b, key);
+    put_int(&b, expected_epoch);
+    put_int(&b, expected_epoch + 1);
+    put_blob(&b, token);
+    put_text(&b, owner);
+    put_int(&b, lease_until_us);
+    put_int(&b, HF_TASK_STATUS_READY);
+    put_int(&b, HF_TASK_STATUS_LEASED);
+    return row_end(&b);
+}
+
+hf_row *hf_row_task_extend(hf_mem *mem, int64_t key, int64_t epoch, hf_slice token,
+                           int64_t lease_until_us)
+{
+    row_builder b = row_begin(mem, HF_OP_TASK_EXTEND);
+
+    put_int(&b, key);
+    put_int(&b, epoch);
+    put_blob(&b, token);
+    put_int(&b, lease_until_us);
+    return row_end(&b);
+}
+
+hf_row *hf_row_task_release(hf_mem *mem, int64_t key, int64_t epoch, hf_slice token,
+                            int64_t available_us)
+{
+    row_builder b = row_begin(mem, HF_OP_TASK_RELEASE);
+
+    put_int(&b, key);
+    put_int(&b, epoch);
+    put_blob(&b, token);
+    put_int(&b, HF_TASK_STATUS_READY);
+    put_int(&b, available_us);
+    return row_end(&b);
+}
+
+hf_row *hf_row_summary_new(hf_mem *mem, int64_t run, int64_t namespace_key, int64_t instance,
+                           int64_t status, int64_t sort_us)
+{
+    row_builder b = row_begin(mem, HF_OP_SUMMARY_NEW);
+
+    put_int(&b, run);
+    put_int(&b, namespace_key);
+    put_int(&b, instance);
+    put_int(&b, status);
+    put_int(&b, sort_us);
+    return row_end(&b);
+}
+
+hf_row *hf_row_summary_set(hf_mem *mem, int64_t run, int64_t status)
+{
+    row_builder b = row_begin(mem, HF_OP_SUMMARY_SET);
+
+    put_int(&b, run);
+    put_int(&b, status);
+    return row_end(&b);
+}
+
+hf_row *hf_row_delete(hf_mem *mem, hf_op op, int64_t key)
+{
+    row_builder b = row_begin(mem, op);
+
+    HF_ASSERT(hf_op_infos[op].cells == 1);
+    put_int(&b, key);
+    return row_end(&b);
+}

@@ -1,0 +1,224 @@
+/* row.h: rows as structs, and the row operations made from them. A builder copies what it is given
+   into the arena and returns the operation, or NULL when memory ran out. Structs mirror the tables
+   of sql/migrations; the words in them are those of the model. A number that may be absent is
+   HF_NONE, a slice that may be absent has ptr NULL. */
+#ifndef HF_STORE_ROW_H
+#define HF_STORE_ROW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/crypto.h"
+#include "base/mem.h"
+#include "base/slice.h"
+#include "model/vocab.h"
+#include "store/db.h"
+#include "store/op.h"
+
+#define HF_NONE INT64_MIN
+
+/* One row operation. Sequence numbers of commands are not known until the unit is based on a run,
+   so a row may say which of its cells wait for one, and how far behind the run's counter it lies.
+ */
+typedef struct hf_row {
+    struct hf_row *next; /* in a unit's list */
+    hf_op op;
+    hf_db_value *cells; /* hf_op_infos[op].cells of them */
+    int command_cell;   /* cell that gets run.command_seq + command_ahead, or -1 */
+    int message_cell;   /* cell that gets run.message_seq + message_ahead, or -1 */
+    int64_t command_ahead;
+    int64_t message_ahead;
+} hf_row;
+
+/* The moving part of a run row: what a unit is based on and what it leaves behind. */
+typedef struct hf_run_base {
+    int64_t run;
+    int64_t instance;
+    int64_t shard;
+    int64_t last_seq;
+    uint8_t head[HF_SHA256_BYTES];
+    int64_t last_us;
+    int64_t history_bytes;
+    int64_t command_seq;
+    int64_t message_seq;
+    int64_t message_cursor;
+    int64_t status;        /* hf_run_status */
+    int64_t closed_reason; /* hf_closed_reason or HF_NONE */
+    int64_t closed_us;     /* HF_NONE while open */
+} hf_run_base;
+
+typedef struct hf_instance_row {
+    int64_t key;
+    int64_t namespace_key;
+    hf_slice id;
+    int64_t shard;
+    hf_slice type;
+    hf_slice business_key;
+    int64_t current_run;
+    int64_t run_count;
+    int64_t created_us;
+} hf_instance_row;
+
+typedef struct hf_run_row {
+    int64_t number;
+    int64_t created_us;
+    int64_t execution_deadline_us;
+    int64_t run_deadline_us;
+} hf_run_row;
+
+typedef struct hf_command_row {
+    int64_t key;
+    int64_t instance;
+    int64_t run; /* HF_NONE: rejected before a run was found */
+    hf_command_type type;
+    hf_command_status status;
+    int64_t outcome;   /* hf_outcome or HF_NONE while an update is open */
+    int64_t rejection; /* hf_rejection_reason or HF_NONE */
+    hf_target_scope scope;
+    hf_command_source source;
+    int64_t command_ahead; /* 1 for the unit's first command; HF_NONE: it has no number */
+    int64_t message_ahead; /* 1 for the unit's first message; HF_NONE: it is no message */
+    hf_slice name;
+    int64_t state; /* hf_signal_status or hf_update_status, or HF_NONE */
+    int64_t recorded_us;
+    int64_t applied_us;
+    int64_t closed_us;
+    hf_slice body;
+} hf_command_row;
+
+typedef struct hf_task_row {
+    int64_t key;
+    int64_t run;
+    hf_task_type kind;
+    hf_task_status status;
+    hf_slice queue;
+    int64_t priority;
+    int64_t available_us;
+    int64_t epoch;
+    hf_slice token;
+    hf_slice owner;
+    int64_t lease_until_us;
+    int64_t attempt;
+    int64_t repair_count;
+    int64_t source_kind;
+    int64_t source_key;
+    int64_t created_us;
+    hf_slice body;
+} hf_task_row;
+
+typedef struct hf_timer_row {
+    int64_t key;
+    int64_t run;
+    int64_t step;
+    int64_t kind; /* hf_timer_kind, 0 for a plain timer */
+    hf_timer_status status;
+    int64_t due_us;
+    int64_t created_us;
+    int64_t closed_us;
+} hf_timer_row;
+
+typedef struct hf_activity_row {
+    int64_t key;
+    int64_t run;
+    int64_t step;
+    hf_slice type;
+    hf_activity_status status;
+    int64_t attempt;
+    int64_t max_attempts;
+    int64_t lost_attempts;
+    int64_t deadline_us;
+    int64_t close_deadline_us;
+    int64_t scheduled_us;
+    int64_t started_us;
+    int64_t closed_us;
+    hf_slice policy;
+} hf_activity_row;
+
+typedef struct hf_attempt_row {
+    int64_t activity;
+    int64_t number;
+    hf_attempt_status status;
+    int64_t task;
+    int64_t epoch;
+    hf_slice owner;
+    int64_t started_us;
+    int64_t heartbeat_us;
+    int64_t lease_until_us;
+    int64_t closed_us;
+} hf_attempt_row;
+
+typedef struct hf_link_row {
+    int64_t key;
+    hf_link_type kind;
+    int64_t parent_run;
+    int64_t step;
+    int64_t child_instance;
+    int64_t child_run;
+    hf_parent_close_policy policy;
+    int64_t created_us;
+} hf_link_row;
+
+typedef struct hf_payload_row {
+    int64_t key;
+    int64_t run;
+    const uint8_t *digest; /* HF_SHA256_BYTES */
+    hf_payload_codec codec;
+    int64_t size;
+    int64_t compression; /* 0 none, 1 zstd */
+    hf_slice body;
+} hf_payload_row;
+
+hf_row *hf_row_instance_new(hf_mem *mem, const hf_instance_row *row);
+hf_row *hf_row_instance_child(hf_mem *mem, const hf_instance_row *row);
+hf_row *hf_row_instance_advance(hf_mem *mem, int64_t key, int64_t expected_count, int64_t run_count,
+                                int64_t current_run);
+hf_row *hf_row_instance_continue(hf_mem *mem, int64_t key, int64_t run_count, int64_t current_run);
+hf_row *hf_row_run_new(hf_mem *mem, const hf_run_base *base, const hf_run_row *row);
+/* epoch HF_NONE: the unit holds whoever owns the shard. */
+hf_row *hf_row_run_advance(hf_mem *mem, int64_t expected_seq, const hf_run_base *base,
+                           int64_t epoch);
+hf_row *hf_row_run_mark(hf_mem *mem, int64_t run, int64_t blocked, int64_t crash_count);
+/* The position is filled in by the writer, which alone hands them out. */
+hf_row *hf_row_history_append(hf_mem *mem, int64_t run, int64_t first_seq, int64_t count,
+                              int64_t format, hf_slice body, const uint8_t hash[HF_SHA256_BYTES]);
+hf_row *hf_row_payload_new(hf_mem *mem, const hf_payload_row *row);
+hf_row *hf_row_command_new(hf_mem *mem, const hf_command_row *row);
+hf_row *hf_row_command_close(hf_mem *mem, int64_t key, int64_t outcome, int64_t state,
+                             int64_t applied_us, int64_t closed_us);
+hf_row *hf_row_dedup_new(hf_mem *mem, int64_t instance, hf_slice hash, int64_t command);
+hf_row *hf_row_inbox_new(hf_mem *mem, int64_t key, int64_t run, int64_t kind, int64_t source_run,
+                         int64_t created_us, hf_slice body);
+hf_row *hf_row_link_new(hf_mem *mem, const hf_link_row *row);
+hf_row *hf_row_activity_new(hf_mem *mem, const hf_activity_row *row);
+hf_row *hf_row_activity_set(hf_mem *mem, const hf_activity_row *row);
+hf_row *hf_row_attempt_new(hf_mem *mem, const hf_attempt_row *row);
+hf_row *hf_row_attempt_close(hf_mem *mem, int64_t activity, int64_t number,
+                             hf_attempt_status status, int64_t closed_us);
+hf_row *hf_row_timer_new(hf_mem *mem, const hf_timer_row *row);
+hf_row *hf_row_task_new(hf_mem *mem, const hf_task_row *row);
+hf_row *hf_row_task_set(hf_mem *mem, const hf_task_row *row);
+hf_row *hf_row_task_claim(hf_mem *mem, int64_t key, int64_t expected_epoch, hf_slice token,
+                          hf_slice owner, int64_t lease_until_us);
+hf_row *hf_row_task_extend(hf_mem *mem, int64_t key, int64_t epoch, hf_slice token,
+                           int64_t lease_until_us);
+hf_row *hf_row_task_release(hf_mem *mem, int64_t key, int64_t epoch, hf_slice token,
+                            int64_t available_us);
+hf_row *hf_row_summary_new(hf_mem *mem, int64_t run, int64_t namespace_key, int64_t instance,
+                           int64_t status, int64_t sort_us);
+hf_row *hf_row_summary_set(hf_mem *mem, int64_t run, int64_t status);
+/* Operations that need nothing but a key: inbox, activity, timer and task deletes. */
+hf_row *hf_row_delete(hf_mem *mem, hf_op op, int64_t key);
+
+/* ---- reading back */
+
+/* The run row and its instance's shard. HF_NOTFOUND when there is none. */
+HF_NODISCARD hf_status hf_run_base_get(hf_db *db, int64_t run, hf_run_base *out_base, hf_err *err);
+
+/* The instance of an id; texts are copied into the arena. HF_NOTFOUND when there is none. */
+HF_NODISCARD hf_status hf_instance_get(hf_db *db, hf_mem *mem, int64_t namespace_key, hf_slice id,
+                                       hf_instance_row *out_row, hf_err *err);
+
+/* The key of a namespace. HF_NOTFOUND when there is none. */
+HF_NODISCARD hf_status hf_namespace_get(hf_db *db, hf_slice name, int64_t *out_key, hf_err *err);
+
+#endif
