@@ -100,6 +100,7 @@ void hf_unit_append(hf_unit *unit, const hf_run_base *base, int64_t epoch, hf_re
     HF_ASSERT(unit->part_count == 0);
     unit->epoch = epoch;
     unit->rebase = rebase;
+    unit->known_seq = base->last_seq;
     (void)part_add(unit, base);
 }
 

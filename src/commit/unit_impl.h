@@ -30,7 +30,8 @@ struct hf_unit {
     size_t row_count;
     int64_t epoch;
     hf_rebase rebase;
-    int64_t commands; /* numbers that the unit's command rows take */
+    int64_t known_seq; /* events of the run that the drafter, or a later check, took into account */
+    int64_t commands;  /* numbers that the unit's command rows take */
     int64_t messages;
     hf_unit_part nowhere; /* takes what belongs to a part that could not be made */
     hf_err failure;       /* first failure while drafting */

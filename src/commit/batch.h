@@ -1,0 +1,51 @@
+/* batch.h: takes units to their end: one transaction for all when all is well, one by one when
+   something is at fault. Private to commit/; used by the writer's thread alone. */
+#ifndef HF_COMMIT_BATCH_H
+#define HF_COMMIT_BATCH_H
+
+#include "base/map.h"
+#include "commit/unit_impl.h"
+#include "commit/writer.h"
+
+typedef struct hf_batch {
+    hf_db *db;
+    hf_keys *keys;
+    hf_keys *positions;
+    hf_stager stager;
+    hf_mem *mem;          /* reset for each transaction */
+    hf_map_int *runs;     /* run key to the newest unit for it in this batch */
+    hf_unit **units;      /* those of the transaction */
+    hf_apply_item *items; /* the same, as the row layer wants them */
+    size_t count;
+    size_t room;
+    hf_unit *ended; /* finished before they could be placed */
+    hf_unit *again; /* units for the next round, in order */
+    hf_unit *again_last;
+    int64_t checkpointed; /* pages of the log when it was last written back */
+    hf_writer_stats stats;
+    /* Asked between attempts to reach a lost database: true gives up. */
+    bool (*stopped)(void *ctx);
+    void (*pause)(void *ctx, int64_t us);
+    void *ctx;
+} hf_batch;
+
+HF_NODISCARD hf_status hf_batch_init(hf_batch *batch, hf_store *store, size_t room, hf_err *err);
+void hf_batch_fini(hf_batch *batch);
+
+/* Works on up to `room` units of the list, those kept for another round first. Returns those that
+   are finished (status set), linked by next; *out_rest are those it did not get to. A failure that
+   ends the writer is returned through err with its status; the units it hit are finished with
+   HF_STOPPED. */
+hf_unit *hf_batch_run(hf_batch *batch, hf_unit *units, hf_unit **out_rest, hf_status *out_fatal,
+                      hf_err *err);
+
+/* Whether units wait for another round. */
+bool hf_batch_waiting(const hf_batch *batch);
+
+/* Gives up the units that wait for another round: finished with HF_STOPPED. */
+hf_unit *hf_batch_abandon(hf_batch *batch, const hf_err *why);
+
+/* Nothing has come for a while: writes the log back. */
+HF_NODISCARD hf_status hf_batch_rest(hf_batch *batch, hf_err *err);
+
+#endif

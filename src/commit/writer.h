@@ -1,0 +1,75 @@
+/* writer.h: the one thread that changes a store. It takes whatever units are staged, writes them in
+   one transaction, commits, and only then tells anybody. A lone unit commits at once; under load
+   the next batch grows while this one syncs; there is no timer in between. It never calls user code
+   except `done` functions, which must not block.
+
+   After a failed sync, detected corruption or a foreign write it stops for good: everything staged
+   and submitted from then on is answered with HF_STOPPED. A full disk or a busy database fails the
+   batch and it goes on. A lost PostgreSQL connection is made again, and what was under way is found
+   out by reading back. */
+#ifndef HF_COMMIT_WRITER_H
+#define HF_COMMIT_WRITER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "commit/unit.h"
+#include "store/keys.h"
+#include "store/store.h"
+
+typedef struct hf_writer hf_writer;
+
+typedef struct hf_writer_options {
+    size_t size;
+    size_t queue_max; /* units staged and not yet taken; 0: 8192 */
+    size_t batch_max; /* units in one transaction; 0: 1024 */
+    bool manual;      /* no thread: the owner calls hf_writer_step */
+} hf_writer_options;
+
+typedef struct hf_writer_stats {
+    uint64_t batches;   /* transactions committed */
+    uint64_t units;     /* units committed */
+    uint64_t refused;   /* units whose guard did not hold */
+    uint64_t rebased;   /* times a unit was based anew */
+    uint64_t condemned; /* units that the database refused */
+    uint64_t
+        retries; /* transactions run again after a serialisation failure or a lost connection */
+    uint64_t unknown; /* commits whose answer was lost */
+    uint64_t queued;  /* units waiting now */
+} hf_writer_stats;
+
+/* `store` is open as its owner and outlives the writer, which uses hf_store_writer(store) alone
+ * from now on. */
+HF_NODISCARD hf_status hf_writer_open(hf_store *store, const hf_writer_options *options,
+                                      hf_writer **out_writer, hf_err *err);
+
+/* Finishes what was submitted, then ends the thread. NULL is allowed. */
+void hf_writer_close(hf_writer *writer);
+
+/* Hands a sealed unit over; its `done` will be called. Blocks while the queue is full. On failure
+   (HF_STOPPED) the caller still owns the unit and `done` is not called. Any thread; not from a
+   `done` function. */
+HF_NODISCARD hf_status hf_writer_submit(hf_writer *writer, hf_unit *unit, hf_err *err);
+
+/* The same without blocking: HF_BUSY when the queue is full. This one may be called from a `done`
+ * function. */
+HF_NODISCARD hf_status hf_writer_offer(hf_writer *writer, hf_unit *unit, hf_err *err);
+
+/* Submits and waits. The unit must have been made with hf_unit_new(NULL, NULL) and stays the
+   caller's. Returns its outcome. Not with a manual writer. */
+HF_NODISCARD hf_status hf_writer_commit(hf_writer *writer, hf_unit *unit, hf_err *err);
+
+/* A manual writer: takes one batch, if there is any, and finishes it. Returns how many units were
+ * taken. */
+size_t hf_writer_step(hf_writer *writer);
+
+/* Keys for rows; see keys.h. */
+hf_keys *hf_writer_keys(hf_writer *writer);
+
+/* Why the writer stopped: HF_OK while it works. */
+hf_status hf_writer_failure(hf_writer *writer, hf_err *out_failure);
+
+hf_writer_stats hf_writer_stats_get(hf_writer *writer);
+
+#endif
