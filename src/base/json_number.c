@@ -1,6 +1,6 @@
-/* json_number.c: decimal text to numbers and back. Small numbers take exact shortcuts with 53-bit
-   arithmetic; the rest goes through strtod and snprintf, which are given and read digits only, so
-   that the decimal point of the locale never matters. */
+/* json_number.c: decimal text to numbers and back. Numbers of everyday size are converted by exact
+   integer arithmetic; the rest goes through strtod and snprintf, which are given and read digits
+   only, so that the decimal point of the locale never matters. */
 #include "base/json_number.h"
 
 #include <float.h>
@@ -12,14 +12,15 @@
 #include "base/assert.h"
 
 enum {
-    POWER_EXACT_MAX = 22,      /* 10^22 is the largest power of ten that is an exact double */
-    DIGITS_MAX = 17,           /* enough for every double */
-    DIGITS_UNIQUE = 15,        /* decimals of that many digits survive a trip through a double */
-    MANTISSA_DIGITS_MAX = 19,  /* always fit 64 bits */
-    EXPONENT_CLAMP = 1000000,  /* beyond every double, far from overflow */
-    PHP_POINT_MAX = 17,        /* PHP changes to exponents beyond this many digits, */
-    PHP_POINT_MIN = -3,        /* and below this many zeros behind the point */
-    ES6_POINT_MAX = 21,        /* ECMAScript's two limits */
+    POWER_EXACT_MAX = 22,     /* 10^22 is the largest power of ten that is an exact double */
+    POWER_FIVE_MAX = 27,      /* 5^27 is the largest power of five that fits 64 bits */
+    DIGITS_MAX = 17,          /* enough for every double */
+    DIGITS_UNIQUE = 15,       /* decimals of that many digits survive a trip through a double */
+    MANTISSA_DIGITS_MAX = 19, /* always fit 64 bits */
+    EXPONENT_CLAMP = 1000000, /* beyond every double, far from overflow */
+    PHP_POINT_MAX = 17,       /* PHP changes to exponents beyond this many digits, */
+    PHP_POINT_MIN = -3,       /* and below this many zeros behind the point */
+    ES6_POINT_MAX = 21,       /* ECMAScript's two limits */
     ES6_POINT_MIN = -5
 };
 
@@ -35,6 +36,35 @@ typedef struct decimal {
 static const double power_exact[POWER_EXACT_MAX + 1] = {
     1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
     1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+
+static const uint64_t power_five[POWER_FIVE_MAX + 1] = {UINT64_C(1),
+                                                        UINT64_C(5),
+                                                        UINT64_C(25),
+                                                        UINT64_C(125),
+                                                        UINT64_C(625),
+                                                        UINT64_C(3125),
+                                                        UINT64_C(15625),
+                                                        UINT64_C(78125),
+                                                        UINT64_C(390625),
+                                                        UINT64_C(1953125),
+                                                        UINT64_C(9765625),
+                                                        UINT64_C(48828125),
+                                                        UINT64_C(244140625),
+                                                        UINT64_C(1220703125),
+                                                        UINT64_C(6103515625),
+                                                        UINT64_C(30517578125),
+                                                        UINT64_C(152587890625),
+                                                        UINT64_C(762939453125),
+                                                        UINT64_C(3814697265625),
+                                                        UINT64_C(19073486328125),
+                                                        UINT64_C(95367431640625),
+                                                        UINT64_C(476837158203125),
+                                                        UINT64_C(2384185791015625),
+                                                        UINT64_C(11920928955078125),
+                                                        UINT64_C(59604644775390625),
+                                                        UINT64_C(298023223876953125),
+                                                        UINT64_C(1490116119384765625),
+                                                        UINT64_C(7450580596923828125)};
 
 static const char digit_pairs[] = "00010203040506070809101112131415161718192021222324"
                                   "25262728293031323334353637383940414243444546474849"
@@ -162,8 +192,7 @@ hf_json_number_end hf_json_number_read(const char *at, hf_json_number *out_numbe
     if (!good)
         return HF_JSON_NUMBER_MALFORMED;
     if (!scan.is_double && !scan.cut && scan.mantissa <= limit && !(negative && !scan.mantissa)) {
-        out_number->integer =
-            negative ? (int64_t)(0 - scan.mantissa) : (int64_t)scan.mantissa;
+        out_number->integer = negative ? (int64_t)(0 - scan.mantissa) : (int64_t)scan.mantissa;
         return HF_JSON_NUMBER_INT;
     }
     if (scan.end - at > HF_JSON_NUMBER_MAX)
@@ -210,26 +239,94 @@ static void decimal_set(decimal *out, uint64_t mantissa, int exponent)
     out->count = count;
 }
 
-/* Whole numbers below 2^53, and numbers that a decimal of at most 15 digits stands for. */
-static bool decimal_shortcut(double number, decimal *out)
-{
-    if (number < 0x1p53 && number == (double)(uint64_t)number) {
-        decimal_set(out, (uint64_t)number, 0);
-        return true;
-    }
-    for (int places = 1; places <= POWER_EXACT_MAX; places++) {
-        double scaled = number * power_exact[places];
-        uint64_t mantissa;
+/* A 128-bit product. */
+typedef struct wide {
+    uint64_t high;
+    uint64_t low;
+} wide;
 
-        if (!(scaled < 1e15))
-            return false;
-        mantissa = (uint64_t)(scaled + 0.5);
-        if ((double)mantissa / power_exact[places] == number) { /* as the reader would do it */
-            decimal_set(out, mantissa, -places);
-            return true;
-        }
+static wide wide_product(uint64_t a, uint64_t b)
+{
+    uint64_t a_low = a & UINT32_MAX;
+    uint64_t a_high = a >> 32;
+    uint64_t b_low = b & UINT32_MAX;
+    uint64_t b_high = b >> 32;
+    uint64_t low = a_low * b_low;
+    uint64_t middle = a_high * b_low + (low >> 32);
+    uint64_t other = a_low * b_high + (middle & UINT32_MAX);
+
+    return (wide){.high = a_high * b_high + (middle >> 32) + (other >> 32),
+                  .low = other << 32 | (low & UINT32_MAX)};
+}
+
+/* from / 2^shift for 0 < shift < 64; *out_rest is what the division leaves, in the high bits. */
+static uint64_t wide_shift(wide from, int shift, uint64_t *out_rest)
+{
+    *out_rest = from.low << (64 - shift);
+    return from.high << (64 - shift) | from.low >> shift;
+}
+
+/* Of the multiples of 10^zeros, the one nearest to whole + rest / 2^64, divided by 10^zeros; of two
+   equally near ones the even one. */
+static uint64_t decimal_nearest(uint64_t whole, uint64_t rest, int zeros)
+{
+    const uint64_t half = UINT64_C(1) << 63;
+    uint64_t power = (uint64_t)power_exact[zeros];
+    uint64_t below = whole / power;
+    uint64_t left = whole % power;
+    bool tie;
+    bool up;
+
+    if (zeros == 0) {
+        tie = rest == half;
+        up = rest > half;
+    } else {
+        tie = left == power / 2 && rest == 0;
+        up = left > power / 2 || (left == power / 2 && rest > 0);
     }
-    return false;
+    return below + (tie ? (below & 1) : up);
+}
+
+/* The shortest decimal by exact arithmetic, for 2^-36 <= number < 2^53. The doubles around `number`
+   bound an interval of reals that read back as it. Everything is scaled by 10^places so that the
+   interval holds whole numbers of 17 or 18 digits, of which the one with most zeros at its end is
+   wanted, and the nearest to `number` of those. */
+static bool decimal_exact(double number, decimal *out)
+{
+    const uint64_t hidden = UINT64_C(1) << 52;
+    uint64_t bits;
+    uint64_t mantissa;
+    uint64_t low, low_rest, high, high_rest, whole, rest;
+    bool closed; /* the ends of the interval round to `number` too */
+    int binary, power, places, shift;
+    int zeros = 0;
+
+    memcpy(&bits, &number, sizeof(bits));
+    binary = (int)(bits >> 52) - 1023;
+    if (binary < -36 || binary > 52)
+        return false;
+    mantissa = (bits & (hidden - 1)) | hidden;
+    closed = mantissa % 2 == 0;
+    power = binary * 30103 / 100000 - (binary < 0); /* floor of the decimal exponent */
+    places = DIGITS_MAX - 1 - power;
+    shift = 54 - binary - places;
+    HF_ASSERT(places >= 0 && places <= POWER_FIVE_MAX && shift > 0 && shift < 64);
+    whole = wide_shift(wide_product(4 * mantissa, power_five[places]), shift, &rest);
+    /* Below a power of two the next double is only half as far away. */
+    low = wide_shift(wide_product(4 * mantissa - (mantissa == hidden ? 1 : 2), power_five[places]),
+                     shift, &low_rest);
+    high = wide_shift(wide_product(4 * mantissa + 2, power_five[places]), shift, &high_rest);
+    low += low_rest || !closed;
+    high -= !high_rest && !closed;
+    while (high / 10 * 10 >= low && zeros < DIGITS_MAX) {
+        low = (low + 9) / 10;
+        high /= 10;
+        zeros++;
+    }
+    whole = decimal_nearest(whole, rest, zeros);
+    whole = whole < low ? low : whole > high ? high : whole;
+    decimal_set(out, whole, zeros - places);
+    return true;
 }
 
 /* `number` rounded to `count` digits. The byte or bytes between the first digit and the others are
@@ -294,7 +391,11 @@ static void decimal_shortest(double number, decimal *out)
 {
     int count = number < DBL_MIN ? 1 : DIGITS_UNIQUE;
 
-    if (decimal_shortcut(number, out))
+    if (number < 0x1p53 && number == (double)(uint64_t)number) {
+        decimal_set(out, (uint64_t)number, 0);
+        return;
+    }
+    if (decimal_exact(number, out))
         return;
     while (count < DIGITS_MAX && !decimal_try(number, count, out))
         count++;

@@ -243,8 +243,7 @@ bool hf_value_equal(hf_value a, hf_value b)
         }
         return true;
     }
-    HF_ASSERT(!"a node of unknown kind");
-    return false;
+    hf_panic("a node of unknown kind", __FILE__, __LINE__);
 }
 
 hf_value hf_value_copy(hf_mem *mem, hf_value value)

@@ -69,7 +69,8 @@ hf_status hf_value_stack_close(hf_value_stack *stack, const hf_json_node **out_d
         return st;
     stack->depth--;
     stack->used = frame->start;
-    place = hf_value_stack_push(stack); /* an empty container may be the node that fills the stack */
+    place =
+        hf_value_stack_push(stack); /* an empty container may be the node that fills the stack */
     if (!place)
         return HF_NOMEM;
     *place = node;

@@ -1,11 +1,12 @@
-/* event.c: events as data. The tables below are event.def and key.def; every rule about what an event
-   may look like is checked here and nowhere else, by the builder, the encoder and the decoder alike.
-   It never interprets a value: that is for those who write and fold history. */
+/* event.c: events as data. The tables below are event.def and key.def; every rule about what an
+   event may look like is checked here and nowhere else, by the builder, the encoder and the decoder
+   alike. It never interprets a value: that is for those who write and fold history. */
 #include "model/event.h"
 
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/utf8.h"
 
 enum { BUILDER_FIRST_EVENTS = 4, BUILDER_FIRST_FIELDS = 8 };
 
@@ -75,7 +76,7 @@ static bool time_valid(int64_t time_us)
     return time_us >= 0 && time_us <= HF_EVENT_TIME_MAX_US;
 }
 
-static const char *payload_fault(const hf_event_payload *payload)
+static const char *payload_fault(const hf_payload_value *payload)
 {
     hf_payload_codec codec;
 
@@ -105,7 +106,7 @@ static const char *field_fault(hf_event_type type, const hf_event_field *field)
     switch (hf_event_key_kind(field->key)) {
     case HF_VALUE_KIND_TEXT:
     case HF_VALUE_KIND_JSON:
-        return field->text.len && !field->text.ptr ? "has a length and no bytes" : NULL;
+        return hf_utf8_valid(field->text) ? NULL : "is not well-formed UTF-8";
     case HF_VALUE_KIND_TIME:
         return time_valid(field->time_us) ? NULL : "is a time out of range";
     case HF_VALUE_KIND_PAYLOAD:
@@ -283,7 +284,7 @@ bool hf_event_time(const hf_event *event, hf_event_key key, int64_t *out_time_us
     return field != NULL;
 }
 
-bool hf_event_get_id(const hf_event *event, hf_event_key key, hf_event_id *out_id)
+bool hf_event_id(const hf_event *event, hf_event_key key, hf_ulid *out_id)
 {
     const hf_event_field *field = field_get(event, key, HF_VALUE_KIND_ID);
 
@@ -301,7 +302,7 @@ bool hf_event_json(const hf_event *event, hf_event_key key, hf_slice *out_json)
     return field != NULL;
 }
 
-bool hf_event_get_payload(const hf_event *event, hf_event_key key, hf_event_payload *out_payload)
+bool hf_event_payload(const hf_event *event, hf_event_key key, hf_payload_value *out_payload)
 {
     const hf_event_field *field = field_get(event, key, HF_VALUE_KIND_PAYLOAD);
 
@@ -402,7 +403,7 @@ void hf_event_put_time(hf_event_builder *builder, hf_event_key key, int64_t time
     builder_put(builder, HF_VALUE_KIND_TIME, (hf_event_field){.key = key, .time_us = time_us});
 }
 
-void hf_event_put_id(hf_event_builder *builder, hf_event_key key, hf_event_id id)
+void hf_event_put_id(hf_event_builder *builder, hf_event_key key, hf_ulid id)
 {
     builder_put(builder, HF_VALUE_KIND_ID, (hf_event_field){.key = key, .id = id});
 }
@@ -413,24 +414,24 @@ void hf_event_put_json(hf_event_builder *builder, hf_event_key key, hf_slice jso
                 (hf_event_field){.key = key, .text = builder_copy(builder, json)});
 }
 
-void hf_event_put_payload(hf_event_builder *builder, hf_event_key key, hf_event_payload payload)
+void hf_event_put_payload(hf_event_builder *builder, hf_event_key key, hf_payload_value payload)
 {
     payload.bytes = builder_copy(builder, payload.bytes);
     if (payload.digest)
-        payload.digest = (const uint8_t *)builder_copy(
-                             builder, hf_slice_from(payload.digest, HF_EVENT_DIGEST_BYTES))
-                             .ptr;
+        payload.digest =
+            (const uint8_t *)builder_copy(builder, hf_slice_from(payload.digest, HF_SHA256_BYTES))
+                .ptr;
     builder_put(builder, HF_VALUE_KIND_PAYLOAD, (hf_event_field){.key = key, .payload = payload});
 }
 
-hf_event_payload hf_event_payload_inline(hf_payload_codec codec, hf_slice bytes)
+hf_payload_value hf_payload_inline(hf_payload_codec codec, hf_slice bytes)
 {
-    return (hf_event_payload){
+    return (hf_payload_value){
         .form = HF_PAYLOAD_FORM_INLINE, .codec = codec, .bytes = bytes, .size = bytes.len};
 }
 
-hf_status hf_event_builder_done(hf_event_builder *builder, hf_event **out_events,
-                                size_t *out_count, hf_err *err)
+hf_status hf_event_builder_done(hf_event_builder *builder, hf_event **out_events, size_t *out_count,
+                                hf_err *err)
 {
     if (builder_failed(builder)) {
         if (err)

@@ -1,7 +1,7 @@
 /* event.h: one fact of a run's history, and how facts are put together.
-   An event is {type, time, step, fields}; a field is {key, value}, and the key decides the kind of the
-   value. Which keys a type may carry is in event.def. Events are plain data in an arena: they own
-   nothing, never change after they were built, and may be read from any thread. */
+   An event is {type, time, step, fields}; a field is {key, value}, and the key decides the kind of
+   the value. Which keys a type may carry is in event.def. Events are plain data in an arena: they
+   own nothing, never change after they were built, and may be read from any thread. */
 #ifndef HF_MODEL_EVENT_H
 #define HF_MODEL_EVENT_H
 
@@ -10,16 +10,14 @@
 #include <stdint.h>
 
 #include "base/attr.h"
+#include "base/crypto.h"
 #include "base/err.h"
+#include "base/id.h"
 #include "base/mem.h"
 #include "base/slice.h"
 #include "model/vocab.h"
 
-enum {
-    HF_KEY_NONE = 0,
-    HF_EVENT_ID_BYTES = 16,
-    HF_EVENT_DIGEST_BYTES = 32, /* SHA-256 */
-};
+enum { HF_KEY_NONE = 0 }; /* the number no key has */
 
 /* The last moment an event can carry: the end of the year 9999, in microseconds. */
 #define HF_EVENT_TIME_MAX_US INT64_C(253402300799999999)
@@ -34,18 +32,14 @@ typedef enum hf_event_flag {
     HF_EVENT_SCHEDULE = 32,
 } hf_event_flag;
 
-/* An identifier as stored; shown as a ULID at the edge. */
-typedef struct hf_event_id {
-    uint8_t bytes[HF_EVENT_ID_BYTES];
-} hf_event_id;
-
-typedef struct hf_event_payload {
+/* A value of the user's, or what is known of it. */
+typedef struct hf_payload_value {
     hf_payload_form form;
     hf_payload_codec codec;
     hf_slice bytes;        /* the value as received; inline only */
     uint64_t size;         /* bytes of the value, wherever they are */
-    const uint8_t *digest; /* SHA-256 of the value, HF_EVENT_DIGEST_BYTES; not for inline */
-} hf_event_payload;
+    const uint8_t *digest; /* SHA-256 of the value, HF_SHA256_BYTES; not for inline */
+} hf_payload_value;
 
 typedef struct hf_event_field {
     hf_event_key key; /* decides which member below is set */
@@ -54,8 +48,8 @@ typedef struct hf_event_field {
         int64_t number;
         bool flag;
         int64_t time_us;
-        hf_event_id id;
-        hf_event_payload payload;
+        hf_ulid id;
+        hf_payload_value payload;
     };
 } hf_event_field;
 
@@ -85,19 +79,21 @@ size_t hf_event_key_count(hf_event_type type);
 
 hf_value_kind hf_event_key_kind(hf_event_key key);
 
-/* -- reading: false when the event does not carry the key. The key must be of the kind asked for. */
+/* -- reading: false when the event does not carry the key. The key must be of the kind asked for.
+ */
 
 bool hf_event_text(const hf_event *event, hf_event_key key, hf_slice *out_text);
 bool hf_event_int(const hf_event *event, hf_event_key key, int64_t *out_number);
 bool hf_event_bool(const hf_event *event, hf_event_key key, bool *out_flag);
 bool hf_event_time(const hf_event *event, hf_event_key key, int64_t *out_time_us);
-bool hf_event_get_id(const hf_event *event, hf_event_key key, hf_event_id *out_id);
+bool hf_event_id(const hf_event *event, hf_event_key key, hf_ulid *out_id);
 bool hf_event_json(const hf_event *event, hf_event_key key, hf_slice *out_json);
-bool hf_event_get_payload(const hf_event *event, hf_event_key key, hf_event_payload *out_payload);
+bool hf_event_payload(const hf_event *event, hf_event_key key, hf_payload_value *out_payload);
 
-/* Whether this very event opens or resolves the step it carries. As the flag of its type, except that
-   a timer which is the timeout of a wait (timer_kind) does neither: the wait has its own events. A
-   signal wait that timed out has none; the fold of the wait decides it from its TimerFired. */
+/* Whether this very event opens or resolves the step it carries. As the flag of its type, except
+   that a timer which is the timeout of a wait (timer_kind) does neither: the wait has its own
+   events. A signal wait that timed out has none; the fold of the wait decides it from its
+   TimerFired. */
 bool hf_event_opens_step(const hf_event *event);
 bool hf_event_resolves_step(const hf_event *event);
 
@@ -128,15 +124,15 @@ void hf_event_put_text(hf_event_builder *builder, hf_event_key key, hf_slice tex
 void hf_event_put_int(hf_event_builder *builder, hf_event_key key, int64_t number);
 void hf_event_put_bool(hf_event_builder *builder, hf_event_key key, bool flag);
 void hf_event_put_time(hf_event_builder *builder, hf_event_key key, int64_t time_us);
-void hf_event_put_id(hf_event_builder *builder, hf_event_key key, hf_event_id id);
+void hf_event_put_id(hf_event_builder *builder, hf_event_key key, hf_ulid id);
 void hf_event_put_json(hf_event_builder *builder, hf_event_key key, hf_slice json);
-void hf_event_put_payload(hf_event_builder *builder, hf_event_key key, hf_event_payload payload);
+void hf_event_put_payload(hf_event_builder *builder, hf_event_key key, hf_payload_value payload);
 
 /* A payload whose bytes travel in the event. */
-hf_event_payload hf_event_payload_inline(hf_payload_codec codec, hf_slice bytes);
+hf_payload_value hf_payload_inline(hf_payload_codec codec, hf_slice bytes);
 
-/* The events so far, in the arena. HF_NOMEM, or HF_INVALID for a key that may not be there, is there
-   twice or has another kind, and for a value out of range. */
+/* The events so far, in the arena. HF_NOMEM, or HF_INVALID for a key that may not be there, is
+   there twice or has another kind, and for a value out of range. */
 HF_NODISCARD hf_status hf_event_builder_done(hf_event_builder *builder, hf_event **out_events,
                                              size_t *out_count, hf_err *err);
 

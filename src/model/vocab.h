@@ -1,10 +1,10 @@
 /* vocab.h: the words of the engine. For each list of vocab.def this header has, generated:
      enum hf_X                                    the words; 0 is none of them
-     hf_X_list                                    the rows, for pages and checks; .count says how many
-     const char *hf_X_text(hf_X)                  wire text; "unknown" for a number outside the list
-     bool hf_X_parse(hf_slice, hf_X *out)         exact text; false and *out untouched otherwise
-     bool hf_X_from(int64_t, hf_X *out)           a stored number; false and *out untouched otherwise
-   Everything here is constant and safe from any thread. */
+     hf_X_list                                    the rows, for pages and checks; .count says how
+   many const char *hf_X_text(hf_X)                  wire text; "unknown" for a number outside the
+   list bool hf_X_parse(hf_slice, hf_X *out)         exact text; false and *out untouched otherwise
+     bool hf_X_from(int64_t, hf_X *out)           a stored number; false and *out untouched
+   otherwise Everything here is constant and safe from any thread. */
 #ifndef HF_MODEL_VOCAB_H
 #define HF_MODEL_VOCAB_H
 
@@ -20,11 +20,11 @@ typedef enum hf_vocab_origin {
 } hf_vocab_origin;
 
 typedef struct hf_vocab_item {
-    int number;              /* stored; never reused */
-    const char *text;        /* on the wire */
-    const char *name;        /* the C enumerator */
-    hf_vocab_origin origin;  /* whose word it is */
-    const char *sentence;    /* for people */
+    int number;             /* stored; never reused */
+    const char *text;       /* on the wire */
+    const char *name;       /* the C enumerator */
+    hf_vocab_origin origin; /* whose word it is */
+    const char *sentence;   /* for people */
 } hf_vocab_item;
 
 typedef struct hf_vocab {
@@ -45,8 +45,10 @@ const hf_vocab_item *hf_vocab_by_text(const hf_vocab *list, hf_slice text);
 /* The text of a number, "unknown" when the list has none. */
 const char *hf_vocab_text(const hf_vocab *list, int64_t number);
 
-#define HF_LIST(list, title, sentence)                         typedef enum hf_##list {
-#define HF_ITEM(enumerator, number, text, origin, sentence)        enumerator = (number),
+#define HF_LIST(list, title, sentence)                                                             \
+    typedef enum hf_##list                                                                         \
+    {
+#define HF_ITEM(enumerator, number, text, origin, sentence) enumerator = (number),
 #define HF_LIST_END(list)                                                                          \
     }                                                                                              \
     hf_##list;                                                                                     \

@@ -1,0 +1,331 @@
+/* test_id.c: ULIDs: their text, their order, their parts, and the source that only grows. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fault.h"
+#include "base/id.h"
+#include "base/thread.h"
+#include "lib/suite.h"
+
+enum { THREADS = 4, IDS_PER_THREAD = 5000, PAIRS = 20000 };
+
+static void random_id(hf_rng *rng, hf_ulid *out_id)
+{
+    hf_rng_fill(rng, out_id->bytes, sizeof(out_id->bytes));
+}
+
+/* Bytes and texts that belong together, computed with big integers elsewhere. */
+START_TEST(texts_are_known)
+{
+    static const struct {
+        uint8_t bytes[HF_ULID_BYTES];
+        const char *text;
+    } known[] = {
+        {{0}, "00000000000000000000000000"},
+        {{[15] = 1}, "00000000000000000000000001"},
+        {{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+          0xff},
+         "7ZZZZZZZZZZZZZZZZZZZZZZZZZ"},
+        {{0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd,
+          0xef},
+         "014D2PF2DBSQQG28T5CY4TQKFF"},
+        {{0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee,
+          0xff},
+         "0024H36H2NCSVRH6DAQF6DVVQZ"},
+    };
+
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+        hf_ulid id;
+        char text[HF_ULID_TEXT_SIZE];
+
+        memcpy(id.bytes, known[i].bytes, sizeof(id.bytes));
+        hf_ulid_print(&id, text);
+        ck_assert_str_eq(text, known[i].text);
+        memset(&id, 0x5A, sizeof(id));
+        ck_assert(hf_ulid_parse(hf_slice_of(known[i].text), &id));
+        ck_assert_int_eq(memcmp(id.bytes, known[i].bytes, sizeof(id.bytes)), 0);
+    }
+}
+END_TEST
+
+/* Any id survives being printed and read in either case, and texts order as ids do. */
+START_TEST(texts_round_trip_in_order)
+{
+    hf_rng rng;
+    hf_ulid last = {0};
+    char last_text[HF_ULID_TEXT_SIZE];
+
+    hf_rng_init_seeded(&rng, 31);
+    hf_ulid_print(&last, last_text);
+    for (int i = 0; i < PAIRS; i++) {
+        hf_ulid id;
+        hf_ulid read;
+        char text[HF_ULID_TEXT_SIZE];
+        char lower[HF_ULID_TEXT_SIZE];
+        int order;
+        int text_order;
+
+        random_id(&rng, &id);
+        if (i % 2)
+            memcpy(id.bytes, last.bytes, 12); /* neighbours as well as strangers */
+        hf_ulid_print(&id, text);
+        ck_assert_uint_eq(strlen(text), HF_ULID_TEXT_LEN);
+        ck_assert(hf_ulid_parse(hf_slice_of(text), &read));
+        ck_assert_int_eq(hf_ulid_compare(&id, &read), 0);
+        for (size_t j = 0; j < sizeof(text); j++)
+            lower[j] = (char)(text[j] >= 'A' ? text[j] + 32 : text[j]);
+        ck_assert(hf_ulid_parse(hf_slice_of(lower), &read));
+        ck_assert_int_eq(hf_ulid_compare(&id, &read), 0);
+        order = hf_ulid_compare(&id, &last);
+        text_order = strcmp(text, last_text);
+        ck_assert_int_eq((order > 0) - (order < 0), (text_order > 0) - (text_order < 0));
+        last = id;
+        memcpy(last_text, text, sizeof(text));
+    }
+}
+END_TEST
+
+/* At every place every byte outside the alphabet is refused; so are other lengths and numbers above
+   128 bits; a refusal writes nothing. */
+START_TEST(reading_is_strict)
+{
+    const char *alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZabcdefghjkmnpqrstvwxyz";
+    const char *good = "01ARYZ6S410000000000000000";
+    hf_ulid untouched;
+    hf_ulid id;
+
+    memset(&untouched, 0x5A, sizeof(untouched));
+    for (size_t at = 0; at < HF_ULID_TEXT_LEN; at++) {
+        for (int byte = 0; byte < 256; byte++) {
+            char text[HF_ULID_TEXT_LEN];
+            bool fits = byte != 0 && strchr(alphabet, byte) && byte < 0x80;
+
+            memcpy(text, good, sizeof(text));
+            text[at] = (char)byte;
+            if (at == 0)
+                fits = byte >= '0' && byte <= '7';
+            id = untouched;
+            ck_assert_msg(hf_ulid_parse(hf_slice_from(text, sizeof(text)), &id) == fits,
+                          "byte %d at %zu", byte, at);
+            if (!fits)
+                ck_assert_int_eq(hf_ulid_compare(&id, &untouched), 0);
+        }
+    }
+    for (size_t len = 0; len < HF_ULID_TEXT_LEN; len++)
+        ck_assert(!hf_ulid_parse(hf_slice_from(good, len), &id));
+    ck_assert(!hf_ulid_parse(HF_SLICE("01ARYZ6S4100000000000000000"), &id));
+    ck_assert(!hf_ulid_parse((hf_slice){0}, &id));
+}
+END_TEST
+
+/* Formed ids give their parts back and order by time, then key, then counter. */
+START_TEST(parts_order_the_id)
+{
+    hf_rng rng;
+    int64_t last_time = 0;
+    uint64_t last_key = 0;
+    uint32_t last_counter = 0;
+    hf_ulid last;
+
+    hf_rng_init_seeded(&rng, 32);
+    hf_ulid_form(0, 0, 0, &last);
+    for (int i = 0; i < PAIRS; i++) {
+        int64_t time_ms = i % 3 ? last_time : (int64_t)(hf_rng_next(&rng) >> (16 + i % 40));
+        uint64_t key = i % 3 == 2 ? last_key : hf_rng_next(&rng) >> (16 + i % 40);
+        uint32_t counter = (uint32_t)hf_rng_next(&rng);
+        int64_t got_time;
+        uint64_t got_key;
+        uint32_t got_counter;
+        int expected;
+        int order;
+        hf_ulid id;
+
+        hf_ulid_form(time_ms, key, counter, &id);
+        hf_ulid_parts(&id, &got_time, &got_key, &got_counter);
+        ck_assert_int_eq(got_time, time_ms);
+        ck_assert_uint_eq(got_key, key);
+        ck_assert_uint_eq(got_counter, counter);
+        ck_assert_int_eq(hf_ulid_time_ms(&id), time_ms);
+        expected = (counter > last_counter) - (counter < last_counter);
+        if (key != last_key)
+            expected = key > last_key ? 1 : -1;
+        if (time_ms != last_time)
+            expected = time_ms > last_time ? 1 : -1;
+        order = hf_ulid_compare(&id, &last);
+        ck_assert_int_eq((order > 0) - (order < 0), expected);
+        last = id;
+        last_time = time_ms;
+        last_key = key;
+        last_counter = counter;
+    }
+}
+END_TEST
+
+/* The limits of the parts: the largest fit, a time outside is moved to the nearest inside. */
+START_TEST(parts_at_their_limits)
+{
+    hf_ulid id;
+    int64_t time_ms;
+    uint64_t key;
+    uint32_t counter;
+    char text[HF_ULID_TEXT_SIZE];
+
+    hf_ulid_form(HF_ULID_TIME_MS_MAX, HF_ULID_KEY_MAX, UINT32_MAX, &id);
+    hf_ulid_print(&id, text);
+    ck_assert_str_eq(text, "7ZZZZZZZZZZZZZZZZZZZZZZZZZ");
+    hf_ulid_parts(&id, &time_ms, &key, &counter);
+    ck_assert_int_eq(time_ms, HF_ULID_TIME_MS_MAX);
+    ck_assert_uint_eq(key, HF_ULID_KEY_MAX);
+    ck_assert_uint_eq(counter, UINT32_MAX);
+    hf_ulid_form(-1, 5, 6, &id);
+    hf_ulid_parts(&id, &time_ms, &key, &counter);
+    ck_assert(time_ms == 0 && key == 5 && counter == 6);
+    hf_ulid_form(INT64_MAX, 5, 6, &id);
+    ck_assert_int_eq(hf_ulid_time_ms(&id), HF_ULID_TIME_MS_MAX);
+    hf_ulid_form(1469918176385, 0, 0, &id);
+    hf_ulid_print(&id, text);
+    ck_assert_str_eq(text, "01ARYZ6S410000000000000000");
+}
+END_TEST
+
+/* Ids grow within a millisecond, across milliseconds and while the clock is behind; they carry the
+   time of the clock as soon as it is ahead again. */
+START_TEST(source_only_grows)
+{
+    const int64_t start_us = INT64_C(1775124672123456);
+    hf_clock *clock = hf_clock_new_virtual(start_us);
+    hf_ulid_source *source = NULL;
+    hf_ulid last = {0};
+    hf_ulid id;
+    hf_rng rng;
+
+    ck_assert_ptr_nonnull(clock);
+    hf_rng_init_seeded(&rng, 33);
+    ck_assert_int_eq(hf_ulid_source_new(clock, &rng, &source, NULL), HF_OK);
+    for (int i = 0; i < 3000; i++) {
+        hf_ulid_next(source, &id);
+        ck_assert_int_gt(hf_ulid_compare(&id, &last), 0);
+        ck_assert_int_eq(hf_ulid_time_ms(&id), (start_us + i / 1000 * 1000) / 1000);
+        last = id;
+        if (i % 1000 == 999)
+            hf_clock_advance(clock, 1000);
+    }
+    hf_clock_set_wall(clock, start_us - INT64_C(3600000000));
+    for (int i = 0; i < 100; i++) {
+        hf_ulid_next(source, &id);
+        ck_assert_int_gt(hf_ulid_compare(&id, &last), 0);
+        ck_assert_int_eq(hf_ulid_time_ms(&id), (start_us + 2000) / 1000);
+        last = id;
+        hf_clock_advance(clock, 1000);
+    }
+    hf_clock_set_wall(clock, start_us + 4000);
+    hf_ulid_next(source, &id);
+    ck_assert_int_eq(hf_ulid_time_ms(&id), (start_us + 4000) / 1000);
+    hf_ulid_source_free(source);
+    hf_ulid_source_free(NULL);
+    hf_clock_free_virtual(clock);
+}
+END_TEST
+
+/* Random parts differ from millisecond to millisecond, and a clock before 1970 still gives ids. */
+START_TEST(source_draws_and_survives_odd_clocks)
+{
+    hf_clock *clock = hf_clock_new_virtual(-5000000);
+    hf_ulid_source *source = NULL;
+    hf_ulid a;
+    hf_ulid b;
+    hf_rng rng;
+
+    ck_assert_ptr_nonnull(clock);
+    ck_assert_int_eq(hf_rng_init_system(&rng, NULL), HF_OK);
+    ck_assert_int_eq(hf_ulid_source_new(clock, &rng, &source, NULL), HF_OK);
+    hf_ulid_next(source, &a);
+    hf_ulid_next(source, &b);
+    ck_assert_int_gt(hf_ulid_compare(&b, &a), 0);
+    ck_assert_int_eq(hf_ulid_time_ms(&b), 0);
+    hf_clock_set_wall(clock, 5000000);
+    hf_ulid_next(source, &a);
+    hf_clock_advance(clock, 1000);
+    hf_ulid_next(source, &b);
+    ck_assert_int_ne(memcmp(a.bytes + 6, b.bytes + 6, 10), 0);
+    hf_ulid_source_free(source);
+    hf_clock_free_virtual(clock);
+}
+END_TEST
+
+typedef struct taker {
+    hf_ulid_source *source;
+    hf_ulid *ids; /* IDS_PER_THREAD */
+} taker;
+
+static void ids_take(void *ctx)
+{
+    taker *t = ctx;
+
+    for (int i = 0; i < IDS_PER_THREAD; i++)
+        hf_ulid_next(t->source, &t->ids[i]);
+}
+
+static int ids_order(const void *a, const void *b)
+{
+    return hf_ulid_compare(a, b);
+}
+
+/* Threads that share a source never get the same id, and each sees its own ids grow. */
+START_TEST(source_is_shared_by_threads)
+{
+    hf_ulid *ids = hf_alloc_array(THREADS * IDS_PER_THREAD, sizeof(*ids));
+    hf_thread threads[THREADS] = {0};
+    taker takers[THREADS];
+    hf_ulid_source *source = NULL;
+    hf_rng rng;
+
+    ck_assert_ptr_nonnull(ids);
+    hf_rng_init_seeded(&rng, 34);
+    ck_assert_int_eq(hf_ulid_source_new(hf_clock_system(), &rng, &source, NULL), HF_OK);
+    for (int i = 0; i < THREADS; i++) {
+        takers[i] = (taker){.source = source, .ids = ids + i * IDS_PER_THREAD};
+        ck_assert_int_eq(hf_thread_start(&threads[i], "ids", ids_take, &takers[i], NULL), HF_OK);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        hf_thread_join(&threads[i]);
+        for (int j = 1; j < IDS_PER_THREAD; j++)
+            ck_assert_int_gt(hf_ulid_compare(&takers[i].ids[j], &takers[i].ids[j - 1]), 0);
+    }
+    qsort(ids, THREADS * IDS_PER_THREAD, sizeof(*ids), ids_order);
+    for (int i = 1; i < THREADS * IDS_PER_THREAD; i++)
+        ck_assert_int_ne(hf_ulid_compare(&ids[i], &ids[i - 1]), 0);
+    hf_ulid_source_free(source);
+    hf_alloc_free(ids);
+}
+END_TEST
+
+/* Without memory there is no source, and nothing is handed out. */
+START_TEST(source_without_memory)
+{
+    for (int64_t nth = 1;; nth++) {
+        hf_ulid_source *source = NULL;
+        hf_err err = {0};
+        hf_status st;
+        hf_rng rng;
+        bool done;
+
+        hf_rng_init_seeded(&rng, 1);
+        hf_fault_arm(HF_FAULT_ALLOC, nth, false);
+        st = hf_ulid_source_new(hf_clock_system(), &rng, &source, &err);
+        done = nth > hf_fault_seen(HF_FAULT_ALLOC);
+        hf_fault_arm(HF_FAULT_ALLOC, 0, false);
+        ck_assert_int_eq(st, done ? HF_OK : HF_NOMEM);
+        ck_assert_int_eq(source != NULL, done);
+        hf_ulid_source_free(source);
+        if (done)
+            break;
+    }
+}
+END_TEST
+
+HF_SUITE_MAIN("base/id", {texts_are_known, 0}, {texts_round_trip_in_order, 0},
+              {reading_is_strict, 0}, {parts_order_the_id, 0}, {parts_at_their_limits, 0},
+              {source_only_grows, 0}, {source_draws_and_survives_odd_clocks, 0},
+              {source_is_shared_by_threads, 0}, {source_without_memory, 0})
