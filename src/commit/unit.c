@@ -95,6 +95,34 @@ static hf_unit_part *part_add(hf_unit *unit, const hf_run_base *before)
     return part;
 }
 
+/* A part that could not be made takes changes too, so that drafting code need not look at each
+ * step. */
+static hf_unit_part *part_or_nowhere(hf_unit *unit, size_t number)
+{
+    return number < unit->part_count ? unit->parts[number] : &unit->nowhere;
+}
+
+void hf_unit_row(hf_unit *unit, size_t part, hf_row *row)
+{
+    hf_unit_part *owner = part_or_nowhere(unit, part);
+
+    if (!row) {
+        unit_fail(unit, HF_NOMEM, "no memory for a row");
+        return;
+    }
+    row->part = part;
+    if (row->command_cell >= 0 && row->command_ahead > owner->commands)
+        owner->commands = row->command_ahead;
+    if (row->message_cell >= 0 && row->message_ahead > owner->messages)
+        owner->messages = row->message_ahead;
+    if (unit->last_row)
+        unit->last_row->next = row;
+    else
+        unit->rows = row;
+    unit->last_row = row;
+    unit->row_count++;
+}
+
 void hf_unit_append(hf_unit *unit, const hf_run_base *base, int64_t epoch, hf_rebase rebase)
 {
     HF_ASSERT(unit->part_count == 0);
@@ -117,52 +145,29 @@ size_t hf_unit_create(hf_unit *unit, hf_unit_instance how, const hf_instance_row
     switch (how) {
     case HF_UNIT_INSTANCE_NEW:
         HF_ASSERT(unit->part_count == 1);
-        hf_unit_row(unit, hf_row_instance_new(unit->mem, instance));
+        hf_unit_row(unit, 0, hf_row_instance_new(unit->mem, instance));
         break;
     case HF_UNIT_INSTANCE_NEXT:
         HF_ASSERT(unit->part_count == 1);
-        hf_unit_row(unit, hf_row_instance_advance(unit->mem, instance->key, instance->run_count - 1,
-                                                  instance->run_count, instance->current_run));
+        hf_unit_row(unit, 0,
+                    hf_row_instance_advance(unit->mem, instance->key, instance->run_count - 1,
+                                            instance->run_count, instance->current_run));
         break;
     case HF_UNIT_INSTANCE_CHILD:
-        hf_unit_row(unit, hf_row_instance_child(unit->mem, instance));
+        hf_unit_row(unit, 0, hf_row_instance_child(unit->mem, instance));
         break;
     case HF_UNIT_INSTANCE_CONTINUE:
-        hf_unit_row(unit, hf_row_instance_continue(unit->mem, instance->key, instance->run_count,
-                                                   instance->current_run));
+        hf_unit_row(unit, 0,
+                    hf_row_instance_continue(unit->mem, instance->key, instance->run_count,
+                                             instance->current_run));
         break;
     }
     return unit->part_count - 1;
 }
 
-/* A part that could not be made takes changes too, so that drafting code need not look at each
- * step. */
-static hf_unit_part *part_or_nowhere(hf_unit *unit, size_t number)
-{
-    return number < unit->part_count ? unit->parts[number] : &unit->nowhere;
-}
-
 hf_event_builder *hf_unit_events(hf_unit *unit, size_t part)
 {
     return &part_or_nowhere(unit, part)->events;
-}
-
-void hf_unit_row(hf_unit *unit, hf_row *row)
-{
-    if (!row) {
-        unit_fail(unit, HF_NOMEM, "no memory for a row");
-        return;
-    }
-    if (row->command_cell >= 0 && row->command_ahead > unit->commands)
-        unit->commands = row->command_ahead;
-    if (row->message_cell >= 0 && row->message_ahead > unit->messages)
-        unit->messages = row->message_ahead;
-    if (unit->last_row)
-        unit->last_row->next = row;
-    else
-        unit->rows = row;
-    unit->last_row = row;
-    unit->row_count++;
 }
 
 hf_payload_value hf_unit_payload(hf_unit *unit, hf_stager *stager, hf_keys *keys, size_t part,
@@ -180,7 +185,7 @@ hf_payload_value hf_unit_payload(hf_unit *unit, hf_stager *stager, hf_keys *keys
         st = hf_payload_row_make(unit->mem, keys, part_or_nowhere(unit, part)->before.run, &value,
                                  bytes, &row, &unit->failure);
     if (!st)
-        hf_unit_row(unit, row);
+        hf_unit_row(unit, part, row);
     return value;
 }
 
@@ -299,10 +304,8 @@ static hf_status part_seal(hf_unit *unit, hf_unit_part *part, hf_stager *stager,
     }
     if (part->cursor != HF_NONE && part->cursor > after->message_cursor)
         after->message_cursor = part->cursor;
-    if (part == unit->parts[0]) {
-        after->command_seq += unit->commands;
-        after->message_seq += unit->messages;
-    }
+    after->command_seq += part->commands;
+    after->message_seq += part->messages;
     return seal_add(rows,
                     part->creates
                         ? hf_row_run_new(unit->mem, after, &part->run)
@@ -315,10 +318,10 @@ static void row_number(const hf_unit *unit, hf_row *row)
 {
     if (row->command_cell >= 0)
         row->cells[row->command_cell] =
-            hf_db_int(unit->parts[0]->before.command_seq + row->command_ahead);
+            hf_db_int(unit->parts[row->part]->before.command_seq + row->command_ahead);
     if (row->message_cell >= 0)
         row->cells[row->message_cell] =
-            hf_db_int(unit->parts[0]->before.message_seq + row->message_ahead);
+            hf_db_int(unit->parts[row->part]->before.message_seq + row->message_ahead);
 }
 
 /* Puts drafted and made rows side by side, by ascending operation; equal ones keep their order. */

@@ -79,8 +79,9 @@ hf_payload_value hf_unit_payload(hf_unit *unit, hf_stager *stager, hf_keys *keys
                                  hf_payload_codec codec, hf_slice bytes);
 
 /* Adds a row; NULL (memory ran out in its builder) is kept as the unit's failure. A command row
-   that waits for a sequence number gets it from the run of part 0. */
-void hf_unit_row(hf_unit *unit, hf_row *row);
+   that waits for a sequence number gets it from the run of `part`; everything else about a row is
+   the same for all parts. */
+void hf_unit_row(hf_unit *unit, size_t part, hf_row *row);
 
 /* How the part's run stands after the unit. */
 void hf_unit_status(hf_unit *unit, size_t part, hf_run_status status);

@@ -15,6 +15,8 @@ typedef struct hf_unit_part {
     int64_t closed_reason;
     int64_t closed_us; /* HF_NONE: the unit does not close the run */
     int64_t cursor;    /* HF_NONE: unchanged */
+    int64_t commands;  /* numbers that the command rows of the part take */
+    int64_t messages;
 } hf_unit_part;
 
 struct hf_unit {
@@ -31,8 +33,6 @@ struct hf_unit {
     int64_t epoch;
     hf_rebase rebase;
     int64_t known_seq; /* events of the run that the drafter, or a later check, took into account */
-    int64_t commands;  /* numbers that the unit's command rows take */
-    int64_t messages;
     hf_unit_part nowhere; /* takes what belongs to a part that could not be made */
     hf_err failure;       /* first failure while drafting */
     /* sealed */

@@ -1,7 +1,11 @@
 /* db.c: the calls of db.h: count, inject faults, hand over to the driver. No engine-specific code here. */
 #include "store/db.h"
 
+#include <math.h>
+#include <string.h>
+
 #include "base/assert.h"
+#include "base/utf8.h"
 
 /* Every call passes here, so that a test can fail each one once before it had any effect. */
 static hf_status call_enter(hf_db *db, const char *what, hf_err *err)
@@ -9,6 +13,27 @@ static hf_status call_enter(hf_db *db, const char *what, hf_err *err)
     db->calls++;
     if (hf_fault_hit(HF_FAULT_DB))
         return hf_err_set(err, HF_IO, "%s: injected fault", what);
+    return HF_OK;
+}
+
+/* What one engine would store differently, or not at all, is refused on both: PostgreSQL has no NUL in
+   text and insists on UTF-8, SQLite turns NaN into null. */
+static hf_status values_check(const hf_db_value *values, size_t count, hf_err *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        const hf_db_value *value = &values[i];
+
+        if (value->null)
+            continue;
+        if (value->type == HF_DB_TEXT && value->bytes.len > 0) {
+            if (memchr(value->bytes.ptr, '\0', value->bytes.len))
+                return hf_err_set(err, HF_INVALID, "value %zu is a text with a NUL byte", i + 1);
+            if (!hf_utf8_valid(value->bytes))
+                return hf_err_set(err, HF_INVALID, "value %zu is a text that is not UTF-8", i + 1);
+        }
+        if (value->type == HF_DB_REAL && isnan(value->real))
+            return hf_err_set(err, HF_INVALID, "value %zu is not a number", i + 1);
+    }
     return HF_OK;
 }
 
@@ -27,7 +52,9 @@ void hf_db_close(hf_db *db)
 
 hf_status hf_db_reconnect(hf_db *db, hf_err *err)
 {
-    return db->driver->reconnect(db, err);
+    hf_status st = call_enter(db, "reconnect", err);
+
+    return st ? st : db->driver->reconnect(db, err);
 }
 
 hf_status hf_db_begin(hf_db *db, hf_db_mode mode, hf_err *err)
@@ -85,12 +112,16 @@ bool hf_db_in_transaction(hf_db *db)
 
 hf_status hf_db_batch(hf_db *db, hf_stmt stmt, const hf_db_rows *rows, hf_err *err)
 {
-    hf_status st = call_enter(db, hf_stmt_texts[stmt].name, err);
+    hf_status st;
 
     HF_ASSERT(stmt < HF_STMT_COUNT);
+    st = call_enter(db, hf_stmt_texts[stmt].name, err);
     if (st || rows->count == 0)
         return st;
-    return hf_err_because(err, db->driver->batch(db, stmt, rows, err), "%s", hf_stmt_texts[stmt].name);
+    st = values_check(rows->cells, rows->count * rows->columns, err);
+    if (!st)
+        st = db->driver->batch(db, stmt, rows, err);
+    return hf_err_because(err, st, "%s", hf_stmt_texts[stmt].name);
 }
 
 hf_status hf_db_flush(hf_db *db, hf_err *err)
@@ -103,14 +134,17 @@ hf_status hf_db_flush(hf_db *db, hf_err *err)
 hf_status hf_db_query(hf_db *db, hf_stmt stmt, const hf_db_value *params, size_t count, hf_db_cursor **out_cursor,
                       hf_err *err)
 {
-    hf_status st = call_enter(db, hf_stmt_texts[stmt].name, err);
+    hf_status st;
 
     HF_ASSERT(stmt < HF_STMT_COUNT);
     *out_cursor = NULL;
+    st = call_enter(db, hf_stmt_texts[stmt].name, err);
     if (st)
         return st;
-    return hf_err_because(err, db->driver->query(db, stmt, params, count, out_cursor, err), "%s",
-                          hf_stmt_texts[stmt].name);
+    st = values_check(params, count, err);
+    if (!st)
+        st = db->driver->query(db, stmt, params, count, out_cursor, err);
+    return hf_err_because(err, st, "%s", hf_stmt_texts[stmt].name);
 }
 
 hf_status hf_db_query_text(hf_db *db, const char *sql, const hf_db_value *params, size_t count,
@@ -119,6 +153,8 @@ hf_status hf_db_query_text(hf_db *db, const char *sql, const hf_db_value *params
     hf_status st = call_enter(db, "query", err);
 
     *out_cursor = NULL;
+    if (!st)
+        st = values_check(params, count, err);
     return st ? st : db->driver->query_text(db, sql, params, count, out_cursor, err);
 }
 

@@ -22,6 +22,7 @@
  */
 typedef struct hf_row {
     struct hf_row *next; /* in a unit's list */
+    size_t part;         /* of the unit: whose numbers it waits for */
     hf_op op;
     hf_db_value *cells; /* hf_op_infos[op].cells of them */
     int command_cell;   /* cell that gets run.command_seq + command_ahead, or -1 */
@@ -72,7 +73,7 @@ typedef struct hf_command_row {
     int64_t run; /* HF_NONE: rejected before a run was found */
     hf_command_type type;
     hf_command_status status;
-    int64_t outcome;   /* hf_outcome or HF_NONE while an update is open */
+    int64_t outcome;   /* hf_cmd_outcome or HF_NONE while an update is open */
     int64_t rejection; /* hf_rejection_reason or HF_NONE */
     hf_target_scope scope;
     hf_command_source source;
@@ -206,7 +207,8 @@ hf_row *hf_row_task_release(hf_mem *mem, int64_t key, int64_t epoch, hf_slice to
 hf_row *hf_row_summary_new(hf_mem *mem, int64_t run, int64_t namespace_key, int64_t instance,
                            int64_t status, int64_t sort_us);
 hf_row *hf_row_summary_set(hf_mem *mem, int64_t run, int64_t status);
-/* Operations that need nothing but a key: inbox, activity, timer and task deletes. */
+/* Operations that need nothing but a key: deletes of inbox, activity, timer and task rows, and of
+   the attempts of an activity. */
 hf_row *hf_row_delete(hf_mem *mem, hf_op op, int64_t key);
 
 /* ---- reading back */
@@ -220,5 +222,9 @@ HF_NODISCARD hf_status hf_instance_get(hf_db *db, hf_mem *mem, int64_t namespace
 
 /* The key of a namespace. HF_NOTFOUND when there is none. */
 HF_NODISCARD hf_status hf_namespace_get(hf_db *db, hf_slice name, int64_t *out_key, hf_err *err);
+
+/* The same, made when it does not exist; on the writer's connection, outside a transaction. */
+HF_NODISCARD hf_status hf_namespace_make(hf_db *db, hf_slice name, int64_t now_us, int64_t *out_key,
+                                         hf_err *err);
 
 #endif

@@ -1,0 +1,436 @@
+/* pg_pipe.c: sending, and matching answers to what was sent. Never waits for one direction only. */
+#include "store/pg_pipe.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "store/pg_error.h"
+#include "store/pg_sql.h"
+
+enum { UNSENT_BYTES_MAX = 64 * 1024 };
+
+/* ---- the ring */
+
+static hf_pg_entry *ring_at(hf_pg *pg, size_t index)
+{
+    return &pg->ring[(pg->ring_first + index) % HF_PG_RING];
+}
+
+/* libpq wants to know that rows come one by one when the query's turn begins, before it reads any
+ * of them. */
+static void ring_head_changed(hf_pg *pg)
+{
+    if (pg->ring_count && ring_at(pg, 0)->kind == HF_PG_QUERY)
+        (void)PQsetSingleRowMode(pg->conn); /* refused only when the query is going to be skipped */
+}
+
+static void ring_push(hf_pg *pg, hf_pg_entry entry)
+{
+    HF_ASSERT(pg->ring_count < HF_PG_RING);
+    *ring_at(pg, pg->ring_count) = entry;
+    pg->ring_count++;
+    if (pg->ring_count == 1)
+        ring_head_changed(pg);
+}
+
+static void ring_pop(hf_pg *pg)
+{
+    HF_ASSERT(pg->ring_count > 0);
+    pg->ring_first = (pg->ring_first + 1) % HF_PG_RING;
+    pg->ring_count--;
+    ring_head_changed(pg);
+}
+
+/* How many entries stand from the query on: its rows belong to the cursor and must not be taken
+ * here. */
+static size_t ring_from_query(hf_pg *pg)
+{
+    for (size_t i = 0; i < pg->ring_count; i++)
+        if (ring_at(pg, i)->kind == HF_PG_QUERY)
+            return pg->ring_count - i;
+    return 0;
+}
+
+/* ---- answers */
+
+static void failure_keep(hf_pg *pg, const hf_err *failure, const char *name)
+{
+    if (pg->failure.status)
+        return; /* the first one explains the others */
+    pg->failure = *failure;
+    if (name)
+        hf_err_because(&pg->failure, failure->status, "%s", name);
+}
+
+/* The entry did not happen: an error of its own, or skipped after one. */
+static void entry_failed(hf_pg *pg, hf_pg_entry *entry)
+{
+    if (entry->kind == HF_PG_PREPARE)
+        pg->prepared[entry->stmt] = false;
+    if (entry->flags)
+        memset(entry->flags, HF_DB_SKIPPED, entry->rows);
+    pg->commit_open = false; /* nothing behind an error runs before the next sync */
+}
+
+/* Rows hold the numbers of what was applied; a statement without rows applied everything or is
+ * wrongly used. */
+static void entry_flag(hf_pg *pg, const hf_pg_entry *entry, PGresult *result)
+{
+    int count = PQntuples(result);
+    hf_err err = {0};
+
+    if (PQresultStatus(result) == PGRES_COMMAND_OK) {
+        hf_slice tuples = hf_slice_of(PQcmdTuples(result));
+        int64_t applied = -1;
+
+        if (hf_slice_int(tuples, &applied) && applied == (int64_t)entry->rows) {
+            memset(entry->flags, HF_DB_APPLIED, entry->rows);
+            return;
+        }
+        hf_err_set(&err, HF_ERROR, "%lld of %zu rows applied and the statement does not say which",
+                   (long long)applied, entry->rows);
+        failure_keep(pg, &err, entry->name);
+        return;
+    }
+    memset(entry->flags, HF_DB_SKIPPED, entry->rows);
+    for (int i = 0; i < count; i++) {
+        int64_t row =
+            PQgetlength(result, i, 0) == 8 ? hf_pg_int_read(PQgetvalue(result, i, 0), 8) : 0;
+
+        if (row < 1 || (uint64_t)row > entry->rows) {
+            hf_err_set(&err, HF_ERROR,
+                       "the statement does not return row numbers in its first column");
+            failure_keep(pg, &err, entry->name);
+            return;
+        }
+        entry->flags[row - 1] = HF_DB_APPLIED;
+    }
+}
+
+static void entry_done(hf_pg *pg, const hf_pg_entry *entry, PGresult *result)
+{
+    hf_err err = {0};
+
+    switch (entry->kind) {
+    case HF_PG_COMMIT:
+        /* COMMIT of a transaction that had failed is answered with ROLLBACK, not with an error. */
+        pg->commit_open = false;
+        pg->committed = strcmp(PQcmdStatus(result), "COMMIT") == 0;
+        if (!pg->committed) {
+            hf_err_set(&err, HF_ERROR, "the server rolled the transaction back");
+            failure_keep(pg, &err, entry->name);
+        }
+        break;
+    case HF_PG_BATCH:
+        if (entry->flags)
+            entry_flag(pg, entry, result);
+        break;
+    case HF_PG_CONTROL:
+    case HF_PG_PREPARE:
+    case HF_PG_QUERY:
+    case HF_PG_SYNC:
+        break;
+    }
+}
+
+/* An error answer. The server's last words before it closes the connection prove that a COMMIT
+   further back in the queue was not reached; they prove nothing about a COMMIT that they answer. */
+static hf_status entry_error(hf_pg *pg, hf_pg_entry *entry, PGresult *result, hf_err *err)
+{
+    bool fatal = hf_pg_error_fatal(result);
+    hf_err text = {0};
+
+    if (fatal && entry->kind != HF_PG_COMMIT)
+        pg->commit_open = false;
+    if (fatal || PQstatus(pg->conn) == CONNECTION_BAD) {
+        hf_status st = hf_pg_pipe_lost(pg, err);
+
+        if (fatal) {
+            (void)hf_pg_error_set(result, &text);
+            (void)hf_err_set(err, st, "the server closed the connection: %s", text.text);
+        }
+        return st;
+    }
+    (void)hf_pg_error_set(result, &text);
+    failure_keep(pg, &text, entry->name);
+    entry_failed(pg, entry);
+    return HF_OK;
+}
+
+/* Applies one answer to the entry in front. `result` is NULL at the end of the entry's answers. */
+static hf_status entry_answer(hf_pg *pg, PGresult *result, hf_err *err)
+{
+    hf_pg_entry *entry = ring_at(pg, 0);
+    ExecStatusType status = result ? PQresultStatus(result) : PGRES_EMPTY_QUERY;
+
+    if (!result) {
+        HF_ASSERT(entry->kind != HF_PG_SYNC); /* a sync has one answer and no end */
+        ring_pop(pg);
+        return HF_OK;
+    }
+    if (status == PGRES_PIPELINE_SYNC) {
+        HF_ASSERT(entry->kind == HF_PG_SYNC);
+        ring_pop(pg);
+        return HF_OK;
+    }
+    if (status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK) {
+        entry_done(pg, entry, result);
+        return HF_OK;
+    }
+    if (status == PGRES_SINGLE_TUPLE || status == PGRES_EMPTY_QUERY)
+        return HF_OK;
+    if (status == PGRES_PIPELINE_ABORTED) {
+        entry_failed(pg, entry);
+        return HF_OK;
+    }
+    if (status == PGRES_FATAL_ERROR || status == PGRES_BAD_RESPONSE)
+        return entry_error(pg, entry, result, err);
+    /* What remains are the COPY protocols, which a pipeline cannot leave again. */
+    (void)hf_pg_pipe_lost(pg, err);
+    return hf_err_set(err, HF_INVALID, "COPY is not possible here");
+}
+
+/* ---- the socket */
+
+/* Waits until the socket can be read, or written when something is to be sent, and reads. The end
+   of the connection shows as an answer, after all answers that arrived before it. */
+static void socket_work(hf_pg *pg, bool sending)
+{
+    struct pollfd ready = {.fd = PQsocket(pg->conn), .events = POLLIN};
+
+    if (sending)
+        ready.events = POLLIN | POLLOUT;
+    while (poll(&ready, 1, -1) < 0 && errno == EINTR)
+        continue;
+    if (ready.revents & ~POLLOUT)
+        (void)PQconsumeInput(pg->conn);
+}
+
+/* Takes every answer that is there without waiting. */
+static hf_status answers_take(hf_pg *pg, size_t leave, hf_err *err)
+{
+    hf_status st = HF_OK;
+
+    while (!st && pg->ring_count > leave && !PQisBusy(pg->conn)) {
+        PGresult *result = PQgetResult(pg->conn);
+
+        st = entry_answer(pg, result, err);
+        PQclear(result);
+    }
+    return st;
+}
+
+/* After something was queued: hands it to the socket once it is much, reading answers meanwhile. */
+static hf_status queued(hf_pg *pg, int sent, hf_pg_entry entry, hf_err *err)
+{
+    hf_status st = HF_OK;
+
+    if (!sent) {
+        if (PQstatus(pg->conn) == CONNECTION_BAD)
+            return hf_pg_pipe_lost(pg, err);
+        return hf_err_set(err, HF_NOMEM, "cannot queue a statement: %s", PQerrorMessage(pg->conn));
+    }
+    ring_push(pg, entry);
+    pg->unsynced = entry.kind != HF_PG_SYNC;
+    if (entry.kind == HF_PG_COMMIT)
+        pg->commit_open = !pg->failure.status;
+    if (pg->unsent_bytes <= UNSENT_BYTES_MAX)
+        return HF_OK;
+    while (!st && PQflush(pg->conn) == 1) {
+        socket_work(pg, true);
+        st = answers_take(pg, ring_from_query(pg), err);
+    }
+    pg->unsent_bytes = 0;
+    return st;
+}
+
+/* Room in the ring for one more statement with its preparation. */
+static hf_status room_make(hf_pg *pg, hf_err *err)
+{
+    if (pg->ring_count < HF_PG_IN_FLIGHT_MAX)
+        return HF_OK;
+    if (!PQsendFlushRequest(pg->conn))
+        return hf_pg_pipe_lost(pg, err);
+    return hf_pg_pipe_wait(pg, HF_PG_IN_FLIGHT_MAX / 2, err);
+}
+
+static hf_status stmt_prepare(hf_pg *pg, size_t stmt, const char *name, hf_err *err)
+{
+    const hf_stmt_text *text = &pg->statements[stmt];
+    hf_status st;
+
+    if (pg->prepared[stmt])
+        return HF_OK;
+    hf_buf_clear(&pg->text);
+    hf_pg_sql_rewrite(text->postgres, &pg->text);
+    if (!hf_buf_ok(&pg->text))
+        return hf_err_nomem(err, "the text of a statement");
+    pg->unsent_bytes += pg->text.len;
+    st = queued(pg,
+                PQsendPrepare(pg->conn, text->name, hf_buf_text(&pg->text), pg->params.count,
+                              pg->params.types),
+                (hf_pg_entry){.kind = HF_PG_PREPARE, .name = name, .stmt = stmt}, err);
+    if (!st && !pg->failure.status)
+        pg->prepared[stmt] = true; /* taken back when the answer is an error */
+    return st;
+}
+
+/* ---- what the driver calls */
+
+hf_status hf_pg_pipe_lost(hf_pg *pg, hf_err *err)
+{
+    hf_status st = pg->commit_open ? HF_UNKNOWN : HF_UNREACHABLE;
+
+    (void)hf_pg_error_lost(pg->conn, st, err);
+    while (pg->ring_count > 0) {
+        entry_failed(pg, ring_at(pg, 0));
+        pg->ring_first = (pg->ring_first + 1) % HF_PG_RING;
+        pg->ring_count--;
+    }
+    PQfinish(pg->conn);
+    pg->conn = NULL;
+    pg->unsynced = false;
+    pg->unsent_bytes = 0;
+    pg->in_transaction = false;
+    pg->cursor.over = true;
+    pg->failure = (hf_err){0};
+    return st;
+}
+
+hf_status hf_pg_pipe_ready(hf_pg *pg, hf_err *err)
+{
+    struct pollfd ready = {.events = POLLIN};
+
+    if (!pg->conn)
+        return hf_err_set(err, HF_UNREACHABLE, "there is no connection to PostgreSQL");
+    if (pg->cursor.open)
+        return hf_err_set(err, HF_MISUSE, "a cursor is still open on this connection");
+    /* A closed socket takes data and loses it; reading is the only way to notice. */
+    ready.fd = PQsocket(pg->conn);
+    while (poll(&ready, 1, 0) > 0) {
+        bool alive = PQconsumeInput(pg->conn);
+        hf_status st = answers_take(pg, 0, err);
+
+        if (st)
+            return st;
+        if (!alive)
+            return hf_pg_pipe_lost(pg, err);
+    }
+    return HF_OK;
+}
+
+hf_status hf_pg_pipe_control(hf_pg *pg, hf_pg_kind kind, const char *sql, hf_err *err)
+{
+    hf_status st = room_make(pg, err);
+
+    if (st)
+        return st;
+    return queued(pg, PQsendQueryParams(pg->conn, sql, 0, NULL, NULL, NULL, NULL, 1),
+                  (hf_pg_entry){.kind = kind, .name = sql}, err);
+}
+
+hf_status hf_pg_pipe_stmt(hf_pg *pg, size_t stmt, const hf_pg_entry *entry, hf_err *err)
+{
+    hf_pg_params *params = &pg->params;
+    hf_status st;
+
+    HF_ASSERT(stmt < pg->statement_count);
+    st = room_make(pg, err);
+    if (!st)
+        st = stmt_prepare(pg, stmt, entry->name, err);
+    if (st)
+        return st;
+    pg->unsent_bytes += params->bytes.len;
+    return queued(pg,
+                  PQsendQueryPrepared(pg->conn, pg->statements[stmt].name, params->count,
+                                      params->values, params->lengths, params->formats, 1),
+                  *entry, err);
+}
+
+hf_status hf_pg_pipe_text(hf_pg *pg, const char *sql, const hf_pg_entry *entry, hf_err *err)
+{
+    hf_pg_params *params = &pg->params;
+    hf_status st = room_make(pg, err);
+
+    if (st)
+        return st;
+    hf_buf_clear(&pg->text);
+    hf_pg_sql_rewrite(sql, &pg->text);
+    if (!hf_buf_ok(&pg->text))
+        return hf_err_nomem(err, "the text of a statement");
+    pg->unsent_bytes += pg->text.len + params->bytes.len;
+    return queued(pg,
+                  PQsendQueryParams(pg->conn, hf_buf_text(&pg->text), params->count, params->types,
+                                    params->values, params->lengths, params->formats, 1),
+                  *entry, err);
+}
+
+hf_status hf_pg_pipe_sync(hf_pg *pg, hf_err *err)
+{
+    return queued(pg, PQpipelineSync(pg->conn), (hf_pg_entry){.kind = HF_PG_SYNC}, err);
+}
+
+hf_status hf_pg_pipe_wait(hf_pg *pg, size_t leave, hf_err *err)
+{
+    while (pg->ring_count > leave) {
+        bool sending = PQflush(pg->conn) == 1;
+        hf_status st = answers_take(pg, leave, err);
+
+        if (st)
+            return st;
+        if (pg->ring_count > leave)
+            socket_work(pg, sending);
+        if (!sending)
+            pg->unsent_bytes = 0;
+    }
+    return HF_OK;
+}
+
+hf_status hf_pg_pipe_answer(hf_pg *pg, PGresult **out_result, hf_err *err)
+{
+    PGresult *result;
+    hf_status st;
+
+    *out_result = NULL;
+    HF_ASSERT(pg->ring_count > 0 && ring_at(pg, 0)->kind == HF_PG_QUERY);
+    for (;;) {
+        bool sending = PQflush(pg->conn) == 1;
+
+        if (!PQisBusy(pg->conn))
+            break;
+        socket_work(pg, sending);
+    }
+    result = PQgetResult(pg->conn);
+    st = entry_answer(pg, result, err);
+    if (st || pg->failure.status)
+        PQclear(result);
+    else
+        *out_result = result;
+    return st;
+}
+
+hf_status hf_pg_pipe_flush(hf_pg *pg, hf_err *err)
+{
+    hf_status st = HF_OK;
+
+    if (pg->unsynced)
+        st = hf_pg_pipe_sync(pg, err);
+    if (!st)
+        st = hf_pg_pipe_wait(pg, 0, err);
+    return st ? st : hf_pg_pipe_failure(pg, err);
+}
+
+hf_status hf_pg_pipe_failure(const hf_pg *pg, hf_err *err)
+{
+    if (pg->failure.status == HF_OK)
+        return HF_OK;
+    return hf_err_set(err, pg->failure.status, "%s", pg->failure.text);
+}
+
+void hf_pg_pipe_forget_flags(hf_pg *pg)
+{
+    for (size_t i = 0; i < pg->ring_count; i++)
+        ring_at(pg, i)->flags = NULL;
+}

@@ -1,0 +1,123 @@
+/* pg_pipe.h: one connection's session and its pipeline. Shared by the files of the driver, by
+   nobody else.
+
+   Statements are queued without waiting. Each leaves an entry in a ring; answers are matched to
+   entries in order. The first error of a transaction is kept in `failure` until the transaction, or
+   its savepoint, is rolled back; after it nothing more is sent. A lost connection sets `conn` to
+   NULL; what is then known about COMMIT decides between HF_UNREACHABLE and HF_UNKNOWN. While data
+   is being sent, answers are read, so neither side can block the other. */
+#ifndef HF_STORE_PG_PIPE_H
+#define HF_STORE_PG_PIPE_H
+
+#include <libpq-fe.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "store/db.h"
+#include "store/pg_array.h"
+
+/* Statements sent but not answered, before answers are waited for; and room for what one call adds.
+ */
+enum { HF_PG_IN_FLIGHT_MAX = 64, HF_PG_RING = HF_PG_IN_FLIGHT_MAX + 8 };
+
+typedef enum hf_pg_kind {
+    HF_PG_CONTROL, /* BEGIN, SAVEPOINT and the like */
+    HF_PG_COMMIT,
+    HF_PG_PREPARE,
+    HF_PG_BATCH,
+    HF_PG_QUERY, /* its rows are taken by the cursor */
+    HF_PG_SYNC
+} hf_pg_kind;
+
+typedef struct hf_pg_entry {
+    hf_pg_kind kind;
+    const char *name; /* put in front of an error; NULL when the caller does that */
+    size_t stmt;      /* HF_PG_PREPARE */
+    size_t rows;      /* HF_PG_BATCH */
+    uint8_t *flags;   /* HF_PG_BATCH: borrowed, NULL when nobody asks */
+} hf_pg_entry;
+
+typedef struct hf_pg_cursor {
+    hf_db_cursor base;
+    const char *name; /* of the statement, for errors while stepping */
+    PGresult *first;  /* the first answer; keeps the column names until the end */
+    PGresult *row;    /* the current row; may be `first` */
+    bool open;        /* between query and end */
+    bool ahead;       /* `first` holds a row that was not yet stepped to */
+    bool over;        /* the last row was seen, or the query failed */
+} hf_pg_cursor;
+
+typedef struct hf_pg {
+    hf_db db;
+    /* how to connect, kept for reconnecting */
+    char *address;
+    char *schema;
+    char *channel; /* of notifications */
+    hf_db_mode mode;
+    const hf_stmt_text *statements;
+    size_t statement_count;
+    /* the session */
+    PGconn *conn;   /* NULL when lost */
+    bool *prepared; /* per statement */
+    bool listening;
+    bool in_transaction;
+    hf_err failure; /* status HF_OK while nothing failed */
+    /* the pipeline */
+    hf_pg_entry ring[HF_PG_RING];
+    size_t ring_first;
+    size_t ring_count;
+    bool unsynced;       /* statements were queued after the last sync */
+    size_t unsent_bytes; /* queued since the socket last took everything */
+    bool commit_open;    /* COMMIT was queued and not answered, and nothing before it failed */
+    bool committed;      /* COMMIT was answered with COMMIT */
+    /* scratch */
+    hf_pg_params params;
+    hf_buf text;
+    hf_pg_cursor cursor;
+    /* notifications, see pg_listen.h */
+    PGconn *notifier;
+    PGnotify *note;
+} hf_pg;
+
+/* HF_OK when there is a connection, no open cursor and nothing wrong with the socket. */
+HF_NODISCARD hf_status hf_pg_pipe_ready(hf_pg *pg, hf_err *err);
+
+/* Queues a statement without parameters. */
+HF_NODISCARD hf_status hf_pg_pipe_control(hf_pg *pg, hf_pg_kind kind, const char *sql, hf_err *err);
+
+/* Queues a prepared statement with pg->params, preparing it first when needed. Fills in the entry's
+   kind, rows and flags. `name` is NULL when the caller names the statement in errors. */
+HF_NODISCARD hf_status hf_pg_pipe_stmt(hf_pg *pg, size_t stmt, const hf_pg_entry *entry,
+                                       hf_err *err);
+
+/* Queues a text once with pg->params. */
+HF_NODISCARD hf_status hf_pg_pipe_text(hf_pg *pg, const char *sql, const hf_pg_entry *entry,
+                                       hf_err *err);
+
+HF_NODISCARD hf_status hf_pg_pipe_sync(hf_pg *pg, hf_err *err);
+
+/* Works until at most `leave` entries are unanswered. Fails only when the connection is lost; the
+   failure of a statement goes to pg->failure. */
+HF_NODISCARD hf_status hf_pg_pipe_wait(hf_pg *pg, size_t leave, hf_err *err);
+
+/* Waits for the next answer of the entry in front, which is a query; NULL when it has no more, and
+   then the entry is gone. An answer that is an error went to pg->failure and is not handed out. */
+HF_NODISCARD hf_status hf_pg_pipe_answer(hf_pg *pg, PGresult **out_result, hf_err *err);
+
+/* Syncs when something is unsynced, waits for everything, and reports the first failure of the
+ * transaction. */
+HF_NODISCARD hf_status hf_pg_pipe_flush(hf_pg *pg, hf_err *err);
+
+/* Copies the kept failure out. */
+hf_status hf_pg_pipe_failure(const hf_pg *pg, hf_err *err);
+
+/* Nobody waits for the flags of what is in flight any more. */
+void hf_pg_pipe_forget_flags(hf_pg *pg);
+
+/* Drops the connection. Returns HF_UNKNOWN while COMMIT is open, else HF_UNREACHABLE. */
+hf_status hf_pg_pipe_lost(hf_pg *pg, hf_err *err);
+
+#endif

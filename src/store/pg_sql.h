@@ -1,0 +1,65 @@
+/* pg_sql.h: the SQL that belongs to the driver, not to the store: session, transactions,
+   notifications, checks; and the rewriting of ?1 to $1. The store's own statements arrive through
+   hf_db_options.statements. */
+#ifndef HF_STORE_PG_SQL_H
+#define HF_STORE_PG_SQL_H
+
+#include "base/buf.h"
+
+/* Transactions. A savepoint that was rolled back to is also removed: the interface knows one level.
+ */
+#define HF_PG_SQL_BEGIN_READ  "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+#define HF_PG_SQL_BEGIN_WRITE "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+#define HF_PG_SQL_COMMIT      "COMMIT"
+#define HF_PG_SQL_ROLLBACK    "ROLLBACK"
+#define HF_PG_SQL_SAVEPOINT   "SAVEPOINT holdfast"
+#define HF_PG_SQL_RELEASE     "RELEASE SAVEPOINT holdfast"
+#define HF_PG_SQL_ROLLBACK_TO "ROLLBACK TO SAVEPOINT holdfast"
+
+/* Session set-up in one round trip. $1 schema, $2 idle-in-transaction limit, $3
+   default_transaction_read_only -> is it a standby, state of the schema (null: missing, 1: no
+   privilege to use it, 2: usable). A stricter synchronous_commit than `on` is kept. */
+#define HF_PG_SQL_SESSION                                                                          \
+    "SELECT pg_is_in_recovery()::int,"                                                             \
+    " (SELECT CASE WHEN has_schema_privilege(oid, 'USAGE') THEN 2 ELSE 1 END"                      \
+    " FROM pg_catalog.pg_namespace WHERE nspname = $1),"                                           \
+    " set_config('search_path', quote_ident($1), false),"                                          \
+    " set_config('synchronous_commit', CASE current_setting('synchronous_commit')"                 \
+    " WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, false),"                              \
+    " set_config('standard_conforming_strings', 'on', false),"                                     \
+    " set_config('TimeZone', 'UTC', false),"                                                       \
+    " set_config('idle_in_transaction_session_timeout', $2, false),"                               \
+    " set_config('default_transaction_read_only', $3, false)"
+
+/* The hint connection: a notification that is lost in a crash had nobody left to hear it. */
+#define HF_PG_SQL_NOTIFY_SESSION "SET synchronous_commit = off"
+#define HF_PG_SQL_NOTIFY         "SELECT pg_notify($1, $2)"
+
+#define HF_PG_SQL_NOW "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
+
+/* $1 schema -> sentences. The unique indexes are the backstops of the fence; a store without one
+   would not notice that it forked. */
+#define HF_PG_SQL_CHECK                                                                            \
+    "SELECT format('constraint %s of table %s is not validated', c.conname, c.conrelid::regclass)" \
+    " FROM pg_catalog.pg_constraint c JOIN pg_catalog.pg_namespace n ON n.oid = c.connamespace"    \
+    " WHERE n.nspname = $1 AND NOT c.convalidated"                                                 \
+    " UNION ALL"                                                                                   \
+    " SELECT format('index %s of table %s is not %s', r.relname, x.indrelid::regclass,"            \
+    " CASE WHEN x.indisvalid THEN 'ready' ELSE 'valid' END)"                                       \
+    " FROM pg_catalog.pg_index x JOIN pg_catalog.pg_class r ON r.oid = x.indexrelid"               \
+    " JOIN pg_catalog.pg_namespace n ON n.oid = r.relnamespace"                                    \
+    " WHERE n.nspname = $1 AND NOT (x.indisvalid AND x.indisready)"                                \
+    " UNION ALL"                                                                                   \
+    " SELECT format('the unique index %s is missing', w.name)"                                     \
+    " FROM unnest(ARRAY['run_open', 'history_run', 'payload_digest', 'command_run', "              \
+    "'command_message',"                                                                           \
+    " 'timer_step', 'activity_step', 'link_pair']) AS w(name)"                                     \
+    " WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_index x JOIN pg_catalog.pg_class r ON r.oid = "  \
+    "x.indexrelid"                                                                                 \
+    " JOIN pg_catalog.pg_namespace n ON n.oid = r.relnamespace"                                    \
+    " WHERE n.nspname = $1 AND r.relname = w.name AND x.indisunique)"
+
+/* Appends `sql` with every ?N outside quotes and comments written as $N. */
+void hf_pg_sql_rewrite(const char *sql, hf_buf *out);
+
+#endif

@@ -1,0 +1,2 @@
+DELETE FROM attempt t USING {rows activity int}
+WHERE t.activity = u.activity
