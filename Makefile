@@ -1,10 +1,51 @@
-# The short front. Everything a newcomer needs is here: make help.
-BUILD ?= build
+# The short front of the build: type `make help`. CMakeLists.txt says what is built from what.
+PREFIX ?= /usr/local
+DESTDIR ?=
+BUILD := build
 .DEFAULT_GOAL := build
+MAKEFLAGS += --no-print-directory
 
-build: setup ## build the binary and the libraries into build/
-	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo > $(BUILD).log 2>&1 || (cat $(BUILD).log; exit 1)
-	@rm -f $(BUILD).log
+help: ## show this list
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## install the Debian packages that building and testing need
+	@tools/setup.sh all
+
+build: ## build the binary and the libraries into build/
+	@tools/setup.sh build
+	@tools/configure.sh $(BUILD) -DHF_TESTS=OFF -DCMAKE_INSTALL_PREFIX=$(PREFIX)
 	@ninja -C $(BUILD)
 
-.PHONY: build
+run: build ## build, make a store in ./.holdfast, verify it, and show the help
+	@mkdir -p .holdfast
+	$(BUILD)/holdfast schema-migrate .holdfast/demo.db
+	$(BUILD)/holdfast verify .holdfast/demo.db
+	$(BUILD)/holdfast help
+
+test: setup ## everything a change must pass (at most 20 minutes on 2 cores)
+	@tools/run_tests.sh
+
+check: setup ## the second tier: TSan, valgrind, other compilers, long campaigns (at most 60 minutes)
+	@tools/run_check.sh
+
+tidy: setup ## the house style, as far as a machine can check it [UPDATE=1 accepts the exported symbols]
+	@tools/configure.sh $(BUILD) -DHF_TESTS=OFF -DCMAKE_INSTALL_PREFIX=$(PREFIX)
+	@ninja -C $(BUILD)
+	@tools/tidy.py --build $(BUILD) $(if $(UPDATE),--update)
+
+fuzz: setup ## run the fuzz targets [SECONDS=600 TARGET=json]
+	@tools/run_fuzz.sh $(or $(SECONDS),600) $(TARGET)
+
+crash: setup ## crash campaigns until stopped [COUNT=1000000 for that many points]
+	@tools/run_crash.sh $(or $(COUNT),forever)
+
+bench: setup ## run the benchmarks, append to build/bench.jsonl [BENCH=store]
+	@tools/run_bench.sh $(BENCH)
+
+install: build ## install below PREFIX [PREFIX=/usr/local DESTDIR=]
+	@DESTDIR="$(DESTDIR)" cmake --install $(BUILD)
+
+clean: ## remove everything that was built
+	rm -rf $(BUILD)
+
+.PHONY: help setup build run test check tidy fuzz crash bench install clean

@@ -28,7 +28,7 @@ typedef struct table {
     size_t count;
 } table;
 
-static void die(const char *format, ...)
+__attribute__((format(printf, 1, 2), noreturn)) static void die(const char *format, ...)
 {
     va_list args;
 
@@ -44,7 +44,7 @@ static char *file_read(const char *path)
 {
     FILE *file = fopen(path, "rb");
     char *text = NULL;
-    long size;
+    long size = 0;
 
     if (!file || fseek(file, 0, SEEK_END) || (size = ftell(file)) < 0 || fseek(file, 0, SEEK_SET))
         die("cannot read %s", path);
@@ -138,8 +138,7 @@ static const char *array_type(const char *type)
         return "bytea";
     if (strcmp(type, "real") == 0)
         return "double precision";
-    die("unknown column type %s in {insert ...}", type);
-    return NULL;
+    die("unknown column type %s", type);
 }
 
 /* Reads "a int, b text" and returns the number of columns. */
@@ -232,7 +231,6 @@ static const char *brace_write(FILE *out, const char *at, int engine)
         }
     }
     die("unknown word {%s}", name);
-    return end;
 }
 
 /* Comments and white space are for readers of the .sql file, not for the database. */

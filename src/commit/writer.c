@@ -105,8 +105,9 @@ static void units_stop(hf_unit *units, const hf_err *why)
     units_done(units);
 }
 
-/* The writer is at its end: everyone is told why, nobody waits for ever. */
-static void writer_fail(hf_writer *writer, hf_status fatal, const hf_err *err)
+/* The writer is at its end: everyone is told why, nobody waits for ever. Known before the first of
+ * them is told. */
+static void writer_fail(hf_writer *writer, hf_status fatal, const hf_err *err, hf_unit *finished)
 {
     hf_unit *units;
     hf_err why;
@@ -119,6 +120,7 @@ static void writer_fail(hf_writer *writer, hf_status fatal, const hf_err *err)
     units = queue_take(writer);
     hf_cond_broadcast(&writer->room);
     hf_mutex_unlock(&writer->lock);
+    units_done(finished);
     units_done(hf_batch_abandon(&writer->batch, &why));
     units_stop(units, &why);
 }
@@ -130,7 +132,6 @@ size_t hf_writer_step(hf_writer *writer)
     hf_unit *rest = NULL;
     hf_status fatal = HF_OK;
     hf_err err = {0};
-    size_t taken;
 
     hf_mutex_lock(&writer->lock);
     units = queue_take(writer);
@@ -138,17 +139,17 @@ size_t hf_writer_step(hf_writer *writer)
     if (!units && !hf_batch_waiting(&writer->batch))
         return 0;
     finished = hf_batch_run(&writer->batch, units, &rest, &fatal, &err);
-    taken = writer->batch.count;
     hf_mutex_lock(&writer->lock);
     queue_return(writer, rest);
     writer->stats = writer->batch.stats;
     if (writer->waiting && writer->queued < writer->queue_max)
         hf_cond_broadcast(&writer->room);
     hf_mutex_unlock(&writer->lock);
-    units_done(finished);
     if (fatal)
-        writer_fail(writer, fatal, &err);
-    return taken;
+        writer_fail(writer, fatal, &err, finished);
+    else
+        units_done(finished);
+    return writer->batch.count;
 }
 
 /* Sleeps until there is work. After a while without any it uses the quiet to write the log back,
@@ -171,7 +172,7 @@ static bool work_wait(hf_writer *writer)
             hf_mutex_unlock(&writer->lock);
             st = hf_batch_rest(&writer->batch, &err);
             if (st)
-                writer_fail(writer, st, &err);
+                writer_fail(writer, st, &err, NULL);
             hf_mutex_lock(&writer->lock);
         }
     }

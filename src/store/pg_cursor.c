@@ -57,8 +57,11 @@ static hf_status cursor_next(hf_pg_cursor *cursor, PGresult **out_result, hf_err
 
     if (st)
         return st;
-    if (!*out_result || PQresultStatus(*out_result) != PGRES_SINGLE_TUPLE)
+    if (!*out_result || PQresultStatus(*out_result) != PGRES_SINGLE_TUPLE) {
+        HF_ASSERT(PQntuples(*out_result) ==
+                  0); /* else single-row mode was lost, and rows with it */
         return cursor_finish(cursor, err);
+    }
     return HF_OK;
 }
 

@@ -1,0 +1,580 @@
+/* The writer and its batches, on both engines: order, fences, re-basing, poison, lost answers,
+ * back-pressure. */
+#include <string.h>
+
+#include "base/fault.h"
+#include "base/thread.h"
+#include "lib/engine.h"
+#include "lib/world.h"
+
+static hf_err err;
+
+static void ok(hf_status st, const char *doing)
+{
+    hf_test_ok(st, &err, doing);
+}
+
+static void world_begin(hf_world *world, hf_test_place *place, bool manual)
+{
+    const hf_world_options options = {.manual = manual};
+
+    ok(hf_world_open(world, hf_test_place_address(place), &options, &err), "open the world");
+}
+
+/* Units that tests hand over themselves, in the order in which they ended. */
+typedef struct ledger {
+    hf_unit *units[64];
+    size_t count;
+} ledger;
+
+static void ledger_add(hf_unit *unit, void *ctx)
+{
+    ledger *book = ctx;
+
+    ck_assert_uint_lt(book->count, 64);
+    book->units[book->count++] = unit;
+}
+
+static void ledger_free(ledger *book)
+{
+    for (size_t i = 0; i < book->count; i++)
+        hf_unit_free(book->units[i]);
+    book->count = 0;
+}
+
+static void writer_drain(hf_writer *writer)
+{
+    while (hf_writer_step(writer) > 0)
+        ;
+}
+
+/* A whole life with every kind of action commits, and the run's row says so. */
+HF_BOTH_ENGINES(a_life_commits)
+{
+    hf_test_place *place = hf_test_place_new(kind);
+    hf_world world;
+    hf_world_run parent;
+    hf_world_run child;
+    hf_world_run next;
+
+    world_begin(&world, place, false);
+    ok(hf_world_life(&world, "order-1", &err), "live");
+    ok(hf_world_start(&world, "order-2", &parent, &err), "start");
+    ok(hf_world_child(&world, &parent, "order-2-child", &child, &err), "start a child");
+    ok(hf_world_finish(&world, &child, &err), "finish the child");
+    ok(hf_world_child_done(&world, &parent, &child, &err), "tell the parent");
+    ok(hf_world_continue(&world, &parent, &next, &err), "continue as new");
+    ok(hf_world_activity(&world, &next, &err), "schedule");
+    ok(hf_world_claim(&world, &next, &err), "claim");
+    for (int i = 0; i < 5; i++)
+        ok(hf_world_step(&world, &next, &err), "step");
+    ck_assert_int_eq(next.number, 2);
+    ck_assert_int_eq(parent.base.closed_reason, HF_CLOSED_REASON_CONTINUED);
+    ck_assert_int_eq(next.base.last_seq, 2 + 2 + 5 * 3);
+    hf_world_close(&world);
+    hf_test_place_free(place);
+}
+
+/* The second start of an id is refused as such and leaves nothing behind. */
+HF_BOTH_ENGINES(second_start_is_told_it_exists)
+{
+    hf_test_place *place = hf_test_place_new(kind);
+    hf_world world;
+    hf_world_run run;
+    hf_world_run again;
+    hf_db *db = NULL;
+    hf_run_base base;
+
+    world_begin(&world, place, false);
+    ok(hf_world_start(&world, "order-1", &run, &err), "start");
+    ck_assert_int_eq(hf_world_start(&world, "order-1", &again, &err), HF_EXISTS);
+    ok(hf_store_connect(world.store, HF_DB_READ, &db, &err), "connect");
+    for (int64_t key = run.base.run + 1; key < run.base.run + 8; key++)
+        ck_assert_int_eq(hf_run_base_get(db, key, &base, &err), HF_NOTFOUND);
+    hf_db_close(db);
+    hf_world_close(&world);
+    hf_test_place_free(place);
+}
+
+/* A decision drafted on an old view of the run is refused, and none of its rows appears. */
+HF_BOTH_ENGINES(stale_decision_conflicts)
+{
+    hf_test_place *place = hf_test_place_new(kind);
+    hf_world world;
+    hf_world_run run;
+    hf_world_run stale;
+
+    world_begin(&world, place, false);
+    ok(hf_world_start(&world, "order-1", &run, &err), "start");
+    stale = run;
+    ok(hf_world_activity(&world, &run, &err), "schedule");
+    ck_assert_int_eq(hf_world_timer(&world, &stale, 1000000, &err), HF_CONFLICT);
+    ck_assert_ptr_nonnull(strstr(err.text, "event"));
+    ok(hf_world_reload(&world, &stale, &err), "reload");
+    ck_assert_int_eq(stale.base.last_seq, run.base.last_seq);
+    ck_assert_mem_eq(stale.base.head, run.base.head, sizeof(run.base.head));
+    hf_world_close(&world);
+    hf_test_place_free(place);
+}
+
+/* A fact from outside is based anew on a run that moved on, and gets the next numbers. */
+HF_BOTH_ENGINES(outside_fact_is_based_anew)
+{
+    hf_test_place *place = hf_test_place_new(kind);
+    hf_world world;
+    hf_world_run run;
+    hf_world_run old;
+
+    world_begin(&world, place, false);
+    ok(hf_world_start(&world, "order-1", &run, &err), "start");
+    old = run;
+    ok(hf_world_activity(&world, &run, &err), "schedule");
+    ok(hf_world_signal(&world, &old, "approve", 16, &err), "signal");
+    ck_assert_int_eq(old.base.last_seq, run.base.last_seq + 1);
+    ck_assert_int_eq(old.base.command_seq, 2);
+    ck_assert_int_eq(old.base.message_seq, 1);
+    ck_assert_uint_ge(hf_writer_stats_get(world.writer).rebased, 1);
+    hf_world_close(&world);
+    hf_test_place_free(place);
+}
+
+/* A closed run takes no more facts. */
+HF_BOTH_ENGINES(closed_run_refuses)
+{
+    hf_test_place *place = hf_test_place_new(kind);
+    hf_world world;
+    hf_world_run run;
+    hf_world_run old;
+
+    world_begin(&world, place, false);
+    ok(hf_world_start(&world, "order-1", &run, &err), "start");
+    old = run;
+    ok(hf_world_finish(&world, &run, &err), "finish");
+    ck_assert_int_eq(hf_world_signal(&world, &old, "approve", 16, &err), HF_CONFLICT);
+    ck_assert_ptr_nonnull(strstr(err.text, "closed"));
+    hf_world_close(&world);
+    hf_test_place_free(place);
+}
+
+/* Forty signals for one run in one batch: one transaction, numbers in the order they were staged.
+ */
+HF_BOTH_ENGINES(siblings_share_a_transaction)
+{
+    hf_test_place *place = hf_test_place_new(kind);
+    hf_world world;
+    hf_world_run run;
+    ledger book = {0};
+    hf_writer_stats before;
+
+    world_begin(&world, place, true);
+    ok(hf_world_start(&world, "order-1", &run, &err), "start");
+    before = hf_writer_stats_get(world.writer);
+    for (int i = 0; i < 40; i++) {
+        hf_unit *unit = hf_world_signal_unit(&world, &run, "approve", ledger_add, &book, &err);
+
+        ck_assert_ptr_nonnull(unit);
+        ok(hf_writer_offer(world.writer, unit, &err), "offer");
+    }
+    ck_assert_uint_eq(hf_writer_step(world.writer), 40);
+    ck_assert_uint_eq(hf_writer_stats_get(world.writer).batches, before.batches + 1);
+    ck_assert_uint_eq(book.count, 40);
+    for (int i = 0; i < 40; i++) {
+        ck_assert_int_eq(hf_unit_outcome(book.units[i], NULL), HF_OK);
+        ck_assert_int_eq(hf_unit_after(book.units[i], 0)->message_seq, i + 1);
+        ck_assert_int_eq(hf_unit_after(book.units[i], 0)->last_seq, run.base.last_seq + i + 1);
+    }
+    ledger_free(&book);
+    hf_world_close(&world);
+    hf_test_place_free(place);
+}
+
+/* A decision staged behind a fact from outside in the same batch is not taken for granted: it waits
+   a round and is refused, because the run is not where its drafter knew it. */
+HF_BOTH_ENGINES(decision_does_not_follow_blindly)
+{
+    hf_test_place *place = hf_test_place_new(kind);
+    hf_world world;
+    hf_world_run run;
+    ledger book = {0};
+    hf_unit *fact;
+    hf_unit *decision;
+    hf_event_builder *events;
+
+    world_begin(&world, place, true);
+    ok(hf_world_start(&world, "order-1", &run, &err), "start");
+    fact = hf_world_signal_unit(&world, &run, "approve", ledger_add, &book, &err);
+    decision = hf_unit_new(ledger_add, &book);
+    hf_unit_append(decision, &run.base, HF_NONE, HF_REBASE_NEVER);
+    events = hf_unit_events(decision, 0);
+    hf_event_begin(events, HF_EVENT_NOTE_RECORDED, 0, 0);
+    ok(hf_unit_seal(decision, &world.stager, &err), "seal");
+    ok(hf_writer_offer(world.writer, fact, &err), "offer");
+    ok(hf_writer_offer(world.writer, decision, &err), "offer");
+    writer_drain(world.writer);
+    ck_assert_uint_eq(book.count, 2);
+    ck_assert_ptr_eq(book.units[0], fact);
+    ck_assert_int_eq(hf_unit_outcome(fact, NULL), HF_OK);
+    ck_assert_int_eq(hf_unit_outcome(decision, NULL), HF_CONFLICT);
+    ledger_free(&book);
+    hf_world_close(&world);
+    hf_test_place_free(place);
+}
+
+/* A decision that allows facts from outside goes through behind them. */
+HF_BOTH_ENGINES(decision_follows_outside_facts)
+{
+    hf_test_place *place = hf_test_place_new(kind);
+    hf_world world;
+    hf_world_run run;
+    ledger book = {0};
+    hf_unit *decision;
+    hf_unit *fact;
+
+    world_begin(&world, place, true);
+    ok(hf_world_start(&world, "order-1", &run, &err), "start");
+    for (int round = 0; round < 2;
+         round++) { /* in the same batch, then after the fact was committed */
+        fact = hf_world_signal_unit(&world, &run, "approve", ledger_add, &book, &err);
+        decision = hf_unit_new(ledger_add, &book);
+        hf_unit_append(decision, &run.base, HF_NONE, HF_REBASE_OUTSIDE_FACTS);
+        hf_event_begin(hf_unit_events(decision, 0), HF_EVENT_NOTE_RECORDED, 0, 0);
+        ok(hf_unit_seal(decision, &world.stager, &err), "seal");
+        ok(hf_writer_offer(world.writer, fact, &err), "offer");
+        if (round == 1)
+            writer_drain(world.writer);
+        ok(hf_writer_offer(world.writer, decision, &err), "offer");
+        writer_drain(world.writer);
+        ck_assert_int_eq(hf_unit_outcome(fact, NULL), HF_OK);
+        ck_assert_int_eq(hf_unit_outcome(decision, NULL), HF_OK);
+        run.base = *hf_unit_after(decision, 0);
+        ck_assert_int_eq(run.base.last_seq, 2 + 2 * (round + 1));
+    }
+    ledger_free(&book);
+    hf_world_close(&world);
+    hf_test_place_free(place);
+}
+
+/* A unit that the database refuses dies alone: the others of its batch are committed. */
+HF_BOTH_ENGINES(poison_dies_alone)
+{
+    hf_test_place *place = hf_test_place_new(kind);
+    hf_world world;
+    hf_world_run runs[3];
+    ledger book = {0};
+    const hf_timer_row twice = {
+        .key = 1, .run = 1, .step = 1, .status = HF_TIMER_STATUS_PENDING, .closed_us = HF_NONE};
+    static const char *const ids[] = {"a", "b", "c"};
+
+    world_begin(&world, place, true);
+    for (int i = 0; i < 3; i++)
+        ok(hf_world_start(&world, ids[i], &runs[i], &err), "start");
+    for (int i = 0; i < 3; i++) {
+        hf_unit *unit = hf_unit_new(ledger_add, &book);
+
+        hf_unit_append(unit, &runs[i].base, HF_NONE, HF_REBASE_NEVER);
+        hf_event_begin(hf_unit_events(unit, 0), HF_EVENT_NOTE_RECORDED, 0, 0);
+        if (i == 1) { /* the same primary key twice */
+            hf_unit_row(unit, 0, hf_row_timer_new(hf_unit_mem(unit), &twice));
+            hf_unit_row(unit, 0, hf_row_timer_new(hf_unit_mem(unit), &twice));
+        }
+        ok(hf_unit_seal(unit, &world.stager, &err), "seal");
+        ok(hf_writer_offer(world.writer, unit, &err), "offer");
+    }
+    writer_drain(world.writer);
+    ck_assert_uint_eq(book.count, 3);
+    ck_assert_int_eq(hf_unit_outcome(book.units[0], NULL), HF_OK);
+    ck_assert_int_eq(hf_unit_outcome(book.units[1], NULL), HF_CONSTRAINT);
+    ck_assert_int_eq(hf_unit_outcome(book.units[2], NULL), HF_OK);
+    ck_assert_int_eq(hf_writer_failure(world.writer, NULL), HF_OK);
+    for (int i = 0; i < 3; i++) {
+        int64_t before = runs[i].base.last_seq;
+
+        ok(hf_world_reload(&world, &runs[i], &err), "reload");
+        ck_assert_int_eq(runs[i].base.last_seq, before + (i != 1));
+    }
+    ledger_free(&book);
+    hf_world_close(&world);
+    hf_test_place_free(place);
+}
+
+/* The answer to COMMIT is lost each time: every unit is found by reading back and applied exactly
+ * once. */
+HF_BOTH_ENGINES(lost_answers_are_read_back)
+{
+    hf_test_place *place = hf_test_place_new(kind);
+    hf_world world;
+    hf_world_run run;
+
+    world_begin(&world, place, false);
+    ok(hf_world_start(&world, "order-1", &run, &err), "start");
+    for (int i = 0; i < 5; i++) {
+        hf_fault_arm(HF_FAULT_DB_LOST, 1, false);
+        ok(hf_world_signal(&world, &run, "approve", 16, &err), "signal");
+        hf_fault_arm(HF_FAULT_DB_LOST, 0, false);
+        ck_assert_int_eq(run.base.message_seq, i + 1);
+    }
+    ck_assert_uint_eq(hf_writer_stats_get(world.writer).unknown, 5);
+    hf_fault_arm(HF_FAULT_DB_LOST, 1, false);
+    ok(hf_world_life(&world, "order-2", &err), "live");
+    hf_fault_arm(HF_FAULT_DB_LOST, 0, false);
+    hf_world_close(&world);
+    hf_test_place_free(place);
+}
+
+/* A write error ends the writer: whoever waits is told, and nobody is acknowledged. */
+HF_BOTH_ENGINES(io_error_stops_the_writer)
+{
+    hf_test_place *place = hf_test_place_new(kind);
+    hf_world world;
+    hf_world_run run;
+    hf_err failure;
+
+    world_begin(&world, place, false);
+    ok(hf_world_start(&world, "order-1", &run, &err), "start");
+    hf_fault_arm(HF_FAULT_DB, 3, false);
+    ck_assert_int_eq(hf_world_activity(&world, &run, &err), HF_STOPPED);
+    hf_fault_arm(HF_FAULT_DB, 0, false);
+    ck_assert_int_eq(hf_writer_failure(world.writer, &failure), HF_IO);
+    ck_assert_int_eq(hf_world_activity(&world, &run, &err), HF_STOPPED);
+    ck_assert_ptr_nonnull(strstr(err.text, "stopped writing"));
+    hf_world_close(&world);
+    hf_test_place_free(place);
+}
+
+/* The queue is bounded: an offer is refused when it is full, and taken again when there is room. */
+HF_BOTH_ENGINES(queue_pushes_back)
+{
+    hf_test_place *place = hf_test_place_new(kind);
+    hf_store *store = hf_test_place_store(place, HF_STORE_OWNER);
+    const hf_writer_options options = {.size = sizeof(options), .queue_max = 2, .manual = true};
+    hf_writer *writer = NULL;
+    ledger book = {0};
+    hf_unit *units[3];
+    const uint8_t token[16] = {0};
+
+    ok(hf_writer_open(store, &options, &writer, &err), "open the writer");
+    for (int i = 0; i < 3; i++) {
+        hf_stager stager;
+
+        units[i] = hf_unit_new(ledger_add, &book);
+        hf_unit_row(units[i], 0,
+                    hf_row_task_extend(hf_unit_mem(units[i]), 7, 1,
+                                       hf_slice_from(token, sizeof(token)), 5));
+        ok(hf_stager_init(&stager, &err), "stager");
+        ok(hf_unit_seal(units[i], &stager, &err), "seal");
+        hf_stager_fini(&stager);
+        ck_assert_int_eq(hf_writer_offer(writer, units[i], &err), i < 2 ? HF_OK : HF_BUSY);
+    }
+    ck_assert_uint_eq(hf_writer_step(writer), 2);
+    ck_assert_int_eq(hf_unit_outcome(book.units[0], NULL), HF_OK);
+    ck_assert(!hf_unit_row_applied(book.units[0], 0)); /* there is no such task */
+    ok(hf_writer_offer(writer, units[2], &err), "offer again");
+    hf_writer_close(writer);
+    ck_assert_uint_eq(book.count, 3); /* closing finishes what was taken */
+    ledger_free(&book);
+    hf_store_close(store);
+    hf_test_place_free(place);
+}
+
+/* One bare row as a unit of its own; whether it took effect. */
+static bool bare_applies(hf_world *world, hf_unit *unit, hf_row *row)
+{
+    bool applied;
+
+    hf_unit_row(unit, 0, row);
+    ok(hf_unit_seal(unit, &world->stager, &err), "seal");
+    ok(hf_writer_offer(world->writer, unit, &err), "offer");
+    writer_drain(world->writer);
+    applied = hf_unit_row_applied(unit, 0);
+    hf_unit_free(unit);
+    return applied;
+}
+
+static void unit_kept(hf_unit *unit, void *ctx)
+{
+    (void)unit;
+    (void)ctx;
+}
+
+/* Claims are fenced by epoch and token; a repetition of the same claim holds, another's does not.
+ */
+HF_BOTH_ENGINES(claims_are_fenced)
+{
+    hf_test_place *place = hf_test_place_new(kind);
+    hf_world world;
+    hf_world_run run;
+    const uint8_t bytes[2][16] = {{1}, {2}};
+    hf_slice mine = hf_slice_from(bytes[0], 16);
+    hf_slice other = hf_slice_from(bytes[1], 16);
+
+    world_begin(&world, place, true);
+    ok(hf_world_start(&world, "order-1", &run, &err), "start");
+    for (int i = 0; i < 8; i++) {
+        const bool expected[] = {true, true, false, true, false, false, true, true};
+        hf_unit *unit = hf_unit_new(unit_kept, NULL);
+        hf_mem *mem = hf_unit_mem(unit);
+        int64_t task = run.workflow_task;
+        hf_row *rows[8] = {
+            hf_row_task_claim(mem, task, 0, mine, HF_SLICE("me"), 99),
+            hf_row_task_claim(mem, task, 0, mine, HF_SLICE("me"), 99),
+            hf_row_task_claim(mem, task, 0, other, HF_SLICE("you"), 99),
+            hf_row_task_extend(mem, task, 1, mine, 120),
+            hf_row_task_extend(mem, task, 0, mine, 120),
+            hf_row_task_release(mem, task, 1, other, 5),
+            hf_row_task_release(mem, task, 1, mine, 5),
+            hf_row_task_claim(mem, task, 1, other, HF_SLICE("you"), 99),
+        };
+
+        ck_assert_int_eq(bare_applies(&world, unit, rows[i]), expected[i]);
+    }
+    hf_world_close(&world);
+    hf_test_place_free(place);
+}
+
+/* Of several claims for one task in one batch exactly one holds. */
+HF_BOTH_ENGINES(one_claim_of_a_batch_holds)
+{
+    hf_test_place *place = hf_test_place_new(kind);
+    hf_world world;
+    hf_world_run run;
+    hf_unit *unit = hf_unit_new(unit_kept, NULL);
+    int held = 0;
+
+    world_begin(&world, place, true);
+    ok(hf_world_start(&world, "order-1", &run, &err), "start");
+    for (uint8_t i = 1; i <= 5; i++) {
+        const uint8_t token[16] = {i};
+
+        hf_unit_row(unit, 0,
+                    hf_row_task_claim(hf_unit_mem(unit), run.workflow_task, 0,
+                                      hf_slice_from(token, 16), HF_SLICE("me"), 99));
+    }
+    ok(hf_unit_seal(unit, &world.stager, &err), "seal");
+    ok(hf_writer_offer(world.writer, unit, &err), "offer");
+    writer_drain(world.writer);
+    for (size_t i = 0; i < 5; i++)
+        held += hf_unit_row_applied(unit, i);
+    ck_assert_int_eq(held, 1);
+    hf_unit_free(unit);
+    hf_world_close(&world);
+    hf_test_place_free(place);
+}
+
+/* Misuse is answered, not committed. */
+HF_BOTH_ENGINES(wrong_units_are_refused)
+{
+    hf_test_place *place = hf_test_place_new(kind);
+    hf_world world;
+    hf_world_run run;
+    hf_unit *unit;
+    const uint8_t token[16] = {1};
+
+    world_begin(&world, place, true);
+    ok(hf_world_start(&world, "order-1", &run, &err), "start");
+    unit = hf_unit_new(ledger_add, NULL);
+    ck_assert_int_eq(hf_unit_seal(unit, &world.stager, &err), HF_MISUSE);
+    hf_unit_append(unit, &run.base, HF_NONE, HF_REBASE_NEVER);
+    ck_assert_int_eq(hf_unit_seal(unit, &world.stager, &err), HF_MISUSE); /* no event */
+    hf_event_begin(hf_unit_events(unit, 0), HF_EVENT_NOTE_RECORDED, 0, 0);
+    hf_unit_row(
+        unit, 0,
+        hf_row_task_extend(hf_unit_mem(unit), 7, 1, hf_slice_from(token, sizeof(token)), 5));
+    ck_assert_int_eq(hf_unit_seal(unit, &world.stager, &err),
+                     HF_MISUSE); /* bare rows beside a run's */
+    hf_unit_free(unit);
+    hf_world_close(&world);
+    hf_test_place_free(place);
+}
+
+/* Many threads commit at once; every unit gets its own number, and batches grow by themselves. */
+typedef struct signaller {
+    hf_thread thread;
+    hf_world *world;
+    const hf_world_run *run;
+    int sent;
+} signaller;
+
+static void signaller_run(void *ctx)
+{
+    signaller *me = ctx;
+    hf_stager stager;
+    hf_err mine;
+
+    if (hf_stager_init(&stager, &mine))
+        return;
+    for (int i = 0; i < 50; i++) {
+        hf_unit *unit = hf_unit_new(NULL, NULL);
+        int64_t key = 0;
+        hf_event_builder *events;
+        hf_command_row row = {.instance = me->run->base.instance,
+                              .run = me->run->base.run,
+                              .type = HF_COMMAND_TYPE_SIGNAL,
+                              .status = HF_COMMAND_STATUS_ACCEPTED,
+                              .outcome = HF_CMD_OUTCOME_SIGNAL_RECEIVED,
+                              .rejection = HF_NONE,
+                              .scope = HF_TARGET_SCOPE_INSTANCE,
+                              .source = HF_COMMAND_SOURCE_EMBEDDED,
+                              .command_ahead = 1,
+                              .message_ahead = 1,
+                              .name = HF_SLICE("go"),
+                              .state = HF_SIGNAL_STATUS_RECEIVED,
+                              .applied_us = HF_NONE,
+                              .closed_us = HF_NONE};
+        hf_ulid id;
+
+        if (hf_keys_take(hf_writer_keys(me->world->writer), 1, &key, &mine))
+            break;
+        row.key = key;
+        hf_ulid_form(0, (uint64_t)key, 0, &id);
+        hf_unit_append(unit, &me->run->base, HF_NONE, HF_REBASE_WHILE_OPEN);
+        events = hf_unit_events(unit, 0);
+        hf_event_begin(events, HF_EVENT_SIGNAL_RECEIVED, 0, 0);
+        hf_event_put_id(events, HF_KEY_WORKFLOW_COMMAND_ID, id);
+        hf_event_put_id(events, HF_KEY_SIGNAL_ID, id);
+        hf_event_put_text(events, HF_KEY_SIGNAL_NAME, row.name);
+        hf_unit_row(unit, 0, hf_row_command_new(hf_unit_mem(unit), &row));
+        if (!hf_unit_seal(unit, &stager, &mine) &&
+            !hf_writer_commit(me->world->writer, unit, &mine))
+            me->sent++;
+        hf_unit_free(unit);
+    }
+    hf_stager_fini(&stager);
+}
+
+HF_BOTH_ENGINES(threads_share_batches)
+{
+    hf_test_place *place = hf_test_place_new(kind);
+    hf_world world;
+    hf_world_run run;
+    signaller crowd[8] = {0};
+    hf_writer_stats stats;
+
+    world_begin(&world, place, false);
+    ok(hf_world_start(&world, "order-1", &run, &err), "start");
+    for (int i = 0; i < 8; i++) {
+        crowd[i].world = &world;
+        crowd[i].run = &run;
+        ok(hf_thread_start(&crowd[i].thread, "crowd", signaller_run, &crowd[i], &err), "thread");
+    }
+    for (int i = 0; i < 8; i++) {
+        hf_thread_join(&crowd[i].thread);
+        ck_assert_int_eq(crowd[i].sent, 50);
+    }
+    ok(hf_world_reload(&world, &run, &err), "reload");
+    ck_assert_int_eq(run.base.message_seq, 400);
+    ck_assert_int_eq(run.base.last_seq, 402);
+    stats = hf_writer_stats_get(world.writer);
+    ck_assert_uint_eq(stats.units, 401);
+    ck_assert_uint_lt(stats.batches, 401); /* they were grouped */
+    hf_world_close(&world);
+    hf_test_place_free(place);
+}
+
+HF_PG_SUITE_MAIN("commit/writer", HF_BOTH(a_life_commits), HF_BOTH(second_start_is_told_it_exists),
+                 HF_BOTH(stale_decision_conflicts), HF_BOTH(outside_fact_is_based_anew),
+                 HF_BOTH(closed_run_refuses), HF_BOTH(siblings_share_a_transaction),
+                 HF_BOTH(decision_does_not_follow_blindly), HF_BOTH(decision_follows_outside_facts),
+                 HF_BOTH(poison_dies_alone), HF_BOTH(lost_answers_are_read_back),
+                 HF_BOTH(io_error_stops_the_writer), HF_BOTH(queue_pushes_back),
+                 HF_BOTH(claims_are_fenced), HF_BOTH(one_claim_of_a_batch_holds),
+                 HF_BOTH(wrong_units_are_refused), HF_BOTH(threads_share_batches))
