@@ -1,0 +1,48 @@
+/* shard.h: which part of a shared PostgreSQL store this node works on. Instances are spread over
+   256 shards; a node leases as many as is fair, renews all of them with one statement, and loses
+   them when it stops renewing. Units of in-process work carry the epoch of their shard, so that a
+   node that lost a shard cannot write for it any more.
+
+   On SQLite there is one node and it owns everything; this file is not used there. The lease is a
+   hint about who should work; the fence of each unit is what keeps two owners apart. */
+#ifndef HF_COMMIT_SHARD_H
+#define HF_COMMIT_SHARD_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+#include "store/store.h"
+
+enum {
+    HF_SHARDS = 256,
+    HF_SHARD_LEASE_US = 10000000, /* a node that is silent for this long has lost its shards */
+    HF_SHARD_RENEW_US = 3000000   /* how often to renew */
+};
+
+typedef struct hf_shards hf_shards;
+
+/* The shard of an instance id within its namespace. The same on every node, for ever: ids are
+ * stored with it. */
+int64_t hf_shard_of(int64_t namespace_key, hf_slice id);
+
+/* Joins the cluster under `node_key` (from hf_keys) and `name` (for people), over a connection of
+   its own, and takes a first share. */
+HF_NODISCARD hf_status hf_shards_join(hf_store *store, int64_t node_key, const char *name,
+                                      hf_shards **out_shards, hf_err *err);
+
+/* Gives the shards free at once and closes the connection. NULL is allowed. */
+void hf_shards_leave(hf_shards *shards);
+
+/* Renews the lease, takes what is free up to a fair share, gives back what is over it. A lost
+   connection is made again by the next call. On failure what is owned stays as known until
+   hf_shards_expired says otherwise. */
+HF_NODISCARD hf_status hf_shards_renew(hf_shards *shards, hf_err *err);
+
+/* The epoch under which this node owns the shard, or HF_NONE: it does not, or its lease may have
+   run out by the monotonic clock. The thread that renews may be another one. */
+int64_t hf_shards_epoch(hf_shards *shards, int64_t shard);
+
+/* How many shards this node owns. */
+int64_t hf_shards_count(hf_shards *shards);
+
+#endif
