@@ -137,6 +137,8 @@ hf_row *hf_row_run_new(hf_mem *mem, const hf_run_base *base, const hf_run_row *r
     put_int(&b, row->created_us);
     put_int(&b, row->execution_deadline_us);
     put_int(&b, row->run_deadline_us);
+    put_text(&b, row->queue);
+    put_int(&b, row->definition);
     return row_end(&b);
 }
 

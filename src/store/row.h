@@ -65,6 +65,8 @@ typedef struct hf_run_row {
     int64_t created_us;
     int64_t execution_deadline_us;
     int64_t run_deadline_us;
+    hf_slice queue;
+    int64_t definition; /* HF_NONE: unknown here */
 } hf_run_row;
 
 typedef struct hf_command_row {

@@ -221,7 +221,9 @@ static hf_run_row run_make(int64_t number, int64_t now_us)
     return (hf_run_row){.number = number,
                         .created_us = now_us,
                         .execution_deadline_us = HF_NONE,
-                        .run_deadline_us = HF_NONE};
+                        .run_deadline_us = HF_NONE,
+                        .queue = HF_SLICE("default"),
+                        .definition = HF_NONE};
 }
 
 static hf_world_run handle_make(const char *id, const hf_run_base *base, int64_t number,

@@ -66,9 +66,19 @@ CREATE TABLE run (
     archived_us {int},
     execution_deadline_us {int},
     run_deadline_us {int},
+    queue TEXT NOT NULL,                     -- where its tasks go
+    definition {int},                        -- what it was started with; null when its type is not known here
     UNIQUE (instance, number)
 ) {hot};
 CREATE UNIQUE INDEX run_open ON run (instance) WHERE closed_us IS NULL;
+
+-- Contract snapshots, once per fingerprint: what WorkflowStarted shows is composed from here.
+CREATE TABLE definition (
+    key {int} NOT NULL PRIMARY KEY,
+    fingerprint TEXT NOT NULL UNIQUE,
+    type TEXT NOT NULL,
+    body {blob} NOT NULL                     -- canonical JSON
+) {cold};
 
 -- History in append order, one chunk of events per unit, hash-chained within a run.
 CREATE TABLE history (
@@ -157,6 +167,7 @@ CREATE TABLE task (
     body {blob}
 ) {hot};
 CREATE INDEX task_run ON task (run);
+CREATE UNIQUE INDEX task_workflow ON task (run) WHERE kind = 1; -- one workflow task per run
 CREATE INDEX task_queue ON task (queue, kind, priority, available_us, key);
 
 CREATE TABLE timer (

@@ -1,0 +1,99 @@
+/* decision.h: one thing that workflow code asked for. Plain data in an arena of the side that made it; decide/ reads
+   it and copies what it keeps. Payloads are codec-tagged bytes; replay makes JSON, remote workers may bring Avro. */
+#ifndef HF_MODEL_DECISION_H
+#define HF_MODEL_DECISION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/slice.h"
+#include "model/event.h"
+#include "model/retry.h"
+#include "model/vocab.h"
+
+/* A value to be recorded; bytes.ptr NULL means none. */
+typedef struct hf_decision_payload {
+    hf_payload_codec codec;
+    hf_slice bytes;
+} hf_decision_payload;
+
+/* One barrier that a leaf belongs to, outermost first (contract 5.7 and 2.10). */
+typedef struct hf_decision_group {
+    hf_parallel_group_kind kind;
+    int64_t base_step; /* first step of the barrier */
+    int64_t size;      /* leaves in it, nested ones counted */
+    int64_t index;     /* of this leaf within it */
+} hf_decision_group;
+
+/* A failure as code raised or received it. */
+typedef struct hf_decision_failure {
+    hf_failure_category category;
+    hf_slice type;
+    hf_slice message;
+    hf_decision_payload details;
+    bool retryable;
+} hf_decision_failure;
+
+typedef struct hf_decision_activity {
+    hf_slice queue;   /* ptr NULL: the run's */
+    hf_slice summary;
+    bool local;
+    int64_t schedule_to_start_us; /* 0: none, for all four */
+    int64_t start_to_close_us;
+    int64_t schedule_to_close_us;
+    int64_t heartbeat_us;
+    int64_t max_attempts; /* 0: no limit */
+    const int64_t *backoff_us;
+    size_t backoff_count;
+    hf_slice no_retry_on; /* "card_declined,bad_input" */
+} hf_decision_activity;
+
+typedef struct hf_decision_child {
+    hf_slice id; /* ptr NULL: made from the parent's id and the step */
+    hf_slice queue;
+    hf_slice summary;
+    int64_t execution_timeout_us;
+    int64_t run_timeout_us;
+    int64_t max_attempts;
+    hf_parent_close_policy on_parent_close;
+} hf_decision_child;
+
+typedef struct hf_decision_row {
+    hf_decision kind;
+    int64_t step;    /* 0 for decisions that take none */
+    const char *at;  /* source line, "order.c:41", or NULL */
+    hf_slice name;   /* activity or child type, signal, change id, condition key, update, stream: by kind */
+    hf_decision_payload value; /* arguments, result, entries: by kind */
+    const hf_decision_group *groups;
+    size_t group_count;
+    union {
+        hf_decision_activity activity;
+        hf_decision_child child;
+        struct {
+            int64_t delay_us; /* start_timer; timeouts of waits: 0 fires at once, HF_DECISION_NO_TIMEOUT: none */
+        } timer;
+        struct {
+            int64_t timeout_us;
+            hf_slice fingerprint; /* condition waits; ptr NULL: none */
+        } wait;
+        struct {
+            int64_t seq; /* history sequence of the SignalReceived, UpdateAccepted or message that is consumed */
+        } fact;
+        struct {
+            int64_t version, min_supported, max_supported;
+        } version;
+        hf_decision_failure failure;
+        struct {
+            hf_slice child_call; /* signal_child: text id of the call */
+            int64_t ordinal;     /* counts within the run: makes sending idempotent */
+        } outgoing;
+        struct {
+            hf_slice type; /* continue_as_new; ptr NULL: the same */
+        } next;
+    };
+} hf_decision_row;
+
+#define HF_DECISION_NO_TIMEOUT (-1)
+
+#endif
