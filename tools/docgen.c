@@ -135,7 +135,7 @@ static void print_event_keys(const hf_vocab *list)
         const hf_vocab_item *item = &list->items[i];
 
         printf("| %d | `%s`%s | %s | ", item->number, item->text, origin_mark(item->origin),
-               hf_value_kind_text(hf_event_key_kind((hf_event_key)item->number)));
+               hf_field_kind_text(hf_event_key_kind((hf_event_key)item->number)));
         print_cell(item->sentence);
         printf(" |\n");
     }

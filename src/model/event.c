@@ -59,7 +59,7 @@ static bool keys_have(const uint8_t *keys, size_t count, hf_event_key key)
     return keys && number > HF_KEY_NONE && number <= UINT8_MAX && memchr(keys, number, count);
 }
 
-static const hf_event_field *field_get(const hf_event *event, hf_event_key key, hf_value_kind kind)
+static const hf_event_field *field_get(const hf_event *event, hf_event_key key, hf_field_kind kind)
 {
     HF_ASSERT(hf_event_key_kind(key) == kind);
     for (size_t i = 0; i < event->count; i++) {
@@ -179,7 +179,7 @@ static bool builder_grow_fields(hf_event_builder *builder, hf_event *event)
 }
 
 /* Inserts the field where its key belongs. `kind` is what the caller gave. */
-static void builder_put(hf_event_builder *builder, hf_value_kind kind, hf_event_field field)
+static void builder_put(hf_event_builder *builder, hf_field_kind kind, hf_event_field field)
 {
     hf_event *event;
     const char *fault;
@@ -239,13 +239,13 @@ size_t hf_event_key_count(hf_event_type type)
     return rule->published_count + (has_own ? rule->own_count : 0);
 }
 
-hf_value_kind hf_event_key_kind(hf_event_key key)
+hf_field_kind hf_event_key_kind(hf_event_key key)
 {
     int number = (int)key;
 
     if (number < 1 || (size_t)number >= sizeof(key_kinds))
-        return (hf_value_kind)0;
-    return (hf_value_kind)key_kinds[number];
+        return (hf_field_kind)0;
+    return (hf_field_kind)key_kinds[number];
 }
 
 bool hf_event_text(const hf_event *event, hf_event_key key, hf_slice *out_text)

@@ -77,7 +77,7 @@ bool hf_event_key_published(hf_event_type type, hf_event_key key);
 /* How many keys a type may carry, the step's included. */
 size_t hf_event_key_count(hf_event_type type);
 
-hf_value_kind hf_event_key_kind(hf_event_key key);
+hf_field_kind hf_event_key_kind(hf_event_key key);
 
 /* -- reading: false when the event does not carry the key. The key must be of the kind asked for.
  */
