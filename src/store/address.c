@@ -42,8 +42,8 @@ static bool schema_valid(hf_slice name)
     return true;
 }
 
-/* The URI up to its parameters, every password between the first colon and the last @ hidden: an unescaped @ or
-   slash in a password must not make a part of it visible. */
+/* The URI up to its parameters, every password between the first colon and the last @ hidden: an
+   unescaped @ or slash in a password must not make a part of it visible. */
 static void shown_add_front(hf_buf *out, hf_slice front, size_t authority_at)
 {
     const char *colon = memchr(front.ptr + authority_at, ':', front.len - authority_at);
@@ -62,7 +62,8 @@ static void shown_add_front(hf_buf *out, hf_slice front, size_t authority_at)
 
 static bool parameter_secret(hf_slice parameter)
 {
-    return hf_slice_starts(parameter, HF_SLICE("password=")) || hf_slice_starts(parameter, HF_SLICE("sslpassword="));
+    return hf_slice_starts(parameter, HF_SLICE("password=")) ||
+           hf_slice_starts(parameter, HF_SLICE("sslpassword="));
 }
 
 /* Splits off the parameters: ours are taken out, the others stay for libpq. */
@@ -93,26 +94,28 @@ static void parameters_split(hf_slice rest, hf_buf *target, hf_buf *shown, hf_sl
     }
 }
 
-static hf_status schema_choose(const char *given, hf_slice from_uri, hf_address *address, hf_err *err)
+static hf_status schema_choose(const char *given, hf_slice from_uri, hf_address *address,
+                               hf_err *err)
 {
     hf_slice name = given ? hf_slice_of(given) : from_uri;
 
     if (given && from_uri.ptr && !hf_slice_equal(name, from_uri))
-        return hf_err_set(err, HF_INVALID, "%s names the schema %.*s, but %s was asked for", address->shown,
-                          (int)from_uri.len, from_uri.ptr, given);
+        return hf_err_set(err, HF_INVALID, "%s names the schema %.*s, but %s was asked for",
+                          address->shown, (int)from_uri.len, from_uri.ptr, given);
     if (!given && !from_uri.ptr)
         name = HF_SLICE("holdfast");
     if (!schema_valid(name))
         return hf_err_set(err, HF_INVALID,
-                          "\"%.*s\" cannot be the name of a schema: use a to z, 0 to 9 and _, at most %d of them, no "
+                          "\"%.*s\" cannot be the name of a schema: use a to z, 0 to 9 and _, at "
+                          "most %d of them, no "
                           "digit first",
                           (int)(name.len > 80 ? 80 : name.len), name.ptr, SCHEMA_BYTES_MAX);
     address->schema = hf_alloc_text(name.ptr, name.len);
     return address->schema ? HF_OK : hf_err_nomem(err, "an address");
 }
 
-static hf_status postgres_parse(const char *text, size_t authority_at, const char *schema, hf_address *address,
-                                hf_err *err)
+static hf_status postgres_parse(const char *text, size_t authority_at, const char *schema,
+                                hf_address *address, hf_err *err)
 {
     const char *mark = strchr(text, '?');
     hf_slice front = hf_slice_from(text, mark ? (size_t)(mark - text) : strlen(text));
@@ -142,14 +145,16 @@ static hf_status sqlite_parse(const char *path, hf_address *address, hf_err *err
 {
     if (*path == '\0')
         return hf_err_set(err, HF_INVALID, "the address of the store is empty: %s", address_forms);
-    if (path[0] == '/' && path[1] == '/' && path[2] != '/') /* what others write as sqlite://name means a host here */
+    if (path[0] == '/' && path[1] == '/' &&
+        path[2] != '/') /* what others write as sqlite://name means a host here */
         return hf_err_set(err, HF_INVALID, "sqlite:%s has two slashes: write sqlite:PATH", path);
     address->target = hf_alloc_text(path, strlen(path));
     address->shown = hf_alloc_text(path, strlen(path));
     return address->target && address->shown ? HF_OK : hf_err_nomem(err, "an address");
 }
 
-hf_status hf_address_parse(const char *text, const char *schema, hf_address *out_address, hf_err *err)
+hf_status hf_address_parse(const char *text, const char *schema, hf_address *out_address,
+                           hf_err *err)
 {
     hf_slice whole = hf_slice_of(text);
     size_t scheme = text ? scheme_bytes(text) : 0;
@@ -163,11 +168,14 @@ hf_status hf_address_parse(const char *text, const char *schema, hf_address *out
     if (hf_slice_equal(name, HF_SLICE("sqlite")))
         return sqlite_parse(text + scheme + 1, out_address, err);
     out_address->kind = HF_ADDRESS_POSTGRES;
-    if (strncmp(text + scheme, "://", 3) == 0 &&
-        (hf_slice_equal(name, HF_SLICE("postgres")) || hf_slice_equal(name, HF_SLICE("postgresql"))))
+    if (strncmp(text + scheme, "://", 3) == 0 && (hf_slice_equal(name, HF_SLICE("postgres")) ||
+                                                  hf_slice_equal(name, HF_SLICE("postgresql"))))
         return postgres_parse(text, scheme + 3, schema, out_address, err);
-    return hf_err_set(err, HF_INVALID, "a store cannot have an address that begins with \"%.*s:\": %s (./ goes before a "
-                      "file name with a colon)", (int)(scheme > 40 ? 40 : scheme), text, address_forms);
+    return hf_err_set(
+        err, HF_INVALID,
+        "a store cannot have an address that begins with \"%.*s:\": %s (./ goes before a "
+        "file name with a colon)",
+        (int)(scheme > 40 ? 40 : scheme), text, address_forms);
 }
 
 void hf_address_fini(hf_address *address)

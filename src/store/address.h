@@ -14,10 +14,11 @@ typedef struct hf_address {
     char *schema; /* PostgreSQL: the schema's name. SQLite: NULL */
 } hf_address;
 
-/* Reads PATH, sqlite:PATH, postgres://... or postgresql://... The schema is `schema` (NULL allowed) or the URI
-   parameter hf_schema, "holdfast" without both; [a-z_][a-z0-9_]{0,62}. HF_INVALID for anything else.
-   hf_address_fini is also for a failed one. */
-HF_NODISCARD hf_status hf_address_parse(const char *text, const char *schema, hf_address *out_address, hf_err *err);
+/* Reads PATH, sqlite:PATH, postgres://... or postgresql://... The schema is `schema` (NULL allowed)
+   or the URI parameter hf_schema, "holdfast" without both; [a-z_][a-z0-9_]{0,62}. HF_INVALID for
+   anything else. hf_address_fini is also for a failed one. */
+HF_NODISCARD hf_status hf_address_parse(const char *text, const char *schema,
+                                        hf_address *out_address, hf_err *err);
 void hf_address_fini(hf_address *address);
 
 #endif

@@ -1,4 +1,5 @@
-/* db.c: the calls of db.h: count, inject faults, hand over to the driver. No engine-specific code here. */
+/* db.c: the calls of db.h: count, inject faults, hand over to the driver. No engine-specific code
+ * here. */
 #include "store/db.h"
 
 #include <math.h>
@@ -16,8 +17,8 @@ static hf_status call_enter(hf_db *db, const char *what, hf_err *err)
     return HF_OK;
 }
 
-/* What one engine would store differently, or not at all, is refused on both: PostgreSQL has no NUL in
-   text and insists on UTF-8, SQLite turns NaN into null. */
+/* What one engine would store differently, or not at all, is refused on both: PostgreSQL has no NUL
+   in text and insists on UTF-8, SQLite turns NaN into null. */
 static hf_status values_check(const hf_db_value *values, size_t count, hf_err *err)
 {
     for (size_t i = 0; i < count; i++) {
@@ -37,7 +38,8 @@ static hf_status values_check(const hf_db_value *values, size_t count, hf_err *e
     return HF_OK;
 }
 
-hf_status hf_db_open(const hf_db_driver *driver, const hf_db_options *options, hf_db **out_db, hf_err *err)
+hf_status hf_db_open(const hf_db_driver *driver, const hf_db_options *options, hf_db **out_db,
+                     hf_err *err)
 {
     if (hf_fault_hit(HF_FAULT_DB))
         return hf_err_set(err, HF_IO, "open: injected fault");
@@ -131,8 +133,8 @@ hf_status hf_db_flush(hf_db *db, hf_err *err)
     return st ? st : db->driver->flush(db, err);
 }
 
-hf_status hf_db_query(hf_db *db, hf_stmt stmt, const hf_db_value *params, size_t count, hf_db_cursor **out_cursor,
-                      hf_err *err)
+hf_status hf_db_query(hf_db *db, hf_stmt stmt, const hf_db_value *params, size_t count,
+                      hf_db_cursor **out_cursor, hf_err *err)
 {
     hf_status st;
 
@@ -202,8 +204,8 @@ void hf_db_end(hf_db_cursor *cursor)
         cursor->db->driver->end(cursor);
 }
 
-hf_status hf_db_exec(hf_db *db, hf_stmt stmt, const hf_db_value *params, size_t count, int64_t *out_rows,
-                     hf_err *err)
+hf_status hf_db_exec(hf_db *db, hf_stmt stmt, const hf_db_value *params, size_t count,
+                     int64_t *out_rows, hf_err *err)
 {
     hf_db_cursor *cursor = NULL;
     bool row = true;
@@ -242,7 +244,8 @@ hf_status hf_db_check(hf_db *db, hf_db_finding *found, void *ctx, hf_err *err)
     return st ? st : db->driver->check(db, found, ctx, err);
 }
 
-hf_status hf_db_backup(hf_db *db, const char *path, hf_db_progress *progress, void *ctx, hf_err *err)
+hf_status hf_db_backup(hf_db *db, const char *path, hf_db_progress *progress, void *ctx,
+                       hf_err *err)
 {
     hf_status st = call_enter(db, "backup", err);
 

@@ -231,6 +231,8 @@ static hf_status pg_begin(hf_db *db, hf_db_mode mode, hf_err *err)
         return st;
     if (pg->in_transaction)
         return hf_err_set(err, HF_MISUSE, "a transaction is already open");
+    if (mode == HF_DB_WRITE && pg->mode == HF_DB_READ)
+        return hf_err_set(err, HF_READONLY, "this connection was opened for reading");
     st = hf_pg_pipe_control(pg, HF_PG_CONTROL,
                             mode == HF_DB_READ ? HF_PG_SQL_BEGIN_READ : HF_PG_SQL_BEGIN_WRITE, err);
     pg->in_transaction = !st;

@@ -1,6 +1,7 @@
-/* migrate.c: migrations. A migration is known by its name, KIND_NUMBER_words, and by the checksum of its text. The
-   rule: the transaction that changes the schema also writes that it did, and looks first whether another node
-   was quicker. Must never run a migration that the store has seen, nor accept a store that has seen others. */
+/* migrate.c: migrations. A migration is known by its name, KIND_NUMBER_words, and by the checksum
+   of its text. The rule: the transaction that changes the schema also writes that it did, and looks
+   first whether another node was quicker. Must never run a migration that the store has seen, nor
+   accept a store that has seen others. */
 #include "store/migrate.h"
 
 #include <inttypes.h>
@@ -22,7 +23,8 @@ enum {
 
 typedef enum kind { KIND_GROUND, KIND_PROJECTION, KIND_COUNT } kind;
 
-static const char *const kind_names[KIND_COUNT] = {[KIND_GROUND] = "ground", [KIND_PROJECTION] = "projection"};
+static const char *const kind_names[KIND_COUNT] = {
+    [KIND_GROUND] = "ground", [KIND_PROJECTION] = "projection"};
 static const char *const kind_version_rows[KIND_COUNT] = {
     [KIND_GROUND] = "ground_version",
     [KIND_PROJECTION] = "projection_version",
@@ -85,11 +87,13 @@ static int64_t version_known(kind of)
 static hf_status newer_fail(kind of, int64_t found, hf_err *err)
 {
     return hf_err_set(err, HF_NEWER,
-                      "the store has %s version %" PRId64 ", this program knows %" PRId64 ": use a newer holdfast",
+                      "the store has %s version %" PRId64 ", this program knows %" PRId64
+                      ": use a newer holdfast",
                       kind_names[of], found, version_known(of));
 }
 
-static hf_status checksum_make(state *now, const char *text, char out_text[HF_SHA256_TEXT_SIZE], hf_err *err)
+static hf_status checksum_make(state *now, const char *text, char out_text[HF_SHA256_TEXT_SIZE],
+                               hf_err *err)
 {
     uint8_t digest[HF_SHA256_BYTES];
     hf_status st = hf_sha256_digest(now->sha, hf_slice_of(text), digest, err);
@@ -116,7 +120,8 @@ static hf_status tables_look(hf_db *db, bool *out_present, hf_err *err)
 }
 
 /* One row of the table migration, compared with what this program knows by that name. */
-static hf_status applied_check(state *now, const hf_db *db, hf_slice name, hf_slice checksum, hf_err *err)
+static hf_status applied_check(state *now, const hf_db *db, hf_slice name, hf_slice checksum,
+                               hf_err *err)
 {
     char known[HF_SHA256_TEXT_SIZE];
     kind of;
@@ -124,13 +129,15 @@ static hf_status applied_check(state *now, const hf_db *db, hf_slice name, hf_sl
     size_t at = 0;
     hf_status st;
 
-    while (at < hf_migration_texts_count && !hf_slice_equal(name, hf_slice_of(hf_migration_texts[at].name)))
+    while (at < hf_migration_texts_count &&
+           !hf_slice_equal(name, hf_slice_of(hf_migration_texts[at].name)))
         at++;
     if (at < hf_migration_texts_count) {
         st = checksum_make(now, migration_text(db, at), known, err);
         if (!st && !hf_slice_equal(checksum, hf_slice_of(known)))
             st = hf_err_set(err, HF_CORRUPT,
-                            "the store ran another text under the name %s than this program has: the two builds do "
+                            "the store ran another text under the name %s than this program has: "
+                            "the two builds do "
                             "not belong together",
                             hf_migration_texts[at].name);
         now->applied[at] = !st;
@@ -138,8 +145,11 @@ static hf_status applied_check(state *now, const hf_db *db, hf_slice name, hf_sl
     }
     if (name_read(name, &of, &number) && number > version_known(of))
         return newer_fail(of, number, err);
-    return hf_err_set(err, HF_NEWER, "the store ran the migration %.*s, which this program does not know: use a newer "
-                      "holdfast", (int)(name.len > NAME_BYTES_MAX ? NAME_BYTES_MAX : name.len), name.ptr);
+    return hf_err_set(
+        err, HF_NEWER,
+        "the store ran the migration %.*s, which this program does not know: use a newer "
+        "holdfast",
+        (int)(name.len > NAME_BYTES_MAX ? NAME_BYTES_MAX : name.len), name.ptr);
 }
 
 /* A gap would be filled in the wrong order. */
@@ -153,8 +163,8 @@ static hf_status order_check(const state *now, hf_err *err)
         migration_name(i, &one, &number);
         migration_name(i + 1, &next, &number);
         if (one == next && !now->applied[i] && now->applied[i + 1])
-            return hf_err_set(err, HF_CORRUPT, "the store ran %s without %s before it", hf_migration_texts[i + 1].name,
-                              hf_migration_texts[i].name);
+            return hf_err_set(err, HF_CORRUPT, "the store ran %s without %s before it",
+                              hf_migration_texts[i + 1].name, hf_migration_texts[i].name);
     }
     return HF_OK;
 }
@@ -172,7 +182,8 @@ static hf_status state_read(state *now, hf_db *db, hf_err *err)
     if (!st)
         st = hf_db_step(cursor, &row, err);
     while (!st && row) {
-        st = applied_check(now, db, hf_db_column_bytes(cursor, 0), hf_db_column_bytes(cursor, 1), err);
+        st = applied_check(now, db, hf_db_column_bytes(cursor, 0), hf_db_column_bytes(cursor, 1),
+                           err);
         if (!st)
             st = hf_db_step(cursor, &row, err);
     }
@@ -252,8 +263,9 @@ static hf_status migration_apply(state *now, hf_db *db, size_t at, int64_t now_u
     return st;
 }
 
-/* One transaction. It waits for a node that migrates at the same moment and then finds the work done; the two that
-   make the first tables meet in the catalogue instead, and the loser's transaction fails. */
+/* One transaction. It waits for a node that migrates at the same moment and then finds the work
+   done; the two that make the first tables meet in the catalogue instead, and the loser's
+   transaction fails. */
 static hf_status migration_run(state *now, hf_db *db, const hf_clock *clock, size_t at, hf_err *err)
 {
     const hf_db_value lock[] = {hf_db_text(hf_slice_of(kind_version_rows[KIND_GROUND]))};
@@ -277,10 +289,12 @@ static hf_status migration_run(state *now, hf_db *db, const hf_clock *clock, siz
 /* Whether a failed try may have met another node, so that looking again is worth it. */
 static bool status_may_be_race(hf_status st)
 {
-    return st == HF_RETRY || st == HF_CONSTRAINT || st == HF_EXISTS || st == HF_UNKNOWN || st == HF_ERROR;
+    return st == HF_RETRY || st == HF_CONSTRAINT || st == HF_EXISTS || st == HF_UNKNOWN ||
+           st == HF_ERROR;
 }
 
-static hf_status migration_ensure(state *now, hf_db *db, const hf_clock *clock, size_t at, hf_err *err)
+static hf_status migration_ensure(state *now, hf_db *db, const hf_clock *clock, size_t at,
+                                  hf_err *err)
 {
     hf_status st = HF_OK;
 
@@ -346,7 +360,8 @@ static hf_status version_read(hf_db *db, kind of, int64_t *out_version, hf_err *
 
     if (!st)
         st = hf_db_step(cursor, &row, err);
-    if (!st && (!row || !hf_slice_int(hf_db_column_bytes(cursor, 0), out_version) || *out_version < 0))
+    if (!st &&
+        (!row || !hf_slice_int(hf_db_column_bytes(cursor, 0), out_version) || *out_version < 0))
         st = hf_err_set(err, HF_CORRUPT, "the store does not say its %s version", kind_names[of]);
     hf_db_end(cursor);
     return st;

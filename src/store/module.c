@@ -1,5 +1,5 @@
-/* module.c: loading the PostgreSQL driver. Once loaded it is the process's, as any shared library is; the
-   pointer to it is the only state here, set under a mutex and never changed again. */
+/* module.c: loading the PostgreSQL driver. Once loaded it is the process's, as any shared library
+   is; the pointer to it is the only state here, set under a mutex and never changed again. */
 #define _GNU_SOURCE /* dladdr1, secure_getenv */
 #include "store/module.h"
 
@@ -96,15 +96,18 @@ static hf_status module_open(const char *path, const hf_db_driver **out_driver, 
     void *symbol;
 
     if (!library)
-        return hf_err_set(err, HF_ERROR, "the PostgreSQL driver cannot be loaded (is libpq installed?): %s",
+        return hf_err_set(err, HF_ERROR,
+                          "the PostgreSQL driver cannot be loaded (is libpq installed?): %s",
                           reason ? reason : path);
     symbol = dlsym(library, HF_DB_MODULE_SYMBOL);
     if (!symbol)
-        return hf_err_set(err, HF_ERROR, "%s is not a Holdfast driver: it has no %s", path, HF_DB_MODULE_SYMBOL);
+        return hf_err_set(err, HF_ERROR, "%s is not a Holdfast driver: it has no %s", path,
+                          HF_DB_MODULE_SYMBOL);
     memcpy(&entry, &symbol, sizeof(entry));
     driver = entry(fault_state());
     if (!driver || driver->size != sizeof(*driver))
-        return hf_err_set(err, HF_ERROR, "%s belongs to another version of Holdfast: install both of one version",
+        return hf_err_set(err, HF_ERROR,
+                          "%s belongs to another version of Holdfast: install both of one version",
                           path);
     *out_driver = driver;
     return HF_OK;
@@ -121,7 +124,8 @@ static hf_status module_load(const hf_db_driver **out_driver, hf_err *err)
         st = hf_err_nomem(err, "the path of a module");
     else
         st = hf_err_set(err, HF_NOTFOUND,
-                        "the PostgreSQL driver %s was not found beside the program nor in ../lib/holdfast: install the "
+                        "the PostgreSQL driver %s was not found beside the program nor in "
+                        "../lib/holdfast: install the "
                         "package holdfast-postgres, or set HF_MODULE_DIR to its folder",
                         module_file);
     hf_buf_fini(&path);
@@ -131,11 +135,13 @@ static hf_status module_load(const hf_db_driver **out_driver, hf_err *err)
 hf_status hf_module_postgres(const hf_db_driver **out_driver, hf_err *err)
 {
     hf_status st = HF_OK;
+    int code = pthread_mutex_lock(&module_mutex);
 
-    HF_ASSERT(pthread_mutex_lock(&module_mutex) == 0);
+    HF_ASSERT(code == 0);
     if (!module_driver)
         st = module_load(&module_driver, err);
     *out_driver = module_driver;
-    HF_ASSERT(pthread_mutex_unlock(&module_mutex) == 0);
+    code = pthread_mutex_unlock(&module_mutex);
+    HF_ASSERT(code == 0);
     return st;
 }

@@ -1,8 +1,9 @@
-/* owner.c: who owns which SQLite file. Two rules: the side file is only removed by the one who holds its lock,
-   and a lock counts only if the locked file still has the name, so that removing it is safe.
-   The list of owned files is the one mutable global of the store layer: ownership is a property of the process,
-   and two engines in it share nothing else. A mutex protects it. */
-#define _GNU_SOURCE /* F_OFD_SETLK: a lock of the open file, so that it also refuses our own process */
+/* owner.c: who owns which SQLite file. Two rules: the side file is only removed by the one who
+   holds its lock, and a lock counts only if the locked file still has the name, so that removing it
+   is safe. The list of owned files is the one mutable global of the store layer: ownership is a
+   property of the process, and two engines in it share nothing else. A mutex protects it. */
+#define _GNU_SOURCE    /* F_OFD_SETLK: a lock of the open file, so that it also refuses our own    \
+                          process */
 #include "store/owner.h"
 
 #include <errno.h>
@@ -40,11 +41,25 @@ struct hf_owner {
 static pthread_mutex_t owned_mutex = PTHREAD_MUTEX_INITIALIZER;
 static hf_owner *owned_list;
 
+static void owned_lock(void)
+{
+    int code = pthread_mutex_lock(&owned_mutex);
+
+    HF_ASSERT(code == 0);
+}
+
+static void owned_unlock(void)
+{
+    int code = pthread_mutex_unlock(&owned_mutex);
+
+    HF_ASSERT(code == 0);
+}
+
 static bool owned_add(hf_owner *owner)
 {
     hf_owner *at;
 
-    HF_ASSERT(pthread_mutex_lock(&owned_mutex) == 0);
+    owned_lock();
     at = owned_list;
     while (at && (at->device != owner->device || at->inode != owner->inode))
         at = at->next;
@@ -53,7 +68,7 @@ static bool owned_add(hf_owner *owner)
         owned_list = owner;
         owner->listed = true;
     }
-    HF_ASSERT(pthread_mutex_unlock(&owned_mutex) == 0);
+    owned_unlock();
     return owner->listed;
 }
 
@@ -61,13 +76,13 @@ static void owned_remove(hf_owner *owner)
 {
     hf_owner **at = &owned_list;
 
-    HF_ASSERT(pthread_mutex_lock(&owned_mutex) == 0);
+    owned_lock();
     while (*at && *at != owner)
         at = &(*at)->next;
     HF_ASSERT(*at);
     *at = owner->next;
     owner->listed = false;
-    HF_ASSERT(pthread_mutex_unlock(&owned_mutex) == 0);
+    owned_unlock();
 }
 
 static hf_status errno_fail(hf_err *err, const char *doing, const char *path)
@@ -126,8 +141,9 @@ static hf_status owned_fail(const hf_owner *owner, hf_err *err)
     const char *slash = strrchr(owner->path, '/');
 
     note_read(owner->fd, note);
-    return hf_err_set(err, HF_OWNED, "another engine%s%s%s owns %s; stop it, or open the store read-only",
-                      note[0] ? " (" : "", note, note[0] ? ")" : "", slash ? slash + 1 : owner->path);
+    return hf_err_set(
+        err, HF_OWNED, "another engine%s%s%s owns %s; stop it, or open the store read-only",
+        note[0] ? " (" : "", note, note[0] ? ")" : "", slash ? slash + 1 : owner->path);
 }
 
 /* One try. *out_held: the lock is ours and the file still has its name. */
@@ -148,7 +164,8 @@ static hf_status side_try(hf_owner *owner, bool *out_held, hf_err *err)
     }
     if (fstat(owner->fd, &locked) != 0)
         return errno_fail(err, "look at", owner->side);
-    *out_held = stat(owner->side, &named) == 0 && named.st_dev == locked.st_dev && named.st_ino == locked.st_ino;
+    *out_held = stat(owner->side, &named) == 0 && named.st_dev == locked.st_dev &&
+                named.st_ino == locked.st_ino;
     return HF_OK;
 }
 
@@ -169,7 +186,8 @@ static hf_status side_lock(hf_owner *owner, hf_err *err)
     return st;
 }
 
-/* Under the lock nobody else makes or opens the file for writing, so what is found now is what was there. */
+/* Under the lock nobody else makes or opens the file for writing, so what is found now is what was
+   there. */
 static hf_status file_claim(hf_owner *owner, bool create, hf_err *err)
 {
     struct stat found;

@@ -366,9 +366,9 @@ hf_row *hf_row_timer_new(hf_mem *mem, const hf_timer_row *row)
     return row_end(&b);
 }
 
-hf_row *hf_row_task_new(hf_mem *mem, const hf_task_row *row)
+static hf_row *task_row(hf_mem *mem, hf_op op, const hf_task_row *row)
 {
-    row_builder b = row_begin(mem, HF_OP_TASK_NEW);
+    row_builder b = row_begin(mem, op);
 
     put_int(&b, row->key);
     put_int(&b, row->run);
@@ -388,6 +388,36 @@ hf_row *hf_row_task_new(hf_mem *mem, const hf_task_row *row)
     put_int(&b, row->created_us);
     put_blob(&b, row->body);
     return row_end(&b);
+}
+
+hf_row *hf_row_task_new(hf_mem *mem, const hf_task_row *row)
+{
+    return task_row(mem, HF_OP_TASK_NEW, row);
+}
+
+hf_row *hf_row_task_wake(hf_mem *mem, const hf_task_row *row)
+{
+    HF_ASSERT(row->kind == HF_TASK_TYPE_WORKFLOW);
+    return task_row(mem, HF_OP_TASK_WAKE, row);
+}
+
+static hf_row *pair_row(hf_mem *mem, hf_op op, int64_t first, int64_t second)
+{
+    row_builder b = row_begin(mem, op);
+
+    put_int(&b, first);
+    put_int(&b, second);
+    return row_end(&b);
+}
+
+hf_row *hf_row_task_done(hf_mem *mem, int64_t run, int64_t messages_seen)
+{
+    return pair_row(mem, HF_OP_TASK_DONE, run, messages_seen);
+}
+
+hf_row *hf_row_timer_cancel(hf_mem *mem, int64_t run, int64_t step)
+{
+    return pair_row(mem, HF_OP_TIMER_CANCEL, run, step);
 }
 
 hf_row *hf_row_task_set(hf_mem *mem, const hf_task_row *row)
@@ -461,11 +491,7 @@ hf_row *hf_row_summary_new(hf_mem *mem, int64_t run, int64_t namespace_key, int6
 
 hf_row *hf_row_summary_set(hf_mem *mem, int64_t run, int64_t status)
 {
-    row_builder b = row_begin(mem, HF_OP_SUMMARY_SET);
-
-    put_int(&b, run);
-    put_int(&b, status);
-    return row_end(&b);
+    return pair_row(mem, HF_OP_SUMMARY_SET, run, status);
 }
 
 hf_row *hf_row_delete(hf_mem *mem, hf_op op, int64_t key)

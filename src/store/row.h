@@ -198,7 +198,12 @@ hf_row *hf_row_attempt_new(hf_mem *mem, const hf_attempt_row *row);
 hf_row *hf_row_attempt_close(hf_mem *mem, int64_t activity, int64_t number,
                              hf_attempt_status status, int64_t closed_us);
 hf_row *hf_row_timer_new(hf_mem *mem, const hf_timer_row *row);
+hf_row *hf_row_timer_cancel(hf_mem *mem, int64_t run, int64_t step);
 hf_row *hf_row_task_new(hf_mem *mem, const hf_task_row *row);
+/* The same for the workflow task of a run, of which there is one at most. */
+hf_row *hf_row_task_wake(hf_mem *mem, const hf_task_row *row);
+/* The turn is over, unless the run has messages that it did not see. */
+hf_row *hf_row_task_done(hf_mem *mem, int64_t run, int64_t messages_seen);
 hf_row *hf_row_task_set(hf_mem *mem, const hf_task_row *row);
 hf_row *hf_row_task_claim(hf_mem *mem, int64_t key, int64_t expected_epoch, hf_slice token,
                           hf_slice owner, int64_t lease_until_us);

@@ -1,4 +1,4 @@
-/* sqlite_backup.c: online copies. The file at the final name is whole and on disk, or is not there. */
+/* sqlite_backup.c: online copies. What has the final name is whole and on disk, or is not there. */
 #include "store/sqlite_backup.h"
 
 #include <errno.h>
@@ -64,24 +64,17 @@ static hf_status file_sync(const char *path, int flags, hf_err *err)
     return st;
 }
 
-/* The name is an entry of its folder, which has a sync of its own. */
-static hf_status folder_sync(const char *path, hf_err *err)
+/* The folder of `path`, which the caller frees. */
+static char *folder_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    char *folder = NULL;
-    hf_status st;
 
     if (!slash)
-        return file_sync(".", O_DIRECTORY, err);
-    folder = hf_alloc_text(path, slash == path ? 1 : (size_t)(slash - path));
-    if (!folder)
-        return hf_err_nomem(err, "the name of a folder");
-    st = file_sync(folder, O_DIRECTORY, err);
-    hf_alloc_free(folder);
-    return st;
+        return hf_alloc_text(".", 1);
+    return hf_alloc_text(path, slash == path ? 1 : (size_t)(slash - path));
 }
 
-/* A hard link refuses an existing name in one step; a file system without links gets the next best. */
+/* A hard link refuses an existing name in one step; without links there is only the next best. */
 static hf_status file_publish(const char *part, const char *path, hf_err *err)
 {
     if (link(part, path) == 0) {
@@ -93,7 +86,25 @@ static hf_status file_publish(const char *part, const char *path, hf_err *err)
     return rename(part, path) == 0 ? HF_OK : errno_fail(err, "name the copy", path);
 }
 
-static hf_status pages_copy(sqlite3 *source, sqlite3 *target, hf_db_progress *progress, void *ctx, hf_err *err)
+/* The bytes, the name and the folder that holds the name, in this order. */
+static hf_status file_finish(const char *part, const char *path, hf_err *err)
+{
+    char *folder = folder_of(path);
+    hf_status st = folder ? file_sync(part, 0, err) : hf_err_nomem(err, "the name of a folder");
+
+    if (!st)
+        st = file_publish(part, path, err);
+    if (!st) {
+        st = file_sync(folder, O_DIRECTORY, err);
+        if (st)
+            (void)unlink(path);
+    }
+    hf_alloc_free(folder);
+    return st;
+}
+
+static hf_status pages_copy(sqlite3 *source, sqlite3 *target, hf_db_progress *progress, void *ctx,
+                            hf_err *err)
 {
     const hf_clock *clock = hf_clock_system();
     int64_t told_us = hf_clock_mono_us(clock);
@@ -122,7 +133,8 @@ static hf_status pages_copy(sqlite3 *source, sqlite3 *target, hf_db_progress *pr
     return st;
 }
 
-static hf_status file_fill(sqlite3 *source, const char *part, hf_db_progress *progress, void *ctx, hf_err *err)
+static hf_status file_fill(sqlite3 *source, const char *part, hf_db_progress *progress, void *ctx,
+                           hf_err *err)
 {
     sqlite3 *target = NULL;
     hf_status st = HF_OK;
@@ -130,8 +142,10 @@ static hf_status file_fill(sqlite3 *source, const char *part, hf_db_progress *pr
 
     if (code == SQLITE_OK) {
         (void)sqlite3_extended_result_codes(target, 1);
-        /* Nobody reads it before it is whole, so it needs neither a journal nor a sync on the way. */
-        code = sqlite3_exec(target, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF", NULL, NULL, NULL);
+        /* Nobody reads it before it is whole, so it needs neither a journal nor a sync on the way.
+         */
+        code = sqlite3_exec(target, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF", NULL,
+                            NULL, NULL);
     }
     if (code != SQLITE_OK)
         st = target ? hf_sqlite_fail(target, code, err) : hf_err_nomem(err, "a backup");
@@ -143,7 +157,8 @@ static hf_status file_fill(sqlite3 *source, const char *part, hf_db_progress *pr
     return st;
 }
 
-hf_status hf_sqlite_backup(sqlite3 *source, const char *path, hf_db_progress *progress, void *ctx, hf_err *err)
+hf_status hf_sqlite_backup(sqlite3 *source, const char *path, hf_db_progress *progress, void *ctx,
+                           hf_err *err)
 {
     hf_buf part = {0};
     struct stat found;
@@ -164,14 +179,8 @@ hf_status hf_sqlite_backup(sqlite3 *source, const char *path, hf_db_progress *pr
         st = file_fill(source, hf_buf_text(&part), progress, ctx, err);
     }
     if (!st)
-        st = file_sync(hf_buf_text(&part), 0, err);
-    if (!st)
-        st = file_publish(hf_buf_text(&part), path, err);
-    if (!st) {
-        created = false;
-        st = folder_sync(path, err);
-    }
-    if (created)
+        st = file_finish(hf_buf_text(&part), path, err);
+    if (st && created)
         (void)unlink(hf_buf_text(&part));
     hf_buf_fini(&part);
     return hf_err_because(err, st, "backup into %s", path);

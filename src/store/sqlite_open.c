@@ -1,7 +1,7 @@
-/* sqlite_open.c: opening SQLite files. The rule: look at the header through SQLite's own file handle before the
-   first statement runs, because a statement may roll back a journal, recover a WAL or change the header, and
-   because opening and closing the file by other means would drop the locks of this process's other
-   connections (POSIX locks belong to the process). */
+/* sqlite_open.c: opening SQLite files. The rule: look at the header through SQLite's own file
+   handle before the first statement runs, because a statement may roll back a journal, recover a
+   WAL or change the header, and because opening and closing the file by other means would drop the
+   locks of this process's other connections (POSIX locks belong to the process). */
 #include "store/sqlite_open.h"
 
 #include <stdbool.h>
@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 
 #include "base/alloc.h"
-#include "base/assert.h"
 #include "base/buf.h"
 #include "store/sqlite_status.h"
 
@@ -20,12 +19,15 @@ enum {
     HEADER_ENCODING_AT = 56,
     HEADER_APPLICATION_AT = 68,
     ENCODING_UTF8 = 1,
+    JOURNAL_HEADER_BYTES = 28,
+    JOURNAL_PAGES_AT = 16,               /* how long the file was before the transaction */
     VALUE_BYTES_MAX = 256 * 1024 * 1024, /* above every limit of the engine, below what hurts */
     SQL_BYTES_MAX = 1000 * 1000,
     EXPRESSION_DEPTH_MAX = 200
 };
 
 static const char header_magic[16] = "SQLite format 3";
+static const uint8_t journal_magic[8] = {0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7};
 
 /* Said to every connection before the schema is read: the file may come from anywhere. */
 static const char *const pragmas_all = "PRAGMA trusted_schema = OFF;"
@@ -35,8 +37,8 @@ static const char *const pragmas_all = "PRAGMA trusted_schema = OFF;"
                                        "PRAGMA temp_store = MEMORY;";
 static const char *const pragmas_reader = "PRAGMA query_only = ON;"
                                           "PRAGMA cache_size = -8192;";
-/* secure_delete = FAST: some builds overwrite every deleted byte by default; finished tasks are deleted all
-   the time. journal_size_limit: a WAL that grew under a long reader shrinks again. */
+/* secure_delete = FAST: some builds overwrite every deleted byte by default; finished tasks are
+   deleted all the time. journal_size_limit: a WAL that grew under a long reader shrinks again. */
 static const char *const pragmas_writer = "PRAGMA synchronous = FULL;"
                                           "PRAGMA secure_delete = FAST;"
                                           "PRAGMA journal_size_limit = 67108864;"
@@ -47,7 +49,8 @@ static bool path_is_memory(const char *path)
     return strcmp(path, HF_SQLITE_MEMORY_PATH) == 0;
 }
 
-/* SQLite gives names that begin with a colon or with "file:" a meaning of their own; a path has none. */
+/* SQLite gives names that begin with a colon or with "file:" a meaning of their own; a path has
+   none. */
 static hf_status name_plain(const char *path, hf_buf *out_name, hf_err *err)
 {
     bool special = path[0] == ':' || strncmp(path, "file:", 5) == 0;
@@ -63,8 +66,8 @@ static hf_status name_immutable(const char *path, hf_buf *out_name, hf_err *err)
     hf_buf_clear(out_name);
     hf_buf_add_text(out_name, "file:");
     for (const char *at = path; *at; at++) {
-        bool plain = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') || (*at >= '0' && *at <= '9') ||
-                     strchr("/._-", *at);
+        bool plain = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') ||
+                     (*at >= '0' && *at <= '9') || strchr("/._-", *at);
 
         if (plain)
             hf_buf_add_byte(out_name, (uint8_t)*at);
@@ -87,29 +90,71 @@ static hf_status script_run(sqlite3 *handle, const char *sql, hf_err *err)
     return code == SQLITE_OK ? HF_OK : hf_sqlite_fail(handle, code, err);
 }
 
-/* Runs a statement with one row of one column. */
-static hf_status value_read(sqlite3 *handle, const char *sql, int64_t *out_number, char out_text[32], hf_err *err)
+/* Runs a statement with one row of one column to its end: what it changes is committed after the
+   row. */
+static hf_status value_read(sqlite3 *handle, const char *sql, int64_t *out_number,
+                            char out_text[32], hf_err *err)
 {
     sqlite3_stmt *stmt = NULL;
-    const unsigned char *text = NULL;
+    bool row = false;
     hf_status st = HF_OK;
     int code = sqlite3_prepare_v2(handle, sql, -1, &stmt, NULL);
 
     if (code == SQLITE_OK)
         code = sqlite3_step(stmt);
     if (code == SQLITE_ROW) {
+        const unsigned char *text = sqlite3_column_text(stmt, 0);
+
+        row = true;
         *out_number = sqlite3_column_int64(stmt, 0);
-        text = sqlite3_column_text(stmt, 0);
         (void)sqlite3_snprintf(32, out_text, "%s", text ? (const char *)text : "");
-    } else {
-        st = code == SQLITE_DONE ? hf_err_set(err, HF_ERROR, "%s gave no answer", sql)
-                                 : hf_sqlite_fail(handle, code, err);
+        code = sqlite3_step(stmt);
     }
+    if (code != SQLITE_DONE)
+        st = hf_sqlite_fail(handle, code, err);
+    else if (!row)
+        st = hf_err_set(err, HF_ERROR, "%s gave no answer", sql);
     (void)sqlite3_finalize(stmt);
     return st;
 }
 
-/* Whether the file may be opened at all, by its first bytes. An empty file is one that nobody has begun. */
+/* Whether the file has bytes only because a crash cut its very first transaction short: then a
+   journal lies beside it that will make it empty again. Its own bytes may be anything by now. */
+static hf_status first_transaction_cut(sqlite3 *handle, bool *out_cut, hf_err *err)
+{
+    const char *name = sqlite3_filename_journal(sqlite3_db_filename(handle, "main"));
+    uint8_t header[JOURNAL_HEADER_BYTES] = {0};
+    sqlite3_vfs *vfs = NULL;
+    sqlite3_file *file;
+    int exists = 0;
+    int code = sqlite3_file_control(handle, "main", SQLITE_FCNTL_VFS_POINTER, (void *)&vfs);
+
+    *out_cut = false;
+    if (code == SQLITE_OK)
+        code = vfs->xAccess(vfs, name, SQLITE_ACCESS_EXISTS, &exists);
+    if (code == SQLITE_OK && !exists)
+        return HF_OK;
+    file = hf_alloc((size_t)vfs->szOsFile);
+    if (!file)
+        return hf_err_nomem(err, "a file");
+    if (code == SQLITE_OK)
+        code = vfs->xOpen(vfs, name, file, SQLITE_OPEN_READONLY | SQLITE_OPEN_MAIN_JOURNAL, NULL);
+    if (code == SQLITE_OK)
+        code = file->pMethods->xRead(file, header, JOURNAL_HEADER_BYTES, 0);
+    if (file->pMethods)
+        (void)file->pMethods->xClose(file);
+    hf_alloc_free(file);
+    if (code != SQLITE_OK && code != SQLITE_IOERR_SHORT_READ)
+        return hf_err_set(err, hf_sqlite_status(handle, code),
+                          "its journal cannot be read: %s (SQLite code %d)", sqlite3_errstr(code),
+                          code);
+    *out_cut = memcmp(header, journal_magic, sizeof(journal_magic)) == 0 &&
+               number_at(header + JOURNAL_PAGES_AT) == 0;
+    return HF_OK;
+}
+
+/* Whether the file may be opened at all, by its first bytes. An empty file is one that nobody has
+   begun. */
 static hf_status header_check(sqlite3 *handle, const hf_db_options *options, hf_err *err)
 {
     sqlite3_file *file = NULL;
@@ -128,17 +173,28 @@ static hf_status header_check(sqlite3 *handle, const hf_db_options *options, hf_
     if (code == SQLITE_IOERR_SHORT_READ)
         code = SQLITE_OK; /* what is missing was filled with zeros and is no header */
     if (code != SQLITE_OK)
-        return hf_err_set(err, hf_sqlite_status(handle, code), "its header cannot be read: %s (SQLite code %d)",
-                          sqlite3_errstr(code), code);
+        return hf_err_set(err, hf_sqlite_status(handle, code),
+                          "its header cannot be read: %s (SQLite code %d)", sqlite3_errstr(code),
+                          code);
     if (empty)
-        return options->create ? HF_OK
-                               : hf_err_set(err, HF_NOTASTORE, "it is an empty file, not a Holdfast store");
-    if (memcmp(header, header_magic, sizeof(header_magic)) != 0)
+        return options->create
+                   ? HF_OK
+                   : hf_err_set(err, HF_NOTASTORE, "it is an empty file, not a Holdfast store");
+    if (memcmp(header, header_magic, sizeof(header_magic)) != 0) {
+        bool cut = false;
+        hf_status st = options->create ? first_transaction_cut(handle, &cut, err) : HF_OK;
+
+        if (st || cut)
+            return st;
         return hf_err_set(err, HF_NOTASTORE, "it is not a Holdfast store, nor any SQLite database");
+    }
     if (number_at(header + HEADER_APPLICATION_AT) != APPLICATION_ID)
-        return hf_err_set(err, HF_NOTASTORE, "it is the SQLite database of another program, not a Holdfast store");
-    if (number_at(header + HEADER_ENCODING_AT) > ENCODING_UTF8) /* 0 until the first table reaches the file */
-        return hf_err_set(err, HF_CORRUPT, "its header names a text encoding that no Holdfast store has");
+        return hf_err_set(err, HF_NOTASTORE,
+                          "it is the SQLite database of another program, not a Holdfast store");
+    if (number_at(header + HEADER_ENCODING_AT) >
+        ENCODING_UTF8) /* 0 until the first table reaches the file */
+        return hf_err_set(err, HF_CORRUPT,
+                          "its header names a text encoding that no Holdfast store has");
     return HF_OK;
 }
 
@@ -167,15 +223,28 @@ static hf_status handle_harden(sqlite3 *handle, const hf_db_options *options, hf
         int code = sqlite3_db_config(handle, switches[i].option, switches[i].value, NULL);
 
         if (code != SQLITE_OK)
-            return hf_err_set(err, HF_ERROR, "this SQLite cannot be hardened (option %d): %s", switches[i].option,
-                              sqlite3_errstr(code));
+            return hf_err_set(err, HF_ERROR, "this SQLite cannot be hardened (option %d): %s",
+                              switches[i].option, sqlite3_errstr(code));
     }
     if (reader) /* the writer is the only one that checkpoints */
         (void)sqlite3_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     return HF_OK;
 }
 
-/* Marks a new file as ours before anything else is in it, and turns WAL mode on. */
+/* Marks a new file as ours before anything else is in it. A journal or WAL from somewhere else can
+   turn a file that looked like ours into another one. */
+static hf_status file_mark(sqlite3 *handle, int64_t mark, hf_err *err)
+{
+    char text[32];
+    int64_t tables = 0;
+    hf_status st = value_read(handle, "SELECT count(*) FROM sqlite_schema", &tables, text, err);
+
+    if (!st && (mark != 0 || tables != 0))
+        st = hf_err_set(err, HF_NOTASTORE, "what lies beside it belongs to another database");
+    return st ? st : script_run(handle, "PRAGMA application_id = 0x48465354", err);
+}
+
+/* Turns WAL mode on. */
 static hf_status writer_prepare(sqlite3 *handle, bool in_memory, hf_err *err)
 {
     char text[32];
@@ -184,15 +253,15 @@ static hf_status writer_prepare(sqlite3 *handle, bool in_memory, hf_err *err)
 
     if (!st)
         st = value_read(handle, "PRAGMA application_id", &number, text, err);
-    if (!st && number != APPLICATION_ID) {
-        HF_ASSERT(number == 0); /* header_check lets only a new file pass without our mark */
-        st = script_run(handle, "PRAGMA application_id = 0x48465354", err);
-    }
+    if (!st && number != APPLICATION_ID)
+        st = file_mark(handle, number, err);
     if (!st)
         st = value_read(handle, "PRAGMA journal_mode = WAL", &number, text, err);
     if (!st && !in_memory && strcmp(text, "wal") != 0)
-        st = hf_err_set(err, HF_IO,
-                        "it cannot be kept in WAL mode (SQLite stayed with \"%s\"): use a local file system", text);
+        st = hf_err_set(
+            err, HF_IO,
+            "it cannot be kept in WAL mode (SQLite stayed with \"%s\"): use a local file system",
+            text);
     return st;
 }
 
@@ -218,9 +287,9 @@ static hf_status handle_prepare(sqlite3 *handle, const hf_db_options *options, h
     return st;
 }
 
-/* *out_no_shm: the file itself could be read, but what WAL mode needs beside it could not be made. */
-static hf_status handle_open(const char *name, int flags, const hf_db_options *options, sqlite3 **out_handle,
-                             bool *out_no_shm, hf_err *err)
+/* *out_no_shm: the file could be read, but what WAL mode needs beside it could not be made. */
+static hf_status handle_open(const char *name, int flags, const hf_db_options *options,
+                             sqlite3 **out_handle, bool *out_no_shm, hf_err *err)
 {
     sqlite3 *handle = NULL;
     int code = sqlite3_open_v2(name, &handle, flags | SQLITE_OPEN_NOMUTEX, options->vfs);
@@ -229,7 +298,8 @@ static hf_status handle_open(const char *name, int flags, const hf_db_options *o
     if (code != SQLITE_OK)
         st = handle ? hf_sqlite_fail(handle, code, err) : hf_err_nomem(err, "a connection");
     else if (options->mode == HF_DB_WRITE && sqlite3_db_readonly(handle, "main") == 1)
-        st = hf_err_set(err, HF_READONLY, "it may not be written: change its permissions, or open it read-only");
+        st = hf_err_set(err, HF_READONLY,
+                        "it may not be written: change its permissions, or open it read-only");
     else
         st = handle_prepare(handle, options, err);
     if (st && code == SQLITE_OK) {
@@ -262,7 +332,8 @@ static hf_status wal_pending(const char *path, bool *out_pending, hf_err *err)
 }
 
 /* SQLite could not make the -shm file that a reader of a WAL file needs. */
-static hf_status reader_open_frozen(const hf_db_options *options, hf_buf *name, sqlite3 **out_handle, hf_err *err)
+static hf_status reader_open_frozen(const hf_db_options *options, hf_buf *name,
+                                    sqlite3 **out_handle, hf_err *err)
 {
     bool pending = true;
     bool no_shm = false;
@@ -271,14 +342,16 @@ static hf_status reader_open_frozen(const hf_db_options *options, hf_buf *name, 
     if (st)
         return st;
     if (pending)
-        return hf_err_set(err, HF_READONLY,
-                          "its newest changes are in %s-wal, and reading them needs a folder that may be written: "
-                          "change the folder's permissions, or stop the engine that owns the store cleanly first",
-                          options->address);
+        return hf_err_set(
+            err, HF_READONLY,
+            "its newest changes are in %s-wal, and reading them needs a folder that may be "
+            "written: "
+            "change the folder's permissions, or stop the engine that owns the store cleanly first",
+            options->address);
     st = name_immutable(options->address, name, err);
     if (!st)
-        st = handle_open(hf_buf_text(name), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, options, out_handle,
-                         &no_shm, err);
+        st = handle_open(hf_buf_text(name), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, options,
+                         out_handle, &no_shm, err);
     return st;
 }
 

@@ -1,10 +1,11 @@
-/* sqlite_path.c: paths of SQLite stores. Must never open the file: closing it again would drop the locks that
-   other connections of this process hold on it. */
+/* sqlite_path.c: paths of SQLite stores. Must never open the file: closing it again would drop the
+   locks that other connections of this process hold on it. */
 #define _XOPEN_SOURCE 700 /* realpath */
 #include "store/sqlite_path.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,7 +14,8 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 
-static hf_status errno_fail(hf_err *err, hf_status otherwise, const char *sentence, const char *path)
+static hf_status errno_fail(hf_err *err, hf_status otherwise, const char *sentence,
+                            const char *path)
 {
     char reason[128] = "unknown error";
     int number = errno;
@@ -29,15 +31,13 @@ static hf_status errno_fail(hf_err *err, hf_status otherwise, const char *senten
     return hf_err_set(err, st, "%s %s: %s", path, sentence, reason);
 }
 
-/* realpath in our own memory. */
 static hf_status path_resolve(const char *path, char **out_real, hf_err *err)
 {
-    char *found = realpath(path, NULL); /* the C library allocates this one */
+    char found[PATH_MAX];
 
-    if (!found)
+    if (!realpath(path, found))
         return errno_fail(err, HF_NOTFOUND, "cannot be found", path);
     *out_real = hf_alloc_text(found, strlen(found));
-    free(found);
     return *out_real ? HF_OK : hf_err_nomem(err, "a path");
 }
 
@@ -59,10 +59,11 @@ static hf_status folder_writable(const char *path, hf_err *err)
     if (!folder)
         return hf_err_nomem(err, "a path");
     if (faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) != 0)
-        st = hf_err_set(err, HF_READONLY,
-                        "the folder %s may not be written by this user, and a store keeps files beside itself: "
-                        "change its permissions, or open the store read-only",
-                        folder);
+        st = hf_err_set(
+            err, HF_READONLY,
+            "the folder %s may not be written by this user, and a store keeps files beside itself: "
+            "change its permissions, or open the store read-only",
+            folder);
     hf_alloc_free(folder);
     return st;
 }
@@ -81,12 +82,15 @@ static hf_status path_absent(const char *path, hf_sqlite_use use, char **out_rea
     if (!folder) {
         st = hf_err_nomem(err, "a path");
     } else if (lstat(path, &found) == 0) {
-        st = hf_err_set(err, HF_NOTFOUND, "%s is a symbolic link to a file that does not exist", path);
+        st = hf_err_set(err, HF_NOTFOUND, "%s is a symbolic link to a file that does not exist",
+                        path);
     } else if (stat(folder, &found) != 0) {
-        st = errno == ENOENT ? hf_err_set(err, HF_NOTFOUND, "the folder %s does not exist: make it first", folder)
+        st = errno == ENOENT ? hf_err_set(err, HF_NOTFOUND,
+                                          "the folder %s does not exist: make it first", folder)
                              : errno_fail(err, HF_NOTFOUND, "cannot be reached", folder);
     } else if (use != HF_SQLITE_USE_CREATE) {
-        st = hf_err_set(err, HF_NOTFOUND, "there is no store at %s: check the path, or start an engine on it", path);
+        st = hf_err_set(err, HF_NOTFOUND,
+                        "there is no store at %s: check the path, or start an engine on it", path);
     } else if (*name == '\0') {
         st = hf_err_set(err, HF_NOTASTORE, "%s names a folder, not a file", path);
     } else {
@@ -103,28 +107,35 @@ static hf_status path_absent(const char *path, hf_sqlite_use use, char **out_rea
     return st;
 }
 
-static hf_status path_present(const char *path, hf_sqlite_use use, const struct stat *found, char **out_real, hf_err *err)
+static hf_status path_present(const char *path, hf_sqlite_use use, const struct stat *found,
+                              char **out_real, hf_err *err)
 {
     hf_status st;
 
     if (S_ISDIR(found->st_mode))
-        return hf_err_set(err, HF_NOTASTORE, "%s is a folder, not a store: name a file in it", path);
+        return hf_err_set(err, HF_NOTASTORE, "%s is a folder, not a store: name a file in it",
+                          path);
     if (!S_ISREG(found->st_mode))
-        return hf_err_set(err, HF_NOTASTORE, "%s is not a regular file, so it cannot be a store", path);
+        return hf_err_set(err, HF_NOTASTORE, "%s is not a regular file, so it cannot be a store",
+                          path);
     if (faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) != 0)
-        return hf_err_set(err, HF_DENIED, "%s may not be read by this user: change its permissions", path);
+        return hf_err_set(err, HF_DENIED, "%s may not be read by this user: change its permissions",
+                          path);
     st = path_resolve(path, out_real, err);
     if (st || use == HF_SQLITE_USE_READ)
         return st;
     if (faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0)
-        return hf_err_set(err, HF_READONLY,
-                          errno == EROFS ? "%s is on a read-only file system: open the store read-only"
-                                         : "%s may not be written by this user: change its permissions, or open the "
-                                           "store read-only",
-                          path);
-    if (found->st_nlink > 1) /* the lock and the WAL go by name: a second name would be a second store */
-        return hf_err_set(err, HF_INVALID, "%s has %ju hard links: give the store one name only", path,
-                          (uintmax_t)found->st_nlink);
+        return hf_err_set(
+            err, HF_READONLY,
+            errno == EROFS
+                ? "%s is on a read-only file system: open the store read-only"
+                : "%s may not be written by this user: change its permissions, or open the "
+                  "store read-only",
+            path);
+    if (found->st_nlink >
+        1) /* the lock and the WAL go by name: a second name would be a second store */
+        return hf_err_set(err, HF_INVALID, "%s has %ju hard links: give the store one name only",
+                          path, (uintmax_t)found->st_nlink);
     return folder_writable(*out_real, err);
 }
 

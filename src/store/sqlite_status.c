@@ -1,5 +1,5 @@
-/* sqlite_status.c: the table behind sqlite_status.h. Extended codes are looked up before the primary code
-   they belong to. */
+/* sqlite_status.c: the table behind sqlite_status.h. Extended codes are looked up before the
+   primary code they belong to. */
 #include "store/sqlite_status.h"
 
 #include <errno.h>
@@ -14,30 +14,19 @@ typedef struct status_row {
 } status_row;
 
 static const status_row status_rows[] = {
-    {SQLITE_IOERR_NOMEM, HF_NOMEM},
-    {SQLITE_IOERR_CORRUPTFS, HF_CORRUPT},
+    {SQLITE_IOERR_NOMEM, HF_NOMEM},   {SQLITE_IOERR_CORRUPTFS, HF_CORRUPT},
     {SQLITE_BUSY_SNAPSHOT, HF_RETRY}, /* our snapshot is older than a foreign write */
     {SQLITE_BUSY, HF_BUSY},           /* the busy timeout has passed already */
-    {SQLITE_LOCKED, HF_RETRY},
-    {SQLITE_SCHEMA, HF_RETRY},
-    {SQLITE_PROTOCOL, HF_BUSY},
-    {SQLITE_NOMEM, HF_NOMEM},
-    {SQLITE_READONLY, HF_READONLY},
-    {SQLITE_PERM, HF_READONLY},
-    {SQLITE_INTERRUPT, HF_TIMEOUT},
-    {SQLITE_IOERR, HF_IO}, /* a failed sync is one of these */
-    {SQLITE_CORRUPT, HF_CORRUPT},
-    {SQLITE_FORMAT, HF_CORRUPT},
-    {SQLITE_NOTADB, HF_NOTASTORE},
-    {SQLITE_FULL, HF_FULL},
-    {SQLITE_CANTOPEN, HF_IO},
-    {SQLITE_NOLFS, HF_IO},
-    {SQLITE_TOOBIG, HF_TOOBIG},
-    {SQLITE_CONSTRAINT, HF_CONSTRAINT},
-    {SQLITE_MISMATCH, HF_CONSTRAINT},
-    {SQLITE_MISUSE, HF_MISUSE},
-    {SQLITE_RANGE, HF_MISUSE},
-    {SQLITE_AUTH, HF_DENIED},
+    {SQLITE_LOCKED, HF_RETRY},        {SQLITE_SCHEMA, HF_RETRY},
+    {SQLITE_PROTOCOL, HF_BUSY},       {SQLITE_NOMEM, HF_NOMEM},
+    {SQLITE_READONLY, HF_READONLY},   {SQLITE_PERM, HF_READONLY},
+    {SQLITE_INTERRUPT, HF_TIMEOUT},   {SQLITE_IOERR, HF_IO}, /* a failed sync is one of these */
+    {SQLITE_CORRUPT, HF_CORRUPT},     {SQLITE_FORMAT, HF_CORRUPT},
+    {SQLITE_NOTADB, HF_NOTASTORE},    {SQLITE_FULL, HF_FULL},
+    {SQLITE_CANTOPEN, HF_IO},         {SQLITE_NOLFS, HF_IO},
+    {SQLITE_TOOBIG, HF_TOOBIG},       {SQLITE_CONSTRAINT, HF_CONSTRAINT},
+    {SQLITE_MISMATCH, HF_CONSTRAINT}, {SQLITE_MISUSE, HF_MISUSE},
+    {SQLITE_RANGE, HF_MISUSE},        {SQLITE_AUTH, HF_DENIED},
 };
 
 /* What the operating system said, for the codes that only say that it said no. */

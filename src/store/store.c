@@ -1,5 +1,6 @@
-/* store.c: opening a store. The order is: read the address, look at the path, take the ownership, connect, compare
-   versions, migrate. A failure undoes what was done, last step first, so that everything is as it was. */
+/* store.c: opening a store. The order is: read the address, look at the path, take the ownership,
+   connect, compare versions, migrate. A failure undoes what was done, last step first, so that
+   everything is as it was. */
 #include "store/store.h"
 
 #include <inttypes.h>
@@ -29,7 +30,8 @@ static bool store_in_files(const hf_store *store)
            strcmp(store->address.target, HF_SQLITE_MEMORY_PATH) != 0;
 }
 
-static hf_status store_dial(const hf_store *store, hf_db_mode mode, bool create, hf_db **out_db, hf_err *err)
+static hf_status store_dial(const hf_store *store, hf_db_mode mode, bool create, hf_db **out_db,
+                            hf_err *err)
 {
     const hf_db_options options = {
         .address = store->address.target,
@@ -65,30 +67,36 @@ static hf_status content_look(hf_db *db, content *out_content, hf_err *err)
     if (!st) {
         bool ours = hf_db_column_int(cursor, 0) > 0;
 
-        *out_content = ours ? CONTENT_STORE : hf_db_column_int(cursor, 1) > 0 ? CONTENT_FOREIGN : CONTENT_NOTHING;
+        *out_content = ours                              ? CONTENT_STORE
+                       : hf_db_column_int(cursor, 1) > 0 ? CONTENT_FOREIGN
+                                                         : CONTENT_NOTHING;
     }
     hf_db_end(cursor);
     return st;
 }
 
-static hf_status version_fail(const hf_store *store, hf_status st, const char *kind, int64_t found, int64_t known,
-                              hf_err *err)
+static hf_status version_fail(const hf_store *store, hf_status st, const char *kind, int64_t found,
+                              int64_t known, hf_err *err)
 {
     return hf_err_set(err, st, "%s has %s version %" PRId64 ", this program knows %" PRId64 ": %s",
                       store->address.shown, kind, found, known,
-                      st == HF_NEWER ? "use a newer holdfast" : "it must be migrated first (holdfast migrate)");
+                      st == HF_NEWER ? "use a newer holdfast"
+                                     : "it must be migrated first (holdfast migrate)");
 }
 
-static hf_status versions_compare(const hf_store *store, const hf_store_versions *found, hf_err *err)
+static hf_status versions_compare(const hf_store *store, const hf_store_versions *found,
+                                  hf_err *err)
 {
     if (found->ground > found->ground_known)
         return version_fail(store, HF_NEWER, "ground", found->ground, found->ground_known, err);
     if (found->projection > found->projection_known)
-        return version_fail(store, HF_NEWER, "projection", found->projection, found->projection_known, err);
+        return version_fail(store, HF_NEWER, "projection", found->projection,
+                            found->projection_known, err);
     if (found->ground < found->ground_known)
         return version_fail(store, HF_OLDER, "ground", found->ground, found->ground_known, err);
     if (found->projection < found->projection_known)
-        return version_fail(store, HF_OLDER, "projection", found->projection, found->projection_known, err);
+        return version_fail(store, HF_OLDER, "projection", found->projection,
+                            found->projection_known, err);
     return HF_OK;
 }
 
@@ -98,9 +106,10 @@ static const char *store_container(const hf_store *store)
     return store->address.schema ? store->address.schema : "the file";
 }
 
-/* HF_OK when the store has exactly the versions of this program, HF_OLDER when it can be brought there.
-   *out_absent: there are no tables at all, which is HF_OK for one who may make them. */
-static hf_status store_compare(const hf_store *store, hf_db *db, bool create, bool *out_absent, hf_err *err)
+/* HF_OK when the store has exactly the versions of this program, HF_OLDER when it can be brought to
+   them. *out_absent says that there are no tables at all: HF_OK for one who may make them. */
+static hf_status store_compare(const hf_store *store, hf_db *db, bool create, bool *out_absent,
+                               hf_err *err)
 {
     hf_store_versions versions;
     content found = CONTENT_NOTHING;
@@ -112,11 +121,13 @@ static hf_status store_compare(const hf_store *store, hf_db *db, bool create, bo
     switch (found) {
     case CONTENT_NOTHING:
         return create ? HF_OK
-                      : hf_err_set(err, HF_NOTFOUND,
-                                   "there is no store at %s yet: %s has no tables; start an engine on it",
-                                   store->address.shown, store_container(store));
+                      : hf_err_set(
+                            err, HF_NOTFOUND,
+                            "there is no store at %s yet: %s has no tables; start an engine on it",
+                            store->address.shown, store_container(store));
     case CONTENT_FOREIGN:
-        return hf_err_set(err, HF_NOTASTORE, "%s is not a Holdfast store: %s has tables of something else",
+        return hf_err_set(err, HF_NOTASTORE,
+                          "%s is not a Holdfast store: %s has tables of something else",
                           store->address.shown, store_container(store));
     case CONTENT_STORE:
         break;
@@ -136,7 +147,8 @@ static hf_status owner_open(hf_store *store, const hf_store_options *options, hf
     hf_status st = HF_OK;
 
     if (store_in_files(store)) {
-        st = hf_sqlite_path(store->address.target, options->create ? HF_SQLITE_USE_CREATE : HF_SQLITE_USE_WRITE, &real,
+        st = hf_sqlite_path(store->address.target,
+                            options->create ? HF_SQLITE_USE_CREATE : HF_SQLITE_USE_WRITE, &real,
                             err);
         if (!st)
             st = hf_owner_take(real, options->create, &store->owner, err);
@@ -152,7 +164,8 @@ static hf_status owner_open(hf_store *store, const hf_store_options *options, hf
         return st;
     st = store_compare(store, store->writer, options->create, &absent, err);
     if ((!st && absent) || (st == HF_OLDER && !options->no_migrate))
-        st = hf_err_because(err, hf_migrate(store->writer, store->clock, err), "%s", store->address.shown);
+        st = hf_err_because(err, hf_migrate(store->writer, store->clock, err), "%s",
+                            store->address.shown);
     return st;
 }
 
@@ -177,7 +190,8 @@ static hf_status reader_open(hf_store *store, hf_err *err)
     return st;
 }
 
-static hf_status store_fill(hf_store *store, const char *address, const hf_store_options *options, hf_err *err)
+static hf_status store_fill(hf_store *store, const char *address, const hf_store_options *options,
+                            hf_err *err)
 {
     hf_status st = hf_address_parse(address, options->schema, &store->address, err);
 
@@ -195,7 +209,8 @@ static hf_status store_fill(hf_store *store, const char *address, const hf_store
     return HF_OK;
 }
 
-hf_status hf_store_open(const char *address, const hf_store_options *options, hf_store **out_store, hf_err *err)
+hf_status hf_store_open(const char *address, const hf_store_options *options, hf_store **out_store,
+                        hf_err *err)
 {
     hf_store *store;
     hf_status st;
@@ -208,7 +223,8 @@ hf_status hf_store_open(const char *address, const hf_store_options *options, hf
         return hf_err_nomem(err, "a store");
     st = store_fill(store, address, options, err);
     if (!st)
-        st = options->role == HF_STORE_OWNER ? owner_open(store, options, err) : reader_open(store, err);
+        st = options->role == HF_STORE_OWNER ? owner_open(store, options, err)
+                                             : reader_open(store, err);
     if (st) {
         hf_db_close(store->writer);
         store->writer = NULL;
@@ -256,7 +272,8 @@ hf_status hf_store_connect(hf_store *store, hf_db_mode mode, hf_db **out_db, hf_
 {
     *out_db = NULL;
     if (mode == HF_DB_WRITE && store->address.kind == HF_ADDRESS_SQLITE)
-        return hf_err_set(err, HF_MISUSE, "a SQLite store has one connection that writes: its owner's");
+        return hf_err_set(err, HF_MISUSE,
+                          "a SQLite store has one connection that writes: its owner's");
     if (mode == HF_DB_WRITE && !store->writer)
         return hf_err_set(err, HF_READONLY, "the store was opened for reading");
     return store_dial(store, mode, false, out_db, err);

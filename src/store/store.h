@@ -31,7 +31,8 @@ typedef struct hf_store_options {
 /* Opens the store at `address`: PATH, sqlite:PATH or postgres://... (postgresql:// too).
    HF_NOTFOUND (no such file, database or schema), HF_NOTASTORE (a directory, not a database, someone else's
    database), HF_NEWER and HF_OLDER (both versions named), HF_OWNED, HF_READONLY, HF_DENIED, HF_UNREACHABLE,
-   HF_CORRUPT, HF_FULL, HF_INVALID (bad address or schema name). On failure everything is as it was. */
+   HF_CORRUPT, HF_FULL, HF_INVALID (bad address or schema name). On failure everything is as it was, but an empty PostgreSQL schema
+   that was just made may stay: another node could be filling it. */
 HF_NODISCARD hf_status hf_store_open(const char *address, const hf_store_options *options, hf_store **out_store,
                                      hf_err *err);
 void hf_store_close(hf_store *store);

@@ -1,5 +1,5 @@
-/* engine.c: places for stores. A case's folder and schema carry the number of its process, so that cases and
-   programs can run beside each other on one server. */
+/* engine.c: places for stores. A case's folder and schema carry the number of its process, so that
+   cases and programs can run beside each other on one server. */
 #define _GNU_SOURCE /* nftw */
 #include "lib/engine.h"
 
@@ -61,11 +61,12 @@ static void postgres_fill(hf_test_place *place, int number)
     hf_err err = {0};
     int len;
 
-    ck_assert_msg(server && *server, "HF_TEST_PG names no server: the program must end with HF_PG_SUITE_MAIN");
+    ck_assert_msg(server && *server,
+                  "HF_TEST_PG names no server: the program must end with HF_PG_SUITE_MAIN");
     module_dir_set();
     (void)snprintf(place->schema, sizeof(place->schema), "t_%ld_%d", (long)getpid(), number);
-    len = snprintf(place->address, sizeof(place->address), "%s%chf_schema=%s", server, strchr(server, '?') ? '&' : '?',
-                   place->schema);
+    len = snprintf(place->address, sizeof(place->address), "%s%chf_schema=%s", server,
+                   strchr(server, '?') ? '&' : '?', place->schema);
     ck_assert(len > 0 && (size_t)len < sizeof(place->address));
     hf_test_ok(hf_module_postgres(&place->driver, &err), &err, "load the PostgreSQL driver");
 }
@@ -78,7 +79,8 @@ hf_test_place *hf_test_place_new(hf_engine_kind kind)
 
     ck_assert_ptr_nonnull(place);
     place->kind = kind;
-    (void)snprintf(place->folder, sizeof(place->folder), "%s/holdfast-test-XXXXXX", base && *base ? base : "/tmp");
+    (void)snprintf(place->folder, sizeof(place->folder), "%s/holdfast-test-XXXXXX",
+                   base && *base ? base : "/tmp");
     ck_assert_msg(mkdtemp(place->folder) != NULL, "no folder for the case");
     switch (kind) {
     case HF_ENGINE_SQLITE:
@@ -92,7 +94,8 @@ hf_test_place *hf_test_place_new(hf_engine_kind kind)
     return place;
 }
 
-/* Goes through the driver: dropping what another connection holds would wait, so a case closes its own first. */
+/* Goes through the driver: dropping what another connection holds would wait, so a case closes its
+   own first. */
 static void schema_drop(hf_test_place *place)
 {
     char sql[128];
@@ -100,7 +103,8 @@ static void schema_drop(hf_test_place *place)
     hf_err err = {0};
 
     (void)snprintf(sql, sizeof(sql), "DROP SCHEMA IF EXISTS %s CASCADE", place->schema);
-    hf_test_ok(hf_test_place_dial(place, HF_DB_WRITE, NULL, 0, &db, &err), &err, "connect to drop the schema");
+    hf_test_ok(hf_test_place_dial(place, HF_DB_WRITE, NULL, 0, &db, &err), &err,
+               "connect to drop the schema");
     hf_test_ok(hf_db_script(db, sql, &err), &err, "drop the schema");
     hf_db_close(db);
 }
@@ -135,8 +139,9 @@ const hf_db_driver *hf_test_place_driver(const hf_test_place *place)
     return place->driver;
 }
 
-hf_status hf_test_place_dial(const hf_test_place *place, hf_db_mode mode, const hf_stmt_text *statements, size_t count,
-                             hf_db **out_db, hf_err *err)
+hf_status hf_test_place_dial(const hf_test_place *place, hf_db_mode mode,
+                             const hf_stmt_text *statements, size_t count, hf_db **out_db,
+                             hf_err *err)
 {
     hf_address address;
     hf_status st = hf_address_parse(place->address, NULL, &address, err);
@@ -192,7 +197,8 @@ void hf_test_folder_digest(const char *folder, char out_text[65])
 
 hf_store *hf_test_place_store(const hf_test_place *place, hf_store_role role)
 {
-    const hf_store_options options = {.size = sizeof(options), .role = role, .create = role == HF_STORE_OWNER};
+    const hf_store_options options = {
+        .size = sizeof(options), .role = role, .create = role == HF_STORE_OWNER};
     hf_store *store = NULL;
     hf_err err = {0};
 

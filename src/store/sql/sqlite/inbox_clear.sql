@@ -1,0 +1,2 @@
+-- ?1 run: it closed
+DELETE FROM inbox WHERE run = ?1

@@ -1,0 +1,2 @@
+-- ?1 run: it closed
+DELETE FROM timer WHERE run = ?1
