@@ -1,0 +1,249 @@
+/* command.c: the table, and looking things up in it. Texts are for people: sentences, no markup. */
+#include "cli/command.h"
+
+#include <string.h>
+
+#include "base/assert.h"
+#include "cli/verbs.h"
+
+#define BIT(id) (1U << (id))
+
+enum {
+    FLAGS_COMMON = BIT(HF_CLI_FLAG_HELP) | BIT(HF_CLI_FLAG_OUTPUT) | BIT(HF_CLI_FLAG_JSON) |
+                   BIT(HF_CLI_FLAG_COLOR) | BIT(HF_CLI_FLAG_CONFIG) | BIT(HF_CLI_FLAG_DEBUG),
+    FORMATS_ROWS = BIT(HF_CLI_TABLE) | BIT(HF_CLI_JSON) | BIT(HF_CLI_JSONL),
+    FORMATS_RESULT = BIT(HF_CLI_TABLE) | BIT(HF_CLI_JSON) | BIT(HF_CLI_NONE),
+    NAME_BYTES_MAX = 32 /* names longer than this are near to nothing */
+};
+
+static const hf_cli_flag flag_table[] = {
+#define HF_CLI_FLAG(id, name, letter, value, choices, sentence)                                    \
+    {name, letter, value, choices, sentence},
+#include "cli/flag.def"
+#undef HF_CLI_FLAG
+};
+
+static const hf_cli_command command_table[] = {
+    {.name = "verify",
+     .summary = "check the invariants of a store",
+     .text =
+         "Reads the store without changing it, while engines may go on working, and prints each "
+         "broken invariant: its number, how severe it is (stop, block_run or warn), the rows it is "
+         "about, and a sentence. A last line says what was checked.\n\n"
+         "The json format holds at most 10,000 findings and says with truncated whether there were "
+         "more; report.findings counts all of them. The jsonl format has no limit: one finding per "
+         "line, then the same object without findings.",
+     .example = "holdfast verify orders.db --json",
+     .args = {{"STORE", NULL, true}},
+     .store = true,
+     .flags =
+         FLAGS_COMMON | BIT(HF_CLI_FLAG_RUN) | BIT(HF_CLI_FLAG_QUICK) | BIT(HF_CLI_FLAG_SCHEMA),
+     .formats = FORMATS_ROWS | BIT(HF_CLI_NONE),
+     .failure = HF_CLI_EXIT_USAGE,
+     .exits = {{HF_CLI_EXIT_OK, "clean"},
+               {HF_CLI_EXIT_FAILED, "there are violations"},
+               {HF_CLI_EXIT_USAGE, "the store could not be checked, whatever the reason"},
+               {HF_CLI_EXIT_INTERRUPTED, NULL},
+               {HF_CLI_EXIT_PIPE, NULL}},
+     .run = hf_cli_verify},
+    {.name = "backup",
+     .summary = "copy a SQLite store into a new file",
+     .text = "Makes a consistent copy of a store of any version while engines go on working. FILE "
+             "must not exist yet; when "
+             "the copy fails or is interrupted, it is removed again. Verify the copy before you "
+             "rely on it. For a PostgreSQL store use pg_dump.",
+     .example = "holdfast backup orders.db orders-monday.db && holdfast verify orders-monday.db",
+     .args = {{"STORE", NULL, true}, {"FILE", NULL, false}},
+     .store = true,
+     .flags = FLAGS_COMMON,
+     .formats = FORMATS_RESULT,
+     .exits = {{HF_CLI_EXIT_OK, NULL},
+               {HF_CLI_EXIT_FAILED, NULL},
+               {HF_CLI_EXIT_USAGE, "wrong usage, FILE exists, or the store is not SQLite"},
+               {HF_CLI_EXIT_UNREACHABLE, NULL},
+               {HF_CLI_EXIT_DENIED, NULL},
+               {HF_CLI_EXIT_NOTFOUND, NULL},
+               {HF_CLI_EXIT_SERVER, NULL},
+               {HF_CLI_EXIT_TIMEOUT, NULL},
+               {HF_CLI_EXIT_NOTASTORE, NULL},
+               {HF_CLI_EXIT_FULL, "the disk is full or read-only"},
+               {HF_CLI_EXIT_INTERRUPTED, NULL},
+               {HF_CLI_EXIT_PIPE, NULL}},
+     .run = hf_cli_backup},
+    {.name = "schema-migrate",
+     .summary = "create a store, or bring it to the newest version",
+     .text = "Runs the migrations that the store does not have yet, each in a transaction of its "
+             "own, and names them. A store that does not exist is created. Running it again "
+             "changes nothing.\n\n"
+             "With --print nothing is changed: the SQL is printed, for a person who wants to read "
+             "it or has to run it with other privileges.",
+     .example = "holdfast schema-migrate postgres://holdfast@db.example/orders --print",
+     .args = {{"STORE", NULL, true}},
+     .store = true,
+     .flags = FLAGS_COMMON | BIT(HF_CLI_FLAG_PRINT) | BIT(HF_CLI_FLAG_SCHEMA),
+     .formats = FORMATS_RESULT,
+     .exits = {{HF_CLI_EXIT_OK, NULL},
+               {HF_CLI_EXIT_FAILED, NULL},
+               {HF_CLI_EXIT_USAGE, NULL},
+               {HF_CLI_EXIT_UNREACHABLE, NULL},
+               {HF_CLI_EXIT_DENIED, NULL},
+               {HF_CLI_EXIT_NOTFOUND, "the folder or the database does not exist"},
+               {HF_CLI_EXIT_SERVER, NULL},
+               {HF_CLI_EXIT_TIMEOUT, NULL},
+               {HF_CLI_EXIT_OWNED, NULL},
+               {HF_CLI_EXIT_NOTASTORE, NULL},
+               {HF_CLI_EXIT_NEWER, NULL},
+               {HF_CLI_EXIT_FULL, NULL},
+               {HF_CLI_EXIT_PIPE, NULL}},
+     .run = hf_cli_migrate},
+    {.name = "config",
+     .summary = "print every setting with its source",
+     .text = "A flag wins over the environment, the environment over the settings file, the file "
+             "over the default. The file has lines of the form name = value; lines that begin "
+             "with # or ; are comments. Passwords are printed as ***.",
+     .example = "HF_URL=orders.db holdfast config",
+     .flags = FLAGS_COMMON | BIT(HF_CLI_FLAG_SCHEMA),
+     .formats = FORMATS_ROWS,
+     .exits = {{HF_CLI_EXIT_OK, NULL},
+               {HF_CLI_EXIT_FAILED, NULL},
+               {HF_CLI_EXIT_USAGE, "wrong usage, or a setting that cannot be understood"},
+               {HF_CLI_EXIT_DENIED, "the settings file cannot be read"},
+               {HF_CLI_EXIT_NOTFOUND, "the file of --config does not exist"},
+               {HF_CLI_EXIT_PIPE, NULL}},
+     .run = hf_cli_config},
+    {.name = "completion",
+     .summary = "print a completion script for a shell",
+     .text = "Completes commands, flags and their values.",
+     .example = "source <(holdfast completion bash)",
+     .args = {{"SHELL", "bash zsh fish", false}},
+     .flags = BIT(HF_CLI_FLAG_HELP),
+     .exits = {{HF_CLI_EXIT_OK, NULL}, {HF_CLI_EXIT_USAGE, NULL}, {HF_CLI_EXIT_PIPE, NULL}},
+     .run = hf_cli_completion},
+    {.name = "help",
+     .summary = "print help, for one command or for all",
+     .text = "With --markdown or --man it prints everything, as the reference page or as the "
+             "manual page.",
+     .example = "holdfast help verify",
+     .args = {{"COMMAND", "COMMAND", true}},
+     .flags = BIT(HF_CLI_FLAG_HELP) | BIT(HF_CLI_FLAG_MARKDOWN) | BIT(HF_CLI_FLAG_MAN),
+     .exits = {{HF_CLI_EXIT_OK, NULL}, {HF_CLI_EXIT_USAGE, NULL}, {HF_CLI_EXIT_PIPE, NULL}},
+     .run = hf_cli_help},
+    {.name = "version",
+     .summary = "print the version of this program",
+     .text = "Works without a store.",
+     .example = "holdfast version -o json",
+     .flags = FLAGS_COMMON,
+     .formats = BIT(HF_CLI_TABLE) | BIT(HF_CLI_JSON),
+     .exits = {{HF_CLI_EXIT_OK, NULL},
+               {HF_CLI_EXIT_FAILED, NULL},
+               {HF_CLI_EXIT_USAGE, "wrong usage, or a setting that cannot be understood"},
+               {HF_CLI_EXIT_DENIED, "the settings file cannot be read"},
+               {HF_CLI_EXIT_NOTFOUND, "the file of --config does not exist"},
+               {HF_CLI_EXIT_PIPE, NULL}},
+     .run = hf_cli_version},
+};
+
+/* How many characters must be put in, taken out or changed to make `b` of `a`. */
+static size_t name_distance(const char *a, const char *b)
+{
+    size_t row[NAME_BYTES_MAX + 1];
+    size_t len = strlen(b);
+
+    HF_ASSERT(len <= NAME_BYTES_MAX);
+    for (size_t j = 0; j <= len; j++)
+        row[j] = j;
+    for (size_t i = 1; a[i - 1]; i++) {
+        size_t diagonal = row[0];
+
+        row[0] = i;
+        for (size_t j = 1; j <= len; j++) {
+            size_t change = diagonal + (a[i - 1] != b[j - 1]);
+            size_t in_or_out = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+
+            diagonal = row[j];
+            row[j] = change < in_or_out ? change : in_or_out;
+        }
+    }
+    return row[len];
+}
+
+/* Keeps in *best whichever of *best and `candidate` is nearer to `name`. */
+static void name_nearer(const char *name, const char *candidate, const char **best,
+                        size_t *best_distance)
+{
+    size_t longer = strlen(name) > strlen(candidate) ? strlen(name) : strlen(candidate);
+    size_t distance = longer > NAME_BYTES_MAX ? longer : name_distance(name, candidate);
+
+    if (distance < longer && (!*best || distance < *best_distance)) {
+        *best = candidate;
+        *best_distance = distance;
+    }
+}
+
+const hf_cli_command *hf_cli_command_at(size_t i)
+{
+    return i < sizeof(command_table) / sizeof(command_table[0]) ? &command_table[i] : NULL;
+}
+
+const hf_cli_command *hf_cli_command_find(const char *name)
+{
+    for (size_t i = 0; hf_cli_command_at(i); i++)
+        if (strcmp(command_table[i].name, name) == 0)
+            return &command_table[i];
+    return NULL;
+}
+
+const hf_cli_flag *hf_cli_flag_at(hf_cli_flag_id id)
+{
+    HF_ASSERT(id < HF_CLI_FLAG_COUNT);
+    return &flag_table[id];
+}
+
+bool hf_cli_command_takes(const hf_cli_command *command, hf_cli_flag_id id)
+{
+    return command->flags & BIT(id);
+}
+
+const char *hf_cli_format_text(hf_cli_format format)
+{
+    static const char *const texts[] = {
+#define HF_CLI_FORMAT(id, text) text,
+#include "cli/format.def"
+#undef HF_CLI_FORMAT
+    };
+
+    HF_ASSERT(format < HF_CLI_FORMAT_COUNT);
+    return texts[format];
+}
+
+bool hf_cli_choice(const char *choices, hf_slice word)
+{
+    hf_slice rest = hf_slice_of(choices);
+    hf_slice part;
+
+    while (hf_slice_split(&rest, ' ', &part))
+        if (hf_slice_equal(part, word))
+            return true;
+    return false;
+}
+
+const char *hf_cli_command_nearest(const char *name)
+{
+    const char *best = NULL;
+    size_t best_distance = 0;
+
+    for (size_t i = 0; hf_cli_command_at(i); i++)
+        name_nearer(name, command_table[i].name, &best, &best_distance);
+    return best;
+}
+
+const char *hf_cli_flag_nearest(const hf_cli_command *command, const char *name)
+{
+    const char *best = NULL;
+    size_t best_distance = 0;
+
+    for (size_t i = 0; i < HF_CLI_FLAG_COUNT; i++)
+        if (hf_cli_command_takes(command, (hf_cli_flag_id)i))
+            name_nearer(name, flag_table[i].name, &best, &best_distance);
+    return best;
+}

@@ -1,0 +1,35 @@
+/* verbs.h: what the commands do. Each prints its result through call->print, sets call->exit when
+   success is not 0, and leaves the printing of failures to cli.c. */
+#ifndef HF_CLI_VERBS_H
+#define HF_CLI_VERBS_H
+
+#include "cli/command.h"
+#include "cli/print.h"
+#include "cli/settings.h"
+
+/* One command line on its way through. */
+typedef struct hf_cli_call {
+    const hf_cli_command *command;        /* NULL until it is known */
+    const char *args[HF_CLI_ARGS_MAX];    /* by position in the table; NULL when not given */
+    const char *flags[HF_CLI_FLAG_COUNT]; /* value, "" for a switch; NULL when not given */
+    const char *store;                    /* address, for commands that have a store */
+    const char *shown_store;              /* the same for people: without password, as UTF-8 */
+    const char *schema;                   /* of the store, when one was asked for */
+    hf_cli_settings settings;
+    hf_cli_print print;
+    hf_mem *mem; /* lives as long as the call */
+    hf_cli_exit exit;
+} hf_cli_call;
+
+HF_NODISCARD hf_status hf_cli_verify(hf_cli_call *call, hf_err *err);
+HF_NODISCARD hf_status hf_cli_backup(hf_cli_call *call, hf_err *err);
+HF_NODISCARD hf_status hf_cli_migrate(hf_cli_call *call, hf_err *err);
+HF_NODISCARD hf_status hf_cli_config(hf_cli_call *call, hf_err *err);
+HF_NODISCARD hf_status hf_cli_completion(hf_cli_call *call, hf_err *err);
+HF_NODISCARD hf_status hf_cli_help(hf_cli_call *call, hf_err *err);
+HF_NODISCARD hf_status hf_cli_version(hf_cli_call *call, hf_err *err);
+
+/* Help for all commands, for a person, to `out`. */
+void hf_cli_help_overview(FILE *out);
+
+#endif
