@@ -1,0 +1,251 @@
+/* decide.c: one function per kind of decision, found through a table. Each adds its events and rows
+   to the unit and remembers what must happen after the commit. */
+#include "decide/decide.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/buf.h"
+#include "base/id.h"
+#include "decide/decide_impl.h"
+
+hf_ulid hf_decide_id(int64_t time_us, int64_t key, uint32_t counter)
+{
+    hf_ulid id;
+
+    hf_ulid_form(time_us / 1000, (uint64_t)key, counter, &id);
+    return id;
+}
+
+hf_event_builder *hf_decide_event(hf_decide *decide, hf_event_type type, int64_t step)
+{
+    hf_event_builder *events = hf_unit_events(decide->unit, 0);
+
+    hf_event_begin(events, type, decide->now_us, step);
+    return events;
+}
+
+void hf_decide_row(hf_decide *decide, hf_row *row)
+{
+    hf_unit_row(decide->unit, 0, row);
+}
+
+hf_status hf_decide_key(hf_decide *decide, int64_t *out_key, hf_err *err)
+{
+    return hf_keys_take(decide->keys, 1, out_key, err);
+}
+
+void hf_decide_payload(hf_decide *decide, hf_event_key key, const hf_decision_payload *value)
+{
+    if (value->bytes.ptr)
+        hf_event_put_payload(hf_unit_events(decide->unit, 0), key,
+                             hf_unit_payload(decide->unit, decide->stager, decide->keys, 0,
+                                             value->codec, value->bytes));
+}
+
+hf_effect *hf_decide_effect(hf_decide *decide, hf_effect_kind kind, int64_t run)
+{
+    hf_effect *effect = hf_mem_alloc(hf_unit_mem(decide->unit), sizeof(*effect));
+
+    if (!effect) {
+        hf_unit_row(decide->unit, 0, NULL); /* the unit remembers that memory ran out */
+        return NULL;
+    }
+    effect->kind = kind;
+    effect->run = run;
+    if (decide->last_effect)
+        decide->last_effect->next = effect;
+    else
+        decide->effects = effect;
+    decide->last_effect = effect;
+    return effect;
+}
+
+/* The six keys that every leaf of a barrier carries. */
+void hf_decide_groups(hf_decide *decide, const hf_decision_row *row)
+{
+    static const char *const prefixes[] = {[HF_PARALLEL_GROUP_KIND_ACTIVITY] =
+                                               "parallel-activities",
+                                           [HF_PARALLEL_GROUP_KIND_CHILD] = "parallel-children",
+                                           [HF_PARALLEL_GROUP_KIND_MIXED] = "parallel-calls",
+                                           [HF_PARALLEL_GROUP_KIND_TIMER] = "parallel-timers"};
+    hf_event_builder *events = hf_unit_events(decide->unit, 0);
+    const hf_decision_group *inner;
+    hf_buf path = {0};
+    char id[96];
+
+    if (row->group_count == 0)
+        return;
+    for (size_t i = 0; i < row->group_count; i++) {
+        const hf_decision_group *group = &row->groups[i];
+
+        hf_buf_add_format(
+            &path,
+            "%s{\"parallel_group_base_sequence\":%lld,\"parallel_group_id\":\"%s:%lld:%lld\","
+            "\"parallel_group_index\":%lld,\"parallel_group_kind\":\"%s\",\"parallel_group_size\":%"
+            "lld}",
+            i ? "," : "[", (long long)group->base_step, prefixes[group->kind],
+            (long long)group->base_step, (long long)group->size, (long long)group->index,
+            hf_parallel_group_kind_text(group->kind), (long long)group->size);
+    }
+    hf_buf_add_text(&path, "]");
+    inner = &row->groups[row->group_count - 1];
+    (void)snprintf(id, sizeof(id), "%s:%lld:%lld", prefixes[inner->kind],
+                   (long long)inner->base_step, (long long)inner->size);
+    hf_event_put_text(events, HF_KEY_PARALLEL_GROUP_ID, hf_slice_of(id));
+    hf_event_put_text(events, HF_KEY_PARALLEL_GROUP_KIND,
+                      hf_slice_of(hf_parallel_group_kind_text(inner->kind)));
+    hf_event_put_int(events, HF_KEY_PARALLEL_GROUP_BASE_SEQUENCE, inner->base_step);
+    hf_event_put_int(events, HF_KEY_PARALLEL_GROUP_SIZE, inner->size);
+    hf_event_put_int(events, HF_KEY_PARALLEL_GROUP_INDEX, inner->index);
+    if (hf_buf_ok(&path))
+        hf_event_put_json(events, HF_KEY_PARALLEL_GROUP_PATH, hf_buf_slice(&path));
+    else
+        hf_unit_row(decide->unit, 0, NULL);
+    hf_buf_fini(&path);
+}
+
+/* What every recorded failure says. The category is the recorder's view of it. */
+void hf_decide_failure(hf_decide *decide, const hf_decision_failure *failure,
+                       hf_failure_category category)
+{
+    hf_event_builder *events = hf_unit_events(decide->unit, 0);
+
+    hf_event_put_text(events, HF_KEY_FAILURE_CATEGORY,
+                      hf_slice_of(hf_failure_category_text(category)));
+    hf_event_put_text(events, HF_KEY_EXCEPTION_TYPE, failure->type);
+    hf_event_put_text(events, HF_KEY_MESSAGE, failure->message);
+    hf_event_put_bool(events, HF_KEY_NON_RETRYABLE, !failure->retryable);
+    hf_decide_payload(decide, HF_KEY_EXCEPTION, &failure->details);
+}
+
+typedef hf_status decide_fn(hf_decide *decide, const hf_decision_row *row, hf_err *err);
+
+static hf_status decide_side_effect(hf_decide *decide, const hf_decision_row *row, hf_err *err)
+{
+    (void)err;
+    (void)hf_decide_event(decide, HF_EVENT_SIDE_EFFECT_RECORDED, row->step);
+    hf_decide_payload(decide, HF_KEY_RESULT, &row->value);
+    return HF_OK;
+}
+
+static hf_status decide_version(hf_decide *decide, const hf_decision_row *row, hf_err *err)
+{
+    hf_event_builder *events = hf_decide_event(decide, HF_EVENT_VERSION_MARKER_RECORDED, row->step);
+
+    (void)err;
+    hf_event_put_text(events, HF_KEY_CHANGE_ID, row->name);
+    hf_event_put_int(events, HF_KEY_VERSION, row->version.version);
+    hf_event_put_int(events, HF_KEY_MIN_SUPPORTED, row->version.min_supported);
+    hf_event_put_int(events, HF_KEY_MAX_SUPPORTED, row->version.max_supported);
+    return HF_OK;
+}
+
+static hf_status decide_memo(hf_decide *decide, const hf_decision_row *row, hf_err *err)
+{
+    (void)err;
+    (void)hf_decide_event(decide, HF_EVENT_MEMO_UPSERTED, row->step);
+    hf_decide_payload(decide, HF_KEY_ENTRIES, &row->value);
+    return HF_OK;
+}
+
+static hf_status decide_attributes(hf_decide *decide, const hf_decision_row *row, hf_err *err)
+{
+    (void)err;
+    (void)hf_decide_event(decide, HF_EVENT_SEARCH_ATTRIBUTES_UPSERTED, row->step);
+    hf_decide_payload(decide, HF_KEY_ATTRIBUTES, &row->value);
+    return HF_OK;
+}
+
+static hf_status decide_note(hf_decide *decide, const hf_decision_row *row, hf_err *err)
+{
+    (void)err;
+    hf_event_put_text(hf_decide_event(decide, HF_EVENT_NOTE_RECORDED, 0), HF_KEY_MESSAGE,
+                      row->name);
+    return HF_OK;
+}
+
+static hf_status decide_handled(hf_decide *decide, const hf_decision_row *row, hf_err *err)
+{
+    hf_event_builder *events = hf_decide_event(decide, HF_EVENT_FAILURE_HANDLED, row->step);
+
+    (void)err;
+    hf_event_put_text(events, HF_KEY_FAILURE_CATEGORY,
+                      hf_slice_of(hf_failure_category_text(row->failure.category)));
+    hf_event_put_text(events, HF_KEY_EXCEPTION_TYPE, row->failure.type);
+    hf_event_put_text(events, HF_KEY_MESSAGE, row->failure.message);
+    hf_event_put_bool(events, HF_KEY_HANDLED, true);
+    return HF_OK;
+}
+
+static hf_status decide_complete(hf_decide *decide, const hf_decision_row *row, hf_err *err)
+{
+    (void)err;
+    hf_decide_cancel_open(decide);
+    (void)hf_decide_event(decide, HF_EVENT_WORKFLOW_COMPLETED, 0);
+    hf_decide_payload(decide, HF_KEY_OUTPUT, &row->value);
+    hf_decide_closed(decide, HF_RUN_STATUS_COMPLETED, HF_CLOSED_REASON_COMPLETED);
+    return HF_OK;
+}
+
+static hf_status decide_fail(hf_decide *decide, const hf_decision_row *row, hf_err *err)
+{
+    (void)err;
+    hf_decide_cancel_open(decide);
+    (void)hf_decide_event(decide, HF_EVENT_WORKFLOW_FAILED, 0);
+    hf_decide_failure(decide, &row->failure, row->failure.category);
+    hf_decide_closed(decide, HF_RUN_STATUS_FAILED, HF_CLOSED_REASON_FAILED);
+    return HF_OK;
+}
+
+static hf_status decide_unsupported(hf_decide *decide, const hf_decision_row *row, hf_err *err)
+{
+    (void)decide;
+    return hf_err_set(err, HF_INVALID, "the decision %s is not taken here",
+                      hf_decision_text(row->kind));
+}
+
+static decide_fn *const decide_table[] = {
+    [HF_DECISION_SCHEDULE_ACTIVITY] = hf_decide_activity,
+    [HF_DECISION_START_TIMER] = hf_decide_start_timer,
+    [HF_DECISION_OPEN_SIGNAL_WAIT] = hf_decide_signal_wait,
+    [HF_DECISION_APPLY_SIGNAL] = hf_decide_apply_signal,
+    [HF_DECISION_OPEN_CONDITION_WAIT] = hf_decide_condition_wait,
+    [HF_DECISION_SATISFY_CONDITION] = hf_decide_satisfy,
+    [HF_DECISION_TIME_OUT_CONDITION] = hf_decide_time_out,
+    [HF_DECISION_CANCEL_TIMER] = hf_decide_cancel_timer,
+    [HF_DECISION_RECORD_SIDE_EFFECT] = decide_side_effect,
+    [HF_DECISION_RECORD_VERSION_MARKER] = decide_version,
+    [HF_DECISION_START_CHILD_WORKFLOW] = hf_decide_child,
+    [HF_DECISION_UPSERT_MEMO] = decide_memo,
+    [HF_DECISION_UPSERT_SEARCH_ATTRIBUTES] = decide_attributes,
+    [HF_DECISION_SIGNAL_CHILD] = hf_decide_signal_child,
+    [HF_DECISION_APPLY_UPDATE] = hf_decide_apply_update,
+    [HF_DECISION_FAIL_UPDATE] = hf_decide_fail_update,
+    [HF_DECISION_RECORD_NOTE] = decide_note,
+    [HF_DECISION_HANDLE_FAILURE] = decide_handled,
+    [HF_DECISION_RECEIVE_MESSAGES] = decide_unsupported,
+    [HF_DECISION_SEND_MESSAGE] = decide_unsupported,
+    [HF_DECISION_COMPLETE_WORKFLOW] = decide_complete,
+    [HF_DECISION_FAIL_WORKFLOW] = decide_fail,
+    [HF_DECISION_CONTINUE_AS_NEW] = hf_decide_continue,
+    [HF_DECISION_COMPLETE_CANCELLED] = decide_unsupported,
+};
+
+hf_status hf_decide_add(hf_decide *decide, const hf_decision_row *rows, size_t count, hf_err *err)
+{
+    hf_status st = HF_OK;
+
+    for (size_t i = 0; !st && i < count; i++) {
+        HF_ASSERT(rows[i].kind > 0 &&
+                  (size_t)rows[i].kind < sizeof(decide_table) / sizeof(decide_table[0]));
+        if (decide->closed)
+            return hf_err_set(err, HF_INVALID, "%s comes after the run was closed",
+                              hf_decision_text(rows[i].kind));
+        st = decide_table[rows[i].kind](decide, &rows[i], err);
+        st = hf_err_because(err, st, "step %lld, %s", (long long)rows[i].step,
+                            hf_decision_text(rows[i].kind));
+    }
+    return st;
+}

@@ -1,0 +1,244 @@
+/* decide_activity.c: activities are scheduled, started, retried and ended. An attempt is on the
+   record before user code runs; what its end means is decided by the policy that was frozen when
+   the activity was scheduled. */
+#include "base/assert.h"
+#include "decide/decide_impl.h"
+#include "model/policy.h"
+
+enum { TYPES_MAX = 16 };
+
+/* What the call says wins over what the definition says. Lists live in the unit's arena. */
+static hf_status policy_merge(hf_decide *decide, const hf_decision_activity *call,
+                              hf_retry_policy *policy, hf_err *err)
+{
+    hf_mem *mem = hf_unit_mem(decide->unit);
+    hf_slice rest = call->no_retry_on;
+    hf_slice type;
+
+    if (call->max_attempts > 0)
+        policy->max_attempts = call->max_attempts;
+    else if (call->max_attempts < 0)
+        policy->max_attempts = 0;
+    if (call->start_to_close_us)
+        policy->start_to_close_ms = call->start_to_close_us / 1000;
+    if (call->schedule_to_start_us)
+        policy->schedule_to_start_ms = call->schedule_to_start_us / 1000;
+    if (call->schedule_to_close_us)
+        policy->schedule_to_close_ms = call->schedule_to_close_us / 1000;
+    if (call->heartbeat_us)
+        policy->heartbeat_ms = call->heartbeat_us / 1000;
+    if (call->backoff_count) {
+        int64_t *ms = hf_mem_array(mem, call->backoff_count, sizeof(*ms));
+
+        if (!ms)
+            return hf_err_nomem(err, "a backoff list");
+        for (size_t i = 0; i < call->backoff_count; i++)
+            ms[i] = call->backoff_us[i] / 1000;
+        policy->backoff_ms = ms;
+        policy->backoff_count = call->backoff_count;
+    }
+    if (rest.len) {
+        hf_slice *types = hf_mem_array(mem, TYPES_MAX, sizeof(*types));
+        size_t count = 0;
+
+        if (!types)
+            return hf_err_nomem(err, "a list of failure types");
+        while (count < TYPES_MAX && hf_slice_split(&rest, ',', &type)) {
+            type = hf_slice_trim(type);
+            if (type.len)
+                types[count++] = type;
+        }
+        policy->final_types = types;
+        policy->final_type_count = count;
+    }
+    return hf_retry_check(policy, err);
+}
+
+/* The default policy is not written down: it is what an absent snapshot means. */
+static bool policy_is_default(const hf_retry_policy *policy)
+{
+    const hf_retry_policy none = hf_retry_default();
+
+    return policy->max_attempts == none.max_attempts && policy->backoff_count == 0 &&
+           !policy->start_to_close_ms && !policy->schedule_to_start_ms &&
+           !policy->schedule_to_close_ms && !policy->heartbeat_ms && policy->final_type_count == 0;
+}
+
+static int64_t sooner(int64_t a, int64_t b)
+{
+    if (a == HF_NONE || b == HF_NONE)
+        return a == HF_NONE ? b : a;
+    return a < b ? a : b;
+}
+
+static int64_t after_ms(int64_t from_us, int64_t ms)
+{
+    return ms ? from_us + ms * 1000 : HF_NONE;
+}
+
+/* The next of the four timeouts that can pass. */
+static int64_t deadline_of(const hf_retry_policy *policy, bool running, int64_t from_us,
+                           int64_t close_deadline_us)
+{
+    int64_t next = close_deadline_us;
+
+    if (!running)
+        return sooner(next, after_ms(from_us, policy->schedule_to_start_ms));
+    next = sooner(next, after_ms(from_us, policy->start_to_close_ms));
+    return sooner(next, after_ms(from_us, policy->heartbeat_ms));
+}
+
+static void started_event(hf_decide *decide, int64_t step, int64_t attempt)
+{
+    hf_event_put_int(hf_decide_event(decide, HF_EVENT_ACTIVITY_STARTED, step),
+                     HF_KEY_ATTEMPT_NUMBER, attempt);
+}
+
+hf_status hf_decide_activity(hf_decide *decide, const hf_decision_row *row, hf_err *err)
+{
+    hf_slice queue = row->activity.queue.ptr ? row->activity.queue : decide->run->queue;
+    hf_retry_policy policy = hf_retry_default();
+    hf_activity_row activity = {.run = decide->run->base->run,
+                                .step = row->step,
+                                .type = row->name,
+                                .status = HF_ACTIVITY_STATUS_PENDING,
+                                .scheduled_us = decide->now_us,
+                                .started_us = HF_NONE,
+                                .closed_us = HF_NONE};
+    hf_event_builder *events;
+    hf_effect *effect;
+    bool known = decide->host->activity(decide->host->ctx, row->name, &policy);
+    bool started = known && decide->host->claim(decide->host->ctx, row->name, queue);
+    hf_status st = policy_merge(decide, &row->activity, &policy, err);
+
+    if (!st)
+        st = hf_decide_key(decide, &activity.key, err);
+    if (!st && !policy_is_default(&policy))
+        st = hf_policy_write(hf_unit_mem(decide->unit), &policy, &activity.policy, err);
+    if (st)
+        return st;
+    activity.max_attempts = policy.max_attempts ? policy.max_attempts : HF_NONE;
+    activity.close_deadline_us = after_ms(decide->now_us, policy.schedule_to_close_ms);
+    if (started) {
+        activity.status = HF_ACTIVITY_STATUS_RUNNING;
+        activity.attempt = 1;
+        activity.started_us = decide->now_us;
+    }
+    activity.deadline_us =
+        deadline_of(&policy, started, decide->now_us, activity.close_deadline_us);
+    events = hf_decide_event(decide, HF_EVENT_ACTIVITY_SCHEDULED, row->step);
+    hf_event_put_id(events, HF_KEY_ACTIVITY_EXECUTION_ID,
+                    hf_decide_id(decide->now_us, activity.key, 0));
+    hf_event_put_text(events, HF_KEY_ACTIVITY_TYPE, row->name);
+    hf_decide_payload(decide, HF_KEY_ARGUMENTS, &row->value);
+    if (activity.policy.len)
+        hf_event_put_json(events, HF_KEY_RETRY_POLICY, activity.policy);
+    if (row->activity.queue.ptr)
+        hf_event_put_text(events, HF_KEY_QUEUE, queue);
+    hf_decide_groups(decide, row);
+    if (started)
+        started_event(decide, row->step, 1);
+    hf_decide_row(decide, hf_row_activity_new(hf_unit_mem(decide->unit), &activity));
+    effect = hf_decide_effect(decide, HF_EFFECT_ACTIVITY, activity.run);
+    if (!effect)
+        return hf_err_nomem(err, "an activity");
+    effect->key = activity.key;
+    effect->step = row->step;
+    effect->name = row->name;
+    effect->input = row->value.bytes;
+    effect->codec = row->value.codec;
+    effect->policy = activity.policy;
+    effect->due_us = activity.deadline_us;
+    effect->started = started;
+    return HF_OK;
+}
+
+hf_status hf_decide_start_attempt(hf_decide *decide, int64_t activity, int64_t step,
+                                  int64_t attempt, int64_t lost, hf_slice policy,
+                                  int64_t close_deadline_us, hf_err *err)
+{
+    hf_retry_policy read;
+    hf_activity_row row = {.key = activity,
+                           .status = HF_ACTIVITY_STATUS_RUNNING,
+                           .attempt = attempt,
+                           .lost_attempts = lost,
+                           .started_us = decide->now_us,
+                           .closed_us = HF_NONE};
+    hf_status st = hf_policy_read(hf_unit_mem(decide->unit), policy, &read, err);
+
+    if (st)
+        return st;
+    row.deadline_us = deadline_of(&read, true, decide->now_us, close_deadline_us);
+    started_event(decide, step, attempt);
+    hf_decide_row(decide, hf_row_activity_set(hf_unit_mem(decide->unit), &row));
+    return HF_OK;
+}
+
+static void attempt_retry(hf_decide *decide, const hf_attempt_end *end,
+                          const hf_retry_policy *policy, int64_t retry_us)
+{
+    hf_event_builder *events =
+        hf_decide_event(decide, HF_EVENT_ACTIVITY_RETRY_SCHEDULED, end->step);
+    const hf_activity_row row = {.key = end->activity,
+                                 .status = HF_ACTIVITY_STATUS_PENDING,
+                                 .attempt = end->attempt,
+                                 .lost_attempts = end->attempt - end->reported,
+                                 .deadline_us = deadline_of(policy, false, retry_us, HF_NONE),
+                                 .started_us = HF_NONE,
+                                 .closed_us = HF_NONE};
+
+    hf_event_put_time(events, HF_KEY_RETRY_AVAILABLE_AT, retry_us);
+    hf_event_put_int(events, HF_KEY_RETRY_AFTER_ATTEMPT, end->attempt);
+    if (end->timeout)
+        hf_event_put_text(events, HF_KEY_TIMEOUT_KIND,
+                          hf_slice_of(hf_timeout_kind_text(end->timeout)));
+    if (end->failure.type.ptr)
+        hf_event_put_text(events, HF_KEY_EXCEPTION_TYPE, end->failure.type);
+    if (end->failure.message.ptr)
+        hf_event_put_text(events, HF_KEY_MESSAGE, end->failure.message);
+    hf_decide_row(decide, hf_row_activity_set(hf_unit_mem(decide->unit), &row));
+}
+
+hf_status hf_decide_attempt(hf_decide *decide, const hf_attempt_end *end, int64_t *out_retry_us,
+                            hf_err *err)
+{
+    const hf_retry_end judged = {.reported = end->reported,
+                                 .failure_type = end->failure.type,
+                                 .non_retryable =
+                                     end->failed && !end->timeout && !end->failure.retryable,
+                                 .timed_out = end->timeout};
+    hf_decision_payload result = {.codec = end->codec, .bytes = end->result};
+    hf_event_builder *events;
+    hf_retry_policy policy;
+    hf_status st = hf_policy_read(hf_unit_mem(decide->unit), end->policy, &policy, err);
+
+    *out_retry_us = HF_NONE;
+    if (st)
+        return st;
+    if ((end->failed || end->timeout) && hf_retry_allowed(&policy, &judged)) {
+        *out_retry_us = decide->now_us + hf_retry_backoff_ms(&policy, end->reported) * 1000;
+        attempt_retry(decide, end, &policy, *out_retry_us);
+        return HF_OK;
+    }
+    hf_decide_row(decide,
+                  hf_row_delete(hf_unit_mem(decide->unit), HF_OP_ACTIVITY_DELETE, end->activity));
+    if (!end->failed && !end->timeout) {
+        events = hf_decide_event(decide, HF_EVENT_ACTIVITY_COMPLETED, end->step);
+        hf_event_put_int(events, HF_KEY_ATTEMPT_NUMBER, end->attempt);
+        hf_decide_payload(decide, HF_KEY_RESULT, &result);
+        return HF_OK;
+    }
+    events = hf_decide_event(
+        decide, end->timeout ? HF_EVENT_ACTIVITY_TIMED_OUT : HF_EVENT_ACTIVITY_FAILED, end->step);
+    hf_event_put_int(events, HF_KEY_ATTEMPT_NUMBER, end->attempt);
+    if (end->timeout) {
+        hf_event_put_text(events, HF_KEY_TIMEOUT_KIND,
+                          hf_slice_of(hf_timeout_kind_text(end->timeout)));
+        hf_event_put_text(events, HF_KEY_FAILURE_CATEGORY,
+                          hf_slice_of(hf_failure_category_text(HF_FAILURE_CATEGORY_TIMEOUT)));
+        hf_event_put_text(events, HF_KEY_MESSAGE, end->failure.message);
+    } else {
+        hf_decide_failure(decide, &end->failure, end->failure.category);
+    }
+    return HF_OK;
+}
