@@ -102,6 +102,7 @@ hf_status hf_decide_activity(hf_decide *decide, const hf_decision_row *row, hf_e
                                 .step = row->step,
                                 .type = row->name,
                                 .status = HF_ACTIVITY_STATUS_PENDING,
+                                .available_us = decide->now_us,
                                 .scheduled_us = decide->now_us,
                                 .started_us = HF_NONE,
                                 .closed_us = HF_NONE};
@@ -123,6 +124,7 @@ hf_status hf_decide_activity(hf_decide *decide, const hf_decision_row *row, hf_e
         activity.status = HF_ACTIVITY_STATUS_RUNNING;
         activity.attempt = 1;
         activity.started_us = decide->now_us;
+        activity.available_us = HF_NONE;
     }
     activity.deadline_us =
         deadline_of(&policy, started, decide->now_us, activity.close_deadline_us);
@@ -162,6 +164,7 @@ hf_status hf_decide_start_attempt(hf_decide *decide, int64_t activity, int64_t s
                            .status = HF_ACTIVITY_STATUS_RUNNING,
                            .attempt = attempt,
                            .lost_attempts = lost,
+                           .available_us = HF_NONE,
                            .started_us = decide->now_us,
                            .closed_us = HF_NONE};
     hf_status st = hf_policy_read(hf_unit_mem(decide->unit), policy, &read, err);
@@ -184,6 +187,7 @@ static void attempt_retry(hf_decide *decide, const hf_attempt_end *end,
                                  .attempt = end->attempt,
                                  .lost_attempts = end->attempt - end->reported,
                                  .deadline_us = deadline_of(policy, false, retry_us, HF_NONE),
+                                 .available_us = retry_us,
                                  .started_us = HF_NONE,
                                  .closed_us = HF_NONE};
 

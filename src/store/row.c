@@ -305,6 +305,7 @@ hf_row *hf_row_activity_new(hf_mem *mem, const hf_activity_row *row)
     put_int(&b, row->started_us);
     put_int(&b, row->closed_us);
     put_blob(&b, row->policy);
+    put_int(&b, row->available_us);
     return row_end(&b);
 }
 
@@ -319,6 +320,7 @@ hf_row *hf_row_activity_set(hf_mem *mem, const hf_activity_row *row)
     put_int(&b, row->deadline_us);
     put_int(&b, row->started_us);
     put_int(&b, row->closed_us);
+    put_int(&b, row->available_us);
     return row_end(&b);
 }
 
@@ -413,6 +415,11 @@ static hf_row *pair_row(hf_mem *mem, hf_op op, int64_t first, int64_t second)
 hf_row *hf_row_task_done(hf_mem *mem, int64_t run, int64_t messages_seen)
 {
     return pair_row(mem, HF_OP_TASK_DONE, run, messages_seen);
+}
+
+hf_row *hf_row_task_drop(hf_mem *mem, int64_t run, int64_t messages_seen)
+{
+    return pair_row(mem, HF_OP_TASK_DROP, run, messages_seen);
 }
 
 hf_row *hf_row_timer_cancel(hf_mem *mem, int64_t run, int64_t step)

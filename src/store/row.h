@@ -131,6 +131,7 @@ typedef struct hf_activity_row {
     int64_t lost_attempts;
     int64_t deadline_us;
     int64_t close_deadline_us;
+    int64_t available_us;
     int64_t scheduled_us;
     int64_t started_us;
     int64_t closed_us;
@@ -204,6 +205,8 @@ hf_row *hf_row_task_new(hf_mem *mem, const hf_task_row *row);
 hf_row *hf_row_task_wake(hf_mem *mem, const hf_task_row *row);
 /* The turn is over, unless the run has messages that it did not see. */
 hf_row *hf_row_task_done(hf_mem *mem, int64_t run, int64_t messages_seen);
+/* The same as a bare row, for a turn that decided nothing. */
+hf_row *hf_row_task_drop(hf_mem *mem, int64_t run, int64_t messages_seen);
 hf_row *hf_row_task_set(hf_mem *mem, const hf_task_row *row);
 hf_row *hf_row_task_claim(hf_mem *mem, int64_t key, int64_t expected_epoch, hf_slice token,
                           hf_slice owner, int64_t lease_until_us);

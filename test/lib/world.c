@@ -289,6 +289,7 @@ static void activity_schedule(hf_unit *unit, int64_t run, int64_t key, int64_t s
                                  .max_attempts = 3,
                                  .deadline_us = HF_NONE,
                                  .close_deadline_us = HF_NONE,
+                                 .available_us = started ? HF_NONE : now_us,
                                  .scheduled_us = now_us,
                                  .started_us = started ? now_us : HF_NONE,
                                  .closed_us = HF_NONE};
@@ -400,6 +401,7 @@ hf_status hf_world_claim(hf_world *world, hf_world_run *run, hf_err *err)
                                       .status = HF_ACTIVITY_STATUS_RUNNING,
                                       .attempt = run->attempt + 1,
                                       .deadline_us = HF_NONE,
+                                      .available_us = HF_NONE,
                                       .started_us = now_us,
                                       .closed_us = HF_NONE};
     hf_status st;

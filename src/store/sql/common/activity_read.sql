@@ -1,2 +1,4 @@
--- ?1 run -> open activities of one run: key, step, type, status, attempt
-SELECT key, step, type, status, attempt FROM activity WHERE run = ?1 AND closed_us IS NULL ORDER BY step
+-- ?1 run -> its open activities: key, step, type, status, attempt, lost_attempts, close_deadline_us, policy, available_us,
+-- scheduled_us
+SELECT key, step, type, status, attempt, lost_attempts, close_deadline_us, policy, available_us, scheduled_us
+FROM activity WHERE run = ?1 AND closed_us IS NULL ORDER BY step

@@ -194,6 +194,7 @@ CREATE TABLE activity (
     lost_attempts {int} NOT NULL DEFAULT 0,  -- attempts that ended with their worker; they do not use up the limit
     deadline_us {int},                       -- the next of the four timeouts to pass
     close_deadline_us {int},                 -- schedule-to-close: never moves
+    available_us {int},                      -- when the next attempt may begin; null while one is running
     scheduled_us {int} NOT NULL,
     started_us {int},
     closed_us {int},

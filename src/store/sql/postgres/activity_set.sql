@@ -1,4 +1,5 @@
 UPDATE activity a SET status = u.status, attempt = u.attempt, lost_attempts = u.lost_attempts,
-    deadline_us = u.deadline_us, started_us = u.started_us, closed_us = u.closed_us
-FROM {rows key int, status int, attempt int, lost_attempts int, deadline_us int, started_us int, closed_us int}
+    deadline_us = u.deadline_us, started_us = u.started_us, closed_us = u.closed_us,
+    available_us = u.available_us
+FROM {rows key int, status int, attempt int, lost_attempts int, deadline_us int, started_us int, closed_us int, available_us int}
 WHERE a.key = u.key
