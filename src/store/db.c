@@ -223,6 +223,23 @@ hf_status hf_db_exec(hf_db *db, hf_stmt stmt, const hf_db_value *params, size_t 
     return st;
 }
 
+hf_status hf_db_number(hf_db *db, hf_stmt stmt, const hf_db_value *params, size_t count,
+                       bool *out_found, int64_t *out_number, hf_err *err)
+{
+    hf_db_cursor *cursor = NULL;
+    bool more = false;
+    hf_status st = hf_db_query(db, stmt, params, count, &cursor, err);
+
+    if (!st)
+        st = hf_db_step(cursor, out_found, err);
+    if (!st && *out_found) {
+        *out_number = hf_db_column_int(cursor, 0);
+        st = hf_db_step(cursor, &more, err); /* a statement of its own commits at its end */
+    }
+    hf_db_end(cursor);
+    return st;
+}
+
 hf_status hf_db_script(hf_db *db, const char *sql, hf_err *err)
 {
     hf_status st = call_enter(db, "script", err);

@@ -1,14 +1,17 @@
-/* db.h: one database connection, SQLite or PostgreSQL, seen the same way. The row layer is written once above it.
+/* db.h: one database connection, SQLite or PostgreSQL, seen the same way. The row layer is written
+   once above it.
 
-   The two engines differ in one respect that this interface does not hide: SQLite answers a batch at once,
-   PostgreSQL answers when the pipeline is flushed. So a batch reports one flag per row, and a flag may be
-   HF_DB_PENDING until hf_db_flush or hf_db_commit returned. Code that must not write rows for a unit whose guard
-   failed skips rows whose flag is known to be HF_DB_SKIPPED; on PostgreSQL the statement itself joins the guard.
+   The two engines differ in one respect that this interface does not hide: SQLite answers a batch
+   at once, PostgreSQL answers when the pipeline is flushed. So a batch reports one flag per row,
+   and a flag may be HF_DB_PENDING until hf_db_flush or hf_db_commit returned. Code that must not
+   write rows for a unit whose guard failed skips rows whose flag is known to be HF_DB_SKIPPED; on
+   PostgreSQL the statement itself joins the guard.
 
-   A connection belongs to one thread at a time. Every call may block. Statuses are those of status.def:
-   HF_RETRY (serialisation failure or deadlock: roll back and run the transaction again), HF_CONSTRAINT, HF_TOOBIG
-   and HF_INVALID (the rows are at fault), HF_FULL, HF_READONLY, HF_IO, HF_CORRUPT, HF_DENIED, HF_UNREACHABLE (the
-   connection is gone, nothing was committed by this call), HF_UNKNOWN (it was lost while COMMIT was under way). */
+   A connection belongs to one thread at a time. Every call may block. Statuses are those of
+   status.def: HF_RETRY (serialisation failure or deadlock: roll back and run the transaction
+   again), HF_CONSTRAINT, HF_TOOBIG and HF_INVALID (the rows are at fault), HF_FULL, HF_READONLY,
+   HF_IO, HF_CORRUPT, HF_DENIED, HF_UNREACHABLE (the connection is gone, nothing was committed by
+   this call), HF_UNKNOWN (it was lost while COMMIT was under way). */
 #ifndef HF_STORE_DB_H
 #define HF_STORE_DB_H
 
@@ -26,9 +29,10 @@ typedef struct hf_db_cursor hf_db_cursor;
 
 typedef enum hf_db_type { HF_DB_INT, HF_DB_REAL, HF_DB_TEXT, HF_DB_BLOB } hf_db_type;
 
-/* A parameter. The type is set even when it is null, because PostgreSQL needs it. Bytes are borrowed.
-   Text is UTF-8 without NUL bytes and a real is not NaN, because only one of the engines could keep the others:
-   anything else is HF_INVALID on both before it reaches a database, and the transaction stays as it was. */
+/* A parameter. The type is set even when it is null, because PostgreSQL needs it. Bytes are
+   borrowed. Text is UTF-8 without NUL bytes and a real is not NaN, because only one of the engines
+   could keep the others: anything else is HF_INVALID on both before it reaches a database, and the
+   transaction stays as it was. */
 typedef struct hf_db_value {
     hf_db_type type;
     bool null;
@@ -70,31 +74,33 @@ typedef enum hf_db_flag {
 
 /* Rows for one statement. Everything pointed to must stay until the flags are known.
    SQLite runs the statement once per row with parameters ?1..?columns.
-   PostgreSQL runs it once with array parameters ?1..?columns, then, when guard_runs is set, ?columns+1 bigint[] of
-   guard runs and ?columns+2 bytea[] of guard heads; `unnest(...) WITH ORDINALITY` gives the row number, and a
-   statement that reports flags returns the numbers of the rows it applied in its first result column. */
+   PostgreSQL runs it once with array parameters ?1..?columns, then, when guard_runs is set,
+   ?columns+1 bigint[] of guard runs and ?columns+2 bytea[] of guard heads; `unnest(...) WITH
+   ORDINALITY` gives the row number, and a statement that reports flags returns the numbers of the
+   rows it applied in its first result column. */
 typedef struct hf_db_rows {
     size_t columns;
     size_t count;
-    const hf_db_value *cells;   /* row by row: cells[row * columns + column] */
-    const int64_t *guard_runs;  /* per row, or NULL */
+    const hf_db_value *cells;    /* row by row: cells[row * columns + column] */
+    const int64_t *guard_runs;   /* per row, or NULL */
     const hf_slice *guard_heads; /* per row; head of the run after the guard held */
-    uint8_t *flags;             /* per row an hf_db_flag, or NULL when nobody asks */
+    uint8_t *flags;              /* per row an hf_db_flag, or NULL when nobody asks */
 } hf_db_rows;
 
 typedef enum hf_db_mode {
-    HF_DB_READ,  /* a consistent snapshot; writing fails */
-    HF_DB_WRITE  /* SQLite: BEGIN IMMEDIATE. PostgreSQL: READ COMMITTED */
+    HF_DB_READ, /* a consistent snapshot; writing fails */
+    HF_DB_WRITE /* SQLite: BEGIN IMMEDIATE. PostgreSQL: READ COMMITTED */
 } hf_db_mode;
 
 /* How to connect. Texts are borrowed for the call. */
 typedef struct hf_db_options {
-    const char *address;            /* SQLite: a path. PostgreSQL: a libpq URI or conninfo */
-    const char *schema;             /* PostgreSQL: schema name, NULL for "holdfast" */
-    hf_db_mode mode;                /* HF_DB_WRITE: the writer's connection */
-    bool create;                    /* HF_DB_WRITE: make the file or schema when it does not exist */
-    const char *vfs;                /* SQLite: VFS name, NULL for the default; tests bring their own */
-    const hf_stmt_text *statements; /* hf_stmt_texts, handed over because a module cannot see the host's */
+    const char *address; /* SQLite: a path. PostgreSQL: a libpq URI or conninfo */
+    const char *schema;  /* PostgreSQL: schema name, NULL for "holdfast" */
+    hf_db_mode mode;     /* HF_DB_WRITE: the writer's connection */
+    bool create;         /* HF_DB_WRITE: make the file or schema when it does not exist */
+    const char *vfs;     /* SQLite: VFS name, NULL for the default; tests bring their own */
+    const hf_stmt_text
+        *statements; /* hf_stmt_texts, handed over because a module cannot see the host's */
     size_t statement_count;
 } hf_db_options;
 
@@ -120,8 +126,8 @@ typedef struct hf_db_driver {
     bool (*in_transaction)(hf_db *db);
     hf_status (*batch)(hf_db *db, hf_stmt stmt, const hf_db_rows *rows, hf_err *err);
     hf_status (*flush)(hf_db *db, hf_err *err);
-    hf_status (*query)(hf_db *db, hf_stmt stmt, const hf_db_value *params, size_t count, hf_db_cursor **out_cursor,
-                       hf_err *err);
+    hf_status (*query)(hf_db *db, hf_stmt stmt, const hf_db_value *params, size_t count,
+                       hf_db_cursor **out_cursor, hf_err *err);
     hf_status (*query_text)(hf_db *db, const char *sql, const hf_db_value *params, size_t count,
                             hf_db_cursor **out_cursor, hf_err *err);
     hf_status (*step)(hf_db_cursor *cursor, bool *out_row, hf_err *err);
@@ -135,7 +141,8 @@ typedef struct hf_db_driver {
     hf_status (*script)(hf_db *db, const char *sql, hf_err *err);
     hf_status (*now)(hf_db *db, int64_t *out_us, hf_err *err);
     hf_status (*check)(hf_db *db, hf_db_finding *found, void *ctx, hf_err *err);
-    hf_status (*backup)(hf_db *db, const char *path, hf_db_progress *progress, void *ctx, hf_err *err);
+    hf_status (*backup)(hf_db *db, const char *path, hf_db_progress *progress, void *ctx,
+                        hf_err *err);
     hf_status (*checkpoint)(hf_db *db, hf_err *err);
     hf_status (*foreign_write)(hf_db *db, bool *out_seen, hf_err *err);
     hf_status (*notify)(hf_db *db, hf_slice payload, hf_err *err);
@@ -146,8 +153,10 @@ typedef struct hf_db_driver {
 /* The first member of every driver's connection struct. */
 struct hf_db {
     const hf_db_driver *driver;
-    uint64_t calls; /* driver calls that reached the database; "zero queries at idle" is checked with it */
-    int64_t log_pages; /* SQLite's writer: pages in the WAL after the newest commit; the writer checkpoints by it */
+    uint64_t calls;    /* driver calls that reached the database; "zero queries at idle" is checked
+                          with it */
+    int64_t log_pages; /* SQLite's writer: pages in the WAL after the newest commit; the writer
+                          checkpoints by it */
 };
 
 /* And of every driver's cursor struct. */
@@ -157,30 +166,35 @@ struct hf_db_cursor {
 
 extern const hf_db_driver hf_db_sqlite;
 
-/* The symbol a driver module exports, and its type. `fault` is the host's fault state, NULL in release builds. */
+/* The symbol a driver module exports, and its type. `fault` is the host's fault state, NULL in
+ * release builds. */
 #define HF_DB_MODULE_SYMBOL "hf_db_module"
 typedef const hf_db_driver *hf_db_module_fn(void *fault);
 
 /* ---- the calls. Each counts itself and, in test builds, can be made to fail (HF_FAULT_DB). */
 
 /* Opens a connection. The caller closes it with hf_db_close (NULL allowed). */
-HF_NODISCARD hf_status hf_db_open(const hf_db_driver *driver, const hf_db_options *options, hf_db **out_db, hf_err *err);
+HF_NODISCARD hf_status hf_db_open(const hf_db_driver *driver, const hf_db_options *options,
+                                  hf_db **out_db, hf_err *err);
 void hf_db_close(hf_db *db);
 
-/* After HF_UNREACHABLE or HF_UNKNOWN: one attempt at a new connection with the same options. SQLite: nothing to do. */
+/* After HF_UNREACHABLE or HF_UNKNOWN: one attempt at a new connection with the same options.
+ * SQLite: nothing to do. */
 HF_NODISCARD hf_status hf_db_reconnect(hf_db *db, hf_err *err);
 
 HF_NODISCARD hf_status hf_db_begin(hf_db *db, hf_db_mode mode, hf_err *err);
 
-/* Ends the transaction. On any failure the transaction is over or rolled back, except HF_UNKNOWN: read back. */
+/* Ends the transaction. On any failure the transaction is over or rolled back, except HF_UNKNOWN:
+ * read back. */
 HF_NODISCARD hf_status hf_db_commit(hf_db *db, hf_err *err);
 
-/* Gives the transaction up; safe when there is none. Cannot fail: a broken connection has no transaction. */
+/* Gives the transaction up; safe when there is none. Cannot fail: a broken connection has no
+ * transaction. */
 void hf_db_rollback(hf_db *db);
 
 /* One savepoint deep: set, then release or roll back to it; either ends it. Each flushes.
-   After a call that failed inside a transaction only hf_db_rollback_to and hf_db_rollback help; everything else is
-   refused, and hf_db_commit rolls back and fails. */
+   After a call that failed inside a transaction only hf_db_rollback_to and hf_db_rollback help;
+   everything else is refused, and hf_db_commit rolls back and fails. */
 HF_NODISCARD hf_status hf_db_savepoint(hf_db *db, hf_err *err);
 HF_NODISCARD hf_status hf_db_release(hf_db *db, hf_err *err);
 HF_NODISCARD hf_status hf_db_rollback_to(hf_db *db, hf_err *err);
@@ -194,17 +208,19 @@ HF_NODISCARD hf_status hf_db_batch(hf_db *db, hf_stmt stmt, const hf_db_rows *ro
 /* Waits until every batch so far has answered. */
 HF_NODISCARD hf_status hf_db_flush(hf_db *db, hf_err *err);
 
-/* Reads. At most one cursor per connection is open at a time; rows stream, so that a scan needs constant memory.
-   Works inside and outside a transaction. Bytes are borrowed until the next step. Always hf_db_end (NULL allowed). */
+/* Reads. At most one cursor per connection is open at a time; rows stream, so that a scan needs
+   constant memory. Works inside and outside a transaction. Bytes are borrowed until the next step.
+   Always hf_db_end (NULL allowed). */
 HF_NODISCARD hf_status hf_db_query(hf_db *db, hf_stmt stmt, const hf_db_value *params, size_t count,
                                    hf_db_cursor **out_cursor, hf_err *err);
-/* The same for a text composed from named fragments (lists) or given by an operator (holdfast sql). */
-HF_NODISCARD hf_status hf_db_query_text(hf_db *db, const char *sql, const hf_db_value *params, size_t count,
-                                        hf_db_cursor **out_cursor, hf_err *err);
+/* The same for a text composed from named fragments (lists) or given by an operator (holdfast sql).
+ */
+HF_NODISCARD hf_status hf_db_query_text(hf_db *db, const char *sql, const hf_db_value *params,
+                                        size_t count, hf_db_cursor **out_cursor, hf_err *err);
 HF_NODISCARD hf_status hf_db_step(hf_db_cursor *cursor, bool *out_row, hf_err *err);
 bool hf_db_column_null(hf_db_cursor *cursor, size_t column);
-int64_t hf_db_column_int(hf_db_cursor *cursor, size_t column);   /* 0 for null */
-double hf_db_column_real(hf_db_cursor *cursor, size_t column);   /* 0 for null */
+int64_t hf_db_column_int(hf_db_cursor *cursor, size_t column);    /* 0 for null */
+double hf_db_column_real(hf_db_cursor *cursor, size_t column);    /* 0 for null */
 hf_slice hf_db_column_bytes(hf_db_cursor *cursor, size_t column); /* text or blob; empty for null */
 size_t hf_db_column_count(hf_db_cursor *cursor);
 const char *hf_db_column_name(hf_db_cursor *cursor, size_t column); /* borrowed until hf_db_end */
@@ -214,28 +230,40 @@ void hf_db_end(hf_db_cursor *cursor);
 HF_NODISCARD hf_status hf_db_exec(hf_db *db, hf_stmt stmt, const hf_db_value *params, size_t count,
                                   int64_t *out_rows, hf_err *err);
 
+/* The first column of the one row a statement returns, run to its end; *out_number is untouched
+ * when there is none. */
+HF_NODISCARD hf_status hf_db_number(hf_db *db, hf_stmt stmt, const hf_db_value *params,
+                                    size_t count, bool *out_found, int64_t *out_number,
+                                    hf_err *err);
+
 /* Several statements separated by semicolons: migrations only. */
 HF_NODISCARD hf_status hf_db_script(hf_db *db, const char *sql, hf_err *err);
 
-/* The database's clock in microseconds since 1970 (PostgreSQL). SQLite: HF_MISUSE, the engine's clock rules there. */
+/* The database's clock in microseconds since 1970 (PostgreSQL). SQLite: HF_MISUSE, the engine's
+ * clock rules there. */
 HF_NODISCARD hf_status hf_db_now(hf_db *db, int64_t *out_us, hf_err *err);
 
-/* The engine's own integrity check (I37): integrity_check, or constraints and indexes of the schema valid. */
+/* The engine's own integrity check (I37): integrity_check, or constraints and indexes of the schema
+ * valid. */
 HF_NODISCARD hf_status hf_db_check(hf_db *db, hf_db_finding *found, void *ctx, hf_err *err);
 
 /* Online copy into a new file (SQLite). PostgreSQL: HF_MISUSE with the advice to use pg_dump. */
-HF_NODISCARD hf_status hf_db_backup(hf_db *db, const char *path, hf_db_progress *progress, void *ctx, hf_err *err);
+HF_NODISCARD hf_status hf_db_backup(hf_db *db, const char *path, hf_db_progress *progress,
+                                    void *ctx, hf_err *err);
 
 /* SQLite: moves the WAL into the file as far as readers allow. PostgreSQL: nothing. */
 HF_NODISCARD hf_status hf_db_checkpoint(hf_db *db, hf_err *err);
 
-/* SQLite: has another connection written since the last call (data_version)? PostgreSQL: always no. */
+/* SQLite: has another connection written since the last call (data_version)? PostgreSQL: always no.
+ */
 HF_NODISCARD hf_status hf_db_foreign_write(hf_db *db, bool *out_seen, hf_err *err);
 
-/* PostgreSQL: NOTIFY on the schema's channel; LISTEN; wait for one notification (HF_TIMEOUT when none came). The
-   payload is borrowed until the next call. SQLite: HF_MISUSE, wake-ups are in process there. */
+/* PostgreSQL: NOTIFY on the schema's channel; LISTEN; wait for one notification (HF_TIMEOUT when
+   none came). The payload is borrowed until the next call. SQLite: HF_MISUSE, wake-ups are in
+   process there. */
 HF_NODISCARD hf_status hf_db_notify(hf_db *db, hf_slice payload, hf_err *err);
 HF_NODISCARD hf_status hf_db_listen(hf_db *db, hf_err *err);
-HF_NODISCARD hf_status hf_db_notified(hf_db *db, int timeout_ms, hf_slice *out_payload, hf_err *err);
+HF_NODISCARD hf_status hf_db_notified(hf_db *db, int timeout_ms, hf_slice *out_payload,
+                                      hf_err *err);
 
 #endif

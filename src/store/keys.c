@@ -19,19 +19,11 @@ struct hf_keys {
 static hf_status block_take(hf_keys *keys, hf_db *db, int64_t *out_first, hf_err *err)
 {
     const hf_db_value params[] = {hf_db_text(hf_slice_of(keys->name)), hf_db_int(keys->block)};
-    hf_db_cursor *cursor = NULL;
     bool found = false;
-    hf_status st = hf_db_query(db, HF_STMT_COUNTER_TAKE, params, 2, &cursor, err);
+    hf_status st = hf_db_number(db, HF_STMT_COUNTER_TAKE, params, 2, &found, out_first, err);
 
-    if (!st)
-        st = hf_db_step(cursor, &found, err);
     if (!st && !found)
         st = hf_err_set(err, HF_CORRUPT, "the counter %s is missing", keys->name);
-    if (!st)
-        *out_first = hf_db_column_int(cursor, 0);
-    if (!st) /* SQLite commits a statement of its own when it has run to its end */
-        st = hf_db_step(cursor, &found, err);
-    hf_db_end(cursor);
     return hf_err_because(err, st, "reserve keys");
 }
 

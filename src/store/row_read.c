@@ -91,24 +91,6 @@ done:
     return st;
 }
 
-/* One number from a statement that returns one row. */
-static hf_status int_get(hf_db *db, hf_stmt stmt, const hf_db_value *params, size_t count,
-                         bool *out_found, int64_t *out_number, hf_err *err)
-{
-    hf_db_cursor *cursor = NULL;
-    bool more = false;
-    hf_status st = hf_db_query(db, stmt, params, count, &cursor, err);
-
-    if (!st)
-        st = hf_db_step(cursor, out_found, err);
-    if (!st && *out_found) {
-        *out_number = hf_db_column_int(cursor, 0);
-        st = hf_db_step(cursor, &more, err); /* a statement of its own commits at its end */
-    }
-    hf_db_end(cursor);
-    return st;
-}
-
 hf_status hf_namespace_get(hf_db *db, hf_slice name, int64_t *out_key, hf_err *err)
 {
     const hf_db_value param = hf_db_text(name);
@@ -132,13 +114,13 @@ hf_status hf_namespace_make(hf_db *db, hf_slice name, int64_t now_us, int64_t *o
     const hf_db_value one[] = {hf_db_text(HF_SLICE("key")), hf_db_int(1)};
     hf_db_value made[] = {hf_db_int(0), hf_db_text(name), hf_db_int(now_us)};
     bool found = false;
-    hf_status st = int_get(db, HF_STMT_NAMESPACE_GET, &made[1], 1, &found, out_key, err);
+    hf_status st = hf_db_number(db, HF_STMT_NAMESPACE_GET, &made[1], 1, &found, out_key, err);
 
     if (st || found)
         return st;
-    st = int_get(db, HF_STMT_COUNTER_TAKE, one, 2, &found, &made[0].number, err);
+    st = hf_db_number(db, HF_STMT_COUNTER_TAKE, one, 2, &found, &made[0].number, err);
     if (!st)
-        st = int_get(db, HF_STMT_NAMESPACE_NEW, made, 3, &found, out_key, err);
+        st = hf_db_number(db, HF_STMT_NAMESPACE_NEW, made, 3, &found, out_key, err);
     if (!st && !found) /* another node was faster */
         st = hf_namespace_get(db, name, out_key, err);
     return hf_err_because(err, st, "make the namespace %.*s", (int)name.len, name.ptr);

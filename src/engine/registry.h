@@ -1,0 +1,44 @@
+/* registry.h: what this program can run: definitions by type and alias, activities by name, each
+   with what history records of it. Built once when the engine opens and constant afterwards; any
+   thread may read it. */
+#ifndef HF_ENGINE_REGISTRY_H
+#define HF_ENGINE_REGISTRY_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "holdfast/holdfast.h"
+#include "model/definition.h"
+#include "model/retry.h"
+#include "store/db.h"
+
+typedef struct hf_registry hf_registry;
+
+typedef struct hf_registry_workflow {
+    const hf_workflow_def *definition;
+    hf_definition_snapshot snapshot;
+    int64_t key; /* of its row in `definition`, set by hf_registry_store */
+} hf_registry_workflow;
+
+typedef struct hf_registry_activity {
+    const hf_activity_def *definition;
+    hf_retry_policy policy; /* what it brings for calls that say nothing else */
+} hf_registry_activity;
+
+/* Checks everything that the app brings (hf_app_check); the app outlives the registry. */
+HF_NODISCARD hf_status hf_registry_new(const hf_app *app, hf_registry **out_registry, hf_err *err);
+void hf_registry_free(hf_registry *registry); /* NULL is allowed */
+
+/* Makes the rows of new snapshots, on the writer's connection, and learns the keys of all. */
+HF_NODISCARD hf_status hf_registry_store(hf_registry *registry, hf_db *db, hf_err *err);
+
+/* By type or alias, by name; NULL when it is not known here. */
+const hf_registry_workflow *hf_registry_find_workflow(const hf_registry *registry, hf_slice type);
+const hf_registry_activity *hf_registry_find_activity(const hf_registry *registry, hf_slice name);
+
+/* The recorded snapshot of a run's definition, from its row; lives in the arena. HF_NOTFOUND. */
+HF_NODISCARD hf_status hf_registry_read(hf_db *db, hf_mem *mem, int64_t key,
+                                        hf_definition_snapshot *out_snapshot, hf_err *err);
+
+#endif
