@@ -43,8 +43,9 @@ typedef struct hf_decision_activity {
     int64_t start_to_close_us;
     int64_t schedule_to_close_us;
     int64_t heartbeat_us;
-    int64_t max_attempts; /* 0: no limit */
-    const int64_t *backoff_us;
+    bool max_attempts_unset; /* the definition's, else 1; max_attempts is 0 then */
+    int64_t max_attempts;    /* 0: no limit */
+    const int64_t *backoff_us; /* NULL: the definition's, else the default list */
     size_t backoff_count;
     hf_slice no_retry_on; /* "card_declined,bad_input" */
 } hf_decision_activity;
@@ -55,7 +56,7 @@ typedef struct hf_decision_child {
     hf_slice summary;
     int64_t execution_timeout_us;
     int64_t run_timeout_us;
-    int64_t max_attempts;
+    int64_t max_attempts; /* as the caller gave it. 0: not at all; -1: no limit */
     hf_parent_close_policy on_parent_close;
 } hf_decision_child;
 
@@ -74,7 +75,7 @@ typedef struct hf_decision_row {
             int64_t delay_us; /* start_timer; timeouts of waits: 0 fires at once, HF_DECISION_NO_TIMEOUT: none */
         } timer;
         struct {
-            int64_t timeout_us;
+            int64_t timeout_us;   /* the timer is set only if the turn leaves the wait open */
             hf_slice fingerprint; /* condition waits; ptr NULL: none */
         } wait;
         struct {
@@ -86,6 +87,7 @@ typedef struct hf_decision_row {
         hf_decision_failure failure;
         struct {
             hf_slice child_call; /* signal_child: text id of the call */
+            hf_slice instance;   /* send_message: whose stream */
             int64_t ordinal;     /* counts within the run: makes sending idempotent */
         } outgoing;
         struct {
