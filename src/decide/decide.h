@@ -33,7 +33,6 @@ typedef struct hf_open_message {
     int64_t command; /* row key */
     hf_ulid command_id;
     int64_t number; /* message_seq */
-    hf_slice name;
 } hf_open_message;
 
 /* The run that decides. */
@@ -150,6 +149,10 @@ void hf_decide_timer(hf_decide *decide, int64_t timer, int64_t step, hf_timer_ki
 
 /* The public id of something, formed from its key and the moment it came to be. */
 hf_ulid hf_decide_id(int64_t time_us, int64_t key, uint32_t counter);
+
+/* Somebody cancels or terminates the run: it closes with everything that is open in it. `command`
+   is the command's row key, added by the caller. */
+void hf_decide_stop(hf_decide *decide, bool terminate, int64_t command, hf_slice reason);
 
 /* The run is about to close: open activities, then open timers are cancelled on the record. */
 void hf_decide_cancel_open(hf_decide *decide);

@@ -311,3 +311,26 @@ hf_status hf_decide_fail_update(hf_decide *decide, const hf_decision_row *row, h
                                        decide->now_us, decide->now_us));
     return HF_OK;
 }
+
+void hf_decide_stop(hf_decide *decide, bool terminate, int64_t command, hf_slice reason)
+{
+    hf_ulid id = hf_decide_id(decide->now_us, command, 0);
+    hf_failure_category category =
+        terminate ? HF_FAILURE_CATEGORY_TERMINATED : HF_FAILURE_CATEGORY_CANCELLED;
+    hf_event_builder *events = hf_decide_event(
+        decide, terminate ? HF_EVENT_TERMINATE_REQUESTED : HF_EVENT_CANCEL_REQUESTED, 0);
+
+    hf_event_put_id(events, HF_KEY_WORKFLOW_COMMAND_ID, id);
+    if (reason.len)
+        hf_event_put_text(events, HF_KEY_REASON, reason);
+    hf_decide_cancel_open(decide);
+    events = hf_decide_event(
+        decide, terminate ? HF_EVENT_WORKFLOW_TERMINATED : HF_EVENT_WORKFLOW_CANCELLED, 0);
+    hf_event_put_id(events, HF_KEY_WORKFLOW_COMMAND_ID, id);
+    hf_event_put_text(events, HF_KEY_FAILURE_CATEGORY,
+                      hf_slice_of(hf_failure_category_text(category)));
+    if (reason.len)
+        hf_event_put_text(events, HF_KEY_REASON, reason);
+    hf_decide_closed(decide, terminate ? HF_RUN_STATUS_TERMINATED : HF_RUN_STATUS_CANCELLED,
+                     terminate ? HF_CLOSED_REASON_TERMINATED : HF_CLOSED_REASON_CANCELLED);
+}

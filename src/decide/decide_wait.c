@@ -84,6 +84,9 @@ hf_status hf_decide_cancel_timer(hf_decide *decide, const hf_decision_row *row, 
 
     (void)err;
     hf_event_put_time(events, HF_KEY_CANCELLED_AT, decide->now_us);
+    for (size_t i = 0; i < decide->run->open_count; i++)
+        if (decide->run->open[i].is_timer && decide->run->open[i].step == row->step)
+            timer_fields(events, decide->run->open[i].timer_kind, (hf_slice){0});
     hf_decide_row(
         decide, hf_row_timer_cancel(hf_unit_mem(decide->unit), decide->run->base->run, row->step));
     return HF_OK;

@@ -7,7 +7,7 @@
 
 #include "base/assert.h"
 
-bool hf_apply_refused(const hf_apply_item *item)
+static bool guard_failed(const hf_apply_item *item)
 {
     for (size_t i = 0; i < item->count; i++) {
         hf_op_guard guard = hf_op_infos[item->rows[i]->op].guard;
@@ -16,6 +16,11 @@ bool hf_apply_refused(const hf_apply_item *item)
             return item->flags[i] == HF_DB_SKIPPED;
     }
     return false;
+}
+
+bool hf_apply_refused(const hf_apply_item *item)
+{
+    return guard_failed(item) || (item->guard && guard_failed(item->guard));
 }
 
 /* Rows of one operation, side by side for the driver. */

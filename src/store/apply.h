@@ -18,7 +18,8 @@ typedef struct hf_apply_item {
     int64_t guard_run; /* run whose head proves that the guard held; 0 for a unit of bare rows */
     const uint8_t *guard_head; /* HF_SHA256_BYTES, after the unit */
     uint8_t *flags; /* out, per row an hf_db_flag; rows that report nothing get HF_DB_APPLIED */
-    size_t at;      /* apply's own: the next row to write */
+    const struct hf_apply_item *guard; /* whose first row guards this one too; NULL: its own does */
+    size_t at;                         /* apply's own: the next row to write */
 } hf_apply_item;
 
 /* Flags that PostgreSQL has not answered yet. */

@@ -46,11 +46,7 @@ static void sqlite_rollback(hf_db *base)
 {
     hf_sqlite *db = hf_sqlite_of(base);
 
-    if (hf_sqlite_busy(db))
-        (void)hf_sqlite_fixed_run(db, HF_SQLITE_ROLLBACK, NULL);
-    /* SQLite ends the transaction even when undoing it meets an I/O error. */
-    HF_ASSERT(!hf_sqlite_busy(db));
-    db->failed = false;
+    hf_sqlite_undo(db);
     db->reading = false;
 }
 

@@ -10,6 +10,7 @@
  */
 #define HF_PG_SQL_BEGIN_READ  "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 #define HF_PG_SQL_BEGIN_WRITE "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+#define HF_PG_SQL_BEGIN       "BEGIN" /* as the session of a writer has it: READ COMMITTED READ WRITE */
 #define HF_PG_SQL_COMMIT      "COMMIT"
 #define HF_PG_SQL_ROLLBACK    "ROLLBACK"
 #define HF_PG_SQL_SAVEPOINT   "SAVEPOINT holdfast"
@@ -29,7 +30,11 @@
     " set_config('standard_conforming_strings', 'on', false),"                                     \
     " set_config('TimeZone', 'UTC', false),"                                                       \
     " set_config('idle_in_transaction_session_timeout', $2, false),"                               \
-    " set_config('default_transaction_read_only', $3, false)"
+    " set_config('default_transaction_read_only', $3, false),"                                     \
+    " set_config('default_transaction_isolation', 'read committed', false),"                       \
+    " set_config('plan_cache_mode', CASE $3 WHEN 'off' THEN 'force_generic_plan' ELSE 'auto' END," \
+    " false),"                                                                                     \
+    " set_config('jit', CASE $3 WHEN 'off' THEN 'off' ELSE current_setting('jit') END, false)"
 
 /* The hint connection: a notification that is lost in a crash had nobody left to hear it. */
 #define HF_PG_SQL_NOTIFY_SESSION "SET synchronous_commit = off"
@@ -53,7 +58,7 @@
     " SELECT format('the unique index %s is missing', w.name)"                                     \
     " FROM unnest(ARRAY['run_open', 'history_run', 'payload_digest', 'command_run', "              \
     "'command_message',"                                                                           \
-    " 'timer_step', 'activity_step', 'link_pair']) AS w(name)"                                     \
+    " 'timer_step', 'activity_step', 'link_pair', 'task_workflow']) AS w(name)"                    \
     " WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_index x JOIN pg_catalog.pg_class r ON r.oid = "  \
     "x.indexrelid"                                                                                 \
     " JOIN pg_catalog.pg_namespace n ON n.oid = r.relnamespace"                                    \

@@ -427,6 +427,25 @@ hf_row *hf_row_timer_cancel(hf_mem *mem, int64_t run, int64_t step)
     return pair_row(mem, HF_OP_TIMER_CANCEL, run, step);
 }
 
+hf_row *hf_row_task_block(hf_mem *mem, int64_t key, int64_t run, hf_slice queue, int64_t now_us,
+                          hf_slice body)
+{
+    row_builder b = row_begin(mem, HF_OP_TASK_BLOCK);
+
+    put_int(&b, key);
+    put_int(&b, run);
+    put_int(&b, HF_TASK_STATUS_FAILED);
+    put_text(&b, queue);
+    put_int(&b, now_us);
+    put_blob(&b, body);
+    return row_end(&b);
+}
+
+hf_row *hf_row_run_block(hf_mem *mem, int64_t run, int64_t blocked)
+{
+    return pair_row(mem, HF_OP_RUN_BLOCK, run, blocked);
+}
+
 hf_row *hf_row_task_set(hf_mem *mem, const hf_task_row *row)
 {
     row_builder b = row_begin(mem, HF_OP_TASK_SET);

@@ -207,6 +207,11 @@ hf_row *hf_row_task_wake(hf_mem *mem, const hf_task_row *row);
 hf_row *hf_row_task_done(hf_mem *mem, int64_t run, int64_t messages_seen);
 /* The same as a bare row, for a turn that decided nothing. */
 hf_row *hf_row_task_drop(hf_mem *mem, int64_t run, int64_t messages_seen);
+/* Bare rows: the run's workflow task is blocked for the reason in `body`, and the run says so (0:
+ * no longer). */
+hf_row *hf_row_task_block(hf_mem *mem, int64_t key, int64_t run, hf_slice queue, int64_t now_us,
+                          hf_slice body);
+hf_row *hf_row_run_block(hf_mem *mem, int64_t run, int64_t blocked);
 hf_row *hf_row_task_set(hf_mem *mem, const hf_task_row *row);
 hf_row *hf_row_task_claim(hf_mem *mem, int64_t key, int64_t expected_epoch, hf_slice token,
                           hf_slice owner, int64_t lease_until_us);

@@ -20,16 +20,6 @@ hf_status hf_sqlite_spoil(hf_sqlite *db, int code, hf_err *err)
     return hf_sqlite_fail(db->handle, code, err);
 }
 
-hf_status hf_sqlite_ready(const hf_sqlite *db, hf_err *err)
-{
-    if (db->cursor.stmt)
-        return hf_err_set(err, HF_MISUSE, "a cursor is still open on this connection");
-    if (db->failed)
-        return hf_err_set(err, HF_MISUSE,
-                          "the transaction has failed and must be rolled back first");
-    return HF_OK;
-}
-
 hf_status hf_sqlite_fixed_run(hf_sqlite *db, hf_sqlite_fixed which, hf_err *err)
 {
     sqlite3_stmt *stmt = db->prepared[which];
@@ -38,6 +28,27 @@ hf_status hf_sqlite_fixed_run(hf_sqlite *db, hf_sqlite_fixed which, hf_err *err)
 
     (void)sqlite3_reset(stmt);
     return st;
+}
+
+void hf_sqlite_undo(hf_sqlite *db)
+{
+    if (hf_sqlite_busy(db))
+        (void)hf_sqlite_fixed_run(db, HF_SQLITE_ROLLBACK, NULL);
+    db->stuck = db->failed = hf_sqlite_busy(db);
+}
+
+hf_status hf_sqlite_ready(hf_sqlite *db, hf_err *err)
+{
+    if (db->cursor.stmt)
+        return hf_err_set(err, HF_MISUSE, "a cursor is still open on this connection");
+    if (db->stuck)
+        hf_sqlite_undo(db);
+    if (db->stuck)
+        return hf_err_set(err, HF_NOMEM, "there is no memory to end a transaction with");
+    if (db->failed)
+        return hf_err_set(err, HF_MISUSE,
+                          "the transaction has failed and must be rolled back first");
+    return HF_OK;
 }
 
 hf_status hf_sqlite_data_version(hf_sqlite *db, int64_t *out_version, hf_err *err)

@@ -37,13 +37,14 @@ typedef struct hf_sqlite {
     const hf_stmt_text *texts;
     size_t text_count;
     sqlite3_stmt **cached;                         /* by hf_stmt, prepared when first used */
-    sqlite3_stmt *prepared[HF_SQLITE_FIXED_COUNT]; /* prepared at the start: rolling back must not
-                                                      need memory */
+    sqlite3_stmt *prepared[HF_SQLITE_FIXED_COUNT]; /* prepared at the start: rolling back should
+                                                      not need memory */
     hf_sqlite_cursor cursor;
     int64_t data_version;
     bool read_only; /* the connection */
     bool reading;   /* the transaction was begun for reading */
     bool failed;    /* something failed in the transaction, which now can only be rolled back */
+    bool stuck;     /* it was rolled back, but SQLite lacked the memory to: see hf_sqlite_undo */
 } hf_sqlite;
 
 /* The connection of a db.h handle, and whether a transaction is open on it. */
@@ -53,8 +54,14 @@ bool hf_sqlite_busy(const hf_sqlite *db);
 /* Records what SQLite says and remembers that the transaction, if it survived, is spoilt. */
 hf_status hf_sqlite_spoil(hf_sqlite *db, int code, hf_err *err);
 
-/* HF_MISUSE while a cursor is open, or while a spoilt transaction waits for its end. */
-HF_NODISCARD hf_status hf_sqlite_ready(const hf_sqlite *db, hf_err *err);
+/* HF_MISUSE while a cursor is open, or while a spoilt transaction waits for its end; HF_NOMEM while
+   SQLite cannot end one that was rolled back. */
+HF_NODISCARD hf_status hf_sqlite_ready(hf_sqlite *db, hf_err *err);
+
+/* Ends the transaction, if there is one. SQLite does so even when undoing meets an I/O error, but
+   the statement is compiled anew after a change of the schema and may lack the memory for that.
+   Then the transaction stays, and hf_sqlite_ready tries again before anything else happens. */
+void hf_sqlite_undo(hf_sqlite *db);
 
 hf_status hf_sqlite_fixed_run(hf_sqlite *db, hf_sqlite_fixed which, hf_err *err);
 HF_NODISCARD hf_status hf_sqlite_data_version(hf_sqlite *db, int64_t *out_version, hf_err *err);

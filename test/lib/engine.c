@@ -3,6 +3,8 @@
 #define _GNU_SOURCE /* nftw */
 #include "lib/engine.h"
 
+#include "lib/check_store.h"
+
 #include <dirent.h>
 #include <ftw.h>
 #include <stdio.h>
@@ -23,7 +25,7 @@ struct hf_test_place {
     const hf_db_driver *driver;
 };
 
-hf_test_place_verify_fn *hf_test_place_verify;
+hf_test_place_verify_fn *hf_test_place_verify = hf_check_place;
 
 static int entry_remove(const char *path, const struct stat *found, int type, struct FTW *at)
 {

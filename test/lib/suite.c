@@ -1,4 +1,5 @@
-/* suite.c: one Check suite per program. HF_TEST_ONLY=substring runs the cases whose name contains it. */
+/* suite.c: one Check suite per program. HF_TEST_ONLY=substring runs the cases whose name contains
+ * it. */
 #include "lib/suite.h"
 
 #include <stdio.h>

@@ -7,3 +7,4 @@ UNION ALL
 SELECT a.run, a.key, a.attempt
 FROM activity a LEFT JOIN attempt t ON t.activity = a.key AND t.number = a.attempt AND t.status = ?3
 WHERE a.run BETWEEN ?1 AND ?2 AND a.status = ?4 AND t.activity IS NULL
+    AND EXISTS (SELECT 1 FROM attempt o WHERE o.activity = a.key)

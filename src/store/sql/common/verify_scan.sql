@@ -20,10 +20,11 @@ FROM link l LEFT JOIN run c ON c.key = l.child_run LEFT JOIN instance i ON i.key
     LEFT JOIN run n ON n.key = i.current_run
 WHERE l.parent_run BETWEEN ?1 AND ?2
 UNION ALL
--- part 3, an activity: key, step, status, attempt, closed_us
-SELECT run, -1000000007, 3, key, step, status, attempt, closed_us, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-    NULL, NULL, NULL, NULL
-FROM activity WHERE run BETWEEN ?1 AND ?2
+-- part 3, an activity: key, step, status, attempt, how many attempts have rows
+SELECT a.run, -1000000007, 3, a.key, a.step, a.status, a.attempt,
+    (SELECT count(*) FROM attempt t WHERE t.activity = a.key), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+    NULL, NULL, NULL
+FROM activity a WHERE a.run BETWEEN ?1 AND ?2
 UNION ALL
 -- part 4, a timer: key, step, kind, status, due_us, closed_us
 SELECT run, -1000000006, 4, key, step, kind, status, due_us, closed_us, NULL, NULL, NULL, NULL, NULL, NULL, NULL,

@@ -1,0 +1,2 @@
+-- ?1 run -> definition key, queue
+SELECT definition, queue FROM run WHERE key = ?1
