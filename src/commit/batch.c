@@ -79,6 +79,7 @@ static void unit_end(hf_unit *unit, hf_status status, const hf_err *err)
 static void unit_again(hf_batch *batch, hf_unit *unit)
 {
     unit->next = NULL;
+    unit->waits = true;
     if (batch->again_last)
         batch->again_last->next = unit;
     else
@@ -161,6 +162,7 @@ static void items_join(hf_batch *batch)
         HF_ASSERT(last && last->leader == unit->leader);
         batch->items[i].guard_head = last->item.guard_head;
         if (unit->followed) { /* the fence itself is left to the last */
+            batch->items[i].guard = &last->item;
             batch->items[i].rows++;
             batch->items[i].flags++;
             batch->items[i].count--;
@@ -292,7 +294,6 @@ static hf_status batch_resolve(hf_batch *batch, hf_err *err)
 {
     hf_status st = HF_OK;
 
-    batch->stats.unknown++;
     for (size_t i = 0; !st && i < batch->count; i++) {
         bool found = false;
 
@@ -305,13 +306,30 @@ static hf_status batch_resolve(hf_batch *batch, hf_err *err)
     return st;
 }
 
+/* The answer to COMMIT was lost. Until every unit has been looked for none may be written again:
+   one that is in would be taken for a fact that arrived meanwhile, and be added a second time. */
+static hf_status batch_find_out(hf_batch *batch, hf_err *err)
+{
+    hf_status st;
+
+    batch->stats.unknown++;
+    do {
+        st = database_reach(batch, err);
+        if (!st)
+            st = batch_resolve(batch, err);
+    } while (st == HF_UNREACHABLE);
+    if (status_passes(st)) /* nobody may be told to try again what may be in already */
+        st = hf_err_because(err, HF_UNKNOWN, "the fate of units stays unknown");
+    return st;
+}
+
 /* Reads the types of events that the run got since the unit was drafted, and asks the unit about
  * each. */
 static hf_status run_moved_over(hf_batch *batch, const hf_unit *unit, const hf_run_base *now,
                                 bool *out_allowed, hf_err *err)
 {
     int64_t from = unit->known_seq + 1;
-    const hf_db_value params[] = {hf_db_int(now->run), hf_db_int(from)};
+    const hf_db_value params[] = {hf_db_int(now->run), hf_db_int(from), hf_db_int(INT64_MAX)};
     hf_db_cursor *cursor = NULL;
     bool row = true;
     hf_status st;
@@ -319,7 +337,7 @@ static hf_status run_moved_over(hf_batch *batch, const hf_unit *unit, const hf_r
     *out_allowed = true;
     if (unit->rebase == HF_REBASE_WHILE_OPEN)
         return HF_OK;
-    st = hf_db_query(batch->db, HF_STMT_HISTORY_READ, params, 2, &cursor, err);
+    st = hf_db_query(batch->db, HF_STMT_HISTORY_READ, params, 3, &cursor, err);
     while (!st && *out_allowed) {
         hf_event *events = NULL;
         size_t count = 0;
@@ -466,6 +484,17 @@ static hf_status unit_alone(hf_batch *batch, hf_unit *unit, hf_err *err)
     return st;
 }
 
+/* Whether the unit that this one was based on is in. The fence alone would not tell: it knows how
+   far a run is, not by which events. */
+static bool unit_stands(const hf_unit *unit)
+{
+    const hf_unit *before = unit->follows;
+
+    if (!before)
+        return true;
+    return before->settled ? before->status == HF_OK : !hf_apply_refused(&before->item);
+}
+
 static hf_status batch_alone(hf_batch *batch, hf_err *err)
 {
     hf_status st;
@@ -479,9 +508,16 @@ static hf_status batch_alone(hf_batch *batch, hf_err *err)
     }
     hf_mem_reset(batch->mem);
     st = hf_db_begin(batch->db, HF_DB_WRITE, err);
-    for (size_t i = 0; !st && i < batch->count; i++)
-        if (!batch->units[i]->settled)
-            st = unit_alone(batch, batch->units[i], err);
+    for (size_t i = 0; !st && i < batch->count; i++) {
+        hf_unit *unit = batch->units[i];
+
+        if (unit->settled)
+            continue;
+        if (unit_stands(unit))
+            st = unit_alone(batch, unit, err);
+        else /* as if its fence had not held: it is based anew, or ends */
+            memset(unit->item.flags, HF_DB_SKIPPED, unit->item.count);
+    }
     if (!st)
         st = hf_db_commit(batch->db, err);
     else
@@ -507,11 +543,7 @@ static hf_status batch_commit(hf_batch *batch, hf_err *err)
         } else if (st == HF_UNREACHABLE || st == HF_UNKNOWN) {
             bool unknown = st == HF_UNKNOWN;
 
-            st = database_reach(batch, err);
-            if (!st && unknown)
-                st = batch_resolve(batch, err);
-            if (st == HF_UNREACHABLE)
-                continue;
+            st = unknown ? batch_find_out(batch, err) : database_reach(batch, err);
             if (st)
                 return st;
             if (unknown)
@@ -534,10 +566,12 @@ static void batch_requeue(hf_batch *batch)
             unit_again(batch, batch->units[i]);
 }
 
+/* Those that were promised another round keep it; when there is none, hf_batch_abandon ends them.
+ */
 static void batch_fail(hf_batch *batch, hf_status st, const hf_err *err)
 {
     for (size_t i = 0; i < batch->count; i++)
-        if (!batch->units[i]->settled)
+        if (!batch->units[i]->settled && !batch->units[i]->waits)
             unit_end(batch->units[i], st, err);
 }
 
@@ -568,7 +602,6 @@ static hf_status batch_fill(hf_batch *batch, hf_unit *units, hf_unit **out_rest,
     hf_unit *waiting = units;
     hf_status st = HF_OK;
 
-    batch->count = 0;
     hf_map_int_clear(batch->runs);
     if (batch->again) {
         batch->again_last->next = units;
@@ -580,6 +613,7 @@ static hf_status batch_fill(hf_batch *batch, hf_unit *units, hf_unit **out_rest,
 
         waiting = unit->next;
         unit->next = NULL;
+        unit->waits = false;
         st = unit_place(batch, unit, err);
     }
     *out_rest = waiting;
@@ -602,16 +636,18 @@ static hf_status log_bound(hf_batch *batch, hf_err *err)
     return status_passes(st) ? HF_OK : st;
 }
 
-/* A failure here shows again when a block is empty; nothing is lost by going on. */
-static void keys_refill(hf_batch *batch)
+/* Fetches the next blocks before they are needed. When the store is not to be had just now nothing
+   is lost by going on: it shows again when a block is empty. A failed sync must not pass unnoticed.
+ */
+static hf_status keys_refill(hf_batch *batch, hf_err *err)
 {
     hf_status st = HF_OK;
 
     if (hf_keys_low(batch->keys))
-        st = hf_keys_fill(batch->keys, batch->db, NULL);
+        st = hf_keys_fill(batch->keys, batch->db, err);
     if (!st && hf_keys_low(batch->positions))
-        st = hf_keys_fill(batch->positions, batch->db, NULL);
-    (void)st;
+        st = hf_keys_fill(batch->positions, batch->db, err);
+    return status_passes(st) || st == HF_UNREACHABLE || st == HF_UNKNOWN ? HF_OK : st;
 }
 
 hf_status hf_batch_rest(hf_batch *batch, hf_err *err)
@@ -657,8 +693,11 @@ hf_unit *hf_batch_run(hf_batch *batch, hf_unit *units, hf_unit **out_rest, hf_st
     hf_status st;
 
     *out_fatal = HF_OK;
-    keys_refill(batch);
-    st = batch_fill(batch, units, out_rest, err);
+    *out_rest = units;
+    batch->count = 0;
+    st = keys_refill(batch, err);
+    if (!st)
+        st = batch_fill(batch, units, out_rest, err);
     if (!st && batch->count) {
         items_join(batch);
         st = batch_commit(batch, err);

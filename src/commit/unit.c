@@ -46,6 +46,17 @@ void hf_unit_free(hf_unit *unit)
         hf_mem_free(unit->mem); /* the unit itself lives in its arena */
 }
 
+void hf_unit_on_done(hf_unit *unit, hf_unit_done *done, void *ctx)
+{
+    unit->done = done;
+    unit->done_ctx = ctx;
+}
+
+void hf_unit_fix(hf_unit *unit)
+{
+    unit->rebase = HF_REBASE_NEVER;
+}
+
 hf_mem *hf_unit_mem(hf_unit *unit)
 {
     return unit->mem;

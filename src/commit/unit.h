@@ -58,6 +58,12 @@ typedef void hf_unit_done(hf_unit *unit, void *ctx);
 HF_NODISCARD hf_unit *hf_unit_new(hf_unit_done *done, void *ctx);
 void hf_unit_free(hf_unit *unit); /* NULL is allowed */
 
+/* Sets who is told; for units whose listener lives in their own arena. Before it is submitted. */
+void hf_unit_on_done(hf_unit *unit, hf_unit_done *done, void *ctx);
+
+/* Forbids basing the unit anew, whatever hf_unit_append said. */
+void hf_unit_fix(hf_unit *unit);
+
 /* The unit's arena: what is put into rows and events may live here. */
 hf_mem *hf_unit_mem(hf_unit *unit);
 

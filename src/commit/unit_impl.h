@@ -48,6 +48,7 @@ struct hf_unit {
     bool followed; /* another unit moves the run further in the same batch: that one writes the
                       fence */
     bool settled;  /* status is final */
+    bool waits;    /* in the list of those that get another round */
     hf_status status;
     hf_err err;
 };

@@ -1,7 +1,14 @@
 /* writer.c: the queue and the thread in front of batch.c.
    The rule it keeps: `done` is called after the unit's fate is durable, in the order of the batch,
-   and never under the queue's lock. The queue is bounded; whoever submits waits or is told so. */
+   and never under the queue's lock. The queue is bounded; whoever submits waits or is told so.
+
+   Callers in a loop would fall into two groups that commit in turn, each with half of the units and
+   a sync of its own, because the writer finds the other group staged whenever it comes back. So it
+   lets those it has just answered come back first, as long as they do come: see queue_gather. */
 #include "commit/writer.h"
+
+#include <sched.h>
+#include <stdatomic.h>
 
 #include "base/alloc.h"
 #include "base/assert.h"
@@ -12,12 +19,19 @@
 enum {
     QUEUE_MAX = 8192,
     BATCH_MAX = 1024,
+    QUIET_US =
+        15, /* nobody came for this long: those who were answered have something else to do */
     REST_AFTER_US =
         1000000 /* without work for this long: write the log back, then sleep until there is work */
 };
 
 struct hf_writer {
     hf_batch batch; /* the thread's */
+    size_t
+        expected; /* the thread's: units that would be staged if all who were answered came back */
+    int64_t took_us; /* the thread's: how long the last batch took */
+    void (*answered)(void *ctx);
+    void *answered_ctx;
     hf_thread thread;
     bool manual;
     /* under the lock */
@@ -26,7 +40,7 @@ struct hf_writer {
     hf_cond room; /* the queue has room again, or the writer stopped */
     hf_unit *first;
     hf_unit **tail;
-    size_t queued;
+    atomic_size_t queued; /* changed under the lock, looked at without it by queue_gather */
     size_t queue_max;
     size_t waiting; /* submitters that wait for room */
     bool closing;   /* finish what is there, then end */
@@ -58,8 +72,10 @@ static void writer_pause(void *ctx, int64_t us)
     hf_mutex_unlock(&writer->lock);
 }
 
-static void units_done(hf_unit *units)
+static void units_done(const hf_writer *writer, hf_unit *units)
 {
+    if (!units)
+        return;
     while (units) {
         hf_unit *unit = units;
 
@@ -67,6 +83,8 @@ static void units_done(hf_unit *units)
         unit->next = NULL;
         unit->done(unit, unit->done_ctx);
     }
+    if (writer->answered)
+        writer->answered(writer->answered_ctx);
 }
 
 /* Everything staged is taken at once; batch.c returns what does not fit. */
@@ -96,13 +114,13 @@ static void queue_return(hf_writer *writer, hf_unit *rest)
     writer->first = rest;
 }
 
-static void units_stop(hf_unit *units, const hf_err *why)
+static void units_stop(const hf_writer *writer, hf_unit *units, const hf_err *why)
 {
     for (hf_unit *unit = units; unit; unit = unit->next) {
         unit->status = HF_STOPPED;
         unit->err = *why;
     }
-    units_done(units);
+    units_done(writer, units);
 }
 
 /* The writer is at its end: everyone is told why, nobody waits for ever. Known before the first of
@@ -120,9 +138,9 @@ static void writer_fail(hf_writer *writer, hf_status fatal, const hf_err *err, h
     units = queue_take(writer);
     hf_cond_broadcast(&writer->room);
     hf_mutex_unlock(&writer->lock);
-    units_done(finished);
-    units_done(hf_batch_abandon(&writer->batch, &why));
-    units_stop(units, &why);
+    units_done(writer, finished);
+    units_done(writer, hf_batch_abandon(&writer->batch, &why));
+    units_stop(writer, units, &why);
 }
 
 size_t hf_writer_step(hf_writer *writer)
@@ -132,15 +150,19 @@ size_t hf_writer_step(hf_writer *writer)
     hf_unit *rest = NULL;
     hf_status fatal = HF_OK;
     hf_err err = {0};
+    int64_t started_us;
 
     hf_mutex_lock(&writer->lock);
     units = queue_take(writer);
     hf_mutex_unlock(&writer->lock);
     if (!units && !hf_batch_waiting(&writer->batch))
         return 0;
+    started_us = hf_clock_mono_us(hf_clock_system());
     finished = hf_batch_run(&writer->batch, units, &rest, &fatal, &err);
+    writer->took_us = hf_clock_mono_us(hf_clock_system()) - started_us;
     hf_mutex_lock(&writer->lock);
     queue_return(writer, rest);
+    writer->expected = writer->queued + writer->batch.count;
     writer->stats = writer->batch.stats;
     if (writer->waiting && writer->queued < writer->queue_max)
         hf_cond_broadcast(&writer->room);
@@ -148,7 +170,7 @@ size_t hf_writer_step(hf_writer *writer)
     if (fatal)
         writer_fail(writer, fatal, &err, finished);
     else
-        units_done(finished);
+        units_done(writer, finished);
     return writer->batch.count;
 }
 
@@ -181,12 +203,36 @@ static bool work_wait(hf_writer *writer)
     return go_on;
 }
 
+/* Gives way while callers that were just answered come back one after the other. It ends when all
+   of them are there, when none came for a moment, or when it has lasted half as long as a batch: a
+   lone caller is never waited for, and no unit waits for a time that somebody set. */
+static void queue_gather(hf_writer *writer)
+{
+    size_t most = writer->expected < writer->batch.room ? writer->expected : writer->batch.room;
+    int64_t now_us = hf_clock_mono_us(hf_clock_system());
+    int64_t until_us = now_us + writer->took_us / 2;
+    int64_t quiet_us = now_us + QUIET_US;
+    size_t queued = atomic_load(&writer->queued);
+
+    while (queued < most && now_us < until_us && now_us < quiet_us) {
+        size_t before = queued;
+
+        (void)sched_yield();
+        now_us = hf_clock_mono_us(hf_clock_system());
+        queued = atomic_load(&writer->queued);
+        if (queued != before)
+            quiet_us = now_us + QUIET_US;
+    }
+}
+
 static void writer_run(void *ctx)
 {
     hf_writer *writer = ctx;
 
-    while (hf_batch_waiting(&writer->batch) || work_wait(writer))
+    while (hf_batch_waiting(&writer->batch) || work_wait(writer)) {
+        queue_gather(writer);
         (void)hf_writer_step(writer);
+    }
 }
 
 hf_status hf_writer_open(hf_store *store, const hf_writer_options *options, hf_writer **out_writer,
@@ -201,6 +247,8 @@ hf_status hf_writer_open(hf_store *store, const hf_writer_options *options, hf_w
     HF_ASSERT(hf_store_writer(store));
     writer->queue_max = options && options->queue_max ? options->queue_max : QUEUE_MAX;
     writer->manual = options && options->manual;
+    writer->answered = options ? options->answered : NULL;
+    writer->answered_ctx = options ? options->answered_ctx : NULL;
     writer->tail = &writer->first;
     st = hf_batch_init(&writer->batch, store, batch_max, err);
     writer->batch.stopped = writer_stopped;
@@ -252,6 +300,20 @@ void hf_writer_close(hf_writer *writer)
     hf_mutex_fini(&writer->lock);
     hf_batch_fini(&writer->batch);
     hf_alloc_free(writer);
+}
+
+void hf_writer_discard(hf_writer *writer)
+{
+    hf_unit *units;
+    hf_err why;
+
+    HF_ASSERT(writer->manual);
+    (void)hf_err_set(&why, HF_STOPPED, "discarded");
+    hf_mutex_lock(&writer->lock);
+    units = queue_take(writer);
+    hf_mutex_unlock(&writer->lock);
+    units_done(writer, hf_batch_abandon(&writer->batch, &why));
+    units_stop(writer, units, &why);
 }
 
 /* Under the lock: may a unit come in now? */

@@ -25,6 +25,10 @@ typedef struct hf_writer_options {
     size_t queue_max; /* units staged and not yet taken; 0: 8192 */
     size_t batch_max; /* units in one transaction; 0: 1024 */
     bool manual;      /* no thread: the owner calls hf_writer_step */
+    /* Called after the `done` functions of a batch, on the same thread: the place to wake whoever
+       waits for results, once and not once per unit. Must not block. May be NULL. */
+    void (*answered)(void *ctx);
+    void *answered_ctx;
 } hf_writer_options;
 
 typedef struct hf_writer_stats {
@@ -59,6 +63,9 @@ HF_NODISCARD hf_status hf_writer_offer(hf_writer *writer, hf_unit *unit, hf_err 
 /* Submits and waits. The unit must have been made with hf_unit_new(NULL, NULL) and stays the
    caller's. Returns its outcome. Not with a manual writer. */
 HF_NODISCARD hf_status hf_writer_commit(hf_writer *writer, hf_unit *unit, hf_err *err);
+
+/* A manual writer: everything staged ends with HF_STOPPED, as if the process had died before it. */
+void hf_writer_discard(hf_writer *writer);
 
 /* A manual writer: takes one batch, if there is any, and finishes it. Returns how many units were
  * taken. */

@@ -214,6 +214,25 @@ hf_status hf_decide_continue(hf_decide *decide, const hf_decision_row *row, hf_e
     return st;
 }
 
+/* Whether this very unit has closed the work already. */
+static bool work_is_over(hf_decide *decide, const hf_open_work *work)
+{
+    const hf_event_builder *events = hf_unit_events(decide->unit, 0);
+
+    for (size_t i = 0; i < events->count; i++) {
+        hf_event_type type = events->events[i].type;
+        bool closes = work->is_timer
+                          ? type == HF_EVENT_TIMER_FIRED || type == HF_EVENT_TIMER_CANCELLED
+                          : type == HF_EVENT_ACTIVITY_COMPLETED ||
+                                type == HF_EVENT_ACTIVITY_FAILED ||
+                                type == HF_EVENT_ACTIVITY_TIMED_OUT;
+
+        if (closes && events->events[i].step == work->step)
+            return true;
+    }
+    return false;
+}
+
 void hf_decide_cancel_open(hf_decide *decide)
 {
     for (int timers = 0; timers < 2; timers++) { /* all activities first, then all timers */
@@ -221,7 +240,7 @@ void hf_decide_cancel_open(hf_decide *decide)
             const hf_open_work *work = &decide->run->open[i];
             hf_event_builder *events;
 
-            if (work->is_timer != (timers == 1))
+            if (work->is_timer != (timers == 1) || work_is_over(decide, work))
                 continue;
             events = hf_decide_event(
                 decide, timers ? HF_EVENT_TIMER_CANCELLED : HF_EVENT_ACTIVITY_CANCELLED,

@@ -1,17 +1,10 @@
-/* registry.c: see registry.h. A snapshot row is one canonical JSON object; its format is written
-   and read here only.
-   {"params": entries, "queries": {"contracts": [...], "names": [...]}, "signals": {...}, "updates":
-   {...}} */
+/* registry.c: see registry.h. */
 #include "engine/registry.h"
-
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/assert.h"
-#include "base/buf.h"
-#include "base/json.h"
 #include "base/map.h"
-#include "base/value.h"
+#include "store/snapshot.h"
 
 enum { TYPES_MAX = 16 };
 
@@ -124,50 +117,6 @@ const hf_registry_activity *hf_registry_find_activity(const hf_registry *registr
     return hf_map_get(registry->activities, name);
 }
 
-static void targets_write(hf_buf *body, const char *name, hf_definition_targets targets)
-{
-    hf_buf_add_format(body, ",\"%s\":{\"contracts\":", name);
-    hf_buf_add_slice(body, targets.contracts);
-    hf_buf_add_text(body, ",\"names\":");
-    hf_buf_add_slice(body, targets.names);
-    hf_buf_add_text(body, "}");
-}
-
-static hf_status row_make(hf_db *db, hf_registry_workflow *workflow, hf_err *err)
-{
-    const hf_definition_snapshot *snapshot = &workflow->snapshot;
-    const hf_db_value one[] = {hf_db_text(HF_SLICE("key")), hf_db_int(1)};
-    hf_db_value row[4];
-    hf_db_value fingerprint = hf_db_text(hf_slice_of(snapshot->fingerprint));
-    hf_buf body = {0};
-    bool found = false;
-    hf_status st =
-        hf_db_number(db, HF_STMT_DEFINITION_GET, &fingerprint, 1, &found, &workflow->key, err);
-
-    if (st || found)
-        return st;
-    hf_buf_add_text(&body, "{\"params\":");
-    hf_buf_add_slice(&body, snapshot->params);
-    targets_write(&body, "queries", snapshot->queries);
-    targets_write(&body, "signals", snapshot->signals);
-    targets_write(&body, "updates", snapshot->updates);
-    hf_buf_add_text(&body, "}");
-    if (!hf_buf_ok(&body))
-        st = hf_err_nomem(err, "a definition");
-    row[0] = hf_db_int(0);
-    if (!st)
-        st = hf_db_number(db, HF_STMT_COUNTER_TAKE, one, 2, &found, &row[0].number, err);
-    row[1] = fingerprint;
-    row[2] = hf_db_text(hf_slice_of(workflow->definition->type));
-    row[3] = hf_db_blob(hf_buf_slice(&body));
-    if (!st)
-        st = hf_db_number(db, HF_STMT_DEFINITION_NEW, row, 4, &found, &workflow->key, err);
-    if (!st && !found) /* another node was faster */
-        st = hf_db_number(db, HF_STMT_DEFINITION_GET, &fingerprint, 1, &found, &workflow->key, err);
-    hf_buf_fini(&body);
-    return hf_err_because(err, st, "record the definition of %s", workflow->definition->type);
-}
-
 hf_status hf_registry_store(hf_registry *registry, hf_db *db, hf_err *err)
 {
     hf_status st = HF_OK;
@@ -177,63 +126,8 @@ hf_status hf_registry_store(hf_registry *registry, hf_db *db, hf_err *err)
 
     while (!st && hf_map_next(registry->workflows, &at, &type, &workflow))
         if (((hf_registry_workflow *)workflow)->key == INT64_MIN)
-            st = row_make(db, workflow, err);
-    return st;
-}
-
-static hf_status slice_write(hf_mem *mem, hf_value value, hf_slice *out_json, hf_err *err)
-{
-    hf_buf text = {0};
-
-    hf_json_write_canonical(&text, value ? value : hf_value_null());
-    *out_json = (hf_slice){0};
-    if (hf_buf_ok(&text))
-        *out_json = hf_slice_from(hf_mem_text(mem, hf_buf_slice(&text)), text.len);
-    hf_buf_fini(&text);
-    return out_json->ptr ? HF_OK : hf_err_nomem(err, "a definition");
-}
-
-static hf_status targets_read(hf_mem *mem, hf_value body, const char *name,
-                              hf_definition_targets *out, hf_err *err)
-{
-    hf_value targets = hf_get(body, name);
-    hf_status st = slice_write(mem, hf_get(targets, "names"), &out->names, err);
-
-    return st ? st : slice_write(mem, hf_get(targets, "contracts"), &out->contracts, err);
-}
-
-hf_status hf_registry_read(hf_db *db, hf_mem *mem, int64_t key,
-                           hf_definition_snapshot *out_snapshot, hf_err *err)
-{
-    const hf_db_value param = hf_db_int(key);
-    hf_db_cursor *cursor = NULL;
-    hf_value body = NULL;
-    bool found = false;
-    hf_slice fingerprint;
-    hf_status st = hf_db_query(db, HF_STMT_DEFINITION_READ, &param, 1, &cursor, err);
-
-    if (!st)
-        st = hf_db_step(cursor, &found, err);
-    if (!st && !found)
-        st = hf_err_set(err, HF_NOTFOUND, "there is no definition with key %lld", (long long)key);
-    if (!st)
-        st = hf_json_read(mem, hf_db_column_bytes(cursor, 2), NULL, &body, err);
-    if (!st) {
-        fingerprint = hf_db_column_bytes(cursor, 0);
-        if (fingerprint.len >= sizeof(out_snapshot->fingerprint))
-            st = hf_err_set(err, HF_CORRUPT, "the fingerprint of a definition is too long");
-        else
-            memcpy(out_snapshot->fingerprint, fingerprint.ptr, fingerprint.len);
-        out_snapshot->fingerprint[st ? 0 : fingerprint.len] = '\0';
-    }
-    hf_db_end(cursor);
-    if (!st)
-        st = slice_write(mem, hf_get(body, "params"), &out_snapshot->params, err);
-    if (!st)
-        st = targets_read(mem, body, "signals", &out_snapshot->signals, err);
-    if (!st)
-        st = targets_read(mem, body, "updates", &out_snapshot->updates, err);
-    if (!st)
-        st = targets_read(mem, body, "queries", &out_snapshot->queries, err);
+            st = hf_snapshot_make(db, ((hf_registry_workflow *)workflow)->definition->type,
+                                  &((hf_registry_workflow *)workflow)->snapshot,
+                                  &((hf_registry_workflow *)workflow)->key, err);
     return st;
 }

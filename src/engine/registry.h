@@ -37,8 +37,4 @@ HF_NODISCARD hf_status hf_registry_store(hf_registry *registry, hf_db *db, hf_er
 const hf_registry_workflow *hf_registry_find_workflow(const hf_registry *registry, hf_slice type);
 const hf_registry_activity *hf_registry_find_activity(const hf_registry *registry, hf_slice name);
 
-/* The recorded snapshot of a run's definition, from its row; lives in the arena. HF_NOTFOUND. */
-HF_NODISCARD hf_status hf_registry_read(hf_db *db, hf_mem *mem, int64_t key,
-                                        hf_definition_snapshot *out_snapshot, hf_err *err);
-
 #endif

@@ -33,6 +33,7 @@ typedef struct hf_decision_failure {
     hf_slice message;
     hf_decision_payload details;
     bool retryable;
+    int64_t seq; /* fail_update: history sequence of the UpdateAccepted */
 } hf_decision_failure;
 
 typedef struct hf_decision_activity {

@@ -142,8 +142,8 @@ static void run_insert(hf_db *db, int key, const char *head)
     (void)snprintf(sql, sizeof(sql),
                    "INSERT INTO run (key, instance, number, status, last_seq, head, last_us, "
                    "history_bytes, command_seq,"
-                   " message_seq, message_cursor, created_us) VALUES (%d, %d, 1, 0, 0, '%s', 0, 0, "
-                   "0, 0, 0, 0)",
+                   " message_seq, message_cursor, created_us, queue) VALUES (%d, %d, 1, 0, 0, '%s', 0, 0, "
+                   "0, 0, 0, 0, 'default')",
                    key, key, head);
     ok(hf_db_script(db, sql, &err), &err);
 }

@@ -1,0 +1,529 @@
+/* core.c: messages in, runs made ready, deadlines watched. What a run does with its turn is in
+ * turn.c. */
+#include "engine/core.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "engine/core_impl.h"
+
+enum { SCAN_ROWS = 1000, ALARMS_MAX = 100000 };
+
+int64_t core_now(const hf_core *core)
+{
+    return hf_clock_wall_us(core->o.clock);
+}
+
+void core_fail(hf_core *core, hf_status st, const hf_err *err)
+{
+    if (core->failure.status)
+        return;
+    core->failure = *err;
+    core->failure.status = st;
+}
+
+void core_ready(hf_core *core, live_run *run)
+{
+    if (run->ready)
+        return;
+    run->ready = true;
+    run->next_ready = NULL;
+    *core->ready_tail = run;
+    core->ready_tail = &run->next_ready;
+}
+
+void core_remove(hf_core *core, live_run *run)
+{
+    (void)hf_map_int_remove(core->runs, (uint64_t)run->key);
+    run->gone = true;
+    if (!run->ready)
+        live_free(core, run);
+}
+
+live_run *core_live(hf_core *core, int64_t key)
+{
+    live_run *run = hf_map_int_get(core->runs, (uint64_t)key);
+    hf_err err;
+
+    if (run) {
+        hf_list_remove(&run->place);
+        hf_list_add_last(&core->lru, &run->place);
+        return run;
+    }
+    run = live_new(key);
+    if (!run || hf_map_int_put(core->runs, (uint64_t)key, run, NULL, &err)) {
+        if (run)
+            live_free(core, run);
+        core_fail(core, hf_err_nomem(&err, "a live run"), &err);
+        return NULL;
+    }
+    hf_list_add_last(&core->lru, &run->place);
+    return run;
+}
+
+bool core_alarm_set(hf_core *core, const core_alarm *alarm, int64_t due_us)
+{
+    core_alarm *copy = hf_alloc(sizeof(*copy));
+    hf_err err;
+    hf_status st = HF_OK;
+
+    if (!copy)
+        st = hf_err_nomem(&err, "a deadline");
+    if (!st && alarm->kind == CORE_ALARM_TIMER &&
+        hf_map_int_get(core->timers, (uint64_t)alarm->key)) {
+        hf_alloc_free(copy); /* it is armed already */
+        return true;
+    }
+    if (!st) {
+        *copy = *alarm;
+        copy->deadline = (hf_deadline){.due_us = due_us, .key = (uint64_t)alarm->key, .ref = copy};
+        st = hf_deadlines_push(core->alarms, &copy->deadline, &err);
+    }
+    if (!st && alarm->kind == CORE_ALARM_TIMER)
+        st = hf_map_int_put(core->timers, (uint64_t)alarm->key, copy, NULL, &err);
+    if (st)
+        core_fail(core, st, &err);
+    return st == HF_OK;
+}
+
+void core_post(hf_core *core, core_message *message)
+{
+    hf_mutex_lock(&core->lock);
+    message->next = NULL;
+    *core->inbox_tail = message;
+    core->inbox_tail = &message->next;
+    hf_mutex_unlock(&core->lock);
+    if (core->o.wake)
+        core->o.wake(core->o.ctx);
+}
+
+static void job_done(void *ctx, hf_job *job)
+{
+    hf_core *core = ctx;
+    core_message *message = hf_mem_alloc(job->mem, sizeof(*message));
+
+    if (!message)
+        return; /* the attempt counts as lost: its deadline or the next start finds it */
+    message->kind = CORE_MESSAGE_JOB;
+    message->job = job;
+    core_post(core, message);
+}
+
+void hf_core_notify(hf_core *core, int64_t run)
+{
+    core_message *message = hf_alloc(sizeof(*message));
+
+    if (!message)
+        return; /* a hint only: the task row is the truth */
+    message->kind = CORE_MESSAGE_RUN;
+    message->run = run;
+    core_post(core, message);
+}
+
+hf_status hf_core_open(const hf_core_options *options, hf_core **out_core, hf_err *err)
+{
+    hf_core *core = hf_alloc(sizeof(*core));
+    hf_status st;
+
+    if (!core)
+        return hf_err_nomem(err, "the core");
+    core->o = *options;
+    core->ready_tail = &core->ready;
+    core->inbox_tail = &core->inbox;
+    hf_list_init(&core->lru);
+    hf_list_init(&core->hungry);
+    st = hf_mutex_init(&core->lock, err);
+    if (st) {
+        hf_alloc_free(core);
+        return st;
+    }
+    core->runs = hf_map_int_new((hf_map_seed){0});
+    core->jobs = hf_map_int_new((hf_map_seed){0});
+    core->timers = hf_map_int_new((hf_map_seed){0});
+    core->alarms = hf_deadlines_new();
+    if (!core->runs || !core->jobs || !core->timers || !core->alarms)
+        st = hf_err_nomem(err, "the core");
+    if (!st)
+        st = hf_stager_init(&core->stager, err);
+    if (!st)
+        st = hf_pool_open(options->activity_threads, options->activity_places, job_done, core,
+                          &core->pool, err);
+    if (!st && options->single) {
+        core->db = hf_store_writer(options->store);
+    } else if (!st) {
+        st = hf_store_connect(options->store, HF_DB_READ, &core->db, err);
+        core->own_db = !st;
+    }
+    if (st)
+        hf_core_close(core);
+    else
+        *out_core = core;
+    return st;
+}
+
+static void messages_free(core_message *message)
+{
+    while (message) {
+        core_message *next = message->next;
+
+        if (message->kind == CORE_MESSAGE_JOB)
+            hf_job_free(message->job);
+        else if (message->kind == CORE_MESSAGE_UNIT)
+            hf_unit_free(message->unit);
+        else if (message->kind == CORE_MESSAGE_ASK) {
+            message->ask->status =
+                hf_err_set(&message->ask->err, HF_STOPPED, "the engine is closing");
+            message->ask->done(message->ask);
+            hf_alloc_free(message);
+        } else
+            hf_alloc_free(message);
+        message = next;
+    }
+}
+
+void hf_core_leave(hf_core *core)
+{
+    size_t at = 0;
+    uint64_t key;
+    void *run;
+
+    while (hf_map_int_next(core->runs, &at, &key, &run))
+        live_forget(core, run);
+}
+
+void hf_core_close(hf_core *core)
+{
+    size_t at = 0;
+    uint64_t key;
+    void *run;
+    live_run *waiting;
+    hf_deadline *deadline;
+
+    if (!core)
+        return;
+    hf_pool_close(core->pool);
+    messages_free(core->inbox);
+    while ((waiting = core->ready)) {
+        core->ready = waiting->next_ready;
+        if (waiting->gone)
+            live_free(core, waiting);
+    }
+    while (core->runs && hf_map_int_next(core->runs, &at, &key, &run))
+        live_free(core, run);
+    while (core->alarms && (deadline = hf_deadlines_pop(core->alarms)))
+        hf_alloc_free(deadline->ref);
+    hf_deadlines_free(core->alarms);
+    while (core->faults) {
+        core_fault *fault = core->faults;
+
+        core->faults = fault->next;
+        hf_alloc_free(fault);
+    }
+    hf_map_int_free(core->runs);
+    hf_map_int_free(core->jobs);
+    hf_map_int_free(core->timers);
+    if (core->own_db)
+        hf_db_close(core->db);
+    hf_stager_fini(&core->stager);
+    hf_mutex_fini(&core->lock);
+    hf_alloc_free(core);
+}
+
+/* Makes the runs ready that a statement names: (key, run) rows above a key, in pages. */
+static hf_status runs_scan(hf_core *core, hf_stmt stmt, hf_err *err)
+{
+    int64_t after = 0;
+    int64_t seen = SCAN_ROWS;
+    hf_status st = HF_OK;
+
+    while (!st && seen == SCAN_ROWS) {
+        const hf_db_value params[] = {hf_db_int(after), hf_db_int(SCAN_ROWS)};
+        hf_db_cursor *cursor = NULL;
+        bool row = true;
+
+        seen = 0;
+        st = hf_db_query(core->db, stmt, params, 2, &cursor, err);
+        while (!st && row) {
+            live_run *run;
+
+            st = hf_db_step(cursor, &row, err);
+            if (st || !row)
+                break;
+            seen++;
+            after = hf_db_column_int(cursor, 0);
+            run = core_live(core, hf_db_column_int(cursor, 1));
+            if (!run) {
+                st = HF_NOMEM;
+                break;
+            }
+            run->look = true;
+            core_ready(core, run);
+        }
+        hf_db_end(cursor);
+    }
+    return st;
+}
+
+/* Arms the timers that fire next. All of them when they are few; else the rest follows when these
+ * have fired. */
+static hf_status timers_scan(hf_core *core, hf_err *err)
+{
+    const hf_db_value params[] = {hf_db_int(0), hf_db_int(0), hf_db_int(ALARMS_MAX)};
+    hf_db_cursor *cursor = NULL;
+    bool row = true;
+    hf_status st = hf_db_query(core->db, HF_STMT_WORK_TIMERS, params, 3, &cursor, err);
+
+    while (!st && row) {
+        core_alarm alarm = {.kind = CORE_ALARM_TIMER};
+
+        st = hf_db_step(cursor, &row, err);
+        if (st || !row)
+            break;
+        alarm.key = hf_db_column_int(cursor, 0);
+        alarm.run = hf_db_column_int(cursor, 1);
+        alarm.step = hf_db_column_int(cursor, 2);
+        alarm.timer_kind = (hf_timer_kind)hf_db_column_int(cursor, 3);
+        if (!core_alarm_set(core, &alarm, hf_db_column_int(cursor, 4)))
+            st = HF_NOMEM;
+    }
+    hf_db_end(cursor);
+    return st;
+}
+
+hf_status hf_core_recover(hf_core *core, hf_err *err)
+{
+    hf_status st = runs_scan(core, HF_STMT_WORK_TASKS, err);
+
+    if (!st)
+        st = runs_scan(core, HF_STMT_WORK_ACTIVITIES, err);
+    if (!st)
+        st = runs_scan(core, HF_STMT_WORK_INBOX, err);
+    if (!st)
+        st = timers_scan(core, err);
+    return hf_err_because(err, st, "find the work that was left");
+}
+
+static void alarm_fire(hf_core *core, core_alarm *alarm)
+{
+    live_run *run = core_live(core, alarm->run);
+    core_due *due;
+
+    if (alarm->kind == CORE_ALARM_TIMER)
+        (void)hf_map_int_remove(core->timers, (uint64_t)alarm->key);
+    if (!run)
+        return;
+    if (alarm->kind == CORE_ALARM_TIMER) {
+        due = hf_alloc(sizeof(*due));
+        if (!due) {
+            hf_err err;
+
+            core_fail(core, hf_err_nomem(&err, "a timer"), &err);
+            return;
+        }
+        *due = (core_due){.timer = alarm->key,
+                          .step = alarm->step,
+                          .kind = alarm->timer_kind,
+                          .due_us = alarm->deadline.due_us,
+                          .next = run->due};
+        run->due = due;
+    }
+    core_ready(core, run);
+}
+
+static bool alarms_fire(hf_core *core)
+{
+    bool fired = false;
+    hf_deadline *next;
+
+    while ((next = hf_deadlines_peek(core->alarms)) && next->due_us <= core_now(core)) {
+        core_alarm *alarm = hf_deadlines_pop(core->alarms)->ref;
+
+        alarm_fire(core, alarm);
+        hf_alloc_free(alarm);
+        fired = true;
+    }
+    return fired;
+}
+
+/* A place is free: the run that has waited longest may try again. */
+static void place_offer(hf_core *core)
+{
+    hf_list *link = hf_list_first(&core->hungry);
+
+    if (!link)
+        return;
+    hf_list_remove(link);
+    core_ready(core, HF_LIST_ENTRY(link, live_run, hunger));
+}
+
+static void job_take(hf_core *core, hf_job *job)
+{
+    live_run *run;
+
+    if (hf_map_int_get(core->jobs, (uint64_t)job->activity) != job) {
+        hf_job_free(job); /* the attempt was given up meanwhile: a late result changes nothing */
+        place_offer(core);
+        return;
+    }
+    (void)hf_map_int_remove(core->jobs, (uint64_t)job->activity);
+    run = core_live(core, job->run);
+    if (!run) {
+        hf_job_free(job);
+        return;
+    }
+    job->next = run->ended;
+    run->ended = job;
+    core_ready(core, run);
+    place_offer(core);
+}
+
+/* A cached coroutine answers only when it shows exactly what is committed; else one is made for the
+ * question. */
+static void ask_answer(hf_core *core, hf_core_ask *ask)
+{
+    live_run *run = hf_map_int_get(core->runs, (uint64_t)ask->run);
+    live_run *peek = NULL;
+
+    ask->status = HF_OK;
+    if (!run || !run->replay || run->dirty || run->look || run->ended || run->due)
+        ask->status = live_peek(core, ask->run, &peek, &ask->err);
+    if (!ask->status)
+        ask->status = hf_replay_query(peek ? peek->replay : run->replay, ask->name, ask->args,
+                                      ask->mem, &ask->answer, &ask->err);
+    if (peek)
+        live_free(core, peek);
+    ask->done(ask);
+}
+
+hf_status hf_core_query(hf_core *core, hf_core_ask *ask, hf_err *err)
+{
+    core_message *message = hf_alloc(sizeof(*message));
+
+    if (!message)
+        return hf_err_nomem(err, "a question");
+    message->kind = CORE_MESSAGE_ASK;
+    message->ask = ask;
+    core_post(core, message);
+    return HF_OK;
+}
+
+static bool inbox_take(hf_core *core)
+{
+    core_message *message;
+
+    hf_mutex_lock(&core->lock);
+    message = core->inbox;
+    core->inbox = NULL;
+    core->inbox_tail = &core->inbox;
+    hf_mutex_unlock(&core->lock);
+    if (!message)
+        return false;
+    while (message) {
+        core_message *next = message->next;
+        live_run *run;
+
+        switch (message->kind) {
+        case CORE_MESSAGE_RUN:
+            run = core_live(core, message->run);
+            if (run) {
+                run->look = true;
+                core_ready(core, run);
+            }
+            hf_alloc_free(message);
+            break;
+        case CORE_MESSAGE_JOB:
+            job_take(core, message->job);
+            break;
+        case CORE_MESSAGE_UNIT:
+            run = hf_map_int_get(core->runs, (uint64_t)message->run);
+            HF_ASSERT(run && run->dirty && run->unit == message->unit);
+            turn_committed(core, run, message->unit);
+            break;
+        case CORE_MESSAGE_ASK:
+            ask_answer(core, message->ask);
+            hf_alloc_free(message);
+            break;
+        }
+        message = next;
+    }
+    return true;
+}
+
+/* Parked coroutines beyond the budget go, the longest unused first. */
+static void cache_trim(hf_core *core)
+{
+    hf_list *link = core->lru.next;
+
+    while (core->held > core->o.cache_bytes && link != &core->lru) {
+        live_run *run = HF_LIST_ENTRY(link, live_run, place);
+
+        link = link->next;
+        if (run->dirty || run->ready)
+            continue;
+        live_forget(core, run);
+        if (!run->ended && !run->due && !run->starts)
+            core_remove(core, run);
+    }
+}
+
+bool hf_core_step(hf_core *core)
+{
+    bool worked = inbox_take(core);
+    live_run *run;
+
+    worked |= alarms_fire(core);
+    while ((run = core->ready) && !core->failure.status) {
+        core->ready = run->next_ready;
+        if (!core->ready)
+            core->ready_tail = &core->ready;
+        run->ready = false;
+        worked = true;
+        if (run->gone)
+            live_free(core, run);
+        else if (!run->dirty) /* else it is made ready again when its unit is done */
+            turn_run(core, run);
+    }
+    cache_trim(core);
+    return worked;
+}
+
+bool hf_core_run_activity(hf_core *core)
+{
+    return hf_pool_step(core->pool);
+}
+
+int64_t hf_core_next_us(const hf_core *core)
+{
+    const hf_deadline *next = hf_deadlines_peek(core->alarms);
+
+    return next ? next->due_us : INT64_MAX;
+}
+
+const char *hf_core_waiting(hf_core *core, int64_t key)
+{
+    live_run *run = hf_map_int_get(core->runs, (uint64_t)key);
+
+    return run && run->replay ? hf_replay_waiting(run->replay) : "";
+}
+
+hf_status hf_core_failure(const hf_core *core, hf_err *out_failure)
+{
+    if (out_failure)
+        *out_failure = core->failure;
+    return core->failure.status;
+}
+
+void hf_core_inject(hf_core *core, const char *activity, int times, const char *type)
+{
+    core_fault *fault = hf_alloc(sizeof(*fault));
+
+    if (!fault)
+        return;
+    (void)snprintf(fault->activity, sizeof(fault->activity), "%s", activity);
+    (void)snprintf(fault->type, sizeof(fault->type), "%s", type);
+    fault->times = times;
+    fault->next = core->faults;
+    core->faults = fault;
+}

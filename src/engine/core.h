@@ -1,0 +1,90 @@
+/* core.h: the part of an engine that runs workflow code. One thread owns it: live runs with their
+   coroutines, the deadlines, and what waits for a place in the pool. Everybody else tells it things
+   through messages.
+
+   A run is live while something is to be done for it or while the cache has room; its coroutine is
+   dirty from the moment a unit is staged until COMMIT answered. What is not committed is forgotten
+   by throwing the coroutine away. */
+#ifndef HF_ENGINE_CORE_H
+#define HF_ENGINE_CORE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "commit/writer.h"
+#include "engine/pool.h"
+#include "engine/registry.h"
+#include "store/store.h"
+
+typedef struct hf_core hf_core;
+
+typedef struct hf_core_options {
+    hf_store *store;
+    hf_writer *writer;
+    const hf_registry *registry;
+    const hf_clock *clock;
+    int64_t namespace_key;
+    hf_slice owner;          /* of claims */
+    size_t activity_threads; /* 0: stepped */
+    size_t activity_places;
+    size_t cache_bytes; /* for coroutines of parked runs */
+    bool single;        /* one thread does everything: read through the writer's connection */
+    /* Called after each commit that changed a run, from the core's thread; must not block. */
+    void (*changed)(void *ctx, int64_t run, bool closed);
+    void (*wake)(void *ctx); /* something is to be done: the thread may be asleep */
+    void *ctx;
+} hf_core_options;
+
+HF_NODISCARD hf_status hf_core_open(const hf_core_options *options, hf_core **out_core,
+                                    hf_err *err);
+void hf_core_close(hf_core *core); /* NULL is allowed */
+
+/* The core's thread, as its last act: coroutines must end where they lived. */
+void hf_core_leave(hf_core *core);
+
+/* Finds the work that was left when the store was last closed, however that was. Once, before
+ * stepping. */
+HF_NODISCARD hf_status hf_core_recover(hf_core *core, hf_err *err);
+
+/* Any thread: the run has new facts in the store. */
+void hf_core_notify(hf_core *core, int64_t run);
+
+/* The core's thread: does what is to be done now. True when anything was. */
+bool hf_core_step(hf_core *core);
+
+/* The core's thread, a pool without threads: runs one activity. */
+bool hf_core_run_activity(hf_core *core);
+
+/* When the next deadline is due, by the engine's clock; INT64_MAX when there is none. */
+int64_t hf_core_next_us(const hf_core *core);
+
+/* A question to a run's code, answered on the core's thread against what is committed. */
+typedef struct hf_core_ask {
+    int64_t run;
+    hf_slice name; /* of the declared query */
+    hf_value args;
+    hf_mem *mem; /* where the answer goes; the asker's, who waits */
+    hf_value answer;
+    hf_status status;
+    hf_err err;
+    void (*done)(struct hf_core_ask *ask); /* called once, on the core's thread */
+    void *ctx;
+} hf_core_ask;
+
+/* Any thread. The ask lives until `done` was called. HF_NOMEM: it was not asked. */
+HF_NODISCARD hf_status hf_core_query(hf_core *core, hf_core_ask *ask, hf_err *err);
+
+/* What the run's code waits for, "" when it is not known. The core's thread; borrowed until the
+ * next step. */
+const char *hf_core_waiting(hf_core *core, int64_t run);
+
+/* Why the core cannot go on: HF_OK while it can. */
+hf_status hf_core_failure(const hf_core *core, hf_err *out_failure);
+
+/* Injects failures: the next `times` attempts of the activity fail with `type` instead of running.
+ */
+void hf_core_inject(hf_core *core, const char *activity, int times, const char *type);
+
+#endif

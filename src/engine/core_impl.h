@@ -1,0 +1,164 @@
+/* core_impl.h: the inside of the core, for core.c, live.c and turn.c alone. */
+#ifndef HF_ENGINE_CORE_IMPL_H
+#define HF_ENGINE_CORE_IMPL_H
+
+#include "base/deadline.h"
+#include "base/list.h"
+#include "base/map.h"
+#include "base/thread.h"
+#include "decide/decide.h"
+#include "engine/core.h"
+#include "replay/replay.h"
+
+/* An attempt that is to begin: now, later, or when there is a place for it. */
+typedef struct core_start {
+    struct core_start *next;
+    hf_job *job; /* filled in; the pool gets it after the commit */
+    int64_t available_us;
+    bool placed; /* a place in the pool is reserved */
+} core_start;
+
+/* A timer that is due. */
+typedef struct core_due {
+    struct core_due *next;
+    int64_t timer;
+    int64_t step;
+    hf_timer_kind kind;
+    int64_t due_us;
+} core_due;
+
+typedef enum core_alarm_kind {
+    CORE_ALARM_TIMER,
+    CORE_ALARM_START,
+    CORE_ALARM_ATTEMPT
+} core_alarm_kind;
+
+/* Something the core must do at a time. */
+typedef struct core_alarm {
+    hf_deadline deadline;
+    core_alarm_kind kind;
+    int64_t run;
+    int64_t key; /* timer or activity */
+    int64_t step;
+    int64_t attempt; /* CORE_ALARM_ATTEMPT */
+    hf_timer_kind timer_kind;
+} core_alarm;
+
+typedef struct live_run {
+    hf_core *core;
+    hf_list place;  /* in the core's list of runs, least recently used first */
+    hf_list hunger; /* in the core\'s list of runs that wait for a place in the pool */
+    struct live_run *next_ready;
+    int64_t key;
+    hf_mem *mem; /* texts below */
+    hf_run_base base;
+    hf_decide_run info;
+    hf_replay_info replay_info;
+    hf_replay *replay; /* NULL: to be loaded before the next turn */
+    char run_id[27];
+    int64_t fed;           /* newest event the replay knows */
+    int64_t message_count; /* signals and updates among the events fed */
+    hf_open_message *messages;
+    int64_t *ordinals; /* of each, counted within the run */
+    size_t messages_open;
+    size_t messages_room;
+    hf_open_work *open;
+    size_t open_count;
+    size_t open_room;
+    /* to be folded into the next unit */
+    hf_job *ended;
+    core_due *due;
+    core_start *starts;
+    bool look;  /* the store has facts that the replay does not know */
+    bool gone;  /* out of the core's map: freed when its turn comes up */
+    bool ready; /* in the ready list */
+    /* the unit under way */
+    bool dirty;
+    bool bare;    /* it appends nothing: the wake-up task goes, or the run is blocked */
+    bool blocked; /* code and history disagree: nothing more happens here until a repair */
+    hf_err doom;  /* the store refused what the code asked for: the run fails with this */
+    hf_unit *unit;
+    hf_effect *effects;
+    int64_t unit_events;
+    hf_job *staged_ended;
+    core_due *staged_due;
+    core_start *staged_starts;
+    core_start *retries; /* become starts when the unit is committed */
+    int64_t *inbox_keys;
+} live_run;
+
+typedef enum core_message_kind {
+    CORE_MESSAGE_RUN,
+    CORE_MESSAGE_JOB,
+    CORE_MESSAGE_UNIT,
+    CORE_MESSAGE_ASK
+} core_message_kind;
+
+typedef struct core_message {
+    struct core_message *next;
+    core_message_kind kind;
+    hf_core *core;
+    int64_t run;
+    hf_job *job;
+    hf_unit *unit;
+    hf_core_ask *ask;
+} core_message;
+
+typedef struct core_fault {
+    struct core_fault *next;
+    char activity[192];
+    char type[64];
+    int times;
+} core_fault;
+
+struct hf_core {
+    hf_core_options o;
+    hf_db *db; /* for reading */
+    bool own_db;
+    hf_pool *pool;
+    hf_stager stager;
+    hf_map_int *runs; /* key to live_run */
+    hf_list lru;
+    size_t held; /* bytes of parked coroutines */
+    live_run *ready;
+    live_run **ready_tail;
+    hf_map_int *jobs; /* activity key to the job that is running or queued in the pool */
+    hf_deadlines *alarms;
+    hf_map_int *timers; /* timer key to its alarm, so that none is armed twice */
+    hf_list hungry;     /* runs with an attempt that waits for a place in the pool, oldest first */
+    core_fault *faults;
+    hf_err failure;
+    /* under the lock */
+    hf_mutex lock;
+    core_message *inbox;
+    core_message **inbox_tail;
+};
+
+int64_t core_now(const hf_core *core);
+void core_fail(hf_core *core, hf_status st, const hf_err *err);
+void core_ready(hf_core *core, live_run *run);
+void core_remove(hf_core *core, live_run *run);  /* the run leaves memory */
+live_run *core_live(hf_core *core, int64_t key); /* NULL: no memory; the core has failed */
+bool core_alarm_set(hf_core *core, const core_alarm *alarm, int64_t due_us);
+void core_post(hf_core *core, core_message *message);
+
+/* live.c */
+live_run *live_new(int64_t key);
+void live_free(hf_core *core, live_run *run);
+void live_forget(hf_core *core, live_run *run); /* throws the coroutine away */
+/* Brings the replay up to what is committed. *out_gone: the run is closed or cannot run here. */
+HF_NODISCARD hf_status live_load(hf_core *core, live_run *run, bool *out_gone, hf_err *err);
+HF_NODISCARD hf_status live_feed(live_run *run, const hf_event *events, size_t count,
+                                 int64_t first_seq, hf_err *err);
+HF_NODISCARD hf_status live_open_add(live_run *run, const hf_open_work *work, hf_err *err);
+/* Takes what the events of a committed unit closed off the lists of open work and messages. */
+void live_settle(live_run *run, const hf_event *events, size_t count);
+const hf_open_message *live_message(live_run *run, int64_t seq);
+/* A replay of what is committed, for one query. */
+HF_NODISCARD hf_status live_peek(hf_core *core, int64_t key, live_run **out_run, hf_err *err);
+
+/* turn.c */
+void turn_run(hf_core *core, live_run *run);
+void turn_committed(hf_core *core, live_run *run, hf_unit *unit);
+
+#endif

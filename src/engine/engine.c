@@ -1,0 +1,403 @@
+/* engine.c: opening, closing and moving an engine. What commands do is in api.c. */
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "engine/engine_impl.h"
+
+enum { ACTIVITY_THREADS = 8, ACTIVITY_PLACES = 512, CACHE_BYTES = 32 << 20 };
+
+engine_slot *engine_slot_get(hf_engine *engine)
+{
+    engine_slot *slot = pthread_getspecific(engine->slot_key);
+
+    if (slot)
+        return slot;
+    slot = hf_alloc(sizeof(*slot));
+    if (!slot)
+        return NULL;
+    slot->mem = hf_mem_new();
+    if (!slot->mem || hf_stager_init(&slot->stager, NULL) ||
+        pthread_setspecific(engine->slot_key, slot)) {
+        hf_stager_fini(&slot->stager);
+        hf_mem_free(slot->mem);
+        hf_alloc_free(slot);
+        return NULL;
+    }
+    hf_mutex_lock(&engine->lock);
+    slot->next = engine->slots;
+    engine->slots = slot;
+    hf_mutex_unlock(&engine->lock);
+    return slot;
+}
+
+static void core_changed(void *ctx, int64_t run, bool closed)
+{
+    hf_engine *engine = ctx;
+
+    (void)run;
+    (void)closed;
+    hf_mutex_lock(&engine->lock);
+    engine->changes++;
+    hf_cond_broadcast(&engine->changed);
+    hf_mutex_unlock(&engine->lock);
+}
+
+static void core_wake(void *ctx)
+{
+    hf_engine *engine = ctx;
+    const uint64_t one = 1;
+    bool was_woken;
+
+    hf_mutex_lock(&engine->lock);
+    was_woken = engine->woken;
+    engine->woken = true;
+    if (!was_woken)
+        hf_cond_signal(&engine->work);
+    hf_mutex_unlock(&engine->lock);
+    if (!was_woken && engine->wake_fd >= 0)
+        (void)!write(engine->wake_fd, &one, sizeof(one));
+}
+
+/* Sleeps until there is work, the next deadline is due, or the engine stops. */
+static void core_sleep(hf_engine *engine)
+{
+    int64_t next_us = hf_core_next_us(engine->core);
+    int64_t wait_us = next_us == INT64_MAX ? INT64_MAX : next_us - hf_clock_wall_us(engine->clock);
+    int64_t until_us;
+
+    if (wait_us <= 0)
+        return;
+    until_us = wait_us == INT64_MAX ? INT64_MAX : hf_clock_mono_us(hf_clock_system()) + wait_us;
+    hf_mutex_lock(&engine->lock);
+    while (!engine->woken && !engine->stopping) {
+        if (until_us == INT64_MAX)
+            hf_cond_wait(&engine->work, &engine->lock);
+        else if (hf_cond_wait_until(&engine->work, &engine->lock, until_us) == HF_TIMEOUT)
+            break;
+    }
+    engine->woken = false;
+    hf_mutex_unlock(&engine->lock);
+}
+
+static bool engine_stopping(hf_engine *engine)
+{
+    bool stopping;
+
+    hf_mutex_lock(&engine->lock);
+    stopping = engine->stopping;
+    hf_mutex_unlock(&engine->lock);
+    return stopping;
+}
+
+static void core_thread(void *ctx)
+{
+    hf_engine *engine = ctx;
+
+    while (!engine_stopping(engine) && !hf_core_failure(engine->core, NULL))
+        if (!hf_core_step(engine->core))
+            core_sleep(engine);
+    hf_core_leave(engine->core);
+    core_changed(engine, 0, false); /* whoever waits looks again */
+}
+
+static hf_status core_start(hf_engine *engine, engine_mode mode, hf_err *err)
+{
+    const hf_writer_options writer = {.size = sizeof(writer), .manual = mode != ENGINE_THREADS};
+    const hf_core_options core = {.store = engine->store,
+                                  .registry = engine->registry,
+                                  .clock = engine->clock,
+                                  .namespace_key = engine->namespace_key,
+                                  .owner = HF_SLICE("embedded"),
+                                  .activity_threads = mode == ENGINE_TEST ? 0 : ACTIVITY_THREADS,
+                                  .activity_places = ACTIVITY_PLACES,
+                                  .cache_bytes = CACHE_BYTES,
+                                  .single = mode != ENGINE_THREADS,
+                                  .changed = core_changed,
+                                  .wake = core_wake,
+                                  .ctx = engine};
+    hf_core_options options = core;
+    hf_status st = hf_writer_open(engine->store, &writer, &engine->writer, err);
+
+    options.writer = engine->writer;
+    if (!st)
+        st = hf_core_open(&options, &engine->core, err);
+    if (!st)
+        st = hf_core_recover(engine->core, err);
+    if (!st && mode == ENGINE_THREADS && !engine->reader)
+        st = hf_store_connect(engine->store, HF_DB_READ, &engine->reader, err);
+    engine->mode = mode; /* before the thread reads it */
+    if (!st && mode == ENGINE_THREADS)
+        st = hf_thread_start(&engine->thread, "hf-core", core_thread, engine, err);
+    if (st)
+        engine_end(engine);
+    return st;
+}
+
+hf_status engine_begin(hf_engine *engine, engine_mode wanted, hf_err *err)
+{
+    hf_status st = HF_OK;
+
+    hf_mutex_lock(&engine->reader_lock); /* the first caller starts it, the others wait here */
+    if (engine->mode == ENGINE_UNDECIDED)
+        st = core_start(engine, wanted, err);
+    hf_mutex_unlock(&engine->reader_lock);
+    return st;
+}
+
+void engine_end(hf_engine *engine)
+{
+    hf_mutex_lock(&engine->lock);
+    engine->stopping = true;
+    hf_cond_broadcast(&engine->work);
+    hf_cond_broadcast(&engine->changed);
+    hf_mutex_unlock(&engine->lock);
+    hf_thread_join(&engine->thread);
+    hf_writer_close(
+        engine->writer); /* answers what is under way; the core must still be there to hear it */
+    hf_core_close(engine->core);
+    engine->writer = NULL;
+    engine->core = NULL;
+    engine->mode = ENGINE_UNDECIDED;
+    engine->stopping = false;
+    engine->woken = false;
+}
+
+void engine_crash(hf_engine *engine)
+{
+    HF_ASSERT(engine->mode == ENGINE_TEST);
+    hf_writer_discard(engine->writer);
+    engine_end(engine);
+}
+
+bool engine_pump(hf_engine *engine)
+{
+    bool worked = hf_core_step(engine->core);
+
+    worked |= hf_writer_step(engine->writer) > 0;
+    if (engine->mode == ENGINE_TEST)
+        worked |= hf_core_run_activity(engine->core);
+    return worked;
+}
+
+static void unit_flag(hf_unit *unit, void *ctx)
+{
+    (void)unit;
+    *(bool *)ctx = true;
+}
+
+hf_status engine_commit(hf_engine *engine, hf_unit *unit, hf_err *err)
+{
+    const char *text = NULL;
+    bool done = false;
+    hf_status st;
+
+    if (engine->mode == ENGINE_THREADS)
+        return hf_writer_commit(engine->writer, unit, err);
+    hf_unit_on_done(unit, unit_flag, &done);
+    st = hf_writer_offer(engine->writer, unit, err);
+    while (!st && !done && hf_writer_step(engine->writer) > 0)
+        ;
+    if (st)
+        return st;
+    st = hf_unit_outcome(unit, &text);
+    return st ? hf_err_set(err, st, "%s", text) : HF_OK;
+}
+
+hf_status engine_wait(hf_engine *engine, uint64_t *seen, int64_t until_us, hf_err *err)
+{
+    hf_status st = HF_OK;
+
+    if (engine->mode != ENGINE_THREADS) {
+        if (engine_pump(engine))
+            return HF_OK;
+        if (engine->mode == ENGINE_TEST || hf_clock_mono_us(hf_clock_system()) >= until_us)
+            return hf_err_set(err, HF_TIMEOUT, "nothing more happens by itself");
+        (void)hf_tick(engine, 10);
+        return HF_OK;
+    }
+    hf_mutex_lock(&engine->lock);
+    while (!st && engine->changes == *seen && !engine->stopping)
+        st = hf_cond_wait_until(&engine->changed, &engine->lock, until_us);
+    *seen = engine->changes;
+    hf_mutex_unlock(&engine->lock);
+    return st ? hf_err_set(err, HF_TIMEOUT, "the time allowed ran out") : HF_OK;
+}
+
+hf_db *engine_read_begin(hf_engine *engine)
+{
+    if (engine->mode != ENGINE_THREADS)
+        return hf_store_writer(engine->store);
+    hf_mutex_lock(&engine->reader_lock);
+    return engine->reader;
+}
+
+void engine_read_end(hf_engine *engine)
+{
+    if (engine->mode == ENGINE_THREADS)
+        hf_mutex_unlock(&engine->reader_lock);
+}
+
+static hf_status locks_init(hf_engine *engine, hf_err *err)
+{
+    hf_status st = hf_mutex_init(&engine->lock, err);
+
+    if (!st)
+        st = hf_mutex_init(&engine->reader_lock, err);
+    if (!st)
+        st = hf_cond_init(&engine->work, err);
+    if (!st)
+        st = hf_cond_init(&engine->changed, err);
+    if (!st && pthread_key_create(&engine->slot_key, NULL))
+        st = hf_err_set(err, HF_BUSY, "the process has no thread key to give");
+    return st;
+}
+
+hf_status engine_open(const char *where, const hf_app *app, hf_clock *clock, hf_engine **out_engine)
+{
+    hf_engine *engine = hf_alloc(sizeof(*engine));
+    hf_store_options options = {
+        .size = sizeof(options), .role = HF_STORE_OWNER, .create = true, .clock = clock};
+    hf_err *err;
+    hf_status st;
+
+    *out_engine = engine;
+    if (!engine)
+        return HF_NOMEM;
+    err = &engine->open_error;
+    engine->app = app;
+    engine->wake_fd = -1;
+    engine->virtual_clock = clock;
+    engine->clock = clock ? clock : hf_clock_system();
+    st = locks_init(engine, err);
+    if (!st)
+        st = hf_registry_new(app, &engine->registry, err);
+    if (!st)
+        st = hf_store_open(where, &options, &engine->store, err);
+    if (!st)
+        st = hf_namespace_make(hf_store_writer(engine->store), HF_SLICE("default"),
+                               hf_clock_wall_us(engine->clock), &engine->namespace_key, err);
+    if (!st)
+        st = hf_registry_store(engine->registry, hf_store_writer(engine->store), err);
+    return st;
+}
+
+hf_status hf_open(const char *where, const hf_app *app, hf_engine **out)
+{
+    if (!where || !out)
+        return HF_MISUSE;
+    return engine_open(where, app, NULL, out);
+}
+
+void hf_close(hf_engine *engine)
+{
+    if (!engine)
+        return;
+    engine_end(engine);
+    hf_db_close(engine->reader);
+    hf_store_close(engine->store);
+    hf_registry_free(engine->registry);
+    if (engine->wake_fd >= 0)
+        (void)close(engine->wake_fd);
+    while (engine->slots) {
+        engine_slot *slot = engine->slots;
+
+        engine->slots = slot->next;
+        hf_stager_fini(&slot->stager);
+        hf_mem_free(slot->mem);
+        hf_alloc_free(slot);
+    }
+    (void)pthread_key_delete(engine->slot_key);
+    hf_cond_fini(&engine->changed);
+    hf_cond_fini(&engine->work);
+    hf_mutex_fini(&engine->reader_lock);
+    hf_mutex_fini(&engine->lock);
+    hf_clock_free_virtual(engine->virtual_clock);
+    hf_alloc_free(engine);
+}
+
+const char *hf_errmsg(hf_engine *engine)
+{
+    engine_slot *slot;
+
+    if (!engine)
+        return "no memory for an engine";
+    if (engine->open_error.status)
+        return engine->open_error.text;
+    slot = engine_slot_get(engine);
+    return slot ? slot->err.text : "no memory";
+}
+
+hf_mem *hf_mem_of_engine(hf_engine *engine)
+{
+    engine_slot *slot = engine_slot_get(engine);
+
+    return slot ? slot->mem : NULL;
+}
+
+int hf_fd(hf_engine *engine)
+{
+    engine_slot *slot = engine_slot_get(engine);
+
+    if (!slot)
+        return -1;
+    if (engine->wake_fd < 0)
+        engine->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (engine->wake_fd < 0) {
+        (void)hf_err_set(&slot->err, HF_BUSY, "no file descriptor: %s", strerror(errno));
+        return -1;
+    }
+    return engine_begin(engine, ENGINE_TICK, &slot->err) ? -1 : engine->wake_fd;
+}
+
+int hf_tick(hf_engine *engine, hf_ms at_most)
+{
+    engine_slot *slot = engine_slot_get(engine);
+    uint64_t count;
+    int64_t next_us;
+    int64_t wait_ms;
+
+    if (!slot || engine_begin(engine, ENGINE_TICK, &slot->err))
+        return -1;
+    if (engine->wake_fd >= 0)
+        (void)!read(engine->wake_fd, &count, sizeof(count));
+    hf_mutex_lock(&engine->lock);
+    engine->woken = false;
+    hf_mutex_unlock(&engine->lock);
+    while (engine_pump(engine))
+        ;
+    next_us = hf_core_next_us(engine->core);
+    if (next_us == INT64_MAX)
+        return (int)at_most;
+    wait_ms = (next_us - hf_clock_wall_us(engine->clock) + 999) / 1000;
+    if (wait_ms < 0)
+        wait_ms = 0;
+    return (int)(wait_ms < at_most ? wait_ms : at_most);
+}
+
+hf_status hf_run(hf_engine *engine)
+{
+    engine_slot *slot = engine_slot_get(engine);
+    hf_status st = slot ? engine_begin(engine, ENGINE_THREADS, &slot->err) : HF_NOMEM;
+
+    if (st)
+        return st;
+    hf_mutex_lock(&engine->lock);
+    while (!engine->stopping && !hf_core_failure(engine->core, NULL))
+        hf_cond_wait(&engine->changed, &engine->lock);
+    hf_mutex_unlock(&engine->lock);
+    return hf_core_failure(engine->core, &slot->err);
+}
+
+void hf_shutdown(hf_engine *engine)
+{
+    hf_mutex_lock(&engine->lock);
+    engine->stopping = true;
+    hf_cond_broadcast(&engine->work);
+    hf_cond_broadcast(&engine->changed);
+    hf_mutex_unlock(&engine->lock);
+}

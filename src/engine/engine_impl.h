@@ -1,0 +1,94 @@
+/* engine_impl.h: the engine handle, for the files that implement holdfast.h. */
+#ifndef HF_ENGINE_ENGINE_IMPL_H
+#define HF_ENGINE_ENGINE_IMPL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "base/clock.h"
+#include "base/thread.h"
+#include "commit/unit.h"
+#include "commit/writer.h"
+#include "engine/core.h"
+#include "engine/registry.h"
+#include "holdfast/holdfast.h"
+#include "intake/intake.h"
+#include "store/store.h"
+
+/* Who moves the engine. Chosen by the first call that needs to know. */
+typedef enum engine_mode {
+    ENGINE_UNDECIDED,
+    ENGINE_THREADS, /* threads of its own */
+    ENGINE_TICK,    /* the host's event loop, through hf_tick; activities have threads */
+    ENGINE_TEST     /* nobody but the caller, on a virtual clock */
+} engine_mode;
+
+/* What belongs to one calling thread. */
+typedef struct engine_slot {
+    struct engine_slot *next;
+    hf_mem *mem;
+    hf_err err;
+    hf_stager stager;
+} engine_slot;
+
+struct hf_engine {
+    const hf_app *app;
+    hf_registry *registry;
+    hf_store *store;
+    hf_writer *writer;
+    hf_core *core;
+    const hf_clock *clock;
+    hf_clock *virtual_clock; /* ENGINE_TEST */
+    int64_t namespace_key;
+    engine_mode mode;
+    hf_db *reader; /* API reads, under reader_lock; NULL: the writer's connection */
+    hf_mutex reader_lock;
+    pthread_key_t slot_key;
+    hf_err open_error; /* of an hf_open that failed */
+    hf_thread thread;  /* the core's */
+    int wake_fd;       /* ENGINE_TICK: readable when there is something to do */
+    /* under the lock */
+    hf_mutex lock;
+    hf_cond work;    /* the core's thread may have something to do */
+    hf_cond changed; /* a run changed, or the engine stopped */
+    uint64_t changes;
+    bool woken;
+    bool stopping;
+    engine_slot *slots;
+    hf_observer observer;
+};
+
+/* The calling thread's slot; NULL when memory ran out. */
+engine_slot *engine_slot_get(hf_engine *engine);
+
+/* Starts the engine in this mode, or as it was started. */
+HF_NODISCARD hf_status engine_begin(hf_engine *engine, engine_mode wanted, hf_err *err);
+
+/* Stops and forgets everything that is not in the store: writer, core, pool. */
+void engine_end(hf_engine *engine);
+
+/* The same as a kill would do it: what is under way is not finished. ENGINE_TEST. */
+void engine_crash(hf_engine *engine);
+
+/* ENGINE_TICK and ENGINE_TEST: does what can be done now. True when anything was. */
+bool engine_pump(hf_engine *engine);
+
+/* Commits a sealed unit and waits for its outcome, whoever moves the engine. The unit stays the
+ * caller's. */
+HF_NODISCARD hf_status engine_commit(hf_engine *engine, hf_unit *unit, hf_err *err);
+
+/* Waits until something changed after `seen`, or the time is up: HF_TIMEOUT. In the other modes it
+ * pumps. */
+HF_NODISCARD hf_status engine_wait(hf_engine *engine, uint64_t *seen, int64_t until_us,
+                                   hf_err *err);
+
+/* The store as the caller may read it; give it back with engine_read_end. */
+hf_db *engine_read_begin(hf_engine *engine);
+void engine_read_end(hf_engine *engine);
+
+/* Opens an engine on an address with a clock of its own (NULL: the real one). */
+HF_NODISCARD hf_status engine_open(const char *where, const hf_app *app, hf_clock *clock,
+                                   hf_engine **out_engine);
+
+#endif

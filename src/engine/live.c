@@ -1,0 +1,562 @@
+/* live.c: a run in memory: loaded from the store, fed with events, thrown away. Everything here can
+   be lost at any moment and made again from what is committed. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "engine/core_impl.h"
+#include "model/event_codec.h"
+#include "model/limit.h"
+#include "store/payload.h"
+
+enum { CHUNKS_AT_ONCE = 64 };
+
+live_run *live_new(int64_t key)
+{
+    live_run *run = hf_alloc(sizeof(*run));
+
+    if (!run)
+        return NULL;
+    run->key = key;
+    hf_list_init(&run->place);
+    hf_list_init(&run->hunger);
+    return run;
+}
+
+void live_forget(hf_core *core, live_run *run)
+{
+    if (run->replay)
+        core->held -= hf_replay_held(run->replay);
+    hf_replay_free(run->replay);
+    run->replay = NULL;
+    hf_mem_free(run->mem);
+    run->mem = NULL;
+    run->messages_open = 0;
+    run->open_count = 0;
+    run->look = true;
+}
+
+static void starts_free(hf_core *core, core_start *start)
+{
+    while (start) {
+        core_start *next = start->next;
+
+        if (start->placed)
+            hf_pool_release(core->pool);
+        hf_job_free(start->job);
+        hf_alloc_free(start);
+        start = next;
+    }
+}
+
+static void jobs_free(hf_job *job)
+{
+    while (job) {
+        hf_job *next = job->next;
+
+        hf_job_free(job);
+        job = next;
+    }
+}
+
+static void due_free(core_due *due)
+{
+    while (due) {
+        core_due *next = due->next;
+
+        hf_alloc_free(due);
+        due = next;
+    }
+}
+
+void live_free(hf_core *core, live_run *run)
+{
+    hf_list_remove(&run->place);
+    hf_list_remove(&run->hunger);
+    live_forget(core, run);
+    starts_free(core, run->starts);
+    starts_free(core, run->staged_starts);
+    starts_free(core, run->retries);
+    jobs_free(run->ended);
+    jobs_free(run->staged_ended);
+    due_free(run->due);
+    due_free(run->staged_due);
+    hf_alloc_free(run->messages);
+    hf_alloc_free(run->ordinals);
+    hf_alloc_free(run->open);
+    hf_alloc_free(run);
+}
+
+hf_status live_open_add(live_run *run, const hf_open_work *work, hf_err *err)
+{
+    if (run->open_count == run->open_room) {
+        size_t room = run->open_room ? run->open_room * 2 : 4;
+        hf_open_work *open = hf_alloc_resize(run->open, room * sizeof(*open));
+
+        if (!open)
+            return hf_err_nomem(err, "open work");
+        run->open = open;
+        run->open_room = room;
+    }
+    run->open[run->open_count++] = *work;
+    return HF_OK;
+}
+
+static void open_remove(live_run *run, bool is_timer, int64_t step)
+{
+    for (size_t i = 0; i < run->open_count; i++) {
+        if (run->open[i].is_timer == is_timer && run->open[i].step == step) {
+            run->open[i] = run->open[--run->open_count];
+            return;
+        }
+    }
+}
+
+static hf_status message_add(live_run *run, const hf_event *event, int64_t seq, hf_err *err)
+{
+    hf_open_message message = {.seq = seq};
+    uint64_t key = 0;
+    int64_t time_ms = 0;
+    uint32_t counter = 0;
+
+    if (run->messages_open == run->messages_room) {
+        size_t room = run->messages_room ? run->messages_room * 2 : 8;
+        hf_open_message *messages = hf_alloc_resize(run->messages, room * sizeof(*messages));
+        int64_t *ordinals = hf_alloc_resize(run->ordinals, room * sizeof(*ordinals));
+
+        if (messages)
+            run->messages = messages;
+        if (ordinals)
+            run->ordinals = ordinals;
+        if (!messages || !ordinals)
+            return hf_err_nomem(err, "messages");
+        run->messages_room = room;
+    }
+    if (!hf_event_id(event, HF_KEY_WORKFLOW_COMMAND_ID, &message.command_id))
+        return hf_err_set(err, HF_CORRUPT, "event %lld brings a message without its command",
+                          (long long)seq);
+    hf_ulid_parts(&message.command_id, &time_ms, &key, &counter);
+    message.command = (int64_t)key;
+    run->ordinals[run->messages_open] = ++run->message_count;
+    run->messages[run->messages_open++] = message;
+    return HF_OK;
+}
+
+static void message_remove(live_run *run, const hf_event *event, hf_event_key id_key)
+{
+    hf_ulid id;
+
+    if (!hf_event_id(event, id_key, &id))
+        return;
+    for (size_t i = 0; i < run->messages_open; i++) {
+        if (memcmp(&run->messages[i].command_id, &id, sizeof(id)) == 0) {
+            size_t rest = run->messages_open - i - 1;
+
+            memmove(&run->messages[i], &run->messages[i + 1], rest * sizeof(run->messages[0]));
+            memmove(&run->ordinals[i], &run->ordinals[i + 1], rest * sizeof(run->ordinals[0]));
+            run->messages_open--;
+            return;
+        }
+    }
+}
+
+const hf_open_message *live_message(live_run *run, int64_t seq)
+{
+    for (size_t i = 0; i < run->messages_open; i++) {
+        if (run->messages[i].seq == seq) {
+            run->messages[i].number =
+                run->base.message_seq - (run->message_count - run->ordinals[i]);
+            return &run->messages[i];
+        }
+    }
+    return NULL;
+}
+
+hf_status live_feed(live_run *run, const hf_event *events, size_t count, int64_t first_seq,
+                    hf_err *err)
+{
+    hf_status st = HF_OK;
+
+    for (size_t i = 0; !st && i < count; i++) {
+        int64_t seq = first_seq + (int64_t)i;
+
+        if (events[i].type == HF_EVENT_SIGNAL_RECEIVED ||
+            events[i].type == HF_EVENT_UPDATE_ACCEPTED)
+            st = message_add(run, &events[i], seq, err);
+    }
+    if (!st)
+        st = hf_replay_feed(run->replay, events, count, first_seq, err);
+    if (!st)
+        run->fed = first_seq + (int64_t)count - 1;
+    return st;
+}
+
+/* Applied messages leave the list only when the unit that applied them is committed. */
+static void messages_settle(live_run *run, const hf_event *events, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (events[i].type == HF_EVENT_SIGNAL_APPLIED)
+            message_remove(run, &events[i], HF_KEY_SIGNAL_ID);
+        else if (events[i].type == HF_EVENT_UPDATE_COMPLETED)
+            message_remove(run, &events[i], HF_KEY_UPDATE_ID);
+    }
+}
+
+static hf_status payload_read(void *ctx, hf_mem *mem, const hf_payload_value *reference,
+                              hf_slice *out_bytes, hf_err *err)
+{
+    live_run *run = ctx;
+
+    return hf_payload_get(run->core->db, mem, run->core->stager.sha, run->key, reference, out_bytes,
+                          err);
+}
+
+static hf_status text_keep(live_run *run, hf_slice text, hf_slice *out_text, hf_err *err)
+{
+    *out_text = hf_slice_from(hf_mem_text(run->mem, text), text.len);
+    return out_text->ptr ? HF_OK : hf_err_nomem(err, "a live run");
+}
+
+static int64_t int_or_none(hf_db_cursor *cursor, size_t column)
+{
+    return hf_db_column_null(cursor, column) ? HF_NONE : hf_db_column_int(cursor, column);
+}
+
+static hf_status info_read(hf_core *core, live_run *run, hf_err *err)
+{
+    const hf_db_value key = hf_db_int(run->key);
+    hf_db_cursor *cursor = NULL;
+    bool found = false;
+    int64_t parent = HF_NONE;
+    hf_ulid id;
+    hf_status st = hf_db_query(core->db, HF_STMT_RUN_LOAD, &key, 1, &cursor, err);
+
+    if (!st)
+        st = hf_db_step(cursor, &found, err);
+    if (!st && !found)
+        st = hf_err_set(err, HF_NOTFOUND, "there is no run %lld", (long long)run->key);
+    if (!st) {
+        run->info = (hf_decide_run){.base = &run->base,
+                                    .namespace_key = hf_db_column_int(cursor, 2),
+                                    .number = hf_db_column_int(cursor, 3),
+                                    .definition = int_or_none(cursor, 5),
+                                    .created_us = hf_db_column_int(cursor, 6),
+                                    .execution_deadline_us = int_or_none(cursor, 9),
+                                    .run_deadline_us = int_or_none(cursor, 10)};
+        st = text_keep(run, hf_db_column_bytes(cursor, 0), &run->info.instance_id, err);
+    }
+    if (!st)
+        st = text_keep(run, hf_db_column_bytes(cursor, 1), &run->info.type, err);
+    if (!st)
+        st = text_keep(run, hf_db_column_bytes(cursor, 4), &run->info.queue, err);
+    hf_db_end(cursor);
+    if (!st)
+        st = hf_db_number(core->db, HF_STMT_LINK_PARENT, &key, 1, &found, &parent, err);
+    run->info.parent_run = parent;
+    id = hf_decide_id(run->info.created_us, run->key, 0);
+    hf_ulid_print(&id, run->run_id);
+    return st;
+}
+
+typedef hf_status live_seen(hf_core *core, live_run *run, const hf_event *event, hf_err *err);
+
+/* One chunk as it was read. */
+typedef struct chunk {
+    int64_t first;
+    hf_slice body;
+} chunk;
+
+/* Copies the next chunks behind `fed`, so that no cursor is open while events are fed: feeding may
+ * read payloads. */
+static hf_status chunks_read(hf_core *core, const live_run *run, hf_mem *mem, chunk *chunks,
+                             size_t *out_count, hf_err *err)
+{
+    const hf_db_value params[] = {hf_db_int(run->key), hf_db_int(run->fed + 1),
+                                  hf_db_int(CHUNKS_AT_ONCE)};
+    hf_db_cursor *cursor = NULL;
+    bool row = true;
+    hf_status st = hf_db_query(core->db, HF_STMT_HISTORY_READ, params, 3, &cursor, err);
+
+    *out_count = 0;
+    while (!st && row && *out_count < CHUNKS_AT_ONCE) {
+        hf_slice body;
+
+        st = hf_db_step(cursor, &row, err);
+        if (st || !row)
+            break;
+        body = hf_db_column_bytes(cursor, 3);
+        chunks[*out_count] = (chunk){.first = hf_db_column_int(cursor, 0),
+                                     .body = hf_slice_from(hf_mem_text(mem, body), body.len)};
+        if (!chunks[*out_count].body.ptr)
+            st = hf_err_nomem(err, "events");
+        ++*out_count;
+    }
+    hf_db_end(cursor);
+    return st;
+}
+
+static hf_status chunk_feed(hf_core *core, live_run *run, hf_mem *mem, const chunk *read,
+                            live_seen *seen, hf_err *err)
+{
+    hf_event *events = NULL;
+    size_t count = 0;
+    size_t skip;
+    hf_status st = hf_event_chunk_decode(mem, read->body, &events, &count, err);
+
+    skip = !st && run->fed >= read->first ? (size_t)(run->fed - read->first + 1) : 0;
+    if (st || skip >= count)
+        return st;
+    for (size_t i = skip; !st && seen && i < count; i++)
+        st = seen(core, run, &events[i], err);
+    if (!st)
+        st = live_feed(run, events + skip, count - skip, read->first + (int64_t)skip, err);
+    if (!st)
+        messages_settle(run, events + skip, count - skip);
+    return st;
+}
+
+/* Reads the events behind `fed` and feeds them; `seen` (may be NULL) looks at each. */
+static hf_status history_feed(hf_core *core, live_run *run, live_seen *seen, hf_err *err)
+{
+    chunk chunks[CHUNKS_AT_ONCE];
+    size_t count = CHUNKS_AT_ONCE;
+    hf_mem *mem = hf_mem_new();
+    hf_status st = mem ? HF_OK : hf_err_nomem(err, "events");
+
+    while (!st && count == CHUNKS_AT_ONCE) {
+        hf_mem_reset(mem);
+        st = chunks_read(core, run, mem, chunks, &count, err);
+        for (size_t i = 0; !st && i < count; i++)
+            st = chunk_feed(core, run, mem, &chunks[i], seen, err);
+    }
+    hf_mem_free(mem);
+    return st;
+}
+
+/* A start for each open activity that no job of this process works on. The input comes from
+ * history, below. */
+static hf_status activities_read(hf_core *core, live_run *run, hf_err *err)
+{
+    const hf_db_value key = hf_db_int(run->key);
+    hf_db_cursor *cursor = NULL;
+    bool row = true;
+    hf_status st = hf_db_query(core->db, HF_STMT_ACTIVITY_READ, &key, 1, &cursor, err);
+
+    while (!st && row) {
+        hf_open_work work = {0};
+        core_start *start;
+        bool lost;
+
+        st = hf_db_step(cursor, &row, err);
+        if (st || !row)
+            break;
+        work.key = hf_db_column_int(cursor, 0);
+        work.step = hf_db_column_int(cursor, 1);
+        work.attempt = hf_db_column_int(cursor, 4);
+        st = live_open_add(run, &work, err);
+        if (st || hf_map_int_get(core->jobs, (uint64_t)work.key))
+            continue;
+        for (start = run->starts; start && start->job->activity != work.key;)
+            start = start->next;
+        if (start)
+            continue;
+        lost = hf_db_column_int(cursor, 3) == HF_ACTIVITY_STATUS_RUNNING;
+        start = hf_alloc(sizeof(*start));
+        if (!start || !(start->job = hf_job_new())) {
+            hf_alloc_free(start);
+            st = hf_err_nomem(err, "an activity");
+            break;
+        }
+        start->job->run = run->key;
+        start->job->activity = work.key;
+        start->job->step = work.step;
+        start->job->attempt = work.attempt + 1;
+        start->job->lost = hf_db_column_int(cursor, 5) + lost;
+        start->job->close_deadline_us = int_or_none(cursor, 6);
+        start->job->name = hf_slice_of(hf_mem_text(start->job->mem, hf_db_column_bytes(cursor, 2)));
+        start->job->policy =
+            hf_slice_of(hf_mem_text(start->job->mem, hf_db_column_bytes(cursor, 7)));
+        start->available_us =
+            hf_db_column_null(cursor, 8) ? core_now(core) : hf_db_column_int(cursor, 8);
+        start->next = run->starts;
+        run->starts = start;
+    }
+    hf_db_end(cursor);
+    return st;
+}
+
+static hf_status timers_read(hf_core *core, live_run *run, hf_err *err)
+{
+    const hf_db_value key = hf_db_int(run->key);
+    hf_db_cursor *cursor = NULL;
+    bool row = true;
+    hf_status st = hf_db_query(core->db, HF_STMT_TIMER_READ, &key, 1, &cursor, err);
+
+    while (!st && row) {
+        hf_open_work work = {.is_timer = true};
+
+        st = hf_db_step(cursor, &row, err);
+        if (st || !row)
+            break;
+        work.key = hf_db_column_int(cursor, 0);
+        work.step = hf_db_column_int(cursor, 1);
+        work.timer_kind = (hf_timer_kind)hf_db_column_int(cursor, 2);
+        work.due_us = hf_db_column_int(cursor, 3);
+        st = live_open_add(run, &work, err);
+    }
+    hf_db_end(cursor);
+    return st;
+}
+
+/* What an activity was called with stands in its ActivityScheduled event. */
+static hf_status input_find(hf_core *core, live_run *run, const hf_event *event, hf_err *err)
+{
+    hf_payload_value payload;
+    hf_ulid id;
+
+    if (event->type != HF_EVENT_ACTIVITY_SCHEDULED)
+        return HF_OK;
+    for (core_start *start = run->starts; start; start = start->next) {
+        hf_job *job = start->job;
+        hf_status st = HF_OK;
+
+        if (job->step != event->step || job->input.ptr)
+            continue;
+        if (hf_event_id(event, HF_KEY_ACTIVITY_EXECUTION_ID, &id))
+            hf_ulid_print(&id, job->idempotency_key);
+        if (!hf_event_payload(event, HF_KEY_ARGUMENTS, &payload))
+            return HF_OK;
+        if (payload.form == HF_PAYLOAD_FORM_INLINE)
+            job->input = hf_slice_from(hf_mem_text(job->mem, payload.bytes), payload.bytes.len);
+        else
+            st = hf_payload_get(core->db, job->mem, core->stager.sha, run->key, &payload,
+                                &job->input, err);
+        return st ? st : job->input.ptr ? HF_OK : hf_err_nomem(err, "the input of an activity");
+    }
+    return HF_OK;
+}
+
+/* A closed run is gone for everything but questions. */
+static hf_status live_begin(hf_core *core, live_run *run, bool closed_too, bool *out_gone,
+                            hf_err *err)
+{
+    const hf_registry_workflow *workflow;
+    hf_status st = hf_run_base_get(core->db, run->key, &run->base, err);
+
+    *out_gone = !st && !closed_too && run->base.closed_us != HF_NONE;
+    if (st || *out_gone)
+        return st;
+    run->mem = hf_mem_new();
+    st = run->mem ? info_read(core, run, err) : hf_err_nomem(err, "a live run");
+    if (st)
+        return st;
+    workflow = hf_registry_find_workflow(core->o.registry, run->info.type);
+    *out_gone = workflow == NULL; /* another build has the code; the task waits for it */
+    if (!workflow)
+        return HF_OK;
+    run->core = core;
+    run->replay_info = (hf_replay_info){
+        .definition = workflow->definition,
+        .instance_id = run->info.instance_id,
+        .run_id = hf_slice_of(run->run_id),
+        .random_seed = (uint64_t)run->key * UINT64_C(0x9e3779b97f4a7c15),
+        .fingerprint = hf_slice_of(workflow->snapshot.fingerprint),
+        .batch_max = hf_limit_get(HF_LIMIT_COMMAND_BATCH_SIZE)->standard,
+        .events_max = hf_limit_get(HF_LIMIT_HISTORY_TRANSACTION_SIZE)->standard,
+        .continue_events = hf_limit_get(HF_LIMIT_BUDGET_EVENT_THRESHOLD)->standard,
+        .continue_bytes = hf_limit_get(HF_LIMIT_BUDGET_SIZE_BYTES_THRESHOLD)->standard,
+        .payload = payload_read,
+        .payload_ctx = run};
+    run->fed = 0;
+    run->message_count = 0;
+    run->messages_open = 0;
+    run->open_count = 0;
+    return hf_replay_new(&run->replay_info, &run->replay, err);
+}
+
+/* Feeds what is committed until row and history agree: a signal may arrive between the two reads.
+ */
+static hf_status live_catch_up(hf_core *core, live_run *run, live_seen *seen, bool *out_gone,
+                               hf_err *err)
+{
+    hf_status st = HF_OK;
+
+    do {
+        st = hf_run_base_get(core->db, run->key, &run->base, err);
+        *out_gone = !st && run->base.closed_us != HF_NONE;
+        if (!st && !*out_gone)
+            st = history_feed(core, run, seen, err);
+    } while (!st && !*out_gone && run->fed != run->base.last_seq);
+    return st;
+}
+
+hf_status live_load(hf_core *core, live_run *run, bool *out_gone, hf_err *err)
+{
+    bool fresh = run->replay == NULL;
+    hf_status st = HF_OK;
+
+    *out_gone = false;
+    if (fresh) {
+        st = live_begin(core, run, false, out_gone, err);
+        if (!st && !*out_gone)
+            st = activities_read(core, run, err);
+        if (!st && !*out_gone)
+            st = timers_read(core, run, err);
+    } else {
+        core->held -= hf_replay_held(run->replay);
+    }
+    if (!st && !*out_gone)
+        st = live_catch_up(core, run, fresh ? input_find : NULL, out_gone, err);
+    if (run->replay)
+        core->held += hf_replay_held(run->replay);
+    if (!st && !*out_gone)
+        run->look = false;
+    return hf_err_because(err, st, "load run %lld", (long long)run->key);
+}
+
+void live_settle(live_run *run, const hf_event *events, size_t count)
+{
+    messages_settle(run, events, count);
+    for (size_t i = 0; i < count; i++) {
+        switch ((int)events[i].type) {
+        case HF_EVENT_TIMER_FIRED:
+        case HF_EVENT_TIMER_CANCELLED:
+            open_remove(run, true, events[i].step);
+            break;
+        case HF_EVENT_ACTIVITY_COMPLETED:
+        case HF_EVENT_ACTIVITY_FAILED:
+        case HF_EVENT_ACTIVITY_TIMED_OUT:
+        case HF_EVENT_ACTIVITY_CANCELLED:
+            open_remove(run, false, events[i].step);
+            break;
+        default:
+            break;
+        }
+    }
+}
+
+hf_status live_peek(hf_core *core, int64_t key, live_run **out_run, hf_err *err)
+{
+    live_run *run = live_new(key);
+    hf_turn turn;
+    bool gone = false;
+    hf_status st = run ? live_begin(core, run, true, &gone, err) : hf_err_nomem(err, "a query");
+
+    if (!st && gone)
+        st = hf_err_set(err, HF_NOTFOUND, "the definition of run %lld is not loaded here",
+                        (long long)key);
+    if (!st)
+        st = history_feed(core, run, NULL, err);
+    if (!st) {
+        core->held += hf_replay_held(run->replay);
+        st = hf_replay_turn(run->replay, &turn, err);
+    }
+    if (!st && turn == HF_TURN_BLOCKED)
+        st =
+            hf_err_set(err, HF_REPLAY_BLOCKED, "%s", hf_replay_mismatch_get(run->replay)->sentence);
+    if (st && run)
+        live_free(core, run);
+    else if (!st)
+        *out_run = run;
+    return st;
+}

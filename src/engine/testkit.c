@@ -1,0 +1,133 @@
+/* testkit.c: an engine whose every move belongs to the test: in memory, on a virtual clock, in one
+   thread. The harness that Holdfast tests itself with, handed to the people who write workflows. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "engine/engine_impl.h"
+#include "model/event_codec.h"
+#include "store/row.h"
+
+#define TEST_EPOCH_US INT64_C(1767225600000000) /* 2026-01-01 */
+
+hf_engine *hf_test_open(const hf_app *app)
+{
+    hf_clock *clock = hf_clock_new_virtual(TEST_EPOCH_US);
+    hf_engine *engine = NULL;
+
+    if (!clock)
+        return NULL;
+    if (engine_open(":memory:", app, clock, &engine) ||
+        engine_begin(engine, ENGINE_TEST, &engine->open_error))
+        return engine; /* hf_errmsg says why; every call answers the same */
+    return engine;
+}
+
+hf_status hf_test_drain(hf_engine *engine)
+{
+    engine_slot *slot = engine_slot_get(engine);
+    hf_status st = slot ? engine_begin(engine, ENGINE_TEST, &slot->err) : HF_NOMEM;
+
+    if (st)
+        return st;
+    while (engine_pump(engine))
+        ;
+    return hf_core_failure(engine->core, &slot->err);
+}
+
+hf_status hf_test_advance(hf_engine *engine, hf_ms by)
+{
+    int64_t end_us = hf_clock_wall_us(engine->clock) + by * 1000;
+    hf_status st = hf_test_drain(engine);
+
+    while (!st) {
+        int64_t next_us = hf_core_next_us(engine->core);
+
+        if (next_us > end_us)
+            break;
+        if (next_us > hf_clock_wall_us(engine->clock))
+            hf_clock_advance(engine->virtual_clock, next_us - hf_clock_wall_us(engine->clock));
+        st = hf_test_drain(engine);
+    }
+    if (hf_clock_wall_us(engine->clock) < end_us)
+        hf_clock_advance(engine->virtual_clock, end_us - hf_clock_wall_us(engine->clock));
+    return st ? st : hf_test_drain(engine);
+}
+
+void hf_test_fail(hf_engine *engine, const char *activity, int times, const char *type)
+{
+    hf_core_inject(engine->core, activity, times, type);
+}
+
+void hf_test_crash(hf_engine *engine)
+{
+    engine_slot *slot = engine_slot_get(engine);
+
+    engine_crash(engine);
+    if (slot)
+        (void)!engine_begin(engine, ENGINE_TEST, &slot->err);
+}
+
+/* The newest run of an instance; 0 when there is none. */
+static int64_t run_of(hf_engine *engine, const char *id, hf_run_base *out_base)
+{
+    engine_slot *slot = engine_slot_get(engine);
+    hf_intake in = {.db = hf_store_writer(engine->store), .namespace_key = engine->namespace_key};
+    hf_intake_target target;
+
+    if (!slot || hf_intake_find(&in, slot->mem, hf_slice_of(id), &target, &slot->err))
+        return 0;
+    *out_base = target.base;
+    return target.base.run;
+}
+
+const char *hf_test_status(hf_engine *engine, const char *id)
+{
+    engine_slot *slot = engine_slot_get(engine);
+    hf_run_base base;
+    int64_t run = run_of(engine, id, &base);
+    const char *waiting;
+    const char *text;
+
+    if (!run || !slot)
+        return "not found";
+    text = hf_run_status_text((hf_run_status)base.status);
+    if (base.status != HF_RUN_STATUS_WAITING)
+        return text;
+    waiting = hf_core_waiting(engine->core, run);
+    if (!waiting[0])
+        return text;
+    text = hf_mem_format(slot->mem, "%s %s", text, waiting);
+    return text ? text : "no memory";
+}
+
+int hf_test_count(hf_engine *engine, const char *id, const char *event_type)
+{
+    engine_slot *slot = engine_slot_get(engine);
+    hf_db_cursor *cursor = NULL;
+    hf_event_type type;
+    hf_run_base base;
+    hf_db_value params[3] = {hf_db_int(0), hf_db_int(1), hf_db_int(INT64_MAX)};
+    bool row = true;
+    int found = 0;
+    hf_status st;
+
+    params[0].number = run_of(engine, id, &base);
+    if (!slot || !params[0].number || !hf_event_type_parse(hf_slice_of(event_type), &type))
+        return -1;
+    st = hf_db_query(hf_store_writer(engine->store), HF_STMT_HISTORY_READ, params, 3, &cursor,
+                     &slot->err);
+    while (!st && row) {
+        hf_event *events = NULL;
+        size_t count = 0;
+
+        st = hf_db_step(cursor, &row, &slot->err);
+        if (!st && row)
+            st = hf_event_chunk_decode(slot->mem, hf_db_column_bytes(cursor, 3), &events, &count,
+                                       &slot->err);
+        for (size_t i = 0; !st && i < count; i++)
+            found += events[i].type == type;
+    }
+    hf_db_end(cursor);
+    return st ? -1 : found;
+}

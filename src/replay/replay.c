@@ -1,0 +1,269 @@
+/* replay.c: one run's code and facts, from the outside: feeding, turns, queries. The rule: a turn
+   either leaves decisions that follow from the events, or says why it cannot; it never leaves half
+   a decision. */
+#include "replay/replay.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/crypto.h"
+#include "replay/inside.h"
+
+hf_status hf_replay_new(const hf_replay_info *info, hf_replay **out_replay, hf_err *err)
+{
+    hf_replay *replay;
+
+    if (!info->definition || !info->definition->run)
+        return hf_err_set(err, HF_MISUSE, "a replay needs a definition with a function");
+    replay = hf_alloc(sizeof(*replay));
+    if (!replay)
+        return hf_err_nomem(err, "a replay");
+    hf_history_init(&replay->history);
+    replay->info = *info;
+    replay->ctx = (hf_ctx){.tag = HF_CTX_TAG, .replay = replay};
+    replay->waiting = "";
+    replay->children_end = &replay->children;
+    hf_rng_init_seeded(&replay->rng, info->random_seed);
+    replay->mem = hf_mem_new();
+    replay->turn = hf_mem_new();
+    if (replay->mem)
+        replay->state = hf_mem_alloc(replay->mem, info->definition->state_size);
+    if (!replay->mem || !replay->turn || !replay->state) {
+        hf_replay_free(replay);
+        return hf_err_nomem(err, "a replay");
+    }
+    *out_replay = replay;
+    return HF_OK;
+}
+
+void hf_replay_free(hf_replay *replay)
+{
+    if (!replay)
+        return;
+    hf_in_run_deferred(replay);
+    hf_coro_free(replay->coro);
+    hf_history_fini(&replay->history);
+    hf_sha256_free(replay->sha);
+    if (replay->mem)
+        hf_mem_free(replay->mem);
+    if (replay->turn)
+        hf_mem_free(replay->turn);
+    hf_alloc_free(replay);
+}
+
+/* ---- feeding */
+
+/* What code decided before it was recorded is compared when the record comes. */
+static void step_recorded(hf_replay *replay, const hf_event *event, int64_t seq)
+{
+    hf_record *record = hf_history_get(&replay->history, event->step);
+
+    if (!record)
+        return;
+    if (event->type == HF_EVENT_CHILD_WORKFLOW_SCHEDULED && record->has_id)
+        for (hf_child_call *child = replay->children; child; child = child->next)
+            if (child->step == event->step) {
+                child->open_seq = seq;
+                hf_ulid_print(&record->id, child->text);
+            }
+    if (record->wanted.shape && !replay->blocked) {
+        const hf_want want = {.look = record->wanted, .at = record->at};
+
+        replay->blocked = !hf_in_same(replay, record, &want);
+    }
+    hf_history_settle(&replay->history, record);
+}
+
+hf_status hf_replay_feed(hf_replay *replay, const hf_event *events, size_t count, int64_t first_seq,
+                         hf_err *err)
+{
+    if (replay->broken)
+        return hf_err_set(err, HF_ABANDONED, "the replay failed before");
+    if (first_seq != replay->history.seq + 1)
+        return hf_err_set(err, HF_MISUSE, "event %" PRId64 " was fed, %" PRId64 " comes next",
+                          first_seq, replay->history.seq + 1);
+    for (size_t i = 0; i < count; i++) {
+        hf_status st = hf_history_add(&replay->history, &events[i], err);
+
+        if (st) {
+            replay->broken = true;
+            return hf_err_because(err, st, "feed a replay");
+        }
+        if (hf_event_opens_step(&events[i]))
+            step_recorded(replay, &events[i], replay->history.seq);
+    }
+    return HF_OK;
+}
+
+/* ---- turns */
+
+static hf_status turn_start(hf_replay *replay, hf_err *err)
+{
+    size_t stack = replay->info.stack_bytes ? replay->info.stack_bytes
+                                            : replay->info.definition->stack;
+
+    if (!replay->history.has_started)
+        return hf_err_set(err, HF_MISUSE, "a turn needs the run's WorkflowStarted");
+    replay->consumed = replay->history.started;
+    return hf_coro_new(replay->info.stacks, stack, hf_in_body, replay, &replay->coro, err);
+}
+
+static hf_status turn_end(hf_replay *replay, hf_turn *out_turn, hf_err *err)
+{
+    if (replay->history.closed)
+        replay->decision_count = 0;
+    switch (replay->leave) {
+    case HF_LEAVE_PARKED:
+        replay->closed = replay->history.closed; /* by somebody else */
+        *out_turn = replay->closed ? HF_TURN_CLOSED : HF_TURN_PARKED;
+        return HF_OK;
+    case HF_LEAVE_CLOSED:
+        replay->closed = true;
+        *out_turn = HF_TURN_CLOSED;
+        return HF_OK;
+    case HF_LEAVE_BLOCKED:
+        replay->blocked = true;
+        replay->decision_count = 0;
+        *out_turn = HF_TURN_BLOCKED;
+        return HF_OK;
+    case HF_LEAVE_BROKEN:
+        replay->broken = true;
+        replay->decision_count = 0;
+        return hf_err_set(err, replay->failure.status, "%s", replay->failure.text);
+    case HF_LEAVE_ABANDONED:
+        break;
+    }
+    replay->broken = true;
+    replay->decision_count = 0;
+    return hf_err_set(err, HF_ABANDONED, "the code gave itself up");
+}
+
+hf_status hf_replay_turn(hf_replay *replay, hf_turn *out_turn, hf_err *err)
+{
+    hf_status st;
+
+    if (replay->broken || replay->spoiled)
+        return hf_err_set(err, HF_ABANDONED, "this replay takes no further turn");
+    hf_mem_reset(replay->turn);
+    replay->decisions = NULL;
+    replay->decision_count = 0;
+    replay->decision_room = 0;
+    replay->events = 0;
+    if (replay->blocked || replay->closed) {
+        *out_turn = replay->blocked ? HF_TURN_BLOCKED : HF_TURN_CLOSED;
+        return HF_OK;
+    }
+    if (!replay->coro) {
+        st = turn_start(replay, err);
+        if (st)
+            return st;
+    }
+    (void)hf_coro_resume(replay->coro);
+    return turn_end(replay, out_turn, err);
+}
+
+const hf_decision_row *hf_replay_decisions(const hf_replay *replay, size_t *out_count)
+{
+    *out_count = replay->decision_count;
+    return replay->decisions;
+}
+
+bool hf_replay_spoiled(const hf_replay *replay)
+{
+    return replay->spoiled;
+}
+
+const hf_replay_mismatch *hf_replay_mismatch_get(const hf_replay *replay)
+{
+    return replay->blocked ? &replay->mismatch : NULL;
+}
+
+/* ---- looking */
+
+static const hf_query_def *query_def(const hf_replay *replay, hf_slice name)
+{
+    const hf_query_def *query = replay->info.definition->queries;
+
+    for (; query && query->name; query++)
+        if (query->read && hf_slice_equal(hf_slice_of(query->name), name))
+            return query;
+    return NULL;
+}
+
+/* Queries and checks run on the caller's stack; a call that does not come back (hf_fail through a
+   handle that was kept) ends in a frame here instead. */
+static void frame_enter(hf_replay *replay, hf_frame *frame)
+{
+    *frame = (hf_frame){.outer = replay->frame, .place = replay->place};
+    replay->frame = frame;
+    replay->place = HF_PLACE_QUERY;
+}
+
+static void frame_exit(hf_replay *replay, const hf_frame *frame)
+{
+    replay->frame = frame->outer;
+    replay->place = frame->place;
+}
+
+hf_status hf_replay_query(hf_replay *replay, hf_slice name, hf_value args, hf_mem *mem,
+                          hf_value *out_value, hf_err *err)
+{
+    const hf_query_def *volatile query = query_def(replay, name); /* kept over setjmp */
+    hf_frame frame;
+
+    *out_value = hf_value_null();
+    if (!query)
+        return hf_err_set(err, HF_NOTFOUND, "the workflow has no query \"%.*s\"", (int)name.len,
+                          name.ptr);
+    frame_enter(replay, &frame);
+    if (setjmp(frame.jump) == 0) {
+        hf_value value = query->read(mem, replay->state, args);
+
+        if (value)
+            *out_value = value;
+    }
+    frame_exit(replay, &frame);
+    if (frame.failure)
+        return hf_err_set(err, HF_MISUSE, "the query failed: %s: %s", frame.failure->seen.type,
+                          frame.failure->seen.message);
+    return HF_OK;
+}
+
+hf_status hf_replay_check_update(hf_replay *replay, hf_slice name, hf_value args,
+                                 const char **out_reason, hf_err *err)
+{
+    const hf_update_def *const update = hf_in_update_def(replay, name.ptr, name.len);
+    hf_frame frame;
+
+    *out_reason = NULL;
+    if (!update)
+        return hf_err_set(err, HF_NOTFOUND, "the workflow has no update \"%.*s\"", (int)name.len,
+                          name.ptr);
+    if (!update->check)
+        return HF_OK;
+    frame_enter(replay, &frame);
+    if (setjmp(frame.jump) == 0)
+        *out_reason = update->check(replay->state, args);
+    frame_exit(replay, &frame);
+    if (frame.failure)
+        *out_reason = frame.failure->seen.message;
+    return HF_OK;
+}
+
+int64_t hf_replay_seq(const hf_replay *replay)
+{
+    return replay->history.seq;
+}
+
+size_t hf_replay_held(const hf_replay *replay)
+{
+    return sizeof(*replay) + hf_mem_held(replay->mem) + hf_mem_held(replay->turn) +
+           replay->history.room * sizeof(hf_record *) + replay->history.count * sizeof(hf_record) +
+           (replay->coro ? hf_coro_touched(replay->coro) : 0);
+}
+
+const char *hf_replay_waiting(const hf_replay *replay)
+{
+    return replay->waiting;
+}
