@@ -1,4 +1,5 @@
-/* status.h: the statuses every Holdfast function returns. Zero is success, everything else is negative. */
+/* status.h: the statuses every Holdfast function returns. Zero is success, everything else is
+ * negative. */
 #ifndef HOLDFAST_STATUS_H
 #define HOLDFAST_STATUS_H
 
@@ -18,16 +19,18 @@ typedef enum hf_status {
 #undef HF_STATUS
 } hf_status;
 
-/* A failure and its text, owned by the caller: what happened, in one sentence that says what to do where it can.
-   Every function that takes one accepts NULL. */
+/* A failure and its text, owned by the caller: what happened, in one sentence that says what to do
+   where it can. Every function that takes one accepts NULL. */
 enum { HF_ERR_TEXT_MAX = 768 };
 
 typedef struct hf_err {
     hf_status status;           /* HF_OK until something failed. */
-    char text[HF_ERR_TEXT_MAX]; /* NUL-terminated UTF-8; cut at the end of a character when too long. */
+    char text[HF_ERR_TEXT_MAX]; /* NUL-terminated UTF-8; cut at the end of a character when too
+                                   long. */
 } hf_err;
 
-/* The stable text of a status ("not_found"); never NULL, "unknown" for a number that is no status. */
+/* The stable text of a status ("not_found"); never NULL, "unknown" for a number that is no status.
+ */
 HF_API const char *hf_strstatus(hf_status status);
 
 /* One sentence that explains a status to a person; never NULL. */

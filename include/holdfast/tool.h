@@ -1,6 +1,7 @@
-/* tool.h: what tools do to a store as a whole: create, migrate, verify, back up. The command line is built on it.
-   Addresses are PATH, sqlite:PATH or postgres://... . Every call opens what it needs and closes it again; each may
-   block. Statuses and texts are explained in status.h; on failure the store is as it was. */
+/* tool.h: what tools do to a store as a whole: create, migrate, verify, back up. The command line
+   is built on it. Addresses are PATH, sqlite:PATH or postgres://... . Every call opens what it
+   needs and closes it again; each may block. Statuses and texts are explained in status.h; on
+   failure the store is as it was. */
 #ifndef HOLDFAST_TOOL_H
 #define HOLDFAST_TOOL_H
 
@@ -24,29 +25,31 @@ typedef struct hf_tool_options {
 
 typedef struct hf_tool_info {
     size_t size;
-    char engine[16];         /* "sqlite" or "postgres" */
+    char engine[16]; /* "sqlite" or "postgres" */
     char store_id[40];
-    int64_t created_us;      /* microseconds since 1970 UTC */
+    int64_t created_us; /* microseconds since 1970 UTC */
     int64_t ground_version;
-    int64_t ground_known;    /* newest this library knows */
+    int64_t ground_known; /* newest this library knows */
     int64_t projection_version;
     int64_t projection_known;
 } hf_tool_info;
 
 /* Reads what a store says of itself. */
-HF_API hf_status hf_tool_inspect(const char *address, const hf_tool_options *options, hf_tool_info *out_info,
-                                 hf_err *err);
+HF_API hf_status hf_tool_inspect(const char *address, const hf_tool_options *options,
+                                 hf_tool_info *out_info, hf_err *err);
 
-/* Makes a store, or brings an existing one to the newest version. `show` (may be NULL) gets each migration before it
-   runs. With `print_only` nothing is changed. HF_OWNED while an engine works on it (SQLite). */
+/* Makes a store, or brings an existing one to the newest version. `show` (may be NULL) gets each
+   migration before it runs. With `print_only` nothing is changed. HF_OWNED while an engine works on
+   it (SQLite). */
 typedef void hf_tool_show(void *ctx, const char *name, const char *sql);
-HF_API hf_status hf_tool_migrate(const char *address, const hf_tool_options *options, bool print_only,
-                                 hf_tool_show *show, void *ctx, hf_err *err);
+HF_API hf_status hf_tool_migrate(const char *address, const hf_tool_options *options,
+                                 bool print_only, hf_tool_show *show, void *ctx, hf_err *err);
 
-/* Copies a SQLite store into a new file while engines go on working. progress may be NULL; false stops. */
+/* Copies a SQLite store into a new file while engines go on working. progress may be NULL; false
+ * stops. */
 typedef bool hf_tool_progress(void *ctx, int64_t done, int64_t total);
-HF_API hf_status hf_tool_backup(const char *address, const char *path, hf_tool_progress *progress, void *ctx,
-                                hf_err *err);
+HF_API hf_status hf_tool_backup(const char *address, const char *path, hf_tool_progress *progress,
+                                void *ctx, hf_err *err);
 
 /* One broken invariant. Texts are borrowed for the call. */
 typedef struct hf_finding {
@@ -60,9 +63,9 @@ typedef void hf_finding_fn(void *ctx, const hf_finding *finding);
 
 typedef struct hf_verify_options {
     size_t size;
-    const char *schema;    /* PostgreSQL schema; NULL for "holdfast" */
-    int64_t run;           /* a run key: check this run alone; 0 for all */
-    bool quick;            /* without the engine's own page check and the hash chain */
+    const char *schema; /* PostgreSQL schema; NULL for "holdfast" */
+    int64_t run;        /* a run key: check this run alone; 0 for all */
+    bool quick;         /* without the engine's own page check and the hash chain */
 } hf_verify_options;
 
 typedef struct hf_verify_report {
@@ -72,10 +75,12 @@ typedef struct hf_verify_report {
     int64_t elapsed_us;
 } hf_verify_report;
 
-/* Checks the invariants of a store, read-only, online, in constant memory. HF_OK also when there are findings:
-   they are data. progress (may be NULL) is told events done and in all; false stops with HF_CANCELLED. */
-HF_API hf_status hf_verify(const char *address, const hf_verify_options *options, hf_finding_fn *found,
-                           hf_tool_progress *progress, void *ctx, hf_verify_report *out_report, hf_err *err);
+/* Checks the invariants of a store, read-only, online, in constant memory. HF_OK also when there
+   are findings: they are data. progress (may be NULL) is told events done and in all; false stops
+   with HF_CANCELLED. */
+HF_API hf_status hf_verify(const char *address, const hf_verify_options *options,
+                           hf_finding_fn *found, hf_tool_progress *progress, void *ctx,
+                           hf_verify_report *out_report, hf_err *err);
 
 #ifdef __cplusplus
 }

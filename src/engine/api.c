@@ -28,7 +28,7 @@ static hf_status call_begin(call *c, hf_engine *engine)
     if (!engine)
         return HF_MISUSE;
     c->engine = engine;
-    c->slot = engine_slot_get(engine);
+    c->slot = hf_engine_slot_get(engine);
     if (!c->slot)
         return HF_NOMEM;
     if (engine->open_error.status) {
@@ -36,7 +36,7 @@ static hf_status call_begin(call *c, hf_engine *engine)
         return engine->open_error.status;
     }
     c->slot->err = (hf_err){0};
-    st = engine_begin(engine, ENGINE_THREADS, &c->slot->err);
+    st = hf_engine_begin(engine, ENGINE_THREADS, &c->slot->err);
     if (st)
         return st;
     c->in = (hf_intake){.stager = &c->slot->stager,
@@ -50,7 +50,7 @@ static hf_status call_commit(call *c, hf_unit *unit)
 {
     hf_status st = hf_unit_seal(unit, &c->slot->stager, &c->slot->err);
 
-    return st ? st : engine_commit(c->engine, unit, &c->slot->err);
+    return st ? st : hf_engine_commit(c->engine, unit, &c->slot->err);
 }
 
 static hf_status call_find(call *c, const char *id, hf_intake_target *out_target)
@@ -59,9 +59,9 @@ static hf_status call_find(call *c, const char *id, hf_intake_target *out_target
 
     if (!id)
         return hf_err_set(&c->slot->err, HF_MISUSE, "an instance id is needed");
-    c->in.db = engine_read_begin(c->engine);
+    c->in.db = hf_engine_read_begin(c->engine);
     st = hf_intake_find(&c->in, c->slot->mem, hf_slice_of(id), out_target, &c->slot->err);
-    engine_read_end(c->engine);
+    hf_engine_read_end(c->engine);
     return st;
 }
 
@@ -152,10 +152,10 @@ static hf_status message_send(call *c, const char *id, hf_target_kind kind, cons
             return hf_err_nomem(&c->slot->err, "a message");
         st = call_find(c, id, &target);
         if (!st) {
-            c->in.db = engine_read_begin(c->engine);
+            c->in.db = hf_engine_read_begin(c->engine);
             st = hf_intake_message_draft(&c->in, &target, kind, hf_slice_of(name), args, unit,
                                          out_command, &c->slot->err);
-            engine_read_end(c->engine);
+            hf_engine_read_end(c->engine);
         }
         if (!st)
             st = call_commit(c, unit);
@@ -274,7 +274,7 @@ static hf_status result_look(call *c, const char *id, hf_value *out, const hf_er
         return st;
     if (target.base.closed_us == HF_NONE)
         return HF_BUSY;
-    c->in.db = engine_read_begin(c->engine);
+    c->in.db = hf_engine_read_begin(c->engine);
     st = event_find(c, target.base.run, target.base.last_seq, is_closing, NULL, &event);
     if (!st && !event) /* facts may follow the closing event */
         st = event_find(c, target.base.run, 1, is_closing, NULL, &event);
@@ -288,7 +288,7 @@ static hf_status result_look(call *c, const char *id, hf_value *out, const hf_er
         st = failure_of(c, target.base.run, event, HF_CANCELLED, "terminated", out_error);
     else if (!st)
         st = failure_of(c, target.base.run, event, HF_ERROR, "failed", out_error);
-    engine_read_end(c->engine);
+    hf_engine_read_end(c->engine);
     return st;
 }
 
@@ -317,7 +317,7 @@ static hf_status call_await(call *c, hf_ms wait, hf_status (*look)(call *c, void
                               hf_strstatus(failure.status), failure.text);
         if (wait <= 0 && c->engine->mode == ENGINE_THREADS)
             return hf_err_set(&c->slot->err, HF_TIMEOUT, "it is not done yet");
-        st = engine_wait(c->engine, &seen, until_us, &c->slot->err);
+        st = hf_engine_wait(c->engine, &seen, until_us, &c->slot->err);
         if (st)
             return st;
     }
@@ -378,7 +378,7 @@ static hf_status update_ask(call *c, void *ctx)
     hf_slice message;
     hf_status st;
 
-    c->in.db = engine_read_begin(c->engine);
+    c->in.db = hf_engine_read_begin(c->engine);
     st = event_find(c, ask->run, 1, is_update_end, &ask->command, &event);
     if (!st && !event)
         st = HF_BUSY;
@@ -386,7 +386,7 @@ static hf_status update_ask(call *c, void *ctx)
         st = failure_of(c, ask->run, event, HF_ERROR, "update_failed", NULL);
     else if (!st)
         st = value_of(c, ask->run, event, HF_KEY_RESULT, ask->out);
-    engine_read_end(c->engine);
+    hf_engine_read_end(c->engine);
     return st;
 }
 
@@ -433,11 +433,11 @@ static hf_status stop_draft(call *c, const hf_intake_target *target, bool termin
     hf_open_work *open = NULL;
     hf_status st = hf_keys_take(c->in.keys, 1, &command, &c->slot->err);
 
-    c->in.db = engine_read_begin(c->engine);
+    c->in.db = hf_engine_read_begin(c->engine);
     if (!st)
         st = hf_open_work_read(c->in.db, mem, target->base.run, &open, &run.open_count,
                                &run.parent_run, &c->slot->err);
-    engine_read_end(c->engine);
+    hf_engine_read_end(c->engine);
     if (st)
         return st;
     run.open = open;

@@ -11,12 +11,12 @@
 
 enum { SCAN_ROWS = 1000, ALARMS_MAX = 100000 };
 
-int64_t core_now(const hf_core *core)
+int64_t hf_core_now(const hf_core *core)
 {
     return hf_clock_wall_us(core->o.clock);
 }
 
-void core_fail(hf_core *core, hf_status st, const hf_err *err)
+void hf_core_fail(hf_core *core, hf_status st, const hf_err *err)
 {
     if (core->failure.status)
         return;
@@ -24,7 +24,7 @@ void core_fail(hf_core *core, hf_status st, const hf_err *err)
     core->failure.status = st;
 }
 
-void core_ready(hf_core *core, live_run *run)
+void hf_core_ready(hf_core *core, live_run *run)
 {
     if (run->ready)
         return;
@@ -34,15 +34,15 @@ void core_ready(hf_core *core, live_run *run)
     core->ready_tail = &run->next_ready;
 }
 
-void core_remove(hf_core *core, live_run *run)
+void hf_core_remove(hf_core *core, live_run *run)
 {
     (void)hf_map_int_remove(core->runs, (uint64_t)run->key);
     run->gone = true;
     if (!run->ready)
-        live_free(core, run);
+        hf_live_free(core, run);
 }
 
-live_run *core_live(hf_core *core, int64_t key)
+live_run *hf_core_live(hf_core *core, int64_t key)
 {
     live_run *run = hf_map_int_get(core->runs, (uint64_t)key);
     hf_err err;
@@ -52,18 +52,18 @@ live_run *core_live(hf_core *core, int64_t key)
         hf_list_add_last(&core->lru, &run->place);
         return run;
     }
-    run = live_new(key);
+    run = hf_live_new(key);
     if (!run || hf_map_int_put(core->runs, (uint64_t)key, run, NULL, &err)) {
         if (run)
-            live_free(core, run);
-        core_fail(core, hf_err_nomem(&err, "a live run"), &err);
+            hf_live_free(core, run);
+        hf_core_fail(core, hf_err_nomem(&err, "a live run"), &err);
         return NULL;
     }
     hf_list_add_last(&core->lru, &run->place);
     return run;
 }
 
-bool core_alarm_set(hf_core *core, const core_alarm *alarm, int64_t due_us)
+bool hf_core_alarm_set(hf_core *core, const core_alarm *alarm, int64_t due_us)
 {
     core_alarm *copy = hf_alloc(sizeof(*copy));
     hf_err err;
@@ -84,11 +84,11 @@ bool core_alarm_set(hf_core *core, const core_alarm *alarm, int64_t due_us)
     if (!st && alarm->kind == CORE_ALARM_TIMER)
         st = hf_map_int_put(core->timers, (uint64_t)alarm->key, copy, NULL, &err);
     if (st)
-        core_fail(core, st, &err);
+        hf_core_fail(core, st, &err);
     return st == HF_OK;
 }
 
-void core_post(hf_core *core, core_message *message)
+void hf_core_post(hf_core *core, core_message *message)
 {
     hf_mutex_lock(&core->lock);
     message->next = NULL;
@@ -108,7 +108,7 @@ static void job_done(void *ctx, hf_job *job)
         return; /* the attempt counts as lost: its deadline or the next start finds it */
     message->kind = CORE_MESSAGE_JOB;
     message->job = job;
-    core_post(core, message);
+    hf_core_post(core, message);
 }
 
 void hf_core_notify(hf_core *core, int64_t run)
@@ -119,7 +119,7 @@ void hf_core_notify(hf_core *core, int64_t run)
         return; /* a hint only: the task row is the truth */
     message->kind = CORE_MESSAGE_RUN;
     message->run = run;
-    core_post(core, message);
+    hf_core_post(core, message);
 }
 
 hf_status hf_core_open(const hf_core_options *options, hf_core **out_core, hf_err *err)
@@ -190,7 +190,7 @@ void hf_core_leave(hf_core *core)
     void *run;
 
     while (hf_map_int_next(core->runs, &at, &key, &run))
-        live_forget(core, run);
+        hf_live_forget(core, run);
 }
 
 void hf_core_close(hf_core *core)
@@ -208,10 +208,10 @@ void hf_core_close(hf_core *core)
     while ((waiting = core->ready)) {
         core->ready = waiting->next_ready;
         if (waiting->gone)
-            live_free(core, waiting);
+            hf_live_free(core, waiting);
     }
     while (core->runs && hf_map_int_next(core->runs, &at, &key, &run))
-        live_free(core, run);
+        hf_live_free(core, run);
     while (core->alarms && (deadline = hf_deadlines_pop(core->alarms)))
         hf_alloc_free(deadline->ref);
     hf_deadlines_free(core->alarms);
@@ -253,13 +253,13 @@ static hf_status runs_scan(hf_core *core, hf_stmt stmt, hf_err *err)
                 break;
             seen++;
             after = hf_db_column_int(cursor, 0);
-            run = core_live(core, hf_db_column_int(cursor, 1));
+            run = hf_core_live(core, hf_db_column_int(cursor, 1));
             if (!run) {
                 st = HF_NOMEM;
                 break;
             }
             run->look = true;
-            core_ready(core, run);
+            hf_core_ready(core, run);
         }
         hf_db_end(cursor);
     }
@@ -285,7 +285,7 @@ static hf_status timers_scan(hf_core *core, hf_err *err)
         alarm.run = hf_db_column_int(cursor, 1);
         alarm.step = hf_db_column_int(cursor, 2);
         alarm.timer_kind = (hf_timer_kind)hf_db_column_int(cursor, 3);
-        if (!core_alarm_set(core, &alarm, hf_db_column_int(cursor, 4)))
+        if (!hf_core_alarm_set(core, &alarm, hf_db_column_int(cursor, 4)))
             st = HF_NOMEM;
     }
     hf_db_end(cursor);
@@ -307,7 +307,7 @@ hf_status hf_core_recover(hf_core *core, hf_err *err)
 
 static void alarm_fire(hf_core *core, core_alarm *alarm)
 {
-    live_run *run = core_live(core, alarm->run);
+    live_run *run = hf_core_live(core, alarm->run);
     core_due *due;
 
     if (alarm->kind == CORE_ALARM_TIMER)
@@ -319,7 +319,7 @@ static void alarm_fire(hf_core *core, core_alarm *alarm)
         if (!due) {
             hf_err err;
 
-            core_fail(core, hf_err_nomem(&err, "a timer"), &err);
+            hf_core_fail(core, hf_err_nomem(&err, "a timer"), &err);
             return;
         }
         *due = (core_due){.timer = alarm->key,
@@ -329,7 +329,7 @@ static void alarm_fire(hf_core *core, core_alarm *alarm)
                           .next = run->due};
         run->due = due;
     }
-    core_ready(core, run);
+    hf_core_ready(core, run);
 }
 
 static bool alarms_fire(hf_core *core)
@@ -337,7 +337,7 @@ static bool alarms_fire(hf_core *core)
     bool fired = false;
     hf_deadline *next;
 
-    while ((next = hf_deadlines_peek(core->alarms)) && next->due_us <= core_now(core)) {
+    while ((next = hf_deadlines_peek(core->alarms)) && next->due_us <= hf_core_now(core)) {
         core_alarm *alarm = hf_deadlines_pop(core->alarms)->ref;
 
         alarm_fire(core, alarm);
@@ -355,7 +355,7 @@ static void place_offer(hf_core *core)
     if (!link)
         return;
     hf_list_remove(link);
-    core_ready(core, HF_LIST_ENTRY(link, live_run, hunger));
+    hf_core_ready(core, HF_LIST_ENTRY(link, live_run, hunger));
 }
 
 static void job_take(hf_core *core, hf_job *job)
@@ -368,14 +368,14 @@ static void job_take(hf_core *core, hf_job *job)
         return;
     }
     (void)hf_map_int_remove(core->jobs, (uint64_t)job->activity);
-    run = core_live(core, job->run);
+    run = hf_core_live(core, job->run);
     if (!run) {
         hf_job_free(job);
         return;
     }
     job->next = run->ended;
     run->ended = job;
-    core_ready(core, run);
+    hf_core_ready(core, run);
     place_offer(core);
 }
 
@@ -388,12 +388,12 @@ static void ask_answer(hf_core *core, hf_core_ask *ask)
 
     ask->status = HF_OK;
     if (!run || !run->replay || run->dirty || run->look || run->ended || run->due)
-        ask->status = live_peek(core, ask->run, &peek, &ask->err);
+        ask->status = hf_live_peek(core, ask->run, &peek, &ask->err);
     if (!ask->status)
         ask->status = hf_replay_query(peek ? peek->replay : run->replay, ask->name, ask->args,
                                       ask->mem, &ask->answer, &ask->err);
     if (peek)
-        live_free(core, peek);
+        hf_live_free(core, peek);
     ask->done(ask);
 }
 
@@ -405,7 +405,7 @@ hf_status hf_core_query(hf_core *core, hf_core_ask *ask, hf_err *err)
         return hf_err_nomem(err, "a question");
     message->kind = CORE_MESSAGE_ASK;
     message->ask = ask;
-    core_post(core, message);
+    hf_core_post(core, message);
     return HF_OK;
 }
 
@@ -426,10 +426,10 @@ static bool inbox_take(hf_core *core)
 
         switch (message->kind) {
         case CORE_MESSAGE_RUN:
-            run = core_live(core, message->run);
+            run = hf_core_live(core, message->run);
             if (run) {
                 run->look = true;
-                core_ready(core, run);
+                hf_core_ready(core, run);
             }
             hf_alloc_free(message);
             break;
@@ -439,7 +439,7 @@ static bool inbox_take(hf_core *core)
         case CORE_MESSAGE_UNIT:
             run = hf_map_int_get(core->runs, (uint64_t)message->run);
             HF_ASSERT(run && run->dirty && run->unit == message->unit);
-            turn_committed(core, run, message->unit);
+            hf_turn_committed(core, run, message->unit);
             break;
         case CORE_MESSAGE_ASK:
             ask_answer(core, message->ask);
@@ -462,9 +462,9 @@ static void cache_trim(hf_core *core)
         link = link->next;
         if (run->dirty || run->ready)
             continue;
-        live_forget(core, run);
+        hf_live_forget(core, run);
         if (!run->ended && !run->due && !run->starts)
-            core_remove(core, run);
+            hf_core_remove(core, run);
     }
 }
 
@@ -481,9 +481,9 @@ bool hf_core_step(hf_core *core)
         run->ready = false;
         worked = true;
         if (run->gone)
-            live_free(core, run);
+            hf_live_free(core, run);
         else if (!run->dirty) /* else it is made ready again when its unit is done */
-            turn_run(core, run);
+            hf_turn_run(core, run);
     }
     cache_trim(core);
     return worked;

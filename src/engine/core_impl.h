@@ -134,31 +134,31 @@ struct hf_core {
     core_message **inbox_tail;
 };
 
-int64_t core_now(const hf_core *core);
-void core_fail(hf_core *core, hf_status st, const hf_err *err);
-void core_ready(hf_core *core, live_run *run);
-void core_remove(hf_core *core, live_run *run);  /* the run leaves memory */
-live_run *core_live(hf_core *core, int64_t key); /* NULL: no memory; the core has failed */
-bool core_alarm_set(hf_core *core, const core_alarm *alarm, int64_t due_us);
-void core_post(hf_core *core, core_message *message);
+int64_t hf_core_now(const hf_core *core);
+void hf_core_fail(hf_core *core, hf_status st, const hf_err *err);
+void hf_core_ready(hf_core *core, live_run *run);
+void hf_core_remove(hf_core *core, live_run *run);  /* the run leaves memory */
+live_run *hf_core_live(hf_core *core, int64_t key); /* NULL: no memory; the core has failed */
+bool hf_core_alarm_set(hf_core *core, const core_alarm *alarm, int64_t due_us);
+void hf_core_post(hf_core *core, core_message *message);
 
 /* live.c */
-live_run *live_new(int64_t key);
-void live_free(hf_core *core, live_run *run);
-void live_forget(hf_core *core, live_run *run); /* throws the coroutine away */
+live_run *hf_live_new(int64_t key);
+void hf_live_free(hf_core *core, live_run *run);
+void hf_live_forget(hf_core *core, live_run *run); /* throws the coroutine away */
 /* Brings the replay up to what is committed. *out_gone: the run is closed or cannot run here. */
-HF_NODISCARD hf_status live_load(hf_core *core, live_run *run, bool *out_gone, hf_err *err);
-HF_NODISCARD hf_status live_feed(live_run *run, const hf_event *events, size_t count,
+HF_NODISCARD hf_status hf_live_load(hf_core *core, live_run *run, bool *out_gone, hf_err *err);
+HF_NODISCARD hf_status hf_live_feed(live_run *run, const hf_event *events, size_t count,
                                  int64_t first_seq, hf_err *err);
-HF_NODISCARD hf_status live_open_add(live_run *run, const hf_open_work *work, hf_err *err);
+HF_NODISCARD hf_status hf_live_open_add(live_run *run, const hf_open_work *work, hf_err *err);
 /* Takes what the events of a committed unit closed off the lists of open work and messages. */
-void live_settle(live_run *run, const hf_event *events, size_t count);
-const hf_open_message *live_message(live_run *run, int64_t seq);
+void hf_live_settle(live_run *run, const hf_event *events, size_t count);
+const hf_open_message *hf_live_message(live_run *run, int64_t seq);
 /* A replay of what is committed, for one query. */
-HF_NODISCARD hf_status live_peek(hf_core *core, int64_t key, live_run **out_run, hf_err *err);
+HF_NODISCARD hf_status hf_live_peek(hf_core *core, int64_t key, live_run **out_run, hf_err *err);
 
 /* turn.c */
-void turn_run(hf_core *core, live_run *run);
-void turn_committed(hf_core *core, live_run *run, hf_unit *unit);
+void hf_turn_run(hf_core *core, live_run *run);
+void hf_turn_committed(hf_core *core, live_run *run, hf_unit *unit);
 
 #endif

@@ -11,7 +11,7 @@
 
 enum { ACTIVITY_THREADS = 8, ACTIVITY_PLACES = 512, CACHE_BYTES = 32 << 20 };
 
-engine_slot *engine_slot_get(hf_engine *engine)
+engine_slot *hf_engine_slot_get(hf_engine *engine)
 {
     engine_slot *slot = pthread_getspecific(engine->slot_key);
 
@@ -134,11 +134,11 @@ static hf_status core_start(hf_engine *engine, engine_mode mode, hf_err *err)
     if (!st && mode == ENGINE_THREADS)
         st = hf_thread_start(&engine->thread, "hf-core", core_thread, engine, err);
     if (st)
-        engine_end(engine);
+        hf_engine_end(engine);
     return st;
 }
 
-hf_status engine_begin(hf_engine *engine, engine_mode wanted, hf_err *err)
+hf_status hf_engine_begin(hf_engine *engine, engine_mode wanted, hf_err *err)
 {
     hf_status st = HF_OK;
 
@@ -149,7 +149,7 @@ hf_status engine_begin(hf_engine *engine, engine_mode wanted, hf_err *err)
     return st;
 }
 
-void engine_end(hf_engine *engine)
+void hf_engine_end(hf_engine *engine)
 {
     hf_mutex_lock(&engine->lock);
     engine->stopping = true;
@@ -167,14 +167,14 @@ void engine_end(hf_engine *engine)
     engine->woken = false;
 }
 
-void engine_crash(hf_engine *engine)
+void hf_engine_crash(hf_engine *engine)
 {
     HF_ASSERT(engine->mode == ENGINE_TEST);
     hf_writer_discard(engine->writer);
-    engine_end(engine);
+    hf_engine_end(engine);
 }
 
-bool engine_pump(hf_engine *engine)
+bool hf_engine_pump(hf_engine *engine)
 {
     bool worked = hf_core_step(engine->core);
 
@@ -190,7 +190,7 @@ static void unit_flag(hf_unit *unit, void *ctx)
     *(bool *)ctx = true;
 }
 
-hf_status engine_commit(hf_engine *engine, hf_unit *unit, hf_err *err)
+hf_status hf_engine_commit(hf_engine *engine, hf_unit *unit, hf_err *err)
 {
     const char *text = NULL;
     bool done = false;
@@ -208,12 +208,12 @@ hf_status engine_commit(hf_engine *engine, hf_unit *unit, hf_err *err)
     return st ? hf_err_set(err, st, "%s", text) : HF_OK;
 }
 
-hf_status engine_wait(hf_engine *engine, uint64_t *seen, int64_t until_us, hf_err *err)
+hf_status hf_engine_wait(hf_engine *engine, uint64_t *seen, int64_t until_us, hf_err *err)
 {
     hf_status st = HF_OK;
 
     if (engine->mode != ENGINE_THREADS) {
-        if (engine_pump(engine))
+        if (hf_engine_pump(engine))
             return HF_OK;
         if (engine->mode == ENGINE_TEST || hf_clock_mono_us(hf_clock_system()) >= until_us)
             return hf_err_set(err, HF_TIMEOUT, "nothing more happens by itself");
@@ -228,7 +228,7 @@ hf_status engine_wait(hf_engine *engine, uint64_t *seen, int64_t until_us, hf_er
     return st ? hf_err_set(err, HF_TIMEOUT, "the time allowed ran out") : HF_OK;
 }
 
-hf_db *engine_read_begin(hf_engine *engine)
+hf_db *hf_engine_read_begin(hf_engine *engine)
 {
     if (engine->mode != ENGINE_THREADS)
         return hf_store_writer(engine->store);
@@ -236,7 +236,7 @@ hf_db *engine_read_begin(hf_engine *engine)
     return engine->reader;
 }
 
-void engine_read_end(hf_engine *engine)
+void hf_engine_read_end(hf_engine *engine)
 {
     if (engine->mode == ENGINE_THREADS)
         hf_mutex_unlock(&engine->reader_lock);
@@ -257,7 +257,7 @@ static hf_status locks_init(hf_engine *engine, hf_err *err)
     return st;
 }
 
-hf_status engine_open(const char *where, const hf_app *app, hf_clock *clock, hf_engine **out_engine)
+hf_status hf_engine_open(const char *where, const hf_app *app, hf_clock *clock, hf_engine **out_engine)
 {
     hf_engine *engine = hf_alloc(sizeof(*engine));
     hf_store_options options = {
@@ -290,14 +290,14 @@ hf_status hf_open(const char *where, const hf_app *app, hf_engine **out)
 {
     if (!where || !out)
         return HF_MISUSE;
-    return engine_open(where, app, NULL, out);
+    return hf_engine_open(where, app, NULL, out);
 }
 
 void hf_close(hf_engine *engine)
 {
     if (!engine)
         return;
-    engine_end(engine);
+    hf_engine_end(engine);
     hf_db_close(engine->reader);
     hf_store_close(engine->store);
     hf_registry_free(engine->registry);
@@ -328,20 +328,20 @@ const char *hf_errmsg(hf_engine *engine)
         return "no memory for an engine";
     if (engine->open_error.status)
         return engine->open_error.text;
-    slot = engine_slot_get(engine);
+    slot = hf_engine_slot_get(engine);
     return slot ? slot->err.text : "no memory";
 }
 
 hf_mem *hf_mem_of_engine(hf_engine *engine)
 {
-    engine_slot *slot = engine_slot_get(engine);
+    engine_slot *slot = hf_engine_slot_get(engine);
 
     return slot ? slot->mem : NULL;
 }
 
 int hf_fd(hf_engine *engine)
 {
-    engine_slot *slot = engine_slot_get(engine);
+    engine_slot *slot = hf_engine_slot_get(engine);
 
     if (!slot)
         return -1;
@@ -351,24 +351,24 @@ int hf_fd(hf_engine *engine)
         (void)hf_err_set(&slot->err, HF_BUSY, "no file descriptor: %s", strerror(errno));
         return -1;
     }
-    return engine_begin(engine, ENGINE_TICK, &slot->err) ? -1 : engine->wake_fd;
+    return hf_engine_begin(engine, ENGINE_TICK, &slot->err) ? -1 : engine->wake_fd;
 }
 
 int hf_tick(hf_engine *engine, hf_ms at_most)
 {
-    engine_slot *slot = engine_slot_get(engine);
+    engine_slot *slot = hf_engine_slot_get(engine);
     uint64_t count;
     int64_t next_us;
     int64_t wait_ms;
 
-    if (!slot || engine_begin(engine, ENGINE_TICK, &slot->err))
+    if (!slot || hf_engine_begin(engine, ENGINE_TICK, &slot->err))
         return -1;
     if (engine->wake_fd >= 0)
         (void)!read(engine->wake_fd, &count, sizeof(count));
     hf_mutex_lock(&engine->lock);
     engine->woken = false;
     hf_mutex_unlock(&engine->lock);
-    while (engine_pump(engine))
+    while (hf_engine_pump(engine))
         ;
     next_us = hf_core_next_us(engine->core);
     if (next_us == INT64_MAX)
@@ -381,8 +381,8 @@ int hf_tick(hf_engine *engine, hf_ms at_most)
 
 hf_status hf_run(hf_engine *engine)
 {
-    engine_slot *slot = engine_slot_get(engine);
-    hf_status st = slot ? engine_begin(engine, ENGINE_THREADS, &slot->err) : HF_NOMEM;
+    engine_slot *slot = hf_engine_slot_get(engine);
+    hf_status st = slot ? hf_engine_begin(engine, ENGINE_THREADS, &slot->err) : HF_NOMEM;
 
     if (st)
         return st;

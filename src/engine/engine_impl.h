@@ -60,35 +60,35 @@ struct hf_engine {
 };
 
 /* The calling thread's slot; NULL when memory ran out. */
-engine_slot *engine_slot_get(hf_engine *engine);
+engine_slot *hf_engine_slot_get(hf_engine *engine);
 
 /* Starts the engine in this mode, or as it was started. */
-HF_NODISCARD hf_status engine_begin(hf_engine *engine, engine_mode wanted, hf_err *err);
+HF_NODISCARD hf_status hf_engine_begin(hf_engine *engine, engine_mode wanted, hf_err *err);
 
 /* Stops and forgets everything that is not in the store: writer, core, pool. */
-void engine_end(hf_engine *engine);
+void hf_engine_end(hf_engine *engine);
 
 /* The same as a kill would do it: what is under way is not finished. ENGINE_TEST. */
-void engine_crash(hf_engine *engine);
+void hf_engine_crash(hf_engine *engine);
 
 /* ENGINE_TICK and ENGINE_TEST: does what can be done now. True when anything was. */
-bool engine_pump(hf_engine *engine);
+bool hf_engine_pump(hf_engine *engine);
 
 /* Commits a sealed unit and waits for its outcome, whoever moves the engine. The unit stays the
  * caller's. */
-HF_NODISCARD hf_status engine_commit(hf_engine *engine, hf_unit *unit, hf_err *err);
+HF_NODISCARD hf_status hf_engine_commit(hf_engine *engine, hf_unit *unit, hf_err *err);
 
 /* Waits until something changed after `seen`, or the time is up: HF_TIMEOUT. In the other modes it
  * pumps. */
-HF_NODISCARD hf_status engine_wait(hf_engine *engine, uint64_t *seen, int64_t until_us,
+HF_NODISCARD hf_status hf_engine_wait(hf_engine *engine, uint64_t *seen, int64_t until_us,
                                    hf_err *err);
 
-/* The store as the caller may read it; give it back with engine_read_end. */
-hf_db *engine_read_begin(hf_engine *engine);
-void engine_read_end(hf_engine *engine);
+/* The store as the caller may read it; give it back with hf_engine_read_end. */
+hf_db *hf_engine_read_begin(hf_engine *engine);
+void hf_engine_read_end(hf_engine *engine);
 
 /* Opens an engine on an address with a clock of its own (NULL: the real one). */
-HF_NODISCARD hf_status engine_open(const char *where, const hf_app *app, hf_clock *clock,
+HF_NODISCARD hf_status hf_engine_open(const char *where, const hf_app *app, hf_clock *clock,
                                    hf_engine **out_engine);
 
 #endif

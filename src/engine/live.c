@@ -11,7 +11,7 @@
 
 enum { CHUNKS_AT_ONCE = 64 };
 
-live_run *live_new(int64_t key)
+live_run *hf_live_new(int64_t key)
 {
     live_run *run = hf_alloc(sizeof(*run));
 
@@ -23,7 +23,7 @@ live_run *live_new(int64_t key)
     return run;
 }
 
-void live_forget(hf_core *core, live_run *run)
+void hf_live_forget(hf_core *core, live_run *run)
 {
     if (run->replay)
         core->held -= hf_replay_held(run->replay);
@@ -69,11 +69,11 @@ static void due_free(core_due *due)
     }
 }
 
-void live_free(hf_core *core, live_run *run)
+void hf_live_free(hf_core *core, live_run *run)
 {
     hf_list_remove(&run->place);
     hf_list_remove(&run->hunger);
-    live_forget(core, run);
+    hf_live_forget(core, run);
     starts_free(core, run->starts);
     starts_free(core, run->staged_starts);
     starts_free(core, run->retries);
@@ -87,7 +87,7 @@ void live_free(hf_core *core, live_run *run)
     hf_alloc_free(run);
 }
 
-hf_status live_open_add(live_run *run, const hf_open_work *work, hf_err *err)
+hf_status hf_live_open_add(live_run *run, const hf_open_work *work, hf_err *err)
 {
     if (run->open_count == run->open_room) {
         size_t room = run->open_room ? run->open_room * 2 : 4;
@@ -160,7 +160,7 @@ static void message_remove(live_run *run, const hf_event *event, hf_event_key id
     }
 }
 
-const hf_open_message *live_message(live_run *run, int64_t seq)
+const hf_open_message *hf_live_message(live_run *run, int64_t seq)
 {
     for (size_t i = 0; i < run->messages_open; i++) {
         if (run->messages[i].seq == seq) {
@@ -172,7 +172,7 @@ const hf_open_message *live_message(live_run *run, int64_t seq)
     return NULL;
 }
 
-hf_status live_feed(live_run *run, const hf_event *events, size_t count, int64_t first_seq,
+hf_status hf_live_feed(live_run *run, const hf_event *events, size_t count, int64_t first_seq,
                     hf_err *err)
 {
     hf_status st = HF_OK;
@@ -309,7 +309,7 @@ static hf_status chunk_feed(hf_core *core, live_run *run, hf_mem *mem, const chu
     for (size_t i = skip; !st && seen && i < count; i++)
         st = seen(core, run, &events[i], err);
     if (!st)
-        st = live_feed(run, events + skip, count - skip, read->first + (int64_t)skip, err);
+        st = hf_live_feed(run, events + skip, count - skip, read->first + (int64_t)skip, err);
     if (!st)
         messages_settle(run, events + skip, count - skip);
     return st;
@@ -353,7 +353,7 @@ static hf_status activities_read(hf_core *core, live_run *run, hf_err *err)
         work.key = hf_db_column_int(cursor, 0);
         work.step = hf_db_column_int(cursor, 1);
         work.attempt = hf_db_column_int(cursor, 4);
-        st = live_open_add(run, &work, err);
+        st = hf_live_open_add(run, &work, err);
         if (st || hf_map_int_get(core->jobs, (uint64_t)work.key))
             continue;
         for (start = run->starts; start && start->job->activity != work.key;)
@@ -377,7 +377,7 @@ static hf_status activities_read(hf_core *core, live_run *run, hf_err *err)
         start->job->policy =
             hf_slice_of(hf_mem_text(start->job->mem, hf_db_column_bytes(cursor, 7)));
         start->available_us =
-            hf_db_column_null(cursor, 8) ? core_now(core) : hf_db_column_int(cursor, 8);
+            hf_db_column_null(cursor, 8) ? hf_core_now(core) : hf_db_column_int(cursor, 8);
         start->next = run->starts;
         run->starts = start;
     }
@@ -402,7 +402,7 @@ static hf_status timers_read(hf_core *core, live_run *run, hf_err *err)
         work.step = hf_db_column_int(cursor, 1);
         work.timer_kind = (hf_timer_kind)hf_db_column_int(cursor, 2);
         work.due_us = hf_db_column_int(cursor, 3);
-        st = live_open_add(run, &work, err);
+        st = hf_live_open_add(run, &work, err);
     }
     hf_db_end(cursor);
     return st;
@@ -490,7 +490,7 @@ static hf_status live_catch_up(hf_core *core, live_run *run, live_seen *seen, bo
     return st;
 }
 
-hf_status live_load(hf_core *core, live_run *run, bool *out_gone, hf_err *err)
+hf_status hf_live_load(hf_core *core, live_run *run, bool *out_gone, hf_err *err)
 {
     bool fresh = run->replay == NULL;
     hf_status st = HF_OK;
@@ -514,7 +514,7 @@ hf_status live_load(hf_core *core, live_run *run, bool *out_gone, hf_err *err)
     return hf_err_because(err, st, "load run %lld", (long long)run->key);
 }
 
-void live_settle(live_run *run, const hf_event *events, size_t count)
+void hf_live_settle(live_run *run, const hf_event *events, size_t count)
 {
     messages_settle(run, events, count);
     for (size_t i = 0; i < count; i++) {
@@ -535,9 +535,9 @@ void live_settle(live_run *run, const hf_event *events, size_t count)
     }
 }
 
-hf_status live_peek(hf_core *core, int64_t key, live_run **out_run, hf_err *err)
+hf_status hf_live_peek(hf_core *core, int64_t key, live_run **out_run, hf_err *err)
 {
-    live_run *run = live_new(key);
+    live_run *run = hf_live_new(key);
     hf_turn turn;
     bool gone = false;
     hf_status st = run ? live_begin(core, run, true, &gone, err) : hf_err_nomem(err, "a query");
@@ -555,7 +555,7 @@ hf_status live_peek(hf_core *core, int64_t key, live_run **out_run, hf_err *err)
         st =
             hf_err_set(err, HF_REPLAY_BLOCKED, "%s", hf_replay_mismatch_get(run->replay)->sentence);
     if (st && run)
-        live_free(core, run);
+        hf_live_free(core, run);
     else if (!st)
         *out_run = run;
     return st;

@@ -17,20 +17,20 @@ hf_engine *hf_test_open(const hf_app *app)
 
     if (!clock)
         return NULL;
-    if (engine_open(":memory:", app, clock, &engine) ||
-        engine_begin(engine, ENGINE_TEST, &engine->open_error))
+    if (hf_engine_open(":memory:", app, clock, &engine) ||
+        hf_engine_begin(engine, ENGINE_TEST, &engine->open_error))
         return engine; /* hf_errmsg says why; every call answers the same */
     return engine;
 }
 
 hf_status hf_test_drain(hf_engine *engine)
 {
-    engine_slot *slot = engine_slot_get(engine);
-    hf_status st = slot ? engine_begin(engine, ENGINE_TEST, &slot->err) : HF_NOMEM;
+    engine_slot *slot = hf_engine_slot_get(engine);
+    hf_status st = slot ? hf_engine_begin(engine, ENGINE_TEST, &slot->err) : HF_NOMEM;
 
     if (st)
         return st;
-    while (engine_pump(engine))
+    while (hf_engine_pump(engine))
         ;
     return hf_core_failure(engine->core, &slot->err);
 }
@@ -61,17 +61,17 @@ void hf_test_fail(hf_engine *engine, const char *activity, int times, const char
 
 void hf_test_crash(hf_engine *engine)
 {
-    engine_slot *slot = engine_slot_get(engine);
+    engine_slot *slot = hf_engine_slot_get(engine);
 
-    engine_crash(engine);
+    hf_engine_crash(engine);
     if (slot)
-        (void)!engine_begin(engine, ENGINE_TEST, &slot->err);
+        (void)!hf_engine_begin(engine, ENGINE_TEST, &slot->err);
 }
 
 /* The newest run of an instance; 0 when there is none. */
 static int64_t run_of(hf_engine *engine, const char *id, hf_run_base *out_base)
 {
-    engine_slot *slot = engine_slot_get(engine);
+    engine_slot *slot = hf_engine_slot_get(engine);
     hf_intake in = {.db = hf_store_writer(engine->store), .namespace_key = engine->namespace_key};
     hf_intake_target target;
 
@@ -83,7 +83,7 @@ static int64_t run_of(hf_engine *engine, const char *id, hf_run_base *out_base)
 
 const char *hf_test_status(hf_engine *engine, const char *id)
 {
-    engine_slot *slot = engine_slot_get(engine);
+    engine_slot *slot = hf_engine_slot_get(engine);
     hf_run_base base;
     int64_t run = run_of(engine, id, &base);
     const char *waiting;
@@ -103,7 +103,7 @@ const char *hf_test_status(hf_engine *engine, const char *id)
 
 int hf_test_count(hf_engine *engine, const char *id, const char *event_type)
 {
-    engine_slot *slot = engine_slot_get(engine);
+    engine_slot *slot = hf_engine_slot_get(engine);
     hf_db_cursor *cursor = NULL;
     hf_event_type type;
     hf_run_base base;

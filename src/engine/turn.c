@@ -59,7 +59,7 @@ static const hf_open_message *host_message(void *ctx, int64_t seq)
 {
     const turn *t = ctx;
 
-    return live_message(t->run, seq);
+    return hf_live_message(t->run, seq);
 }
 
 /* The job of an effect: everything that the pool and a later turn need, in an arena of its own. */
@@ -97,15 +97,15 @@ static void start_add(hf_core *core, live_run *run, hf_job *job, int64_t availab
 
     if (!start) {
         hf_job_free(job);
-        core_fail(core, hf_err_nomem(&err, "an attempt"), &err);
+        hf_core_fail(core, hf_err_nomem(&err, "an attempt"), &err);
         return;
     }
     *start = (core_start){.job = job, .available_us = available_us, .next = run->starts};
     run->starts = start;
-    if (available_us > core_now(core))
-        (void)core_alarm_set(core, &alarm, available_us);
+    if (available_us > hf_core_now(core))
+        (void)hf_core_alarm_set(core, &alarm, available_us);
     else
-        core_ready(core, run);
+        hf_core_ready(core, run);
 }
 
 /* A fault that a test asked for takes the place of the attempt. */
@@ -135,13 +135,13 @@ static void job_start(hf_core *core, live_run *run, hf_job *job)
         hf_pool_release(core->pool);
         job->next = run->ended;
         run->ended = job;
-        core_ready(core, run);
+        hf_core_ready(core, run);
         return;
     }
     if (hf_map_int_put(core->jobs, (uint64_t)job->activity, job, NULL, &err)) {
         hf_pool_release(core->pool);
         hf_job_free(job);
-        core_fail(core, HF_NOMEM, &err);
+        hf_core_fail(core, HF_NOMEM, &err);
         return;
     }
     hf_pool_submit(core->pool, job);
@@ -205,7 +205,7 @@ static hf_status starts_fold(turn *t, hf_err *err)
         hf_job *job = start->job;
 
         job->definition = hf_registry_find_activity(core->o.registry, job->name);
-        if (!job->definition || start->available_us > core_now(core)) {
+        if (!job->definition || start->available_us > hf_core_now(core)) {
             at = &start->next;
             continue;
         }
@@ -379,7 +379,7 @@ static void unit_done(hf_unit *unit, void *ctx)
     core_message *message = ctx;
 
     message->unit = unit;
-    core_post(message->core, message);
+    hf_core_post(message->core, message);
 }
 
 static void staged_return(live_run *run)
@@ -425,7 +425,7 @@ static void turn_abandon(hf_core *core, live_run *run, hf_effect *effects)
         hf_alloc_free(start);
     }
     staged_return(run);
-    live_forget(core, run);
+    hf_live_forget(core, run);
 }
 
 static void staged_take(live_run *run)
@@ -458,16 +458,16 @@ static hf_status turn_draft(turn *t, hf_turn *out_turn, hf_err *err)
         st = starts_fold(t, err);
     facts = events->count;
     if (!st && facts)
-        st = live_feed(run, events->events, facts, run->base.last_seq + 1, err);
+        st = hf_live_feed(run, events->events, facts, run->base.last_seq + 1, err);
     if (!st)
         st = hf_replay_turn(run->replay, out_turn, err);
     if (st || *out_turn == HF_TURN_BLOCKED)
         return st;
     rows = hf_replay_decisions(run->replay, &count);
-    t->decide.now_us = core_now(core);
+    t->decide.now_us = hf_core_now(core);
     st = hf_decide_add(&t->decide, rows, count, err);
     if (!st && events->count > facts)
-        st = live_feed(run, events->events + facts, events->count - facts,
+        st = hf_live_feed(run, events->events + facts, events->count - facts,
                        run->base.last_seq + 1 + (int64_t)facts, err);
     return st;
 }
@@ -617,7 +617,7 @@ static hf_status turn_go(turn *t, bool woken, hf_err *err)
     return HF_OK;
 }
 
-void turn_run(hf_core *core, live_run *run)
+void hf_turn_run(hf_core *core, live_run *run)
 {
     turn t = {.core = core, .run = run};
     bool woken = run->look;
@@ -626,11 +626,11 @@ void turn_run(hf_core *core, live_run *run)
     hf_status st = HF_OK;
 
     if (run->look || !run->replay)
-        st = live_load(core, run, &gone, &err);
+        st = hf_live_load(core, run, &gone, &err);
     if (st || gone) {
         if (st)
-            core_fail(core, st, &err);
-        core_remove(core, run);
+            hf_core_fail(core, st, &err);
+        hf_core_remove(core, run);
         return;
     }
     t.decide = (hf_decide){.unit = hf_unit_new(NULL, NULL),
@@ -638,7 +638,7 @@ void turn_run(hf_core *core, live_run *run)
                            .keys = hf_writer_keys(core->o.writer),
                            .run = &run->info,
                            .host = &t.host,
-                           .now_us = core_now(core)};
+                           .now_us = hf_core_now(core)};
     t.host = (hf_decide_host){.ctx = &t,
                               .activity = host_activity,
                               .workflow = host_workflow,
@@ -661,9 +661,9 @@ void turn_run(hf_core *core, live_run *run)
     turn_abandon(core, run, t.decide.effects);
     hf_unit_free(t.decide.unit);
     if (st == HF_BUSY)
-        core_ready(core, run);
+        hf_core_ready(core, run);
     else
-        core_fail(core, st, &err);
+        hf_core_fail(core, st, &err);
 }
 
 /* The promises of a committed unit. */
@@ -686,27 +686,27 @@ static void effects_keep(hf_core *core, live_run *run, const hf_effect *effect)
             work.is_timer = true;
             work.due_us = effect->due_us;
             work.timer_kind = effect->timer_kind;
-            if (live_open_add(run, &work, &err))
-                core_fail(core, HF_NOMEM, &err);
-            (void)core_alarm_set(core, &alarm, effect->due_us);
+            if (hf_live_open_add(run, &work, &err))
+                hf_core_fail(core, HF_NOMEM, &err);
+            (void)hf_core_alarm_set(core, &alarm, effect->due_us);
             break;
         case HF_EFFECT_ACTIVITY:
-            if (live_open_add(run, &work, &err))
-                core_fail(core, HF_NOMEM, &err);
+            if (hf_live_open_add(run, &work, &err))
+                hf_core_fail(core, HF_NOMEM, &err);
             definition = hf_registry_find_activity(core->o.registry, effect->name);
             job = definition ? job_make(effect, run->base.last_us, definition) : NULL;
             if (definition && !job)
-                core_fail(core, hf_err_nomem(&err, "an activity"), &err);
+                hf_core_fail(core, hf_err_nomem(&err, "an activity"), &err);
             if (job && effect->started)
                 job_start(core, run, job);
             else if (job)
-                start_add(core, run, job, core_now(core));
+                start_add(core, run, job, hf_core_now(core));
             break;
         case HF_EFFECT_RUN:
-            other = core_live(core, effect->run);
+            other = hf_core_live(core, effect->run);
             if (other) {
                 other->look = true;
-                core_ready(core, other);
+                hf_core_ready(core, other);
             }
             break;
         }
@@ -758,7 +758,7 @@ static bool turn_keep(hf_core *core, live_run *run, hf_unit *unit)
         if (job)
             atomic_store(&job->stop, true);
     }
-    live_settle(run, events->events, events->count);
+    hf_live_settle(run, events->events, events->count);
     run->base = *after;
     staged_forget(core, run);
     effects_keep(core, run, run->effects);
@@ -767,13 +767,13 @@ static bool turn_keep(hf_core *core, live_run *run, hf_unit *unit)
     if (closed)
         return false;
     if (rebased || hf_replay_spoiled(run->replay)) {
-        live_forget(core, run); /* facts came in between: the replay must see them in their place */
-        core_ready(core, run);
+        hf_live_forget(core, run); /* facts came in between: the replay must see them in their place */
+        hf_core_ready(core, run);
     }
     return true;
 }
 
-void turn_committed(hf_core *core, live_run *run, hf_unit *unit)
+void hf_turn_committed(hf_core *core, live_run *run, hf_unit *unit)
 {
     const core_alarm later = {.kind = CORE_ALARM_START, .run = run->key};
     const char *text = NULL;
@@ -791,20 +791,20 @@ void turn_committed(hf_core *core, live_run *run, hf_unit *unit)
     } else {
         turn_abandon(core, run, run->effects);
         if (st == HF_CONFLICT)
-            core_ready(core, run);
+            hf_core_ready(core, run);
         else if (st == HF_CONSTRAINT || st == HF_EXISTS || st == HF_INVALID || st == HF_TOOBIG)
             (void)hf_err_set(&run->doom, st, "%s", text);
         else if (st == HF_STOPPED)
-            core_fail(core, hf_err_set(&err, st, "%s", text), &err);
+            hf_core_fail(core, hf_err_set(&err, st, "%s", text), &err);
         else
-            (void)core_alarm_set(core, &later, core_now(core) + RETRY_US);
+            (void)hf_core_alarm_set(core, &later, hf_core_now(core) + RETRY_US);
         if (run->doom.status)
-            core_ready(core, run);
+            hf_core_ready(core, run);
     }
     run->effects = NULL;
     hf_unit_free(unit);
     if (!lives)
-        core_remove(core, run);
+        hf_core_remove(core, run);
     else if (run->look || run->ended || run->due)
-        core_ready(core, run);
+        hf_core_ready(core, run);
 }

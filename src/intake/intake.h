@@ -45,7 +45,7 @@ typedef struct hf_intake_target {
 } hf_intake_target;
 
 /* The unit of a start; HF_EXISTS shows when it is committed. *out_run is the key of the new run,
-   *out_id its instance id (in the unit's arena). HF_INVALID for a bad id or arguments. */
+ *out_id its instance id (in the unit's arena). HF_INVALID for a bad id or arguments. */
 HF_NODISCARD hf_status hf_intake_start_draft(const hf_intake *in, const hf_intake_start *start,
                                              hf_unit *unit, int64_t *out_run, hf_err *err);
 

@@ -1,5 +1,6 @@
-/* decision.h: one thing that workflow code asked for. Plain data in an arena of the side that made it; decide/ reads
-   it and copies what it keeps. Payloads are codec-tagged bytes; replay makes JSON, remote workers may bring Avro. */
+/* decision.h: one thing that workflow code asked for. Plain data in an arena of the side that made
+   it; decide/ reads it and copies what it keeps. Payloads are codec-tagged bytes; replay makes
+   JSON, remote workers may bring Avro. */
 #ifndef HF_MODEL_DECISION_H
 #define HF_MODEL_DECISION_H
 
@@ -37,15 +38,15 @@ typedef struct hf_decision_failure {
 } hf_decision_failure;
 
 typedef struct hf_decision_activity {
-    hf_slice queue;   /* ptr NULL: the run's */
+    hf_slice queue; /* ptr NULL: the run's */
     hf_slice summary;
     bool local;
     int64_t schedule_to_start_us; /* 0: none, for all four */
     int64_t start_to_close_us;
     int64_t schedule_to_close_us;
     int64_t heartbeat_us;
-    bool max_attempts_unset; /* the definition's, else 1; max_attempts is 0 then */
-    int64_t max_attempts;    /* 0: no limit */
+    bool max_attempts_unset;   /* the definition's, else 1; max_attempts is 0 then */
+    int64_t max_attempts;      /* 0: no limit */
     const int64_t *backoff_us; /* NULL: the definition's, else the default list */
     size_t backoff_count;
     hf_slice no_retry_on; /* "card_declined,bad_input" */
@@ -63,9 +64,10 @@ typedef struct hf_decision_child {
 
 typedef struct hf_decision_row {
     hf_decision kind;
-    int64_t step;    /* 0 for decisions that take none */
-    const char *at;  /* source line, "order.c:41", or NULL */
-    hf_slice name;   /* activity or child type, signal, change id, condition key, update, stream: by kind */
+    int64_t step;   /* 0 for decisions that take none */
+    const char *at; /* source line, "order.c:41", or NULL */
+    hf_slice name;  /* activity or child type, signal, change id, condition key, update, stream: by
+                       kind */
     hf_decision_payload value; /* arguments, result, entries: by kind */
     const hf_decision_group *groups;
     size_t group_count;
@@ -73,14 +75,16 @@ typedef struct hf_decision_row {
         hf_decision_activity activity;
         hf_decision_child child;
         struct {
-            int64_t delay_us; /* start_timer; timeouts of waits: 0 fires at once, HF_DECISION_NO_TIMEOUT: none */
+            int64_t delay_us; /* start_timer; timeouts of waits: 0 fires at once,
+                                 HF_DECISION_NO_TIMEOUT: none */
         } timer;
         struct {
             int64_t timeout_us;   /* the timer is set only if the turn leaves the wait open */
             hf_slice fingerprint; /* condition waits; ptr NULL: none */
         } wait;
         struct {
-            int64_t seq; /* history sequence of the SignalReceived, UpdateAccepted or message that is consumed */
+            int64_t seq; /* history sequence of the SignalReceived, UpdateAccepted or message that
+                            is consumed */
         } fact;
         struct {
             int64_t version, min_supported, max_supported;

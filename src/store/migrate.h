@@ -1,5 +1,6 @@
-/* migrate.h: numbered migrations, ground truth and projections apart. Each runs in one transaction together with
-   its row in `migration` and the new version in `meta`, so that a crash leaves the old schema or the new one. */
+/* migrate.h: numbered migrations, ground truth and projections apart. Each runs in one transaction
+   together with its row in `migration` and the new version in `meta`, so that a crash leaves the
+   old schema or the new one. */
 #ifndef HF_STORE_MIGRATE_H
 #define HF_STORE_MIGRATE_H
 
@@ -7,9 +8,10 @@
 #include "base/err.h"
 #include "store/db.h"
 
-/* Brings the connection's schema to the newest version. Does nothing when it is there already. HF_NEWER when the
-   store knows migrations that this program does not, HF_CORRUPT when a migration's checksum changed. Two nodes may
-   call it at once: a row lock in `meta` lets one work and the other find it done. */
+/* Brings the connection's schema to the newest version. Does nothing when it is there already.
+   HF_NEWER when the store knows migrations that this program does not, HF_CORRUPT when a
+   migration's checksum changed. Two nodes may call it at once: a row lock in `meta` lets one work
+   and the other find it done. */
 HF_NODISCARD hf_status hf_migrate(hf_db *db, const hf_clock *clock, hf_err *err);
 
 /* Calls `show` with the name and text of each migration that hf_migrate would run. */

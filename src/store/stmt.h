@@ -17,7 +17,8 @@ typedef enum hf_stmt {
 typedef struct hf_stmt_text {
     const char *name;     /* file name without folder and ending */
     const char *sqlite;   /* NULL for a statement of PostgreSQL only */
-    const char *postgres; /* still with ?1: the driver writes $1 once, when it prepares; NULL for SQLite only */
+    const char *postgres; /* still with ?1: the driver writes $1 once, when it prepares; NULL for
+                             SQLite only */
 } hf_stmt_text;
 
 extern const hf_stmt_text hf_stmt_texts[]; /* indexed by hf_stmt */

@@ -1,5 +1,6 @@
-/* suite.h: the few lines every test program shares. A program lists its cases in a table and calls hf_suite_run;
-   each case runs in a process of its own (Check's fork mode), so that an assertion or a crash ends only that case. */
+/* suite.h: the few lines every test program shares. A program lists its cases in a table and calls
+   hf_suite_run; each case runs in a process of its own (Check's fork mode), so that an assertion or
+   a crash ends only that case. */
 #ifndef HF_TEST_LIB_SUITE_H
 #define HF_TEST_LIB_SUITE_H
 
@@ -14,12 +15,12 @@ typedef struct hf_case {
 int hf_suite_run(const char *name, const hf_case *cases, size_t count);
 
 /* HF_SUITE_MAIN("base/slice", {splits_at_separators}, {slow_case, 300}) */
-#define HF_SUITE_MAIN(name, ...)                                                                             \
-    int main(void)                                                                                           \
-    {                                                                                                        \
-        const hf_case cases[] = {__VA_ARGS__};                                                               \
-                                                                                                             \
-        return hf_suite_run(name, cases, sizeof(cases) / sizeof(cases[0]));                                  \
+#define HF_SUITE_MAIN(name, ...)                                                                   \
+    int main(void)                                                                                 \
+    {                                                                                              \
+        const hf_case cases[] = {__VA_ARGS__};                                                     \
+                                                                                                   \
+        return hf_suite_run(name, cases, sizeof(cases) / sizeof(cases[0]));                        \
     }
 
 #endif

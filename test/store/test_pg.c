@@ -139,12 +139,13 @@ static void run_insert(hf_db *db, int key, const char *head)
     char sql[300];
     hf_err err = {0};
 
-    (void)snprintf(sql, sizeof(sql),
-                   "INSERT INTO run (key, instance, number, status, last_seq, head, last_us, "
-                   "history_bytes, command_seq,"
-                   " message_seq, message_cursor, created_us, queue) VALUES (%d, %d, 1, 0, 0, '%s', 0, 0, "
-                   "0, 0, 0, 0, 'default')",
-                   key, key, head);
+    (void)snprintf(
+        sql, sizeof(sql),
+        "INSERT INTO run (key, instance, number, status, last_seq, head, last_us, "
+        "history_bytes, command_seq,"
+        " message_seq, message_cursor, created_us, queue) VALUES (%d, %d, 1, 0, 0, '%s', 0, 0, "
+        "0, 0, 0, 0, 'default')",
+        key, key, head);
     ok(hf_db_script(db, sql, &err), &err);
 }
 

@@ -1,0 +1,229 @@
+/* kit.c: see kit.h. A case is a process of one thread, so that a short table from engine to place
+   is enough. */
+#include "lib/kit.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/id.h"
+#include "engine/engine_impl.h"
+#include "model/event_codec.h"
+#include "store/row.h"
+
+#define KIT_EPOCH_US INT64_C(1767225600000000) /* 2026-01-01 */
+
+enum { ENGINES_MAX = 8 };
+
+static struct {
+    hf_engine *engine;
+    hf_test_place *place;
+} kit_places[ENGINES_MAX];
+
+static hf_engine *engine_at(hf_test_place *place, const hf_app *app, int64_t now_us)
+{
+    hf_clock *clock = hf_clock_new_virtual(now_us);
+    hf_engine *engine = NULL;
+    hf_status st;
+    size_t i = 0;
+
+    ck_assert_ptr_nonnull(clock);
+    st = hf_engine_open(hf_test_place_address(place), app, clock, &engine);
+    ck_assert_ptr_nonnull(engine);
+    if (!st)
+        st = hf_engine_begin(engine, ENGINE_TEST, &engine->open_error);
+    hf_kit_ok(engine, st);
+    while (i < ENGINES_MAX && kit_places[i].engine)
+        i++;
+    ck_assert_uint_lt(i, ENGINES_MAX);
+    kit_places[i].engine = engine;
+    kit_places[i].place = place;
+    return engine;
+}
+
+static size_t engine_find(const hf_engine *engine)
+{
+    size_t i = 0;
+
+    while (i < ENGINES_MAX && kit_places[i].engine != engine)
+        i++;
+    ck_assert_msg(i < ENGINES_MAX, "the engine is not from hf_kit_open");
+    return i;
+}
+
+hf_engine *hf_kit_open(hf_engine_kind kind, const hf_app *app)
+{
+    return engine_at(hf_test_place_new(kind), app, KIT_EPOCH_US);
+}
+
+hf_engine *hf_kit_reopen(hf_engine *engine, const hf_app *app)
+{
+    size_t at = engine_find(engine);
+    hf_test_place *place = kit_places[at].place;
+    int64_t now_us = hf_clock_wall_us(engine->clock);
+    const hf_app *program = app ? app : engine->app;
+
+    kit_places[at].engine = NULL;
+    hf_close(engine);
+    return engine_at(place, program, now_us);
+}
+
+void hf_kit_close(hf_engine *engine)
+{
+    size_t at = engine_find(engine);
+
+    kit_places[at].engine = NULL;
+    hf_close(engine);
+    hf_test_place_free(kit_places[at].place);
+}
+
+hf_test_place *hf_kit_place(hf_engine *engine)
+{
+    return kit_places[engine_find(engine)].place;
+}
+
+void hf_kit_skip(hf_engine *engine, hf_ms by)
+{
+    hf_clock_advance(engine->virtual_clock, by * 1000);
+}
+
+void hf_kit_ok(hf_engine *engine, hf_status st)
+{
+    ck_assert_msg(st == HF_OK, "%s: %s", hf_strstatus(st), hf_errmsg(engine));
+}
+
+const char *hf_kit_result(hf_engine *engine, const char *id)
+{
+    hf_value out = NULL;
+    const hf_error *error = NULL;
+
+    hf_kit_ok(engine, hf_result(engine, id, 0, &out, &error));
+    return hf_show(engine, out);
+}
+
+/* The events of the newest run, in the engine's memory. */
+static hf_event *events_read(hf_engine *engine, const char *id, size_t *out_count)
+{
+    hf_mem *mem = hf_mem_of_engine(engine);
+    hf_db *db = hf_store_writer(engine->store);
+    hf_intake in = {.db = db, .namespace_key = engine->namespace_key};
+    hf_db_value params[3] = {hf_db_int(0), hf_db_int(1), hf_db_int(INT64_MAX)};
+    hf_intake_target target;
+    hf_db_cursor *cursor = NULL;
+    hf_event *all = NULL;
+    hf_err err = {0};
+    bool row = true;
+
+    *out_count = 0;
+    hf_test_ok(hf_intake_find(&in, mem, hf_slice_of(id), &target, &err), &err, "find the instance");
+    params[0] = hf_db_int(target.base.run);
+    all = hf_mem_array(mem, (size_t)target.base.last_seq + 1, sizeof(*all));
+    ck_assert_ptr_nonnull(all);
+    hf_test_ok(hf_db_query(db, HF_STMT_HISTORY_READ, params, 3, &cursor, &err), &err, "history");
+    for (;;) {
+        hf_event *events = NULL;
+        size_t count = 0;
+        hf_slice body;
+
+        hf_test_ok(hf_db_step(cursor, &row, &err), &err, "history");
+        if (!row)
+            break;
+        body = hf_db_column_bytes(cursor, 3);
+        body = hf_slice_from(hf_mem_text(mem, body), body.len);
+        hf_test_ok(hf_event_chunk_decode(mem, body, &events, &count, &err), &err, "history");
+        memcpy(all + *out_count, events, count * sizeof(*events));
+        *out_count += count;
+    }
+    hf_db_end(cursor);
+    return all;
+}
+
+const char *hf_kit_history(hf_engine *engine, const char *id)
+{
+    size_t count = 0;
+    hf_event *events = events_read(engine, id, &count);
+    hf_buf text = {0};
+    const char *copy;
+
+    for (size_t i = 0; i < count; i++)
+        hf_buf_add_format(&text, "%s%s", i ? " " : "", hf_event_type_text(events[i].type));
+    ck_assert(hf_buf_ok(&text));
+    copy = hf_mem_text(hf_mem_of_engine(engine), hf_buf_slice(&text));
+    ck_assert_ptr_nonnull(copy);
+    hf_buf_fini(&text);
+    return copy;
+}
+
+const hf_event *hf_kit_event(hf_engine *engine, const char *id, const char *type, int nth)
+{
+    size_t count = 0;
+    hf_event *events = events_read(engine, id, &count);
+
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(hf_event_type_text(events[i].type), type) == 0 && nth-- == 0)
+            return &events[i];
+    return NULL;
+}
+
+const char *hf_kit_said(hf_engine *engine, const char *id, const char *type, int nth,
+                        hf_event_key key)
+{
+    const hf_event *event = hf_kit_event(engine, id, type, nth);
+    hf_mem *mem = hf_mem_of_engine(engine);
+    hf_payload_value payload;
+    hf_slice text = {0};
+    int64_t number = 0;
+    bool flag = false;
+    bool found = false;
+    hf_ulid ulid;
+    char printed[27];
+
+    ck_assert_msg(event != NULL, "%s has no %s number %d", id, type, nth);
+    switch (hf_event_key_kind(key)) {
+    case HF_VALUE_KIND_TEXT:
+        found = hf_event_text(event, key, &text);
+        break;
+    case HF_VALUE_KIND_JSON:
+        found = hf_event_json(event, key, &text);
+        break;
+    case HF_VALUE_KIND_PAYLOAD:
+        found = hf_event_payload(event, key, &payload);
+        text = found ? payload.bytes : text;
+        break;
+    case HF_VALUE_KIND_INT:
+        if (hf_event_int(event, key, &number))
+            return hf_mem_format(mem, "%" PRId64, number);
+        break;
+    case HF_VALUE_KIND_TIME:
+        if (hf_event_time(event, key, &number))
+            return hf_mem_format(mem, "%" PRId64, number);
+        break;
+    case HF_VALUE_KIND_BOOL:
+        if (hf_event_bool(event, key, &flag))
+            return flag ? "true" : "false";
+        break;
+    case HF_VALUE_KIND_ID:
+        if (hf_event_id(event, key, &ulid)) {
+            hf_ulid_print(&ulid, printed);
+            return hf_mem_text(mem, hf_slice_of(printed));
+        }
+        break;
+    }
+    return found ? hf_mem_text(mem, text) : "";
+}
+
+int64_t hf_kit_number(hf_engine *engine, const char *sql)
+{
+    hf_db_cursor *cursor = NULL;
+    hf_err err = {0};
+    bool row = false;
+    int64_t number;
+
+    hf_test_ok(hf_db_query_text(hf_store_writer(engine->store), sql, NULL, 0, &cursor, &err), &err,
+               sql);
+    hf_test_ok(hf_db_step(cursor, &row, &err), &err, sql);
+    ck_assert_msg(row, "no row: %s", sql);
+    number = hf_db_column_int(cursor, 0);
+    hf_db_end(cursor);
+    return number;
+}
