@@ -61,6 +61,8 @@ static hf_status call_find(call *c, const char *id, hf_intake_target *out_target
         return hf_err_set(&c->slot->err, HF_MISUSE, "an instance id is needed");
     c->in.db = hf_engine_read_begin(c->engine);
     st = hf_intake_find(&c->in, c->slot->mem, hf_slice_of(id), out_target, &c->slot->err);
+    if (st == HF_UNREACHABLE && !hf_db_reconnect(c->in.db, NULL)) /* reading twice does no harm */
+        st = hf_intake_find(&c->in, c->slot->mem, hf_slice_of(id), out_target, &c->slot->err);
     hf_engine_read_end(c->engine);
     return st;
 }

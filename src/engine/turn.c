@@ -617,6 +617,20 @@ static hf_status turn_go(turn *t, bool woken, hf_err *err)
     return HF_OK;
 }
 
+/* The turn could not be taken. What passes by itself is tried again soon, everything else ends the core. */
+static void turn_trouble(hf_core *core, live_run *run, hf_status st, const hf_err *err)
+{
+    const core_alarm later = {.kind = CORE_ALARM_START, .run = run->key};
+
+    if (st == HF_UNREACHABLE || st == HF_UNKNOWN)
+        (void)!hf_db_reconnect(core->db, NULL);
+    if (st == HF_UNREACHABLE || st == HF_UNKNOWN || st == HF_BUSY || st == HF_RETRY || st == HF_NOMEM ||
+        st == HF_TIMEOUT || st == HF_FULL)
+        (void)hf_core_alarm_set(core, &later, hf_core_now(core) + RETRY_US);
+    else
+        hf_core_fail(core, st, err);
+}
+
 void hf_turn_run(hf_core *core, live_run *run)
 {
     turn t = {.core = core, .run = run};
@@ -627,9 +641,12 @@ void hf_turn_run(hf_core *core, live_run *run)
 
     if (run->look || !run->replay)
         st = hf_live_load(core, run, &gone, &err);
-    if (st || gone) {
-        if (st)
-            hf_core_fail(core, st, &err);
+    if (st) {
+        hf_live_forget(core, run);
+        turn_trouble(core, run, st, &err);
+        return;
+    }
+    if (gone) {
         hf_core_remove(core, run);
         return;
     }
@@ -660,10 +677,7 @@ void hf_turn_run(hf_core *core, live_run *run)
         return;
     turn_abandon(core, run, t.decide.effects);
     hf_unit_free(t.decide.unit);
-    if (st == HF_BUSY)
-        hf_core_ready(core, run);
-    else
-        hf_core_fail(core, st, &err);
+    turn_trouble(core, run, st, &err);
 }
 
 /* The promises of a committed unit. */
