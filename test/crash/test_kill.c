@@ -164,7 +164,8 @@ START_TEST(keeps_what_it_acknowledged)
 
     hf_campaign_init(&campaign, CYCLES_SHORT, CYCLES_USUAL, CYCLES_LONG);
     if (campaign.points_max > CYCLES_LONG)
-        campaign.points_max = CYCLES_LONG; /* the simulated disk is where millions of points belong */
+        campaign.points_max =
+            CYCLES_LONG; /* the simulated disk is where millions of points belong */
     while (!hf_campaign_over(&campaign)) {
         const char *seed = getenv("HF_CRASH_SEED");
         char id[ID_BYTES];
