@@ -1,8 +1,13 @@
-/* holdfast.h: the authoring API, agreed shape. It is the whole public surface for people who write workflows;
-   hosts and tools have host.h and view.h. Complete it in this style: named options through macros, `_with` forms for
-   bindings, size_ first and zero means default in every option struct, nothing to free in workflow code. */
+/* holdfast.h: the whole authoring API: workflows, activities, the engine that runs them, and the
+   kit to test them with. Link with -lholdfast; tools that work on a store as a whole have tool.h.
+
+   Three shapes recur. A call with options is a macro with named options, hf_activity(w, "charge",
+   in, .max_attempts = 5), over a function that ends in _with, which language bindings call. Every
+   option struct begins with its size, and zero means default everywhere. Workflow code frees
+   nothing: values and errors live as long as the run is in memory. */
 #ifndef HOLDFAST_HOLDFAST_H
 #define HOLDFAST_HOLDFAST_H
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,239 +27,512 @@
 extern "C" {
 #endif
 
-/* ---------------------------------------------------------------- types */
-typedef struct hf_engine hf_engine;                 /* an engine: a file, a database, a server        */
-typedef struct hf_ctx  hf_ctx;             /* a running workflow (deterministic code)        */
-typedef struct hf_act  hf_act;             /* a running activity attempt (ordinary code)     */
-typedef struct hf_step hf_step;            /* a running machine step                         */
-typedef int64_t        hf_ms;              /* a duration                                     */
+/* ---- types */
 
+typedef struct hf_engine hf_engine; /* an open store and the threads that work on it */
+typedef struct hf_ctx hf_ctx;       /* a running workflow: deterministic code */
+typedef struct hf_act hf_act;       /* a running attempt of an activity: ordinary code */
+typedef struct hf_step hf_step;     /* a running step of a step machine */
+typedef int64_t hf_ms;              /* a duration in milliseconds */
+
+/* Every step knows its source line, so that a mismatch can be shown where it is. */
 #define HF_STR2(x) #x
 #define HF_STR1(x) HF_STR2(x)
-#define HF_AT __FILE__ ":" HF_STR1(__LINE__)   /* every step knows its source line */
+#define HF_AT      __FILE__ ":" HF_STR1(__LINE__)
 
-#define hf_seconds(n) ((hf_ms)(n) * 1000)
-#define hf_minutes(n) ((hf_ms)(n) * 60000)
-#define hf_hours(n)   ((hf_ms)(n) * 3600000)
-#define hf_days(n)    ((hf_ms)(n) * 86400000)
-#define hf_weeks(n)   ((hf_ms)(n) * 604800000)
-#define hf_months(n)  ((hf_ms)(n) * 2592000000)   /* 30 days  */
-#define hf_years(n)   ((hf_ms)(n) * 31536000000)  /* 365 days */
+#define hf_seconds(n) ((hf_ms)(n)*1000)
+#define hf_minutes(n) ((hf_ms)(n)*60000)
+#define hf_hours(n)   ((hf_ms)(n)*3600000)
+#define hf_days(n)    ((hf_ms)(n)*86400000)
+#define hf_weeks(n)   ((hf_ms)(n)*604800000)
+#define hf_months(n)  ((hf_ms)(n)*2592000000)  /* of 30 days */
+#define hf_years(n)   ((hf_ms)(n)*31536000000) /* of 365 days */
 
-typedef struct hf_error {                  /* lives in the arena of the task that saw it      */
-    hf_status   status;
-    const char *type;                      /* "card_declined": stable, matched by code and UI */
+/* Why something failed. Lives in the arena of whoever was told. */
+typedef struct hf_error {
+    hf_status status;
+    const char *type; /* "card_declined": stable, matched by code */
     const char *message;
-    hf_value    details;
-    bool        retryable;
+    hf_value details;
+    bool retryable;
     const struct hf_error *cause;
 } hf_error;
 
-/* --------------------------------------------------------------- values */
-hf_mem *hf_mem_of_ctx (hf_ctx *);  hf_mem *hf_mem_of_act(hf_act *);
-hf_mem *hf_mem_of_step(hf_step *); hf_mem *hf_mem_of_engine (hf_engine *);
-static inline hf_mem *hf_mem_self(hf_mem *m) { return m; }
+/* ---- values: made in the arena of a workflow, an activity, an engine (the calling thread's) or
+   one of your own */
+
+HF_API hf_mem *hf_mem_of_ctx(hf_ctx *w);
+HF_API hf_mem *hf_mem_of_act(hf_act *a);
+HF_API hf_mem *hf_mem_of_engine(hf_engine *engine); /* grows until hf_mem_reset or hf_close */
+static inline hf_mem *hf_mem_self(hf_mem *mem)
+{
+    return mem;
+}
 #ifndef __cplusplus
-#define HF_MEM(o) (_Generic((o), hf_ctx *: hf_mem_of_ctx, hf_act *: hf_mem_of_act, \
-                    hf_step *: hf_mem_of_step, hf_engine *: hf_mem_of_engine, hf_mem *: hf_mem_self)(o))
-#define hf_json(o, ...) hf_json_(HF_MEM(o), __VA_ARGS__)
-#define hf_show(o, v)   hf_text(HF_MEM(o), v)
+#define HF_MEM(o)                                                                                  \
+    (_Generic((o), hf_ctx *                                                                        \
+              : hf_mem_of_ctx, hf_act *                                                            \
+              : hf_mem_of_act, hf_engine *                                                         \
+              : hf_mem_of_engine, hf_mem *                                                         \
+              : hf_mem_self)(o))
+#define hf_json(o, ...) hf_json_(HF_MEM(o), __VA_ARGS__) /* a value; see value.h for the holes */
+#define hf_show(o, v)   hf_text(HF_MEM(o), v)            /* its text */
 #endif
 
-/* ------------------------------------------------- inside a workflow */
-typedef hf_value hf_workflow_fn(hf_ctx *w, hf_value in);
-typedef bool     hf_predicate(const void *state);
+/* ---- inside a workflow
 
+   A workflow is straight-line C that runs on a stack of its own and is run again from its recorded
+   facts whenever that stack was given up. So it must ask for everything that can differ the next
+   time (time, chance, the world) here, and it owns nothing but values: they and the errors it is
+   handed live as long as the run is in memory.
+
+   Steps (activity, child, sleep, receive, wait, side effect, version, memo, ...) are recorded one
+   after the other. What is recorded is handed back; what is open parks the run; what is new is
+   decided. When the code asks for another step than the recorded one, the run is blocked with the
+   source line until the right code is back, and nothing is written.
+
+   A step that fails ends the run, after its compensations, unless the failure is handed to .err or
+   caught by hf_protect. Misuse (no name, bad UTF-8, a step inside an update or a side effect) fails
+   the run with category task_failure; from anywhere else but the body's own turn a step is refused:
+   it does nothing and returns NULL, false or 0. */
+typedef hf_value hf_workflow_fn(hf_ctx *w, hf_value in); /* NULL completes the run with null */
+typedef bool hf_predicate(const void *state); /* looks at the state and at nothing else */
+
+/* Durations are in milliseconds; 0 means none for every timeout. */
 typedef struct hf_activity_opts {
-    size_t size_; const char *at_; hf_value in;
-    const char *queue, *summary;           /* summary: the label the console shows on the bar */
-    hf_ms schedule_to_start, start_to_close, schedule_to_close, heartbeat;
-    int   max_attempts;                    /* 0: the definition's, else 1; -1: no limit        */
-    const hf_ms *backoff; size_t backoff_n; /* NULL: 1,2,5,10,15,30,60,120 s; the last repeats    */
-    bool  local;                           /* run inside the workflow task (local activity)  */
-    const char *no_retry_on;               /* "card_declined,bad_input"                       */
-    const hf_error **err;                  /* set: report failure here. unset: fail the run   */
+    size_t size_;
+    const char *at_;
+    hf_value in;
+    const char *queue;
+    const char *summary;     /* a label for people */
+    hf_ms schedule_to_start; /* how long it may wait for a place */
+    hf_ms start_to_close;    /* how long one attempt may take */
+    hf_ms schedule_to_close; /* how long all attempts together may take */
+    hf_ms heartbeat;         /* how long an attempt may be silent */
+    int max_attempts;        /* 0: the definition's, else 1; -1: no limit */
+    const hf_ms *backoff;    /* NULL: 1, 2, 5, 10, 15, 30, 60, 120 s; the last repeats */
+    size_t backoff_n;
+    bool local;              /* run inside the workflow's own turn: short and cheap */
+    const char *no_retry_on; /* failure types, "card_declined,bad_input" */
+    const hf_error **err;    /* set: report failure here; unset: fail the run */
 } hf_activity_opts;
 
-typedef enum { HF_CLOSE_ABANDON, HF_CLOSE_CANCEL, HF_CLOSE_TERMINATE } hf_close_policy;   /* 0 is the contract's default */
+/* What becomes of a child whose parent closed. */
+typedef enum { HF_CLOSE_ABANDON, HF_CLOSE_CANCEL, HF_CLOSE_TERMINATE } hf_close_policy;
+
 typedef struct hf_child_opts {
-    size_t size_; const char *at_; hf_value in;
-    const char *id, *queue, *summary; hf_ms execution_timeout, run_timeout;
-    int max_attempts; hf_close_policy on_parent_close; const hf_error **err;
+    size_t size_;
+    const char *at_;
+    hf_value in;
+    const char *id; /* NULL: made by the engine */
+    const char *queue;
+    const char *summary;
+    hf_ms execution_timeout; /* over all runs of the child */
+    hf_ms run_timeout;       /* of one run */
+    int max_attempts;
+    hf_close_policy on_parent_close;
+    const hf_error **err; /* as for activities */
 } hf_child_opts;
 
-typedef struct hf_wait_opts { size_t size_; const char *at_; hf_ms timeout; const char *summary, *revision; } hf_wait_opts;   /* revision: predicate fingerprint */
-typedef struct hf_future { uint32_t id; } hf_future;
+typedef struct hf_wait_opts {
+    size_t size_;
+    const char *at_;
+    hf_ms timeout; /* 0 waits for ever, below 0 does not wait at all */
+    const char *summary;
+    /* Any text that changes with the predicate: its SHA-256 is recorded, and a run that waits with
+       another one is blocked. */
+    const char *revision;
+} hf_wait_opts;
+
+/* A call that was begun and not yet waited for: joined once, by the run that made it. */
+typedef struct hf_future {
+    uint32_t id;
+} hf_future;
+
+/* A barrier: leaves and groups of leaves, ended by HF_LEAF_END. HF_ACTIVITY, HF_CHILD and HF_ALL
+   make them. */
 typedef struct hf_leaf {
     enum { HF_LEAF_END, HF_LEAF_ACTIVITY, HF_LEAF_CHILD, HF_LEAF_GROUP } kind;
-    const char *name; const void *opts; const struct hf_leaf *items;
+    const char *name;
+    const void *opts;
+    const struct hf_leaf *items;
 } hf_leaf;
 
-hf_value  hf_activity_with(hf_ctx *w, const char *name, const hf_activity_opts *o);
-hf_value  hf_child_with   (hf_ctx *w, const char *type, const hf_child_opts *o);
-hf_future hf_spawn_activity_with(hf_ctx *w, const char *name, const hf_activity_opts *o);
-hf_future hf_spawn_child_with   (hf_ctx *w, const char *type, const hf_child_opts *o);
-hf_value  hf_join   (hf_ctx *w, hf_future f);
-hf_value  hf_join_all(hf_ctx *w, const hf_future *f, size_t n);
-hf_value  hf_all_of (hf_ctx *w, const hf_leaf *leaves);
-hf_value  hf_receive_with(hf_ctx *w, const char *signal, const hf_wait_opts *o);       /* NULL: timed out  */
-bool      hf_wait_with   (hf_ctx *w, const char *key, hf_predicate *p, const hf_wait_opts *o);  /* key may be NULL   */
-void      hf_sleep  (hf_ctx *w, hf_ms d);
-hf_value  hf_side_effect(hf_ctx *w, const char *key, hf_value (*fn)(hf_mem *, void *), void *arg);
+/* -- calls: the result, or NULL when the failure went to .err */
+HF_API hf_value hf_activity_with(hf_ctx *w, const char *name, const hf_activity_opts *o);
+HF_API hf_value hf_child_with(hf_ctx *w, const char *type, const hf_child_opts *o);
+/* A registered workflow as a child run that is waited for. */
+HF_API hf_value hf_async(hf_ctx *w, const char *function, hf_value in);
+
+/* -- several at once. The first failure ends the wait at once: the one recorded earliest, then the
+   one with the lowest place. A member with .err is handed its own failure instead and gives null in
+   its place. */
+HF_API hf_future hf_spawn_activity_with(hf_ctx *w, const char *name, const hf_activity_opts *o);
+HF_API hf_future hf_spawn_child_with(hf_ctx *w, const char *type, const hf_child_opts *o);
+HF_API hf_value hf_join(hf_ctx *w, hf_future f);
+/* An array, in the order of `f`. */
+HF_API hf_value hf_join_all(hf_ctx *w, const hf_future *f, size_t n);
+HF_API hf_value hf_all_of(hf_ctx *w, const hf_leaf *leaves); /* arrays in the shape of the leaves */
+/* One activity for each item, at most at_once open (0: all), results in order. */
+HF_API hf_value hf_map_with(hf_ctx *w, const char *activity, hf_value items, size_t at_once,
+                            const hf_activity_opts *o);
+
+/* -- waits. A signal gives true without arguments, its one argument, an array of several, or the
+   object of named ones; NULL means the timeout alone. Signals wait for their turn in the order they
+   came; one that came before the timeout fired wins. A condition is asked again after every update:
+   true when it holds, false when the timeout came first. Its key names it for people and may be
+   NULL. */
+HF_API hf_value hf_receive_with(hf_ctx *w, const char *signal, const hf_wait_opts *o);
+HF_API bool hf_wait_with(hf_ctx *w, const char *key, hf_predicate *p, const hf_wait_opts *o);
+HF_API void hf_sleep(hf_ctx *w, hf_ms d); /* 0 goes on at once, and is recorded */
+
+/* -- what is computed once. The function of a side effect runs in the turn that records it and must
+   be quick. */
+HF_API hf_value hf_side_effect(hf_ctx *w, const char *key, hf_value (*fn)(hf_mem *, void *),
+                               void *arg);
 #define HF_VERSION_DEFAULT (-1)
-int       hf_version(hf_ctx *w, const char *change, int min, int max);   /* old runs get HF_VERSION_DEFAULT: keep it in range */
-bool      hf_patched(hf_ctx *w, const char *change);
-void      hf_deprecate_patch(hf_ctx *w, const char *change);
-hf_value  hf_map_with(hf_ctx *w, const char *activity, hf_value items, size_t at_once, const hf_activity_opts *o);   /* bounded fan-out */
-hf_value  hf_async(hf_ctx *w, const char *function, hf_value in);        /* registered function as a child run */
-void      hf_memo(hf_ctx *w, hf_value entries);                          /* merge; null deletes */
-void      hf_search_attributes(hf_ctx *w, hf_value entries);
-size_t    hf_children(hf_ctx *w, const char **out_call_ids, size_t max); /* history-backed child handles */
-void      hf_signal_child(hf_ctx *w, const char *child_call_id, const char *signal, hf_value args);
-hf_value  hf_messages_peek(hf_ctx *w, const char *stream, size_t max);
-hf_value  hf_messages_receive(hf_ctx *w, const char *stream, size_t max);
-void      hf_messages_send(hf_ctx *w, const char *to_instance, const char *stream, const char *payload_ref);
-size_t    hf_history_length(hf_ctx *w);
-void      hf_continue_as_new(hf_ctx *w, hf_value in) HF_NORETURN;
-void      hf_fail   (hf_ctx *w, const char *type, const char *message) HF_NORETURN;
-void      hf_refail (hf_ctx *w, const hf_error *e) HF_NORETURN;
-void      hf_compensate(hf_ctx *w, const char *activity, hf_value in);   /* run LIFO if the run fails or is cancelled */
-void      hf_compensated(hf_ctx *w);                                     /* past the point of no return: drop them    */
-void      hf_defer  (hf_ctx *w, void (*fn)(void *), void *arg);          /* local cleanup at abandon, fail, return    */
-hf_status hf_protect(hf_ctx *w, hf_workflow_fn *fn, hf_value in, hf_value *out, const hf_error **err);
-void     *hf_state  (hf_ctx *w);
-int64_t   hf_now    (hf_ctx *w);           /* workflow time: replays identically              */
-uint64_t  hf_random (hf_ctx *w);
-const char *hf_uuid (hf_ctx *w);
-void      hf_label  (hf_ctx *w, const char *key, const char *value);
-void      hf_note   (hf_ctx *w, const char *fmt, ...) HF_PRINTF(2, 3);   /* the "now" line in the console */
-const char *hf_workflow_id(hf_ctx *w);
-const char *hf_run_id(hf_ctx *w);
-bool      hf_should_continue_as_new(hf_ctx *w);
-void      hf_abandon(hf_ctx *w) HF_NORETURN;   /* used by language bindings */
+/* The newest version for a run that comes here first, the recorded one ever after. Runs that passed
+   before the call existed get HF_VERSION_DEFAULT: keep it in range while there are any. */
+HF_API int hf_version(hf_ctx *w, const char *change, int min, int max);
+HF_API bool hf_patched(hf_ctx *w, const char *change); /* version 1 of a change that has two */
+/* Only the new branch is left: keeps the step. */
+HF_API void hf_deprecate_patch(hf_ctx *w, const char *change);
+
+/* -- what operators see */
+HF_API void hf_memo(hf_ctx *w, hf_value entries);              /* merge; null deletes */
+HF_API void hf_search_attributes(hf_ctx *w, hf_value entries); /* the same, indexed */
+/* One search attribute; NULL deletes. */
+HF_API void hf_label(hf_ctx *w, const char *key, const char *value);
+/* What it is doing now, for people. */
+HF_API void hf_note(hf_ctx *w, const char *fmt, ...) HF_PRINTF(2, 3);
+
+/* -- other runs. A child is listed once its call is recorded and something after it was seen; ids
+   live as long as the run is in memory. Messages are read by position, oldest first, and carry
+   references to their payloads. */
+/* How many there are; fills at most max. */
+HF_API size_t hf_children(hf_ctx *w, const char **out_call_ids, size_t max);
+/* Also from updates. */
+HF_API void hf_signal_child(hf_ctx *w, const char *child_call_id, const char *signal,
+                            hf_value args);
+HF_API hf_value hf_messages_peek(hf_ctx *w, const char *stream, size_t max);
+/* And moves behind them. */
+HF_API hf_value hf_messages_receive(hf_ctx *w, const char *stream, size_t max);
+HF_API void hf_messages_send(hf_ctx *w, const char *to_instance, const char *stream,
+                             const char *payload_ref);
+
+/* -- how it ends. A cancellation that code may answer arrives once, as a failure with status
+   HF_CANCELLED, where the code waits; steps work again after it. */
+HF_API void hf_continue_as_new(hf_ctx *w, hf_value in) HF_NORETURN;
+/* In an update it fails that alone. hf_refail passes on a failure the code was told of. */
+HF_API void hf_fail(hf_ctx *w, const char *type, const char *message) HF_NORETURN;
+HF_API void hf_refail(hf_ctx *w, const hf_error *e) HF_NORETURN;
+/* Activities to run, newest first, if the run fails or is cancelled. */
+HF_API void hf_compensate(hf_ctx *w, const char *activity, hf_value in);
+HF_API void hf_compensated(hf_ctx *w); /* past the point of no return: drop them */
+/* Local cleanup, called once however the code ends: return, failure, or leaving memory. */
+HF_API void hf_defer(hf_ctx *w, void (*fn)(void *), void *arg);
+/* Comes back also when `fn` fails: with its status and *err. out and err may be NULL. */
+HF_API hf_status hf_protect(hf_ctx *w, hf_workflow_fn *fn, hf_value in, hf_value *out,
+                            const hf_error **err);
+/* For language bindings: gives this stack up, to be replayed later. */
+HF_API void hf_abandon(hf_ctx *w) HF_NORETURN;
+
+/* -- what the run knows of itself. All of it follows from what the code has seen so far and replays
+   identically. */
+HF_API void *hf_state(hf_ctx *w); /* state_size bytes, zeroed at the start, rebuilt by replay */
+/* Workflow time in milliseconds since 1970: of the last fact that was seen. */
+HF_API int64_t hf_now(hf_ctx *w);
+HF_API uint64_t hf_random(hf_ctx *w);
+HF_API const char *hf_uuid(hf_ctx *w); /* version 4 */
+HF_API const char *hf_workflow_id(hf_ctx *w);
+HF_API const char *hf_run_id(hf_ctx *w);
+HF_API size_t hf_history_length(hf_ctx *w); /* events up to the last fact that was seen */
+HF_API bool hf_should_continue_as_new(hf_ctx *w);
 
 #ifndef __cplusplus
-#define hf_activity(w, name, ...) hf_activity_with(w, name, &(hf_activity_opts){ .size_ = sizeof(hf_activity_opts), .at_ = HF_AT, .in = __VA_ARGS__ })
-#define hf_child(w, type, ...)    hf_child_with(w, type, &(hf_child_opts){ .size_ = sizeof(hf_child_opts), .at_ = HF_AT, .in = __VA_ARGS__ })
-#define hf_spawn_activity(w, name, ...) hf_spawn_activity_with(w, name, &(hf_activity_opts){ .size_ = sizeof(hf_activity_opts), .at_ = HF_AT, .in = __VA_ARGS__ })
-#define hf_spawn_child(w, type, ...)    hf_spawn_child_with(w, type, &(hf_child_opts){ .size_ = sizeof(hf_child_opts), .at_ = HF_AT, .in = __VA_ARGS__ })
-#define hf_receive(w, ...)        hf_receive_x_(w, __VA_ARGS__, .size_ = sizeof(hf_wait_opts), .at_ = HF_AT)
-#define hf_receive_x_(w, signal, ...) hf_receive_with(w, signal, &(hf_wait_opts){ __VA_ARGS__ })
-#define hf_wait(w, key, ...)      hf_wait_x_(w, key, __VA_ARGS__, .size_ = sizeof(hf_wait_opts), .at_ = HF_AT)
-#define hf_wait_x_(w, key, p, ...) hf_wait_with(w, key, p, &(hf_wait_opts){ __VA_ARGS__ })
-#define hf_all(w, ...)            hf_all_of(w, (const hf_leaf[]){ __VA_ARGS__, { HF_LEAF_END, NULL, NULL, NULL } })
-#define HF_ACTIVITY(name, ...)    { HF_LEAF_ACTIVITY, name, &(hf_activity_opts){ .size_ = sizeof(hf_activity_opts), .at_ = HF_AT, .in = __VA_ARGS__ }, NULL }
-#define HF_CHILD(type, ...)       { HF_LEAF_CHILD, type, &(hf_child_opts){ .size_ = sizeof(hf_child_opts), .at_ = HF_AT, .in = __VA_ARGS__ }, NULL }
-#define HF_ALL(...)               { HF_LEAF_GROUP, NULL, NULL, (const hf_leaf[]){ __VA_ARGS__, { HF_LEAF_END, NULL, NULL, NULL } } }
+#define HF_ACTIVITY_OPTS_(...)                                                                     \
+    &(hf_activity_opts)                                                                            \
+    {                                                                                              \
+        .size_ = sizeof(hf_activity_opts), .at_ = HF_AT, .in = __VA_ARGS__                         \
+    }
+#define HF_CHILD_OPTS_(...)                                                                        \
+    &(hf_child_opts)                                                                               \
+    {                                                                                              \
+        .size_ = sizeof(hf_child_opts), .at_ = HF_AT, .in = __VA_ARGS__                            \
+    }
+#define hf_activity(w, name, ...) hf_activity_with(w, name, HF_ACTIVITY_OPTS_(__VA_ARGS__))
+#define hf_child(w, type, ...)    hf_child_with(w, type, HF_CHILD_OPTS_(__VA_ARGS__))
+#define hf_spawn_activity(w, name, ...)                                                            \
+    hf_spawn_activity_with(w, name, HF_ACTIVITY_OPTS_(__VA_ARGS__))
+#define hf_spawn_child(w, type, ...) hf_spawn_child_with(w, type, HF_CHILD_OPTS_(__VA_ARGS__))
+/* hf_map(w, "resize", images, 8, .max_attempts = 3) */
+#define hf_map(w, activity, items, ...)                                                            \
+    hf_map_x_(w, activity, items, __VA_ARGS__, .size_ = sizeof(hf_activity_opts), .at_ = HF_AT)
+#define hf_map_x_(w, activity, items, at_once, ...)                                                \
+    hf_map_with(w, activity, items, at_once, &(hf_activity_opts){__VA_ARGS__})
+#define hf_receive(w, ...)                                                                         \
+    hf_receive_x_(w, __VA_ARGS__, .size_ = sizeof(hf_wait_opts), .at_ = HF_AT)
+#define hf_receive_x_(w, signal, ...) hf_receive_with(w, signal, &(hf_wait_opts){__VA_ARGS__})
+#define hf_wait(w, key, ...)                                                                       \
+    hf_wait_x_(w, key, __VA_ARGS__, .size_ = sizeof(hf_wait_opts), .at_ = HF_AT)
+#define hf_wait_x_(w, key, p, ...) hf_wait_with(w, key, p, &(hf_wait_opts){__VA_ARGS__})
+#define hf_all(w, ...)             hf_all_of(w, (const hf_leaf[]){__VA_ARGS__, {HF_LEAF_END, NULL, NULL, NULL}})
+#define HF_ACTIVITY(name, ...)                                                                     \
+    {                                                                                              \
+        HF_LEAF_ACTIVITY, name, HF_ACTIVITY_OPTS_(__VA_ARGS__), NULL                               \
+    }
+#define HF_CHILD(type, ...)                                                                        \
+    {                                                                                              \
+        HF_LEAF_CHILD, type, HF_CHILD_OPTS_(__VA_ARGS__), NULL                                     \
+    }
+#define HF_ALL(...)                                                                                \
+    {                                                                                              \
+        HF_LEAF_GROUP, NULL, NULL, (const hf_leaf[])                                               \
+        {                                                                                          \
+            __VA_ARGS__,                                                                           \
+            {                                                                                      \
+                HF_LEAF_END, NULL, NULL, NULL                                                      \
+            }                                                                                      \
+        }                                                                                          \
+    }
 #endif
 
-/* ------------------------------------------------- inside an activity */
+/* ---- inside an activity
+
+   Ordinary code in a thread of the engine: it may block, fail, or be killed. It runs at least once
+   and its result is recorded once; the idempotency key is the same for every attempt, so that the
+   outside world can tell a repetition. */
+
 typedef hf_value hf_activity_fn(hf_act *a, hf_value in);
-typedef struct hf_progress { size_t size_; int64_t current, total; const char *unit, *message; hf_value details; } hf_progress;
-bool        hf_heartbeat_with(hf_act *a, const hf_progress *p) HF_CHECK;  /* false: stop, the attempt is over */
-hf_value    hf_last_progress(hf_act *a);                         /* what the previous attempt reported */
-const char *hf_idempotency_key(hf_act *a);
-int         hf_attempt(hf_act *a);
-hf_value    hf_error_(hf_act *a, bool retryable, const char *type, const char *fmt, ...) HF_PRINTF(4, 5);
-hf_value    hf_stopped(hf_act *a);
-#ifndef __cplusplus
-#define hf_heartbeat(a, ...) hf_heartbeat_with(a, &(hf_progress){ .size_ = sizeof(hf_progress), __VA_ARGS__ })
-#endif
-#define hf_retry(a, type, ...)   hf_error_(a, true,  type, __VA_ARGS__)
-#define hf_reject(a, type, ...)  hf_error_(a, false, type, __VA_ARGS__)
 
-/* ------------------------------------------------------- declarations */
-typedef struct hf_signal_def { const char *name, *params; } hf_signal_def;
+typedef struct hf_progress {
+    size_t size_;
+    int64_t current;
+    int64_t total;
+    const char *unit;
+    const char *message;
+    hf_value details;
+} hf_progress;
+
+/* A sign of life with progress. False: the attempt is over, so return hf_stopped. */
+HF_API bool hf_heartbeat_with(hf_act *a, const hf_progress *p) HF_CHECK;
+HF_API hf_value hf_last_progress(hf_act *a); /* what the attempt before reported, or NULL */
+HF_API const char *hf_idempotency_key(hf_act *a);
+HF_API int hf_attempt(hf_act *a); /* from 1 */
+
+/* How an activity fails: return what these return. hf_retry may be tried again, hf_reject not. */
+HF_API hf_value hf_error_(hf_act *a, bool retryable, const char *type, const char *fmt, ...)
+    HF_PRINTF(4, 5);
+HF_API hf_value hf_stopped(hf_act *a);
+#define hf_retry(a, type, ...)  hf_error_(a, true, type, __VA_ARGS__)
+#define hf_reject(a, type, ...) hf_error_(a, false, type, __VA_ARGS__)
+#ifndef __cplusplus
+#define hf_heartbeat(a, ...)                                                                       \
+    hf_heartbeat_with(a, &(hf_progress){.size_ = sizeof(hf_progress), __VA_ARGS__})
+#endif
+
+/* ---- declarations: constant tables that end with {0}
+
+   `params` says what is accepted: "sku:string, amount:number, note:string?, limit:int=100", or
+   "any". NULL accepts anything too. */
+
+typedef struct hf_signal_def {
+    const char *name;
+    const char *params;
+} hf_signal_def;
+
 typedef struct hf_update_def {
-    const char *name, *params;
-    hf_value   (*apply)(hf_ctx *w, void *state, hf_value args);
-    const char *(*check)(const void *state, hf_value args);     /* NULL: accept, else the reason */
+    const char *name;
+    const char *params;
+    hf_value (*apply)(hf_ctx *w, void *state, hf_value args);
+    const char *(*check)(const void *state, hf_value args); /* NULL: accept, else the reason */
 } hf_update_def;
-typedef struct hf_query_def { const char *name, *params; hf_value (*read)(hf_mem *m, const void *state, hf_value args); } hf_query_def;
+
+typedef struct hf_query_def {
+    const char *name;
+    const char *params;
+    hf_value (*read)(hf_mem *mem, const void *state, hf_value args);
+} hf_query_def;
 
 typedef struct hf_workflow_def {
-    const char *type; hf_workflow_fn *run; size_t state_size;
-    const char *revision;                  /* change it when old runs must keep the old branch; empty by default */
-    const char *aliases;                   /* "old-type,older-type": types this definition still serves */
-    const char *params, *doc;
-    const hf_signal_def *signals; const hf_update_def *updates; const hf_query_def *queries;
-    hf_ms execution_timeout, run_timeout; size_t stack; unsigned flags;
+    const char *type;
+    hf_workflow_fn *run;
+    size_t state_size;
+    const char *revision; /* change it when old runs must keep the old branch; empty by default */
+    const char *aliases;  /* "old-type,older-type": types this definition still serves */
+    const char *params;
+    const char *doc;
+    const hf_signal_def *signals;
+    const hf_update_def *updates;
+    const hf_query_def *queries;
+    hf_ms execution_timeout; /* over all runs of an instance; 0: none */
+    hf_ms run_timeout;       /* of one run; 0: none */
+    size_t stack;            /* bytes; 0: 64 KiB */
+    unsigned flags;          /* none is defined */
 } hf_workflow_def;
+
 typedef struct hf_activity_def {
-    const char *name; hf_activity_fn *run; const char *params, *doc;
-    hf_ms start_to_close, heartbeat; int max_attempts; const char *no_retry_on;
+    const char *name;
+    hf_activity_fn *run;
+    const char *params;
+    const char *doc;
+    hf_ms start_to_close; /* defaults for its calls */
+    hf_ms heartbeat;
+    int max_attempts;
+    const char *no_retry_on;
 } hf_activity_def;
 
+/* {hf_fn(reserve), .max_attempts = 3}: an activity called like its function. */
 #define hf_fn(f) .name = #f, .run = f
 
-/* step machines ------------------------------------------------------- */
-typedef struct hf_outcome { int kind; const char *step; const char *const *names; hf_value state, result; hf_ms after; const struct hf_leaf *children; } hf_outcome;
+/* Step machines: declared here so that an application can list them; hf_open checks the list. */
+typedef struct hf_outcome {
+    int kind;
+    const char *step;
+    const char *const *names;
+    hf_value state;
+    hf_value result;
+    hf_ms after;
+    const struct hf_leaf *children;
+} hf_outcome;
 typedef hf_outcome hf_step_fn(hf_step *s);
-typedef struct hf_step_def { const char *name; hf_step_fn *run; } hf_step_def;
+typedef struct hf_step_def {
+    const char *name;
+    hf_step_fn *run;
+} hf_step_def;
 typedef struct hf_machine_def {
-    const char *type, *initial, *params, *doc; const hf_step_def *steps; const hf_signal_def *signals;
+    const char *type;
+    const char *initial;
+    const char *params;
+    const char *doc;
+    const hf_step_def *steps;
+    const hf_signal_def *signals;
     hf_outcome (*on_error)(hf_step *s, const hf_error *e);
 } hf_machine_def;
-hf_value   hf_step_state(hf_step *s); hf_value hf_step_children(hf_step *s);
-hf_value   hf_step_awaited(hf_step *s);    /* the matched signals, oldest first; empty after a timeout: [{id,name,payload}] */
-hf_value   hf_step_inbox(hf_step *s);      /* everything unconsumed */
-hf_value   hf_step_signal(hf_step *s);     /* payload of the first awaited signal, or NULL */
-int        hf_step_attempt(hf_step *s); const char *hf_step_key(hf_step *s);
-hf_outcome hf_next (hf_step *s, const char *step, hf_value state);
-hf_outcome hf_again(hf_step *s, hf_value state, hf_ms after);
-hf_outcome hf_park (hf_step *s, const char *signal, hf_ms timeout, const char *then, hf_value state);
-hf_outcome hf_park_any(hf_step *s, const char *const *names, hf_ms timeout, const char *then, hf_value state);   /* NULL-terminated set */
-hf_outcome hf_fan_out(hf_step *s, const struct hf_leaf *children, const char *then, hf_value state);
-hf_outcome hf_done (hf_step *s, hf_value result);
-hf_outcome hf_stop (hf_step *s, const char *type, const char *message);
 
-/* --------------------------------------------------------- the engine */
+/* What a program brings. It must live as long as the engine. */
 typedef struct hf_app {
-    const char *name, *build_id, *queue;
-    const hf_workflow_def *workflows; const hf_activity_def *activities; const hf_machine_def *machines;
+    const char *name;
+    const char *build_id;
+    const char *queue;
+    const hf_workflow_def *workflows;
+    const hf_activity_def *activities;
+    const hf_machine_def *machines;
 } hf_app;
+
+/* ---- the engine
+
+   Any thread may call it. The text of a failure is kept for each thread (hf_errmsg). */
+
+/* Opens or makes a store: "orders.db", "sqlite:PATH", "postgres://USER@HOST/DATABASE". Also after
+   a failure *out must be closed; hf_errmsg(*out) says what went wrong. Work begins with the first
+   call that needs it. */
+HF_API hf_status hf_open(const char *where, const hf_app *app, hf_engine **out);
+HF_API void hf_close(hf_engine *engine); /* NULL is allowed */
+HF_API const char *hf_errmsg(hf_engine *engine);
+
 typedef struct hf_start_opts {
-    size_t size_; hf_value in;
-    const char *id, *business_key, *labels, *memo, *queue; hf_ms execution_timeout, run_timeout, delay;
-    const char *correlation_key, *correlation_scope, *request_id;
-    enum { HF_DUP_REJECT, HF_DUP_RETURN_EXISTING } duplicate;
+    size_t size_;
+    hf_value in;
+    const char *id; /* of the instance */
+    const char *business_key;
+    const char *labels;
+    const char *memo;
+    const char *queue;
+    hf_ms execution_timeout; /* 0: the definition's; at least one second otherwise */
+    hf_ms run_timeout;
+    hf_ms delay;
+    const char *correlation_key;
+    const char *correlation_scope;
+    const char *request_id;
+    enum { HF_DUP_REJECT, HF_DUP_RETURN_EXISTING } duplicate; /* when the id has an open run */
 } hf_start_opts;
 
-hf_status   hf_open (const char *where, const hf_app *app, hf_engine **out);  /* "orders.db" "postgres://..." "http://..." */
-void        hf_close(hf_engine *d);
-const char *hf_errmsg(hf_engine *d);              /* the calling thread's last error on this engine           */
-int         hf_fd(hf_engine *d);                  /* readable when hf_tick has something to do: for your poll loop */
-hf_status   hf_start_with(hf_engine *d, const char *type, const hf_start_opts *o);
-hf_status   hf_signal(hf_engine *d, const char *id, const char *name, hf_value args);
-hf_status   hf_update(hf_engine *d, const char *id, const char *name, hf_value args, hf_ms wait, hf_value *out);
-hf_status   hf_query (hf_engine *d, const char *id, const char *name, hf_value args, hf_value *out);
-hf_status   hf_result(hf_engine *d, const char *id, hf_ms wait, hf_value *out, const hf_error **err);
-hf_status   hf_signal_with_start(hf_engine *d, const char *type, const hf_start_opts *o, const char *signal, hf_value args);
-hf_status   hf_signal_dedup(hf_engine *d, const char *id_or_key, const char *name, hf_value args, const char *dedup_key);
-typedef struct hf_command_result { bool accepted; const char *outcome, *reason, *command_id, *instance_id, *run_id; hf_value detail; } hf_command_result;
-hf_status   hf_command(hf_engine *d, const char *command, hf_value request, hf_mem *m, hf_command_result *out);   /* every command and option, as the wire has them */
-hf_status   hf_cancel(hf_engine *d, const char *id, const char *reason);
-hf_status   hf_terminate(hf_engine *d, const char *id, const char *reason);
-hf_status   hf_run (hf_engine *d);                       /* work until hf_shutdown                          */
-int         hf_tick(hf_engine *d, hf_ms at_most);        /* for your own event loop: do due work, say when next */
-void        hf_shutdown(hf_engine *d);
-typedef struct hf_observer { size_t size_; void (*on)(void *arg, const char *event, hf_value detail); void *arg; } hf_observer;
-void        hf_observe(hf_engine *d, const hf_observer *o);   /* after commit, never during replay */
-int         hf_main(int argc, char **argv, const hf_app *app);  /* your program becomes dev server, worker and CLI */
+/* Commands return when they are committed. HF_EXISTS: the id is taken. HF_INVALID, HF_REJECTED: the
+   declaration does not allow it; hf_errmsg names the field. HF_NOTFOUND: no such instance. */
+HF_API hf_status hf_start_with(hf_engine *engine, const char *type, const hf_start_opts *o);
+HF_API hf_status hf_signal(hf_engine *engine, const char *id, const char *name, hf_value args);
+HF_API hf_status hf_cancel(hf_engine *engine, const char *id, const char *reason);
+HF_API hf_status hf_terminate(hf_engine *engine, const char *id, const char *reason);
 
-/* --------------------------------------------------------- in tests */
-hf_engine         *hf_test_open(const hf_app *app);                     /* in memory, virtual clock, one thread     */
-hf_status   hf_test_drain(hf_engine *d);                                /* run all that can run now                 */
-hf_status   hf_test_advance(hf_engine *d, hf_ms by);                    /* move the clock, firing what falls due    */
-void        hf_test_fail(hf_engine *d, const char *activity, int times, const char *type);   /* inject failures     */
-void        hf_test_crash(hf_engine *d);                                /* forget everything but what was committed */
-hf_status   hf_test_crash_everywhere(const hf_app *app, hf_status (*scenario)(hf_engine *, void *), void *arg, char *why, size_t why_size);
-const char *hf_test_status(hf_engine *d, const char *id);               /* "completed" "waiting signal:approved-by" */
-int         hf_test_count(hf_engine *d, const char *id, const char *event_type);
-hf_status   hf_test_replay(const hf_app *app, const char *bundle, char *why, size_t why_size);
+/* Sends an update and waits at most `wait` for the workflow's answer: HF_TIMEOUT when it has not
+   come, though the update is accepted. */
+HF_API hf_status hf_update(hf_engine *engine, const char *id, const char *name, hf_value args,
+                           hf_ms wait, hf_value *out);
+
+/* Reads a workflow's state as it is committed, also of a closed run. Never changes anything. */
+HF_API hf_status hf_query(hf_engine *engine, const char *id, const char *name, hf_value args,
+                          hf_value *out);
+
+/* Waits at most `wait` for the instance to close: HF_OK and *out, HF_ERROR or HF_CANCELLED and
+ *err, HF_TIMEOUT while it is open. */
+HF_API hf_status hf_result(hf_engine *engine, const char *id, hf_ms wait, hf_value *out,
+                           const hf_error **err);
+
+/* Works in threads of the engine until hf_shutdown, which any thread may call. */
+HF_API hf_status hf_run(hf_engine *engine);
+HF_API void hf_shutdown(hf_engine *engine);
+
+/* For a program with an event loop of its own, called before anything else: hf_fd is readable when
+   hf_tick has something to do; hf_tick does what is due and says after how many milliseconds to
+   come back, at most `at_most`. -1: it failed. One thread makes all calls then. */
+HF_API int hf_fd(hf_engine *engine);
+HF_API int hf_tick(hf_engine *engine, hf_ms at_most);
+
+/* Told what has happened, after it is committed and never during replay: "WorkflowStarted",
+   "WorkflowCompleted", "WorkflowFailed", "ActivityStarted", "ActivityCompleted", "ActivityFailed"
+   (for good, not before a retry), "FailureRecorded". `detail` has instance_id, run_id,
+   workflow_type, sequence and committed_at (milliseconds), with activity_type, step, attempt,
+   exception_type and message where they apply, and lives for the call. Called on the engine's own
+   thread: it must not block and not call the engine. A process that dies may leave the newest
+   events untold. */
+typedef struct hf_observer {
+    size_t size_;
+    void (*on)(void *arg, const char *event, hf_value detail);
+    void *arg;
+} hf_observer;
+
+/* One observer an engine, set before work begins; NULL takes it away. */
+HF_API void hf_observe(hf_engine *engine, const hf_observer *o);
+
+/* The main function of a program that works on a store until SIGINT or SIGTERM; `--help` says how
+   it is called. Returns the exit code. The only function here that touches signals. */
+HF_API int hf_main(int argc, char **argv, const hf_app *app);
+
+/* ---- in tests */
+
+/* An engine in memory, on a virtual clock, in the caller's thread: nothing moves unless told to.
+   Never NULL but when memory ran out. */
+HF_API hf_engine *hf_test_open(const hf_app *app);
+HF_API hf_status hf_test_drain(hf_engine *engine);             /* does all that can be done now */
+HF_API hf_status hf_test_advance(hf_engine *engine, hf_ms by); /* and what falls due on the way */
+
+/* The next `times` attempts of the activity fail with `type` instead of running, crash or not. */
+HF_API void hf_test_fail(hf_engine *engine, const char *activity, int times, const char *type);
+
+/* As kill -9: forgets everything but what was committed, and begins again. */
+HF_API void hf_test_crash(hf_engine *engine);
+
+/* Runs the scenario undisturbed, then once for each commit of that run with a crash right after
+   that commit, and compares: what the scenario returned, and the status and result of every
+   instance (ids that the engine made do not count). HF_OK when all agree; otherwise `why` says
+   which commit and what differed. */
+HF_API hf_status hf_test_crash_everywhere(const hf_app *app,
+                                          hf_status (*scenario)(hf_engine *engine, void *arg),
+                                          void *arg, char *why, size_t why_size);
+
+/* "completed", "failed", "waiting timer", "waiting signal:approved-by"; "not found". */
+HF_API const char *hf_test_status(hf_engine *engine, const char *id);
+
+/* Events of a type in the newest run; -1 when there is no such instance or type. */
+HF_API int hf_test_count(hf_engine *engine, const char *id, const char *event_type);
+
+/* Replays an exported run against the code of today: HF_OK, or HF_REPLAY_BLOCKED and `why`. */
+HF_API hf_status hf_test_replay(const hf_app *app, const char *bundle, char *why, size_t why_size);
 
 #ifndef __cplusplus
-#define hf_start(d, type, ...) hf_start_with(d, type, &(hf_start_opts){ .size_ = sizeof(hf_start_opts), .in = __VA_ARGS__ })
+#define hf_start(engine, type, ...)                                                                \
+    hf_start_with(engine, type, &(hf_start_opts){.size_ = sizeof(hf_start_opts), .in = __VA_ARGS__})
 #endif
 #ifdef __cplusplus
 }

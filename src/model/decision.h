@@ -45,8 +45,7 @@ typedef struct hf_decision_activity {
     int64_t start_to_close_us;
     int64_t schedule_to_close_us;
     int64_t heartbeat_us;
-    bool max_attempts_unset;   /* the definition's, else 1; max_attempts is 0 then */
-    int64_t max_attempts;      /* 0: no limit */
+    int64_t max_attempts;      /* 0: the definition's, else 1; -1: no limit */
     const int64_t *backoff_us; /* NULL: the definition's, else the default list */
     size_t backoff_count;
     hf_slice no_retry_on; /* "card_declined,bad_input" */
@@ -79,7 +78,7 @@ typedef struct hf_decision_row {
                                  HF_DECISION_NO_TIMEOUT: none */
         } timer;
         struct {
-            int64_t timeout_us;   /* the timer is set only if the turn leaves the wait open */
+            int64_t timeout_us;   /* as of timers; none when the same turn resolves the wait */
             hf_slice fingerprint; /* condition waits; ptr NULL: none */
         } wait;
         struct {

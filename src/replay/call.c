@@ -128,19 +128,17 @@ static void activity_fill(hf_replay *replay, const hf_activity_opts *o, hf_decis
         for (size_t i = 0; i < o->backoff_n; i++)
             backoff[i] = us_of(o->backoff[i]);
     }
-    row->activity =
-        (hf_decision_activity){.queue = hf_in_text(replay, o->queue),
-                               .summary = hf_in_text(replay, o->summary),
-                               .local = o->local,
-                               .schedule_to_start_us = us_of(o->schedule_to_start),
-                               .start_to_close_us = us_of(o->start_to_close),
-                               .schedule_to_close_us = us_of(o->schedule_to_close),
-                               .heartbeat_us = us_of(o->heartbeat),
-                               .max_attempts_unset = o->max_attempts == 0,
-                               .max_attempts = o->max_attempts > 0 ? o->max_attempts : 0,
-                               .backoff_us = backoff,
-                               .backoff_count = backoff ? o->backoff_n : 0,
-                               .no_retry_on = hf_in_text(replay, o->no_retry_on)};
+    row->activity = (hf_decision_activity){.queue = hf_in_text(replay, o->queue),
+                                           .summary = hf_in_text(replay, o->summary),
+                                           .local = o->local,
+                                           .schedule_to_start_us = us_of(o->schedule_to_start),
+                                           .start_to_close_us = us_of(o->start_to_close),
+                                           .schedule_to_close_us = us_of(o->schedule_to_close),
+                                           .heartbeat_us = us_of(o->heartbeat),
+                                           .max_attempts = o->max_attempts,
+                                           .backoff_us = backoff,
+                                           .backoff_count = backoff ? o->backoff_n : 0,
+                                           .no_retry_on = hf_in_text(replay, o->no_retry_on)};
 }
 
 static void child_fill(hf_replay *replay, const hf_child_opts *o, hf_decision_row *row)
@@ -163,9 +161,9 @@ static void child_fill(hf_replay *replay, const hf_child_opts *o, hf_decision_ro
 void hf_in_call_decide(hf_replay *replay, const hf_call *call, hf_value input, int64_t step,
                        const hf_decision_group *groups, size_t group_count)
 {
-    hf_decision_row *row =
-        call->child ? hf_in_decide(replay, HF_DECISION_START_CHILD_WORKFLOW, step, 2)
-                    : hf_in_decide(replay, HF_DECISION_SCHEDULE_ACTIVITY, step, 1);
+    hf_decision_row *row = call->child
+                               ? hf_in_decide(replay, HF_DECISION_START_CHILD_WORKFLOW, step, 2)
+                               : hf_in_decide(replay, HF_DECISION_SCHEDULE_ACTIVITY, step, 1);
 
     row->at = call->at;
     row->name = hf_in_text(replay, call->name);
@@ -330,8 +328,8 @@ hf_value hf_async(hf_ctx *w, const char *function, hf_value in)
     if (!replay)
         return NULL;
     hf_in_name(replay, HF_NAME_TYPE, function);
-    options.in = hf_json_(replay->mem, "{'function': %s, 'arguments': %p}", function,
-                          (const void *)in);
+    options.in =
+        hf_json_(replay->mem, "{'function': %s, 'arguments': %p}", function, (const void *)in);
     if (!options.in)
         hf_in_break(replay, HF_NOMEM, "the arguments of an async function");
     call = hf_in_child_call(replay, ASYNC_TYPE, &options);

@@ -46,8 +46,8 @@ void hf_in_misuse(hf_replay *replay, const char *type, const char *format, ...)
     va_start(args, format);
     (void)vsnprintf(message, sizeof(message), format, args);
     va_end(args);
-    hf_in_raise(replay, hf_in_failure(replay, HF_MISUSE, HF_FAILURE_CATEGORY_TASK_FAILURE, type,
-                                      message));
+    hf_in_raise(replay,
+                hf_in_failure(replay, HF_MISUSE, HF_FAILURE_CATEGORY_TASK_FAILURE, type, message));
 }
 
 void hf_in_survive(hf_replay *replay, hf_failure *failure)
@@ -178,7 +178,8 @@ HF_NORETURN_FN static void body_fail(hf_replay *replay, hf_failure *failure)
     replay->frame = &last;
     if (setjmp(last.jump) == 0) /* a misuse among the compensations ends them like a failure */
         compensate_all(replay);
-    end_guard(replay, "the failure of the workflow");
+    if (failure->category != HF_FAILURE_CATEGORY_TASK_FAILURE) /* code that no run can follow */
+        end_guard(replay, "the failure of the workflow");
     hf_in_decide_failure(replay,
                          hf_in_decide(replay,
                                       failure->cancelled ? HF_DECISION_COMPLETE_CANCELLED

@@ -1,5 +1,5 @@
-/* group.c: several steps at once: barriers with a fixed shape, futures joined together, and maps over
-   as many items as the input has. The rule: the failure a group ends with is the one that was
+/* group.c: several steps at once: barriers with a fixed shape, futures joined together, and maps
+   over as many items as the input has. The rule: the failure a group ends with is the one that was
    recorded first, then the one with the lowest place, whatever was fed when; results keep the place
    of what they came from. */
 #include "replay/inside.h"
@@ -370,8 +370,8 @@ static hf_decision_group item_group(int64_t step)
         .kind = HF_PARALLEL_GROUP_KIND_ACTIVITY, .base_step = step, .size = 1, .index = 0};
 }
 
-/* Whether the next step is recorded as an item of this map. An item is a group of its own, which the
-   step after a failed map is not, unless code went on: then it came after FailureHandled. */
+/* Whether the next step is recorded as an item of this map. An item is a group of its own, which
+   the step after a failed map is not, unless code went on: then it came after FailureHandled. */
 static bool item_recorded(const mapping *map)
 {
     int64_t step = map->replay->history.entered + 1;

@@ -87,10 +87,9 @@ void hf_in_mismatch(hf_replay *replay, int64_t step, const char *at, const char 
                                             .expected_shape = mismatch_text(replay, &buf),
                                             .recorded_events = recorded_types(replay, record)};
     hf_buf_fini(&buf);
-    sentence_write(replay,
-                   record && record->recorded.shape ? look_text(replay, &record->recorded)
-                                                    : "nothing",
-                   replay->mismatch.expected_shape);
+    sentence_write(
+        replay, record && record->recorded.shape ? look_text(replay, &record->recorded) : "nothing",
+        replay->mismatch.expected_shape);
 }
 
 static void condition_mismatch(hf_replay *replay, const hf_record *record, const hf_want *want)
@@ -121,10 +120,9 @@ static void condition_mismatch(hf_replay *replay, const hf_record *record, const
         kept_fingerprint = hf_mem_text(replay->mem, hf_slice_of(want->look.fingerprint));
     mismatch->current_fingerprint = kept_fingerprint;
     hf_buf_add_format(&history, "condition wait with key %s", mismatch->recorded_key);
-    hf_buf_add_format(&code, "one with key %s%s", mismatch->current_key,
-                      strcmp(mismatch->recorded_key, mismatch->current_key) == 0
-                          ? " and another predicate"
-                          : "");
+    hf_buf_add_format(
+        &code, "one with key %s%s", mismatch->current_key,
+        strcmp(mismatch->recorded_key, mismatch->current_key) == 0 ? " and another predicate" : "");
     sentence_write(replay, mismatch_text(replay, &history), mismatch_text(replay, &code));
     hf_buf_fini(&history);
     hf_buf_fini(&code);

@@ -11,11 +11,10 @@
 #include "base/value.h"
 
 enum {
-    EVENT_BYTES = 16,       /* the head of an event, about */
-    FIELD_BYTES = 4,        /* key and length of a field, about */
-    RECORDS_FIRST = 32,     /* room of the first table */
-    STEP_GAP_MAX = 100000,  /* a step further ahead than this is nonsense */
-    GROUPS_MAX = 64         /* nesting of barriers */
+    EVENT_BYTES = 16,      /* the head of an event, about */
+    FIELD_BYTES = 4,       /* key and length of a field, about */
+    STEP_GAP_MAX = 100000, /* a step further ahead than this is nonsense */
+    GROUPS_MAX = 64        /* nesting of barriers */
 };
 
 /* 0: the event is about no step of its own. */
@@ -86,12 +85,6 @@ static bool text_take(const hf_event *event, hf_event_key key, char **out_text)
     return *out_text != NULL;
 }
 
-static void stored_fini(hf_stored *stored)
-{
-    hf_alloc_free(stored->bytes);
-    *stored = (hf_stored){0};
-}
-
 static bool stored_take(const hf_event *event, hf_event_key key, hf_stored *out_stored)
 {
     hf_payload_value payload;
@@ -99,7 +92,7 @@ static bool stored_take(const hf_event *event, hf_event_key key, hf_stored *out_
 
     if (!hf_event_key_allowed(event->type, key) || !hf_event_payload(event, key, &payload))
         return true;
-    stored_fini(out_stored);
+    hf_stored_fini(out_stored);
     bytes = payload.form == HF_PAYLOAD_FORM_INLINE
                 ? payload.bytes
                 : hf_slice_from(payload.digest, payload.digest ? HF_SHA256_BYTES : 0);
@@ -111,142 +104,6 @@ static bool stored_take(const hf_event *event, hf_event_key key, hf_stored *out_
     out_stored->size = payload.size;
     out_stored->len = bytes.len;
     return true;
-}
-
-void hf_look_fini(hf_step_look *look)
-{
-    hf_alloc_free(look->name);
-    hf_alloc_free(look->fingerprint);
-    hf_alloc_free(look->groups);
-    *look = (hf_step_look){0};
-}
-
-bool hf_look_copy(hf_step_look *look, const hf_step_look *from)
-{
-    *look = (hf_step_look){.shape = from->shape, .group_count = from->group_count};
-    if (from->name && !(look->name = hf_alloc_text(from->name, strlen(from->name))))
-        return false;
-    if (from->fingerprint &&
-        !(look->fingerprint = hf_alloc_text(from->fingerprint, strlen(from->fingerprint))))
-        return false;
-    if (from->group_count) {
-        look->groups = hf_alloc_array(from->group_count, sizeof(*look->groups));
-        if (!look->groups)
-            return false;
-        memcpy(look->groups, from->groups, from->group_count * sizeof(*look->groups));
-    }
-    return true;
-}
-
-void hf_signal_fact_free(hf_signal_fact *signal)
-{
-    if (!signal)
-        return;
-    hf_alloc_free(signal->name);
-    stored_fini(&signal->arguments);
-    hf_alloc_free(signal);
-}
-
-void hf_update_fact_free(hf_update_fact *update)
-{
-    hf_alloc_free(update->name);
-    stored_fini(&update->arguments);
-    hf_alloc_free(update);
-}
-
-static void record_free(hf_record *record)
-{
-    if (!record)
-        return;
-    hf_look_fini(&record->recorded);
-    hf_look_fini(&record->wanted);
-    stored_fini(&record->value);
-    if (record->failure) {
-        hf_alloc_free(record->failure->type);
-        hf_alloc_free(record->failure->message);
-        stored_fini(&record->failure->details);
-        hf_alloc_free(record->failure);
-    }
-    hf_signal_fact_free(record->signal);
-    hf_alloc_free(record);
-}
-
-/* ---- the table of steps */
-
-hf_record *hf_history_get(const hf_history *history, int64_t step)
-{
-    if (step < history->first || step - history->first >= (int64_t)history->count)
-        return NULL;
-    return history->records[step - history->first];
-}
-
-/* Forgets the front of the table once most of it is empty, so that forgetting costs little each. */
-static void table_trim(hf_history *history)
-{
-    size_t empty = 0;
-
-    while (empty < history->count && !history->records[empty] &&
-           history->first + (int64_t)empty <= history->entered)
-        empty++;
-    if (empty < RECORDS_FIRST || empty < history->count / 2)
-        return;
-    history->count -= empty;
-    memmove(history->records, history->records + empty,
-            history->count * sizeof(*history->records));
-    history->first += (int64_t)empty;
-}
-
-hf_record *hf_history_make(hf_history *history, int64_t step)
-{
-    hf_record *record = hf_history_get(history, step);
-    size_t index;
-
-    if (record)
-        return record;
-    if (history->count == 0)
-        history->first = history->entered < step ? history->entered + 1 : step;
-    if (step < history->first)
-        return NULL;
-    index = (size_t)(step - history->first);
-    if (index >= history->room) {
-        size_t room = history->room ? history->room : RECORDS_FIRST;
-        hf_record **grown;
-
-        while (room <= index)
-            room *= 2;
-        grown = hf_alloc_resize(history->records, room * sizeof(*grown));
-        if (!grown)
-            return NULL;
-        history->records = grown;
-        history->room = room;
-    }
-    record = hf_alloc(sizeof(*record));
-    if (!record)
-        return NULL;
-    for (; history->count <= index; history->count++)
-        history->records[history->count] = NULL;
-    record->step = step;
-    history->records[index] = record;
-    return record;
-}
-
-/* Whether history has said the last word on the step. */
-static bool record_settled(const hf_record *record)
-{
-    if (record->recorded.shape == 0)
-        return false;
-    if (record->timed_out)
-        return record->timer == HF_RECORD_TIMER_FIRED;
-    return record->end != HF_RECORD_OPEN;
-}
-
-void hf_history_settle(hf_history *history, hf_record *record)
-{
-    if (!record->passed || !record_settled(record))
-        return;
-    history->records[record->step - history->first] = NULL;
-    record_free(record);
-    table_trim(history);
 }
 
 /* ---- groups */
@@ -323,8 +180,9 @@ static hf_status step_open(hf_history *history, const hf_event *event, hf_histor
         return hf_err_set(err, HF_CORRUPT, "event %" PRId64 " (%s) opens step %" PRId64 " again",
                           history->seq, hf_event_type_text(event->type), event->step);
     if (event->step - history->top > STEP_GAP_MAX && event->step - history->entered > STEP_GAP_MAX)
-        return hf_err_set(err, HF_CORRUPT, "event %" PRId64 " is of step %" PRId64
-                          ", far beyond the last", history->seq, event->step);
+        return hf_err_set(err, HF_CORRUPT,
+                          "event %" PRId64 " is of step %" PRId64 ", far beyond the last",
+                          history->seq, event->step);
     record = hf_history_make(history, event->step);
     if (!record)
         return hf_err_nomem(err, "a step");
@@ -344,8 +202,7 @@ static hf_status step_open(hf_history *history, const hf_event *event, hf_histor
         hf_event_int(event, HF_KEY_VERSION, &number))
         record->version = number;
     if (event->type == HF_EVENT_TIMER_SCHEDULED)
-        record->timer_inline =
-            hf_event_int(event, HF_KEY_DELAY_SECONDS, &number) && number == 0;
+        record->timer_inline = hf_event_int(event, HF_KEY_DELAY_SECONDS, &number) && number == 0;
     record->recorded.shape = shape;
     record->open_seq = history->seq;
     if (event->step > history->top)
@@ -404,8 +261,10 @@ static hf_status signal_apply(hf_history *history, const hf_event *event, hf_rec
     if (hf_event_id(event, HF_KEY_SIGNAL_ID, &id))
         signal = signal_find(history, &id);
     if (!signal)
-        return hf_err_set(err, HF_CORRUPT, "event %" PRId64 " applies a signal that was not "
-                          "received, or was applied before", history->seq);
+        return hf_err_set(err, HF_CORRUPT,
+                          "event %" PRId64 " applies a signal that was not "
+                          "received, or was applied before",
+                          history->seq);
     hf_list_remove(&signal->link);
     record->signal = signal;
     return stored_take(event, HF_KEY_VALUE, &record->value) ? HF_OK
@@ -468,8 +327,10 @@ static hf_status timeout_event(hf_history *history, const hf_event *event, hf_er
     if (!record || record->recorded.shape == 0)
         return event->step <= history->entered
                    ? HF_OK /* the wait is over and forgotten */
-                   : hf_err_set(err, HF_CORRUPT, "event %" PRId64 " is of the timeout of step %"
-                                PRId64 ", which was not opened", history->seq, event->step);
+                   : hf_err_set(err, HF_CORRUPT,
+                                "event %" PRId64 " is of the timeout of step %" PRId64
+                                ", which was not opened",
+                                history->seq, event->step);
     type_note(record, event->type);
     if (event->type == HF_EVENT_TIMER_SCHEDULED) {
         record->timer = HF_RECORD_TIMER_SET;
@@ -501,14 +362,15 @@ static hf_status step_event(hf_history *history, const hf_event *event, hf_histo
         return HF_OK;
     }
     if (!record || record->recorded.shape == 0)
-        return hf_err_set(err, HF_CORRUPT, "event %" PRId64 " (%s) resolves step %" PRId64
-                          ", which %s", history->seq, hf_event_type_text(event->type), event->step,
-                          event->step <= history->entered && !record ? "is resolved already"
-                                                                     : "was not opened");
+        return hf_err_set(
+            err, HF_CORRUPT, "event %" PRId64 " (%s) resolves step %" PRId64 ", which %s",
+            history->seq, hf_event_type_text(event->type), event->step,
+            event->step <= history->entered && !record ? "is resolved already" : "was not opened");
     if (record->end != HF_RECORD_OPEN)
-        return hf_err_set(err, HF_CORRUPT, "event %" PRId64 " (%s) resolves step %" PRId64
-                          ", which is resolved already", history->seq,
-                          hf_event_type_text(event->type), event->step);
+        return hf_err_set(err, HF_CORRUPT,
+                          "event %" PRId64 " (%s) resolves step %" PRId64
+                          ", which is resolved already",
+                          history->seq, hf_event_type_text(event->type), event->step);
     type_note(record, event->type);
     return step_end(history, event, record, err);
 }
@@ -562,8 +424,10 @@ static hf_status update_event(hf_history *history, const hf_event *event, hf_err
     }
     if (!found)
         return event->type == HF_EVENT_UPDATE_APPLIED
-                   ? hf_err_set(err, HF_CORRUPT, "event %" PRId64 " applies an update that was "
-                                "not accepted, or was applied before", history->seq)
+                   ? hf_err_set(err, HF_CORRUPT,
+                                "event %" PRId64 " applies an update that was "
+                                "not accepted, or was applied before",
+                                history->seq)
                    : HF_OK;
     hf_list_remove(&found->link);
     if (event->type == HF_EVENT_UPDATE_APPLIED && !found->ran) {
@@ -598,8 +462,7 @@ static hf_status cursor_event(hf_history *history, const hf_event *event, hf_err
     if (!hf_event_text(event, HF_KEY_STREAM_KEY, &stream) ||
         !hf_event_int(event, HF_KEY_NEW_POSITION, &position))
         return HF_OK;
-    return hf_history_cursor_set(history, stream, position) ? HF_OK
-                                                            : hf_err_nomem(err, "a stream");
+    return hf_history_cursor_set(history, stream, position) ? HF_OK : hf_err_nomem(err, "a stream");
 }
 
 /* A cancel that closes the run in the same unit is not for the code to hear: nothing of its own
@@ -684,38 +547,6 @@ static int64_t event_bytes(const hf_event *event)
 
 /* ---- public */
 
-void hf_history_init(hf_history *history)
-{
-    *history = (hf_history){.first = 1};
-    hf_list_init(&history->signals);
-    hf_list_init(&history->updates);
-    hf_list_init(&history->applied);
-    hf_list_init(&history->cursors);
-}
-
-void hf_history_fini(hf_history *history)
-{
-    hf_list *link;
-
-    for (size_t i = 0; i < history->count; i++)
-        record_free(history->records[i]);
-    hf_alloc_free(history->records);
-    while ((link = hf_list_take_first(&history->signals)))
-        hf_signal_fact_free(HF_LIST_ENTRY(link, hf_signal_fact, link));
-    while ((link = hf_list_take_first(&history->updates)))
-        hf_update_fact_free(HF_LIST_ENTRY(link, hf_update_fact, link));
-    while ((link = hf_list_take_first(&history->applied)))
-        hf_update_fact_free(HF_LIST_ENTRY(link, hf_update_fact, link));
-    while ((link = hf_list_take_first(&history->cursors))) {
-        hf_alloc_free(HF_LIST_ENTRY(link, hf_cursor_fact, link)->stream);
-        hf_alloc_free(HF_LIST_ENTRY(link, hf_cursor_fact, link));
-    }
-    stored_fini(&history->arguments);
-    hf_alloc_free(history->fingerprint);
-    hf_alloc_free(history->compatibility);
-    hf_alloc_free(history->cancel_reason);
-}
-
 hf_status hf_history_add(hf_history *history, const hf_event *event, hf_err *err)
 {
     size_t number = (size_t)event->type;
@@ -732,40 +563,4 @@ hf_status hf_history_add(hf_history *history, const hf_event *event, hf_err *err
     if (!st && hf_event_has_flag(event->type, HF_EVENT_CLOSES))
         close_event(history, event);
     return st;
-}
-
-int64_t hf_history_cursor(const hf_history *history, hf_slice stream)
-{
-    for (hf_list *at = hf_list_first(&history->cursors); at;
-         at = hf_list_next(&history->cursors, at)) {
-        const hf_cursor_fact *cursor = HF_LIST_ENTRY(at, hf_cursor_fact, link);
-
-        if (hf_slice_equal(hf_slice_of(cursor->stream), stream))
-            return cursor->position;
-    }
-    return 0;
-}
-
-bool hf_history_cursor_set(hf_history *history, hf_slice stream, int64_t position)
-{
-    hf_cursor_fact *cursor = NULL;
-
-    for (hf_list *at = hf_list_first(&history->cursors); at && !cursor;
-         at = hf_list_next(&history->cursors, at)) {
-        cursor = HF_LIST_ENTRY(at, hf_cursor_fact, link);
-        if (!hf_slice_equal(hf_slice_of(cursor->stream), stream))
-            cursor = NULL;
-    }
-    if (!cursor) {
-        cursor = hf_alloc(sizeof(*cursor));
-        if (!cursor)
-            return false;
-        cursor->stream = text_copy(stream);
-        hf_list_add_last(&history->cursors, &cursor->link);
-        if (!cursor->stream)
-            return false;
-    }
-    if (position > cursor->position)
-        cursor->position = position;
-    return true;
 }

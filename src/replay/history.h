@@ -1,7 +1,7 @@
-/* history.h: what a replay knows of its run, folded from the events: a record for each step, signals
-   and updates that wait to be used, and the facts of the run itself. Events are copied as far as
-   they are needed; records that the code has passed are dropped, so that memory follows what is
-   open and not how long the run is.
+/* history.h: what a replay knows of its run, folded from the events: a record for each step,
+   signals and updates that wait to be used, and the facts of the run itself. Events are copied as
+   far as they are needed; records that the code has passed are dropped, so that memory follows what
+   is open and not how long the run is.
 
    It judges nothing but contradictions among events. One thread. */
 #ifndef HF_REPLAY_HISTORY_H
@@ -84,7 +84,7 @@ typedef struct hf_update_fact {
     hf_ulid id;
     char *name;
     hf_stored arguments;
-    int64_t step;       /* where it was applied; 0: not recorded */
+    int64_t step; /* where it was applied; 0: not recorded */
     int64_t applied_seq;
     bool ran; /* in this replay */
 } hf_update_fact;
@@ -125,9 +125,9 @@ typedef struct hf_history {
     int64_t first; /* step of records[0] */
     size_t count;
     size_t room;
-    hf_list signals;  /* received and not applied, in order */
-    hf_list updates;  /* accepted and not known to be over, in order */
-    hf_list applied;  /* recorded as applied and not run in this replay, in order */
+    hf_list signals; /* received and not applied, in order */
+    hf_list updates; /* accepted and not known to be over, in order */
+    hf_list applied; /* recorded as applied and not run in this replay, in order */
     bool has_started;
     hf_fact started;
     hf_stored arguments;
@@ -172,6 +172,7 @@ HF_NODISCARD bool hf_history_cursor_set(hf_history *history, hf_slice stream, in
 HF_NODISCARD bool hf_look_copy(hf_step_look *look, const hf_step_look *from);
 void hf_look_fini(hf_step_look *look);
 
+void hf_stored_fini(hf_stored *stored);
 void hf_signal_fact_free(hf_signal_fact *signal); /* NULL is allowed */
 void hf_update_fact_free(hf_update_fact *update);
 

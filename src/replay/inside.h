@@ -1,5 +1,5 @@
-/* inside.h: the inside of a replay, shared by the files of this folder and by nobody else. Functions
-   that say "on the coroutine" may leave it and come back much later, or never. */
+/* inside.h: the inside of a replay, shared by the files of this folder and by nobody else.
+   Functions that say "on the coroutine" may leave it and come back much later, or never. */
 #ifndef HF_REPLAY_INSIDE_H
 #define HF_REPLAY_INSIDE_H
 
@@ -20,7 +20,7 @@ typedef enum hf_place {
     HF_PLACE_OUTSIDE, /* not on the coroutine */
     HF_PLACE_BODY,
     HF_PLACE_UPDATE,
-    HF_PLACE_EFFECT,   /* computing a side effect */
+    HF_PLACE_EFFECT, /* computing a side effect */
     HF_PLACE_PREDICATE,
     HF_PLACE_QUERY /* a query or an update's check, on the caller's stack */
 } hf_place;
@@ -38,9 +38,9 @@ typedef enum hf_leave {
 typedef struct hf_failure {
     hf_error seen; /* first: code holds a pointer to it */
     hf_failure_category category;
-    int64_t step;    /* that failed; 0: raised by code */
-    bool recorded;   /* history says already that code went on after it */
-    bool cancelled;  /* the run's own cancellation */
+    int64_t step;                /* that failed; 0: raised by code */
+    bool recorded;               /* history says already that code went on after it */
+    bool cancelled;              /* the run's own cancellation */
     struct hf_failure *older;    /* of all failures of this replay */
     struct hf_failure *survivor; /* the next that code went on after */
 } hf_failure;
@@ -92,6 +92,7 @@ struct hf_replay {
     size_t decision_count;
     size_t decision_room;
     int64_t events; /* that the decisions will become, about */
+    bool measured;  /* code asked for the length of history */
     hf_leave leave;
     hf_err failure;
     hf_replay_mismatch mismatch;
@@ -131,8 +132,8 @@ void hf_in_park(hf_replay *replay, const char *kind, const char *name);
 HF_NORETURN_FN void hf_in_leave(hf_replay *replay, hf_leave leave);
 HF_NORETURN_FN void hf_in_break(hf_replay *replay, hf_status status, const char *what);
 
-/* On the coroutine: a decision of the turn, zeroed but for its kind and step. `events`: what it will
-   become. Ends the turn when the batch is full. */
+/* On the coroutine: a decision of the turn, zeroed but for its kind and step. `events`: what it
+   will become. Ends the turn when the batch is full. */
 hf_decision_row *hf_in_decide(hf_replay *replay, hf_decision kind, int64_t step, int64_t events);
 
 /* On the coroutine: ends the turn when `more` decisions do not fit any more. */
@@ -200,14 +201,17 @@ hf_replay *hf_in_ready(hf_ctx *w);
 /* Raises unless the name is one of its kind. */
 void hf_in_name(hf_replay *replay, hf_name_kind kind, const char *name);
 
-/* Begins the next step. *out_fresh: nothing is recorded, so decide. Returns the failure that the run
-   hears of instead (a cancellation), or NULL. */
+/* Begins the next step. *out_fresh: nothing is recorded, so decide. Returns the failure that the
+   run hears of instead (a cancellation), or NULL. */
 hf_failure *hf_in_enter(hf_replay *replay, const hf_want *want, hf_record **out_record,
                         bool *out_fresh);
 
 /* A cancellation the code has not heard of; and hearing it. */
 bool hf_in_cancel_waits(const hf_replay *replay);
 hf_failure *hf_in_cancel_hear(hf_replay *replay);
+
+/* Hears it if the next step was not begun before it came; NULL otherwise. */
+hf_failure *hf_in_cancel_due(hf_replay *replay);
 
 /* Whether a fact is there for the code to see: not if a cancellation came before it. */
 bool hf_in_visible(const hf_replay *replay, const hf_fact *fact);
@@ -217,8 +221,8 @@ bool hf_in_ended(const hf_replay *replay, const hf_record *record);
 
 void hf_in_consume(hf_replay *replay, const hf_fact *fact);
 
-/* Before parking: a cancellation, which is returned, or else the updates that history has, then those
-   that wait. */
+/* Before parking: a cancellation, which is returned, or else the updates that history has, then
+   those that wait. */
 hf_failure *hf_in_round(hf_replay *replay);
 
 /* Parks until the step has ended. Returns a cancellation instead, or NULL. */

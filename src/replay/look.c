@@ -94,21 +94,27 @@ size_t hf_history_length(hf_ctx *w)
 {
     hf_replay *replay = look_replay(w);
 
-    return replay ? (size_t)replay->consumed.seq : 0;
+    if (!replay)
+        return 0;
+    replay->measured = true;
+    return (size_t)replay->consumed.seq;
 }
 
 bool hf_should_continue_as_new(hf_ctx *w)
 {
     hf_replay *replay = look_replay(w);
 
-    return replay && (hf_limit_trips(HF_LIMIT_BUDGET_EVENT_THRESHOLD, replay->info.continue_events,
-                                     replay->consumed.seq) ||
-                      hf_limit_trips(HF_LIMIT_BUDGET_SIZE_BYTES_THRESHOLD,
-                                     replay->info.continue_bytes, replay->consumed.bytes));
+    if (!replay)
+        return false;
+    replay->measured = true;
+    return hf_limit_trips(HF_LIMIT_BUDGET_EVENT_THRESHOLD, replay->info.continue_events,
+                          replay->consumed.seq) ||
+           hf_limit_trips(HF_LIMIT_BUDGET_SIZE_BYTES_THRESHOLD, replay->info.continue_bytes,
+                          replay->consumed.bytes);
 }
 
-/* A child is there once the code has seen something that was recorded after its call: within the turn
-   that calls it no replay could know its id. */
+/* A child is there once the code has seen something that was recorded after its call: within the
+   turn that calls it no replay could know its id. */
 size_t hf_children(hf_ctx *w, const char **out_call_ids, size_t max)
 {
     hf_replay *replay = look_replay(w);

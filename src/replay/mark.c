@@ -106,6 +106,7 @@ int hf_version(hf_ctx *w, const char *change, int min, int max)
 {
     hf_replay *replay = hf_in_ready(w);
     const hf_record *record;
+    hf_failure *cancelled;
     int64_t version = HF_VERSION_DEFAULT;
 
     if (!replay)
@@ -114,14 +115,16 @@ int hf_version(hf_ctx *w, const char *change, int min, int max)
     if (min > max || min < HF_VERSION_DEFAULT)
         hf_in_misuse(replay, "invalid_call", "change \"%s\": the versions %d to %d are no range",
                      change, min, max);
+    cancelled = hf_in_cancel_due(replay); /* here, whether or not it becomes a step */
+    if (cancelled)
+        hf_in_raise(replay, cancelled);
     record = hf_history_get(&replay->history, replay->history.entered + 1);
     if ((record && record->recorded.shape == HF_HISTORY_SHAPE_VERSION_MARKER) ||
         !version_legacy(replay))
         version = version_mark(replay, change, min, max);
     if (version < min || version > max)
         hf_in_misuse(replay, "version_not_supported",
-                     "change \"%s\": the run follows version %" PRId64
-                     ", the code knows %d to %d",
+                     "change \"%s\": the run follows version %" PRId64 ", the code knows %d to %d",
                      change, version, min, max);
     return (int)version;
 }
@@ -192,10 +195,9 @@ static hf_value messages_ask(hf_replay *replay, const char *stream, size_t max)
     hf_slice key = hf_slice_of(stream);
     hf_value messages = NULL;
 
-    if (replay->info.messages &&
-        replay->info.messages(replay->info.messages_ctx, replay->mem, key,
-                              hf_history_cursor(&replay->history, key), max, &messages,
-                              &replay->failure))
+    if (replay->info.messages && replay->info.messages(replay->info.messages_ctx, replay->mem, key,
+                                                       hf_history_cursor(&replay->history, key),
+                                                       max, &messages, &replay->failure))
         hf_in_leave(replay, HF_LEAVE_BROKEN);
     if (!messages)
         messages = hf_value_finish(hf_value_array(replay->mem));
@@ -252,8 +254,7 @@ static hf_replay *outgoing_ready(hf_ctx *w)
 {
     hf_replay *replay = w && w->tag == HF_CTX_TAG ? w->replay : NULL;
 
-    if (replay && replay->coro && hf_coro_inside(replay->coro) &&
-        replay->place == HF_PLACE_UPDATE)
+    if (replay && replay->coro && hf_coro_inside(replay->coro) && replay->place == HF_PLACE_UPDATE)
         return replay;
     return hf_in_ready(w);
 }

@@ -100,8 +100,8 @@ hf_status hf_replay_feed(hf_replay *replay, const hf_event *events, size_t count
 
 static hf_status turn_start(hf_replay *replay, hf_err *err)
 {
-    size_t stack = replay->info.stack_bytes ? replay->info.stack_bytes
-                                            : replay->info.definition->stack;
+    size_t stack =
+        replay->info.stack_bytes ? replay->info.stack_bytes : replay->info.definition->stack;
 
     if (!replay->history.has_started)
         return hf_err_set(err, HF_MISUSE, "a turn needs the run's WorkflowStarted");
@@ -150,6 +150,7 @@ hf_status hf_replay_turn(hf_replay *replay, hf_turn *out_turn, hf_err *err)
     replay->decision_count = 0;
     replay->decision_room = 0;
     replay->events = 0;
+    replay->measured = false;
     if (replay->blocked || replay->closed) {
         *out_turn = replay->blocked ? HF_TURN_BLOCKED : HF_TURN_CLOSED;
         return HF_OK;
@@ -167,6 +168,11 @@ const hf_decision_row *hf_replay_decisions(const hf_replay *replay, size_t *out_
 {
     *out_count = replay->decision_count;
     return replay->decisions;
+}
+
+bool hf_replay_measured(const hf_replay *replay)
+{
+    return replay->measured;
 }
 
 bool hf_replay_spoiled(const hf_replay *replay)

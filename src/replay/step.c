@@ -1,6 +1,6 @@
 /* step.c: what all steps share: who may begin one, how it is compared with history, and how code
-   waits for it. The rule of every step: updates that history applied before it, then the guard, then
-   the recorded end; an open step parks; nothing recorded is decided. */
+   waits for it. The rule of every step: updates that history applied before it, then the guard,
+   then the recorded end; an open step parks; nothing recorded is decided. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -67,9 +67,8 @@ bool hf_in_cancel_waits(const hf_replay *replay)
 hf_failure *hf_in_cancel_hear(hf_replay *replay)
 {
     const char *reason = replay->history.cancel_reason;
-    hf_failure *failure =
-        hf_in_failure(replay, HF_CANCELLED, HF_FAILURE_CATEGORY_CANCELLED, "cancelled",
-                      reason ? reason : "the run was cancelled");
+    hf_failure *failure = hf_in_failure(replay, HF_CANCELLED, HF_FAILURE_CATEGORY_CANCELLED,
+                                        "cancelled", reason ? reason : "the run was cancelled");
 
     failure->cancelled = true;
     replay->cancel_heard = true;
@@ -95,6 +94,17 @@ void hf_in_pass(hf_replay *replay, hf_record *record)
     hf_history_settle(&replay->history, record);
 }
 
+hf_failure *hf_in_cancel_due(hf_replay *replay)
+{
+    hf_history *history = &replay->history;
+    const hf_record *next = hf_history_get(history, history->entered + 1);
+
+    if (!hf_in_cancel_waits(replay) || (next && next->open_seq < history->cancel.seq))
+        return NULL;
+    hf_in_updates_recorded(replay, history->entered + 1, history->cancel.seq);
+    return hf_in_cancel_hear(replay);
+}
+
 hf_failure *hf_in_enter(hf_replay *replay, const hf_want *want, hf_record **out_record,
                         bool *out_fresh)
 {
@@ -102,13 +112,13 @@ hf_failure *hf_in_enter(hf_replay *replay, const hf_want *want, hf_record **out_
     int64_t step = history->entered + 1;
     hf_record *record = hf_history_get(history, step);
     bool fresh = !record;
+    hf_failure *cancelled;
 
     hf_in_tell_survived(replay);
     hf_in_room(replay, 0);
-    if (hf_in_cancel_waits(replay) && (fresh || record->open_seq > history->cancel.seq)) {
-        hf_in_updates_recorded(replay, step, history->cancel.seq);
-        return hf_in_cancel_hear(replay);
-    }
+    cancelled = hf_in_cancel_due(replay);
+    if (cancelled)
+        return cancelled;
     hf_in_updates_recorded(replay, step, fresh ? INT64_MAX : record->open_seq);
     if (fresh && history->top < step)
         hf_in_updates_pending(replay, step);

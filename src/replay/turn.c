@@ -117,16 +117,16 @@ static hf_decision_row *decision_add(hf_replay *replay, hf_decision kind, int64_
 HF_NORETURN_FN static void limit_trip(hf_replay *replay, hf_limit limit, int64_t value,
                                       int64_t configured)
 {
-    hf_value details =
-        hf_json_(replay->mem,
-                 "{'structural_limit_kind': %s, 'structural_limit_value': %lld, "
-                 "'structural_limit_configured': %lld}",
-                 hf_limit_text(limit), (long long)value, (long long)configured);
+    hf_value details = hf_json_(replay->mem,
+                                "{'structural_limit_kind': %s, 'structural_limit_value': %lld, "
+                                "'structural_limit_configured': %lld}",
+                                hf_limit_text(limit), (long long)value, (long long)configured);
     char message[160];
     hf_failure *failure;
 
-    (void)snprintf(message, sizeof(message), "%s is limited to %" PRId64 ", this turn needs %" PRId64,
-                   hf_limit_text(limit), configured, value);
+    (void)snprintf(message, sizeof(message),
+                   "%s is limited to %" PRId64 ", this turn needs %" PRId64, hf_limit_text(limit),
+                   configured, value);
     failure = hf_in_failure(replay, HF_TOOBIG, HF_FAILURE_CATEGORY_STRUCTURAL_LIMIT,
                             "structural_limit", message);
     failure->seen.details = details;

@@ -1,7 +1,7 @@
-/* update.c: updates: functions of the user's that change a run's state between two of its steps. The
-   rule: an update runs where history says it ran; one that waits runs where code has no recorded
-   fact to go on with, so that every replay runs it at the same place. Must never let a failed
-   update's change be seen by the body: the turn ends there. */
+/* update.c: updates: functions of the user's that change a run's state between two of its steps.
+   The rule: an update runs where history says it ran; one that waits runs where code has no
+   recorded fact to go on with, so that every replay runs it at the same place. Must never let a
+   failed update's change be seen by the body: the turn ends there. */
 #include <string.h>
 
 #include "replay/inside.h"
@@ -19,9 +19,8 @@ const hf_update_def *hf_in_update_def(const hf_replay *replay, const char *name,
 /* Runs the handler. Returns its failure, or NULL with the result. */
 static hf_failure *update_run(hf_replay *replay, const hf_update_fact *update, hf_value *out_value)
 {
-    const hf_update_def *def =
-        hf_in_update_def(replay, update->name ? update->name : "",
-                         update->name ? strlen(update->name) : 0);
+    const hf_update_def *def = hf_in_update_def(replay, update->name ? update->name : "",
+                                                update->name ? strlen(update->name) : 0);
     hf_frame frame = {.outer = replay->frame, .place = replay->place};
 
     *out_value = NULL;
@@ -32,8 +31,8 @@ static hf_failure *update_run(hf_replay *replay, const hf_update_fact *update, h
     replay->frame = &frame;
     replay->place = HF_PLACE_UPDATE;
     if (setjmp(frame.jump) == 0)
-        *out_value = def->apply(&replay->ctx, replay->state,
-                                hf_in_value(replay, &update->arguments));
+        *out_value =
+            def->apply(&replay->ctx, replay->state, hf_in_value(replay, &update->arguments));
     replay->frame = frame.outer;
     replay->place = frame.place;
     return frame.failure;

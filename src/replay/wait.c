@@ -41,11 +41,21 @@ static hf_decision_row *wait_decide(hf_replay *replay, hf_decision kind, const h
     return row;
 }
 
-/* The timeout is no longer needed. */
+/* The timeout is no longer needed: its timer is cancelled, or not set at all when the wait was
+   opened in this very turn. */
 static void timer_drop(hf_replay *replay, const hf_record *record)
 {
     if (record->timer == HF_RECORD_TIMER_SET)
         (void)wait_decide(replay, HF_DECISION_CANCEL_TIMER, record);
+    for (size_t i = replay->decision_count; i > 0; i--) {
+        hf_decision_row *row = &replay->decisions[i - 1];
+
+        if (row->step == record->step && (row->kind == HF_DECISION_OPEN_SIGNAL_WAIT ||
+                                          row->kind == HF_DECISION_OPEN_CONDITION_WAIT)) {
+            row->wait.timeout_us = HF_DECISION_NO_TIMEOUT;
+            return;
+        }
+    }
 }
 
 static void timer_consume(hf_replay *replay, const hf_record *record)

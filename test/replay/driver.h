@@ -1,6 +1,6 @@
 /* driver.h: a small engine for one run, in memory: it runs turns of a replay, turns decisions into
-   the events that the contract says, feeds them back, and lets tests say what the world did. It logs
-   every turn, so that a replay of any prefix can be compared with what was decided then. */
+   the events that the contract says, feeds them back, and lets tests say what the world did. It
+   logs every turn, so that a replay of any prefix can be compared with what was decided then. */
 #ifndef HF_TEST_REPLAY_DRIVER_H
 #define HF_TEST_REPLAY_DRIVER_H
 
@@ -104,8 +104,7 @@ static inline hf_replay *sim_replay(sim *s, size_t count)
     hf_replay *replay = NULL;
 
     ck_assert_int_eq(hf_replay_new(&s->info, &replay, &s->err), HF_OK);
-    ck_assert_msg(hf_replay_feed(replay, s->events, count, 1, &s->err) == HF_OK, "%s",
-                  s->err.text);
+    ck_assert_msg(hf_replay_feed(replay, s->events, count, 1, &s->err) == HF_OK, "%s", s->err.text);
     return replay;
 }
 
@@ -263,15 +262,6 @@ static inline void sim_timer(sim *s, hf_event_builder *b, hf_event_type type, in
         hf_event_put_text(b, HF_KEY_TIMER_KIND, HF_SLICE("condition_timeout"));
 }
 
-static inline bool sim_resolved_later(const hf_decision_row *row, size_t rest)
-{
-    for (size_t i = 1; i < rest; i++)
-        if (row[i].step == row->step && (row[i].kind == HF_DECISION_APPLY_SIGNAL ||
-                                         row[i].kind == HF_DECISION_SATISFY_CONDITION))
-            return true;
-    return false;
-}
-
 static inline void sim_open(sim *s, const hf_decision_row *row)
 {
     ck_assert_int_gt(row->step, 0);
@@ -287,15 +277,13 @@ static inline void sim_open(sim *s, const hf_decision_row *row)
     };
 }
 
-static inline void sim_open_wait(sim *s, hf_event_builder *b, const hf_decision_row *row,
-                                 size_t rest)
+static inline void sim_open_wait(sim *s, hf_event_builder *b, const hf_decision_row *row)
 {
     bool condition = row->kind == HF_DECISION_OPEN_CONDITION_WAIT;
     sim_step *step = &s->steps[row->step];
 
     step->timeout_us = row->wait.timeout_us;
-    sim_begin_event(s, b,
-                    condition ? HF_EVENT_CONDITION_WAIT_OPENED : HF_EVENT_SIGNAL_WAIT_OPENED,
+    sim_begin_event(s, b, condition ? HF_EVENT_CONDITION_WAIT_OPENED : HF_EVENT_SIGNAL_WAIT_OPENED,
                     row->step);
     if (condition) {
         hf_event_put_id(b, HF_KEY_CONDITION_WAIT_ID, step->id);
@@ -306,18 +294,15 @@ static inline void sim_open_wait(sim *s, hf_event_builder *b, const hf_decision_
     } else {
         hf_event_put_text(b, HF_KEY_SIGNAL_NAME, row->name);
     }
-    if (row->wait.timeout_us < 0 || sim_resolved_later(row, rest))
+    if (row->wait.timeout_us < 0)
         return;
-    if (row->wait.timeout_us == 0) {
-        if (!condition) {
-            sim_timer(s, b, HF_EVENT_TIMER_SCHEDULED, row->step, 0);
-            sim_timer(s, b, HF_EVENT_TIMER_FIRED, row->step, 0);
-            step->kind = (hf_decision)0;
-        }
-        return; /* a condition's is written with its time-out */
-    }
     sim_timer(s, b, HF_EVENT_TIMER_SCHEDULED, row->step, row->wait.timeout_us);
-    step->timer_pending = true;
+    step->timer_pending = row->wait.timeout_us > 0;
+    if (!step->timer_pending) {
+        sim_timer(s, b, HF_EVENT_TIMER_FIRED, row->step, 0);
+        if (!condition)
+            step->kind = (hf_decision)0;
+    }
 }
 
 static inline const hf_event *sim_event(const sim *s, int64_t seq)
@@ -349,8 +334,8 @@ static inline void sim_apply_update(sim *s, hf_event_builder *b, const hf_decisi
     bool failed = row->kind == HF_DECISION_FAIL_UPDATE;
     hf_ulid id;
 
-    ck_assert(hf_event_id(sim_event(s, failed ? row->failure.seq : row->fact.seq),
-                          HF_KEY_UPDATE_ID, &id));
+    ck_assert(hf_event_id(sim_event(s, failed ? row->failure.seq : row->fact.seq), HF_KEY_UPDATE_ID,
+                          &id));
     if (!failed) {
         sim_begin_event(s, b, HF_EVENT_UPDATE_APPLIED, row->step);
         hf_event_put_id(b, HF_KEY_UPDATE_ID, id);
@@ -394,10 +379,6 @@ static inline void sim_decide_wait(sim *s, hf_event_builder *b, const hf_decisio
         step->kind = (hf_decision)0;
         break;
     case HF_DECISION_TIME_OUT_CONDITION:
-        if (step->timeout_us == 0) {
-            sim_timer(s, b, HF_EVENT_TIMER_SCHEDULED, row->step, 0);
-            sim_timer(s, b, HF_EVENT_TIMER_FIRED, row->step, 0);
-        }
         sim_begin_event(s, b, HF_EVENT_CONDITION_WAIT_TIMED_OUT, row->step);
         step->kind = (hf_decision)0;
         break;
@@ -409,8 +390,7 @@ static inline void sim_decide_wait(sim *s, hf_event_builder *b, const hf_decisio
     }
 }
 
-/* `rest` counts this row and those behind it. */
-static inline void sim_record(sim *s, const hf_decision_row *row, size_t rest)
+static inline void sim_record(sim *s, const hf_decision_row *row)
 {
     hf_event_builder builder;
     hf_event_builder *b = &builder;
@@ -434,7 +414,7 @@ static inline void sim_record(sim *s, const hf_decision_row *row, size_t rest)
     case HF_DECISION_OPEN_SIGNAL_WAIT:
     case HF_DECISION_OPEN_CONDITION_WAIT:
         sim_open(s, row);
-        sim_open_wait(s, b, row, rest);
+        sim_open_wait(s, b, row);
         break;
     case HF_DECISION_APPLY_SIGNAL:
     case HF_DECISION_SATISFY_CONDITION:
@@ -519,7 +499,7 @@ static inline hf_turn sim_run(sim *s)
     for (size_t i = 0; i < log->count; i++) {
         log->decisions[i].text = sim_text(s->mem, &rows[i]);
         log->decisions[i].sent = sim_sent(rows[i].kind);
-        sim_record(s, &rows[i], log->count - i);
+        sim_record(s, &rows[i]);
         log->decisions[i].events_after = s->count;
     }
     log->spoiled = hf_replay_spoiled(s->replay);
@@ -682,9 +662,9 @@ static inline void sim_check_prefix(sim *s, const sim_turn *log, size_t from, si
 
     ck_assert_int_eq(hf_replay_new(&s->info, &replay, &s->err), HF_OK);
     for (size_t i = 0; i < count; i += singly ? 1 : count)
-        ck_assert_int_eq(hf_replay_feed(replay, s->events + i, singly ? 1 : count, (int64_t)i + 1,
-                                        &s->err),
-                         HF_OK);
+        ck_assert_int_eq(
+            hf_replay_feed(replay, s->events + i, singly ? 1 : count, (int64_t)i + 1, &s->err),
+            HF_OK);
     ck_assert_msg(hf_replay_turn(replay, &turn, &s->err) == HF_OK, "%s", s->err.text);
     ck_assert_msg(turn == log->turn, "%zu events: turn %d, was %d: %s", count, (int)turn,
                   (int)log->turn,
