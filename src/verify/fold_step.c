@@ -315,13 +315,7 @@ hf_status hf_fold_step_event(hf_fold *fold, const hf_event *event, int64_t seq, 
     hf_open_step *step;
     hf_status st = HF_OK;
 
-    if (event->step == 0)
-        return HF_OK;
-    if (event->type == HF_EVENT_UPDATE_APPLIED) /* takes a step number without being a wait */
-        return hf_span_add(&fold->used, fold->mem, event->step)
-                   ? HF_OK
-                   : hf_err_nomem(err, "the steps of a run");
-    if (shape == 0)
+    if (event->step == 0 || shape == 0) /* an update only says at which step it was applied */
         return HF_OK;
     if (shape == HF_HISTORY_SHAPE_TIMER && timer_of_wait(fold, event))
         return wait_timer_event(fold, event, seq, err);

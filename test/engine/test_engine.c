@@ -5,6 +5,7 @@
 
 #include "holdfast/holdfast.h"
 #include "lib/engine.h"
+#include "lib/kit.h"
 
 /* ---- an application with one workflow for each thing that is tested */
 
@@ -261,6 +262,20 @@ START_TEST(b048_condition_resumes_after_update)
 }
 END_TEST
 
+/* An update that comes before the first turn is applied at the first step, and takes no step of its
+ * own. */
+HF_BOTH_ENGINES(b063_update_before_the_first_turn)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+    hf_value out = NULL;
+
+    ok(d, hf_start(d, "approve", NULL, .id = "a-1"));
+    ok(d, hf_update(d, "a-1", "documents", NULL, hf_seconds(1), &out));
+    ok(d, hf_test_drain(d));
+    ck_assert_str_eq(hf_test_status(d, "a-1"), "waiting signal:approved-by");
+    hf_kit_close(d);
+}
+
 /* The timeout of a signal wait gives NULL. */
 START_TEST(b041_signal_timeout_returns_null)
 {
@@ -425,8 +440,8 @@ HF_BOTH_ENGINES(threads_run_workflows)
 HF_PG_SUITE_MAIN("engine/engine", {b098_activity_success_path, 0},
                  {b099_retry_schedules_the_next_attempt, 0}, {b101_non_retryable_stops_at_once, 0},
                  {b124_timer_survives_a_crash, 0}, {b048_condition_resumes_after_update, 0},
-                 {b041_signal_timeout_returns_null, 0}, {b052_condition_timeout_is_false, 0},
-                 {contracts_are_enforced, 0}, {b151_child_result_reaches_parent, 0},
-                 {fan_out_joins_in_order, 0}, {b174_continue_as_new_lineage, 0},
-                 {b125_cancel_closes_what_is_open, 0}, {injected_failures_are_retried, 0},
-                 HF_BOTH(threads_run_workflows))
+                 HF_BOTH(b063_update_before_the_first_turn), {b041_signal_timeout_returns_null, 0},
+                 {b052_condition_timeout_is_false, 0}, {contracts_are_enforced, 0},
+                 {b151_child_result_reaches_parent, 0}, {fan_out_joins_in_order, 0},
+                 {b174_continue_as_new_lineage, 0}, {b125_cancel_closes_what_is_open, 0},
+                 {injected_failures_are_retried, 0}, HF_BOTH(threads_run_workflows))
