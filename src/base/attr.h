@@ -8,4 +8,7 @@
 #define HF_NORETURN_FN                __attribute__((noreturn))
 #define HF_UNUSED                     __attribute__((unused))
 
+/* Where the calling function's frame stands on the real stack. */
+#define HF_FRAME_ADDRESS() __builtin_frame_address(0)
+
 #endif

@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/attr.h"
 #include "base/fault.h"
 
 #ifdef HF_CORO_UCONTEXT
@@ -388,10 +389,9 @@ bool hf_coro_resume(hf_coro *coro)
 
 void hf_coro_yield(hf_coro *coro)
 {
-    char mark = 0;
-    const char *volatile here = &mark;
+    uintptr_t here = (uintptr_t)HF_FRAME_ADDRESS(); /* a local may live elsewhere under ASan */
     uintptr_t top = (uintptr_t)(stack_bottom(coro->stack) + coro->stack->bytes);
-    uintptr_t deep = (uintptr_t)here < top ? top - (uintptr_t)here : 0;
+    uintptr_t deep = here < top ? top - here : 0;
 
     HF_ASSERT(coro->running);
     HF_ASSERT(owner_calls(coro));
