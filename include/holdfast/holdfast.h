@@ -469,6 +469,17 @@ HF_API hf_status hf_query(hf_engine *engine, const char *id, const char *name, h
 HF_API hf_status hf_result(hf_engine *engine, const char *id, hf_ms wait, hf_value *out,
                            const hf_error **err);
 
+/* A run as a published history bundle (JSON text in `mem`): all of its history, what follows from
+   it, and a checksum over everything; open runs as well as closed ones. hf_test_replay reads it. */
+typedef struct hf_export_opts {
+    size_t size_;
+    const char *id;           /* of the instance */
+    const char *run_id;       /* NULL: its newest run */
+    const char *key, *key_id; /* signs the bundle (HMAC-SHA-256); NULL: unsigned */
+} hf_export_opts;
+HF_API hf_status hf_export_with(hf_engine *engine, hf_mem *mem, const char **out_json,
+                                const hf_export_opts *o);
+
 /* Works in threads of the engine until hf_shutdown, which any thread may call. */
 HF_API hf_status hf_run(hf_engine *engine);
 HF_API void hf_shutdown(hf_engine *engine);
@@ -531,6 +542,9 @@ HF_API int hf_test_count(hf_engine *engine, const char *id, const char *event_ty
 HF_API hf_status hf_test_replay(const hf_app *app, const char *bundle, char *why, size_t why_size);
 
 #ifndef __cplusplus
+#define hf_export(engine, mem, out_json, ...)                                                      \
+    hf_export_with(engine, mem, out_json,                                                          \
+                   &(hf_export_opts){.size_ = sizeof(hf_export_opts), .id = __VA_ARGS__})
 #define hf_start(engine, type, ...)                                                                \
     hf_start_with(engine, type, &(hf_start_opts){.size_ = sizeof(hf_start_opts), .in = __VA_ARGS__})
 #endif

@@ -185,6 +185,7 @@ hf_payload_value hf_unit_payload(hf_unit *unit, hf_stager *stager, hf_keys *keys
                                  hf_payload_codec codec, hf_slice bytes)
 {
     hf_payload_value value = hf_payload_inline(codec, bytes);
+    unit_detached *detached;
     hf_row *row = NULL;
     hf_status st;
 
@@ -197,7 +198,27 @@ hf_payload_value hf_unit_payload(hf_unit *unit, hf_stager *stager, hf_keys *keys
                                  bytes, &row, &unit->failure);
     if (!st)
         hf_unit_row(unit, part, row);
+    detached = st ? NULL : hf_mem_alloc(unit->mem, sizeof(*detached));
+    if (detached) {
+        *detached =
+            (unit_detached){.next = unit->detached, .digest = value.digest, .bytes = bytes};
+        unit->detached = detached;
+    } else if (!st) {
+        (void)hf_err_nomem(&unit->failure, "a payload");
+    }
     return value;
+}
+
+bool hf_unit_detached(const hf_unit *unit, const uint8_t digest[HF_SHA256_BYTES],
+                      hf_slice *out_bytes)
+{
+    for (const unit_detached *at = unit->detached; at; at = at->next) {
+        if (memcmp(at->digest, digest, HF_SHA256_BYTES) == 0) {
+            *out_bytes = at->bytes;
+            return true;
+        }
+    }
+    return false;
 }
 
 void hf_unit_status(hf_unit *unit, size_t part, hf_run_status status)

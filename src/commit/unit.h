@@ -84,6 +84,11 @@ hf_event_builder *hf_unit_events(hf_unit *unit, size_t part);
 hf_payload_value hf_unit_payload(hf_unit *unit, hf_stager *stager, hf_keys *keys, size_t part,
                                  hf_payload_codec codec, hf_slice bytes);
 
+/* The bytes of a value that hf_unit_payload put into a row of its own, as the drafter gave them:
+   while the unit is drafted, code may ask for what is not in the store yet. */
+bool hf_unit_detached(const hf_unit *unit, const uint8_t digest[HF_SHA256_BYTES],
+                      hf_slice *out_bytes);
+
 /* Adds a row; NULL (memory ran out in its builder) is kept as the unit's failure. A command row
    that waits for a sequence number gets it from the run of `part`; everything else about a row is
    the same for all parts. */

@@ -19,6 +19,13 @@ typedef struct hf_unit_part {
     int64_t messages;
 } hf_unit_part;
 
+/* A value that was put into a row of its own. */
+typedef struct unit_detached {
+    struct unit_detached *next;
+    const uint8_t *digest;
+    hf_slice bytes; /* the drafter's */
+} unit_detached;
+
 struct hf_unit {
     /* drafted */
     hf_mem *mem;
@@ -30,6 +37,7 @@ struct hf_unit {
     hf_row *rows; /* in the order they were added */
     hf_row *last_row;
     size_t row_count;
+    unit_detached *detached;
     int64_t epoch;
     hf_rebase rebase;
     int64_t known_seq; /* events of the run that the drafter, or a later check, took into account */

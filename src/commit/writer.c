@@ -4,7 +4,11 @@
 
    Callers in a loop would fall into two groups that commit in turn, each with half of the units and
    a sync of its own, because the writer finds the other group staged whenever it comes back. So it
-   lets those it has just answered come back first, as long as they do come: see queue_gather. */
+   lets those it has just answered come back first, as long as they do come: see queue_gather.
+
+   The batch is in one pair of hands at a time, those of whoever set `busy` under the lock: the
+   thread's, or those of a caller that found the writer idle and waits for its unit anyway. Such a
+   caller commits by itself and saves two changes of thread; see unit_run_here. */
 #include "commit/writer.h"
 
 #include <sched.h>
@@ -26,23 +30,27 @@ enum {
 };
 
 struct hf_writer {
-    hf_batch batch; /* the thread's */
-    size_t
-        expected; /* the thread's: units that would be staged if all who were answered came back */
-    int64_t took_us; /* the thread's: how long the last batch took */
+    /* belong to whoever is busy */
+    hf_batch batch;
+    size_t expected;   /* units that would be staged if all who were answered came back */
+    int64_t took_us;   /* how long the last batch took */
+    int64_t worked_us; /* when it ended, by the monotonic clock */
+    bool rested;       /* the log was written back since */
     void (*answered)(void *ctx);
     void *answered_ctx;
     hf_thread thread;
     bool manual;
     /* under the lock */
     hf_mutex lock;
-    hf_cond work; /* something was staged, or the writer is to stop */
+    hf_cond work; /* something was staged, the batch is free again, or the writer is to stop */
     hf_cond room; /* the queue has room again, or the writer stopped */
     hf_unit *first;
     hf_unit **tail;
     atomic_size_t queued; /* changed under the lock, looked at without it by queue_gather */
     size_t queue_max;
     size_t waiting; /* submitters that wait for room */
+    bool busy;      /* somebody works on the batch */
+    bool dozing;    /* the thread sleeps without a limit: it knows of no log to write back */
     bool closing;   /* finish what is there, then end */
     hf_err failure; /* why the writer stopped for good */
     hf_writer_stats stats;
@@ -123,82 +131,146 @@ static void units_stop(const hf_writer *writer, hf_unit *units, const hf_err *wh
     units_done(writer, units);
 }
 
-/* The writer is at its end: everyone is told why, nobody waits for ever. Known before the first of
- * them is told. */
-static void writer_fail(hf_writer *writer, hf_status fatal, const hf_err *err, hf_unit *finished)
+/* From now on nothing is written and nobody comes in. */
+static void failure_set(hf_writer *writer, hf_status fatal, const hf_err *err)
+{
+    hf_mutex_lock(&writer->lock);
+    writer->failure = *err;
+    writer->failure.status = fatal;
+    hf_cond_broadcast(&writer->room);
+    hf_mutex_unlock(&writer->lock);
+}
+
+static void failure_tell(const hf_writer *writer, hf_err *out_why)
+{
+    (void)hf_err_set(out_why, HF_STOPPED, "the engine stopped writing (%s): %s",
+                     hf_strstatus(writer->failure.status), writer->failure.text);
+}
+
+/* The writer is at its end: everyone who waits is told why. Called while busy, after failure_set.
+ */
+static void everyone_stop(hf_writer *writer)
 {
     hf_unit *units;
     hf_err why;
 
-    (void)hf_err_set(&why, HF_STOPPED, "the engine stopped writing (%s): %s", hf_strstatus(fatal),
-                     err->text);
     hf_mutex_lock(&writer->lock);
-    writer->failure = *err;
-    writer->failure.status = fatal;
+    failure_tell(writer, &why);
     units = queue_take(writer);
-    hf_cond_broadcast(&writer->room);
     hf_mutex_unlock(&writer->lock);
-    units_done(writer, finished);
     units_done(writer, hf_batch_abandon(&writer->batch, &why));
     units_stop(writer, units, &why);
 }
 
-size_t hf_writer_step(hf_writer *writer)
+/* Under the lock: the batch is free for others. */
+static void batch_give(hf_writer *writer)
+{
+    writer->stats = writer->batch.stats;
+    writer->busy = false;
+}
+
+static hf_unit *batch_work(hf_writer *writer, hf_unit *units, hf_unit **out_rest,
+                           hf_status *out_fatal, hf_err *err)
+{
+    int64_t started_us = hf_clock_mono_us(hf_clock_system());
+    hf_unit *finished = hf_batch_run(&writer->batch, units, out_rest, out_fatal, err);
+
+    writer->worked_us = hf_clock_mono_us(hf_clock_system());
+    writer->took_us = writer->worked_us - started_us;
+    writer->rested = false;
+    return finished;
+}
+
+/* Takes one batch and finishes it. Called while busy; the batch is free again afterwards. */
+static size_t queue_work(hf_writer *writer)
 {
     hf_unit *finished;
     hf_unit *units;
     hf_unit *rest = NULL;
     hf_status fatal = HF_OK;
     hf_err err = {0};
-    int64_t started_us;
+    size_t count;
 
     hf_mutex_lock(&writer->lock);
     units = queue_take(writer);
     hf_mutex_unlock(&writer->lock);
-    if (!units && !hf_batch_waiting(&writer->batch))
-        return 0;
-    started_us = hf_clock_mono_us(hf_clock_system());
-    finished = hf_batch_run(&writer->batch, units, &rest, &fatal, &err);
-    writer->took_us = hf_clock_mono_us(hf_clock_system()) - started_us;
+    finished = batch_work(writer, units, &rest, &fatal, &err);
+    count = writer->batch.count;
+    if (fatal)
+        failure_set(writer, fatal, &err); /* known before the first of them is told */
     hf_mutex_lock(&writer->lock);
     queue_return(writer, rest);
-    writer->expected = writer->queued + writer->batch.count;
-    writer->stats = writer->batch.stats;
+    writer->expected = writer->queued + count;
     if (writer->waiting && writer->queued < writer->queue_max)
         hf_cond_broadcast(&writer->room);
+    if (!fatal)
+        batch_give(writer);
     hf_mutex_unlock(&writer->lock);
-    if (fatal)
-        writer_fail(writer, fatal, &err, finished);
-    else
-        units_done(writer, finished);
-    return writer->batch.count;
+    units_done(writer, finished);
+    if (fatal) {
+        everyone_stop(writer);
+        hf_mutex_lock(&writer->lock);
+        batch_give(writer);
+        hf_mutex_unlock(&writer->lock);
+    }
+    return count;
 }
 
-/* Sleeps until there is work. After a while without any it uses the quiet to write the log back,
- * once. */
-static bool work_wait(hf_writer *writer)
+size_t hf_writer_step(hf_writer *writer)
 {
-    int64_t until_us = hf_clock_mono_us(hf_clock_system()) + REST_AFTER_US;
-    bool rested = writer->batch.db->log_pages == 0;
-    bool go_on;
+    bool some;
 
     hf_mutex_lock(&writer->lock);
-    while (!writer->first && !writer->closing && !writer->failure.status) {
-        if (rested) {
-            hf_cond_wait(&writer->work, &writer->lock);
-        } else if (hf_cond_wait_until(&writer->work, &writer->lock, until_us) == HF_TIMEOUT) {
-            hf_err err = {0};
-            hf_status st;
+    some = writer->first || hf_batch_waiting(&writer->batch);
+    writer->busy = some;
+    hf_mutex_unlock(&writer->lock);
+    return some ? queue_work(writer) : 0;
+}
 
-            rested = true;
-            hf_mutex_unlock(&writer->lock);
-            st = hf_batch_rest(&writer->batch, &err);
-            if (st)
-                writer_fail(writer, st, &err, NULL);
-            hf_mutex_lock(&writer->lock);
+/* Uses the quiet to write the log back. Under the lock, which it gives up meanwhile. */
+static void log_rest(hf_writer *writer)
+{
+    hf_err err = {0};
+    hf_status st;
+
+    writer->busy = true;
+    hf_mutex_unlock(&writer->lock);
+    st = hf_batch_rest(&writer->batch, &err);
+    if (st)
+        failure_set(writer, st, &err);
+    writer->rested = true;
+    hf_mutex_lock(&writer->lock);
+    writer->busy = false;
+}
+
+/* Sleeps until there is work and takes the batch for it; false when there will be none any more.
+   After a while without work it writes the log back, once. */
+static bool work_wait(hf_writer *writer)
+{
+    bool go_on = false;
+
+    hf_mutex_lock(&writer->lock);
+    for (;;) {
+        bool log = !writer->busy && !writer->rested && writer->batch.db->log_pages > 0;
+        int64_t rest_us = log ? writer->worked_us + REST_AFTER_US : 0;
+
+        if (!writer->busy && writer->failure.status)
+            break;
+        go_on = !writer->busy && (writer->first || hf_batch_waiting(&writer->batch));
+        if (go_on || (!writer->busy && writer->closing))
+            break;
+        if (log && hf_clock_mono_us(hf_clock_system()) >= rest_us) {
+            log_rest(writer);
+        } else if (log) {
+            if (hf_cond_wait_until(&writer->work, &writer->lock, rest_us) == HF_TIMEOUT)
+                continue; /* there may have been work meanwhile: look again */
+        } else {
+            writer->dozing = true;
+            hf_cond_wait(&writer->work, &writer->lock);
+            writer->dozing = false;
         }
     }
-    go_on = writer->first && !writer->failure.status;
+    writer->busy = true;
     hf_mutex_unlock(&writer->lock);
     return go_on;
 }
@@ -229,10 +301,12 @@ static void writer_run(void *ctx)
 {
     hf_writer *writer = ctx;
 
-    while (hf_batch_waiting(&writer->batch) || work_wait(writer)) {
+    while (work_wait(writer)) {
         queue_gather(writer);
-        (void)hf_writer_step(writer);
+        (void)queue_work(writer);
     }
+    if (writer->failure.status) /* a caller's own commit may have met it */
+        everyone_stop(writer);
 }
 
 hf_status hf_writer_open(hf_store *store, const hf_writer_options *options, hf_writer **out_writer,
@@ -390,13 +464,12 @@ static void waiter_done(hf_unit *unit, void *ctx)
     hf_mutex_unlock(&who->lock);
 }
 
-hf_status hf_writer_commit(hf_writer *writer, hf_unit *unit, hf_err *err)
+/* Queues the unit and sleeps until the thread has finished it. */
+static hf_status unit_wait(hf_writer *writer, hf_unit *unit, hf_err *err)
 {
     waiter who = {0};
-    hf_status st;
+    hf_status st = hf_mutex_init(&who.lock, err);
 
-    HF_ASSERT(!writer->manual && !unit->done);
-    st = hf_mutex_init(&who.lock, err);
     if (st)
         return st;
     st = hf_cond_init(&who.done, err);
@@ -412,16 +485,74 @@ hf_status hf_writer_commit(hf_writer *writer, hf_unit *unit, hf_err *err)
         while (!who.is_done)
             hf_cond_wait(&who.done, &who.lock);
         hf_mutex_unlock(&who.lock);
-        st = unit->status;
-        if (st && err)
-            *err = unit->err;
-        if (st && err)
-            err->status = st;
     }
     unit->done = NULL;
     hf_cond_fini(&who.done);
     hf_mutex_fini(&who.lock);
     return st;
+}
+
+/* Commits one unit on the caller's thread, which has taken the batch. Units that are staged
+   meanwhile are left to the thread. */
+static void unit_run_here(hf_writer *writer, hf_unit *unit)
+{
+    hf_unit *finished = NULL;
+    hf_unit *todo = unit;
+    hf_status fatal = HF_OK;
+    hf_err err = {0};
+
+    while (!finished && !fatal) { /* it may need another round, on top of what came before it */
+        finished = batch_work(writer, todo, &todo, &fatal, &err);
+        HF_ASSERT(!finished || finished == unit);
+    }
+    if (fatal)
+        failure_set(writer, fatal, &err);
+    if (!finished) {
+        failure_tell(writer, &err);
+        if (hf_batch_abandon(&writer->batch, &err) != unit) { /* it was not even begun */
+            unit->status = HF_STOPPED;
+            unit->err = err;
+        }
+    }
+    hf_mutex_lock(&writer->lock);
+    writer->expected = writer->queued + 1;
+    batch_give(writer);
+    if (writer->first || writer->closing || fatal ||
+        (writer->dozing && writer->batch.db->log_pages > 0))
+        hf_cond_signal(&writer->work);
+    hf_mutex_unlock(&writer->lock);
+}
+
+/* Whether nobody else has anything to write; the batch is then the caller's. */
+static bool batch_take_idle(hf_writer *writer)
+{
+    bool idle;
+
+    hf_mutex_lock(&writer->lock);
+    idle = !writer->busy && !writer->first && !writer->closing && !writer->failure.status &&
+           !hf_batch_waiting(&writer->batch);
+    if (idle)
+        writer->busy = true;
+    hf_mutex_unlock(&writer->lock);
+    return idle;
+}
+
+hf_status hf_writer_commit(hf_writer *writer, hf_unit *unit, hf_err *err)
+{
+    hf_status st = HF_OK;
+
+    HF_ASSERT(!writer->manual && unit->sealed && !unit->done);
+    if (batch_take_idle(writer))
+        unit_run_here(writer, unit);
+    else
+        st = unit_wait(writer, unit, err);
+    if (st)
+        return st;
+    if (unit->status && err) {
+        *err = unit->err;
+        err->status = unit->status;
+    }
+    return unit->status;
 }
 
 hf_keys *hf_writer_keys(hf_writer *writer)

@@ -61,7 +61,8 @@ HF_NODISCARD hf_status hf_writer_submit(hf_writer *writer, hf_unit *unit, hf_err
 HF_NODISCARD hf_status hf_writer_offer(hf_writer *writer, hf_unit *unit, hf_err *err);
 
 /* Submits and waits. The unit must have been made with hf_unit_new(NULL, NULL) and stays the
-   caller's. Returns its outcome. Not with a manual writer. */
+   caller's. Returns its outcome. A caller that finds the writer idle does the writer's work itself,
+   on its own thread. Not with a manual writer. */
 HF_NODISCARD hf_status hf_writer_commit(hf_writer *writer, hf_unit *unit, hf_err *err);
 
 /* A manual writer: everything staged ends with HF_STOPPED, as if the process had died before it. */

@@ -8,6 +8,8 @@
 #include "base/assert.h"
 #include "base/buf.h"
 #include "base/id.h"
+#include "base/json.h"
+#include "base/value.h"
 #include "decide/decide_impl.h"
 
 hf_ulid hf_decide_id(int64_t time_us, int64_t key, uint32_t counter)
@@ -36,12 +38,35 @@ hf_status hf_decide_key(hf_decide *decide, int64_t *out_key, hf_err *err)
     return hf_keys_take(decide->keys, 1, out_key, err);
 }
 
-void hf_decide_payload(hf_decide *decide, hf_event_key key, const hf_decision_payload *value)
+bool hf_decide_keys(hf_decide *decide, int64_t count, int64_t *out_first)
+{
+    return !decide->failure.status &&
+           !hf_keys_take(decide->keys, count, out_first, &decide->failure);
+}
+
+void hf_decide_know(hf_decide *decide, unsigned what)
+{
+    unsigned wanted = what & ~decide->known;
+
+    if (!wanted || !decide->host || decide->failure.status)
+        return;
+    decide->known |= wanted;
+    if (decide->host->know)
+        (void)!decide->host->know(decide->host->ctx, wanted, &decide->failure);
+}
+
+void hf_decide_payload_in(hf_decide *decide, size_t part, hf_event_key key,
+                          const hf_decision_payload *value)
 {
     if (value->bytes.ptr)
-        hf_event_put_payload(hf_unit_events(decide->unit, 0), key,
-                             hf_unit_payload(decide->unit, decide->stager, decide->keys, 0,
+        hf_event_put_payload(hf_unit_events(decide->unit, part), key,
+                             hf_unit_payload(decide->unit, decide->stager, decide->keys, part,
                                              value->codec, value->bytes));
+}
+
+void hf_decide_payload(hf_decide *decide, hf_event_key key, const hf_decision_payload *value)
+{
+    hf_decide_payload_in(decide, 0, key, value);
 }
 
 hf_effect *hf_decide_effect(hf_decide *decide, hf_effect_kind kind, int64_t run)
@@ -130,6 +155,19 @@ static hf_status decide_side_effect(hf_decide *decide, const hf_decision_row *ro
     return HF_OK;
 }
 
+/* Messages that were read are recorded like a side effect, with the place up to which. */
+static hf_status decide_receive(hf_decide *decide, const hf_decision_row *row, hf_err *err)
+{
+    hf_event_builder *events;
+
+    if (row->fact.seq > 0) {
+        events = hf_decide_event(decide, HF_EVENT_MESSAGE_CURSOR_ADVANCED, 0);
+        hf_event_put_text(events, HF_KEY_STREAM_KEY, row->name);
+        hf_event_put_int(events, HF_KEY_NEW_POSITION, row->fact.seq);
+    }
+    return decide_side_effect(decide, row, err);
+}
+
 static hf_status decide_version(hf_decide *decide, const hf_decision_row *row, hf_err *err)
 {
     hf_event_builder *events = hf_decide_event(decide, HF_EVENT_VERSION_MARKER_RECORDED, row->step);
@@ -139,22 +177,6 @@ static hf_status decide_version(hf_decide *decide, const hf_decision_row *row, h
     hf_event_put_int(events, HF_KEY_VERSION, row->version.version);
     hf_event_put_int(events, HF_KEY_MIN_SUPPORTED, row->version.min_supported);
     hf_event_put_int(events, HF_KEY_MAX_SUPPORTED, row->version.max_supported);
-    return HF_OK;
-}
-
-static hf_status decide_memo(hf_decide *decide, const hf_decision_row *row, hf_err *err)
-{
-    (void)err;
-    (void)hf_decide_event(decide, HF_EVENT_MEMO_UPSERTED, row->step);
-    hf_decide_payload(decide, HF_KEY_ENTRIES, &row->value);
-    return HF_OK;
-}
-
-static hf_status decide_attributes(hf_decide *decide, const hf_decision_row *row, hf_err *err)
-{
-    (void)err;
-    (void)hf_decide_event(decide, HF_EVENT_SEARCH_ATTRIBUTES_UPSERTED, row->step);
-    hf_decide_payload(decide, HF_KEY_ATTRIBUTES, &row->value);
     return HF_OK;
 }
 
@@ -189,13 +211,53 @@ static hf_status decide_complete(hf_decide *decide, const hf_decision_row *row, 
     return HF_OK;
 }
 
+/* Which limit was broken stands in the failure's details. */
+static void limit_fields(hf_decide *decide, const hf_decision_failure *failure)
+{
+    hf_event_builder *events = hf_unit_events(decide->unit, 0);
+    hf_value details = NULL;
+    const char *kind;
+
+    if (failure->category != HF_FAILURE_CATEGORY_STRUCTURAL_LIMIT || !failure->details.bytes.ptr ||
+        hf_json_read(hf_unit_mem(decide->unit), failure->details.bytes, NULL, &details, NULL))
+        return;
+    kind = hf_str(details, "structural_limit_kind", NULL);
+    if (!kind)
+        return;
+    hf_event_put_text(events, HF_KEY_STRUCTURAL_LIMIT_KIND, hf_slice_of(kind));
+    hf_event_put_int(events, HF_KEY_STRUCTURAL_LIMIT_VALUE,
+                     hf_int(details, "structural_limit_value", 0));
+    hf_event_put_int(events, HF_KEY_STRUCTURAL_LIMIT_CONFIGURED,
+                     hf_int(details, "structural_limit_configured", 0));
+}
+
 static hf_status decide_fail(hf_decide *decide, const hf_decision_row *row, hf_err *err)
 {
-    (void)err;
+    bool retried = false;
+    hf_status st = hf_decide_retry(decide, row, &retried, err);
+
+    if (st || retried)
+        return st;
     hf_decide_cancel_open(decide);
     (void)hf_decide_event(decide, HF_EVENT_WORKFLOW_FAILED, 0);
     hf_decide_failure(decide, &row->failure, row->failure.category);
+    limit_fields(decide, &row->failure);
     hf_decide_closed(decide, HF_RUN_STATUS_FAILED, HF_CLOSED_REASON_FAILED);
+    return HF_OK;
+}
+
+/* Code heard of its cancellation, cleaned up and ended. */
+static hf_status decide_cancelled(hf_decide *decide, const hf_decision_row *row, hf_err *err)
+{
+    hf_event_builder *events;
+
+    (void)err;
+    hf_decide_cancel_open(decide);
+    events = hf_decide_event(decide, HF_EVENT_WORKFLOW_CANCELLED, 0);
+    hf_event_put_text(events, HF_KEY_FAILURE_CATEGORY,
+                      hf_slice_of(hf_failure_category_text(HF_FAILURE_CATEGORY_CANCELLED)));
+    hf_event_put_text(events, HF_KEY_MESSAGE, row->failure.message);
+    hf_decide_closed(decide, HF_RUN_STATUS_CANCELLED, HF_CLOSED_REASON_CANCELLED);
     return HF_OK;
 }
 
@@ -218,25 +280,30 @@ static decide_fn *const decide_table[] = {
     [HF_DECISION_RECORD_SIDE_EFFECT] = decide_side_effect,
     [HF_DECISION_RECORD_VERSION_MARKER] = decide_version,
     [HF_DECISION_START_CHILD_WORKFLOW] = hf_decide_child,
-    [HF_DECISION_UPSERT_MEMO] = decide_memo,
-    [HF_DECISION_UPSERT_SEARCH_ATTRIBUTES] = decide_attributes,
+    [HF_DECISION_UPSERT_MEMO] = hf_decide_memo,
+    [HF_DECISION_UPSERT_SEARCH_ATTRIBUTES] = hf_decide_attributes,
     [HF_DECISION_SIGNAL_CHILD] = hf_decide_signal_child,
     [HF_DECISION_APPLY_UPDATE] = hf_decide_apply_update,
     [HF_DECISION_FAIL_UPDATE] = hf_decide_fail_update,
     [HF_DECISION_RECORD_NOTE] = decide_note,
     [HF_DECISION_HANDLE_FAILURE] = decide_handled,
-    [HF_DECISION_RECEIVE_MESSAGES] = decide_unsupported,
+    [HF_DECISION_RECEIVE_MESSAGES] = decide_receive,
     [HF_DECISION_SEND_MESSAGE] = decide_unsupported,
     [HF_DECISION_COMPLETE_WORKFLOW] = decide_complete,
     [HF_DECISION_FAIL_WORKFLOW] = decide_fail,
     [HF_DECISION_CONTINUE_AS_NEW] = hf_decide_continue,
-    [HF_DECISION_COMPLETE_CANCELLED] = decide_unsupported,
+    [HF_DECISION_COMPLETE_CANCELLED] = decide_cancelled,
 };
 
 hf_status hf_decide_add(hf_decide *decide, const hf_decision_row *rows, size_t count, hf_err *err)
 {
-    hf_status st = HF_OK;
+    const hf_decision_row *fail = NULL;
+    hf_status st = hf_decide_check(decide, rows, count, &fail, err);
 
+    if (!st && fail) {
+        rows = fail;
+        count = 1;
+    }
     for (size_t i = 0; !st && i < count; i++) {
         HF_ASSERT(rows[i].kind > 0 &&
                   (size_t)rows[i].kind < sizeof(decide_table) / sizeof(decide_table[0]));
@@ -247,5 +314,7 @@ hf_status hf_decide_add(hf_decide *decide, const hf_decision_row *rows, size_t c
         st = hf_err_because(err, st, "step %lld, %s", (long long)rows[i].step,
                             hf_decision_text(rows[i].kind));
     }
+    if (!st && decide->failure.status)
+        st = hf_err_set(err, decide->failure.status, "%s", decide->failure.text);
     return st;
 }

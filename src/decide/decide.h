@@ -10,12 +10,25 @@
 
 #include "commit/unit.h"
 #include "model/decision.h"
+#include "model/limit.h"
 #include "model/retry.h"
 
 /* Kinds of inbox rows; stored. */
 typedef enum hf_inbox_kind {
-    HF_INBOX_CHILD_CLOSED = 1 /* body: how; source_run: which child run */
+    HF_INBOX_CHILD_CLOSED = 1, /* to the parent run; source_run: the child run that closed */
+    HF_INBOX_CHILD_STARTED =
+        2, /* to the parent run; source_run: the run that the child goes on as */
+    /* From here on rows are for an instance: the run that follows takes them over. */
+    HF_INBOX_PARENT_CLOSED = 16, /* body: policy and reason; source_run: the parent */
+    HF_INBOX_SIGNAL = 17         /* body: name, ordinal, arguments; source_run: the sender */
 } hf_inbox_kind;
+
+/* run.blocked; stored. */
+typedef enum hf_run_blocked {
+    HF_RUN_BLOCKED_NOT = 0,
+    HF_RUN_BLOCKED_REPLAY = 1,    /* code and history disagree */
+    HF_RUN_BLOCKED_QUARANTINE = 2 /* the code killed its process crash_limit times */
+} hf_run_blocked;
 
 /* Something of the run that is open: cancelled on the record when the run closes. */
 typedef struct hf_open_work {
@@ -33,7 +46,45 @@ typedef struct hf_open_message {
     int64_t command; /* row key */
     hf_ulid command_id;
     int64_t number; /* message_seq */
+    bool update;
+    /* filled only where the run closes */
+    hf_slice name;
+    hf_target_scope scope;
+    hf_payload_codec codec;
+    hf_slice arguments; /* ptr NULL: none */
 } hf_open_message;
+
+/* A child that is open. */
+typedef struct hf_open_child {
+    int64_t step; /* HF_NONE: the run before this one called it */
+    hf_parent_close_policy policy;
+    int64_t call; /* the call's id is formed from these two */
+    int64_t call_us;
+    int64_t instance;
+    int64_t run;
+    int64_t run_us;
+    hf_slice id;
+} hf_open_child;
+
+/* How a child hangs on its parent. */
+typedef struct hf_child_call_info {
+    int64_t step;
+    hf_parent_close_policy policy;
+    int64_t call;
+    int64_t call_us;
+    int64_t attempt;
+    int64_t max_attempts; /* 0: not retried, -1: no limit */
+    int64_t parent_us;    /* when the parent run began */
+    hf_slice parent_id;   /* its instance */
+} hf_child_call_info;
+
+/* What a child or the next run needs of its definition. */
+typedef struct hf_decide_type {
+    int64_t definition;
+    hf_slice fingerprint;
+    int64_t execution_timeout_us; /* 0: none */
+    int64_t run_timeout_us;
+} hf_decide_type;
 
 /* The run that decides. */
 typedef struct hf_decide_run {
@@ -48,23 +99,29 @@ typedef struct hf_decide_run {
     int64_t execution_deadline_us; /* HF_NONE: none, both */
     int64_t run_deadline_us;
     int64_t parent_run;       /* HF_NONE: it is nobody's child */
+    hf_child_call_info call;  /* of a child */
     const hf_open_work *open; /* before this unit */
     size_t open_count;
+    const hf_open_child *children; /* before this unit; known where a decision asks for them */
+    size_t child_count;
+    const hf_open_message *messages; /* known where the run closes */
+    size_t message_count;
+    hf_decide_type self; /* the definition that the run's code has in this program */
+    /* What is handed on to the next run. JSON; ptr NULL: none. */
+    hf_slice business_key;
+    hf_slice labels;
+    hf_slice memo;
+    hf_slice attributes;
+    hf_slice compatibility;
+    hf_decision_payload input; /* known where the run may be retried */
 } hf_decide_run;
-
-/* What a child or the next run needs of its definition. */
-typedef struct hf_decide_type {
-    int64_t definition;
-    hf_slice fingerprint;
-    int64_t execution_timeout_us; /* 0: none */
-    int64_t run_timeout_us;
-} hf_decide_type;
 
 /* Something to be done once the unit is committed. */
 typedef enum hf_effect_kind {
     HF_EFFECT_ACTIVITY, /* run or queue it */
     HF_EFFECT_TIMER,    /* arm it */
-    HF_EFFECT_RUN       /* another run has work */
+    HF_EFFECT_RUN,      /* another run has work */
+    HF_EFFECT_WARN      /* a limit is near: operators should know */
 } hf_effect_kind;
 
 typedef struct hf_effect {
@@ -79,10 +136,23 @@ typedef struct hf_effect {
     hf_slice input;
     hf_payload_codec codec;
     hf_slice policy;
-    bool started; /* the unit claimed it for this process */
+    int64_t scheduled_us;
+    int64_t close_deadline_us; /* schedule-to-close, HF_NONE: none */
+    bool started;              /* the unit claimed it for this process */
+    hf_limit limit;            /* HF_EFFECT_WARN, with the count in `key` */
 } hf_effect;
 
-/* What the engine answers while a unit is put together. */
+/* Parts of hf_decide_run that cost a look into the store. */
+typedef enum hf_decide_known {
+    HF_KNOW_CHILDREN = 1,
+    HF_KNOW_MESSAGES = 2, /* that are open */
+    HF_KNOW_META = 4,     /* memo, search attributes, labels */
+    HF_KNOW_INPUT = 8,
+    HF_KNOW_WHOLE = 16 /* messages with their arguments */
+} hf_decide_known;
+
+/* What the engine answers while a unit is put together. Without one (NULL) everything that is asked
+   for must be known. */
 typedef struct hf_decide_host {
     void *ctx;
     /* Fills the policy that the activity's definition brings; false when the type is not known
@@ -94,6 +164,10 @@ typedef struct hf_decide_host {
     bool (*claim)(void *ctx, hf_slice name, hf_slice queue);
     /* The message that the event at `seq` brought; NULL when there is none. */
     const hf_open_message *(*message)(void *ctx, int64_t seq);
+    /* Fills in what hf_decide_run says is known where it is asked for (hf_decide_known). */
+    hf_status (*know)(void *ctx, unsigned what, hf_err *err);
+    /* Whether an instance of that id exists already. */
+    hf_status (*taken)(void *ctx, hf_slice id, bool *out_taken, hf_err *err);
     hf_slice owner; /* who claims */
 } hf_decide_host;
 
@@ -106,7 +180,17 @@ typedef struct hf_decide {
     int64_t now_us;
     hf_effect *effects; /* out, in order */
     hf_effect *last_effect;
-    bool closed;           /* out: a decision closed the run */
+    bool closed;      /* out: a decision closed the run */
+    unsigned known;   /* hf_decide_known: asked for already */
+    bool retries;     /* the run closes and another attempt of it begins */
+    bool again;       /* out: a step was resolved in its own unit: the code has another turn */
+    int64_t cursor;   /* of messages, as far as this unit moved it */
+    int64_t commands; /* command rows that the unit adds to the run, and messages among them */
+    int64_t messages;
+    hf_slice memo; /* after this unit's changes; ptr NULL: unchanged, both */
+    hf_slice attributes;
+    struct decide_made_id *made_ids; /* of the children that this unit creates */
+    hf_err failure;                  /* of calls that return nothing; look at it before sealing */
     bool signal_timed_out; /* out: a timeout of a signal wait fired, so the unit must not be based
                               anew */
 } hf_decide;
@@ -118,12 +202,36 @@ HF_NODISCARD hf_status hf_decide_add(hf_decide *decide, const hf_decision_row *r
 
 /* ---- facts from outside that the engine folds into the same unit */
 
-/* An attempt of an activity that ended. */
+/* Where an activity stands on the clock. */
+typedef struct hf_attempt_clock {
+    bool running;              /* an attempt is under way; else one waits to begin */
+    int64_t since_us;          /* when it began, or from when on it may begin */
+    int64_t beat_us;           /* running: the newest sign of life, its beginning included */
+    int64_t close_deadline_us; /* schedule-to-close, HF_NONE: none */
+} hf_attempt_clock;
+
+/* When the next of the four timeouts passes; HF_NONE: never. */
+int64_t hf_decide_due(const hf_retry_policy *policy, const hf_attempt_clock *clock);
+
+/* Which of them has passed, 0 when none has. The order when several have: schedule_to_close,
+   schedule_to_start, heartbeat, start_to_close. */
+hf_timeout_kind hf_decide_late(const hf_retry_policy *policy, const hf_attempt_clock *clock,
+                               int64_t now_us);
+
+/* How often an activity was tried. What counts against max_attempts is attempt - lost + missed. */
+typedef struct hf_attempt_count {
+    int64_t attempt; /* attempts that began */
+    int64_t lost;    /* of those, ended with their process */
+    int64_t crashes; /* of those, with their own code running */
+    int64_t missed;  /* schedule-to-start windows that passed */
+} hf_attempt_count;
+
+/* An attempt of an activity that ended, or one that did not begin in time. */
 typedef struct hf_attempt_end {
     int64_t activity;
     int64_t step;
-    int64_t attempt;
-    int64_t reported; /* attempts that reported or timed out so far, this one included */
+    hf_attempt_count count; /* this one included */
+    int64_t close_deadline_us;
     hf_slice name;
     hf_slice policy; /* snapshot, empty for the default */
     bool failed;
@@ -138,14 +246,56 @@ typedef struct hf_attempt_end {
 HF_NODISCARD hf_status hf_decide_attempt(hf_decide *decide, const hf_attempt_end *end,
                                          int64_t *out_retry_us, hf_err *err);
 
-/* Another attempt begins. */
+/* Another attempt begins, counted already. */
 HF_NODISCARD hf_status hf_decide_start_attempt(hf_decide *decide, int64_t activity, int64_t step,
-                                               int64_t attempt, int64_t lost, hf_slice policy,
+                                               const hf_attempt_count *count, hf_slice policy,
                                                int64_t close_deadline_us, hf_err *err);
+
+/* An attempt showed that it lives; progress is JSON, ptr NULL: none. */
+void hf_decide_heartbeat(hf_decide *decide, int64_t step, int64_t attempt, int64_t beat_us,
+                         hf_slice progress);
+
+/* The run's execution or run deadline has passed: it closes with everything that is open in it. */
+void hf_decide_deadline(hf_decide *decide, hf_timeout_kind kind);
+
+/* The run's code killed its process too often: it is not run again until somebody says so. */
+void hf_decide_quarantine(hf_decide *decide, int64_t crashes);
 
 /* A timer is due. */
 void hf_decide_timer(hf_decide *decide, int64_t timer, int64_t step, hf_timer_kind kind,
                      int64_t due_us);
+
+/* How a child ended, as its own history says. */
+typedef struct hf_child_end {
+    int64_t run;
+    int64_t run_us;
+    int64_t number;
+    hf_slice id;
+    hf_slice type;
+    hf_child_call_info call;
+    int64_t link;
+    hf_run_status status;
+    hf_closed_reason reason;
+    int64_t closed_us;
+    hf_decision_payload output;
+    hf_slice failure_type; /* ptr NULL: none, all three */
+    hf_slice message;
+    hf_decision_payload details;
+} hf_child_end;
+
+/* The parent's own record of it: the only thing its code ever sees. */
+void hf_decide_child_closed(hf_decide *decide, const hf_child_end *end);
+
+/* The child goes on as another run. */
+void hf_decide_child_started(hf_decide *decide, const hf_child_end *child);
+
+/* A signal that the parent sent; `body` is the inbox row's. */
+HF_NODISCARD hf_status hf_decide_child_signal(hf_decide *decide, int64_t sender, hf_slice hash,
+                                              hf_slice body, hf_err *err);
+
+/* The parent closed, and its policy closes this run too; `body` is the inbox row's. */
+HF_NODISCARD hf_status hf_decide_parent_closed(hf_decide *decide, int64_t parent, hf_slice body,
+                                               hf_err *err);
 
 /* The public id of something, formed from its key and the moment it came to be. */
 hf_ulid hf_decide_id(int64_t time_us, int64_t key, uint32_t counter);

@@ -76,16 +76,35 @@ static int64_t after_ms(int64_t from_us, int64_t ms)
     return ms ? from_us + ms * 1000 : HF_NONE;
 }
 
-/* The next of the four timeouts that can pass. */
-static int64_t deadline_of(const hf_retry_policy *policy, bool running, int64_t from_us,
-                           int64_t close_deadline_us)
+int64_t hf_decide_due(const hf_retry_policy *policy, const hf_attempt_clock *clock)
 {
-    int64_t next = close_deadline_us;
+    int64_t next = clock->close_deadline_us;
 
-    if (!running)
-        return sooner(next, after_ms(from_us, policy->schedule_to_start_ms));
-    next = sooner(next, after_ms(from_us, policy->start_to_close_ms));
-    return sooner(next, after_ms(from_us, policy->heartbeat_ms));
+    if (!clock->running)
+        return sooner(next, after_ms(clock->since_us, policy->schedule_to_start_ms));
+    next = sooner(next, after_ms(clock->since_us, policy->start_to_close_ms));
+    return sooner(next, after_ms(clock->beat_us, policy->heartbeat_ms));
+}
+
+static bool passed(int64_t deadline_us, int64_t now_us)
+{
+    return deadline_us != HF_NONE && deadline_us <= now_us;
+}
+
+hf_timeout_kind hf_decide_late(const hf_retry_policy *policy, const hf_attempt_clock *clock,
+                               int64_t now_us)
+{
+    if (passed(clock->close_deadline_us, now_us))
+        return HF_TIMEOUT_KIND_SCHEDULE_TO_CLOSE;
+    if (!clock->running)
+        return passed(after_ms(clock->since_us, policy->schedule_to_start_ms), now_us)
+                   ? HF_TIMEOUT_KIND_SCHEDULE_TO_START
+                   : 0;
+    if (passed(after_ms(clock->beat_us, policy->heartbeat_ms), now_us))
+        return HF_TIMEOUT_KIND_HEARTBEAT;
+    if (passed(after_ms(clock->since_us, policy->start_to_close_ms), now_us))
+        return HF_TIMEOUT_KIND_START_TO_CLOSE;
+    return 0;
 }
 
 static void started_event(hf_decide *decide, int64_t step, int64_t attempt)
@@ -126,8 +145,11 @@ hf_status hf_decide_activity(hf_decide *decide, const hf_decision_row *row, hf_e
         activity.started_us = decide->now_us;
         activity.available_us = HF_NONE;
     }
-    activity.deadline_us =
-        deadline_of(&policy, started, decide->now_us, activity.close_deadline_us);
+    activity.deadline_us = hf_decide_due(
+        &policy, &(hf_attempt_clock){.running = started,
+                                     .since_us = decide->now_us,
+                                     .beat_us = decide->now_us,
+                                     .close_deadline_us = activity.close_deadline_us});
     events = hf_decide_event(decide, HF_EVENT_ACTIVITY_SCHEDULED, row->step);
     hf_event_put_id(events, HF_KEY_ACTIVITY_EXECUTION_ID,
                     hf_decide_id(decide->now_us, activity.key, 0));
@@ -151,19 +173,27 @@ hf_status hf_decide_activity(hf_decide *decide, const hf_decision_row *row, hf_e
     effect->codec = row->value.codec;
     effect->policy = activity.policy;
     effect->due_us = activity.deadline_us;
+    effect->scheduled_us = decide->now_us;
+    effect->close_deadline_us = activity.close_deadline_us;
     effect->started = started;
     return HF_OK;
 }
 
 hf_status hf_decide_start_attempt(hf_decide *decide, int64_t activity, int64_t step,
-                                  int64_t attempt, int64_t lost, hf_slice policy,
+                                  const hf_attempt_count *count, hf_slice policy,
                                   int64_t close_deadline_us, hf_err *err)
 {
+    const hf_attempt_clock clock = {.running = true,
+                                    .since_us = decide->now_us,
+                                    .beat_us = decide->now_us,
+                                    .close_deadline_us = close_deadline_us};
     hf_retry_policy read;
     hf_activity_row row = {.key = activity,
                            .status = HF_ACTIVITY_STATUS_RUNNING,
-                           .attempt = attempt,
-                           .lost_attempts = lost,
+                           .attempt = count->attempt,
+                           .lost_attempts = count->lost,
+                           .crash_count = count->crashes,
+                           .missed_starts = count->missed,
                            .available_us = HF_NONE,
                            .started_us = decide->now_us,
                            .closed_us = HF_NONE};
@@ -171,28 +201,45 @@ hf_status hf_decide_start_attempt(hf_decide *decide, int64_t activity, int64_t s
 
     if (st)
         return st;
-    row.deadline_us = deadline_of(&read, true, decide->now_us, close_deadline_us);
-    started_event(decide, step, attempt);
+    row.deadline_us = hf_decide_due(&read, &clock);
+    started_event(decide, step, count->attempt);
     hf_decide_row(decide, hf_row_activity_set(hf_unit_mem(decide->unit), &row));
     return HF_OK;
 }
 
+void hf_decide_heartbeat(hf_decide *decide, int64_t step, int64_t attempt, int64_t beat_us,
+                         hf_slice progress)
+{
+    const hf_decision_payload value = {.codec = HF_PAYLOAD_CODEC_JSON, .bytes = progress};
+    hf_event_builder *events = hf_decide_event(decide, HF_EVENT_ACTIVITY_HEARTBEAT_RECORDED, step);
+
+    hf_event_put_int(events, HF_KEY_ATTEMPT_NUMBER, attempt);
+    hf_event_put_time(events, HF_KEY_HEARTBEAT_AT, beat_us);
+    hf_decide_payload(decide, HF_KEY_PROGRESS, &value);
+}
+
+/* The next attempt has a schedule-to-start window of its own, counted from when it may begin; the
+   schedule-to-close deadline stays where it was. */
 static void attempt_retry(hf_decide *decide, const hf_attempt_end *end,
                           const hf_retry_policy *policy, int64_t retry_us)
 {
+    const hf_attempt_clock clock = {.since_us = retry_us,
+                                    .close_deadline_us = end->close_deadline_us};
     hf_event_builder *events =
         hf_decide_event(decide, HF_EVENT_ACTIVITY_RETRY_SCHEDULED, end->step);
     const hf_activity_row row = {.key = end->activity,
                                  .status = HF_ACTIVITY_STATUS_PENDING,
-                                 .attempt = end->attempt,
-                                 .lost_attempts = end->attempt - end->reported,
-                                 .deadline_us = deadline_of(policy, false, retry_us, HF_NONE),
+                                 .attempt = end->count.attempt,
+                                 .lost_attempts = end->count.lost,
+                                 .crash_count = end->count.crashes,
+                                 .missed_starts = end->count.missed,
+                                 .deadline_us = hf_decide_due(policy, &clock),
                                  .available_us = retry_us,
                                  .started_us = HF_NONE,
                                  .closed_us = HF_NONE};
 
     hf_event_put_time(events, HF_KEY_RETRY_AVAILABLE_AT, retry_us);
-    hf_event_put_int(events, HF_KEY_RETRY_AFTER_ATTEMPT, end->attempt);
+    hf_event_put_int(events, HF_KEY_RETRY_AFTER_ATTEMPT, end->count.attempt);
     if (end->timeout)
         hf_event_put_text(events, HF_KEY_TIMEOUT_KIND,
                           hf_slice_of(hf_timeout_kind_text(end->timeout)));
@@ -203,16 +250,33 @@ static void attempt_retry(hf_decide *decide, const hf_attempt_end *end,
     hf_decide_row(decide, hf_row_activity_set(hf_unit_mem(decide->unit), &row));
 }
 
+/* A failure that no other attempt follows. */
+static void attempt_lose(hf_decide *decide, const hf_attempt_end *end)
+{
+    hf_event_builder *events = hf_decide_event(
+        decide, end->timeout ? HF_EVENT_ACTIVITY_TIMED_OUT : HF_EVENT_ACTIVITY_FAILED, end->step);
+
+    hf_event_put_int(events, HF_KEY_ATTEMPT_NUMBER, end->count.attempt);
+    if (!end->timeout) {
+        hf_decide_failure(decide, &end->failure, end->failure.category);
+        return;
+    }
+    hf_event_put_text(events, HF_KEY_TIMEOUT_KIND, hf_slice_of(hf_timeout_kind_text(end->timeout)));
+    hf_event_put_text(events, HF_KEY_FAILURE_CATEGORY,
+                      hf_slice_of(hf_failure_category_text(HF_FAILURE_CATEGORY_TIMEOUT)));
+    if (end->failure.message.ptr)
+        hf_event_put_text(events, HF_KEY_MESSAGE, end->failure.message);
+}
+
 hf_status hf_decide_attempt(hf_decide *decide, const hf_attempt_end *end, int64_t *out_retry_us,
                             hf_err *err)
 {
-    const hf_retry_end judged = {.reported = end->reported,
-                                 .failure_type = end->failure.type,
-                                 .non_retryable =
-                                     end->failed && !end->timeout && !end->failure.retryable,
-                                 .timed_out = end->timeout};
+    const hf_retry_end judged = {
+        .reported = end->count.attempt - end->count.lost + end->count.missed,
+        .failure_type = end->failure.type,
+        .non_retryable = end->failed && !end->timeout && !end->failure.retryable,
+        .timed_out = end->timeout};
     hf_decision_payload result = {.codec = end->codec, .bytes = end->result};
-    hf_event_builder *events;
     hf_retry_policy policy;
     hf_status st = hf_policy_read(hf_unit_mem(decide->unit), end->policy, &policy, err);
 
@@ -220,29 +284,18 @@ hf_status hf_decide_attempt(hf_decide *decide, const hf_attempt_end *end, int64_
     if (st)
         return st;
     if ((end->failed || end->timeout) && hf_retry_allowed(&policy, &judged)) {
-        *out_retry_us = decide->now_us + hf_retry_backoff_ms(&policy, end->reported) * 1000;
+        *out_retry_us = decide->now_us + hf_retry_backoff_ms(&policy, judged.reported) * 1000;
         attempt_retry(decide, end, &policy, *out_retry_us);
         return HF_OK;
     }
     hf_decide_row(decide,
                   hf_row_delete(hf_unit_mem(decide->unit), HF_OP_ACTIVITY_DELETE, end->activity));
-    if (!end->failed && !end->timeout) {
-        events = hf_decide_event(decide, HF_EVENT_ACTIVITY_COMPLETED, end->step);
-        hf_event_put_int(events, HF_KEY_ATTEMPT_NUMBER, end->attempt);
-        hf_decide_payload(decide, HF_KEY_RESULT, &result);
+    if (end->failed || end->timeout) {
+        attempt_lose(decide, end);
         return HF_OK;
     }
-    events = hf_decide_event(
-        decide, end->timeout ? HF_EVENT_ACTIVITY_TIMED_OUT : HF_EVENT_ACTIVITY_FAILED, end->step);
-    hf_event_put_int(events, HF_KEY_ATTEMPT_NUMBER, end->attempt);
-    if (end->timeout) {
-        hf_event_put_text(events, HF_KEY_TIMEOUT_KIND,
-                          hf_slice_of(hf_timeout_kind_text(end->timeout)));
-        hf_event_put_text(events, HF_KEY_FAILURE_CATEGORY,
-                          hf_slice_of(hf_failure_category_text(HF_FAILURE_CATEGORY_TIMEOUT)));
-        hf_event_put_text(events, HF_KEY_MESSAGE, end->failure.message);
-    } else {
-        hf_decide_failure(decide, &end->failure, end->failure.category);
-    }
+    hf_event_put_int(hf_decide_event(decide, HF_EVENT_ACTIVITY_COMPLETED, end->step),
+                     HF_KEY_ATTEMPT_NUMBER, end->count.attempt);
+    hf_decide_payload(decide, HF_KEY_RESULT, &result);
     return HF_OK;
 }

@@ -7,15 +7,98 @@
 hf_event_builder *hf_decide_event(hf_decide *decide, hf_event_type type, int64_t step);
 void hf_decide_row(hf_decide *decide, hf_row *row);
 HF_NODISCARD hf_status hf_decide_key(hf_decide *decide, int64_t *out_key, hf_err *err);
+/* The same for calls that return nothing: false, with the failure kept, when keys ran out. */
+bool hf_decide_keys(hf_decide *decide, int64_t count, int64_t *out_first);
 void hf_decide_payload(hf_decide *decide, hf_event_key key, const hf_decision_payload *value);
+void hf_decide_payload_in(hf_decide *decide, size_t part, hf_event_key key,
+                          const hf_decision_payload *value);
 hf_effect *hf_decide_effect(hf_decide *decide, hf_effect_kind kind,
                             int64_t run); /* NULL: no memory */
 void hf_decide_groups(hf_decide *decide, const hf_decision_row *row);
 void hf_decide_failure(hf_decide *decide, const hf_decision_failure *failure,
                        hf_failure_category category);
 
-/* A workflow task for another run: it has something to fold in. */
-void hf_decide_wake(hf_decide *decide, size_t part, int64_t task, int64_t run, hf_slice queue);
+/* Has the host fill in what is needed of the run; the failure is kept. */
+void hf_decide_know(hf_decide *decide, unsigned what);
+
+/* ---- decide_run.c */
+
+/* A run that the unit creates. */
+typedef struct hf_decide_plan {
+    hf_unit_instance how;
+    hf_instance_row instance;
+    hf_run_base base;
+    hf_run_row run;
+    hf_decide_type type;
+    const hf_decision_payload *input;
+    int64_t task;
+    int64_t command; /* the start command's row; HF_NONE: it has none */
+    int64_t link;
+    const hf_child_call_info *call; /* of a child; NULL: nobody's */
+    int64_t parent_run;
+    int64_t continued_from; /* key and time of the run it continues; HF_NONE: none */
+    int64_t continued_from_us;
+    bool retries; /* it is another attempt of that run instead */
+    bool inherits;
+} hf_decide_plan;
+
+/* The first events and rows of the run; returns its part of the unit. */
+size_t hf_decide_begin(hf_decide *decide, const hf_decide_plan *plan);
+
+/* A run of this instance that follows the one that decides, but for its input. */
+hf_decide_plan hf_decide_follow(const hf_decide *decide, int64_t run, int64_t task);
+
+/* Tells the parent of another run of its child; both links are written. */
+void hf_decide_relink(hf_decide *decide, int64_t next_run, int64_t attempt);
+
+/* ---- decide_child.c */
+
+/* Starts the next attempt when the child's call allows it. *out_retried: it did, and the run is
+   closed. */
+hf_status hf_decide_retry(hf_decide *decide, const hf_decision_row *row, bool *out_retried,
+                          hf_err *err);
+
+/* A fact for another run: `run`, or HF_NONE and the newest run of `instance`. `hint` is the run
+   that is woken. */
+void hf_decide_tell(hf_decide *decide, int64_t run, int64_t instance, int64_t hint,
+                    hf_inbox_kind kind, int64_t source_run, hf_slice body);
+
+/* The run closed: its open children are treated as their calls say. */
+void hf_decide_close_children(hf_decide *decide, hf_closed_reason reason);
+
+/* Children go on belonging to the instance: the run that follows closes them. */
+void hf_decide_keep_children(hf_decide *decide, int64_t next_run);
+
+/* ---- decide_message.c */
+
+void hf_decide_cursor(hf_decide *decide, int64_t number);
+
+/* The run closed: updates that nobody will apply are answered. `moved`: those of the instance go
+   on with the next run. */
+void hf_decide_close_messages(hf_decide *decide, hf_closed_reason reason, bool moved);
+
+/* Messages that this unit leaves open become the next run's. */
+void hf_decide_move_messages(hf_decide *decide, size_t part, int64_t next_run);
+
+/* ---- decide_limit.c */
+
+/* Whether the decisions stay within the limits. *out_fail: they do not, and this one takes the
+   place of all of them; lives in the unit's arena. */
+hf_status hf_decide_check(hf_decide *decide, const hf_decision_row *rows, size_t count,
+                          const hf_decision_row **out_fail, hf_err *err);
+
+/* ---- decide_meta.c */
+
+/* A merge of metadata: null deletes, members are sorted. *out_limit: the limit that it breaks, with
+   the value measured; 0: none. HF_INVALID: the entries are not allowed. */
+hf_status hf_decide_merge(hf_mem *mem, bool attributes, hf_slice current, hf_slice entries,
+                          hf_slice *out_merged, hf_limit *out_limit, int64_t *out_value,
+                          hf_err *err);
+
+hf_status hf_decide_memo(hf_decide *decide, const hf_decision_row *row, hf_err *err);
+hf_status hf_decide_attributes(hf_decide *decide, const hf_decision_row *row, hf_err *err);
+
+/* ---- one for each kind of decision */
 
 hf_status hf_decide_activity(hf_decide *decide, const hf_decision_row *row, hf_err *err);
 hf_status hf_decide_start_timer(hf_decide *decide, const hf_decision_row *row, hf_err *err);

@@ -1,21 +1,20 @@
-/* decide_run.c: what concerns whole runs: children, the next run, the end, and updates. Whatever
-   another run must know goes into its inbox, in the same transaction; its own next unit folds it
-   into its own history. */
+/* decide_run.c: what concerns whole runs: how one begins, how one follows another, how one ends.
+   The rule: whatever closes a run does it through hf_decide_closed, so that nothing open is left
+   behind and everybody who must know of it is told in the same transaction. */
 #include <stdio.h>
 
 #include "base/assert.h"
-#include "base/json.h"
-#include "base/value.h"
-#include "commit/shard.h"
 #include "decide/decide_impl.h"
 
-void hf_decide_wake(hf_decide *decide, size_t part, int64_t task, int64_t run, hf_slice queue)
+/* ---- the beginning */
+
+static void wake_first(hf_decide *decide, size_t part, const hf_decide_plan *plan)
 {
-    const hf_task_row row = {.key = task,
-                             .run = run,
+    const hf_task_row row = {.key = plan->task,
+                             .run = plan->base.run,
                              .kind = HF_TASK_TYPE_WORKFLOW,
                              .status = HF_TASK_STATUS_READY,
-                             .queue = queue,
+                             .queue = plan->run.queue,
                              .priority = 5,
                              .available_us = decide->now_us,
                              .lease_until_us = HF_NONE,
@@ -26,166 +25,214 @@ void hf_decide_wake(hf_decide *decide, size_t part, int64_t task, int64_t run, h
     hf_unit_row(decide->unit, part, hf_row_task_wake(hf_unit_mem(decide->unit), &row));
 }
 
-static int64_t deadline_make(int64_t now_us, int64_t timeout_us)
+/* Who started a child: its parent, at which step, by which call. */
+static void start_command(hf_decide *decide, size_t part, const hf_decide_plan *plan)
 {
-    return timeout_us ? now_us + timeout_us : HF_NONE;
+    hf_mem *mem = hf_unit_mem(decide->unit);
+    hf_ulid call = hf_decide_id(plan->call->call_us, plan->call->call, 0);
+    hf_ulid parent = hf_decide_id(plan->call->parent_us, plan->parent_run, 0);
+    char call_text[HF_ULID_TEXT_SIZE];
+    char parent_text[HF_ULID_TEXT_SIZE];
+    char *body;
+    hf_command_row row = {.key = plan->command,
+                          .instance = plan->base.instance,
+                          .run = plan->base.run,
+                          .type = HF_COMMAND_TYPE_START,
+                          .status = HF_COMMAND_STATUS_ACCEPTED,
+                          .outcome = HF_CMD_OUTCOME_STARTED_NEW,
+                          .rejection = HF_NONE,
+                          .scope = HF_TARGET_SCOPE_INSTANCE,
+                          .source = HF_COMMAND_SOURCE_WORKFLOW,
+                          .command_ahead = 1,
+                          .message_ahead = HF_NONE,
+                          .state = HF_NONE,
+                          .recorded_us = decide->now_us,
+                          .applied_us = decide->now_us,
+                          .closed_us = decide->now_us};
+
+    hf_ulid_print(&call, call_text);
+    hf_ulid_print(&parent, parent_text);
+    body = hf_mem_format(mem,
+                         "{\"child_call_id\":\"%s\",\"parent_instance_id\":\"%.*s\","
+                         "\"parent_run_id\":\"%s\",\"sequence\":%lld}",
+                         call_text, (int)plan->call->parent_id.len, plan->call->parent_id.ptr,
+                         parent_text, (long long)plan->call->step);
+    row.body = hf_slice_of(body);
+    hf_unit_row(decide->unit, part, body ? hf_row_command_new(mem, &row) : NULL);
 }
 
-/* The first events and rows of a run that this unit creates. */
-static void run_begin(hf_decide *decide, size_t part, const hf_instance_row *instance,
-                      const hf_run_base *base, const hf_run_row *run, const hf_decide_type *type,
-                      const hf_decision_payload *input, int64_t task)
+static void started_call(hf_event_builder *events, const hf_decide_plan *plan)
+{
+    const hf_child_call_info *call = plan->call;
+
+    hf_event_put_text(events, HF_KEY_PARENT_WORKFLOW_INSTANCE_ID, call->parent_id);
+    hf_event_put_id(events, HF_KEY_PARENT_WORKFLOW_RUN_ID,
+                    hf_decide_id(call->parent_us, plan->parent_run, 0));
+    hf_event_put_int(events, HF_KEY_PARENT_SEQUENCE, call->step);
+    hf_event_put_id(events, HF_KEY_CHILD_CALL_ID, hf_decide_id(call->call_us, call->call, 0));
+    if (call->attempt > 1)
+        hf_event_put_int(events, HF_KEY_RETRY_ATTEMPT, call->attempt);
+}
+
+static hf_slice either(hf_slice first, hf_slice second)
+{
+    return first.ptr ? first : second;
+}
+
+/* Memo, search attributes and labels of the run before. */
+static void started_inherited(hf_decide *decide, size_t part)
+{
+    hf_event_builder *events = hf_unit_events(decide->unit, part);
+    const hf_decision_payload memo = {.codec = HF_PAYLOAD_CODEC_JSON,
+                                      .bytes = either(decide->memo, decide->run->memo)};
+    const hf_decision_payload attributes = {
+        .codec = HF_PAYLOAD_CODEC_JSON,
+        .bytes = either(decide->attributes, decide->run->attributes)};
+
+    if (decide->run->labels.ptr)
+        hf_event_put_json(events, HF_KEY_VISIBILITY_LABELS, decide->run->labels);
+    hf_decide_payload_in(decide, part, HF_KEY_MEMO, &memo);
+    hf_decide_payload_in(decide, part, HF_KEY_SEARCH_ATTRIBUTES, &attributes);
+}
+
+static void started_event(hf_decide *decide, size_t part, const hf_decide_plan *plan)
 {
     hf_event_builder *events = hf_unit_events(decide->unit, part);
 
-    hf_event_begin(events, HF_EVENT_START_ACCEPTED, decide->now_us, 0);
-    hf_event_put_text(events, HF_KEY_OUTCOME, HF_SLICE("started_new"));
     hf_event_begin(events, HF_EVENT_WORKFLOW_STARTED, decide->now_us, 0);
-    hf_event_put_text(events, HF_KEY_WORKFLOW_TYPE, instance->type);
-    if (type->fingerprint.ptr)
-        hf_event_put_text(events, HF_KEY_WORKFLOW_DEFINITION_FINGERPRINT, type->fingerprint);
-    if (run->execution_deadline_us != HF_NONE)
-        hf_event_put_time(events, HF_KEY_EXECUTION_DEADLINE_AT, run->execution_deadline_us);
-    if (run->run_deadline_us != HF_NONE)
-        hf_event_put_time(events, HF_KEY_RUN_DEADLINE_AT, run->run_deadline_us);
-    if (input->bytes.ptr)
-        hf_event_put_payload(events, HF_KEY_ARGUMENTS,
-                             hf_unit_payload(decide->unit, decide->stager, decide->keys, part,
-                                             input->codec, input->bytes));
-    hf_decide_wake(decide, part, task, base->run, run->queue);
+    if (plan->command != HF_NONE)
+        hf_event_put_id(events, HF_KEY_WORKFLOW_COMMAND_ID,
+                        hf_decide_id(decide->now_us, plan->command, 0));
+    hf_event_put_text(events, HF_KEY_WORKFLOW_TYPE, plan->instance.type);
+    if (plan->type.fingerprint.ptr)
+        hf_event_put_text(events, HF_KEY_WORKFLOW_DEFINITION_FINGERPRINT, plan->type.fingerprint);
+    if (plan->run.execution_deadline_us != HF_NONE)
+        hf_event_put_time(events, HF_KEY_EXECUTION_DEADLINE_AT, plan->run.execution_deadline_us);
+    if (plan->run.run_deadline_us != HF_NONE)
+        hf_event_put_time(events, HF_KEY_RUN_DEADLINE_AT, plan->run.run_deadline_us);
+    if (plan->run.number > 1)
+        hf_event_put_int(events, HF_KEY_RUN_NUMBER, plan->run.number);
+    if (plan->instance.business_key.ptr)
+        hf_event_put_text(events, HF_KEY_BUSINESS_KEY, plan->instance.business_key);
+    if (decide->run->compatibility.ptr)
+        hf_event_put_text(events, HF_KEY_COMPATIBILITY, decide->run->compatibility);
+    if (plan->call)
+        started_call(events, plan);
+    if (plan->link != HF_NONE)
+        hf_event_put_id(events, HF_KEY_WORKFLOW_LINK_ID,
+                        hf_decide_id(decide->now_us, plan->link, 0));
+    if (plan->continued_from != HF_NONE)
+        hf_event_put_id(events,
+                        plan->retries ? HF_KEY_RETRY_OF_CHILD_WORKFLOW_RUN_ID
+                                      : HF_KEY_CONTINUED_FROM_RUN_ID,
+                        hf_decide_id(plan->continued_from_us, plan->continued_from, 0));
+    if (plan->inherits)
+        started_inherited(decide, part);
+    hf_decide_payload_in(decide, part, HF_KEY_ARGUMENTS, plan->input);
+}
+
+size_t hf_decide_begin(hf_decide *decide, const hf_decide_plan *plan)
+{
+    size_t part = hf_unit_create(decide->unit, plan->how, &plan->instance, &plan->base, &plan->run);
+    hf_event_builder *events = hf_unit_events(decide->unit, part);
+
+    hf_event_begin(events, HF_EVENT_START_ACCEPTED, decide->now_us, 0);
+    if (plan->command != HF_NONE)
+        hf_event_put_id(events, HF_KEY_WORKFLOW_COMMAND_ID,
+                        hf_decide_id(decide->now_us, plan->command, 0));
+    hf_event_put_text(events, HF_KEY_OUTCOME, HF_SLICE("started_new"));
+    started_event(decide, part, plan);
+    if (plan->command != HF_NONE)
+        start_command(decide, part, plan);
+    wake_first(decide, part, plan);
     hf_unit_row(decide->unit, part,
-                hf_row_summary_new(hf_unit_mem(decide->unit), base->run, instance->namespace_key,
-                                   instance->key, HF_RUN_STATUS_PENDING, decide->now_us));
-    (void)hf_decide_effect(decide, HF_EFFECT_RUN, base->run);
+                hf_row_summary_new(hf_unit_mem(decide->unit), plan->base.run,
+                                   plan->instance.namespace_key, plan->instance.key,
+                                   HF_RUN_STATUS_PENDING, decide->now_us));
+    (void)hf_decide_effect(decide, HF_EFFECT_RUN, plan->base.run);
+    return part;
 }
 
-hf_status hf_decide_child(hf_decide *decide, const hf_decision_row *row, hf_err *err)
+/* ---- the next run */
+
+hf_decide_plan hf_decide_follow(const hf_decide *decide, int64_t run, int64_t task)
 {
-    hf_mem *mem = hf_unit_mem(decide->unit);
-    hf_decide_type type = {.definition = HF_NONE};
-    hf_slice id = row->child.id;
-    int64_t keys[4] = {0}; /* instance, run, task, link */
-    int64_t first = 0;
-    hf_instance_row instance;
-    hf_run_base base;
-    hf_run_row run;
-    hf_link_row link;
-    hf_event_builder *events;
-    size_t part;
-    hf_status st = hf_keys_take(decide->keys, 4, &first, err);
+    const hf_decide_run *old = decide->run;
+    int64_t cursor =
+        decide->cursor > old->base->message_cursor ? decide->cursor : old->base->message_cursor;
+    hf_decide_plan plan = {.how = HF_UNIT_INSTANCE_CONTINUE,
+                           .type = old->self,
+                           .task = task,
+                           .command = HF_NONE,
+                           .link = HF_NONE,
+                           .parent_run = old->parent_run,
+                           .continued_from = old->base->run,
+                           .continued_from_us = old->created_us};
 
-    if (st)
-        return st;
-    for (int i = 0; i < 4; i++)
-        keys[i] = first + i;
-    (void)decide->host->workflow(decide->host->ctx, row->name, &type);
-    if (!id.ptr) {
-        char *made = hf_mem_format(mem, "%.*s:%lld:%lld", (int)decide->run->instance_id.len,
-                                   decide->run->instance_id.ptr, (long long)decide->run->number,
-                                   (long long)row->step);
-
-        if (!made)
-            return hf_err_nomem(err, "the id of a child");
-        id = hf_slice_of(made);
-    }
-    instance = (hf_instance_row){.key = keys[0],
-                                 .namespace_key = decide->run->namespace_key,
-                                 .id = id,
-                                 .shard = hf_shard_of(decide->run->namespace_key, id),
-                                 .type = row->name,
-                                 .current_run = keys[1],
-                                 .run_count = 1,
-                                 .created_us = decide->now_us};
-    base = (hf_run_base){.run = keys[1],
-                         .instance = keys[0],
-                         .shard = instance.shard,
-                         .status = HF_RUN_STATUS_PENDING,
-                         .closed_reason = HF_NONE,
-                         .closed_us = HF_NONE};
-    run = (hf_run_row){
-        .number = 1,
-        .created_us = decide->now_us,
-        .execution_deadline_us = deadline_make(decide->now_us, row->child.execution_timeout_us
-                                                                   ? row->child.execution_timeout_us
-                                                                   : type.execution_timeout_us),
-        .run_deadline_us =
-            deadline_make(decide->now_us, row->child.run_timeout_us ? row->child.run_timeout_us
-                                                                    : type.run_timeout_us),
-        .queue = row->child.queue.ptr ? row->child.queue : decide->run->queue,
-        .definition = type.definition};
-    link = (hf_link_row){.key = keys[3],
-                         .kind = HF_LINK_TYPE_CHILD_WORKFLOW,
-                         .parent_run = decide->run->base->run,
-                         .step = row->step,
-                         .child_instance = keys[0],
-                         .child_run = keys[1],
-                         .policy = row->child.on_parent_close,
-                         .created_us = decide->now_us};
-    for (int i = 0; i < 2; i++) {
-        events = hf_decide_event(
-            decide, i ? HF_EVENT_CHILD_RUN_STARTED : HF_EVENT_CHILD_WORKFLOW_SCHEDULED, row->step);
-        hf_event_put_id(events, HF_KEY_CHILD_CALL_ID, hf_decide_id(decide->now_us, link.key, 0));
-        hf_event_put_text(events, HF_KEY_CHILD_WORKFLOW_INSTANCE_ID, id);
-        hf_event_put_id(events, HF_KEY_CHILD_WORKFLOW_RUN_ID,
-                        hf_decide_id(decide->now_us, keys[1], 0));
-        hf_event_put_text(events, HF_KEY_CHILD_WORKFLOW_TYPE, row->name);
-        hf_decide_groups(decide, row);
-    }
-    hf_decide_row(decide, hf_row_link_new(mem, &link));
-    part = hf_unit_create(decide->unit, HF_UNIT_INSTANCE_CHILD, &instance, &base, &run);
-    run_begin(decide, part, &instance, &base, &run, &type, &row->value, keys[2]);
-    return HF_OK;
+    plan.instance = (hf_instance_row){.key = old->base->instance,
+                                      .namespace_key = old->namespace_key,
+                                      .id = old->instance_id,
+                                      .shard = old->base->shard,
+                                      .type = old->type,
+                                      .business_key = old->business_key,
+                                      .current_run = run,
+                                      .run_count = old->number + 1};
+    plan.base = (hf_run_base){.run = run,
+                              .instance = old->base->instance,
+                              .shard = old->base->shard,
+                              .message_seq = old->base->message_seq + decide->messages,
+                              .message_cursor = cursor,
+                              .status = HF_RUN_STATUS_PENDING,
+                              .closed_reason = HF_NONE,
+                              .closed_us = HF_NONE};
+    plan.run = (hf_run_row){.number = old->number + 1,
+                            .created_us = decide->now_us,
+                            .execution_deadline_us = old->execution_deadline_us,
+                            .run_deadline_us =
+                                old->run_deadline_us == HF_NONE
+                                    ? HF_NONE
+                                    : decide->now_us + (old->run_deadline_us - old->created_us),
+                            .queue = old->queue,
+                            .definition = old->self.definition};
+    return plan;
 }
 
-hf_status hf_decide_signal_child(hf_decide *decide, const hf_decision_row *row, hf_err *err)
+void hf_decide_relink(hf_decide *decide, int64_t next_run, int64_t attempt)
 {
-    (void)decide;
-    return hf_err_set(err, HF_INVALID, "the child %.*s takes no signals",
-                      (int)row->outgoing.child_call.len, row->outgoing.child_call.ptr);
+    const hf_decide_run *old = decide->run;
+    hf_link_row link = {.kind = HF_LINK_TYPE_CHILD_WORKFLOW,
+                        .parent_run = old->parent_run,
+                        .step = old->call.step,
+                        .child_instance = old->base->instance,
+                        .child_run = next_run,
+                        .policy = old->call.policy,
+                        .created_us = decide->now_us,
+                        .call = old->call.call,
+                        .call_us = old->call.call_us,
+                        .attempt = attempt,
+                        .max_attempts = old->call.max_attempts};
+
+    if (!hf_decide_keys(decide, 1, &link.key))
+        return;
+    hf_decide_row(decide, hf_row_link_new(hf_unit_mem(decide->unit), &link));
+    hf_decide_tell(decide, old->parent_run, HF_NONE, old->parent_run, HF_INBOX_CHILD_STARTED,
+                   next_run, (hf_slice){0});
 }
 
 hf_status hf_decide_continue(hf_decide *decide, const hf_decision_row *row, hf_err *err)
 {
     const hf_decide_run *old = decide->run;
     hf_mem *mem = hf_unit_mem(decide->unit);
-    hf_decide_type type = {.definition = old->definition};
-    hf_slice type_name = row->next.type.ptr ? row->next.type : old->type;
     int64_t first = 0; /* run, task, link */
-    hf_instance_row instance;
-    hf_run_base base;
-    hf_run_row run;
     hf_link_row link;
     hf_event_builder *events;
+    hf_decide_plan plan;
     size_t part;
     hf_status st = hf_keys_take(decide->keys, 3, &first, err);
 
     if (st)
         return st;
-    (void)decide->host->workflow(decide->host->ctx, type_name, &type);
-    instance = (hf_instance_row){.key = old->base->instance,
-                                 .namespace_key = old->namespace_key,
-                                 .id = old->instance_id,
-                                 .shard = old->base->shard,
-                                 .type = type_name,
-                                 .current_run = first,
-                                 .run_count = old->number + 1};
-    base = (hf_run_base){.run = first,
-                         .instance = old->base->instance,
-                         .shard = old->base->shard,
-                         .message_seq = old->base->message_seq,
-                         .message_cursor = old->base->message_cursor,
-                         .status = HF_RUN_STATUS_PENDING,
-                         .closed_reason = HF_NONE,
-                         .closed_us = HF_NONE};
-    run = (hf_run_row){.number = old->number + 1,
-                       .created_us = decide->now_us,
-                       .execution_deadline_us = old->execution_deadline_us,
-                       .run_deadline_us =
-                           old->run_deadline_us == HF_NONE
-                               ? HF_NONE
-                               : decide->now_us + (old->run_deadline_us - old->created_us),
-                       .queue = old->queue,
-                       .definition = type.definition};
+    hf_decide_know(decide, HF_KNOW_META | HF_KNOW_MESSAGES | HF_KNOW_WHOLE);
     link = (hf_link_row){.key = first + 2,
                          .kind = HF_LINK_TYPE_CONTINUE_AS_NEW,
                          .parent_run = old->base->run,
@@ -193,26 +240,39 @@ hf_status hf_decide_continue(hf_decide *decide, const hf_decision_row *row, hf_e
                          .child_instance = old->base->instance,
                          .child_run = first,
                          .policy = HF_PARENT_CLOSE_ABANDON,
-                         .created_us = decide->now_us};
+                         .created_us = decide->now_us,
+                         .call = first + 2,
+                         .call_us = decide->now_us,
+                         .attempt = 1};
     hf_decide_cancel_open(decide);
     events = hf_decide_event(decide, HF_EVENT_WORKFLOW_CONTINUED_AS_NEW, row->step);
     hf_event_put_id(events, HF_KEY_CONTINUED_TO_RUN_ID, hf_decide_id(decide->now_us, first, 0));
+    hf_event_put_int(events, HF_KEY_CONTINUED_TO_RUN_NUMBER, old->number + 1);
+    hf_event_put_id(events, HF_KEY_WORKFLOW_LINK_ID, hf_decide_id(decide->now_us, link.key, 0));
     hf_event_put_text(events, HF_KEY_CLOSED_REASON, HF_SLICE("continued"));
     hf_decide_row(decide, hf_row_link_new(mem, &link));
-    if (old->parent_run != HF_NONE) { /* the parent goes on waiting, for the next run */
-        link.key = HF_NONE;
-        st = hf_decide_key(decide, &link.key, err);
-        link.kind = HF_LINK_TYPE_CHILD_WORKFLOW;
-        link.parent_run = old->parent_run;
-        hf_decide_row(decide, hf_row_link_new(mem, &link));
-    }
+    hf_decide_row(decide, hf_row_inbox_move(mem, old->base->run, first));
     hf_decide_closed(decide, HF_RUN_STATUS_COMPLETED, HF_CLOSED_REASON_CONTINUED);
-    part = hf_unit_create(decide->unit, HF_UNIT_INSTANCE_CONTINUE, &instance, &base, &run);
-    run_begin(decide, part, &instance, &base, &run, &type, &row->value, first + 1);
-    hf_event_put_id(hf_unit_events(decide->unit, part), HF_KEY_CONTINUED_FROM_RUN_ID,
-                    hf_decide_id(old->created_us, old->base->run, 0));
-    return st;
+    if (old->parent_run != HF_NONE) /* the parent goes on waiting, for the next run */
+        hf_decide_relink(decide, first, old->call.attempt);
+    hf_decide_keep_children(decide, first);
+    plan = hf_decide_follow(decide, first, first + 1);
+    plan.input = &row->value;
+    plan.link = link.key;
+    plan.call = old->parent_run == HF_NONE ? NULL : &old->call;
+    plan.inherits = true;
+    if (row->next.type.ptr) {
+        plan.instance.type = row->next.type;
+        plan.type = (hf_decide_type){.definition = HF_NONE};
+        (void)decide->host->workflow(decide->host->ctx, row->next.type, &plan.type);
+        plan.run.definition = plan.type.definition;
+    }
+    part = hf_decide_begin(decide, &plan);
+    hf_decide_move_messages(decide, part, first);
+    return HF_OK;
 }
+
+/* ---- the end */
 
 /* Whether this very unit has closed the work already. */
 static bool work_is_over(hf_decide *decide, const hf_open_work *work)
@@ -253,82 +313,27 @@ void hf_decide_cancel_open(hf_decide *decide)
     }
 }
 
-/* What a parent is told: how it ended and, when it completed, with what. */
-static void parent_tell(hf_decide *decide, hf_closed_reason reason)
-{
-    hf_mem *mem = hf_unit_mem(decide->unit);
-    int64_t first = 0; /* inbox, task */
-    char *body = hf_mem_format(mem, "{\"closed_reason\":\"%s\"}", hf_closed_reason_text(reason));
-    hf_err ignored;
-
-    if (!body || hf_keys_take(decide->keys, 2, &first, &ignored)) {
-        hf_unit_row(decide->unit, 0, NULL);
-        return;
-    }
-    hf_decide_row(decide,
-                  hf_row_inbox_new(mem, first, decide->run->parent_run, HF_INBOX_CHILD_CLOSED,
-                                   decide->run->base->run, decide->now_us, hf_slice_of(body)));
-    hf_decide_wake(decide, 0, first + 1, decide->run->parent_run, decide->run->queue);
-    (void)hf_decide_effect(decide, HF_EFFECT_RUN, decide->run->parent_run);
-}
-
 void hf_decide_closed(hf_decide *decide, hf_run_status status, hf_closed_reason reason)
 {
     hf_mem *mem = hf_unit_mem(decide->unit);
     int64_t run = decide->run->base->run;
+    bool continued = reason == HF_CLOSED_REASON_CONTINUED;
 
+    hf_decide_know(decide, HF_KNOW_CHILDREN | HF_KNOW_MESSAGES);
     decide->closed = true;
+    hf_unit_fix(decide->unit); /* a message that came meanwhile would be left unanswered */
     hf_unit_close(decide->unit, 0, status, reason, decide->now_us);
     hf_decide_row(decide, hf_row_delete(mem, HF_OP_ACTIVITY_CLEAR, run));
     hf_decide_row(decide, hf_row_delete(mem, HF_OP_TIMER_CLEAR, run));
     hf_decide_row(decide, hf_row_delete(mem, HF_OP_TASK_CLEAR, run));
     hf_decide_row(decide, hf_row_delete(mem, HF_OP_INBOX_CLEAR, run));
     hf_decide_row(decide, hf_row_summary_set(mem, run, status));
-    if (decide->run->parent_run != HF_NONE && reason != HF_CLOSED_REASON_CONTINUED)
-        parent_tell(decide, reason);
-}
-
-hf_status hf_decide_apply_update(hf_decide *decide, const hf_decision_row *row, hf_err *err)
-{
-    const hf_open_message *message = decide->host->message(decide->host->ctx, row->fact.seq);
-    hf_event_builder *events;
-
-    if (!message)
-        return hf_err_set(err, HF_INVALID, "event %lld brought no update that could be applied",
-                          (long long)row->fact.seq);
-    hf_unit_cursor(decide->unit, 0, message->number);
-    events = hf_decide_event(decide, HF_EVENT_UPDATE_APPLIED, row->step);
-    hf_event_put_id(events, HF_KEY_UPDATE_ID, message->command_id);
-    hf_event_put_text(events, HF_KEY_UPDATE_NAME, row->name);
-    events = hf_decide_event(decide, HF_EVENT_UPDATE_COMPLETED, row->step);
-    hf_event_put_id(events, HF_KEY_UPDATE_ID, message->command_id);
-    hf_event_put_text(events, HF_KEY_UPDATE_NAME, row->name);
-    hf_decide_payload(decide, HF_KEY_RESULT, &row->value);
-    hf_decide_row(decide,
-                  hf_row_command_close(hf_unit_mem(decide->unit), message->command,
-                                       HF_CMD_OUTCOME_UPDATE_COMPLETED, HF_UPDATE_STATUS_COMPLETED,
-                                       decide->now_us, decide->now_us));
-    return HF_OK;
-}
-
-hf_status hf_decide_fail_update(hf_decide *decide, const hf_decision_row *row, hf_err *err)
-{
-    const hf_open_message *message = decide->host->message(decide->host->ctx, row->fact.seq);
-    hf_event_builder *events;
-
-    if (!message)
-        return hf_err_set(err, HF_INVALID, "event %lld brought no update that could fail",
-                          (long long)row->fact.seq);
-    hf_unit_cursor(decide->unit, 0, message->number);
-    events = hf_decide_event(decide, HF_EVENT_UPDATE_COMPLETED, row->step);
-    hf_event_put_id(events, HF_KEY_UPDATE_ID, message->command_id);
-    hf_event_put_text(events, HF_KEY_UPDATE_NAME, row->name);
-    hf_decide_failure(decide, &row->failure, row->failure.category);
-    hf_decide_row(decide,
-                  hf_row_command_close(hf_unit_mem(decide->unit), message->command,
-                                       HF_CMD_OUTCOME_UPDATE_FAILED, HF_UPDATE_STATUS_FAILED,
-                                       decide->now_us, decide->now_us));
-    return HF_OK;
+    hf_decide_close_messages(decide, reason, continued);
+    if (!continued)
+        hf_decide_close_children(decide, reason);
+    if (decide->run->parent_run != HF_NONE && !continued && !decide->retries)
+        hf_decide_tell(decide, decide->run->parent_run, HF_NONE, decide->run->parent_run,
+                       HF_INBOX_CHILD_CLOSED, run, (hf_slice){0});
 }
 
 void hf_decide_stop(hf_decide *decide, bool terminate, int64_t command, hf_slice reason)

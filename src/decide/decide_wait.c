@@ -103,30 +103,6 @@ hf_status hf_decide_signal_wait(hf_decide *decide, const hf_decision_row *row, h
     return timer_start(decide, row, row->wait.timeout_us, HF_TIMER_KIND_SIGNAL_TIMEOUT, err);
 }
 
-hf_status hf_decide_apply_signal(hf_decide *decide, const hf_decision_row *row, hf_err *err)
-{
-    const hf_open_message *message = decide->host->message(decide->host->ctx, row->fact.seq);
-    hf_event_builder *events;
-
-    if (!message)
-        return hf_err_set(err, HF_INVALID, "event %lld brought no signal that could be applied",
-                          (long long)row->fact.seq);
-    if (message->number > decide->run->base->message_cursor) {
-        events = hf_decide_event(decide, HF_EVENT_MESSAGE_CURSOR_ADVANCED, 0);
-        hf_event_put_int(events, HF_KEY_NEW_POSITION, message->number);
-        hf_unit_cursor(decide->unit, 0, message->number);
-    }
-    events = hf_decide_event(decide, HF_EVENT_SIGNAL_APPLIED, row->step);
-    hf_event_put_id(events, HF_KEY_SIGNAL_ID, message->command_id);
-    hf_event_put_text(events, HF_KEY_SIGNAL_NAME, row->name);
-    hf_decide_payload(decide, HF_KEY_VALUE, &row->value);
-    hf_decide_row(decide,
-                  hf_row_command_close(hf_unit_mem(decide->unit), message->command,
-                                       HF_CMD_OUTCOME_SIGNAL_RECEIVED, HF_SIGNAL_STATUS_APPLIED,
-                                       decide->now_us, decide->now_us));
-    return HF_OK;
-}
-
 /* Key and fingerprint stand in every event of a condition wait. */
 static void condition_fields(hf_event_builder *events, const hf_decision_row *row)
 {

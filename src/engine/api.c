@@ -19,6 +19,8 @@ typedef struct call {
     hf_engine *engine;
     engine_slot *slot;
     hf_intake in;
+    int64_t awaits;  /* the run that the caller waits for */
+    bool awaits_end; /* until it is closed */
 } call;
 
 static hf_status call_begin(call *c, hf_engine *engine)
@@ -110,6 +112,10 @@ hf_status hf_start_with(hf_engine *engine, const char *type, const hf_start_opts
                               .queue = hf_slice_of(opts->queue ? opts->queue : "default"),
                               .execution_timeout_us = opts->execution_timeout * 1000,
                               .run_timeout_us = opts->run_timeout * 1000,
+                              .labels = hf_slice_of(opts->labels),
+                              .memo = hf_slice_of(opts->memo),
+                              .compatibility =
+                                  hf_slice_of(engine->app ? engine->app->build_id : NULL),
                               .definition = HF_NONE};
     unit = hf_unit_new(NULL, NULL);
     if (!unit)
@@ -274,6 +280,8 @@ static hf_status result_look(call *c, const char *id, hf_value *out, const hf_er
 
     if (st)
         return st;
+    c->awaits = target.base.run;
+    c->awaits_end = true;
     if (target.base.closed_us == HF_NONE)
         return HF_BUSY;
     c->in.db = hf_engine_read_begin(c->engine);
@@ -319,7 +327,7 @@ static hf_status call_await(call *c, hf_ms wait, hf_status (*look)(call *c, void
                               hf_strstatus(failure.status), failure.text);
         if (wait <= 0 && c->engine->mode == ENGINE_THREADS)
             return hf_err_set(&c->slot->err, HF_TIMEOUT, "it is not done yet");
-        st = hf_engine_wait(c->engine, &seen, until_us, &c->slot->err);
+        st = hf_engine_wait(c->engine, c->awaits, c->awaits_end, &seen, until_us, &c->slot->err);
         if (st)
             return st;
     }
@@ -373,15 +381,36 @@ static bool is_update_end(const hf_event *event, const void *ctx)
     return (int64_t)key == *command;
 }
 
+/* An update goes on with the run that follows. */
+static hf_status update_follow(call *c, update_call *ask, const hf_event **out_event)
+{
+    hf_status st = event_find(c, ask->run, 1, is_update_end, &ask->command, out_event);
+
+    while (!st && !*out_event) {
+        const hf_db_value run = hf_db_int(ask->run);
+        bool found = false;
+        int64_t next = 0;
+
+        st = hf_db_number(c->in.db, HF_STMT_RUN_NEXT, &run, 1, &found, &next, &c->slot->err);
+        if (st || !found)
+            break;
+        ask->run = next;
+        st = event_find(c, ask->run, 1, is_update_end, &ask->command, out_event);
+    }
+    return st;
+}
+
 static hf_status update_ask(call *c, void *ctx)
 {
-    const update_call *ask = ctx;
+    update_call *ask = ctx;
     const hf_event *event = NULL;
     hf_slice message;
     hf_status st;
 
     c->in.db = hf_engine_read_begin(c->engine);
-    st = event_find(c, ask->run, 1, is_update_end, &ask->command, &event);
+    st = update_follow(c, ask, &event);
+    c->awaits = ask->run;
+    c->awaits_end = false;
     if (!st && !event)
         st = HF_BUSY;
     else if (!st && hf_event_text(event, HF_KEY_MESSAGE, &message))
@@ -407,7 +436,7 @@ hf_status hf_update(hf_engine *engine, const char *id, const char *name, hf_valu
 }
 
 static hf_status stop_draft(call *c, const hf_intake_target *target, bool terminate,
-                            hf_slice reason, hf_unit *unit)
+                            hf_slice reason, hf_unit *unit, const hf_effect **out_effects)
 {
     hf_mem *mem = hf_unit_mem(unit);
     int64_t command = 0;
@@ -433,21 +462,34 @@ static hf_status stop_draft(call *c, const hf_intake_target *target, bool termin
                           .applied_us = c->in.now_us,
                           .closed_us = c->in.now_us};
     hf_open_work *open = NULL;
+    hf_open_child *children = NULL;
+    hf_open_message *updates = NULL;
     hf_status st = hf_keys_take(c->in.keys, 1, &command, &c->slot->err);
 
     c->in.db = hf_engine_read_begin(c->engine);
     if (!st)
         st = hf_open_work_read(c->in.db, mem, target->base.run, &open, &run.open_count,
                                &run.parent_run, &c->slot->err);
+    if (!st)
+        st = hf_open_children_read(c->in.db, mem, target->base.run, &children, &run.child_count,
+                                   &c->slot->err);
+    if (!st)
+        st = hf_open_updates_read(c->in.db, mem, target->base.run, &updates, &run.message_count,
+                                  &c->slot->err);
     hf_engine_read_end(c->engine);
     if (st)
         return st;
     run.open = open;
+    run.children = children;
+    run.messages = updates;
     row.key = command;
     hf_unit_append(unit, &target->base, HF_NONE, HF_REBASE_NEVER);
     hf_unit_row(unit, 0, hf_row_command_new(mem, &row));
     hf_decide_stop(&decide, terminate, command, reason);
-    return HF_OK;
+    *out_effects = decide.effects;
+    return decide.failure.status
+               ? hf_err_set(&c->slot->err, decide.failure.status, "%s", decide.failure.text)
+               : HF_OK;
 }
 
 static hf_status run_stop(hf_engine *engine, const char *id, const char *reason, bool terminate)
@@ -462,6 +504,7 @@ static hf_status run_stop(hf_engine *engine, const char *id, const char *reason,
     for (int i = 0; st == HF_CONFLICT && i < CONFLICT_TRIES;
          i++) { /* code may be running meanwhile */
         hf_unit *unit = hf_unit_new(NULL, NULL);
+        const hf_effect *effects = NULL;
 
         if (!unit)
             return hf_err_nomem(&c.slot->err, "a command");
@@ -470,17 +513,16 @@ static hf_status run_stop(hf_engine *engine, const char *id, const char *reason,
             st = hf_err_set(&c.slot->err, HF_REJECTED, "run_not_active: the run of %s is closed",
                             id);
         if (!st)
-            st = stop_draft(&c, &target, terminate, hf_slice_of(reason), unit);
+            st = stop_draft(&c, &target, terminate, hf_slice_of(reason), unit, &effects);
         if (!st)
             st = call_commit(&c, unit);
+        for (; !st && effects; effects = effects->next) /* its parent, its children */
+            hf_core_notify(engine->core, effects->run);
         hf_unit_free(unit);
     }
     if (!st) {
         hf_core_notify(engine->core, target.base.run);
-        hf_mutex_lock(&engine->lock);
-        engine->changes++;
-        hf_cond_broadcast(&engine->changed);
-        hf_mutex_unlock(&engine->lock);
+        hf_engine_changed(engine, target.base.run, true);
     }
     return st;
 }

@@ -7,9 +7,11 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "engine/attempt.h"
 #include "engine/core_impl.h"
+#include "model/limit.h"
 
-enum { SCAN_ROWS = 1000, ALARMS_MAX = 100000 };
+enum { SCAN_ROWS = 1000, ALARMS_MAX = 100000, FLYING_MAX = 512 };
 
 int64_t hf_core_now(const hf_core *core)
 {
@@ -65,36 +67,75 @@ live_run *hf_core_live(hf_core *core, int64_t key)
 
 bool hf_core_alarm_set(hf_core *core, const core_alarm *alarm, int64_t due_us)
 {
-    core_alarm *copy = hf_alloc(sizeof(*copy));
+    bool keyed = alarm->kind != CORE_ALARM_TURN;
+    core_alarm *copy;
     hf_err err;
-    hf_status st = HF_OK;
+    hf_status st;
 
-    if (!copy)
-        st = hf_err_nomem(&err, "a deadline");
-    if (!st && alarm->kind == CORE_ALARM_TIMER &&
-        hf_map_int_get(core->timers, (uint64_t)alarm->key)) {
-        hf_alloc_free(copy); /* it is armed already */
+    if (keyed && hf_map_int_get(core->timers, (uint64_t)alarm->key))
         return true;
-    }
+    copy = hf_alloc(sizeof(*copy));
+    st = copy ? HF_OK : hf_err_nomem(&err, "a deadline");
     if (!st) {
         *copy = *alarm;
         copy->deadline = (hf_deadline){.due_us = due_us, .key = (uint64_t)alarm->key, .ref = copy};
         st = hf_deadlines_push(core->alarms, &copy->deadline, &err);
+        if (st)
+            hf_alloc_free(copy);
     }
-    if (!st && alarm->kind == CORE_ALARM_TIMER)
+    if (!st && keyed)
         st = hf_map_int_put(core->timers, (uint64_t)alarm->key, copy, NULL, &err);
     if (st)
         hf_core_fail(core, st, &err);
     return st == HF_OK;
 }
 
-void hf_core_post(hf_core *core, core_message *message)
+bool hf_core_alarm_move(hf_core *core, const core_alarm *alarm, int64_t due_us)
+{
+    core_alarm *armed = hf_map_int_get(core->timers, (uint64_t)alarm->key);
+
+    if (!armed)
+        return hf_core_alarm_set(core, alarm, due_us);
+    hf_deadlines_move(core->alarms, &armed->deadline, due_us);
+    return true;
+}
+
+void hf_core_disarm(hf_core *core, int64_t key)
+{
+    core_alarm *armed = hf_map_int_remove(core->timers, (uint64_t)key);
+
+    if (!armed)
+        return;
+    hf_deadlines_remove(core->alarms, &armed->deadline);
+    hf_alloc_free(armed);
+}
+
+void hf_core_enter(hf_core *core, int64_t run)
+{
+    (void)hf_breadcrumb_put(core->crumb, HF_BREADCRUMB_RUN, run);
+    if (core->stall)
+        hf_stall_enter(core->stall, run);
+}
+
+void hf_core_exit(hf_core *core)
+{
+    if (core->stall)
+        hf_stall_leave(core->stall);
+    (void)hf_breadcrumb_put(core->crumb, HF_BREADCRUMB_RUN, 0);
+}
+
+void hf_core_put(hf_core *core, core_message *message)
 {
     hf_mutex_lock(&core->lock);
     message->next = NULL;
     *core->inbox_tail = message;
     core->inbox_tail = &message->next;
     hf_mutex_unlock(&core->lock);
+}
+
+void hf_core_post(hf_core *core, core_message *message)
+{
+    hf_core_put(core, message);
     if (core->o.wake)
         core->o.wake(core->o.ctx);
 }
@@ -111,6 +152,19 @@ static void job_done(void *ctx, hf_job *job)
     hf_core_post(core, message);
 }
 
+/* A hint, too: a sign of life that is not recorded is still in the job. */
+static void job_beat(void *ctx, const hf_job *job)
+{
+    core_message *message = hf_alloc(sizeof(*message));
+
+    if (!message)
+        return;
+    message->kind = CORE_MESSAGE_BEAT;
+    message->activity = job->activity;
+    message->attempt = job->count.attempt;
+    hf_core_post(ctx, message);
+}
+
 void hf_core_notify(hf_core *core, int64_t run)
 {
     core_message *message = hf_alloc(sizeof(*message));
@@ -125,6 +179,7 @@ void hf_core_notify(hf_core *core, int64_t run)
 hf_status hf_core_open(const hf_core_options *options, hf_core **out_core, hf_err *err)
 {
     hf_core *core = hf_alloc(sizeof(*core));
+    hf_pool_host host = {.done = job_done, .beat = job_beat, .ctx = core, .clock = options->clock};
     hf_status st;
 
     if (!core)
@@ -148,8 +203,13 @@ hf_status hf_core_open(const hf_core_options *options, hf_core **out_core, hf_er
     if (!st)
         st = hf_stager_init(&core->stager, err);
     if (!st)
-        st = hf_pool_open(options->activity_threads, options->activity_places, job_done, core,
-                          &core->pool, err);
+        st = hf_breadcrumb_open(options->store, &core->crumb, err);
+    if (!st && options->activity_threads)
+        st = hf_stall_open(&core->stall, err);
+    host.crumb = core->crumb;
+    if (!st)
+        st = hf_pool_open(options->activity_threads, options->activity_places, &host, &core->pool,
+                          err);
     if (!st && options->single) {
         core->db = hf_store_writer(options->store);
     } else if (!st) {
@@ -204,6 +264,8 @@ void hf_core_close(hf_core *core)
     if (!core)
         return;
     hf_pool_close(core->pool);
+    hf_stall_close(core->stall);
+    core->pool = NULL; /* places are given back no more */
     messages_free(core->inbox);
     while ((waiting = core->ready)) {
         core->ready = waiting->next_ready;
@@ -215,17 +277,12 @@ void hf_core_close(hf_core *core)
     while (core->alarms && (deadline = hf_deadlines_pop(core->alarms)))
         hf_alloc_free(deadline->ref);
     hf_deadlines_free(core->alarms);
-    while (core->faults) {
-        core_fault *fault = core->faults;
-
-        core->faults = fault->next;
-        hf_alloc_free(fault);
-    }
     hf_map_int_free(core->runs);
     hf_map_int_free(core->jobs);
     hf_map_int_free(core->timers);
     if (core->own_db)
         hf_db_close(core->db);
+    hf_breadcrumb_close(core->crumb);
     hf_stager_fini(&core->stager);
     hf_mutex_fini(&core->lock);
     hf_alloc_free(core);
@@ -292,29 +349,197 @@ static hf_status timers_scan(hf_core *core, hf_err *err)
     return st;
 }
 
+/* What has to be done for an activity that was open: now, or at a time. Runs that have nothing to
+   do but wait stay where they are. */
+static hf_status activity_recover(hf_core *core, hf_db_cursor *row)
+{
+    core_alarm alarm = {.kind = CORE_ALARM_ATTEMPT,
+                        .key = hf_db_column_int(row, 0),
+                        .run = hf_db_column_int(row, 1)};
+    bool lost = hf_db_column_int(row, 3) == HF_ACTIVITY_STATUS_RUNNING;
+    int64_t available_us = hf_db_column_null(row, 4) ? 0 : hf_db_column_int(row, 4);
+    int64_t due_us = hf_db_column_null(row, 5) ? INT64_MAX : hf_db_column_int(row, 5);
+    bool now = lost || (available_us <= hf_core_now(core) &&
+                        hf_registry_find_activity(core->o.registry, hf_db_column_bytes(row, 2)));
+    live_run *run;
+
+    if (!now && available_us > hf_core_now(core) && available_us < due_us)
+        due_us = available_us;
+    if (due_us != INT64_MAX && !hf_core_alarm_set(core, &alarm, due_us))
+        return HF_NOMEM;
+    if (!now)
+        return HF_OK;
+    run = hf_core_live(core, alarm.run);
+    if (!run)
+        return HF_NOMEM;
+    run->look = true;
+    hf_core_ready(core, run);
+    return HF_OK;
+}
+
+static hf_status activities_scan(hf_core *core, hf_err *err)
+{
+    int64_t after = 0;
+    int64_t seen = SCAN_ROWS;
+    hf_status st = HF_OK;
+
+    while (!st && seen == SCAN_ROWS) {
+        const hf_db_value params[] = {hf_db_int(after), hf_db_int(SCAN_ROWS)};
+        hf_db_cursor *cursor = NULL;
+        bool row = true;
+
+        seen = 0;
+        st = hf_db_query(core->db, HF_STMT_WORK_ACTIVITIES, params, 2, &cursor, err);
+        while (!st && row) {
+            st = hf_db_step(cursor, &row, err);
+            if (st || !row)
+                break;
+            seen++;
+            after = hf_db_column_int(cursor, 0);
+            st = activity_recover(core, cursor);
+        }
+        hf_db_end(cursor);
+    }
+    return st;
+}
+
+/* Arms the deadlines of runs that pass next, parked ones included. */
+static hf_status deadlines_scan(hf_core *core, hf_err *err)
+{
+    const hf_db_value most = hf_db_int(ALARMS_MAX);
+    hf_db_cursor *cursor = NULL;
+    bool row = true;
+    hf_status st = hf_db_query(core->db, HF_STMT_WORK_DEADLINES, &most, 1, &cursor, err);
+
+    while (!st && row) {
+        core_alarm alarm = {.kind = CORE_ALARM_RUN};
+
+        st = hf_db_step(cursor, &row, err);
+        if (st || !row)
+            break;
+        alarm.key = hf_db_column_int(cursor, 0);
+        alarm.run = alarm.key;
+        if (!hf_core_alarm_set(core, &alarm, hf_db_column_int(cursor, 1)))
+            st = HF_NOMEM;
+    }
+    hf_db_end(cursor);
+    return st;
+}
+
+static void unit_flag(hf_unit *unit, void *ctx)
+{
+    (void)unit;
+    *(bool *)ctx = true;
+}
+
+/* Commits before anything else happens. The unit is freed. */
+static hf_status unit_commit(hf_core *core, hf_unit *unit, hf_err *err)
+{
+    const char *text = NULL;
+    bool done = false;
+    hf_status st = hf_unit_seal(unit, &core->stager, err);
+
+    if (!st && !core->o.single) {
+        st = hf_writer_commit(core->o.writer, unit, err);
+    } else if (!st) {
+        hf_unit_on_done(unit, unit_flag, &done);
+        st = hf_writer_offer(core->o.writer, unit, err);
+        while (!st && !done && hf_writer_step(core->o.writer) > 0)
+            ;
+        if (!st)
+            st = hf_unit_outcome(unit, &text);
+        if (st && text)
+            st = hf_err_set(err, st, "%s", text);
+    }
+    hf_unit_free(unit);
+    return st;
+}
+
+/* What is known of a run's crashes; false when it is not there. */
+static hf_status crashes_read(hf_core *core, int64_t run, bool *out_found, int64_t *out_crashes,
+                              int64_t *out_blocked, hf_err *err)
+{
+    const hf_db_value key = hf_db_int(run);
+    hf_db_cursor *cursor = NULL;
+    hf_status st = hf_db_query(core->db, HF_STMT_RUN_LOAD, &key, 1, &cursor, err);
+
+    *out_found = false;
+    if (!st)
+        st = hf_db_step(cursor, out_found, err);
+    if (!st && *out_found) {
+        *out_crashes = hf_db_column_int(cursor, 7);
+        *out_blocked = hf_db_column_int(cursor, 8);
+    }
+    hf_db_end(cursor);
+    return st;
+}
+
+/* The process before died in this run's code. */
+static hf_status run_blame(hf_core *core, int64_t run, hf_err *err)
+{
+    hf_run_base base;
+    const hf_decide_run info = {.base = &base};
+    hf_decide decide = {.stager = &core->stager, .run = &info, .now_us = hf_core_now(core)};
+    hf_unit *unit = hf_unit_new(NULL, NULL);
+    bool found = false;
+    int64_t crashes = 0;
+    int64_t blocked = 0;
+    hf_status st;
+
+    if (!unit)
+        return hf_err_nomem(err, "a crash");
+    hf_unit_row(unit, 0, hf_row_run_crash(hf_unit_mem(unit), run));
+    st = unit_commit(core, unit, err);
+    if (!st)
+        st = crashes_read(core, run, &found, &crashes, &blocked, err);
+    if (st || !found || blocked ||
+        !hf_limit_trips(HF_LIMIT_CRASH_LIMIT, hf_limit_get(HF_LIMIT_CRASH_LIMIT)->standard,
+                        crashes))
+        return st;
+    st = hf_run_base_get(core->db, run, &base, err);
+    if (st || base.closed_us != HF_NONE)
+        return st;
+    decide.unit = hf_unit_new(NULL, NULL);
+    if (!decide.unit)
+        return hf_err_nomem(err, "a quarantine");
+    hf_unit_append(decide.unit, &base, HF_NONE, HF_REBASE_WHILE_OPEN);
+    hf_decide_quarantine(&decide, crashes);
+    return unit_commit(core, decide.unit, err);
+}
+
 hf_status hf_core_recover(hf_core *core, hf_err *err)
 {
-    hf_status st = runs_scan(core, HF_STMT_WORK_TASKS, err);
+    int64_t blamed;
+    hf_status st = HF_OK;
 
+    for (size_t i = 0; !st && (blamed = hf_breadcrumb_run_left(core->crumb, i)); i++)
+        st = run_blame(core, blamed, err);
     if (!st)
-        st = runs_scan(core, HF_STMT_WORK_ACTIVITIES, err);
+        st = runs_scan(core, HF_STMT_WORK_TASKS, err);
+    if (!st)
+        st = activities_scan(core, err);
     if (!st)
         st = runs_scan(core, HF_STMT_WORK_INBOX, err);
     if (!st)
         st = timers_scan(core, err);
+    if (!st)
+        st = deadlines_scan(core, err);
     return hf_err_because(err, st, "find the work that was left");
 }
 
 static void alarm_fire(hf_core *core, core_alarm *alarm)
 {
-    live_run *run = hf_core_live(core, alarm->run);
+    live_run *run;
     core_due *due;
 
-    if (alarm->kind == CORE_ALARM_TIMER)
+    if (alarm->kind != CORE_ALARM_TURN)
         (void)hf_map_int_remove(core->timers, (uint64_t)alarm->key);
+    if (alarm->kind == CORE_ALARM_ATTEMPT && !hf_attempt_alarm(core, alarm->key))
+        return;
+    run = hf_core_live(core, alarm->run);
     if (!run)
         return;
-    if (alarm->kind == CORE_ALARM_TIMER) {
+    if (alarm->kind == CORE_ALARM_TIMER || alarm->kind == CORE_ALARM_ATTEMPT) {
         due = hf_alloc(sizeof(*due));
         if (!due) {
             hf_err err;
@@ -323,6 +548,7 @@ static void alarm_fire(hf_core *core, core_alarm *alarm)
             return;
         }
         *due = (core_due){.timer = alarm->key,
+                          .activity = alarm->kind == CORE_ALARM_ATTEMPT,
                           .step = alarm->step,
                           .kind = alarm->timer_kind,
                           .due_us = alarm->deadline.due_us,
@@ -368,6 +594,7 @@ static void job_take(hf_core *core, hf_job *job)
         return;
     }
     (void)hf_map_int_remove(core->jobs, (uint64_t)job->activity);
+    hf_core_disarm(core, job->activity);
     run = hf_core_live(core, job->run);
     if (!run) {
         hf_job_free(job);
@@ -389,9 +616,12 @@ static void ask_answer(hf_core *core, hf_core_ask *ask)
     ask->status = HF_OK;
     if (!run || !run->replay || run->dirty || run->look || run->ended || run->due)
         ask->status = hf_live_peek(core, ask->run, &peek, &ask->err);
-    if (!ask->status)
+    if (!ask->status) {
+        hf_core_enter(core, ask->run);
         ask->status = hf_replay_query(peek ? peek->replay : run->replay, ask->name, ask->args,
                                       ask->mem, &ask->answer, &ask->err);
+        hf_core_exit(core);
+    }
     if (peek)
         hf_live_free(core, peek);
     ask->done(ask);
@@ -436,6 +666,10 @@ static bool inbox_take(hf_core *core)
         case CORE_MESSAGE_JOB:
             job_take(core, message->job);
             break;
+        case CORE_MESSAGE_BEAT:
+            hf_attempt_beat(core, message->activity, message->attempt);
+            hf_alloc_free(message);
+            break;
         case CORE_MESSAGE_UNIT:
             run = hf_map_int_get(core->runs, (uint64_t)message->run);
             HF_ASSERT(run && run->dirty && run->unit == message->unit);
@@ -474,7 +708,8 @@ bool hf_core_step(hf_core *core)
     live_run *run;
 
     worked |= alarms_fire(core);
-    while ((run = core->ready) && !core->failure.status) {
+    /* A burst of starts waits as rows and keys; only so many coroutines are between two states. */
+    while ((run = core->ready) && !core->failure.status && core->flying < FLYING_MAX) {
         core->ready = run->next_ready;
         if (!core->ready)
             core->ready_tail = &core->ready;
@@ -501,11 +736,33 @@ int64_t hf_core_next_us(const hf_core *core)
     return next ? next->due_us : INT64_MAX;
 }
 
+static bool run_is_quarantined(hf_core *core, int64_t key)
+{
+    bool found = false;
+    int64_t crashes = 0;
+    int64_t blocked = 0;
+
+    return !crashes_read(core, key, &found, &crashes, &blocked, NULL) && found &&
+           blocked == HF_RUN_BLOCKED_QUARANTINE;
+}
+
 const char *hf_core_waiting(hf_core *core, int64_t key)
 {
     live_run *run = hf_map_int_get(core->runs, (uint64_t)key);
+    live_run *peek = NULL;
 
-    return run && run->replay ? hf_replay_waiting(run->replay) : "";
+    if ((!run || !run->replay) && hf_live_peek(core, key, &peek, NULL))
+        return run_is_quarantined(core, key) ? "quarantined" : "";
+    (void)snprintf(core->waiting, sizeof(core->waiting), "%s",
+                   hf_replay_waiting(peek ? peek->replay : run->replay));
+    if (peek)
+        hf_live_free(core, peek);
+    return core->waiting;
+}
+
+int64_t hf_core_stalled(const hf_core *core)
+{
+    return core->stall ? hf_stall_look(core->stall) : 0;
 }
 
 hf_status hf_core_failure(const hf_core *core, hf_err *out_failure)
@@ -515,15 +772,21 @@ hf_status hf_core_failure(const hf_core *core, hf_err *out_failure)
     return core->failure.status;
 }
 
-void hf_core_inject(hf_core *core, const char *activity, int times, const char *type)
+bool hf_core_drain(hf_core *core)
 {
-    core_fault *fault = hf_alloc(sizeof(*fault));
+    size_t at = 0;
+    uint64_t key;
+    void *item;
 
-    if (!fault)
-        return;
-    (void)snprintf(fault->activity, sizeof(fault->activity), "%s", activity);
-    (void)snprintf(fault->type, sizeof(fault->type), "%s", type);
-    fault->times = times;
-    fault->next = core->faults;
-    core->faults = fault;
+    hf_pool_drain(core->pool);
+    if (hf_map_int_next(core->jobs, &at, &key, &item))
+        return true;
+    at = 0;
+    while (hf_map_int_next(core->runs, &at, &key, &item)) {
+        const live_run *run = item;
+
+        if (run->dirty || run->ended)
+            return true;
+    }
+    return false;
 }

@@ -13,12 +13,37 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/log.h"
 #include "commit/writer.h"
 #include "engine/pool.h"
 #include "engine/registry.h"
+#include "model/event.h"
 #include "store/store.h"
 
 typedef struct hf_core hf_core;
+
+/* Failures that a test asked for: the next `times` attempts of the activity fail with `type` instead
+ * of running. */
+typedef struct hf_core_fault {
+    struct hf_core_fault *next;
+    char activity[192];
+    char type[64];
+    int times;
+} hf_core_fault;
+
+/* Events of one run that are committed now. Borrowed for the call. */
+typedef struct hf_core_facts {
+    hf_slice instance_id;
+    hf_slice run_id;
+    hf_slice type;
+    const hf_event *events;
+    size_t count;
+    int64_t first_seq;
+    bool begun; /* it is the run's first turn */
+    /* The type of the activity that is the step; empty when it is not known any more. */
+    hf_slice (*activity)(const void *ctx, int64_t step);
+    const void *ctx;
+} hf_core_facts;
 
 typedef struct hf_core_options {
     hf_store *store;
@@ -27,6 +52,8 @@ typedef struct hf_core_options {
     const hf_clock *clock;
     int64_t namespace_key;
     hf_slice owner;          /* of claims */
+    const hf_log *log;       /* for operators; NULL: none */
+    hf_slice compatibility;  /* of this program; ptr NULL: it says none */
     size_t activity_threads; /* 0: stepped */
     size_t activity_places;
     size_t cache_bytes; /* for coroutines of parked runs */
@@ -34,7 +61,10 @@ typedef struct hf_core_options {
     /* Called after each commit that changed a run, from the core's thread; must not block. */
     void (*changed)(void *ctx, int64_t run, bool closed);
     void (*wake)(void *ctx); /* something is to be done: the thread may be asleep */
+    /* What a turn committed, from the core's thread; must not block. NULL: nobody wants to know. */
+    void (*observe)(void *ctx, const hf_core_facts *facts);
     void *ctx;
+    hf_core_fault **faults; /* the owner's list, which outlives the core; NULL: none */
 } hf_core_options;
 
 HF_NODISCARD hf_status hf_core_open(const hf_core_options *options, hf_core **out_core,
@@ -77,14 +107,18 @@ typedef struct hf_core_ask {
 HF_NODISCARD hf_status hf_core_query(hf_core *core, hf_core_ask *ask, hf_err *err);
 
 /* What the run's code waits for, "" when it is not known. The core's thread; borrowed until the
- * next step. */
+ * next call. */
 const char *hf_core_waiting(hf_core *core, int64_t run);
+
+/* Any thread: the run whose code has not yielded for two seconds (task_timeout), 0: none. Nothing
+   else of this core goes on until it does. */
+int64_t hf_core_stalled(const hf_core *core);
 
 /* Why the core cannot go on: HF_OK while it can. */
 hf_status hf_core_failure(const hf_core *core, hf_err *out_failure);
 
-/* Injects failures: the next `times` attempts of the activity fail with `type` instead of running.
- */
-void hf_core_inject(hf_core *core, const char *activity, int times, const char *type);
+/* The core's thread: no attempt begins from now on. True while attempts are running or what they
+   reported is not committed. */
+bool hf_core_drain(hf_core *core);
 
 #endif

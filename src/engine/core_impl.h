@@ -8,6 +8,7 @@
 #include "base/thread.h"
 #include "decide/decide.h"
 #include "engine/core.h"
+#include "engine/stall.h"
 #include "replay/replay.h"
 
 /* An attempt that is to begin: now, later, or when there is a place for it. */
@@ -15,13 +16,16 @@ typedef struct core_start {
     struct core_start *next;
     hf_job *job; /* filled in; the pool gets it after the commit */
     int64_t available_us;
-    bool placed; /* a place in the pool is reserved */
+    bool placed;      /* a place in the pool is reserved */
+    int64_t retry_us; /* staged as late: when the next attempt may begin, HF_NONE: never */
 } core_start;
 
-/* A timer that is due. */
+/* A timer that is due, or an activity for which something is. */
 typedef struct core_due {
     struct core_due *next;
-    int64_t timer;
+    bool activity;
+    hf_job *late;  /* the attempt that the unit under way records as timed out */
+    int64_t timer; /* or the activity's key */
     int64_t step;
     hf_timer_kind kind;
     int64_t due_us;
@@ -29,8 +33,9 @@ typedef struct core_due {
 
 typedef enum core_alarm_kind {
     CORE_ALARM_TIMER,
-    CORE_ALARM_START,
-    CORE_ALARM_ATTEMPT
+    CORE_ALARM_TURN,    /* a turn that could not be committed is tried again */
+    CORE_ALARM_ATTEMPT, /* an activity may begin, is late, or has a sign of life to record */
+    CORE_ALARM_RUN      /* the run's own deadline */
 } core_alarm_kind;
 
 /* Something the core must do at a time. */
@@ -38,9 +43,8 @@ typedef struct core_alarm {
     hf_deadline deadline;
     core_alarm_kind kind;
     int64_t run;
-    int64_t key; /* timer or activity */
+    int64_t key; /* timer, activity or run; none of them has two alarms */
     int64_t step;
-    int64_t attempt; /* CORE_ALARM_ATTEMPT */
     hf_timer_kind timer_kind;
 } core_alarm;
 
@@ -60,6 +64,7 @@ typedef struct live_run {
     int64_t message_count; /* signals and updates among the events fed */
     hf_open_message *messages;
     int64_t *ordinals; /* of each, counted within the run */
+    int64_t unit_messages; /* among them, those that the unit under way brings */
     size_t messages_open;
     size_t messages_room;
     hf_open_work *open;
@@ -69,12 +74,22 @@ typedef struct live_run {
     hf_job *ended;
     core_due *due;
     core_start *starts;
+    int64_t started_seq; /* events that say what the run was started with, and its metadata now */
+    int64_t memo_seq;    /* 0: it has none */
+    int64_t attributes_seq;
+    bool has_children; /* it may have some */
+    bool check_ids;    /* the store refused a unit that made children: look at every id */
+    bool makes_children;
+    bool again; /* the unit resolves a step of its own: the code has another turn */
     bool look;  /* the store has facts that the replay does not know */
     bool gone;  /* out of the core's map: freed when its turn comes up */
     bool ready; /* in the ready list */
+    hf_unit *draft; /* while a turn is taken: values that are not in the store yet are here */
     /* the unit under way */
     bool dirty;
     bool bare;    /* it appends nothing: the wake-up task goes, or the run is blocked */
+    int64_t crashes;   /* of the process in this run's code since it last got further */
+    bool quarantined;  /* its code is not run */
     bool blocked; /* code and history disagree: nothing more happens here until a repair */
     hf_err doom;  /* the store refused what the code asked for: the run fails with this */
     hf_unit *unit;
@@ -83,6 +98,7 @@ typedef struct live_run {
     hf_job *staged_ended;
     core_due *staged_due;
     core_start *staged_starts;
+    core_start *staged_late; /* starts that the unit records as timed out or put aside */
     core_start *retries; /* become starts when the unit is committed */
     int64_t *inbox_keys;
 } live_run;
@@ -90,6 +106,7 @@ typedef struct live_run {
 typedef enum core_message_kind {
     CORE_MESSAGE_RUN,
     CORE_MESSAGE_JOB,
+    CORE_MESSAGE_BEAT,
     CORE_MESSAGE_UNIT,
     CORE_MESSAGE_ASK
 } core_message_kind;
@@ -99,17 +116,12 @@ typedef struct core_message {
     core_message_kind kind;
     hf_core *core;
     int64_t run;
+    int64_t activity; /* CORE_MESSAGE_BEAT, this and the next */
+    int64_t attempt;
     hf_job *job;
     hf_unit *unit;
     hf_core_ask *ask;
 } core_message;
-
-typedef struct core_fault {
-    struct core_fault *next;
-    char activity[192];
-    char type[64];
-    int times;
-} core_fault;
 
 struct hf_core {
     hf_core_options o;
@@ -120,13 +132,16 @@ struct hf_core {
     hf_map_int *runs; /* key to live_run */
     hf_list lru;
     size_t held; /* bytes of parked coroutines */
+    size_t flying; /* runs whose unit is under way */
     live_run *ready;
     live_run **ready_tail;
     hf_map_int *jobs; /* activity key to the job that is running or queued in the pool */
     hf_deadlines *alarms;
-    hf_map_int *timers; /* timer key to its alarm, so that none is armed twice */
+    hf_map_int *timers; /* timer, activity or run key to its alarm, so that none has two */
+    hf_breadcrumb *crumb;
+    hf_stall *stall; /* NULL: nobody watches */
     hf_list hungry;     /* runs with an attempt that waits for a place in the pool, oldest first */
-    core_fault *faults;
+    char waiting[256]; /* of the run that was last asked about */
     hf_err failure;
     /* under the lock */
     hf_mutex lock;
@@ -139,7 +154,15 @@ void hf_core_fail(hf_core *core, hf_status st, const hf_err *err);
 void hf_core_ready(hf_core *core, live_run *run);
 void hf_core_remove(hf_core *core, live_run *run);  /* the run leaves memory */
 live_run *hf_core_live(hf_core *core, int64_t key); /* NULL: no memory; the core has failed */
+/* Arms it, unless it is armed already. */
 bool hf_core_alarm_set(hf_core *core, const core_alarm *alarm, int64_t due_us);
+/* Arms it or gives it another time. */
+bool hf_core_alarm_move(hf_core *core, const core_alarm *alarm, int64_t due_us);
+void hf_core_disarm(hf_core *core, int64_t key);
+/* User code of a run begins, and ends. */
+void hf_core_enter(hf_core *core, int64_t run);
+void hf_core_exit(hf_core *core);
+void hf_core_put(hf_core *core, core_message *message);  /* somebody else wakes the core */
 void hf_core_post(hf_core *core, core_message *message);
 
 /* live.c */
@@ -154,6 +177,8 @@ HF_NODISCARD hf_status hf_live_open_add(live_run *run, const hf_open_work *work,
 /* Takes what the events of a committed unit closed off the lists of open work and messages. */
 void hf_live_settle(live_run *run, const hf_event *events, size_t count);
 const hf_open_message *hf_live_message(live_run *run, int64_t seq);
+/* Which deadline of the run has passed, 0: none; the execution's comes before the run's. */
+hf_timeout_kind hf_live_overdue(const live_run *run, int64_t now_us);
 /* A replay of what is committed, for one query. */
 HF_NODISCARD hf_status hf_live_peek(hf_core *core, int64_t key, live_run **out_run, hf_err *err);
 

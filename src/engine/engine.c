@@ -9,7 +9,7 @@
 #include "base/assert.h"
 #include "engine/engine_impl.h"
 
-enum { ACTIVITY_THREADS = 8, ACTIVITY_PLACES = 512, CACHE_BYTES = 32 << 20 };
+enum { ACTIVITY_THREADS = 8, ACTIVITY_PLACES = 512, CACHE_BYTES = 16 << 20 };
 
 engine_slot *hf_engine_slot_get(hf_engine *engine)
 {
@@ -20,10 +20,16 @@ engine_slot *hf_engine_slot_get(hf_engine *engine)
     slot = hf_alloc(sizeof(*slot));
     if (!slot)
         return NULL;
+    if (hf_cond_init(&slot->woken, NULL)) {
+        hf_alloc_free(slot);
+        return NULL;
+    }
+    hf_list_init(&slot->waiting);
     slot->mem = hf_mem_new();
     if (!slot->mem || hf_stager_init(&slot->stager, NULL) ||
         pthread_setspecific(engine->slot_key, slot)) {
         hf_stager_fini(&slot->stager);
+        hf_cond_fini(&slot->woken);
         hf_mem_free(slot->mem);
         hf_alloc_free(slot);
         return NULL;
@@ -35,16 +41,32 @@ engine_slot *hf_engine_slot_get(hf_engine *engine)
     return slot;
 }
 
+/* With the lock held. */
+static void waiting_wake(hf_engine *engine, int64_t run, bool closed)
+{
+    for (hf_list *link = engine->waiting.next; link != &engine->waiting; link = link->next) {
+        engine_slot *slot = HF_LIST_ENTRY(link, engine_slot, waiting);
+
+        if (run && (slot->awaits != run || (slot->awaits_end && !closed)))
+            continue;
+        slot->is_woken = true;
+        hf_cond_signal(&slot->woken);
+    }
+}
+
+void hf_engine_changed(hf_engine *engine, int64_t run, bool closed)
+{
+    hf_mutex_lock(&engine->lock);
+    engine->recent[engine->changes++ % ENGINE_RECENT] = closed ? -run : run;
+    waiting_wake(engine, run, closed);
+    if (!run)
+        hf_cond_broadcast(&engine->changed);
+    hf_mutex_unlock(&engine->lock);
+}
+
 static void core_changed(void *ctx, int64_t run, bool closed)
 {
-    hf_engine *engine = ctx;
-
-    (void)run;
-    (void)closed;
-    hf_mutex_lock(&engine->lock);
-    engine->changes++;
-    hf_cond_broadcast(&engine->changed);
-    hf_mutex_unlock(&engine->lock);
+    hf_engine_changed(ctx, run, closed);
 }
 
 static void core_wake(void *ctx)
@@ -74,7 +96,7 @@ static void core_sleep(hf_engine *engine)
         return;
     until_us = wait_us == INT64_MAX ? INT64_MAX : hf_clock_mono_us(hf_clock_system()) + wait_us;
     hf_mutex_lock(&engine->lock);
-    while (!engine->woken && !engine->stopping) {
+    while (!engine->woken) {
         if (until_us == INT64_MAX)
             hf_cond_wait(&engine->work, &engine->lock);
         else if (hf_cond_wait_until(&engine->work, &engine->lock, until_us) == HF_TIMEOUT)
@@ -84,14 +106,17 @@ static void core_sleep(hf_engine *engine)
     hf_mutex_unlock(&engine->lock);
 }
 
+/* Whether the core's thread is to end: at once, or when what runs has ended. */
 static bool engine_stopping(hf_engine *engine)
 {
     bool stopping;
+    bool draining;
 
     hf_mutex_lock(&engine->lock);
     stopping = engine->stopping;
+    draining = engine->draining;
     hf_mutex_unlock(&engine->lock);
-    return stopping;
+    return stopping || (draining && !hf_core_drain(engine->core));
 }
 
 static void core_thread(void *ctx)
@@ -102,23 +127,32 @@ static void core_thread(void *ctx)
         if (!hf_core_step(engine->core))
             core_sleep(engine);
     hf_core_leave(engine->core);
-    core_changed(engine, 0, false); /* whoever waits looks again */
+    hf_mutex_lock(&engine->lock);
+    engine->stopping = true;
+    hf_mutex_unlock(&engine->lock);
+    hf_engine_changed(engine, 0, false); /* whoever waits looks again */
 }
 
 static hf_status core_start(hf_engine *engine, engine_mode mode, hf_err *err)
 {
-    const hf_writer_options writer = {.size = sizeof(writer), .manual = mode != ENGINE_THREADS};
+    const hf_writer_options writer = {.size = sizeof(writer), .manual = mode != ENGINE_THREADS,
+                                      .answered = core_wake,
+                                      .answered_ctx = engine};
     const hf_core_options core = {.store = engine->store,
                                   .registry = engine->registry,
                                   .clock = engine->clock,
                                   .namespace_key = engine->namespace_key,
                                   .owner = HF_SLICE("embedded"),
+        .log = &engine->log,
+        .compatibility = hf_slice_of(engine->app ? engine->app->build_id : NULL),
                                   .activity_threads = mode == ENGINE_TEST ? 0 : ACTIVITY_THREADS,
                                   .activity_places = ACTIVITY_PLACES,
                                   .cache_bytes = CACHE_BYTES,
                                   .single = mode != ENGINE_THREADS,
                                   .changed = core_changed,
                                   .wake = core_wake,
+                                  .observe = hf_engine_observe,
+                                  .faults = &engine->faults,
                                   .ctx = engine};
     hf_core_options options = core;
     hf_status st = hf_writer_open(engine->store, &writer, &engine->writer, err);
@@ -143,6 +177,11 @@ hf_status hf_engine_begin(hf_engine *engine, engine_mode wanted, hf_err *err)
     hf_status st = HF_OK;
 
     hf_mutex_lock(&engine->reader_lock); /* the first caller starts it, the others wait here */
+    if (engine->crash_due) {
+        engine->crash_due = false;
+        hf_engine_crash(engine);
+        wanted = ENGINE_TEST;
+    }
     if (engine->mode == ENGINE_UNDECIDED)
         st = core_start(engine, wanted, err);
     hf_mutex_unlock(&engine->reader_lock);
@@ -153,8 +192,10 @@ void hf_engine_end(hf_engine *engine)
 {
     hf_mutex_lock(&engine->lock);
     engine->stopping = true;
+    engine->woken = true;
     hf_cond_broadcast(&engine->work);
     hf_cond_broadcast(&engine->changed);
+    waiting_wake(engine, 0, false);
     hf_mutex_unlock(&engine->lock);
     hf_thread_join(&engine->thread);
     hf_writer_close(
@@ -163,6 +204,7 @@ void hf_engine_end(hf_engine *engine)
     engine->writer = NULL;
     engine->core = NULL;
     engine->mode = ENGINE_UNDECIDED;
+    engine->draining = false;
     engine->stopping = false;
     engine->woken = false;
 }
@@ -174,12 +216,22 @@ void hf_engine_crash(hf_engine *engine)
     hf_engine_end(engine);
 }
 
+/* One batch; a test may have asked for a crash right after it. */
+static bool writer_move(hf_engine *engine)
+{
+    if (hf_writer_step(engine->writer) == 0)
+        return false;
+    engine->commits++;
+    engine->crash_due = engine->commits == engine->crash_at;
+    return true;
+}
+
 bool hf_engine_pump(hf_engine *engine)
 {
     bool worked = hf_core_step(engine->core);
 
-    worked |= hf_writer_step(engine->writer) > 0;
-    if (engine->mode == ENGINE_TEST)
+    worked |= writer_move(engine);
+    if (engine->mode == ENGINE_TEST && !engine->crash_due)
         worked |= hf_core_run_activity(engine->core);
     return worked;
 }
@@ -200,7 +252,7 @@ hf_status hf_engine_commit(hf_engine *engine, hf_unit *unit, hf_err *err)
         return hf_writer_commit(engine->writer, unit, err);
     hf_unit_on_done(unit, unit_flag, &done);
     st = hf_writer_offer(engine->writer, unit, err);
-    while (!st && !done && hf_writer_step(engine->writer) > 0)
+    while (!st && !done && writer_move(engine))
         ;
     if (st)
         return st;
@@ -208,23 +260,52 @@ hf_status hf_engine_commit(hf_engine *engine, hf_unit *unit, hf_err *err)
     return st ? hf_err_set(err, st, "%s", text) : HF_OK;
 }
 
-hf_status hf_engine_wait(hf_engine *engine, uint64_t *seen, int64_t until_us, hf_err *err)
+/* With the lock held: whether the run changed since. What is too long ago to tell counts as changed. */
+static bool run_changed(const hf_engine *engine, int64_t run, bool closed, uint64_t seen)
 {
+    if (engine->changes - seen > ENGINE_RECENT)
+        return true;
+    for (; seen < engine->changes; seen++) {
+        int64_t recent = engine->recent[seen % ENGINE_RECENT];
+
+        if (!recent || recent == -run || (recent == run && !closed))
+            return true;
+    }
+    return false;
+}
+
+hf_status hf_engine_wait(hf_engine *engine, int64_t run, bool closed, uint64_t *seen,
+                         int64_t until_us, hf_err *err)
+{
+    engine_slot *slot;
     hf_status st = HF_OK;
 
     if (engine->mode != ENGINE_THREADS) {
-        if (hf_engine_pump(engine))
-            return HF_OK;
+        st = hf_engine_begin(engine, engine->mode, err);
+        if (st || hf_engine_pump(engine))
+            return st;
         if (engine->mode == ENGINE_TEST || hf_clock_mono_us(hf_clock_system()) >= until_us)
             return hf_err_set(err, HF_TIMEOUT, "nothing more happens by itself");
         (void)hf_tick(engine, 10);
         return HF_OK;
     }
+    slot = hf_engine_slot_get(engine);
+    if (!slot)
+        return hf_err_nomem(err, "a wait");
     hf_mutex_lock(&engine->lock);
-    while (!st && engine->changes == *seen && !engine->stopping)
-        st = hf_cond_wait_until(&engine->changed, &engine->lock, until_us);
+    slot->awaits = run;
+    slot->awaits_end = closed;
+    slot->is_woken = run_changed(engine, run, closed, *seen);
+    hf_list_add_last(&engine->waiting, &slot->waiting);
+    while (!st && !slot->is_woken && !engine->stopping)
+        st = hf_cond_wait_until(&slot->woken, &engine->lock, until_us);
+    hf_list_remove(&slot->waiting);
+    if (!st && engine->stopping && engine->changes == *seen)
+        st = HF_STOPPED;
     *seen = engine->changes;
     hf_mutex_unlock(&engine->lock);
+    if (st == HF_STOPPED)
+        return hf_err_set(err, st, "the engine was shut down");
     return st ? hf_err_set(err, HF_TIMEOUT, "the time allowed ran out") : HF_OK;
 }
 
@@ -269,10 +350,12 @@ hf_status hf_engine_open(const char *where, const hf_app *app, hf_clock *clock, 
     if (!engine)
         return HF_NOMEM;
     err = &engine->open_error;
+    hf_list_init(&engine->waiting);
     engine->app = app;
     engine->wake_fd = -1;
     engine->virtual_clock = clock;
     engine->clock = clock ? clock : hf_clock_system();
+    hf_log_init_fd(&engine->log, HF_LOG_WARN, engine->clock, STDERR_FILENO);
     st = locks_init(engine, err);
     if (!st)
         st = hf_registry_new(app, &engine->registry, err);
@@ -283,6 +366,8 @@ hf_status hf_engine_open(const char *where, const hf_app *app, hf_clock *clock, 
                                hf_clock_wall_us(engine->clock), &engine->namespace_key, err);
     if (!st)
         st = hf_registry_store(engine->registry, hf_store_writer(engine->store), err);
+    if (!st)
+        engine->open_error = (hf_err){0}; /* a store that had to be migrated was complained about */
     return st;
 }
 
@@ -310,6 +395,12 @@ void hf_close(hf_engine *engine)
         hf_stager_fini(&slot->stager);
         hf_mem_free(slot->mem);
         hf_alloc_free(slot);
+    }
+    while (engine->faults) {
+        hf_core_fault *fault = engine->faults;
+
+        engine->faults = fault->next;
+        hf_alloc_free(fault);
     }
     (void)pthread_key_delete(engine->slot_key);
     hf_cond_fini(&engine->changed);
@@ -396,8 +487,10 @@ hf_status hf_run(hf_engine *engine)
 void hf_shutdown(hf_engine *engine)
 {
     hf_mutex_lock(&engine->lock);
-    engine->stopping = true;
+    engine->draining = true;
+    engine->woken = true;
     hf_cond_broadcast(&engine->work);
     hf_cond_broadcast(&engine->changed);
+    waiting_wake(engine, 0, false);
     hf_mutex_unlock(&engine->lock);
 }

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "base/clock.h"
+#include "base/list.h"
 #include "base/thread.h"
 #include "commit/unit.h"
 #include "commit/writer.h"
@@ -30,7 +31,15 @@ typedef struct engine_slot {
     hf_mem *mem;
     hf_err err;
     hf_stager stager;
+    /* while it waits for a run; under the engine's lock */
+    hf_cond woken;
+    hf_list waiting; /* in the engine's list */
+    int64_t awaits;  /* the run */
+    bool awaits_end; /* and nothing less than that it is closed */
+    bool is_woken;
 } engine_slot;
+
+enum { ENGINE_RECENT = 1024 };
 
 struct hf_engine {
     const hf_app *app;
@@ -39,6 +48,7 @@ struct hf_engine {
     hf_writer *writer;
     hf_core *core;
     const hf_clock *clock;
+    hf_log log; /* warnings for operators, on standard error */
     hf_clock *virtual_clock; /* ENGINE_TEST */
     int64_t namespace_key;
     engine_mode mode;
@@ -51,12 +61,20 @@ struct hf_engine {
     /* under the lock */
     hf_mutex lock;
     hf_cond work;    /* the core's thread may have something to do */
-    hf_cond changed; /* a run changed, or the engine stopped */
+    hf_cond changed; /* a question was answered, or the engine stopped */
     uint64_t changes;
+    int64_t recent[ENGINE_RECENT]; /* runs that changed last, by number of the change; closed: < 0 */
+    hf_list waiting;               /* slots of threads that wait for a run */
     bool woken;
-    bool stopping;
+    bool draining; /* hf_shutdown: no new attempts, the running ones end */
+    bool stopping; /* the core's thread ends, or has ended */
     engine_slot *slots;
     hf_observer observer;
+    /* ENGINE_TEST */
+    hf_core_fault *faults; /* survive a crash */
+    int64_t commits;       /* since it was opened */
+    int64_t crash_at;      /* the commit after which it crashes; 0: none */
+    bool crash_due;        /* that commit was made: the next move is the crash */
 };
 
 /* The calling thread's slot; NULL when memory ran out. */
@@ -64,6 +82,9 @@ engine_slot *hf_engine_slot_get(hf_engine *engine);
 
 /* Starts the engine in this mode, or as it was started. */
 HF_NODISCARD hf_status hf_engine_begin(hf_engine *engine, engine_mode wanted, hf_err *err);
+
+/* What a turn committed, for the observer (observe.c). */
+void hf_engine_observe(void *ctx, const hf_core_facts *facts);
 
 /* Stops and forgets everything that is not in the store: writer, core, pool. */
 void hf_engine_end(hf_engine *engine);
@@ -78,10 +99,13 @@ bool hf_engine_pump(hf_engine *engine);
  * caller's. */
 HF_NODISCARD hf_status hf_engine_commit(hf_engine *engine, hf_unit *unit, hf_err *err);
 
-/* Waits until something changed after `seen`, or the time is up: HF_TIMEOUT. In the other modes it
- * pumps. */
-HF_NODISCARD hf_status hf_engine_wait(hf_engine *engine, uint64_t *seen, int64_t until_us,
-                                   hf_err *err);
+/* A run changed: who waits for it looks again. Run 0: everybody does. */
+void hf_engine_changed(hf_engine *engine, int64_t run, bool closed);
+
+/* Waits until the run changed (is closed) after the change `seen`, or the time is up: HF_TIMEOUT. In
+ * the other modes it pumps. */
+HF_NODISCARD hf_status hf_engine_wait(hf_engine *engine, int64_t run, bool closed, uint64_t *seen,
+                                      int64_t until_us, hf_err *err);
 
 /* The store as the caller may read it; give it back with hf_engine_read_end. */
 hf_db *hf_engine_read_begin(hf_engine *engine);

@@ -4,7 +4,9 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "engine/attempt.h"
 #include "engine/core_impl.h"
+#include "engine/replay_check.h"
 #include "model/event_codec.h"
 #include "model/limit.h"
 #include "store/payload.h"
@@ -41,7 +43,7 @@ static void starts_free(hf_core *core, core_start *start)
     while (start) {
         core_start *next = start->next;
 
-        if (start->placed)
+        if (start->placed && core->pool)
             hf_pool_release(core->pool);
         hf_job_free(start->job);
         hf_alloc_free(start);
@@ -76,6 +78,7 @@ void hf_live_free(hf_core *core, live_run *run)
     hf_live_forget(core, run);
     starts_free(core, run->starts);
     starts_free(core, run->staged_starts);
+    starts_free(core, run->staged_late);
     starts_free(core, run->retries);
     jobs_free(run->ended);
     jobs_free(run->staged_ended);
@@ -106,6 +109,7 @@ static void open_remove(live_run *run, bool is_timer, int64_t step)
 {
     for (size_t i = 0; i < run->open_count; i++) {
         if (run->open[i].is_timer == is_timer && run->open[i].step == step) {
+            hf_core_disarm(run->core, run->open[i].key);
             run->open[i] = run->open[--run->open_count];
             return;
         }
@@ -114,7 +118,7 @@ static void open_remove(live_run *run, bool is_timer, int64_t step)
 
 static hf_status message_add(live_run *run, const hf_event *event, int64_t seq, hf_err *err)
 {
-    hf_open_message message = {.seq = seq};
+    hf_open_message message = {.seq = seq, .update = event->type == HF_EVENT_UPDATE_ACCEPTED};
     uint64_t key = 0;
     int64_t time_ms = 0;
     uint32_t counter = 0;
@@ -164,12 +168,45 @@ const hf_open_message *hf_live_message(live_run *run, int64_t seq)
 {
     for (size_t i = 0; i < run->messages_open; i++) {
         if (run->messages[i].seq == seq) {
-            run->messages[i].number =
-                run->base.message_seq - (run->message_count - run->ordinals[i]);
+            if (run->ordinals[i]) /* else its number is known: an earlier run received it */
+                run->messages[i].number = run->base.message_seq + run->unit_messages -
+                                          (run->message_count - run->ordinals[i]);
             return &run->messages[i];
         }
     }
     return NULL;
+}
+
+/* Where the run's metadata stands in its history. */
+static hf_status meta_note(live_run *run, const hf_event *event, int64_t seq, hf_err *err)
+{
+    hf_payload_value payload;
+    hf_slice text;
+
+    switch ((int)event->type) {
+    case HF_EVENT_WORKFLOW_STARTED:
+        run->started_seq = seq;
+        if (hf_event_payload(event, HF_KEY_MEMO, &payload))
+            run->memo_seq = seq;
+        if (hf_event_payload(event, HF_KEY_SEARCH_ATTRIBUTES, &payload))
+            run->attributes_seq = seq;
+        if (hf_event_text(event, HF_KEY_COMPATIBILITY, &text)) {
+            run->info.compatibility = hf_slice_from(hf_mem_text(run->mem, text), text.len);
+            if (!run->info.compatibility.ptr)
+                return hf_err_nomem(err, "a live run");
+        }
+        break;
+    case HF_EVENT_MEMO_UPSERTED:
+        run->memo_seq = seq;
+        break;
+    case HF_EVENT_SEARCH_ATTRIBUTES_UPSERTED:
+        run->attributes_seq = seq;
+        break;
+    case HF_EVENT_CHILD_WORKFLOW_SCHEDULED:
+        run->has_children = true;
+        break;
+    }
+    return HF_OK;
 }
 
 hf_status hf_live_feed(live_run *run, const hf_event *events, size_t count, int64_t first_seq,
@@ -183,6 +220,8 @@ hf_status hf_live_feed(live_run *run, const hf_event *events, size_t count, int6
         if (events[i].type == HF_EVENT_SIGNAL_RECEIVED ||
             events[i].type == HF_EVENT_UPDATE_ACCEPTED)
             st = message_add(run, &events[i], seq, err);
+        if (!st)
+            st = meta_note(run, &events[i], seq, err);
     }
     if (!st)
         st = hf_replay_feed(run->replay, events, count, first_seq, err);
@@ -206,7 +245,12 @@ static hf_status payload_read(void *ctx, hf_mem *mem, const hf_payload_value *re
                               hf_slice *out_bytes, hf_err *err)
 {
     live_run *run = ctx;
+    hf_slice drafted;
 
+    if (run->draft && hf_unit_detached(run->draft, reference->digest, &drafted)) {
+        *out_bytes = hf_slice_from(hf_mem_text(mem, drafted), drafted.len);
+        return out_bytes->ptr ? HF_OK : hf_err_nomem(err, "a value");
+    }
     return hf_payload_get(run->core->db, mem, run->core->stager.sha, run->key, reference, out_bytes,
                           err);
 }
@@ -222,12 +266,87 @@ static int64_t int_or_none(hf_db_cursor *cursor, size_t column)
     return hf_db_column_null(cursor, column) ? HF_NONE : hf_db_column_int(cursor, column);
 }
 
+/* How the run hangs on its parent, if it has one. */
+static hf_status call_read(hf_core *core, live_run *run, hf_err *err)
+{
+    const hf_db_value key = hf_db_int(run->key);
+    hf_db_cursor *cursor = NULL;
+    bool found = false;
+    hf_status st = hf_db_query(core->db, HF_STMT_LINK_PARENT, &key, 1, &cursor, err);
+
+    run->info.parent_run = HF_NONE;
+    if (!st)
+        st = hf_db_step(cursor, &found, err);
+    if (!st && found) {
+        run->info.parent_run = hf_db_column_int(cursor, 0);
+        run->info.call =
+            (hf_child_call_info){.step = hf_db_column_int(cursor, 1),
+                                 .policy = (hf_parent_close_policy)hf_db_column_int(cursor, 2),
+                                 .call = hf_db_column_int(cursor, 3),
+                                 .call_us = hf_db_column_int(cursor, 4),
+                                 .attempt = hf_db_column_int(cursor, 5),
+                                 .max_attempts = hf_db_column_int(cursor, 6),
+                                 .parent_us = hf_db_column_int(cursor, 7)};
+        st = text_keep(run, hf_db_column_bytes(cursor, 8), &run->info.call.parent_id, err);
+    }
+    hf_db_end(cursor);
+    return st;
+}
+
+/* The code of the run: its type's, or the function's that an async child runs. */
+static hf_status code_find(hf_core *core, const live_run *run,
+                           const hf_registry_workflow **out_code, hf_err *err)
+{
+    const hf_db_value key = hf_db_int(run->info.definition);
+    hf_db_cursor *cursor = NULL;
+    bool found = false;
+    hf_status st = HF_OK;
+
+    *out_code = hf_registry_find_workflow(core->o.registry, run->info.type);
+    if (*out_code || run->info.definition == HF_NONE)
+        return HF_OK;
+    st = hf_db_query(core->db, HF_STMT_DEFINITION_READ, &key, 1, &cursor, err);
+    if (!st)
+        st = hf_db_step(cursor, &found, err);
+    if (!st && found)
+        *out_code = hf_registry_find_workflow(core->o.registry, hf_db_column_bytes(cursor, 1));
+    hf_db_end(cursor);
+    return st;
+}
+
+/* Messages that an earlier run of the instance received keep their numbers. */
+static hf_status numbers_read(hf_core *core, live_run *run, hf_err *err)
+{
+    const hf_db_value key = hf_db_int(run->key);
+    hf_db_cursor *cursor = NULL;
+    bool found = true;
+    size_t at = 0;
+    hf_status st = hf_db_query(core->db, HF_STMT_COMMAND_OPEN, &key, 1, &cursor, err);
+
+    while (!st && found) {
+        size_t look;
+
+        st = hf_db_step(cursor, &found, err);
+        if (st || !found)
+            break;
+        for (look = at; look < run->messages_open &&
+                        run->messages[look].command != hf_db_column_int(cursor, 0);)
+            look++;
+        if (look == run->messages_open)
+            continue;
+        run->messages[look].number = hf_db_column_int(cursor, 3);
+        run->ordinals[look] = 0;
+        at = look + 1;
+    }
+    hf_db_end(cursor);
+    return st;
+}
+
 static hf_status info_read(hf_core *core, live_run *run, hf_err *err)
 {
     const hf_db_value key = hf_db_int(run->key);
     hf_db_cursor *cursor = NULL;
     bool found = false;
-    int64_t parent = HF_NONE;
     hf_ulid id;
     hf_status st = hf_db_query(core->db, HF_STMT_RUN_LOAD, &key, 1, &cursor, err);
 
@@ -243,16 +362,19 @@ static hf_status info_read(hf_core *core, live_run *run, hf_err *err)
                                     .created_us = hf_db_column_int(cursor, 6),
                                     .execution_deadline_us = int_or_none(cursor, 9),
                                     .run_deadline_us = int_or_none(cursor, 10)};
+        run->crashes = hf_db_column_int(cursor, 7);
+        run->quarantined = hf_db_column_int(cursor, 8) == HF_RUN_BLOCKED_QUARANTINE;
         st = text_keep(run, hf_db_column_bytes(cursor, 0), &run->info.instance_id, err);
     }
     if (!st)
         st = text_keep(run, hf_db_column_bytes(cursor, 1), &run->info.type, err);
     if (!st)
         st = text_keep(run, hf_db_column_bytes(cursor, 4), &run->info.queue, err);
+    if (!st && !hf_db_column_null(cursor, 11))
+        st = text_keep(run, hf_db_column_bytes(cursor, 11), &run->info.business_key, err);
     hf_db_end(cursor);
     if (!st)
-        st = hf_db_number(core->db, HF_STMT_LINK_PARENT, &key, 1, &found, &parent, err);
-    run->info.parent_run = parent;
+        st = call_read(core, run, err);
     id = hf_decide_id(run->info.created_us, run->key, 0);
     hf_ulid_print(&id, run->run_id);
     return st;
@@ -333,8 +455,8 @@ static hf_status history_feed(hf_core *core, live_run *run, live_seen *seen, hf_
     return st;
 }
 
-/* A start for each open activity that no job of this process works on. The input comes from
- * history, below. */
+/* The open activities; one that nobody in this process knows of becomes a start. Its input comes
+ * from history, below. */
 static hf_status activities_read(hf_core *core, live_run *run, hf_err *err)
 {
     const hf_db_value key = hf_db_int(run->key);
@@ -344,8 +466,6 @@ static hf_status activities_read(hf_core *core, live_run *run, hf_err *err)
 
     while (!st && row) {
         hf_open_work work = {0};
-        core_start *start;
-        bool lost;
 
         st = hf_db_step(cursor, &row, err);
         if (st || !row)
@@ -354,32 +474,8 @@ static hf_status activities_read(hf_core *core, live_run *run, hf_err *err)
         work.step = hf_db_column_int(cursor, 1);
         work.attempt = hf_db_column_int(cursor, 4);
         st = hf_live_open_add(run, &work, err);
-        if (st || hf_map_int_get(core->jobs, (uint64_t)work.key))
-            continue;
-        for (start = run->starts; start && start->job->activity != work.key;)
-            start = start->next;
-        if (start)
-            continue;
-        lost = hf_db_column_int(cursor, 3) == HF_ACTIVITY_STATUS_RUNNING;
-        start = hf_alloc(sizeof(*start));
-        if (!start || !(start->job = hf_job_new())) {
-            hf_alloc_free(start);
-            st = hf_err_nomem(err, "an activity");
-            break;
-        }
-        start->job->run = run->key;
-        start->job->activity = work.key;
-        start->job->step = work.step;
-        start->job->attempt = work.attempt + 1;
-        start->job->lost = hf_db_column_int(cursor, 5) + lost;
-        start->job->close_deadline_us = int_or_none(cursor, 6);
-        start->job->name = hf_slice_of(hf_mem_text(start->job->mem, hf_db_column_bytes(cursor, 2)));
-        start->job->policy =
-            hf_slice_of(hf_mem_text(start->job->mem, hf_db_column_bytes(cursor, 7)));
-        start->available_us =
-            hf_db_column_null(cursor, 8) ? hf_core_now(core) : hf_db_column_int(cursor, 8);
-        start->next = run->starts;
-        run->starts = start;
+        if (!st)
+            st = hf_attempt_found(run, cursor, err);
     }
     hf_db_end(cursor);
     return st;
@@ -408,32 +504,67 @@ static hf_status timers_read(hf_core *core, live_run *run, hf_err *err)
     return st;
 }
 
-/* What an activity was called with stands in its ActivityScheduled event. */
-static hf_status input_find(hf_core *core, live_run *run, const hf_event *event, hf_err *err)
+/* A value of an event, in the job's arena; ptr NULL when the event has none. */
+static hf_status value_read(hf_core *core, live_run *run, const hf_event *event, hf_event_key key,
+                            hf_job *job, hf_slice *out_value, hf_err *err)
 {
     hf_payload_value payload;
+
+    if (!hf_event_payload(event, key, &payload))
+        return HF_OK;
+    if (payload.form != HF_PAYLOAD_FORM_INLINE)
+        return hf_payload_get(core->db, job->mem, core->stager.sha, run->key, &payload, out_value,
+                              err);
+    *out_value = hf_slice_from(hf_mem_text(job->mem, payload.bytes), payload.bytes.len);
+    return out_value->ptr ? HF_OK : hf_err_nomem(err, "a value of an activity");
+}
+
+/* History completes the starts that were made from rows: what the activity was called with, and how
+   far the attempts before got. */
+static hf_status input_find(hf_core *core, live_run *run, const hf_event *event, hf_err *err)
+{
+    core_start *start = run->starts;
     hf_ulid id;
 
-    if (event->type != HF_EVENT_ACTIVITY_SCHEDULED)
+    if (event->type != HF_EVENT_ACTIVITY_SCHEDULED &&
+        event->type != HF_EVENT_ACTIVITY_HEARTBEAT_RECORDED)
         return HF_OK;
-    for (core_start *start = run->starts; start; start = start->next) {
-        hf_job *job = start->job;
-        hf_status st = HF_OK;
+    while (start && start->job->step != event->step)
+        start = start->next;
+    if (!start)
+        return HF_OK;
+    if (event->type == HF_EVENT_ACTIVITY_HEARTBEAT_RECORDED)
+        return value_read(core, run, event, HF_KEY_PROGRESS, start->job, &start->job->last_progress,
+                          err);
+    if (hf_event_id(event, HF_KEY_ACTIVITY_EXECUTION_ID, &id))
+        hf_ulid_print(&id, start->job->idempotency_key);
+    return start->job->input.ptr ? HF_OK
+                                 : value_read(core, run, event, HF_KEY_ARGUMENTS, start->job,
+                                              &start->job->input, err);
+}
 
-        if (job->step != event->step || job->input.ptr)
-            continue;
-        if (hf_event_id(event, HF_KEY_ACTIVITY_EXECUTION_ID, &id))
-            hf_ulid_print(&id, job->idempotency_key);
-        if (!hf_event_payload(event, HF_KEY_ARGUMENTS, &payload))
-            return HF_OK;
-        if (payload.form == HF_PAYLOAD_FORM_INLINE)
-            job->input = hf_slice_from(hf_mem_text(job->mem, payload.bytes), payload.bytes.len);
-        else
-            st = hf_payload_get(core->db, job->mem, core->stager.sha, run->key, &payload,
-                                &job->input, err);
-        return st ? st : job->input.ptr ? HF_OK : hf_err_nomem(err, "the input of an activity");
-    }
-    return HF_OK;
+hf_timeout_kind hf_live_overdue(const live_run *run, int64_t now_us)
+{
+    int64_t execution_us = run->info.execution_deadline_us;
+    int64_t run_us = run->info.run_deadline_us;
+
+    if (execution_us != HF_NONE && execution_us <= now_us)
+        return HF_TIMEOUT_KIND_EXECUTION_TIMEOUT;
+    return run_us != HF_NONE && run_us <= now_us ? HF_TIMEOUT_KIND_RUN_TIMEOUT : 0;
+}
+
+/* The run's own deadline, whether or not its code is here. */
+static hf_status deadline_arm(hf_core *core, const live_run *run, hf_err *err)
+{
+    const core_alarm alarm = {.kind = CORE_ALARM_RUN, .run = run->key, .key = run->key};
+    int64_t due_us = run->info.run_deadline_us;
+
+    if (due_us == HF_NONE ||
+        (run->info.execution_deadline_us != HF_NONE && run->info.execution_deadline_us < due_us))
+        due_us = run->info.execution_deadline_us;
+    if (due_us == HF_NONE || due_us <= hf_core_now(core) || hf_core_alarm_set(core, &alarm, due_us))
+        return HF_OK;
+    return hf_err_nomem(err, "a deadline");
 }
 
 /* A closed run is gone for everything but questions. */
@@ -446,21 +577,39 @@ static hf_status live_begin(hf_core *core, live_run *run, bool closed_too, bool 
     *out_gone = !st && !closed_too && run->base.closed_us != HF_NONE;
     if (st || *out_gone)
         return st;
+    run->core = core;
     run->mem = hf_mem_new();
     st = run->mem ? info_read(core, run, err) : hf_err_nomem(err, "a live run");
+    if (!st && !closed_too)
+        st = deadline_arm(core, run, err);
     if (st)
         return st;
-    workflow = hf_registry_find_workflow(core->o.registry, run->info.type);
-    *out_gone = workflow == NULL; /* another build has the code; the task waits for it */
-    if (!workflow)
+    st = code_find(core, run, &workflow, err);
+    if (st)
+        return st;
+    run->open_count = 0;
+    if (!workflow || (run->quarantined && !closed_too)) {
+        /* Another build has the code, or it must not be run: the task waits. A deadline does not. */
+        *out_gone = closed_too || !hf_live_overdue(run, hf_core_now(core));
         return HF_OK;
-    run->core = core;
+    }
+    run->info.self =
+        (hf_decide_type){.definition = workflow->key,
+                         .fingerprint = hf_slice_of(workflow->snapshot.fingerprint),
+                         .execution_timeout_us = workflow->definition->execution_timeout * 1000,
+                         .run_timeout_us = workflow->definition->run_timeout * 1000};
+    run->started_seq = 0;
+    run->memo_seq = 0;
+    run->attributes_seq = 0;
+    run->unit_messages = 0;
+    run->has_children = run->info.number > 1; /* the run before may have left some */
     run->replay_info = (hf_replay_info){
         .definition = workflow->definition,
         .instance_id = run->info.instance_id,
         .run_id = hf_slice_of(run->run_id),
-        .random_seed = (uint64_t)run->key * UINT64_C(0x9e3779b97f4a7c15),
+        .random_seed = hf_replay_seed(run->key),
         .fingerprint = hf_slice_of(workflow->snapshot.fingerprint),
+        .compatibility = core->o.compatibility,
         .batch_max = hf_limit_get(HF_LIMIT_COMMAND_BATCH_SIZE)->standard,
         .events_max = hf_limit_get(HF_LIMIT_HISTORY_TRANSACTION_SIZE)->standard,
         .continue_events = hf_limit_get(HF_LIMIT_BUDGET_EVENT_THRESHOLD)->standard,
@@ -479,10 +628,13 @@ static hf_status live_begin(hf_core *core, live_run *run, bool closed_too, bool 
 static hf_status live_catch_up(hf_core *core, live_run *run, live_seen *seen, bool *out_gone,
                                hf_err *err)
 {
+    bool known = seen != NULL; /* a run that was just begun has its row */
     hf_status st = HF_OK;
 
     do {
-        st = hf_run_base_get(core->db, run->key, &run->base, err);
+        if (!known)
+            st = hf_run_base_get(core->db, run->key, &run->base, err);
+        known = false;
         *out_gone = !st && run->base.closed_us != HF_NONE;
         if (!st && !*out_gone)
             st = history_feed(core, run, seen, err);
@@ -498,15 +650,17 @@ hf_status hf_live_load(hf_core *core, live_run *run, bool *out_gone, hf_err *err
     *out_gone = false;
     if (fresh) {
         st = live_begin(core, run, false, out_gone, err);
-        if (!st && !*out_gone)
-            st = activities_read(core, run, err);
+        if (!st && !*out_gone && run->base.status != HF_RUN_STATUS_PENDING)
+            st = activities_read(core, run, err); /* before its first turn it has none */
         if (!st && !*out_gone)
             st = timers_read(core, run, err);
     } else {
         core->held -= hf_replay_held(run->replay);
     }
-    if (!st && !*out_gone)
+    if (!st && !*out_gone && run->replay)
         st = live_catch_up(core, run, fresh ? input_find : NULL, out_gone, err);
+    if (!st && !*out_gone && fresh && run->info.number > 1 && run->messages_open)
+        st = numbers_read(core, run, err);
     if (run->replay)
         core->held += hf_replay_held(run->replay);
     if (!st && !*out_gone)
@@ -545,11 +699,16 @@ hf_status hf_live_peek(hf_core *core, int64_t key, live_run **out_run, hf_err *e
     if (!st && gone)
         st = hf_err_set(err, HF_NOTFOUND, "the definition of run %lld is not loaded here",
                         (long long)key);
+    if (!st && run->quarantined)
+        st = hf_err_set(err, HF_REPLAY_BLOCKED, "run %lld is quarantined: its code is not run",
+                        (long long)key);
     if (!st)
         st = history_feed(core, run, NULL, err);
     if (!st) {
         core->held += hf_replay_held(run->replay);
+        hf_core_enter(core, key);
         st = hf_replay_turn(run->replay, &turn, err);
+        hf_core_exit(core);
     }
     if (!st && turn == HF_TURN_BLOCKED)
         st =

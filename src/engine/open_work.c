@@ -60,6 +60,105 @@ static hf_status list_read(hf_db *db, hf_stmt stmt, int64_t run, bool timers, wo
     return st;
 }
 
+static int64_t int_or_none(hf_db_cursor *cursor, size_t column)
+{
+    return hf_db_column_null(cursor, column) ? HF_NONE : hf_db_column_int(cursor, column);
+}
+
+hf_status hf_open_children_read(hf_db *db, hf_mem *mem, int64_t run, hf_open_child **out_children,
+                                size_t *out_count, hf_err *err)
+{
+    const hf_db_value key = hf_db_int(run);
+    hf_open_child *children = NULL;
+    hf_db_cursor *cursor = NULL;
+    size_t count = 0;
+    size_t room = 0;
+    bool row = true;
+    hf_status st = hf_db_query(db, HF_STMT_LINK_OPEN, &key, 1, &cursor, err);
+
+    while (!st && row) {
+        hf_slice id;
+
+        st = hf_db_step(cursor, &row, err);
+        if (st || !row)
+            break;
+        if (count == room) {
+            hf_open_child *grown = hf_mem_array(mem, room ? room * 2 : 8, sizeof(*grown));
+
+            if (grown && count)
+                memcpy(grown, children, count * sizeof(*grown));
+            children = grown;
+            room = room ? room * 2 : 8;
+        }
+        id = hf_db_column_bytes(cursor, 7);
+        id = hf_slice_from(hf_mem_text(mem, id), id.len);
+        if (!children || !id.ptr) {
+            st = hf_err_nomem(err, "open children");
+            break;
+        }
+        children[count++] =
+            (hf_open_child){.step = int_or_none(cursor, 0),
+                            .policy = (hf_parent_close_policy)hf_db_column_int(cursor, 1),
+                            .call = hf_db_column_int(cursor, 2),
+                            .call_us = hf_db_column_int(cursor, 3),
+                            .instance = hf_db_column_int(cursor, 4),
+                            .run = hf_db_column_int(cursor, 5),
+                            .run_us = hf_db_column_int(cursor, 6),
+                            .id = id};
+    }
+    hf_db_end(cursor);
+    *out_children = children;
+    *out_count = st ? 0 : count;
+    return st;
+}
+
+hf_status hf_open_updates_read(hf_db *db, hf_mem *mem, int64_t run, hf_open_message **out_updates,
+                               size_t *out_count, hf_err *err)
+{
+    const hf_db_value key = hf_db_int(run);
+    hf_open_message *updates = NULL;
+    hf_db_cursor *cursor = NULL;
+    size_t count = 0;
+    size_t room = 0;
+    bool row = true;
+    hf_status st = hf_db_query(db, HF_STMT_COMMAND_OPEN, &key, 1, &cursor, err);
+
+    while (!st && row) {
+        hf_slice name;
+
+        st = hf_db_step(cursor, &row, err);
+        if (st || !row)
+            break;
+        if (hf_db_column_int(cursor, 1) != HF_COMMAND_TYPE_UPDATE)
+            continue;
+        if (count == room) {
+            hf_open_message *grown = hf_mem_array(mem, room ? room * 2 : 8, sizeof(*grown));
+
+            if (grown && count)
+                memcpy(grown, updates, count * sizeof(*grown));
+            updates = grown;
+            room = room ? room * 2 : 8;
+        }
+        name = hf_db_column_bytes(cursor, 4);
+        name = hf_slice_from(hf_mem_text(mem, name), name.len);
+        if (!updates || !name.ptr) {
+            st = hf_err_nomem(err, "open updates");
+            break;
+        }
+        updates[count++] = (hf_open_message){
+            .command = hf_db_column_int(cursor, 0),
+            .command_id = hf_decide_id(hf_db_column_int(cursor, 5), hf_db_column_int(cursor, 0), 0),
+            .number = hf_db_column_int(cursor, 3),
+            .update = true,
+            .scope = (hf_target_scope)hf_db_column_int(cursor, 2),
+            .name = name};
+    }
+    hf_db_end(cursor);
+    *out_updates = updates;
+    *out_count = st ? 0 : count;
+    return st;
+}
+
 hf_status hf_open_work_read(hf_db *db, hf_mem *mem, int64_t run, hf_open_work **out_work,
                             size_t *out_count, int64_t *out_parent, hf_err *err)
 {

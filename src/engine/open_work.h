@@ -13,4 +13,14 @@ HF_NODISCARD hf_status hf_open_work_read(hf_db *db, hf_mem *mem, int64_t run,
                                          hf_open_work **out_work, size_t *out_count,
                                          int64_t *out_parent, hf_err *err);
 
+/* The children of a run that are open, in the arena. */
+HF_NODISCARD hf_status hf_open_children_read(hf_db *db, hf_mem *mem, int64_t run,
+                                             hf_open_child **out_children, size_t *out_count,
+                                             hf_err *err);
+
+/* The updates that a run accepted and did not answer, in the arena. */
+HF_NODISCARD hf_status hf_open_updates_read(hf_db *db, hf_mem *mem, int64_t run,
+                                            hf_open_message **out_updates, size_t *out_count,
+                                            hf_err *err);
+
 #endif

@@ -13,6 +13,7 @@
 #include "base/thread.h"
 #include "base/utf8.h"
 #include "base/value.h"
+#include "engine/bounds.h"
 #include "model/limit.h"
 
 enum { POOL_THREADS_MAX = 256 };
@@ -26,14 +27,16 @@ struct hf_pool {
     size_t places;
     size_t reserved;
     bool closing;
-    hf_job_done *done;
-    void *ctx;
+    bool draining; /* no new reservations */
+    hf_pool_host host;
     size_t thread_count;
+    _Atomic size_t slots_taken; /* of the breadcrumb */
     hf_thread threads[POOL_THREADS_MAX];
 };
 
 /* What an activity function gets. */
 struct hf_act {
+    hf_pool *pool;
     hf_job *job;
     bool failed;
     hf_decision_failure failure;
@@ -49,13 +52,17 @@ hf_job *hf_job_new(void)
         return NULL;
     }
     job->mem = mem;
+    job->close_deadline_us = HF_NONE;
+    job->recorded_us = HF_NONE;
     return job;
 }
 
 void hf_job_free(hf_job *job)
 {
-    if (job)
-        hf_mem_free(job->mem);
+    if (!job)
+        return;
+    hf_buf_fini(&job->progress);
+    hf_mem_free(job->mem);
 }
 
 static void job_fail(hf_job *job, const char *type, const char *message, bool retryable)
@@ -75,9 +82,8 @@ static void job_result(hf_job *job, hf_value value)
     hf_json_write(&text, value ? value : hf_value_null());
     if (!hf_buf_ok(&text))
         job_fail(job, "no_memory", "there was no memory for the result", true);
-    else if (text.len > (size_t)hf_limit_get(HF_LIMIT_PAYLOAD_SIZE_BYTES)->standard)
-        job_fail(job, "payload_too_large", "the result exceeds the limit payload_size_bytes",
-                 false);
+    else if (hf_bounds_payload(job->mem, text.len, &job->failure))
+        job->failed = true;
     else
         job->result = hf_slice_from(hf_mem_text(job->mem, hf_buf_slice(&text)), text.len);
     if (!job->failed && !job->result.ptr)
@@ -85,9 +91,9 @@ static void job_result(hf_job *job, hf_value value)
     hf_buf_fini(&text);
 }
 
-static void job_run(hf_job *job)
+static void job_run(hf_pool *pool, hf_job *job)
 {
-    hf_act act = {.job = job};
+    hf_act act = {.pool = pool, .job = job};
     hf_value input = NULL;
     hf_value result;
     hf_err err = {0};
@@ -131,19 +137,25 @@ static void job_leave(hf_pool *pool, hf_job *job)
     pool->reserved--;
 }
 
-/* With the lock held; runs one job without it. */
-static bool pool_work(hf_pool *pool)
+/* With the lock held; runs one job without it. A job may move a stepped pool itself: then another
+   runs meanwhile, and the slot is given back as it was. */
+static bool pool_work(hf_pool *pool, size_t slot)
 {
     hf_job *job = job_take(pool);
+    int64_t before;
 
     if (!job)
         return false;
     hf_mutex_unlock(&pool->lock);
-    job_run(job);
+    if (!atomic_load(&job->stop)) {
+        before = hf_breadcrumb_put(pool->host.crumb, slot, job->activity);
+        job_run(pool, job);
+        (void)hf_breadcrumb_put(pool->host.crumb, slot, before);
+    }
     hf_mutex_lock(&pool->lock);
     job_leave(pool, job);
     hf_mutex_unlock(&pool->lock);
-    pool->done(pool->ctx, job);
+    pool->host.done(pool->host.ctx, job);
     hf_mutex_lock(&pool->lock);
     return true;
 }
@@ -151,16 +163,17 @@ static bool pool_work(hf_pool *pool)
 static void pool_thread(void *ctx)
 {
     hf_pool *pool = ctx;
+    size_t slot = 1 + atomic_fetch_add(&pool->slots_taken, 1);
 
     hf_mutex_lock(&pool->lock);
     while (!pool->closing)
-        if (!pool_work(pool))
+        if (!pool_work(pool, slot))
             hf_cond_wait(&pool->work, &pool->lock);
     hf_mutex_unlock(&pool->lock);
 }
 
-hf_status hf_pool_open(size_t threads, size_t places, hf_job_done *done, void *ctx,
-                       hf_pool **out_pool, hf_err *err)
+hf_status hf_pool_open(size_t threads, size_t places, const hf_pool_host *host, hf_pool **out_pool,
+                       hf_err *err)
 {
     hf_pool *pool = hf_alloc(sizeof(*pool));
     hf_status st;
@@ -169,8 +182,7 @@ hf_status hf_pool_open(size_t threads, size_t places, hf_job_done *done, void *c
         return hf_err_nomem(err, "the activity pool");
     pool->tail = &pool->first;
     pool->places = places;
-    pool->done = done;
-    pool->ctx = ctx;
+    pool->host = *host;
     st = hf_mutex_init(&pool->lock, err);
     if (st) {
         hf_alloc_free(pool);
@@ -218,12 +230,19 @@ void hf_pool_close(hf_pool *pool)
     hf_alloc_free(pool);
 }
 
+void hf_pool_drain(hf_pool *pool)
+{
+    hf_mutex_lock(&pool->lock);
+    pool->draining = true;
+    hf_mutex_unlock(&pool->lock);
+}
+
 bool hf_pool_reserve(hf_pool *pool)
 {
     bool reserved;
 
     hf_mutex_lock(&pool->lock);
-    reserved = pool->reserved < pool->places && !pool->closing;
+    reserved = pool->reserved < pool->places && !pool->closing && !pool->draining;
     pool->reserved += reserved;
     hf_mutex_unlock(&pool->lock);
     return reserved;
@@ -252,9 +271,37 @@ bool hf_pool_step(hf_pool *pool)
     bool worked;
 
     hf_mutex_lock(&pool->lock);
-    worked = pool_work(pool);
+    worked = pool_work(pool, 1);
     hf_mutex_unlock(&pool->lock);
     return worked;
+}
+
+bool hf_pool_take_beat(hf_pool *pool, hf_job *job, hf_mem *mem, hf_slice *out_progress)
+{
+    bool fresh;
+
+    hf_mutex_lock(&pool->lock);
+    fresh = job->beat_new;
+    job->beat_new = false;
+    *out_progress = (hf_slice){0};
+    if (fresh && job->progress.len)
+        *out_progress =
+            hf_slice_from(hf_mem_text(mem, hf_buf_slice(&job->progress)), job->progress.len);
+    hf_mutex_unlock(&pool->lock);
+    return fresh;
+}
+
+hf_slice hf_pool_progress(hf_pool *pool, hf_job *job, hf_mem *mem)
+{
+    hf_slice progress = job->last_progress;
+
+    hf_mutex_lock(&pool->lock);
+    if (job->progress.len)
+        progress = hf_buf_slice(&job->progress);
+    if (progress.ptr)
+        progress = hf_slice_from(hf_mem_text(mem, progress), progress.len);
+    hf_mutex_unlock(&pool->lock);
+    return progress;
 }
 
 /* ---- inside an activity */
@@ -266,7 +313,7 @@ hf_mem *hf_mem_of_act(hf_act *act)
 
 int hf_attempt(hf_act *act)
 {
-    return (int)act->job->attempt;
+    return (int)act->job->count.attempt;
 }
 
 const char *hf_idempotency_key(hf_act *act)
@@ -296,16 +343,60 @@ hf_value hf_error_(hf_act *act, bool retryable, const char *type, const char *fo
     return NULL;
 }
 
-/* False: the attempt is over, so stop. The sign of life keeps the heartbeat timeout from passing.
- */
+/* The newest report takes the place of one that nobody took yet. */
+static void beat_keep(hf_pool *pool, hf_job *job, hf_buf *progress)
+{
+    bool first;
+
+    atomic_store(&job->beat_us, hf_clock_wall_us(pool->host.clock));
+    hf_mutex_lock(&pool->lock);
+    first = !job->beat_new;
+    job->beat_new = true;
+    if (progress->len) {
+        hf_buf old = job->progress;
+
+        job->progress = *progress;
+        *progress = old;
+    }
+    hf_mutex_unlock(&pool->lock);
+    if (first)
+        pool->host.beat(pool->host.ctx, job);
+}
+
+/* False: the attempt is over, so stop. A report that breaks the rules is a mistake in the program:
+   it fails the attempt for good, with the rule in its message. */
 bool hf_heartbeat_with(hf_act *act, const hf_progress *progress)
 {
-    (void)progress;
-    atomic_store(&act->job->heartbeats, atomic_load(&act->job->heartbeats) + 1);
+    hf_buf text = {0};
+    hf_err err = {0};
+
+    if (act->failed || atomic_load(&act->job->stop))
+        return false;
+    if (hf_bounds_progress(progress, &text, &err)) {
+        (void)hf_error_(act, err.status == HF_NOMEM,
+                        err.status == HF_NOMEM ? "no_memory" : "invalid_progress", "%s", err.text);
+        hf_buf_fini(&text);
+        return false;
+    }
+    beat_keep(act->pool, act->job, &text);
+    hf_buf_fini(&text);
     return !atomic_load(&act->job->stop);
 }
 
+hf_value hf_last_progress(hf_act *act)
+{
+    hf_value progress = NULL;
+
+    if (act->job->last_progress.ptr &&
+        hf_json_read(act->job->mem, act->job->last_progress, NULL, &progress, NULL))
+        return NULL;
+    return progress;
+}
+
+/* Says nothing new about an attempt that failed already. */
 hf_value hf_stopped(hf_act *act)
 {
+    if (act->failed)
+        return NULL;
     return hf_error_(act, true, "stopped", "the attempt was told to stop");
 }

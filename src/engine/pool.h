@@ -13,10 +13,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/buf.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "decide/decide.h"
+#include "engine/breadcrumb.h"
 #include "engine/registry.h"
-#include "model/decision.h"
 
 typedef struct hf_pool hf_pool;
 
@@ -28,39 +31,64 @@ typedef struct hf_job {
     int64_t run;
     int64_t activity;
     int64_t step;
-    int64_t attempt;
-    int64_t lost; /* attempts before it that were lost with their worker */
+    hf_attempt_count count; /* this attempt included, though it may still wait to begin */
     hf_slice name;
-    hf_slice input;  /* JSON */
-    hf_slice policy; /* snapshot, empty for the default */
+    hf_slice input;         /* JSON */
+    hf_slice policy;        /* snapshot, empty for the default */
+    hf_retry_policy rules;  /* the same, read */
+    hf_slice last_progress; /* JSON: what an attempt before it reported; ptr NULL: nothing */
     int64_t close_deadline_us;
+    int64_t started_us;
     char idempotency_key[32]; /* the execution's id: the same for every attempt */
     const hf_registry_activity *definition;
-    _Atomic int64_t heartbeats; /* signs of life so far */
-    _Atomic bool stop; /* the attempt is over, whatever it still does: heartbeats answer so */
+    _Atomic int64_t beat_us; /* newest sign of life */
+    _Atomic bool stop;       /* the attempt is over, whatever it still does: heartbeats answer so */
     /* out */
     bool failed;
     hf_slice result; /* JSON of a success */
     hf_decision_failure failure;
+    /* the core's */
+    bool beat_waits;     /* a sign of life waits to be recorded */
+    int64_t recorded_us; /* when one was recorded last, HF_NONE: never */
+    /* under the pool's lock */
+    hf_buf progress; /* JSON, the newest; empty: none */
+    bool beat_new;   /* a sign of life came that nobody took yet */
 } hf_job;
 
-typedef void hf_job_done(void *ctx, hf_job *job);
+/* What the pool needs of its owner. Both functions are called from the job's thread and must not
+   block. */
+typedef struct hf_pool_host {
+    void (*done)(void *ctx, hf_job *job);
+    void (*beat)(void *ctx, const hf_job *job); /* the first sign of life since one was taken */
+    void *ctx;
+    const hf_clock *clock;
+    hf_breadcrumb *crumb;
+} hf_pool_host;
 
 /* threads 0: a pool that is stepped. `places` bounds reservations. */
-HF_NODISCARD hf_status hf_pool_open(size_t threads, size_t places, hf_job_done *done, void *ctx,
+HF_NODISCARD hf_status hf_pool_open(size_t threads, size_t places, const hf_pool_host *host,
                                     hf_pool **out_pool, hf_err *err);
 
 /* Tells running jobs to stop, waits for them, and frees what was not started. NULL is allowed. */
 void hf_pool_close(hf_pool *pool);
 
+/* No place is given away any more; what runs goes on. */
+void hf_pool_drain(hf_pool *pool);
+
 bool hf_pool_reserve(hf_pool *pool);
 void hf_pool_release(hf_pool *pool);
 
-/* Runs the job in a reserved place; the place is free again when `done` was called. */
+/* Runs the job in a reserved place; the place is free again when `done` was called. A job that was
+   told to stop before its turn came is not run at all. */
 void hf_pool_submit(hf_pool *pool, hf_job *job);
 
 /* A pool without threads: runs one job to its end; false when there is none. */
 bool hf_pool_step(hf_pool *pool);
+
+/* What the job reported of its progress: a copy in the arena, ptr NULL for nothing. Take also says
+   whether a sign of life came since the last one was taken. */
+bool hf_pool_take_beat(hf_pool *pool, hf_job *job, hf_mem *mem, hf_slice *out_progress);
+hf_slice hf_pool_progress(hf_pool *pool, hf_job *job, hf_mem *mem);
 
 HF_NODISCARD hf_job *hf_job_new(void); /* NULL: no memory */
 void hf_job_free(hf_job *job);         /* NULL is allowed */

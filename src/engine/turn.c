@@ -9,7 +9,10 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/value.h"
+#include "engine/attempt.h"
+#include "engine/bounds.h"
 #include "engine/core_impl.h"
+#include "engine/inbox.h"
 #include "model/event_codec.h"
 #include "store/payload.h"
 
@@ -21,6 +24,8 @@ typedef struct turn {
     live_run *run;
     hf_decide decide;
     hf_decide_host host;
+    bool woken; /* a workflow task or an inbox may stand for this turn; else nobody asked for it */
+    bool decided; /* the code asked for something */
 } turn;
 
 static bool host_activity(void *ctx, hf_slice name, hf_retry_policy *out_policy)
@@ -62,351 +67,81 @@ static const hf_open_message *host_message(void *ctx, int64_t seq)
     return hf_live_message(t->run, seq);
 }
 
-/* The job of an effect: everything that the pool and a later turn need, in an arena of its own. */
-static hf_job *job_make(const hf_effect *effect, int64_t scheduled_us,
-                        const hf_registry_activity *definition)
+static hf_status host_know(void *ctx, unsigned what, hf_err *err)
 {
-    hf_job *job = hf_job_new();
-    hf_ulid id;
+    const turn *t = ctx;
 
-    if (!job)
-        return NULL;
-    id = hf_decide_id(scheduled_us, effect->key, 0);
-    hf_ulid_print(&id, job->idempotency_key);
-    job->run = effect->run;
-    job->activity = effect->key;
-    job->step = effect->step;
-    job->attempt = 1;
-    job->close_deadline_us = HF_NONE;
-    job->name = hf_slice_of(hf_mem_text(job->mem, effect->name));
-    job->input = hf_slice_from(hf_mem_text(job->mem, effect->input), effect->input.len);
-    job->policy = hf_slice_from(hf_mem_text(job->mem, effect->policy), effect->policy.len);
-    job->definition = definition;
-    if (!job->name.ptr || !job->input.ptr || !job->policy.ptr) {
-        hf_job_free(job);
-        return NULL;
-    }
-    return job;
+    return hf_inbox_know(t->core, t->run, t->decide.unit, what, err);
 }
 
-static void start_add(hf_core *core, live_run *run, hf_job *job, int64_t available_us)
+/* An id that was made from the parent's own is looked up only after the store refused one. */
+static hf_status host_taken(void *ctx, hf_slice id, bool *out_taken, hf_err *err)
 {
-    core_start *start = hf_alloc(sizeof(*start));
-    const core_alarm alarm = {.kind = CORE_ALARM_START, .run = run->key, .key = job->activity};
-    hf_err err;
+    const turn *t = ctx;
+    hf_slice own = t->run->info.instance_id;
+    bool made = id.len > own.len && memcmp(id.ptr, own.ptr, own.len) == 0 && id.ptr[own.len] == ':';
+    hf_instance_row instance;
+    hf_status st;
 
-    if (!start) {
-        hf_job_free(job);
-        hf_core_fail(core, hf_err_nomem(&err, "an attempt"), &err);
-        return;
-    }
-    *start = (core_start){.job = job, .available_us = available_us, .next = run->starts};
-    run->starts = start;
-    if (available_us > hf_core_now(core))
-        (void)hf_core_alarm_set(core, &alarm, available_us);
-    else
-        hf_core_ready(core, run);
-}
-
-/* A fault that a test asked for takes the place of the attempt. */
-static bool fault_take(hf_core *core, hf_job *job)
-{
-    for (core_fault *fault = core->faults; fault; fault = fault->next) {
-        if (fault->times > 0 && hf_slice_equal(hf_slice_of(fault->activity), job->name)) {
-            fault->times--;
-            job->failed = true;
-            job->failure = (hf_decision_failure){
-                .category = HF_FAILURE_CATEGORY_ACTIVITY,
-                .type = hf_slice_of(hf_mem_text(job->mem, hf_slice_of(fault->type))),
-                .message = HF_SLICE("injected by a test"),
-                .retryable = true};
-            return true;
-        }
-    }
-    return false;
-}
-
-/* The attempt is on the record: now it may run. */
-static void job_start(hf_core *core, live_run *run, hf_job *job)
-{
-    hf_err err;
-
-    if (fault_take(core, job)) {
-        hf_pool_release(core->pool);
-        job->next = run->ended;
-        run->ended = job;
-        hf_core_ready(core, run);
-        return;
-    }
-    if (hf_map_int_put(core->jobs, (uint64_t)job->activity, job, NULL, &err)) {
-        hf_pool_release(core->pool);
-        hf_job_free(job);
-        hf_core_fail(core, HF_NOMEM, &err);
-        return;
-    }
-    hf_pool_submit(core->pool, job);
-}
-
-static hf_status ended_fold(turn *t, hf_err *err)
-{
-    live_run *run = t->run;
-    hf_status st = HF_OK;
-
-    for (hf_job *job = run->staged_ended; !st && job; job = job->next) {
-        hf_attempt_end end = {.activity = job->activity,
-                              .step = job->step,
-                              .attempt = job->attempt,
-                              .reported = job->attempt - job->lost,
-                              .name = job->name,
-                              .policy = job->policy,
-                              .failed = job->failed,
-                              .codec = HF_PAYLOAD_CODEC_JSON,
-                              .result = job->result,
-                              .failure = job->failure};
-        int64_t retry_us = HF_NONE;
-
-        st = hf_decide_attempt(&t->decide, &end, &retry_us, err);
-        if (!st && retry_us != HF_NONE) {
-            core_start *start = hf_alloc(sizeof(*start));
-            hf_job *again = start ? hf_job_new() : NULL;
-
-            if (!again) {
-                hf_alloc_free(start);
-                return hf_err_nomem(err, "another attempt");
-            }
-            again->run = job->run;
-            again->activity = job->activity;
-            again->step = job->step;
-            again->attempt = job->attempt + 1;
-            again->lost = job->lost;
-            again->close_deadline_us = job->close_deadline_us;
-            again->name = hf_slice_of(hf_mem_text(again->mem, job->name));
-            again->input = hf_slice_from(hf_mem_text(again->mem, job->input), job->input.len);
-            again->policy = hf_slice_from(hf_mem_text(again->mem, job->policy), job->policy.len);
-            again->definition = job->definition;
-            memcpy(again->idempotency_key, job->idempotency_key, sizeof(again->idempotency_key));
-            *start = (core_start){.job = again, .available_us = retry_us, .next = run->retries};
-            run->retries = start;
-        }
-    }
-    return st;
-}
-
-/* Attempts that may begin now and find a place. The others stay. */
-static hf_status starts_fold(turn *t, hf_err *err)
-{
-    hf_core *core = t->core;
-    live_run *run = t->run;
-    core_start **at = &run->starts;
-    hf_status st = HF_OK;
-
-    while (!st && *at) {
-        core_start *start = *at;
-        hf_job *job = start->job;
-
-        job->definition = hf_registry_find_activity(core->o.registry, job->name);
-        if (!job->definition || start->available_us > hf_core_now(core)) {
-            at = &start->next;
-            continue;
-        }
-        if (!hf_pool_reserve(core->pool)) {
-            if (!hf_list_linked(&run->hunger))
-                hf_list_add_last(&core->hungry, &run->hunger);
-            at = &start->next;
-            continue;
-        }
-        start->placed = true;
-        *at = start->next;
-        start->next = run->staged_starts;
-        run->staged_starts = start;
-        st = hf_decide_start_attempt(&t->decide, job->activity, job->step, job->attempt, job->lost,
-                                     job->policy, job->close_deadline_us, err);
-    }
-    return st;
+    *out_taken = false;
+    t->run->makes_children = true;
+    if (made && !t->run->check_ids)
+        return HF_OK;
+    st = hf_instance_get(t->core->db, hf_unit_mem(t->decide.unit), t->core->o.namespace_key, id,
+                         &instance, err);
+    *out_taken = st == HF_OK;
+    return st == HF_NOTFOUND ? HF_OK : st;
 }
 
 /* A timer that is still open fires; one that was cancelled meanwhile does not. */
-static void due_fold(turn *t)
+static hf_status due_fold(turn *t, hf_err *err)
 {
-    for (core_due *due = t->run->staged_due; due; due = due->next) {
+    hf_status st = HF_OK;
+
+    for (core_due *due = t->run->staged_due; !st && due; due = due->next) {
         bool open = false;
 
+        if (due->activity) {
+            st = hf_attempt_fold_due(t->run, &t->decide, due, err);
+            continue;
+        }
         for (size_t i = 0; i < t->run->open_count; i++)
             open |= t->run->open[i].is_timer && t->run->open[i].key == due->timer;
         if (open)
             hf_decide_timer(&t->decide, due->timer, due->step, due->kind, due->due_us);
     }
-}
-
-/* The newest event of a run that is closed, in the arena. */
-static hf_status closing_event(hf_core *core, hf_mem *mem, int64_t run, const hf_event **out_event,
-                               hf_err *err)
-{
-    const hf_db_value key = hf_db_int(run);
-    hf_db_cursor *cursor = NULL;
-    hf_event *events = NULL;
-    size_t count = 0;
-    bool found = false;
-    hf_slice body = {0};
-    hf_status st = hf_db_query(core->db, HF_STMT_HISTORY_LAST, &key, 1, &cursor, err);
-
-    if (!st)
-        st = hf_db_step(cursor, &found, err);
-    if (!st && found) {
-        hf_slice read = hf_db_column_bytes(cursor, 2);
-
-        body = hf_slice_from(hf_mem_text(mem, read), read.len);
-    }
-    hf_db_end(cursor);
-    if (!st && !body.ptr)
-        st = hf_err_set(err, HF_CORRUPT, "run %lld has no history", (long long)run);
-    if (!st)
-        st = hf_event_chunk_decode(mem, body, &events, &count, err);
-    *out_event = NULL;
-    for (size_t i = 0; !st && i < count; i++)
-        if (hf_event_has_flag(events[i].type, HF_EVENT_CLOSES))
-            *out_event = &events[i];
-    if (!st && !*out_event)
-        st = hf_err_set(err, HF_CORRUPT, "run %lld is closed without a closing event",
-                        (long long)run);
     return st;
 }
 
-/* The parent's own record of how its child ended. A payload that is stored apart is read and stored
-   again, because it belongs to a run. */
-static hf_status child_record(turn *t, const hf_event *closing, int64_t child, int64_t step,
-                              hf_err *err)
-{
-    hf_event_builder *events = hf_unit_events(t->decide.unit, 0);
-    hf_mem *mem = hf_unit_mem(t->decide.unit);
-    hf_payload_value output;
-    hf_slice text;
-    hf_slice bytes = {0};
-    hf_status st = HF_OK;
-
-    if (closing->type == HF_EVENT_WORKFLOW_COMPLETED) {
-        hf_event_begin(events, HF_EVENT_CHILD_RUN_COMPLETED, t->decide.now_us, step);
-        if (hf_event_payload(closing, HF_KEY_OUTPUT, &output)) {
-            bytes = output.bytes;
-            if (output.form != HF_PAYLOAD_FORM_INLINE)
-                st = hf_payload_get(t->core->db, mem, t->core->stager.sha, child, &output, &bytes,
-                                    err);
-            if (!st)
-                hf_event_put_payload(events, HF_KEY_OUTPUT,
-                                     hf_unit_payload(t->decide.unit, &t->core->stager,
-                                                     t->decide.keys, 0, output.codec, bytes));
-        }
-        return st;
-    }
-    if (closing->type == HF_EVENT_WORKFLOW_CANCELLED)
-        hf_event_begin(events, HF_EVENT_CHILD_RUN_CANCELLED, t->decide.now_us, step);
-    else if (closing->type == HF_EVENT_WORKFLOW_TERMINATED)
-        hf_event_begin(events, HF_EVENT_CHILD_RUN_TERMINATED, t->decide.now_us, step);
-    else
-        hf_event_begin(events, HF_EVENT_CHILD_RUN_FAILED, t->decide.now_us, step);
-    hf_event_put_text(events, HF_KEY_FAILURE_CATEGORY,
-                      hf_slice_of(hf_failure_category_text(HF_FAILURE_CATEGORY_CHILD_WORKFLOW)));
-    if (closing->type == HF_EVENT_WORKFLOW_FAILED &&
-        hf_event_text(closing, HF_KEY_EXCEPTION_TYPE, &text))
-        hf_event_put_text(events, HF_KEY_EXCEPTION_TYPE, text);
-    if (hf_event_text(closing, HF_KEY_MESSAGE, &text))
-        hf_event_put_text(events, HF_KEY_MESSAGE, text);
-    return HF_OK;
-}
-
-static hf_status child_fold(turn *t, int64_t child, hf_err *err)
-{
-    const hf_db_value key = hf_db_int(child);
-    const hf_event *closing = NULL;
-    hf_db_cursor *cursor = NULL;
-    bool found = false;
-    int64_t step = 0;
-    hf_status st = hf_db_query(t->core->db, HF_STMT_LINK_PARENT, &key, 1, &cursor, err);
-
-    if (!st)
-        st = hf_db_step(cursor, &found, err);
-    if (!st && found)
-        step = hf_db_column_int(cursor, 1);
-    hf_db_end(cursor);
-    if (st || !found)
-        return st;
-    st = closing_event(t->core, hf_unit_mem(t->decide.unit), child, &closing, err);
-    return st ? st : child_record(t, closing, child, step, err);
-}
-
-static hf_status inbox_fold(turn *t, hf_err *err)
-{
-    const hf_db_value key = hf_db_int(t->run->key);
-    hf_mem *mem = hf_unit_mem(t->decide.unit);
-    hf_db_cursor *cursor = NULL;
-    bool row = true;
-    struct found {
-        struct found *next;
-        int64_t key;
-        int64_t kind;
-        int64_t source;
-    } *first = NULL, **tail = &first;
-    hf_status st = hf_db_query(t->core->db, HF_STMT_INBOX_READ, &key, 1, &cursor, err);
-
-    while (!st && row) {
-        struct found *item;
-
-        st = hf_db_step(cursor, &row, err);
-        if (st || !row)
-            break;
-        item = hf_mem_alloc(mem, sizeof(*item));
-        if (!item) {
-            st = hf_err_nomem(err, "an inbox");
-            break;
-        }
-        item->key = hf_db_column_int(cursor, 0);
-        item->kind = hf_db_column_int(cursor, 1);
-        item->source = hf_db_column_int(cursor, 2);
-        *tail = item;
-        tail = &item->next;
-    }
-    hf_db_end(cursor);
-    for (struct found *item = first; !st && item; item = item->next) {
-        if (item->kind == HF_INBOX_CHILD_CLOSED)
-            st = child_fold(t, item->source, err);
-        hf_unit_row(t->decide.unit, 0, hf_row_delete(mem, HF_OP_INBOX_DELETE, item->key));
-    }
-    return st;
-}
-
+/* The writer wakes the core once for the whole batch. */
 static void unit_done(hf_unit *unit, void *ctx)
 {
     core_message *message = ctx;
 
     message->unit = unit;
-    hf_core_post(message->core, message);
+    hf_core_put(message->core, message);
 }
 
-static void staged_return(live_run *run)
+static void due_forget(live_run *run)
 {
-    while (run->staged_ended) {
-        hf_job *job = run->staged_ended;
-
-        run->staged_ended = job->next;
-        job->next = run->ended;
-        run->ended = job;
-    }
     while (run->staged_due) {
         core_due *due = run->staged_due;
 
         run->staged_due = due->next;
+        hf_alloc_free(due);
+    }
+}
+
+static void staged_return(live_run *run)
+{
+    hf_attempt_abandoned(run);
+    while (run->staged_due) {
+        core_due *due = run->staged_due;
+
+        run->staged_due = due->next;
+        due->late = NULL;
         due->next = run->due;
         run->due = due;
-    }
-    while (run->staged_starts) {
-        core_start *start = run->staged_starts;
-
-        run->staged_starts = start->next;
-        if (start->placed)
-            hf_pool_release(run->core->pool);
-        start->placed = false;
-        start->next = run->starts;
-        run->starts = start;
     }
 }
 
@@ -417,23 +152,42 @@ static void turn_abandon(hf_core *core, live_run *run, hf_effect *effects)
     for (hf_effect *effect = effects; effect; effect = effect->next)
         if (effect->kind == HF_EFFECT_ACTIVITY && effect->started)
             hf_pool_release(core->pool);
-    while (run->retries) {
-        core_start *start = run->retries;
-
-        run->retries = start->next;
-        hf_job_free(start->job);
-        hf_alloc_free(start);
-    }
     staged_return(run);
     hf_live_forget(core, run);
 }
 
+/* Reports were put in front of each other as they came: the oldest is recorded first. */
 static void staged_take(live_run *run)
 {
-    run->staged_ended = run->ended;
-    run->ended = NULL;
+    while (run->ended) {
+        hf_job *job = run->ended;
+
+        run->ended = job->next;
+        job->next = run->staged_ended;
+        run->staged_ended = job;
+    }
     run->staged_due = run->due;
     run->due = NULL;
+}
+
+/* A value that is too big fails the run before anything of the turn is written. */
+static const hf_decision_row *rows_bound(turn *t, const hf_decision_row *rows, size_t *count)
+{
+    hf_mem *mem = hf_unit_mem(t->decide.unit);
+    hf_decision_failure failure;
+    hf_decision_row *row;
+
+    for (size_t i = 0; i < *count; i++) {
+        if (!hf_bounds_payload(mem, rows[i].value.bytes.len, &failure))
+            continue;
+        row = hf_mem_alloc(mem, sizeof(*row));
+        if (!row)
+            return NULL;
+        *row = (hf_decision_row){.kind = HF_DECISION_FAIL_WORKFLOW, .failure = failure};
+        *count = 1;
+        return row;
+    }
+    return rows;
 }
 
 /* Facts first, then code, then what the code decided. */
@@ -443,29 +197,38 @@ static hf_status turn_draft(turn *t, hf_turn *out_turn, hf_err *err)
     live_run *run = t->run;
     hf_event_builder *events = hf_unit_events(t->decide.unit, 0);
     const hf_decision_row *rows;
+    bool stopped = false;
     size_t facts;
     size_t count = 0;
     hf_status st;
 
     *out_turn = HF_TURN_PARKED;
     staged_take(run);
-    st = ended_fold(t, err);
+    st = hf_attempt_fold_ended(run, &t->decide, err);
     if (!st)
-        due_fold(t);
+        st = due_fold(t, err);
+    if (!st && t->woken)
+        st = hf_inbox_fold(core, run, &t->decide, &stopped, err);
+    if (st || stopped)
+        return st;
     if (!st)
-        st = inbox_fold(t, err);
-    if (!st)
-        st = starts_fold(t, err);
+        st = hf_attempt_fold_starts(run, &t->decide, err);
     facts = events->count;
     if (!st && facts)
         st = hf_live_feed(run, events->events, facts, run->base.last_seq + 1, err);
-    if (!st)
+    if (!st) {
+        hf_core_enter(core, run->key);
         st = hf_replay_turn(run->replay, out_turn, err);
+        hf_core_exit(core);
+    }
     if (st || *out_turn == HF_TURN_BLOCKED)
         return st;
     rows = hf_replay_decisions(run->replay, &count);
     t->decide.now_us = hf_core_now(core);
-    st = hf_decide_add(&t->decide, rows, count, err);
+    t->decided = count > 0;
+    rows = rows_bound(t, rows, &count);
+    st = rows || !count ? hf_decide_add(&t->decide, rows, count, err)
+                        : hf_err_nomem(err, "a decision");
     if (!st && events->count > facts)
         st = hf_live_feed(run, events->events + facts, events->count - facts,
                        run->base.last_seq + 1 + (int64_t)facts, err);
@@ -480,6 +243,8 @@ static hf_status turn_submit(turn *t, hf_err *err)
     core_message *message = hf_mem_alloc(hf_unit_mem(unit), sizeof(*message));
     hf_status st;
 
+    if (t->decide.failure.status)
+        return hf_err_set(err, t->decide.failure.status, "%s", t->decide.failure.text);
     if (!message)
         return hf_err_nomem(err, "a turn");
     *message = (core_message){.kind = CORE_MESSAGE_UNIT, .core = core, .run = run->key};
@@ -491,8 +256,10 @@ static hf_status turn_submit(turn *t, hf_err *err)
     if (st)
         return st;
     run->dirty = true;
+    core->flying++;
     run->unit = unit;
     run->effects = t->decide.effects;
+    run->again = t->decide.again;
     return HF_OK;
 }
 
@@ -563,23 +330,43 @@ static hf_status turn_blocked(turn *t, hf_err *err)
     return st;
 }
 
+/* The code has another turn, whoever takes it. */
+static hf_status turn_again(turn *t, hf_err *err)
+{
+    int64_t task = 0;
+    hf_status st = hf_keys_take(t->decide.keys, 1, &task, err);
+
+    if (!st)
+        hf_unit_row(t->decide.unit, 0,
+                    hf_row_task_tell(hf_unit_mem(t->decide.unit), task, t->run->key, HF_NONE,
+                                     HF_NONE, HF_NONE, t->decide.now_us));
+    return st;
+}
+
 /* A unit that appends: what stands in it is complete. */
 static hf_status turn_finish(turn *t, hf_err *err)
 {
     live_run *run = t->run;
     hf_unit *unit = t->decide.unit;
+    hf_status st = HF_OK;
 
-    if (t->decide.signal_timed_out)
+    if (t->decide.signal_timed_out || hf_replay_measured(run->replay))
         hf_unit_fix(unit); /* which came first, signal or timeout, is what was decided */
     if (!t->decide.closed) {
-        hf_unit_row(unit, 0, hf_row_task_done(hf_unit_mem(unit), run->key, run->base.message_seq));
+        if (t->decided && run->crashes) /* it got further than where the process died */
+            hf_unit_row(unit, 0, hf_row_run_mark(hf_unit_mem(unit), run->key, 0, 0));
+        if (t->decide.again)
+            st = turn_again(t, err);
+        else if (t->woken)
+            hf_unit_row(unit, 0,
+                        hf_row_task_done(hf_unit_mem(unit), run->key, run->base.message_seq));
         if (run->base.status != HF_RUN_STATUS_WAITING) {
             hf_unit_status(unit, 0, HF_RUN_STATUS_WAITING);
             hf_unit_row(unit, 0,
                         hf_row_summary_set(hf_unit_mem(unit), run->key, HF_RUN_STATUS_WAITING));
         }
     }
-    return turn_submit(t, err);
+    return st ? st : turn_submit(t, err);
 }
 
 /* The store refused what the code asked for; asking again would be refused again. */
@@ -596,11 +383,22 @@ static hf_status turn_doom(turn *t, hf_err *err)
     return st ? st : turn_finish(t, err);
 }
 
-static hf_status turn_go(turn *t, bool woken, hf_err *err)
+/* The run's own deadline has passed: whatever its code, its activities and its timers would say. */
+static hf_status turn_overdue(turn *t, hf_timeout_kind kind, hf_err *err)
 {
+    staged_take(t->run);
+    hf_decide_deadline(&t->decide, kind);
+    return turn_submit(t, err);
+}
+
+static hf_status turn_go(turn *t, hf_err *err)
+{
+    hf_timeout_kind kind = hf_live_overdue(t->run, t->decide.now_us);
     hf_turn outcome = HF_TURN_PARKED;
     hf_status st;
 
+    if (kind)
+        return turn_overdue(t, kind, err);
     if (t->run->doom.status)
         return turn_doom(t, err);
     st = turn_draft(t, &outcome, err);
@@ -610,7 +408,8 @@ static hf_status turn_go(turn *t, bool woken, hf_err *err)
         return turn_blocked(t, err);
     if (hf_unit_events(t->decide.unit, 0)->count)
         return turn_finish(t, err);
-    if (woken)
+    due_forget(t->run); /* what was due led to nothing */
+    if (t->woken)
         return turn_drop(t, err);
     hf_unit_free(t->decide.unit);
     t->decide.unit = NULL;
@@ -620,7 +419,7 @@ static hf_status turn_go(turn *t, bool woken, hf_err *err)
 /* The turn could not be taken. What passes by itself is tried again soon, everything else ends the core. */
 static void turn_trouble(hf_core *core, live_run *run, hf_status st, const hf_err *err)
 {
-    const core_alarm later = {.kind = CORE_ALARM_START, .run = run->key};
+    const core_alarm later = {.kind = CORE_ALARM_TURN, .run = run->key};
 
     if (st == HF_UNREACHABLE || st == HF_UNKNOWN)
         (void)!hf_db_reconnect(core->db, NULL);
@@ -631,10 +430,27 @@ static void turn_trouble(hf_core *core, live_run *run, hf_status st, const hf_er
         hf_core_fail(core, st, err);
 }
 
+/* What was left for the instance is the next run's. */
+static void successor_wake(hf_core *core, const live_run *run)
+{
+    const hf_db_value key = hf_db_int(run->key);
+    int64_t next = 0;
+    bool found = false;
+    live_run *other;
+    hf_err err;
+
+    if (hf_db_number(core->db, HF_STMT_RUN_NEXT, &key, 1, &found, &next, &err) || !found)
+        return; /* the task row is the truth */
+    other = hf_core_live(core, next);
+    if (other) {
+        other->look = true;
+        hf_core_ready(core, other);
+    }
+}
+
 void hf_turn_run(hf_core *core, live_run *run)
 {
-    turn t = {.core = core, .run = run};
-    bool woken = run->look;
+    turn t = {.core = core, .run = run, .woken = run->look};
     bool gone = false;
     hf_err err = {0};
     hf_status st = HF_OK;
@@ -647,6 +463,10 @@ void hf_turn_run(hf_core *core, live_run *run)
         return;
     }
     if (gone) {
+        if (run->base.closed_us != HF_NONE)
+            hf_attempt_stop_all(core, run->key);
+        if (run->base.closed_us != HF_NONE)
+            successor_wake(core, run);
         hf_core_remove(core, run);
         return;
     }
@@ -661,23 +481,46 @@ void hf_turn_run(hf_core *core, live_run *run)
                               .workflow = host_workflow,
                               .claim = host_claim,
                               .message = host_message,
+                              .know = host_know,
+                              .taken = host_taken,
                               .owner = core->o.owner};
     run->info.open = run->open;
     run->info.open_count = run->open_count;
+    run->info.children = NULL;
+    run->info.child_count = 0;
+    run->info.messages = NULL;
+    run->info.message_count = 0;
+    run->unit_messages = 0;
+    run->makes_children = false;
     run->bare = false;
-    core->held -= hf_replay_held(run->replay);
+    core->held -= run->replay ? hf_replay_held(run->replay) : 0;
+    run->draft = t.decide.unit;
     if (t.decide.unit) {
         hf_unit_append(t.decide.unit, &run->base, HF_NONE, HF_REBASE_OUTSIDE_FACTS);
-        st = turn_go(&t, woken, &err);
+        st = turn_go(&t, &err);
     } else {
         st = hf_err_nomem(&err, "a turn");
     }
-    core->held += hf_replay_held(run->replay);
+    run->draft = NULL;
+    core->held += run->replay ? hf_replay_held(run->replay) : 0;
     if (!st)
         return;
     turn_abandon(core, run, t.decide.effects);
     hf_unit_free(t.decide.unit);
     turn_trouble(core, run, st, &err);
+}
+
+static void limit_warn(hf_core *core, const live_run *run, const hf_effect *effect)
+{
+    const hf_log_field fields[] = {
+        hf_log_text("instance_id", run->info.instance_id),
+        hf_log_text("run_id", hf_slice_of(run->run_id)),
+        hf_log_text("limit", hf_slice_of(hf_limit_text(effect->limit))),
+        hf_log_int("value", effect->key),
+        hf_log_int("configured", hf_limit_get(effect->limit)->standard)};
+
+    hf_log_write(core->o.log, HF_LOG_WARN, "a run comes near a structural limit", fields,
+                 sizeof(fields) / sizeof(fields[0]));
 }
 
 /* The promises of a committed unit. */
@@ -690,9 +533,7 @@ static void effects_keep(hf_core *core, live_run *run, const hf_effect *effect)
                             .key = effect->key,
                             .step = effect->step,
                             .timer_kind = effect->timer_kind};
-        const hf_registry_activity *definition;
         live_run *other;
-        hf_job *job;
         hf_err err;
 
         switch (effect->kind) {
@@ -707,14 +548,7 @@ static void effects_keep(hf_core *core, live_run *run, const hf_effect *effect)
         case HF_EFFECT_ACTIVITY:
             if (hf_live_open_add(run, &work, &err))
                 hf_core_fail(core, HF_NOMEM, &err);
-            definition = hf_registry_find_activity(core->o.registry, effect->name);
-            job = definition ? job_make(effect, run->base.last_us, definition) : NULL;
-            if (definition && !job)
-                hf_core_fail(core, hf_err_nomem(&err, "an activity"), &err);
-            if (job && effect->started)
-                job_start(core, run, job);
-            else if (job)
-                start_add(core, run, job, hf_core_now(core));
+            hf_attempt_scheduled(run, effect);
             break;
         case HF_EFFECT_RUN:
             other = hf_core_live(core, effect->run);
@@ -723,38 +557,36 @@ static void effects_keep(hf_core *core, live_run *run, const hf_effect *effect)
                 hf_core_ready(core, other);
             }
             break;
+        case HF_EFFECT_WARN:
+            limit_warn(core, run, effect);
+            break;
         }
     }
 }
 
-static void staged_forget(hf_core *core, live_run *run)
+/* What an activity is called stands in the event that scheduled it alone; here it is with its job. */
+static hf_slice activity_name(const void *ctx, int64_t step)
 {
-    while (run->staged_ended) {
-        hf_job *job = run->staged_ended;
+    const live_run *run = ctx;
 
-        run->staged_ended = job->next;
-        hf_job_free(job);
-    }
-    while (run->staged_due) {
-        core_due *due = run->staged_due;
+    for (const hf_job *job = run->staged_ended; job; job = job->next)
+        if (job->step == step)
+            return job->name;
+    for (const core_start *start = run->staged_starts; start; start = start->next)
+        if (start->job->step == step)
+            return start->job->name;
+    for (const hf_effect *effect = run->effects; effect; effect = effect->next)
+        if (effect->kind == HF_EFFECT_ACTIVITY && effect->step == step)
+            return effect->name;
+    for (size_t i = 0; i < run->open_count; i++) {
+        const hf_job *job = run->open[i].is_timer || run->open[i].step != step
+                                ? NULL
+                                : hf_map_int_get(run->core->jobs, (uint64_t)run->open[i].key);
 
-        run->staged_due = due->next;
-        hf_alloc_free(due);
+        if (job)
+            return job->name;
     }
-    while (run->staged_starts) {
-        core_start *start = run->staged_starts;
-
-        run->staged_starts = start->next;
-        job_start(core, run, start->job);
-        hf_alloc_free(start);
-    }
-    while (run->retries) {
-        core_start *start = run->retries;
-
-        run->retries = start->next;
-        start_add(core, run, start->job, start->available_us);
-        hf_alloc_free(start);
-    }
+    return (hf_slice){0};
 }
 
 /* True when the run goes on living. */
@@ -764,22 +596,41 @@ static bool turn_keep(hf_core *core, live_run *run, hf_unit *unit)
     const hf_run_base *after = hf_unit_after(unit, 0);
     bool rebased = after->last_seq != run->base.last_seq + run->unit_events;
     bool closed = after->closed_us != HF_NONE;
+    const hf_core_facts facts = {.instance_id = run->info.instance_id,
+                                 .run_id = hf_slice_of(run->run_id),
+                                 .type = run->info.type,
+                                 .events = events->events,
+                                 .count = events->count,
+                                 .first_seq = after->last_seq - (int64_t)events->count + 1,
+                                 .begun = run->base.status == HF_RUN_STATUS_PENDING,
+                                 .activity = activity_name,
+                                 .ctx = run};
 
-    for (size_t i = 0; closed && i < run->open_count;
-         i++) { /* whatever still runs is told to stop */
-        hf_job *job = hf_map_int_remove(core->jobs, (uint64_t)run->open[i].key);
+    if (core->o.observe)
+        core->o.observe(core->o.ctx, &facts);
+    if (closed) { /* whatever still runs is told to stop */
+        hf_core_disarm(core, run->key);
+        for (size_t i = 0; i < run->open_count; i++) {
+            hf_job *job = hf_map_int_remove(core->jobs, (uint64_t)run->open[i].key);
 
-        if (job)
-            atomic_store(&job->stop, true);
+            hf_core_disarm(core, run->open[i].key);
+            if (job)
+                atomic_store(&job->stop, true);
+        }
     }
     hf_live_settle(run, events->events, events->count);
     run->base = *after;
-    staged_forget(core, run);
+    hf_attempt_committed(run);
+    due_forget(run);
     effects_keep(core, run, run->effects);
     if (core->o.changed)
         core->o.changed(core->o.ctx, run->key, closed);
     if (closed)
         return false;
+    run->unit_messages = 0; /* counted in the base now */
+    run->check_ids = false;
+    if (run->again)
+        hf_core_ready(core, run);
     if (rebased || hf_replay_spoiled(run->replay)) {
         hf_live_forget(core, run); /* facts came in between: the replay must see them in their place */
         hf_core_ready(core, run);
@@ -789,13 +640,15 @@ static bool turn_keep(hf_core *core, live_run *run, hf_unit *unit)
 
 void hf_turn_committed(hf_core *core, live_run *run, hf_unit *unit)
 {
-    const core_alarm later = {.kind = CORE_ALARM_START, .run = run->key};
+    const core_alarm later = {.kind = CORE_ALARM_TURN, .run = run->key};
     const char *text = NULL;
     hf_status st = hf_unit_outcome(unit, &text);
     hf_err err;
     bool lives = true;
 
     run->dirty = false;
+    HF_ASSERT(core->flying > 0);
+    core->flying--;
     run->unit = NULL;
     if (st == HF_OK && !run->bare) {
         lives = turn_keep(core, run, unit);
@@ -806,13 +659,15 @@ void hf_turn_committed(hf_core *core, live_run *run, hf_unit *unit)
         turn_abandon(core, run, run->effects);
         if (st == HF_CONFLICT)
             hf_core_ready(core, run);
+        else if (st == HF_CONSTRAINT && run->makes_children && !run->check_ids)
+            run->check_ids = true; /* a child's id was taken meanwhile: the next turn sees which */
         else if (st == HF_CONSTRAINT || st == HF_EXISTS || st == HF_INVALID || st == HF_TOOBIG)
             (void)hf_err_set(&run->doom, st, "%s", text);
         else if (st == HF_STOPPED)
             hf_core_fail(core, hf_err_set(&err, st, "%s", text), &err);
         else
             (void)hf_core_alarm_set(core, &later, hf_core_now(core) + RETRY_US);
-        if (run->doom.status)
+        if (run->doom.status || run->check_ids)
             hf_core_ready(core, run);
     }
     run->effects = NULL;

@@ -86,6 +86,80 @@ static int64_t deadline_make(int64_t now_us, int64_t timeout_us)
     return timeout_us ? now_us + timeout_us : HF_NONE;
 }
 
+/* Labels: texts by key, sorted; null is dropped. */
+static hf_status labels_fit(hf_mem *mem, hf_value labels, hf_value *out_labels, hf_err *err)
+{
+    hf_value_list *list = hf_value_object(mem);
+    hf_slice key;
+    hf_value item;
+    hf_status st = HF_OK;
+
+    for (size_t i = 0; !st && hf_value_member(labels, i, &key, &item); i++) {
+        hf_slice text = hf_slice_trim(hf_value_slice(item));
+
+        if (hf_value_kind_of(item) == HF_VALUE_NULL)
+            continue;
+        st = hf_name_check(HF_NAME_LABEL_KEY, key, err);
+        if (!st)
+            st = hf_name_check(HF_NAME_LABEL_VALUE, text, err);
+        hf_value_set(list, key, hf_value_string(mem, text));
+    }
+    *out_labels = hf_value_finish(list);
+    return st ? st : *out_labels ? HF_OK : hf_err_nomem(err, "labels");
+}
+
+/* An object of the start as canonical JSON in the unit's arena; ptr NULL when it was not given. */
+static hf_status object_fit(hf_unit *unit, hf_slice given, const char *what, bool labels,
+                            hf_slice *out_json, hf_err *err)
+{
+    hf_mem *mem = hf_unit_mem(unit);
+    hf_value value = NULL;
+    hf_buf text = {0};
+    hf_status st;
+
+    *out_json = (hf_slice){0};
+    if (!given.ptr)
+        return HF_OK;
+    st = hf_json_read(mem, given, NULL, &value, err);
+    if (!st && hf_value_kind_of(value) != HF_VALUE_OBJECT)
+        st = hf_err_set(err, HF_INVALID, "it is no object");
+    if (!st && labels)
+        st = labels_fit(mem, value, &value, err);
+    if (!st) {
+        hf_json_write_canonical(&text, value);
+        *out_json = hf_slice_from(
+            hf_buf_ok(&text) ? hf_mem_text(mem, hf_buf_slice(&text)) : NULL, text.len);
+        hf_buf_fini(&text);
+        if (!out_json->ptr)
+            st = hf_err_nomem(err, what);
+    }
+    return hf_err_because(err, st, "%s", what);
+}
+
+/* What operators see of the run from its first event on. */
+static hf_status visible_put(const hf_intake *in, const hf_intake_start *start, hf_unit *unit,
+                             hf_err *err)
+{
+    hf_event_builder *events = hf_unit_events(unit, 0);
+    hf_slice labels = {0};
+    hf_slice memo = {0};
+    hf_status st = object_fit(unit, start->labels, "labels", true, &labels, err);
+
+    if (!st)
+        st = object_fit(unit, start->memo, "memo", false, &memo, err);
+    if (st)
+        return st;
+    if (start->business_key.ptr)
+        hf_event_put_text(events, HF_KEY_BUSINESS_KEY, start->business_key);
+    if (labels.ptr)
+        hf_event_put_json(events, HF_KEY_VISIBILITY_LABELS, labels);
+    if (memo.ptr)
+        hf_event_put_payload(events, HF_KEY_MEMO,
+                             hf_unit_payload(unit, in->stager, in->keys, 0, HF_PAYLOAD_CODEC_JSON,
+                                             memo));
+    return HF_OK;
+}
+
 static void started_events(const hf_intake *in, const hf_intake_start *start, hf_unit *unit,
                            const hf_run_row *run, hf_ulid command)
 {
@@ -99,6 +173,8 @@ static void started_events(const hf_intake *in, const hf_intake_start *start, hf
     hf_event_put_text(events, HF_KEY_WORKFLOW_TYPE, start->type);
     if (start->fingerprint.ptr)
         hf_event_put_text(events, HF_KEY_WORKFLOW_DEFINITION_FINGERPRINT, start->fingerprint);
+    if (start->compatibility.ptr)
+        hf_event_put_text(events, HF_KEY_COMPATIBILITY, start->compatibility);
     if (run->execution_deadline_us != HF_NONE)
         hf_event_put_time(events, HF_KEY_EXECUTION_DEADLINE_AT, run->execution_deadline_us);
     if (run->run_deadline_us != HF_NONE)
@@ -168,6 +244,9 @@ hf_status hf_intake_start_draft(const hf_intake *in, const hf_intake_start *star
                        .definition = start->definition};
     (void)hf_unit_create(unit, HF_UNIT_INSTANCE_NEW, &instance, &base, &run);
     started_events(in, start, unit, &run, id_of(in->now_us, first + 2));
+    st = visible_put(in, start, unit, err);
+    if (st)
+        return st;
     st = value_put(in, unit, HF_KEY_ARGUMENTS, input, err);
     command_add(in, unit,
                 (hf_command_row){.key = first + 2,

@@ -29,6 +29,9 @@ typedef struct hf_intake_start {
     hf_slice id; /* empty: one is made */
     hf_value input;
     hf_slice business_key;
+    hf_slice labels; /* JSON objects; ptr NULL: none, both */
+    hf_slice memo;
+    hf_slice compatibility; /* of the program that starts it; ptr NULL: it says none */
     hf_slice queue;
     int64_t execution_timeout_us; /* 0: none */
     int64_t run_timeout_us;

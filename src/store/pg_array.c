@@ -22,18 +22,42 @@ static const type_row type_rows[] = {
     [HF_DB_BLOB] = {17, 1001},  /* bytea */
 };
 
+enum { SCALAR_BYTES = 8 }; /* of an int or a real */
+
+static void big_put(uint8_t *out, uint32_t number)
+{
+    out[0] = (uint8_t)(number >> 24);
+    out[1] = (uint8_t)(number >> 16);
+    out[2] = (uint8_t)(number >> 8);
+    out[3] = (uint8_t)number;
+}
+
 static void bytes_add_u32(hf_buf *bytes, uint32_t number)
 {
-    const uint8_t big[] = {(uint8_t)(number >> 24), (uint8_t)(number >> 16), (uint8_t)(number >> 8),
-                           (uint8_t)number};
+    uint8_t big[4];
 
+    big_put(big, number);
     hf_buf_add(bytes, big, sizeof(big));
 }
 
 static void bytes_add_u64(hf_buf *bytes, uint64_t number)
 {
-    bytes_add_u32(bytes, (uint32_t)(number >> 32));
-    bytes_add_u32(bytes, (uint32_t)number);
+    uint8_t big[SCALAR_BYTES];
+
+    big_put(big, (uint32_t)(number >> 32));
+    big_put(big + 4, (uint32_t)number);
+    hf_buf_add(bytes, big, sizeof(big));
+}
+
+/* The length and the number in one piece: most elements of most arrays are such. */
+static void array_add_int(hf_buf *bytes, int64_t number)
+{
+    uint8_t big[4 + SCALAR_BYTES];
+
+    big_put(big, SCALAR_BYTES);
+    big_put(big + 4, (uint32_t)((uint64_t)number >> 32));
+    big_put(big + 8, (uint32_t)(uint64_t)number);
+    hf_buf_add(bytes, big, sizeof(big));
 }
 
 static void bytes_add_value(hf_buf *bytes, const hf_db_value *value)
@@ -57,7 +81,7 @@ static void bytes_add_value(hf_buf *bytes, const hf_db_value *value)
 
 static size_t value_bytes(const hf_db_value *value)
 {
-    return value->type == HF_DB_TEXT || value->type == HF_DB_BLOB ? value->bytes.len : 8;
+    return value->type == HF_DB_TEXT || value->type == HF_DB_BLOB ? value->bytes.len : SCALAR_BYTES;
 }
 
 static void array_add_head(hf_buf *bytes, hf_db_type type, size_t count, bool nulls)
@@ -73,6 +97,10 @@ static void array_add_element(hf_buf *bytes, const hf_db_value *value)
 {
     if (value->null) {
         bytes_add_u32(bytes, UINT32_MAX);
+        return;
+    }
+    if (value->type == HF_DB_INT) {
+        array_add_int(bytes, value->number);
         return;
     }
     bytes_add_u32(bytes, (uint32_t)value_bytes(value));
@@ -150,11 +178,8 @@ static void params_add_guards(hf_pg_params *params, const hf_db_rows *rows)
 {
     params_open(params, type_rows[HF_DB_INT].array);
     array_add_head(&params->bytes, HF_DB_INT, rows->count, false);
-    for (size_t row = 0; row < rows->count; row++) {
-        hf_db_value run = hf_db_int(rows->guard_runs[row]);
-
-        array_add_element(&params->bytes, &run);
-    }
+    for (size_t row = 0; row < rows->count; row++)
+        array_add_int(&params->bytes, rows->guard_runs[row]);
     params_close(params);
     params_open(params, type_rows[HF_DB_BLOB].array);
     array_add_head(&params->bytes, HF_DB_BLOB, rows->count, false);

@@ -9,7 +9,8 @@
 #include "store/pg_error.h"
 #include "store/pg_sql.h"
 
-enum { UNSENT_BYTES_MAX = 64 * 1024 };
+/* Beyond this the server gets to work on what is queued while the rest is still being encoded. */
+enum { UNSENT_BYTES_MAX = 8 * 1024 };
 
 /* ---- the ring */
 

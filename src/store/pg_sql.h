@@ -6,11 +6,11 @@
 
 #include "base/buf.h"
 
-/* Transactions. A savepoint that was rolled back to is also removed: the interface knows one level.
- */
+/* Transactions. A writer's are READ COMMITTED READ WRITE because its session is; to say so each
+   time would cost a quarter of a small commit. A savepoint that was rolled back to is also removed:
+   the interface knows one level. */
 #define HF_PG_SQL_BEGIN_READ  "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-#define HF_PG_SQL_BEGIN_WRITE "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
-#define HF_PG_SQL_BEGIN       "BEGIN" /* as the session of a writer has it: READ COMMITTED READ WRITE */
+#define HF_PG_SQL_BEGIN_WRITE "BEGIN"
 #define HF_PG_SQL_COMMIT      "COMMIT"
 #define HF_PG_SQL_ROLLBACK    "ROLLBACK"
 #define HF_PG_SQL_SAVEPOINT   "SAVEPOINT holdfast"
@@ -19,7 +19,10 @@
 
 /* Session set-up in one round trip. $1 schema, $2 idle-in-transaction limit, $3
    default_transaction_read_only -> is it a standby, state of the schema (null: missing, 1: no
-   privilege to use it, 2: usable). A stricter synchronous_commit than `on` is kept. */
+   privilege to use it, 2: usable). A stricter synchronous_commit than `on` is kept.
+   A writer finds every row by a key, whatever the size of a batch: it plans each statement once
+   (planning costs as much as running it) and only by indexes, because a plan that was made for
+   empty tables is kept while they grow. */
 #define HF_PG_SQL_SESSION                                                                          \
     "SELECT pg_is_in_recovery()::int,"                                                             \
     " (SELECT CASE WHEN has_schema_privilege(oid, 'USAGE') THEN 2 ELSE 1 END"                      \
@@ -34,7 +37,9 @@
     " set_config('default_transaction_isolation', 'read committed', false),"                       \
     " set_config('plan_cache_mode', CASE $3 WHEN 'off' THEN 'force_generic_plan' ELSE 'auto' END," \
     " false),"                                                                                     \
-    " set_config('jit', CASE $3 WHEN 'off' THEN 'off' ELSE current_setting('jit') END, false)"
+    " (SELECT count(set_config(name, CASE $3 WHEN 'off' THEN 'off' ELSE setting END, false))"      \
+    " FROM pg_catalog.pg_settings WHERE name IN"                                                   \
+    " ('jit', 'enable_seqscan', 'enable_hashjoin', 'enable_mergejoin'))"
 
 /* The hint connection: a notification that is lost in a crash had nobody left to hear it. */
 #define HF_PG_SQL_NOTIFY_SESSION "SET synchronous_commit = off"

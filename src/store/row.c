@@ -272,6 +272,58 @@ hf_row *hf_row_inbox_new(hf_mem *mem, int64_t key, int64_t run, int64_t kind, in
     return row_end(&b);
 }
 
+hf_row *hf_row_inbox_tell(hf_mem *mem, int64_t key, int64_t run, int64_t instance, int64_t kind,
+                          int64_t source_run, int64_t created_us, hf_slice body)
+{
+    row_builder b = row_begin(mem, HF_OP_INBOX_TELL);
+
+    put_int(&b, key);
+    put_int(&b, run);
+    put_int(&b, instance);
+    put_int(&b, kind);
+    put_int(&b, source_run);
+    put_int(&b, created_us);
+    put_blob(&b, body);
+    return row_end(&b);
+}
+
+hf_row *hf_row_inbox_move(hf_mem *mem, int64_t run, int64_t next)
+{
+    row_builder b = row_begin(mem, HF_OP_INBOX_MOVE);
+
+    put_int(&b, run);
+    put_int(&b, next);
+    return row_end(&b);
+}
+
+hf_row *hf_row_task_tell(hf_mem *mem, int64_t key, int64_t run, int64_t instance,
+                         int64_t source_kind, int64_t source_key, int64_t now_us)
+{
+    row_builder b = row_begin(mem, HF_OP_TASK_TELL);
+
+    put_int(&b, key);
+    put_int(&b, run);
+    put_int(&b, instance);
+    put_int(&b, source_kind);
+    put_int(&b, source_key);
+    put_int(&b, now_us);
+    return row_end(&b);
+}
+
+hf_row *hf_row_command_move(hf_mem *mem, int64_t key, int64_t run, int64_t command_ahead)
+{
+    row_builder b = row_begin(mem, HF_OP_COMMAND_MOVE);
+
+    put_int(&b, key);
+    put_int(&b, run);
+    if (b.row) {
+        b.row->command_cell = (int)b.used;
+        b.row->command_ahead = command_ahead;
+    }
+    put_int(&b, HF_NONE);
+    return row_end(&b);
+}
+
 hf_row *hf_row_link_new(hf_mem *mem, const hf_link_row *row)
 {
     row_builder b = row_begin(mem, HF_OP_LINK_NEW);
@@ -284,6 +336,10 @@ hf_row *hf_row_link_new(hf_mem *mem, const hf_link_row *row)
     put_int(&b, row->child_run);
     put_int(&b, row->policy);
     put_int(&b, row->created_us);
+    put_int(&b, row->call);
+    put_int(&b, row->call_us);
+    put_int(&b, row->attempt);
+    put_int(&b, row->max_attempts);
     return row_end(&b);
 }
 
@@ -321,6 +377,8 @@ hf_row *hf_row_activity_set(hf_mem *mem, const hf_activity_row *row)
     put_int(&b, row->started_us);
     put_int(&b, row->closed_us);
     put_int(&b, row->available_us);
+    put_int(&b, row->crash_count);
+    put_int(&b, row->missed_starts);
     return row_end(&b);
 }
 
@@ -444,6 +502,14 @@ hf_row *hf_row_task_block(hf_mem *mem, int64_t key, int64_t run, hf_slice queue,
 hf_row *hf_row_run_block(hf_mem *mem, int64_t run, int64_t blocked)
 {
     return pair_row(mem, HF_OP_RUN_BLOCK, run, blocked);
+}
+
+hf_row *hf_row_run_crash(hf_mem *mem, int64_t run)
+{
+    row_builder b = row_begin(mem, HF_OP_RUN_CRASH);
+
+    put_int(&b, run);
+    return row_end(&b);
 }
 
 hf_row *hf_row_task_set(hf_mem *mem, const hf_task_row *row)

@@ -129,6 +129,8 @@ typedef struct hf_activity_row {
     int64_t attempt;
     int64_t max_attempts;
     int64_t lost_attempts;
+    int64_t crash_count;   /* 0 in a new row, this and the next */
+    int64_t missed_starts;
     int64_t deadline_us;
     int64_t close_deadline_us;
     int64_t available_us;
@@ -160,6 +162,10 @@ typedef struct hf_link_row {
     int64_t child_run;
     hf_parent_close_policy policy;
     int64_t created_us;
+    int64_t call; /* key and time of the call's first link */
+    int64_t call_us;
+    int64_t attempt;
+    int64_t max_attempts; /* 0: not retried, -1: no limit */
 } hf_link_row;
 
 typedef struct hf_payload_row {
@@ -189,9 +195,16 @@ hf_row *hf_row_payload_new(hf_mem *mem, const hf_payload_row *row);
 hf_row *hf_row_command_new(hf_mem *mem, const hf_command_row *row);
 hf_row *hf_row_command_close(hf_mem *mem, int64_t key, int64_t outcome, int64_t state,
                              int64_t applied_us, int64_t closed_us);
+/* A message goes over to another run of the instance, as its nth command. */
+hf_row *hf_row_command_move(hf_mem *mem, int64_t key, int64_t run, int64_t command_ahead);
 hf_row *hf_row_dedup_new(hf_mem *mem, int64_t instance, hf_slice hash, int64_t command);
 hf_row *hf_row_inbox_new(hf_mem *mem, int64_t key, int64_t run, int64_t kind, int64_t source_run,
                          int64_t created_us, hf_slice body);
+/* The same to a run that may be closed, and hears nothing then: `run`, or HF_NONE and the newest run
+   of `instance`. */
+hf_row *hf_row_inbox_tell(hf_mem *mem, int64_t key, int64_t run, int64_t instance, int64_t kind,
+                          int64_t source_run, int64_t created_us, hf_slice body);
+hf_row *hf_row_inbox_move(hf_mem *mem, int64_t run, int64_t next);
 hf_row *hf_row_link_new(hf_mem *mem, const hf_link_row *row);
 hf_row *hf_row_activity_new(hf_mem *mem, const hf_activity_row *row);
 hf_row *hf_row_activity_set(hf_mem *mem, const hf_activity_row *row);
@@ -203,6 +216,9 @@ hf_row *hf_row_timer_cancel(hf_mem *mem, int64_t run, int64_t step);
 hf_row *hf_row_task_new(hf_mem *mem, const hf_task_row *row);
 /* The same for the workflow task of a run, of which there is one at most. */
 hf_row *hf_row_task_wake(hf_mem *mem, const hf_task_row *row);
+/* The same for another run, addressed as in hf_row_inbox_tell. */
+hf_row *hf_row_task_tell(hf_mem *mem, int64_t key, int64_t run, int64_t instance,
+                         int64_t source_kind, int64_t source_key, int64_t now_us);
 /* The turn is over, unless the run has messages that it did not see. */
 hf_row *hf_row_task_done(hf_mem *mem, int64_t run, int64_t messages_seen);
 /* The same as a bare row, for a turn that decided nothing. */
@@ -212,6 +228,8 @@ hf_row *hf_row_task_drop(hf_mem *mem, int64_t run, int64_t messages_seen);
 hf_row *hf_row_task_block(hf_mem *mem, int64_t key, int64_t run, hf_slice queue, int64_t now_us,
                           hf_slice body);
 hf_row *hf_row_run_block(hf_mem *mem, int64_t run, int64_t blocked);
+/* Bare: the process died while the run's code had it. */
+hf_row *hf_row_run_crash(hf_mem *mem, int64_t run);
 hf_row *hf_row_task_set(hf_mem *mem, const hf_task_row *row);
 hf_row *hf_row_task_claim(hf_mem *mem, int64_t key, int64_t expected_epoch, hf_slice token,
                           hf_slice owner, int64_t lease_until_us);

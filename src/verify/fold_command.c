@@ -98,6 +98,8 @@ static void accept_event(hf_fold *fold, const hf_event *event, hf_command_type t
     const char *fault = NULL;
     bool message = type == HF_COMMAND_TYPE_SIGNAL || type == HF_COMMAND_TYPE_UPDATE;
 
+    if (!command && message && fold->facts.closed_reason == HF_CLOSED_REASON_CONTINUED)
+        return; /* the run that follows took it over */
     if (!key && !message)
         return; /* a child or a continuation is started by a run, not by a command */
     if (!command)
@@ -198,9 +200,11 @@ static void cursor_event(hf_fold *fold, const hf_event *event, int64_t seq)
 {
     int64_t before = 0;
     int64_t after = 0;
+    hf_slice stream;
 
-    if (!hf_event_int(event, HF_KEY_NEW_POSITION, &after))
-        return;
+    if (hf_event_text(event, HF_KEY_STREAM_KEY, &stream) ||
+        !hf_event_int(event, HF_KEY_NEW_POSITION, &after))
+        return; /* a stream by name has a cursor of its own */
     if (hf_event_int(event, HF_KEY_PREVIOUS_POSITION, &before) && after < before)
         hf_fold_find(fold, 17, "seq", seq,
                      "event %" PRId64 " moves the message cursor back from %" PRId64 " to %" PRId64,
@@ -288,6 +292,8 @@ static void numbers_end(hf_fold *fold)
         if (number > newest)
             newest = number;
     }
+    if (fold->facts.closed_reason == HF_CLOSED_REASON_CONTINUED && newest <= fold->facts.command_seq)
+        return; /* messages that were not applied went over to the next run, and left gaps */
     /* Equal count, greatest number and sum: 1 to n, each once, as far as one change can tell. */
     if (count != fold->facts.command_seq || newest != fold->facts.command_seq ||
         sum != (uint64_t)count * ((uint64_t)count + 1) / 2)

@@ -12,6 +12,27 @@ static uint64_t text_hash(hf_slice text)
     return hf_map_hash((hf_map_seed){0}, text) | 1; /* 0 means none */
 }
 
+/* Members of one group have the same path but for their places in the groups around them, so the
+   digits after each "..._index": are left out. */
+static uint64_t path_hash(hf_slice path)
+{
+    static const char index[] = "_index\":";
+    uint64_t hash = 0;
+    size_t from = 0;
+
+    for (size_t at = 0; at < path.len; at++) {
+        if (path.len - at < sizeof(index) - 1 || memcmp(path.ptr + at, index, sizeof(index) - 1))
+            continue;
+        at += sizeof(index) - 1;
+        hash = hf_map_hash((hf_map_seed){.low = hash}, hf_slice_from(path.ptr + from, at - from));
+        while (at < path.len && path.ptr[at] >= '0' && path.ptr[at] <= '9')
+            at++;
+        from = at;
+    }
+    return hf_map_hash((hf_map_seed){.low = hash}, hf_slice_from(path.ptr + from, path.len - from)) |
+           1;
+}
+
 /* A path is an array with one object for each enclosing group. Counting braces is enough to tell
    one from many; a brace inside a name only makes the check less strict. */
 static bool path_nested(hf_slice path)
@@ -38,7 +59,7 @@ static bool group_read(const hf_event *event, hf_open_group *out_group, int64_t 
         group.kind_hash = text_hash(text);
     text = (hf_slice){0};
     if (hf_event_json(event, HF_KEY_PARALLEL_GROUP_PATH, &text))
-        group.path_hash = text_hash(text);
+        group.path_hash = path_hash(text);
     *out_nested = path_nested(text);
     group.flat = !*out_nested;
     *out_index = -1;

@@ -93,7 +93,8 @@ static void column_bytes(columns *all, uint32_t type, size_t count, const void *
 }
 
 /* A column of numbers of the units' runs; `of` is the offset of the number in hf_load_run. */
-static void column_of(columns *all, const hf_floor_unit *units, size_t count, size_t of, int64_t add)
+static void column_of(columns *all, const hf_floor_unit *units, size_t count, size_t of,
+                      int64_t add)
 {
     hf_buf *buf = column_begin(all, INT_OID, count, false);
 
@@ -216,10 +217,10 @@ static void postgres_commit(hf_floor *floor, const hf_floor_unit *units, size_t 
     hf_bench_need(PQpipelineSync(mine->conn) == 1, "libpq does not send the floor's commit");
     for (size_t i = 0; i < mine->sent; i++) {
         result = PQgetResult(mine->conn);
-        hf_bench_need(PQresultStatus(result) == PGRES_COMMAND_OK &&
-                          (!mine->rows[i] ||
-                           strtoul(PQcmdTuples(result), NULL, 10) == mine->rows[i]),
-                      "PostgreSQL refuses rows of the floor");
+        hf_bench_need(
+            PQresultStatus(result) == PGRES_COMMAND_OK &&
+                (!mine->rows[i] || strtoul(PQcmdTuples(result), NULL, 10) == mine->rows[i]),
+            "PostgreSQL refuses rows of the floor");
         PQclear(result);
         hf_bench_need(PQgetResult(mine->conn) == NULL, "PostgreSQL answers too much");
     }
@@ -287,12 +288,13 @@ hf_floor *hf_floor_open_postgres(const char *uri, const char *schema, hf_load *l
               "INSERT INTO history (position, run, first_seq, count, format, body, hash)"
               " SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[],"
               " $5::bigint[], $6::bytea[], $7::bytea[])");
-    stmt_make(mine->conn, "task",
-              "UPDATE task t SET status = u.status, epoch = u.epoch, token = u.token,"
-              " owner = u.owner, lease_until_us = u.lease_until_us, attempt = u.attempt,"
-              " source_key = u.source_key FROM unnest($1::bigint[], $2::bigint[], $3::bigint[],"
-              " $4::bytea[], $5::text[], $6::bigint[], $7::bigint[], $8::bigint[]) AS u(key, status,"
-              " epoch, token, owner, lease_until_us, attempt, source_key) WHERE t.key = u.key");
+    stmt_make(
+        mine->conn, "task",
+        "UPDATE task t SET status = u.status, epoch = u.epoch, token = u.token,"
+        " owner = u.owner, lease_until_us = u.lease_until_us, attempt = u.attempt,"
+        " source_key = u.source_key FROM unnest($1::bigint[], $2::bigint[], $3::bigint[],"
+        " $4::bytea[], $5::text[], $6::bigint[], $7::bigint[], $8::bigint[]) AS u(key, status,"
+        " epoch, token, owner, lease_until_us, attempt, source_key) WHERE t.key = u.key");
     stmt_make(mine->conn, "finish", "COMMIT");
     hf_bench_need(PQenterPipelineMode(mine->conn) == 1, "libpq refuses pipeline mode");
     return &mine->base;

@@ -137,10 +137,10 @@ hf_floor *hf_floor_open_sqlite(const char *path, hf_load *load)
                                    NULL, NULL, NULL) == SQLITE_OK,
                   "SQLite does not open the floor's store");
     mine->begin = stmt_make(mine->handle, "BEGIN IMMEDIATE");
-    mine->run = stmt_make(mine->handle,
-                          "UPDATE run SET last_seq = ?3, head = ?4, last_us = ?5, history_bytes = ?6,"
-                          " command_seq = ?7, message_seq = ?8, message_cursor = ?9, status = ?10,"
-                          " closed_reason = ?11, closed_us = ?12 WHERE key = ?1 AND last_seq = ?2");
+    mine->run = stmt_make(
+        mine->handle, "UPDATE run SET last_seq = ?3, head = ?4, last_us = ?5, history_bytes = ?6,"
+                      " command_seq = ?7, message_seq = ?8, message_cursor = ?9, status = ?10,"
+                      " closed_reason = ?11, closed_us = ?12 WHERE key = ?1 AND last_seq = ?2");
     mine->history = stmt_make(mine->handle,
                               "INSERT INTO history (position, run, first_seq, count, format, body,"
                               " hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)");

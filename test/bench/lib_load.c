@@ -1,6 +1,6 @@
-/* lib_load.c: see lib_load.h. A lane is a thread that serves a part of the callers, as a pool thread
-   of the engine does: results come in through a list that takes no lock, it takes all of them at
-   once, and it is woken once per batch, when it sleeps. */
+/* lib_load.c: see lib_load.h. A lane is a thread that serves a part of the callers, as a pool
+   thread of the engine does: results come in through a list that takes no lock, it takes all of
+   them at once, and it is woken once per batch, when it sleeps. */
 #include "lib_load.h"
 
 #include <stdatomic.h>
@@ -284,8 +284,7 @@ static caller *lane_take(hf_load_lane *lane)
 
 static void caller_go(hf_load *load, caller *who)
 {
-    hf_unit *unit =
-        hf_load_step(load, &who->lane->stager, &load->runs[who->at], caller_done, who);
+    hf_unit *unit = hf_load_step(load, &who->lane->stager, &load->runs[who->at], caller_done, who);
     hf_err err = {0};
 
     hf_bench_ok(hf_writer_submit(load->writer, unit, &err), &err, "submit a step");
@@ -327,7 +326,8 @@ double hf_load_loop(hf_load *load, size_t callers, size_t runs, double seconds)
     size_t done = 0;
     hf_err err = {0};
 
-    hf_bench_need(them && callers <= runs && runs <= load->run_count, "callers and runs do not fit");
+    hf_bench_need(them && callers <= runs && runs <= load->run_count,
+                  "callers and runs do not fit");
     for (size_t i = 0; i < LANES; i++) {
         hf_load_lane *lane = &load->lanes[i];
 

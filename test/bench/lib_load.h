@@ -13,7 +13,7 @@ enum { HF_LOAD_ROWS_PER_UNIT = 3 };
 
 /* Long enough that chunks have the size of a usual step. */
 #define HF_LOAD_RESULT                                                                             \
-    "{\"order\":\"01J9Z3V5K8Q2W7RB6T4XN0M1CD\",\"status\":\"charged\",\"amount\":90.5,"             \
+    "{\"order\":\"01J9Z3V5K8Q2W7RB6T4XN0M1CD\",\"status\":\"charged\",\"amount\":90.5,"            \
     "\"currency\":\"EUR\",\"receipt\":\"rcpt_8f14e45fceea167a5a36dedd4bea2543\",\"retries\":0}"
 
 typedef struct hf_load_run {
@@ -28,7 +28,7 @@ typedef struct hf_load {
     hf_stager stager; /* for who calls without a loop */
     hf_load_run *runs;
     size_t run_count;
-    size_t body_bytes;           /* of a step's history chunk */
+    size_t body_bytes;          /* of a step's history chunk */
     struct hf_load_lane *lanes; /* the threads that serve callers */
 } hf_load;
 

@@ -48,8 +48,8 @@ void hf_bench_ok(hf_status st, const hf_err *err, const char *doing)
 
 void hf_bench_title(const char *title)
 {
-    (void)printf("%s\n%-28s %12s %-10s %12s %8s %8s\n", title, "", "value", "unit", "floor", "ratio",
-                 "goal");
+    (void)printf("%s\n%-28s %12s %-10s %12s %8s %8s\n", title, "", "value", "unit", "floor",
+                 "ratio", "goal");
 }
 
 /* An absent number leaves its column empty. */
@@ -63,15 +63,16 @@ static void cell_print(double number, int width, int digits)
 
 static void line_write(FILE *out, const hf_bench_result *result)
 {
-    (void)fprintf(out, "{\"group\":\"%s\",\"name\":\"%s\",\"store\":\"%s\",\"value\":%.2f,\"unit\":\"%s\"",
-                  result->group, result->name, result->store, result->value, result->unit);
+    (void)fprintf(
+        out, "{\"group\":\"%s\",\"name\":\"%s\",\"store\":\"%s\",\"value\":%.2f,\"unit\":\"%s\"",
+        result->group, result->name, result->store, result->value, result->unit);
     if (result->floor != 0)
         (void)fprintf(out, ",\"floor\":%.2f", result->floor);
     if (result->ratio != 0)
         (void)fprintf(out, ",\"ratio\":%.3f", result->ratio);
     if (result->goal != 0)
-        (void)fprintf(out, ",\"goal\":\"%s %.2f\"", result->goal > 0 ? ">=" : "<=",
-                      fabs(result->goal));
+        (void)fprintf(out, ",\"goal\":\"%s %.2f\"",
+                      result->goal > 0 ? ">=" : "<=", fabs(result->goal));
     (void)fprintf(out, "%s}\n", result->more);
 }
 

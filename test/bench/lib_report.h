@@ -21,9 +21,9 @@ typedef struct hf_bench_result {
     const char *store; /* sqlite, postgres or none */
     double value;
     const char *unit;
-    double floor; /* 0: there is none */
-    double ratio; /* 0: there is none */
-    double goal;  /* of the ratio; 0: there is none, below 0: at most its absolute value */
+    double floor;     /* 0: there is none */
+    double ratio;     /* 0: there is none */
+    double goal;      /* of the ratio; 0: there is none, below 0: at most its absolute value */
     const char *more; /* further members of the JSON object, "" or `,"name":1` */
 } hf_bench_result;
 

@@ -82,6 +82,11 @@ hf_test_place *hf_kit_place(hf_engine *engine)
     return kit_places[engine_find(engine)].place;
 }
 
+void hf_kit_crash_after(hf_engine *engine, int64_t commits)
+{
+    engine->crash_at = engine->commits + commits;
+}
+
 void hf_kit_skip(hf_engine *engine, hf_ms by)
 {
     hf_clock_advance(engine->virtual_clock, by * 1000);
@@ -210,6 +215,13 @@ const char *hf_kit_said(hf_engine *engine, const char *id, const char *type, int
         break;
     }
     return found ? hf_mem_text(mem, text) : "";
+}
+
+void hf_kit_sql(hf_engine *engine, const char *sql)
+{
+    hf_err err = {0};
+
+    hf_test_ok(hf_db_script(hf_store_writer(engine->store), sql, &err), &err, sql);
 }
 
 int64_t hf_kit_number(hf_engine *engine, const char *sql)

@@ -28,6 +28,9 @@ void hf_kit_close(hf_engine *engine);
 /* Where the engine's store is. */
 hf_test_place *hf_kit_place(hf_engine *engine);
 
+/* Lets the engine crash right after its nth commit from now, whatever moves it there. */
+void hf_kit_crash_after(hf_engine *engine, int64_t commits);
+
 /* Moves the clock without doing anything: what fell due meanwhile is late. */
 void hf_kit_skip(hf_engine *engine, hf_ms by);
 
@@ -48,6 +51,9 @@ const hf_event *hf_kit_event(hf_engine *engine, const char *id, const char *type
    digits, a payload's inline bytes; "" when it says nothing. */
 const char *hf_kit_said(hf_engine *engine, const char *id, const char *type, int nth,
                         hf_event_key key);
+
+/* Changes the store behind the engine's back, on its own connection. */
+void hf_kit_sql(hf_engine *engine, const char *sql);
 
 /* One number from the store: the statement returns one row with one column. */
 int64_t hf_kit_number(hf_engine *engine, const char *sql);

@@ -71,6 +71,9 @@ CREATE TABLE run (
     UNIQUE (instance, number)
 ) {hot};
 CREATE UNIQUE INDEX run_open ON run (instance) WHERE closed_us IS NULL;
+CREATE INDEX run_deadline ON run ((CASE WHEN run_deadline_us IS NULL OR execution_deadline_us < run_deadline_us
+    THEN execution_deadline_us ELSE run_deadline_us END))
+    WHERE closed_us IS NULL AND (execution_deadline_us IS NOT NULL OR run_deadline_us IS NOT NULL);
 
 -- Contract snapshots, once per fingerprint: what WorkflowStarted shows is composed from here.
 CREATE TABLE definition (
@@ -192,6 +195,8 @@ CREATE TABLE activity (
     attempt {int} NOT NULL,                  -- number of the newest attempt, 0 before the first
     max_attempts {int},                      -- null: no limit
     lost_attempts {int} NOT NULL DEFAULT 0,  -- attempts that ended with their worker; they do not use up the limit
+    crash_count {int} NOT NULL DEFAULT 0,    -- those of them whose code was running when the process died
+    missed_starts {int} NOT NULL DEFAULT 0,  -- schedule-to-start windows that passed; each uses up one of the limit
     deadline_us {int},                       -- the next of the four timeouts to pass
     close_deadline_us {int},                 -- schedule-to-close: never moves
     available_us {int},                      -- when the next attempt may begin; null while one is running
@@ -226,7 +231,11 @@ CREATE TABLE link (
     child_instance {int} NOT NULL,
     child_run {int} NOT NULL,
     policy {int} NOT NULL,
-    created_us {int} NOT NULL
+    created_us {int} NOT NULL,
+    call {int} NOT NULL DEFAULT 0,           -- key and time of the first link of the call: its id, whatever run follows
+    call_us {int} NOT NULL DEFAULT 0,
+    attempt {int} NOT NULL DEFAULT 1,        -- which run of the child's retries this is
+    max_attempts {int} NOT NULL DEFAULT 0    -- 0: none is retried, -1: no limit
 ) {cold};
 CREATE UNIQUE INDEX link_pair ON link (parent_run, child_run, kind);
 CREATE INDEX link_child ON link (child_run);

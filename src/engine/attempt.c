@@ -1,0 +1,601 @@
+/* attempt.c: see attempt.h. The rules of retries and timeouts are decide's; here is who stands
+   where. */
+#include "engine/attempt.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "model/limit.h"
+#include "model/policy.h"
+
+#define BEAT_RECORD_US_MAX INT64_C(10000000)
+
+/* ---- on the clock */
+
+static hf_attempt_clock job_clock(const hf_job *job)
+{
+    return (hf_attempt_clock){.running = true,
+                              .since_us = job->started_us,
+                              .beat_us = atomic_load(&job->beat_us),
+                              .close_deadline_us = job->close_deadline_us};
+}
+
+static hf_attempt_clock start_clock(const core_start *start)
+{
+    return (hf_attempt_clock){.since_us = start->available_us,
+                              .close_deadline_us = start->job->close_deadline_us};
+}
+
+/* When the newest sign of life may be recorded: seldom enough to cost nothing, often enough to be
+   of use to the next attempt. */
+static int64_t record_due(const hf_job *job, int64_t now_us)
+{
+    int64_t pause_us = job->rules.heartbeat_ms * 1000 / 3;
+
+    if (job->recorded_us == HF_NONE)
+        return now_us;
+    if (pause_us == 0 || pause_us > BEAT_RECORD_US_MAX)
+        pause_us = BEAT_RECORD_US_MAX;
+    return job->recorded_us + pause_us;
+}
+
+static void activity_arm(hf_core *core, const hf_job *job, int64_t due_us)
+{
+    const core_alarm alarm = {
+        .kind = CORE_ALARM_ATTEMPT, .run = job->run, .key = job->activity, .step = job->step};
+
+    if (due_us == HF_NONE)
+        hf_core_disarm(core, job->activity);
+    else
+        (void)hf_core_alarm_move(core, &alarm, due_us);
+}
+
+static void job_arm(hf_core *core, const hf_job *job)
+{
+    const hf_attempt_clock clock = job_clock(job);
+    int64_t due_us = hf_decide_due(&job->rules, &clock);
+
+    if (job->beat_waits) {
+        int64_t record_us = record_due(job, hf_core_now(core));
+
+        due_us = due_us == HF_NONE || record_us < due_us ? record_us : due_us;
+    }
+    activity_arm(core, job, due_us);
+}
+
+/* One alarm stands for all that can happen to a start: it may begin, or it is too late. */
+static void start_arm(hf_core *core, const core_start *start)
+{
+    const hf_attempt_clock clock = start_clock(start);
+    int64_t due_us = hf_decide_due(&start->job->rules, &clock);
+
+    if (start->available_us > hf_core_now(core) &&
+        (due_us == HF_NONE || start->available_us < due_us))
+        due_us = start->available_us;
+    activity_arm(core, start->job, due_us);
+}
+
+/* ---- jobs and starts */
+
+/* Texts and policy of a job, in its own arena. */
+static hf_status job_fill(hf_job *job, hf_slice name, hf_slice policy, hf_slice input, hf_err *err)
+{
+    job->name = hf_slice_of(hf_mem_text(job->mem, name));
+    job->policy = hf_slice_from(hf_mem_text(job->mem, policy), policy.len);
+    if (input.ptr)
+        job->input = hf_slice_from(hf_mem_text(job->mem, input), input.len);
+    if (!job->name.ptr || !job->policy.ptr || (input.ptr && !job->input.ptr))
+        return hf_err_nomem(err, "an activity");
+    return hf_policy_read(job->mem, job->policy, &job->rules, err);
+}
+
+static core_start *start_find(core_start *start, int64_t activity)
+{
+    while (start && start->job->activity != activity)
+        start = start->next;
+    return start;
+}
+
+static hf_job *ended_find(hf_job *job, int64_t activity)
+{
+    while (job && job->activity != activity)
+        job = job->next;
+    return job;
+}
+
+static void start_free(core_start *start)
+{
+    hf_job_free(start->job);
+    hf_alloc_free(start);
+}
+
+/* The start waits until it may begin, or for a place. */
+static void start_wait(live_run *run, core_start *start)
+{
+    start->placed = false;
+    start->next = run->starts;
+    run->starts = start;
+    start_arm(run->core, start);
+}
+
+/* The same outside a turn: a start that may begin needs one. */
+static void start_offer(live_run *run, core_start *start)
+{
+    start_wait(run, start);
+    if (start->available_us <= hf_core_now(run->core))
+        hf_core_ready(run->core, run);
+}
+
+/* A fault that a test asked for takes the place of the attempt. */
+static bool fault_take(hf_core *core, hf_job *job)
+{
+    for (hf_core_fault *fault = core->o.faults ? *core->o.faults : NULL; fault;
+         fault = fault->next) {
+        if (fault->times > 0 && hf_slice_equal(hf_slice_of(fault->activity), job->name)) {
+            fault->times--;
+            job->failed = true;
+            job->failure = (hf_decision_failure){
+                .category = HF_FAILURE_CATEGORY_ACTIVITY,
+                .type = hf_slice_of(hf_mem_text(job->mem, hf_slice_of(fault->type))),
+                .message = HF_SLICE("injected by a test"),
+                .retryable = true};
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The attempt is on the record: now it may run. */
+static void job_start(live_run *run, hf_job *job)
+{
+    hf_core *core = run->core;
+    hf_err err;
+
+    if (fault_take(core, job)) {
+        hf_pool_release(core->pool);
+        job->next = run->ended;
+        run->ended = job;
+        hf_core_ready(core, run);
+        return;
+    }
+    if (hf_map_int_put(core->jobs, (uint64_t)job->activity, job, NULL, &err)) {
+        hf_pool_release(core->pool);
+        hf_job_free(job);
+        hf_core_fail(core, HF_NOMEM, &err);
+        return;
+    }
+    job_arm(core, job);
+    hf_pool_submit(core->pool, job);
+}
+
+/* ---- folding */
+
+static hf_attempt_end end_of(const hf_job *job)
+{
+    return (hf_attempt_end){.activity = job->activity,
+                            .step = job->step,
+                            .count = job->count,
+                            .close_deadline_us = job->close_deadline_us,
+                            .name = job->name,
+                            .policy = job->policy,
+                            .codec = HF_PAYLOAD_CODEC_JSON};
+}
+
+/* The attempt after this one, to begin once the unit is committed. */
+static hf_status retry_add(live_run *run, hf_job *job, int64_t retry_us, hf_err *err)
+{
+    core_start *start = hf_alloc(sizeof(*start));
+    hf_job *again = start ? hf_job_new() : NULL;
+    hf_status st;
+
+    if (!again) {
+        hf_alloc_free(start);
+        return hf_err_nomem(err, "another attempt");
+    }
+    again->run = job->run;
+    again->activity = job->activity;
+    again->step = job->step;
+    again->count = job->count;
+    again->count.attempt++;
+    again->close_deadline_us = job->close_deadline_us;
+    again->last_progress = hf_pool_progress(run->core->pool, job, again->mem);
+    again->definition = job->definition;
+    memcpy(again->idempotency_key, job->idempotency_key, sizeof(again->idempotency_key));
+    st = job_fill(again, job->name, job->policy, job->input, err);
+    if (st) {
+        hf_job_free(again);
+        hf_alloc_free(start);
+        return st;
+    }
+    *start = (core_start){.job = again, .available_us = retry_us, .next = run->retries};
+    run->retries = start;
+    return HF_OK;
+}
+
+/* Records the newest sign of life when it is time to. */
+static void beat_fold(live_run *run, hf_decide *decide, hf_job *job)
+{
+    hf_slice progress;
+
+    if (record_due(job, decide->now_us) > decide->now_us ||
+        !hf_pool_take_beat(run->core->pool, job, hf_unit_mem(decide->unit), &progress))
+        return;
+    job->beat_waits = false;
+    job->recorded_us = decide->now_us;
+    hf_decide_heartbeat(decide, job->step, job->count.attempt, atomic_load(&job->beat_us),
+                        progress);
+}
+
+hf_status hf_attempt_fold_ended(live_run *run, hf_decide *decide, hf_err *err)
+{
+    hf_status st = HF_OK;
+
+    for (hf_job *job = run->staged_ended; !st && job; job = job->next) {
+        hf_attempt_end end = end_of(job);
+        int64_t retry_us = HF_NONE;
+
+        beat_fold(run, decide, job);
+        end.failed = job->failed;
+        end.result = job->result;
+        end.failure = job->failure;
+        st = hf_decide_attempt(decide, &end, &retry_us, err);
+        if (!st && retry_us != HF_NONE)
+            st = retry_add(run, job, retry_us, err);
+    }
+    return st;
+}
+
+static hf_slice timeout_message(hf_timeout_kind kind)
+{
+    switch (kind) {
+    case HF_TIMEOUT_KIND_SCHEDULE_TO_START:
+        return HF_SLICE("no worker began the activity in time");
+    case HF_TIMEOUT_KIND_START_TO_CLOSE:
+        return HF_SLICE("the attempt took too long");
+    case HF_TIMEOUT_KIND_SCHEDULE_TO_CLOSE:
+        return HF_SLICE("the activity took too long, all attempts together");
+    case HF_TIMEOUT_KIND_HEARTBEAT:
+        return HF_SLICE("the attempt showed no sign of life in time");
+    case HF_TIMEOUT_KIND_EXECUTION_TIMEOUT:
+    case HF_TIMEOUT_KIND_RUN_TIMEOUT:
+        break;
+    }
+    HF_ASSERT(false); /* those are a run's */
+    return (hf_slice){0};
+}
+
+/* A job's time may be up. */
+static hf_status job_due(live_run *run, hf_decide *decide, core_due *due, hf_job *job, hf_err *err)
+{
+    const hf_attempt_clock clock = job_clock(job);
+    hf_attempt_end end = end_of(job);
+    int64_t retry_us = HF_NONE;
+    hf_status st;
+
+    end.timeout = hf_decide_late(&job->rules, &clock, decide->now_us);
+    beat_fold(run, decide, job);
+    if (!end.timeout) {
+        job_arm(run->core, job);
+        return HF_OK;
+    }
+    end.failure.message = timeout_message(end.timeout);
+    due->late = job;
+    st = hf_decide_attempt(decide, &end, &retry_us, err);
+    return st || retry_us == HF_NONE ? st : retry_add(run, job, retry_us, err);
+}
+
+/* Takes a start out of the waiting ones until the unit's fate is known. */
+static void start_stage(live_run *run, core_start *start, int64_t retry_us)
+{
+    core_start **at = &run->starts;
+
+    while (*at != start)
+        at = &(*at)->next;
+    *at = start->next;
+    start->retry_us = retry_us;
+    start->next = run->staged_late;
+    run->staged_late = start;
+}
+
+static hf_status start_due(live_run *run, hf_decide *decide, core_start *start, hf_err *err)
+{
+    const hf_attempt_clock clock = start_clock(start);
+    hf_attempt_end end = end_of(start->job);
+    int64_t retry_us = HF_NONE;
+    hf_status st;
+
+    end.timeout = hf_decide_late(&start->job->rules, &clock, decide->now_us);
+    if (!end.timeout) {
+        start_arm(run->core, start);
+        return HF_OK;
+    }
+    end.count.attempt--; /* it never began */
+    end.count.missed += end.timeout == HF_TIMEOUT_KIND_SCHEDULE_TO_START;
+    end.failure.message = timeout_message(end.timeout);
+    st = hf_decide_attempt(decide, &end, &retry_us, err);
+    if (!st)
+        start_stage(run, start, retry_us);
+    return st;
+}
+
+hf_status hf_attempt_fold_due(live_run *run, hf_decide *decide, core_due *due, hf_err *err)
+{
+    hf_job *job = hf_map_int_get(run->core->jobs, (uint64_t)due->timer);
+    core_start *start = job ? NULL : start_find(run->starts, due->timer);
+
+    due->late = NULL;
+    if (job)
+        return job_due(run, decide, due, job, err);
+    return start ? start_due(run, decide, start, err) : HF_OK; /* else it has reported meanwhile */
+}
+
+/* Code that killed its process as often as is allowed is not run again. */
+static hf_status start_quarantine(live_run *run, hf_decide *decide, core_start *start, hf_err *err)
+{
+    hf_attempt_end end = end_of(start->job);
+    int64_t retry_us = HF_NONE;
+    hf_status st;
+
+    end.count.attempt--;
+    end.failed = true;
+    end.failure = (hf_decision_failure){
+        .category = HF_FAILURE_CATEGORY_ACTIVITY,
+        .type = HF_SLICE("quarantined"),
+        .message = HF_SLICE("the process died each time it ran this activity"),
+    };
+    st = hf_decide_attempt(decide, &end, &retry_us, err);
+    if (!st)
+        start_stage(run, start, HF_NONE);
+    return st;
+}
+
+hf_status hf_attempt_fold_starts(live_run *run, hf_decide *decide, hf_err *err)
+{
+    hf_core *core = run->core;
+    int64_t crash_limit = hf_limit_get(HF_LIMIT_CRASH_LIMIT)->standard;
+    core_start **at = &run->starts;
+    hf_status st = HF_OK;
+
+    while (!st && *at) {
+        core_start *start = *at;
+        hf_job *job = start->job;
+
+        if (hf_limit_trips(HF_LIMIT_CRASH_LIMIT, crash_limit, job->count.crashes)) {
+            st = start_quarantine(run, decide, start, err);
+            continue;
+        }
+        job->definition = hf_registry_find_activity(core->o.registry, job->name);
+        if (!job->definition || start->available_us > hf_core_now(core)) {
+            at = &start->next; /* an unknown type waits for a program that knows it */
+            continue;
+        }
+        if (!hf_pool_reserve(core->pool)) {
+            if (!hf_list_linked(&run->hunger))
+                hf_list_add_last(&core->hungry, &run->hunger);
+            at = &start->next;
+            continue;
+        }
+        start->placed = true;
+        *at = start->next;
+        start->next = run->staged_starts;
+        run->staged_starts = start;
+        job->started_us = decide->now_us;
+        atomic_store(&job->beat_us, decide->now_us);
+        st = hf_decide_start_attempt(decide, job->activity, job->step, &job->count, job->policy,
+                                     job->close_deadline_us, err);
+    }
+    return st;
+}
+
+/* ---- after the unit */
+
+/* The attempt has timed out on the record. Its place in the pool stays taken until it returns. */
+static void late_drop(live_run *run, const core_due *due)
+{
+    hf_core *core = run->core;
+    hf_job **at = &run->ended;
+
+    if (hf_map_int_get(core->jobs, (uint64_t)due->timer) == due->late) {
+        (void)hf_map_int_remove(core->jobs, (uint64_t)due->timer);
+        atomic_store(&due->late->stop, true);
+        return;
+    }
+    while (*at && *at != due->late) /* it reported while the unit was under way: too late */
+        at = &(*at)->next;
+    if (*at) {
+        *at = due->late->next;
+        hf_job_free(due->late);
+    }
+}
+
+void hf_attempt_committed(live_run *run)
+{
+    core_start *start;
+    hf_job *job;
+
+    while ((job = run->staged_ended)) {
+        run->staged_ended = job->next;
+        hf_job_free(job);
+    }
+    for (core_due *due = run->staged_due; due; due = due->next)
+        if (due->late)
+            late_drop(run, due);
+    while ((start = run->staged_starts)) {
+        run->staged_starts = start->next;
+        job_start(run, start->job);
+        hf_alloc_free(start);
+    }
+    while ((start = run->staged_late)) {
+        run->staged_late = start->next;
+        if (start->retry_us == HF_NONE) {
+            start_free(start);
+            continue;
+        }
+        start->job->count.missed++;
+        start->available_us = start->retry_us;
+        start_offer(run, start);
+    }
+    while ((start = run->retries)) {
+        run->retries = start->next;
+        start_offer(run, start);
+    }
+}
+
+void hf_attempt_abandoned(live_run *run)
+{
+    core_start *start;
+    hf_job *job;
+
+    while ((job = run->staged_ended)) {
+        run->staged_ended = job->next;
+        job->next = run->ended;
+        run->ended = job;
+    }
+    while ((start = run->staged_starts)) {
+        run->staged_starts = start->next;
+        if (start->placed)
+            hf_pool_release(run->core->pool);
+        start->placed = false;
+        start->next = run->starts;
+        run->starts = start;
+    }
+    while ((start = run->staged_late)) {
+        run->staged_late = start->next;
+        start->next = run->starts;
+        run->starts = start;
+    }
+    while ((start = run->retries)) {
+        run->retries = start->next;
+        start_free(start);
+    }
+}
+
+void hf_attempt_scheduled(live_run *run, const hf_effect *effect)
+{
+    hf_core *core = run->core;
+    core_start *start = hf_alloc(sizeof(*start));
+    hf_job *job = start ? hf_job_new() : NULL;
+    hf_err err = {0};
+    hf_status st;
+    hf_ulid id;
+
+    st = job ? job_fill(job, effect->name, effect->policy, effect->input, &err)
+             : hf_err_nomem(&err, "an activity");
+    if (st) {
+        hf_job_free(job);
+        hf_alloc_free(start);
+        hf_core_fail(core, st, &err);
+        return;
+    }
+    id = hf_decide_id(effect->scheduled_us, effect->key, 0);
+    hf_ulid_print(&id, job->idempotency_key);
+    job->run = effect->run;
+    job->activity = effect->key;
+    job->step = effect->step;
+    job->count.attempt = 1;
+    job->close_deadline_us = effect->close_deadline_us;
+    job->started_us = effect->scheduled_us;
+    atomic_store(&job->beat_us, effect->scheduled_us);
+    job->definition = hf_registry_find_activity(core->o.registry, effect->name);
+    *start = (core_start){.job = job, .available_us = effect->scheduled_us};
+    if (!effect->started) {
+        start_offer(run, start);
+        return;
+    }
+    hf_alloc_free(start);
+    job_start(run, job);
+}
+
+/* ---- from outside a turn */
+
+bool hf_attempt_alarm(hf_core *core, int64_t activity)
+{
+    hf_job *job = hf_map_int_get(core->jobs, (uint64_t)activity);
+    hf_attempt_clock clock;
+    int64_t now_us = hf_core_now(core);
+
+    if (!job)
+        return true; /* it waits, or its run has to be looked at */
+    clock = job_clock(job);
+    if (hf_decide_late(&job->rules, &clock, now_us) ||
+        (job->beat_waits && record_due(job, now_us) <= now_us))
+        return true;
+    job_arm(core, job); /* a sign of life moved the deadline */
+    return false;
+}
+
+void hf_attempt_beat(hf_core *core, int64_t activity, int64_t attempt)
+{
+    hf_job *job = hf_map_int_get(core->jobs, (uint64_t)activity);
+
+    if (!job || job->count.attempt != attempt)
+        return;
+    job->beat_waits = true;
+    job_arm(core, job);
+}
+
+void hf_attempt_stop_all(hf_core *core, int64_t run)
+{
+    bool again = true;
+
+    while (again) { /* a removal may move what is behind it */
+        size_t at = 0;
+        uint64_t key;
+        void *item;
+
+        again = false;
+        while (!again && hf_map_int_next(core->jobs, &at, &key, &item)) {
+            hf_job *job = item;
+
+            again = job->run == run;
+            if (!again)
+                continue;
+            (void)hf_map_int_remove(core->jobs, key);
+            hf_core_disarm(core, job->activity);
+            atomic_store(&job->stop, true);
+        }
+    }
+}
+
+static int64_t int_or_none(hf_db_cursor *row, size_t column)
+{
+    return hf_db_column_null(row, column) ? HF_NONE : hf_db_column_int(row, column);
+}
+
+hf_status hf_attempt_found(live_run *run, hf_db_cursor *row, hf_err *err)
+{
+    hf_core *core = run->core;
+    int64_t activity = hf_db_column_int(row, 0);
+    bool lost = hf_db_column_int(row, 3) == HF_ACTIVITY_STATUS_RUNNING;
+    core_start *start;
+    hf_job *job;
+    hf_status st;
+
+    if (hf_map_int_get(core->jobs, (uint64_t)activity) || start_find(run->starts, activity) ||
+        ended_find(run->ended, activity))
+        return HF_OK;
+    start = hf_alloc(sizeof(*start));
+    job = start ? hf_job_new() : NULL;
+    st = job ? job_fill(job, hf_db_column_bytes(row, 2), hf_db_column_bytes(row, 7), (hf_slice){0},
+                        err)
+             : hf_err_nomem(err, "an activity");
+    if (st) {
+        hf_job_free(job);
+        hf_alloc_free(start);
+        return st;
+    }
+    job->run = run->key;
+    job->activity = activity;
+    job->step = hf_db_column_int(row, 1);
+    job->count = (hf_attempt_count){.attempt = hf_db_column_int(row, 4) + 1,
+                                    .lost = hf_db_column_int(row, 5) + lost,
+                                    .crashes = hf_db_column_int(row, 10) +
+                                               (lost && hf_breadcrumb_left(core->crumb, activity)),
+                                    .missed = hf_db_column_int(row, 11)};
+    job->close_deadline_us = int_or_none(row, 6);
+    start->job = job;
+    start->available_us = hf_db_column_null(row, 8) ? hf_core_now(core) : hf_db_column_int(row, 8);
+    start_wait(run, start);
+    return HF_OK;
+}

@@ -1,0 +1,44 @@
+/* attempt.h: the core's side of activities: attempts that begin, report, show signs of life, time
+   out or were lost with their process. An open activity of a live run is in exactly one place: a
+   start that waits (run->starts), a job in the pool (core->jobs), or a report (run->ended). The
+   functions that fold put what happened into the unit that is being made; what they promise comes
+   true in hf_attempt_committed, or is taken back by hf_attempt_abandoned. The core's thread only.
+ */
+#ifndef HF_ENGINE_ATTEMPT_H
+#define HF_ENGINE_ATTEMPT_H
+
+#include "engine/core_impl.h"
+
+/* Reports of ended attempts: staged_ended. */
+HF_NODISCARD hf_status hf_attempt_fold_ended(live_run *run, hf_decide *decide, hf_err *err);
+
+/* A deadline of an activity was reached, or a sign of life is to be recorded. */
+HF_NODISCARD hf_status hf_attempt_fold_due(live_run *run, hf_decide *decide, core_due *due,
+                                           hf_err *err);
+
+/* Attempts that may begin now and find a place. The others stay. */
+HF_NODISCARD hf_status hf_attempt_fold_starts(live_run *run, hf_decide *decide, hf_err *err);
+
+/* The unit is committed. Before the effects are kept. */
+void hf_attempt_committed(live_run *run);
+
+/* The unit is not: everything is as it was before. */
+void hf_attempt_abandoned(live_run *run);
+
+/* The promise of a committed decision. */
+void hf_attempt_scheduled(live_run *run, const hf_effect *effect);
+
+/* An alarm of an activity went off: whether there is something to fold. Arms it again when not. */
+bool hf_attempt_alarm(hf_core *core, int64_t activity);
+
+/* A job showed a sign of life. */
+void hf_attempt_beat(hf_core *core, int64_t activity, int64_t attempt);
+
+/* The run is over: whatever still works for it is told to stop, and its results are dropped. */
+void hf_attempt_stop_all(hf_core *core, int64_t run);
+
+/* An open activity that no job of this process works on, as its row says. `lost`: an attempt was
+   under way when the process before ended. */
+HF_NODISCARD hf_status hf_attempt_found(live_run *run, hf_db_cursor *row, hf_err *err);
+
+#endif

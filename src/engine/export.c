@@ -1,0 +1,103 @@
+/* export.c: hf_export: a run as a published history bundle. Reads what is committed and nothing
+   else; the run goes on meanwhile. */
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "engine/engine_impl.h"
+#include "project/bundle.h"
+#include "project/dossier.h"
+
+/* The key of the run that is meant: the newest one of the instance, or the one with that id. */
+static hf_status run_find(hf_engine *engine, hf_db *db, hf_mem *mem, const hf_export_opts *opts,
+                          int64_t *out_run, hf_err *err)
+{
+    hf_intake in = {.db = db, .namespace_key = engine->namespace_key};
+    hf_intake_target target;
+    hf_dossier_run found;
+    int64_t time_ms = 0;
+    uint64_t key = 0;
+    uint32_t counter = 0;
+    hf_ulid wanted;
+    hf_ulid actual;
+    hf_status st = hf_intake_find(&in, mem, hf_slice_of(opts->id), &target, err);
+
+    if (st)
+        return st;
+    *out_run = target.base.run;
+    if (!opts->run_id)
+        return HF_OK;
+    if (!hf_ulid_parse(hf_slice_of(opts->run_id), &wanted))
+        return hf_err_set(err, HF_INVALID, "%.64s is no run id", opts->run_id);
+    hf_ulid_parts(&wanted, &time_ms, &key, &counter);
+    *out_run = (int64_t)key;
+    st = hf_dossier_find(db, mem, *out_run, &found, err);
+    if (st && st != HF_NOTFOUND)
+        return st;
+    if (!st)
+        actual = hf_dossier_run_id(&found);
+    if (st || hf_ulid_compare(&wanted, &actual) != 0 ||
+        !hf_slice_equal(found.instance_id, hf_slice_of(opts->id)))
+        return hf_err_set(err, HF_NOTFOUND, "%s has no run %s", opts->id, opts->run_id);
+    return HF_OK;
+}
+
+static hf_status export_make(hf_engine *engine, const hf_export_opts *opts, hf_mem *work,
+                             hf_buf *text, hf_err *err)
+{
+    const hf_bundle_options options = {.now_us = hf_clock_wall_us(engine->clock),
+                                       .key = hf_slice_of(opts->key),
+                                       .key_id = hf_slice_of(opts->key_id)};
+    hf_dossier dossier;
+    hf_value bundle = NULL;
+    int64_t run = 0;
+    hf_db *db = hf_engine_read_begin(engine);
+    hf_status st = run_find(engine, db, work, opts, &run, err);
+
+    if (!st)
+        st = hf_dossier_read(db, work, run, &dossier, err);
+    hf_engine_read_end(engine);
+    if (!st)
+        st = hf_bundle_make(&dossier, work, &options, &bundle, err);
+    if (st)
+        return st;
+    hf_json_write(text, bundle);
+    return hf_buf_ok(text) ? HF_OK : hf_err_nomem(err, "a bundle");
+}
+
+hf_status hf_export_with(hf_engine *engine, hf_mem *mem, const char **out_json,
+                         const hf_export_opts *o)
+{
+    engine_slot *slot = engine ? hf_engine_slot_get(engine) : NULL;
+    hf_mem *work = NULL;
+    hf_buf text = {0};
+    hf_status st;
+
+    if (!engine)
+        return HF_MISUSE;
+    if (!slot)
+        return HF_NOMEM;
+    if (engine->open_error.status) {
+        slot->err = engine->open_error;
+        return slot->err.status;
+    }
+    slot->err = (hf_err){0};
+    if (!mem || !out_json || !o || !o->id)
+        return hf_err_set(&slot->err, HF_MISUSE,
+                          "an id, memory and a place for the text are needed");
+    *out_json = NULL;
+    st = hf_engine_begin(engine, ENGINE_THREADS, &slot->err);
+    if (st)
+        return st;
+    work = hf_mem_new();
+    st = work ? export_make(engine, o, work, &text, &slot->err)
+              : hf_err_nomem(&slot->err, "an export");
+    if (!st) {
+        *out_json = hf_mem_text(mem, hf_buf_slice(&text));
+        if (!*out_json)
+            st = hf_err_nomem(&slot->err, "an export");
+    }
+    hf_buf_fini(&text);
+    hf_mem_free(work);
+    return st;
+}

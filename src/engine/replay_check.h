@@ -1,0 +1,36 @@
+/* replay_check.h: a recorded history against the code of today. The history is replayed up to its
+   end, or up to where code closed the run, and what the code then does is compared with what is on
+   the record. Nothing is written anywhere. */
+#ifndef HF_ENGINE_REPLAY_CHECK_H
+#define HF_ENGINE_REPLAY_CHECK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "model/decision.h"
+#include "model/event.h"
+#include "replay/replay.h"
+
+/* What every replay of a run is seeded with. */
+static inline uint64_t hf_replay_seed(int64_t run_key)
+{
+    return (uint64_t)run_key * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+/* The type of the first event that recording a decision leaves; 0 when it leaves none in its run.
+ */
+int hf_replay_event_of(hf_decision kind);
+
+/* Whether the event is what recording the decision leaves: type, step, name and value agree. */
+HF_NODISCARD hf_status hf_replay_records(const hf_decision_row *row, const hf_event *event,
+                                         bool *out_same, hf_err *err);
+
+/* HF_OK, or HF_REPLAY_BLOCKED with a sentence: "step 3: history has timer 2d, code wants activity
+   ship at order.c:39". HF_CORRUPT when the events contradict each other, HF_NOMEM. Payloads must
+   be inline, or `info` must bring a way to read them. */
+HF_NODISCARD hf_status hf_replay_check(const hf_replay_info *info, const hf_event *events,
+                                       size_t count, hf_err *err);
+
+#endif

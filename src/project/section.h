@@ -1,0 +1,25 @@
+/* section.h: the lists of a history bundle that tell of a run what its events say together. Each
+   function returns a value in the compose's arena. */
+#ifndef HF_PROJECT_SECTION_H
+#define HF_PROJECT_SECTION_H
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/value.h"
+#include "project/compose.h"
+#include "project/dossier.h"
+
+/* What a section is made from. */
+typedef struct hf_section {
+    hf_mem *mem;
+    const hf_dossier *dossier;
+    const hf_compose *compose; /* all events went through */
+} hf_section;
+
+typedef hf_status hf_section_fn(const hf_section *section, hf_value *out_value, hf_err *err);
+
+HF_NODISCARD hf_section_fn hf_section_workflow, hf_section_summary, hf_section_commands,
+    hf_section_tasks, hf_section_signals, hf_section_updates, hf_section_activities,
+    hf_section_timers, hf_section_failures, hf_section_links;
+
+#endif

@@ -1,0 +1,4 @@
+-- ?1 run -> its open tasks: key, kind, status, queue, priority, available_us, lease_until_us, attempt, repair_count,
+-- created_us, body
+SELECT key, kind, status, queue, priority, available_us, lease_until_us, attempt, repair_count, created_us, body
+FROM task WHERE run = ?1 ORDER BY key

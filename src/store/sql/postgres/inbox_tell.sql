@@ -1,0 +1,5 @@
+INSERT INTO inbox (key, run, kind, source_run, created_us, body)
+SELECT u.key, r.key, u.kind, u.source_run, u.created_us, u.body
+FROM {rows key int, run int, instance int, kind int, source_run int, created_us int, body blob}
+    JOIN run r ON r.key = coalesce(u.run, (SELECT i.current_run FROM instance i WHERE i.key = u.instance))
+        AND r.closed_us IS NULL

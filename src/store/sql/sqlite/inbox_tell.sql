@@ -1,0 +1,5 @@
+-- A fact for a run (?2) or, when that is null, for the newest run of an instance (?3); nothing when it is closed.
+-- ?1 key, ?4 kind, ?5 source_run, ?6 created_us, ?7 body
+INSERT INTO inbox (key, run, kind, source_run, created_us, body)
+SELECT ?1, r.key, ?4, ?5, ?6, ?7 FROM run r
+WHERE r.key = coalesce(?2, (SELECT current_run FROM instance WHERE key = ?3)) AND r.closed_us IS NULL

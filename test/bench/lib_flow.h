@@ -1,0 +1,63 @@
+/* lib_flow.h: the application and the place of the workflow benchmarks: an engine with threads of
+   its own, on a SQLite file or in a schema of a PostgreSQL server that lives for this program.
+   Workflows do nothing but their steps, activities nothing but count themselves.
+
+   steps   {"steps": n}            n activities one after the other
+   fan     {"steps": n}            n activities at once, joined
+   long    {"steps": n}            as steps, then waits for go; the query seen tells how many
+   park                            waits for the signal go, at most 30 days
+   nap     {"nth": n, "ms": m}     sleeps, then runs an activity that takes the time */
+#ifndef HF_TEST_BENCH_FLOW_H
+#define HF_TEST_BENCH_FLOW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/engine_impl.h"
+#include "holdfast/holdfast.h"
+
+enum { HF_FLOW_ADDRESS_MAX = 512, HF_FLOW_NAPS_MAX = 1000 };
+
+/* Where the stores of one engine kind are. */
+typedef struct hf_flow_place {
+    const char *store; /* sqlite or postgres */
+    char folder[256];
+    struct hf_pg_server *server; /* NULL: SQLite */
+} hf_flow_place;
+
+typedef void hf_flow_bench(hf_flow_place *place);
+
+/* main of a benchmark program: both places one after the other, or the one that is named. */
+int hf_flow_main(int argc, char **argv, const char *title, hf_flow_bench *bench);
+
+/* The address of a store in the place; the same name gives the same store. */
+const char *hf_flow_address(const hf_flow_place *place, const char *name,
+                            char out_address[HF_FLOW_ADDRESS_MAX]);
+hf_engine *hf_flow_open(const hf_flow_place *place, const char *name);
+
+/* Removes the store's file, so that the folder can go; nothing on PostgreSQL. */
+void hf_flow_drop(const hf_flow_place *place, const char *name);
+
+/* Ends the program with the engine's sentence unless the call went well. */
+void hf_flow_ok(hf_engine *engine, hf_status st, const char *doing);
+
+void hf_flow_start(hf_engine *engine, const char *type, const char *id, hf_value in);
+void hf_flow_result(hf_engine *engine, const char *id); /* waits until the run is completed */
+
+uint64_t hf_flow_steps(void);     /* activities run so far in this process */
+int64_t hf_flow_resumed_us(void); /* when a parked workflow last went on, by the wall clock */
+int64_t hf_flow_nap_late_us(size_t nth);   /* of a nap that is over; below 0: early */
+uint64_t hf_flow_units(hf_engine *engine); /* committed so far */
+void hf_flow_units_await(hf_engine *engine, uint64_t units); /* until that many are committed */
+
+bool hf_flow_is_long_parked(void); /* the workflow long made all its steps; says so once */
+void hf_flow_naps_reset(void);     /* before naps in another store */
+double hf_flow_resident_mb(void);  /* memory of this process */
+
+/* A number out of the store, by a connection of its own. */
+double hf_flow_number(const hf_flow_place *place, const char *name, const char *sql);
+
+/* The nth of a hundred parts of the numbers, which it sorts. */
+double hf_flow_percentile(double *numbers, size_t count, double percent);
+
+#endif

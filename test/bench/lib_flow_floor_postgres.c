@@ -1,0 +1,221 @@
+/* lib_flow_floor_postgres.c: the bare libpq program: one pipelined transaction per batch, prepared
+   statements with one array per column. */
+#include <libpq-fe.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "lib_flow_floor.h"
+#include "lib_report.h"
+
+enum { COLUMNS_MAX = 6, INT_OID = 20, BLOB_OID = 17, INT_BYTES = 8 };
+
+typedef struct floor_postgres {
+    hf_flow_floor base;
+    PGconn *conn;
+    hf_buf columns[COLUMNS_MAX]; /* arrays of the statement under construction */
+    int column_count;
+    size_t sent;
+} floor_postgres;
+
+static void big_add(hf_buf *buf, uint64_t number, int bytes)
+{
+    uint8_t big[INT_BYTES];
+
+    for (int i = 0; i < bytes; i++)
+        big[i] = (uint8_t)(number >> (8 * (bytes - 1 - i)));
+    hf_buf_add(buf, big, (size_t)bytes);
+}
+
+static hf_buf *column_begin(floor_postgres *mine, uint32_t type, size_t count)
+{
+    hf_buf *buf = &mine->columns[mine->column_count++];
+
+    hf_buf_clear(buf);
+    big_add(buf, 1, 4); /* dimensions */
+    big_add(buf, 0, 4); /* no nulls */
+    big_add(buf, type, 4);
+    big_add(buf, count, 4);
+    big_add(buf, 1, 4); /* first subscript */
+    return buf;
+}
+
+/* A column of numbers; `of` is the offset of the number in hf_flow_floor_run. */
+static void column_int(floor_postgres *mine, const hf_flow_floor_run *runs, size_t count, size_t of,
+                       int64_t add)
+{
+    hf_buf *buf = column_begin(mine, INT_OID, count);
+
+    for (; runs; runs = runs->next) {
+        int64_t number;
+
+        memcpy(&number, (const char *)runs + of, sizeof(number));
+        big_add(buf, INT_BYTES, 4);
+        big_add(buf, (uint64_t)(number + add), INT_BYTES);
+    }
+}
+
+static void column_heads(floor_postgres *mine, const hf_flow_floor_run *runs, size_t count)
+{
+    hf_buf *buf = column_begin(mine, BLOB_OID, count);
+
+    for (; runs; runs = runs->next) {
+        big_add(buf, sizeof(runs->head), 4);
+        hf_buf_add(buf, runs->head, sizeof(runs->head));
+    }
+}
+
+static void column_bodies(floor_postgres *mine, size_t count)
+{
+    hf_buf *buf = column_begin(mine, BLOB_OID, count);
+
+    for (size_t i = 0; i < count; i++) {
+        big_add(buf, mine->base.body_bytes, 4);
+        hf_buf_add(buf, mine->base.body, mine->base.body_bytes);
+    }
+}
+
+static void column_same(floor_postgres *mine, size_t count, int64_t number)
+{
+    hf_buf *buf = column_begin(mine, INT_OID, count);
+
+    for (size_t i = 0; i < count; i++) {
+        big_add(buf, INT_BYTES, 4);
+        big_add(buf, (uint64_t)number, INT_BYTES);
+    }
+}
+
+static void stmt_send(floor_postgres *mine, const char *name)
+{
+    const char *values[COLUMNS_MAX];
+    int lengths[COLUMNS_MAX];
+    int formats[COLUMNS_MAX];
+
+    for (int i = 0; i < mine->column_count; i++) {
+        hf_bench_need(hf_buf_ok(&mine->columns[i]), "no memory");
+        values[i] = mine->columns[i].ptr;
+        lengths[i] = (int)mine->columns[i].len;
+        formats[i] = 1;
+    }
+    hf_bench_need(
+        PQsendQueryPrepared(mine->conn, name, mine->column_count, values, lengths, formats, 1) == 1,
+        "libpq does not send a statement of the floor");
+    mine->column_count = 0;
+    mine->sent++;
+}
+
+static void answers_take(floor_postgres *mine)
+{
+    PGresult *result;
+
+    hf_bench_need(PQpipelineSync(mine->conn) == 1, "libpq does not send the floor's commit");
+    for (; mine->sent; mine->sent--) {
+        result = PQgetResult(mine->conn);
+        hf_bench_need(PQresultStatus(result) == PGRES_COMMAND_OK,
+                      "PostgreSQL refuses rows of the floor");
+        PQclear(result);
+        hf_bench_need(PQgetResult(mine->conn) == NULL, "PostgreSQL answers too much");
+    }
+    result = PQgetResult(mine->conn);
+    hf_bench_need(PQresultStatus(result) == PGRES_PIPELINE_SYNC, "the floor's pipeline is broken");
+    PQclear(result);
+}
+
+static void postgres_write(hf_flow_floor *floor, const hf_flow_floor_run *runs, int64_t time_us)
+{
+    floor_postgres *mine = (floor_postgres *)floor;
+    size_t count = 0;
+
+    for (const hf_flow_floor_run *run = runs; run; run = run->next)
+        count++;
+    stmt_send(mine, "start");
+    column_int(mine, runs, count, offsetof(hf_flow_floor_run, run), 0);
+    column_int(mine, runs, count, offsetof(hf_flow_floor_run, last_seq), 0);
+    column_heads(mine, runs, count);
+    column_same(mine, count, time_us);
+    column_int(mine, runs, count, offsetof(hf_flow_floor_run, history_bytes),
+               (int64_t)floor->body_bytes);
+    stmt_send(mine, "run");
+    column_int(mine, runs, count, offsetof(hf_flow_floor_run, position), 0);
+    column_int(mine, runs, count, offsetof(hf_flow_floor_run, run), 0);
+    column_int(mine, runs, count, offsetof(hf_flow_floor_run, last_seq), 1);
+    column_bodies(mine, count);
+    column_heads(mine, runs, count);
+    stmt_send(mine, "history");
+    column_int(mine, runs, count, offsetof(hf_flow_floor_run, activity), 0);
+    stmt_send(mine, "ends");
+    column_int(mine, runs, count, offsetof(hf_flow_floor_run, begins), 0);
+    column_int(mine, runs, count, offsetof(hf_flow_floor_run, run), 0);
+    column_int(mine, runs, count, offsetof(hf_flow_floor_run, step), 1);
+    column_same(mine, count, time_us);
+    stmt_send(mine, "begins");
+    stmt_send(mine, "finish");
+    answers_take(mine);
+}
+
+static void postgres_finish(hf_flow_floor *floor)
+{
+    floor_postgres *mine = (floor_postgres *)floor;
+
+    PQfinish(mine->conn);
+    for (size_t i = 0; i < COLUMNS_MAX; i++)
+        hf_buf_fini(&mine->columns[i]);
+}
+
+static void sql_run(PGconn *conn, const char *sql)
+{
+    PGresult *result = PQexec(conn, sql);
+
+    hf_bench_need(PQresultStatus(result) == PGRES_COMMAND_OK, "the floor's session does not begin");
+    PQclear(result);
+}
+
+static void stmt_make(PGconn *conn, const char *name, const char *sql)
+{
+    PGresult *result = PQprepare(conn, name, sql, 0, NULL);
+
+    hf_bench_need(PQresultStatus(result) == PGRES_COMMAND_OK,
+                  "PostgreSQL refuses a statement of the floor");
+    PQclear(result);
+}
+
+hf_flow_floor *hf_flow_floor_postgres(const char *uri, const char *schema)
+{
+    floor_postgres *mine = hf_alloc(sizeof(*mine));
+    char path[128];
+
+    hf_bench_need(mine != NULL, "no memory");
+    mine->base.write = postgres_write;
+    mine->base.close = postgres_finish;
+    mine->conn = PQconnectdb(uri);
+    hf_bench_need(PQstatus(mine->conn) == CONNECTION_OK, "the floor cannot reach PostgreSQL");
+    (void)snprintf(path, sizeof(path), "SET search_path = %s; SET synchronous_commit = on", schema);
+    sql_run(mine->conn, path);
+    sql_run(mine->conn, "INSERT INTO run (key, instance, number, status, last_seq, head, last_us,"
+                        " history_bytes, command_seq, message_seq, message_cursor, created_us,"
+                        " queue) SELECT k, k, 1, 2, 0, '\\x00', 0, 0, 1, 0, 0, 0, 'default'"
+                        " FROM generate_series(1, 512) k");
+    stmt_make(mine->conn, "start", "BEGIN");
+    stmt_make(mine->conn, "run",
+              "UPDATE run r SET last_seq = u.expected + 3, head = u.head, last_us = u.last_us,"
+              " history_bytes = u.history_bytes, command_seq = 1, message_seq = 0,"
+              " message_cursor = 0, status = 2, closed_reason = NULL, closed_us = NULL"
+              " FROM unnest($1::bigint[], $2::bigint[], $3::bytea[], $4::bigint[], $5::bigint[])"
+              " AS u(key, expected, head, last_us, history_bytes)"
+              " WHERE r.key = u.key AND r.last_seq = u.expected");
+    stmt_make(mine->conn, "history",
+              "INSERT INTO history (position, run, first_seq, count, format, body, hash)"
+              " SELECT p, r, s, 3, 1, b, h FROM unnest($1::bigint[], $2::bigint[], $3::bigint[],"
+              " $4::bytea[], $5::bytea[]) AS u(p, r, s, b, h)");
+    stmt_make(mine->conn, "ends",
+              "DELETE FROM activity t USING unnest($1::bigint[]) AS u(key) WHERE t.key = u.key");
+    stmt_make(mine->conn, "begins",
+              "INSERT INTO activity (key, run, step, type, status, attempt, max_attempts,"
+              " lost_attempts, scheduled_us, started_us) SELECT k, r, s, 'noop', 2, 1, 1, 0, t, t"
+              " FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[])"
+              " AS u(k, r, s, t)");
+    stmt_make(mine->conn, "finish", "COMMIT");
+    hf_bench_need(PQenterPipelineMode(mine->conn) == 1, "libpq refuses pipeline mode");
+    return &mine->base;
+}

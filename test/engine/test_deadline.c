@@ -1,0 +1,334 @@
+/* Timers and the deadlines of whole runs, on a virtual clock; and workflow code that does not come
+   back, on the real one. */
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "engine/engine_impl.h"
+#include "lib/kit.h"
+
+static _Atomic bool released; /* lets the looping workflow go */
+
+static hf_value echo(hf_act *a, hf_value in)
+{
+    (void)a;
+    return in;
+}
+
+static hf_value nap(hf_ctx *w, hf_value in)
+{
+    int64_t count = hf_int(in, "count", 1);
+    int64_t began = hf_now(w);
+
+    for (int64_t i = 0; i < count; i++)
+        hf_sleep(w, hf_int(in, "ms", 0) * (i + 1));
+    return hf_json(w, "%lld", (long long)((hf_now(w) - began)));
+}
+
+/* Waits for an activity that nobody runs, beside a timer. */
+static hf_value busy(hf_ctx *w, hf_value in)
+{
+    hf_future f[2];
+
+    f[0] = hf_spawn_activity(w, "nobody", in);
+    f[1] = hf_spawn_activity(w, "nobody", in);
+    (void)hf_receive(w, "never", .timeout = hf_days(900));
+    return hf_join_all(w, f, 2);
+}
+
+static hf_value parent(hf_ctx *w, hf_value in)
+{
+    const hf_error *e = NULL;
+
+    hf_child(w, "nap", in, .run_timeout = hf_seconds(10), .err = &e);
+    return hf_json(w, "{'child': %s}", e ? e->message : "fine");
+}
+
+static hf_value again(hf_ctx *w, hf_value in)
+{
+    hf_sleep(w, hf_seconds(6));
+    hf_continue_as_new(w, in);
+}
+
+static hf_value loop(hf_ctx *w, hf_value in)
+{
+    (void)in;
+    while (!atomic_load(&released))
+        ;
+    return hf_json(w, "'at last'");
+}
+
+static const hf_workflow_def workflows[] = {
+    {.type = "nap", .run = nap},
+    {.type = "busy", .run = busy, .signals = (const hf_signal_def[]){{"never", NULL}, {0}}},
+    {.type = "parent", .run = parent},
+    {.type = "again", .run = again},
+    {.type = "loop", .run = loop},
+    {0}};
+static const hf_activity_def activities[] = {{.name = "echo", .run = echo}, {0}};
+static const hf_app app = {.name = "test", .workflows = workflows, .activities = activities};
+static const hf_workflow_def none[] = {{0}};
+static const hf_app empty = {.name = "test", .workflows = none, .activities = activities};
+
+/* ---- timers */
+
+/* A timer of no length fires in the turn that asked for it. */
+HF_BOTH_ENGINES(b123_timer_of_zero_fires_inline)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+
+    hf_kit_ok(d, hf_start(d, "nap", hf_json(d, "{'count': 2, 'ms': 0}"), .id = "a"));
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_str_eq(hf_test_status(d, "a"), "completed");
+    ck_assert_int_eq(hf_test_count(d, "a", "TimerFired"), 2);
+    ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM timer"), 0);
+    hf_kit_close(d);
+}
+
+/* Timers one after another fire in order, never early, also over crashes. */
+HF_BOTH_ENGINES(b124_sequential_timers)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+
+    hf_kit_ok(d, hf_start(d, "nap", hf_json(d, "{'count': 3, 'ms': 1000}"), .id = "a"));
+    hf_kit_ok(d, hf_test_advance(d, 999));
+    ck_assert_int_eq(hf_test_count(d, "a", "TimerFired"), 0);
+    hf_kit_ok(d, hf_test_advance(d, 1));
+    ck_assert_int_eq(hf_test_count(d, "a", "TimerFired"), 1);
+    hf_test_crash(d);
+    hf_kit_ok(d, hf_test_advance(d, 1999));
+    ck_assert_int_eq(hf_test_count(d, "a", "TimerFired"), 1);
+    hf_kit_ok(d, hf_test_advance(d, 1));
+    d = hf_kit_reopen(d, NULL);
+    hf_kit_ok(d, hf_test_advance(d, 3000));
+    ck_assert_str_eq(hf_test_status(d, "a"), "completed");
+    ck_assert_str_eq(hf_kit_history(d, "a"),
+                     "StartAccepted WorkflowStarted TimerScheduled TimerFired TimerScheduled "
+                     "TimerFired TimerScheduled TimerFired WorkflowCompleted");
+    hf_kit_close(d);
+}
+
+/* Cancel and terminate put TimerCancelled on the record; the timer's own time means nothing then.
+ */
+HF_BOTH_ENGINES(b125_stop_cancels_timers)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+
+    hf_kit_ok(d, hf_start(d, "nap", hf_json(d, "{'ms': 5000}"), .id = "c"));
+    hf_kit_ok(d, hf_start(d, "nap", hf_json(d, "{'ms': 5000}"), .id = "t"));
+    hf_kit_ok(d, hf_test_drain(d));
+    hf_kit_ok(d, hf_cancel(d, "c", NULL));
+    hf_kit_ok(d, hf_terminate(d, "t", NULL));
+    hf_kit_ok(d, hf_test_advance(d, hf_minutes(1)));
+    ck_assert_str_eq(hf_test_status(d, "c"), "cancelled");
+    ck_assert_str_eq(hf_test_status(d, "t"), "terminated");
+    ck_assert_int_eq(hf_test_count(d, "c", "TimerCancelled"), 1);
+    ck_assert_int_eq(hf_test_count(d, "t", "TimerCancelled"), 1);
+    ck_assert_int_eq(hf_test_count(d, "c", "TimerFired"), 0);
+    ck_assert_int_eq(hf_test_count(d, "t", "TimerFired"), 0);
+    hf_kit_close(d);
+}
+
+/* A timer is over when history says TimerFired, not when its row is gone. */
+HF_BOTH_ENGINES(b126_timer_needs_its_event)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+
+    hf_kit_ok(d, hf_start(d, "nap", hf_json(d, "{'ms': 5000}"), .id = "a"));
+    hf_kit_ok(d, hf_test_drain(d));
+    hf_kit_sql(d, "DELETE FROM timer");
+    d = hf_kit_reopen(d, NULL);
+    hf_kit_ok(d, hf_test_advance(d, hf_minutes(1)));
+    ck_assert_str_eq(hf_test_status(d, "a"), "waiting timer");
+    hf_test_place_verify = NULL; /* the store is broken on purpose */
+    hf_kit_close(d);
+}
+
+/* A row that says fired without an event does not wake the code. */
+HF_BOTH_ENGINES(b127_fired_row_without_history)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+
+    hf_kit_ok(d, hf_start(d, "nap", hf_json(d, "{'ms': 5000}"), .id = "a"));
+    hf_kit_ok(d, hf_test_drain(d));
+    hf_kit_sql(d, "UPDATE timer SET status = 2, closed_us = 1");
+    d = hf_kit_reopen(d, NULL);
+    hf_kit_ok(d, hf_test_advance(d, hf_minutes(1)));
+    ck_assert_str_eq(hf_test_status(d, "a"), "waiting timer");
+    ck_assert_int_eq(hf_test_count(d, "a", "TimerFired"), 0);
+    hf_kit_sql(d, "UPDATE timer SET status = 1, closed_us = NULL");
+    hf_kit_close(d);
+}
+
+/* ---- deadlines of runs */
+
+/* Both deadlines are computed at the start, in the row and in WorkflowStarted. */
+HF_BOTH_ENGINES(b128_deadlines_are_recorded_at_start)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+    char sql[128];
+
+    hf_kit_ok(d, hf_start(d, "nap", hf_json(d, "{'ms': 5000}"), .id = "a",
+                          .execution_timeout = hf_hours(2), .run_timeout = hf_hours(1)));
+    (void)snprintf(sql, sizeof(sql),
+                   "SELECT count(*) FROM run WHERE execution_deadline_us = %s AND "
+                   "run_deadline_us = %s",
+                   hf_kit_said(d, "a", "WorkflowStarted", 0, HF_KEY_EXECUTION_DEADLINE_AT),
+                   hf_kit_said(d, "a", "WorkflowStarted", 0, HF_KEY_RUN_DEADLINE_AT));
+    ck_assert_int_eq(hf_kit_number(d, sql), 1);
+    hf_kit_close(d);
+}
+
+/* A deadline that passed while nobody looked closes the run before its code gets a turn. */
+HF_BOTH_ENGINES(b129_deadline_is_enforced_at_the_turn)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+
+    hf_kit_ok(
+        d, hf_start(d, "nap", hf_json(d, "{'ms': 4000}"), .id = "a", .run_timeout = hf_seconds(5)));
+    hf_kit_ok(d, hf_test_drain(d));
+    hf_kit_skip(d, hf_seconds(10)); /* the timer was due first, but now it is too late for both */
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_str_eq(hf_test_status(d, "a"), "failed");
+    ck_assert_int_eq(hf_test_count(d, "a", "TimerFired"), 0);
+    ck_assert_str_eq(hf_kit_said(d, "a", "WorkflowTimedOut", 0, HF_KEY_TIMEOUT_KIND),
+                     "run_timeout");
+    hf_kit_close(d);
+}
+
+/* A parked run is closed by its deadline alone, after a restart too, and not a moment early. */
+HF_BOTH_ENGINES(b130_deadline_closes_a_parked_run)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+
+    hf_kit_ok(d, hf_start(d, "nap", hf_json(d, "{'ms': 900000000}"), .id = "a",
+                          .execution_timeout = hf_seconds(10)));
+    hf_kit_ok(d, hf_start(d, "nap", hf_json(d, "{'ms': 900000000}"), .id = "b",
+                          .execution_timeout = hf_seconds(20), .run_timeout = hf_seconds(20)));
+    hf_kit_ok(d, hf_test_advance(d, 9999));
+    ck_assert_str_eq(hf_test_status(d, "a"), "waiting timer");
+    hf_kit_ok(d, hf_test_advance(d, 1));
+    ck_assert_str_eq(hf_test_status(d, "a"), "failed");
+    d = hf_kit_reopen(d, NULL);
+    hf_kit_ok(d, hf_test_advance(d, 9999));
+    ck_assert_str_eq(hf_test_status(d, "b"), "waiting timer");
+    hf_kit_ok(d, hf_test_advance(d, 1));
+    ck_assert_str_eq(hf_kit_said(d, "b", "WorkflowTimedOut", 0, HF_KEY_TIMEOUT_KIND),
+                     "execution_timeout"); /* both passed: the execution's is named */
+    hf_kit_close(d);
+}
+
+/* The deadline needs none of the run's code. */
+HF_BOTH_ENGINES(b130_deadline_without_the_code)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+
+    hf_kit_ok(d, hf_start(d, "busy", NULL, .id = "a", .run_timeout = hf_seconds(10)));
+    hf_kit_ok(d, hf_test_drain(d));
+    d = hf_kit_reopen(d, &empty);
+    hf_kit_ok(d, hf_test_advance(d, hf_seconds(10)));
+    ck_assert_str_eq(hf_test_status(d, "a"), "failed");
+    ck_assert_int_eq(hf_test_count(d, "a", "ActivityCancelled"), 2);
+    hf_kit_close(d);
+}
+
+/* What was open is cancelled in order: activities, timers, then the end, with its kind. */
+HF_BOTH_ENGINES(b131_deadline_cancels_what_is_open)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+    hf_value out = NULL;
+    const hf_error *e = NULL;
+    const char *history;
+
+    hf_kit_ok(d, hf_start(d, "busy", NULL, .id = "a", .run_timeout = hf_seconds(10)));
+    hf_kit_ok(d, hf_test_advance(d, hf_seconds(10)));
+    history = hf_kit_history(d, "a");
+    ck_assert_ptr_nonnull(
+        strstr(history, " ActivityCancelled ActivityCancelled TimerCancelled WorkflowTimedOut"));
+    ck_assert_str_eq(hf_kit_said(d, "a", "WorkflowTimedOut", 0, HF_KEY_FAILURE_CATEGORY),
+                     "timeout");
+    ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM run WHERE closed_reason = 6"), 1);
+    ck_assert_int_eq(hf_result(d, "a", 0, &out, &e), HF_ERROR);
+    ck_assert_str_eq(e->message, "the run deadline passed");
+    ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM activity"), 0);
+    ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM timer"), 0);
+    hf_kit_ok(d, hf_test_advance(d, hf_days(1000)));
+    ck_assert_str_eq(hf_kit_history(d, "a"), history);
+    hf_kit_close(d);
+}
+
+/* The parent of a run that timed out is told. */
+HF_BOTH_ENGINES(b132_parent_hears_of_the_deadline)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+
+    hf_kit_ok(d, hf_start(d, "parent", hf_json(d, "{'ms': 60000}"), .id = "p"));
+    hf_kit_ok(d, hf_test_advance(d, hf_seconds(10)));
+    ck_assert_str_eq(hf_kit_result(d, "p"), "{\"child\":\"the run deadline passed\"}");
+    ck_assert_int_eq(hf_test_count(d, "p", "ChildRunFailed"), 1);
+    hf_kit_close(d);
+}
+
+/* The next run keeps the execution's deadline and gets the whole of the run's. */
+HF_BOTH_ENGINES(b133_continue_as_new_and_deadlines)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+
+    hf_kit_ok(d, hf_start(d, "again", NULL, .id = "a", .execution_timeout = hf_seconds(20),
+                          .run_timeout = hf_seconds(8)));
+    hf_kit_ok(d, hf_test_advance(d, 19999));
+    ck_assert_str_eq(hf_test_status(d, "a"), "waiting timer");
+    ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM run"), 4);
+    ck_assert_int_eq(
+        hf_kit_number(d, "SELECT count(*) FROM run WHERE run_deadline_us <> created_us + 8000000"),
+        0);
+    hf_kit_ok(d, hf_test_advance(d, 1));
+    ck_assert_str_eq(hf_kit_said(d, "a", "WorkflowTimedOut", 0, HF_KEY_TIMEOUT_KIND),
+                     "execution_timeout");
+    hf_kit_close(d);
+}
+
+/* ---- code that does not come back */
+
+static void nap_ms(long ms)
+{
+    const struct timespec pause = {.tv_sec = ms / 1000, .tv_nsec = (ms % 1000) * 1000000};
+
+    (void)nanosleep(&pause, NULL);
+}
+
+/* Code that has not yielded for two seconds is seen from outside, and no longer when it has. */
+HF_BOTH_ENGINES(looping_code_is_noticed)
+{
+    hf_test_place *place = hf_test_place_new(kind);
+    hf_engine *d = NULL;
+    hf_value out = NULL;
+    const hf_error *e = NULL;
+    int64_t seen = 0;
+
+    hf_kit_ok(d, hf_open(hf_test_place_address(place), &app, &d));
+    hf_kit_ok(d, hf_start(d, "loop", NULL, .id = "a"));
+    ck_assert_int_eq(hf_core_stalled(d->core), 0);
+    for (int i = 0; i < 1000 && !seen; i++) { /* at most ten seconds */
+        nap_ms(10);
+        seen = hf_core_stalled(d->core);
+    }
+    ck_assert_int_ne(seen, 0);
+    atomic_store(&released, true);
+    hf_kit_ok(d, hf_result(d, "a", hf_seconds(10), &out, &e));
+    ck_assert_int_eq(hf_core_stalled(d->core), 0);
+    hf_close(d);
+    hf_test_place_free(place);
+}
+
+HF_PG_SUITE_MAIN("engine/deadline", HF_BOTH(b123_timer_of_zero_fires_inline),
+                 HF_BOTH(b124_sequential_timers), HF_BOTH(b125_stop_cancels_timers),
+                 HF_BOTH(b126_timer_needs_its_event), HF_BOTH(b127_fired_row_without_history),
+                 HF_BOTH(b128_deadlines_are_recorded_at_start),
+                 HF_BOTH(b129_deadline_is_enforced_at_the_turn),
+                 HF_BOTH(b130_deadline_closes_a_parked_run),
+                 HF_BOTH(b130_deadline_without_the_code),
+                 HF_BOTH(b131_deadline_cancels_what_is_open),
+                 HF_BOTH(b132_parent_hears_of_the_deadline),
+                 HF_BOTH(b133_continue_as_new_and_deadlines), HF_BOTH(looping_code_is_noticed))

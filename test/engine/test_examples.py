@@ -1,0 +1,262 @@
+#!/usr/bin/env python3
+"""test_examples.py: what users read and copy. The programs of examples/ run, each in an empty folder, and say what they
+should; hf_main behaves as a program's main function; every C block of the guide and of README.md compiles.
+
+    test_examples.py --build DIR [--cc CC] [--cxx CXX] [--sanitize LIST]
+
+A document's C blocks follow a line `<!-- c -->` and are joined, in order, into one source, as a reader would type them.
+When that has a main function it is linked and run, and a text block after `<!-- prints -->` must be what it printed.
+A block after `<!-- file PATH -->` must be the contents of that file. The last line is Check's summary, for run_programs.py.
+"""
+import argparse
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BLOCK = re.compile(r"^(?:<!-- (c|prints|file) ?(\S*) -->\n)?```(c|cpp|text)\n(.*?)^```$", re.M | re.S)
+LIMIT_S = 60
+args = None
+cases = []
+
+
+def case(function):
+    cases.append(function)
+    return function
+
+
+def equal(got, wanted):
+    assert got == wanted, f"got {got!r}, wanted {wanted!r}"
+
+
+def program(name):
+    return os.path.join(args.build, "examples", name)
+
+
+def run(*words, code=0, text=""):
+    """Standard output of a program that must end with `code`."""
+    done = subprocess.run([program(words[0]), *words[1:]], input=text, capture_output=True, text=True, timeout=LIMIT_S)
+    assert done.returncode == code, f"{words}: exit code {done.returncode}\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def effects():
+    with open("effects.log", encoding="utf-8") as file:
+        return [line.split()[0] for line in file]
+
+
+def until(what, seconds=LIMIT_S):
+    end = time.monotonic() + seconds
+    while not what():
+        assert time.monotonic() < end, "it did not happen in time"
+        time.sleep(0.01)
+
+
+@case
+def hello_says_hello():
+    """Twice: the second time the result is there already, so starting is refused and looking is not."""
+    equal(run("hello"), '"hello, Ada"\n')
+    equal(run("hello"), '"hello, Ada"\n')
+
+
+@case
+def order_ships():
+    out = run("order")
+    assert re.fullmatch(r'done: \{"charge":"[0-9A-Z]{26}","tracking":"T-1"\}\n', out), out
+    equal(effects(), ["reserve", "charge", "ship"])
+
+
+@case
+def order_undoes_what_it_did():
+    equal(run("order", "orders.db", "5000", code=1), "failed: card_declined: limit is 1000, asked 5000\n")
+    equal(effects(), ["reserve", "release"])
+
+
+@case
+def order_survives_kill():
+    """Killed inside the fraud window, and on the way there: nothing is done twice that was recorded."""
+    for wanted in (1, 2):
+        child = subprocess.Popen([program("order")], stdout=subprocess.DEVNULL)
+        until(lambda n=wanted: os.path.exists("effects.log") and len(effects()) >= n)
+        time.sleep(0.1)  # the report of the effect is most likely committed; right also when it is not
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+    assert run("order").startswith("done: ")
+    assert set(effects()) == {"reserve", "charge", "ship"}, effects()
+    equal(effects().count("ship"), 1)
+
+
+@case
+def fanout_joins_in_order():
+    equal(run("fanout"), '{"regions":[{"imported":10},{"imported":20},{"imported":30}],"mails":["sent",["sent","sent"]]}\n')
+
+
+@case
+def subscription_lives_a_year():
+    equal(run("subscription"), 'ok {"ended":"cancelled","plan":"pro","months":12}\n')
+
+
+@case
+def tests_of_the_order_pass():
+    equal(run("test_order"), "order keeps its promises\n")
+
+
+@case
+def embed_answers_from_its_own_loop():
+    """Requests come in by a pipe that poll watches; the end of the input ends the program."""
+    child = subprocess.Popen([program("embed")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    answers = []
+    end = time.monotonic() + LIMIT_S
+    while "200" not in answers:
+        assert time.monotonic() < end, answers
+        child.stdin.write("request\n")
+        child.stdin.flush()
+        answers.append(child.stdout.readline().strip())
+        time.sleep(0.1)
+    child.stdin.close()
+    equal(child.wait(LIMIT_S), 0)
+    equal(answers[0], "202")
+    equal(set(answers), {"202", "200"})
+    equal(effects(), ["reserve", "charge", "ship"])
+
+
+@case
+def cpp_order_runs():
+    done = 'done {"charge":"C","tracking":"T"}\n'
+    equal(run("order_cpp"), done + "failed card_declined\nfailed card_declined\n" + done)
+
+
+@case
+def the_cpp_header_compiles():
+    for standard in ("c++17", "c++20"):
+        for flags in (["-Wall", "-Wextra", "-Werror"],):
+            done = subprocess.run([args.cxx, "-std=" + standard, *flags, "-I" + os.path.join(ROOT, "include"),
+                                   "-fsyntax-only", os.path.join(ROOT, "examples", "order_cpp.cpp")],
+                                  capture_output=True, text=True)
+            assert done.returncode == 0, f"{standard}: {done.stderr}"
+
+
+@case
+def main_works_until_it_is_told_to_stop():
+    """The worker takes what was asked for, and ends with 0 at a signal; a person looks and approves."""
+    for stop in (signal.SIGTERM, signal.SIGINT):
+        worker = subprocess.Popen([program("approval"), "worker"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                  text=True)
+        equal(worker.stderr.readline(), "approvals: working on ./approvals.db\n")
+        worker.send_signal(stop)
+        out, err = worker.communicate(timeout=LIMIT_S)
+        equal((worker.returncode, err), (0, ""))
+    assert os.path.exists("approvals.db")
+    run("approve", "ask")
+    worker = subprocess.Popen([program("approval"), "--store", "approvals.db"], stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, text=True)
+    equal(worker.stderr.readline(), "approvals: working on approvals.db\n")
+    time.sleep(0.2)  # enough to reach the wait; the rest does not depend on it
+    worker.send_signal(signal.SIGTERM)
+    equal(worker.wait(LIMIT_S), 0)
+    worker.stderr.close()
+    until(lambda: '"limit":100' in run("approve", "look"))
+    assert run("approve", "give").endswith('{"approved":true,"by":"Grace"}\n')
+    equal(run("approve", "look"), '{"ready":1,"limit":100,"approver":"Grace"}\n')
+
+
+@case
+def main_says_what_there_is():
+    out = run("approval", "--help")
+    for word in ("worker", "--store", "approvals.db", "workflows: approval", "activities: notify"):
+        assert word in out, f"{word} is not in {out}"
+    for words, text in ((["fly"], "unknown command fly; there are: worker help"),
+                        (["--fly"], "unknown flag --fly; there are: --store --help"),
+                        (["--store"], "--store needs an ADDRESS"),
+                        (["worker", "worker"], "one command at a time")):
+        done = subprocess.run([program("approval"), *words], capture_output=True, text=True, timeout=LIMIT_S)
+        equal(done.returncode, 2)
+        assert text in done.stderr, done.stderr
+    with open("not.db", "w", encoding="utf-8") as file:
+        file.write("this is no database, but long enough to be looked at as one" * 20)
+    done = subprocess.run([program("approval"), "--store=not.db"], capture_output=True, text=True, timeout=LIMIT_S)
+    equal(done.returncode, 15)
+    equal(os.listdir("."), ["not.db"])
+
+
+def document_case(path):
+    """The C blocks of one document as one source."""
+
+    def check():
+        with open(os.path.join(ROOT, path), encoding="utf-8") as file:
+            text = file.read()
+        source, prints = "#include <holdfast/holdfast.h>\n#include <stdio.h>\n#include <string.h>\n", None
+        found = 0
+        for match in BLOCK.finditer(text):
+            kind, name, language, body = match.groups()
+            line = text.count("\n", 0, match.start()) + 1
+            if kind == "file":
+                with open(os.path.join(ROOT, name), encoding="utf-8") as file:
+                    assert body in file.read(), f"{path}:{line}: {name} has other words"
+            elif language == "c" or kind == "c":
+                assert kind == "c", f"{path}:{line}: a C block that nothing compiles"
+                source += f'#line {line} "{path}"\n{body}'
+                found += 1
+            elif kind == "prints":
+                prints = body
+        if not found:
+            return
+        with open("document.c", "w", encoding="utf-8") as file:
+            file.write(source)
+        flags = ["-std=c17", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-Wno-unused-const-variable",
+                 "-Wno-unused-variable", "-D_POSIX_C_SOURCE=200809L", "-I" + os.path.join(ROOT, "include")]
+        if args.sanitize:
+            flags.append("-fsanitize=" + args.sanitize)
+        has_main = re.search(r"^int main\(", source, re.M)
+        words = [args.cc, *flags, "document.c"]
+        words += ["-o", "document", "-L" + args.build, "-lholdfast", "-Wl,-rpath," + args.build] if has_main else ["-c"]
+        done = subprocess.run(words, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        if has_main:
+            done = subprocess.run(["./document"], capture_output=True, text=True, timeout=LIMIT_S)
+            assert done.returncode == 0, f"exit code {done.returncode}\n{done.stdout}{done.stderr}"
+            if prints is not None:
+                equal(done.stdout, prints)
+
+    check.__name__ = "document " + path
+    return check
+
+
+def main():
+    global args
+    options = argparse.ArgumentParser()
+    options.add_argument("--build", required=True)
+    options.add_argument("--cc", default="cc")
+    options.add_argument("--cxx", default="c++")
+    options.add_argument("--sanitize", default="")
+    options.add_argument("--only", default="")
+    args = options.parse_args()
+    args.build = os.path.abspath(args.build)
+    guide = os.path.join(ROOT, "docs", "guide")
+    documents = ["README.md"] + sorted("docs/guide/" + name for name in os.listdir(guide) if name.endswith(".md"))
+    cases.extend(document_case(path) for path in documents)
+    failed = ran = 0
+    for function in cases:
+        if args.only not in function.__name__:
+            continue
+        ran += 1
+        with tempfile.TemporaryDirectory() as folder:
+            os.chdir(folder)
+            try:
+                function()
+            except Exception:
+                failed += 1
+                print(f"F:{function.__name__}:\n{traceback.format_exc()}", flush=True)
+            os.chdir("/")
+    print("Running suite(s): engine/examples")
+    print(f"{100 * (ran - failed) // max(ran, 1)}%: Checks: {ran}, Failures: {failed}, Errors: 0")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,292 @@
+/* Change points, patches and side effects: runs that were begun by one program and go on in
+   another, on both databases. */
+#include <stdio.h>
+#include <string.h>
+
+#include "holdfast/holdfast.h"
+#include "lib/kit.h"
+
+/* ---- programs of different ages; each has the one workflow "order" */
+
+static hf_value before(hf_ctx *w, hf_value in)
+{
+    (void)in;
+    hf_receive(w, "go");
+    return hf_json(w, "'before'");
+}
+
+static hf_value after(hf_ctx *w, hf_value in)
+{
+    int version;
+
+    (void)in;
+    hf_receive(w, "go");
+    version = hf_version(w, "tax", HF_VERSION_DEFAULT, 2);
+    hf_receive(w, "done");
+    return hf_json(w, "%d", version);
+}
+
+static hf_value marked(hf_ctx *w, hf_value in)
+{
+    int version = hf_version(w, "tax", HF_VERSION_DEFAULT, (int)hf_int(in, "max", 2));
+
+    hf_receive(w, "go");
+    return hf_json(w, "%d", version);
+}
+
+static hf_value marked_later(hf_ctx *w, hf_value in)
+{
+    int version = hf_version(w, "tax", HF_VERSION_DEFAULT, 7);
+
+    (void)in;
+    hf_receive(w, "go");
+    return hf_json(w, "%d", version);
+}
+
+static hf_value marked_other(hf_ctx *w, hf_value in)
+{
+    int version = hf_version(w, "freight", HF_VERSION_DEFAULT, 2);
+
+    (void)in;
+    hf_receive(w, "go");
+    return hf_json(w, "%d", version);
+}
+
+static hf_value marked_gone(hf_ctx *w, hf_value in)
+{
+    int version = hf_version(w, "tax", 3, 4);
+
+    (void)in;
+    hf_receive(w, "go");
+    return hf_json(w, "%d", version);
+}
+
+static hf_value patched(hf_ctx *w, hf_value in)
+{
+    bool new_way;
+
+    (void)in;
+    hf_receive(w, "go");
+    new_way = hf_patched(w, "rounding");
+    hf_receive(w, "done");
+    return hf_json(w, "%s", new_way ? "new" : "old");
+}
+
+static hf_value deprecated(hf_ctx *w, hf_value in)
+{
+    (void)in;
+    hf_receive(w, "go");
+    hf_deprecate_patch(w, "rounding");
+    hf_receive(w, "done");
+    return hf_json(w, "'new alone'");
+}
+
+static int rolls;
+
+static hf_value roll(hf_mem *m, void *arg)
+{
+    (void)arg;
+    return hf_json_(m, "%d", ++rolls);
+}
+
+static hf_value lucky(hf_ctx *w, hf_value in)
+{
+    int64_t first = hf_int(hf_side_effect(w, "dice", roll, NULL), "", 0);
+    int64_t second;
+
+    (void)in;
+    hf_receive(w, "go");
+    second = hf_int(hf_side_effect(w, "dice", roll, NULL), "", 0);
+    return hf_json(w, "[%lld, %lld]", (long long)first, (long long)second);
+}
+
+static const hf_signal_def signals[] = {{"go", NULL}, {"done", NULL}, {0}};
+
+#define PROGRAM(program, body, revised, build)                                                     \
+    static const hf_workflow_def program##_workflows[] = {                                         \
+        {.type = "order", .run = (body), .revision = (revised), .signals = signals}, {0}};         \
+    static const hf_app program = {                                                                \
+        .name = "test", .build_id = (build), .workflows = program##_workflows}
+
+PROGRAM(app_before, before, NULL, NULL);
+PROGRAM(app_after, after, NULL, NULL);
+PROGRAM(app_after_revised, after, "2", NULL);
+PROGRAM(app_before_built, before, NULL, "build-1");
+PROGRAM(app_after_built, after, NULL, "build-2");
+PROGRAM(app_after_same_build, after, NULL, "build-1");
+PROGRAM(app_marked, marked, NULL, NULL);
+PROGRAM(app_marked_later, marked_later, NULL, NULL);
+PROGRAM(app_marked_other, marked_other, NULL, NULL);
+PROGRAM(app_marked_gone, marked_gone, NULL, NULL);
+PROGRAM(app_patched, patched, NULL, NULL);
+PROGRAM(app_patched_revised, patched, "2", NULL);
+PROGRAM(app_deprecated, deprecated, NULL, NULL);
+PROGRAM(app_lucky, lucky, NULL, NULL);
+
+static const hf_app app_empty = {.name = "test"};
+
+static void settle(hf_engine *d)
+{
+    hf_kit_ok(d, hf_test_drain(d));
+    hf_test_crash(d);
+    hf_kit_ok(d, hf_test_drain(d));
+}
+
+static void tell(hf_engine *d, const char *signal)
+{
+    hf_kit_ok(d, hf_signal(d, "o", signal, NULL));
+    settle(d);
+}
+
+/* A run keeps the version it met, whatever the program knows later. */
+HF_BOTH_ENGINES(b166_marker_is_recorded_and_reused)
+{
+    hf_engine *d = hf_kit_open(kind, &app_marked);
+
+    hf_kit_ok(d, hf_start(d, "order", NULL, .id = "o"));
+    settle(d);
+    ck_assert_str_eq(hf_kit_said(d, "o", "VersionMarkerRecorded", 0, HF_KEY_CHANGE_ID), "tax");
+    ck_assert_str_eq(hf_kit_said(d, "o", "VersionMarkerRecorded", 0, HF_KEY_VERSION), "2");
+    ck_assert_str_eq(hf_kit_said(d, "o", "VersionMarkerRecorded", 0, HF_KEY_MIN_SUPPORTED), "-1");
+    ck_assert_str_eq(hf_kit_said(d, "o", "VersionMarkerRecorded", 0, HF_KEY_MAX_SUPPORTED), "2");
+    d = hf_kit_reopen(d, &app_marked_later);
+    tell(d, "go");
+    ck_assert_str_eq(hf_kit_result(d, "o"), "2");
+    ck_assert_int_eq(hf_test_count(d, "o", "VersionMarkerRecorded"), 1);
+    hf_kit_close(d);
+}
+
+/* Another change at the place of a marker blocks the run; a version the program has no code for
+   fails it. */
+HF_BOTH_ENGINES(b167_wrong_change_and_unsupported_version)
+{
+    hf_engine *d = hf_kit_open(kind, &app_marked);
+    const hf_error *e = NULL;
+    hf_value out = NULL;
+
+    hf_kit_ok(d, hf_start(d, "order", NULL, .id = "o"));
+    settle(d);
+    d = hf_kit_reopen(d, &app_marked_other);
+    tell(d, "go");
+    ck_assert_int_eq(hf_kit_number(d, "SELECT blocked FROM run"), 1);
+    ck_assert_int_eq(hf_test_count(d, "o", "WorkflowFailed"), 0);
+    hf_kit_close(d);
+    d = hf_kit_open(kind, &app_marked);
+    hf_kit_ok(d, hf_start(d, "order", NULL, .id = "o"));
+    settle(d);
+    d = hf_kit_reopen(d, &app_marked_gone);
+    tell(d, "go");
+    ck_assert_int_eq(hf_result(d, "o", 0, &out, &e), HF_ERROR);
+    ck_assert_str_eq(e->type, "version_not_supported");
+    hf_kit_close(d);
+}
+
+/* A run of an older definition takes the old branch: no marker, no step. */
+HF_BOTH_ENGINES(b168_older_fingerprint_stays_on_default)
+{
+    hf_engine *d = hf_kit_open(kind, &app_before);
+
+    hf_kit_ok(d, hf_start(d, "order", NULL, .id = "o"));
+    settle(d);
+    d = hf_kit_reopen(d, &app_after_revised);
+    tell(d, "go");
+    tell(d, "done");
+    ck_assert_str_eq(hf_kit_result(d, "o"), "-1");
+    ck_assert_int_eq(hf_test_count(d, "o", "VersionMarkerRecorded"), 0);
+    ck_assert_int_eq(hf_kit_event(d, "o", "SignalWaitOpened", 1)->step, 2);
+    hf_kit_close(d);
+    d = hf_kit_open(kind, &app_before); /* the same definition: the change is new to it */
+    hf_kit_ok(d, hf_start(d, "order", NULL, .id = "o"));
+    settle(d);
+    d = hf_kit_reopen(d, &app_after);
+    tell(d, "go");
+    tell(d, "done");
+    ck_assert_str_eq(hf_kit_result(d, "o"), "2");
+    ck_assert_int_eq(hf_kit_event(d, "o", "SignalWaitOpened", 1)->step, 3);
+    hf_kit_close(d);
+}
+
+/* A run of another build takes the old branch too; one of the same build does not. */
+HF_BOTH_ENGINES(b169_other_compatibility_stays_on_default)
+{
+    hf_engine *d = hf_kit_open(kind, &app_before_built);
+
+    hf_kit_ok(d, hf_start(d, "order", NULL, .id = "o"));
+    settle(d);
+    ck_assert_str_eq(hf_kit_said(d, "o", "WorkflowStarted", 0, HF_KEY_COMPATIBILITY), "build-1");
+    d = hf_kit_reopen(d, &app_after_built);
+    tell(d, "go");
+    tell(d, "done");
+    ck_assert_str_eq(hf_kit_result(d, "o"), "-1");
+    hf_kit_close(d);
+    d = hf_kit_open(kind, &app_before_built);
+    hf_kit_ok(d, hf_start(d, "order", NULL, .id = "o"));
+    settle(d);
+    d = hf_kit_reopen(d, &app_after_same_build);
+    tell(d, "go");
+    tell(d, "done");
+    ck_assert_str_eq(hf_kit_result(d, "o"), "2");
+    hf_kit_close(d);
+}
+
+/* A run that recorded no fingerprint takes the old branch. */
+HF_BOTH_ENGINES(b170_no_fingerprint_stays_on_default)
+{
+    hf_engine *d = hf_kit_open(kind, &app_empty);
+
+    hf_kit_ok(d, hf_start(d, "order", NULL, .id = "o")); /* its code is not known here */
+    settle(d);
+    d = hf_kit_reopen(d, &app_marked);
+    settle(d);
+    ck_assert_str_eq(hf_test_status(d, "o"), "waiting signal:go");
+    ck_assert_int_eq(hf_test_count(d, "o", "VersionMarkerRecorded"), 0);
+    hf_kit_ok(d, hf_cancel(d, "o", NULL));
+    hf_kit_close(d);
+}
+
+/* A patch is a change with two versions; deprecating it keeps the step of runs that met it. */
+HF_BOTH_ENGINES(b171_patched_and_deprecated)
+{
+    hf_engine *d = hf_kit_open(kind, &app_before);
+
+    hf_kit_ok(d, hf_start(d, "order", NULL, .id = "o"));
+    settle(d);
+    d = hf_kit_reopen(d, &app_patched_revised);
+    tell(d, "go");
+    tell(d, "done");
+    ck_assert_str_eq(hf_kit_result(d, "o"), "\"old\"");
+    hf_kit_close(d);
+    d = hf_kit_open(kind, &app_patched);
+    hf_kit_ok(d, hf_start(d, "order", NULL, .id = "o"));
+    settle(d);
+    tell(d, "go");
+    ck_assert_str_eq(hf_kit_said(d, "o", "VersionMarkerRecorded", 0, HF_KEY_VERSION), "1");
+    d = hf_kit_reopen(d, &app_deprecated);
+    tell(d, "done");
+    ck_assert_str_eq(hf_kit_result(d, "o"), "\"new alone\"");
+    hf_kit_close(d);
+}
+
+/* A side effect runs once, and every replay is handed what it gave. */
+HF_BOTH_ENGINES(b172_side_effect_runs_once)
+{
+    hf_engine *d = hf_kit_open(kind, &app_lucky);
+
+    rolls = 40;
+    hf_kit_ok(d, hf_start(d, "order", NULL, .id = "o"));
+    settle(d);
+    settle(d);
+    ck_assert_int_eq(rolls, 41);
+    tell(d, "go");
+    ck_assert_str_eq(hf_kit_result(d, "o"), "[41,42]");
+    ck_assert_int_eq(rolls, 42);
+    ck_assert_int_eq(hf_test_count(d, "o", "SideEffectRecorded"), 2);
+    hf_kit_close(d);
+}
+
+HF_PG_SUITE_MAIN("engine/version", HF_BOTH(b166_marker_is_recorded_and_reused),
+                 HF_BOTH(b167_wrong_change_and_unsupported_version),
+                 HF_BOTH(b168_older_fingerprint_stays_on_default),
+                 HF_BOTH(b169_other_compatibility_stays_on_default),
+                 HF_BOTH(b170_no_fingerprint_stays_on_default),
+                 HF_BOTH(b171_patched_and_deprecated), HF_BOTH(b172_side_effect_runs_once))
