@@ -207,18 +207,12 @@ HF_API void hf_label(hf_ctx *w, const char *key, const char *value);
 HF_API void hf_note(hf_ctx *w, const char *fmt, ...) HF_PRINTF(2, 3);
 
 /* -- other runs. A child is listed once its call is recorded and something after it was seen; ids
-   live as long as the run is in memory. Messages are read by position, oldest first, and carry
-   references to their payloads. */
+   live as long as the run is in memory. */
 /* How many there are; fills at most max. */
 HF_API size_t hf_children(hf_ctx *w, const char **out_call_ids, size_t max);
 /* Also from updates. */
 HF_API void hf_signal_child(hf_ctx *w, const char *child_call_id, const char *signal,
                             hf_value args);
-HF_API hf_value hf_messages_peek(hf_ctx *w, const char *stream, size_t max);
-/* And moves behind them. */
-HF_API hf_value hf_messages_receive(hf_ctx *w, const char *stream, size_t max);
-HF_API void hf_messages_send(hf_ctx *w, const char *to_instance, const char *stream,
-                             const char *payload_ref);
 
 /* -- how it ends. A cancellation that code may answer arrives once, as a failure with status
    HF_CANCELLED, where the code waits; steps work again after it. */

@@ -86,6 +86,10 @@ hf_status hf_registry_new(const hf_app *app, hf_registry **out_registry, hf_err 
              : hf_err_nomem(err, "the registry");
     if (!st && app)
         st = hf_app_check(app, err);
+    if (!st && app && app->machines && app->machines->type)
+        st = hf_err_set(err, HF_INVALID,
+                        "the app defines the step machine %s; this version runs workflows only",
+                        app->machines->type);
     for (const hf_workflow_def *def = app ? app->workflows : NULL; !st && def && def->type; def++)
         st = workflow_put(registry, def, err);
     for (const hf_activity_def *def = app ? app->activities : NULL; !st && def && def->name; def++)

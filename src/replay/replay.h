@@ -128,4 +128,12 @@ size_t hf_replay_held(const hf_replay *replay);
  * "". */
 const char *hf_replay_waiting(const hf_replay *replay);
 
+/* ---- message streams, as workflow code will see them. They become public together with the rows
+   that hold messages; until then only replay knows them. Messages are read by position, oldest
+   first, and carry references to their payloads; receiving also moves behind them. */
+hf_value hf_messages_peek(hf_ctx *w, const char *stream, size_t max);
+hf_value hf_messages_receive(hf_ctx *w, const char *stream, size_t max);
+void hf_messages_send(hf_ctx *w, const char *to_instance, const char *stream,
+                      const char *payload_ref);
+
 #endif

@@ -101,16 +101,6 @@ static hf_value oversize(hf_ctx *w, hf_value in)
     hf_continue_as_new(w, hf_json(w, "[%p, %p]", (const void *)part, (const void *)part));
 }
 
-static hf_value sender(hf_ctx *w, hf_value in)
-{
-    size_t seen =
-        hf_len(hf_messages_peek(w, "letters", 9)) + hf_len(hf_messages_receive(w, "letters", 9));
-
-    if (hf_bool(in, "send", false))
-        hf_messages_send(w, "nobody", "letters", "ref-1");
-    return hf_json(w, "%d", (int)seen);
-}
-
 /* Says how long its history is and whether it is enough, as it comes near the threshold. */
 static hf_value diary(hf_ctx *w, hf_value in)
 {
@@ -178,7 +168,6 @@ static const hf_workflow_def workflows[] = {{.type = "noted", .run = noted, .sig
                                              .signals = items,
                                              .updates = bonuses},
                                             {.type = "oversize", .run = oversize},
-                                            {.type = "sender", .run = sender},
                                             {.type = "diary", .run = diary},
                                             {.type = "heavy", .run = heavy},
                                             {0}};
@@ -410,26 +399,10 @@ HF_BOTH_ENGINES(b176_history_budget_at_its_thresholds)
     hf_kit_close(d);
 }
 
-/* Streams are empty; sending to one fails the run in words, not the engine. */
-HF_BOTH_ENGINES(message_streams_are_empty)
-{
-    hf_engine *d = hf_kit_open(kind, &app);
-    hf_value out = NULL;
-    const hf_error *e = NULL;
-
-    hf_kit_ok(d, hf_start(d, "sender", NULL, .id = "reads"));
-    hf_kit_ok(d, hf_start(d, "sender", hf_json(d, "{'send': true}"), .id = "sends"));
-    settle(d);
-    ck_assert_str_eq(hf_kit_result(d, "reads"), "0");
-    ck_assert_int_eq(hf_result(d, "sends", 0, &out, &e), HF_ERROR);
-    ck_assert_str_eq(e->type, "not_supported");
-    hf_kit_close(d);
-}
-
 HF_PG_SUITE_MAIN("engine/metadata", HF_BOTH(b173_memo_and_attributes_merge),
                  HF_BOTH(b173_metadata_size_limits), HF_BOTH(b174_continue_as_new_inherits),
                  HF_BOTH(b080_update_comes_before_the_next_run),
                  HF_BOTH(b077_closed_run_answers_updates),
-                 HF_BOTH(b174_oversize_arguments_fail_the_run), HF_BOTH(message_streams_are_empty),
+                 HF_BOTH(b174_oversize_arguments_fail_the_run),
                  HF_BOTH(b175_renamed_definition_takes_over),
                  HF_BOTH_SLOW(b176_history_budget_at_its_thresholds, 120))
