@@ -1,7 +1,7 @@
 /* docgen.c: prints docs/reference/vocabulary.md from the .def files and the life cycle tables, so
    that the page cannot say anything else than the code. The build makes it
-   as tools/docgen; `build/tools/docgen > docs/reference/vocabulary.md` writes the page, and the tests
-   compare. The exit code is 1 when the page could not be written. */
+   as tools/docgen; `build/tools/docgen > docs/reference/vocabulary.md` writes the page, and the
+   tests compare. The exit code is 1 when the page could not be written. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -200,8 +200,7 @@ hf_payload_value hf_unit_payload(hf_unit *unit, hf_stager *stager, hf_keys *keys
         hf_unit_row(unit, part, row);
     detached = st ? NULL : hf_mem_alloc(unit->mem, sizeof(*detached));
     if (detached) {
-        *detached =
-            (unit_detached){.next = unit->detached, .digest = value.digest, .bytes = bytes};
+        *detached = (unit_detached){.next = unit->detached, .digest = value.digest, .bytes = bytes};
         unit->detached = detached;
     } else if (!st) {
         (void)hf_err_nomem(&unit->failure, "a payload");

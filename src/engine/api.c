@@ -105,18 +105,18 @@ hf_status hf_start_with(hf_engine *engine, const char *type, const hf_start_opts
         (opts->run_timeout && opts->run_timeout < 1000))
         return hf_err_set(&c.slot->err, HF_INVALID, "a workflow timeout must be at least 1 second");
     workflow = hf_registry_find_workflow(engine->registry, hf_slice_of(type));
-    start = (hf_intake_start){.type = hf_slice_of(type),
-                              .id = hf_slice_of(opts->id),
-                              .input = opts->in,
-                              .business_key = hf_slice_of(opts->business_key),
-                              .queue = hf_slice_of(opts->queue ? opts->queue : "default"),
-                              .execution_timeout_us = opts->execution_timeout * 1000,
-                              .run_timeout_us = opts->run_timeout * 1000,
-                              .labels = hf_slice_of(opts->labels),
-                              .memo = hf_slice_of(opts->memo),
-                              .compatibility =
-                                  hf_slice_of(engine->app ? engine->app->build_id : NULL),
-                              .definition = HF_NONE};
+    start =
+        (hf_intake_start){.type = hf_slice_of(type),
+                          .id = hf_slice_of(opts->id),
+                          .input = opts->in,
+                          .business_key = hf_slice_of(opts->business_key),
+                          .queue = hf_slice_of(opts->queue ? opts->queue : "default"),
+                          .execution_timeout_us = opts->execution_timeout * 1000,
+                          .run_timeout_us = opts->run_timeout * 1000,
+                          .labels = hf_slice_of(opts->labels),
+                          .memo = hf_slice_of(opts->memo),
+                          .compatibility = hf_slice_of(engine->app ? engine->app->build_id : NULL),
+                          .definition = HF_NONE};
     unit = hf_unit_new(NULL, NULL);
     if (!unit)
         return hf_err_nomem(&c.slot->err, "a start");

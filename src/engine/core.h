@@ -22,8 +22,8 @@
 
 typedef struct hf_core hf_core;
 
-/* Failures that a test asked for: the next `times` attempts of the activity fail with `type` instead
- * of running. */
+/* Failures that a test asked for: the next `times` attempts of the activity fail with `type`
+ * instead of running. */
 typedef struct hf_core_fault {
     struct hf_core_fault *next;
     char activity[192];

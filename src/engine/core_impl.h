@@ -63,7 +63,7 @@ typedef struct live_run {
     int64_t fed;           /* newest event the replay knows */
     int64_t message_count; /* signals and updates among the events fed */
     hf_open_message *messages;
-    int64_t *ordinals; /* of each, counted within the run */
+    int64_t *ordinals;     /* of each, counted within the run */
     int64_t unit_messages; /* among them, those that the unit under way brings */
     size_t messages_open;
     size_t messages_room;
@@ -80,18 +80,18 @@ typedef struct live_run {
     bool has_children; /* it may have some */
     bool check_ids;    /* the store refused a unit that made children: look at every id */
     bool makes_children;
-    bool again; /* the unit resolves a step of its own: the code has another turn */
-    bool look;  /* the store has facts that the replay does not know */
-    bool gone;  /* out of the core's map: freed when its turn comes up */
-    bool ready; /* in the ready list */
+    bool again;     /* the unit resolves a step of its own: the code has another turn */
+    bool look;      /* the store has facts that the replay does not know */
+    bool gone;      /* out of the core's map: freed when its turn comes up */
+    bool ready;     /* in the ready list */
     hf_unit *draft; /* while a turn is taken: values that are not in the store yet are here */
     /* the unit under way */
     bool dirty;
-    bool bare;    /* it appends nothing: the wake-up task goes, or the run is blocked */
-    int64_t crashes;   /* of the process in this run's code since it last got further */
-    bool quarantined;  /* its code is not run */
-    bool blocked; /* code and history disagree: nothing more happens here until a repair */
-    hf_err doom;  /* the store refused what the code asked for: the run fails with this */
+    bool bare;        /* it appends nothing: the wake-up task goes, or the run is blocked */
+    int64_t crashes;  /* of the process in this run's code since it last got further */
+    bool quarantined; /* its code is not run */
+    bool blocked;     /* code and history disagree: nothing more happens here until a repair */
+    hf_err doom;      /* the store refused what the code asked for: the run fails with this */
     hf_unit *unit;
     hf_effect *effects;
     int64_t unit_events;
@@ -99,7 +99,7 @@ typedef struct live_run {
     core_due *staged_due;
     core_start *staged_starts;
     core_start *staged_late; /* starts that the unit records as timed out or put aside */
-    core_start *retries; /* become starts when the unit is committed */
+    core_start *retries;     /* become starts when the unit is committed */
     int64_t *inbox_keys;
 } live_run;
 
@@ -131,7 +131,7 @@ struct hf_core {
     hf_stager stager;
     hf_map_int *runs; /* key to live_run */
     hf_list lru;
-    size_t held; /* bytes of parked coroutines */
+    size_t held;   /* bytes of parked coroutines */
     size_t flying; /* runs whose unit is under way */
     live_run *ready;
     live_run **ready_tail;
@@ -139,8 +139,8 @@ struct hf_core {
     hf_deadlines *alarms;
     hf_map_int *timers; /* timer, activity or run key to its alarm, so that none has two */
     hf_breadcrumb *crumb;
-    hf_stall *stall; /* NULL: nobody watches */
-    hf_list hungry;     /* runs with an attempt that waits for a place in the pool, oldest first */
+    hf_stall *stall;   /* NULL: nobody watches */
+    hf_list hungry;    /* runs with an attempt that waits for a place in the pool, oldest first */
     char waiting[256]; /* of the run that was last asked about */
     hf_err failure;
     /* under the lock */
@@ -162,7 +162,7 @@ void hf_core_disarm(hf_core *core, int64_t key);
 /* User code of a run begins, and ends. */
 void hf_core_enter(hf_core *core, int64_t run);
 void hf_core_exit(hf_core *core);
-void hf_core_put(hf_core *core, core_message *message);  /* somebody else wakes the core */
+void hf_core_put(hf_core *core, core_message *message); /* somebody else wakes the core */
 void hf_core_post(hf_core *core, core_message *message);
 
 /* live.c */
@@ -172,7 +172,7 @@ void hf_live_forget(hf_core *core, live_run *run); /* throws the coroutine away 
 /* Brings the replay up to what is committed. *out_gone: the run is closed or cannot run here. */
 HF_NODISCARD hf_status hf_live_load(hf_core *core, live_run *run, bool *out_gone, hf_err *err);
 HF_NODISCARD hf_status hf_live_feed(live_run *run, const hf_event *events, size_t count,
-                                 int64_t first_seq, hf_err *err);
+                                    int64_t first_seq, hf_err *err);
 HF_NODISCARD hf_status hf_live_open_add(live_run *run, const hf_open_work *work, hf_err *err);
 /* Takes what the events of a committed unit closed off the lists of open work and messages. */
 void hf_live_settle(live_run *run, const hf_event *events, size_t count);

@@ -135,7 +135,8 @@ static void core_thread(void *ctx)
 
 static hf_status core_start(hf_engine *engine, engine_mode mode, hf_err *err)
 {
-    const hf_writer_options writer = {.size = sizeof(writer), .manual = mode != ENGINE_THREADS,
+    const hf_writer_options writer = {.size = sizeof(writer),
+                                      .manual = mode != ENGINE_THREADS,
                                       .answered = core_wake,
                                       .answered_ctx = engine};
     const hf_core_options core = {.store = engine->store,
@@ -143,8 +144,9 @@ static hf_status core_start(hf_engine *engine, engine_mode mode, hf_err *err)
                                   .clock = engine->clock,
                                   .namespace_key = engine->namespace_key,
                                   .owner = HF_SLICE("embedded"),
-        .log = &engine->log,
-        .compatibility = hf_slice_of(engine->app ? engine->app->build_id : NULL),
+                                  .log = &engine->log,
+                                  .compatibility =
+                                      hf_slice_of(engine->app ? engine->app->build_id : NULL),
                                   .activity_threads = mode == ENGINE_TEST ? 0 : ACTIVITY_THREADS,
                                   .activity_places = ACTIVITY_PLACES,
                                   .cache_bytes = CACHE_BYTES,
@@ -260,7 +262,8 @@ hf_status hf_engine_commit(hf_engine *engine, hf_unit *unit, hf_err *err)
     return st ? hf_err_set(err, st, "%s", text) : HF_OK;
 }
 
-/* With the lock held: whether the run changed since. What is too long ago to tell counts as changed. */
+/* With the lock held: whether the run changed since. What is too long ago to tell counts as
+ * changed. */
 static bool run_changed(const hf_engine *engine, int64_t run, bool closed, uint64_t seen)
 {
     if (engine->changes - seen > ENGINE_RECENT)
@@ -338,7 +341,8 @@ static hf_status locks_init(hf_engine *engine, hf_err *err)
     return st;
 }
 
-hf_status hf_engine_open(const char *where, const hf_app *app, hf_clock *clock, hf_engine **out_engine)
+hf_status hf_engine_open(const char *where, const hf_app *app, hf_clock *clock,
+                         hf_engine **out_engine)
 {
     hf_engine *engine = hf_alloc(sizeof(*engine));
     hf_store_options options = {

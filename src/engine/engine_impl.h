@@ -48,7 +48,7 @@ struct hf_engine {
     hf_writer *writer;
     hf_core *core;
     const hf_clock *clock;
-    hf_log log; /* warnings for operators, on standard error */
+    hf_log log;              /* warnings for operators, on standard error */
     hf_clock *virtual_clock; /* ENGINE_TEST */
     int64_t namespace_key;
     engine_mode mode;
@@ -63,8 +63,9 @@ struct hf_engine {
     hf_cond work;    /* the core's thread may have something to do */
     hf_cond changed; /* a question was answered, or the engine stopped */
     uint64_t changes;
-    int64_t recent[ENGINE_RECENT]; /* runs that changed last, by number of the change; closed: < 0 */
-    hf_list waiting;               /* slots of threads that wait for a run */
+    int64_t
+        recent[ENGINE_RECENT]; /* runs that changed last, by number of the change; closed: < 0 */
+    hf_list waiting;           /* slots of threads that wait for a run */
     bool woken;
     bool draining; /* hf_shutdown: no new attempts, the running ones end */
     bool stopping; /* the core's thread ends, or has ended */
@@ -102,8 +103,8 @@ HF_NODISCARD hf_status hf_engine_commit(hf_engine *engine, hf_unit *unit, hf_err
 /* A run changed: who waits for it looks again. Run 0: everybody does. */
 void hf_engine_changed(hf_engine *engine, int64_t run, bool closed);
 
-/* Waits until the run changed (is closed) after the change `seen`, or the time is up: HF_TIMEOUT. In
- * the other modes it pumps. */
+/* Waits until the run changed (is closed) after the change `seen`, or the time is up: HF_TIMEOUT.
+ * In the other modes it pumps. */
 HF_NODISCARD hf_status hf_engine_wait(hf_engine *engine, int64_t run, bool closed, uint64_t *seen,
                                       int64_t until_us, hf_err *err);
 
@@ -113,6 +114,6 @@ void hf_engine_read_end(hf_engine *engine);
 
 /* Opens an engine on an address with a clock of its own (NULL: the real one). */
 HF_NODISCARD hf_status hf_engine_open(const char *where, const hf_app *app, hf_clock *clock,
-                                   hf_engine **out_engine);
+                                      hf_engine **out_engine);
 
 #endif

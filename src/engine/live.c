@@ -210,7 +210,7 @@ static hf_status meta_note(live_run *run, const hf_event *event, int64_t seq, hf
 }
 
 hf_status hf_live_feed(live_run *run, const hf_event *events, size_t count, int64_t first_seq,
-                    hf_err *err)
+                       hf_err *err)
 {
     hf_status st = HF_OK;
 
@@ -589,7 +589,8 @@ static hf_status live_begin(hf_core *core, live_run *run, bool closed_too, bool 
         return st;
     run->open_count = 0;
     if (!workflow || (run->quarantined && !closed_too)) {
-        /* Another build has the code, or it must not be run: the task waits. A deadline does not. */
+        /* Another build has the code, or it must not be run: the task waits. A deadline does not.
+         */
         *out_gone = closed_too || !hf_live_overdue(run, hf_core_now(core));
         return HF_OK;
     }

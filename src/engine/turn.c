@@ -231,7 +231,7 @@ static hf_status turn_draft(turn *t, hf_turn *out_turn, hf_err *err)
                         : hf_err_nomem(err, "a decision");
     if (!st && events->count > facts)
         st = hf_live_feed(run, events->events + facts, events->count - facts,
-                       run->base.last_seq + 1 + (int64_t)facts, err);
+                          run->base.last_seq + 1 + (int64_t)facts, err);
     return st;
 }
 
@@ -386,8 +386,16 @@ static hf_status turn_doom(turn *t, hf_err *err)
 /* The run's own deadline has passed: whatever its code, its activities and its timers would say. */
 static hf_status turn_overdue(turn *t, hf_timeout_kind kind, hf_err *err)
 {
+    hf_status st;
+
     staged_take(t->run);
+    t->run->has_children |= t->run->replay == NULL; /* nobody has looked */
+    st = hf_inbox_know(t->core, t->run, t->decide.unit, HF_KNOW_CHILDREN | HF_KNOW_MESSAGES, err);
+    if (st)
+        return st;
     hf_decide_deadline(&t->decide, kind);
+    if (t->decide.failure.status)
+        return hf_err_set(err, t->decide.failure.status, "%s", t->decide.failure.text);
     return turn_submit(t, err);
 }
 
@@ -416,15 +424,16 @@ static hf_status turn_go(turn *t, hf_err *err)
     return HF_OK;
 }
 
-/* The turn could not be taken. What passes by itself is tried again soon, everything else ends the core. */
+/* The turn could not be taken. What passes by itself is tried again soon, everything else ends the
+ * core. */
 static void turn_trouble(hf_core *core, live_run *run, hf_status st, const hf_err *err)
 {
     const core_alarm later = {.kind = CORE_ALARM_TURN, .run = run->key};
 
     if (st == HF_UNREACHABLE || st == HF_UNKNOWN)
         (void)!hf_db_reconnect(core->db, NULL);
-    if (st == HF_UNREACHABLE || st == HF_UNKNOWN || st == HF_BUSY || st == HF_RETRY || st == HF_NOMEM ||
-        st == HF_TIMEOUT || st == HF_FULL)
+    if (st == HF_UNREACHABLE || st == HF_UNKNOWN || st == HF_BUSY || st == HF_RETRY ||
+        st == HF_NOMEM || st == HF_TIMEOUT || st == HF_FULL)
         (void)hf_core_alarm_set(core, &later, hf_core_now(core) + RETRY_US);
     else
         hf_core_fail(core, st, err);
@@ -512,12 +521,11 @@ void hf_turn_run(hf_core *core, live_run *run)
 
 static void limit_warn(hf_core *core, const live_run *run, const hf_effect *effect)
 {
-    const hf_log_field fields[] = {
-        hf_log_text("instance_id", run->info.instance_id),
-        hf_log_text("run_id", hf_slice_of(run->run_id)),
-        hf_log_text("limit", hf_slice_of(hf_limit_text(effect->limit))),
-        hf_log_int("value", effect->key),
-        hf_log_int("configured", hf_limit_get(effect->limit)->standard)};
+    const hf_log_field fields[] = {hf_log_text("instance_id", run->info.instance_id),
+                                   hf_log_text("run_id", hf_slice_of(run->run_id)),
+                                   hf_log_text("limit", hf_slice_of(hf_limit_text(effect->limit))),
+                                   hf_log_int("value", effect->key),
+                                   hf_log_int("configured", hf_limit_get(effect->limit)->standard)};
 
     hf_log_write(core->o.log, HF_LOG_WARN, "a run comes near a structural limit", fields,
                  sizeof(fields) / sizeof(fields[0]));
@@ -564,7 +572,8 @@ static void effects_keep(hf_core *core, live_run *run, const hf_effect *effect)
     }
 }
 
-/* What an activity is called stands in the event that scheduled it alone; here it is with its job. */
+/* What an activity is called stands in the event that scheduled it alone; here it is with its job.
+ */
 static hf_slice activity_name(const void *ctx, int64_t step)
 {
     const live_run *run = ctx;
@@ -632,7 +641,8 @@ static bool turn_keep(hf_core *core, live_run *run, hf_unit *unit)
     if (run->again)
         hf_core_ready(core, run);
     if (rebased || hf_replay_spoiled(run->replay)) {
-        hf_live_forget(core, run); /* facts came in between: the replay must see them in their place */
+        hf_live_forget(core,
+                       run); /* facts came in between: the replay must see them in their place */
         hf_core_ready(core, run);
     }
     return true;

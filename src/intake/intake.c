@@ -127,8 +127,8 @@ static hf_status object_fit(hf_unit *unit, hf_slice given, const char *what, boo
         st = labels_fit(mem, value, &value, err);
     if (!st) {
         hf_json_write_canonical(&text, value);
-        *out_json = hf_slice_from(
-            hf_buf_ok(&text) ? hf_mem_text(mem, hf_buf_slice(&text)) : NULL, text.len);
+        *out_json = hf_slice_from(hf_buf_ok(&text) ? hf_mem_text(mem, hf_buf_slice(&text)) : NULL,
+                                  text.len);
         hf_buf_fini(&text);
         if (!out_json->ptr)
             st = hf_err_nomem(err, what);
@@ -154,9 +154,9 @@ static hf_status visible_put(const hf_intake *in, const hf_intake_start *start, 
     if (labels.ptr)
         hf_event_put_json(events, HF_KEY_VISIBILITY_LABELS, labels);
     if (memo.ptr)
-        hf_event_put_payload(events, HF_KEY_MEMO,
-                             hf_unit_payload(unit, in->stager, in->keys, 0, HF_PAYLOAD_CODEC_JSON,
-                                             memo));
+        hf_event_put_payload(
+            events, HF_KEY_MEMO,
+            hf_unit_payload(unit, in->stager, in->keys, 0, HF_PAYLOAD_CODEC_JSON, memo));
     return HF_OK;
 }
 

@@ -129,7 +129,7 @@ typedef struct hf_activity_row {
     int64_t attempt;
     int64_t max_attempts;
     int64_t lost_attempts;
-    int64_t crash_count;   /* 0 in a new row, this and the next */
+    int64_t crash_count; /* 0 in a new row, this and the next */
     int64_t missed_starts;
     int64_t deadline_us;
     int64_t close_deadline_us;
@@ -200,8 +200,8 @@ hf_row *hf_row_command_move(hf_mem *mem, int64_t key, int64_t run, int64_t comma
 hf_row *hf_row_dedup_new(hf_mem *mem, int64_t instance, hf_slice hash, int64_t command);
 hf_row *hf_row_inbox_new(hf_mem *mem, int64_t key, int64_t run, int64_t kind, int64_t source_run,
                          int64_t created_us, hf_slice body);
-/* The same to a run that may be closed, and hears nothing then: `run`, or HF_NONE and the newest run
-   of `instance`. */
+/* The same to a run that may be closed, and hears nothing then: `run`, or HF_NONE and the newest
+   run of `instance`. */
 hf_row *hf_row_inbox_tell(hf_mem *mem, int64_t key, int64_t run, int64_t instance, int64_t kind,
                           int64_t source_run, int64_t created_us, hf_slice body);
 hf_row *hf_row_inbox_move(hf_mem *mem, int64_t run, int64_t next);

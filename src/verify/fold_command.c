@@ -292,7 +292,8 @@ static void numbers_end(hf_fold *fold)
         if (number > newest)
             newest = number;
     }
-    if (fold->facts.closed_reason == HF_CLOSED_REASON_CONTINUED && newest <= fold->facts.command_seq)
+    if (fold->facts.closed_reason == HF_CLOSED_REASON_CONTINUED &&
+        newest <= fold->facts.command_seq)
         return; /* messages that were not applied went over to the next run, and left gaps */
     /* Equal count, greatest number and sum: 1 to n, each once, as far as one change can tell. */
     if (count != fold->facts.command_seq || newest != fold->facts.command_seq ||

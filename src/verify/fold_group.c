@@ -29,7 +29,8 @@ static uint64_t path_hash(hf_slice path)
             at++;
         from = at;
     }
-    return hf_map_hash((hf_map_seed){.low = hash}, hf_slice_from(path.ptr + from, path.len - from)) |
+    return hf_map_hash((hf_map_seed){.low = hash},
+                       hf_slice_from(path.ptr + from, path.len - from)) |
            1;
 }
 

@@ -168,8 +168,9 @@ static void links_end(hf_fold *fold)
             hf_fold_find(fold, 32, "link", link->key,
                          "link %" PRId64 " belongs to no child call in history", link->key);
         if (fold->facts.closed_us != HF_NONE &&
-            fold->facts.closed_reason != HF_CLOSED_REASON_CONTINUED && link->policy != HF_PARENT_CLOSE_ABANDON &&
-            link->child_open && !link->child_told && fold->task_count == 0)
+            fold->facts.closed_reason != HF_CLOSED_REASON_CONTINUED &&
+            link->policy != HF_PARENT_CLOSE_ABANDON && link->child_open && !link->child_told &&
+            fold->task_count == 0)
             hf_fold_find(fold, 33, "link", link->key,
                          "the run is closed, but its child, run %" PRId64 ", was not %s",
                          link->child_run,

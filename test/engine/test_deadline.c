@@ -45,6 +45,11 @@ static hf_value parent(hf_ctx *w, hf_value in)
     return hf_json(w, "{'child': %s}", e ? e->message : "fine");
 }
 
+static hf_value guardian(hf_ctx *w, hf_value in)
+{
+    return hf_child(w, "nap", in, .id = "ward", .on_parent_close = HF_CLOSE_TERMINATE);
+}
+
 static hf_value again(hf_ctx *w, hf_value in)
 {
     hf_sleep(w, hf_seconds(6));
@@ -63,6 +68,7 @@ static const hf_workflow_def workflows[] = {
     {.type = "nap", .run = nap},
     {.type = "busy", .run = busy, .signals = (const hf_signal_def[]){{"never", NULL}, {0}}},
     {.type = "parent", .run = parent},
+    {.type = "guardian", .run = guardian},
     {.type = "again", .run = again},
     {.type = "loop", .run = loop},
     {0}};
@@ -270,6 +276,19 @@ HF_BOTH_ENGINES(b132_parent_hears_of_the_deadline)
     hf_kit_close(d);
 }
 
+/* The parent-close policy applies when it is a deadline that closes the parent. */
+HF_BOTH_ENGINES(b132_deadline_applies_the_parent_close_policy)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+
+    hf_kit_ok(d, hf_start(d, "guardian", hf_json(d, "{'ms': 60000}"), .id = "p",
+                          .run_timeout = hf_seconds(10)));
+    hf_kit_ok(d, hf_test_advance(d, hf_seconds(10)));
+    ck_assert_str_eq(hf_test_status(d, "p"), "failed");
+    ck_assert_str_eq(hf_test_status(d, "ward"), "terminated");
+    hf_kit_close(d);
+}
+
 /* The next run keeps the execution's deadline and gets the whole of the run's. */
 HF_BOTH_ENGINES(b133_continue_as_new_and_deadlines)
 {
@@ -331,4 +350,5 @@ HF_PG_SUITE_MAIN("engine/deadline", HF_BOTH(b123_timer_of_zero_fires_inline),
                  HF_BOTH(b130_deadline_without_the_code),
                  HF_BOTH(b131_deadline_cancels_what_is_open),
                  HF_BOTH(b132_parent_hears_of_the_deadline),
+                 HF_BOTH(b132_deadline_applies_the_parent_close_policy),
                  HF_BOTH(b133_continue_as_new_and_deadlines), HF_BOTH(looping_code_is_noticed))
