@@ -296,6 +296,9 @@ static hf_status result_look(call *c, const char *id, hf_value *out, const hf_er
         st = failure_of(c, target.base.run, event, HF_CANCELLED, "cancelled", out_error);
     else if (!st && event->type == HF_EVENT_WORKFLOW_TERMINATED)
         st = failure_of(c, target.base.run, event, HF_CANCELLED, "terminated", out_error);
+    else if (!st && event->type == HF_EVENT_WORKFLOW_TIMED_OUT)
+        st = failure_of(c, target.base.run, event, HF_ERROR,
+                        text_of(c, event, HF_KEY_TIMEOUT_KIND, "timed_out"), out_error);
     else if (!st)
         st = failure_of(c, target.base.run, event, HF_ERROR, "failed", out_error);
     hf_engine_read_end(c->engine);

@@ -256,6 +256,7 @@ HF_BOTH_ENGINES(b131_deadline_cancels_what_is_open)
                      "timeout");
     ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM run WHERE closed_reason = 6"), 1);
     ck_assert_int_eq(hf_result(d, "a", 0, &out, &e), HF_ERROR);
+    ck_assert_str_eq(e->type, "run_timeout");
     ck_assert_str_eq(e->message, "the run deadline passed");
     ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM activity"), 0);
     ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM timer"), 0);
