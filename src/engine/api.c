@@ -61,10 +61,11 @@ static hf_status call_find(call *c, const char *id, hf_intake_target *out_target
 
     if (!id)
         return hf_err_set(&c->slot->err, HF_MISUSE, "an instance id is needed");
+    hf_mem_reset(c->slot->scratch);
     c->in.db = hf_engine_read_begin(c->engine);
-    st = hf_intake_find(&c->in, c->slot->mem, hf_slice_of(id), out_target, &c->slot->err);
+    st = hf_intake_find(&c->in, c->slot->scratch, hf_slice_of(id), out_target, &c->slot->err);
     if (st == HF_UNREACHABLE && !hf_db_reconnect(c->in.db, NULL)) /* reading twice does no harm */
-        st = hf_intake_find(&c->in, c->slot->mem, hf_slice_of(id), out_target, &c->slot->err);
+        st = hf_intake_find(&c->in, c->slot->scratch, hf_slice_of(id), out_target, &c->slot->err);
     hf_engine_read_end(c->engine);
     return st;
 }
@@ -206,9 +207,10 @@ static hf_status event_find(call *c, int64_t run, int64_t from_seq,
         if (st || !row)
             break;
         body = hf_db_column_bytes(cursor, 3);
-        body = hf_slice_from(hf_mem_text(c->slot->mem, body), body.len);
-        st = body.ptr ? hf_event_chunk_decode(c->slot->mem, body, &events, &count, &c->slot->err)
-                      : hf_err_nomem(&c->slot->err, "events");
+        body = hf_slice_from(hf_mem_text(c->slot->scratch, body), body.len);
+        st = body.ptr
+                 ? hf_event_chunk_decode(c->slot->scratch, body, &events, &count, &c->slot->err)
+                 : hf_err_nomem(&c->slot->err, "events");
         for (size_t i = 0; !st && i < count; i++)
             if (wanted(&events[i], ctx))
                 *out_event = &events[i];
@@ -230,7 +232,7 @@ static hf_status value_of(call *c, int64_t run, const hf_event *event, hf_event_
         return HF_OK;
     bytes = payload.bytes;
     if (payload.form != HF_PAYLOAD_FORM_INLINE)
-        st = hf_payload_get(c->in.db, c->slot->mem, c->slot->stager.sha, run, &payload, &bytes,
+        st = hf_payload_get(c->in.db, c->slot->scratch, c->slot->stager.sha, run, &payload, &bytes,
                             &c->slot->err);
     return st ? st : hf_json_read(c->slot->mem, bytes, NULL, out_value, &c->slot->err);
 }
@@ -410,6 +412,7 @@ static hf_status update_ask(call *c, void *ctx)
     hf_slice message;
     hf_status st;
 
+    hf_mem_reset(c->slot->scratch);
     c->in.db = hf_engine_read_begin(c->engine);
     st = update_follow(c, ask, &event);
     c->awaits = ask->run;

@@ -26,10 +26,12 @@ engine_slot *hf_engine_slot_get(hf_engine *engine)
     }
     hf_list_init(&slot->waiting);
     slot->mem = hf_mem_new();
-    if (!slot->mem || hf_stager_init(&slot->stager, NULL) ||
+    slot->scratch = hf_mem_new();
+    if (!slot->mem || !slot->scratch || hf_stager_init(&slot->stager, NULL) ||
         pthread_setspecific(engine->slot_key, slot)) {
         hf_stager_fini(&slot->stager);
         hf_cond_fini(&slot->woken);
+        hf_mem_free(slot->scratch);
         hf_mem_free(slot->mem);
         hf_alloc_free(slot);
         return NULL;
@@ -397,6 +399,7 @@ void hf_close(hf_engine *engine)
 
         engine->slots = slot->next;
         hf_stager_fini(&slot->stager);
+        hf_mem_free(slot->scratch);
         hf_mem_free(slot->mem);
         hf_alloc_free(slot);
     }

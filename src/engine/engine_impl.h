@@ -29,6 +29,7 @@ typedef enum engine_mode {
 typedef struct engine_slot {
     struct engine_slot *next;
     hf_mem *mem;
+    hf_mem *scratch; /* what a call reads on its way; the next look begins anew */
     hf_err err;
     hf_stager stager;
     /* while it waits for a run; under the engine's lock */

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/engine_impl.h"
 #include "holdfast/holdfast.h"
 #include "lib/engine.h"
 #include "lib/kit.h"
@@ -402,6 +403,26 @@ START_TEST(injected_failures_are_retried)
 }
 END_TEST
 
+/* What a call reads on its way does not pile up in a program that lives for months. */
+START_TEST(calls_leave_no_memory_behind)
+{
+    hf_engine *d = hf_test_open(&app);
+    engine_slot *slot = hf_engine_slot_get(d);
+    hf_value out = NULL;
+    const hf_error *e = NULL;
+    size_t held;
+
+    ok(d, hf_start(d, "patient", NULL, .id = "p-1"));
+    ok(d, hf_test_drain(d));
+    ck_assert_int_eq(hf_result(d, "p-1", 0, &out, &e), HF_TIMEOUT);
+    held = hf_mem_held(slot->mem) + hf_mem_held(slot->scratch);
+    for (int i = 0; i < 5000; i++)
+        ck_assert_int_eq(hf_result(d, "p-1", 0, &out, &e), HF_TIMEOUT);
+    ck_assert_uint_eq(hf_mem_held(slot->mem) + hf_mem_held(slot->scratch), held);
+    hf_close(d);
+}
+END_TEST
+
 /* With threads, on a file and on a server: many runs at once, then a second engine on the same
  * store. */
 HF_BOTH_ENGINES(threads_run_workflows)
@@ -444,4 +465,5 @@ HF_PG_SUITE_MAIN("engine/engine", {b098_activity_success_path, 0},
                  {b052_condition_timeout_is_false, 0}, {contracts_are_enforced, 0},
                  {b151_child_result_reaches_parent, 0}, {fan_out_joins_in_order, 0},
                  {b174_continue_as_new_lineage, 0}, {b125_cancel_closes_what_is_open, 0},
-                 {injected_failures_are_retried, 0}, HF_BOTH(threads_run_workflows))
+                 {injected_failures_are_retried, 0}, {calls_leave_no_memory_behind, 0},
+                 HF_BOTH(threads_run_workflows))
