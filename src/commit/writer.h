@@ -1,7 +1,8 @@
-/* writer.h: the one thread that changes a store. It takes whatever units are staged, writes them in
-   one transaction, commits, and only then tells anybody. A lone unit commits at once; under load
-   the next batch grows while this one syncs; there is no timer in between. It never calls user code
-   except `done` functions, which must not block.
+/* writer.h: the one pair of hands that changes a store: a thread, or a caller that found it idle
+   and waits for its own unit anyway (docs/decisions/0002). It takes whatever units are staged,
+   writes them in one transaction, commits, and only then tells anybody. A lone unit commits at
+   once; under load the next batch grows while this one syncs; there is no timer in between. It
+   never calls user code except `done` functions, which must not block.
 
    After a failed sync, detected corruption or a foreign write it stops for good: everything staged
    and submitted from then on is answered with HF_STOPPED. A full disk or a busy database fails the

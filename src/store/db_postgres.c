@@ -107,6 +107,22 @@ static hf_status session_check(hf_pg *pg, PGconn *conn, bool create, hf_err *err
     return HF_OK;
 }
 
+/* What every unit says is parsed once, not once per unit. The text is the name. */
+static hf_status session_prepare(PGconn *conn, hf_err *err)
+{
+    static const char *const texts[] = {HF_PG_SQL_BEGIN_WRITE, HF_PG_SQL_COMMIT};
+    hf_status st = HF_OK;
+
+    for (size_t i = 0; !st && i < sizeof(texts) / sizeof(texts[0]); i++) {
+        PGresult *result = PQprepare(conn, texts[i], texts[i], 0, NULL);
+
+        if (PQresultStatus(result) != PGRES_COMMAND_OK)
+            st = hf_pg_error_set(result, err);
+        PQclear(result);
+    }
+    return st;
+}
+
 static hf_status session_open(hf_pg *pg, bool create, hf_err *err)
 {
     PGconn *conn = NULL;
@@ -115,6 +131,8 @@ static hf_status session_open(hf_pg *pg, bool create, hf_err *err)
     if (st)
         return st;
     st = session_check(pg, conn, create, err);
+    if (!st)
+        st = session_prepare(conn, err);
     if (!st && (PQsetnonblocking(conn, 1) || !PQenterPipelineMode(conn)))
         st = hf_err_set(err, HF_ERROR, "libpq refuses pipeline mode");
     if (st) {

@@ -324,12 +324,15 @@ hf_status hf_pg_pipe_ready(hf_pg *pg, hf_err *err)
 
 hf_status hf_pg_pipe_control(hf_pg *pg, hf_pg_kind kind, const char *sql, hf_err *err)
 {
+    bool prepared = strcmp(sql, HF_PG_SQL_BEGIN_WRITE) == 0 || strcmp(sql, HF_PG_SQL_COMMIT) == 0;
     hf_status st = room_make(pg, err);
+    int sent;
 
     if (st)
         return st;
-    return queued(pg, PQsendQueryParams(pg->conn, sql, 0, NULL, NULL, NULL, NULL, 1),
-                  (hf_pg_entry){.kind = kind, .name = sql}, err);
+    sent = prepared ? PQsendQueryPrepared(pg->conn, sql, 0, NULL, NULL, NULL, 1)
+                    : PQsendQueryParams(pg->conn, sql, 0, NULL, NULL, NULL, NULL, 1);
+    return queued(pg, sent, (hf_pg_entry){.kind = kind, .name = sql}, err);
 }
 
 hf_status hf_pg_pipe_stmt(hf_pg *pg, size_t stmt, const hf_pg_entry *entry, hf_err *err)

@@ -85,7 +85,8 @@ typedef struct hf_pg {
 /* HF_OK when there is a connection, no open cursor and nothing wrong with the socket. */
 HF_NODISCARD hf_status hf_pg_pipe_ready(hf_pg *pg, hf_err *err);
 
-/* Queues a statement without parameters. */
+/* Queues a statement without parameters. BEGIN of a writer and COMMIT are prepared by the session.
+ */
 HF_NODISCARD hf_status hf_pg_pipe_control(hf_pg *pg, hf_pg_kind kind, const char *sql, hf_err *err);
 
 /* Queues a prepared statement with pg->params, preparing it first when needed. Fills in the entry's

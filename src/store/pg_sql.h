@@ -6,9 +6,8 @@
 
 #include "base/buf.h"
 
-/* Transactions. A writer's are READ COMMITTED READ WRITE because its session is; to say so each
-   time would cost a quarter of a small commit. A savepoint that was rolled back to is also removed:
-   the interface knows one level. */
+/* Transactions. A writer's are READ COMMITTED READ WRITE because its session is. A savepoint that
+   was rolled back to is also removed: the interface knows one level. */
 #define HF_PG_SQL_BEGIN_READ  "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 #define HF_PG_SQL_BEGIN_WRITE "BEGIN"
 #define HF_PG_SQL_COMMIT      "COMMIT"
@@ -21,8 +20,7 @@
    default_transaction_read_only -> is it a standby, state of the schema (null: missing, 1: no
    privilege to use it, 2: usable). A stricter synchronous_commit than `on` is kept.
    A writer finds every row by a key, whatever the size of a batch: it plans each statement once
-   (planning costs as much as running it) and only by indexes, because a plan that was made for
-   empty tables is kept while they grow. */
+   and only by indexes, because a plan that was made for empty tables is kept while they grow. */
 #define HF_PG_SQL_SESSION                                                                          \
     "SELECT pg_is_in_recovery()::int,"                                                             \
     " (SELECT CASE WHEN has_schema_privilege(oid, 'USAGE') THEN 2 ELSE 1 END"                      \
