@@ -65,6 +65,9 @@ typedef struct hf_event {
 
 bool hf_event_has_flag(hf_event_type type, hf_event_flag flag);
 
+/* The shape of the step that events of this type speak of; 0: of none. */
+hf_history_shape hf_event_shape(hf_event_type type);
+
 /* A staged unit may be re-based over an event of this type. */
 bool hf_event_outside_fact(hf_event_type type);
 

@@ -1,42 +1,9 @@
-/* fold_step.c: steps. A step is opened once, resolved at most once, by the same shape and id; the
-   tables below say which events speak of which shape. */
+/* fold_step.c: steps. A step is opened once, resolved at most once, by the same shape and id. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "store/row.h"
 #include "verify/fold_impl.h"
-
-/* 0: the event is about no step of its own. */
-static const uint8_t event_shapes[] = {
-    [HF_EVENT_WORKFLOW_CONTINUED_AS_NEW] = HF_HISTORY_SHAPE_CONTINUE_AS_NEW,
-    [HF_EVENT_CHILD_WORKFLOW_SCHEDULED] = HF_HISTORY_SHAPE_CHILD_WORKFLOW,
-    [HF_EVENT_CHILD_RUN_STARTED] = HF_HISTORY_SHAPE_CHILD_WORKFLOW,
-    [HF_EVENT_CHILD_RUN_COMPLETED] = HF_HISTORY_SHAPE_CHILD_WORKFLOW,
-    [HF_EVENT_CHILD_RUN_FAILED] = HF_HISTORY_SHAPE_CHILD_WORKFLOW,
-    [HF_EVENT_CHILD_RUN_CANCELLED] = HF_HISTORY_SHAPE_CHILD_WORKFLOW,
-    [HF_EVENT_CHILD_RUN_TERMINATED] = HF_HISTORY_SHAPE_CHILD_WORKFLOW,
-    [HF_EVENT_CONDITION_WAIT_OPENED] = HF_HISTORY_SHAPE_CONDITION_WAIT,
-    [HF_EVENT_CONDITION_WAIT_SATISFIED] = HF_HISTORY_SHAPE_CONDITION_WAIT,
-    [HF_EVENT_CONDITION_WAIT_TIMED_OUT] = HF_HISTORY_SHAPE_CONDITION_WAIT,
-    [HF_EVENT_SIGNAL_WAIT_OPENED] = HF_HISTORY_SHAPE_SIGNAL_WAIT,
-    [HF_EVENT_SIGNAL_APPLIED] = HF_HISTORY_SHAPE_SIGNAL_WAIT,
-    [HF_EVENT_ACTIVITY_SCHEDULED] = HF_HISTORY_SHAPE_ACTIVITY,
-    [HF_EVENT_ACTIVITY_STARTED] = HF_HISTORY_SHAPE_ACTIVITY,
-    [HF_EVENT_ACTIVITY_HEARTBEAT_RECORDED] = HF_HISTORY_SHAPE_ACTIVITY,
-    [HF_EVENT_ACTIVITY_RETRY_SCHEDULED] = HF_HISTORY_SHAPE_ACTIVITY,
-    [HF_EVENT_ACTIVITY_COMPLETED] = HF_HISTORY_SHAPE_ACTIVITY,
-    [HF_EVENT_ACTIVITY_FAILED] = HF_HISTORY_SHAPE_ACTIVITY,
-    [HF_EVENT_ACTIVITY_CANCELLED] = HF_HISTORY_SHAPE_ACTIVITY,
-    [HF_EVENT_ACTIVITY_TIMED_OUT] = HF_HISTORY_SHAPE_ACTIVITY,
-    [HF_EVENT_SIDE_EFFECT_RECORDED] = HF_HISTORY_SHAPE_SIDE_EFFECT,
-    [HF_EVENT_VERSION_MARKER_RECORDED] = HF_HISTORY_SHAPE_VERSION_MARKER,
-    [HF_EVENT_TIMER_SCHEDULED] = HF_HISTORY_SHAPE_TIMER,
-    [HF_EVENT_TIMER_FIRED] = HF_HISTORY_SHAPE_TIMER,
-    [HF_EVENT_TIMER_CANCELLED] = HF_HISTORY_SHAPE_TIMER,
-    [HF_EVENT_SEARCH_ATTRIBUTES_UPSERTED] = HF_HISTORY_SHAPE_SEARCH_ATTRIBUTES_UPSERT,
-    [HF_EVENT_MEMO_UPSERTED] = HF_HISTORY_SHAPE_MEMO_UPSERT,
-    [HF_EVENT_STEP_COMPLETED] = HF_HISTORY_SHAPE_MACHINE_STEP,
-};
 
 /* The key that names the same thing in every event of the shape; 0: none does. */
 static const uint8_t shape_ids[] = {
@@ -46,13 +13,6 @@ static const uint8_t shape_ids[] = {
     [HF_HISTORY_SHAPE_TIMER] = HF_KEY_TIMER_ID,
     [HF_HISTORY_SHAPE_MACHINE_STEP] = 0,
 };
-
-static hf_history_shape shape_of(hf_event_type type)
-{
-    size_t number = (size_t)type;
-
-    return (hf_history_shape)(number < sizeof(event_shapes) ? event_shapes[number] : 0);
-}
 
 static bool id_of(const hf_event *event, hf_history_shape shape, hf_ulid *out_id)
 {
@@ -311,7 +271,7 @@ static hf_status wait_timer_event(hf_fold *fold, const hf_event *event, int64_t 
 
 hf_status hf_fold_step_event(hf_fold *fold, const hf_event *event, int64_t seq, hf_err *err)
 {
-    hf_history_shape shape = shape_of(event->type);
+    hf_history_shape shape = hf_event_shape(event->type);
     hf_open_step *step;
     hf_status st = HF_OK;
 
