@@ -5,6 +5,7 @@
    The rule it keeps: HF_OK from commit means that the server said COMMIT. When the connection is
    lost before that answer, the outcome is HF_UNKNOWN, never a guess. It must not use symbols
    outside src/base: the host program may be stripped or linked differently. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -21,7 +22,7 @@
 
 /* A transaction that idles for longer than the limit is stuck; the server ends it, so that its
    locks do not stop the other nodes. Readers may think for longer. */
-enum { NAME_BYTES_MAX = 63, SCHEMA_ATTEMPTS = 3 };
+enum { NAME_BYTES_MAX = 63, SCHEMA_ATTEMPTS = 3, BACKEND_SIZE = sizeof(((hf_pg *)NULL)->backend) };
 #define IDLE_LIMIT_WRITE "60s"
 #define IDLE_LIMIT_READ  "600s"
 
@@ -31,7 +32,7 @@ typedef enum schema_state { SCHEMA_MISSING, SCHEMA_FORBIDDEN, SCHEMA_USABLE } sc
 
 /* Sets the session up and asks whether it is a standby and what the schema looks like. */
 static hf_status session_ask(const hf_pg *pg, PGconn *conn, bool *out_standby,
-                             schema_state *out_schema, hf_err *err)
+                             schema_state *out_schema, char out_backend[BACKEND_SIZE], hf_err *err)
 {
     bool write = pg->mode == HF_DB_WRITE;
     const Oid types[] = {25, 25, 25}; /* text */
@@ -48,6 +49,7 @@ static hf_status session_ask(const hf_pg *pg, PGconn *conn, bool *out_standby,
     *out_schema = SCHEMA_MISSING;
     if (!PQgetisnull(result, 0, 1))
         *out_schema = strcmp(PQgetvalue(result, 0, 1), "2") == 0 ? SCHEMA_USABLE : SCHEMA_FORBIDDEN;
+    (void)snprintf(out_backend, BACKEND_SIZE, "%s", PQgetvalue(result, 0, PQnfields(result) - 1));
 done:
     PQclear(result);
     return st;
@@ -79,14 +81,15 @@ done:
     return hf_err_because(err, st, "create schema %s", pg->schema);
 }
 
-static hf_status session_check(hf_pg *pg, PGconn *conn, bool create, hf_err *err)
+static hf_status session_check(hf_pg *pg, PGconn *conn, bool create, char out_backend[BACKEND_SIZE],
+                               hf_err *err)
 {
     schema_state schema = SCHEMA_MISSING;
     bool standby = false;
     hf_status st = HF_OK;
 
     for (int attempt = 0; attempt < SCHEMA_ATTEMPTS && schema == SCHEMA_MISSING; attempt++) {
-        st = session_ask(pg, conn, &standby, &schema, err);
+        st = session_ask(pg, conn, &standby, &schema, out_backend, err);
         if (st)
             return st;
         if (standby && pg->mode == HF_DB_WRITE)
@@ -123,14 +126,35 @@ static hf_status session_prepare(PGconn *conn, hf_err *err)
     return st;
 }
 
+/* The session before may have lost us on its way to COMMIT: it must have ended before anything is
+   read back. On another server, after a failover, there is nobody of that description. */
+static hf_status session_succeed(const hf_pg *pg, PGconn *conn, hf_err *err)
+{
+    const Oid types[] = {25}; /* text */
+    const char *values[] = {pg->backend};
+    PGresult *result = PQexecParams(conn, HF_PG_SQL_SUCCEED, 1, types, values, NULL, NULL, 0);
+    hf_status st = HF_OK;
+
+    if (PQresultStatus(result) != PGRES_TUPLES_OK)
+        st = hf_pg_error_set(result, err);
+    else if (PQntuples(result) > 0 && strcmp(PQgetvalue(result, 0, 0), "1") != 0)
+        st = hf_err_set(err, HF_UNREACHABLE,
+                        "the server still works on what was sent before the connection was lost");
+    PQclear(result);
+    return st;
+}
+
 static hf_status session_open(hf_pg *pg, bool create, hf_err *err)
 {
+    char backend[BACKEND_SIZE] = "";
     PGconn *conn = NULL;
     hf_status st = hf_pg_conn_open(pg->address, &conn, err);
 
     if (st)
         return st;
-    st = session_check(pg, conn, create, err);
+    st = session_check(pg, conn, create, backend, err);
+    if (!st && pg->mode == HF_DB_WRITE && pg->backend[0])
+        st = session_succeed(pg, conn, err);
     if (!st)
         st = session_prepare(conn, err);
     if (!st && (PQsetnonblocking(conn, 1) || !PQenterPipelineMode(conn)))
@@ -140,6 +164,7 @@ static hf_status session_open(hf_pg *pg, bool create, hf_err *err)
         return st;
     }
     pg->conn = conn;
+    memcpy(pg->backend, backend, sizeof(pg->backend));
     return HF_OK;
 }
 

@@ -60,8 +60,9 @@ typedef struct hf_pg {
     const hf_stmt_text *statements;
     size_t statement_count;
     /* the session */
-    PGconn *conn;   /* NULL when lost */
-    bool *prepared; /* per statement */
+    PGconn *conn;     /* NULL when lost */
+    char backend[64]; /* who serves the session; of a writer that lost it, who served it last */
+    bool *prepared;   /* per statement */
     bool listening;
     bool in_transaction;
     hf_err failure; /* status HF_OK while nothing failed */

@@ -18,9 +18,10 @@
 
 /* Session set-up in one round trip. $1 schema, $2 idle-in-transaction limit, $3
    default_transaction_read_only -> is it a standby, state of the schema (null: missing, 1: no
-   privilege to use it, 2: usable). A stricter synchronous_commit than `on` is kept.
-   A writer finds every row by a key, whatever the size of a batch: it plans each statement once
-   and only by indexes, because a plan that was made for empty tables is kept while they grow. */
+   privilege to use it, 2: usable), ..., which backend this is. A stricter synchronous_commit than
+   `on` is kept. A writer finds every row by a key, whatever the size of a batch: it plans each
+   statement once and only by indexes, because a plan that was made for empty tables is kept while
+   they grow. */
 #define HF_PG_SQL_SESSION                                                                          \
     "SELECT pg_is_in_recovery()::int,"                                                             \
     " (SELECT CASE WHEN has_schema_privilege(oid, 'USAGE') THEN 2 ELSE 1 END"                      \
@@ -37,7 +38,16 @@
     " false),"                                                                                     \
     " (SELECT count(set_config(name, CASE $3 WHEN 'off' THEN 'off' ELSE setting END, false))"      \
     " FROM pg_catalog.pg_settings WHERE name IN"                                                   \
-    " ('jit', 'enable_seqscan', 'enable_hashjoin', 'enable_mergejoin'))"
+    " ('jit', 'enable_seqscan', 'enable_hashjoin', 'enable_mergejoin')),"                          \
+    " (SELECT pid || ' ' || backend_start FROM pg_catalog.pg_stat_activity"                        \
+    " WHERE pid = pg_backend_pid())"
+
+/* $1 what the session before said of itself -> whether each backend that is it has ended. A backend
+   whose client is gone may still be on its way to COMMIT: it is ended and waited for, so that what
+   is read from now on stays true. */
+#define HF_PG_SQL_SUCCEED                                                                          \
+    "SELECT pg_terminate_backend(pid, 10000)::int FROM pg_catalog.pg_stat_activity"                \
+    " WHERE pid || ' ' || backend_start = $1"
 
 /* The hint connection: a notification that is lost in a crash had nobody left to hear it. */
 #define HF_PG_SQL_NOTIFY_SESSION "SET synchronous_commit = off"

@@ -146,7 +146,8 @@ static void reconnect(hf_db *db)
 typedef enum proxy_cut {
     CUT_NONE,
     CUT_REQUEST, /* the next request is swallowed and the connection closed */
-    CUT_ANSWER   /* the next request is passed on, its answer swallowed, the connection closed */
+    CUT_ANSWER,  /* the next request is passed on, its answer swallowed, the connection closed */
+    CUT_BEHIND   /* the next request is passed on and the connection to the client closed at once */
 } proxy_cut;
 
 typedef struct proxy {
@@ -185,7 +186,8 @@ static void proxy_serve(proxy *shared, int client, int server)
             if (answered)
                 atomic_fetch_add(&shared->round_trips, 1);
             answered = false;
-            alive = bytes_pass(client, server, cut == CUT_REQUEST) && cut != CUT_REQUEST;
+            alive = bytes_pass(client, server, cut == CUT_REQUEST) && cut != CUT_REQUEST &&
+                    cut != CUT_BEHIND;
         }
         if (alive && ends[1].revents) {
             answered = true;
@@ -328,6 +330,37 @@ START_TEST(lost_commit_is_unknown)
         ck_assert(!mark_there(db, key));
         ok(mark_write(db, key, &err), &err);
     }
+    drop(db, schema);
+    proxy_stop(wire);
+}
+END_TEST
+
+/* The client is cut off while its backend still waits on the way to COMMIT. After the reconnect
+   nothing of it can come true any more, however late the backend gets what it waited for. */
+START_TEST(an_orphan_does_not_commit_behind_our_back)
+{
+    char address[ADDRESS_SIZE];
+    char schema[SCHEMA_SIZE];
+    proxy *wire = proxy_before_server(address);
+    hf_db *db = open_marks(address, schema);
+    hf_db *other = open_marks(getenv("HF_TEST_PG"), schema);
+    hf_err err = {0};
+
+    ok(mark_write(other, 1, &err), &err);
+    ok(hf_db_begin(other, HF_DB_WRITE, &err), &err);
+    ok(batch(other, MARK_TOUCH, 1, &err), &err);
+    ok(hf_db_flush(other, &err), &err);
+    ok(hf_db_begin(db, HF_DB_WRITE, &err), &err);
+    ok(batch(db, MARK_ADD, 2, &err), &err);
+    ok(batch(db, MARK_TOUCH, 1, &err), &err);
+    atomic_store(&wire->cut, CUT_BEHIND);
+    ck_assert_int_eq(hf_db_commit(db, &err), HF_UNKNOWN);
+    reconnect(db);
+    ck_assert(!mark_there(db, 2));
+    hf_db_rollback(other);
+    ok(mark_write(db, 2, &err), &err); /* and it may be written anew */
+    ck_assert(mark_there(db, 2));
+    hf_db_close(other);
     drop(db, schema);
     proxy_stop(wire);
 }
@@ -589,6 +622,7 @@ START_TEST(schema_is_created_once_by_many)
 END_TEST
 
 HF_PG_SUITE_MAIN("store/pg_loss", {transaction_is_one_round_trip, 0}, {lost_commit_is_unknown, 0},
+                 {an_orphan_does_not_commit_behind_our_back, 0},
                  {last_words_before_commit_are_no_commit, 0},
                  {crash_before_commit_is_no_commit, 120},
                  {termination_around_commit_never_lies, 120}, {standby_is_refused_for_writing, 120},
