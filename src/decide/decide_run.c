@@ -8,23 +8,6 @@
 
 /* ---- the beginning */
 
-static void wake_first(hf_decide *decide, size_t part, const hf_decide_plan *plan)
-{
-    const hf_task_row row = {.key = plan->task,
-                             .run = plan->base.run,
-                             .kind = HF_TASK_TYPE_WORKFLOW,
-                             .status = HF_TASK_STATUS_READY,
-                             .queue = plan->run.queue,
-                             .priority = 5,
-                             .available_us = decide->now_us,
-                             .lease_until_us = HF_NONE,
-                             .source_kind = HF_NONE,
-                             .source_key = HF_NONE,
-                             .created_us = decide->now_us};
-
-    hf_unit_row(decide->unit, part, hf_row_task_wake(hf_unit_mem(decide->unit), &row));
-}
-
 /* Who started a child: its parent, at which step, by which call. */
 static void start_command(hf_decide *decide, size_t part, const hf_decide_plan *plan)
 {
@@ -144,7 +127,9 @@ size_t hf_decide_begin(hf_decide *decide, const hf_decide_plan *plan)
     started_event(decide, part, plan);
     if (plan->command != HF_NONE)
         start_command(decide, part, plan);
-    wake_first(decide, part, plan);
+    hf_unit_row(decide->unit, part,
+                hf_row_task_wake(hf_unit_mem(decide->unit), plan->task, plan->base.run,
+                                 plan->run.queue, decide->now_us, decide->now_us));
     hf_unit_row(decide->unit, part,
                 hf_row_summary_new(hf_unit_mem(decide->unit), plan->base.run,
                                    plan->instance.namespace_key, plan->instance.key,

@@ -20,24 +20,6 @@ static hf_ulid id_of(int64_t time_us, int64_t key)
     return id;
 }
 
-/* The workflow task that makes the engine look at the run. */
-static void wake_add(const hf_intake *in, hf_unit *unit, int64_t task, int64_t run, hf_slice queue)
-{
-    const hf_task_row row = {.key = task,
-                             .run = run,
-                             .kind = HF_TASK_TYPE_WORKFLOW,
-                             .status = HF_TASK_STATUS_READY,
-                             .queue = queue,
-                             .priority = 5,
-                             .available_us = in->now_us,
-                             .lease_until_us = HF_NONE,
-                             .source_kind = HF_NONE,
-                             .source_key = HF_NONE,
-                             .created_us = in->now_us};
-
-    hf_unit_row(unit, 0, hf_row_task_wake(hf_unit_mem(unit), &row));
-}
-
 /* Puts a value into an event as a JSON payload. */
 static hf_status value_put(const hf_intake *in, hf_unit *unit, hf_event_key key, hf_value value,
                            hf_err *err)
@@ -54,16 +36,16 @@ static hf_status value_put(const hf_intake *in, hf_unit *unit, hf_event_key key,
     return HF_OK;
 }
 
-/* A rejection for people: which argument, and what is wrong with it. */
-static hf_status errors_say(hf_status st, const char *what, hf_value errors, hf_err *err)
+/* The first of the errors as a sentence; NULL when memory ran out. */
+static const char *errors_sentence(hf_mem *mem, hf_value errors)
 {
     hf_slice name = {0};
     hf_value messages = NULL;
 
     if (!hf_value_member(errors, 0, &name, &messages))
-        return hf_err_set(err, st, "%s: the arguments do not fit", what);
-    return hf_err_set(err, st, "%s: argument %.*s: %s", what, (int)name.len, name.ptr,
-                      hf_str(messages, "0", "does not fit"));
+        return "the arguments do not fit";
+    return hf_mem_format(mem, "argument %.*s: %s", (int)name.len, name.ptr,
+                         hf_str(messages, "0", "does not fit"));
 }
 
 static hf_status input_fit(const hf_intake_start *start, hf_mem *mem, hf_value *out_input,
@@ -76,8 +58,12 @@ static hf_status input_fit(const hf_intake_start *start, hf_mem *mem, hf_value *
     if (!start->params)
         return HF_OK;
     st = hf_contract_apply(start->params, start->input, mem, out_input, &errors, err);
-    if (!st && errors)
-        st = errors_say(HF_INVALID, "start", errors, err);
+    if (!st && errors) {
+        const char *sentence = errors_sentence(mem, errors);
+
+        st = sentence ? hf_err_set(err, HF_INVALID, "start: %s", sentence)
+                      : hf_err_nomem(err, "a sentence");
+    }
     return st;
 }
 
@@ -181,27 +167,15 @@ static void started_events(const hf_intake *in, const hf_intake_start *start, hf
         hf_event_put_time(events, HF_KEY_RUN_DEADLINE_AT, run->run_deadline_us);
 }
 
-static void command_add(const hf_intake *in, hf_unit *unit, hf_command_row row)
-{
-    row.status = HF_COMMAND_STATUS_ACCEPTED;
-    row.rejection = HF_NONE;
-    row.scope = HF_TARGET_SCOPE_INSTANCE;
-    row.source = HF_COMMAND_SOURCE_EMBEDDED;
-    row.command_ahead = 1;
-    row.recorded_us = in->now_us;
-    hf_unit_row(unit, 0, hf_row_command_new(hf_unit_mem(unit), &row));
-}
-
-hf_status hf_intake_start_draft(const hf_intake *in, const hf_intake_start *start, hf_unit *unit,
-                                int64_t *out_run, hf_err *err)
+hf_status hf_intake_start_draft(const hf_intake *in, const hf_intake_start *start,
+                                hf_command_row row, hf_unit *unit, hf_intake_target *out_target,
+                                int64_t *out_command, hf_err *err)
 {
     hf_mem *mem = hf_unit_mem(unit);
     hf_slice id = start->id;
     hf_value input = NULL;
     char made[HF_ULID_TEXT_SIZE];
     int64_t first = 0; /* instance, run, command, task */
-    hf_instance_row instance;
-    hf_run_base base;
     hf_run_row run;
     hf_ulid ulid;
     hf_status st = hf_keys_take(in->keys, 4, &first, err);
@@ -213,28 +187,33 @@ hf_status hf_intake_start_draft(const hf_intake *in, const hf_intake_start *star
     if (!id.len) {
         ulid = id_of(in->now_us, first);
         hf_ulid_print(&ulid, made);
-        id = hf_slice_of(made);
+        id = hf_slice_from(hf_mem_text(mem, hf_slice_of(made)), HF_ULID_TEXT_LEN);
+        if (!id.ptr)
+            return hf_err_nomem(err, "an id");
     }
     st = hf_name_check(HF_NAME_INSTANCE, id, err);
     if (!st)
         st = hf_name_check(HF_NAME_TYPE, start->type, err);
     if (st)
         return st;
-    instance = (hf_instance_row){.key = first,
-                                 .namespace_key = in->namespace_key,
-                                 .id = id,
-                                 .shard = hf_shard_of(in->namespace_key, id),
-                                 .type = start->type,
-                                 .business_key = start->business_key,
-                                 .current_run = first + 1,
-                                 .run_count = 1,
-                                 .created_us = in->now_us};
-    base = (hf_run_base){.run = first + 1,
-                         .instance = first,
-                         .shard = instance.shard,
-                         .status = HF_RUN_STATUS_PENDING,
-                         .closed_reason = HF_NONE,
-                         .closed_us = HF_NONE};
+    *out_target = (hf_intake_target){.instance = {.key = first,
+                                                  .namespace_key = in->namespace_key,
+                                                  .id = id,
+                                                  .shard = hf_shard_of(in->namespace_key, id),
+                                                  .type = start->type,
+                                                  .business_key = start->business_key,
+                                                  .current_run = first + 1,
+                                                  .run_count = 1,
+                                                  .created_us = in->now_us},
+                                     .created_us = in->now_us,
+                                     .definition = start->definition,
+                                     .queue = start->queue};
+    out_target->base = (hf_run_base){.run = first + 1,
+                                     .instance = first,
+                                     .shard = out_target->instance.shard,
+                                     .status = HF_RUN_STATUS_PENDING,
+                                     .closed_reason = HF_NONE,
+                                     .closed_us = HF_NONE};
     run = (hf_run_row){.number = 1,
                        .created_us = in->now_us,
                        .execution_deadline_us =
@@ -242,46 +221,55 @@ hf_status hf_intake_start_draft(const hf_intake *in, const hf_intake_start *star
                        .run_deadline_us = deadline_make(in->now_us, start->run_timeout_us),
                        .queue = start->queue,
                        .definition = start->definition};
-    (void)hf_unit_create(unit, HF_UNIT_INSTANCE_NEW, &instance, &base, &run);
+    (void)hf_unit_create(unit, HF_UNIT_INSTANCE_NEW, &out_target->instance, &out_target->base,
+                         &run);
     started_events(in, start, unit, &run, id_of(in->now_us, first + 2));
     st = visible_put(in, start, unit, err);
     if (st)
         return st;
     st = value_put(in, unit, HF_KEY_ARGUMENTS, input, err);
-    command_add(in, unit,
-                (hf_command_row){.key = first + 2,
-                                 .instance = first,
-                                 .run = first + 1,
-                                 .type = HF_COMMAND_TYPE_START,
-                                 .outcome = HF_CMD_OUTCOME_STARTED_NEW,
-                                 .message_ahead = HF_NONE,
-                                 .state = HF_NONE,
-                                 .applied_us = in->now_us,
-                                 .closed_us = in->now_us});
-    wake_add(in, unit, first + 3, first + 1, start->queue);
+    row.key = first + 2;
+    row.instance = first;
+    row.run = first + 1;
+    row.outcome = HF_CMD_OUTCOME_STARTED_NEW;
+    row.applied_us = row.closed_us = in->now_us;
+    hf_unit_row(unit, 0, hf_row_command_new(mem, &row));
+    hf_unit_row(unit, 0,
+                hf_row_task_wake(mem, first + 3, first + 1, start->queue, in->now_us, in->now_us));
     hf_unit_row(unit, 0,
                 hf_row_summary_new(mem, first + 1, in->namespace_key, first, HF_RUN_STATUS_PENDING,
                                    in->now_us));
-    *out_run = first + 1;
+    *out_command = row.key;
     return st;
 }
 
-hf_status hf_intake_find(const hf_intake *in, hf_mem *mem, hf_slice id,
-                         hf_intake_target *out_target, hf_err *err)
+/* Which run of the instance is meant. */
+static hf_status run_choose(hf_slice id, hf_slice run_id, hf_intake_target *target,
+                            int64_t *out_run, hf_ulid *out_wanted, hf_err *err)
 {
-    hf_instance_row instance;
-    hf_db_cursor *cursor = NULL;
-    hf_db_value run;
-    bool found = false;
-    hf_status st = hf_instance_get(in->db, mem, in->namespace_key, id, &instance, err);
+    int64_t time_ms = 0;
+    uint64_t key = 0;
+    uint32_t counter = 0;
 
-    if (st)
-        return st;
-    if (instance.current_run == HF_NONE)
-        return hf_err_set(err, HF_NOTFOUND, "the instance %.*s was never started", (int)id.len,
-                          id.ptr);
-    st = hf_run_base_get(in->db, instance.current_run, &out_target->base, err);
-    run = hf_db_int(instance.current_run);
+    *out_run = target->instance.current_run;
+    if (!run_id.ptr)
+        return HF_OK;
+    if (!hf_ulid_parse(run_id, out_wanted))
+        return hf_err_set(err, HF_NOTFOUND, "%.*s has no run %.*s", (int)id.len, id.ptr,
+                          (int)run_id.len, run_id.ptr);
+    hf_ulid_parts(out_wanted, &time_ms, &key, &counter);
+    *out_run = (int64_t)key;
+    return HF_OK;
+}
+
+static hf_status run_read(const hf_intake *in, hf_mem *mem, int64_t key,
+                          hf_intake_target *out_target, hf_err *err)
+{
+    const hf_db_value run = hf_db_int(key);
+    hf_db_cursor *cursor = NULL;
+    bool found = false;
+    hf_status st = hf_run_base_get(in->db, key, &out_target->base, err);
+
     if (!st)
         st = hf_db_query(in->db, HF_STMT_RUN_DEFINITION, &run, 1, &cursor, err);
     if (!st)
@@ -292,10 +280,47 @@ hf_status hf_intake_find(const hf_intake *in, hf_mem *mem, hf_slice id,
         out_target->definition =
             hf_db_column_null(cursor, 0) ? HF_NONE : hf_db_column_int(cursor, 0);
         out_target->queue = hf_slice_from(hf_mem_text(mem, queue), queue.len);
+        out_target->created_us = hf_db_column_int(cursor, 2);
         if (!out_target->queue.ptr)
             st = hf_err_nomem(err, "a run");
     }
     hf_db_end(cursor);
+    return st;
+}
+
+hf_status hf_intake_aim(const hf_intake *in, hf_mem *mem, hf_slice id, hf_slice run_id,
+                        hf_intake_target *out_target, hf_err *err)
+{
+    hf_ulid wanted;
+    hf_ulid actual;
+    int64_t run = HF_NONE;
+    hf_status st;
+
+    *out_target = (hf_intake_target){.base.run = HF_NONE};
+    st = hf_instance_get(in->db, mem, in->namespace_key, id, &out_target->instance, err);
+    if (!st)
+        st = run_choose(id, run_id, out_target, &run, &wanted, err);
+    if (st || run == HF_NONE)
+        return st;
+    st = run_read(in, mem, run, out_target, err);
+    if (st && (st != HF_NOTFOUND || !run_id.ptr))
+        return st;
+    actual = id_of(out_target->created_us, run);
+    if (run_id.ptr && (st || out_target->base.instance != out_target->instance.key ||
+                       hf_ulid_compare(&wanted, &actual) != 0))
+        return hf_err_set(err, HF_NOTFOUND, "%.*s has no run %.*s", (int)id.len, id.ptr,
+                          (int)run_id.len, run_id.ptr);
+    return HF_OK;
+}
+
+hf_status hf_intake_find(const hf_intake *in, hf_mem *mem, hf_slice id,
+                         hf_intake_target *out_target, hf_err *err)
+{
+    hf_status st = hf_intake_aim(in, mem, id, (hf_slice){0}, out_target, err);
+
+    if (!st && out_target->base.run == HF_NONE)
+        st = hf_err_set(err, HF_NOTFOUND, "the instance %.*s was never started", (int)id.len,
+                        id.ptr);
     return st;
 }
 
@@ -315,43 +340,73 @@ static hf_value arguments_list(const hf_contract *contract, hf_value args, hf_me
     return hf_value_finish(list);
 }
 
-hf_status hf_intake_message_draft(const hf_intake *in, const hf_intake_target *target,
-                                  hf_target_kind kind, hf_slice name, hf_value args, hf_unit *unit,
-                                  int64_t *out_command, hf_err *err)
+static hf_status refuse(hf_intake_refusal *refusal, hf_cmd_outcome outcome,
+                        hf_rejection_reason reason, const char *why, hf_err *err)
 {
-    bool update = kind == HF_TARGET_UPDATE;
-    hf_mem *mem = hf_unit_mem(unit);
+    *refusal = (hf_intake_refusal){.outcome = outcome, .reason = reason, .why = why};
+    return why ? HF_OK : hf_err_nomem(err, "a refusal");
+}
+
+/* The arguments by the contract that the run was started with, as they are recorded. */
+static hf_status message_fit(const hf_intake *in, const hf_intake_target *target,
+                             const hf_intake_message *message, hf_mem *mem, hf_value *out_args,
+                             hf_intake_refusal *refusal, hf_err *err)
+{
     hf_definition_snapshot snapshot = {0};
     const hf_contract *contract = NULL;
-    hf_event_builder *events;
-    hf_value fitted = NULL;
     hf_value errors = NULL;
+    bool update = message->update;
+    hf_status st;
+
+    if (target->definition == HF_NONE)
+        return refuse(refusal, HF_CMD_OUTCOME_REJECTED_WORKFLOW_DEFINITION_UNAVAILABLE,
+                      HF_REJECTION_WORKFLOW_DEFINITION_UNAVAILABLE,
+                      "the run's contracts are not known", err);
+    st = hf_snapshot_read(in->db, mem, target->definition, &snapshot, err);
+    if (!st)
+        st = hf_definition_find(update ? snapshot.updates : snapshot.signals, message->name, mem,
+                                &contract, err);
+    if (!st && !contract)
+        return refuse(refusal,
+                      update ? HF_CMD_OUTCOME_REJECTED_UNKNOWN_UPDATE
+                             : HF_CMD_OUTCOME_REJECTED_UNKNOWN_SIGNAL,
+                      update ? HF_REJECTION_UNKNOWN_UPDATE : HF_REJECTION_UNKNOWN_SIGNAL,
+                      hf_mem_format(mem, "the run declares no %s called %.*s",
+                                    update ? "update" : "signal", (int)message->name.len,
+                                    message->name.ptr),
+                      err);
+    if (!st)
+        st = hf_contract_apply(contract, message->args, mem, out_args, &errors, err);
+    if (!st && errors) {
+        st = refuse(refusal, HF_CMD_OUTCOME_REJECTED_INVALID_ARGUMENTS,
+                    update ? HF_REJECTION_INVALID_UPDATE_ARGUMENTS
+                           : HF_REJECTION_INVALID_SIGNAL_ARGUMENTS,
+                    errors_sentence(mem, errors), err);
+        refusal->validation_errors = errors;
+    } else if (!st && !update) {
+        *out_args = arguments_list(contract, *out_args, mem);
+    }
+    return st;
+}
+
+hf_status hf_intake_message_draft(const hf_intake *in, const hf_intake_target *target,
+                                  const hf_intake_message *message, hf_command_row row,
+                                  hf_unit *unit, int64_t *out_command,
+                                  hf_intake_refusal *out_refusal, hf_err *err)
+{
+    bool update = message->update;
+    hf_mem *mem = hf_unit_mem(unit);
+    hf_event_builder *events;
+    hf_value args = NULL;
     int64_t first = 0; /* command, task */
     hf_ulid id;
     hf_status st;
 
-    if (target->base.closed_us != HF_NONE)
-        return hf_err_set(err, HF_REJECTED, "run_not_active: the run is closed");
-    if (target->definition == HF_NONE)
-        return hf_err_set(err, HF_REJECTED,
-                          "workflow_definition_unavailable: the run's contracts are not known");
-    st = hf_snapshot_read(in->db, mem, target->definition, &snapshot, err);
-    if (!st)
-        st = hf_definition_find(update ? snapshot.updates : snapshot.signals, name, mem, &contract,
-                                err);
-    if (!st && !contract)
-        st = hf_err_set(err, HF_REJECTED, "unknown_%s: the run declares no %s called %.*s",
-                        update ? "update" : "signal", update ? "update" : "signal", (int)name.len,
-                        name.ptr);
-    if (!st)
-        st = hf_contract_apply(contract, args, mem, &fitted, &errors, err);
-    if (!st && errors)
-        st = errors_say(HF_REJECTED,
-                        update ? "invalid_update_arguments" : "invalid_signal_arguments", errors,
-                        err);
-    if (!st)
+    *out_refusal = (hf_intake_refusal){0};
+    st = message_fit(in, target, message, mem, &args, out_refusal, err);
+    if (!st && !out_refusal->outcome)
         st = hf_keys_take(in->keys, 2, &first, err);
-    if (st)
+    if (st || out_refusal->outcome)
         return st;
     id = id_of(in->now_us, first);
     hf_unit_append(unit, &target->base, HF_NONE, HF_REBASE_WHILE_OPEN);
@@ -360,22 +415,17 @@ hf_status hf_intake_message_draft(const hf_intake *in, const hf_intake_target *t
                    0);
     hf_event_put_id(events, HF_KEY_WORKFLOW_COMMAND_ID, id);
     hf_event_put_id(events, update ? HF_KEY_UPDATE_ID : HF_KEY_SIGNAL_ID, id);
-    hf_event_put_text(events, update ? HF_KEY_UPDATE_NAME : HF_KEY_SIGNAL_NAME, name);
-    st = value_put(in, unit, HF_KEY_ARGUMENTS,
-                   update ? fitted : arguments_list(contract, fitted, mem), err);
-    command_add(in, unit,
-                (hf_command_row){.key = first,
-                                 .instance = target->base.instance,
-                                 .run = target->base.run,
-                                 .type = update ? HF_COMMAND_TYPE_UPDATE : HF_COMMAND_TYPE_SIGNAL,
-                                 .outcome = update ? HF_NONE : HF_CMD_OUTCOME_SIGNAL_RECEIVED,
-                                 .message_ahead = 1,
-                                 .name = name,
-                                 .state = update ? (int64_t)HF_UPDATE_STATUS_ACCEPTED
-                                                 : (int64_t)HF_SIGNAL_STATUS_RECEIVED,
-                                 .applied_us = HF_NONE,
-                                 .closed_us = HF_NONE});
-    wake_add(in, unit, first + 1, target->base.run, target->queue);
+    hf_event_put_text(events, update ? HF_KEY_UPDATE_NAME : HF_KEY_SIGNAL_NAME, message->name);
+    st = value_put(in, unit, HF_KEY_ARGUMENTS, args, err);
+    row.key = first;
+    row.outcome = update ? HF_NONE : (int64_t)HF_CMD_OUTCOME_SIGNAL_RECEIVED;
+    row.message_ahead = 1;
+    row.name = message->name;
+    row.state = update ? (int64_t)HF_UPDATE_STATUS_ACCEPTED : (int64_t)HF_SIGNAL_STATUS_RECEIVED;
+    hf_unit_row(unit, 0, hf_row_command_new(mem, &row));
+    hf_unit_row(
+        unit, 0,
+        hf_row_task_wake(mem, first + 1, target->base.run, target->queue, in->now_us, in->now_us));
     *out_command = first;
     return st;
 }

@@ -37,29 +37,56 @@ typedef struct hf_intake_start {
     int64_t run_timeout_us;
     int64_t definition; /* HF_NONE: the type is not known here */
     hf_slice fingerprint;
-    const hf_contract *params; /* NULL: unknown, anything goes */
+    const hf_contract *params;     /* NULL: unknown, anything goes */
+    hf_duplicate_policy duplicate; /* 0: reject */
 } hf_intake_start;
 
-/* A run that a command is aimed at. */
+/* What a command is aimed at: an instance and one of its runs. Texts live in the arena. */
 typedef struct hf_intake_target {
-    hf_run_base base;
-    int64_t definition;
-    hf_slice queue; /* in the arena */
+    hf_instance_row instance;
+    hf_run_base base; /* run HF_NONE: it was never started, and the rest is empty */
+    int64_t created_us;
+    int64_t definition; /* HF_NONE: not known here */
+    hf_slice queue;
 } hf_intake_target;
 
-/* The unit of a start; HF_EXISTS shows when it is committed. *out_run is the key of the new run,
- *out_id its instance id (in the unit's arena). HF_INVALID for a bad id or arguments. */
-HF_NODISCARD hf_status hf_intake_start_draft(const hf_intake *in, const hf_intake_start *start,
-                                             hf_unit *unit, int64_t *out_run, hf_err *err);
+/* A signal or an update. */
+typedef struct hf_intake_message {
+    bool update;
+    hf_slice name;
+    hf_value args;
+} hf_intake_message;
 
-/* The newest run of an instance. HF_NOTFOUND. */
+/* Why a command was refused; outcome 0: it was not. */
+typedef struct hf_intake_refusal {
+    hf_cmd_outcome outcome;
+    hf_rejection_reason reason;
+    hf_value validation_errors; /* {name: [messages]}; NULL: none */
+    const char *why;            /* a sentence, in the unit's arena */
+} hf_intake_refusal;
+
+/* The unit of a start; HF_EXISTS shows when it is committed. `row` has what is known of the command
+   already. *out_target is what was made, its texts in the unit's arena. HF_INVALID for a bad id or
+   arguments. */
+HF_NODISCARD hf_status hf_intake_start_draft(const hf_intake *in, const hf_intake_start *start,
+                                             hf_command_row row, hf_unit *unit,
+                                             hf_intake_target *out_target, int64_t *out_command,
+                                             hf_err *err);
+
+/* An instance and its newest run, or the one of that id (ptr NULL: none). HF_NOTFOUND: there is no
+   such instance, or it has no such run. */
+HF_NODISCARD hf_status hf_intake_aim(const hf_intake *in, hf_mem *mem, hf_slice id, hf_slice run_id,
+                                     hf_intake_target *out_target, hf_err *err);
+
+/* The same for the newest run, which there must be. */
 HF_NODISCARD hf_status hf_intake_find(const hf_intake *in, hf_mem *mem, hf_slice id,
                                       hf_intake_target *out_target, hf_err *err);
 
-/* A signal or an update, by its declared contract. HF_REJECTED with a sentence: unknown name, bad
-   arguments, closed run. *out_command is the key of the command row. */
+/* A signal or an update of an open run, by its declared contract. *out_refusal: unknown name, bad
+   arguments, no contract. *out_command is the key of the command row. */
 HF_NODISCARD hf_status hf_intake_message_draft(const hf_intake *in, const hf_intake_target *target,
-                                               hf_target_kind kind, hf_slice name, hf_value args,
-                                               hf_unit *unit, int64_t *out_command, hf_err *err);
+                                               const hf_intake_message *message, hf_command_row row,
+                                               hf_unit *unit, int64_t *out_command,
+                                               hf_intake_refusal *out_refusal, hf_err *err);
 
 #endif

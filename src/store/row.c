@@ -6,6 +6,8 @@
 
 #include "base/assert.h"
 
+enum { TASK_PRIORITY = 5 }; /* of 0 to 9 */
+
 /* A row under construction. A failed allocation leaves row NULL; later cells are then dropped. */
 typedef struct row_builder {
     hf_mem *mem;
@@ -455,10 +457,22 @@ hf_row *hf_row_task_new(hf_mem *mem, const hf_task_row *row)
     return task_row(mem, HF_OP_TASK_NEW, row);
 }
 
-hf_row *hf_row_task_wake(hf_mem *mem, const hf_task_row *row)
+hf_row *hf_row_task_wake(hf_mem *mem, int64_t key, int64_t run, hf_slice queue,
+                         int64_t available_us, int64_t created_us)
 {
-    HF_ASSERT(row->kind == HF_TASK_TYPE_WORKFLOW);
-    return task_row(mem, HF_OP_TASK_WAKE, row);
+    const hf_task_row row = {.key = key,
+                             .run = run,
+                             .kind = HF_TASK_TYPE_WORKFLOW,
+                             .status = HF_TASK_STATUS_READY,
+                             .queue = queue,
+                             .priority = TASK_PRIORITY,
+                             .available_us = available_us,
+                             .lease_until_us = HF_NONE,
+                             .source_kind = HF_NONE,
+                             .source_key = HF_NONE,
+                             .created_us = created_us};
+
+    return task_row(mem, HF_OP_TASK_WAKE, &row);
 }
 
 static hf_row *pair_row(hf_mem *mem, hf_op op, int64_t first, int64_t second)

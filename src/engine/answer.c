@@ -1,0 +1,225 @@
+/* answer.c: what became of a run or an update, read from the events that say so, for callers that
+   wait for it. It never changes anything. */
+#include "engine/answer.h"
+
+#include "base/json.h"
+#include "base/value.h"
+#include "model/event_codec.h"
+#include "store/payload.h"
+
+/* Looks for an event of a run, newest chunks last; the events live in the arena. */
+static hf_status event_find(hf_call *c, int64_t run, int64_t from_seq,
+                            bool (*wanted)(const hf_event *, const void *), const void *ctx,
+                            const hf_event **out_event)
+{
+    const hf_db_value params[] = {hf_db_int(run), hf_db_int(from_seq), hf_db_int(INT64_MAX)};
+    hf_db_cursor *cursor = NULL;
+    bool row = true;
+    hf_status st;
+
+    *out_event = NULL;
+    st = hf_db_query(c->in.db, HF_STMT_HISTORY_READ, params, 3, &cursor, &c->slot->err);
+    while (!st && row) {
+        hf_event *events = NULL;
+        size_t count = 0;
+        hf_slice body;
+
+        st = hf_db_step(cursor, &row, &c->slot->err);
+        if (st || !row)
+            break;
+        body = hf_db_column_bytes(cursor, 3);
+        body = hf_slice_from(hf_mem_text(c->slot->scratch, body), body.len);
+        st = body.ptr
+                 ? hf_event_chunk_decode(c->slot->scratch, body, &events, &count, &c->slot->err)
+                 : hf_err_nomem(&c->slot->err, "events");
+        for (size_t i = 0; !st && i < count; i++)
+            if (wanted(&events[i], ctx))
+                *out_event = &events[i];
+    }
+    hf_db_end(cursor);
+    return st;
+}
+
+/* The JSON value of an event's payload, in the caller's arena; NULL when it carries none. */
+static hf_status value_of(hf_call *c, int64_t run, const hf_event *event, hf_event_key key,
+                          hf_value *out_value)
+{
+    hf_payload_value payload;
+    hf_slice bytes;
+    hf_status st = HF_OK;
+
+    *out_value = NULL;
+    if (!hf_event_payload(event, key, &payload))
+        return HF_OK;
+    bytes = payload.bytes;
+    if (payload.form != HF_PAYLOAD_FORM_INLINE)
+        st = hf_payload_get(c->in.db, c->slot->scratch, c->slot->stager.sha, run, &payload, &bytes,
+                            &c->slot->err);
+    return st ? st : hf_json_read(c->slot->mem, bytes, NULL, out_value, &c->slot->err);
+}
+
+static const char *text_of(hf_call *c, const hf_event *event, hf_event_key key,
+                           const char *otherwise)
+{
+    hf_slice text;
+
+    return hf_event_text(event, key, &text) ? hf_mem_text(c->slot->mem, text) : otherwise;
+}
+
+/* A recorded failure as the caller sees it. */
+static hf_status failure_of(hf_call *c, int64_t run, const hf_event *event, hf_status status,
+                            const char *type, const hf_error **out_error)
+{
+    hf_error *error = hf_mem_alloc(c->slot->mem, sizeof(*error));
+    bool final = false;
+    hf_status st = HF_OK;
+
+    if (!error)
+        return hf_err_nomem(&c->slot->err, "a failure");
+    error->status = status;
+    error->type = text_of(c, event, HF_KEY_EXCEPTION_TYPE, type);
+    error->message = text_of(c, event, HF_KEY_MESSAGE, text_of(c, event, HF_KEY_REASON, ""));
+    if (hf_event_key_allowed(event->type, HF_KEY_EXCEPTION))
+        st = value_of(c, run, event, HF_KEY_EXCEPTION, &error->details);
+    if (hf_event_key_allowed(event->type, HF_KEY_NON_RETRYABLE))
+        (void)hf_event_bool(event, HF_KEY_NON_RETRYABLE, &final);
+    error->retryable = !final;
+    if (out_error)
+        *out_error = error;
+    return st ? st : hf_err_set(&c->slot->err, status, "%s: %s", error->type, error->message);
+}
+
+static bool is_closing(const hf_event *event, const void *ctx)
+{
+    (void)ctx;
+    return hf_event_has_flag(event->type, HF_EVENT_CLOSES);
+}
+
+/* HF_BUSY: the run is open. */
+static hf_status result_look(hf_call *c, const char *id, hf_value *out, const hf_error **out_error)
+{
+    hf_intake_target target;
+    const hf_event *event = NULL;
+    hf_status st = hf_call_find(c, id, &target);
+
+    if (st)
+        return st;
+    c->awaits = target.base.run;
+    c->awaits_end = true;
+    if (target.base.closed_us == HF_NONE)
+        return HF_BUSY;
+    hf_call_read_begin(c);
+    st = event_find(c, target.base.run, target.base.last_seq, is_closing, NULL, &event);
+    if (!st && !event) /* facts may follow the closing event */
+        st = event_find(c, target.base.run, 1, is_closing, NULL, &event);
+    if (!st && !event)
+        st = hf_err_set(&c->slot->err, HF_CORRUPT, "%s is closed without a closing event", id);
+    if (!st && event->type == HF_EVENT_WORKFLOW_COMPLETED)
+        st = value_of(c, target.base.run, event, HF_KEY_OUTPUT, out);
+    else if (!st && event->type == HF_EVENT_WORKFLOW_CANCELLED)
+        st = failure_of(c, target.base.run, event, HF_CANCELLED, "cancelled", out_error);
+    else if (!st && event->type == HF_EVENT_WORKFLOW_TERMINATED)
+        st = failure_of(c, target.base.run, event, HF_CANCELLED, "terminated", out_error);
+    else if (!st && event->type == HF_EVENT_WORKFLOW_TIMED_OUT)
+        st = failure_of(c, target.base.run, event, HF_ERROR,
+                        text_of(c, event, HF_KEY_TIMEOUT_KIND, "timed_out"), out_error);
+    else if (!st)
+        st = failure_of(c, target.base.run, event, HF_ERROR, "failed", out_error);
+    hf_call_read_end(c);
+    return st;
+}
+
+typedef struct result_call {
+    const char *id;
+    hf_value *out;
+    const hf_error **error;
+} result_call;
+
+static hf_status result_ask(hf_call *c, void *ctx)
+{
+    const result_call *ask = ctx;
+
+    return result_look(c, ask->id, ask->out, ask->error);
+}
+
+hf_status hf_result(hf_engine *engine, const char *id, hf_ms wait, hf_value *out,
+                    const hf_error **err)
+{
+    hf_value ignored = NULL;
+    result_call ask = {.id = id, .out = out ? out : &ignored, .error = err};
+    hf_call c;
+    hf_status st = hf_call_begin(&c, engine);
+
+    *ask.out = NULL;
+    if (err)
+        *err = NULL;
+    return st ? st : hf_call_await(&c, wait, result_ask, &ask);
+}
+
+typedef struct update_call {
+    int64_t run;
+    int64_t command;
+    hf_value *out;
+} update_call;
+
+static bool is_update_end(const hf_event *event, const void *ctx)
+{
+    const int64_t *command = ctx;
+    int64_t time_ms = 0;
+    uint64_t key = 0;
+    uint32_t counter = 0;
+    hf_ulid id;
+
+    if (event->type != HF_EVENT_UPDATE_COMPLETED || !hf_event_id(event, HF_KEY_UPDATE_ID, &id))
+        return false;
+    hf_ulid_parts(&id, &time_ms, &key, &counter);
+    return (int64_t)key == *command;
+}
+
+/* An update goes on with the run that follows. */
+static hf_status update_follow(hf_call *c, update_call *ask, const hf_event **out_event)
+{
+    hf_status st = event_find(c, ask->run, 1, is_update_end, &ask->command, out_event);
+
+    while (!st && !*out_event) {
+        const hf_db_value run = hf_db_int(ask->run);
+        bool found = false;
+        int64_t next = 0;
+
+        st = hf_db_number(c->in.db, HF_STMT_RUN_NEXT, &run, 1, &found, &next, &c->slot->err);
+        if (st || !found)
+            break;
+        ask->run = next;
+        st = event_find(c, ask->run, 1, is_update_end, &ask->command, out_event);
+    }
+    return st;
+}
+
+static hf_status update_ask(hf_call *c, void *ctx)
+{
+    update_call *ask = ctx;
+    const hf_event *event = NULL;
+    hf_slice message;
+    hf_status st;
+
+    hf_mem_reset(c->slot->scratch);
+    hf_call_read_begin(c);
+    st = update_follow(c, ask, &event);
+    c->awaits = ask->run;
+    c->awaits_end = false;
+    if (!st && !event)
+        st = HF_BUSY;
+    else if (!st && hf_event_text(event, HF_KEY_MESSAGE, &message))
+        st = failure_of(c, ask->run, event, HF_ERROR, "update_failed", NULL);
+    else if (!st)
+        st = value_of(c, ask->run, event, HF_KEY_RESULT, ask->out);
+    hf_call_read_end(c);
+    return st;
+}
+
+hf_status hf_answer_await(hf_call *call, int64_t run, int64_t command, hf_ms wait, hf_value *out)
+{
+    update_call ask = {.run = run, .command = command, .out = out};
+
+    return hf_call_await(call, wait, update_ask, &ask);
+}

@@ -1,0 +1,98 @@
+/* call.c: see call.h. */
+#include "engine/call.h"
+
+hf_status hf_call_begin(hf_call *call, hf_engine *engine)
+{
+    hf_status st;
+
+    if (!engine)
+        return HF_MISUSE;
+    call->engine = engine;
+    call->slot = hf_engine_slot_get(engine);
+    if (!call->slot)
+        return HF_NOMEM;
+    if (engine->open_error.status) {
+        call->slot->err = engine->open_error;
+        return engine->open_error.status;
+    }
+    call->slot->err = (hf_err){0};
+    st = hf_engine_begin(engine, ENGINE_THREADS, &call->slot->err);
+    if (st)
+        return st;
+    call->in = (hf_intake){.stager = &call->slot->stager,
+                           .keys = hf_writer_keys(engine->writer),
+                           .namespace_key = engine->namespace_key,
+                           .now_us = hf_clock_wall_us(engine->clock)};
+    return HF_OK;
+}
+
+void hf_call_read_begin(hf_call *call)
+{
+    call->in.db = hf_engine_read_begin(call->engine);
+}
+
+void hf_call_read_end(hf_call *call)
+{
+    call->in.db = NULL;
+    hf_engine_read_end(call->engine);
+}
+
+hf_status hf_call_aim(hf_call *call, hf_slice id, hf_slice run_id, hf_intake_target *out_target,
+                      hf_err *err)
+{
+    hf_status st;
+
+    hf_mem_reset(call->slot->scratch);
+    hf_call_read_begin(call);
+    st = hf_intake_aim(&call->in, call->slot->scratch, id, run_id, out_target, err);
+    if (st == HF_UNREACHABLE && !hf_db_reconnect(call->in.db, NULL)) /* reading twice: no harm */
+        st = hf_intake_aim(&call->in, call->slot->scratch, id, run_id, out_target, err);
+    hf_call_read_end(call);
+    return st;
+}
+
+hf_status hf_call_find(hf_call *call, const char *id, hf_intake_target *out_target)
+{
+    hf_err *err = &call->slot->err;
+    hf_status st;
+
+    if (!id)
+        return hf_err_set(err, HF_MISUSE, "an instance id is needed");
+    st = hf_call_aim(call, hf_slice_of(id), (hf_slice){0}, out_target, err);
+    if (!st && out_target->base.run == HF_NONE)
+        st = hf_err_set(err, HF_NOTFOUND, "the instance %s was never started", id);
+    return st;
+}
+
+static uint64_t changes_now(hf_engine *engine)
+{
+    uint64_t changes;
+
+    hf_mutex_lock(&engine->lock);
+    changes = engine->changes;
+    hf_mutex_unlock(&engine->lock);
+    return changes;
+}
+
+hf_status hf_call_await(hf_call *call, hf_ms wait, hf_status (*look)(hf_call *call, void *ctx),
+                        void *ctx)
+{
+    int64_t until_us = hf_clock_mono_us(hf_clock_system()) + wait * 1000;
+    uint64_t seen = changes_now(call->engine);
+    hf_status st;
+
+    while ((st = look(call, ctx)) == HF_BUSY) {
+        hf_err failure;
+
+        if (hf_core_failure(call->engine->core, &failure))
+            return hf_err_set(&call->slot->err, HF_STOPPED, "the engine stopped (%s): %s",
+                              hf_strstatus(failure.status), failure.text);
+        if (wait <= 0 && call->engine->mode == ENGINE_THREADS)
+            return hf_err_set(&call->slot->err, HF_TIMEOUT, "it is not done yet");
+        st = hf_engine_wait(call->engine, call->awaits, call->awaits_end, &seen, until_us,
+                            &call->slot->err);
+        if (st)
+            return st;
+    }
+    return st;
+}

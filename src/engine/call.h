@@ -1,0 +1,36 @@
+/* call.h: what one call of the public API works with: the calling thread's slot, the tools that
+   read and draft, and waiting for a run. For the engine's own files. */
+#ifndef HF_ENGINE_CALL_H
+#define HF_ENGINE_CALL_H
+
+#include "engine/engine_impl.h"
+
+typedef struct hf_call {
+    hf_engine *engine;
+    engine_slot *slot;
+    hf_intake in;    /* its db is set between hf_call_read_begin and hf_call_read_end */
+    int64_t awaits;  /* the run that the caller waits for */
+    bool awaits_end; /* until it is closed */
+} hf_call;
+
+/* Starts the engine when it is not started. The failure is in the slot, which hf_errmsg shows. */
+HF_NODISCARD hf_status hf_call_begin(hf_call *call, hf_engine *engine);
+
+/* The store may be read through call->in.db; not nested. */
+void hf_call_read_begin(hf_call *call);
+void hf_call_read_end(hf_call *call);
+
+/* The newest run of an instance, or with `run_id` (ptr NULL: none) that one; base.run is HF_NONE
+   when the instance was never started. Forgets what the slot's scratch arena held. HF_NOTFOUND. */
+HF_NODISCARD hf_status hf_call_aim(hf_call *call, hf_slice id, hf_slice run_id,
+                                   hf_intake_target *out_target, hf_err *err);
+
+/* The same for the newest run, which there must be; the failure is in the slot. */
+HF_NODISCARD hf_status hf_call_find(hf_call *call, const char *id, hf_intake_target *out_target);
+
+/* Asks `look` until it answers something else than HF_BUSY, or the time is up: HF_TIMEOUT. `look`
+   says in call->awaits which run is waited for. */
+HF_NODISCARD hf_status hf_call_await(hf_call *call, hf_ms wait,
+                                     hf_status (*look)(hf_call *call, void *ctx), void *ctx);
+
+#endif
