@@ -2,7 +2,10 @@
 
    common/NAME.sql                 the statement NAME for both engines
    sqlite/NAME.sql, postgres/NAME.sql   overrides; a statement must end up with a text for both
-   engines migrations/NNNN_name.sql        a migration for both, or NNNN_name.sqlite.sql with
+   engines
+   assured/NAME.sql                NAME for a batch that fails as a whole when a guard does not hold
+   (PostgreSQL); statements with {insert ...} or {rows ...} get theirs by leaving the guard out
+   migrations/NNNN_name.sql        a migration for both, or NNNN_name.sqlite.sql with
    NNNN_name.postgres.sql
 
    It writes stmt_list.h (X-macro list of names, used for the enum) and stmt_table.c (the texts).
@@ -16,11 +19,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAMES_MAX = 512, ENGINES = 2 };
+enum { NAMES_MAX = 512, ENGINES = 2, ASSURED = 2, TEXTS = 3 };
 
 typedef struct entry {
     char name[128];
-    char *text[ENGINES]; /* 0 SQLite, 1 PostgreSQL */
+    char *text[TEXTS]; /* 0 SQLite, 1 PostgreSQL, 2 PostgreSQL in an assured batch */
 } entry;
 
 typedef struct table {
@@ -100,6 +103,8 @@ static void folder_read(table *rows, const char *dir, int engine)
         for (int i = 0; i < ENGINES; i++)
             if (only == -1 || only == i)
                 entry_get(rows, name)->text[i] = text;
+        if (only == ASSURED)
+            entry_get(rows, name)->text[ASSURED] = text;
     }
     (void)closedir(folder);
 }
@@ -202,7 +207,7 @@ static void insert_write(FILE *out, const char *list, int engine)
         return;
     }
     (void)fputs(" FROM ", out);
-    rows_write(out, list, true);
+    rows_write(out, list, engine == 1);
 }
 
 /* Writes what stands for {name ...} and returns the position of the closing brace. */
@@ -219,14 +224,14 @@ static const char *brace_write(FILE *out, const char *at, int engine)
         return end;
     }
     if (strncmp(name, "rows ", 5) == 0 || strncmp(name, "bare ", 5) == 0) {
-        if (engine != 1)
+        if (engine == 0)
             die("{%.4s ...} is for PostgreSQL only", name);
-        rows_write(out, name + 5, name[0] == 'r');
+        rows_write(out, name + 5, name[0] == 'r' && engine == 1);
         return end;
     }
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         if (strcmp(words[i].name, name) == 0) {
-            (void)fputs(words[i].text[engine], out);
+            (void)fputs(words[i].text[engine == 0 ? 0 : 1], out);
             return end;
         }
     }
@@ -283,6 +288,21 @@ static void engine_write(FILE *out, const entry *row, int engine, bool both)
         (void)fputs("\"\"", out);
 }
 
+/* The form for a batch in which every guard is known to hold, or the transaction ends. A statement
+   that reads the guard's row keeps it. */
+static void assured_write(FILE *out, const entry *row)
+{
+    const char *text = row->text[ASSURED];
+
+    if (!text && row->text[1] && !strstr(row->text[1], " g.") &&
+        (strstr(row->text[1], "{insert ") || strstr(row->text[1], "{rows ")))
+        text = row->text[1];
+    if (text)
+        text_write(out, text, ASSURED);
+    else
+        (void)fputs("NULL", out);
+}
+
 /* A statement needs a text for both engines or says why not; a migration may concern one engine
  * only. */
 static void table_write(FILE *out, const char *name, table *rows, bool both)
@@ -295,6 +315,8 @@ static void table_write(FILE *out, const char *name, table *rows, bool both)
         engine_write(out, row, 0, both);
         (void)fprintf(out, ",\n     ");
         engine_write(out, row, 1, both);
+        (void)fprintf(out, ",\n     ");
+        assured_write(out, row);
         (void)fprintf(out, "},\n");
     }
     (void)fprintf(out, "};\nconst size_t %s_count = %zu;\n\n", name, rows->count);
@@ -316,12 +338,12 @@ int main(int argc, char **argv)
 {
     static table statements;
     static table migrations;
-    static const char *const folders[] = {"common", "sqlite", "postgres"};
+    static const char *const folders[] = {"common", "sqlite", "postgres", "assured"};
     FILE *out;
 
     if (argc != 3)
         die("usage: sqlgen SQL_DIR OUT_DIR");
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         char dir[4096];
 
         (void)snprintf(dir, sizeof(dir), "%s/%s", argv[1], folders[i]);

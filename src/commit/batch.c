@@ -25,6 +25,7 @@ enum {
     REBASE_MAX = 64,      /* a unit that loses this often is told so */
     LOG_PAGES_MAX = 1000, /* of the SQLite log before it is written back */
     KEY_BLOCK = 100000,
+    WARY_BATCHES = 32,
     RECONNECT_FIRST_US = 20000,
     RECONNECT_MOST_US = 1000000
 };
@@ -181,7 +182,9 @@ static bool unit_refused(const hf_batch *batch, const hf_unit *unit)
     return hf_apply_refused(&last->item);
 }
 
-static hf_status batch_transact(hf_batch *batch, hf_err *err)
+/* Assured: for when every guard is expected to hold. HF_CONFLICT: one did not, and nothing was
+   written. */
+static hf_status batch_transact(hf_batch *batch, bool assured, hf_err *err)
 {
     hf_apply_pending *pending = NULL;
     bool foreign = false;
@@ -194,7 +197,7 @@ static hf_status batch_transact(hf_batch *batch, hf_err *err)
     if (!st)
         st = hf_db_begin(batch->db, HF_DB_WRITE, err);
     if (!st)
-        st = hf_apply(batch->db, batch->mem, batch->items, batch->count, &pending, err);
+        st = hf_apply(batch->db, batch->mem, batch->items, batch->count, assured, &pending, err);
     if (!st) {
         st = hf_db_commit(batch->db, err);
         hf_apply_settle(pending);
@@ -467,7 +470,7 @@ static hf_status unit_alone(hf_batch *batch, hf_unit *unit, hf_err *err)
         return st;
     if (hf_unit_appends(unit))
         unit_fence(unit)->cells[1] = hf_db_int(hf_unit_appends(unit)->before.last_seq);
-    st = hf_apply(batch->db, batch->mem, &item, 1, &pending, &fault);
+    st = hf_apply(batch->db, batch->mem, &item, 1, false, &pending, &fault);
     if (!st)
         st = hf_db_release(batch->db, &fault);
     hf_apply_settle(pending);
@@ -533,9 +536,15 @@ static hf_status batch_commit(hf_batch *batch, hf_err *err)
     hf_status st;
 
     for (;;) {
-        st = alone ? batch_alone(batch, err) : batch_transact(batch, err);
+        bool assured = batch->db->driver->assures && batch->wary == 0;
+
+        st = alone ? batch_alone(batch, err) : batch_transact(batch, assured, err);
         if (st == HF_OK)
             break;
+        if (st == HF_CONFLICT && assured) { /* again, so that the others' rows are written */
+            batch->wary = WARY_BATCHES;
+            continue;
+        }
         if (status_condemns(st) && !alone) {
             alone = true;
         } else if (st == HF_RETRY && tries < BATCH_TRIES) {
@@ -554,6 +563,8 @@ static hf_status batch_commit(hf_batch *batch, hf_err *err)
         batch->stats.retries++;
     }
     batch->stats.batches++;
+    if (batch->wary > 0)
+        batch->wary--;
     return HF_OK;
 }
 

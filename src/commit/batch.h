@@ -21,6 +21,7 @@ typedef struct hf_batch {
     hf_unit *ended; /* finished before they could be placed */
     hf_unit *again; /* units for the next round, in order */
     hf_unit *again_last;
+    int wary;             /* batches to come in which guards are joined: one did not hold lately */
     int64_t checkpointed; /* pages of the log when it was last written back */
     hf_writer_stats stats;
     /* Asked between attempts to reach a lost database: true gives up. */

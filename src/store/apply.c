@@ -1,6 +1,6 @@
 /* apply.c: see apply.h. The rule it keeps: a row of a unit is written only when the unit's guard
    held. SQLite says so at once, so refused units are left out here; on PostgreSQL the statements
-   join the guard's row. */
+   join the guard's row, or all of the transaction fails with the first guard that does not hold. */
 #include "store/apply.h"
 
 #include <string.h>
@@ -90,11 +90,13 @@ void hf_apply_settle(const hf_apply_pending *pending)
 }
 
 static hf_status op_apply(hf_db *db, hf_mem *mem, hf_op op, hf_apply_item *items, size_t count,
-                          hf_apply_pending **pending, hf_err *err)
+                          bool assured, hf_apply_pending **pending, hf_err *err)
 {
     const hf_op_info *info = &hf_op_infos[op];
     size_t most = rows_of(items, count, op);
-    bool reports = info->guard != HF_OP_GUARD_GUARDED && info->guard != HF_OP_GUARD_JOINED;
+    bool reports = assured
+                       ? info->guard == HF_OP_GUARD_BARE
+                       : info->guard != HF_OP_GUARD_GUARDED && info->guard != HF_OP_GUARD_JOINED;
     op_rows rows;
     size_t used = 0;
     hf_db_rows batch;
@@ -106,7 +108,8 @@ static hf_status op_apply(hf_db *db, hf_mem *mem, hf_op op, hf_apply_item *items
         return hf_err_nomem(err, "the rows of a batch");
     for (size_t i = 0; i < count; i++)
         used = rows_collect(&items[i], op, &rows, used);
-    batch = (hf_db_rows){.columns = info->cells, .count = used, .cells = rows.cells};
+    batch = (hf_db_rows){
+        .columns = info->cells, .count = used, .cells = rows.cells, .assured = assured};
     if (info->guard == HF_OP_GUARD_GUARDED) {
         batch.guard_runs = rows.guard_runs;
         batch.guard_heads = rows.guard_heads;
@@ -130,7 +133,7 @@ static hf_status op_apply(hf_db *db, hf_mem *mem, hf_op op, hf_apply_item *items
     return HF_OK;
 }
 
-hf_status hf_apply(hf_db *db, hf_mem *mem, hf_apply_item *items, size_t count,
+hf_status hf_apply(hf_db *db, hf_mem *mem, hf_apply_item *items, size_t count, bool assured,
                    hf_apply_pending **out_pending, hf_err *err)
 {
     hf_apply_pending *pending = NULL;
@@ -141,7 +144,7 @@ hf_status hf_apply(hf_db *db, hf_mem *mem, hf_apply_item *items, size_t count,
         memset(items[i].flags, HF_DB_PENDING, items[i].count);
     }
     for (int op = 0; !st && op < HF_OP_COUNT; op++)
-        st = op_apply(db, mem, (hf_op)op, items, count, &pending, err);
+        st = op_apply(db, mem, (hf_op)op, items, count, assured, &pending, err);
     for (size_t i = 0; !st && i < count; i++)
         HF_ASSERT(items[i].at == items[i].count);
     *out_pending = pending;

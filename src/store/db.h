@@ -5,7 +5,7 @@
    at once, PostgreSQL answers when the pipeline is flushed. So a batch reports one flag per row,
    and a flag may be HF_DB_PENDING until hf_db_flush or hf_db_commit returned. Code that must not
    write rows for a unit whose guard failed skips rows whose flag is known to be HF_DB_SKIPPED; on
-   PostgreSQL the statement itself joins the guard.
+   PostgreSQL the statement itself joins the guard, or, in an assured batch, fails with HF_CONFLICT.
 
    A connection belongs to one thread at a time. Every call may block. Statuses are those of
    status.def: HF_RETRY (serialisation failure or deadlock: roll back and run the transaction
@@ -84,7 +84,8 @@ typedef struct hf_db_rows {
     const hf_db_value *cells;    /* row by row: cells[row * columns + column] */
     const int64_t *guard_runs;   /* per row, or NULL */
     const hf_slice *guard_heads; /* per row; head of the run after the guard held */
-    uint8_t *flags;              /* per row an hf_db_flag, or NULL when nobody asks */
+    bool assured;   /* a guard that does not hold ends the transaction with HF_CONFLICT */
+    uint8_t *flags; /* per row an hf_db_flag, or NULL when nobody asks */
 } hf_db_rows;
 
 typedef enum hf_db_mode {
@@ -114,6 +115,7 @@ typedef bool hf_db_progress(void *ctx, int64_t done, int64_t total);
 typedef struct hf_db_driver {
     size_t size;
     const char *name; /* "sqlite" or "postgres" */
+    bool assures;     /* statements have assured forms */
     hf_status (*open)(const hf_db_options *options, hf_db **out_db, hf_err *err);
     void (*close)(hf_db *db);
     hf_status (*reconnect)(hf_db *db, hf_err *err);

@@ -181,7 +181,7 @@ static void session_close(hf_pg *pg)
     pg->commit_open = false;
     pg->in_transaction = false;
     pg->failure = (hf_err){0};
-    memset(pg->prepared, 0, pg->statement_count * sizeof(*pg->prepared));
+    memset(pg->prepared, 0, 2 * pg->statement_count * sizeof(*pg->prepared));
     hf_pg_listen_fini(pg);
 }
 
@@ -232,7 +232,7 @@ static hf_status pg_new(const hf_db_options *options, hf_pg **out_pg, hf_err *er
     pg->address = hf_alloc_text(options->address, strlen(options->address));
     pg->schema = hf_alloc_text(schema, strlen(schema));
     pg->channel = channel_new(schema);
-    pg->prepared = hf_alloc_array(options->statement_count, sizeof(*pg->prepared));
+    pg->prepared = hf_alloc_array(2 * options->statement_count, sizeof(*pg->prepared));
     if (!pg->address || !pg->schema || !pg->channel || !pg->prepared) {
         pg_free(pg);
         return hf_err_nomem(err, "a connection");
@@ -401,6 +401,8 @@ static hf_status pg_batch(hf_db *db, hf_stmt stmt, const hf_db_rows *rows, hf_er
 {
     hf_pg *pg = (hf_pg *)db;
     hf_pg_entry entry = {.kind = HF_PG_BATCH, .rows = rows->count, .flags = rows->flags};
+    hf_db_rows sent = *rows;
+    size_t form = (size_t)stmt;
     hf_status st = hf_pg_pipe_ready(pg, err);
 
     if (st)
@@ -411,12 +413,17 @@ static hf_status pg_batch(hf_db *db, hf_stmt stmt, const hf_db_rows *rows, hf_er
         memset(rows->flags, pg->failure.status ? HF_DB_SKIPPED : HF_DB_PENDING, rows->count);
     if (pg->failure.status)
         return HF_OK;
-    st = hf_pg_params_rows(&pg->params, rows, err);
+    HF_ASSERT(form < pg->statement_count);
+    entry.name = pg->statements[form].name;
+    if (rows->assured && pg->statements[form].assured) {
+        form += pg->statement_count;
+        sent.guard_runs = NULL;
+        entry.assured = true;
+    }
+    st = hf_pg_params_rows(&pg->params, &sent, err);
     if (st)
         return st;
-    HF_ASSERT((size_t)stmt < pg->statement_count);
-    entry.name = pg->statements[stmt].name;
-    return hf_pg_pipe_stmt(pg, (size_t)stmt, &entry, err);
+    return hf_pg_pipe_stmt(pg, form, &entry, err);
 }
 
 static hf_status pg_flush(hf_db *db, hf_err *err)
@@ -531,6 +538,7 @@ static const hf_db_driver postgres_driver = {
     .release = pg_release,
     .rollback_to = pg_rollback_to,
     .in_transaction = pg_in_transaction,
+    .assures = true,
     .batch = pg_batch,
     .flush = pg_flush,
     .query = hf_pg_query,

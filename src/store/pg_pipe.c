@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/assert.h"
@@ -10,7 +11,10 @@
 #include "store/pg_sql.h"
 
 /* Beyond this the server gets to work on what is queued while the rest is still being encoded. */
-enum { UNSENT_BYTES_MAX = 8 * 1024 };
+enum { UNSENT_BYTES_MAX = 8 * 1024, NAME_SIZE = 128 };
+
+/* Division by zero: how an assured statement ends the transaction. */
+#define GUARD_FAILED "22012"
 
 /* ---- the ring */
 
@@ -140,6 +144,7 @@ static void entry_done(hf_pg *pg, const hf_pg_entry *entry, PGresult *result)
    further back in the queue was not reached; they prove nothing about a COMMIT that they answer. */
 static hf_status entry_error(hf_pg *pg, hf_pg_entry *entry, PGresult *result, hf_err *err)
 {
+    const char *sqlstate = PQresultErrorField(result, PG_DIAG_SQLSTATE);
     bool fatal = hf_pg_error_fatal(result);
     hf_err text = {0};
 
@@ -155,6 +160,8 @@ static hf_status entry_error(hf_pg *pg, hf_pg_entry *entry, PGresult *result, hf
         return st;
     }
     (void)hf_pg_error_set(result, &text);
+    if (entry->assured && strcmp(sqlstate ? sqlstate : "", GUARD_FAILED) == 0)
+        (void)hf_err_set(&text, HF_CONFLICT, "a guard did not hold");
     failure_keep(pg, &text, entry->name);
     entry_failed(pg, entry);
     return HF_OK;
@@ -257,21 +264,32 @@ static hf_status room_make(hf_pg *pg, hf_err *err)
     return hf_pg_pipe_wait(pg, HF_PG_IN_FLIGHT_MAX / 2, err);
 }
 
+/* The name that the session knows the statement by. */
+static const char *stmt_name(const hf_pg *pg, size_t stmt, char name[NAME_SIZE])
+{
+    if (stmt < pg->statement_count)
+        return pg->statements[stmt].name;
+    (void)snprintf(name, NAME_SIZE, "%s+", pg->statements[stmt - pg->statement_count].name);
+    return name;
+}
+
 static hf_status stmt_prepare(hf_pg *pg, size_t stmt, const char *name, hf_err *err)
 {
-    const hf_stmt_text *text = &pg->statements[stmt];
+    bool assured = stmt >= pg->statement_count;
+    const hf_stmt_text *text = &pg->statements[assured ? stmt - pg->statement_count : stmt];
+    char known[NAME_SIZE];
     hf_status st;
 
     if (pg->prepared[stmt])
         return HF_OK;
     hf_buf_clear(&pg->text);
-    hf_pg_sql_rewrite(text->postgres, &pg->text);
+    hf_pg_sql_rewrite(assured ? text->assured : text->postgres, &pg->text);
     if (!hf_buf_ok(&pg->text))
         return hf_err_nomem(err, "the text of a statement");
     pg->unsent_bytes += pg->text.len;
     st = queued(pg,
-                PQsendPrepare(pg->conn, text->name, hf_buf_text(&pg->text), pg->params.count,
-                              pg->params.types),
+                PQsendPrepare(pg->conn, stmt_name(pg, stmt, known), hf_buf_text(&pg->text),
+                              pg->params.count, pg->params.types),
                 (hf_pg_entry){.kind = HF_PG_PREPARE, .name = name, .stmt = stmt}, err);
     if (!st && !pg->failure.status)
         pg->prepared[stmt] = true; /* taken back when the answer is an error */
@@ -338,9 +356,10 @@ hf_status hf_pg_pipe_control(hf_pg *pg, hf_pg_kind kind, const char *sql, hf_err
 hf_status hf_pg_pipe_stmt(hf_pg *pg, size_t stmt, const hf_pg_entry *entry, hf_err *err)
 {
     hf_pg_params *params = &pg->params;
+    char name[NAME_SIZE];
     hf_status st;
 
-    HF_ASSERT(stmt < pg->statement_count);
+    HF_ASSERT(stmt < 2 * pg->statement_count);
     st = room_make(pg, err);
     if (!st)
         st = stmt_prepare(pg, stmt, entry->name, err);
@@ -348,7 +367,7 @@ hf_status hf_pg_pipe_stmt(hf_pg *pg, size_t stmt, const hf_pg_entry *entry, hf_e
         return st;
     pg->unsent_bytes += params->bytes.len;
     return queued(pg,
-                  PQsendQueryPrepared(pg->conn, pg->statements[stmt].name, params->count,
+                  PQsendQueryPrepared(pg->conn, stmt_name(pg, stmt, name), params->count,
                                       params->values, params->lengths, params->formats, 1),
                   *entry, err);
 }

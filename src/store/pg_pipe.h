@@ -34,6 +34,7 @@ typedef enum hf_pg_kind {
 
 typedef struct hf_pg_entry {
     hf_pg_kind kind;
+    bool assured;     /* an error may mean that a guard did not hold */
     const char *name; /* put in front of an error; NULL when the caller does that */
     size_t stmt;      /* HF_PG_PREPARE */
     size_t rows;      /* HF_PG_BATCH */
@@ -62,7 +63,7 @@ typedef struct hf_pg {
     /* the session */
     PGconn *conn;     /* NULL when lost */
     char backend[64]; /* who serves the session; of a writer that lost it, who served it last */
-    bool *prepared;   /* per statement */
+    bool *prepared;   /* per statement, then per assured form */
     bool listening;
     bool in_transaction;
     hf_err failure; /* status HF_OK while nothing failed */
@@ -90,8 +91,9 @@ HF_NODISCARD hf_status hf_pg_pipe_ready(hf_pg *pg, hf_err *err);
  */
 HF_NODISCARD hf_status hf_pg_pipe_control(hf_pg *pg, hf_pg_kind kind, const char *sql, hf_err *err);
 
-/* Queues a prepared statement with pg->params, preparing it first when needed. Fills in the entry's
-   kind, rows and flags. `name` is NULL when the caller names the statement in errors. */
+/* Queues a prepared statement with pg->params, preparing it first when needed; its assured form
+   when `stmt` is statement_count more. Fills in the entry's kind, rows and flags. `name` is NULL
+   when the caller names the statement in errors. */
 HF_NODISCARD hf_status hf_pg_pipe_stmt(hf_pg *pg, size_t stmt, const hf_pg_entry *entry,
                                        hf_err *err);
 

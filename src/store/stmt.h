@@ -19,6 +19,8 @@ typedef struct hf_stmt_text {
     const char *sqlite;   /* NULL for a statement of PostgreSQL only */
     const char *postgres; /* still with ?1: the driver writes $1 once, when it prepares; NULL for
                              SQLite only */
+    const char *assured; /* PostgreSQL, in a batch that fails as a whole when a guard does not hold;
+                            NULL: as above */
 } hf_stmt_text;
 
 extern const hf_stmt_text hf_stmt_texts[]; /* indexed by hf_stmt */
