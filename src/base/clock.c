@@ -1,5 +1,4 @@
-/* clock.c: the only caller of clock_gettime, and calendar arithmetic of its own: the library's
-   depends on locale and environment. */
+/* clock.c: the only caller of clock_gettime. */
 #include "base/clock.h"
 
 #include <stdatomic.h>
@@ -7,16 +6,9 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/date.h"
 
-enum {
-    DAYS_PER_YEAR = 365,
-    DAYS_PER_4_YEARS = 4 * 365 + 1,
-    DAYS_PER_100_YEARS = 25 * DAYS_PER_4_YEARS - 1,
-    DAYS_PER_400_YEARS = 4 * DAYS_PER_100_YEARS + 1,
-    DAYS_BEFORE_1970 = 719162, /* since the first of January of the year 1 */
-    YEAR_MIN = 1970,
-    SECONDS_PER_DAY = 86400
-};
+enum { YEAR_MIN = 1970 };
 
 #define US_PER_SECOND  INT64_C(1000000)
 #define ADVANCE_US_MAX HF_CLOCK_WALL_US_MAX
@@ -27,16 +19,7 @@ struct hf_clock {
     _Atomic int64_t mono_us; /* virtual only */
 };
 
-typedef struct clock_date {
-    int year;  /* 1 to 9999 */
-    int month; /* 1 to 12 */
-    int day;   /* 1 to 31 */
-} clock_date;
-
 static const hf_clock clock_of_system = {.is_virtual = false};
-
-/* Days of a common year before each month; the last entry is the year. */
-static const int month_starts[13] = {0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365};
 
 static int64_t system_us(clockid_t id)
 {
@@ -45,53 +28,6 @@ static int64_t system_us(clockid_t id)
 
     HF_ASSERT(rc == 0);
     return (int64_t)now.tv_sec * US_PER_SECOND + now.tv_nsec / 1000;
-}
-
-static bool year_is_leap(int year)
-{
-    return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-}
-
-/* Days of `year` before its `month` (1 to 12, or 13 for the whole year). */
-static int days_before_month(int year, int month)
-{
-    return month_starts[month - 1] + (month > 2 && year_is_leap(year) ? 1 : 0);
-}
-
-/* Days from the first of January of the year 1 to that of `year`. */
-static int days_before_year(int year)
-{
-    int past = year - 1;
-
-    return past * DAYS_PER_YEAR + past / 4 - past / 100 + past / 400;
-}
-
-/* The last year of a 100-year or 4-year group may be one day longer than the others, so that its
-   last day would count as a fifth group or year: hence the limit of 3. */
-static int groups_in(int *days, int group_days)
-{
-    int groups = *days / group_days;
-
-    if (groups > 3)
-        groups = 3;
-    *days -= groups * group_days;
-    return groups;
-}
-
-static clock_date date_of_days(int days)
-{
-    clock_date date = {.year = 1, .month = 1};
-
-    date.year += days / DAYS_PER_400_YEARS * 400;
-    days %= DAYS_PER_400_YEARS;
-    date.year += groups_in(&days, DAYS_PER_100_YEARS) * 100;
-    date.year += days / DAYS_PER_4_YEARS * 4;
-    days %= DAYS_PER_4_YEARS;
-    date.year += groups_in(&days, DAYS_PER_YEAR);
-    while (days >= days_before_month(date.year, date.month + 1))
-        date.month++;
-    date.day = days - days_before_month(date.year, date.month) + 1;
-    return date;
 }
 
 /* Writes `number` with leading zeros in exactly `width` digits and the byte `after` behind them. */
@@ -185,14 +121,14 @@ void hf_clock_set_wall(hf_clock *clock, int64_t wall_us)
 bool hf_clock_print(int64_t wall_us, char out_text[HF_CLOCK_TEXT_SIZE])
 {
     int64_t seconds = wall_us / US_PER_SECOND;
-    int of_day = (int)(seconds % SECONDS_PER_DAY);
-    clock_date date;
+    int of_day = (int)(seconds % HF_SECONDS_PER_DAY);
+    hf_date date;
     char *at = out_text;
 
     out_text[0] = '\0';
     if (wall_us < 0 || wall_us > HF_CLOCK_WALL_US_MAX)
         return false;
-    date = date_of_days((int)(seconds / SECONDS_PER_DAY) + DAYS_BEFORE_1970);
+    date = hf_date_of_days((int)(seconds / HF_SECONDS_PER_DAY));
     at = digits_print(at, 4, date.year, '-');
     at = digits_print(at, 2, date.month, '-');
     at = digits_print(at, 2, date.day, 'T');
@@ -207,7 +143,7 @@ bool hf_clock_print(int64_t wall_us, char out_text[HF_CLOCK_TEXT_SIZE])
 bool hf_clock_parse(hf_slice text, int64_t *out_wall_us)
 {
     hf_slice rest = text;
-    clock_date date;
+    hf_date date;
     int hour;
     int minute;
     int second;
@@ -227,11 +163,10 @@ bool hf_clock_parse(hf_slice text, int64_t *out_wall_us)
     if (rest.len != 0 || date.year < YEAR_MIN || date.month < 1 || date.month > 12 ||
         date.day < 1 || hour > 23 || minute > 59 || second > 59)
         return false;
-    days = days_before_month(date.year, date.month) + date.day - 1;
-    if (days >= days_before_month(date.year, date.month + 1))
+    if (date.day > hf_date_month_days(date.year, date.month))
         return false; /* no such day in this month */
-    days += days_before_year(date.year) - DAYS_BEFORE_1970;
+    days = hf_date_to_days(date);
     *out_wall_us =
-        (days * SECONDS_PER_DAY + hour * 3600 + minute * 60 + second) * US_PER_SECOND + us;
+        (days * HF_SECONDS_PER_DAY + hour * 3600 + minute * 60 + second) * US_PER_SECOND + us;
     return true;
 }
