@@ -63,6 +63,7 @@ typedef struct hf_error {
 
 HF_API hf_mem *hf_mem_of_ctx(hf_ctx *w);
 HF_API hf_mem *hf_mem_of_act(hf_act *a);
+HF_API hf_mem *hf_mem_of_step(hf_step *s);
 HF_API hf_mem *hf_mem_of_engine(hf_engine *engine); /* grows until hf_mem_reset or hf_close */
 static inline hf_mem *hf_mem_self(hf_mem *mem)
 {
@@ -72,7 +73,8 @@ static inline hf_mem *hf_mem_self(hf_mem *mem)
 #define HF_MEM(o)                                                                                  \
     (_Generic((o), hf_ctx *                                                                        \
               : hf_mem_of_ctx, hf_act *                                                            \
-              : hf_mem_of_act, hf_engine *                                                         \
+              : hf_mem_of_act, hf_step *                                                           \
+              : hf_mem_of_step, hf_engine *                                                        \
               : hf_mem_of_engine, hf_mem *                                                         \
               : hf_mem_self)(o))
 #define hf_json(o, ...) hf_json_(HF_MEM(o), __VA_ARGS__) /* a value; see value.h for the holes */
@@ -379,8 +381,15 @@ typedef struct hf_activity_def {
 /* {hf_fn(reserve), .max_attempts = 3}: an activity called like its function. */
 #define hf_fn(f) .name = #f, .run = f
 
-/* Step machines: declared here so that an application can list them; hf_open checks the list. */
-typedef struct hf_outcome {
+/* ---- step machines
+
+   The same durability without replay: a machine is a table of named steps. A step is ordinary code
+   in a thread of the engine, called with the machine's state; it may block, and when its process
+   dies before its outcome is committed it runs again from its beginning (at least once: the key of
+   hf_step_key is the same each time). What it returns is committed before anything else happens.
+   Step machines and workflows share instances, signals, children, commands and the console. */
+
+typedef struct hf_outcome { /* made by the functions below and by nothing else */
     int kind;
     const char *step;
     const char *const *names;
@@ -394,6 +403,11 @@ typedef struct hf_step_def {
     const char *name;
     hf_step_fn *run;
 } hf_step_def;
+
+/* on_error answers for a step that raised a failure or returned an outcome that cannot be (an
+   unknown step, an empty set of names, a timeout that is not positive, a state that cannot be
+   stored): type and message say which. It sees no signals and no children, and what it decides uses
+   none up. Without it the machine stops with that failure. */
 typedef struct hf_machine_def {
     const char *type;
     const char *initial;
@@ -403,6 +417,38 @@ typedef struct hf_machine_def {
     const hf_signal_def *signals;
     hf_outcome (*on_error)(hf_step *s, const hf_error *e);
 } hf_machine_def;
+
+/* -- what a step knows. Values live until the step returns. */
+HF_API hf_value hf_step_state(hf_step *s); /* what it was started with, or the step before left */
+HF_API hf_value
+hf_step_awaited(hf_step *s);                /* matched signals, oldest first: [{id,name,payload}] */
+HF_API hf_value hf_step_inbox(hf_step *s);  /* every signal that is not used up */
+HF_API hf_value hf_step_signal(hf_step *s); /* payload of the first awaited one, or NULL */
+HF_API bool hf_step_timed_out(hf_step *s);  /* the timeout of the park before it came first */
+/* Every child so far: [{id,type,status,result,error}]; error is null or {type,message}. */
+HF_API hf_value hf_step_children(hf_step *s);
+HF_API int hf_step_attempt(hf_step *s);     /* from 1; counts hf_again and lost processes */
+HF_API const char *hf_step_key(hf_step *s); /* the same for every attempt at this step */
+HF_API const char *hf_step_id(hf_step *s);  /* of the instance */
+
+/* -- what it decides */
+#define HF_NO_TIMEOUT INT64_MAX
+HF_API hf_outcome hf_next(hf_step *s, const char *step, hf_value state);
+/* The same step after a delay; it sees the same signals again. */
+HF_API hf_outcome hf_again(hf_step *s, hf_value state, hf_ms after);
+/* Parks until a signal of that name, or of one of a NULL-terminated set, comes that this step was
+   not handed, or the timeout passes; `then` sees it in hf_step_awaited. Names must be declared. */
+HF_API hf_outcome hf_park(hf_step *s, const char *signal, hf_ms timeout, const char *then,
+                          hf_value state);
+HF_API hf_outcome hf_park_any(hf_step *s, const char *const *names, hf_ms timeout, const char *then,
+                              hf_value state);
+/* Starts the children (HF_CHILD) and goes on when all have ended, however they did. */
+HF_API hf_outcome hf_fan_out(hf_step *s, const struct hf_leaf *children, const char *then,
+                             hf_value state);
+HF_API hf_outcome hf_done(hf_step *s, hf_value result);
+HF_API hf_outcome hf_stop(hf_step *s, const char *type, const char *message);
+/* The step failed: on_error decides. */
+HF_API hf_outcome hf_raise(hf_step *s, const char *type, const char *fmt, ...) HF_PRINTF(3, 4);
 
 /* What a program brings. It must live as long as the engine. */
 typedef struct hf_app {

@@ -293,6 +293,7 @@ static decide_fn *const decide_table[] = {
     [HF_DECISION_FAIL_WORKFLOW] = decide_fail,
     [HF_DECISION_CONTINUE_AS_NEW] = hf_decide_continue,
     [HF_DECISION_COMPLETE_CANCELLED] = decide_cancelled,
+    [HF_DECISION_COMPLETE_STEP] = hf_decide_step,
 };
 
 hf_status hf_decide_add(hf_decide *decide, const hf_decision_row *rows, size_t count, hf_err *err)

@@ -98,6 +98,17 @@ hf_status hf_decide_merge(hf_mem *mem, bool attributes, hf_slice current, hf_sli
 hf_status hf_decide_memo(hf_decide *decide, const hf_decision_row *row, hf_err *err);
 hf_status hf_decide_attributes(hf_decide *decide, const hf_decision_row *row, hf_err *err);
 
+/* ---- decide_wait.c */
+
+/* A timer for the step, its events and row; a delay of 0 fires at once. */
+hf_status hf_decide_timer_start(hf_decide *decide, const hf_decision_row *row, int64_t delay_us,
+                                hf_timer_kind kind, hf_err *err);
+
+/* ---- decide_message.c */
+
+/* The signal that the event brought is used up: its command closes, the cursor moves. */
+hf_status hf_decide_use_up(hf_decide *decide, int64_t seq, hf_err *err);
+
 /* ---- one for each kind of decision */
 
 hf_status hf_decide_activity(hf_decide *decide, const hf_decision_row *row, hf_err *err);
@@ -112,6 +123,7 @@ hf_status hf_decide_child(hf_decide *decide, const hf_decision_row *row, hf_err 
 hf_status hf_decide_signal_child(hf_decide *decide, const hf_decision_row *row, hf_err *err);
 hf_status hf_decide_continue(hf_decide *decide, const hf_decision_row *row, hf_err *err);
 hf_status hf_decide_apply_update(hf_decide *decide, const hf_decision_row *row, hf_err *err);
+hf_status hf_decide_step(hf_decide *decide, const hf_decision_row *row, hf_err *err);
 hf_status hf_decide_fail_update(hf_decide *decide, const hf_decision_row *row, hf_err *err);
 
 #endif

@@ -50,6 +50,22 @@ hf_status hf_decide_apply_signal(hf_decide *decide, const hf_decision_row *row, 
     return HF_OK;
 }
 
+hf_status hf_decide_use_up(hf_decide *decide, int64_t seq, hf_err *err)
+{
+    const hf_open_message *message = NULL;
+    hf_status st = message_find(decide, seq, &message, err);
+
+    if (st)
+        return st;
+    if (message->number > decide->run->base->message_cursor)
+        hf_decide_cursor(decide, message->number);
+    hf_decide_row(decide,
+                  hf_row_command_close(hf_unit_mem(decide->unit), message->command,
+                                       HF_CMD_OUTCOME_SIGNAL_RECEIVED, HF_SIGNAL_STATUS_APPLIED,
+                                       decide->now_us, decide->now_us));
+    return HF_OK;
+}
+
 static void update_close(hf_decide *decide, const hf_open_message *message, bool failed)
 {
     hf_decide_row(decide,

@@ -29,8 +29,8 @@ static void fired_event(hf_decide *decide, int64_t step, hf_timer_kind kind, hf_
 }
 
 /* A timer of its own or of a wait. One that is due at once needs neither row nor task. */
-static hf_status timer_start(hf_decide *decide, const hf_decision_row *row, int64_t delay_us,
-                             hf_timer_kind kind, hf_err *err)
+hf_status hf_decide_timer_start(hf_decide *decide, const hf_decision_row *row, int64_t delay_us,
+                                hf_timer_kind kind, hf_err *err)
 {
     hf_timer_row timer = {.run = decide->run->base->run,
                           .step = row->step,
@@ -67,7 +67,7 @@ static hf_status timer_start(hf_decide *decide, const hf_decision_row *row, int6
 
 hf_status hf_decide_start_timer(hf_decide *decide, const hf_decision_row *row, hf_err *err)
 {
-    return timer_start(decide, row, row->timer.delay_us, 0, err);
+    return hf_decide_timer_start(decide, row, row->timer.delay_us, 0, err);
 }
 
 void hf_decide_timer(hf_decide *decide, int64_t timer, int64_t step, hf_timer_kind kind,
@@ -100,7 +100,8 @@ hf_status hf_decide_signal_wait(hf_decide *decide, const hf_decision_row *row, h
     if (row->wait.timeout_us == HF_DECISION_NO_TIMEOUT)
         return HF_OK;
     hf_event_put_int(events, HF_KEY_TIMEOUT_SECONDS, seconds_up(row->wait.timeout_us));
-    return timer_start(decide, row, row->wait.timeout_us, HF_TIMER_KIND_SIGNAL_TIMEOUT, err);
+    return hf_decide_timer_start(decide, row, row->wait.timeout_us, HF_TIMER_KIND_SIGNAL_TIMEOUT,
+                                 err);
 }
 
 /* Key and fingerprint stand in every event of a condition wait. */
@@ -120,7 +121,8 @@ hf_status hf_decide_condition_wait(hf_decide *decide, const hf_decision_row *row
     if (row->wait.timeout_us == HF_DECISION_NO_TIMEOUT)
         return HF_OK;
     hf_event_put_int(events, HF_KEY_TIMEOUT_SECONDS, seconds_up(row->wait.timeout_us));
-    return timer_start(decide, row, row->wait.timeout_us, HF_TIMER_KIND_CONDITION_TIMEOUT, err);
+    return hf_decide_timer_start(decide, row, row->wait.timeout_us, HF_TIMER_KIND_CONDITION_TIMEOUT,
+                                 err);
 }
 
 hf_status hf_decide_satisfy(hf_decide *decide, const hf_decision_row *row, hf_err *err)

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "engine/machine.h"
 #include "model/limit.h"
 #include "model/policy.h"
 
@@ -235,6 +236,10 @@ hf_status hf_attempt_fold_ended(live_run *run, hf_decide *decide, hf_err *err)
         hf_attempt_end end = end_of(job);
         int64_t retry_us = HF_NONE;
 
+        if (job->machine) {
+            hf_machine_ended(run, job);
+            continue;
+        }
         beat_fold(run, decide, job);
         end.failed = job->failed;
         end.result = job->result;

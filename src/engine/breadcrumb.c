@@ -53,8 +53,8 @@ static void left_read(hf_breadcrumb *crumb, const char *path)
         if (key == 0 || crumb->left_count == LEFT_MAX)
             continue;
         crumb->left[crumb->left_count++] = key;
-        if (i == HF_BREADCRUMB_RUN)
-            crumb->runs[crumb->run_count++] = key;
+        if (i == HF_BREADCRUMB_RUN || key < 0)
+            crumb->runs[crumb->run_count++] = key < 0 ? -key : key;
     }
 }
 

@@ -29,7 +29,8 @@ HF_NODISCARD hf_status hf_breadcrumb_open(hf_store *store, hf_breadcrumb **out_c
 void hf_breadcrumb_close(hf_breadcrumb *crumb);
 
 /* Says whose code runs from now on in the slot, 0: nobody's; returns what was there before. Each
-   slot belongs to one thread. */
+   slot belongs to one thread. In the slots of activities a negative key stands for a run: a step of
+   its machine. */
 int64_t hf_breadcrumb_put(hf_breadcrumb *crumb, size_t slot, int64_t key);
 
 /* Whether the process before died in code of this run or activity. */

@@ -697,7 +697,7 @@ static void cache_trim(hf_core *core)
         if (run->dirty || run->ready)
             continue;
         hf_live_forget(core, run);
-        if (!run->ended && !run->due && !run->starts)
+        if (!run->ended && !run->due && !run->starts && !hf_list_linked(&run->hunger))
             hf_core_remove(core, run);
     }
 }

@@ -35,7 +35,8 @@ typedef enum core_alarm_kind {
     CORE_ALARM_TIMER,
     CORE_ALARM_TURN,    /* a turn that could not be committed is tried again */
     CORE_ALARM_ATTEMPT, /* an activity may begin, is late, or has a sign of life to record */
-    CORE_ALARM_RUN      /* the run's own deadline */
+    CORE_ALARM_RUN,     /* the run's own deadline */
+    CORE_ALARM_STEP     /* a step of a machine may begin; the key is the run's, negative */
 } core_alarm_kind;
 
 /* Something the core must do at a time. */
@@ -139,9 +140,10 @@ struct hf_core {
     hf_deadlines *alarms;
     hf_map_int *timers; /* timer, activity or run key to its alarm, so that none has two */
     hf_breadcrumb *crumb;
-    hf_stall *stall;   /* NULL: nobody watches */
-    hf_list hungry;    /* runs with an attempt that waits for a place in the pool, oldest first */
-    char waiting[256]; /* of the run that was last asked about */
+    hf_stall *stall;     /* NULL: nobody watches */
+    hf_list hungry;      /* runs with an attempt that waits for a place in the pool, oldest first */
+    char waiting[256];   /* of the run that was last asked about */
+    int64_t stale_steps; /* ends of steps that came too late */
     hf_err failure;
     /* under the lock */
     hf_mutex lock;

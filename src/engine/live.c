@@ -4,6 +4,8 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/json.h"
+#include "base/value.h"
 #include "engine/attempt.h"
 #include "engine/core_impl.h"
 #include "engine/replay_check.h"
@@ -146,14 +148,10 @@ static hf_status message_add(live_run *run, const hf_event *event, int64_t seq, 
     return HF_OK;
 }
 
-static void message_remove(live_run *run, const hf_event *event, hf_event_key id_key)
+static void message_drop(live_run *run, const hf_ulid *id)
 {
-    hf_ulid id;
-
-    if (!hf_event_id(event, id_key, &id))
-        return;
     for (size_t i = 0; i < run->messages_open; i++) {
-        if (memcmp(&run->messages[i].command_id, &id, sizeof(id)) == 0) {
+        if (memcmp(&run->messages[i].command_id, id, sizeof(*id)) == 0) {
             size_t rest = run->messages_open - i - 1;
 
             memmove(&run->messages[i], &run->messages[i + 1], rest * sizeof(run->messages[0]));
@@ -162,6 +160,14 @@ static void message_remove(live_run *run, const hf_event *event, hf_event_key id
             return;
         }
     }
+}
+
+static void message_remove(live_run *run, const hf_event *event, hf_event_key id_key)
+{
+    hf_ulid id;
+
+    if (hf_event_id(event, id_key, &id))
+        message_drop(run, &id);
 }
 
 const hf_open_message *hf_live_message(live_run *run, int64_t seq)
@@ -230,6 +236,25 @@ hf_status hf_live_feed(live_run *run, const hf_event *events, size_t count, int6
     return st;
 }
 
+/* The signals that a machine's step used up. */
+static void step_settle(live_run *run, const hf_event *event)
+{
+    hf_mem *mem = hf_mem_new();
+    hf_value ids = NULL;
+    hf_slice json;
+
+    if (mem && hf_event_json(event, HF_KEY_CONSUMED_SIGNALS, &json) &&
+        !hf_json_read(mem, json, NULL, &ids, NULL)) {
+        for (size_t i = 0; i < hf_len(ids); i++) {
+            hf_ulid id;
+
+            if (hf_ulid_parse(hf_value_slice(hf_at(ids, i)), &id))
+                message_drop(run, &id);
+        }
+    }
+    hf_mem_free(mem);
+}
+
 /* Applied messages leave the list only when the unit that applied them is committed. */
 static void messages_settle(live_run *run, const hf_event *events, size_t count)
 {
@@ -238,6 +263,8 @@ static void messages_settle(live_run *run, const hf_event *events, size_t count)
             message_remove(run, &events[i], HF_KEY_SIGNAL_ID);
         else if (events[i].type == HF_EVENT_UPDATE_COMPLETED)
             message_remove(run, &events[i], HF_KEY_UPDATE_ID);
+        else if (events[i].type == HF_EVENT_STEP_COMPLETED)
+            step_settle(run, &events[i]);
     }
 }
 
@@ -606,6 +633,7 @@ static hf_status live_begin(hf_core *core, live_run *run, bool closed_too, bool 
     run->has_children = run->info.number > 1; /* the run before may have left some */
     run->replay_info = (hf_replay_info){
         .definition = workflow->definition,
+        .machine = workflow->machine,
         .instance_id = run->info.instance_id,
         .run_id = hf_slice_of(run->run_id),
         .random_seed = hf_replay_seed(run->key),

@@ -21,6 +21,8 @@ static const char *event_name(hf_event_type type)
     case HF_EVENT_ACTIVITY_FAILED:
     case HF_EVENT_ACTIVITY_TIMED_OUT:
         return "ActivityFailed";
+    case HF_EVENT_STEP_COMPLETED:
+        return "StepCompleted";
     }
     return NULL;
 }

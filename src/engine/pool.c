@@ -14,6 +14,7 @@
 #include "base/utf8.h"
 #include "base/value.h"
 #include "engine/bounds.h"
+#include "engine/step.h"
 #include "model/limit.h"
 
 enum { POOL_THREADS_MAX = 256 };
@@ -98,6 +99,10 @@ static void job_run(hf_pool *pool, hf_job *job)
     hf_value result;
     hf_err err = {0};
 
+    if (job->machine) {
+        hf_step_run(job);
+        return;
+    }
     if (job->input.len && hf_json_read(job->mem, job->input, NULL, &input, &err)) {
         job_fail(job, "bad_input", hf_mem_text(job->mem, hf_slice_of(err.text)), false);
         return;
@@ -148,7 +153,8 @@ static bool pool_work(hf_pool *pool, size_t slot)
         return false;
     hf_mutex_unlock(&pool->lock);
     if (!atomic_load(&job->stop)) {
-        before = hf_breadcrumb_put(pool->host.crumb, slot, job->activity);
+        before = hf_breadcrumb_put(pool->host.crumb, slot,
+                                   job->machine ? -job->activity : job->activity);
         job_run(pool, job);
         (void)hf_breadcrumb_put(pool->host.crumb, slot, before);
     }

@@ -41,8 +41,9 @@ typedef struct hf_job {
     int64_t started_us;
     char idempotency_key[32]; /* the execution's id: the same for every attempt */
     const hf_registry_activity *definition;
-    _Atomic int64_t beat_us; /* newest sign of life */
-    _Atomic bool stop;       /* the attempt is over, whatever it still does: heartbeats answer so */
+    struct hf_step_job *machine; /* it is a step of a machine instead; `activity` is its run */
+    _Atomic int64_t beat_us;     /* newest sign of life */
+    _Atomic bool stop; /* the attempt is over, whatever it still does: heartbeats answer so */
     /* out */
     bool failed;
     hf_slice result; /* JSON of a success */

@@ -44,6 +44,24 @@ static hf_status workflow_put(hf_registry *registry, const hf_workflow_def *def,
     return st ? st : alias_put(registry, def->aliases, workflow, err);
 }
 
+/* A machine is found like a workflow: commands, children and contracts do not tell them apart. */
+static hf_status machine_put(hf_registry *registry, const hf_machine_def *def, hf_err *err)
+{
+    hf_registry_workflow *workflow = hf_mem_alloc(registry->mem, sizeof(*workflow));
+    hf_workflow_def *same = hf_mem_alloc(registry->mem, sizeof(*same));
+    hf_status st;
+
+    if (!workflow || !same)
+        return hf_err_nomem(err, "a definition");
+    *same = (hf_workflow_def){
+        .type = def->type, .params = def->params, .doc = def->doc, .signals = def->signals};
+    workflow->definition = same;
+    workflow->machine = def;
+    workflow->key = INT64_MIN;
+    st = hf_definition_snap_machine(def, registry->mem, &workflow->snapshot, err);
+    return st ? st : hf_map_put(registry->workflows, hf_slice_of(def->type), workflow, NULL, err);
+}
+
 static hf_status activity_put(hf_registry *registry, const hf_activity_def *def, hf_err *err)
 {
     hf_registry_activity *activity = hf_mem_alloc(registry->mem, sizeof(*activity));
@@ -86,12 +104,10 @@ hf_status hf_registry_new(const hf_app *app, hf_registry **out_registry, hf_err 
              : hf_err_nomem(err, "the registry");
     if (!st && app)
         st = hf_app_check(app, err);
-    if (!st && app && app->machines && app->machines->type)
-        st = hf_err_set(err, HF_INVALID,
-                        "the app defines the step machine %s; this version runs workflows only",
-                        app->machines->type);
     for (const hf_workflow_def *def = app ? app->workflows : NULL; !st && def && def->type; def++)
         st = workflow_put(registry, def, err);
+    for (const hf_machine_def *def = app ? app->machines : NULL; !st && def && def->type; def++)
+        st = machine_put(registry, def, err);
     for (const hf_activity_def *def = app ? app->activities : NULL; !st && def && def->name; def++)
         st = activity_put(registry, def, err);
     if (st)

@@ -16,7 +16,8 @@
 typedef struct hf_registry hf_registry;
 
 typedef struct hf_registry_workflow {
-    const hf_workflow_def *definition;
+    const hf_workflow_def *definition; /* of a machine: what it has in common with a workflow */
+    const hf_machine_def *machine;     /* NULL: it is a workflow */
     hf_definition_snapshot snapshot;
     int64_t key; /* of its row in `definition`, set by hf_registry_store */
 } hf_registry_workflow;

@@ -13,6 +13,7 @@
 #include "engine/bounds.h"
 #include "engine/core_impl.h"
 #include "engine/inbox.h"
+#include "engine/machine.h"
 #include "model/event_codec.h"
 #include "store/payload.h"
 
@@ -107,7 +108,7 @@ static hf_status due_fold(turn *t, hf_err *err)
         }
         for (size_t i = 0; i < t->run->open_count; i++)
             open |= t->run->open[i].is_timer && t->run->open[i].key == due->timer;
-        if (open)
+        if (open && hf_replay_timer_wanted(t->run->replay, due->step))
             hf_decide_timer(&t->decide, due->timer, due->step, due->kind, due->due_us);
     }
     return st;
@@ -357,6 +358,8 @@ static hf_status turn_finish(turn *t, hf_err *err)
             hf_unit_row(unit, 0, hf_row_run_mark(hf_unit_mem(unit), run->key, 0, 0));
         if (t->decide.again)
             st = turn_again(t, err);
+        else if (hf_replay_is_machine(run->replay))
+            st = hf_machine_keep_task(run, &t->decide, err);
         else if (t->woken)
             hf_unit_row(unit, 0,
                         hf_row_task_done(hf_unit_mem(unit), run->key, run->base.message_seq));
@@ -417,7 +420,7 @@ static hf_status turn_go(turn *t, hf_err *err)
     if (hf_unit_events(t->decide.unit, 0)->count)
         return turn_finish(t, err);
     due_forget(t->run); /* what was due led to nothing */
-    if (t->woken)
+    if (t->woken && !hf_machine_runnable(t->run))
         return turn_drop(t, err);
     hf_unit_free(t->decide.unit);
     t->decide.unit = NULL;
@@ -512,8 +515,10 @@ void hf_turn_run(hf_core *core, live_run *run)
     }
     run->draft = NULL;
     core->held += run->replay ? hf_replay_held(run->replay) : 0;
-    if (!st)
+    if (!st) {
+        hf_machine_dispatch(core, run);
         return;
+    }
     turn_abandon(core, run, t.decide.effects);
     hf_unit_free(t.decide.unit);
     turn_trouble(core, run, st, &err);
@@ -619,6 +624,7 @@ static bool turn_keep(hf_core *core, live_run *run, hf_unit *unit)
         core->o.observe(core->o.ctx, &facts);
     if (closed) { /* whatever still runs is told to stop */
         hf_core_disarm(core, run->key);
+        hf_machine_closed(core, run->key);
         for (size_t i = 0; i < run->open_count; i++) {
             hf_job *job = hf_map_int_remove(core->jobs, (uint64_t)run->open[i].key);
 
@@ -686,4 +692,6 @@ void hf_turn_committed(hf_core *core, live_run *run, hf_unit *unit)
         hf_core_remove(core, run);
     else if (run->look || run->ended || run->due)
         hf_core_ready(core, run);
+    else
+        hf_machine_dispatch(core, run);
 }

@@ -61,6 +61,22 @@ typedef struct hf_decision_child {
     hf_parent_close_policy on_parent_close;
 } hf_decision_child;
 
+/* The end of a machine's step, beside its name and new state. */
+typedef struct hf_decision_step {
+    hf_step_outcome outcome;
+    int64_t attempt;
+    hf_slice next;       /* ptr NULL: none */
+    int64_t delay_us;    /* again */
+    int64_t timeout_us;  /* park; HF_DECISION_NO_TIMEOUT: none */
+    hf_slice awaited;    /* JSON list of names; ptr NULL: none */
+    hf_slice consumed;   /* JSON list of signal ids; ptr NULL: none */
+    hf_slice presented;  /* the same of those that must not wake the park */
+    const int64_t *seqs; /* of the consumed signals */
+    size_t seq_count;
+    hf_slice failure_type; /* ptr NULL: none */
+    hf_slice message;
+} hf_decision_step;
+
 typedef struct hf_decision_row {
     hf_decision kind;
     int64_t step;   /* 0 for decisions that take none */
@@ -89,6 +105,7 @@ typedef struct hf_decision_row {
             int64_t version, min_supported, max_supported;
         } version;
         hf_decision_failure failure;
+        hf_decision_step machine; /* complete_step */
         struct {
             hf_slice child_call; /* signal_child: text id of the call */
             hf_slice instance;   /* send_message: whose stream */

@@ -53,7 +53,7 @@ static bool text_take(const hf_event *event, hf_event_key key, char **out_text)
     return *out_text != NULL;
 }
 
-static bool stored_take(const hf_event *event, hf_event_key key, hf_stored *out_stored)
+bool hf_stored_take(const hf_event *event, hf_event_key key, hf_stored *out_stored)
 {
     hf_payload_value payload;
     hf_slice bytes;
@@ -177,7 +177,7 @@ static hf_status step_open(hf_history *history, const hf_event *event, hf_histor
         history->top = event->step;
     type_note(record, event->type);
     if (hf_event_resolves_step(event)) {
-        if (!stored_take(event, HF_KEY_RESULT, &record->value))
+        if (!hf_stored_take(event, HF_KEY_RESULT, &record->value))
             return hf_err_nomem(err, "a recorded value");
         record_end(history, record, event, HF_RECORD_VALUE); /* kept for the guard to compare */
     }
@@ -202,7 +202,7 @@ static hf_status failure_take(const hf_event *event, hf_failure_category categor
     if (!text_take(event, HF_KEY_EXCEPTION_TYPE, &failure->type) ||
         (!failure->type && !text_take(event, HF_KEY_EXCEPTION_CLASS, &failure->type)) ||
         !text_take(event, HF_KEY_MESSAGE, &failure->message) ||
-        !stored_take(event, HF_KEY_EXCEPTION, &failure->details))
+        !hf_stored_take(event, HF_KEY_EXCEPTION, &failure->details))
         return hf_err_nomem(err, "a failure");
     return HF_OK;
 }
@@ -235,8 +235,9 @@ static hf_status signal_apply(hf_history *history, const hf_event *event, hf_rec
                           history->seq);
     hf_list_remove(&signal->link);
     record->signal = signal;
-    return stored_take(event, HF_KEY_VALUE, &record->value) ? HF_OK
-                                                            : hf_err_nomem(err, "a signal's value");
+    return hf_stored_take(event, HF_KEY_VALUE, &record->value)
+               ? HF_OK
+               : hf_err_nomem(err, "a signal's value");
 }
 
 static hf_status step_end(hf_history *history, const hf_event *event, hf_record *record,
@@ -271,13 +272,13 @@ static hf_status step_end(hf_history *history, const hf_event *event, hf_record 
         st = signal_apply(history, event, record, err);
         break;
     case HF_EVENT_CHILD_RUN_COMPLETED:
-        if (!stored_take(event, HF_KEY_OUTPUT, &record->value))
+        if (!hf_stored_take(event, HF_KEY_OUTPUT, &record->value))
             st = hf_err_nomem(err, "a child's result");
         break;
     }
     if (!st && end == HF_RECORD_FAILED)
         st = failure_take(event, category, record, err);
-    if (!st && !stored_take(event, HF_KEY_RESULT, &record->value))
+    if (!st && !hf_stored_take(event, HF_KEY_RESULT, &record->value))
         st = hf_err_nomem(err, "a step's result");
     if (st)
         return st;
@@ -355,7 +356,7 @@ static hf_status signal_receive(hf_history *history, const hf_event *event, hf_e
     (void)hf_event_id(event, HF_KEY_SIGNAL_ID, &signal->id);
     hf_list_add_last(&history->signals, &signal->link);
     return text_take(event, HF_KEY_SIGNAL_NAME, &signal->name) &&
-                   stored_take(event, HF_KEY_ARGUMENTS, &signal->arguments)
+                   hf_stored_take(event, HF_KEY_ARGUMENTS, &signal->arguments)
                ? HF_OK
                : hf_err_nomem(err, "a signal");
 }
@@ -370,7 +371,7 @@ static hf_status update_accept(hf_history *history, const hf_event *event, hf_er
     (void)hf_event_id(event, HF_KEY_UPDATE_ID, &update->id);
     hf_list_add_last(&history->updates, &update->link);
     return text_take(event, HF_KEY_UPDATE_NAME, &update->name) &&
-                   stored_take(event, HF_KEY_ARGUMENTS, &update->arguments)
+                   hf_stored_take(event, HF_KEY_ARGUMENTS, &update->arguments)
                ? HF_OK
                : hf_err_nomem(err, "an update");
 }
@@ -414,7 +415,7 @@ static hf_status start_event(hf_history *history, const hf_event *event, hf_err 
         return hf_err_set(err, HF_CORRUPT, "event %" PRId64 " starts the run again", history->seq);
     history->has_started = true;
     history->started = fact_now(history, event);
-    return stored_take(event, HF_KEY_ARGUMENTS, &history->arguments) &&
+    return hf_stored_take(event, HF_KEY_ARGUMENTS, &history->arguments) &&
                    text_take(event, HF_KEY_WORKFLOW_DEFINITION_FINGERPRINT,
                              &history->fingerprint) &&
                    text_take(event, HF_KEY_COMPATIBILITY, &history->compatibility)

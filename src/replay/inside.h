@@ -12,6 +12,7 @@
 #include "replay/coro.h"
 #include "replay/history.h"
 #include "replay/replay.h"
+#include "replay/steps.h"
 
 enum { HF_CTX_TAG = 0x68666378 }; /* tells a workflow's handle from an activity's */
 
@@ -84,6 +85,8 @@ struct hf_replay {
     hf_mem *mem;  /* for the life of the replay: values, errors, state */
     hf_mem *turn; /* for one turn: decisions */
     hf_coro *coro;
+    hf_steps *steps;        /* of a machine, which has no coroutine */
+    const hf_step_end *end; /* what its step decided, for the next turn */
     void *state;
     hf_rng rng;
     struct hf_sha256 *sha; /* made when a condition first has a revision */

@@ -14,7 +14,7 @@ hf_status hf_replay_new(const hf_replay_info *info, hf_replay **out_replay, hf_e
 {
     hf_replay *replay;
 
-    if (!info->definition || !info->definition->run)
+    if (!info->definition || (!info->definition->run && !info->machine))
         return hf_err_set(err, HF_MISUSE, "a replay needs a definition with a function");
     replay = hf_alloc(sizeof(*replay));
     if (!replay)
@@ -29,7 +29,9 @@ hf_status hf_replay_new(const hf_replay_info *info, hf_replay **out_replay, hf_e
     replay->turn = hf_mem_new();
     if (replay->mem)
         replay->state = hf_mem_alloc(replay->mem, info->definition->state_size);
-    if (!replay->mem || !replay->turn || !replay->state) {
+    if (info->machine)
+        replay->steps = hf_steps_new(info->machine);
+    if (!replay->mem || !replay->turn || !replay->state || (info->machine && !replay->steps)) {
         hf_replay_free(replay);
         return hf_err_nomem(err, "a replay");
     }
@@ -43,6 +45,7 @@ void hf_replay_free(hf_replay *replay)
         return;
     hf_in_run_deferred(replay);
     hf_coro_free(replay->coro);
+    hf_steps_free(replay->steps);
     hf_history_fini(&replay->history);
     hf_sha256_free(replay->sha);
     if (replay->mem)
@@ -84,14 +87,20 @@ hf_status hf_replay_feed(hf_replay *replay, const hf_event *events, size_t count
         return hf_err_set(err, HF_MISUSE, "event %" PRId64 " was fed, %" PRId64 " comes next",
                           first_seq, replay->history.seq + 1);
     for (size_t i = 0; i < count; i++) {
-        hf_status st = hf_history_add(&replay->history, &events[i], err);
+        hf_status st = replay->steps
+                           ? hf_steps_feed(replay->steps, &events[i], ++replay->history.seq, err)
+                           : hf_history_add(&replay->history, &events[i], err);
 
         if (st) {
             replay->broken = true;
             return hf_err_because(err, st, "feed a replay");
         }
-        if (hf_event_opens_step(&events[i]))
+        if (!replay->steps && hf_event_opens_step(&events[i]))
             step_recorded(replay, &events[i], replay->history.seq);
+    }
+    if (replay->steps) {
+        hf_steps_waiting(replay->steps, replay->waiting_text, sizeof(replay->waiting_text));
+        replay->waiting = replay->waiting_text;
     }
     return HF_OK;
 }
@@ -139,6 +148,23 @@ static hf_status turn_end(hf_replay *replay, hf_turn *out_turn, hf_err *err)
     return hf_err_set(err, HF_ABANDONED, "the code gave itself up");
 }
 
+/* A machine's turn runs no code: its step ran before it. */
+static hf_status turn_step(hf_replay *replay, hf_turn *out_turn, hf_err *err)
+{
+    const hf_step_end *end = replay->end;
+    hf_status st = HF_OK;
+
+    replay->end = NULL;
+    *out_turn = hf_steps_closed(replay->steps) ? HF_TURN_CLOSED : HF_TURN_PARKED;
+    if (end && *out_turn == HF_TURN_PARKED) {
+        st = hf_steps_decide(replay->steps, end, replay->turn, &replay->decisions,
+                             &replay->decision_count, err);
+        if (end->outcome == HF_STEP_OUTCOME_DONE || end->outcome == HF_STEP_OUTCOME_STOP)
+            *out_turn = HF_TURN_CLOSED;
+    }
+    return st;
+}
+
 hf_status hf_replay_turn(hf_replay *replay, hf_turn *out_turn, hf_err *err)
 {
     hf_status st;
@@ -151,6 +177,8 @@ hf_status hf_replay_turn(hf_replay *replay, hf_turn *out_turn, hf_err *err)
     replay->decision_room = 0;
     replay->events = 0;
     replay->measured = false;
+    if (replay->steps)
+        return turn_step(replay, out_turn, err);
     if (replay->blocked || replay->closed) {
         *out_turn = replay->blocked ? HF_TURN_BLOCKED : HF_TURN_CLOSED;
         return HF_OK;
@@ -266,10 +294,43 @@ size_t hf_replay_held(const hf_replay *replay)
 {
     return sizeof(*replay) + hf_mem_held(replay->mem) + hf_mem_held(replay->turn) +
            replay->history.room * sizeof(hf_record *) + replay->history.count * sizeof(hf_record) +
-           (replay->coro ? hf_coro_touched(replay->coro) : 0);
+           (replay->coro ? hf_coro_touched(replay->coro) : 0) +
+           (replay->steps ? hf_steps_held(replay->steps) : 0);
 }
 
 const char *hf_replay_waiting(const hf_replay *replay)
 {
     return replay->waiting;
+}
+
+/* ---- step machines */
+
+bool hf_replay_is_machine(const hf_replay *replay)
+{
+    return replay->steps != NULL;
+}
+
+bool hf_replay_work(const hf_replay *replay, hf_step_work *out_work)
+{
+    return replay->steps && !replay->broken && hf_steps_work(replay->steps, out_work);
+}
+
+hf_status hf_replay_work_fill(const hf_replay *replay, hf_mem *mem, hf_step_work *work, hf_err *err)
+{
+    return hf_steps_fill(replay->steps, &replay->info, mem, work, err);
+}
+
+bool hf_replay_step_ended(hf_replay *replay, const hf_step_end *end)
+{
+    hf_step_work work;
+
+    if (!hf_replay_work(replay, &work) || work.number != end->number)
+        return false;
+    replay->end = end;
+    return true;
+}
+
+bool hf_replay_timer_wanted(const hf_replay *replay, int64_t step)
+{
+    return !replay->steps || hf_steps_timer_wanted(replay->steps, step);
 }

@@ -19,6 +19,7 @@
 #include "holdfast/holdfast.h"
 #include "model/decision.h"
 #include "model/event.h"
+#include "model/step.h"
 
 typedef struct hf_replay hf_replay;
 
@@ -36,6 +37,7 @@ typedef hf_status hf_replay_messages_fn(void *ctx, hf_mem *mem, hf_slice stream,
 /* What is fixed for a run. Borrowed for the replay's life. */
 typedef struct hf_replay_info {
     const hf_workflow_def *definition;
+    const hf_machine_def *machine; /* the run is a step machine's; NULL: it has a body */
     hf_slice instance_id;
     hf_slice run_id;         /* text */
     uint64_t random_seed;    /* the same for every replay of the run */
@@ -127,6 +129,27 @@ size_t hf_replay_held(const hf_replay *replay);
 /* The label of what the code waits for now ("timer", "signal:approved-by", "activity:charge"), or
  * "". */
 const char *hf_replay_waiting(const hf_replay *replay);
+
+/* ---- step machines: the same history without a coroutine. A turn decides what
+   hf_replay_step_ended was handed before it, and nothing otherwise. */
+
+bool hf_replay_is_machine(const hf_replay *replay);
+
+/* The step that may run, with what is fixed about it; false when the machine waits or the run has a
+   body. The name is borrowed until the next feeding. */
+bool hf_replay_work(const hf_replay *replay, hf_step_work *out_work);
+
+/* Completes it with all that the step sees, in the arena. */
+HF_NODISCARD hf_status hf_replay_work_fill(const hf_replay *replay, hf_mem *mem, hf_step_work *work,
+                                           hf_err *err);
+
+/* What the step decided; borrowed until the next turn has decided it. False: it is stale, the
+   machine is elsewhere. */
+bool hf_replay_step_ended(hf_replay *replay, const hf_step_end *end);
+
+/* Whether a timer of that step still means something to the code: a machine that was woken does
+   not care for the timeout of its wait any more. */
+bool hf_replay_timer_wanted(const hf_replay *replay, int64_t step);
 
 /* ---- message streams, as workflow code will see them. They become public together with the rows
    that hold messages; until then only replay knows them. Messages are read by position, oldest

@@ -102,6 +102,11 @@ def subscription_lives_a_year():
 
 
 @case
+def machine_checks_out():
+    equal(run("machine"), '{"order":7,"children":2}\n')
+
+
+@case
 def tests_of_the_order_pass():
     equal(run("test_order"), "order keeps its promises\n")
 

@@ -202,6 +202,7 @@ static inline const char *sim_text(hf_mem *mem, const hf_decision_row *row)
         hf_buf_add_format(&buf, " %lld", (long long)row->version.version);
         break;
     case HF_DECISION_SIGNAL_CHILD:
+    case HF_DECISION_COMPLETE_STEP:
     case HF_DECISION_SEND_MESSAGE:
         hf_buf_add_format(&buf, " number %lld", (long long)row->outgoing.ordinal);
         break;
@@ -445,6 +446,7 @@ static inline void sim_record(sim *s, const hf_decision_row *row)
         sim_mark(s, b, row, HF_EVENT_SEARCH_ATTRIBUTES_UPSERTED, HF_KEY_ATTRIBUTES);
         break;
     case HF_DECISION_SIGNAL_CHILD:
+    case HF_DECISION_COMPLETE_STEP:
     case HF_DECISION_SEND_MESSAGE:
         return;
     case HF_DECISION_APPLY_UPDATE:

@@ -1,0 +1,123 @@
+/* machine.c: see machine.h. */
+#include "engine/machine.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "engine/step.h"
+
+bool hf_machine_runnable(const live_run *run)
+{
+    hf_step_work work;
+
+    return run->replay && hf_replay_work(run->replay, &work);
+}
+
+/* Everything the step sees, copied: the run may change while it works. */
+static hf_status job_fill(live_run *run, hf_job *job, const hf_step_work *work, hf_err *err)
+{
+    hf_step_job *step = hf_mem_alloc(job->mem, sizeof(*step));
+    hf_status st;
+
+    if (!step)
+        return hf_err_nomem(err, "a step");
+    step->definition = run->replay_info.machine;
+    step->work = *work;
+    st = hf_replay_work_fill(run->replay, job->mem, &step->work, err);
+    if (st)
+        return st;
+    step->work.attempt += run->crashes;
+    step->instance_id = hf_slice_of(hf_mem_text(job->mem, run->info.instance_id));
+    step->presented = hf_mem_array(job->mem, step->work.signal_count + 1, sizeof(*step->presented));
+    if (!step->instance_id.ptr || !step->presented)
+        return hf_err_nomem(err, "a step");
+    for (size_t i = 0; i < step->work.signal_count; i++)
+        if (step->work.signals[i].awaited)
+            step->presented[step->presented_count++] = step->work.signals[i].seq;
+    (void)snprintf(step->key, sizeof(step->key), "%s-%lld", run->run_id, (long long)work->entry);
+    job->run = run->key;
+    job->activity = run->key; /* a run has one step at a time */
+    job->step = work->number;
+    job->name = step->work.name;
+    job->machine = step;
+    return HF_OK;
+}
+
+static void job_begin(hf_core *core, live_run *run, const hf_step_work *work)
+{
+    hf_job *job = hf_job_new();
+    hf_err err = {0};
+    hf_status st = job ? job_fill(run, job, work, &err) : hf_err_nomem(&err, "a step");
+
+    if (!st)
+        st = hf_map_int_put(core->jobs, (uint64_t)job->activity, job, NULL, &err);
+    if (st) {
+        const core_alarm later = {.kind = CORE_ALARM_TURN, .run = run->key};
+
+        hf_pool_release(core->pool);
+        hf_job_free(job);
+        if (st == HF_NOMEM || st == HF_UNREACHABLE || st == HF_BUSY)
+            (void)hf_core_alarm_set(core, &later, hf_core_now(core) + 200000);
+        else
+            hf_core_fail(core, st, &err);
+        return;
+    }
+    hf_pool_submit(core->pool, job);
+}
+
+void hf_machine_dispatch(hf_core *core, live_run *run)
+{
+    const core_alarm due = {.kind = CORE_ALARM_STEP, .run = run->key, .key = -run->key};
+    hf_step_work work;
+
+    if (!run->replay || run->dirty || run->ended || !hf_replay_work(run->replay, &work) ||
+        hf_map_int_get(core->jobs, (uint64_t)run->key))
+        return;
+    if (!hf_step_find(run->replay_info.machine, work.name))
+        return; /* another build knows the step: the task waits for it */
+    if (work.available_us > hf_core_now(core)) {
+        (void)hf_core_alarm_move(core, &due, work.available_us);
+        return;
+    }
+    if (!hf_pool_reserve(core->pool)) {
+        if (!hf_list_linked(&run->hunger))
+            hf_list_add_last(&core->hungry, &run->hunger);
+        return;
+    }
+    hf_list_remove(&run->hunger);
+    job_begin(core, run, &work);
+}
+
+void hf_machine_ended(live_run *run, const hf_job *job)
+{
+    if (!hf_replay_step_ended(run->replay, &job->machine->end))
+        run->core->stale_steps++;
+}
+
+hf_status hf_machine_keep_task(live_run *run, hf_decide *decide, hf_err *err)
+{
+    hf_mem *mem = hf_unit_mem(decide->unit);
+    int64_t task = 0;
+    hf_status st = HF_OK;
+
+    if (!hf_machine_runnable(run)) {
+        hf_unit_row(decide->unit, 0, hf_row_task_done(mem, run->key, run->base.message_seq));
+        return HF_OK;
+    }
+    st = hf_keys_take(decide->keys, 1, &task, err);
+    if (!st)
+        hf_unit_row(
+            decide->unit, 0,
+            hf_row_task_tell(mem, task, run->key, HF_NONE, HF_NONE, HF_NONE, decide->now_us));
+    return st;
+}
+
+void hf_machine_closed(hf_core *core, int64_t run)
+{
+    hf_job *job = hf_map_int_remove(core->jobs, (uint64_t)run);
+
+    hf_core_disarm(core, -run);
+    if (job)
+        atomic_store(&job->stop, true);
+}

@@ -1,0 +1,470 @@
+/* step.c: see step.h; and the functions that steps call (hf_next, hf_park, ...). An outcome that
+   cannot be is a failure of the step, answered by on_error, never by the store. */
+#include "engine/step.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/avro.h"
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/utf8.h"
+#include "base/value.h"
+#include "engine/bounds.h"
+
+enum { OUTCOME_RAISED = HF_STEP_OUTCOME_STOP + 1, NAMES_MAX = 256, LEAVES_MAX = 10000 };
+
+#define AFTER_MAX_MS hf_years(100) /* beyond, it is a typing mistake */
+
+/* What a step function gets. */
+struct hf_step {
+    hf_job *job;
+    hf_step_job *in;
+    bool handling; /* on_error is asked: no signals, no children */
+    hf_value state;
+    hf_error failure; /* of hf_stop and hf_raise */
+    const hf_step_start *starts;
+    size_t start_count;
+    const char *bad_start; /* why the children cannot be; NULL: they can */
+};
+
+const hf_step_def *hf_step_find(const hf_machine_def *machine, hf_slice name)
+{
+    for (const hf_step_def *step = machine->steps; step && step->name; step++)
+        if (hf_slice_equal(hf_slice_of(step->name), name))
+            return step;
+    return NULL;
+}
+
+/* ---- what a step knows */
+
+hf_mem *hf_mem_of_step(hf_step *s)
+{
+    return s->job->mem;
+}
+
+static hf_value payload_value(hf_mem *mem, const hf_decision_payload *payload)
+{
+    hf_value value = NULL;
+
+    if (!payload->bytes.ptr)
+        return hf_value_null();
+    if (payload->codec == HF_PAYLOAD_CODEC_AVRO)
+        return hf_avro_decode(mem, payload->bytes, NULL, &value, NULL) ? NULL : value;
+    return hf_json_read(mem, payload->bytes, NULL, &value, NULL) ? NULL : value;
+}
+
+hf_value hf_step_state(hf_step *s)
+{
+    if (!s->state)
+        s->state = payload_value(s->job->mem, &s->in->work.state);
+    return s->state;
+}
+
+/* As workflows receive it: no argument gives true, one gives itself. */
+static hf_value signal_payload(hf_mem *mem, const hf_step_message *signal)
+{
+    hf_value value =
+        signal->arguments.bytes.ptr ? payload_value(mem, &signal->arguments) : hf_value_bool(true);
+
+    if (hf_value_kind_of(value) != HF_VALUE_ARRAY || hf_len(value) > 1)
+        return value;
+    return hf_len(value) == 0 ? hf_value_bool(true) : hf_at(value, 0);
+}
+
+static hf_value signals_list(hf_step *s, bool awaited)
+{
+    hf_mem *mem = s->job->mem;
+    hf_value_list *list = hf_value_array(mem);
+
+    for (size_t i = 0; !s->handling && i < s->in->work.signal_count; i++) {
+        const hf_step_message *signal = &s->in->work.signals[i];
+        hf_value_list *item;
+
+        if (awaited && !signal->awaited)
+            continue;
+        item = hf_value_object(mem);
+        hf_value_set(item, HF_SLICE("id"), hf_value_string(mem, hf_slice_of(signal->id)));
+        hf_value_set(item, HF_SLICE("name"), hf_value_string(mem, signal->name));
+        hf_value_set(item, HF_SLICE("payload"), signal_payload(mem, signal));
+        hf_value_append(list, hf_value_finish(item));
+    }
+    return hf_value_finish(list);
+}
+
+hf_value hf_step_awaited(hf_step *s)
+{
+    return signals_list(s, true);
+}
+
+hf_value hf_step_inbox(hf_step *s)
+{
+    return signals_list(s, false);
+}
+
+hf_value hf_step_signal(hf_step *s)
+{
+    for (size_t i = 0; !s->handling && i < s->in->work.signal_count; i++)
+        if (s->in->work.signals[i].awaited)
+            return signal_payload(s->job->mem, &s->in->work.signals[i]);
+    return NULL;
+}
+
+bool hf_step_timed_out(hf_step *s)
+{
+    return s->in->work.timed_out;
+}
+
+static hf_value child_value(hf_mem *mem, const hf_step_child *child)
+{
+    hf_value_list *item = hf_value_object(mem);
+    hf_value_list *error;
+
+    hf_value_set(item, HF_SLICE("id"), hf_value_string(mem, child->id));
+    hf_value_set(item, HF_SLICE("type"), hf_value_string(mem, child->type));
+    hf_value_set(item, HF_SLICE("status"), hf_value_string(mem, child->status));
+    hf_value_set(item, HF_SLICE("result"), payload_value(mem, &child->result));
+    if (!child->failure_type.ptr && !child->message.ptr) {
+        hf_value_set(item, HF_SLICE("error"), hf_value_null());
+        return hf_value_finish(item);
+    }
+    error = hf_value_object(mem);
+    hf_value_set(error, HF_SLICE("type"),
+                 child->failure_type.ptr ? hf_value_string(mem, child->failure_type)
+                                         : hf_value_null());
+    hf_value_set(error, HF_SLICE("message"),
+                 child->message.ptr ? hf_value_string(mem, child->message) : hf_value_null());
+    hf_value_set(item, HF_SLICE("error"), hf_value_finish(error));
+    return hf_value_finish(item);
+}
+
+hf_value hf_step_children(hf_step *s)
+{
+    hf_value_list *list = hf_value_array(s->job->mem);
+
+    for (size_t i = 0; !s->handling && i < s->in->work.child_count; i++)
+        hf_value_append(list, child_value(s->job->mem, &s->in->work.children[i]));
+    return hf_value_finish(list);
+}
+
+int hf_step_attempt(hf_step *s)
+{
+    return (int)s->in->work.attempt;
+}
+
+const char *hf_step_key(hf_step *s)
+{
+    return s->in->key;
+}
+
+const char *hf_step_id(hf_step *s)
+{
+    return s->in->instance_id.ptr;
+}
+
+/* ---- what it decides */
+
+hf_outcome hf_next(hf_step *s, const char *step, hf_value state)
+{
+    (void)s;
+    return (hf_outcome){.kind = HF_STEP_OUTCOME_NEXT, .step = step, .state = state};
+}
+
+hf_outcome hf_again(hf_step *s, hf_value state, hf_ms after)
+{
+    (void)s;
+    return (hf_outcome){.kind = HF_STEP_OUTCOME_AGAIN, .state = state, .after = after};
+}
+
+hf_outcome hf_park_any(hf_step *s, const char *const *names, hf_ms timeout, const char *then,
+                       hf_value state)
+{
+    size_t count = 0;
+    const char **copy;
+
+    while (names && names[count] && count < NAMES_MAX)
+        count++;
+    copy = hf_mem_array(s->job->mem, count + 1, sizeof(*copy));
+    for (size_t i = 0; copy && i < count; i++)
+        copy[i] = hf_mem_text(s->job->mem, hf_slice_of(names[i]));
+    return (hf_outcome){.kind = HF_STEP_OUTCOME_PARK,
+                        .step = then,
+                        .names = copy,
+                        .state = state,
+                        .after = timeout};
+}
+
+hf_outcome hf_park(hf_step *s, const char *signal, hf_ms timeout, const char *then, hf_value state)
+{
+    const char *const names[] = {signal, NULL};
+
+    return hf_park_any(s, names, timeout, then, state);
+}
+
+/* The leaves are the caller's and may be gone when the step has returned. */
+static bool start_copy(hf_step *s, const hf_leaf *leaf, hf_step_start *out_start)
+{
+    const hf_child_opts *o = leaf->opts;
+    hf_mem *mem = s->job->mem;
+    hf_decision_failure failure;
+    hf_buf text = {0};
+
+    hf_json_write(&text, o->in ? o->in : hf_value_null());
+    if (hf_buf_ok(&text) && hf_bounds_payload(mem, text.len, &failure)) {
+        hf_buf_fini(&text);
+        s->bad_start = "the input of a child is too big";
+        return false;
+    }
+    *out_start = (hf_step_start){
+        .type = hf_slice_of(hf_mem_text(mem, hf_slice_of(leaf->name))),
+        .at = o->at_,
+        .input = {.codec = HF_PAYLOAD_CODEC_JSON,
+                  .bytes = hf_slice_from(
+                      hf_buf_ok(&text) ? hf_mem_text(mem, hf_buf_slice(&text)) : NULL, text.len)},
+        .options = {.execution_timeout_us = o->execution_timeout * 1000,
+                    .run_timeout_us = o->run_timeout * 1000,
+                    .max_attempts = o->max_attempts,
+                    .on_parent_close =
+                        o->on_parent_close == HF_CLOSE_CANCEL      ? HF_PARENT_CLOSE_REQUEST_CANCEL
+                        : o->on_parent_close == HF_CLOSE_TERMINATE ? HF_PARENT_CLOSE_TERMINATE
+                                                                   : HF_PARENT_CLOSE_ABANDON}};
+    if (o->id)
+        out_start->options.id = hf_slice_of(hf_mem_text(mem, hf_slice_of(o->id)));
+    if (o->queue)
+        out_start->options.queue = hf_slice_of(hf_mem_text(mem, hf_slice_of(o->queue)));
+    hf_buf_fini(&text);
+    if (!out_start->type.ptr || !out_start->input.bytes.ptr)
+        s->bad_start = "there was no memory for a child";
+    return !s->bad_start;
+}
+
+hf_outcome hf_fan_out(hf_step *s, const struct hf_leaf *children, const char *then, hf_value state)
+{
+    size_t count = 0;
+    hf_step_start *starts;
+
+    while (children && children[count].kind != HF_LEAF_END && count < LEAVES_MAX)
+        count++;
+    starts = hf_mem_array(s->job->mem, count + 1, sizeof(*starts));
+    s->bad_start = starts ? NULL : "there was no memory for the children";
+    for (size_t i = 0; !s->bad_start && i < count; i++) {
+        if (children[i].kind != HF_LEAF_CHILD || !children[i].name || !children[i].opts)
+            s->bad_start = "a step starts children and nothing else (HF_CHILD)";
+        else
+            (void)start_copy(s, &children[i], &starts[i]);
+    }
+    s->starts = starts;
+    s->start_count = count;
+    return (hf_outcome){
+        .kind = HF_STEP_OUTCOME_FAN_OUT, .step = then, .state = state, .children = NULL};
+}
+
+hf_outcome hf_done(hf_step *s, hf_value result)
+{
+    (void)s;
+    return (hf_outcome){.kind = HF_STEP_OUTCOME_DONE, .result = result};
+}
+
+/* Keeps type and message where the outcome is read. */
+static void failure_keep(hf_step *s, const char *type, const char *message)
+{
+    hf_mem *mem = s->job->mem;
+    const char *kept = hf_mem_text(mem, hf_slice_of(type && *type ? type : "error"));
+
+    s->failure = (hf_error){.status = HF_ERROR, .type = kept ? kept : "error", .message = ""};
+    if (!hf_utf8_valid(hf_slice_of(s->failure.type)))
+        s->failure.type = "error";
+    if (message && hf_utf8_valid(hf_slice_of(message)))
+        kept = hf_mem_text(mem, hf_slice_of(message));
+    else
+        kept = message ? "(a message that is not UTF-8)" : "";
+    s->failure.message = kept ? kept : "";
+}
+
+hf_outcome hf_stop(hf_step *s, const char *type, const char *message)
+{
+    failure_keep(s, type ? type : "stopped", message);
+    return (hf_outcome){.kind = HF_STEP_OUTCOME_STOP};
+}
+
+hf_outcome hf_raise(hf_step *s, const char *type, const char *format, ...)
+{
+    char message[1024];
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(message, sizeof(message), format, args);
+    va_end(args);
+    failure_keep(s, type, message);
+    return (hf_outcome){.kind = OUTCOME_RAISED};
+}
+
+/* ---- taking the outcome */
+
+/* The outcome cannot be. */
+static bool bad(hf_step *s, const char *type, const char *format, ...) HF_FORMAT(3, 4);
+static bool bad(hf_step *s, const char *type, const char *format, ...)
+{
+    char message[512];
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(message, sizeof(message), format, args);
+    va_end(args);
+    failure_keep(s, type, message);
+    return false;
+}
+
+static bool value_take(hf_step *s, hf_value value, const char *what, hf_decision_payload *out)
+{
+    hf_decision_failure failure;
+    hf_buf text = {0};
+    bool ok;
+
+    if (!value)
+        return bad(s, "unencodable", "the %s is no value", what);
+    hf_json_write(&text, value);
+    ok = hf_buf_ok(&text);
+    if (ok && hf_bounds_payload(s->job->mem, text.len, &failure)) {
+        hf_buf_fini(&text);
+        return bad(s, "too_big", "the %s has %zu bytes, which is more than is allowed", what,
+                   text.len);
+    }
+    if (ok)
+        *out = (hf_decision_payload){
+            .codec = HF_PAYLOAD_CODEC_JSON,
+            .bytes = hf_slice_from(hf_mem_text(s->job->mem, hf_buf_slice(&text)), text.len)};
+    hf_buf_fini(&text);
+    return (ok && out->bytes.ptr) || bad(s, "no_memory", "there was no memory for the %s", what);
+}
+
+static bool next_take(hf_step *s, const char *step, hf_step_end *end)
+{
+    if (!step || !hf_step_find(s->in->definition, hf_slice_of(step)))
+        return bad(s, "unknown_step", "the machine %s has no step %s", s->in->definition->type,
+                   step ? step : "(no name)");
+    end->next = hf_slice_of(hf_step_find(s->in->definition, hf_slice_of(step))->name);
+    return true;
+}
+
+static bool signal_declared(const hf_machine_def *machine, const char *name)
+{
+    for (const hf_signal_def *signal = machine->signals; signal && signal->name; signal++)
+        if (strcmp(signal->name, name) == 0)
+            return true;
+    return false;
+}
+
+static bool park_take(hf_step *s, const hf_outcome *outcome, hf_step_end *end)
+{
+    size_t count = 0;
+    hf_slice *names;
+
+    while (outcome->names && outcome->names[count])
+        count++;
+    if (count == 0)
+        return bad(s, "no_names", "a park needs the name of a signal");
+    names = hf_mem_array(s->job->mem, count, sizeof(*names));
+    if (!names)
+        return bad(s, "no_memory", "there was no memory for the names");
+    for (size_t i = 0; i < count; i++) {
+        if (!signal_declared(s->in->definition, outcome->names[i]))
+            return bad(s, "unknown_signal", "the machine %s declares no signal %s",
+                       s->in->definition->type, outcome->names[i]);
+        names[i] = hf_slice_of(outcome->names[i]);
+    }
+    end->names = names;
+    end->name_count = count;
+    if (outcome->after == HF_NO_TIMEOUT) {
+        end->after_us = HF_DECISION_NO_TIMEOUT;
+        return true;
+    }
+    if (outcome->after <= 0 || outcome->after > AFTER_MAX_MS)
+        return bad(s, "bad_timeout", "a park cannot time out after %lld ms",
+                   (long long)outcome->after);
+    end->after_us = outcome->after * 1000;
+    return true;
+}
+
+static bool outcome_take(hf_step *s, const hf_outcome *outcome, hf_step_end *end)
+{
+    *end = (hf_step_end){.outcome = (hf_step_outcome)outcome->kind};
+    switch (outcome->kind) {
+    case HF_STEP_OUTCOME_NEXT:
+        return next_take(s, outcome->step, end) &&
+               value_take(s, outcome->state, "state", &end->state);
+    case HF_STEP_OUTCOME_AGAIN:
+        if (outcome->after < 0 || outcome->after > AFTER_MAX_MS)
+            return bad(s, "bad_delay", "a step cannot be repeated after %lld ms",
+                       (long long)outcome->after);
+        end->after_us = outcome->after * 1000;
+        return value_take(s, outcome->state, "state", &end->state);
+    case HF_STEP_OUTCOME_PARK:
+        return next_take(s, outcome->step, end) && park_take(s, outcome, end) &&
+               value_take(s, outcome->state, "state", &end->state);
+    case HF_STEP_OUTCOME_FAN_OUT:
+        if (s->bad_start)
+            return bad(s, "bad_child", "%s", s->bad_start);
+        end->starts = s->starts;
+        end->start_count = s->start_count;
+        return next_take(s, outcome->step, end) &&
+               value_take(s, outcome->state, "state", &end->state);
+    case HF_STEP_OUTCOME_DONE:
+        return value_take(s, outcome->result, "result", &end->result);
+    case HF_STEP_OUTCOME_STOP:
+        end->failure_type = hf_slice_of(s->failure.type);
+        end->message = hf_slice_of(s->failure.message);
+        return true;
+    case OUTCOME_RAISED:
+        return false;
+    }
+    return bad(s, "bad_outcome", "the step returned no outcome that there is (%d)", outcome->kind);
+}
+
+static void failure_end(hf_step *s, const hf_error *failure, hf_step_end *end)
+{
+    *end = (hf_step_end){.outcome = HF_STEP_OUTCOME_STOP, .handled = true};
+    end->failure_type = hf_slice_of(failure->type);
+    end->message = hf_slice_of(failure->message);
+    (void)s;
+}
+
+/* The step failed: somebody else decides. */
+static void failure_handle(hf_step *s, hf_step_end *end)
+{
+    hf_error *failure = hf_mem_alloc(s->job->mem, sizeof(*failure));
+    hf_outcome outcome;
+
+    if (!failure || !s->in->definition->on_error) {
+        failure_end(s, &s->failure, end);
+        return;
+    }
+    *failure = s->failure;
+    s->handling = true;
+    outcome = s->in->definition->on_error(s, failure);
+    if (!outcome_take(s, &outcome, end)) {
+        failure_end(s, &s->failure, end);
+        return;
+    }
+    end->handled = true;
+    if (end->outcome != HF_STEP_OUTCOME_STOP) {
+        end->failure_type = hf_slice_of(failure->type);
+        end->message = hf_slice_of(failure->message);
+    }
+}
+
+void hf_step_run(hf_job *job)
+{
+    hf_step s = {.job = job, .in = job->machine};
+    hf_step_end *end = &job->machine->end;
+    const hf_step_def *step = hf_step_find(s.in->definition, s.in->work.name);
+    hf_outcome outcome = step->run(&s);
+
+    if (!outcome_take(&s, &outcome, end))
+        failure_handle(&s, end);
+    end->number = s.in->work.number;
+    end->attempt = s.in->work.attempt;
+    end->presented = s.in->presented;
+    end->presented_count = s.in->presented_count;
+}
