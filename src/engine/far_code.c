@@ -1,0 +1,599 @@
+/* far_code.c: see far_code.h. Workers replay from the start and send everything that their code
+   waits for each time, so most of what they send is on the record already. The rule that tells new
+   from old: a member of a barrier names its step; any other blocking command is the next open step
+   that nobody claimed, when it has the same shape, else a new one. Whether a condition that is sent
+   again is the one that is open or the next with the same key, nobody can tell once a signal or an
+   update came: it is opened anew then, and the one before has thereby been left. */
+#include "engine/far_code.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/mem.h"
+
+/* A step that is open, or was just recorded. */
+typedef struct far_step {
+    int64_t step;
+    hf_history_shape shape;
+    int64_t group;  /* first step of its outermost barrier, 0: none */
+    bool timer;     /* of a wait: its timeout is armed */
+    bool timed_out; /* of a wait: its timeout fired */
+    bool claimed;   /* by a command of the batch that is being numbered */
+    int64_t seq;    /* of the event that opened it */
+    hf_slice key;   /* condition key or signal */
+    hf_slice fingerprint;
+} far_step;
+
+/* A signal or update that no step has taken. */
+typedef struct far_message {
+    int64_t seq;
+    hf_ulid id;
+    bool update;
+    hf_slice name;
+} far_message;
+
+struct hf_far_code {
+    hf_mem *mem; /* names; grows with the number of waits and messages */
+    far_step *steps;
+    size_t step_count;
+    size_t step_room;
+    far_message *messages;
+    size_t message_count;
+    size_t message_room;
+    int64_t next_step;
+    int64_t news_seq;
+    int64_t received_seq; /* newest message that may have changed what the code knows */
+    hf_mem *rows_mem;     /* of the newest turn */
+    hf_decision_row *rows;
+    size_t row_count;
+    size_t row_room;
+};
+
+hf_far_code *hf_far_code_new(void)
+{
+    hf_far_code *code = hf_alloc(sizeof(*code));
+
+    if (!code)
+        return NULL;
+    code->next_step = 1;
+    code->mem = hf_mem_new();
+    code->rows_mem = hf_mem_new();
+    if (code->mem && code->rows_mem)
+        return code;
+    hf_far_code_free(code);
+    return NULL;
+}
+
+void hf_far_code_free(hf_far_code *code)
+{
+    if (!code)
+        return;
+    hf_alloc_free(code->steps);
+    hf_alloc_free(code->messages);
+    hf_mem_free(code->mem);
+    hf_mem_free(code->rows_mem);
+    hf_alloc_free(code);
+}
+
+/* ---- what history says */
+
+static far_step *step_find(hf_far_code *code, int64_t step)
+{
+    for (size_t i = 0; i < code->step_count; i++)
+        if (code->steps[i].step == step)
+            return &code->steps[i];
+    return NULL;
+}
+
+static hf_status step_open(hf_far_code *code, const hf_event *event, int64_t seq,
+                           hf_history_shape shape, hf_event_key name_key, hf_err *err)
+{
+    far_step step = {.step = event->step, .shape = shape, .seq = seq};
+    hf_slice text;
+
+    if (code->step_count == code->step_room) {
+        size_t room = code->step_room ? code->step_room * 2 : 8;
+        far_step *steps = hf_alloc_resize(code->steps, room * sizeof(*steps));
+
+        if (!steps)
+            return hf_err_nomem(err, "a step of a run");
+        code->steps = steps;
+        code->step_room = room;
+    }
+    if (hf_event_key_allowed(event->type, HF_KEY_PARALLEL_GROUP_BASE_SEQUENCE) &&
+        !hf_event_int(event, HF_KEY_PARALLEL_GROUP_BASE_SEQUENCE, &step.group))
+        step.group = 0;
+    if (name_key && hf_event_text(event, name_key, &text)) {
+        step.key = hf_slice_from(hf_mem_text(code->mem, text), text.len);
+        if (!step.key.ptr)
+            return hf_err_nomem(err, "a step of a run");
+    }
+    if (shape == HF_HISTORY_SHAPE_CONDITION_WAIT &&
+        hf_event_text(event, HF_KEY_CONDITION_DEFINITION_FINGERPRINT, &text)) {
+        step.fingerprint = hf_slice_from(hf_mem_text(code->mem, text), text.len);
+        if (!step.fingerprint.ptr)
+            return hf_err_nomem(err, "a step of a run");
+    }
+    code->steps[code->step_count++] = step;
+    return HF_OK;
+}
+
+static bool group_open(const hf_far_code *code, int64_t group)
+{
+    for (size_t i = 0; i < code->step_count; i++)
+        if (code->steps[i].group == group)
+            return true;
+    return false;
+}
+
+/* A step is resolved. Code that waits for a whole barrier has nothing to do before its last member,
+   or the first that failed. */
+static void step_close(hf_far_code *code, int64_t step, bool failed, int64_t seq)
+{
+    far_step *found = step_find(code, step);
+    int64_t group = found ? found->group : 0;
+
+    if (found)
+        *found = code->steps[--code->step_count];
+    if (!group || failed || !group_open(code, group))
+        code->news_seq = seq;
+}
+
+static hf_status message_add(hf_far_code *code, const hf_event *event, int64_t seq, hf_err *err)
+{
+    bool update = event->type == HF_EVENT_UPDATE_ACCEPTED;
+    far_message message = {.seq = seq, .update = update};
+    hf_slice name;
+
+    if (code->message_count == code->message_room) {
+        size_t room = code->message_room ? code->message_room * 2 : 8;
+        far_message *messages = hf_alloc_resize(code->messages, room * sizeof(*messages));
+
+        if (!messages)
+            return hf_err_nomem(err, "a message");
+        code->messages = messages;
+        code->message_room = room;
+    }
+    if (!hf_event_id(event, update ? HF_KEY_UPDATE_ID : HF_KEY_SIGNAL_ID, &message.id) ||
+        !hf_event_text(event, update ? HF_KEY_UPDATE_NAME : HF_KEY_SIGNAL_NAME, &name))
+        return hf_err_set(err, HF_CORRUPT, "event %lld brings a message without id or name",
+                          (long long)seq);
+    message.name = hf_slice_from(hf_mem_text(code->mem, name), name.len);
+    if (!message.name.ptr)
+        return hf_err_nomem(err, "a message");
+    code->messages[code->message_count++] = message;
+    code->news_seq = seq;
+    code->received_seq = seq;
+    return HF_OK;
+}
+
+static void message_remove(hf_far_code *code, const hf_event *event, hf_event_key key)
+{
+    hf_ulid id;
+
+    if (!hf_event_id(event, key, &id))
+        return;
+    for (size_t i = 0; i < code->message_count; i++) {
+        if (hf_ulid_compare(&code->messages[i].id, &id) == 0) {
+            memmove(&code->messages[i], &code->messages[i + 1],
+                    (code->message_count - i - 1) * sizeof(code->messages[0]));
+            code->message_count--;
+            return;
+        }
+    }
+}
+
+/* A timer stands alone, or ends the wait of its step. */
+static hf_status timer_feed(hf_far_code *code, const hf_event *event, int64_t seq, hf_err *err)
+{
+    far_step *wait = step_find(code, event->step);
+    bool own = !wait || wait->shape == HF_HISTORY_SHAPE_TIMER;
+
+    switch ((int)event->type) {
+    case HF_EVENT_TIMER_SCHEDULED:
+        if (!wait)
+            return step_open(code, event, seq, HF_HISTORY_SHAPE_TIMER, 0, err);
+        wait->timer = true;
+        break;
+    case HF_EVENT_TIMER_FIRED:
+        if (own) {
+            step_close(code, event->step, false, seq);
+            break;
+        }
+        wait->timer = false;
+        wait->timed_out = true;
+        code->news_seq = seq;
+        if (wait->shape == HF_HISTORY_SHAPE_SIGNAL_WAIT)
+            step_close(code, event->step, false, seq);
+        break;
+    case HF_EVENT_TIMER_CANCELLED:
+        if (own)
+            step_close(code, event->step, false, seq);
+        else
+            wait->timer = false;
+        break;
+    }
+    return HF_OK;
+}
+
+static hf_status event_feed(hf_far_code *code, const hf_event *event, int64_t seq, hf_err *err)
+{
+    switch ((int)event->type) {
+    case HF_EVENT_WORKFLOW_STARTED:
+    case HF_EVENT_UPDATE_APPLIED:
+        code->news_seq = seq;
+        code->received_seq = seq;
+        return HF_OK;
+    case HF_EVENT_ACTIVITY_SCHEDULED:
+        return step_open(code, event, seq, HF_HISTORY_SHAPE_ACTIVITY, HF_KEY_ACTIVITY_TYPE, err);
+    case HF_EVENT_CHILD_WORKFLOW_SCHEDULED:
+        return step_open(code, event, seq, HF_HISTORY_SHAPE_CHILD_WORKFLOW, 0, err);
+    case HF_EVENT_CONDITION_WAIT_OPENED:
+        return step_open(code, event, seq, HF_HISTORY_SHAPE_CONDITION_WAIT, HF_KEY_CONDITION_KEY,
+                         err);
+    case HF_EVENT_SIGNAL_WAIT_OPENED:
+        return step_open(code, event, seq, HF_HISTORY_SHAPE_SIGNAL_WAIT, HF_KEY_SIGNAL_NAME, err);
+    case HF_EVENT_TIMER_SCHEDULED:
+    case HF_EVENT_TIMER_FIRED:
+    case HF_EVENT_TIMER_CANCELLED:
+        return timer_feed(code, event, seq, err);
+    case HF_EVENT_ACTIVITY_COMPLETED:
+    case HF_EVENT_CHILD_RUN_COMPLETED:
+        step_close(code, event->step, false, seq);
+        return HF_OK;
+    case HF_EVENT_ACTIVITY_FAILED:
+    case HF_EVENT_ACTIVITY_TIMED_OUT:
+    case HF_EVENT_ACTIVITY_CANCELLED:
+    case HF_EVENT_CHILD_RUN_FAILED:
+    case HF_EVENT_CHILD_RUN_CANCELLED:
+    case HF_EVENT_CHILD_RUN_TERMINATED:
+        step_close(code, event->step, true, seq);
+        return HF_OK;
+    case HF_EVENT_CONDITION_WAIT_SATISFIED: /* because its worker went on: no news to it */
+        step_close(code, event->step, true, code->news_seq);
+        return HF_OK;
+    case HF_EVENT_CONDITION_WAIT_TIMED_OUT:
+        step_close(code, event->step, true, seq);
+        return HF_OK;
+    case HF_EVENT_SIGNAL_RECEIVED:
+    case HF_EVENT_UPDATE_ACCEPTED:
+        return message_add(code, event, seq, err);
+    case HF_EVENT_SIGNAL_APPLIED:
+        message_remove(code, event, HF_KEY_SIGNAL_ID);
+        if (event->step)
+            step_close(code, event->step, false, seq);
+        return HF_OK;
+    case HF_EVENT_UPDATE_COMPLETED:
+        message_remove(code, event, HF_KEY_UPDATE_ID);
+        return HF_OK;
+    default:
+        return HF_OK;
+    }
+}
+
+hf_status hf_far_code_feed(hf_far_code *code, const hf_event *events, size_t count,
+                           int64_t first_seq, hf_err *err)
+{
+    hf_status st = HF_OK;
+
+    for (size_t i = 0; !st && i < count; i++) {
+        st = event_feed(code, &events[i], first_seq + (int64_t)i, err);
+        if (events[i].step >= code->next_step)
+            code->next_step = events[i].step + 1;
+    }
+    return st;
+}
+
+int64_t hf_far_code_news(const hf_far_code *code)
+{
+    return code->news_seq;
+}
+
+int64_t hf_far_code_update(const hf_far_code *code)
+{
+    for (size_t i = 0; i < code->message_count; i++)
+        if (code->messages[i].update)
+            return code->messages[i].seq;
+    return 0;
+}
+
+size_t hf_far_code_held(const hf_far_code *code)
+{
+    return hf_mem_held(code->mem) + code->step_room * sizeof(far_step) +
+           code->message_room * sizeof(far_message) + sizeof(*code);
+}
+
+void hf_far_code_waiting(const hf_far_code *code, char *out_text, size_t size)
+{
+    const far_step *oldest = NULL;
+
+    for (size_t i = 0; i < code->step_count; i++)
+        if (!oldest || code->steps[i].step < oldest->step)
+            oldest = &code->steps[i];
+    *out_text = '\0';
+    if (!oldest)
+        return;
+    switch (oldest->shape) {
+    case HF_HISTORY_SHAPE_SIGNAL_WAIT:
+    case HF_HISTORY_SHAPE_CONDITION_WAIT:
+        (void)snprintf(out_text, size, "%s%s%.*s",
+                       oldest->shape == HF_HISTORY_SHAPE_SIGNAL_WAIT ? "signal" : "condition",
+                       oldest->key.len ? ":" : "", (int)oldest->key.len, oldest->key.ptr);
+        break;
+    case HF_HISTORY_SHAPE_CHILD_WORKFLOW:
+        (void)snprintf(out_text, size, "child");
+        break;
+    default:
+        (void)snprintf(out_text, size, "%s", hf_history_shape_text(oldest->shape));
+        break;
+    }
+}
+
+/* ---- what is decided */
+
+static hf_decision_row *row_add(hf_far_code *code, hf_err *err)
+{
+    if (code->row_count == code->row_room) {
+        size_t room = code->row_room ? code->row_room * 2 : 16;
+        hf_decision_row *rows = hf_mem_array(code->rows_mem, room, sizeof(*rows));
+
+        if (!rows) {
+            (void)hf_err_nomem(err, "decisions");
+            return NULL;
+        }
+        if (code->row_count)
+            memcpy(rows, code->rows, code->row_count * sizeof(*rows));
+        code->rows = rows;
+        code->row_room = room;
+    }
+    code->rows[code->row_count] = (hf_decision_row){0};
+    return &code->rows[code->row_count++];
+}
+
+static hf_status wait_end(hf_far_code *code, const far_step *wait, hf_decision kind, hf_err *err)
+{
+    hf_decision_row *row;
+
+    if (wait->timer) {
+        row = row_add(code, err);
+        if (!row)
+            return HF_NOMEM;
+        row->kind = HF_DECISION_CANCEL_TIMER;
+        row->step = wait->step;
+    }
+    row = row_add(code, err);
+    if (!row)
+        return HF_NOMEM;
+    row->kind = kind;
+    row->step = wait->step;
+    row->name = wait->key;
+    row->wait.fingerprint = wait->fingerprint;
+    return HF_OK;
+}
+
+/* The oldest signal of that name that nobody has taken; rows before say which are taken already. */
+static const far_message *signal_for(const hf_far_code *code, hf_slice name)
+{
+    for (size_t i = 0; i < code->message_count; i++) {
+        bool taken = false;
+
+        if (code->messages[i].update || !hf_slice_equal(code->messages[i].name, name))
+            continue;
+        for (size_t k = 0; k < code->row_count; k++)
+            taken |= code->rows[k].kind == HF_DECISION_APPLY_SIGNAL &&
+                     code->rows[k].fact.seq == code->messages[i].seq;
+        if (!taken)
+            return &code->messages[i];
+    }
+    return NULL;
+}
+
+static hf_status signal_apply(hf_far_code *code, const far_message *message, int64_t step,
+                              hf_err *err)
+{
+    hf_decision_row *row = row_add(code, err);
+
+    if (!row)
+        return HF_NOMEM;
+    row->kind = HF_DECISION_APPLY_SIGNAL;
+    row->step = step;
+    row->name = message->name;
+    row->fact.seq = message->seq;
+    return HF_OK;
+}
+
+/* Signals resolve waits that name them; a condition whose timeout fired is over. */
+static hf_status facts_decide(hf_far_code *code, hf_err *err)
+{
+    hf_status st = HF_OK;
+
+    for (size_t i = 0; !st && i < code->step_count; i++) {
+        const far_step *wait = &code->steps[i];
+        const far_message *message = NULL;
+
+        if (wait->shape == HF_HISTORY_SHAPE_CONDITION_WAIT && wait->timed_out)
+            st = wait_end(code, wait, HF_DECISION_TIME_OUT_CONDITION, err);
+        if (wait->shape != HF_HISTORY_SHAPE_SIGNAL_WAIT)
+            continue;
+        message = signal_for(code, wait->key);
+        if (!message)
+            continue;
+        if (wait->timer) {
+            hf_decision_row *row = row_add(code, err);
+
+            if (!row)
+                return HF_NOMEM;
+            row->kind = HF_DECISION_CANCEL_TIMER;
+            row->step = wait->step;
+        }
+        st = signal_apply(code, message, wait->step, err);
+    }
+    return st;
+}
+
+static bool decision_blocks(hf_decision kind)
+{
+    return kind == HF_DECISION_SCHEDULE_ACTIVITY || kind == HF_DECISION_START_TIMER ||
+           kind == HF_DECISION_START_CHILD_WORKFLOW || kind == HF_DECISION_OPEN_SIGNAL_WAIT ||
+           kind == HF_DECISION_OPEN_CONDITION_WAIT;
+}
+
+static hf_history_shape decision_shape(hf_decision kind)
+{
+    switch ((int)kind) {
+    case HF_DECISION_START_TIMER:
+        return HF_HISTORY_SHAPE_TIMER;
+    case HF_DECISION_START_CHILD_WORKFLOW:
+        return HF_HISTORY_SHAPE_CHILD_WORKFLOW;
+    case HF_DECISION_OPEN_SIGNAL_WAIT:
+        return HF_HISTORY_SHAPE_SIGNAL_WAIT;
+    case HF_DECISION_OPEN_CONDITION_WAIT:
+        return HF_HISTORY_SHAPE_CONDITION_WAIT;
+    default:
+        return HF_HISTORY_SHAPE_ACTIVITY;
+    }
+}
+
+/* The open step that the command stands for: the oldest of its shape that none before it took. */
+static far_step *step_claim(hf_far_code *code, const hf_decision_row *row)
+{
+    far_step *found = NULL;
+
+    for (size_t i = 0; i < code->step_count; i++) {
+        far_step *step = &code->steps[i];
+
+        if (step->claimed || step->shape != decision_shape(row->kind) || step->group ||
+            (step->shape == HF_HISTORY_SHAPE_CONDITION_WAIT &&
+             (step->timed_out || code->received_seq > step->seq)))
+            continue;
+        if (!found || step->step < found->step)
+            found = step;
+    }
+    if (found)
+        found->claimed = true;
+    return found;
+}
+
+/* The worker's code went past every condition that is open. */
+static hf_status conditions_leave(hf_far_code *code, hf_err *err)
+{
+    hf_status st = HF_OK;
+
+    for (size_t i = 0; !st && i < code->step_count; i++) {
+        far_step *wait = &code->steps[i];
+
+        if (wait->shape != HF_HISTORY_SHAPE_CONDITION_WAIT || wait->claimed || wait->timed_out)
+            continue;
+        wait->claimed = true;
+        st = wait_end(code, wait, HF_DECISION_SATISFY_CONDITION, err);
+    }
+    return st;
+}
+
+static hf_status update_decide(hf_far_code *code, const hf_worker_command *command, hf_err *err)
+{
+    const far_message *message = NULL;
+    hf_decision_row *row;
+    hf_ulid id;
+
+    if (hf_ulid_parse(command->update_id, &id))
+        for (size_t i = 0; !message && i < code->message_count; i++)
+            if (code->messages[i].update && hf_ulid_compare(&code->messages[i].id, &id) == 0)
+                message = &code->messages[i];
+    if (!message)
+        return hf_err_set(err, HF_INVALID, "update %.*s is not open", (int)command->update_id.len,
+                          command->update_id.ptr);
+    row = row_add(code, err);
+    if (!row)
+        return HF_NOMEM;
+    *row = command->row;
+    row->name = message->name;
+    if (row->kind == HF_DECISION_FAIL_UPDATE)
+        row->failure.seq = message->seq;
+    else
+        row->fact.seq = message->seq;
+    return HF_OK;
+}
+
+static bool decision_has_step(hf_decision kind)
+{
+    return kind != HF_DECISION_COMPLETE_WORKFLOW && kind != HF_DECISION_FAIL_WORKFLOW &&
+           kind != HF_DECISION_CONTINUE_AS_NEW;
+}
+
+static hf_status command_decide(hf_far_code *code, const hf_worker_command *command, int64_t *next,
+                                hf_err *err)
+{
+    const hf_decision_row *given = &command->row;
+    hf_decision_row *row;
+    hf_status st;
+
+    if (command->update_id.ptr)
+        return update_decide(code, command, err);
+    if (given->step && given->step < code->next_step)
+        return HF_OK; /* a member of a barrier that is on the record */
+    if (given->step > *next)
+        return hf_err_set(err, HF_INVALID,
+                          "a parallel group names step %lld, but the next one is %lld",
+                          (long long)given->step, (long long)*next);
+    if (!given->step && decision_blocks(given->kind) && step_claim(code, given))
+        return HF_OK;
+    st = conditions_leave(code, err);
+    row = st ? NULL : row_add(code, err);
+    if (!row)
+        return st ? st : HF_NOMEM;
+    *row = *given;
+    if (decision_has_step(given->kind))
+        row->step = (*next)++;
+    return HF_OK;
+}
+
+/* Signals that the worker has seen were taken by its handlers, unless a wait names them. */
+static hf_status signals_settle(hf_far_code *code, int64_t seen_seq, hf_err *err)
+{
+    hf_status st = HF_OK;
+
+    for (size_t i = 0; !st && i < code->message_count; i++) {
+        const far_message *message = &code->messages[i];
+
+        if (!message->update && message->seq <= seen_seq &&
+            signal_for(code, message->name) == message)
+            st = signal_apply(code, message, 0, err);
+    }
+    return st;
+}
+
+hf_status hf_far_code_turn(hf_far_code *code, const hf_far_answer *answer,
+                           const hf_decision_row **out_rows, size_t *out_count, hf_err *err)
+{
+    int64_t next = code->next_step;
+    hf_status st;
+
+    hf_mem_reset(code->rows_mem);
+    code->rows = NULL;
+    code->row_count = 0;
+    code->row_room = 0;
+    for (size_t i = 0; i < code->step_count; i++)
+        code->steps[i].claimed = false;
+    st = facts_decide(code, err);
+    for (size_t i = 0; !st && answer && i < answer->count; i++)
+        st = command_decide(code, &answer->commands[i], &next, err);
+    if (!st && answer && answer->count && !answer->commands[0].update_id.ptr) {
+        /* handled signals are on the record before the run ends or goes on waiting */
+        size_t decided = code->row_count;
+
+        st = signals_settle(code, answer->seen_seq, err);
+        if (!st && code->row_count > decided && decided &&
+            !decision_has_step(code->rows[decided - 1].kind)) {
+            hf_decision_row last = code->rows[decided - 1];
+
+            memmove(&code->rows[decided - 1], &code->rows[decided],
+                    (code->row_count - decided) * sizeof(last));
+            code->rows[code->row_count - 1] = last;
+        }
+    }
+    *out_rows = code->rows;
+    *out_count = code->row_count;
+    return st;
+}
