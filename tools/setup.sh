@@ -11,7 +11,7 @@ set -euo pipefail
 build=(
     build-essential cmake ninja-build pkg-config
     libsqlite3-dev libpq-dev libssl-dev libinih-dev
-    libzstd-dev libevent-dev libcurl4-openssl-dev libboost-context-dev
+    libzstd-dev zlib1g-dev libevent-dev libcurl4-openssl-dev libboost-context-dev
 )
 test=(
     git python3

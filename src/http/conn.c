@@ -1,0 +1,755 @@
+/* conn.c: the life of a connection, from accept to close, as a state machine that runs until it has
+   to wait for the network or for a handler. One request at a time; bytes ahead of their turn are
+   kept up to a bound. The rule: whatever a client does, its connection ends in bounded time and
+   memory, and an exchange that a handler holds outlives the client. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "http/http_impl.h"
+
+enum { READS_AT_ONCE = 4 };
+
+#define NEVER INT64_MAX
+
+/* ---- events and deadlines */
+
+static int64_t now_us(const hf_http_exchange *conn)
+{
+    return hf_clock_mono_us(conn->http->clock);
+}
+
+static void deadline_set(hf_http_exchange *conn, int64_t due_us)
+{
+    hf_deadlines_move(conn->http->deadlines, &conn->deadline, due_us);
+    hf_http_timer_update(conn->http);
+}
+
+void hf_conn_deadline_in(hf_http_exchange *conn, int64_t ms)
+{
+    deadline_set(conn, now_us(conn) + ms * 1000);
+}
+
+/* What moves bytes may take its grace and a second for each so many bytes. */
+static void deadline_by_rate(hf_http_exchange *conn)
+{
+    const hf_http_limits *limits = &conn->http->limits;
+
+    deadline_set(conn, conn->since_us + limits->body_grace_ms * 1000 +
+                           (int64_t)conn->moved / limits->rate_bytes * 1000000);
+}
+
+static void reading_set(hf_http_exchange *conn, bool wanted)
+{
+    if (wanted == conn->reading)
+        return;
+    conn->reading = wanted;
+    if (wanted)
+        (void)event_add(&conn->read_event, NULL);
+    else
+        (void)event_del(&conn->read_event);
+}
+
+static void body_release(hf_http_exchange *conn)
+{
+    atomic_fetch_sub(&conn->http->bodies_bytes, conn->promised);
+    conn->promised = 0;
+}
+
+/* ---- the end */
+
+static void sent_tell(hf_http_exchange *conn, bool delivered)
+{
+    hf_http_sent_fn *sent = conn->sent;
+
+    conn->sent = NULL;
+    if (sent)
+        sent(conn->sent_ctx, delivered);
+}
+
+static void parked_clear(hf_http_exchange *conn)
+{
+    if (conn->parked)
+        atomic_fetch_sub(&conn->http->parked, 1);
+    conn->parked = false;
+}
+
+static void address_forget(hf_http_exchange *conn)
+{
+    hf_slice peer = hf_slice_of(conn->peer);
+    uintptr_t count = (uintptr_t)hf_map_get(conn->http->addresses, peer);
+
+    if (!conn->counted)
+        return;
+    if (count <= 1) {
+        (void)hf_map_remove(conn->http->addresses, peer);
+        return;
+    }
+    /* The key exists, so that nothing is allocated and nothing can fail. */
+    HF_ASSERT(hf_map_put(conn->http->addresses, peer, (void *)(count - 1), NULL, NULL) == HF_OK);
+}
+
+static void conn_free(hf_http_exchange *conn)
+{
+    hf_http *http = conn->http;
+
+    hf_mutex_lock(&http->mutex);
+    hf_list_remove(&conn->post);
+    hf_mutex_unlock(&http->mutex);
+    address_forget(conn);
+    hf_list_remove(&conn->link);
+    hf_deadlines_remove(http->deadlines, &conn->deadline);
+    hf_tls_session_free(conn->tls);
+    (void)close(conn->fd);
+    hf_http_parser_fini(&conn->parser);
+    hf_buf_fini(&conn->ahead);
+    hf_buf_fini(&conn->out_head);
+    hf_buf_fini(&conn->out_body);
+    hf_buf_fini(&conn->stream);
+    hf_alloc_free(conn);
+    atomic_fetch_sub(&http->open, 1);
+}
+
+/* Nothing goes in or out any more. The memory stays while a handler holds the exchange. */
+static void conn_end(hf_http_exchange *conn)
+{
+    bool waited = conn->parked || conn->state == CONN_STREAMING;
+
+    if (conn->state == CONN_CLOSED)
+        return;
+    conn->state = CONN_CLOSED;
+    atomic_store(&conn->gone, true);
+    reading_set(conn, false);
+    (void)event_del(&conn->write_event);
+    (void)shutdown(conn->fd, SHUT_RDWR);
+    deadline_set(conn, NEVER);
+    body_release(conn);
+    parked_clear(conn);
+    if (!conn->held) /* a handler may be writing its answer at this moment */
+        sent_tell(conn, false);
+    if (waited && conn->held && conn->wake)
+        conn->wake(conn->wake_ctx, conn, HF_HTTP_GONE);
+}
+
+/* Everything the loop calls enters and leaves; the outermost to leave frees what is closed. */
+static void conn_enter(hf_http_exchange *conn)
+{
+    conn->depth++;
+}
+
+static void conn_leave(hf_http_exchange *conn)
+{
+    HF_ASSERT(conn->depth > 0);
+    if (--conn->depth == 0 && conn->state == CONN_CLOSED && !conn->held)
+        conn_free(conn);
+}
+
+/* ---- bytes out */
+
+typedef enum flush_result { FLUSH_ALL, FLUSH_WAIT, FLUSH_BROKEN } flush_result;
+
+static size_t out_left(const hf_http_exchange *conn)
+{
+    return conn->out_head.len + conn->out_body.len - conn->out_at;
+}
+
+/* Sends some bytes from the front of what is left. */
+static ssize_t out_send(hf_http_exchange *conn, flush_result *out_result)
+{
+    struct iovec parts[2];
+    struct msghdr message = {.msg_iov = parts};
+    ssize_t put;
+
+    if (conn->out_at < conn->out_head.len)
+        parts[message.msg_iovlen++] = (struct iovec){.iov_base = conn->out_head.ptr + conn->out_at,
+                                                     .iov_len = conn->out_head.len - conn->out_at};
+    if (conn->out_body.len) {
+        size_t at = conn->out_at > conn->out_head.len ? conn->out_at - conn->out_head.len : 0;
+
+        parts[message.msg_iovlen++] =
+            (struct iovec){.iov_base = conn->out_body.ptr + at, .iov_len = conn->out_body.len - at};
+    }
+    *out_result = FLUSH_ALL;
+    if (conn->tls) {
+        hf_tls_need need;
+
+        put = (ssize_t)hf_tls_write(conn->tls, parts[0].iov_base, parts[0].iov_len, &need);
+        if (need == HF_TLS_END)
+            *out_result = FLUSH_BROKEN;
+        else if (need != HF_TLS_DONE)
+            *out_result = FLUSH_WAIT;
+        return put;
+    }
+    do
+        put = sendmsg(conn->fd, &message, MSG_NOSIGNAL);
+    while (put < 0 && errno == EINTR);
+    if (put < 0) {
+        *out_result = errno == EAGAIN || errno == EWOULDBLOCK ? FLUSH_WAIT : FLUSH_BROKEN;
+        return 0;
+    }
+    return put;
+}
+
+static flush_result conn_flush(hf_http_exchange *conn)
+{
+    while (out_left(conn) > 0) {
+        flush_result result;
+        size_t put = (size_t)out_send(conn, &result);
+
+        conn->out_at += put;
+        conn->moved += put;
+        if (result == FLUSH_WAIT) {
+            (void)event_add(&conn->write_event, NULL);
+            return FLUSH_WAIT;
+        }
+        if (result == FLUSH_BROKEN)
+            return FLUSH_BROKEN;
+    }
+    hf_buf_fini(&conn->out_head);
+    hf_buf_fini(&conn->out_body);
+    conn->out_at = 0;
+    return FLUSH_ALL;
+}
+
+/* ---- requests in */
+
+static void parser_next(hf_http_exchange *conn)
+{
+    hf_http_parser_reset(&conn->parser, &conn->http->limits);
+    conn->begun = false;
+    conn->state = CONN_READING;
+    reading_set(conn, !conn->eof);
+    hf_conn_deadline_in(conn, conn->http->limits.idle_ms);
+}
+
+/* Everything was said; the client may have bytes under way that would make the system throw away
+   our answer if the socket were closed now. */
+static void conn_linger(hf_http_exchange *conn)
+{
+    if (conn->eof) {
+        conn_end(conn);
+        return;
+    }
+    if (conn->tls)
+        hf_tls_session_bye(conn->tls);
+    (void)shutdown(conn->fd, SHUT_WR);
+    conn->state = CONN_LINGER;
+    hf_buf_fini(&conn->ahead);
+    reading_set(conn, true);
+    hf_conn_deadline_in(conn, conn->http->limits.linger_ms);
+}
+
+void hf_conn_render(hf_http_exchange *conn, hf_http_reply *reply, bool stream)
+{
+    const hf_http_request *request = &conn->parser.request;
+    hf_http_render how = {.minor = request->minor,
+                          .head_only = request->method == HF_HTTP_HEAD,
+                          .accepts_gzip = hf_http_request_lists(request, "accept-encoding", "gzip"),
+                          .keep_alive = request->keep_alive && !reply->final &&
+                                        !atomic_load(&conn->http->drain_wanted) &&
+                                        (!stream || request->minor == 1),
+                          .stream = stream,
+                          .gzip_bytes_min = conn->http->limits.gzip_bytes_min,
+                          .wall_us = hf_clock_wall_us(conn->http->clock)};
+
+    conn->final = !how.keep_alive;
+    conn->sent = reply->sent;
+    conn->sent_ctx = reply->sent_ctx;
+    hf_http_reply_render(reply, &how, &conn->out_head, &conn->out_body);
+}
+
+static void writing_begin(hf_http_exchange *conn)
+{
+    conn->state = CONN_WRITING;
+    conn->since_us = now_us(conn);
+    conn->moved = 0;
+    deadline_by_rate(conn);
+}
+
+/* Answers by itself and ends the connection: what follows a bad request cannot be trusted. */
+static void conn_refuse(hf_http_exchange *conn, int status, const char *reason)
+{
+    const hf_http_handlers *handlers = &conn->http->options.handlers;
+    hf_http_reply reply;
+
+    hf_http_reply_init(&reply, status);
+    reply.final = true;
+    if (handlers->refuse) {
+        handlers->refuse(handlers->ctx, reason, &reply);
+    } else {
+        reply.type = "text/plain; charset=utf-8";
+        hf_buf_add_text(&reply.body, reason);
+    }
+    if (status == 503)
+        hf_http_reply_field(&reply, "Retry-After", HF_SLICE("1"));
+    atomic_fetch_add(&conn->http->refused, 1);
+    body_release(conn);
+    hf_conn_render(conn, &reply, false);
+    reading_set(conn, false);
+    writing_begin(conn);
+}
+
+static void continue_send(hf_http_exchange *conn)
+{
+    hf_buf_add_text(&conn->out_head, "HTTP/1.1 100 Continue\r\n\r\n");
+    if (conn_flush(conn) != FLUSH_ALL) /* a new connection always has room for 25 bytes */
+        conn_end(conn);
+}
+
+/* The head is in: may the body come? */
+static void body_admit(hf_http_exchange *conn, bool body_waits)
+{
+    hf_http *http = conn->http;
+    const hf_http_handlers *handlers = &http->options.handlers;
+    hf_http_parser *parser = &conn->parser;
+    hf_http_reply reply;
+
+    hf_http_reply_init(&reply, 400);
+    if (handlers->admit && !handlers->admit(handlers->ctx, conn, &parser->body_bytes_max, &reply)) {
+        reply.final = true;
+        atomic_fetch_add(&http->refused, 1);
+        hf_conn_render(conn, &reply, false);
+        reading_set(conn, false);
+        writing_begin(conn);
+        return;
+    }
+    hf_http_reply_fini(&reply);
+    if (!parser->chunked && parser->left > parser->body_bytes_max) {
+        conn_refuse(conn, 413, "the body is too large");
+        return;
+    }
+    conn->promised = parser->chunked ? parser->body_bytes_max : (size_t)parser->left;
+    if (atomic_fetch_add(&http->bodies_bytes, conn->promised) + conn->promised >
+        http->limits.bodies_bytes_max) {
+        conn_refuse(conn, 503, "too many bodies are being received");
+        return;
+    }
+    conn->since_us = now_us(conn);
+    conn->moved = 0;
+    deadline_by_rate(conn);
+    if (parser->request.wants_continue && body_waits)
+        continue_send(conn);
+}
+
+static void request_dispatch(hf_http_exchange *conn)
+{
+    const hf_http_handlers *handlers = &conn->http->options.handlers;
+
+    conn->state = CONN_HANDLING;
+    conn->held = true;
+    conn->answered = false;
+    conn->abandoned = false;
+    conn->told_drain = false;
+    conn->wake = NULL;
+    conn->data = NULL;
+    deadline_set(conn, NEVER);
+    atomic_fetch_add(&conn->http->requests, 1);
+    handlers->handle(handlers->ctx, conn);
+}
+
+/* Gives the parser what there is. False when it has to wait. */
+static bool conn_parse(hf_http_exchange *conn, hf_slice *in)
+{
+    hf_http_parser *parser = &conn->parser;
+    bool in_body = conn->promised > 0;
+    size_t taken = 0;
+
+    if (in->len == 0 && hf_http_parser_fresh(parser))
+        return false;
+    switch (hf_http_parser_feed(parser, *in, &taken)) {
+    case HF_HTTP_MORE:
+        *in = hf_slice_from(in->ptr + taken, in->len - taken);
+        if (!conn->begun)
+            hf_conn_deadline_in(conn, conn->http->limits.head_ms);
+        conn->begun = true;
+        if (in_body && taken) {
+            conn->moved += taken;
+            deadline_by_rate(conn);
+        }
+        return false;
+    case HF_HTTP_HEAD_IN:
+        *in = hf_slice_from(in->ptr + taken, in->len - taken);
+        conn->begun = true;
+        if (parser->request.has_body)
+            body_admit(conn, in->len == 0);
+        return true;
+    case HF_HTTP_WHOLE:
+        *in = hf_slice_from(in->ptr + taken, in->len - taken);
+        request_dispatch(conn);
+        return true;
+    case HF_HTTP_REFUSED:
+        *in = (hf_slice){0};
+        conn_refuse(conn, parser->status, parser->reason);
+        return true;
+    }
+    return false;
+}
+
+/* ---- the machine */
+
+/* The handler gave the exchange back. */
+static void conn_return(hf_http_exchange *conn)
+{
+    conn->held = false;
+    parked_clear(conn);
+    body_release(conn);
+    if (conn->abandoned) {
+        conn_end(conn);
+        return;
+    }
+    if (conn->state == CONN_CLOSED) { /* the client did not wait */
+        sent_tell(conn, false);
+        return;
+    }
+    writing_begin(conn);
+}
+
+static void conn_written(hf_http_exchange *conn)
+{
+    sent_tell(conn, true);
+    if (conn->final || conn->eof || conn->http->draining)
+        conn_linger(conn);
+    else
+        parser_next(conn);
+}
+
+/* Takes what other threads sent and puts it out. */
+static void stream_flush(hf_http_exchange *conn)
+{
+    flush_result result = conn_flush(conn);
+    bool cut;
+
+    hf_mutex_lock(&conn->http->mutex);
+    if (result == FLUSH_ALL && conn->stream.len) {
+        conn->out_body = conn->stream;
+        hf_buf_init(&conn->stream);
+    }
+    conn->stream_sent = out_left(conn);
+    cut = conn->stream_cut;
+    hf_mutex_unlock(&conn->http->mutex);
+    if (result == FLUSH_ALL && out_left(conn))
+        result = conn_flush(conn);
+    if (result == FLUSH_BROKEN || cut) {
+        conn_end(conn);
+    } else if (result == FLUSH_ALL && conn->answered) {
+        conn->held = false;
+        conn_written(conn);
+    }
+}
+
+/* One step; false when it has to wait. */
+static bool conn_step(hf_http_exchange *conn, hf_slice *in)
+{
+    switch (conn->state) {
+    case CONN_READING:
+        return conn_parse(conn, in);
+    case CONN_HANDLING:
+        if (!conn->answered && !conn->abandoned)
+            return false;
+        conn_return(conn);
+        return true;
+    case CONN_WRITING:
+        switch (conn_flush(conn)) {
+        case FLUSH_ALL:
+            conn_written(conn);
+            return true;
+        case FLUSH_WAIT:
+            deadline_by_rate(conn);
+            return false;
+        case FLUSH_BROKEN:
+            conn_end(conn);
+            return false;
+        }
+        return false;
+    case CONN_STREAMING:
+        stream_flush(conn);
+        return conn->state != CONN_STREAMING;
+    case CONN_LINGER:
+        *in = (hf_slice){0};
+        return false;
+    case CONN_CLOSED:
+        *in = (hf_slice){0};
+        if (conn->held && (conn->answered || conn->abandoned))
+            conn_return(conn);
+        return false;
+    }
+    return false;
+}
+
+/* Bytes that are left wait for their turn, at the front of `ahead`. */
+static void ahead_keep(hf_http_exchange *conn, hf_slice rest)
+{
+    hf_buf *ahead = &conn->ahead;
+
+    if (rest.len == 0) {
+        hf_buf_fini(ahead);
+        return;
+    }
+    if (ahead->len) {
+        memmove(ahead->ptr, rest.ptr, rest.len);
+        ahead->len = rest.len;
+        return;
+    }
+    hf_buf_add_slice(ahead, rest);
+    if (!hf_buf_ok(ahead))
+        conn_end(conn);
+}
+
+/* Runs until it has to wait. `fresh` are bytes that just came in. */
+static void conn_run(hf_http_exchange *conn, hf_slice fresh)
+{
+    hf_slice in = fresh;
+
+    if (conn->running)
+        return;
+    conn->running = true;
+    if (conn->ahead.len) {
+        hf_buf_add_slice(&conn->ahead, fresh);
+        if (!hf_buf_ok(&conn->ahead))
+            conn_end(conn);
+        in = hf_buf_slice(&conn->ahead);
+    }
+    while (conn_step(conn, &in))
+        ;
+    ahead_keep(conn, in);
+    if (conn->ahead.len >= HF_HTTP_AHEAD_BYTES) {
+        if (conn->parked) /* nobody sends so much behind a request that is known to wait */
+            conn_end(conn);
+        else
+            reading_set(conn, false);
+    }
+    conn->running = false;
+}
+
+/* ---- bytes in */
+
+typedef enum read_result { READ_SOME, READ_WAIT, READ_END } read_result;
+
+static read_result conn_receive(hf_http_exchange *conn, hf_slice *out_bytes)
+{
+    char *room = conn->http->room;
+    ssize_t got;
+
+    if (conn->tls) {
+        hf_tls_need need;
+        size_t len = hf_tls_read(conn->tls, room, HF_HTTP_READ_BYTES, &need);
+
+        *out_bytes = hf_slice_from(room, len);
+        conn->tls_read_wants_write = need == HF_TLS_WRITABLE;
+        if (conn->tls_read_wants_write)
+            (void)event_add(&conn->write_event, NULL);
+        if (need == HF_TLS_DONE)
+            return READ_SOME;
+        return need == HF_TLS_END ? READ_END : READ_WAIT;
+    }
+    do
+        got = recv(conn->fd, room, HF_HTTP_READ_BYTES, 0);
+    while (got < 0 && errno == EINTR);
+    *out_bytes = hf_slice_from(room, got > 0 ? (size_t)got : 0);
+    if (got > 0)
+        return READ_SOME;
+    if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+        return READ_WAIT;
+    conn->eof = true;
+    if (got < 0)
+        conn_end(conn);
+    return READ_END;
+}
+
+/* The client closed its side. It may still want the answer to what it sent. */
+static void conn_eof(hf_http_exchange *conn)
+{
+    conn->eof = true;
+    reading_set(conn, false);
+    switch (conn->state) {
+    case CONN_READING:
+        if (hf_http_parser_fresh(&conn->parser) && conn->ahead.len == 0)
+            conn_end(conn);
+        else
+            conn_refuse(conn, 400, "the request was cut short");
+        break;
+    case CONN_HANDLING:
+        if (conn->parked)
+            conn_end(conn);
+        break;
+    case CONN_STREAMING:
+    case CONN_LINGER:
+        conn_end(conn);
+        break;
+    case CONN_WRITING:
+    case CONN_CLOSED:
+        break;
+    }
+}
+
+static void on_readable(evutil_socket_t fd, short what, void *ctx)
+{
+    hf_http_exchange *conn = ctx;
+
+    (void)fd;
+    (void)what;
+    conn_enter(conn);
+    for (int i = 0; i < READS_AT_ONCE && conn->reading; i++) {
+        hf_slice bytes;
+        read_result result = conn_receive(conn, &bytes);
+
+        if (result == READ_WAIT)
+            break;
+        if (result == READ_END) {
+            conn_eof(conn);
+            conn_run(conn, (hf_slice){0});
+            break;
+        }
+        conn_run(conn, bytes);
+        if (bytes.len < HF_HTTP_READ_BYTES && !conn->tls)
+            break; /* that was all */
+    }
+    conn_leave(conn);
+}
+
+static void on_writable(evutil_socket_t fd, short what, void *ctx)
+{
+    hf_http_exchange *conn = ctx;
+
+    if (conn->tls_read_wants_write) {
+        conn->tls_read_wants_write = false;
+        on_readable(fd, what, ctx);
+        return;
+    }
+    conn_enter(conn);
+    conn_run(conn, (hf_slice){0});
+    conn_leave(conn);
+}
+
+/* ---- what http.c asks for */
+
+static hf_status address_count(hf_http *http, hf_http_exchange *conn, hf_err *err)
+{
+    hf_slice peer = hf_slice_of(conn->peer);
+    uintptr_t count = (uintptr_t)hf_map_get(http->addresses, peer);
+    hf_status st;
+
+    if (hf_http_is_loopback(conn->peer))
+        return HF_OK;
+    if (count >= http->limits.address_max)
+        return hf_err_set(err, HF_BUSY, "%s has %zu connections", conn->peer, (size_t)count);
+    st = hf_map_put(http->addresses, peer, (void *)(count + 1), NULL, err);
+    conn->counted = !st;
+    return st;
+}
+
+hf_status hf_conn_new(hf_http *http, int fd, const char *peer, hf_err *err)
+{
+    hf_http_exchange *conn = hf_alloc(sizeof(*conn));
+    hf_status st;
+
+    if (!conn)
+        return hf_err_nomem(err, "a connection");
+    conn->http = http;
+    conn->fd = fd;
+    conn->deadline = (hf_deadline){.due_us = NEVER, .ref = conn};
+    hf_list_init(&conn->link);
+    hf_list_init(&conn->post);
+    (void)snprintf(conn->peer, sizeof(conn->peer), "%s", peer);
+    (void)event_assign(&conn->read_event, http->base, fd, EV_READ | EV_PERSIST, on_readable, conn);
+    (void)event_assign(&conn->write_event, http->base, fd, EV_WRITE, on_writable, conn);
+    st = address_count(http, conn, err);
+    if (!st)
+        st = hf_deadlines_push(http->deadlines, &conn->deadline, err);
+    if (!st && http->tls)
+        st = hf_tls_session_new(http->tls, fd, &conn->tls, err);
+    if (st) {
+        hf_deadlines_remove(http->deadlines, &conn->deadline);
+        address_forget(conn);
+        hf_alloc_free(conn);
+        return st;
+    }
+    hf_list_add_last(&http->conns, &conn->link);
+    atomic_fetch_add(&http->open, 1);
+    parser_next(conn);
+    hf_conn_deadline_in(conn, http->limits.head_ms);
+    return HF_OK;
+}
+
+void hf_conn_posted(hf_http_exchange *conn, unsigned posted)
+{
+    conn_enter(conn);
+    if (posted & (POST_ANSWER | POST_END))
+        conn->answered = true;
+    if (posted & POST_ABANDON)
+        conn->abandoned = true;
+    conn_run(conn, (hf_slice){0});
+    conn_leave(conn);
+}
+
+static void stream_beat(hf_http_exchange *conn)
+{
+    hf_err ignored;
+
+    if (out_left(conn) > 0) { /* nothing of the last beat was taken */
+        conn_end(conn);
+        return;
+    }
+    hf_conn_deadline_in(conn, conn->http->limits.beat_ms);
+    if (hf_http_stream_send(conn, HF_SLICE(": beat\n\n"), &ignored))
+        conn_end(conn);
+}
+
+void hf_conn_due(hf_http_exchange *conn)
+{
+    conn_enter(conn);
+    deadline_set(conn, NEVER);
+    switch (conn->state) {
+    case CONN_READING:
+        if (hf_http_parser_fresh(&conn->parser))
+            conn_end(conn);
+        else
+            conn_refuse(conn, 408, "the request took too long to arrive");
+        break;
+    case CONN_HANDLING:
+        if (conn->parked) {
+            parked_clear(conn);
+            conn->wake(conn->wake_ctx, conn, HF_HTTP_TIMEOUT);
+        }
+        break;
+    case CONN_STREAMING:
+        stream_beat(conn);
+        break;
+    case CONN_WRITING:
+    case CONN_LINGER:
+        conn_end(conn);
+        break;
+    case CONN_CLOSED:
+        break;
+    }
+    conn_run(conn, (hf_slice){0});
+    conn_leave(conn);
+}
+
+void hf_conn_drain(hf_http_exchange *conn)
+{
+    bool waits = conn->parked || conn->state == CONN_STREAMING;
+
+    conn_enter(conn);
+    if (conn->state == CONN_READING && hf_http_parser_fresh(&conn->parser)) {
+        conn_end(conn);
+    } else if (waits && conn->held && conn->wake && !conn->told_drain) {
+        conn->told_drain = true;
+        conn->wake(conn->wake_ctx, conn, HF_HTTP_DRAINING);
+    }
+    conn_run(conn, (hf_slice){0});
+    conn_leave(conn);
+}
+
+void hf_conn_kill(hf_http_exchange *conn)
+{
+    conn_enter(conn);
+    conn_end(conn);
+    conn_run(conn, (hf_slice){0});
+    conn_leave(conn);
+}

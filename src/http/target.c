@@ -1,0 +1,156 @@
+/* target.c: cutting first, decoding afterwards, each exactly once. */
+#include "http/target.h"
+
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/utf8.h"
+
+/* Takes the next segment of *rest, which begins with a slash; false at the end. */
+static bool segment_take(hf_slice *rest, hf_slice *out_segment)
+{
+    const char *end;
+    size_t len;
+
+    if (rest->len == 0)
+        return false;
+    HF_ASSERT(rest->ptr[0] == '/');
+    end = memchr(rest->ptr + 1, '/', rest->len - 1);
+    len = end ? (size_t)(end - rest->ptr) : rest->len;
+    *out_segment = hf_slice_from(rest->ptr + 1, len - 1);
+    *rest = hf_slice_from(rest->ptr + len, rest->len - len);
+    return true;
+}
+
+static bool segment_is_param(hf_slice segment)
+{
+    return segment.len > 2 && segment.ptr[0] == '{';
+}
+
+bool hf_http_path_fits(const char *pattern, hf_slice path)
+{
+    hf_slice wanted = hf_slice_of(pattern);
+    hf_slice want;
+    hf_slice have;
+
+    if (path.len == 0 || path.ptr[0] != '/')
+        return false;
+    while (segment_take(&wanted, &want)) {
+        if (!segment_take(&path, &have))
+            return false;
+        if (segment_is_param(want) ? have.len == 0 : !hf_slice_equal(want, have))
+            return false;
+    }
+    return path.len == 0;
+}
+
+static int digit_value(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* A decoded copy with a NUL behind it. */
+static hf_status text_decode(hf_mem *mem, hf_slice text, bool plus, hf_slice *out_text, hf_err *err)
+{
+    char *out = hf_mem_bytes(mem, text.len + 1);
+    size_t len = 0;
+
+    if (!out)
+        return hf_err_nomem(err, "a decoded text");
+    for (size_t i = 0; i < text.len; i++) {
+        int c = (unsigned char)text.ptr[i];
+
+        if (c == '%') {
+            int high = i + 2 < text.len ? digit_value(text.ptr[i + 1]) : -1;
+            int low = i + 2 < text.len ? digit_value(text.ptr[i + 2]) : -1;
+
+            if (high < 0 || low < 0)
+                return hf_err_set(err, HF_INVALID, "a percent sign is not followed by two digits");
+            c = high * 16 + low;
+            i += 2;
+        } else if (c == '+' && plus) {
+            c = ' ';
+        }
+        if (c < 0x20 || c == 0x7f)
+            return hf_err_set(err, HF_INVALID, "a control character is hidden in the target");
+        out[len++] = (char)c;
+    }
+    out[len] = '\0';
+    *out_text = hf_slice_from(out, len);
+    if (!hf_utf8_valid(*out_text))
+        return hf_err_set(err, HF_INVALID, "the target is not UTF-8");
+    return HF_OK;
+}
+
+hf_status hf_http_path_params(hf_mem *mem, const char *pattern, hf_slice path,
+                              hf_http_params *out_params, hf_err *err)
+{
+    hf_slice wanted = hf_slice_of(pattern);
+    hf_slice want;
+    hf_slice have;
+
+    *out_params = (hf_http_params){0};
+    while (segment_take(&wanted, &want) && segment_take(&path, &have)) {
+        hf_slice *value = &out_params->values[out_params->count];
+        hf_status st;
+
+        if (!segment_is_param(want))
+            continue;
+        HF_ASSERT(out_params->count < HF_HTTP_PARAMS_MAX);
+        st = text_decode(mem, have, false, value, err);
+        if (st)
+            return st;
+        if (memchr(value->ptr, '/', value->len) || memchr(value->ptr, '\\', value->len) ||
+            hf_slice_equal(*value, HF_SLICE(".")) || hf_slice_equal(*value, HF_SLICE("..")))
+            return hf_err_set(err, HF_INVALID, "a part of the path is a path itself");
+        out_params->count++;
+    }
+    return HF_OK;
+}
+
+hf_status hf_http_query_read(hf_mem *mem, hf_slice text, hf_http_query *out_query, hf_err *err)
+{
+    hf_slice pair;
+
+    out_query->count = 0;
+    if (text.len == 0)
+        return HF_OK;
+    while (hf_slice_split(&text, '&', &pair)) {
+        hf_slice value = pair;
+        hf_slice name;
+        hf_status st;
+
+        if (pair.len == 0)
+            continue;
+        if (out_query->count == HF_HTTP_PAIRS_MAX)
+            return hf_err_set(err, HF_INVALID, "the query has over %d pairs", HF_HTTP_PAIRS_MAX);
+        (void)hf_slice_split(&value, '=', &name);
+        st = text_decode(mem, name, true, &out_query->pairs[out_query->count].name, err);
+        if (!st)
+            st = text_decode(mem, value, true, &out_query->pairs[out_query->count].value, err);
+        if (st)
+            return st;
+        out_query->count++;
+    }
+    return HF_OK;
+}
+
+bool hf_http_query_find(const hf_http_query *query, const char *name, hf_slice *out_value)
+{
+    hf_slice wanted = hf_slice_of(name);
+    size_t found = 0;
+
+    *out_value = (hf_slice){0};
+    for (size_t i = 0; i < query->count; i++)
+        if (hf_slice_equal(query->pairs[i].name, wanted)) {
+            *out_value = query->pairs[i].value;
+            found++;
+        }
+    if (found != 1)
+        *out_value = (hf_slice){0};
+    return found == 1;
+}

@@ -1,0 +1,131 @@
+/* tls.c: OpenSSL behind four verbs. Buffers are given back while a connection is quiet. Peers may
+   not renegotiate. */
+#include "http/tls.h"
+
+#include <limits.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+
+#include "base/assert.h"
+
+static SSL_CTX *context_of(hf_tls *tls)
+{
+    return (SSL_CTX *)(void *)tls;
+}
+
+static SSL *ssl_of(hf_tls_session *session)
+{
+    return (SSL *)(void *)session;
+}
+
+/* What OpenSSL has to say; its queue of errors is emptied. */
+static hf_status failure(hf_err *err, hf_status status, const char *what)
+{
+    char text[256] = "no reason given";
+    unsigned long code = ERR_get_error();
+
+    if (code)
+        ERR_error_string_n(code, text, sizeof(text));
+    ERR_clear_error();
+    return hf_err_set(err, status, "%s: %s", what, text);
+}
+
+static hf_status context_load(SSL_CTX *context, const char *certificate, const char *key,
+                              const char *client_ca, hf_err *err)
+{
+    if (SSL_CTX_use_certificate_chain_file(context, certificate) != 1)
+        return failure(err, HF_INVALID, certificate);
+    if (SSL_CTX_use_PrivateKey_file(context, key, SSL_FILETYPE_PEM) != 1)
+        return failure(err, HF_INVALID, key);
+    if (SSL_CTX_check_private_key(context) != 1)
+        return failure(err, HF_INVALID, "the key does not belong to the certificate");
+    if (client_ca) {
+        if (SSL_CTX_load_verify_locations(context, client_ca, NULL) != 1)
+            return failure(err, HF_INVALID, client_ca);
+        SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
+    }
+    return HF_OK;
+}
+
+hf_status hf_tls_open(const char *certificate, const char *key, const char *client_ca,
+                      hf_tls **out_tls, hf_err *err)
+{
+    SSL_CTX *context = SSL_CTX_new(TLS_server_method());
+    hf_status st;
+
+    if (!context)
+        return failure(err, HF_NOMEM, "no TLS context");
+    (void)SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
+    (void)SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE |
+                                           SSL_OP_NO_COMPRESSION);
+    (void)SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
+                                        SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+    (void)SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+    st = context_load(context, certificate, key, client_ca, err);
+    if (st) {
+        SSL_CTX_free(context);
+        return hf_err_because(err, st, "set up TLS");
+    }
+    *out_tls = (hf_tls *)(void *)context;
+    return HF_OK;
+}
+
+void hf_tls_close(hf_tls *tls)
+{
+    SSL_CTX_free(context_of(tls));
+}
+
+hf_status hf_tls_session_new(hf_tls *tls, int fd, hf_tls_session **out_session, hf_err *err)
+{
+    SSL *ssl = SSL_new(context_of(tls));
+
+    if (!ssl || SSL_set_fd(ssl, fd) != 1) {
+        SSL_free(ssl);
+        return failure(err, HF_NOMEM, "no TLS session");
+    }
+    SSL_set_accept_state(ssl);
+    *out_session = (hf_tls_session *)(void *)ssl;
+    return HF_OK;
+}
+
+void hf_tls_session_free(hf_tls_session *session)
+{
+    SSL_free(ssl_of(session));
+}
+
+void hf_tls_session_bye(hf_tls_session *session)
+{
+    if (SSL_is_init_finished(ssl_of(session)))
+        (void)SSL_shutdown(ssl_of(session));
+    ERR_clear_error();
+}
+
+static hf_tls_need need_of(SSL *ssl, int result)
+{
+    int error = SSL_get_error(ssl, result);
+
+    ERR_clear_error();
+    if (error == SSL_ERROR_WANT_READ)
+        return HF_TLS_READABLE;
+    return error == SSL_ERROR_WANT_WRITE ? HF_TLS_WRITABLE : HF_TLS_END;
+}
+
+size_t hf_tls_read(hf_tls_session *session, void *out_bytes, size_t room, hf_tls_need *out_need)
+{
+    int got;
+
+    HF_ASSERT(room > 0 && room <= INT_MAX);
+    got = SSL_read(ssl_of(session), out_bytes, (int)room);
+    *out_need = got > 0 ? HF_TLS_DONE : need_of(ssl_of(session), got);
+    return got > 0 ? (size_t)got : 0;
+}
+
+size_t hf_tls_write(hf_tls_session *session, const void *bytes, size_t len, hf_tls_need *out_need)
+{
+    int put;
+
+    HF_ASSERT(len > 0);
+    put = SSL_write(ssl_of(session), bytes, len > INT_MAX ? INT_MAX : (int)len);
+    *out_need = put > 0 ? HF_TLS_DONE : need_of(ssl_of(session), put);
+    return put > 0 ? (size_t)put : 0;
+}
