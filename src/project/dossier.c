@@ -5,6 +5,7 @@
 
 #include "base/crypto.h"
 #include "model/event_codec.h"
+#include "project/dossier_impl.h"
 #include "project/edge.h"
 #include "store/payload.h"
 #include "store/snapshot.h"
@@ -133,7 +134,7 @@ static hf_status payloads_read(hf_db *db, hf_mem *mem, hf_sha256 *sha, int64_t r
     return HF_OK;
 }
 
-static hf_status history_read(hf_db *db, hf_mem *mem, hf_dossier *dossier, hf_err *err)
+static hf_status history_read(hf_db *db, hf_mem *mem, bool whole, hf_dossier *dossier, hf_err *err)
 {
     hf_sha256 *sha = NULL;
     chunk *first = NULL;
@@ -158,7 +159,8 @@ static hf_status history_read(hf_db *db, hf_mem *mem, hf_dossier *dossier, hf_er
             st = hf_err_set(err, HF_CORRUPT, "the history has a gap before event %lld",
                             (long long)read->first);
         for (size_t i = 0; !st && i < taken; i++) {
-            st = payloads_read(db, mem, sha, dossier->run.key, &events[i], err);
+            if (whole)
+                st = payloads_read(db, mem, sha, dossier->run.key, &events[i], err);
             dossier->events[count] = events[i];
             dossier->units[count++] = read->first;
         }
@@ -240,10 +242,16 @@ static hf_status tasks_read(hf_db *db, hf_mem *mem, hf_dossier *dossier, hf_err 
                                   .lease_until_us = int_or_none(cursor, 6),
                                   .attempt = hf_db_column_int(cursor, 7),
                                   .repair_count = hf_db_column_int(cursor, 8),
-                                  .created_us = hf_db_column_int(cursor, 9)};
+                                  .created_us = hf_db_column_int(cursor, 9),
+                                  .source_kind = int_or_none(cursor, 12),
+                                  .source_key = int_or_none(cursor, 13),
+                                  .trouble = hf_db_column_int(cursor, 14),
+                                  .repair_us = int_or_none(cursor, 15)};
         st = text_take(mem, cursor, 3, &task->queue, err);
         if (!st)
             st = text_take(mem, cursor, 10, &task->body, err);
+        if (!st)
+            st = text_take(mem, cursor, 11, &task->owner, err);
         *tail = task;
         tail = &task->next;
     }
@@ -283,6 +291,8 @@ static hf_status instance_read(hf_db *db, hf_mem *mem, hf_dossier *dossier, hf_e
     if (!st)
         st = hf_db_step(cursor, &found, err);
     if (!st && found) {
+        dossier->blocked = hf_db_column_int(cursor, 4);
+        dossier->crash_count = hf_db_column_int(cursor, 12);
         dossier->archived_us = int_or_none(cursor, 15);
         namespace_key = hf_db_column_int(cursor, 19);
     }
@@ -298,7 +308,8 @@ static hf_status instance_read(hf_db *db, hf_mem *mem, hf_dossier *dossier, hf_e
                : hf_dossier_find(db, mem, instance.current_run, &dossier->current, err);
 }
 
-static hf_status dossier_fill(hf_db *db, hf_mem *mem, int64_t run, hf_dossier *dossier, hf_err *err)
+static hf_status dossier_fill(hf_db *db, hf_mem *mem, int64_t run, bool whole, hf_dossier *dossier,
+                              hf_err *err)
 {
     int64_t definition = HF_NONE;
     hf_definition_snapshot *snapshot;
@@ -321,18 +332,31 @@ static hf_status dossier_fill(hf_db *db, hf_mem *mem, int64_t run, hf_dossier *d
     if (!st)
         st = tasks_read(db, mem, dossier, err);
     if (!st)
-        st = history_read(db, mem, dossier, err);
+        st = hf_dossier_rows(db, mem, dossier, err);
+    if (!st)
+        st = history_read(db, mem, whole, dossier, err);
     return st;
 }
 
-hf_status hf_dossier_read(hf_db *db, hf_mem *mem, int64_t run, hf_dossier *out_dossier, hf_err *err)
+static hf_status dossier_read(hf_db *db, hf_mem *mem, int64_t run, bool whole,
+                              hf_dossier *out_dossier, hf_err *err)
 {
     hf_status st = hf_db_begin(db, HF_DB_READ, err);
 
     *out_dossier = (hf_dossier){0};
     if (!st) {
-        st = dossier_fill(db, mem, run, out_dossier, err);
+        st = dossier_fill(db, mem, run, whole, out_dossier, err);
         hf_db_rollback(db); /* it only read */
     }
     return hf_err_because(err, st, "read run %lld", (long long)run);
+}
+
+hf_status hf_dossier_read(hf_db *db, hf_mem *mem, int64_t run, hf_dossier *out_dossier, hf_err *err)
+{
+    return dossier_read(db, mem, run, true, out_dossier, err);
+}
+
+hf_status hf_dossier_skim(hf_db *db, hf_mem *mem, int64_t run, hf_dossier *out_dossier, hf_err *err)
+{
+    return dossier_read(db, mem, run, false, out_dossier, err);
 }

@@ -43,8 +43,58 @@ typedef struct hf_dossier_task {
     int64_t attempt;
     int64_t repair_count;
     int64_t created_us;
-    hf_slice body; /* JSON; ptr NULL: none */
+    hf_slice body;  /* JSON; ptr NULL: none */
+    hf_slice owner; /* who holds it; ptr NULL: nobody */
+    int64_t source_kind;
+    int64_t source_key;
+    int64_t trouble; /* hf_task_trouble */
+    int64_t repair_us;
 } hf_dossier_task;
+
+/* Open work that is not a task; rows may be lost, so history is asked first. */
+typedef struct hf_dossier_activity {
+    struct hf_dossier_activity *next;
+    int64_t key;
+    int64_t step;
+    hf_slice type;
+    int64_t status;
+    int64_t attempt;
+    int64_t lost_attempts;
+    int64_t max_attempts; /* HF_NONE: no limit */
+    int64_t available_us;
+    int64_t deadline_us;
+    int64_t scheduled_us;
+    int64_t started_us;
+    int64_t closed_us;
+} hf_dossier_activity;
+
+typedef struct hf_dossier_timer {
+    struct hf_dossier_timer *next;
+    int64_t key;
+    int64_t step;
+    int64_t kind;
+    int64_t status;
+    int64_t due_us;
+    int64_t closed_us;
+} hf_dossier_timer;
+
+typedef struct hf_dossier_child {
+    struct hf_dossier_child *next;
+    int64_t step;
+    int64_t run;
+    int64_t run_us;
+    int64_t closed_us;
+    hf_slice id;
+    hf_slice type;
+} hf_dossier_child;
+
+/* A fact that another run left. */
+typedef struct hf_dossier_fact {
+    struct hf_dossier_fact *next;
+    int64_t key;
+    int64_t kind; /* hf_inbox_kind */
+    int64_t source_run;
+} hf_dossier_fact;
 
 /* Another run, as much of it as its ids need. */
 typedef struct hf_dossier_run {
@@ -61,6 +111,8 @@ typedef struct hf_dossier {
     hf_slice queue;
     hf_slice business_key; /* ptr NULL: none */
     int64_t archived_us;
+    int64_t blocked; /* hf_run_blocked */
+    int64_t crash_count;
     int64_t execution_deadline_us;
     int64_t run_deadline_us;
     const hf_definition_snapshot *definition; /* NULL: not known here */
@@ -72,11 +124,19 @@ typedef struct hf_dossier {
     int64_t *units; /* of each event the sequence at which its unit begins */
     hf_dossier_command *commands;
     hf_dossier_task *tasks;
+    hf_dossier_activity *activities;
+    hf_dossier_timer *timers;
+    hf_dossier_child *children; /* by step, the newest run of a step last */
+    hf_dossier_fact *facts;
 } hf_dossier;
 
 /* Reads the run with this key, in a transaction of its own. Everything lives in the arena.
    HF_NOTFOUND, HF_CORRUPT, HF_NOMEM, and what the database says. */
 HF_NODISCARD hf_status hf_dossier_read(hf_db *db, hf_mem *mem, int64_t run, hf_dossier *out_dossier,
+                                       hf_err *err);
+
+/* The same without the bytes of big values, for whoever asks what the run waits for. */
+HF_NODISCARD hf_status hf_dossier_skim(hf_db *db, hf_mem *mem, int64_t run, hf_dossier *out_dossier,
                                        hf_err *err);
 
 /* The id of a run. */

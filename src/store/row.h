@@ -17,6 +17,30 @@
 
 #define HF_NONE INT64_MIN
 
+/* Kinds of inbox rows; stored. */
+typedef enum hf_inbox_kind {
+    HF_INBOX_CHILD_CLOSED = 1, /* to the parent run; source_run: the child run that closed */
+    HF_INBOX_CHILD_STARTED =
+        2, /* to the parent run; source_run: the run that the child goes on as */
+    /* From here on rows are for an instance: the run that follows takes them over. */
+    HF_INBOX_PARENT_CLOSED = 16, /* body: policy and reason; source_run: the parent */
+    HF_INBOX_SIGNAL = 17         /* body: name, ordinal, arguments; source_run: the sender */
+} hf_inbox_kind;
+
+/* run.blocked; stored. */
+typedef enum hf_run_blocked {
+    HF_RUN_BLOCKED_NOT = 0,
+    HF_RUN_BLOCKED_REPLAY = 1,    /* code and history disagree */
+    HF_RUN_BLOCKED_QUARANTINE = 2 /* the code killed its process crash_limit times */
+} hf_run_blocked;
+
+/* task.trouble; stored. */
+typedef enum hf_task_trouble {
+    HF_TASK_TROUBLE_NONE = 0,
+    HF_TASK_TROUBLE_DISPATCH = 1, /* handing it to a runner, pool or poller failed */
+    HF_TASK_TROUBLE_CLAIM = 2     /* the claim's transaction failed */
+} hf_task_trouble;
+
 /* One row operation. Sequence numbers of commands are not known until the unit is based on a run,
    so a row may say which of its cells wait for one, and how far behind the run's counter it lies.
  */

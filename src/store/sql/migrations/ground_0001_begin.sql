@@ -167,7 +167,9 @@ CREATE TABLE task (
     source_kind {int},                       -- what the task resumes
     source_key {int},
     created_us {int} NOT NULL,
-    body {blob}
+    body {blob},
+    trouble {int} NOT NULL DEFAULT 0,        -- 1: handing it over failed, 2: the claim failed
+    repair_us {int}                          -- after trouble: not tried again before
 ) {hot};
 CREATE INDEX task_run ON task (run);
 CREATE UNIQUE INDEX task_workflow ON task (run) WHERE kind = 1; -- one workflow task per run
