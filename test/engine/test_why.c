@@ -1,0 +1,361 @@
+/* Why a run is not moving: every code of the catalogue is brought about for real and asked for. */
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "engine/core_impl.h"
+#include "engine/engine_impl.h"
+#include "lib/kit.h"
+#include "project/why.h"
+
+static _Atomic bool released; /* lets the looping workflow go */
+
+static hf_value echo(hf_act *a, hf_value in)
+{
+    (void)a;
+    return in;
+}
+
+static hf_value faulty(hf_act *a, hf_value in)
+{
+    (void)in;
+    return hf_retry(a, "boom", "the card reader is offline");
+}
+
+static hf_value receiver(hf_ctx *w, hf_value in)
+{
+    return hf_receive(w, "approved-by", .timeout = hf_int(in, "timeout", 0));
+}
+
+static bool never(const void *state)
+{
+    return *(const int *)state > 0;
+}
+
+static hf_value conditional(hf_ctx *w, hf_value in)
+{
+    return hf_json(w, "%d", hf_wait(w, "stock", never, .timeout = hf_int(in, "timeout", 0)));
+}
+
+static hf_value raise_stock(hf_ctx *w, void *state, hf_value in)
+{
+    (void)w;
+    *(int *)state += 1;
+    return in;
+}
+
+static hf_value sleeper(hf_ctx *w, hf_value in)
+{
+    hf_sleep(w, hf_hours(8));
+    return in;
+}
+
+static hf_value parent(hf_ctx *w, hf_value in)
+{
+    return hf_child(w, "receiver", in, .id = "kid");
+}
+
+static hf_value caller(hf_ctx *w, hf_value in)
+{
+    return hf_activity(w, hf_str(in, "activity", "echo"), in, .max_attempts = 3,
+                       .heartbeat = hf_int(in, "heartbeat", 0));
+}
+
+static hf_value pair(hf_ctx *w, hf_value in)
+{
+    return hf_all(w, HF_ACTIVITY("nobody", in), HF_ACTIVITY("nobody", in));
+}
+
+static hf_value triple(hf_ctx *w, hf_value in)
+{
+    return hf_all(w, HF_ACTIVITY("nobody", in), HF_ACTIVITY("nobody", in),
+                  HF_ACTIVITY("nobody", in));
+}
+
+static hf_value failing(hf_ctx *w, hf_value in)
+{
+    (void)in;
+    hf_fail(w, "out_of_tea", "there is no tea");
+}
+
+static hf_value again(hf_ctx *w, hf_value in)
+{
+    if (hf_int(in, "n", 0) == 1)
+        return in;
+    hf_continue_as_new(w, hf_json(w, "{'n': 1}"));
+}
+
+static hf_value versioned(hf_ctx *w, hf_value in)
+{
+    (void)hf_version(w, "change", HF_VERSION_DEFAULT, 1);
+    return hf_receive(w, "approved-by", .timeout = hf_int(in, "timeout", 0));
+}
+
+static hf_value loop(hf_ctx *w, hf_value in)
+{
+    (void)in;
+    while (!atomic_load(&released))
+        ;
+    return hf_json(w, "'at last'");
+}
+
+#define APPROVED                                                                                   \
+    (const hf_signal_def[])                                                                        \
+    {                                                                                              \
+        {"approved-by", NULL},                                                                     \
+        {                                                                                          \
+            0                                                                                      \
+        }                                                                                          \
+    }
+static const hf_workflow_def workflows[] = {
+    {.type = "receiver", .run = receiver, .signals = APPROVED},
+    {.type = "conditional",
+     .run = conditional,
+     .state_size = sizeof(int),
+     .updates = (const hf_update_def[]){{.name = "raise", .apply = raise_stock}, {0}}},
+    {.type = "sleeper", .run = sleeper},
+    {.type = "parent", .run = parent},
+    {.type = "caller", .run = caller},
+    {.type = "pair", .run = pair},
+    {.type = "failing", .run = failing},
+    {.type = "again", .run = again},
+    {.type = "versioned", .run = versioned, .signals = APPROVED},
+    {.type = "loop", .run = loop},
+    {0}};
+static const hf_activity_def activities[] = {
+    {.name = "echo", .run = echo}, {.name = "faulty", .run = faulty}, {0}};
+static const hf_app app = {.name = "test", .workflows = workflows, .activities = activities};
+
+/* The same types with other bodies: what a wrong build looks like. */
+static const hf_workflow_def changed_workflows[] = {
+    {.type = "receiver", .run = sleeper, .signals = APPROVED},
+    {.type = "conditional", .run = conditional, .state_size = sizeof(int)},
+    {.type = "versioned", .run = receiver, .signals = APPROVED},
+    {.type = "pair", .run = triple},
+    {0}};
+static const hf_app changed = {
+    .name = "test", .workflows = changed_workflows, .activities = activities};
+static const hf_workflow_def no_workflows[] = {{0}};
+static const hf_app empty = {.name = "test", .workflows = no_workflows, .activities = activities};
+
+static hf_value why(hf_engine *d, const char *id)
+{
+    hf_value out = NULL;
+
+    hf_kit_ok(d, hf_why(d, id, hf_mem_of_engine(d), &out));
+    ck_assert_ptr_nonnull(out);
+    return out;
+}
+
+/* The code, and that the answer is whole: its severity is the table's, it has a sentence without
+   holes, and it says what it is about. */
+static const char *code(hf_engine *d, const char *id)
+{
+    hf_value answer = why(d, id);
+    const char *found = hf_str(answer, "code", "");
+    const char *text = hf_str(answer, "text", "");
+    const hf_why_row *row = NULL;
+
+    for (size_t i = 0; i < HF_WHY_COUNT; i++)
+        if (strcmp(hf_why_rows[i].code, found) == 0)
+            row = &hf_why_rows[i];
+    ck_assert_msg(row, "%s is not in the catalogue", found);
+    ck_assert_str_eq(hf_str(answer, "severity", ""), hf_why_severity_text(row->severity));
+    ck_assert_msg(text[0] && !strpbrk(text, "{}[]|") && !strstr(text, "unknown"), "%s: %s", found,
+                  text);
+    ck_assert_str_ne(hf_str(answer, "subject.kind", ""), "");
+    ck_assert_str_ne(hf_str(answer, "liveness.liveness_state", ""), "");
+    return found;
+}
+
+static void begin(hf_engine *d, const char *type, const char *id, hf_value input)
+{
+    hf_kit_ok(d, hf_start(d, type, input, .id = id));
+    hf_kit_ok(d, hf_test_drain(d));
+}
+
+/* Everything but activities: those stay where they are. */
+static void pump_without_activities(hf_engine *d)
+{
+    while (hf_writer_step(d->writer) || hf_core_step(d->core))
+        ;
+}
+
+/* A run that waits for what it should wait for says so and since when. */
+HF_BOTH_ENGINES(why_waits)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+
+    begin(d, "receiver", "a", hf_json(d, "{'timeout': 28800000}"));
+    hf_kit_skip(d, hf_minutes(41));
+    ck_assert_str_eq(code(d, "a"), "waiting_for_signal");
+    ck_assert_str_eq(
+        hf_str(why(d, "a"), "text", ""),
+        "Waiting for signal approved-by (step 1) since 41 min; timeout in 7 h 19 min.");
+    ck_assert_str_eq(hf_str(why(d, "a"), "next.0.action", ""), "signal");
+    ck_assert_str_eq(hf_str(why(d, "a"), "next.0.target", ""), "approved-by");
+    ck_assert_str_eq(hf_str(why(d, "a"), "since", ""), "2026-01-01T00:00:00.000000Z");
+    ck_assert_int_eq(hf_int(why(d, "a"), "evidence.0.event", 0), 3);
+    ck_assert_str_eq(hf_str(why(d, "a"), "liveness.wait_kind", ""), "signal");
+    ck_assert_str_eq(hf_str(why(d, "a"), "liveness.repair_blocked_reason", ""),
+                     "repair_not_needed");
+    begin(d, "conditional", "b", hf_json(d, "{}"));
+    ck_assert_str_eq(code(d, "b"), "waiting_for_condition");
+    ck_assert_str_eq(hf_str(why(d, "b"), "text", ""),
+                     "Waiting for a condition (stock) (step 1) since 0 s.");
+    begin(d, "sleeper", "c", hf_json(d, "{}"));
+    ck_assert_str_eq(code(d, "c"), "waiting_for_timer");
+    begin(d, "parent", "d", hf_json(d, "{}"));
+    ck_assert_str_eq(code(d, "d"), "waiting_for_child");
+    ck_assert_str_eq(hf_str(why(d, "d"), "subject.name", ""), "kid");
+    hf_kit_close(d);
+}
+
+/* A message that came and was not applied yet is what the run is about to do. */
+HF_BOTH_ENGINES(why_messages)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+    hf_value out = NULL;
+
+    begin(d, "conditional", "a", hf_json(d, "{}"));
+    (void)!hf_update(d, "a", "raise", hf_json(d, "{}"), 0, &out);
+    if (strcmp(hf_test_status(d, "a"), "completed") != 0)
+        ck_assert_str_eq(code(d, "a"), "waiting_for_update");
+    hf_kit_ok(d, hf_start(d, "receiver", NULL, .id = "b"));
+    ck_assert_str_eq(code(d, "b"), "turn_ready");
+    hf_kit_close(d);
+}
+
+/* The life of an activity, from waiting to running to failing. */
+HF_BOTH_ENGINES(why_activities)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+
+    hf_kit_ok(d, hf_start(d, "caller", hf_json(d, "{'heartbeat': 60000}"), .id = "a"));
+    pump_without_activities(d);
+    ck_assert_str_eq(code(d, "a"), "running_activity");
+    hf_kit_skip(d, hf_seconds(61));
+    ck_assert_str_eq(code(d, "a"), "heartbeat_late");
+    begin(d, "caller", "b", hf_json(d, "{'activity': 'faulty'}"));
+    ck_assert_str_eq(code(d, "b"), "retrying_activity");
+    ck_assert_ptr_nonnull(strstr(hf_str(why(d, "b"), "text", ""), "the card reader is offline"));
+    begin(d, "caller", "c", hf_json(d, "{'activity': 'nobody'}"));
+    ck_assert_str_eq(code(d, "c"), "queued_no_worker");
+    hf_kit_close(d);
+}
+
+/* Every place is taken: the next activity waits behind the others. */
+HF_BOTH_ENGINES(why_queued_behind)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+
+    while (hf_pool_reserve(d->core->pool))
+        ;
+    hf_kit_ok(d, hf_start(d, "caller", NULL, .id = "a"));
+    pump_without_activities(d);
+    ck_assert_str_eq(code(d, "a"), "queued_behind");
+    hf_kit_close(d);
+}
+
+/* Code that does not fit history is named by what differs. */
+HF_BOTH_ENGINES(why_replay_blocked)
+{
+    static const char *const ids[] = {"shape", "version", "topology"};
+    static const char *const types[] = {"receiver", "versioned", "pair"};
+    static const char *const codes[] = {"replay_blocked_shape", "replay_blocked_version",
+                                        "replay_blocked_topology"};
+    hf_engine *d = hf_kit_open(kind, &app);
+
+    for (size_t i = 0; i < 3; i++)
+        begin(d, types[i], ids[i], hf_json(d, "{}"));
+    d = hf_kit_reopen(d, &changed);
+    for (int64_t i = 0; i < 3; i++) {
+        char sql[64];
+
+        (void)snprintf(sql, sizeof(sql), "SELECT key FROM run ORDER BY key LIMIT 1 OFFSET %d",
+                       (int)i);
+        hf_core_notify(d->core, hf_kit_number(d, sql));
+    }
+    hf_kit_ok(d, hf_test_drain(d));
+    for (size_t i = 0; i < 3; i++) {
+        ck_assert_str_eq(code(d, ids[i]), codes[i]);
+        ck_assert_str_eq(hf_str(why(d, ids[i]), "liveness.liveness_state", ""),
+                         "workflow_replay_blocked");
+        ck_assert(hf_bool(why(d, ids[i]), "liveness.task_problem", false));
+        ck_assert(hf_bool(why(d, ids[i]), "liveness.can_repair", false));
+    }
+    hf_kit_close(d);
+}
+
+/* A program without the definition. */
+HF_BOTH_ENGINES(why_unknown_type)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+
+    hf_kit_ok(d, hf_start(d, "receiver", NULL, .id = "a"));
+    d = hf_kit_reopen(d, &empty);
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_str_eq(code(d, "a"), "unknown_type");
+    hf_kit_close(d);
+}
+
+/* A deadline that passed while nobody looked. */
+HF_BOTH_ENGINES(why_deadline_passed)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+
+    hf_kit_ok(d, hf_start_with(d, "receiver",
+                               &(hf_start_opts){.size_ = sizeof(hf_start_opts),
+                                                .id = "a",
+                                                .run_timeout = hf_seconds(5)}));
+    hf_kit_ok(d, hf_test_drain(d));
+    hf_kit_skip(d, hf_seconds(6));
+    ck_assert_str_eq(code(d, "a"), "deadline_passed");
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_str_eq(code(d, "a"), "closed_timed_out");
+    hf_kit_close(d);
+}
+
+/* A row that is gone is named, with what it stood for. */
+HF_BOTH_ENGINES(why_task_missing)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+
+    begin(d, "sleeper", "a", hf_json(d, "{}"));
+    hf_kit_sql(d, "DELETE FROM timer");
+    ck_assert_str_eq(code(d, "a"), "task_missing");
+    ck_assert_str_eq(hf_str(why(d, "a"), "liveness.liveness_state", ""), "repair_needed");
+    ck_assert_str_eq(hf_str(why(d, "a"), "liveness.wait_kind", ""), "timer");
+    hf_kit_ok(d, hf_terminate(d, "a", "test"));
+    hf_kit_ok(d, hf_start(d, "caller", NULL, .id = "b"));
+    pump_without_activities(d);
+    hf_kit_sql(d, "DELETE FROM activity");
+    ck_assert_str_eq(code(d, "b"), "running_unrecorded");
+    ck_assert_str_eq(hf_str(why(d, "b"), "liveness.repair_blocked_reason", ""),
+                     "repair_not_needed");
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_str_eq(code(d, "b"), "closed_completed");
+    hf_kit_close(d);
+}
+
+/* Each way to be over has its own word. */
+HF_BOTH_ENGINES(why_closed)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+
+    begin(d, "failing", "a", hf_json(d, "{}"));
+    ck_assert_str_eq(code(d, "a"), "closed_failed");
+    ck_assert_str_eq(hf_str(why(d, "a"), "text", ""), "Failed 0 s ago: there is no tea.");
+    begin(d, "receiver", "b", hf_json(d, "{}"));
+    hf_kit_ok(d, hf_cancel(d, "b", "not wanted"));
+    ck_assert_str_eq(code(d, "b"), "closed_cancelled");
+    begin(d, "receiver", "c", hf_json(d, "{}"));
+    hf_kit_ok(d, hf_terminate(d, "c", "not wanted"));
+    ck_assert_str_eq(code(d, "c"), "closed_terminated");
+    hf_kit_close(d);
+}
+
+HF_PG_SUITE_MAIN("engine/why", HF_BOTH(why_waits), HF_BOTH(why_messages), HF_BOTH(why_activities),
+                 HF_BOTH(why_queued_behind), HF_BOTH(why_replay_blocked), HF_BOTH(why_unknown_type),
+                 HF_BOTH(why_deadline_passed), HF_BOTH(why_task_missing), HF_BOTH(why_closed))
