@@ -92,6 +92,12 @@ void hf_kit_skip(hf_engine *engine, hf_ms by)
     hf_clock_advance(engine->virtual_clock, by * 1000);
 }
 
+void hf_kit_turn(hf_engine *engine)
+{
+    (void)hf_core_step(engine->core);
+    (void)hf_writer_step(engine->writer);
+}
+
 void hf_kit_ok(hf_engine *engine, hf_status st)
 {
     ck_assert_msg(st == HF_OK, "%s: %s", hf_strstatus(st), hf_errmsg(engine));
