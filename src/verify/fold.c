@@ -244,6 +244,8 @@ static hf_status event_fold(hf_fold *fold, const hf_event *event, int64_t seq, h
     frame_event(fold, event, seq);
     hf_fold_payload_event(fold, event, seq);
     st = hf_fold_command_event(fold, event, seq, err);
+    if (!st)
+        st = hf_fold_machine_event(fold, event, seq, err);
     return st ? st : hf_fold_step_event(fold, event, seq, err);
 }
 

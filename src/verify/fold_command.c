@@ -121,6 +121,16 @@ static void cursor_raise(hf_fold *fold, const hf_fold_command *command)
         fold->cursor = command->message_seq;
 }
 
+void hf_fold_command_applied(hf_fold *fold, int64_t key)
+{
+    hf_fold_command *command = command_get(fold, key);
+
+    if (!command)
+        return; /* its event was reported already */
+    command->applied++;
+    cursor_raise(fold, command);
+}
+
 /* The newest message applied under the name that the event carries; NULL when memory ran out. */
 static hf_message_name *name_get(hf_fold *fold, const hf_event *event)
 {
@@ -216,7 +226,6 @@ static void cursor_event(hf_fold *fold, const hf_event *event, int64_t seq)
 hf_status hf_fold_command_event(hf_fold *fold, const hf_event *event, int64_t seq, hf_err *err)
 {
     hf_command_type accepted = accepts(event->type);
-    hf_slice consumed;
 
     if (accepted)
         accept_event(fold, event, accepted, seq);
@@ -226,9 +235,6 @@ hf_status hf_fold_command_event(hf_fold *fold, const hf_event *event, int64_t se
         answer_event(fold, event, seq);
     else if (event->type == HF_EVENT_MESSAGE_CURSOR_ADVANCED)
         cursor_event(fold, event, seq);
-    else if (event->type == HF_EVENT_STEP_COMPLETED &&
-             hf_event_json(event, HF_KEY_CONSUMED_SIGNALS, &consumed))
-        fold->cursor_unknown = true;
     return HF_OK;
 }
 

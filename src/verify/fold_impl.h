@@ -54,6 +54,30 @@ typedef struct hf_payload_ref {
     bool used;
 } hf_payload_ref;
 
+/* A signal of a machine. */
+typedef struct hf_machine_signal_fold {
+    int64_t key;
+    uint64_t name; /* hash */
+    bool used;
+    bool presented; /* to the step that parked */
+} hf_machine_signal_fold;
+
+typedef enum hf_machine_fold_mode {
+    HF_MACHINE_FOLD_NONE, /* no step has ended: it may be a workflow */
+    HF_MACHINE_FOLD_READY,
+    HF_MACHINE_FOLD_PARKED,
+    HF_MACHINE_FOLD_JOINING
+} hf_machine_fold_mode;
+
+typedef struct hf_machine_fold {
+    hf_machine_fold_mode mode;
+    hf_machine_signal_fold *signals;
+    size_t signal_count, signal_room;
+    uint64_t *names; /* hashes of what it awaits */
+    size_t name_count;
+    int64_t park; /* step number */
+} hf_machine_fold;
+
 struct hf_fold {
     hf_report *report;
     hf_sha256 *sha;
@@ -108,6 +132,7 @@ struct hf_fold {
     size_t pending_count, pending_room;
     hf_open_group *groups;
     size_t group_count, group_room;
+    hf_machine_fold machine;
 };
 
 /* Reports about the run at hand, with one more key when `name` is not NULL. */
@@ -134,6 +159,14 @@ void hf_fold_command_sort(hf_fold *fold);
 HF_NODISCARD hf_status hf_fold_command_event(hf_fold *fold, const hf_event *event, int64_t seq,
                                              hf_err *err);
 void hf_fold_command_end(hf_fold *fold);
+/* A machine used up the signal of that command. */
+void hf_fold_command_applied(hf_fold *fold, int64_t key);
+
+/* fold_machine.c: step machines. */
+HF_NODISCARD hf_status hf_fold_machine_event(hf_fold *fold, const hf_event *event, int64_t seq,
+                                             hf_err *err);
+/* Whether the machine waits for something that has not come. */
+bool hf_fold_machine_waits(const hf_fold *fold);
 
 /* fold_payload.c: references to payloads that are stored apart. */
 void hf_fold_payload_sort(hf_fold *fold);

@@ -189,6 +189,8 @@ static bool run_resumable(const hf_fold *fold)
     for (size_t i = 0; i < fold->task_count; i++)
         if (task_open(&fold->tasks[i]))
             return true;
+    if (fold->machine.mode != HF_MACHINE_FOLD_NONE)
+        return hf_fold_machine_waits(fold);
     for (size_t i = 0; i < fold->timer_count; i++)
         if (fold->timers[i].status == HF_TIMER_STATUS_PENDING)
             return true;

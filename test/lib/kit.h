@@ -34,8 +34,8 @@ void hf_kit_crash_after(hf_engine *engine, int64_t commits);
 /* Moves the clock without doing anything: what fell due meanwhile is late. */
 void hf_kit_skip(hf_engine *engine, hf_ms by);
 
-/* One turn of the core and one batch of the writer: what the commit promises is not kept yet, and no
-   activity or step has run. */
+/* One turn of the core and one batch of the writer: what the commit promises is not kept yet, and
+   no activity or step has run. */
 void hf_kit_turn(hf_engine *engine);
 
 /* The status must be HF_OK; else the case fails with the engine's own words. */
