@@ -500,6 +500,22 @@ HF_API hf_status hf_terminate(hf_engine *engine, const char *id, const char *rea
 HF_API hf_status hf_update(hf_engine *engine, const char *id, const char *name, hf_value args,
                            hf_ms wait, hf_value *out);
 
+/* What became of a command. Texts and values live in the arena that the command was given. */
+typedef struct hf_command_result {
+    bool accepted;
+    const char *outcome; /* "signal_received", "rejected_not_active" ...; NULL: an open update */
+    const char *reason;  /* why it was rejected: "run_not_active" ...; NULL: it was not */
+    const char *command_id, *instance_id, *run_id;
+    hf_value detail; /* the wire's envelope: command_sequence, validation_errors, message ... */
+} hf_command_result;
+
+/* Every command with every option, by the names that the wire has for them: "start", "signal",
+   "update", "cancel", "terminate" ..., and a request with workflow_id, run_id, name, arguments,
+   input, reason, request_id, context and so on (docs/guide/commands.md). HF_OK: it was answered and
+   recorded, accepted or not. */
+HF_API hf_status hf_command(hf_engine *engine, const char *command, hf_value request, hf_mem *mem,
+                            hf_command_result *out);
+
 /* Reads a workflow's state as it is committed, also of a closed run. Never changes anything. */
 HF_API hf_status hf_query(hf_engine *engine, const char *id, const char *name, hf_value args,
                           hf_value *out);

@@ -94,8 +94,11 @@ static bool unit_may_follow(const hf_unit *unit, const hf_unit *before)
     const hf_unit_part *first = hf_unit_appends(before->leader);
     const hf_unit_part *last = hf_unit_appends(before);
 
-    if (unit->known_seq != first->before.last_seq || last->after.closed_us != HF_NONE ||
-        unit->epoch != before->epoch)
+    if (unit->known_seq != first->before.last_seq || unit->epoch != before->epoch)
+        return false;
+    if (unit->rebase == HF_REBASE_ALWAYS)
+        return true;
+    if (last->after.closed_us != HF_NONE)
         return false;
     if (unit->rebase == HF_REBASE_WHILE_OPEN)
         return true;
@@ -168,8 +171,8 @@ static void items_join(hf_batch *batch)
             batch->items[i].flags++;
             batch->items[i].count--;
         }
-        unit_fence(unit)->cells[1] =
-            hf_db_int(hf_unit_appends(unit->followed ? unit : unit->leader)->before.last_seq);
+        hf_row_run_expect(unit_fence(unit),
+                          &hf_unit_appends(unit->followed ? unit : unit->leader)->before);
     }
 }
 
@@ -268,18 +271,33 @@ static hf_status unit_number(hf_batch *batch, const hf_unit *unit, hf_err *err)
     return st;
 }
 
+/* The same for a unit without events: it has nothing but the commands that it records. */
+static hf_status command_find(hf_batch *batch, const hf_row *command, bool *out_found, hf_err *err)
+{
+    int64_t ignored = 0;
+
+    return hf_db_number(batch->db, HF_STMT_COMMAND_AT, &command->cells[0], 1, out_found, &ignored,
+                        err);
+}
+
 /* Was the unit committed? Its first chunk is there with its hash, or it was not. */
 static hf_status unit_find(hf_batch *batch, const hf_unit *unit, bool *out_found, hf_err *err)
 {
     const hf_row *chunk = NULL;
+    const hf_row *command = NULL;
     hf_db_cursor *cursor = NULL;
     hf_db_value params[2];
     hf_status st;
 
     *out_found = false;
-    for (size_t i = 0; i < unit->item.count && !chunk; i++)
+    for (size_t i = 0; i < unit->item.count && !chunk; i++) {
         if (unit->item.rows[i]->op == HF_OP_HISTORY_APPEND)
             chunk = unit->item.rows[i];
+        if (unit->item.rows[i]->op == HF_OP_COMMAND_RECORD)
+            command = unit->item.rows[i];
+    }
+    if (!chunk && command)
+        return command_find(batch, command, out_found, err);
     if (!chunk)
         return HF_OK; /* bare rows guard themselves and may be written again */
     params[0] = chunk->cells[1];
@@ -338,7 +356,7 @@ static hf_status run_moved_over(hf_batch *batch, const hf_unit *unit, const hf_r
     hf_status st;
 
     *out_allowed = true;
-    if (unit->rebase == HF_REBASE_WHILE_OPEN)
+    if (unit->rebase == HF_REBASE_WHILE_OPEN || unit->rebase == HF_REBASE_ALWAYS)
         return HF_OK;
     st = hf_db_query(batch->db, HF_STMT_HISTORY_READ, params, 3, &cursor, err);
     while (!st && *out_allowed) {
@@ -368,9 +386,9 @@ static hf_status unit_judge(hf_batch *batch, const hf_unit *unit, const hf_run_b
     bool allowed = false;
     hf_status st;
 
-    if (now->closed_us != HF_NONE)
+    if (now->closed_us != HF_NONE && unit->rebase != HF_REBASE_ALWAYS)
         return hf_err_set(why, HF_CONFLICT, "run %lld is closed", (long long)now->run);
-    if (now->last_seq == before->last_seq &&
+    if (now->last_seq == before->last_seq && now->command_seq == before->command_seq &&
         memcmp(now->head, before->head, sizeof(now->head)) == 0)
         return hf_err_set(why, HF_CONFLICT, "shard %lld belongs to another node now",
                           (long long)now->shard);
@@ -469,7 +487,7 @@ static hf_status unit_alone(hf_batch *batch, hf_unit *unit, hf_err *err)
     if (st)
         return st;
     if (hf_unit_appends(unit))
-        unit_fence(unit)->cells[1] = hf_db_int(hf_unit_appends(unit)->before.last_seq);
+        hf_row_run_expect(unit_fence(unit), &hf_unit_appends(unit)->before);
     st = hf_apply(batch->db, batch->mem, &item, 1, false, &pending, &fault);
     if (!st)
         st = hf_db_release(batch->db, &fault);

@@ -160,9 +160,7 @@ size_t hf_unit_create(hf_unit *unit, hf_unit_instance how, const hf_instance_row
         break;
     case HF_UNIT_INSTANCE_NEXT:
         HF_ASSERT(unit->part_count == 1);
-        hf_unit_row(unit, 0,
-                    hf_row_instance_advance(unit->mem, instance->key, instance->run_count - 1,
-                                            instance->run_count, instance->current_run));
+        hf_unit_row(unit, 0, hf_row_instance_advance(unit->mem, instance, instance->run_count - 1));
         break;
     case HF_UNIT_INSTANCE_CHILD:
         hf_unit_row(unit, 0, hf_row_instance_child(unit->mem, instance));
@@ -299,7 +297,7 @@ static hf_status part_seal(hf_unit *unit, hf_unit_part *part, hf_stager *stager,
 
     if (st)
         return st;
-    if (count == 0)
+    if (count == 0 && (part->creates || part->commands == 0))
         return hf_err_set(err, HF_MISUSE, "a unit must append at least one event to run %lld",
                           (long long)part->before.run);
     *after = part->before;
@@ -340,7 +338,7 @@ static hf_status part_seal(hf_unit *unit, hf_unit_part *part, hf_stager *stager,
     return seal_add(rows,
                     part->creates
                         ? hf_row_run_new(unit->mem, after, &part->run)
-                        : hf_row_run_advance(unit->mem, part->before.last_seq, after, unit->epoch),
+                        : hf_row_run_advance(unit->mem, &part->before, after, unit->epoch),
                     err);
 }
 
@@ -436,8 +434,9 @@ bool hf_unit_rebase_over(const hf_unit *unit, hf_event_type type)
         return false;
     case HF_REBASE_OUTSIDE_FACTS:
         return hf_event_outside_fact(type);
-    case HF_REBASE_WHILE_OPEN:
-        return true; /* whether the run is open is read from its row */
+    case HF_REBASE_WHILE_OPEN: /* whether the run is open is read from its row */
+    case HF_REBASE_ALWAYS:
+        return true;
     }
     return false;
 }

@@ -38,8 +38,9 @@ void hf_stager_fini(hf_stager *stager);
 typedef enum hf_rebase {
     HF_REBASE_NEVER,         /* any movement of the run refuses the unit (HF_CONFLICT) */
     HF_REBASE_OUTSIDE_FACTS, /* over facts from outside only: what code decided still stands */
-    HF_REBASE_WHILE_OPEN     /* over anything, as long as the run is open: the unit is itself a fact
+    HF_REBASE_WHILE_OPEN,    /* over anything, as long as the run is open: the unit is itself a fact
                                 from outside */
+    HF_REBASE_ALWAYS         /* over anything: the unit records a command and nothing else */
 } hf_rebase;
 
 /* How a unit comes by the instance of a run it creates. */
@@ -67,7 +68,8 @@ void hf_unit_fix(hf_unit *unit);
 /* The unit's arena: what is put into rows and events may live here. */
 hf_mem *hf_unit_mem(hf_unit *unit);
 
-/* The unit appends to this run; must come first. `epoch` is the shard's, HF_NONE for a fact from
+/* The unit appends to this run; must come first. It may go without events when all it does is to
+   record commands (hf_row_command_record). `epoch` is the shard's, HF_NONE for a fact from
  * outside. */
 void hf_unit_append(hf_unit *unit, const hf_run_base *base, int64_t epoch, hf_rebase rebase);
 

@@ -36,8 +36,9 @@ static void start_command(hf_decide *decide, size_t part, const hf_decide_plan *
     hf_ulid_print(&call, call_text);
     hf_ulid_print(&parent, parent_text);
     body = hf_mem_format(mem,
-                         "{\"child_call_id\":\"%s\",\"parent_instance_id\":\"%.*s\","
-                         "\"parent_run_id\":\"%s\",\"sequence\":%lld}",
+                         "{\"context\":{\"workflow\":{\"child_call_id\":\"%s\","
+                         "\"parent_instance_id\":\"%.*s\",\"parent_run_id\":\"%s\","
+                         "\"sequence\":%lld}}}",
                          call_text, (int)plan->call->parent_id.len, plan->call->parent_id.ptr,
                          parent_text, (long long)plan->call->step);
     row.body = hf_slice_of(body);

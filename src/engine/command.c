@@ -5,6 +5,8 @@
 
 #include "base/value.h"
 #include "engine/command_impl.h"
+#include "engine/command_repeat.h"
+#include "model/name.h"
 
 enum { CONFLICT_TRIES = 16 };
 
@@ -31,7 +33,7 @@ static const command_kind *kind_of(hf_command_type type)
 
 /* ---- what handlers call */
 
-static void id_print(int64_t time_us, int64_t key, char out_text[HF_ULID_TEXT_SIZE])
+void hf_command_id_print(int64_t time_us, int64_t key, char out_text[HF_ULID_TEXT_SIZE])
 {
     hf_ulid id = hf_decide_id(time_us, key, 0);
 
@@ -47,9 +49,12 @@ hf_status hf_handling_aim(hf_handling *h, hf_err *err)
     reply->instance_id = hf_mem_text(h->mem, target->instance.id);
     if (target->base.run != HF_NONE) {
         reply->run = target->base.run;
-        id_print(target->created_us, target->base.run, reply->run_id);
-        if (h->request->run_id.ptr)
-            id_print(target->created_us, target->base.run, reply->requested_run_id);
+        hf_command_id_print(target->created_us, target->base.run, reply->run_id);
+    }
+    if (h->request->run_id.ptr) {
+        hf_command_id_print(target->created_us, target->base.run, reply->requested_run_id);
+        if (target->base.run != target->instance.current_run)
+            hf_command_id_print(target->current_us, target->instance.current_run, reply->run_id);
     }
     return reply->instance_id ? HF_OK : hf_err_nomem(err, "an answer");
 }
@@ -61,6 +66,14 @@ hf_status hf_handling_reject(hf_handling *h, hf_cmd_outcome outcome, hf_rejectio
     h->reply->outcome = outcome;
     h->reply->rejection = reason;
     h->reply->why = sentence;
+    h->records = true;
+    return HF_OK;
+}
+
+hf_status hf_handling_record(hf_handling *h, hf_cmd_outcome outcome)
+{
+    h->reply->outcome = outcome;
+    h->records = true;
     return HF_OK;
 }
 
@@ -70,6 +83,9 @@ hf_status hf_handling_refuse(hf_handling *h, const hf_intake_refusal *refusal, h
 
     if (refusal->validation_errors)
         h->reply->validation_errors = hf_value_copy(h->mem, refusal->validation_errors);
+    h->note.limit = refusal->limit;
+    h->note.limit_value = refusal->limit_value;
+    h->note.limit_configured = refusal->limit_configured;
     if (!why || (refusal->validation_errors && !h->reply->validation_errors))
         return hf_err_nomem(err, "an answer");
     return hf_handling_reject(h, refusal->outcome, refusal->reason, why);
@@ -79,7 +95,7 @@ void hf_handling_accept(hf_handling *h, int64_t command, int64_t outcome)
 {
     h->reply->command = command;
     h->reply->outcome = outcome;
-    id_print(h->call->in.now_us, command, h->reply->command_id);
+    hf_command_id_print(h->call->in.now_us, command, h->reply->command_id);
 }
 
 hf_command_row hf_handling_row(const hf_handling *h)
@@ -100,7 +116,8 @@ hf_command_row hf_handling_row(const hf_handling *h)
         .state = HF_NONE,
         .recorded_us = h->call->in.now_us,
         .applied_us = HF_NONE,
-        .closed_us = HF_NONE};
+        .closed_us = HF_NONE,
+        .body = h->body};
 }
 
 bool hf_handling_inactive(hf_handling *h)
@@ -136,21 +153,94 @@ static void reply_begin(hf_handling *h)
                            .command_seq = HF_NONE};
 }
 
+/* What the row keeps beside its columns, as far as the request says it. */
+static hf_status note_begin(hf_handling *h, hf_err *err)
+{
+    const hf_request *request = h->request;
+
+    h->note = (hf_command_note){.context = request->context,
+                                .request_id = request->request_id,
+                                .dedup_key = request->dedup_key,
+                                .requested_run_id = request->run_id};
+    return hf_command_note_write(&h->note, hf_unit_mem(h->unit), &h->body, err);
+}
+
+static int64_t rejected_state(hf_command_type type)
+{
+    if (type == HF_COMMAND_TYPE_SIGNAL)
+        return HF_SIGNAL_STATUS_REJECTED;
+    return type == HF_COMMAND_TYPE_UPDATE ? (int64_t)HF_UPDATE_STATUS_REJECTED : HF_NONE;
+}
+
+/* The unit of a command that changes nothing else, in place of what the handler began. */
+static hf_status record_draft(hf_handling *h, hf_err *err)
+{
+    const hf_request *request = h->request;
+    hf_reply *reply = h->reply;
+    bool rejected = reply->status == HF_COMMAND_STATUS_REJECTED;
+    hf_unit *unit = hf_unit_new(NULL, NULL);
+    hf_command_row row;
+    hf_status st;
+
+    if (!unit)
+        return hf_err_nomem(err, "a command");
+    hf_unit_free(h->unit);
+    h->unit = unit;
+    if (rejected) {
+        h->note.arguments = h->note.limit ? NULL : request->args;
+        h->note.reason = request->reason;
+        h->note.validation_errors = reply->validation_errors;
+        h->note.message = hf_slice_of(reply->why);
+    }
+    st = hf_command_note_write(&h->note, hf_unit_mem(unit), &h->body, err);
+    row = hf_handling_row(h);
+    if (!st)
+        st = hf_keys_take(h->call->in.keys, 1, &row.key, err);
+    if (st)
+        return st;
+    row.status = reply->status;
+    row.outcome = reply->outcome;
+    row.rejection = reply->rejection;
+    row.name = request->name;
+    row.state = rejected ? rejected_state(request->type) : HF_NONE;
+    row.closed_us = row.recorded_us;
+    if (!rejected)
+        row.applied_us = row.recorded_us;
+    if (h->target.base.run == HF_NONE)
+        row.command_ahead = HF_NONE;
+    hf_handling_accept(h, row.key, row.outcome);
+    return hf_intake_record_draft(&h->call->in, &h->target, &row, &h->note, unit, err);
+}
+
 static hf_status handling_commit(hf_handling *h, hf_err *err)
 {
-    hf_status st = hf_unit_seal(h->unit, &h->call->slot->stager, err);
+    bool leave = h->records && h->target.base.run == HF_NONE;
+    hf_status st = hf_command_name(h, h->reply->command, leave, err);
 
     if (!st)
-        st = hf_engine_commit(h->call->engine, h->unit, err);
+        st = hf_unit_seal(h->unit, &h->call->slot->stager, err);
     if (!st)
+        st = hf_engine_commit(h->call->engine, h->unit, err);
+    if (!st && !leave)
         h->reply->command_seq = hf_unit_after(h->unit, 0)->command_seq;
     return st;
+}
+
+static void handling_tell(const hf_handling *h)
+{
+    hf_engine *engine = h->call->engine;
+
+    for (const hf_effect *at = h->effects; at; at = at->next) /* its parent, its children */
+        hf_core_notify(engine->core, at->run);
+    hf_core_notify(engine->core, h->reply->run);
+    if (h->closes)
+        hf_engine_changed(engine, h->reply->run, true);
 }
 
 /* One try. HF_CONFLICT, and for kinds that make HF_EXISTS: another may do better. */
 static hf_status handling_try(hf_handling *h, const command_kind *kind, hf_err *err)
 {
-    hf_engine *engine = h->call->engine;
+    bool repeated = false;
     hf_status st = HF_OK;
 
     reply_begin(h);
@@ -158,30 +248,36 @@ static hf_status handling_try(hf_handling *h, const command_kind *kind, hf_err *
         st = hf_call_aim(h->call, h->request->id, h->request->run_id, &h->target, err);
         if (!st)
             st = hf_handling_aim(h, err);
+        if (!st)
+            st = hf_command_repeat(h, &repeated, err);
+        if (st || repeated)
+            return st;
     }
+    st = note_begin(h, err);
     if (!st)
         st = kind->draft(h, err);
-    if (!st && h->reply->status == HF_COMMAND_STATUS_REJECTED)
-        return HF_OK;
-    if (!st && !h->nothing)
+    if (!st && h->records)
+        st = record_draft(h, err);
+    if (!st)
         st = handling_commit(h, err);
-    if (st || h->nothing)
-        return st;
-    for (const hf_effect *at = h->effects; at; at = at->next) /* its parent, its children */
-        hf_core_notify(engine->core, at->run);
-    hf_core_notify(engine->core, h->reply->run);
-    if (h->closes)
-        hf_engine_changed(engine, h->reply->run, true);
-    return HF_OK;
+    if (!st && !h->records)
+        handling_tell(h);
+    return st;
 }
 
 static hf_status request_check(const hf_request *request, const command_kind *kind, hf_err *err)
 {
+    hf_status st = HF_OK;
+
     if (!kind)
         return hf_err_set(err, HF_MISUSE, "there is no such command");
     if (!kind->makes && !request->id.ptr)
         return hf_err_set(err, HF_MISUSE, "an instance id is needed");
-    return HF_OK;
+    if (request->request_id.ptr)
+        st = hf_name_check(HF_NAME_REQUEST_ID, request->request_id, err);
+    if (!st && request->dedup_key.ptr)
+        st = hf_name_check(HF_NAME_REQUEST_ID, request->dedup_key, err);
+    return st;
 }
 
 hf_status hf_engine_command(hf_engine *engine, const hf_request *request, hf_mem *mem,
@@ -215,6 +311,8 @@ hf_status hf_engine_command(hf_engine *engine, const hf_request *request, hf_mem
             taken = true;
             st = HF_CONFLICT;
         }
+        if (st == HF_CONSTRAINT && hf_command_named(request))
+            st = HF_CONFLICT; /* another one of that name was faster: it answers */
     }
     return st;
 }

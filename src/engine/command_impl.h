@@ -6,6 +6,7 @@
 #include "decide/decide.h"
 #include "engine/call.h"
 #include "engine/command.h"
+#include "model/command_note.h"
 
 /* One command in the hands of its handler. A conflict makes a new one of it, from the beginning. */
 typedef struct hf_handling {
@@ -18,7 +19,9 @@ typedef struct hf_handling {
     hf_unit *unit;            /* empty */
     const hf_effect *effects; /* out: runs that have work once the unit is committed */
     bool closes;              /* out: the unit closes the run */
-    bool nothing;             /* out: it is accepted and there is nothing to commit */
+    bool records;             /* out: nothing was drafted, the command is only to be recorded */
+    hf_command_note note;     /* what its row keeps; a refusal adds to it */
+    hf_slice body;            /* the note of an accepted command, written */
 } hf_handling;
 
 /* Drafts into h->unit, or hf_handling_reject. HF_CONFLICT: what was read is out of date. */
@@ -35,16 +38,21 @@ HF_NODISCARD hf_status hf_handling_refuse(hf_handling *h, const hf_intake_refusa
 /* Puts what there is to know of h->target into the reply. */
 HF_NODISCARD hf_status hf_handling_aim(hf_handling *h, hf_err *err);
 
-/* Says what the accepted command is. */
+/* The command is accepted, found nothing to do and is only recorded. HF_OK. */
+hf_status hf_handling_record(hf_handling *h, hf_cmd_outcome outcome);
+
+/* Says what the accepted command is, whose row the handler drafted. */
 void hf_handling_accept(hf_handling *h, int64_t command, int64_t outcome);
 
 /* The row of the command, accepted, as the request has it; key, outcome, message number, name,
-   state and times are the handler's. */
+   state and times are the handler's, who numbers it with the unit's nth command. */
 hf_command_row hf_handling_row(const hf_handling *h);
 
 /* True, and the rejection is made: the instance was never started, the chosen run is not the newest
    one, or it is closed. */
 bool hf_handling_inactive(hf_handling *h);
+
+void hf_command_id_print(int64_t time_us, int64_t key, char out_text[HF_ULID_TEXT_SIZE]);
 
 hf_command_fn hf_command_start;   /* command_start.c */
 hf_command_fn hf_command_message; /* command_message.c */

@@ -48,9 +48,7 @@ static hf_status start_again(hf_handling *h, const hf_intake_start *start)
         return hf_handling_reject(h, HF_CMD_OUTCOME_REJECTED_DUPLICATE,
                                   HF_REJECTION_INSTANCE_ALREADY_STARTED,
                                   "an instance of that id exists already and its run is closed");
-    h->reply->outcome = HF_CMD_OUTCOME_RETURNED_EXISTING_ACTIVE;
-    h->nothing = true;
-    return HF_OK;
+    return hf_handling_record(h, HF_CMD_OUTCOME_RETURNED_EXISTING_ACTIVE);
 }
 
 hf_status hf_command_start(hf_handling *h, hf_err *err)

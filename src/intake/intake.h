@@ -12,7 +12,9 @@
 #include "base/mem.h"
 #include "commit/unit.h"
 #include "holdfast/value.h"
+#include "model/command_note.h"
 #include "model/definition.h"
+#include "model/limit.h"
 #include "store/row.h"
 
 /* Tools of the calling thread. */
@@ -48,6 +50,7 @@ typedef struct hf_intake_target {
     int64_t created_us;
     int64_t definition; /* HF_NONE: not known here */
     hf_slice queue;
+    int64_t current_us; /* when the newest run was created; of a chosen run that is another */
 } hf_intake_target;
 
 /* A signal or an update. */
@@ -63,6 +66,9 @@ typedef struct hf_intake_refusal {
     hf_rejection_reason reason;
     hf_value validation_errors; /* {name: [messages]}; NULL: none */
     const char *why;            /* a sentence, in the unit's arena */
+    hf_limit limit;             /* 0: none; else what was measured and what is allowed */
+    int64_t limit_value;
+    int64_t limit_configured;
 } hf_intake_refusal;
 
 /* The unit of a start; HF_EXISTS shows when it is committed. `row` has what is known of the command
@@ -88,5 +94,13 @@ HF_NODISCARD hf_status hf_intake_message_draft(const hf_intake *in, const hf_int
                                                const hf_intake_message *message, hf_command_row row,
                                                hf_unit *unit, int64_t *out_command,
                                                hf_intake_refusal *out_refusal, hf_err *err);
+
+/* A command that was refused, or that changes nothing: its row, and the event that says so where an
+   open run refuses a start or an update. `row` is complete but for what the kind of target decides.
+ */
+HF_NODISCARD hf_status hf_intake_record_draft(const hf_intake *in, const hf_intake_target *target,
+                                              const hf_command_row *row,
+                                              const hf_command_note *note, hf_unit *unit,
+                                              hf_err *err);
 
 #endif

@@ -99,15 +99,21 @@ hf_row *hf_row_instance_child(hf_mem *mem, const hf_instance_row *row)
     return instance_row(mem, HF_OP_INSTANCE_CHILD, row);
 }
 
-hf_row *hf_row_instance_advance(hf_mem *mem, int64_t key, int64_t expected_count, int64_t run_count,
-                                int64_t current_run)
+hf_row *hf_row_instance_reserve(hf_mem *mem, const hf_instance_row *row)
+{
+    return instance_row(mem, HF_OP_INSTANCE_RESERVE, row);
+}
+
+hf_row *hf_row_instance_advance(hf_mem *mem, const hf_instance_row *row, int64_t expected_count)
 {
     row_builder b = row_begin(mem, HF_OP_INSTANCE_ADVANCE);
 
-    put_int(&b, key);
+    put_int(&b, row->key);
     put_int(&b, expected_count);
-    put_int(&b, run_count);
-    put_int(&b, current_run);
+    put_int(&b, row->run_count);
+    put_int(&b, row->current_run);
+    put_text(&b, row->type);
+    put_text(&b, row->business_key);
     return row_end(&b);
 }
 
@@ -144,13 +150,13 @@ hf_row *hf_row_run_new(hf_mem *mem, const hf_run_base *base, const hf_run_row *r
     return row_end(&b);
 }
 
-hf_row *hf_row_run_advance(hf_mem *mem, int64_t expected_seq, const hf_run_base *base,
+hf_row *hf_row_run_advance(hf_mem *mem, const hf_run_base *expected, const hf_run_base *base,
                            int64_t epoch)
 {
     row_builder b = row_begin(mem, HF_OP_RUN_ADVANCE);
 
     put_int(&b, base->run);
-    put_int(&b, expected_seq);
+    put_int(&b, expected->last_seq);
     put_int(&b, base->last_seq);
     put_blob(&b, hf_slice_from(base->head, sizeof(base->head)));
     put_int(&b, base->last_us);
@@ -163,7 +169,15 @@ hf_row *hf_row_run_advance(hf_mem *mem, int64_t expected_seq, const hf_run_base 
     put_int(&b, base->closed_us);
     put_int(&b, base->shard);
     put_int(&b, epoch);
+    put_int(&b, expected->command_seq);
     return row_end(&b);
+}
+
+void hf_row_run_expect(hf_row *row, const hf_run_base *expected)
+{
+    HF_ASSERT(row->op == HF_OP_RUN_ADVANCE);
+    row->cells[1] = hf_db_int(expected->last_seq);
+    row->cells[14] = hf_db_int(expected->command_seq);
 }
 
 hf_row *hf_row_run_mark(hf_mem *mem, int64_t run, int64_t blocked, int64_t crash_count)
@@ -205,9 +219,9 @@ hf_row *hf_row_payload_new(hf_mem *mem, const hf_payload_row *row)
     return row_end(&b);
 }
 
-hf_row *hf_row_command_new(hf_mem *mem, const hf_command_row *row)
+static hf_row *command_row(hf_mem *mem, hf_op op, const hf_command_row *row)
 {
-    row_builder b = row_begin(mem, HF_OP_COMMAND_NEW);
+    row_builder b = row_begin(mem, op);
 
     put_int(&b, row->key);
     put_int(&b, row->instance);
@@ -237,6 +251,21 @@ hf_row *hf_row_command_new(hf_mem *mem, const hf_command_row *row)
     return row_end(&b);
 }
 
+hf_row *hf_row_command_new(hf_mem *mem, const hf_command_row *row)
+{
+    return command_row(mem, HF_OP_COMMAND_NEW, row);
+}
+
+hf_row *hf_row_command_record(hf_mem *mem, const hf_command_row *row)
+{
+    return command_row(mem, HF_OP_COMMAND_RECORD, row);
+}
+
+hf_row *hf_row_command_leave(hf_mem *mem, const hf_command_row *row)
+{
+    return command_row(mem, HF_OP_COMMAND_LEAVE, row);
+}
+
 hf_row *hf_row_command_close(hf_mem *mem, int64_t key, int64_t outcome, int64_t state,
                              int64_t applied_us, int64_t closed_us)
 {
@@ -250,14 +279,24 @@ hf_row *hf_row_command_close(hf_mem *mem, int64_t key, int64_t outcome, int64_t 
     return row_end(&b);
 }
 
-hf_row *hf_row_dedup_new(hf_mem *mem, int64_t instance, hf_slice hash, int64_t command)
+static hf_row *dedup_row(hf_mem *mem, hf_op op, int64_t instance, hf_slice hash, int64_t command)
 {
-    row_builder b = row_begin(mem, HF_OP_DEDUP_NEW);
+    row_builder b = row_begin(mem, op);
 
     put_int(&b, instance);
     put_blob(&b, hash);
     put_int(&b, command);
     return row_end(&b);
+}
+
+hf_row *hf_row_dedup_new(hf_mem *mem, int64_t instance, hf_slice hash, int64_t command)
+{
+    return dedup_row(mem, HF_OP_DEDUP_NEW, instance, hash, command);
+}
+
+hf_row *hf_row_dedup_leave(hf_mem *mem, int64_t instance, hf_slice hash, int64_t command)
+{
+    return dedup_row(mem, HF_OP_DEDUP_LEAVE, instance, hash, command);
 }
 
 hf_row *hf_row_inbox_new(hf_mem *mem, int64_t key, int64_t run, int64_t kind, int64_t source_run,

@@ -204,24 +204,33 @@ typedef struct hf_payload_row {
 
 hf_row *hf_row_instance_new(hf_mem *mem, const hf_instance_row *row);
 hf_row *hf_row_instance_child(hf_mem *mem, const hf_instance_row *row);
-hf_row *hf_row_instance_advance(hf_mem *mem, int64_t key, int64_t expected_count, int64_t run_count,
-                                int64_t current_run);
+/* An instance that exists has its next run; its row says which and how many there are then. */
+hf_row *hf_row_instance_advance(hf_mem *mem, const hf_instance_row *row, int64_t expected_count);
+/* Bare: an instance without a run. */
+hf_row *hf_row_instance_reserve(hf_mem *mem, const hf_instance_row *row);
 hf_row *hf_row_instance_continue(hf_mem *mem, int64_t key, int64_t run_count, int64_t current_run);
 hf_row *hf_row_run_new(hf_mem *mem, const hf_run_base *base, const hf_run_row *row);
 /* epoch HF_NONE: the unit holds whoever owns the shard. */
-hf_row *hf_row_run_advance(hf_mem *mem, int64_t expected_seq, const hf_run_base *base,
+hf_row *hf_row_run_advance(hf_mem *mem, const hf_run_base *expected, const hf_run_base *base,
                            int64_t epoch);
+/* What the fence expects, changed after it was built. */
+void hf_row_run_expect(hf_row *row, const hf_run_base *expected);
 hf_row *hf_row_run_mark(hf_mem *mem, int64_t run, int64_t blocked, int64_t crash_count);
 /* The position is filled in by the writer, which alone hands them out. */
 hf_row *hf_row_history_append(hf_mem *mem, int64_t run, int64_t first_seq, int64_t count,
                               int64_t format, hf_slice body, const uint8_t hash[HF_SHA256_BYTES]);
 hf_row *hf_row_payload_new(hf_mem *mem, const hf_payload_row *row);
 hf_row *hf_row_command_new(hf_mem *mem, const hf_command_row *row);
+/* The same for one that changes nothing but the run's counter of commands. */
+hf_row *hf_row_command_record(hf_mem *mem, const hf_command_row *row);
+/* Bare: the same for an instance without a run. */
+hf_row *hf_row_command_leave(hf_mem *mem, const hf_command_row *row);
 hf_row *hf_row_command_close(hf_mem *mem, int64_t key, int64_t outcome, int64_t state,
                              int64_t applied_us, int64_t closed_us);
 /* A message goes over to another run of the instance, as its nth command. */
 hf_row *hf_row_command_move(hf_mem *mem, int64_t key, int64_t run, int64_t command_ahead);
 hf_row *hf_row_dedup_new(hf_mem *mem, int64_t instance, hf_slice hash, int64_t command);
+hf_row *hf_row_dedup_leave(hf_mem *mem, int64_t instance, hf_slice hash, int64_t command);
 hf_row *hf_row_inbox_new(hf_mem *mem, int64_t key, int64_t run, int64_t kind, int64_t source_run,
                          int64_t created_us, hf_slice body);
 /* The same to a run that may be closed, and hears nothing then: `run`, or HF_NONE and the newest

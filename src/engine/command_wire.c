@@ -1,0 +1,211 @@
+/* command_wire.c: hf_command: a command and its options by the names the wire has for them, and its
+   answer as the wire's envelope. Everything it does is to translate. */
+#include "base/value.h"
+#include "engine/answer.h"
+#include "engine/command.h"
+
+/* ---- the request */
+
+/* A text of the request; ptr NULL when it is missing or null. */
+static hf_status text_at(hf_value request, const char *key, hf_slice *out_text, hf_err *err)
+{
+    hf_value value = hf_value_find(request, hf_slice_of(key));
+
+    *out_text = (hf_slice){0};
+    if (hf_value_kind_of(value) == HF_VALUE_NULL)
+        return HF_OK;
+    if (hf_value_kind_of(value) != HF_VALUE_STRING)
+        return hf_err_set(err, HF_INVALID, "%s must be a string", key);
+    *out_text = hf_value_slice(value);
+    return HF_OK;
+}
+
+/* A whole number of seconds as microseconds; 0 when it is missing. Below 1: HF_INVALID. */
+static hf_status seconds_at(hf_value request, const char *key, int64_t *out_us, hf_err *err)
+{
+    const int64_t most = INT64_MAX / 2000000;
+    hf_value value = hf_value_find(request, hf_slice_of(key));
+    int64_t seconds = hf_int(request, key, 0);
+
+    *out_us = 0;
+    if (hf_value_kind_of(value) == HF_VALUE_NULL)
+        return HF_OK;
+    if (seconds < 1 || seconds > most)
+        return hf_err_set(err, HF_INVALID, "%s must be at least 1", key);
+    *out_us = seconds * 1000000;
+    return HF_OK;
+}
+
+/* An object of the request as JSON text; ptr NULL when it is missing. */
+static hf_status object_at(hf_value request, const char *key, hf_mem *mem, hf_slice *out_json,
+                           hf_err *err)
+{
+    hf_value value = hf_value_find(request, hf_slice_of(key));
+    const char *text;
+
+    *out_json = (hf_slice){0};
+    if (hf_value_kind_of(value) == HF_VALUE_NULL)
+        return HF_OK;
+    text = hf_text(mem, value);
+    if (!text)
+        return hf_err_nomem(err, key);
+    *out_json = hf_slice_of(text);
+    return HF_OK;
+}
+
+static hf_status duplicate_at(hf_value request, hf_duplicate_policy *out_policy, hf_err *err)
+{
+    hf_slice word;
+    hf_status st = text_at(request, "duplicate_policy", &word, err);
+
+    *out_policy = HF_DUPLICATE_POLICY_REJECT_DUPLICATE;
+    if (st || !word.ptr || hf_duplicate_policy_parse(word, out_policy) ||
+        hf_slice_equal(word, HF_SLICE("fail")))
+        return st;
+    if (!hf_slice_equal(word, HF_SLICE("use-existing")))
+        return hf_err_set(err, HF_INVALID, "%.*s is no duplicate policy", (int)word.len, word.ptr);
+    *out_policy = HF_DUPLICATE_POLICY_RETURN_EXISTING_ACTIVE;
+    return HF_OK;
+}
+
+/* The options of a start. */
+static hf_status start_read(hf_value request, hf_mem *mem, hf_intake_start *start, hf_err *err)
+{
+    hf_status st = text_at(request, "workflow_type", &start->type, err);
+
+    if (!st && !start->type.ptr)
+        st = hf_err_set(err, HF_INVALID, "workflow_type is needed");
+    if (!st)
+        st = text_at(request, "workflow_id", &start->id, err);
+    if (!st)
+        st = text_at(request, "business_key", &start->business_key, err);
+    if (!st)
+        st = text_at(request, "task_queue", &start->queue, err);
+    if (!st)
+        st = object_at(request, "labels", mem, &start->labels, err);
+    if (!st)
+        st = object_at(request, "memo", mem, &start->memo, err);
+    if (!st)
+        st = seconds_at(request, "execution_timeout_seconds", &start->execution_timeout_us, err);
+    if (!st)
+        st = seconds_at(request, "run_timeout_seconds", &start->run_timeout_us, err);
+    if (!st)
+        st = duplicate_at(request, &start->duplicate, err);
+    start->input = hf_value_find(request, HF_SLICE("input"));
+    if (!start->queue.ptr)
+        start->queue = HF_SLICE("default");
+    return st;
+}
+
+static hf_status request_read(hf_value value, hf_request *request, hf_err *err)
+{
+    hf_slice source;
+    hf_status st = text_at(value, "workflow_id", &request->id, err);
+
+    if (!st)
+        st = text_at(value, "run_id", &request->run_id, err);
+    if (!st)
+        st = text_at(value, "request_id", &request->request_id, err);
+    if (!st)
+        st = text_at(value, "dedup_key", &request->dedup_key, err);
+    if (!st)
+        st = text_at(value, "name", &request->name, err);
+    if (!st)
+        st = text_at(value, "reason", &request->reason, err);
+    if (!st)
+        st = text_at(value, "source", &source, err);
+    if (!st && source.ptr && !hf_command_source_parse(source, &request->source))
+        st = hf_err_set(err, HF_INVALID, "%.*s is no source of commands", (int)source.len,
+                        source.ptr);
+    request->args = hf_value_find(value, HF_SLICE("arguments"));
+    request->context = hf_value_find(value, HF_SLICE("context"));
+    if (!st && request->context && hf_value_kind_of(request->context) != HF_VALUE_OBJECT)
+        st = hf_err_set(err, HF_INVALID, "context must be an object");
+    return st;
+}
+
+/* ---- the answer */
+
+static void put_text(hf_value_list *object, hf_mem *mem, const char *key, const char *text)
+{
+    hf_value_set(object, hf_slice_of(key),
+                 text && text[0] ? hf_value_string(mem, hf_slice_of(text)) : hf_value_null());
+}
+
+static hf_status reply_write(const hf_request *request, const hf_reply *reply, hf_mem *mem,
+                             hf_command_result *out, hf_err *err)
+{
+    bool accepted = reply->status == HF_COMMAND_STATUS_ACCEPTED;
+    hf_value_list *object = hf_value_object(mem);
+    const char *outcome =
+        reply->outcome == HF_NONE ? NULL : hf_cmd_outcome_text((hf_cmd_outcome)reply->outcome);
+    const char *reason = reply->rejection == HF_NONE
+                             ? NULL
+                             : hf_rejection_reason_text((hf_rejection_reason)reply->rejection);
+
+    put_text(object, mem, "outcome", outcome);
+    put_text(object, mem, "workflow_id", reply->instance_id);
+    put_text(object, mem, "run_id", reply->run_id);
+    put_text(object, mem, "requested_run_id", reply->requested_run_id);
+    put_text(object, mem, "resolved_run_id", reply->run_id);
+    put_text(object, mem, "command_id", reply->command_id);
+    hf_value_set(object, HF_SLICE("command_sequence"),
+                 reply->command_seq == HF_NONE ? hf_value_null()
+                                               : hf_value_int(mem, reply->command_seq));
+    put_text(object, mem, "target_scope", request->run_id.ptr ? "run" : "instance");
+    put_text(object, mem, "command_status", hf_command_status_text(reply->status));
+    put_text(
+        object, mem, "command_source",
+        hf_command_source_text(request->source ? request->source : HF_COMMAND_SOURCE_EMBEDDED));
+    put_text(object, mem, "rejection_reason", reason);
+    hf_value_set(object, HF_SLICE("validation_errors"),
+                 reply->validation_errors ? reply->validation_errors : hf_value_null());
+    if (reply->repeated)
+        hf_value_set(object, HF_SLICE("repeated"), hf_value_bool(true));
+    if (reply->why)
+        put_text(object, mem, "message", reply->why);
+    for (size_t i = 0;; i++) {
+        hf_slice key;
+        hf_value item;
+
+        if (!hf_value_member(reply->detail, i, &key, &item))
+            break;
+        hf_value_set(object, key, item);
+    }
+    *out = (hf_command_result){.accepted = accepted,
+                               .outcome = outcome,
+                               .reason = reason,
+                               .command_id = hf_mem_text(mem, hf_slice_of(reply->command_id)),
+                               .instance_id = reply->instance_id,
+                               .run_id = hf_mem_text(mem, hf_slice_of(reply->run_id)),
+                               .detail = hf_value_finish(object)};
+    return out->command_id && out->run_id && out->detail ? HF_OK : hf_err_nomem(err, "an answer");
+}
+
+hf_status hf_command(hf_engine *engine, const char *command, hf_value request, hf_mem *mem,
+                     hf_command_result *out)
+{
+    hf_intake_start start = {0};
+    hf_request asked = {0};
+    hf_reply reply;
+    hf_err *err;
+    hf_call c;
+    hf_status st = hf_call_begin(&c, engine);
+
+    if (st)
+        return st;
+    err = &c.slot->err;
+    if (!command || !mem || !out)
+        return hf_err_set(err, HF_MISUSE, "a command, an arena and a place for the answer");
+    *out = (hf_command_result){0};
+    if (!hf_command_type_parse(hf_slice_of(command), &asked.type))
+        return hf_err_set(err, HF_INVALID, "there is no command %s", command);
+    st = request_read(request, &asked, err);
+    if (!st && asked.type == HF_COMMAND_TYPE_START) {
+        st = start_read(request, mem, &start, err);
+        asked.start = &start;
+    }
+    if (!st)
+        st = hf_engine_command(engine, &asked, mem, &reply, err);
+    return st ? st : reply_write(&asked, &reply, mem, out, err);
+}

@@ -1,0 +1,320 @@
+/* Commands as rows: every command that was answered is kept, accepted or not, numbered and
+   explained; a refused one changes nothing else; a command that names itself is answered once. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/value.h"
+#include "engine/engine_impl.h"
+#include "lib/kit.h"
+
+static hf_value waits(hf_ctx *w, hf_value in)
+{
+    (void)in;
+    return hf_receive(w, "go");
+}
+
+static hf_value ends(hf_ctx *w, hf_value in)
+{
+    (void)w;
+    return in;
+}
+
+static hf_value note_apply(hf_ctx *w, void *state, hf_value args)
+{
+    (void)w;
+    (void)state;
+    return args;
+}
+
+static const hf_signal_def wait_signals[] = {
+    {.name = "go", .params = "who:string, times:int=1"}, {.name = "plain"}, {0}};
+static const hf_update_def wait_updates[] = {
+    {.name = "note", .params = "text:string", .apply = note_apply}, {0}};
+static const hf_workflow_def workflows[] = {
+    {.type = "waits", .run = waits, .signals = wait_signals, .updates = wait_updates},
+    {.type = "ends", .run = ends},
+    {0}};
+static const hf_app app = {.name = "commands", .workflows = workflows};
+
+/* The command as it was answered; the case fails when it was not. */
+static hf_command_result ask(hf_engine *d, const char *command, hf_value request)
+{
+    hf_command_result out = {0};
+
+    hf_kit_ok(d, hf_command(d, command, request, hf_mem_of_engine(d), &out));
+    return out;
+}
+
+static hf_value json_of(hf_engine *d, const char *text)
+{
+    hf_value value = NULL;
+    hf_err err;
+
+    hf_test_ok(hf_json_read(hf_mem_of_engine(d), hf_slice_of(text), NULL, &value, &err), &err,
+               "read JSON");
+    return value;
+}
+
+static int64_t rows(hf_engine *d, const char *where)
+{
+    char sql[512];
+
+    (void)snprintf(sql, sizeof(sql), "SELECT count(*) FROM command WHERE %s", where);
+    return hf_kit_number(d, sql);
+}
+
+/* A refused signal is a row with a number of its own and changes nothing: no event, no message, no
+   task; the number that follows is the next. */
+HF_BOTH_ENGINES(b026_unknown_signal_is_a_durable_row)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+    hf_command_result out;
+    int64_t events;
+
+    hf_kit_ok(d, hf_start(d, "waits", NULL, .id = "w-1"));
+    hf_kit_ok(d, hf_test_drain(d));
+    events = hf_kit_number(d, "SELECT last_seq FROM run");
+    out = ask(d, "signal", hf_json(d, "{'workflow_id': 'w-1', 'name': 'stop', 'arguments': [7]}"));
+    ck_assert(!out.accepted);
+    ck_assert_str_eq(out.outcome, "rejected_unknown_signal");
+    ck_assert_str_eq(out.reason, "unknown_signal");
+    ck_assert_int_eq(hf_int(out.detail, "command_sequence", 0), 2);
+    ck_assert_int_eq(hf_kit_number(d, "SELECT last_seq FROM run"), events);
+    ck_assert_int_eq(hf_kit_number(d, "SELECT message_seq FROM run"), 0);
+    ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM task"), 0);
+    ck_assert_int_eq(rows(d, "type = 2 AND status = 2 AND outcome = 106 AND rejection = 6 AND "
+                             "state = 3 AND command_seq = 2 AND message_seq IS NULL AND name = "
+                             "'stop' AND closed_us IS NOT NULL"),
+                     1);
+    out = ask(d, "signal",
+              hf_json(d, "{'workflow_id': 'w-1', 'name': 'go', 'arguments': {'who': 'Ada'}}"));
+    ck_assert(out.accepted);
+    ck_assert_int_eq(hf_int(out.detail, "command_sequence", 0), 3);
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_str_eq(hf_kit_result(d, "w-1"), "{\"who\":\"Ada\",\"times\":1}");
+    hf_kit_close(d);
+}
+
+/* Each way in which arguments do not fit has its own words under the argument's name. */
+HF_BOTH_ENGINES(b029_validation_errors_say_what_is_wrong)
+{
+    static const struct {
+        const char *args;
+        const char *path;
+        const char *message;
+    } cases[] = {{"{}", "validation_errors.who.0", "The who argument is required."},
+                 {"{\"who\": \"Ada\", \"x\": 1}", "validation_errors.x.0", "Unknown argument [x]."},
+                 {"{\"who\": \"Ada\", \"times\": \"two\"}", "validation_errors.times.0",
+                  "The times argument must be of type int."},
+                 {"{\"who\": null}", "validation_errors.who.0", "The who argument cannot be null."},
+                 {"[\"Ada\", 1, 2]", "validation_errors.arguments.0",
+                  "Too many arguments: 3 given, at most 2 taken."}};
+    hf_engine *d = hf_kit_open(kind, &app);
+
+    hf_kit_ok(d, hf_start(d, "waits", NULL, .id = "w-1"));
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        hf_command_result out =
+            ask(d, "signal",
+                hf_json(d, "{'workflow_id': 'w-1', 'name': 'go', 'arguments': %p}",
+                        (const void *)json_of(d, cases[i].args)));
+
+        ck_assert_str_eq(out.outcome, "rejected_invalid_arguments");
+        ck_assert_str_eq(out.reason, "invalid_signal_arguments");
+        ck_assert_str_eq(hf_str(out.detail, cases[i].path, ""), cases[i].message);
+    }
+    ck_assert_int_eq(rows(d, "status = 2"), 5);
+    ck_assert_int_eq(hf_test_count(d, "w-1", "SignalReceived"), 0);
+    hf_kit_close(d);
+}
+
+/* A closed run refuses messages and orders alike; each refusal is kept. */
+HF_BOTH_ENGINES(b027_a_closed_run_refuses)
+{
+    static const char *const kinds[] = {"signal", "update", "cancel", "terminate"};
+    hf_engine *d = hf_kit_open(kind, &app);
+
+    hf_kit_ok(d, hf_start(d, "ends", NULL, .id = "e-1"));
+    hf_kit_ok(d, hf_test_drain(d));
+    for (size_t i = 0; i < 4; i++) {
+        hf_command_result out =
+            ask(d, kinds[i], hf_json(d, "{'workflow_id': 'e-1', 'name': 'go', 'reason': 'why'}"));
+
+        ck_assert_str_eq(out.outcome, "rejected_not_active");
+        ck_assert_str_eq(out.reason, "run_not_active");
+        ck_assert_int_eq(hf_int(out.detail, "command_sequence", 0), (int64_t)i + 2);
+    }
+    ck_assert_int_eq(rows(d, "status = 2 AND command_seq IS NOT NULL"), 4);
+    ck_assert_int_eq(hf_signal(d, "e-1", "go", NULL), HF_REJECTED);
+    ck_assert_ptr_nonnull(strstr(hf_errmsg(d), "run_not_active"));
+    hf_kit_close(d);
+}
+
+/* An instance that does not exist keeps nothing: there is nothing to keep it with. */
+HF_BOTH_ENGINES(an_unknown_instance_keeps_nothing)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+    hf_command_result out;
+
+    ck_assert_int_eq(hf_command(d, "signal", hf_json(d, "{'workflow_id': 'x', 'name': 'go'}"),
+                                hf_mem_of_engine(d), &out),
+                     HF_NOTFOUND);
+    ck_assert_int_eq(rows(d, "1 = 1"), 0);
+    hf_kit_close(d);
+}
+
+/* A second start is refused: a row, and on an open run the event that says so. */
+HF_BOTH_ENGINES(b005_second_start_is_rejected)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+    hf_command_result out;
+
+    hf_kit_ok(d, hf_start(d, "waits", NULL, .id = "w-1"));
+    out = ask(d, "start", hf_json(d, "{'workflow_id': 'w-1', 'workflow_type': 'waits'}"));
+    ck_assert_str_eq(out.outcome, "rejected_duplicate");
+    ck_assert_str_eq(out.reason, "instance_already_started");
+    ck_assert_int_eq(hf_test_count(d, "w-1", "StartRejected"), 1);
+    ck_assert_str_eq(hf_kit_said(d, "w-1", "StartRejected", 0, HF_KEY_REJECTION_REASON),
+                     "instance_already_started");
+    ck_assert_int_eq(hf_start(d, "waits", NULL, .id = "w-1"), HF_EXISTS);
+    ck_assert_int_eq(rows(d, "type = 1 AND status = 2"), 2);
+    hf_kit_ok(d, hf_cancel(d, "w-1", NULL));
+    ck_assert_int_eq(hf_start(d, "waits", NULL, .id = "w-1"), HF_EXISTS);
+    ck_assert_int_eq(hf_test_count(d, "w-1", "StartRejected"), 2);
+    ck_assert_int_eq(rows(d, "type = 1 AND status = 2"), 3);
+    hf_kit_close(d);
+}
+
+/* The open run answers a start that allows it, and the command is kept as accepted. */
+HF_BOTH_ENGINES(b006_existing_open_run_is_returned)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+    hf_value request = hf_json(
+        d, "{'workflow_id': 'w-1', 'workflow_type': 'waits', 'duplicate_policy': 'use-existing'}");
+    hf_command_result first = ask(d, "start", request);
+    hf_command_result again = ask(d, "start", request);
+
+    ck_assert_str_eq(first.outcome, "started_new");
+    ck_assert_str_eq(again.outcome, "returned_existing_active");
+    ck_assert(again.accepted);
+    ck_assert_str_eq(again.run_id, first.run_id);
+    ck_assert_str_ne(again.command_id, first.command_id);
+    ck_assert_int_eq(hf_int(again.detail, "command_sequence", 0), 2);
+    ck_assert_int_eq(rows(d, "type = 1 AND status = 1 AND outcome = 2"), 1);
+    hf_kit_close(d);
+}
+
+/* A closed run does not answer a start. */
+HF_BOTH_ENGINES(b007_existing_closed_run_rejects)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+    hf_value request =
+        hf_json(d, "{'workflow_id': 'e-1', 'workflow_type': 'ends', 'duplicate_policy': "
+                   "'return_existing_active'}");
+    hf_command_result out;
+
+    out = ask(d, "start", request);
+    hf_kit_ok(d, hf_test_drain(d));
+    out = ask(d, "start", request);
+    ck_assert_str_eq(out.outcome, "rejected_duplicate");
+    ck_assert_int_eq(hf_test_count(d, "e-1", "StartRejected"), 0);
+    hf_kit_close(d);
+}
+
+/* A refused update says so in the history of an open run, with the arguments and what is wrong. */
+HF_BOTH_ENGINES(b071_refused_updates_are_in_history)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+    hf_command_result out;
+
+    hf_kit_ok(d, hf_start(d, "waits", NULL, .id = "w-1"));
+    hf_kit_ok(d, hf_test_drain(d));
+    out = ask(d, "update", hf_json(d, "{'workflow_id': 'w-1', 'name': 'draw'}"));
+    ck_assert_str_eq(out.outcome, "rejected_unknown_update");
+    ck_assert_str_eq(out.reason, "unknown_update");
+    out = ask(d, "update",
+              hf_json(d, "{'workflow_id': 'w-1', 'name': 'note', 'arguments': {'text': 5}}"));
+    ck_assert_str_eq(out.outcome, "rejected_invalid_arguments");
+    ck_assert_str_eq(out.reason, "invalid_update_arguments");
+    out = ask(d, "update",
+              hf_json(d, "{'workflow_id': 'w-1', 'name': 'note', 'arguments': {'text': null}}"));
+    ck_assert_str_eq(hf_str(out.detail, "validation_errors.text.0", ""),
+                     "The text argument cannot be null.");
+    ck_assert_int_eq(hf_test_count(d, "w-1", "UpdateRejected"), 3);
+    ck_assert_str_eq(hf_kit_said(d, "w-1", "UpdateRejected", 0, HF_KEY_UPDATE_NAME), "draw");
+    ck_assert_str_eq(hf_kit_said(d, "w-1", "UpdateRejected", 1, HF_KEY_ARGUMENTS), "{\"text\":5}");
+    ck_assert_str_eq(hf_kit_said(d, "w-1", "UpdateRejected", 1, HF_KEY_VALIDATION_ERRORS),
+                     "{\"text\":[\"The text argument must be of type string.\"]}");
+    ck_assert_int_eq(rows(d, "type = 3 AND status = 2 AND state = 2"), 3);
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_str_eq(hf_test_status(d, "w-1"), "waiting signal:go");
+    hf_kit_close(d);
+}
+
+/* Who asked, and how, is kept with the command. */
+HF_BOTH_ENGINES(b019_context_is_kept)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+    hf_command_result out;
+
+    out = ask(d, "start",
+              hf_json(d, "{'workflow_id': 'w-1', 'workflow_type': 'waits', 'source': 'webhook',"
+                         " 'request_id': 'r-1', 'context': {'caller': {'type': 'webhook'},"
+                         " 'auth': {'status': 'authorized', 'method': 'token'},"
+                         " 'request': {'method': 'POST', 'route_name': 'start',"
+                         " 'fingerprint': 'sha256:00'}}}"));
+    ck_assert_str_eq(hf_str(out.detail, "command_source", ""), "webhook");
+    ck_assert_int_eq(rows(d, "source = 2 AND type = 1"), 1);
+    ck_assert_int_eq(
+        hf_kit_number(d, kind == HF_ENGINE_SQLITE
+                             ? "SELECT instr(CAST(body AS TEXT), '\"fingerprint\":\"sha256:00\"') "
+                               "> 0 FROM command"
+                             : "SELECT (position('\"fingerprint\":\"sha256:00\"' IN "
+                               "convert_from(body, 'UTF8')) > 0)::int FROM command"),
+        1);
+    hf_kit_close(d);
+}
+
+/* The same request id answers again with what was answered first, whatever it was and however the
+   run went on; another type of command is another command. */
+HF_BOTH_ENGINES(b078_request_id_answers_again)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+    hf_value good = hf_json(d, "{'workflow_id': 'w-1', 'name': 'go', 'request_id': 'r-1',"
+                               " 'arguments': ['Ada']}");
+    hf_value bad = hf_json(d, "{'workflow_id': 'w-1', 'name': 'stop', 'request_id': 'r-2'}");
+    hf_value start = hf_json(d, "{'workflow_id': 'w-1', 'workflow_type': 'waits',"
+                                " 'request_id': 'r-1'}");
+    hf_command_result first = ask(d, "start", start);
+    hf_command_result again = ask(d, "start", start);
+
+    ck_assert_str_eq(again.outcome, "started_new");
+    ck_assert_str_eq(again.command_id, first.command_id);
+    ck_assert(hf_bool(again.detail, "repeated", false));
+    first = ask(d, "signal", good);
+    hf_kit_ok(d, hf_test_drain(d));
+    hf_test_crash(d);
+    again = ask(d, "signal", good);
+    ck_assert_str_eq(again.outcome, "signal_received");
+    ck_assert_str_eq(again.command_id, first.command_id);
+    ck_assert_str_eq(again.run_id, first.run_id);
+    first = ask(d, "signal", bad);
+    ck_assert_str_eq(first.outcome, "rejected_not_active");
+    again = ask(d, "signal", bad);
+    ck_assert_str_eq(again.outcome, "rejected_not_active");
+    ck_assert_str_eq(again.command_id, first.command_id);
+    ck_assert_ptr_nonnull(hf_get(again.detail, "message"));
+    ck_assert_int_eq(rows(d, "1 = 1"), 3);
+    ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM dedup"), 3);
+    ck_assert_int_eq(hf_test_count(d, "w-1", "SignalReceived"), 1);
+    hf_kit_close(d);
+}
+
+HF_PG_SUITE_MAIN("engine/command", HF_BOTH(b026_unknown_signal_is_a_durable_row),
+                 HF_BOTH(b029_validation_errors_say_what_is_wrong),
+                 HF_BOTH(b027_a_closed_run_refuses), HF_BOTH(an_unknown_instance_keeps_nothing),
+                 HF_BOTH(b005_second_start_is_rejected),
+                 HF_BOTH(b006_existing_open_run_is_returned),
+                 HF_BOTH(b007_existing_closed_run_rejects),
+                 HF_BOTH(b071_refused_updates_are_in_history), HF_BOTH(b019_context_is_kept),
+                 HF_BOTH(b078_request_id_answers_again))
