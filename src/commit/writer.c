@@ -38,6 +38,8 @@ struct hf_writer {
     bool rested;       /* the log was written back since */
     void (*answered)(void *ctx);
     void *answered_ctx;
+    void (*committed)(void *ctx, int64_t run);
+    void *committed_ctx;
     hf_thread thread;
     bool manual;
     /* under the lock */
@@ -169,6 +171,14 @@ static void batch_give(hf_writer *writer)
     writer->busy = false;
 }
 
+/* Whoever follows the runs is told, whichever thread did the work. */
+static void committed_tell(const hf_writer *writer, const hf_unit *finished)
+{
+    for (const hf_unit *unit = finished; unit; unit = unit->next)
+        for (size_t i = 0; !unit->status && i < unit->part_count; i++)
+            writer->committed(writer->committed_ctx, unit->parts[i]->after.run);
+}
+
 static hf_unit *batch_work(hf_writer *writer, hf_unit *units, hf_unit **out_rest,
                            hf_status *out_fatal, hf_err *err)
 {
@@ -178,6 +188,8 @@ static hf_unit *batch_work(hf_writer *writer, hf_unit *units, hf_unit **out_rest
     writer->worked_us = hf_clock_mono_us(hf_clock_system());
     writer->took_us = writer->worked_us - started_us;
     writer->rested = false;
+    if (writer->committed)
+        committed_tell(writer, finished);
     return finished;
 }
 
@@ -323,6 +335,8 @@ hf_status hf_writer_open(hf_store *store, const hf_writer_options *options, hf_w
     writer->manual = options && options->manual;
     writer->answered = options ? options->answered : NULL;
     writer->answered_ctx = options ? options->answered_ctx : NULL;
+    writer->committed = options ? options->committed : NULL;
+    writer->committed_ctx = options ? options->committed_ctx : NULL;
     writer->tail = &writer->first;
     st = hf_batch_init(&writer->batch, store, batch_max, err);
     writer->batch.stopped = writer_stopped;

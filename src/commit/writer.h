@@ -30,6 +30,10 @@ typedef struct hf_writer_options {
        waits for results, once and not once per unit. Must not block. May be NULL. */
     void (*answered)(void *ctx);
     void *answered_ctx;
+    /* Told of each run that a committed unit appended to or created, before its `done`. Must not
+       block. May be NULL. */
+    void (*committed)(void *ctx, int64_t run);
+    void *committed_ctx;
 } hf_writer_options;
 
 typedef struct hf_writer_stats {

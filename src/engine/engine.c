@@ -135,12 +135,32 @@ static void core_thread(void *ctx)
     hf_engine_changed(engine, 0, false); /* whoever waits looks again */
 }
 
+static void run_committed(void *ctx, int64_t run)
+{
+    hf_engine *engine = ctx;
+
+    hf_folder_tell(engine->folder, run);
+}
+
+static hf_status fold_commit(void *ctx, hf_unit *unit, hf_err *err)
+{
+    return hf_engine_commit(ctx, unit, err);
+}
+
 static hf_status core_start(hf_engine *engine, engine_mode mode, hf_err *err)
 {
+    const hf_folder_options folder = {.store = engine->store,
+                                      .db = mode == ENGINE_THREADS ? NULL
+                                                                   : hf_store_writer(engine->store),
+                                      .log = &engine->log,
+                                      .commit = fold_commit,
+                                      .ctx = engine};
     const hf_writer_options writer = {.size = sizeof(writer),
                                       .manual = mode != ENGINE_THREADS,
                                       .answered = core_wake,
-                                      .answered_ctx = engine};
+                                      .answered_ctx = engine,
+                                      .committed = run_committed,
+                                      .committed_ctx = engine};
     const hf_core_options core = {.store = engine->store,
                                   .registry = engine->registry,
                                   .clock = engine->clock,
@@ -159,8 +179,10 @@ static hf_status core_start(hf_engine *engine, engine_mode mode, hf_err *err)
                                   .faults = &engine->faults,
                                   .ctx = engine};
     hf_core_options options = core;
-    hf_status st = hf_writer_open(engine->store, &writer, &engine->writer, err);
+    hf_status st = hf_folder_open(&folder, &engine->folder, err);
 
+    if (!st)
+        st = hf_writer_open(engine->store, &writer, &engine->writer, err);
     options.writer = engine->writer;
     if (!st)
         st = hf_core_open(&options, &engine->core, err);
@@ -169,6 +191,8 @@ static hf_status core_start(hf_engine *engine, engine_mode mode, hf_err *err)
     if (!st && mode == ENGINE_THREADS && !engine->reader)
         st = hf_store_connect(engine->store, HF_DB_READ, &engine->reader, err);
     engine->mode = mode; /* before the thread reads it */
+    if (!st)
+        st = hf_folder_start(engine->folder, err);
     if (!st && mode == ENGINE_THREADS)
         st = hf_thread_start(&engine->thread, "hf-core", core_thread, engine, err);
     if (st)
@@ -194,6 +218,8 @@ hf_status hf_engine_begin(hf_engine *engine, engine_mode wanted, hf_err *err)
 
 void hf_engine_end(hf_engine *engine)
 {
+    bool finish = engine->mode == ENGINE_THREADS || engine->mode == ENGINE_TICK;
+
     hf_mutex_lock(&engine->lock);
     engine->stopping = true;
     engine->woken = true;
@@ -202,11 +228,15 @@ void hf_engine_end(hf_engine *engine)
     waiting_wake(engine, 0, false);
     hf_mutex_unlock(&engine->lock);
     hf_thread_join(&engine->thread);
+    if (engine->core)
+        hf_folder_stop(engine->folder, finish);
     hf_writer_close(
         engine->writer); /* answers what is under way; the core must still be there to hear it */
     hf_core_close(engine->core);
+    hf_folder_close(engine->folder); /* the writer told it of commits to the last */
     engine->writer = NULL;
     engine->core = NULL;
+    engine->folder = NULL;
     engine->mode = ENGINE_UNDECIDED;
     engine->draining = false;
     engine->stopping = false;
@@ -237,6 +267,8 @@ bool hf_engine_pump(hf_engine *engine)
     worked |= writer_move(engine);
     if (engine->mode == ENGINE_TEST && !engine->crash_due)
         worked |= hf_core_run_activity(engine->core);
+    if (!worked && !engine->crash_due)
+        worked = hf_folder_step(engine->folder);
     return worked;
 }
 

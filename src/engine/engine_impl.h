@@ -12,6 +12,7 @@
 #include "commit/unit.h"
 #include "commit/writer.h"
 #include "engine/core.h"
+#include "engine/folder.h"
 #include "engine/registry.h"
 #include "holdfast/holdfast.h"
 #include "intake/intake.h"
@@ -48,6 +49,7 @@ struct hf_engine {
     hf_store *store;
     hf_writer *writer;
     hf_core *core;
+    hf_folder *folder; /* what is committed becomes projections */
     const hf_clock *clock;
     hf_log log;              /* warnings for operators, on standard error */
     hf_clock *virtual_clock; /* ENGINE_TEST */

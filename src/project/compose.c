@@ -118,22 +118,6 @@ static hf_value payload_compose(hf_compose_view *v)
 
 /* ---- memo and search attributes */
 
-/* Members of `changes` replace those of `before`; null takes one away. */
-static hf_value merged(hf_mem *mem, hf_value before, hf_value changes)
-{
-    hf_value_list *object = hf_value_object(mem);
-    hf_slice name;
-    hf_value item;
-
-    for (size_t i = 0; hf_value_member(before, i, &name, &item); i++)
-        if (!hf_value_find(changes, name))
-            hf_value_set(object, name, item);
-    for (size_t i = 0; hf_value_member(changes, i, &name, &item); i++)
-        if (hf_value_kind_of(item) != HF_VALUE_NULL)
-            hf_value_set(object, name, item);
-    return hf_value_finish(object);
-}
-
 static hf_status merge_key(hf_compose *c, const hf_event *event, hf_event_key key,
                            hf_value *io_object, hf_err *err)
 {
@@ -142,7 +126,7 @@ static hf_status merge_key(hf_compose *c, const hf_event *event, hf_event_key ke
 
     if (st || hf_value_kind_of(changes) != HF_VALUE_OBJECT)
         return st;
-    *io_object = merged(c->mem, *io_object, changes);
+    *io_object = hf_edge_merge(c->mem, *io_object, changes);
     return *io_object ? HF_OK : hf_err_nomem(err, "a memo");
 }
 

@@ -121,3 +121,18 @@ hf_status hf_edge_envelope(hf_mem *mem, const hf_payload_value *payload, hf_valu
     *out_envelope = hf_value_finish(envelope);
     return *out_envelope ? HF_OK : hf_err_nomem(err, "a payload");
 }
+
+hf_value hf_edge_merge(hf_mem *mem, hf_value before, hf_value changes)
+{
+    hf_value_list *object = hf_value_object(mem);
+    hf_slice name;
+    hf_value item;
+
+    for (size_t i = 0; hf_value_member(before, i, &name, &item); i++)
+        if (!hf_value_find(changes, name))
+            hf_value_set(object, name, item);
+    for (size_t i = 0; hf_value_member(changes, i, &name, &item); i++)
+        if (hf_value_kind_of(item) != HF_VALUE_NULL)
+            hf_value_set(object, name, item);
+    return hf_value_finish(object);
+}

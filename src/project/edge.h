@@ -43,4 +43,7 @@ HF_NODISCARD hf_status hf_edge_plain(hf_mem *mem, const hf_payload_value *payloa
 /* JSON text as a value. HF_CORRUPT when it is none. */
 HF_NODISCARD hf_status hf_edge_json(hf_mem *mem, hf_slice json, hf_value *out_value, hf_err *err);
 
+/* Members of `changes` replace those of `before`; null takes one away. */
+hf_value hf_edge_merge(hf_mem *mem, hf_value before, hf_value changes);
+
 #endif

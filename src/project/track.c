@@ -220,9 +220,8 @@ static hf_status failure_add(hf_track *track, const hf_event *event, int64_t seq
     return HF_OK;
 }
 
-/* What kind of failure the event records; false for events that record none. */
-static bool failure_kind(const hf_event *event, hf_failure_source_kind *out_source,
-                         hf_propagation_kind *out_propagation)
+bool hf_track_failure_kind(const hf_event *event, hf_failure_source_kind *out_source,
+                           hf_propagation_kind *out_propagation)
 {
     hf_slice message;
 
@@ -443,7 +442,7 @@ hf_status hf_track_add(hf_track *track, const hf_event *event, int64_t seq, hf_e
     hf_status st = is_of_step(event) ? step_event(track, event, seq, err)
                                      : message_event(track, event, seq, err);
 
-    if (st || !failure_kind(event, &source, &propagation))
+    if (st || !hf_track_failure_kind(event, &source, &propagation))
         return st;
     st = failure_add(track, event, seq, source, propagation, err);
     step = is_of_step(event) ? hf_map_int_get(track->steps, (uint64_t)event->step) : NULL;

@@ -88,6 +88,10 @@ const hf_track_step *hf_track_steps(const hf_track *track);
 const hf_track_message *hf_track_messages(const hf_track *track);
 const hf_track_failure *hf_track_failures(const hf_track *track);
 
+/* What kind of failure the event records; false for events that record none. */
+bool hf_track_failure_kind(const hf_event *event, hf_failure_source_kind *out_source,
+                           hf_propagation_kind *out_propagation);
+
 /* The id of the event at `seq`. */
 hf_ulid hf_track_event_id(const hf_track *track, const hf_event *event, int64_t seq);
 

@@ -639,6 +639,18 @@ hf_row *hf_row_summary_set(hf_mem *mem, int64_t run, int64_t status)
     return pair_row(mem, HF_OP_SUMMARY_SET, run, status);
 }
 
+hf_row *hf_row_cells(hf_mem *mem, hf_op op, const hf_db_value *cells, size_t count)
+{
+    row_builder b = row_begin(mem, op);
+
+    for (size_t i = 0; i < count; i++)
+        if (cells[i].type == HF_DB_TEXT || cells[i].type == HF_DB_BLOB)
+            put_bytes(&b, cells[i].null ? (hf_slice){0} : cells[i].bytes, cells[i].type);
+        else
+            cell_put(&b, cells[i]);
+    return row_end(&b);
+}
+
 hf_row *hf_row_delete(hf_mem *mem, hf_op op, int64_t key)
 {
     row_builder b = row_begin(mem, op);

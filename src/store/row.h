@@ -277,6 +277,9 @@ hf_row *hf_row_summary_set(hf_mem *mem, int64_t run, int64_t status);
 /* Operations that need nothing but a key: deletes of inbox, activity, timer and task rows, and of
    the attempts of an activity. */
 hf_row *hf_row_delete(hf_mem *mem, hf_op op, int64_t key);
+/* Any operation from its cells in the order of the statement's parameters; bytes are copied. For
+   rows that no struct mirrors. */
+hf_row *hf_row_cells(hf_mem *mem, hf_op op, const hf_db_value *cells, size_t count);
 
 /* ---- reading back */
 

@@ -1,1 +1,0 @@
-INSERT INTO run_summary {insert run int, namespace int, instance int, status int, sort_us int}

@@ -1,0 +1,4 @@
+DELETE FROM search_attribute t USING {bare run int, seq int}
+WHERE t.run = u.run
+    AND (u.seq = -1 OR EXISTS (SELECT 1 FROM run_summary s WHERE s.run = u.run AND s.folded_seq = u.seq))
+RETURNING u.row

@@ -1,0 +1,3 @@
+-- ?1 run, ?2 seq, -1 for all: its search attributes, when its summary was just folded up to there
+DELETE FROM search_attribute WHERE run = ?1
+    AND (?2 = -1 OR EXISTS (SELECT 1 FROM run_summary WHERE run = ?1 AND folded_seq = ?2))
