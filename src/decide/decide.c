@@ -254,6 +254,10 @@ static hf_status decide_cancelled(hf_decide *decide, const hf_decision_row *row,
     (void)err;
     hf_decide_cancel_open(decide);
     events = hf_decide_event(decide, HF_EVENT_WORKFLOW_CANCELLED, 0);
+    if (decide->run->cancel_asked)
+        hf_event_put_id(events, HF_KEY_WORKFLOW_COMMAND_ID, decide->run->cancel_command);
+    if (decide->run->cancel_reason.ptr)
+        hf_event_put_text(events, HF_KEY_REASON, decide->run->cancel_reason);
     hf_event_put_text(events, HF_KEY_FAILURE_CATEGORY,
                       hf_slice_of(hf_failure_category_text(HF_FAILURE_CATEGORY_CANCELLED)));
     hf_event_put_text(events, HF_KEY_MESSAGE, row->failure.message);

@@ -97,6 +97,9 @@ typedef struct hf_decide_run {
     hf_slice attributes;
     hf_slice compatibility;
     hf_decision_payload input; /* known where the run may be retried */
+    bool cancel_asked; /* its code was asked to clean up and end; by which command, and why */
+    hf_ulid cancel_command;
+    hf_slice cancel_reason;
 } hf_decide_run;
 
 /* Something to be done once the unit is committed. */
@@ -286,6 +289,16 @@ hf_ulid hf_decide_id(int64_t time_us, int64_t key, uint32_t counter);
 /* Somebody cancels or terminates the run: it closes with everything that is open in it. `command`
    is the command's row key, added by the caller. */
 void hf_decide_stop(hf_decide *decide, bool terminate, int64_t command, hf_slice reason);
+
+/* Somebody cancels the run and leaves it time to clean up: its code hears of it where it waits. */
+void hf_decide_cancel_ask(hf_decide *decide, int64_t command, hf_slice reason);
+
+/* The run's code and new attempts rest until it is resumed. */
+void hf_decide_pause(hf_decide *decide, int64_t command, hf_slice reason);
+void hf_decide_resume(hf_decide *decide, int64_t command, hf_slice reason);
+
+/* A closed run is marked as archived. */
+void hf_decide_archive(hf_decide *decide, int64_t command, hf_slice reason);
 
 /* The run is about to close: open activities, then open timers are cancelled on the record. */
 void hf_decide_cancel_open(hf_decide *decide);

@@ -51,6 +51,9 @@ hf_decide_plan hf_decide_follow(const hf_decide *decide, int64_t run, int64_t ta
 /* Tells the parent of another run of its child; both links are written. */
 void hf_decide_relink(hf_decide *decide, int64_t next_run, int64_t attempt);
 
+/* The run's code has a turn to take, whoever takes it. */
+void hf_decide_wake(hf_decide *decide);
+
 /* ---- decide_child.c */
 
 /* Starts the next attempt when the child's call allows it. *out_retried: it did, and the run is

@@ -8,6 +8,16 @@
 
 /* ---- the beginning */
 
+void hf_decide_wake(hf_decide *decide)
+{
+    int64_t task = 0;
+
+    if (hf_decide_keys(decide, 1, &task))
+        hf_decide_row(decide,
+                      hf_row_task_tell(hf_unit_mem(decide->unit), task, decide->run->base->run,
+                                       HF_NONE, HF_NONE, HF_NONE, decide->now_us));
+}
+
 /* Who started a child: its parent, at which step, by which call. */
 static void start_command(hf_decide *decide, size_t part, const hf_decide_plan *plan)
 {
@@ -320,27 +330,4 @@ void hf_decide_closed(hf_decide *decide, hf_run_status status, hf_closed_reason 
     if (decide->run->parent_run != HF_NONE && !continued && !decide->retries)
         hf_decide_tell(decide, decide->run->parent_run, HF_NONE, decide->run->parent_run,
                        HF_INBOX_CHILD_CLOSED, run, (hf_slice){0});
-}
-
-void hf_decide_stop(hf_decide *decide, bool terminate, int64_t command, hf_slice reason)
-{
-    hf_ulid id = hf_decide_id(decide->now_us, command, 0);
-    hf_failure_category category =
-        terminate ? HF_FAILURE_CATEGORY_TERMINATED : HF_FAILURE_CATEGORY_CANCELLED;
-    hf_event_builder *events = hf_decide_event(
-        decide, terminate ? HF_EVENT_TERMINATE_REQUESTED : HF_EVENT_CANCEL_REQUESTED, 0);
-
-    hf_event_put_id(events, HF_KEY_WORKFLOW_COMMAND_ID, id);
-    if (reason.len)
-        hf_event_put_text(events, HF_KEY_REASON, reason);
-    hf_decide_cancel_open(decide);
-    events = hf_decide_event(
-        decide, terminate ? HF_EVENT_WORKFLOW_TERMINATED : HF_EVENT_WORKFLOW_CANCELLED, 0);
-    hf_event_put_id(events, HF_KEY_WORKFLOW_COMMAND_ID, id);
-    hf_event_put_text(events, HF_KEY_FAILURE_CATEGORY,
-                      hf_slice_of(hf_failure_category_text(category)));
-    if (reason.len)
-        hf_event_put_text(events, HF_KEY_REASON, reason);
-    hf_decide_closed(decide, terminate ? HF_RUN_STATUS_TERMINATED : HF_RUN_STATUS_CANCELLED,
-                     terminate ? HF_CLOSED_REASON_TERMINATED : HF_CLOSED_REASON_CANCELLED);
 }

@@ -754,7 +754,9 @@ const char *hf_core_waiting(hf_core *core, int64_t key)
     if ((!run || !run->replay) && hf_live_peek(core, key, &peek, NULL))
         return run_is_quarantined(core, key) ? "quarantined" : "";
     (void)snprintf(core->waiting, sizeof(core->waiting), "%s",
-                   hf_replay_waiting(peek ? peek->replay : run->replay));
+                   (peek ? peek : run)->paused
+                       ? "paused"
+                       : hf_replay_waiting(peek ? peek->replay : run->replay));
     if (peek)
         hf_live_free(core, peek);
     return core->waiting;

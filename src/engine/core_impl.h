@@ -78,6 +78,7 @@ typedef struct live_run {
     int64_t started_seq; /* events that say what the run was started with, and its metadata now */
     int64_t memo_seq;    /* 0: it has none */
     int64_t attributes_seq;
+    bool paused;       /* facts are recorded, code and new attempts rest */
     bool has_children; /* it may have some */
     bool check_ids;    /* the store refused a unit that made children: look at every id */
     bool makes_children;

@@ -183,6 +183,21 @@ const hf_open_message *hf_live_message(live_run *run, int64_t seq)
     return NULL;
 }
 
+/* Somebody asked the code to clean up and end; only the first is heard. */
+static hf_status cancel_note(live_run *run, const hf_event *event, hf_err *err)
+{
+    hf_slice text;
+
+    if (run->info.cancel_asked)
+        return HF_OK;
+    run->info.cancel_asked =
+        hf_event_id(event, HF_KEY_WORKFLOW_COMMAND_ID, &run->info.cancel_command);
+    if (!hf_event_text(event, HF_KEY_REASON, &text))
+        return HF_OK;
+    run->info.cancel_reason = hf_slice_from(hf_mem_text(run->mem, text), text.len);
+    return run->info.cancel_reason.ptr ? HF_OK : hf_err_nomem(err, "a live run");
+}
+
 /* Where the run's metadata stands in its history. */
 static hf_status meta_note(live_run *run, const hf_event *event, int64_t seq, hf_err *err)
 {
@@ -210,6 +225,16 @@ static hf_status meta_note(live_run *run, const hf_event *event, int64_t seq, hf
         break;
     case HF_EVENT_CHILD_WORKFLOW_SCHEDULED:
         run->has_children = true;
+        break;
+    case HF_EVENT_CANCEL_REQUESTED:
+        return cancel_note(run, event, err);
+    case HF_EVENT_RUN_PAUSED:
+        run->paused = true;
+        break;
+    case HF_EVENT_RUN_RESUMED:
+    case HF_EVENT_RUN_FORKED:
+    case HF_EVENT_RUN_RESET: /* what was paused is the run it was copied from */
+        run->paused = false;
         break;
     }
     return HF_OK;
@@ -630,6 +655,7 @@ static hf_status live_begin(hf_core *core, live_run *run, bool closed_too, bool 
     run->memo_seq = 0;
     run->attributes_seq = 0;
     run->unit_messages = 0;
+    run->paused = false;
     run->has_children = run->info.number > 1; /* the run before may have left some */
     run->replay_info = (hf_replay_info){
         .definition = workflow->definition,

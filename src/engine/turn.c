@@ -212,11 +212,13 @@ static hf_status turn_draft(turn *t, hf_turn *out_turn, hf_err *err)
         st = hf_inbox_fold(core, run, &t->decide, &stopped, err);
     if (st || stopped)
         return st;
-    if (!st)
+    if (!run->paused)
         st = hf_attempt_fold_starts(run, &t->decide, err);
     facts = events->count;
     if (!st && facts)
         st = hf_live_feed(run, events->events, facts, run->base.last_seq + 1, err);
+    if (run->paused)
+        return st;
     if (!st) {
         hf_core_enter(core, run->key);
         st = hf_replay_turn(run->replay, out_turn, err);
@@ -272,8 +274,7 @@ static hf_status turn_drop(turn *t, hf_err *err)
 
     if (!unit)
         return hf_err_nomem(err, "a turn");
-    hf_unit_row(unit, 0,
-                hf_row_task_drop(hf_unit_mem(unit), t->run->key, t->run->base.message_seq));
+    hf_unit_row(unit, 0, hf_row_task_drop(hf_unit_mem(unit), t->run->key, t->run->base.last_seq));
     hf_unit_free(t->decide.unit);
     t->decide.unit = unit;
     t->decide.effects = NULL;
@@ -353,8 +354,8 @@ static hf_status turn_finish(turn *t, hf_err *err)
 
     if (t->decide.signal_timed_out || hf_replay_measured(run->replay))
         hf_unit_fix(unit); /* which came first, signal or timeout, is what was decided */
-    if (!t->decide.closed) {
-        if (t->decided && run->crashes) /* it got further than where the process died */
+    if (!t->decide.closed && !run->paused) { /* else the code has not seen what is recorded here */
+        if (t->decided && run->crashes)      /* it got further than where the process died */
             hf_unit_row(unit, 0, hf_row_run_mark(hf_unit_mem(unit), run->key, 0, 0));
         if (t->decide.again)
             st = turn_again(t, err);
@@ -420,7 +421,7 @@ static hf_status turn_go(turn *t, hf_err *err)
     if (hf_unit_events(t->decide.unit, 0)->count)
         return turn_finish(t, err);
     due_forget(t->run); /* what was due led to nothing */
-    if (t->woken && !hf_machine_runnable(t->run))
+    if (t->woken && !t->run->paused && !hf_machine_runnable(t->run))
         return turn_drop(t, err);
     hf_unit_free(t->decide.unit);
     t->decide.unit = NULL;

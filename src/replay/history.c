@@ -458,8 +458,9 @@ static hf_status run_event(hf_history *history, const hf_event *event, hf_err *e
     case HF_EVENT_UPDATE_COMPLETED:
         return update_event(history, event, err);
     case HF_EVENT_CANCEL_REQUESTED:
-        if (history->cancel.seq == 0)
-            history->cancel = fact_now(history, event);
+        if (history->cancel.seq != 0)
+            return HF_OK; /* it is heard once, with the reason of the first */
+        history->cancel = fact_now(history, event);
         return text_take(event, HF_KEY_REASON, &history->cancel_reason)
                    ? HF_OK
                    : hf_err_nomem(err, "the reason of a cancellation");

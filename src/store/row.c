@@ -528,9 +528,9 @@ hf_row *hf_row_task_done(hf_mem *mem, int64_t run, int64_t messages_seen)
     return pair_row(mem, HF_OP_TASK_DONE, run, messages_seen);
 }
 
-hf_row *hf_row_task_drop(hf_mem *mem, int64_t run, int64_t messages_seen)
+hf_row *hf_row_task_drop(hf_mem *mem, int64_t run, int64_t seen)
 {
-    return pair_row(mem, HF_OP_TASK_DROP, run, messages_seen);
+    return pair_row(mem, HF_OP_TASK_DROP, run, seen);
 }
 
 hf_row *hf_row_timer_cancel(hf_mem *mem, int64_t run, int64_t step)
@@ -550,6 +550,16 @@ hf_row *hf_row_task_block(hf_mem *mem, int64_t key, int64_t run, hf_slice queue,
     put_int(&b, now_us);
     put_blob(&b, body);
     return row_end(&b);
+}
+
+hf_row *hf_row_run_pause(hf_mem *mem, int64_t run, int64_t paused_us)
+{
+    return pair_row(mem, HF_OP_RUN_PAUSE, run, paused_us);
+}
+
+hf_row *hf_row_run_archive(hf_mem *mem, int64_t run, int64_t archived_us)
+{
+    return pair_row(mem, HF_OP_RUN_ARCHIVE, run, archived_us);
 }
 
 hf_row *hf_row_run_block(hf_mem *mem, int64_t run, int64_t blocked)

@@ -216,6 +216,8 @@ hf_row *hf_row_run_advance(hf_mem *mem, const hf_run_base *expected, const hf_ru
 /* What the fence expects, changed after it was built. */
 void hf_row_run_expect(hf_row *row, const hf_run_base *expected);
 hf_row *hf_row_run_mark(hf_mem *mem, int64_t run, int64_t blocked, int64_t crash_count);
+hf_row *hf_row_run_pause(hf_mem *mem, int64_t run, int64_t paused_us); /* HF_NONE: it goes on */
+hf_row *hf_row_run_archive(hf_mem *mem, int64_t run, int64_t archived_us);
 /* The position is filled in by the writer, which alone hands them out. */
 hf_row *hf_row_history_append(hf_mem *mem, int64_t run, int64_t first_seq, int64_t count,
                               int64_t format, hf_slice body, const uint8_t hash[HF_SHA256_BYTES]);
@@ -255,8 +257,8 @@ hf_row *hf_row_task_tell(hf_mem *mem, int64_t key, int64_t run, int64_t instance
                          int64_t source_kind, int64_t source_key, int64_t now_us);
 /* The turn is over, unless the run has messages that it did not see. */
 hf_row *hf_row_task_done(hf_mem *mem, int64_t run, int64_t messages_seen);
-/* The same as a bare row, for a turn that decided nothing. */
-hf_row *hf_row_task_drop(hf_mem *mem, int64_t run, int64_t messages_seen);
+/* The same as a bare row, for a turn that decided nothing: unless the run moved on from `seen`. */
+hf_row *hf_row_task_drop(hf_mem *mem, int64_t run, int64_t seen);
 /* Bare rows: the run's workflow task is blocked for the reason in `body`, and the run says so (0:
  * no longer). */
 hf_row *hf_row_task_block(hf_mem *mem, int64_t key, int64_t run, hf_slice queue, int64_t now_us,

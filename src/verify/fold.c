@@ -178,6 +178,13 @@ void hf_fold_inbox_add(hf_fold *fold, int64_t key)
     fold->inbox_count++;
 }
 
+void hf_fold_marks_set(hf_fold *fold, bool paused, bool archived)
+{
+    fold->marks_known = true;
+    fold->marked_paused = paused;
+    fold->marked_archived = archived;
+}
+
 hf_status hf_fold_payload_add(hf_fold *fold, const hf_fold_payload *payload, hf_err *err)
 {
     hf_payload_ref row = {
@@ -226,6 +233,24 @@ static void frame_event(hf_fold *fold, const hf_event *event, int64_t seq)
         fold->closed_by = event->type;
 }
 
+/* What people did to the run. */
+static void mark_event(hf_fold *fold, const hf_event *event)
+{
+    switch ((int)event->type) {
+    case HF_EVENT_RUN_PAUSED:
+        fold->paused = true;
+        break;
+    case HF_EVENT_RUN_RESUMED:
+    case HF_EVENT_RUN_FORKED: /* a copy is not paused with the run it was copied from */
+    case HF_EVENT_RUN_RESET:
+        fold->paused = false;
+        break;
+    case HF_EVENT_WORKFLOW_ARCHIVED:
+        fold->archived = true;
+        break;
+    }
+}
+
 static hf_status event_fold(hf_fold *fold, const hf_event *event, int64_t seq, hf_err *err)
 {
     hf_status st;
@@ -242,6 +267,7 @@ static hf_status event_fold(hf_fold *fold, const hf_event *event, int64_t seq, h
     if (fold->blind)
         return HF_OK;
     frame_event(fold, event, seq);
+    mark_event(fold, event);
     hf_fold_payload_event(fold, event, seq);
     st = hf_fold_command_event(fold, event, seq, err);
     if (!st)
@@ -418,6 +444,20 @@ static void status_end(hf_fold *fold)
     }
 }
 
+static void marks_end(hf_fold *fold)
+{
+    if (!fold->marks_known)
+        return;
+    if (fold->paused != fold->marked_paused)
+        hf_fold_find(fold, 20, NULL, 0, "its row says %s, its history %s",
+                     fold->marked_paused ? "paused" : "not paused",
+                     fold->paused ? "paused" : "not paused");
+    if (fold->archived != fold->marked_archived)
+        hf_fold_find(fold, 20, NULL, 0, "its row says %s, its history %s",
+                     fold->marked_archived ? "archived" : "not archived",
+                     fold->archived ? "archived" : "not archived");
+}
+
 static void start_end(hf_fold *fold)
 {
     if (fold->start_accepted != 1 || fold->started != 1)
@@ -439,6 +479,7 @@ hf_status hf_fold_end(hf_fold *fold, hf_err *err)
         counters_end(fold);
         start_end(fold);
         status_end(fold);
+        marks_end(fold);
         hf_fold_step_end(fold);
         hf_fold_group_end(fold);
     }

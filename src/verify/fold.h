@@ -119,6 +119,8 @@ HF_NODISCARD hf_status hf_fold_task_add(hf_fold *fold, const hf_fold_task *task,
 HF_NODISCARD hf_status hf_fold_command_add(hf_fold *fold, const hf_fold_command *command,
                                            hf_err *err);
 void hf_fold_inbox_add(hf_fold *fold, int64_t key);
+/* Whether the row says that the run is paused, and archived. */
+void hf_fold_marks_set(hf_fold *fold, bool paused, bool archived);
 HF_NODISCARD hf_status hf_fold_payload_add(hf_fold *fold, const hf_fold_payload *payload,
                                            hf_err *err);
 HF_NODISCARD hf_status hf_fold_chunk_add(hf_fold *fold, const hf_fold_chunk *chunk, hf_err *err);

@@ -84,6 +84,8 @@ static bool event_needed(const hf_fold_command *command)
     case HF_CMD_OUTCOME_RETURNED_EXISTING_ACTIVE:
     case HF_CMD_OUTCOME_REPAIR_NOT_NEEDED:
     case HF_CMD_OUTCOME_ARCHIVE_NOT_NEEDED:
+    case HF_CMD_OUTCOME_PAUSE_NOT_NEEDED:
+    case HF_CMD_OUTCOME_RESUME_NOT_NEEDED:
     case HF_CMD_OUTCOME_FORKED:
     case HF_CMD_OUTCOME_RESET:
         return false;

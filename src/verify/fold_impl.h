@@ -108,6 +108,8 @@ struct hf_fold {
     hf_payload_ref *payloads;
     size_t payload_count, payload_room;
     int64_t inbox_count;
+    bool marks_known; /* the next two, as the row has them */
+    bool marked_paused, marked_archived;
     /* its history so far */
     int64_t next_seq; /* expected */
     uint8_t previous[HF_SHA256_BYTES];
@@ -117,9 +119,10 @@ struct hf_fold {
     int64_t start_accepted; /* how many */
     int64_t started;
     hf_event_type closed_by; /* 0: open */
-    int64_t cursor;          /* newest message applied */
-    bool cursor_unknown;     /* messages were used up in a way the fold does not follow */
-    hf_message_name *names;  /* of messages that were applied */
+    bool paused, archived;
+    int64_t cursor;         /* newest message applied */
+    bool cursor_unknown;    /* messages were used up in a way the fold does not follow */
+    hf_message_name *names; /* of messages that were applied */
     size_t name_count, name_room;
     bool deadlines_known; /* WorkflowStarted was seen */
     int64_t execution_deadline_us;

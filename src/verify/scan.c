@@ -15,6 +15,7 @@ typedef enum scan_part {
     PART_INBOX,
     PART_PAYLOAD,
     PART_HISTORY,
+    PART_MARKS,
 } scan_part;
 
 /* Columns of the stream. */
@@ -149,6 +150,9 @@ static hf_status part_add(run_scan *scan, scan_part part, hf_err *err)
             err);
     case PART_HISTORY:
         return chunk_add(scan, err);
+    case PART_MARKS:
+        hf_fold_marks_set(scan->fold, present(scan, 1), present(scan, 2));
+        return HF_OK;
     }
     return HF_OK;
 }

@@ -51,6 +51,11 @@ SELECT run, -1000000002, 8, key, codec, size, NULL, NULL, NULL, NULL, NULL, NULL
     digest, NULL
 FROM payload WHERE run BETWEEN ?1 AND ?2
 UNION ALL
+-- part 10, what people did to the run: paused_us, archived_us
+SELECT key, -1000000001, 10, paused_us, archived_us, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+    NULL, NULL, NULL, NULL
+FROM run WHERE key BETWEEN ?1 AND ?2
+UNION ALL
 -- part 9, a chunk of history: position, count, format; hash, body
 SELECT run, first_seq, 9, position, count, format, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
     NULL, hash, body

@@ -64,6 +64,7 @@ CREATE TABLE run (
     created_us {int} NOT NULL,
     closed_us {int},
     archived_us {int},
+    paused_us {int},                         -- not null: its code and new attempts rest until a resume
     execution_deadline_us {int},
     run_deadline_us {int},
     queue TEXT NOT NULL,                     -- where its tasks go
