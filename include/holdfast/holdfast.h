@@ -495,6 +495,24 @@ HF_API hf_status hf_signal(hf_engine *engine, const char *id, const char *name, 
 HF_API hf_status hf_cancel(hf_engine *engine, const char *id, const char *reason);
 HF_API hf_status hf_terminate(hf_engine *engine, const char *id, const char *reason);
 
+/* Orders of an operator. HF_OK also when it was so before. */
+typedef struct hf_order_opts {
+    size_t size_;
+    const char *reason;     /* for people; recorded */
+    const char *run_id;     /* NULL: the newest run */
+    const char *request_id; /* NULL: none; the same one is answered as the first time */
+    bool cleanup; /* cancel: the code hears of it where it waits and may clean up; the run closes as
+                     cancelled when the code has ended */
+} hf_order_opts;
+HF_API hf_status hf_cancel_with(hf_engine *engine, const char *id, const hf_order_opts *o);
+HF_API hf_status hf_terminate_with(hf_engine *engine, const char *id, const hf_order_opts *o);
+/* A paused run records what happens to it (activities that end, timers, signals) and does nothing:
+   no code runs and no attempt begins until it is resumed. Its deadlines go on. */
+HF_API hf_status hf_pause_with(hf_engine *engine, const char *id, const hf_order_opts *o);
+HF_API hf_status hf_resume_with(hf_engine *engine, const char *id, const hf_order_opts *o);
+/* Marks a closed run, the newest or any other. */
+HF_API hf_status hf_archive_with(hf_engine *engine, const char *id, const hf_order_opts *o);
+
 /* Sends an update and waits at most `wait` for the workflow's answer: HF_TIMEOUT when it has not
    come, though the update is accepted. */
 HF_API hf_status hf_update(hf_engine *engine, const char *id, const char *name, hf_value args,
@@ -607,6 +625,14 @@ HF_API hf_status hf_test_replay(const hf_app *app, const char *bundle, char *why
 #define hf_export(engine, mem, out_json, ...)                                                      \
     hf_export_with(engine, mem, out_json,                                                          \
                    &(hf_export_opts){.size_ = sizeof(hf_export_opts), .id = __VA_ARGS__})
+/* hf_pause(engine, "order-42", .reason = "audit") */
+#define hf_pause(engine, ...)                                                                      \
+    hf_order_x_(hf_pause_with, engine, __VA_ARGS__, .size_ = sizeof(hf_order_opts))
+#define hf_resume(engine, ...)                                                                     \
+    hf_order_x_(hf_resume_with, engine, __VA_ARGS__, .size_ = sizeof(hf_order_opts))
+#define hf_archive(engine, ...)                                                                    \
+    hf_order_x_(hf_archive_with, engine, __VA_ARGS__, .size_ = sizeof(hf_order_opts))
+#define hf_order_x_(call, engine, id, ...) call(engine, id, &(hf_order_opts){__VA_ARGS__})
 #define hf_start(engine, type, ...)                                                                \
     hf_start_with(engine, type, &(hf_start_opts){.size_ = sizeof(hf_start_opts), .in = __VA_ARGS__})
 #endif

@@ -1,5 +1,7 @@
 /* api.c: the commands of holdfast.h, each a request to the one command path (command.h). Nothing is
    acknowledged before the commit. */
+#include <string.h>
+
 #include "engine/answer.h"
 #include "engine/call.h"
 #include "engine/command.h"
@@ -87,27 +89,61 @@ hf_status hf_update(hf_engine *engine, const char *id, const char *name, hf_valu
     return st ? st : hf_answer_await(&c, reply.run, reply.command, wait, out);
 }
 
-static hf_status run_stop(hf_engine *engine, hf_command_type type, const char *id,
-                          const char *reason)
+static hf_status run_order(hf_engine *engine, hf_command_type type, const char *id,
+                           const hf_order_opts *o)
 {
+    hf_order_opts opts = {0};
+    hf_cancel_more more;
     hf_reply reply;
     hf_call c;
     hf_status st = hf_call_begin(&c, engine);
 
-    return st ? st
-              : request_send(&c,
-                             &(hf_request){.type = type,
-                                           .id = hf_slice_of(id),
-                                           .reason = hf_slice_of(reason)},
-                             &reply);
+    if (st)
+        return st;
+    if (o)
+        memcpy(&opts, o, o->size_ < sizeof(opts) ? o->size_ : sizeof(opts));
+    more.cleanup = opts.cleanup;
+    return request_send(&c,
+                        &(hf_request){.type = type,
+                                      .id = hf_slice_of(id),
+                                      .run_id = hf_slice_of(opts.run_id),
+                                      .request_id = hf_slice_of(opts.request_id),
+                                      .reason = hf_slice_of(opts.reason),
+                                      .more = type == HF_COMMAND_TYPE_CANCEL ? &more : NULL},
+                        &reply);
+}
+
+hf_status hf_cancel_with(hf_engine *engine, const char *id, const hf_order_opts *o)
+{
+    return run_order(engine, HF_COMMAND_TYPE_CANCEL, id, o);
 }
 
 hf_status hf_cancel(hf_engine *engine, const char *id, const char *reason)
 {
-    return run_stop(engine, HF_COMMAND_TYPE_CANCEL, id, reason);
+    return hf_cancel_with(engine, id, &(hf_order_opts){.size_ = sizeof(hf_order_opts), reason});
+}
+
+hf_status hf_terminate_with(hf_engine *engine, const char *id, const hf_order_opts *o)
+{
+    return run_order(engine, HF_COMMAND_TYPE_TERMINATE, id, o);
 }
 
 hf_status hf_terminate(hf_engine *engine, const char *id, const char *reason)
 {
-    return run_stop(engine, HF_COMMAND_TYPE_TERMINATE, id, reason);
+    return hf_terminate_with(engine, id, &(hf_order_opts){.size_ = sizeof(hf_order_opts), reason});
+}
+
+hf_status hf_pause_with(hf_engine *engine, const char *id, const hf_order_opts *o)
+{
+    return run_order(engine, HF_COMMAND_TYPE_PAUSE, id, o);
+}
+
+hf_status hf_resume_with(hf_engine *engine, const char *id, const hf_order_opts *o)
+{
+    return run_order(engine, HF_COMMAND_TYPE_RESUME, id, o);
+}
+
+hf_status hf_archive_with(hf_engine *engine, const char *id, const hf_order_opts *o)
+{
+    return run_order(engine, HF_COMMAND_TYPE_ARCHIVE, id, o);
 }

@@ -22,6 +22,9 @@ static const command_kind kinds[] = {
     [HF_COMMAND_TYPE_UPDATE] = {.draft = hf_command_message},
     [HF_COMMAND_TYPE_CANCEL] = {.draft = hf_command_stop},
     [HF_COMMAND_TYPE_TERMINATE] = {.draft = hf_command_stop},
+    [HF_COMMAND_TYPE_ARCHIVE] = {.draft = hf_command_archive},
+    [HF_COMMAND_TYPE_PAUSE] = {.draft = hf_command_pause},
+    [HF_COMMAND_TYPE_RESUME] = {.draft = hf_command_pause},
 };
 
 static const command_kind *kind_of(hf_command_type type)

@@ -30,6 +30,11 @@ typedef struct hf_request {
     const void *more;             /* what one kind alone needs, declared beside its handler */
 } hf_request;
 
+/* hf_request.more of a cancel. */
+typedef struct hf_cancel_more {
+    bool cleanup; /* the code hears of it and cleans up before the run closes */
+} hf_cancel_more;
+
 /* What became of it. */
 typedef struct hf_reply {
     hf_command_status status;
