@@ -87,14 +87,6 @@ static hf_status decide_end(hf_handling *h, const hf_decide *decide, hf_err *err
                : HF_OK;
 }
 
-/* It was so before: there is nothing to record in the run's history. */
-static hf_status needless(hf_handling *h, hf_cmd_outcome outcome)
-{
-    h->nothing = true;
-    h->reply->outcome = outcome;
-    return HF_OK;
-}
-
 static hf_status cancel_ask(hf_handling *h, hf_err *err)
 {
     const hf_decide_run run = {.base = &h->target.base, .parent_run = HF_NONE};
@@ -147,8 +139,8 @@ hf_status hf_command_pause(hf_handling *h, hf_err *err)
     if (st)
         return st;
     if (marks.paused != resume)
-        return needless(h, resume ? HF_CMD_OUTCOME_RESUME_NOT_NEEDED
-                                  : HF_CMD_OUTCOME_PAUSE_NOT_NEEDED);
+        return hf_handling_record(h, resume ? HF_CMD_OUTCOME_RESUME_NOT_NEEDED
+                                            : HF_CMD_OUTCOME_PAUSE_NOT_NEEDED);
     st = row_add(h, resume ? HF_CMD_OUTCOME_RESUMED : HF_CMD_OUTCOME_PAUSED, HF_REBASE_NEVER,
                  &command, err);
     if (st)
@@ -179,7 +171,7 @@ hf_status hf_command_archive(hf_handling *h, hf_err *err)
     if (st)
         return st;
     if (marks.archived)
-        return needless(h, HF_CMD_OUTCOME_ARCHIVE_NOT_NEEDED);
+        return hf_handling_record(h, HF_CMD_OUTCOME_ARCHIVE_NOT_NEEDED);
     st = row_add(h, HF_CMD_OUTCOME_ARCHIVED, HF_REBASE_NEVER, &command, err);
     if (st)
         return st;

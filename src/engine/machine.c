@@ -71,8 +71,8 @@ void hf_machine_dispatch(hf_core *core, live_run *run)
     const core_alarm due = {.kind = CORE_ALARM_STEP, .run = run->key, .key = -run->key};
     hf_step_work work;
 
-    if (!run->replay || run->dirty || run->ended || !hf_replay_work(run->replay, &work) ||
-        hf_map_int_get(core->jobs, (uint64_t)run->key))
+    if (!run->replay || run->paused || run->dirty || run->ended ||
+        !hf_replay_work(run->replay, &work) || hf_map_int_get(core->jobs, (uint64_t)run->key))
         return;
     if (!hf_step_find(run->replay_info.machine, work.name))
         return; /* another build knows the step: the task waits for it */

@@ -217,7 +217,7 @@ static hf_status turn_draft(turn *t, hf_turn *out_turn, hf_err *err)
     facts = events->count;
     if (!st && facts)
         st = hf_live_feed(run, events->events, facts, run->base.last_seq + 1, err);
-    if (run->paused)
+    if (run->paused && !hf_replay_is_machine(run->replay)) /* a machine's turn runs no code */
         return st;
     if (!st) {
         hf_core_enter(core, run->key);
