@@ -1,0 +1,319 @@
+/* api.c: answers and their errors, one form for all routes; and reading what was sent. */
+#include "server/api.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/crypto.h"
+#include "base/json.h"
+#include "server/server_impl.h"
+
+enum { TEXT_BYTES = 600 };
+
+/* What helps against a reason: shown to people, and stable enough to be matched. */
+typedef struct remedy_row {
+    const char *reason;
+    const char *text;
+} remedy_row;
+
+static const remedy_row remedies[] = {
+    {"unauthenticated", "Send a credential: holdfast token create makes one."},
+    {"forbidden", "Use a credential with another role."},
+    {"missing_control_plane_version", "Send X-Durable-Workflow-Control-Plane-Version: 2."},
+    {"unsupported_control_plane_version", "Send X-Durable-Workflow-Control-Plane-Version: 2."},
+    {"missing_protocol_version", "Send X-Durable-Workflow-Protocol-Version: 1.13."},
+    {"unsupported_protocol_version", "Send X-Durable-Workflow-Protocol-Version: 1.13 or older."},
+    {"namespace_not_found", "Create the namespace, or name another in X-Namespace."},
+    {"unsupported_media_type", "Send Content-Type: application/json."},
+    {"overloaded", "Try again after the time in Retry-After."},
+    {"draining", "Try again: another server, or this one after its restart."},
+    {"host_not_allowed", "Name the host with --allow-host."},
+    {"origin_not_allowed", "Requests of browsers must come from this server's own pages."},
+};
+
+static const char *remedy_of(const char *reason)
+{
+    for (size_t i = 0; i < sizeof(remedies) / sizeof(remedies[0]); i++)
+        if (strcmp(remedies[i].reason, reason) == 0)
+            return remedies[i].text;
+    return NULL;
+}
+
+static void text_add(hf_buf *out, const char *key, const char *text)
+{
+    hf_buf_add_format(out, "\"%s\":", key);
+    if (!text) {
+        hf_buf_add_text(out, "null");
+        return;
+    }
+    hf_buf_add_byte(out, '"');
+    hf_json_add_escaped(out, hf_slice_of(text));
+    hf_buf_add_byte(out, '"');
+}
+
+void hf_api_error_body(hf_buf *out, const char *reason, const char *text, hf_value fields)
+{
+    hf_buf_add_byte(out, '{');
+    text_add(out, "message", text);
+    hf_buf_add_byte(out, ',');
+    text_add(out, "error", reason);
+    hf_buf_add_byte(out, ',');
+    text_add(out, "reason", reason);
+    hf_buf_add_byte(out, ',');
+    text_add(out, "remediation", remedy_of(reason));
+    if (fields) {
+        hf_buf_add_text(out, ",\"errors\":");
+        hf_json_write(out, fields);
+        hf_buf_add_text(out, ",\"validation_errors\":");
+        hf_json_write(out, fields);
+    }
+    hf_buf_add_byte(out, '}');
+}
+
+const char *hf_api_param(const hf_api *api, size_t at)
+{
+    return api->params.values[at].ptr;
+}
+
+static void reply_again(hf_api *api, int status)
+{
+    hf_buf_clear(&api->reply.body);
+    api->reply.status = status;
+    api->reply.type = "application/json";
+}
+
+void hf_api_json(hf_api *api, int status, hf_value value)
+{
+    if (!value) {
+        hf_api_error(api, 503, "overloaded", "Memory ran out.");
+        return;
+    }
+    reply_again(api, status);
+    hf_json_write(&api->reply.body, value);
+}
+
+void hf_api_error(hf_api *api, int status, const char *reason, const char *format, ...)
+{
+    char text[TEXT_BYTES];
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    reply_again(api, status);
+    hf_api_error_body(&api->reply.body, reason, text, NULL);
+    if (status == 503 || status == 429)
+        hf_http_reply_field(&api->reply, "Retry-After", HF_SLICE("1"));
+}
+
+void hf_api_invalid(hf_api *api, hf_value validation_errors)
+{
+    reply_again(api, 422);
+    hf_api_error_body(&api->reply.body, "validation_failed", "The given data was invalid.",
+                      validation_errors);
+}
+
+void hf_api_status(hf_api *api, hf_status st, const char *text)
+{
+    switch (st) {
+    case HF_NOTFOUND:
+        hf_api_error(api, 404, "instance_not_found", "%s", text);
+        return;
+    case HF_EXISTS:
+        hf_api_error(api, 409, "duplicate_start", "%s", text);
+        return;
+    case HF_REJECTED:
+    case HF_CONFLICT:
+        hf_api_error(api, 409, "rejected", "%s", text);
+        return;
+    case HF_REPLAY_BLOCKED:
+        hf_api_error(api, 409, "replay_blocked", "%s", text);
+        return;
+    case HF_INVALID:
+    case HF_MISUSE:
+        hf_api_error(api, 422, "validation_failed", "%s", text);
+        return;
+    case HF_TOOBIG:
+        hf_api_error(api, 413, "payload_too_large", "%s", text);
+        return;
+    case HF_TIMEOUT:
+        hf_api_error(api, 504, "timeout", "%s", text);
+        return;
+    case HF_BUSY:
+    case HF_NOMEM:
+    case HF_RETRY:
+    case HF_UNREACHABLE:
+    case HF_UNKNOWN:
+        hf_api_error(api, 503, "overloaded", "%s", text);
+        return;
+    case HF_FULL:
+    case HF_READONLY:
+        hf_api_error(api, 507, "storage_full", "%s", text);
+        return;
+    case HF_STOPPED:
+        hf_api_error(api, 503, "draining", "%s", text);
+        return;
+    case HF_DENIED:
+        hf_api_error(api, 403, "forbidden", "%s", text);
+        return;
+    case HF_OK:
+    case HF_ERROR:
+    case HF_CANCELLED:
+    case HF_ABANDONED:
+    case HF_CONSTRAINT:
+    case HF_OWNED:
+    case HF_NOTASTORE:
+    case HF_NEWER:
+    case HF_IO:
+    case HF_CORRUPT:
+    case HF_OLDER:
+        break;
+    }
+    hf_api_error(api, 500, "server_error", "%s", text);
+}
+
+/* ---- fields */
+
+static bool type_is_choice(hf_slice type)
+{
+    return memchr(type.ptr, '|', type.len) != NULL;
+}
+
+static bool choice_has(hf_slice choices, hf_slice word)
+{
+    hf_slice part;
+
+    while (hf_slice_split(&choices, '|', &part))
+        if (hf_slice_equal(part, word))
+            return true;
+    return false;
+}
+
+/* What is wrong with a field; NULL when nothing is. */
+static const char *field_fault(hf_mem *mem, const hf_route_field *field, hf_value value)
+{
+    hf_value_kind kind = hf_value_kind_of(value);
+    hf_slice type = field->type;
+    bool good = true;
+
+    if (!value || kind == HF_VALUE_NULL)
+        return field->required ? "The field is required." : NULL;
+    if (type_is_choice(type))
+        return kind == HF_VALUE_STRING && choice_has(type, hf_value_slice(value))
+                   ? NULL
+                   : hf_mem_format(mem, "The field must be one of %.*s.", (int)type.len, type.ptr);
+    if (hf_slice_equal(type, HF_SLICE("string")))
+        good = kind == HF_VALUE_STRING;
+    else if (hf_slice_equal(type, HF_SLICE("int")))
+        good = kind == HF_VALUE_INT;
+    else if (hf_slice_equal(type, HF_SLICE("bool")))
+        good = kind == HF_VALUE_BOOL;
+    else if (hf_slice_equal(type, HF_SLICE("object")))
+        good = kind == HF_VALUE_OBJECT || (kind == HF_VALUE_ARRAY && hf_len(value) == 0);
+    else if (hf_slice_equal(type, HF_SLICE("array")))
+        good = kind == HF_VALUE_ARRAY;
+    if (!good)
+        return hf_mem_format(mem, "The field must be of type %.*s.", (int)type.len, type.ptr);
+    if (kind == HF_VALUE_STRING && field->required && hf_value_slice(value).len == 0)
+        return "The field is required.";
+    if (kind == HF_VALUE_STRING && field->max && hf_value_slice(value).len > (size_t)field->max)
+        return hf_mem_format(mem, "The field must not be longer than %lld characters.",
+                             (long long)field->max);
+    return NULL;
+}
+
+bool hf_api_fields_check(hf_api *api)
+{
+    hf_slice rest = hf_slice_of(api->route->fields);
+    hf_value_list *faults = hf_value_object(api->mem);
+    hf_route_field field;
+    bool good = true;
+
+    while (api->route->fields[0] && hf_route_field_next(&rest, &field)) {
+        const char *fault = field_fault(api->mem, &field, hf_value_find(api->body, field.name));
+
+        if (!fault)
+            continue;
+        good = false;
+        hf_value_set(faults, field.name, hf_json_(api->mem, "[%s]", fault));
+    }
+    if (!good)
+        hf_api_invalid(api, hf_value_finish(faults));
+    return good;
+}
+
+bool hf_api_query_int(hf_api *api, const char *name, int64_t otherwise, int64_t least, int64_t most,
+                      int64_t *out_number)
+{
+    hf_slice text;
+
+    *out_number = otherwise;
+    if (!hf_http_query_find(&api->query, name, &text))
+        return true;
+    if (hf_slice_int(text, out_number) && *out_number >= least && *out_number <= most)
+        return true;
+    hf_api_invalid(api,
+                   hf_json_(api->mem, "{'%s': ['The field must be a number from %lld to %lld.']}",
+                            name, (long long)least, (long long)most));
+    return false;
+}
+
+/* ---- attribution */
+
+/* A header's text, or NULL. */
+static const char *header_text(hf_api *api, const char *name)
+{
+    hf_slice value;
+
+    return hf_http_request_field(api->request, name, &value) ? hf_mem_text(api->mem, value) : NULL;
+}
+
+/* sha256 over the request as the contract lists it: method, path, payload, two headers. */
+static const char *fingerprint(hf_api *api, const char *request_id, const char *correlation_id)
+{
+    uint8_t digest[HF_SHA256_BYTES];
+    char hex[HF_SHA256_TEXT_SIZE];
+    hf_sha256 *sha = NULL;
+    hf_buf text = {0};
+    const char *made = NULL;
+    hf_value whole =
+        hf_json_(api->mem,
+                 "{'method': %s, 'path': %s, 'payload': %p, 'headers': {'X-Request-Id': %s, "
+                 "'X-Correlation-Id': %s}}",
+                 hf_http_method_text(api->request->method),
+                 hf_mem_text(api->mem, hf_http_request_path(api->request)), (const void *)api->body,
+                 request_id, correlation_id);
+
+    if (hf_sha256_new(&sha, NULL))
+        return NULL;
+    hf_json_write_ksort(&text, whole);
+    if (whole && hf_buf_ok(&text) && !hf_sha256_digest(sha, hf_buf_slice(&text), digest, NULL)) {
+        hf_hex_print(hf_slice_from(digest, sizeof(digest)), hex);
+        made = hf_mem_format(api->mem, "sha256:%s", hex);
+    }
+    hf_buf_fini(&text);
+    hf_sha256_free(sha);
+    return made;
+}
+
+hf_value hf_api_context(hf_api *api)
+{
+    const char *request_id = header_text(api, "x-request-id");
+    const char *correlation_id = header_text(api, "x-correlation-id");
+    bool open = strcmp(api->principal.method, "none") == 0;
+
+    return hf_json_(
+        api->mem,
+        "{'caller': {'type': 'server', 'label': 'Holdfast server'}, 'auth': {'status': %s, "
+        "'method': "
+        "%s}, 'request': {'method': %s, 'path': %s, 'route_name': %s, 'ip': %s, 'user_agent': %s, "
+        "'request_id': %s, 'correlation_id': %s, 'fingerprint': %s}, 'principal': {'type': %s, "
+        "'id': %s, 'label': %s}}",
+        open ? "not_configured" : "authorized", api->principal.method,
+        hf_http_method_text(api->request->method),
+        hf_mem_text(api->mem, hf_http_request_path(api->request)), api->route->path,
+        hf_http_exchange_peer(api->exchange), header_text(api, "user-agent"), request_id,
+        correlation_id, fingerprint(api, request_id, correlation_id),
+        hf_role_text(api->principal.role), api->principal.id, api->principal.label);
+}

@@ -1,0 +1,63 @@
+/* api.h: one API request on its way through the server: what was asked, by whom, in which
+   namespace, and the answer that is being made. A handler gets it when credential, role, version,
+   namespace and body have been checked, fills the answer, and returns. */
+#ifndef HF_SERVER_API_H
+#define HF_SERVER_API_H
+
+#include "base/attr.h"
+#include "base/mem.h"
+#include "holdfast/value.h"
+#include "http/http.h"
+#include "http/target.h"
+#include "server/auth.h"
+#include "server/route.h"
+
+struct hf_server;
+
+enum { HF_API_NAMESPACE_SIZE = 129, HF_API_REQUEST_ID_SIZE = 129 };
+
+typedef struct hf_api {
+    struct hf_server *server;
+    hf_http_exchange *exchange;
+    const hf_http_request *request;
+    const hf_route *route;
+    hf_mem *mem; /* lives until the answer is sent off */
+    hf_http_params params;
+    hf_http_query query;
+    hf_value body; /* an object, empty when none was sent; NULL for routes without one */
+    hf_principal principal;
+    char namespace[HF_API_NAMESPACE_SIZE];
+    hf_http_reply reply;
+    struct hf_api *next; /* in the queue of the pool */
+} hf_api;
+
+/* The value of a {part} of the path by its place, NUL behind it. */
+const char *hf_api_param(const hf_api *api, size_t at);
+
+/* Answers with a value; NULL (memory ran out) becomes 503. */
+void hf_api_json(hf_api *api, int status, hf_value value);
+
+/* Answers with the published error body. `reason` is a code; the text a sentence. */
+void hf_api_error(hf_api *api, int status, const char *reason, const char *format, ...)
+    HF_FORMAT(4, 5);
+/* The same with fields at fault: {"name": ["sentence", ...]}. */
+void hf_api_invalid(hf_api *api, hf_value validation_errors);
+/* What a status of the engine becomes on the wire. */
+void hf_api_status(hf_api *api, hf_status st, const char *text);
+
+/* Checks the body against the fields of the route; answers and returns false when it does not fit.
+ */
+bool hf_api_fields_check(hf_api *api);
+
+/* A whole number from the query, within bounds; answers 422 and returns false for anything else. */
+bool hf_api_query_int(hf_api *api, const char *name, int64_t otherwise, int64_t least, int64_t most,
+                      int64_t *out_number);
+
+/* What is recorded of the request with a command: caller, auth, request with its fingerprint, and
+   principal. NULL when memory ran out. */
+hf_value hf_api_context(hf_api *api);
+
+/* The body of an error, for answers that no handler makes. */
+void hf_api_error_body(hf_buf *out, const char *reason, const char *text, hf_value fields);
+
+#endif

@@ -1,0 +1,62 @@
+/* api_health.c: what probes and scrapers ask for. Open to everybody, so they tell nothing of what
+   is stored. */
+#include "base/json.h"
+#include "holdfast/tool.h"
+#include "server/handlers.h"
+#include "server/server_impl.h"
+
+void hf_api_health(hf_api *api)
+{
+    char now[HF_CLOCK_TEXT_SIZE];
+
+    (void)hf_clock_print(hf_clock_wall_us(api->server->clock), now);
+    hf_api_json(api, 200, hf_json_(api->mem, "{'status': 'serving', 'timestamp': %s}", now));
+}
+
+void hf_api_ready(hf_api *api)
+{
+    bool draining = atomic_load(&api->server->draining);
+
+    hf_api_json(api, draining ? 503 : 200,
+                hf_json_(api->mem, "{'status': %s, 'ready': %p}", draining ? "draining" : "ready",
+                         (const void *)hf_value_bool(!draining)));
+}
+
+void hf_api_openapi(hf_api *api)
+{
+    hf_buf_add_slice(&api->reply.body, hf_buf_slice(&api->server->openapi));
+}
+
+static void metric_add(hf_buf *out, const char *name, const char *kind, const char *help,
+                       uint64_t value)
+{
+    hf_buf_add_format(out, "# HELP %s %s\n# TYPE %s %s\n%s %llu\n", name, help, name, kind, name,
+                      (unsigned long long)value);
+}
+
+void hf_api_metrics(hf_api *api)
+{
+    hf_server *server = api->server;
+    hf_buf *out = &api->reply.body;
+    hf_http_stats stats;
+
+    api->reply.type = "text/plain; version=0.0.4; charset=utf-8";
+    hf_http_stats_get(server->http, &stats);
+    metric_add(out, "holdfast_http_connections_total", "counter", "Connections accepted.",
+               stats.accepted);
+    metric_add(out, "holdfast_http_requests_total", "counter", "Requests handed to a handler.",
+               stats.requests);
+    metric_add(out, "holdfast_http_refused_total", "counter",
+               "Requests and connections refused before a handler saw them.", stats.refused);
+    metric_add(out, "holdfast_http_connections", "gauge", "Connections open.", stats.connections);
+    metric_add(out, "holdfast_http_parked", "gauge", "Requests that wait for work.", stats.parked);
+    metric_add(out, "holdfast_http_body_bytes", "gauge", "Bytes promised to bodies under way.",
+               stats.bodies_bytes);
+    metric_add(out, "holdfast_http_waiting", "gauge", "Requests that wait for a handler thread.",
+               hf_work_waiting(server->work));
+    hf_buf_add_text(out, "# HELP holdfast_http_answers_total Answers by class of status.\n"
+                         "# TYPE holdfast_http_answers_total counter\n");
+    for (int class = 2; class < 6; class ++)
+        hf_buf_add_format(out, "holdfast_http_answers_total{class=\"%dxx\"} %llu\n", class,
+                          (unsigned long long)atomic_load(&server->answers[class]));
+}

@@ -1,0 +1,341 @@
+/* server.c: requests from the loop to their handlers and back. What can be answered from memory is
+   answered on the loop; everything else goes to a handler thread or is turned away. */
+#include "server/server.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/json.h"
+#include "holdfast/tool.h"
+#include "server/gate.h"
+#include "server/server_impl.h"
+
+enum { THREADS = 4, WAITING_MAX = 1024, BODY_BYTES_MAX = 2 * 1024 * 1024 + 64 * 1024 };
+
+/* ---- one request */
+
+static hf_api *api_new(hf_server *server, hf_http_exchange *exchange)
+{
+    hf_mem *mem = hf_mem_new();
+    hf_api *api = mem ? hf_mem_alloc(mem, sizeof(*api)) : NULL;
+
+    if (!api) {
+        hf_mem_free(mem);
+        return NULL;
+    }
+    api->server = server;
+    api->exchange = exchange;
+    api->request = hf_http_exchange_request(exchange);
+    api->mem = mem;
+    hf_http_reply_init(&api->reply, 200);
+    return api;
+}
+
+/* Headers that every answer of a plane carries. */
+static void reply_dress(const hf_route *route, hf_http_reply *reply)
+{
+    hf_http_reply_field(reply, "Cache-Control", HF_SLICE("no-store"));
+    if (route && route->plane == HF_PLANE_CONTROL)
+        hf_http_reply_field(reply, HF_CONTROL_PLANE_HEADER, HF_SLICE(HF_CONTROL_PLANE_VERSION));
+    if (route && route->plane == HF_PLANE_WORKER)
+        hf_http_reply_field(reply, HF_WORKER_PROTOCOL_HEADER, HF_SLICE(HF_WORKER_PROTOCOL_TEXT));
+}
+
+static void answer_count(hf_server *server, int status)
+{
+    atomic_fetch_add(&server->answers[status / 100 % 6], 1);
+}
+
+void hf_api_finish(hf_api *api)
+{
+    hf_http_exchange *exchange = api->exchange;
+    hf_http_reply reply;
+
+    reply_dress(api->route, &api->reply);
+    answer_count(api->server, api->reply.status);
+    reply = api->reply;
+    hf_mem_free(api->mem); /* the request with it */
+    hf_http_answer(exchange, &reply);
+}
+
+/* Finds the route; answers when there is none. */
+static bool route_take(hf_api *api)
+{
+    unsigned methods = 0;
+    hf_buf allow = {0};
+
+    api->route = hf_route_find(api->request->method, hf_http_request_path(api->request), &methods);
+    if (api->route)
+        return true;
+    if (!methods) {
+        hf_api_error(api, 404, "not_found", "There is no such resource.");
+        return false;
+    }
+    for (int method = 0; method < HF_HTTP_METHODS; method++)
+        if (methods & 1U << method)
+            hf_buf_add_format(&allow, "%s%s", allow.len ? ", " : "",
+                              hf_http_method_text((hf_http_method)method));
+    hf_api_error(api, 405, "method_not_allowed", "The resource has other methods: %s.",
+                 hf_buf_text(&allow));
+    hf_http_reply_field(&api->reply, "Allow", hf_buf_slice(&allow));
+    hf_buf_fini(&allow);
+    return false;
+}
+
+/* A body must be JSON, and say so. */
+static bool type_check(hf_api *api)
+{
+    hf_slice type;
+    hf_slice bare;
+
+    if (!api->request->has_body)
+        return true;
+    if (api->route->fields && hf_http_request_field(api->request, "content-type", &type) &&
+        hf_slice_split(&type, ';', &bare) &&
+        hf_slice_equal(hf_slice_trim(bare), HF_SLICE("application/json")))
+        return true;
+    if (!api->route->fields)
+        hf_api_error(api, 400, "unexpected_body", "This request has no body.");
+    else
+        hf_api_error(api, 415, "unsupported_media_type", "The body must be application/json.");
+    return false;
+}
+
+static bool body_read(hf_api *api)
+{
+    hf_json_limits limits = {.bytes_max = BODY_BYTES_MAX};
+    hf_err err = {0};
+    hf_status st;
+
+    if (!api->route->fields)
+        return true;
+    if (api->request->body.len == 0) {
+        api->body = hf_json_(api->mem, "{}");
+        return api->body != NULL;
+    }
+    st = hf_json_read(api->mem, hf_buf_slice(&api->request->body), &limits, &api->body, &err);
+    if (st == HF_NOMEM) {
+        hf_api_error(api, 503, "overloaded", "Memory ran out.");
+        return false;
+    }
+    if (st) {
+        hf_api_error(api, 400, "malformed_json", "The body is not JSON: %s", err.text);
+        return false;
+    }
+    if (hf_value_kind_of(api->body) == HF_VALUE_OBJECT)
+        return true;
+    if (hf_value_kind_of(api->body) == HF_VALUE_ARRAY && hf_len(api->body) == 0) {
+        api->body = hf_json_(api->mem, "{}"); /* how PHP writes an empty map */
+        return api->body != NULL;
+    }
+    hf_api_error(api, 422, "validation_failed", "The body must be a JSON object.");
+    return false;
+}
+
+void hf_api_run(hf_api *api)
+{
+    if (body_read(api) && (!api->route->fields || hf_api_fields_check(api)))
+        api->route->handle(api);
+    hf_api_finish(api);
+}
+
+bool hf_server_namespace_exists(const hf_server *server, hf_slice name)
+{
+    (void)server;
+    return hf_slice_equal(name, HF_SLICE(HF_NAMESPACE_DEFAULT));
+}
+
+/* ---- what the loop calls */
+
+static void on_request(void *ctx, hf_http_exchange *exchange)
+{
+    hf_server *server = ctx;
+    hf_api *api = api_new(server, exchange);
+
+    if (!api) {
+        hf_http_abandon(exchange);
+        return;
+    }
+    if (!route_take(api) || !hf_gate_pass(api) || !type_check(api)) {
+        hf_api_finish(api);
+        return;
+    }
+    if (api->route->where == HF_WHERE_LOOP) {
+        hf_api_run(api);
+    } else if (hf_work_offer(server->work, api)) {
+        hf_api_error(api, 503, "overloaded", "Too many requests wait already.");
+        hf_api_finish(api);
+    }
+}
+
+/* A body is about to come: whoever may not send it is told so before. */
+static bool on_admit(void *ctx, const hf_http_exchange *exchange, size_t *body_bytes_max,
+                     hf_http_reply *out_reply)
+{
+    hf_server *server = ctx;
+    hf_api api = {.server = server, .request = hf_http_exchange_request(exchange)};
+    bool good;
+
+    *body_bytes_max = BODY_BYTES_MAX;
+    api.mem = hf_mem_new();
+    if (!api.mem) {
+        out_reply->status = 503;
+        return false;
+    }
+    hf_http_reply_init(&api.reply, 200);
+    good = route_take(&api) && hf_gate_head(&api) && type_check(&api);
+    if (good) {
+        hf_http_reply_fini(&api.reply);
+    } else {
+        reply_dress(api.route, &api.reply);
+        answer_count(server, api.reply.status);
+        *out_reply = api.reply;
+    }
+    hf_mem_free(api.mem);
+    return good;
+}
+
+static const char *reason_of(int status)
+{
+    switch (status) {
+    case 408:
+        return "request_timeout";
+    case 413:
+        return "payload_too_large";
+    case 414:
+        return "target_too_long";
+    case 415:
+        return "unsupported_media_type";
+    case 417:
+        return "expectation_failed";
+    case 431:
+        return "header_fields_too_large";
+    case 501:
+        return "unknown_method";
+    case 503:
+        return "overloaded";
+    case 505:
+        return "unsupported_http_version";
+    default:
+        return "malformed_request";
+    }
+}
+
+static void on_refuse(void *ctx, const char *reason, hf_http_reply *reply)
+{
+    answer_count(ctx, reply->status);
+    hf_http_reply_field(reply, "Cache-Control", HF_SLICE("no-store"));
+    hf_api_error_body(&reply->body, reason_of(reply->status), reason, NULL);
+}
+
+/* ---- opening and closing */
+
+/* An address that others can reach needs a credential, and a credential needs TLS. */
+static hf_status exposure_check(const hf_server_options *options, hf_err *err)
+{
+    if (hf_http_is_loopback(options->listen) || options->insecure)
+        return HF_OK;
+    if (options->auth.driver == HF_AUTH_NONE)
+        return hf_err_set(err, HF_DENIED,
+                          "%s can be reached from other machines and --auth none protects nothing; "
+                          "use --auth token, or listen on 127.0.0.1",
+                          options->listen);
+    if (!options->tls_certificate && !options->behind_proxy)
+        return hf_err_set(
+            err, HF_DENIED,
+            "%s can be reached from other machines and credentials would travel in the "
+            "clear; give --tls-cert and --tls-key, or say --behind-proxy",
+            options->listen);
+    return HF_OK;
+}
+
+static hf_status http_open(hf_server *server, hf_err *err)
+{
+    const hf_server_options *options = &server->options;
+    hf_http_options http = {
+        .listen = options->listen,
+        .tls_certificate = options->tls_certificate,
+        .tls_key = options->tls_key,
+        .tls_client_ca = options->tls_client_ca,
+        .limits = options->limits,
+        .handlers = {.admit = on_admit, .handle = on_request, .refuse = on_refuse, .ctx = server},
+        .clock = options->clock,
+        .log = options->log};
+
+    if (!http.limits.body_bytes_max)
+        http.limits.body_bytes_max = BODY_BYTES_MAX;
+    return hf_http_open(&http, &server->http, err);
+}
+
+hf_status hf_server_open(const hf_server_options *options, hf_server **out_server, hf_err *err)
+{
+    hf_server *server = hf_alloc(sizeof(*server));
+    hf_status st;
+
+    if (!server)
+        return hf_err_nomem(err, "a server");
+    server->options = *options;
+    if (!server->options.listen)
+        server->options.listen = "127.0.0.1:7430";
+    server->engine = options->engine;
+    server->clock = options->clock ? options->clock : hf_clock_system();
+    server->loopback = hf_http_is_loopback(server->options.listen);
+    server->started_us = hf_clock_wall_us(server->clock);
+    st = exposure_check(&server->options, err);
+    if (!st)
+        st = hf_auth_new(&options->auth, &server->auth, err);
+    if (!st)
+        st = hf_work_open(options->threads ? options->threads : THREADS,
+                          options->waiting_max ? options->waiting_max : WAITING_MAX, &server->work,
+                          err);
+    if (!st)
+        st = http_open(server, err);
+    if (!st) {
+        hf_route_openapi(&server->openapi, hf_version_text());
+        st = hf_buf_ok(&server->openapi) ? HF_OK : hf_err_nomem(err, "the list of routes");
+    }
+    if (st) {
+        hf_server_close(server);
+        return st;
+    }
+    *out_server = server;
+    return HF_OK;
+}
+
+hf_status hf_server_start(hf_server *server, hf_err *err)
+{
+    return hf_http_start(server->http, err);
+}
+
+int hf_server_port(const hf_server *server)
+{
+    return hf_http_port(server->http);
+}
+
+void hf_server_drain(hf_server *server, int64_t grace_ms)
+{
+    atomic_store(&server->draining, true);
+    hf_http_drain(server->http, grace_ms);
+}
+
+void hf_server_wait(hf_server *server)
+{
+    hf_http_wait(server->http);
+}
+
+void hf_server_close(hf_server *server)
+{
+    if (!server)
+        return;
+    hf_work_close(server->work); /* every request that waits is answered first */
+    hf_http_close(server->http);
+    hf_auth_free(server->auth);
+    hf_buf_fini(&server->openapi);
+    hf_alloc_free(server);
+}
+
+hf_status hf_server_tokens_set(hf_server *server, const hf_auth_token *tokens, size_t count,
+                               hf_err *err)
+{
+    return hf_auth_tokens_set(server->auth, tokens, count, err);
+}

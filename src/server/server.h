@@ -1,0 +1,50 @@
+/* server.h: the HTTP server in front of an engine. It opens no store and installs no signal
+   handler: serve.h does that for the command line. */
+#ifndef HF_SERVER_SERVER_H
+#define HF_SERVER_SERVER_H
+
+#include <stdbool.h>
+
+#include "base/attr.h"
+#include "base/err.h"
+#include "base/log.h"
+#include "holdfast/holdfast.h"
+#include "http/http.h"
+#include "server/auth.h"
+
+typedef struct hf_server hf_server;
+
+typedef struct hf_server_options {
+    hf_engine *engine;  /* stays the caller's, and open until the server is closed */
+    const char *listen; /* NULL: 127.0.0.1:7430 */
+    hf_auth_options auth;
+    const char *hosts; /* names besides localhost under which it may be asked, by commas; or NULL */
+    const char *tls_certificate;
+    const char *tls_key;
+    const char *tls_client_ca;
+    bool insecure;      /* listens beyond loopback without credentials, although that is unwise */
+    bool behind_proxy;  /* something in front of it speaks TLS */
+    int threads;        /* that run handlers which may block; 0: 4 */
+    size_t waiting_max; /* requests that may wait for one of them; 0: 1024 */
+    hf_http_limits limits;
+    const hf_clock *clock; /* NULL: the system's */
+    const hf_log *log;     /* may be NULL */
+} hf_server_options;
+
+/* HF_DENIED: the address can be reached by others and nothing protects it. HF_INVALID, HF_BUSY, ...
+ */
+HF_NODISCARD hf_status hf_server_open(const hf_server_options *options, hf_server **out_server,
+                                      hf_err *err);
+HF_NODISCARD hf_status hf_server_start(hf_server *server, hf_err *err);
+int hf_server_port(const hf_server *server);
+
+/* Any thread: finishes what is under way, for at most so long. */
+void hf_server_drain(hf_server *server, int64_t grace_ms);
+void hf_server_wait(hf_server *server);
+void hf_server_close(hf_server *server); /* NULL is allowed */
+
+/* Replaces the tokens that are accepted; any thread. */
+HF_NODISCARD hf_status hf_server_tokens_set(hf_server *server, const hf_auth_token *tokens,
+                                            size_t count, hf_err *err);
+
+#endif

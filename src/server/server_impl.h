@@ -1,0 +1,42 @@
+/* server_impl.h: the server as its own files see it. */
+#ifndef HF_SERVER_SERVER_IMPL_H
+#define HF_SERVER_SERVER_IMPL_H
+
+#include <stdatomic.h>
+
+#include "server/api.h"
+#include "server/server.h"
+#include "server/work.h"
+
+#define HF_CONTROL_PLANE_VERSION  "2"
+#define HF_WORKER_PROTOCOL_MAJOR  1
+#define HF_WORKER_PROTOCOL_MINOR  13
+#define HF_WORKER_PROTOCOL_TEXT   "1.13"
+#define HF_NAMESPACE_DEFAULT      "default"
+#define HF_CONTROL_PLANE_HEADER   "X-Durable-Workflow-Control-Plane-Version"
+#define HF_WORKER_PROTOCOL_HEADER "X-Durable-Workflow-Protocol-Version"
+
+struct hf_server {
+    hf_server_options options;
+    hf_engine *engine;
+    hf_http *http;
+    hf_auth *auth;
+    hf_work *work;
+    const hf_clock *clock;
+    hf_buf openapi;
+    bool loopback; /* only this machine can ask */
+    int64_t started_us;
+    _Atomic bool draining;
+    _Atomic uint64_t answers[6]; /* by hundreds of the status */
+};
+
+/* Whether the store has the namespace; from memory. */
+bool hf_server_namespace_exists(const hf_server *server, hf_slice name);
+
+/* Sends the answer off and frees the request; any thread. */
+void hf_api_finish(hf_api *api);
+
+/* The rest of a request's way on the thread that may block: body, fields, handler, answer. */
+void hf_api_run(hf_api *api);
+
+#endif

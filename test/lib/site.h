@@ -1,0 +1,39 @@
+/* site.h: a server over an engine on a place, and a client that asks it things over real HTTP. */
+#ifndef HF_TEST_LIB_SITE_H
+#define HF_TEST_LIB_SITE_H
+
+#include "holdfast/holdfast.h"
+#include "lib/engine.h"
+#include "lib/wire.h"
+#include "server/server.h"
+
+typedef struct hf_site {
+    hf_test_place *place;
+    hf_engine *engine;
+    hf_server *server;
+    hf_mem *mem; /* of the answers' values */
+} hf_site;
+
+/* `app` NULL: no engine. options.engine and .listen are filled in. Fails the case. */
+void hf_site_open(hf_site *site, hf_engine_kind kind, const hf_app *app, hf_server_options options);
+void hf_site_close(hf_site *site);
+
+/* Tokens "tok-read", "tok-operator", "tok-worker" and "tok-admin" for all namespaces, and
+   "tok-elsewhere", an admin of the namespace elsewhere. */
+void hf_site_tokens(hf_site *site);
+
+/* An answer with its body as a value (NULL when it is not JSON). */
+typedef struct hf_site_answer {
+    int status;
+    hf_value body;
+    const char *text;
+    hf_wire_reply raw;
+} hf_site_answer;
+
+/* Asks with the control plane's headers, and a JSON body unless it is NULL. `more` are further
+   header lines, each with CRLF; a line that begins with '-' takes that header of ours away. The
+   answer lives until the next. */
+hf_site_answer hf_site_ask(hf_site *site, const char *method, const char *path, const char *more,
+                           const char *body);
+
+#endif
