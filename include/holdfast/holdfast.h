@@ -468,7 +468,11 @@ typedef struct hf_app {
    a failure *out must be closed; hf_errmsg(*out) says what went wrong. Work begins with the first
    call that needs it. */
 HF_API hf_status hf_open(const char *where, const hf_app *app, hf_engine **out);
-HF_API void hf_close(hf_engine *engine); /* NULL is allowed */
+
+/* Ends what runs: attempts are told to stop and waited for. Workflow code that has not come back
+   after two seconds is left behind with its thread, which ends quietly when the code does; the app
+   must stay where it is as long. NULL is allowed. */
+HF_API void hf_close(hf_engine *engine);
 HF_API const char *hf_errmsg(hf_engine *engine);
 
 typedef struct hf_start_opts {

@@ -139,6 +139,16 @@ hf_status hf_thread_start(hf_thread *thread, const char *name, hf_thread_fn *run
     return HF_OK;
 }
 
+void hf_thread_detach(hf_thread *thread)
+{
+    int rc;
+
+    HF_ASSERT(thread->started);
+    rc = pthread_detach(thread->handle);
+    HF_ASSERT(rc == 0);
+    thread->started = false;
+}
+
 void hf_thread_join(hf_thread *thread)
 {
     int rc;

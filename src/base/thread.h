@@ -53,6 +53,9 @@ HF_NODISCARD hf_status hf_cond_wait_until(hf_cond *cond, hf_mutex *mutex, int64_
 HF_NODISCARD hf_status hf_thread_start(hf_thread *thread, const char *name, hf_thread_fn *run,
                                        void *ctx, hf_err *err);
 
+/* Lets the thread go: nobody will wait for it. */
+void hf_thread_detach(hf_thread *thread);
+
 /* Waits for the thread to end. Does nothing for one that was not started or is joined already. */
 void hf_thread_join(hf_thread *thread);
 

@@ -19,7 +19,7 @@
 
 enum { PATH_SIZE = 1024, LEFT_MAX = 4 * HF_BREADCRUMB_SLOTS };
 
-#define CRUMB_MAGIC INT64_C(0x31424d5552434648) /* "HFCRUMB1" */
+#define CRUMB_MAGIC INT64_C(0x32424d5552434648) /* "HFCRUMB2" */
 
 typedef struct crumb_file {
     int64_t magic;
@@ -53,7 +53,7 @@ static void left_read(hf_breadcrumb *crumb, const char *path)
         if (key == 0 || crumb->left_count == LEFT_MAX)
             continue;
         crumb->left[crumb->left_count++] = key;
-        if (i == HF_BREADCRUMB_RUN || key < 0)
+        if (i < HF_BREADCRUMB_RUNS || key < 0)
             crumb->runs[crumb->run_count++] = key < 0 ? -key : key;
     }
 }

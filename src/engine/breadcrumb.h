@@ -20,7 +20,10 @@
 
 typedef struct hf_breadcrumb hf_breadcrumb;
 
-enum { HF_BREADCRUMB_RUN = 0, HF_BREADCRUMB_SLOTS = 257 }; /* slot 0 is for workflow code */
+enum { /* the first slots are for workflow code, the others for activities */
+       HF_BREADCRUMB_RUNS = 64,
+       HF_BREADCRUMB_SLOTS = HF_BREADCRUMB_RUNS + 256
+};
 
 /* The store is open and owned. HF_NOMEM alone fails. */
 HF_NODISCARD hf_status hf_breadcrumb_open(hf_store *store, hf_breadcrumb **out_crumb, hf_err *err);

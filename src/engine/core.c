@@ -110,18 +110,24 @@ void hf_core_disarm(hf_core *core, int64_t key)
     hf_alloc_free(armed);
 }
 
-void hf_core_enter(hf_core *core, int64_t run)
+void hf_core_enter(hf_core *core, live_run *run)
 {
-    (void)hf_breadcrumb_put(core->crumb, HF_BREADCRUMB_RUN, run);
-    if (core->stall)
-        hf_stall_enter(core->stall, run);
+    (void)hf_breadcrumb_put(core->crumb, core->seat ? core->seat->slot : 0, run->key);
+    core->inside = run;
+    run->seat = core->seat;
+    if (!core->seat)
+        return;
+    hf_seat_enter(core->seat, run->key, hf_core_patience_us(core, run->key));
+    hf_stall_wake(core->stall);
 }
 
-void hf_core_exit(hf_core *core)
+bool hf_core_exit(hf_core *core, live_run *run)
 {
-    if (core->stall)
-        hf_stall_leave(core->stall);
-    (void)hf_breadcrumb_put(core->crumb, HF_BREADCRUMB_RUN, 0);
+    if (run->seat && !hf_seat_exit(run->seat))
+        return false;
+    core->inside = NULL;
+    (void)hf_breadcrumb_put(core->crumb, run->seat ? run->seat->slot : 0, 0);
+    return true;
 }
 
 void hf_core_put(hf_core *core, core_message *message)
@@ -197,15 +203,18 @@ hf_status hf_core_open(const hf_core_options *options, hf_core **out_core, hf_er
     core->runs = hf_map_int_new((hf_map_seed){0});
     core->jobs = hf_map_int_new((hf_map_seed){0});
     core->timers = hf_map_int_new((hf_map_seed){0});
+    core->late = hf_map_int_new((hf_map_seed){0});
     core->alarms = hf_deadlines_new();
-    if (!core->runs || !core->jobs || !core->timers || !core->alarms)
+    if (!core->runs || !core->jobs || !core->timers || !core->late || !core->alarms)
         st = hf_err_nomem(err, "the core");
     if (!st)
         st = hf_stager_init(&core->stager, err);
     if (!st)
         st = hf_breadcrumb_open(options->store, &core->crumb, err);
     if (!st && options->activity_threads)
-        st = hf_stall_open(&core->stall, err);
+        st = hf_stall_open(options->log, options->stalled, options->ctx, &core->stall, err);
+    if (!st && options->activity_threads)
+        st = hf_core_sit(core, NULL, err);
     host.crumb = core->crumb;
     if (!st)
         st = hf_pool_open(options->activity_threads, options->activity_places, &host, &core->pool,
@@ -264,8 +273,10 @@ void hf_core_close(hf_core *core)
     if (!core)
         return;
     hf_pool_close(core->pool);
+    hf_core_stand(core);
     hf_stall_close(core->stall);
     core->pool = NULL; /* places are given back no more */
+    messages_free(core->taken);
     messages_free(core->inbox);
     while ((waiting = core->ready)) {
         core->ready = waiting->next_ready;
@@ -280,6 +291,7 @@ void hf_core_close(hf_core *core)
     hf_map_int_free(core->runs);
     hf_map_int_free(core->jobs);
     hf_map_int_free(core->timers);
+    hf_map_int_free(core->late);
     if (core->own_db)
         hf_db_close(core->db);
     hf_breadcrumb_close(core->crumb);
@@ -612,19 +624,22 @@ static void ask_answer(hf_core *core, hf_core_ask *ask)
 {
     live_run *run = hf_map_int_get(core->runs, (uint64_t)ask->run);
     live_run *peek = NULL;
+    bool lost = false;
 
     ask->status = HF_OK;
-    if (!run || !run->replay || run->dirty || run->look || run->ended || run->due)
+    if (!run || !run->replay || run->dirty || run->look || run->ended || run->due || run->foreign)
         ask->status = hf_live_peek(core, ask->run, &peek, &ask->err);
     if (!ask->status) {
-        hf_core_enter(core, ask->run);
-        ask->status = hf_replay_query(peek ? peek->replay : run->replay, ask->name, ask->args,
-                                      ask->mem, &ask->answer, &ask->err);
-        hf_core_exit(core);
+        live_run *asked = peek ? peek : run;
+
+        hf_core_enter(core, asked);
+        ask->status =
+            hf_replay_query(asked->replay, ask->name, ask->args, ask->mem, &ask->answer, &ask->err);
+        lost = !hf_core_exit(core, asked);
+        if (lost || peek)
+            hf_live_free(lost ? NULL : core, asked);
     }
-    if (peek)
-        hf_live_free(core, peek);
-    ask->done(ask);
+    ask->done(ask); /* a late answer is as good: it changes nothing */
 }
 
 hf_status hf_core_query(hf_core *core, hf_core_ask *ask, hf_err *err)
@@ -639,21 +654,24 @@ hf_status hf_core_query(hf_core *core, hf_core_ask *ask, hf_err *err)
     return HF_OK;
 }
 
-static bool inbox_take(hf_core *core)
+/* Those that are taken stay with the core: who answers a question may lose it. */
+static bool inbox_take(hf_core *core, hf_seat *seat)
 {
     core_message *message;
 
-    hf_mutex_lock(&core->lock);
-    message = core->inbox;
-    core->inbox = NULL;
-    core->inbox_tail = &core->inbox;
-    hf_mutex_unlock(&core->lock);
-    if (!message)
+    if (!core->taken) {
+        hf_mutex_lock(&core->lock);
+        core->taken = core->inbox;
+        core->inbox = NULL;
+        core->inbox_tail = &core->inbox;
+        hf_mutex_unlock(&core->lock);
+    }
+    if (!core->taken)
         return false;
-    while (message) {
-        core_message *next = message->next;
+    while ((message = core->taken)) {
         live_run *run;
 
+        core->taken = message->next;
         switch (message->kind) {
         case CORE_MESSAGE_RUN:
             run = hf_core_live(core, message->run);
@@ -675,12 +693,17 @@ static bool inbox_take(hf_core *core)
             HF_ASSERT(run && run->dirty && run->unit == message->unit);
             hf_turn_committed(core, run, message->unit);
             break;
+        case CORE_MESSAGE_BACK:
+            hf_core_came_back(core, message->run);
+            hf_alloc_free(message);
+            break;
         case CORE_MESSAGE_ASK:
             ask_answer(core, message->ask);
             hf_alloc_free(message);
             break;
         }
-        message = next;
+        if (seat && hf_seat_lost(seat))
+            break;
     }
     return true;
 }
@@ -704,9 +727,12 @@ static void cache_trim(hf_core *core)
 
 bool hf_core_step(hf_core *core)
 {
-    bool worked = inbox_take(core);
+    hf_seat *seat = core->seat;
+    bool worked = inbox_take(core, seat);
     live_run *run;
 
+    if (seat && hf_seat_lost(seat))
+        return false;
     worked |= alarms_fire(core);
     /* A burst of starts waits as rows and keys; only so many coroutines are between two states. */
     while ((run = core->ready) && !core->failure.status && core->flying < FLYING_MAX) {
@@ -719,6 +745,8 @@ bool hf_core_step(hf_core *core)
             hf_live_free(core, run);
         else if (!run->dirty) /* else it is made ready again when its unit is done */
             hf_turn_run(core, run);
+        if (seat && hf_seat_lost(seat))
+            return false;
     }
     cache_trim(core);
     return worked;
@@ -760,11 +788,6 @@ const char *hf_core_waiting(hf_core *core, int64_t key)
     if (peek)
         hf_live_free(core, peek);
     return core->waiting;
-}
-
-int64_t hf_core_stalled(const hf_core *core)
-{
-    return core->stall ? hf_stall_look(core->stall) : 0;
 }
 
 hf_status hf_core_failure(const hf_core *core, hf_err *out_failure)

@@ -17,6 +17,7 @@
 #include "commit/writer.h"
 #include "engine/pool.h"
 #include "engine/registry.h"
+#include "engine/seat.h"
 #include "model/event.h"
 #include "store/store.h"
 
@@ -61,6 +62,9 @@ typedef struct hf_core_options {
     /* Called after each commit that changed a run, from the core's thread; must not block. */
     void (*changed)(void *ctx, int64_t run, bool closed);
     void (*wake)(void *ctx); /* something is to be done: the thread may be asleep */
+    /* Code has not come back in time; from the watcher's thread, must not block. NULL: it is only
+       logged. */
+    void (*stalled)(void *ctx, hf_seat *seat, uint64_t look);
     /* What a turn committed, from the core's thread; must not block. NULL: nobody wants to know. */
     void (*observe)(void *ctx, const hf_core_facts *facts);
     void *ctx;
@@ -110,9 +114,27 @@ HF_NODISCARD hf_status hf_core_query(hf_core *core, hf_core_ask *ask, hf_err *er
  * next call. */
 const char *hf_core_waiting(hf_core *core, int64_t run);
 
-/* Any thread: the run whose code has not yielded for two seconds (task_timeout), 0: none. Nothing
-   else of this core goes on until it does. */
-int64_t hf_core_stalled(const hf_core *core);
+/* ---- code that does not come back */
+
+/* How many threads may be away in user code at a time. */
+enum { HF_CORE_LOST_MAX = 16 };
+
+/* Any thread: how many threads are away, and how many ever were. */
+int64_t hf_core_lost(const hf_core *core, int64_t *out_ever);
+
+/* Any thread: the run when its code has not come back (task_timeout), else 0. */
+int64_t hf_core_stalled(const hf_core *core, int64_t run);
+
+/* The same for the core's thread. */
+bool hf_core_away(const hf_core *core, int64_t run);
+
+/* A new thread takes the core from one that is away in user code (core.h's `stalled`). The new
+   seat is made first, so that nothing can fail once the old one is taken. False: the code came back
+   just now; the caller's thread and seat are not needed. */
+HF_NODISCARD hf_status hf_core_sit(hf_core *core, hf_seat **out_seat, hf_err *err);
+void hf_core_unsit(hf_core *core, hf_seat *seat); /* one that was not needed */
+hf_seat *hf_core_seat(hf_core *core);             /* of the thread that works there */
+HF_NODISCARD bool hf_core_take_over(hf_core *core, hf_seat *old, uint64_t look, hf_seat *seat);
 
 /* Why the core cannot go on: HF_OK while it can. */
 hf_status hf_core_failure(const hf_core *core, hf_err *out_failure);

@@ -8,6 +8,7 @@
 #include "base/thread.h"
 #include "decide/decide.h"
 #include "engine/core.h"
+#include "engine/seat.h"
 #include "engine/stall.h"
 #include "replay/replay.h"
 
@@ -86,6 +87,8 @@ typedef struct live_run {
     bool look;      /* the store has facts that the replay does not know */
     bool gone;      /* out of the core's map: freed when its turn comes up */
     bool ready;     /* in the ready list */
+    bool foreign;   /* its coroutine was made by a thread that lost the core */
+    hf_seat *seat;  /* of the thread that its code runs on */
     hf_unit *draft; /* while a turn is taken: values that are not in the store yet are here */
     /* the unit under way */
     bool dirty;
@@ -110,6 +113,7 @@ typedef enum core_message_kind {
     CORE_MESSAGE_JOB,
     CORE_MESSAGE_BEAT,
     CORE_MESSAGE_UNIT,
+    CORE_MESSAGE_BACK,
     CORE_MESSAGE_ASK
 } core_message_kind;
 
@@ -125,9 +129,20 @@ typedef struct core_message {
     hf_core_ask *ask;
 } core_message;
 
+/* A run whose code did not come back in time. It has no turn until the code did, and then twice
+   the time, because it has shown that it does come back. */
+typedef struct core_late {
+    hf_seat *seat; /* that it keeps; NULL: it came back */
+    unsigned times;
+} core_late;
+
 struct hf_core {
     hf_core_options o;
-    hf_db *db; /* for reading */
+    hf_seat *seat;       /* of the thread that works here; NULL: nobody else ever could */
+    live_run *inside;    /* whose code runs */
+    hf_map_int *late;    /* run key to core_late */
+    core_message *taken; /* messages that are next */
+    hf_db *db;           /* for reading */
     bool own_db;
     hf_pool *pool;
     hf_stager stager;
@@ -141,7 +156,11 @@ struct hf_core {
     hf_deadlines *alarms;
     hf_map_int *timers; /* timer, activity or run key to its alarm, so that none has two */
     hf_breadcrumb *crumb;
-    hf_stall *stall;     /* NULL: nobody watches */
+    hf_stall *stall;                /* NULL: nobody watches */
+    bool slots[HF_BREADCRUMB_RUNS]; /* of the breadcrumb that are taken; under the lock */
+    _Atomic int64_t lost;           /* threads that are away in user code */
+    _Atomic int64_t lost_ever;
+    _Atomic int64_t lost_runs[HF_BREADCRUMB_RUNS]; /* by slot: whose code they are in */
     hf_list hungry;      /* runs with an attempt that waits for a place in the pool, oldest first */
     char waiting[256];   /* of the run that was last asked about */
     int64_t stale_steps; /* ends of steps that came too late */
@@ -162,15 +181,17 @@ bool hf_core_alarm_set(hf_core *core, const core_alarm *alarm, int64_t due_us);
 /* Arms it or gives it another time. */
 bool hf_core_alarm_move(hf_core *core, const core_alarm *alarm, int64_t due_us);
 void hf_core_disarm(hf_core *core, int64_t key);
-/* User code of a run begins, and ends. */
-void hf_core_enter(hf_core *core, int64_t run);
-void hf_core_exit(hf_core *core);
+/* User code of a run begins, and has come back. False: somebody else took the core meanwhile. Then
+   nothing of it may be touched, the run is the caller's to free (hf_live_free with no core), and
+   all callers return at once. */
+void hf_core_enter(hf_core *core, live_run *run);
+HF_NODISCARD bool hf_core_exit(hf_core *core, live_run *run);
 void hf_core_put(hf_core *core, core_message *message); /* somebody else wakes the core */
 void hf_core_post(hf_core *core, core_message *message);
 
 /* live.c */
 live_run *hf_live_new(int64_t key);
-void hf_live_free(hf_core *core, live_run *run);
+void hf_live_free(hf_core *core, live_run *run);   /* core NULL: of one that its core gave up */
 void hf_live_forget(hf_core *core, live_run *run); /* throws the coroutine away */
 /* Brings the replay up to what is committed. *out_gone: the run is closed or cannot run here. */
 HF_NODISCARD hf_status hf_live_load(hf_core *core, live_run *run, bool *out_gone, hf_err *err);
@@ -185,8 +206,16 @@ hf_timeout_kind hf_live_overdue(const live_run *run, int64_t now_us);
 /* A replay of what is committed, for one query. */
 HF_NODISCARD hf_status hf_live_peek(hf_core *core, int64_t key, live_run **out_run, hf_err *err);
 
+/* takeover.c */
+/* How long the run's code may take. */
+void hf_core_came_back(hf_core *core, int64_t run);
+int64_t hf_core_patience_us(const hf_core *core, int64_t run);
+void hf_core_in_time(hf_core *core, int64_t run); /* a turn of it is committed */
+void hf_core_stand(hf_core *core); /* nobody works here any more; nobody listens for late ones */
+
 /* turn.c */
 void hf_turn_run(hf_core *core, live_run *run);
+void hf_turn_return(live_run *run); /* what the turn had taken is to be taken again */
 void hf_turn_committed(hf_core *core, live_run *run, hf_unit *unit);
 
 #endif

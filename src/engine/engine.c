@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "engine/engine_impl.h"
+#include "engine/runner.h"
 
 enum { ACTIVITY_THREADS = 8, ACTIVITY_PLACES = 512, CACHE_BYTES = 16 << 20 };
 
@@ -71,70 +72,6 @@ static void core_changed(void *ctx, int64_t run, bool closed)
     hf_engine_changed(ctx, run, closed);
 }
 
-static void core_wake(void *ctx)
-{
-    hf_engine *engine = ctx;
-    const uint64_t one = 1;
-    bool was_woken;
-
-    hf_mutex_lock(&engine->lock);
-    was_woken = engine->woken;
-    engine->woken = true;
-    if (!was_woken)
-        hf_cond_signal(&engine->work);
-    hf_mutex_unlock(&engine->lock);
-    if (!was_woken && engine->wake_fd >= 0)
-        (void)!write(engine->wake_fd, &one, sizeof(one));
-}
-
-/* Sleeps until there is work, the next deadline is due, or the engine stops. */
-static void core_sleep(hf_engine *engine)
-{
-    int64_t next_us = hf_core_next_us(engine->core);
-    int64_t wait_us = next_us == INT64_MAX ? INT64_MAX : next_us - hf_clock_wall_us(engine->clock);
-    int64_t until_us;
-
-    if (wait_us <= 0)
-        return;
-    until_us = wait_us == INT64_MAX ? INT64_MAX : hf_clock_mono_us(hf_clock_system()) + wait_us;
-    hf_mutex_lock(&engine->lock);
-    while (!engine->woken) {
-        if (until_us == INT64_MAX)
-            hf_cond_wait(&engine->work, &engine->lock);
-        else if (hf_cond_wait_until(&engine->work, &engine->lock, until_us) == HF_TIMEOUT)
-            break;
-    }
-    engine->woken = false;
-    hf_mutex_unlock(&engine->lock);
-}
-
-/* Whether the core's thread is to end: at once, or when what runs has ended. */
-static bool engine_stopping(hf_engine *engine)
-{
-    bool stopping;
-    bool draining;
-
-    hf_mutex_lock(&engine->lock);
-    stopping = engine->stopping;
-    draining = engine->draining;
-    hf_mutex_unlock(&engine->lock);
-    return stopping || (draining && !hf_core_drain(engine->core));
-}
-
-static void core_thread(void *ctx)
-{
-    hf_engine *engine = ctx;
-
-    while (!engine_stopping(engine) && !hf_core_failure(engine->core, NULL))
-        if (!hf_core_step(engine->core))
-            core_sleep(engine);
-    hf_core_leave(engine->core);
-    hf_mutex_lock(&engine->lock);
-    engine->stopping = true;
-    hf_mutex_unlock(&engine->lock);
-    hf_engine_changed(engine, 0, false); /* whoever waits looks again */
-}
-
 static void run_committed(void *ctx, int64_t run)
 {
     hf_engine *engine = ctx;
@@ -157,7 +94,7 @@ static hf_status core_start(hf_engine *engine, engine_mode mode, hf_err *err)
                                       .ctx = engine};
     const hf_writer_options writer = {.size = sizeof(writer),
                                       .manual = mode != ENGINE_THREADS,
-                                      .answered = core_wake,
+                                      .answered = hf_runner_wake,
                                       .answered_ctx = engine,
                                       .committed = run_committed,
                                       .committed_ctx = engine};
@@ -174,7 +111,8 @@ static hf_status core_start(hf_engine *engine, engine_mode mode, hf_err *err)
                                   .cache_bytes = CACHE_BYTES,
                                   .single = mode != ENGINE_THREADS,
                                   .changed = core_changed,
-                                  .wake = core_wake,
+                                  .wake = hf_runner_wake,
+                                  .stalled = mode == ENGINE_THREADS ? hf_runner_stalled : NULL,
                                   .observe = hf_engine_observe,
                                   .faults = &engine->faults,
                                   .ctx = engine};
@@ -194,7 +132,7 @@ static hf_status core_start(hf_engine *engine, engine_mode mode, hf_err *err)
     if (!st)
         st = hf_folder_start(engine->folder, err);
     if (!st && mode == ENGINE_THREADS)
-        st = hf_thread_start(&engine->thread, "hf-core", core_thread, engine, err);
+        st = hf_runner_start(engine, err);
     if (st)
         hf_engine_end(engine);
     return st;
@@ -227,7 +165,7 @@ void hf_engine_end(hf_engine *engine)
     hf_cond_broadcast(&engine->changed);
     waiting_wake(engine, 0, false);
     hf_mutex_unlock(&engine->lock);
-    hf_thread_join(&engine->thread);
+    hf_runner_stop(engine);
     if (engine->core)
         hf_folder_stop(engine->folder, finish);
     hf_writer_close(
@@ -391,6 +329,7 @@ hf_status hf_engine_open(const char *where, const hf_app *app, hf_clock *clock,
     hf_list_init(&engine->waiting);
     engine->app = app;
     engine->wake_fd = -1;
+    engine->lost_max = HF_CORE_LOST_MAX;
     engine->virtual_clock = clock;
     engine->clock = clock ? clock : hf_clock_system();
     hf_log_init_fd(&engine->log, HF_LOG_WARN, engine->clock, STDERR_FILENO);

@@ -41,6 +41,8 @@ typedef struct engine_slot {
     bool is_woken;
 } engine_slot;
 
+typedef struct engine_runner engine_runner;
+
 enum { ENGINE_RECENT = 1024 };
 
 struct hf_engine {
@@ -59,7 +61,6 @@ struct hf_engine {
     hf_mutex reader_lock;
     pthread_key_t slot_key;
     hf_err open_error; /* of an hf_open that failed */
-    hf_thread thread;  /* the core's */
     int wake_fd;       /* ENGINE_TICK: readable when there is something to do */
     /* under the lock */
     hf_mutex lock;
@@ -70,8 +71,11 @@ struct hf_engine {
         recent[ENGINE_RECENT]; /* runs that changed last, by number of the change; closed: < 0 */
     hf_list waiting;           /* slots of threads that wait for a run */
     bool woken;
-    bool draining; /* hf_shutdown: no new attempts, the running ones end */
-    bool stopping; /* the core's thread ends, or has ended */
+    engine_runner *runner; /* the core's thread; NULL: none */
+    int heirs;             /* threads that may become it */
+    int64_t lost_max;      /* threads that may be away in user code */
+    bool draining;         /* hf_shutdown: no new attempts, the running ones end */
+    bool stopping;         /* the core's thread ends, or has ended */
     engine_slot *slots;
     hf_observer observer;
     /* ENGINE_TEST */

@@ -29,7 +29,7 @@ live_run *hf_live_new(int64_t key)
 
 void hf_live_forget(hf_core *core, live_run *run)
 {
-    if (run->replay)
+    if (run->replay && core)
         core->held -= hf_replay_held(run->replay);
     hf_replay_free(run->replay);
     run->replay = NULL;
@@ -38,6 +38,7 @@ void hf_live_forget(hf_core *core, live_run *run)
     run->messages_open = 0;
     run->open_count = 0;
     run->look = true;
+    run->foreign = false;
 }
 
 static void starts_free(hf_core *core, core_start *start)
@@ -45,7 +46,7 @@ static void starts_free(hf_core *core, core_start *start)
     while (start) {
         core_start *next = start->next;
 
-        if (start->placed && core->pool)
+        if (start->placed && core && core->pool)
             hf_pool_release(core->pool);
         hf_job_free(start->job);
         hf_alloc_free(start);
@@ -293,10 +294,9 @@ static void messages_settle(live_run *run, const hf_event *events, size_t count)
     }
 }
 
-static hf_status payload_read(void *ctx, hf_mem *mem, const hf_payload_value *reference,
+static hf_status payload_find(live_run *run, hf_mem *mem, const hf_payload_value *reference,
                               hf_slice *out_bytes, hf_err *err)
 {
-    live_run *run = ctx;
     hf_slice drafted;
 
     if (run->draft && hf_unit_detached(run->draft, reference->digest, &drafted)) {
@@ -305,6 +305,22 @@ static hf_status payload_read(void *ctx, hf_mem *mem, const hf_payload_value *re
     }
     return hf_payload_get(run->core->db, mem, run->core->stager.sha, run->key, reference, out_bytes,
                           err);
+}
+
+/* Code may ask for values at a moment when the core is not its thread's any more. */
+static hf_status payload_read(void *ctx, hf_mem *mem, const hf_payload_value *reference,
+                              hf_slice *out_bytes, hf_err *err)
+{
+    live_run *run = ctx;
+    bool inside = false;
+    hf_status st;
+
+    if (run->seat && !hf_seat_pause(run->seat, &inside))
+        return hf_err_set(err, HF_STOPPED, "the code took too long and was given up");
+    st = payload_find(run, mem, reference, out_bytes, err);
+    if (run->seat)
+        hf_seat_resume(run->seat, inside);
+    return st;
 }
 
 static hf_status text_keep(live_run *run, hf_slice text, hf_slice *out_text, hf_err *err)
@@ -624,6 +640,7 @@ static hf_status live_begin(hf_core *core, live_run *run, bool closed_too, bool 
                             hf_err *err)
 {
     const hf_registry_workflow *workflow;
+    hf_slice fingerprint;
     hf_status st = hf_run_base_get(core->db, run->key, &run->base, err);
 
     *out_gone = !st && !closed_too && run->base.closed_us != HF_NONE;
@@ -640,15 +657,18 @@ static hf_status live_begin(hf_core *core, live_run *run, bool closed_too, bool 
     if (st)
         return st;
     run->open_count = 0;
-    if (!workflow || (run->quarantined && !closed_too)) {
+    if (!workflow || ((run->quarantined || hf_core_away(core, run->key)) && !closed_too)) {
         /* Another build has the code, or it must not be run: the task waits. A deadline does not.
          */
         *out_gone = closed_too || !hf_live_overdue(run, hf_core_now(core));
         return HF_OK;
     }
+    st = text_keep(run, hf_slice_of(workflow->snapshot.fingerprint), &fingerprint, err);
+    if (st)
+        return st;
     run->info.self =
         (hf_decide_type){.definition = workflow->key,
-                         .fingerprint = hf_slice_of(workflow->snapshot.fingerprint),
+                         .fingerprint = fingerprint,
                          .execution_timeout_us = workflow->definition->execution_timeout * 1000,
                          .run_timeout_us = workflow->definition->run_timeout * 1000};
     run->started_seq = 0;
@@ -663,7 +683,7 @@ static hf_status live_begin(hf_core *core, live_run *run, bool closed_too, bool 
         .instance_id = run->info.instance_id,
         .run_id = hf_slice_of(run->run_id),
         .random_seed = hf_replay_seed(run->key),
-        .fingerprint = hf_slice_of(workflow->snapshot.fingerprint),
+        .fingerprint = fingerprint, /* code that is given up outlives the registry */
         .compatibility = core->o.compatibility,
         .batch_max = hf_limit_get(HF_LIMIT_COMMAND_BATCH_SIZE)->standard,
         .events_max = hf_limit_get(HF_LIMIT_HISTORY_TRANSACTION_SIZE)->standard,
@@ -757,13 +777,19 @@ hf_status hf_live_peek(hf_core *core, int64_t key, live_run **out_run, hf_err *e
     if (!st && run->quarantined)
         st = hf_err_set(err, HF_REPLAY_BLOCKED, "run %lld is quarantined: its code is not run",
                         (long long)key);
+    if (!st && hf_core_away(core, key))
+        st = hf_err_set(err, HF_TIMEOUT, "task_timeout: the code of run %lld has not yielded",
+                        (long long)key);
     if (!st)
         st = history_feed(core, run, NULL, err);
     if (!st) {
         core->held += hf_replay_held(run->replay);
-        hf_core_enter(core, key);
+        hf_core_enter(core, run);
         st = hf_replay_turn(run->replay, &turn, err);
-        hf_core_exit(core);
+        if (!hf_core_exit(core, run)) {
+            hf_live_free(NULL, run);
+            return hf_err_set(err, HF_TIMEOUT, "task_timeout: the code has not yielded in time");
+        }
     }
     if (!st && turn == HF_TURN_BLOCKED)
         st =

@@ -169,7 +169,7 @@ static bool pool_work(hf_pool *pool, size_t slot)
 static void pool_thread(void *ctx)
 {
     hf_pool *pool = ctx;
-    size_t slot = 1 + atomic_fetch_add(&pool->slots_taken, 1);
+    size_t slot = HF_BREADCRUMB_RUNS + atomic_fetch_add(&pool->slots_taken, 1);
 
     hf_mutex_lock(&pool->lock);
     while (!pool->closing)
@@ -277,7 +277,7 @@ bool hf_pool_step(hf_pool *pool)
     bool worked;
 
     hf_mutex_lock(&pool->lock);
-    worked = pool_work(pool, 1);
+    worked = pool_work(pool, HF_BREADCRUMB_RUNS);
     hf_mutex_unlock(&pool->lock);
     return worked;
 }

@@ -1,4 +1,4 @@
-/* stall.c: see stall.h. The core pays two atomic writes a turn; it takes the lock only to wake a
+/* stall.c: see stall.h. A core pays two atomic writes a turn; it takes the lock only to wake a
    watcher that sleeps without end. */
 #include "engine/stall.h"
 
@@ -6,72 +6,113 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "base/log.h"
-#include "base/thread.h"
 
-enum { STDERR_FD = 2 };
+enum { TICK_US = 250000, QUIET_US = 2000000 };
 
 struct hf_stall {
     hf_thread thread;
-    hf_log log;
-    _Atomic int64_t run;   /* whose code has the core, 0: nobody's */
-    _Atomic uint64_t turn; /* counts entries */
-    _Atomic int64_t late;  /* the run that was found overdue and has not come back */
-    _Atomic bool asleep;   /* the watcher waits to be woken */
+    const hf_log *log;
+    void (*late)(void *ctx, hf_seat *seat, uint64_t look);
+    void *ctx;
+    _Atomic bool asleep; /* the watcher waits to be woken */
+    /* under the lock */
     hf_mutex lock;
     hf_cond wake;
-    bool closing; /* under the lock */
+    hf_list seats;
+    bool closing;
 };
 
-static void late_report(hf_stall *stall, int64_t run)
+static void late_tell(const hf_stall *stall, hf_seat *seat, int64_t ms)
 {
     const hf_log_field fields[] = {hf_log_text("code", HF_SLICE("task_timeout")),
-                                   hf_log_int("run", run), hf_log_int("ms", HF_STALL_MS)};
+                                   hf_log_int("run", atomic_load(&seat->run)),
+                                   hf_log_int("ms", ms)};
 
-    atomic_store(&stall->late, run);
-    hf_log_write(&stall->log, HF_LOG_WARN, "workflow code has not yielded", fields, 3);
+    hf_log_write(stall->log, HF_LOG_WARN, "workflow code has not yielded", fields, 3);
+}
+
+/* With the lock held. True when the seat may need the watcher soon. */
+static bool seat_check(hf_stall *stall, hf_seat *seat, int64_t now_us)
+{
+    uint64_t look = hf_seat_look(seat);
+    int64_t patience_us = atomic_load(&seat->patience_us);
+
+    if (look != seat->seen) {
+        seat->seen = look;
+        seat->since_us = now_us;
+        return true;
+    }
+    if (!hf_seat_codes(look))
+        return now_us - seat->since_us < QUIET_US;
+    if (now_us - seat->since_us < patience_us)
+        return true;
+    seat->since_us = now_us; /* the host is asked again while it could not help */
+    if (seat->told != look)
+        late_tell(stall, seat, patience_us / 1000);
+    seat->told = look;
+    if (stall->late)
+        stall->late(stall->ctx, seat, look);
+    return true;
+}
+
+/* With the lock held. */
+static bool seats_check(hf_stall *stall)
+{
+    int64_t now_us = hf_clock_mono_us(hf_clock_system());
+    hf_list *link = stall->seats.next;
+    bool busy = false;
+
+    while (link != &stall->seats) {
+        hf_seat *seat = HF_LIST_ENTRY(link, hf_seat, place);
+
+        link = link->next;
+        busy |= seat_check(stall, seat, now_us);
+    }
+    return busy;
+}
+
+/* With the lock held: sleeps until some code runs. Whoever enters after `asleep` was set wakes us,
+   whoever did before is seen by another look. */
+static void stall_doze(hf_stall *stall)
+{
+    atomic_store(&stall->asleep, true);
+    if (!seats_check(stall))
+        while (!stall->closing && atomic_load(&stall->asleep))
+            hf_cond_wait(&stall->wake, &stall->lock);
+    atomic_store(&stall->asleep, false);
 }
 
 static void stall_thread(void *ctx)
 {
     hf_stall *stall = ctx;
-    uint64_t reported = 0;
 
     hf_mutex_lock(&stall->lock);
     while (!stall->closing) {
-        uint64_t before = atomic_load(&stall->turn);
-        int64_t run = atomic_load(&stall->run);
-        int64_t until_us = hf_clock_mono_us(hf_clock_system()) + HF_STALL_MS * INT64_C(1000);
+        int64_t until_us = hf_clock_mono_us(hf_clock_system()) + TICK_US;
         hf_status st = HF_OK;
 
-        while (!stall->closing && !st)
-            st = hf_cond_wait_until(&stall->wake, &stall->lock, until_us);
-        if (stall->closing)
-            break;
-        if (run && run == atomic_load(&stall->run) && before == atomic_load(&stall->turn)) {
-            if (reported != before)
-                late_report(stall, run);
-            reported = before;
+        if (!seats_check(stall)) {
+            stall_doze(stall);
             continue;
         }
-        if (before != atomic_load(&stall->turn))
-            continue;
-        atomic_store(&stall->asleep, true); /* two seconds without code: nothing to watch */
-        while (!stall->closing && before == atomic_load(&stall->turn))
-            hf_cond_wait(&stall->wake, &stall->lock);
-        atomic_store(&stall->asleep, false);
+        while (!stall->closing && !st)
+            st = hf_cond_wait_until(&stall->wake, &stall->lock, until_us);
     }
     hf_mutex_unlock(&stall->lock);
 }
 
-hf_status hf_stall_open(hf_stall **out_stall, hf_err *err)
+hf_status hf_stall_open(const hf_log *log, void (*late)(void *ctx, hf_seat *seat, uint64_t look),
+                        void *ctx, hf_stall **out_stall, hf_err *err)
 {
     hf_stall *stall = hf_alloc(sizeof(*stall));
     hf_status st;
 
     if (!stall)
         return hf_err_nomem(err, "the watcher of workflow code");
-    hf_log_init_fd(&stall->log, HF_LOG_WARN, hf_clock_system(), STDERR_FD);
+    stall->log = log;
+    stall->late = late;
+    stall->ctx = ctx;
+    hf_list_init(&stall->seats);
     st = hf_mutex_init(&stall->lock, err);
     if (st) {
         hf_alloc_free(stall);
@@ -93,6 +134,8 @@ hf_status hf_stall_open(hf_stall **out_stall, hf_err *err)
 
 void hf_stall_close(hf_stall *stall)
 {
+    hf_list *link;
+
     if (!stall)
         return;
     hf_mutex_lock(&stall->lock);
@@ -100,31 +143,34 @@ void hf_stall_close(hf_stall *stall)
     hf_cond_broadcast(&stall->wake);
     hf_mutex_unlock(&stall->lock);
     hf_thread_join(&stall->thread);
+    while ((link = hf_list_first(&stall->seats)))
+        hf_list_remove(link);
     hf_cond_fini(&stall->wake);
     hf_mutex_fini(&stall->lock);
     hf_alloc_free(stall);
 }
 
-void hf_stall_enter(hf_stall *stall, int64_t run)
+void hf_stall_watch(hf_stall *stall, hf_seat *seat)
 {
-    atomic_store(&stall->run, run);
-    atomic_fetch_add(&stall->turn, 1);
-    if (!atomic_load(&stall->asleep))
-        return;
     hf_mutex_lock(&stall->lock);
-    hf_cond_signal(&stall->wake);
+    hf_list_add_last(&stall->seats, &seat->place);
     hf_mutex_unlock(&stall->lock);
 }
 
-void hf_stall_leave(hf_stall *stall)
+void hf_stall_ignore(hf_stall *stall, hf_seat *seat)
 {
-    atomic_store(&stall->run, 0);
-    atomic_store(&stall->late, 0);
+    hf_mutex_lock(&stall->lock);
+    if (hf_list_linked(&seat->place))
+        hf_list_remove(&seat->place);
+    hf_mutex_unlock(&stall->lock);
 }
 
-int64_t hf_stall_look(hf_stall *stall)
+void hf_stall_wake(hf_stall *stall)
 {
-    int64_t late = atomic_load(&stall->late);
-
-    return late == atomic_load(&stall->run) ? late : 0; /* it may have come back just now */
+    if (!atomic_load(&stall->asleep))
+        return;
+    hf_mutex_lock(&stall->lock);
+    atomic_store(&stall->asleep, false);
+    hf_cond_signal(&stall->wake);
+    hf_mutex_unlock(&stall->lock);
 }

@@ -27,6 +27,7 @@ typedef struct turn {
     hf_decide_host host;
     bool woken; /* a workflow task or an inbox may stand for this turn; else nobody asked for it */
     bool decided; /* the code asked for something */
+    bool lost;    /* the core was taken over while the code ran */
 } turn;
 
 static bool host_activity(void *ctx, hf_slice name, hf_retry_policy *out_policy)
@@ -133,7 +134,7 @@ static void due_forget(live_run *run)
     }
 }
 
-static void staged_return(live_run *run)
+void hf_turn_return(live_run *run)
 {
     hf_attempt_abandoned(run);
     while (run->staged_due) {
@@ -153,7 +154,7 @@ static void turn_abandon(hf_core *core, live_run *run, hf_effect *effects)
     for (hf_effect *effect = effects; effect; effect = effect->next)
         if (effect->kind == HF_EFFECT_ACTIVITY && effect->started)
             hf_pool_release(core->pool);
-    staged_return(run);
+    hf_turn_return(run);
     hf_live_forget(core, run);
 }
 
@@ -220,10 +221,12 @@ static hf_status turn_draft(turn *t, hf_turn *out_turn, hf_err *err)
     if (run->paused && !hf_replay_is_machine(run->replay)) /* a machine's turn runs no code */
         return st;
     if (!st) {
-        hf_core_enter(core, run->key);
+        hf_core_enter(core, run);
         st = hf_replay_turn(run->replay, out_turn, err);
-        hf_core_exit(core);
+        t->lost = !hf_core_exit(core, run);
     }
+    if (t->lost)
+        return hf_err_set(err, HF_STOPPED, "the code took too long and was given up");
     if (st || *out_turn == HF_TURN_BLOCKED)
         return st;
     rows = hf_replay_decisions(run->replay, &count);
@@ -475,6 +478,10 @@ void hf_turn_run(hf_core *core, live_run *run)
         turn_trouble(core, run, st, &err);
         return;
     }
+    if (gone && hf_core_away(core, run->key)) {
+        hf_live_forget(core, run); /* what came for it is kept until its code is back */
+        return;
+    }
     if (gone) {
         if (run->base.closed_us != HF_NONE)
             hf_attempt_stop_all(core, run->key);
@@ -513,6 +520,11 @@ void hf_turn_run(hf_core *core, live_run *run)
         st = turn_go(&t, &err);
     } else {
         st = hf_err_nomem(&err, "a turn");
+    }
+    if (t.lost) {
+        hf_unit_free(t.decide.unit);
+        hf_live_free(NULL, run);
+        return;
     }
     run->draft = NULL;
     core->held += run->replay ? hf_replay_held(run->replay) : 0;
@@ -645,9 +657,10 @@ static bool turn_keep(hf_core *core, live_run *run, hf_unit *unit)
         return false;
     run->unit_messages = 0; /* counted in the base now */
     run->check_ids = false;
+    hf_core_in_time(core, run->key);
     if (run->again)
         hf_core_ready(core, run);
-    if (rebased || hf_replay_spoiled(run->replay)) {
+    if (rebased || run->foreign || hf_replay_spoiled(run->replay)) {
         hf_live_forget(core,
                        run); /* facts came in between: the replay must see them in their place */
         hf_core_ready(core, run);
@@ -670,7 +683,7 @@ void hf_turn_committed(hf_core *core, live_run *run, hf_unit *unit)
     if (st == HF_OK && !run->bare) {
         lives = turn_keep(core, run, unit);
     } else if (st == HF_OK) {
-        staged_return(run);
+        hf_turn_return(run);
         lives = !run->blocked;
     } else {
         turn_abandon(core, run, run->effects);
@@ -689,6 +702,8 @@ void hf_turn_committed(hf_core *core, live_run *run, hf_unit *unit)
     }
     run->effects = NULL;
     hf_unit_free(unit);
+    if (run->foreign)
+        hf_live_forget(core, run);
     if (!lives)
         hf_core_remove(core, run);
     else if (run->look || run->ended || run->due)

@@ -56,7 +56,7 @@ hf_status hf_why(hf_engine *engine, const char *id, hf_mem *mem, hf_value *out)
     if (st)
         return st;
     world.live = (hf_liveness_world){.now_us = hf_clock_wall_us(engine->clock), .ctx = engine};
-    world.stalled_run = hf_core_stalled(engine->core);
+    world.stalled_run = hf_core_stalled(engine->core, target.base.run);
     world.log_pages = hf_store_writer(engine->store)->log_pages;
     hf_call_read_begin(&c);
     st = why_read(c.in.db, target.base.run, &world, mem, out, &c.slot->err);

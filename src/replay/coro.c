@@ -367,7 +367,7 @@ void hf_coro_free(hf_coro *coro)
     if (!coro)
         return;
     HF_ASSERT(!coro->running);
-    HF_ASSERT(owner_calls(coro));
+    HF_ASSERT(!coro->cache || owner_calls(coro));
 #ifdef CORO_TSAN
     __tsan_destroy_fiber(coro->here_fiber);
 #endif

@@ -1,7 +1,7 @@
 /* coro.h: stackful coroutines: the only place in the tree where a stack is switched. A coroutine
    runs on a mapped stack of its own with a guard page below it, so that an overflow ends the
    process instead of writing into something else. It belongs to the thread that made it and never
-   moves: every call but hf_coro_touched asserts that.
+   moves: every call but hf_coro_touched and hf_coro_free asserts that.
 
    AddressSanitizer, ThreadSanitizer and valgrind are told of every stack and every switch. The
    switch itself is Boost.Context's, or ucontext's where the build says so (HF_COROUTINE). */
@@ -34,7 +34,8 @@ HF_NODISCARD hf_status hf_coro_new(hf_coro_cache *cache, size_t stack_bytes, hf_
                                    void *arg, hf_coro **out_coro, hf_err *err);
 
 /* Gives it up, finished or not: what is on its stack is forgotten, nothing there runs again. Not
-   from inside. NULL is allowed. */
+   from inside. Another thread may do it when the owner cannot any more and there is no cache. NULL
+   is allowed. */
 void hf_coro_free(hf_coro *coro);
 
 /* Runs it until it yields or returns. False once `fn` has returned; it must not be resumed then. */

@@ -1,14 +1,9 @@
-/* Timers and the deadlines of whole runs, on a virtual clock; and workflow code that does not come
-   back, on the real one. */
-#include <stdatomic.h>
+/* Timers and the deadlines of whole runs, on a virtual clock. */
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "engine/engine_impl.h"
 #include "lib/kit.h"
-
-static _Atomic bool released; /* lets the looping workflow go */
 
 static hf_value echo(hf_act *a, hf_value in)
 {
@@ -56,21 +51,12 @@ static hf_value again(hf_ctx *w, hf_value in)
     hf_continue_as_new(w, in);
 }
 
-static hf_value loop(hf_ctx *w, hf_value in)
-{
-    (void)in;
-    while (!atomic_load(&released))
-        ;
-    return hf_json(w, "'at last'");
-}
-
 static const hf_workflow_def workflows[] = {
     {.type = "nap", .run = nap},
     {.type = "busy", .run = busy, .signals = (const hf_signal_def[]){{"never", NULL}, {0}}},
     {.type = "parent", .run = parent},
     {.type = "guardian", .run = guardian},
     {.type = "again", .run = again},
-    {.type = "loop", .run = loop},
     {0}};
 static const hf_activity_def activities[] = {{.name = "echo", .run = echo}, {0}};
 static const hf_app app = {.name = "test", .workflows = workflows, .activities = activities};
@@ -309,39 +295,6 @@ HF_BOTH_ENGINES(b133_continue_as_new_and_deadlines)
     hf_kit_close(d);
 }
 
-/* ---- code that does not come back */
-
-static void nap_ms(long ms)
-{
-    const struct timespec pause = {.tv_sec = ms / 1000, .tv_nsec = (ms % 1000) * 1000000};
-
-    (void)nanosleep(&pause, NULL);
-}
-
-/* Code that has not yielded for two seconds is seen from outside, and no longer when it has. */
-HF_BOTH_ENGINES(looping_code_is_noticed)
-{
-    hf_test_place *place = hf_test_place_new(kind);
-    hf_engine *d = NULL;
-    hf_value out = NULL;
-    const hf_error *e = NULL;
-    int64_t seen = 0;
-
-    hf_kit_ok(d, hf_open(hf_test_place_address(place), &app, &d));
-    hf_kit_ok(d, hf_start(d, "loop", NULL, .id = "a"));
-    ck_assert_int_eq(hf_core_stalled(d->core), 0);
-    for (int i = 0; i < 1000 && !seen; i++) { /* at most ten seconds */
-        nap_ms(10);
-        seen = hf_core_stalled(d->core);
-    }
-    ck_assert_int_ne(seen, 0);
-    atomic_store(&released, true);
-    hf_kit_ok(d, hf_result(d, "a", hf_seconds(10), &out, &e));
-    ck_assert_int_eq(hf_core_stalled(d->core), 0);
-    hf_close(d);
-    hf_test_place_free(place);
-}
-
 HF_PG_SUITE_MAIN("engine/deadline", HF_BOTH(b123_timer_of_zero_fires_inline),
                  HF_BOTH(b124_sequential_timers), HF_BOTH(b125_stop_cancels_timers),
                  HF_BOTH(b126_timer_needs_its_event), HF_BOTH(b127_fired_row_without_history),
@@ -352,4 +305,4 @@ HF_PG_SUITE_MAIN("engine/deadline", HF_BOTH(b123_timer_of_zero_fires_inline),
                  HF_BOTH(b131_deadline_cancels_what_is_open),
                  HF_BOTH(b132_parent_hears_of_the_deadline),
                  HF_BOTH(b132_deadline_applies_the_parent_close_policy),
-                 HF_BOTH(b133_continue_as_new_and_deadlines), HF_BOTH(looping_code_is_noticed))
+                 HF_BOTH(b133_continue_as_new_and_deadlines))
