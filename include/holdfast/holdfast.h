@@ -490,12 +490,24 @@ typedef struct hf_start_opts {
     const char *correlation_scope;
     const char *request_id;
     enum { HF_DUP_REJECT, HF_DUP_RETURN_EXISTING } duplicate; /* when the id has an open run */
+    const char *search_attributes; /* a JSON object, as labels and memo are */
 } hf_start_opts;
 
 /* Commands return when they are committed. HF_EXISTS: the id is taken. HF_INVALID, HF_REJECTED: the
    declaration does not allow it; hf_errmsg names the field. HF_NOTFOUND: no such instance. */
 HF_API hf_status hf_start_with(hf_engine *engine, const char *type, const hf_start_opts *o);
 HF_API hf_status hf_signal(hf_engine *engine, const char *id, const char *name, hf_value args);
+/* The same key again, for as long as the instance exists, is the same signal: HF_OK, sent once. */
+HF_API hf_status hf_signal_dedup(hf_engine *engine, const char *id, const char *name, hf_value args,
+                                 const char *dedup_key);
+/* Starts the instance, or takes its open run, and sends it a signal, which is there before its code
+   runs for the first time. HF_REJECTED: the type takes no such signal, and nothing was started. */
+HF_API hf_status hf_signal_with_start(hf_engine *engine, const char *type, const hf_start_opts *o,
+                                      const char *signal, hf_value args);
+/* Makes an instance that is started later; NULL: an id is made. HF_OK also when it exists and is of
+   that type, HF_EXISTS when it is of another. */
+HF_API hf_status hf_reserve(hf_engine *engine, const char *type, const char *id,
+                            const char **out_id);
 HF_API hf_status hf_cancel(hf_engine *engine, const char *id, const char *reason);
 HF_API hf_status hf_terminate(hf_engine *engine, const char *id, const char *reason);
 

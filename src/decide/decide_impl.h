@@ -92,12 +92,6 @@ hf_status hf_decide_check(hf_decide *decide, const hf_decision_row *rows, size_t
 
 /* ---- decide_meta.c */
 
-/* A merge of metadata: null deletes, members are sorted. *out_limit: the limit that it breaks, with
-   the value measured; 0: none. HF_INVALID: the entries are not allowed. */
-hf_status hf_decide_merge(hf_mem *mem, bool attributes, hf_slice current, hf_slice entries,
-                          hf_slice *out_merged, hf_limit *out_limit, int64_t *out_value,
-                          hf_err *err);
-
 hf_status hf_decide_memo(hf_decide *decide, const hf_decision_row *row, hf_err *err);
 hf_status hf_decide_attributes(hf_decide *decide, const hf_decision_row *row, hf_err *err);
 

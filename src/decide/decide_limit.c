@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "decide/decide_impl.h"
+#include "model/metadata.h"
 
 /* What is pending of one kind, and what the turn adds to it. */
 typedef struct pending {
@@ -88,8 +89,8 @@ static hf_status upsert_check(limit_check *check, bool attributes, const hf_deci
     hf_limit limit = (hf_limit)0;
     int64_t value = 0;
     hf_err why = {0};
-    hf_status st = hf_decide_merge(mem, attributes, now->ptr ? *now : before, row->value.bytes, now,
-                                   &limit, &value, &why);
+    hf_status st = hf_metadata_merge(mem, attributes, now->ptr ? *now : before, row->value.bytes,
+                                     now, &limit, &value, &why);
 
     if (st == HF_INVALID && !check->invalid) {
         check->invalid = hf_mem_text(mem, hf_slice_of(why.text));

@@ -26,7 +26,25 @@ static hf_status request_send(hf_call *c, const hf_request *request, hf_reply *r
     return st ? st : reply_status(reply, request->id, err);
 }
 
-hf_status hf_start_with(hf_engine *engine, const char *type, const hf_start_opts *opts)
+static hf_intake_start start_of(const char *type, const hf_start_opts *opts)
+{
+    return (hf_intake_start){.type = hf_slice_of(type),
+                             .id = hf_slice_of(opts->id),
+                             .input = opts->in,
+                             .business_key = hf_slice_of(opts->business_key),
+                             .queue = hf_slice_of(opts->queue ? opts->queue : "default"),
+                             .execution_timeout_us = opts->execution_timeout * 1000,
+                             .run_timeout_us = opts->run_timeout * 1000,
+                             .labels = hf_slice_of(opts->labels),
+                             .memo = hf_slice_of(opts->memo),
+                             .attributes = hf_slice_of(opts->search_attributes),
+                             .duplicate = opts->duplicate == HF_DUP_RETURN_EXISTING
+                                              ? HF_DUPLICATE_POLICY_RETURN_EXISTING_ACTIVE
+                                              : HF_DUPLICATE_POLICY_REJECT_DUPLICATE};
+}
+
+static hf_status start_send(hf_engine *engine, const char *type, const hf_start_opts *opts,
+                            hf_request request)
 {
     hf_intake_start start;
     hf_reply reply;
@@ -37,23 +55,70 @@ hf_status hf_start_with(hf_engine *engine, const char *type, const hf_start_opts
         return st;
     if (!type || !opts)
         return hf_err_set(&c.slot->err, HF_MISUSE, "a type and options are needed");
-    start = (hf_intake_start){.type = hf_slice_of(type),
-                              .id = hf_slice_of(opts->id),
-                              .input = opts->in,
-                              .business_key = hf_slice_of(opts->business_key),
-                              .queue = hf_slice_of(opts->queue ? opts->queue : "default"),
-                              .execution_timeout_us = opts->execution_timeout * 1000,
-                              .run_timeout_us = opts->run_timeout * 1000,
-                              .labels = hf_slice_of(opts->labels),
-                              .memo = hf_slice_of(opts->memo),
-                              .duplicate = opts->duplicate == HF_DUP_RETURN_EXISTING
-                                               ? HF_DUPLICATE_POLICY_RETURN_EXISTING_ACTIVE
-                                               : HF_DUPLICATE_POLICY_REJECT_DUPLICATE};
-    return request_send(
-        &c, &(hf_request){.type = HF_COMMAND_TYPE_START, .id = start.id, .start = &start}, &reply);
+    start = start_of(type, opts);
+    request.id = start.id;
+    request.request_id = hf_slice_of(opts->request_id);
+    request.start = &start;
+    return request_send(&c, &request, &reply);
 }
 
-hf_status hf_signal(hf_engine *engine, const char *id, const char *name, hf_value args)
+hf_status hf_start_with(hf_engine *engine, const char *type, const hf_start_opts *opts)
+{
+    return start_send(engine, type, opts, (hf_request){.type = HF_COMMAND_TYPE_START});
+}
+
+hf_status hf_signal_with_start(hf_engine *engine, const char *type, const hf_start_opts *opts,
+                               const char *signal, hf_value args)
+{
+    return start_send(
+        engine, type, opts,
+        (hf_request){.type = HF_COMMAND_TYPE_SIGNAL, .name = hf_slice_of(signal), .args = args});
+}
+
+/* The instance that an id names is there: is it of that type? */
+static hf_status reserved_check(hf_call *c, hf_slice type, hf_slice id)
+{
+    hf_intake_target target;
+    hf_status st = hf_call_aim(c, id, (hf_slice){0}, &target, &c->slot->err);
+
+    if (!st && !hf_slice_equal(target.instance.type, type))
+        st = hf_err_set(&c->slot->err, HF_EXISTS, "%.*s exists already, of type %.*s", (int)id.len,
+                        id.ptr, (int)target.instance.type.len, target.instance.type.ptr);
+    return st;
+}
+
+hf_status hf_reserve(hf_engine *engine, const char *type, const char *id, const char **out_id)
+{
+    hf_instance_row instance;
+    hf_unit *unit = NULL;
+    hf_call c;
+    hf_status st = hf_call_begin(&c, engine);
+
+    if (st)
+        return st;
+    if (!type)
+        return hf_err_set(&c.slot->err, HF_MISUSE, "a type is needed");
+    unit = hf_unit_new(NULL, NULL);
+    if (!unit)
+        return hf_err_nomem(&c.slot->err, "an instance");
+    st = hf_intake_reserve_draft(&c.in, hf_slice_of(type), hf_slice_of(id), unit, &instance,
+                                 &c.slot->err);
+    if (!st)
+        st = hf_unit_seal(unit, &c.slot->stager, &c.slot->err);
+    if (!st)
+        st = hf_engine_commit(engine, unit, &c.slot->err);
+    if (!st && !hf_unit_row_applied(unit, 0))
+        st = reserved_check(&c, hf_slice_of(type), instance.id);
+    if (!st && out_id) {
+        *out_id = hf_mem_text(c.slot->mem, instance.id);
+        st = *out_id ? HF_OK : hf_err_nomem(&c.slot->err, "an id");
+    }
+    hf_unit_free(unit);
+    return st;
+}
+
+hf_status hf_signal_dedup(hf_engine *engine, const char *id, const char *name, hf_value args,
+                          const char *dedup_key)
 {
     hf_reply reply;
     hf_call c;
@@ -64,8 +129,14 @@ hf_status hf_signal(hf_engine *engine, const char *id, const char *name, hf_valu
                              &(hf_request){.type = HF_COMMAND_TYPE_SIGNAL,
                                            .id = hf_slice_of(id),
                                            .name = hf_slice_of(name),
-                                           .args = args},
+                                           .args = args,
+                                           .dedup_key = hf_slice_of(dedup_key)},
                              &reply);
+}
+
+hf_status hf_signal(hf_engine *engine, const char *id, const char *name, hf_value args)
+{
+    return hf_signal_dedup(engine, id, name, args, NULL);
 }
 
 hf_status hf_update(hf_engine *engine, const char *id, const char *name, hf_value args, hf_ms wait,

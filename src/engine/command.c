@@ -67,7 +67,7 @@ hf_status hf_handling_reject(hf_handling *h, hf_cmd_outcome outcome, hf_rejectio
 {
     h->reply->status = HF_COMMAND_STATUS_REJECTED;
     h->reply->outcome = outcome;
-    h->reply->rejection = reason;
+    h->reply->rejection = reason ? (int64_t)reason : HF_NONE;
     h->reply->why = sentence;
     h->records = true;
     return HF_OK;
@@ -241,13 +241,13 @@ static void handling_tell(const hf_handling *h)
 }
 
 /* One try. HF_CONFLICT, and for kinds that make HF_EXISTS: another may do better. */
-static hf_status handling_try(hf_handling *h, const command_kind *kind, hf_err *err)
+static hf_status handling_try(hf_handling *h, const command_kind *kind, bool makes, hf_err *err)
 {
     bool repeated = false;
     hf_status st = HF_OK;
 
     reply_begin(h);
-    if (!kind->makes || h->taken) {
+    if (!makes || h->taken) {
         st = hf_call_aim(h->call, h->request->id, h->request->run_id, &h->target, err);
         if (!st)
             st = hf_handling_aim(h, err);
@@ -268,13 +268,14 @@ static hf_status handling_try(hf_handling *h, const command_kind *kind, hf_err *
     return st;
 }
 
-static hf_status request_check(const hf_request *request, const command_kind *kind, hf_err *err)
+static hf_status request_check(const hf_request *request, const command_kind *kind, bool makes,
+                               hf_err *err)
 {
     hf_status st = HF_OK;
 
     if (!kind)
         return hf_err_set(err, HF_MISUSE, "there is no such command");
-    if (!kind->makes && !request->id.ptr)
+    if (!makes && !request->id.ptr)
         return hf_err_set(err, HF_MISUSE, "an instance id is needed");
     if (request->request_id.ptr)
         st = hf_name_check(HF_NAME_REQUEST_ID, request->request_id, err);
@@ -288,12 +289,14 @@ hf_status hf_engine_command(hf_engine *engine, const hf_request *request, hf_mem
 {
     const command_kind *kind = kind_of(request->type);
     bool taken = false;
+    bool makes;
     hf_call call;
     hf_status st = hf_call_begin(&call, engine);
 
     if (st)
         return hf_err_set(err, st, "%s", engine ? hf_errmsg(engine) : "there is no engine");
-    st = request_check(request, kind, err);
+    makes = kind && (kind->makes || request->start);
+    st = request_check(request, kind, makes, err);
     if (st)
         return st;
     st = HF_CONFLICT;
@@ -308,9 +311,9 @@ hf_status hf_engine_command(hf_engine *engine, const hf_request *request, hf_mem
 
         if (!h.unit)
             return hf_err_nomem(err, "a command");
-        st = handling_try(&h, kind, err);
+        st = handling_try(&h, kind, makes, err);
         hf_unit_free(h.unit);
-        if (st == HF_EXISTS && kind->makes && !taken) {
+        if (st == HF_EXISTS && makes && !taken) {
             taken = true;
             st = HF_CONFLICT;
         }

@@ -56,7 +56,8 @@ typedef struct hf_reply {
 
 /* HF_OK: it was answered, look at reply->status; texts and values live in `mem`. Any other status:
    nothing was recorded (HF_INVALID: a bad id, or arguments before an instance exists; HF_NOTFOUND:
-   an unknown instance; HF_NOMEM, HF_UNREACHABLE ...). */
+   an unknown instance; HF_REJECTED: a signal that would have started one; HF_NOMEM,
+   HF_UNREACHABLE ...). A refusal is then in the reply all the same. */
 HF_NODISCARD hf_status hf_engine_command(hf_engine *engine, const hf_request *request, hf_mem *mem,
                                          hf_reply *reply, hf_err *err);
 

@@ -54,7 +54,8 @@ bool hf_handling_inactive(hf_handling *h);
 
 void hf_command_id_print(int64_t time_us, int64_t key, char out_text[HF_ULID_TEXT_SIZE]);
 
-hf_command_fn hf_command_start;   /* command_start.c */
+hf_command_fn hf_command_start; /* command_start.c */
+hf_command_fn hf_command_signal_start;
 hf_command_fn hf_command_message; /* command_message.c */
 hf_command_fn hf_command_stop;    /* command_stop.c, this and the next two */
 hf_command_fn hf_command_pause;

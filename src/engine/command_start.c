@@ -1,5 +1,7 @@
-/* command_start.c: start. The first try makes the instance without asking whether it exists: the
-   store says so when it does, and then the existing one answers by the duplicate policy. */
+/* command_start.c: start, alone or with a first signal. The first try makes the instance without
+   asking whether it exists: the store says so when it does, and then the existing one answers by
+   the duplicate policy. */
+#include "base/value.h"
 #include "engine/command_impl.h"
 #include "model/contract.h"
 
@@ -22,6 +24,8 @@ static hf_status start_define(hf_handling *h, hf_intake_start *start, hf_err *er
 
     start->compatibility = hf_slice_of(engine->app ? engine->app->build_id : NULL);
     start->definition = HF_NONE;
+    if (h->taken && h->target.base.run == HF_NONE)
+        start->reserved = &h->target.instance;
     if (!workflow)
         return HF_OK;
     start->type = hf_slice_of(workflow->definition->type);
@@ -35,41 +39,189 @@ static hf_status start_define(hf_handling *h, hf_intake_start *start, hf_err *er
                              err);
 }
 
-/* The instance exists: its open run may answer instead. */
-static hf_status start_again(hf_handling *h, const hf_intake_start *start)
+/* The start as it is asked for and as the program knows its type. */
+static hf_status start_read(hf_handling *h, hf_intake_start *out_start, hf_err *err)
 {
-    bool open = h->target.base.run != HF_NONE && h->target.base.closed_us == HF_NONE;
+    hf_status st;
 
-    if (start->duplicate != HF_DUPLICATE_POLICY_RETURN_EXISTING_ACTIVE)
-        return hf_handling_reject(h, HF_CMD_OUTCOME_REJECTED_DUPLICATE,
-                                  HF_REJECTION_INSTANCE_ALREADY_STARTED,
-                                  "an instance of that id exists already");
-    if (!open)
-        return hf_handling_reject(h, HF_CMD_OUTCOME_REJECTED_DUPLICATE,
-                                  HF_REJECTION_INSTANCE_ALREADY_STARTED,
-                                  "an instance of that id exists already and its run is closed");
-    return hf_handling_record(h, HF_CMD_OUTCOME_RETURNED_EXISTING_ACTIVE);
+    if (!h->request->start || !h->request->start->type.ptr)
+        return hf_err_set(err, HF_MISUSE, "a type and options are needed");
+    *out_start = *h->request->start;
+    st = timeouts_check(out_start, err);
+    return st ? st : start_define(h, out_start, err);
+}
+
+/* Nothing is recorded of what is refused before there is an instance: the reply alone says why. */
+static hf_status start_refuse(hf_handling *h, const hf_intake_refusal *refusal, hf_status status,
+                              hf_err *err)
+{
+    hf_status st = hf_handling_refuse(h, refusal, err);
+
+    if (st || h->taken)
+        return st;
+    h->records = false;
+    return hf_err_set(err, status, "%s", h->reply->why);
+}
+
+/* The run that is made, as part 0 of the unit, its command as number 1. */
+static hf_status start_draft(hf_handling *h, const hf_intake_start *start, int64_t *out_command,
+                             hf_err *err)
+{
+    hf_command_row row = hf_handling_row(h);
+    hf_intake_target made;
+    hf_intake_refusal refusal;
+    hf_status st;
+
+    row.type = HF_COMMAND_TYPE_START;
+    st =
+        hf_intake_start_draft(&h->call->in, start, row, h->unit, &made, out_command, &refusal, err);
+    if (!st && refusal.outcome)
+        return start_refuse(h, &refusal, HF_INVALID, err);
+    if (st)
+        return st;
+    h->target = made;
+    return hf_handling_aim(h, err);
+}
+
+/* The instance has a run: it may answer instead. True: it does not, and the start is refused. */
+static bool start_refused(hf_handling *h, hf_duplicate_policy policy)
+{
+    bool open = h->target.base.closed_us == HF_NONE;
+
+    if (policy == HF_DUPLICATE_POLICY_RETURN_EXISTING_ACTIVE && open)
+        return false;
+    (void)!hf_handling_reject(h, HF_CMD_OUTCOME_REJECTED_DUPLICATE,
+                              HF_REJECTION_INSTANCE_ALREADY_STARTED,
+                              open ? "an instance of that id exists already"
+                                   : "an instance of that id exists already, its run is closed");
+    return true;
 }
 
 hf_status hf_command_start(hf_handling *h, hf_err *err)
 {
     hf_intake_start start;
     int64_t command = 0;
-    hf_status st;
+    hf_status st = start_read(h, &start, err);
 
-    if (!h->request->start || !h->request->start->type.ptr)
-        return hf_err_set(err, HF_MISUSE, "a type and options are needed");
-    start = *h->request->start;
-    if (h->taken)
-        return start_again(h, &start);
-    st = timeouts_check(&start, err);
-    if (!st)
-        st = start_define(h, &start, err);
-    if (!st)
-        st = hf_intake_start_draft(&h->call->in, &start, hf_handling_row(h), h->unit, &h->target,
-                                   &command, err);
     if (st)
         return st;
-    hf_handling_accept(h, command, HF_CMD_OUTCOME_STARTED_NEW);
-    return hf_handling_aim(h, err);
+    if (h->target.base.run != HF_NONE)
+        return start_refused(h, start.duplicate)
+                   ? HF_OK
+                   : hf_handling_record(h, HF_CMD_OUTCOME_RETURNED_EXISTING_ACTIVE);
+    st = start_draft(h, &start, &command, err);
+    if (!st && !h->records)
+        hf_handling_accept(h, command, HF_CMD_OUTCOME_STARTED_NEW);
+    return st;
+}
+
+/* ---- with a first signal */
+
+/* Both commands say that they came in together. */
+static hf_status group_make(hf_handling *h, char out_id[HF_ULID_TEXT_SIZE], hf_err *err)
+{
+    hf_mem *mem = hf_unit_mem(h->unit);
+    hf_value_list *intake = hf_value_object(mem);
+    hf_value_list *context = hf_value_object(mem);
+    hf_slice key;
+    hf_value item;
+    int64_t group = 0;
+    hf_status st = hf_keys_take(h->call->in.keys, 1, &group, err);
+
+    if (st)
+        return st;
+    hf_command_id_print(h->call->in.now_us, group, out_id);
+    hf_value_set(intake, HF_SLICE("mode"), hf_value_string(mem, HF_SLICE("signal_with_start")));
+    hf_value_set(intake, HF_SLICE("group_id"), hf_value_string(mem, hf_slice_of(out_id)));
+    for (size_t i = 0; hf_value_member(h->request->context, i, &key, &item); i++)
+        if (!hf_slice_equal(key, HF_SLICE("intake")))
+            hf_value_set(context, key, item);
+    hf_value_set(context, HF_SLICE("intake"), hf_value_finish(intake));
+    h->note.context = hf_value_finish(context);
+    return h->note.context ? hf_command_note_write(&h->note, mem, &h->body, err)
+                           : hf_err_nomem(err, "a command");
+}
+
+/* The start that finds an open run is a command of that run all the same. */
+static hf_status start_join(hf_handling *h, int64_t *out_command, hf_err *err)
+{
+    hf_command_row row = hf_handling_row(h);
+    hf_status st = hf_keys_take(h->call->in.keys, 1, &row.key, err);
+
+    hf_unit_append(h->unit, &h->target.base, HF_NONE, HF_REBASE_WHILE_OPEN);
+    row.type = HF_COMMAND_TYPE_START;
+    row.outcome = HF_CMD_OUTCOME_RETURNED_EXISTING_ACTIVE;
+    row.applied_us = row.closed_us = row.recorded_us;
+    hf_unit_row(h->unit, 0, hf_row_command_new(hf_unit_mem(h->unit), &row));
+    *out_command = row.key;
+    return st;
+}
+
+/* What the reply adds: the other command, whose number is the one before. */
+static hf_status pair_reply(hf_handling *h, int64_t start, bool existing, const char *group,
+                            hf_err *err)
+{
+    char id[HF_ULID_TEXT_SIZE];
+    hf_value_list *detail = hf_value_object(h->mem);
+    const char *outcome = hf_cmd_outcome_text(existing ? HF_CMD_OUTCOME_RETURNED_EXISTING_ACTIVE
+                                                       : HF_CMD_OUTCOME_STARTED_NEW);
+
+    hf_command_id_print(h->call->in.now_us, start, id);
+    hf_value_set(detail, HF_SLICE("start_command_id"), hf_value_string(h->mem, hf_slice_of(id)));
+    hf_value_set(detail, HF_SLICE("start_outcome"), hf_value_string(h->mem, hf_slice_of(outcome)));
+    hf_value_set(detail, HF_SLICE("start_command_status"),
+                 hf_value_string(h->mem, HF_SLICE("accepted")));
+    hf_value_set(detail, HF_SLICE("intake_group_id"), hf_value_string(h->mem, hf_slice_of(group)));
+    h->reply->detail = hf_value_finish(detail);
+    return h->reply->detail ? HF_OK : hf_err_nomem(err, "an answer");
+}
+
+/* Start and signal in one unit; the signal is a fact of the run before its code ever runs. */
+static hf_status pair_draft(hf_handling *h, const hf_intake_start *start,
+                            const hf_intake_message *signal, hf_slice args, hf_err *err)
+{
+    const hf_intake *in = &h->call->in;
+    bool existing = h->target.base.run != HF_NONE;
+    char group[HF_ULID_TEXT_SIZE];
+    hf_command_row row;
+    int64_t start_command = 0;
+    int64_t command = 0;
+    hf_status st = group_make(h, group, err);
+
+    if (!st)
+        st = existing ? start_join(h, &start_command, err)
+                      : start_draft(h, start, &start_command, err);
+    if (st || h->records)
+        return st;
+    row = hf_handling_row(h);
+    row.command_ahead = 2;
+    st = hf_intake_message_put(in, signal, args, row, h->unit, &command, err);
+    if (!st && existing)
+        st = hf_intake_wake(in, &h->target, h->unit, err);
+    hf_handling_accept(h, command, HF_CMD_OUTCOME_SIGNAL_RECEIVED);
+    return st ? st : pair_reply(h, start_command, existing, group, err);
+}
+
+hf_status hf_command_signal_start(hf_handling *h, hf_err *err)
+{
+    const hf_intake_message signal = {.name = h->request->name, .args = h->request->args};
+    hf_intake_start start;
+    hf_intake_refusal refusal = {0};
+    hf_slice args = {0};
+    hf_status st = start_read(h, &start, err);
+    int64_t definition;
+
+    if (st)
+        return st;
+    if (h->target.base.run != HF_NONE &&
+        start_refused(h, HF_DUPLICATE_POLICY_RETURN_EXISTING_ACTIVE))
+        return HF_OK;
+    definition = h->target.base.run == HF_NONE ? start.definition : h->target.definition;
+    hf_call_read_begin(h->call);
+    st = hf_intake_message_fit(&h->call->in, definition, &signal, hf_unit_mem(h->unit), &args,
+                               &refusal, err);
+    hf_call_read_end(h->call);
+    if (!st && refusal.outcome)
+        return start_refuse(h, &refusal, HF_REJECTED, err);
+    return st ? st : pair_draft(h, &start, &signal, args, err);
 }

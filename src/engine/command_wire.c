@@ -1,7 +1,9 @@
 /* command_wire.c: hf_command: a command and its options by the names the wire has for them, and its
    answer as the wire's envelope. Everything it does is to translate. */
+#include <string.h>
+
 #include "base/value.h"
-#include "engine/answer.h"
+#include "engine/call.h"
 #include "engine/command.h"
 
 /* ---- the request */
@@ -86,6 +88,8 @@ static hf_status start_read(hf_value request, hf_mem *mem, hf_intake_start *star
     if (!st)
         st = object_at(request, "memo", mem, &start->memo, err);
     if (!st)
+        st = object_at(request, "search_attributes", mem, &start->attributes, err);
+    if (!st)
         st = seconds_at(request, "execution_timeout_seconds", &start->execution_timeout_us, err);
     if (!st)
         st = seconds_at(request, "run_timeout_seconds", &start->run_timeout_us, err);
@@ -137,6 +141,8 @@ static hf_status reply_write(const hf_request *request, const hf_reply *reply, h
 {
     bool accepted = reply->status == HF_COMMAND_STATUS_ACCEPTED;
     hf_value_list *object = hf_value_object(mem);
+    hf_slice key;
+    hf_value item;
     const char *outcome =
         reply->outcome == HF_NONE ? NULL : hf_cmd_outcome_text((hf_cmd_outcome)reply->outcome);
     const char *reason = reply->rejection == HF_NONE
@@ -164,14 +170,11 @@ static hf_status reply_write(const hf_request *request, const hf_reply *reply, h
         hf_value_set(object, HF_SLICE("repeated"), hf_value_bool(true));
     if (reply->why)
         put_text(object, mem, "message", reply->why);
-    for (size_t i = 0;; i++) {
-        hf_slice key;
-        hf_value item;
-
-        if (!hf_value_member(reply->detail, i, &key, &item))
-            break;
+    for (size_t i = 0; hf_value_member(reply->detail, i, &key, &item); i++)
         hf_value_set(object, key, item);
-    }
+    if (accepted && request->start && request->type == HF_COMMAND_TYPE_SIGNAL)
+        hf_value_set(object, HF_SLICE("start_command_sequence"),
+                     hf_value_int(mem, reply->command_seq - 1));
     *out = (hf_command_result){.accepted = accepted,
                                .outcome = outcome,
                                .reason = reason,
@@ -187,7 +190,8 @@ hf_status hf_command(hf_engine *engine, const char *command, hf_value request, h
 {
     hf_intake_start start = {0};
     hf_request asked = {0};
-    hf_reply reply;
+    hf_reply reply = {0};
+    bool both;
     hf_err *err;
     hf_call c;
     hf_status st = hf_call_begin(&c, engine);
@@ -198,14 +202,21 @@ hf_status hf_command(hf_engine *engine, const char *command, hf_value request, h
     if (!command || !mem || !out)
         return hf_err_set(err, HF_MISUSE, "a command, an arena and a place for the answer");
     *out = (hf_command_result){0};
-    if (!hf_command_type_parse(hf_slice_of(command), &asked.type))
+    both = strcmp(command, "signal_with_start") == 0;
+    if (!hf_command_type_parse(hf_slice_of(both ? "signal" : command), &asked.type))
         return hf_err_set(err, HF_INVALID, "there is no command %s", command);
     st = request_read(request, &asked, err);
-    if (!st && asked.type == HF_COMMAND_TYPE_START) {
+    if (!st && (both || asked.type == HF_COMMAND_TYPE_START)) {
         st = start_read(request, mem, &start, err);
         asked.start = &start;
     }
-    if (!st)
-        st = hf_engine_command(engine, &asked, mem, &reply, err);
-    return st ? st : reply_write(&asked, &reply, mem, out, err);
+    if (st)
+        return st;
+    st = hf_engine_command(engine, &asked, mem, &reply, err);
+    if (!st || reply.status == HF_COMMAND_STATUS_REJECTED) {
+        hf_status written = reply_write(&asked, &reply, mem, out, err);
+
+        st = st ? st : written;
+    }
+    return st;
 }

@@ -14,19 +14,11 @@ hf_ulid hf_intake_id(int64_t time_us, int64_t key)
     return id;
 }
 
-hf_status hf_intake_value_put(const hf_intake *in, hf_unit *unit, hf_event_key key, hf_value value,
-                              hf_err *err)
+void hf_intake_payload_put(const hf_intake *in, hf_unit *unit, hf_event_key key, hf_slice json)
 {
-    hf_buf text = {0};
-
-    hf_json_write(&text, value ? value : hf_value_null());
-    if (!hf_buf_ok(&text))
-        return hf_err_nomem(err, "arguments");
     hf_event_put_payload(
         hf_unit_events(unit, 0), key,
-        hf_unit_payload(unit, in->stager, in->keys, 0, HF_PAYLOAD_CODEC_JSON, hf_buf_slice(&text)));
-    hf_buf_fini(&text);
-    return HF_OK;
+        hf_unit_payload(unit, in->stager, in->keys, 0, HF_PAYLOAD_CODEC_JSON, json));
 }
 
 hf_status hf_intake_json(hf_mem *mem, hf_value value, hf_slice *out_json, hf_err *err)
@@ -49,6 +41,47 @@ const char *hf_intake_errors_sentence(hf_mem *mem, hf_value errors)
         return "the arguments do not fit";
     return hf_mem_format(mem, "argument %.*s: %s", (int)name.len, name.ptr,
                          hf_str(messages, "0", "does not fit"));
+}
+
+hf_status hf_intake_refuse(hf_intake_refusal *refusal, hf_cmd_outcome outcome,
+                           hf_rejection_reason reason, const char *why, hf_err *err)
+{
+    *refusal = (hf_intake_refusal){.outcome = outcome, .reason = reason, .why = why};
+    return why ? HF_OK : hf_err_nomem(err, "a refusal");
+}
+
+hf_status hf_intake_limit_refuse(hf_mem *mem, hf_limit limit, int64_t value,
+                                 hf_intake_refusal *refusal, hf_err *err)
+{
+    int64_t configured = hf_limit_get(limit)->standard;
+    hf_status st = hf_intake_refuse(
+        refusal, HF_CMD_OUTCOME_REJECTED_INVALID_ARGUMENTS, HF_REJECTION_STRUCTURAL_LIMIT_EXCEEDED,
+        hf_mem_format(mem, "%s is limited to %lld, this would be %lld", hf_limit_text(limit),
+                      (long long)configured, (long long)value),
+        err);
+
+    refusal->limit = limit;
+    refusal->limit_value = value;
+    refusal->limit_configured = configured;
+    return st;
+}
+
+hf_status hf_intake_payload_fit(hf_mem *mem, hf_value value, hf_slice *out_json,
+                                hf_intake_refusal *refusal, hf_err *err)
+{
+    const hf_limit limit = HF_LIMIT_PAYLOAD_SIZE_BYTES;
+    hf_buf text = {0};
+    hf_status st = HF_OK;
+
+    hf_json_write(&text, value ? value : hf_value_null());
+    *out_json =
+        hf_slice_from(hf_buf_ok(&text) ? hf_mem_text(mem, hf_buf_slice(&text)) : NULL, text.len);
+    if (!out_json->ptr)
+        st = hf_err_nomem(err, "arguments");
+    else if (hf_limit_trips(limit, hf_limit_get(limit)->standard, (int64_t)text.len))
+        st = hf_intake_limit_refuse(mem, limit, (int64_t)text.len, refusal, err);
+    hf_buf_fini(&text);
+    return st;
 }
 
 /* Which run of the instance is meant. */

@@ -28,19 +28,21 @@ typedef struct hf_intake {
 
 typedef struct hf_intake_start {
     hf_slice type;
-    hf_slice id; /* empty: one is made */
+    hf_slice id; /* ptr NULL: one is made */
     hf_value input;
     hf_slice business_key;
-    hf_slice labels; /* JSON objects; ptr NULL: none, both */
+    hf_slice labels; /* JSON objects; ptr NULL: none, all three */
     hf_slice memo;
+    hf_slice attributes;
     hf_slice compatibility; /* of the program that starts it; ptr NULL: it says none */
     hf_slice queue;
     int64_t execution_timeout_us; /* 0: none */
     int64_t run_timeout_us;
     int64_t definition; /* HF_NONE: the type is not known here */
     hf_slice fingerprint;
-    const hf_contract *params;     /* NULL: unknown, anything goes */
-    hf_duplicate_policy duplicate; /* 0: reject */
+    const hf_contract *params;       /* NULL: unknown, anything goes */
+    hf_duplicate_policy duplicate;   /* 0: reject */
+    const hf_instance_row *reserved; /* the instance exists and has no run; NULL: it is new */
 } hf_intake_start;
 
 /* What a command is aimed at: an instance and one of its runs. Texts live in the arena. */
@@ -72,12 +74,17 @@ typedef struct hf_intake_refusal {
 } hf_intake_refusal;
 
 /* The unit of a start; HF_EXISTS shows when it is committed. `row` has what is known of the command
-   already. *out_target is what was made, its texts in the unit's arena. HF_INVALID for a bad id or
-   arguments. */
+   already. *out_target is what was made, its texts in the unit's arena. *out_refusal: the arguments
+   do not fit; HF_INVALID: anything else does not. */
 HF_NODISCARD hf_status hf_intake_start_draft(const hf_intake *in, const hf_intake_start *start,
                                              hf_command_row row, hf_unit *unit,
                                              hf_intake_target *out_target, int64_t *out_command,
-                                             hf_err *err);
+                                             hf_intake_refusal *out_refusal, hf_err *err);
+
+/* A unit of one bare row: an instance without a run, unless the id is taken (its flag says so). */
+HF_NODISCARD hf_status hf_intake_reserve_draft(const hf_intake *in, hf_slice type, hf_slice id,
+                                               hf_unit *unit, hf_instance_row *out_instance,
+                                               hf_err *err);
 
 /* An instance and its newest run, or the one of that id (ptr NULL: none). HF_NOTFOUND: there is no
    such instance, or it has no such run. */
@@ -88,12 +95,22 @@ HF_NODISCARD hf_status hf_intake_aim(const hf_intake *in, hf_mem *mem, hf_slice 
 HF_NODISCARD hf_status hf_intake_find(const hf_intake *in, hf_mem *mem, hf_slice id,
                                       hf_intake_target *out_target, hf_err *err);
 
-/* A signal or an update of an open run, by its declared contract. *out_refusal: unknown name, bad
-   arguments, no contract. *out_command is the key of the command row. */
-HF_NODISCARD hf_status hf_intake_message_draft(const hf_intake *in, const hf_intake_target *target,
-                                               const hf_intake_message *message, hf_command_row row,
-                                               hf_unit *unit, int64_t *out_command,
-                                               hf_intake_refusal *out_refusal, hf_err *err);
+/* The arguments of a message as they are recorded (JSON in the arena), by the contract of the
+   definition that the run was started with (HF_NONE: unknown). *out_refusal: unknown name, bad
+   arguments, no contract. */
+HF_NODISCARD hf_status hf_intake_message_fit(const hf_intake *in, int64_t definition,
+                                             const hf_intake_message *message, hf_mem *mem,
+                                             hf_slice *out_args, hf_intake_refusal *out_refusal,
+                                             hf_err *err);
+
+/* The message becomes a fact of the run that is the unit's first part. */
+HF_NODISCARD hf_status hf_intake_message_put(const hf_intake *in, const hf_intake_message *message,
+                                             hf_slice args, hf_command_row row, hf_unit *unit,
+                                             int64_t *out_command, hf_err *err);
+
+/* The run's code is given a turn. */
+HF_NODISCARD hf_status hf_intake_wake(const hf_intake *in, const hf_intake_target *target,
+                                      hf_unit *unit, hf_err *err);
 
 /* A command that was refused, or that changes nothing: its row, and the event that says so where an
    open run refuses a start or an update. `row` is complete but for what the kind of target decides.

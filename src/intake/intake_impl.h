@@ -8,14 +8,25 @@
 /* The public id of something, formed from its key and the moment it came to be. */
 hf_ulid hf_intake_id(int64_t time_us, int64_t key);
 
-/* Puts a value into the newest event of part 0, as a JSON payload. */
-HF_NODISCARD hf_status hf_intake_value_put(const hf_intake *in, hf_unit *unit, hf_event_key key,
-                                           hf_value value, hf_err *err);
+/* Puts JSON text into the newest event of part 0, as a payload. */
+void hf_intake_payload_put(const hf_intake *in, hf_unit *unit, hf_event_key key, hf_slice json);
 
 /* A value as canonical JSON in the arena. */
 HF_NODISCARD hf_status hf_intake_json(hf_mem *mem, hf_value value, hf_slice *out_json, hf_err *err);
 
 /* The first of the errors of a contract as a sentence; NULL when memory ran out. */
 const char *hf_intake_errors_sentence(hf_mem *mem, hf_value errors);
+
+/* Fills a refusal; HF_NOMEM when the sentence could not be made. */
+HF_NODISCARD hf_status hf_intake_refuse(hf_intake_refusal *refusal, hf_cmd_outcome outcome,
+                                        hf_rejection_reason reason, const char *why, hf_err *err);
+
+/* Refuses what would break a limit: the value that was measured against it. */
+HF_NODISCARD hf_status hf_intake_limit_refuse(hf_mem *mem, hf_limit limit, int64_t value,
+                                              hf_intake_refusal *refusal, hf_err *err);
+
+/* A value as the JSON text that is recorded; one that is too big for a payload is refused. */
+HF_NODISCARD hf_status hf_intake_payload_fit(hf_mem *mem, hf_value value, hf_slice *out_json,
+                                             hf_intake_refusal *refusal, hf_err *err);
 
 #endif

@@ -30,6 +30,7 @@ static hf_status update_rejected(const hf_intake *in, const hf_command_row *row,
 {
     hf_event_builder *events = hf_unit_events(unit, 0);
     hf_ulid id = hf_intake_id(in->now_us, row->key);
+    hf_slice arguments = {0};
     hf_slice errors = {0};
     hf_status st = HF_OK;
 
@@ -38,7 +39,9 @@ static hf_status update_rejected(const hf_intake *in, const hf_command_row *row,
     hf_event_put_id(events, HF_KEY_UPDATE_ID, id);
     hf_event_put_text(events, HF_KEY_UPDATE_NAME, row->name);
     if (note->arguments)
-        st = hf_intake_value_put(in, unit, HF_KEY_ARGUMENTS, note->arguments, err);
+        st = hf_intake_json(hf_unit_mem(unit), note->arguments, &arguments, err);
+    if (!st && arguments.ptr)
+        hf_intake_payload_put(in, unit, HF_KEY_ARGUMENTS, arguments);
     if (!st && note->validation_errors)
         st = hf_intake_json(hf_unit_mem(unit), note->validation_errors, &errors, err);
     if (!st && errors.ptr)

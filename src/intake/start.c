@@ -1,31 +1,29 @@
 /* start.c: a start becomes an instance, its first run and everything that is known of it from the
    first event on. */
-#include <string.h>
-
 #include "base/json.h"
 #include "base/value.h"
 #include "commit/shard.h"
 #include "intake/intake_impl.h"
 #include "model/contract.h"
+#include "model/metadata.h"
 #include "model/name.h"
 
-static hf_status input_fit(const hf_intake_start *start, hf_mem *mem, hf_value *out_input,
-                           hf_err *err)
+static hf_status input_fit(const hf_intake_start *start, hf_mem *mem, hf_slice *out_input,
+                           hf_intake_refusal *refusal, hf_err *err)
 {
+    hf_value input = start->input;
     hf_value errors = NULL;
-    hf_status st;
+    hf_status st = HF_OK;
 
-    *out_input = start->input;
-    if (!start->params)
-        return HF_OK;
-    st = hf_contract_apply(start->params, start->input, mem, out_input, &errors, err);
+    if (start->params)
+        st = hf_contract_apply(start->params, start->input, mem, &input, &errors, err);
     if (!st && errors) {
-        const char *sentence = hf_intake_errors_sentence(mem, errors);
-
-        st = sentence ? hf_err_set(err, HF_INVALID, "start: %s", sentence)
-                      : hf_err_nomem(err, "a sentence");
+        st = hf_intake_refuse(refusal, HF_CMD_OUTCOME_REJECTED_INVALID_ARGUMENTS,
+                              (hf_rejection_reason)0, hf_intake_errors_sentence(mem, errors), err);
+        refusal->validation_errors = errors;
+        return st;
     }
-    return st;
+    return st ? st : hf_intake_payload_fit(mem, input, out_input, refusal, err);
 }
 
 static int64_t deadline_make(int64_t now_us, int64_t timeout_us)
@@ -33,71 +31,113 @@ static int64_t deadline_make(int64_t now_us, int64_t timeout_us)
     return timeout_us ? now_us + timeout_us : HF_NONE;
 }
 
-/* Labels: texts by key, sorted; null is dropped. */
-static hf_status labels_fit(hf_mem *mem, hf_value labels, hf_value *out_labels, hf_err *err)
+/* A label's value as text: numbers and truth values are written out. */
+static hf_status label_text(hf_mem *mem, hf_slice key, hf_value item, hf_slice *out_text,
+                            hf_err *err)
 {
-    hf_value_list *list = hf_value_object(mem);
-    hf_slice key;
-    hf_value item;
-    hf_status st = HF_OK;
+    hf_value_kind kind = hf_value_kind_of(item);
+    const char *text;
 
-    for (size_t i = 0; !st && hf_value_member(labels, i, &key, &item); i++) {
-        hf_slice text = hf_slice_trim(hf_value_slice(item));
-
-        if (hf_value_kind_of(item) == HF_VALUE_NULL)
-            continue;
-        st = hf_name_check(HF_NAME_LABEL_KEY, key, err);
-        if (!st)
-            st = hf_name_check(HF_NAME_LABEL_VALUE, text, err);
-        hf_value_set(list, key, hf_value_string(mem, text));
-    }
-    *out_labels = hf_value_finish(list);
-    return st ? st : *out_labels ? HF_OK : hf_err_nomem(err, "labels");
+    if (kind == HF_VALUE_ARRAY || kind == HF_VALUE_OBJECT || kind == HF_VALUE_BYTES)
+        return hf_err_set(err, HF_INVALID, "the label %.*s is no single value", (int)key.len,
+                          key.ptr);
+    *out_text = hf_slice_trim(hf_value_slice(item));
+    if (kind == HF_VALUE_STRING)
+        return HF_OK;
+    text = hf_text(mem, item);
+    *out_text = hf_slice_of(text);
+    return text ? HF_OK : hf_err_nomem(err, "labels");
 }
 
-/* An object of the start as canonical JSON in the unit's arena; ptr NULL when it was not given. */
-static hf_status object_fit(hf_unit *unit, hf_slice given, const char *what, bool labels,
-                            hf_slice *out_json, hf_err *err)
+/* Labels: texts by key; null is dropped. */
+static hf_status labels_fit(hf_mem *mem, hf_slice given, hf_slice *out_json, hf_err *err)
 {
-    hf_mem *mem = hf_unit_mem(unit);
-    hf_value value = NULL;
+    hf_value_list *list = hf_value_object(mem);
+    hf_value labels = NULL;
+    hf_slice key;
+    hf_value item;
     hf_status st;
 
     *out_json = (hf_slice){0};
     if (!given.ptr)
         return HF_OK;
-    st = hf_json_read(mem, given, NULL, &value, err);
-    if (!st && hf_value_kind_of(value) != HF_VALUE_OBJECT)
+    st = hf_json_read(mem, given, NULL, &labels, err);
+    if (!st && hf_value_kind_of(labels) != HF_VALUE_OBJECT)
         st = hf_err_set(err, HF_INVALID, "it is no object");
-    if (!st && labels)
-        st = labels_fit(mem, value, &value, err);
+    for (size_t i = 0; !st && hf_value_member(labels, i, &key, &item); i++) {
+        hf_slice text = {0};
+
+        if (hf_value_kind_of(item) == HF_VALUE_NULL)
+            continue;
+        st = hf_name_check(HF_NAME_LABEL_KEY, key, err);
+        if (!st)
+            st = label_text(mem, key, item, &text, err);
+        if (!st)
+            st = hf_name_check(HF_NAME_LABEL_VALUE, text, err);
+        hf_value_set(list, key, hf_value_string(mem, text));
+    }
+    labels = st ? NULL : hf_value_finish(list);
     if (!st)
-        st = hf_intake_json(mem, value, out_json, err);
-    return hf_err_because(err, st, "%s", what);
+        st = labels ? hf_intake_json(mem, labels, out_json, err) : hf_err_nomem(err, "labels");
+    return hf_err_because(err, st, "labels");
+}
+
+/* Memo or search attributes as they are recorded; ptr NULL when none were given. */
+static hf_status metadata_fit(hf_mem *mem, bool attributes, hf_slice given, hf_slice *out_json,
+                              hf_err *err)
+{
+    hf_limit limit = (hf_limit)0;
+    int64_t value = 0;
+    hf_status st;
+
+    *out_json = (hf_slice){0};
+    if (!given.ptr)
+        return HF_OK;
+    st = hf_metadata_merge(mem, attributes, (hf_slice){0}, given, out_json, &limit, &value, err);
+    if (!st && limit)
+        st =
+            hf_err_set(err, HF_INVALID, "%s is limited to %lld, this is %lld", hf_limit_text(limit),
+                       (long long)hf_limit_get(limit)->standard, (long long)value);
+    return hf_err_because(err, st, attributes ? "search attributes" : "memo");
 }
 
 /* What operators see of the run from its first event on. */
-static hf_status visible_put(const hf_intake *in, const hf_intake_start *start, hf_unit *unit,
+typedef struct start_visible {
+    hf_slice business_key; /* ptr NULL: none, all of them */
+    hf_slice labels;
+    hf_slice memo;
+    hf_slice attributes;
+} start_visible;
+
+static hf_status visible_fit(const hf_intake_start *start, hf_mem *mem, start_visible *out_visible,
                              hf_err *err)
 {
-    hf_event_builder *events = hf_unit_events(unit, 0);
-    hf_slice labels = {0};
-    hf_slice memo = {0};
-    hf_status st = object_fit(unit, start->labels, "labels", true, &labels, err);
+    hf_status st = HF_OK;
 
+    *out_visible = (start_visible){0};
+    if (start->business_key.ptr) {
+        out_visible->business_key = hf_slice_trim(start->business_key);
+        st = hf_name_check(HF_NAME_BUSINESS_KEY, out_visible->business_key, err);
+    }
     if (!st)
-        st = object_fit(unit, start->memo, "memo", false, &memo, err);
-    if (st)
-        return st;
-    if (start->business_key.ptr)
-        hf_event_put_text(events, HF_KEY_BUSINESS_KEY, start->business_key);
-    if (labels.ptr)
-        hf_event_put_json(events, HF_KEY_VISIBILITY_LABELS, labels);
-    if (memo.ptr)
-        hf_event_put_payload(
-            events, HF_KEY_MEMO,
-            hf_unit_payload(unit, in->stager, in->keys, 0, HF_PAYLOAD_CODEC_JSON, memo));
-    return HF_OK;
+        st = labels_fit(mem, start->labels, &out_visible->labels, err);
+    if (!st)
+        st = metadata_fit(mem, false, start->memo, &out_visible->memo, err);
+    return st ? st : metadata_fit(mem, true, start->attributes, &out_visible->attributes, err);
+}
+
+static void visible_put(const hf_intake *in, const start_visible *visible, hf_unit *unit)
+{
+    hf_event_builder *events = hf_unit_events(unit, 0);
+
+    if (visible->business_key.ptr)
+        hf_event_put_text(events, HF_KEY_BUSINESS_KEY, visible->business_key);
+    if (visible->labels.ptr)
+        hf_event_put_json(events, HF_KEY_VISIBILITY_LABELS, visible->labels);
+    if (visible->memo.ptr)
+        hf_intake_payload_put(in, unit, HF_KEY_MEMO, visible->memo);
+    if (visible->attributes.ptr)
+        hf_intake_payload_put(in, unit, HF_KEY_SEARCH_ATTRIBUTES, visible->attributes);
 }
 
 static void started_events(const hf_intake *in, const hf_intake_start *start, hf_unit *unit,
@@ -121,25 +161,17 @@ static void started_events(const hf_intake *in, const hf_intake_start *start, hf
         hf_event_put_time(events, HF_KEY_RUN_DEADLINE_AT, run->run_deadline_us);
 }
 
-hf_status hf_intake_start_draft(const hf_intake *in, const hf_intake_start *start,
-                                hf_command_row row, hf_unit *unit, hf_intake_target *out_target,
-                                int64_t *out_command, hf_err *err)
+/* The instance of the new run; one that is reserved keeps its key, id and shard. */
+static hf_status instance_make(const hf_intake *in, const hf_intake_start *start, hf_mem *mem,
+                               int64_t key, hf_instance_row *out_row, hf_err *err)
 {
-    hf_mem *mem = hf_unit_mem(unit);
     hf_slice id = start->id;
-    hf_value input = NULL;
     char made[HF_ULID_TEXT_SIZE];
-    int64_t first = 0; /* instance, run, command, task */
-    hf_run_row run;
     hf_ulid ulid;
-    hf_status st = hf_keys_take(in->keys, 4, &first, err);
+    hf_status st;
 
-    if (!st)
-        st = input_fit(start, mem, &input, err);
-    if (st)
-        return st;
-    if (!id.len) {
-        ulid = hf_intake_id(in->now_us, first);
+    if (!id.ptr) {
+        ulid = hf_intake_id(in->now_us, key);
         hf_ulid_print(&ulid, made);
         id = hf_slice_from(hf_mem_text(mem, hf_slice_of(made)), HF_ULID_TEXT_LEN);
         if (!id.ptr)
@@ -148,22 +180,55 @@ hf_status hf_intake_start_draft(const hf_intake *in, const hf_intake_start *star
     st = hf_name_check(HF_NAME_INSTANCE, id, err);
     if (!st)
         st = hf_name_check(HF_NAME_TYPE, start->type, err);
-    if (st)
+    if (!st)
+        st = hf_name_check(HF_NAME_QUEUE, start->queue, err);
+    *out_row = (hf_instance_row){.key = key,
+                                 .namespace_key = in->namespace_key,
+                                 .id = id,
+                                 .shard = hf_shard_of(in->namespace_key, id),
+                                 .created_us = in->now_us};
+    if (start->reserved)
+        *out_row = *start->reserved;
+    out_row->type = start->type;
+    return st;
+}
+
+/* Everything about the start that must be right before anything is made. */
+static hf_status start_fit(const hf_intake *in, const hf_intake_start *start, hf_mem *mem,
+                           int64_t key, hf_instance_row *out_instance, start_visible *out_visible,
+                           hf_slice *out_input, hf_intake_refusal *refusal, hf_err *err)
+{
+    hf_status st = instance_make(in, start, mem, key, out_instance, err);
+
+    if (!st)
+        st = visible_fit(start, mem, out_visible, err);
+    return st ? st : input_fit(start, mem, out_input, refusal, err);
+}
+
+hf_status hf_intake_start_draft(const hf_intake *in, const hf_intake_start *start,
+                                hf_command_row row, hf_unit *unit, hf_intake_target *out_target,
+                                int64_t *out_command, hf_intake_refusal *out_refusal, hf_err *err)
+{
+    hf_mem *mem = hf_unit_mem(unit);
+    hf_slice input = {0};
+    start_visible visible;
+    int64_t first = 0; /* instance, run, command, task */
+    hf_run_row run;
+    hf_status st = hf_keys_take(in->keys, 4, &first, err);
+
+    *out_refusal = (hf_intake_refusal){0};
+    *out_target = (hf_intake_target){
+        .created_us = in->now_us, .definition = start->definition, .queue = start->queue};
+    if (!st)
+        st = start_fit(in, start, mem, first, &out_target->instance, &visible, &input, out_refusal,
+                       err);
+    if (st || out_refusal->outcome)
         return st;
-    *out_target = (hf_intake_target){.instance = {.key = first,
-                                                  .namespace_key = in->namespace_key,
-                                                  .id = id,
-                                                  .shard = hf_shard_of(in->namespace_key, id),
-                                                  .type = start->type,
-                                                  .business_key = start->business_key,
-                                                  .current_run = first + 1,
-                                                  .run_count = 1,
-                                                  .created_us = in->now_us},
-                                     .created_us = in->now_us,
-                                     .definition = start->definition,
-                                     .queue = start->queue};
+    out_target->instance.business_key = visible.business_key;
+    out_target->instance.current_run = first + 1;
+    out_target->instance.run_count = 1;
     out_target->base = (hf_run_base){.run = first + 1,
-                                     .instance = first,
+                                     .instance = out_target->instance.key,
                                      .shard = out_target->instance.shard,
                                      .status = HF_RUN_STATUS_PENDING,
                                      .closed_reason = HF_NONE,
@@ -175,15 +240,13 @@ hf_status hf_intake_start_draft(const hf_intake *in, const hf_intake_start *star
                        .run_deadline_us = deadline_make(in->now_us, start->run_timeout_us),
                        .queue = start->queue,
                        .definition = start->definition};
-    (void)hf_unit_create(unit, HF_UNIT_INSTANCE_NEW, &out_target->instance, &out_target->base,
-                         &run);
+    (void)hf_unit_create(unit, start->reserved ? HF_UNIT_INSTANCE_NEXT : HF_UNIT_INSTANCE_NEW,
+                         &out_target->instance, &out_target->base, &run);
     started_events(in, start, unit, &run, hf_intake_id(in->now_us, first + 2));
-    st = visible_put(in, start, unit, err);
-    if (st)
-        return st;
-    st = hf_intake_value_put(in, unit, HF_KEY_ARGUMENTS, input, err);
+    visible_put(in, &visible, unit);
+    hf_intake_payload_put(in, unit, HF_KEY_ARGUMENTS, input);
     row.key = first + 2;
-    row.instance = first;
+    row.instance = out_target->instance.key;
     row.run = first + 1;
     row.outcome = HF_CMD_OUTCOME_STARTED_NEW;
     row.applied_us = row.closed_us = in->now_us;
@@ -191,8 +254,24 @@ hf_status hf_intake_start_draft(const hf_intake *in, const hf_intake_start *star
     hf_unit_row(unit, 0,
                 hf_row_task_wake(mem, first + 3, first + 1, start->queue, in->now_us, in->now_us));
     hf_unit_row(unit, 0,
-                hf_row_summary_new(mem, first + 1, in->namespace_key, first, HF_RUN_STATUS_PENDING,
-                                   in->now_us));
+                hf_row_summary_new(mem, first + 1, in->namespace_key, row.instance,
+                                   HF_RUN_STATUS_PENDING, in->now_us));
     *out_command = row.key;
     return st;
+}
+
+hf_status hf_intake_reserve_draft(const hf_intake *in, hf_slice type, hf_slice id, hf_unit *unit,
+                                  hf_instance_row *out_instance, hf_err *err)
+{
+    const hf_intake_start start = {.type = type, .id = id, .queue = HF_SLICE("default")};
+    int64_t key = 0;
+    hf_status st = hf_keys_take(in->keys, 1, &key, err);
+
+    if (!st)
+        st = instance_make(in, &start, hf_unit_mem(unit), key, out_instance, err);
+    if (st)
+        return st;
+    out_instance->current_run = HF_NONE;
+    hf_unit_row(unit, 0, hf_row_instance_reserve(hf_unit_mem(unit), out_instance));
+    return HF_OK;
 }
