@@ -324,6 +324,9 @@ void hf_decide_closed(hf_decide *decide, hf_run_status status, hf_closed_reason 
     hf_decide_row(decide, hf_row_delete(mem, HF_OP_TASK_CLEAR, run));
     hf_decide_row(decide, hf_row_delete(mem, HF_OP_INBOX_CLEAR, run));
     hf_decide_row(decide, hf_row_summary_set(mem, run, status));
+    if (!continued && !decide->retries)
+        hf_decide_row(decide, hf_row_correlation_close(mem, decide->run->base->instance,
+                                                       status == HF_RUN_STATUS_COMPLETED ? 1 : 2));
     hf_decide_close_messages(decide, reason, continued);
     if (!continued)
         hf_decide_close_children(decide, reason);

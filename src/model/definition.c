@@ -321,9 +321,12 @@ hf_status hf_definition_snap_machine(const hf_machine_def *def, hf_mem *mem,
     hf_status st = hf_definition_check_machine(def, err);
 
     if (!st) {
-        const hf_workflow_def same = {
-            .type = def->type, .params = def->params, .signals = def->signals};
+        const hf_workflow_def same = {.type = def->type,
+                                      .params = def->params,
+                                      .signals = def->signals,
+                                      .revision = "step machine"};
 
+        snapshot.machine = true;
         st = hf_err_because(err, snap(&same, mem, &snapshot, err), "snap machine %s", def->type);
     }
     *out_snapshot = st ? (hf_definition_snapshot){0} : snapshot;

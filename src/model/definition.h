@@ -47,6 +47,7 @@ typedef struct hf_definition_targets {
 
 typedef struct hf_definition_snapshot {
     char fingerprint[HF_DEFINITION_FINGERPRINT_SIZE];
+    bool machine;    /* it is a step machine's */
     hf_slice params; /* the run's own contract in its JSON form; "null" when undeclared */
     hf_definition_targets signals;
     hf_definition_targets updates;
@@ -85,7 +86,8 @@ HF_NODISCARD hf_status hf_app_check(const hf_app *app, hf_err *err);
 HF_NODISCARD hf_status hf_definition_snap(const hf_workflow_def *def, hf_mem *mem,
                                           hf_definition_snapshot *out_snapshot, hf_err *err);
 
-/* The same of a step machine, which has signals only and no revision. */
+/* The same of a step machine, which has signals only and the revision "step machine", so that it
+   is told from a workflow of the same contracts. */
 HF_NODISCARD hf_status hf_definition_snap_machine(const hf_machine_def *def, hf_mem *mem,
                                                   hf_definition_snapshot *out_snapshot,
                                                   hf_err *err);

@@ -279,6 +279,18 @@ hf_row *hf_row_command_close(hf_mem *mem, int64_t key, int64_t outcome, int64_t 
     return row_end(&b);
 }
 
+hf_row *hf_row_correlation_new(hf_mem *mem, int64_t namespace_key, hf_slice key, int64_t instance,
+                               int64_t scope)
+{
+    row_builder b = row_begin(mem, HF_OP_CORRELATION_NEW);
+
+    put_int(&b, namespace_key);
+    put_text(&b, key);
+    put_int(&b, instance);
+    put_int(&b, scope);
+    return row_end(&b);
+}
+
 static hf_row *dedup_row(hf_mem *mem, hf_op op, int64_t instance, hf_slice hash, int64_t command)
 {
     row_builder b = row_begin(mem, op);
@@ -531,6 +543,11 @@ hf_row *hf_row_task_done(hf_mem *mem, int64_t run, int64_t messages_seen)
 hf_row *hf_row_task_drop(hf_mem *mem, int64_t run, int64_t seen)
 {
     return pair_row(mem, HF_OP_TASK_DROP, run, seen);
+}
+
+hf_row *hf_row_correlation_close(hf_mem *mem, int64_t instance, int64_t ending)
+{
+    return pair_row(mem, HF_OP_CORRELATION_CLOSE, instance, ending);
 }
 
 hf_row *hf_row_timer_cancel(hf_mem *mem, int64_t run, int64_t step)

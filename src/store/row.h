@@ -231,6 +231,10 @@ hf_row *hf_row_command_close(hf_mem *mem, int64_t key, int64_t outcome, int64_t 
                              int64_t applied_us, int64_t closed_us);
 /* A message goes over to another run of the instance, as its nth command. */
 hf_row *hf_row_command_move(hf_mem *mem, int64_t key, int64_t run, int64_t command_ahead);
+/* A taken key is a broken constraint: the unit is condemned. `scope` as the table says. */
+hf_row *hf_row_correlation_new(hf_mem *mem, int64_t namespace_key, hf_slice key, int64_t instance,
+                               int64_t scope);
+hf_row *hf_row_correlation_close(hf_mem *mem, int64_t instance, int64_t ending);
 hf_row *hf_row_dedup_new(hf_mem *mem, int64_t instance, hf_slice hash, int64_t command);
 hf_row *hf_row_dedup_leave(hf_mem *mem, int64_t instance, hf_slice hash, int64_t command);
 hf_row *hf_row_inbox_new(hf_mem *mem, int64_t key, int64_t run, int64_t kind, int64_t source_run,

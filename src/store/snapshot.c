@@ -1,6 +1,7 @@
 /* snapshot.c: a snapshot row is one canonical JSON object; its format is written and read here
    only.
-   {"params": entries, "queries": {"contracts": [...], "names": [...]}, "signals": {...}, "updates":
+   {"machine": true, for step machines alone, "params": entries, "queries": {"contracts": [...],
+   "names": [...]}, "signals": {...}, "updates":
    {...}} */
 #include "store/snapshot.h"
 
@@ -31,7 +32,7 @@ hf_status hf_snapshot_make(hf_db *db, const char *type, const hf_definition_snap
 
     if (st || found)
         return st;
-    hf_buf_add_text(&body, "{\"params\":");
+    hf_buf_add_text(&body, snapshot->machine ? "{\"machine\":true,\"params\":" : "{\"params\":");
     hf_buf_add_slice(&body, snapshot->params);
     targets_write(&body, "queries", snapshot->queries);
     targets_write(&body, "signals", snapshot->signals);
@@ -99,6 +100,7 @@ hf_status hf_snapshot_read(hf_db *db, hf_mem *mem, int64_t key,
         out_snapshot->fingerprint[st ? 0 : fingerprint.len] = '\0';
     }
     hf_db_end(cursor);
+    out_snapshot->machine = !st && hf_bool(body, "machine", false);
     if (!st)
         st = slice_write(mem, hf_get(body, "params"), &out_snapshot->params, err);
     if (!st)

@@ -135,7 +135,7 @@ START_TEST(fingerprints_are_golden)
                      "sha256:6489738cd7808191c6ae7d6b1799342f0b2befb4967eba12e68c9ca279379b2c");
     ck_assert_int_eq(hf_definition_snap_machine(&checkout, mem, &snapshot, NULL), HF_OK);
     ck_assert_str_eq(snapshot.fingerprint,
-                     "sha256:f238c8f054c74875112ee712241a34286ff07646c4fa783782a715948e7d5e42");
+                     "sha256:e443402fee4d0eb48fa5943bbef18de22f977fab45bda24a110a4c89b6abba41");
     ck_assert_str_eq(snapshot.signals.names.ptr, "[\"payment_confirmed\"]");
     hf_mem_free(mem);
 }

@@ -139,6 +139,17 @@ CREATE TABLE dedup (
     PRIMARY KEY (instance, hash)
 ) {rowless};
 
+-- Which instance a correlation key leads to, from its start until it closes; `scope` says after which ends the key
+-- stays taken (bits: 1 completed, 2 any other end) until retention removes the instance.
+CREATE TABLE correlation (
+    namespace {int} NOT NULL,
+    key TEXT NOT NULL,
+    instance {int} NOT NULL,
+    scope {int} NOT NULL,
+    PRIMARY KEY (namespace, key)
+) {rowless};
+CREATE INDEX correlation_instance ON correlation (instance);
+
 -- Facts another run left for this one; its next unit folds them into history and deletes the rows.
 CREATE TABLE inbox (
     key {int} NOT NULL PRIMARY KEY,

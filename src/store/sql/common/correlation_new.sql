@@ -1,0 +1,1 @@
+INSERT INTO correlation {insert namespace int, key text, instance int, scope int}
