@@ -485,7 +485,10 @@ typedef struct hf_start_opts {
     const char *queue;
     hf_ms execution_timeout; /* 0: the definition's; at least one second otherwise */
     hf_ms run_timeout;
-    hf_ms delay;
+    hf_ms delay; /* it begins so much later */
+    /* Leads to the instance like its id, and is taken (HF_EXISTS) from its start until it closes,
+       and beyond when the scope says so: "done", "failed" or "done,failed" keep it taken after such
+       an end until retention; "none" makes it neither an address nor unique. */
     const char *correlation_key;
     const char *correlation_scope;
     const char *request_id;
@@ -497,9 +500,10 @@ typedef struct hf_start_opts {
    declaration does not allow it; hf_errmsg names the field. HF_NOTFOUND: no such instance. */
 HF_API hf_status hf_start_with(hf_engine *engine, const char *type, const hf_start_opts *o);
 HF_API hf_status hf_signal(hf_engine *engine, const char *id, const char *name, hf_value args);
-/* The same key again, for as long as the instance exists, is the same signal: HF_OK, sent once. */
-HF_API hf_status hf_signal_dedup(hf_engine *engine, const char *id, const char *name, hf_value args,
-                                 const char *dedup_key);
+/* The same to an id or a correlation key. A dedup key (NULL: none) that the instance has seen in
+   its life, used up or not, changes nothing and wakes nobody: the first answer is given again. */
+HF_API hf_status hf_signal_dedup(hf_engine *engine, const char *id_or_key, const char *name,
+                                 hf_value args, const char *dedup_key);
 /* Starts the instance, or takes its open run, and sends it a signal, which is there before its code
    runs for the first time. HF_REJECTED: the type takes no such signal, and nothing was started. */
 HF_API hf_status hf_signal_with_start(hf_engine *engine, const char *type, const hf_start_opts *o,

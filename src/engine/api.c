@@ -26,6 +26,42 @@ static hf_status request_send(hf_call *c, const hf_request *request, hf_reply *r
     return st ? st : reply_status(reply, request->id, err);
 }
 
+/* "done,failed" as bits; "none": the key is neither an address nor unique. */
+static hf_status correlation_read(const hf_start_opts *opts, hf_intake_start *start, hf_err *err)
+{
+    hf_slice rest = hf_slice_of(opts->correlation_scope);
+    hf_slice word;
+
+    start->correlation_key = hf_slice_of(opts->correlation_key);
+    while (rest.len && hf_slice_split(&rest, ',', &word)) {
+        word = hf_slice_trim(word);
+        if (hf_slice_equal(word, HF_SLICE("none")))
+            start->correlation_key = (hf_slice){0};
+        else if (hf_slice_equal(word, HF_SLICE("done")))
+            start->correlation_scope |= 1;
+        else if (hf_slice_equal(word, HF_SLICE("failed")))
+            start->correlation_scope |= 2;
+        else if (!hf_slice_equal(word, HF_SLICE("open")))
+            return hf_err_set(err, HF_INVALID,
+                              "a correlation scope is none, open, done, failed or several of them, "
+                              "not %.*s",
+                              (int)word.len, word.ptr);
+    }
+    return HF_OK;
+}
+
+/* What is more than copied: keys and times. */
+static hf_status start_more(const hf_call *c, const hf_start_opts *opts, hf_intake_start *start,
+                            hf_err *err)
+{
+    if (opts->delay < 0)
+        return hf_err_set(err, HF_INVALID, "a start cannot be delayed by %lld ms",
+                          (long long)opts->delay);
+    if (opts->delay)
+        start->available_us = c->in.now_us + opts->delay * 1000;
+    return correlation_read(opts, start, err);
+}
+
 static hf_intake_start start_of(const char *type, const hf_start_opts *opts)
 {
     return (hf_intake_start){.type = hf_slice_of(type),
@@ -56,6 +92,9 @@ static hf_status start_send(hf_engine *engine, const char *type, const hf_start_
     if (!type || !opts)
         return hf_err_set(&c.slot->err, HF_MISUSE, "a type and options are needed");
     start = start_of(type, opts);
+    st = start_more(&c, opts, &start, &c.slot->err);
+    if (st)
+        return st;
     request.id = start.id;
     request.request_id = hf_slice_of(opts->request_id);
     request.start = &start;

@@ -123,6 +123,20 @@ hf_command_row hf_handling_row(const hf_handling *h)
         .body = h->body};
 }
 
+/* A machine that has ended has no inbox: nothing is there to receive the signal. */
+static bool target_lost(const hf_handling *h)
+{
+    bool machine = false;
+    hf_status st;
+
+    if (h->request->type != HF_COMMAND_TYPE_SIGNAL)
+        return false;
+    hf_call_read_begin(h->call);
+    st = hf_intake_machine(&h->call->in, h->mem, h->target.definition, &machine, NULL);
+    hf_call_read_end(h->call);
+    return !st && machine;
+}
+
 bool hf_handling_inactive(hf_handling *h)
 {
     const hf_intake_target *target = &h->target;
@@ -135,6 +149,9 @@ bool hf_handling_inactive(hf_handling *h)
         (void)!hf_handling_reject(h, HF_CMD_OUTCOME_REJECTED_NOT_CURRENT,
                                   HF_REJECTION_SELECTED_RUN_NOT_CURRENT,
                                   "the chosen run is not the newest one");
+    else if (target->base.closed_us != HF_NONE && target_lost(h))
+        (void)!hf_handling_reject(h, HF_CMD_OUTCOME_REJECTED_NOT_ACTIVE, HF_REJECTION_NO_TARGET,
+                                  "the machine has ended");
     else if (target->base.closed_us != HF_NONE)
         (void)!hf_handling_reject(h, HF_CMD_OUTCOME_REJECTED_NOT_ACTIVE,
                                   HF_REJECTION_RUN_NOT_ACTIVE, "the run is closed");
@@ -317,7 +334,8 @@ hf_status hf_engine_command(hf_engine *engine, const hf_request *request, hf_mem
             taken = true;
             st = HF_CONFLICT;
         }
-        if (st == HF_CONSTRAINT && hf_command_named(request))
+        if (st == HF_CONSTRAINT &&
+            (hf_command_named(request) || (request->start && request->start->correlation_key.ptr)))
             st = HF_CONFLICT; /* another one of that name was faster: it answers */
     }
     return st;

@@ -97,12 +97,31 @@ static bool start_refused(hf_handling *h, hf_duplicate_policy policy)
     return true;
 }
 
+/* The correlation key is taken: whoever has it answers. */
+static hf_status key_look(hf_handling *h, const hf_intake_start *start, hf_err *err)
+{
+    hf_slice id = {0};
+    hf_status st;
+
+    if (!start->correlation_key.ptr)
+        return HF_OK;
+    hf_call_read_begin(h->call);
+    st = hf_intake_correlated(&h->call->in, h->mem, start->correlation_key, &id, err);
+    hf_call_read_end(h->call);
+    if (st || !id.ptr)
+        return st;
+    st = hf_call_aim(h->call, id, (hf_slice){0}, &h->target, err);
+    return st ? st : hf_handling_aim(h, err);
+}
+
 hf_status hf_command_start(hf_handling *h, hf_err *err)
 {
     hf_intake_start start;
     int64_t command = 0;
     hf_status st = start_read(h, &start, err);
 
+    if (!st && h->target.base.run == HF_NONE)
+        st = key_look(h, &start, err);
     if (st)
         return st;
     if (h->target.base.run != HF_NONE)

@@ -551,6 +551,7 @@ static void alarm_fire(hf_core *core, core_alarm *alarm)
     run = hf_core_live(core, alarm->run);
     if (!run)
         return;
+    run->look |= alarm->kind == CORE_ALARM_STEP; /* its task stands for it */
     if (alarm->kind == CORE_ALARM_TIMER || alarm->kind == CORE_ALARM_ATTEMPT) {
         due = hf_alloc(sizeof(*due));
         if (!due) {

@@ -208,6 +208,8 @@ static hf_status meta_note(live_run *run, const hf_event *event, int64_t seq, hf
     switch ((int)event->type) {
     case HF_EVENT_WORKFLOW_STARTED:
         run->started_seq = seq;
+        run->begins_us = 0;
+        (void)hf_event_time(event, HF_KEY_AVAILABLE_AT, &run->begins_us);
         if (hf_event_payload(event, HF_KEY_MEMO, &payload))
             run->memo_seq = seq;
         if (hf_event_payload(event, HF_KEY_SEARCH_ATTRIBUTES, &payload))

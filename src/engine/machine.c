@@ -66,6 +66,14 @@ static void job_begin(hf_core *core, live_run *run, const hf_step_work *work)
     hf_pool_submit(core->pool, job);
 }
 
+void hf_machine_later(hf_core *core, live_run *run, int64_t due_us)
+{
+    const core_alarm due = {.kind = CORE_ALARM_STEP, .run = run->key, .key = -run->key};
+
+    if (hf_core_alarm_move(core, &due, due_us))
+        hf_core_remove(core, run);
+}
+
 void hf_machine_dispatch(hf_core *core, live_run *run)
 {
     const core_alarm due = {.kind = CORE_ALARM_STEP, .run = run->key, .key = -run->key};

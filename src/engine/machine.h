@@ -13,6 +13,9 @@ bool hf_machine_runnable(const live_run *run);
    place. Nothing when a unit of the run is under way or its step runs already. */
 void hf_machine_dispatch(hf_core *core, live_run *run);
 
+/* The run has nothing to do before that moment: it leaves memory until then. */
+void hf_machine_later(hf_core *core, live_run *run, int64_t due_us);
+
 /* A step ended: the turn at hand decides what it decided. A stale end is dropped and counted. */
 void hf_machine_ended(live_run *run, const hf_job *job);
 

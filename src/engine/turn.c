@@ -490,6 +490,11 @@ void hf_turn_run(hf_core *core, live_run *run)
         hf_core_remove(core, run);
         return;
     }
+    if (run->base.status == HF_RUN_STATUS_PENDING && run->begins_us > hf_core_now(core) &&
+        !hf_live_overdue(run, hf_core_now(core))) {
+        hf_machine_later(core, run, run->begins_us);
+        return;
+    }
     t.decide = (hf_decide){.unit = hf_unit_new(NULL, NULL),
                            .stager = &core->stager,
                            .keys = hf_writer_keys(core->o.writer),

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/value.h"
 #include "intake/intake_impl.h"
+#include "store/snapshot.h"
 
 hf_ulid hf_intake_id(int64_t time_us, int64_t key)
 {
@@ -145,6 +146,57 @@ static hf_status run_read(const hf_intake *in, hf_mem *mem, int64_t key,
     return st;
 }
 
+hf_status hf_intake_correlated(const hf_intake *in, hf_mem *mem, hf_slice key, hf_slice *out_id,
+                               hf_err *err)
+{
+    const hf_db_value params[] = {hf_db_int(in->namespace_key), hf_db_text(key)};
+    hf_db_cursor *cursor = NULL;
+    bool found = false;
+    hf_status st = hf_db_query(in->db, HF_STMT_CORRELATION_GET, params, 2, &cursor, err);
+
+    *out_id = (hf_slice){0};
+    if (!st)
+        st = hf_db_step(cursor, &found, err);
+    if (!st && found) {
+        hf_slice id = hf_db_column_bytes(cursor, 0);
+
+        *out_id = hf_slice_from(hf_mem_text(mem, id), id.len);
+        if (!out_id->ptr)
+            st = hf_err_nomem(err, "an id");
+    }
+    hf_db_end(cursor);
+    return st;
+}
+
+hf_status hf_intake_machine(const hf_intake *in, hf_mem *mem, int64_t definition, bool *out_machine,
+                            hf_err *err)
+{
+    hf_definition_snapshot snapshot = {0};
+    hf_status st =
+        definition == HF_NONE ? HF_OK : hf_snapshot_read(in->db, mem, definition, &snapshot, err);
+
+    *out_machine = !st && snapshot.machine;
+    return st;
+}
+
+/* By id, else by correlation key. */
+static hf_status instance_find(const hf_intake *in, hf_mem *mem, hf_slice id,
+                               hf_instance_row *out_instance, hf_err *err)
+{
+    hf_slice other = {0};
+    hf_err missing = {0};
+    hf_status st = hf_instance_get(in->db, mem, in->namespace_key, id, out_instance, &missing);
+    hf_status looked = HF_OK;
+
+    if (st == HF_NOTFOUND)
+        looked = hf_intake_correlated(in, mem, id, &other, err);
+    if (looked)
+        return looked;
+    if (other.ptr)
+        return hf_instance_get(in->db, mem, in->namespace_key, other, out_instance, err);
+    return st ? hf_err_set(err, st, "%s", missing.text) : HF_OK;
+}
+
 hf_status hf_intake_aim(const hf_intake *in, hf_mem *mem, hf_slice id, hf_slice run_id,
                         hf_intake_target *out_target, hf_err *err)
 {
@@ -154,7 +206,7 @@ hf_status hf_intake_aim(const hf_intake *in, hf_mem *mem, hf_slice id, hf_slice 
     hf_status st;
 
     *out_target = (hf_intake_target){.base.run = HF_NONE};
-    st = hf_instance_get(in->db, mem, in->namespace_key, id, &out_target->instance, err);
+    st = instance_find(in, mem, id, &out_target->instance, err);
     if (!st)
         st = run_choose(id, run_id, out_target, &run, &wanted, err);
     if (st || run == HF_NONE)

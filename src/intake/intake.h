@@ -43,6 +43,13 @@ typedef struct hf_intake_start {
     const hf_contract *params;       /* NULL: unknown, anything goes */
     hf_duplicate_policy duplicate;   /* 0: reject */
     const hf_instance_row *reserved; /* the instance exists and has no run; NULL: it is new */
+    hf_slice correlation_key;        /* ptr NULL: none */
+    int64_t correlation_scope;       /* after which ends it stays taken: 1 completed, 2 others */
+    int64_t available_us;            /* it does not begin before; 0: at once */
+    int64_t priority;                /* 0: not said */
+    hf_slice concurrency_key;        /* of machines; ptr NULL: none */
+    hf_slice rate_limit;             /* the same */
+    int64_t weight;
 } hf_intake_start;
 
 /* What a command is aimed at: an instance and one of its runs. Texts live in the arena. */
@@ -86,8 +93,16 @@ HF_NODISCARD hf_status hf_intake_reserve_draft(const hf_intake *in, hf_slice typ
                                                hf_unit *unit, hf_instance_row *out_instance,
                                                hf_err *err);
 
-/* An instance and its newest run, or the one of that id (ptr NULL: none). HF_NOTFOUND: there is no
-   such instance, or it has no such run. */
+/* The id of the instance that a correlation key leads to; *out_id.ptr NULL: to none. */
+HF_NODISCARD hf_status hf_intake_correlated(const hf_intake *in, hf_mem *mem, hf_slice key,
+                                            hf_slice *out_id, hf_err *err);
+
+/* Whether the definition is a step machine's. */
+HF_NODISCARD hf_status hf_intake_machine(const hf_intake *in, hf_mem *mem, int64_t definition,
+                                         bool *out_machine, hf_err *err);
+
+/* An instance and its newest run, or the one of that id (ptr NULL: none). What is no id may be a
+   correlation key. HF_NOTFOUND: there is no such instance, or it has no such run. */
 HF_NODISCARD hf_status hf_intake_aim(const hf_intake *in, hf_mem *mem, hf_slice id, hf_slice run_id,
                                      hf_intake_target *out_target, hf_err *err);
 

@@ -159,6 +159,18 @@ static void started_events(const hf_intake *in, const hf_intake_start *start, hf
         hf_event_put_time(events, HF_KEY_EXECUTION_DEADLINE_AT, run->execution_deadline_us);
     if (run->run_deadline_us != HF_NONE)
         hf_event_put_time(events, HF_KEY_RUN_DEADLINE_AT, run->run_deadline_us);
+    if (start->available_us > in->now_us)
+        hf_event_put_time(events, HF_KEY_AVAILABLE_AT, start->available_us);
+    if (start->priority)
+        hf_event_put_int(events, HF_KEY_PRIORITY, start->priority);
+    if (start->correlation_key.ptr)
+        hf_event_put_text(events, HF_KEY_CORRELATION_KEY, start->correlation_key);
+    if (start->concurrency_key.ptr)
+        hf_event_put_text(events, HF_KEY_CONCURRENCY_KEY, start->concurrency_key);
+    if (start->rate_limit.ptr)
+        hf_event_put_text(events, HF_KEY_RATE_LIMIT, start->rate_limit);
+    if (start->weight)
+        hf_event_put_int(events, HF_KEY_WEIGHT, start->weight);
 }
 
 /* The instance of the new run; one that is reserved keeps its key, id and shard. */
@@ -182,6 +194,9 @@ static hf_status instance_make(const hf_intake *in, const hf_intake_start *start
         st = hf_name_check(HF_NAME_TYPE, start->type, err);
     if (!st)
         st = hf_name_check(HF_NAME_QUEUE, start->queue, err);
+    if (!st && start->correlation_key.ptr)
+        st = hf_err_because(err, hf_name_check(HF_NAME_INSTANCE, start->correlation_key, err),
+                            "correlation_key");
     *out_row = (hf_instance_row){.key = key,
                                  .namespace_key = in->namespace_key,
                                  .id = id,
@@ -251,8 +266,15 @@ hf_status hf_intake_start_draft(const hf_intake *in, const hf_intake_start *star
     row.outcome = HF_CMD_OUTCOME_STARTED_NEW;
     row.applied_us = row.closed_us = in->now_us;
     hf_unit_row(unit, 0, hf_row_command_new(mem, &row));
-    hf_unit_row(unit, 0,
-                hf_row_task_wake(mem, first + 3, first + 1, start->queue, in->now_us, in->now_us));
+    hf_unit_row(
+        unit, 0,
+        hf_row_task_wake(mem, first + 3, first + 1, start->queue,
+                         start->available_us > in->now_us ? start->available_us : in->now_us,
+                         in->now_us));
+    if (start->correlation_key.ptr)
+        hf_unit_row(unit, 0,
+                    hf_row_correlation_new(mem, in->namespace_key, start->correlation_key,
+                                           row.instance, start->correlation_scope));
     hf_unit_row(unit, 0,
                 hf_row_summary_new(mem, first + 1, in->namespace_key, row.instance,
                                    HF_RUN_STATUS_PENDING, in->now_us));

@@ -340,7 +340,7 @@ static hf_status start_take(hf_steps *steps, const hf_event *event, hf_err *err)
         return hf_err_nomem(err, "a machine");
     steps->mode = STEPS_READY;
     step_enter(steps);
-    (void)hf_event_time(event, HF_KEY_RETRY_AVAILABLE_AT, &steps->available_us);
+    (void)hf_event_time(event, HF_KEY_AVAILABLE_AT, &steps->available_us);
     return HF_OK;
 }
 
