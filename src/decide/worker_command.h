@@ -10,12 +10,6 @@
 #include "holdfast/value.h"
 #include "model/decision.h"
 
-typedef struct hf_worker_command {
-    hf_decision_row row; /* step: 0, or what its parallel group says */
-    hf_slice
-        update_id; /* complete_update and fail_update: row.fact and row.name are the caller's */
-} hf_worker_command;
-
 /* Reads the published list of commands. `codec` is how bare blobs are to be read (ptr NULL: avro).
    When something is wrong *out_errors is {"commands.0.delay_seconds": ["..."]}, and there are no
    commands; the status is HF_OK then too. */

@@ -119,4 +119,19 @@ typedef struct hf_decision_row {
 
 #define HF_DECISION_NO_TIMEOUT (-1)
 
+/* What a worker in another process asks for. Which step it is, and whether history has it already,
+   is for whoever knows the history. */
+typedef struct hf_worker_command {
+    hf_decision_row row; /* step: 0, or what its parallel group says */
+    hf_slice
+        update_id; /* of an update that it answers: row.fact and row.name are filled in later */
+} hf_worker_command;
+
+/* Its answer to a task. */
+typedef struct hf_worker_answer {
+    const hf_worker_command *commands;
+    size_t count;
+    int64_t seen_seq; /* newest event that it knew */
+} hf_worker_answer;
+
 #endif

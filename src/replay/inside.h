@@ -10,6 +10,7 @@
 #include "base/rng.h"
 #include "base/value.h"
 #include "replay/coro.h"
+#include "replay/far.h"
 #include "replay/history.h"
 #include "replay/replay.h"
 #include "replay/steps.h"
@@ -85,8 +86,10 @@ struct hf_replay {
     hf_mem *mem;  /* for the life of the replay: values, errors, state */
     hf_mem *turn; /* for one turn: decisions */
     hf_coro *coro;
-    hf_steps *steps;        /* of a machine, which has no coroutine */
-    const hf_step_end *end; /* what its step decided, for the next turn */
+    hf_steps *steps;                /* of a machine, which has no coroutine */
+    const hf_step_end *end;         /* what its step decided, for the next turn */
+    hf_far *far;                    /* of a run whose code is in another process */
+    const hf_worker_answer *answer; /* what its worker decided, for the next turn */
     void *state;
     hf_rng rng;
     struct hf_sha256 *sha; /* made when a condition first has a revision */

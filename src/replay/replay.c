@@ -14,7 +14,7 @@ hf_status hf_replay_new(const hf_replay_info *info, hf_replay **out_replay, hf_e
 {
     hf_replay *replay;
 
-    if (!info->definition || (!info->definition->run && !info->machine))
+    if (!info->far && (!info->definition || (!info->definition->run && !info->machine)))
         return hf_err_set(err, HF_MISUSE, "a replay needs a definition with a function");
     replay = hf_alloc(sizeof(*replay));
     if (!replay)
@@ -28,10 +28,13 @@ hf_status hf_replay_new(const hf_replay_info *info, hf_replay **out_replay, hf_e
     replay->mem = hf_mem_new();
     replay->turn = hf_mem_new();
     if (replay->mem)
-        replay->state = hf_mem_alloc(replay->mem, info->definition->state_size);
+        replay->state = hf_mem_alloc(replay->mem, info->far ? 0 : info->definition->state_size);
     if (info->machine)
         replay->steps = hf_steps_new(info->machine);
-    if (!replay->mem || !replay->turn || !replay->state || (info->machine && !replay->steps)) {
+    if (info->far)
+        replay->far = hf_far_new();
+    if (!replay->mem || !replay->turn || !replay->state || (info->machine && !replay->steps) ||
+        (info->far && !replay->far)) {
         hf_replay_free(replay);
         return hf_err_nomem(err, "a replay");
     }
@@ -46,6 +49,7 @@ void hf_replay_free(hf_replay *replay)
     hf_in_run_deferred(replay);
     hf_coro_free(replay->coro);
     hf_steps_free(replay->steps);
+    hf_far_free(replay->far);
     hf_history_fini(&replay->history);
     hf_sha256_free(replay->sha);
     if (replay->mem)
@@ -87,21 +91,28 @@ hf_status hf_replay_feed(hf_replay *replay, const hf_event *events, size_t count
         return hf_err_set(err, HF_MISUSE, "event %" PRId64 " was fed, %" PRId64 " comes next",
                           first_seq, replay->history.seq + 1);
     for (size_t i = 0; i < count; i++) {
-        hf_status st = replay->steps
-                           ? hf_steps_feed(replay->steps, &events[i], ++replay->history.seq, err)
-                           : hf_history_add(&replay->history, &events[i], err);
+        hf_status st;
+
+        if (replay->steps)
+            st = hf_steps_feed(replay->steps, &events[i], ++replay->history.seq, err);
+        else if (replay->far)
+            st = hf_far_feed(replay->far, &events[i], 1, ++replay->history.seq, err);
+        else
+            st = hf_history_add(&replay->history, &events[i], err);
 
         if (st) {
             replay->broken = true;
             return hf_err_because(err, st, "feed a replay");
         }
-        if (!replay->steps && hf_event_opens_step(&events[i]))
+        if (!replay->steps && !replay->far && hf_event_opens_step(&events[i]))
             step_recorded(replay, &events[i], replay->history.seq);
     }
-    if (replay->steps) {
+    if (replay->steps)
         hf_steps_waiting(replay->steps, replay->waiting_text, sizeof(replay->waiting_text));
+    if (replay->far)
+        hf_far_waiting(replay->far, replay->waiting_text, sizeof(replay->waiting_text));
+    if (replay->steps || replay->far)
         replay->waiting = replay->waiting_text;
-    }
     return HF_OK;
 }
 
@@ -165,6 +176,16 @@ static hf_status turn_step(hf_replay *replay, hf_turn *out_turn, hf_err *err)
     return st;
 }
 
+/* Nor does the turn of a run whose code is elsewhere. */
+static hf_status turn_far(hf_replay *replay, hf_turn *out_turn, hf_err *err)
+{
+    const hf_worker_answer *answer = replay->answer;
+
+    replay->answer = NULL;
+    *out_turn = HF_TURN_PARKED;
+    return hf_far_turn(replay->far, answer, &replay->decisions, &replay->decision_count, err);
+}
+
 hf_status hf_replay_turn(hf_replay *replay, hf_turn *out_turn, hf_err *err)
 {
     hf_status st;
@@ -179,6 +200,8 @@ hf_status hf_replay_turn(hf_replay *replay, hf_turn *out_turn, hf_err *err)
     replay->measured = false;
     if (replay->steps)
         return turn_step(replay, out_turn, err);
+    if (replay->far)
+        return turn_far(replay, out_turn, err);
     if (replay->blocked || replay->closed) {
         *out_turn = replay->blocked ? HF_TURN_BLOCKED : HF_TURN_CLOSED;
         return HF_OK;
@@ -295,7 +318,8 @@ size_t hf_replay_held(const hf_replay *replay)
     return sizeof(*replay) + hf_mem_held(replay->mem) + hf_mem_held(replay->turn) +
            replay->history.room * sizeof(hf_record *) + replay->history.count * sizeof(hf_record) +
            (replay->coro ? hf_coro_touched(replay->coro) : 0) +
-           (replay->steps ? hf_steps_held(replay->steps) : 0);
+           (replay->steps ? hf_steps_held(replay->steps) : 0) +
+           (replay->far ? hf_far_held(replay->far) : 0);
 }
 
 const char *hf_replay_waiting(const hf_replay *replay)
@@ -333,4 +357,26 @@ bool hf_replay_step_ended(hf_replay *replay, const hf_step_end *end)
 bool hf_replay_timer_wanted(const hf_replay *replay, int64_t step)
 {
     return !replay->steps || hf_steps_timer_wanted(replay->steps, step);
+}
+
+/* ---- code in another process */
+
+bool hf_replay_is_far(const hf_replay *replay)
+{
+    return replay->far != NULL;
+}
+
+void hf_replay_answered(hf_replay *replay, const hf_worker_answer *answer)
+{
+    replay->answer = answer;
+}
+
+int64_t hf_replay_news(const hf_replay *replay)
+{
+    return replay->far ? hf_far_news(replay->far) : 0;
+}
+
+int64_t hf_replay_open_update(const hf_replay *replay)
+{
+    return replay->far ? hf_far_update(replay->far) : 0;
 }

@@ -38,6 +38,7 @@ typedef hf_status hf_replay_messages_fn(void *ctx, hf_mem *mem, hf_slice stream,
 typedef struct hf_replay_info {
     const hf_workflow_def *definition;
     const hf_machine_def *machine; /* the run is a step machine's; NULL: it has a body */
+    bool far;                      /* its code is in another process; there is no definition */
     hf_slice instance_id;
     hf_slice run_id;         /* text */
     uint64_t random_seed;    /* the same for every replay of the run */
@@ -150,6 +151,21 @@ bool hf_replay_step_ended(hf_replay *replay, const hf_step_end *end);
 /* Whether a timer of that step still means something to the code: a machine that was woken does
    not care for the timeout of its wait any more. */
 bool hf_replay_timer_wanted(const hf_replay *replay, int64_t step);
+
+/* ---- code in another process: the same history again without a coroutine. A turn decides what
+   follows from history alone, and what hf_replay_answered was handed before it. */
+
+bool hf_replay_is_far(const hf_replay *replay);
+
+/* The worker's answer; borrowed until the next turn has decided it. The turn fails with HF_INVALID
+   when the answer contradicts history, and may be taken again without it. */
+void hf_replay_answered(hf_replay *replay, const hf_worker_answer *answer);
+
+/* The newest event that the worker should know of. */
+int64_t hf_replay_news(const hf_replay *replay);
+
+/* The sequence of the oldest update that waits to be applied, 0: none. */
+int64_t hf_replay_open_update(const hf_replay *replay);
 
 /* ---- message streams, as workflow code will see them. They become public together with the rows
    that hold messages; until then only replay knows them. Messages are read by position, oldest

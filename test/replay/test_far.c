@@ -1,25 +1,26 @@
-/* test_far_code.c: what the answers of remote workers mean, given the history that they replayed.
+/* test_far.c: what the answers of remote workers mean, given the history that they replayed.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/json.h"
-#include "engine/far_code.h"
+#include "decide/worker_command.h"
+#include "replay/far.h"
 #include "lib/suite.h"
 
 /* A history in the making and the code that knows it. */
-static hf_far_code *code;
+static hf_far *code;
 static hf_mem *mem;
 static hf_event_builder history;
 static size_t fed;
-static const hf_decision_row *rows;
+static hf_decision_row *rows;
 static size_t count;
 static hf_err err;
 
 static void begin(void)
 {
     mem = hf_mem_new();
-    code = hf_far_code_new();
+    code = hf_far_new();
     ck_assert(mem && code);
     hf_event_builder_init(&history, mem);
     fed = 0;
@@ -27,7 +28,7 @@ static void begin(void)
 
 static void end(void)
 {
-    hf_far_code_free(code);
+    hf_far_free(code);
     hf_mem_free(mem);
 }
 
@@ -39,8 +40,8 @@ static void event(hf_event_type type, int64_t step)
 static void feed(void)
 {
     ck_assert_msg(
-        !hf_far_code_feed(code, history.events + fed, history.count - fed, (int64_t)fed + 1, &err),
-        "%s", err.text);
+        !hf_far_feed(code, history.events + fed, history.count - fed, (int64_t)fed + 1, &err), "%s",
+        err.text);
     fed = history.count;
 }
 
@@ -49,13 +50,13 @@ static hf_status answer(const char *commands, int64_t seen)
     hf_worker_command *read = NULL;
     hf_value value = NULL;
     hf_value errors = NULL;
-    hf_far_answer a = {.seen_seq = seen};
+    hf_worker_answer a = {.seen_seq = seen};
 
     ck_assert(!hf_json_read(mem, hf_slice_of(commands), NULL, &value, &err));
     ck_assert(!hf_worker_commands_read(mem, value, (hf_slice){0}, &read, &a.count, &errors, &err));
     ck_assert_msg(!errors, "%s", hf_text(mem, errors));
     a.commands = read;
-    return hf_far_code_turn(code, &a, &rows, &count, &err);
+    return hf_far_turn(code, &a, &rows, &count, &err);
 }
 
 static void decided(const char *expected)
@@ -92,7 +93,7 @@ START_TEST(what_is_recorded_is_not_decided_again)
     begin();
     event(HF_EVENT_WORKFLOW_STARTED, 0);
     feed();
-    ck_assert_int_eq(hf_far_code_news(code), 1);
+    ck_assert_int_eq(hf_far_news(code), 1);
     ck_assert(!answer("[{\"type\":\"record_side_effect\",\"result\":1}," ACTIVITY "]", 1));
     decided("record_side_effect:1 schedule_activity:2");
     event(HF_EVENT_SIDE_EFFECT_RECORDED, 1);
@@ -102,7 +103,7 @@ START_TEST(what_is_recorded_is_not_decided_again)
     decided("");
     event(HF_EVENT_ACTIVITY_COMPLETED, 2);
     feed();
-    ck_assert_int_eq(hf_far_code_news(code), 4);
+    ck_assert_int_eq(hf_far_news(code), 4);
     ck_assert(!answer("[" TIMER "]", 4));
     decided("start_timer:3");
     end();
@@ -128,12 +129,12 @@ START_TEST(barriers_wake_once)
     }
     event(HF_EVENT_ACTIVITY_COMPLETED, 2);
     feed();
-    ck_assert_int_eq(hf_far_code_news(code), 1);
+    ck_assert_int_eq(hf_far_news(code), 1);
     ck_assert(!answer("[" MEMBER(0) "," MEMBER(1) "]", 1));
     decided("");
     event(HF_EVENT_ACTIVITY_COMPLETED, 1);
     feed();
-    ck_assert_int_eq(hf_far_code_news(code), 5);
+    ck_assert_int_eq(hf_far_news(code), 5);
     ck_assert_int_eq(answer("[" ACTIVITY "," MEMBER(0) "]", 5), HF_OK); /* recorded: passed over */
     decided("schedule_activity:3");
     end();
@@ -163,7 +164,7 @@ START_TEST(going_on_satisfies_a_condition)
     decided("cancel_timer:1 satisfy_condition:1 complete_workflow:0");
     event(HF_EVENT_TIMER_FIRED, 1);
     feed();
-    ck_assert(!hf_far_code_turn(code, NULL, &rows, &count, &err));
+    ck_assert(!hf_far_turn(code, NULL, &rows, &count, &err));
     decided("time_out_condition:1");
     end();
 }
@@ -179,7 +180,7 @@ START_TEST(named_waits_need_no_worker)
     event(HF_EVENT_SIGNAL_WAIT_OPENED, 1);
     hf_event_put_text(&history, HF_KEY_SIGNAL_NAME, HF_SLICE("go"));
     feed();
-    ck_assert(!hf_far_code_turn(code, NULL, &rows, &count, &err));
+    ck_assert(!hf_far_turn(code, NULL, &rows, &count, &err));
     decided("apply_signal:1");
     ck_assert_int_eq(rows[0].fact.seq, 2);
     end();
@@ -201,7 +202,7 @@ START_TEST(contradictions_are_refused)
     hf_event_put_id(&history, HF_KEY_UPDATE_ID, id);
     hf_event_put_text(&history, HF_KEY_UPDATE_NAME, HF_SLICE("raise"));
     feed();
-    ck_assert_int_eq(hf_far_code_update(code), 2);
+    ck_assert_int_eq(hf_far_update(code), 2);
     (void)snprintf(text, sizeof(text),
                    "[{\"type\":\"complete_update\",\"update_id\":\"%s\",\"result\":1}]", id_text);
     ck_assert(!answer(text, 2));
@@ -220,6 +221,6 @@ START_TEST(contradictions_are_refused)
 }
 END_TEST
 
-HF_SUITE_MAIN("engine/far_code", {what_is_recorded_is_not_decided_again, 0},
-              {barriers_wake_once, 0}, {going_on_satisfies_a_condition, 0},
-              {named_waits_need_no_worker, 0}, {contradictions_are_refused, 0})
+HF_SUITE_MAIN("replay/far", {what_is_recorded_is_not_decided_again, 0}, {barriers_wake_once, 0},
+              {going_on_satisfies_a_condition, 0}, {named_waits_need_no_worker, 0},
+              {contradictions_are_refused, 0})

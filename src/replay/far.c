@@ -1,10 +1,10 @@
-/* far_code.c: see far_code.h. Workers replay from the start and send everything that their code
+/* far.c: see far.h. Workers replay from the start and send everything that their code
    waits for each time, so most of what they send is on the record already. The rule that tells new
    from old: a member of a barrier names its step; any other blocking command is the next open step
    that nobody claimed, when it has the same shape, else a new one. Whether a condition that is sent
    again is the one that is open or the next with the same key, nobody can tell once a signal or an
    update came: it is opened anew then, and the one before has thereby been left. */
-#include "engine/far_code.h"
+#include "replay/far.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -33,7 +33,7 @@ typedef struct far_message {
     hf_slice name;
 } far_message;
 
-struct hf_far_code {
+struct hf_far {
     hf_mem *mem; /* names; grows with the number of waits and messages */
     far_step *steps;
     size_t step_count;
@@ -50,9 +50,9 @@ struct hf_far_code {
     size_t row_room;
 };
 
-hf_far_code *hf_far_code_new(void)
+hf_far *hf_far_new(void)
 {
-    hf_far_code *code = hf_alloc(sizeof(*code));
+    hf_far *code = hf_alloc(sizeof(*code));
 
     if (!code)
         return NULL;
@@ -61,11 +61,11 @@ hf_far_code *hf_far_code_new(void)
     code->rows_mem = hf_mem_new();
     if (code->mem && code->rows_mem)
         return code;
-    hf_far_code_free(code);
+    hf_far_free(code);
     return NULL;
 }
 
-void hf_far_code_free(hf_far_code *code)
+void hf_far_free(hf_far *code)
 {
     if (!code)
         return;
@@ -78,7 +78,7 @@ void hf_far_code_free(hf_far_code *code)
 
 /* ---- what history says */
 
-static far_step *step_find(hf_far_code *code, int64_t step)
+static far_step *step_find(hf_far *code, int64_t step)
 {
     for (size_t i = 0; i < code->step_count; i++)
         if (code->steps[i].step == step)
@@ -86,8 +86,8 @@ static far_step *step_find(hf_far_code *code, int64_t step)
     return NULL;
 }
 
-static hf_status step_open(hf_far_code *code, const hf_event *event, int64_t seq,
-                           hf_history_shape shape, hf_event_key name_key, hf_err *err)
+static hf_status step_open(hf_far *code, const hf_event *event, int64_t seq, hf_history_shape shape,
+                           hf_event_key name_key, hf_err *err)
 {
     far_step step = {.step = event->step, .shape = shape, .seq = seq};
     hf_slice text;
@@ -119,7 +119,7 @@ static hf_status step_open(hf_far_code *code, const hf_event *event, int64_t seq
     return HF_OK;
 }
 
-static bool group_open(const hf_far_code *code, int64_t group)
+static bool group_open(const hf_far *code, int64_t group)
 {
     for (size_t i = 0; i < code->step_count; i++)
         if (code->steps[i].group == group)
@@ -129,7 +129,7 @@ static bool group_open(const hf_far_code *code, int64_t group)
 
 /* A step is resolved. Code that waits for a whole barrier has nothing to do before its last member,
    or the first that failed. */
-static void step_close(hf_far_code *code, int64_t step, bool failed, int64_t seq)
+static void step_close(hf_far *code, int64_t step, bool failed, int64_t seq)
 {
     far_step *found = step_find(code, step);
     int64_t group = found ? found->group : 0;
@@ -140,7 +140,7 @@ static void step_close(hf_far_code *code, int64_t step, bool failed, int64_t seq
         code->news_seq = seq;
 }
 
-static hf_status message_add(hf_far_code *code, const hf_event *event, int64_t seq, hf_err *err)
+static hf_status message_add(hf_far *code, const hf_event *event, int64_t seq, hf_err *err)
 {
     bool update = event->type == HF_EVENT_UPDATE_ACCEPTED;
     far_message message = {.seq = seq, .update = update};
@@ -168,7 +168,7 @@ static hf_status message_add(hf_far_code *code, const hf_event *event, int64_t s
     return HF_OK;
 }
 
-static void message_remove(hf_far_code *code, const hf_event *event, hf_event_key key)
+static void message_remove(hf_far *code, const hf_event *event, hf_event_key key)
 {
     hf_ulid id;
 
@@ -185,7 +185,7 @@ static void message_remove(hf_far_code *code, const hf_event *event, hf_event_ke
 }
 
 /* A timer stands alone, or ends the wait of its step. */
-static hf_status timer_feed(hf_far_code *code, const hf_event *event, int64_t seq, hf_err *err)
+static hf_status timer_feed(hf_far *code, const hf_event *event, int64_t seq, hf_err *err)
 {
     far_step *wait = step_find(code, event->step);
     bool own = !wait || wait->shape == HF_HISTORY_SHAPE_TIMER;
@@ -217,7 +217,7 @@ static hf_status timer_feed(hf_far_code *code, const hf_event *event, int64_t se
     return HF_OK;
 }
 
-static hf_status event_feed(hf_far_code *code, const hf_event *event, int64_t seq, hf_err *err)
+static hf_status event_feed(hf_far *code, const hf_event *event, int64_t seq, hf_err *err)
 {
     switch ((int)event->type) {
     case HF_EVENT_WORKFLOW_STARTED:
@@ -272,8 +272,8 @@ static hf_status event_feed(hf_far_code *code, const hf_event *event, int64_t se
     }
 }
 
-hf_status hf_far_code_feed(hf_far_code *code, const hf_event *events, size_t count,
-                           int64_t first_seq, hf_err *err)
+hf_status hf_far_feed(hf_far *code, const hf_event *events, size_t count, int64_t first_seq,
+                      hf_err *err)
 {
     hf_status st = HF_OK;
 
@@ -285,12 +285,12 @@ hf_status hf_far_code_feed(hf_far_code *code, const hf_event *events, size_t cou
     return st;
 }
 
-int64_t hf_far_code_news(const hf_far_code *code)
+int64_t hf_far_news(const hf_far *code)
 {
     return code->news_seq;
 }
 
-int64_t hf_far_code_update(const hf_far_code *code)
+int64_t hf_far_update(const hf_far *code)
 {
     for (size_t i = 0; i < code->message_count; i++)
         if (code->messages[i].update)
@@ -298,13 +298,13 @@ int64_t hf_far_code_update(const hf_far_code *code)
     return 0;
 }
 
-size_t hf_far_code_held(const hf_far_code *code)
+size_t hf_far_held(const hf_far *code)
 {
     return hf_mem_held(code->mem) + code->step_room * sizeof(far_step) +
            code->message_room * sizeof(far_message) + sizeof(*code);
 }
 
-void hf_far_code_waiting(const hf_far_code *code, char *out_text, size_t size)
+void hf_far_waiting(const hf_far *code, char *out_text, size_t size)
 {
     const far_step *oldest = NULL;
 
@@ -332,7 +332,7 @@ void hf_far_code_waiting(const hf_far_code *code, char *out_text, size_t size)
 
 /* ---- what is decided */
 
-static hf_decision_row *row_add(hf_far_code *code, hf_err *err)
+static hf_decision_row *row_add(hf_far *code, hf_err *err)
 {
     if (code->row_count == code->row_room) {
         size_t room = code->row_room ? code->row_room * 2 : 16;
@@ -351,7 +351,7 @@ static hf_decision_row *row_add(hf_far_code *code, hf_err *err)
     return &code->rows[code->row_count++];
 }
 
-static hf_status wait_end(hf_far_code *code, const far_step *wait, hf_decision kind, hf_err *err)
+static hf_status wait_end(hf_far *code, const far_step *wait, hf_decision kind, hf_err *err)
 {
     hf_decision_row *row;
 
@@ -373,7 +373,7 @@ static hf_status wait_end(hf_far_code *code, const far_step *wait, hf_decision k
 }
 
 /* The oldest signal of that name that nobody has taken; rows before say which are taken already. */
-static const far_message *signal_for(const hf_far_code *code, hf_slice name)
+static const far_message *signal_for(const hf_far *code, hf_slice name)
 {
     for (size_t i = 0; i < code->message_count; i++) {
         bool taken = false;
@@ -389,8 +389,7 @@ static const far_message *signal_for(const hf_far_code *code, hf_slice name)
     return NULL;
 }
 
-static hf_status signal_apply(hf_far_code *code, const far_message *message, int64_t step,
-                              hf_err *err)
+static hf_status signal_apply(hf_far *code, const far_message *message, int64_t step, hf_err *err)
 {
     hf_decision_row *row = row_add(code, err);
 
@@ -404,7 +403,7 @@ static hf_status signal_apply(hf_far_code *code, const far_message *message, int
 }
 
 /* Signals resolve waits that name them; a condition whose timeout fired is over. */
-static hf_status facts_decide(hf_far_code *code, hf_err *err)
+static hf_status facts_decide(hf_far *code, hf_err *err)
 {
     hf_status st = HF_OK;
 
@@ -456,7 +455,7 @@ static hf_history_shape decision_shape(hf_decision kind)
 }
 
 /* The open step that the command stands for: the oldest of its shape that none before it took. */
-static far_step *step_claim(hf_far_code *code, const hf_decision_row *row)
+static far_step *step_claim(hf_far *code, const hf_decision_row *row)
 {
     far_step *found = NULL;
 
@@ -476,7 +475,7 @@ static far_step *step_claim(hf_far_code *code, const hf_decision_row *row)
 }
 
 /* The worker's code went past every condition that is open. */
-static hf_status conditions_leave(hf_far_code *code, hf_err *err)
+static hf_status conditions_leave(hf_far *code, hf_err *err)
 {
     hf_status st = HF_OK;
 
@@ -491,7 +490,7 @@ static hf_status conditions_leave(hf_far_code *code, hf_err *err)
     return st;
 }
 
-static hf_status update_decide(hf_far_code *code, const hf_worker_command *command, hf_err *err)
+static hf_status update_decide(hf_far *code, const hf_worker_command *command, hf_err *err)
 {
     const far_message *message = NULL;
     hf_decision_row *row;
@@ -522,7 +521,7 @@ static bool decision_has_step(hf_decision kind)
            kind != HF_DECISION_CONTINUE_AS_NEW;
 }
 
-static hf_status command_decide(hf_far_code *code, const hf_worker_command *command, int64_t *next,
+static hf_status command_decide(hf_far *code, const hf_worker_command *command, int64_t *next,
                                 hf_err *err)
 {
     const hf_decision_row *given = &command->row;
@@ -550,7 +549,7 @@ static hf_status command_decide(hf_far_code *code, const hf_worker_command *comm
 }
 
 /* Signals that the worker has seen were taken by its handlers, unless a wait names them. */
-static hf_status signals_settle(hf_far_code *code, int64_t seen_seq, hf_err *err)
+static hf_status signals_settle(hf_far *code, int64_t seen_seq, hf_err *err)
 {
     hf_status st = HF_OK;
 
@@ -564,8 +563,8 @@ static hf_status signals_settle(hf_far_code *code, int64_t seen_seq, hf_err *err
     return st;
 }
 
-hf_status hf_far_code_turn(hf_far_code *code, const hf_far_answer *answer,
-                           const hf_decision_row **out_rows, size_t *out_count, hf_err *err)
+hf_status hf_far_turn(hf_far *code, const hf_worker_answer *answer, hf_decision_row **out_rows,
+                      size_t *out_count, hf_err *err)
 {
     int64_t next = code->next_step;
     hf_status st;
