@@ -118,7 +118,8 @@ typedef struct hf_effect {
     int64_t step;
     int64_t due_us;
     hf_timer_kind timer_kind;
-    hf_slice name; /* activity type */
+    hf_slice name;  /* activity type */
+    hf_slice queue; /* ptr NULL: the run's */
     hf_slice input;
     hf_payload_codec codec;
     hf_slice policy;

@@ -169,6 +169,7 @@ hf_status hf_decide_activity(hf_decide *decide, const hf_decision_row *row, hf_e
     effect->key = activity.key;
     effect->step = row->step;
     effect->name = row->name;
+    effect->queue = row->activity.queue;
     effect->input = row->value.bytes;
     effect->codec = row->value.codec;
     effect->policy = activity.policy;

@@ -123,7 +123,6 @@ static const command_field fields[] = {
 /* One batch on its way in. */
 typedef struct reading {
     hf_mem *mem;
-    hf_slice codec;
     hf_value_list *errors;
     char newest[KEY_SIZE]; /* a field is blamed once */
     size_t mistakes;
@@ -238,9 +237,14 @@ static int64_t micros_get(const reading *r, const char *name, int64_t otherwise)
 static hf_status payload_get(reading *r, const char *name, hf_decision_payload *out_payload)
 {
     hf_slice codec = text_get(r, "payload_codec");
+    hf_value value = hf_value_find(r->command, hf_slice_of(name));
+    bool bare = !codec.ptr && r->bit == SIDE_EFFECT; /* sent as a frame without its envelope */
     hf_err wrong = {0};
-    hf_status st = hf_envelope_read(r->mem, hf_value_find(r->command, hf_slice_of(name)),
-                                    codec.ptr ? codec : r->codec, out_payload, &wrong);
+    hf_status st =
+        hf_envelope_read(r->mem, value, bare ? HF_SLICE("avro") : codec, out_payload, &wrong);
+
+    if (st == HF_INVALID && bare) /* no frame: a text */
+        st = hf_envelope_read(r->mem, value, (hf_slice){0}, out_payload, &wrong);
 
     if (st == HF_INVALID) {
         mistake(r, name, wrong.text);
@@ -484,14 +488,10 @@ static hf_status command_read(reading *r, hf_worker_command *out)
     return st;
 }
 
-hf_status hf_worker_commands_read(hf_mem *mem, hf_value commands, hf_slice codec,
-                                  hf_worker_command **out_commands, size_t *out_count,
-                                  hf_value *out_errors, hf_err *err)
+hf_status hf_worker_commands_read(hf_mem *mem, hf_value commands, hf_worker_command **out_commands,
+                                  size_t *out_count, hf_value *out_errors, hf_err *err)
 {
-    reading r = {.mem = mem,
-                 .codec = codec.ptr ? codec : HF_SLICE("avro"),
-                 .errors = hf_value_object(mem),
-                 .err = err};
+    reading r = {.mem = mem, .errors = hf_value_object(mem), .err = err};
     size_t count = hf_len(commands);
     int64_t most = hf_limit_get(HF_LIMIT_COMMAND_BATCH_SIZE)->standard;
     bool ended = false;

@@ -10,10 +10,10 @@
 #include "holdfast/value.h"
 #include "model/decision.h"
 
-/* Reads the published list of commands. `codec` is how bare blobs are to be read (ptr NULL: avro).
-   When something is wrong *out_errors is {"commands.0.delay_seconds": ["..."]}, and there are no
-   commands; the status is HF_OK then too. */
-HF_NODISCARD hf_status hf_worker_commands_read(hf_mem *mem, hf_value commands, hf_slice codec,
+/* Reads the published list of commands. When something is wrong *out_errors is
+   {"commands.0.delay_seconds": ["..."]}, and there are no commands; the status is HF_OK then too.
+ */
+HF_NODISCARD hf_status hf_worker_commands_read(hf_mem *mem, hf_value commands,
                                                hf_worker_command **out_commands, size_t *out_count,
                                                hf_value *out_errors, hf_err *err);
 

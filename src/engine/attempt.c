@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "engine/errand.h"
 #include "engine/machine.h"
 #include "model/limit.h"
 #include "model/policy.h"
@@ -52,7 +53,7 @@ static void activity_arm(hf_core *core, const hf_job *job, int64_t due_us)
         (void)hf_core_alarm_move(core, &alarm, due_us);
 }
 
-static void job_arm(hf_core *core, const hf_job *job)
+void hf_attempt_arm(hf_core *core, const hf_job *job)
 {
     const hf_attempt_clock clock = job_clock(job);
     int64_t due_us = hf_decide_due(&job->rules, &clock);
@@ -62,6 +63,8 @@ static void job_arm(hf_core *core, const hf_job *job)
 
         due_us = due_us == HF_NONE || record_us < due_us ? record_us : due_us;
     }
+    if (job->far && (due_us == HF_NONE || job->lease_until_us < due_us))
+        due_us = job->lease_until_us;
     activity_arm(core, job, due_us);
 }
 
@@ -91,6 +94,14 @@ static hf_status job_fill(hf_job *job, hf_slice name, hf_slice policy, hf_slice 
     return hf_policy_read(job->mem, job->policy, &job->rules, err);
 }
 
+static hf_status job_route(hf_job *job, hf_slice queue, hf_payload_codec codec, hf_err *err)
+{
+    job->input_codec = codec;
+    if (queue.ptr)
+        job->queue = hf_slice_from(hf_mem_text(job->mem, queue), queue.len);
+    return queue.ptr && !job->queue.ptr ? hf_err_nomem(err, "an activity") : HF_OK;
+}
+
 static core_start *start_find(core_start *start, int64_t activity)
 {
     while (start && start->job->activity != activity)
@@ -105,8 +116,9 @@ static hf_job *ended_find(hf_job *job, int64_t activity)
     return job;
 }
 
-static void start_free(core_start *start)
+static void start_free(hf_core *core, core_start *start)
 {
+    hf_errand_release(core, start);
     hf_job_free(start->job);
     hf_alloc_free(start);
 }
@@ -166,7 +178,7 @@ static void job_start(live_run *run, hf_job *job)
         hf_core_fail(core, HF_NOMEM, &err);
         return;
     }
-    job_arm(core, job);
+    hf_attempt_arm(core, job);
     hf_pool_submit(core->pool, job);
 }
 
@@ -180,11 +192,11 @@ static hf_attempt_end end_of(const hf_job *job)
                             .close_deadline_us = job->close_deadline_us,
                             .name = job->name,
                             .policy = job->policy,
-                            .codec = HF_PAYLOAD_CODEC_JSON};
+                            .codec = job->result_codec ? job->result_codec : HF_PAYLOAD_CODEC_JSON};
 }
 
-/* The attempt after this one, to begin once the unit is committed. */
-static hf_status retry_add(live_run *run, hf_job *job, int64_t retry_us, hf_err *err)
+/* The attempt after this one; NULL: no memory, or what it says cannot be read. */
+static core_start *start_after(live_run *run, hf_job *job, int64_t available_us, hf_err *err)
 {
     core_start *start = hf_alloc(sizeof(*start));
     hf_job *again = start ? hf_job_new() : NULL;
@@ -192,7 +204,8 @@ static hf_status retry_add(live_run *run, hf_job *job, int64_t retry_us, hf_err 
 
     if (!again) {
         hf_alloc_free(start);
-        return hf_err_nomem(err, "another attempt");
+        (void)hf_err_nomem(err, "another attempt");
+        return NULL;
     }
     again->run = job->run;
     again->activity = job->activity;
@@ -204,12 +217,25 @@ static hf_status retry_add(live_run *run, hf_job *job, int64_t retry_us, hf_err 
     again->definition = job->definition;
     memcpy(again->idempotency_key, job->idempotency_key, sizeof(again->idempotency_key));
     st = job_fill(again, job->name, job->policy, job->input, err);
+    if (!st)
+        st = job_route(again, job->queue, job->input_codec, err);
     if (st) {
         hf_job_free(again);
         hf_alloc_free(start);
-        return st;
+        return NULL;
     }
-    *start = (core_start){.job = again, .available_us = retry_us, .next = run->retries};
+    *start = (core_start){.job = again, .available_us = available_us};
+    return start;
+}
+
+/* To begin once the unit is committed. */
+static hf_status retry_add(live_run *run, hf_job *job, int64_t retry_us, hf_err *err)
+{
+    core_start *start = start_after(run, job, retry_us, err);
+
+    if (!start)
+        return err->status;
+    start->next = run->retries;
     run->retries = start;
     return HF_OK;
 }
@@ -219,10 +245,11 @@ static void beat_fold(live_run *run, hf_decide *decide, hf_job *job)
 {
     hf_slice progress;
 
-    if (record_due(job, decide->now_us) > decide->now_us ||
-        !hf_pool_take_beat(run->core->pool, job, hf_unit_mem(decide->unit), &progress))
+    if (record_due(job, decide->now_us) > decide->now_us)
         return;
     job->beat_waits = false;
+    if (!hf_pool_take_beat(run->core->pool, job, hf_unit_mem(decide->unit), &progress))
+        return;
     job->recorded_us = decide->now_us;
     hf_decide_heartbeat(decide, job->step, job->count.attempt, atomic_load(&job->beat_us),
                         progress);
@@ -281,7 +308,7 @@ static hf_status job_due(live_run *run, hf_decide *decide, core_due *due, hf_job
     end.timeout = hf_decide_late(&job->rules, &clock, decide->now_us);
     beat_fold(run, decide, job);
     if (!end.timeout) {
-        job_arm(run->core, job);
+        hf_attempt_arm(run->core, job);
         return HF_OK;
     }
     end.failure.message = timeout_message(end.timeout);
@@ -371,17 +398,18 @@ hf_status hf_attempt_fold_starts(live_run *run, hf_decide *decide, hf_err *err)
             continue;
         }
         job->definition = hf_registry_find_activity(core->o.registry, job->name);
-        if (!job->definition || start->available_us > hf_core_now(core)) {
+        if (start->available_us > hf_core_now(core) ||
+            (!job->definition && !hf_errand_place(run, start))) {
             at = &start->next; /* an unknown type waits for a program that knows it */
             continue;
         }
-        if (!hf_pool_reserve(core->pool)) {
+        if (job->definition && !hf_pool_reserve(core->pool)) {
             if (!hf_list_linked(&run->hunger))
                 hf_list_add_last(&core->hungry, &run->hunger);
             at = &start->next;
             continue;
         }
-        start->placed = true;
+        start->placed = job->definition != NULL;
         *at = start->next;
         start->next = run->staged_starts;
         run->staged_starts = start;
@@ -395,6 +423,15 @@ hf_status hf_attempt_fold_starts(live_run *run, hf_decide *decide, hf_err *err)
 
 /* ---- after the unit */
 
+/* A job of the pool comes back and is freed then; nobody brings one back that was handed out. */
+void hf_attempt_stop(hf_job *job)
+{
+    if (job->far)
+        hf_job_free(job);
+    else
+        atomic_store(&job->stop, true);
+}
+
 /* The attempt has timed out on the record. Its place in the pool stays taken until it returns. */
 static void late_drop(live_run *run, const core_due *due)
 {
@@ -403,7 +440,7 @@ static void late_drop(live_run *run, const core_due *due)
 
     if (hf_map_int_get(core->jobs, (uint64_t)due->timer) == due->late) {
         (void)hf_map_int_remove(core->jobs, (uint64_t)due->timer);
-        atomic_store(&due->late->stop, true);
+        hf_attempt_stop(due->late);
         return;
     }
     while (*at && *at != due->late) /* it reported while the unit was under way: too late */
@@ -421,6 +458,7 @@ void hf_attempt_committed(live_run *run)
 
     while ((job = run->staged_ended)) {
         run->staged_ended = job->next;
+        hf_errand_reported(job, HF_OK, "");
         hf_job_free(job);
     }
     for (core_due *due = run->staged_due; due; due = due->next)
@@ -428,13 +466,16 @@ void hf_attempt_committed(live_run *run)
             late_drop(run, due);
     while ((start = run->staged_starts)) {
         run->staged_starts = start->next;
-        job_start(run, start->job);
+        if (start->waiter)
+            hf_errand_start(run, start);
+        else
+            job_start(run, start->job);
         hf_alloc_free(start);
     }
     while ((start = run->staged_late)) {
         run->staged_late = start->next;
         if (start->retry_us == HF_NONE) {
-            start_free(start);
+            start_free(run->core, start);
             continue;
         }
         start->job->count.missed++;
@@ -472,7 +513,7 @@ void hf_attempt_abandoned(live_run *run)
     }
     while ((start = run->retries)) {
         run->retries = start->next;
-        start_free(start);
+        start_free(run->core, start);
     }
 }
 
@@ -487,6 +528,8 @@ void hf_attempt_scheduled(live_run *run, const hf_effect *effect)
 
     st = job ? job_fill(job, effect->name, effect->policy, effect->input, &err)
              : hf_err_nomem(&err, "an activity");
+    if (!st)
+        st = job_route(job, effect->queue, effect->codec, &err);
     if (st) {
         hf_job_free(job);
         hf_alloc_free(start);
@@ -514,6 +557,31 @@ void hf_attempt_scheduled(live_run *run, const hf_effect *effect)
 
 /* ---- from outside a turn */
 
+core_start *hf_attempt_waiting(live_run *run, int64_t activity)
+{
+    return start_find(run->starts, activity);
+}
+
+/* The worker that had it is lost: another may try, and no attempt is used up. The store learns of
+   it when that one begins. */
+static void job_lost(hf_core *core, hf_job *job)
+{
+    live_run *run = hf_core_live(core, job->run);
+    core_start *start = NULL;
+    hf_err err = {0};
+
+    if (run)
+        start = start_after(run, job, hf_core_now(core), &err);
+    if (!start) {
+        hf_core_fail(core, HF_NOMEM, &err);
+        return;
+    }
+    start->job->count.lost++;
+    (void)hf_map_int_remove(core->jobs, (uint64_t)job->activity);
+    hf_job_free(job);
+    start_offer(run, start);
+}
+
 bool hf_attempt_alarm(hf_core *core, int64_t activity)
 {
     hf_job *job = hf_map_int_get(core->jobs, (uint64_t)activity);
@@ -523,10 +591,14 @@ bool hf_attempt_alarm(hf_core *core, int64_t activity)
     if (!job)
         return true; /* it waits, or its run has to be looked at */
     clock = job_clock(job);
+    if (!hf_decide_late(&job->rules, &clock, now_us) && hf_errand_lost(core, job)) {
+        job_lost(core, job);
+        return false;
+    }
     if (hf_decide_late(&job->rules, &clock, now_us) ||
         (job->beat_waits && record_due(job, now_us) <= now_us))
         return true;
-    job_arm(core, job); /* a sign of life moved the deadline */
+    hf_attempt_arm(core, job); /* a sign of life moved the deadline */
     return false;
 }
 
@@ -537,7 +609,7 @@ void hf_attempt_beat(hf_core *core, int64_t activity, int64_t attempt)
     if (!job || job->count.attempt != attempt)
         return;
     job->beat_waits = true;
-    job_arm(core, job);
+    hf_attempt_arm(core, job);
 }
 
 void hf_attempt_stop_all(hf_core *core, int64_t run)
@@ -558,7 +630,7 @@ void hf_attempt_stop_all(hf_core *core, int64_t run)
                 continue;
             (void)hf_map_int_remove(core->jobs, key);
             hf_core_disarm(core, job->activity);
-            atomic_store(&job->stop, true);
+            hf_attempt_stop(job);
         }
     }
 }
@@ -599,6 +671,17 @@ hf_status hf_attempt_found(live_run *run, hf_db_cursor *row, hf_err *err)
                                                (lost && hf_breadcrumb_left(core->crumb, activity)),
                                     .missed = hf_db_column_int(row, 11)};
     job->close_deadline_us = int_or_none(row, 6);
+    if (lost && core->o.desk && !hf_registry_find_activity(core->o.registry, job->name)) {
+        hf_alloc_free(start); /* its worker is in another process and may be alive */
+        job->count.attempt--;
+        job->count.lost--;
+        job->started_us = hf_core_now(core);
+        atomic_store(&job->beat_us, job->started_us);
+        st = hf_errand_found(run, job, err);
+        if (st)
+            hf_job_free(job);
+        return st;
+    }
     start->job = job;
     start->available_us = hf_db_column_null(row, 8) ? hf_core_now(core) : hf_db_column_int(row, 8);
     start_wait(run, start);

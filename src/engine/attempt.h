@@ -34,6 +34,15 @@ bool hf_attempt_alarm(hf_core *core, int64_t activity);
 /* A job showed a sign of life. */
 void hf_attempt_beat(hf_core *core, int64_t activity, int64_t attempt);
 
+/* The alarm of a job: its next timeout, sign of life to record, or the end of its worker's lease.
+ */
+void hf_attempt_arm(hf_core *core, const hf_job *job);
+/* The start of an activity that waits; NULL: none does. */
+core_start *hf_attempt_waiting(live_run *run, int64_t activity);
+
+/* The job is nobody's any more: what it reports is dropped. */
+void hf_attempt_stop(hf_job *job);
+
 /* The run is over: whatever still works for it is told to stop, and its results are dropped. */
 void hf_attempt_stop_all(hf_core *core, int64_t run);
 

@@ -246,6 +246,9 @@ static void messages_free(core_message *message)
                 hf_err_set(&message->ask->err, HF_STOPPED, "the engine is closing");
             message->ask->done(message->ask);
             hf_alloc_free(message);
+        } else if (message->kind == CORE_MESSAGE_CALL) {
+            message->call->run(NULL, message->call);
+            hf_alloc_free(message);
         } else
             hf_alloc_free(message);
         message = next;
@@ -267,6 +270,7 @@ void hf_core_close(hf_core *core)
     size_t at = 0;
     uint64_t key;
     void *run;
+    void *job;
     live_run *waiting;
     hf_deadline *deadline;
 
@@ -285,6 +289,10 @@ void hf_core_close(hf_core *core)
     }
     while (core->runs && hf_map_int_next(core->runs, &at, &key, &run))
         hf_live_free(core, run);
+    at = 0;
+    while (core->jobs && hf_map_int_next(core->jobs, &at, &key, &job))
+        if (((hf_job *)job)->far) /* the pool has ended the others */
+            hf_job_free(job);
     while (core->alarms && (deadline = hf_deadlines_pop(core->alarms)))
         hf_alloc_free(deadline->ref);
     hf_deadlines_free(core->alarms);
@@ -552,6 +560,9 @@ static void alarm_fire(hf_core *core, core_alarm *alarm)
     if (!run)
         return;
     run->look |= alarm->kind == CORE_ALARM_STEP; /* its task stands for it */
+    if (alarm->kind == CORE_ALARM_ERRAND && run->far && !run->far->answer &&
+        run->far->lease.until_us <= hf_core_now(core))
+        run->far->lease.held = false; /* its worker is lost: another gets the task */
     if (alarm->kind == CORE_ALARM_TIMER || alarm->kind == CORE_ALARM_ATTEMPT) {
         due = hf_alloc(sizeof(*due));
         if (!due) {
@@ -597,15 +608,10 @@ static void place_offer(hf_core *core)
     hf_core_ready(core, HF_LIST_ENTRY(link, live_run, hunger));
 }
 
-static void job_take(hf_core *core, hf_job *job)
+void hf_core_job_ended(hf_core *core, hf_job *job)
 {
     live_run *run;
 
-    if (hf_map_int_get(core->jobs, (uint64_t)job->activity) != job) {
-        hf_job_free(job); /* the attempt was given up meanwhile: a late result changes nothing */
-        place_offer(core);
-        return;
-    }
     (void)hf_map_int_remove(core->jobs, (uint64_t)job->activity);
     hf_core_disarm(core, job->activity);
     run = hf_core_live(core, job->run);
@@ -616,6 +622,14 @@ static void job_take(hf_core *core, hf_job *job)
     job->next = run->ended;
     run->ended = job;
     hf_core_ready(core, run);
+}
+
+static void job_take(hf_core *core, hf_job *job)
+{
+    if (hf_map_int_get(core->jobs, (uint64_t)job->activity) == job)
+        hf_core_job_ended(core, job);
+    else
+        hf_job_free(job); /* the attempt was given up meanwhile: a late result changes nothing */
     place_offer(core);
 }
 
@@ -651,6 +665,18 @@ hf_status hf_core_query(hf_core *core, hf_core_ask *ask, hf_err *err)
         return hf_err_nomem(err, "a question");
     message->kind = CORE_MESSAGE_ASK;
     message->ask = ask;
+    hf_core_post(core, message);
+    return HF_OK;
+}
+
+hf_status hf_core_call_post(hf_core *core, hf_core_call *call, hf_err *err)
+{
+    core_message *message = hf_alloc(sizeof(*message));
+
+    if (!message)
+        return hf_err_nomem(err, "a call");
+    message->kind = CORE_MESSAGE_CALL;
+    message->call = call;
     hf_core_post(core, message);
     return HF_OK;
 }
@@ -702,6 +728,10 @@ static bool inbox_take(hf_core *core, hf_seat *seat)
             ask_answer(core, message->ask);
             hf_alloc_free(message);
             break;
+        case CORE_MESSAGE_CALL:
+            message->call->run(core, message->call);
+            hf_alloc_free(message);
+            break;
         }
         if (seat && hf_seat_lost(seat))
             break;
@@ -718,7 +748,7 @@ static void cache_trim(hf_core *core)
         live_run *run = HF_LIST_ENTRY(link, live_run, place);
 
         link = link->next;
-        if (run->dirty || run->ready)
+        if (run->dirty || run->ready || (run->far && (run->far->lease.held || run->far->answer)))
             continue;
         hf_live_forget(core, run);
         if (!run->ended && !run->due && !run->starts && !hf_list_linked(&run->hunger))
@@ -805,8 +835,9 @@ bool hf_core_drain(hf_core *core)
     void *item;
 
     hf_pool_drain(core->pool);
-    if (hf_map_int_next(core->jobs, &at, &key, &item))
-        return true;
+    while (hf_map_int_next(core->jobs, &at, &key, &item))
+        if (!((const hf_job *)item)->far) /* workers elsewhere report to whoever comes next */
+            return true;
     at = 0;
     while (hf_map_int_next(core->runs, &at, &key, &item)) {
         const live_run *run = item;

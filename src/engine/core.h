@@ -46,6 +46,8 @@ typedef struct hf_core_facts {
     const void *ctx;
 } hf_core_facts;
 
+struct hf_desk;
+
 typedef struct hf_core_options {
     hf_store *store;
     hf_writer *writer;
@@ -69,6 +71,7 @@ typedef struct hf_core_options {
     void (*observe)(void *ctx, const hf_core_facts *facts);
     void *ctx;
     hf_core_fault **faults; /* the owner's list, which outlives the core; NULL: none */
+    struct hf_desk *desk;   /* where workers of other processes ask; NULL: none may come */
 } hf_core_options;
 
 HF_NODISCARD hf_status hf_core_open(const hf_core_options *options, hf_core **out_core,
@@ -106,6 +109,15 @@ typedef struct hf_core_ask {
     void (*done)(struct hf_core_ask *ask); /* called once, on the core's thread */
     void *ctx;
 } hf_core_ask;
+
+/* Something to be done on the core's thread. The caller's own struct begins with it and lives until
+   `run` was called; with no core when the engine closes first. */
+typedef struct hf_core_call {
+    void (*run)(hf_core *core, struct hf_core_call *call);
+} hf_core_call;
+
+/* Any thread. HF_NOMEM: it will not be called. */
+HF_NODISCARD hf_status hf_core_call_post(hf_core *core, hf_core_call *call, hf_err *err);
 
 /* Any thread. The ask lives until `done` was called. HF_NOMEM: it was not asked. */
 HF_NODISCARD hf_status hf_core_query(hf_core *core, hf_core_ask *ask, hf_err *err);

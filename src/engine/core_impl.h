@@ -8,6 +8,7 @@
 #include "base/thread.h"
 #include "decide/decide.h"
 #include "engine/core.h"
+#include "engine/desk.h"
 #include "engine/seat.h"
 #include "engine/stall.h"
 #include "replay/replay.h"
@@ -17,8 +18,10 @@ typedef struct core_start {
     struct core_start *next;
     hf_job *job; /* filled in; the pool gets it after the commit */
     int64_t available_us;
-    bool placed;      /* a place in the pool is reserved */
-    int64_t retry_us; /* staged as late: when the next attempt may begin, HF_NONE: never */
+    bool placed;       /* a place in the pool is reserved */
+    int64_t retry_us;  /* staged as late: when the next attempt may begin, HF_NONE: never */
+    hf_errand errand;  /* on the desk: nobody here knows the activity */
+    hf_waiter *waiter; /* the worker that gets it */
 } core_start;
 
 /* A timer that is due, or an activity for which something is. */
@@ -37,7 +40,8 @@ typedef enum core_alarm_kind {
     CORE_ALARM_TURN,    /* a turn that could not be committed is tried again */
     CORE_ALARM_ATTEMPT, /* an activity may begin, is late, or has a sign of life to record */
     CORE_ALARM_RUN,     /* the run's own deadline */
-    CORE_ALARM_STEP     /* a step of a machine may begin; the key is the run's, negative */
+    CORE_ALARM_STEP,    /* a step of a machine may begin; the key is the run's, negative */
+    CORE_ALARM_ERRAND   /* a worker's lease on the run ends, or it is offered again; the same key */
 } core_alarm_kind;
 
 /* Something the core must do at a time. */
@@ -49,6 +53,25 @@ typedef struct core_alarm {
     int64_t step;
     hf_timer_kind timer_kind;
 } core_alarm;
+
+/* A run whose code is in another process: who works on it. Lives as long as the run is in memory,
+   with or without its replay. */
+typedef struct core_far {
+    bool seen_known;
+    int64_t seen_seq; /* newest event that a worker answered to */
+    hf_errand errand;
+    struct {
+        bool held;
+        char owner[256];
+        int64_t attempt;
+        int64_t seen_seq;
+        int64_t until_us;
+        int64_t lease_us;
+        int64_t again_us; /* not offered before */
+        int failures;     /* in a row */
+    } lease;
+    struct hf_ticket *answer; /* the turn at hand decides it */
+} core_far;
 
 typedef struct live_run {
     hf_core *core;
@@ -107,6 +130,7 @@ typedef struct live_run {
     core_start *staged_late; /* starts that the unit records as timed out or put aside */
     core_start *retries;     /* become starts when the unit is committed */
     int64_t *inbox_keys;
+    struct core_far *far; /* its code is in another process, see errand.h; NULL: it is here */
 } live_run;
 
 typedef enum core_message_kind {
@@ -115,7 +139,8 @@ typedef enum core_message_kind {
     CORE_MESSAGE_BEAT,
     CORE_MESSAGE_UNIT,
     CORE_MESSAGE_BACK,
-    CORE_MESSAGE_ASK
+    CORE_MESSAGE_ASK,
+    CORE_MESSAGE_CALL
 } core_message_kind;
 
 typedef struct core_message {
@@ -128,6 +153,7 @@ typedef struct core_message {
     hf_job *job;
     hf_unit *unit;
     hf_core_ask *ask;
+    hf_core_call *call;
 } core_message;
 
 /* A run whose code did not come back in time. It has no turn until the code did, and then twice
@@ -189,6 +215,7 @@ void hf_core_enter(hf_core *core, live_run *run);
 HF_NODISCARD bool hf_core_exit(hf_core *core, live_run *run);
 void hf_core_put(hf_core *core, core_message *message); /* somebody else wakes the core */
 void hf_core_post(hf_core *core, core_message *message);
+void hf_core_job_ended(hf_core *core, hf_job *job); /* it reported */
 
 /* live.c */
 live_run *hf_live_new(int64_t key);

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "engine/desk.h"
 #include "engine/engine_impl.h"
 #include "engine/runner.h"
 
@@ -115,6 +116,7 @@ static hf_status core_start(hf_engine *engine, engine_mode mode, hf_err *err)
                                   .stalled = mode == ENGINE_THREADS ? hf_runner_stalled : NULL,
                                   .observe = hf_engine_observe,
                                   .faults = &engine->faults,
+                                  .desk = engine->desk,
                                   .ctx = engine};
     hf_core_options options = core;
     hf_status st = hf_folder_open(&folder, &engine->folder, err);
@@ -122,6 +124,7 @@ static hf_status core_start(hf_engine *engine, engine_mode mode, hf_err *err)
     if (!st)
         st = hf_writer_open(engine->store, &writer, &engine->writer, err);
     options.writer = engine->writer;
+    hf_desk_shut(engine->desk, false);
     if (!st)
         st = hf_core_open(&options, &engine->core, err);
     if (!st)
@@ -165,6 +168,7 @@ void hf_engine_end(hf_engine *engine)
     hf_cond_broadcast(&engine->changed);
     waiting_wake(engine, 0, false);
     hf_mutex_unlock(&engine->lock);
+    hf_desk_shut(engine->desk, true);
     hf_runner_stop(engine);
     if (engine->core)
         hf_folder_stop(engine->folder, finish);
@@ -360,6 +364,7 @@ void hf_close(hf_engine *engine)
     if (!engine)
         return;
     hf_engine_end(engine);
+    hf_desk_close(engine->desk);
     hf_db_close(engine->reader);
     hf_store_close(engine->store);
     hf_registry_free(engine->registry);

@@ -51,7 +51,8 @@ struct hf_engine {
     hf_store *store;
     hf_writer *writer;
     hf_core *core;
-    hf_folder *folder; /* what is committed becomes projections */
+    hf_folder *folder;    /* what is committed becomes projections */
+    struct hf_desk *desk; /* NULL: no workers from elsewhere */
     const hf_clock *clock;
     hf_log log;              /* warnings for operators, on standard error */
     hf_clock *virtual_clock; /* ENGINE_TEST */

@@ -8,6 +8,7 @@
 #include "base/value.h"
 #include "engine/attempt.h"
 #include "engine/core_impl.h"
+#include "engine/errand.h"
 #include "engine/replay_check.h"
 #include "model/event_codec.h"
 #include "model/limit.h"
@@ -48,6 +49,8 @@ static void starts_free(hf_core *core, core_start *start)
 
         if (start->placed && core && core->pool)
             hf_pool_release(core->pool);
+        if (core)
+            hf_errand_release(core, start);
         hf_job_free(start->job);
         hf_alloc_free(start);
         start = next;
@@ -79,6 +82,7 @@ void hf_live_free(hf_core *core, live_run *run)
     hf_list_remove(&run->place);
     hf_list_remove(&run->hunger);
     hf_live_forget(core, run);
+    hf_errand_gone(run);
     starts_free(core, run->starts);
     starts_free(core, run->staged_starts);
     starts_free(core, run->staged_late);
@@ -589,28 +593,52 @@ static hf_status value_read(hf_core *core, live_run *run, const hf_event *event,
     return out_value->ptr ? HF_OK : hf_err_nomem(err, "a value of an activity");
 }
 
+/* An attempt that waits to begin, or one that a worker elsewhere has. */
+static hf_job *job_of_step(const live_run *run, int64_t step)
+{
+    for (const core_start *start = run->starts; start; start = start->next)
+        if (start->job->step == step)
+            return start->job;
+    for (size_t i = 0; i < run->open_count; i++) {
+        hf_job *job = run->open[i].is_timer || run->open[i].step != step
+                          ? NULL
+                          : hf_map_int_get(run->core->jobs, (uint64_t)run->open[i].key);
+
+        if (job && job->far)
+            return job;
+    }
+    return NULL;
+}
+
 /* History completes the starts that were made from rows: what the activity was called with, and how
    far the attempts before got. */
 static hf_status input_find(hf_core *core, live_run *run, const hf_event *event, hf_err *err)
 {
-    core_start *start = run->starts;
+    hf_payload_value arguments;
+    hf_slice queue;
+    hf_job *job;
     hf_ulid id;
 
     if (event->type != HF_EVENT_ACTIVITY_SCHEDULED &&
         event->type != HF_EVENT_ACTIVITY_HEARTBEAT_RECORDED)
         return HF_OK;
-    while (start && start->job->step != event->step)
-        start = start->next;
-    if (!start)
+    job = job_of_step(run, event->step);
+    if (!job)
         return HF_OK;
     if (event->type == HF_EVENT_ACTIVITY_HEARTBEAT_RECORDED)
-        return value_read(core, run, event, HF_KEY_PROGRESS, start->job, &start->job->last_progress,
-                          err);
+        return value_read(core, run, event, HF_KEY_PROGRESS, job, &job->last_progress, err);
     if (hf_event_id(event, HF_KEY_ACTIVITY_EXECUTION_ID, &id))
-        hf_ulid_print(&id, start->job->idempotency_key);
-    return start->job->input.ptr ? HF_OK
-                                 : value_read(core, run, event, HF_KEY_ARGUMENTS, start->job,
-                                              &start->job->input, err);
+        hf_ulid_print(&id, job->idempotency_key);
+    if (!job->queue.ptr && hf_event_text(event, HF_KEY_QUEUE, &queue)) {
+        job->queue = hf_slice_from(hf_mem_text(job->mem, queue), queue.len);
+        if (!job->queue.ptr)
+            return hf_err_nomem(err, "an activity");
+    }
+    if (job->input.ptr)
+        return HF_OK;
+    if (hf_event_payload(event, HF_KEY_ARGUMENTS, &arguments))
+        job->input_codec = arguments.codec;
+    return value_read(core, run, event, HF_KEY_ARGUMENTS, job, &job->input, err);
 }
 
 hf_timeout_kind hf_live_overdue(const live_run *run, int64_t now_us)
@@ -637,6 +665,34 @@ static hf_status deadline_arm(hf_core *core, const live_run *run, hf_err *err)
     return hf_err_nomem(err, "a deadline");
 }
 
+/* Nothing of its history is known yet. */
+static void live_reset(live_run *run)
+{
+    run->started_seq = 0;
+    run->memo_seq = 0;
+    run->attributes_seq = 0;
+    run->unit_messages = 0;
+    run->paused = false;
+    run->has_children = run->info.number > 1; /* the run before may have left some */
+    run->fed = 0;
+    run->message_count = 0;
+    run->messages_open = 0;
+    run->open_count = 0;
+}
+
+/* A worker in another process has the code. */
+static hf_status live_begin_far(live_run *run, hf_err *err)
+{
+    run->info.self = (hf_decide_type){.definition = run->info.definition};
+    run->replay_info = (hf_replay_info){.far = true,
+                                        .instance_id = run->info.instance_id,
+                                        .run_id = hf_slice_of(run->run_id),
+                                        .payload = payload_read,
+                                        .payload_ctx = run};
+    live_reset(run);
+    return hf_replay_new(&run->replay_info, &run->replay, err);
+}
+
 /* A closed run is gone for everything but questions. */
 static hf_status live_begin(hf_core *core, live_run *run, bool closed_too, bool *out_gone,
                             hf_err *err)
@@ -659,6 +715,8 @@ static hf_status live_begin(hf_core *core, live_run *run, bool closed_too, bool 
     if (st)
         return st;
     run->open_count = 0;
+    if (!workflow && core->o.desk && !closed_too && !run->quarantined)
+        return live_begin_far(run, err);
     if (!workflow || ((run->quarantined || hf_core_away(core, run->key)) && !closed_too)) {
         /* Another build has the code, or it must not be run: the task waits. A deadline does not.
          */
@@ -673,12 +731,7 @@ static hf_status live_begin(hf_core *core, live_run *run, bool closed_too, bool 
                          .fingerprint = fingerprint,
                          .execution_timeout_us = workflow->definition->execution_timeout * 1000,
                          .run_timeout_us = workflow->definition->run_timeout * 1000};
-    run->started_seq = 0;
-    run->memo_seq = 0;
-    run->attributes_seq = 0;
-    run->unit_messages = 0;
-    run->paused = false;
-    run->has_children = run->info.number > 1; /* the run before may have left some */
+    live_reset(run);
     run->replay_info = (hf_replay_info){
         .definition = workflow->definition,
         .machine = workflow->machine,
@@ -693,10 +746,6 @@ static hf_status live_begin(hf_core *core, live_run *run, bool closed_too, bool 
         .continue_bytes = hf_limit_get(HF_LIMIT_BUDGET_SIZE_BYTES_THRESHOLD)->standard,
         .payload = payload_read,
         .payload_ctx = run};
-    run->fed = 0;
-    run->message_count = 0;
-    run->messages_open = 0;
-    run->open_count = 0;
     return hf_replay_new(&run->replay_info, &run->replay, err);
 }
 
@@ -738,6 +787,8 @@ hf_status hf_live_load(hf_core *core, live_run *run, bool *out_gone, hf_err *err
         st = live_catch_up(core, run, fresh ? input_find : NULL, out_gone, err);
     if (!st && !*out_gone && fresh && run->info.number > 1 && run->messages_open)
         st = numbers_read(core, run, err);
+    if (!st && !*out_gone && fresh && run->replay)
+        st = hf_errand_loaded(run, err);
     if (run->replay)
         core->held += hf_replay_held(run->replay);
     if (!st && !*out_gone)

@@ -15,6 +15,7 @@
 #include "base/value.h"
 #include "engine/bounds.h"
 #include "engine/step.h"
+#include "model/envelope.h"
 #include "model/limit.h"
 
 enum { POOL_THREADS_MAX = 256 };
@@ -62,6 +63,8 @@ void hf_job_free(hf_job *job)
 {
     if (!job)
         return;
+    if (job->dropped)
+        job->dropped(job);
     hf_buf_fini(&job->progress);
     hf_mem_free(job->mem);
 }
@@ -92,6 +95,20 @@ static void job_result(hf_job *job, hf_value value)
     hf_buf_fini(&text);
 }
 
+/* A worker elsewhere calls with a list of arguments: one of them is what the function takes. */
+static hf_status input_read(hf_job *job, hf_value *out_input, hf_err *err)
+{
+    const hf_decision_payload payload = {.codec = job->input_codec, .bytes = job->input};
+    hf_status st;
+
+    if (job->input_codec != HF_PAYLOAD_CODEC_AVRO)
+        return hf_json_read(job->mem, job->input, NULL, out_input, err);
+    st = hf_envelope_value(job->mem, &payload, out_input, err);
+    if (!st && hf_value_kind_of(*out_input) == HF_VALUE_ARRAY && hf_len(*out_input) == 1)
+        *out_input = hf_at(*out_input, 0);
+    return st;
+}
+
 static void job_run(hf_pool *pool, hf_job *job)
 {
     hf_act act = {.pool = pool, .job = job};
@@ -103,7 +120,7 @@ static void job_run(hf_pool *pool, hf_job *job)
         hf_step_run(job);
         return;
     }
-    if (job->input.len && hf_json_read(job->mem, job->input, NULL, &input, &err)) {
+    if (job->input.len && input_read(job, &input, &err)) {
         job_fail(job, "bad_input", hf_mem_text(job->mem, hf_slice_of(err.text)), false);
         return;
     }
@@ -367,6 +384,16 @@ static void beat_keep(hf_pool *pool, hf_job *job, hf_buf *progress)
     hf_mutex_unlock(&pool->lock);
     if (first)
         pool->host.beat(pool->host.ctx, job);
+}
+
+void hf_pool_beat_far(hf_pool *pool, hf_job *job, hf_slice progress)
+{
+    hf_buf text = {0};
+
+    hf_buf_add_slice(&text, progress);
+    if (hf_buf_ok(&text))
+        beat_keep(pool, job, &text);
+    hf_buf_fini(&text);
 }
 
 /* False: the attempt is over, so stop. A report that breaks the rules is a mistake in the program:

@@ -33,10 +33,12 @@ typedef struct hf_job {
     int64_t step;
     hf_attempt_count count; /* this attempt included, though it may still wait to begin */
     hf_slice name;
-    hf_slice input;         /* JSON */
-    hf_slice policy;        /* snapshot, empty for the default */
-    hf_retry_policy rules;  /* the same, read */
-    hf_slice last_progress; /* JSON: what an attempt before it reported; ptr NULL: nothing */
+    hf_slice queue; /* ptr NULL: the run's */
+    hf_slice input;
+    hf_payload_codec input_codec; /* 0: JSON */
+    hf_slice policy;              /* snapshot, empty for the default */
+    hf_retry_policy rules;        /* the same, read */
+    hf_slice last_progress;       /* JSON: what an attempt before it reported; ptr NULL: nothing */
     int64_t close_deadline_us;
     int64_t started_us;
     char idempotency_key[32]; /* the execution's id: the same for every attempt */
@@ -46,11 +48,18 @@ typedef struct hf_job {
     _Atomic bool stop; /* the attempt is over, whatever it still does: heartbeats answer so */
     /* out */
     bool failed;
-    hf_slice result; /* JSON of a success */
+    hf_slice result;               /* of a success */
+    hf_payload_codec result_codec; /* 0: JSON */
     hf_decision_failure failure;
     /* the core's */
     bool beat_waits;     /* a sign of life waits to be recorded */
     int64_t recorded_us; /* when one was recorded last, HF_NONE: never */
+    bool far;            /* a worker in another process has it, see errand.h */
+    hf_slice owner;      /* that worker; ptr NULL: whoever had it before this process began */
+    int64_t lease_us;
+    int64_t lease_until_us;
+    struct hf_ticket *ticket;            /* its report waits for the commit */
+    void (*dropped)(struct hf_job *job); /* asked when it is freed; NULL: nobody waits */
     /* under the pool's lock */
     hf_buf progress; /* JSON, the newest; empty: none */
     bool beat_new;   /* a sign of life came that nobody took yet */
@@ -90,6 +99,9 @@ bool hf_pool_step(hf_pool *pool);
    whether a sign of life came since the last one was taken. */
 bool hf_pool_take_beat(hf_pool *pool, hf_job *job, hf_mem *mem, hf_slice *out_progress);
 hf_slice hf_pool_progress(hf_pool *pool, hf_job *job, hf_mem *mem);
+
+/* A sign of life of a job that runs in another process; progress is JSON, ptr NULL: none. */
+void hf_pool_beat_far(hf_pool *pool, hf_job *job, hf_slice progress);
 
 HF_NODISCARD hf_job *hf_job_new(void); /* NULL: no memory */
 void hf_job_free(hf_job *job);         /* NULL is allowed */

@@ -12,6 +12,7 @@
 #include "engine/attempt.h"
 #include "engine/bounds.h"
 #include "engine/core_impl.h"
+#include "engine/errand.h"
 #include "engine/inbox.h"
 #include "engine/machine.h"
 #include "model/event_codec.h"
@@ -218,15 +219,20 @@ static hf_status turn_draft(turn *t, hf_turn *out_turn, hf_err *err)
     facts = events->count;
     if (!st && facts)
         st = hf_live_feed(run, events->events, facts, run->base.last_seq + 1, err);
-    if (run->paused && !hf_replay_is_machine(run->replay)) /* a machine's turn runs no code */
-        return st;
+    if (run->paused && !hf_replay_is_machine(run->replay) && !(run->far && run->far->answer))
+        return st; /* a machine's turn runs no code, and neither does a worker's answer */
     if (!st) {
+        hf_errand_turn(run);
         hf_core_enter(core, run);
         st = hf_replay_turn(run->replay, out_turn, err);
         t->lost = !hf_core_exit(core, run);
     }
     if (t->lost)
         return hf_err_set(err, HF_STOPPED, "the code took too long and was given up");
+    if (st == HF_INVALID && run->far && run->far->answer) {
+        hf_errand_refuse(run, err);
+        st = hf_replay_turn(run->replay, out_turn, err);
+    }
     if (st || *out_turn == HF_TURN_BLOCKED)
         return st;
     rows = hf_replay_decisions(run->replay, &count);
@@ -364,6 +370,8 @@ static hf_status turn_finish(turn *t, hf_err *err)
             st = turn_again(t, err);
         else if (hf_replay_is_machine(run->replay))
             st = hf_machine_keep_task(run, &t->decide, err);
+        else if (run->far)
+            st = hf_errand_keep_task(run, &t->decide, err);
         else if (t->woken)
             hf_unit_row(unit, 0,
                         hf_row_task_done(hf_unit_mem(unit), run->key, run->base.message_seq));
@@ -410,6 +418,7 @@ static hf_status turn_go(turn *t, hf_err *err)
 {
     hf_timeout_kind kind = hf_live_overdue(t->run, t->decide.now_us);
     hf_turn outcome = HF_TURN_PARKED;
+    bool wanted;
     hf_status st;
 
     if (kind)
@@ -424,7 +433,10 @@ static hf_status turn_go(turn *t, hf_err *err)
     if (hf_unit_events(t->decide.unit, 0)->count)
         return turn_finish(t, err);
     due_forget(t->run); /* what was due led to nothing */
-    if (t->woken && !t->run->paused && !hf_machine_runnable(t->run))
+    wanted = t->run->paused || hf_machine_runnable(t->run) || hf_errand_wanted(t->run);
+    t->woken |= t->run->far && t->run->far->answer;
+    hf_errand_answered(t->run);
+    if (t->woken && !wanted)
         return turn_drop(t, err);
     hf_unit_free(t->decide.unit);
     t->decide.unit = NULL;
@@ -535,6 +547,7 @@ void hf_turn_run(hf_core *core, live_run *run)
     core->held += run->replay ? hf_replay_held(run->replay) : 0;
     if (!st) {
         hf_machine_dispatch(core, run);
+        hf_errand_dispatch(core, run);
         return;
     }
     turn_abandon(core, run, t.decide.effects);
@@ -648,12 +661,13 @@ static bool turn_keep(hf_core *core, live_run *run, hf_unit *unit)
 
             hf_core_disarm(core, run->open[i].key);
             if (job)
-                atomic_store(&job->stop, true);
+                hf_attempt_stop(job);
         }
     }
     hf_live_settle(run, events->events, events->count);
     run->base = *after;
     hf_attempt_committed(run);
+    hf_errand_answered(run);
     due_forget(run);
     effects_keep(core, run, run->effects);
     if (core->o.changed)
@@ -713,6 +727,8 @@ void hf_turn_committed(hf_core *core, live_run *run, hf_unit *unit)
         hf_core_remove(core, run);
     else if (run->look || run->ended || run->due)
         hf_core_ready(core, run);
-    else
+    else {
         hf_machine_dispatch(core, run);
+        hf_errand_dispatch(core, run);
+    }
 }

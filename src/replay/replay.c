@@ -266,10 +266,13 @@ static void frame_exit(hf_replay *replay, const hf_frame *frame)
 hf_status hf_replay_query(hf_replay *replay, hf_slice name, hf_value args, hf_mem *mem,
                           hf_value *out_value, hf_err *err)
 {
-    const hf_query_def *volatile query = query_def(replay, name); /* kept over setjmp */
+    const hf_query_def *volatile query =
+        replay->far ? NULL : query_def(replay, name); /* kept over setjmp */
     hf_frame frame;
 
     *out_value = hf_value_null();
+    if (replay->far)
+        return hf_err_set(err, HF_NOTFOUND, "the workflow's code is in another process");
     if (!query)
         return hf_err_set(err, HF_NOTFOUND, "the workflow has no query \"%.*s\"", (int)name.len,
                           name.ptr);

@@ -19,7 +19,7 @@ static hf_status read_batch(const char *json)
     mem = mem ? mem : hf_mem_new();
     ck_assert_msg(!hf_json_read(mem, hf_slice_of(json), NULL, &value, &err), "%s: %s", json,
                   err.text);
-    st = hf_worker_commands_read(mem, value, (hf_slice){0}, &commands, &count, &errors, &err);
+    st = hf_worker_commands_read(mem, value, &commands, &count, &errors, &err);
     return st;
 }
 
@@ -184,7 +184,7 @@ START_TEST(memory_may_run_out)
         hf_mem *own = hf_mem_new();
 
         hf_fault_arm(HF_FAULT_ALLOC, nth, true);
-        st = hf_worker_commands_read(own, value, (hf_slice){0}, &commands, &count, &errors, &err);
+        st = hf_worker_commands_read(own, value, &commands, &count, &errors, &err);
         hf_fault_arm(HF_FAULT_ALLOC, 0, false);
         hf_mem_free(own);
         ck_assert_int_lt(nth, 1000);

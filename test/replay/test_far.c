@@ -53,7 +53,7 @@ static hf_status answer(const char *commands, int64_t seen)
     hf_worker_answer a = {.seen_seq = seen};
 
     ck_assert(!hf_json_read(mem, hf_slice_of(commands), NULL, &value, &err));
-    ck_assert(!hf_worker_commands_read(mem, value, (hf_slice){0}, &read, &a.count, &errors, &err));
+    ck_assert(!hf_worker_commands_read(mem, value, &read, &a.count, &errors, &err));
     ck_assert_msg(!errors, "%s", hf_text(mem, errors));
     a.commands = read;
     return hf_far_turn(code, &a, &rows, &count, &err);

@@ -1,0 +1,80 @@
+/* worker.h: work for programs in other processes. They ask for a task, do it, and report; a server
+   speaks the worker protocol over these calls. Workflows and activities whose type this program
+   does not register are theirs.
+
+   A task is handed out to one worker for a time (its lease), and only that worker may report on it.
+   Late reports are refused with a reason and change nothing. Reports return after the commit. */
+#ifndef HOLDFAST_WORKER_H
+#define HOLDFAST_WORKER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "holdfast/holdfast.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum { HF_TASK_WORKFLOW, HF_TASK_ACTIVITY } hf_task_kind;
+
+/* From now on workers may come; before anything else is called. */
+HF_API hf_status hf_workers_allow(hf_engine *engine);
+
+/* A worker that waits for a task. Texts are copied. */
+typedef struct hf_poll hf_poll;
+typedef struct hf_poll_opts {
+    size_t size_;
+    hf_task_kind kind;
+    const char *queue;
+    const char *const *types; /* it knows; NULL: all, ended by NULL */
+    const char *worker;
+    hf_ms lease; /* 0: 60 s for workflow tasks, 300 s for activities */
+    /* Called once, from a thread of the engine that must not be held up: the task, or NULL when the
+       engine stops. False: nobody is there any more, the task goes to somebody else. The value
+       lives until hf_poll_end. */
+    bool (*got)(void *arg, hf_value task);
+    void *arg;
+} hf_poll_opts;
+
+/* A workflow task has kind, task_id, workflow_id, run_id, workflow_type, task_queue,
+   workflow_task_attempt, lease_owner, lease_expires_at (microseconds), last_history_sequence and,
+   when an update is to be applied, workflow_update_id. An activity task has kind, task_id,
+   activity_attempt_id, attempt_number, activity_type, workflow_id, run_id, task_queue, arguments
+   (an envelope), idempotency_key, retry_policy, last_progress, lease_owner, lease_expires_at. */
+HF_API hf_status hf_poll_begin(hf_engine *engine, const hf_poll_opts *opts, hf_poll **out_poll);
+
+/* Ends it and frees the task. True: `got` was not called and will not be. */
+HF_API bool hf_poll_end(hf_poll *poll);
+
+/* Who reports on what. */
+typedef struct hf_task_claim {
+    size_t size_;
+    const char *task_id;
+    const char *worker;
+    int64_t attempt; /* workflow_task_attempt, attempt_number */
+} hf_task_claim;
+
+/* HF_REJECTED: hf_errmsg begins with the contract's reason (task_not_found, lease_owner_mismatch,
+   stale_attempt, run_closed, ...) and a colon. */
+
+/* The commands of a workflow task. HF_INVALID: *out_errors says which and why, nothing of them was
+   used, and the task is still the worker's. */
+HF_API hf_status hf_task_answer(hf_engine *engine, const hf_task_claim *claim, hf_value commands,
+                                hf_mem *mem, hf_value *out_errors);
+/* It could not be done: it is handed out again, later each time. */
+HF_API hf_status hf_task_return(hf_engine *engine, const hf_task_claim *claim, const char *message);
+HF_API hf_status hf_task_extend(hf_engine *engine, const hf_task_claim *claim);
+
+/* The result of an attempt: an envelope or a plain value. */
+HF_API hf_status hf_task_result(hf_engine *engine, const hf_task_claim *claim, hf_value result);
+HF_API hf_status hf_task_failure(hf_engine *engine, const hf_task_claim *claim, bool retryable,
+                                 const char *type, const char *message, hf_value details);
+/* A sign of life, which extends the lease; HF_REJECTED: the attempt is over, stop. */
+HF_API hf_status hf_task_beat(hf_engine *engine, const hf_task_claim *claim, hf_value progress);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,72 @@
+/* desk.h: where workers of other processes and work for them meet. Work lies on the desk until a
+   worker that serves its queue and type asks for it; a worker waits at the desk until there is such
+   work. Whoever comes second finds the other: nothing is polled. What lies here is a hint, the rows
+   in the store are the truth: a crash empties the desk, and recovery fills it again.
+
+   Any thread. It must never call user code or the store. */
+#ifndef HF_ENGINE_DESK_H
+#define HF_ENGINE_DESK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/list.h"
+#include "base/mem.h"
+#include "base/slice.h"
+#include "holdfast/value.h"
+#include "holdfast/worker.h"
+
+typedef struct hf_desk hf_desk;
+struct hf_core;
+
+/* Work that waits for a worker. Part of what it is work on; the texts are borrowed while it lies on
+   the desk. */
+typedef struct hf_errand {
+    hf_list place; /* the desk's */
+    hf_task_kind kind;
+    struct hf_core *core;
+    int64_t run;
+    int64_t activity; /* its key, of an attempt that may begin */
+    hf_slice queue;
+    hf_slice type;
+} hf_errand;
+
+/* A worker that waits. */
+typedef struct hf_waiter {
+    hf_list place; /* the desk's */
+    hf_task_kind kind;
+    hf_slice queue;
+    const hf_slice *types;
+    size_t type_count; /* 0: all */
+    hf_slice worker;
+    int64_t lease_us; /* 0: the kind's default */
+    hf_mem *mem;      /* for the task */
+    /* The core's thread: the task, or NULL when the engine stops. False: the worker is gone. Must
+       not block. The waiter may be gone when it returns. */
+    bool (*got)(struct hf_waiter *waiter, hf_value task);
+} hf_waiter;
+
+HF_NODISCARD hf_status hf_desk_open(hf_desk **out_desk, hf_err *err);
+void hf_desk_close(hf_desk *desk); /* NULL is allowed; it has been shut */
+
+/* Whoever waits is sent away, and so is everybody who comes before it opens again. NULL is allowed.
+ */
+void hf_desk_shut(hf_desk *desk, bool shut);
+
+/* Puts the work on the desk, unless it lies there. A worker that waited for it is returned, and the
+   work does not lie there then. HF_NOMEM: it is offered again at its run's next turn. */
+HF_NODISCARD hf_status hf_desk_offer(hf_desk *desk, hf_errand *errand, hf_waiter **out_waiter,
+                                     hf_err *err);
+void hf_desk_withdraw(hf_desk *desk, hf_errand *errand); /* it need not lie there */
+
+/* The worker gets the oldest work that it serves: *out_found has core, run and activity of it, and
+   true is returned; or it waits. HF_STOPPED: the desk is shut. */
+HF_NODISCARD hf_status hf_desk_ask(hf_desk *desk, hf_waiter *waiter, bool *out_found,
+                                   hf_errand *out_errand, hf_err *err);
+
+/* True: the worker waited and does not any more. False: somebody has work for it right now. */
+bool hf_desk_leave(hf_desk *desk, hf_waiter *waiter);
+
+#endif

@@ -1,0 +1,90 @@
+/* errand.h: the core's side of work for workers in other processes: when a run or an attempt goes
+   to the desk, who has it and until when, and what becomes of reports. A workflow task is held in
+   memory alone: what a worker decides is fenced by the run's history anyway, and after a crash the
+   task row brings the run back to the desk. An attempt is on the record before a worker gets it,
+   like any other. The core's thread only, but for the calls at the end. */
+#ifndef HF_ENGINE_ERRAND_H
+#define HF_ENGINE_ERRAND_H
+
+#include "engine/core_impl.h"
+
+/* A report on its way through the core. The reporter waits; texts are borrowed from it. */
+typedef struct hf_ticket {
+    hf_task_kind kind;
+    int64_t key; /* of the run, or of the activity */
+    int64_t attempt;
+    hf_slice worker;
+    enum {
+        HF_TICKET_ANSWER, /* of a workflow task */
+        HF_TICKET_RETURN,
+        HF_TICKET_RESULT, /* of an attempt */
+        HF_TICKET_FAILURE,
+        HF_TICKET_BEAT /* both: the lease is extended */
+    } what;
+    hf_worker_answer answer;
+    hf_decision_payload result;
+    hf_decision_failure failure;
+    hf_slice progress; /* JSON; ptr NULL: none */
+    /* out */
+    hf_status status;
+    hf_err err;
+    void (*done)(struct hf_ticket *ticket); /* once, on the core's thread */
+    void *ctx;
+} hf_ticket;
+
+/* ---- runs whose code is elsewhere */
+
+/* After a turn or a commit: the run goes to the desk when its worker has news and nobody holds it.
+ */
+void hf_errand_dispatch(hf_core *core, live_run *run);
+
+/* The turn at hand decides what the worker answered, if it did. */
+void hf_errand_turn(live_run *run);
+
+/* The answer contradicts history: its worker is told so, and the turn goes on without it. */
+void hf_errand_refuse(live_run *run, const hf_err *why);
+
+/* The unit is complete: the task row stays while the worker has something to do. */
+HF_NODISCARD hf_status hf_errand_keep_task(live_run *run, hf_decide *decide, hf_err *err);
+
+/* Whether a worker has something to do once the answer at hand has been used. */
+bool hf_errand_wanted(const live_run *run);
+
+/* The answer is committed, or led to nothing. */
+void hf_errand_answered(live_run *run);
+
+/* Fresh from the store: a task row says that its worker has not seen the news. */
+HF_NODISCARD hf_status hf_errand_loaded(live_run *run, hf_err *err);
+
+/* The run leaves memory: it is closed, or evicted. */
+void hf_errand_gone(live_run *run);
+
+/* ---- attempts of activities that nobody here knows */
+
+/* True: a worker waits for the start, and it may be put on the record. */
+bool hf_errand_place(live_run *run, core_start *start);
+
+/* The start is on the record: the worker gets it. */
+void hf_errand_start(live_run *run, core_start *start);
+
+/* It is not, or the start is gone: the worker goes on waiting. */
+void hf_errand_release(hf_core *core, core_start *start);
+
+/* An attempt that a worker had when the process before ended: it may still report. */
+HF_NODISCARD hf_status hf_errand_found(live_run *run, hf_job *job, hf_err *err);
+
+/* Its worker has not shown itself in time. */
+bool hf_errand_lost(const hf_core *core, const hf_job *job);
+
+/* The end of a reported attempt is committed (HF_OK), or cannot be any more. */
+void hf_errand_reported(hf_job *job, hf_status st, const char *reason);
+
+/* ---- from any thread */
+
+/* A worker asks: its waiter comes back through `got`, or waits. */
+HF_NODISCARD hf_status hf_errand_ask(hf_desk *desk, hf_waiter *waiter, hf_err *err);
+
+/* A report; `done` is called for it unless this fails. */
+HF_NODISCARD hf_status hf_errand_report(hf_core *core, hf_ticket *ticket, hf_err *err);
+
+#endif

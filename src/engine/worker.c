@@ -1,0 +1,329 @@
+/* worker.c: the calls of worker.h. A poll is a waiter at the desk with texts of its own; a report
+   waits until the core has committed what it says. */
+#include "holdfast/worker.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/json.h"
+#include "base/value.h"
+#include "decide/worker_command.h"
+#include "engine/bounds.h"
+#include "engine/call.h"
+#include "engine/errand.h"
+#include "model/envelope.h"
+
+enum { TYPES_MAX = 1024 };
+
+/* Who frees it: the core's thread when it comes with a task that nobody wants any more, else
+   hf_poll_end. */
+typedef enum poll_state { POLL_WAITS, POLL_GOT, POLL_LEFT } poll_state;
+
+struct hf_poll {
+    hf_waiter waiter;
+    hf_desk *desk;
+    bool (*got)(void *arg, hf_value task);
+    void *arg;
+    hf_mutex lock;
+    poll_state state;
+};
+
+hf_status hf_workers_allow(hf_engine *engine)
+{
+    engine_slot *slot = engine ? hf_engine_slot_get(engine) : NULL;
+    engine_mode mode;
+    hf_status st;
+
+    if (!slot)
+        return engine ? HF_NOMEM : HF_MISUSE;
+    if (engine->open_error.status) {
+        slot->err = engine->open_error;
+        return engine->open_error.status;
+    }
+    if (engine->desk)
+        return HF_OK;
+    mode = engine->mode;
+    if (mode != ENGINE_UNDECIDED)
+        hf_engine_end(engine); /* what works begins again, with a desk */
+    st = hf_desk_open(&engine->desk, &slot->err);
+    return st || mode == ENGINE_UNDECIDED ? st : hf_engine_begin(engine, mode, &slot->err);
+}
+
+static void poll_free(hf_poll *poll)
+{
+    hf_mutex_fini(&poll->lock);
+    hf_mem_free(poll->waiter.mem);
+    hf_alloc_free(poll);
+}
+
+static bool poll_got(hf_waiter *waiter, hf_value task)
+{
+    hf_poll *poll = (hf_poll *)waiter;
+    bool left;
+
+    hf_mutex_lock(&poll->lock);
+    left = poll->state == POLL_LEFT;
+    poll->state = POLL_GOT;
+    hf_mutex_unlock(&poll->lock);
+    if (!left)
+        return poll->got(poll->arg, task);
+    poll_free(poll);
+    return false;
+}
+
+static hf_status poll_fill(hf_poll *poll, const hf_poll_opts *opts, hf_err *err)
+{
+    hf_mem *mem = poll->waiter.mem;
+    hf_slice *types = NULL;
+    size_t count = 0;
+
+    while (opts->types && opts->types[count] && count < TYPES_MAX)
+        count++;
+    if (count)
+        types = hf_mem_array(mem, count, sizeof(*types));
+    poll->waiter.queue = hf_slice_of(hf_mem_text(mem, hf_slice_of(opts->queue)));
+    poll->waiter.worker = hf_slice_of(hf_mem_text(mem, hf_slice_of(opts->worker)));
+    if ((count && !types) || !poll->waiter.queue.ptr || !poll->waiter.worker.ptr)
+        return hf_err_nomem(err, "a poll");
+    for (size_t i = 0; i < count; i++) {
+        types[i] = hf_slice_of(hf_mem_text(mem, hf_slice_of(opts->types[i])));
+        if (!types[i].ptr)
+            return hf_err_nomem(err, "a poll");
+    }
+    poll->waiter.types = types;
+    poll->waiter.type_count = count;
+    return HF_OK;
+}
+
+hf_status hf_poll_begin(hf_engine *engine, const hf_poll_opts *opts, hf_poll **out_poll)
+{
+    hf_poll *poll;
+    hf_call c;
+    hf_status st = hf_call_begin(&c, engine);
+
+    if (st)
+        return st;
+    if (!opts || !out_poll || !opts->queue || !opts->worker || !*opts->worker || !opts->got ||
+        strlen(opts->worker) > 255)
+        return hf_err_set(&c.slot->err, HF_INVALID,
+                          "a poll needs a queue, a worker of 1 to 255 bytes and a function");
+    if (!engine->desk)
+        return hf_err_set(&c.slot->err, HF_MISUSE, "workers are not allowed: hf_workers_allow");
+    poll = hf_alloc(sizeof(*poll));
+    if (!poll)
+        return hf_err_nomem(&c.slot->err, "a poll");
+    st = hf_mutex_init(&poll->lock, &c.slot->err);
+    if (st) {
+        hf_alloc_free(poll);
+        return st;
+    }
+    hf_list_init(&poll->waiter.place);
+    poll->desk = engine->desk;
+    poll->got = opts->got;
+    poll->arg = opts->arg;
+    poll->waiter.kind = opts->kind;
+    poll->waiter.got = poll_got;
+    poll->waiter.lease_us = opts->lease * 1000;
+    poll->waiter.mem = hf_mem_new();
+    st = poll->waiter.mem ? poll_fill(poll, opts, &c.slot->err)
+                          : hf_err_nomem(&c.slot->err, "a poll");
+    *out_poll = poll; /* `got` may be called before this returns */
+    if (!st)
+        st = hf_errand_ask(engine->desk, &poll->waiter, &c.slot->err);
+    if (st) {
+        *out_poll = NULL;
+        poll_free(poll);
+    }
+    return st;
+}
+
+bool hf_poll_end(hf_poll *poll)
+{
+    bool got;
+    bool waited;
+
+    if (!poll)
+        return true;
+    waited = hf_desk_leave(poll->desk, &poll->waiter);
+    hf_mutex_lock(&poll->lock);
+    got = poll->state == POLL_GOT;
+    if (!got && !waited)
+        poll->state = POLL_LEFT; /* the core's thread is on its way to it */
+    hf_mutex_unlock(&poll->lock);
+    if (got || waited)
+        poll_free(poll);
+    return !got;
+}
+
+/* ---- reports */
+
+typedef struct reporter {
+    hf_engine *engine;
+    bool done;
+} reporter;
+
+static void ticket_done(hf_ticket *ticket)
+{
+    reporter *who = ticket->ctx;
+
+    hf_mutex_lock(&who->engine->lock);
+    who->done = true;
+    hf_cond_broadcast(&who->engine->changed);
+    hf_mutex_unlock(&who->engine->lock);
+}
+
+static hf_status claim_read(const hf_task_claim *claim, hf_ticket *ticket, hf_err *err)
+{
+    int64_t time_ms = 0;
+    uint64_t key = 0;
+    uint32_t counter = 0;
+    hf_ulid id;
+
+    if (!claim || !claim->task_id || !claim->worker)
+        return hf_err_set(err, HF_INVALID, "a report needs a task and a worker");
+    if (!hf_ulid_parse(hf_slice_of(claim->task_id), &id))
+        return hf_err_set(err, HF_REJECTED, "task_not_found: there is no task %s", claim->task_id);
+    hf_ulid_parts(&id, &time_ms, &key, &counter);
+    ticket->key = (int64_t)key;
+    ticket->attempt = claim->attempt;
+    ticket->worker = hf_slice_of(claim->worker);
+    return HF_OK;
+}
+
+/* Sends the ticket through the core and waits for its answer. */
+static hf_status ticket_send(hf_call *c, hf_ticket *ticket)
+{
+    hf_engine *engine = c->engine;
+    reporter who = {.engine = engine};
+    hf_status st;
+
+    if (!engine->desk)
+        return hf_err_set(&c->slot->err, HF_MISUSE, "workers are not allowed: hf_workers_allow");
+    ticket->done = ticket_done;
+    ticket->ctx = &who;
+    st = hf_errand_report(engine->core, ticket, &c->slot->err);
+    if (st)
+        return st;
+    if (engine->mode != ENGINE_THREADS)
+        while (!who.done)
+            (void)hf_engine_pump(engine);
+    hf_mutex_lock(&engine->lock);
+    while (!who.done)
+        hf_cond_wait(&engine->changed, &engine->lock);
+    hf_mutex_unlock(&engine->lock);
+    if (ticket->status)
+        c->slot->err = ticket->err;
+    return ticket->status;
+}
+
+static hf_status ticket_begin(hf_call *c, hf_engine *engine, const hf_task_claim *claim,
+                              hf_ticket *ticket)
+{
+    hf_status st = hf_call_begin(c, engine);
+
+    if (st)
+        return st;
+    hf_mem_reset(c->slot->scratch);
+    return claim_read(claim, ticket, &c->slot->err);
+}
+
+hf_status hf_task_answer(hf_engine *engine, const hf_task_claim *claim, hf_value commands,
+                         hf_mem *mem, hf_value *out_errors)
+{
+    hf_ticket ticket = {.kind = HF_TASK_WORKFLOW, .what = HF_TICKET_ANSWER};
+    hf_worker_command *read = NULL;
+    hf_call c;
+    hf_status st = ticket_begin(&c, engine, claim, &ticket);
+
+    *out_errors = NULL;
+    if (!st)
+        st = hf_worker_commands_read(mem, commands, &read, &ticket.answer.count, out_errors,
+                                     &c.slot->err);
+    if (!st && *out_errors)
+        st = hf_err_set(&c.slot->err, HF_INVALID, "invalid_commands: the commands do not fit");
+    for (size_t i = 0; !st && i < ticket.answer.count; i++) {
+        hf_decision_failure failure;
+
+        if (hf_bounds_payload(c.slot->scratch, read[i].row.value.bytes.len, &failure))
+            st = hf_err_set(&c.slot->err, HF_TOOBIG, "payload_too_large: %.*s",
+                            (int)failure.message.len, failure.message.ptr);
+    }
+    ticket.answer.commands = read;
+    st = st ? st : ticket_send(&c, &ticket);
+    if (st == HF_INVALID && !*out_errors)
+        *out_errors = hf_json_(mem, "{'commands': [%s]}", c.slot->err.text);
+    return st;
+}
+
+hf_status hf_task_return(hf_engine *engine, const hf_task_claim *claim, const char *message)
+{
+    hf_ticket ticket = {.kind = HF_TASK_WORKFLOW,
+                        .what = HF_TICKET_RETURN,
+                        .failure = {.message = hf_slice_of(message)}};
+    hf_call c;
+    hf_status st = ticket_begin(&c, engine, claim, &ticket);
+
+    return st ? st : ticket_send(&c, &ticket);
+}
+
+hf_status hf_task_extend(hf_engine *engine, const hf_task_claim *claim)
+{
+    hf_ticket ticket = {.kind = HF_TASK_WORKFLOW, .what = HF_TICKET_BEAT};
+    hf_call c;
+    hf_status st = ticket_begin(&c, engine, claim, &ticket);
+
+    return st ? st : ticket_send(&c, &ticket);
+}
+
+hf_status hf_task_result(hf_engine *engine, const hf_task_claim *claim, hf_value result)
+{
+    hf_ticket ticket = {.kind = HF_TASK_ACTIVITY, .what = HF_TICKET_RESULT};
+    hf_decision_failure failure;
+    hf_call c;
+    hf_status st = ticket_begin(&c, engine, claim, &ticket);
+
+    if (!st)
+        st = hf_envelope_read(c.slot->scratch, result, (hf_slice){0}, &ticket.result, &c.slot->err);
+    if (!st && hf_bounds_payload(c.slot->scratch, ticket.result.bytes.len, &failure))
+        st = hf_err_set(&c.slot->err, HF_TOOBIG, "payload_too_large: %.*s",
+                        (int)failure.message.len, failure.message.ptr);
+    return st ? st : ticket_send(&c, &ticket);
+}
+
+hf_status hf_task_failure(hf_engine *engine, const hf_task_claim *claim, bool retryable,
+                          const char *type, const char *message, hf_value details)
+{
+    hf_ticket ticket = {
+        .kind = HF_TASK_ACTIVITY,
+        .what = HF_TICKET_FAILURE,
+        .failure = {.category = HF_FAILURE_CATEGORY_ACTIVITY,
+                    .type = hf_slice_of(type && *type ? type : "error"),
+                    .message = hf_slice_of(message && *message ? message : "the activity failed"),
+                    .retryable = retryable}};
+    hf_call c;
+    hf_status st = ticket_begin(&c, engine, claim, &ticket);
+
+    if (!st)
+        st = hf_envelope_read(c.slot->scratch, details, (hf_slice){0}, &ticket.failure.details,
+                              &c.slot->err);
+    return st ? st : ticket_send(&c, &ticket);
+}
+
+hf_status hf_task_beat(hf_engine *engine, const hf_task_claim *claim, hf_value progress)
+{
+    hf_ticket ticket = {.kind = HF_TASK_ACTIVITY, .what = HF_TICKET_BEAT};
+    hf_buf text = {0};
+    hf_call c;
+    hf_status st = ticket_begin(&c, engine, claim, &ticket);
+
+    if (!st && progress) {
+        hf_json_write(&text, progress);
+        ticket.progress = hf_buf_slice(&text);
+        if (!hf_buf_ok(&text))
+            st = hf_err_nomem(&c.slot->err, "progress");
+    }
+    if (!st)
+        st = ticket_send(&c, &ticket);
+    hf_buf_fini(&text);
+    return st;
+}

@@ -1,0 +1,2 @@
+-- ?1 run -> the key of its workflow task
+SELECT key FROM task WHERE run = ?1 AND kind = 1

@@ -1,0 +1,331 @@
+/* test_worker.c: workers in other processes, as the engine sees them: tasks asked for, answered,
+   returned, lost and reported too late. The worker here is the test itself, through the calls that
+   a server makes. */
+#include <stdio.h>
+#include <string.h>
+
+#include "holdfast/worker.h"
+#include "lib/kit.h"
+
+/* The program knows one activity; every workflow and every other activity is somebody else's. */
+static hf_value local_double(hf_act *a, hf_value in)
+{
+    return hf_json(a, "%lld", 2 * (long long)hf_int(in, "", 0));
+}
+
+static hf_value calls_far(hf_ctx *w, hf_value in)
+{
+    return hf_activity(w, "far", in, .max_attempts = 2);
+}
+
+static const hf_activity_def activities[] = {{"double", .run = local_double}, {0}};
+static const hf_workflow_def workflows[] = {{"calls_far", .run = calls_far}, {0}};
+static const hf_app app = {.name = "test", .activities = activities, .workflows = workflows};
+
+/* JSON, with apostrophes for quotation marks. */
+static hf_value json_of(hf_engine *d, const char *text)
+{
+    char copy[4096];
+    hf_value value;
+
+    (void)snprintf(copy, sizeof(copy), "%s", text);
+    for (char *at = copy; *at; at++)
+        if (*at == '\'')
+            *at = '"';
+    value = hf_parse_(hf_mem_of_engine(d), copy, strlen(copy));
+    ck_assert_ptr_nonnull(value);
+    return value;
+}
+
+/* What a poll brought. */
+typedef struct got {
+    bool called;
+    bool gone; /* nobody is there any more */
+    char json[4096];
+    hf_poll *poll;
+} got;
+
+static bool take(void *arg, hf_value task)
+{
+    got *g = arg;
+    hf_mem *mem = hf_mem_new();
+
+    g->called = true;
+    (void)snprintf(g->json, sizeof(g->json), "%s", task ? hf_text(mem, task) : "");
+    hf_mem_free(mem);
+    return !g->gone;
+}
+
+static hf_engine *open_with_workers(hf_engine_kind kind)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+
+    hf_kit_ok(d, hf_workers_allow(d));
+    return d;
+}
+
+static void poll_begin(hf_engine *d, hf_task_kind kind, const char *worker, got *g)
+{
+    *g = (got){.gone = g->gone};
+    hf_kit_ok(d, hf_poll_begin(d,
+                               &(hf_poll_opts){.size_ = sizeof(hf_poll_opts),
+                                               .kind = kind,
+                                               .queue = "default",
+                                               .worker = worker,
+                                               .got = take,
+                                               .arg = g},
+                               &g->poll));
+    hf_kit_ok(d, hf_test_drain(d));
+}
+
+/* The task that is there now. */
+static hf_value task_get(hf_engine *d, hf_task_kind kind, const char *worker)
+{
+    got g = {0};
+    hf_value task;
+
+    poll_begin(d, kind, worker, &g);
+    ck_assert_msg(g.called, "there is no task");
+    ck_assert(!hf_poll_end(g.poll));
+    task = json_of(d, g.json);
+    return task;
+}
+
+static void no_task(hf_engine *d, hf_task_kind kind)
+{
+    got g = {0};
+
+    poll_begin(d, kind, "idle", &g);
+    ck_assert_msg(!g.called, "%s", g.json);
+    ck_assert(hf_poll_end(g.poll));
+}
+
+static hf_task_claim claim_of(hf_value task)
+{
+    const char *attempt =
+        strcmp(hf_str(task, "kind", ""), "workflow") ? "attempt_number" : "workflow_task_attempt";
+
+    return (hf_task_claim){.size_ = sizeof(hf_task_claim),
+                           .task_id = hf_str(task, "task_id", ""),
+                           .worker = hf_str(task, "lease_owner", ""),
+                           .attempt = hf_int(task, attempt, 0)};
+}
+
+static void answer(hf_engine *d, hf_value task, const char *commands)
+{
+    hf_task_claim claim = claim_of(task);
+    hf_value errors = NULL;
+    hf_status st = hf_task_answer(d, &claim, json_of(d, commands), hf_mem_of_engine(d), &errors);
+
+    ck_assert_msg(st == HF_OK, "%s %s", hf_errmsg(d), errors ? hf_show(d, errors) : "");
+    hf_kit_ok(d, hf_test_drain(d));
+}
+
+/* A workflow whose code is elsewhere: activity here, activity there, timer, signal, result. */
+HF_BOTH_ENGINES(a_far_workflow_runs_to_its_end)
+{
+    hf_engine *d = open_with_workers(kind);
+    hf_task_claim claim;
+    hf_value task;
+    hf_value out = NULL;
+
+    hf_kit_ok(d, hf_start(d, "python.order", hf_json(d, "[7]"), .id = "o"));
+    task = task_get(d, HF_TASK_WORKFLOW, "w1");
+    ck_assert_str_eq(hf_str(task, "workflow_id", ""), "o");
+    ck_assert_str_eq(hf_str(task, "workflow_type", ""), "python.order");
+    no_task(d, HF_TASK_WORKFLOW);
+    answer(d, task,
+           "[{'type': 'schedule_activity', 'activity_type': 'double', 'arguments': 21},"
+           "{'type': 'schedule_activity', 'activity_type': 'far', 'arguments': [1]}]");
+    ck_assert_int_eq(hf_test_count(d, "o", "ActivityCompleted"), 1);
+    task = task_get(d, HF_TASK_ACTIVITY, "w2");
+    ck_assert_str_eq(hf_str(task, "activity_type", ""), "far");
+    ck_assert_str_eq(hf_str(task, "arguments.codec", ""), "avro");
+    claim = claim_of(task);
+    hf_kit_ok(d, hf_task_result(d, &claim, hf_json(d, "{'ok': true}")));
+    ck_assert_int_eq(hf_test_count(d, "o", "ActivityCompleted"), 2);
+    task = task_get(d, HF_TASK_WORKFLOW, "w1");
+    answer(d, task, "[{'type': 'start_timer', 'delay_seconds': 60}]");
+    no_task(d, HF_TASK_WORKFLOW);
+    hf_kit_ok(d, hf_test_advance(d, hf_minutes(1)));
+    task = task_get(d, HF_TASK_WORKFLOW, "w1");
+    answer(d, task, "[{'type': 'complete_workflow', 'result': 'done'}]");
+    hf_kit_ok(d, hf_result(d, "o", 0, &out, NULL));
+    ck_assert_str_eq(hf_str(out, "", ""), "done");
+    hf_kit_close(d);
+}
+
+/* A worker that waits gets work the moment there is some; one that is gone does not keep it. */
+HF_BOTH_ENGINES(work_finds_the_worker_that_waits)
+{
+    hf_engine *d = open_with_workers(kind);
+    got gone = {.gone = true};
+    got first = {0};
+
+    poll_begin(d, HF_TASK_WORKFLOW, "gone", &gone);
+    poll_begin(d, HF_TASK_WORKFLOW, "w", &first);
+    hf_kit_ok(d, hf_start(d, "t", NULL, .id = "a"));
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert(gone.called && first.called);
+    ck_assert(!hf_poll_end(gone.poll) && !hf_poll_end(first.poll));
+    ck_assert_ptr_nonnull(strstr(first.json, "\"workflow_id\":\"a\""));
+    hf_kit_close(d);
+}
+
+/* Only the worker that holds a task may report on it, once, and in time. */
+HF_BOTH_ENGINES(b198_late_and_foreign_reports_are_refused)
+{
+    hf_engine *d = open_with_workers(kind);
+    hf_value commands = hf_json(d, "[{'type': 'complete_workflow'}]");
+    hf_value errors = NULL;
+    hf_task_claim mine;
+    hf_task_claim other;
+    hf_value task;
+
+    hf_kit_ok(d, hf_start(d, "t", NULL, .id = "a"));
+    task = task_get(d, HF_TASK_WORKFLOW, "w1");
+    mine = claim_of(task);
+    other = mine;
+    other.worker = "w2";
+    ck_assert_int_eq(hf_task_answer(d, &other, commands, hf_mem_of_engine(d), &errors),
+                     HF_REJECTED);
+    ck_assert_ptr_nonnull(strstr(hf_errmsg(d), "lease_owner_mismatch"));
+    other = mine;
+    other.attempt = 9;
+    ck_assert_int_eq(hf_task_answer(d, &other, commands, hf_mem_of_engine(d), &errors),
+                     HF_REJECTED);
+    ck_assert_ptr_nonnull(strstr(hf_errmsg(d), "workflow_task_attempt_mismatch"));
+    ck_assert_int_eq(
+        hf_task_answer(d, &mine, hf_json(d, "[{'type': 'dance'}]"), hf_mem_of_engine(d), &errors),
+        HF_INVALID);
+    ck_assert_ptr_nonnull(errors);
+    hf_kit_ok(d, hf_test_advance(d, hf_seconds(50)));
+    hf_kit_ok(d, hf_task_extend(d, &mine));
+    hf_kit_ok(d, hf_test_advance(d, hf_seconds(50)));
+    hf_kit_ok(d, hf_task_extend(d, &mine));
+    hf_kit_ok(d, hf_test_advance(d, hf_seconds(70))); /* the lease is over: another gets it */
+    task = task_get(d, HF_TASK_WORKFLOW, "w2");
+    ck_assert_int_eq(hf_task_answer(d, &mine, commands, hf_mem_of_engine(d), &errors), HF_REJECTED);
+    answer(d, task, "[{'type': 'complete_workflow', 'result': 1}]");
+    mine = claim_of(task);
+    ck_assert_int_eq(hf_task_answer(d, &mine, commands, hf_mem_of_engine(d), &errors), HF_REJECTED);
+    ck_assert_str_eq(hf_test_status(d, "a"), "completed");
+    hf_kit_close(d);
+}
+
+/* A task that its worker could not do comes back after a pause. */
+HF_BOTH_ENGINES(returned_tasks_come_back_later)
+{
+    hf_engine *d = open_with_workers(kind);
+    hf_task_claim claim;
+
+    hf_kit_ok(d, hf_start(d, "t", NULL, .id = "a"));
+    claim = claim_of(task_get(d, HF_TASK_WORKFLOW, "w1"));
+    hf_kit_ok(d, hf_task_return(d, &claim, "no such workflow"));
+    no_task(d, HF_TASK_WORKFLOW);
+    hf_kit_ok(d, hf_test_advance(d, hf_seconds(2)));
+    (void)task_get(d, HF_TASK_WORKFLOW, "w1");
+    hf_kit_close(d);
+}
+
+/* A workflow of this program calls an activity of another: failure, retry, sign of life, and a
+   worker that is lost. */
+HF_BOTH_ENGINES(far_activities_of_local_workflows)
+{
+    hf_engine *d = open_with_workers(kind);
+    hf_task_claim claim;
+    hf_value task;
+    hf_value out = NULL;
+
+    hf_kit_ok(d, hf_start(d, "calls_far", hf_json(d, "{'n': 1}"), .id = "a"));
+    hf_kit_ok(d, hf_test_drain(d));
+    claim = claim_of(task_get(d, HF_TASK_ACTIVITY, "w1"));
+    hf_kit_ok(d, hf_task_failure(d, &claim, true, "busy", "try later", NULL));
+    ck_assert_int_eq(hf_task_result(d, &claim, NULL), HF_REJECTED); /* reported already */
+    no_task(d, HF_TASK_ACTIVITY);
+    hf_kit_ok(d, hf_test_advance(d, hf_seconds(1)));
+    task = task_get(d, HF_TASK_ACTIVITY, "w1");
+    ck_assert_int_eq(hf_int(task, "attempt_number", 0), 2);
+    claim = claim_of(task);
+    hf_kit_ok(d, hf_test_advance(d, hf_minutes(4)));
+    hf_kit_ok(d, hf_task_beat(d, &claim, hf_json(d, "{'current': 3}")));
+    hf_kit_ok(d, hf_test_advance(d, hf_minutes(4))); /* alive: the lease was extended */
+    no_task(d, HF_TASK_ACTIVITY);
+    hf_kit_ok(d, hf_test_advance(d, hf_minutes(2))); /* lost: it does not use up an attempt */
+    task = task_get(d, HF_TASK_ACTIVITY, "w2");
+    ck_assert_int_eq(hf_int(task, "attempt_number", 0), 3);
+    ck_assert_int_eq(hf_int(task, "last_progress.current", 0), 3);
+    ck_assert_int_eq(hf_task_result(d, &claim, NULL), HF_REJECTED);
+    claim = claim_of(task);
+    hf_kit_ok(d, hf_task_result(d, &claim, hf_json(d, "42")));
+    hf_kit_ok(d, hf_result(d, "a", 0, &out, NULL));
+    ck_assert_int_eq(hf_int(out, "", 0), 42);
+    hf_kit_close(d);
+}
+
+/* After a crash the task is offered again, and a worker that had an attempt may still report. */
+HF_BOTH_ENGINES(a_crash_loses_no_task)
+{
+    hf_engine *d = open_with_workers(kind);
+    hf_task_claim old;
+    hf_value task;
+    hf_value errors = NULL;
+
+    hf_kit_ok(d, hf_start(d, "t", NULL, .id = "a"));
+    task = task_get(d, HF_TASK_WORKFLOW, "w1");
+    old = claim_of(task);
+    hf_test_crash(d);
+    ck_assert_int_eq(hf_task_answer(d, &old, hf_json(d, "[{'type': 'complete_workflow'}]"),
+                                    hf_mem_of_engine(d), &errors),
+                     HF_REJECTED);
+    task = task_get(d, HF_TASK_WORKFLOW, "w1");
+    answer(d, task, "[{'type': 'schedule_activity', 'activity_type': 'far', 'arguments': [5]}]");
+    task = task_get(d, HF_TASK_ACTIVITY, "w2");
+    old = claim_of(task);
+    hf_test_crash(d);
+    hf_kit_ok(d, hf_test_drain(d));
+    no_task(d, HF_TASK_ACTIVITY);
+    hf_kit_ok(d, hf_task_result(d, &old, hf_json(d, "'still here'")));
+    task = task_get(d, HF_TASK_WORKFLOW, "w1");
+    answer(d, task, "[{'type': 'complete_workflow'}]");
+    ck_assert_int_eq(hf_test_count(d, "a", "ActivityStarted"), 1);
+    hf_kit_close(d);
+}
+
+/* Cancelling closes the run under the worker's hands; children and continue-as-new work. */
+HF_BOTH_ENGINES(far_runs_close_continue_and_have_children)
+{
+    hf_engine *d = open_with_workers(kind);
+    hf_value errors = NULL;
+    hf_task_claim claim;
+    hf_value task;
+
+    hf_kit_ok(d, hf_start(d, "t", NULL, .id = "a"));
+    task = task_get(d, HF_TASK_WORKFLOW, "w1");
+    claim = claim_of(task);
+    hf_kit_ok(d, hf_cancel(d, "a", "enough"));
+    ck_assert_int_eq(hf_task_answer(d, &claim, hf_json(d, "[{'type': 'complete_workflow'}]"),
+                                    hf_mem_of_engine(d), &errors),
+                     HF_REJECTED);
+    hf_kit_ok(d, hf_start(d, "t", NULL, .id = "b"));
+    answer(d, task_get(d, HF_TASK_WORKFLOW, "w1"),
+           "[{'type': 'start_child_workflow', 'workflow_type': 'c', 'arguments': [1]}]");
+    task = task_get(d, HF_TASK_WORKFLOW, "w1");
+    ck_assert_str_eq(hf_str(task, "workflow_type", ""), "c");
+    answer(d, task, "[{'type': 'continue_as_new', 'arguments': [2]}]");
+    task = task_get(d, HF_TASK_WORKFLOW, "w1");
+    ck_assert_str_eq(hf_str(task, "workflow_type", ""), "c");
+    answer(d, task, "[{'type': 'fail_workflow', 'message': 'no', 'exception_type': 'E'}]");
+    task = task_get(d, HF_TASK_WORKFLOW, "w1");
+    ck_assert_str_eq(hf_str(task, "workflow_id", ""), "b");
+    ck_assert_int_eq(hf_test_count(d, "b", "ChildRunFailed"), 1);
+    answer(d, task, "[{'type': 'complete_workflow'}]");
+    hf_kit_close(d);
+}
+
+HF_PG_SUITE_MAIN("engine/worker", HF_BOTH(a_far_workflow_runs_to_its_end),
+                 HF_BOTH(work_finds_the_worker_that_waits),
+                 HF_BOTH(b198_late_and_foreign_reports_are_refused),
+                 HF_BOTH(returned_tasks_come_back_later),
+                 HF_BOTH(far_activities_of_local_workflows), HF_BOTH(a_crash_loses_no_task),
+                 HF_BOTH(far_runs_close_continue_and_have_children))
