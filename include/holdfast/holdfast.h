@@ -563,6 +563,20 @@ HF_API hf_status hf_query(hf_engine *engine, const char *id, const char *name, h
 HF_API hf_status hf_result(hf_engine *engine, const char *id, hf_ms wait, hf_value *out,
                            const hf_error **err);
 
+/* Events of a run as the published history shows them: {"events": [...], "last_sequence": N,
+   "arguments": what it was started with (base64 of an Avro frame) or null, "payload_codec":
+   "avro"}.
+ */
+typedef struct hf_history_opts {
+    size_t size_;
+    const char *id;     /* of the instance */
+    const char *run_id; /* NULL: its newest run */
+    int64_t after;      /* events behind this one */
+    int64_t limit;      /* at most so many; 0: all */
+} hf_history_opts;
+HF_API hf_status hf_history_with(hf_engine *engine, hf_mem *mem, hf_value *out,
+                                 const hf_history_opts *o);
+
 /* A run as a published history bundle (JSON text in `mem`): all of its history, what follows from
    it, and a checksum over everything; open runs as well as closed ones. hf_test_replay reads it. */
 typedef struct hf_export_opts {
@@ -642,6 +656,9 @@ HF_API int hf_test_count(hf_engine *engine, const char *id, const char *event_ty
 HF_API hf_status hf_test_replay(const hf_app *app, const char *bundle, char *why, size_t why_size);
 
 #ifndef __cplusplus
+#define hf_history(engine, mem, out, ...)                                                          \
+    hf_history_with(engine, mem, out,                                                              \
+                    &(hf_history_opts){.size_ = sizeof(hf_history_opts), .id = __VA_ARGS__})
 #define hf_export(engine, mem, out_json, ...)                                                      \
     hf_export_with(engine, mem, out_json,                                                          \
                    &(hf_export_opts){.size_ = sizeof(hf_export_opts), .id = __VA_ARGS__})

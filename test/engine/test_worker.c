@@ -323,9 +323,34 @@ HF_BOTH_ENGINES(far_runs_close_continue_and_have_children)
     hf_kit_close(d);
 }
 
+/* A worker reads history as it is published, page by page, with values in its own codec. */
+HF_BOTH_ENGINES(history_is_read_in_pages)
+{
+    hf_engine *d = open_with_workers(kind);
+    hf_value page = NULL;
+
+    hf_kit_ok(d, hf_start(d, "t", hf_json(d, "[1, 'x']"), .id = "a"));
+    answer(d, task_get(d, HF_TASK_WORKFLOW, "w1"),
+           "[{'type': 'record_side_effect', 'result': 5}, {'type': 'start_timer', "
+           "'delay_seconds': 9}]");
+    hf_kit_ok(d, hf_history(d, hf_mem_of_engine(d), &page, "a"));
+    ck_assert_int_eq(hf_int(page, "last_sequence", 0), 4);
+    ck_assert_uint_eq(hf_len(hf_get(page, "events")), 4);
+    ck_assert_str_eq(hf_str(page, "events.1.type", ""), "WorkflowStarted");
+    ck_assert_str_eq(hf_str(page, "events.2.type", ""), "SideEffectRecorded");
+    ck_assert_int_eq(hf_int(page, "events.2.payload.sequence", 0), 1);
+    ck_assert_ptr_nonnull(hf_str(page, "arguments", NULL));
+    hf_kit_ok(d, hf_history(d, hf_mem_of_engine(d), &page, "a", .after = 2, .limit = 1));
+    ck_assert_uint_eq(hf_len(hf_get(page, "events")), 1);
+    ck_assert_int_eq(hf_int(page, "events.0.sequence", 0), 3);
+    ck_assert_int_eq(hf_history(d, hf_mem_of_engine(d), &page, "nobody"), HF_NOTFOUND);
+    hf_kit_close(d);
+}
+
 HF_PG_SUITE_MAIN("engine/worker", HF_BOTH(a_far_workflow_runs_to_its_end),
                  HF_BOTH(work_finds_the_worker_that_waits),
                  HF_BOTH(b198_late_and_foreign_reports_are_refused),
                  HF_BOTH(returned_tasks_come_back_later),
                  HF_BOTH(far_activities_of_local_workflows), HF_BOTH(a_crash_loses_no_task),
-                 HF_BOTH(far_runs_close_continue_and_have_children))
+                 HF_BOTH(far_runs_close_continue_and_have_children),
+                 HF_BOTH(history_is_read_in_pages))

@@ -1,0 +1,92 @@
+/* history.c: hf_history: the events of a run as the published history shows them. Reads what is
+   committed and nothing else. */
+#include "base/value.h"
+#include "engine/call.h"
+#include "project/compose.h"
+#include "project/dossier.h"
+#include "project/edge.h"
+
+/* Events are composed from the first on, because later ones show what earlier ones said. */
+static hf_status events_compose(const hf_dossier *dossier, hf_mem *mem, const hf_history_opts *o,
+                                hf_value *out_events, hf_err *err)
+{
+    hf_compose_run run = {.key = dossier->run.key,
+                          .id = hf_dossier_run_id(&dossier->run),
+                          .instance_id = dossier->run.instance_id,
+                          .type = dossier->run.type,
+                          .queue = dossier->queue,
+                          .number = dossier->run.number,
+                          .business_key = dossier->business_key,
+                          .parent_instance_id = dossier->parent.instance_id,
+                          .parent_step = dossier->parent_step,
+                          .definition = dossier->definition};
+    hf_value_list *list = hf_value_array(mem);
+    int64_t last = o->limit > 0 ? o->after + o->limit : (int64_t)dossier->event_count;
+    hf_compose *compose = NULL;
+    hf_status st;
+
+    if (dossier->parent.key != HF_NONE)
+        run.parent_run_id = hf_dossier_run_id(&dossier->parent);
+    st = hf_compose_new(mem, &run, &compose, err);
+    for (int64_t seq = 1; !st && seq <= last && seq <= (int64_t)dossier->event_count; seq++) {
+        hf_value event = NULL;
+
+        st = hf_compose_event(compose, &dossier->events[seq - 1], seq, NULL, &event, err);
+        if (seq > o->after)
+            hf_value_append(list, event);
+    }
+    hf_compose_free(compose);
+    *out_events = hf_value_finish(list);
+    return st ? st : *out_events ? HF_OK : hf_err_nomem(err, "a history");
+}
+
+/* What the run was started with, as a blob; null when it was nothing. */
+static hf_status arguments_get(const hf_dossier *dossier, hf_mem *mem, hf_value *out_blob,
+                               hf_err *err)
+{
+    hf_payload_value payload;
+
+    *out_blob = hf_value_null();
+    for (size_t i = 0; i < dossier->event_count; i++)
+        if (dossier->events[i].type == HF_EVENT_WORKFLOW_STARTED &&
+            hf_event_payload(&dossier->events[i], HF_KEY_ARGUMENTS, &payload))
+            return hf_edge_blob(mem, &payload, out_blob, err);
+    return HF_OK;
+}
+
+hf_status hf_history_with(hf_engine *engine, hf_mem *mem, hf_value *out, const hf_history_opts *o)
+{
+    hf_dossier dossier;
+    hf_intake_target target;
+    hf_value events = NULL;
+    hf_value arguments = NULL;
+    hf_call c;
+    hf_status st = hf_call_begin(&c, engine);
+
+    if (st)
+        return st;
+    if (!mem || !out || !o || !o->id || o->after < 0 || o->limit < 0)
+        return hf_err_set(&c.slot->err, HF_MISUSE, "an id, memory and a place are needed");
+    *out = NULL;
+    st = hf_call_aim(&c, hf_slice_of(o->id), hf_slice_of(o->run_id), &target, &c.slot->err);
+    if (!st && target.base.run == HF_NONE)
+        st = hf_err_set(&c.slot->err, HF_NOTFOUND, "%s was never started", o->id);
+    if (st)
+        return st;
+    hf_call_read_begin(&c);
+    st = hf_dossier_read(c.in.db, mem, target.base.run, &dossier, &c.slot->err);
+    hf_call_read_end(&c);
+    if (!st)
+        st = events_compose(&dossier, mem, o, &events, &c.slot->err);
+    if (!st)
+        st = arguments_get(&dossier, mem, &arguments, &c.slot->err);
+    if (!st) {
+        *out =
+            hf_json_(mem,
+                     "{'events': %p, 'last_sequence': %lld, 'arguments': %p, "
+                     "'payload_codec': 'avro'}",
+                     (const void *)events, (long long)dossier.event_count, (const void *)arguments);
+        st = *out ? HF_OK : hf_err_nomem(&c.slot->err, "a history");
+    }
+    return st;
+}
