@@ -1,10 +1,5 @@
 /* app.c: hf_main, the command line of a user's program. It works on a store until it is told to
-   stop. The rule: signals are caught here and nowhere else in the library, and only while this
-   runs; the second one is not caught, so that nobody has to wait for an activity that takes hours.
- */
-#include <errno.h>
-#include <semaphore.h>
-#include <signal.h>
+   stop. */
 #include <stdio.h>
 #include <string.h>
 
@@ -12,6 +7,7 @@
 #include "base/thread.h"
 #include "cli/exit.h"
 #include "cli/settings.h"
+#include "cli/stop.h"
 #include "holdfast/holdfast.h"
 
 enum { ADDRESS_BYTES = 4096 };
@@ -24,18 +20,6 @@ typedef struct app_call {
     bool help;
     char address[ADDRESS_BYTES]; /* the default store */
 } app_call;
-
-/* The one thing a handler may touch. A handler gets no argument, so it has to be found. */
-static sem_t app_event;
-
-static void signal_note(int number)
-{
-    int kept = errno;
-
-    (void)number;
-    (void)sem_post(&app_event);
-    errno = kept;
-}
 
 /* The thread that works. */
 typedef struct app_worker {
@@ -51,7 +35,7 @@ static void worker_run(void *ctx)
     worker->status = hf_run(worker->engine);
     if (worker->status) /* the text is this thread's */
         (void)hf_err_set(&worker->err, worker->status, "%s", hf_errmsg(worker->engine));
-    (void)sem_post(&app_event);
+    hf_cli_stop_now();
 }
 
 static void help_print(const app_call *call)
@@ -104,31 +88,6 @@ static hf_cli_exit call_fail(const app_call *call, hf_status st, const char *tex
     return hf_cli_exit_of(st);
 }
 
-/* What was done at a signal before. */
-typedef struct app_signals {
-    struct sigaction interrupt;
-    struct sigaction terminate;
-} app_signals;
-
-static hf_status signals_catch(app_signals *old, hf_err *err)
-{
-    struct sigaction note = {.sa_handler = signal_note, .sa_flags = (int)SA_RESETHAND};
-
-    if (sem_init(&app_event, 0, 0))
-        return hf_err_set(err, HF_ERROR, "no semaphore: %s", strerror(errno));
-    (void)sigemptyset(&note.sa_mask);
-    (void)sigaction(SIGINT, &note, &old->interrupt);
-    (void)sigaction(SIGTERM, &note, &old->terminate);
-    return HF_OK;
-}
-
-static void signals_release(const app_signals *old)
-{
-    (void)sigaction(SIGINT, &old->interrupt, NULL);
-    (void)sigaction(SIGTERM, &old->terminate, NULL);
-    (void)sem_destroy(&app_event);
-}
-
 /* Works until a signal comes or the engine cannot go on; what runs then is let end. */
 static hf_status engine_work(hf_engine *engine, hf_err *err)
 {
@@ -138,8 +97,7 @@ static hf_status engine_work(hf_engine *engine, hf_err *err)
 
     if (st)
         return st;
-    while (sem_wait(&app_event))
-        ; /* interrupted by a signal that is somebody else's */
+    (void)hf_cli_stop_wait(-1);
     hf_shutdown(engine);
     hf_thread_join(&thread);
     return worker.status ? hf_err_set(err, worker.status, "%s", worker.err.text) : HF_OK;
@@ -149,8 +107,8 @@ static hf_status store_work(const app_call *call, hf_err *err)
 {
     const char *store = call->store ? call->store : call->address;
     hf_engine *engine = NULL;
-    app_signals old;
-    hf_status st = signals_catch(&old, err);
+    hf_cli_stop old;
+    hf_status st = hf_cli_stop_catch(&old, err);
 
     if (st)
         return st;
@@ -165,7 +123,7 @@ static hf_status store_work(const app_call *call, hf_err *err)
         st = engine_work(engine, err);
     }
     hf_close(engine);
-    signals_release(&old);
+    hf_cli_stop_release(&old);
     return st;
 }
 

@@ -65,10 +65,12 @@ static hf_status flag_read(hf_cli_call *call, int argc, char **argv, int *at, hf
     return HF_OK;
 }
 
-/* Puts the words that are no flags into their places: when some are missing, the first ones are. */
+/* Puts the words that are no flags into their places: when some are missing, the first ones are, or
+   the last ones when the first is needed. */
 static hf_status args_place(hf_cli_call *call, const char **words, size_t count, hf_err *err)
 {
     const hf_cli_arg *args = call->command->args;
+    bool from_end = args[0].name && args[0].optional;
     size_t max = 0;
 
     while (args[max].name)
@@ -79,10 +81,11 @@ static hf_status args_place(hf_cli_call *call, const char **words, size_t count,
                           call->command->name, max, max == 1 ? "" : "s", words[max]);
     for (size_t i = 0; i < max; i++) {
         size_t missing = max - count;
+        bool absent = from_end ? i < missing : i >= count;
 
-        if (i < missing && !args[i].optional)
+        if (absent && !args[i].optional)
             return hf_err_set(err, HF_INVALID, "%s needs a %s", call->command->name, args[i].name);
-        call->args[i] = i < missing ? NULL : words[i - missing];
+        call->args[i] = absent ? NULL : words[from_end ? i - missing : i];
         if (call->args[i] && args[i].choices && strcmp(args[i].choices, args[i].name) != 0 &&
             !hf_cli_choice(args[i].choices, hf_slice_of(call->args[i])))
             return hf_err_set(err, HF_INVALID, "%s is \"%s\", but must be one of: %s", args[i].name,
@@ -164,12 +167,16 @@ static hf_status format_choose(hf_cli_call *call, hf_err *err)
 
 static hf_status store_choose(hf_cli_call *call, hf_err *err)
 {
+    const char *first = call->command->args[0].name;
+    const char *given = call->flags[HF_CLI_FLAG_STORE];
     bool secret = false;
 
+    if (!given && first && strcmp(first, "STORE") == 0)
+        given = call->args[0];
     /* Only a schema that somebody asked for may contradict the one in an address. */
     if (strcmp(call->settings.source[HF_CLI_SETTING_SCHEMA], "default") != 0)
         call->schema = call->settings.value[HF_CLI_SETTING_SCHEMA];
-    call->store = call->args[0] ? call->args[0] : call->settings.value[HF_CLI_SETTING_URL];
+    call->store = given ? given : call->settings.value[HF_CLI_SETTING_URL];
     if (!call->store)
         return hf_err_set(err, HF_INVALID,
                           "%s needs a STORE: give it as the first argument, or set HF_URL",
@@ -177,7 +184,7 @@ static hf_status store_choose(hf_cli_call *call, hf_err *err)
     call->shown_store = hf_cli_address_mask(call->mem, call->store, &secret);
     if (!call->shown_store)
         return hf_err_nomem(err, "the address");
-    if (secret && call->args[0])
+    if (secret && given)
         return hf_err_set(
             err, HF_INVALID,
             "a password on the command line can be read by every user of this machine; "

@@ -11,6 +11,10 @@
 enum {
     FLAGS_COMMON = BIT(HF_CLI_FLAG_HELP) | BIT(HF_CLI_FLAG_OUTPUT) | BIT(HF_CLI_FLAG_JSON) |
                    BIT(HF_CLI_FLAG_COLOR) | BIT(HF_CLI_FLAG_CONFIG) | BIT(HF_CLI_FLAG_DEBUG),
+    FLAGS_SERVER = BIT(HF_CLI_FLAG_STORE) | BIT(HF_CLI_FLAG_LISTEN) | BIT(HF_CLI_FLAG_AUTH) |
+                   BIT(HF_CLI_FLAG_TLS_CERT) | BIT(HF_CLI_FLAG_TLS_KEY) |
+                   BIT(HF_CLI_FLAG_ALLOW_HOST) | BIT(HF_CLI_FLAG_BEHIND_PROXY) |
+                   BIT(HF_CLI_FLAG_INSECURE) | BIT(HF_CLI_FLAG_SCHEMA),
     FORMATS_ROWS = BIT(HF_CLI_TABLE) | BIT(HF_CLI_JSON) | BIT(HF_CLI_JSONL),
     FORMATS_RESULT = BIT(HF_CLI_TABLE) | BIT(HF_CLI_JSON) | BIT(HF_CLI_NONE),
     NAME_BYTES_MAX = 32 /* names longer than this are near to nothing */
@@ -24,6 +28,79 @@ static const hf_cli_flag flag_table[] = {
 };
 
 static const hf_cli_command command_table[] = {
+    {.name = "serve",
+     .summary = "serve a store over HTTP",
+     .text =
+         "Serves the control plane, health checks and metrics of a store until SIGTERM or SIGINT; "
+         "then it accepts no more, finishes what is under way and ends. A second signal ends it at "
+         "once. The store is made when it does not exist.\n\n"
+         "Clients need a token. When the store has none, the first one, an admin's, is made and "
+         "printed once. Keys for --auth signature come from HF_SIGNATURE_KEY_READ, _OPERATOR, "
+         "_WORKER and _ADMIN.\n\n"
+         "It listens on this machine alone unless told otherwise, and then it insists on "
+         "credentials and TLS. Under systemd it reports when it is ready (Type=notify).",
+     .example = "holdfast serve orders.db --listen 127.0.0.1:7430",
+     .args = {{"STORE", NULL, true}},
+     .store = true,
+     .flags = FLAGS_COMMON | FLAGS_SERVER,
+     .formats = FORMATS_RESULT,
+     .exits = {{HF_CLI_EXIT_OK, "stopped by a signal"},
+               {HF_CLI_EXIT_FAILED, NULL},
+               {HF_CLI_EXIT_USAGE, NULL},
+               {HF_CLI_EXIT_UNREACHABLE, NULL},
+               {HF_CLI_EXIT_DENIED, "not allowed, or the address would be unprotected"},
+               {HF_CLI_EXIT_SERVER, NULL},
+               {HF_CLI_EXIT_TIMEOUT, "the port is taken"},
+               {HF_CLI_EXIT_OWNED, NULL},
+               {HF_CLI_EXIT_NOTASTORE, NULL},
+               {HF_CLI_EXIT_NEWER, NULL},
+               {HF_CLI_EXIT_FULL, NULL},
+               {HF_CLI_EXIT_PIPE, NULL}},
+     .run = hf_cli_serve},
+    {.name = "dev",
+     .summary = "serve a store for development, with a worker program beside it",
+     .text =
+         "Serves ./.holdfast/dev.db, or the store of --store, as serve does, and keeps its data. "
+         "PROGRAM is started as a worker, with HF_URL and HF_TOKEN in its environment, and "
+         "started again whenever it ends.",
+     .example = "holdfast dev ./worker",
+     .args = {{"PROGRAM", NULL, true}},
+     .flags = FLAGS_COMMON | FLAGS_SERVER,
+     .formats = FORMATS_RESULT,
+     .exits = {{HF_CLI_EXIT_OK, "stopped by a signal"},
+               {HF_CLI_EXIT_FAILED, NULL},
+               {HF_CLI_EXIT_USAGE, NULL},
+               {HF_CLI_EXIT_DENIED, NULL},
+               {HF_CLI_EXIT_NOTFOUND, "PROGRAM does not exist"},
+               {HF_CLI_EXIT_SERVER, NULL},
+               {HF_CLI_EXIT_TIMEOUT, "the port is taken"},
+               {HF_CLI_EXIT_OWNED, NULL},
+               {HF_CLI_EXIT_PIPE, NULL}},
+     .run = hf_cli_dev},
+    {.name = "token",
+     .summary = "make, list and revoke credentials for serving a store",
+     .text =
+         "create prints the secret, once: the store keeps only its SHA-256. ls lists them without "
+         "their secrets. revoke ends one.\n\n"
+         "A SQLite store that is being served has one owner: use the server's own routes under "
+         "/api/tokens then.",
+     .example = "holdfast token create --store orders.db --role worker --label billing",
+     .args = {{"ACTION", "create ls revoke", false}, {"ID", NULL, true}},
+     .store = true,
+     .flags = FLAGS_COMMON | BIT(HF_CLI_FLAG_STORE) | BIT(HF_CLI_FLAG_ROLE) |
+              BIT(HF_CLI_FLAG_LABEL) | BIT(HF_CLI_FLAG_NAMESPACES) | BIT(HF_CLI_FLAG_SCHEMA),
+     .formats = FORMATS_ROWS,
+     .exits = {{HF_CLI_EXIT_OK, NULL},
+               {HF_CLI_EXIT_FAILED, NULL},
+               {HF_CLI_EXIT_USAGE, NULL},
+               {HF_CLI_EXIT_UNREACHABLE, NULL},
+               {HF_CLI_EXIT_NOTFOUND, "there is no such token"},
+               {HF_CLI_EXIT_SERVER, NULL},
+               {HF_CLI_EXIT_OWNED, NULL},
+               {HF_CLI_EXIT_NOTASTORE, NULL},
+               {HF_CLI_EXIT_NEWER, NULL},
+               {HF_CLI_EXIT_PIPE, NULL}},
+     .run = hf_cli_token},
     {.name = "verify",
      .summary = "check the invariants of a store",
      .text =

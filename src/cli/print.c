@@ -80,7 +80,8 @@ static void table_heading(hf_cli_print *print, const hf_cli_column *columns)
 {
     for (const hf_cli_column *column = columns; column->key; column++) {
         for (const char *at = column->key; *at; at++)
-            (void)fputc(*at - 'a' + 'A', print->out); /* keys are lower case letters */
+            (void)fputc(*at == '_' ? ' ' : *at - 'a' + 'A',
+                        print->out); /* else lower case letters */
         if (column[1].key)
             (void)fprintf(print->out, "%*s  ", column->width - (int)strlen(column->key), "");
     }

@@ -24,6 +24,9 @@ typedef struct hf_cli_call {
 HF_NODISCARD hf_status hf_cli_verify(hf_cli_call *call, hf_err *err);
 HF_NODISCARD hf_status hf_cli_backup(hf_cli_call *call, hf_err *err);
 HF_NODISCARD hf_status hf_cli_migrate(hf_cli_call *call, hf_err *err);
+HF_NODISCARD hf_status hf_cli_serve(hf_cli_call *call, hf_err *err);
+HF_NODISCARD hf_status hf_cli_dev(hf_cli_call *call, hf_err *err);
+HF_NODISCARD hf_status hf_cli_token(hf_cli_call *call, hf_err *err);
 HF_NODISCARD hf_status hf_cli_config(hf_cli_call *call, hf_err *err);
 HF_NODISCARD hf_status hf_cli_completion(hf_cli_call *call, hf_err *err);
 HF_NODISCARD hf_status hf_cli_help(hf_cli_call *call, hf_err *err);

@@ -12,7 +12,7 @@
 #include "base/rng.h"
 #include "base/thread.h"
 
-enum { KEY_BYTES_MIN = 24, SECRET_BYTES = 32 };
+enum { KEY_BYTES_MIN = 24 };
 
 typedef struct role_row {
     const char *text;
@@ -313,32 +313,4 @@ hf_status hf_auth_check(hf_auth *auth, const hf_http_request *request, int64_t w
         return signature_check(auth, request, out_principal, err);
     }
     return hf_err_set(err, HF_DENIED, "no way to authenticate is configured");
-}
-
-hf_status hf_auth_secret_make(char out_secret[HF_AUTH_SECRET_SIZE], uint8_t out_digest[32],
-                              hf_err *err)
-{
-    static const char alphabet[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    uint8_t bytes[SECRET_BYTES + 1] = {0};
-    hf_sha256 *sha = NULL;
-    hf_rng rng;
-    size_t len = 3;
-    hf_status st = hf_rng_init_system(&rng, err);
-
-    if (!st)
-        st = hf_sha256_new(&sha, err);
-    if (st)
-        return st;
-    hf_rng_fill(&rng, bytes, SECRET_BYTES);
-    memcpy(out_secret, "hf_", 3);
-    for (size_t bit = 0; bit < SECRET_BYTES * 8; bit += 6) {
-        unsigned pair = (unsigned)bytes[bit / 8] << 8 | bytes[bit / 8 + 1];
-
-        out_secret[len++] = alphabet[pair >> (10 - bit % 8) & 63U];
-    }
-    out_secret[len] = '\0';
-    st = hf_sha256_digest(sha, hf_slice_from(out_secret, len), out_digest, err);
-    hf_sha256_free(sha);
-    return st;
 }

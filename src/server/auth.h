@@ -78,9 +78,4 @@ HF_NODISCARD hf_status hf_auth_tokens_set(hf_auth *auth, const hf_auth_token *to
 HF_NODISCARD hf_status hf_auth_check(hf_auth *auth, const hf_http_request *request, int64_t wall_us,
                                      hf_principal *out_principal, hf_err *err);
 
-/* A new secret, "hf_" and 43 characters, and its digest. */
-enum { HF_AUTH_SECRET_SIZE = 48 };
-HF_NODISCARD hf_status hf_auth_secret_make(char out_secret[HF_AUTH_SECRET_SIZE],
-                                           uint8_t out_digest[32], hf_err *err);
-
 #endif

@@ -139,12 +139,6 @@ void hf_api_run(hf_api *api)
     hf_api_finish(api);
 }
 
-bool hf_server_namespace_exists(const hf_server *server, hf_slice name)
-{
-    (void)server;
-    return hf_slice_equal(name, HF_SLICE(HF_NAMESPACE_DEFAULT));
-}
-
 /* ---- what the loop calls */
 
 static void on_request(void *ctx, hf_http_exchange *exchange)
@@ -281,6 +275,13 @@ hf_status hf_server_open(const hf_server_options *options, hf_server **out_serve
     server->clock = options->clock ? options->clock : hf_clock_system();
     server->loopback = hf_http_is_loopback(server->options.listen);
     server->started_us = hf_clock_wall_us(server->clock);
+    hf_buf_add_text(&server->namespaces, HF_NAMESPACE_DEFAULT ",");
+    st = hf_mutex_init(&server->mutex, err);
+    if (st) {
+        hf_buf_fini(&server->namespaces);
+        hf_alloc_free(server);
+        return st;
+    }
     st = exposure_check(&server->options, err);
     if (!st)
         st = hf_auth_new(&options->auth, &server->auth, err);
@@ -331,6 +332,8 @@ void hf_server_close(hf_server *server)
     hf_http_close(server->http);
     hf_auth_free(server->auth);
     hf_buf_fini(&server->openapi);
+    hf_buf_fini(&server->namespaces);
+    hf_mutex_fini(&server->mutex);
     hf_alloc_free(server);
 }
 

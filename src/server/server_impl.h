@@ -4,6 +4,7 @@
 
 #include <stdatomic.h>
 
+#include "base/thread.h"
 #include "server/api.h"
 #include "server/server.h"
 #include "server/work.h"
@@ -28,10 +29,12 @@ struct hf_server {
     int64_t started_us;
     _Atomic bool draining;
     _Atomic uint64_t answers[6]; /* by hundreds of the status */
+    hf_mutex mutex;
+    hf_buf namespaces; /* each with a comma behind it; under the mutex */
 };
 
 /* Whether the store has the namespace; from memory. */
-bool hf_server_namespace_exists(const hf_server *server, hf_slice name);
+bool hf_server_namespace_exists(hf_server *server, hf_slice name);
 
 /* Sends the answer off and frees the request; any thread. */
 void hf_api_finish(hf_api *api);

@@ -100,7 +100,7 @@ START_TEST(mistakes_are_explained)
     ck_assert(says(&last.err, "backup needs a FILE"));
     ck_assert_int_eq(RUN("completion"), 2);
     ck_assert_int_eq(RUN("completion", "tcsh"), 2);
-    ck_assert_int_eq(RUN("help", "serve"), 2);
+    ck_assert_int_eq(RUN("help", "nothing"), 2);
     ck_assert_int_eq(RUN("-o", "json", "version"), 2);
     ck_assert(says(&last.err, "the command comes before its flags"));
     FAILS(2, "invalid", "verify", "--foo");

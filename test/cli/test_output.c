@@ -152,6 +152,8 @@ START_TEST(output_is_harmless)
     ck_assert(!says(&last.err, "\xC2\x9B"));
     ck_assert(strstr(hf_str(json(&last.err), "error.message", ""), "a\033[31m\xC2\x9B"));
     for (size_t i = 0; i < VERBS; i++) {
+        if (strcmp(verbs[i], "dev") == 0)
+            continue; /* would serve until it is stopped */
         (void)RUN(verbs[i]);
         ck_assert(!says(&last.out, "\033") && !says(&last.err, "\033"));
     }

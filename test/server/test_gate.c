@@ -257,27 +257,6 @@ START_TEST(metrics)
 }
 END_TEST
 
-/* Secrets are long, differ, and are what their digest says. */
-START_TEST(secrets)
-{
-    char one[HF_AUTH_SECRET_SIZE];
-    char two[HF_AUTH_SECRET_SIZE];
-    uint8_t digest[32];
-    uint8_t again[32];
-    hf_sha256 *sha = NULL;
-
-    hf_test_ok(hf_auth_secret_make(one, digest, NULL), NULL, "make a secret");
-    hf_test_ok(hf_auth_secret_make(two, again, NULL), NULL, "make a secret");
-    ck_assert_uint_eq(strlen(one), 46);
-    ck_assert_int_eq(memcmp(one, "hf_", 3), 0);
-    ck_assert_str_ne(one, two);
-    hf_test_ok(hf_sha256_new(&sha, NULL), NULL, "hash");
-    hf_test_ok(hf_sha256_digest(sha, hf_slice_of(one), again, NULL), NULL, "hash");
-    ck_assert_int_eq(memcmp(digest, again, 32), 0);
-    hf_sha256_free(sha);
-}
-END_TEST
-
 HF_SUITE_MAIN("server/gate", {open_routes, 0}, {openapi_lists_every_route, 0}, {tokens, 0},
               {signatures, 0}, {hosts_and_origins, 0}, {exposed_addresses_need_protection, 0},
-              {refusals_have_a_body, 0}, {cluster_info_is_complete, 0}, {metrics, 0}, {secrets, 0})
+              {refusals_have_a_body, 0}, {cluster_info_is_complete, 0}, {metrics, 0})

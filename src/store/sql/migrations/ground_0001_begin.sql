@@ -253,3 +253,15 @@ CREATE TABLE link (
 ) {cold};
 CREATE UNIQUE INDEX link_pair ON link (parent_run, child_run, kind);
 CREATE INDEX link_child ON link (child_run);
+
+-- Credentials of the server. Only the SHA-256 of a secret is kept, so that nobody who reads the store can use one.
+CREATE TABLE token (
+    id TEXT NOT NULL PRIMARY KEY,
+    digest {blob} NOT NULL UNIQUE,
+    label TEXT NOT NULL,
+    role TEXT NOT NULL,
+    namespaces TEXT NOT NULL,                -- "*", or names separated by commas
+    created_us {int} NOT NULL,
+    expires_us {int} NOT NULL,               -- 0: never
+    revoked_us {int}
+) {cold};

@@ -1,0 +1,44 @@
+/* host.h: what the host of an engine needs and workflow code does not: the server in front of it,
+   its tools. Every call may block and returns when what it did is committed; texts of failures are
+   those of hf_errmsg. */
+#ifndef HOLDFAST_HOST_H
+#define HOLDFAST_HOST_H
+
+#include <stdint.h>
+
+#include "holdfast/holdfast.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- credentials of the server */
+
+typedef struct hf_token_opts {
+    size_t size_;
+    const char *label;      /* for people; NULL: the role */
+    const char *role;       /* "read", "operator", "worker" or "admin" */
+    const char *namespaces; /* separated by commas; NULL: all */
+    hf_ms lifespan;         /* 0: until it is revoked */
+} hf_token_opts;
+
+typedef struct hf_token {
+    char id[32];
+    char secret[48]; /* the only copy: the store keeps its SHA-256 */
+} hf_token;
+
+HF_API hf_status hf_token_create_with(hf_engine *engine, const hf_token_opts *o, hf_token *out);
+/* HF_NOTFOUND when there is none, or it is revoked already. */
+HF_API hf_status hf_token_revoke(hf_engine *engine, const char *id);
+/* All of them, oldest first: [{id, label, role, namespaces, digest, created_at, expires_at,
+   revoked_at}]; the digest as hexadecimal digits. */
+HF_API hf_status hf_tokens(hf_engine *engine, hf_mem *mem, hf_value *out);
+
+/* ---- namespaces: [{name, retention_days, created_at}] */
+
+HF_API hf_status hf_namespaces(hf_engine *engine, hf_mem *mem, hf_value *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,235 @@
+/* cmd_serve.c: the verbs serve and dev: an engine, a server in front of it, and for dev a worker
+   program beside it, until a signal comes. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/err.h"
+#include "cli/stop.h"
+#include "cli/verbs.h"
+#include "holdfast/host.h"
+#include "server/child.h"
+#include "server/notify.h"
+#include "server/registry.h"
+#include "server/server.h"
+
+enum { LOOK_MS = 500, REFRESH_LOOKS = 10, DRAIN_MS = 30000, CHILD_MS = 10000, TEXT_BYTES = 512 };
+
+#define LISTEN_DEFAULT "127.0.0.1:7430"
+#define DEV_FOLDER     ".holdfast"
+#define DEV_STORE      DEV_FOLDER "/dev.db"
+
+/* The server needs no workflows of its own: they are in worker processes. */
+static const hf_app serve_app = {.name = "holdfast"};
+
+typedef struct serve_job {
+    hf_cli_call *call;
+    hf_engine *engine;
+    hf_server *server;
+    hf_child *child;
+    hf_token token; /* the first one, when it was just made */
+    hf_log log;
+    char url[TEXT_BYTES];
+    char child_url[TEXT_BYTES + 8]; /* HF_URL=... */
+    char child_token[64];           /* HF_TOKEN=... */
+    char *child_argv[2];
+} serve_job;
+
+static hf_status options_read(const serve_job *job, hf_server_options *out, hf_err *err)
+{
+    static const char *const keys[HF_ROLES] = {[HF_ROLE_READ] = "HF_SIGNATURE_KEY_READ",
+                                               [HF_ROLE_OPERATOR] = "HF_SIGNATURE_KEY_OPERATOR",
+                                               [HF_ROLE_WORKER] = "HF_SIGNATURE_KEY_WORKER",
+                                               [HF_ROLE_ADMIN] = "HF_SIGNATURE_KEY_ADMIN"};
+    const char *const *flags = job->call->flags;
+    const char *sure = getenv("HF_INSECURE");
+
+    *out = (hf_server_options){.engine = job->engine,
+                               .listen = flags[HF_CLI_FLAG_LISTEN],
+                               .auth = {.driver = HF_AUTH_TOKEN},
+                               .hosts = flags[HF_CLI_FLAG_ALLOW_HOST],
+                               .tls_certificate = flags[HF_CLI_FLAG_TLS_CERT],
+                               .tls_key = flags[HF_CLI_FLAG_TLS_KEY],
+                               .behind_proxy = flags[HF_CLI_FLAG_BEHIND_PROXY] != NULL,
+                               .log = &job->log};
+    if (!out->listen)
+        out->listen = LISTEN_DEFAULT;
+    if (flags[HF_CLI_FLAG_AUTH] &&
+        !hf_auth_driver_parse(hf_slice_of(flags[HF_CLI_FLAG_AUTH]), &out->auth.driver))
+        return hf_err_set(err, HF_INVALID, "--auth is none, token or signature");
+    if (!out->tls_certificate != !out->tls_key)
+        return hf_err_set(err, HF_INVALID, "--tls-cert and --tls-key belong together");
+    if (flags[HF_CLI_FLAG_INSECURE] && (!sure || strcmp(sure, "yes") != 0))
+        return hf_err_set(
+            err, HF_DENIED,
+            "--insecure-no-auth lets everybody do everything; if that is what you want, "
+            "set HF_INSECURE=yes as well");
+    out->insecure = flags[HF_CLI_FLAG_INSECURE] != NULL;
+    for (int role = 0; role < HF_ROLES; role++)
+        out->auth.keys[role] = getenv(keys[role]);
+    return HF_OK;
+}
+
+/* Where it can be reached. */
+static void url_make(serve_job *job, const hf_server_options *options)
+{
+    const char *colon = strrchr(options->listen, ':');
+    int host = colon ? (int)(colon - options->listen) : 0;
+
+    if (strncmp(options->listen, "unix:", 5) == 0)
+        (void)snprintf(job->url, sizeof(job->url), "%s", options->listen);
+    else
+        (void)snprintf(job->url, sizeof(job->url), "%s://%.*s:%d",
+                       options->tls_certificate ? "https" : "http", host, options->listen,
+                       hf_server_port(job->server));
+}
+
+static hf_status job_print(const serve_job *job, hf_err *err)
+{
+    hf_cli_print *print = &job->call->print;
+
+    if (print->format == HF_CLI_JSON)
+        return hf_cli_print_value(print->out,
+                                  hf_json_(job->call->mem, "{'url': %s, 'store': %s, 'token': %s}",
+                                           job->url, job->call->shown_store,
+                                           job->token.secret[0] ? job->token.secret : NULL),
+                                  err);
+    if (print->format == HF_CLI_TABLE) {
+        (void)fprintf(print->out, "serving ");
+        hf_cli_print_text(print->out, job->call->shown_store);
+        (void)fprintf(print->out, " at %s\n", job->url);
+        if (job->token.secret[0])
+            (void)fprintf(print->out,
+                          "admin token, shown only now: %s\n"
+                          "try: curl -H 'Authorization: Bearer %s' %s/api/cluster/info\n",
+                          job->token.secret, job->token.secret, job->url);
+    }
+    return HF_OK;
+}
+
+static hf_status server_begin(serve_job *job, hf_err *err)
+{
+    hf_server_options options;
+    hf_status st = options_read(job, &options, err);
+
+    if (!st)
+        st = hf_server_open(&options, &job->server, err);
+    if (!st)
+        st = hf_server_first_token(job->server, &job->token, err);
+    if (!st)
+        st = hf_server_start(job->server, err);
+    if (!st) {
+        url_make(job, &options);
+        st = job_print(job, err);
+    }
+    return st ? st : hf_cli_print_flush(&job->call->print, err);
+}
+
+/* The worker gets a credential of its own; the one before ends with this process's end at the
+   latest, because it is good for a day. */
+static hf_status child_begin(serve_job *job, const char *program, hf_err *err)
+{
+    hf_token_opts options = {.size_ = sizeof(options),
+                             .role = "worker",
+                             .label = "worker of holdfast dev",
+                             .lifespan = hf_days(1)};
+    const char *environment[] = {job->child_url, job->child_token, NULL};
+    hf_token token;
+    hf_status st;
+
+    if (!program)
+        return HF_OK;
+    st = hf_token_create_with(job->engine, &options, &token);
+    if (st)
+        return hf_err_set(err, st, "%s", hf_errmsg(job->engine));
+    st = hf_server_refresh(job->server, err);
+    if (st)
+        return st;
+    (void)snprintf(job->child_url, sizeof(job->child_url), "HF_URL=%s", job->url);
+    (void)snprintf(job->child_token, sizeof(job->child_token), "HF_TOKEN=%s", token.secret);
+    job->child_argv[0] = (char *)(uintptr_t)program; /* it is only read */
+    return hf_child_start(job->child_argv, environment, &job->child, err);
+}
+
+static void child_watch(serve_job *job)
+{
+    int ended;
+    int64_t starts;
+    hf_log_field fields[2];
+
+    if (!job->child)
+        return;
+    starts = hf_child_look(job->child, &ended);
+    fields[0] = hf_log_int("status", ended);
+    fields[1] = hf_log_int("starts", starts);
+    if (ended >= 0)
+        hf_log_write(&job->log, HF_LOG_WARN, "worker.ended", fields, 2);
+}
+
+/* Until a signal comes, or the store can no longer be read. */
+static hf_status job_watch(serve_job *job, hf_err *err)
+{
+    hf_status st = HF_OK;
+
+    hf_notify("READY=1");
+    for (int64_t looks = 1; !st && !hf_cli_stop_wait(LOOK_MS); looks++) {
+        child_watch(job);
+        if (looks % REFRESH_LOOKS == 0)
+            st = hf_server_refresh(job->server, err);
+        if (st == HF_BUSY || st == HF_UNREACHABLE || st == HF_NOMEM)
+            st = HF_OK; /* the next time may be better */
+    }
+    hf_notify("STOPPING=1");
+    return st;
+}
+
+static hf_status job_run(serve_job *job, const char *program, hf_err *err)
+{
+    hf_cli_stop old;
+    hf_status st = hf_cli_stop_catch(&old, err);
+
+    if (st)
+        return st;
+    hf_log_init_fd(&job->log, HF_LOG_INFO, hf_clock_system(), 2);
+    st = hf_open(job->call->store, &serve_app, &job->engine);
+    if (st)
+        (void)hf_err_set(err, st, "%s", hf_errmsg(job->engine));
+    if (!st)
+        st = server_begin(job, err);
+    if (!st)
+        st = child_begin(job, program, err);
+    if (!st)
+        st = job_watch(job, err);
+    hf_child_stop(job->child, CHILD_MS);
+    if (job->server) {
+        hf_server_drain(job->server, DRAIN_MS);
+        hf_server_wait(job->server);
+    }
+    hf_server_close(job->server);
+    hf_close(job->engine);
+    hf_cli_stop_release(&old);
+    return st;
+}
+
+hf_status hf_cli_serve(hf_cli_call *call, hf_err *err)
+{
+    serve_job job = {.call = call};
+
+    return job_run(&job, NULL, err);
+}
+
+hf_status hf_cli_dev(hf_cli_call *call, hf_err *err)
+{
+    serve_job job = {.call = call};
+
+    call->store = call->flags[HF_CLI_FLAG_STORE];
+    if (!call->store) {
+        if (mkdir(DEV_FOLDER, 0700) < 0 && errno != EEXIST)
+            return hf_err_set(err, HF_IO, "cannot make the folder " DEV_FOLDER ": %s",
+                              strerror(errno));
+        call->store = DEV_STORE;
+    }
+    call->shown_store = hf_cli_address_mask(call->mem, call->store, NULL);
+    return job_run(&job, call->args[0], err);
+}

@@ -1,0 +1,218 @@
+/* token.c: credentials and namespaces of a store, for the server. The rule: a secret leaves this
+   file once, to whoever asked for it, and is never written down. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/crypto.h"
+#include "base/rng.h"
+#include "base/utf8.h"
+#include "base/value.h"
+#include "engine/call.h"
+#include "holdfast/host.h"
+#include "store/stmt.h"
+
+enum { SECRET_BYTES = 32, LABEL_BYTES_MAX = 120, SPACES_BYTES_MAX = 500 };
+
+static hf_status option_check(const hf_token_opts *o, hf_err *err)
+{
+    static const char *const roles[] = {"read", "operator", "worker", "admin"};
+    bool known = false;
+
+    for (size_t i = 0; o->role && i < sizeof(roles) / sizeof(roles[0]); i++)
+        known = known || strcmp(roles[i], o->role) == 0;
+    if (!known)
+        return hf_err_set(err, HF_INVALID, "the role is read, operator, worker or admin");
+    if (o->label && (strlen(o->label) > LABEL_BYTES_MAX || !hf_utf8_valid(hf_slice_of(o->label))))
+        return hf_err_set(err, HF_INVALID, "the label is not UTF-8 of at most %d bytes",
+                          LABEL_BYTES_MAX);
+    if (o->namespaces && (!o->namespaces[0] || strlen(o->namespaces) > SPACES_BYTES_MAX))
+        return hf_err_set(err, HF_INVALID,
+                          "the namespaces are names separated by commas, at most %d "
+                          "bytes",
+                          SPACES_BYTES_MAX);
+    if (o->lifespan < 0)
+        return hf_err_set(err, HF_INVALID, "the lifespan is negative");
+    return HF_OK;
+}
+
+/* 256 random bits as text, and their digest. */
+static hf_status secret_make(hf_token *out, uint8_t digest[HF_SHA256_BYTES], hf_err *err)
+{
+    static const char alphabet[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    uint8_t bytes[SECRET_BYTES + 1] = {0};
+    char hex[HF_SHA256_TEXT_SIZE];
+    hf_sha256 *sha = NULL;
+    size_t len = 3;
+    hf_rng rng;
+    hf_status st = hf_rng_init_system(&rng, err);
+
+    if (!st)
+        st = hf_sha256_new(&sha, err);
+    if (st)
+        return st;
+    hf_rng_fill(&rng, bytes, SECRET_BYTES);
+    memcpy(out->secret, "hf_", 3); /* so that scanners find one that leaked */
+    for (size_t bit = 0; bit < SECRET_BYTES * 8; bit += 6) {
+        unsigned pair = (unsigned)bytes[bit / 8] << 8 | bytes[bit / 8 + 1];
+
+        out->secret[len++] = alphabet[pair >> (10 - bit % 8) & 63U];
+    }
+    out->secret[len] = '\0';
+    st = hf_sha256_digest(sha, hf_slice_from(out->secret, len), digest, err);
+    hf_sha256_free(sha);
+    if (st)
+        return st;
+    hf_hex_print(hf_slice_from(digest, HF_SHA256_BYTES), hex);
+    (void)snprintf(out->id, sizeof(out->id), "tok_%.16s", hex);
+    return HF_OK;
+}
+
+/* Commits one bare row; *out_applied says whether it took effect. */
+static hf_status row_commit(hf_call *call, hf_unit *unit, hf_row *row, bool *out_applied)
+{
+    hf_err *err = &call->slot->err;
+    hf_status st;
+
+    hf_unit_row(unit, 0, row);
+    st = hf_unit_seal(unit, &call->slot->stager, err);
+    if (!st)
+        st = hf_engine_commit(call->engine, unit, err);
+    *out_applied = !st && hf_unit_row_applied(unit, 0);
+    return st;
+}
+
+hf_status hf_token_create_with(hf_engine *engine, const hf_token_opts *o, hf_token *out)
+{
+    hf_token_row row = {0};
+    hf_unit *unit = NULL;
+    hf_call call;
+    bool applied;
+    hf_status st = hf_call_begin(&call, engine);
+
+    if (st)
+        return st;
+    *out = (hf_token){0};
+    st = option_check(o, &call.slot->err);
+    if (!st)
+        st = secret_make(out, row.digest, &call.slot->err);
+    if (st)
+        return st;
+    unit = hf_unit_new(NULL, NULL);
+    if (!unit)
+        return hf_err_nomem(&call.slot->err, "a token");
+    row.id = hf_slice_of(out->id);
+    row.label = hf_slice_of(o->label ? o->label : o->role);
+    row.role = hf_slice_of(o->role);
+    row.namespaces = hf_slice_of(o->namespaces ? o->namespaces : "*");
+    row.created_us = call.in.now_us;
+    row.expires_us = o->lifespan ? call.in.now_us + o->lifespan * 1000 : 0;
+    st = row_commit(&call, unit, hf_row_token_new(hf_unit_mem(unit), &row), &applied);
+    if (!st && !applied)
+        st = hf_err_set(&call.slot->err, HF_EXISTS, "the token exists already");
+    if (st)
+        *out = (hf_token){0};
+    hf_unit_free(unit);
+    return st;
+}
+
+hf_status hf_token_revoke(hf_engine *engine, const char *id)
+{
+    hf_unit *unit;
+    hf_call call;
+    bool applied;
+    hf_status st = hf_call_begin(&call, engine);
+
+    if (st)
+        return st;
+    if (!id)
+        return hf_err_set(&call.slot->err, HF_MISUSE, "the id of a token is needed");
+    unit = hf_unit_new(NULL, NULL);
+    if (!unit)
+        return hf_err_nomem(&call.slot->err, "a token");
+    st = row_commit(&call, unit,
+                    hf_row_token_revoke(hf_unit_mem(unit), hf_slice_of(id), call.in.now_us),
+                    &applied);
+    if (!st && !applied)
+        st = hf_err_set(&call.slot->err, HF_NOTFOUND, "there is no token %s to revoke", id);
+    hf_unit_free(unit);
+    return st;
+}
+
+/* A time as text, or null for 0. */
+static hf_value time_value(hf_mem *mem, int64_t wall_us)
+{
+    char text[HF_CLOCK_TEXT_SIZE];
+
+    return wall_us && hf_clock_print(wall_us, text) ? hf_value_string(mem, hf_slice_of(text))
+                                                    : hf_value_null();
+}
+
+static hf_value token_value(hf_mem *mem, hf_db_cursor *cursor)
+{
+    static const char *const names[] = {"id", NULL, "label", "role", "namespaces"};
+    hf_slice digest = hf_db_column_bytes(cursor, 1);
+    hf_value_list *token = hf_value_object(mem);
+    char hex[HF_SHA256_TEXT_SIZE] = "";
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (names[i])
+            hf_value_set(token, hf_slice_of(names[i]),
+                         hf_value_string(mem, hf_db_column_bytes(cursor, i)));
+    if (digest.len == HF_SHA256_BYTES)
+        hf_hex_print(digest, hex);
+    hf_value_set(token, HF_SLICE("digest"), hf_value_string(mem, hf_slice_of(hex)));
+    hf_value_set(token, HF_SLICE("created_at"), time_value(mem, hf_db_column_int(cursor, 5)));
+    hf_value_set(token, HF_SLICE("expires_at"), time_value(mem, hf_db_column_int(cursor, 6)));
+    hf_value_set(token, HF_SLICE("revoked_at"), time_value(mem, hf_db_column_int(cursor, 7)));
+    return hf_value_finish(token);
+}
+
+static hf_value namespace_value(hf_mem *mem, hf_db_cursor *cursor)
+{
+    hf_value_list *space = hf_value_object(mem);
+
+    hf_value_set(space, HF_SLICE("name"), hf_value_string(mem, hf_db_column_bytes(cursor, 0)));
+    hf_value_set(space, HF_SLICE("retention_days"), hf_value_int(mem, hf_db_column_int(cursor, 2)));
+    hf_value_set(space, HF_SLICE("created_at"), time_value(mem, hf_db_column_int(cursor, 1)));
+    return hf_value_finish(space);
+}
+
+/* The rows of a statement as an array. */
+static hf_status rows_read(hf_engine *engine, hf_stmt stmt, hf_mem *mem,
+                           hf_value (*make)(hf_mem *mem, hf_db_cursor *cursor), hf_value *out)
+{
+    hf_value_list *list = hf_value_array(mem);
+    hf_db_cursor *cursor = NULL;
+    bool more = true;
+    hf_call call;
+    hf_status st = hf_call_begin(&call, engine);
+
+    *out = NULL;
+    if (st)
+        return st;
+    hf_call_read_begin(&call);
+    st = hf_db_query(call.in.db, stmt, NULL, 0, &cursor, &call.slot->err);
+    while (!st && more) {
+        st = hf_db_step(cursor, &more, &call.slot->err);
+        if (!st && more)
+            hf_value_append(list, make(mem, cursor));
+    }
+    if (cursor)
+        hf_db_end(cursor);
+    hf_call_read_end(&call);
+    if (st)
+        return st;
+    *out = hf_value_finish(list);
+    return *out ? HF_OK : hf_err_nomem(&call.slot->err, "a list");
+}
+
+hf_status hf_tokens(hf_engine *engine, hf_mem *mem, hf_value *out)
+{
+    return rows_read(engine, HF_STMT_TOKEN_LIST, mem, token_value, out);
+}
+
+hf_status hf_namespaces(hf_engine *engine, hf_mem *mem, hf_value *out)
+{
+    return rows_read(engine, HF_STMT_NAMESPACE_LIST, mem, namespace_value, out);
+}

@@ -1,0 +1,121 @@
+/* registry.c: rows of the store become what auth and gate look at. */
+#include "server/registry.h"
+
+#include "base/clock.h"
+#include "base/crypto.h"
+#include "base/mem.h"
+#include "server/server_impl.h"
+
+static int64_t time_of(hf_value token, const char *key)
+{
+    int64_t wall_us = 0;
+
+    (void)hf_clock_parse(hf_slice_of(hf_str(token, key, "")), &wall_us);
+    return wall_us;
+}
+
+/* One row as auth wants it; false for one that cannot be used. */
+static bool token_take(hf_value row, uint8_t digest[HF_SHA256_BYTES], hf_auth_token *out_token)
+{
+    *out_token = (hf_auth_token){.id = hf_str(row, "id", ""),
+                                 .label = hf_str(row, "label", ""),
+                                 .namespaces = hf_str(row, "namespaces", ""),
+                                 .digest = digest,
+                                 .expires_us = time_of(row, "expires_at")};
+    return !time_of(row, "revoked_at") &&
+           hf_role_parse(hf_slice_of(hf_str(row, "role", "")), &out_token->role) &&
+           hf_hex_parse(hf_slice_of(hf_str(row, "digest", "")), digest, HF_SHA256_BYTES);
+}
+
+static hf_status tokens_refresh(hf_server *server, hf_mem *mem, size_t *out_count, hf_err *err)
+{
+    hf_value rows = NULL;
+    uint8_t *digests;
+    hf_auth_token *tokens;
+    size_t count = 0;
+    hf_status st = hf_tokens(server->engine, mem, &rows);
+
+    if (st)
+        return hf_err_set(err, st, "%s", hf_errmsg(server->engine));
+    digests = hf_mem_array(mem, hf_len(rows) + 1, HF_SHA256_BYTES);
+    tokens = hf_mem_array(mem, hf_len(rows) + 1, sizeof(*tokens));
+    if (!digests || !tokens)
+        return hf_err_nomem(err, "tokens");
+    for (size_t i = 0; i < hf_len(rows); i++)
+        count += token_take(hf_at(rows, i), digests + i * HF_SHA256_BYTES, &tokens[count]);
+    *out_count = count;
+    return hf_auth_tokens_set(server->auth, tokens, count, err);
+}
+
+static hf_status namespaces_refresh(hf_server *server, hf_mem *mem, hf_err *err)
+{
+    hf_value rows = NULL;
+    hf_buf names = {0};
+    hf_buf old;
+    hf_status st = hf_namespaces(server->engine, mem, &rows);
+
+    if (st)
+        return hf_err_set(err, st, "%s", hf_errmsg(server->engine));
+    for (size_t i = 0; i < hf_len(rows); i++)
+        hf_buf_add_format(&names, "%s,", hf_str(hf_at(rows, i), "name", ""));
+    if (!hf_buf_ok(&names)) {
+        hf_buf_fini(&names);
+        return hf_err_nomem(err, "namespaces");
+    }
+    hf_mutex_lock(&server->mutex);
+    old = server->namespaces;
+    server->namespaces = names;
+    hf_mutex_unlock(&server->mutex);
+    hf_buf_fini(&old);
+    return HF_OK;
+}
+
+static hf_status refresh(hf_server *server, size_t *out_tokens, hf_err *err)
+{
+    hf_mem *mem = hf_mem_new();
+    hf_status st;
+
+    if (!mem)
+        return hf_err_nomem(err, "tokens");
+    st = tokens_refresh(server, mem, out_tokens, err);
+    if (!st)
+        st = namespaces_refresh(server, mem, err);
+    hf_mem_free(mem);
+    return st;
+}
+
+hf_status hf_server_refresh(hf_server *server, hf_err *err)
+{
+    size_t count;
+
+    return refresh(server, &count, err);
+}
+
+hf_status hf_server_first_token(hf_server *server, hf_token *out_token, hf_err *err)
+{
+    hf_token_opts options = {.size_ = sizeof(options), .role = "admin", .label = "first"};
+    size_t count = 0;
+    hf_status st = refresh(server, &count, err);
+
+    *out_token = (hf_token){0};
+    if (st || count > 0 || hf_auth_driver_of(server->auth) != HF_AUTH_TOKEN)
+        return st;
+    st = hf_token_create_with(server->engine, &options, out_token);
+    if (st)
+        return hf_err_set(err, st, "%s", hf_errmsg(server->engine));
+    return refresh(server, &count, err);
+}
+
+bool hf_server_namespace_exists(hf_server *server, hf_slice name)
+{
+    hf_slice rest;
+    hf_slice part;
+    bool found = false;
+
+    hf_mutex_lock(&server->mutex);
+    rest = hf_buf_slice(&server->namespaces);
+    while (!found && rest.ptr && hf_slice_split(&rest, ',', &part))
+        found = part.len && hf_slice_equal(part, name);
+    hf_mutex_unlock(&server->mutex);
+    return found;
+}

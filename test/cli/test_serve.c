@@ -1,0 +1,220 @@
+/* test_serve.c: the verbs serve, dev and token as processes: what they print, how they stop, what
+   they refuse, and that a worker which ends is started again. */
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/program.h"
+#include "lib/wire.h"
+
+/* A server under test. */
+typedef struct process {
+    pid_t pid;
+    int out;
+    int port;
+    char token[64];
+} process;
+
+/* Reads lines until one begins with `start`; the rest of it goes to `out_rest`. */
+static void line_await(int fd, const char *start, char *out_rest, size_t room)
+{
+    char line[1024];
+
+    for (;;) {
+        size_t len = 0;
+
+        while (len < sizeof(line) - 1) {
+            struct pollfd wait = {.fd = fd, .events = POLLIN};
+
+            ck_assert_msg(poll(&wait, 1, 20000) > 0, "no line that begins with %s", start);
+            ck_assert_msg(read(fd, line + len, 1) == 1, "no line that begins with %s", start);
+            if (line[len] == '\n')
+                break;
+            len++;
+        }
+        line[len] = '\0';
+        if (strncmp(line, start, strlen(start)) == 0) {
+            (void)snprintf(out_rest, room, "%s", line + strlen(start));
+            return;
+        }
+    }
+}
+
+static process serve_start(char *const *argv)
+{
+    process self = {0};
+    char text[256];
+    int ends[2];
+
+    ck_assert_int_eq(pipe(ends), 0);
+    self.pid = fork();
+    if (self.pid == 0) {
+        (void)dup2(ends[1], 1);
+        (void)close(ends[0]);
+        (void)execv(HF_BUILD_DIR "/holdfast", argv);
+        _exit(127);
+    }
+    (void)close(ends[1]);
+    self.out = ends[0];
+    line_await(self.out, "serving ", text, sizeof(text));
+    self.port = atoi(strrchr(text, ':') + 1);
+    line_await(self.out, "admin token, shown only now: ", self.token, sizeof(self.token));
+    return self;
+}
+
+/* Tells it to stop; its exit status. */
+static int serve_stop(process *self)
+{
+    int status = 0;
+
+    ck_assert_int_eq(kill(self->pid, SIGTERM), 0);
+    ck_assert_int_eq(waitpid(self->pid, &status, 0), self->pid);
+    (void)close(self->out);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static int ask(const process *self, const char *path)
+{
+    hf_buf request = {0};
+    int status;
+
+    hf_buf_add_format(&request,
+                      "GET %s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n"
+                      "X-Durable-Workflow-Control-Plane-Version: 2\r\nConnection: close\r\n\r\n",
+                      path, self->token);
+    status = hf_wire_ask(self->port, hf_buf_slice(&request), false);
+    hf_buf_fini(&request);
+    return status;
+}
+
+/* It serves, with the token it printed; a second one finds the store owned; a signal ends it well,
+   and the token is printed no second time. */
+START_TEST(serves_until_told_to_stop)
+{
+    char *argv[] = {"holdfast", "serve", "s.db", "--listen", "127.0.0.1:0", NULL};
+    process self;
+
+    begin();
+    self = serve_start(argv);
+    ck_assert_int_eq(ask(&self, "/api/namespaces"), 200);
+    ck_assert_int_eq(ask(&self, "/api/tokens"), 200);
+    ck_assert_int_eq(RUN("serve", "s.db", "--listen", "127.0.0.1:0"), 14);
+    ck_assert_int_eq(serve_stop(&self), 0);
+    ck_assert_int_eq(RUN("token", "ls", "--store", "s.db", "--json"), 0);
+    ck_assert_uint_eq(hf_len(hf_get(json(&last.out), "tokens")), 1);
+    ck_assert(!says(&last.out, self.token));
+    ck_assert_int_eq(RUN("verify", "s.db"), 0);
+    end();
+}
+END_TEST
+
+/* What would be unprotected, or cannot be, is refused before anything listens. */
+START_TEST(refuses_to_be_exposed)
+{
+    begin();
+    ck_assert_int_eq(RUN("serve", "s.db", "--listen", "0.0.0.0:0", "--auth", "none"), 4);
+    ck_assert(says(&last.err, "--auth token"));
+    ck_assert_int_eq(RUN("serve", "s.db", "--listen", "0.0.0.0:0"), 4);
+    ck_assert(says(&last.err, "--behind-proxy"));
+    ck_assert_int_eq(RUN("serve", "s.db", "--insecure-no-auth"), 4);
+    ck_assert(says(&last.err, "HF_INSECURE=yes"));
+    ck_assert_int_eq(RUN("serve", "s.db", "--auth", "signature", "--listen", "127.0.0.1:0"), 2);
+    ck_assert_int_eq(RUN("serve", "s.db", "--tls-cert", "x"), 2);
+    ck_assert_int_eq(RUN("serve", "s.db", "--listen", "127.0.0.1"), 2);
+    end();
+}
+END_TEST
+
+/* Tokens are made, listed and revoked without a server. */
+START_TEST(tokens_without_a_server)
+{
+    char id[64];
+
+    begin();
+    ck_assert_int_eq(RUN("token", "create", "--store", "s.db"), 2);
+    ck_assert_int_eq(
+        RUN("token", "create", "--store", "s.db", "--role", "read", "--label", "me", "--json"), 0);
+    (void)snprintf(id, sizeof(id), "%s", hf_str(json(&last.out), "id", ""));
+    ck_assert_int_eq(RUN("token", "revoke", id, "--store", "s.db"), 0);
+    ck_assert_int_eq(RUN("token", "revoke", id, "--store", "s.db"), 5);
+    ck_assert_int_eq(RUN("token", "revoke", "--store", "s.db"), 2);
+    ck_assert_int_eq(RUN("token", "ls", "--store", "s.db"), 0);
+    ck_assert(says(&last.out, "me"));
+    ck_assert_int_eq(RUN("token", "burn", "--store", "s.db"), 2);
+    end();
+}
+END_TEST
+
+/* dev keeps its data in a folder of its own, hands the worker an address and a token, and starts it
+   again when it ends; the worker ends with it. */
+START_TEST(dev_looks_after_a_worker)
+{
+    char *argv[] = {"holdfast", "dev", "./worker", "--listen", "127.0.0.1:0", NULL};
+    process self;
+    char counts[256] = "";
+
+    begin();
+    file_write("worker", "#!/bin/sh\necho \"$HF_URL $HF_TOKEN\" >> starts\nexit 3\n");
+    ck_assert_int_eq(chmod("worker", 0700), 0);
+    self = serve_start(argv);
+    for (int i = 0; i < 1000 && !strchr(counts, '\n'); i++) {
+        struct pollfd nothing = {.fd = -1};
+        FILE *file = fopen("starts", "r");
+        size_t got = 0;
+
+        if (file) {
+            got = fread(counts, 1, sizeof(counts) - 1, file);
+            (void)fclose(file);
+        }
+        counts[got] = '\0';
+        if (got && strchr(counts, '\n') && strchr(strchr(counts, '\n') + 1, '\n'))
+            break;
+        counts[0] = '\0';
+        (void)poll(&nothing, 1, 20);
+    }
+    ck_assert_ptr_nonnull(strstr(counts, "http://127.0.0.1:"));
+    ck_assert_ptr_nonnull(strstr(counts, " hf_"));
+    ck_assert_int_eq(access(".holdfast/dev.db", F_OK), 0);
+    ck_assert_int_eq(serve_stop(&self), 0);
+    ck_assert_int_eq(RUN("verify", ".holdfast/dev.db"), 0);
+    ck_assert_int_eq(system("rm -r .holdfast"), 0);
+    end();
+}
+END_TEST
+
+/* The service manager hears when it is ready and when it stops. */
+START_TEST(tells_the_service_manager)
+{
+    char *argv[] = {"holdfast", "serve", "s.db", "--listen", "127.0.0.1:0", NULL};
+    struct sockaddr_un at = {.sun_family = AF_UNIX, .sun_path = "notify"};
+    char path[512];
+    char text[64] = "";
+    int fd = socket(AF_UNIX, SOCK_DGRAM, 0);
+    process self;
+
+    begin();
+    ck_assert_int_eq(bind(fd, (struct sockaddr *)&at, sizeof(at)), 0);
+    ck_assert_ptr_nonnull(getcwd(path, sizeof(path) - 8));
+    (void)strncat(path, "/notify", 8);
+    ck_assert_int_eq(setenv("NOTIFY_SOCKET", path, 1), 0);
+    self = serve_start(argv);
+    ck_assert_int_gt(recv(fd, text, sizeof(text) - 1, 0), 0);
+    ck_assert_str_eq(text, "READY=1");
+    ck_assert_int_eq(serve_stop(&self), 0);
+    (void)unsetenv("NOTIFY_SOCKET");
+    memset(text, 0, sizeof(text));
+    ck_assert_int_gt(recv(fd, text, sizeof(text) - 1, 0), 0);
+    ck_assert_str_eq(text, "STOPPING=1");
+    (void)close(fd);
+    end();
+}
+END_TEST
+
+HF_SUITE_MAIN("cli/serve", {serves_until_told_to_stop, 0}, {refuses_to_be_exposed, 0},
+              {tokens_without_a_server, 0}, {dev_looks_after_a_worker, 0},
+              {tells_the_service_manager, 0})
