@@ -530,6 +530,24 @@ HF_API hf_status hf_terminate_with(hf_engine *engine, const char *id, const hf_o
    no code runs and no attempt begins until it is resumed. Its deadlines go on. */
 HF_API hf_status hf_pause_with(hf_engine *engine, const char *id, const hf_order_opts *o);
 HF_API hf_status hf_resume_with(hf_engine *engine, const char *id, const hf_order_opts *o);
+/* A run that begins with another one's history: everything up to the next step after `step` is
+   copied, what was open there is open again (activities begin anew, timers are due when they were),
+   and the code goes on from there. A fork is a new instance; a reset is the next run of the same
+   one, and closes the run it takes the place of as terminated. Deadlines begin anew. HF_REJECTED:
+   no such step, it lies within a barrier, or a fork would need a child that is still open. */
+typedef struct hf_copy_opts {
+    size_t size_;
+    int64_t step;        /* the last one that is kept; 0: begin again */
+    const char *id;      /* of the fork; NULL: one is made */
+    const char *signals; /* later ones that arrive again: "a,b", "*": all, NULL: none */
+    const char *reason;
+    const char *run_id; /* fork: any run; NULL: the newest */
+    const char *request_id;
+} hf_copy_opts;
+/* *out_id (may be NULL): the id of the fork, in the calling thread's memory of the engine. */
+HF_API hf_status hf_fork_with(hf_engine *engine, const char *id, const hf_copy_opts *o,
+                              const char **out_id);
+HF_API hf_status hf_reset_with(hf_engine *engine, const char *id, const hf_copy_opts *o);
 /* Marks a closed run, the newest or any other. */
 HF_API hf_status hf_archive_with(hf_engine *engine, const char *id, const hf_order_opts *o);
 

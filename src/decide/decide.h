@@ -298,6 +298,9 @@ void hf_decide_cancel_ask(hf_decide *decide, int64_t command, hf_slice reason);
 void hf_decide_pause(hf_decide *decide, int64_t command, hf_slice reason);
 void hf_decide_resume(hf_decide *decide, int64_t command, hf_slice reason);
 
+/* Another run takes this one's place: it closes as terminated; its parent waits for `next_run`. */
+void hf_decide_replace(hf_decide *decide, int64_t command, hf_slice reason, int64_t next_run);
+
 /* A closed run is marked as archived. */
 void hf_decide_archive(hf_decide *decide, int64_t command, hf_slice reason);
 

@@ -54,6 +54,23 @@ void hf_decide_resume(hf_decide *decide, int64_t command, hf_slice reason)
     hf_decide_wake(decide);
 }
 
+void hf_decide_replace(hf_decide *decide, int64_t command, hf_slice reason, int64_t next_run)
+{
+    int64_t run = decide->run->base->run;
+    hf_event_builder *events;
+
+    hf_decide_cancel_open(decide);
+    events = order_event(decide, HF_EVENT_WORKFLOW_TERMINATED, command, reason);
+    hf_event_put_text(events, HF_KEY_FAILURE_CATEGORY,
+                      hf_slice_of(hf_failure_category_text(HF_FAILURE_CATEGORY_TERMINATED)));
+    hf_decide_row(decide, hf_row_inbox_move(hf_unit_mem(decide->unit), run, next_run));
+    decide->retries = true; /* the parent goes on waiting */
+    hf_decide_closed(decide, HF_RUN_STATUS_TERMINATED, HF_CLOSED_REASON_TERMINATED);
+    if (decide->run->parent_run != HF_NONE)
+        hf_decide_relink(decide, next_run, decide->run->call.attempt);
+    (void)hf_decide_effect(decide, HF_EFFECT_RUN, run); /* its attempts are told to stop */
+}
+
 void hf_decide_archive(hf_decide *decide, int64_t command, hf_slice reason)
 {
     hf_event_builder *events = order_event(decide, HF_EVENT_ARCHIVE_REQUESTED, command, reason);

@@ -253,6 +253,47 @@ hf_status hf_resume_with(hf_engine *engine, const char *id, const hf_order_opts 
     return run_order(engine, HF_COMMAND_TYPE_RESUME, id, o);
 }
 
+static hf_status run_copy(hf_engine *engine, hf_command_type type, const char *id,
+                          const hf_copy_opts *o, const char **out_id)
+{
+    hf_copy_opts opts = {0};
+    hf_copy_more more;
+    hf_reply reply;
+    hf_call c;
+    hf_status st = hf_call_begin(&c, engine);
+
+    if (st)
+        return st;
+    if (o)
+        memcpy(&opts, o, o->size_ < sizeof(opts) ? o->size_ : sizeof(opts));
+    more = (hf_copy_more){
+        .step = opts.step, .id = hf_slice_of(opts.id), .signals = hf_slice_of(opts.signals)};
+    st = request_send(&c,
+                      &(hf_request){.type = type,
+                                    .id = hf_slice_of(id),
+                                    .run_id = hf_slice_of(opts.run_id),
+                                    .request_id = hf_slice_of(opts.request_id),
+                                    .reason = hf_slice_of(opts.reason),
+                                    .more = &more},
+                      &reply);
+    if (!st && out_id) {
+        *out_id = hf_mem_text(c.slot->mem, hf_slice_of(reply.instance_id));
+        st = *out_id ? HF_OK : hf_err_nomem(&c.slot->err, "an id");
+    }
+    return st;
+}
+
+hf_status hf_fork_with(hf_engine *engine, const char *id, const hf_copy_opts *o,
+                       const char **out_id)
+{
+    return run_copy(engine, HF_COMMAND_TYPE_FORK, id, o, out_id);
+}
+
+hf_status hf_reset_with(hf_engine *engine, const char *id, const hf_copy_opts *o)
+{
+    return run_copy(engine, HF_COMMAND_TYPE_RESET, id, o, NULL);
+}
+
 hf_status hf_archive_with(hf_engine *engine, const char *id, const hf_order_opts *o)
 {
     return run_order(engine, HF_COMMAND_TYPE_ARCHIVE, id, o);

@@ -23,6 +23,8 @@ static const command_kind kinds[] = {
     [HF_COMMAND_TYPE_CANCEL] = {.draft = hf_command_stop},
     [HF_COMMAND_TYPE_TERMINATE] = {.draft = hf_command_stop},
     [HF_COMMAND_TYPE_ARCHIVE] = {.draft = hf_command_archive},
+    [HF_COMMAND_TYPE_FORK] = {.draft = hf_command_fork},
+    [HF_COMMAND_TYPE_RESET] = {.draft = hf_command_fork},
     [HF_COMMAND_TYPE_PAUSE] = {.draft = hf_command_pause},
     [HF_COMMAND_TYPE_RESUME] = {.draft = hf_command_pause},
 };
@@ -254,7 +256,7 @@ static void handling_tell(const hf_handling *h)
         hf_core_notify(engine->core, at->run);
     hf_core_notify(engine->core, h->reply->run);
     if (h->closes)
-        hf_engine_changed(engine, h->reply->run, true);
+        hf_engine_changed(engine, h->target.base.run, true);
 }
 
 /* One try. HF_CONFLICT, and for kinds that make HF_EXISTS: another may do better. */
@@ -276,7 +278,9 @@ static hf_status handling_try(hf_handling *h, const command_kind *kind, bool mak
     st = note_begin(h, err);
     if (!st)
         st = kind->draft(h, err);
-    if (!st && h->records)
+    if (st || h->answered)
+        return st;
+    if (h->records)
         st = record_draft(h, err);
     if (!st)
         st = handling_commit(h, err);

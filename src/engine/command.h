@@ -35,6 +35,13 @@ typedef struct hf_cancel_more {
     bool cleanup; /* the code hears of it and cleans up before the run closes */
 } hf_cancel_more;
 
+/* hf_request.more of a fork or reset. */
+typedef struct hf_copy_more {
+    int64_t step;     /* the last one that is kept; 0: none */
+    hf_slice id;      /* of the fork; empty: one is made */
+    hf_slice signals; /* later signals that are kept: "a,b", "*": all, empty: none */
+} hf_copy_more;
+
 /* What became of it. */
 typedef struct hf_reply {
     hf_command_status status;

@@ -19,6 +19,7 @@ typedef struct hf_handling {
     hf_unit *unit;            /* empty */
     const hf_effect *effects; /* out: runs that have work once the unit is committed */
     bool closes;              /* out: the unit closes the run */
+    bool answered;            /* out: the reply is complete, nothing is to be recorded */
     bool records;             /* out: nothing was drafted, the command is only to be recorded */
     hf_command_note note;     /* what its row keeps; a refusal adds to it */
     hf_slice body;            /* the note of an accepted command, written */
@@ -60,5 +61,6 @@ hf_command_fn hf_command_message; /* command_message.c */
 hf_command_fn hf_command_stop;    /* command_stop.c, this and the next two */
 hf_command_fn hf_command_pause;
 hf_command_fn hf_command_archive;
+hf_command_fn hf_command_fork; /* command_fork.c: reset, too */
 
 #endif

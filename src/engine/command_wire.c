@@ -128,6 +128,33 @@ static hf_status request_read(hf_value value, hf_request *request, hf_err *err)
     return st;
 }
 
+/* What one kind of command alone is asked. */
+typedef union request_more {
+    hf_cancel_more cancel;
+    hf_copy_more copy;
+} request_more;
+
+static hf_status more_read(hf_value value, hf_request *request, request_more *more, hf_err *err)
+{
+    hf_status st;
+
+    switch ((int)request->type) {
+    case HF_COMMAND_TYPE_CANCEL:
+        more->cancel = (hf_cancel_more){.cleanup = hf_bool(value, "cleanup", false)};
+        request->more = &more->cancel;
+        break;
+    case HF_COMMAND_TYPE_FORK:
+    case HF_COMMAND_TYPE_RESET:
+        more->copy = (hf_copy_more){.step = hf_int(value, "step", 0)};
+        st = text_at(value, "new_workflow_id", &more->copy.id, err);
+        if (!st)
+            st = text_at(value, "signals", &more->copy.signals, err);
+        request->more = &more->copy;
+        return st;
+    }
+    return HF_OK;
+}
+
 /* ---- the answer */
 
 static void put_text(hf_value_list *object, hf_mem *mem, const char *key, const char *text)
@@ -190,6 +217,7 @@ hf_status hf_command(hf_engine *engine, const char *command, hf_value request, h
 {
     hf_intake_start start = {0};
     hf_request asked = {0};
+    request_more more;
     hf_reply reply = {0};
     bool both;
     hf_err *err;
@@ -210,6 +238,8 @@ hf_status hf_command(hf_engine *engine, const char *command, hf_value request, h
         st = start_read(request, mem, &start, err);
         asked.start = &start;
     }
+    if (!st)
+        st = more_read(request, &asked, &more, err);
     if (st)
         return st;
     st = hf_engine_command(engine, &asked, mem, &reply, err);

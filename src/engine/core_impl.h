@@ -103,6 +103,7 @@ typedef struct live_run {
     int64_t begins_us;   /* its first turn is not taken before */
     int64_t memo_seq;    /* 0: it has none */
     int64_t attributes_seq;
+    bool copied;       /* its history began as another run's */
     bool paused;       /* facts are recorded, code and new attempts rest */
     bool has_children; /* it may have some */
     bool check_ids;    /* the store refused a unit that made children: look at every id */

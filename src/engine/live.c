@@ -242,6 +242,7 @@ static hf_status meta_note(live_run *run, const hf_event *event, int64_t seq, hf
     case HF_EVENT_RUN_FORKED:
     case HF_EVENT_RUN_RESET: /* what was paused is the run it was copied from */
         run->paused = false;
+        run->copied = run->copied || event->type != HF_EVENT_RUN_RESUMED;
         break;
     }
     return HF_OK;
@@ -555,6 +556,21 @@ static hf_status activities_read(hf_core *core, live_run *run, hf_err *err)
     return st;
 }
 
+/* The timers of a run that a command has made are armed by nobody else. */
+static bool timer_arm(hf_core *core, const live_run *run, const hf_open_work *work)
+{
+    const core_alarm alarm = {.kind = CORE_ALARM_TIMER,
+                              .run = run->key,
+                              .key = work->key,
+                              .step = work->step,
+                              .timer_kind = work->timer_kind};
+    const core_due *due = run->due;
+
+    while (due && (due->activity || due->timer != work->key))
+        due = due->next;
+    return due || hf_core_alarm_set(core, &alarm, work->due_us); /* else it is due already */
+}
+
 static hf_status timers_read(hf_core *core, live_run *run, hf_err *err)
 {
     const hf_db_value key = hf_db_int(run->key);
@@ -573,6 +589,8 @@ static hf_status timers_read(hf_core *core, live_run *run, hf_err *err)
         work.timer_kind = (hf_timer_kind)hf_db_column_int(cursor, 2);
         work.due_us = hf_db_column_int(cursor, 3);
         st = hf_live_open_add(run, &work, err);
+        if (!st && !timer_arm(core, run, &work))
+            st = hf_err_nomem(err, "a timer");
     }
     hf_db_end(cursor);
     return st;
@@ -673,6 +691,7 @@ static void live_reset(live_run *run)
     run->attributes_seq = 0;
     run->unit_messages = 0;
     run->paused = false;
+    run->copied = false;
     run->has_children = run->info.number > 1; /* the run before may have left some */
     run->fed = 0;
     run->message_count = 0;
@@ -782,10 +801,12 @@ hf_status hf_live_load(hf_core *core, live_run *run, bool *out_gone, hf_err *err
             st = timers_read(core, run, err);
     } else {
         core->held -= hf_replay_held(run->replay);
+        if (run->info.parent_run != HF_NONE)
+            st = call_read(core, run, err); /* another run may have taken the parent's place */
     }
     if (!st && !*out_gone && run->replay)
         st = live_catch_up(core, run, fresh ? input_find : NULL, out_gone, err);
-    if (!st && !*out_gone && fresh && run->info.number > 1 && run->messages_open)
+    if (!st && !*out_gone && fresh && (run->info.number > 1 || run->copied) && run->messages_open)
         st = numbers_read(core, run, err);
     if (!st && !*out_gone && fresh && run->replay)
         st = hf_errand_loaded(run, err);

@@ -13,12 +13,6 @@
 #include "model/event.h"
 #include "replay/replay.h"
 
-/* What every replay of a run is seeded with. */
-static inline uint64_t hf_replay_seed(int64_t run_key)
-{
-    return (uint64_t)run_key * UINT64_C(0x9e3779b97f4a7c15);
-}
-
 /* The type of the first event that recording a decision leaves; 0 when it leaves none in its run.
  */
 int hf_replay_event_of(hf_decision kind);

@@ -443,6 +443,20 @@ static void close_event(hf_history *history, const hf_event *event)
         history->cancel = (hf_fact){0};
 }
 
+/* A copy of a copy names the same root. */
+static void origin_take(hf_history *history, const hf_event *event)
+{
+    int64_t time_ms = 0;
+    uint64_t key = 0;
+    uint32_t counter = 0;
+    hf_ulid id;
+
+    if (history->origin || !hf_event_id(event, HF_KEY_ROOT_RUN_ID, &id))
+        return;
+    hf_ulid_parts(&id, &time_ms, &key, &counter);
+    history->origin = (int64_t)key;
+}
+
 static hf_status run_event(hf_history *history, const hf_event *event, hf_err *err)
 {
     hf_record *record;
@@ -466,6 +480,10 @@ static hf_status run_event(hf_history *history, const hf_event *event, hf_err *e
                    : hf_err_nomem(err, "the reason of a cancellation");
     case HF_EVENT_NOTE_RECORDED:
         history->notes++;
+        return HF_OK;
+    case HF_EVENT_RUN_FORKED:
+    case HF_EVENT_RUN_RESET:
+        origin_take(history, event);
         return HF_OK;
     case HF_EVENT_FAILURE_HANDLED:
         record = hf_history_get(history, event->step);

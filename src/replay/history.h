@@ -135,6 +135,7 @@ typedef struct hf_history {
     char *compatibility; /* NULL: none */
     hf_fact cancel;      /* a cancellation that code is to hear of; seq 0: none */
     char *cancel_reason;
+    int64_t origin;  /* run whose code began this history, by key; 0: its own */
     int64_t own_seq; /* of the last event that a turn of code wrote */
     bool closed;
     int64_t notes;

@@ -126,6 +126,8 @@ static hf_status turn_start(hf_replay *replay, hf_err *err)
     if (!replay->history.has_started)
         return hf_err_set(err, HF_MISUSE, "a turn needs the run's WorkflowStarted");
     replay->consumed = replay->history.started;
+    if (replay->history.origin)
+        hf_rng_init_seeded(&replay->rng, hf_replay_seed(replay->history.origin));
     return hf_coro_new(replay->info.stacks, stack, hf_in_body, replay, &replay->coro, err);
 }
 

@@ -34,6 +34,13 @@ typedef hf_status hf_replay_payload_fn(void *ctx, hf_mem *mem, const hf_payload_
 typedef hf_status hf_replay_messages_fn(void *ctx, hf_mem *mem, hf_slice stream, int64_t after,
                                         size_t max, hf_value *out_messages, hf_err *err);
 
+/* What every replay of a run is seeded with. A copied run draws the numbers of the run it was
+   copied from: its history says which. */
+static inline uint64_t hf_replay_seed(int64_t run_key)
+{
+    return (uint64_t)run_key * UINT64_C(0x9e3779b97f4a7c15);
+}
+
 /* What is fixed for a run. Borrowed for the replay's life. */
 typedef struct hf_replay_info {
     const hf_workflow_def *definition;

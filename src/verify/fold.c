@@ -225,6 +225,7 @@ static void frame_event(hf_fold *fold, const hf_event *event, int64_t seq)
         fold->deadlines_known = true;
         (void)hf_event_time(event, HF_KEY_EXECUTION_DEADLINE_AT, &fold->execution_deadline_us);
         (void)hf_event_time(event, HF_KEY_RUN_DEADLINE_AT, &fold->run_deadline_us);
+        (void)hf_event_int(event, HF_KEY_COPIED_EVENTS, &fold->copied);
     }
     if (fold->closed_by && !hf_event_has_flag(event->type, HF_EVENT_AFTER_CLOSE))
         hf_fold_find(fold, 4, "seq", seq, "event %" PRId64 " is %s, after the run closed with %s",

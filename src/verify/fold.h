@@ -49,6 +49,7 @@ typedef struct hf_fold_link {
     bool child_exists;
     bool child_open; /* the current run of the child's instance */
     bool child_told; /* that run has a row in its inbox */
+    bool taken_over; /* by another run, which answers for the child from then on */
 } hf_fold_link;
 
 typedef struct hf_fold_activity {

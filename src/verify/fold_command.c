@@ -229,6 +229,11 @@ hf_status hf_fold_command_event(hf_fold *fold, const hf_event *event, int64_t se
 {
     hf_command_type accepted = accepts(event->type);
 
+    if (seq <= fold->copied) { /* only a signal that the copy has still to apply is its own */
+        if (accepted == HF_COMMAND_TYPE_SIGNAL && command_get(fold, command_key(event)))
+            accept_event(fold, event, accepted, seq);
+        return HF_OK;
+    }
     if (accepted)
         accept_event(fold, event, accepted, seq);
     else if (event->type == HF_EVENT_SIGNAL_APPLIED || event->type == HF_EVENT_UPDATE_APPLIED)

@@ -120,6 +120,7 @@ struct hf_fold {
     int64_t started;
     hf_event_type closed_by; /* 0: open */
     bool paused, archived;
+    int64_t copied;         /* so many of the first events are another run's */
     int64_t cursor;         /* newest message applied */
     bool cursor_unknown;    /* messages were used up in a way the fold does not follow */
     hf_message_name *names; /* of messages that were applied */

@@ -170,7 +170,7 @@ static void links_end(hf_fold *fold)
         if (fold->facts.closed_us != HF_NONE &&
             fold->facts.closed_reason != HF_CLOSED_REASON_CONTINUED &&
             link->policy != HF_PARENT_CLOSE_ABANDON && link->child_open && !link->child_told &&
-            fold->task_count == 0)
+            !link->taken_over && fold->task_count == 0)
             hf_fold_find(fold, 33, "link", link->key,
                          "the run is closed, but its child, run %" PRId64 ", was not %s",
                          link->child_run,

@@ -76,7 +76,8 @@ static hf_status link_add(run_scan *scan, hf_err *err)
                                .child_run = number(scan, 5),
                                .child_exists = present(scan, 6),
                                .child_open = present(scan, 7) && !present(scan, 8),
-                               .child_told = present(scan, 9)};
+                               .child_told = present(scan, 9),
+                               .taken_over = present(scan, 10)};
 
     return hf_fold_link_add(scan->fold, &link, err);
 }
