@@ -3,6 +3,7 @@
 #include "commit/shard.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -13,9 +14,12 @@
 struct hf_shards {
     hf_db *db; /* the renewing thread's */
     int64_t node;
+    char name[128];
     bool lost;                         /* the connection must be made again */
     _Atomic int64_t epochs[HF_SHARDS]; /* HF_NONE: not ours */
     _Atomic int64_t count;
+    _Atomic bool waiting;
+    _Atomic int64_t ahead_us;      /* of the database's clock before the monotonic one */
     _Atomic int64_t safe_until_us; /* monotonic; counted from before the renewal was sent */
 };
 
@@ -30,6 +34,8 @@ static hf_status shards_read(hf_shards *shards, hf_db_cursor *cursor, hf_err *er
 {
     int64_t epochs[HF_SHARDS];
     int64_t count = 0;
+    int64_t now_us = 0;
+    bool waiting = false;
     bool row = true;
     hf_status st = HF_OK;
 
@@ -41,10 +47,14 @@ static hf_status shards_read(hf_shards *shards, hf_db_cursor *cursor, hf_err *er
         st = hf_db_step(cursor, &row, err);
         if (st || !row)
             break;
+        now_us = hf_db_column_int(cursor, 3);
+        if (hf_db_column_null(cursor, 0))
+            continue;
         number = hf_db_column_int(cursor, 0);
         if (number < 0 || number >= HF_SHARDS)
             return hf_err_set(err, HF_CORRUPT, "there is no shard %lld", (long long)number);
         epochs[number] = hf_db_column_int(cursor, 1);
+        waiting |= hf_db_column_int(cursor, 2) != 0;
         count++;
     }
     if (st)
@@ -52,18 +62,22 @@ static hf_status shards_read(hf_shards *shards, hf_db_cursor *cursor, hf_err *er
     for (size_t i = 0; i < HF_SHARDS; i++)
         atomic_store(&shards->epochs[i], epochs[i]);
     atomic_store(&shards->count, count);
+    atomic_store(&shards->waiting, waiting);
+    atomic_store(&shards->ahead_us, now_us - hf_clock_mono_us(hf_clock_system()));
     return HF_OK;
 }
 
 hf_status hf_shards_renew(hf_shards *shards, hf_err *err)
 {
-    const hf_db_value params[] = {hf_db_int(shards->node), hf_db_int(HF_SHARD_LEASE_US)};
+    const hf_db_value params[] = {hf_db_int(shards->node), hf_db_int(HF_SHARD_LEASE_US),
+                                  hf_db_int(HF_SHARD_SWEEP_US),
+                                  hf_db_text(hf_slice_of(shards->name))};
     int64_t sent_us = hf_clock_mono_us(hf_clock_system());
     hf_db_cursor *cursor = NULL;
     hf_status st = shards->lost ? hf_db_reconnect(shards->db, err) : HF_OK;
 
     if (!st)
-        st = hf_db_query(shards->db, HF_STMT_SHARD_RENEW, params, 2, &cursor, err);
+        st = hf_db_query(shards->db, HF_STMT_SHARD_RENEW, params, 4, &cursor, err);
     if (!st)
         st = shards_read(shards, cursor, err);
     hf_db_end(cursor);
@@ -79,14 +93,19 @@ hf_status hf_shards_join(hf_store *store, int64_t node_key, const char *name,
     const hf_db_value params[] = {hf_db_int(node_key), hf_db_text(hf_slice_of(name)),
                                   hf_db_int(HF_SHARD_LEASE_US)};
     hf_shards *shards = hf_alloc(sizeof(*shards));
+    int64_t now_us = 0;
     hf_status st;
 
     if (!shards)
         return hf_err_nomem(err, "the shards of a node");
     shards->node = node_key;
+    (void)snprintf(shards->name, sizeof(shards->name), "%s", name);
     for (size_t i = 0; i < HF_SHARDS; i++)
         atomic_init(&shards->epochs[i], HF_NONE);
     st = hf_store_connect(store, HF_DB_WRITE, &shards->db, err);
+    if (!st)
+        st = hf_db_now(shards->db, &now_us, err);
+    atomic_init(&shards->ahead_us, now_us - hf_clock_mono_us(hf_clock_system()));
     if (!st)
         st = hf_db_exec(shards->db, HF_STMT_NODE_JOIN, params, 3, NULL, err);
     if (!st)
@@ -124,4 +143,14 @@ int64_t hf_shards_epoch(hf_shards *shards, int64_t shard)
 int64_t hf_shards_count(hf_shards *shards)
 {
     return atomic_load(&shards->count);
+}
+
+bool hf_shards_waiting(hf_shards *shards)
+{
+    return atomic_load(&shards->waiting);
+}
+
+int64_t hf_shards_now_us(hf_shards *shards)
+{
+    return atomic_load(&shards->ahead_us) + hf_clock_mono_us(hf_clock_system());
 }

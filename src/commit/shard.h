@@ -8,6 +8,7 @@
 #ifndef HF_COMMIT_SHARD_H
 #define HF_COMMIT_SHARD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -16,7 +17,8 @@
 enum {
     HF_SHARDS = 256,
     HF_SHARD_LEASE_US = 10000000, /* a node that is silent for this long has lost its shards */
-    HF_SHARD_RENEW_US = 3000000   /* how often to renew */
+    HF_SHARD_RENEW_US = 3000000,  /* how often to renew */
+    HF_SHARD_SWEEP_US = 2000000   /* work that waits for longer was overlooked */
 };
 
 typedef struct hf_shards hf_shards;
@@ -44,5 +46,13 @@ int64_t hf_shards_epoch(hf_shards *shards, int64_t shard);
 
 /* How many shards this node owns. */
 int64_t hf_shards_count(hf_shards *shards);
+
+/* Whether the last renewal found work in shards of this node that waits for longer than it should:
+   a hint was lost. */
+bool hf_shards_waiting(hf_shards *shards);
+
+/* The database's time, or a little less: counted by the monotonic clock from the moment its answer
+   to the last renewal had arrived. Who waits for it is never early, whatever the local clock. */
+int64_t hf_shards_now_us(hf_shards *shards);
 
 #endif

@@ -82,7 +82,7 @@ static void sender_run(void *ctx)
     hf_status st = HF_OK;
 
     hf_mutex_lock(&wake->lock);
-    while (!wake->closing) {
+    while (!wake->closing || wake->count || wake->all) { /* the last hints are sent, too */
         if (wake->count == 0 && !wake->all) {
             hf_cond_wait(&wake->work, &wake->lock);
             continue;

@@ -15,7 +15,7 @@ enum { SCAN_ROWS = 1000, ALARMS_MAX = 100000, FLYING_MAX = 512 };
 
 int64_t hf_core_now(const hf_core *core)
 {
-    return hf_clock_wall_us(core->o.clock);
+    return core->o.shards ? hf_shards_now_us(core->o.shards) : hf_clock_wall_us(core->o.clock);
 }
 
 void hf_core_fail(hf_core *core, hf_status st, const hf_err *err)
@@ -171,7 +171,7 @@ static void job_beat(void *ctx, const hf_job *job)
     hf_core_post(ctx, message);
 }
 
-void hf_core_notify(hf_core *core, int64_t run)
+static void run_hint(hf_core *core, int64_t run, bool pass_on)
 {
     core_message *message = hf_alloc(sizeof(*message));
 
@@ -179,7 +179,29 @@ void hf_core_notify(hf_core *core, int64_t run)
         return; /* a hint only: the task row is the truth */
     message->kind = CORE_MESSAGE_RUN;
     message->run = run;
+    message->pass_on = pass_on;
     hf_core_post(core, message);
+}
+
+void hf_core_notify(hf_core *core, int64_t run)
+{
+    run_hint(core, run, true);
+}
+
+void hf_core_heard(hf_core *core, int64_t run)
+{
+    run_hint(core, run, false);
+}
+
+void hf_core_look(hf_core *core, int64_t run)
+{
+    live_run *other = hf_core_live(core, run);
+
+    if (!other)
+        return;
+    other->look = true;
+    other->pass_on = true;
+    hf_core_ready(core, other);
 }
 
 hf_status hf_core_open(const hf_core_options *options, hf_core **out_core, hf_err *err)
@@ -308,8 +330,16 @@ void hf_core_close(hf_core *core)
     hf_alloc_free(core);
 }
 
-/* Makes the runs ready that a statement names: (key, run) rows above a key, in pages. */
-static hf_status runs_scan(hf_core *core, hf_stmt stmt, hf_err *err)
+/* Whether a sweep is for the shard in that column of the row. */
+static bool sweep_wants(const core_sweep *sweep, hf_db_cursor *row, size_t column)
+{
+    int64_t shard = hf_db_column_int(row, column);
+
+    return !sweep || (shard >= 0 && shard < HF_SHARDS && sweep->shards[shard]);
+}
+
+/* Makes the runs ready that a statement names: (key, run, shard) rows above a key, in pages. */
+static hf_status runs_scan(hf_core *core, const core_sweep *sweep, hf_stmt stmt, hf_err *err)
 {
     int64_t after = 0;
     int64_t seen = SCAN_ROWS;
@@ -330,6 +360,8 @@ static hf_status runs_scan(hf_core *core, hf_stmt stmt, hf_err *err)
                 break;
             seen++;
             after = hf_db_column_int(cursor, 0);
+            if (!sweep_wants(sweep, cursor, 2))
+                continue;
             run = hf_core_live(core, hf_db_column_int(cursor, 1));
             if (!run) {
                 st = HF_NOMEM;
@@ -345,7 +377,7 @@ static hf_status runs_scan(hf_core *core, hf_stmt stmt, hf_err *err)
 
 /* Arms the timers that fire next. All of them when they are few; else the rest follows when these
  * have fired. */
-static hf_status timers_scan(hf_core *core, hf_err *err)
+static hf_status timers_scan(hf_core *core, const core_sweep *sweep, hf_err *err)
 {
     const hf_db_value params[] = {hf_db_int(0), hf_db_int(0), hf_db_int(ALARMS_MAX)};
     hf_db_cursor *cursor = NULL;
@@ -362,7 +394,8 @@ static hf_status timers_scan(hf_core *core, hf_err *err)
         alarm.run = hf_db_column_int(cursor, 1);
         alarm.step = hf_db_column_int(cursor, 2);
         alarm.timer_kind = (hf_timer_kind)hf_db_column_int(cursor, 3);
-        if (!hf_core_alarm_set(core, &alarm, hf_db_column_int(cursor, 4)))
+        if (sweep_wants(sweep, cursor, 5) &&
+            !hf_core_alarm_set(core, &alarm, hf_db_column_int(cursor, 4)))
             st = HF_NOMEM;
     }
     hf_db_end(cursor);
@@ -397,7 +430,7 @@ static hf_status activity_recover(hf_core *core, hf_db_cursor *row)
     return HF_OK;
 }
 
-static hf_status activities_scan(hf_core *core, hf_err *err)
+static hf_status activities_scan(hf_core *core, const core_sweep *sweep, hf_err *err)
 {
     int64_t after = 0;
     int64_t seen = SCAN_ROWS;
@@ -416,7 +449,8 @@ static hf_status activities_scan(hf_core *core, hf_err *err)
                 break;
             seen++;
             after = hf_db_column_int(cursor, 0);
-            st = activity_recover(core, cursor);
+            if (sweep_wants(sweep, cursor, 6))
+                st = activity_recover(core, cursor);
         }
         hf_db_end(cursor);
     }
@@ -424,7 +458,7 @@ static hf_status activities_scan(hf_core *core, hf_err *err)
 }
 
 /* Arms the deadlines of runs that pass next, parked ones included. */
-static hf_status deadlines_scan(hf_core *core, hf_err *err)
+static hf_status deadlines_scan(hf_core *core, const core_sweep *sweep, hf_err *err)
 {
     const hf_db_value most = hf_db_int(ALARMS_MAX);
     hf_db_cursor *cursor = NULL;
@@ -439,7 +473,8 @@ static hf_status deadlines_scan(hf_core *core, hf_err *err)
             break;
         alarm.key = hf_db_column_int(cursor, 0);
         alarm.run = alarm.key;
-        if (!hf_core_alarm_set(core, &alarm, hf_db_column_int(cursor, 1)))
+        if (sweep_wants(sweep, cursor, 2) &&
+            !hf_core_alarm_set(core, &alarm, hf_db_column_int(cursor, 1)))
             st = HF_NOMEM;
     }
     hf_db_end(cursor);
@@ -527,23 +562,63 @@ static hf_status run_blame(hf_core *core, int64_t run, hf_err *err)
     return unit_commit(core, decide.unit, err);
 }
 
+/* Finds work: what wants a turn, and for shards that are new here everything. */
+static hf_status core_sweep_run(hf_core *core, const core_sweep *sweep, hf_err *err)
+{
+    bool all = !sweep || sweep->gained;
+    hf_status st = runs_scan(core, sweep, HF_STMT_WORK_TASKS, err);
+
+    if (!st && all)
+        st = activities_scan(core, sweep, err);
+    if (!st)
+        st = runs_scan(core, sweep, HF_STMT_WORK_INBOX, err);
+    if (!st && all)
+        st = timers_scan(core, sweep, err);
+    if (!st && all)
+        st = deadlines_scan(core, sweep, err);
+    return st;
+}
+
+/* A sweep that could not be made is made again, until it could or another one was asked for that
+   covers it. */
+static void sweep_take(hf_core *core, core_message *message)
+{
+    hf_err err = {0};
+    hf_status st = core_sweep_run(core, message->sweep, &err);
+
+    if (st == HF_UNREACHABLE || st == HF_UNKNOWN)
+        st = hf_db_reconnect(core->db, &err) ? HF_UNREACHABLE
+                                             : core_sweep_run(core, message->sweep, &err);
+    if (st && core->o.unswept)
+        core->o.unswept(core->o.ctx); /* everything counts as new with the next renewal */
+    hf_alloc_free(message);
+}
+
+void hf_core_sweep(hf_core *core, const bool shards[HF_SHARDS], bool gained)
+{
+    core_message *message = hf_alloc(sizeof(*message) + sizeof(core_sweep));
+
+    if (!message)
+        return;
+    message->kind = CORE_MESSAGE_SWEEP;
+    message->sweep = (core_sweep *)(message + 1);
+    message->sweep->gained = gained;
+    memcpy(message->sweep->shards, shards, sizeof(message->sweep->shards));
+    hf_core_post(core, message);
+}
+
 hf_status hf_core_recover(hf_core *core, hf_err *err)
 {
+    core_sweep sweep = {.gained = true};
     int64_t blamed;
     hf_status st = HF_OK;
 
     for (size_t i = 0; !st && (blamed = hf_breadcrumb_run_left(core->crumb, i)); i++)
         st = run_blame(core, blamed, err);
+    for (int64_t i = 0; core->o.shards && i < HF_SHARDS; i++)
+        sweep.shards[i] = hf_shards_epoch(core->o.shards, i) != HF_NONE;
     if (!st)
-        st = runs_scan(core, HF_STMT_WORK_TASKS, err);
-    if (!st)
-        st = activities_scan(core, err);
-    if (!st)
-        st = runs_scan(core, HF_STMT_WORK_INBOX, err);
-    if (!st)
-        st = timers_scan(core, err);
-    if (!st)
-        st = deadlines_scan(core, err);
+        st = core_sweep_run(core, core->o.shards ? &sweep : NULL, err);
     return hf_err_because(err, st, "find the work that was left");
 }
 
@@ -704,9 +779,13 @@ static bool inbox_take(hf_core *core, hf_seat *seat)
             run = hf_core_live(core, message->run);
             if (run) {
                 run->look = true;
+                run->pass_on |= message->pass_on;
                 hf_core_ready(core, run);
             }
             hf_alloc_free(message);
+            break;
+        case CORE_MESSAGE_SWEEP:
+            sweep_take(core, message);
             break;
         case CORE_MESSAGE_JOB:
             job_take(core, message->job);

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "commit/shard.h"
 #include "commit/writer.h"
 #include "engine/pool.h"
 #include "engine/registry.h"
@@ -55,6 +56,7 @@ typedef struct hf_core_options {
     const hf_clock *clock;
     int64_t namespace_key;
     hf_slice owner;          /* of claims */
+    hf_shards *shards;       /* whose runs this node works on; NULL: all */
     const hf_log *log;       /* for operators; NULL: none */
     hf_slice compatibility;  /* of this program; ptr NULL: it says none */
     size_t activity_threads; /* 0: stepped */
@@ -63,7 +65,10 @@ typedef struct hf_core_options {
     bool single;        /* one thread does everything: read through the writer's connection */
     /* Called after each commit that changed a run, from the core's thread; must not block. */
     void (*changed)(void *ctx, int64_t run, bool closed);
-    void (*wake)(void *ctx); /* something is to be done: the thread may be asleep */
+    /* Other nodes should know: the run's owner of new facts, or (-run) who waits for its answer. */
+    void (*tell)(void *ctx, int64_t run);
+    void (*unswept)(void *ctx); /* a sweep failed: what it was for is still to be found */
+    void (*wake)(void *ctx);    /* something is to be done: the thread may be asleep */
     /* Code has not come back in time; from the watcher's thread, must not block. NULL: it is only
        logged. */
     void (*stalled)(void *ctx, hf_seat *seat, uint64_t look);
@@ -85,8 +90,17 @@ void hf_core_leave(hf_core *core);
  * stepping. */
 HF_NODISCARD hf_status hf_core_recover(hf_core *core, hf_err *err);
 
-/* Any thread: the run has new facts in the store. */
+/* Any thread: the run has new facts in the store, by a commit of this node. */
 void hf_core_notify(hf_core *core, int64_t run);
+
+/* Any thread: the same, said by another node. */
+void hf_core_heard(hf_core *core, int64_t run);
+
+/* Any thread: work may wait in these shards. `gained`: this node did not own them before. */
+void hf_core_sweep(hf_core *core, const bool shards[HF_SHARDS], bool gained);
+
+/* The engine's time: the database's where nodes share one. Any thread. */
+int64_t hf_core_now(const hf_core *core);
 
 /* The core's thread: does what is to be done now. True when anything was. */
 bool hf_core_step(hf_core *core);

@@ -112,6 +112,9 @@ typedef struct live_run {
     bool look;      /* the store has facts that the replay does not know */
     bool gone;      /* out of the core's map: freed when its turn comes up */
     bool ready;     /* in the ready list */
+    bool pass_on;   /* who looks at it knows what other nodes may not */
+    bool elsewhere; /* another node has it, or may have it */
+    int64_t epoch;  /* of its shard; HF_NONE where there are no shards */
     bool foreign;   /* its coroutine was made by a thread that lost the core */
     hf_seat *seat;  /* of the thread that its code runs on */
     hf_unit *draft; /* while a turn is taken: values that are not in the store yet are here */
@@ -134,8 +137,15 @@ typedef struct live_run {
     struct core_far *far; /* its code is in another process, see errand.h; NULL: it is here */
 } live_run;
 
+/* Which shards are to be looked through. */
+typedef struct core_sweep {
+    bool gained; /* they are new here: for everything, not only for what wants a turn */
+    bool shards[HF_SHARDS];
+} core_sweep;
+
 typedef enum core_message_kind {
     CORE_MESSAGE_RUN,
+    CORE_MESSAGE_SWEEP,
     CORE_MESSAGE_JOB,
     CORE_MESSAGE_BEAT,
     CORE_MESSAGE_UNIT,
@@ -155,6 +165,8 @@ typedef struct core_message {
     hf_unit *unit;
     hf_core_ask *ask;
     hf_core_call *call;
+    core_sweep *sweep;
+    bool pass_on; /* CORE_MESSAGE_RUN: other nodes do not know of it */
 } core_message;
 
 /* A run whose code did not come back in time. It has no turn until the code did, and then twice
@@ -199,7 +211,6 @@ struct hf_core {
     core_message **inbox_tail;
 };
 
-int64_t hf_core_now(const hf_core *core);
 void hf_core_fail(hf_core *core, hf_status st, const hf_err *err);
 void hf_core_ready(hf_core *core, live_run *run);
 void hf_core_remove(hf_core *core, live_run *run);  /* the run leaves memory */
@@ -208,6 +219,7 @@ live_run *hf_core_live(hf_core *core, int64_t key); /* NULL: no memory; the core
 bool hf_core_alarm_set(hf_core *core, const core_alarm *alarm, int64_t due_us);
 /* Arms it or gives it another time. */
 bool hf_core_alarm_move(hf_core *core, const core_alarm *alarm, int64_t due_us);
+void hf_core_look(hf_core *core, int64_t run); /* another run has new facts, by a unit of ours */
 void hf_core_disarm(hf_core *core, int64_t key);
 /* User code of a run begins, and has come back. False: somebody else took the core meanwhile. Then
    nothing of it may be touched, the run is the caller's to free (hf_live_free with no core), and

@@ -85,6 +85,41 @@ static hf_status fold_commit(void *ctx, hf_unit *unit, hf_err *err)
     return hf_engine_commit(ctx, unit, err);
 }
 
+static void core_tell(void *ctx, int64_t run)
+{
+    const hf_engine *engine = ctx;
+
+    if (engine->node)
+        hf_node_tell(engine->node, run);
+}
+
+static void core_unswept(void *ctx)
+{
+    const hf_engine *engine = ctx;
+
+    if (engine->node)
+        hf_node_unswept(engine->node);
+}
+
+static void node_answered(void *ctx, int64_t run)
+{
+    hf_engine_changed(ctx, run, true);
+}
+
+/* Several processes may share a PostgreSQL store; those that are moved by hand own all of it. */
+static hf_status node_join(hf_engine *engine, engine_mode mode, hf_err *err)
+{
+    const hf_node_options options = {.store = engine->store,
+                                     .keys = hf_writer_keys(engine->writer),
+                                     .log = &engine->log,
+                                     .answered = node_answered,
+                                     .ctx = engine};
+
+    if (mode != ENGINE_THREADS || strcmp(hf_store_engine(engine->store), "sqlite") == 0)
+        return HF_OK;
+    return hf_node_join(&options, &engine->node, err);
+}
+
 static hf_status core_start(hf_engine *engine, engine_mode mode, hf_err *err)
 {
     const hf_folder_options folder = {.store = engine->store,
@@ -112,6 +147,8 @@ static hf_status core_start(hf_engine *engine, engine_mode mode, hf_err *err)
                                   .cache_bytes = CACHE_BYTES,
                                   .single = mode != ENGINE_THREADS,
                                   .changed = core_changed,
+                                  .tell = core_tell,
+                                  .unswept = core_unswept,
                                   .wake = hf_runner_wake,
                                   .stalled = mode == ENGINE_THREADS ? hf_runner_stalled : NULL,
                                   .observe = hf_engine_observe,
@@ -123,12 +160,17 @@ static hf_status core_start(hf_engine *engine, engine_mode mode, hf_err *err)
 
     if (!st)
         st = hf_writer_open(engine->store, &writer, &engine->writer, err);
+    if (!st)
+        st = node_join(engine, mode, err);
     options.writer = engine->writer;
     hf_desk_shut(engine->desk, false);
+    options.shards = engine->node ? hf_node_shards(engine->node) : NULL;
     if (!st)
         st = hf_core_open(&options, &engine->core, err);
     if (!st)
         st = hf_core_recover(engine->core, err);
+    if (!st && engine->node)
+        st = hf_node_start(engine->node, engine->core, err);
     if (!st && mode == ENGINE_THREADS && !engine->reader)
         st = hf_store_connect(engine->store, HF_DB_READ, &engine->reader, err);
     engine->mode = mode; /* before the thread reads it */
@@ -174,6 +216,8 @@ void hf_engine_end(hf_engine *engine)
         hf_folder_stop(engine->folder, finish);
     hf_writer_close(
         engine->writer); /* answers what is under way; the core must still be there to hear it */
+    hf_node_leave(engine->node); /* the last commit is made: others may go on */
+    engine->node = NULL;
     hf_core_close(engine->core);
     hf_folder_close(engine->folder); /* the writer told it of commits to the last */
     engine->writer = NULL;
@@ -256,6 +300,7 @@ static bool run_changed(const hf_engine *engine, int64_t run, bool closed, uint6
 hf_status hf_engine_wait(hf_engine *engine, int64_t run, bool closed, uint64_t *seen,
                          int64_t until_us, hf_err *err)
 {
+    int64_t look_us = until_us; /* hints of other nodes may be lost */
     engine_slot *slot;
     hf_status st = HF_OK;
 
@@ -271,14 +316,18 @@ hf_status hf_engine_wait(hf_engine *engine, int64_t run, bool closed, uint64_t *
     slot = hf_engine_slot_get(engine);
     if (!slot)
         return hf_err_nomem(err, "a wait");
+    if (engine->node && look_us > hf_clock_mono_us(hf_clock_system()) + HF_SHARD_RENEW_US)
+        look_us = hf_clock_mono_us(hf_clock_system()) + HF_SHARD_RENEW_US;
     hf_mutex_lock(&engine->lock);
     slot->awaits = run;
     slot->awaits_end = closed;
     slot->is_woken = run_changed(engine, run, closed, *seen);
     hf_list_add_last(&engine->waiting, &slot->waiting);
     while (!st && !slot->is_woken && !engine->stopping)
-        st = hf_cond_wait_until(&slot->woken, &engine->lock, until_us);
+        st = hf_cond_wait_until(&slot->woken, &engine->lock, look_us);
     hf_list_remove(&slot->waiting);
+    if (st && look_us < until_us)
+        st = HF_OK; /* no hint came: the caller looks anyway */
     if (!st && engine->stopping && engine->changes == *seen)
         st = HF_STOPPED;
     *seen = engine->changes;

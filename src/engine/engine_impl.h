@@ -12,6 +12,7 @@
 #include "commit/unit.h"
 #include "commit/writer.h"
 #include "engine/core.h"
+#include "engine/node.h"
 #include "engine/folder.h"
 #include "engine/registry.h"
 #include "holdfast/holdfast.h"
@@ -51,6 +52,7 @@ struct hf_engine {
     hf_store *store;
     hf_writer *writer;
     hf_core *core;
+    hf_node *node;        /* NULL: nobody else works on the store */
     hf_folder *folder;    /* what is committed becomes projections */
     struct hf_desk *desk; /* NULL: no workers from elsewhere */
     const hf_clock *clock;

@@ -721,8 +721,16 @@ static hf_status live_begin(hf_core *core, live_run *run, bool closed_too, bool 
     hf_status st = hf_run_base_get(core->db, run->key, &run->base, err);
 
     *out_gone = !st && !closed_too && run->base.closed_us != HF_NONE;
+    run->elsewhere = false;
     if (st || *out_gone)
         return st;
+    run->epoch =
+        core->o.shards ? hf_shards_epoch(core->o.shards, run->base.shard) : (int64_t)HF_NONE;
+    run->elsewhere = core->o.shards && run->epoch == HF_NONE && !closed_too;
+    if (run->elsewhere) {
+        *out_gone = true;
+        return HF_OK;
+    }
     run->core = core;
     run->mem = hf_mem_new();
     st = run->mem ? info_read(core, run, err) : hf_err_nomem(err, "a live run");

@@ -49,7 +49,7 @@ void hf_runner_wake(void *ctx)
 static void runner_sleep(hf_engine *engine)
 {
     int64_t next_us = hf_core_next_us(engine->core);
-    int64_t wait_us = next_us == INT64_MAX ? INT64_MAX : next_us - hf_clock_wall_us(engine->clock);
+    int64_t wait_us = next_us == INT64_MAX ? INT64_MAX : next_us - hf_core_now(engine->core);
     int64_t until_us;
 
     if (wait_us <= 0)

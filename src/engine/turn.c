@@ -464,16 +464,11 @@ static void successor_wake(hf_core *core, const live_run *run)
     const hf_db_value key = hf_db_int(run->key);
     int64_t next = 0;
     bool found = false;
-    live_run *other;
     hf_err err;
 
     if (hf_db_number(core->db, HF_STMT_RUN_NEXT, &key, 1, &found, &next, &err) || !found)
         return; /* the task row is the truth */
-    other = hf_core_live(core, next);
-    if (other) {
-        other->look = true;
-        hf_core_ready(core, other);
-    }
+    hf_core_look(core, next);
 }
 
 void hf_turn_run(hf_core *core, live_run *run)
@@ -483,6 +478,9 @@ void hf_turn_run(hf_core *core, live_run *run)
     hf_err err = {0};
     hf_status st = HF_OK;
 
+    if (run->replay && core->o.shards &&
+        hf_shards_epoch(core->o.shards, run->base.shard) != run->epoch)
+        hf_live_forget(core, run); /* another node may have had it meanwhile */
     if (run->look || !run->replay)
         st = hf_live_load(core, run, &gone, &err);
     if (st) {
@@ -490,6 +488,14 @@ void hf_turn_run(hf_core *core, live_run *run)
         turn_trouble(core, run, st, &err);
         return;
     }
+    if (gone && run->elsewhere) {
+        hf_attempt_stop_all(core, run->key);
+        if (run->pass_on && core->o.tell)
+            core->o.tell(core->o.ctx, run->key);
+        hf_core_remove(core, run);
+        return;
+    }
+    run->pass_on = false;
     if (gone && hf_core_away(core, run->key)) {
         hf_live_forget(core, run); /* what came for it is kept until its code is back */
         return;
@@ -533,7 +539,7 @@ void hf_turn_run(hf_core *core, live_run *run)
     core->held -= run->replay ? hf_replay_held(run->replay) : 0;
     run->draft = t.decide.unit;
     if (t.decide.unit) {
-        hf_unit_append(t.decide.unit, &run->base, HF_NONE, HF_REBASE_OUTSIDE_FACTS);
+        hf_unit_append(t.decide.unit, &run->base, run->epoch, HF_REBASE_OUTSIDE_FACTS);
         st = turn_go(&t, &err);
     } else {
         st = hf_err_nomem(&err, "a turn");
@@ -577,7 +583,6 @@ static void effects_keep(hf_core *core, live_run *run, const hf_effect *effect)
                             .key = effect->key,
                             .step = effect->step,
                             .timer_kind = effect->timer_kind};
-        live_run *other;
         hf_err err;
 
         switch (effect->kind) {
@@ -595,11 +600,7 @@ static void effects_keep(hf_core *core, live_run *run, const hf_effect *effect)
             hf_attempt_scheduled(run, effect);
             break;
         case HF_EFFECT_RUN:
-            other = hf_core_live(core, effect->run);
-            if (other) {
-                other->look = true;
-                hf_core_ready(core, other);
-            }
+            hf_core_look(core, effect->run);
             break;
         case HF_EFFECT_WARN:
             limit_warn(core, run, effect);
@@ -632,6 +633,15 @@ static hf_slice activity_name(const void *ctx, int64_t step)
             return job->name;
     }
     return (hf_slice){0};
+}
+
+/* Whether somebody may wait for what the events say, on whatever node. */
+static bool is_answer(const hf_event_builder *events)
+{
+    for (size_t i = 0; i < events->count; i++)
+        if (events->events[i].type == HF_EVENT_UPDATE_COMPLETED)
+            return true;
+    return false;
 }
 
 /* True when the run goes on living. */
@@ -672,6 +682,8 @@ static bool turn_keep(hf_core *core, live_run *run, hf_unit *unit)
     effects_keep(core, run, run->effects);
     if (core->o.changed)
         core->o.changed(core->o.ctx, run->key, closed);
+    if (core->o.tell && (closed || is_answer(events)))
+        core->o.tell(core->o.ctx, -run->key);
     if (closed)
         return false;
     run->unit_messages = 0; /* counted in the base now */

@@ -1,12 +1,16 @@
 -- only postgres
--- ?1 node key, ?2 lease in microseconds. In one statement: renew the node, take free or orphaned shards up to a fair
--- share, give back what is over it -> number, epoch of every shard the node owns now. No row: the node's lease was lost.
+-- ?1 node key, ?2 lease in microseconds, ?3 microseconds after which work that waits was overlooked,
+-- ?4 name. In one statement:
+-- renew the node, take free or orphaned shards up to a fair share, give back what is over it -> number, epoch of every
+-- shard the node owns now, whether work waits there, the database's time; without shards one row
+-- with the time alone.
 WITH t AS (
     SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS us
 ), me AS (
-    UPDATE node SET lease_until_us = t.us + ?2 FROM t WHERE key = ?1 RETURNING key
+    INSERT INTO node (key, name, started_us, lease_until_us) SELECT ?1, ?4, t.us, t.us + ?2 FROM t
+    ON CONFLICT (key) DO UPDATE SET lease_until_us = excluded.lease_until_us RETURNING key
 ), live AS (
-    SELECT count(*) AS nodes FROM node, t WHERE node.lease_until_us > t.us OR node.key = ?1
+    SELECT 1 + count(*) AS nodes FROM node, t WHERE node.lease_until_us > t.us AND node.key <> ?1
 ), share AS (
     SELECT (256 + nodes - 1) / nodes AS most FROM live
 ), mine AS (
@@ -24,7 +28,15 @@ WITH t AS (
 ), taken AS (
     UPDATE shard SET node = ?1, epoch = shard.epoch + 1 FROM loose, me
     WHERE shard.number = loose.number RETURNING shard.number, shard.epoch
+), own AS (
+    SELECT number, epoch FROM taken
+    UNION ALL
+    SELECT mine.number, mine.epoch FROM mine, me, share WHERE mine.place <= share.most
+), waiting AS (
+    SELECT run FROM (SELECT run FROM task, t WHERE kind = 1 AND status = 1 AND created_us < t.us - ?3 LIMIT 1000) a
+    UNION
+    SELECT run FROM (SELECT run FROM inbox, t WHERE created_us < t.us - ?3 LIMIT 1000) b
+), overdue AS (
+    SELECT DISTINCT i.shard FROM waiting w JOIN run r ON r.key = w.run JOIN instance i ON i.key = r.instance
 )
-SELECT number, epoch FROM taken
-UNION ALL
-SELECT mine.number, mine.epoch FROM mine, me, share WHERE mine.place <= share.most
+SELECT own.number, own.epoch, (own.number IN (SELECT shard FROM overdue))::int, t.us FROM t LEFT JOIN own ON true

@@ -5,4 +5,5 @@ FROM {rows key int, run int, instance int, source_kind int, source_key int, now_
     JOIN run r ON r.key = coalesce((SELECT l.parent_run FROM link l WHERE u.source_kind = 1 AND l.child_run = u.source_key AND l.kind = 1
         AND l.step IS NOT NULL ORDER BY l.key DESC LIMIT 1), u.run, (SELECT i.current_run FROM instance i WHERE i.key = u.instance))
         AND r.closed_us IS NULL
+FOR SHARE OF r
 ON CONFLICT (run) WHERE kind = 1 DO NOTHING

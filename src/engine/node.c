@@ -1,0 +1,219 @@
+/* node.c: see node.h. */
+#include "engine/node.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/thread.h"
+#include "commit/wake.h"
+#include "store/keys.h"
+
+enum {
+    RETRY_US = 500000, /* after a renewal that failed */
+    EAGER_US = 300000, /* between the first ones: the others make room for a newcomer */
+    EAGER_ROUNDS = 4,
+    CALM_US = 100000 /* between two, however often the others call */
+};
+
+struct hf_node {
+    hf_node_options o;
+    int64_t key;
+    hf_shards *shards;
+    hf_wake *wake; /* NULL: not started */
+    hf_core *core; /* NULL: not started */
+    hf_thread thread;
+    /* the thread's */
+    int64_t epochs[HF_SHARDS]; /* under which the core knows them */
+    bool troubled;             /* the last renewal failed, and that was said */
+    /* under the lock */
+    hf_mutex lock;
+    hf_cond work;
+    bool closing;
+    bool called; /* another node came or went: look now */
+    bool unswept;
+};
+
+static void trouble_tell(const hf_node *node, const hf_err *err)
+{
+    const hf_log_field field = hf_log_text("why", hf_slice_of(err->text));
+
+    hf_log_write(node->o.log, HF_LOG_WARN, "the lease of this node's shards cannot be renewed",
+                 &field, 1);
+}
+
+/* What is new here, and what still waits, is the core's to find. */
+static void shards_compare(hf_node *node, bool lapsed)
+{
+    bool gained[HF_SHARDS];
+    bool own[HF_SHARDS];
+    bool some = false;
+
+    for (int64_t i = 0; i < HF_SHARDS; i++) {
+        int64_t epoch = hf_shards_epoch(node->shards, i);
+
+        own[i] = epoch != HF_NONE;
+        gained[i] = own[i] && (lapsed || epoch != node->epochs[i]);
+        some |= gained[i];
+        node->epochs[i] = epoch;
+    }
+    if (some)
+        hf_core_sweep(node->core, gained, true);
+    if (hf_shards_waiting(node->shards))
+        hf_core_sweep(node->core, own, false);
+}
+
+/* Returns when to renew next. */
+static int64_t node_renew(hf_node *node, int64_t *valid_us)
+{
+    int64_t now_us = hf_clock_mono_us(hf_clock_system());
+    bool lapsed = now_us >= *valid_us; /* the core may have put runs aside meanwhile */
+    hf_err err = {0};
+    hf_status st = hf_shards_renew(node->shards, &err);
+
+    if (st && !node->troubled)
+        trouble_tell(node, &err);
+    node->troubled = st != HF_OK;
+    if (st)
+        return now_us + RETRY_US;
+    *valid_us = now_us + HF_SHARD_LEASE_US;
+    hf_mutex_lock(&node->lock);
+    lapsed |= node->unswept;
+    node->unswept = false;
+    hf_mutex_unlock(&node->lock);
+    shards_compare(node, lapsed);
+    return now_us + HF_SHARD_RENEW_US;
+}
+
+static void node_thread(void *ctx)
+{
+    hf_node *node = ctx;
+    int64_t renewed_us = hf_clock_mono_us(hf_clock_system());
+    int64_t valid_us = renewed_us + HF_SHARD_LEASE_US;
+    int64_t next_us = renewed_us + EAGER_US;
+    int eager = EAGER_ROUNDS;
+
+    hf_mutex_lock(&node->lock);
+    while (!node->closing) {
+        if (node->called && next_us > renewed_us + CALM_US)
+            next_us = renewed_us + CALM_US;
+        node->called = false;
+        if (hf_cond_wait_until(&node->work, &node->lock, next_us) != HF_TIMEOUT)
+            continue;
+        hf_mutex_unlock(&node->lock);
+        next_us = node_renew(node, &valid_us);
+        renewed_us = hf_clock_mono_us(hf_clock_system());
+        if (eager > 0 && next_us > renewed_us + EAGER_US) {
+            next_us = renewed_us + EAGER_US;
+            eager--;
+        }
+        hf_mutex_lock(&node->lock);
+    }
+    hf_mutex_unlock(&node->lock);
+}
+
+static void node_call(hf_node *node)
+{
+    hf_mutex_lock(&node->lock);
+    node->called = true;
+    hf_cond_signal(&node->work);
+    hf_mutex_unlock(&node->lock);
+}
+
+static void node_heard(void *ctx, int64_t run)
+{
+    hf_node *node = ctx;
+
+    if (run > 0)
+        hf_core_heard(node->core, run);
+    if (run == 0)
+        node_call(node);
+    if (run <= 0)
+        node->o.answered(node->o.ctx, -run);
+}
+
+hf_status hf_node_join(const hf_node_options *options, hf_node **out_node, hf_err *err)
+{
+    hf_node *node = hf_alloc(sizeof(*node));
+    char host[64] = "";
+    char name[96];
+    int64_t key = 0;
+    hf_status st;
+
+    if (!node)
+        return hf_err_nomem(err, "a node");
+    node->o = *options;
+    st = hf_mutex_init(&node->lock, err);
+    if (st) {
+        hf_alloc_free(node);
+        return st;
+    }
+    st = hf_cond_init(&node->work, err);
+    if (st) {
+        hf_mutex_fini(&node->lock);
+        hf_alloc_free(node);
+        return st;
+    }
+    (void)gethostname(host, sizeof(host) - 1);
+    (void)snprintf(name, sizeof(name), "%s:%ld", host, (long)getpid());
+    st = hf_keys_take(options->keys, 1, &key, err);
+    if (!st)
+        st = hf_shards_join(options->store, key, name, &node->shards, err);
+    node->key = key;
+    for (int64_t i = 0; !st && i < HF_SHARDS; i++)
+        node->epochs[i] = hf_shards_epoch(node->shards, i);
+    if (st)
+        hf_node_leave(node);
+    else
+        *out_node = node;
+    return st;
+}
+
+hf_status hf_node_start(hf_node *node, hf_core *core, hf_err *err)
+{
+    hf_status st;
+
+    node->core = core;
+    st = hf_wake_open(node->o.store, node->key, node_heard, node, &node->wake, err);
+    if (st)
+        return st;
+    hf_wake_tell(node->wake, 0); /* the others make room */
+    return hf_thread_start(&node->thread, "hf-node", node_thread, node, err);
+}
+
+void hf_node_leave(hf_node *node)
+{
+    if (!node)
+        return;
+    hf_mutex_lock(&node->lock);
+    node->closing = true;
+    hf_cond_signal(&node->work);
+    hf_mutex_unlock(&node->lock);
+    hf_thread_join(&node->thread);
+    hf_shards_leave(node->shards);
+    if (node->wake)
+        hf_wake_tell(node->wake, 0);
+    hf_wake_close(node->wake);
+    hf_cond_fini(&node->work);
+    hf_mutex_fini(&node->lock);
+    hf_alloc_free(node);
+}
+
+hf_shards *hf_node_shards(hf_node *node)
+{
+    return node->shards;
+}
+
+void hf_node_tell(hf_node *node, int64_t run)
+{
+    if (node->wake && hf_shards_count(node->shards) < HF_SHARDS) /* else there is nobody to tell */
+        hf_wake_tell(node->wake, run);
+}
+
+void hf_node_unswept(hf_node *node)
+{
+    hf_mutex_lock(&node->lock);
+    node->unswept = true;
+    hf_mutex_unlock(&node->lock);
+}

@@ -1,0 +1,41 @@
+/* node.h: this process as one of several that share a PostgreSQL store: which shards it owns, and
+   hints to and from the others. A thread of its own renews the lease every three seconds, which is
+   all that an idle node does, and tells the core where to look: in shards that are new here, and
+   where work waits that no hint told of.
+
+   Joined before the core is opened, because the core asks for epochs; started when it is there. */
+#ifndef HF_ENGINE_NODE_H
+#define HF_ENGINE_NODE_H
+
+#include "base/log.h"
+#include "commit/shard.h"
+#include "commit/writer.h"
+#include "engine/core.h"
+
+typedef struct hf_node hf_node;
+
+typedef struct hf_node_options {
+    hf_store *store;
+    hf_keys *keys;
+    const hf_log *log;
+    /* A run has answered somebody, or (run 0) anything may have happened. From a thread of the
+       node's; must not block. */
+    void (*answered)(void *ctx, int64_t run);
+    void *ctx;
+} hf_node_options;
+
+HF_NODISCARD hf_status hf_node_join(const hf_node_options *options, hf_node **out_node,
+                                    hf_err *err);
+HF_NODISCARD hf_status hf_node_start(hf_node *node, hf_core *core, hf_err *err);
+
+/* Gives the shards free and tells the others to take them. After the last commit. NULL is allowed.
+ */
+void hf_node_leave(hf_node *node);
+
+hf_shards *hf_node_shards(hf_node *node);
+
+/* hf_core_options.tell and .unswept. Any thread; never block. */
+void hf_node_tell(hf_node *node, int64_t run);
+void hf_node_unswept(hf_node *node);
+
+#endif

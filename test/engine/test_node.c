@@ -1,0 +1,206 @@
+/* Several engines on one PostgreSQL store: each works on its shards, any of them takes commands for
+   all, what one leaves another takes up. */
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "engine/engine_impl.h"
+#include "lib/check_store.h"
+#include "lib/kit.h"
+
+enum { RUNS = 60, NODES_MAX = 3, PATIENCE_S = 60 };
+
+static void nap_ms(long ms)
+{
+    const struct timespec pause = {.tv_sec = ms / 1000, .tv_nsec = (ms % 1000) * 1000000};
+
+    (void)nanosleep(&pause, NULL);
+}
+
+static hf_value echo(hf_act *a, hf_value in)
+{
+    (void)a;
+    return in;
+}
+
+static hf_value waits(hf_ctx *w, hf_value in)
+{
+    hf_value got = hf_receive(w, "go");
+
+    (void)in;
+    return hf_activity(w, "echo", got);
+}
+
+static hf_value adds(hf_ctx *w, void *state, hf_value args)
+{
+    int64_t *sum = state;
+
+    *sum += hf_int(hf_at(args, 0), "", 0);
+    return hf_json(w, "%lld", (long long)*sum);
+}
+
+static bool is_full(const void *state)
+{
+    return *(const int64_t *)state >= 3;
+}
+
+static hf_value counts(hf_ctx *w, hf_value in)
+{
+    (void)in;
+    (void)hf_wait(w, "full", is_full);
+    return hf_json(w, "%lld", (long long)*(int64_t *)hf_state(w));
+}
+
+static hf_value naps(hf_ctx *w, hf_value in)
+{
+    hf_sleep(w, hf_int(in, "ms", 0));
+    return hf_activity(w, "echo", in);
+}
+
+/* Children are in other shards than their parent, most of them. */
+static hf_value family(hf_ctx *w, hf_value in)
+{
+    hf_future f[4];
+
+    for (int i = 0; i < 4; i++)
+        f[i] = hf_spawn_child(w, "naps", in);
+    return hf_join_all(w, f, 4);
+}
+
+static const hf_workflow_def workflows[] = {
+    {.type = "waits", .run = waits, .signals = (const hf_signal_def[]){{"go", "what:any"}, {0}}},
+    {.type = "counts",
+     .run = counts,
+     .state_size = sizeof(int64_t),
+     .updates = (const hf_update_def[]){{"add", "by:int", adds, NULL}, {0}}},
+    {.type = "naps", .run = naps},
+    {.type = "family", .run = family},
+    {0}};
+static const hf_activity_def activities[] = {{.name = "echo", .run = echo}, {0}};
+static const hf_app app = {.name = "test", .workflows = workflows, .activities = activities};
+
+static hf_engine *node_open(hf_test_place *place)
+{
+    hf_engine *d = NULL;
+
+    hf_kit_ok(d, hf_open(hf_test_place_address(place), &app, &d));
+    hf_kit_ok(d, hf_start(d, "naps", NULL)); /* work begins with the first call */
+    return d;
+}
+
+static int64_t shards_of(hf_engine *d)
+{
+    return hf_shards_count(hf_node_shards(d->node));
+}
+
+/* Until each node has its share, at most a minute. */
+static void balance(hf_engine *const *nodes, int count)
+{
+    bool fair = false;
+
+    for (int i = 0; i < 6000 && !fair; i++) {
+        int64_t sum = 0;
+
+        fair = true;
+        for (int k = 0; k < count; k++) {
+            sum += shards_of(nodes[k]);
+            fair &= shards_of(nodes[k]) <= (HF_SHARDS + count - 1) / count;
+        }
+        fair &= sum == HF_SHARDS;
+        if (!fair)
+            nap_ms(10);
+    }
+    ck_assert(fair);
+}
+
+static void completes(hf_engine *d, const char *id)
+{
+    hf_value out = NULL;
+    const hf_error *e = NULL;
+
+    hf_kit_ok(d, hf_result(d, id, hf_seconds(PATIENCE_S), &out, &e));
+    hf_mem_reset(hf_mem_of_engine(d));
+}
+
+static const char *id_of(const char *what, int i)
+{
+    static char id[64];
+
+    (void)snprintf(id, sizeof(id), "%s-%d", what, i);
+    return id;
+}
+
+/* Commands and waiting callers do not care which node owns a run. */
+START_TEST(any_node_takes_commands)
+{
+    hf_test_place *place = hf_test_place_new(HF_ENGINE_POSTGRES);
+    hf_engine *nodes[2];
+    hf_value out = NULL;
+
+    for (int i = 0; i < 2; i++)
+        nodes[i] = node_open(place);
+    balance(nodes, 2);
+    for (int i = 0; i < RUNS; i++) {
+        hf_kit_ok(nodes[i % 2], hf_start(nodes[i % 2], "waits", NULL, .id = id_of("w", i)));
+        hf_kit_ok(nodes[i % 2], hf_start(nodes[i % 2], "counts", NULL, .id = id_of("c", i)));
+        hf_kit_ok(nodes[i % 2], hf_start(nodes[i % 2], "family", hf_json(nodes[i % 2], "{'ms': 5}"),
+                                         .id = id_of("f", i)));
+    }
+    for (int i = 0; i < RUNS; i++) {
+        hf_engine *d = nodes[(i / 2) % 2];
+
+        hf_kit_ok(d, hf_signal(d, id_of("w", i), "go", hf_json(d, "[%d]", i)));
+        for (int k = 1; k <= 3; k++) {
+            hf_kit_ok(d,
+                      hf_update(d, id_of("c", i), "add", hf_json(d, "[1]"), hf_seconds(60), &out));
+            ck_assert_int_eq(hf_int(out, "", 0), k);
+        }
+    }
+    for (int i = 0; i < RUNS; i++) {
+        completes(nodes[(i / 3) % 2], id_of("w", i));
+        completes(nodes[(i / 3) % 2], id_of("c", i));
+        completes(nodes[(i / 3) % 2], id_of("f", i));
+    }
+    hf_close(nodes[0]);
+    hf_close(nodes[1]);
+    hf_test_place_free(place);
+}
+END_TEST
+
+/* A node that leaves in good order hands its shards over at once; one that joins gets a share; what
+   is parked is woken wherever it is. */
+START_TEST(nodes_come_and_go)
+{
+    hf_test_place *place = hf_test_place_new(HF_ENGINE_POSTGRES);
+    hf_engine *nodes[NODES_MAX];
+    int64_t began_us;
+
+    nodes[0] = node_open(place);
+    for (int i = 0; i < RUNS; i++) {
+        hf_kit_ok(nodes[0], hf_start(nodes[0], "waits", NULL, .id = id_of("w", i)));
+        hf_kit_ok(nodes[0], hf_start(nodes[0], "naps", hf_json(nodes[0], "{'ms': %d}", i * 50),
+                                     .id = id_of("n", i)));
+    }
+    for (int i = 1; i < NODES_MAX; i++) {
+        nodes[i] = node_open(place);
+        balance(nodes, i + 1);
+    }
+    hf_close(nodes[0]);
+    began_us = hf_clock_mono_us(hf_clock_system());
+    balance(nodes + 1, 2);
+    printf("handed over in %lld ms\n",
+           (long long)(hf_clock_mono_us(hf_clock_system()) - began_us) / 1000);
+    for (int i = 0; i < RUNS; i++)
+        hf_kit_ok(nodes[1], hf_signal(nodes[1], id_of("w", i), "go", hf_json(nodes[1], "[%d]", i)));
+    hf_close(nodes[1]);
+    for (int i = 0; i < RUNS; i++) {
+        completes(nodes[2], id_of("w", i));
+        completes(nodes[2], id_of("n", i));
+    }
+    hf_close(nodes[2]);
+    hf_test_place_free(place);
+}
+END_TEST
+
+HF_PG_SUITE_MAIN("engine/node", {any_node_takes_commands, 180}, {nodes_come_and_go, 180})
