@@ -1,7 +1,8 @@
-/* docgen.c: prints docs/reference/vocabulary.md from the .def files and the life cycle tables, so
-   that the page cannot say anything else than the code. The build makes it
-   as tools/docgen; `build/tools/docgen > docs/reference/vocabulary.md` writes the page, and the
-   tests compare. The exit code is 1 when the page could not be written. */
+/* docgen.c: prints docs/reference/vocabulary.md from the .def files and the life cycle tables, and
+   with the argument http docs/reference/http.md from the table of routes, so that the pages cannot
+   say anything else than the code. The build makes it as tools/docgen;
+   `build/tools/docgen > docs/reference/vocabulary.md` writes a page, and the tests compare. The
+   exit code is 1 when the page could not be written. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include "model/machine.h"
 #include "model/name.h"
 #include "model/vocab.h"
+#include "server/route.h"
 
 /* Text inside a table cell: a bar would end the cell. */
 static void print_cell(const char *text)
@@ -238,7 +240,17 @@ static void print_machine(const hf_machine *machine)
     }
 }
 
-int main(void)
+/* The page of the HTTP API. */
+static void print_http(void)
+{
+    hf_buf page = {0};
+
+    hf_route_markdown(&page);
+    printf("%s", hf_buf_text(&page));
+    hf_buf_fini(&page);
+}
+
+static void print_vocabulary(void)
 {
     printf(
         "# Vocabulary\n\n"
@@ -256,5 +268,13 @@ int main(void)
     printf("\n## Life cycles\n\nWhat is not in a table is refused.\n");
     for (size_t i = 0; hf_machine_at(i); i++)
         print_machine(hf_machine_at(i));
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && strcmp(argv[1], "http") == 0)
+        print_http();
+    else
+        print_vocabulary();
     return fflush(stdout) == 0 && !ferror(stdout) ? EXIT_SUCCESS : EXIT_FAILURE;
 }

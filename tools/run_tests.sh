@@ -14,6 +14,7 @@ if stage_build build all -DHF_TESTS=OFF; then
     stage_command "test_runners" test/tools/test_runners.py
     stage_command "tidy" tools/tidy.py --build build
     stage_command "vocabulary page" bash -c 'build/tools/docgen | diff - docs/reference/vocabulary.md'
+    stage_command "HTTP page" bash -c 'build/tools/docgen http | diff - docs/reference/http.md'
     tools/doc_examples.py --bin build --totals "$totals" || true
 fi
 if stage_build build/test-gcc all -DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_COMPILER=g++ -DHF_FAULT=ON -DHF_TESTS=ON; then

@@ -76,6 +76,19 @@ const char *hf_api_param(const hf_api *api, size_t at)
     return api->params.values[at].ptr;
 }
 
+const char *hf_api_param_named(const hf_api *api, const char *name)
+{
+    const char *at = api->route->path;
+
+    for (size_t i = 0; (at = strchr(at, '{')); i++) {
+        size_t len = strcspn(++at, "}");
+
+        if (strlen(name) == len && strncmp(at, name, len) == 0)
+            return api->params.values[i].ptr;
+    }
+    return NULL;
+}
+
 static void reply_again(hf_api *api, int status)
 {
     hf_buf_clear(&api->reply.body);

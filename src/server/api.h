@@ -34,6 +34,9 @@ typedef struct hf_api {
 /* The value of a {part} of the path by its place, NUL behind it. */
 const char *hf_api_param(const hf_api *api, size_t at);
 
+/* The same by the name it has in the route; NULL when the route has none of that name. */
+const char *hf_api_param_named(const hf_api *api, const char *name);
+
 /* Answers with a value; NULL (memory ran out) becomes 503. */
 void hf_api_json(hf_api *api, int status, hf_value value);
 

@@ -136,6 +136,8 @@ void hf_api_run(hf_api *api)
 {
     if (body_read(api) && (!api->route->fields || hf_api_fields_check(api)))
         api->route->handle(api);
+    if (api->server->engine && api->route->where == HF_WHERE_POOL)
+        hf_mem_reset(hf_mem_of_engine(api->server->engine)); /* this thread's */
     hf_api_finish(api);
 }
 

@@ -1,0 +1,319 @@
+/* api_command.c: commands to instances and runs. Each route is one command of the engine, asked for
+   by its published names; the answer is the command's envelope, and its outcome decides the status.
+ */
+#include <string.h>
+
+#include "base/json.h"
+#include "server/handlers.h"
+#include "server/payload.h"
+#include "server/server_impl.h"
+#include "server/update_end.h"
+
+enum { UPDATE_WAIT_S = 10, UPDATE_WAIT_MAX_S = 60 };
+
+/* What the fields of a body are called, wherever the command takes them over as they are. */
+static const char *const start_fields[] = {"workflow_type",
+                                           "workflow_id",
+                                           "task_queue",
+                                           "business_key",
+                                           "labels",
+                                           "memo",
+                                           "search_attributes",
+                                           "duplicate_policy",
+                                           "execution_timeout_seconds",
+                                           "request_id",
+                                           "run_timeout_seconds"};
+
+/* ---- the request */
+
+static void field_copy(hf_value_list *to, hf_value from, const char *name)
+{
+    hf_value value = hf_value_find(from, hf_slice_of(name));
+
+    if (value && hf_value_kind_of(value) != HF_VALUE_NULL)
+        hf_value_set(to, hf_slice_of(name), value);
+}
+
+static void text_set(hf_api *api, hf_value_list *to, const char *name, const char *text)
+{
+    if (text)
+        hf_value_set(to, hf_slice_of(name), hf_value_string(api->mem, hf_slice_of(text)));
+}
+
+/* The arguments that were sent, opened; answers and returns false when they cannot be. */
+static bool arguments_take(hf_api *api, hf_value *out_value)
+{
+    hf_value sent = hf_value_find(api->body, HF_SLICE("input"));
+    hf_err err = {0};
+    hf_status st;
+
+    if (!sent || hf_value_kind_of(sent) == HF_VALUE_NULL)
+        sent = hf_value_find(api->body, HF_SLICE("arguments"));
+    st = hf_payload_open(api->mem, sent, out_value, &err);
+    if (!st)
+        return true;
+    hf_api_invalid(api, hf_json_(api->mem, "{'input': [%s]}", err.text));
+    return false;
+}
+
+/* What every command carries. */
+static void request_sign(hf_api *api, hf_value_list *request)
+{
+    hf_value_set(request, HF_SLICE("context"), hf_api_context(api));
+    text_set(api, request, "source", "control_plane");
+}
+
+/* ---- the answer */
+
+static bool outcome_is(const hf_command_result *result, const char *outcome)
+{
+    return result->outcome && strcmp(result->outcome, outcome) == 0;
+}
+
+static int rejected_status(const hf_command_result *result)
+{
+    if (outcome_is(result, "rejected_unknown_signal") ||
+        outcome_is(result, "rejected_unknown_update"))
+        return 404;
+    return outcome_is(result, "rejected_invalid_arguments") ? 422 : 409;
+}
+
+/* The published reason of a refusal; most are called as the engine calls them. */
+static const char *rejected_reason(const hf_command_result *result)
+{
+    if (result->reason && strcmp(result->reason, "instance_already_started") == 0)
+        return "duplicate_start";
+    if (result->reason && strcmp(result->reason, "selected_run_not_current") == 0)
+        return "historical_run_command_rejected";
+    return result->reason;
+}
+
+static void answer_rejected(hf_api *api, const hf_command_result *result, hf_value_list *body)
+{
+    const char *message = hf_str(result->detail, "message", "The command was rejected.");
+
+    if (!hf_value_find(result->detail, HF_SLICE("message")))
+        text_set(api, body, "message", message);
+    text_set(api, body, "error", rejected_reason(result));
+    text_set(api, body, "reason", rejected_reason(result));
+    hf_api_json(api, rejected_status(result), hf_value_finish(body));
+}
+
+/* The envelope of the engine as the beginning of the answer. */
+static hf_value_list *answer_begin(hf_api *api, const hf_command_result *result)
+{
+    hf_value_list *body = hf_value_object(api->mem);
+    hf_slice key;
+    hf_value item;
+
+    for (size_t i = 0; hf_value_member(result->detail, i, &key, &item); i++)
+        hf_value_set(body, key, item);
+    text_set(api, body, "namespace", api->namespace);
+    return body;
+}
+
+static bool command_send(hf_api *api, const char *command, hf_value request,
+                         hf_command_result *out_result)
+{
+    hf_status st;
+
+    *out_result = (hf_command_result){0};
+    if (!request) {
+        hf_api_error(api, 503, "overloaded", "Memory ran out.");
+        return false;
+    }
+    st = hf_command(api->server->engine, command, request, api->mem, out_result);
+    if (!st || out_result->outcome)
+        return true;
+    hf_api_status(api, st, hf_errmsg(api->server->engine));
+    return false;
+}
+
+/* ---- start */
+
+void hf_api_start(hf_api *api)
+{
+    hf_value_list *request = hf_value_object(api->mem);
+    hf_value_list *body;
+    hf_command_result result;
+    hf_value input;
+
+    if (!arguments_take(api, &input))
+        return;
+    for (size_t i = 0; i < sizeof(start_fields) / sizeof(start_fields[0]); i++)
+        field_copy(request, api->body, start_fields[i]);
+    if (input)
+        hf_value_set(request, HF_SLICE("input"), input);
+    request_sign(api, request);
+    if (!command_send(api, "start", hf_value_finish(request), &result))
+        return;
+    body = answer_begin(api, &result);
+    text_set(api, body, "workflow_type", hf_str(api->body, "workflow_type", ""));
+    if (!result.accepted) {
+        answer_rejected(api, &result, body);
+        return;
+    }
+    text_set(api, body, "reason", NULL);
+    hf_api_json(api, outcome_is(&result, "started_new") ? 201 : 200, hf_value_finish(body));
+}
+
+/* ---- signal, cancel, terminate, repair, archive */
+
+static hf_value_list *target_begin(hf_api *api)
+{
+    hf_value_list *request = hf_value_object(api->mem);
+
+    text_set(api, request, "workflow_id", hf_api_param_named(api, "workflow_id"));
+    text_set(api, request, "run_id", hf_api_param_named(api, "run_id"));
+    text_set(api, request, "name", hf_api_param_named(api, "name"));
+    field_copy(request, api->body, "reason");
+    field_copy(request, api->body, "request_id");
+    if (!hf_str(api->body, "request_id", NULL))
+        text_set(api, request, "request_id", hf_str(api->body, "idempotency_key", NULL));
+    request_sign(api, request);
+    return request;
+}
+
+/* A command without arguments. */
+static void plain_command(hf_api *api, const char *command, int status)
+{
+    hf_value_list *body;
+    hf_command_result result;
+
+    if (!command_send(api, command, hf_value_finish(target_begin(api)), &result))
+        return;
+    body = answer_begin(api, &result);
+    if (result.accepted)
+        hf_api_json(api, status, hf_value_finish(body));
+    else
+        answer_rejected(api, &result, body);
+}
+
+void hf_api_cancel(hf_api *api)
+{
+    plain_command(api, "cancel", 202);
+}
+
+void hf_api_terminate(hf_api *api)
+{
+    plain_command(api, "terminate", 202);
+}
+
+void hf_api_repair(hf_api *api)
+{
+    plain_command(api, "repair", 200);
+}
+
+void hf_api_archive(hf_api *api)
+{
+    plain_command(api, "archive", 202);
+}
+
+/* Name and arguments of a message, sent; false when it is answered already. */
+static bool message_send(hf_api *api, const char *command, hf_command_result *out_result)
+{
+    hf_value_list *request;
+    hf_value arguments;
+
+    if (!arguments_take(api, &arguments))
+        return false;
+    request = target_begin(api);
+    if (arguments)
+        hf_value_set(request, HF_SLICE("arguments"), arguments);
+    return command_send(api, command, hf_value_finish(request), out_result);
+}
+
+void hf_api_signal(hf_api *api)
+{
+    hf_value_list *body;
+    hf_command_result result;
+
+    if (!message_send(api, "signal", &result))
+        return;
+    body = answer_begin(api, &result);
+    text_set(api, body, "signal_name", hf_api_param_named(api, "name"));
+    if (result.accepted)
+        hf_api_json(api, 202, hf_value_finish(body));
+    else
+        answer_rejected(api, &result, body);
+}
+
+/* ---- update */
+
+/* How long the caller wants to wait for the end of an update, in seconds; 0: not at all. */
+static bool update_wait(hf_api *api, int64_t *out_seconds)
+{
+    const char *stage = hf_str(api->body, "wait_for", "completed");
+
+    *out_seconds = hf_int(api->body, "wait_timeout_seconds", UPDATE_WAIT_S);
+    if (*out_seconds < 1 || *out_seconds > UPDATE_WAIT_MAX_S) {
+        hf_api_invalid(api, hf_json_(api->mem, "{'wait_timeout_seconds': ['The field must be a "
+                                               "number from 1 to 60.']}"));
+        return false;
+    }
+    if (strcmp(stage, "accepted") == 0)
+        *out_seconds = 0;
+    return true;
+}
+
+void hf_api_update(hf_api *api)
+{
+    hf_command_result result;
+    hf_value_list *body;
+    hf_value end = NULL;
+    int64_t seconds;
+
+    if (!update_wait(api, &seconds) || !message_send(api, "update", &result))
+        return;
+    body = answer_begin(api, &result);
+    text_set(api, body, "update_name", hf_api_param_named(api, "name"));
+    if (!result.accepted) {
+        answer_rejected(api, &result, body);
+        return;
+    }
+    if (!result.outcome && seconds > 0)
+        end =
+            hf_update_end_await(api, result.instance_id, result.run_id, result.command_id, seconds);
+    hf_update_end_put(api, body, result.command_id, end);
+    text_set(api, body, "wait_for", seconds ? "completed" : "accepted");
+    hf_value_set(body, HF_SLICE("wait_timed_out"), hf_value_bool(seconds > 0 && !end));
+    hf_api_json(api,
+                !end                                   ? 202
+                : hf_str(end, "failure_message", NULL) ? 422
+                                                       : 200,
+                hf_value_finish(body));
+}
+
+/* ---- query */
+
+void hf_api_query(hf_api *api)
+{
+    hf_engine *engine = api->server->engine;
+    const char *id = hf_api_param_named(api, "workflow_id");
+    const char *name = hf_api_param_named(api, "name");
+    hf_value arguments;
+    hf_value result = NULL;
+    hf_status st;
+
+    if (!arguments_take(api, &arguments))
+        return;
+    st = hf_query(engine, id, name, arguments, &result);
+    if (st == HF_NOTFOUND) {
+        hf_api_error(api, 404, "instance_not_found", "%s", hf_errmsg(engine));
+        return;
+    }
+    if (st == HF_REJECTED || st == HF_REPLAY_BLOCKED) {
+        hf_api_error(api, 409, "query_rejected", "%s", hf_errmsg(engine));
+        return;
+    }
+    if (st) {
+        hf_api_status(api, st, hf_errmsg(engine));
+        return;
+    }
+    hf_api_json(api, 200,
+                hf_json_(api->mem,
+                         "{'query_name': %s, 'workflow_id': %s, 'namespace': %s, 'target_scope': "
+                         "'instance', 'result': %p, 'result_envelope': %p}",
+                         name, id, api->namespace, (const void *)result,
+                         (const void *)hf_payload_seal(api->mem, result)));
+}

@@ -1,0 +1,80 @@
+/* api_history.c: what happened to a run, in pages and as a bundle. */
+#include <string.h>
+
+#include "base/json.h"
+#include "server/handlers.h"
+#include "server/server_impl.h"
+
+enum { PAGE = 500, PAGE_MAX = 1000 };
+
+/* The sequence behind which the page begins; answers 400 for a token that is none of ours. */
+static bool page_after(hf_api *api, int64_t *out_after)
+{
+    hf_slice token;
+
+    *out_after = 0;
+    if (!hf_http_query_find(&api->query, "next_page_token", &token) &&
+        !hf_http_query_find(&api->query, "page_token", &token))
+        return true;
+    if (token.len > 1 && token.ptr[0] == 's' &&
+        hf_slice_int(hf_slice_from(token.ptr + 1, token.len - 1), out_after) && *out_after > 0)
+        return true;
+    hf_api_error(api, 400, "invalid_page_token", "The page token is not one that was given out.");
+    return false;
+}
+
+static void run_failed(hf_api *api, hf_status st)
+{
+    const char *text = hf_errmsg(api->server->engine);
+
+    if (st == HF_NOTFOUND)
+        hf_api_error(api, 404, "run_not_found", "%s", text);
+    else
+        hf_api_status(api, st, text);
+}
+
+void hf_api_history(hf_api *api)
+{
+    hf_history_opts options = {.size_ = sizeof(options),
+                               .id = hf_api_param_named(api, "workflow_id"),
+                               .run_id = hf_api_param_named(api, "run_id")};
+    hf_value page = NULL;
+    hf_value events;
+    int64_t last;
+    hf_value token;
+    hf_status st;
+
+    if (!page_after(api, &options.after) ||
+        !hf_api_query_int(api, "page_size", PAGE, 1, PAGE_MAX, &options.limit))
+        return;
+    st = hf_history_with(api->server->engine, api->mem, &page, &options);
+    if (st) {
+        run_failed(api, st);
+        return;
+    }
+    events = hf_get(page, "events");
+    last = hf_int(hf_at(events, hf_len(events) ? hf_len(events) - 1 : 0), "sequence", 0);
+    token = last && last < hf_int(page, "last_sequence", 0)
+                ? hf_json_(api->mem, "'s%lld'", (long long)last)
+                : hf_value_null();
+    hf_api_json(api, 200,
+                hf_json_(api->mem,
+                         "{'workflow_id': %s, 'run_id': %s, 'namespace': %s, 'events': %p, "
+                         "'last_sequence': %p, 'next_page_token': %p}",
+                         options.id, options.run_id, api->namespace, (const void *)events,
+                         (const void *)hf_get(page, "last_sequence"), (const void *)token));
+}
+
+void hf_api_export(hf_api *api)
+{
+    hf_export_opts options = {.size_ = sizeof(options),
+                              .id = hf_api_param_named(api, "workflow_id"),
+                              .run_id = hf_api_param_named(api, "run_id")};
+    const char *bundle = NULL;
+    hf_status st = hf_export_with(api->server->engine, api->mem, &bundle, &options);
+
+    if (st)
+        run_failed(api, st);
+    else
+        hf_buf_add_text(&api->reply.body, bundle);
+}
