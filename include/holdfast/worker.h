@@ -22,6 +22,9 @@ typedef enum { HF_TASK_WORKFLOW, HF_TASK_ACTIVITY } hf_task_kind;
 /* From now on workers may come; before anything else is called. */
 HF_API hf_status hf_workers_allow(hf_engine *engine);
 
+/* A worker has gone for good: the workflow tasks that it holds go to others; how many they were. */
+HF_API int64_t hf_workers_release(hf_engine *engine, const char *worker);
+
 /* A worker that waits for a task. Texts are copied. */
 typedef struct hf_poll hf_poll;
 typedef struct hf_poll_opts {
@@ -45,7 +48,8 @@ typedef struct hf_poll_opts {
    (an envelope), idempotency_key, retry_policy, last_progress, lease_owner, lease_expires_at. */
 HF_API hf_status hf_poll_begin(hf_engine *engine, const hf_poll_opts *opts, hf_poll **out_poll);
 
-/* Ends it and frees the task. True: `got` was not called and will not be. */
+/* Ends it and frees the task. True: `got` was not called and will not be. It waits for a call that
+   is under way, unless it is made from inside that. */
 HF_API bool hf_poll_end(hf_poll *poll);
 
 /* Who reports on what. */
@@ -65,7 +69,9 @@ HF_API hf_status hf_task_answer(hf_engine *engine, const hf_task_claim *claim, h
                                 hf_mem *mem, hf_value *out_errors);
 /* It could not be done: it is handed out again, later each time. */
 HF_API hf_status hf_task_return(hf_engine *engine, const hf_task_claim *claim, const char *message);
-HF_API hf_status hf_task_extend(hf_engine *engine, const hf_task_claim *claim);
+/* The worker goes on holding the task; *out (may be NULL) has its workflow_id and run_id. */
+HF_API hf_status hf_task_extend(hf_engine *engine, const hf_task_claim *claim, hf_mem *mem,
+                                hf_value *out);
 
 /* The result of an attempt: an envelope or a plain value. */
 HF_API hf_status hf_task_result(hf_engine *engine, const hf_task_claim *claim, hf_value result);

@@ -12,6 +12,7 @@
 #include "server/child.h"
 #include "server/notify.h"
 #include "server/registry.h"
+#include "holdfast/worker.h"
 #include "server/server.h"
 
 enum { LOOK_MS = 500, REFRESH_LOOKS = 10, DRAIN_MS = 30000, CHILD_MS = 10000, TEXT_BYTES = 512 };
@@ -193,6 +194,8 @@ static hf_status job_run(serve_job *job, const char *program, hf_err *err)
         return st;
     hf_log_init_fd(&job->log, HF_LOG_INFO, hf_clock_system(), 2);
     st = hf_open(job->call->store, &serve_app, &job->engine);
+    if (!st)
+        st = hf_workers_allow(job->engine);
     if (st)
         (void)hf_err_set(err, st, "%s", hf_errmsg(job->engine));
     if (!st)

@@ -239,6 +239,26 @@ void hf_errand_gone(live_run *run)
         ticket_end(ticket, HF_REJECTED, "run_closed", "the run is closed");
 }
 
+int64_t hf_errand_give_up(hf_core *core, hf_slice worker)
+{
+    int64_t count = 0;
+    size_t at = 0;
+    uint64_t key;
+    void *item;
+
+    while (hf_map_int_next(core->runs, &at, &key, &item)) {
+        live_run *run = item;
+
+        if (!run->far || !run->far->lease.held || run->far->answer ||
+            !hf_slice_equal(worker, hf_slice_of(run->far->lease.owner)))
+            continue;
+        lease_end(run);
+        hf_core_ready(core, run);
+        count++;
+    }
+    return count;
+}
+
 /* ---- attempts */
 
 /* Offered at most once at a time; a start that a worker waits for already keeps that worker. */
@@ -497,6 +517,10 @@ static void run_report(hf_core *core, hf_ticket *ticket)
         run->far->lease.until_us = hf_core_now(core) + run->far->lease.lease_us;
         (void)hf_core_alarm_move(core, &end, run->far->lease.until_us);
         break;
+    }
+    if (ticket->mem) {
+        ticket->instance_id = hf_mem_text(ticket->mem, run->info.instance_id);
+        ticket->run_id = hf_mem_text(ticket->mem, hf_slice_of(run->run_id));
     }
     ticket_end(ticket, HF_OK, "", "");
 }

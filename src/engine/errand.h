@@ -25,7 +25,10 @@ typedef struct hf_ticket {
     hf_decision_payload result;
     hf_decision_failure failure;
     hf_slice progress; /* JSON; ptr NULL: none */
+    hf_mem *mem;       /* NULL: nobody asks whose task it is */
     /* out */
+    const char *instance_id;
+    const char *run_id;
     hf_status status;
     hf_err err;
     void (*done)(struct hf_ticket *ticket); /* once, on the core's thread */
@@ -55,6 +58,9 @@ void hf_errand_answered(live_run *run);
 
 /* Fresh from the store: a task row says that its worker has not seen the news. */
 HF_NODISCARD hf_status hf_errand_loaded(live_run *run, hf_err *err);
+
+/* Every run that the worker holds is offered again; how many they were. */
+int64_t hf_errand_give_up(hf_core *core, hf_slice worker);
 
 /* The run leaves memory: it is closed, or evicted. */
 void hf_errand_gone(live_run *run);

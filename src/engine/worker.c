@@ -2,6 +2,7 @@
    waits until the core has committed what it says. */
 #include "holdfast/worker.h"
 
+#include <pthread.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -15,9 +16,13 @@
 
 enum { TYPES_MAX = 1024 };
 
-/* Who frees it: the core's thread when it comes with a task that nobody wants any more, else
-   hf_poll_end. */
-typedef enum poll_state { POLL_WAITS, POLL_GOT, POLL_LEFT } poll_state;
+typedef enum poll_state {
+    POLL_WAITS,
+    POLL_CALLING, /* `got` runs */
+    POLL_GOT,
+    POLL_LEFT /* its owner went, and a thread of the engine is on its way to it: that one frees it
+               */
+} poll_state;
 
 struct hf_poll {
     hf_waiter waiter;
@@ -25,7 +30,10 @@ struct hf_poll {
     bool (*got)(void *arg, hf_value task);
     void *arg;
     hf_mutex lock;
+    hf_cond called;
     poll_state state;
+    pthread_t caller; /* of `got` */
+    bool ended;       /* from inside `got` */
 };
 
 hf_status hf_workers_allow(hf_engine *engine)
@@ -51,6 +59,7 @@ hf_status hf_workers_allow(hf_engine *engine)
 
 static void poll_free(hf_poll *poll)
 {
+    hf_cond_fini(&poll->called);
     hf_mutex_fini(&poll->lock);
     hf_mem_free(poll->waiter.mem);
     hf_alloc_free(poll);
@@ -59,16 +68,25 @@ static void poll_free(hf_poll *poll)
 static bool poll_got(hf_waiter *waiter, hf_value task)
 {
     hf_poll *poll = (hf_poll *)waiter;
-    bool left;
+    bool took = false;
+    bool over;
 
     hf_mutex_lock(&poll->lock);
-    left = poll->state == POLL_LEFT;
-    poll->state = POLL_GOT;
+    over = poll->state == POLL_LEFT;
+    poll->state = POLL_CALLING;
+    poll->caller = pthread_self();
     hf_mutex_unlock(&poll->lock);
-    if (!left)
-        return poll->got(poll->arg, task);
-    poll_free(poll);
-    return false;
+    if (!over) {
+        took = poll->got(poll->arg, task);
+        hf_mutex_lock(&poll->lock);
+        over = poll->ended;
+        poll->state = POLL_GOT;
+        hf_cond_broadcast(&poll->called);
+        hf_mutex_unlock(&poll->lock);
+    }
+    if (over)
+        poll_free(poll);
+    return took;
 }
 
 static hf_status poll_fill(hf_poll *poll, const hf_poll_opts *opts, hf_err *err)
@@ -117,6 +135,12 @@ hf_status hf_poll_begin(hf_engine *engine, const hf_poll_opts *opts, hf_poll **o
         hf_alloc_free(poll);
         return st;
     }
+    st = hf_cond_init(&poll->called, &c.slot->err);
+    if (st) {
+        hf_mutex_fini(&poll->lock);
+        hf_alloc_free(poll);
+        return st;
+    }
     hf_list_init(&poll->waiter.place);
     poll->desk = engine->desk;
     poll->got = opts->got;
@@ -139,18 +163,23 @@ hf_status hf_poll_begin(hf_engine *engine, const hf_poll_opts *opts, hf_poll **o
 
 bool hf_poll_end(hf_poll *poll)
 {
-    bool got;
     bool waited;
+    bool got;
+    bool inside;
 
     if (!poll)
         return true;
     waited = hf_desk_leave(poll->desk, &poll->waiter);
     hf_mutex_lock(&poll->lock);
-    got = poll->state == POLL_GOT;
+    inside = poll->state == POLL_CALLING && pthread_equal(poll->caller, pthread_self());
+    poll->ended |= inside;
+    while (!inside && poll->state == POLL_CALLING)
+        hf_cond_wait(&poll->called, &poll->lock);
+    got = poll->state != POLL_WAITS;
     if (!got && !waited)
-        poll->state = POLL_LEFT; /* the core's thread is on its way to it */
+        poll->state = POLL_LEFT;
     hf_mutex_unlock(&poll->lock);
-    if (got || waited)
+    if (!inside && (got || waited))
         poll_free(poll);
     return !got;
 }
@@ -169,6 +198,17 @@ static void ticket_done(hf_ticket *ticket)
     hf_mutex_lock(&who->engine->lock);
     who->done = true;
     hf_cond_broadcast(&who->engine->changed);
+    hf_mutex_unlock(&who->engine->lock);
+}
+
+static void reporter_wait(reporter *who)
+{
+    if (who->engine->mode != ENGINE_THREADS)
+        while (!who->done)
+            (void)hf_engine_pump(who->engine);
+    hf_mutex_lock(&who->engine->lock);
+    while (!who->done)
+        hf_cond_wait(&who->engine->changed, &who->engine->lock);
     hf_mutex_unlock(&who->engine->lock);
 }
 
@@ -204,13 +244,7 @@ static hf_status ticket_send(hf_call *c, hf_ticket *ticket)
     st = hf_errand_report(engine->core, ticket, &c->slot->err);
     if (st)
         return st;
-    if (engine->mode != ENGINE_THREADS)
-        while (!who.done)
-            (void)hf_engine_pump(engine);
-    hf_mutex_lock(&engine->lock);
-    while (!who.done)
-        hf_cond_wait(&engine->changed, &engine->lock);
-    hf_mutex_unlock(&engine->lock);
+    reporter_wait(&who);
     if (ticket->status)
         c->slot->err = ticket->err;
     return ticket->status;
@@ -266,13 +300,18 @@ hf_status hf_task_return(hf_engine *engine, const hf_task_claim *claim, const ch
     return st ? st : ticket_send(&c, &ticket);
 }
 
-hf_status hf_task_extend(hf_engine *engine, const hf_task_claim *claim)
+hf_status hf_task_extend(hf_engine *engine, const hf_task_claim *claim, hf_mem *mem, hf_value *out)
 {
-    hf_ticket ticket = {.kind = HF_TASK_WORKFLOW, .what = HF_TICKET_BEAT};
+    hf_ticket ticket = {.kind = HF_TASK_WORKFLOW, .what = HF_TICKET_BEAT, .mem = out ? mem : NULL};
     hf_call c;
     hf_status st = ticket_begin(&c, engine, claim, &ticket);
 
-    return st ? st : ticket_send(&c, &ticket);
+    if (!st)
+        st = ticket_send(&c, &ticket);
+    if (st || !out)
+        return st;
+    *out = hf_json_(mem, "{'workflow_id': %s, 'run_id': %s}", ticket.instance_id, ticket.run_id);
+    return *out ? HF_OK : hf_err_nomem(&c.slot->err, "a task");
 }
 
 hf_status hf_task_result(hf_engine *engine, const hf_task_claim *claim, hf_value result)
@@ -326,4 +365,36 @@ hf_status hf_task_beat(hf_engine *engine, const hf_task_claim *claim, hf_value p
         st = ticket_send(&c, &ticket);
     hf_buf_fini(&text);
     return st;
+}
+
+typedef struct release_call {
+    hf_core_call call;
+    hf_slice worker;
+    int64_t count;
+    reporter who;
+} release_call;
+
+static void release_run(hf_core *core, hf_core_call *call)
+{
+    release_call *release = (release_call *)call;
+
+    if (core)
+        release->count = hf_errand_give_up(core, release->worker);
+    hf_mutex_lock(&release->who.engine->lock);
+    release->who.done = true;
+    hf_cond_broadcast(&release->who.engine->changed);
+    hf_mutex_unlock(&release->who.engine->lock);
+}
+
+int64_t hf_workers_release(hf_engine *engine, const char *worker)
+{
+    release_call release = {
+        .call = {.run = release_run}, .worker = hf_slice_of(worker), .who = {.engine = engine}};
+    hf_call c;
+
+    if (hf_call_begin(&c, engine) || !engine->desk ||
+        hf_core_call_post(engine->core, &release.call, &c.slot->err))
+        return 0;
+    reporter_wait(&release.who);
+    return release.count;
 }

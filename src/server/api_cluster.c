@@ -3,6 +3,7 @@
    round. */
 #include "base/json.h"
 #include "holdfast/tool.h"
+#include "server/api_worker.h"
 #include "server/handlers.h"
 #include "server/server_impl.h"
 
@@ -13,10 +14,10 @@ static hf_value capabilities(hf_mem *mem)
 {
     return hf_json_(
         mem,
-        "{'workflow_tasks': false, 'activity_tasks': false, 'signals': true, 'queries': true, "
+        "{'workflow_tasks': true, 'activity_tasks': true, 'signals': true, 'queries': true, "
         "'updates': true, 'schedules': false, 'history_export': true, 'continue_as_new': true, "
-        "'child_workflows': true, 'payload_codec_envelope': false, "
-        "'payload_codec_envelope_responses': false, 'bridge_adapter_outcome_contract': false, "
+        "'child_workflows': true, 'payload_codec_envelope': true, "
+        "'payload_codec_envelope_responses': true, 'bridge_adapter_outcome_contract': false, "
         "'replay_verification_contract': true, 'external_executor_config_contract': false, "
         "'invocable_carrier_contract': false, 'payload_codecs': ['avro', 'json'], "
         "'payload_codecs_engine_specific': {}, 'response_compression': ['gzip']}");
@@ -70,13 +71,10 @@ static hf_value control_plane(hf_mem *mem)
 
 static hf_value worker_protocol(hf_mem *mem)
 {
-    return hf_json_(
-        mem,
-        "{'version': '" HF_WORKER_PROTOCOL_TEXT "', 'header': '" HF_WORKER_PROTOCOL_HEADER
-        "', 'server_capabilities': {'query_tasks': false, 'update_validation_tasks': false, "
-        "'synchronous_update_validation': {'supported': false}, 'long_poll_timeout': 30, "
-        "'sticky_execution': {'supported': false}, 'history_compression': {'supported': false}, "
-        "'supported_workflow_task_commands': []}}");
+    return hf_json_(mem,
+                    "{'version': '" HF_WORKER_PROTOCOL_TEXT
+                    "', 'header': '" HF_WORKER_PROTOCOL_HEADER "', 'server_capabilities': %p}",
+                    (const void *)hf_worker_capabilities(mem));
 }
 
 static hf_value surface_stability(hf_mem *mem)

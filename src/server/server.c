@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/json.h"
 #include "holdfast/tool.h"
+#include "server/fleet.h"
 #include "server/gate.h"
 #include "server/server_impl.h"
 
@@ -134,11 +135,17 @@ static bool body_read(hf_api *api)
 
 void hf_api_run(hf_api *api)
 {
+    if (api->resume) {
+        api->resume(api);
+        hf_api_finish(api);
+        return;
+    }
     if (body_read(api) && (!api->route->fields || hf_api_fields_check(api)))
         api->route->handle(api);
     if (api->server->engine && api->route->where == HF_WHERE_POOL)
         hf_mem_reset(hf_mem_of_engine(api->server->engine)); /* this thread's */
-    hf_api_finish(api);
+    if (!api->parked)
+        hf_api_finish(api);
 }
 
 /* ---- what the loop calls */
@@ -292,6 +299,14 @@ hf_status hf_server_open(const hf_server_options *options, hf_server **out_serve
                           options->waiting_max ? options->waiting_max : WAITING_MAX, &server->work,
                           err);
     if (!st)
+        st = hf_fleet_open(&server->fleet, err);
+    if (!st)
+        st = hf_mutex_init(&server->polls_lock, err);
+    if (!st) {
+        server->polls = hf_map_int_new((hf_map_seed){0});
+        st = server->polls ? HF_OK : hf_err_nomem(err, "a server");
+    }
+    if (!st)
         st = http_open(server, err);
     if (!st) {
         hf_route_openapi(&server->openapi, hf_version_text());
@@ -332,6 +347,9 @@ void hf_server_close(hf_server *server)
         return;
     hf_work_close(server->work); /* every request that waits is answered first */
     hf_http_close(server->http);
+    hf_map_int_free(server->polls);
+    hf_mutex_fini(&server->polls_lock);
+    hf_fleet_close(server->fleet);
     hf_auth_free(server->auth);
     hf_buf_fini(&server->openapi);
     hf_buf_fini(&server->namespaces);

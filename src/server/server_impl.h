@@ -4,6 +4,7 @@
 
 #include <stdatomic.h>
 
+#include "base/map.h"
 #include "base/thread.h"
 #include "server/api.h"
 #include "server/server.h"
@@ -23,6 +24,9 @@ struct hf_server {
     hf_http *http;
     hf_auth *auth;
     hf_work *work;
+    struct hf_fleet *fleet;
+    hf_mutex polls_lock;
+    hf_map_int *polls; /* workers that wait, by exchange */
     const hf_clock *clock;
     hf_buf openapi;
     bool loopback; /* only this machine can ask */

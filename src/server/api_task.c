@@ -1,0 +1,205 @@
+/* api_task.c: what workers say about the tasks they hold. Every answer is given after the commit; a
+   report that comes too late gets the contract's reason and changes nothing. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/id.h"
+#include "base/json.h"
+#include "base/value.h"
+#include "holdfast/worker.h"
+#include "server/api_worker.h"
+#include "server/handlers.h"
+#include "server/server_impl.h"
+
+enum { PAGE_EVENTS = 500 };
+
+/* Who reports on what; false: answered already. */
+static bool claim_get(hf_api *api, hf_task_claim *out_claim)
+{
+    const char *worker = hf_worker_name(api);
+
+    *out_claim = (hf_task_claim){.size_ = sizeof(*out_claim),
+                                 .task_id = hf_api_param(api, 0),
+                                 .worker = worker,
+                                 .attempt = hf_int(api->body, "workflow_task_attempt", 0)};
+    return worker != NULL;
+}
+
+/* The attempt's number is part of its id. */
+static bool attempt_get(hf_api *api, hf_task_claim *out_claim)
+{
+    const char *id = hf_str(api->body, "activity_attempt_id", "");
+    int64_t time_ms = 0;
+    uint64_t key = 0;
+    uint32_t counter = 0;
+    hf_ulid ulid;
+
+    if (!claim_get(api, out_claim))
+        return false;
+    if (!hf_ulid_parse(hf_slice_of(id), &ulid)) {
+        hf_worker_refuse(api, HF_REJECTED, "attempt_not_found: there is no such attempt");
+        return false;
+    }
+    hf_ulid_parts(&ulid, &time_ms, &key, &counter);
+    out_claim->attempt = counter;
+    return true;
+}
+
+static void recorded(hf_api *api, const hf_task_claim *claim)
+{
+    hf_worker_json(api, 200,
+                   hf_json_(api->mem,
+                            "{'recorded': true, 'task_id': %s, 'outcome': 'recorded', 'reason': "
+                            "null, 'next_task_id': null}",
+                            claim->task_id));
+}
+
+void hf_api_task_complete(hf_api *api)
+{
+    hf_task_claim claim;
+    hf_value errors = NULL;
+    hf_status st;
+
+    if (!claim_get(api, &claim))
+        return;
+    st = hf_task_answer(api->server->engine, &claim, hf_value_find(api->body, HF_SLICE("commands")),
+                        api->mem, &errors);
+    if (st == HF_INVALID && errors)
+        hf_worker_json(api, 422,
+                       hf_json_(api->mem,
+                                "{'message': 'The commands do not fit.', 'error': "
+                                "'invalid_commands', 'reason': 'invalid_commands', 'recorded': "
+                                "false, 'errors': %p, 'validation_errors': %p}",
+                                (const void *)errors, (const void *)errors));
+    else if (st)
+        hf_worker_refuse(api, st, hf_errmsg(api->server->engine));
+    else
+        recorded(api, &claim);
+}
+
+void hf_api_task_fail(hf_api *api)
+{
+    hf_task_claim claim;
+    hf_status st;
+
+    if (!claim_get(api, &claim))
+        return;
+    st = hf_task_return(api->server->engine, &claim,
+                        hf_str(api->body, "failure.message", hf_str(api->body, "message", "")));
+    if (st)
+        hf_worker_refuse(api, st, hf_errmsg(api->server->engine));
+    else
+        recorded(api, &claim);
+}
+
+void hf_api_task_heartbeat(hf_api *api)
+{
+    hf_task_claim claim;
+    hf_status st;
+
+    if (!claim_get(api, &claim))
+        return;
+    st = hf_task_extend(api->server->engine, &claim, NULL, NULL);
+    if (st)
+        hf_worker_refuse(api, st, hf_errmsg(api->server->engine));
+    else
+        hf_worker_json(api, 200, hf_json_(api->mem, "{'renewed': true, 'can_continue': true}"));
+}
+
+/* More of the history that a task came with. Extending the lease shows that the worker still holds
+   the task. */
+void hf_api_task_history(hf_api *api)
+{
+    const char *token =
+        hf_str(api->body, "next_history_page_token", hf_str(api->body, "page_token", "0"));
+    char *end = NULL;
+    long long after = strtoll(token, &end, 10);
+    hf_task_claim claim;
+    hf_value page = NULL;
+    hf_value task = NULL;
+    hf_status st;
+
+    if (!claim_get(api, &claim))
+        return;
+    if (!*token || *end || after < 0) {
+        hf_api_error(api, 422, "invalid_page_token", "%s is no page token.", token);
+        return;
+    }
+    st = hf_task_extend(api->server->engine, &claim, api->mem, &task);
+    if (!st)
+        st = hf_history(api->server->engine, api->mem, &page, hf_str(task, "workflow_id", ""),
+                        .run_id = hf_str(task, "run_id", NULL), .after = after,
+                        .limit = PAGE_EVENTS);
+    if (st) {
+        hf_worker_refuse(api, st, hf_errmsg(api->server->engine));
+        return;
+    }
+    hf_worker_json(
+        api, 200,
+        hf_json_(api->mem,
+                 "{'history_events': %p, 'total_history_events': %lld, 'next_history_page_token': "
+                 "%p}",
+                 (const void *)hf_get(page, "events"), (long long)hf_int(page, "last_sequence", 0),
+                 after + PAGE_EVENTS < hf_int(page, "last_sequence", 0)
+                     ? (const void *)hf_json_(api->mem, "'%lld'", after + PAGE_EVENTS)
+                     : (const void *)hf_value_null()));
+}
+
+void hf_api_attempt_complete(hf_api *api)
+{
+    hf_task_claim claim;
+    hf_status st;
+
+    if (!attempt_get(api, &claim))
+        return;
+    st = hf_task_result(api->server->engine, &claim, hf_value_find(api->body, HF_SLICE("result")));
+    if (st)
+        hf_worker_refuse(api, st, hf_errmsg(api->server->engine));
+    else
+        recorded(api, &claim);
+}
+
+void hf_api_attempt_fail(hf_api *api)
+{
+    hf_value failure = hf_get(api->body, "failure");
+    hf_task_claim claim;
+    hf_status st;
+
+    if (!attempt_get(api, &claim))
+        return;
+    if (hf_value_kind_of(failure) != HF_VALUE_OBJECT)
+        failure = api->body; /* the flat form of the published document */
+    st = hf_task_failure(api->server->engine, &claim, !hf_bool(failure, "non_retryable", false),
+                         hf_str(failure, "type", hf_str(failure, "exception_type", NULL)),
+                         hf_str(failure, "message", hf_str(failure, "error", NULL)),
+                         hf_get(failure, "details"));
+    if (st)
+        hf_worker_refuse(api, st, hf_errmsg(api->server->engine));
+    else
+        recorded(api, &claim);
+}
+
+void hf_api_attempt_heartbeat(hf_api *api)
+{
+    hf_task_claim claim;
+    hf_status st;
+
+    if (!attempt_get(api, &claim))
+        return;
+    st = hf_task_beat(api->server->engine, &claim,
+                      hf_get(api->body, hf_get(api->body, "details") ? "details" : "progress"));
+    if (st == HF_REJECTED) { /* not an error: how a worker learns that it should stop */
+        hf_worker_json(api, 200,
+                       hf_json_(api->mem,
+                                "{'can_continue': false, 'cancel_requested': true, "
+                                "'heartbeat_recorded': false, 'reason': %s}",
+                                hf_errmsg(api->server->engine)));
+        return;
+    }
+    if (st)
+        hf_worker_refuse(api, st, hf_errmsg(api->server->engine));
+    else
+        hf_worker_json(api, 200,
+                       hf_json_(api->mem, "{'can_continue': true, 'cancel_requested': false, "
+                                          "'heartbeat_recorded': true, 'reason': null}"));
+}

@@ -1,0 +1,133 @@
+/* api_worker.c: workers come, show that they live, and go. */
+#include "server/api_worker.h"
+
+#include <string.h>
+
+#include "base/json.h"
+#include "base/value.h"
+#include "holdfast/worker.h"
+#include "server/fleet.h"
+#include "server/handlers.h"
+#include "server/server_impl.h"
+
+enum { HEARTBEAT_SECONDS = 20, STALE_SECONDS = 60 };
+
+hf_value hf_worker_capabilities(hf_mem *mem)
+{
+    return hf_json_(
+        mem, "{'query_tasks': false, 'update_validation_tasks': false, "
+             "'synchronous_update_validation': {'supported': false}, 'long_poll_timeout': 30, "
+             "'sticky_execution': {'supported': false}, 'history_compression': {'supported': "
+             "false}, 'supported_workflow_task_commands': ['schedule_activity', 'start_timer', "
+             "'start_child_workflow', 'complete_update', 'fail_update', 'record_side_effect', "
+             "'record_version_marker', 'upsert_search_attributes', 'open_condition_wait', "
+             "'open_signal_wait', 'complete_workflow', 'fail_workflow', 'continue_as_new']}");
+}
+
+void hf_worker_json(hf_api *api, int status, hf_value object)
+{
+    hf_value_list *list = hf_value_object(api->mem);
+    hf_slice key;
+    hf_value item;
+
+    hf_value_set(list, HF_SLICE("protocol_version"),
+                 hf_value_string(api->mem, HF_SLICE(HF_WORKER_PROTOCOL_TEXT)));
+    hf_value_set(list, HF_SLICE("server_capabilities"), hf_worker_capabilities(api->mem));
+    for (size_t i = 0; hf_value_member(object, i, &key, &item); i++)
+        hf_value_set(list, key, item);
+    hf_api_json(api, status, hf_value_finish(list));
+}
+
+void hf_worker_refuse(hf_api *api, hf_status st, const char *text)
+{
+    const char *colon = strchr(text, ':');
+    size_t len = colon ? (size_t)(colon - text) : 0;
+    char reason[64] = "rejected";
+    int status = 409;
+
+    if (st != HF_REJECTED && st != HF_INVALID) {
+        hf_api_status(api, st, text);
+        return;
+    }
+    if (len > 0 && len < sizeof(reason)) {
+        memcpy(reason, text, len);
+        reason[len] = '\0';
+        text = colon + 1 + strspn(colon + 1, " ");
+    }
+    if (strcmp(reason, "task_not_found") == 0 || strcmp(reason, "attempt_not_found") == 0)
+        status = 404;
+    hf_worker_json(api, st == HF_INVALID ? 422 : status,
+                   hf_json_(api->mem,
+                            "{'message': %s, 'error': %s, 'reason': %s, 'remediation': null, "
+                            "'recorded': false, 'can_continue': false, 'cancel_requested': %p}",
+                            text, reason, reason,
+                            (const void *)hf_value_bool(strcmp(reason, "run_closed") == 0)));
+}
+
+const char *hf_worker_name(hf_api *api)
+{
+    const char *name = hf_str(api->body, "lease_owner", NULL);
+
+    if (!name)
+        name = hf_str(api->body, "worker_id", NULL);
+    if (name && *name && strlen(name) <= 255)
+        return name;
+    hf_api_invalid(api, hf_json_(api->mem, "{'worker_id': ['The field must be a text of 1 to 255 "
+                                           "characters.']}"));
+    return NULL;
+}
+
+void hf_api_worker_register(hf_api *api)
+{
+    const char *worker = hf_worker_name(api);
+    hf_err err = {0};
+    hf_status st;
+
+    if (!worker)
+        return;
+    st = hf_fleet_register(api->server->fleet, hf_slice_of(worker), api->body,
+                           hf_clock_wall_us(api->server->clock), &err);
+    if (st == HF_CONFLICT)
+        hf_api_error(api, 409, "workflow_definition_changed", "%s", err.text);
+    else if (st)
+        hf_api_status(api, st, err.text);
+    else
+        hf_worker_json(api, 200,
+                       hf_json_(api->mem,
+                                "{'registered': true, 'outcome': 'registered', 'worker_id': %s, "
+                                "'heartbeat_interval_seconds': %d, 'stale_after_seconds': %d}",
+                                worker, HEARTBEAT_SECONDS, STALE_SECONDS));
+}
+
+void hf_api_worker_heartbeat(hf_api *api)
+{
+    const char *worker = hf_worker_name(api);
+
+    if (!worker)
+        return;
+    if (!hf_fleet_beat(api->server->fleet, hf_slice_of(worker),
+                       hf_clock_wall_us(api->server->clock))) {
+        hf_api_error(api, 404, "worker_not_found", "The worker is not registered here.");
+        return;
+    }
+    hf_worker_json(api, 200,
+                   hf_json_(api->mem,
+                            "{'acknowledged': true, 'worker_id': %s, "
+                            "'heartbeat_interval_seconds': %d, 'stale_after_seconds': %d}",
+                            worker, HEARTBEAT_SECONDS, STALE_SECONDS));
+}
+
+void hf_api_worker_deregister(hf_api *api)
+{
+    const char *worker = hf_api_param(api, 0);
+
+    if (!hf_fleet_remove(api->server->fleet, hf_slice_of(worker))) {
+        hf_api_error(api, 404, "worker_not_found", "The worker is not registered here.");
+        return;
+    }
+    hf_worker_json(api, 200,
+                   hf_json_(api->mem,
+                            "{'worker_id': %s, 'outcome': 'deregistered', "
+                            "'recovered_workflow_task_count': %lld}",
+                            worker, (long long)hf_workers_release(api->server->engine, worker)));
+}

@@ -1,0 +1,19 @@
+/* api_worker.h: what the answers of the worker plane have in common. */
+#ifndef HF_SERVER_API_WORKER_H
+#define HF_SERVER_API_WORKER_H
+
+#include "server/api.h"
+
+/* What this server can do for workers, as every answer of the plane says. */
+hf_value hf_worker_capabilities(hf_mem *mem);
+
+/* Answers with the envelope of the plane around the members of `object` (may be NULL: none). */
+void hf_worker_json(hf_api *api, int status, hf_value object);
+
+/* The published error of the plane; `text` is the engine's, "reason: sentence". */
+void hf_worker_refuse(hf_api *api, hf_status st, const char *text);
+
+/* Who asks: lease_owner or worker_id of the body. Answers and returns NULL when it says neither. */
+const char *hf_worker_name(hf_api *api);
+
+#endif

@@ -1,0 +1,205 @@
+/* fleet.c: see fleet.h. */
+#include "server/fleet.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/map.h"
+#include "base/rng.h"
+#include "base/thread.h"
+#include "base/value.h"
+
+#define STALE_US INT64_C(60000000)
+
+typedef struct fleet_worker {
+    hf_mem *mem;
+    hf_value said;
+    int64_t heard_us;
+} fleet_worker;
+
+struct hf_fleet {
+    hf_mutex lock;
+    hf_map *workers;
+};
+
+hf_status hf_fleet_open(hf_fleet **out_fleet, hf_err *err)
+{
+    hf_fleet *fleet = hf_alloc(sizeof(*fleet));
+    hf_map_seed seed; /* the names are chosen by others */
+    hf_rng rng;
+    hf_status st;
+
+    if (!fleet)
+        return hf_err_nomem(err, "the fleet");
+    st = hf_mutex_init(&fleet->lock, err);
+    if (st) {
+        hf_alloc_free(fleet);
+        return st;
+    }
+    st = hf_rng_init_system(&rng, err);
+    if (!st) {
+        seed = (hf_map_seed){.low = hf_rng_next(&rng), .high = hf_rng_next(&rng)};
+        fleet->workers = hf_map_new(seed);
+        st = fleet->workers ? HF_OK : hf_err_nomem(err, "the fleet");
+    }
+    if (st) {
+        hf_fleet_close(fleet);
+        return st;
+    }
+    *out_fleet = fleet;
+    return HF_OK;
+}
+
+static void worker_free(fleet_worker *worker)
+{
+    if (!worker)
+        return;
+    hf_mem_free(worker->mem);
+    hf_alloc_free(worker);
+}
+
+void hf_fleet_close(hf_fleet *fleet)
+{
+    size_t at = 0;
+    hf_slice key;
+    void *worker;
+
+    if (!fleet)
+        return;
+    while (fleet->workers && hf_map_next(fleet->workers, &at, &key, &worker))
+        worker_free(worker);
+    hf_map_free(fleet->workers);
+    hf_mutex_fini(&fleet->lock);
+    hf_alloc_free(fleet);
+}
+
+/* The first type whose definition is another than the one the living worker had. */
+static bool definition_changed(const fleet_worker *old, hf_value said, hf_slice *out_type)
+{
+    hf_value before = hf_value_find(old->said, HF_SLICE("workflow_definition_fingerprints"));
+    hf_value now = hf_value_find(said, HF_SLICE("workflow_definition_fingerprints"));
+    hf_value print;
+
+    for (size_t i = 0; hf_value_member(now, i, out_type, &print); i++) {
+        hf_value known = hf_value_find(before, *out_type);
+
+        if (known && !hf_value_equal(known, print))
+            return true;
+    }
+    return false;
+}
+
+static fleet_worker *worker_new(hf_value said, int64_t now_us, hf_err *err)
+{
+    fleet_worker *worker = hf_alloc(sizeof(*worker));
+
+    if (worker) {
+        worker->mem = hf_mem_new();
+        worker->said = worker->mem ? hf_value_copy(worker->mem, said) : NULL;
+        worker->heard_us = now_us;
+    }
+    if (worker && worker->said)
+        return worker;
+    worker_free(worker);
+    (void)hf_err_nomem(err, "a worker");
+    return NULL;
+}
+
+hf_status hf_fleet_register(hf_fleet *fleet, hf_slice worker, hf_value said, int64_t now_us,
+                            hf_err *err)
+{
+    fleet_worker *made = worker_new(said, now_us, err);
+    fleet_worker *old;
+    hf_slice type;
+    void *replaced = NULL;
+    hf_status st = HF_OK;
+
+    if (!made)
+        return HF_NOMEM;
+    hf_mutex_lock(&fleet->lock);
+    old = hf_map_get(fleet->workers, worker);
+    if (old && now_us - old->heard_us < STALE_US && definition_changed(old, made->said, &type))
+        st = hf_err_set(err, HF_CONFLICT, "worker %.*s runs another definition of %.*s",
+                        (int)worker.len, worker.ptr, (int)type.len, type.ptr);
+    if (!st)
+        st = hf_map_put(fleet->workers, worker, made, &replaced, err);
+    hf_mutex_unlock(&fleet->lock);
+    worker_free(st ? made : replaced);
+    return st;
+}
+
+bool hf_fleet_beat(hf_fleet *fleet, hf_slice worker, int64_t now_us)
+{
+    fleet_worker *found;
+
+    hf_mutex_lock(&fleet->lock);
+    found = hf_map_get(fleet->workers, worker);
+    if (found)
+        found->heard_us = now_us;
+    hf_mutex_unlock(&fleet->lock);
+    return found != NULL;
+}
+
+bool hf_fleet_remove(hf_fleet *fleet, hf_slice worker)
+{
+    fleet_worker *found;
+
+    hf_mutex_lock(&fleet->lock);
+    found = hf_map_remove(fleet->workers, worker);
+    hf_mutex_unlock(&fleet->lock);
+    worker_free(found);
+    return found != NULL;
+}
+
+hf_value hf_fleet_get(hf_fleet *fleet, hf_slice worker, hf_mem *mem)
+{
+    fleet_worker *found;
+    hf_value copy;
+
+    hf_mutex_lock(&fleet->lock);
+    found = hf_map_get(fleet->workers, worker);
+    copy = found ? hf_value_copy(mem, found->said) : NULL;
+    hf_mutex_unlock(&fleet->lock);
+    return copy;
+}
+
+static hf_value worker_show(const fleet_worker *worker, hf_mem *mem, int64_t now_us)
+{
+    static const char *const shown[] = {"worker_id",
+                                        "task_queue",
+                                        "runtime",
+                                        "sdk_version",
+                                        "build_id",
+                                        "supported_workflow_types",
+                                        "supported_activity_types",
+                                        "max_concurrent_workflow_tasks",
+                                        "max_concurrent_activity_tasks"};
+    hf_value_list *object = hf_value_object(mem);
+    char heard[HF_CLOCK_TEXT_SIZE];
+
+    for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++) {
+        hf_value value = hf_value_find(worker->said, hf_slice_of(shown[i]));
+
+        hf_value_set(object, hf_slice_of(shown[i]),
+                     value ? hf_value_copy(mem, value) : hf_value_null());
+    }
+    (void)hf_clock_print(worker->heard_us, heard);
+    hf_value_set(object, HF_SLICE("last_heartbeat_at"), hf_value_string(mem, hf_slice_of(heard)));
+    hf_value_set(object, HF_SLICE("status"),
+                 hf_value_string(mem, now_us - worker->heard_us < STALE_US ? HF_SLICE("active")
+                                                                           : HF_SLICE("stale")));
+    return hf_value_finish(object);
+}
+
+hf_value hf_fleet_list(hf_fleet *fleet, hf_mem *mem, int64_t now_us)
+{
+    hf_value_list *list = hf_value_array(mem);
+    size_t at = 0;
+    hf_slice key;
+    void *worker;
+
+    hf_mutex_lock(&fleet->lock);
+    while (hf_map_next(fleet->workers, &at, &key, &worker))
+        hf_value_append(list, worker_show(worker, mem, now_us));
+    hf_mutex_unlock(&fleet->lock);
+    return hf_value_finish(list);
+}

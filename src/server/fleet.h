@@ -1,0 +1,35 @@
+/* fleet.h: the workers that have registered with this server: what they know, which queue they
+   serve, when they were last heard of. In memory: a worker that is forgotten registers again. Any
+   thread. */
+#ifndef HF_SERVER_FLEET_H
+#define HF_SERVER_FLEET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/slice.h"
+#include "holdfast/value.h"
+
+typedef struct hf_fleet hf_fleet;
+
+HF_NODISCARD hf_status hf_fleet_open(hf_fleet **out_fleet, hf_err *err);
+void hf_fleet_close(hf_fleet *fleet); /* NULL is allowed */
+
+/* Takes what the worker said of itself (the body of its registration, copied). HF_CONFLICT: it is
+   alive and registered a type of the same name with another definition. */
+HF_NODISCARD hf_status hf_fleet_register(hf_fleet *fleet, hf_slice worker, hf_value said,
+                                         int64_t now_us, hf_err *err);
+
+/* It is alive. False: it is not registered. */
+bool hf_fleet_beat(hf_fleet *fleet, hf_slice worker, int64_t now_us);
+bool hf_fleet_remove(hf_fleet *fleet, hf_slice worker);
+
+/* What the worker said of itself, in the arena; NULL: it is not registered. */
+hf_value hf_fleet_get(hf_fleet *fleet, hf_slice worker, hf_mem *mem);
+
+/* Everybody, in no order: [{worker_id, ..., last_heartbeat_at, status}]. */
+hf_value hf_fleet_list(hf_fleet *fleet, hf_mem *mem, int64_t now_us);
+
+#endif
