@@ -397,6 +397,9 @@ typedef struct hf_outcome { /* made by the functions below and by nothing else *
     hf_value result;
     hf_ms after;
     const struct hf_leaf *children;
+    const char *concurrency_key;
+    const char *rate_limit;
+    int weight;
 } hf_outcome;
 typedef hf_outcome hf_step_fn(hf_step *s);
 typedef struct hf_step_def {
@@ -416,6 +419,12 @@ typedef struct hf_machine_def {
     const hf_step_def *steps;
     const hf_signal_def *signals;
     hf_outcome (*on_error)(hf_step *s, const hf_error *e);
+    /* Instead of steps, a job: one function, called "job". A failure that it raises is tried again
+       after 1, 2, 4 ... 300 seconds, at most 20 times; hf_stop ends it at once. */
+    hf_step_fn *job;
+    int max_attempts; /* of a step without on_error; 0: 20 for jobs, else 1; -1: no limit */
+    const hf_ms *backoff;
+    size_t backoff_n;
 } hf_machine_def;
 
 /* -- what a step knows. Values live until the step returns. */
@@ -434,6 +443,17 @@ HF_API const char *hf_step_id(hf_step *s);  /* of the instance */
 /* -- what it decides */
 #define HF_NO_TIMEOUT INT64_MAX
 HF_API hf_outcome hf_next(hf_step *s, const char *step, hf_value state);
+/* The next step begins when it may: with a slot under the concurrency key, which the machine keeps
+   from step to step while it does not wait ("" gives it up), and with so many tokens of the rate
+   limit, for this step alone. */
+typedef struct hf_next_opts {
+    size_t size_;
+    hf_value state;
+    const char *concurrency_key; /* NULL: as before */
+    const char *rate_limit;      /* a declared name, or "name:partition" */
+    int weight;                  /* 0: 1 */
+} hf_next_opts;
+HF_API hf_outcome hf_next_with(hf_step *s, const char *step, const hf_next_opts *o);
 /* The same step after a delay; it sees the same signals again. */
 HF_API hf_outcome hf_again(hf_step *s, hf_value state, hf_ms after);
 /* Parks until a signal of that name, or of one of a NULL-terminated set, comes that this step was
@@ -450,6 +470,17 @@ HF_API hf_outcome hf_stop(hf_step *s, const char *type, const char *message);
 /* The step failed: on_error decides. */
 HF_API hf_outcome hf_raise(hf_step *s, const char *type, const char *fmt, ...) HF_PRINTF(3, 4);
 
+/* Bounds that machines share, in all processes that work on a store. A concurrency key is the name
+   of a limit, "name:anything", which has as many slots of its own, or any other text without a
+   colon, which has one slot. */
+typedef struct hf_limit_def {
+    const char *name;
+    int at_once;     /* slots: so many steps at once; or */
+    int64_t allowed; /* tokens: so many step starts */
+    hf_ms per;       /* in this time */
+    int64_t burst;   /* and so many at once; 0: as many as allowed */
+} hf_limit_def;
+
 /* What a program brings. It must live as long as the engine. */
 typedef struct hf_app {
     const char *name;
@@ -458,6 +489,7 @@ typedef struct hf_app {
     const hf_workflow_def *workflows;
     const hf_activity_def *activities;
     const hf_machine_def *machines;
+    const hf_limit_def *limits;
 } hf_app;
 
 /* ---- the engine
@@ -493,6 +525,10 @@ typedef struct hf_start_opts {
     const char *correlation_scope;
     const char *request_id;
     enum { HF_DUP_REJECT, HF_DUP_RETURN_EXISTING } duplicate; /* when the id has an open run */
+    int priority;                /* of machines: 1 to 99, the lower goes first; 0: 5 */
+    const char *concurrency_key; /* of a machine's first step, as in hf_next_opts */
+    const char *rate_limit;
+    int weight;
     const char *search_attributes; /* a JSON object, as labels and memo are */
 } hf_start_opts;
 

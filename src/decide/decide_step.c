@@ -29,6 +29,12 @@ hf_status hf_decide_step(hf_decide *decide, const hf_decision_row *row, hf_err *
         hf_event_put_text(events, HF_KEY_EXCEPTION_TYPE, step->failure_type);
     if (step->message.ptr)
         hf_event_put_text(events, HF_KEY_MESSAGE, step->message);
+    if (step->concurrency_key.ptr)
+        hf_event_put_text(events, HF_KEY_CONCURRENCY_KEY, step->concurrency_key);
+    if (step->rate_limit.ptr) {
+        hf_event_put_text(events, HF_KEY_RATE_LIMIT, step->rate_limit);
+        hf_event_put_int(events, HF_KEY_WEIGHT, step->weight);
+    }
     hf_decide_payload(decide, HF_KEY_STATE, &row->value);
     for (size_t i = 0; !st && i < step->seq_count; i++)
         st = hf_decide_use_up(decide, step->seqs[i], err);

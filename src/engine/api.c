@@ -57,6 +57,12 @@ static hf_status start_more(const hf_call *c, const hf_start_opts *opts, hf_inta
     if (opts->delay < 0)
         return hf_err_set(err, HF_INVALID, "a start cannot be delayed by %lld ms",
                           (long long)opts->delay);
+    if (opts->priority < 0 || opts->priority > 99)
+        return hf_err_set(err, HF_INVALID, "a priority is 1 to 99, not %d", opts->priority);
+    start->priority = opts->priority;
+    start->concurrency_key = hf_slice_of(opts->concurrency_key);
+    start->rate_limit = hf_slice_of(opts->rate_limit);
+    start->weight = opts->rate_limit && !opts->weight ? 1 : opts->weight;
     if (opts->delay)
         start->available_us = c->in.now_us + opts->delay * 1000;
     return correlation_read(opts, start, err);

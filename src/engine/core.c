@@ -4,11 +4,14 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "engine/attempt.h"
 #include "engine/core_impl.h"
+#include "engine/turnstile.h"
+#include "engine/machine.h"
 #include "model/limit.h"
 
 enum { SCAN_ROWS = 1000, ALARMS_MAX = 100000, FLYING_MAX = 512 };
@@ -227,6 +230,14 @@ hf_status hf_core_open(const hf_core_options *options, hf_core **out_core, hf_er
     core->timers = hf_map_int_new((hf_map_seed){0});
     core->late = hf_map_int_new((hf_map_seed){0});
     core->alarms = hf_deadlines_new();
+    core->steps = hf_deadlines_new();
+    core->gates = hf_map_new((hf_map_seed){0});
+    core->gate_numbers = hf_map_int_new((hf_map_seed){0});
+    (void)snprintf(core->holder, sizeof(core->holder), "%.*s-%ld-%llx", (int)options->owner.len,
+                   options->owner.ptr, (long)getpid(),
+                   (unsigned long long)hf_clock_mono_us(hf_clock_system()));
+    if (!core->steps || !core->gates || !core->gate_numbers)
+        st = hf_err_nomem(err, "the core");
     if (!core->runs || !core->jobs || !core->timers || !core->late || !core->alarms)
         st = hf_err_nomem(err, "the core");
     if (!st)
@@ -261,7 +272,7 @@ static void messages_free(core_message *message)
 
         if (message->kind == CORE_MESSAGE_JOB)
             hf_job_free(message->job);
-        else if (message->kind == CORE_MESSAGE_UNIT)
+        else if (message->kind == CORE_MESSAGE_UNIT || message->kind == CORE_MESSAGE_GATE)
             hf_unit_free(message->unit);
         else if (message->kind == CORE_MESSAGE_ASK) {
             message->ask->status =
@@ -315,6 +326,8 @@ void hf_core_close(hf_core *core)
     while (core->jobs && hf_map_int_next(core->jobs, &at, &key, &job))
         if (((hf_job *)job)->far) /* the pool has ended the others */
             hf_job_free(job);
+    hf_turnstile_close(core);
+    hf_deadlines_free(core->steps);
     while (core->alarms && (deadline = hf_deadlines_pop(core->alarms)))
         hf_alloc_free(deadline->ref);
     hf_deadlines_free(core->alarms);
@@ -615,6 +628,11 @@ hf_status hf_core_recover(hf_core *core, hf_err *err)
 
     for (size_t i = 0; !st && (blamed = hf_breadcrumb_run_left(core->crumb, i)); i++)
         st = run_blame(core, blamed, err);
+    if (!st && strcmp(hf_store_engine(core->o.store), "sqlite") == 0) {
+        hf_unit *unit = hf_turnstile_clear(core); /* nobody else is at work on this store */
+
+        st = unit ? unit_commit(core, unit, err) : hf_err_nomem(err, "slots");
+    }
     for (int64_t i = 0; core->o.shards && i < HF_SHARDS; i++)
         sweep.shards[i] = hf_shards_epoch(core->o.shards, i) != HF_NONE;
     if (!st)
@@ -631,6 +649,10 @@ static void alarm_fire(hf_core *core, core_alarm *alarm)
         (void)hf_map_int_remove(core->timers, (uint64_t)alarm->key);
     if (alarm->kind == CORE_ALARM_ATTEMPT && !hf_attempt_alarm(core, alarm->key))
         return;
+    if (alarm->kind == CORE_ALARM_GATE) {
+        hf_turnstile_alarm(core, alarm->key);
+        return;
+    }
     run = hf_core_live(core, alarm->run);
     if (!run)
         return;
@@ -694,6 +716,8 @@ void hf_core_job_ended(hf_core *core, hf_job *job)
         hf_job_free(job);
         return;
     }
+    if (job->machine)
+        hf_machine_back(run, job);
     job->next = run->ended;
     run->ended = job;
     hf_core_ready(core, run);
@@ -703,8 +727,10 @@ static void job_take(hf_core *core, hf_job *job)
 {
     if (hf_map_int_get(core->jobs, (uint64_t)job->activity) == job)
         hf_core_job_ended(core, job);
-    else
+    else {
+        hf_turnstile_drop(core, job);
         hf_job_free(job); /* the attempt was given up meanwhile: a late result changes nothing */
+    }
     place_offer(core);
 }
 
@@ -799,6 +825,9 @@ static bool inbox_take(hf_core *core, hf_seat *seat)
             HF_ASSERT(run && run->dirty && run->unit == message->unit);
             hf_turn_committed(core, run, message->unit);
             break;
+        case CORE_MESSAGE_GATE:
+            hf_turnstile_answer(core, message);
+            break;
         case CORE_MESSAGE_BACK:
             hf_core_came_back(core, message->run);
             hf_alloc_free(message);
@@ -830,7 +859,8 @@ static void cache_trim(hf_core *core)
         if (run->dirty || run->ready || (run->far && (run->far->lease.held || run->far->answer)))
             continue;
         hf_live_forget(core, run);
-        if (!run->ended && !run->due && !run->starts && !hf_list_linked(&run->hunger))
+        if (!run->ended && !run->due && !run->starts && !hf_list_linked(&run->hunger) &&
+            !hf_deadline_queued(&run->turn) && !run->slot)
             hf_core_remove(core, run);
     }
 }
@@ -858,6 +888,7 @@ bool hf_core_step(hf_core *core)
         if (seat && hf_seat_lost(seat))
             return false;
     }
+    worked |= hf_machine_serve(core);
     cache_trim(core);
     return worked;
 }

@@ -40,6 +40,7 @@ typedef enum core_alarm_kind {
     CORE_ALARM_TURN,    /* a turn that could not be committed is tried again */
     CORE_ALARM_ATTEMPT, /* an activity may begin, is late, or has a sign of life to record */
     CORE_ALARM_RUN,     /* the run's own deadline */
+    CORE_ALARM_GATE,    /* a gate is asked again, or slots are renewed */
     CORE_ALARM_STEP,    /* a step of a machine may begin; the key is the run's, negative */
     CORE_ALARM_ERRAND   /* a worker's lease on the run ends, or it is offered again; the same key */
 } core_alarm_kind;
@@ -72,6 +73,8 @@ typedef struct core_far {
     } lease;
     struct hf_ticket *answer; /* the turn at hand decides it */
 } core_far;
+
+typedef struct hf_turnstile hf_turnstile;
 
 typedef struct live_run {
     hf_core *core;
@@ -135,6 +138,13 @@ typedef struct live_run {
     core_start *retries;     /* become starts when the unit is committed */
     int64_t *inbox_keys;
     struct core_far *far; /* its code is in another process, see errand.h; NULL: it is here */
+    /* a machine's step that may begin */
+    hf_deadline turn;    /* its place in a gate's queue or in core->steps */
+    hf_turnstile *waits; /* the gate; NULL: none */
+    hf_turnstile *slot;  /* under whose key it has a slot; NULL: it has none */
+    int64_t weight;      /* tokens that it waits for */
+    int64_t paid;        /* the step whose tokens are taken */
+    bool stepping;       /* a job runs its step */
 } live_run;
 
 /* Which shards are to be looked through. */
@@ -150,6 +160,7 @@ typedef enum core_message_kind {
     CORE_MESSAGE_BEAT,
     CORE_MESSAGE_UNIT,
     CORE_MESSAGE_BACK,
+    CORE_MESSAGE_GATE, /* `run` is the number of the gate */
     CORE_MESSAGE_ASK,
     CORE_MESSAGE_CALL
 } core_message_kind;
@@ -204,6 +215,12 @@ struct hf_core {
     hf_list hungry;      /* runs with an attempt that waits for a place in the pool, oldest first */
     char waiting[256];   /* of the run that was last asked about */
     int64_t stale_steps; /* ends of steps that came too late */
+    hf_deadlines *steps; /* machines that wait for a place in the pool, by priority */
+    hf_map *gates;       /* by kind and key */
+    hf_map_int *gate_numbers;
+    int64_t gates_made;
+    int64_t slots_held;
+    char holder[96]; /* of slots: this process and no other */
     hf_err failure;
     /* under the lock */
     hf_mutex lock;

@@ -8,6 +8,7 @@
 #include "base/value.h"
 #include "engine/attempt.h"
 #include "engine/core_impl.h"
+#include "engine/turnstile.h"
 #include "engine/errand.h"
 #include "engine/replay_check.h"
 #include "model/event_codec.h"
@@ -81,6 +82,8 @@ void hf_live_free(hf_core *core, live_run *run)
 {
     hf_list_remove(&run->place);
     hf_list_remove(&run->hunger);
+    if (core)
+        hf_turnstile_forget(core, run);
     hf_live_forget(core, run);
     hf_errand_gone(run);
     starts_free(core, run->starts);

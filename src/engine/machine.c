@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "engine/turnstile.h"
 #include "engine/step.h"
 
 bool hf_machine_runnable(const live_run *run)
@@ -23,6 +24,7 @@ static hf_status job_fill(live_run *run, hf_job *job, const hf_step_work *work, 
     if (!step)
         return hf_err_nomem(err, "a step");
     step->definition = run->replay_info.machine;
+    step->registry = run->core->o.registry;
     step->work = *work;
     st = hf_replay_work_fill(run->replay, job->mem, &step->work, err);
     if (st)
@@ -63,7 +65,17 @@ static void job_begin(hf_core *core, live_run *run, const hf_step_work *work)
             hf_core_fail(core, st, &err);
         return;
     }
+    run->stepping = true;
+    job->machine->slot = run->slot;
     hf_pool_submit(core->pool, job);
+}
+
+void hf_machine_back(live_run *run, hf_job *job)
+{
+    run->stepping = false;
+    if (!run->slot)
+        run->slot = job->machine->slot;
+    job->machine->slot = NULL;
 }
 
 void hf_machine_later(hf_core *core, live_run *run, int64_t due_us)
@@ -78,23 +90,57 @@ void hf_machine_dispatch(hf_core *core, live_run *run)
 {
     const core_alarm due = {.kind = CORE_ALARM_STEP, .run = run->key, .key = -run->key};
     hf_step_work work;
+    hf_err err;
+    bool runnable;
 
-    if (!run->replay || run->paused || run->dirty || run->ended ||
-        !hf_replay_work(run->replay, &work) || hf_map_int_get(core->jobs, (uint64_t)run->key))
+    if (!run->replay || run->dirty || run->ended || run->stepping || run->waits ||
+        hf_deadline_queued(&run->turn) || hf_map_int_get(core->jobs, (uint64_t)run->key))
         return;
-    if (!hf_step_find(run->replay_info.machine, work.name))
-        return; /* another build knows the step: the task waits for it */
-    if (work.available_us > hf_core_now(core)) {
-        (void)hf_core_alarm_move(core, &due, work.available_us);
-        return;
-    }
-    if (!hf_pool_reserve(core->pool)) {
-        if (!hf_list_linked(&run->hunger))
-            hf_list_add_last(&core->hungry, &run->hunger);
+    runnable = !run->paused && hf_replay_work(run->replay, &work) &&
+               hf_step_code(run->replay_info.machine, work.name); /* else another build knows it */
+    if (!runnable || work.available_us > hf_core_now(core)) {
+        hf_turnstile_leave(core, run);
+        if (runnable)
+            (void)hf_core_alarm_move(core, &due, work.available_us);
         return;
     }
-    hf_list_remove(&run->hunger);
-    job_begin(core, run, &work);
+    if (!hf_turnstile_pass(core, run, &work))
+        return;
+    run->turn = (hf_deadline){
+        .due_us = hf_turnstile_order(core, &work), .key = (uint64_t)run->key, .ref = run};
+    if (hf_deadlines_push(core->steps, &run->turn, &err))
+        hf_core_fail(core, HF_NOMEM, &err);
+}
+
+void hf_machine_resume(hf_core *core, live_run *run)
+{
+    if (run->replay && !run->dirty && !run->look) {
+        hf_machine_dispatch(core, run);
+        return;
+    }
+    run->look = true;
+    hf_core_ready(core, run);
+}
+
+bool hf_machine_serve(hf_core *core)
+{
+    hf_deadline *first;
+    bool served = false;
+
+    while ((first = hf_deadlines_peek(core->steps)) && hf_pool_reserve(core->pool)) {
+        live_run *run = first->ref;
+        hf_step_work work;
+
+        hf_deadlines_remove(core->steps, first);
+        served = true;
+        if (run->replay && !run->dirty && !run->paused && hf_replay_work(run->replay, &work)) {
+            job_begin(core, run, &work);
+            continue;
+        }
+        hf_pool_release(core->pool);
+        hf_machine_resume(core, run);
+    }
+    return served;
 }
 
 void hf_machine_ended(live_run *run, const hf_job *job)

@@ -13,6 +13,16 @@ bool hf_machine_runnable(const live_run *run);
    place. Nothing when a unit of the run is under way or its step runs already. */
 void hf_machine_dispatch(hf_core *core, live_run *run);
 
+/* The same for a run that waited: it may have lost its fold meanwhile. */
+void hf_machine_resume(hf_core *core, live_run *run);
+
+/* Gives places in the pool to those that wait, the lowest priority number first. True: somebody got
+   one. */
+bool hf_machine_serve(hf_core *core);
+
+/* The job of the run's step has ended, whatever it says. */
+void hf_machine_back(live_run *run, hf_job *job);
+
 /* The run has nothing to do before that moment: it leaves memory until then. */
 void hf_machine_later(hf_core *core, live_run *run, int64_t due_us);
 

@@ -1,6 +1,8 @@
 /* registry.c: see registry.h. */
 #include "engine/registry.h"
 
+#include <string.h>
+
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/map.h"
@@ -12,6 +14,7 @@ struct hf_registry {
     hf_mem *mem;
     hf_map *workflows;  /* type or alias to hf_registry_workflow */
     hf_map *activities; /* name to hf_registry_activity */
+    hf_map *limits;     /* name to hf_limit_def, with its burst filled in */
 };
 
 static hf_status alias_put(hf_registry *registry, const char *aliases,
@@ -62,6 +65,18 @@ static hf_status machine_put(hf_registry *registry, const hf_machine_def *def, h
     return st ? st : hf_map_put(registry->workflows, hf_slice_of(def->type), workflow, NULL, err);
 }
 
+static hf_status limit_put(hf_registry *registry, const hf_limit_def *def, hf_err *err)
+{
+    hf_limit_def *limit = hf_mem_alloc(registry->mem, sizeof(*limit));
+
+    if (!limit)
+        return hf_err_nomem(err, "a limit");
+    *limit = *def;
+    if (!limit->burst)
+        limit->burst = limit->allowed;
+    return hf_map_put(registry->limits, hf_slice_of(def->name), limit, NULL, err);
+}
+
 static hf_status activity_put(hf_registry *registry, const hf_activity_def *def, hf_err *err)
 {
     hf_registry_activity *activity = hf_mem_alloc(registry->mem, sizeof(*activity));
@@ -99,7 +114,8 @@ hf_status hf_registry_new(const hf_app *app, hf_registry **out_registry, hf_err 
     registry->mem = hf_mem_new();
     registry->workflows = hf_map_new((hf_map_seed){0});
     registry->activities = hf_map_new((hf_map_seed){0});
-    st = registry->mem && registry->workflows && registry->activities
+    registry->limits = hf_map_new((hf_map_seed){0});
+    st = registry->mem && registry->workflows && registry->activities && registry->limits
              ? HF_OK
              : hf_err_nomem(err, "the registry");
     if (!st && app)
@@ -108,6 +124,8 @@ hf_status hf_registry_new(const hf_app *app, hf_registry **out_registry, hf_err 
         st = workflow_put(registry, def, err);
     for (const hf_machine_def *def = app ? app->machines : NULL; !st && def && def->type; def++)
         st = machine_put(registry, def, err);
+    for (const hf_limit_def *def = app ? app->limits : NULL; !st && def && def->name; def++)
+        st = limit_put(registry, def, err);
     for (const hf_activity_def *def = app ? app->activities : NULL; !st && def && def->name; def++)
         st = activity_put(registry, def, err);
     if (st)
@@ -123,6 +141,7 @@ void hf_registry_free(hf_registry *registry)
         return;
     hf_map_free(registry->workflows);
     hf_map_free(registry->activities);
+    hf_map_free(registry->limits);
     hf_mem_free(registry->mem);
     hf_alloc_free(registry);
 }
@@ -135,6 +154,35 @@ const hf_registry_workflow *hf_registry_find_workflow(const hf_registry *registr
 const hf_registry_activity *hf_registry_find_activity(const hf_registry *registry, hf_slice name)
 {
     return hf_map_get(registry->activities, name);
+}
+
+const hf_limit_def *hf_registry_find_limit(const hf_registry *registry, hf_slice key, bool rate)
+{
+    hf_slice rest = key;
+    hf_slice name = key;
+    const hf_limit_def *limit;
+
+    (void)hf_slice_split(&rest, ':', &name);
+    limit = hf_map_get(registry->limits, name);
+    return limit && (limit->allowed > 0) == rate ? limit : NULL;
+}
+
+hf_status hf_registry_check_limits(const hf_registry *registry, hf_slice concurrency_key,
+                                   hf_slice rate_limit, int64_t weight, hf_err *err)
+{
+    const hf_limit_def *rate = hf_registry_find_limit(registry, rate_limit, true);
+    bool named = concurrency_key.len && memchr(concurrency_key.ptr, ':', concurrency_key.len);
+
+    if (rate_limit.len && !rate)
+        return hf_err_set(err, HF_INVALID, "no rate limit is declared for %.*s",
+                          (int)rate_limit.len, rate_limit.ptr);
+    if (rate && (weight < 1 || weight > rate->burst))
+        return hf_err_set(err, HF_INVALID, "a weight of %lld never fits into the bucket %s",
+                          (long long)weight, rate->name);
+    if (named && !hf_registry_find_limit(registry, concurrency_key, false))
+        return hf_err_set(err, HF_INVALID, "no concurrency limit is declared for %.*s",
+                          (int)concurrency_key.len, concurrency_key.ptr);
+    return HF_OK;
 }
 
 hf_status hf_registry_store(hf_registry *registry, hf_db *db, hf_err *err)

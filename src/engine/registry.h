@@ -38,4 +38,14 @@ HF_NODISCARD hf_status hf_registry_store(hf_registry *registry, hf_db *db, hf_er
 const hf_registry_workflow *hf_registry_find_workflow(const hf_registry *registry, hf_slice type);
 const hf_registry_activity *hf_registry_find_activity(const hf_registry *registry, hf_slice name);
 
+/* The limit that a concurrency key (its name, or what stands before the colon) or a rate limit
+   leads to; NULL: none. */
+const hf_limit_def *hf_registry_find_limit(const hf_registry *registry, hf_slice key, bool rate);
+
+/* HF_INVALID: a rate limit that is not declared or cannot hold the weight, or a concurrency key
+   with an undeclared name before its colon. Empty: none. */
+HF_NODISCARD hf_status hf_registry_check_limits(const hf_registry *registry,
+                                                hf_slice concurrency_key, hf_slice rate_limit,
+                                                int64_t weight, hf_err *err);
+
 #endif

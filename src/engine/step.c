@@ -29,11 +29,13 @@ struct hf_step {
     const char *bad_start; /* why the children cannot be; NULL: they can */
 };
 
-const hf_step_def *hf_step_find(const hf_machine_def *machine, hf_slice name)
+hf_step_fn *hf_step_code(const hf_machine_def *machine, hf_slice name)
 {
+    if (machine->job)
+        return hf_slice_equal(name, HF_SLICE("job")) ? machine->job : NULL;
     for (const hf_step_def *step = machine->steps; step && step->name; step++)
         if (hf_slice_equal(hf_slice_of(step->name), name))
-            return step;
+            return step->run;
     return NULL;
 }
 
@@ -169,6 +171,22 @@ hf_outcome hf_next(hf_step *s, const char *step, hf_value state)
 {
     (void)s;
     return (hf_outcome){.kind = HF_STEP_OUTCOME_NEXT, .step = step, .state = state};
+}
+
+hf_outcome hf_next_with(hf_step *s, const char *step, const hf_next_opts *o)
+{
+    hf_mem *mem = s->job->mem;
+    hf_outcome outcome = {.kind = HF_STEP_OUTCOME_NEXT, .step = step};
+
+    if (!o)
+        return outcome;
+    outcome.state = o->state;
+    outcome.weight = o->weight;
+    if (o->concurrency_key)
+        outcome.concurrency_key = hf_mem_text(mem, hf_slice_of(o->concurrency_key));
+    if (o->rate_limit)
+        outcome.rate_limit = hf_mem_text(mem, hf_slice_of(o->rate_limit));
+    return outcome;
 }
 
 hf_outcome hf_again(hf_step *s, hf_value state, hf_ms after)
@@ -341,11 +359,13 @@ static bool value_take(hf_step *s, hf_value value, const char *what, hf_decision
 
 static bool next_take(hf_step *s, const char *step, hf_step_end *end)
 {
-    if (!step || !hf_step_find(s->in->definition, hf_slice_of(step)))
+    const char *kept = step ? hf_mem_text(s->job->mem, hf_slice_of(step)) : NULL;
+
+    if (!step || !hf_step_code(s->in->definition, hf_slice_of(step)))
         return bad(s, "unknown_step", "the machine %s has no step %s", s->in->definition->type,
                    step ? step : "(no name)");
-    end->next = hf_slice_of(hf_step_find(s->in->definition, hf_slice_of(step))->name);
-    return true;
+    end->next = hf_slice_of(kept);
+    return kept || bad(s, "no_memory", "there was no memory for the step");
 }
 
 static bool signal_declared(const hf_machine_def *machine, const char *name)
@@ -387,12 +407,25 @@ static bool park_take(hf_step *s, const hf_outcome *outcome, hf_step_end *end)
     return true;
 }
 
+static bool limits_take(hf_step *s, const hf_outcome *outcome, hf_step_end *end)
+{
+    hf_err err = {0};
+
+    end->concurrency_key = hf_slice_of(outcome->concurrency_key);
+    end->rate_limit = hf_slice_of(outcome->rate_limit);
+    end->weight = outcome->weight ? outcome->weight : 1;
+    if (hf_registry_check_limits(s->in->registry, end->concurrency_key, end->rate_limit,
+                                 end->weight, &err))
+        return bad(s, "unknown_limit", "%s", err.text);
+    return true;
+}
+
 static bool outcome_take(hf_step *s, const hf_outcome *outcome, hf_step_end *end)
 {
     *end = (hf_step_end){.outcome = (hf_step_outcome)outcome->kind};
     switch (outcome->kind) {
     case HF_STEP_OUTCOME_NEXT:
-        return next_take(s, outcome->step, end) &&
+        return next_take(s, outcome->step, end) && limits_take(s, outcome, end) &&
                value_take(s, outcome->state, "state", &end->state);
     case HF_STEP_OUTCOME_AGAIN:
         if (outcome->after < 0 || outcome->after > AFTER_MAX_MS)
@@ -430,6 +463,33 @@ static void failure_end(hf_step *s, const hf_error *failure, hf_step_end *end)
     (void)s;
 }
 
+enum { JOB_ATTEMPTS = 20, BACKOFF_FIRST_MS = 1000, BACKOFF_MOST_MS = 300000 };
+
+static int64_t backoff_ms(const hf_machine_def *machine, int64_t attempt)
+{
+    int64_t last = (int64_t)machine->backoff_n;
+    int64_t ms = BACKOFF_FIRST_MS;
+
+    if (last)
+        return machine->backoff[attempt < last ? attempt - 1 : last - 1];
+    for (int64_t i = 1; i < attempt && ms < BACKOFF_MOST_MS; i++)
+        ms *= 2;
+    return ms < BACKOFF_MOST_MS ? ms : BACKOFF_MOST_MS;
+}
+
+/* Nobody answers for it: jobs, and machines that say how often, try again. */
+static void failure_repeat(hf_step *s, hf_step_end *end)
+{
+    const hf_machine_def *machine = s->in->definition;
+    int64_t most = machine->max_attempts ? machine->max_attempts : machine->job ? JOB_ATTEMPTS : 1;
+
+    failure_end(s, &s->failure, end);
+    if (most > 0 && s->in->work.attempt >= most)
+        return;
+    end->outcome = HF_STEP_OUTCOME_AGAIN;
+    end->after_us = backoff_ms(machine, s->in->work.attempt) * 1000;
+}
+
 /* The step failed: somebody else decides. */
 static void failure_handle(hf_step *s, hf_step_end *end)
 {
@@ -437,7 +497,7 @@ static void failure_handle(hf_step *s, hf_step_end *end)
     hf_outcome outcome;
 
     if (!failure || !s->in->definition->on_error) {
-        failure_end(s, &s->failure, end);
+        failure_repeat(s, end);
         return;
     }
     *failure = s->failure;
@@ -458,8 +518,7 @@ void hf_step_run(hf_job *job)
 {
     hf_step s = {.job = job, .in = job->machine};
     hf_step_end *end = &job->machine->end;
-    const hf_step_def *step = hf_step_find(s.in->definition, s.in->work.name);
-    hf_outcome outcome = step->run(&s);
+    hf_outcome outcome = hf_step_code(s.in->definition, s.in->work.name)(&s);
 
     if (!outcome_take(&s, &outcome, end))
         failure_handle(&s, end);

@@ -14,11 +14,13 @@ typedef struct hf_step_job {
     char key[64];
     int64_t *presented; /* sequences of the signals that the step is handed as awaited */
     size_t presented_count;
+    struct hf_turnstile *slot; /* that the step has, for the core; NULL: none */
+    const hf_registry *registry;
     hf_step_end end; /* out; in the job's arena */
 } hf_step_job;
 
-/* The step of that name; NULL: this program does not know it. */
-const hf_step_def *hf_step_find(const hf_machine_def *machine, hf_slice name);
+/* The code of that step; NULL: this program does not know it. A job has one step, "job". */
+hf_step_fn *hf_step_code(const hf_machine_def *machine, hf_slice name);
 
 /* The pool's thread. */
 void hf_step_run(hf_job *job);

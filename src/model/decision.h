@@ -75,6 +75,9 @@ typedef struct hf_decision_step {
     size_t seq_count;
     hf_slice failure_type; /* ptr NULL: none */
     hf_slice message;
+    hf_slice concurrency_key; /* ptr NULL: as it was */
+    hf_slice rate_limit;      /* ptr NULL: none */
+    int64_t weight;
 } hf_decision_step;
 
 typedef struct hf_decision_row {

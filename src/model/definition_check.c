@@ -3,6 +3,8 @@
    definition, the part and what is wrong with it. */
 #include "model/definition.h"
 
+#include <string.h>
+
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "model/name.h"
@@ -195,6 +197,15 @@ static hf_status steps_check(const hf_machine_def *def, hf_err *err)
     const hf_step_def *steps = def->steps;
     bool initial = false;
 
+    if (def->max_attempts < -1)
+        return hf_err_set(err, HF_INVALID, "max_attempts is %d", def->max_attempts);
+    for (size_t i = 0; i < def->backoff_n; i++)
+        if (!def->backoff || def->backoff[i] < 0)
+            return hf_err_set(err, HF_INVALID, "a backoff is negative");
+    if (def->job && (steps || def->initial))
+        return hf_err_set(err, HF_INVALID, "it is a job and has steps");
+    if (def->job)
+        return HF_OK;
     for (size_t i = 0; steps && steps[i].name; i++) {
         hf_slice name = hf_slice_of(steps[i].name);
         hf_status st = hf_name_check(HF_NAME_STEP, name, err);
@@ -364,11 +375,30 @@ hf_status hf_definition_check_activity(const hf_activity_def *def, hf_err *err)
     return st;
 }
 
+static hf_status limit_check(const hf_limit_def *limits, size_t at, hf_err *err)
+{
+    const hf_limit_def *def = &limits[at];
+    bool slots = def->at_once > 0;
+    bool tokens = def->allowed > 0;
+    hf_status st = hf_name_check(HF_NAME_TYPE, hf_slice_of(def->name), err);
+
+    if (!st && (slots == tokens || def->at_once < 0 || def->allowed < 0))
+        st = hf_err_set(err, HF_INVALID, "it needs either at_once or allowed");
+    if (!st && tokens && (def->per <= 0 || def->burst < 0))
+        st = hf_err_set(err, HF_INVALID, "it needs a positive time and no negative burst");
+    for (size_t i = 0; !st && i < at; i++)
+        if (strcmp(limits[i].name, def->name) == 0)
+            st = hf_err_set(err, HF_INVALID, "it is declared twice");
+    return hf_err_because(err, st, "limit %s", shown(def->name));
+}
+
 hf_status hf_app_check(const hf_app *app, hf_err *err)
 {
     hf_mem *mem = hf_mem_new();
     hf_status st = mem ? app_check(app, mem, err) : hf_err_nomem(err, "a check");
 
+    for (size_t i = 0; !st && app->limits && app->limits[i].name; i++)
+        st = limit_check(app->limits, i, err);
     hf_mem_free(mem);
     return st;
 }

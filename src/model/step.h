@@ -13,6 +13,8 @@
 #include "model/decision.h"
 #include "model/vocab.h"
 
+enum { HF_STEP_PRIORITY = 5 }; /* when nothing else is said; the lower goes first */
+
 /* A signal in the inbox of a machine. */
 typedef struct hf_step_message {
     int64_t seq; /* of the event that brought it */
@@ -39,6 +41,10 @@ typedef struct hf_step_work {
     int64_t attempt;      /* from 1 */
     int64_t available_us; /* not before */
     hf_slice name;
+    int64_t priority;
+    hf_slice concurrency_key; /* empty: none, both */
+    hf_slice rate_limit;
+    int64_t weight;
     bool timed_out; /* it was woken by the timeout of the wait before it */
     /* filled by hf_replay_work_fill */
     hf_decision_payload state;
@@ -64,8 +70,11 @@ typedef struct hf_step_end {
     hf_slice next;
     hf_decision_payload state;  /* bytes.ptr NULL: unchanged */
     hf_decision_payload result; /* done */
-    int64_t after_us;           /* again: the delay; park: the timeout or HF_DECISION_NO_TIMEOUT */
-    const hf_slice *names;      /* park */
+    hf_slice concurrency_key;   /* next; ptr NULL: as it was; empty: none any more */
+    hf_slice rate_limit;        /* next; ptr NULL: none */
+    int64_t weight;
+    int64_t after_us;      /* again: the delay; park: the timeout or HF_DECISION_NO_TIMEOUT */
+    const hf_slice *names; /* park */
     size_t name_count;
     const hf_step_start *starts; /* fan_out */
     size_t start_count;

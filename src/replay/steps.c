@@ -51,6 +51,10 @@ struct hf_steps {
     int64_t attempt;
     int64_t available_us;
     char *name;
+    int64_t priority;
+    char *concurrency_key; /* NULL: none, both */
+    char *rate_limit;
+    int64_t weight;
     hf_stored state;
     char **names; /* awaited: of the park, then of the step it led to */
     size_t name_count;
@@ -136,6 +140,8 @@ void hf_steps_free(hf_steps *steps)
     }
     names_free(steps);
     hf_alloc_free(steps->name);
+    hf_alloc_free(steps->concurrency_key);
+    hf_alloc_free(steps->rate_limit);
     hf_stored_fini(&steps->state);
     hf_alloc_free(steps);
 }
@@ -250,6 +256,25 @@ static hf_status names_take(hf_steps *steps, hf_value names, hf_err *err)
     return HF_OK;
 }
 
+/* What the next step must have before it begins. The key stays until another is named, the rate
+   limit is for one step and its repetitions. */
+static hf_status limits_take(hf_steps *steps, const hf_event *event, hf_err *err)
+{
+    hf_slice text;
+
+    hf_alloc_free(steps->rate_limit);
+    steps->rate_limit = NULL;
+    steps->weight = 1;
+    (void)hf_event_int(event, HF_KEY_WEIGHT, &steps->weight);
+    if (hf_event_text(event, HF_KEY_RATE_LIMIT, &text) && !(steps->rate_limit = text_keep(text)))
+        return hf_err_nomem(err, "a limit");
+    if (!hf_event_text(event, HF_KEY_CONCURRENCY_KEY, &text))
+        return HF_OK;
+    hf_alloc_free(steps->concurrency_key);
+    steps->concurrency_key = text_keep(text);
+    return steps->concurrency_key ? HF_OK : hf_err_nomem(err, "a limit");
+}
+
 /* The machine moved to another step: attempts count anew. */
 static void step_enter(hf_steps *steps)
 {
@@ -298,6 +323,10 @@ static hf_status step_apply(hf_steps *steps, hf_mem *mem, const hf_event *event,
     if (st)
         return st;
     signals_use_up(steps, consumed);
+    if (outcome != HF_STEP_OUTCOME_AGAIN)
+        st = limits_take(steps, event, err);
+    if (st)
+        return st;
     steps->mode = STEPS_READY;
     switch (outcome) {
     case HF_STEP_OUTCOME_AGAIN:
@@ -335,8 +364,11 @@ static hf_status step_take(hf_steps *steps, const hf_event *event, int64_t seq, 
 
 static hf_status start_take(hf_steps *steps, const hf_event *event, hf_err *err)
 {
-    steps->name = text_keep(hf_slice_of(steps->machine->initial));
-    if (!steps->name || !hf_stored_take(event, HF_KEY_ARGUMENTS, &steps->state))
+    steps->name = text_keep(hf_slice_of(steps->machine->job ? "job" : steps->machine->initial));
+    steps->priority = HF_STEP_PRIORITY;
+    (void)hf_event_int(event, HF_KEY_PRIORITY, &steps->priority);
+    if (!steps->name || limits_take(steps, event, err) ||
+        !hf_stored_take(event, HF_KEY_ARGUMENTS, &steps->state))
         return hf_err_nomem(err, "a machine");
     steps->mode = STEPS_READY;
     step_enter(steps);
@@ -450,6 +482,10 @@ bool hf_steps_work(const hf_steps *steps, hf_step_work *out_work)
                                .attempt = steps->attempt,
                                .available_us = steps->available_us,
                                .name = hf_slice_of(steps->name),
+                               .priority = steps->priority,
+                               .concurrency_key = hf_slice_of(steps->concurrency_key),
+                               .rate_limit = hf_slice_of(steps->rate_limit),
+                               .weight = steps->weight,
                                .timed_out = steps->timed_out};
     return true;
 }
@@ -661,7 +697,10 @@ static hf_status step_row(const hf_steps *steps, const hf_step_end *end, hf_mem 
                                       .delay_us = end->after_us,
                                       .timeout_us = HF_DECISION_NO_TIMEOUT,
                                       .failure_type = end->failure_type,
-                                      .message = end->message};
+                                      .message = end->message,
+                                      .concurrency_key = end->concurrency_key,
+                                      .rate_limit = end->rate_limit,
+                                      .weight = end->weight};
     handed = handed_json(steps, end, mem, seqs, &count, err);
     if (!handed.ptr)
         return HF_NOMEM;

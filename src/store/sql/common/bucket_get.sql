@@ -1,0 +1,2 @@
+-- ?1 key -> tokens in millionths, refilled_us
+SELECT tokens, refilled_us FROM bucket WHERE key = ?1

@@ -1,0 +1,307 @@
+/* Jobs, priorities, concurrency keys and rate limits, through holdfast.h on both databases. */
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/thread.h"
+#include "holdfast/holdfast.h"
+#include "lib/kit.h"
+
+/* ---- the application */
+
+static char order[256]; /* ids of steps in the order in which they ran */
+static atomic_int inside[4];
+static atomic_int worst[4];
+static atomic_int finished;
+
+static void note(hf_step *s)
+{
+    size_t len = strlen(order);
+
+    (void)snprintf(order + len, sizeof(order) - len, "%s%s", len ? " " : "", hf_step_id(s));
+}
+
+static hf_outcome write_down(hf_step *s)
+{
+    note(s);
+    return hf_done(s, hf_step_state(s));
+}
+
+/* Fails as often as its state says. */
+static hf_outcome flaky(hf_step *s)
+{
+    if (hf_step_attempt(s) <= (int)hf_int(hf_step_state(s), "fail", 0))
+        return hf_raise(s, "flaky", "attempt %d", hf_step_attempt(s));
+    if (hf_bool(hf_step_state(s), "cancel", false))
+        return hf_stop(s, "cancelled", "not wanted any more");
+    return hf_done(s, hf_json(s, "%d", hf_step_attempt(s)));
+}
+
+/* Under a key, looks whether somebody else is. */
+static hf_outcome guarded(hf_step *s)
+{
+    int at = (int)hf_int(hf_step_state(s), "at", 0);
+    int now = atomic_fetch_add(&inside[at], 1) + 1;
+    int seen = atomic_load(&worst[at]);
+
+    while (now > seen && !atomic_compare_exchange_weak(&worst[at], &seen, now))
+        ;
+    for (int i = 0; i < 50; i++)
+        (void)hf_clock_mono_us(hf_clock_system());
+    atomic_fetch_sub(&inside[at], 1);
+    atomic_fetch_add(&finished, 1);
+    return hf_done(s, hf_step_state(s));
+}
+
+/* Takes a key, waits for a signal, and takes it again. */
+static hf_outcome enter(hf_step *s)
+{
+    return hf_next_with(s, "hold",
+                        &(hf_next_opts){.size_ = sizeof(hf_next_opts),
+                                        .state = hf_step_state(s),
+                                        .concurrency_key = "door"});
+}
+
+static hf_outcome hold(hf_step *s)
+{
+    note(s);
+    return hf_park(s, "go", HF_NO_TIMEOUT, "leave", hf_step_state(s));
+}
+
+static hf_outcome leave(hf_step *s)
+{
+    note(s);
+    return hf_done(s, hf_step_state(s));
+}
+
+static hf_outcome lost(hf_step *s)
+{
+    return hf_next_with(s, "lost",
+                        &(hf_next_opts){.size_ = sizeof(hf_next_opts),
+                                        .state = hf_step_state(s),
+                                        .rate_limit = hf_str(hf_step_state(s), "rate", NULL),
+                                        .concurrency_key = hf_str(hf_step_state(s), "key", NULL),
+                                        .weight = (int)hf_int(hf_step_state(s), "weight", 0)});
+}
+
+static const hf_ms backoff[] = {10, 20};
+static const hf_step_def door_steps[] = {{"enter", enter}, {"hold", hold}, {"leave", leave}, {0}};
+static const hf_step_def lost_steps[] = {{"lost", lost}, {0}};
+static const hf_signal_def door_signals[] = {{"go", NULL}, {0}};
+static const hf_machine_def machines[] = {
+    {"note", .job = write_down},
+    {"flaky", .job = flaky},
+    {"brief", .job = flaky, .max_attempts = 3, .backoff = backoff, .backoff_n = 2},
+    {"guarded", .job = guarded},
+    {"door", .initial = "enter", .steps = door_steps, .signals = door_signals},
+    {"lost", .initial = "lost", .steps = lost_steps},
+    {0},
+};
+static const hf_limit_def limits[] = {
+    {"pair", .at_once = 2},
+    {"mail", .allowed = 2, .per = 1000},
+    {0},
+};
+static const hf_app app = {.name = "limits", .machines = machines, .limits = limits};
+
+static hf_engine *open_kit(hf_engine_kind kind)
+{
+    order[0] = '\0';
+    return hf_kit_open(kind, &app);
+}
+
+/* ---- jobs */
+
+/* A job that fails is tried again with backoff until it is done, may not be, or gives up. */
+HF_BOTH_ENGINES(a_job_is_tried_again)
+{
+    hf_engine *d = open_kit(kind);
+    const hf_error *e = NULL;
+
+    hf_kit_ok(d, hf_start(d, "flaky", hf_json(d, "{'fail': 3}"), .id = "f"));
+    hf_kit_ok(d, hf_test_advance(d, 6999)); /* 1 + 2 + 4 seconds */
+    ck_assert_int_eq(hf_test_count(d, "f", "StepCompleted"), 3);
+    hf_test_crash(d);
+    hf_kit_ok(d, hf_test_advance(d, 1));
+    ck_assert_str_eq(hf_kit_result(d, "f"), "4");
+    hf_kit_ok(d, hf_start(d, "brief", hf_json(d, "{'fail': 9}"), .id = "b"));
+    hf_kit_ok(d, hf_test_advance(d, 30));
+    ck_assert_int_eq(hf_result(d, "b", 0, NULL, &e), HF_ERROR);
+    ck_assert_str_eq(e->type, "flaky");
+    ck_assert_int_eq(hf_test_count(d, "b", "StepCompleted"), 3);
+    hf_kit_ok(d, hf_start(d, "flaky", hf_json(d, "{'cancel': true}"), .id = "c"));
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_int_eq(hf_result(d, "c", 0, NULL, &e), HF_ERROR);
+    ck_assert_str_eq(e->type, "cancelled");
+    hf_kit_close(d);
+}
+
+/* The lower number first, then who came first; what is delayed is not there before its time. */
+HF_BOTH_ENGINES(sm61_priorities_and_delays)
+{
+    hf_engine *d = open_kit(kind);
+
+    hf_kit_ok(d, hf_start(d, "note", NULL, .id = "c", .priority = 7));
+    hf_kit_ok(d, hf_start(d, "note", NULL, .id = "b"));
+    hf_kit_ok(d, hf_start(d, "note", NULL, .id = "late", .priority = 1, .delay = 1000));
+    hf_kit_ok(d, hf_start(d, "note", NULL, .id = "a", .priority = 1));
+    hf_kit_ok(d, hf_start(d, "note", NULL, .id = "b2"));
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_str_eq(order, "a b b2 c");
+    hf_kit_ok(d, hf_test_advance(d, 1000));
+    ck_assert_str_eq(order, "a b b2 c late");
+    ck_assert_int_eq(hf_start(d, "note", NULL, .priority = 100), HF_INVALID);
+    hf_kit_close(d);
+}
+
+/* ---- slots */
+
+/* Never two under a key with one slot, never three under one with two; other keys overlap. */
+HF_BOTH_ENGINES(sm62_never_more_than_slots)
+{
+    static const char *const keys[] = {"one", "pair:x", "pair:y"};
+    hf_test_place *place = hf_test_place_new(kind);
+    hf_engine *d = NULL;
+    int64_t until_us = hf_clock_mono_us(hf_clock_system()) + 60000000;
+
+    atomic_store(&finished, 0);
+    for (int i = 0; i < 4; i++)
+        atomic_store(&worst[i], 0);
+    ck_assert_int_eq(hf_open(hf_test_place_address(place), &app, &d), HF_OK);
+    for (int i = 0; i < 60; i++)
+        hf_kit_ok(d, hf_start(d, "guarded", hf_json(d, "{'at': %d}", i % 3),
+                              .concurrency_key = keys[i % 3]));
+    while (atomic_load(&finished) < 60 && hf_clock_mono_us(hf_clock_system()) < until_us)
+        (void)hf_result(d, "nobody", 0, NULL, NULL);
+    hf_close(d);
+    ck_assert_int_eq(atomic_load(&finished), 60);
+    ck_assert_int_eq(atomic_load(&worst[0]), 1);
+    ck_assert_int_le(atomic_load(&worst[1]), 2);
+    ck_assert_int_le(atomic_load(&worst[2]), 2);
+    hf_test_place_free(place);
+}
+
+/* A key without room does not delay another in the same queue, nor does an empty bucket. */
+HF_BOTH_ENGINES(sm63_a_full_key_delays_no_other)
+{
+    hf_engine *d = open_kit(kind);
+
+    for (int i = 0; i < 5; i++) {
+        char id[8];
+
+        (void)snprintf(id, sizeof(id), "m%d", i);
+        hf_kit_ok(d, hf_start(d, "note", NULL, .id = id, .rate_limit = "mail:a", .priority = 1));
+    }
+    hf_kit_ok(d, hf_start(d, "note", NULL, .id = "other", .rate_limit = "mail:b"));
+    hf_kit_ok(d, hf_start(d, "note", NULL, .id = "free"));
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_ptr_nonnull(strstr(order, "other"));
+    ck_assert_ptr_nonnull(strstr(order, "free"));
+    ck_assert_ptr_null(strstr(order, "m2"));
+    hf_kit_ok(d, hf_test_advance(d, 499));
+    ck_assert_ptr_null(strstr(order, "m2"));
+    hf_kit_ok(d, hf_test_advance(d, 2));
+    ck_assert_ptr_nonnull(strstr(order, "m2"));
+    ck_assert_ptr_null(strstr(order, "m3"));
+    hf_test_crash(d); /* the tokens that are gone stay gone */
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_ptr_null(strstr(order, "m3"));
+    hf_kit_ok(d, hf_test_advance(d, 5000));
+    ck_assert_ptr_nonnull(strstr(order, "m4"));
+    hf_kit_close(d);
+}
+
+/* A park gives the slot back; who is woken takes it again. */
+HF_BOTH_ENGINES(sm64_a_park_gives_the_slot_back)
+{
+    hf_engine *d = open_kit(kind);
+
+    hf_kit_ok(d, hf_start(d, "door", NULL, .id = "x"));
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_str_eq(hf_test_status(d, "x"), "waiting signal:go");
+    ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM slot"), 0);
+    hf_kit_ok(d, hf_start(d, "door", NULL, .id = "y"));
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_str_eq(hf_test_status(d, "y"), "waiting signal:go");
+    hf_kit_ok(d, hf_signal(d, "x", "go", NULL));
+    hf_kit_ok(d, hf_signal(d, "y", "go", NULL));
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_str_eq(hf_test_status(d, "x"), "completed");
+    ck_assert_str_eq(hf_test_status(d, "y"), "completed");
+    ck_assert_str_eq(order, "x y x y");
+    ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM slot"), 0);
+    hf_kit_close(d);
+}
+
+/* A slot of a process that is gone ends with its lease, and the key goes on. */
+HF_BOTH_ENGINES(slots_have_leases)
+{
+    hf_engine *d = open_kit(kind);
+
+    hf_kit_sql(d, "INSERT INTO slot (key, number, run, owner, lease_until_us) "
+                  "VALUES ('one', 0, 77, 'somebody', 4000000000000000)");
+    hf_kit_ok(d, hf_start(d, "note", NULL, .id = "a", .concurrency_key = "one"));
+    hf_kit_ok(d, hf_test_advance(d, 1000));
+    ck_assert_str_eq(order, "");
+    hf_kit_sql(d, "UPDATE slot SET lease_until_us = 1");
+    hf_kit_ok(d, hf_test_advance(d, 1000));
+    ck_assert_str_eq(order, "a");
+    hf_kit_close(d);
+}
+
+/* Names that nobody declared are refused, where they are given: nothing waits for ever. */
+HF_BOTH_ENGINES(unknown_limits_are_refused)
+{
+    hf_engine *d = open_kit(kind);
+    const hf_error *e = NULL;
+
+    ck_assert_int_eq(hf_start(d, "note", NULL, .rate_limit = "male"), HF_INVALID);
+    ck_assert_int_eq(hf_start(d, "note", NULL, .rate_limit = "pair"), HF_INVALID);
+    ck_assert_int_eq(hf_start(d, "note", NULL, .rate_limit = "mail", .weight = 3), HF_INVALID);
+    ck_assert_int_eq(hf_start(d, "note", NULL, .concurrency_key = "pear:x"), HF_INVALID);
+    hf_kit_ok(d, hf_start(d, "lost", hf_json(d, "{'rate': 'male'}"), .id = "r"));
+    hf_kit_ok(d, hf_start(d, "lost", hf_json(d, "{'key': 'pear:x'}"), .id = "k"));
+    hf_kit_ok(d, hf_start(d, "lost", hf_json(d, "{'rate': 'mail', 'weight': 3}"), .id = "w"));
+    hf_kit_ok(d, hf_test_drain(d));
+    for (const char *const *id = (const char *const[]){"r", "k", "w", NULL}; *id; id++) {
+        ck_assert_int_eq(hf_result(d, *id, 0, NULL, &e), HF_ERROR);
+        ck_assert_str_eq(e->type, "unknown_limit");
+    }
+    hf_kit_close(d);
+}
+
+/* Definitions that cannot be are refused when the engine opens. */
+START_TEST(bad_definitions_are_refused)
+{
+    static const struct {
+        hf_machine_def machine;
+        hf_limit_def limit;
+        const char *text;
+    } rows[] = {
+        {{"m", .initial = "a", .job = flaky}, {0}, "it is a job and has steps"},
+        {{"m", .job = flaky, .max_attempts = -2}, {0}, "max_attempts"},
+        {{"m", .job = flaky}, {.name = "l"}, "either at_once or allowed"},
+        {{"m", .job = flaky}, {"l", .at_once = 1, .allowed = 1}, "either at_once or allowed"},
+        {{"m", .job = flaky}, {"l", .allowed = 1}, "a positive time"},
+        {{"m", .steps = lost_steps}, {0}, "the initial step"},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const hf_machine_def defs[] = {rows[i].machine, {0}};
+        const hf_limit_def bounds[] = {rows[i].limit, {0}};
+        const hf_app bad = {.name = "bad", .machines = defs, .limits = bounds};
+        hf_engine *d = hf_test_open(&bad);
+
+        ck_assert_int_eq(hf_test_drain(d), HF_INVALID);
+        ck_assert_msg(strstr(hf_errmsg(d), rows[i].text) != NULL, "%s", hf_errmsg(d));
+        hf_close(d);
+    }
+}
+END_TEST
+
+HF_PG_SUITE_MAIN("machine/limit", HF_BOTH(a_job_is_tried_again),
+                 HF_BOTH(sm61_priorities_and_delays), HF_BOTH_SLOW(sm62_never_more_than_slots, 120),
+                 HF_BOTH(sm63_a_full_key_delays_no_other), HF_BOTH(sm64_a_park_gives_the_slot_back),
+                 HF_BOTH(slots_have_leases), HF_BOTH(unknown_limits_are_refused),
+                 {bad_definitions_are_refused, 0})
