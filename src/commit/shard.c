@@ -19,7 +19,8 @@ struct hf_shards {
     _Atomic int64_t epochs[HF_SHARDS]; /* HF_NONE: not ours */
     _Atomic int64_t count;
     _Atomic bool waiting;
-    _Atomic int64_t ahead_us;      /* of the database's clock before the monotonic one */
+    _Atomic int64_t ahead_us;      /* of the database's clock before the monotonic one, at least */
+    _Atomic int64_t newest_us;     /* that hf_shards_now_us told */
     _Atomic int64_t safe_until_us; /* monotonic; counted from before the renewal was sent */
 };
 
@@ -30,7 +31,21 @@ int64_t hf_shard_of(int64_t namespace_key, hf_slice id)
     return (int64_t)(hf_map_hash(seed, id) % HF_SHARDS);
 }
 
-static hf_status shards_read(hf_shards *shards, hf_db_cursor *cursor, hf_err *err)
+/* The database said its time at some moment between the two, so its clock is ahead of the monotonic
+   one by at least and at most so much. The best of all answers counts, until one shows that the
+   database's clock was set back. */
+static void clock_learn(hf_shards *shards, int64_t db_us, int64_t sent_us, int64_t heard_us)
+{
+    int64_t ahead_us = atomic_load(&shards->ahead_us);
+
+    if (ahead_us < db_us - heard_us)
+        ahead_us = db_us - heard_us;
+    if (ahead_us > db_us - sent_us)
+        ahead_us = db_us - sent_us;
+    atomic_store(&shards->ahead_us, ahead_us);
+}
+
+static hf_status shards_read(hf_shards *shards, hf_db_cursor *cursor, int64_t sent_us, hf_err *err)
 {
     int64_t epochs[HF_SHARDS];
     int64_t count = 0;
@@ -63,7 +78,7 @@ static hf_status shards_read(hf_shards *shards, hf_db_cursor *cursor, hf_err *er
         atomic_store(&shards->epochs[i], epochs[i]);
     atomic_store(&shards->count, count);
     atomic_store(&shards->waiting, waiting);
-    atomic_store(&shards->ahead_us, now_us - hf_clock_mono_us(hf_clock_system()));
+    clock_learn(shards, now_us, sent_us, hf_clock_mono_us(hf_clock_system()));
     return HF_OK;
 }
 
@@ -79,7 +94,7 @@ hf_status hf_shards_renew(hf_shards *shards, hf_err *err)
     if (!st)
         st = hf_db_query(shards->db, HF_STMT_SHARD_RENEW, params, 4, &cursor, err);
     if (!st)
-        st = shards_read(shards, cursor, err);
+        st = shards_read(shards, cursor, sent_us, err);
     hf_db_end(cursor);
     shards->lost = st == HF_UNREACHABLE || st == HF_UNKNOWN;
     if (!st)
@@ -152,5 +167,11 @@ bool hf_shards_waiting(hf_shards *shards)
 
 int64_t hf_shards_now_us(hf_shards *shards)
 {
-    return atomic_load(&shards->ahead_us) + hf_clock_mono_us(hf_clock_system());
+    int64_t now_us = atomic_load(&shards->ahead_us) + hf_clock_mono_us(hf_clock_system());
+    int64_t newest_us = atomic_load(&shards->newest_us);
+
+    while (now_us > newest_us &&
+           !atomic_compare_exchange_weak(&shards->newest_us, &newest_us, now_us))
+        ;
+    return now_us > newest_us ? now_us : newest_us;
 }

@@ -52,7 +52,8 @@ int64_t hf_shards_count(hf_shards *shards);
 bool hf_shards_waiting(hf_shards *shards);
 
 /* The database's time, or a little less: counted by the monotonic clock from the moment its answer
-   to the last renewal had arrived. Who waits for it is never early, whatever the local clock. */
+   to the last renewal had arrived. Who waits for it is never early, whatever the local clock; it
+   never goes back. */
 int64_t hf_shards_now_us(hf_shards *shards);
 
 #endif
