@@ -126,6 +126,12 @@ void hf_unit_row(hf_unit *unit, size_t part, hf_row *row)
         owner->commands = row->command_ahead;
     if (row->message_cell >= 0 && row->message_ahead > owner->messages)
         owner->messages = row->message_ahead;
+    owner->signals += row->signals;
+    owner->updates += row->updates;
+    if (row->moves) {
+        part_or_nowhere(unit, 0)->signals -= row->signals;
+        part_or_nowhere(unit, 0)->updates -= row->updates;
+    }
     if (unit->last_row)
         unit->last_row->next = row;
     else
@@ -335,6 +341,8 @@ static hf_status part_seal(hf_unit *unit, hf_unit_part *part, hf_stager *stager,
         after->message_cursor = part->cursor;
     after->command_seq += part->commands;
     after->message_seq += part->messages;
+    after->open_signals += part->signals;
+    after->open_updates += part->updates;
     return seal_add(rows,
                     part->creates
                         ? hf_row_run_new(unit->mem, after, &part->run)

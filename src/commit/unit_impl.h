@@ -17,6 +17,8 @@ typedef struct hf_unit_part {
     int64_t cursor;    /* HF_NONE: unchanged */
     int64_t commands;  /* numbers that the command rows of the part take */
     int64_t messages;
+    int64_t signals; /* that the unit leaves open more than before, or less */
+    int64_t updates;
 } hf_unit_part;
 
 /* A value that was put into a row of its own. */

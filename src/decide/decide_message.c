@@ -273,6 +273,6 @@ void hf_decide_move_messages(hf_decide *decide, size_t part, int64_t next_run)
                           message->name);
         hf_decide_payload_in(decide, part, HF_KEY_ARGUMENTS, &arguments);
         hf_unit_row(decide->unit, part,
-                    hf_row_command_move(mem, message->command, next_run, ++ahead));
+                    hf_row_command_move(mem, message->command, message->update, next_run, ++ahead));
     }
 }

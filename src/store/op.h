@@ -29,6 +29,6 @@ typedef struct hf_op_info {
 
 extern const hf_op_info hf_op_infos[HF_OP_COUNT];
 
-enum { HF_OP_CELLS_MAX = 17 };
+enum { HF_OP_CELLS_MAX = 18 };
 
 #endif

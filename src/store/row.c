@@ -147,6 +147,8 @@ hf_row *hf_row_run_new(hf_mem *mem, const hf_run_base *base, const hf_run_row *r
     put_int(&b, row->run_deadline_us);
     put_text(&b, row->queue);
     put_int(&b, row->definition);
+    put_int(&b, base->open_signals);
+    put_int(&b, base->open_updates);
     return row_end(&b);
 }
 
@@ -170,6 +172,8 @@ hf_row *hf_row_run_advance(hf_mem *mem, const hf_run_base *expected, const hf_ru
     put_int(&b, base->shard);
     put_int(&b, epoch);
     put_int(&b, expected->command_seq);
+    put_int(&b, base->open_signals);
+    put_int(&b, base->open_updates);
     return row_end(&b);
 }
 
@@ -240,6 +244,8 @@ static hf_row *command_row(hf_mem *mem, hf_op op, const hf_command_row *row)
     if (b.row && row->message_ahead != HF_NONE) {
         b.row->message_cell = (int)b.used;
         b.row->message_ahead = row->message_ahead;
+        b.row->signals = row->type == HF_COMMAND_TYPE_SIGNAL;
+        b.row->updates = row->type == HF_COMMAND_TYPE_UPDATE;
     }
     put_int(&b, HF_NONE);
     put_text(&b, row->name);
@@ -276,6 +282,13 @@ hf_row *hf_row_command_close(hf_mem *mem, int64_t key, int64_t outcome, int64_t 
     put_int(&b, state);
     put_int(&b, applied_us);
     put_int(&b, closed_us);
+    if (b.row) {
+        b.row->signals = outcome == HF_CMD_OUTCOME_SIGNAL_RECEIVED ? -1 : 0;
+        b.row->updates =
+            outcome == HF_CMD_OUTCOME_UPDATE_COMPLETED || outcome == HF_CMD_OUTCOME_UPDATE_FAILED
+                ? -1
+                : 0;
+    }
     return row_end(&b);
 }
 
@@ -418,7 +431,8 @@ hf_row *hf_row_task_tell(hf_mem *mem, int64_t key, int64_t run, int64_t instance
     return row_end(&b);
 }
 
-hf_row *hf_row_command_move(hf_mem *mem, int64_t key, int64_t run, int64_t command_ahead)
+hf_row *hf_row_command_move(hf_mem *mem, int64_t key, bool update, int64_t run,
+                            int64_t command_ahead)
 {
     row_builder b = row_begin(mem, HF_OP_COMMAND_MOVE);
 
@@ -427,6 +441,9 @@ hf_row *hf_row_command_move(hf_mem *mem, int64_t key, int64_t run, int64_t comma
     if (b.row) {
         b.row->command_cell = (int)b.used;
         b.row->command_ahead = command_ahead;
+        b.row->signals = !update;
+        b.row->updates = update;
+        b.row->moves = true;
     }
     put_int(&b, HF_NONE);
     return row_end(&b);

@@ -53,6 +53,9 @@ typedef struct hf_row {
     int message_cell;   /* cell that gets run.message_seq + message_ahead, or -1 */
     int64_t command_ahead;
     int64_t message_ahead;
+    int signals; /* that it opens (1) or closes (-1) for the run of its part */
+    int updates;
+    bool moves; /* they were open in the run of part 0 before */
 } hf_row;
 
 /* The moving part of a run row: what a unit is based on and what it leaves behind. */
@@ -67,6 +70,8 @@ typedef struct hf_run_base {
     int64_t command_seq;
     int64_t message_seq;
     int64_t message_cursor;
+    int64_t open_signals; /* accepted and not dealt with */
+    int64_t open_updates;
     int64_t status;        /* hf_run_status */
     int64_t closed_reason; /* hf_closed_reason or HF_NONE */
     int64_t closed_us;     /* HF_NONE while open */
@@ -240,7 +245,8 @@ hf_row *hf_row_command_leave(hf_mem *mem, const hf_command_row *row);
 hf_row *hf_row_command_close(hf_mem *mem, int64_t key, int64_t outcome, int64_t state,
                              int64_t applied_us, int64_t closed_us);
 /* A message goes over to another run of the instance, as its nth command. */
-hf_row *hf_row_command_move(hf_mem *mem, int64_t key, int64_t run, int64_t command_ahead);
+hf_row *hf_row_command_move(hf_mem *mem, int64_t key, bool update, int64_t run,
+                            int64_t command_ahead);
 /* A taken key is a broken constraint: the unit is condemned. `scope` as the table says. */
 hf_row *hf_row_correlation_new(hf_mem *mem, int64_t namespace_key, hf_slice key, int64_t instance,
                                int64_t scope);

@@ -41,7 +41,9 @@ hf_status hf_run_base_get(hf_db *db, int64_t run, hf_run_base *out_base, hf_err 
                               .message_seq = hf_db_column_int(cursor, 10),
                               .message_cursor = hf_db_column_int(cursor, 11),
                               .closed_us = int_or_none(cursor, 14),
-                              .shard = hf_db_column_int(cursor, 18)};
+                              .shard = hf_db_column_int(cursor, 18),
+                              .open_signals = hf_db_column_int(cursor, 20),
+                              .open_updates = hf_db_column_int(cursor, 21)};
     memcpy(out_base->head, head.ptr, sizeof(out_base->head));
 done:
     hf_db_end(cursor);

@@ -60,6 +60,8 @@ CREATE TABLE run (
     command_seq {int} NOT NULL,              -- last number given to a command of this run, rejected ones included
     message_seq {int} NOT NULL,              -- last number given to an accepted message; inherited by the next run
     message_cursor {int} NOT NULL,           -- newest message applied
+    open_signals {int} NOT NULL DEFAULT 0,   -- messages that are not dealt with, counted so that limits cost nothing
+    open_updates {int} NOT NULL DEFAULT 0,
     crash_count {int} NOT NULL DEFAULT 0,
     created_us {int} NOT NULL,
     closed_us {int},

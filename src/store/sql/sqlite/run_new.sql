@@ -1,3 +1,4 @@
 INSERT INTO run (key, instance, number, status, last_seq, head, last_us, history_bytes, command_seq, message_seq,
-    message_cursor, created_us, execution_deadline_us, run_deadline_us, queue, definition)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)
+    message_cursor, created_us, execution_deadline_us, run_deadline_us, queue, definition,
+    open_signals, open_updates)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)
