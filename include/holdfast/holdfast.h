@@ -505,6 +505,15 @@ HF_API hf_status hf_open(const char *where, const hf_app *app, hf_engine **out);
    after two seconds is left behind with its thread, which ends quietly when the code does; the app
    must stay where it is as long. NULL is allowed. */
 HF_API void hf_close(hf_engine *engine);
+
+/* Changes a setting, before work begins. HF_INVALID: there is none of that name, or it does not
+   take that value.
+     update_behind_signal   reject, queue: an update while an earlier signal is not applied
+     update_wait_seconds    10: how long hf_command waits for the answer to an update
+     pending_signal_count   5000: signals of a run that are not applied; 0 for no limit, as below
+     pending_update_count   500: updates of a run that are not answered
+     payload_size_bytes     2097152: one value that a caller sends */
+HF_API hf_status hf_set(hf_engine *engine, const char *name, const char *value);
 HF_API const char *hf_errmsg(hf_engine *engine);
 
 typedef struct hf_start_opts {

@@ -445,6 +445,8 @@ bool hf_unit_rebase_over(const hf_unit *unit, hf_event_type type)
     case HF_REBASE_WHILE_OPEN: /* whether the run is open is read from its row */
     case HF_REBASE_ALWAYS:
         return true;
+    case HF_REBASE_BUT_SIGNALS:
+        return type != HF_EVENT_SIGNAL_RECEIVED;
     }
     return false;
 }

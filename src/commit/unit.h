@@ -40,6 +40,7 @@ typedef enum hf_rebase {
     HF_REBASE_OUTSIDE_FACTS, /* over facts from outside only: what code decided still stands */
     HF_REBASE_WHILE_OPEN,    /* over anything, as long as the run is open: the unit is itself a fact
                                 from outside */
+    HF_REBASE_BUT_SIGNALS,   /* the same, but not over a signal that came */
     HF_REBASE_ALWAYS         /* over anything: the unit records a command and nothing else */
 } hf_rebase;
 

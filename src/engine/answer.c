@@ -41,8 +41,8 @@ static hf_status event_find(hf_call *c, int64_t run, int64_t from_seq,
 }
 
 /* The JSON value of an event's payload, in the caller's arena; NULL when it carries none. */
-static hf_status value_of(hf_call *c, int64_t run, const hf_event *event, hf_event_key key,
-                          hf_value *out_value)
+static hf_status value_of(hf_call *c, hf_mem *mem, int64_t run, const hf_event *event,
+                          hf_event_key key, hf_value *out_value)
 {
     hf_payload_value payload;
     hf_slice bytes;
@@ -55,32 +55,32 @@ static hf_status value_of(hf_call *c, int64_t run, const hf_event *event, hf_eve
     if (payload.form != HF_PAYLOAD_FORM_INLINE)
         st = hf_payload_get(c->in.db, c->slot->scratch, c->slot->stager.sha, run, &payload, &bytes,
                             &c->slot->err);
-    return st ? st : hf_json_read(c->slot->mem, bytes, NULL, out_value, &c->slot->err);
+    return st ? st : hf_json_read(mem, bytes, NULL, out_value, &c->slot->err);
 }
 
-static const char *text_of(hf_call *c, const hf_event *event, hf_event_key key,
+static const char *text_of(hf_mem *mem, const hf_event *event, hf_event_key key,
                            const char *otherwise)
 {
     hf_slice text;
 
-    return hf_event_text(event, key, &text) ? hf_mem_text(c->slot->mem, text) : otherwise;
+    return hf_event_text(event, key, &text) ? hf_mem_text(mem, text) : otherwise;
 }
 
 /* A recorded failure as the caller sees it. */
-static hf_status failure_of(hf_call *c, int64_t run, const hf_event *event, hf_status status,
-                            const char *type, const hf_error **out_error)
+static hf_status failure_of(hf_call *c, hf_mem *mem, int64_t run, const hf_event *event,
+                            hf_status status, const char *type, const hf_error **out_error)
 {
-    hf_error *error = hf_mem_alloc(c->slot->mem, sizeof(*error));
+    hf_error *error = hf_mem_alloc(mem, sizeof(*error));
     bool final = false;
     hf_status st = HF_OK;
 
     if (!error)
         return hf_err_nomem(&c->slot->err, "a failure");
     error->status = status;
-    error->type = text_of(c, event, HF_KEY_EXCEPTION_TYPE, type);
-    error->message = text_of(c, event, HF_KEY_MESSAGE, text_of(c, event, HF_KEY_REASON, ""));
+    error->type = text_of(mem, event, HF_KEY_EXCEPTION_TYPE, type);
+    error->message = text_of(mem, event, HF_KEY_MESSAGE, text_of(mem, event, HF_KEY_REASON, ""));
     if (hf_event_key_allowed(event->type, HF_KEY_EXCEPTION))
-        st = value_of(c, run, event, HF_KEY_EXCEPTION, &error->details);
+        st = value_of(c, mem, run, event, HF_KEY_EXCEPTION, &error->details);
     if (hf_event_key_allowed(event->type, HF_KEY_NON_RETRYABLE))
         (void)hf_event_bool(event, HF_KEY_NON_RETRYABLE, &final);
     error->retryable = !final;
@@ -98,6 +98,7 @@ static bool is_closing(const hf_event *event, const void *ctx)
 /* HF_BUSY: the run is open. */
 static hf_status result_look(hf_call *c, const char *id, hf_value *out, const hf_error **out_error)
 {
+    hf_mem *mem = c->slot->mem;
     hf_intake_target target;
     const hf_event *event = NULL;
     hf_status st = hf_call_find(c, id, &target);
@@ -115,16 +116,16 @@ static hf_status result_look(hf_call *c, const char *id, hf_value *out, const hf
     if (!st && !event)
         st = hf_err_set(&c->slot->err, HF_CORRUPT, "%s is closed without a closing event", id);
     if (!st && event->type == HF_EVENT_WORKFLOW_COMPLETED)
-        st = value_of(c, target.base.run, event, HF_KEY_OUTPUT, out);
+        st = value_of(c, mem, target.base.run, event, HF_KEY_OUTPUT, out);
     else if (!st && event->type == HF_EVENT_WORKFLOW_CANCELLED)
-        st = failure_of(c, target.base.run, event, HF_CANCELLED, "cancelled", out_error);
+        st = failure_of(c, mem, target.base.run, event, HF_CANCELLED, "cancelled", out_error);
     else if (!st && event->type == HF_EVENT_WORKFLOW_TERMINATED)
-        st = failure_of(c, target.base.run, event, HF_CANCELLED, "terminated", out_error);
+        st = failure_of(c, mem, target.base.run, event, HF_CANCELLED, "terminated", out_error);
     else if (!st && event->type == HF_EVENT_WORKFLOW_TIMED_OUT)
-        st = failure_of(c, target.base.run, event, HF_ERROR,
-                        text_of(c, event, HF_KEY_TIMEOUT_KIND, "timed_out"), out_error);
+        st = failure_of(c, mem, target.base.run, event, HF_ERROR,
+                        text_of(mem, event, HF_KEY_TIMEOUT_KIND, "timed_out"), out_error);
     else if (!st)
-        st = failure_of(c, target.base.run, event, HF_ERROR, "failed", out_error);
+        st = failure_of(c, mem, target.base.run, event, HF_ERROR, "failed", out_error);
     hf_call_read_end(c);
     return st;
 }
@@ -156,10 +157,12 @@ hf_status hf_result(hf_engine *engine, const char *id, hf_ms wait, hf_value *out
     return st ? st : hf_call_await(&c, wait, result_ask, &ask);
 }
 
+/* ---- updates */
+
 typedef struct update_call {
-    int64_t run;
     int64_t command;
-    hf_value *out;
+    hf_mem *mem;
+    hf_update_life *life;
 } update_call;
 
 static bool is_update_end(const hf_event *event, const void *ctx)
@@ -176,50 +179,95 @@ static bool is_update_end(const hf_event *event, const void *ctx)
     return (int64_t)key == *command;
 }
 
-/* An update goes on with the run that follows. */
-static hf_status update_follow(hf_call *c, update_call *ask, const hf_event **out_event)
+static int64_t int_or_none(hf_db_cursor *cursor, size_t column)
 {
-    hf_status st = event_find(c, ask->run, 1, is_update_end, &ask->command, out_event);
+    return hf_db_column_null(cursor, column) ? HF_NONE : hf_db_column_int(cursor, column);
+}
 
-    while (!st && !*out_event) {
-        const hf_db_value run = hf_db_int(ask->run);
-        bool found = false;
-        int64_t next = 0;
+/* The update's row, which goes along when its run is continued. */
+static hf_status life_read(hf_call *c, int64_t command, hf_mem *mem, hf_update_life *out_life,
+                           hf_err *err)
+{
+    const hf_db_value key = hf_db_int(command);
+    hf_db_cursor *cursor = NULL;
+    bool found = false;
+    hf_slice name;
+    hf_status st = hf_db_query(c->in.db, HF_STMT_COMMAND_READ, &key, 1, &cursor, err);
 
-        st = hf_db_number(c->in.db, HF_STMT_RUN_NEXT, &run, 1, &found, &next, &c->slot->err);
-        if (st || !found)
-            break;
-        ask->run = next;
-        st = event_find(c, ask->run, 1, is_update_end, &ask->command, out_event);
+    *out_life = (hf_update_life){.step = HF_NONE};
+    if (!st)
+        st = hf_db_step(cursor, &found, err);
+    if (!st && (!found || hf_db_column_int(cursor, 10) != HF_COMMAND_TYPE_UPDATE))
+        st = hf_err_set(err, HF_NOTFOUND, "there is no such update");
+    if (!st) {
+        out_life->outcome = int_or_none(cursor, 1);
+        out_life->rejection = int_or_none(cursor, 2);
+        out_life->run = int_or_none(cursor, 3);
+        out_life->command_seq = int_or_none(cursor, 4);
+        out_life->recorded_us = hf_db_column_int(cursor, 5);
+        out_life->run_us = int_or_none(cursor, 7);
+        out_life->status = (hf_update_status)hf_db_column_int(cursor, 8);
+        name = hf_db_column_bytes(cursor, 9);
+        out_life->name = hf_mem_text(mem, name);
+        out_life->applied_us = int_or_none(cursor, 11);
+        out_life->closed_us = int_or_none(cursor, 12);
+        out_life->instance = hf_db_column_int(cursor, 13);
+        if (!out_life->name)
+            st = hf_err_nomem(err, "an update");
     }
+    hf_db_end(cursor);
+    return st;
+}
+
+/* What the update was answered, as history has it. */
+static hf_status life_answer(hf_call *c, int64_t command, hf_mem *mem, hf_update_life *life,
+                             hf_err *err)
+{
+    const hf_event *event = NULL;
+    hf_slice message;
+    hf_status st = event_find(c, life->run, 1, is_update_end, &command, &event);
+
+    if (!st && !event)
+        return hf_err_set(err, HF_CORRUPT, "an update was answered without an event");
+    if (st)
+        return st;
+    life->step = event->step ? event->step : HF_NONE;
+    if (!hf_event_text(event, HF_KEY_MESSAGE, &message))
+        return value_of(c, mem, life->run, event, HF_KEY_RESULT, &life->result);
+    st = failure_of(c, mem, life->run, event, HF_ERROR, "update_failed", &life->failure);
+    return life->failure ? HF_OK : st;
+}
+
+hf_status hf_answer_update(hf_call *c, int64_t command, hf_mem *mem, hf_update_life *out_life,
+                           hf_err *err)
+{
+    hf_status st;
+
+    hf_call_read_begin(c);
+    st = life_read(c, command, mem, out_life, err);
+    if (!st && (out_life->status == HF_UPDATE_STATUS_COMPLETED ||
+                out_life->status == HF_UPDATE_STATUS_FAILED))
+        st = life_answer(c, command, mem, out_life, err);
+    hf_call_read_end(c);
     return st;
 }
 
 static hf_status update_ask(hf_call *c, void *ctx)
 {
     update_call *ask = ctx;
-    const hf_event *event = NULL;
-    hf_slice message;
     hf_status st;
 
     hf_mem_reset(c->slot->scratch);
-    hf_call_read_begin(c);
-    st = update_follow(c, ask, &event);
-    c->awaits = ask->run;
+    st = hf_answer_update(c, ask->command, ask->mem, ask->life, &c->slot->err);
+    c->awaits = ask->life->run;
     c->awaits_end = false;
-    if (!st && !event)
-        st = HF_BUSY;
-    else if (!st && hf_event_text(event, HF_KEY_MESSAGE, &message))
-        st = failure_of(c, ask->run, event, HF_ERROR, "update_failed", NULL);
-    else if (!st)
-        st = value_of(c, ask->run, event, HF_KEY_RESULT, ask->out);
-    hf_call_read_end(c);
-    return st;
+    return !st && ask->life->status == HF_UPDATE_STATUS_ACCEPTED ? HF_BUSY : st;
 }
 
-hf_status hf_answer_await(hf_call *call, int64_t run, int64_t command, hf_ms wait, hf_value *out)
+hf_status hf_answer_await(hf_call *call, int64_t command, hf_ms wait, hf_mem *mem,
+                          hf_update_life *out_life)
 {
-    update_call ask = {.run = run, .command = command, .out = out};
+    update_call ask = {.command = command, .mem = mem, .life = out_life};
 
     return hf_call_await(call, wait, update_ask, &ask);
 }

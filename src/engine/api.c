@@ -188,6 +188,7 @@ hf_status hf_update(hf_engine *engine, const char *id, const char *name, hf_valu
                     hf_value *out)
 {
     hf_value ignored = NULL;
+    hf_update_life life;
     hf_reply reply;
     hf_call c;
     hf_status st = hf_call_begin(&c, engine);
@@ -202,7 +203,15 @@ hf_status hf_update(hf_engine *engine, const char *id, const char *name, hf_valu
                                         .name = hf_slice_of(name),
                                         .args = args},
                           &reply);
-    return st ? st : hf_answer_await(&c, reply.run, reply.command, wait, out);
+    if (!st)
+        st = hf_answer_await(&c, reply.command, wait, c.slot->mem, &life);
+    if (st)
+        return st;
+    if (life.failure)
+        return hf_err_set(&c.slot->err, HF_ERROR, "%s: %s", life.failure->type,
+                          life.failure->message);
+    *out = life.result;
+    return HF_OK;
 }
 
 static hf_status run_order(hf_engine *engine, hf_command_type type, const char *id,

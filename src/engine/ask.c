@@ -1,6 +1,8 @@
-/* ask.c: hf_query. The question is answered on the core's thread, against what is committed; the
-   asker waits. It never changes anything. */
-#include "engine/call.h"
+/* ask.c: see ask.h. The question is answered on the core's thread; the asker waits. */
+#include "engine/ask.h"
+
+#include "base/value.h"
+#include "engine/command.h"
 
 /* The asker sleeps until the core's thread has answered. */
 typedef struct asker {
@@ -18,30 +20,15 @@ static void asker_done(hf_core_ask *ask)
     hf_mutex_unlock(&who->engine->lock);
 }
 
-hf_status hf_query(hf_engine *engine, const char *id, const char *name, hf_value args,
-                   hf_value *out)
+static hf_status ask_wait(hf_call *call, hf_core_ask *ask, hf_err *err)
 {
+    hf_engine *engine = call->engine;
     asker who = {.engine = engine};
-    hf_intake_target target;
-    hf_core_ask ask;
-    hf_call c;
-    hf_status st = hf_call_begin(&c, engine);
+    hf_status st;
 
-    if (st)
-        return st;
-    if (!name || !out)
-        return hf_err_set(&c.slot->err, HF_MISUSE,
-                          "a query needs a name and a place for its answer");
-    *out = NULL;
-    st = hf_call_find(&c, id, &target);
-    ask = (hf_core_ask){.run = st ? 0 : target.base.run,
-                        .name = hf_slice_of(name),
-                        .args = args,
-                        .mem = c.slot->mem,
-                        .done = asker_done,
-                        .ctx = &who};
-    if (!st)
-        st = hf_core_query(engine->core, &ask, &c.slot->err);
+    ask->done = asker_done;
+    ask->ctx = &who;
+    st = hf_core_query(engine->core, ask, err);
     if (st)
         return st;
     if (engine->mode != ENGINE_THREADS)
@@ -51,8 +38,106 @@ hf_status hf_query(hf_engine *engine, const char *id, const char *name, hf_value
     while (!who.done)
         hf_cond_wait(&engine->changed, &engine->lock);
     hf_mutex_unlock(&engine->lock);
-    *out = ask.answer;
-    if (ask.status)
-        c.slot->err = ask.err;
-    return ask.status;
+    if (ask->status && err)
+        *err = ask->err;
+    return ask->status;
+}
+
+hf_status hf_ask_validator(hf_call *call, int64_t run, hf_slice name, hf_value args, hf_mem *mem,
+                           const char **out_refusal, hf_err *err)
+{
+    hf_core_ask ask = {.run = run, .name = name, .check = true, .args = args, .mem = mem};
+    hf_status st = ask_wait(call, &ask, err);
+
+    *out_refusal = ask.refusal;
+    return st;
+}
+
+static hf_status refuse(hf_ask_answer *answer, hf_status status, const char *word, const char *why)
+{
+    answer->refused = word;
+    answer->status = status;
+    answer->why = why;
+    return HF_OK;
+}
+
+/* The arguments by the contract that the run was started with. */
+static hf_status query_fit(hf_call *call, hf_slice name, hf_mem *mem, hf_value *args,
+                           hf_ask_answer *answer, hf_err *err)
+{
+    hf_intake_refusal refusal;
+    hf_status st;
+
+    hf_call_read_begin(call);
+    st = hf_intake_target_fit(&call->in, answer->target.definition, HF_TARGET_QUERY, name, *args,
+                              mem, args, &refusal, err);
+    hf_call_read_end(call);
+    if (st || !refusal.why)
+        return st;
+    answer->validation_errors = refusal.validation_errors;
+    if (refusal.validation_errors)
+        return refuse(answer, HF_INVALID, "invalid_query_arguments", refusal.why);
+    if (refusal.reason)
+        return refuse(answer, HF_REJECTED, hf_rejection_reason_text(refusal.reason), refusal.why);
+    return refuse(answer, HF_NOTFOUND, "unknown_query", refusal.why);
+}
+
+/* The code's own answer. That it cannot be asked is a refusal too. */
+static hf_status query_run(hf_call *call, hf_slice name, hf_value args, hf_mem *mem,
+                           hf_ask_answer *answer, hf_err *err)
+{
+    hf_core_ask ask = {.run = answer->target.base.run, .name = name, .args = args, .mem = mem};
+    hf_status st = ask_wait(call, &ask, err);
+
+    answer->value = ask.answer;
+    if (st != HF_REPLAY_BLOCKED)
+        return st;
+    answer->why = hf_mem_text(mem, hf_slice_of(ask.err.text));
+    return answer->why ? refuse(answer, st, "workflow_replay_blocked", answer->why)
+                       : hf_err_nomem(err, "an answer");
+}
+
+hf_status hf_ask_query(hf_call *call, hf_slice id, hf_slice run_id, hf_slice name, hf_value args,
+                       hf_mem *mem, hf_ask_answer *out_answer, hf_err *err)
+{
+    hf_status st;
+
+    *out_answer = (hf_ask_answer){0};
+    if (!name.ptr || !id.ptr)
+        return hf_err_set(err, HF_MISUSE, "a query needs an instance and a name");
+    st = hf_call_aim(call, id, run_id, &out_answer->target, err);
+    if (st)
+        return st;
+    if (out_answer->target.base.run == HF_NONE)
+        return refuse(out_answer, HF_REJECTED, "instance_not_started",
+                      "the instance was never started");
+    st = query_fit(call, name, mem, &args, out_answer, err);
+    if (st || out_answer->refused)
+        return st;
+    if (!hf_registry_find_workflow(call->engine->registry, out_answer->target.instance.type))
+        return refuse(out_answer, HF_REJECTED, "workflow_definition_unavailable",
+                      "the code of the run is not loaded here");
+    return query_run(call, name, args, mem, out_answer, err);
+}
+
+hf_status hf_query(hf_engine *engine, const char *id, const char *name, hf_value args,
+                   hf_value *out)
+{
+    hf_ask_answer answer;
+    hf_err *err;
+    hf_call c;
+    hf_status st = hf_call_begin(&c, engine);
+
+    if (st)
+        return st;
+    err = &c.slot->err;
+    if (!out)
+        return hf_err_set(err, HF_MISUSE, "a query needs a place for its answer");
+    *out = NULL;
+    st = hf_ask_query(&c, hf_slice_of(id), (hf_slice){0}, hf_slice_of(name), args, c.slot->mem,
+                      &answer, err);
+    if (!st && answer.refused)
+        st = hf_err_set(err, answer.status, "%s: %s", answer.refused, answer.why);
+    *out = answer.value;
+    return st;
 }

@@ -22,6 +22,7 @@ hf_status hf_call_begin(hf_call *call, hf_engine *engine)
     call->in = (hf_intake){.stager = &call->slot->stager,
                            .keys = hf_writer_keys(engine->writer),
                            .namespace_key = engine->namespace_key,
+                           .payload_max = engine->settings.payload_max,
                            .now_us = hf_clock_wall_us(engine->clock)};
     return HF_OK;
 }

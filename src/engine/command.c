@@ -82,6 +82,20 @@ hf_status hf_handling_record(hf_handling *h, hf_cmd_outcome outcome)
     return HF_OK;
 }
 
+/* Which limit, what was measured, what is allowed; NULL when memory ran out. */
+static hf_value limit_detail(hf_mem *mem, const hf_intake_refusal *refusal)
+{
+    hf_value_list *detail = hf_value_object(mem);
+
+    hf_value_set(detail, HF_SLICE("structural_limit_kind"),
+                 hf_value_string(mem, hf_slice_of(hf_limit_text(refusal->limit))));
+    hf_value_set(detail, HF_SLICE("structural_limit_value"),
+                 hf_value_int(mem, refusal->limit_value));
+    hf_value_set(detail, HF_SLICE("structural_limit_configured"),
+                 hf_value_int(mem, refusal->limit_configured));
+    return hf_value_finish(detail);
+}
+
 hf_status hf_handling_refuse(hf_handling *h, const hf_intake_refusal *refusal, hf_err *err)
 {
     const char *why = hf_mem_text(h->mem, hf_slice_of(refusal->why));
@@ -91,6 +105,8 @@ hf_status hf_handling_refuse(hf_handling *h, const hf_intake_refusal *refusal, h
     h->note.limit = refusal->limit;
     h->note.limit_value = refusal->limit_value;
     h->note.limit_configured = refusal->limit_configured;
+    if (refusal->limit && !(h->reply->detail = limit_detail(h->mem, refusal)))
+        return hf_err_nomem(err, "an answer");
     if (!why || (refusal->validation_errors && !h->reply->validation_errors))
         return hf_err_nomem(err, "an answer");
     return hf_handling_reject(h, refusal->outcome, refusal->reason, why);

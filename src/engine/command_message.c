@@ -1,15 +1,116 @@
-/* command_message.c: signals and updates. */
+/* command_message.c: signals and updates. An update is refused while a signal that came before it
+   is not applied, unless the engine is told to queue it; then it waits behind the signal. */
+#include "base/value.h"
+#include "engine/ask.h"
 #include "engine/command_impl.h"
+
+/* What the handlers work out before they draft. */
+typedef struct message_draft {
+    hf_intake_message message;
+    hf_value args;
+    hf_slice json;
+    hf_intake_ahead ahead;
+} message_draft;
+
+/* Too many messages wait already. */
+static hf_status count_check(hf_handling *h, bool update, hf_intake_refusal *refusal, hf_err *err)
+{
+    const hf_settings *settings = &h->call->engine->settings;
+    hf_limit limit = update ? HF_LIMIT_PENDING_UPDATE_COUNT : HF_LIMIT_PENDING_SIGNAL_COUNT;
+    int64_t most = update ? settings->updates_max : settings->signals_max;
+    int64_t open = update ? h->target.base.open_updates : h->target.base.open_signals;
+
+    return hf_limit_trips(limit, most, open)
+               ? hf_intake_limit_refuse(hf_unit_mem(h->unit), limit, most, open, refusal, err)
+               : HF_OK;
+}
+
+/* What the declaration and the limits say of the message; the store is being read. */
+static hf_status message_judge(hf_handling *h, message_draft *draft, hf_intake_refusal *refusal,
+                               hf_err *err)
+{
+    const hf_intake *in = &h->call->in;
+    bool update = draft->message.update;
+    hf_status st =
+        hf_intake_message_fit(in, h->target.definition, &draft->message, hf_unit_mem(h->unit),
+                              &draft->args, &draft->json, refusal, err);
+
+    if (!st && !refusal->outcome)
+        st = count_check(h, update, refusal, err);
+    if (!st && !refusal->outcome && update && h->call->engine->settings.updates_queue &&
+        h->target.base.open_signals > 0) {
+        st = hf_intake_ahead_read(in, h->target.base.run, &draft->ahead, err);
+        if (draft->ahead.command != HF_NONE)
+            draft->message.behind = &draft->ahead;
+    }
+    return st;
+}
+
+static const hf_update_def *update_def(const hf_registry_workflow *workflow, hf_slice name)
+{
+    const hf_update_def *update = workflow->definition->updates;
+
+    for (; update && update->name; update++)
+        if (hf_slice_equal(hf_slice_of(update->name), name))
+            return update;
+    return NULL;
+}
+
+/* What the update's own validator says. True: it is refused, or something went wrong. */
+static bool validator_refuses(hf_handling *h, const message_draft *draft, hf_status *out_status,
+                              hf_err *err)
+{
+    hf_slice name = draft->message.name;
+    hf_value_list *messages = hf_value_array(h->mem);
+    hf_value_list *errors = hf_value_object(h->mem);
+    const char *refusal = NULL;
+    hf_value text;
+
+    *out_status =
+        hf_ask_validator(h->call, h->target.base.run, name, draft->args, h->mem, &refusal, err);
+    if (*out_status || !refusal)
+        return *out_status != HF_OK;
+    text = hf_value_string(h->mem, hf_slice_of(refusal));
+    hf_value_append(messages, text);
+    hf_value_set(errors, HF_SLICE("arguments"), hf_value_finish(messages));
+    h->reply->validation_errors = hf_value_finish(errors);
+    *out_status = h->reply->validation_errors
+                      ? hf_handling_reject(h, HF_CMD_OUTCOME_REJECTED_INVALID_ARGUMENTS,
+                                           HF_REJECTION_INVALID_UPDATE_ARGUMENTS, refusal)
+                      : hf_err_nomem(err, "a refusal");
+    return true;
+}
+
+/* What stands against an update that its declaration allows. True: something does. */
+static bool update_refused(hf_handling *h, const message_draft *draft, hf_status *out_status,
+                           hf_err *err)
+{
+    const hf_registry_workflow *workflow =
+        hf_registry_find_workflow(h->call->engine->registry, h->target.instance.type);
+    const hf_update_def *def = workflow ? update_def(workflow, draft->message.name) : NULL;
+
+    *out_status = HF_OK;
+    if (!def)
+        *out_status = hf_handling_reject(h, HF_CMD_OUTCOME_REJECTED_WORKFLOW_DEFINITION_UNAVAILABLE,
+                                         HF_REJECTION_WORKFLOW_DEFINITION_UNAVAILABLE,
+                                         "the code that would apply the update is not loaded here");
+    else if (h->target.base.open_signals > 0 && !h->call->engine->settings.updates_queue)
+        *out_status = hf_handling_reject(h, HF_CMD_OUTCOME_REJECTED_PENDING_SIGNAL,
+                                         HF_REJECTION_EARLIER_SIGNAL_PENDING,
+                                         "a signal that came before it is not applied yet");
+    else
+        return def->check && validator_refuses(h, draft, out_status, err);
+    return true;
+}
 
 hf_status hf_command_message(hf_handling *h, hf_err *err)
 {
     const hf_request *request = h->request;
     const hf_intake *in = &h->call->in;
-    const hf_intake_message message = {.update = request->type == HF_COMMAND_TYPE_UPDATE,
-                                       .name = request->name,
-                                       .args = request->args};
+    bool update = request->type == HF_COMMAND_TYPE_UPDATE;
+    message_draft draft = {
+        .message = {.update = update, .name = request->name, .args = request->args}};
     hf_intake_refusal refusal;
-    hf_slice args = {0};
     int64_t command = 0;
     hf_status st;
 
@@ -20,18 +121,19 @@ hf_status hf_command_message(hf_handling *h, hf_err *err)
     if (hf_handling_inactive(h))
         return HF_OK;
     hf_call_read_begin(h->call);
-    st = hf_intake_message_fit(in, h->target.definition, &message, hf_unit_mem(h->unit), &args,
-                               &refusal, err);
+    st = message_judge(h, &draft, &refusal, err);
     hf_call_read_end(h->call);
     if (!st && refusal.outcome)
         return hf_handling_refuse(h, &refusal, err);
-    if (st)
+    if (st || (update && update_refused(h, &draft, &st, err)))
         return st;
-    hf_unit_append(h->unit, &h->target.base, HF_NONE, HF_REBASE_WHILE_OPEN);
-    st = hf_intake_message_put(in, &message, args, hf_handling_row(h), h->unit, &command, err);
+    hf_unit_append(h->unit, &h->target.base, HF_NONE,
+                   update && !h->call->engine->settings.updates_queue ? HF_REBASE_BUT_SIGNALS
+                                                                      : HF_REBASE_WHILE_OPEN);
+    st = hf_intake_message_put(in, &draft.message, draft.json, hf_handling_row(h), h->unit,
+                               &command, err);
     if (!st)
         st = hf_intake_wake(in, &h->target, h->unit, err);
-    hf_handling_accept(h, command,
-                       message.update ? HF_NONE : (int64_t)HF_CMD_OUTCOME_SIGNAL_RECEIVED);
+    hf_handling_accept(h, command, update ? HF_NONE : (int64_t)HF_CMD_OUTCOME_SIGNAL_RECEIVED);
     return st;
 }

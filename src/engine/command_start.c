@@ -229,6 +229,7 @@ hf_status hf_command_signal_start(hf_handling *h, hf_err *err)
     const hf_intake_message signal = {.name = h->request->name, .args = h->request->args};
     hf_intake_start start;
     hf_intake_refusal refusal = {0};
+    hf_value value = NULL;
     hf_slice args = {0};
     hf_status st = start_read(h, &start, err);
     int64_t definition;
@@ -240,8 +241,8 @@ hf_status hf_command_signal_start(hf_handling *h, hf_err *err)
         return HF_OK;
     definition = h->target.base.run == HF_NONE ? start.definition : h->target.definition;
     hf_call_read_begin(h->call);
-    st = hf_intake_message_fit(&h->call->in, definition, &signal, hf_unit_mem(h->unit), &args,
-                               &refusal, err);
+    st = hf_intake_message_fit(&h->call->in, definition, &signal, hf_unit_mem(h->unit), &value,
+                               &args, &refusal, err);
     hf_call_read_end(h->call);
     if (!st && refusal.outcome)
         return start_refuse(h, &refusal, HF_REJECTED, err);

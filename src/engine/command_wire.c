@@ -3,8 +3,10 @@
 #include <string.h>
 
 #include "base/value.h"
-#include "engine/call.h"
-#include "engine/command.h"
+#include "engine/answer.h"
+#include "engine/ask.h"
+#include "project/edge.h"
+#include "engine/command_impl.h"
 
 /* ---- the request */
 
@@ -212,13 +214,182 @@ static hf_status reply_write(const hf_request *request, const hf_reply *reply, h
     return out->command_id && out->run_id && out->detail ? HF_OK : hf_err_nomem(err, "an answer");
 }
 
+/* ---- updates: waiting for the answer, and looking it up */
+
+/* How long the caller waits; wait_ms 0: only until the update is accepted. */
+static hf_status wait_read(hf_call *c, hf_value request, int64_t *out_wait_ms, hf_err *err)
+{
+    int64_t wait_us = 0;
+    hf_slice word;
+    hf_status st = text_at(request, "wait_for", &word, err);
+
+    *out_wait_ms = 0;
+    if (!st)
+        st = seconds_at(request, "wait_timeout_seconds", &wait_us, err);
+    if (st || hf_slice_equal(word, HF_SLICE("accepted")))
+        return st;
+    if (word.ptr && !hf_slice_equal(word, HF_SLICE("completed")))
+        return hf_err_set(err, HF_INVALID, "wait_for is accepted or completed, not %.*s",
+                          (int)word.len, word.ptr);
+    *out_wait_ms = wait_us ? wait_us / 1000 : c->engine->settings.update_wait_ms;
+    return HF_OK;
+}
+
+static hf_value time_value(hf_mem *mem, int64_t time_us)
+{
+    return time_us == HF_NONE ? hf_value_null() : hf_edge_time(mem, time_us);
+}
+
+/* The life of an update as the envelope shows it. */
+static hf_status life_write(const hf_update_life *life, const char *update_id, const char *wait_for,
+                            bool timed_out, hf_mem *mem, hf_value *out_detail, hf_err *err)
+{
+    bool rejected = life->status == HF_UPDATE_STATUS_REJECTED;
+    hf_value_list *detail = hf_value_object(mem);
+
+    put_text(detail, mem, "update_id", update_id);
+    put_text(detail, mem, "update_status", hf_update_status_text(life->status));
+    put_text(detail, mem, "update_name", life->name);
+    hf_value_set(detail, HF_SLICE("workflow_sequence"),
+                 life->step == HF_NONE ? hf_value_null() : hf_value_int(mem, life->step));
+    hf_value_set(detail, HF_SLICE("result"), life->result ? life->result : hf_value_null());
+    put_text(detail, mem, "failure_type", life->failure ? life->failure->type : NULL);
+    put_text(detail, mem, "failure_message", life->failure ? life->failure->message : NULL);
+    hf_value_set(detail, HF_SLICE("accepted_at"),
+                 rejected ? hf_value_null() : time_value(mem, life->recorded_us));
+    hf_value_set(detail, HF_SLICE("rejected_at"),
+                 rejected ? time_value(mem, life->recorded_us) : hf_value_null());
+    hf_value_set(detail, HF_SLICE("applied_at"), time_value(mem, life->applied_us));
+    hf_value_set(detail, HF_SLICE("closed_at"), time_value(mem, life->closed_us));
+    put_text(detail, mem, "wait_for", wait_for);
+    hf_value_set(detail, HF_SLICE("wait_timed_out"), hf_value_bool(timed_out));
+    *out_detail = hf_value_finish(detail);
+    return *out_detail ? HF_OK : hf_err_nomem(err, "an answer");
+}
+
+static hf_status update_follow(hf_call *c, int64_t wait_ms, hf_reply *reply, hf_mem *mem,
+                               hf_err *err)
+{
+    hf_update_life life;
+    hf_status st = wait_ms ? hf_answer_await(c, reply->command, wait_ms, mem, &life)
+                           : hf_answer_update(c, reply->command, mem, &life, err);
+    bool timed_out = wait_ms && st == HF_TIMEOUT;
+
+    if (st && !timed_out)
+        return st;
+    reply->outcome = life.outcome;
+    return life_write(&life, reply->command_id, wait_ms ? "completed" : "accepted", timed_out, mem,
+                      &reply->detail, err);
+}
+
+/* The key that an update's id has inside; HF_NOTFOUND: it has none. */
+static hf_status update_key(hf_slice text, int64_t *out_key, hf_err *err)
+{
+    int64_t time_ms = 0;
+    uint64_t key = 0;
+    uint32_t counter = 0;
+    hf_ulid id;
+
+    if (!hf_ulid_parse(text, &id))
+        return hf_err_set(err, HF_NOTFOUND, "there is no update %.*s", (int)text.len, text.ptr);
+    hf_ulid_parts(&id, &time_ms, &key, &counter);
+    *out_key = (int64_t)key;
+    return HF_OK;
+}
+
+/* "update_status": an update by its id, as it stands. Nothing is recorded. */
+static hf_status update_look(hf_call *c, const hf_request *asked, hf_value request, hf_mem *mem,
+                             hf_command_result *out, hf_err *err)
+{
+    hf_reply reply = {.status = HF_COMMAND_STATUS_ACCEPTED, .command_seq = HF_NONE};
+    hf_intake_target target;
+    hf_update_life life;
+    hf_slice id;
+    hf_status st = text_at(request, "update_id", &id, err);
+
+    if (!st)
+        st = update_key(id, &reply.command, err);
+    if (!st)
+        st = hf_call_aim(c, asked->id, asked->run_id, &target, err);
+    if (!st)
+        st = hf_answer_update(c, reply.command, mem, &life, err);
+    if (!st && (life.instance != target.instance.key ||
+                (asked->run_id.ptr && life.run != target.base.run)))
+        st = hf_err_set(err, HF_NOTFOUND, "there is no update %.*s", (int)id.len, id.ptr);
+    if (st)
+        return st;
+    if (life.status == HF_UPDATE_STATUS_REJECTED)
+        reply.status = HF_COMMAND_STATUS_REJECTED;
+    reply.outcome = life.outcome;
+    reply.rejection = life.rejection;
+    reply.command_seq = life.command_seq;
+    reply.instance_id = hf_mem_text(mem, asked->id);
+    hf_command_id_print(life.recorded_us, reply.command, reply.command_id);
+    if (life.run != HF_NONE)
+        hf_command_id_print(life.run_us, life.run, reply.run_id);
+    st = life_write(&life, reply.command_id, "status", false, mem, &reply.detail, err);
+    return st ? st : reply_write(asked, &reply, mem, out, err);
+}
+
+/* ---- queries */
+
+static hf_status query_ask(hf_call *c, const hf_request *asked, hf_mem *mem, hf_command_result *out,
+                           hf_err *err)
+{
+    char run_id[HF_ULID_TEXT_SIZE] = "";
+    hf_value_list *detail = hf_value_object(mem);
+    hf_ask_answer answer;
+    hf_status st =
+        hf_ask_query(c, asked->id, asked->run_id, asked->name, asked->args, mem, &answer, err);
+
+    if (st)
+        return st;
+    if (answer.target.base.run != HF_NONE)
+        hf_command_id_print(answer.target.created_us, answer.target.base.run, run_id);
+    put_text(detail, mem, "workflow_id", hf_mem_text(mem, asked->id));
+    put_text(detail, mem, "run_id", run_id);
+    put_text(detail, mem, "target_scope", asked->run_id.ptr ? "run" : "instance");
+    put_text(detail, mem, "query_name", hf_mem_text(mem, asked->name));
+    if (answer.refused) {
+        put_text(detail, mem, "reason", answer.refused);
+        put_text(detail, mem, "message", answer.why);
+        hf_value_set(detail, HF_SLICE("validation_errors"),
+                     answer.validation_errors ? answer.validation_errors : hf_value_null());
+    } else {
+        hf_value_set(detail, HF_SLICE("result"), answer.value ? answer.value : hf_value_null());
+    }
+    *out = (hf_command_result){.accepted = !answer.refused,
+                               .reason = answer.refused,
+                               .instance_id = hf_mem_text(mem, asked->id),
+                               .run_id = hf_mem_text(mem, hf_slice_of(run_id)),
+                               .detail = hf_value_finish(detail)};
+    return out->instance_id && out->run_id && out->detail ? HF_OK : hf_err_nomem(err, "an answer");
+}
+
+/* ---- the call */
+
+static hf_status command_send(hf_call *c, const hf_request *asked, int64_t wait_ms, hf_mem *mem,
+                              hf_command_result *out, hf_err *err)
+{
+    hf_reply reply = {0};
+    hf_status written;
+    hf_status st = hf_engine_command(c->engine, asked, mem, &reply, err);
+
+    if (!st && asked->type == HF_COMMAND_TYPE_UPDATE && reply.status == HF_COMMAND_STATUS_ACCEPTED)
+        st = update_follow(c, wait_ms, &reply, mem, err);
+    if (st && reply.status != HF_COMMAND_STATUS_REJECTED)
+        return st;
+    written = reply_write(asked, &reply, mem, out, err);
+    return st ? st : written;
+}
+
 hf_status hf_command(hf_engine *engine, const char *command, hf_value request, hf_mem *mem,
                      hf_command_result *out)
 {
     hf_intake_start start = {0};
     hf_request asked = {0};
     request_more more;
-    hf_reply reply = {0};
+    int64_t wait_ms = 0;
     bool both;
     hf_err *err;
     hf_call c;
@@ -230,23 +401,21 @@ hf_status hf_command(hf_engine *engine, const char *command, hf_value request, h
     if (!command || !mem || !out)
         return hf_err_set(err, HF_MISUSE, "a command, an arena and a place for the answer");
     *out = (hf_command_result){0};
-    both = strcmp(command, "signal_with_start") == 0;
-    if (!hf_command_type_parse(hf_slice_of(both ? "signal" : command), &asked.type))
-        return hf_err_set(err, HF_INVALID, "there is no command %s", command);
     st = request_read(request, &asked, err);
+    if (!st && strcmp(command, "query") == 0)
+        return query_ask(&c, &asked, mem, out, err);
+    if (!st && strcmp(command, "update_status") == 0)
+        return update_look(&c, &asked, request, mem, out, err);
+    both = strcmp(command, "signal_with_start") == 0;
+    if (!st && !hf_command_type_parse(hf_slice_of(both ? "signal" : command), &asked.type))
+        st = hf_err_set(err, HF_INVALID, "there is no command %s", command);
     if (!st && (both || asked.type == HF_COMMAND_TYPE_START)) {
         st = start_read(request, mem, &start, err);
         asked.start = &start;
     }
     if (!st)
         st = more_read(request, &asked, &more, err);
-    if (st)
-        return st;
-    st = hf_engine_command(engine, &asked, mem, &reply, err);
-    if (!st || reply.status == HF_COMMAND_STATUS_REJECTED) {
-        hf_status written = reply_write(&asked, &reply, mem, out, err);
-
-        st = st ? st : written;
-    }
-    return st;
+    if (!st && asked.type == HF_COMMAND_TYPE_UPDATE)
+        st = wait_read(&c, request, &wait_ms, err);
+    return st ? st : command_send(&c, &asked, wait_ms, mem, out, err);
 }

@@ -734,6 +734,23 @@ static void job_take(hf_core *core, hf_job *job)
     place_offer(core);
 }
 
+static void ask_replay(hf_core_ask *ask, hf_replay *replay)
+{
+    const char *refusal = NULL;
+
+    if (!ask->check) {
+        ask->status =
+            hf_replay_query(replay, ask->name, ask->args, ask->mem, &ask->answer, &ask->err);
+        return;
+    }
+    ask->status = hf_replay_check_update(replay, ask->name, ask->args, &refusal, &ask->err);
+    if (ask->status || !refusal)
+        return;
+    ask->refusal = hf_mem_text(ask->mem, hf_slice_of(refusal));
+    if (!ask->refusal)
+        ask->status = hf_err_nomem(&ask->err, "a refusal");
+}
+
 /* A cached coroutine answers only when it shows exactly what is committed; else one is made for the
  * question. */
 static void ask_answer(hf_core *core, hf_core_ask *ask)
@@ -749,8 +766,7 @@ static void ask_answer(hf_core *core, hf_core_ask *ask)
         live_run *asked = peek ? peek : run;
 
         hf_core_enter(core, asked);
-        ask->status =
-            hf_replay_query(asked->replay, ask->name, ask->args, ask->mem, &ask->answer, &ask->err);
+        ask_replay(ask, asked->replay);
         lost = !hf_core_exit(core, asked);
         if (lost || peek)
             hf_live_free(lost ? NULL : core, asked);

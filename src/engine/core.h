@@ -115,9 +115,11 @@ int64_t hf_core_next_us(const hf_core *core);
 typedef struct hf_core_ask {
     int64_t run;
     hf_slice name; /* of the declared query */
+    bool check;    /* it is an update instead: would its validator take the arguments? */
     hf_value args;
     hf_mem *mem; /* where the answer goes; the asker's, who waits */
     hf_value answer;
+    const char *refusal; /* of the validator, in `mem`; NULL: it takes them */
     hf_status status;
     hf_err err;
     void (*done)(struct hf_core_ask *ask); /* called once, on the core's thread */

@@ -381,6 +381,7 @@ hf_status hf_engine_open(const char *where, const hf_app *app, hf_clock *clock,
     err = &engine->open_error;
     hf_list_init(&engine->waiting);
     engine->app = app;
+    engine->settings = hf_settings_standard();
     engine->wake_fd = -1;
     engine->lost_max = HF_CORE_LOST_MAX;
     engine->virtual_clock = clock;
@@ -406,6 +407,17 @@ hf_status hf_open(const char *where, const hf_app *app, hf_engine **out)
     if (!where || !out)
         return HF_MISUSE;
     return hf_engine_open(where, app, NULL, out);
+}
+
+hf_status hf_set(hf_engine *engine, const char *name, const char *value)
+{
+    engine_slot *slot = hf_engine_slot_get(engine);
+
+    if (!slot)
+        return HF_NOMEM;
+    if (!name || !value)
+        return hf_err_set(&slot->err, HF_MISUSE, "a setting has a name and a value");
+    return hf_settings_set(&engine->settings, name, value, &slot->err);
 }
 
 void hf_close(hf_engine *engine)

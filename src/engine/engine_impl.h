@@ -15,6 +15,7 @@
 #include "engine/node.h"
 #include "engine/folder.h"
 #include "engine/registry.h"
+#include "engine/setting.h"
 #include "holdfast/holdfast.h"
 #include "intake/intake.h"
 #include "store/store.h"
@@ -59,6 +60,7 @@ struct hf_engine {
     hf_log log;              /* warnings for operators, on standard error */
     hf_clock *virtual_clock; /* ENGINE_TEST */
     int64_t namespace_key;
+    hf_settings settings;
     engine_mode mode;
     hf_db *reader; /* API reads, under reader_lock; NULL: the writer's connection */
     hf_mutex reader_lock;

@@ -51,13 +51,12 @@ hf_status hf_intake_refuse(hf_intake_refusal *refusal, hf_cmd_outcome outcome,
     return why ? HF_OK : hf_err_nomem(err, "a refusal");
 }
 
-hf_status hf_intake_limit_refuse(hf_mem *mem, hf_limit limit, int64_t value,
+hf_status hf_intake_limit_refuse(hf_mem *mem, hf_limit limit, int64_t configured, int64_t value,
                                  hf_intake_refusal *refusal, hf_err *err)
 {
-    int64_t configured = hf_limit_get(limit)->standard;
     hf_status st = hf_intake_refuse(
         refusal, HF_CMD_OUTCOME_REJECTED_INVALID_ARGUMENTS, HF_REJECTION_STRUCTURAL_LIMIT_EXCEEDED,
-        hf_mem_format(mem, "%s is limited to %lld, this would be %lld", hf_limit_text(limit),
+        hf_mem_format(mem, "%s is limited to %lld, there are %lld", hf_limit_text(limit),
                       (long long)configured, (long long)value),
         err);
 
@@ -67,8 +66,8 @@ hf_status hf_intake_limit_refuse(hf_mem *mem, hf_limit limit, int64_t value,
     return st;
 }
 
-hf_status hf_intake_payload_fit(hf_mem *mem, hf_value value, hf_slice *out_json,
-                                hf_intake_refusal *refusal, hf_err *err)
+hf_status hf_intake_payload_fit(const hf_intake *in, hf_mem *mem, hf_value value,
+                                hf_slice *out_json, hf_intake_refusal *refusal, hf_err *err)
 {
     const hf_limit limit = HF_LIMIT_PAYLOAD_SIZE_BYTES;
     hf_buf text = {0};
@@ -79,8 +78,8 @@ hf_status hf_intake_payload_fit(hf_mem *mem, hf_value value, hf_slice *out_json,
         hf_slice_from(hf_buf_ok(&text) ? hf_mem_text(mem, hf_buf_slice(&text)) : NULL, text.len);
     if (!out_json->ptr)
         st = hf_err_nomem(err, "arguments");
-    else if (hf_limit_trips(limit, hf_limit_get(limit)->standard, (int64_t)text.len))
-        st = hf_intake_limit_refuse(mem, limit, (int64_t)text.len, refusal, err);
+    else if (hf_limit_trips(limit, in->payload_max, (int64_t)text.len))
+        st = hf_intake_limit_refuse(mem, limit, in->payload_max, (int64_t)text.len, refusal, err);
     hf_buf_fini(&text);
     return st;
 }

@@ -23,6 +23,7 @@ typedef struct hf_intake {
     hf_stager *stager;
     hf_keys *keys;
     int64_t namespace_key;
+    int64_t payload_max; /* bytes of one value; 0: no limit */
     int64_t now_us;
 } hf_intake;
 
@@ -62,11 +63,19 @@ typedef struct hf_intake_target {
     int64_t current_us; /* when the newest run was created; of a chosen run that is another */
 } hf_intake_target;
 
+/* A command that another one stands behind. */
+typedef struct hf_intake_ahead {
+    int64_t command; /* key; HF_NONE: there is none */
+    int64_t recorded_us;
+    int64_t command_seq;
+} hf_intake_ahead;
+
 /* A signal or an update. */
 typedef struct hf_intake_message {
     bool update;
     hf_slice name;
     hf_value args;
+    const hf_intake_ahead *behind; /* the signal that the update waits for; NULL: none */
 } hf_intake_message;
 
 /* Why a command was refused; outcome 0: it was not. */
@@ -110,18 +119,35 @@ HF_NODISCARD hf_status hf_intake_aim(const hf_intake *in, hf_mem *mem, hf_slice 
 HF_NODISCARD hf_status hf_intake_find(const hf_intake *in, hf_mem *mem, hf_slice id,
                                       hf_intake_target *out_target, hf_err *err);
 
-/* The arguments of a message as they are recorded (JSON in the arena), by the contract of the
-   definition that the run was started with (HF_NONE: unknown). *out_refusal: unknown name, bad
+/* The arguments of a message as a value and as they are recorded, in the arena, by the contract of
+   the definition that the run was started with (HF_NONE: unknown). *out_refusal: unknown name, bad
    arguments, no contract. */
 HF_NODISCARD hf_status hf_intake_message_fit(const hf_intake *in, int64_t definition,
                                              const hf_intake_message *message, hf_mem *mem,
-                                             hf_slice *out_args, hf_intake_refusal *out_refusal,
-                                             hf_err *err);
+                                             hf_value *out_args, hf_slice *out_json,
+                                             hf_intake_refusal *out_refusal, hf_err *err);
+
+/* The same for anything that can be aimed at a run; arguments of a query are recorded nowhere. A
+   query that is not declared is refused without an outcome of its own: *out_refusal has a sentence
+   only. */
+HF_NODISCARD hf_status hf_intake_target_fit(const hf_intake *in, int64_t definition,
+                                            hf_target_kind kind, hf_slice name, hf_value args,
+                                            hf_mem *mem, hf_value *out_args,
+                                            hf_intake_refusal *out_refusal, hf_err *err);
 
 /* The message becomes a fact of the run that is the unit's first part. */
 HF_NODISCARD hf_status hf_intake_message_put(const hf_intake *in, const hf_intake_message *message,
                                              hf_slice args, hf_command_row row, hf_unit *unit,
                                              int64_t *out_command, hf_err *err);
+
+/* Refuses what would break a limit: the value that was measured against it. */
+HF_NODISCARD hf_status hf_intake_limit_refuse(hf_mem *mem, hf_limit limit, int64_t configured,
+                                              int64_t value, hf_intake_refusal *refusal,
+                                              hf_err *err);
+
+/* The newest signal of the run that is not applied. */
+HF_NODISCARD hf_status hf_intake_ahead_read(const hf_intake *in, int64_t run,
+                                            hf_intake_ahead *out_ahead, hf_err *err);
 
 /* The run's code is given a turn. */
 HF_NODISCARD hf_status hf_intake_wake(const hf_intake *in, const hf_intake_target *target,

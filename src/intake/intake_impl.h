@@ -21,12 +21,9 @@ const char *hf_intake_errors_sentence(hf_mem *mem, hf_value errors);
 HF_NODISCARD hf_status hf_intake_refuse(hf_intake_refusal *refusal, hf_cmd_outcome outcome,
                                         hf_rejection_reason reason, const char *why, hf_err *err);
 
-/* Refuses what would break a limit: the value that was measured against it. */
-HF_NODISCARD hf_status hf_intake_limit_refuse(hf_mem *mem, hf_limit limit, int64_t value,
-                                              hf_intake_refusal *refusal, hf_err *err);
-
 /* A value as the JSON text that is recorded; one that is too big for a payload is refused. */
-HF_NODISCARD hf_status hf_intake_payload_fit(hf_mem *mem, hf_value value, hf_slice *out_json,
-                                             hf_intake_refusal *refusal, hf_err *err);
+HF_NODISCARD hf_status hf_intake_payload_fit(const hf_intake *in, hf_mem *mem, hf_value value,
+                                             hf_slice *out_json, hf_intake_refusal *refusal,
+                                             hf_err *err);
 
 #endif

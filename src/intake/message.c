@@ -20,15 +20,41 @@ static hf_value arguments_list(const hf_contract *contract, hf_value args, hf_me
     return hf_value_finish(list);
 }
 
-hf_status hf_intake_message_fit(const hf_intake *in, int64_t definition,
-                                const hf_intake_message *message, hf_mem *mem, hf_slice *out_args,
-                                hf_intake_refusal *refusal, hf_err *err)
+/* What each kind of target is called when it is refused. */
+static const struct {
+    const char *word;
+    hf_cmd_outcome unknown;
+    hf_rejection_reason unknown_reason;
+    hf_rejection_reason invalid_reason;
+} kinds[] = {
+    [HF_TARGET_SIGNAL] = {"signal", HF_CMD_OUTCOME_REJECTED_UNKNOWN_SIGNAL,
+                          HF_REJECTION_UNKNOWN_SIGNAL, HF_REJECTION_INVALID_SIGNAL_ARGUMENTS},
+    [HF_TARGET_UPDATE] = {"update", HF_CMD_OUTCOME_REJECTED_UNKNOWN_UPDATE,
+                          HF_REJECTION_UNKNOWN_UPDATE, HF_REJECTION_INVALID_UPDATE_ARGUMENTS},
+    [HF_TARGET_QUERY] = {.word = "query"},
+};
+
+static const hf_definition_targets *targets_of(const hf_definition_snapshot *snapshot,
+                                               hf_target_kind kind)
+{
+    switch (kind) {
+    case HF_TARGET_SIGNAL:
+        return &snapshot->signals;
+    case HF_TARGET_UPDATE:
+        return &snapshot->updates;
+    case HF_TARGET_QUERY:
+        return &snapshot->queries;
+    }
+    return NULL;
+}
+
+hf_status hf_intake_target_fit(const hf_intake *in, int64_t definition, hf_target_kind kind,
+                               hf_slice name, hf_value args, hf_mem *mem, hf_value *out_args,
+                               hf_intake_refusal *refusal, hf_err *err)
 {
     hf_definition_snapshot snapshot = {0};
     const hf_contract *contract = NULL;
-    hf_value args = NULL;
     hf_value errors = NULL;
-    bool update = message->update;
     hf_status st;
 
     *refusal = (hf_intake_refusal){0};
@@ -38,30 +64,66 @@ hf_status hf_intake_message_fit(const hf_intake *in, int64_t definition,
                                 "the run's contracts are not known", err);
     st = hf_snapshot_read(in->db, mem, definition, &snapshot, err);
     if (!st)
-        st = hf_definition_find(update ? snapshot.updates : snapshot.signals, message->name, mem,
-                                &contract, err);
+        st = hf_definition_find(*targets_of(&snapshot, kind), name, mem, &contract, err);
     if (!st && !contract)
-        return hf_intake_refuse(refusal,
-                                update ? HF_CMD_OUTCOME_REJECTED_UNKNOWN_UPDATE
-                                       : HF_CMD_OUTCOME_REJECTED_UNKNOWN_SIGNAL,
-                                update ? HF_REJECTION_UNKNOWN_UPDATE : HF_REJECTION_UNKNOWN_SIGNAL,
+        return hf_intake_refuse(refusal, kinds[kind].unknown, kinds[kind].unknown_reason,
                                 hf_mem_format(mem, "the run declares no %s called %.*s",
-                                              update ? "update" : "signal", (int)message->name.len,
-                                              message->name.ptr),
+                                              kinds[kind].word, (int)name.len, name.ptr),
                                 err);
     if (!st)
-        st = hf_contract_apply(contract, message->args, mem, &args, &errors, err);
+        st = hf_contract_apply(contract, args, mem, out_args, &errors, err);
     if (!st && errors) {
         st = hf_intake_refuse(refusal, HF_CMD_OUTCOME_REJECTED_INVALID_ARGUMENTS,
-                              update ? HF_REJECTION_INVALID_UPDATE_ARGUMENTS
-                                     : HF_REJECTION_INVALID_SIGNAL_ARGUMENTS,
-                              hf_intake_errors_sentence(mem, errors), err);
+                              kinds[kind].invalid_reason, hf_intake_errors_sentence(mem, errors),
+                              err);
         refusal->validation_errors = errors;
         return st;
     }
-    if (!st && !update)
-        args = arguments_list(contract, args, mem);
-    return st ? st : hf_intake_payload_fit(mem, args, out_args, refusal, err);
+    if (!st && kind == HF_TARGET_SIGNAL)
+        *out_args = arguments_list(contract, *out_args, mem);
+    return st;
+}
+
+hf_status hf_intake_message_fit(const hf_intake *in, int64_t definition,
+                                const hf_intake_message *message, hf_mem *mem, hf_value *out_args,
+                                hf_slice *out_json, hf_intake_refusal *refusal, hf_err *err)
+{
+    hf_status st =
+        hf_intake_target_fit(in, definition, message->update ? HF_TARGET_UPDATE : HF_TARGET_SIGNAL,
+                             message->name, message->args, mem, out_args, refusal, err);
+
+    return st || refusal->outcome
+               ? st
+               : hf_intake_payload_fit(in, mem, *out_args, out_json, refusal, err);
+}
+
+hf_status hf_intake_ahead_read(const hf_intake *in, int64_t run, hf_intake_ahead *out_ahead,
+                               hf_err *err)
+{
+    const hf_db_value params[] = {hf_db_int(run), hf_db_int(HF_COMMAND_TYPE_SIGNAL)};
+    hf_db_cursor *cursor = NULL;
+    bool found = false;
+    hf_status st = hf_db_query(in->db, HF_STMT_COMMAND_AHEAD, params, 2, &cursor, err);
+
+    *out_ahead = (hf_intake_ahead){.command = HF_NONE};
+    if (!st)
+        st = hf_db_step(cursor, &found, err);
+    if (!st && found)
+        *out_ahead = (hf_intake_ahead){.command = hf_db_column_int(cursor, 0),
+                                       .recorded_us = hf_db_column_int(cursor, 1),
+                                       .command_seq = hf_db_column_int(cursor, 2)};
+    hf_db_end(cursor);
+    return st;
+}
+
+static void behind_put(hf_event_builder *events, const hf_intake_ahead *ahead)
+{
+    hf_event_put_text(events, HF_KEY_ORDERING_STATE, HF_SLICE("queued"));
+    hf_event_put_id(events, HF_KEY_QUEUED_BEHIND_COMMAND_ID,
+                    hf_intake_id(ahead->recorded_us, ahead->command));
+    hf_event_put_int(events, HF_KEY_QUEUED_BEHIND_COMMAND_SEQUENCE, ahead->command_seq);
+    hf_event_put_text(events, HF_KEY_QUEUED_BEHIND_COMMAND_TYPE,
+                      hf_slice_of(hf_command_type_text(HF_COMMAND_TYPE_SIGNAL)));
 }
 
 hf_status hf_intake_message_put(const hf_intake *in, const hf_intake_message *message,
@@ -81,6 +143,8 @@ hf_status hf_intake_message_put(const hf_intake *in, const hf_intake_message *me
     hf_event_put_id(events, HF_KEY_WORKFLOW_COMMAND_ID, id);
     hf_event_put_id(events, update ? HF_KEY_UPDATE_ID : HF_KEY_SIGNAL_ID, id);
     hf_event_put_text(events, update ? HF_KEY_UPDATE_NAME : HF_KEY_SIGNAL_NAME, message->name);
+    if (message->behind)
+        behind_put(events, message->behind);
     hf_intake_payload_put(in, unit, HF_KEY_ARGUMENTS, args);
     row.type = update ? HF_COMMAND_TYPE_UPDATE : HF_COMMAND_TYPE_SIGNAL;
     row.outcome = update ? HF_NONE : (int64_t)HF_CMD_OUTCOME_SIGNAL_RECEIVED;

@@ -8,8 +8,8 @@
 #include "model/metadata.h"
 #include "model/name.h"
 
-static hf_status input_fit(const hf_intake_start *start, hf_mem *mem, hf_slice *out_input,
-                           hf_intake_refusal *refusal, hf_err *err)
+static hf_status input_fit(const hf_intake *in, const hf_intake_start *start, hf_mem *mem,
+                           hf_slice *out_input, hf_intake_refusal *refusal, hf_err *err)
 {
     hf_value input = start->input;
     hf_value errors = NULL;
@@ -23,7 +23,7 @@ static hf_status input_fit(const hf_intake_start *start, hf_mem *mem, hf_slice *
         refusal->validation_errors = errors;
         return st;
     }
-    return st ? st : hf_intake_payload_fit(mem, input, out_input, refusal, err);
+    return st ? st : hf_intake_payload_fit(in, mem, input, out_input, refusal, err);
 }
 
 static int64_t deadline_make(int64_t now_us, int64_t timeout_us)
@@ -217,7 +217,7 @@ static hf_status start_fit(const hf_intake *in, const hf_intake_start *start, hf
 
     if (!st)
         st = visible_fit(start, mem, out_visible, err);
-    return st ? st : input_fit(start, mem, out_input, refusal, err);
+    return st ? st : input_fit(in, start, mem, out_input, refusal, err);
 }
 
 hf_status hf_intake_start_draft(const hf_intake *in, const hf_intake_start *start,

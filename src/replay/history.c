@@ -364,11 +364,13 @@ static hf_status signal_receive(hf_history *history, const hf_event *event, hf_e
 static hf_status update_accept(hf_history *history, const hf_event *event, hf_err *err)
 {
     hf_update_fact *update = hf_alloc(sizeof(*update));
+    hf_slice state;
 
     if (!update)
         return hf_err_nomem(err, "an update");
     update->accepted = fact_now(history, event);
     (void)hf_event_id(event, HF_KEY_UPDATE_ID, &update->id);
+    update->queued = hf_event_text(event, HF_KEY_ORDERING_STATE, &state);
     hf_list_add_last(&history->updates, &update->link);
     return text_take(event, HF_KEY_UPDATE_NAME, &update->name) &&
                    hf_stored_take(event, HF_KEY_ARGUMENTS, &update->arguments)

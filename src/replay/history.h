@@ -86,7 +86,8 @@ typedef struct hf_update_fact {
     hf_stored arguments;
     int64_t step; /* where it was applied; 0: not recorded */
     int64_t applied_seq;
-    bool ran; /* in this replay */
+    bool ran;    /* in this replay */
+    bool queued; /* behind the signals that came before it */
 } hf_update_fact;
 
 typedef struct hf_record {

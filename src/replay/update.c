@@ -97,6 +97,22 @@ void hf_in_updates_recorded(hf_replay *replay, int64_t step, int64_t limit)
     }
 }
 
+/* Whether a signal that the update stands behind is not applied yet. */
+static bool update_waits(const hf_replay *replay, const hf_update_fact *update)
+{
+    const hf_list *queue = &replay->history.signals;
+
+    if (!update->queued)
+        return false;
+    for (hf_list *link = hf_list_first(queue); link; link = hf_list_next(queue, link)) {
+        const hf_signal_fact *signal = HF_LIST_ENTRY(link, hf_signal_fact, link);
+
+        if (!signal->taken && signal->fact.seq < update->accepted.seq)
+            return true;
+    }
+    return false;
+}
+
 void hf_in_updates_pending(hf_replay *replay, int64_t step)
 {
     hf_list *queue = &replay->history.updates;
@@ -104,7 +120,7 @@ void hf_in_updates_pending(hf_replay *replay, int64_t step)
     for (hf_list *link = hf_list_first(queue); link; link = hf_list_next(queue, link)) {
         hf_update_fact *update = HF_LIST_ENTRY(link, hf_update_fact, link);
 
-        if (!update->ran)
+        if (!update->ran && !update_waits(replay, update))
             update_first(replay, update, step);
     }
 }

@@ -122,6 +122,7 @@ struct hf_fold {
     bool paused, archived;
     int64_t copied;         /* so many of the first events are another run's */
     int64_t cursor;         /* newest message applied */
+    int64_t timed_out_wait; /* the newest signal wait that its timeout ended; 0: none */
     bool cursor_unknown;    /* messages were used up in a way the fold does not follow */
     hf_message_name *names; /* of messages that were applied */
     size_t name_count, name_room;

@@ -262,8 +262,11 @@ static hf_status wait_timer_event(hf_fold *fold, const hf_event *event, int64_t 
     if (event->type == HF_EVENT_TIMER_SCHEDULED)
         return timer_add(fold, event, seq, err);
     timer_end(fold, event, true, seq);
-    if (event->type == HF_EVENT_TIMER_FIRED && step && step->shape == HF_HISTORY_SHAPE_SIGNAL_WAIT)
+    if (event->type == HF_EVENT_TIMER_FIRED && step &&
+        step->shape == HF_HISTORY_SHAPE_SIGNAL_WAIT) {
+        fold->timed_out_wait = event->step;
         return open_remove(fold, step, err);
+    }
     return HF_OK;
 }
 
@@ -285,6 +288,10 @@ hf_status hf_fold_step_event(hf_fold *fold, const hf_event *event, int64_t seq, 
     }
     if (shape == HF_HISTORY_SHAPE_TIMER)
         timer_end(fold, event, false, seq);
+    if (event->type == HF_EVENT_SIGNAL_APPLIED && event->step == fold->timed_out_wait) {
+        fold->timed_out_wait = 0; /* a signal that came before the timeout wins */
+        return HF_OK;
+    }
     step = step_match(fold, event, shape, seq);
     if (step && shape == HF_HISTORY_SHAPE_ACTIVITY)
         attempt_event(fold, event, step, seq);

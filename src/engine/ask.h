@@ -1,0 +1,27 @@
+/* ask.h: questions to a run's code: queries, and whether an update's validator would take it. They
+   are answered against what is committed and never change anything. */
+#ifndef HF_ENGINE_ASK_H
+#define HF_ENGINE_ASK_H
+
+#include "engine/call.h"
+
+/* A query that was answered or refused. */
+typedef struct hf_ask_answer {
+    hf_value value;             /* in the arena */
+    const char *refused;        /* why not: a word; NULL: it was answered */
+    hf_status status;           /* of the refusal */
+    hf_value validation_errors; /* NULL: none */
+    const char *why;            /* a sentence */
+    hf_intake_target target;
+} hf_ask_answer;
+
+/* HF_OK: it was answered or refused. HF_NOTFOUND: no such instance or run. */
+HF_NODISCARD hf_status hf_ask_query(hf_call *call, hf_slice id, hf_slice run_id, hf_slice name,
+                                    hf_value args, hf_mem *mem, hf_ask_answer *out_answer,
+                                    hf_err *err);
+
+/* *out_refusal: what the validator says against it, in the arena; NULL: it takes it. */
+HF_NODISCARD hf_status hf_ask_validator(hf_call *call, int64_t run, hf_slice name, hf_value args,
+                                        hf_mem *mem, const char **out_refusal, hf_err *err);
+
+#endif

@@ -1,0 +1,25 @@
+/* setting.h: what a program may change about its engine, by name. */
+#ifndef HF_ENGINE_SETTING_H
+#define HF_ENGINE_SETTING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+typedef struct hf_settings {
+    bool updates_queue;     /* an update waits behind a signal that is not applied; else it is
+                               refused */
+    int64_t update_wait_ms; /* how long a caller waits for the answer to an update */
+    int64_t signals_max;    /* limits; 0: none */
+    int64_t updates_max;
+    int64_t payload_max;
+} hf_settings;
+
+hf_settings hf_settings_standard(void);
+
+/* HF_INVALID: there is no such setting, or it does not take that value. */
+HF_NODISCARD hf_status hf_settings_set(hf_settings *settings, const char *name, const char *value,
+                                       hf_err *err);
+
+#endif
