@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/thread.h"
 #include "base/value.h"
 #include "engine/engine_impl.h"
 #include "lib/kit.h"
@@ -310,6 +311,101 @@ HF_BOTH_ENGINES(b078_request_id_answers_again)
     hf_kit_close(d);
 }
 
+enum { CALLERS = 8, CALLS = 10 };
+
+/* What one thread sends, and what it was answered. */
+typedef struct caller {
+    hf_engine *d;
+    hf_thread thread;
+    int accepted;
+    int rejected;
+    int failed;
+} caller;
+
+static void caller_ask(caller *me, hf_mem *mem, const char *command, const char *request)
+{
+    hf_command_result out = {0};
+    hf_value value = NULL;
+
+    if (hf_json_read(mem, hf_slice_of(request), NULL, &value, NULL) ||
+        hf_command(me->d, command, value, mem, &out))
+        me->failed++;
+    else if (out.accepted)
+        me->accepted++;
+    else
+        me->rejected++;
+}
+
+static void caller_run(void *arg)
+{
+    caller *me = arg;
+    hf_mem *mem = hf_mem_new();
+    char text[160];
+
+    caller_ask(me, mem, "start",
+               "{\"workflow_id\": \"w-1\", \"workflow_type\": \"waits\", "
+               "\"request_id\": \"s\"}");
+    for (int i = 0; i < CALLS; i++) {
+        (void)snprintf(text, sizeof(text),
+                       "{\"workflow_id\": \"w-1\", \"name\": \"plain\", \"request_id\": "
+                       "\"r-%d\"}",
+                       i);
+        caller_ask(me, mem, "signal", text);
+        caller_ask(me, mem, "signal", "{\"workflow_id\": \"w-1\", \"name\": \"stop\"}");
+    }
+    hf_mem_free(mem);
+}
+
+/* How many commands of the run an export shows. */
+static int exported(hf_engine *d, const char *id, const char *type, const char *status)
+{
+    const hf_json_limits limits = {.bytes_max = 16 * 1024 * 1024};
+    const char *json = NULL;
+    hf_value bundle = NULL;
+    hf_value commands;
+    hf_err err;
+    int count = 0;
+
+    hf_kit_ok(d, hf_export(d, hf_mem_of_engine(d), &json, id));
+    hf_test_ok(hf_json_read(hf_mem_of_engine(d), hf_slice_of(json), &limits, &bundle, &err), &err,
+               "read a bundle");
+    commands = hf_get(bundle, "commands");
+    for (size_t i = 0; i < hf_len(commands); i++)
+        count += strcmp(hf_str(hf_at(commands, i), "type", ""), type) == 0 &&
+                 strcmp(hf_str(hf_at(commands, i), "status", ""), status) == 0;
+    return count;
+}
+
+/* Many callers at once: what names itself has one effect and one answer, what is refused is
+   numbered without a gap (which the store's check sees). */
+HF_BOTH_ENGINES(concurrent_duplicates_have_one_effect)
+{
+    hf_test_place *place = hf_test_place_new(kind);
+    caller callers[CALLERS];
+    hf_engine *d = NULL;
+    hf_err err;
+
+    hf_kit_ok(d, hf_open(hf_test_place_address(place), &app, &d));
+    for (int i = 0; i < CALLERS; i++) {
+        callers[i] = (caller){.d = d};
+        hf_test_ok(hf_thread_start(&callers[i].thread, "caller", caller_run, &callers[i], &err),
+                   &err, "start a thread");
+    }
+    for (int i = 0; i < CALLERS; i++)
+        hf_thread_join(&callers[i].thread);
+    for (int i = 0; i < CALLERS; i++) {
+        ck_assert_int_eq(callers[i].failed, 0);
+        ck_assert_int_eq(callers[i].accepted, 1 + CALLS);
+        ck_assert_int_eq(callers[i].rejected, CALLS);
+    }
+    ck_assert_int_eq(exported(d, "w-1", "start", "accepted"), 1);
+    ck_assert_int_eq(exported(d, "w-1", "start", "rejected"), 0);
+    ck_assert_int_eq(exported(d, "w-1", "signal", "accepted"), CALLS);
+    ck_assert_int_eq(exported(d, "w-1", "signal", "rejected"), CALLERS * CALLS);
+    hf_close(d);
+    hf_test_place_free(place);
+}
+
 HF_PG_SUITE_MAIN("engine/command", HF_BOTH(b026_unknown_signal_is_a_durable_row),
                  HF_BOTH(b029_validation_errors_say_what_is_wrong),
                  HF_BOTH(b027_a_closed_run_refuses), HF_BOTH(an_unknown_instance_keeps_nothing),
@@ -317,4 +413,5 @@ HF_PG_SUITE_MAIN("engine/command", HF_BOTH(b026_unknown_signal_is_a_durable_row)
                  HF_BOTH(b006_existing_open_run_is_returned),
                  HF_BOTH(b007_existing_closed_run_rejects),
                  HF_BOTH(b071_refused_updates_are_in_history), HF_BOTH(b019_context_is_kept),
-                 HF_BOTH(b078_request_id_answers_again))
+                 HF_BOTH(b078_request_id_answers_again),
+                 HF_BOTH_SLOW(concurrent_duplicates_have_one_effect, 300))
