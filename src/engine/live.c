@@ -870,6 +870,7 @@ hf_status hf_live_peek(hf_core *core, int64_t key, live_run **out_run, hf_err *e
     if (!st) {
         core->held += hf_replay_held(run->replay);
         hf_core_enter(core, run);
+        hf_replay_freeze(run->replay);
         st = hf_replay_turn(run->replay, &turn, err);
         if (!hf_core_exit(core, run)) {
             hf_live_free(NULL, run);

@@ -106,6 +106,7 @@ struct hf_replay {
     char waiting_text[256];
     /* the life */
     bool started, closed, blocked, broken, spoiled;
+    bool frozen; /* only what history has resolved is passed */
     /* the code */
     hf_place place;
     bool quiet; /* an update is run again: what it sends was sent */

@@ -265,6 +265,11 @@ static void frame_exit(hf_replay *replay, const hf_frame *frame)
     replay->place = frame->place;
 }
 
+void hf_replay_freeze(hf_replay *replay)
+{
+    replay->frozen = true;
+}
+
 hf_status hf_replay_query(hf_replay *replay, hf_slice name, hf_value args, hf_mem *mem,
                           hf_value *out_value, hf_err *err)
 {

@@ -118,6 +118,10 @@ bool hf_replay_spoiled(const hf_replay *replay);
 /* Set after HF_TURN_BLOCKED. */
 const hf_replay_mismatch *hf_replay_mismatch_get(const hf_replay *replay);
 
+/* For a question: from now on code goes no further than history has resolved. Messages that are not
+   applied are not seen, and no step is begun. Before the first turn. */
+void hf_replay_freeze(hf_replay *replay);
+
 /* Calls a declared query on the state as the events so far left it. Never decides, never runs the
    body further than the facts allow (call hf_replay_turn first and drop its decisions). HF_NOTFOUND
    for an unknown name. */

@@ -128,6 +128,8 @@ hf_failure *hf_in_enter(hf_replay *replay, const hf_want *want, hf_record **out_
     }
     if (!fresh && !hf_in_same(replay, record, want))
         hf_in_leave(replay, HF_LEAVE_BLOCKED);
+    if (fresh && replay->frozen)
+        hf_in_leave(replay, HF_LEAVE_PARKED);
     record = hf_history_make(history, step);
     if (!record)
         hf_in_break(replay, HF_NOMEM, "a step");

@@ -117,6 +117,8 @@ void hf_in_updates_pending(hf_replay *replay, int64_t step)
 {
     hf_list *queue = &replay->history.updates;
 
+    if (replay->frozen)
+        return;
     for (hf_list *link = hf_list_first(queue); link; link = hf_list_next(queue, link)) {
         hf_update_fact *update = HF_LIST_ENTRY(link, hf_update_fact, link);
 

@@ -167,7 +167,7 @@ static hf_value signal_await(hf_replay *replay, const char *name, int64_t timeou
         if (record->signal && hf_in_visible(replay, &record->ended))
             return signal_recorded(replay, record);
         timed_out = signal_timed_out(replay, record, signal);
-        if (!timed_out && signal && !hf_in_cancel_waits(replay))
+        if (!timed_out && signal && !replay->frozen && !hf_in_cancel_waits(replay))
             return signal_take(replay, record, signal);
         if (!timed_out && !signal && timeout_us == 0 && !hf_in_cancel_waits(replay))
             timed_out = true;
@@ -279,16 +279,17 @@ static bool condition_await(hf_replay *replay, hf_predicate *predicate, const ch
             hf_in_pass(replay, record);
             return held;
         }
-        if (record->timer == HF_RECORD_TIMER_FIRED && !hf_in_cancel_waits(replay))
+        if (record->timer == HF_RECORD_TIMER_FIRED && !replay->frozen &&
+            !hf_in_cancel_waits(replay))
             return condition_end(replay, record, HF_DECISION_TIME_OUT_CONDITION);
         *out_failure = hf_in_round(replay);
         if (*out_failure) {
             hf_in_pass(replay, record);
             return false;
         }
-        if (predicate_holds(replay, predicate))
+        if (!replay->frozen && predicate_holds(replay, predicate))
             return condition_end(replay, record, HF_DECISION_SATISFY_CONDITION);
-        if (timeout_us == 0)
+        if (timeout_us == 0 && !replay->frozen)
             return condition_end(replay, record, HF_DECISION_TIME_OUT_CONDITION);
         hf_in_park(replay, "condition", key);
     }

@@ -98,6 +98,25 @@ static int64_t look(hf_engine *d, const char *id, const char *what)
     return hf_int(out, what, -1);
 }
 
+/* A signal that is received and not applied changes nothing that a query sees. */
+HF_BOTH_ENGINES(b083_pending_signals_are_not_seen)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+    int64_t rows;
+
+    hf_kit_ok(d, hf_start(d, "counts", NULL, .id = "c-1"));
+    hf_kit_ok(d, hf_test_drain(d));
+    (void)ask(d, "pause", hf_json(d, "{'workflow_id': 'c-1'}"));
+    hf_kit_ok(d, hf_signal(d, "c-1", "tick", NULL));
+    rows = hf_kit_number(d, "SELECT count(*) FROM command");
+    ck_assert_int_eq(look(d, "c-1", "signals"), 0);
+    (void)ask(d, "resume", hf_json(d, "{'workflow_id': 'c-1'}"));
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_int_eq(look(d, "c-1", "signals"), 1);
+    ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM command"), rows + 1);
+    hf_kit_close(d);
+}
+
 /* A run that is closed, or was continued, answers as it was when it ended. */
 HF_BOTH_ENGINES(b084_historical_and_closed_runs_answer)
 {
@@ -220,7 +239,8 @@ HF_BOTH_ENGINES(b092_b096_barrier_waits_for_all)
     hf_kit_close(d);
 }
 
-HF_PG_SUITE_MAIN("engine/query", HF_BOTH(b084_historical_and_closed_runs_answer),
-                 HF_BOTH(b085_named_arguments), HF_BOTH(b086_invalid_arguments),
-                 HF_BOTH(b087_definition_unavailable), HF_BOTH(b088_side_effects_are_not_repeated),
+HF_PG_SUITE_MAIN("engine/query", HF_BOTH(b083_pending_signals_are_not_seen),
+                 HF_BOTH(b084_historical_and_closed_runs_answer), HF_BOTH(b085_named_arguments),
+                 HF_BOTH(b086_invalid_arguments), HF_BOTH(b087_definition_unavailable),
+                 HF_BOTH(b088_side_effects_are_not_repeated),
                  HF_BOTH(b092_b096_barrier_waits_for_all))
