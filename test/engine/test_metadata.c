@@ -319,6 +319,7 @@ HF_BOTH_ENGINES(b080_update_comes_before_the_next_run)
     hf_engine *d = hf_kit_open(kind, &app);
     hf_value out = NULL;
 
+    hf_kit_ok(d, hf_set(d, "update_behind_signal", "queue"));
     hf_kit_ok(d, hf_start(d, "relay", hf_json(d, "{'seen': 'ab'}"), .id = "r"));
     settle(d);
     hf_kit_ok(d, hf_signal(d, "r", "item", hf_json(d, "'c'")));
