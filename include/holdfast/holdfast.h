@@ -640,6 +640,19 @@ typedef struct hf_history_opts {
 HF_API hf_status hf_history_with(hf_engine *engine, hf_mem *mem, hf_value *out,
                                  const hf_history_opts *o);
 
+/* One command for many instances, worked through by the engine, also after a restart:
+   {"command": "cancel", "workflow_ids": ["a", "b"], "request": {"reason": "recall"}, "rate": 50,
+   "dry_run": false}. `request` has what hf_command takes for that command, without the id; rate is
+   items per second, 0: no limit; a dry run says what would happen. All answer with the batch:
+   batch_id, status (running, paused, aborted, completed), total, done, how many items are accepted,
+   rejected, not_found, failed, would_apply, and the items with their outcomes so far. HF_INVALID: a
+   list that is empty, too long (10,000) or not of texts. HF_NOTFOUND: no such batch. */
+HF_API hf_status hf_batch_start(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out);
+HF_API hf_status hf_batch_show(hf_engine *engine, const char *id, hf_mem *mem, hf_value *out);
+HF_API hf_status hf_batch_pause(hf_engine *engine, const char *id, hf_mem *mem, hf_value *out);
+HF_API hf_status hf_batch_resume(hf_engine *engine, const char *id, hf_mem *mem, hf_value *out);
+HF_API hf_status hf_batch_abort(hf_engine *engine, const char *id, hf_mem *mem, hf_value *out);
+
 /* A run as a published history bundle (JSON text in `mem`): all of its history, what follows from
    it, and a checksum over everything; open runs as well as closed ones. hf_test_replay reads it. */
 typedef struct hf_export_opts {

@@ -178,6 +178,8 @@ static hf_status core_start(hf_engine *engine, engine_mode mode, hf_err *err)
         st = hf_folder_start(engine->folder, err);
     if (!st && mode == ENGINE_THREADS)
         st = hf_runner_start(engine, err);
+    if (!st)
+        st = hf_batch_open(engine, mode == ENGINE_THREADS, &engine->batcher, err);
     if (st)
         hf_engine_end(engine);
     return st;
@@ -211,6 +213,8 @@ void hf_engine_end(hf_engine *engine)
     waiting_wake(engine, 0, false);
     hf_mutex_unlock(&engine->lock);
     hf_desk_shut(engine->desk, true);
+    hf_batch_close(engine->batcher);
+    engine->batcher = NULL;
     hf_runner_stop(engine);
     if (engine->core)
         hf_folder_stop(engine->folder, finish);
@@ -255,6 +259,8 @@ bool hf_engine_pump(hf_engine *engine)
         worked |= hf_core_run_activity(engine->core);
     if (!worked && !engine->crash_due)
         worked = hf_folder_step(engine->folder);
+    if (!worked && !engine->crash_due)
+        worked = hf_batch_step(engine->batcher);
     return worked;
 }
 

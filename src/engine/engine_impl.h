@@ -11,6 +11,7 @@
 #include "base/thread.h"
 #include "commit/unit.h"
 #include "commit/writer.h"
+#include "engine/batch.h"
 #include "engine/core.h"
 #include "engine/node.h"
 #include "engine/folder.h"
@@ -54,6 +55,7 @@ struct hf_engine {
     hf_writer *writer;
     hf_core *core;
     hf_node *node;        /* NULL: nobody else works on the store */
+    hf_batcher *batcher;  /* one command for many instances */
     hf_folder *folder;    /* what is committed becomes projections */
     struct hf_desk *desk; /* NULL: no workers from elsewhere */
     const hf_clock *clock;

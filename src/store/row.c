@@ -656,6 +656,61 @@ hf_row *hf_row_run_block(hf_mem *mem, int64_t run, int64_t blocked)
     return pair_row(mem, HF_OP_RUN_BLOCK, run, blocked);
 }
 
+hf_row *hf_row_batch_new(hf_mem *mem, int64_t key, int64_t namespace_key, int64_t total,
+                         int64_t created_us, hf_slice body)
+{
+    row_builder b = row_begin(mem, HF_OP_BATCH_NEW);
+
+    put_int(&b, key);
+    put_int(&b, namespace_key);
+    put_int(&b, HF_BATCH_STATUS_RUNNING);
+    put_int(&b, total);
+    put_int(&b, created_us);
+    put_blob(&b, body);
+    return row_end(&b);
+}
+
+hf_row *hf_row_batch_item_new(hf_mem *mem, const hf_batch_item_row *row)
+{
+    row_builder b = row_begin(mem, HF_OP_BATCH_ITEM_NEW);
+
+    put_int(&b, row->batch);
+    put_int(&b, row->number);
+    put_int(&b, row->status);
+    put_text(&b, row->id);
+    put_text(&b, row->outcome);
+    put_text(&b, row->reason);
+    put_text(&b, row->message);
+    return row_end(&b);
+}
+
+hf_row *hf_row_batch_move(hf_mem *mem, int64_t key, int64_t expected_at, int64_t at,
+                          int64_t next_us, int64_t now_us)
+{
+    row_builder b = row_begin(mem, HF_OP_BATCH_MOVE);
+
+    put_int(&b, key);
+    put_int(&b, expected_at);
+    put_int(&b, at);
+    put_int(&b, next_us);
+    put_int(&b, HF_BATCH_STATUS_RUNNING);
+    put_int(&b, HF_BATCH_STATUS_COMPLETED);
+    put_int(&b, now_us);
+    return row_end(&b);
+}
+
+hf_row *hf_row_batch_status(hf_mem *mem, int64_t key, hf_batch_status expected,
+                            hf_batch_status status, int64_t closed_us)
+{
+    row_builder b = row_begin(mem, HF_OP_BATCH_STATUS);
+
+    put_int(&b, key);
+    put_int(&b, expected);
+    put_int(&b, status);
+    put_int(&b, closed_us);
+    return row_end(&b);
+}
+
 hf_row *hf_row_run_crash(hf_mem *mem, int64_t run)
 {
     row_builder b = row_begin(mem, HF_OP_RUN_CRASH);

@@ -217,6 +217,16 @@ typedef struct hf_token_row {
     int64_t expires_us; /* 0: never */
 } hf_token_row;
 
+typedef struct hf_batch_item_row {
+    int64_t batch;
+    int64_t number;
+    hf_batch_item_status status;
+    hf_slice id;
+    hf_slice outcome; /* ptr NULL: none, all three */
+    hf_slice reason;
+    hf_slice message;
+} hf_batch_item_row;
+
 hf_row *hf_row_instance_new(hf_mem *mem, const hf_instance_row *row);
 hf_row *hf_row_instance_child(hf_mem *mem, const hf_instance_row *row);
 /* An instance that exists has its next run; its row says which and how many there are then. */
@@ -293,6 +303,15 @@ hf_row *hf_row_task_drop(hf_mem *mem, int64_t run, int64_t seen);
 hf_row *hf_row_task_block(hf_mem *mem, int64_t key, int64_t run, hf_slice queue, int64_t now_us,
                           hf_slice body);
 hf_row *hf_row_run_block(hf_mem *mem, int64_t run, int64_t blocked);
+/* Bare, all four: a batch begins, an item is over, the batch has come to `at`, its status changes.
+ */
+hf_row *hf_row_batch_new(hf_mem *mem, int64_t key, int64_t namespace_key, int64_t total,
+                         int64_t created_us, hf_slice body);
+hf_row *hf_row_batch_item_new(hf_mem *mem, const hf_batch_item_row *row);
+hf_row *hf_row_batch_move(hf_mem *mem, int64_t key, int64_t expected_at, int64_t at,
+                          int64_t next_us, int64_t now_us);
+hf_row *hf_row_batch_status(hf_mem *mem, int64_t key, hf_batch_status expected,
+                            hf_batch_status status, int64_t closed_us);
 /* Bare: the process died while the run's code had it. */
 hf_row *hf_row_run_crash(hf_mem *mem, int64_t run);
 hf_row *hf_row_task_set(hf_mem *mem, const hf_task_row *row);

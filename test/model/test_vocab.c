@@ -141,6 +141,8 @@ START_TEST(counts_are_the_contracts)
         {"duplicate_policy", 2, 0},
         {"update_status", 4, 0},
         {"signal_status", 3, 0},
+        {"batch_status", 0, 4},
+        {"batch_item_status", 0, 5},
         {"activity_status", 5, 0},
         {"attempt_status", 5, 0},
         {"timeout_kind", 6, 0},

@@ -13,5 +13,6 @@ FROM (
     UNION ALL SELECT 'key', coalesce(max(key), 0) FROM activity
     UNION ALL SELECT 'key', coalesce(max(key), 0) FROM link
     UNION ALL SELECT 'key', coalesce(max(key), 0) FROM definition
+    UNION ALL SELECT 'key', coalesce(max(key), 0) FROM batch
 ) t LEFT JOIN counter c ON c.name = t.name
 WHERE (c.next IS NULL OR c.next <= t.used) AND ?1 < ?2

@@ -285,3 +285,29 @@ CREATE TABLE token (
     expires_us {int} NOT NULL,               -- 0: never
     revoked_us {int}
 ) {cold};
+
+-- One command for many instances, worked through in steps; `at` items are done.
+CREATE TABLE batch (
+    key {int} NOT NULL PRIMARY KEY,
+    namespace {int} NOT NULL,
+    status {int} NOT NULL,
+    at {int} NOT NULL,
+    total {int} NOT NULL,
+    next_us {int} NOT NULL,                  -- not before: its rate
+    created_us {int} NOT NULL,
+    closed_us {int},
+    body {blob} NOT NULL                     -- canonical JSON: command, request, ids, rate, dry run
+) {cold};
+CREATE INDEX batch_open ON batch (namespace, next_us) WHERE status = 1;
+
+-- What became of each item.
+CREATE TABLE batch_item (
+    batch {int} NOT NULL,
+    number {int} NOT NULL,
+    status {int} NOT NULL,
+    id TEXT NOT NULL,
+    outcome TEXT,
+    reason TEXT,
+    message TEXT,
+    PRIMARY KEY (batch, number)
+) {rowless};
