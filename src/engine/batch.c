@@ -19,6 +19,7 @@ struct hf_batcher {
     bool threaded;
     hf_thread thread;
     int64_t wait_us; /* until a batch is due, by the engine's clock; 0: nothing is open */
+    bool looked;     /* stepped: `wait_us` is known, and nobody has asked for more since */
     /* under the lock */
     hf_mutex lock;
     hf_cond work;
@@ -213,12 +214,16 @@ bool hf_batch_step(hf_batcher *batcher)
     hf_err err;
     hf_status st;
 
+    if (batcher->looked &&
+        (!batcher->wait_us || batcher->wait_us > hf_clock_wall_us(batcher->engine->clock)))
+        return false; /* nothing is asked of the store while nothing is due */
     hf_mem_reset(batcher->mem);
     st = batch_next(batcher, &b, &found, &err);
     if (!st && found)
         st = batch_work(batcher, &b, &err);
     if (st)
         batcher->wait_us = hf_clock_wall_us(batcher->engine->clock) + IDLE_US;
+    batcher->looked = !batcher->threaded && !(!st && found);
     return !st && found;
 }
 
@@ -250,8 +255,12 @@ static void batch_poke(hf_engine *engine)
 {
     hf_batcher *batcher = engine->batcher;
 
-    if (!batcher || !batcher->threaded)
+    if (!batcher)
         return;
+    if (!batcher->threaded) {
+        batcher->looked = false;
+        return;
+    }
     hf_mutex_lock(&batcher->lock);
     batcher->poked = true;
     hf_cond_signal(&batcher->work);
@@ -270,10 +279,9 @@ hf_status hf_batch_open(hf_engine *engine, bool threaded, hf_batcher **out_batch
     st = batcher->mem ? hf_mutex_init(&batcher->lock, err) : hf_err_nomem(err, "batches");
     if (!st) {
         st = hf_cond_init(&batcher->work, err);
-        if (!st && threaded) {
+        batcher->threaded = threaded; /* before the thread reads it */
+        if (!st && threaded)
             st = hf_thread_start(&batcher->thread, "batch", batch_thread, batcher, err);
-            batcher->threaded = !st;
-        }
         if (st)
             hf_mutex_fini(&batcher->lock);
     }
