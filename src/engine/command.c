@@ -20,6 +20,7 @@ static const command_kind kinds[] = {
     [HF_COMMAND_TYPE_START] = {.draft = hf_command_start, .makes = true},
     [HF_COMMAND_TYPE_SIGNAL] = {.draft = hf_command_message},
     [HF_COMMAND_TYPE_UPDATE] = {.draft = hf_command_message},
+    [HF_COMMAND_TYPE_REPAIR] = {.draft = hf_command_repair},
     [HF_COMMAND_TYPE_CANCEL] = {.draft = hf_command_stop},
     [HF_COMMAND_TYPE_TERMINATE] = {.draft = hf_command_stop},
     [HF_COMMAND_TYPE_ARCHIVE] = {.draft = hf_command_archive},
@@ -270,7 +271,10 @@ static void handling_tell(const hf_handling *h)
 
     for (const hf_effect *at = h->effects; at; at = at->next) /* its parent, its children */
         hf_core_notify(engine->core, at->run);
-    hf_core_notify(engine->core, h->reply->run);
+    if (h->reloads)
+        hf_core_reload(engine->core, h->reply->run);
+    else
+        hf_core_notify(engine->core, h->reply->run);
     if (h->closes)
         hf_engine_changed(engine, h->target.base.run, true);
 }

@@ -23,6 +23,7 @@ typedef struct hf_handling {
     bool records;             /* out: nothing was drafted, the command is only to be recorded */
     hf_command_note note;     /* what its row keeps; a refusal adds to it */
     hf_slice body;            /* the note of an accepted command, written */
+    bool reloads;             /* out: rows come back that a run in memory does not know */
 } hf_handling;
 
 /* Drafts into h->unit, or hf_handling_reject. HF_CONFLICT: what was read is out of date. */
@@ -62,5 +63,6 @@ hf_command_fn hf_command_stop;    /* command_stop.c, this and the next two */
 hf_command_fn hf_command_pause;
 hf_command_fn hf_command_archive;
 hf_command_fn hf_command_fork; /* command_fork.c: reset, too */
+hf_command_fn hf_command_repair; /* command_repair.c */
 
 #endif

@@ -10,8 +10,9 @@
 #include "base/assert.h"
 #include "engine/attempt.h"
 #include "engine/core_impl.h"
-#include "engine/turnstile.h"
 #include "engine/machine.h"
+#include "engine/turnstile.h"
+#include "engine/watchdog.h"
 #include "model/limit.h"
 
 enum { SCAN_ROWS = 1000, ALARMS_MAX = 100000, FLYING_MAX = 512 };
@@ -70,7 +71,7 @@ live_run *hf_core_live(hf_core *core, int64_t key)
 
 bool hf_core_alarm_set(hf_core *core, const core_alarm *alarm, int64_t due_us)
 {
-    bool keyed = alarm->kind != CORE_ALARM_TURN;
+    bool keyed = alarm->kind != CORE_ALARM_TURN && alarm->kind != CORE_ALARM_SWEEP;
     core_alarm *copy;
     hf_err err;
     hf_status st;
@@ -178,8 +179,10 @@ static void run_hint(hf_core *core, int64_t run, bool pass_on)
 {
     core_message *message = hf_alloc(sizeof(*message));
 
-    if (!message)
-        return; /* a hint only: the task row is the truth */
+    if (!message) {
+        atomic_store(&core->hint_lost, true); /* a hint only: a sweep finds the task */
+        return;
+    }
     message->kind = CORE_MESSAGE_RUN;
     message->run = run;
     message->pass_on = pass_on;
@@ -205,6 +208,18 @@ void hf_core_look(hf_core *core, int64_t run)
     other->look = true;
     other->pass_on = true;
     hf_core_ready(core, other);
+}
+
+void hf_core_reload(hf_core *core, int64_t run)
+{
+    core_message *message = hf_alloc(sizeof(*message));
+
+    if (!message)
+        return; /* a hint: the next start finds the rows */
+    message->kind = CORE_MESSAGE_RELOAD;
+    message->run = run;
+    message->pass_on = true;
+    hf_core_post(core, message);
 }
 
 hf_status hf_core_open(const hf_core_options *options, hf_core **out_core, hf_err *err)
@@ -500,8 +515,7 @@ static void unit_flag(hf_unit *unit, void *ctx)
     *(bool *)ctx = true;
 }
 
-/* Commits before anything else happens. The unit is freed. */
-static hf_status unit_commit(hf_core *core, hf_unit *unit, hf_err *err)
+hf_status hf_core_commit(hf_core *core, hf_unit *unit, hf_err *err)
 {
     const char *text = NULL;
     bool done = false;
@@ -557,7 +571,7 @@ static hf_status run_blame(hf_core *core, int64_t run, hf_err *err)
     if (!unit)
         return hf_err_nomem(err, "a crash");
     hf_unit_row(unit, 0, hf_row_run_crash(hf_unit_mem(unit), run));
-    st = unit_commit(core, unit, err);
+    st = hf_core_commit(core, unit, err);
     if (!st)
         st = crashes_read(core, run, &found, &crashes, &blocked, err);
     if (st || !found || blocked ||
@@ -572,7 +586,7 @@ static hf_status run_blame(hf_core *core, int64_t run, hf_err *err)
         return hf_err_nomem(err, "a quarantine");
     hf_unit_append(decide.unit, &base, HF_NONE, HF_REBASE_WHILE_OPEN);
     hf_decide_quarantine(&decide, crashes);
-    return unit_commit(core, decide.unit, err);
+    return hf_core_commit(core, decide.unit, err);
 }
 
 /* Finds work: what wants a turn, and for shards that are new here everything. */
@@ -631,12 +645,14 @@ hf_status hf_core_recover(hf_core *core, hf_err *err)
     if (!st && strcmp(hf_store_engine(core->o.store), "sqlite") == 0) {
         hf_unit *unit = hf_turnstile_clear(core); /* nobody else is at work on this store */
 
-        st = unit ? unit_commit(core, unit, err) : hf_err_nomem(err, "slots");
+        st = unit ? hf_core_commit(core, unit, err) : hf_err_nomem(err, "slots");
     }
     for (int64_t i = 0; core->o.shards && i < HF_SHARDS; i++)
         sweep.shards[i] = hf_shards_epoch(core->o.shards, i) != HF_NONE;
     if (!st)
         st = core_sweep_run(core, core->o.shards ? &sweep : NULL, err);
+    if (!st)
+        st = hf_watchdog_begin(core, err);
     return hf_err_because(err, st, "find the work that was left");
 }
 
@@ -645,6 +661,10 @@ static void alarm_fire(hf_core *core, core_alarm *alarm)
     live_run *run;
     core_due *due;
 
+    if (alarm->kind == CORE_ALARM_SWEEP) {
+        hf_watchdog_pass(core);
+        return;
+    }
     if (alarm->kind != CORE_ALARM_TURN)
         (void)hf_map_int_remove(core->timers, (uint64_t)alarm->key);
     if (alarm->kind == CORE_ALARM_ATTEMPT && !hf_attempt_alarm(core, alarm->key))
@@ -818,8 +838,10 @@ static bool inbox_take(hf_core *core, hf_seat *seat)
         core->taken = message->next;
         switch (message->kind) {
         case CORE_MESSAGE_RUN:
+        case CORE_MESSAGE_RELOAD:
             run = hf_core_live(core, message->run);
             if (run) {
+                run->stale |= message->kind == CORE_MESSAGE_RELOAD;
                 run->look = true;
                 run->pass_on |= message->pass_on;
                 hf_core_ready(core, run);
@@ -889,6 +911,8 @@ bool hf_core_step(hf_core *core)
 
     if (seat && hf_seat_lost(seat))
         return false;
+    if (atomic_exchange(&core->hint_lost, false))
+        hf_watchdog_want(core, hf_core_now(core));
     worked |= alarms_fire(core);
     /* A burst of starts waits as rows and keys; only so many coroutines are between two states. */
     while ((run = core->ready) && !core->failure.status && core->flying < FLYING_MAX) {

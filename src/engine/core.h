@@ -102,6 +102,9 @@ void hf_core_sweep(hf_core *core, const bool shards[HF_SHARDS], bool gained);
 /* The engine's time: the database's where nodes share one. Any thread. */
 int64_t hf_core_now(const hf_core *core);
 
+/* Any thread: rows of the run's open work came back; what memory holds of it is out of date. */
+void hf_core_reload(hf_core *core, int64_t run);
+
 /* The core's thread: does what is to be done now. True when anything was. */
 bool hf_core_step(hf_core *core);
 

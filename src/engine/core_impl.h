@@ -2,6 +2,8 @@
 #ifndef HF_ENGINE_CORE_IMPL_H
 #define HF_ENGINE_CORE_IMPL_H
 
+#include <stdatomic.h>
+
 #include "base/deadline.h"
 #include "base/list.h"
 #include "base/map.h"
@@ -41,6 +43,7 @@ typedef enum core_alarm_kind {
     CORE_ALARM_ATTEMPT, /* an activity may begin, is late, or has a sign of life to record */
     CORE_ALARM_RUN,     /* the run's own deadline */
     CORE_ALARM_GATE,    /* a gate is asked again, or slots are renewed */
+    CORE_ALARM_SWEEP,   /* the watchdog looks around */
     CORE_ALARM_STEP,    /* a step of a machine may begin; the key is the run's, negative */
     CORE_ALARM_ERRAND   /* a worker's lease on the run ends, or it is offered again; the same key */
 } core_alarm_kind;
@@ -113,6 +116,7 @@ typedef struct live_run {
     bool makes_children;
     bool again;     /* the unit resolves a step of its own: the code has another turn */
     bool look;      /* the store has facts that the replay does not know */
+    bool stale;     /* rows came back: load it anew before its next turn */
     bool gone;      /* out of the core's map: freed when its turn comes up */
     bool ready;     /* in the ready list */
     bool pass_on;   /* who looks at it knows what other nodes may not */
@@ -124,6 +128,7 @@ typedef struct live_run {
     /* the unit under way */
     bool dirty;
     bool bare;        /* it appends nothing: the wake-up task goes, or the run is blocked */
+    int64_t troubles; /* turns in a row that could not be taken */
     int64_t crashes;  /* of the process in this run's code since it last got further */
     bool quarantined; /* its code is not run */
     bool blocked;     /* code and history disagree: nothing more happens here until a repair */
@@ -156,6 +161,7 @@ typedef struct core_sweep {
 typedef enum core_message_kind {
     CORE_MESSAGE_RUN,
     CORE_MESSAGE_SWEEP,
+    CORE_MESSAGE_RELOAD,
     CORE_MESSAGE_JOB,
     CORE_MESSAGE_BEAT,
     CORE_MESSAGE_UNIT,
@@ -213,10 +219,15 @@ struct hf_core {
     _Atomic int64_t lost_ever;
     _Atomic int64_t lost_runs[HF_BREADCRUMB_RUNS]; /* by slot: whose code they are in */
     hf_list hungry;      /* runs with an attempt that waits for a place in the pool, oldest first */
-    char waiting[256];   /* of the run that was last asked about */
-    int64_t stale_steps; /* ends of steps that came too late */
-    hf_deadlines *steps; /* machines that wait for a place in the pool, by priority */
-    hf_map *gates;       /* by kind and key */
+    int64_t sweep_us;    /* when the watchdog looks next; 0: not at all */
+    int64_t swept_us;    /* when it last did */
+    int64_t sweep_after; /* runs up to this key were looked at, of those up to the next */
+    int64_t sweep_last;
+    _Atomic bool hint_lost; /* somebody could not tell of a task */
+    char waiting[256];      /* of the run that was last asked about */
+    int64_t stale_steps;    /* ends of steps that came too late */
+    hf_deadlines *steps;    /* machines that wait for a place in the pool, by priority */
+    hf_map *gates;          /* by kind and key */
     hf_map_int *gate_numbers;
     int64_t gates_made;
     int64_t slots_held;
@@ -246,6 +257,9 @@ HF_NODISCARD bool hf_core_exit(hf_core *core, live_run *run);
 void hf_core_put(hf_core *core, core_message *message); /* somebody else wakes the core */
 void hf_core_post(hf_core *core, core_message *message);
 void hf_core_job_ended(hf_core *core, hf_job *job); /* it reported */
+
+/* Commits before anything else happens, for what is rare. The unit is freed. */
+HF_NODISCARD hf_status hf_core_commit(hf_core *core, hf_unit *unit, hf_err *err);
 
 /* live.c */
 live_run *hf_live_new(int64_t key);

@@ -15,6 +15,7 @@
 #include "engine/errand.h"
 #include "engine/inbox.h"
 #include "engine/machine.h"
+#include "engine/watchdog.h"
 #include "model/event_codec.h"
 #include "store/payload.h"
 
@@ -443,17 +444,29 @@ static hf_status turn_go(turn *t, hf_err *err)
     return HF_OK;
 }
 
-/* The turn could not be taken. What passes by itself is tried again soon, everything else ends the
- * core. */
-static void turn_trouble(hf_core *core, live_run *run, hf_status st, const hf_err *err)
+/* The turn is taken again: soon when it is the store's trouble, else later and later, and the task
+   says so. */
+static void turn_later(hf_core *core, live_run *run, hf_task_trouble trouble, hf_status st)
 {
     const core_alarm later = {.kind = CORE_ALARM_TURN, .run = run->key};
+    int64_t soon_us = hf_core_now(core) + RETRY_US;
+    int64_t again_us = soon_us;
 
+    if (st == HF_RETRY || st == HF_NOMEM || st == HF_TIMEOUT)
+        again_us = hf_watchdog_trouble(core, run, trouble);
+    (void)hf_core_alarm_set(core, &later, again_us < soon_us ? soon_us : again_us);
+}
+
+/* The turn could not be taken. What passes by itself is tried again, everything else ends the core.
+ */
+static void turn_trouble(hf_core *core, live_run *run, hf_task_trouble trouble, hf_status st,
+                         const hf_err *err)
+{
     if (st == HF_UNREACHABLE || st == HF_UNKNOWN)
         (void)!hf_db_reconnect(core->db, NULL);
     if (st == HF_UNREACHABLE || st == HF_UNKNOWN || st == HF_BUSY || st == HF_RETRY ||
         st == HF_NOMEM || st == HF_TIMEOUT || st == HF_FULL)
-        (void)hf_core_alarm_set(core, &later, hf_core_now(core) + RETRY_US);
+        turn_later(core, run, trouble, st);
     else
         hf_core_fail(core, st, err);
 }
@@ -471,6 +484,21 @@ static void successor_wake(hf_core *core, const live_run *run)
     hf_core_look(core, next);
 }
 
+/* Timers that came back fire like those that were always there. */
+static void timers_arm(hf_core *core, const live_run *run)
+{
+    for (size_t i = 0; i < run->open_count; i++) {
+        const core_alarm alarm = {.kind = CORE_ALARM_TIMER,
+                                  .run = run->key,
+                                  .key = run->open[i].key,
+                                  .step = run->open[i].step,
+                                  .timer_kind = run->open[i].timer_kind};
+
+        if (run->open[i].is_timer)
+            (void)hf_core_alarm_set(core, &alarm, run->open[i].due_us);
+    }
+}
+
 void hf_turn_run(hf_core *core, live_run *run)
 {
     turn t = {.core = core, .run = run, .woken = run->look};
@@ -481,11 +509,16 @@ void hf_turn_run(hf_core *core, live_run *run)
     if (run->replay && core->o.shards &&
         hf_shards_epoch(core->o.shards, run->base.shard) != run->epoch)
         hf_live_forget(core, run); /* another node may have had it meanwhile */
+    if (run->stale)
+        hf_live_forget(core, run);
     if (run->look || !run->replay)
         st = hf_live_load(core, run, &gone, &err);
+    if (!st && !gone && run->stale)
+        timers_arm(core, run);
+    run->stale &= st != HF_OK;
     if (st) {
         hf_live_forget(core, run);
-        turn_trouble(core, run, st, &err);
+        turn_trouble(core, run, HF_TASK_TROUBLE_DISPATCH, st, &err);
         return;
     }
     if (gone && run->elsewhere) {
@@ -558,7 +591,7 @@ void hf_turn_run(hf_core *core, live_run *run)
     }
     turn_abandon(core, run, t.decide.effects);
     hf_unit_free(t.decide.unit);
-    turn_trouble(core, run, st, &err);
+    turn_trouble(core, run, HF_TASK_TROUBLE_CLAIM, st, &err);
 }
 
 static void limit_warn(hf_core *core, const live_run *run, const hf_effect *effect)
@@ -686,6 +719,7 @@ static bool turn_keep(hf_core *core, live_run *run, hf_unit *unit)
         core->o.tell(core->o.ctx, -run->key);
     if (closed)
         return false;
+    run->troubles = 0;
     run->unit_messages = 0; /* counted in the base now */
     run->check_ids = false;
     hf_core_in_time(core, run->key);
@@ -701,7 +735,6 @@ static bool turn_keep(hf_core *core, live_run *run, hf_unit *unit)
 
 void hf_turn_committed(hf_core *core, live_run *run, hf_unit *unit)
 {
-    const core_alarm later = {.kind = CORE_ALARM_TURN, .run = run->key};
     const char *text = NULL;
     hf_status st = hf_unit_outcome(unit, &text);
     hf_err err;
@@ -727,7 +760,7 @@ void hf_turn_committed(hf_core *core, live_run *run, hf_unit *unit)
         else if (st == HF_STOPPED)
             hf_core_fail(core, hf_err_set(&err, st, "%s", text), &err);
         else
-            (void)hf_core_alarm_set(core, &later, hf_core_now(core) + RETRY_US);
+            turn_later(core, run, HF_TASK_TROUBLE_CLAIM, st);
         if (run->doom.status || run->check_ids)
             hf_core_ready(core, run);
     }
@@ -737,9 +770,9 @@ void hf_turn_committed(hf_core *core, live_run *run, hf_unit *unit)
         hf_live_forget(core, run);
     if (!lives)
         hf_core_remove(core, run);
-    else if (run->look || run->ended || run->due)
+    else if (!st && (run->look || run->ended || run->due))
         hf_core_ready(core, run);
-    else {
+    else if (!st) {
         hf_machine_dispatch(core, run);
         hf_errand_dispatch(core, run);
     }

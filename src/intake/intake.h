@@ -161,4 +161,16 @@ HF_NODISCARD hf_status hf_intake_record_draft(const hf_intake *in, const hf_inta
                                               const hf_command_note *note, hf_unit *unit,
                                               hf_err *err);
 
+/* What is recorded of a repair. */
+typedef struct hf_intake_repair {
+    hf_ulid command_id;
+    hf_cmd_outcome outcome;
+    hf_liveness_state state; /* that the run was found in */
+    hf_wait_kind wait;       /* 0: none */
+    hf_task_type task;       /* what was restored or handed out again; 0: nothing */
+    hf_ulid task_id;
+} hf_intake_repair;
+
+void hf_intake_repair_event(hf_unit *unit, const hf_intake_repair *repair, int64_t now_us);
+
 #endif

@@ -30,10 +30,12 @@ typedef struct fold {
     const hf_track_step *child;
     const hf_dossier_child *child_ended;
     const hf_track_step *child_ended_step;
-    bool timeout_fired; /* of a condition, and nobody has told the code yet */
-    bool wants_turn;    /* something is there for the code */
-    bool lost_timer;    /* of the wait that counts */
-    bool failed;        /* memory ran out */
+    const hf_event *paused;       /* the order that nobody has taken back */
+    const hf_event *machine_park; /* a step machine waits for signals */
+    bool timeout_fired;           /* of a condition, and nobody has told the code yet */
+    bool wants_turn;              /* something is there for the code */
+    bool lost_timer;              /* of the wait that counts */
+    bool failed;                  /* memory ran out */
 } fold;
 
 static int64_t seconds_us(hf_limit limit)
@@ -125,6 +127,25 @@ static const hf_dossier_activity *activity_row(const hf_dossier *dossier, int64_
     return row;
 }
 
+/* Whether a row of the step says that it is over. */
+static bool activity_drifted(const hf_dossier *dossier, int64_t step)
+{
+    const hf_dossier_activity *row = dossier->activities;
+
+    while (row && row->step != step)
+        row = row->next;
+    return row != NULL;
+}
+
+static bool timer_drifted(const hf_dossier *dossier, int64_t step)
+{
+    const hf_dossier_timer *row = dossier->timers;
+
+    while (row && row->step != step)
+        row = row->next;
+    return row != NULL;
+}
+
 static const hf_dossier_timer *timer_row(const hf_dossier *dossier, int64_t step)
 {
     const hf_dossier_timer *row = dossier->timers;
@@ -160,7 +181,9 @@ static void activity_open(fold *f, const hf_track_step *step)
     }
     if (!f->lost_activity)
         f->lost_activity = step;
-    lost_add(f, &(hf_lost){.kind = HF_LOST_ACTIVITY, .step = step});
+    lost_add(f, &(hf_lost){.kind = HF_LOST_ACTIVITY,
+                           .step = step,
+                           .drifted = activity_drifted(f->dossier, step->step)});
 }
 
 /* The step's timer is pending in history; true when its row is there. */
@@ -168,7 +191,9 @@ static bool timer_kept(fold *f, const hf_track_step *step)
 {
     if (timer_row(f->dossier, step->step))
         return true;
-    lost_add(f, &(hf_lost){.kind = HF_LOST_TIMER, .step = step});
+    lost_add(f, &(hf_lost){.kind = HF_LOST_TIMER,
+                           .step = step,
+                           .drifted = timer_drifted(f->dossier, step->step)});
     return false;
 }
 
@@ -259,6 +284,27 @@ static void step_look(fold *f, const hf_track_step *step)
         f->out->open_waits++;
         child_open(f, step);
         break;
+    }
+}
+
+/* A step machine that parked waits for signals; it has no wait of its own on the record. */
+static void machine_look(fold *f)
+{
+    hf_slice outcome = {0};
+    hf_step_outcome word = 0;
+
+    for (size_t i = f->dossier->event_count; i-- > 0;) {
+        const hf_event *event = &f->dossier->events[i];
+
+        if (event->type != HF_EVENT_STEP_COMPLETED)
+            continue;
+        (void)hf_event_text(event, HF_KEY_OUTCOME, &outcome);
+        (void)hf_step_outcome_parse(outcome, &word);
+        if (word == HF_STEP_OUTCOME_PARK) {
+            f->machine_park = event;
+            f->out->open_waits++;
+        }
+        return;
     }
 }
 
@@ -507,6 +553,14 @@ static void about_child(fold *f)
         say(f, HF_LIVENESS_REPAIR_NEEDED, "a child ended, but no task tells its parent");
 }
 
+static void about_park(fold *f)
+{
+    f->out->wait_kind = HF_WAIT_KIND_SIGNAL;
+    f->out->source_kind = HF_RESUME_SOURCE_KIND_SIGNAL;
+    f->out->since_us = f->machine_park->time_us;
+    say(f, HF_LIVENESS_WAITING_FOR_SIGNAL, "a step of a machine waits for signals");
+}
+
 /* What is waited for, whatever the state of the next task. */
 static void about_wait(fold *f)
 {
@@ -530,6 +584,8 @@ static void about_wait(fold *f)
         about_child(f);
     else if (f->signal_wait)
         about_signal_wait(f, f->signal_wait);
+    else if (f->machine_park)
+        about_park(f);
     else
         say(f, HF_LIVENESS_REPAIR_NEEDED, "no durable next-resume source");
 }
@@ -617,6 +673,22 @@ static void repair_look(fold *f)
         out->task_problem |= lost->kind == HF_LOST_TASK || lost->kind == HF_LOST_FACT;
 }
 
+/* Whether an operator holds the run. */
+static void pause_look(fold *f)
+{
+    for (size_t i = f->dossier->event_count; i-- > 0;) {
+        const hf_event *event = &f->dossier->events[i];
+
+        if (event->type == HF_EVENT_RUN_RESUMED || event->type == HF_EVENT_RUN_FORKED ||
+            event->type == HF_EVENT_RUN_RESET) /* what was paused is the run it was copied from */
+            return;
+        if (event->type == HF_EVENT_RUN_PAUSED) {
+            f->paused = event;
+            return;
+        }
+    }
+}
+
 /* The marker that the run was started with. */
 static void marker_look(fold *f)
 {
@@ -632,17 +704,24 @@ static void open_fold(fold *f, const hf_track *track)
 {
     for (const hf_track_step *step = hf_track_steps(track); step; step = step->next)
         step_look(f, step);
+    machine_look(f);
     messages_look(f, track);
     tasks_look(f);
-    if (f->dossier->blocked != HF_RUN_BLOCKED_QUARANTINE)
+    pause_look(f);
+    if (f->dossier->blocked != HF_RUN_BLOCKED_QUARANTINE && !f->paused)
         turn_look(f);
     about_wait(f);
     if (f->dossier->blocked == HF_RUN_BLOCKED_QUARANTINE)
         say(f, HF_LIVENESS_RUN_QUARANTINED, "its code ended its process too often");
     else if (f->turn_blocked)
         say(f, HF_LIVENESS_WORKFLOW_REPLAY_BLOCKED, "code and history disagree");
-    else if (f->out->task)
+    else if (f->paused) {
+        say(f, HF_LIVENESS_RUN_PAUSED, "an operator paused the run");
+        f->out->since_us = f->paused->time_us;
+        f->out->until_us = HF_NONE;
+    } else if (f->out->task) {
         about_transport(f);
+    }
 }
 
 hf_status hf_liveness_fold(const hf_dossier *dossier, const hf_track *track,

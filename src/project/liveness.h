@@ -40,8 +40,9 @@ typedef enum hf_lost_kind {
 typedef struct hf_lost {
     struct hf_lost *next;
     hf_lost_kind kind;
-    const hf_track_step *step;       /* activity, timer, child */
-    const hf_dossier_child *child;   /* HF_LOST_FACT */
+    bool drifted;                  /* the row is there and says that it is over; history does not */
+    const hf_track_step *step;     /* activity, timer, child */
+    const hf_dossier_child *child; /* HF_LOST_FACT */
     const hf_track_message *message; /* HF_LOST_TASK: what the turn is for; NULL: something else */
 } hf_lost;
 

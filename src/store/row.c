@@ -622,6 +622,11 @@ hf_row *hf_row_correlation_close(hf_mem *mem, int64_t instance, int64_t ending)
     return pair_row(mem, HF_OP_CORRELATION_CLOSE, instance, ending);
 }
 
+hf_row *hf_row_timer_reset(hf_mem *mem, int64_t key, int64_t due_us)
+{
+    return pair_row(mem, HF_OP_TIMER_RESET, key, due_us);
+}
+
 hf_row *hf_row_timer_cancel(hf_mem *mem, int64_t run, int64_t step)
 {
     return pair_row(mem, HF_OP_TIMER_CANCEL, run, step);
@@ -754,6 +759,33 @@ hf_row *hf_row_task_set(hf_mem *mem, const hf_task_row *row)
     put_int(&b, row->lease_until_us);
     put_int(&b, row->attempt);
     put_int(&b, row->source_key);
+    return row_end(&b);
+}
+
+hf_row *hf_row_task_repair(hf_mem *mem, int64_t key, int64_t available_us)
+{
+    return pair_row(mem, HF_OP_TASK_REPAIR, key, available_us);
+}
+
+hf_row *hf_row_task_trouble(hf_mem *mem, int64_t run, hf_task_trouble trouble, int64_t repair_us)
+{
+    row_builder b = row_begin(mem, HF_OP_TASK_TROUBLE);
+
+    put_int(&b, run);
+    put_int(&b, trouble);
+    put_int(&b, repair_us);
+    return row_end(&b);
+}
+
+hf_row *hf_row_task_redo(hf_mem *mem, int64_t key, int64_t expected_epoch, int64_t available_us,
+                         int64_t repair_us)
+{
+    row_builder b = row_begin(mem, HF_OP_TASK_REDO);
+
+    put_int(&b, key);
+    put_int(&b, expected_epoch);
+    put_int(&b, available_us);
+    put_int(&b, repair_us);
     return row_end(&b);
 }
 

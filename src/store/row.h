@@ -286,6 +286,8 @@ hf_row *hf_row_attempt_new(hf_mem *mem, const hf_attempt_row *row);
 hf_row *hf_row_attempt_close(hf_mem *mem, int64_t activity, int64_t number,
                              hf_attempt_status status, int64_t closed_us);
 hf_row *hf_row_timer_new(hf_mem *mem, const hf_timer_row *row);
+/* The timer is pending after all. */
+hf_row *hf_row_timer_reset(hf_mem *mem, int64_t key, int64_t due_us);
 hf_row *hf_row_timer_cancel(hf_mem *mem, int64_t run, int64_t step);
 hf_row *hf_row_task_new(hf_mem *mem, const hf_task_row *row);
 /* The workflow task that gives a run's code a turn, of which there is one at most. */
@@ -315,6 +317,14 @@ hf_row *hf_row_batch_status(hf_mem *mem, int64_t key, hf_batch_status expected,
 /* Bare: the process died while the run's code had it. */
 hf_row *hf_row_run_crash(hf_mem *mem, int64_t run);
 hf_row *hf_row_task_set(hf_mem *mem, const hf_task_row *row);
+/* The task may be taken again, whatever was wrong with it. */
+hf_row *hf_row_task_repair(hf_mem *mem, int64_t key, int64_t available_us);
+/* Bare: the run's workflow task could not be handed over or claimed, and is not tried before
+ * `repair_us`. */
+hf_row *hf_row_task_trouble(hf_mem *mem, int64_t run, hf_task_trouble trouble, int64_t repair_us);
+/* Bare: the watchdog hands a task out again that is as it saw it. */
+hf_row *hf_row_task_redo(hf_mem *mem, int64_t key, int64_t expected_epoch, int64_t available_us,
+                         int64_t repair_us);
 hf_row *hf_row_task_claim(hf_mem *mem, int64_t key, int64_t expected_epoch, hf_slice token,
                           hf_slice owner, int64_t lease_until_us);
 hf_row *hf_row_task_extend(hf_mem *mem, int64_t key, int64_t epoch, hf_slice token,
