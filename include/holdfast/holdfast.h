@@ -664,10 +664,10 @@ typedef struct hf_export_opts {
 HF_API hf_status hf_export_with(hf_engine *engine, hf_mem *mem, const char **out_json,
                                 const hf_export_opts *o);
 
-/* Why the newest run of the instance is not moving, or how it ended: an object in `mem` with code,
-   severity (ok, notice, attention), text, since, until, subject, evidence, next, and the run's
-   state under the names of the published run summary (liveness). docs/reference/why.md lists the
-   codes. */
+/* Why the newest run of the instance (or with "ID#N" its nth) is not moving, or how it ended: an
+   object in `mem` with code, severity (ok, notice, attention), text, since, until, subject,
+   evidence, next, and the run's state under the names of the published run summary (liveness).
+   docs/reference/why.md lists the codes. */
 HF_API hf_status hf_why(hf_engine *engine, const char *id, hf_mem *mem, hf_value *out);
 
 /* Works in threads of the engine until hf_shutdown, which any thread may call. */

@@ -75,6 +75,8 @@ static hf_status args_place(hf_cli_call *call, const char **words, size_t count,
 
     while (args[max].name)
         max++;
+    if (count > max && call->command->many)
+        count = max;
     if (count > max)
         return hf_err_set(err, HF_INVALID,
                           "%s takes no more than %zu argument%s: \"%s\" is too much",
@@ -98,11 +100,13 @@ static hf_status args_place(hf_cli_call *call, const char **words, size_t count,
    in the format that a later flag asks for; the first mistake is the one reported. */
 static hf_status call_read(hf_cli_call *call, int argc, char **argv, hf_err *err)
 {
-    const char *words[HF_CLI_ARGS_MAX + 1];
+    const char **words = hf_mem_array(call->mem, (size_t)argc, sizeof(char *));
     size_t count = 0;
     bool only_words = false;
     hf_status first = HF_OK;
 
+    if (!words)
+        return hf_err_nomem(err, "the command line");
     for (int at = 2; at < argc; at++) {
         if (!only_words && strcmp(argv[at], "--") == 0) {
             only_words = true;
@@ -110,10 +114,12 @@ static hf_status call_read(hf_cli_call *call, int argc, char **argv, hf_err *err
             hf_status st = flag_read(call, argc, argv, &at, first ? NULL : err);
 
             first = first ? first : st;
-        } else if (count <= HF_CLI_ARGS_MAX) {
+        } else {
             words[count++] = argv[at];
         }
     }
+    call->words = words;
+    call->word_count = count;
     if (call->flags[HF_CLI_FLAG_HELP])
         return HF_OK;
     return first ? first : args_place(call, words, count, err);
@@ -169,18 +175,20 @@ static hf_status store_choose(hf_cli_call *call, hf_err *err)
 {
     const char *first = call->command->args[0].name;
     const char *given = call->flags[HF_CLI_FLAG_STORE];
+    const char *how = "as the first argument";
     bool secret = false;
 
-    if (!given && first && strcmp(first, "STORE") == 0)
+    if (!first || strcmp(first, "STORE") != 0)
+        how = "with --store";
+    else if (!given)
         given = call->args[0];
     /* Only a schema that somebody asked for may contradict the one in an address. */
     if (strcmp(call->settings.source[HF_CLI_SETTING_SCHEMA], "default") != 0)
         call->schema = call->settings.value[HF_CLI_SETTING_SCHEMA];
     call->store = given ? given : call->settings.value[HF_CLI_SETTING_URL];
     if (!call->store)
-        return hf_err_set(err, HF_INVALID,
-                          "%s needs a STORE: give it as the first argument, or set HF_URL",
-                          call->command->name);
+        return hf_err_set(err, HF_INVALID, "%s needs a STORE: give it %s, or set HF_URL",
+                          call->command->name, how);
     call->shown_store = hf_cli_address_mask(call->mem, call->store, &secret);
     if (!call->shown_store)
         return hf_err_nomem(err, "the address");

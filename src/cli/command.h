@@ -55,9 +55,11 @@ typedef struct hf_cli_command {
     const char *text;    /* sentences; an empty line between paragraphs */
     const char *example;
     hf_cli_arg args[HF_CLI_ARGS_MAX + 1];
-    bool store;          /* the first argument is the address of a store, or the setting url is */
-    unsigned flags;      /* bits 1 << hf_cli_flag_id */
-    unsigned formats;    /* bits 1 << hf_cli_format; 0 when it takes no settings at all */
+    bool many;        /* the last argument may be given more than once: call->words */
+    bool store;       /* the first argument or --store is the address of a store, or the setting url
+                         is */
+    unsigned flags;   /* bits 1 << hf_cli_flag_id */
+    unsigned formats; /* bits 1 << hf_cli_format; 0 when it takes no settings at all */
     hf_cli_exit failure; /* what every failure gives; HF_CLI_EXIT_OK: its status decides */
     hf_cli_exit_rule exits[HF_CLI_EXITS_MAX];
     hf_status (*run)(struct hf_cli_call *call, hf_err *err);

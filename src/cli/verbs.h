@@ -9,8 +9,10 @@
 
 /* One command line on its way through. */
 typedef struct hf_cli_call {
-    const hf_cli_command *command;        /* NULL until it is known */
-    const char *args[HF_CLI_ARGS_MAX];    /* by position in the table; NULL when not given */
+    const hf_cli_command *command;     /* NULL until it is known */
+    const char *args[HF_CLI_ARGS_MAX]; /* by position in the table; NULL when not given */
+    const char **words;                /* all that are no flags */
+    size_t word_count;
     const char *flags[HF_CLI_FLAG_COUNT]; /* value, "" for a switch; NULL when not given */
     const char *store;                    /* address, for commands that have a store */
     const char *shown_store;              /* the same for people: without password, as UTF-8 */
@@ -22,6 +24,8 @@ typedef struct hf_cli_call {
 } hf_cli_call;
 
 HF_NODISCARD hf_status hf_cli_verify(hf_cli_call *call, hf_err *err);
+HF_NODISCARD hf_status hf_cli_why(hf_cli_call *call, hf_err *err);
+HF_NODISCARD hf_status hf_cli_doctor(hf_cli_call *call, hf_err *err);
 HF_NODISCARD hf_status hf_cli_backup(hf_cli_call *call, hf_err *err);
 HF_NODISCARD hf_status hf_cli_migrate(hf_cli_call *call, hf_err *err);
 HF_NODISCARD hf_status hf_cli_serve(hf_cli_call *call, hf_err *err);

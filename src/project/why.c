@@ -122,8 +122,6 @@ static hf_why_code blocked_code(hf_slice reason, hf_slice expected, hf_slice rec
     (void)hf_replay_blocked_reason_parse(reason, &word);
     if (word == HF_REPLAY_BLOCKED_CONDITION_WAIT_DEFINITION_MISMATCH)
         return HF_WHY_REPLAY_BLOCKED_KEY;
-    if (word == HF_REPLAY_BLOCKED_FAILURE_RESOLUTION)
-        return HF_WHY_REPLAY_BLOCKED_FAILURE;
     if (hf_slice_starts(expected, barrier))
         return HF_WHY_REPLAY_BLOCKED_TOPOLOGY;
     if (hf_slice_starts(expected, version) ||
@@ -205,6 +203,7 @@ static void about_pending_activity(answer *a)
 {
     const hf_dossier_activity *row = a->live->activity;
     const hf_why_world *world = a->world;
+    bool waits;
 
     a->since_us = row->available_us != HF_NONE ? row->available_us : row->scheduled_us;
     if (row->attempt > 0 && row->available_us != HF_NONE &&
@@ -217,9 +216,12 @@ static void about_pending_activity(answer *a)
         return;
     }
     a->until_us = HF_NONE;
-    a->code = !world->knows_activity || !world->knows_activity(world->live.ctx, row->type)
-                  ? HF_WHY_QUEUED_NO_WORKER
-                  : HF_WHY_QUEUED_BEHIND;
+    if (world->knows_activity)
+        waits = world->knows_activity(world->live.ctx, row->type);
+    else /* whoever cannot say looks at how long nobody took it */
+        waits = a->since_us + hf_limit_get(HF_LIMIT_REPAIR_REDISPATCH_SECONDS)->standard * 1000000 >
+                world->live.now_us;
+    a->code = waits ? HF_WHY_QUEUED_BEHIND : HF_WHY_QUEUED_NO_WORKER;
 }
 
 static void about_activity(answer *a)

@@ -1,9 +1,11 @@
 /* Why a run is not moving: every code of the catalogue is brought about for real and asked for. */
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "engine/command.h"
 #include "engine/core_impl.h"
 #include "engine/engine_impl.h"
 #include "lib/kit.h"
@@ -67,6 +69,11 @@ static hf_value pair(hf_ctx *w, hf_value in)
     return hf_all(w, HF_ACTIVITY("nobody", in), HF_ACTIVITY("nobody", in));
 }
 
+static hf_value renamed(hf_ctx *w, hf_value in)
+{
+    return hf_json(w, "%d", hf_wait(w, "storage", never, .timeout = hf_int(in, "timeout", 0)));
+}
+
 static hf_value triple(hf_ctx *w, hf_value in)
 {
     return hf_all(w, HF_ACTIVITY("nobody", in), HF_ACTIVITY("nobody", in),
@@ -84,6 +91,23 @@ static hf_value again(hf_ctx *w, hf_value in)
     if (hf_int(in, "n", 0) == 1)
         return in;
     hf_continue_as_new(w, hf_json(w, "{'n': 1}"));
+}
+
+static hf_value one(hf_mem *mem, void *arg)
+{
+    (void)arg;
+    return hf_json_(mem, "1");
+}
+
+/* Enough events that the run should continue as new, some hundred a turn. */
+static hf_value long_life(hf_ctx *w, hf_value in)
+{
+    for (int turn = 0; turn < 26; turn++) {
+        for (int i = 0; i < 400; i++)
+            (void)hf_side_effect(w, "number", one, NULL);
+        hf_sleep(w, 1);
+    }
+    return hf_receive(w, "approved-by", .timeout = hf_int(in, "timeout", 0));
 }
 
 static hf_value versioned(hf_ctx *w, hf_value in)
@@ -122,6 +146,7 @@ static const hf_workflow_def workflows[] = {
     {.type = "again", .run = again},
     {.type = "versioned", .run = versioned, .signals = APPROVED},
     {.type = "loop", .run = loop},
+    {.type = "long_life", .run = long_life, .signals = APPROVED},
     {0}};
 static const hf_activity_def activities[] = {
     {.name = "echo", .run = echo}, {.name = "faulty", .run = faulty}, {0}};
@@ -130,7 +155,7 @@ static const hf_app app = {.name = "test", .workflows = workflows, .activities =
 /* The same types with other bodies: what a wrong build looks like. */
 static const hf_workflow_def changed_workflows[] = {
     {.type = "receiver", .run = sleeper, .signals = APPROVED},
-    {.type = "conditional", .run = conditional, .state_size = sizeof(int)},
+    {.type = "conditional", .run = renamed, .state_size = sizeof(int)},
     {.type = "versioned", .run = receiver, .signals = APPROVED},
     {.type = "pair", .run = triple},
     {0}};
@@ -261,16 +286,16 @@ HF_BOTH_ENGINES(why_queued_behind)
 /* Code that does not fit history is named by what differs. */
 HF_BOTH_ENGINES(why_replay_blocked)
 {
-    static const char *const ids[] = {"shape", "version", "topology"};
-    static const char *const types[] = {"receiver", "versioned", "pair"};
+    static const char *const ids[] = {"shape", "version", "topology", "key"};
+    static const char *const types[] = {"receiver", "versioned", "pair", "conditional"};
     static const char *const codes[] = {"replay_blocked_shape", "replay_blocked_version",
-                                        "replay_blocked_topology"};
+                                        "replay_blocked_topology", "replay_blocked_key"};
     hf_engine *d = hf_kit_open(kind, &app);
 
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < 4; i++)
         begin(d, types[i], ids[i], hf_json(d, "{}"));
     d = hf_kit_reopen(d, &changed);
-    for (int64_t i = 0; i < 3; i++) {
+    for (int64_t i = 0; i < 4; i++) {
         char sql[64];
 
         (void)snprintf(sql, sizeof(sql), "SELECT key FROM run ORDER BY key LIMIT 1 OFFSET %d",
@@ -278,7 +303,7 @@ HF_BOTH_ENGINES(why_replay_blocked)
         hf_core_notify(d->core, hf_kit_number(d, sql));
     }
     hf_kit_ok(d, hf_test_drain(d));
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 4; i++) {
         ck_assert_str_eq(code(d, ids[i]), codes[i]);
         ck_assert_str_eq(hf_str(why(d, ids[i]), "liveness.liveness_state", ""),
                          "workflow_replay_blocked");
@@ -356,6 +381,186 @@ HF_BOTH_ENGINES(why_closed)
     hf_kit_close(d);
 }
 
+/* Each run of an instance can be asked about by its number. */
+HF_BOTH_ENGINES(why_closed_continued)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+    hf_value out = NULL;
+
+    begin(d, "again", "a", hf_json(d, "{}"));
+    ck_assert_str_eq(code(d, "a"), "closed_completed");
+    ck_assert_str_eq(code(d, "a#1"), "closed_continued");
+    ck_assert_str_eq(hf_str(why(d, "a#1"), "liveness.repair_blocked.label", ""), "Historical Run");
+    ck_assert_int_eq(hf_why(d, "a#3", hf_mem_of_engine(d), &out), HF_NOTFOUND);
+    ck_assert_int_eq(hf_why(d, "a#x", hf_mem_of_engine(d), &out), HF_INVALID);
+    hf_kit_close(d);
+}
+
+static void command(hf_engine *d, hf_command_type type, const char *id)
+{
+    const hf_request request = {.type = type, .id = hf_slice_of(id), .reason = HF_SLICE("a test")};
+    hf_reply reply;
+    hf_err err = {0};
+
+    hf_test_ok(hf_engine_command(d, &request, hf_mem_of_engine(d), &reply, &err), &err, "command");
+    ck_assert_int_eq(reply.status, HF_COMMAND_STATUS_ACCEPTED);
+}
+
+/* An operator holds the run. */
+HF_BOTH_ENGINES(why_paused)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+
+    begin(d, "receiver", "a", hf_json(d, "{}"));
+    command(d, HF_COMMAND_TYPE_PAUSE, "a");
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_str_eq(code(d, "a"), "paused");
+    hf_kit_ok(d, hf_test_advance(d, hf_minutes(1)));
+    ck_assert_str_eq(code(d, "a"), "paused");
+    command(d, HF_COMMAND_TYPE_RESUME, "a");
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_str_eq(code(d, "a"), "waiting_for_signal");
+    hf_kit_close(d);
+}
+
+/* A run whose code is not run any more, until a repair says that it may be. */
+HF_BOTH_ENGINES(why_quarantined)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+
+    begin(d, "receiver", "a", hf_json(d, "{}"));
+    hf_kit_sql(d, "UPDATE run SET blocked = 2, crash_count = 5");
+    hf_test_crash(d);
+    hf_kit_ok(d, hf_signal(d, "a", "approved-by", NULL));
+    hf_kit_ok(d, hf_test_advance(d, hf_minutes(1)));
+    ck_assert_str_eq(code(d, "a"), "quarantined");
+    command(d, HF_COMMAND_TYPE_REPAIR, "a");
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_str_eq(code(d, "a"), "closed_completed");
+    hf_kit_close(d);
+}
+
+/* A task whose worker went away, and one that cannot be handed over. */
+HF_BOTH_ENGINES(why_task_trouble)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+
+    hf_kit_ok(d, hf_start(d, "receiver", NULL, .id = "a"));
+    hf_kit_sql(d, "UPDATE task SET status = 2, epoch = 1, owner = 'gone', attempt = 1, "
+                  "lease_until_us = available_us + 1000000");
+    hf_kit_skip(d, hf_seconds(2));
+    ck_assert_str_eq(code(d, "a"), "lease_expired");
+    hf_kit_sql(d, "UPDATE task SET status = 1, owner = NULL, lease_until_us = NULL, trouble = 1, "
+                  "repair_count = 2, repair_us = available_us + 60000000");
+    ck_assert_str_eq(code(d, "a"), "repair_backoff");
+    ck_assert_str_eq(hf_str(why(d, "a"), "liveness.next_task_transport_state", ""),
+                     "repair_backoff");
+    ck_assert_str_eq(hf_str(why(d, "a"), "liveness.liveness_state", ""), "repair_needed");
+    hf_kit_ok(d, hf_test_drain(d));
+    hf_kit_close(d);
+}
+
+/* A history that has become long. */
+HF_BOTH_ENGINES(why_history_budget)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+
+    begin(d, "long_life", "a", hf_json(d, "{}"));
+    hf_kit_ok(d, hf_test_advance(d, hf_minutes(1)));
+    ck_assert_str_eq(code(d, "a"), "history_budget");
+    hf_kit_close(d);
+}
+
+/* A reader that never ends lets the write-ahead log grow. */
+START_TEST(why_store_wal_bound)
+{
+    enum { VALUE_BYTES = 1 << 20, VALUES = 120 };
+    hf_engine *d = hf_kit_open(HF_ENGINE_SQLITE, &app);
+    char *text = malloc(VALUE_BYTES + 1);
+    hf_db *reader = NULL;
+    hf_db_cursor *cursor = NULL;
+    uint64_t chance = 1;
+    bool row = false;
+    hf_err err = {0};
+    char id[16];
+
+    ck_assert_ptr_nonnull(text);
+    for (size_t i = 0; i < VALUE_BYTES; i++) /* that no compression makes small */
+        text[i] = (char)('!' + ((chance = chance * 6364136223846793005U + 1) >> 33) % 60U);
+    text[VALUE_BYTES] = 0;
+    begin(d, "receiver", "a", hf_json(d, "{}"));
+    hf_test_ok(hf_test_place_dial(hf_kit_place(d), HF_DB_READ, NULL, 0, &reader, &err), &err,
+               "a reader");
+    hf_test_ok(hf_db_begin(reader, HF_DB_READ, &err), &err, "a snapshot");
+    hf_test_ok(hf_db_query(reader, HF_STMT_SWEEP_LAST, NULL, 0, &cursor, &err), &err, "a query");
+    hf_test_ok(hf_db_step(cursor, &row, &err), &err, "a row");
+    hf_db_end(cursor);
+    for (int i = 0; i < VALUES; i++) {
+        (void)snprintf(id, sizeof(id), "big%d", i);
+        hf_kit_ok(d, hf_start(d, "receiver", hf_json(d, "{'text': %s}", text), .id = id));
+    }
+    ck_assert_str_eq(code(d, "a"), "store_wal_bound");
+    hf_db_rollback(reader);
+    hf_db_close(reader);
+    free(text);
+    hf_kit_close(d);
+}
+END_TEST
+
+/* Workflow code that loops, in an engine with threads of its own. */
+START_TEST(why_task_timeout)
+{
+    hf_test_place *place = hf_test_place_new(HF_ENGINE_SQLITE);
+    hf_engine *d = NULL;
+    const hf_error *e = NULL;
+    hf_value out = NULL;
+    bool seen = false;
+
+    atomic_store(&released, false);
+    ck_assert_int_eq(hf_open(hf_test_place_address(place), &app, &d), HF_OK);
+    hf_kit_ok(d, hf_start(d, "loop", NULL, .id = "a"));
+    for (int i = 0; i < 200 && !seen; i++) {
+        (void)nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+        seen = strcmp(hf_str(why(d, "a"), "code", ""), "task_timeout") == 0;
+    }
+    atomic_store(&released, true);
+    ck_assert(seen);
+    hf_kit_ok(d, hf_result(d, "a", 20000, &out, &e));
+    hf_close(d);
+    hf_test_place_free(place);
+}
+END_TEST
+
+/* The page lists every code with its severity and meaning, and nothing else. */
+START_TEST(page_lists_every_code)
+{
+    FILE *file = fopen(HF_TEST_DIR "/../docs/reference/why.md", "r");
+    static char page[32768];
+    char line[2048];
+    size_t rows = 0;
+    size_t len;
+
+    ck_assert_ptr_nonnull(file);
+    len = fread(page, 1, sizeof(page) - 1, file);
+    ck_assert_int_eq(fclose(file), 0);
+    page[len] = 0;
+    for (size_t i = 0; i < HF_WHY_COUNT; i++) {
+        const hf_why_row *row = &hf_why_rows[i];
+
+        (void)snprintf(line, sizeof(line), "| `%s` | %s | %s | %s |\n", row->code,
+                       hf_why_severity_text(row->severity), row->action[0] ? row->action : "-",
+                       row->docs);
+        ck_assert_msg(strstr(page, line), "the page does not have: %s", line);
+    }
+    for (const char *at = page; (at = strstr(at, "\n| `")); at++)
+        rows++;
+    ck_assert_uint_eq(rows, HF_WHY_COUNT);
+}
+END_TEST
+
 HF_PG_SUITE_MAIN("engine/why", HF_BOTH(why_waits), HF_BOTH(why_messages), HF_BOTH(why_activities),
                  HF_BOTH(why_queued_behind), HF_BOTH(why_replay_blocked), HF_BOTH(why_unknown_type),
-                 HF_BOTH(why_deadline_passed), HF_BOTH(why_task_missing), HF_BOTH(why_closed))
+                 HF_BOTH(why_deadline_passed), HF_BOTH(why_task_missing), HF_BOTH(why_closed),
+                 HF_BOTH(why_closed_continued), HF_BOTH(why_paused), HF_BOTH(why_quarantined),
+                 HF_BOTH(why_task_trouble), HF_BOTH_SLOW(why_history_budget, 120),
+                 {why_store_wal_bound, 120}, {why_task_timeout, 120}, {page_lists_every_code, 0})
