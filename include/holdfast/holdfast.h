@@ -490,6 +490,10 @@ typedef struct hf_app {
     const hf_activity_def *activities;
     const hf_machine_def *machines;
     const hf_limit_def *limits;
+    /* Build ids of other builds whose runs this one may take, separated by commas; its own counts.
+       NULL: of all. Runs of other builds wait, visibly, for a program that supports them. */
+    const char *supports;
+    const char *fleet; /* keeps programs apart that share a store and its build ids; NULL: none */
 } hf_app;
 
 /* ---- the engine

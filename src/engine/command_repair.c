@@ -1,5 +1,6 @@
 /* command_repair.c: an operator asks that a run be put back on its way. */
 #include "engine/command_impl.h"
+#include "engine/fleet.h"
 #include "engine/repair.h"
 
 /* The state of the run as one snapshot saw it; everything lives in the unit's arena but the track.
@@ -7,12 +8,16 @@
 static hf_status state_read(hf_handling *h, hf_dossier *dossier, hf_track **out_track,
                             hf_liveness *live, hf_err *err)
 {
-    const hf_liveness_world world = {.now_us = h->call->in.now_us};
+    hf_asker who = {.engine = h->call->engine};
+    const hf_liveness_world world = {
+        .now_us = h->call->in.now_us, .served = hf_asker_served, .ctx = &who};
     hf_mem *mem = hf_unit_mem(h->unit);
     hf_status st;
 
     hf_call_read_begin(h->call);
     st = hf_dossier_skim(h->call->in.db, mem, h->target.base.run, dossier, err);
+    if (!st)
+        st = hf_asker_begin(&who, h->call->in.db, mem, dossier->queue, world.now_us, err);
     hf_call_read_end(h->call);
     if (!st)
         st = hf_liveness_track(dossier, mem, out_track, err);

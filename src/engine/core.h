@@ -58,6 +58,7 @@ typedef struct hf_core_options {
     hf_slice owner;          /* of claims */
     hf_shards *shards;       /* whose runs this node works on; NULL: all */
     const hf_log *log;       /* for operators; NULL: none */
+    const hf_app *app;       /* which runs it may take; NULL: all */
     hf_slice compatibility;  /* of this program; ptr NULL: it says none */
     size_t activity_threads; /* 0: stepped */
     size_t activity_places;

@@ -140,6 +140,7 @@ static hf_status core_start(hf_engine *engine, engine_mode mode, hf_err *err)
                                   .namespace_key = engine->namespace_key,
                                   .owner = HF_SLICE("embedded"),
                                   .log = &engine->log,
+                                  .app = engine->app,
                                   .compatibility =
                                       hf_slice_of(engine->app ? engine->app->build_id : NULL),
                                   .activity_threads = mode == ENGINE_TEST ? 0 : ACTIVITY_THREADS,

@@ -1,7 +1,11 @@
 /* watchdog.c: see watchdog.h. */
 #include "engine/watchdog.h"
 
+#include <stdio.h>
+#include <unistd.h>
+
 #include "base/alloc.h"
+#include "engine/fleet.h"
 #include "engine/repair.h"
 #include "model/limit.h"
 
@@ -279,6 +283,39 @@ static hf_status runs_sweep(hf_core *core, hf_err *err)
     return st;
 }
 
+/* ---- being there */
+
+/* Nodes that share a store say that they are there. A SQLite store has one engine, which everybody
+   can see holding it. */
+static hf_status node_beat(hf_core *core, hf_err *err)
+{
+    const hf_app *app = core->o.app;
+    hf_worker_row row = {.queue = HF_SLICE("*"),
+                         .scope = hf_engine_app_scope(app),
+                         .process = getpid(),
+                         .build_id = core->o.compatibility,
+                         .supported = HF_SLICE("*"),
+                         .recorded_us = hf_core_now(core),
+                         .expires_us = hf_core_now(core) + HF_FLEET_TTL_US};
+    char host[256] = "";
+    char name[320];
+    hf_unit *unit;
+
+    if (core->db->driver == &hf_db_sqlite)
+        return HF_OK;
+    if (app && app->supports)
+        row.supported = hf_slice_of(app->supports);
+    (void)gethostname(host, sizeof(host) - 1);
+    (void)snprintf(name, sizeof(name), "engine-%ld@%s", (long)getpid(), host);
+    row.host = hf_slice_of(host);
+    row.name = hf_slice_of(name);
+    unit = hf_unit_new(NULL, NULL);
+    if (!unit)
+        return hf_err_nomem(err, "a heartbeat");
+    hf_unit_row(unit, 0, hf_row_worker_beat(hf_unit_mem(unit), &row));
+    return hf_core_commit(core, unit, err);
+}
+
 /* ---- when */
 
 /* When a task has to be looked at again; INT64_MAX: never. */
@@ -309,7 +346,9 @@ void hf_watchdog_pass(hf_core *core)
         return; /* another one is armed */
     core->sweep_us = 0;
     core->swept_us = now_us;
-    st = tasks_sweep(core, &err);
+    st = node_beat(core, &err);
+    if (!st)
+        st = tasks_sweep(core, &err);
     if (!st)
         st = deadlines_sweep(core, &err);
     if (!st && core->sweep_after < core->sweep_last)

@@ -4,32 +4,44 @@
 
 #include "base/clock.h"
 #include "engine/call.h"
+#include "engine/fleet.h"
 #include "holdfast/tool.h"
 
-static bool engine_knows_workflow(void *ctx, hf_slice type)
+static bool asker_knows_workflow(void *ctx, hf_slice type)
 {
-    const hf_engine *engine = ctx;
+    const hf_asker *who = ctx;
 
-    return hf_registry_find_workflow(engine->registry, type) != NULL;
+    return hf_registry_find_workflow(who->engine->registry, type) ||
+           hf_fleet_serves(&who->fleet, who->queue, (hf_slice){0});
 }
 
-static bool engine_knows_activity(void *ctx, hf_slice name)
+static bool asker_knows_activity(void *ctx, hf_slice name)
 {
-    const hf_engine *engine = ctx;
+    const hf_asker *who = ctx;
 
-    return hf_registry_find_activity(engine->registry, name) != NULL;
+    return hf_registry_find_activity(who->engine->registry, name) ||
+           hf_fleet_serves(&who->fleet, who->queue, (hf_slice){0});
 }
 
 /* Reads into an arena of its own; only the answer goes to the caller's. */
-static hf_status why_read(hf_db *db, int64_t run, const hf_why_world *world, hf_mem *mem,
-                          hf_value *out, hf_err *err)
+static hf_status why_read(hf_db *db, const hf_engine *engine, int64_t run, hf_why_world *world,
+                          hf_mem *mem, hf_value *out, hf_err *err)
 {
+    hf_asker who = {.engine = engine};
     hf_mem *work = hf_mem_new();
     hf_value why = NULL;
     hf_dossier dossier;
     hf_status st =
         work ? hf_dossier_skim(db, work, run, &dossier, err) : hf_err_nomem(err, "an answer");
 
+    if (!st)
+        st = hf_asker_begin(&who, db, work, dossier.queue, world->live.now_us, err);
+    if (!st) {
+        world->live.ctx = &who;
+        world->live.served = hf_asker_served;
+        world->knows_workflow = engine ? asker_knows_workflow : NULL;
+        world->knows_activity = engine ? asker_knows_activity : NULL;
+    }
     if (!st)
         st = hf_why_make(&dossier, world, work, &why, err);
     if (!st) {
@@ -74,8 +86,7 @@ static hf_status run_pick(hf_db *db, const hf_intake_target *target, int64_t num
 
 hf_status hf_why(hf_engine *engine, const char *id, hf_mem *mem, hf_value *out)
 {
-    hf_why_world world = {.knows_workflow = engine_knows_workflow,
-                          .knows_activity = engine_knows_activity};
+    hf_why_world world = {0};
     hf_intake_target target;
     const char *name = NULL;
     int64_t number = 0;
@@ -94,13 +105,13 @@ hf_status hf_why(hf_engine *engine, const char *id, hf_mem *mem, hf_value *out)
         st = hf_call_find(&c, name, &target);
     if (st)
         return st;
-    world.live = (hf_liveness_world){.now_us = hf_clock_wall_us(engine->clock), .ctx = engine};
+    world.live = (hf_liveness_world){.now_us = hf_clock_wall_us(engine->clock)};
     world.stalled_run = hf_core_stalled(engine->core, target.base.run);
     world.log_pages = hf_store_writer(engine->store)->log_pages;
     hf_call_read_begin(&c);
     st = run_pick(c.in.db, &target, number, &run, &c.slot->err);
     if (!st)
-        st = why_read(c.in.db, run, &world, mem, out, &c.slot->err);
+        st = why_read(c.in.db, engine, run, &world, mem, out, &c.slot->err);
     hf_call_read_end(&c);
     return st;
 }
@@ -148,7 +159,7 @@ static hf_why_world tool_world(void)
 hf_status hf_tool_why(const char *address, const hf_tool_options *options, const char *id,
                       hf_mem *mem, hf_value *out, hf_err *err)
 {
-    const hf_why_world world = tool_world();
+    hf_why_world world = tool_world();
     hf_mem *work = hf_mem_new();
     hf_intake_target target;
     hf_intake in = {0};
@@ -169,7 +180,7 @@ hf_status hf_tool_why(const char *address, const hf_tool_options *options, const
     if (!st)
         st = run_pick(tool.db, &target, number, &run, err);
     if (!st)
-        st = why_read(tool.db, run, &world, mem, out, err);
+        st = why_read(tool.db, NULL, run, &world, mem, out, err);
     tool_close(&tool);
 done:
     hf_mem_free(work);
@@ -200,12 +211,12 @@ static hf_status runs_read(hf_db *db, int64_t after, int64_t *keys, size_t *out_
 static hf_status run_judge(hf_db *db, hf_mem *mem, int64_t run, hf_tool_why_fn *found, void *ctx,
                            bool *out_more, hf_err *err)
 {
-    const hf_why_world world = tool_world();
+    hf_why_world world = tool_world();
     hf_value why = NULL;
     hf_status st;
 
     hf_mem_reset(mem);
-    st = why_read(db, run, &world, mem, &why, err);
+    st = why_read(db, NULL, run, &world, mem, &why, err);
     if (!st && hf_slice_equal(hf_slice_of(hf_str(why, "severity", "")),
                               hf_slice_of(hf_why_severity_text(HF_WHY_ATTENTION))))
         *out_more = found(ctx, why);

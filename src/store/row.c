@@ -860,6 +860,22 @@ hf_row *hf_row_cells(hf_mem *mem, hf_op op, const hf_db_value *cells, size_t cou
     return row_end(&b);
 }
 
+hf_row *hf_row_worker_beat(hf_mem *mem, const hf_worker_row *row)
+{
+    row_builder b = row_begin(mem, HF_OP_WORKER_BEAT);
+
+    put_text(&b, row->name);
+    put_text(&b, row->queue);
+    put_text(&b, row->scope);
+    put_text(&b, row->host);
+    put_int(&b, row->process);
+    put_text(&b, row->build_id);
+    put_text(&b, row->supported);
+    put_int(&b, row->recorded_us);
+    put_int(&b, row->expires_us);
+    return row_end(&b);
+}
+
 hf_row *hf_row_delete(hf_mem *mem, hf_op op, int64_t key)
 {
     row_builder b = row_begin(mem, op);

@@ -334,6 +334,22 @@ hf_row *hf_row_task_release(hf_mem *mem, int64_t key, int64_t epoch, hf_slice to
 hf_row *hf_row_summary_new(hf_mem *mem, int64_t run, int64_t namespace_key, int64_t instance,
                            int64_t status, int64_t sort_us);
 hf_row *hf_row_summary_set(hf_mem *mem, int64_t run, int64_t status);
+/* A worker that is there until `expires_us`. */
+typedef struct hf_worker_row {
+    hf_slice name;
+    hf_slice queue; /* "*": any */
+    hf_slice scope; /* compatibility namespace, empty: none */
+    hf_slice host;
+    int64_t process;
+    hf_slice build_id;  /* ptr NULL: it says none */
+    hf_slice supported; /* markers separated by commas; "*": any */
+    int64_t recorded_us;
+    int64_t expires_us;
+} hf_worker_row;
+
+/* Bare: it says that it is there. */
+hf_row *hf_row_worker_beat(hf_mem *mem, const hf_worker_row *row);
+
 /* Operations that need nothing but a key: deletes of inbox, activity, timer and task rows, and of
    the attempts of an activity. */
 hf_row *hf_row_delete(hf_mem *mem, hf_op op, int64_t key);

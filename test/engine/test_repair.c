@@ -4,9 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/fault.h"
 #include "engine/command.h"
 #include "engine/core_impl.h"
 #include "engine/engine_impl.h"
+#include "engine/fleet.h"
 #include "lib/kit.h"
 
 static int charges; /* how often the activity ran */
@@ -436,6 +438,153 @@ HF_BOTH_ENGINES(b053_drifted_rows_end_nothing)
     hf_kit_close(d);
 }
 
+/* Handing a task over fails: the first time it may be tried at once, then later and later, and the
+   task says so. */
+HF_BOTH_ENGINES(b180_dispatch_failure_backs_off)
+{
+    static const int64_t waits_s[] = {0, 3, 6, 12, 24, 48, 60, 60};
+    hf_engine *d = hf_kit_open(kind, &app);
+    live_run *run;
+    int64_t now_us;
+
+    hf_kit_ok(d, hf_start(d, "patient", NULL, .id = "a"));
+    now_us = hf_clock_wall_us(d->clock);
+    run = hf_core_live(d->core, hf_kit_number(d, "SELECT run FROM task"));
+    for (int i = 0; i < 8; i++) {
+        hf_fault_arm(HF_FAULT_ALLOC, 1, false);
+        hf_turn_run(d->core, run);
+        hf_fault_arm(HF_FAULT_ALLOC, 0, false);
+        ck_assert_int_eq(hf_kit_number(d, "SELECT trouble FROM task"), HF_TASK_TROUBLE_DISPATCH);
+        ck_assert_int_eq(hf_kit_number(d, "SELECT repair_count FROM task"), i + 1);
+        ck_assert_int_eq(hf_kit_number(d, "SELECT repair_us FROM task"),
+                         now_us + waits_s[i] * 1000000);
+        ck_assert_str_eq(hf_str(state(d, "a"), "next_task_transport_state", ""),
+                         i ? "repair_backoff" : "dispatch_failed");
+        ck_assert_str_eq(liveness(d, "a"), "repair_needed");
+    }
+    hf_kit_ok(d, hf_test_advance(d, hf_minutes(2)));
+    ck_assert_str_eq(liveness(d, "a"), "waiting_for_signal");
+    ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM task"), 0);
+    hf_kit_close(d);
+}
+
+/* The claim fails: its state has a name of its own. */
+HF_BOTH_ENGINES(b181_claim_failure_has_a_state)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+    live_run *run;
+    int64_t trouble = 0;
+
+    hf_kit_ok(d, hf_start(d, "patient", NULL, .id = "a"));
+    run = hf_core_live(d->core, hf_kit_number(d, "SELECT run FROM task"));
+    for (int nth = 1; nth < 500 && trouble != HF_TASK_TROUBLE_CLAIM; nth++) {
+        run->look = true;
+        hf_fault_arm(HF_FAULT_ALLOC, nth, false);
+        hf_turn_run(d->core, run);
+        hf_fault_arm(HF_FAULT_ALLOC, 0, false);
+        ck_assert_msg(!run->dirty, "no allocation of the turn itself failed");
+        trouble = hf_kit_number(d, "SELECT trouble FROM task");
+    }
+    ck_assert_str_eq(liveness(d, "a"), "workflow_task_claim_failed");
+    ck_assert(hf_bool(state(d, "a"), "task_problem", false));
+    hf_kit_ok(d, hf_test_advance(d, hf_minutes(2)));
+    ck_assert_str_eq(liveness(d, "a"), "waiting_for_signal");
+    hf_kit_close(d);
+}
+
+/* One crowded queue does not take all places of a sweep. */
+HF_BOTH_ENGINES(b182_sweeps_are_fair_between_queues)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+    char id[16];
+
+    for (int i = 0; i < 43; i++) {
+        (void)snprintf(id, sizeof(id), "r%d", i);
+        hf_kit_ok(d, hf_start(d, "patient", NULL, .id = id, .queue = i < 40 ? "hot" : "cold"));
+    }
+    hf_kit_sql(d, "UPDATE task SET status = 2, epoch = 1, owner = 'gone', attempt = 1, "
+                  "lease_until_us = available_us + 1000000");
+    forget(d);
+    ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM task"), 43);
+    hf_kit_ok(d, hf_test_advance(d, hf_seconds(4)));
+    ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM task WHERE queue = 'cold'"), 0);
+    ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM task"), 43 - 25);
+    hf_kit_ok(d, hf_test_advance(d, hf_seconds(10)));
+    ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM task"), 0);
+    hf_kit_close(d);
+}
+
+static const hf_app build_a = {
+    .name = "test", .build_id = "a", .workflows = workflows, .activities = activities};
+static const hf_app build_b = {.name = "test",
+                               .build_id = "b",
+                               .supports = "b",
+                               .workflows = workflows,
+                               .activities = activities};
+static const hf_app build_c = {.name = "test",
+                               .build_id = "c",
+                               .supports = "a, b",
+                               .workflows = workflows,
+                               .activities = activities};
+
+/* A build that does not support the run's marker leaves it alone; the run waits visibly and is not
+   called broken. */
+HF_BOTH_ENGINES(b183_incompatible_build_does_not_take_the_run)
+{
+    hf_engine *d = hf_kit_open(kind, &build_a);
+
+    hf_kit_ok(d, hf_start(d, "patient", NULL, .id = "a"));
+    d = hf_kit_reopen(d, &build_b);
+    hf_kit_ok(d, hf_test_advance(d, hf_minutes(2)));
+    ck_assert_int_eq(hf_test_count(d, "a", "SignalWaitOpened"), 0);
+    ck_assert_str_eq(liveness(d, "a"), "workflow_task_waiting_for_compatible_worker");
+    ck_assert_str_eq(hf_str(state(d, "a"), "repair_blocked_reason", ""),
+                     "waiting_for_compatible_worker");
+    ck_assert_str_eq(hf_str(state(d, "a"), "repair_blocked.label", ""), "Compat Blocked");
+    ck_assert(hf_bool(state(d, "a"), "repair_attention", false));
+    ck_assert_str_eq(hf_str(state(d, "a"), "compatibility", ""), "a");
+    ck_assert_str_eq(outcome(d, "a"), "repair_not_needed");
+    d = hf_kit_reopen(d, &build_c);
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_str_eq(liveness(d, "a"), "waiting_for_signal");
+    hf_kit_close(d);
+}
+
+/* A worker counts while its heartbeat does, and only in its own fleet. */
+HF_BOTH_ENGINES(b184_heartbeats_expire_and_fleets_are_apart)
+{
+    static const hf_app fleet_b = {.name = "test",
+                                   .build_id = "b",
+                                   .supports = "b",
+                                   .fleet = "blue",
+                                   .workflows = workflows,
+                                   .activities = activities};
+    hf_worker_row worker = {.name = HF_SLICE("w1"),
+                            .queue = HF_SLICE("default"),
+                            .scope = HF_SLICE("green"),
+                            .host = HF_SLICE("somewhere"),
+                            .process = 7,
+                            .supported = HF_SLICE("a")};
+    hf_engine *d = hf_kit_open(kind, &build_a);
+    hf_err err = {0};
+
+    hf_kit_ok(d, hf_start(d, "patient", NULL, .id = "a"));
+    d = hf_kit_reopen(d, &fleet_b);
+    hf_kit_ok(d, hf_test_drain(d));
+    hf_test_ok(hf_engine_worker_beat(d, &worker, &err), &err, "a heartbeat");
+    ck_assert_str_eq(liveness(d, "a"), "workflow_task_waiting_for_compatible_worker");
+    worker.scope = HF_SLICE("blue");
+    hf_test_ok(hf_engine_worker_beat(d, &worker, &err), &err, "a heartbeat");
+    ck_assert_str_eq(liveness(d, "a"), "workflow_task_ready");
+    hf_kit_skip(d, hf_seconds(29));
+    hf_test_ok(hf_engine_worker_beat(d, &worker, &err), &err, "a heartbeat");
+    hf_kit_skip(d, hf_seconds(29));
+    ck_assert_str_eq(liveness(d, "a"), "repair_needed"); /* there is one, and it does not take it */
+    hf_kit_skip(d, hf_seconds(2));
+    ck_assert_str_eq(liveness(d, "a"), "workflow_task_waiting_for_compatible_worker");
+    hf_kit_close(d);
+}
+
 /* Each kind of row, lost at each stage of each life, with the watchdog alone to help. */
 HF_BOTH_ENGINES(watchdog_restores_every_lost_row)
 {
@@ -473,4 +622,8 @@ HF_PG_SUITE_MAIN(
     {lost_attempt_is_restored_when_its_process_is_gone, 0},
     HF_BOTH(b153_lost_child_resolution_is_restored), HF_BOTH(b179_expired_lease_is_given_out_again),
     HF_BOTH(watchdog_reclaims_expired_leases), HF_BOTH(b130_passed_deadline_needs_no_task),
-    HF_BOTH(b053_drifted_rows_end_nothing), HF_BOTH_SLOW(watchdog_restores_every_lost_row, 300))
+    HF_BOTH(b053_drifted_rows_end_nothing), HF_BOTH(b180_dispatch_failure_backs_off),
+    HF_BOTH(b181_claim_failure_has_a_state), HF_BOTH(b182_sweeps_are_fair_between_queues),
+    HF_BOTH(b183_incompatible_build_does_not_take_the_run),
+    HF_BOTH(b184_heartbeats_expire_and_fleets_are_apart),
+    HF_BOTH_SLOW(watchdog_restores_every_lost_row, 300))

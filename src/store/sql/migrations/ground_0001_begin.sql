@@ -256,6 +256,21 @@ CREATE TABLE attempt (
     PRIMARY KEY (activity, number)
 ) {rowless};
 
+-- Who is there to take tasks: one row per worker and queue, renewed before it expires. Only rows that have not expired
+-- count; `scope` keeps fleets apart that share a store.
+CREATE TABLE worker (
+    name TEXT NOT NULL,
+    queue TEXT NOT NULL,                     -- '*': any
+    scope TEXT NOT NULL,                     -- compatibility namespace, '' when none is set
+    host TEXT NOT NULL,
+    process {int} NOT NULL,
+    build_id TEXT,
+    supported TEXT NOT NULL,                 -- markers separated by commas; '*': any
+    recorded_us {int} NOT NULL,
+    expires_us {int} NOT NULL,
+    PRIMARY KEY (name, queue)
+) {rowless};
+
 -- Parent to child, and one run to the run that continues it.
 CREATE TABLE link (
     key {int} NOT NULL PRIMARY KEY,

@@ -1,0 +1,52 @@
+/* fleet.c: see fleet.h. */
+#include "engine/fleet.h"
+
+hf_status hf_engine_worker_beat(hf_engine *engine, const hf_worker_row *worker, hf_err *err)
+{
+    engine_slot *slot = hf_engine_slot_get(engine);
+    hf_unit *unit = slot ? hf_unit_new(NULL, NULL) : NULL;
+    hf_worker_row row = *worker;
+    hf_status st;
+
+    if (!unit)
+        return hf_err_nomem(err, "a heartbeat");
+    row.recorded_us = hf_clock_wall_us(engine->clock);
+    row.expires_us = row.recorded_us + HF_FLEET_TTL_US;
+    hf_unit_row(unit, 0, hf_row_worker_beat(hf_unit_mem(unit), &row));
+    st = hf_unit_seal(unit, &slot->stager, err);
+    if (!st)
+        st = hf_engine_commit(engine, unit, err);
+    hf_unit_free(unit);
+    return st;
+}
+
+bool hf_engine_app_supports(const hf_app *app, hf_slice marker)
+{
+    if (!app || !app->supports || !marker.ptr)
+        return true;
+    return hf_slice_equal(hf_slice_of(app->build_id), marker) ||
+           hf_fleet_supports(hf_slice_of(app->supports), marker);
+}
+
+hf_slice hf_engine_app_scope(const hf_app *app)
+{
+    return app && app->fleet ? hf_slice_of(app->fleet) : HF_SLICE("");
+}
+
+hf_status hf_asker_begin(hf_asker *who, hf_db *db, hf_mem *mem, hf_slice queue, int64_t now_us,
+                         hf_err *err)
+{
+    who->queue = queue;
+    return hf_fleet_read(db, mem, hf_engine_app_scope(who->engine ? who->engine->app : NULL),
+                         now_us, &who->fleet, err);
+}
+
+bool hf_asker_served(void *ctx, hf_slice queue, hf_slice marker)
+{
+    const hf_asker *who = ctx;
+
+    if (!who->engine && !who->fleet.count)
+        return true; /* nobody can say */
+    return (who->engine && hf_engine_app_supports(who->engine->app, marker)) ||
+           hf_fleet_serves(&who->fleet, queue, marker);
+}

@@ -1,0 +1,35 @@
+/* fleet.h: the engine's side of the fleet: who says that it is there, and whether the program
+   itself may take a run. */
+#ifndef HF_ENGINE_FLEET_H
+#define HF_ENGINE_FLEET_H
+
+#include "engine/engine_impl.h"
+#include "project/fleet.h"
+
+/* A worker says that it is there; recorded_us and expires_us are filled in. Whoever polls on behalf
+   of workers of other processes calls it, at least every third of HF_FLEET_TTL_US. */
+HF_NODISCARD hf_status hf_engine_worker_beat(hf_engine *engine, const hf_worker_row *worker,
+                                             hf_err *err);
+
+/* Who asks about a run: an engine that knows itself (NULL: none does), and the fleet. */
+typedef struct hf_asker {
+    const hf_engine *engine;
+    hf_fleet fleet;
+    hf_slice queue; /* of the run */
+} hf_asker;
+
+/* Reads the fleet into the arena; `engine` is set. */
+HF_NODISCARD hf_status hf_asker_begin(hf_asker *who, hf_db *db, hf_mem *mem, hf_slice queue,
+                                      int64_t now_us, hf_err *err);
+
+/* Whether somebody may take a task: the `served` of a liveness world whose ctx is the asker. */
+bool hf_asker_served(void *ctx, hf_slice queue, hf_slice marker);
+
+/* The markers that a program supports: what it says, with its own build; "*" when it says nothing.
+ */
+bool hf_engine_app_supports(const hf_app *app, hf_slice marker);
+
+/* The compatibility namespace of a program, empty when it has none. */
+hf_slice hf_engine_app_scope(const hf_app *app);
+
+#endif

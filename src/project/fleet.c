@@ -1,0 +1,125 @@
+/* fleet.c: see fleet.h. */
+#include "project/fleet.h"
+
+#include <string.h>
+
+#include "project/edge.h"
+
+static hf_status text_take(hf_mem *mem, hf_db_cursor *cursor, size_t column, hf_slice *out_text,
+                           hf_err *err)
+{
+    hf_slice text = hf_db_column_bytes(cursor, column);
+
+    *out_text = (hf_slice){0};
+    if (hf_db_column_null(cursor, column))
+        return HF_OK;
+    *out_text = hf_slice_from(hf_mem_text(mem, text), text.len);
+    return out_text->ptr ? HF_OK : hf_err_nomem(err, "a worker");
+}
+
+static hf_status worker_take(hf_mem *mem, hf_db_cursor *cursor, hf_worker_row *worker, hf_err *err)
+{
+    hf_status st = text_take(mem, cursor, 0, &worker->name, err);
+
+    if (!st)
+        st = text_take(mem, cursor, 1, &worker->queue, err);
+    if (!st)
+        st = text_take(mem, cursor, 2, &worker->scope, err);
+    if (!st)
+        st = text_take(mem, cursor, 3, &worker->host, err);
+    if (!st)
+        st = text_take(mem, cursor, 5, &worker->build_id, err);
+    if (!st)
+        st = text_take(mem, cursor, 6, &worker->supported, err);
+    worker->process = hf_db_column_int(cursor, 4);
+    worker->recorded_us = hf_db_column_int(cursor, 7);
+    worker->expires_us = hf_db_column_int(cursor, 8);
+    return st;
+}
+
+hf_status hf_fleet_read(hf_db *db, hf_mem *mem, hf_slice scope, int64_t now_us, hf_fleet *out_fleet,
+                        hf_err *err)
+{
+    const hf_db_value params[] = {hf_db_int(now_us), hf_db_text(scope)};
+    hf_worker_row *workers = NULL;
+    hf_db_cursor *cursor = NULL;
+    size_t count = 0;
+    size_t room = 0;
+    bool row = true;
+    hf_status st = hf_db_query(db, HF_STMT_WORKER_LIST, params, 2, &cursor, err);
+
+    while (!st && row) {
+        st = hf_db_step(cursor, &row, err);
+        if (st || !row)
+            break;
+        if (count == room) {
+            hf_worker_row *grown = hf_mem_array(mem, room ? room * 2 : 8, sizeof(*grown));
+
+            if (!grown) {
+                st = hf_err_nomem(err, "the fleet");
+                break;
+            }
+            if (count)
+                memcpy(grown, workers, count * sizeof(*grown));
+            workers = grown;
+            room = room ? room * 2 : 8;
+        }
+        st = worker_take(mem, cursor, &workers[count++], err);
+    }
+    hf_db_end(cursor);
+    *out_fleet = (hf_fleet){.workers = workers, .count = st ? 0 : count};
+    return st;
+}
+
+bool hf_fleet_supports(hf_slice supported, hf_slice marker)
+{
+    hf_slice one;
+
+    if (!marker.ptr)
+        return true;
+    while (hf_slice_split(&supported, ',', &one)) {
+        one = hf_slice_trim(one);
+        if (hf_slice_equal(one, HF_SLICE("*")) || hf_slice_equal(one, marker))
+            return true;
+    }
+    return false;
+}
+
+bool hf_fleet_serves(const hf_fleet *fleet, hf_slice queue, hf_slice marker)
+{
+    for (size_t i = 0; i < fleet->count; i++) {
+        const hf_worker_row *worker = &fleet->workers[i];
+
+        if ((hf_slice_equal(worker->queue, HF_SLICE("*")) ||
+             hf_slice_equal(worker->queue, queue)) &&
+            hf_fleet_supports(worker->supported, marker))
+            return true;
+    }
+    return false;
+}
+
+hf_value hf_fleet_value(const hf_fleet *fleet, hf_slice marker, hf_mem *mem)
+{
+    hf_value_list *list = hf_value_array(mem);
+
+    for (size_t i = 0; i < fleet->count; i++) {
+        const hf_worker_row *worker = &fleet->workers[i];
+        hf_value_list *item = hf_value_object(mem);
+
+        hf_value_set(item, HF_SLICE("worker_id"), hf_edge_text(mem, worker->name));
+        hf_value_set(item, HF_SLICE("namespace"),
+                     worker->scope.len ? hf_edge_text(mem, worker->scope) : hf_value_null());
+        hf_value_set(item, HF_SLICE("host"), hf_edge_text(mem, worker->host));
+        hf_value_set(item, HF_SLICE("process_id"), hf_value_int(mem, worker->process));
+        hf_value_set(item, HF_SLICE("connection"), hf_value_null());
+        hf_value_set(item, HF_SLICE("queue"), hf_edge_text(mem, worker->queue));
+        hf_value_set(item, HF_SLICE("supported"), hf_edge_text(mem, worker->supported));
+        hf_value_set(item, HF_SLICE("supports_required"),
+                     hf_value_bool(hf_fleet_supports(worker->supported, marker)));
+        hf_value_set(item, HF_SLICE("recorded_at"), hf_edge_time(mem, worker->recorded_us));
+        hf_value_set(item, HF_SLICE("expires_at"), hf_edge_time(mem, worker->expires_us));
+        hf_value_set(item, HF_SLICE("source"), hf_value_string(mem, HF_SLICE("database")));
+        hf_value_append(list, hf_value_finish(item));
+    }
+    return hf_value_finish(list);
+}

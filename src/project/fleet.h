@@ -1,0 +1,32 @@
+/* fleet.h: the workers that are there, and whether one of them may take a task: it serves the queue
+   and supports the marker that the run was started with. Workers of another compatibility namespace
+   do not count. */
+#ifndef HF_PROJECT_FLEET_H
+#define HF_PROJECT_FLEET_H
+
+#include "base/err.h"
+#include "base/value.h"
+#include "store/row.h"
+
+/* How long a heartbeat counts. */
+#define HF_FLEET_TTL_US INT64_C(30000000)
+
+typedef struct hf_fleet {
+    const hf_worker_row *workers;
+    size_t count;
+} hf_fleet;
+
+/* Those that have not expired, of one compatibility namespace. Everything lives in the arena. */
+HF_NODISCARD hf_status hf_fleet_read(hf_db *db, hf_mem *mem, hf_slice scope, int64_t now_us,
+                                     hf_fleet *out_fleet, hf_err *err);
+
+/* Whether a list of markers has this one; "*" has all, and a run without a marker (ptr NULL) is
+   everybody's. */
+bool hf_fleet_supports(hf_slice supported, hf_slice marker);
+
+bool hf_fleet_serves(const hf_fleet *fleet, hf_slice queue, hf_slice marker);
+
+/* As the published run detail shows it (compatibility_fleet); NULL: no memory. */
+hf_value hf_fleet_value(const hf_fleet *fleet, hf_slice marker, hf_mem *mem);
+
+#endif
