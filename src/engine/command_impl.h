@@ -62,7 +62,7 @@ hf_command_fn hf_command_message; /* command_message.c */
 hf_command_fn hf_command_stop;    /* command_stop.c, this and the next two */
 hf_command_fn hf_command_pause;
 hf_command_fn hf_command_archive;
-hf_command_fn hf_command_fork; /* command_fork.c: reset, too */
+hf_command_fn hf_command_fork;   /* command_fork.c: reset, too */
 hf_command_fn hf_command_repair; /* command_repair.c */
 
 #endif
