@@ -23,6 +23,14 @@ static bool asker_knows_activity(void *ctx, hf_slice name)
            hf_fleet_serves(&who->fleet, who->queue, (hf_slice){0});
 }
 
+static hf_slice asker_fingerprint(void *ctx, hf_slice type)
+{
+    const hf_asker *who = ctx;
+    const hf_registry_workflow *found = hf_registry_find_workflow(who->engine->registry, type);
+
+    return found ? hf_slice_of(found->snapshot.fingerprint) : (hf_slice){0};
+}
+
 /* Reads into an arena of its own; only the answer goes to the caller's. */
 static hf_status why_read(hf_db *db, const hf_engine *engine, int64_t run, hf_why_world *world,
                           hf_mem *mem, hf_value *out, hf_err *err)
@@ -40,6 +48,7 @@ static hf_status why_read(hf_db *db, const hf_engine *engine, int64_t run, hf_wh
         world->live.ctx = &who;
         world->live.served = hf_asker_served;
         world->knows_workflow = engine ? asker_knows_workflow : NULL;
+        world->fingerprint = engine ? asker_fingerprint : NULL;
         world->knows_activity = engine ? asker_knows_activity : NULL;
     }
     if (!st)

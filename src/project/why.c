@@ -521,6 +521,23 @@ static hf_value next_value(const answer *a)
     return hf_value_finish(next);
 }
 
+/* Whether today's definition is the one that the run was started with: what is known of today's
+   code says nothing of a run that follows another one. Null: nobody can say. */
+static hf_value determinism_value(const answer *a)
+{
+    const hf_why_world *world = a->world;
+    hf_slice current = {0};
+
+    if (world->fingerprint)
+        current = world->fingerprint(world->live.ctx, a->dossier->run.type);
+    if (!current.ptr || !a->dossier->definition)
+        return hf_value_null();
+    return hf_value_string(a->mem,
+                           hf_slice_equal(current, hf_slice_of(a->dossier->definition->fingerprint))
+                               ? HF_SLICE("live_definition")
+                               : HF_SLICE("definition_drift"));
+}
+
 static hf_status answer_value(answer *a, hf_value *out_why, hf_err *err)
 {
     const hf_why_row *row = &hf_why_rows[a->code];
@@ -541,6 +558,7 @@ static hf_status answer_value(answer *a, hf_value *out_why, hf_err *err)
     hf_value_set(why, HF_SLICE("next"), next_value(a));
     hf_value_set(why, HF_SLICE("instance_id"), hf_edge_text(a->mem, a->dossier->run.instance_id));
     hf_value_set(why, HF_SLICE("run_id"), hf_edge_id(a->mem, &id));
+    hf_value_set(why, HF_SLICE("workflow_determinism_source"), determinism_value(a));
     hf_value_set(why, HF_SLICE("liveness"), hf_liveness_value(a->live, a->dossier, a->mem));
     *out_why = hf_value_finish(why);
     return *out_why ? HF_OK : hf_err_nomem(err, "an answer");

@@ -39,6 +39,9 @@ typedef struct hf_why_world {
     /* Whether this program has the definition; NULL: nobody can say. live.ctx is theirs, too. */
     bool (*knows_workflow)(void *ctx, hf_slice type);
     bool (*knows_activity)(void *ctx, hf_slice name);
+    /* The fingerprint of the definition that this program has; ptr NULL: it has none. NULL: nobody
+       can say. */
+    hf_slice (*fingerprint)(void *ctx, hf_slice type);
     int64_t stalled_run; /* whose code does not yield; 0: none */
     int64_t log_pages;   /* of the write-ahead log; 0: unknown */
 } hf_why_world;

@@ -614,6 +614,31 @@ HF_BOTH_ENGINES(watchdog_restores_every_lost_row)
     }
 }
 
+/* Whichever allocation fails, a repair is made whole or not at all. */
+START_TEST(repair_without_memory)
+{
+    const hf_request request = {.type = HF_COMMAND_TYPE_REPAIR, .id = HF_SLICE("a")};
+    hf_engine *d = hf_kit_open(HF_ENGINE_SQLITE, &app);
+    hf_reply reply = {0};
+    hf_err err = {0};
+    hf_status st = HF_NOMEM;
+
+    begin(d, "conditional", "a", hf_json(d, "{'timeout': 600000}"));
+    hf_kit_sql(d, "DELETE FROM timer");
+    for (int64_t nth = 1; st == HF_NOMEM; nth++) {
+        hf_fault_arm(HF_FAULT_ALLOC, nth, false);
+        st = hf_engine_command(d, &request, hf_mem_of_engine(d), &reply, &err);
+        hf_fault_arm(HF_FAULT_ALLOC, 0, false);
+        ck_assert_int_lt(nth, 5000);
+    }
+    hf_test_ok(st, &err, "repair");
+    hf_kit_ok(d, hf_test_advance(d, hf_minutes(11)));
+    ck_assert_str_eq(hf_kit_result(d, "a"), "{\"held\":\"no\"}");
+    ck_assert_int_eq(hf_test_count(d, "a", "RepairRequested"), 1);
+    hf_kit_close(d);
+}
+END_TEST
+
 HF_PG_SUITE_MAIN(
     "engine/repair", HF_BOTH(b038_lost_signal_task_is_restored),
     HF_BOTH(b039_healthy_wait_needs_no_repair), HF_BOTH(b055_lost_timeout_is_restored),
@@ -622,8 +647,9 @@ HF_PG_SUITE_MAIN(
     {lost_attempt_is_restored_when_its_process_is_gone, 0},
     HF_BOTH(b153_lost_child_resolution_is_restored), HF_BOTH(b179_expired_lease_is_given_out_again),
     HF_BOTH(watchdog_reclaims_expired_leases), HF_BOTH(b130_passed_deadline_needs_no_task),
-    HF_BOTH(b053_drifted_rows_end_nothing), HF_BOTH(b180_dispatch_failure_backs_off),
-    HF_BOTH(b181_claim_failure_has_a_state), HF_BOTH(b182_sweeps_are_fair_between_queues),
+    HF_BOTH(b053_drifted_rows_end_nothing), {repair_without_memory, 0},
+    HF_BOTH(b180_dispatch_failure_backs_off), HF_BOTH(b181_claim_failure_has_a_state),
+    HF_BOTH(b182_sweeps_are_fair_between_queues),
     HF_BOTH(b183_incompatible_build_does_not_take_the_run),
     HF_BOTH(b184_heartbeats_expire_and_fleets_are_apart),
     HF_BOTH_SLOW(watchdog_restores_every_lost_row, 300))

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/fault.h"
 #include "engine/command.h"
 #include "engine/core_impl.h"
 #include "engine/engine_impl.h"
@@ -161,6 +162,15 @@ static const hf_workflow_def changed_workflows[] = {
     {0}};
 static const hf_app changed = {
     .name = "test", .workflows = changed_workflows, .activities = activities};
+/* The same code under another name and revision. */
+static const hf_workflow_def renamed_workflows[] = {{.type = "collector",
+                                                     .aliases = "receiver",
+                                                     .run = receiver,
+                                                     .signals = APPROVED,
+                                                     .revision = "2"},
+                                                    {0}};
+static const hf_app renamed_app = {
+    .name = "test", .workflows = renamed_workflows, .activities = activities};
 static const hf_workflow_def no_workflows[] = {{0}};
 static const hf_app empty = {.name = "test", .workflows = no_workflows, .activities = activities};
 
@@ -558,9 +568,46 @@ START_TEST(page_lists_every_code)
 }
 END_TEST
 
+/* A renamed type stays loadable under its old name, and a definition that is not the recorded one
+   is called so. */
+HF_BOTH_ENGINES(why_definition_drift)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+
+    begin(d, "receiver", "a", hf_json(d, "{}"));
+    ck_assert_str_eq(hf_str(why(d, "a"), "workflow_determinism_source", ""), "live_definition");
+    d = hf_kit_reopen(d, &renamed_app);
+    ck_assert_str_eq(hf_str(why(d, "a"), "workflow_determinism_source", ""), "definition_drift");
+    hf_kit_ok(d, hf_signal(d, "a", "approved-by", NULL));
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_str_eq(code(d, "a"), "closed_completed");
+    hf_kit_close(d);
+}
+
+/* Whichever allocation fails, the answer is either whole or not given. */
+START_TEST(why_without_memory)
+{
+    hf_engine *d = hf_kit_open(HF_ENGINE_SQLITE, &app);
+    hf_value out = NULL;
+    hf_status st = HF_NOMEM;
+
+    begin(d, "receiver", "a", hf_json(d, "{'timeout': 60000}"));
+    for (int64_t nth = 1; st == HF_NOMEM; nth++) {
+        hf_fault_arm(HF_FAULT_ALLOC, nth, false);
+        st = hf_why(d, "a", hf_mem_of_engine(d), &out);
+        hf_fault_arm(HF_FAULT_ALLOC, 0, false);
+        ck_assert_int_lt(nth, 5000);
+    }
+    hf_kit_ok(d, st);
+    ck_assert_str_eq(hf_str(out, "code", ""), "waiting_for_signal");
+    hf_kit_close(d);
+}
+END_TEST
+
 HF_PG_SUITE_MAIN("engine/why", HF_BOTH(why_waits), HF_BOTH(why_messages), HF_BOTH(why_activities),
                  HF_BOTH(why_queued_behind), HF_BOTH(why_replay_blocked), HF_BOTH(why_unknown_type),
                  HF_BOTH(why_deadline_passed), HF_BOTH(why_task_missing), HF_BOTH(why_closed),
                  HF_BOTH(why_closed_continued), HF_BOTH(why_paused), HF_BOTH(why_quarantined),
                  HF_BOTH(why_task_trouble), HF_BOTH_SLOW(why_history_budget, 120),
-                 {why_store_wal_bound, 120}, {why_task_timeout, 120}, {page_lists_every_code, 0})
+                 HF_BOTH(why_definition_drift), {why_without_memory, 0}, {why_store_wal_bound, 120},
+                 {why_task_timeout, 120}, {page_lists_every_code, 0})
