@@ -39,6 +39,12 @@ void hf_watchdog_want(hf_core *core, int64_t due_us)
 
 /* ---- tasks that are there and do not move */
 
+/* Each node sees to the shards it owns. */
+static bool shard_ours(const hf_core *core, int64_t shard)
+{
+    return !core->o.shards || hf_shards_epoch(core->o.shards, shard) != HF_NONE;
+}
+
 typedef struct sweep_task {
     int64_t key;
     int64_t run;
@@ -63,6 +69,8 @@ static hf_status tasks_read(hf_core *core, sweep_task *tasks, size_t *out_count,
         st = hf_db_step(cursor, &row, err);
         if (st || !row)
             break;
+        if (!shard_ours(core, hf_db_column_int(cursor, 6)))
+            continue;
         tasks[(*out_count)++] =
             (sweep_task){.key = hf_db_column_int(cursor, 0),
                          .run = hf_db_column_int(cursor, 1),
@@ -237,7 +245,7 @@ static hf_status run_look(hf_core *core, int64_t key, int64_t *repairs, hf_err *
         st = hf_liveness_track(&dossier, mem, &track, err);
     if (!st && track)
         st = hf_liveness_fold(&dossier, track, &world, mem, &live, err);
-    if (!st && track && restorable(&live)) {
+    if (!st && track && restorable(&live) && shard_ours(core, dossier.base.shard)) {
         ++*repairs;
         st = run_repair(core, &dossier, &live, err);
     }

@@ -1,6 +1,6 @@
 -- Workflow tasks that nobody takes: due for long, or their lease is over; fair between queues: the first of each queue,
--- then the second of each. ?1 now_us, ?2 due before, ?3 how many -> key, run, epoch, repair_count, status, type, queue
-SELECT c.key, c.run, c.epoch, c.repair_count, c.status, i.type, c.queue FROM (
+-- then the second of each. ?1 now_us, ?2 due before, ?3 how many -> key, run, epoch, repair_count, status, type, shard
+SELECT c.key, c.run, c.epoch, c.repair_count, c.status, i.type, i.shard FROM (
     SELECT t.key, t.run, t.epoch, t.repair_count, t.status, t.queue,
         row_number() OVER (PARTITION BY t.queue ORDER BY t.available_us, t.key) AS place
     FROM task t
