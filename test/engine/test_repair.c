@@ -588,10 +588,9 @@ HF_BOTH_ENGINES(b184_heartbeats_expire_and_fleets_are_apart)
 /* Each kind of row, lost at each stage of each life, with the watchdog alone to help. */
 HF_BOTH_ENGINES(watchdog_restores_every_lost_row)
 {
-    static const char *const losses[] = {"DELETE FROM task", "DELETE FROM timer",
-                                         "DELETE FROM activity", "DELETE FROM inbox",
-                                         "DELETE FROM task; DELETE FROM timer; "
-                                         "DELETE FROM activity; DELETE FROM inbox"};
+    static const char *const losses[] = {
+        "DELETE FROM task", "DELETE FROM timer", "DELETE FROM activity", "DELETE FROM inbox",
+        "DELETE FROM task; DELETE FROM timer; DELETE FROM activity; DELETE FROM inbox"};
     static const char *const types[] = {"order", "retrying", "sleeper", "parent", "crowd"};
 
     for (size_t loss = 0; loss < sizeof(losses) / sizeof(losses[0]); loss++) {
