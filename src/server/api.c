@@ -7,6 +7,7 @@
 
 #include "base/crypto.h"
 #include "base/json.h"
+#include "server/api_worker.h"
 #include "server/server_impl.h"
 
 enum { TEXT_BYTES = 600 };
@@ -106,6 +107,20 @@ void hf_api_json(hf_api *api, int status, hf_value value)
     hf_json_write(&api->reply.body, value);
 }
 
+/* Every answer of the worker plane says what the server is. */
+static void worker_dress(hf_api *api)
+{
+    hf_buf *out = &api->reply.body;
+
+    if (!api->route || api->route->plane != HF_PLANE_WORKER || out->len < 2)
+        return;
+    out->len--; /* the closing brace comes again */
+    hf_buf_add_text(out, ",\"protocol_version\":\"" HF_WORKER_PROTOCOL_TEXT
+                         "\",\"server_capabilities\":");
+    hf_json_write(out, hf_worker_capabilities(api->mem));
+    hf_buf_add_byte(out, '}');
+}
+
 void hf_api_error(hf_api *api, int status, const char *reason, const char *format, ...)
 {
     char text[TEXT_BYTES];
@@ -116,6 +131,7 @@ void hf_api_error(hf_api *api, int status, const char *reason, const char *forma
     va_end(args);
     reply_again(api, status);
     hf_api_error_body(&api->reply.body, reason, text, NULL);
+    worker_dress(api);
     if (status == 503 || status == 429)
         hf_http_reply_field(&api->reply, "Retry-After", HF_SLICE("1"));
 }
@@ -125,6 +141,7 @@ void hf_api_invalid(hf_api *api, hf_value validation_errors)
     reply_again(api, 422);
     hf_api_error_body(&api->reply.body, "validation_failed", "The given data was invalid.",
                       validation_errors);
+    worker_dress(api);
 }
 
 void hf_api_status(hf_api *api, hf_status st, const char *text)

@@ -7,11 +7,14 @@
 
 #include "base/crypto.h"
 #include "base/json.h"
+#include "holdfast/worker.h"
 
 static void engine_open(hf_site *site, const hf_app *app)
 {
     hf_status st = hf_open(hf_test_place_address(site->place), app, &site->engine);
 
+    if (!st)
+        st = hf_workers_allow(site->engine);
     ck_assert_msg(st == HF_OK, "%s", hf_errmsg(site->engine));
 }
 

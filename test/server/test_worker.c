@@ -1,0 +1,260 @@
+/* test_worker.c: the worker protocol over real HTTP, on both databases: a workflow and its activity
+   in the hands of workers that are nothing but requests. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/site.h"
+
+static const hf_app app = {.name = "nothing-here"};
+
+static void answered(hf_site_answer answer, int status)
+{
+    ck_assert_msg(answer.status == status, "%d instead of %d: %s", answer.status, status,
+                  answer.text);
+    ck_assert_msg(strcmp(hf_str(answer.body, "protocol_version", ""), "1.13") == 0, "%s",
+                  answer.text);
+    ck_assert_msg(hf_get(answer.body, "server_capabilities") != NULL, "%s", answer.text);
+}
+
+static void refused(hf_site_answer answer, int status, const char *reason)
+{
+    answered(answer, status);
+    ck_assert_msg(strcmp(hf_str(answer.body, "reason", ""), reason) == 0, "%s", answer.text);
+}
+
+static void remote_start(hf_site *site, const char *id)
+{
+    char body[256];
+
+    (void)snprintf(body, sizeof(body),
+                   "{\"workflow_type\":\"remote\",\"workflow_id\":\"%s\",\"task_queue\":\"far\","
+                   "\"input\":[5]}",
+                   id);
+    ck_assert_int_eq(hf_site_ask(site, "POST", "/api/workflows", NULL, body).status, 201);
+}
+
+/* A task in the hands of a worker. */
+typedef struct task {
+    char id[64];
+    char attempt_id[64];
+    int64_t attempt;
+} task;
+
+static task workflow_poll(hf_site *site, hf_site_answer *out_answer)
+{
+    hf_site_answer answer =
+        hf_site_ask(site, "POST", "/api/worker/workflow-tasks/poll", NULL,
+                    "{\"worker_id\":\"w1\",\"task_queue\":\"far\",\"timeout_seconds\":20}");
+    task got = {.attempt = hf_int(answer.body, "task.workflow_task_attempt", 0)};
+
+    answered(answer, 200);
+    (void)snprintf(got.id, sizeof(got.id), "%s", hf_str(answer.body, "task.task_id", ""));
+    ck_assert_msg(got.id[0] != '\0', "%s", answer.text);
+    *out_answer = answer;
+    return got;
+}
+
+static hf_site_answer workflow_report(hf_site *site, const task *t, const char *owner,
+                                      const char *verb, const char *more)
+{
+    char path[128];
+    char body[1024];
+
+    (void)snprintf(path, sizeof(path), "/api/worker/workflow-tasks/%s/%s", t->id, verb);
+    (void)snprintf(body, sizeof(body), "{\"lease_owner\":\"%s\",\"workflow_task_attempt\":%lld%s}",
+                   owner, (long long)t->attempt, more);
+    return hf_site_ask(site, "POST", path, NULL, body);
+}
+
+static hf_site_answer activity_report(hf_site *site, const task *t, const char *verb,
+                                      const char *more)
+{
+    char path[128];
+    char body[1024];
+
+    (void)snprintf(path, sizeof(path), "/api/worker/activity-tasks/%s/%s", t->id, verb);
+    (void)snprintf(body, sizeof(body), "{\"lease_owner\":\"a1\",\"activity_attempt_id\":\"%s\"%s}",
+                   t->attempt_id, more);
+    return hf_site_ask(site, "POST", path, NULL, body);
+}
+
+static task activity_poll(hf_site *site)
+{
+    hf_site_answer answer =
+        hf_site_ask(site, "POST", "/api/worker/activity-tasks/poll", NULL,
+                    "{\"worker_id\":\"a1\",\"task_queue\":\"far\",\"timeout_seconds\":20}");
+    task got = {.attempt = hf_int(answer.body, "task.attempt_number", 0)};
+
+    answered(answer, 200);
+    ck_assert_str_eq(hf_str(answer.body, "task.activity_type", ""), "double");
+    ck_assert_str_eq(hf_str(answer.body, "task.arguments.codec", ""), "avro");
+    (void)snprintf(got.id, sizeof(got.id), "%s", hf_str(answer.body, "task.task_id", ""));
+    (void)snprintf(got.attempt_id, sizeof(got.attempt_id), "%s",
+                   hf_str(answer.body, "task.activity_attempt_id", ""));
+    return got;
+}
+
+/* A workflow of another language from its start to its end: tasks with history, an activity with a
+   heartbeat and a retry, and a result. */
+HF_BOTH_ENGINES(a_remote_life)
+{
+    hf_site site;
+    hf_site_answer answer;
+    task t;
+    hf_value out = NULL;
+    const hf_error *failure = NULL;
+
+    hf_site_open(&site, kind, &app, (hf_server_options){0});
+    answered(
+        hf_site_ask(&site, "POST", "/api/worker/register", NULL,
+                    "{\"worker_id\":\"w1\",\"task_queue\":\"far\",\"supported_workflow_types\":"
+                    "[\"remote\"]}"),
+        200);
+    answered(hf_site_ask(&site, "POST", "/api/worker/heartbeat", NULL, "{\"worker_id\":\"w1\"}"),
+             200);
+    remote_start(&site, "r-1");
+    t = workflow_poll(&site, &answer);
+    ck_assert_str_eq(hf_str(answer.body, "task.workflow_id", ""), "r-1");
+    ck_assert_str_eq(hf_str(answer.body, "task.workflow_type", ""), "remote");
+    ck_assert_int_eq(hf_int(answer.body, "task.history_events.0.sequence", 0), 1);
+    ck_assert_ptr_nonnull(hf_get(answer.body, "task.arguments"));
+    answered(workflow_report(&site, &t, "w1", "heartbeat", ""), 200);
+    answered(workflow_report(&site, &t, "w1", "complete",
+                             ",\"commands\":[{\"type\":\"schedule_activity\",\"activity_type\":"
+                             "\"double\",\"queue\":\"far\",\"arguments\":{\"codec\":\"json\","
+                             "\"blob\":\"[5]\"},\"retry_policy\":{\"max_attempts\":3,"
+                             "\"backoff_seconds\":[0]}}]"),
+             200);
+    t = activity_poll(&site);
+    ck_assert_int_eq(t.attempt, 1);
+    answered(activity_report(&site, &t, "heartbeat", ",\"details\":{\"done\":1}"), 200);
+    answered(activity_report(&site, &t, "fail", ",\"failure\":{\"message\":\"not yet\"}"), 200);
+    t = activity_poll(&site);
+    ck_assert_int_eq(t.attempt, 2);
+    answered(activity_report(&site, &t, "complete", ",\"result\":10"), 200);
+    t = workflow_poll(&site, &answer);
+    answered(workflow_report(&site, &t, "w1", "complete",
+                             ",\"commands\":[{\"type\":\"complete_workflow\",\"result\":10}]"),
+             200);
+    ck_assert_int_eq(hf_result(site.engine, "r-1", 20000, &out, &failure), HF_OK);
+    ck_assert_int_eq(hf_int(out, "", 0), 10);
+    answered(hf_site_ask(&site, "DELETE", "/api/worker/registrations/w1", NULL, NULL), 200);
+    hf_site_close(&site);
+}
+
+/* Reports on what is not held, or no longer, are refused with a reason and change nothing. */
+HF_BOTH_ENGINES(b198_reports_are_fenced)
+{
+    hf_site site;
+    hf_site_answer answer;
+    task t;
+    task none = {.id = "01ARZ3NDEKTSV4RRFFQ69G5FAV",
+                 .attempt_id = "01ARZ3NDEKTSV4RRFFQ69G5FAV",
+                 .attempt = 1};
+
+    hf_site_open(&site, kind, &app, (hf_server_options){0});
+    remote_start(&site, "r-1");
+    t = workflow_poll(&site, &answer);
+    answer = workflow_report(&site, &t, "somebody", "complete",
+                             ",\"commands\":[{\"type\":\"complete_workflow\"}]");
+    refused(answer, 409, "lease_owner_mismatch");
+    refused(workflow_report(&site, &t, "somebody", "heartbeat", ""), 409, "lease_owner_mismatch");
+    refused(workflow_report(&site, &none, "w1", "complete",
+                            ",\"commands\":[{\"type\":\"complete_workflow\"}]"),
+            409, "task_not_leased");
+    refused(activity_report(&site, &none, "complete", ",\"result\":1"), 409, "attempt_closed");
+    ck_assert_int_eq(hf_site_ask(&site, "POST", "/api/workflows/r-1/terminate", NULL, NULL).status,
+                     202);
+    answer = workflow_report(&site, &t, "w1", "complete",
+                             ",\"commands\":[{\"type\":\"complete_workflow\"}]");
+    ck_assert_msg(answer.status == 409 || answer.status == 404, "%s", answer.text);
+    hf_site_close(&site);
+}
+
+/* A batch with a mistake is refused as a whole, and the task stays the worker's. */
+HF_BOTH_ENGINES(b199_batches_are_checked)
+{
+    static const char *const bad[] = {
+        ",\"commands\":[]",
+        ",\"commands\":[{\"type\":\"complete_workflow\"},{\"type\":\"complete_workflow\"}]",
+        ",\"commands\":[{\"type\":\"start_timer\",\"delay_seconds\":-1}]",
+        ",\"commands\":[{\"type\":\"start_timer\",\"delay_seconds\":1,\"retry_policy\":{}}]",
+        ",\"commands\":[{\"type\":\"start_service_operation\"}]"};
+    hf_site site;
+    hf_site_answer answer;
+    task t;
+
+    hf_site_open(&site, kind, &app, (hf_server_options){0});
+    remote_start(&site, "r-1");
+    t = workflow_poll(&site, &answer);
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        answer = workflow_report(&site, &t, "w1", "complete", bad[i]);
+        refused(answer, 422, "invalid_commands");
+        ck_assert_ptr_nonnull(hf_get(answer.body, "validation_errors"));
+    }
+    answered(workflow_report(&site, &t, "w1", "complete",
+                             ",\"commands\":[{\"type\":\"complete_workflow\"}]"),
+             200);
+    hf_site_close(&site);
+}
+
+/* A poll for another queue or type finds nothing, a probe does not wait, and a poll says who asks.
+ */
+HF_BOTH_ENGINES(b200_polls_are_filtered)
+{
+    hf_site site;
+    hf_site_answer answer;
+
+    hf_site_open(&site, kind, &app, (hf_server_options){0});
+    remote_start(&site, "r-1");
+    answer = hf_site_ask(&site, "POST", "/api/worker/workflow-tasks/poll", NULL,
+                         "{\"worker_id\":\"w1\",\"task_queue\":\"near\",\"timeout_seconds\":0}");
+    answered(answer, 200);
+    ck_assert_str_eq(hf_str(answer.body, "poll_status", ""), "timeout");
+    answer = hf_site_ask(&site, "POST", "/api/worker/activity-tasks/poll", NULL,
+                         "{\"worker_id\":\"w1\",\"task_queue\":\"far\",\"timeout_seconds\":0}");
+    answered(answer, 200);
+    refused(hf_site_ask(&site, "POST", "/api/worker/workflow-tasks/poll", NULL, "{}"), 422,
+            "validation_failed");
+    answered(
+        hf_site_ask(&site, "POST", "/api/worker/register", NULL,
+                    "{\"worker_id\":\"w2\",\"task_queue\":\"far\",\"supported_workflow_types\":"
+                    "[\"other\"]}"),
+        200);
+    answer = hf_site_ask(&site, "POST", "/api/worker/workflow-tasks/poll", NULL,
+                         "{\"worker_id\":\"w2\",\"task_queue\":\"far\",\"timeout_seconds\":0}");
+    answered(answer, 200);
+    ck_assert_str_eq(hf_str(answer.body, "poll_status", ""), "timeout");
+    (void)workflow_poll(&site, &answer);
+    hf_site_close(&site);
+}
+
+/* A worker that hung up while it waited is handed nothing: the next one gets the first attempt. */
+HF_BOTH_ENGINES(the_dead_get_nothing)
+{
+    static const char poll[] =
+        "POST /api/worker/workflow-tasks/poll HTTP/1.1\r\nHost: localhost\r\n"
+        "X-Durable-Workflow-Protocol-Version: 1.13\r\nContent-Type: application/json\r\n"
+        "Content-Length: 37\r\n\r\n{\"worker_id\":\"w0\",\"task_queue\":\"far\"}";
+    hf_site site;
+    hf_site_answer answer;
+    task t;
+
+    hf_site_open(&site, kind, &app, (hf_server_options){0});
+    for (int i = 0; i < 8; i++) {
+        int fd = hf_wire_connect(hf_server_port(site.server));
+
+        ck_assert(hf_wire_send(fd, hf_slice_from(poll, sizeof(poll) - 1)));
+        (void)close(fd);
+    }
+    remote_start(&site, "r-1");
+    t = workflow_poll(&site, &answer);
+    ck_assert_int_eq(t.attempt, 1);
+    ck_assert_str_eq(hf_str(answer.body, "task.lease_owner", ""), "w1");
+    hf_site_close(&site);
+}
+
+HF_PG_SUITE_MAIN("server/worker", HF_BOTH(a_remote_life), HF_BOTH(b198_reports_are_fenced),
+                 HF_BOTH(b199_batches_are_checked), HF_BOTH(b200_polls_are_filtered),
+                 HF_BOTH(the_dead_get_nothing))
