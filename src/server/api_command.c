@@ -7,9 +7,8 @@
 #include "server/handlers.h"
 #include "server/payload.h"
 #include "server/server_impl.h"
-#include "server/update_end.h"
 
-enum { UPDATE_WAIT_S = 10, UPDATE_WAIT_MAX_S = 60 };
+enum { UPDATE_WAIT_MAX_S = 60 };
 
 /* What the fields of a body are called, wherever the command takes them over as they are. */
 static const char *const start_fields[] = {"workflow_type",
@@ -88,28 +87,33 @@ static const char *rejected_reason(const hf_command_result *result)
     return result->reason;
 }
 
-static void answer_rejected(hf_api *api, const hf_command_result *result, hf_value_list *body)
+/* The engine's envelope, with what is added or said differently here. */
+static hf_value answer_whole(hf_api *api, const hf_command_result *result, hf_value_list *more)
 {
-    const char *message = hf_str(result->detail, "message", "The command was rejected.");
-
-    if (!hf_value_find(result->detail, HF_SLICE("message")))
-        text_set(api, body, "message", message);
-    text_set(api, body, "error", rejected_reason(result));
-    text_set(api, body, "reason", rejected_reason(result));
-    hf_api_json(api, rejected_status(result), hf_value_finish(body));
-}
-
-/* The envelope of the engine as the beginning of the answer. */
-static hf_value_list *answer_begin(hf_api *api, const hf_command_result *result)
-{
-    hf_value_list *body = hf_value_object(api->mem);
+    hf_value_list *whole = hf_value_object(api->mem);
+    hf_value added;
     hf_slice key;
     hf_value item;
 
+    hf_value_set(more, HF_SLICE("namespace"),
+                 hf_value_string(api->mem, hf_slice_of(api->namespace)));
+    added = hf_value_finish(more);
+    if (!added)
+        return NULL;
     for (size_t i = 0; hf_value_member(result->detail, i, &key, &item); i++)
-        hf_value_set(body, key, item);
-    text_set(api, body, "namespace", api->namespace);
-    return body;
+        if (!hf_value_find(added, key))
+            hf_value_set(whole, key, item);
+    for (size_t i = 0; hf_value_member(added, i, &key, &item); i++)
+        hf_value_set(whole, key, item);
+    return hf_value_finish(whole);
+}
+
+static void answer_rejected(hf_api *api, const hf_command_result *result, hf_value_list *body)
+{
+    text_set(api, body, "message", hf_str(result->detail, "message", "The command was rejected."));
+    text_set(api, body, "error", rejected_reason(result));
+    text_set(api, body, "reason", rejected_reason(result));
+    hf_api_json(api, rejected_status(result), answer_whole(api, result, body));
 }
 
 static bool command_send(hf_api *api, const char *command, hf_value request,
@@ -147,14 +151,14 @@ void hf_api_start(hf_api *api)
     request_sign(api, request);
     if (!command_send(api, "start", hf_value_finish(request), &result))
         return;
-    body = answer_begin(api, &result);
+    body = hf_value_object(api->mem);
     text_set(api, body, "workflow_type", hf_str(api->body, "workflow_type", ""));
     if (!result.accepted) {
         answer_rejected(api, &result, body);
         return;
     }
-    text_set(api, body, "reason", NULL);
-    hf_api_json(api, outcome_is(&result, "started_new") ? 201 : 200, hf_value_finish(body));
+    hf_api_json(api, outcome_is(&result, "started_new") ? 201 : 200,
+                answer_whole(api, &result, body));
 }
 
 /* ---- signal, cancel, terminate, repair, archive */
@@ -182,9 +186,9 @@ static void plain_command(hf_api *api, const char *command, int status)
 
     if (!command_send(api, command, hf_value_finish(target_begin(api)), &result))
         return;
-    body = answer_begin(api, &result);
+    body = hf_value_object(api->mem);
     if (result.accepted)
-        hf_api_json(api, status, hf_value_finish(body));
+        hf_api_json(api, status, answer_whole(api, &result, body));
     else
         answer_rejected(api, &result, body);
 }
@@ -218,6 +222,8 @@ static bool message_send(hf_api *api, const char *command, hf_command_result *ou
     if (!arguments_take(api, &arguments))
         return false;
     request = target_begin(api);
+    field_copy(request, api->body, "wait_for");
+    field_copy(request, api->body, "wait_timeout_seconds");
     if (arguments)
         hf_value_set(request, HF_SLICE("arguments"), arguments);
     return command_send(api, command, hf_value_finish(request), out_result);
@@ -230,58 +236,46 @@ void hf_api_signal(hf_api *api)
 
     if (!message_send(api, "signal", &result))
         return;
-    body = answer_begin(api, &result);
+    body = hf_value_object(api->mem);
     text_set(api, body, "signal_name", hf_api_param_named(api, "name"));
     if (result.accepted)
-        hf_api_json(api, 202, hf_value_finish(body));
+        hf_api_json(api, 202, answer_whole(api, &result, body));
     else
         answer_rejected(api, &result, body);
 }
 
 /* ---- update */
 
-/* How long the caller wants to wait for the end of an update, in seconds; 0: not at all. */
-static bool update_wait(hf_api *api, int64_t *out_seconds)
+/* Whether the time to wait can be waited; answers when not. */
+static bool update_wait_check(hf_api *api)
 {
-    const char *stage = hf_str(api->body, "wait_for", "completed");
+    int64_t seconds = hf_int(api->body, "wait_timeout_seconds", 1);
 
-    *out_seconds = hf_int(api->body, "wait_timeout_seconds", UPDATE_WAIT_S);
-    if (*out_seconds < 1 || *out_seconds > UPDATE_WAIT_MAX_S) {
-        hf_api_invalid(api, hf_json_(api->mem, "{'wait_timeout_seconds': ['The field must be a "
-                                               "number from 1 to 60.']}"));
-        return false;
-    }
-    if (strcmp(stage, "accepted") == 0)
-        *out_seconds = 0;
-    return true;
+    if (seconds >= 1 && seconds <= UPDATE_WAIT_MAX_S)
+        return true;
+    hf_api_invalid(api, hf_json_(api->mem, "{'wait_timeout_seconds': ['The field must be a number "
+                                           "from 1 to 60.']}"));
+    return false;
 }
 
 void hf_api_update(hf_api *api)
 {
     hf_command_result result;
     hf_value_list *body;
-    hf_value end = NULL;
-    int64_t seconds;
 
-    if (!update_wait(api, &seconds) || !message_send(api, "update", &result))
+    if (!update_wait_check(api) || !message_send(api, "update", &result))
         return;
-    body = answer_begin(api, &result);
+    body = hf_value_object(api->mem);
     text_set(api, body, "update_name", hf_api_param_named(api, "name"));
     if (!result.accepted) {
         answer_rejected(api, &result, body);
         return;
     }
-    if (!result.outcome && seconds > 0)
-        end =
-            hf_update_end_await(api, result.instance_id, result.run_id, result.command_id, seconds);
-    hf_update_end_put(api, body, result.command_id, end);
-    text_set(api, body, "wait_for", seconds ? "completed" : "accepted");
-    hf_value_set(body, HF_SLICE("wait_timed_out"), hf_value_bool(seconds > 0 && !end));
     hf_api_json(api,
-                !end                                   ? 202
-                : hf_str(end, "failure_message", NULL) ? 422
+                !result.outcome                        ? 202
+                : outcome_is(&result, "update_failed") ? 422
                                                        : 200,
-                hf_value_finish(body));
+                answer_whole(api, &result, body));
 }
 
 /* ---- query */
