@@ -22,6 +22,12 @@ typedef enum { HF_TASK_WORKFLOW, HF_TASK_ACTIVITY } hf_task_kind;
 /* From now on workers may come; before anything else is called. */
 HF_API hf_status hf_workers_allow(hf_engine *engine);
 
+/* A worker knows the workflow type: {"signals": [names], "updates": [names], "queries": [names]}.
+   Runs that are started from now on carry these names; `fingerprint` (may be NULL) tells one
+   version of the worker's code from another. */
+HF_API hf_status hf_workers_type(hf_engine *engine, const char *type, hf_value declared,
+                                 const char *fingerprint);
+
 /* A worker has gone for good: the workflow tasks that it holds go to others; how many they were. */
 HF_API int64_t hf_workers_release(hf_engine *engine, const char *worker);
 

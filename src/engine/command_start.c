@@ -4,6 +4,7 @@
 #include "base/value.h"
 #include "engine/command_impl.h"
 #include "model/contract.h"
+#include "store/snapshot.h"
 
 static hf_status timeouts_check(const hf_intake_start *start, hf_err *err)
 {
@@ -14,6 +15,18 @@ static hf_status timeouts_check(const hf_intake_start *start, hf_err *err)
         (start->run_timeout_us && start->run_timeout_us < least_us))
         return hf_err_set(err, HF_INVALID, "a workflow timeout must be at least 1 second");
     return HF_OK;
+}
+
+/* What a worker of another process last declared of the type, if one did. */
+static hf_status start_define_far(hf_handling *h, hf_intake_start *start, hf_err *err)
+{
+    hf_status st;
+
+    hf_call_read_begin(h->call);
+    st = hf_snapshot_of_type(h->call->in.db, hf_unit_mem(h->unit), start->type, &start->definition,
+                             &start->fingerprint, err);
+    hf_call_read_end(h->call);
+    return st;
 }
 
 /* Adds what the program's definition of the type says. */
@@ -27,7 +40,7 @@ static hf_status start_define(hf_handling *h, hf_intake_start *start, hf_err *er
     if (h->taken && h->target.base.run == HF_NONE)
         start->reserved = &h->target.instance;
     if (!workflow)
-        return HF_OK;
+        return engine->desk ? start_define_far(h, start, err) : HF_OK;
     start->type = hf_slice_of(workflow->definition->type);
     start->definition = workflow->key;
     start->fingerprint = hf_slice_of(workflow->snapshot.fingerprint);

@@ -6,6 +6,19 @@
 #include "project/dossier.h"
 #include "project/edge.h"
 
+/* Workers know the type of an event by another name than bundles do: it has both. */
+static hf_value event_named(hf_mem *mem, hf_value event)
+{
+    hf_value_list *list = hf_value_object(mem);
+    hf_slice key;
+    hf_value item;
+
+    for (size_t i = 0; hf_value_member(event, i, &key, &item); i++)
+        hf_value_set(list, key, item);
+    hf_value_set(list, HF_SLICE("event_type"), hf_value_find(event, HF_SLICE("type")));
+    return hf_value_finish(list);
+}
+
 /* Events are composed from the first on, because later ones show what earlier ones said. */
 static hf_status events_compose(const hf_dossier *dossier, hf_mem *mem, const hf_history_opts *o,
                                 hf_value *out_events, hf_err *err)
@@ -33,7 +46,7 @@ static hf_status events_compose(const hf_dossier *dossier, hf_mem *mem, const hf
 
         st = hf_compose_event(compose, &dossier->events[seq - 1], seq, NULL, &event, err);
         if (seq > o->after)
-            hf_value_append(list, event);
+            hf_value_append(list, event_named(mem, event));
     }
     hf_compose_free(compose);
     *out_events = hf_value_finish(list);

@@ -18,6 +18,7 @@
 #include "engine/watchdog.h"
 #include "model/event_codec.h"
 #include "store/payload.h"
+#include "store/snapshot.h"
 
 enum { RETRY_US = 200000 }; /* after a full disk or an empty key block */
 
@@ -42,11 +43,24 @@ static bool host_activity(void *ctx, hf_slice name, hf_retry_policy *out_policy)
     return activity != NULL;
 }
 
+/* What a worker of another process declared of the type. */
+static bool far_workflow(const turn *t, hf_slice type, hf_decide_type *out_type)
+{
+    hf_err err;
+
+    *out_type = (hf_decide_type){.definition = HF_NONE};
+    return !hf_snapshot_of_type(t->core->db, hf_unit_mem(t->decide.unit), type,
+                                &out_type->definition, &out_type->fingerprint, &err) &&
+           out_type->definition != HF_NONE;
+}
+
 static bool host_workflow(void *ctx, hf_slice type, hf_decide_type *out_type)
 {
     const turn *t = ctx;
     const hf_registry_workflow *workflow = hf_registry_find_workflow(t->core->o.registry, type);
 
+    if (!workflow && t->core->o.desk)
+        return far_workflow(t, type, out_type);
     if (workflow)
         *out_type =
             (hf_decide_type){.definition = workflow->key,

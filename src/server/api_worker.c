@@ -77,6 +77,27 @@ const char *hf_worker_name(hf_api *api)
     return NULL;
 }
 
+/* What the worker's types can be told and asked; false: answered already. */
+static bool types_declare(hf_api *api)
+{
+    hf_value contracts = hf_get(api->body, "workflow_command_contracts");
+    hf_value prints = hf_get(api->body, "workflow_definition_fingerprints");
+    hf_slice type;
+    hf_value declared;
+
+    for (size_t i = 0; hf_value_member(contracts, i, &type, &declared); i++) {
+        const char *name = hf_mem_text(api->mem, type);
+        hf_status st = hf_workers_type(api->server->engine, name ? name : "", declared,
+                                       hf_str(hf_value_find(prints, type), "", NULL));
+
+        if (st) {
+            hf_api_status(api, st, hf_errmsg(api->server->engine));
+            return false;
+        }
+    }
+    return true;
+}
+
 void hf_api_worker_register(hf_api *api)
 {
     const char *worker = hf_worker_name(api);
@@ -91,7 +112,7 @@ void hf_api_worker_register(hf_api *api)
         hf_api_error(api, 409, "workflow_definition_changed", "%s", err.text);
     else if (st)
         hf_api_status(api, st, err.text);
-    else
+    else if (types_declare(api))
         hf_worker_json(api, 200,
                        hf_json_(api->mem,
                                 "{'registered': true, 'outcome': 'registered', 'worker_id': %s, "

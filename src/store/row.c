@@ -724,6 +724,18 @@ hf_row *hf_row_run_crash(hf_mem *mem, int64_t run)
     return row_end(&b);
 }
 
+hf_row *hf_row_definition_add(hf_mem *mem, int64_t key, hf_slice fingerprint, hf_slice type,
+                              hf_slice body)
+{
+    row_builder b = row_begin(mem, HF_OP_DEFINITION_ADD);
+
+    put_int(&b, key);
+    put_text(&b, fingerprint);
+    put_text(&b, type);
+    put_blob(&b, body);
+    return row_end(&b);
+}
+
 hf_row *hf_row_token_new(hf_mem *mem, const hf_token_row *row)
 {
     row_builder b = row_begin(mem, HF_OP_TOKEN_NEW);

@@ -363,6 +363,8 @@ hf_row *hf_row_cells(hf_mem *mem, hf_op op, const hf_db_value *cells, size_t cou
 HF_NODISCARD hf_status hf_run_base_get(hf_db *db, int64_t run, hf_run_base *out_base, hf_err *err);
 
 /* Bare: a credential of the server, and its end. */
+hf_row *hf_row_definition_add(hf_mem *mem, int64_t key, hf_slice fingerprint, hf_slice type,
+                              hf_slice body);
 hf_row *hf_row_token_new(hf_mem *mem, const hf_token_row *row);
 hf_row *hf_row_token_revoke(hf_mem *mem, hf_slice id, int64_t revoked_us);
 

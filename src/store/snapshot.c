@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/value.h"
+#include "store/row.h"
 
 static void targets_write(hf_buf *body, const char *name, hf_definition_targets targets)
 {
@@ -109,5 +110,27 @@ hf_status hf_snapshot_read(hf_db *db, hf_mem *mem, int64_t key,
         st = targets_read(mem, body, "updates", &out_snapshot->updates, err);
     if (!st)
         st = targets_read(mem, body, "queries", &out_snapshot->queries, err);
+    return st;
+}
+
+hf_status hf_snapshot_of_type(hf_db *db, hf_mem *mem, hf_slice type, int64_t *out_key,
+                              hf_slice *out_fingerprint, hf_err *err)
+{
+    const hf_db_value param = hf_db_text(type);
+    hf_db_cursor *cursor = NULL;
+    bool found = false;
+    hf_status st = hf_db_query(db, HF_STMT_DEFINITION_OF_TYPE, &param, 1, &cursor, err);
+
+    *out_key = HF_NONE;
+    if (!st)
+        st = hf_db_step(cursor, &found, err);
+    if (!st && found) {
+        hf_slice print = hf_db_column_bytes(cursor, 1);
+
+        *out_key = hf_db_column_int(cursor, 0);
+        *out_fingerprint = hf_slice_from(hf_mem_text(mem, print), print.len);
+        st = out_fingerprint->ptr ? HF_OK : hf_err_nomem(err, "a definition");
+    }
+    hf_db_end(cursor);
     return st;
 }

@@ -16,6 +16,11 @@ HF_NODISCARD hf_status hf_snapshot_make(hf_db *db, const char *type,
                                         const hf_definition_snapshot *snapshot, int64_t *out_key,
                                         hf_err *err);
 
+/* The newest snapshot of a type: its key and fingerprint (in the arena). *out_key is HF_NONE when
+   there is none. */
+HF_NODISCARD hf_status hf_snapshot_of_type(hf_db *db, hf_mem *mem, hf_slice type, int64_t *out_key,
+                                           hf_slice *out_fingerprint, hf_err *err);
+
 /* The snapshot under a key; lives in the arena. HF_NOTFOUND. */
 HF_NODISCARD hf_status hf_snapshot_read(hf_db *db, hf_mem *mem, int64_t key,
                                         hf_definition_snapshot *out_snapshot, hf_err *err);

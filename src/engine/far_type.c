@@ -1,0 +1,103 @@
+/* far_type.c: what workers of other processes declare. The names of a type's signals, updates and
+   queries are recorded like those of a definition of this program, so that a run carries them from
+   its start; what their arguments must be, the worker knows and checks. */
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/crypto.h"
+#include "base/json.h"
+#include "base/value.h"
+#include "engine/call.h"
+#include "holdfast/worker.h"
+#include "model/name.h"
+
+/* "signals": {"contracts": [], "names": [...]}, names that can be none left out. */
+static void targets_write(hf_buf *body, const char *kind, hf_value names)
+{
+    bool any = false;
+
+    hf_buf_add_format(body, ",\"%s\":{\"contracts\":[],\"names\":[", kind);
+    for (size_t i = 0; i < hf_len(names) && i < HF_DEFINITION_TARGETS_MAX; i++) {
+        hf_slice name = hf_value_slice(hf_at(names, i));
+        hf_err err;
+
+        if (hf_name_check(HF_NAME_SIGNAL, name, &err))
+            continue;
+        hf_buf_add_text(body, any ? ",\"" : "\"");
+        hf_json_add_escaped(body, name);
+        hf_buf_add_text(body, "\"");
+        any = true;
+    }
+    hf_buf_add_text(body, "]}");
+}
+
+/* Over the type, what is declared and the worker's own fingerprint of its code. */
+static hf_status fingerprint_make(hf_call *c, hf_slice type, hf_slice body, const char *code,
+                                  char out[HF_DEFINITION_FINGERPRINT_SIZE], hf_err *err)
+{
+    uint8_t digest[HF_SHA256_BYTES];
+    hf_buf text = {0};
+    hf_status st;
+
+    hf_buf_add_slice(&text, type);
+    hf_buf_add_byte(&text, '\n');
+    hf_buf_add_slice(&text, body);
+    hf_buf_add_byte(&text, '\n');
+    hf_buf_add_text(&text, code ? code : "");
+    st = hf_buf_ok(&text) ? hf_sha256_digest(c->slot->stager.sha, hf_buf_slice(&text), digest, err)
+                          : hf_err_nomem(err, "a definition");
+    hf_buf_fini(&text);
+    if (st)
+        return st;
+    memcpy(out, "sha256:", 7);
+    hf_hex_print(hf_slice_from(digest, sizeof(digest)), out + 7);
+    return HF_OK;
+}
+
+static hf_status definition_commit(hf_call *c, hf_slice type, hf_slice body,
+                                   const char *fingerprint, hf_err *err)
+{
+    hf_unit *unit = hf_unit_new(NULL, NULL);
+    int64_t key = 0;
+    hf_status st =
+        unit ? hf_keys_take(c->in.keys, 1, &key, err) : hf_err_nomem(err, "a definition");
+
+    if (!st) {
+        hf_unit_row(
+            unit, 0,
+            hf_row_definition_add(hf_unit_mem(unit), key, hf_slice_of(fingerprint), type, body));
+        st = hf_unit_seal(unit, &c->slot->stager, err);
+    }
+    if (!st)
+        st = hf_engine_commit(c->engine, unit, err);
+    hf_unit_free(unit);
+    return st;
+}
+
+hf_status hf_workers_type(hf_engine *engine, const char *type, hf_value declared,
+                          const char *fingerprint)
+{
+    char print[HF_DEFINITION_FINGERPRINT_SIZE];
+    hf_buf body = {0};
+    hf_call c;
+    hf_status st = hf_call_begin(&c, engine);
+
+    if (st)
+        return st;
+    st = hf_name_check(HF_NAME_TYPE, hf_slice_of(type), &c.slot->err);
+    if (st)
+        return st;
+    hf_buf_add_text(&body, "{\"params\":null");
+    targets_write(&body, "queries", hf_get(declared, "queries"));
+    targets_write(&body, "signals", hf_get(declared, "signals"));
+    targets_write(&body, "updates", hf_get(declared, "updates"));
+    hf_buf_add_text(&body, "}");
+    st = hf_buf_ok(&body) ? HF_OK : hf_err_nomem(&c.slot->err, "a definition");
+    if (!st)
+        st = fingerprint_make(&c, hf_slice_of(type), hf_buf_slice(&body), fingerprint, print,
+                              &c.slot->err);
+    if (!st)
+        st = definition_commit(&c, hf_slice_of(type), hf_buf_slice(&body), print, &c.slot->err);
+    hf_buf_fini(&body);
+    return st;
+}
