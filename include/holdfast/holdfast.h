@@ -548,6 +548,10 @@ typedef struct hf_start_opts {
 /* Commands return when they are committed. HF_EXISTS: the id is taken. HF_INVALID, HF_REJECTED: the
    declaration does not allow it; hf_errmsg names the field. HF_NOTFOUND: no such instance. */
 HF_API hf_status hf_start_with(hf_engine *engine, const char *type, const hf_start_opts *o);
+/* Starts several, one after the other; each has its answer in its place (HF_OK, HF_EXISTS,
+   HF_INVALID ...). Anything but HF_OK: the engine is at its end, and the rest was not tried. */
+HF_API hf_status hf_start_all(hf_engine *engine, const char *type, const hf_start_opts *items,
+                              size_t count, hf_status *out_answers);
 HF_API hf_status hf_signal(hf_engine *engine, const char *id, const char *name, hf_value args);
 /* The same to an id or a correlation key. A dedup key (NULL: none) that the instance has seen in
    its life, used up or not, changes nothing and wakes nobody: the first answer is given again. */
@@ -656,6 +660,25 @@ HF_API hf_status hf_batch_show(hf_engine *engine, const char *id, hf_mem *mem, h
 HF_API hf_status hf_batch_pause(hf_engine *engine, const char *id, hf_mem *mem, hf_value *out);
 HF_API hf_status hf_batch_resume(hf_engine *engine, const char *id, hf_mem *mem, hf_value *out);
 HF_API hf_status hf_batch_abort(hf_engine *engine, const char *id, hf_mem *mem, hf_value *out);
+
+/* How an instance stands for a caller that waits. */
+typedef enum {
+    HF_SETTLED_DONE = 1,
+    HF_SETTLED_FAILED,
+    HF_SETTLED_AWAITING, /* open, and only something from outside moves it */
+    HF_SETTLED_BUSY,     /* its code has something to do; so it was when the time was up */
+    HF_SETTLED_NOT_FOUND
+} hf_settled_state;
+typedef struct hf_settled {
+    hf_settled_state state;
+    hf_value result;       /* done */
+    const hf_error *error; /* failed */
+} hf_settled;
+
+/* Waits at most `wait` until the instance of an id or correlation key is closed, or (not terminal)
+   waits for something. An engine that is closed meanwhile answers busy. */
+HF_API hf_status hf_await(hf_engine *engine, const char *id_or_key, hf_ms wait, bool terminal,
+                          hf_settled *out);
 
 /* A run as a published history bundle (JSON text in `mem`): all of its history, what follows from
    it, and a checksum over everything; open runs as well as closed ones. hf_test_replay reads it. */

@@ -1,0 +1,213 @@
+/* bench_machines_steps.c: what step machines cost.
+
+   m1          drain of no-op jobs that wait in the store: jobs per second
+   m2_N        10-step chains at N machines at once: steps per second, and commits per step
+   m3          await round trip: from the signal to the result, microseconds p50
+   m4          many deadlines due in one second: from the first to the last that fired, seconds
+
+   HF_BENCH_JOBS sets the number of jobs (default 10000; the issue's 100000 takes minutes to
+   insert).
+
+   bench_machines_steps [sqlite | postgres] */
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/thread.h"
+#include "holdfast/holdfast.h"
+#include "lib_flow.h"
+#include "lib_report.h"
+
+enum { CHAIN = 10, STARTERS = 16, TRIPS = 200 };
+
+static atomic_int ended;
+
+static hf_outcome noop(hf_step *s)
+{
+    atomic_fetch_add(&ended, 1);
+    return hf_done(s, hf_step_state(s));
+}
+
+static hf_outcome chain(hf_step *s)
+{
+    int64_t n = hf_int(hf_step_state(s), "", 0);
+
+    if (n <= 1) {
+        atomic_fetch_add(&ended, 1);
+        return hf_done(s, hf_step_state(s));
+    }
+    return hf_next(s, "chain", hf_json(s, "%lld", (long long)n - 1));
+}
+
+static hf_outcome parked(hf_step *s)
+{
+    return hf_park(s, "go", hf_int(hf_step_state(s), "ms", HF_NO_TIMEOUT), "end", hf_step_state(s));
+}
+
+static const hf_step_def chain_steps[] = {{"chain", chain}, {0}};
+static const hf_step_def park_steps[] = {{"park", parked}, {"end", noop}, {0}};
+static const hf_signal_def signals[] = {{"go", NULL}, {0}};
+static const hf_machine_def machines[] = {
+    {"noop", .job = noop},
+    {"chain", .initial = "chain", .steps = chain_steps},
+    {"park", .initial = "park", .steps = park_steps, .signals = signals},
+    {0}};
+static const hf_app app = {.name = "bench", .machines = machines};
+
+typedef struct starter {
+    hf_engine *engine;
+    const char *type;
+    const char *in;
+    int count;
+    hf_ms delay;
+    hf_thread thread;
+} starter;
+
+static void starter_run(void *arg)
+{
+    starter *self = arg;
+    hf_mem *mem = hf_mem_new();
+
+    for (int i = 0; i < self->count; i++) {
+        hf_mem_reset(mem);
+        hf_bench_need(hf_start(self->engine, self->type, hf_parse_(mem, self->in, strlen(self->in)),
+                               .delay = self->delay) == HF_OK,
+                      "a start failed");
+    }
+    hf_mem_free(mem);
+}
+
+/* Many callers at once, so that their commits are shared. */
+static void start_many(hf_engine *engine, const char *type, const char *in, int count, hf_ms delay)
+{
+    static starter starters[STARTERS];
+    int threads = count < STARTERS ? count : STARTERS;
+    hf_err err;
+
+    for (int i = 0; i < threads; i++) {
+        starters[i] = (starter){.engine = engine,
+                                .type = type,
+                                .in = in,
+                                .count = count / threads + (i < count % threads),
+                                .delay = delay};
+        hf_bench_ok(
+            hf_thread_start(&starters[i].thread, "starter", starter_run, &starters[i], &err), &err,
+            "start a thread");
+    }
+    for (int i = 0; i < threads; i++)
+        hf_thread_join(&starters[i].thread);
+}
+
+static void pause_briefly(void)
+{
+    const struct timespec pause = {.tv_nsec = 200000};
+
+    (void)nanosleep(&pause, NULL);
+}
+
+static void ended_await(int count)
+{
+    while (atomic_load(&ended) < count)
+        pause_briefly();
+}
+
+static void report(const char *store, const char *name, double value, const char *unit)
+{
+    hf_bench_report(&(hf_bench_result){.group = "machines",
+                                       .name = name,
+                                       .store = store,
+                                       .value = value,
+                                       .unit = unit,
+                                       .more = ""});
+}
+
+static void drain_jobs(const char *store, hf_engine *engine, int count)
+{
+    double start = hf_bench_now_s();
+
+    atomic_store(&ended, 0);
+    start_many(engine, "noop", "null", count, 0);
+    ended_await(count);
+    report(store, "m1", count / (hf_bench_now_s() - start), "jobs/s, inserted and run");
+}
+
+static void chains(const char *store, hf_engine *engine, int at_once)
+{
+    uint64_t units = hf_flow_units(engine);
+    double start = hf_bench_now_s();
+    double seconds;
+    char name[32];
+
+    atomic_store(&ended, 0);
+    start_many(engine, "chain", "10", at_once, 0);
+    ended_await(at_once);
+    seconds = hf_bench_now_s() - start;
+    hf_flow_units_await(engine, units + (uint64_t)at_once * (CHAIN + 1));
+    (void)snprintf(name, sizeof(name), "m2_%d", at_once);
+    report(store, name, at_once * CHAIN / seconds, "steps/s");
+    (void)snprintf(name, sizeof(name), "m2_%d_units", at_once);
+    report(store, name, (double)(hf_flow_units(engine) - units) / at_once,
+           "commits per chain, start included");
+}
+
+static void round_trips(const char *store, hf_engine *engine)
+{
+    static double us[TRIPS];
+    char id[32];
+
+    for (int i = 0; i < TRIPS; i++) {
+        hf_settled now = {.state = HF_SETTLED_BUSY};
+        hf_value out = NULL;
+        double start;
+
+        (void)snprintf(id, sizeof(id), "trip-%d", i);
+        hf_bench_need(hf_start(engine, "park", NULL, .id = id) == HF_OK, "a start failed");
+        while (now.state != HF_SETTLED_AWAITING)
+            hf_bench_need(hf_await(engine, id, 1000, false, &now) == HF_OK, "a wait failed");
+        start = hf_bench_now_s();
+        hf_bench_need(hf_signal(engine, id, "go", NULL) == HF_OK, "a signal failed");
+        hf_bench_need(hf_result(engine, id, 10000, &out, NULL) == HF_OK, "no result");
+        us[i] = (hf_bench_now_s() - start) * 1e6;
+    }
+    report(store, "m3", hf_bench_median(us, TRIPS), "us p50");
+}
+
+static void deadlines(const char *store, hf_engine *engine, int count)
+{
+    double start;
+
+    atomic_store(&ended, 0);
+    start_many(engine, "park", "{\"ms\": 3000}", count, 0);
+    while (atomic_load(&ended) == 0)
+        pause_briefly();
+    start = hf_bench_now_s();
+    ended_await(count);
+    report(store, "m4", hf_bench_now_s() - start, "s from the first timeout to the last");
+}
+
+static void bench_machines(hf_flow_place *place)
+{
+    const char *jobs = getenv("HF_BENCH_JOBS");
+    int count = jobs ? atoi(jobs) : 10000;
+    char address[HF_FLOW_ADDRESS_MAX];
+    hf_engine *engine = NULL;
+
+    hf_bench_need(hf_open(hf_flow_address(place, "machines", address), &app, &engine) == HF_OK,
+                  "the engine does not open");
+    chains(place->store, engine, 1);
+    chains(place->store, engine, 64);
+    chains(place->store, engine, 512);
+    round_trips(place->store, engine);
+    drain_jobs(place->store, engine, count);
+    deadlines(place->store, engine, count);
+    hf_close(engine);
+    hf_flow_drop(place, "machines");
+}
+
+int main(int argc, char **argv)
+{
+    return hf_flow_main(argc, argv, "step machines", bench_machines);
+}

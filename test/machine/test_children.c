@@ -1,0 +1,237 @@
+/* Children of machines, workflows and machines as each other's children, unknown steps, and callers
+   that wait, through holdfast.h on both databases. */
+#include <stdio.h>
+#include <string.h>
+
+#include "holdfast/holdfast.h"
+#include "lib/kit.h"
+#include "lib/script.h"
+
+#define PARK(names) "{\"do\":\"park\",\"names\":[" names "]}"
+#define NEXT        "{\"do\":\"next\"}"
+#define DONE        "{\"do\":\"done\"}"
+#define STOP        "{\"do\":\"stop\"}"
+
+static hf_value twice(hf_ctx *w, hf_value in)
+{
+    return hf_json(w, "%lld", (long long)hf_int(in, "n", 0) * 2);
+}
+
+/* A workflow whose child is a machine. */
+static hf_value parent(hf_ctx *w, hf_value in)
+{
+    return hf_child(w, "script", in);
+}
+
+static hf_outcome ask(hf_step *s)
+{
+    return hf_fan_out(s, (const hf_leaf[]){HF_CHILD("twice", hf_step_state(s)), {0}}, "told",
+                      hf_step_state(s));
+}
+
+static hf_outcome told(hf_step *s)
+{
+    return hf_done(s, hf_step_children(s));
+}
+
+static const hf_workflow_def workflows[] = {
+    {.type = "twice", .run = twice}, {.type = "parent", .run = parent}, {0}};
+static const hf_step_def steps[] = {{"ask", ask}, {"told", told}, {0}};
+static hf_machine_def machines[5];
+static hf_app app = {.name = "children", .machines = machines, .workflows = workflows};
+
+static hf_engine *open_kit(hf_engine_kind kind)
+{
+    machines[0] = hf_script_machines[0];
+    machines[1] = hf_script_machines[1];
+    machines[2] = (hf_machine_def){"asker", .initial = "ask", .steps = steps};
+    hf_script_engine = hf_kit_open(kind, &app);
+    return hf_script_engine;
+}
+
+static hf_value plan(hf_engine *d, const char *text)
+{
+    hf_value value = hf_parse_(hf_mem_of_engine(d), text, strlen(text));
+
+    ck_assert_msg(value != NULL, "%s", text);
+    return hf_json(d, "{'plan': %p}", (const void *)value);
+}
+
+static void play(hf_engine *d, const char *id, const char *text)
+{
+    hf_kit_ok(d, hf_start(d, "script", plan(d, text), .id = id));
+    hf_kit_ok(d, hf_test_drain(d));
+}
+
+/* Children are there once the parent is parked, in one commit; none at all lets it go on. */
+HF_BOTH_ENGINES(sm56_spawn_and_park_are_one)
+{
+    hf_engine *d = open_kit(kind);
+
+    hf_kit_ok(d, hf_start(d, "script",
+                          plan(d, "[{\"do\":\"fan\",\"ids\":[\"k\"],\"plans\":[[" PARK(
+                                      "\"a\"") "," DONE "]]}," DONE "]"),
+                          .id = "p"));
+    ck_assert_str_eq(hf_test_status(d, "k"), "not found");
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_str_eq(hf_test_status(d, "p"), "waiting children");
+    ck_assert_str_eq(hf_test_status(d, "k"), "waiting signal:a");
+    hf_test_crash(d);
+    hf_kit_ok(d, hf_signal(d, "k", "a", NULL));
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_str_eq(hf_kit_result(d, "p"), "[\"aw= all= t=1\",\"aw= all= t=1 kids=completed\"]");
+    play(d, "none", "[{\"do\":\"fan\",\"plans\":[]}," DONE "]");
+    ck_assert_str_eq(hf_kit_result(d, "none"), "[\"aw= all= t=1\",\"aw= all= t=1\"]");
+    hf_kit_close(d);
+}
+
+/* A child that failed counts like one that is done, once, also when it ran again before. */
+HF_BOTH_ENGINES(sm57_a_failed_child_releases_its_parent)
+{
+    hf_engine *d = open_kit(kind);
+
+    play(d, "p",
+         "[{\"do\":\"fan\",\"plans\":[[" STOP "],[{\"do\":\"again\",\"ms\":10}," DONE "]]}," DONE
+         "]");
+    ck_assert_str_eq(hf_test_status(d, "p"), "waiting children");
+    hf_kit_ok(d, hf_test_advance(d, 10));
+    ck_assert_str_eq(hf_kit_result(d, "p"),
+                     "[\"aw= all= t=1\",\"aw= all= t=1 kids=failed,completed\"]");
+    hf_kit_close(d);
+}
+
+/* Many children that end at once wake the parent once. */
+HF_BOTH_ENGINES(sm58_many_ends_one_wake)
+{
+    hf_engine *d = open_kit(kind);
+    int runs;
+
+    hf_kit_ok(d, hf_start(d, "script",
+                          plan(d, "[{\"do\":\"fan\",\"plans\":[[" NEXT "," DONE "],[" NEXT "," DONE
+                                  "],[" NEXT "," DONE "],[" NEXT "," DONE "],[" NEXT "," DONE
+                                  "]]}," DONE "]"),
+                          .id = "p58"));
+    runs = hf_script_runs("p58");
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_int_eq(hf_script_runs("p58"), runs + 2);
+    ck_assert_str_eq(hf_test_status(d, "p58"), "completed");
+    hf_kit_close(d);
+}
+
+static hf_status scenario(hf_engine *d, void *arg)
+{
+    hf_status st = hf_start(d, "script",
+                            plan(d, "[{\"do\":\"fan\",\"plans\":[[" NEXT "," DONE "],[" STOP
+                                    "]]},{\"do\":\"fan\",\"plans\":[[" DONE "]]}," DONE "]"),
+                            .id = "p");
+
+    (void)arg;
+    hf_script_engine = d;
+    return st ? st : hf_test_drain(d);
+}
+
+/* A crash at any commit leaves neither a child without parent nor a second one. */
+START_TEST(sm59_crashes_around_a_spawn)
+{
+    char why[512] = "";
+
+    machines[0] = hf_script_machines[0];
+    machines[1] = (hf_machine_def){0};
+    ck_assert_msg(hf_test_crash_everywhere(&app, scenario, NULL, why, sizeof(why)) == HF_OK, "%s",
+                  why);
+}
+END_TEST
+
+/* A workflow is the child of a machine, and a machine the child of a workflow. */
+HF_BOTH_ENGINES(both_kinds_in_one_program)
+{
+    hf_engine *d = open_kit(kind);
+
+    hf_kit_ok(d, hf_start(d, "asker", hf_json(d, "{'n': 21}"), .id = "a"));
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_ptr_nonnull(strstr(hf_kit_result(d, "a"), "\"status\":\"completed\",\"result\":42"));
+    hf_kit_ok(d, hf_start(d, "parent", plan(d, "[" NEXT "," DONE "]"), .id = "w"));
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_str_eq(hf_kit_result(d, "w"), "[\"aw= all= t=1\",\"aw= all= t=1\"]");
+    hf_kit_close(d);
+}
+
+/* A step or definition that this program does not know waits for one that does. */
+HF_BOTH_ENGINES(sm55_unknown_steps_wait)
+{
+    static const hf_app empty = {.name = "empty"};
+    hf_engine *d = open_kit(kind);
+
+    hf_kit_ok(d, hf_start(d, "asker", hf_json(d, "{'n': 1}"), .id = "a"));
+    d = hf_kit_reopen(d, &empty);
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_str_eq(hf_test_status(d, "a"), "pending");
+    d = hf_kit_reopen(d, &app);
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_str_eq(hf_test_status(d, "a"), "completed");
+    hf_kit_close(d);
+}
+
+/* A caller is told how an instance stands. */
+HF_BOTH_ENGINES(sm65_callers_wait)
+{
+    hf_engine *d = open_kit(kind);
+    hf_settled now;
+
+    hf_kit_ok(d, hf_await(d, "nobody", 0, false, &now));
+    ck_assert_int_eq(now.state, HF_SETTLED_NOT_FOUND);
+    hf_kit_ok(d, hf_start(d, "script", plan(d, "[" PARK("\"a\"") "," DONE "]"), .id = "i",
+                          .correlation_key = "key"));
+    hf_kit_ok(d, hf_start(d, "script", plan(d, "[" DONE "]"), .id = "later", .delay = 1000));
+    hf_kit_ok(d, hf_await(d, "later", 0, false, &now)); /* its code has something to do */
+    ck_assert_int_eq(now.state, HF_SETTLED_BUSY);
+    hf_test_crash(d);
+    hf_kit_ok(d, hf_await(d, "later", 0, true, &now));
+    ck_assert_int_eq(now.state, HF_SETTLED_BUSY);
+    hf_kit_ok(d, hf_await(d, "key", 0, false, &now));
+    ck_assert_int_eq(now.state, HF_SETTLED_AWAITING);
+    hf_kit_ok(d, hf_await(d, "i", 0, true, &now));
+    ck_assert_int_eq(now.state, HF_SETTLED_BUSY);
+    hf_kit_ok(d, hf_signal(d, "i", "a", NULL));
+    hf_kit_ok(d, hf_test_drain(d));
+    hf_kit_ok(d, hf_await(d, "i", 0, true, &now));
+    ck_assert_int_eq(now.state, HF_SETTLED_DONE);
+    ck_assert_uint_eq(hf_len(now.result), 2);
+    play(d, "f", "[" STOP "]");
+    hf_kit_ok(d, hf_await(d, "f", 0, false, &now));
+    ck_assert_int_eq(now.state, HF_SETTLED_FAILED);
+    ck_assert_str_eq(now.error->type, "told_to");
+    hf_kit_close(d);
+}
+
+/* Several starts in one call, each with an answer in its place. */
+HF_BOTH_ENGINES(sm45_starts_with_answers_by_position)
+{
+    hf_engine *d = open_kit(kind);
+    hf_value in = plan(d, "[" PARK("\"a\"") "," DONE "]");
+    hf_status answers[5];
+    const hf_start_opts items[5] = {
+        {.size_ = sizeof(hf_start_opts), .in = in, .id = "a", .correlation_key = "k1"},
+        {.size_ = sizeof(hf_start_opts), .in = in, .id = "b", .correlation_key = "k1"},
+        {.size_ = sizeof(hf_start_opts), .in = in, .id = "a"},
+        {.size_ = sizeof(hf_start_opts), .in = in, .id = "c", .correlation_key = "k2"},
+        {.size_ = sizeof(hf_start_opts), .in = in, .id = "d", .priority = 1000},
+    };
+
+    hf_kit_ok(d, hf_start_all(d, "script", items, 5, answers));
+    ck_assert_int_eq(answers[0], HF_OK);
+    ck_assert_int_eq(answers[1], HF_EXISTS);
+    ck_assert_int_eq(answers[2], HF_EXISTS);
+    ck_assert_int_eq(answers[3], HF_OK);
+    ck_assert_int_eq(answers[4], HF_INVALID);
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_str_eq(hf_test_status(d, "a"), "waiting signal:a");
+    ck_assert_str_eq(hf_test_status(d, "b"), "not found");
+    hf_kit_close(d);
+}
+
+HF_PG_SUITE_MAIN("machine/children", HF_BOTH(sm56_spawn_and_park_are_one),
+                 HF_BOTH(sm57_a_failed_child_releases_its_parent), HF_BOTH(sm58_many_ends_one_wake),
+                 {sm59_crashes_around_a_spawn, 0}, HF_BOTH(both_kinds_in_one_program),
+                 HF_BOTH(sm55_unknown_steps_wait), HF_BOTH(sm65_callers_wait),
+                 HF_BOTH(sm45_starts_with_answers_by_position))

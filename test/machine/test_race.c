@@ -1,0 +1,249 @@
+/* Deliveries against parks, timeouts, repetitions and ends: in every order, and many at once. */
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/rng.h"
+#include "base/thread.h"
+#include "holdfast/holdfast.h"
+#include "lib/kit.h"
+#include "lib/script.h"
+
+enum { ROUNDS = 100, MACHINES = 100, SENDERS = 8, DEADLINES = 10000 };
+
+/* Waits for one signal after the other, using each up. */
+static hf_outcome wait_one(hf_step *s)
+{
+    int64_t left = hf_int(hf_step_state(s), "left", 0);
+    int64_t got = hf_int(hf_step_state(s), "got", 0) + (int64_t)hf_len(hf_step_awaited(s));
+
+    if (got >= left)
+        return hf_done(s, hf_json(s, "%lld", (long long)got));
+    if (hf_len(hf_step_awaited(s))) /* use up, then wait again */
+        return hf_next(s, "wait",
+                       hf_json(s, "{'left': %lld, 'got': %lld}", (long long)left, (long long)got));
+    return hf_park(s, "go", HF_NO_TIMEOUT, "wait", hf_step_state(s));
+}
+
+static hf_outcome nap(hf_step *s)
+{
+    return hf_park(s, "go", hf_int(hf_step_state(s), "ms", 1000), "up", hf_step_state(s));
+}
+
+static hf_outcome up(hf_step *s)
+{
+    return hf_done(s, hf_json(s, "%d", hf_step_timed_out(s)));
+}
+
+static const hf_signal_def signals[] = {{"go", NULL}, {0}};
+static const hf_step_def wait_steps[] = {{"wait", wait_one}, {0}};
+static const hf_step_def nap_steps[] = {{"nap", nap}, {"up", up}, {0}};
+static hf_machine_def machines[] = {
+    {"wait", .initial = "wait", .steps = wait_steps, .signals = signals},
+    {"nap", .initial = "nap", .steps = nap_steps, .signals = signals},
+    {0},
+    {0},
+};
+static hf_app app = {.name = "race", .machines = machines};
+
+/* ---- many at once */
+
+typedef struct sender {
+    hf_engine *engine;
+    int number;
+    hf_thread thread;
+} sender;
+
+/* Each machine gets its signals from one sender after the other, at moments of chance. */
+static void sender_run(void *arg)
+{
+    sender *self = arg;
+    hf_rng rng;
+
+    hf_rng_init_seeded(&rng, (uint64_t)self->number + 7);
+    for (int round = self->number; round < ROUNDS; round += SENDERS) {
+        for (int i = 0; i < MACHINES; i++) {
+            char id[16];
+
+            (void)snprintf(id, sizeof(id), "m%d", i);
+            for (uint64_t spin = hf_rng_below(&rng, 200); spin > 0; spin--)
+                (void)hf_clock_mono_us(hf_clock_system());
+            ck_assert_int_eq(hf_signal(self->engine, id, "go", NULL), HF_OK);
+        }
+    }
+}
+
+/* Ten thousand deliveries race the parks of a hundred machines; none is lost, none used twice. */
+HF_BOTH_ENGINES(sm04_ten_thousand_races)
+{
+    static sender senders[SENDERS];
+    hf_test_place *place = hf_test_place_new(kind);
+    hf_engine *d = NULL;
+    hf_err err;
+
+    ck_assert_int_eq(hf_open(hf_test_place_address(place), &app, &d), HF_OK);
+    for (int i = 0; i < MACHINES; i++) {
+        char id[16];
+
+        (void)snprintf(id, sizeof(id), "m%d", i);
+        hf_kit_ok(d, hf_start(d, "wait", hf_json(d, "{'left': %d}", ROUNDS), .id = id));
+    }
+    for (int i = 0; i < SENDERS; i++) {
+        senders[i] = (sender){.engine = d, .number = i};
+        ck_assert_int_eq(
+            hf_thread_start(&senders[i].thread, "sender", sender_run, &senders[i], &err), HF_OK);
+    }
+    for (int i = 0; i < SENDERS; i++)
+        hf_thread_join(&senders[i].thread);
+    for (int i = 0; i < MACHINES; i++) {
+        char id[16];
+        hf_value out = NULL;
+
+        (void)snprintf(id, sizeof(id), "m%d", i);
+        hf_kit_ok(d, hf_result(d, id, hf_minutes(2), &out, NULL));
+        ck_assert_int_eq(hf_int(out, "", 0), ROUNDS);
+    }
+    hf_close(d);
+    hf_test_place_free(place);
+}
+
+/* ---- every order */
+
+typedef enum move { DELIVER, PARK, TIMEOUT, RETRY, TERMINATE, MOVES } move;
+
+static void move_make(hf_engine *d, const char *id, move what, bool *closed, int *accepted)
+{
+    hf_status st;
+
+    switch (what) {
+    case DELIVER:
+        st = hf_signal(d, id, "a", NULL);
+        ck_assert_int_eq(st, *closed ? HF_REJECTED : HF_OK);
+        *accepted += st == HF_OK;
+        break;
+    case PARK: /* one turn and one commit, then everything that can be done */
+        hf_kit_turn(d);
+        hf_kit_ok(d, hf_test_drain(d));
+        break;
+    case TIMEOUT:
+        hf_kit_ok(d, hf_test_advance(d, 1000));
+        break;
+    case RETRY:
+        hf_test_crash(d);
+        hf_kit_ok(d, hf_test_advance(d, 100));
+        break;
+    case TERMINATE:
+        st = hf_terminate(d, id, "enough");
+        ck_assert(st == HF_OK || st == HF_REJECTED);
+        *closed = true;
+        break;
+    case MOVES:
+        break;
+    }
+    if (strcmp(hf_test_status(d, id), "completed") == 0)
+        *closed = true;
+}
+
+/* Deliver, park, timeout, repeat and terminate in all 120 orders: what was accepted is in history,
+   what came behind the end is refused, and an open machine knows what wakes it (verify looks at
+   the store). */
+HF_BOTH_ENGINES(every_order_of_five_moves)
+{
+    static const char *const plan =
+        "{\"plan\": [{\"do\":\"park\",\"names\":[\"a\"],\"ms\":500},"
+        "{\"do\":\"again\",\"ms\":50},{\"do\":\"park\",\"names\":[\"a\"]},"
+        "{\"do\":\"done\"}]}";
+
+    hf_engine *d;
+
+    machines[2] = hf_script_machines[0];
+    d = hf_kit_open(kind, &app);
+    hf_script_engine = d;
+    for (int code = 0; code < 3125; code++) {
+        int digits[MOVES] = {code % 5, code / 5 % 5, code / 25 % 5, code / 125 % 5, code / 625};
+        int seen = 0;
+        int accepted = 0;
+        bool closed = false;
+        char id[16];
+
+        for (int i = 0; i < MOVES; i++)
+            seen |= 1 << digits[i];
+        if (seen != 31)
+            continue;
+        (void)snprintf(id, sizeof(id), "i%d", code);
+        hf_kit_ok(
+            d, hf_start(d, "script", hf_parse_(hf_mem_of_engine(d), plan, strlen(plan)), .id = id));
+        for (int i = 0; i < MOVES; i++)
+            move_make(d, id, (move)digits[i], &closed, &accepted);
+        ck_assert_int_eq(hf_test_count(d, id, "SignalReceived"), accepted);
+    }
+    hf_kit_close(d);
+}
+
+/* ---- deadlines */
+
+/* A timeout of 250 ms is not early, and far from the 30 s of a sweep. */
+HF_BOTH_ENGINES(sm38_a_short_timeout)
+{
+    hf_test_place *place = hf_test_place_new(kind);
+    hf_engine *d = NULL;
+    hf_value out = NULL;
+    int64_t start_us;
+    int64_t took_us;
+
+    ck_assert_int_eq(hf_open(hf_test_place_address(place), &app, &d), HF_OK);
+    start_us = hf_clock_mono_us(hf_clock_system());
+    hf_kit_ok(d, hf_start(d, "nap", hf_json(d, "{'ms': 250}"), .id = "n"));
+    hf_kit_ok(d, hf_result(d, "n", hf_minutes(1), &out, NULL));
+    took_us = hf_clock_mono_us(hf_clock_system()) - start_us;
+    ck_assert_int_ge(took_us, 250000);
+    ck_assert_int_lt(took_us, 20000000);
+    ck_assert_int_eq(hf_int(out, "", 0), 1);
+    hf_close(d);
+    hf_test_place_free(place);
+}
+
+static void naps_end(hf_engine *d, int count)
+{
+    for (int i = 0; i < count; i++) {
+        char id[16];
+
+        (void)snprintf(id, sizeof(id), "n%d", i);
+        hf_kit_ok(d, hf_start(d, "nap", hf_json(d, "{'ms': 1000}"), .id = id));
+    }
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_str_eq(hf_test_status(d, "n0"), "waiting signal:go");
+    hf_kit_ok(d, hf_test_advance(d, 1000));
+    for (int i = 0; i < count; i++) {
+        char id[16];
+
+        (void)snprintf(id, sizeof(id), "n%d", i);
+        ck_assert_str_eq(hf_test_status(d, id), "completed");
+    }
+}
+
+/* Ten thousand timeouts of the same moment all fire. */
+START_TEST(sm39_ten_thousand_deadlines)
+{
+    hf_engine *d = hf_test_open(&app);
+
+    naps_end(d, DEADLINES);
+    hf_close(d);
+}
+END_TEST
+
+/* The same with fewer on a store of either kind. */
+HF_BOTH_ENGINES(sm39_many_deadlines_at_once)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+
+    naps_end(d, 300);
+    ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM timer"), 0);
+    hf_kit_close(d);
+}
+
+HF_PG_SUITE_MAIN("machine/race", HF_BOTH_SLOW(sm04_ten_thousand_races, 300),
+                 HF_BOTH_SLOW(every_order_of_five_moves, 300),
+                 HF_BOTH_SLOW(sm38_a_short_timeout, 60), {sm39_ten_thousand_deadlines, 300},
+                 HF_BOTH_SLOW(sm39_many_deadlines_at_once, 300))
