@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/value.h"
+#include "engine/step.h"
 
 /* What is compared of a decision and the event it leaves; 0: nothing beyond type and step. */
 typedef struct trace {
@@ -278,6 +279,30 @@ static hf_status close_compare(hf_replay *replay, hf_turn turn, const hf_event *
                       last->value.bytes.ptr ? last->value.bytes.ptr : "");
 }
 
+/* A machine is not replayed: its history must follow from itself, and this program must know every
+   step that the machine can be in. */
+static hf_status machine_check(const hf_replay_info *info, const hf_event *events, size_t count,
+                               hf_err *err)
+{
+    hf_replay *replay = NULL;
+    hf_status st = hf_replay_new(info, &replay, err);
+
+    if (!st)
+        st = hf_replay_feed(replay, events, count, 1, err);
+    hf_replay_free(replay);
+    for (size_t i = 0; !st && i < count; i++) {
+        hf_slice next;
+
+        if (events[i].type == HF_EVENT_STEP_COMPLETED &&
+            hf_event_text(&events[i], HF_KEY_NEXT_STEP, &next) &&
+            !hf_step_code(info->machine, next))
+            st = hf_err_set(err, HF_REPLAY_BLOCKED,
+                            "step %lld: history goes on with %.*s, which the machine does not have",
+                            (long long)events[i].step, (int)next.len, next.ptr);
+    }
+    return st;
+}
+
 hf_status hf_replay_check(const hf_replay_info *info, const hf_event *events, size_t count,
                           hf_err *err)
 {
@@ -287,6 +312,8 @@ hf_status hf_replay_check(const hf_replay_info *info, const hf_event *events, si
     size_t known = count;
     hf_status st;
 
+    if (info->machine)
+        return machine_check(info, events, count, err);
     for (size_t i = 0; !closing && i < count; i++) {
         if (hf_event_has_flag(events[i].type, HF_EVENT_CLOSES)) {
             closing = &events[i];

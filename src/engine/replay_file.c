@@ -48,6 +48,7 @@ static hf_status history_check(const hf_registry *registry, const hf_bundle_hist
                           (int)history->workflow_type.len, history->workflow_type.ptr);
     info = (hf_replay_info){
         .definition = workflow->definition,
+        .machine = workflow->machine,
         .instance_id = history->instance_id,
         .run_id = history->run_id,
         .random_seed = hf_replay_seed(history->run_key),

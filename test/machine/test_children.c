@@ -230,8 +230,35 @@ HF_BOTH_ENGINES(sm45_starts_with_answers_by_position)
     hf_kit_close(d);
 }
 
+/* The bundle of a machine is replayed against the steps of today. */
+HF_BOTH_ENGINES(a_bundle_of_a_machine_replays)
+{
+    static const hf_step_def fewer[] = {{"ask", ask}, {0}};
+    const hf_machine_def changed[] = {{"asker", .initial = "ask", .steps = fewer}, {0}};
+    const hf_app today = {.name = "today", .machines = changed, .workflows = workflows};
+    hf_engine *d = open_kit(kind);
+    const char *json = NULL;
+    char path[512];
+    char why[512] = "";
+    FILE *file;
+
+    hf_kit_ok(d, hf_start(d, "asker", hf_json(d, "{'n': 21}"), .id = "a"));
+    hf_kit_ok(d, hf_test_drain(d));
+    hf_kit_ok(d, hf_export(d, hf_mem_of_engine(d), &json, "a"));
+    (void)snprintf(path, sizeof(path), "%s/bundle.json", hf_test_place_folder(hf_kit_place(d)));
+    file = fopen(path, "wb");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_uint_eq(fwrite(json, 1, strlen(json), file), strlen(json));
+    (void)fclose(file);
+    ck_assert_msg(hf_test_replay(&app, path, why, sizeof(why)) == HF_OK, "%s", why);
+    ck_assert_int_eq(hf_test_replay(&today, path, why, sizeof(why)), HF_REPLAY_BLOCKED);
+    ck_assert_msg(strstr(why, "told") != NULL, "%s", why);
+    (void)remove(path);
+    hf_kit_close(d);
+}
+
 HF_PG_SUITE_MAIN("machine/children", HF_BOTH(sm56_spawn_and_park_are_one),
                  HF_BOTH(sm57_a_failed_child_releases_its_parent), HF_BOTH(sm58_many_ends_one_wake),
                  {sm59_crashes_around_a_spawn, 0}, HF_BOTH(both_kinds_in_one_program),
-                 HF_BOTH(sm55_unknown_steps_wait), HF_BOTH(sm65_callers_wait),
-                 HF_BOTH(sm45_starts_with_answers_by_position))
+                 HF_BOTH(a_bundle_of_a_machine_replays), HF_BOTH(sm55_unknown_steps_wait),
+                 HF_BOTH(sm65_callers_wait), HF_BOTH(sm45_starts_with_answers_by_position))
