@@ -13,59 +13,35 @@
 #define BUNDLE_CANONICAL   "json-recursive-ksort-v1"
 #define BUNDLE_SCHEMA_NAME "durable_workflow.protocol.Value"
 #define BUNDLE_SCHEMA_MARK "e2a33dff55802237"
-#define BUNDLE_TASK_BIT    UINT32_C(0x80000000) /* tells ids of turns from ids of events */
 
 /* ---- events */
 
-/* Commands are recorded by whoever took them; everything else is written by a turn. */
-static bool event_is_intake(hf_event_type type)
+static hf_status events_make(const hf_section *section, hf_compose *compose, hf_value *out_events,
+                             hf_value *out_timeline, hf_err *err)
 {
-    switch ((int)type) {
-    case HF_EVENT_START_ACCEPTED:
-    case HF_EVENT_START_REJECTED:
-    case HF_EVENT_SIGNAL_RECEIVED:
-    case HF_EVENT_UPDATE_ACCEPTED:
-    case HF_EVENT_UPDATE_REJECTED:
-    case HF_EVENT_CANCEL_REQUESTED:
-    case HF_EVENT_TERMINATE_REQUESTED:
-    case HF_EVENT_REPAIR_REQUESTED:
-    case HF_EVENT_ARCHIVE_REQUESTED:
-    case HF_EVENT_SCHEDULE_TRIGGERED:
-        return true;
-    default:
-        return false;
-    }
-}
-
-/* The turn that wrote event `i`; false when none did. */
-static bool task_of(const hf_dossier *dossier, size_t i, hf_ulid *out_task)
-{
-    const hf_event *first = &dossier->events[dossier->units[i] - 1];
-
-    if (event_is_intake(first->type))
-        return false;
-    *out_task = hf_edge_form(first->time_us, dossier->run.key,
-                             BUNDLE_TASK_BIT | (uint32_t)dossier->units[i]);
-    return true;
-}
-
-static hf_status events_make(const hf_dossier *dossier, hf_mem *mem, hf_compose *compose,
-                             hf_value *out_events, hf_err *err)
-{
+    const hf_dossier *dossier = section->dossier;
+    hf_mem *mem = section->mem;
     hf_value_list *list = hf_value_array(mem);
+    hf_value_list *timeline = hf_value_array(mem);
     hf_status st = HF_OK;
 
     for (size_t i = 0; !st && i < dossier->event_count; i++) {
         hf_value event = NULL;
+        hf_value entry = NULL;
         hf_ulid task;
-        bool turn = task_of(dossier, i, &task);
+        bool turn = hf_compose_turn(compose, &dossier->events[dossier->units[i] - 1],
+                                    dossier->units[i], &task);
 
         st = hf_compose_event(compose, &dossier->events[i], (int64_t)i + 1, turn ? &task : NULL,
                               &event, err);
         hf_value_append(list, event);
+        if (!st)
+            st = hf_section_entry(section, &dossier->events[i], event, &entry, err);
+        hf_value_append(timeline, entry);
     }
     *out_events = hf_value_finish(list);
-    return st ? st : *out_events ? HF_OK : hf_err_nomem(err, "a history");
+    *out_timeline = hf_value_finish(timeline);
+    return st ? st : *out_events && *out_timeline ? HF_OK : hf_err_nomem(err, "a history");
 }
 
 /* ---- payloads of the run */
@@ -443,12 +419,20 @@ static hf_status sections_put(hf_value_list *bundle, const hf_section *s, hf_err
     static const struct {
         const char *name;
         hf_section_fn *make;
-    } sections[] = {{"workflow", hf_section_workflow}, {"payloads", payloads_make},
-                    {"summary", hf_section_summary},   {"commands", hf_section_commands},
-                    {"signals", hf_section_signals},   {"updates", hf_section_updates},
-                    {"tasks", hf_section_tasks},       {"activities", hf_section_activities},
-                    {"timers", hf_section_timers},     {"failures", hf_section_failures},
-                    {"links", hf_section_links},       {"holdfast", holdfast_make}};
+    } sections[] = {{"workflow", hf_section_workflow},
+                    {"payloads", payloads_make},
+                    {"summary", hf_section_summary},
+                    {"commands", hf_section_commands},
+                    {"signals", hf_section_signals},
+                    {"updates", hf_section_updates},
+                    {"tasks", hf_section_tasks},
+                    {"activities", hf_section_activities},
+                    {"timers", hf_section_timers},
+                    {"failures", hf_section_failures},
+                    {"links", hf_section_links},
+                    {"waits", hf_section_waits},
+                    {"linked_intakes", hf_section_intakes},
+                    {"holdfast", holdfast_make}};
     hf_status st = HF_OK;
 
     for (size_t i = 0; !st && i < sizeof(sections) / sizeof(sections[0]); i++) {
@@ -490,9 +474,10 @@ hf_status hf_bundle_make(const hf_dossier *dossier, hf_mem *mem, const hf_bundle
                           .parent_step = dossier->parent_step,
                           .definition = dossier->definition};
     hf_value_list *object = hf_value_object(mem);
-    hf_section section = {.mem = mem, .dossier = dossier};
+    hf_section section = {.mem = mem, .dossier = dossier, .lean = true};
     hf_compose *compose = NULL;
     hf_value events = NULL;
+    hf_value timeline = NULL;
     hf_value bundle = NULL;
     hf_value integrity = NULL;
     hf_status st = hf_compose_new(mem, &run, &compose, err);
@@ -501,10 +486,11 @@ hf_status hf_bundle_make(const hf_dossier *dossier, hf_mem *mem, const hf_bundle
         run.parent_run_id = hf_dossier_run_id(&dossier->parent);
     section.compose = compose;
     if (!st)
-        st = events_make(dossier, mem, compose, &events, err);
+        st = events_make(&section, compose, &events, &timeline, err);
     if (!st) {
         head_put(object, &section, options);
         hf_value_set(object, HF_SLICE("history_events"), events);
+        hf_value_set(object, HF_SLICE("timeline"), timeline);
         st = sections_put(object, &section, err);
     }
     if (!st) {

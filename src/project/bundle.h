@@ -5,7 +5,7 @@
    Beside the published sections stands one of our own, "holdfast": where each unit of work begins,
    which keys each event stores (the others are composed) and what it stores that has no published
    place. With it the events can be read back exactly as they were (bundle_read.h); without it they
-   can still be replayed. The sections waits and timeline are left out until they are projected. */
+   can still be replayed. Entries of its timeline do not repeat the payload of their event. */
 #ifndef HF_PROJECT_BUNDLE_H
 #define HF_PROJECT_BUNDLE_H
 

@@ -5,6 +5,8 @@
 #include "project/compose_impl.h"
 #include "project/edge.h"
 
+#define COMPOSE_TASK_BIT UINT32_C(0x80000000) /* tells ids of turns from ids of events */
+
 /* ---- fields as they are */
 
 static bool key_is_plain(hf_event_key key)
@@ -167,6 +169,23 @@ static bool event_is_update(hf_event_type type)
     return type == HF_EVENT_UPDATE_APPLIED || type == HF_EVENT_UPDATE_COMPLETED;
 }
 
+static void cursor_note(hf_compose *compose, const hf_event *event)
+{
+    if (event->type == HF_EVENT_MESSAGE_CURSOR_ADVANCED &&
+        !hf_compose_find(event, HF_KEY_STREAM_KEY))
+        (void)hf_event_int(event, HF_KEY_NEW_POSITION, &compose->cursor);
+}
+
+hf_status hf_compose_pass(hf_compose *compose, const hf_event *event, int64_t seq, hf_err *err)
+{
+    hf_status st = hf_track_add(compose->track, event, seq, err);
+
+    if (!st)
+        st = run_note(compose, event, err);
+    cursor_note(compose, event);
+    return st;
+}
+
 hf_status hf_compose_event(hf_compose *compose, const hf_event *event, int64_t seq,
                            const hf_ulid *task, hf_value *out_event, hf_err *err)
 {
@@ -198,9 +217,7 @@ hf_status hf_compose_event(hf_compose *compose, const hf_event *event, int64_t s
     hf_value_set(object, HF_SLICE("recorded_at"), hf_edge_time(mem, event->time_us));
     hf_value_set(object, HF_SLICE("payload"), payload);
     *out_event = hf_value_finish(object);
-    if (event->type == HF_EVENT_MESSAGE_CURSOR_ADVANCED &&
-        !hf_compose_find(event, HF_KEY_STREAM_KEY))
-        (void)hf_event_int(event, HF_KEY_NEW_POSITION, &compose->cursor);
+    cursor_note(compose, event);
     return *out_event ? HF_OK : hf_err_nomem(err, "an event");
 }
 
@@ -251,4 +268,33 @@ void hf_compose_free(hf_compose *compose)
         return;
     hf_track_free(compose->track);
     hf_alloc_free(compose);
+}
+
+/* Commands are recorded by whoever took them; everything else is written by a turn. */
+static bool event_is_intake(hf_event_type type)
+{
+    switch ((int)type) {
+    case HF_EVENT_START_ACCEPTED:
+    case HF_EVENT_START_REJECTED:
+    case HF_EVENT_SIGNAL_RECEIVED:
+    case HF_EVENT_UPDATE_ACCEPTED:
+    case HF_EVENT_UPDATE_REJECTED:
+    case HF_EVENT_CANCEL_REQUESTED:
+    case HF_EVENT_TERMINATE_REQUESTED:
+    case HF_EVENT_REPAIR_REQUESTED:
+    case HF_EVENT_ARCHIVE_REQUESTED:
+    case HF_EVENT_SCHEDULE_TRIGGERED:
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool hf_compose_turn(const hf_compose *compose, const hf_event *first, int64_t unit,
+                     hf_ulid *out_task)
+{
+    if (event_is_intake(first->type))
+        return false;
+    *out_task = hf_edge_form(first->time_us, compose->run->key, COMPOSE_TASK_BIT | (uint32_t)unit);
+    return true;
 }

@@ -9,6 +9,7 @@
 #ifndef HF_PROJECT_COMPOSE_H
 #define HF_PROJECT_COMPOSE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -46,6 +47,15 @@ void hf_compose_free(hf_compose *compose); /* NULL is allowed */
    be read, HF_NOMEM. */
 HF_NODISCARD hf_status hf_compose_event(hf_compose *compose, const hf_event *event, int64_t seq,
                                         const hf_ulid *task, hf_value *out_event, hf_err *err);
+
+/* The next event without showing it: what it says is known to those that follow. */
+HF_NODISCARD hf_status hf_compose_pass(hf_compose *compose, const hf_event *event, int64_t seq,
+                                       hf_err *err);
+
+/* The id of the turn that wrote the unit of work which begins at event `unit`; false when no turn
+   did: commands are recorded by whoever took them. */
+bool hf_compose_turn(const hf_compose *compose, const hf_event *first, int64_t unit,
+                     hf_ulid *out_task);
 
 /* What the events so far say. */
 const hf_track *hf_compose_track(const hf_compose *compose);

@@ -70,6 +70,17 @@ typedef struct hf_runfold_handled {
     int64_t step;
 } hf_runfold_handled;
 
+/* What a run can have open, in the order in which it counts. */
+typedef enum hf_runfold_open {
+    HF_RUNFOLD_ACTIVITY,
+    HF_RUNFOLD_UPDATE, /* accepted and not answered: no step */
+    HF_RUNFOLD_CONDITION,
+    HF_RUNFOLD_TIMER,
+    HF_RUNFOLD_CHILD,
+    HF_RUNFOLD_SIGNAL,
+    HF_RUNFOLD_OPEN_COUNT
+} hf_runfold_open;
+
 /* What the columns of a run say after the events so far. Zeroed: before the first event. Texts are
    borrowed from whoever filled them in, and from the events. */
 typedef struct hf_runfold_columns {
@@ -77,6 +88,7 @@ typedef struct hf_runfold_columns {
     int64_t exception_count;
     int64_t open_steps;
     int64_t fan_out;
+    int64_t open[HF_RUNFOLD_OPEN_COUNT];
     hf_slice compatibility; /* ptr NULL: none, as for the texts below */
     hf_slice failure_print;
     hf_slice labels;     /* JSON object */

@@ -194,6 +194,47 @@ static hf_status run_begun(columns_work *work, const hf_event *event, hf_err *er
     return attributes_merge(work, event, HF_KEY_SEARCH_ATTRIBUTES, err);
 }
 
+/* What a step of this shape is among the things that can be open; false for those that are over at
+   once. */
+static bool shape_open(hf_history_shape shape, hf_runfold_open *out_open)
+{
+    switch ((int)shape) {
+    case HF_HISTORY_SHAPE_ACTIVITY:
+        *out_open = HF_RUNFOLD_ACTIVITY;
+        return true;
+    case HF_HISTORY_SHAPE_CONDITION_WAIT:
+        *out_open = HF_RUNFOLD_CONDITION;
+        return true;
+    case HF_HISTORY_SHAPE_TIMER:
+        *out_open = HF_RUNFOLD_TIMER;
+        return true;
+    case HF_HISTORY_SHAPE_CHILD_WORKFLOW:
+        *out_open = HF_RUNFOLD_CHILD;
+        return true;
+    case HF_HISTORY_SHAPE_SIGNAL_WAIT:
+        *out_open = HF_RUNFOLD_SIGNAL;
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void open_move(hf_runfold_columns *c, const hf_event *event, int64_t by)
+{
+    hf_runfold_open open;
+
+    c->open_steps += by;
+    if (c->open_steps < 0)
+        c->open_steps = 0;
+    if (event->type == HF_EVENT_TIMER_FIRED && by < 0 && !hf_event_resolves_step(event))
+        open = HF_RUNFOLD_SIGNAL;
+    else if (!shape_open(hf_event_shape(event->type), &open))
+        return;
+    c->open[open] += by;
+    if (c->open[open] < 0)
+        c->open[open] = 0;
+}
+
 /* How many steps are open, and how many there were at most. */
 static void steps_count(hf_runfold_columns *c, const hf_event *event)
 {
@@ -202,15 +243,17 @@ static void steps_count(hf_runfold_columns *c, const hf_event *event)
     hf_slice kind;
 
     if (opens && !resolves)
-        c->open_steps++;
+        open_move(c, event, 1);
     else if (resolves && !opens)
-        c->open_steps--;
+        open_move(c, event, -1);
     else if (event->type == HF_EVENT_TIMER_FIRED &&
              hf_event_text(event, HF_KEY_TIMER_KIND, &kind) &&
              hf_slice_equal(kind, HF_SLICE("signal_timeout")))
-        c->open_steps--; /* a signal wait that timed out has no event of its own */
-    if (c->open_steps < 0)
-        c->open_steps = 0;
+        open_move(c, event, -1); /* a signal wait that timed out has no event of its own */
+    else if (event->type == HF_EVENT_UPDATE_ACCEPTED)
+        c->open[HF_RUNFOLD_UPDATE]++;
+    else if (event->type == HF_EVENT_UPDATE_COMPLETED && c->open[HF_RUNFOLD_UPDATE] > 0)
+        c->open[HF_RUNFOLD_UPDATE]--;
     if (c->open_steps > c->fan_out)
         c->fan_out = c->open_steps;
 }

@@ -34,6 +34,11 @@ typedef struct state {
     hf_projection_state log;
 } state;
 
+/* The order of what is open in statements. */
+static const hf_runfold_open OPEN_ORDER[HF_RUNFOLD_OPEN_COUNT] = {
+    HF_RUNFOLD_ACTIVITY, HF_RUNFOLD_CONDITION, HF_RUNFOLD_SIGNAL,
+    HF_RUNFOLD_TIMER,    HF_RUNFOLD_CHILD,     HF_RUNFOLD_UPDATE};
+
 /* The work on one run. */
 typedef struct work {
     hf_db *db;
@@ -75,6 +80,8 @@ static bool state_take(hf_mem *mem, hf_db_cursor *c, state *s)
     s->columns = (hf_runfold_columns){.exception_count = hf_db_column_int(c, 9),
                                       .open_steps = hf_db_column_int(c, 10),
                                       .fan_out = hf_db_column_int(c, 11)};
+    for (size_t i = 0; i < HF_RUNFOLD_OPEN_COUNT; i++)
+        s->columns.open[OPEN_ORDER[i]] = hf_db_column_int(c, 22 + i);
     s->namespace_key = hf_db_column_int(c, 16);
     s->log_version = int_or_none(c, 19);
     s->log_seq = hf_db_column_int(c, 20);
@@ -367,6 +374,21 @@ static int64_t budget_pressure(const state *s)
     return pressure;
 }
 
+/* What the run waits for, by what counts most. */
+static int64_t wait_kind(const state *s)
+{
+    static const hf_wait_kind kinds[HF_RUNFOLD_OPEN_COUNT] = {
+        HF_WAIT_KIND_ACTIVITY, HF_WAIT_KIND_UPDATE, HF_WAIT_KIND_CONDITION,
+        HF_WAIT_KIND_TIMER,    HF_WAIT_KIND_CHILD,  HF_WAIT_KIND_SIGNAL};
+
+    if (s->closed_us != HF_NONE)
+        return HF_NONE;
+    for (size_t i = 0; i < HF_RUNFOLD_OPEN_COUNT; i++)
+        if (s->columns.open[i])
+            return (int64_t)kinds[i];
+    return HF_WAIT_KIND_WORKFLOW_TASK;
+}
+
 static void summary_row(work *w, int64_t expected)
 {
     const state *s = &w->s;
@@ -389,7 +411,14 @@ static void summary_row(work *w, int64_t expected)
                                  int_cell(s->declared),
                                  text_cell(c->failure_print),
                                  text_cell(c->labels),
-                                 text_cell(c->attributes)};
+                                 text_cell(c->attributes),
+                                 int_cell(c->open[OPEN_ORDER[0]]),
+                                 int_cell(c->open[OPEN_ORDER[1]]),
+                                 int_cell(c->open[OPEN_ORDER[2]]),
+                                 int_cell(c->open[OPEN_ORDER[3]]),
+                                 int_cell(c->open[OPEN_ORDER[4]]),
+                                 int_cell(c->open[OPEN_ORDER[5]]),
+                                 int_cell(wait_kind(s))};
 
     row_put(w, HF_OP_SUMMARY_FOLD, cells, sizeof(cells) / sizeof(cells[0]));
 }
@@ -695,7 +724,8 @@ hf_status hf_projection_forget(hf_mem *mem, int64_t run, hf_row **out_rows, hf_e
 static bool columns_equal(const hf_runfold_columns *a, const hf_runfold_columns *b)
 {
     return a->exception_count == b->exception_count && a->open_steps == b->open_steps &&
-           a->fan_out == b->fan_out && hf_slice_equal(a->compatibility, b->compatibility) &&
+           a->fan_out == b->fan_out && memcmp(a->open, b->open, sizeof(a->open)) == 0 &&
+           hf_slice_equal(a->compatibility, b->compatibility) &&
            hf_slice_equal(a->failure_print, b->failure_print) &&
            hf_slice_equal(a->labels, b->labels) && hf_slice_equal(a->attributes, b->attributes);
 }

@@ -326,3 +326,18 @@ CREATE TABLE batch_item (
     message TEXT,
     PRIMARY KEY (batch, number)
 ) {rowless};
+-- Lists that operators keep. `system:` ids are the program's own and have no rows.
+CREATE TABLE saved_view (
+    key {int} NOT NULL PRIMARY KEY,
+    namespace {int} NOT NULL,
+    scope TEXT NOT NULL,                     -- who shares: views of one scope are seen together
+    bucket TEXT NOT NULL,
+    name TEXT NOT NULL,
+    owner TEXT NOT NULL,                     -- who may change it
+    shared {int} NOT NULL,
+    filters TEXT NOT NULL,                   -- canonical JSON
+    filter_version {int} NOT NULL,
+    created_us {int} NOT NULL,
+    updated_us {int} NOT NULL
+) {cold};
+CREATE UNIQUE INDEX saved_view_name ON saved_view (namespace, scope, bucket, name);

@@ -24,6 +24,13 @@ CREATE TABLE run_summary (
     history_bytes {int} NOT NULL DEFAULT 0,
     open_steps {int} NOT NULL DEFAULT 0,     -- steps open now, and the most there ever were
     fan_out {int} NOT NULL DEFAULT 0,
+    open_activities {int} NOT NULL DEFAULT 0, -- what those open now are
+    open_conditions {int} NOT NULL DEFAULT 0,
+    open_signals {int} NOT NULL DEFAULT 0,
+    open_timers {int} NOT NULL DEFAULT 0,
+    open_children {int} NOT NULL DEFAULT 0,
+    open_updates {int} NOT NULL DEFAULT 0,   -- accepted and not answered; they are no steps
+    wait_kind {int},                         -- hf_wait_kind of what counts most; null: closed
     pressure {int} NOT NULL DEFAULT 1,       -- hf_history_budget_pressure
     declared {int} NOT NULL DEFAULT 0,       -- 1: its contracts are known
     failure_print TEXT,                      -- of the newest failure: see table failure

@@ -1,0 +1,58 @@
+/* view.h: what operators read: lists of runs, one run in all its parts, its history, saved views,
+   failures, health and numbers. Requests and answers are values (holdfast/value.h), so that every
+   surface speaks the same words; answers live in `mem`. Nothing here replays or records anything,
+   except hf_view_save and hf_view_delete, which keep and forget a view.
+
+   HF_INVALID: a request that cannot be; hf_errmsg names the member. HF_NOTFOUND: no such instance,
+   run or view. Any thread. */
+#ifndef HOLDFAST_VIEW_H
+#define HOLDFAST_VIEW_H
+
+#include "holdfast/holdfast.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Runs, newest first.
+     filters   {field: value, "labels": {..}, "search_attributes": {..}}; see hf_list_filters
+     view      id of a saved or system view, whose filters come first and yield to `filters`
+     bucket    "running", "completed", "failed", "cancelled" or "terminated"
+     limit     rows of a page, 1 to 1000; 50
+     cursor    what the page before returned
+     facets    names to count by: status, workflow_type, queue, wait_kind, compatibility,
+               closed_reason, failure
+     total     true: count all that match
+     owner, scope   whose views count; see hf_view_save
+   The answer has items, cursor, facets, total, and visibility_filters: what was applied. Counts
+   beyond 10,000 say that they are not exact. HF_NEWER: the view was written by a newer program. */
+HF_API hf_status hf_list_runs(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out);
+
+/* The fields a list is filtered by, with labels and options, for those who build forms. */
+HF_API hf_status hf_list_filters(hf_engine *engine, hf_mem *mem, hf_value *out);
+
+/* One run: {"id": instance, "run_id"?, "at"?: event, "limit"?: of its lists}. Everything that the
+   published selected-run detail has: identity, state, contracts, what can be done and why not,
+   waits, timeline, activities, timers, failures, commands, tasks, links, and `why`. */
+HF_API hf_status hf_describe(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out);
+
+/* Its steps as bars over time: {"id", "run_id"?, "at"?, "limit"?}. */
+HF_API hf_status hf_spans(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out);
+
+/* Its events as published: {"id", "run_id"?, "after"?: event, "limit"?: 1 to 1000}. */
+HF_API hf_status hf_history(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out);
+
+/* Keeps a view: {"id"?: to change one, "name", "bucket", "filters", "owner", "scope"?, "shared"?,
+   "filter_version"?}. HF_EXISTS: the name is taken in that scope and bucket. HF_DENIED: somebody
+   else's. */
+HF_API hf_status hf_view_save(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out);
+
+/* System views and those that the owner may see: {"owner"?, "scope"?, "bucket"?}. */
+HF_API hf_status hf_view_list(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out);
+HF_API hf_status hf_view_get(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out);
+HF_API hf_status hf_view_delete(hf_engine *engine, hf_value request);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

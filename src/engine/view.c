@@ -1,0 +1,478 @@
+/* view.c: holdfast/view.h: lists, one run, its history, and views that are kept. Each call reads
+   into an arena of its own where much is thrown away, and hands the answer over. */
+#include "holdfast/view.h"
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "engine/call.h"
+#include "project/detail.h"
+#include "project/list.h"
+#include "project/views.h"
+
+static bool knows_workflow(void *ctx, hf_slice type)
+{
+    const hf_engine *engine = ctx;
+
+    return hf_registry_find_workflow(engine->registry, type) != NULL;
+}
+
+static bool knows_activity(void *ctx, hf_slice name)
+{
+    const hf_engine *engine = ctx;
+
+    return hf_registry_find_activity(engine->registry, name) != NULL;
+}
+
+static hf_slice member(hf_value request, const char *name)
+{
+    return hf_value_slice(hf_value_find(request, hf_slice_of(name)));
+}
+
+/* Begins a call that returns a value. */
+static hf_status call_begin(hf_call *c, hf_engine *engine, hf_value request, const hf_mem *mem,
+                            hf_value *out)
+{
+    hf_status st = hf_call_begin(c, engine);
+
+    if (st)
+        return st;
+    if (!mem || !out)
+        return hf_err_set(&c->slot->err, HF_MISUSE, "memory and a place for the answer are needed");
+    *out = NULL;
+    if (request && hf_value_kind_of(request) != HF_VALUE_OBJECT)
+        return hf_err_set(&c->slot->err, HF_INVALID, "a request is an object");
+    return HF_OK;
+}
+
+/* The answer goes to the caller, everything else away. */
+static hf_status answer_give(hf_mem *mem, hf_value answer, hf_status st, hf_value *out,
+                             hf_mem *work, hf_err *err)
+{
+    if (!st) {
+        *out = hf_value_copy(mem, answer);
+        st = *out ? HF_OK : hf_err_nomem(err, "an answer");
+    }
+    hf_mem_free(work);
+    return st;
+}
+
+/* ---- one run */
+
+typedef struct run_request {
+    int64_t run;
+    hf_slice type;
+    int64_t at;
+    int64_t after;
+    int64_t limit;
+} run_request;
+
+static hf_status run_read(hf_call *c, hf_value request, run_request *out, hf_err *err)
+{
+    hf_intake_target target;
+    hf_status st;
+
+    if (!member(request, "id").len)
+        return hf_err_set(err, HF_INVALID, "the id of an instance is needed");
+    st = hf_call_aim(c, member(request, "id"), member(request, "run_id"), &target, err);
+    if (!st && target.base.run == HF_NONE)
+        st = hf_err_set(err, HF_NOTFOUND, "%s was never started", member(request, "id").ptr);
+    if (st)
+        return st;
+    *out = (run_request){.run = target.base.run,
+                         .type = target.instance.type,
+                         .at = hf_int(request, "at", INT64_MAX),
+                         .after = hf_int(request, "after", 0),
+                         .limit = hf_int(request, "limit", 0)};
+    return HF_OK;
+}
+
+hf_status hf_describe(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out)
+{
+    const hf_registry_workflow *workflow;
+    hf_why_world world = {.knows_workflow = knows_workflow, .knows_activity = knows_activity};
+    hf_projection_state state = HF_PROJECTION_IN_SYNC;
+    hf_detail_query query;
+    run_request wanted;
+    hf_value detail = NULL;
+    hf_mem *work;
+    hf_err *err;
+    hf_call c;
+    hf_status st = call_begin(&c, engine, request, mem, out);
+
+    if (st)
+        return st;
+    err = &c.slot->err;
+    st = run_read(&c, request, &wanted, err);
+    if (st)
+        return st;
+    workflow = hf_registry_find_workflow(engine->registry, wanted.type);
+    world.live = (hf_liveness_world){.now_us = hf_clock_wall_us(engine->clock), .ctx = engine};
+    world.stalled_run = hf_core_stalled(engine->core);
+    query = (hf_detail_query){.run = wanted.run,
+                              .at = wanted.at,
+                              .limit = wanted.limit,
+                              .world = &world,
+                              .fingerprint = workflow ? hf_slice_of(workflow->snapshot.fingerprint)
+                                                      : (hf_slice){0}};
+    work = hf_mem_new();
+    if (!work)
+        return hf_err_nomem(err, "a run");
+    hf_call_read_begin(&c);
+    st = hf_detail_read(c.in.db, work, &query, &detail, &state, err);
+    hf_call_read_end(&c);
+    if (!st && state != HF_PROJECTION_IN_SYNC)
+        hf_folder_want(engine->folder, wanted.run);
+    return answer_give(mem, detail, st, out, work, err);
+}
+
+hf_status hf_spans(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out)
+{
+    run_request wanted;
+    hf_value bars = NULL;
+    hf_mem *work;
+    hf_call c;
+    hf_status st = call_begin(&c, engine, request, mem, out);
+
+    if (!st)
+        st = run_read(&c, request, &wanted, &c.slot->err);
+    if (st)
+        return st;
+    work = hf_mem_new();
+    if (!work)
+        return hf_err_nomem(&c.slot->err, "a run");
+    hf_call_read_begin(&c);
+    st = hf_detail_bars(c.in.db, work, wanted.run, wanted.at,
+                        wanted.limit ? wanted.limit : HF_DETAIL_LIMIT_MAX, &bars, &c.slot->err);
+    hf_call_read_end(&c);
+    return answer_give(mem, bars, st, out, work, &c.slot->err);
+}
+
+hf_status hf_history(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out)
+{
+    run_request wanted;
+    hf_value page = NULL;
+    hf_mem *work;
+    hf_call c;
+    hf_status st = call_begin(&c, engine, request, mem, out);
+
+    if (!st)
+        st = run_read(&c, request, &wanted, &c.slot->err);
+    if (st)
+        return st;
+    work = hf_mem_new();
+    if (!work)
+        return hf_err_nomem(&c.slot->err, "a history");
+    hf_call_read_begin(&c);
+    st = hf_detail_history(c.in.db, work, wanted.run, wanted.after, wanted.limit, &page,
+                           &c.slot->err);
+    hf_call_read_end(&c);
+    return answer_give(mem, page, st, out, work, &c.slot->err);
+}
+
+/* ---- lists */
+
+static hf_views_reader reader_of(const hf_call *c, hf_value request)
+{
+    return (hf_views_reader){.namespace_key = c->engine->namespace_key,
+                             .scope = member(request, "scope"),
+                             .owner = member(request, "owner")};
+}
+
+/* What the view, the bucket and the request ask for together. */
+static hf_status filters_of(hf_call *c, hf_value request, hf_mem *work, hf_value *out_filters,
+                            hf_value *out_view, hf_slice *out_bucket, hf_err *err)
+{
+    hf_views_reader reader = reader_of(c, request);
+    hf_slice view_id = member(request, "view");
+    hf_value kept = NULL;
+    hf_value given = NULL;
+    hf_status st = HF_OK;
+
+    *out_view = hf_value_null();
+    *out_bucket = member(request, "bucket");
+    if (view_id.len)
+        st = hf_views_get(c->in.db, work, &reader, view_id, out_view, err);
+    if (!st && view_id.len && !hf_bool(*out_view, "filter_version_supported", false))
+        st = hf_err_set(err, HF_NEWER, "the view %s was written for version %lld of the filters",
+                        hf_str(*out_view, "name", ""),
+                        (long long)hf_int(*out_view, "filter_version", 0));
+    if (!st && view_id.len && !out_bucket->len)
+        *out_bucket = hf_slice_of(hf_str(*out_view, "bucket", ""));
+    if (!st && out_bucket->len && !hf_views_bucket(*out_bucket))
+        st = hf_err_set(err, HF_INVALID, "there is no bucket \"%.*s\"", (int)out_bucket->len,
+                        out_bucket->ptr);
+    if (!st)
+        st = hf_filter_read(work, hf_get(*out_view, "filters"), &kept, err);
+    if (!st)
+        st = hf_filter_read(work, hf_value_find(request, HF_SLICE("filters")), &given, err);
+    if (st)
+        return st;
+    *out_filters = hf_filter_merge(work, kept, given);
+    return *out_filters ? HF_OK : hf_err_nomem(err, "filters");
+}
+
+static hf_status list_make(hf_call *c, hf_value request, hf_mem *work, hf_value *out_page,
+                           hf_err *err)
+{
+    hf_list_query query = {.namespace_key = c->engine->namespace_key,
+                           .limit = hf_int(request, "limit", 0),
+                           .cursor = member(request, "cursor"),
+                           .facets = hf_value_find(request, HF_SLICE("facets")),
+                           .total = hf_bool(request, "total", false)};
+    hf_value applied = NULL;
+    hf_value view = NULL;
+    hf_value page = NULL;
+    hf_slice bucket = {0};
+    hf_status st = filters_of(c, request, work, &applied, &view, &bucket, err);
+
+    if (st)
+        return st;
+    query.filters = hf_filter_merge(work, hf_views_bucket_filters(work, bucket), applied);
+    if (!query.filters)
+        return hf_err_nomem(err, "filters");
+    st = hf_list_read(c->in.db, work, &query, &page, err);
+    if (!st) {
+        hf_value_list *object = hf_value_object(work);
+        hf_slice name;
+        hf_value item;
+
+        for (size_t i = 0; hf_value_member(page, i, &name, &item); i++)
+            hf_value_set(object, name, item);
+        hf_value_set(object, HF_SLICE("visibility_filters"),
+                     hf_json_(work,
+                              "{'version': %d, 'bucket': %s, 'applied': %p, 'saved_view': %p}",
+                              HF_FILTER_VERSION, bucket.len ? hf_mem_text(work, bucket) : NULL,
+                              (const void *)applied, (const void *)view));
+        *out_page = hf_value_finish(object);
+        if (!*out_page)
+            st = hf_err_nomem(err, "a list");
+    }
+    return st;
+}
+
+hf_status hf_list_runs(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out)
+{
+    hf_value page = NULL;
+    hf_mem *work;
+    hf_call c;
+    hf_status st = call_begin(&c, engine, request, mem, out);
+
+    if (st)
+        return st;
+    work = hf_mem_new();
+    if (!work)
+        return hf_err_nomem(&c.slot->err, "a list");
+    hf_call_read_begin(&c);
+    st = list_make(&c, request, work, &page, &c.slot->err);
+    hf_call_read_end(&c);
+    return answer_give(mem, page, st, out, work, &c.slot->err);
+}
+
+hf_status hf_list_filters(hf_engine *engine, hf_mem *mem, hf_value *out)
+{
+    hf_call c;
+    hf_status st = call_begin(&c, engine, NULL, mem, out);
+
+    if (st)
+        return st;
+    *out = hf_filter_definition(mem);
+    return *out ? HF_OK : hf_err_nomem(&c.slot->err, "the filters");
+}
+
+/* ---- views */
+
+hf_status hf_view_list(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out)
+{
+    hf_views_reader reader;
+    hf_call c;
+    hf_status st = call_begin(&c, engine, request, mem, out);
+
+    if (st)
+        return st;
+    reader = reader_of(&c, request);
+    hf_call_read_begin(&c);
+    st = hf_views_list(c.in.db, mem, &reader, member(request, "bucket"), out, &c.slot->err);
+    hf_call_read_end(&c);
+    return st;
+}
+
+hf_status hf_view_get(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out)
+{
+    hf_views_reader reader;
+    hf_call c;
+    hf_status st = call_begin(&c, engine, request, mem, out);
+
+    if (st)
+        return st;
+    reader = reader_of(&c, request);
+    hf_call_read_begin(&c);
+    st = hf_views_get(c.in.db, mem, &reader, member(request, "id"), out, &c.slot->err);
+    hf_call_read_end(&c);
+    return st;
+}
+
+/* Commits one bare row; *out_applied says whether it took effect. */
+static hf_status row_commit(hf_call *c, hf_op op, const hf_db_value *cells, size_t count,
+                            bool *out_applied, hf_err *err)
+{
+    hf_unit *unit = hf_unit_new(NULL, NULL);
+    hf_status st;
+
+    if (!unit)
+        return hf_err_nomem(err, "a view");
+    hf_unit_row(unit, 0, hf_row_cells(hf_unit_mem(unit), op, cells, count));
+    st = hf_unit_seal(unit, &c->slot->stager, err);
+    if (!st)
+        st = hf_engine_commit(c->engine, unit, err);
+    *out_applied = !st && hf_unit_row_applied(unit, 0);
+    hf_unit_free(unit);
+    return st;
+}
+
+/* A view in the making. */
+typedef struct view_draft {
+    int64_t key;
+    int64_t created_us;
+    hf_slice name, bucket, owner, scope;
+    bool shared;
+    int64_t version;
+    hf_buf filters;
+} view_draft;
+
+static hf_status draft_check(view_draft *d, hf_value request, hf_err *err)
+{
+    d->name = hf_slice_trim(member(request, "name"));
+    d->bucket = member(request, "bucket");
+    d->owner = hf_slice_trim(member(request, "owner"));
+    d->scope = member(request, "scope").len ? member(request, "scope") : HF_SLICE("default");
+    d->shared = hf_bool(request, "shared", false);
+    d->version = hf_int(request, "filter_version", HF_FILTER_VERSION);
+    if (!d->name.len || d->name.len > HF_VIEWS_NAME_MAX)
+        return hf_err_set(err, HF_INVALID, "a view has a name of 1 to %d bytes", HF_VIEWS_NAME_MAX);
+    if (!hf_views_bucket(d->bucket))
+        return hf_err_set(err, HF_INVALID,
+                          "a view is of a bucket: running, completed, failed, ...");
+    if (!d->owner.len || d->owner.len > HF_FILTER_VALUE_MAX || d->scope.len > HF_FILTER_VALUE_MAX)
+        return hf_err_set(err, HF_INVALID, "a view has an owner and a scope of at most 191 bytes");
+    if (d->version < 1)
+        return hf_err_set(err, HF_INVALID, "a filter version is a number from 1 on");
+    if (d->version > HF_FILTER_VERSION)
+        return hf_err_set(err, HF_NEWER, "this program knows versions of the filters up to %d",
+                          HF_FILTER_VERSION);
+    return HF_OK;
+}
+
+/* The key: a new one, or that of the view which is changed. */
+static hf_status draft_key(hf_call *c, view_draft *d, hf_value request, hf_err *err)
+{
+    hf_slice id = member(request, "id");
+    hf_views_reader reader = reader_of(c, request);
+    hf_value view = NULL;
+    int64_t created_ms = 0;
+    hf_status st;
+
+    if (!id.len) {
+        d->created_us = hf_clock_wall_us(c->engine->clock);
+        return hf_keys_take(hf_writer_keys(c->engine->writer), 1, &d->key, err);
+    }
+    if (hf_slice_starts(id, HF_SLICE("system:")))
+        return hf_err_set(err, HF_DENIED, "system views cannot be changed");
+    hf_mem_reset(c->slot->scratch);
+    hf_call_read_begin(c);
+    st = hf_views_get(c->in.db, c->slot->scratch, &reader, id, &view, err);
+    hf_call_read_end(c);
+    if (st)
+        return st;
+    if (!hf_slice_equal(hf_slice_of(hf_str(view, "owner", "")), d->owner))
+        return hf_err_set(err, HF_DENIED, "the view %s belongs to somebody else",
+                          hf_str(view, "name", ""));
+    (void)hf_views_key(id, &d->key, &created_ms);
+    d->created_us = created_ms * 1000;
+    return HF_OK;
+}
+
+static hf_status draft_commit(hf_call *c, const view_draft *d, hf_err *err)
+{
+    const hf_db_value cells[] = {hf_db_int(d->key),
+                                 hf_db_int(c->engine->namespace_key),
+                                 hf_db_text(d->scope),
+                                 hf_db_text(d->bucket),
+                                 hf_db_text(d->name),
+                                 hf_db_text(d->owner),
+                                 hf_db_int(d->shared),
+                                 hf_db_text(hf_buf_slice(&d->filters)),
+                                 hf_db_int(d->version),
+                                 hf_db_int(d->created_us),
+                                 hf_db_int(hf_clock_wall_us(c->engine->clock))};
+    bool applied = false;
+    hf_status st =
+        row_commit(c, HF_OP_VIEW_PUT, cells, sizeof(cells) / sizeof(cells[0]), &applied, err);
+
+    if (st == HF_CONSTRAINT)
+        return hf_err_set(err, HF_EXISTS, "there is a view \"%.*s\" already", (int)d->name.len,
+                          d->name.ptr);
+    if (!st && !applied)
+        return hf_err_set(err, HF_DENIED, "the view belongs to somebody else");
+    return st;
+}
+
+hf_status hf_view_save(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out)
+{
+    view_draft draft = {0};
+    hf_views_reader reader;
+    hf_value filters = NULL;
+    char id[HF_ULID_TEXT_SIZE];
+    hf_ulid formed;
+    hf_err *err;
+    hf_call c;
+    hf_status st = call_begin(&c, engine, request, mem, out);
+
+    if (st)
+        return st;
+    err = &c.slot->err;
+    st = draft_check(&draft, request, err);
+    if (!st)
+        st = hf_filter_read(mem, hf_value_find(request, HF_SLICE("filters")), &filters, err);
+    if (!st)
+        st = draft_key(&c, &draft, request, err);
+    if (!st) {
+        hf_json_write_canonical(&draft.filters, filters);
+        st =
+            hf_buf_ok(&draft.filters) ? draft_commit(&c, &draft, err) : hf_err_nomem(err, "a view");
+    }
+    hf_buf_fini(&draft.filters);
+    if (st)
+        return st;
+    hf_ulid_form(draft.created_us / 1000, (uint64_t)draft.key, 0, &formed);
+    hf_ulid_print(&formed, id);
+    reader = reader_of(&c, request);
+    hf_call_read_begin(&c);
+    st = hf_views_get(c.in.db, mem, &reader, hf_slice_of(id), out, err);
+    hf_call_read_end(&c);
+    return st;
+}
+
+hf_status hf_view_delete(hf_engine *engine, hf_value request)
+{
+    hf_slice id = member(request, "id");
+    hf_db_value cells[3];
+    int64_t key = 0;
+    int64_t created_ms = 0;
+    bool applied = false;
+    hf_call c;
+    hf_status st = hf_call_begin(&c, engine);
+
+    if (st)
+        return st;
+    if (hf_slice_starts(id, HF_SLICE("system:")))
+        return hf_err_set(&c.slot->err, HF_DENIED, "system views cannot be deleted");
+    if (!hf_views_key(id, &key, &created_ms))
+        return hf_err_set(&c.slot->err, HF_NOTFOUND, "there is no such view");
+    cells[0] = hf_db_int(key);
+    cells[1] = hf_db_int(engine->namespace_key);
+    cells[2] = hf_db_text(member(request, "owner").ptr ? member(request, "owner") : HF_SLICE(""));
+    st = row_commit(&c, HF_OP_VIEW_DELETE, cells, 3, &applied, &c.slot->err);
+    if (!st && !applied)
+        st = hf_err_set(&c.slot->err, HF_NOTFOUND, "there is no such view of this owner");
+    return st;
+}

@@ -1,0 +1,563 @@
+/* filter.c: see filter.h. */
+#include "project/filter.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/id.h"
+#include "model/vocab.h"
+#include "project/fold.h"
+
+typedef enum field_type { S, W, B, C, T } field_type;
+
+typedef struct field {
+    const char *name;
+    const char *label;
+    field_type type;
+    const hf_vocab *words; /* W */
+    const char *condition;
+} field;
+
+typedef enum field_id {
+#define HF_FILTER(id, name, label, type, words, condition) id,
+#include "project/filter.def"
+#undef HF_FILTER
+    FIELD_COUNT
+} field_id;
+
+static const field fields[FIELD_COUNT] = {
+#define HF_FILTER(id, name, label, type, words, condition) {name, label, type, words, condition},
+#include "project/filter.def"
+#undef HF_FILTER
+};
+
+static const char *const range_signs[][2] = {
+    {"gte", ">="}, {"gt", ">"}, {"lte", "<="}, {"lt", "<"}, {"eq", "="}};
+
+static bool key_ok(hf_slice key)
+{
+    if (key.len == 0 || key.len > 64)
+        return false;
+    for (size_t i = 0; i < key.len; i++) {
+        char c = key.ptr[i];
+
+        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+              c == '_' || c == '.' || c == ':' || c == '-'))
+            return false;
+    }
+    return true;
+}
+
+static hf_status value_bad(const char *name, const char *wanted, hf_err *err)
+{
+    return hf_err_set(err, HF_INVALID, "the filter %s takes %s", name, wanted);
+}
+
+/* ---- reading */
+
+/* Texts and numbers alike, trimmed; an empty slice is no filter. */
+static hf_status text_read(hf_mem *mem, const char *name, hf_value value, hf_slice *out_text,
+                           hf_err *err)
+{
+    hf_value_kind kind = hf_value_kind_of(value);
+    const char *text = NULL;
+
+    *out_text = (hf_slice){0};
+    if (kind == HF_VALUE_NULL)
+        return HF_OK;
+    if (kind == HF_VALUE_STRING)
+        *out_text = hf_slice_trim(hf_value_slice(value));
+    else if (kind == HF_VALUE_INT || kind == HF_VALUE_DOUBLE || kind == HF_VALUE_BOOL) {
+        text = hf_text(mem, value);
+        if (!text)
+            return hf_err_nomem(err, "a filter");
+        *out_text = hf_slice_of(text);
+    } else {
+        return value_bad(name, "one value", err);
+    }
+    if (out_text->len > HF_FILTER_VALUE_MAX)
+        return value_bad(name, "at most 191 bytes", err);
+    if (memchr(out_text->ptr ? out_text->ptr : "", '\0', out_text->len))
+        return value_bad(name, "text without NUL bytes", err);
+    return HF_OK;
+}
+
+static bool bool_read(hf_slice text, bool *out_flag)
+{
+    static const char *const yes[] = {"true", "1", "yes"};
+    static const char *const no[] = {"false", "0", "no"};
+
+    for (size_t i = 0; i < 3; i++) {
+        if (hf_slice_equal(text, hf_slice_of(yes[i]))) {
+            *out_flag = true;
+            return true;
+        }
+        if (hf_slice_equal(text, hf_slice_of(no[i]))) {
+            *out_flag = false;
+            return true;
+        }
+    }
+    return false;
+}
+
+static hf_status time_read(const field *f, hf_slice text, int64_t *out_us, hf_err *err)
+{
+    if (hf_clock_parse(text, out_us) || hf_slice_int(text, out_us))
+        return HF_OK;
+    return value_bad(f->name, "a moment such as 2026-04-12T09:02:11Z, or microseconds since 1970",
+                     err);
+}
+
+/* One field as it is kept: text, or a boolean. */
+static hf_status field_read(hf_mem *mem, const field *f, hf_value given, hf_value *out_value,
+                            hf_err *err)
+{
+    hf_slice text = {0};
+    bool flag = false;
+    int64_t us = 0;
+    hf_status st = text_read(mem, f->name, given, &text, err);
+
+    *out_value = NULL;
+    if (st || !text.len)
+        return st;
+    if (f->type == B) {
+        if (!bool_read(text, &flag))
+            return value_bad(f->name, "true or false", err);
+        *out_value = hf_value_bool(flag);
+        return HF_OK;
+    }
+    if (f->type == W && !hf_vocab_by_text(f->words, text))
+        return hf_err_set(err, HF_INVALID, "the filter %s has no value \"%.*s\"", f->name,
+                          (int)text.len, text.ptr);
+    if (f->type == T)
+        st = time_read(f, text, &us, err);
+    if (st)
+        return st;
+    *out_value = hf_value_string(mem, text);
+    return *out_value ? HF_OK : hf_err_nomem(err, "a filter");
+}
+
+static int key_order(const void *a, const void *b)
+{
+    return hf_slice_compare(*(const hf_slice *)a, *(const hf_slice *)b);
+}
+
+/* The members of an object in the order of their keys. */
+static hf_value sorted(hf_mem *mem, hf_value object)
+{
+    size_t count = hf_len(object);
+    hf_slice *keys = hf_mem_array(mem, count ? count : 1, sizeof(*keys));
+    hf_value_list *list = hf_value_object(mem);
+    hf_value item;
+
+    if (!keys || !object)
+        return NULL;
+    for (size_t i = 0; i < count; i++)
+        (void)hf_value_member(object, i, &keys[i], &item);
+    qsort(keys, count, sizeof(*keys), key_order);
+    for (size_t i = 0; i < count; i++)
+        hf_value_set(list, keys[i], hf_value_find(object, keys[i]));
+    return hf_value_finish(list);
+}
+
+static hf_status labels_read(hf_mem *mem, const char *name, hf_value given, hf_value *out_value,
+                             hf_err *err)
+{
+    hf_value_list *list = hf_value_object(mem);
+    hf_slice key;
+    hf_value item;
+
+    if (given && hf_value_kind_of(given) != HF_VALUE_OBJECT)
+        return value_bad(name, "an object of names and values", err);
+    for (size_t i = 0; hf_value_member(given, i, &key, &item); i++) {
+        hf_slice text = {0};
+        hf_status st = text_read(mem, name, item, &text, err);
+
+        if (st)
+            return st;
+        if (!key_ok(key))
+            return value_bad(name, "names of 1 to 64 of A-Z a-z 0-9 _ . : -", err);
+        if (text.len)
+            hf_value_set(list, key, hf_value_string(mem, text));
+    }
+    *out_value = sorted(mem, hf_value_finish(list));
+    return *out_value ? HF_OK : hf_err_nomem(err, "a filter");
+}
+
+static bool range_ok(hf_value range)
+{
+    hf_slice key;
+    hf_value item;
+
+    for (size_t i = 0; hf_value_member(range, i, &key, &item); i++) {
+        bool known = false;
+
+        for (size_t j = 0; j < sizeof(range_signs) / sizeof(range_signs[0]); j++)
+            known |= hf_slice_equal(key, hf_slice_of(range_signs[j][0]));
+        if (!known || hf_value_kind_of(item) == HF_VALUE_OBJECT ||
+            hf_value_kind_of(item) == HF_VALUE_ARRAY || hf_value_kind_of(item) == HF_VALUE_NULL)
+            return false;
+    }
+    return hf_len(range) > 0;
+}
+
+static hf_status attributes_read(hf_mem *mem, const char *name, hf_value given, hf_value *out_value,
+                                 hf_err *err)
+{
+    hf_value_list *list = hf_value_object(mem);
+    hf_slice key;
+    hf_value item;
+
+    if (given && hf_value_kind_of(given) != HF_VALUE_OBJECT)
+        return value_bad(name, "an object of names and values", err);
+    for (size_t i = 0; hf_value_member(given, i, &key, &item); i++) {
+        hf_value_kind kind = hf_value_kind_of(item);
+
+        if (!key_ok(key))
+            return value_bad(name, "names of 1 to 64 of A-Z a-z 0-9 _ . : -", err);
+        if (kind == HF_VALUE_NULL)
+            continue;
+        if (kind == HF_VALUE_ARRAY || kind == HF_VALUE_BYTES ||
+            (kind == HF_VALUE_OBJECT && !range_ok(item)))
+            return value_bad(name, "a value, or an object with gte, gt, lte, lt or eq", err);
+        if (kind == HF_VALUE_STRING && hf_value_slice(item).len > 2048)
+            return value_bad(name, "at most 2048 bytes", err);
+        hf_value_set(list, key, item);
+    }
+    *out_value = sorted(mem, hf_value_finish(list));
+    return *out_value ? HF_OK : hf_err_nomem(err, "a filter");
+}
+
+static const field *field_find(hf_slice name)
+{
+    for (size_t i = 0; i < FIELD_COUNT; i++)
+        if (hf_slice_equal(name, hf_slice_of(fields[i].name)))
+            return &fields[i];
+    return NULL;
+}
+
+static bool name_is(hf_slice name, const char *a, const char *b)
+{
+    return hf_slice_equal(name, hf_slice_of(a)) || hf_slice_equal(name, hf_slice_of(b));
+}
+
+hf_status hf_filter_read(hf_mem *mem, hf_value given, hf_value *out_filters, hf_err *err)
+{
+    hf_value_list *list = hf_value_object(mem);
+    hf_value labels = NULL;
+    hf_value attributes = NULL;
+    hf_slice name;
+    hf_value item;
+    hf_status st = HF_OK;
+
+    if (given && hf_value_kind_of(given) != HF_VALUE_OBJECT &&
+        hf_value_kind_of(given) != HF_VALUE_NULL)
+        return hf_err_set(err, HF_INVALID, "filters are an object of names and values");
+    for (size_t i = 0; !st && hf_value_member(given, i, &name, &item); i++) {
+        const field *f = field_find(name);
+        hf_value value = NULL;
+
+        if (name_is(name, "labels", "label")) {
+            st = labels_read(mem, "labels", item, &labels, err);
+        } else if (name_is(name, "search_attributes", "search_attribute")) {
+            st = attributes_read(mem, "search_attributes", item, &attributes, err);
+        } else if (!f) {
+            st =
+                hf_err_set(err, HF_INVALID, "there is no filter \"%.*s\"", (int)name.len, name.ptr);
+        } else {
+            st = field_read(mem, f, item, &value, err);
+            if (!st && value)
+                hf_value_set(list, name, value);
+        }
+    }
+    if (labels && hf_len(labels))
+        hf_value_set(list, HF_SLICE("labels"), labels);
+    if (attributes && hf_len(attributes))
+        hf_value_set(list, HF_SLICE("search_attributes"), attributes);
+    if (st)
+        return st;
+    *out_filters = hf_value_finish(list);
+    return *out_filters ? HF_OK : hf_err_nomem(err, "filters");
+}
+
+static hf_value joined(hf_mem *mem, hf_value earlier, hf_value later)
+{
+    hf_value_list *list = hf_value_object(mem);
+    hf_slice name;
+    hf_value item;
+
+    for (size_t i = 0; hf_value_member(earlier, i, &name, &item); i++)
+        if (!hf_value_find(later, name))
+            hf_value_set(list, name, item);
+    for (size_t i = 0; hf_value_member(later, i, &name, &item); i++) {
+        hf_value before = hf_value_find(earlier, name);
+
+        hf_value_set(list, name,
+                     before && name_is(name, "labels", "search_attributes")
+                         ? sorted(mem, joined(mem, before, item))
+                         : item);
+    }
+    return hf_value_finish(list);
+}
+
+hf_value hf_filter_merge(hf_mem *mem, hf_value earlier, hf_value later)
+{
+    return joined(mem, earlier, later);
+}
+
+/* ---- conditions */
+
+static void param_add(hf_filter_sql *sql, hf_db_value value)
+{
+    if (sql->count < HF_FILTER_PARAMS_MAX)
+        sql->params[sql->count] = value;
+    sql->count++;
+}
+
+/* The condition with its ? numbered. */
+static void condition_add(hf_filter_sql *sql, const char *condition)
+{
+    hf_buf_add_text(&sql->text, " AND ");
+    for (const char *at = condition; *at; at++) {
+        if (*at == '?')
+            hf_buf_add_format(&sql->text, "?%zu", sql->count);
+        else
+            hf_buf_add_byte(&sql->text, (uint8_t)*at);
+    }
+}
+
+static void run_id_sql(hf_filter_sql *sql, hf_slice text)
+{
+    int64_t time_ms = 0;
+    uint64_t key = 0;
+    uint32_t counter = 0;
+    hf_ulid id;
+
+    if (!hf_ulid_parse(text, &id)) {
+        sql->never = true;
+        return;
+    }
+    hf_ulid_parts(&id, &time_ms, &key, &counter);
+    sql->never |= counter != 0 || key > INT64_MAX;
+    param_add(sql, hf_db_int((int64_t)key));
+    condition_add(sql, "s.run = ?");
+    param_add(sql, hf_db_int(time_ms));
+    condition_add(sql, "s.sort_us / 1000 = ?");
+}
+
+static void field_sql(hf_filter_sql *sql, field_id id, hf_value value, bool postgres)
+{
+    const field *f = &fields[id];
+    hf_slice text = hf_value_slice(value);
+    int64_t us = 0;
+
+    if (id == HF_FILTER_RUN_ID) {
+        run_id_sql(sql, text);
+        return;
+    }
+    if (id == HF_FILTER_RUN_ID_CONTAINS) {
+        sql->run_id_part = text;
+        return;
+    }
+    switch (f->type) {
+    case S:
+        param_add(sql, hf_db_text(text));
+        condition_add(sql, f->condition);
+        return;
+    case W:
+        param_add(sql, hf_db_int(hf_vocab_by_text(f->words, text)->number));
+        condition_add(sql, f->condition);
+        return;
+    case B:
+        param_add(sql, hf_db_int(hf_bool(value, "", false)));
+        condition_add(sql, f->condition);
+        return;
+    case T:
+        if (!hf_clock_parse(text, &us))
+            (void)hf_slice_int(text, &us);
+        param_add(sql, hf_db_int(us));
+        condition_add(sql, f->condition);
+        return;
+    case C:
+        param_add(sql, hf_db_text(text));
+        hf_buf_add_format(&sql->text, " AND %s(%s, ?%zu) > 0", postgres ? "strpos" : "instr",
+                          f->condition, sql->count);
+        return;
+    }
+}
+
+static void labels_sql(hf_filter_sql *sql, hf_value labels)
+{
+    hf_slice name;
+    hf_value item;
+
+    for (size_t i = 0; hf_value_member(labels, i, &name, &item); i++) {
+        param_add(sql, hf_db_text(name));
+        param_add(sql, hf_db_text(hf_value_slice(item)));
+        hf_buf_add_format(&sql->text,
+                          " AND EXISTS (SELECT 1 FROM run_label l WHERE l.run = s.run AND l.name = "
+                          "?%zu AND l.value = ?%zu)",
+                          sql->count - 1, sql->count);
+    }
+}
+
+/* A number that a text says; false when it says none. */
+static bool number_of(hf_value value, double *out_real)
+{
+    hf_slice text = hf_value_slice(value);
+    char copy[64];
+    char *end = NULL;
+
+    if (hf_value_kind_of(value) == HF_VALUE_DOUBLE || hf_value_kind_of(value) == HF_VALUE_INT) {
+        *out_real = hf_num(value, "", 0);
+        return true;
+    }
+    if (hf_value_kind_of(value) != HF_VALUE_STRING || !text.len || text.len >= sizeof(copy))
+        return false;
+    memcpy(copy, text.ptr, text.len);
+    copy[text.len] = '\0';
+    *out_real = strtod(copy, &end);
+    return end == copy + text.len && *out_real == *out_real && *out_real - *out_real == 0;
+}
+
+static bool integer_of(hf_value value, int64_t *out_number)
+{
+    bool flag = false;
+
+    if (hf_value_kind_of(value) == HF_VALUE_INT) {
+        *out_number = hf_int(value, "", 0);
+        return true;
+    }
+    if (hf_value_kind_of(value) == HF_VALUE_BOOL) {
+        *out_number = hf_bool(value, "", false);
+        return true;
+    }
+    if (hf_slice_int(hf_value_slice(value), out_number))
+        return true;
+    if (!hf_slice_equal(hf_value_slice(value), HF_SLICE("true")) &&
+        !hf_slice_equal(hf_value_slice(value), HF_SLICE("false")))
+        return false;
+    (void)bool_read(hf_value_slice(value), &flag);
+    *out_number = flag;
+    return true;
+}
+
+/* Compares with whichever column can hold the value: what comes from an address is text only. */
+static void attribute_sql(hf_filter_sql *sql, size_t name, hf_value value, const char *sign)
+{
+    int64_t number = 0;
+    double real = 0;
+    const char *before = "";
+
+    hf_buf_add_format(&sql->text,
+                      " AND EXISTS (SELECT 1 FROM search_attribute a WHERE a.run = s.run AND "
+                      "a.name = ?%zu AND (",
+                      name);
+    if (hf_value_kind_of(value) == HF_VALUE_STRING) {
+        param_add(sql, hf_db_text(hf_value_slice(value)));
+        hf_buf_add_format(&sql->text, "a.text %s ?%zu", sign, sql->count);
+        before = " OR ";
+    }
+    if (integer_of(value, &number)) {
+        param_add(sql, hf_db_int(number));
+        hf_buf_add_format(&sql->text, "%sa.number %s ?%zu", before, sign, sql->count);
+        before = " OR ";
+    }
+    if (number_of(value, &real)) {
+        param_add(sql, hf_db_real(real));
+        hf_buf_add_format(&sql->text, "%sa.real %s ?%zu", before, sign, sql->count);
+    }
+    hf_buf_add_text(&sql->text, "))");
+}
+
+static void attributes_sql(hf_filter_sql *sql, hf_value attributes)
+{
+    hf_slice name;
+    hf_value item;
+
+    for (size_t i = 0; hf_value_member(attributes, i, &name, &item); i++) {
+        size_t at;
+
+        param_add(sql, hf_db_text(name));
+        at = sql->count;
+        if (hf_value_kind_of(item) != HF_VALUE_OBJECT) {
+            attribute_sql(sql, at, item, "=");
+            continue;
+        }
+        for (size_t j = 0; j < sizeof(range_signs) / sizeof(range_signs[0]); j++) {
+            hf_value bound = hf_value_find(item, hf_slice_of(range_signs[j][0]));
+
+            if (bound)
+                attribute_sql(sql, at, bound, range_signs[j][1]);
+        }
+    }
+}
+
+hf_status hf_filter_sql_make(hf_value filters, bool postgres, hf_mem *mem, hf_filter_sql *io_sql,
+                             hf_err *err)
+{
+    (void)mem;
+    for (size_t i = 0; i < FIELD_COUNT; i++) {
+        hf_value value = hf_value_find(filters, hf_slice_of(fields[i].name));
+
+        if (value)
+            field_sql(io_sql, (field_id)i, value, postgres);
+    }
+    labels_sql(io_sql, hf_value_find(filters, HF_SLICE("labels")));
+    attributes_sql(io_sql, hf_value_find(filters, HF_SLICE("search_attributes")));
+    if (io_sql->count > HF_FILTER_PARAMS_MAX)
+        return hf_err_set(err, HF_INVALID, "there are more filters than a list takes");
+    return hf_buf_ok(&io_sql->text) ? HF_OK : hf_err_nomem(err, "a list");
+}
+
+/* ---- the definition */
+
+static hf_value options_value(hf_mem *mem, const field *f)
+{
+    hf_value_list *list = hf_value_array(mem);
+
+    for (size_t i = 0; f->words && i < f->words->count; i++)
+        hf_value_append(list, hf_json_(mem, "{'value': %s, 'label': %s}", f->words->items[i].text,
+                                       f->words->items[i].sentence));
+    return hf_value_finish(list);
+}
+
+static hf_value field_value(hf_mem *mem, const field *f, size_t order)
+{
+    static const char *const types[] = {"string", "string", "boolean", "string", "datetime"};
+    static const char *const inputs[] = {"text", "select", "boolean_select", "text", "datetime"};
+    static const char *const signs[] = {"exact", "exact", "exact", "contains", "range"};
+
+    return hf_json_(mem,
+                    "{'label': %s, 'type': %s, 'input': %s, 'operator': %s, 'filterable': true, "
+                    "'saved_view_compatible': true, 'order': %zu, 'query_parameter': %s, "
+                    "'options': %p}",
+                    f->label, types[f->type], inputs[f->type], signs[f->type], order, f->name,
+                    (const void *)options_value(mem, f));
+}
+
+hf_value hf_filter_definition(hf_mem *mem)
+{
+    hf_value_list *list = hf_value_object(mem);
+    hf_value described;
+
+    for (size_t i = 0; i < FIELD_COUNT; i++)
+        hf_value_set(list, hf_slice_of(fields[i].name), field_value(mem, &fields[i], i + 1));
+    described = hf_value_finish(list);
+    return hf_json_(
+        mem,
+        "{'version': %d, 'supported_versions': [1,2,3,4,5,6], 'minimum_supported_version': 1, "
+        "'deprecated_versions': [1,2], 'reserved_view_id_prefix': 'system:', 'fields': %p, "
+        "'labels': {'label': 'Labels', 'type': 'map', 'input': 'key_value_textarea', "
+        "'operator': 'exact', 'filterable': true, 'saved_view_compatible': true, "
+        "'query_parameter': 'label', 'key_pattern': '[A-Za-z0-9_.:-]{1,64}', "
+        "'key_value_separator': '='}, "
+        "'search_attributes': {'label': 'Search attributes', 'type': 'map', "
+        "'input': 'key_value_textarea', 'operator': 'exact', 'filterable': true, "
+        "'saved_view_compatible': true, 'query_parameter': 'search_attribute', "
+        "'key_pattern': '[A-Za-z0-9_.:-]{1,64}', 'key_value_separator': '='}, "
+        "'indexed_metadata': ['business_key', 'labels', 'search_attributes'], "
+        "'detail_metadata': {'memo': {'filterable': false}}, 'projection_schema_version': %d}",
+        HF_FILTER_VERSION, (const void *)described, HF_RUNFOLD_VERSION);
+}

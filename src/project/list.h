@@ -1,0 +1,45 @@
+/* list.h: runs as lists show them: filtered, newest first, page after page. The order is
+   sort_timestamp descending, then run id descending; a page goes on behind the sort key of the last
+   row, so that runs which start meanwhile move nothing. Rows come from the summary and the rows it
+   is copied from, never from history. Reads only. */
+#ifndef HF_PROJECT_LIST_H
+#define HF_PROJECT_LIST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/value.h"
+#include "project/filter.h"
+#include "store/db.h"
+
+enum {
+    HF_LIST_LIMIT = 50,
+    HF_LIST_LIMIT_MAX = 1000,
+    HF_LIST_COUNT_MAX = 10000, /* rows that are counted; beyond it a count says it is not exact */
+    HF_LIST_FACETS_MAX = 8,
+    HF_LIST_FACET_VALUES = 50
+};
+
+typedef struct hf_list_query {
+    int64_t namespace_key;
+    hf_value filters; /* of hf_filter_read; NULL: none */
+    int64_t limit;    /* 0: HF_LIST_LIMIT */
+    hf_slice cursor;  /* a sort key; empty: from the newest */
+    hf_value facets;  /* names to count by; NULL: none */
+    bool total;       /* count all that match */
+} hf_list_query;
+
+/* {"items": [...], "cursor": sort key or null, "facets": {...}, "total": {"n", "exact"}}.
+   HF_INVALID for a cursor or facet that cannot be. */
+HF_NODISCARD hf_status hf_list_read(hf_db *db, hf_mem *mem, const hf_list_query *query,
+                                    hf_value *out_page, hf_err *err);
+
+/* The keys of the runs that match, in the order of the list, at most `room`; for commands that work
+   on many. *io_cursor (in `mem`) is moved behind the last; empty when there are no more. */
+HF_NODISCARD hf_status hf_list_keys(hf_db *db, hf_mem *mem, const hf_list_query *query,
+                                    hf_slice *io_cursor, int64_t *out_keys, size_t room,
+                                    size_t *out_count, hf_err *err);
+
+#endif
