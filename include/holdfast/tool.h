@@ -94,6 +94,43 @@ typedef bool hf_tool_why_fn(void *ctx, hf_value why);
 HF_API hf_status hf_tool_attention(const char *address, const hf_tool_options *options,
                                    hf_tool_why_fn *found, void *ctx, int64_t *out_runs,
                                    hf_err *err);
+typedef struct hf_rebuild_options {
+    size_t size;
+    const char *schema; /* PostgreSQL schema; NULL for "holdfast" */
+    bool missing;       /* those that are not there alone */
+    bool needs_rebuild; /* those that are behind, missing, or not what folding history gives */
+    bool prune_stale;   /* forget those of runs that are gone */
+    bool dry_run;       /* count, and change nothing */
+} hf_rebuild_options;
+
+typedef struct hf_rebuild_report {
+    size_t size;
+    int64_t runs; /* looked at */
+    int64_t missing, behind, stale;
+    int64_t rebuilt, pruned; /* with dry_run: would be */
+    int64_t failed;          /* histories that cannot be read; hf_verify says why */
+} hf_rebuild_report;
+
+/* Makes projections anew from history: with neither `missing` nor `needs_rebuild` all of them.
+   HF_OWNED while an engine works on the store (SQLite), except for a dry run. */
+HF_API hf_status hf_rebuild(const char *address, const hf_rebuild_options *options,
+                            hf_rebuild_report *out_report, hf_err *err);
+
+/* Runs one statement that only reads, on a connection that cannot write, and hands over row after
+   row: the first call has the names of the columns and no values. Cells are text, NULL for null;
+   bytes come in hexadecimal. `row` returns false to stop. HF_INVALID: not one reading statement.
+   HF_TIMEOUT, HF_TOOBIG: a limit was reached; the rows so far were handed over. */
+typedef bool hf_sql_row(void *ctx, const char *const *names, const char *const *cells,
+                        size_t count);
+typedef struct hf_sql_options {
+    size_t size;
+    const char *schema;
+    int64_t rows_max;   /* 0: 10,000 */
+    int64_t bytes_max;  /* of all cells; 0: 64 MiB */
+    int64_t timeout_ms; /* 0: 10,000 */
+} hf_sql_options;
+HF_API hf_status hf_sql(const char *address, const hf_sql_options *options, const char *sql,
+                        hf_sql_row *row, void *ctx, hf_err *err);
 
 #ifdef __cplusplus
 }

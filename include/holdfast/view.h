@@ -1,7 +1,7 @@
-/* view.h: what operators read: lists of runs, one run in all its parts, its history, saved views,
-   failures, health and numbers. Requests and answers are values (holdfast/value.h), so that every
-   surface speaks the same words; answers live in `mem`. Nothing here replays or records anything,
-   except hf_view_save and hf_view_delete, which keep and forget a view.
+/* view.h: what operators read: lists of runs, one run in all its parts, saved views. Requests and
+   answers are values (holdfast/value.h), so that every surface speaks the same words; answers live
+   in `mem`. Nothing here replays or records anything, except hf_view_save and hf_view_delete, which
+   keep and forget a view.
 
    HF_INVALID: a request that cannot be; hf_errmsg names the member. HF_NOTFOUND: no such instance,
    run or view. Any thread. */
@@ -38,9 +38,6 @@ HF_API hf_status hf_describe(hf_engine *engine, hf_value request, hf_mem *mem, h
 
 /* Its steps as bars over time: {"id", "run_id"?, "at"?, "limit"?}. */
 HF_API hf_status hf_spans(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out);
-
-/* Its events as published: {"id", "run_id"?, "after"?: event, "limit"?: 1 to 1000}. */
-HF_API hf_status hf_history(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out);
 
 /* Keeps a view: {"id"?: to change one, "name", "bucket", "filters", "owner", "scope"?, "shared"?,
    "filter_version"?}. HF_EXISTS: the name is taken in that scope and bucket. HF_DENIED: somebody

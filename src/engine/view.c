@@ -62,7 +62,6 @@ typedef struct run_request {
     int64_t run;
     hf_slice type;
     int64_t at;
-    int64_t after;
     int64_t limit;
 } run_request;
 
@@ -81,7 +80,6 @@ static hf_status run_read(hf_call *c, hf_value request, run_request *out, hf_err
     *out = (run_request){.run = target.base.run,
                          .type = target.instance.type,
                          .at = hf_int(request, "at", INT64_MAX),
-                         .after = hf_int(request, "after", 0),
                          .limit = hf_int(request, "limit", 0)};
     return HF_OK;
 }
@@ -107,7 +105,7 @@ hf_status hf_describe(hf_engine *engine, hf_value request, hf_mem *mem, hf_value
         return st;
     workflow = hf_registry_find_workflow(engine->registry, wanted.type);
     world.live = (hf_liveness_world){.now_us = hf_clock_wall_us(engine->clock), .ctx = engine};
-    world.stalled_run = hf_core_stalled(engine->core);
+    world.stalled_run = hf_core_stalled(engine->core, wanted.run);
     query = (hf_detail_query){.run = wanted.run,
                               .at = wanted.at,
                               .limit = wanted.limit,
@@ -145,28 +143,6 @@ hf_status hf_spans(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *o
                         wanted.limit ? wanted.limit : HF_DETAIL_LIMIT_MAX, &bars, &c.slot->err);
     hf_call_read_end(&c);
     return answer_give(mem, bars, st, out, work, &c.slot->err);
-}
-
-hf_status hf_history(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out)
-{
-    run_request wanted;
-    hf_value page = NULL;
-    hf_mem *work;
-    hf_call c;
-    hf_status st = call_begin(&c, engine, request, mem, out);
-
-    if (!st)
-        st = run_read(&c, request, &wanted, &c.slot->err);
-    if (st)
-        return st;
-    work = hf_mem_new();
-    if (!work)
-        return hf_err_nomem(&c.slot->err, "a history");
-    hf_call_read_begin(&c);
-    st = hf_detail_history(c.in.db, work, wanted.run, wanted.after, wanted.limit, &page,
-                           &c.slot->err);
-    hf_call_read_end(&c);
-    return answer_give(mem, page, st, out, work, &c.slot->err);
 }
 
 /* ---- lists */

@@ -10,8 +10,6 @@
 #include "project/section.h"
 #include "project/sheet.h"
 
-enum { HISTORY_LIMIT = 500, HISTORY_LIMIT_MAX = 1000 };
-
 /* A run while it is shown. */
 typedef struct view {
     hf_mem *mem;
@@ -564,49 +562,6 @@ hf_status hf_detail_bars(hf_db *db, hf_mem *mem, int64_t run, int64_t at, int64_
         hf_sheet_int(&sh, "events", (int64_t)v.dossier.event_count);
         hf_sheet_put(&sh, "bars", bars);
         st = hf_sheet_end(&sh, out_bars);
-    }
-    view_close(&v);
-    return st;
-}
-
-hf_status hf_detail_history(hf_db *db, hf_mem *mem, int64_t run, int64_t after, int64_t limit,
-                            hf_value *out_page, hf_err *err)
-{
-    hf_value_list *list = hf_value_array(mem);
-    hf_dossier_page page = {0};
-    hf_value events;
-    view v = {0};
-    hf_status st;
-
-    if (after < 0 || limit < 0 || limit > HISTORY_LIMIT_MAX)
-        return hf_err_set(err, HF_INVALID, "a page of history has 1 to %d events, after one from 0",
-                          HISTORY_LIMIT_MAX);
-    st = view_open(&v, db, mem, run, INT64_MAX, 0, err);
-    if (!st)
-        st = hf_dossier_events(db, mem, run, after + 1, limit ? limit : HISTORY_LIMIT, &page, err);
-    for (size_t i = 0; !st && i < v.dossier.event_count && (int64_t)i < after; i++)
-        st = hf_compose_pass(v.compose, &v.dossier.events[i], (int64_t)i + 1, err);
-    for (size_t i = 0; !st && i < page.count; i++) {
-        hf_value event = NULL;
-        hf_ulid task;
-        bool turn = hf_compose_turn(v.compose, page.heads[i], page.units[i], &task);
-
-        st = hf_compose_event(v.compose, &page.events[i], after + 1 + (int64_t)i,
-                              turn ? &task : NULL, &event, err);
-        hf_value_append(list, event);
-    }
-    events = hf_value_finish(list);
-    if (!st) {
-        int64_t end = after + (int64_t)page.count;
-        hf_value_list *object = hf_value_object(mem);
-
-        hf_value_set(object, HF_SLICE("events"), events);
-        hf_value_set(object, HF_SLICE("next"),
-                     end < v.dossier.base.last_seq ? hf_value_int(mem, end) : hf_value_null());
-        hf_value_set(object, HF_SLICE("last"), hf_value_int(mem, v.dossier.base.last_seq));
-        *out_page = hf_value_finish(object);
-        if (!*out_page)
-            st = hf_err_nomem(err, "a history");
     }
     view_close(&v);
     return st;

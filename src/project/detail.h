@@ -1,7 +1,6 @@
-/* detail.h: one run as a page shows it: the complete selected-run payload, its history in pages,
-   its bars. Everything comes from the run's fold (projection.h), which is exact, and from rows;
-   what only a row says is marked as a diagnostic. With `at` the run is shown as it was after that
-   event. Reads only. */
+/* detail.h: one run as a page shows it: the complete selected-run payload and its bars. Everything
+   comes from the run's fold (projection.h), which is exact, and from rows; what only a row says is
+   marked as a diagnostic. With `at` the run is shown as it was after that event. Reads only. */
 #ifndef HF_PROJECT_DETAIL_H
 #define HF_PROJECT_DETAIL_H
 
@@ -28,10 +27,6 @@ typedef struct hf_detail_query {
 HF_NODISCARD hf_status hf_detail_read(hf_db *db, hf_mem *mem, const hf_detail_query *query,
                                       hf_value *out_detail, hf_projection_state *out_state,
                                       hf_err *err);
-
-/* Events after `after`, at most `limit`, as published; {"events", "next", "last"}. */
-HF_NODISCARD hf_status hf_detail_history(hf_db *db, hf_mem *mem, int64_t run, int64_t after,
-                                         int64_t limit, hf_value *out_page, hf_err *err);
 
 /* The bars of the run. */
 HF_NODISCARD hf_status hf_detail_bars(hf_db *db, hf_mem *mem, int64_t run, int64_t at,

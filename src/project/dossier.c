@@ -77,12 +77,11 @@ typedef struct chunk {
     hf_slice body;
 } chunk;
 
-/* Copies chunks from the one that holds `from`, so that no cursor is open when payloads are read.
- */
-static hf_status chunks_read(hf_db *db, hf_mem *mem, int64_t run, int64_t from, int64_t most,
-                             chunk **out_first, size_t *out_events, hf_err *err)
+/* Copies all chunks, so that no cursor is open when payloads are read. */
+static hf_status chunks_read(hf_db *db, hf_mem *mem, int64_t run, chunk **out_first,
+                             size_t *out_events, hf_err *err)
 {
-    const hf_db_value params[] = {hf_db_int(run), hf_db_int(from), hf_db_int(most)};
+    const hf_db_value params[] = {hf_db_int(run), hf_db_int(1), hf_db_int(INT64_MAX)};
     hf_db_cursor *cursor = NULL;
     chunk **tail = out_first;
     bool row = true;
@@ -141,7 +140,7 @@ static hf_status history_read(hf_db *db, hf_mem *mem, bool whole, hf_dossier *do
     chunk *first = NULL;
     size_t room = 0;
     size_t count = 0;
-    hf_status st = chunks_read(db, mem, dossier->run.key, 1, INT64_MAX, &first, &room, err);
+    hf_status st = chunks_read(db, mem, dossier->run.key, &first, &room, err);
 
     if (!st)
         st = hf_sha256_new(&sha, err);
@@ -170,55 +169,6 @@ static hf_status history_read(hf_db *db, hf_mem *mem, bool whole, hf_dossier *do
     if (!st && (int64_t)count != dossier->base.last_seq)
         st = hf_err_set(err, HF_CORRUPT, "the history has %zu events, its run says %lld", count,
                         (long long)dossier->base.last_seq);
-done:
-    hf_sha256_free(sha);
-    return st;
-}
-
-/* The events of a chunk with their payloads, those from `from` on. */
-static hf_status page_take(hf_db *db, hf_mem *mem, hf_sha256 *sha, int64_t run, const chunk *read,
-                           int64_t from, hf_dossier_page *page, hf_err *err)
-{
-    hf_event *events = NULL;
-    size_t taken = 0;
-    hf_status st = hf_event_chunk_decode(mem, read->body, &events, &taken, err);
-
-    for (size_t i = 0; !st && i < taken; i++) {
-        int64_t seq = read->first + (int64_t)i;
-
-        if (seq < from)
-            continue;
-        st = payloads_read(db, mem, sha, run, &events[i], err);
-        page->events[page->count] = events[i];
-        page->units[page->count] = read->first;
-        page->heads[page->count++] = &events[0];
-    }
-    return st;
-}
-
-hf_status hf_dossier_events(hf_db *db, hf_mem *mem, int64_t run, int64_t from, int64_t most,
-                            hf_dossier_page *out_page, hf_err *err)
-{
-    hf_sha256 *sha = NULL;
-    chunk *first = NULL;
-    size_t room = 0;
-    hf_status st = chunks_read(db, mem, run, from, most, &first, &room, err);
-
-    *out_page = (hf_dossier_page){0};
-    if (!st)
-        st = hf_sha256_new(&sha, err);
-    if (st)
-        goto done;
-    out_page->events = hf_mem_array(mem, room + 1, sizeof(*out_page->events));
-    out_page->units = hf_mem_array(mem, room + 1, sizeof(*out_page->units));
-    out_page->heads = hf_mem_array(mem, room + 1, sizeof(*out_page->heads));
-    if (!out_page->events || !out_page->units || !out_page->heads)
-        st = hf_err_nomem(err, "a history");
-    for (const chunk *read = first; !st && read && out_page->count < (size_t)most;
-         read = read->next)
-        st = page_take(db, mem, sha, run, read, from, out_page, err);
-    if (out_page->count > (size_t)most)
-        out_page->count = (size_t)most;
 done:
     hf_sha256_free(sha);
     return st;

@@ -144,18 +144,6 @@ HF_NODISCARD hf_status hf_dossier_skim(hf_db *db, hf_mem *mem, int64_t run, hf_d
 HF_NODISCARD hf_status hf_dossier_outline(hf_db *db, hf_mem *mem, int64_t run,
                                           hf_dossier *out_dossier, hf_err *err);
 
-/* Some events of a run, whole. */
-typedef struct hf_dossier_page {
-    hf_event *events;
-    int64_t *units;         /* of each the sequence at which its unit begins */
-    const hf_event **heads; /* and the first event of that unit */
-    size_t count;
-} hf_dossier_page;
-
-/* Events from `from` on, at most `most`. */
-HF_NODISCARD hf_status hf_dossier_events(hf_db *db, hf_mem *mem, int64_t run, int64_t from,
-                                         int64_t most, hf_dossier_page *out_page, hf_err *err);
-
 /* The id of a run. */
 hf_ulid hf_dossier_run_id(const hf_dossier_run *run);
 

@@ -149,6 +149,11 @@ hf_status hf_db_query(hf_db *db, hf_stmt stmt, const hf_db_value *params, size_t
     return hf_err_because(err, st, "%s", hf_stmt_texts[stmt].name);
 }
 
+hf_status hf_db_limit(hf_db *db, int64_t timeout_ms, hf_err *err)
+{
+    return db->driver->limit(db, timeout_ms, err);
+}
+
 hf_status hf_db_query_text(hf_db *db, const char *sql, const hf_db_value *params, size_t count,
                            hf_db_cursor **out_cursor, hf_err *err)
 {

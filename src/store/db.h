@@ -147,6 +147,7 @@ typedef struct hf_db_driver {
                         hf_err *err);
     hf_status (*checkpoint)(hf_db *db, hf_err *err);
     hf_status (*foreign_write)(hf_db *db, bool *out_seen, hf_err *err);
+    hf_status (*limit)(hf_db *db, int64_t timeout_ms, hf_err *err);
     hf_status (*notify)(hf_db *db, hf_slice payload, hf_err *err);
     hf_status (*listen)(hf_db *db, hf_err *err);
     hf_status (*notified)(hf_db *db, int timeout_ms, hf_slice *out_payload, hf_err *err);
@@ -227,6 +228,10 @@ hf_slice hf_db_column_bytes(hf_db_cursor *cursor, size_t column); /* text or blo
 size_t hf_db_column_count(hf_db_cursor *cursor);
 const char *hf_db_column_name(hf_db_cursor *cursor, size_t column); /* borrowed until hf_db_end */
 void hf_db_end(hf_db_cursor *cursor);
+
+/* From now on a statement of this connection ends with HF_TIMEOUT when it takes longer. For
+   connections that run what an operator wrote. */
+HF_NODISCARD hf_status hf_db_limit(hf_db *db, int64_t timeout_ms, hf_err *err);
 
 /* Runs a statement to its end and counts the rows it returned (RETURNING); out_rows may be NULL. */
 HF_NODISCARD hf_status hf_db_exec(hf_db *db, hf_stmt stmt, const hf_db_value *params, size_t count,

@@ -525,6 +525,23 @@ static hf_status pg_foreign_write(hf_db *db, bool *out_seen, hf_err *err)
 
 static hf_status pg_open(const hf_db_options *options, hf_db **out_db, hf_err *err);
 
+static hf_status pg_limit(hf_db *db, int64_t timeout_ms, hf_err *err)
+{
+    char text[32];
+    hf_db_value param;
+    hf_db_cursor *cursor = NULL;
+    bool row = true;
+    hf_status st;
+
+    (void)snprintf(text, sizeof(text), "%lld", (long long)timeout_ms);
+    param = hf_db_text(hf_slice_of(text));
+    st = hf_pg_query_text(db, HF_PG_SQL_LIMIT, &param, 1, &cursor, err);
+    while (!st && row)
+        st = hf_pg_step(cursor, &row, err);
+    hf_pg_end(cursor);
+    return st;
+}
+
 static const hf_db_driver postgres_driver = {
     .size = sizeof(hf_db_driver),
     .name = "postgres",
@@ -543,6 +560,7 @@ static const hf_db_driver postgres_driver = {
     .flush = pg_flush,
     .query = hf_pg_query,
     .query_text = hf_pg_query_text,
+    .limit = pg_limit,
     .step = hf_pg_step,
     .column_null = hf_pg_column_null,
     .column_int = hf_pg_column_int,

@@ -293,6 +293,7 @@ const hf_db_driver hf_db_sqlite = {
     .flush = sqlite_flush,
     .query = hf_sqlite_query,
     .query_text = hf_sqlite_query_text,
+    .limit = hf_sqlite_limit,
     .step = hf_sqlite_step,
     .column_null = hf_sqlite_column_null,
     .column_int = hf_sqlite_column_int,

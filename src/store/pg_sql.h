@@ -10,6 +10,7 @@
    was rolled back to is also removed: the interface knows one level. */
 #define HF_PG_SQL_BEGIN_READ  "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 #define HF_PG_SQL_BEGIN_WRITE "BEGIN"
+#define HF_PG_SQL_LIMIT       "SELECT set_config('statement_timeout', ?1, false)"
 #define HF_PG_SQL_COMMIT      "COMMIT"
 #define HF_PG_SQL_ROLLBACK    "ROLLBACK"
 #define HF_PG_SQL_SAVEPOINT   "SAVEPOINT holdfast"

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "store/sqlite_backup.h"
+#include "base/clock.h"
 #include "store/sqlite_db.h"
 #include "store/sqlite_open.h"
 
@@ -106,4 +107,27 @@ hf_status hf_sqlite_foreign_write(hf_db *base, bool *out_seen, hf_err *err)
         db->data_version = version;
     }
     return st;
+}
+
+/* Called every thousand steps of a statement. The clock begins anew with each statement, which the
+   cursor tells by setting limit_us to 0. */
+static int limit_look(void *ctx)
+{
+    hf_sqlite *db = ctx;
+    int64_t now_us = hf_clock_mono_us(hf_clock_system());
+
+    if (!db->limit_us)
+        db->limit_us = now_us + db->limit_ms * 1000;
+    return now_us >= db->limit_us;
+}
+
+hf_status hf_sqlite_limit(hf_db *base, int64_t timeout_ms, hf_err *err)
+{
+    hf_sqlite *db = hf_sqlite_of(base);
+
+    (void)err;
+    db->limit_ms = timeout_ms;
+    db->limit_us = 0;
+    sqlite3_progress_handler(db->handle, timeout_ms ? 1000 : 0, timeout_ms ? limit_look : NULL, db);
+    return HF_OK;
 }

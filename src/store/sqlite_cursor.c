@@ -12,6 +12,7 @@ static hf_status cursor_start(hf_sqlite *db, sqlite3_stmt *stmt, const hf_db_val
         code = hf_sqlite_bind(stmt, (int)i + 1, &params[i], SQLITE_TRANSIENT);
     if (code != SQLITE_OK)
         return hf_sqlite_spoil(db, code, err);
+    db->limit_us = 0;
     db->cursor = (hf_sqlite_cursor){.base = {.db = &db->base}, .stmt = stmt};
     *out_cursor = &db->cursor.base;
     return HF_OK;

@@ -41,10 +41,12 @@ typedef struct hf_sqlite {
                                                       not need memory */
     hf_sqlite_cursor cursor;
     int64_t data_version;
-    bool read_only; /* the connection */
-    bool reading;   /* the transaction was begun for reading */
-    bool failed;    /* something failed in the transaction, which now can only be rolled back */
-    bool stuck;     /* it was rolled back, but SQLite lacked the memory to: see hf_sqlite_undo */
+    int64_t limit_us; /* monotonic time at which a statement is interrupted; see limit */
+    int64_t limit_ms; /* 0: none */
+    bool read_only;   /* the connection */
+    bool reading;     /* the transaction was begun for reading */
+    bool failed;      /* something failed in the transaction, which now can only be rolled back */
+    bool stuck;       /* it was rolled back, but SQLite lacked the memory to: see hf_sqlite_undo */
 } hf_sqlite;
 
 /* The connection of a db.h handle, and whether a transaction is open on it. */
@@ -94,5 +96,6 @@ hf_status hf_sqlite_copy(hf_db *base, const char *path, hf_db_progress *progress
                          hf_err *err);
 hf_status hf_sqlite_checkpoint(hf_db *base, hf_err *err);
 hf_status hf_sqlite_foreign_write(hf_db *base, bool *out_seen, hf_err *err);
+hf_status hf_sqlite_limit(hf_db *base, int64_t timeout_ms, hf_err *err);
 
 #endif

@@ -91,3 +91,55 @@ CREATE TABLE failure (
     PRIMARY KEY (run, seq)
 ) {rowless};
 CREATE INDEX failure_group ON failure (namespace, print, at_us);
+
+-- ---- read-only views: public interface, the same on both engines, explained in docs/operate/sql.md. Times are
+-- microseconds since 1970 UTC.
+CREATE VIEW v_runs AS
+SELECT s.run AS run, n.name AS namespace, i.id AS instance_id, r.number AS run_number,
+    CASE WHEN i.current_run = s.run THEN 1 ELSE 0 END AS is_current_run, s.type AS workflow_type,
+    s.business_key AS business_key, CASE s.status WHEN 1 THEN 'pending' WHEN 2 THEN 'running'
+        WHEN 3 THEN 'waiting' WHEN 4 THEN 'cancelled' WHEN 5 THEN 'terminated' WHEN 6 THEN 'completed'
+        WHEN 7 THEN 'failed' WHEN 8 THEN 'reserved' END AS status,
+    CASE r.closed_reason WHEN 1 THEN 'completed' WHEN 2 THEN 'failed' WHEN 3 THEN 'cancelled'
+        WHEN 4 THEN 'terminated' WHEN 5 THEN 'continued' WHEN 6 THEN 'timed_out'
+        WHEN 7 THEN 'abandoned' END AS closed_reason,
+    CASE s.wait_kind WHEN 1 THEN 'activity' WHEN 2 THEN 'update' WHEN 3 THEN 'signal' WHEN 4 THEN 'timer'
+        WHEN 5 THEN 'condition' WHEN 6 THEN 'workflow-task' WHEN 7 THEN 'child' END AS wait_kind,
+    r.blocked AS blocked, s.queue AS queue, s.compatibility AS compatibility, r.created_us AS started_us,
+    r.closed_us AS closed_us, r.archived_us AS archived_us, r.last_us AS updated_us, r.last_seq AS event_count,
+    r.history_bytes AS history_bytes, s.exception_count AS exception_count, s.fan_out AS fan_out,
+    s.failure_print AS failure_fingerprint, s.labels AS labels, s.attributes AS search_attributes
+FROM run_summary s JOIN run r ON r.key = s.run JOIN instance i ON i.key = s.instance
+    JOIN namespace n ON n.key = s.namespace;
+CREATE VIEW v_events AS
+SELECT h.run AS run, h.first_seq AS first_sequence, h.first_seq + h.count - 1 AS last_sequence, h.count AS events,
+    h.position AS position, length(h.body) AS bytes
+FROM history h;
+CREATE VIEW v_waits AS
+SELECT t.run AS run, 'timer' AS kind, t.step AS step, NULL AS name, t.created_us AS opened_us, t.due_us AS deadline_us
+FROM timer t WHERE t.closed_us IS NULL
+UNION ALL
+SELECT a.run, 'activity', a.step, a.type, a.scheduled_us, a.deadline_us FROM activity a WHERE a.closed_us IS NULL;
+CREATE VIEW v_activities AS
+SELECT a.run AS run, a.step AS step, a.type AS activity_type,
+    CASE a.status WHEN 1 THEN 'pending' WHEN 2 THEN 'running' WHEN 3 THEN 'cancelled' WHEN 4 THEN 'completed'
+        WHEN 5 THEN 'failed' END AS status, a.attempt AS attempt,
+    a.max_attempts AS max_attempts, a.lost_attempts AS lost_attempts, a.scheduled_us AS scheduled_us,
+    a.started_us AS started_us, a.available_us AS available_us, a.deadline_us AS deadline_us, a.closed_us AS closed_us
+FROM activity a;
+CREATE VIEW v_failures AS
+SELECT f.run AS run, f.seq AS sequence, f.print AS fingerprint, f.step AS step,
+    CASE f.source WHEN 1 THEN 'activity_execution' WHEN 2 THEN 'child_workflow_run' WHEN 3 THEN 'workflow_run'
+        WHEN 4 THEN 'workflow_command' WHEN 5 THEN 'workflow_update' WHEN 6 THEN 'timer'
+        WHEN 7 THEN 'workflow_task' WHEN 8 THEN 'service_call' END AS source,
+    f.name AS name, f.type AS failure_type, f.message AS message, f.handled AS handled, f.at_us AS at_us
+FROM failure f;
+CREATE VIEW v_tasks AS
+SELECT t.key AS task, t.run AS run, CASE t.kind WHEN 1 THEN 'workflow' WHEN 2 THEN 'activity'
+        WHEN 3 THEN 'timer' END AS task_type,
+    CASE t.status WHEN 1 THEN 'ready' WHEN 2 THEN 'leased' WHEN 3 THEN 'cancelled' WHEN 4 THEN 'completed'
+        WHEN 5 THEN 'failed' END AS status,
+    t.queue AS queue, t.priority AS priority, t.available_us AS available_us, t.owner AS lease_owner,
+    t.lease_until_us AS lease_expires_us, t.attempt AS attempt_count, t.repair_count AS repair_count,
+    t.created_us AS created_us
+FROM task t;

@@ -1,0 +1,206 @@
+/* sql.c: hf_sql: what an operator asks a store in SQL. The statement stands inside another one as a
+   table, so that it can do nothing but read; the connection cannot write; time, rows and bytes are
+   bounded. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/crypto.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "base/value.h"
+#include "holdfast/tool.h"
+#include "store/store.h"
+
+enum { SQL_ROWS = 10000, SQL_BYTES = 64 << 20, SQL_TIMEOUT_MS = 10000, SQL_COLUMNS_MAX = 256 };
+
+/* A question under way. */
+typedef struct question {
+    hf_mem *mem; /* of the row at hand */
+    hf_mem *names_mem;
+    const char *names[SQL_COLUMNS_MAX];
+    const char *cells[SQL_COLUMNS_MAX];
+    size_t count;
+    bool named;
+    int64_t rows;
+    int64_t bytes;
+    const hf_sql_options *options;
+    hf_sql_row *row;
+    void *ctx;
+    bool stopped;
+} question;
+
+static int64_t limit_of(int64_t given, int64_t standard)
+{
+    return given > 0 ? given : standard;
+}
+
+/* Text as it is, anything else in hexadecimal. */
+static const char *cell_text(hf_mem *mem, hf_slice bytes)
+{
+    char *hex;
+
+    if (!memchr(bytes.ptr ? bytes.ptr : "", '\0', bytes.len) && hf_utf8_valid(bytes))
+        return hf_mem_text(mem, bytes);
+    hex = hf_mem_bytes(mem, bytes.len * 2 + 1);
+    if (hex)
+        hf_hex_print(bytes, hex);
+    return hex;
+}
+
+/* SQLite: the columns of the statement. */
+static hf_status row_columns(question *q, hf_db_cursor *cursor, hf_err *err)
+{
+    q->count = hf_db_column_count(cursor);
+    if (q->count > SQL_COLUMNS_MAX)
+        return hf_err_set(err, HF_TOOBIG, "at most %d columns", SQL_COLUMNS_MAX);
+    for (size_t i = 0; i < q->count; i++) {
+        hf_slice bytes = hf_db_column_bytes(cursor, i);
+
+        if (!q->named)
+            q->names[i] = hf_mem_text(q->names_mem, hf_slice_of(hf_db_column_name(cursor, i)));
+        q->cells[i] = hf_db_column_null(cursor, i) ? NULL : cell_text(q->mem, bytes);
+        q->bytes += (int64_t)bytes.len;
+        if (!q->names[i] || (!q->cells[i] && !hf_db_column_null(cursor, i)))
+            return hf_err_nomem(err, "a row");
+    }
+    return HF_OK;
+}
+
+/* PostgreSQL: one column, the row as JSON, because every type has a text there. */
+static hf_status row_json(question *q, hf_db_cursor *cursor, hf_err *err)
+{
+    const hf_json_limits limits = {.bytes_max = SQL_BYTES};
+    hf_slice text = hf_db_column_bytes(cursor, 0);
+    hf_value row = NULL;
+    hf_value item;
+    hf_slice name;
+    hf_status st = hf_json_read(q->mem, text, &limits, &row, err);
+
+    q->bytes += (int64_t)text.len;
+    q->count = hf_len(row);
+    if (!st && q->count > SQL_COLUMNS_MAX)
+        st = hf_err_set(err, HF_TOOBIG, "at most %d columns", SQL_COLUMNS_MAX);
+    for (size_t i = 0; !st && hf_value_member(row, i, &name, &item); i++) {
+        if (!q->named)
+            q->names[i] = hf_mem_text(q->names_mem, name);
+        q->cells[i] = hf_value_kind_of(item) == HF_VALUE_NULL     ? NULL
+                      : hf_value_kind_of(item) == HF_VALUE_STRING ? hf_str(item, "", "")
+                                                                  : hf_text(q->mem, item);
+        if (!q->names[i] || (!q->cells[i] && hf_value_kind_of(item) != HF_VALUE_NULL))
+            st = hf_err_nomem(err, "a row");
+    }
+    return st;
+}
+
+static hf_status rows_hand(question *q, hf_db_cursor *cursor, bool json, hf_err *err)
+{
+    bool row = true;
+    hf_status st = HF_OK;
+
+    while (!st && !q->stopped) {
+        hf_mem_reset(q->mem);
+        st = hf_db_step(cursor, &row, err);
+        if (st || !row)
+            break;
+        if (q->rows == limit_of(q->options->rows_max, SQL_ROWS))
+            return hf_err_set(err, HF_TOOBIG, "there are more than %lld rows", (long long)q->rows);
+        st = json ? row_json(q, cursor, err) : row_columns(q, cursor, err);
+        if (st)
+            break;
+        if (q->bytes > limit_of(q->options->bytes_max, SQL_BYTES))
+            return hf_err_set(err, HF_TOOBIG, "the rows have more than %lld bytes",
+                              (long long)limit_of(q->options->bytes_max, SQL_BYTES));
+        if (!q->named)
+            q->stopped = !q->row(q->ctx, q->names, NULL, q->count);
+        q->named = true;
+        q->rows++;
+        if (!q->stopped)
+            q->stopped = !q->row(q->ctx, q->names, q->cells, q->count);
+    }
+    return st;
+}
+
+static hf_status question_ask(question *q, hf_db *db, const char *sql, hf_err *err)
+{
+    bool json = strcmp(db->driver->name, "postgres") == 0;
+    hf_db_cursor *cursor = NULL;
+    hf_buf text = {0};
+    hf_status st = hf_db_limit(db, limit_of(q->options->timeout_ms, SQL_TIMEOUT_MS), err);
+
+    hf_buf_add_text(&text, json ? "SELECT to_json(q)::text FROM (" : "SELECT * FROM (");
+    hf_buf_add_text(&text, sql);
+    hf_buf_add_text(&text, "\n) q");
+    if (!st && !hf_buf_ok(&text))
+        st = hf_err_nomem(err, "a question");
+    if (!st)
+        st = hf_db_begin(db, HF_DB_READ, err);
+    if (!st) {
+        st = hf_db_query_text(db, hf_buf_text(&text), NULL, 0, &cursor, err);
+        if (!st)
+            st = rows_hand(q, cursor, json, err);
+        hf_db_end(cursor);
+        hf_db_rollback(db);
+    }
+    hf_buf_fini(&text);
+    return st;
+}
+
+/* The parentheses of the statement must close, or it could leave the table it stands in. */
+static bool sql_balanced(const char *sql)
+{
+    int depth = 0;
+    char quote = '\0';
+
+    for (; *sql; sql++) {
+        if (quote) {
+            if (*sql == quote)
+                quote = '\0';
+            continue;
+        }
+        if (*sql == '\'' || *sql == '"')
+            quote = *sql;
+        else if (*sql == '(')
+            depth++;
+        else if (*sql == ')' && --depth < 0)
+            return false;
+        else if (*sql == ';' || *sql == '$' || (sql[0] == '/' && sql[1] == '*') ||
+                 (sql[0] == '-' && sql[1] == '-') || *sql == '\\')
+            return false;
+    }
+    return depth == 0 && !quote;
+}
+
+hf_status hf_sql(const char *address, const hf_sql_options *options, const char *sql,
+                 hf_sql_row *row, void *ctx, hf_err *err)
+{
+    const hf_sql_options none = {.size = sizeof(none)};
+    hf_store_options open = {.size = sizeof(open), .role = HF_STORE_READER};
+    question q = {.options = options ? options : &none, .row = row, .ctx = ctx};
+    hf_store *store = NULL;
+    hf_db *db = NULL;
+    hf_status st;
+
+    if (q.options->size != sizeof(none) || !sql || !row)
+        return hf_err_set(err, HF_MISUSE, "a question needs its text and somebody who takes rows");
+    if (!sql_balanced(sql))
+        return hf_err_set(err, HF_INVALID,
+                          "one reading statement, without semicolons, comments and dollar signs");
+    open.schema = q.options->schema;
+    q.mem = hf_mem_new();
+    q.names_mem = hf_mem_new();
+    st = q.mem && q.names_mem ? hf_store_open(address, &open, &store, err)
+                              : hf_err_nomem(err, "a question");
+    if (!st)
+        st = hf_store_connect(store, HF_DB_READ, &db, err);
+    if (!st)
+        st = question_ask(&q, db, sql, err);
+    if (st == HF_ERROR || st == HF_MISUSE)
+        st = hf_err_because(err, HF_INVALID, "ask the store");
+    hf_db_close(db);
+    hf_store_close(store);
+    hf_mem_free(q.names_mem);
+    hf_mem_free(q.mem);
+    return st;
+}

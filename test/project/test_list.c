@@ -1,0 +1,595 @@
+/* Lists: every filter against a plain walk over the same runs, on both databases; order and pages;
+   what cannot be asked for. The runs are rows alone, made here: their histories do not matter. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/id.h"
+#include "base/rng.h"
+#include "lib/engine.h"
+#include "project/edge.h"
+#include "project/filter.h"
+#include "project/list.h"
+#include "store/row.h"
+
+enum { RUNS = 10000, PER_INSERT = 500 };
+
+static const char *const types[] = {"order", "refund", "ship", "ship.express"};
+static const char *const queues[] = {"default", "slow"};
+static const char *const regions[] = {"eu", "us", "ap"};
+
+/* What the walk knows of a run. */
+typedef struct fact {
+    int64_t sort_us;
+    size_t type, queue, region;
+    int64_t status;
+    int64_t blocked;
+    int64_t wait_kind;
+    int64_t amount;
+    bool labelled, archived, declared, pressed, troubled;
+    bool current;
+    int64_t closed_reason;
+    int64_t business; /* -1: none */
+} fact;
+
+static fact *facts;
+static const char *bytes_type; /* of the database at hand */
+
+static void facts_make(uint64_t seed)
+{
+    hf_rng rng;
+
+    hf_rng_init_seeded(&rng, seed);
+    facts = calloc(RUNS + 1, sizeof(*facts));
+    ck_assert_ptr_nonnull(facts);
+    for (size_t i = 1; i <= RUNS; i++) {
+        fact *f = &facts[i];
+        bool closed;
+
+        f->sort_us = INT64_C(1700000000000000) + (int64_t)hf_rng_below(&rng, 3000) * 1000000;
+        f->type = (size_t)hf_rng_below(&rng, 4);
+        f->queue = (size_t)hf_rng_below(&rng, 2);
+        f->region = (size_t)hf_rng_below(&rng, 3);
+        f->status = 1 + (int64_t)hf_rng_below(&rng, 7);
+        closed = f->status > 3;
+        f->closed_reason = closed ? 1 + (int64_t)hf_rng_below(&rng, 6) : 0;
+        f->blocked = closed ? 0 : (int64_t)hf_rng_below(&rng, 4);
+        f->wait_kind = 1 + (int64_t)hf_rng_below(&rng, 7);
+        f->amount = (int64_t)hf_rng_below(&rng, 100);
+        f->labelled = hf_rng_below(&rng, 2);
+        f->archived = closed && hf_rng_below(&rng, 3) == 0;
+        f->declared = hf_rng_below(&rng, 2);
+        f->pressed = hf_rng_below(&rng, 5) == 0;
+        f->troubled = !closed && hf_rng_below(&rng, 10) == 0;
+        f->current = hf_rng_below(&rng, 4) != 0;
+        f->business = hf_rng_below(&rng, 3) ? (int64_t)hf_rng_below(&rng, 50) : -1;
+    }
+}
+
+static void rows_write(hf_db *db, const char *into, void (*each)(hf_buf *buf, size_t i))
+{
+    for (size_t i = 1; i <= RUNS;) {
+        hf_buf sql = {0};
+        hf_err err = {0};
+        size_t before;
+
+        hf_buf_add_text(&sql, into);
+        before = sql.len;
+        for (size_t n = 0; n < PER_INSERT && i <= RUNS; n++, i++) {
+            size_t len = sql.len;
+
+            hf_buf_add_text(&sql, sql.len == before ? " " : ", ");
+            each(&sql, i);
+            if (sql.ptr[sql.len - 1] != ')')
+                sql.len = len; /* it has no row there */
+        }
+        hf_buf_add_text(&sql, ";");
+        if (sql.len > before + 1)
+            hf_test_ok(hf_db_script(db, hf_buf_text(&sql), &err), &err, "write rows");
+        hf_buf_fini(&sql);
+    }
+}
+
+static void instance_each(hf_buf *b, size_t i)
+{
+    hf_buf_add_format(b, "(%zu, 1, 'run-%zu', 0, '%s', ", i, i, types[facts[i].type]);
+    if (facts[i].business >= 0)
+        hf_buf_add_format(b, "'key-%lld'", (long long)facts[i].business);
+    else
+        hf_buf_add_text(b, "NULL");
+    hf_buf_add_format(b, ", %lld, 1, %lld)", (long long)(facts[i].current ? (int64_t)i : 0),
+                      (long long)facts[i].sort_us);
+}
+
+static void run_each(hf_buf *b, size_t i)
+{
+    const fact *f = &facts[i];
+    bool closed = f->status > 3;
+
+    hf_buf_add_format(b, "(%zu, %zu, 1, %lld, ", i, i, (long long)f->status);
+    if (closed)
+        hf_buf_add_format(b, "%lld, 0, 2, ", (long long)f->closed_reason);
+    else
+        hf_buf_add_format(b, "NULL, %lld, 2, ", (long long)f->blocked);
+    hf_buf_add_format(b, "CAST('h' AS %s), %lld, 10, 1, 1, 0, 0, %lld, ", bytes_type,
+                      (long long)f->sort_us, (long long)f->sort_us);
+    if (closed)
+        hf_buf_add_format(b, "%lld, ", (long long)f->sort_us + 5000000);
+    else
+        hf_buf_add_text(b, "NULL, ");
+    if (f->archived)
+        hf_buf_add_format(b, "%lld, ", (long long)f->sort_us + 6000000);
+    else
+        hf_buf_add_text(b, "NULL, ");
+    hf_buf_add_format(b, "'%s')", queues[f->queue]);
+}
+
+static void summary_each(hf_buf *b, size_t i)
+{
+    const fact *f = &facts[i];
+
+    hf_buf_add_format(b, "(%zu, 1, %zu, %lld, %lld, '%s', ", i, i, (long long)f->status,
+                      (long long)f->sort_us, types[f->type]);
+    if (f->business >= 0)
+        hf_buf_add_format(b, "'key-%lld'", (long long)f->business);
+    else
+        hf_buf_add_text(b, "NULL");
+    hf_buf_add_format(b, ", '%s', %lld, %d, %d, %lld)", queues[f->queue],
+                      (long long)(f->status > 3 ? f->status : 0), f->pressed ? 3 : 1, f->declared,
+                      (long long)f->wait_kind);
+}
+
+static void label_each(hf_buf *b, size_t i)
+{
+    if (facts[i].labelled)
+        hf_buf_add_format(b, "(%zu, 'region', '%s')", i, regions[facts[i].region]);
+}
+
+static void attribute_each(hf_buf *b, size_t i)
+{
+    hf_buf_add_format(b, "(%zu, 'amount', 0, 4, NULL, %lld, NULL)", i, (long long)facts[i].amount);
+}
+
+static void attribute_text_each(hf_buf *b, size_t i)
+{
+    hf_buf_add_format(b, "(%zu, 'tag', 0, 2, '%s', NULL, NULL)", i, regions[facts[i].region]);
+}
+
+static void task_each(hf_buf *b, size_t i)
+{
+    if (facts[i].troubled)
+        hf_buf_add_format(b, "(%zu, %zu, 1, 1, 'default', 5, 0, 0, 0, 2, 0)", i, i);
+}
+
+static void store_fill(hf_db *db)
+{
+    rows_write(db,
+               "INSERT INTO instance (key, namespace, id, shard, type, business_key, "
+               "current_run, run_count, created_us) VALUES",
+               instance_each);
+    rows_write(db,
+               "INSERT INTO run (key, instance, number, status, closed_reason, blocked, "
+               "last_seq, head, last_us, history_bytes, command_seq, message_seq, "
+               "message_cursor, crash_count, created_us, closed_us, archived_us, queue) VALUES",
+               run_each);
+    rows_write(db,
+               "INSERT INTO run_summary (run, namespace, instance, status, sort_us, type, "
+               "business_key, queue, ended, pressure, declared, wait_kind) VALUES",
+               summary_each);
+    rows_write(db, "INSERT INTO run_label (run, name, value) VALUES", label_each);
+    rows_write(db,
+               "INSERT INTO search_attribute (run, name, item, type, text, number, real) VALUES",
+               attribute_each);
+    rows_write(db,
+               "INSERT INTO search_attribute (run, name, item, type, text, number, real) VALUES",
+               attribute_text_each);
+    rows_write(db,
+               "INSERT INTO task (key, run, kind, status, queue, priority, available_us, epoch, "
+               "attempt, repair_count, created_us) VALUES",
+               task_each);
+}
+
+/* ---- the walk */
+
+static const char *word(const hf_vocab *list, int64_t number)
+{
+    return hf_vocab_text(list, number);
+}
+
+static int64_t liveness(const fact *f)
+{
+    static const int64_t by_wait[] = {0, 14, 10, 6, 8, 5, 10, 7};
+
+    if (f->status > 3)
+        return 1;
+    if (f->blocked)
+        return f->blocked == 1 ? 2 : f->blocked == 2 ? 22 : 21;
+    return by_wait[f->wait_kind];
+}
+
+static bool id_is(size_t i, const char *text)
+{
+    char id[HF_ULID_TEXT_SIZE];
+    hf_ulid run = hf_edge_form(facts[i].sort_us, (int64_t)i, 0);
+
+    hf_ulid_print(&run, id);
+    return strcmp(id, text) == 0;
+}
+
+static bool number_fits(int64_t amount, hf_value wanted)
+{
+    if (hf_value_kind_of(wanted) != HF_VALUE_OBJECT)
+        return amount == hf_int(wanted, "", strtoll(hf_str(wanted, "", "-1"), NULL, 10));
+    return (!hf_get(wanted, "gte") || amount >= hf_int(wanted, "gte", 0)) &&
+           (!hf_get(wanted, "lt") || amount < hf_int(wanted, "lt", 0));
+}
+
+/* Whether run `i` has what one filter asks for. */
+static bool one_fits(size_t i, const char *name, hf_value wanted)
+{
+    const fact *f = &facts[i];
+    const char *text = hf_str(wanted, "", "");
+    bool flag = hf_bool(wanted, "", strcmp(text, "true") == 0);
+    char buf[64];
+
+    (void)snprintf(buf, sizeof(buf), "run-%zu", i);
+    if (strcmp(name, "instance_id") == 0)
+        return strcmp(buf, text) == 0;
+    if (strcmp(name, "instance_id_contains") == 0)
+        return strstr(buf, text) != NULL;
+    if (strcmp(name, "run_id") == 0)
+        return id_is(i, text);
+    if (strcmp(name, "workflow_type") == 0)
+        return strcmp(types[f->type], text) == 0;
+    if (strcmp(name, "workflow_type_contains") == 0)
+        return strstr(types[f->type], text) != NULL;
+    (void)snprintf(buf, sizeof(buf), "key-%lld", (long long)f->business);
+    if (strcmp(name, "business_key") == 0)
+        return f->business >= 0 && strcmp(buf, text) == 0;
+    if (strcmp(name, "business_key_contains") == 0)
+        return f->business >= 0 && strstr(buf, text) != NULL;
+    if (strcmp(name, "queue") == 0)
+        return strcmp(queues[f->queue], text) == 0;
+    if (strcmp(name, "connection") == 0 || strcmp(name, "compatibility") == 0)
+        return false;
+    if (strcmp(name, "namespace") == 0)
+        return strcmp(text, "default") == 0;
+    if (strcmp(name, "status") == 0)
+        return strcmp(word(&hf_run_status_list, f->status), text) == 0;
+    if (strcmp(name, "status_bucket") == 0)
+        return strcmp(word(&hf_status_bucket_list, f->status <= 3   ? 1
+                                                   : f->status == 6 ? 2
+                                                                    : 3),
+                      text) == 0;
+    if (strcmp(name, "closed_reason") == 0)
+        return f->status > 3 && strcmp(word(&hf_closed_reason_list, f->closed_reason), text) == 0;
+    if (strcmp(name, "wait_kind") == 0)
+        return f->status <= 3 && strcmp(word(&hf_wait_kind_list, f->wait_kind), text) == 0;
+    if (strcmp(name, "liveness_state") == 0)
+        return strcmp(word(&hf_liveness_state_list, liveness(f)), text) == 0;
+    if (strcmp(name, "repair_blocked_reason") == 0) {
+        int64_t reason = !f->current ? 3 : f->status > 3 ? 4 : f->blocked == 1 ? 0 : 5;
+
+        return reason && strcmp(word(&hf_repair_blocked_reason_list, reason), text) == 0;
+    }
+    if (strcmp(name, "repair_attention") == 0)
+        return !flag;
+    if (strcmp(name, "task_problem") == 0)
+        return flag == (f->status <= 3 && (f->blocked == 1 || f->troubled));
+    if (strcmp(name, "is_current_run") == 0)
+        return flag == f->current;
+    if (strcmp(name, "continue_as_new_recommended") == 0)
+        return flag == f->pressed;
+    if (strcmp(name, "archived") == 0)
+        return flag == f->archived;
+    if (strcmp(name, "is_terminal") == 0)
+        return flag == (f->status > 3);
+    if (strcmp(name, "declared_entry_mode") == 0)
+        return f->declared;
+    if (strcmp(name, "declared_contract_source") == 0)
+        return f->declared == (strcmp(text, "durable_history") == 0);
+    if (strcmp(name, "started_from") == 0)
+        return f->sort_us >= strtoll(text, NULL, 10);
+    if (strcmp(name, "started_to") == 0)
+        return f->sort_us < strtoll(text, NULL, 10);
+    if (strcmp(name, "closed_from") == 0)
+        return f->status > 3 && f->sort_us + 5000000 >= strtoll(text, NULL, 10);
+    if (strcmp(name, "closed_to") == 0)
+        return f->status > 3 && f->sort_us + 5000000 < strtoll(text, NULL, 10);
+    ck_abort_msg("the walk does not know the filter %s", name);
+    return false;
+}
+
+static bool all_fit(size_t i, hf_value filters)
+{
+    hf_slice name;
+    hf_value item;
+
+    for (size_t n = 0; hf_value_member(filters, n, &name, &item); n++) {
+        char text[64];
+
+        (void)snprintf(text, sizeof(text), "%.*s", (int)name.len, name.ptr);
+        if (strcmp(text, "labels") == 0) {
+            const char *region = hf_str(item, "region", NULL);
+
+            if (region && (!facts[i].labelled || strcmp(regions[facts[i].region], region) != 0))
+                return false;
+            if (hf_get(item, "nobody"))
+                return false;
+        } else if (strcmp(text, "search_attributes") == 0) {
+            if (hf_get(item, "amount") && !number_fits(facts[i].amount, hf_get(item, "amount")))
+                return false;
+            if (hf_get(item, "tag") &&
+                strcmp(regions[facts[i].region], hf_str(item, "tag", "")) != 0)
+                return false;
+        } else if (!one_fits(i, text, item)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static int order(const void *a, const void *b)
+{
+    size_t x = *(const size_t *)a;
+    size_t y = *(const size_t *)b;
+
+    if (facts[x].sort_us != facts[y].sort_us)
+        return facts[x].sort_us < facts[y].sort_us ? 1 : -1;
+    return x < y ? 1 : -1;
+}
+
+/* The list, page by page, is what the walk finds, in its order. */
+static void list_check(hf_db *db, const char *json, int64_t limit, size_t least)
+{
+    static size_t expected[RUNS];
+    hf_mem *mem = hf_mem_new();
+    hf_list_query query = {.namespace_key = 1, .limit = limit, .total = true};
+    hf_value filters = NULL;
+    hf_err err = {0};
+    size_t count = 0;
+    size_t at = 0;
+    bool more = true;
+
+    hf_test_ok(hf_filter_read(mem, hf_parse_(mem, json, strlen(json)), &filters, &err), &err, json);
+    query.filters = filters;
+    for (size_t i = 1; i <= RUNS; i++)
+        if (all_fit(i, filters))
+            expected[count++] = i;
+    ck_assert_msg(count >= least, "%s fits %zu runs only", json, count);
+    qsort(expected, count, sizeof(*expected), order);
+    while (more) {
+        hf_value page = NULL;
+        hf_value items;
+
+        hf_test_ok(hf_list_read(db, mem, &query, &page, &err), &err, json);
+        items = hf_get(page, "items");
+        for (size_t i = 0; i < hf_len(items); i++, at++) {
+            ck_assert_msg(at < count, "%s lists too much", json);
+            ck_assert_msg(id_is(expected[at], hf_str(hf_at(items, i), "run_id", "")),
+                          "%s: row %zu is %s", json, at,
+                          hf_str(hf_at(items, i), "instance_id", ""));
+        }
+        ck_assert_int_eq(hf_int(page, "total.n", -1), (int64_t)count);
+        query.cursor = hf_slice_of(hf_str(page, "cursor", NULL));
+        more = query.cursor.len > 0;
+    }
+    ck_assert_msg(at == count, "%s lists %zu of %zu", json, at, count);
+    hf_mem_free(mem);
+}
+
+static hf_db *filled(hf_test_place *place, hf_store **out_store)
+{
+    hf_store *store = hf_test_place_store(place, HF_STORE_OWNER);
+    hf_db *db = hf_store_writer(store);
+    int64_t key = 0;
+    hf_err err = {0};
+
+    hf_test_ok(hf_namespace_make(db, HF_SLICE("default"), 1, &key, &err), &err, "make a namespace");
+    ck_assert_int_eq(key, 1);
+    facts_make(42);
+    bytes_type = hf_test_place_kind(place) == HF_ENGINE_SQLITE ? "BLOB" : "BYTEA";
+    store_fill(db);
+    *out_store = store;
+    return db;
+}
+
+/* Rows without histories would not stand up to verify. */
+static void emptied(hf_test_place *place, hf_store *store)
+{
+    hf_err err = {0};
+
+    hf_test_ok(
+        hf_db_script(hf_store_writer(store),
+                     "DELETE FROM run; DELETE FROM instance; DELETE FROM run_summary; "
+                     "DELETE FROM run_label; DELETE FROM search_attribute; DELETE FROM task;",
+                     &err),
+        &err, "empty the store");
+    free(facts);
+    hf_store_close(store);
+    hf_test_place_free(place);
+}
+
+/* Every filter alone, and many together, over 10,000 runs. */
+HF_BOTH_ENGINES(b189_filters_find_what_a_walk_finds)
+{
+    static const struct {
+        const char *json;
+        int64_t limit;
+        size_t least;
+    } cases[] = {
+        {"{}", 1000, RUNS},
+        {"{\"instance_id\":\"run-77\"}", 50, 1},
+        {"{\"instance_id_contains\":\"-77\"}", 50, 100},
+        {"{\"workflow_type\":\"ship\"}", 1000, 2000},
+        {"{\"workflow_type_contains\":\"ship\"}", 1000, 4000},
+        {"{\"business_key\":\"key-7\"}", 50, 50},
+        {"{\"business_key_contains\":\"-4\"}", 1000, 500},
+        {"{\"queue\":\"slow\"}", 1000, 4000},
+        {"{\"connection\":\"redis\"}", 50, 0},
+        {"{\"compatibility\":\"v1\"}", 50, 0},
+        {"{\"namespace\":\"default\",\"queue\":\"slow\",\"status\":\"failed\"}", 100, 100},
+        {"{\"namespace\":\"other\"}", 50, 0},
+        {"{\"status\":\"waiting\"}", 1000, 1000},
+        {"{\"status_bucket\":\"running\"}", 1000, 3000},
+        {"{\"status_bucket\":\"completed\"}", 1000, 1000},
+        {"{\"status_bucket\":\"failed\"}", 1000, 3000},
+        {"{\"closed_reason\":\"timed_out\"}", 1000, 500},
+        {"{\"wait_kind\":\"signal\"}", 1000, 400},
+        {"{\"liveness_state\":\"workflow_replay_blocked\"}", 1000, 500},
+        {"{\"liveness_state\":\"waiting_for_signal\"}", 100, 50},
+        {"{\"liveness_state\":\"timer_scheduled\"}", 100, 50},
+        {"{\"liveness_state\":\"closed\"}", 1000, 4000},
+        {"{\"repair_blocked_reason\":\"run_closed\"}", 1000, 3000},
+        {"{\"repair_blocked_reason\":\"selected_run_not_current\"}", 1000, 2000},
+        {"{\"repair_attention\":true}", 50, 0},
+        {"{\"repair_attention\":\"no\",\"status\":\"pending\"}", 1000, 1000},
+        {"{\"task_problem\":\"yes\"}", 1000, 500},
+        {"{\"task_problem\":0,\"queue\":\"slow\",\"status\":\"running\"}", 100, 300},
+        {"{\"is_current_run\":false}", 1000, 2000},
+        {"{\"continue_as_new_recommended\":1}", 1000, 1500},
+        {"{\"archived\":true}", 1000, 1000},
+        {"{\"is_terminal\":false}", 1000, 3000},
+        {"{\"declared_entry_mode\":\"canonical\"}", 1000, 4000},
+        {"{\"declared_contract_source\":\"unavailable\"}", 1000, 4000},
+        {"{\"labels\":{\"region\":\"eu\"}}", 1000, 1000},
+        {"{\"labels\":{\"region\":\"eu\",\"nobody\":\"x\"}}", 50, 0},
+        {"{\"search_attributes\":{\"amount\":7}}", 50, 50},
+        {"{\"search_attributes\":{\"amount\":\"7\"}}", 50, 50},
+        {"{\"search_attributes\":{\"amount\":{\"gte\":90,\"lt\":95}}}", 100, 300},
+        {"{\"search_attributes\":{\"tag\":\"eu\",\"amount\":{\"gte\":50}}}", 500, 1000},
+        {"{\"started_from\":1700000001000000,\"started_to\":\"1700000020000000\"}", 50, 30},
+        {"{\"closed_from\":1700002900000000}", 50, 30},
+        {"{\"workflow_type\":\"order\",\"status_bucket\":\"running\",\"label\":{\"region\":\"us\"},"
+         "\"search_attribute\":{\"amount\":{\"lt\":30}},\"is_current_run\":true}",
+         20, 20},
+    };
+    hf_test_place *place = hf_test_place_new(kind);
+    hf_store *store = NULL;
+    hf_db *db = filled(place, &store);
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        list_check(db, cases[i].json, cases[i].limit, cases[i].least);
+    emptied(place, store);
+}
+
+/* Runs that started at the same moment come in the order of their ids, and pages of any size cut
+   the same list. */
+HF_BOTH_ENGINES(b188_order_and_pages)
+{
+    static const int64_t limits[] = {1, 7, 333};
+    hf_test_place *place = hf_test_place_new(kind);
+    hf_store *store = NULL;
+    hf_db *db = filled(place, &store);
+
+    for (size_t i = 0; i < 3; i++)
+        list_check(db, "{\"started_from\":1700000001000000,\"started_to\":1700000040000000}",
+                   limits[i], 100);
+    emptied(place, store);
+}
+
+/* Facets count what matches; ids are found by a part; many keys are listed for commands. */
+HF_BOTH_ENGINES(facets_parts_and_keys)
+{
+    hf_test_place *place = hf_test_place_new(kind);
+    hf_store *store = NULL;
+    hf_db *db = filled(place, &store);
+    hf_mem *mem = hf_mem_new();
+    hf_list_query query = {.namespace_key = 1, .limit = 5};
+    hf_value page = NULL;
+    hf_slice cursor = {0};
+    hf_err err = {0};
+    char part[20];
+    char id[HF_ULID_TEXT_SIZE];
+    hf_ulid run = hf_edge_form(facts[123].sort_us, 123, 0);
+    int64_t keys[400];
+    size_t count = 0;
+    size_t all = 0;
+    int64_t sum = 0;
+
+    query.facets = hf_parse_(mem, "[\"status\",\"workflow_type\"]", 26);
+    hf_test_ok(hf_list_read(db, mem, &query, &page, &err), &err, "list");
+    ck_assert_uint_eq(hf_len(hf_get(page, "items")), 5);
+    for (size_t i = 0; i < hf_len(hf_get(page, "facets.status.values")); i++)
+        sum += hf_int(hf_at(hf_get(page, "facets.status.values"), i), "n", 0);
+    ck_assert_int_eq(sum, RUNS);
+    ck_assert(hf_bool(page, "facets.status.exact", false));
+    ck_assert_uint_eq(hf_len(hf_get(page, "facets.workflow_type.values")), 4);
+    hf_ulid_print(&run, id);
+    memcpy(part, id + 10, 16);
+    part[16] = '\0';
+    query = (hf_list_query){
+        .namespace_key = 1, .limit = 5, .filters = hf_json_(mem, "{'run_id_contains': %s}", part)};
+    hf_test_ok(hf_list_read(db, mem, &query, &page, &err), &err, "list");
+    ck_assert_uint_eq(hf_len(hf_get(page, "items")), 1);
+    ck_assert_str_eq(hf_str(page, "items.0.instance_id", ""), "run-123");
+    query = (hf_list_query){.namespace_key = 1, .filters = hf_json_(mem, "{'run_id': %s}", id)};
+    hf_test_ok(hf_list_read(db, mem, &query, &page, &err), &err, "list");
+    ck_assert_uint_eq(hf_len(hf_get(page, "items")), 1);
+    query = (hf_list_query){.namespace_key = 1};
+    do {
+        hf_test_ok(hf_list_keys(db, mem, &query, &cursor, keys, 400, &count, &err), &err, "keys");
+        all += count;
+    } while (cursor.len);
+    ck_assert_uint_eq(all, RUNS);
+    query.cursor = HF_SLICE("yesterday");
+    ck_assert_int_eq(hf_list_read(db, mem, &query, &page, &err), HF_INVALID);
+    hf_mem_free(mem);
+    emptied(place, store);
+}
+
+/* What cannot be is refused with the name of the filter, and nothing is asked of a database. */
+START_TEST(unknown_and_malformed_filters_are_refused)
+{
+    static const char *const bad[] = {"{\"colour\":\"red\"}",
+                                      "{\"status\":\"asleep\"}",
+                                      "{\"archived\":\"perhaps\"}",
+                                      "{\"instance_id\":[1]}",
+                                      "{\"labels\":\"eu\"}",
+                                      "{\"labels\":{\"bad key\":\"x\"}}",
+                                      "{\"search_attributes\":{\"a\":{\"between\":1}}}",
+                                      "{\"search_attributes\":{\"a\":[1]}}",
+                                      "{\"started_from\":\"soon\"}",
+                                      "[1]"};
+    hf_mem *mem = hf_mem_new();
+    hf_value filters = NULL;
+    hf_err err = {0};
+    char text[300];
+
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        ck_assert_msg(hf_filter_read(mem, hf_parse_(mem, bad[i], strlen(bad[i])), &filters, &err) ==
+                          HF_INVALID,
+                      "%s was taken", bad[i]);
+    memset(text, 'x', sizeof(text) - 1);
+    text[sizeof(text) - 1] = '\0';
+    ck_assert_int_eq(hf_filter_read(mem, hf_json_(mem, "{'queue': %s}", text), &filters, &err),
+                     HF_INVALID);
+    ck_assert_int_eq(
+        hf_filter_read(mem, hf_json_(mem, "{'queue': '  ', 'status': null}"), &filters, &err),
+        HF_OK);
+    ck_assert_uint_eq(hf_len(filters), 0);
+    hf_mem_free(mem);
+}
+END_TEST
+
+/* Later filters win; labels are merged name by name and sorted. */
+START_TEST(b189_filters_merge)
+{
+    hf_mem *mem = hf_mem_new();
+    hf_value a =
+        hf_json_(mem, "{'status': 'failed', 'queue': 'q', 'labels': {'b': '1', 'c': '2'}}");
+    hf_value b = hf_json_(mem, "{'status': 'running', 'labels': {'a': '0', 'b': '9'}}");
+
+    ck_assert_str_eq(hf_text(mem, hf_filter_merge(mem, a, b)),
+                     "{\"queue\":\"q\",\"status\":\"running\",\"labels\":{\"a\":\"0\",\"b\":\"9\","
+                     "\"c\":\"2\"}}");
+    ck_assert_int_eq(hf_int(hf_filter_definition(mem), "version", 0), 6);
+    ck_assert_str_eq(hf_str(hf_filter_definition(mem), "fields.status.input", ""), "select");
+    hf_mem_free(mem);
+}
+END_TEST
+
+HF_PG_SUITE_MAIN("project/list", HF_BOTH_SLOW(b189_filters_find_what_a_walk_finds, 300),
+                 HF_BOTH_SLOW(b188_order_and_pages, 300), HF_BOTH_SLOW(facets_parts_and_keys, 300),
+                 {unknown_and_malformed_filters_are_refused, 0}, {b189_filters_merge, 0})
