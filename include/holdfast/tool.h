@@ -132,6 +132,24 @@ typedef struct hf_sql_options {
 HF_API hf_status hf_sql(const char *address, const hf_sql_options *options, const char *sql,
                         hf_sql_row *row, void *ctx, hf_err *err);
 
+/* Keys for a history bundle; NULL where none is at hand. */
+typedef struct hf_bundle_keys {
+    size_t size;
+    const char *key;        /* HMAC */
+    const char *public_key; /* Ed25519, 64 hexadecimal digits */
+    bool require_signature;
+} hf_bundle_keys;
+
+/* Whether a history bundle can be relied on, without the store it came from: every rule that does
+   not hold is a finding of the report (status ok, warning or failed). HF_OK also for a bundle that
+   is worth nothing. */
+HF_API hf_status hf_bundle_verify(const char *text, size_t len, const hf_bundle_keys *keys,
+                                  hf_mem *mem, hf_value *out_report, hf_err *err);
+
+/* Two bundles side by side, aligned by step. */
+HF_API hf_status hf_bundle_diff(const char *a, size_t a_len, const char *b, size_t b_len,
+                                hf_mem *mem, hf_value *out_diff, hf_err *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -49,6 +49,36 @@ HF_API hf_status hf_view_list(hf_engine *engine, hf_value request, hf_mem *mem, 
 HF_API hf_status hf_view_get(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out);
 HF_API hf_status hf_view_delete(hf_engine *engine, hf_value request);
 
+/* An export that is signed with a public key and redacted on its way out. */
+typedef struct hf_export_seal {
+    size_t size_;
+    const char *ed25519_key; /* the private key, 64 hexadecimal digits; NULL: no such signature */
+    /* Shown each payload, context, reason and diagnostic before it leaves, with its path and
+       category; returns it, or something else in its place. NULL fails the export. */
+    hf_value (*redact)(void *arg, hf_mem *mem, hf_value context, hf_value value);
+    void *redact_arg;
+    const char *redact_policy; /* what the redactor calls itself; the bundle says it */
+} hf_export_seal;
+HF_API hf_status hf_export_sealed(hf_engine *engine, hf_mem *mem, const char **out_json,
+                                  const hf_export_opts *o, const hf_export_seal *seal);
+
+/* The published operator metrics, read from rows when asked: runs, tasks, activities, backlog,
+   starts, history, projections. */
+HF_API hf_status hf_metrics(hf_engine *engine, hf_mem *mem, hf_value *out);
+
+/* The same as Prometheus text: holdfast_GROUP_NAME, without labels. */
+HF_API hf_status hf_metrics_text(hf_engine *engine, hf_mem *mem, const char **out_text);
+
+/* Checks with their status (ok, warning, error) and the metrics they were made from. */
+HF_API hf_status hf_health(hf_engine *engine, hf_mem *mem, hf_value *out);
+
+/* What a dashboard shows first. */
+HF_API hf_status hf_stats(hf_engine *engine, hf_mem *mem, hf_value *out);
+
+/* Failures in groups that differ in numbers only, the newest first: {"since_us"?, "limit"?}. The
+   filter `failure` of a list takes a fingerprint. */
+HF_API hf_status hf_failure_groups(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out);
+
 #ifdef __cplusplus
 }
 #endif

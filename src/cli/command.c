@@ -248,6 +248,22 @@ static const hf_cli_command command_table[] = {
                {HF_CLI_EXIT_FULL, NULL},
                {HF_CLI_EXIT_PIPE, NULL}},
      .run = hf_cli_rebuild},
+    {.name = "bundle",
+     .summary = "check a history bundle without its store",
+     .text = "bundle verify FILE reads an exported run and checks its sections, events, manifest, "
+             "checksum, signatures and the hash chain of its history. Every rule that does not "
+             "hold is printed; nothing in the file is trusted and nothing is written.",
+     .example = "holdfast bundle verify order-42.json --json",
+     .args = {{"ACTION", "verify", false}, {"FILE", NULL, false}},
+     .flags = FLAGS_COMMON | BIT(HF_CLI_FLAG_KEY) | BIT(HF_CLI_FLAG_PUBLIC_KEY),
+     .formats = FORMATS_RESULT,
+     .exits = {{HF_CLI_EXIT_OK, "the bundle is sound"},
+               {HF_CLI_EXIT_FAILED, "it is not"},
+               {HF_CLI_EXIT_USAGE, NULL},
+               {HF_CLI_EXIT_NOTFOUND, NULL},
+               {HF_CLI_EXIT_SERVER, NULL},
+               {HF_CLI_EXIT_PIPE, NULL}},
+     .run = hf_cli_bundle},
     {.name = "sql",
      .summary = "ask a store in SQL, reading only",
      .text = "Runs one SELECT over the tables and the documented views v_runs, v_events, v_waits, "

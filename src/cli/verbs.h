@@ -32,6 +32,7 @@ HF_NODISCARD hf_status hf_cli_serve(hf_cli_call *call, hf_err *err);
 HF_NODISCARD hf_status hf_cli_dev(hf_cli_call *call, hf_err *err);
 HF_NODISCARD hf_status hf_cli_token(hf_cli_call *call, hf_err *err);
 HF_NODISCARD hf_status hf_cli_rebuild(hf_cli_call *call, hf_err *err);
+HF_NODISCARD hf_status hf_cli_bundle(hf_cli_call *call, hf_err *err);
 HF_NODISCARD hf_status hf_cli_sql(hf_cli_call *call, hf_err *err);
 HF_NODISCARD hf_status hf_cli_config(hf_cli_call *call, hf_err *err);
 HF_NODISCARD hf_status hf_cli_completion(hf_cli_call *call, hf_err *err);

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "engine/engine_impl.h"
 #include "project/bundle.h"
+#include "holdfast/view.h"
 #include "project/dossier.h"
 
 /* The key of the run that is meant: the newest one of the instance, or the one with that id. */
@@ -42,12 +43,17 @@ static hf_status run_find(hf_engine *engine, hf_db *db, hf_mem *mem, const hf_ex
     return HF_OK;
 }
 
-static hf_status export_make(hf_engine *engine, const hf_export_opts *opts, hf_mem *work,
-                             hf_buf *text, hf_err *err)
+static hf_status export_make(hf_engine *engine, const hf_export_opts *opts,
+                             const hf_export_seal *seal, hf_mem *work, hf_buf *text, hf_err *err)
 {
     const hf_bundle_options options = {.now_us = hf_clock_wall_us(engine->clock),
                                        .key = hf_slice_of(opts->key),
-                                       .key_id = hf_slice_of(opts->key_id)};
+                                       .key_id = hf_slice_of(opts->key_id),
+                                       .seed = hf_slice_of(seal ? seal->ed25519_key : NULL),
+                                       .redact = seal ? seal->redact : NULL,
+                                       .redact_arg = seal ? seal->redact_arg : NULL,
+                                       .redact_policy =
+                                           hf_slice_of(seal ? seal->redact_policy : NULL)};
     hf_dossier dossier;
     hf_value bundle = NULL;
     int64_t run = 0;
@@ -65,8 +71,8 @@ static hf_status export_make(hf_engine *engine, const hf_export_opts *opts, hf_m
     return hf_buf_ok(text) ? HF_OK : hf_err_nomem(err, "a bundle");
 }
 
-hf_status hf_export_with(hf_engine *engine, hf_mem *mem, const char **out_json,
-                         const hf_export_opts *o)
+hf_status hf_export_sealed(hf_engine *engine, hf_mem *mem, const char **out_json,
+                           const hf_export_opts *o, const hf_export_seal *seal)
 {
     engine_slot *slot = engine ? hf_engine_slot_get(engine) : NULL;
     hf_mem *work = NULL;
@@ -82,7 +88,7 @@ hf_status hf_export_with(hf_engine *engine, hf_mem *mem, const char **out_json,
         return slot->err.status;
     }
     slot->err = (hf_err){0};
-    if (!mem || !out_json || !o || !o->id)
+    if (!mem || !out_json || !o || !o->id || (seal && seal->size_ != sizeof(*seal)))
         return hf_err_set(&slot->err, HF_MISUSE,
                           "an id, memory and a place for the text are needed");
     *out_json = NULL;
@@ -90,7 +96,7 @@ hf_status hf_export_with(hf_engine *engine, hf_mem *mem, const char **out_json,
     if (st)
         return st;
     work = hf_mem_new();
-    st = work ? export_make(engine, o, work, &text, &slot->err)
+    st = work ? export_make(engine, o, seal, work, &text, &slot->err)
               : hf_err_nomem(&slot->err, "an export");
     if (!st) {
         *out_json = hf_mem_text(mem, hf_buf_slice(&text));
@@ -100,4 +106,10 @@ hf_status hf_export_with(hf_engine *engine, hf_mem *mem, const char **out_json,
     hf_buf_fini(&text);
     hf_mem_free(work);
     return st;
+}
+
+hf_status hf_export_with(hf_engine *engine, hf_mem *mem, const char **out_json,
+                         const hf_export_opts *o)
+{
+    return hf_export_sealed(engine, mem, out_json, o, NULL);
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/buf.h"
+#include "base/ed25519.h"
 #include "base/json.h"
 #include "project/compose.h"
 #include "project/edge.h"
@@ -165,14 +166,31 @@ static hf_status holdfast_make(const hf_section *s, hf_value *out_value, hf_err 
 
 /* ---- manifest */
 
-static hf_value manifest_entry(hf_mem *mem, const char *path, bool available)
+/* What a manifest is made for. */
+typedef struct manifest {
+    hf_mem *mem;
+    hf_value_list *entries;
+    hf_value changed; /* paths that a redactor changed */
+} manifest;
+
+static bool path_redacted(const manifest *m, const char *path)
 {
+    for (size_t i = 0; i < hf_len(m->changed); i++)
+        if (hf_slice_starts(hf_slice_of(path), hf_value_slice(hf_at(m->changed, i))))
+            return true;
+    return false;
+}
+
+static void manifest_entry(manifest *m, const char *path, bool available)
+{
+    hf_mem *mem = m->mem;
+    bool redacted = path_redacted(m, path);
     hf_value_list *entry = hf_value_object(mem);
 
     hf_value_set(entry, HF_SLICE("path"), hf_value_string(mem, hf_slice_of(path)));
     hf_value_set(entry, HF_SLICE("codec"), hf_value_string(mem, HF_SLICE("avro")));
     hf_value_set(entry, HF_SLICE("available"), hf_value_bool(available));
-    hf_value_set(entry, HF_SLICE("redacted"), hf_value_bool(false));
+    hf_value_set(entry, HF_SLICE("redacted"), hf_value_bool(redacted));
     hf_value_set(entry, HF_SLICE("encoding"),
                  hf_value_string(mem, HF_SLICE("base64-avro-single-object")));
     hf_value_set(entry, HF_SLICE("avro_framing"), hf_value_string(mem, HF_SLICE("single-object")));
@@ -183,22 +201,23 @@ static hf_value manifest_entry(hf_mem *mem, const char *path, bool available)
     hf_value_set(entry, HF_SLICE("writer_schema_fingerprint"),
                  hf_value_string(mem, HF_SLICE(BUNDLE_SCHEMA_MARK)));
     hf_value_set(entry, HF_SLICE("diagnostic"),
-                 available ? hf_value_null() : hf_value_string(mem, HF_SLICE("payload_missing")));
-    return hf_value_finish(entry);
+                 redacted    ? hf_value_string(mem, HF_SLICE("payload_redacted"))
+                 : available ? hf_value_null()
+                             : hf_value_string(mem, HF_SLICE("payload_missing")));
+    hf_value_append(m->entries, hf_value_finish(entry));
 }
 
-static void manifest_item(hf_mem *mem, hf_value_list *entries, const char *section, size_t i,
-                          const char *name, hf_value item)
+static void manifest_item(manifest *m, const char *section, size_t i, const char *name,
+                          hf_value item)
 {
     char path[96];
     hf_value found = hf_value_find(item, hf_slice_of(name));
 
     (void)snprintf(path, sizeof(path), "%s.%zu.%s", section, i, name);
-    hf_value_append(entries, manifest_entry(mem, path, hf_value_kind_of(found) != HF_VALUE_NULL));
+    manifest_entry(m, path, hf_value_kind_of(found) != HF_VALUE_NULL);
 }
 
-static void manifest_event(hf_mem *mem, hf_value_list *entries, size_t i, hf_value event,
-                           const hf_event *stored)
+static void manifest_event(manifest *m, size_t i, hf_value event, const hf_event *stored)
 {
     char name[32];
     hf_value payload = hf_value_find(event, HF_SLICE("payload"));
@@ -213,12 +232,12 @@ static void manifest_event(hf_mem *mem, hf_value_list *entries, size_t i, hf_val
             continue;
         (void)snprintf(name, sizeof(name), "payload.%s", names[j]);
         (void)snprintf(path, sizeof(path), "history_events.%zu.%s", i, name);
-        hf_value_append(entries,
-                        manifest_entry(mem, path, hf_value_kind_of(found) != HF_VALUE_NULL));
+        manifest_entry(m, path, hf_value_kind_of(found) != HF_VALUE_NULL);
     }
 }
 
-static hf_value manifest_make(const hf_dossier *dossier, hf_mem *mem, hf_value bundle)
+static hf_value manifest_make(const hf_dossier *dossier, hf_mem *mem, hf_value bundle,
+                              hf_value changed)
 {
     static const struct {
         const char *section;
@@ -228,25 +247,24 @@ static hf_value manifest_make(const hf_dossier *dossier, hf_mem *mem, hf_value b
                   {"updates", "result"},
                   {"activities", "arguments"},
                   {"activities", "result"}};
-    hf_value_list *manifest = hf_value_object(mem);
-    hf_value_list *entries = hf_value_array(mem);
+    hf_value_list *object = hf_value_object(mem);
+    manifest m = {.mem = mem, .entries = hf_value_array(mem), .changed = changed};
     hf_value events = hf_value_find(bundle, HF_SLICE("history_events"));
 
-    hf_value_append(entries, manifest_entry(mem, "payloads.arguments.data",
-                                            hf_bool(bundle, "payloads.arguments.available", 0)));
-    hf_value_append(entries, manifest_entry(mem, "payloads.output.data",
-                                            hf_bool(bundle, "payloads.output.available", 0)));
+    manifest_entry(&m, "payloads.arguments.data",
+                   hf_bool(bundle, "payloads.arguments.available", 0));
+    manifest_entry(&m, "payloads.output.data", hf_bool(bundle, "payloads.output.available", 0));
     for (size_t i = 0; i < dossier->event_count; i++)
-        manifest_event(mem, entries, i, hf_at(events, i), &dossier->events[i]);
+        manifest_event(&m, i, hf_at(events, i), &dossier->events[i]);
     for (size_t p = 0; p < sizeof(places) / sizeof(places[0]); p++) {
         hf_value list = hf_value_find(bundle, hf_slice_of(places[p].section));
 
         for (size_t i = 0; i < hf_len(list); i++)
-            manifest_item(mem, entries, places[p].section, i, places[p].name, hf_at(list, i));
+            manifest_item(&m, places[p].section, i, places[p].name, hf_at(list, i));
     }
-    hf_value_set(manifest, HF_SLICE("version"), hf_value_int(mem, 1));
-    hf_value_set(manifest, HF_SLICE("entries"), hf_value_finish(entries));
-    return hf_value_finish(manifest);
+    hf_value_set(object, HF_SLICE("version"), hf_value_int(mem, 1));
+    hf_value_set(object, HF_SLICE("entries"), hf_value_finish(m.entries));
+    return hf_value_finish(object);
 }
 
 static hf_value codecs_make(hf_mem *mem)
@@ -311,6 +329,35 @@ done:
     return st;
 }
 
+/* The public-key signature beside the published ones. */
+static hf_status public_sign(hf_mem *mem, const hf_bundle_options *options, hf_value unsealed,
+                             hf_value_list *into, hf_err *err)
+{
+    uint8_t seed[HF_ED25519_KEY_BYTES];
+    uint8_t public_key[HF_ED25519_KEY_BYTES];
+    uint8_t sign[HF_ED25519_SIGN_BYTES];
+    char sign_text[2 * HF_ED25519_SIGN_BYTES + 1];
+    char key_text[2 * HF_ED25519_KEY_BYTES + 1];
+    hf_buf text = {0};
+    hf_status st;
+
+    if (!options->seed.len)
+        return HF_OK;
+    if (!hf_hex_parse(hf_slice_trim(options->seed), seed, sizeof(seed)))
+        return hf_err_set(err, HF_INVALID, "an Ed25519 key is 64 hexadecimal digits");
+    hf_json_write_ksort(&text, unsealed);
+    st = hf_buf_ok(&text) ? hf_ed25519_sign(seed, hf_buf_slice(&text), sign, public_key, err)
+                          : hf_err_nomem(err, "a bundle");
+    hf_buf_fini(&text);
+    if (st)
+        return st;
+    hf_hex_print(hf_slice_from(sign, sizeof(sign)), sign_text);
+    hf_hex_print(hf_slice_from(public_key, sizeof(public_key)), key_text);
+    hf_value_set(into, HF_SLICE("ed25519_signature"), hf_value_string(mem, hf_slice_of(sign_text)));
+    hf_value_set(into, HF_SLICE("ed25519_public_key"), hf_value_string(mem, hf_slice_of(key_text)));
+    return HF_OK;
+}
+
 static hf_status integrity_make(hf_mem *mem, const hf_bundle_options *options, hf_value unsealed,
                                 hf_value *out_value, hf_err *err)
 {
@@ -332,8 +379,43 @@ static hf_status integrity_make(hf_mem *mem, const hf_bundle_options *options, h
                  key.len ? hf_value_string(mem, hf_slice_of(sign)) : hf_value_null());
     hf_value_set(object, HF_SLICE("key_id"),
                  key.len ? hf_edge_text(mem, options->key_id) : hf_value_null());
+    st = public_sign(mem, options, unsealed, object, err);
+    if (st)
+        return st;
     *out_value = hf_value_finish(object);
     return *out_value ? HF_OK : hf_err_nomem(err, "a checksum");
+}
+
+hf_status hf_bundle_check_public(hf_value bundle, hf_slice key, hf_err *err)
+{
+    hf_value integrity = hf_value_find(bundle, HF_SLICE("integrity"));
+    hf_slice named = hf_slice_of(hf_str(integrity, "ed25519_public_key", ""));
+    uint8_t public_key[HF_ED25519_KEY_BYTES];
+    uint8_t sign[HF_ED25519_SIGN_BYTES];
+    hf_mem *mem = NULL;
+    hf_buf text = {0};
+    hf_value unsealed;
+    bool fits = false;
+    hf_status st = HF_OK;
+
+    if (key.len && !hf_slice_equal(key, named))
+        return hf_err_set(err, HF_INVALID, "the bundle is signed with another key");
+    if (!hf_hex_parse(named, public_key, sizeof(public_key)) ||
+        !hf_hex_parse(hf_slice_of(hf_str(integrity, "ed25519_signature", "")), sign, sizeof(sign)))
+        return hf_err_set(err, HF_INVALID, "the bundle's signature is no Ed25519 signature");
+    mem = hf_mem_new();
+    unsealed = mem ? without_integrity(mem, bundle) : NULL;
+    if (unsealed)
+        hf_json_write_ksort(&text, unsealed);
+    if (!unsealed || !hf_buf_ok(&text))
+        st = hf_err_nomem(err, "a bundle");
+    if (!st)
+        st = hf_ed25519_check(public_key, hf_buf_slice(&text), sign, &fits, err);
+    if (!st && !fits)
+        st = hf_err_set(err, HF_INVALID, "the bundle was changed: its signature does not fit");
+    hf_buf_fini(&text);
+    hf_mem_free(mem);
+    return st;
 }
 
 hf_status hf_bundle_check(hf_value bundle, hf_slice key, hf_err *err)
@@ -404,13 +486,14 @@ static hf_value selected_make(const hf_section *s)
     return hf_value_finish(object);
 }
 
-static hf_value redaction_make(hf_mem *mem)
+static hf_value redaction_make(hf_mem *mem, const hf_bundle_options *options, hf_value paths)
 {
     hf_value_list *object = hf_value_object(mem);
 
-    hf_value_set(object, HF_SLICE("applied"), hf_value_bool(false));
-    hf_value_set(object, HF_SLICE("policy"), hf_value_null());
-    hf_value_set(object, HF_SLICE("paths"), hf_value_finish(hf_value_array(mem)));
+    hf_value_set(object, HF_SLICE("applied"), hf_value_bool(options->redact != NULL));
+    hf_value_set(object, HF_SLICE("policy"),
+                 options->redact ? hf_edge_text(mem, options->redact_policy) : hf_value_null());
+    hf_value_set(object, HF_SLICE("paths"), paths ? paths : hf_value_finish(hf_value_array(mem)));
     return hf_value_finish(object);
 }
 
@@ -442,8 +525,6 @@ static hf_status sections_put(hf_value_list *bundle, const hf_section *s, hf_err
         hf_value_set(bundle, hf_slice_of(sections[i].name), value);
     }
     hf_value_set(bundle, HF_SLICE("selected_run"), selected_make(s));
-    hf_value_set(bundle, HF_SLICE("redaction"), redaction_make(s->mem));
-    hf_value_set(bundle, HF_SLICE("codec_schemas"), codecs_make(s->mem));
     return st;
 }
 
@@ -458,6 +539,30 @@ static hf_value with_member(hf_mem *mem, hf_value object, hf_slice name, hf_valu
         hf_value_set(list, key, member);
     hf_value_set(list, name, item);
     return hf_value_finish(list);
+}
+
+/* What follows the sections, in this order: redaction, codec schemas, manifest. */
+static hf_status bundle_finish(const hf_dossier *dossier, hf_mem *mem,
+                               const hf_bundle_options *options, hf_value *io_bundle, hf_err *err)
+{
+    hf_value paths = NULL;
+    hf_value changed = NULL;
+    hf_value bundle = *io_bundle;
+    hf_status st = HF_OK;
+
+    if (options->redact)
+        st = hf_redact_bundle(mem, bundle, options->redact, options->redact_arg, &bundle, &paths,
+                              &changed, err);
+    if (st)
+        return st;
+    bundle = with_member(mem, bundle, HF_SLICE("redaction"), redaction_make(mem, options, paths));
+    if (bundle)
+        bundle = with_member(mem, bundle, HF_SLICE("codec_schemas"), codecs_make(mem));
+    if (bundle)
+        bundle = with_member(mem, bundle, HF_SLICE("payload_manifest"),
+                             manifest_make(dossier, mem, bundle, changed));
+    *io_bundle = bundle;
+    return bundle ? HF_OK : hf_err_nomem(err, "a bundle");
 }
 
 hf_status hf_bundle_make(const hf_dossier *dossier, hf_mem *mem, const hf_bundle_options *options,
@@ -495,11 +600,10 @@ hf_status hf_bundle_make(const hf_dossier *dossier, hf_mem *mem, const hf_bundle
     }
     if (!st) {
         bundle = hf_value_finish(object);
-        if (bundle)
-            bundle = with_member(mem, bundle, HF_SLICE("payload_manifest"),
-                                 manifest_make(dossier, mem, bundle));
-        st = bundle ? integrity_make(mem, options, bundle, &integrity, err)
+        st = bundle ? bundle_finish(dossier, mem, options, &bundle, err)
                     : hf_err_nomem(err, "a bundle");
+        if (!st)
+            st = integrity_make(mem, options, bundle, &integrity, err);
     }
     if (!st) {
         *out_bundle = with_member(mem, bundle, HF_SLICE("integrity"), integrity);

@@ -17,6 +17,7 @@
 #include "base/slice.h"
 #include "base/value.h"
 #include "project/dossier.h"
+#include "project/redact.h"
 
 #define HF_BUNDLE_SCHEMA "durable-workflow.v2.history-export"
 
@@ -30,12 +31,20 @@ typedef struct hf_bundle_options {
     int64_t now_us;
     hf_slice key;    /* signs the bundle; white space at its ends does not count; empty: unsigned */
     hf_slice key_id; /* which key; ptr NULL: not said */
+    hf_slice seed;   /* Ed25519: the private key, 64 hexadecimal digits; empty: no such signature */
+    hf_redact_fn *redact; /* NULL: nothing is redacted */
+    void *redact_arg;
+    hf_slice redact_policy; /* what the redactor calls itself */
 } hf_bundle_options;
 
 /* The bundle, in the arena. HF_CORRUPT when a stored value cannot be read, HF_NOMEM. Any thread. */
 HF_NODISCARD hf_status hf_bundle_make(const hf_dossier *dossier, hf_mem *mem,
                                       const hf_bundle_options *options, hf_value *out_bundle,
                                       hf_err *err);
+
+/* Compares the Ed25519 signature with the content. `key` is the signer's public key in hexadecimal;
+   empty: the one that the bundle names. HF_INVALID with a sentence when it does not fit. */
+HF_NODISCARD hf_status hf_bundle_check_public(hf_value bundle, hf_slice key, hf_err *err);
 
 /* Compares the checksum, and with a key the signature, to what the bundle says. HF_INVALID with a
    sentence when they differ, are missing, or are made in a way that is not known here. */

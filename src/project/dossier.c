@@ -208,6 +208,8 @@ static hf_status commands_read(hf_db *db, hf_mem *mem, hf_dossier *dossier, hf_e
                                         .applied_us = int_or_none(cursor, 11),
                                         .closed_us = int_or_none(cursor, 12)};
         st = text_take(mem, cursor, 9, &command->name, err);
+        if (!st)
+            st = text_take(mem, cursor, 13, &command->body, err);
         *tail = command;
         tail = &command->next;
     }

@@ -29,6 +29,7 @@ typedef struct hf_dossier_command {
     int64_t recorded_us;
     int64_t applied_us;
     int64_t closed_us;
+    hf_slice body; /* canonical JSON: context, reason, arguments; ptr NULL: none */
 } hf_dossier_command;
 
 typedef struct hf_dossier_task {

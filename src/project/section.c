@@ -104,6 +104,14 @@ hf_status hf_section_summary(const hf_section *section, hf_value *out_value, hf_
 
 /* ---- rows */
 
+/* A member of what was stored with a command; null when there is none. */
+static void put_member(hf_sheet *sh, const char *name, hf_value body)
+{
+    hf_value value = hf_value_find(body, hf_slice_of(name));
+
+    hf_sheet_put(sh, name, value ? value : hf_value_null());
+}
+
 hf_status hf_section_commands(const hf_section *section, hf_value *out_value, hf_err *err)
 {
     hf_value_list *list = hf_value_array(section->mem);
@@ -112,8 +120,11 @@ hf_status hf_section_commands(const hf_section *section, hf_value *out_value, hf
     for (const hf_dossier_command *c = section->dossier->commands; !st && c; c = c->next) {
         bool accepted = c->status == HF_COMMAND_STATUS_ACCEPTED;
         hf_ulid id = hf_edge_form(c->recorded_us, c->key, 0);
+        hf_value body = hf_value_null();
         hf_sheet sh = hf_sheet_begin(section, err);
 
+        if (c->body.len)
+            sh.st = hf_edge_json(section->mem, c->body, &body, err);
         hf_sheet_id(&sh, "id", &id);
         hf_sheet_int(&sh, "sequence", c->command_seq);
         hf_sheet_int(&sh, "message_sequence", c->message_seq);
@@ -128,6 +139,9 @@ hf_status hf_section_commands(const hf_section *section, hf_value *out_value, hf
         hf_sheet_time(&sh, "rejected_at", accepted ? HF_EDGE_NO_TIME : c->recorded_us);
         hf_sheet_time(&sh, "applied_at", c->applied_us);
         hf_sheet_time(&sh, "closed_at", c->closed_us);
+        put_member(&sh, "context", body);
+        put_member(&sh, "payload", body);
+        put_member(&sh, "reason", body);
         st = hf_sheet_append(&sh, list);
     }
     return hf_sheet_list(list, st, out_value, err);

@@ -451,7 +451,53 @@ HF_BOTH_ENGINES(sql_reads_and_does_nothing_else)
     hf_kit_close(d);
 }
 
-HF_PG_SUITE_MAIN("engine/view", HF_BOTH(b185_detail_rebuilds_and_says_so),
+/* Metrics count runs, backlog and drift, and health says what is wrong with them. */
+HF_BOTH_ENGINES(b192_metrics_and_health)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+    hf_mem *mem = hf_mem_new();
+    hf_value metrics = NULL;
+    hf_value health = NULL;
+    hf_value stats = NULL;
+    hf_value groups = NULL;
+    const char *text = NULL;
+
+    order_start(d, "a", true, false);
+    order_start(d, "b", true, true);
+    hf_kit_ok(d, hf_metrics(d, mem, &metrics));
+    ck_assert_int_eq(hf_int(metrics, "runs.total", -1), 2);
+    ck_assert_int_eq(hf_int(metrics, "runs.running", -1), 2);
+    ck_assert_int_eq(hf_int(metrics, "projections.run_summaries.missing", -1), 0);
+    ck_assert(!hf_bool(metrics, "projections.run_summaries.needs_rebuild", true));
+    hf_kit_ok(d, hf_health(d, mem, &health));
+    ck_assert_str_eq(hf_str(health, "status", ""), "ok");
+    hf_kit_sql(d, "UPDATE run_summary SET run = run + 1000000 WHERE exception_count = 1");
+    hf_kit_sql(d, "UPDATE run SET blocked = 1 WHERE key = (SELECT max(key) FROM run)");
+    hf_kit_ok(d, hf_metrics(d, mem, &metrics));
+    ck_assert_int_eq(hf_int(metrics, "projections.run_summaries.missing", -1), 1);
+    ck_assert_int_eq(hf_int(metrics, "projections.run_summaries.orphaned", -1), 1);
+    hf_kit_ok(d, hf_health(d, mem, &health));
+    ck_assert_str_eq(hf_str(health, "status", ""), "warning");
+    hf_kit_sql(d, "UPDATE run_summary SET run = run - 1000000 WHERE exception_count = 1");
+    hf_kit_sql(d, "UPDATE run SET blocked = 0");
+    hf_kit_ok(d, hf_stats(d, mem, &stats));
+    ck_assert_int_eq(hf_int(stats, "flows_past_hour", -1), 2);
+    ck_assert_int_eq(hf_int(stats, "exceptions_past_hour", -1), 1);
+    hf_kit_ok(d, hf_failure_groups(d, NULL, mem, &groups));
+    ck_assert_uint_eq(hf_len(groups), 1);
+    ck_assert_str_eq(hf_str(groups, "0.name", ""), "charge");
+    ck_assert_uint_eq(hf_len(listed(d, mem,
+                                    hf_json_(mem, "{'filters': {'failure': %s}}",
+                                             hf_str(groups, "0.fingerprint", "")))),
+                      1);
+    hf_kit_ok(d, hf_metrics_text(d, mem, &text));
+    ck_assert_ptr_nonnull(strstr(text, "\nholdfast_runs_running 2\n"));
+    hf_mem_free(mem);
+    hf_kit_close(d);
+}
+
+HF_PG_SUITE_MAIN("engine/view", HF_BOTH(b192_metrics_and_health),
+                 HF_BOTH(b185_detail_rebuilds_and_says_so),
                  HF_BOTH(b186_timeline_keeps_what_events_said),
                  HF_BOTH(b187_missing_tasks_are_shown), HF_BOTH(lists_follow_commits),
                  HF_BOTH(b190_system_views), HF_BOTH(b189_saved_views), HF_BOTH(a_run_as_it_was),

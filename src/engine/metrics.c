@@ -1,0 +1,103 @@
+/* metrics.c: the numbers of view.h: operator metrics, health, statistics, groups of failures, and
+   Prometheus text. */
+#include "project/metrics.h"
+
+#include "engine/call.h"
+#include "holdfast/view.h"
+
+static hf_metrics_world world_of(const hf_call *c)
+{
+    hf_folder_stats folded = hf_folder_stats_get(c->engine->folder);
+
+    return (hf_metrics_world){.namespace_key = c->engine->namespace_key,
+                              .now_us = hf_clock_wall_us(c->engine->clock),
+                              .folded_runs = folded.runs,
+                              .folded_events = folded.events,
+                              .rebuilt_missing = folded.missing,
+                              .rebuilt_stale = folded.stale,
+                              .fold_failures = folded.failed,
+                              .fold_waiting = folded.waiting};
+}
+
+static hf_status metrics_begin(hf_call *c, hf_engine *engine, const hf_mem *mem, const void *out)
+{
+    hf_status st = hf_call_begin(c, engine);
+
+    if (!st && (!mem || !out))
+        st = hf_err_set(&c->slot->err, HF_MISUSE, "memory and a place for the answer are needed");
+    return st;
+}
+
+hf_status hf_metrics(hf_engine *engine, hf_mem *mem, hf_value *out)
+{
+    hf_metrics_world world;
+    hf_call c;
+    hf_status st = metrics_begin(&c, engine, mem, out);
+
+    if (st)
+        return st;
+    world = world_of(&c);
+    hf_call_read_begin(&c);
+    st = hf_metrics_read(c.in.db, mem, &world, out, &c.slot->err);
+    hf_call_read_end(&c);
+    return st;
+}
+
+hf_status hf_health(hf_engine *engine, hf_mem *mem, hf_value *out)
+{
+    hf_value metrics = NULL;
+    hf_status st = hf_metrics(engine, mem, &metrics);
+
+    if (st)
+        return st;
+    if (!out)
+        return HF_MISUSE;
+    *out = hf_metrics_health(mem, metrics, hf_clock_wall_us(engine->clock));
+    return *out ? HF_OK : HF_NOMEM;
+}
+
+hf_status hf_stats(hf_engine *engine, hf_mem *mem, hf_value *out)
+{
+    hf_value metrics = NULL;
+    hf_metrics_world world;
+    hf_call c;
+    hf_status st = metrics_begin(&c, engine, mem, out);
+
+    if (st)
+        return st;
+    world = world_of(&c);
+    hf_call_read_begin(&c);
+    st = hf_metrics_read(c.in.db, mem, &world, &metrics, &c.slot->err);
+    if (!st)
+        st = hf_metrics_stats(c.in.db, mem, &world, metrics, out, &c.slot->err);
+    hf_call_read_end(&c);
+    return st;
+}
+
+hf_status hf_failure_groups(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out)
+{
+    hf_call c;
+    hf_status st = metrics_begin(&c, engine, mem, out);
+
+    if (st)
+        return st;
+    hf_call_read_begin(&c);
+    st = hf_metrics_failures(c.in.db, mem, engine->namespace_key, hf_int(request, "since_us", 0),
+                             hf_int(request, "limit", 0), out, &c.slot->err);
+    hf_call_read_end(&c);
+    return st;
+}
+
+hf_status hf_metrics_text(hf_engine *engine, hf_mem *mem, const char **out_text)
+{
+    hf_value metrics = NULL;
+    hf_buf text = {0};
+    hf_status st = hf_metrics(engine, mem, &metrics);
+
+    if (st)
+        return st;
+    hf_metrics_print(&text, metrics);
+    *out_text = hf_buf_ok(&text) ? hf_mem_text(mem, hf_buf_slice(&text)) : NULL;
+    hf_buf_fini(&text);
+    return *out_text ? HF_OK : HF_NOMEM;
+}

@@ -1,0 +1,29 @@
+/* bundle_verify.h: whether a history bundle can be relied on, without the store it came from: its
+   sections, its events, its manifest, checksum, signatures and the hash chain of its history. Every
+   rule that does not hold becomes a finding; nothing in the bundle is trusted. Pure functions. */
+#ifndef HF_PROJECT_BUNDLE_VERIFY_H
+#define HF_PROJECT_BUNDLE_VERIFY_H
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/slice.h"
+#include "base/value.h"
+
+typedef struct hf_bundle_verify_options {
+    hf_slice key;        /* HMAC; ptr NULL: none is at hand */
+    hf_slice public_key; /* Ed25519, 64 hexadecimal digits; ptr NULL: the signature's own word */
+    bool require_signature;
+} hf_bundle_verify_options;
+
+/* The report {"schema", "status": ok|warning|failed, "findings": [...]}. HF_OK also for a bundle
+   that is worth nothing: findings are data. HF_NOMEM. */
+HF_NODISCARD hf_status hf_bundle_verify_text(hf_mem *mem, hf_slice text,
+                                             const hf_bundle_verify_options *options,
+                                             hf_value *out_report, hf_err *err);
+
+/* Two bundles side by side, step by step: {"a", "b", "equal", "steps": [{"step", "state", ...}]}.
+   HF_INVALID, HF_NEWER, HF_TOOBIG as hf_bundle_read. */
+HF_NODISCARD hf_status hf_bundle_diff_texts(hf_mem *mem, hf_slice a, hf_slice b, hf_value *out_diff,
+                                            hf_err *err);
+
+#endif

@@ -1,0 +1,44 @@
+/* metrics.h: the numbers of a store: operator metrics, health checks, dashboard statistics, groups
+   of failures, and the same as Prometheus text. Read from rows when asked; nothing is counted on
+   the hot path. Reads only. */
+#ifndef HF_PROJECT_METRICS_H
+#define HF_PROJECT_METRICS_H
+
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/value.h"
+#include "store/db.h"
+
+/* What the asker knows beside the store: what its folder did since it began. */
+typedef struct hf_metrics_world {
+    int64_t namespace_key;
+    int64_t now_us;
+    uint64_t folded_runs, folded_events;
+    uint64_t rebuilt_missing, rebuilt_stale;
+    uint64_t fold_failures, fold_waiting;
+} hf_metrics_world;
+
+/* The published operator metrics, group by group. */
+HF_NODISCARD hf_status hf_metrics_read(hf_db *db, hf_mem *mem, const hf_metrics_world *world,
+                                       hf_value *out_metrics, hf_err *err);
+
+/* {"status": ok|warning|error, "healthy", "checks": [...], "categories", "operator_metrics"} of
+   metrics that were read. NULL: no memory. */
+hf_value hf_metrics_health(hf_mem *mem, hf_value metrics, int64_t now_us);
+
+/* What the dashboard shows first. */
+HF_NODISCARD hf_status hf_metrics_stats(hf_db *db, hf_mem *mem, const hf_metrics_world *world,
+                                        hf_value metrics, hf_value *out_stats, hf_err *err);
+
+/* Groups of failures by fingerprint since a moment, the newest first. */
+HF_NODISCARD hf_status hf_metrics_failures(hf_db *db, hf_mem *mem, int64_t namespace_key,
+                                           int64_t since_us, int64_t limit, hf_value *out_groups,
+                                           hf_err *err);
+
+/* Every number as a line of Prometheus text: holdfast_GROUP_NAME, no labels but fixed ones. */
+void hf_metrics_print(hf_buf *out, hf_value metrics);
+
+#endif

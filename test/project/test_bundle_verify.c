@@ -1,0 +1,310 @@
+/* Bundles that are checked without their store: exported from history when rows are lost, redacted,
+   signed, compared; and refused when a single bit of them says something else. */
+#include "base/json.h"
+#include "base/rng.h"
+#include "base/value.h"
+#include "holdfast/tool.h"
+#include "holdfast/view.h"
+#include "lib/kit.h"
+#include "project/golden_app.h"
+
+static const char SEED[] = "9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60";
+static const char PUBLIC[] = "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a";
+
+static hf_value parsed(hf_mem *mem, const char *json)
+{
+    const hf_json_limits limits = {.bytes_max = 64 << 20};
+    hf_value value = NULL;
+    hf_err err = {0};
+
+    hf_test_ok(hf_json_read(mem, hf_slice_of(json), &limits, &value, &err), &err, "read a bundle");
+    return value;
+}
+
+static hf_value report_of(hf_mem *mem, const char *json, const hf_bundle_keys *keys)
+{
+    hf_value report = NULL;
+    hf_err err = {0};
+
+    hf_test_ok(hf_bundle_verify(json, strlen(json), keys, mem, &report, &err), &err, "verify");
+    return report;
+}
+
+/* Every scenario's export is sound, chain and all. */
+HF_BOTH_ENGINES(exports_are_sound)
+{
+    for (size_t i = 0; i < GOLDEN_SCENARIOS; i++) {
+        hf_engine *d = hf_kit_open(kind, &golden_app);
+        hf_mem *mem = hf_mem_new();
+        const char *json = NULL;
+        hf_value report;
+
+        hf_kit_ok(d, golden_scenarios[i].run(d));
+        hf_kit_ok(d, hf_export(d, mem, &json, "g"));
+        report = report_of(mem, json, NULL);
+        ck_assert_msg(strcmp(hf_str(report, "status", ""), "ok") == 0, "%s: %s",
+                      golden_scenarios[i].name, hf_text(mem, hf_get(report, "findings")));
+        hf_mem_free(mem);
+        hf_kit_close(d);
+    }
+}
+
+/* Activities, timers, failures and links come from history: rows that are gone change nothing. */
+HF_BOTH_ENGINES(b193_export_does_without_rows)
+{
+    static const char *const sections[] = {"activities", "timers",   "failures", "links",
+                                           "waits",      "timeline", "signals",  "updates"};
+
+    for (size_t i = 0; i < GOLDEN_SCENARIOS; i++) {
+        hf_engine *d = hf_kit_open(kind, &golden_app);
+        hf_mem *mem = hf_mem_new();
+        const char *before = NULL;
+        const char *after = NULL;
+
+        hf_kit_ok(d, golden_scenarios[i].run(d));
+        hf_kit_ok(d, hf_export(d, mem, &before, "g"));
+        hf_kit_sql(d, "UPDATE activity SET run = run + 1000000");
+        hf_kit_sql(d, "UPDATE timer SET run = run + 1000000");
+        hf_kit_sql(d, "UPDATE failure SET run = run + 1000000");
+        hf_kit_ok(d, hf_export(d, mem, &after, "g"));
+        for (size_t j = 0; j < sizeof(sections) / sizeof(sections[0]); j++)
+            ck_assert_msg(hf_value_equal(hf_get(parsed(mem, before), sections[j]),
+                                         hf_get(parsed(mem, after), sections[j])),
+                          "%s: %s", golden_scenarios[i].name, sections[j]);
+        hf_kit_sql(d, "UPDATE activity SET run = run - 1000000");
+        hf_kit_sql(d, "UPDATE timer SET run = run - 1000000");
+        hf_kit_sql(d, "UPDATE failure SET run = run - 1000000");
+        hf_mem_free(mem);
+        hf_kit_close(d);
+    }
+}
+
+static hf_value hide_activities(void *arg, hf_mem *mem, hf_value context, hf_value value)
+{
+    int *seen = arg;
+
+    ++*seen;
+    ck_assert_ptr_nonnull(hf_str(context, "path", NULL));
+    if (strcmp(hf_str(context, "category", ""), "activity_payload") == 0 ||
+        strcmp(hf_str(context, "category", ""), "history_event") == 0)
+        return hf_json_(mem, "{'hidden': true}");
+    return value;
+}
+
+static hf_value hide_nothing(void *arg, hf_mem *mem, hf_value context, hf_value value)
+{
+    (void)mem;
+    (void)context;
+    (void)value;
+    (void)arg;
+    return NULL;
+}
+
+/* What passed through the redactor is listed, what it changed is gone everywhere, and one that
+   fails fails the export. */
+HF_BOTH_ENGINES(b194_redaction)
+{
+    hf_engine *d = hf_kit_open(kind, &golden_app);
+    hf_mem *mem = hf_mem_new();
+    const char *json = NULL;
+    hf_value bundle;
+    hf_value paths;
+    bool listed = false;
+    int seen = 0;
+    const hf_export_opts whole = {.size_ = sizeof(whole), .id = "g"};
+    const hf_export_seal hides = {.size_ = sizeof(hides),
+                                  .redact = hide_activities,
+                                  .redact_arg = &seen,
+                                  .redact_policy = "hide activities"};
+    const hf_export_seal fails = {.size_ = sizeof(fails), .redact = hide_nothing};
+
+    hf_kit_ok(d, golden_scenarios[0].run(d));
+    hf_kit_ok(d, hf_export_sealed(d, mem, &json, &whole, &hides));
+    bundle = parsed(mem, json);
+    paths = hf_get(bundle, "redaction.paths");
+    ck_assert(hf_bool(bundle, "redaction.applied", false));
+    ck_assert_str_eq(hf_str(bundle, "redaction.policy", ""), "hide activities");
+    ck_assert_uint_eq(hf_len(paths), (size_t)seen);
+    for (size_t i = 0; i < hf_len(paths); i++)
+        listed |= strcmp(hf_str(hf_at(paths, i), "", ""), "history_events.1.payload") == 0;
+    ck_assert(listed);
+    ck_assert(hf_bool(bundle, "history_events.1.payload.hidden", false));
+    ck_assert_ptr_null(hf_get(bundle, "holdfast.own"));
+    ck_assert_str_ne(hf_str(report_of(mem, json, NULL), "status", ""), "failed");
+    ck_assert_int_eq(hf_export_sealed(d, mem, &json, &whole, &fails), HF_ERROR);
+    ck_assert_ptr_null(json);
+    hf_mem_free(mem);
+    hf_kit_close(d);
+}
+
+/* Whether two bundles say the same outside the integrity block, and carry the same seals. */
+static bool same_content(hf_value a, hf_value b)
+{
+    static const char *const seals[] = {"integrity.checksum", "integrity.signature",
+                                        "integrity.ed25519_signature"};
+    hf_slice name;
+    hf_value item;
+
+    if (hf_value_kind_of(b) != HF_VALUE_OBJECT || hf_len(a) != hf_len(b))
+        return false;
+    for (size_t i = 0; hf_value_member(a, i, &name, &item); i++)
+        if (!hf_slice_equal(name, HF_SLICE("integrity")) &&
+            !hf_value_equal(item, hf_value_find(b, name)))
+            return false;
+    for (size_t i = 0; i < 3; i++)
+        if (!hf_value_equal(hf_get(a, seals[i]), hf_get(b, seals[i])))
+            return false;
+    return true;
+}
+
+/* Checksum, HMAC and Ed25519 fit; another key does not; any one bit that changes what the bundle
+   says, or a seal, is noticed. */
+HF_BOTH_ENGINES(b195_seals)
+{
+    const hf_bundle_keys keys = {.size = sizeof(keys), .key = "secret", .public_key = PUBLIC};
+    const hf_bundle_keys wrong = {.size = sizeof(wrong), .key = "other"};
+    const hf_export_opts signed_with = {
+        .size_ = sizeof(signed_with), .id = "g", .key = "secret", .key_id = "k1"};
+    const hf_export_seal sealed_with = {.size_ = sizeof(sealed_with), .ed25519_key = SEED};
+    hf_engine *d = hf_kit_open(kind, &golden_app);
+    hf_mem *mem = hf_mem_new();
+    const char *json = NULL;
+    hf_value original;
+    char *text;
+    hf_rng rng;
+
+    hf_kit_ok(d, golden_scenarios[0].run(d));
+    hf_kit_ok(d, hf_export_sealed(d, mem, &json, &signed_with, &sealed_with));
+    original = parsed(mem, json);
+    ck_assert_str_eq(hf_str(original, "integrity.ed25519_public_key", ""), PUBLIC);
+    ck_assert_str_eq(hf_str(report_of(mem, json, &keys), "status", ""), "ok");
+    ck_assert_str_eq(hf_str(report_of(mem, json, NULL), "status", ""), "warning");
+    ck_assert_str_eq(hf_str(report_of(mem, json, &wrong), "status", ""), "failed");
+    text = hf_mem_text(mem, hf_slice_of(json));
+    hf_rng_init_seeded(&rng, 195);
+    for (int i = 0; i < (kind == HF_ENGINE_SQLITE ? 2000 : 50); i++) {
+        hf_mem *scratch = hf_mem_new();
+        const hf_json_limits limits = {.bytes_max = 64 << 20};
+        size_t at = (size_t)hf_rng_below(&rng, strlen(json));
+        hf_value changed = NULL;
+        hf_err err = {0};
+
+        text[at] = (char)(text[at] ^ (1 << hf_rng_below(&rng, 7)));
+        if (text[at] && !hf_json_read(scratch, hf_slice_of(text), &limits, &changed, &err) &&
+            !same_content(original, changed))
+            ck_assert_msg(strcmp(hf_str(report_of(scratch, text, &keys), "status", ""), "failed") ==
+                              0,
+                          "a change at byte %zu went unnoticed", at);
+        text[at] = json[at];
+        hf_mem_free(scratch);
+    }
+    hf_mem_free(mem);
+    hf_kit_close(d);
+}
+
+/* Each payload has an entry that says where it is, how it is encoded and whether it is there. */
+HF_BOTH_ENGINES(b196_payload_manifest)
+{
+    hf_engine *d = hf_kit_open(kind, &golden_app);
+    hf_mem *mem = hf_mem_new();
+    const char *json = NULL;
+    hf_value bundle;
+    hf_value entries;
+
+    hf_kit_ok(d, golden_scenarios[0].run(d));
+    hf_kit_ok(d, hf_export(d, mem, &json, "g"));
+    bundle = parsed(mem, json);
+    entries = hf_get(bundle, "payload_manifest.entries");
+    ck_assert_uint_ge(hf_len(entries), 2);
+    ck_assert_str_eq(hf_str(entries, "0.path", ""), "payloads.arguments.data");
+    for (size_t i = 0; i < hf_len(entries); i++) {
+        hf_value entry = hf_at(entries, i);
+        hf_value value = hf_get(bundle, hf_str(entry, "path", ""));
+
+        ck_assert_str_eq(hf_str(entry, "encoding", ""), "base64-avro-single-object");
+        ck_assert_str_eq(hf_str(entry, "avro_prefix_hex", ""), "c301e2a33dff55802237");
+        ck_assert_int_eq(hf_bool(entry, "available", false),
+                         hf_value_kind_of(value) != HF_VALUE_NULL);
+        ck_assert(!hf_bool(entry, "redacted", true));
+    }
+    hf_mem_free(mem);
+    hf_kit_close(d);
+}
+
+/* Only a run that is over has a complete history. */
+HF_BOTH_ENGINES(b197_history_complete_when_terminal)
+{
+    hf_engine *d = hf_kit_open(kind, &golden_app);
+    hf_mem *mem = hf_mem_new();
+    const char *json = NULL;
+
+    for (size_t i = 0; i < GOLDEN_SCENARIOS; i++) {
+        hf_engine *e = hf_kit_open(kind, &golden_app);
+        const char *status;
+
+        hf_kit_ok(e, golden_scenarios[i].run(e));
+        hf_kit_ok(e, hf_export(e, mem, &json, "g"));
+        status = hf_test_status(e, "g");
+        ck_assert_int_eq(hf_bool(parsed(mem, json), "history_complete", false),
+                         strncmp(status, "waiting", 7) != 0);
+        hf_kit_close(e);
+    }
+    hf_kit_ok(d, hf_start(d, "golden-approval", hf_json(d, "{'limit': 1}"), .id = "open"));
+    hf_kit_ok(d, hf_test_drain(d));
+    hf_kit_ok(d, hf_export(d, mem, &json, "open"));
+    ck_assert(!hf_bool(parsed(mem, json), "history_complete", true));
+    hf_mem_free(mem);
+    hf_kit_close(d);
+}
+
+/* Hostile and broken texts get a report, never trust. */
+START_TEST(broken_texts_fail)
+{
+    static const char *const bad[] = {"",
+                                      "{",
+                                      "[]",
+                                      "{}",
+                                      "null",
+                                      "{\"schema\":\"x\"}",
+                                      "{\"schema\":\"durable-workflow.v2.history-export\","
+                                      "\"schema_version\":9}"};
+    hf_mem *mem = hf_mem_new();
+
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        ck_assert_str_eq(hf_str(report_of(mem, bad[i], NULL), "status", ""), "failed");
+    hf_mem_free(mem);
+}
+END_TEST
+
+/* Two runs are aligned by step; a difference is named. */
+START_TEST(runs_are_compared_by_step)
+{
+    hf_engine *d = hf_kit_open(HF_ENGINE_SQLITE, &golden_app);
+    hf_engine *e = hf_kit_open(HF_ENGINE_SQLITE, &golden_app);
+    hf_mem *mem = hf_mem_new();
+    const char *a = NULL;
+    const char *b = NULL;
+    hf_value diff = NULL;
+    hf_err err = {0};
+
+    hf_kit_ok(d, golden_scenarios[0].run(d));
+    hf_kit_ok(d, hf_export(d, mem, &a, "g"));
+    hf_kit_ok(e, golden_scenarios[1].run(e));
+    hf_kit_ok(e, hf_export(e, mem, &b, "g"));
+    hf_test_ok(hf_bundle_diff(a, strlen(a), a, strlen(a), mem, &diff, &err), &err, "compare");
+    ck_assert(hf_bool(diff, "equal", false));
+    ck_assert_uint_ge(hf_len(hf_get(diff, "steps")), 1);
+    hf_test_ok(hf_bundle_diff(a, strlen(a), b, strlen(b), mem, &diff, &err), &err, "compare");
+    ck_assert(!hf_bool(diff, "equal", true));
+    ck_assert_int_eq(hf_bundle_diff(a, strlen(a), "{}", 2, mem, &diff, &err), HF_INVALID);
+    hf_mem_free(mem);
+    hf_kit_close(e);
+    hf_kit_close(d);
+}
+END_TEST
+
+HF_PG_SUITE_MAIN("project/bundle_verify", HF_BOTH_SLOW(exports_are_sound, 120),
+                 HF_BOTH_SLOW(b193_export_does_without_rows, 120), HF_BOTH(b194_redaction),
+                 HF_BOTH_SLOW(b195_seals, 300), HF_BOTH(b196_payload_manifest),
+                 HF_BOTH_SLOW(b197_history_complete_when_terminal, 120), {broken_texts_fail, 0},
+                 {runs_are_compared_by_step, 60})
