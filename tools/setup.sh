@@ -14,7 +14,7 @@ build=(
     libzstd-dev zlib1g-dev libevent-dev libcurl4-openssl-dev libboost-context-dev
 )
 test=(
-    git python3
+    git python3 python3-venv
     clang clang-format llvm 'libclang-rt-dev|libclang-rt-14-dev' # sanitizers and libFuzzer
     check libjansson-dev                                         # test library; rival in a benchmark
     sqlite3 postgresql valgrind

@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "base/value.h"
+#include "model/envelope.h"
 #include "model/event_codec.h"
 #include "store/payload.h"
 
@@ -44,6 +45,7 @@ static hf_status event_find(hf_call *c, int64_t run, int64_t from_seq,
 static hf_status value_of(hf_call *c, hf_mem *mem, int64_t run, const hf_event *event,
                           hf_event_key key, hf_value *out_value)
 {
+    hf_decision_payload stored;
     hf_payload_value payload;
     hf_slice bytes;
     hf_status st = HF_OK;
@@ -55,7 +57,8 @@ static hf_status value_of(hf_call *c, hf_mem *mem, int64_t run, const hf_event *
     if (payload.form != HF_PAYLOAD_FORM_INLINE)
         st = hf_payload_get(c->in.db, c->slot->scratch, c->slot->stager.sha, run, &payload, &bytes,
                             &c->slot->err);
-    return st ? st : hf_json_read(mem, bytes, NULL, out_value, &c->slot->err);
+    stored = (hf_decision_payload){.codec = payload.codec, .bytes = bytes};
+    return st ? st : hf_envelope_value(mem, &stored, out_value, &c->slot->err);
 }
 
 static const char *text_of(hf_mem *mem, const hf_event *event, hf_event_key key,
