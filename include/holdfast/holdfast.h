@@ -680,6 +680,86 @@ typedef struct hf_settled {
 HF_API hf_status hf_await(hf_engine *engine, const char *id_or_key, hf_ms wait, bool terminal,
                           hf_settled *out);
 
+/* ---- schedules: runs that start by themselves
+
+   A schedule starts a run of `type` at the times that cron expressions (5 fields, or 6 with seconds
+   in front) and intervals name; the earliest counts, and times that were missed while no engine ran
+   fire once. The run of a time has the instance id "schedule:ID:20260115T090000Z", so that no time
+   fires twice. docs/guide/schedules.md has the rules for clock changes, overlap and backfill. */
+typedef struct hf_schedule_opts {
+    size_t size_;
+    const char *type; /* of the workflow that it starts, with `in` */
+    hf_value in;
+    const char *cron;     /* "0 9 * * 1-5"; several stand on lines of their own */
+    const char *timezone; /* "Europe/Berlin"; UTC by default */
+    hf_ms every;          /* an interval, counted from 1970, and how far it is shifted; whole */
+    hf_ms offset;         /* seconds, both */
+    hf_value spec;        /* instead of the four above: {'cron_expressions': [], 'timezone': '',
+                             'intervals': [{'every': 'PT30M', 'offset': 'PT5M'}]} */
+    const char *overlap;  /* while the last run is open: "skip" (default), "buffer_one",
+                             "buffer_all", "allow_all", "cancel_other", "terminate_other" */
+    hf_ms jitter;         /* each time is late by up to this much, drawn anew for each */
+    int64_t max_runs;     /* after so many starts it deletes itself; 0: no limit */
+    bool paused;          /* hf_schedule_create only */
+    const char *note;
+    const char *queue; /* of the runs, this and what follows */
+    const char *business_key;
+    const char *labels;
+    const char *memo;
+    hf_ms execution_timeout;
+    hf_ms run_timeout;
+} hf_schedule_opts;
+
+/* HF_EXISTS: there is one of that id. HF_INVALID: a broken expression, an unknown time zone, an
+   interval below a second; hf_errmsg names it, and nothing was changed. */
+HF_API hf_status hf_schedule_create_with(hf_engine *engine, const char *id,
+                                         const hf_schedule_opts *o);
+
+/* Changes what is given; zero leaves it as it is, -1 takes jitter or max_runs away. HF_NOTFOUND,
+   and HF_REJECTED when it is deleted, as for all that follow. */
+HF_API hf_status hf_schedule_update_with(hf_engine *engine, const char *id,
+                                         const hf_schedule_opts *o);
+HF_API hf_status hf_schedule_pause(hf_engine *engine, const char *id, const char *reason);
+HF_API hf_status hf_schedule_resume(hf_engine *engine, const char *id);
+
+/* It never fires again; its runs go on, its history stays. Deleting twice is the same as once. */
+HF_API hf_status hf_schedule_delete(hf_engine *engine, const char *id);
+
+/* Fires now, by its own overlap policy or another (NULL: its own). *out (NULL allowed) says what
+   came of it: {"outcome": "triggered", "workflow_id": ..., "run_id": ..., "reason": ...,
+   "buffer_depth": 0}; a skip is an answer, not a failure, also of a deleted schedule. */
+HF_API hf_status hf_schedule_trigger(hf_engine *engine, const char *id, const char *overlap,
+                                     hf_value *out);
+
+/* Fires for every time from `from` to `to` (milliseconds since 1970, both included), at most 1,000
+   of them; jitter does not apply and buffering policies count as allow_all. *out (NULL allowed) is
+   a list of what hf_schedule_trigger says, with occurrence_time. */
+HF_API hf_status hf_schedule_backfill(hf_engine *engine, const char *id, int64_t from, int64_t to,
+                                      const char *overlap, hf_value *out);
+
+/* What there is to know of one; of all that live, newest first; of its audit history. */
+HF_API hf_status hf_schedule_show(hf_engine *engine, const char *id, hf_value *out);
+
+typedef struct hf_schedule_list_opts {
+    size_t size_;
+    const char *status; /* "active" or "paused"; NULL: both */
+    const char *type;   /* of the workflow; NULL: any */
+    const char *after;  /* next_page_token of the page before; NULL: the first page */
+    int limit;          /* 1 to 200; 0: 50 */
+} hf_schedule_list_opts;
+
+/* {"schedules": [...], "next_page_token": null} */
+HF_API hf_status hf_schedule_list_with(hf_engine *engine, const hf_schedule_list_opts *o,
+                                       hf_value *out);
+
+/* {"events": [...], "next_cursor": null}, after a sequence number, at most `limit` (0: 100). */
+HF_API hf_status hf_schedule_history(hf_engine *engine, const char *id, int64_t after, int limit,
+                                     hf_value *out);
+
+/* The times from `from` to `to` without jitter, at most `limit`: a list of milliseconds. */
+HF_API hf_status hf_schedule_times(hf_engine *engine, const char *id, int64_t from, int64_t to,
+                                   int limit, hf_value *out);
+
 /* A run as a published history bundle (JSON text in `mem`): all of its history, what follows from
    it, and a checksum over everything; open runs as well as closed ones. hf_test_replay reads it. */
 typedef struct hf_export_opts {
@@ -773,6 +853,17 @@ HF_API hf_status hf_test_replay(const hf_app *app, const char *bundle, char *why
 #define hf_archive(engine, ...)                                                                    \
     hf_order_x_(hf_archive_with, engine, __VA_ARGS__, .size_ = sizeof(hf_order_opts))
 #define hf_order_x_(call, engine, id, ...) call(engine, id, &(hf_order_opts){__VA_ARGS__})
+#define hf_schedule_create(engine, id, type_, ...)                                                 \
+    hf_schedule_create_with(                                                                       \
+        engine, id,                                                                                \
+        &(hf_schedule_opts){.size_ = sizeof(hf_schedule_opts), .type = type_, .in = __VA_ARGS__})
+#define hf_schedule_update(engine, id, ...)                                                        \
+    hf_schedule_update_with(engine, id,                                                            \
+                            &(hf_schedule_opts){.size_ = sizeof(hf_schedule_opts), __VA_ARGS__})
+#define hf_schedule_list(engine, out, ...)                                                         \
+    hf_schedule_list_with(                                                                         \
+        engine, &(hf_schedule_list_opts){.size_ = sizeof(hf_schedule_list_opts), __VA_ARGS__},     \
+        out)
 #define hf_start(engine, type, ...)                                                                \
     hf_start_with(engine, type, &(hf_start_opts){.size_ = sizeof(hf_start_opts), .in = __VA_ARGS__})
 #endif

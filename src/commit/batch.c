@@ -441,7 +441,11 @@ static hf_status unit_refuse(hf_batch *batch, hf_unit *unit, hf_err *err)
         return HF_OK;
     }
     if (!hf_unit_appends(unit)) {
-        unit_end(unit, hf_err_set(&why, HF_CONFLICT, "the instance has moved on"), &why);
+        unit_end(unit,
+                 hf_err_set(&why, HF_CONFLICT, "%s",
+                            unit->schedule ? "the schedule has moved on, or the id is taken"
+                                           : "the instance has moved on"),
+                 &why);
         return HF_OK;
     }
     while (st == HF_UNREACHABLE) {

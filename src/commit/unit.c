@@ -149,6 +149,29 @@ void hf_unit_append(hf_unit *unit, const hf_run_base *base, int64_t epoch, hf_re
     (void)part_add(unit, base);
 }
 
+void hf_unit_fires(hf_unit *unit, int64_t schedule, int64_t expected, int64_t revision)
+{
+    HF_ASSERT(unit->part_count == 0);
+    unit->schedule = schedule;
+    unit->schedule_expected = expected;
+    unit->schedule_revision = revision;
+}
+
+static void instance_add(hf_unit *unit, const hf_instance_row *instance)
+{
+    if (!unit->schedule) {
+        hf_unit_row(unit, 0, hf_row_instance_new(unit->mem, instance));
+        return;
+    }
+    hf_unit_row(unit, 0,
+                hf_row_schedule_take(unit->mem, unit->schedule, unit->schedule_expected,
+                                     unit->schedule_revision, instance->namespace_key,
+                                     instance->id));
+    hf_unit_row(
+        unit, 0,
+        hf_row_schedule_instance(unit->mem, instance, unit->schedule, unit->schedule_revision));
+}
+
 size_t hf_unit_create(hf_unit *unit, hf_unit_instance how, const hf_instance_row *instance,
                       const hf_run_base *start, const hf_run_row *run)
 {
@@ -162,7 +185,7 @@ size_t hf_unit_create(hf_unit *unit, hf_unit_instance how, const hf_instance_row
     switch (how) {
     case HF_UNIT_INSTANCE_NEW:
         HF_ASSERT(unit->part_count == 1);
-        hf_unit_row(unit, 0, hf_row_instance_new(unit->mem, instance));
+        instance_add(unit, instance);
         break;
     case HF_UNIT_INSTANCE_NEXT:
         HF_ASSERT(unit->part_count == 1);

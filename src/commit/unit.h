@@ -74,6 +74,11 @@ hf_mem *hf_unit_mem(hf_unit *unit);
  * outside. */
 void hf_unit_append(hf_unit *unit, const hf_run_base *base, int64_t epoch, hf_rebase rebase);
 
+/* The unit fires a schedule: it moves the schedule's revision, and the instance that it makes
+   (HF_UNIT_INSTANCE_NEW) exists only when that held; else it is refused with HF_CONFLICT, as it is
+   when the id is taken. Before hf_unit_create. */
+void hf_unit_fires(hf_unit *unit, int64_t schedule, int64_t expected, int64_t revision);
+
 /* The unit creates a run. `start` gives keys, status and inherited counters; its last_seq is 0.
    Returns the number of the part that its events go to. The part of hf_unit_append, or the first
    creation, is 0. */

@@ -40,6 +40,9 @@ struct hf_unit {
     hf_row *last_row;
     size_t row_count;
     unit_detached *detached;
+    int64_t schedule; /* that it fires, 0: none; and the move of its revision */
+    int64_t schedule_expected;
+    int64_t schedule_revision;
     int64_t epoch;
     hf_rebase rebase;
     int64_t known_seq; /* events of the run that the drafter, or a later check, took into account */

@@ -3,7 +3,6 @@
    the duplicate policy. */
 #include "base/value.h"
 #include "engine/command_impl.h"
-#include "model/contract.h"
 #include "store/snapshot.h"
 
 static hf_status timeouts_check(const hf_intake_start *start, hf_err *err)
@@ -33,23 +32,14 @@ static hf_status start_define_far(hf_handling *h, hf_intake_start *start, hf_err
 static hf_status start_define(hf_handling *h, hf_intake_start *start, hf_err *err)
 {
     const hf_engine *engine = h->call->engine;
-    const hf_registry_workflow *workflow = hf_registry_find_workflow(engine->registry, start->type);
 
     start->compatibility = hf_slice_of(engine->app ? engine->app->build_id : NULL);
-    start->definition = HF_NONE;
     if (h->taken && h->target.base.run == HF_NONE)
         start->reserved = &h->target.instance;
-    if (!workflow)
-        return engine->desk ? start_define_far(h, start, err) : HF_OK;
-    start->type = hf_slice_of(workflow->definition->type);
-    start->definition = workflow->key;
-    start->fingerprint = hf_slice_of(workflow->snapshot.fingerprint);
-    if (!start->execution_timeout_us)
-        start->execution_timeout_us = workflow->definition->execution_timeout * 1000;
-    if (!start->run_timeout_us)
-        start->run_timeout_us = workflow->definition->run_timeout * 1000;
-    return hf_contract_parse(hf_unit_mem(h->unit), workflow->definition->params, &start->params,
-                             err);
+    start->definition = HF_NONE;
+    if (engine->desk && !hf_registry_find_workflow(engine->registry, start->type))
+        return start_define_far(h, start, err);
+    return hf_registry_define(engine->registry, hf_unit_mem(h->unit), start, err);
 }
 
 /* The start as it is asked for and as the program knows its type. */

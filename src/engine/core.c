@@ -13,6 +13,7 @@
 #include "engine/machine.h"
 #include "engine/turnstile.h"
 #include "engine/watchdog.h"
+#include "engine/schedule.h"
 #include "model/limit.h"
 
 enum { SCAN_ROWS = 1000, ALARMS_MAX = 100000, FLYING_MAX = 512 };
@@ -222,6 +223,23 @@ void hf_core_reload(hf_core *core, int64_t run)
     hf_core_post(core, message);
 }
 
+void hf_core_notify_schedule(hf_core *core, int64_t schedule)
+{
+    core_message *message = hf_alloc(sizeof(*message));
+
+    if (!message) { /* no task stands for it: all are looked at */
+        hf_mutex_lock(&core->lock);
+        core->schedules_unseen = true;
+        hf_mutex_unlock(&core->lock);
+        if (core->o.wake)
+            core->o.wake(core->o.ctx);
+        return;
+    }
+    message->kind = CORE_MESSAGE_SCHEDULE;
+    message->run = schedule;
+    hf_core_post(core, message);
+}
+
 hf_status hf_core_open(const hf_core_options *options, hf_core **out_core, hf_err *err)
 {
     hf_core *core = hf_alloc(sizeof(*core));
@@ -253,7 +271,10 @@ hf_status hf_core_open(const hf_core_options *options, hf_core **out_core, hf_er
                    (unsigned long long)hf_clock_mono_us(hf_clock_system()));
     if (!core->steps || !core->gates || !core->gate_numbers)
         st = hf_err_nomem(err, "the core");
-    if (!core->runs || !core->jobs || !core->timers || !core->late || !core->alarms)
+    core->schedules = hf_map_int_new((hf_map_seed){0});
+    core->schedule_waits = hf_map_int_new((hf_map_seed){0});
+    if (!core->runs || !core->jobs || !core->timers || !core->late || !core->alarms ||
+        !core->schedules || !core->schedule_waits)
         st = hf_err_nomem(err, "the core");
     if (!st)
         st = hf_stager_init(&core->stager, err);
@@ -287,7 +308,8 @@ static void messages_free(core_message *message)
 
         if (message->kind == CORE_MESSAGE_JOB)
             hf_job_free(message->job);
-        else if (message->kind == CORE_MESSAGE_UNIT || message->kind == CORE_MESSAGE_GATE)
+        else if (message->kind == CORE_MESSAGE_UNIT || message->kind == CORE_MESSAGE_GATE ||
+                 message->kind == CORE_MESSAGE_FIRED)
             hf_unit_free(message->unit);
         else if (message->kind == CORE_MESSAGE_ASK) {
             message->ask->status =
@@ -350,6 +372,7 @@ void hf_core_close(hf_core *core)
     hf_map_int_free(core->jobs);
     hf_map_int_free(core->timers);
     hf_map_int_free(core->late);
+    hf_schedule_forget_all(core);
     if (core->own_db)
         hf_db_close(core->db);
     hf_breadcrumb_close(core->crumb);
@@ -653,6 +676,8 @@ hf_status hf_core_recover(hf_core *core, hf_err *err)
         st = core_sweep_run(core, core->o.shards ? &sweep : NULL, err);
     if (!st)
         st = hf_watchdog_begin(core, err);
+    if (!st)
+        st = hf_schedule_scan(core, err);
     return hf_err_because(err, st, "find the work that was left");
 }
 
@@ -667,6 +692,10 @@ static void alarm_fire(hf_core *core, core_alarm *alarm)
     }
     if (alarm->kind != CORE_ALARM_TURN)
         (void)hf_map_int_remove(core->timers, (uint64_t)alarm->key);
+    if (alarm->kind == CORE_ALARM_SCHEDULE) {
+        hf_schedule_due(core, alarm->key);
+        return;
+    }
     if (alarm->kind == CORE_ALARM_ATTEMPT && !hf_attempt_alarm(core, alarm->key))
         return;
     if (alarm->kind == CORE_ALARM_GATE) {
@@ -822,16 +851,21 @@ hf_status hf_core_call_post(hf_core *core, hf_core_call *call, hf_err *err)
 static bool inbox_take(hf_core *core, hf_seat *seat)
 {
     core_message *message;
+    bool unseen = false;
 
     if (!core->taken) {
         hf_mutex_lock(&core->lock);
         core->taken = core->inbox;
         core->inbox = NULL;
         core->inbox_tail = &core->inbox;
+        unseen = core->schedules_unseen;
+        core->schedules_unseen = false;
         hf_mutex_unlock(&core->lock);
     }
+    if (unseen)
+        hf_schedule_due(core, HF_SCHEDULE_SWEEP);
     if (!core->taken)
-        return false;
+        return unseen;
     while ((message = core->taken)) {
         live_run *run;
 
@@ -877,6 +911,13 @@ static bool inbox_take(hf_core *core, hf_seat *seat)
         case CORE_MESSAGE_CALL:
             message->call->run(core, message->call);
             hf_alloc_free(message);
+            break;
+        case CORE_MESSAGE_SCHEDULE:
+            hf_schedule_look(core, message->run);
+            hf_alloc_free(message);
+            break;
+        case CORE_MESSAGE_FIRED:
+            hf_schedule_fired(core, message->firing);
             break;
         }
         if (seat && hf_seat_lost(seat))

@@ -106,6 +106,9 @@ int64_t hf_core_now(const hf_core *core);
 /* Any thread: rows of the run's open work came back; what memory holds of it is out of date. */
 void hf_core_reload(hf_core *core, int64_t run);
 
+/* Any thread: the schedule was changed in the store. */
+void hf_core_notify_schedule(hf_core *core, int64_t schedule);
+
 /* The core's thread: does what is to be done now. True when anything was. */
 bool hf_core_step(hf_core *core);
 

@@ -45,7 +45,8 @@ typedef enum core_alarm_kind {
     CORE_ALARM_GATE,    /* a gate is asked again, or slots are renewed */
     CORE_ALARM_SWEEP,   /* the watchdog looks around */
     CORE_ALARM_STEP,    /* a step of a machine may begin; the key is the run's, negative */
-    CORE_ALARM_ERRAND   /* a worker's lease on the run ends, or it is offered again; the same key */
+    CORE_ALARM_ERRAND,  /* a worker's lease on the run ends, or it is offered again; the same key */
+    CORE_ALARM_SCHEDULE /* key: a schedule that fires; HF_SCHEDULE_SWEEP: look at all of them */
 } core_alarm_kind;
 
 /* Something the core must do at a time. */
@@ -168,7 +169,9 @@ typedef enum core_message_kind {
     CORE_MESSAGE_BACK,
     CORE_MESSAGE_GATE, /* `run` is the number of the gate */
     CORE_MESSAGE_ASK,
-    CORE_MESSAGE_CALL
+    CORE_MESSAGE_CALL,
+    CORE_MESSAGE_SCHEDULE, /* somebody changed the schedule whose key is in `run` */
+    CORE_MESSAGE_FIRED     /* the unit of a schedule that fired is done */
 } core_message_kind;
 
 typedef struct core_message {
@@ -183,7 +186,8 @@ typedef struct core_message {
     hf_core_ask *ask;
     hf_core_call *call;
     core_sweep *sweep;
-    bool pass_on; /* CORE_MESSAGE_RUN: other nodes do not know of it */
+    bool pass_on;               /* CORE_MESSAGE_RUN: other nodes do not know of it */
+    struct core_firing *firing; /* CORE_MESSAGE_FIRED; in the unit's arena */
 } core_message;
 
 /* A run whose code did not come back in time. It has no turn until the code did, and then twice
@@ -211,7 +215,9 @@ struct hf_core {
     live_run **ready_tail;
     hf_map_int *jobs; /* activity key to the job that is running or queued in the pool */
     hf_deadlines *alarms;
-    hf_map_int *timers; /* timer, activity or run key to its alarm, so that none has two */
+    hf_map_int *timers;         /* timer, activity or run key to its alarm, so that none has two */
+    hf_map_int *schedules;      /* key to core_schedule (schedule.c) */
+    hf_map_int *schedule_waits; /* instance to the core_schedule that waits for it to close */
     hf_breadcrumb *crumb;
     hf_stall *stall;                /* NULL: nobody watches */
     bool slots[HF_BREADCRUMB_RUNS]; /* of the breadcrumb that are taken; under the lock */
@@ -237,6 +243,7 @@ struct hf_core {
     hf_mutex lock;
     core_message *inbox;
     core_message **inbox_tail;
+    bool schedules_unseen; /* one was changed, and there was no memory to say which */
 };
 
 void hf_core_fail(hf_core *core, hf_status st, const hf_err *err);

@@ -311,13 +311,14 @@ hf_status hf_inbox_fold(hf_core *core, live_run *run, hf_decide *decide, bool *o
             st = signal_fold(core, run, decide, first, row, err);
             break;
         case HF_INBOX_PARENT_CLOSED:
+        case HF_INBOX_STOP:
             *out_stopped = true; /* after what else there is: the record comes first */
             break;
         }
         hf_unit_row(decide->unit, 0, hf_row_delete(mem, HF_OP_INBOX_DELETE, row->key));
     }
     for (inbox_row *row = first; !st && *out_stopped && row; row = row->next) {
-        if (row->kind == HF_INBOX_PARENT_CLOSED) {
+        if (row->kind == HF_INBOX_PARENT_CLOSED || row->kind == HF_INBOX_STOP) {
             st = hf_decide_parent_closed(decide, row->source, row->body, err);
             break;
         }

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/map.h"
+#include "model/contract.h"
 #include "store/snapshot.h"
 
 enum { TYPES_MAX = 16 };
@@ -198,4 +199,22 @@ hf_status hf_registry_store(hf_registry *registry, hf_db *db, hf_err *err)
                                   &((hf_registry_workflow *)workflow)->snapshot,
                                   &((hf_registry_workflow *)workflow)->key, err);
     return st;
+}
+
+hf_status hf_registry_define(const hf_registry *registry, hf_mem *mem, hf_intake_start *start,
+                             hf_err *err)
+{
+    const hf_registry_workflow *workflow = hf_registry_find_workflow(registry, start->type);
+
+    start->definition = HF_NONE;
+    if (!workflow)
+        return HF_OK;
+    start->type = hf_slice_of(workflow->definition->type);
+    start->definition = workflow->key;
+    start->fingerprint = hf_slice_of(workflow->snapshot.fingerprint);
+    if (!start->execution_timeout_us)
+        start->execution_timeout_us = workflow->definition->execution_timeout * 1000;
+    if (!start->run_timeout_us)
+        start->run_timeout_us = workflow->definition->run_timeout * 1000;
+    return hf_contract_parse(mem, workflow->definition->params, &start->params, err);
 }

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "holdfast/holdfast.h"
+#include "intake/intake.h"
 #include "model/definition.h"
 #include "model/retry.h"
 #include "store/db.h"
@@ -47,5 +48,10 @@ const hf_limit_def *hf_registry_find_limit(const hf_registry *registry, hf_slice
 HF_NODISCARD hf_status hf_registry_check_limits(const hf_registry *registry,
                                                 hf_slice concurrency_key, hf_slice rate_limit,
                                                 int64_t weight, hf_err *err);
+
+/* Adds what the program's definition of the type says to a start: contract, fingerprint, timeouts.
+   A type that is not known here stays as it is. */
+HF_NODISCARD hf_status hf_registry_define(const hf_registry *registry, hf_mem *mem,
+                                          hf_intake_start *start, hf_err *err);
 
 #endif

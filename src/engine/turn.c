@@ -16,6 +16,7 @@
 #include "engine/inbox.h"
 #include "engine/machine.h"
 #include "engine/watchdog.h"
+#include "engine/schedule.h"
 #include "model/event_codec.h"
 #include "store/payload.h"
 #include "store/snapshot.h"
@@ -552,6 +553,7 @@ void hf_turn_run(hf_core *core, live_run *run)
             hf_attempt_stop_all(core, run->key);
         if (run->base.closed_us != HF_NONE)
             successor_wake(core, run);
+        hf_schedule_closed(core, run->base.instance);
         hf_core_remove(core, run);
         return;
     }
@@ -731,6 +733,8 @@ static bool turn_keep(hf_core *core, live_run *run, hf_unit *unit)
         core->o.changed(core->o.ctx, run->key, closed);
     if (core->o.tell && (closed || is_answer(events)))
         core->o.tell(core->o.ctx, -run->key);
+    if (closed)
+        hf_schedule_closed(core, run->base.instance);
     if (closed)
         return false;
     run->troubles = 0;

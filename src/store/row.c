@@ -73,19 +73,24 @@ static void put_blob(row_builder *builder, hf_slice bytes)
     put_bytes(builder, bytes, HF_DB_BLOB);
 }
 
+static void put_instance(row_builder *builder, const hf_instance_row *row)
+{
+    put_int(builder, row->key);
+    put_int(builder, row->namespace_key);
+    put_text(builder, row->id);
+    put_int(builder, row->shard);
+    put_text(builder, row->type);
+    put_text(builder, row->business_key);
+    put_int(builder, row->current_run);
+    put_int(builder, row->run_count);
+    put_int(builder, row->created_us);
+}
+
 static hf_row *instance_row(hf_mem *mem, hf_op op, const hf_instance_row *row)
 {
     row_builder b = row_begin(mem, op);
 
-    put_int(&b, row->key);
-    put_int(&b, row->namespace_key);
-    put_text(&b, row->id);
-    put_int(&b, row->shard);
-    put_text(&b, row->type);
-    put_text(&b, row->business_key);
-    put_int(&b, row->current_run);
-    put_int(&b, row->run_count);
-    put_int(&b, row->created_us);
+    put_instance(&b, row);
     return row_end(&b);
 }
 
@@ -886,6 +891,104 @@ hf_row *hf_row_worker_beat(hf_mem *mem, const hf_worker_row *row)
     put_int(&b, row->recorded_us);
     put_int(&b, row->expires_us);
     return row_end(&b);
+}
+
+static void put_int_or_null(row_builder *builder, int64_t number)
+{
+    put_int(builder, number ? number : HF_NONE);
+}
+
+hf_row *hf_row_schedule_take(hf_mem *mem, int64_t schedule, int64_t expected, int64_t revision,
+                             int64_t namespace_key, hf_slice instance_id)
+{
+    row_builder b = row_begin(mem, HF_OP_SCHEDULE_TAKE);
+
+    put_int(&b, schedule);
+    put_int(&b, expected);
+    put_int(&b, revision);
+    put_int(&b, namespace_key);
+    put_text(&b, instance_id);
+    return row_end(&b);
+}
+
+hf_row *hf_row_schedule_instance(hf_mem *mem, const hf_instance_row *row, int64_t schedule,
+                                 int64_t revision)
+{
+    row_builder b = row_begin(mem, HF_OP_SCHEDULE_INSTANCE);
+
+    put_instance(&b, row);
+    put_int(&b, schedule);
+    put_int(&b, revision);
+    return row_end(&b);
+}
+
+static hf_row *schedule_row(hf_mem *mem, hf_op op, const hf_schedule_row *row)
+{
+    row_builder b = row_begin(mem, op);
+
+    put_int(&b, row->key);
+    put_int(&b, row->expected);
+    put_int(&b, row->revision);
+    put_int(&b, row->status);
+    put_int_or_null(&b, row->next_us);
+    put_int(&b, row->events);
+    put_int(&b, row->fires);
+    put_int_or_null(&b, row->latest_instance);
+    put_blob(&b, row->body);
+    return row_end(&b);
+}
+
+hf_row *hf_row_schedule_set(hf_mem *mem, const hf_schedule_row *row)
+{
+    return schedule_row(mem, HF_OP_SCHEDULE_SET, row);
+}
+
+hf_row *hf_row_schedule_move(hf_mem *mem, const hf_schedule_row *row)
+{
+    return schedule_row(mem, HF_OP_SCHEDULE_MOVE, row);
+}
+
+hf_row *hf_row_schedule_new(hf_mem *mem, const hf_schedule_row *row)
+{
+    row_builder b = row_begin(mem, HF_OP_SCHEDULE_NEW);
+
+    put_int(&b, row->key);
+    put_int(&b, row->namespace_key);
+    put_text(&b, row->id);
+    put_int(&b, row->status);
+    put_int(&b, row->revision);
+    put_int_or_null(&b, row->next_us);
+    put_int(&b, row->events);
+    put_int(&b, row->fires);
+    put_int_or_null(&b, row->latest_instance);
+    put_int(&b, row->created_us);
+    put_blob(&b, row->body);
+    return row_end(&b);
+}
+
+static hf_row *schedule_event_row(hf_mem *mem, hf_op op, const hf_schedule_event_row *row)
+{
+    row_builder b = row_begin(mem, op);
+
+    put_int(&b, row->schedule);
+    put_int(&b, row->sequence);
+    put_int(&b, row->revision);
+    put_int(&b, row->type);
+    put_int(&b, row->recorded_us);
+    put_int(&b, row->run);
+    put_int(&b, row->slot_us);
+    put_blob(&b, row->body);
+    return row_end(&b);
+}
+
+hf_row *hf_row_schedule_event(hf_mem *mem, const hf_schedule_event_row *row)
+{
+    return schedule_event_row(mem, HF_OP_SCHEDULE_EVENT, row);
+}
+
+hf_row *hf_row_schedule_note(hf_mem *mem, const hf_schedule_event_row *row)
+{
+    return schedule_event_row(mem, HF_OP_SCHEDULE_NOTE, row);
 }
 
 hf_row *hf_row_delete(hf_mem *mem, hf_op op, int64_t key)

@@ -24,7 +24,8 @@ typedef enum hf_inbox_kind {
         2, /* to the parent run; source_run: the run that the child goes on as */
     /* From here on rows are for an instance: the run that follows takes them over. */
     HF_INBOX_PARENT_CLOSED = 16, /* body: policy and reason; source_run: the parent */
-    HF_INBOX_SIGNAL = 17         /* body: name, ordinal, arguments; source_run: the sender */
+    HF_INBOX_SIGNAL = 17,        /* body: name, ordinal, arguments; source_run: the sender */
+    HF_INBOX_STOP = 18 /* body: policy and reason; source_run: the run that a schedule started */
 } hf_inbox_kind;
 
 /* run.blocked; stored. */
@@ -227,6 +228,33 @@ typedef struct hf_batch_item_row {
     hf_slice message;
 } hf_batch_item_row;
 
+/* A schedule; 0 in next_us and latest_instance: none. */
+typedef struct hf_schedule_row {
+    int64_t key;
+    int64_t namespace_key;
+    hf_slice id;
+    int64_t status;   /* hf_schedule_status */
+    int64_t expected; /* the revision that is moved */
+    int64_t revision;
+    int64_t next_us;
+    int64_t events;
+    int64_t fires;
+    int64_t latest_instance;
+    int64_t created_us;
+    hf_slice body;
+} hf_schedule_row;
+
+typedef struct hf_schedule_event_row {
+    int64_t schedule;
+    int64_t sequence;
+    int64_t revision;
+    hf_event_type type;
+    int64_t recorded_us;
+    int64_t run;     /* HF_NONE: it started none */
+    int64_t slot_us; /* HF_NONE: it did not fire by itself */
+    hf_slice body;
+} hf_schedule_event_row;
+
 hf_row *hf_row_instance_new(hf_mem *mem, const hf_instance_row *row);
 hf_row *hf_row_instance_child(hf_mem *mem, const hf_instance_row *row);
 /* An instance that exists has its next run; its row says which and how many there are then. */
@@ -350,6 +378,19 @@ typedef struct hf_worker_row {
 /* Bare: it says that it is there. */
 hf_row *hf_row_worker_beat(hf_mem *mem, const hf_worker_row *row);
 
+/* The right to fire: moves the revision when it is `expected` and the instance's id is free. */
+hf_row *hf_row_schedule_take(hf_mem *mem, int64_t schedule, int64_t expected, int64_t revision,
+                             int64_t namespace_key, hf_slice instance_id);
+/* The instance of the run that the schedule starts, behind hf_row_schedule_take. */
+hf_row *hf_row_schedule_instance(hf_mem *mem, const hf_instance_row *row, int64_t schedule,
+                                 int64_t revision);
+/* The rest of the schedule, and what is to be said of it, in the same unit. */
+hf_row *hf_row_schedule_set(hf_mem *mem, const hf_schedule_row *row);
+hf_row *hf_row_schedule_event(hf_mem *mem, const hf_schedule_event_row *row);
+/* The same as bare rows, for what starts no run. */
+hf_row *hf_row_schedule_new(hf_mem *mem, const hf_schedule_row *row);
+hf_row *hf_row_schedule_move(hf_mem *mem, const hf_schedule_row *row);
+hf_row *hf_row_schedule_note(hf_mem *mem, const hf_schedule_event_row *row);
 /* Operations that need nothing but a key: deletes of inbox, activity, timer and task rows, and of
    the attempts of an activity. */
 hf_row *hf_row_delete(hf_mem *mem, hf_op op, int64_t key);

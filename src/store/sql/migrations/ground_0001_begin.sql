@@ -289,6 +289,38 @@ CREATE TABLE link (
 CREATE UNIQUE INDEX link_pair ON link (parent_run, child_run, kind);
 CREATE INDEX link_child ON link (child_run);
 
+-- When to start what. The revision is a number of its own for each change, so that a change can be told from any other:
+-- whoever moves it from the value it read has the right to fire. A deleted schedule keeps its row and frees its id.
+CREATE TABLE schedule (
+    key {int} NOT NULL PRIMARY KEY,
+    namespace {int} NOT NULL,
+    id TEXT NOT NULL,
+    status {int} NOT NULL,
+    revision {int} NOT NULL,
+    next_us {int},                           -- when it fires next; null: never
+    events {int} NOT NULL,                   -- of its audit history
+    fires {int} NOT NULL,                    -- runs it started
+    latest_instance {int},                   -- the last of them
+    created_us {int} NOT NULL,
+    body {blob} NOT NULL                     -- canonical JSON: specification, action, counters, what waits
+) {hot};
+CREATE UNIQUE INDEX schedule_id ON schedule (namespace, id) WHERE status <> 3; -- deleted
+CREATE INDEX schedule_next ON schedule (next_us) WHERE next_us IS NOT NULL;
+
+-- What happened to a schedule, in the published form. A slot is a time that fired by itself: it does so once.
+CREATE TABLE schedule_history (
+    schedule {int} NOT NULL,
+    sequence {int} NOT NULL,
+    revision {int} NOT NULL,
+    type {int} NOT NULL,
+    recorded_us {int} NOT NULL,
+    run {int},                               -- that was started
+    slot_us {int},
+    body {blob} NOT NULL,
+    PRIMARY KEY (schedule, sequence)
+) {rowless};
+CREATE UNIQUE INDEX schedule_slot ON schedule_history (schedule, slot_us) WHERE slot_us IS NOT NULL;
+
 -- Credentials of the server. Only the SHA-256 of a secret is kept, so that nobody who reads the store can use one.
 CREATE TABLE token (
     id TEXT NOT NULL PRIMARY KEY,
