@@ -26,6 +26,8 @@ void hf_decide_tell(hf_decide *decide, int64_t run, int64_t instance, int64_t hi
 
     if (!hf_decide_keys(decide, 2, &first))
         return;
+    if (run == HF_NONE) /* it must not go on as another run with the fact left behind */
+        hf_decide_row(decide, hf_row_instance_hold(mem, instance));
     hf_decide_row(decide, hf_row_inbox_tell(mem, first, run, instance, kind, source_run,
                                             decide->now_us, body));
     hf_decide_row(decide, hf_row_task_tell(mem, first + 1, run, instance, (int64_t)kind, source_run,

@@ -398,6 +398,14 @@ hf_row *hf_row_inbox_new(hf_mem *mem, int64_t key, int64_t run, int64_t kind, in
     return row_end(&b);
 }
 
+hf_row *hf_row_instance_hold(hf_mem *mem, int64_t key)
+{
+    row_builder b = row_begin(mem, HF_OP_INSTANCE_HOLD);
+
+    put_int(&b, key);
+    return row_end(&b);
+}
+
 hf_row *hf_row_inbox_tell(hf_mem *mem, int64_t key, int64_t run, int64_t instance, int64_t kind,
                           int64_t source_run, int64_t created_us, hf_slice body)
 {

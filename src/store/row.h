@@ -300,6 +300,8 @@ hf_row *hf_row_bucket_take(hf_mem *mem, hf_slice key, int64_t weight, int64_t bu
                            int64_t allowed, int64_t per_us, int64_t now_us);
 hf_row *hf_row_dedup_new(hf_mem *mem, int64_t instance, hf_slice hash, int64_t command);
 hf_row *hf_row_dedup_leave(hf_mem *mem, int64_t instance, hf_slice hash, int64_t command);
+/* No other node gives the instance another run before this unit is committed. */
+hf_row *hf_row_instance_hold(hf_mem *mem, int64_t key);
 hf_row *hf_row_inbox_new(hf_mem *mem, int64_t key, int64_t run, int64_t kind, int64_t source_run,
                          int64_t created_us, hf_slice body);
 /* The same to a run that may be closed, and hears nothing then: `run`, or HF_NONE and the newest

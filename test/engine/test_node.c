@@ -68,7 +68,34 @@ static hf_value family(hf_ctx *w, hf_value in)
     return hf_join_all(w, f, 4);
 }
 
+/* Goes on as a new run after each signal, until it has had them all. */
+static hf_value relay(hf_ctx *w, hf_value in)
+{
+    int64_t left = hf_int(in, "left", 0);
+
+    (void)hf_receive(w, "go");
+    if (left > 1)
+        hf_continue_as_new(w, hf_json(w, "{'left': %lld}", (long long)left - 1));
+    return hf_json(w, "'all'");
+}
+
+static hf_value sender(hf_ctx *w, hf_value in)
+{
+    const char *call = NULL;
+    hf_future child = hf_spawn_child(w, "relay", in);
+
+    hf_sleep(w, 1);
+    (void)hf_children(w, &call, 1);
+    for (int64_t i = 0; i < hf_int(in, "left", 0); i++) {
+        hf_signal_child(w, call, "go", hf_json(w, "[%lld]", (long long)i));
+        hf_sleep(w, i % 3);
+    }
+    return hf_join(w, child);
+}
+
 static const hf_workflow_def workflows[] = {
+    {.type = "relay", .run = relay, .signals = (const hf_signal_def[]){{"go", "what:any"}, {0}}},
+    {.type = "sender", .run = sender},
     {.type = "waits", .run = waits, .signals = (const hf_signal_def[]){{"go", "what:any"}, {0}}},
     {.type = "counts",
      .run = counts,
@@ -168,6 +195,26 @@ START_TEST(any_node_takes_commands)
 }
 END_TEST
 
+/* Signals to a child that goes on as a new run all the time, on another node: none is lost. */
+START_TEST(signals_follow_a_run_that_goes_on)
+{
+    hf_test_place *place = hf_test_place_new(HF_ENGINE_POSTGRES);
+    hf_engine *nodes[2];
+
+    for (int i = 0; i < 2; i++)
+        nodes[i] = node_open(place);
+    balance(nodes, 2);
+    for (int i = 0; i < 12; i++)
+        hf_kit_ok(nodes[0], hf_start(nodes[0], "sender", hf_json(nodes[0], "{'left': 10}"),
+                                     .id = id_of("s", i)));
+    for (int i = 0; i < 12; i++)
+        completes(nodes[1], id_of("s", i));
+    hf_close(nodes[0]);
+    hf_close(nodes[1]);
+    hf_test_place_free(place);
+}
+END_TEST
+
 /* A node that leaves in good order hands its shards over at once; one that joins gets a share; what
    is parked is woken wherever it is. */
 START_TEST(nodes_come_and_go)
@@ -203,4 +250,5 @@ START_TEST(nodes_come_and_go)
 }
 END_TEST
 
-HF_PG_SUITE_MAIN("engine/node", {any_node_takes_commands, 180}, {nodes_come_and_go, 180})
+HF_PG_SUITE_MAIN("engine/node", {any_node_takes_commands, 180},
+                 {signals_follow_a_run_that_goes_on, 180}, {nodes_come_and_go, 180})
