@@ -5,7 +5,9 @@
 #
 # It prints the address of the server as one line on standard output once the server answers. It stops the
 # server and removes its folder when its standard input closes, when its parent dies, or on INT and TERM. The
-# server is durable (fsync on), because the tests are about durability, and takes anybody as user holdfast.
+# server takes anybody as user holdfast. It does not sync unless HF_PG_FSYNC=on says so, as benchmarks do: these tests end
+# processes, never the machine, and what a process wrote outlives it. Campaigns that stop servers start durable ones of
+# their own.
 # HF_PG_BIN names the folder of initdb and postgres when it is not the newest under /usr/lib/postgresql.
 set -euo pipefail
 
@@ -52,7 +54,7 @@ printf '%s\n' 'CREATE DATABASE holdfast;' "CREATE ROLE hf_password LOGIN PASSWOR
 for _ in 1 2 3 4 5; do
     port=$((20000 + RANDOM % 10000))
     "${as[@]}" "${die[@]}" "$bin/postgres" -D "$dir/data" -p "$port" -k "$dir" -h 127.0.0.1 \
-        -c fsync=on -c synchronous_commit=on -c shared_buffers=16MB -c max_connections=100 \
+        -c fsync="${HF_PG_FSYNC:-off}" -c synchronous_commit=on -c shared_buffers=64MB -c max_connections=100 \
         >>"$dir/log" 2>&1 </dev/null &
     server=$!
     for _ in $(seq 600); do

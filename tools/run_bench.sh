@@ -21,6 +21,7 @@ stage_build build benches -DHF_TESTS=ON || exit 1
 export HF_BENCH_OUT=$PWD/build/bench.jsonl
 touch "$HF_BENCH_OUT"
 before=$(wc -l <"$HF_BENCH_OUT")
+export HF_PG_FSYNC=on
 pg_start
 ran=0
 failed=0
