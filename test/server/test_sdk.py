@@ -269,6 +269,15 @@ def inside(build):  # pylint: disable=too-many-locals,too-many-statements
     async def versions(s):
         assert await s.result(await s.start("versioned")) == 2
 
+    async def reads(s):
+        """What the SDK asks about runs: description, list, result."""
+        handle = await s.start("sequence", "eve")
+        assert await handle.result(timeout=LIMIT_S) == ["hello eve", "hello x", "hello y"]
+        seen = await s.client.describe_workflow(handle.workflow_id)
+        assert seen.status == "completed" and seen.input == ["eve"] and seen.workflow_type == "sequence", seen
+        listed = await s.client.list_workflows()
+        assert handle.workflow_id in [one.workflow_id for one in listed.executions]
+
     async def restarts(s):
         """A worker that goes and one that comes, and a server that is killed, lose nothing."""
         handle = await s.start("sequence", "bob")
@@ -283,14 +292,14 @@ def inside(build):  # pylint: disable=too-many-locals,too-many-statements
     with tempfile.TemporaryDirectory() as folder:
         async def run():
             async with Session(folder) as s:
-                for case in (steps, messages, timeouts, children, continuing, retries, failures, versions, restarts):
+                for case in (steps, messages, timeouts, children, continuing, retries, failures, versions, reads, restarts):
                     try:
                         await asyncio.wait_for(case(s), LIMIT_S)
                     except Exception:  # pylint: disable=broad-except
                         failed.append(f"{case.__name__}:\n{traceback.format_exc()}")
         asyncio.run(run())
     print("\n".join(failed))
-    print(f"{100 * (9 - len(failed)) // 9}%: Checks: 9, Failures: {len(failed)}, Errors: 0")
+    print(f"{100 * (10 - len(failed)) // 10}%: Checks: 10, Failures: {len(failed)}, Errors: 0")
     return 1 if failed else 0
 
 
