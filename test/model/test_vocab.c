@@ -135,7 +135,7 @@ START_TEST(counts_are_the_contracts)
         {"command_type", 7, 4},
         {"command_status", 2, 0},
         {"target_scope", 2, 0},
-        {"command_source", 5, 1},
+        {"command_source", 5, 2},
         {"cmd_outcome", 22, 8},
         {"rejection_reason", 13, 3},
         {"duplicate_policy", 2, 0},

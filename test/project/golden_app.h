@@ -183,15 +183,19 @@ static hf_status golden_do_approval(hf_engine *d)
     return st ? st : hf_test_drain(d);
 }
 
-/* The signal comes before anybody waits for it; an update after it would be refused. */
+/* The signals come before anybody waits for them: what the run waits for until then, an update, is
+   accepted first and not applied yet. */
 static hf_status golden_do_early_signal(hf_engine *d)
 {
-    hf_value out = NULL;
+    hf_command_result sent;
     hf_status st = hf_start(d, "golden-approval", NULL, .id = "g");
 
     if (!st)
-        st = hf_update(d, "g", "upload", NULL, 0, &out);
-    if (!st || st == HF_TIMEOUT)
+        st = hf_command(d, "update",
+                        hf_json(d, "{'workflow_id': 'g', 'name': 'upload', 'wait_for': "
+                                   "'accepted'}"),
+                        hf_mem_of_engine(d), &sent);
+    if (!st)
         st = hf_signal(d, "g", "approved-by", hf_json(d, "{'name': 'Bob'}"));
     if (!st)
         st = hf_signal(d, "g", "approved-by", hf_json(d, "{'name': 'Eve'}"));

@@ -19,15 +19,19 @@ enum { SCRATCH_INSERT, SCRATCH_TOUCH, SCRATCH_ECHO, SCRATCH_BROKEN, SCRATCH_COUN
 static const hf_stmt_text scratch[] = {
     [SCRATCH_INSERT] = {"scratch_insert", "",
                         "INSERT INTO scratch SELECT * FROM unnest(?1::bigint[], ?2::text[], "
-                        "?3::bytea[], ?4::float8[])"},
+                        "?3::bytea[], ?4::float8[])",
+                        NULL},
     [SCRATCH_TOUCH] = {"scratch_touch", "",
                        "UPDATE scratch s SET t = 'touched' FROM unnest(?1::bigint[]) WITH "
                        "ORDINALITY AS u(key, row) "
-                       "WHERE s.i = u.key RETURNING u.row"},
+                       "WHERE s.i = u.key RETURNING u.row",
+                       NULL},
     [SCRATCH_ECHO] = {"scratch_echo", "",
                       "SELECT u.row, repeat('y', 20 * length(u.x)) FROM unnest(?1::text[]) WITH "
-                      "ORDINALITY AS u(x, row)"},
-    [SCRATCH_BROKEN] = {"scratch_broken", "", "SELECT u.x / 0 FROM unnest(?1::bigint[]) AS u(x)"},
+                      "ORDINALITY AS u(x, row)",
+                      NULL},
+    [SCRATCH_BROKEN] = {"scratch_broken", "", "SELECT u.x / 0 FROM unnest(?1::bigint[]) AS u(x)",
+                        NULL},
 };
 static HF_UNUSED const char scratch_table[] =
     "CREATE TABLE scratch (i bigint, t text, b bytea, r float8)";
