@@ -55,8 +55,10 @@ live_run *hf_core_live(hf_core *core, int64_t key)
     hf_err err;
 
     if (run) {
-        hf_list_remove(&run->place);
-        hf_list_add_last(&core->lru, &run->place);
+        if (hf_list_linked(&run->place)) {
+            hf_list_remove(&run->place);
+            hf_list_add_last(&core->lru, &run->place);
+        }
         return run;
     }
     run = hf_live_new(key);
@@ -66,7 +68,6 @@ live_run *hf_core_live(hf_core *core, int64_t key)
         hf_core_fail(core, hf_err_nomem(&err, "a live run"), &err);
         return NULL;
     }
-    hf_list_add_last(&core->lru, &run->place);
     return run;
 }
 

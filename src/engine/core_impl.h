@@ -82,7 +82,7 @@ typedef struct hf_turnstile hf_turnstile;
 
 typedef struct live_run {
     hf_core *core;
-    hf_list place;  /* in the core's list of runs, least recently used first */
+    hf_list place;  /* while it has a replay: in the core's list, least recently used first */
     hf_list hunger; /* in the core\'s list of runs that wait for a place in the pool */
     struct live_run *next_ready;
     int64_t key;

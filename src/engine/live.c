@@ -36,6 +36,7 @@ void hf_live_forget(hf_core *core, live_run *run)
         core->held -= hf_replay_held(run->replay);
     hf_replay_free(run->replay);
     run->replay = NULL;
+    hf_list_remove(&run->place);
     hf_mem_free(run->mem);
     run->mem = NULL;
     run->messages_open = 0;
@@ -826,6 +827,8 @@ hf_status hf_live_load(hf_core *core, live_run *run, bool *out_gone, hf_err *err
         st = hf_errand_loaded(run, err);
     if (run->replay)
         core->held += hf_replay_held(run->replay);
+    if (run->replay && !hf_list_linked(&run->place))
+        hf_list_add_last(&core->lru, &run->place);
     if (!st && !*out_gone)
         run->look = false;
     return hf_err_because(err, st, "load run %lld", (long long)run->key);

@@ -217,7 +217,6 @@ static live_run *run_replace(hf_core *core, live_run *old)
     old->starts = NULL;
     hf_list_remove(&old->place);
     hf_list_remove(&old->hunger);
-    hf_list_add_last(&core->lru, &run->place);
     if (old->ready) {
         live_run **at = &core->ready;
 

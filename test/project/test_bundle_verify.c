@@ -266,8 +266,8 @@ START_TEST(broken_texts_fail)
                                       "{}",
                                       "null",
                                       "{\"schema\":\"x\"}",
-                                      "{\"schema\":\"durable-workflow.v2.history-export\","
-                                      "\"schema_version\":9}"};
+                                      ("{\"schema\":\"durable-workflow.v2.history-export\","
+                                       "\"schema_version\":9}")};
     hf_mem *mem = hf_mem_new();
 
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)

@@ -72,8 +72,8 @@ START_TEST(tokens)
                                       "Authorization: Bearer tok-nobody\r\n",
                                       "Authorization: Bearer \r\n",
                                       "Authorization: bearer tok-admin\r\n",
-                                      "Authorization: Bearer tok-admin\r\n"
-                                      "Authorization: Bearer tok-admin\r\n"};
+                                      ("Authorization: Bearer tok-admin\r\n"
+                                       "Authorization: Bearer tok-admin\r\n")};
     hf_site site;
 
     hf_site_open(&site, HF_ENGINE_SQLITE, NULL, (hf_server_options){.auth = {HF_AUTH_TOKEN, {0}}});
