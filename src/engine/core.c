@@ -347,6 +347,10 @@ void hf_core_close(hf_core *core)
 
     if (!core)
         return;
+    while (core->jobs && hf_map_int_next(core->jobs, &at, &key, &job))
+        if (((hf_job *)job)->far) /* the others are the pool's */
+            hf_job_free(job);
+    at = 0;
     hf_pool_close(core->pool);
     hf_core_stand(core);
     hf_stall_close(core->stall);
@@ -360,10 +364,6 @@ void hf_core_close(hf_core *core)
     }
     while (core->runs && hf_map_int_next(core->runs, &at, &key, &run))
         hf_live_free(core, run);
-    at = 0;
-    while (core->jobs && hf_map_int_next(core->jobs, &at, &key, &job))
-        if (((hf_job *)job)->far) /* the pool has ended the others */
-            hf_job_free(job);
     hf_turnstile_close(core);
     hf_deadlines_free(core->steps);
     while (core->alarms && (deadline = hf_deadlines_pop(core->alarms)))

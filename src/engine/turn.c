@@ -726,9 +726,9 @@ static bool turn_keep(hf_core *core, live_run *run, hf_unit *unit)
     hf_live_settle(run, events->events, events->count);
     run->base = *after;
     hf_attempt_committed(run);
-    hf_errand_answered(run);
     due_forget(run);
     effects_keep(core, run, run->effects);
+    hf_errand_answered(run); /* the effects spoke with the answer's words */
     if (core->o.changed)
         core->o.changed(core->o.ctx, run->key, closed);
     if (core->o.tell && (closed || is_answer(events)))

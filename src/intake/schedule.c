@@ -145,8 +145,10 @@ static hf_status event_add(change *c, hf_event_type type, hf_value body, hf_err 
         row.slot_us = c->slot_us;
     }
     hf_json_write_canonical(&text, body);
-    if (!hf_buf_ok(&text))
+    if (!hf_buf_ok(&text)) {
+        hf_buf_fini(&text);
         return hf_err_nomem(err, "a schedule's event");
+    }
     row.body = hf_buf_slice(&text);
     hf_unit_row(c->unit, 0,
                 c->run == HF_NONE ? hf_row_schedule_note(c->mem, &row)

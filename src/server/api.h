@@ -29,7 +29,7 @@ typedef struct hf_api {
     char namespace[HF_API_NAMESPACE_SIZE];
     hf_http_reply reply;
     struct hf_api *next; /* in the queue of the pool */
-    bool parked;         /* the handler answers later, by itself */
+    bool *later;         /* set by a handler that answers later, by itself */
     void (*resume)(
         struct hf_api *api); /* what a handler thread does instead of the route's handler */
     void *more;              /* its own */

@@ -133,7 +133,7 @@ void hf_api_cluster(hf_api *api)
     hf_value_set(info, HF_SLICE("version"), hf_json_(mem, "%s", hf_version_text()));
     hf_value_set(info, HF_SLICE("default_namespace"), hf_json_(mem, "'" HF_NAMESPACE_DEFAULT "'"));
     hf_value_set(info, HF_SLICE("supported_sdk_versions"),
-                 hf_json_(mem, "{'python': '>=2.0.0rc1'}"));
+                 hf_json_(mem, "{'python': '>=2.0.0rc1,<2.0.0rc35'}"));
     hf_value_set(info, HF_SLICE("capabilities"), capabilities(mem));
     hf_value_set(info, HF_SLICE("worker_fleet"), fleet(api));
     hf_value_set(info, HF_SLICE("task_repair"),

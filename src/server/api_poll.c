@@ -257,11 +257,11 @@ static void poll_begin(hf_api *api, hf_task_kind kind, const char *types)
         hf_api_status(api, st, err.text);
         return;
     }
-    api->parked = true;
+    *api->later = true;
     hf_http_park(api->exchange, wait ? wait * 1000 : 1, on_wake, api->server);
     st = hf_poll_begin(api->server->engine, &opts, &p->poll);
     if (st && parked_take(api->server, p->exchange)) {
-        api->parked = false;
+        *api->later = false;
         hf_api_status(api, st, hf_errmsg(api->server->engine));
         hf_alloc_free(p);
     }

@@ -135,16 +135,20 @@ static bool body_read(hf_api *api)
 
 void hf_api_run(hf_api *api)
 {
+    hf_engine *engine = api->route->where == HF_WHERE_POOL ? api->server->engine : NULL;
+    bool later = false;
+
     if (api->resume) {
         api->resume(api);
         hf_api_finish(api);
         return;
     }
+    api->later = &later;
     if (body_read(api) && (!api->route->fields || hf_api_fields_check(api)))
         api->route->handle(api);
-    if (api->server->engine && api->route->where == HF_WHERE_POOL)
-        hf_mem_reset(hf_mem_of_engine(api->server->engine)); /* this thread's */
-    if (!api->parked)
+    if (engine)
+        hf_mem_reset(hf_mem_of_engine(engine)); /* this thread's */
+    if (!later)                                 /* else it may be answered and gone by now */
         hf_api_finish(api);
 }
 
