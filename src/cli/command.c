@@ -6,19 +6,22 @@
 #include "base/assert.h"
 #include "cli/verbs.h"
 
-#define BIT(id) (1U << (id))
+#define BIT(id)  (UINT64_C(1) << (id))
+#define FORM(id) (1U << (id))
 
-enum {
-    FLAGS_COMMON = BIT(HF_CLI_FLAG_HELP) | BIT(HF_CLI_FLAG_OUTPUT) | BIT(HF_CLI_FLAG_JSON) |
-                   BIT(HF_CLI_FLAG_COLOR) | BIT(HF_CLI_FLAG_CONFIG) | BIT(HF_CLI_FLAG_DEBUG),
-    FLAGS_SERVER = BIT(HF_CLI_FLAG_STORE) | BIT(HF_CLI_FLAG_LISTEN) | BIT(HF_CLI_FLAG_AUTH) |
-                   BIT(HF_CLI_FLAG_TLS_CERT) | BIT(HF_CLI_FLAG_TLS_KEY) |
-                   BIT(HF_CLI_FLAG_ALLOW_HOST) | BIT(HF_CLI_FLAG_BEHIND_PROXY) |
-                   BIT(HF_CLI_FLAG_INSECURE) | BIT(HF_CLI_FLAG_SCHEMA),
-    FORMATS_ROWS = BIT(HF_CLI_TABLE) | BIT(HF_CLI_JSON) | BIT(HF_CLI_JSONL),
-    FORMATS_RESULT = BIT(HF_CLI_TABLE) | BIT(HF_CLI_JSON) | BIT(HF_CLI_NONE),
-    NAME_BYTES_MAX = 32 /* names longer than this are near to nothing */
-};
+#define FLAGS_COMMON                                                                               \
+    (BIT(HF_CLI_FLAG_HELP) | BIT(HF_CLI_FLAG_OUTPUT) | BIT(HF_CLI_FLAG_JSON) |                     \
+     BIT(HF_CLI_FLAG_COLOR) | BIT(HF_CLI_FLAG_CONFIG) | BIT(HF_CLI_FLAG_DEBUG))
+#define FLAGS_SERVER                                                                               \
+    (BIT(HF_CLI_FLAG_STORE) | BIT(HF_CLI_FLAG_LISTEN) | BIT(HF_CLI_FLAG_AUTH) |                    \
+     BIT(HF_CLI_FLAG_TLS_CERT) | BIT(HF_CLI_FLAG_TLS_KEY) | BIT(HF_CLI_FLAG_ALLOW_HOST) |          \
+     BIT(HF_CLI_FLAG_BEHIND_PROXY) | BIT(HF_CLI_FLAG_INSECURE) | BIT(HF_CLI_FLAG_SCHEMA))
+#define FORMATS_ROWS   (FORM(HF_CLI_TABLE) | FORM(HF_CLI_JSON) | FORM(HF_CLI_JSONL))
+#define FORMATS_RESULT (FORM(HF_CLI_TABLE) | FORM(HF_CLI_JSON) | FORM(HF_CLI_NONE))
+
+enum { NAME_BYTES_MAX = 32 /* names longer than this are near to nothing */ };
+
+_Static_assert(HF_CLI_FLAG_COUNT <= 64, "flags are bits of one word");
 
 static const hf_cli_flag flag_table[] = {
 #define HF_CLI_FLAG(id, name, letter, value, choices, sentence)                                    \
@@ -115,7 +118,7 @@ static const hf_cli_command command_table[] = {
      .store = true,
      .flags =
          FLAGS_COMMON | BIT(HF_CLI_FLAG_RUN) | BIT(HF_CLI_FLAG_QUICK) | BIT(HF_CLI_FLAG_SCHEMA),
-     .formats = FORMATS_ROWS | BIT(HF_CLI_NONE),
+     .formats = FORMATS_ROWS | FORM(HF_CLI_NONE),
      .failure = HF_CLI_EXIT_USAGE,
      .exits = {{HF_CLI_EXIT_OK, "clean"},
                {HF_CLI_EXIT_FAILED, "there are violations"},
@@ -136,7 +139,7 @@ static const hf_cli_command command_table[] = {
      .many = true,
      .store = true,
      .flags = FLAGS_COMMON | BIT(HF_CLI_FLAG_STORE) | BIT(HF_CLI_FLAG_SCHEMA),
-     .formats = FORMATS_ROWS | BIT(HF_CLI_NONE),
+     .formats = FORMATS_ROWS | FORM(HF_CLI_NONE),
      .exits = {{HF_CLI_EXIT_OK, "all of them are healthy or over"},
                {HF_CLI_EXIT_FAILED, "one of them needs a person"},
                {HF_CLI_EXIT_USAGE, NULL},
@@ -158,7 +161,7 @@ static const hf_cli_command command_table[] = {
      .args = {{"STORE", NULL, true}},
      .store = true,
      .flags = FLAGS_COMMON | BIT(HF_CLI_FLAG_SCHEMA),
-     .formats = FORMATS_ROWS | BIT(HF_CLI_NONE),
+     .formats = FORMATS_ROWS | FORM(HF_CLI_NONE),
      .exits = {{HF_CLI_EXIT_OK, "nothing needs a person"},
                {HF_CLI_EXIT_FAILED, "some runs need a person"},
                {HF_CLI_EXIT_USAGE, NULL},
@@ -323,7 +326,7 @@ static const hf_cli_command command_table[] = {
      .text = "Works without a store.",
      .example = "holdfast version -o json",
      .flags = FLAGS_COMMON,
-     .formats = BIT(HF_CLI_TABLE) | BIT(HF_CLI_JSON),
+     .formats = FORM(HF_CLI_TABLE) | FORM(HF_CLI_JSON),
      .exits = {{HF_CLI_EXIT_OK, NULL},
                {HF_CLI_EXIT_FAILED, NULL},
                {HF_CLI_EXIT_USAGE, "wrong usage, or a setting that cannot be understood"},

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/attr.h"
 #include "base/slice.h"
@@ -58,7 +59,7 @@ typedef struct hf_cli_command {
     bool many;        /* the last argument may be given more than once: call->words */
     bool store;       /* the first argument or --store is the address of a store, or the setting url
                          is */
-    unsigned flags;   /* bits 1 << hf_cli_flag_id */
+    uint64_t flags;   /* bits 1 << hf_cli_flag_id */
     unsigned formats; /* bits 1 << hf_cli_format; 0 when it takes no settings at all */
     hf_cli_exit failure; /* what every failure gives; HF_CLI_EXIT_OK: its status decides */
     hf_cli_exit_rule exits[HF_CLI_EXITS_MAX];
