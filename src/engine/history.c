@@ -2,6 +2,7 @@
    committed and nothing else. */
 #include "base/value.h"
 #include "engine/call.h"
+#include "engine/look.h"
 #include "project/compose.h"
 #include "project/dossier.h"
 #include "project/edge.h"
@@ -20,8 +21,8 @@ static hf_value event_named(hf_mem *mem, hf_value event)
 }
 
 /* Events are composed from the first on, because later ones show what earlier ones said. */
-static hf_status events_compose(const hf_dossier *dossier, hf_mem *mem, const hf_history_opts *o,
-                                hf_value *out_events, hf_err *err)
+static hf_status events_compose(const hf_dossier *dossier, hf_mem *mem, int64_t after,
+                                int64_t limit, hf_value *out_events, hf_err *err)
 {
     hf_compose_run run = {.key = dossier->run.key,
                           .id = hf_dossier_run_id(&dossier->run),
@@ -34,7 +35,7 @@ static hf_status events_compose(const hf_dossier *dossier, hf_mem *mem, const hf
                           .parent_step = dossier->parent_step,
                           .definition = dossier->definition};
     hf_value_list *list = hf_value_array(mem);
-    int64_t last = o->limit > 0 ? o->after + o->limit : (int64_t)dossier->event_count;
+    int64_t last = limit > 0 ? after + limit : (int64_t)dossier->event_count;
     hf_compose *compose = NULL;
     hf_status st;
 
@@ -45,7 +46,7 @@ static hf_status events_compose(const hf_dossier *dossier, hf_mem *mem, const hf
         hf_value event = NULL;
 
         st = hf_compose_event(compose, &dossier->events[seq - 1], seq, NULL, &event, err);
-        if (seq > o->after)
+        if (seq > after)
             hf_value_append(list, event_named(mem, event));
     }
     hf_compose_free(compose);
@@ -67,12 +68,32 @@ static hf_status arguments_get(const hf_dossier *dossier, hf_mem *mem, hf_value 
     return HF_OK;
 }
 
-hf_status hf_history_with(hf_engine *engine, hf_mem *mem, hf_value *out, const hf_history_opts *o)
+hf_status hf_look_history(hf_db *db, hf_mem *mem, int64_t run, int64_t after, int64_t limit,
+                          hf_value *out, hf_err *err)
 {
     hf_dossier dossier;
-    hf_intake_target target;
     hf_value events = NULL;
     hf_value arguments = NULL;
+    hf_status st = hf_dossier_read(db, mem, run, &dossier, err);
+
+    if (!st)
+        st = events_compose(&dossier, mem, after, limit, &events, err);
+    if (!st)
+        st = arguments_get(&dossier, mem, &arguments, err);
+    if (!st) {
+        *out =
+            hf_json_(mem,
+                     "{'events': %p, 'last_sequence': %lld, 'arguments': %p, "
+                     "'payload_codec': 'avro'}",
+                     (const void *)events, (long long)dossier.event_count, (const void *)arguments);
+        st = *out ? HF_OK : hf_err_nomem(err, "a history");
+    }
+    return st;
+}
+
+hf_status hf_history_with(hf_engine *engine, hf_mem *mem, hf_value *out, const hf_history_opts *o)
+{
+    hf_intake_target target;
     hf_call c;
     hf_status st = hf_call_begin(&c, engine);
 
@@ -87,19 +108,7 @@ hf_status hf_history_with(hf_engine *engine, hf_mem *mem, hf_value *out, const h
     if (st)
         return st;
     hf_call_read_begin(&c);
-    st = hf_dossier_read(c.in.db, mem, target.base.run, &dossier, &c.slot->err);
+    st = hf_look_history(c.in.db, mem, target.base.run, o->after, o->limit, out, &c.slot->err);
     hf_call_read_end(&c);
-    if (!st)
-        st = events_compose(&dossier, mem, o, &events, &c.slot->err);
-    if (!st)
-        st = arguments_get(&dossier, mem, &arguments, &c.slot->err);
-    if (!st) {
-        *out =
-            hf_json_(mem,
-                     "{'events': %p, 'last_sequence': %lld, 'arguments': %p, "
-                     "'payload_codec': 'avro'}",
-                     (const void *)events, (long long)dossier.event_count, (const void *)arguments);
-        st = *out ? HF_OK : hf_err_nomem(&c.slot->err, "a history");
-    }
     return st;
 }

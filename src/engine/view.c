@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "engine/call.h"
+#include "engine/look.h"
 #include "project/detail.h"
 #include "project/list.h"
 #include "project/views.h"
@@ -147,18 +148,19 @@ hf_status hf_spans(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *o
 
 /* ---- lists */
 
-static hf_views_reader reader_of(const hf_call *c, hf_value request)
+static hf_views_reader reader_of(int64_t namespace_key, hf_value request)
 {
-    return (hf_views_reader){.namespace_key = c->engine->namespace_key,
+    return (hf_views_reader){.namespace_key = namespace_key,
                              .scope = member(request, "scope"),
                              .owner = member(request, "owner")};
 }
 
 /* What the view, the bucket and the request ask for together. */
-static hf_status filters_of(hf_call *c, hf_value request, hf_mem *work, hf_value *out_filters,
-                            hf_value *out_view, hf_slice *out_bucket, hf_err *err)
+static hf_status filters_of(hf_db *db, int64_t namespace_key, hf_value request, hf_mem *work,
+                            hf_value *out_filters, hf_value *out_view, hf_slice *out_bucket,
+                            hf_err *err)
 {
-    hf_views_reader reader = reader_of(c, request);
+    hf_views_reader reader = reader_of(namespace_key, request);
     hf_slice view_id = member(request, "view");
     hf_value kept = NULL;
     hf_value given = NULL;
@@ -167,7 +169,7 @@ static hf_status filters_of(hf_call *c, hf_value request, hf_mem *work, hf_value
     *out_view = hf_value_null();
     *out_bucket = member(request, "bucket");
     if (view_id.len)
-        st = hf_views_get(c->in.db, work, &reader, view_id, out_view, err);
+        st = hf_views_get(db, work, &reader, view_id, out_view, err);
     if (!st && view_id.len && !hf_bool(*out_view, "filter_version_supported", false))
         st = hf_err_set(err, HF_NEWER, "the view %s was written for version %lld of the filters",
                         hf_str(*out_view, "name", ""),
@@ -187,10 +189,10 @@ static hf_status filters_of(hf_call *c, hf_value request, hf_mem *work, hf_value
     return *out_filters ? HF_OK : hf_err_nomem(err, "filters");
 }
 
-static hf_status list_make(hf_call *c, hf_value request, hf_mem *work, hf_value *out_page,
-                           hf_err *err)
+hf_status hf_look_list(hf_db *db, int64_t namespace_key, hf_value request, hf_mem *work,
+                       hf_value *out_page, hf_err *err)
 {
-    hf_list_query query = {.namespace_key = c->engine->namespace_key,
+    hf_list_query query = {.namespace_key = namespace_key,
                            .limit = hf_int(request, "limit", 0),
                            .cursor = member(request, "cursor"),
                            .facets = hf_value_find(request, HF_SLICE("facets")),
@@ -199,14 +201,14 @@ static hf_status list_make(hf_call *c, hf_value request, hf_mem *work, hf_value 
     hf_value view = NULL;
     hf_value page = NULL;
     hf_slice bucket = {0};
-    hf_status st = filters_of(c, request, work, &applied, &view, &bucket, err);
+    hf_status st = filters_of(db, namespace_key, request, work, &applied, &view, &bucket, err);
 
     if (st)
         return st;
     query.filters = hf_filter_merge(work, hf_views_bucket_filters(work, bucket), applied);
     if (!query.filters)
         return hf_err_nomem(err, "filters");
-    st = hf_list_read(c->in.db, work, &query, &page, err);
+    st = hf_list_read(db, work, &query, &page, err);
     if (!st) {
         hf_value_list *object = hf_value_object(work);
         hf_slice name;
@@ -239,7 +241,7 @@ hf_status hf_list_runs(hf_engine *engine, hf_value request, hf_mem *mem, hf_valu
     if (!work)
         return hf_err_nomem(&c.slot->err, "a list");
     hf_call_read_begin(&c);
-    st = list_make(&c, request, work, &page, &c.slot->err);
+    st = hf_look_list(c.in.db, engine->namespace_key, request, work, &page, &c.slot->err);
     hf_call_read_end(&c);
     return answer_give(mem, page, st, out, work, &c.slot->err);
 }
@@ -265,7 +267,7 @@ hf_status hf_view_list(hf_engine *engine, hf_value request, hf_mem *mem, hf_valu
 
     if (st)
         return st;
-    reader = reader_of(&c, request);
+    reader = reader_of(engine->namespace_key, request);
     hf_call_read_begin(&c);
     st = hf_views_list(c.in.db, mem, &reader, member(request, "bucket"), out, &c.slot->err);
     hf_call_read_end(&c);
@@ -280,7 +282,7 @@ hf_status hf_view_get(hf_engine *engine, hf_value request, hf_mem *mem, hf_value
 
     if (st)
         return st;
-    reader = reader_of(&c, request);
+    reader = reader_of(engine->namespace_key, request);
     hf_call_read_begin(&c);
     st = hf_views_get(c.in.db, mem, &reader, member(request, "id"), out, &c.slot->err);
     hf_call_read_end(&c);
@@ -342,7 +344,7 @@ static hf_status draft_check(view_draft *d, hf_value request, hf_err *err)
 static hf_status draft_key(hf_call *c, view_draft *d, hf_value request, hf_err *err)
 {
     hf_slice id = member(request, "id");
-    hf_views_reader reader = reader_of(c, request);
+    hf_views_reader reader = reader_of(c->engine->namespace_key, request);
     hf_value view = NULL;
     int64_t created_ms = 0;
     hf_status st;
@@ -421,7 +423,7 @@ hf_status hf_view_save(hf_engine *engine, hf_value request, hf_mem *mem, hf_valu
         return st;
     hf_ulid_form(draft.created_us / 1000, (uint64_t)draft.key, 0, &formed);
     hf_ulid_print(&formed, id);
-    reader = reader_of(&c, request);
+    reader = reader_of(engine->namespace_key, request);
     hf_call_read_begin(&c);
     st = hf_views_get(c.in.db, mem, &reader, hf_slice_of(id), out, err);
     hf_call_read_end(&c);

@@ -1,0 +1,21 @@
+/* look.h: reads that an engine and a reader without one have in common. Through whatever connection
+   they are given; they write nothing. */
+#ifndef HF_ENGINE_LOOK_H
+#define HF_ENGINE_LOOK_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/value.h"
+#include "store/db.h"
+
+/* A page of runs; see hf_list_runs. */
+HF_NODISCARD hf_status hf_look_list(hf_db *db, int64_t namespace_key, hf_value request, hf_mem *mem,
+                                    hf_value *out_page, hf_err *err);
+
+/* Events of a run behind `after`, at most `limit` (0: all); see hf_history. */
+HF_NODISCARD hf_status hf_look_history(hf_db *db, hf_mem *mem, int64_t run, int64_t after,
+                                       int64_t limit, hf_value *out, hf_err *err);
+
+#endif

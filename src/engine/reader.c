@@ -1,0 +1,153 @@
+/* reader.c: holdfast/reader.h. Its connection cannot write, whatever it is asked. */
+#include "holdfast/reader.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "engine/look.h"
+#include "holdfast/holdfast.h"
+#include "intake/intake.h"
+#include "project/detail.h"
+#include "store/row.h"
+#include "store/store.h"
+
+struct hf_reader {
+    hf_store *store;
+    hf_db *db;
+    int64_t namespace_key;
+};
+
+hf_status hf_reader_open(const char *address, const hf_reader_opts *o, hf_reader **out, hf_err *err)
+{
+    const hf_store_options options = {
+        .size = sizeof(options), .role = HF_STORE_READER, .schema = o ? o->schema : NULL};
+    hf_slice space = o && o->space ? hf_slice_of(o->space) : HF_SLICE("default");
+    hf_reader *reader;
+    hf_status st;
+
+    if (!out || !address || (o && o->size_ != sizeof(*o)))
+        return hf_err_set(err, HF_MISUSE, "a reader needs an address and a place to be put");
+    *out = NULL;
+    reader = hf_alloc(sizeof(*reader));
+    if (!reader)
+        return hf_err_nomem(err, "a reader");
+    st = hf_store_open(address, &options, &reader->store, err);
+    if (!st)
+        st = hf_store_connect(reader->store, HF_DB_READ, &reader->db, err);
+    if (!st)
+        st = hf_namespace_get(reader->db, space, &reader->namespace_key, err);
+    if (st) {
+        hf_reader_close(reader);
+        return st;
+    }
+    *out = reader;
+    return HF_OK;
+}
+
+void hf_reader_close(hf_reader *reader)
+{
+    if (!reader)
+        return;
+    hf_db_close(reader->db);
+    hf_store_close(reader->store);
+    hf_alloc_free(reader);
+}
+
+static hf_status request_check(const hf_reader *reader, hf_value request, const hf_mem *mem,
+                               hf_value *out, hf_err *err)
+{
+    if (!reader || !mem || !out)
+        return hf_err_set(err, HF_MISUSE, "a reader, memory and a place for the answer are needed");
+    *out = NULL;
+    if (request && hf_value_kind_of(request) != HF_VALUE_OBJECT)
+        return hf_err_set(err, HF_INVALID, "a request is an object");
+    return HF_OK;
+}
+
+/* The run that a request names. */
+static hf_status run_find(const hf_reader *reader, hf_value request, hf_mem *work, int64_t *out_run,
+                          hf_err *err)
+{
+    const hf_intake in = {.db = reader->db, .namespace_key = reader->namespace_key};
+    hf_slice id = hf_value_slice(hf_value_find(request, HF_SLICE("id")));
+    hf_slice run_id = hf_value_slice(hf_value_find(request, HF_SLICE("run_id")));
+    hf_intake_target target;
+    hf_status st;
+
+    if (!id.len)
+        return hf_err_set(err, HF_INVALID, "the id of an instance is needed");
+    st = hf_intake_aim(&in, work, id, run_id, &target, err);
+    if (!st && target.base.run == HF_NONE)
+        st = hf_err_set(err, HF_NOTFOUND, "%.*s was never started", (int)id.len, id.ptr);
+    if (!st)
+        *out_run = target.base.run;
+    return st;
+}
+
+/* The answer goes to the caller, everything else away. */
+static hf_status answer_give(hf_mem *mem, hf_value answer, hf_status st, hf_value *out,
+                             hf_mem *work, hf_err *err)
+{
+    if (!st) {
+        *out = hf_value_copy(mem, answer);
+        st = *out ? HF_OK : hf_err_nomem(err, "an answer");
+    }
+    hf_mem_free(work);
+    return st;
+}
+
+hf_status hf_reader_list(hf_reader *reader, hf_value request, hf_mem *mem, hf_value *out,
+                         hf_err *err)
+{
+    hf_value page = NULL;
+    hf_mem *work;
+    hf_status st = request_check(reader, request, mem, out, err);
+
+    if (st)
+        return st;
+    work = hf_mem_new();
+    st = work ? hf_look_list(reader->db, reader->namespace_key, request, work, &page, err)
+              : hf_err_nomem(err, "a list");
+    return answer_give(mem, page, st, out, work, err);
+}
+
+hf_status hf_reader_describe(hf_reader *reader, hf_value request, hf_mem *mem, hf_value *out,
+                             hf_err *err)
+{
+    const hf_why_world world = {.live.now_us = hf_clock_wall_us(hf_clock_system())};
+    hf_detail_query query = {.at = hf_int(request, "at", INT64_MAX),
+                             .limit = hf_int(request, "limit", 0),
+                             .world = &world};
+    hf_projection_state state = HF_PROJECTION_IN_SYNC;
+    hf_value detail = NULL;
+    hf_mem *work;
+    hf_status st = request_check(reader, request, mem, out, err);
+
+    if (st)
+        return st;
+    work = hf_mem_new();
+    st = work ? run_find(reader, request, work, &query.run, err) : hf_err_nomem(err, "a run");
+    if (!st)
+        st = hf_detail_read(reader->db, work, &query, &detail, &state, err);
+    return answer_give(mem, detail, st, out, work, err);
+}
+
+hf_status hf_reader_history(hf_reader *reader, hf_value request, hf_mem *mem, hf_value *out,
+                            hf_err *err)
+{
+    int64_t after = hf_int(request, "after", 0);
+    int64_t limit = hf_int(request, "limit", 0);
+    hf_value history = NULL;
+    int64_t run = HF_NONE;
+    hf_mem *work;
+    hf_status st = request_check(reader, request, mem, out, err);
+
+    if (st)
+        return st;
+    if (after < 0 || limit < 0)
+        return hf_err_set(err, HF_INVALID, "after and limit are numbers from 0 on");
+    work = hf_mem_new();
+    st = work ? run_find(reader, request, work, &run, err) : hf_err_nomem(err, "a history");
+    if (!st)
+        st = hf_look_history(reader->db, work, run, after, limit, &history, err);
+    return answer_give(mem, history, st, out, work, err);
+}
