@@ -38,6 +38,15 @@ HF_API hf_status hf_tokens(hf_engine *engine, hf_mem *mem, hf_value *out);
 
 HF_API hf_status hf_namespaces(hf_engine *engine, hf_mem *mem, hf_value *out);
 
+/* ---- bundles against the code of today */
+
+/* Replays one history bundle with the definitions of `app`, without a store and without running any
+   activity: {instance_id, run_id, workflow_type, events, verdict, reason, step, at, sentence}. The
+   verdict is "ok", "blocked" (at this step and source line), "unknown_type" (not this program's) or
+   "unreadable". HF_OK whatever it is; in `mem`. Any thread. */
+HF_API hf_status hf_replay_bundle(const hf_app *app, const char *text, size_t len, hf_mem *mem,
+                                  hf_value *out_report, hf_err *err);
+
 #ifdef __cplusplus
 }
 #endif

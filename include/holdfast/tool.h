@@ -146,6 +146,29 @@ typedef struct hf_bundle_keys {
 HF_API hf_status hf_bundle_verify(const char *text, size_t len, const hf_bundle_keys *keys,
                                   hf_mem *mem, hf_value *out_report, hf_err *err);
 
+/* Which runs of a store leave it as bundles, and how. */
+typedef struct hf_bundles_options {
+    size_t size;
+    const char *schema;
+    const char *namespace_;   /* NULL: "default" */
+    const char *const *ids;   /* instances, or ID#N for their nth run; ends with NULL */
+    hf_value filters;         /* without ids: as a list of runs takes them; NULL: none */
+    int64_t max;              /* without ids: at most so many runs; 0: 500 */
+    const char *key, *key_id; /* signs with an HMAC */
+    const char *ed25519_key;  /* signs with a private key, 64 hexadecimal digits */
+    hf_value (*redact)(void *arg, hf_mem *mem, hf_value context, hf_value value);
+    void *redact_arg;
+    const char *redact_policy;
+} hf_bundles_options;
+
+/* Hands over bundle after bundle, newest run first, while engines go on working. `found` returns
+   false to stop. *out_runs (may be NULL): how many there were. HF_NOTFOUND: no such instance or
+   run; the bundles before it were handed over. */
+typedef bool hf_tool_bundle_fn(void *ctx, const char *text, size_t len);
+HF_API hf_status hf_tool_bundles(const char *address, const hf_bundles_options *options,
+                                 hf_tool_bundle_fn *found, void *ctx, int64_t *out_runs,
+                                 hf_err *err);
+
 /* Two bundles side by side, aligned by step. */
 HF_API hf_status hf_bundle_diff(const char *a, size_t a_len, const char *b, size_t b_len,
                                 hf_mem *mem, hf_value *out_diff, hf_err *err);

@@ -5,6 +5,7 @@
 
 #include "base/err.h"
 #include "base/thread.h"
+#include "cli/app_replay.h"
 #include "cli/exit.h"
 #include "cli/settings.h"
 #include "cli/stop.h"
@@ -41,12 +42,16 @@ static void worker_run(void *ctx)
 static void help_print(const app_call *call)
 {
     printf("%s: works on the store of %s until it is stopped (SIGINT or SIGTERM)\n\n"
-           "usage: %s [worker] [--store ADDRESS]\n\n"
+           "usage: %s [worker] [--store ADDRESS]\n"
+           "       %s replay [FILE] [-o json]\n\n"
            "  worker             run workflows and activities; what happens without a command\n"
+           "  replay             replay the history bundles in FILE (or - for standard input) with "
+           "this code;\n"
+           "                     ends with 12 when a run would block\n"
            "  --store ADDRESS    PATH, sqlite:PATH or postgres://...; %s if it is not given\n"
            "  --help             show this\n\n"
            "workflows:",
-           call->program, call->app->name, call->program, call->address);
+           call->program, call->app->name, call->program, call->program, call->address);
     for (const hf_workflow_def *def = call->app->workflows; def && def->type; def++)
         printf(" %s", def->type);
     printf("\nactivities:");
@@ -73,7 +78,8 @@ static hf_status call_read(app_call *call, int argc, char **argv, hf_err *err)
         else if (word[0] == '-')
             return hf_err_set(err, HF_INVALID, "unknown flag %s; there are: --store --help", word);
         else if (strcmp(word, "worker") != 0)
-            return hf_err_set(err, HF_INVALID, "unknown command %s; there are: worker help", word);
+            return hf_err_set(err, HF_INVALID, "unknown command %s; there are: worker replay help",
+                              word);
         else if (verb)
             return hf_err_set(err, HF_INVALID, "one command at a time: %s is too much", word);
         else
@@ -136,6 +142,8 @@ int hf_main(int argc, char **argv, const hf_app *app)
     if (!app || !app->name)
         return (int)call_fail(&call, HF_MISUSE, "hf_main needs an application with a name");
     (void)snprintf(call.address, sizeof(call.address), "./%s.db", app->name);
+    if (argc > 1 && strcmp(argv[1], "replay") == 0)
+        return (int)hf_cli_app_replay(app, argc - 2, argv + 2);
     st = call_read(&call, argc, argv, &err);
     if (!st && call.help) {
         help_print(&call);

@@ -171,7 +171,7 @@ static hf_status format_choose(hf_cli_call *call, hf_err *err)
     return st;
 }
 
-static hf_status store_choose(hf_cli_call *call, hf_err *err)
+hf_status hf_cli_store_choose(hf_cli_call *call, hf_err *err)
 {
     const char *first = call->command->args[0].name;
     const char *given = call->flags[HF_CLI_FLAG_STORE];
@@ -214,7 +214,7 @@ static hf_status call_prepare(hf_cli_call *call, hf_err *err)
         return st;
     if (format_st)
         return hf_err_set(err, format_st, "%s", usage.text);
-    return call->command->store ? store_choose(call, err) : HF_OK;
+    return call->command->store ? hf_cli_store_choose(call, err) : HF_OK;
 }
 
 /* `text` as one word of a shell command. */

@@ -1,39 +1,15 @@
-/* cmd_bundle.c: the verb bundle: what can be done with a history bundle without a store. */
+/* cmd_bundle.c: the verb bundle: runs that leave a store as files, and what can be done with those.
+ */
 #include <errno.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "cli/bundle_stream.h"
 #include "cli/verbs.h"
 #include "holdfast/tool.h"
 
-enum { BUNDLE_BYTES_MAX = 64 << 20, PIECE_BYTES = 64 * 1024 };
-
-static hf_status file_read(const char *path, hf_buf *text, hf_err *err)
-{
-    FILE *file = fopen(path, "rb");
-    size_t taken = 1;
-    hf_status st = HF_OK;
-
-    if (!file)
-        return hf_err_set(err, errno == ENOENT ? HF_NOTFOUND : HF_IO, "cannot open %s: %s", path,
-                          strerror(errno));
-    while (!st && taken) {
-        char *room = hf_buf_reserve(text, PIECE_BYTES);
-
-        taken = room ? fread(room, 1, PIECE_BYTES, file) : 0;
-        if (room)
-            hf_buf_advance(text, taken);
-        else
-            st = hf_err_nomem(err, "a bundle");
-        if (!st && text->len > BUNDLE_BYTES_MAX)
-            st = hf_err_set(err, HF_TOOBIG, "%s is bigger than any bundle", path);
-    }
-    if (!st && ferror(file))
-        st = hf_err_set(err, HF_IO, "cannot read %s", path);
-    (void)fclose(file);
-    return st;
-}
+/* ---- verify */
 
 static hf_status report_print(hf_cli_call *call, hf_value report, hf_err *err)
 {
@@ -60,21 +36,219 @@ static hf_status report_print(hf_cli_call *call, hf_value report, hf_err *err)
     return HF_OK;
 }
 
-hf_status hf_cli_bundle(hf_cli_call *call, hf_err *err)
+static hf_status bundle_verify(hf_cli_call *call, hf_err *err)
 {
     const hf_bundle_keys keys = {.size = sizeof(keys),
                                  .key = call->flags[HF_CLI_FLAG_KEY],
                                  .public_key = call->flags[HF_CLI_FLAG_PUBLIC_KEY]};
+    hf_bundle_stream *stream = NULL;
     hf_value report = NULL;
-    hf_buf text = {0};
-    hf_status st = file_read(call->args[1], &text, err);
+    hf_slice text = {0};
+    hf_status st = hf_bundle_stream_open(call->args[1], &stream, err);
 
     if (!st)
-        st = hf_bundle_verify(hf_buf_text(&text), text.len, &keys, call->mem, &report, err);
+        st = hf_bundle_stream_whole(stream, &text, err);
+    if (!st)
+        st = hf_bundle_verify(text.ptr, text.len, &keys, call->mem, &report, err);
     if (!st)
         st = report_print(call, report, err);
     if (!st && strcmp(hf_str(report, "status", ""), "failed") == 0)
         call->exit = HF_CLI_EXIT_FAILED;
-    hf_buf_fini(&text);
+    hf_bundle_stream_close(stream);
     return st;
+}
+
+/* ---- diff */
+
+/* The text of one side: a file, or with --store a run. */
+static bool side_found(void *ctx, const char *text, size_t len)
+{
+    hf_buf_add(ctx, text, len);
+    return true;
+}
+
+static hf_status side_read(hf_cli_call *call, const char *name, hf_buf *text, hf_err *err)
+{
+    const char *const ids[] = {name, NULL};
+    const hf_bundles_options options = {.size = sizeof(options),
+                                        .schema = call->schema,
+                                        .namespace_ = call->flags[HF_CLI_FLAG_NAMESPACE],
+                                        .ids = ids};
+    hf_bundle_stream *stream = NULL;
+    hf_slice only = {0};
+    hf_status st;
+
+    if (call->store)
+        return hf_tool_bundles(call->store, &options, side_found, text, NULL, err);
+    st = hf_bundle_stream_open(name, &stream, err);
+    if (!st)
+        st = hf_bundle_stream_only(stream, &only, err);
+    if (!st)
+        hf_buf_add_slice(text, only);
+    hf_bundle_stream_close(stream);
+    return st;
+}
+
+static void step_side_print(FILE *out, hf_value side)
+{
+    hf_cli_print_text(out, hf_str(side, "type", "nothing"));
+    if (hf_str(side, "name", NULL)) {
+        (void)fputc(' ', out);
+        hf_cli_print_text(out, hf_str(side, "name", ""));
+    }
+    if (hf_str(side, "outcome", NULL))
+        (void)fprintf(out, ", %s", hf_str(side, "outcome", ""));
+}
+
+static hf_status diff_print(hf_cli_call *call, hf_value diff, hf_err *err)
+{
+    FILE *out = call->print.out;
+    hf_value steps = hf_get(diff, "steps");
+
+    if (call->print.format == HF_CLI_JSON)
+        return hf_cli_print_value(out, diff, err);
+    if (call->print.format != HF_CLI_TABLE)
+        return HF_OK;
+    for (size_t i = 0; i < hf_len(steps); i++) {
+        hf_value step = hf_at(steps, i);
+
+        if (strcmp(hf_str(step, "state", ""), "same") == 0)
+            continue;
+        (void)fprintf(out, "step %lld  %s  ", (long long)hf_int(step, "step", 0),
+                      hf_str(step, "state", ""));
+        step_side_print(out, hf_get(step, "a"));
+        (void)fputs("  |  ", out);
+        step_side_print(out, hf_get(step, "b"));
+        (void)fputc('\n', out);
+    }
+    (void)fprintf(out, "%zu steps, %lld differ\n", hf_len(steps),
+                  (long long)hf_int(diff, "different", 0));
+    return HF_OK;
+}
+
+static hf_status bundle_diff(hf_cli_call *call, hf_err *err)
+{
+    hf_buf a = {0};
+    hf_buf b = {0};
+    hf_value diff = NULL;
+    hf_status st = call->word_count == 3
+                       ? HF_OK
+                       : hf_err_set(err, HF_INVALID, "bundle diff needs two bundles or two runs");
+
+    if (!st && call->flags[HF_CLI_FLAG_STORE])
+        st = hf_cli_store_choose(call, err);
+    if (!st)
+        st = side_read(call, call->words[1], &a, err);
+    if (!st)
+        st = side_read(call, call->words[2], &b, err);
+    if (!st && !(hf_buf_ok(&a) && hf_buf_ok(&b)))
+        st = hf_err_nomem(err, "two bundles");
+    if (!st)
+        st = hf_bundle_diff(hf_buf_text(&a), a.len, hf_buf_text(&b), b.len, call->mem, &diff, err);
+    if (!st)
+        st = diff_print(call, diff, err);
+    if (!st && !hf_bool(diff, "equal", false))
+        call->exit = HF_CLI_EXIT_FAILED;
+    hf_buf_fini(&a);
+    hf_buf_fini(&b);
+    return st;
+}
+
+/* ---- export */
+
+/* The policy "payloads": that there was a value is told, and nothing of it. */
+static hf_value payload_hide(void *arg, hf_mem *mem, hf_value context, hf_value value)
+{
+    (void)arg;
+    (void)context;
+    return value ? hf_json_(mem, "{'redacted': true}") : NULL;
+}
+
+static hf_status key_read(hf_cli_call *call, const char *path, const char **out_key, hf_err *err)
+{
+    FILE *file = fopen(path, "rb");
+    char text[128] = "";
+    size_t len;
+
+    if (!file)
+        return hf_err_set(err, errno == ENOENT ? HF_NOTFOUND : HF_IO, "cannot open %s: %s", path,
+                          strerror(errno));
+    len = fread(text, 1, sizeof(text), file);
+    (void)fclose(file);
+    *out_key = hf_mem_text(call->mem, hf_slice_trim(hf_slice_from(text, len)));
+    return *out_key ? HF_OK : hf_err_nomem(err, "a key");
+}
+
+typedef struct export_job {
+    FILE *out;
+    bool failed;
+} export_job;
+
+static bool export_found(void *ctx, const char *text, size_t len)
+{
+    export_job *job = ctx;
+
+    job->failed = fwrite(text, 1, len, job->out) != len || fputc('\n', job->out) == EOF;
+    return !job->failed;
+}
+
+/* Into a file that is not there yet, or to standard output. */
+static hf_status export_write(hf_cli_call *call, const hf_bundles_options *options, hf_err *err)
+{
+    const char *path = call->flags[HF_CLI_FLAG_OUT];
+    export_job job = {.out = path ? fopen(path, "wbx") : call->print.out};
+    int64_t runs = 0;
+    hf_status st;
+
+    if (!job.out)
+        return hf_err_set(err, errno == EEXIST ? HF_EXISTS : HF_IO, "cannot make %s: %s", path,
+                          strerror(errno));
+    st = hf_tool_bundles(call->store, options, export_found, &job, &runs, err);
+    if (path && fclose(job.out) != 0)
+        job.failed = true;
+    if (!st && job.failed)
+        st = hf_err_set(err, path ? HF_IO : HF_CANCELLED, "cannot write %s",
+                        path ? path : "the bundles");
+    if (path && st)
+        (void)remove(path);
+    if (!st && path)
+        (void)fprintf(call->print.err, "%lld run%s in %s\n", (long long)runs, runs == 1 ? "" : "s",
+                      path);
+    return st;
+}
+
+static hf_status bundle_export(hf_cli_call *call, hf_err *err)
+{
+    const char **ids = hf_mem_array(call->mem, call->word_count, sizeof(*ids));
+    const char *policy = call->flags[HF_CLI_FLAG_REDACT];
+    hf_bundles_options options = {.size = sizeof(options),
+                                  .namespace_ = call->flags[HF_CLI_FLAG_NAMESPACE],
+                                  .ids = ids,
+                                  .key = call->flags[HF_CLI_FLAG_KEY],
+                                  .redact = policy ? payload_hide : NULL,
+                                  .redact_policy = policy};
+    hf_status st = ids ? hf_cli_store_choose(call, err) : hf_err_nomem(err, "ids");
+
+    if (st)
+        return st;
+    for (size_t i = 1; i < call->word_count; i++)
+        ids[i - 1] = call->words[i];
+    options.schema = call->schema;
+    if (call->flags[HF_CLI_FLAG_SIGN])
+        st = key_read(call, call->flags[HF_CLI_FLAG_SIGN], &options.ed25519_key, err);
+    return st ? st : export_write(call, &options, err);
+}
+
+hf_status hf_cli_bundle(hf_cli_call *call, hf_err *err)
+{
+    const char *action = call->args[0];
+
+    if (strcmp(action, "export") == 0)
+        return bundle_export(call, err);
+    if (strcmp(action, "diff") == 0)
+        return bundle_diff(call, err);
+    if (call->word_count != 2)
+        return hf_err_set(err, HF_INVALID, "bundle %s takes one FILE", action);
+    return strcmp(action, "replay") == 0 ? hf_cli_bundle_replay(call, call->args[1], err)
+                                         : bundle_verify(call, err);
 }

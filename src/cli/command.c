@@ -252,21 +252,60 @@ static const hf_cli_command command_table[] = {
                {HF_CLI_EXIT_PIPE, NULL}},
      .run = hf_cli_rebuild},
     {.name = "bundle",
-     .summary = "check a history bundle without its store",
-     .text = "bundle verify FILE reads an exported run and checks its sections, events, manifest, "
-             "checksum, signatures and the hash chain of its history. Every rule that does not "
-             "hold is printed; nothing in the file is trusted and nothing is written.",
-     .example = "holdfast bundle verify order-42.json --json",
-     .args = {{"ACTION", "verify", false}, {"FILE", NULL, false}},
-     .flags = FLAGS_COMMON | BIT(HF_CLI_FLAG_KEY) | BIT(HF_CLI_FLAG_PUBLIC_KEY),
-     .formats = FORMATS_RESULT,
-     .exits = {{HF_CLI_EXIT_OK, "the bundle is sound"},
-               {HF_CLI_EXIT_FAILED, "it is not"},
+     .summary = "take runs out of a store as bundles, check, compare and replay those",
+     .text =
+         "export ID... writes the newest run of each instance, or with ID#N its nth, one bundle a "
+         "line. verify FILE checks sections, events, manifest, checksum, signatures and the hash "
+         "chain of a bundle without its store, and prints every rule that does not hold. diff A B "
+         "puts two bundles, or with --store two runs, side by side, aligned by step. replay FILE "
+         "replays bundles with the code of --app.\n\n"
+         "Nothing in a file is trusted.",
+     .example = "holdfast bundle export order-42 --store orders.db --out order-42.json",
+     .args = {{"ACTION", "export verify diff replay", false}, {"NAME", NULL, false}},
+     .many = true,
+     .flags = FLAGS_COMMON | BIT(HF_CLI_FLAG_STORE) | BIT(HF_CLI_FLAG_SCHEMA) |
+              BIT(HF_CLI_FLAG_NAMESPACE) | BIT(HF_CLI_FLAG_KEY) | BIT(HF_CLI_FLAG_PUBLIC_KEY) |
+              BIT(HF_CLI_FLAG_SIGN) | BIT(HF_CLI_FLAG_REDACT) | BIT(HF_CLI_FLAG_OUT) |
+              BIT(HF_CLI_FLAG_APP),
+     .formats = FORMATS_ROWS | FORM(HF_CLI_NONE),
+     .exits = {{HF_CLI_EXIT_OK, "done; verify: the bundle is sound; diff: no difference"},
+               {HF_CLI_EXIT_FAILED, "verify: it is not; diff: they differ"},
                {HF_CLI_EXIT_USAGE, NULL},
+               {HF_CLI_EXIT_UNREACHABLE, NULL},
+               {HF_CLI_EXIT_DENIED, NULL},
                {HF_CLI_EXIT_NOTFOUND, NULL},
                {HF_CLI_EXIT_SERVER, NULL},
+               {HF_CLI_EXIT_REPLAY, "replay: a run would block"},
+               {HF_CLI_EXIT_NOTASTORE, NULL},
+               {HF_CLI_EXIT_NEWER, NULL},
                {HF_CLI_EXIT_PIPE, NULL}},
      .run = hf_cli_bundle},
+    {.name = "replay",
+     .summary = "would this build of a program still replay the runs of a store",
+     .text = "The gate before a deployment. Takes the newest open runs out of the store, gives "
+             "them to the program of --app (run as PROGRAM replay - -o json) and prints those "
+             "whose replay would block: at which step and, as far as the program knows, at which "
+             "source line. Runs of types that the program does not have are counted and no more. "
+             "The store is only read, and no activity runs.",
+     .example = "holdfast replay check --app ./order --sample running:500 --store orders.db",
+     .args = {{"ACTION", "check", false}},
+     .store = true,
+     .flags = FLAGS_COMMON | BIT(HF_CLI_FLAG_STORE) | BIT(HF_CLI_FLAG_SCHEMA) |
+              BIT(HF_CLI_FLAG_NAMESPACE) | BIT(HF_CLI_FLAG_APP) | BIT(HF_CLI_FLAG_SAMPLE) |
+              BIT(HF_CLI_FLAG_TYPE) | BIT(HF_CLI_FLAG_BLOCKED),
+     .formats = FORMATS_ROWS | FORM(HF_CLI_NONE),
+     .exits = {{HF_CLI_EXIT_OK, "all of them replay"},
+               {HF_CLI_EXIT_FAILED, "some histories cannot be read"},
+               {HF_CLI_EXIT_USAGE, "wrong usage, or a program that does not use hf_main"},
+               {HF_CLI_EXIT_UNREACHABLE, NULL},
+               {HF_CLI_EXIT_DENIED, NULL},
+               {HF_CLI_EXIT_NOTFOUND, "there is no such program or store"},
+               {HF_CLI_EXIT_SERVER, NULL},
+               {HF_CLI_EXIT_REPLAY, "a run would block"},
+               {HF_CLI_EXIT_NOTASTORE, NULL},
+               {HF_CLI_EXIT_NEWER, NULL},
+               {HF_CLI_EXIT_PIPE, NULL}},
+     .run = hf_cli_replay},
     {.name = "sql",
      .summary = "ask a store in SQL, reading only",
      .text = "Runs one SELECT over the tables and the documented views v_runs, v_events, v_waits, "

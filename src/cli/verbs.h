@@ -33,11 +33,17 @@ HF_NODISCARD hf_status hf_cli_dev(hf_cli_call *call, hf_err *err);
 HF_NODISCARD hf_status hf_cli_token(hf_cli_call *call, hf_err *err);
 HF_NODISCARD hf_status hf_cli_rebuild(hf_cli_call *call, hf_err *err);
 HF_NODISCARD hf_status hf_cli_bundle(hf_cli_call *call, hf_err *err);
+HF_NODISCARD hf_status hf_cli_bundle_replay(hf_cli_call *call, const char *path, hf_err *err);
+HF_NODISCARD hf_status hf_cli_replay(hf_cli_call *call, hf_err *err);
 HF_NODISCARD hf_status hf_cli_sql(hf_cli_call *call, hf_err *err);
 HF_NODISCARD hf_status hf_cli_config(hf_cli_call *call, hf_err *err);
 HF_NODISCARD hf_status hf_cli_completion(hf_cli_call *call, hf_err *err);
 HF_NODISCARD hf_status hf_cli_help(hf_cli_call *call, hf_err *err);
 HF_NODISCARD hf_status hf_cli_version(hf_cli_call *call, hf_err *err);
+
+/* Which store is meant, into call->store, shown_store and schema; for commands that need one only
+   sometimes. HF_INVALID when nobody says. */
+HF_NODISCARD hf_status hf_cli_store_choose(hf_cli_call *call, hf_err *err);
 
 /* Help for all commands, for a person, to `out`. */
 void hf_cli_help_overview(FILE *out);

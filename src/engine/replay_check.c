@@ -282,7 +282,7 @@ static hf_status close_compare(hf_replay *replay, hf_turn turn, const hf_event *
 /* A machine is not replayed: its history must follow from itself, and this program must know every
    step that the machine can be in. */
 static hf_status machine_check(const hf_replay_info *info, const hf_event *events, size_t count,
-                               hf_err *err)
+                               hf_replay_verdict *verdict, hf_err *err)
 {
     hf_replay *replay = NULL;
     hf_status st = hf_replay_new(info, &replay, err);
@@ -295,16 +295,29 @@ static hf_status machine_check(const hf_replay_info *info, const hf_event *event
 
         if (events[i].type == HF_EVENT_STEP_COMPLETED &&
             hf_event_text(&events[i], HF_KEY_NEXT_STEP, &next) &&
-            !hf_step_code(info->machine, next))
+            !hf_step_code(info->machine, next)) {
+            *verdict = (hf_replay_verdict){.reason = "step_missing", .step = events[i].step};
             st = hf_err_set(err, HF_REPLAY_BLOCKED,
                             "step %lld: history goes on with %.*s, which the machine does not have",
                             (long long)events[i].step, (int)next.len, next.ptr);
+        }
     }
     return st;
 }
 
+/* What a mismatch says, kept beyond the replay. */
+static hf_replay_verdict verdict_of(const hf_replay_mismatch *why)
+{
+    hf_replay_verdict verdict = {.reason = hf_replay_blocked_reason_text(why->reason),
+                                 .step = why->step};
+
+    if (why->at)
+        (void)snprintf(verdict.at, sizeof(verdict.at), "%s", why->at);
+    return verdict;
+}
+
 hf_status hf_replay_check(const hf_replay_info *info, const hf_event *events, size_t count,
-                          hf_err *err)
+                          hf_replay_verdict *out_verdict, hf_err *err)
 {
     const hf_event *closing = NULL;
     hf_replay *replay = NULL;
@@ -312,8 +325,9 @@ hf_status hf_replay_check(const hf_replay_info *info, const hf_event *events, si
     size_t known = count;
     hf_status st;
 
+    *out_verdict = (hf_replay_verdict){0};
     if (info->machine)
-        return machine_check(info, events, count, err);
+        return machine_check(info, events, count, out_verdict, err);
     for (size_t i = 0; !closing && i < count; i++) {
         if (hf_event_has_flag(events[i].type, HF_EVENT_CLOSES)) {
             closing = &events[i];
@@ -325,10 +339,14 @@ hf_status hf_replay_check(const hf_replay_info *info, const hf_event *events, si
         st = hf_replay_feed(replay, events, known, 1, err);
     if (!st)
         st = hf_replay_turn(replay, &turn, err);
-    if (!st && turn == HF_TURN_BLOCKED)
+    if (!st && turn == HF_TURN_BLOCKED) {
+        *out_verdict = verdict_of(hf_replay_mismatch_get(replay));
         st = blocked_say(hf_replay_mismatch_get(replay), events, count, err);
-    else if (!st && closing && (closed_by_code(closing) || failed_by_code(closing)))
+    } else if (!st && closing && (closed_by_code(closing) || failed_by_code(closing))) {
         st = close_compare(replay, turn, closing, err);
+        if (st == HF_REPLAY_BLOCKED)
+            out_verdict->reason = "end_differs";
+    }
     hf_replay_free(replay);
     return st;
 }

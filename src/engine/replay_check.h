@@ -21,10 +21,19 @@ int hf_replay_event_of(hf_decision kind);
 HF_NODISCARD hf_status hf_replay_records(const hf_decision_row *row, const hf_event *event,
                                          bool *out_same, hf_err *err);
 
+enum { HF_REPLAY_AT_SIZE = 160 };
+
+/* Where a replay would block. */
+typedef struct hf_replay_verdict {
+    const char *reason;         /* a word: one of contract 2.3, or of ours; NULL: it would not */
+    int64_t step;               /* 0: none in particular, as at the end of a run */
+    char at[HF_REPLAY_AT_SIZE]; /* source line of the step in code; empty when there is none */
+} hf_replay_verdict;
+
 /* HF_OK, or HF_REPLAY_BLOCKED with a sentence: "step 3: history has timer 2d, code wants activity
    ship at order.c:39". HF_CORRUPT when the events contradict each other, HF_NOMEM. Payloads must
    be inline, or `info` must bring a way to read them. */
 HF_NODISCARD hf_status hf_replay_check(const hf_replay_info *info, const hf_event *events,
-                                       size_t count, hf_err *err);
+                                       size_t count, hf_replay_verdict *out_verdict, hf_err *err);
 
 #endif

@@ -1,13 +1,14 @@
-/* replay_file.c: hf_test_replay: a history bundle in a file, replayed with the program's own
-   definitions. Opens no store and runs no activity. */
+/* replay_file.c: history bundles replayed with the program's own definitions: hf_test_replay for a
+   file, hf_replay_bundle for a text. Opens no store and runs no activity. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/value.h"
 #include "engine/registry.h"
 #include "engine/replay_check.h"
-#include "holdfast/holdfast.h"
+#include "holdfast/host.h"
 #include "model/limit.h"
 #include "project/bundle.h"
 #include "project/bundle_read.h"
@@ -37,12 +38,13 @@ static hf_status file_read(const char *path, hf_buf *text, hf_err *err)
 }
 
 static hf_status history_check(const hf_registry *registry, const hf_bundle_history *history,
-                               hf_err *err)
+                               hf_replay_verdict *verdict, hf_err *err)
 {
     const hf_registry_workflow *workflow =
         hf_registry_find_workflow(registry, history->workflow_type);
     hf_replay_info info;
 
+    *verdict = (hf_replay_verdict){0};
     if (!workflow)
         return hf_err_set(err, HF_NOTFOUND, "this program has no workflow %.*s",
                           (int)history->workflow_type.len, history->workflow_type.ptr);
@@ -57,13 +59,34 @@ static hf_status history_check(const hf_registry *registry, const hf_bundle_hist
         .events_max = hf_limit_get(HF_LIMIT_HISTORY_TRANSACTION_SIZE)->standard,
         .continue_events = hf_limit_get(HF_LIMIT_BUDGET_EVENT_THRESHOLD)->standard,
         .continue_bytes = hf_limit_get(HF_LIMIT_BUDGET_SIZE_BYTES_THRESHOLD)->standard};
-    return hf_replay_check(&info, history->events, history->count, err);
+    return hf_replay_check(&info, history->events, history->count, verdict, err);
+}
+
+/* What became of it, as one object. */
+static hf_value report_make(hf_mem *mem, const hf_bundle_history *history, hf_status st,
+                            const hf_replay_verdict *verdict, const char *sentence)
+{
+    const char *word = st == HF_OK               ? "ok"
+                       : st == HF_REPLAY_BLOCKED ? "blocked"
+                       : st == HF_NOTFOUND       ? "unknown_type"
+                                                 : "unreadable";
+    hf_value step = verdict->step ? hf_value_int(mem, verdict->step) : hf_value_null();
+
+    return hf_json_(mem,
+                    "{'instance_id': %p, 'run_id': %p, 'workflow_type': %p, 'events': %zu, "
+                    "'verdict': %s, 'reason': %s, 'step': %p, 'at': %s, 'sentence': %s}",
+                    (const void *)hf_value_string(mem, history->instance_id),
+                    (const void *)hf_value_string(mem, history->run_id),
+                    (const void *)hf_value_string(mem, history->workflow_type), history->count,
+                    word, verdict->reason, (const void *)step, verdict->at[0] ? verdict->at : NULL,
+                    st ? sentence : NULL);
 }
 
 hf_status hf_test_replay(const hf_app *app, const char *bundle, char *why, size_t why_size)
 {
     hf_registry *registry = NULL;
     hf_bundle_history history;
+    hf_replay_verdict verdict;
     hf_buf text = {0};
     hf_err err = {0};
     hf_mem *mem = hf_mem_new();
@@ -83,10 +106,41 @@ hf_status hf_test_replay(const hf_app *app, const char *bundle, char *why, size_
         st = hf_bundle_read(mem, hf_buf_slice(&text), &history, &err);
     hf_buf_fini(&text);
     if (!st)
-        st = history_check(registry, &history, &err);
+        st = history_check(registry, &history, &verdict, &err);
     if (st && why && why_size)
         (void)snprintf(why, why_size, "%s", err.text);
     hf_registry_free(registry);
     hf_mem_free(mem);
+    return st;
+}
+
+hf_status hf_replay_bundle(const hf_app *app, const char *text, size_t len, hf_mem *mem,
+                           hf_value *out_report, hf_err *err)
+{
+    hf_registry *registry = NULL;
+    hf_bundle_history history = {0};
+    hf_replay_verdict verdict = {0};
+    hf_err why = {0};
+    hf_mem *work = NULL;
+    hf_status st;
+
+    if (!app || !text || !mem || !out_report)
+        return hf_err_set(err, HF_MISUSE, "an application, a bundle and memory are needed");
+    st = hf_registry_new(app, &registry, err);
+    if (st)
+        return st;
+    work = hf_mem_new();
+    st = work ? hf_bundle_read(work, hf_slice_from(text, len), &history, &why)
+              : hf_err_nomem(&why, "a bundle");
+    if (!st)
+        st = history_check(registry, &history, &verdict, &why);
+    if (st == HF_NOMEM) {
+        st = hf_err_nomem(err, "a replay");
+    } else {
+        *out_report = report_make(mem, &history, st, &verdict, why.text);
+        st = *out_report ? HF_OK : hf_err_nomem(err, "a report");
+    }
+    hf_mem_free(work);
+    hf_registry_free(registry);
     return st;
 }

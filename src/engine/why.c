@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "engine/call.h"
 #include "engine/fleet.h"
+#include "engine/tool_store.h"
 #include "holdfast/tool.h"
 
 static bool asker_knows_workflow(void *ctx, hf_slice type)
@@ -61,38 +62,6 @@ static hf_status why_read(hf_db *db, const hf_engine *engine, int64_t run, hf_wh
     return st;
 }
 
-/* ID#N is the instance's nth run: '#' is in no id. *out_number 0: the newest. */
-static hf_status name_split(hf_mem *mem, const char *name, const char **out_id, int64_t *out_number,
-                            hf_err *err)
-{
-    hf_slice rest = hf_slice_of(name);
-    hf_slice id;
-
-    *out_number = 0;
-    if (!hf_slice_split(&rest, '#', &id))
-        return hf_err_set(err, HF_INVALID, "an instance id is needed");
-    *out_id = hf_mem_text(mem, id);
-    if (!*out_id)
-        return hf_err_nomem(err, "an id");
-    if (id.len < hf_slice_of(name).len && (!hf_slice_int(rest, out_number) || *out_number < 1))
-        return hf_err_set(err, HF_INVALID, "after # comes the number of a run, from 1");
-    return HF_OK;
-}
-
-/* The run that is meant. */
-static hf_status run_pick(hf_db *db, const hf_intake_target *target, int64_t number,
-                          int64_t *out_run, hf_err *err)
-{
-    const hf_db_value params[] = {hf_db_int(target->base.instance), hf_db_int(number)};
-    bool found = true;
-    hf_status st = HF_OK;
-
-    *out_run = target->base.run;
-    if (number)
-        st = hf_db_number(db, HF_STMT_RUN_NUMBERED, params, 2, &found, out_run, err);
-    return st || found ? st : hf_err_set(err, HF_NOTFOUND, "it has no run %lld", (long long)number);
-}
-
 hf_status hf_why(hf_engine *engine, const char *id, hf_mem *mem, hf_value *out)
 {
     hf_why_world world = {0};
@@ -109,7 +78,7 @@ hf_status hf_why(hf_engine *engine, const char *id, hf_mem *mem, hf_value *out)
         return hf_err_set(&c.slot->err, HF_MISUSE,
                           "an id, memory and a place for the answer are needed");
     *out = NULL;
-    st = name_split(c.slot->mem, id, &name, &number, &c.slot->err);
+    st = hf_tool_name_split(c.slot->mem, id, &name, &number, &c.slot->err);
     if (!st)
         st = hf_call_find(&c, name, &target);
     if (st)
@@ -118,7 +87,7 @@ hf_status hf_why(hf_engine *engine, const char *id, hf_mem *mem, hf_value *out)
     world.stalled_run = hf_core_stalled(engine->core, target.base.run);
     world.log_pages = hf_store_writer(engine->store)->log_pages;
     hf_call_read_begin(&c);
-    st = run_pick(c.in.db, &target, number, &run, &c.slot->err);
+    st = hf_tool_run_pick(c.in.db, &target, number, &run, &c.slot->err);
     if (!st)
         st = why_read(c.in.db, engine, run, &world, mem, out, &c.slot->err);
     hf_call_read_end(&c);
@@ -127,37 +96,12 @@ hf_status hf_why(hf_engine *engine, const char *id, hf_mem *mem, hf_value *out)
 
 /* ---- without an engine */
 
-typedef struct tool_store {
-    hf_store *store;
-    hf_db *db;
-    int64_t namespace_key;
-} tool_store;
-
-static void tool_close(tool_store *tool)
-{
-    hf_db_close(tool->db);
-    hf_store_close(tool->store);
-}
-
-static hf_status tool_open(tool_store *tool, const char *address, const hf_tool_options *options,
+static hf_status tool_open(hf_tool_store *tool, const char *address, const hf_tool_options *options,
                            hf_err *err)
 {
-    const hf_store_options reader = {.size = sizeof(reader),
-                                     .role = HF_STORE_READER,
-                                     .schema = options ? options->schema : NULL};
-    hf_status st;
-
-    *tool = (tool_store){0};
     if (options && options->size != sizeof(*options))
         return hf_err_set(err, HF_MISUSE, "the options of a tool have the wrong size");
-    st = hf_store_open(address, &reader, &tool->store, err);
-    if (!st)
-        st = hf_store_connect(tool->store, HF_DB_READ, &tool->db, err);
-    if (!st)
-        st = hf_namespace_get(tool->db, HF_SLICE("default"), &tool->namespace_key, err);
-    if (st)
-        tool_close(tool);
-    return st;
+    return hf_tool_store_open(tool, address, options ? options->schema : NULL, NULL, err);
 }
 
 static hf_why_world tool_world(void)
@@ -175,22 +119,22 @@ hf_status hf_tool_why(const char *address, const hf_tool_options *options, const
     const char *name = NULL;
     int64_t number = 0;
     int64_t run = 0;
-    tool_store tool;
+    hf_tool_store tool;
     hf_status st = work ? tool_open(&tool, address, options, err) : hf_err_nomem(err, "an answer");
 
     if (st)
         goto done;
     in = (hf_intake){.db = tool.db, .namespace_key = tool.namespace_key};
-    st = name_split(work, id, &name, &number, err);
+    st = hf_tool_name_split(work, id, &name, &number, err);
     if (!st)
         st = hf_intake_find(&in, work, hf_slice_of(name), &target, err);
     if (!st && target.base.run == HF_NONE)
         st = hf_err_set(err, HF_NOTFOUND, "%s was never started", id);
     if (!st)
-        st = run_pick(tool.db, &target, number, &run, err);
+        st = hf_tool_run_pick(tool.db, &target, number, &run, err);
     if (!st)
         st = why_read(tool.db, NULL, run, &world, mem, out, err);
-    tool_close(&tool);
+    hf_tool_store_close(&tool);
 done:
     hf_mem_free(work);
     return st;
@@ -241,7 +185,7 @@ hf_status hf_tool_attention(const char *address, const hf_tool_options *options,
     int64_t after = 0;
     int64_t runs = 0;
     bool more = true;
-    tool_store tool;
+    hf_tool_store tool;
     hf_status st = mem ? tool_open(&tool, address, options, err) : hf_err_nomem(err, "an answer");
 
     if (st)
@@ -256,7 +200,7 @@ hf_status hf_tool_attention(const char *address, const hf_tool_options *options,
     }
     if (out_runs)
         *out_runs = runs;
-    tool_close(&tool);
+    hf_tool_store_close(&tool);
 done:
     hf_mem_free(mem);
     return st;

@@ -125,6 +125,7 @@ HF_BOTH_ENGINES(exports_come_back_as_they_were)
         hf_mem *mem = hf_mem_new();
         const hf_registry_workflow *workflow;
         hf_bundle_history history;
+        hf_replay_verdict verdict;
         hf_replay_info info;
         hf_dossier stored;
         const char *json = NULL;
@@ -152,7 +153,8 @@ HF_BOTH_ENGINES(exports_come_back_as_they_were)
                                 .batch_max = hf_limit_get(HF_LIMIT_COMMAND_BATCH_SIZE)->standard,
                                 .events_max =
                                     hf_limit_get(HF_LIMIT_HISTORY_TRANSACTION_SIZE)->standard};
-        ck_assert_msg(hf_replay_check(&info, history.events, history.count, &err) == HF_OK,
+        ck_assert_msg(hf_replay_check(&info, history.events, history.count, &verdict, &err) ==
+                          HF_OK,
                       "%s: %s", golden_scenarios[i].name, err.text);
         hf_mem_free(mem);
         hf_kit_close(d);
