@@ -110,6 +110,8 @@ static bool lease_take(hf_core *core, live_run *run, const hf_waiter *waiter)
     run->far->lease.attempt++;
     run->far->lease.seen_seq = run->base.last_seq;
     run->far->lease.held = hf_core_alarm_move(core, &end, run->far->lease.until_us);
+    if (run->far->lease.held)
+        hf_replay_handed(run->replay, run->far->lease.seen_seq);
     return run->far->lease.held;
 }
 

@@ -707,6 +707,8 @@ static void live_reset(live_run *run)
 /* A worker in another process has the code. */
 static hf_status live_begin_far(live_run *run, hf_err *err)
 {
+    hf_status st;
+
     run->info.self = (hf_decide_type){.definition = run->info.definition};
     run->replay_info = (hf_replay_info){.far = true,
                                         .instance_id = run->info.instance_id,
@@ -714,7 +716,10 @@ static hf_status live_begin_far(live_run *run, hf_err *err)
                                         .payload = payload_read,
                                         .payload_ctx = run};
     live_reset(run);
-    return hf_replay_new(&run->replay_info, &run->replay, err);
+    st = hf_replay_new(&run->replay_info, &run->replay, err);
+    if (!st && run->far && run->far->lease.held)
+        hf_replay_handed(run->replay, run->far->lease.seen_seq);
+    return st;
 }
 
 /* A closed run is gone for everything but questions. */

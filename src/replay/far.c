@@ -3,7 +3,9 @@
    from old: a member of a barrier names its step; any other blocking command is the next open step
    that nobody claimed, when it has the same shape, else a new one. Whether a condition that is sent
    again is the one that is open or the next with the same key, nobody can tell once a signal or an
-   update came: it is opened anew then, and the one before has thereby been left. */
+   update came that the worker has seen: it is opened anew then, and the one before has thereby been
+   left. Steps that were resolved while the worker had the run are named by it as if they were open.
+ */
 #include "replay/far.h"
 
 #include <stdio.h>
@@ -19,6 +21,7 @@ typedef struct far_step {
     int64_t group;  /* first step of its outermost barrier, 0: none */
     bool timer;     /* of a wait: its timeout is armed */
     bool timed_out; /* of a wait: its timeout fired */
+    bool unseen;    /* and the worker that has the run does not know it */
     bool claimed;   /* by a command of the batch that is being numbered */
     int64_t seq;    /* of the event that opened it */
     hf_slice key;   /* condition key or signal */
@@ -38,12 +41,17 @@ struct hf_far {
     far_step *steps;
     size_t step_count;
     size_t step_room;
+    far_step *closed; /* resolved behind what the worker that has the run knows */
+    size_t closed_count;
+    size_t closed_room;
     far_message *messages;
     size_t message_count;
     size_t message_room;
     int64_t next_step;
     int64_t news_seq;
-    int64_t received_seq; /* newest message that may have changed what the code knows */
+    int64_t handed_seq;   /* what the worker knows; 0: no worker has the run */
+    int64_t received_seq; /* newest message it knows that may have changed what its code does */
+    int64_t unseen_seq;   /* the same that it does not know; 0: none */
     hf_mem *rows_mem;     /* of the newest turn */
     hf_decision_row *rows;
     size_t row_count;
@@ -70,6 +78,7 @@ void hf_far_free(hf_far *code)
     if (!code)
         return;
     hf_alloc_free(code->steps);
+    hf_alloc_free(code->closed);
     hf_alloc_free(code->messages);
     hf_mem_free(code->mem);
     hf_mem_free(code->rows_mem);
@@ -86,21 +95,31 @@ static far_step *step_find(hf_far *code, int64_t step)
     return NULL;
 }
 
+/* Room for one more. */
+static hf_status steps_grow(far_step **steps, size_t count, size_t *io_room, hf_err *err)
+{
+    size_t room = *io_room ? *io_room * 2 : 8;
+    far_step *more;
+
+    if (count < *io_room)
+        return HF_OK;
+    more = hf_alloc_resize(*steps, room * sizeof(*more));
+    if (!more)
+        return hf_err_nomem(err, "a step of a run");
+    *steps = more;
+    *io_room = room;
+    return HF_OK;
+}
+
 static hf_status step_open(hf_far *code, const hf_event *event, int64_t seq, hf_history_shape shape,
                            hf_event_key name_key, hf_err *err)
 {
     far_step step = {.step = event->step, .shape = shape, .seq = seq};
+    hf_status st = steps_grow(&code->steps, code->step_count, &code->step_room, err);
     hf_slice text;
 
-    if (code->step_count == code->step_room) {
-        size_t room = code->step_room ? code->step_room * 2 : 8;
-        far_step *steps = hf_alloc_resize(code->steps, room * sizeof(*steps));
-
-        if (!steps)
-            return hf_err_nomem(err, "a step of a run");
-        code->steps = steps;
-        code->step_room = room;
-    }
+    if (st)
+        return st;
     if (hf_event_key_allowed(event->type, HF_KEY_PARALLEL_GROUP_BASE_SEQUENCE) &&
         !hf_event_int(event, HF_KEY_PARALLEL_GROUP_BASE_SEQUENCE, &step.group))
         step.group = 0;
@@ -129,15 +148,31 @@ static bool group_open(const hf_far *code, int64_t group)
 
 /* A step is resolved. Code that waits for a whole barrier has nothing to do before its last member,
    or the first that failed. */
-static void step_close(hf_far *code, int64_t step, bool failed, int64_t seq)
+static hf_status step_close(hf_far *code, int64_t step, bool failed, int64_t seq, hf_err *err)
 {
     far_step *found = step_find(code, step);
     int64_t group = found ? found->group : 0;
+    hf_status st = HF_OK;
 
+    if (found && code->handed_seq && seq > code->handed_seq) {
+        st = steps_grow(&code->closed, code->closed_count, &code->closed_room, err);
+        if (!st)
+            code->closed[code->closed_count++] = *found;
+    }
     if (found)
         *found = code->steps[--code->step_count];
     if (!group || failed || !group_open(code, group))
         code->news_seq = seq;
+    return st;
+}
+
+static void received(hf_far *code, int64_t seq)
+{
+    code->news_seq = seq;
+    if (!code->handed_seq || seq <= code->handed_seq)
+        code->received_seq = seq;
+    else
+        code->unseen_seq = seq;
 }
 
 static hf_status message_add(hf_far *code, const hf_event *event, int64_t seq, hf_err *err)
@@ -163,8 +198,7 @@ static hf_status message_add(hf_far *code, const hf_event *event, int64_t seq, h
     if (!message.name.ptr)
         return hf_err_nomem(err, "a message");
     code->messages[code->message_count++] = message;
-    code->news_seq = seq;
-    code->received_seq = seq;
+    received(code, seq);
     return HF_OK;
 }
 
@@ -197,21 +231,19 @@ static hf_status timer_feed(hf_far *code, const hf_event *event, int64_t seq, hf
         wait->timer = true;
         break;
     case HF_EVENT_TIMER_FIRED:
-        if (own) {
-            step_close(code, event->step, false, seq);
-            break;
-        }
+        if (own)
+            return step_close(code, event->step, false, seq, err);
         wait->timer = false;
         wait->timed_out = true;
+        wait->unseen = code->handed_seq && seq > code->handed_seq;
         code->news_seq = seq;
         if (wait->shape == HF_HISTORY_SHAPE_SIGNAL_WAIT)
-            step_close(code, event->step, false, seq);
+            return step_close(code, event->step, false, seq, err);
         break;
     case HF_EVENT_TIMER_CANCELLED:
         if (own)
-            step_close(code, event->step, false, seq);
-        else
-            wait->timer = false;
+            return step_close(code, event->step, false, seq, err);
+        wait->timer = false;
         break;
     }
     return HF_OK;
@@ -222,8 +254,7 @@ static hf_status event_feed(hf_far *code, const hf_event *event, int64_t seq, hf
     switch ((int)event->type) {
     case HF_EVENT_WORKFLOW_STARTED:
     case HF_EVENT_UPDATE_APPLIED:
-        code->news_seq = seq;
-        code->received_seq = seq;
+        received(code, seq);
         return HF_OK;
     case HF_EVENT_ACTIVITY_SCHEDULED:
         return step_open(code, event, seq, HF_HISTORY_SHAPE_ACTIVITY, HF_KEY_ACTIVITY_TYPE, err);
@@ -240,30 +271,24 @@ static hf_status event_feed(hf_far *code, const hf_event *event, int64_t seq, hf
         return timer_feed(code, event, seq, err);
     case HF_EVENT_ACTIVITY_COMPLETED:
     case HF_EVENT_CHILD_RUN_COMPLETED:
-        step_close(code, event->step, false, seq);
-        return HF_OK;
+        return step_close(code, event->step, false, seq, err);
     case HF_EVENT_ACTIVITY_FAILED:
     case HF_EVENT_ACTIVITY_TIMED_OUT:
     case HF_EVENT_ACTIVITY_CANCELLED:
     case HF_EVENT_CHILD_RUN_FAILED:
     case HF_EVENT_CHILD_RUN_CANCELLED:
     case HF_EVENT_CHILD_RUN_TERMINATED:
-        step_close(code, event->step, true, seq);
-        return HF_OK;
+        return step_close(code, event->step, true, seq, err);
     case HF_EVENT_CONDITION_WAIT_SATISFIED: /* because its worker went on: no news to it */
-        step_close(code, event->step, true, code->news_seq);
-        return HF_OK;
+        return step_close(code, event->step, true, code->news_seq, err);
     case HF_EVENT_CONDITION_WAIT_TIMED_OUT:
-        step_close(code, event->step, true, seq);
-        return HF_OK;
+        return step_close(code, event->step, true, seq, err);
     case HF_EVENT_SIGNAL_RECEIVED:
     case HF_EVENT_UPDATE_ACCEPTED:
         return message_add(code, event, seq, err);
     case HF_EVENT_SIGNAL_APPLIED:
         message_remove(code, event, HF_KEY_SIGNAL_ID);
-        if (event->step)
-            step_close(code, event->step, false, seq);
-        return HF_OK;
+        return event->step ? step_close(code, event->step, false, seq, err) : HF_OK;
     case HF_EVENT_UPDATE_COMPLETED:
         message_remove(code, event, HF_KEY_UPDATE_ID);
         return HF_OK;
@@ -285,6 +310,17 @@ hf_status hf_far_feed(hf_far *code, const hf_event *events, size_t count, int64_
     return st;
 }
 
+void hf_far_handed(hf_far *code, int64_t seq)
+{
+    code->handed_seq = seq;
+    code->closed_count = 0;
+    for (size_t i = 0; i < code->step_count; i++)
+        code->steps[i].unseen = false;
+    if (code->unseen_seq)
+        code->received_seq = code->unseen_seq;
+    code->unseen_seq = 0;
+}
+
 int64_t hf_far_news(const hf_far *code)
 {
     return code->news_seq;
@@ -300,7 +336,7 @@ int64_t hf_far_update(const hf_far *code)
 
 size_t hf_far_held(const hf_far *code)
 {
-    return hf_mem_held(code->mem) + code->step_room * sizeof(far_step) +
+    return hf_mem_held(code->mem) + (code->step_room + code->closed_room) * sizeof(far_step) +
            code->message_room * sizeof(far_message) + sizeof(*code);
 }
 
@@ -459,12 +495,13 @@ static far_step *step_claim(hf_far *code, const hf_decision_row *row)
 {
     far_step *found = NULL;
 
-    for (size_t i = 0; i < code->step_count; i++) {
-        far_step *step = &code->steps[i];
+    for (size_t i = 0; i < code->step_count + code->closed_count; i++) {
+        far_step *step =
+            i < code->step_count ? &code->steps[i] : &code->closed[i - code->step_count];
 
         if (step->claimed || step->shape != decision_shape(row->kind) || step->group ||
             (step->shape == HF_HISTORY_SHAPE_CONDITION_WAIT &&
-             (step->timed_out || code->received_seq > step->seq)))
+             ((step->timed_out && !step->unseen) || code->received_seq > step->seq)))
             continue;
         if (!found || step->step < found->step)
             found = step;
@@ -575,6 +612,8 @@ hf_status hf_far_turn(hf_far *code, const hf_worker_answer *answer, hf_decision_
     code->row_room = 0;
     for (size_t i = 0; i < code->step_count; i++)
         code->steps[i].claimed = false;
+    for (size_t i = 0; i < code->closed_count; i++)
+        code->closed[i].claimed = false;
     st = facts_decide(code, err);
     for (size_t i = 0; !st && answer && i < answer->count; i++)
         st = command_decide(code, &answer->commands[i], &next, err);

@@ -21,6 +21,10 @@ void hf_far_free(hf_far *code);        /* NULL is allowed */
 HF_NODISCARD hf_status hf_far_feed(hf_far *code, const hf_event *events, size_t count,
                                    int64_t first_seq, hf_err *err);
 
+/* A worker was handed the run as it stood at `seq`: its answer may name steps that were resolved
+   after that. Also before the events are fed, for code that is made anew meanwhile. */
+void hf_far_handed(hf_far *code, int64_t seq);
+
 /* Decides: what follows from history alone, then the answer (NULL: there is none). HF_INVALID with
    a sentence when the answer contradicts history: nothing of it may be used then. The rows live
    until the next call. */

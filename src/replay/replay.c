@@ -381,6 +381,12 @@ void hf_replay_answered(hf_replay *replay, const hf_worker_answer *answer)
     replay->answer = answer;
 }
 
+void hf_replay_handed(hf_replay *replay, int64_t seq)
+{
+    if (replay->far)
+        hf_far_handed(replay->far, seq);
+}
+
 int64_t hf_replay_news(const hf_replay *replay)
 {
     return replay->far ? hf_far_news(replay->far) : 0;

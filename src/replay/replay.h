@@ -172,6 +172,10 @@ bool hf_replay_is_far(const hf_replay *replay);
    when the answer contradicts history, and may be taken again without it. */
 void hf_replay_answered(hf_replay *replay, const hf_worker_answer *answer);
 
+/* A worker has been handed the run as it stood at `seq`; what happens from here on is news to it.
+ */
+void hf_replay_handed(hf_replay *replay, int64_t seq);
+
 /* The newest event that the worker should know of. */
 int64_t hf_replay_news(const hf_replay *replay);
 

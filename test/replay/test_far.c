@@ -110,6 +110,42 @@ START_TEST(what_is_recorded_is_not_decided_again)
 }
 END_TEST
 
+/* What was resolved while the worker had the run is on the record too: it is not begun again, and
+   comes as news with the next task. */
+START_TEST(what_ended_behind_the_workers_back)
+{
+    begin();
+    event(HF_EVENT_WORKFLOW_STARTED, 0);
+    feed();
+    ck_assert(!answer("[" ACTIVITY "]", 1));
+    event(HF_EVENT_ACTIVITY_SCHEDULED, 1);
+    feed();
+    hf_far_handed(code, 2);
+    event(HF_EVENT_ACTIVITY_COMPLETED, 1);
+    feed();
+    ck_assert(!answer("[" ACTIVITY "]", 2));
+    decided("");
+    ck_assert_int_eq(hf_far_news(code), 3);
+    hf_far_handed(code, 3);
+    ck_assert(!answer("[" ACTIVITY "]", 3));
+    decided("schedule_activity:2");
+    ck_assert(!answer("[" CONDITION "]", 3));
+    decided("open_condition_wait:2");
+    event(HF_EVENT_CONDITION_WAIT_OPENED, 2);
+    hf_event_put_text(&history, HF_KEY_CONDITION_KEY, HF_SLICE("k"));
+    feed();
+    hf_far_handed(code, 4);
+    signal_came("s", 9);
+    feed();
+    ck_assert(!answer("[" CONDITION "]", 4)); /* it cannot have been left because of the signal */
+    decided("");
+    hf_far_handed(code, 5);
+    ck_assert(!answer("[" CONDITION "]", 5));
+    decided("satisfy_condition:2 open_condition_wait:3 apply_signal:0");
+    end();
+}
+END_TEST
+
 /* The members of a barrier know their steps: those on the record are passed over, also resolved
    ones, and code has news only with the last success or the first failure. */
 START_TEST(barriers_wake_once)
@@ -221,6 +257,7 @@ START_TEST(contradictions_are_refused)
 }
 END_TEST
 
-HF_SUITE_MAIN("replay/far", {what_is_recorded_is_not_decided_again, 0}, {barriers_wake_once, 0},
+HF_SUITE_MAIN("replay/far", {what_is_recorded_is_not_decided_again, 0},
+              {what_ended_behind_the_workers_back, 0}, {barriers_wake_once, 0},
               {going_on_satisfies_a_condition, 0}, {named_waits_need_no_worker, 0},
               {contradictions_are_refused, 0})
