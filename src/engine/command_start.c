@@ -37,8 +37,14 @@ static hf_status start_define(hf_handling *h, hf_intake_start *start, hf_err *er
     if (h->taken && h->target.base.run == HF_NONE)
         start->reserved = &h->target.instance;
     start->definition = HF_NONE;
-    if (engine->desk && !hf_registry_find_workflow(engine->registry, start->type))
-        return start_define_far(h, start, err);
+    if (!hf_registry_find_workflow(engine->registry, start->type)) {
+        hf_status st = engine->desk ? start_define_far(h, start, err) : HF_OK;
+
+        if (!st && start->definition == HF_NONE && h->request->source == HF_COMMAND_SOURCE_WEBHOOK)
+            st = hf_err_set(err, HF_NOTFOUND, "there is no workflow %.*s", (int)start->type.len,
+                            start->type.ptr);
+        return st;
+    }
     return hf_registry_define(engine->registry, hf_unit_mem(h->unit), start, err);
 }
 

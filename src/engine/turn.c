@@ -320,20 +320,21 @@ static hf_status turn_blocked(turn *t, hf_err *err)
         unit ? hf_keys_take(t->decide.keys, 1, &task, err) : hf_err_nomem(err, "a blocked run");
 
     if (!st) {
-        body =
-            hf_json_(hf_unit_mem(unit),
-                     "{'replay_blocked': true, 'replay_blocked_reason': %s, "
-                     "'replay_blocked_workflow_sequence': %lld,"
-                     "'replay_blocked_expected_history_shape': %s, "
-                     "'replay_blocked_recorded_event_types': %s,"
-                     "'replay_blocked_recorded_condition_key': %s, "
-                     "'replay_blocked_current_condition_key': %s,"
-                     "'replay_blocked_recorded_condition_definition_fingerprint': %s,"
-                     "'replay_blocked_current_condition_definition_fingerprint': %s,"
-                     "'source_line': %s, 'message': %s}",
-                     hf_replay_blocked_reason_text(why->reason), (long long)why->step,
-                     why->expected_shape, why->recorded_events, why->recorded_key, why->current_key,
-                     why->recorded_fingerprint, why->current_fingerprint, why->at, why->sentence);
+        body = hf_json_(hf_unit_mem(unit),
+                        "{'replay_blocked': true, 'replay_blocked_reason': %s, "
+                        "'replay_blocked_workflow_sequence': %lld,"
+                        "'replay_blocked_expected_history_shape': %s, "
+                        "'replay_blocked_recorded_event_types': %s,"
+                        "'replay_blocked_condition_wait_id': %s, "
+                        "'replay_blocked_recorded_condition_key': %s, "
+                        "'replay_blocked_current_condition_key': %s,"
+                        "'replay_blocked_recorded_condition_definition_fingerprint': %s,"
+                        "'replay_blocked_current_condition_definition_fingerprint': %s,"
+                        "'source_line': %s, 'message': %s}",
+                        hf_replay_blocked_reason_text(why->reason), (long long)why->step,
+                        why->expected_shape, why->recorded_events, why->condition_wait_id,
+                        why->recorded_key, why->current_key, why->recorded_fingerprint,
+                        why->current_fingerprint, why->at, why->sentence);
         if (body)
             hf_json_write(&text, body);
         if (!body || !hf_buf_ok(&text))

@@ -394,6 +394,16 @@ static void budget_put(hf_sheet *sh, const view *v)
                  hf_value_bool(d->base.last_seq >= events || d->base.history_bytes >= bytes));
 }
 
+/* Timeouts are stored as the deadlines they lead to. */
+static void timeout_put(hf_sheet *sh, const hf_event *started, const char *name,
+                        int64_t deadline_us)
+{
+    hf_sheet_int(sh, name,
+                 started && deadline_us != HF_NONE
+                     ? (deadline_us - started->time_us + 999999) / 1000000
+                     : HF_NONE);
+}
+
 static void head_put(hf_sheet *sh, view *v, const hf_detail_query *q)
 {
     const hf_dossier *d = &v->dossier;
@@ -413,8 +423,10 @@ static void head_put(hf_sheet *sh, view *v, const hf_detail_query *q)
     hf_sheet_payload(sh, "arguments", started, HF_KEY_ARGUMENTS);
     hf_sheet_payload(sh, "output", last && last->type == HF_EVENT_WORKFLOW_COMPLETED ? last : NULL,
                      HF_KEY_OUTPUT);
-    hf_sheet_field(sh, "execution_timeout_seconds", started, HF_KEY_EXECUTION_TIMEOUT_SECONDS);
-    hf_sheet_field(sh, "run_timeout_seconds", started, HF_KEY_RUN_TIMEOUT_SECONDS);
+    timeout_put(sh, started, "execution_timeout_seconds", d->execution_deadline_us);
+    timeout_put(sh, started, "run_timeout_seconds", d->run_deadline_us);
+    hf_sheet_time(sh, "execution_deadline_at", d->execution_deadline_us);
+    hf_sheet_time(sh, "run_deadline_at", d->run_deadline_us);
     hf_sheet_int(sh, "history_event_count", d->base.last_seq);
     hf_sheet_int(sh, "history_size_bytes", d->base.history_bytes);
     hf_sheet_put(sh, "as_of_event", hf_value_int(v->mem, (int64_t)d->event_count));

@@ -92,12 +92,29 @@ void hf_in_mismatch(hf_replay *replay, int64_t step, const char *at, const char 
         replay->mismatch.expected_shape);
 }
 
+/* The id of a condition wait, which no event stores: it is formed from the run and the place. */
+static char *wait_id(hf_replay *replay, const hf_record *record)
+{
+    char text[HF_ULID_TEXT_SIZE];
+    int64_t time_ms = 0;
+    uint64_t run = 0;
+    uint32_t counter = 0;
+    hf_ulid id = record->id;
+
+    if (!record->has_id) {
+        if (!hf_ulid_parse(replay->info.run_id, &id))
+            return NULL;
+        hf_ulid_parts(&id, &time_ms, &run, &counter);
+        hf_ulid_form(record->open_us / 1000, run, (uint32_t)record->open_seq, &id);
+    }
+    hf_ulid_print(&id, text);
+    return hf_mem_text(replay->mem, hf_slice_of(text));
+}
+
 static void condition_mismatch(hf_replay *replay, const hf_record *record, const hf_want *want)
 {
     hf_replay_mismatch *mismatch = &replay->mismatch;
-    char id[HF_ULID_TEXT_SIZE];
     char *kept_fingerprint = NULL;
-    char *kept_id = NULL;
     char *keys[2] = {NULL, NULL};
     hf_buf history = {0};
     hf_buf code = {0};
@@ -105,12 +122,8 @@ static void condition_mismatch(hf_replay *replay, const hf_record *record, const
     hf_in_mismatch(replay, record->step, want->at, look_text(replay, &want->look), record);
     keys[0] = hf_mem_text(replay->mem, hf_slice_of(record->recorded.name));
     keys[1] = hf_mem_text(replay->mem, hf_slice_of(want->look.name));
-    if (record->has_id) {
-        hf_ulid_print(&record->id, id);
-        kept_id = hf_mem_text(replay->mem, hf_slice_of(id));
-    }
     mismatch->reason = HF_REPLAY_BLOCKED_CONDITION_WAIT_DEFINITION_MISMATCH;
-    mismatch->condition_wait_id = kept_id;
+    mismatch->condition_wait_id = wait_id(replay, record);
     mismatch->recorded_key = record->recorded.name && keys[0] ? keys[0] : "none";
     mismatch->current_key = want->look.name && keys[1] ? keys[1] : "none";
     if (record->recorded.fingerprint)

@@ -173,6 +173,7 @@ static hf_status step_open(hf_history *history, const hf_event *event, hf_histor
         record->timer_inline = hf_event_int(event, HF_KEY_DELAY_SECONDS, &number) && number == 0;
     record->recorded.shape = shape;
     record->open_seq = history->seq;
+    record->open_us = event->time_us;
     if (event->step > history->top)
         history->top = event->step;
     type_note(record, event->type);

@@ -96,6 +96,7 @@ typedef struct hf_record {
     hf_step_look wanted;   /* by code that decided it before it was recorded; shape 0: not so */
     const char *at;        /* source line in code, with `wanted` */
     int64_t open_seq;
+    int64_t open_us;
     uint8_t types[HF_RECORD_TYPES_MAX]; /* of the events of this step, each once, in order */
     size_t type_count;
     bool has_id;

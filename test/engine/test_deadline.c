@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "engine/engine_impl.h"
+#include "holdfast/view.h"
 #include "lib/kit.h"
 
 static hf_value echo(hf_act *a, hf_value in)
@@ -174,6 +175,22 @@ HF_BOTH_ENGINES(b128_deadlines_are_recorded_at_start)
     hf_kit_close(d);
 }
 
+/* Timeouts and the deadlines they lead to are shown with the run. */
+HF_BOTH_ENGINES(b134_describe_shows_timeouts)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+    hf_value out = NULL;
+
+    hf_kit_ok(d, hf_start(d, "nap", hf_json(d, "{'ms': 5000}"), .id = "a",
+                          .execution_timeout = hf_hours(2), .run_timeout = hf_hours(1)));
+    hf_kit_ok(d, hf_describe(d, hf_json(d, "{'id': 'a'}"), hf_mem_of_engine(d), &out));
+    ck_assert_int_eq(hf_int(out, "execution_timeout_seconds", 0), 7200);
+    ck_assert_int_eq(hf_int(out, "run_timeout_seconds", 0), 3600);
+    ck_assert_str_eq(hf_str(out, "execution_deadline_at", ""), "2026-01-01T02:00:00.000000Z");
+    ck_assert_str_eq(hf_str(out, "run_deadline_at", ""), "2026-01-01T01:00:00.000000Z");
+    hf_kit_close(d);
+}
+
 /* A deadline that passed while nobody looked closes the run before its code gets a turn. */
 HF_BOTH_ENGINES(b129_deadline_is_enforced_at_the_turn)
 {
@@ -307,4 +324,4 @@ HF_PG_SUITE_MAIN("engine/deadline", HF_BOTH(b123_timer_of_zero_fires_inline),
                  HF_BOTH(b131_deadline_cancels_what_is_open),
                  HF_BOTH(b132_parent_hears_of_the_deadline),
                  HF_BOTH(b132_deadline_applies_the_parent_close_policy),
-                 HF_BOTH(b133_continue_as_new_and_deadlines))
+                 HF_BOTH(b133_continue_as_new_and_deadlines), HF_BOTH(b134_describe_shows_timeouts))

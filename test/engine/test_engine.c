@@ -240,7 +240,7 @@ START_TEST(b124_timer_survives_a_crash)
 END_TEST
 
 /* Updates, queries, condition and signal waits work together, across crashes. */
-START_TEST(b048_condition_resumes_after_update)
+START_TEST(b048_updates_queries_and_waits_together)
 {
     hf_engine *d = hf_test_open(&app);
     hf_value out = NULL;
@@ -276,20 +276,6 @@ HF_BOTH_ENGINES(b063_update_before_the_first_turn)
     ck_assert_str_eq(hf_test_status(d, "a-1"), "waiting signal:approved-by");
     hf_kit_close(d);
 }
-
-/* The timeout of a signal wait gives NULL. */
-START_TEST(b041_signal_timeout_returns_null)
-{
-    hf_engine *d = hf_test_open(&app);
-    hf_value out = NULL;
-
-    ok(d, hf_start(d, "approve", NULL, .id = "a-1"));
-    ok(d, hf_update(d, "a-1", "documents", NULL, hf_seconds(1), &out));
-    ok(d, hf_test_advance(d, hf_hours(9)));
-    ck_assert_str_eq(result(d, "a-1"), "{\"by\":\"nobody\"}");
-    hf_close(d);
-}
-END_TEST
 
 /* The timeout of a condition fails this workflow with its own words. */
 START_TEST(b052_condition_timeout_is_false)
@@ -460,10 +446,9 @@ HF_BOTH_ENGINES(threads_run_workflows)
 
 HF_PG_SUITE_MAIN("engine/engine", {b098_activity_success_path, 0},
                  {b099_retry_schedules_the_next_attempt, 0}, {b101_non_retryable_stops_at_once, 0},
-                 {b124_timer_survives_a_crash, 0}, {b048_condition_resumes_after_update, 0},
-                 HF_BOTH(b063_update_before_the_first_turn), {b041_signal_timeout_returns_null, 0},
-                 {b052_condition_timeout_is_false, 0}, {contracts_are_enforced, 0},
-                 {b151_child_result_reaches_parent, 0}, {fan_out_joins_in_order, 0},
-                 {b174_continue_as_new_lineage, 0}, {b125_cancel_closes_what_is_open, 0},
-                 {injected_failures_are_retried, 0}, {calls_leave_no_memory_behind, 0},
-                 HF_BOTH(threads_run_workflows))
+                 {b124_timer_survives_a_crash, 0}, {b048_updates_queries_and_waits_together, 0},
+                 HF_BOTH(b063_update_before_the_first_turn), {b052_condition_timeout_is_false, 0},
+                 {contracts_are_enforced, 0}, {b151_child_result_reaches_parent, 0},
+                 {fan_out_joins_in_order, 0}, {b174_continue_as_new_lineage, 0},
+                 {b125_cancel_closes_what_is_open, 0}, {injected_failures_are_retried, 0},
+                 {calls_leave_no_memory_behind, 0}, HF_BOTH(threads_run_workflows))

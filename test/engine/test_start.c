@@ -20,7 +20,7 @@ static hf_value greets(hf_ctx *w, hf_value in)
 
 static const hf_signal_def wait_signals[] = {{.name = "go", .params = "who:string"}, {0}};
 static const hf_workflow_def workflows[] = {
-    {.type = "waits", .run = waits, .signals = wait_signals},
+    {.type = "waits", .run = waits, .aliases = "waits.old", .signals = wait_signals},
     {.type = "greets", .run = greets, .params = "name:string, loud:bool=false"},
     {0}};
 static const hf_app app = {.name = "starts", .workflows = workflows};
@@ -39,6 +39,61 @@ static int64_t count(hf_engine *d, const char *table)
 
     (void)snprintf(sql, sizeof(sql), "SELECT count(*) FROM %s", table);
     return hf_kit_number(d, sql);
+}
+
+/* An alias leads to its definition; one that a webhook names and nobody declared leads nowhere, and
+   nothing is made. */
+HF_BOTH_ENGINES(b010_unknown_alias_is_not_found)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+    hf_command_result out;
+
+    out = ask(d, "start",
+              hf_json(d, "{'workflow_id': 'w', 'workflow_type': 'waits.old', 'source': "
+                         "'webhook'}"));
+    ck_assert(out.accepted);
+    ck_assert_str_eq(hf_kit_said(d, "w", "WorkflowStarted", 0, HF_KEY_WORKFLOW_TYPE), "waits");
+    ck_assert_int_eq(hf_command(d, "start",
+                                hf_json(d, "{'workflow_id': 'x', 'workflow_type': 'nobody', "
+                                           "'source': 'webhook'}"),
+                                hf_mem_of_engine(d), &out),
+                     HF_NOTFOUND);
+    ck_assert_int_eq(hf_command(d, "signal_with_start",
+                                hf_json(d, "{'workflow_id': 'x', 'workflow_type': 'nobody', "
+                                           "'name': 'go', 'source': 'webhook'}"),
+                                hf_mem_of_engine(d), &out),
+                     HF_NOTFOUND);
+    ck_assert_int_eq(count(d, "instance"), 1);
+    ck_assert_int_eq(count(d, "command"), 1);
+    hf_kit_close(d);
+}
+
+/* A program whose definitions claim one type twice, or disagree with themselves, does not begin. */
+HF_BOTH_ENGINES(b021_disagreeing_definitions_fail_at_the_start)
+{
+    static const hf_workflow_def twice[] = {
+        {.type = "waits", .run = waits}, {.type = "waits", .run = greets}, {0}};
+    static const hf_workflow_def under_alias[] = {
+        {.type = "waits", .run = waits, .aliases = "greets"},
+        {.type = "greets", .run = greets},
+        {0}};
+    static const hf_signal_def signals[] = {{.name = "go"}, {.name = "go"}, {0}};
+    static const hf_workflow_def itself[] = {{.type = "waits", .run = waits, .signals = signals},
+                                             {0}};
+    static const hf_workflow_def *const bad[] = {twice, under_alias, itself};
+    static const char *const words[] = {"waits", "greets", "go"};
+    hf_test_place *place = hf_test_place_new(kind);
+
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        const hf_app program = {.name = "starts", .workflows = bad[i]};
+        hf_engine *d = NULL;
+
+        ck_assert_int_eq(hf_open(hf_test_place_address(place), &program, &d), HF_INVALID);
+        ck_assert_ptr_nonnull(strstr(hf_errmsg(d), words[i]));
+        ck_assert_int_eq(hf_start(d, "waits", NULL, .id = "w"), HF_INVALID);
+        hf_close(d);
+    }
+    hf_test_place_free(place);
 }
 
 /* Ids that are blank, too long or have a character that is not allowed leave nothing behind. */
@@ -404,10 +459,11 @@ HF_PG_SUITE_MAIN(
     "engine/start", HF_BOTH(b001_bad_ids_are_refused), HF_BOTH(b002_longest_id_is_routable),
     HF_BOTH(b003_reserve_returns_the_same_instance), HF_BOTH(b004_start_makes_everything_at_once),
     HF_BOTH(b008_missing_argument_makes_no_instance), HF_BOTH(b009_default_arguments_are_filled),
-    HF_BOTH(b011_labels_are_made_fit), HF_BOTH(b012_business_key_has_bounds),
-    HF_BOTH(b013_memo_keys_are_short_at_every_level),
+    HF_BOTH(b010_unknown_alias_is_not_found), HF_BOTH(b011_labels_are_made_fit),
+    HF_BOTH(b012_business_key_has_bounds), HF_BOTH(b013_memo_keys_are_short_at_every_level),
     HF_BOTH(b014_b015_visibility_from_the_first_event),
     HF_BOTH(b016_timeouts_are_at_least_a_second), HF_BOTH(b017_start_by_type_without_its_code),
     HF_BOTH(b018_an_id_is_made), HF_BOTH(b020_bad_requests_leave_no_rows),
+    HF_BOTH(b021_disagreeing_definitions_fail_at_the_start),
     HF_BOTH(b032_signal_with_start_makes_a_run), HF_BOTH(b033_signal_with_start_takes_the_open_run),
     HF_BOTH(b034_signal_with_start_of_an_unknown_signal))

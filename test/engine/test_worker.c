@@ -155,6 +155,30 @@ HF_BOTH_ENGINES(a_far_workflow_runs_to_its_end)
     hf_kit_close(d);
 }
 
+/* A signal that comes while a worker holds the task: there is another task when it has answered,
+   for the signal. */
+HF_BOTH_ENGINES(b035_signal_while_the_task_is_held)
+{
+    hf_engine *d = open_with_workers(kind);
+    hf_value task;
+
+    hf_kit_ok(d, hf_workers_type(d, "t", hf_json(d, "{'signals': ['go', 'other']}"), NULL));
+    hf_kit_ok(d, hf_start(d, "t", NULL, .id = "a"));
+    task = task_get(d, HF_TASK_WORKFLOW, "w1");
+    hf_kit_ok(d, hf_signal(d, "a", "go", hf_json(d, "[7]")));
+    hf_kit_ok(d, hf_test_drain(d));
+    no_task(d, HF_TASK_WORKFLOW);
+    answer(d, task, "[{'type': 'open_signal_wait', 'signal_name': 'other'}]");
+    ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM task WHERE kind = 1 AND status = 1"),
+                     1);
+    task = task_get(d, HF_TASK_WORKFLOW, "w1");
+    ck_assert_int_eq(hf_test_count(d, "a", "SignalReceived"), 1);
+    answer(d, task, "[{'type': 'complete_workflow'}]");
+    no_task(d, HF_TASK_WORKFLOW);
+    ck_assert_str_eq(hf_test_status(d, "a"), "completed");
+    hf_kit_close(d);
+}
+
 /* A worker that waits gets work the moment there is some; one that is gone does not keep it. */
 HF_BOTH_ENGINES(work_finds_the_worker_that_waits)
 {
@@ -348,6 +372,7 @@ HF_BOTH_ENGINES(history_is_read_in_pages)
 }
 
 HF_PG_SUITE_MAIN("engine/worker", HF_BOTH(a_far_workflow_runs_to_its_end),
+                 HF_BOTH(b035_signal_while_the_task_is_held),
                  HF_BOTH(work_finds_the_worker_that_waits),
                  HF_BOTH(b198_late_and_foreign_reports_are_refused),
                  HF_BOTH(returned_tasks_come_back_later),
