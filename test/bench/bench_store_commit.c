@@ -237,25 +237,12 @@ static void bench_postgres(void)
     hf_pg_stop(server);
 }
 
-/* The program is in a folder of the build, the PostgreSQL module is in the build itself. */
-static void module_dir_set(const char *program)
-{
-    char folder[512];
-    char *slash;
-
-    (void)snprintf(folder, sizeof(folder), "%s", program);
-    slash = strrchr(folder, '/');
-    (void)snprintf(slash ? slash : folder, sizeof(folder) - (size_t)(slash ? slash - folder : 0),
-                   "%s", slash ? "/.." : "..");
-    hf_bench_need(setenv("HF_MODULE_DIR", folder, 0) == 0, "no memory");
-}
-
 int main(int argc, char **argv)
 {
     const char *base = getenv("TMPDIR");
     char folder[256];
 
-    module_dir_set(argv[0]);
+    hf_bench_modules(argv[0]);
     (void)snprintf(folder, sizeof(folder), "%s/holdfast-bench-XXXXXX",
                    base && *base ? base : "/tmp");
     hf_bench_need(mkdtemp(folder) != NULL, "no folder for the stores");

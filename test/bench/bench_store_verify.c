@@ -82,10 +82,12 @@ static void postgres_measure(const char *server)
     store_measure("postgres", address);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const char *server = getenv("HF_TEST_PG");
 
+    (void)argc;
+    hf_bench_modules(argv[0]);
     hf_bench_title("verify");
     sqlite_measure();
     if (server && *server)

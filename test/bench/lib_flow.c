@@ -269,23 +269,12 @@ double hf_flow_percentile(double *numbers, size_t count, double percent)
     return numbers[nth ? nth - 1 : 0];
 }
 
-/* The program is in a folder of the build, the PostgreSQL module is in the build itself. */
-static void module_dir_set(const char *program)
-{
-    const char *slash = strrchr(program, '/');
-    char folder[512];
-
-    (void)snprintf(folder, sizeof(folder), "%.*s/..", slash ? (int)(slash - program) : 1,
-                   slash ? program : ".");
-    hf_bench_need(setenv("HF_MODULE_DIR", folder, 0) == 0, "no memory");
-}
-
 int hf_flow_main(int argc, char **argv, const char *title, hf_flow_bench *bench)
 {
     static const char *const stores[] = {"sqlite", "postgres"};
     const char *base = getenv("TMPDIR");
 
-    module_dir_set(argv[0]);
+    hf_bench_modules(argv[0]);
     for (size_t i = 0; i < sizeof(stores) / sizeof(stores[0]); i++) {
         hf_flow_place place = {.store = stores[i]};
         char line[128];

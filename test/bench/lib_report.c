@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 double hf_bench_now_s(void)
@@ -44,6 +45,16 @@ void hf_bench_ok(hf_status st, const hf_err *err, const char *doing)
         return;
     (void)fprintf(stderr, "bench: %s: %s (%s)\n", doing, err->text, hf_strstatus(st));
     exit(EXIT_FAILURE);
+}
+
+void hf_bench_modules(const char *program)
+{
+    const char *slash = strrchr(program, '/');
+    char folder[512];
+
+    (void)snprintf(folder, sizeof(folder), "%.*s/..", slash ? (int)(slash - program) : 1,
+                   slash ? program : ".");
+    hf_bench_need(setenv("HF_MODULE_DIR", folder, 0) == 0, "no memory");
 }
 
 void hf_bench_title(const char *title)

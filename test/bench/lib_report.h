@@ -27,6 +27,10 @@ typedef struct hf_bench_result {
     const char *more; /* further members of the JSON object, "" or `,"name":1` */
 } hf_bench_result;
 
+/* Tells the store where the PostgreSQL module is: the program is in a folder of the build, the
+   module in the build itself. First in main. */
+void hf_bench_modules(const char *program);
+
 void hf_bench_title(const char *title);
 void hf_bench_report(const hf_bench_result *result);
 
