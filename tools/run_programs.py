@@ -89,7 +89,8 @@ def main():
     options.add_argument("--skip", default="", help="folders under test/ to leave out")
     options.add_argument("--why", default="asked for", help="printed with what is left out")
     options.add_argument("--wrap", default="", help="a command to run each program with")
-    options.add_argument("--jobs", type=int, default=2)
+    # One more than the cores of a small machine: many programs wait for leases and processes.
+    options.add_argument("--jobs", type=int, default=3)
     options.add_argument("--scale", type=float, default=1, help="factor for timeouts, of programs and of cases")
     options.add_argument("--totals", help="append one line `passed failed` to this file")
     args = options.parse_args()

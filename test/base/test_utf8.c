@@ -10,14 +10,16 @@ START_TEST(every_code_point_survives)
     for (uint32_t point = 0; point <= 0x10FFFF; point++) {
         char bytes[HF_UTF8_MAX];
         size_t size;
+        bool good;
 
         if (point == 0xD800)
             point = 0xE000;
         size = hf_utf8_put(point, bytes);
-        ck_assert_uint_eq(hf_utf8_size(bytes, size), size);
-        ck_assert_uint_eq(hf_utf8_point(bytes, size), point);
+        good = hf_utf8_size(bytes, size) == size && hf_utf8_point(bytes, size) == point;
         for (size_t cut = 0; cut < size; cut++)
-            ck_assert_uint_eq(hf_utf8_size(bytes, cut), 0);
+            good &= hf_utf8_size(bytes, cut) == 0;
+        if (!good) /* an assertion that holds is slow, too */
+            ck_abort_msg("code point %x", (unsigned)point);
     }
 }
 END_TEST

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/crypto.h"
 #include "base/fault.h"
+#include "lib/campaign.h"
 #include "lib/engine.h"
 #include "store/migrate.h"
 
@@ -226,7 +227,7 @@ HF_BOTH_ENGINES(migrating_survives_faults)
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         hf_status st = HF_ERROR;
 
-        for (int64_t nth = 1; st; nth++) {
+        for (int64_t nth = 1; st; nth += hf_campaign_stride(7, 3)) {
             hf_test_place *place = hf_test_place_new(kind);
             hf_db *db = dial(place);
             hf_err err = {0};
