@@ -3,8 +3,8 @@
 
     tools/run_programs.py BUILD [--only DIR,..] [--skip DIR,..] [--wrap COMMAND] [--totals FILE]
 
-The list of programs comes from ctest. Each runs in a process group of its own, so that a program that hangs
-ends with all its children. A line is printed as each ends; the log of a program that failed is printed whole.
+The list of programs comes from ctest. Each runs in a session of its own, so that a program that hangs ends with
+all its children: Check puts every case into a process group of its own, which a signal to the program's misses. A line is printed as each ends; the log of a program that failed is printed whole.
 A program fails when a case failed, when its exit code is not 0, when it printed no summary, or when it took
 longer than its TIMEOUT property allows. Nothing is skipped without a line that says so.
 """
@@ -39,6 +39,16 @@ def programs_of(build):
     return found
 
 
+def session_end(leader):
+    """Kills every process of the session."""
+    for entry in os.listdir("/proc"):
+        try:
+            if entry.isdigit() and os.getsid(int(entry)) == leader:
+                os.kill(int(entry), signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+
 def program_run(program, wrap, log_path, scale):
     """Runs one program to its end; returns (passed, failed, seconds, remark)."""
     began = time.monotonic()
@@ -52,10 +62,7 @@ def program_run(program, wrap, log_path, scale):
             child.wait(program["timeout"] * scale)
         except subprocess.TimeoutExpired:
             remark = f"no end within {program['timeout'] * scale:.0f} s"
-        try:
-            os.killpg(child.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
+        session_end(child.pid)
         child.wait()
         with lock:
             running.discard(child.pid)
@@ -75,10 +82,7 @@ def program_run(program, wrap, log_path, scale):
 def stop(number, _frame):
     with lock:
         for pid in running:
-            try:
-                os.killpg(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
+            session_end(pid)
     os._exit(128 + number)
 
 

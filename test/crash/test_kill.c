@@ -19,7 +19,7 @@
 enum {
     CYCLES_SHORT = 10,
     CYCLES_USUAL = 50,
-    CYCLES_LONG = 1000,
+    CYCLES_LONG = 300,
     DELAY_MS_MAX = 30,
     SIGNALS = 6, /* under way at once */
     ID_BYTES = 48,

@@ -4,9 +4,11 @@
 Programs are small shell scripts in a build folder made by hand; documents are made by hand too.
 """
 import os
+import re
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -54,11 +56,17 @@ class Programs(unittest.TestCase):
         for text in ("kill -SEGV $$", "exit 0", "echo '100%: Checks: 0, Failures: 0, Errors: 0'"):
             self.assertEqual(self.run_programs({"test_base_a": ("base", text)})[:3], (1, 0, 1), text)
 
-    # A program that hangs is ended with its children, and has failed.
+    # A program that hangs is ended with its children, also those in process groups of their own, and has failed.
     def test_hangs(self):
-        code, passed, failed, output = self.run_programs({"test_base_a": ("base", GOOD + "; sleep 987 & wait")})
+        text = GOOD + "; set -m; sleep 987 & echo child $!; wait"
+        code, passed, failed, output = self.run_programs({"test_base_a": ("base", text)})
         self.assertEqual((code, passed, failed), (1, 3, 1))
         self.assertIn("no end within 2 s", output)
+        child = int(re.search(r"child (\d+)", output).group(1))
+        with self.assertRaises(ProcessLookupError):
+            for _ in range(100):
+                os.kill(child, 0)
+                time.sleep(0.05)
 
     # What is left out is said; when nothing is left, that is a failure.
     def test_left_out(self):
