@@ -17,14 +17,19 @@
 extern "C" {
 #endif
 
-typedef enum { HF_TASK_WORKFLOW, HF_TASK_ACTIVITY } hf_task_kind;
+typedef enum {
+    HF_TASK_WORKFLOW,
+    HF_TASK_ACTIVITY,
+    HF_TASK_QUERY,     /* somebody asks a run something */
+    HF_TASK_VALIDATION /* would the run take this update? */
+} hf_task_kind;
 
 /* From now on workers may come; before anything else is called. */
 HF_API hf_status hf_workers_allow(hf_engine *engine);
 
-/* A worker knows the workflow type: {"signals": [names], "updates": [names], "queries": [names]}.
-   Runs that are started from now on carry these names; `fingerprint` (may be NULL) tells one
-   version of the worker's code from another. */
+/* A worker knows the workflow type: {"signals": [names], "updates": [names], "queries": [names],
+   "update_validators": [names of updates]}. Runs that are started from now on carry these names;
+   `fingerprint` (may be NULL) tells one version of the worker's code from another. */
 HF_API hf_status hf_workers_type(hf_engine *engine, const char *type, hf_value declared,
                                  const char *fingerprint);
 
@@ -45,13 +50,20 @@ typedef struct hf_poll_opts {
        lives until hf_poll_end. */
     bool (*got)(void *arg, hf_value task);
     void *arg;
+    unsigned also;             /* further kinds, a bit 1 << kind for each */
+    const char *const *queues; /* further queues, ended by NULL; 16 in all */
 } hf_poll_opts;
 
 /* A workflow task has kind, task_id, workflow_id, run_id, workflow_type, task_queue,
    workflow_task_attempt, lease_owner, lease_expires_at (microseconds), last_history_sequence and,
    when an update is to be applied, workflow_update_id. An activity task has kind, task_id,
    activity_attempt_id, attempt_number, activity_type, workflow_id, run_id, task_queue, arguments
-   (an envelope), idempotency_key, retry_policy, last_progress, lease_owner, lease_expires_at. */
+   (an envelope), idempotency_key, retry_policy, last_progress, lease_owner, lease_expires_at. A
+   query has kind, query_task_id, query_task_attempt, query_name, query_arguments, workflow_id,
+   run_id, workflow_type, task_queue, lease_owner, lease_expires_at; a validation the same with
+   update_validation_task_id, update_validation_attempt, update_name and update_arguments.
+
+   Kind is workflow, activity, query or update_validation. */
 HF_API hf_status hf_poll_begin(hf_engine *engine, const hf_poll_opts *opts, hf_poll **out_poll);
 
 /* Ends it and frees the task. True: `got` was not called and will not be. It waits for a call that
@@ -85,6 +97,18 @@ HF_API hf_status hf_task_failure(hf_engine *engine, const hf_task_claim *claim, 
                                  const char *type, const char *message, hf_value details);
 /* A sign of life, which extends the lease; HF_REJECTED: the attempt is over, stop. */
 HF_API hf_status hf_task_beat(hf_engine *engine, const hf_task_claim *claim, hf_value progress);
+
+/* ---- questions: queries and validations. Who asked waits, and is told at once. HF_REJECTED: it
+   does not wait any more, or not for this worker. */
+
+/* The answer to a query, an envelope or a plain value; to a validation (NULL): it takes it. */
+HF_API hf_status hf_question_answer(hf_engine *engine, hf_task_kind kind,
+                                    const hf_task_claim *claim, hf_value answer);
+/* It cannot be answered, or the validator refuses: a word, a sentence, and which arguments are at
+   fault, {"name": ["sentence"]} (may be NULL). */
+HF_API hf_status hf_question_refuse(hf_engine *engine, hf_task_kind kind,
+                                    const hf_task_claim *claim, const char *reason,
+                                    const char *message, hf_value validation_errors);
 
 #ifdef __cplusplus
 }

@@ -1,8 +1,11 @@
 /* ask.c: see ask.h. The question is answered on the core's thread; the asker waits. */
 #include "engine/ask.h"
 
+#include <string.h>
+
 #include "base/value.h"
-#include "engine/command.h"
+#include "engine/command_impl.h"
+#include "engine/inquiry.h"
 
 /* The asker sleeps until the core's thread has answered. */
 typedef struct asker {
@@ -97,6 +100,89 @@ static hf_status query_run(hf_call *call, hf_slice name, hf_value args, hf_mem *
                        : hf_err_nomem(err, "an answer");
 }
 
+/* The run as a worker is told of it; texts in the arena, since whoever answers may use this
+   thread's scratch memory. */
+static hf_status inquiry_fill(const hf_intake_target *target, hf_task_kind kind, hf_slice name,
+                              hf_value args, hf_mem *mem, hf_inquiry_ask *out_ask, hf_err *err)
+{
+    char run_id[HF_ULID_TEXT_SIZE];
+
+    hf_command_id_print(target->created_us, target->base.run, run_id);
+    *out_ask = (hf_inquiry_ask){.kind = kind,
+                                .run = target->base.run,
+                                .instance_id = hf_slice_of(hf_mem_text(mem, target->instance.id)),
+                                .run_id = hf_slice_of(hf_mem_text(mem, hf_slice_of(run_id))),
+                                .type = hf_slice_of(hf_mem_text(mem, target->instance.type)),
+                                .queue = hf_slice_of(hf_mem_text(mem, target->queue)),
+                                .name = name,
+                                .args = args,
+                                .mem = mem};
+    return out_ask->instance_id.ptr && out_ask->run_id.ptr && out_ask->type.ptr &&
+                   out_ask->queue.ptr
+               ? HF_OK
+               : hf_err_nomem(err, "a question");
+}
+
+/* The published words for questions that no worker answered. */
+static const struct {
+    const char *query;
+    const char *validation;
+    hf_status status;
+    const char *why;
+} unanswered[] = {
+    [HF_INQUIRY_NOBODY] = {"query_worker_unavailable", "update_validator_worker_unavailable",
+                           HF_REJECTED, "no worker serves the run's task queue"},
+    [HF_INQUIRY_UNCLAIMED] = {"query_task_not_claimed", "update_validation_task_not_claimed",
+                              HF_TIMEOUT, "no worker took the question in time"},
+    [HF_INQUIRY_LATE] = {"query_worker_timeout", "update_validation_execution_timeout", HF_TIMEOUT,
+                         "the worker did not answer in time"},
+    [HF_INQUIRY_FULL] = {"query_task_queue_full", "update_validation_task_not_claimed", HF_BUSY,
+                         "too many questions wait for workers already"},
+};
+
+/* A worker elsewhere has the code. */
+static hf_status query_far(hf_call *call, hf_slice name, hf_value args, hf_mem *mem,
+                           hf_ask_answer *answer, hf_err *err)
+{
+    hf_inquiry_ask ask;
+    hf_status st = inquiry_fill(&answer->target, HF_TASK_QUERY, name, args, mem, &ask, err);
+
+    if (!st)
+        st = hf_inquiry_put(call, &ask, err);
+    if (st)
+        return st;
+    answer->value = ask.value;
+    if (ask.end == HF_INQUIRY_ANSWERED)
+        return HF_OK;
+    if (ask.end == HF_INQUIRY_REFUSED)
+        return refuse(answer,
+                      strcmp(ask.reason, "rejected_unknown_query") == 0 ? HF_NOTFOUND : HF_REJECTED,
+                      ask.reason, ask.message);
+    return refuse(answer, unanswered[ask.end].status, unanswered[ask.end].query,
+                  unanswered[ask.end].why);
+}
+
+hf_status hf_ask_worker(hf_call *call, const hf_intake_target *target, hf_slice name, hf_value args,
+                        hf_mem *mem, hf_ask_verdict *out_verdict, hf_err *err)
+{
+    hf_inquiry_ask ask;
+    hf_status st = inquiry_fill(target, HF_TASK_VALIDATION, name, args, mem, &ask, err);
+
+    *out_verdict = (hf_ask_verdict){0};
+    if (!st)
+        st = hf_inquiry_put(call, &ask, err);
+    if (st || ask.end == HF_INQUIRY_ANSWERED)
+        return st;
+    if (ask.end != HF_INQUIRY_REFUSED)
+        return hf_err_set(err, unanswered[ask.end].status, "%s: %s", unanswered[ask.end].validation,
+                          unanswered[ask.end].why);
+    if (strcmp(ask.reason, "update_validator_rejected") != 0)
+        return hf_err_set(err, HF_REJECTED, "update_validation_worker_failed: %s", ask.message);
+    out_verdict->refusal = ask.message;
+    out_verdict->validation_errors = ask.validation_errors;
+    return HF_OK;
+}
+
 hf_status hf_ask_query(hf_call *call, hf_slice id, hf_slice run_id, hf_slice name, hf_value args,
                        hf_mem *mem, hf_ask_answer *out_answer, hf_err *err)
 {
@@ -114,6 +200,9 @@ hf_status hf_ask_query(hf_call *call, hf_slice id, hf_slice run_id, hf_slice nam
     st = query_fit(call, name, mem, &args, out_answer, err);
     if (st || out_answer->refused)
         return st;
+    if (!hf_registry_find_workflow(call->engine->registry, out_answer->target.instance.type) &&
+        call->engine->desk)
+        return query_far(call, name, args, mem, out_answer, err);
     if (!hf_registry_find_workflow(call->engine->registry, out_answer->target.instance.type))
         return refuse(out_answer, HF_REJECTED, "workflow_definition_unavailable",
                       "the code of the run is not loaded here");

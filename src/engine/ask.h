@@ -20,6 +20,18 @@ HF_NODISCARD hf_status hf_ask_query(hf_call *call, hf_slice id, hf_slice run_id,
                                     hf_value args, hf_mem *mem, hf_ask_answer *out_answer,
                                     hf_err *err);
 
+/* What a worker says of an update that it validates. */
+typedef struct hf_ask_verdict {
+    const char *refusal;        /* a sentence; NULL: it takes it */
+    hf_value validation_errors; /* {name: [sentences]}; NULL: none */
+} hf_ask_verdict;
+
+/* Asks a worker, for runs whose code is elsewhere. Anything but HF_OK: there is no verdict; the
+   text begins with the published reason. */
+HF_NODISCARD hf_status hf_ask_worker(hf_call *call, const hf_intake_target *target, hf_slice name,
+                                     hf_value args, hf_mem *mem, hf_ask_verdict *out_verdict,
+                                     hf_err *err);
+
 /* *out_refusal: what the validator says against it, in the arena; NULL: it takes it. */
 HF_NODISCARD hf_status hf_ask_validator(hf_call *call, int64_t run, hf_slice name, hf_value args,
                                         hf_mem *mem, const char **out_refusal, hf_err *err);

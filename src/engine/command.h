@@ -56,6 +56,7 @@ typedef struct hf_reply {
     char requested_run_id[HF_ULID_TEXT_SIZE];
     const char *instance_id;
     int64_t command_seq;
+    bool validator;  /* what refused it is the update's validator */
     bool repeated;   /* the request id was known: this is the first answer again */
     const char *why; /* a sentence for people when it was rejected */
     hf_value detail; /* what one kind adds; NULL: nothing */

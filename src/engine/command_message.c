@@ -56,27 +56,54 @@ static const hf_update_def *update_def(const hf_registry_workflow *workflow, hf_
     return NULL;
 }
 
-/* What the update's own validator says. True: it is refused, or something went wrong. */
-static bool validator_refuses(hf_handling *h, const message_draft *draft, hf_status *out_status,
-                              hf_err *err)
+/* The validator of an update whose code is elsewhere. */
+static hf_status validator_far(hf_handling *h, const message_draft *draft,
+                               hf_ask_verdict *out_verdict, hf_err *err)
 {
-    hf_slice name = draft->message.name;
-    hf_value_list *messages = hf_value_array(h->mem);
-    hf_value_list *errors = hf_value_object(h->mem);
-    const char *refusal = NULL;
-    hf_value text;
+    bool validated = false;
+    hf_status st;
 
-    *out_status =
-        hf_ask_validator(h->call, h->target.base.run, name, draft->args, h->mem, &refusal, err);
-    if (*out_status || !refusal)
-        return *out_status != HF_OK;
-    text = hf_value_string(h->mem, hf_slice_of(refusal));
-    hf_value_append(messages, text);
+    *out_verdict = (hf_ask_verdict){0};
+    hf_call_read_begin(h->call);
+    st = hf_intake_validated(&h->call->in, h->mem, h->target.definition, draft->message.name,
+                             &validated, err);
+    hf_call_read_end(h->call);
+    if (st || !validated)
+        return st;
+    return hf_ask_worker(h->call, &h->target, draft->message.name, draft->args, h->mem, out_verdict,
+                         err);
+}
+
+/* {"arguments": [sentence]} */
+static hf_value refusal_errors(hf_mem *mem, const char *refusal)
+{
+    hf_value_list *messages = hf_value_array(mem);
+    hf_value_list *errors = hf_value_object(mem);
+
+    hf_value_append(messages, hf_value_string(mem, hf_slice_of(refusal)));
     hf_value_set(errors, HF_SLICE("arguments"), hf_value_finish(messages));
-    h->reply->validation_errors = hf_value_finish(errors);
+    return hf_value_finish(errors);
+}
+
+/* What the update's validator says, here or elsewhere. True: it is refused, or something went
+   wrong. */
+static bool validator_refuses(hf_handling *h, const message_draft *draft, bool far,
+                              hf_status *out_status, hf_err *err)
+{
+    hf_ask_verdict verdict = {0};
+
+    *out_status = far ? validator_far(h, draft, &verdict, err)
+                      : hf_ask_validator(h->call, h->target.base.run, draft->message.name,
+                                         draft->args, h->mem, &verdict.refusal, err);
+    if (*out_status || !verdict.refusal)
+        return *out_status != HF_OK;
+    h->reply->validator = true;
+    h->reply->validation_errors = verdict.validation_errors
+                                      ? verdict.validation_errors
+                                      : refusal_errors(h->mem, verdict.refusal);
     *out_status = h->reply->validation_errors
                       ? hf_handling_reject(h, HF_CMD_OUTCOME_REJECTED_INVALID_ARGUMENTS,
-                                           HF_REJECTION_INVALID_UPDATE_ARGUMENTS, refusal)
+                                           HF_REJECTION_INVALID_UPDATE_ARGUMENTS, verdict.refusal)
                       : hf_err_nomem(err, "a refusal");
     return true;
 }
@@ -99,7 +126,8 @@ static bool update_refused(hf_handling *h, const message_draft *draft, hf_status
                                          HF_REJECTION_EARLIER_SIGNAL_PENDING,
                                          "a signal that came before it is not applied yet");
     else
-        return def && def->check && validator_refuses(h, draft, out_status, err);
+        return (!workflow || (def && def->check)) &&
+               validator_refuses(h, draft, !workflow, out_status, err);
     return true;
 }
 

@@ -195,6 +195,8 @@ static hf_status reply_write(const hf_request *request, const hf_reply *reply, h
     put_text(object, mem, "rejection_reason", reason);
     hf_value_set(object, HF_SLICE("validation_errors"),
                  reply->validation_errors ? reply->validation_errors : hf_value_null());
+    if (reply->validator)
+        put_text(object, mem, "refused_by", "validator");
     if (reply->repeated)
         hf_value_set(object, HF_SLICE("repeated"), hf_value_bool(true));
     if (reply->why)

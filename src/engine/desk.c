@@ -1,23 +1,31 @@
-/* desk.c: see desk.h. One counter per kind and queue, made when it is first needed and kept: an
-   engine has few queues. */
+/* desk.c: see desk.h. One counter per queue, made when it is first needed and kept: an engine has
+   few queues. */
 #include "engine/desk.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/map.h"
 #include "base/thread.h"
 
+/* All by kind. */
 typedef struct desk_counter {
-    hf_list errands; /* oldest first, both */
-    hf_list waiters;
+    hf_list errands[HF_DESK_KINDS]; /* oldest first, both */
+    hf_list waiters[HF_DESK_KINDS]; /* places */
+    int64_t asked_us[HF_DESK_KINDS];
 } desk_counter;
 
 struct hf_desk {
     hf_mutex lock;
-    hf_map *counters[2]; /* by queue */
+    const hf_clock *clock;
+    hf_map *counters; /* by queue */
     bool shut;
 };
 
-hf_status hf_desk_open(hf_desk **out_desk, hf_err *err)
+/* What somebody waits for comes before what only has to be done. */
+static const hf_task_kind order[HF_DESK_KINDS] = {HF_TASK_VALIDATION, HF_TASK_QUERY,
+                                                  HF_TASK_WORKFLOW, HF_TASK_ACTIVITY};
+
+hf_status hf_desk_open(const hf_clock *clock, hf_desk **out_desk, hf_err *err)
 {
     hf_desk *desk = hf_alloc(sizeof(*desk));
     hf_status st;
@@ -29,9 +37,9 @@ hf_status hf_desk_open(hf_desk **out_desk, hf_err *err)
         hf_alloc_free(desk);
         return st;
     }
-    desk->counters[HF_TASK_WORKFLOW] = hf_map_new((hf_map_seed){0});
-    desk->counters[HF_TASK_ACTIVITY] = hf_map_new((hf_map_seed){0});
-    if (!desk->counters[HF_TASK_WORKFLOW] || !desk->counters[HF_TASK_ACTIVITY]) {
+    desk->clock = clock;
+    desk->counters = hf_map_new((hf_map_seed){0});
+    if (!desk->counters) {
         hf_desk_close(desk);
         return hf_err_nomem(err, "the desk");
     }
@@ -39,30 +47,24 @@ hf_status hf_desk_open(hf_desk **out_desk, hf_err *err)
     return HF_OK;
 }
 
-static void counters_free(hf_map *counters)
+void hf_desk_close(hf_desk *desk)
 {
     size_t at = 0;
     hf_slice key;
     void *item;
 
-    while (counters && hf_map_next(counters, &at, &key, &item))
-        hf_alloc_free(item);
-    hf_map_free(counters);
-}
-
-void hf_desk_close(hf_desk *desk)
-{
     if (!desk)
         return;
-    for (size_t i = 0; i < 2; i++)
-        counters_free(desk->counters[i]);
+    while (desk->counters && hf_map_next(desk->counters, &at, &key, &item))
+        hf_alloc_free(item);
+    hf_map_free(desk->counters);
     hf_mutex_fini(&desk->lock);
     hf_alloc_free(desk);
 }
 
-static desk_counter *counter_get(hf_desk *desk, hf_task_kind kind, hf_slice queue, hf_err *err)
+static desk_counter *counter_get(hf_desk *desk, hf_slice queue, hf_err *err)
 {
-    desk_counter *counter = hf_map_get(desk->counters[kind], queue);
+    desk_counter *counter = hf_map_get(desk->counters, queue);
 
     if (counter)
         return counter;
@@ -71,50 +73,69 @@ static desk_counter *counter_get(hf_desk *desk, hf_task_kind kind, hf_slice queu
         (void)hf_err_nomem(err, "a queue");
         return NULL;
     }
-    hf_list_init(&counter->errands);
-    hf_list_init(&counter->waiters);
-    if (hf_map_put(desk->counters[kind], queue, counter, NULL, err)) {
+    for (size_t i = 0; i < HF_DESK_KINDS; i++) {
+        hf_list_init(&counter->errands[i]);
+        hf_list_init(&counter->waiters[i]);
+    }
+    if (hf_map_put(desk->counters, queue, counter, NULL, err)) {
         hf_alloc_free(counter);
         return NULL;
     }
     return counter;
 }
 
-/* Moves everybody who waits to the list. */
-static void waiters_take(hf_map *counters, hf_list *out_waiters)
+static bool waiter_waits(const hf_waiter *waiter)
+{
+    for (size_t i = 0; i < waiter->place_count; i++)
+        if (hf_list_linked(&waiter->places[i].link))
+            return true;
+    return false;
+}
+
+static void waiter_take(hf_waiter *waiter)
+{
+    for (size_t i = 0; i < waiter->place_count; i++)
+        hf_list_remove(&waiter->places[i].link);
+}
+
+/* Somebody who waits, who does not any more; NULL: nobody does. */
+static hf_waiter *waiter_any(hf_desk *desk)
 {
     size_t at = 0;
     hf_slice key;
     void *item;
 
-    while (hf_map_next(counters, &at, &key, &item)) {
+    while (hf_map_next(desk->counters, &at, &key, &item)) {
         desk_counter *counter = item;
-        hf_list *link;
 
-        while ((link = hf_list_take_first(&counter->waiters)))
-            hf_list_add_last(out_waiters, link);
+        for (size_t i = 0; i < HF_DESK_KINDS; i++) {
+            hf_list *link = hf_list_first(&counter->waiters[i]);
+
+            if (link) {
+                hf_waiter *waiter = HF_LIST_ENTRY(link, hf_waiter_place, link)->waiter;
+
+                waiter_take(waiter);
+                return waiter;
+            }
+        }
     }
+    return NULL;
 }
 
 void hf_desk_shut(hf_desk *desk, bool shut)
 {
-    hf_list waiters;
-    hf_list *link;
+    hf_waiter *waiter;
 
     if (!desk)
         return;
-    hf_list_init(&waiters);
     hf_mutex_lock(&desk->lock);
     desk->shut = shut;
-    if (shut)
-        for (size_t i = 0; i < 2; i++)
-            waiters_take(desk->counters[i], &waiters);
-    hf_mutex_unlock(&desk->lock);
-    while ((link = hf_list_take_first(&waiters))) {
-        hf_waiter *waiter = HF_LIST_ENTRY(link, hf_waiter, place);
-
+    while (shut && (waiter = waiter_any(desk))) {
+        hf_mutex_unlock(&desk->lock); /* nobody new comes: it is shut */
         (void)waiter->got(waiter, NULL);
+        hf_mutex_lock(&desk->lock);
     }
+    hf_mutex_unlock(&desk->lock);
 }
 
 static bool waiter_serves(const hf_waiter *waiter, hf_slice type)
@@ -125,26 +146,39 @@ static bool waiter_serves(const hf_waiter *waiter, hf_slice type)
     return waiter->type_count == 0;
 }
 
+/* The worker that has waited longest, unless one of the first knows the run. */
+static hf_waiter *waiter_for(const hf_list *waiters, const hf_errand *errand)
+{
+    hf_waiter *found = NULL;
+    size_t looked = 0;
+
+    for (hf_list *link = hf_list_first(waiters); link; link = hf_list_next(waiters, link)) {
+        hf_waiter *waiter = HF_LIST_ENTRY(link, hf_waiter_place, link)->waiter;
+
+        if (!waiter_serves(waiter, errand->type))
+            continue;
+        if (!errand->prefers.ptr || hf_slice_equal(waiter->worker, errand->prefers))
+            return waiter;
+        found = found ? found : waiter;
+        if (++looked == HF_DESK_LOOK_MAX)
+            break;
+    }
+    return found;
+}
+
 hf_status hf_desk_offer(hf_desk *desk, hf_errand *errand, hf_waiter **out_waiter, hf_err *err)
 {
     desk_counter *counter;
-    hf_list *link;
 
     *out_waiter = NULL;
     hf_mutex_lock(&desk->lock);
-    counter = counter_get(desk, errand->kind, errand->queue, err);
+    counter = counter_get(desk, errand->queue, err);
     if (counter && !hf_list_linked(&errand->place)) {
-        for (link = hf_list_first(&counter->waiters); link && !*out_waiter;
-             link = hf_list_next(&counter->waiters, link)) {
-            hf_waiter *waiter = HF_LIST_ENTRY(link, hf_waiter, place);
-
-            if (waiter_serves(waiter, errand->type))
-                *out_waiter = waiter;
-        }
+        *out_waiter = waiter_for(&counter->waiters[errand->kind], errand);
         if (*out_waiter)
-            hf_list_remove(&(*out_waiter)->place);
+            waiter_take(*out_waiter);
         else
-            hf_list_add_last(&counter->errands, &errand->place);
+            hf_list_add_last(&counter->errands[errand->kind], &errand->place);
     }
     hf_mutex_unlock(&desk->lock);
     return counter ? HF_OK : HF_NOMEM;
@@ -157,34 +191,62 @@ void hf_desk_withdraw(hf_desk *desk, hf_errand *errand)
     hf_mutex_unlock(&desk->lock);
 }
 
+static bool errand_take(hf_list *errands, const hf_waiter *waiter, hf_errand *out_errand)
+{
+    for (hf_list *link = hf_list_first(errands); link; link = hf_list_next(errands, link)) {
+        hf_errand *errand = HF_LIST_ENTRY(link, hf_errand, place);
+
+        if (!waiter_serves(waiter, errand->type))
+            continue;
+        *out_errand = *errand;
+        hf_list_remove(&errand->place);
+        return true;
+    }
+    return false;
+}
+
+/* The queues' counters, all there or none; what is made is kept. */
+static bool counters_get(hf_desk *desk, const hf_waiter *waiter, desk_counter **out_counters,
+                         hf_err *err)
+{
+    for (size_t i = 0; i < waiter->queue_count; i++) {
+        out_counters[i] = counter_get(desk, waiter->queues[i], err);
+        if (!out_counters[i])
+            return false;
+    }
+    return true;
+}
+
 hf_status hf_desk_ask(hf_desk *desk, hf_waiter *waiter, bool *out_found, hf_errand *out_errand,
                       hf_err *err)
 {
-    desk_counter *counter;
-    hf_list *link;
+    desk_counter *counters[HF_DESK_QUEUES_MAX];
+    int64_t now_us = hf_clock_wall_us(desk->clock);
+    size_t place = 0;
 
+    HF_ASSERT(waiter->queue_count <= HF_DESK_QUEUES_MAX);
     *out_found = false;
     hf_mutex_lock(&desk->lock);
     if (desk->shut) {
         hf_mutex_unlock(&desk->lock);
         return hf_err_set(err, HF_STOPPED, "the engine is closing");
     }
-    counter = counter_get(desk, waiter->kind, waiter->queue, err);
-    for (link = counter ? hf_list_first(&counter->errands) : NULL; link && !*out_found;
-         link = hf_list_next(&counter->errands, link)) {
-        hf_errand *errand = HF_LIST_ENTRY(link, hf_errand, place);
-
-        if (!waiter_serves(waiter, errand->type))
-            continue;
-        *out_errand = *errand;
-        *out_found = true;
-        hf_list_remove(&errand->place);
-        break;
+    if (!counters_get(desk, waiter, counters, err)) {
+        hf_mutex_unlock(&desk->lock);
+        return HF_NOMEM;
     }
-    if (counter && !*out_found)
-        hf_list_add_last(&counter->waiters, &waiter->place);
+    for (size_t k = 0; k < HF_DESK_KINDS && !*out_found; k++)
+        for (size_t i = 0; i < waiter->queue_count && !*out_found; i++)
+            if (waiter->kinds & 1U << order[k]) {
+                counters[i]->asked_us[order[k]] = now_us;
+                *out_found = errand_take(&counters[i]->errands[order[k]], waiter, out_errand);
+            }
+    for (size_t k = 0; k < HF_DESK_KINDS && !*out_found; k++)
+        for (size_t i = 0; i < waiter->queue_count; i++)
+            if (waiter->kinds & 1U << order[k])
+                hf_list_add_last(&counters[i]->waiters[order[k]], &waiter->places[place++].link);
     hf_mutex_unlock(&desk->lock);
-    return counter ? HF_OK : HF_NOMEM;
+    return HF_OK;
 }
 
 bool hf_desk_leave(hf_desk *desk, hf_waiter *waiter)
@@ -192,8 +254,22 @@ bool hf_desk_leave(hf_desk *desk, hf_waiter *waiter)
     bool waited;
 
     hf_mutex_lock(&desk->lock);
-    waited = hf_list_linked(&waiter->place);
-    hf_list_remove(&waiter->place);
+    waited = waiter_waits(waiter);
+    waiter_take(waiter);
     hf_mutex_unlock(&desk->lock);
     return waited;
+}
+
+bool hf_desk_served(hf_desk *desk, hf_task_kind kind, hf_slice queue, int64_t within_us)
+{
+    int64_t now_us = hf_clock_wall_us(desk->clock);
+    desk_counter *counter;
+    bool served;
+
+    hf_mutex_lock(&desk->lock);
+    counter = hf_map_get(desk->counters, queue);
+    served = counter && (!hf_list_empty(&counter->waiters[kind]) ||
+                         (counter->asked_us[kind] && now_us - counter->asked_us[kind] < within_us));
+    hf_mutex_unlock(&desk->lock);
+    return served;
 }

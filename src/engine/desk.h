@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/list.h"
 #include "base/mem.h"
@@ -21,23 +22,41 @@
 typedef struct hf_desk hf_desk;
 struct hf_core;
 
+enum {
+    HF_DESK_KINDS = 4,       /* of hf_task_kind */
+    HF_DESK_QUEUES_MAX = 16, /* that one worker may wait at */
+    HF_DESK_LOOK_MAX = 64    /* workers that are looked at for the one that is preferred */
+};
+
 /* Work that waits for a worker. Part of what it is work on; the texts are borrowed while it lies on
    the desk. */
 typedef struct hf_errand {
     hf_list place; /* the desk's */
     hf_task_kind kind;
     struct hf_core *core;
+    struct hf_inquiries *inquiries; /* instead of a core: it is a question, see inquiry.h */
     int64_t run;
-    int64_t activity; /* its key, of an attempt that may begin */
+    int64_t activity; /* its key, of an attempt that may begin; or of the question */
     hf_slice queue;
     hf_slice type;
+    hf_slice prefers; /* the worker that had the run last and may still know it; ptr NULL: none */
 } hf_errand;
+
+struct hf_waiter;
+
+/* Where a worker waits: at one queue for one kind of work. */
+typedef struct hf_waiter_place {
+    hf_list link;
+    struct hf_waiter *waiter;
+} hf_waiter_place;
 
 /* A worker that waits. */
 typedef struct hf_waiter {
-    hf_list place; /* the desk's */
-    hf_task_kind kind;
-    hf_slice queue;
+    unsigned kinds; /* a bit 1 << kind for each */
+    const hf_slice *queues;
+    size_t queue_count;
+    hf_waiter_place *places; /* one for each queue and kind; the desk's */
+    size_t place_count;
     const hf_slice *types;
     size_t type_count; /* 0: all */
     hf_slice worker;
@@ -48,7 +67,7 @@ typedef struct hf_waiter {
     bool (*got)(struct hf_waiter *waiter, hf_value task);
 } hf_waiter;
 
-HF_NODISCARD hf_status hf_desk_open(hf_desk **out_desk, hf_err *err);
+HF_NODISCARD hf_status hf_desk_open(const hf_clock *clock, hf_desk **out_desk, hf_err *err);
 void hf_desk_close(hf_desk *desk); /* NULL is allowed; it has been shut */
 
 /* Whoever waits is sent away, and so is everybody who comes before it opens again. NULL is allowed.
@@ -68,5 +87,8 @@ HF_NODISCARD hf_status hf_desk_ask(hf_desk *desk, hf_waiter *waiter, bool *out_f
 
 /* True: the worker waited and does not any more. False: somebody has work for it right now. */
 bool hf_desk_leave(hf_desk *desk, hf_waiter *waiter);
+
+/* Whether anybody asked for this kind of work at the queue within the last `within_us`. */
+bool hf_desk_served(hf_desk *desk, hf_task_kind kind, hf_slice queue, int64_t within_us);
 
 #endif

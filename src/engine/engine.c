@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "engine/desk.h"
+#include "engine/inquiry.h"
 #include "engine/engine_impl.h"
 #include "engine/runner.h"
 
@@ -165,6 +166,7 @@ static hf_status core_start(hf_engine *engine, engine_mode mode, hf_err *err)
         st = node_join(engine, mode, err);
     options.writer = engine->writer;
     hf_desk_shut(engine->desk, false);
+    hf_inquiries_shut(engine->inquiries, false);
     options.shards = engine->node ? hf_node_shards(engine->node) : NULL;
     if (!st)
         st = hf_core_open(&options, &engine->core, err);
@@ -214,6 +216,7 @@ void hf_engine_end(hf_engine *engine)
     waiting_wake(engine, 0, false);
     hf_mutex_unlock(&engine->lock);
     hf_desk_shut(engine->desk, true);
+    hf_inquiries_shut(engine->inquiries, true);
     hf_batch_close(engine->batcher);
     engine->batcher = NULL;
     hf_runner_stop(engine);
@@ -433,6 +436,7 @@ void hf_close(hf_engine *engine)
         return;
     hf_engine_end(engine);
     hf_desk_close(engine->desk);
+    hf_inquiries_close(engine->inquiries);
     hf_db_close(engine->reader);
     hf_store_close(engine->store);
     hf_registry_free(engine->registry);

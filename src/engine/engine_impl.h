@@ -54,10 +54,11 @@ struct hf_engine {
     hf_store *store;
     hf_writer *writer;
     hf_core *core;
-    hf_node *node;        /* NULL: nobody else works on the store */
-    hf_batcher *batcher;  /* one command for many instances */
-    hf_folder *folder;    /* what is committed becomes projections */
-    struct hf_desk *desk; /* NULL: no workers from elsewhere */
+    hf_node *node;                  /* NULL: nobody else works on the store */
+    hf_batcher *batcher;            /* one command for many instances */
+    hf_folder *folder;              /* what is committed becomes projections */
+    struct hf_desk *desk;           /* NULL: no workers from elsewhere */
+    struct hf_inquiries *inquiries; /* with the desk */
     const hf_clock *clock;
     hf_log log;              /* warnings for operators, on standard error */
     hf_clock *virtual_clock; /* ENGINE_TEST */

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/value.h"
 #include "engine/attempt.h"
+#include "engine/inquiry.h"
 #include "model/envelope.h"
 #include "store/db.h"
 
@@ -41,14 +42,14 @@ static void int_set(hf_value_list *object, hf_mem *mem, const char *key, int64_t
 }
 
 /* What both kinds of tasks say. */
-static hf_value_list *task_begin(const live_run *run, const hf_waiter *waiter, hf_slice queue,
-                                 int64_t until_us)
+static hf_value_list *task_begin(const live_run *run, hf_task_kind kind, const hf_waiter *waiter,
+                                 hf_slice queue, int64_t until_us)
 {
     hf_mem *mem = waiter->mem;
     hf_value_list *task = hf_value_object(mem);
 
     text_set(task, mem, "kind",
-             waiter->kind == HF_TASK_WORKFLOW ? HF_SLICE("workflow") : HF_SLICE("activity"));
+             kind == HF_TASK_WORKFLOW ? HF_SLICE("workflow") : HF_SLICE("activity"));
     text_set(task, mem, "workflow_id", run->info.instance_id);
     text_set(task, mem, "run_id", hf_slice_of(run->run_id));
     text_set(task, mem, "workflow_type", run->info.type);
@@ -78,7 +79,8 @@ bool hf_errand_wanted(const live_run *run)
 static hf_value run_task(live_run *run, const hf_waiter *waiter)
 {
     hf_mem *mem = waiter->mem;
-    hf_value_list *task = task_begin(run, waiter, run->info.queue, run->far->lease.until_us);
+    hf_value_list *task =
+        task_begin(run, HF_TASK_WORKFLOW, waiter, run->info.queue, run->far->lease.until_us);
     const hf_open_message *update = NULL;
     int64_t update_seq = hf_replay_open_update(run->replay);
 
@@ -310,7 +312,8 @@ static hf_value attempt_task(const live_run *run, const hf_job *job, const hf_wa
 {
     hf_mem *mem = waiter->mem;
     hf_value_list *task =
-        task_begin(run, waiter, job->queue.ptr ? job->queue : run->info.queue, job->lease_until_us);
+        task_begin(run, HF_TASK_ACTIVITY, waiter, job->queue.ptr ? job->queue : run->info.queue,
+                   job->lease_until_us);
     hf_value arguments = NULL;
     hf_ulid id;
 
@@ -449,13 +452,22 @@ hf_status hf_errand_ask(hf_desk *desk, hf_waiter *waiter, hf_err *err)
 {
     errand_message *message = hf_alloc(sizeof(*message));
     bool found = false;
+    hf_value task = NULL;
     hf_status st;
 
     if (!message)
         return hf_err_nomem(err, "a poll");
     message->waiter = waiter;
     message->call.run = errand_take;
-    st = hf_desk_ask(desk, waiter, &found, &message->errand, err);
+    do {
+        st = hf_desk_ask(desk, waiter, &found, &message->errand, err);
+        if (st || !found || !message->errand.inquiries)
+            break;
+        task = hf_inquiry_take(message->errand.inquiries, message->errand.activity, waiter);
+        if (task && !waiter->got(waiter, task))
+            hf_inquiry_return(message->errand.inquiries, message->errand.activity);
+        found = false; /* nothing for a core */
+    } while (!task);   /* whoever asked has left */
     if (!st && found)
         st = hf_core_call_post(message->errand.core, &message->call, err);
     if (st || !found)

@@ -11,12 +11,12 @@
 #include "holdfast/worker.h"
 #include "model/name.h"
 
-/* "signals": {"contracts": [], "names": [...]}, names that can be none left out. */
-static void targets_write(hf_buf *body, const char *kind, hf_value names)
+/* [names], those that can be none left out. */
+static void names_write(hf_buf *body, hf_value names)
 {
     bool any = false;
 
-    hf_buf_add_format(body, ",\"%s\":{\"contracts\":[],\"names\":[", kind);
+    hf_buf_add_text(body, "[");
     for (size_t i = 0; i < hf_len(names) && i < HF_DEFINITION_TARGETS_MAX; i++) {
         hf_slice name = hf_value_slice(hf_at(names, i));
         hf_err err;
@@ -28,7 +28,15 @@ static void targets_write(hf_buf *body, const char *kind, hf_value names)
         hf_buf_add_text(body, "\"");
         any = true;
     }
-    hf_buf_add_text(body, "]}");
+    hf_buf_add_text(body, "]");
+}
+
+/* "signals": {"contracts": [], "names": [...]} */
+static void targets_write(hf_buf *body, const char *kind, hf_value names)
+{
+    hf_buf_add_format(body, ",\"%s\":{\"contracts\":[],\"names\":", kind);
+    names_write(body, names);
+    hf_buf_add_text(body, "}");
 }
 
 /* Over the type, what is declared and the worker's own fingerprint of its code. */
@@ -91,6 +99,10 @@ hf_status hf_workers_type(hf_engine *engine, const char *type, hf_value declared
     targets_write(&body, "queries", hf_get(declared, "queries"));
     targets_write(&body, "signals", hf_get(declared, "signals"));
     targets_write(&body, "updates", hf_get(declared, "updates"));
+    if (hf_len(hf_get(declared, "update_validators"))) {
+        hf_buf_add_text(&body, ",\"validators\":");
+        names_write(&body, hf_get(declared, "update_validators"));
+    }
     hf_buf_add_text(&body, "}");
     st = hf_buf_ok(&body) ? HF_OK : hf_err_nomem(&c.slot->err, "a definition");
     if (!st)

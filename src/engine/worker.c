@@ -12,9 +12,10 @@
 #include "engine/bounds.h"
 #include "engine/call.h"
 #include "engine/errand.h"
+#include "engine/inquiry.h"
 #include "model/envelope.h"
 
-enum { TYPES_MAX = 1024 };
+enum { TYPES_MAX = 1024, KINDS_ALL = (1 << HF_DESK_KINDS) - 1 };
 
 typedef enum poll_state {
     POLL_WAITS,
@@ -53,7 +54,9 @@ hf_status hf_workers_allow(hf_engine *engine)
     mode = engine->mode;
     if (mode != ENGINE_UNDECIDED)
         hf_engine_end(engine); /* what works begins again, with a desk */
-    st = hf_desk_open(&engine->desk, &slot->err);
+    st = hf_desk_open(engine->clock, &engine->desk, &slot->err);
+    if (!st)
+        st = hf_inquiries_open(engine->clock, &engine->inquiries, &slot->err);
     return st || mode == ENGINE_UNDECIDED ? st : hf_engine_begin(engine, mode, &slot->err);
 }
 
@@ -89,6 +92,40 @@ static bool poll_got(hf_waiter *waiter, hf_value task)
     return took;
 }
 
+/* Its queues, and a place at each for every kind. */
+static hf_status places_fill(hf_poll *poll, const hf_poll_opts *opts, hf_err *err)
+{
+    hf_waiter *waiter = &poll->waiter;
+    size_t kinds = 0;
+    size_t count = 1;
+    hf_slice *queues;
+
+    waiter->kinds = (1U << opts->kind | opts->also) & KINDS_ALL;
+    for (unsigned kind = 0; kind < HF_DESK_KINDS; kind++)
+        kinds += waiter->kinds >> kind & 1;
+    while (opts->queues && opts->queues[count - 1] && count < HF_DESK_QUEUES_MAX)
+        count++;
+    queues = hf_mem_array(waiter->mem, count, sizeof(*queues));
+    waiter->places = hf_mem_array(waiter->mem, count * kinds, sizeof(*waiter->places));
+    if (!queues || !waiter->places)
+        return hf_err_nomem(err, "a poll");
+    for (size_t i = 0; i < count; i++) {
+        const char *name = i ? opts->queues[i - 1] : opts->queue;
+
+        queues[i] = hf_slice_of(hf_mem_text(waiter->mem, hf_slice_of(name)));
+        if (!queues[i].ptr)
+            return hf_err_nomem(err, "a poll");
+    }
+    waiter->queues = queues;
+    waiter->queue_count = count;
+    waiter->place_count = count * kinds;
+    for (size_t i = 0; i < waiter->place_count; i++) {
+        waiter->places[i].waiter = waiter;
+        hf_list_init(&waiter->places[i].link);
+    }
+    return HF_OK;
+}
+
 static hf_status poll_fill(hf_poll *poll, const hf_poll_opts *opts, hf_err *err)
 {
     hf_mem *mem = poll->waiter.mem;
@@ -99,9 +136,8 @@ static hf_status poll_fill(hf_poll *poll, const hf_poll_opts *opts, hf_err *err)
         count++;
     if (count)
         types = hf_mem_array(mem, count, sizeof(*types));
-    poll->waiter.queue = hf_slice_of(hf_mem_text(mem, hf_slice_of(opts->queue)));
     poll->waiter.worker = hf_slice_of(hf_mem_text(mem, hf_slice_of(opts->worker)));
-    if ((count && !types) || !poll->waiter.queue.ptr || !poll->waiter.worker.ptr)
+    if ((count && !types) || !poll->waiter.worker.ptr)
         return hf_err_nomem(err, "a poll");
     for (size_t i = 0; i < count; i++) {
         types[i] = hf_slice_of(hf_mem_text(mem, hf_slice_of(opts->types[i])));
@@ -110,7 +146,7 @@ static hf_status poll_fill(hf_poll *poll, const hf_poll_opts *opts, hf_err *err)
     }
     poll->waiter.types = types;
     poll->waiter.type_count = count;
-    return HF_OK;
+    return places_fill(poll, opts, err);
 }
 
 hf_status hf_poll_begin(hf_engine *engine, const hf_poll_opts *opts, hf_poll **out_poll)
@@ -141,11 +177,9 @@ hf_status hf_poll_begin(hf_engine *engine, const hf_poll_opts *opts, hf_poll **o
         hf_alloc_free(poll);
         return st;
     }
-    hf_list_init(&poll->waiter.place);
     poll->desk = engine->desk;
     poll->got = opts->got;
     poll->arg = opts->arg;
-    poll->waiter.kind = opts->kind;
     poll->waiter.got = poll_got;
     poll->waiter.lease_us = opts->lease * 1000;
     poll->waiter.mem = hf_mem_new();

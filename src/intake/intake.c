@@ -178,6 +178,22 @@ hf_status hf_intake_machine(const hf_intake *in, hf_mem *mem, int64_t definition
     return st;
 }
 
+hf_status hf_intake_validated(const hf_intake *in, hf_mem *mem, int64_t definition, hf_slice update,
+                              bool *out_validated, hf_err *err)
+{
+    hf_definition_snapshot snapshot = {0};
+    hf_value names = NULL;
+    hf_status st =
+        definition == HF_NONE ? HF_OK : hf_snapshot_read(in->db, mem, definition, &snapshot, err);
+
+    *out_validated = false;
+    if (!st && snapshot.validators.ptr)
+        st = hf_json_read(mem, snapshot.validators, NULL, &names, err);
+    for (size_t i = 0; !st && i < hf_len(names); i++)
+        *out_validated |= hf_slice_equal(hf_value_slice(hf_at(names, i)), update);
+    return st;
+}
+
 /* By id, else by correlation key. */
 static hf_status instance_find(const hf_intake *in, hf_mem *mem, hf_slice id,
                                hf_instance_row *out_instance, hf_err *err)

@@ -106,6 +106,10 @@ HF_NODISCARD hf_status hf_intake_reserve_draft(const hf_intake *in, hf_slice typ
 HF_NODISCARD hf_status hf_intake_correlated(const hf_intake *in, hf_mem *mem, hf_slice key,
                                             hf_slice *out_id, hf_err *err);
 
+/* Whether a worker validates the update before it is taken. */
+HF_NODISCARD hf_status hf_intake_validated(const hf_intake *in, hf_mem *mem, int64_t definition,
+                                           hf_slice update, bool *out_validated, hf_err *err);
+
 /* Whether the definition is a step machine's. */
 HF_NODISCARD hf_status hf_intake_machine(const hf_intake *in, hf_mem *mem, int64_t definition,
                                          bool *out_machine, hf_err *err);

@@ -144,6 +144,18 @@ void hf_api_invalid(hf_api *api, hf_value validation_errors)
     worker_dress(api);
 }
 
+void hf_api_refuse(hf_api *api, int status, const char *text)
+{
+    const char *colon = strchr(text, ':');
+    char reason[64] = "rejected";
+
+    if (colon && (size_t)(colon - text) < sizeof(reason)) {
+        (void)snprintf(reason, sizeof(reason), "%.*s", (int)(colon - text), text);
+        text = colon + 1 + strspn(colon + 1, " ");
+    }
+    hf_api_error(api, status, reason, "%s", text);
+}
+
 void hf_api_status(hf_api *api, hf_status st, const char *text)
 {
     switch (st) {

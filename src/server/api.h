@@ -52,6 +52,12 @@ void hf_api_invalid(hf_api *api, hf_value validation_errors);
 /* What a status of the engine becomes on the wire. */
 void hf_api_status(hf_api *api, hf_status st, const char *text);
 
+/* The engine's "reason: sentence" as an error; without a reason in it, "rejected". */
+void hf_api_refuse(hf_api *api, int status, const char *text);
+
+/* `input` or `arguments` of the body, opened; answers and returns false when they cannot be. */
+bool hf_api_arguments(hf_api *api, hf_value *out_value);
+
 /* Checks the body against the fields of the route; answers and returns false when it does not fit.
  */
 bool hf_api_fields_check(hf_api *api);

@@ -39,8 +39,7 @@ static void text_set(hf_api *api, hf_value_list *to, const char *name, const cha
         hf_value_set(to, hf_slice_of(name), hf_value_string(api->mem, hf_slice_of(text)));
 }
 
-/* The arguments that were sent, opened; answers and returns false when they cannot be. */
-static bool arguments_take(hf_api *api, hf_value *out_value)
+bool hf_api_arguments(hf_api *api, hf_value *out_value)
 {
     hf_value sent = hf_value_find(api->body, HF_SLICE("input"));
     hf_err err = {0};
@@ -69,6 +68,12 @@ static bool outcome_is(const hf_command_result *result, const char *outcome)
     return result->outcome && strcmp(result->outcome, outcome) == 0;
 }
 
+/* By the update's own validator. */
+static bool refused_by_validator(const hf_command_result *result)
+{
+    return strcmp(hf_str(result->detail, "refused_by", ""), "validator") == 0;
+}
+
 static int rejected_status(const hf_command_result *result)
 {
     if (outcome_is(result, "rejected_unknown_signal") ||
@@ -80,6 +85,8 @@ static int rejected_status(const hf_command_result *result)
 /* The published reason of a refusal; most are called as the engine calls them. */
 static const char *rejected_reason(const hf_command_result *result)
 {
+    if (refused_by_validator(result))
+        return "update_validator_rejected";
     if (result->reason && strcmp(result->reason, "instance_already_started") == 0)
         return "duplicate_start";
     if (result->reason && strcmp(result->reason, "selected_run_not_current") == 0)
@@ -129,7 +136,11 @@ static bool command_send(hf_api *api, const char *command, hf_value request,
     st = hf_command(api->server->engine, command, request, api->mem, out_result);
     if (!st || out_result->outcome)
         return true;
-    hf_api_status(api, st, hf_errmsg(api->server->engine));
+    if ((st == HF_REJECTED || st == HF_TIMEOUT || st == HF_BUSY) &&
+        strncmp(hf_errmsg(api->server->engine), "update_validat", 14) == 0)
+        hf_api_refuse(api, st == HF_REJECTED ? 409 : 504, hf_errmsg(api->server->engine));
+    else
+        hf_api_status(api, st, hf_errmsg(api->server->engine));
     return false;
 }
 
@@ -142,7 +153,7 @@ void hf_api_start(hf_api *api)
     hf_command_result result;
     hf_value input;
 
-    if (!arguments_take(api, &input))
+    if (!hf_api_arguments(api, &input))
         return;
     for (size_t i = 0; i < sizeof(start_fields) / sizeof(start_fields[0]); i++)
         field_copy(request, api->body, start_fields[i]);
@@ -219,7 +230,7 @@ static bool message_send(hf_api *api, const char *command, hf_command_result *ou
     hf_value_list *request;
     hf_value arguments;
 
-    if (!arguments_take(api, &arguments))
+    if (!hf_api_arguments(api, &arguments))
         return false;
     request = target_begin(api);
     field_copy(request, api->body, "wait_for");
@@ -276,38 +287,4 @@ void hf_api_update(hf_api *api)
                 : outcome_is(&result, "update_failed") ? 422
                                                        : 200,
                 answer_whole(api, &result, body));
-}
-
-/* ---- query */
-
-void hf_api_query(hf_api *api)
-{
-    hf_engine *engine = api->server->engine;
-    const char *id = hf_api_param_named(api, "workflow_id");
-    const char *name = hf_api_param_named(api, "name");
-    hf_value arguments;
-    hf_value result = NULL;
-    hf_status st;
-
-    if (!arguments_take(api, &arguments))
-        return;
-    st = hf_query(engine, id, name, arguments, &result);
-    if (st == HF_NOTFOUND) {
-        hf_api_error(api, 404, "instance_not_found", "%s", hf_errmsg(engine));
-        return;
-    }
-    if (st == HF_REJECTED || st == HF_REPLAY_BLOCKED) {
-        hf_api_error(api, 409, "query_rejected", "%s", hf_errmsg(engine));
-        return;
-    }
-    if (st) {
-        hf_api_status(api, st, hf_errmsg(engine));
-        return;
-    }
-    hf_api_json(api, 200,
-                hf_json_(api->mem,
-                         "{'query_name': %s, 'workflow_id': %s, 'namespace': %s, 'target_scope': "
-                         "'instance', 'result': %p, 'result_envelope': %p}",
-                         name, id, api->namespace, (const void *)result,
-                         (const void *)hf_payload_seal(api->mem, result)));
 }

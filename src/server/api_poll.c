@@ -15,7 +15,20 @@
 #include "server/handlers.h"
 #include "server/server_impl.h"
 
-enum { WAIT_SECONDS = 30, WAIT_SECONDS_MAX = 60, PAGE_EVENTS = 500, PAGE_EVENTS_MAX = 1000 };
+enum {
+    WAIT_SECONDS = 30,
+    WAIT_SECONDS_MAX = 60,
+    PAGE_EVENTS = 500,
+    PAGE_EVENTS_MAX = 1000,
+    QUEUES_MAX = 16,
+    WORK_KINDS = 1U << HF_TASK_WORKFLOW | 1U << HF_TASK_QUERY | 1U << HF_TASK_VALIDATION
+};
+
+/* The published names of kinds; an activity has a poll of its own. */
+static const char *const kind_names[] = {[HF_TASK_WORKFLOW] = "workflow",
+                                         [HF_TASK_ACTIVITY] = NULL,
+                                         [HF_TASK_QUERY] = "query",
+                                         [HF_TASK_VALIDATION] = "update_validation"};
 
 /* A poll that waits. It is found by its exchange, in a list of the server: whoever takes it out of
    there owns it and answers; everybody else comes too late. */
@@ -72,6 +85,7 @@ static void on_wake(void *ctx, hf_http_exchange *exchange, hf_http_why why)
         poll_end(p, why == HF_HTTP_DRAINING ? "draining" : "timeout");
 }
 
+/* The object with more members; those that it has already are replaced. */
 static hf_value with_members(hf_mem *mem, hf_value object, hf_value more)
 {
     hf_value_list *list = hf_value_object(mem);
@@ -79,7 +93,8 @@ static hf_value with_members(hf_mem *mem, hf_value object, hf_value more)
     hf_value item;
 
     for (size_t i = 0; hf_value_member(object, i, &key, &item); i++)
-        hf_value_set(list, key, item);
+        if (!hf_value_find(more, key))
+            hf_value_set(list, key, item);
     for (size_t i = 0; hf_value_member(more, i, &key, &item); i++)
         hf_value_set(list, key, item);
     return hf_value_finish(list);
@@ -113,7 +128,7 @@ static hf_value history_page(hf_api *api, const char *id, const char *run_id, in
                     "{'history_events': %p, 'total_history_events': %lld, "
                     "'next_history_page_token': %p}",
                     (const void *)hf_get(whole, "events"), (long long)last,
-                    after + page < last
+                    page && after + page < last
                         ? (const void *)hf_json_(api->mem, "'%lld'", (long long)(after + page))
                         : (const void *)hf_value_null());
 }
@@ -128,23 +143,53 @@ static hf_value workflow_task(parked *p)
 
     if (!page)
         return NULL;
+    return with_members(mem, with_members(mem, p->task, page),
+                        hf_json_(mem, "{'history': %p, 'arguments': %p}",
+                                 (const void *)hf_get(page, "history_events"),
+                                 (const void *)hf_get(whole, "arguments")));
+}
+
+/* A query or a validation: all of the history, since nothing of the run may be known there. */
+static hf_value question_task(parked *p)
+{
+    hf_api *api = p->api;
+    hf_value whole = NULL;
+    hf_value page = history_page(api, hf_str(p->task, "workflow_id", ""),
+                                 hf_str(p->task, "run_id", NULL), 0, 0, &whole);
+
+    if (!page)
+        return NULL;
     return with_members(
-        mem, with_members(mem, p->task, page),
-        hf_json_(mem,
-                 "{'task_kind': 'workflow', 'history': %p, 'arguments': %p, 'payload_codec': "
-                 "'avro', 'lease_expires_at_iso': %s}",
-                 (const void *)hf_get(page, "history_events"),
-                 (const void *)hf_get(whole, "arguments"),
-                 time_text(mem, hf_int(p->task, "lease_expires_at", 0))));
+        api->mem, with_members(api->mem, p->task, page),
+        hf_json_(api->mem, "{'workflow_arguments': %p}", (const void *)hf_get(whole, "arguments")));
 }
 
 static hf_value activity_task(parked *p)
 {
     return with_members(p->api->mem, p->task,
-                        hf_json_(p->api->mem,
-                                 "{'task_kind': 'activity', 'attempt': %lld, 'payload_codec': "
-                                 "'avro'}",
+                        hf_json_(p->api->mem, "{'attempt': %lld}",
                                  (long long)hf_int(p->task, "attempt_number", 1)));
+}
+
+/* What every task says in the published words, and its lease. */
+static void task_answer(hf_api *api, hf_value task)
+{
+    hf_mem *mem = api->mem;
+    const char *kind = hf_str(task, "kind", "");
+    const char *until = time_text(mem, hf_int(task, "lease_expires_at", 0));
+    const char *now = time_text(mem, hf_clock_wall_us(api->server->clock));
+
+    task = with_members(
+        mem, task,
+        hf_json_(mem,
+                 "{'task_kind': %s, 'task_type': %s, 'payload_codec': 'avro', 'lease_expires_at': "
+                 "%s}",
+                 kind, kind, until));
+    hf_worker_json(api, 200,
+                   hf_json_(mem,
+                            "{'task': %p, 'poll_status': 'leased', 'lease': {'leased_at': %s, "
+                            "'lease_expires_at': %s}}",
+                            (const void *)task, now, until));
 }
 
 /* The client went away with the task: somebody else may have it at once. */
@@ -163,16 +208,19 @@ static void task_give_back(parked *p)
 static void poll_resume(hf_api *api)
 {
     parked *p = api->more;
+    const char *kind = hf_str(p->task, "kind", "");
     hf_value task = NULL;
 
     if (!hf_http_exchange_alive(api->exchange))
         task_give_back(p);
-    else if (strcmp(hf_str(p->task, "kind", ""), "workflow") == 0)
+    else if (strcmp(kind, "workflow") == 0)
         task = workflow_task(p);
-    else
+    else if (strcmp(kind, "activity") == 0)
         task = activity_task(p);
+    else
+        task = question_task(p);
     if (task)
-        hf_worker_json(api, 200, hf_json_(api->mem, "{'task': %p}", (const void *)task));
+        task_answer(api, task);
     (void)hf_poll_end(p->poll);
     hf_alloc_free(p);
 }
@@ -216,19 +264,83 @@ static const char *const *types_of(hf_api *api, const char *worker, const char *
     return list;
 }
 
+/* Queues behind the first, ended by NULL; NULL: there are none. *out_first is the first. */
+static const char *const *queues_of(hf_api *api, const char **out_first)
+{
+    hf_value queues = hf_get(api->body, "task_queues");
+    size_t count = hf_len(queues) < QUEUES_MAX ? hf_len(queues) : QUEUES_MAX;
+    const char **list;
+
+    *out_first = hf_str(api->body, "task_queue", hf_str(api->body, "task_queues.0", "default"));
+    if (hf_str(api->body, "task_queue", NULL) || count < 2)
+        return NULL;
+    list = hf_mem_array(api->mem, count, sizeof(*list));
+    for (size_t i = 1; list && i < count; i++)
+        list[i - 1] = hf_str(hf_at(queues, i), "", "");
+    return list;
+}
+
+/* What it waits for; answers and returns 0 when it names what there is not. */
+static unsigned kinds_of(hf_api *api, hf_task_kind kind)
+{
+    hf_value names = hf_get(api->body, "task_kinds");
+    unsigned kinds = 0;
+
+    if (hf_len(names) == 0 || kind == HF_TASK_ACTIVITY)
+        return 1U << kind;
+    for (size_t i = 0; i < hf_len(names); i++) {
+        const char *name = hf_str(hf_at(names, i), "", "");
+        unsigned before = kinds;
+
+        for (size_t k = 0; k < sizeof(kind_names) / sizeof(kind_names[0]); k++)
+            if (kind_names[k] && strcmp(kind_names[k], name) == 0)
+                kinds |= 1U << k;
+        if (kinds == before) {
+            hf_api_invalid(api, hf_json_(api->mem, "{'task_kinds': ['The field must name workflow, "
+                                                   "query or update_validation, each once.']}"));
+            return 0;
+        }
+    }
+    return kinds & WORK_KINDS;
+}
+
+static hf_task_kind kind_first(unsigned kinds)
+{
+    hf_task_kind kind = HF_TASK_WORKFLOW;
+
+    while (!(kinds & 1U << kind))
+        kind++;
+    return kind;
+}
+
+static parked *parked_new(hf_api *api)
+{
+    parked *p = hf_alloc(sizeof(*p));
+
+    if (!p) {
+        hf_api_error(api, 503, "overloaded", "Memory ran out.");
+        return NULL;
+    }
+    p->api = api;
+    p->exchange = api->exchange;
+    p->page = hf_int(api->body, "history_page_size", PAGE_EVENTS);
+    if (p->page < 1 || p->page > PAGE_EVENTS_MAX)
+        p->page = PAGE_EVENTS_MAX;
+    return p;
+}
+
 static void poll_begin(hf_api *api, hf_task_kind kind, const char *types)
 {
     const char *worker = hf_worker_name(api);
-    const char *queue =
-        hf_str(api->body, "task_queue", hf_str(api->body, "task_queues.0", "default"));
+    unsigned kinds = worker ? kinds_of(api, kind) : 0;
     int64_t wait = hf_int(api->body, "timeout_seconds",
                           hf_int(api->body, "poll_timeout_seconds", WAIT_SECONDS));
-    hf_poll_opts opts = {.size_ = sizeof(opts), .kind = kind, .queue = queue, .got = on_got};
+    hf_poll_opts opts = {.size_ = sizeof(opts), .also = kinds, .worker = worker, .got = on_got};
     parked *p;
     hf_err err = {0};
     hf_status st;
 
-    if (!worker)
+    if (!kinds)
         return;
     if (atomic_load(&api->server->draining)) {
         poll_empty(api, "draining");
@@ -236,19 +348,13 @@ static void poll_begin(hf_api *api, hf_task_kind kind, const char *types)
     }
     (void)hf_fleet_beat(api->server->fleet, hf_slice_of(worker),
                         hf_clock_wall_us(api->server->clock));
-    p = hf_alloc(sizeof(*p));
-    if (!p) {
-        hf_api_error(api, 503, "overloaded", "Memory ran out.");
+    p = parked_new(api);
+    if (!p)
         return;
-    }
-    p->api = api;
-    p->exchange = api->exchange;
-    p->page = hf_int(api->body, "history_page_size", PAGE_EVENTS);
-    if (p->page < 1 || p->page > PAGE_EVENTS_MAX)
-        p->page = PAGE_EVENTS_MAX;
     if (wait < 0 || wait > WAIT_SECONDS_MAX)
         wait = WAIT_SECONDS_MAX;
-    opts.worker = worker;
+    opts.kind = kind_first(kinds);
+    opts.queues = queues_of(api, &opts.queue);
     opts.types = types_of(api, worker, types);
     opts.arg = p;
     st = parked_put(api->server, p, &err);
@@ -275,4 +381,14 @@ void hf_api_poll_workflow(hf_api *api)
 void hf_api_poll_activity(hf_api *api)
 {
     poll_begin(api, HF_TASK_ACTIVITY, "supported_activity_types");
+}
+
+void hf_api_poll_query(hf_api *api)
+{
+    poll_begin(api, HF_TASK_QUERY, "supported_workflow_types");
+}
+
+void hf_api_poll_validation(hf_api *api)
+{
+    poll_begin(api, HF_TASK_VALIDATION, "supported_workflow_types");
 }

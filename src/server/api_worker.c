@@ -15,8 +15,13 @@ enum { HEARTBEAT_SECONDS = 20, STALE_SECONDS = 60 };
 hf_value hf_worker_capabilities(hf_mem *mem)
 {
     return hf_json_(
-        mem, "{'query_tasks': false, 'update_validation_tasks': false, "
-             "'synchronous_update_validation': {'supported': false}, 'long_poll_timeout': 30, "
+        mem, "{'query_tasks': true, 'update_validation_tasks': true, "
+             "'synchronous_update_validation': {'supported': true, 'acceptance_boundary': "
+             "'validator_approved', 'worker_capability': 'update_validation_tasks', "
+             "'workflow_contract_field': 'update_validators', 'task_poll': {'strategy': "
+             "'multiplexed', 'endpoint': '/worker/workflow-tasks/poll', 'request_field': "
+             "'task_kinds', 'response_discriminator': 'task.task_kind', 'task_kinds': "
+             "['workflow', 'update_validation', 'query']}}, 'long_poll_timeout': 30, "
              "'sticky_execution': {'supported': false}, 'history_compression': {'supported': "
              "false}, 'supported_workflow_task_commands': ['schedule_activity', 'start_timer', "
              "'start_child_workflow', 'complete_update', 'fail_update', 'record_side_effect', "
@@ -54,7 +59,7 @@ void hf_worker_refuse(hf_api *api, hf_status st, const char *text)
         reason[len] = '\0';
         text = colon + 1 + strspn(colon + 1, " ");
     }
-    if (strcmp(reason, "task_not_found") == 0 || strcmp(reason, "attempt_not_found") == 0)
+    if (len > 10 && strcmp(reason + len - 10, "_not_found") == 0)
         status = 404;
     hf_worker_json(api, st == HF_INVALID ? 422 : status,
                    hf_json_(api->mem,

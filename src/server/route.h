@@ -23,7 +23,7 @@ typedef enum hf_plane {
 
 typedef enum hf_scope { HF_SCOPE_NONE, HF_SCOPE_NAMESPACE } hf_scope;
 
-typedef enum hf_where { HF_WHERE_LOOP, HF_WHERE_POOL } hf_where;
+typedef enum hf_where { HF_WHERE_LOOP, HF_WHERE_POOL, HF_WHERE_WAIT } hf_where;
 
 typedef enum hf_route_id {
 #define HF_ROUTE(id, method, path, plane, role, scope, where, handler, fields, statuses, sentence) \

@@ -11,7 +11,12 @@
 #include "server/gate.h"
 #include "server/server_impl.h"
 
-enum { THREADS = 4, WAITING_MAX = 1024, BODY_BYTES_MAX = 2 * 1024 * 1024 + 64 * 1024 };
+enum {
+    THREADS = 4,
+    WAIT_THREADS = 16,
+    WAITING_MAX = 1024,
+    BODY_BYTES_MAX = 2 * 1024 * 1024 + 64 * 1024
+};
 
 /* ---- one request */
 
@@ -135,7 +140,7 @@ static bool body_read(hf_api *api)
 
 void hf_api_run(hf_api *api)
 {
-    hf_engine *engine = api->route->where == HF_WHERE_POOL ? api->server->engine : NULL;
+    hf_engine *engine = api->route->where != HF_WHERE_LOOP ? api->server->engine : NULL;
     bool later = false;
 
     if (api->resume) {
@@ -169,7 +174,8 @@ static void on_request(void *ctx, hf_http_exchange *exchange)
     }
     if (api->route->where == HF_WHERE_LOOP) {
         hf_api_run(api);
-    } else if (hf_work_offer(server->work, api)) {
+    } else if (hf_work_offer(api->route->where == HF_WHERE_WAIT ? server->waits : server->work,
+                             api)) {
         hf_api_error(api, 503, "overloaded", "Too many requests wait already.");
         hf_api_finish(api);
     }
@@ -303,6 +309,9 @@ hf_status hf_server_open(const hf_server_options *options, hf_server **out_serve
                           options->waiting_max ? options->waiting_max : WAITING_MAX, &server->work,
                           err);
     if (!st)
+        st = hf_work_open(WAIT_THREADS, options->waiting_max ? options->waiting_max : WAITING_MAX,
+                          &server->waits, err);
+    if (!st)
         st = hf_fleet_open(&server->fleet, err);
     if (!st)
         st = hf_mutex_init(&server->polls_lock, err);
@@ -349,7 +358,8 @@ void hf_server_close(hf_server *server)
 {
     if (!server)
         return;
-    hf_work_close(server->work); /* every request that waits is answered first */
+    hf_work_close(server->waits); /* every request that waits is answered first */
+    hf_work_close(server->work);
     hf_http_close(server->http);
     hf_map_int_free(server->polls);
     hf_mutex_fini(&server->polls_lock);

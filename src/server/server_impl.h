@@ -24,6 +24,7 @@ struct hf_server {
     hf_http *http;
     hf_auth *auth;
     hf_work *work;
+    hf_work *waits; /* callers that wait for others: those must find threads free */
     struct hf_fleet *fleet;
     hf_mutex polls_lock;
     hf_map_int *polls; /* workers that wait, by exchange */

@@ -1,8 +1,8 @@
 /* snapshot.c: a snapshot row is one canonical JSON object; its format is written and read here
    only.
    {"machine": true, for step machines alone, "params": entries, "queries": {"contracts": [...],
-   "names": [...]}, "signals": {...}, "updates":
-   {...}} */
+   "names": [...]}, "signals": {...}, "updates": {...}, "validators": [...], for the types of
+   workers alone} */
 #include "store/snapshot.h"
 
 #include <string.h>
@@ -110,6 +110,8 @@ hf_status hf_snapshot_read(hf_db *db, hf_mem *mem, int64_t key,
         st = targets_read(mem, body, "updates", &out_snapshot->updates, err);
     if (!st)
         st = targets_read(mem, body, "queries", &out_snapshot->queries, err);
+    if (!st)
+        st = slice_write(mem, hf_get(body, "validators"), &out_snapshot->validators, err);
     return st;
 }
 

@@ -102,6 +102,7 @@ class Server:
 
 def inside(build):  # pylint: disable=too-many-locals,too-many-statements
     from durable_workflow import Client, Worker, activity, serializer, workflow
+    from durable_workflow.errors import QueryFailed, UpdateRejected
 
     tries = {}
 
@@ -137,6 +138,15 @@ def inside(build):  # pylint: disable=too-many-locals,too-many-statements
         def bump(self, by: int):
             self.got.append(by)
             return len(self.got)
+
+        @bump.validator
+        def bump_check(self, by: int):
+            if by > 100:
+                raise ValueError("at most 100")
+
+        @workflow.query("numbers")
+        def numbers(self, first: int = 0):
+            return self.got[first:]
 
         def run(self, ctx):
             full = yield ctx.wait_condition(lambda: len(self.got) >= 3, key="three")
@@ -231,6 +241,12 @@ def inside(build):  # pylint: disable=too-many-locals,too-many-statements
                 await asyncio.sleep(0.1)
             raise AssertionError(f"{handle.workflow_id} did not end: {[e['type'] for e in self.server.events(handle)]}")
 
+        async def until(self, done):
+            limit = time.monotonic() + LIMIT_S
+            while not done():
+                assert time.monotonic() < limit, "it did not happen"
+                await asyncio.sleep(0.05)
+
         async def result(self, handle):
             kind, payload = await self.end(handle)
             assert kind == "WorkflowCompleted", payload
@@ -247,6 +263,29 @@ def inside(build):  # pylint: disable=too-many-locals,too-many-statements
         answer = await s.client.update_workflow(handle.workflow_id, "bump", args=[7])
         assert answer["update_status"] == "completed", answer
         assert await s.result(handle) == {"full": True, "got": [1, 2, 7]}
+
+    async def questions(s):
+        """Queries of open and closed runs, and an update that its validator refuses."""
+        handle = await s.start("mailbox")
+        await s.client.signal_workflow(handle.workflow_id, "add", args=[5])
+        await s.until(lambda: "SignalApplied" in [e["type"] for e in s.server.events(handle)])
+        assert (await s.client.query_workflow(handle.workflow_id, "numbers"))["result"] == [5]
+        try:
+            await s.client.update_workflow(handle.workflow_id, "bump", args=[101], wait_for="completed")
+            raise AssertionError("the validator was not asked")
+        except UpdateRejected as refused:
+            assert "at most 100" in str(refused), refused
+        for number in (6, 7):
+            answer = await s.client.update_workflow(handle.workflow_id, "bump", args=[number], wait_for="completed")
+            assert answer["update_status"] == "completed", answer
+        assert await s.result(handle) == {"full": True, "got": [5, 6, 7]}
+        assert await handle.query("numbers", [1]) == await s.client.query_workflow(handle.workflow_id, "numbers", args=[1])
+        assert (await s.client.query_workflow(handle.workflow_id, "numbers", args=[1]))["result"] == [6, 7]
+        try:
+            await s.client.query_workflow(handle.workflow_id, "nothing")
+            raise AssertionError("an unknown query was answered")
+        except QueryFailed as refused:
+            assert refused.status == 404, refused
 
     async def timeouts(s):
         assert await s.result(await s.start("impatient")) is False
@@ -288,18 +327,20 @@ def inside(build):  # pylint: disable=too-many-locals,too-many-statements
         await s.work()
         assert await s.result(handle) == ["hello bob", "hello x", "hello y"]
 
+    cases = (steps, messages, questions, timeouts, children, continuing, retries, failures, versions, reads, restarts)
     failed = []
     with tempfile.TemporaryDirectory() as folder:
         async def run():
             async with Session(folder) as s:
-                for case in (steps, messages, timeouts, children, continuing, retries, failures, versions, reads, restarts):
+                for case in cases:
                     try:
                         await asyncio.wait_for(case(s), LIMIT_S)
                     except Exception:  # pylint: disable=broad-except
                         failed.append(f"{case.__name__}:\n{traceback.format_exc()}")
         asyncio.run(run())
     print("\n".join(failed))
-    print(f"{100 * (10 - len(failed)) // 10}%: Checks: 10, Failures: {len(failed)}, Errors: 0")
+    good = 100 * (len(cases) - len(failed)) // len(cases)
+    print(f"{good}%: Checks: {len(cases)}, Failures: {len(failed)}, Errors: 0")
     return 1 if failed else 0
 
 

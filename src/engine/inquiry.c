@@ -1,0 +1,438 @@
+/* inquiry.c: see inquiry.h. The asker's frame holds the question while it waits; workers find it by
+   its key, under the lock, and write their answer into the asker's arena. */
+#include "engine/inquiry.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/id.h"
+#include "base/json.h"
+#include "base/map.h"
+#include "base/thread.h"
+#include "base/value.h"
+#include "engine/errand.h"
+#include "model/envelope.h"
+
+#define SERVED_US INT64_C(60000000) /* a worker that polled so long ago counts as there */
+#define CLAIM_US  INT64_C(10000000) /* until a worker takes it */
+#define ANSWER_US INT64_C(30000000) /* until it is answered */
+#define LOOK_US   INT64_C(10000)    /* how often a host without threads goes on */
+
+typedef struct inquiry {
+    hf_inquiry_ask *ask;
+    hf_errand errand;
+    int64_t key;
+    char id[HF_ULID_TEXT_SIZE];
+    char owner[256]; /* empty: nobody has it */
+    int64_t attempt;
+    int64_t until_us; /* the asker leaves */
+    bool done;
+    bool stopped;
+    hf_cond changed;
+} inquiry;
+
+struct hf_inquiries {
+    const hf_clock *clock;
+    hf_mutex lock;
+    hf_map_int *open; /* by key */
+    size_t count;
+    int64_t keys;
+    hf_rng rng; /* ids are not to be guessed from others */
+    bool shut;
+};
+
+hf_status hf_inquiries_open(const hf_clock *clock, hf_inquiries **out_inquiries, hf_err *err)
+{
+    hf_inquiries *inquiries = hf_alloc(sizeof(*inquiries));
+    hf_status st;
+
+    if (!inquiries)
+        return hf_err_nomem(err, "questions");
+    inquiries->clock = clock;
+    st = hf_mutex_init(&inquiries->lock, err);
+    if (st) {
+        hf_alloc_free(inquiries);
+        return st;
+    }
+    st = hf_rng_init_system(&inquiries->rng, err);
+    if (!st) {
+        inquiries->open = hf_map_int_new((hf_map_seed){0});
+        st = inquiries->open ? HF_OK : hf_err_nomem(err, "questions");
+    }
+    if (st) {
+        hf_inquiries_close(inquiries);
+        return st;
+    }
+    *out_inquiries = inquiries;
+    return HF_OK;
+}
+
+void hf_inquiries_close(hf_inquiries *inquiries)
+{
+    if (!inquiries)
+        return;
+    hf_map_int_free(inquiries->open);
+    hf_mutex_fini(&inquiries->lock);
+    hf_alloc_free(inquiries);
+}
+
+void hf_inquiries_shut(hf_inquiries *inquiries, bool shut)
+{
+    size_t at = 0;
+    uint64_t key;
+    void *item;
+
+    if (!inquiries)
+        return;
+    hf_mutex_lock(&inquiries->lock);
+    inquiries->shut = shut;
+    while (shut && hf_map_int_next(inquiries->open, &at, &key, &item)) {
+        inquiry *q = item;
+
+        q->stopped = true;
+        hf_cond_broadcast(&q->changed);
+    }
+    hf_mutex_unlock(&inquiries->lock);
+}
+
+/* ---- the worker's side */
+
+static void text_set(hf_value_list *object, hf_mem *mem, const char *key, hf_slice text)
+{
+    hf_value_set(object, hf_slice_of(key), hf_value_string(mem, text));
+}
+
+/* What the worker gets; the rest of the run it reads from history. */
+static hf_value inquiry_task(const inquiry *q, const hf_waiter *waiter, int64_t until_us)
+{
+    bool query = q->ask->kind == HF_TASK_QUERY;
+    hf_mem *mem = waiter->mem;
+    hf_value_list *task = hf_value_object(mem);
+    hf_decision_payload payload = {.codec = HF_PAYLOAD_CODEC_JSON};
+    hf_value arguments = NULL;
+    hf_buf json = {0};
+    hf_err err;
+
+    hf_json_write(&json, q->ask->args ? q->ask->args : hf_value_null());
+    payload.bytes = hf_buf_slice(&json);
+    if (!hf_buf_ok(&json) ||
+        hf_envelope_write(mem, &payload, HF_PAYLOAD_CODEC_AVRO, &arguments, &err))
+        arguments = NULL;
+    hf_buf_fini(&json);
+    text_set(task, mem, "kind", query ? HF_SLICE("query") : HF_SLICE("update_validation"));
+    text_set(task, mem, "task_id", hf_slice_of(q->id));
+    text_set(task, mem, query ? "query_task_id" : "update_validation_task_id", hf_slice_of(q->id));
+    hf_value_set(task,
+                 query ? HF_SLICE("query_task_attempt") : HF_SLICE("update_validation_attempt"),
+                 hf_value_int(mem, q->attempt));
+    text_set(task, mem, query ? "query_name" : "update_name", q->ask->name);
+    hf_value_set(task, query ? HF_SLICE("query_arguments") : HF_SLICE("update_arguments"),
+                 arguments);
+    text_set(task, mem, "workflow_id", q->ask->instance_id);
+    text_set(task, mem, "run_id", q->ask->run_id);
+    text_set(task, mem, "workflow_type", q->ask->type);
+    text_set(task, mem, "task_queue", q->ask->queue);
+    text_set(task, mem, "lease_owner", waiter->worker);
+    hf_value_set(task, HF_SLICE("lease_expires_at"), hf_value_int(mem, until_us));
+    return hf_value_finish(task);
+}
+
+hf_value hf_inquiry_take(hf_inquiries *inquiries, int64_t key, const hf_waiter *waiter)
+{
+    int64_t left_us;
+    hf_value task = NULL;
+    inquiry *q;
+
+    hf_mutex_lock(&inquiries->lock);
+    q = hf_map_int_get(inquiries->open, (uint64_t)key);
+    if (q && !q->done && !q->stopped && !q->owner[0] && waiter->worker.len < sizeof(q->owner)) {
+        q->attempt++;
+        left_us = q->until_us - hf_clock_mono_us(inquiries->clock);
+        task = inquiry_task(q, waiter, hf_clock_wall_us(inquiries->clock) + left_us);
+        if (task) {
+            memcpy(q->owner, waiter->worker.ptr, waiter->worker.len);
+            q->owner[waiter->worker.len] = '\0';
+        }
+    }
+    hf_mutex_unlock(&inquiries->lock);
+    return task;
+}
+
+void hf_inquiry_return(hf_inquiries *inquiries, int64_t key)
+{
+    inquiry *q;
+
+    hf_mutex_lock(&inquiries->lock);
+    q = hf_map_int_get(inquiries->open, (uint64_t)key);
+    if (q && !q->done) {
+        q->owner[0] = '\0';
+        hf_cond_broadcast(&q->changed); /* the asker puts it on the desk again */
+    }
+    hf_mutex_unlock(&inquiries->lock);
+}
+
+/* ---- the asker's side */
+
+/* Puts it on the desk, and into the hands of a worker that waits there. */
+static hf_status inquiry_offer(hf_inquiries *inquiries, hf_desk *desk, inquiry *q, hf_err *err)
+{
+    hf_waiter *waiter = NULL;
+    hf_status st;
+
+    for (;;) {
+        hf_value task;
+
+        st = hf_desk_offer(desk, &q->errand, &waiter, err);
+        if (st || !waiter)
+            return st;
+        task = hf_inquiry_take(inquiries, q->key, waiter);
+        if (!task) { /* another worker was faster: this one goes on waiting */
+            if (hf_errand_ask(desk, waiter, err))
+                (void)waiter->got(waiter, NULL);
+            return HF_OK;
+        }
+        if (waiter->got(waiter, task))
+            return HF_OK;
+        hf_inquiry_return(inquiries, q->key);
+    }
+}
+
+/* True: it is over, one way or the other. Under the lock. */
+static bool inquiry_over(const inquiry *q, int64_t now_us, int64_t claim_us)
+{
+    return q->done || q->stopped || now_us >= q->until_us || (!q->owner[0] && now_us >= claim_us);
+}
+
+static void inquiry_sleep(hf_call *call, inquiry *q, int64_t claim_us)
+{
+    hf_inquiries *inquiries = call->engine->inquiries;
+    int64_t until_us = q->owner[0] ? q->until_us : claim_us;
+
+    if (call->engine->mode == ENGINE_THREADS) {
+        (void)!hf_cond_wait_until(&q->changed, &inquiries->lock, until_us);
+        return;
+    }
+    hf_mutex_unlock(&inquiries->lock); /* whoever answers needs the engine to go on */
+    (void)hf_engine_pump(call->engine);
+    hf_mutex_lock(&inquiries->lock);
+    if (!q->done && call->engine->mode == ENGINE_TICK)
+        (void)!hf_cond_wait_until(&q->changed, &inquiries->lock,
+                                  hf_clock_mono_us(inquiries->clock) + LOOK_US);
+    else if (!q->done)
+        q->until_us = 0; /* nobody else moves this engine: nothing more will come */
+}
+
+/* Waits for its end. A worker that went away with it sends it back to the desk. */
+static hf_status inquiry_wait(hf_call *call, inquiry *q, hf_err *err)
+{
+    hf_inquiries *inquiries = call->engine->inquiries;
+    int64_t claim_us = hf_clock_mono_us(inquiries->clock) + CLAIM_US;
+    hf_status st = HF_OK;
+
+    for (;;) {
+        bool over;
+        bool free;
+
+        hf_mutex_lock(&inquiries->lock);
+        over = inquiry_over(q, hf_clock_mono_us(inquiries->clock), claim_us);
+        if (!over)
+            inquiry_sleep(call, q, claim_us);
+        free = !q->owner[0] && !q->done;
+        hf_mutex_unlock(&inquiries->lock);
+        if (over)
+            return st;
+        if (free)
+            st = inquiry_offer(inquiries, call->engine->desk, q, err);
+        if (st)
+            return st;
+    }
+}
+
+static hf_status inquiry_begin(hf_inquiries *inquiries, inquiry *q, hf_err *err)
+{
+    hf_ulid id;
+    hf_status st;
+
+    hf_mutex_lock(&inquiries->lock);
+    if (inquiries->shut) {
+        st = hf_err_set(err, HF_STOPPED, "the engine is closing");
+    } else if (inquiries->count >= HF_INQUIRIES_MAX) {
+        st = hf_err_set(err, HF_BUSY, "%d questions wait for workers already", HF_INQUIRIES_MAX);
+    } else {
+        q->key = ++inquiries->keys;
+        hf_ulid_form(hf_clock_wall_us(inquiries->clock) / 1000, (uint64_t)q->key,
+                     (uint32_t)hf_rng_next(&inquiries->rng), &id);
+        hf_ulid_print(&id, q->id);
+        st = hf_map_int_put(inquiries->open, (uint64_t)q->key, q, NULL, err);
+        inquiries->count += !st;
+    }
+    hf_mutex_unlock(&inquiries->lock);
+    return st;
+}
+
+static void inquiry_finish(hf_inquiries *inquiries, inquiry *q)
+{
+    hf_inquiry_ask *ask = q->ask;
+
+    hf_mutex_lock(&inquiries->lock);
+    (void)hf_map_int_remove(inquiries->open, (uint64_t)q->key);
+    inquiries->count--;
+    if (!q->done)
+        ask->end = q->owner[0] ? HF_INQUIRY_LATE : HF_INQUIRY_UNCLAIMED;
+    hf_mutex_unlock(&inquiries->lock);
+}
+
+hf_status hf_inquiry_put(hf_call *call, hf_inquiry_ask *ask, hf_err *err)
+{
+    hf_inquiries *inquiries = call->engine->inquiries;
+    inquiry q = {.ask = ask,
+                 .errand = {.kind = ask->kind,
+                            .inquiries = inquiries,
+                            .queue = ask->queue,
+                            .type = ask->type},
+                 .until_us = hf_clock_mono_us(inquiries->clock) + ANSWER_US};
+    hf_status st;
+
+    ask->end = HF_INQUIRY_NOBODY;
+    if (!hf_desk_served(call->engine->desk, ask->kind, ask->queue, SERVED_US))
+        return HF_OK;
+    hf_list_init(&q.errand.place);
+    st = hf_cond_init(&q.changed, err);
+    if (st)
+        return st;
+    st = inquiry_begin(inquiries, &q, err);
+    if (st) {
+        hf_cond_fini(&q.changed);
+        ask->end = HF_INQUIRY_FULL;
+        return st == HF_BUSY ? HF_OK : st;
+    }
+    q.errand.activity = q.key;
+    st = inquiry_offer(inquiries, call->engine->desk, &q, err);
+    if (!st)
+        st = inquiry_wait(call, &q, err);
+    hf_desk_withdraw(call->engine->desk, &q.errand);
+    inquiry_finish(inquiries, &q);
+    hf_cond_fini(&q.changed);
+    if (!st && q.stopped && !q.done)
+        st = hf_err_set(err, HF_STOPPED, "the engine is closing");
+    return st;
+}
+
+/* ---- reports */
+
+static const char *report_wrong(const inquiry *q, const hf_task_claim *claim)
+{
+    if (!q->owner[0] || q->done)
+        return "not_leased";
+    if (strcmp(q->owner, claim->worker) != 0 || q->attempt != claim->attempt)
+        return "stale";
+    return NULL;
+}
+
+/* The published reason. */
+static hf_status report_refuse(hf_task_kind kind, const char *wrong, hf_err *err)
+{
+    bool query = kind == HF_TASK_QUERY;
+
+    if (strcmp(wrong, "stale") == 0)
+        return hf_err_set(err, HF_REJECTED, "%s: another worker or attempt has it",
+                          query ? "lease_owner_mismatch" : "stale_update_validation_completion");
+    return hf_err_set(err, HF_REJECTED, "%s_%s: nobody waits for this answer",
+                      query ? "query_task" : "update_validation_task", wrong);
+}
+
+static inquiry *inquiry_find(hf_inquiries *inquiries, hf_task_kind kind, const char *task_id)
+{
+    int64_t time_ms = 0;
+    uint64_t key = 0;
+    uint32_t counter = 0;
+    hf_ulid id;
+    inquiry *q;
+
+    if (!hf_ulid_parse(hf_slice_of(task_id), &id))
+        return NULL;
+    hf_ulid_parts(&id, &time_ms, &key, &counter);
+    q = hf_map_int_get(inquiries->open, key);
+    return q && q->ask->kind == kind && strcmp(q->id, task_id) == 0 ? q : NULL;
+}
+
+/* What the worker says, in the asker's arena. False: no memory. */
+static bool report_keep(hf_inquiry_ask *ask, const hf_inquiry_ask *said)
+{
+    ask->end = said->end;
+    if (said->value) {
+        ask->value = hf_value_copy(ask->mem, said->value);
+        return ask->value != NULL;
+    }
+    if (said->end == HF_INQUIRY_ANSWERED)
+        return true;
+    ask->reason = hf_mem_text(ask->mem, hf_slice_of(said->reason));
+    ask->message = hf_mem_text(ask->mem, hf_slice_of(said->message));
+    if (said->validation_errors)
+        ask->validation_errors = hf_value_copy(ask->mem, said->validation_errors);
+    return ask->reason && ask->message && (!said->validation_errors || ask->validation_errors);
+}
+
+static hf_status inquiry_report(hf_engine *engine, hf_task_kind kind, const hf_task_claim *claim,
+                                const hf_inquiry_ask *said, hf_err *err)
+{
+    hf_inquiries *inquiries = engine->inquiries;
+    const char *wrong;
+    hf_status st = HF_OK;
+    inquiry *q;
+
+    if (!inquiries)
+        return hf_err_set(err, HF_MISUSE, "workers are not allowed: hf_workers_allow");
+    if (!claim || !claim->task_id || !claim->worker)
+        return hf_err_set(err, HF_INVALID, "a report needs a task and a worker");
+    hf_mutex_lock(&inquiries->lock);
+    q = inquiry_find(inquiries, kind, claim->task_id);
+    wrong = q ? report_wrong(q, claim) : "not_found";
+    if (wrong) {
+        st = report_refuse(kind, wrong, err);
+    } else if (!report_keep(q->ask, said)) {
+        st = hf_err_nomem(err, "an answer");
+    } else {
+        q->done = true;
+        hf_cond_broadcast(&q->changed);
+    }
+    hf_mutex_unlock(&inquiries->lock);
+    return st;
+}
+
+hf_status hf_question_answer(hf_engine *engine, hf_task_kind kind, const hf_task_claim *claim,
+                             hf_value answer)
+{
+    hf_inquiry_ask said = {.end = HF_INQUIRY_ANSWERED};
+    hf_decision_payload payload = {0};
+    hf_mem *mem = NULL; /* not the thread's scratch: whoever asks may be on this thread */
+    hf_call c;
+    hf_status st = hf_call_begin(&c, engine);
+
+    if (st)
+        return st;
+    mem = hf_mem_new();
+    st = mem ? hf_envelope_read(mem, answer, (hf_slice){0}, &payload, &c.slot->err)
+             : hf_err_nomem(&c.slot->err, "an answer");
+    if (!st)
+        st = hf_envelope_value(mem, &payload, &said.value, &c.slot->err);
+    if (!st)
+        st = inquiry_report(engine, kind, claim, &said, &c.slot->err);
+    hf_mem_free(mem);
+    return st;
+}
+
+hf_status hf_question_refuse(hf_engine *engine, hf_task_kind kind, const hf_task_claim *claim,
+                             const char *reason, const char *message, hf_value validation_errors)
+{
+    const hf_inquiry_ask said = {
+        .end = HF_INQUIRY_REFUSED,
+        .reason = reason && *reason ? reason : "query_rejected",
+        .message = message && *message ? message : "the worker could not answer",
+        .validation_errors =
+            hf_value_kind_of(validation_errors) == HF_VALUE_OBJECT ? validation_errors : NULL};
+    hf_call c;
+    hf_status st = hf_call_begin(&c, engine);
+
+    return st ? st : inquiry_report(engine, kind, claim, &said, &c.slot->err);
+}
