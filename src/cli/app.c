@@ -6,6 +6,8 @@
 #include "base/err.h"
 #include "base/thread.h"
 #include "cli/app_replay.h"
+#include "cli/cli.h"
+#include "cli/command.h"
 #include "cli/exit.h"
 #include "cli/settings.h"
 #include "cli/stop.h"
@@ -43,15 +45,18 @@ static void help_print(const app_call *call)
 {
     printf("%s: works on the store of %s until it is stopped (SIGINT or SIGTERM)\n\n"
            "usage: %s [worker] [--store ADDRESS]\n"
-           "       %s replay [FILE] [-o json]\n\n"
+           "       %s replay [FILE] [-o json]\n"
+           "       %s start | ls | show | why | result | history | signal | cancel ...\n\n"
            "  worker             run workflows and activities; what happens without a command\n"
            "  replay             replay the history bundles in FILE (or - for standard input) with "
            "this code;\n"
            "                     ends with 12 when a run would block\n"
+           "  start, ls, show    and the other verbs of holdfast, with this code; each has --help\n"
            "  --store ADDRESS    PATH, sqlite:PATH or postgres://...; %s if it is not given\n"
            "  --help             show this\n\n"
            "workflows:",
-           call->program, call->app->name, call->program, call->program, call->address);
+           call->program, call->app->name, call->program, call->program, call->program,
+           call->address);
     for (const hf_workflow_def *def = call->app->workflows; def && def->type; def++)
         printf(" %s", def->type);
     printf("\nactivities:");
@@ -78,8 +83,8 @@ static hf_status call_read(app_call *call, int argc, char **argv, hf_err *err)
         else if (word[0] == '-')
             return hf_err_set(err, HF_INVALID, "unknown flag %s; there are: --store --help", word);
         else if (strcmp(word, "worker") != 0)
-            return hf_err_set(err, HF_INVALID, "unknown command %s; there are: worker replay help",
-                              word);
+            return hf_err_set(err, HF_INVALID, "unknown command %s; %s --help shows them all", word,
+                              call->program);
         else if (verb)
             return hf_err_set(err, HF_INVALID, "one command at a time: %s is too much", word);
         else
@@ -144,6 +149,9 @@ int hf_main(int argc, char **argv, const hf_app *app)
     (void)snprintf(call.address, sizeof(call.address), "./%s.db", app->name);
     if (argc > 1 && strcmp(argv[1], "replay") == 0)
         return (int)hf_cli_app_replay(app, argc - 2, argv + 2);
+    if (argc > 1 && strcmp(argv[1], "help") != 0 && strcmp(argv[1], "worker") != 0 &&
+        hf_cli_command_find(argv[1]))
+        return hf_cli_main_for(argc, argv, app);
     st = call_read(&call, argc, argv, &err);
     if (!st && call.help) {
         help_print(&call);

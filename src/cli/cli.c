@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "cli/nearest.h"
 #include "cli/verbs.h"
 
 /* The flag that a word names: --name, --name=value, -x or -xvalue. *out_value is the value inside
@@ -185,7 +186,17 @@ hf_status hf_cli_store_choose(hf_cli_call *call, hf_err *err)
     /* Only a schema that somebody asked for may contradict the one in an address. */
     if (strcmp(call->settings.source[HF_CLI_SETTING_SCHEMA], "default") != 0)
         call->schema = call->settings.value[HF_CLI_SETTING_SCHEMA];
+    if (given && call->flags[HF_CLI_FLAG_URL])
+        return hf_err_set(err, HF_INVALID, "--store and --url say the same: give one of them");
+    if (!given)
+        given = call->flags[HF_CLI_FLAG_URL];
     call->store = given ? given : call->settings.value[HF_CLI_SETTING_URL];
+    if (!call->store && call->command->target) {
+        hf_status st = hf_cli_nearest_find(call, err);
+
+        if (st)
+            return st;
+    }
     if (!call->store)
         return hf_err_set(err, HF_INVALID, "%s needs a STORE: give it %s, or set HF_URL",
                           call->command->name, how);
@@ -214,7 +225,7 @@ static hf_status call_prepare(hf_cli_call *call, hf_err *err)
         return st;
     if (format_st)
         return hf_err_set(err, format_st, "%s", usage.text);
-    return call->command->store ? hf_cli_store_choose(call, err) : HF_OK;
+    return call->command->store || call->command->target ? hf_cli_store_choose(call, err) : HF_OK;
 }
 
 /* `text` as one word of a shell command. */
@@ -246,11 +257,23 @@ static bool next_same(const hf_cli_call *call, const char *next)
            strncmp(verb, call->command->name, strcspn(verb, " ")) == 0;
 }
 
+/* The flag that says where this call went, when it had one. */
+static void here_write(const hf_cli_call *call, hf_buf *buf)
+{
+    bool store = call->flags[HF_CLI_FLAG_STORE] != NULL;
+
+    if (!call->shown_store || (!store && !call->flags[HF_CLI_FLAG_URL]))
+        return;
+    hf_buf_add_text(buf, store ? " --store " : " --url ");
+    next_word(buf, call->shown_store);
+}
+
 /* Writes the command that helps after `status`: its words, where {verb} and {store} stand for those
-   of this call. It is help when there is no store, or when it would be the same command again. */
+   of this call and {here} for where it went. It is help when there is no store, or when it would be
+   the same command again. */
 static void next_write(const hf_cli_call *call, hf_status status, hf_buf *buf)
 {
-    const char *text = hf_cli_exit_next(status);
+    const char *text = call->next ? call->next : hf_cli_exit_next(status);
     hf_slice rest;
     hf_slice word;
 
@@ -262,10 +285,16 @@ static void next_write(const hf_cli_call *call, hf_status status, hf_buf *buf)
 
         if (verb && !call->command)
             continue;
+        if (hf_slice_equal(word, HF_SLICE("{here}"))) {
+            here_write(call, buf);
+            continue;
+        }
         if (buf->len)
             hf_buf_add_byte(buf, ' ');
         if (hf_slice_equal(word, HF_SLICE("{store}")))
             next_word(buf, call->shown_store);
+        else if (call->app && hf_slice_equal(word, HF_SLICE("holdfast")))
+            next_word(buf, call->program);
         else
             hf_buf_add_slice(buf, verb ? hf_slice_of(call->command->name) : word);
     }
@@ -318,11 +347,11 @@ static hf_status call_run(hf_cli_call *call, int argc, char **argv, hf_err *err)
     return st ? st : hf_cli_print_flush(&call->print, err);
 }
 
-int hf_cli_main(int argc, char **argv)
+int hf_cli_main_for(int argc, char **argv, const hf_app *app)
 {
     struct sigaction ignore = {.sa_handler = SIG_IGN};
     struct sigaction old_pipe;
-    hf_cli_call call = {.exit = HF_CLI_EXIT_OK};
+    hf_cli_call call = {.exit = HF_CLI_EXIT_OK, .app = app, .program = argv[0]};
     hf_err err = {0};
     hf_status st;
     int64_t started_us = hf_clock_mono_us(hf_clock_system());
@@ -349,4 +378,9 @@ int hf_cli_main(int argc, char **argv)
     hf_mem_free(call.mem);
     (void)sigaction(SIGPIPE, &old_pipe, NULL);
     return (int)call.exit;
+}
+
+int hf_cli_main(int argc, char **argv)
+{
+    return hf_cli_main_for(argc, argv, NULL);
 }

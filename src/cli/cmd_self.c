@@ -4,7 +4,7 @@
 #include "holdfast/tool.h"
 
 static const hf_cli_column setting_columns[] = {
-    {"setting", 8, false}, {"value", 24, false}, {"source", 0, false}, {NULL, 0, false}};
+    {"setting", 10, false}, {"value", 24, false}, {"source", 0, false}, {NULL, 0, false}};
 
 static hf_value setting_value(hf_cli_call *call, hf_cli_setting_id id, hf_err *err)
 {

@@ -1,15 +1,20 @@
-/* cmd_token.c: the verb token: credentials of a store's server, made and ended without the server.
- */
+/* cmd_token.c: the verb token: credentials, made and ended through a server or on its store. */
 #include <string.h>
 
 #include "base/err.h"
-#include "cli/verbs.h"
+#include "base/value.h"
+#include "cli/target.h"
+#include "client/client.h"
 #include "holdfast/host.h"
 
-static const hf_app token_app = {.name = "holdfast"};
-
-static hf_status token_create(hf_cli_call *call, hf_engine *engine, hf_err *err)
+static hf_status engine_failed(hf_cli_target *target, hf_status st, hf_err *err)
 {
+    return st ? hf_err_set(err, st, "%s", hf_errmsg(hf_cli_target_engine(target))) : HF_OK;
+}
+
+static hf_status token_make(hf_cli_target *target, hf_value *out, hf_err *err)
+{
+    hf_cli_call *call = hf_cli_target_call(target);
     hf_token_opts options = {.size_ = sizeof(options),
                              .role = call->flags[HF_CLI_FLAG_ROLE],
                              .label = call->flags[HF_CLI_FLAG_LABEL],
@@ -17,32 +22,55 @@ static hf_status token_create(hf_cli_call *call, hf_engine *engine, hf_err *err)
     hf_token token;
     hf_status st;
 
-    if (!options.role)
-        return hf_err_set(err, HF_INVALID, "token create needs a --role");
-    st = hf_token_create_with(engine, &options, &token);
+    if (hf_cli_target_is_server(target))
+        return hf_cli_target_ask(target, "POST", "/api/tokens",
+                                 hf_json_(call->mem, "{'role': %s, 'label': %s, 'namespaces': %s}",
+                                          options.role, options.label, options.namespaces),
+                                 call->mem, out, err);
+    st = hf_token_create_with(hf_cli_target_engine(target), &options, &token);
     if (st)
-        return hf_err_set(err, st, "%s", hf_errmsg(engine));
+        return engine_failed(target, st, err);
+    *out = hf_json_(call->mem, "{'id': %s, 'token': %s, 'role': %s}", token.id, token.secret,
+                    options.role);
+    return *out ? HF_OK : hf_err_nomem(err, "a token");
+}
+
+static hf_status token_create(hf_cli_target *target, hf_err *err)
+{
+    hf_cli_call *call = hf_cli_target_call(target);
+    hf_value made = NULL;
+    hf_status st;
+
+    if (!call->flags[HF_CLI_FLAG_ROLE])
+        return hf_err_set(err, HF_INVALID, "token create needs a --role");
+    st = token_make(target, &made, err);
+    if (st)
+        return st;
     if (call->print.format != HF_CLI_TABLE)
-        return hf_cli_print_value(call->print.out,
-                                  hf_json_(call->mem, "{'id': %s, 'token': %s, 'role': %s}",
-                                           token.id, token.secret, options.role),
-                                  err);
-    (void)fprintf(call->print.out, "%s\n", token.secret);
+        return hf_cli_print_value(call->print.out, made, err);
+    hf_cli_print_text(call->print.out, hf_str(made, "token", ""));
+    (void)fputc('\n', call->print.out);
     return HF_OK;
 }
 
-static hf_status token_list(hf_cli_call *call, hf_engine *engine, hf_err *err)
+static hf_status token_list(hf_cli_target *target, hf_err *err)
 {
     static const hf_cli_column columns[] = {{"id", 22, false},         {"role", 10, false},
                                             {"namespaces", 16, false}, {"created_at", 28, false},
                                             {"revoked_at", 28, false}, {"label", 0, false},
                                             {NULL, 0, false}};
+    hf_cli_call *call = hf_cli_target_call(target);
     hf_value rows = NULL;
-    hf_status st = hf_tokens(engine, call->mem, &rows);
+    hf_value body = NULL;
+    hf_status st;
 
-    if (st)
-        return hf_err_set(err, st, "%s", hf_errmsg(engine));
-    if (call->print.format == HF_CLI_JSON)
+    if (hf_cli_target_is_server(target)) {
+        st = hf_cli_target_ask(target, "GET", "/api/tokens", NULL, call->mem, &body, err);
+        rows = hf_get(body, "tokens");
+    } else {
+        st = engine_failed(target, hf_tokens(hf_cli_target_engine(target), call->mem, &rows), err);
+    }
+    if (!st && call->print.format == HF_CLI_JSON)
         return hf_cli_print_value(call->print.out,
                                   hf_json_(call->mem, "{'tokens': %p}", (const void *)rows), err);
     for (size_t i = 0; i < hf_len(rows) && !st; i++)
@@ -50,29 +78,31 @@ static hf_status token_list(hf_cli_call *call, hf_engine *engine, hf_err *err)
     return st;
 }
 
-static hf_status token_revoke(hf_cli_call *call, hf_engine *engine, hf_err *err)
+static hf_status token_revoke(hf_cli_target *target, hf_err *err)
 {
-    hf_status st;
+    hf_cli_call *call = hf_cli_target_call(target);
+    const char *id = call->args[1];
+    hf_value body;
 
-    if (!call->args[1])
+    if (!id)
         return hf_err_set(err, HF_INVALID, "token revoke needs the ID of a token");
-    st = hf_token_revoke(engine, call->args[1]);
-    return st ? hf_err_set(err, st, "%s", hf_errmsg(engine)) : HF_OK;
+    if (hf_cli_target_is_server(target))
+        return hf_cli_target_ask(target, "DELETE", hf_client_path(call->mem, "/api/tokens/%s", id),
+                                 NULL, call->mem, &body, err);
+    return engine_failed(target, hf_token_revoke(hf_cli_target_engine(target), id), err);
 }
 
 hf_status hf_cli_token(hf_cli_call *call, hf_err *err)
 {
-    hf_engine *engine = NULL;
-    hf_status st = hf_open(call->store, &token_app, &engine);
+    hf_cli_target *target = NULL;
+    hf_status st = hf_cli_target_open(call, true, &target, err);
 
-    if (st)
-        (void)hf_err_set(err, st, "%s", hf_errmsg(engine));
-    else if (strcmp(call->args[0], "create") == 0)
-        st = token_create(call, engine, err);
-    else if (strcmp(call->args[0], "ls") == 0)
-        st = token_list(call, engine, err);
-    else
-        st = token_revoke(call, engine, err);
-    hf_close(engine);
+    if (!st && strcmp(call->args[0], "create") == 0)
+        st = token_create(target, err);
+    else if (!st && strcmp(call->args[0], "ls") == 0)
+        st = token_list(target, err);
+    else if (!st)
+        st = token_revoke(target, err);
+    hf_cli_target_close(target);
     return st;
 }

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "base/err.h"
-#include "cli/verbs.h"
+#include "cli/target.h"
 #include "holdfast/tool.h"
 
 static const hf_cli_column why_columns[] = {{"instance_id", 24, false},
@@ -36,16 +36,34 @@ static void why_lines(FILE *out, hf_value why)
     text_line(out, "  code   ", hf_str(why, "code", ""));
 }
 
-hf_status hf_cli_why(hf_cli_call *call, hf_err *err)
+/* From the store alone, or as the server sees it. */
+static hf_status why_get(hf_cli_target *target, const char *name, hf_value *out, hf_err *err)
 {
+    hf_cli_call *call = hf_cli_target_call(target);
     const hf_tool_options options = {.size = sizeof(options), .schema = call->schema};
+    hf_cli_aim aim = {0};
+    hf_value run = NULL;
+    hf_status st;
+
+    if (!hf_cli_target_is_server(target))
+        return hf_tool_why(call->store, &options, name, call->mem, out, err);
+    st = hf_cli_target_aim(target, name, &aim, err);
+    if (!st)
+        st = hf_cli_target_run(target, &aim, call->mem, &run, err);
+    *out = hf_get(run, "why");
+    return st;
+}
+
+static hf_status why_all(hf_cli_target *target, hf_err *err)
+{
+    hf_cli_call *call = hf_cli_target_call(target);
     hf_value_list *list = hf_value_array(call->mem);
     hf_status st = HF_OK;
 
     for (size_t i = 0; !st && i < call->word_count; i++) {
         hf_value why = NULL;
 
-        st = hf_tool_why(call->store, &options, call->words[i], call->mem, &why, err);
+        st = why_get(target, call->words[i], &why, err);
         if (st)
             break;
         if (needs_person(why))
@@ -60,6 +78,17 @@ hf_status hf_cli_why(hf_cli_call *call, hf_err *err)
     if (st || call->print.format != HF_CLI_JSON)
         return st;
     return hf_cli_print_value(call->print.out, hf_value_finish(list), err);
+}
+
+hf_status hf_cli_why(hf_cli_call *call, hf_err *err)
+{
+    hf_cli_target *target = NULL;
+    hf_status st = hf_cli_target_open(call, false, &target, err);
+
+    if (!st)
+        st = why_all(target, err);
+    hf_cli_target_close(target);
+    return st;
 }
 
 /* A look at a whole store. */

@@ -4,20 +4,8 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "cli/command_table.h"
 #include "cli/verbs.h"
-
-#define BIT(id)  (UINT64_C(1) << (id))
-#define FORM(id) (1U << (id))
-
-#define FLAGS_COMMON                                                                               \
-    (BIT(HF_CLI_FLAG_HELP) | BIT(HF_CLI_FLAG_OUTPUT) | BIT(HF_CLI_FLAG_JSON) |                     \
-     BIT(HF_CLI_FLAG_COLOR) | BIT(HF_CLI_FLAG_CONFIG) | BIT(HF_CLI_FLAG_DEBUG))
-#define FLAGS_SERVER                                                                               \
-    (BIT(HF_CLI_FLAG_STORE) | BIT(HF_CLI_FLAG_LISTEN) | BIT(HF_CLI_FLAG_AUTH) |                    \
-     BIT(HF_CLI_FLAG_TLS_CERT) | BIT(HF_CLI_FLAG_TLS_KEY) | BIT(HF_CLI_FLAG_ALLOW_HOST) |          \
-     BIT(HF_CLI_FLAG_BEHIND_PROXY) | BIT(HF_CLI_FLAG_INSECURE) | BIT(HF_CLI_FLAG_SCHEMA))
-#define FORMATS_ROWS   (FORM(HF_CLI_TABLE) | FORM(HF_CLI_JSON) | FORM(HF_CLI_JSONL))
-#define FORMATS_RESULT (FORM(HF_CLI_TABLE) | FORM(HF_CLI_JSON) | FORM(HF_CLI_NONE))
 
 enum { NAME_BYTES_MAX = 32 /* names longer than this are near to nothing */ };
 
@@ -85,18 +73,20 @@ static const hf_cli_command command_table[] = {
      .text =
          "create prints the secret, once: the store keeps only its SHA-256. ls lists them without "
          "their secrets. revoke ends one.\n\n"
-         "A SQLite store that is being served has one owner: use the server's own routes under "
-         "/api/tokens then.",
+         "A SQLite store that is being served has one owner: ask the server then, with the token "
+         "of "
+         "an admin.",
      .example = "holdfast token create --store orders.db --role worker --label billing",
      .args = {{"ACTION", "create ls revoke", false}, {"ID", NULL, true}},
-     .store = true,
-     .flags = FLAGS_COMMON | BIT(HF_CLI_FLAG_STORE) | BIT(HF_CLI_FLAG_ROLE) |
-              BIT(HF_CLI_FLAG_LABEL) | BIT(HF_CLI_FLAG_NAMESPACES) | BIT(HF_CLI_FLAG_SCHEMA),
+     .target = true,
+     .flags = FLAGS_TARGET | BIT(HF_CLI_FLAG_ROLE) | BIT(HF_CLI_FLAG_LABEL) |
+              BIT(HF_CLI_FLAG_NAMESPACES),
      .formats = FORMATS_ROWS,
      .exits = {{HF_CLI_EXIT_OK, NULL},
                {HF_CLI_EXIT_FAILED, NULL},
                {HF_CLI_EXIT_USAGE, NULL},
                {HF_CLI_EXIT_UNREACHABLE, NULL},
+               {HF_CLI_EXIT_DENIED, NULL},
                {HF_CLI_EXIT_NOTFOUND, "there is no such token"},
                {HF_CLI_EXIT_SERVER, NULL},
                {HF_CLI_EXIT_OWNED, NULL},
@@ -131,14 +121,14 @@ static const hf_cli_command command_table[] = {
      .text =
          "Prints one sentence for the newest run of each instance, or with ID#N for its nth, and "
          "what would move it. The "
-         "answer comes from the store alone, so it works while an engine is at work and when "
+         "answer comes from a server, or from a store alone, while an engine is at work and when "
          "there is none. The json formats have the code, since and until when, the evidence "
          "and the state of the run; docs/reference/why.md lists the codes.",
-     .example = "holdfast why order-17 --store orders.db",
+     .example = "holdfast why order-17",
      .args = {{"ID", NULL, false}},
      .many = true,
-     .store = true,
-     .flags = FLAGS_COMMON | BIT(HF_CLI_FLAG_STORE) | BIT(HF_CLI_FLAG_SCHEMA),
+     .target = true,
+     .flags = FLAGS_TARGET,
      .formats = FORMATS_ROWS | FORM(HF_CLI_NONE),
      .exits = {{HF_CLI_EXIT_OK, "all of them are healthy or over"},
                {HF_CLI_EXIT_FAILED, "one of them needs a person"},
@@ -414,14 +404,23 @@ static void name_nearer(const char *name, const char *candidate, const char **be
 
 const hf_cli_command *hf_cli_command_at(size_t i)
 {
+    size_t daily = 0;
+
+    while (hf_cli_daily[daily].name)
+        daily++;
+    if (i < daily)
+        return &hf_cli_daily[i];
+    i -= daily;
     return i < sizeof(command_table) / sizeof(command_table[0]) ? &command_table[i] : NULL;
 }
 
 const hf_cli_command *hf_cli_command_find(const char *name)
 {
-    for (size_t i = 0; hf_cli_command_at(i); i++)
-        if (strcmp(command_table[i].name, name) == 0)
-            return &command_table[i];
+    const hf_cli_command *command;
+
+    for (size_t i = 0; (command = hf_cli_command_at(i)); i++)
+        if (strcmp(command->name, name) == 0)
+            return command;
     return NULL;
 }
 
@@ -461,11 +460,12 @@ bool hf_cli_choice(const char *choices, hf_slice word)
 
 const char *hf_cli_command_nearest(const char *name)
 {
+    const hf_cli_command *command;
     const char *best = NULL;
     size_t best_distance = 0;
 
-    for (size_t i = 0; hf_cli_command_at(i); i++)
-        name_nearer(name, command_table[i].name, &best, &best_distance);
+    for (size_t i = 0; (command = hf_cli_command_at(i)); i++)
+        name_nearer(name, command->name, &best, &best_distance);
     return best;
 }
 

@@ -34,7 +34,7 @@ typedef struct hf_cli_flag {
     const char *sentence;
 } hf_cli_flag;
 
-enum { HF_CLI_ARGS_MAX = 2, HF_CLI_EXITS_MAX = 16 };
+enum { HF_CLI_ARGS_MAX = 3, HF_CLI_EXITS_MAX = 18 };
 
 typedef struct hf_cli_arg {
     const char *name; /* NULL ends the list */
@@ -57,6 +57,8 @@ typedef struct hf_cli_command {
     const char *example;
     hf_cli_arg args[HF_CLI_ARGS_MAX + 1];
     bool many;        /* the last argument may be given more than once: call->words */
+    bool target;      /* it goes to a server or a store: --url, --store, the setting url, what is
+                         near */
     bool store;       /* the first argument or --store is the address of a store, or the setting url
                          is */
     uint64_t flags;   /* bits 1 << hf_cli_flag_id */
@@ -65,6 +67,9 @@ typedef struct hf_cli_command {
     hf_cli_exit_rule exits[HF_CLI_EXITS_MAX];
     hf_status (*run)(struct hf_cli_call *call, hf_err *err);
 } hf_cli_command;
+
+/* The verbs that work with a server or a store (command_daily.c); the last has no name. */
+extern const hf_cli_command hf_cli_daily[];
 
 /* Command `i` in the order of help; NULL beyond the end. */
 const hf_cli_command *hf_cli_command_at(size_t i);

@@ -179,7 +179,7 @@ static void usage_format(const hf_cli_command *command, char *out_text, size_t b
     for (const hf_cli_arg *arg = command->args; arg->name; arg++)
         len += snprintf(out_text + len, bytes - (size_t)len, arg->optional ? " [%s]" : " %s",
                         arg->name);
-    (void)snprintf(out_text + len, bytes - (size_t)len, " [flags]");
+    (void)snprintf(out_text + len, bytes - (size_t)len, command->many ? "... [flags]" : " [flags]");
 }
 
 static void flag_write(const page *to, const hf_cli_command *command, hf_cli_flag_id id)

@@ -89,6 +89,31 @@ static void table_heading(hf_cli_print *print, const hf_cli_column *columns)
     print->headed = true;
 }
 
+/* A cell of comma-separated values: quoted when it has to be (RFC 4180). */
+static void csv_cell(FILE *out, hf_slice text, bool last)
+{
+    bool quoted = false;
+
+    for (size_t i = 0; i < text.len; i++)
+        quoted = quoted || strchr(",\"\r\n", text.ptr[i]);
+    if (quoted)
+        (void)fputc('"', out);
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] == '"')
+            (void)fputc('"', out);
+        (void)fputc(text.ptr[i], out);
+    }
+    (void)fputs(quoted ? "\"" : "", out);
+    (void)fputc(last ? '\n' : ',', out);
+}
+
+static void csv_heading(hf_cli_print *print, const hf_cli_column *columns)
+{
+    for (const hf_cli_column *column = columns; column->key; column++)
+        csv_cell(print->out, hf_slice_of(column->key), !column[1].key);
+    print->headed = true;
+}
+
 static bool stream_color(FILE *file, const char *when)
 {
     const char *term = getenv("TERM");
@@ -139,11 +164,22 @@ hf_status hf_cli_print_row(hf_cli_print *print, const hf_cli_column *columns, hf
         return hf_cli_print_value(print->out, row, err);
     if (print->format == HF_CLI_NONE)
         return HF_OK;
-    if (!print->headed)
+    if (!print->headed && print->format == HF_CLI_CSV)
+        csv_heading(print, columns);
+    else if (!print->headed && print->format != HF_CLI_NAME)
         table_heading(print, columns);
-    for (const hf_cli_column *column = columns; column->key; column++)
-        table_cell(print, column, cell_text(&buf, hf_value_find(row, hf_slice_of(column->key))));
-    (void)fputc('\n', print->out);
+    for (const hf_cli_column *column = columns; column->key; column++) {
+        hf_slice text = cell_text(&buf, hf_value_find(row, hf_slice_of(column->key)));
+
+        if (print->format == HF_CLI_CSV)
+            csv_cell(print->out, text, !column[1].key);
+        else if (print->format != HF_CLI_NAME)
+            table_cell(print, column, text);
+        else if (column == columns)
+            (void)text_print(print->out, text, false);
+    }
+    if (print->format != HF_CLI_CSV)
+        (void)fputc('\n', print->out);
     ok = row && hf_buf_ok(&buf);
     hf_buf_fini(&buf);
     return ok ? HF_OK : hf_err_nomem(err, "a row of the output");

@@ -40,7 +40,7 @@ void hf_cli_print_text(FILE *file, const char *text);
 HF_NODISCARD hf_status hf_cli_print_value(FILE *file, hf_value value, hf_err *err);
 
 /* One row of a result in every format but json, which is for whole results. Columns end with a NULL
-   key; a table shows these only, jsonl the whole row. */
+   key; tables and csv show these only, name the first of them, jsonl the whole row. */
 HF_NODISCARD hf_status hf_cli_print_row(hf_cli_print *print, const hf_cli_column *columns,
                                         hf_value row, hf_err *err);
 

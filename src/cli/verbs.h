@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/print.h"
 #include "cli/settings.h"
+#include "holdfast/holdfast.h"
 
 /* One command line on its way through. */
 typedef struct hf_cli_call {
@@ -17,12 +18,28 @@ typedef struct hf_cli_call {
     const char *store;                    /* address, for commands that have a store */
     const char *shown_store;              /* the same for people: without password, as UTF-8 */
     const char *schema;                   /* of the store, when one was asked for */
+    const char *found_token;              /* the credential that dev left beside the address */
+    const char *next;                     /* after a failure: the command that helps, {here} for
+                                             where this one went; NULL: the status says it */
+    const char *program;                  /* as it was called */
+    const hf_app *app;                    /* of the program that this is; NULL: holdfast itself */
     hf_cli_settings settings;
     hf_cli_print print;
     hf_mem *mem; /* lives as long as the call */
     hf_cli_exit exit;
 } hf_cli_call;
 
+HF_NODISCARD hf_status hf_cli_start(hf_cli_call *call, hf_err *err);
+HF_NODISCARD hf_status hf_cli_signal(hf_cli_call *call, hf_err *err);
+HF_NODISCARD hf_status hf_cli_update(hf_cli_call *call, hf_err *err);
+HF_NODISCARD hf_status hf_cli_query(hf_cli_call *call, hf_err *err);
+HF_NODISCARD hf_status hf_cli_order(hf_cli_call *call, hf_err *err); /* cancel, repair, ... */
+HF_NODISCARD hf_status hf_cli_ls(hf_cli_call *call, hf_err *err);
+HF_NODISCARD hf_status hf_cli_show(hf_cli_call *call, hf_err *err);
+HF_NODISCARD hf_status hf_cli_watch(hf_cli_call *call, hf_err *err);
+HF_NODISCARD hf_status hf_cli_result(hf_cli_call *call, hf_err *err);
+HF_NODISCARD hf_status hf_cli_history(hf_cli_call *call, hf_err *err);
+HF_NODISCARD hf_status hf_cli_namespace(hf_cli_call *call, hf_err *err);
 HF_NODISCARD hf_status hf_cli_verify(hf_cli_call *call, hf_err *err);
 HF_NODISCARD hf_status hf_cli_why(hf_cli_call *call, hf_err *err);
 HF_NODISCARD hf_status hf_cli_doctor(hf_cli_call *call, hf_err *err);

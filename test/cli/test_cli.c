@@ -88,12 +88,12 @@ START_TEST(mistakes_are_explained)
     ck_assert_int_eq(RUN("verify"), 2);
     ck_assert(says(&last.err, "HF_URL"));
     ck_assert_int_eq(RUN("verify", "a", "--run"), 2);
-    ck_assert(says(&last.err, "--run needs a KEY"));
+    ck_assert(says(&last.err, "--run needs a RUN"));
     ck_assert_int_eq(RUN("verify", "a", "--run", "-5"), 2);
     ck_assert_int_eq(RUN("verify", "a", "--quick=yes"), 2);
     ck_assert(says(&last.err, "--quick takes no value"));
     ck_assert_int_eq(RUN("verify", "a", "-o", "xml"), 2);
-    ck_assert(says(&last.err, "table json jsonl"));
+    ck_assert(says(&last.err, "table wide json"));
     ck_assert_int_eq(RUN("version", "-o", "jsonl"), 2);
     ck_assert(says(&last.err, "version cannot print jsonl, only: table json"));
     ck_assert_int_eq(RUN("backup"), 2);

@@ -70,7 +70,7 @@ START_TEST(settings_file_is_strict)
                {"[serve]\nurl = x\n", "a.ini:2: there is no setting serve.url"},
                {"schema = a\n\nschema = b\n", "a.ini:3: schema is set in line 1 already"},
                {"# x\nurl\n", "a.ini:2: the line is not of the form name = value"},
-               {"output = xml\n", "output is \"xml\" (a.ini:1), but must be one of: table json"}};
+               {"output = xml\n", "output is \"xml\" (a.ini:1), but must be one of: table wide"}};
     char text[600];
 
     begin();

@@ -1,8 +1,6 @@
 /* test_client.c: the client against a real server, and against sockets that behave badly. */
 #include "client/client.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -108,22 +106,6 @@ START_TEST(every_code_has_a_status)
 }
 END_TEST
 
-/* A listening socket of this machine; its port in *out_port. */
-static int listener(int *out_port)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET,
-                                  .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
-    socklen_t len = sizeof(address);
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-    ck_assert_int_ge(fd, 0);
-    ck_assert_int_eq(bind(fd, (struct sockaddr *)&address, len), 0);
-    ck_assert_int_eq(listen(fd, 4), 0);
-    ck_assert_int_eq(getsockname(fd, (struct sockaddr *)&address, &len), 0);
-    *out_port = ntohs(address.sin_port);
-    return fd;
-}
-
 /* Accepts once and answers each request on that connection, until the other side closes. */
 static void one_connection(void *ctx)
 {
@@ -146,7 +128,7 @@ START_TEST(keeps_its_connection)
     hf_client *client;
     hf_err err = {0};
     int port;
-    int fd = listener(&port);
+    int fd = hf_wire_listen(&port);
 
     hf_test_ok(hf_thread_start(&thread, "answers", one_connection, &fd, &err), &err, "thread");
     client = client_new(port, NULL, 5000, 0);
@@ -170,7 +152,7 @@ START_TEST(refuses_an_answer_that_is_too_big)
     hf_client *client;
     hf_err err = {0};
     int port;
-    int fd = listener(&port);
+    int fd = hf_wire_listen(&port);
 
     hf_test_ok(hf_thread_start(&thread, "answers", one_connection, &fd, &err), &err, "thread");
     client = client_new(port, NULL, 5000, 10);
@@ -190,7 +172,7 @@ START_TEST(tells_nobody_there_from_no_answer)
     hf_client *client;
     hf_err err = {0};
     int port;
-    int fd = listener(&port);
+    int fd = hf_wire_listen(&port);
 
     client = client_new(port, NULL, 100, 0);
     ck_assert_int_eq(ask(client, mem, "GET", "/", NULL, &reply, &err), HF_TIMEOUT);
@@ -225,7 +207,7 @@ START_TEST(stops_from_another_thread)
     hf_client_reply reply;
     hf_err err = {0};
     int port;
-    stop_job job = {.fd = listener(&port)};
+    stop_job job = {.fd = hf_wire_listen(&port)};
 
     job.client = client_new(port, NULL, 60000, 0);
     hf_test_ok(hf_thread_start(&thread, "stops", stop_when_asked, &job, &err), &err, "thread");

@@ -29,6 +29,21 @@ int hf_wire_connect(int port)
     return fd;
 }
 
+int hf_wire_listen(int *out_port)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
+    socklen_t len = sizeof(address);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(bind(fd, (struct sockaddr *)&address, len), 0);
+    ck_assert_int_eq(listen(fd, 4), 0);
+    ck_assert_int_eq(getsockname(fd, (struct sockaddr *)&address, &len), 0);
+    *out_port = ntohs(address.sin_port);
+    return fd;
+}
+
 bool hf_wire_send(int fd, hf_slice bytes)
 {
     size_t at = 0;

@@ -12,6 +12,9 @@
 /* A connection to a port of this machine; fails the test when there is none. */
 int hf_wire_connect(int port);
 
+/* A listening socket of this machine, and its port. */
+int hf_wire_listen(int *out_port);
+
 /* Sends everything, as far as the other side takes it; false when it closed. */
 bool hf_wire_send(int fd, hf_slice bytes);
 void hf_wire_finish(int fd); /* no more will be sent */

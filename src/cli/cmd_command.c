@@ -1,0 +1,314 @@
+/* cmd_command.c: the verbs that tell workflows something: start, signal, update, query, and the
+   orders cancel, terminate, repair, archive, pause and resume. */
+#include <string.h>
+
+#include "base/err.h"
+#include "base/value.h"
+#include "cli/follow.h"
+#include "cli/input.h"
+#include "cli/target.h"
+
+enum { UPDATE_WAIT_MAX_S = 60, UPDATE_WAIT_S = 10 };
+
+static const hf_cli_column command_columns[] = {{"workflow_id", 24, false},
+                                                {"outcome", 24, false},
+                                                {"run_id", 26, false},
+                                                {"command_id", 0, false},
+                                                {NULL, 0, false}};
+
+static void text_set(hf_cli_call *call, hf_value_list *request, const char *name, const char *text)
+{
+    if (text)
+        hf_value_set(request, hf_slice_of(name), hf_value_string(call->mem, hf_slice_of(text)));
+}
+
+/* A duration of a flag in whole seconds, rounded up. */
+static hf_status seconds_set(hf_cli_call *call, hf_value_list *request, const char *name,
+                             hf_cli_flag_id flag, hf_err *err)
+{
+    int64_t ms = 0;
+    hf_status st;
+
+    if (!call->flags[flag])
+        return HF_OK;
+    st = hf_cli_duration(call->flags[flag], &ms, err);
+    if (!st)
+        hf_value_set(request, hf_slice_of(name), hf_value_int(call->mem, (ms + 999) / 1000));
+    return st;
+}
+
+static hf_status envelope_print(hf_cli_call *call, hf_value envelope, hf_err *err)
+{
+    if (call->print.format == HF_CLI_JSON)
+        return hf_cli_print_value(call->print.out, envelope, err);
+    return hf_cli_print_row(&call->print, command_columns, envelope, err);
+}
+
+/* ---- start */
+
+static hf_status start_request(hf_cli_call *call, hf_value *out_request, hf_err *err)
+{
+    hf_value_list *request = hf_value_object(call->mem);
+    const char *dup = call->flags[HF_CLI_FLAG_DUP];
+    hf_value input = NULL;
+    hf_value labels = NULL;
+    hf_status st = hf_cli_input(call->mem, call->words + 1, call->word_count - 1, &input, err);
+
+    if (!st && call->flags[HF_CLI_FLAG_LABEL])
+        st = hf_cli_pairs(call->mem, call->flags[HF_CLI_FLAG_LABEL], &labels, err);
+    text_set(call, request, "workflow_type", call->args[0]);
+    text_set(call, request, "workflow_id", call->flags[HF_CLI_FLAG_ID]);
+    text_set(call, request, "task_queue", call->flags[HF_CLI_FLAG_QUEUE]);
+    text_set(call, request, "business_key", call->flags[HF_CLI_FLAG_BUSINESS_KEY]);
+    text_set(call, request, "request_id", call->flags[HF_CLI_FLAG_DEDUP]);
+    if (dup)
+        text_set(call, request, "duplicate_policy",
+                 strcmp(dup, "existing") == 0 ? "use-existing" : "fail");
+    if (input)
+        hf_value_set(request, HF_SLICE("input"), input);
+    if (labels)
+        hf_value_set(request, HF_SLICE("labels"), labels);
+    if (!st)
+        st = seconds_set(call, request, "execution_timeout_seconds", HF_CLI_FLAG_EXECUTION_TIMEOUT,
+                         err);
+    if (!st)
+        st = seconds_set(call, request, "run_timeout_seconds", HF_CLI_FLAG_RUN_TIMEOUT, err);
+    *out_request = hf_value_finish(request);
+    return st ? st : *out_request ? HF_OK : hf_err_nomem(err, "a command");
+}
+
+/* Waits for what was started and prints how it ended. */
+static hf_status start_wait(hf_cli_target *target, hf_value envelope, hf_err *err)
+{
+    const hf_cli_aim aim = {.id = hf_str(envelope, "workflow_id", "")};
+    int64_t timeout_ms;
+    hf_status st = hf_cli_timeout(hf_cli_target_call(target), &timeout_ms, err);
+
+    if (!st)
+        st = hf_cli_follow(target, &aim, timeout_ms, NULL, NULL, err);
+    return st ? st : hf_cli_end_print(target, &aim, err);
+}
+
+hf_status hf_cli_start(hf_cli_call *call, hf_err *err)
+{
+    hf_cli_target *target = NULL;
+    hf_value envelope = NULL;
+    hf_value request = NULL;
+    hf_status st = start_request(call, &request, err);
+
+    if (!st)
+        st = hf_cli_target_open(call, true, &target, err);
+    if (!st)
+        st = hf_cli_target_command(target, "start", request, call->mem, &envelope, err);
+    if (!st && call->flags[HF_CLI_FLAG_WAIT])
+        st = start_wait(target, envelope, err);
+    else if (!st)
+        st = envelope_print(call, envelope, err);
+    hf_cli_target_close(target);
+    return st;
+}
+
+/* ---- signal, update, query */
+
+/* ID, name and arguments of a message. */
+static hf_status message_request(hf_cli_target *target, hf_value *out_request, hf_err *err)
+{
+    hf_cli_call *call = hf_cli_target_call(target);
+    hf_value_list *request = hf_value_object(call->mem);
+    hf_value input = NULL;
+    hf_cli_aim aim = {0};
+    hf_status st = hf_cli_input(call->mem, call->words + 2, call->word_count - 2, &input, err);
+
+    if (!st)
+        st = hf_cli_target_aim(target, call->args[0], &aim, err);
+    if (!st)
+        st = seconds_set(call, request, "wait_timeout_seconds", HF_CLI_FLAG_TIMEOUT, err);
+    if (st)
+        return st;
+    text_set(call, request, "workflow_id", aim.id);
+    text_set(call, request, "run_id", aim.run_id);
+    text_set(call, request, "name", call->args[1]);
+    text_set(call, request, "request_id", call->flags[HF_CLI_FLAG_DEDUP]);
+    text_set(call, request, "wait_for", call->flags[HF_CLI_FLAG_WAIT_FOR]);
+    if (input)
+        hf_value_set(request, HF_SLICE("arguments"), input);
+    *out_request = hf_value_finish(request);
+    return *out_request ? HF_OK : hf_err_nomem(err, "a command");
+}
+
+static hf_status message_send(hf_cli_target *target, const char *command, hf_value *out_envelope,
+                              hf_err *err)
+{
+    hf_value request = NULL;
+    hf_status st = message_request(target, &request, err);
+
+    return st ? st
+              : hf_cli_target_command(target, command, request, hf_cli_target_call(target)->mem,
+                                      out_envelope, err);
+}
+
+hf_status hf_cli_signal(hf_cli_call *call, hf_err *err)
+{
+    hf_cli_target *target = NULL;
+    hf_value envelope = NULL;
+    hf_status st = hf_cli_target_open(call, true, &target, err);
+
+    if (!st)
+        st = message_send(target, "signal", &envelope, err);
+    if (!st)
+        st = envelope_print(call, envelope, err);
+    hf_cli_target_close(target);
+    return st;
+}
+
+/* What an update came to: its result, its failure, or that it goes on. */
+static hf_status update_print(hf_cli_call *call, hf_value envelope, hf_err *err)
+{
+    const char *outcome = hf_str(envelope, "outcome", "");
+    bool whole = call->print.format == HF_CLI_JSON || call->print.format == HF_CLI_JSONL;
+    hf_value result = hf_get(envelope, "result");
+
+    if (whole && hf_cli_print_value(call->print.out, envelope, err))
+        return HF_NOMEM;
+    if (strcmp(outcome, "update_failed") == 0) {
+        call->exit = HF_CLI_EXIT_FAILED;
+        return whole
+                   ? HF_OK
+                   : hf_err_set(err, HF_ERROR, "%s: %s", hf_str(envelope, "failure_type", "error"),
+                                hf_str(envelope, "failure_message",
+                                       hf_str(envelope, "message", "the update failed")));
+    }
+    if (hf_bool(envelope, "wait_timed_out", false))
+        return hf_err_set(err, HF_TIMEOUT, "the update is accepted and not answered yet");
+    if (whole || call->print.format == HF_CLI_NONE)
+        return HF_OK;
+    if (strcmp(outcome, "update_completed") == 0)
+        return hf_cli_print_value(call->print.out, result ? result : hf_value_null(), err);
+    return envelope_print(call, envelope, err);
+}
+
+hf_status hf_cli_update(hf_cli_call *call, hf_err *err)
+{
+    hf_cli_target *target = NULL;
+    hf_value envelope = NULL;
+    hf_status st = hf_cli_target_open(call, true, &target, err);
+
+    if (!st)
+        st = message_send(target, "update", &envelope, err);
+    if (!st)
+        st = update_print(call, envelope, err);
+    hf_cli_target_close(target);
+    return st;
+}
+
+hf_status hf_cli_query(hf_cli_call *call, hf_err *err)
+{
+    hf_cli_target *target = NULL;
+    hf_value input = NULL;
+    hf_value result = NULL;
+    hf_cli_aim aim = {0};
+    hf_status st = hf_cli_input(call->mem, call->words + 2, call->word_count - 2, &input, err);
+
+    if (!st)
+        st = hf_cli_target_open(call, true, &target, err);
+    if (!st)
+        st = hf_cli_target_aim(target, call->args[0], &aim, err);
+    if (!st)
+        st = hf_cli_target_query(target, &aim, call->args[1], input, call->mem, &result, err);
+    if (!st && call->print.format != HF_CLI_NONE)
+        st = hf_cli_print_value(call->print.out, result ? result : hf_value_null(), err);
+    hf_cli_target_close(target);
+    return st;
+}
+
+/* ---- orders */
+
+static hf_status order_send(hf_cli_target *target, const char *name, hf_value *out_envelope,
+                            hf_err *err)
+{
+    hf_cli_call *call = hf_cli_target_call(target);
+    hf_value_list *request = hf_value_object(call->mem);
+    hf_cli_aim aim = {0};
+    hf_status st = hf_cli_target_aim(target, name, &aim, err);
+
+    if (st)
+        return st;
+    text_set(call, request, "workflow_id", aim.id);
+    text_set(call, request, "run_id", aim.run_id);
+    text_set(call, request, "reason", call->flags[HF_CLI_FLAG_REASON]);
+    text_set(call, request, "request_id", call->flags[HF_CLI_FLAG_DEDUP]);
+    if (call->flags[HF_CLI_FLAG_CLEANUP])
+        hf_value_set(request, HF_SLICE("cleanup"), hf_value_bool(true));
+    return hf_cli_target_command(target, call->command->name, hf_value_finish(request), call->mem,
+                                 out_envelope, err);
+}
+
+/* One row for what was refused, so that nobody has to guess which. */
+static hf_status order_failed(hf_cli_call *call, const char *name, hf_status st, const hf_err *why,
+                              hf_value_list *list, hf_err *err)
+{
+    hf_value row = hf_json_(call->mem,
+                            "{'workflow_id': %s, 'outcome': %s, 'run_id': null, 'command_id': "
+                            "null, 'message': %s}",
+                            name, hf_strstatus(st), hf_cli_utf8(call->mem, why->text));
+
+    (void)fputs("error: ", call->print.err);
+    hf_cli_print_text(call->print.err, name);
+    (void)fputs(": ", call->print.err);
+    hf_cli_print_text(call->print.err, why->text);
+    (void)fputc('\n', call->print.err);
+    hf_value_append(list, row);
+    return call->print.format == HF_CLI_JSON
+               ? HF_OK
+               : hf_cli_print_row(&call->print, command_columns, row, err);
+}
+
+/* The order to each of them; the first failure ends it only when it stands alone. */
+static hf_status orders_send(hf_cli_target *target, hf_value_list *list, hf_err *err)
+{
+    hf_cli_call *call = hf_cli_target_call(target);
+    hf_status worst = HF_OK;
+    size_t refused = 0;
+    hf_status st = HF_OK;
+
+    for (size_t i = 0; !st && i < call->word_count; i++) {
+        hf_value envelope = NULL;
+        hf_status sent = order_send(target, call->words[i], &envelope, err);
+
+        if (sent && (call->word_count == 1 || sent == HF_UNREACHABLE || sent == HF_NOMEM))
+            return sent;
+        if (sent) {
+            const hf_err why = *err;
+
+            refused++;
+            worst = sent;
+            st = order_failed(call, call->words[i], sent, &why, list, err);
+            continue;
+        }
+        hf_value_append(list, envelope);
+        if (call->print.format != HF_CLI_JSON)
+            st = hf_cli_print_row(&call->print, command_columns, envelope, err);
+    }
+    if (refused)
+        call->exit = refused < call->word_count ? HF_CLI_EXIT_PARTLY : hf_cli_exit_of(worst);
+    return st;
+}
+
+hf_status hf_cli_order(hf_cli_call *call, hf_err *err)
+{
+    hf_value_list *list = hf_value_array(call->mem);
+    hf_cli_target *target = NULL;
+    hf_value all;
+    hf_status st = HF_OK;
+
+    if (strcmp(call->command->name, "terminate") == 0 && !call->flags[HF_CLI_FLAG_REASON])
+        return hf_err_set(err, HF_INVALID, "terminate needs a --reason: nothing is cleaned up");
+    st = hf_cli_target_open(call, true, &target, err);
+    if (!st)
+        st = orders_send(target, list, err);
+    hf_cli_target_close(target);
+    if (st || call->print.format != HF_CLI_JSON)
+        return st;
+    all = hf_value_finish(list);
+    return hf_cli_print_value(call->print.out, call->word_count == 1 ? hf_at(all, 0) : all, err);
+}

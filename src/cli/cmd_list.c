@@ -1,0 +1,193 @@
+/* cmd_list.c: the verb ls: runs by filters, once or again and again. */
+#include <string.h>
+
+#include "base/err.h"
+#include "base/value.h"
+#include "cli/follow.h"
+#include "cli/target.h"
+
+enum { LIMIT = 50, PAGE = 200, COLUMN_WIDTH = 20 };
+
+static const hf_cli_column list_columns[] = {
+    {"workflow_id", 24, false}, {"workflow_type", 16, false}, {"status", 10, false},
+    {"started_at", 27, false},  {"wait_kind", 0, false},      {NULL, 0, false}};
+static const hf_cli_column wide_columns[] = {
+    {"workflow_id", 24, false},  {"workflow_type", 16, false},      {"status", 10, false},
+    {"started_at", 27, false},   {"closed_at", 27, false},          {"wait_kind", 12, false},
+    {"task_queue", 12, false},   {"run_number", 10, false},         {"run_id", 26, false},
+    {"business_key", 16, false}, {"history_event_count", 0, false}, {NULL, 0, false}};
+
+/* A list in the making. */
+typedef struct list_job {
+    hf_cli_call *call;
+    hf_cli_target *target;
+    const hf_cli_column *columns;
+    hf_value filters;
+    const char *bucket;
+    int64_t limit;
+    hf_value seen;    /* rows of the look before, of -w */
+    hf_mem *looks[2]; /* this look and the one before */
+    int turn;
+} list_job;
+
+/* Which columns: --columns, or those of the format. */
+static hf_status columns_choose(hf_cli_call *call, const hf_cli_column **out, hf_err *err)
+{
+    hf_slice rest = hf_slice_of(call->flags[HF_CLI_FLAG_COLUMNS]);
+    hf_cli_column *columns;
+    hf_slice name;
+    size_t count = 0;
+
+    *out = call->print.format == HF_CLI_WIDE || call->print.format == HF_CLI_CSV ? wide_columns
+                                                                                 : list_columns;
+    if (!rest.len)
+        return HF_OK;
+    columns = hf_mem_array(call->mem, rest.len + 1, sizeof(*columns));
+    while (columns && hf_slice_split(&rest, ',', &name)) {
+        columns[count] =
+            (hf_cli_column){.key = hf_mem_text(call->mem, name),
+                            .width = name.len > COLUMN_WIDTH ? (int)name.len : COLUMN_WIDTH};
+        if (!columns[count++].key)
+            columns = NULL;
+    }
+    *out = columns;
+    return columns ? HF_OK : hf_err_nomem(err, "the columns");
+}
+
+/* name=value, by the names of the list's filters or the short ones; anything else is part of an id.
+ */
+static hf_status query_read(list_job *job, hf_err *err)
+{
+    static const char *const shorts[][2] = {{"type", "workflow_type"}, {"id", "instance_id"}};
+    static const char buckets[] = "running completed failed cancelled terminated";
+    hf_cli_call *call = job->call;
+    hf_value_list *filters = hf_value_object(call->mem);
+
+    for (size_t i = 0; i < call->word_count; i++) {
+        hf_slice value = hf_slice_of(call->words[i]);
+        hf_slice name;
+        hf_value text;
+
+        (void)hf_slice_split(&value, '=', &name);
+        if (!value.ptr) {
+            value = name;
+            name = HF_SLICE("instance_id_contains");
+        }
+        for (size_t k = 0; k < sizeof(shorts) / sizeof(shorts[0]); k++)
+            if (hf_slice_equal(name, hf_slice_of(shorts[k][0])))
+                name = hf_slice_of(shorts[k][1]);
+        text = hf_value_string(call->mem, value);
+        if (!text)
+            return hf_err_set(err, HF_INVALID, "\"%s\" is not UTF-8 text", call->words[i]);
+        if (hf_slice_equal(name, HF_SLICE("status")) && hf_cli_choice(buckets, value))
+            job->bucket = hf_mem_text(call->mem, value);
+        else
+            hf_value_set(filters, name, text);
+    }
+    job->filters = hf_value_finish(filters);
+    return job->filters ? HF_OK
+                        : hf_err_set(err, HF_INVALID, "a filter is given twice, or has no name");
+}
+
+/* Whether a row was there before as it is now. */
+static bool row_known(hf_value seen, hf_value row)
+{
+    for (size_t i = 0; i < hf_len(seen); i++)
+        if (hf_value_equal(hf_get(hf_at(seen, i), "run_id"), hf_get(row, "run_id")))
+            return hf_value_equal(hf_get(hf_at(seen, i), "updated_at"), hf_get(row, "updated_at"));
+    return false;
+}
+
+/* One page after another, up to the limit. */
+static hf_status list_pages(list_job *job, hf_mem *mem, hf_value_list *rows, hf_err *err)
+{
+    const char *cursor = NULL;
+    int64_t left = job->limit;
+    hf_status st;
+
+    do {
+        hf_value page = NULL;
+        hf_value request =
+            hf_json_(mem, "{'filters': %p, 'bucket': %s, 'limit': %lld, 'cursor': %s}",
+                     (const void *)job->filters, job->bucket,
+                     (long long)(left < PAGE ? left : PAGE), cursor);
+
+        st = hf_cli_target_list(job->target, request, mem, &page, &cursor, err);
+        for (size_t i = 0; !st && i < hf_len(page) && left > 0; i++, left--) {
+            hf_value row = hf_at(page, i);
+
+            hf_value_append(rows, row);
+            if (job->call->print.format != HF_CLI_JSON && !row_known(job->seen, row))
+                st = hf_cli_print_row(&job->call->print, job->columns, row, err);
+        }
+    } while (!st && cursor && left > 0);
+    return st;
+}
+
+static hf_status list_once(list_job *job, hf_mem *mem, hf_value *out_rows, hf_err *err)
+{
+    hf_value_list *rows = hf_value_array(mem);
+    hf_status st = list_pages(job, mem, rows, err);
+
+    *out_rows = hf_value_finish(rows);
+    return st ? st : *out_rows ? HF_OK : hf_err_nomem(err, "a list");
+}
+
+/* A look of -w: rows that are new or have changed. */
+static hf_status list_again(void *ctx, hf_err *err)
+{
+    list_job *job = ctx;
+    hf_mem *mem = job->looks[job->turn];
+    hf_status st;
+
+    hf_mem_reset(mem);
+    st = list_once(job, mem, &job->seen, err);
+    job->turn = !job->turn;
+    return st ? st : hf_cli_print_flush(&job->call->print, err);
+}
+
+static hf_status list_watch(list_job *job, hf_err *err)
+{
+    hf_status st;
+
+    if (job->call->print.format == HF_CLI_JSON)
+        job->call->print.format = HF_CLI_JSONL; /* a list without an end is no JSON text */
+    job->looks[0] = hf_mem_new();
+    job->looks[1] = hf_mem_new();
+    st = job->looks[0] && job->looks[1] ? hf_cli_repeat(list_again, job, err)
+                                        : hf_err_nomem(err, "a list");
+    hf_mem_free(job->looks[0]);
+    hf_mem_free(job->looks[1]);
+    return st;
+}
+
+static hf_status list_print(list_job *job, hf_err *err)
+{
+    hf_value rows = NULL;
+    hf_status st = list_once(job, job->call->mem, &rows, err);
+
+    if (st || job->call->print.format != HF_CLI_JSON)
+        return st;
+    return hf_cli_print_value(job->call->print.out,
+                              hf_json_(job->call->mem, "{'workflows': %p, 'workflow_count': %zu}",
+                                       (const void *)rows, hf_len(rows)),
+                              err);
+}
+
+hf_status hf_cli_ls(hf_cli_call *call, hf_err *err)
+{
+    list_job job = {.call = call, .limit = LIMIT};
+    const char *limit = call->flags[HF_CLI_FLAG_LIMIT];
+    hf_status st = columns_choose(call, &job.columns, err);
+
+    if (!st && limit && (!hf_slice_int(hf_slice_of(limit), &job.limit) || job.limit < 1))
+        st = hf_err_set(err, HF_INVALID, "--limit takes a number from 1 on");
+    if (!st)
+        st = query_read(&job, err);
+    if (!st)
+        st = hf_cli_target_open(call, false, &job.target, err);
+    if (!st)
+        st = call->flags[HF_CLI_FLAG_WATCH] ? list_watch(&job, err) : list_print(&job, err);
+    hf_cli_target_close(job.target);
+    return st;
+}

@@ -1,0 +1,248 @@
+/* cmd_look.c: the verbs that look at one run: show, watch, result, history. They change nothing. */
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/value.h"
+#include "cli/follow.h"
+#include "cli/show.h"
+#include "cli/target.h"
+
+/* ---- show and result */
+
+static hf_status look_open(hf_cli_call *call, hf_cli_target **out_target, hf_cli_aim *out_aim,
+                           hf_err *err)
+{
+    hf_status st = hf_cli_target_open(call, false, out_target, err);
+
+    return st ? st : hf_cli_target_aim(*out_target, call->args[0], out_aim, err);
+}
+
+static hf_status run_print(hf_cli_call *call, hf_value run, hf_err *err)
+{
+    if (call->print.format == HF_CLI_TABLE)
+        return hf_cli_show_run(call, run, err);
+    return call->print.format == HF_CLI_NONE ? HF_OK
+                                             : hf_cli_print_value(call->print.out, run, err);
+}
+
+hf_status hf_cli_show(hf_cli_call *call, hf_err *err)
+{
+    hf_cli_target *target = NULL;
+    hf_value run = NULL;
+    hf_cli_aim aim = {0};
+    hf_status st;
+
+    if (call->flags[HF_CLI_FLAG_WATCH])
+        return hf_cli_watch(call, err);
+    st = look_open(call, &target, &aim, err);
+    if (!st)
+        st = hf_cli_target_run(target, &aim, call->mem, &run, err);
+    if (!st)
+        st = run_print(call, run, err);
+    hf_cli_target_close(target);
+    return st;
+}
+
+hf_status hf_cli_result(hf_cli_call *call, hf_err *err)
+{
+    hf_cli_target *target = NULL;
+    hf_cli_aim aim = {0};
+    int64_t timeout_ms = -1;
+    hf_status st = hf_cli_timeout(call, &timeout_ms, err);
+
+    if (!st)
+        st = look_open(call, &target, &aim, err);
+    if (!st)
+        st = hf_cli_follow(target, &aim, timeout_ms, NULL, NULL, err);
+    if (st == HF_TIMEOUT)
+        call->next = hf_mem_format(call->mem, "holdfast why %s {here}", aim.id);
+    if (!st)
+        st = hf_cli_end_print(target, &aim, err);
+    hf_cli_target_close(target);
+    return st;
+}
+
+/* ---- watch */
+
+typedef struct watch_job {
+    hf_cli_call *call;
+    hf_cli_target *target;
+    const hf_cli_aim *aim;
+    bool redraw; /* on a terminal the newest picture takes the place of the one before */
+    int lines;   /* of that one */
+} watch_job;
+
+static hf_status watch_changed(void *ctx, hf_value row, hf_err *err)
+{
+    watch_job *job = ctx;
+    hf_cli_call *call = job->call;
+    hf_value run = NULL;
+    hf_status st = HF_OK;
+
+    if (call->print.format == HF_CLI_TABLE)
+        st = hf_cli_target_run(job->target, job->aim, call->mem, &run, err);
+    else if (call->print.format != HF_CLI_NONE)
+        st = hf_cli_print_value(call->print.out, row, err);
+    if (st)
+        return st;
+    if (run && job->redraw && job->lines)
+        (void)fprintf(call->print.out, "\033[%dA\033[J", job->lines);
+    if (run) {
+        job->lines = hf_cli_show_head(call, run);
+        if (job->redraw || hf_bool(run, "is_terminal", false))
+            job->lines += hf_cli_show_steps(call, run);
+    }
+    return hf_cli_print_flush(&call->print, err);
+}
+
+hf_status hf_cli_watch(hf_cli_call *call, hf_err *err)
+{
+    hf_cli_aim aim = {0};
+    watch_job job = {.call = call, .aim = &aim, .redraw = isatty(fileno(call->print.out)) == 1};
+    int64_t timeout_ms = -1;
+    hf_status st = hf_cli_timeout(call, &timeout_ms, err);
+
+    if (!st)
+        st = look_open(call, &job.target, &aim, err);
+    if (!st)
+        st = hf_cli_follow(job.target, &aim, timeout_ms, watch_changed, &job, err);
+    if (!st)
+        st = hf_cli_end_print(job.target, &aim, err);
+    hf_cli_target_close(job.target);
+    return st;
+}
+
+/* ---- history */
+
+static const hf_cli_column event_columns[] = {{"sequence", 8, false},
+                                              {"recorded_at", 27, false},
+                                              {"type", 26, false},
+                                              {"about", 0, false},
+                                              {NULL, 0, false}};
+
+typedef struct history_job {
+    hf_cli_call *call;
+    hf_cli_target *target;
+    hf_cli_aim aim;
+    int64_t after;         /* printed so far */
+    hf_value_list *events; /* json */
+} history_job;
+
+static bool event_wanted(const hf_cli_call *call, hf_value event)
+{
+    hf_slice rest = hf_slice_of(call->flags[HF_CLI_FLAG_KINDS]);
+    hf_slice kind;
+
+    if (!call->flags[HF_CLI_FLAG_KINDS])
+        return true;
+    while (hf_slice_split(&rest, ',', &kind))
+        if (hf_slice_equal(hf_slice_trim(kind), hf_slice_of(hf_str(event, "type", ""))))
+            return true;
+    return false;
+}
+
+static hf_status event_print(history_job *job, hf_mem *mem, hf_value event, hf_err *err)
+{
+    hf_cli_call *call = job->call;
+
+    if (!event_wanted(call, event))
+        return HF_OK;
+    if (call->print.format == HF_CLI_JSON) {
+        hf_value_append(job->events, hf_value_copy(call->mem, event));
+        return HF_OK;
+    }
+    if (call->print.format == HF_CLI_JSONL)
+        return hf_cli_print_value(call->print.out, event, err);
+    return hf_cli_print_row(
+        &call->print, event_columns,
+        hf_json_(mem, "{'sequence': %p, 'recorded_at': %p, 'type': %p, 'about': %s}",
+                 (const void *)hf_get(event, "sequence"),
+                 (const void *)hf_get(event, "recorded_at"), (const void *)hf_get(event, "type"),
+                 hf_cli_show_event(mem, event)),
+        err);
+}
+
+/* Everything that is there now behind what was printed. */
+static hf_status events_print(history_job *job, hf_err *err)
+{
+    hf_mem *mem = hf_mem_new();
+    bool more = true;
+    hf_status st = mem ? HF_OK : hf_err_nomem(err, "a history");
+
+    while (!st && more) {
+        hf_value page = NULL;
+        hf_value events;
+
+        hf_mem_reset(mem);
+        st = hf_cli_target_history(job->target, &job->aim, job->after, mem, &page, err);
+        events = hf_get(page, "events");
+        for (size_t i = 0; !st && i < hf_len(events); i++) {
+            st = event_print(job, mem, hf_at(events, i), err);
+            job->after = hf_int(hf_at(events, i), "sequence", job->after);
+        }
+        more = hf_len(events) > 0 && job->after < hf_int(page, "last_sequence", 0);
+    }
+    hf_mem_free(mem);
+    return st ? st : hf_cli_print_flush(&job->call->print, err);
+}
+
+static hf_status history_changed(void *ctx, hf_value row, hf_err *err)
+{
+    (void)row;
+    return events_print(ctx, err);
+}
+
+/* Events belong to a run: the newest, when none is named. */
+static hf_status history_aim(history_job *job, hf_err *err)
+{
+    hf_value row = NULL;
+    hf_status st = HF_OK;
+
+    if (!job->aim.run_id)
+        st = hf_cli_target_row(job->target, job->aim.id, job->call->mem, &row, err);
+    if (!st && row)
+        job->aim.run_id = hf_str(row, "run_id", "");
+    return st;
+}
+
+static hf_status history_print(history_job *job, hf_err *err)
+{
+    hf_cli_call *call = job->call;
+    bool follow = call->flags[HF_CLI_FLAG_FOLLOW] != NULL;
+    int64_t timeout_ms = -1;
+    hf_status st = hf_cli_timeout(call, &timeout_ms, err);
+
+    if (follow && call->print.format == HF_CLI_JSON)
+        call->print.format = HF_CLI_JSONL; /* what has no end yet is no JSON text */
+    if (!st)
+        st = history_aim(job, err);
+    if (!st && follow)
+        st = hf_cli_follow(job->target, &job->aim, timeout_ms, history_changed, job, err);
+    else if (!st)
+        st = events_print(job, err);
+    if (st || call->print.format != HF_CLI_JSON)
+        return st;
+    return hf_cli_print_value(
+        call->print.out,
+        hf_json_(call->mem,
+                 "{'workflow_id': %s, 'run_id': %s, 'events': %p, 'last_sequence': %lld}",
+                 job->aim.id, job->aim.run_id, (const void *)hf_value_finish(job->events),
+                 (long long)job->after),
+        err);
+}
+
+hf_status hf_cli_history(hf_cli_call *call, hf_err *err)
+{
+    history_job job = {.call = call, .events = hf_value_array(call->mem)};
+    const char *after = call->flags[HF_CLI_FLAG_AFTER];
+    hf_status st;
+
+    if (after && (!hf_slice_int(hf_slice_of(after), &job.after) || job.after < 0))
+        return hf_err_set(err, HF_INVALID, "--after takes the number of an event");
+    st = look_open(call, &job.target, &job.aim, err);
+    if (!st)
+        st = history_print(&job, err);
+    hf_cli_target_close(job.target);
+    return st;
+}

@@ -1,0 +1,159 @@
+/* follow.c: see follow.h. */
+#include "cli/follow.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/value.h"
+#include "cli/input.h"
+#include "cli/stop.h"
+#include "server/payload.h"
+
+enum { FIRST_MS = 20, LONGEST_MS = 500, REPEAT_MS = 1000 };
+
+hf_status hf_cli_timeout(const hf_cli_call *call, int64_t *out_ms, hf_err *err)
+{
+    const char *text = call->flags[HF_CLI_FLAG_TIMEOUT];
+
+    *out_ms = -1;
+    return text ? hf_cli_duration(text, out_ms, err) : HF_OK;
+}
+
+/* The row, or the whole run when a certain one is meant. */
+static hf_status run_look(hf_cli_target *target, const hf_cli_aim *aim, hf_mem *mem,
+                          hf_value *out_row, hf_err *err)
+{
+    return aim->run_id ? hf_cli_target_run(target, aim, mem, out_row, err)
+                       : hf_cli_target_row(target, aim->id, mem, out_row, err);
+}
+
+static bool row_same(hf_value a, hf_value b)
+{
+    static const char *const keys[] = {"run_id", "status", "history_event_count",
+                                       "last_history_sequence", "wait_kind"};
+
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+        if (!hf_value_equal(hf_get(a, keys[i]), hf_get(b, keys[i])))
+            return false;
+    return true;
+}
+
+static hf_status follow(hf_cli_target *target, const hf_cli_aim *aim, int64_t timeout_ms,
+                        hf_cli_follow_fn *changed, void *ctx, hf_mem *memories[2], hf_err *err)
+{
+    int64_t until_us = hf_clock_mono_us(hf_clock_system()) + timeout_ms * 1000;
+    int64_t wait_ms = FIRST_MS;
+    hf_value before = NULL;
+
+    for (int turn = 0;; turn = !turn) {
+        hf_value row = NULL;
+        hf_status st;
+
+        hf_mem_reset(memories[turn]);
+        st = run_look(target, aim, memories[turn], &row, err);
+        if (!st && changed && (!before || !row_same(before, row))) {
+            wait_ms = FIRST_MS;
+            st = changed(ctx, row, err);
+        }
+        if (st || hf_bool(row, "is_terminal", false))
+            return st;
+        if (timeout_ms >= 0 && hf_clock_mono_us(hf_clock_system()) >= until_us)
+            return hf_err_set(err, HF_TIMEOUT, "%s is still %s", aim->id,
+                              hf_str(row, "status", "open"));
+        if (hf_cli_stop_wait(wait_ms))
+            return hf_err_set(err, HF_CANCELLED, "stopped watching; %s goes on", aim->id);
+        wait_ms = wait_ms * 2 > LONGEST_MS ? LONGEST_MS : wait_ms * 2;
+        before = row;
+    }
+}
+
+hf_status hf_cli_follow(hf_cli_target *target, const hf_cli_aim *aim, int64_t timeout_ms,
+                        hf_cli_follow_fn *changed, void *ctx, hf_err *err)
+{
+    hf_mem *memories[2] = {hf_mem_new(), hf_mem_new()}; /* this look and the one before */
+    hf_cli_stop old;
+    hf_status st =
+        memories[0] && memories[1] ? hf_cli_stop_catch(&old, err) : hf_err_nomem(err, "a run");
+
+    if (!st) {
+        st = follow(target, aim, timeout_ms, changed, ctx, memories, err);
+        hf_cli_stop_release(&old);
+    }
+    hf_mem_free(memories[0]);
+    hf_mem_free(memories[1]);
+    return st;
+}
+
+hf_status hf_cli_repeat(hf_status (*look)(void *ctx, hf_err *err), void *ctx, hf_err *err)
+{
+    hf_cli_stop old;
+    hf_status st = hf_cli_stop_catch(&old, err);
+
+    if (st)
+        return st;
+    do
+        st = look(ctx, err);
+    while (!st && !hf_cli_stop_wait(REPEAT_MS));
+    hf_cli_stop_release(&old);
+    return st;
+}
+
+/* The failure that closed the run, which is the last one. */
+static hf_value failure_find(hf_value run)
+{
+    hf_value all = hf_get(run, "exceptions");
+
+    return hf_len(all) ? hf_at(all, hf_len(all) - 1) : NULL;
+}
+
+static hf_status failed_print(hf_cli_call *call, hf_value run, hf_err *err)
+{
+    hf_value failure = failure_find(run);
+    const char *status = hf_str(run, "status", "failed");
+    const char *reason = hf_str(run, "closed_reason", status);
+    const char *message = hf_str(failure, "message", hf_str(run, "why.text", reason));
+
+    if (call->print.format == HF_CLI_JSON || call->print.format == HF_CLI_JSONL)
+        return hf_cli_print_value(
+            call->print.out,
+            hf_json_(call->mem,
+                     "{'workflow_id': %s, 'run_id': %s, 'status': %s, 'closed_reason': %s, "
+                     "'failure': {'type': %p, 'message': %s}}",
+                     hf_str(run, "workflow_id", ""), hf_str(run, "run_id", ""), status, reason,
+                     (const void *)hf_get(failure, "exception_type"), message),
+            err);
+    hf_cli_print_text(call->print.err, hf_str(run, "workflow_id", ""));
+    (void)fprintf(call->print.err, " %s: ", reason);
+    if (hf_str(failure, "exception_type", NULL)) {
+        hf_cli_print_text(call->print.err, hf_str(failure, "exception_type", ""));
+        (void)fputs(": ", call->print.err);
+    }
+    hf_cli_print_text(call->print.err, message);
+    (void)fputc('\n', call->print.err);
+    return HF_OK;
+}
+
+hf_status hf_cli_end_print(hf_cli_target *target, const hf_cli_aim *aim, hf_err *err)
+{
+    hf_cli_call *call = hf_cli_target_call(target);
+    hf_value run = NULL;
+    hf_value output = NULL;
+    const char *status;
+    hf_status st = hf_cli_target_run(target, aim, call->mem, &run, err);
+
+    if (st)
+        return st;
+    status = hf_str(run, "status", "");
+    if (strcmp(status, "completed") != 0) {
+        call->exit = strcmp(status, "failed") == 0 &&
+                             strcmp(hf_str(run, "closed_reason", ""), "timed_out") != 0
+                         ? HF_CLI_EXIT_RUN_FAILED
+                         : HF_CLI_EXIT_RUN_STOPPED;
+        return failed_print(call, run, err);
+    }
+    st = hf_payload_open(call->mem, hf_get(run, "output"), &output, err);
+    if (!st && call->print.format != HF_CLI_NONE)
+        st = hf_cli_print_value(call->print.out, output ? output : hf_value_null(), err);
+    return st;
+}

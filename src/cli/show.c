@@ -1,0 +1,178 @@
+/* show.c: see show.h. Everything that is printed here came from outside: only through
+   hf_cli_print_text. */
+#include "cli/show.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/value.h"
+#include "server/payload.h"
+
+/* "20 ms", "3.1 s", "12 m 04 s", "5 h 02 m", "3 d 4 h" */
+static const char *span_text(hf_mem *mem, int64_t ms)
+{
+    long long s = (long long)(ms / 1000);
+
+    if (ms < 1000)
+        return hf_mem_format(mem, "%lld ms", (long long)ms);
+    if (s < 60)
+        return hf_mem_format(mem, "%.1f s", (double)ms / 1000);
+    if (s < 3600)
+        return hf_mem_format(mem, "%lld m %02lld s", s / 60, s % 60);
+    if (s < 86400)
+        return hf_mem_format(mem, "%lld h %02lld m", s / 3600, s / 60 % 60);
+    return hf_mem_format(mem, "%lld d %lld h", s / 86400, s / 3600 % 24);
+}
+
+/* From one moment to another, or to now when it is not there; NULL when it began never. */
+static const char *span_between(hf_mem *mem, hf_value of, const char *from, const char *to)
+{
+    int64_t from_us;
+    int64_t to_us = hf_clock_wall_us(hf_clock_system());
+
+    if (!hf_clock_parse(hf_slice_of(hf_str(of, from, "")), &from_us))
+        return NULL;
+    (void)hf_clock_parse(hf_slice_of(hf_str(of, to, "")), &to_us);
+    return span_text(mem, to_us > from_us ? (to_us - from_us) / 1000 : 0);
+}
+
+static void field_print(hf_cli_call *call, const char *name, const char *text)
+{
+    if (!text || !*text)
+        return;
+    (void)fprintf(call->print.out, "  %-9s ", name);
+    hf_cli_print_text(call->print.out, text);
+    (void)fputc('\n', call->print.out);
+}
+
+int hf_cli_show_head(hf_cli_call *call, hf_value run)
+{
+    FILE *out = call->print.out;
+    const char *span = span_between(call->mem, run, "started_at", "closed_at");
+
+    hf_cli_print_text(out, hf_str(run, "workflow_id", hf_str(run, "instance_id", "")));
+    (void)fputs("  ", out);
+    hf_cli_print_text(out, hf_str(run, "workflow_type", ""));
+    (void)fprintf(out, "  %s", hf_str(run, "status", ""));
+    if (span)
+        (void)fprintf(out, " %s %s", hf_bool(run, "is_terminal", false) ? "after" : "for", span);
+    (void)fprintf(out, "  %lld events\n", (long long)hf_int(run, "history_event_count", 0));
+    return 1;
+}
+
+/* ---- steps */
+
+static const char *step_mark(hf_value wait)
+{
+    const char *status = hf_str(wait, "source_status", hf_str(wait, "status", ""));
+
+    if (strcmp(hf_str(wait, "status", ""), "open") == 0)
+        return "●";
+    return strstr(status, "fail") || strstr(status, "timed") || strstr(status, "cancel") ? "✗"
+                                                                                         : "✓";
+}
+
+/* The activity behind a step, or NULL. */
+static hf_value step_activity(hf_value run, hf_value wait)
+{
+    hf_value all = hf_get(run, "activities");
+
+    if (strcmp(hf_str(wait, "kind", ""), "activity") != 0)
+        return NULL;
+    for (size_t i = 0; i < hf_len(all); i++)
+        if (strcmp(hf_str(hf_at(all, i), "id", ""), hf_str(wait, "resume_source_id", "-")) == 0)
+            return hf_at(all, i);
+    return NULL;
+}
+
+static void step_print(hf_cli_call *call, hf_value run, hf_value wait, bool last)
+{
+    FILE *out = call->print.out;
+    hf_value activity = step_activity(run, wait);
+    const char *span = span_between(call->mem, wait, "opened_at", "resolved_at");
+    const char *name = hf_str(wait, "target_name", "");
+    int64_t attempts = hf_int(activity, "attempt_count", 0);
+
+    (void)fprintf(out, "%s %s %lld  %s", last ? "└─" : "├─", step_mark(wait),
+                  (long long)hf_int(wait, "sequence", 0), hf_str(wait, "kind", ""));
+    if (*name)
+        (void)fputc(' ', out);
+    hf_cli_print_text(out, name);
+    (void)fprintf(out, "  %s", hf_str(wait, "source_status", hf_str(wait, "status", "")));
+    if (span)
+        (void)fprintf(out, "  %s", span);
+    if (attempts > 1)
+        (void)fprintf(out, "  attempt %lld of %lld", (long long)attempts,
+                      (long long)hf_int(activity, "retry_policy.max_attempts", attempts));
+    (void)fputc('\n', out);
+}
+
+int hf_cli_show_steps(hf_cli_call *call, hf_value run)
+{
+    hf_value waits = hf_get(run, "waits");
+    size_t count = hf_len(waits);
+
+    for (size_t i = 0; i < count; i++)
+        step_print(call, run, hf_at(waits, i), i + 1 == count);
+    return (int)count;
+}
+
+/* ---- the whole */
+
+static const char *value_text(hf_cli_call *call, hf_value envelope)
+{
+    hf_value value = NULL;
+
+    if (!envelope || hf_value_kind_of(envelope) == HF_VALUE_NULL ||
+        hf_payload_open(call->mem, envelope, &value, NULL))
+        return NULL;
+    return hf_text(call->mem, value);
+}
+
+hf_status hf_cli_show_run(hf_cli_call *call, hf_value run, hf_err *err)
+{
+    hf_value failures = hf_get(run, "exceptions");
+    hf_value failure = hf_len(failures) ? hf_at(failures, hf_len(failures) - 1) : NULL;
+
+    (void)hf_cli_show_head(call, run);
+    field_print(call, "run",
+                hf_mem_format(call->mem, "%s (number %lld)", hf_str(run, "run_id", ""),
+                              (long long)hf_int(run, "run_number", 1)));
+    field_print(call, "queue", hf_str(run, "task_queue", NULL));
+    field_print(call, "key", hf_str(run, "business_key", NULL));
+    field_print(call, "started", hf_str(run, "started_at", NULL));
+    field_print(call, "closed", hf_str(run, "closed_at", NULL));
+    field_print(call, "input", value_text(call, hf_get(run, "arguments")));
+    field_print(call, "why", hf_str(run, "why.text", NULL));
+    if (hf_bool(run, "why.next.0.primary", false))
+        field_print(call, "next", hf_str(run, "why.next.0.action", NULL));
+    if (failure)
+        field_print(call, "failure",
+                    hf_mem_format(call->mem, "%s: %s", hf_str(failure, "exception_type", "error"),
+                                  hf_str(failure, "message", "")));
+    field_print(call, "result", value_text(call, hf_get(run, "output")));
+    (void)hf_cli_show_steps(call, run);
+    return hf_cli_print_flush(&call->print, err);
+}
+
+/* ---- events */
+
+const char *hf_cli_show_event(hf_mem *mem, hf_value event)
+{
+    static const char *const names[] = {"payload.activity_type", "payload.signal_name",
+                                        "payload.update_name",   "payload.child_workflow_type",
+                                        "payload.name",          "payload.change_id",
+                                        "payload.key",           "payload.reason"};
+    const char *what = "";
+    int64_t attempt = hf_int(event, "payload.attempt_number", 0);
+    const char *message = hf_str(event, "payload.message", NULL);
+
+    for (size_t i = 0; !*what && i < sizeof(names) / sizeof(names[0]); i++)
+        what = hf_str(event, names[i], "");
+    if (attempt > 0)
+        what = hf_mem_format(mem, "%s attempt %lld", what, (long long)attempt);
+    else if (hf_get(event, "payload.delay_seconds"))
+        what = hf_mem_format(mem, "%lld s", (long long)hf_int(event, "payload.delay_seconds", 0));
+    return what && message ? hf_mem_format(mem, "%s%s%s", what, *what ? ": " : "", message) : what;
+}

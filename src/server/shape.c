@@ -1,0 +1,42 @@
+/* shape.c: see shape.h. */
+#include "server/shape.h"
+
+#include "base/value.h"
+
+hf_value hf_shape_run(hf_mem *mem, hf_value row, const char *space)
+{
+    hf_value_list *object = hf_value_object(mem);
+    hf_value more = hf_json_(
+        mem,
+        "{'workflow_id': %p, 'task_queue': %p, 'namespace': %s, 'input_envelope': %p, "
+        "'output_envelope': %p, 'payload_codec': 'avro'}",
+        (const void *)hf_get(row, "instance_id"), (const void *)hf_get(row, "queue"), space,
+        (const void *)hf_get(row, "arguments"), (const void *)hf_get(row, "output"));
+    hf_slice key;
+    hf_value item;
+
+    if (!more)
+        return NULL;
+    for (size_t i = 0; hf_value_member(row, i, &key, &item); i++)
+        if (!hf_value_find(more, key))
+            hf_value_set(object, key, item);
+    for (size_t i = 0; hf_value_member(more, i, &key, &item); i++)
+        hf_value_set(object, key, item);
+    return hf_value_finish(object);
+}
+
+hf_value hf_shape_history(hf_mem *mem, hf_value page, const char *id, const char *run_id,
+                          const char *space)
+{
+    hf_value events = hf_get(page, "events");
+    int64_t last = hf_int(hf_at(events, hf_len(events) ? hf_len(events) - 1 : 0), "sequence", 0);
+    hf_value token = last && last < hf_int(page, "last_sequence", 0)
+                         ? hf_json_(mem, "'s%lld'", (long long)last)
+                         : hf_value_null();
+
+    return hf_json_(mem,
+                    "{'workflow_id': %s, 'run_id': %s, 'namespace': %s, 'events': %p, "
+                    "'last_sequence': %p, 'next_page_token': %p}",
+                    id, run_id, space, (const void *)events,
+                    (const void *)hf_get(page, "last_sequence"), (const void *)token);
+}
