@@ -34,8 +34,27 @@ HF_API hf_status hf_token_revoke(hf_engine *engine, const char *id);
    revoked_at}]; the digest as hexadecimal digits. */
 HF_API hf_status hf_tokens(hf_engine *engine, hf_mem *mem, hf_value *out);
 
-/* ---- namespaces: [{name, retention_days, created_at}] */
+/* ---- namespaces: ids, lists, queues and schedules that do not see those of others */
 
+enum { HF_NAMESPACE_DAYS = 30, HF_NAMESPACE_DAYS_MAX = 36500 };
+
+typedef struct hf_namespace_opts {
+    size_t size_;
+    const char *description; /* for people; NULL: none, or as it is */
+    int64_t retention_days;  /* closed runs stay so long; 0: 30, or as it is */
+    const char *storage;     /* where big payloads go, JSON; NULL: as it is; "": nowhere */
+} hf_namespace_opts;
+
+/* From now on all calls of this thread work in the namespace; NULL: "default", as in the beginning.
+   Cheap, and each thread of a program may be elsewhere. HF_NOTFOUND. */
+HF_API hf_status hf_namespace_use(hf_engine *engine, const char *name);
+
+/* HF_EXISTS. The name is 1 to 128 of a-z, 0-9, '.', '_' and '-'. */
+HF_API hf_status hf_namespace_create(hf_engine *engine, const char *name,
+                                     const hf_namespace_opts *o);
+/* What is not given stays. HF_NOTFOUND. */
+HF_API hf_status hf_namespace_set(hf_engine *engine, const char *name, const hf_namespace_opts *o);
+/* All: [{name, description, retention_days, created_at, external_payload_storage}] */
 HF_API hf_status hf_namespaces(hf_engine *engine, hf_mem *mem, hf_value *out);
 
 /* ---- bundles against the code of today */

@@ -22,6 +22,7 @@ HF_API const char *hf_version_text(void);
 typedef struct hf_tool_options {
     size_t size;        /* sizeof(hf_tool_options) */
     const char *schema; /* PostgreSQL schema; NULL for "holdfast" */
+    const char *space;  /* namespace that ids are looked up in; NULL for "default" */
 } hf_tool_options;
 
 typedef struct hf_tool_info {

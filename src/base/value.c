@@ -255,3 +255,20 @@ hf_value hf_value_copy(hf_mem *mem, hf_value value)
     node = *value;
     return node_copy(mem, &node) ? node_keep(mem, node) : NULL;
 }
+
+hf_value hf_value_merge(hf_mem *mem, hf_value object, hf_value more)
+{
+    hf_value_list *list = hf_value_object(mem);
+    hf_slice key;
+    hf_value item;
+
+    for (size_t i = 0; hf_value_member(object, i, &key, &item); i++) {
+        hf_value newer = hf_value_find(more, key);
+
+        hf_value_set(list, key, newer ? newer : item);
+    }
+    for (size_t i = 0; hf_value_member(more, i, &key, &item); i++)
+        if (!hf_value_find(object, key))
+            hf_value_set(list, key, item);
+    return hf_value_finish(list);
+}

@@ -64,6 +64,10 @@ bool hf_value_member(hf_value object, size_t i, hf_slice *out_key, hf_value *out
 /* The value under `key`; NULL when there is none or `object` is no object. */
 hf_value hf_value_find(hf_value object, hf_slice key);
 
+/* The members of `object` with those of `more` in the place of equal ones or behind them; either
+   may be no object. The members are shared, not copied. NULL when memory ran out. */
+HF_NODISCARD hf_value hf_value_merge(hf_mem *mem, hf_value object, hf_value more);
+
 /* Same kinds, same content. Members may come in any order; doubles are compared by their bits, so
    0.0 is not -0.0. No value equals only no value. */
 bool hf_value_equal(hf_value a, hf_value b);

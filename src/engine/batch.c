@@ -32,6 +32,7 @@ typedef struct batch {
     int64_t key;
     int64_t at;
     int64_t created_us;
+    int64_t namespace_key;
     hf_value body;
     const char *command;
     hf_command_type type;
@@ -52,12 +53,11 @@ static void id_print(int64_t created_us, int64_t key, char out_text[HF_ULID_TEXT
 static hf_status batch_next(hf_batcher *batcher, batch *out_batch, bool *out_found, hf_err *err)
 {
     hf_engine *engine = batcher->engine;
-    const hf_db_value params[] = {hf_db_int(engine->namespace_key),
-                                  hf_db_int(HF_BATCH_STATUS_RUNNING)};
+    const hf_db_value status = hf_db_int(HF_BATCH_STATUS_RUNNING);
     hf_db *db = hf_engine_read_begin(engine);
     hf_db_cursor *cursor = NULL;
     bool row = false;
-    hf_status st = hf_db_query(db, HF_STMT_BATCH_NEXT, params, 2, &cursor, err);
+    hf_status st = hf_db_query(db, HF_STMT_BATCH_NEXT, &status, 1, &cursor, err);
 
     *out_found = false;
     batcher->wait_us = 0;
@@ -70,7 +70,8 @@ static hf_status batch_next(hf_batcher *batcher, batch *out_batch, bool *out_fou
         batcher->wait_us = *out_found ? 0 : next_us;
         *out_batch = (batch){.key = hf_db_column_int(cursor, 0),
                              .at = hf_db_column_int(cursor, 1),
-                             .created_us = hf_db_column_int(cursor, 3)};
+                             .created_us = hf_db_column_int(cursor, 3),
+                             .namespace_key = hf_db_column_int(cursor, 5)};
         if (*out_found)
             st = hf_json_read(batcher->mem, hf_db_column_bytes(cursor, 4), NULL, &out_batch->body,
                               err);
@@ -207,6 +208,22 @@ static hf_status batch_work(hf_batcher *batcher, batch *b, hf_err *err)
     return st;
 }
 
+/* The items' commands work where the batch was asked for, whatever the thread did before. */
+static hf_status batch_work_there(hf_batcher *batcher, batch *b, hf_err *err)
+{
+    engine_slot *slot = hf_engine_slot_get(batcher->engine);
+    int64_t before;
+    hf_status st;
+
+    if (!slot)
+        return hf_err_nomem(err, "a batch");
+    before = slot->namespace_key;
+    slot->namespace_key = b->namespace_key;
+    st = batch_work(batcher, b, err);
+    slot->namespace_key = before;
+    return st;
+}
+
 bool hf_batch_step(hf_batcher *batcher)
 {
     bool found = false;
@@ -220,7 +237,7 @@ bool hf_batch_step(hf_batcher *batcher)
     hf_mem_reset(batcher->mem);
     st = batch_next(batcher, &b, &found, &err);
     if (!st && found)
-        st = batch_work(batcher, &b, &err);
+        st = batch_work_there(batcher, &b, &err);
     if (st)
         batcher->wait_us = hf_clock_wall_us(batcher->engine->clock) + IDLE_US;
     batcher->looked = !batcher->threaded && !(!st && found);
@@ -492,6 +509,8 @@ static hf_status batch_turn(hf_engine *engine, const char *id, const hf_batch_st
 
     if (!st)
         st = batch_find(&c, id, &key);
+    if (!st) /* it is there, and not in another namespace */
+        st = batch_show(&c, key, mem, out);
     for (size_t i = 0; !st && i < count; i++) {
         hf_unit *unit = hf_unit_new(NULL, NULL);
 

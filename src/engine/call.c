@@ -1,6 +1,8 @@
 /* call.c: see call.h. */
 #include "engine/call.h"
 
+#include "base/value.h"
+
 hf_status hf_call_begin(hf_call *call, hf_engine *engine)
 {
     hf_status st;
@@ -21,7 +23,7 @@ hf_status hf_call_begin(hf_call *call, hf_engine *engine)
         return st;
     call->in = (hf_intake){.stager = &call->slot->stager,
                            .keys = hf_writer_keys(engine->writer),
-                           .namespace_key = engine->namespace_key,
+                           .namespace_key = call->slot->namespace_key,
                            .payload_max = engine->settings.payload_max,
                            .now_us = hf_clock_wall_us(engine->clock)};
     return HF_OK;
@@ -63,6 +65,49 @@ hf_status hf_call_find(hf_call *call, const char *id, hf_intake_target *out_targ
     if (!st && out_target->base.run == HF_NONE)
         st = hf_err_set(err, HF_NOTFOUND, "the instance %s was never started", id);
     return st;
+}
+
+hf_status hf_call_row(hf_call *call, hf_op op, const hf_db_value *cells, size_t count,
+                      bool *out_applied, hf_err *err)
+{
+    hf_unit *unit = hf_unit_new(NULL, NULL);
+    hf_status st;
+
+    *out_applied = false;
+    if (!unit)
+        return hf_err_nomem(err, "a row");
+    hf_unit_row(unit, 0, hf_row_cells(hf_unit_mem(unit), op, cells, count));
+    st = hf_unit_seal(unit, &call->slot->stager, err);
+    if (!st)
+        st = hf_engine_commit(call->engine, unit, err);
+    *out_applied = !st && hf_unit_row_applied(unit, 0);
+    hf_unit_free(unit);
+    return st;
+}
+
+hf_status hf_call_rows(hf_call *call, hf_stmt stmt, const hf_db_value *params, size_t count,
+                       hf_mem *mem, hf_call_make *make, void *ctx, hf_value *out)
+{
+    hf_value_list *list = hf_value_array(mem);
+    hf_db_cursor *cursor = NULL;
+    hf_err *err = &call->slot->err;
+    bool more = true;
+    hf_status st;
+
+    *out = NULL;
+    hf_call_read_begin(call);
+    st = hf_db_query(call->in.db, stmt, params, count, &cursor, err);
+    while (!st && more) {
+        st = hf_db_step(cursor, &more, err);
+        if (!st && more)
+            hf_value_append(list, make(ctx, mem, cursor));
+    }
+    hf_db_end(cursor);
+    hf_call_read_end(call);
+    if (st)
+        return st;
+    *out = hf_value_finish(list);
+    return *out ? HF_OK : hf_err_nomem(err, "a list");
 }
 
 static uint64_t changes_now(hf_engine *engine)

@@ -28,6 +28,17 @@ HF_NODISCARD hf_status hf_call_aim(hf_call *call, hf_slice id, hf_slice run_id,
 /* The same for the newest run, which there must be; the failure is in the slot. */
 HF_NODISCARD hf_status hf_call_find(hf_call *call, const char *id, hf_intake_target *out_target);
 
+/* Commits one bare row that belongs to no run; *out_applied says whether it took effect. */
+HF_NODISCARD hf_status hf_call_row(hf_call *call, hf_op op, const hf_db_value *cells, size_t count,
+                                   bool *out_applied, hf_err *err);
+
+/* The rows of a statement as an array in the arena, each made by `make`; NULL from it: no memory.
+ */
+typedef hf_value hf_call_make(void *ctx, hf_mem *mem, hf_db_cursor *row);
+HF_NODISCARD hf_status hf_call_rows(hf_call *call, hf_stmt stmt, const hf_db_value *params,
+                                    size_t count, hf_mem *mem, hf_call_make *make, void *ctx,
+                                    hf_value *out);
+
 /* Asks `look` until it answers something else than HF_BUSY, or the time is up: HF_TIMEOUT. `look`
    says in call->awaits which run is waited for. */
 HF_NODISCARD hf_status hf_call_await(hf_call *call, hf_ms wait,

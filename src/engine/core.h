@@ -54,7 +54,6 @@ typedef struct hf_core_options {
     hf_writer *writer;
     const hf_registry *registry;
     const hf_clock *clock;
-    int64_t namespace_key;
     hf_slice owner;          /* of claims */
     hf_shards *shards;       /* whose runs this node works on; NULL: all */
     const hf_log *log;       /* for operators; NULL: none */

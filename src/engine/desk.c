@@ -1,5 +1,5 @@
-/* desk.c: see desk.h. One counter per queue, made when it is first needed and kept: an engine has
-   few queues. */
+/* desk.c: see desk.h. One counter per queue and namespace, made when it is first needed and kept:
+   an engine has few queues. */
 #include "engine/desk.h"
 
 #include "base/alloc.h"
@@ -9,6 +9,8 @@
 
 /* All by kind. */
 typedef struct desk_counter {
+    struct desk_counter *next; /* of the same queue in another namespace */
+    int64_t namespace_key;
     hf_list errands[HF_DESK_KINDS]; /* oldest first, both */
     hf_list waiters[HF_DESK_KINDS]; /* places */
     int64_t asked_us[HF_DESK_KINDS];
@@ -56,15 +58,29 @@ void hf_desk_close(hf_desk *desk)
     if (!desk)
         return;
     while (desk->counters && hf_map_next(desk->counters, &at, &key, &item))
-        hf_alloc_free(item);
+        for (desk_counter *counter = item; counter; counter = item) {
+            item = counter->next;
+            hf_alloc_free(counter);
+        }
     hf_map_free(desk->counters);
     hf_mutex_fini(&desk->lock);
     hf_alloc_free(desk);
 }
 
-static desk_counter *counter_get(hf_desk *desk, hf_slice queue, hf_err *err)
+/* NULL: there is none. */
+static desk_counter *counter_find(const hf_desk *desk, int64_t namespace_key, hf_slice queue)
 {
     desk_counter *counter = hf_map_get(desk->counters, queue);
+
+    while (counter && counter->namespace_key != namespace_key)
+        counter = counter->next;
+    return counter;
+}
+
+static desk_counter *counter_get(hf_desk *desk, int64_t namespace_key, hf_slice queue, hf_err *err)
+{
+    desk_counter *first = hf_map_get(desk->counters, queue);
+    desk_counter *counter = counter_find(desk, namespace_key, queue);
 
     if (counter)
         return counter;
@@ -77,7 +93,11 @@ static desk_counter *counter_get(hf_desk *desk, hf_slice queue, hf_err *err)
         hf_list_init(&counter->errands[i]);
         hf_list_init(&counter->waiters[i]);
     }
-    if (hf_map_put(desk->counters, queue, counter, NULL, err)) {
+    counter->namespace_key = namespace_key;
+    if (first) {
+        counter->next = first->next;
+        first->next = counter;
+    } else if (hf_map_put(desk->counters, queue, counter, NULL, err)) {
         hf_alloc_free(counter);
         return NULL;
     }
@@ -98,28 +118,33 @@ static void waiter_take(hf_waiter *waiter)
         hf_list_remove(&waiter->places[i].link);
 }
 
-/* Somebody who waits, who does not any more; NULL: nobody does. */
+/* Somebody who waits at the counter, who does not any more; NULL: nobody does. */
+static hf_waiter *counter_waiter(desk_counter *counter)
+{
+    for (size_t i = 0; i < HF_DESK_KINDS; i++) {
+        hf_list *link = hf_list_first(&counter->waiters[i]);
+
+        if (link) {
+            hf_waiter *waiter = HF_LIST_ENTRY(link, hf_waiter_place, link)->waiter;
+
+            waiter_take(waiter);
+            return waiter;
+        }
+    }
+    return NULL;
+}
+
 static hf_waiter *waiter_any(hf_desk *desk)
 {
+    hf_waiter *waiter = NULL;
     size_t at = 0;
     hf_slice key;
     void *item;
 
-    while (hf_map_next(desk->counters, &at, &key, &item)) {
-        desk_counter *counter = item;
-
-        for (size_t i = 0; i < HF_DESK_KINDS; i++) {
-            hf_list *link = hf_list_first(&counter->waiters[i]);
-
-            if (link) {
-                hf_waiter *waiter = HF_LIST_ENTRY(link, hf_waiter_place, link)->waiter;
-
-                waiter_take(waiter);
-                return waiter;
-            }
-        }
-    }
-    return NULL;
+    while (!waiter && hf_map_next(desk->counters, &at, &key, &item))
+        for (desk_counter *counter = item; counter && !waiter; counter = counter->next)
+            waiter = counter_waiter(counter);
+    return waiter;
 }
 
 void hf_desk_shut(hf_desk *desk, bool shut)
@@ -172,7 +197,7 @@ hf_status hf_desk_offer(hf_desk *desk, hf_errand *errand, hf_waiter **out_waiter
 
     *out_waiter = NULL;
     hf_mutex_lock(&desk->lock);
-    counter = counter_get(desk, errand->queue, err);
+    counter = counter_get(desk, errand->namespace_key, errand->queue, err);
     if (counter && !hf_list_linked(&errand->place)) {
         *out_waiter = waiter_for(&counter->waiters[errand->kind], errand);
         if (*out_waiter)
@@ -210,7 +235,7 @@ static bool counters_get(hf_desk *desk, const hf_waiter *waiter, desk_counter **
                          hf_err *err)
 {
     for (size_t i = 0; i < waiter->queue_count; i++) {
-        out_counters[i] = counter_get(desk, waiter->queues[i], err);
+        out_counters[i] = counter_get(desk, waiter->namespace_key, waiter->queues[i], err);
         if (!out_counters[i])
             return false;
     }
@@ -260,14 +285,15 @@ bool hf_desk_leave(hf_desk *desk, hf_waiter *waiter)
     return waited;
 }
 
-bool hf_desk_served(hf_desk *desk, hf_task_kind kind, hf_slice queue, int64_t within_us)
+bool hf_desk_served(hf_desk *desk, hf_task_kind kind, int64_t namespace_key, hf_slice queue,
+                    int64_t within_us)
 {
     int64_t now_us = hf_clock_wall_us(desk->clock);
     desk_counter *counter;
     bool served;
 
     hf_mutex_lock(&desk->lock);
-    counter = hf_map_get(desk->counters, queue);
+    counter = counter_find(desk, namespace_key, queue);
     served = counter && (!hf_list_empty(&counter->waiters[kind]) ||
                          (counter->asked_us[kind] && now_us - counter->asked_us[kind] < within_us));
     hf_mutex_unlock(&desk->lock);

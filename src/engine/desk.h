@@ -37,6 +37,7 @@ typedef struct hf_errand {
     struct hf_inquiries *inquiries; /* instead of a core: it is a question, see inquiry.h */
     int64_t run;
     int64_t activity; /* its key, of an attempt that may begin; or of the question */
+    int64_t namespace_key;
     hf_slice queue;
     hf_slice type;
     hf_slice prefers; /* the worker that had the run last and may still know it; ptr NULL: none */
@@ -53,6 +54,7 @@ typedef struct hf_waiter_place {
 /* A worker that waits. */
 typedef struct hf_waiter {
     unsigned kinds; /* a bit 1 << kind for each */
+    int64_t namespace_key;
     const hf_slice *queues;
     size_t queue_count;
     hf_waiter_place *places; /* one for each queue and kind; the desk's */
@@ -89,6 +91,7 @@ HF_NODISCARD hf_status hf_desk_ask(hf_desk *desk, hf_waiter *waiter, bool *out_f
 bool hf_desk_leave(hf_desk *desk, hf_waiter *waiter);
 
 /* Whether anybody asked for this kind of work at the queue within the last `within_us`. */
-bool hf_desk_served(hf_desk *desk, hf_task_kind kind, hf_slice queue, int64_t within_us);
+bool hf_desk_served(hf_desk *desk, hf_task_kind kind, int64_t namespace_key, hf_slice queue,
+                    int64_t within_us);
 
 #endif

@@ -39,6 +39,8 @@ engine_slot *hf_engine_slot_get(hf_engine *engine)
         hf_alloc_free(slot);
         return NULL;
     }
+    slot->namespace_key = engine->namespace_key;
+    slot->namespace_name = HF_SPACE_DEFAULT;
     hf_mutex_lock(&engine->lock);
     slot->next = engine->slots;
     engine->slots = slot;
@@ -138,7 +140,6 @@ static hf_status core_start(hf_engine *engine, engine_mode mode, hf_err *err)
     const hf_core_options core = {.store = engine->store,
                                   .registry = engine->registry,
                                   .clock = engine->clock,
-                                  .namespace_key = engine->namespace_key,
                                   .owner = HF_SLICE("embedded"),
                                   .log = &engine->log,
                                   .app = engine->app,
@@ -403,7 +404,7 @@ hf_status hf_engine_open(const char *where, const hf_app *app, hf_clock *clock,
     if (!st)
         st = hf_store_open(where, &options, &engine->store, err);
     if (!st)
-        st = hf_namespace_make(hf_store_writer(engine->store), HF_SLICE("default"),
+        st = hf_namespace_make(hf_store_writer(engine->store), HF_SLICE(HF_SPACE_DEFAULT),
                                hf_clock_wall_us(engine->clock), &engine->namespace_key, err);
     if (!st)
         st = hf_registry_store(engine->registry, hf_store_writer(engine->store), err);
@@ -451,6 +452,7 @@ void hf_close(hf_engine *engine)
         hf_mem_free(slot->mem);
         hf_alloc_free(slot);
     }
+    hf_engine_spaces_free(engine);
     while (engine->faults) {
         hf_core_fault *fault = engine->faults;
 

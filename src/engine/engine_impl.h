@@ -36,6 +36,8 @@ typedef struct engine_slot {
     hf_mem *scratch; /* what a call reads on its way; the next look begins anew */
     hf_err err;
     hf_stager stager;
+    int64_t namespace_key; /* where this thread's calls work (space.c) */
+    const char *namespace_name;
     /* while it waits for a run; under the engine's lock */
     hf_cond woken;
     hf_list waiting; /* in the engine's list */
@@ -47,6 +49,8 @@ typedef struct engine_slot {
 typedef struct engine_runner engine_runner;
 
 enum { ENGINE_RECENT = 1024 };
+
+#define HF_SPACE_DEFAULT "default" /* the namespace that every store has */
 
 struct hf_engine {
     const hf_app *app;
@@ -62,7 +66,7 @@ struct hf_engine {
     const hf_clock *clock;
     hf_log log;              /* warnings for operators, on standard error */
     hf_clock *virtual_clock; /* ENGINE_TEST */
-    int64_t namespace_key;
+    int64_t namespace_key;   /* of "default" */
     hf_settings settings;
     engine_mode mode;
     hf_db *reader; /* API reads, under reader_lock; NULL: the writer's connection */
@@ -85,6 +89,7 @@ struct hf_engine {
     bool draining;         /* hf_shutdown: no new attempts, the running ones end */
     bool stopping;         /* the core's thread ends, or has ended */
     engine_slot *slots;
+    struct engine_space *spaces; /* namespaces whose key is known; they are never renamed */
     hf_observer observer;
     /* ENGINE_TEST */
     hf_core_fault *faults; /* survive a crash */
@@ -98,6 +103,9 @@ engine_slot *hf_engine_slot_get(hf_engine *engine);
 
 /* Starts the engine in this mode, or as it was started. */
 HF_NODISCARD hf_status hf_engine_begin(hf_engine *engine, engine_mode wanted, hf_err *err);
+
+/* Forgets the names of namespaces; nobody uses the engine any more. */
+void hf_engine_spaces_free(hf_engine *engine);
 
 /* What a turn committed, for the observer (observe.c). */
 void hf_engine_observe(void *ctx, const hf_core_facts *facts);

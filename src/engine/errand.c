@@ -144,6 +144,7 @@ void hf_errand_dispatch(hf_core *core, live_run *run)
         run->far->errand.kind = HF_TASK_WORKFLOW;
         run->far->errand.core = core;
         run->far->errand.run = run->key;
+        run->far->errand.namespace_key = run->info.namespace_key;
         run->far->errand.queue = run->info.queue;
         run->far->errand.type = run->info.type;
         if (hf_desk_offer(core->o.desk, &run->far->errand, &waiter, &err)) {
@@ -243,7 +244,7 @@ void hf_errand_gone(live_run *run)
         ticket_end(ticket, HF_REJECTED, "run_closed", "the run is closed");
 }
 
-int64_t hf_errand_give_up(hf_core *core, hf_slice worker)
+int64_t hf_errand_give_up(hf_core *core, int64_t namespace_key, hf_slice worker)
 {
     int64_t count = 0;
     size_t at = 0;
@@ -254,6 +255,7 @@ int64_t hf_errand_give_up(hf_core *core, hf_slice worker)
         live_run *run = item;
 
         if (!run->far || !run->far->lease.held || run->far->answer ||
+            run->info.namespace_key != namespace_key ||
             !hf_slice_equal(worker, hf_slice_of(run->far->lease.owner)))
             continue;
         lease_end(run);
@@ -281,6 +283,7 @@ bool hf_errand_place(live_run *run, core_start *start)
     start->errand.core = core;
     start->errand.run = run->key;
     start->errand.activity = start->job->activity;
+    start->errand.namespace_key = run->info.namespace_key;
     start->errand.queue = start->job->queue.ptr ? start->job->queue : run->info.queue;
     start->errand.type = start->job->name;
     if (hf_desk_offer(core->o.desk, &start->errand, &start->waiter, &err))
@@ -505,10 +508,11 @@ static void task_return(hf_core *core, live_run *run)
 static void run_report(hf_core *core, hf_ticket *ticket)
 {
     live_run *run = hf_map_int_get(core->runs, (uint64_t)ticket->key);
-    const char *wrong = run && run->far ? lease_wrong(core, run, ticket) : NULL;
+    bool there = run && run->far && run->info.namespace_key == ticket->namespace_key;
+    const char *wrong = there ? lease_wrong(core, run, ticket) : NULL;
     const core_alarm end = {.kind = CORE_ALARM_ERRAND, .run = ticket->key, .key = -ticket->key};
 
-    if (!run || !run->far) {
+    if (!there) {
         ticket_end(ticket, HF_REJECTED, "task_not_leased", "no worker holds this task");
         return;
     }
@@ -575,7 +579,7 @@ static void attempt_report(hf_core *core, hf_ticket *ticket)
     hf_job *job = hf_map_int_get(core->jobs, (uint64_t)ticket->key);
     live_run *run = job && job->far ? hf_core_live(core, job->run) : NULL;
 
-    if (!run) {
+    if (!run || run->info.namespace_key != ticket->namespace_key) {
         ticket_end(ticket, HF_REJECTED, "attempt_closed", "nothing is known of a running attempt");
         return;
     }

@@ -14,6 +14,7 @@ typedef struct hf_ticket {
     int64_t key; /* of the run, or of the activity */
     int64_t attempt;
     hf_slice worker;
+    int64_t namespace_key; /* the reporter's: a task elsewhere is none of its business */
     enum {
         HF_TICKET_ANSWER, /* of a workflow task */
         HF_TICKET_RETURN,
@@ -60,7 +61,7 @@ void hf_errand_answered(live_run *run);
 HF_NODISCARD hf_status hf_errand_loaded(live_run *run, hf_err *err);
 
 /* Every run that the worker holds is offered again; how many they were. */
-int64_t hf_errand_give_up(hf_core *core, hf_slice worker);
+int64_t hf_errand_give_up(hf_core *core, int64_t namespace_key, hf_slice worker);
 
 /* The run leaves memory: it is closed, or evicted. */
 void hf_errand_gone(live_run *run);

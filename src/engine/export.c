@@ -10,40 +10,21 @@
 #include "project/dossier.h"
 
 /* The key of the run that is meant: the newest one of the instance, or the one with that id. */
-static hf_status run_find(hf_engine *engine, hf_db *db, hf_mem *mem, const hf_export_opts *opts,
-                          int64_t *out_run, hf_err *err)
+static hf_status run_find(const engine_slot *slot, hf_db *db, hf_mem *mem,
+                          const hf_export_opts *opts, int64_t *out_run, hf_err *err)
 {
-    hf_intake in = {.db = db, .namespace_key = engine->namespace_key};
+    hf_intake in = {.db = db, .namespace_key = slot->namespace_key};
     hf_intake_target target;
-    hf_dossier_run found;
-    int64_t time_ms = 0;
-    uint64_t key = 0;
-    uint32_t counter = 0;
-    hf_ulid wanted;
-    hf_ulid actual;
-    hf_status st = hf_intake_find(&in, mem, hf_slice_of(opts->id), &target, err);
+    hf_status st =
+        hf_intake_aim(&in, mem, hf_slice_of(opts->id), hf_slice_of(opts->run_id), &target, err);
 
-    if (st)
-        return st;
+    if (!st && target.base.run == HF_NONE)
+        st = hf_err_set(err, HF_NOTFOUND, "%.191s was never started", opts->id);
     *out_run = target.base.run;
-    if (!opts->run_id)
-        return HF_OK;
-    if (!hf_ulid_parse(hf_slice_of(opts->run_id), &wanted))
-        return hf_err_set(err, HF_INVALID, "%.64s is no run id", opts->run_id);
-    hf_ulid_parts(&wanted, &time_ms, &key, &counter);
-    *out_run = (int64_t)key;
-    st = hf_dossier_find(db, mem, *out_run, &found, err);
-    if (st && st != HF_NOTFOUND)
-        return st;
-    if (!st)
-        actual = hf_dossier_run_id(&found);
-    if (st || hf_ulid_compare(&wanted, &actual) != 0 ||
-        !hf_slice_equal(found.instance_id, hf_slice_of(opts->id)))
-        return hf_err_set(err, HF_NOTFOUND, "%s has no run %s", opts->id, opts->run_id);
-    return HF_OK;
+    return st;
 }
 
-static hf_status export_make(hf_engine *engine, const hf_export_opts *opts,
+static hf_status export_make(hf_engine *engine, const engine_slot *slot, const hf_export_opts *opts,
                              const hf_export_seal *seal, hf_mem *work, hf_buf *text, hf_err *err)
 {
     const hf_bundle_options options = {.now_us = hf_clock_wall_us(engine->clock),
@@ -58,7 +39,7 @@ static hf_status export_make(hf_engine *engine, const hf_export_opts *opts,
     hf_value bundle = NULL;
     int64_t run = 0;
     hf_db *db = hf_engine_read_begin(engine);
-    hf_status st = run_find(engine, db, work, opts, &run, err);
+    hf_status st = run_find(slot, db, work, opts, &run, err);
 
     if (!st)
         st = hf_dossier_read(db, work, run, &dossier, err);
@@ -96,7 +77,7 @@ hf_status hf_export_sealed(hf_engine *engine, hf_mem *mem, const char **out_json
     if (st)
         return st;
     work = hf_mem_new();
-    st = work ? export_make(engine, o, seal, work, &text, &slot->err)
+    st = work ? export_make(engine, slot, o, seal, work, &text, &slot->err)
               : hf_err_nomem(&slot->err, "an export");
     if (!st) {
         *out_json = hf_mem_text(mem, hf_buf_slice(&text));

@@ -288,13 +288,15 @@ hf_status hf_inquiry_put(hf_call *call, hf_inquiry_ask *ask, hf_err *err)
     inquiry q = {.ask = ask,
                  .errand = {.kind = ask->kind,
                             .inquiries = inquiries,
+                            .namespace_key = call->in.namespace_key,
                             .queue = ask->queue,
                             .type = ask->type},
                  .until_us = hf_clock_mono_us(inquiries->clock) + ANSWER_US};
     hf_status st;
 
     ask->end = HF_INQUIRY_NOBODY;
-    if (!hf_desk_served(call->engine->desk, ask->kind, ask->queue, SERVED_US))
+    if (!hf_desk_served(call->engine->desk, ask->kind, call->in.namespace_key, ask->queue,
+                        SERVED_US))
         return HF_OK;
     hf_list_init(&q.errand.place);
     st = hf_cond_init(&q.changed, err);
@@ -373,10 +375,10 @@ static bool report_keep(hf_inquiry_ask *ask, const hf_inquiry_ask *said)
     return ask->reason && ask->message && (!said->validation_errors || ask->validation_errors);
 }
 
-static hf_status inquiry_report(hf_engine *engine, hf_task_kind kind, const hf_task_claim *claim,
+static hf_status inquiry_report(const hf_call *call, hf_task_kind kind, const hf_task_claim *claim,
                                 const hf_inquiry_ask *said, hf_err *err)
 {
-    hf_inquiries *inquiries = engine->inquiries;
+    hf_inquiries *inquiries = call->engine->inquiries;
     const char *wrong;
     hf_status st = HF_OK;
     inquiry *q;
@@ -387,7 +389,8 @@ static hf_status inquiry_report(hf_engine *engine, hf_task_kind kind, const hf_t
         return hf_err_set(err, HF_INVALID, "a report needs a task and a worker");
     hf_mutex_lock(&inquiries->lock);
     q = inquiry_find(inquiries, kind, claim->task_id);
-    wrong = q ? report_wrong(q, claim) : "not_found";
+    wrong = q && q->errand.namespace_key == call->in.namespace_key ? report_wrong(q, claim)
+                                                                   : "not_found";
     if (wrong) {
         st = report_refuse(kind, wrong, err);
     } else if (!report_keep(q->ask, said)) {
@@ -417,7 +420,7 @@ hf_status hf_question_answer(hf_engine *engine, hf_task_kind kind, const hf_task
     if (!st)
         st = hf_envelope_value(mem, &payload, &said.value, &c.slot->err);
     if (!st)
-        st = inquiry_report(engine, kind, claim, &said, &c.slot->err);
+        st = inquiry_report(&c, kind, claim, &said, &c.slot->err);
     hf_mem_free(mem);
     return st;
 }
@@ -434,5 +437,5 @@ hf_status hf_question_refuse(hf_engine *engine, hf_task_kind kind, const hf_task
     hf_call c;
     hf_status st = hf_call_begin(&c, engine);
 
-    return st ? st : inquiry_report(engine, kind, claim, &said, &c.slot->err);
+    return st ? st : inquiry_report(&c, kind, claim, &said, &c.slot->err);
 }

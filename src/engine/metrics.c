@@ -9,7 +9,7 @@ static hf_metrics_world world_of(const hf_call *c)
 {
     hf_folder_stats folded = hf_folder_stats_get(c->engine->folder);
 
-    return (hf_metrics_world){.namespace_key = c->engine->namespace_key,
+    return (hf_metrics_world){.namespace_key = c->in.namespace_key,
                               .now_us = hf_clock_wall_us(c->engine->clock),
                               .folded_runs = folded.runs,
                               .folded_events = folded.events,
@@ -82,7 +82,7 @@ hf_status hf_failure_groups(hf_engine *engine, hf_value request, hf_mem *mem, hf
     if (st)
         return st;
     hf_call_read_begin(&c);
-    st = hf_metrics_failures(c.in.db, mem, engine->namespace_key, hf_int(request, "since_us", 0),
+    st = hf_metrics_failures(c.in.db, mem, c.in.namespace_key, hf_int(request, "since_us", 0),
                              hf_int(request, "limit", 0), out, &c.slot->err);
     hf_call_read_end(&c);
     return st;

@@ -64,23 +64,24 @@ static hf_value buffered_value(hf_mem *mem, const hf_schedule *s)
     return hf_value_finish(list);
 }
 
-/* A copy in `mem`: what was read dies with the call. */
-static hf_value schedule_value(hf_mem *mem, const hf_schedule *s)
+/* A copy in the call's arena: what was read dies with the call. */
+static hf_value schedule_value(const hf_call *c, const hf_schedule *s)
 {
+    hf_mem *mem = c->slot->mem;
     hf_value remaining =
         s->max_runs ? hf_value_int(mem, hf_schedule_remaining(s)) : hf_value_null();
     hf_value recent = s->recent ? s->recent : hf_value_finish(hf_value_array(mem));
 
     return hf_json_(
         mem,
-        "{'id': %s, 'schedule_id': %s, 'namespace': 'default', 'status': %s, 'paused': %p, "
+        "{'id': %s, 'schedule_id': %s, 'namespace': %s, 'status': %s, 'paused': %p, "
         "'workflow_type': %p, 'spec': %p, 'action': %p, 'overlap_policy': %s, 'note': %s, "
         "'jitter_seconds': %lld, 'max_runs': %p, 'remaining_actions': %p, 'fires_count': %lld, "
         "'failures_count': %lld, 'skipped_trigger_count': %lld, 'last_skip_reason': %s, "
         "'last_skipped_at': %s, 'last_fired_at': %s, 'next_fire_at': %s, 'paused_at': %s, "
         "'deleted_at': %s, 'recent_actions': %p, 'buffered_actions': %p, 'created_at': %s, "
         "'updated_at': %s}",
-        hf_schedule_ulid_text(mem, s->created_us, s->key), s->id.ptr,
+        hf_schedule_ulid_text(mem, s->created_us, s->key), s->id.ptr, c->slot->namespace_name,
         hf_schedule_status_text(s->status),
         (const void *)hf_value_bool(s->status == HF_SCHEDULE_STATUS_PAUSED),
         (const void *)hf_get(s->action, "workflow_type"), (const void *)s->spec,
@@ -132,7 +133,7 @@ hf_status hf_schedule_show(hf_engine *engine, const char *id, hf_value *out)
     if (st)
         return st;
     hf_call_read_end(&c);
-    *out = schedule_value(c.slot->mem, &s);
+    *out = schedule_value(&c, &s);
     return answer_check(&c, HF_OK, *out);
 }
 
@@ -181,7 +182,7 @@ static hf_status page_read(hf_call *c, const hf_schedule_list_opts *o, int64_t b
                                   last.id.ptr);
             break;
         }
-        hf_value_append(list, schedule_value(mem, &s));
+        hf_value_append(list, schedule_value(c, &s));
         last = s;
         count++;
     }
@@ -232,15 +233,14 @@ static hf_status event_append(hf_call *c, const hf_schedule *s, hf_db_cursor *ro
     if (st)
         return st;
     hf_value_append(
-        list,
-        hf_json_(mem,
-                 "{'sequence': %lld, 'namespace': 'default', 'schedule_id': %s, 'event_type': %s, "
-                 "'recorded_at': %s, 'workflow_instance_id': %p, 'workflow_run_id': %p, "
-                 "'payload': %p}",
-                 (long long)sequence, s->id.ptr, hf_event_type_text(type),
-                 hf_schedule_time_text(mem, recorded_us),
-                 (const void *)hf_get(body, "workflow_instance_id"),
-                 (const void *)hf_get(body, "workflow_run_id"), (const void *)body));
+        list, hf_json_(mem,
+                       "{'sequence': %lld, 'namespace': %s, 'schedule_id': %s, 'event_type': %s, "
+                       "'recorded_at': %s, 'workflow_instance_id': %p, 'workflow_run_id': %p, "
+                       "'payload': %p}",
+                       (long long)sequence, c->slot->namespace_name, s->id.ptr,
+                       hf_event_type_text(type), hf_schedule_time_text(mem, recorded_us),
+                       (const void *)hf_get(body, "workflow_instance_id"),
+                       (const void *)hf_get(body, "workflow_run_id"), (const void *)body));
     return HF_OK;
 }
 

@@ -83,9 +83,11 @@ void hf_test_crash(hf_engine *engine)
 static int64_t run_of(hf_engine *engine, const char *id, hf_run_base *out_base)
 {
     engine_slot *slot = hf_engine_slot_get(engine);
-    hf_intake in = {.db = hf_store_writer(engine->store), .namespace_key = engine->namespace_key};
+    hf_intake in = {.db = hf_store_writer(engine->store)};
     hf_intake_target target;
 
+    if (slot)
+        in.namespace_key = slot->namespace_key;
     if (!slot || hf_intake_find(&in, slot->mem, hf_slice_of(id), &target, &slot->err))
         return 0;
     *out_base = target.base;

@@ -1,4 +1,4 @@
-/* token.c: credentials and namespaces of a store, for the server. The rule: a secret leaves this
+/* token.c: credentials of a store, for the server. The rule: a secret leaves this
    file once, to whoever asked for it, and is never written down. */
 #include <stdio.h>
 #include <string.h>
@@ -68,24 +68,9 @@ static hf_status secret_make(hf_token *out, uint8_t digest[HF_SHA256_BYTES], hf_
     return HF_OK;
 }
 
-/* Commits one bare row; *out_applied says whether it took effect. */
-static hf_status row_commit(hf_call *call, hf_unit *unit, hf_row *row, bool *out_applied)
-{
-    hf_err *err = &call->slot->err;
-    hf_status st;
-
-    hf_unit_row(unit, 0, row);
-    st = hf_unit_seal(unit, &call->slot->stager, err);
-    if (!st)
-        st = hf_engine_commit(call->engine, unit, err);
-    *out_applied = !st && hf_unit_row_applied(unit, 0);
-    return st;
-}
-
 hf_status hf_token_create_with(hf_engine *engine, const hf_token_opts *o, hf_token *out)
 {
-    hf_token_row row = {0};
-    hf_unit *unit = NULL;
+    uint8_t digest[HF_SHA256_BYTES];
     hf_call call;
     bool applied;
     hf_status st = hf_call_begin(&call, engine);
@@ -95,30 +80,30 @@ hf_status hf_token_create_with(hf_engine *engine, const hf_token_opts *o, hf_tok
     *out = (hf_token){0};
     st = option_check(o, &call.slot->err);
     if (!st)
-        st = secret_make(out, row.digest, &call.slot->err);
-    if (st)
-        return st;
-    unit = hf_unit_new(NULL, NULL);
-    if (!unit)
-        return hf_err_nomem(&call.slot->err, "a token");
-    row.id = hf_slice_of(out->id);
-    row.label = hf_slice_of(o->label ? o->label : o->role);
-    row.role = hf_slice_of(o->role);
-    row.namespaces = hf_slice_of(o->namespaces ? o->namespaces : "*");
-    row.created_us = call.in.now_us;
-    row.expires_us = o->lifespan ? call.in.now_us + o->lifespan * 1000 : 0;
-    st = row_commit(&call, unit, hf_row_token_new(hf_unit_mem(unit), &row), &applied);
+        st = secret_make(out, digest, &call.slot->err);
+    if (!st) {
+        const hf_db_value cells[] = {
+            hf_db_text(hf_slice_of(out->id)),
+            {.type = HF_DB_BLOB, .bytes = hf_slice_from(digest, HF_SHA256_BYTES)},
+            hf_db_text(hf_slice_of(o->label ? o->label : o->role)),
+            hf_db_text(hf_slice_of(o->role)),
+            hf_db_text(hf_slice_of(o->namespaces ? o->namespaces : "*")),
+            hf_db_int(call.in.now_us),
+            hf_db_int(o->lifespan ? call.in.now_us + o->lifespan * 1000 : 0)};
+
+        st = hf_call_row(&call, HF_OP_TOKEN_NEW, cells, sizeof(cells) / sizeof(cells[0]), &applied,
+                         &call.slot->err);
+    }
     if (!st && !applied)
         st = hf_err_set(&call.slot->err, HF_EXISTS, "the token exists already");
     if (st)
         *out = (hf_token){0};
-    hf_unit_free(unit);
     return st;
 }
 
 hf_status hf_token_revoke(hf_engine *engine, const char *id)
 {
-    hf_unit *unit;
+    hf_db_value cells[2];
     hf_call call;
     bool applied;
     hf_status st = hf_call_begin(&call, engine);
@@ -127,15 +112,11 @@ hf_status hf_token_revoke(hf_engine *engine, const char *id)
         return st;
     if (!id)
         return hf_err_set(&call.slot->err, HF_MISUSE, "the id of a token is needed");
-    unit = hf_unit_new(NULL, NULL);
-    if (!unit)
-        return hf_err_nomem(&call.slot->err, "a token");
-    st = row_commit(&call, unit,
-                    hf_row_token_revoke(hf_unit_mem(unit), hf_slice_of(id), call.in.now_us),
-                    &applied);
+    cells[0] = hf_db_text(hf_slice_of(id));
+    cells[1] = hf_db_int(call.in.now_us);
+    st = hf_call_row(&call, HF_OP_TOKEN_REVOKE, cells, 2, &applied, &call.slot->err);
     if (!st && !applied)
         st = hf_err_set(&call.slot->err, HF_NOTFOUND, "there is no token %s to revoke", id);
-    hf_unit_free(unit);
     return st;
 }
 
@@ -148,13 +129,14 @@ static hf_value time_value(hf_mem *mem, int64_t wall_us)
                                                     : hf_value_null();
 }
 
-static hf_value token_value(hf_mem *mem, hf_db_cursor *cursor)
+static hf_value token_value(void *ctx, hf_mem *mem, hf_db_cursor *cursor)
 {
     static const char *const names[] = {"id", NULL, "label", "role", "namespaces"};
     hf_slice digest = hf_db_column_bytes(cursor, 1);
     hf_value_list *token = hf_value_object(mem);
     char hex[HF_SHA256_TEXT_SIZE] = "";
 
+    (void)ctx;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (names[i])
             hf_value_set(token, hf_slice_of(names[i]),
@@ -168,51 +150,10 @@ static hf_value token_value(hf_mem *mem, hf_db_cursor *cursor)
     return hf_value_finish(token);
 }
 
-static hf_value namespace_value(hf_mem *mem, hf_db_cursor *cursor)
+hf_status hf_tokens(hf_engine *engine, hf_mem *mem, hf_value *out)
 {
-    hf_value_list *space = hf_value_object(mem);
-
-    hf_value_set(space, HF_SLICE("name"), hf_value_string(mem, hf_db_column_bytes(cursor, 0)));
-    hf_value_set(space, HF_SLICE("retention_days"), hf_value_int(mem, hf_db_column_int(cursor, 2)));
-    hf_value_set(space, HF_SLICE("created_at"), time_value(mem, hf_db_column_int(cursor, 1)));
-    return hf_value_finish(space);
-}
-
-/* The rows of a statement as an array. */
-static hf_status rows_read(hf_engine *engine, hf_stmt stmt, hf_mem *mem,
-                           hf_value (*make)(hf_mem *mem, hf_db_cursor *cursor), hf_value *out)
-{
-    hf_value_list *list = hf_value_array(mem);
-    hf_db_cursor *cursor = NULL;
-    bool more = true;
     hf_call call;
     hf_status st = hf_call_begin(&call, engine);
 
-    *out = NULL;
-    if (st)
-        return st;
-    hf_call_read_begin(&call);
-    st = hf_db_query(call.in.db, stmt, NULL, 0, &cursor, &call.slot->err);
-    while (!st && more) {
-        st = hf_db_step(cursor, &more, &call.slot->err);
-        if (!st && more)
-            hf_value_append(list, make(mem, cursor));
-    }
-    if (cursor)
-        hf_db_end(cursor);
-    hf_call_read_end(&call);
-    if (st)
-        return st;
-    *out = hf_value_finish(list);
-    return *out ? HF_OK : hf_err_nomem(&call.slot->err, "a list");
-}
-
-hf_status hf_tokens(hf_engine *engine, hf_mem *mem, hf_value *out)
-{
-    return rows_read(engine, HF_STMT_TOKEN_LIST, mem, token_value, out);
-}
-
-hf_status hf_namespaces(hf_engine *engine, hf_mem *mem, hf_value *out)
-{
-    return rows_read(engine, HF_STMT_NAMESPACE_LIST, mem, namespace_value, out);
+    return st ? st : hf_call_rows(&call, HF_STMT_TOKEN_LIST, NULL, 0, mem, token_value, NULL, out);
 }

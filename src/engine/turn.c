@@ -106,7 +106,7 @@ static hf_status host_taken(void *ctx, hf_slice id, bool *out_taken, hf_err *err
     t->run->makes_children = true;
     if (made && !t->run->check_ids)
         return HF_OK;
-    st = hf_instance_get(t->core->db, hf_unit_mem(t->decide.unit), t->core->o.namespace_key, id,
+    st = hf_instance_get(t->core->db, hf_unit_mem(t->decide.unit), t->run->info.namespace_key, id,
                          &instance, err);
     *out_taken = st == HF_OK;
     return st == HF_NOTFOUND ? HF_OK : st;

@@ -241,7 +241,7 @@ hf_status hf_list_runs(hf_engine *engine, hf_value request, hf_mem *mem, hf_valu
     if (!work)
         return hf_err_nomem(&c.slot->err, "a list");
     hf_call_read_begin(&c);
-    st = hf_look_list(c.in.db, engine->namespace_key, request, work, &page, &c.slot->err);
+    st = hf_look_list(c.in.db, c.in.namespace_key, request, work, &page, &c.slot->err);
     hf_call_read_end(&c);
     return answer_give(mem, page, st, out, work, &c.slot->err);
 }
@@ -267,7 +267,7 @@ hf_status hf_view_list(hf_engine *engine, hf_value request, hf_mem *mem, hf_valu
 
     if (st)
         return st;
-    reader = reader_of(engine->namespace_key, request);
+    reader = reader_of(c.in.namespace_key, request);
     hf_call_read_begin(&c);
     st = hf_views_list(c.in.db, mem, &reader, member(request, "bucket"), out, &c.slot->err);
     hf_call_read_end(&c);
@@ -282,28 +282,10 @@ hf_status hf_view_get(hf_engine *engine, hf_value request, hf_mem *mem, hf_value
 
     if (st)
         return st;
-    reader = reader_of(engine->namespace_key, request);
+    reader = reader_of(c.in.namespace_key, request);
     hf_call_read_begin(&c);
     st = hf_views_get(c.in.db, mem, &reader, member(request, "id"), out, &c.slot->err);
     hf_call_read_end(&c);
-    return st;
-}
-
-/* Commits one bare row; *out_applied says whether it took effect. */
-static hf_status row_commit(hf_call *c, hf_op op, const hf_db_value *cells, size_t count,
-                            bool *out_applied, hf_err *err)
-{
-    hf_unit *unit = hf_unit_new(NULL, NULL);
-    hf_status st;
-
-    if (!unit)
-        return hf_err_nomem(err, "a view");
-    hf_unit_row(unit, 0, hf_row_cells(hf_unit_mem(unit), op, cells, count));
-    st = hf_unit_seal(unit, &c->slot->stager, err);
-    if (!st)
-        st = hf_engine_commit(c->engine, unit, err);
-    *out_applied = !st && hf_unit_row_applied(unit, 0);
-    hf_unit_free(unit);
     return st;
 }
 
@@ -344,7 +326,7 @@ static hf_status draft_check(view_draft *d, hf_value request, hf_err *err)
 static hf_status draft_key(hf_call *c, view_draft *d, hf_value request, hf_err *err)
 {
     hf_slice id = member(request, "id");
-    hf_views_reader reader = reader_of(c->engine->namespace_key, request);
+    hf_views_reader reader = reader_of(c->in.namespace_key, request);
     hf_value view = NULL;
     int64_t created_ms = 0;
     hf_status st;
@@ -372,7 +354,7 @@ static hf_status draft_key(hf_call *c, view_draft *d, hf_value request, hf_err *
 static hf_status draft_commit(hf_call *c, const view_draft *d, hf_err *err)
 {
     const hf_db_value cells[] = {hf_db_int(d->key),
-                                 hf_db_int(c->engine->namespace_key),
+                                 hf_db_int(c->in.namespace_key),
                                  hf_db_text(d->scope),
                                  hf_db_text(d->bucket),
                                  hf_db_text(d->name),
@@ -384,7 +366,7 @@ static hf_status draft_commit(hf_call *c, const view_draft *d, hf_err *err)
                                  hf_db_int(hf_clock_wall_us(c->engine->clock))};
     bool applied = false;
     hf_status st =
-        row_commit(c, HF_OP_VIEW_PUT, cells, sizeof(cells) / sizeof(cells[0]), &applied, err);
+        hf_call_row(c, HF_OP_VIEW_PUT, cells, sizeof(cells) / sizeof(cells[0]), &applied, err);
 
     if (st == HF_CONSTRAINT)
         return hf_err_set(err, HF_EXISTS, "there is a view \"%.*s\" already", (int)d->name.len,
@@ -423,7 +405,7 @@ hf_status hf_view_save(hf_engine *engine, hf_value request, hf_mem *mem, hf_valu
         return st;
     hf_ulid_form(draft.created_us / 1000, (uint64_t)draft.key, 0, &formed);
     hf_ulid_print(&formed, id);
-    reader = reader_of(engine->namespace_key, request);
+    reader = reader_of(c.in.namespace_key, request);
     hf_call_read_begin(&c);
     st = hf_views_get(c.in.db, mem, &reader, hf_slice_of(id), out, err);
     hf_call_read_end(&c);
@@ -447,9 +429,9 @@ hf_status hf_view_delete(hf_engine *engine, hf_value request)
     if (!hf_views_key(id, &key, &created_ms))
         return hf_err_set(&c.slot->err, HF_NOTFOUND, "there is no such view");
     cells[0] = hf_db_int(key);
-    cells[1] = hf_db_int(engine->namespace_key);
+    cells[1] = hf_db_int(c.in.namespace_key);
     cells[2] = hf_db_text(member(request, "owner").ptr ? member(request, "owner") : HF_SLICE(""));
-    st = row_commit(&c, HF_OP_VIEW_DELETE, cells, 3, &applied, &c.slot->err);
+    st = hf_call_row(&c, HF_OP_VIEW_DELETE, cells, 3, &applied, &c.slot->err);
     if (!st && !applied)
         st = hf_err_set(&c.slot->err, HF_NOTFOUND, "there is no such view of this owner");
     return st;

@@ -101,7 +101,8 @@ static hf_status tool_open(hf_tool_store *tool, const char *address, const hf_to
 {
     if (options && options->size != sizeof(*options))
         return hf_err_set(err, HF_MISUSE, "the options of a tool have the wrong size");
-    return hf_tool_store_open(tool, address, options ? options->schema : NULL, NULL, err);
+    return hf_tool_store_open(tool, address, options ? options->schema : NULL,
+                              options ? options->space : NULL, err);
 }
 
 static hf_why_world tool_world(void)

@@ -180,6 +180,7 @@ hf_status hf_poll_begin(hf_engine *engine, const hf_poll_opts *opts, hf_poll **o
     poll->desk = engine->desk;
     poll->got = opts->got;
     poll->arg = opts->arg;
+    poll->waiter.namespace_key = c.in.namespace_key;
     poll->waiter.got = poll_got;
     poll->waiter.lease_us = opts->lease * 1000;
     poll->waiter.mem = hf_mem_new();
@@ -292,6 +293,7 @@ static hf_status ticket_begin(hf_call *c, hf_engine *engine, const hf_task_claim
     if (st)
         return st;
     hf_mem_reset(c->slot->scratch);
+    ticket->namespace_key = c->in.namespace_key;
     return claim_read(claim, ticket, &c->slot->err);
 }
 
@@ -403,6 +405,7 @@ hf_status hf_task_beat(hf_engine *engine, const hf_task_claim *claim, hf_value p
 
 typedef struct release_call {
     hf_core_call call;
+    int64_t namespace_key;
     hf_slice worker;
     int64_t count;
     reporter who;
@@ -413,7 +416,7 @@ static void release_run(hf_core *core, hf_core_call *call)
     release_call *release = (release_call *)call;
 
     if (core)
-        release->count = hf_errand_give_up(core, release->worker);
+        release->count = hf_errand_give_up(core, release->namespace_key, release->worker);
     hf_mutex_lock(&release->who.engine->lock);
     release->who.done = true;
     hf_cond_broadcast(&release->who.engine->changed);
@@ -426,8 +429,10 @@ int64_t hf_workers_release(hf_engine *engine, const char *worker)
         .call = {.run = release_run}, .worker = hf_slice_of(worker), .who = {.engine = engine}};
     hf_call c;
 
-    if (hf_call_begin(&c, engine) || !engine->desk ||
-        hf_core_call_post(engine->core, &release.call, &c.slot->err))
+    if (hf_call_begin(&c, engine) || !engine->desk)
+        return 0;
+    release.namespace_key = c.in.namespace_key;
+    if (hf_core_call_post(engine->core, &release.call, &c.slot->err))
         return 0;
     reporter_wait(&release.who);
     return release.count;

@@ -1,4 +1,4 @@
-/* api_admin.c: tokens and namespaces. A secret is in one answer and nowhere else. */
+/* api_admin.c: tokens. A secret is in one answer and nowhere else. */
 #include <string.h>
 
 #include "base/json.h"
@@ -25,6 +25,22 @@ static hf_value token_shown(hf_mem *mem, hf_value row)
     return hf_value_finish(shown);
 }
 
+/* Whether everything the token is good for is the caller's own: who is scoped to some namespaces
+   neither sees nor makes nor ends credentials of others. */
+static bool token_is_ours(const hf_api *api, const char *namespaces)
+{
+    hf_slice rest = hf_slice_of(namespaces);
+    hf_slice part;
+
+    if (strcmp(api->principal.namespaces, "*") == 0)
+        return true;
+    while (rest.ptr && hf_slice_split(&rest, ',', &part))
+        if (hf_slice_equal(hf_slice_trim(part), HF_SLICE("*")) ||
+            !hf_principal_sees(&api->principal, hf_slice_trim(part)))
+            return false;
+    return true;
+}
+
 void hf_api_tokens(hf_api *api)
 {
     hf_value_list *list = hf_value_array(api->mem);
@@ -36,7 +52,8 @@ void hf_api_tokens(hf_api *api)
         return;
     }
     for (size_t i = 0; i < hf_len(rows); i++)
-        hf_value_append(list, token_shown(api->mem, hf_at(rows, i)));
+        if (token_is_ours(api, hf_str(hf_at(rows, i), "namespaces", "*")))
+            hf_value_append(list, token_shown(api->mem, hf_at(rows, i)));
     hf_api_json(api, 200,
                 hf_json_(api->mem, "{'tokens': %p}", (const void *)hf_value_finish(list)));
 }
@@ -60,8 +77,13 @@ void hf_api_token_create(hf_api *api)
                              .namespaces = hf_str(api->body, "namespaces", NULL),
                              .lifespan = hf_seconds(hf_int(api->body, "lifespan_seconds", 0))};
     hf_token token;
-    hf_status st = hf_token_create_with(api->server->engine, &options, &token);
+    hf_status st;
 
+    if (!token_is_ours(api, options.namespaces ? options.namespaces : "*")) {
+        hf_api_error(api, 403, "forbidden", "The credential is good for other namespaces.");
+        return;
+    }
+    st = hf_token_create_with(api->server->engine, &options, &token);
     if (st) {
         engine_failed(api, st);
         return;
@@ -74,10 +96,25 @@ void hf_api_token_create(hf_api *api)
                          options.role));
 }
 
+/* Whether there is such a token for the caller. */
+static hf_status token_find(hf_api *api, const char *id)
+{
+    hf_value rows = NULL;
+    hf_status st = hf_tokens(api->server->engine, api->mem, &rows);
+
+    for (size_t i = 0; !st && i < hf_len(rows); i++)
+        if (strcmp(hf_str(hf_at(rows, i), "id", ""), id) == 0)
+            return token_is_ours(api, hf_str(hf_at(rows, i), "namespaces", "*")) ? HF_OK
+                                                                                 : HF_NOTFOUND;
+    return st ? st : HF_NOTFOUND;
+}
+
 void hf_api_token_revoke(hf_api *api)
 {
-    hf_status st = hf_token_revoke(api->server->engine, hf_api_param(api, 0));
+    hf_status st = token_find(api, hf_api_param(api, 0));
 
+    if (!st)
+        st = hf_token_revoke(api->server->engine, hf_api_param(api, 0));
     if (st == HF_NOTFOUND)
         hf_api_error(api, 404, "token_not_found", "There is no such token, or it is revoked.");
     else if (st)
@@ -85,50 +122,4 @@ void hf_api_token_revoke(hf_api *api)
     else if (refreshed(api))
         hf_api_json(api, 200,
                     hf_json_(api->mem, "{'id': %s, 'revoked': true}", hf_api_param(api, 0)));
-}
-
-/* A namespace as the wire has it. */
-static hf_value namespace_shown(hf_mem *mem, hf_value row)
-{
-    return hf_json_(mem,
-                    "{'name': %p, 'description': null, 'retention_days': %p, 'status': 'active', "
-                    "'created_at': %p}",
-                    (const void *)hf_get(row, "name"), (const void *)hf_get(row, "retention_days"),
-                    (const void *)hf_get(row, "created_at"));
-}
-
-void hf_api_namespaces(hf_api *api)
-{
-    hf_value_list *list = hf_value_array(api->mem);
-    hf_value rows = NULL;
-    hf_status st = hf_namespaces(api->server->engine, api->mem, &rows);
-
-    if (st) {
-        engine_failed(api, st);
-        return;
-    }
-    for (size_t i = 0; i < hf_len(rows); i++)
-        if (hf_principal_sees(&api->principal, hf_slice_of(hf_str(hf_at(rows, i), "name", ""))))
-            hf_value_append(list, namespace_shown(api->mem, hf_at(rows, i)));
-    hf_api_json(api, 200,
-                hf_json_(api->mem, "{'namespaces': %p}", (const void *)hf_value_finish(list)));
-}
-
-void hf_api_namespace(hf_api *api)
-{
-    const char *name = hf_api_param(api, 0);
-    hf_value rows = NULL;
-    hf_status st = hf_namespaces(api->server->engine, api->mem, &rows);
-
-    if (st) {
-        engine_failed(api, st);
-        return;
-    }
-    for (size_t i = 0; i < hf_len(rows); i++)
-        if (strcmp(hf_str(hf_at(rows, i), "name", ""), name) == 0 &&
-            hf_principal_sees(&api->principal, hf_slice_of(name))) {
-            hf_api_json(api, 200, namespace_shown(api->mem, hf_at(rows, i)));
-            return;
-        }
-    hf_api_error(api, 404, "namespace_not_found", "There is no such namespace.");
 }

@@ -97,22 +97,11 @@ static const char *rejected_reason(const hf_command_result *result)
 /* The engine's envelope, with what is added or said differently here. */
 static hf_value answer_whole(hf_api *api, const hf_command_result *result, hf_value_list *more)
 {
-    hf_value_list *whole = hf_value_object(api->mem);
     hf_value added;
-    hf_slice key;
-    hf_value item;
 
-    hf_value_set(more, HF_SLICE("namespace"),
-                 hf_value_string(api->mem, hf_slice_of(api->namespace)));
+    text_set(api, more, "namespace", api->namespace);
     added = hf_value_finish(more);
-    if (!added)
-        return NULL;
-    for (size_t i = 0; hf_value_member(result->detail, i, &key, &item); i++)
-        if (!hf_value_find(added, key))
-            hf_value_set(whole, key, item);
-    for (size_t i = 0; hf_value_member(added, i, &key, &item); i++)
-        hf_value_set(whole, key, item);
-    return hf_value_finish(whole);
+    return added ? hf_value_merge(api->mem, result->detail, added) : NULL;
 }
 
 static void answer_rejected(hf_api *api, const hf_command_result *result, hf_value_list *body)

@@ -9,6 +9,7 @@
 #include "base/map.h"
 #include "base/thread.h"
 #include "base/value.h"
+#include "holdfast/host.h"
 #include "holdfast/worker.h"
 #include "server/api_worker.h"
 #include "server/fleet.h"
@@ -85,21 +86,6 @@ static void on_wake(void *ctx, hf_http_exchange *exchange, hf_http_why why)
         poll_end(p, why == HF_HTTP_DRAINING ? "draining" : "timeout");
 }
 
-/* The object with more members; those that it has already are replaced. */
-static hf_value with_members(hf_mem *mem, hf_value object, hf_value more)
-{
-    hf_value_list *list = hf_value_object(mem);
-    hf_slice key;
-    hf_value item;
-
-    for (size_t i = 0; hf_value_member(object, i, &key, &item); i++)
-        if (!hf_value_find(more, key))
-            hf_value_set(list, key, item);
-    for (size_t i = 0; hf_value_member(more, i, &key, &item); i++)
-        hf_value_set(list, key, item);
-    return hf_value_finish(list);
-}
-
 static const char *time_text(hf_mem *mem, int64_t us)
 {
     char text[HF_CLOCK_TEXT_SIZE];
@@ -143,10 +129,10 @@ static hf_value workflow_task(parked *p)
 
     if (!page)
         return NULL;
-    return with_members(mem, with_members(mem, p->task, page),
-                        hf_json_(mem, "{'history': %p, 'arguments': %p}",
-                                 (const void *)hf_get(page, "history_events"),
-                                 (const void *)hf_get(whole, "arguments")));
+    return hf_value_merge(mem, hf_value_merge(mem, p->task, page),
+                          hf_json_(mem, "{'history': %p, 'arguments': %p}",
+                                   (const void *)hf_get(page, "history_events"),
+                                   (const void *)hf_get(whole, "arguments")));
 }
 
 /* A query or a validation: all of the history, since nothing of the run may be known there. */
@@ -159,16 +145,16 @@ static hf_value question_task(parked *p)
 
     if (!page)
         return NULL;
-    return with_members(
-        api->mem, with_members(api->mem, p->task, page),
+    return hf_value_merge(
+        api->mem, hf_value_merge(api->mem, p->task, page),
         hf_json_(api->mem, "{'workflow_arguments': %p}", (const void *)hf_get(whole, "arguments")));
 }
 
 static hf_value activity_task(parked *p)
 {
-    return with_members(p->api->mem, p->task,
-                        hf_json_(p->api->mem, "{'attempt': %lld}",
-                                 (long long)hf_int(p->task, "attempt_number", 1)));
+    return hf_value_merge(p->api->mem, p->task,
+                          hf_json_(p->api->mem, "{'attempt': %lld}",
+                                   (long long)hf_int(p->task, "attempt_number", 1)));
 }
 
 /* What every task says in the published words, and its lease. */
@@ -179,7 +165,7 @@ static void task_answer(hf_api *api, hf_value task)
     const char *until = time_text(mem, hf_int(task, "lease_expires_at", 0));
     const char *now = time_text(mem, hf_clock_wall_us(api->server->clock));
 
-    task = with_members(
+    task = hf_value_merge(
         mem, task,
         hf_json_(mem,
                  "{'task_kind': %s, 'task_type': %s, 'payload_codec': 'avro', 'lease_expires_at': "
@@ -250,7 +236,7 @@ static bool on_got(void *arg, hf_value task)
 /* Types that the worker registered, ended by NULL; NULL: it did not say. */
 static const char *const *types_of(hf_api *api, const char *worker, const char *field)
 {
-    hf_value said = hf_fleet_get(api->server->fleet, hf_slice_of(worker), api->mem);
+    hf_value said = hf_fleet_get(api->server->fleet, hf_worker_key(api, worker), api->mem);
     hf_value types = hf_get(said, field);
     const char **list;
 
@@ -346,7 +332,7 @@ static void poll_begin(hf_api *api, hf_task_kind kind, const char *types)
         poll_empty(api, "draining");
         return;
     }
-    (void)hf_fleet_beat(api->server->fleet, hf_slice_of(worker),
+    (void)hf_fleet_beat(api->server->fleet, hf_worker_key(api, worker),
                         hf_clock_wall_us(api->server->clock));
     p = parked_new(api);
     if (!p)
@@ -365,7 +351,9 @@ static void poll_begin(hf_api *api, hf_task_kind kind, const char *types)
     }
     *api->later = true;
     hf_http_park(api->exchange, wait ? wait * 1000 : 1, on_wake, api->server);
-    st = hf_poll_begin(api->server->engine, &opts, &p->poll);
+    st = hf_namespace_use(api->server->engine, api->namespace);
+    if (!st)
+        st = hf_poll_begin(api->server->engine, &opts, &p->poll);
     if (st && parked_take(api->server, p->exchange)) {
         *api->later = false;
         hf_api_status(api, st, hf_errmsg(api->server->engine));

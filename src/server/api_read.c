@@ -14,24 +14,14 @@ enum { PAGE = 50, PAGE_MAX = 200 };
 /* The detail under the names that the control plane uses beside the console's. */
 static hf_value execution(hf_api *api, hf_value detail)
 {
-    hf_mem *mem = api->mem;
-    hf_value_list *object = hf_value_object(mem);
-    hf_value more =
-        hf_json_(mem,
+    return hf_value_merge(
+        api->mem, detail,
+        hf_json_(api->mem,
                  "{'workflow_id': %p, 'task_queue': %p, 'namespace': %s, 'input_envelope': %p, "
                  "'output_envelope': %p, 'payload_codec': 'avro'}",
                  (const void *)hf_get(detail, "instance_id"), (const void *)hf_get(detail, "queue"),
                  api->namespace, (const void *)hf_get(detail, "arguments"),
-                 (const void *)hf_get(detail, "output"));
-    hf_slice key;
-    hf_value item;
-
-    for (size_t i = 0; hf_value_member(detail, i, &key, &item); i++)
-        if (!hf_value_find(more, key))
-            hf_value_set(object, key, item);
-    for (size_t i = 0; hf_value_member(more, i, &key, &item); i++)
-        hf_value_set(object, key, item);
-    return hf_value_finish(object);
+                 (const void *)hf_get(detail, "output")));
 }
 
 void hf_api_describe(hf_api *api)
@@ -111,10 +101,11 @@ void hf_api_runs(hf_api *api)
 
 void hf_api_workers(hf_api *api)
 {
-    hf_api_json(api, 200,
-                hf_json_(api->mem, "{'workers': %p}",
-                         (const void *)hf_fleet_list(api->server->fleet, api->mem,
-                                                     hf_clock_wall_us(api->server->clock))));
+    hf_api_json(
+        api, 200,
+        hf_json_(api->mem, "{'workers': %p}",
+                 (const void *)hf_fleet_list(api->server->fleet, hf_slice_of(api->namespace),
+                                             api->mem, hf_clock_wall_us(api->server->clock))));
 }
 
 void hf_api_operator_metrics(hf_api *api)

@@ -31,16 +31,20 @@ hf_value hf_worker_capabilities(hf_mem *mem)
 
 void hf_worker_json(hf_api *api, int status, hf_value object)
 {
-    hf_value_list *list = hf_value_object(api->mem);
-    hf_slice key;
-    hf_value item;
+    hf_api_json(api, status,
+                hf_value_merge(api->mem,
+                               hf_json_(api->mem,
+                                        "{'protocol_version': '" HF_WORKER_PROTOCOL_TEXT
+                                        "', 'server_capabilities': %p}",
+                                        (const void *)hf_worker_capabilities(api->mem)),
+                               object));
+}
 
-    hf_value_set(list, HF_SLICE("protocol_version"),
-                 hf_value_string(api->mem, HF_SLICE(HF_WORKER_PROTOCOL_TEXT)));
-    hf_value_set(list, HF_SLICE("server_capabilities"), hf_worker_capabilities(api->mem));
-    for (size_t i = 0; hf_value_member(object, i, &key, &item); i++)
-        hf_value_set(list, key, item);
-    hf_api_json(api, status, hf_value_finish(list));
+hf_slice hf_worker_key(hf_api *api, const char *worker)
+{
+    const char *key = hf_mem_format(api->mem, "%s/%s", api->namespace, worker);
+
+    return hf_slice_of(key ? key : ""); /* nobody is called so */
 }
 
 void hf_worker_refuse(hf_api *api, hf_status st, const char *text)
@@ -111,7 +115,7 @@ void hf_api_worker_register(hf_api *api)
 
     if (!worker)
         return;
-    st = hf_fleet_register(api->server->fleet, hf_slice_of(worker), api->body,
+    st = hf_fleet_register(api->server->fleet, hf_worker_key(api, worker), api->body,
                            hf_clock_wall_us(api->server->clock), &err);
     if (st == HF_CONFLICT)
         hf_api_error(api, 409, "workflow_definition_changed", "%s", err.text);
@@ -131,7 +135,7 @@ void hf_api_worker_heartbeat(hf_api *api)
 
     if (!worker)
         return;
-    if (!hf_fleet_beat(api->server->fleet, hf_slice_of(worker),
+    if (!hf_fleet_beat(api->server->fleet, hf_worker_key(api, worker),
                        hf_clock_wall_us(api->server->clock))) {
         hf_api_error(api, 404, "worker_not_found", "The worker is not registered here.");
         return;
@@ -147,7 +151,7 @@ void hf_api_worker_deregister(hf_api *api)
 {
     const char *worker = hf_api_param(api, 0);
 
-    if (!hf_fleet_remove(api->server->fleet, hf_slice_of(worker))) {
+    if (!hf_fleet_remove(api->server->fleet, hf_worker_key(api, worker))) {
         hf_api_error(api, 404, "worker_not_found", "The worker is not registered here.");
         return;
     }

@@ -13,6 +13,9 @@ void hf_worker_json(hf_api *api, int status, hf_value object);
 /* The published error of the plane; `text` is the engine's, "reason: sentence". */
 void hf_worker_refuse(hf_api *api, hf_status st, const char *text);
 
+/* What the fleet calls a worker of the request's namespace. */
+hf_slice hf_worker_key(hf_api *api, const char *worker);
+
 /* Who asks: lease_owner or worker_id of the body. Answers and returns NULL when it says neither. */
 const char *hf_worker_name(hf_api *api);
 

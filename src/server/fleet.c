@@ -190,7 +190,7 @@ static hf_value worker_show(const fleet_worker *worker, hf_mem *mem, int64_t now
     return hf_value_finish(object);
 }
 
-hf_value hf_fleet_list(hf_fleet *fleet, hf_mem *mem, int64_t now_us)
+hf_value hf_fleet_list(hf_fleet *fleet, hf_slice space, hf_mem *mem, int64_t now_us)
 {
     hf_value_list *list = hf_value_array(mem);
     size_t at = 0;
@@ -199,7 +199,8 @@ hf_value hf_fleet_list(hf_fleet *fleet, hf_mem *mem, int64_t now_us)
 
     hf_mutex_lock(&fleet->lock);
     while (hf_map_next(fleet->workers, &at, &key, &worker))
-        hf_value_append(list, worker_show(worker, mem, now_us));
+        if (key.len > space.len && key.ptr[space.len] == '/' && hf_slice_starts(key, space))
+            hf_value_append(list, worker_show(worker, mem, now_us));
     hf_mutex_unlock(&fleet->lock);
     return hf_value_finish(list);
 }

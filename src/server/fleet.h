@@ -17,6 +17,8 @@ typedef struct hf_fleet hf_fleet;
 HF_NODISCARD hf_status hf_fleet_open(hf_fleet **out_fleet, hf_err *err);
 void hf_fleet_close(hf_fleet *fleet); /* NULL is allowed */
 
+/* Workers are called NAMESPACE/ID here: an id is known in its namespace alone. */
+
 /* Takes what the worker said of itself (the body of its registration, copied). HF_CONFLICT: it is
    alive and registered a type of the same name with another definition. */
 HF_NODISCARD hf_status hf_fleet_register(hf_fleet *fleet, hf_slice worker, hf_value said,
@@ -29,7 +31,7 @@ bool hf_fleet_remove(hf_fleet *fleet, hf_slice worker);
 /* What the worker said of itself, in the arena; NULL: it is not registered. */
 hf_value hf_fleet_get(hf_fleet *fleet, hf_slice worker, hf_mem *mem);
 
-/* Everybody, in no order: [{worker_id, ..., last_heartbeat_at, status}]. */
-hf_value hf_fleet_list(hf_fleet *fleet, hf_mem *mem, int64_t now_us);
+/* Everybody of a namespace, in no order: [{worker_id, ..., last_heartbeat_at, status}]. */
+hf_value hf_fleet_list(hf_fleet *fleet, hf_slice space, hf_mem *mem, int64_t now_us);
 
 #endif

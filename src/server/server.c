@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/json.h"
+#include "holdfast/host.h"
 #include "holdfast/tool.h"
 #include "server/fleet.h"
 #include "server/gate.h"
@@ -138,12 +139,28 @@ static bool body_read(hf_api *api)
     return false;
 }
 
+/* Everything this thread asks of the engine is about the request's namespace. */
+static bool namespace_enter(hf_api *api)
+{
+    hf_engine *engine = api->server->engine;
+    hf_status st = hf_namespace_use(engine, api->namespace[0] ? api->namespace : NULL);
+
+    if (st)
+        hf_api_status(api, st, hf_errmsg(engine));
+    return !st;
+}
+
 void hf_api_run(hf_api *api)
 {
-    hf_engine *engine = api->route->where != HF_WHERE_LOOP ? api->server->engine : NULL;
+    bool pool = api->route->where != HF_WHERE_LOOP || api->resume;
+    hf_engine *engine = pool ? api->server->engine : NULL;
     bool later = false;
 
-    if (api->resume) {
+    if (engine && !namespace_enter(api) && !api->resume) {
+        hf_api_finish(api);
+        return;
+    }
+    if (api->resume) { /* it holds something that must be given back in any case */
         api->resume(api);
         hf_api_finish(api);
         return;

@@ -749,29 +749,6 @@ hf_row *hf_row_definition_add(hf_mem *mem, int64_t key, hf_slice fingerprint, hf
     return row_end(&b);
 }
 
-hf_row *hf_row_token_new(hf_mem *mem, const hf_token_row *row)
-{
-    row_builder b = row_begin(mem, HF_OP_TOKEN_NEW);
-
-    put_text(&b, row->id);
-    put_blob(&b, hf_slice_from(row->digest, HF_SHA256_BYTES));
-    put_text(&b, row->label);
-    put_text(&b, row->role);
-    put_text(&b, row->namespaces);
-    put_int(&b, row->created_us);
-    put_int(&b, row->expires_us);
-    return row_end(&b);
-}
-
-hf_row *hf_row_token_revoke(hf_mem *mem, hf_slice id, int64_t revoked_us)
-{
-    row_builder b = row_begin(mem, HF_OP_TOKEN_REVOKE);
-
-    put_text(&b, id);
-    put_int(&b, revoked_us);
-    return row_end(&b);
-}
-
 hf_row *hf_row_task_set(hf_mem *mem, const hf_task_row *row)
 {
     row_builder b = row_begin(mem, HF_OP_TASK_SET);

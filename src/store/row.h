@@ -208,16 +208,6 @@ typedef struct hf_payload_row {
     hf_slice body;
 } hf_payload_row;
 
-typedef struct hf_token_row {
-    hf_slice id;
-    uint8_t digest[HF_SHA256_BYTES];
-    hf_slice label;
-    hf_slice role;
-    hf_slice namespaces;
-    int64_t created_us;
-    int64_t expires_us; /* 0: never */
-} hf_token_row;
-
 typedef struct hf_batch_item_row {
     int64_t batch;
     int64_t number;
@@ -408,8 +398,6 @@ HF_NODISCARD hf_status hf_run_base_get(hf_db *db, int64_t run, hf_run_base *out_
 /* Bare: a credential of the server, and its end. */
 hf_row *hf_row_definition_add(hf_mem *mem, int64_t key, hf_slice fingerprint, hf_slice type,
                               hf_slice body);
-hf_row *hf_row_token_new(hf_mem *mem, const hf_token_row *row);
-hf_row *hf_row_token_revoke(hf_mem *mem, hf_slice id, int64_t revoked_us);
 
 /* The instance of an id; texts are copied into the arena. HF_NOTFOUND when there is none. */
 HF_NODISCARD hf_status hf_instance_get(hf_db *db, hf_mem *mem, int64_t namespace_key, hf_slice id,

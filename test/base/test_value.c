@@ -194,6 +194,20 @@ START_TEST(equality)
 }
 END_TEST
 
+/* Members are replaced where they stand, or come behind; what is no object has none. */
+START_TEST(merging)
+{
+    hf_mem *mem = hf_mem_new();
+    hf_value left = hf_json_(mem, "{'a': 1, 'b': 2}");
+    hf_value right = hf_json_(mem, "{'b': 3, 'c': 4}");
+
+    ck_assert_str_eq(hf_text(mem, hf_value_merge(mem, left, right)), "{\"a\":1,\"b\":3,\"c\":4}");
+    ck_assert(hf_value_equal(hf_value_merge(mem, left, NULL), left));
+    ck_assert(hf_value_equal(hf_value_merge(mem, hf_value_null(), right), right));
+    hf_mem_free(mem);
+}
+END_TEST
+
 /* A copy is equal and does not need the arena it came from. */
 START_TEST(copies_stand_alone)
 {
@@ -429,5 +443,6 @@ END_TEST
 
 HF_SUITE_MAIN("base/value", {constants, 0}, {impossible_scalars, 0}, {containers_are_built, 0},
               {failed_lists, 0}, {depth_is_bounded, 0}, {members_are_found, 0}, {equality, 0},
-              {copies_stand_alone, 0}, {paths, 0}, {accessors, 0}, {formats, 0}, {wrong_formats, 0},
-              {parsing, 0}, {inserted_values_are_copied, 0}, {failed_allocations_are_reported, 0})
+              {merging, 0}, {copies_stand_alone, 0}, {paths, 0}, {accessors, 0}, {formats, 0},
+              {wrong_formats, 0}, {parsing, 0}, {inserted_values_are_copied, 0},
+              {failed_allocations_are_reported, 0})

@@ -1,2 +1,2 @@
--- -> name, created_us, retention_days; by name
-SELECT name, created_us, retention_days FROM namespace ORDER BY name
+-- -> key, name, created_us, retention_days, description, storage; by name
+SELECT key, name, created_us, retention_days, description, storage FROM namespace ORDER BY name

@@ -27,7 +27,9 @@ CREATE TABLE namespace (
     key {int} NOT NULL PRIMARY KEY,
     name TEXT NOT NULL UNIQUE,
     created_us {int} NOT NULL,
-    retention_days {int} NOT NULL DEFAULT 30
+    retention_days {int} NOT NULL DEFAULT 30,
+    description TEXT NOT NULL DEFAULT '',
+    storage TEXT                             -- where big payloads go, JSON; null: they stay here
 ) {cold};
 
 -- The thing a caller names. It has one run after another; current_run is null while only reserved.
@@ -345,7 +347,7 @@ CREATE TABLE batch (
     closed_us {int},
     body {blob} NOT NULL                     -- canonical JSON: command, request, ids, rate, dry run
 ) {cold};
-CREATE INDEX batch_open ON batch (namespace, next_us) WHERE status = 1;
+CREATE INDEX batch_open ON batch (next_us) WHERE status = 1;
 
 -- What became of each item.
 CREATE TABLE batch_item (
