@@ -216,6 +216,19 @@ HF_API size_t hf_children(hf_ctx *w, const char **out_call_ids, size_t max);
 HF_API void hf_signal_child(hf_ctx *w, const char *child_call_id, const char *signal,
                             hf_value args);
 
+/* -- message streams: every instance has some, by name. Messages carry a reference to their payload
+   (at most 191 characters) and are numbered in the order of their commits. Reading answers an array
+   of {position, from, payload_ref}, oldest first, recorded with the step: at most max of them, 0
+   means 100, never over 1,000. Receiving also moves behind what it answers; whatever is unread is
+   there for the next run of the instance. An arrival wakes nobody: send a signal where one waits.
+ */
+HF_API hf_value hf_messages_peek(hf_ctx *w, const char *stream, size_t max);
+HF_API hf_value hf_messages_receive(hf_ctx *w, const char *stream, size_t max);
+/* Also from updates. Leaves with this turn's commit, once. An instance that does not exist hears
+   nothing: the message stands as failed in this instance's own stream. */
+HF_API void hf_messages_send(hf_ctx *w, const char *to_instance, const char *stream,
+                             const char *payload_ref);
+
 /* -- how it ends. A cancellation that code may answer arrives once, as a failure with status
    HF_CANCELLED, where the code waits; steps work again after it. */
 HF_API void hf_continue_as_new(hf_ctx *w, hf_value in) HF_NORETURN;

@@ -635,6 +635,9 @@ static hf_status run_rows(hf_copy *copy, size_t part, hf_err *err)
         return st;
     if (!copy->recorded)
         hf_unit_row(copy->unit, part, hf_row_command_new(mem, &copy->command));
+    if (copy->reset)
+        hf_unit_row(copy->unit, part,
+                    hf_row_message_return(mem, copy->origin, copy->base.run, copy->step));
     hf_unit_row(
         copy->unit, part,
         hf_row_task_wake(mem, first, copy->base.run, copy->run.queue, copy->now_us, copy->now_us));

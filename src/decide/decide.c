@@ -155,19 +155,6 @@ static hf_status decide_side_effect(hf_decide *decide, const hf_decision_row *ro
     return HF_OK;
 }
 
-/* Messages that were read are recorded like a side effect, with the place up to which. */
-static hf_status decide_receive(hf_decide *decide, const hf_decision_row *row, hf_err *err)
-{
-    hf_event_builder *events;
-
-    if (row->fact.seq > 0) {
-        events = hf_decide_event(decide, HF_EVENT_MESSAGE_CURSOR_ADVANCED, 0);
-        hf_event_put_text(events, HF_KEY_STREAM_KEY, row->name);
-        hf_event_put_int(events, HF_KEY_NEW_POSITION, row->fact.seq);
-    }
-    return decide_side_effect(decide, row, err);
-}
-
 static hf_status decide_version(hf_decide *decide, const hf_decision_row *row, hf_err *err)
 {
     hf_event_builder *events = hf_decide_event(decide, HF_EVENT_VERSION_MARKER_RECORDED, row->step);
@@ -265,13 +252,6 @@ static hf_status decide_cancelled(hf_decide *decide, const hf_decision_row *row,
     return HF_OK;
 }
 
-static hf_status decide_unsupported(hf_decide *decide, const hf_decision_row *row, hf_err *err)
-{
-    (void)decide;
-    return hf_err_set(err, HF_INVALID, "the decision %s is not taken here",
-                      hf_decision_text(row->kind));
-}
-
 static decide_fn *const decide_table[] = {
     [HF_DECISION_SCHEDULE_ACTIVITY] = hf_decide_activity,
     [HF_DECISION_START_TIMER] = hf_decide_start_timer,
@@ -291,8 +271,8 @@ static decide_fn *const decide_table[] = {
     [HF_DECISION_FAIL_UPDATE] = hf_decide_fail_update,
     [HF_DECISION_RECORD_NOTE] = decide_note,
     [HF_DECISION_HANDLE_FAILURE] = decide_handled,
-    [HF_DECISION_RECEIVE_MESSAGES] = decide_receive,
-    [HF_DECISION_SEND_MESSAGE] = decide_unsupported,
+    [HF_DECISION_RECEIVE_MESSAGES] = hf_decide_receive_messages,
+    [HF_DECISION_SEND_MESSAGE] = hf_decide_send_message,
     [HF_DECISION_COMPLETE_WORKFLOW] = decide_complete,
     [HF_DECISION_FAIL_WORKFLOW] = decide_fail,
     [HF_DECISION_CONTINUE_AS_NEW] = hf_decide_continue,

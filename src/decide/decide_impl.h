@@ -117,6 +117,8 @@ hf_status hf_decide_satisfy(hf_decide *decide, const hf_decision_row *row, hf_er
 hf_status hf_decide_time_out(hf_decide *decide, const hf_decision_row *row, hf_err *err);
 hf_status hf_decide_cancel_timer(hf_decide *decide, const hf_decision_row *row, hf_err *err);
 hf_status hf_decide_child(hf_decide *decide, const hf_decision_row *row, hf_err *err);
+hf_status hf_decide_receive_messages(hf_decide *decide, const hf_decision_row *row, hf_err *err);
+hf_status hf_decide_send_message(hf_decide *decide, const hf_decision_row *row, hf_err *err);
 hf_status hf_decide_signal_child(hf_decide *decide, const hf_decision_row *row, hf_err *err);
 hf_status hf_decide_continue(hf_decide *decide, const hf_decision_row *row, hf_err *err);
 hf_status hf_decide_apply_update(hf_decide *decide, const hf_decision_row *row, hf_err *err);

@@ -24,8 +24,7 @@ typedef struct limit_check {
     hf_limit broken; /* 0: none */
     int64_t value;
     int64_t configured;
-    const char *invalid;     /* metadata that is not allowed; NULL: none */
-    const char *unsupported; /* a decision that is not taken here; NULL: none */
+    const char *invalid; /* metadata that is not allowed; NULL: none */
 } limit_check;
 
 static void limit_break(limit_check *check, hf_limit limit, int64_t value)
@@ -126,9 +125,6 @@ static hf_status row_check(limit_check *check, const hf_decision_row *row, hf_er
     case HF_DECISION_CANCEL_TIMER:
         check->timers.now--;
         break;
-    case HF_DECISION_SEND_MESSAGE:
-        check->unsupported = "the store keeps no message streams";
-        break;
     case HF_DECISION_UPSERT_MEMO:
     case HF_DECISION_UPSERT_SEARCH_ATTRIBUTES:
         st = upsert_check(check, row->kind != HF_DECISION_UPSERT_MEMO, row, err);
@@ -176,11 +172,9 @@ static hf_status failure_make(const limit_check *check, const hf_decision_row **
         row->failure.category = HF_FAILURE_CATEGORY_STRUCTURAL_LIMIT;
         row->failure.type = HF_SLICE("structural_limit");
     } else {
-        message =
-            hf_mem_text(mem, hf_slice_of(check->invalid ? check->invalid : check->unsupported));
+        message = hf_mem_text(mem, hf_slice_of(check->invalid));
         row->failure.category = HF_FAILURE_CATEGORY_TASK_FAILURE;
-        row->failure.type =
-            check->invalid ? HF_SLICE("invalid_metadata") : HF_SLICE("not_supported");
+        row->failure.type = HF_SLICE("invalid_metadata");
     }
     if (!message || (check->broken && !details))
         return hf_err_nomem(err, "a failure");
@@ -218,12 +212,11 @@ hf_status hf_decide_check(hf_decide *decide, const hf_decision_row *rows, size_t
     if (decide->failure.status)
         return hf_err_set(err, decide->failure.status, "%s", decide->failure.text);
     pending_count(&check);
-    for (size_t i = 0; !st && !check.broken && !check.invalid && !check.unsupported && i < count;
-         i++)
+    for (size_t i = 0; !st && !check.broken && !check.invalid && i < count; i++)
         st = row_check(&check, &rows[i], err);
     if (st)
         return st;
-    if (check.broken || check.invalid || check.unsupported)
+    if (check.broken || check.invalid)
         return failure_make(&check, out_fail, err);
     pending_warn(&check, &check.activities);
     pending_warn(&check, &check.children);

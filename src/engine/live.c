@@ -12,6 +12,7 @@
 #include "engine/fleet.h"
 #include "engine/errand.h"
 #include "engine/replay_check.h"
+#include "engine/stream.h"
 #include "model/event_codec.h"
 #include "model/limit.h"
 #include "store/payload.h"
@@ -782,7 +783,9 @@ static hf_status live_begin(hf_core *core, live_run *run, bool closed_too, bool 
         .continue_events = hf_limit_get(HF_LIMIT_BUDGET_EVENT_THRESHOLD)->standard,
         .continue_bytes = hf_limit_get(HF_LIMIT_BUDGET_SIZE_BYTES_THRESHOLD)->standard,
         .payload = payload_read,
-        .payload_ctx = run};
+        .payload_ctx = run,
+        .messages = hf_stream_read,
+        .messages_ctx = run};
     return hf_replay_new(&run->replay_info, &run->replay, err);
 }
 

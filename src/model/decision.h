@@ -102,7 +102,8 @@ typedef struct hf_decision_row {
         } wait;
         struct {
             int64_t seq; /* history sequence of the SignalReceived, UpdateAccepted or message that
-                            is consumed */
+                            is consumed; receive_messages: number of the newest that was read */
+            int64_t before; /* receive_messages: how far the stream was read in this run */
         } fact;
         struct {
             int64_t version, min_supported, max_supported;

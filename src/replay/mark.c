@@ -7,7 +7,6 @@
 
 #include "base/assert.h"
 #include "base/json.h"
-#include "base/utf8.h"
 #include "model/name.h"
 #include "replay/inside.h"
 
@@ -230,6 +229,7 @@ static hf_value messages_take(hf_ctx *w, const char *stream, size_t max, hf_deci
     row->value = hf_in_payload(replay, value);
     if (kind == HF_DECISION_RECEIVE_MESSAGES && hf_len(value)) {
         row->fact.seq = hf_int(hf_at(value, hf_len(value) - 1), "position", 0);
+        row->fact.before = hf_history_cursor(&replay->history, hf_slice_of(stream));
         if (!hf_history_cursor_set(&replay->history, hf_slice_of(stream), row->fact.seq))
             hf_in_break(replay, HF_NOMEM, "a stream");
     }
@@ -302,8 +302,7 @@ void hf_messages_send(hf_ctx *w, const char *to_instance, const char *stream,
         return;
     hf_in_name(replay, HF_NAME_INSTANCE, to_instance);
     hf_in_name(replay, HF_NAME_STREAM_KEY, stream);
-    if (!payload_ref || !hf_utf8_valid(hf_slice_of(payload_ref)))
-        hf_in_misuse(replay, "invalid_call", "a message needs a reference to its payload");
+    hf_in_name(replay, HF_NAME_PAYLOAD_REFERENCE, payload_ref);
     row = outgoing_decide(replay, HF_DECISION_SEND_MESSAGE);
     if (!row)
         return;

@@ -29,8 +29,8 @@ typedef hf_status hf_replay_payload_fn(void *ctx, hf_mem *mem, const hf_payload_
                                        hf_slice *out_bytes, hf_err *err);
 
 /* Unread messages of a stream behind `after` (and behind what earlier runs of the instance read),
-   at most `max`: an array in `mem`, oldest first, each with an integer "position". Called only when
-   code goes on live; what it answers is recorded with the step. */
+   at most `max` (0: as many as there may be): an array in `mem`, oldest first, each with an integer
+   "position". Called only when code goes on live; what it answers is recorded with the step. */
 typedef hf_status hf_replay_messages_fn(void *ctx, hf_mem *mem, hf_slice stream, int64_t after,
                                         size_t max, hf_value *out_messages, hf_err *err);
 
@@ -181,13 +181,5 @@ int64_t hf_replay_news(const hf_replay *replay);
 
 /* The sequence of the oldest update that waits to be applied, 0: none. */
 int64_t hf_replay_open_update(const hf_replay *replay);
-
-/* ---- message streams, as workflow code will see them. They become public together with the rows
-   that hold messages; until then only replay knows them. Messages are read by position, oldest
-   first, and carry references to their payloads; receiving also moves behind them. */
-hf_value hf_messages_peek(hf_ctx *w, const char *stream, size_t max);
-hf_value hf_messages_receive(hf_ctx *w, const char *stream, size_t max);
-void hf_messages_send(hf_ctx *w, const char *to_instance, const char *stream,
-                      const char *payload_ref);
 
 #endif

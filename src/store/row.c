@@ -406,6 +406,56 @@ hf_row *hf_row_instance_hold(hf_mem *mem, int64_t key)
     return row_end(&b);
 }
 
+hf_row *hf_row_message_hold(hf_mem *mem, int64_t namespace_key, hf_slice instance)
+{
+    row_builder b = row_begin(mem, HF_OP_MESSAGE_HOLD);
+
+    put_int(&b, namespace_key);
+    put_text(&b, instance);
+    return row_end(&b);
+}
+
+hf_row *hf_row_message_new(hf_mem *mem, const hf_message_row *row)
+{
+    row_builder b = row_begin(mem, HF_OP_MESSAGE_NEW);
+
+    put_int(&b, row->key);
+    put_int(&b, row->namespace_key);
+    put_text(&b, row->instance);
+    put_text(&b, row->stream);
+    put_int(&b, row->direction);
+    put_text(&b, row->peer);
+    put_int(&b, row->source_run);
+    put_int(&b, row->ordinal);
+    put_text(&b, row->reference);
+    put_int(&b, row->created_us);
+    return row_end(&b);
+}
+
+hf_row *hf_row_message_take(hf_mem *mem, int64_t instance, hf_slice stream, int64_t number,
+                            int64_t run, int64_t step, int64_t now_us)
+{
+    row_builder b = row_begin(mem, HF_OP_MESSAGE_TAKE);
+
+    put_int(&b, instance);
+    put_text(&b, stream);
+    put_int(&b, number);
+    put_int(&b, run);
+    put_int(&b, step);
+    put_int(&b, now_us);
+    return row_end(&b);
+}
+
+hf_row *hf_row_message_return(hf_mem *mem, int64_t run, int64_t next, int64_t step)
+{
+    row_builder b = row_begin(mem, HF_OP_MESSAGE_RETURN);
+
+    put_int(&b, run);
+    put_int(&b, next);
+    put_int(&b, step);
+    return row_end(&b);
+}
+
 hf_row *hf_row_inbox_tell(hf_mem *mem, int64_t key, int64_t run, int64_t instance, int64_t kind,
                           int64_t source_run, int64_t created_us, hf_slice body)
 {

@@ -150,6 +150,20 @@ typedef struct hf_timer_row {
     int64_t closed_us;
 } hf_timer_row;
 
+/* One side of a message. */
+typedef struct hf_message_row {
+    int64_t key;
+    int64_t namespace_key;
+    hf_slice instance; /* id: whose stream */
+    hf_slice stream;
+    hf_message_direction direction;
+    hf_slice peer; /* id of the instance at the other end */
+    int64_t source_run;
+    int64_t ordinal; /* of the message among those the run sent */
+    hf_slice reference;
+    int64_t created_us;
+} hf_message_row;
+
 typedef struct hf_activity_row {
     int64_t key;
     int64_t run;
@@ -292,6 +306,15 @@ hf_row *hf_row_dedup_new(hf_mem *mem, int64_t instance, hf_slice hash, int64_t c
 hf_row *hf_row_dedup_leave(hf_mem *mem, int64_t instance, hf_slice hash, int64_t command);
 /* No other node gives the instance another run before this unit is committed. */
 hf_row *hf_row_instance_hold(hf_mem *mem, int64_t key);
+/* No other node numbers messages of the instance's streams before this unit is committed. */
+hf_row *hf_row_message_hold(hf_mem *mem, int64_t namespace_key, hf_slice instance);
+/* Nothing where the instance does not exist, or the message is there already. */
+hf_row *hf_row_message_new(hf_mem *mem, const hf_message_row *row);
+/* All unread messages up to a number were read in a step of the run. */
+hf_row *hf_row_message_take(hf_mem *mem, int64_t instance, hf_slice stream, int64_t number,
+                            int64_t run, int64_t step, int64_t now_us);
+/* `next` takes the run's place with its steps up to `step`: what was read later is unread again. */
+hf_row *hf_row_message_return(hf_mem *mem, int64_t run, int64_t next, int64_t step);
 hf_row *hf_row_inbox_new(hf_mem *mem, int64_t key, int64_t run, int64_t kind, int64_t source_run,
                          int64_t created_us, hf_slice body);
 /* The same to a run that may be closed, and hears nothing then: `run`, or HF_NONE and the newest

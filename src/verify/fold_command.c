@@ -214,13 +214,14 @@ static void cursor_event(hf_fold *fold, const hf_event *event, int64_t seq)
     int64_t after = 0;
     hf_slice stream;
 
-    if (hf_event_text(event, HF_KEY_STREAM_KEY, &stream) ||
-        !hf_event_int(event, HF_KEY_NEW_POSITION, &after))
-        return; /* a stream by name has a cursor of its own */
+    if (!hf_event_int(event, HF_KEY_NEW_POSITION, &after))
+        return;
     if (hf_event_int(event, HF_KEY_PREVIOUS_POSITION, &before) && after < before)
         hf_fold_find(fold, 17, "seq", seq,
                      "event %" PRId64 " moves the message cursor back from %" PRId64 " to %" PRId64,
                      seq, before, after);
+    if (hf_event_text(event, HF_KEY_STREAM_KEY, &stream))
+        return; /* a stream by name has a cursor of its own */
     if (after > fold->cursor)
         fold->cursor = after;
 }

@@ -8,6 +8,7 @@ FROM (
     UNION ALL SELECT 'key', coalesce(max(key), 0) FROM payload
     UNION ALL SELECT 'key', coalesce(max(key), 0) FROM command
     UNION ALL SELECT 'key', coalesce(max(key), 0) FROM inbox
+    UNION ALL SELECT 'key', coalesce(max(key), 0) FROM message
     UNION ALL SELECT 'key', coalesce(max(key), 0) FROM task
     UNION ALL SELECT 'key', coalesce(max(key), 0) FROM timer
     UNION ALL SELECT 'key', coalesce(max(key), 0) FROM activity

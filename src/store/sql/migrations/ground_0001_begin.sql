@@ -183,6 +183,29 @@ CREATE TABLE inbox (
 ) {cold};
 CREATE INDEX inbox_run ON inbox (run, key);
 
+-- Messages between instances, by reference: a row in the sender's stream and one in the receiver's, each numbered within
+-- its own (instance, stream). The run that sent it and its number there make a message the same message.
+CREATE TABLE message (
+    key {int} NOT NULL PRIMARY KEY,
+    instance {int} NOT NULL,                 -- whose stream
+    stream TEXT NOT NULL,
+    seq {int} NOT NULL,
+    direction {int} NOT NULL,                -- 1 to the instance, 2 from it
+    state {int} NOT NULL,                    -- consume state; a sent one is consumed when it was handed over
+    peer TEXT NOT NULL,                      -- id of the instance at the other end
+    source_run {int} NOT NULL,
+    ordinal {int} NOT NULL,
+    reference TEXT NOT NULL,                 -- where the payload is: the sender's words
+    created_us {int} NOT NULL,
+    taken_run {int},                         -- who read it, in which step and when
+    taken_step {int},
+    taken_us {int}
+) {cold};
+CREATE UNIQUE INDEX message_stream ON message (instance, stream, seq);
+CREATE UNIQUE INDEX message_source ON message (source_run, ordinal, direction);
+CREATE INDEX message_unread ON message (instance, stream, seq) WHERE direction = 1 AND state = 1;
+CREATE INDEX message_taken ON message (taken_run) WHERE taken_run IS NOT NULL;
+
 -- Open work. A finished task is deleted. No index covers a column that a claim changes.
 CREATE TABLE task (
     key {int} NOT NULL PRIMARY KEY,
