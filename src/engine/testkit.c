@@ -83,12 +83,17 @@ void hf_test_crash(hf_engine *engine)
 static int64_t run_of(hf_engine *engine, const char *id, hf_run_base *out_base)
 {
     engine_slot *slot = hf_engine_slot_get(engine);
-    hf_intake in = {.db = hf_store_writer(engine->store)};
+    hf_intake in = {0};
     hf_intake_target target;
+    hf_status st;
 
-    if (slot)
-        in.namespace_key = slot->namespace_key;
-    if (!slot || hf_intake_find(&in, slot->mem, hf_slice_of(id), &target, &slot->err))
+    if (!slot)
+        return 0;
+    in.namespace_key = slot->namespace_key;
+    in.db = hf_engine_read_begin(engine);
+    st = hf_intake_find(&in, slot->mem, hf_slice_of(id), &target, &slot->err);
+    hf_engine_read_end(engine);
+    if (st)
         return 0;
     *out_base = target.base;
     return target.base.run;
@@ -105,8 +110,8 @@ const char *hf_test_status(hf_engine *engine, const char *id)
     if (!run || !slot)
         return "not found";
     text = hf_run_status_text((hf_run_status)base.status);
-    if (base.status != HF_RUN_STATUS_WAITING)
-        return text;
+    if (base.status != HF_RUN_STATUS_WAITING || engine->mode == ENGINE_THREADS)
+        return text; /* what it waits for is known to the core's thread alone */
     waiting = hf_core_waiting(engine->core, run);
     if (!waiting[0])
         return text;
@@ -128,7 +133,7 @@ int hf_test_count(hf_engine *engine, const char *id, const char *event_type)
     params[0].number = run_of(engine, id, &base);
     if (!slot || !params[0].number || !hf_event_type_parse(hf_slice_of(event_type), &type))
         return -1;
-    st = hf_db_query(hf_store_writer(engine->store), HF_STMT_HISTORY_READ, params, 3, &cursor,
+    st = hf_db_query(hf_engine_read_begin(engine), HF_STMT_HISTORY_READ, params, 3, &cursor,
                      &slot->err);
     while (!st && row) {
         hf_event *events = NULL;
@@ -142,5 +147,6 @@ int hf_test_count(hf_engine *engine, const char *id, const char *event_type)
             found += events[i].type == type;
     }
     hf_db_end(cursor);
+    hf_engine_read_end(engine);
     return st ? -1 : found;
 }

@@ -237,11 +237,12 @@ int64_t hf_kit_number(hf_engine *engine, const char *sql)
     bool row = false;
     int64_t number;
 
-    hf_test_ok(hf_db_query_text(hf_store_writer(engine->store), sql, NULL, 0, &cursor, &err), &err,
+    hf_test_ok(hf_db_query_text(hf_engine_read_begin(engine), sql, NULL, 0, &cursor, &err), &err,
                sql);
     hf_test_ok(hf_db_step(cursor, &row, &err), &err, sql);
     ck_assert_msg(row, "no row: %s", sql);
     number = hf_db_column_int(cursor, 0);
     hf_db_end(cursor);
+    hf_engine_read_end(engine);
     return number;
 }
