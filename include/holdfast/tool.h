@@ -151,10 +151,11 @@ HF_API hf_status hf_bundle_verify(const char *text, size_t len, const hf_bundle_
 typedef struct hf_bundles_options {
     size_t size;
     const char *schema;
-    const char *namespace_;   /* NULL: "default" */
-    const char *const *ids;   /* instances, or ID#N for their nth run; ends with NULL */
-    hf_value filters;         /* without ids: as a list of runs takes them; NULL: none */
-    int64_t max;              /* without ids: at most so many runs; 0: 500 */
+    const char *namespace_; /* NULL: "default" */
+    const char *const
+        *ids;         /* instances, ID#N for their nth run, or imported runs; ends with NULL */
+    hf_value filters; /* without ids: as a list of runs takes them; NULL: none */
+    int64_t max;      /* without ids: at most so many runs; 0: 500 */
     const char *key, *key_id; /* signs with an HMAC */
     const char *ed25519_key;  /* signs with a private key, 64 hexadecimal digits */
     hf_value (*redact)(void *arg, hf_mem *mem, hf_value context, hf_value value);

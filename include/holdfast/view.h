@@ -62,6 +62,33 @@ typedef struct hf_export_seal {
 HF_API hf_status hf_export_sealed(hf_engine *engine, hf_mem *mem, const char **out_json,
                                   const hf_export_opts *o, const hf_export_seal *seal);
 
+/* Takes a run of another store in, as the bundle it left that store in. It is verified as a whole
+   first: HF_INVALID (or HF_NEWER, HF_TOOBIG) names the rule that does not hold, and nothing is
+   written. It is kept as it is, to be read, replayed and compared; nothing ever works on it, and it
+   is in no list of runs. The answer: {run_id, instance_id, workflow_type, events, complete,
+   imported}; imported is false when exactly this was there already. HF_EXISTS: the run is there
+   with another content. HF_NOTFOUND: no such namespace. */
+typedef struct hf_import_opts {
+    size_t size_;
+    const char *text; /* the bundle */
+    size_t len;
+    const char *space;      /* namespace; NULL: the engine's */
+    const char *key;        /* HMAC; NULL: not checked */
+    const char *public_key; /* Ed25519, 64 hexadecimal digits; NULL: any */
+    bool require_signature;
+} hf_import_opts;
+HF_API hf_status hf_import_with(hf_engine *engine, hf_mem *mem, hf_value *out,
+                                const hf_import_opts *o);
+
+/* What was imported, the newest first: {"namespace"?, "limit"?, "cursor"?: of the last row}. */
+HF_API hf_status hf_imports(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out);
+
+/* The text as it came in: {"id": run or instance, "namespace"?}. */
+HF_API hf_status hf_import_get(hf_engine *engine, hf_value request, hf_mem *mem,
+                               const char **out_json);
+/* {"run_id", "namespace"?} */
+HF_API hf_status hf_import_delete(hf_engine *engine, hf_value request);
+
 /* The published operator metrics, read from rows when asked: runs, tasks, activities, backlog,
    starts, history, projections. */
 HF_API hf_status hf_metrics(hf_engine *engine, hf_mem *mem, hf_value *out);

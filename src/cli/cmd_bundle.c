@@ -8,6 +8,7 @@
 #include "cli/bundle_stream.h"
 #include "cli/verbs.h"
 #include "holdfast/tool.h"
+#include "holdfast/view.h"
 
 /* ---- verify */
 
@@ -239,6 +240,65 @@ static hf_status bundle_export(hf_cli_call *call, hf_err *err)
     return st ? st : export_write(call, &options, err);
 }
 
+/* ---- import */
+
+static const hf_app import_app = {.name = "holdfast"};
+
+static hf_status import_print(hf_cli_call *call, hf_value answer, hf_err *err)
+{
+    static const hf_cli_column columns[] = {
+        {"run_id", 28, false}, {"instance_id", 24, false}, {"workflow_type", 16, false},
+        {"events", 8, false},  {"imported", 0, false},     {NULL, 0, false}};
+
+    return call->print.format == HF_CLI_JSON ? hf_cli_print_value(call->print.out, answer, err)
+                                             : hf_cli_print_row(&call->print, columns, answer, err);
+}
+
+static hf_status import_all(hf_cli_call *call, hf_engine *engine, hf_bundle_stream *stream,
+                            hf_err *err)
+{
+    hf_import_opts o = {.size_ = sizeof(o),
+                        .space = call->flags[HF_CLI_FLAG_NAMESPACE],
+                        .key = call->flags[HF_CLI_FLAG_KEY],
+                        .public_key = call->flags[HF_CLI_FLAG_PUBLIC_KEY]};
+    hf_slice text = {0};
+    hf_status st = hf_bundle_stream_only(stream, &text, err);
+
+    while (!st && text.len) {
+        hf_value answer = NULL;
+
+        o.text = text.ptr;
+        o.len = text.len;
+        st = hf_import_with(engine, call->mem, &answer, &o);
+        if (st)
+            return hf_err_set(err, st, "%s", hf_errmsg(engine));
+        st = import_print(call, answer, err);
+        if (!st)
+            st = hf_bundle_stream_next(stream, &text, err);
+    }
+    return st;
+}
+
+static hf_status bundle_import(hf_cli_call *call, hf_err *err)
+{
+    hf_bundle_stream *stream = NULL;
+    hf_engine *engine = NULL;
+    hf_status st = hf_cli_store_choose(call, err);
+
+    if (!st)
+        st = hf_bundle_stream_open(call->args[1], &stream, err);
+    if (st)
+        return st;
+    st = hf_open(call->store, &import_app, &engine);
+    if (st)
+        (void)hf_err_set(err, st, "%s", hf_errmsg(engine));
+    else
+        st = import_all(call, engine, stream, err);
+    hf_close(engine);
+    hf_bundle_stream_close(stream);
+    return st;
+}
+
 hf_status hf_cli_bundle(hf_cli_call *call, hf_err *err)
 {
     const char *action = call->args[0];
@@ -249,6 +309,8 @@ hf_status hf_cli_bundle(hf_cli_call *call, hf_err *err)
         return bundle_diff(call, err);
     if (call->word_count != 2)
         return hf_err_set(err, HF_INVALID, "bundle %s takes one FILE", action);
+    if (strcmp(action, "import") == 0)
+        return bundle_import(call, err);
     return strcmp(action, "replay") == 0 ? hf_cli_bundle_replay(call, call->args[1], err)
                                          : bundle_verify(call, err);
 }

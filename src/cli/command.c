@@ -242,16 +242,19 @@ static const hf_cli_command command_table[] = {
                {HF_CLI_EXIT_PIPE, NULL}},
      .run = hf_cli_rebuild},
     {.name = "bundle",
-     .summary = "take runs out of a store as bundles, check, compare and replay those",
+     .summary = "take runs out of a store as bundles; check, import, compare, replay them",
      .text =
          "export ID... writes the newest run of each instance, or with ID#N its nth, one bundle a "
          "line. verify FILE checks sections, events, manifest, checksum, signatures and the hash "
-         "chain of a bundle without its store, and prints every rule that does not hold. diff A B "
+         "chain of a bundle without its store, and prints every rule that does not hold. import "
+         "FILE "
+         "keeps verified bundles in a store, to be read, compared and replayed; nothing works on "
+         "them. diff A B "
          "puts two bundles, or with --store two runs, side by side, aligned by step. replay FILE "
          "replays bundles with the code of --app.\n\n"
          "Nothing in a file is trusted.",
      .example = "holdfast bundle export order-42 --store orders.db --out order-42.json",
-     .args = {{"ACTION", "export verify diff replay", false}, {"NAME", NULL, false}},
+     .args = {{"ACTION", "export verify import diff replay", false}, {"NAME", NULL, false}},
      .many = true,
      .flags = FLAGS_COMMON | BIT(HF_CLI_FLAG_STORE) | BIT(HF_CLI_FLAG_SCHEMA) |
               BIT(HF_CLI_FLAG_NAMESPACE) | BIT(HF_CLI_FLAG_KEY) | BIT(HF_CLI_FLAG_PUBLIC_KEY) |
@@ -266,8 +269,10 @@ static const hf_cli_command command_table[] = {
                {HF_CLI_EXIT_NOTFOUND, NULL},
                {HF_CLI_EXIT_SERVER, NULL},
                {HF_CLI_EXIT_REPLAY, "replay: a run would block"},
+               {HF_CLI_EXIT_OWNED, NULL},
                {HF_CLI_EXIT_NOTASTORE, NULL},
                {HF_CLI_EXIT_NEWER, NULL},
+               {HF_CLI_EXIT_FULL, NULL},
                {HF_CLI_EXIT_PIPE, NULL}},
      .run = hf_cli_bundle},
     {.name = "replay",

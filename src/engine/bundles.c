@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/json.h"
+#include "engine/imported.h"
 #include "engine/tool_store.h"
 #include "holdfast/tool.h"
 #include "project/bundle.h"
@@ -73,6 +74,27 @@ static hf_status named_give(job *j, const char *name, hf_err *err)
     return st ? st : run_give(j, run, err);
 }
 
+/* A run of another store leaves as it came. */
+static hf_status imported_give(job *j, const char *name, hf_err *err)
+{
+    hf_slice text = {0};
+    hf_status st =
+        hf_imported_read(j->tool.db, j->mem, j->tool.namespace_key, hf_slice_of(name), &text, err);
+
+    if (st)
+        return st;
+    j->enough = !j->found(j->ctx, text.ptr, text.len);
+    j->runs++;
+    return HF_OK;
+}
+
+static hf_status given(job *j, const char *name, hf_err *err)
+{
+    hf_status st = named_give(j, name, err);
+
+    return st == HF_NOTFOUND && !imported_give(j, name, NULL) ? HF_OK : st;
+}
+
 /* A run that went away between the list and its reading is no failure. */
 static hf_status filtered_give(job *j, hf_mem *list, hf_err *err)
 {
@@ -116,7 +138,7 @@ hf_status hf_tool_bundles(const char *address, const hf_bundles_options *options
     else if (!options->ids)
         st = filtered_give(&j, list, err);
     for (size_t i = 0; !st && options->ids && options->ids[i] && !j.enough; i++)
-        st = named_give(&j, options->ids[i], err);
+        st = given(&j, options->ids[i], err);
     if (out_runs)
         *out_runs = j.runs;
     hf_mem_free(j.mem);

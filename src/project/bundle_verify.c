@@ -322,17 +322,19 @@ static hf_status report_make(check *c, hf_value *out_report, hf_err *err)
 {
     hf_value findings = hf_value_finish(c->findings);
 
-    *out_report =
-        hf_json_(c->mem,
-                 "{'schema': 'durable-workflow.v2.history-bundle-verification', 'status': %s, "
-                 "'instance_id': %s, 'run_id': %s, 'events': %zu, 'complete': %p, 'findings': %p}",
-                 c->failed   ? "failed"
-                 : c->warned ? "warning"
-                             : "ok",
-                 hf_str(c->bundle, "workflow.instance_id", NULL),
-                 hf_str(c->bundle, "workflow.run_id", NULL), hf_len(section(c, "history_events")),
-                 (const void *)hf_value_bool(hf_bool(c->bundle, "history_complete", false)),
-                 (const void *)findings);
+    *out_report = hf_json_(
+        c->mem,
+        "{'schema': 'durable-workflow.v2.history-bundle-verification', 'status': %s, "
+        "'instance_id': %s, 'run_id': %s, 'workflow_type': %s, 'exported_at': %s, "
+        "'events': %zu, 'complete': %p, 'findings': %p}",
+        c->failed   ? "failed"
+        : c->warned ? "warning"
+                    : "ok",
+        hf_str(c->bundle, "workflow.instance_id", NULL), hf_str(c->bundle, "workflow.run_id", NULL),
+        hf_str(c->bundle, "workflow.workflow_type", NULL), hf_str(c->bundle, "exported_at", NULL),
+        hf_len(section(c, "history_events")),
+        (const void *)hf_value_bool(hf_bool(c->bundle, "history_complete", false)),
+        (const void *)findings);
     return findings && *out_report ? HF_OK : hf_err_nomem(err, "a report");
 }
 

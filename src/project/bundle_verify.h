@@ -15,7 +15,8 @@ typedef struct hf_bundle_verify_options {
     bool require_signature;
 } hf_bundle_verify_options;
 
-/* The report {"schema", "status": ok|warning|failed, "findings": [...]}. HF_OK also for a bundle
+/* The report {"schema", "status": ok|warning|failed, "instance_id", "run_id", "workflow_type",
+   "exported_at", "events", "complete", "findings": [...]}. HF_OK also for a bundle
    that is worth nothing: findings are data. HF_NOMEM. */
 HF_NODISCARD hf_status hf_bundle_verify_text(hf_mem *mem, hf_slice text,
                                              const hf_bundle_verify_options *options,

@@ -14,6 +14,15 @@
 
 enum { HF_PAYLOAD_INLINE_MAX = 1024 }; /* bytes; bigger ones get a row */
 
+/* Bytes as they are stored, in the arena or as they came: packed when that helps. */
+HF_NODISCARD hf_status hf_payload_pack(hf_mem *mem, hf_slice bytes, int64_t *out_compression,
+                                       hf_slice *out_body, hf_err *err);
+
+/* The same back, with a NUL behind them. `size` comes from elsewhere than the body, so that a lying
+   one cannot make us allocate more. HF_CORRUPT when it has another. */
+HF_NODISCARD hf_status hf_payload_unpack(hf_mem *mem, int64_t compression, hf_slice body,
+                                         size_t size, hf_slice *out_bytes, hf_err *err);
+
 /* The row for `bytes`, to which `reference` (form reference, with its digest) refers. */
 HF_NODISCARD hf_status hf_payload_row_make(hf_mem *mem, hf_keys *keys, int64_t run,
                                            const hf_payload_value *reference, hf_slice bytes,

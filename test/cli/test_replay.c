@@ -183,6 +183,12 @@ START_TEST(bundles_travel_by_file)
     ck_assert_int_eq(RUN("bundle", "diff", "a", "b", "--store", path, "--json"), 1);
     ck_assert_int_eq(hf_int(json(&last.out), "different", 0), 1);
     FAILS(2, "invalid", "bundle", "diff", "a.json");
+    ck_assert_int_eq(RUN("schema-migrate", "other.db"), 0);
+    ck_assert_int_eq(RUN("bundle", "import", "a.json", "--store", "other.db"), 0);
+    ck_assert_int_eq(RUN("bundle", "export", "a", "--store", "other.db", "--out", "a2.json"), 0);
+    ck_assert_int_eq(RUN("bundle", "diff", "a.json", "a2.json"), 0);
+    FAILS(2, "invalid", "bundle", "import", "other.db", "--store", "other.db");
+    FAILS(5, "not_found", "bundle", "import", "a.json", "--store", "other.db", "--namespace", "n");
     FAILS(5, "not_found", "bundle", "replay", "none.json", "--app", self_path());
     end();
 }

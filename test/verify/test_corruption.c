@@ -160,9 +160,9 @@ static void script_run(hf_db *db, const char *script, const life *lives, hf_engi
 }
 
 static const char *const tables[] = {
-    "meta",    "migration", "counter", "namespace",  "instance",   "run",         "history",
-    "payload", "command",   "dedup",   "definition", "inbox",      "message",     "task",
-    "timer",   "activity",  "attempt", "link",       "batch_item", "run_summary",
+    "meta",    "migration", "counter", "namespace",  "instance",   "run",          "history",
+    "payload", "command",   "dedup",   "definition", "inbox",      "message",      "task",
+    "timer",   "activity",  "attempt", "link",       "batch_item", "imported_run", "run_summary",
 };
 
 static void tables_script(hf_db *db, const char *format_drop, const char *middle, const char *tail)

@@ -398,3 +398,23 @@ CREATE TABLE saved_view (
     updated_us {int} NOT NULL
 ) {cold};
 CREATE UNIQUE INDEX saved_view_name ON saved_view (namespace, scope, bucket, name);
+
+-- Runs of other stores, as the bundles they left them in. Nothing here is ever worked on: ids, hashes and numbers are
+-- those of the store they came from.
+CREATE TABLE imported_run (
+    key {int} NOT NULL PRIMARY KEY,
+    namespace {int} NOT NULL,
+    run_id TEXT NOT NULL,
+    instance_id TEXT NOT NULL,
+    type TEXT NOT NULL,
+    events {int} NOT NULL,
+    complete {int} NOT NULL,                 -- 1: the run was closed when it left
+    exported_us {int} NOT NULL,
+    imported_us {int} NOT NULL,
+    size {int} NOT NULL,                     -- of the text, in bytes
+    digest {blob} NOT NULL,                  -- SHA-256 of the text
+    compression {int} NOT NULL,              -- as in payload
+    body {blob} NOT NULL
+) {cold};
+CREATE UNIQUE INDEX imported_run_id ON imported_run (namespace, run_id);
+CREATE INDEX imported_run_instance ON imported_run (namespace, instance_id);
