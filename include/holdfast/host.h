@@ -36,13 +36,14 @@ HF_API hf_status hf_tokens(hf_engine *engine, hf_mem *mem, hf_value *out);
 
 /* ---- namespaces: ids, lists, queues and schedules that do not see those of others */
 
-enum { HF_NAMESPACE_DAYS = 30, HF_NAMESPACE_DAYS_MAX = 36500 };
+enum { HF_NAMESPACE_DAYS = 30, HF_NAMESPACE_DAYS_MAX = 36500, HF_NAMESPACE_FOR_EVER = -1 };
 
 typedef struct hf_namespace_opts {
     size_t size_;
     const char *description; /* for people; NULL: none, or as it is */
-    int64_t retention_days;  /* closed runs stay so long; 0: 30, or as it is */
-    const char *storage;     /* where big payloads go, JSON; NULL: as it is; "": nowhere */
+    int64_t
+        retention_days; /* closed runs stay so long, or HF_NAMESPACE_FOR_EVER; 0: 30, or as it is */
+    const char *storage; /* where big payloads go, JSON; NULL: as it is; "": nowhere */
 } hf_namespace_opts;
 
 /* From now on all calls of this thread work in the namespace; NULL: "default", as in the beginning.
@@ -56,6 +57,24 @@ HF_API hf_status hf_namespace_create(hf_engine *engine, const char *name,
 HF_API hf_status hf_namespace_set(hf_engine *engine, const char *name, const hf_namespace_opts *o);
 /* All: [{name, description, retention_days, created_at, external_payload_storage}] */
 HF_API hf_status hf_namespaces(hf_engine *engine, hf_mem *mem, hf_value *out);
+
+/* ---- retention: closed runs whose time is over leave the store with everything that is theirs.
+   The engine does so by itself; a pass does it at once. */
+
+typedef struct hf_retention_opts {
+    size_t size_;
+    const char *name; /* of the namespace; NULL: all */
+    int64_t most;     /* runs to remove; 0: as many as there are */
+} hf_retention_opts;
+
+/* Removes, a few runs in one transaction, those that were closed for longer than their namespace
+   keeps them and that nothing needs: not those of an open run's call, not the parent of an open
+   child, not one with an older run of its instance before it. Counts what is gone: {runs,
+   instances, batches, schedules, definitions}, the runs that are over and `held`, and whether there
+   is `more`. NULL for `o` is the default. A pass that is cut short by a failure has removed whole
+   runs. */
+HF_API hf_status hf_retention_pass(hf_engine *engine, const hf_retention_opts *o, hf_mem *mem,
+                                   hf_value *out);
 
 /* ---- bundles against the code of today */
 

@@ -310,7 +310,7 @@ static void messages_free(core_message *message)
         if (message->kind == CORE_MESSAGE_JOB)
             hf_job_free(message->job);
         else if (message->kind == CORE_MESSAGE_UNIT || message->kind == CORE_MESSAGE_GATE ||
-                 message->kind == CORE_MESSAGE_FIRED)
+                 message->kind == CORE_MESSAGE_FIRED || message->kind == CORE_MESSAGE_RETIRED)
             hf_unit_free(message->unit);
         else if (message->kind == CORE_MESSAGE_ASK) {
             message->ask->status =
@@ -679,6 +679,8 @@ hf_status hf_core_recover(hf_core *core, hf_err *err)
     if (!st)
         st = hf_watchdog_begin(core, err);
     if (!st)
+        st = hf_retention_begin(core, err);
+    if (!st)
         st = hf_schedule_scan(core, err);
     return hf_err_because(err, st, "find the work that was left");
 }
@@ -696,6 +698,10 @@ static void alarm_fire(hf_core *core, core_alarm *alarm)
         (void)hf_map_int_remove(core->timers, (uint64_t)alarm->key);
     if (alarm->kind == CORE_ALARM_SCHEDULE) {
         hf_schedule_due(core, alarm->key);
+        return;
+    }
+    if (alarm->kind == CORE_ALARM_RETENTION) {
+        hf_retention_look(core);
         return;
     }
     if (alarm->kind == CORE_ALARM_ATTEMPT && !hf_attempt_alarm(core, alarm->key))
@@ -920,6 +926,9 @@ static bool inbox_take(hf_core *core, hf_seat *seat)
             break;
         case CORE_MESSAGE_FIRED:
             hf_schedule_fired(core, message->firing);
+            break;
+        case CORE_MESSAGE_RETIRED:
+            hf_retention_retired(core, message->retiring);
             break;
         }
         if (seat && hf_seat_lost(seat))

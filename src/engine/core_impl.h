@@ -11,6 +11,7 @@
 #include "decide/decide.h"
 #include "engine/core.h"
 #include "engine/desk.h"
+#include "engine/retention.h"
 #include "engine/seat.h"
 #include "engine/stall.h"
 #include "replay/replay.h"
@@ -46,7 +47,8 @@ typedef enum core_alarm_kind {
     CORE_ALARM_SWEEP,   /* the watchdog looks around */
     CORE_ALARM_STEP,    /* a step of a machine may begin; the key is the run's, negative */
     CORE_ALARM_ERRAND,  /* a worker's lease on the run ends, or it is offered again; the same key */
-    CORE_ALARM_SCHEDULE /* key: a schedule that fires; HF_SCHEDULE_SWEEP: look at all of them */
+    CORE_ALARM_SCHEDULE, /* key: a schedule that fires; HF_SCHEDULE_SWEEP: look at all of them */
+    CORE_ALARM_RETENTION /* closed runs may be over */
 } core_alarm_kind;
 
 /* Something the core must do at a time. */
@@ -171,7 +173,8 @@ typedef enum core_message_kind {
     CORE_MESSAGE_ASK,
     CORE_MESSAGE_CALL,
     CORE_MESSAGE_SCHEDULE, /* somebody changed the schedule whose key is in `run` */
-    CORE_MESSAGE_FIRED     /* the unit of a schedule that fired is done */
+    CORE_MESSAGE_FIRED,    /* the unit of a schedule that fired is done */
+    CORE_MESSAGE_RETIRED   /* a unit of retention is done */
 } core_message_kind;
 
 typedef struct core_message {
@@ -186,8 +189,9 @@ typedef struct core_message {
     hf_core_ask *ask;
     hf_core_call *call;
     core_sweep *sweep;
-    bool pass_on;               /* CORE_MESSAGE_RUN: other nodes do not know of it */
-    struct core_firing *firing; /* CORE_MESSAGE_FIRED; in the unit's arena */
+    bool pass_on;                   /* CORE_MESSAGE_RUN: other nodes do not know of it */
+    struct core_firing *firing;     /* CORE_MESSAGE_FIRED; in the unit's arena, this and the next */
+    struct core_retiring *retiring; /* CORE_MESSAGE_RETIRED */
 } core_message;
 
 /* A run whose code did not come back in time. It has no turn until the code did, and then twice
@@ -229,6 +233,9 @@ struct hf_core {
     int64_t swept_us;    /* when it last did */
     int64_t sweep_after; /* runs up to this key were looked at, of those up to the next */
     int64_t sweep_last;
+    bool retiring; /* a walk is under way */
+    hf_retention_walk walk;
+    int64_t walk_runs;      /* removed by it */
     _Atomic bool hint_lost; /* somebody could not tell of a task */
     char waiting[256];      /* of the run that was last asked about */
     int64_t stale_steps;    /* ends of steps that came too late */

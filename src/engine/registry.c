@@ -201,6 +201,18 @@ hf_status hf_registry_store(hf_registry *registry, hf_db *db, hf_err *err)
     return st;
 }
 
+bool hf_registry_has(const hf_registry *registry, int64_t key)
+{
+    size_t at = 0;
+    hf_slice type;
+    void *workflow;
+
+    while (hf_map_next(registry->workflows, &at, &type, &workflow))
+        if (((hf_registry_workflow *)workflow)->key == key)
+            return true;
+    return false;
+}
+
 hf_status hf_registry_define(const hf_registry *registry, hf_mem *mem, hf_intake_start *start,
                              hf_err *err)
 {

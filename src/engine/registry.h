@@ -39,6 +39,9 @@ HF_NODISCARD hf_status hf_registry_store(hf_registry *registry, hf_db *db, hf_er
 const hf_registry_workflow *hf_registry_find_workflow(const hf_registry *registry, hf_slice type);
 const hf_registry_activity *hf_registry_find_activity(const hf_registry *registry, hf_slice name);
 
+/* Whether one of them has this row in `definition`. */
+bool hf_registry_has(const hf_registry *registry, int64_t key);
+
 /* The limit that a concurrency key (its name, or what stands before the colon) or a rate limit
    leads to; NULL: none. */
 const hf_limit_def *hf_registry_find_limit(const hf_registry *registry, hf_slice key, bool rate);

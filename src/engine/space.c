@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/utf8.h"
 #include "base/value.h"
+#include "engine/retention.h"
 #include "engine/call.h"
 #include "holdfast/host.h"
 #include "model/name.h"
@@ -85,7 +86,7 @@ static hf_status opts_check(const hf_namespace_opts *o, hf_err *err)
 {
     if (!o || o->size_ != sizeof(*o))
         return hf_err_set(err, HF_MISUSE, "the options of a namespace have the wrong size");
-    if (o->retention_days < 0 || o->retention_days > HF_NAMESPACE_DAYS_MAX)
+    if (o->retention_days < HF_NAMESPACE_FOR_EVER || o->retention_days > HF_NAMESPACE_DAYS_MAX)
         return hf_err_set(err, HF_INVALID, "the retention is 1 to %d days", HF_NAMESPACE_DAYS_MAX);
     if (o->description && (strlen(o->description) > DESCRIPTION_BYTES_MAX ||
                            !hf_utf8_valid(hf_slice_of(o->description))))
@@ -127,6 +128,12 @@ static hf_value space_value(void *ctx, hf_mem *mem, hf_db_cursor *row)
     hf_value_set(object, HF_SLICE("created_at"), time_value(mem, hf_db_column_int(row, 2)));
     hf_value_set(object, HF_SLICE("external_payload_storage"), policy);
     return hf_value_finish(object);
+}
+
+/* As the row says it: 0 is for ever. */
+static int64_t days_kept(const hf_namespace_opts *o)
+{
+    return o->retention_days == HF_NAMESPACE_FOR_EVER ? 0 : o->retention_days;
 }
 
 /* ---- public */
@@ -183,7 +190,7 @@ hf_status hf_namespace_create(hf_engine *engine, const char *name, const hf_name
             hf_db_int(key),
             hf_db_text(hf_slice_of(name)),
             hf_db_int(c.in.now_us),
-            hf_db_int(o->retention_days ? o->retention_days : HF_NAMESPACE_DAYS),
+            hf_db_int(o->retention_days ? days_kept(o) : HF_NAMESPACE_DAYS),
             hf_db_text(hf_slice_of(o->description ? o->description : "")),
             text_or_null(o->storage)};
 
@@ -208,7 +215,7 @@ hf_status hf_namespace_set(hf_engine *engine, const char *name, const hf_namespa
         st = hf_err_set(&c.slot->err, HF_MISUSE, "the name of a namespace is needed");
     if (!st) {
         const hf_db_value cells[] = {hf_db_text(hf_slice_of(name)),
-                                     o->retention_days ? hf_db_int(o->retention_days)
+                                     o->retention_days ? hf_db_int(days_kept(o))
                                                        : hf_db_null(HF_DB_INT),
                                      text_or_null(o->description), text_or_null(o->storage)};
 
@@ -217,6 +224,8 @@ hf_status hf_namespace_set(hf_engine *engine, const char *name, const hf_namespa
     }
     if (!st && !applied)
         st = hf_err_set(&c.slot->err, HF_NOTFOUND, "there is no namespace called %s", name);
+    if (!st)
+        hf_retention_changed(engine->core);
     return st;
 }
 

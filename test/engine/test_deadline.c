@@ -4,6 +4,7 @@
 
 #include "engine/engine_impl.h"
 #include "holdfast/view.h"
+#include "holdfast/host.h"
 #include "lib/kit.h"
 
 static hf_value echo(hf_act *a, hf_value in)
@@ -265,6 +266,9 @@ HF_BOTH_ENGINES(b131_deadline_cancels_what_is_open)
     ck_assert_str_eq(e->message, "the run deadline passed");
     ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM activity"), 0);
     ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM timer"), 0);
+    hf_kit_ok(d, hf_namespace_set(d, "default",
+                                  &(hf_namespace_opts){.size_ = sizeof(hf_namespace_opts),
+                                                       .retention_days = HF_NAMESPACE_FOR_EVER}));
     hf_kit_ok(d, hf_test_advance(d, hf_days(1000)));
     ck_assert_str_eq(hf_kit_history(d, "a"), history);
     hf_kit_close(d);

@@ -27,7 +27,7 @@ CREATE TABLE namespace (
     key {int} NOT NULL PRIMARY KEY,
     name TEXT NOT NULL UNIQUE,
     created_us {int} NOT NULL,
-    retention_days {int} NOT NULL DEFAULT 30,
+    retention_days {int} NOT NULL DEFAULT 30, -- closed runs are kept this long; 0: for ever
     description TEXT NOT NULL DEFAULT '',
     storage TEXT                             -- where big payloads go, JSON; null: they stay here
 ) {cold};
@@ -43,6 +43,7 @@ CREATE TABLE instance (
     current_run {int},
     run_count {int} NOT NULL,
     created_us {int} NOT NULL,
+    retired_messages {int} NOT NULL DEFAULT 0, -- that went with runs which retention removed
     UNIQUE (namespace, id)
 ) {cold};
 
@@ -79,6 +80,8 @@ CREATE UNIQUE INDEX run_open ON run (instance) WHERE closed_us IS NULL;
 CREATE INDEX run_deadline ON run ((CASE WHEN run_deadline_us IS NULL OR execution_deadline_us < run_deadline_us
     THEN execution_deadline_us ELSE run_deadline_us END))
     WHERE closed_us IS NULL AND (execution_deadline_us IS NOT NULL OR run_deadline_us IS NOT NULL);
+
+CREATE INDEX run_closed ON run (closed_us, key) WHERE closed_us IS NOT NULL; -- for retention
 
 -- Contract snapshots, once per fingerprint: what WorkflowStarted shows is composed from here.
 CREATE TABLE definition (
