@@ -25,8 +25,8 @@ run: build ## build, make a store in ./.holdfast, verify it, and show the help
 test: setup ## everything a change must pass (at most 20 minutes on 2 cores)
 	@tools/run_tests.sh
 
-check: setup ## the second tier: TSan, valgrind, other compilers, long campaigns (at most 60 minutes)
-	@tools/run_check.sh
+check: setup ## the second tier: TSan, valgrind, other compilers, long campaigns (at most 60 minutes) [PART=tsan]
+	@tools/run_check.sh $(PART)
 
 tidy: setup ## the house style, as far as a machine can check it [UPDATE=1 accepts the exported symbols]
 	@tools/configure.sh $(BUILD) -DHF_TESTS=OFF -DCMAKE_INSTALL_PREFIX=$(PREFIX)

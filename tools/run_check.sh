@@ -7,6 +7,7 @@
 #   gcc, ASan + UBSan     all programs but test/crash
 #   clang, libFuzzer      60 s for each target
 # It appends one line with the counts to docs/campaign.jsonl, which is committed.
+#   tools/run_check.sh [PART...]    some of campaigns valgrind tsan clang gcc_asan fuzz; all when none is named
 . "$(dirname "$0")/lib.sh"
 record=docs/campaign.jsonl
 why="campaigns run in the plain gcc build"
@@ -14,6 +15,7 @@ gcc=(-DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_COMPILER=g++ -DHF_FAULT=ON -DHF_TESTS=ON
 clang=(-DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DHF_FAULT=ON -DHF_TESTS=ON)
 valgrind="valgrind --quiet --error-exitcode=99 --leak-check=full --show-leak-kinds=definite"
 valgrind+=" --errors-for-leak-kinds=definite --suppressions=tools/valgrind.supp"
+all=(campaigns valgrind tsan clang gcc_asan fuzz)
 parts=()
 
 # part NAME: what was counted since the last part, as a member of the JSON line.
@@ -25,33 +27,48 @@ part() {
     parts+=("\"$1\":{\"passed\":$sums}")
 }
 
-pg_start
-built=
-if stage_build build/test-gcc all "${gcc[@]}"; then
-    built=yes
-    HF_CAMPAIGN=long stage_programs build/test-gcc --only crash,verify,commit --scale 2
-fi
-part campaigns
-if [ -n "$built" ]; then
-    # Check's fork mode is kept: valgrind follows the fork, and a case with an error ends with a code that Check
-    # reports. HF_VALGRIND tells loops that are only long, not varied, to be shorter.
+wanted=("$@")
+[ $# != 0 ] || wanted=("${all[@]}")
+for name in "${wanted[@]}"; do
+    [[ " ${all[*]} " == *" $name "* ]] || { echo "check: no part $name; there are ${all[*]}" >&2; exit 2; }
+done
+
+part_campaigns() {
+    stage_build build/test-gcc all "${gcc[@]}" || return 0
+    HF_CAMPAIGN=long stage_programs build/test-gcc --only crash,verify,commit,engine,machine,project,server --scale 2
+}
+
+# Check's fork mode is kept: valgrind follows the fork, and a case with an error ends with a code that Check reports.
+# HF_VALGRIND tells loops that are only long, not varied, to be shorter.
+part_valgrind() {
+    stage_build build/test-gcc all "${gcc[@]}" || return 0
     HF_VALGRIND=1 stage_programs build/test-gcc --only base,model,store,commit --scale 20 --wrap "$valgrind"
-fi
-part valgrind
-if stage_build build/test-tsan all "${clang[@]}" -DHF_SANITIZE=thread; then
+}
+
+part_tsan() {
+    stage_build build/test-tsan all "${clang[@]}" -DHF_SANITIZE=thread || return 0
     stage_programs build/test-tsan --wrap "$fixed_layout" --scale 5 --skip crash --why "$why"
-fi
-part tsan
-if stage_build build/test-clang all "${clang[@]}"; then
+}
+
+part_clang() {
+    stage_build build/test-clang all "${clang[@]}" || return 0
     stage_programs build/test-clang --skip crash --why "$why"
-fi
-part clang
-if stage_build build/test-gccasan all "${gcc[@]}" -DHF_SANITIZE=address,undefined; then
+}
+
+part_gcc_asan() {
+    stage_build build/test-gccasan all "${gcc[@]}" -DHF_SANITIZE=address,undefined || return 0
     stage_programs build/test-gccasan --wrap "$fixed_layout" --scale 3 --skip crash --why "$why"
-fi
-part gcc_asan
-tools/run_fuzz.sh --totals "$totals" 60 || true
-part fuzz
+}
+
+part_fuzz() {
+    tools/run_fuzz.sh --totals "$totals" 60 || true
+}
+
+pg_start
+for name in "${wanted[@]}"; do
+    "part_$name"
+    part "$name"
+done
 
 commit=$(git rev-parse HEAD 2>/dev/null || echo unknown)
 [ -z "$(git status --porcelain --untracked-files=no 2>/dev/null)" ] || commit+=+changes
