@@ -18,6 +18,7 @@ test=(
     clang clang-format llvm 'libclang-rt-dev|libclang-rt-14-dev' # sanitizers and libFuzzer
     check libjansson-dev                                         # test library; rival in a benchmark
     sqlite3 postgresql valgrind
+    curl jq # the worker in shell
 )
 
 fail() { echo "setup: $*" >&2; exit 1; }

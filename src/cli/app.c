@@ -1,6 +1,7 @@
 /* app.c: hf_main, the command line of a user's program. It works on a store until it is told to
    stop. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -52,7 +53,8 @@ static void help_print(const app_call *call)
            "this code;\n"
            "                     ends with 12 when a run would block\n"
            "  start, ls, show    and the other verbs of holdfast, with this code; each has --help\n"
-           "  --store ADDRESS    PATH, sqlite:PATH or postgres://...; %s if it is not given\n"
+           "  --store ADDRESS    PATH, sqlite:PATH or postgres://...; if it is not given HF_URL, "
+           "else %s\n"
            "  --help             show this\n\n"
            "workflows:",
            call->program, call->app->name, call->program, call->program, call->program,
@@ -116,7 +118,8 @@ static hf_status engine_work(hf_engine *engine, hf_err *err)
 
 static hf_status store_work(const app_call *call, hf_err *err)
 {
-    const char *store = call->store ? call->store : call->address;
+    const char *url = getenv("HF_URL");
+    const char *store = call->store ? call->store : url && *url ? url : call->address;
     hf_engine *engine = NULL;
     hf_cli_stop old;
     hf_status st = hf_cli_stop_catch(&old, err);

@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/err.h"
+#include "cli/nearest.h"
 #include "cli/stop.h"
 #include "cli/verbs.h"
 #include "holdfast/host.h"
@@ -15,11 +17,16 @@
 #include "holdfast/worker.h"
 #include "server/server.h"
 
-enum { LOOK_MS = 500, REFRESH_LOOKS = 10, DRAIN_MS = 30000, CHILD_MS = 10000, TEXT_BYTES = 512 };
+enum {
+    LOOK_MS = 500,
+    CHILD_LOOK_MS = 100,
+    REFRESH_MS = 5000,
+    DRAIN_MS = 30000,
+    CHILD_MS = 10000,
+    TEXT_BYTES = 512
+};
 
 #define LISTEN_DEFAULT "127.0.0.1:7430"
-#define DEV_FOLDER     ".holdfast"
-#define DEV_STORE      DEV_FOLDER "/dev.db"
 
 /* The server needs no workflows of its own: they are in worker processes. */
 static const hf_app serve_app = {.name = "holdfast"};
@@ -34,7 +41,8 @@ typedef struct serve_job {
     char url[TEXT_BYTES];
     char child_url[TEXT_BYTES + 8]; /* HF_URL=... */
     char child_token[64];           /* HF_TOKEN=... */
-    char *child_argv[2];
+    char **child_argv;              /* NULL: no worker */
+    bool near;                      /* the address is in the folder of dev */
 } serve_job;
 
 static hf_status options_read(const serve_job *job, hf_server_options *out, hf_err *err)
@@ -100,6 +108,11 @@ static hf_status job_print(const serve_job *job, hf_err *err)
         (void)fprintf(print->out, "serving ");
         hf_cli_print_text(print->out, job->call->shown_store);
         (void)fprintf(print->out, " at %s\n", job->url);
+        if (job->child_argv) {
+            (void)fputs("worker: ", print->out);
+            hf_cli_print_text(print->out, job->child_argv[0]);
+            (void)fputs(", started again whenever it ends\n", print->out);
+        }
         if (job->token.secret[0])
             (void)fprintf(print->out,
                           "admin token, shown only now: %s\n"
@@ -127,30 +140,47 @@ static hf_status server_begin(serve_job *job, hf_err *err)
     return st ? st : hf_cli_print_flush(&job->call->print, err);
 }
 
+/* A credential that is good for a day, for this process's own purposes. */
+static hf_status token_make(serve_job *job, const char *role, const char *label, hf_token *out,
+                            hf_err *err)
+{
+    hf_token_opts options = {
+        .size_ = sizeof(options), .role = role, .label = label, .lifespan = hf_days(1)};
+    hf_status st = hf_token_create_with(job->engine, &options, out);
+
+    if (st)
+        return hf_err_set(err, st, "%s", hf_errmsg(job->engine));
+    return hf_server_refresh(job->server, err);
+}
+
 /* The worker gets a credential of its own; the one before ends with this process's end at the
    latest, because it is good for a day. */
-static hf_status child_begin(serve_job *job, const char *program, hf_err *err)
+static hf_status child_begin(serve_job *job, hf_err *err)
 {
-    hf_token_opts options = {.size_ = sizeof(options),
-                             .role = "worker",
-                             .label = "worker of holdfast dev",
-                             .lifespan = hf_days(1)};
     const char *environment[] = {job->child_url, job->child_token, NULL};
     hf_token token;
     hf_status st;
 
-    if (!program)
+    if (!job->child_argv)
         return HF_OK;
-    st = hf_token_create_with(job->engine, &options, &token);
-    if (st)
-        return hf_err_set(err, st, "%s", hf_errmsg(job->engine));
-    st = hf_server_refresh(job->server, err);
+    st = token_make(job, "worker", "worker of holdfast dev", &token, err);
     if (st)
         return st;
     (void)snprintf(job->child_url, sizeof(job->child_url), "HF_URL=%s", job->url);
     (void)snprintf(job->child_token, sizeof(job->child_token), "HF_TOKEN=%s", token.secret);
-    job->child_argv[0] = (char *)(uintptr_t)program; /* it is only read */
     return hf_child_start(job->child_argv, environment, &job->child, err);
+}
+
+/* Verbs in this folder find the server, and may do what operators may. */
+static hf_status near_begin(serve_job *job, hf_err *err)
+{
+    hf_token token;
+    hf_status st;
+
+    if (!job->near)
+        return HF_OK;
+    st = token_make(job, "operator", "verbs beside holdfast dev", &token, err);
+    return st ? st : hf_cli_nearest_write(job->url, token.secret, err);
 }
 
 static void child_watch(serve_job *job)
@@ -171,13 +201,18 @@ static void child_watch(serve_job *job)
 /* Until a signal comes, or the store can no longer be read. */
 static hf_status job_watch(serve_job *job, hf_err *err)
 {
+    int64_t look_ms = job->child ? CHILD_LOOK_MS : LOOK_MS;
+    int64_t since_ms = 0;
     hf_status st = HF_OK;
 
     hf_notify("READY=1");
-    for (int64_t looks = 1; !st && !hf_cli_stop_wait(LOOK_MS); looks++) {
+    while (!st && !hf_cli_stop_wait(look_ms)) {
         child_watch(job);
-        if (looks % REFRESH_LOOKS == 0)
-            st = hf_server_refresh(job->server, err);
+        since_ms += look_ms;
+        if (since_ms < REFRESH_MS)
+            continue;
+        since_ms = 0;
+        st = hf_server_refresh(job->server, err);
         if (st == HF_BUSY || st == HF_UNREACHABLE || st == HF_NOMEM)
             st = HF_OK; /* the next time may be better */
     }
@@ -185,7 +220,7 @@ static hf_status job_watch(serve_job *job, hf_err *err)
     return st;
 }
 
-static hf_status job_run(serve_job *job, const char *program, hf_err *err)
+static hf_status job_run(serve_job *job, hf_err *err)
 {
     hf_cli_stop old;
     hf_status st = hf_cli_stop_catch(&old, err);
@@ -201,9 +236,13 @@ static hf_status job_run(serve_job *job, const char *program, hf_err *err)
     if (!st)
         st = server_begin(job, err);
     if (!st)
-        st = child_begin(job, program, err);
+        st = near_begin(job, err);
+    if (!st)
+        st = child_begin(job, err);
     if (!st)
         st = job_watch(job, err);
+    if (job->near)
+        hf_cli_nearest_remove();
     hf_child_stop(job->child, CHILD_MS);
     if (job->server) {
         hf_server_drain(job->server, DRAIN_MS);
@@ -219,20 +258,48 @@ hf_status hf_cli_serve(hf_cli_call *call, hf_err *err)
 {
     serve_job job = {.call = call};
 
-    return job_run(&job, NULL, err);
+    return job_run(&job, err);
+}
+
+/* The words behind dev as a program and its arguments; in a program that has workflows of its own
+   that program is the worker when no other is named. */
+static hf_status worker_words(serve_job *job, hf_err *err)
+{
+    hf_cli_call *call = job->call;
+    char **argv = hf_mem_array(call->mem, call->word_count + 3, sizeof(*argv));
+    char self[TEXT_BYTES];
+    ssize_t len;
+
+    if (!call->word_count && !call->app)
+        return HF_OK;
+    for (size_t i = 0; argv && i < call->word_count; i++)
+        argv[i] = hf_mem_text(call->mem, hf_slice_of(call->words[i]));
+    if (argv && !call->word_count) {
+        len = readlink("/proc/self/exe", self, sizeof(self));
+        if (len <= 0 || (size_t)len == sizeof(self))
+            return hf_err_set(err, HF_IO, "this program cannot be found again");
+        argv[0] = hf_mem_text(call->mem, hf_slice_from(self, (size_t)len));
+        argv[1] = hf_mem_text(call->mem, HF_SLICE("worker"));
+    }
+    job->child_argv = argv;
+    return argv && argv[0] ? HF_OK : hf_err_nomem(err, "the worker");
 }
 
 hf_status hf_cli_dev(hf_cli_call *call, hf_err *err)
 {
     serve_job job = {.call = call};
+    hf_status st = worker_words(&job, err);
 
+    if (st)
+        return st;
     call->store = call->flags[HF_CLI_FLAG_STORE];
     if (!call->store) {
-        if (mkdir(DEV_FOLDER, 0700) < 0 && errno != EEXIST)
-            return hf_err_set(err, HF_IO, "cannot make the folder " DEV_FOLDER ": %s",
+        if (mkdir(HF_CLI_DEV_FOLDER, 0700) < 0 && errno != EEXIST)
+            return hf_err_set(err, HF_IO, "cannot make the folder " HF_CLI_DEV_FOLDER ": %s",
                               strerror(errno));
-        call->store = DEV_STORE;
+        call->store = HF_CLI_DEV_STORE;
+        job.near = true;
     }
     call->shown_store = hf_cli_address_mask(call->mem, call->store, NULL);
-    return job_run(&job, call->args[0], err);
+    return job_run(&job, err);
 }

@@ -53,9 +53,11 @@ static const hf_cli_command command_table[] = {
      .text =
          "Serves ./.holdfast/dev.db, or the store of --store, as serve does, and keeps its data. "
          "PROGRAM is started as a worker, with HF_URL and HF_TOKEN in its environment, and "
-         "started again whenever it ends.",
+         "started again whenever it ends. While it serves, verbs that are used in this folder or "
+         "below it find the server and need no token.",
      .example = "holdfast dev ./worker",
-     .args = {{"PROGRAM", NULL, true}},
+     .args = {{"PROGRAM", NULL, true}, {"ARGUMENT", NULL, true}},
+     .many = true,
      .flags = FLAGS_COMMON | FLAGS_SERVER,
      .formats = FORMATS_RESULT,
      .exits = {{HF_CLI_EXIT_OK, "stopped by a signal"},
@@ -68,6 +70,32 @@ static const hf_cli_command command_table[] = {
                {HF_CLI_EXIT_OWNED, NULL},
                {HF_CLI_EXIT_PIPE, NULL}},
      .run = hf_cli_dev},
+    {.name = "worker",
+     .summary = "look after a worker program, or make any program an activity",
+     .text =
+         "worker PROGRAM starts a worker program, with HF_URL and HF_TOKEN in its environment, and "
+         "starts it again whenever it ends, until SIGTERM or SIGINT.\n\n"
+         "worker exec --activity NAME -- COMMAND takes tasks of one activity from a server and "
+         "runs "
+         "the command for each: the arguments as JSON on its standard input, the result as JSON "
+         "from its standard output. Exit code 0 is done, 100 is a failure that is not tried "
+         "again, any other one that is. HF_ATTEMPT, HF_IDEMPOTENCY_KEY, HF_WORKFLOW_ID and "
+         "HF_RUN_ID are in its environment. One task at a time: start several for more.",
+     .example = "holdfast worker exec --activity resize -- ./resize.sh",
+     .args = {{"PROGRAM", NULL, false}, {"ARGUMENT", NULL, true}},
+     .many = true,
+     .target = true,
+     .flags = FLAGS_TARGET | BIT(HF_CLI_FLAG_ACTIVITY) | BIT(HF_CLI_FLAG_QUEUE),
+     .formats = FORMATS_RESULT,
+     .exits = {{HF_CLI_EXIT_OK, "stopped by a signal"},
+               {HF_CLI_EXIT_FAILED, NULL},
+               {HF_CLI_EXIT_USAGE, NULL},
+               {HF_CLI_EXIT_DENIED, NULL},
+               {HF_CLI_EXIT_NOTFOUND, "there is no such program"},
+               {HF_CLI_EXIT_SERVER, NULL},
+               {HF_CLI_EXIT_VERSION, NULL},
+               {HF_CLI_EXIT_PIPE, NULL}},
+     .run = hf_cli_worker},
     {.name = "token",
      .summary = "make, list and revoke credentials for serving a store",
      .text =

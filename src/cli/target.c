@@ -54,7 +54,7 @@ static hf_status line_read(hf_cli_call *call, const char *path, const char **out
 }
 
 /* A flag wins over HF_TOKEN, that over a file that is set, and this over what dev left behind. */
-static hf_status token_choose(hf_cli_call *call, const char **out_token, hf_err *err)
+hf_status hf_cli_target_token(hf_cli_call *call, const char **out_token, hf_err *err)
 {
     const char *name = call->flags[HF_CLI_FLAG_TOKEN_ENV];
     const char *file = call->settings.value[HF_CLI_SETTING_TOKEN_FILE];
@@ -75,7 +75,7 @@ static hf_status server_open(hf_cli_target *target, hf_err *err)
 {
     hf_cli_call *call = target->call;
     hf_client_options options = {.url = call->store, .namespace = target->space};
-    hf_status st = token_choose(call, &options.token, err);
+    hf_status st = hf_cli_target_token(call, &options.token, err);
 
     return st ? st : hf_client_open(&options, &target->client, err);
 }
@@ -132,6 +132,16 @@ void hf_cli_target_close(hf_cli_target *target)
     hf_reader_close(target->reader);
     hf_close(target->engine);
     hf_alloc_free(target);
+}
+
+void hf_cli_target_stop(hf_cli_target *target)
+{
+    hf_client_stop(target->client);
+}
+
+hf_status hf_cli_target_pause(hf_cli_target *target, int64_t ms, hf_err *err)
+{
+    return hf_client_pause(target->client, ms, err);
 }
 
 bool hf_cli_target_is_server(const hf_cli_target *target)

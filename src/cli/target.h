@@ -57,6 +57,16 @@ HF_NODISCARD hf_status hf_cli_target_query(hf_cli_target *target, const hf_cli_a
 HF_NODISCARD hf_status hf_cli_target_ask(hf_cli_target *target, const char *method,
                                          const char *path, hf_value body, hf_mem *mem,
                                          hf_value *out_body, hf_err *err);
+
+/* Any thread, a server alone: ends the question under way and every later one: HF_CANCELLED. */
+void hf_cli_target_stop(hf_cli_target *target);
+
+/* Waits so long, or until it is stopped: HF_CANCELLED. */
+HF_NODISCARD hf_status hf_cli_target_pause(hf_cli_target *target, int64_t ms, hf_err *err);
+
+/* The credential that the call says, or NULL. */
+HF_NODISCARD hf_status hf_cli_target_token(hf_cli_call *call, const char **out_token, hf_err *err);
+
 bool hf_cli_target_is_server(const hf_cli_target *target);
 
 hf_cli_call *hf_cli_target_call(hf_cli_target *target);

@@ -40,6 +40,7 @@ HF_NODISCARD hf_status hf_cli_watch(hf_cli_call *call, hf_err *err);
 HF_NODISCARD hf_status hf_cli_result(hf_cli_call *call, hf_err *err);
 HF_NODISCARD hf_status hf_cli_history(hf_cli_call *call, hf_err *err);
 HF_NODISCARD hf_status hf_cli_namespace(hf_cli_call *call, hf_err *err);
+HF_NODISCARD hf_status hf_cli_worker(hf_cli_call *call, hf_err *err);
 HF_NODISCARD hf_status hf_cli_verify(hf_cli_call *call, hf_err *err);
 HF_NODISCARD hf_status hf_cli_why(hf_cli_call *call, hf_err *err);
 HF_NODISCARD hf_status hf_cli_doctor(hf_cli_call *call, hf_err *err);

@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/json.h"
 #include "client/curl.h"
 
@@ -309,6 +310,20 @@ hf_status hf_client_ask(hf_client *client, const hf_client_request *request, hf_
         return hf_err_nomem(err, "an answer");
     st = hf_json_read(mem, out_reply->text, &limits, &out_reply->body, NULL);
     return st == HF_NOMEM ? hf_err_nomem(err, "an answer") : HF_OK;
+}
+
+hf_status hf_client_pause(hf_client *client, int64_t ms, hf_err *err)
+{
+    int64_t until_us = hf_clock_mono_us(hf_clock_system()) + ms * 1000;
+    int64_t left_us = ms * 1000;
+
+    while (left_us > 0 && !atomic_load(&client->stopped)) {
+        if (client->curl->multi_poll(client->multi, NULL, 0, (int)(left_us / 1000) + 1, NULL))
+            return hf_err_nomem(err, "a wait");
+        left_us = until_us - hf_clock_mono_us(hf_clock_system());
+    }
+    return atomic_load(&client->stopped) ? hf_err_set(err, HF_CANCELLED, "the client was stopped")
+                                         : HF_OK;
 }
 
 void hf_client_stop(hf_client *client)

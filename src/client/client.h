@@ -52,6 +52,9 @@ void hf_client_close(hf_client *client); /* NULL is allowed */
 HF_NODISCARD hf_status hf_client_ask(hf_client *client, const hf_client_request *request,
                                      hf_mem *mem, hf_client_reply *out_reply, hf_err *err);
 
+/* Waits so long, for a server that is away; HF_CANCELLED when it is stopped. */
+HF_NODISCARD hf_status hf_client_pause(hf_client *client, int64_t ms, hf_err *err);
+
 /* Any thread: ends the request under way, and every later one at once. */
 void hf_client_stop(hf_client *client);
 

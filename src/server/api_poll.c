@@ -14,6 +14,7 @@
 #include "server/api_worker.h"
 #include "server/fleet.h"
 #include "server/handlers.h"
+#include "server/payload.h"
 #include "server/server_impl.h"
 
 enum {
@@ -150,11 +151,25 @@ static hf_value question_task(parked *p)
         hf_json_(api->mem, "{'workflow_arguments': %p}", (const void *)hf_get(whole, "arguments")));
 }
 
+/* The arguments in the codec that the worker asked for: Avro, or JSON as a text. */
+static hf_value activity_arguments(parked *p)
+{
+    hf_mem *mem = p->api->mem;
+    hf_value arguments = hf_get(p->task, "arguments");
+    hf_value plain = NULL;
+
+    if (strcmp(hf_str(p->api->body, "payload_codec", "avro"), "json") != 0 ||
+        hf_payload_open(mem, arguments, &plain, NULL))
+        return arguments;
+    return hf_json_(mem, "{'codec': 'json', 'blob': %s}", hf_text(mem, plain));
+}
+
 static hf_value activity_task(parked *p)
 {
     return hf_value_merge(p->api->mem, p->task,
-                          hf_json_(p->api->mem, "{'attempt': %lld}",
-                                   (long long)hf_int(p->task, "attempt_number", 1)));
+                          hf_json_(p->api->mem, "{'attempt': %lld, 'arguments': %p}",
+                                   (long long)hf_int(p->task, "attempt_number", 1),
+                                   (const void *)activity_arguments(p)));
 }
 
 /* What every task says in the published words, and its lease. */

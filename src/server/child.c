@@ -13,7 +13,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 
-enum { FIRST_MS = 1000, LONGEST_MS = 30000, STEADY_MS = 60000, LOOK_MS = 20 };
+enum { FIRST_MS = 100, LONGEST_MS = 30000, STEADY_MS = 60000, LOOK_MS = 20 };
 
 extern char **environ;
 
@@ -42,7 +42,7 @@ static size_t list_count(const char *const *list)
 }
 
 /* This process's environment and what is added to it; the texts are borrowed. */
-static char **environment_make(const char *const *more)
+char **hf_child_environment(const char *const *more)
 {
     size_t own = list_count((const char *const *)environ);
     size_t added = list_count(more);
@@ -55,6 +55,11 @@ static char **environment_make(const char *const *more)
     for (size_t i = 0; i < own; i++)
         all[added + i] = environ[i];
     return all;
+}
+
+void hf_child_environment_free(char **environment)
+{
+    hf_alloc_free(environment);
 }
 
 /* A child begins with no signal blocked, whatever this thread has. */
@@ -92,7 +97,7 @@ hf_status hf_child_start(char *const *argv, const char *const *environment, hf_c
         return hf_err_nomem(err, "a child process");
     child->argv = argv;
     child->wait_ms = FIRST_MS;
-    child->environment = environment_make(environment);
+    child->environment = hf_child_environment(environment);
     st = child->environment ? spawn(child, err) : hf_err_nomem(err, "a child process");
     if (st) {
         hf_child_stop(child, 0);
@@ -122,7 +127,9 @@ int64_t hf_child_look(hf_child *child, int *out_exit)
 {
     *out_exit = -1;
     if (child->pid && ended(child, out_exit)) {
-        if (now_us() - child->started_us > STEADY_MS * INT64_C(1000))
+        bool killed = WIFSIGNALED(*out_exit) && WTERMSIG(*out_exit) == SIGKILL;
+
+        if (killed || now_us() - child->started_us > STEADY_MS * INT64_C(1000))
             child->wait_ms = FIRST_MS;
         child->again_us = now_us() + child->wait_ms * 1000;
         child->wait_ms = child->wait_ms * 2 > LONGEST_MS ? LONGEST_MS : child->wait_ms * 2;
@@ -148,6 +155,6 @@ void hf_child_stop(hf_child *child, int64_t grace_ms)
             (void)kill(child->pid, SIGKILL);
         (void)poll(&nothing, 1, LOOK_MS);
     }
-    hf_alloc_free(child->environment);
+    hf_child_environment_free(child->environment);
     hf_alloc_free(child);
 }
