@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "server/handlers.h"
 #include "server/server_impl.h"
+#include "server/shape.h"
 
 enum { PAGE = 500, PAGE_MAX = 1000 };
 
@@ -39,9 +40,6 @@ void hf_api_history(hf_api *api)
                                .id = hf_api_param_named(api, "workflow_id"),
                                .run_id = hf_api_param_named(api, "run_id")};
     hf_value page = NULL;
-    hf_value events;
-    int64_t last;
-    hf_value token;
     hf_status st;
 
     if (!page_after(api, &options.after) ||
@@ -52,17 +50,8 @@ void hf_api_history(hf_api *api)
         run_failed(api, st);
         return;
     }
-    events = hf_get(page, "events");
-    last = hf_int(hf_at(events, hf_len(events) ? hf_len(events) - 1 : 0), "sequence", 0);
-    token = last && last < hf_int(page, "last_sequence", 0)
-                ? hf_json_(api->mem, "'s%lld'", (long long)last)
-                : hf_value_null();
     hf_api_json(api, 200,
-                hf_json_(api->mem,
-                         "{'workflow_id': %s, 'run_id': %s, 'namespace': %s, 'events': %p, "
-                         "'last_sequence': %p, 'next_page_token': %p}",
-                         options.id, options.run_id, api->namespace, (const void *)events,
-                         (const void *)hf_get(page, "last_sequence"), (const void *)token));
+                hf_shape_history(api->mem, page, options.id, options.run_id, api->namespace));
 }
 
 void hf_api_export(hf_api *api)

@@ -8,20 +8,13 @@
 #include "server/fleet.h"
 #include "server/handlers.h"
 #include "server/server_impl.h"
+#include "server/shape.h"
 
 enum { PAGE = 50, PAGE_MAX = 200 };
 
-/* The detail under the names that the control plane uses beside the console's. */
 static hf_value execution(hf_api *api, hf_value detail)
 {
-    return hf_value_merge(
-        api->mem, detail,
-        hf_json_(api->mem,
-                 "{'workflow_id': %p, 'task_queue': %p, 'namespace': %s, 'input_envelope': %p, "
-                 "'output_envelope': %p, 'payload_codec': 'avro'}",
-                 (const void *)hf_get(detail, "instance_id"), (const void *)hf_get(detail, "queue"),
-                 api->namespace, (const void *)hf_get(detail, "arguments"),
-                 (const void *)hf_get(detail, "output")));
+    return hf_shape_run(api->mem, detail, api->namespace);
 }
 
 void hf_api_describe(hf_api *api)

@@ -5,24 +5,14 @@
 
 hf_value hf_shape_run(hf_mem *mem, hf_value row, const char *space)
 {
-    hf_value_list *object = hf_value_object(mem);
-    hf_value more = hf_json_(
-        mem,
-        "{'workflow_id': %p, 'task_queue': %p, 'namespace': %s, 'input_envelope': %p, "
-        "'output_envelope': %p, 'payload_codec': 'avro'}",
-        (const void *)hf_get(row, "instance_id"), (const void *)hf_get(row, "queue"), space,
-        (const void *)hf_get(row, "arguments"), (const void *)hf_get(row, "output"));
-    hf_slice key;
-    hf_value item;
-
-    if (!more)
-        return NULL;
-    for (size_t i = 0; hf_value_member(row, i, &key, &item); i++)
-        if (!hf_value_find(more, key))
-            hf_value_set(object, key, item);
-    for (size_t i = 0; hf_value_member(more, i, &key, &item); i++)
-        hf_value_set(object, key, item);
-    return hf_value_finish(object);
+    return hf_value_merge(
+        mem, row,
+        hf_json_(mem,
+                 "{'workflow_id': %p, 'task_queue': %p, 'namespace': %s, 'input_envelope': %p, "
+                 "'output_envelope': %p, 'payload_codec': 'avro'}",
+                 (const void *)hf_get(row, "instance_id"), (const void *)hf_get(row, "queue"),
+                 space, (const void *)hf_get(row, "arguments"),
+                 (const void *)hf_get(row, "output")));
 }
 
 hf_value hf_shape_history(hf_mem *mem, hf_value page, const char *id, const char *run_id,
