@@ -77,8 +77,8 @@ static inline hf_mem *hf_mem_self(hf_mem *mem)
               : hf_mem_of_step, hf_engine *                                                        \
               : hf_mem_of_engine, hf_mem *                                                         \
               : hf_mem_self)(o))
-#define hf_json(o, ...) hf_json_(HF_MEM(o), __VA_ARGS__) /* a value; see value.h for the holes */
-#define hf_show(o, v)   hf_text(HF_MEM(o), v)            /* its text */
+#define hf_json(o, ...) hf_json_made_(HF_MEM(o), __VA_ARGS__) /* a value; see value.h */
+#define hf_show(o, v)   hf_text(HF_MEM(o), v)                 /* its text */
 #endif
 
 /* ---- inside a workflow
@@ -529,7 +529,12 @@ HF_API void hf_close(hf_engine *engine);
      update_wait_seconds    10: how long hf_command waits for the answer to an update
      pending_signal_count   5000: signals of a run that are not applied; 0 for no limit, as below
      pending_update_count   500: updates of a run that are not answered
-     payload_size_bytes     2097152: one value that a caller sends */
+     pending_activity_count 2000, pending_child_count 1000, pending_timer_count 2000: what a run may
+                            have open; a turn that would open more fails the run
+     command_batch_size     1000: decisions of one turn; history_transaction_size 5000: its events
+     payload_size_bytes     2097152: one value
+     warning_threshold_percent  80: the share of a limit from which operators are warned, once; 0
+                            for never */
 HF_API hf_status hf_set(hf_engine *engine, const char *name, const char *value);
 HF_API const char *hf_errmsg(hf_engine *engine);
 

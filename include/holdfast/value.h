@@ -36,6 +36,12 @@ typedef const struct hf_json_node *hf_value;
    text that is not JSON, bad UTF-8, a double that is not finite, or no memory give NULL. */
 HF_API hf_value hf_json_(hf_mem *mem, const char *format, ...) HF_PRINTF(2, 3);
 
+/* The same, and what hf_json is: in place of NULL it gives a value that reads as null and that
+   nobody takes. A run or an activity that hands it over fails with the type invalid_value, or
+   structural_limit when the text had over 2 MiB; a command with it is refused with HF_INVALID or
+   HF_TOOBIG. */
+HF_API hf_value hf_json_made_(hf_mem *mem, const char *format, ...) HF_PRINTF(2, 3);
+
 /* Reads strict JSON (RFC 8259), at most 2 MiB and 64 levels deep, without duplicate keys. NULL when
    the text is anything else or memory ran out. */
 HF_API hf_value hf_parse_(hf_mem *mem, const char *text, size_t len);

@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "base/json_number.h"
+#include "base/value.h"
 
 enum { SPLICE_BYTE = 0x01 };
 
@@ -20,6 +21,7 @@ typedef struct format {
     char quote;        /* the quote that is open, or NUL */
     hf_value *splices; /* room for every %p */
     size_t splice_count;
+    int64_t broken; /* bytes of a part that was too long to be made; 0: there is none */
 } format;
 
 static bool format_string(format *f)
@@ -56,7 +58,7 @@ static bool format_value(format *f)
 {
     hf_value value = va_arg(f->args, void *);
 
-    if (f->quote)
+    if (f->quote || hf_value_broken(value, &f->broken))
         return false;
     value = value ? hf_value_copy(f->mem, value) : hf_value_null();
     if (!value)
@@ -178,27 +180,55 @@ static size_t format_splices(const char *text)
     return count;
 }
 
-hf_value hf_json_(hf_mem *mem, const char *text, ...)
+/* NULL when it could not be made; *out_bytes: how long its text was when that was too much, else 0.
+ */
+static hf_value format_make(hf_mem *mem, const char *text, va_list args, int64_t *out_bytes)
 {
     format f = {.at = text, .mem = mem};
     hf_value value = NULL;
-    va_list args;
 
+    *out_bytes = 0;
     if (!mem || !text)
         return NULL;
     hf_buf_init(&f.text);
     f.splices = hf_mem_array(mem, format_splices(text), sizeof(*f.splices));
     if (!f.splices)
         return NULL;
-    va_start(args, text);
     va_copy(f.args, args);
-    va_end(args);
-    if (!format_run(&f) ||
-        hf_json_read_spliced(mem, hf_buf_slice(&f.text), f.splices, f.splice_count, &value, NULL))
+    if (!format_run(&f))
+        *out_bytes = f.broken;
+    else if (hf_json_read_spliced(mem, hf_buf_slice(&f.text), f.splices, f.splice_count, &value,
+                                  NULL)) {
         value = NULL;
+        *out_bytes = f.text.len > HF_JSON_BYTES_MAX ? (int64_t)f.text.len : 0;
+    }
     va_end(f.args);
     hf_buf_fini(&f.text);
     return value;
+}
+
+hf_value hf_json_(hf_mem *mem, const char *text, ...)
+{
+    hf_value value;
+    int64_t bytes;
+    va_list args;
+
+    va_start(args, text);
+    value = format_make(mem, text, args, &bytes);
+    va_end(args);
+    return value;
+}
+
+hf_value hf_json_made_(hf_mem *mem, const char *text, ...)
+{
+    hf_value value;
+    int64_t bytes;
+    va_list args;
+
+    va_start(args, text);
+    value = format_make(mem, text, args, &bytes);
+    va_end(args);
+    return value || !mem ? value : hf_value_make_broken(mem, bytes);
 }
 
 hf_value hf_parse_(hf_mem *mem, const char *text, size_t len)

@@ -20,6 +20,9 @@ struct hf_value_list {
     bool failed;
 };
 
+enum { NODE_BROKEN = 1 }; /* the length of a null that stands for a value that could not be made */
+
+static const hf_json_node node_broken = {.kind = HF_VALUE_NULL, .len = NODE_BROKEN};
 static const hf_json_node node_null = {.kind = HF_VALUE_NULL};
 static const hf_json_node node_false = {.kind = HF_VALUE_BOOL, .as.boolean = false};
 static const hf_json_node node_true = {.kind = HF_VALUE_BOOL, .as.boolean = true};
@@ -102,6 +105,23 @@ static bool node_copy(hf_mem *mem, hf_json_node *node)
 hf_value hf_value_null(void)
 {
     return &node_null;
+}
+
+hf_value hf_value_make_broken(hf_mem *mem, int64_t bytes)
+{
+    hf_value value = node_keep(
+        mem, (hf_json_node){.kind = HF_VALUE_NULL, .len = NODE_BROKEN, .as.integer = bytes});
+
+    return value ? value : &node_broken;
+}
+
+bool hf_value_broken(hf_value value, int64_t *out_bytes)
+{
+    if (!value || value->kind != HF_VALUE_NULL || value->len != NODE_BROKEN)
+        return false;
+    if (out_bytes)
+        *out_bytes = value->as.integer;
+    return true;
 }
 
 hf_value hf_value_bool(bool boolean)

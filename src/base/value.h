@@ -35,6 +35,13 @@ typedef enum hf_value_kind {
 
 /* Null and booleans need no memory and live for ever. */
 hf_value hf_value_null(void);
+
+/* A value that could not be made: it reads as null, but nobody may record it. `bytes`: how long it
+   would have been, where that is why; else 0. Never NULL. */
+hf_value hf_value_make_broken(hf_mem *mem, int64_t bytes);
+/* Whether it is one; NULL and null are not. out_bytes may be NULL. */
+bool hf_value_broken(hf_value value, int64_t *out_bytes);
+
 hf_value hf_value_bool(bool boolean);
 HF_NODISCARD hf_value hf_value_int(hf_mem *mem, int64_t integer);
 HF_NODISCARD hf_value hf_value_double(hf_mem *mem, double number);

@@ -19,7 +19,8 @@
 typedef struct hf_json_node {
     uint8_t kind;  /* an hf_value_kind */
     uint8_t depth; /* levels of containers from here down: 0 for a scalar, 1 for [] */
-    uint32_t len;  /* bytes of a string or of bytes, items of an array, members of an object */
+    uint32_t len;  /* bytes of a string or of bytes, items of an array, members of an object;
+                      a null has one when it stands for a value that could not be made */
     union {
         bool boolean;
         int64_t integer;

@@ -164,6 +164,7 @@ typedef struct hf_decide {
     hf_keys *keys;
     const hf_decide_run *run;
     const hf_decide_host *host;
+    const hf_limits *limits; /* NULL: the defaults */
     int64_t now_us;
     hf_effect *effects; /* out, in order */
     hf_effect *last_effect;

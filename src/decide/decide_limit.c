@@ -33,13 +33,15 @@ static void limit_break(limit_check *check, hf_limit limit, int64_t value)
         return;
     check->broken = limit;
     check->value = value;
-    check->configured = hf_limit_get(limit)->standard;
+    check->configured = limit <= HF_LIMIT_WARNING_THRESHOLD_PERCENT
+                            ? hf_limits_get(check->decide->limits, limit)
+                            : hf_limit_get(limit)->standard;
 }
 
 /* One more; trips when as many as allowed are there already. */
 static void pending_add(limit_check *check, pending *kind)
 {
-    if (hf_limit_trips(kind->limit, hf_limit_get(kind->limit)->standard, kind->now))
+    if (hf_limit_trips(kind->limit, hf_limits_get(check->decide->limits, kind->limit), kind->now))
         limit_break(check, kind->limit, kind->now);
     kind->now++;
 }
@@ -133,19 +135,36 @@ static hf_status row_check(limit_check *check, const hf_decision_row *row, hf_er
     return st;
 }
 
-static void pending_warn(limit_check *check, const pending *kind)
+/* Told once: when this turn is the one that came near. */
+static void near_warn(limit_check *check, hf_limit limit, int64_t before, int64_t now)
 {
-    int64_t from = hf_limit_warning(hf_limit_get(kind->limit)->standard,
-                                    hf_limit_get(HF_LIMIT_WARNING_THRESHOLD_PERCENT)->standard);
+    const hf_limits *limits = check->decide->limits;
+    int64_t from = hf_limit_warning(hf_limits_get(limits, limit),
+                                    hf_limits_get(limits, HF_LIMIT_WARNING_THRESHOLD_PERCENT));
     hf_effect *effect;
 
-    if (from <= 0 || kind->before >= from || kind->now < from)
+    if (from <= 0 || before >= from || now < from)
         return;
     effect = hf_decide_effect(check->decide, HF_EFFECT_WARN, check->decide->run->base->run);
     if (!effect)
         return;
-    effect->limit = kind->limit;
-    effect->key = kind->now;
+    effect->limit = limit;
+    effect->key = now;
+}
+
+static void pending_warn(limit_check *check, const pending *kind)
+{
+    near_warn(check, kind->limit, kind->before, kind->now);
+}
+
+static void payload_warn(limit_check *check, const hf_decision_row *rows, size_t count)
+{
+    size_t most = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].value.bytes.len > most)
+            most = rows[i].value.bytes.len;
+    near_warn(check, HF_LIMIT_PAYLOAD_SIZE_BYTES, 0, (int64_t)most);
 }
 
 static hf_status failure_make(const limit_check *check, const hf_decision_row **out_fail,
@@ -221,5 +240,7 @@ hf_status hf_decide_check(hf_decide *decide, const hf_decision_row *rows, size_t
     pending_warn(&check, &check.activities);
     pending_warn(&check, &check.children);
     pending_warn(&check, &check.timers);
+    near_warn(&check, HF_LIMIT_COMMAND_BATCH_SIZE, 0, (int64_t)count);
+    payload_warn(&check, rows, count);
     return HF_OK;
 }

@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/utf8.h"
+#include "base/value.h"
 #include "model/limit.h"
 
 enum { MESSAGE_MAX = 280, UNIT_MAX = 64, DETAILS_MAX = 20, KEY_MAX = 64, DETAIL_MAX = 191 };
@@ -121,25 +122,41 @@ hf_status hf_bounds_progress(const hf_progress *progress, hf_buf *out_json, hf_e
     return hf_buf_ok(out_json) ? HF_OK : hf_err_nomem(err, "progress");
 }
 
-bool hf_bounds_payload(hf_mem *mem, size_t bytes, hf_decision_failure *out_failure)
+bool hf_bounds_payload(hf_mem *mem, int64_t most, int64_t bytes, hf_decision_failure *out_failure)
 {
-    int64_t most = hf_limit_get(HF_LIMIT_PAYLOAD_SIZE_BYTES)->standard;
     const char *name = hf_limit_text(HF_LIMIT_PAYLOAD_SIZE_BYTES);
     const char *message;
     char *details;
 
-    if (!hf_limit_trips(HF_LIMIT_PAYLOAD_SIZE_BYTES, most, (int64_t)bytes))
+    if (!hf_limit_trips(HF_LIMIT_PAYLOAD_SIZE_BYTES, most, bytes))
         return false;
-    message = hf_mem_format(mem, "%s is limited to %lld, this value has %zu", name, (long long)most,
-                            bytes);
+    message = hf_mem_format(mem, "%s is limited to %lld, this value has %lld", name,
+                            (long long)most, (long long)bytes);
     details = hf_mem_format(mem,
-                            "{\"structural_limit_kind\":\"%s\",\"structural_limit_value\":%zu,"
+                            "{\"structural_limit_kind\":\"%s\",\"structural_limit_value\":%lld,"
                             "\"structural_limit_configured\":%lld}",
-                            name, bytes, (long long)most);
+                            name, (long long)bytes, (long long)most);
     *out_failure = (hf_decision_failure){
         .category = HF_FAILURE_CATEGORY_STRUCTURAL_LIMIT,
         .type = HF_SLICE("structural_limit"),
         .message = message ? hf_slice_of(message) : HF_SLICE("payload_size_bytes"),
         .details = {.codec = HF_PAYLOAD_CODEC_JSON, .bytes = hf_slice_of(details)}};
+    return true;
+}
+
+bool hf_bounds_broken(hf_mem *mem, int64_t most, hf_value value, hf_decision_failure *out_failure)
+{
+    int64_t bytes = 0;
+
+    if (!hf_value_broken(value, &bytes))
+        return false;
+    if (bytes && hf_bounds_payload(mem, most, bytes, out_failure))
+        return true;
+    *out_failure = (hf_decision_failure){
+        .category = HF_FAILURE_CATEGORY_TASK_FAILURE,
+        .type = HF_SLICE("invalid_value"),
+        .message = bytes
+                       ? HF_SLICE("a value is longer than any may be")
+                       : HF_SLICE("a value is no JSON: its text, its UTF-8 or a number is broken")};
     return true;
 }

@@ -19,7 +19,12 @@
 HF_NODISCARD hf_status hf_bounds_progress(const hf_progress *progress, hf_buf *out_json,
                                           hf_err *err);
 
-/* Whether a value of that size may not be recorded; the failure is then filled, in the arena. */
-bool hf_bounds_payload(hf_mem *mem, size_t bytes, hf_decision_failure *out_failure);
+/* Whether a value of that size may not be recorded where `most` (0: any) is the limit; the failure
+   is then filled, in the arena. */
+bool hf_bounds_payload(hf_mem *mem, int64_t most, int64_t bytes, hf_decision_failure *out_failure);
+
+/* The same for a value that could not be made (value_node.h); false: it is a value like any other.
+ */
+bool hf_bounds_broken(hf_mem *mem, int64_t most, hf_value value, hf_decision_failure *out_failure);
 
 #endif

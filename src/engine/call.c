@@ -24,7 +24,8 @@ hf_status hf_call_begin(hf_call *call, hf_engine *engine)
     call->in = (hf_intake){.stager = &call->slot->stager,
                            .keys = hf_writer_keys(engine->writer),
                            .namespace_key = call->slot->namespace_key,
-                           .payload_max = engine->settings.payload_max,
+                           .payload_max =
+                               hf_limits_get(&engine->settings.limits, HF_LIMIT_PAYLOAD_SIZE_BYTES),
                            .now_us = hf_clock_wall_us(engine->clock)};
     return HF_OK;
 }

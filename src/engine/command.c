@@ -313,11 +313,18 @@ static hf_status request_check(const hf_request *request, const command_kind *ki
                                hf_err *err)
 {
     hf_status st = HF_OK;
+    int64_t bytes = 0;
 
     if (!kind)
         return hf_err_set(err, HF_MISUSE, "there is no such command");
     if (!makes && !request->id.ptr)
         return hf_err_set(err, HF_MISUSE, "an instance id is needed");
+    if (hf_value_broken(request->args, &bytes) ||
+        (request->start && hf_value_broken(request->start->input, &bytes)))
+        return bytes ? hf_err_set(err, HF_TOOBIG,
+                                  "the arguments have %lld bytes, which is more than is allowed",
+                                  (long long)bytes)
+                     : hf_err_set(err, HF_INVALID, "the arguments are no JSON");
     if (request->request_id.ptr)
         st = hf_name_check(HF_NAME_REQUEST_ID, request->request_id, err);
     if (!st && request->dedup_key.ptr)

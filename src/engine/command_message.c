@@ -12,17 +12,31 @@ typedef struct message_draft {
     hf_intake_ahead ahead;
 } message_draft;
 
+/* Told once, by the message that comes near. */
+static void count_warn(const hf_handling *h, hf_limit limit, int64_t most, int64_t count)
+{
+    const hf_log_field fields[] = {hf_log_text("instance_id", h->request->id),
+                                   hf_log_text("limit", hf_slice_of(hf_limit_text(limit))),
+                                   hf_log_int("value", count), hf_log_int("configured", most)};
+
+    hf_log_write(&h->call->engine->log, HF_LOG_WARN, "a run comes near a structural limit", fields,
+                 sizeof(fields) / sizeof(fields[0]));
+}
+
 /* Too many messages wait already. */
 static hf_status count_check(hf_handling *h, bool update, hf_intake_refusal *refusal, hf_err *err)
 {
     const hf_settings *settings = &h->call->engine->settings;
     hf_limit limit = update ? HF_LIMIT_PENDING_UPDATE_COUNT : HF_LIMIT_PENDING_SIGNAL_COUNT;
-    int64_t most = update ? settings->updates_max : settings->signals_max;
+    int64_t most = hf_limits_get(&settings->limits, limit);
     int64_t open = update ? h->target.base.open_updates : h->target.base.open_signals;
 
-    return hf_limit_trips(limit, most, open)
-               ? hf_intake_limit_refuse(hf_unit_mem(h->unit), limit, most, open, refusal, err)
-               : HF_OK;
+    if (hf_limit_trips(limit, most, open))
+        return hf_intake_limit_refuse(hf_unit_mem(h->unit), limit, most, open, refusal, err);
+    if (open + 1 == hf_limit_warning(
+                        most, hf_limits_get(&settings->limits, HF_LIMIT_WARNING_THRESHOLD_PERCENT)))
+        count_warn(h, limit, most, open + 1);
+    return HF_OK;
 }
 
 /* What the declaration and the limits say of the message; the store is being read. */

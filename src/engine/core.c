@@ -244,7 +244,12 @@ void hf_core_notify_schedule(hf_core *core, int64_t schedule)
 hf_status hf_core_open(const hf_core_options *options, hf_core **out_core, hf_err *err)
 {
     hf_core *core = hf_alloc(sizeof(*core));
-    hf_pool_host host = {.done = job_done, .beat = job_beat, .ctx = core, .clock = options->clock};
+    hf_pool_host host = {.done = job_done,
+                         .beat = job_beat,
+                         .ctx = core,
+                         .clock = options->clock,
+                         .payload_max =
+                             hf_limits_get(options->limits, HF_LIMIT_PAYLOAD_SIZE_BYTES)};
     hf_status st;
 
     if (!core)

@@ -20,6 +20,7 @@
 #include "engine/registry.h"
 #include "engine/seat.h"
 #include "model/event.h"
+#include "model/limit.h"
 #include "store/store.h"
 
 typedef struct hf_core hf_core;
@@ -57,6 +58,7 @@ typedef struct hf_core_options {
     hf_slice owner;          /* of claims */
     hf_shards *shards;       /* whose runs this node works on; NULL: all */
     const hf_log *log;       /* for operators; NULL: none */
+    const hf_limits *limits; /* of the owner; NULL: the defaults */
     const hf_app *app;       /* which runs it may take; NULL: all */
     hf_slice compatibility;  /* of this program; ptr NULL: it says none */
     size_t activity_threads; /* 0: stepped */

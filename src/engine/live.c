@@ -778,8 +778,9 @@ static hf_status live_begin(hf_core *core, live_run *run, bool closed_too, bool 
         .random_seed = hf_replay_seed(run->key),
         .fingerprint = fingerprint, /* code that is given up outlives the registry */
         .compatibility = core->o.compatibility,
-        .batch_max = hf_limit_get(HF_LIMIT_COMMAND_BATCH_SIZE)->standard,
-        .events_max = hf_limit_get(HF_LIMIT_HISTORY_TRANSACTION_SIZE)->standard,
+        .batch_max = hf_limits_get(core->o.limits, HF_LIMIT_COMMAND_BATCH_SIZE),
+        .events_max = hf_limits_get(core->o.limits, HF_LIMIT_HISTORY_TRANSACTION_SIZE),
+        .payload_max = hf_limits_get(core->o.limits, HF_LIMIT_PAYLOAD_SIZE_BYTES),
         .continue_events = hf_limit_get(HF_LIMIT_BUDGET_EVENT_THRESHOLD)->standard,
         .continue_bytes = hf_limit_get(HF_LIMIT_BUDGET_SIZE_BYTES_THRESHOLD)->standard,
         .payload = payload_read,

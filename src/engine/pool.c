@@ -83,10 +83,14 @@ static void job_result(hf_job *job, hf_value value)
 {
     hf_buf text = {0};
 
+    if (hf_bounds_broken(job->mem, job->payload_max, value, &job->failure)) {
+        job->failed = true;
+        return;
+    }
     hf_json_write(&text, value ? value : hf_value_null());
     if (!hf_buf_ok(&text))
         job_fail(job, "no_memory", "there was no memory for the result", true);
-    else if (hf_bounds_payload(job->mem, text.len, &job->failure))
+    else if (hf_bounds_payload(job->mem, job->payload_max, (int64_t)text.len, &job->failure))
         job->failed = true;
     else
         job->result = hf_slice_from(hf_mem_text(job->mem, hf_buf_slice(&text)), text.len);
@@ -281,6 +285,7 @@ void hf_pool_release(hf_pool *pool)
 
 void hf_pool_submit(hf_pool *pool, hf_job *job)
 {
+    job->payload_max = pool->host.payload_max;
     hf_mutex_lock(&pool->lock);
     job->next = NULL;
     *pool->tail = job;

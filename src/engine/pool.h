@@ -44,6 +44,7 @@ typedef struct hf_job {
     char idempotency_key[32]; /* the execution's id: the same for every attempt */
     const hf_registry_activity *definition;
     struct hf_step_job *machine; /* it is a step of a machine instead; `activity` is its run */
+    int64_t payload_max;         /* bytes of one value; 0: no limit */
     _Atomic int64_t beat_us;     /* newest sign of life */
     _Atomic bool stop; /* the attempt is over, whatever it still does: heartbeats answer so */
     /* out */
@@ -73,6 +74,7 @@ typedef struct hf_pool_host {
     void *ctx;
     const hf_clock *clock;
     hf_breadcrumb *crumb;
+    int64_t payload_max; /* bytes of one value; 0: no limit */
 } hf_pool_host;
 
 /* threads 0: a pool that is stepped. `places` bounds reservations. */

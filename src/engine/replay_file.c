@@ -57,6 +57,7 @@ static hf_status history_check(const hf_registry *registry, const hf_bundle_hist
         .fingerprint = hf_slice_of(workflow->snapshot.fingerprint),
         .batch_max = hf_limit_get(HF_LIMIT_COMMAND_BATCH_SIZE)->standard,
         .events_max = hf_limit_get(HF_LIMIT_HISTORY_TRANSACTION_SIZE)->standard,
+        .payload_max = hf_limit_get(HF_LIMIT_PAYLOAD_SIZE_BYTES)->standard,
         .continue_events = hf_limit_get(HF_LIMIT_BUDGET_EVENT_THRESHOLD)->standard,
         .continue_bytes = hf_limit_get(HF_LIMIT_BUDGET_SIZE_BYTES_THRESHOLD)->standard};
     return hf_replay_check(&info, history->events, history->count, verdict, err);

@@ -1,57 +1,53 @@
 /* setting.c: see setting.h. */
 #include "engine/setting.h"
 
-#include <stddef.h>
 #include <string.h>
 
 #include "base/slice.h"
-#include "model/limit.h"
 
-/* Settings that are numbers. */
-static const struct {
-    const char *name;
-    hf_limit limit; /* whose default it has; 0: its own */
-    int64_t standard;
-    int64_t unit;
-    size_t offset;
-} numbers[] = {
-    {"update_wait_seconds", (hf_limit)0, 10, 1000, offsetof(hf_settings, update_wait_ms)},
-    {"pending_signal_count", HF_LIMIT_PENDING_SIGNAL_COUNT, 0, 1,
-     offsetof(hf_settings, signals_max)},
-    {"pending_update_count", HF_LIMIT_PENDING_UPDATE_COUNT, 0, 1,
-     offsetof(hf_settings, updates_max)},
-    {"payload_size_bytes", HF_LIMIT_PAYLOAD_SIZE_BYTES, 0, 1, offsetof(hf_settings, payload_max)},
-};
+enum { UPDATE_WAIT_MS = 10000, PERCENT_MAX = 100 };
 
-enum { NUMBERS = sizeof(numbers) / sizeof(*numbers) };
-
-static int64_t *number_of(hf_settings *settings, size_t i)
-{
-    return (int64_t *)(void *)((char *)settings + numbers[i].offset);
-}
+/* Limits that a program may move. What metadata may hold is the same everywhere: it is searched. */
+static const hf_limit limits[] = {
+    HF_LIMIT_PENDING_ACTIVITY_COUNT,   HF_LIMIT_PENDING_CHILD_COUNT,
+    HF_LIMIT_PENDING_TIMER_COUNT,      HF_LIMIT_PENDING_SIGNAL_COUNT,
+    HF_LIMIT_PENDING_UPDATE_COUNT,     HF_LIMIT_COMMAND_BATCH_SIZE,
+    HF_LIMIT_PAYLOAD_SIZE_BYTES,       HF_LIMIT_HISTORY_TRANSACTION_SIZE,
+    HF_LIMIT_WARNING_THRESHOLD_PERCENT};
 
 hf_settings hf_settings_standard(void)
 {
-    hf_settings settings = {0};
+    return (hf_settings){.update_wait_ms = UPDATE_WAIT_MS, .limits = hf_limits_standard()};
+}
 
-    for (size_t i = 0; i < NUMBERS; i++)
-        *number_of(&settings, i) = numbers[i].limit ? hf_limit_get(numbers[i].limit)->standard
-                                                    : numbers[i].standard * numbers[i].unit;
-    return settings;
+static hf_status number_read(const char *name, const char *value, int64_t most, int64_t *out_number,
+                             hf_err *err)
+{
+    if (!hf_slice_int(hf_slice_of(value), out_number) || *out_number < 0 || *out_number > most)
+        return hf_err_set(err, HF_INVALID, "%s takes a whole number, not %s", name, value);
+    return HF_OK;
 }
 
 hf_status hf_settings_set(hf_settings *settings, const char *name, const char *value, hf_err *err)
 {
-    for (size_t i = 0; i < NUMBERS; i++) {
-        int64_t number = 0;
+    int64_t number = 0;
+    hf_status st;
 
-        if (strcmp(numbers[i].name, name) != 0)
-            continue;
-        if (!hf_slice_int(hf_slice_of(value), &number) || number < 0 ||
-            number > INT64_MAX / numbers[i].unit)
-            return hf_err_set(err, HF_INVALID, "%s takes a whole number, not %s", name, value);
-        *number_of(settings, i) = number * numbers[i].unit;
-        return HF_OK;
+    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
+        if (strcmp(hf_limit_text(limits[i]), name) == 0) {
+            st = number_read(name, value,
+                             limits[i] == HF_LIMIT_WARNING_THRESHOLD_PERCENT ? PERCENT_MAX
+                                                                             : INT64_MAX,
+                             &number, err);
+            if (!st)
+                settings->limits.of[limits[i]] = number;
+            return st;
+        }
+    if (strcmp(name, "update_wait_seconds") == 0) {
+        st = number_read(name, value, INT64_MAX / 1000, &number, err);
+        if (!st)
+            settings->update_wait_ms = number * 1000;
+        return st;
     }
     if (strcmp(name, "update_behind_signal") != 0)
         return hf_err_set(err, HF_INVALID, "there is no setting %s", name);

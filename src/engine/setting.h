@@ -6,14 +6,13 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "model/limit.h"
 
 typedef struct hf_settings {
     bool updates_queue;     /* an update waits behind a signal that is not applied; else it is
                                refused */
     int64_t update_wait_ms; /* how long a caller waits for the answer to an update */
-    int64_t signals_max;    /* limits; 0: none */
-    int64_t updates_max;
-    int64_t payload_max;
+    hf_limits limits;       /* 0: none */
 } hf_settings;
 
 hf_settings hf_settings_standard(void);

@@ -228,8 +228,13 @@ static bool start_copy(hf_step *s, const hf_leaf *leaf, hf_step_start *out_start
     hf_decision_failure failure;
     hf_buf text = {0};
 
+    if (hf_value_broken(o->in, NULL)) {
+        s->bad_start = "the input of a child is no value";
+        return false;
+    }
     hf_json_write(&text, o->in ? o->in : hf_value_null());
-    if (hf_buf_ok(&text) && hf_bounds_payload(mem, text.len, &failure)) {
+    if (hf_buf_ok(&text) &&
+        hf_bounds_payload(mem, s->job->payload_max, (int64_t)text.len, &failure)) {
         hf_buf_fini(&text);
         s->bad_start = "the input of a child is too big";
         return false;
@@ -338,13 +343,17 @@ static bool value_take(hf_step *s, hf_value value, const char *what, hf_decision
 {
     hf_decision_failure failure;
     hf_buf text = {0};
+    int64_t bytes = 0;
     bool ok;
 
-    if (!value)
+    if (!value || (hf_value_broken(value, &bytes) && !bytes))
         return bad(s, "unencodable", "the %s is no value", what);
+    if (bytes)
+        return bad(s, "too_big", "the %s has %lld bytes, which is more than is allowed", what,
+                   (long long)bytes);
     hf_json_write(&text, value);
     ok = hf_buf_ok(&text);
-    if (ok && hf_bounds_payload(s->job->mem, text.len, &failure)) {
+    if (ok && hf_bounds_payload(s->job->mem, s->job->payload_max, (int64_t)text.len, &failure)) {
         hf_buf_fini(&text);
         return bad(s, "too_big", "the %s has %zu bytes, which is more than is allowed", what,
                    text.len);

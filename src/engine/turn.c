@@ -10,7 +10,6 @@
 #include "base/json.h"
 #include "base/value.h"
 #include "engine/attempt.h"
-#include "engine/bounds.h"
 #include "engine/core_impl.h"
 #include "engine/errand.h"
 #include "engine/inbox.h"
@@ -189,26 +188,6 @@ static void staged_take(live_run *run)
     run->due = NULL;
 }
 
-/* A value that is too big fails the run before anything of the turn is written. */
-static const hf_decision_row *rows_bound(turn *t, const hf_decision_row *rows, size_t *count)
-{
-    hf_mem *mem = hf_unit_mem(t->decide.unit);
-    hf_decision_failure failure;
-    hf_decision_row *row;
-
-    for (size_t i = 0; i < *count; i++) {
-        if (!hf_bounds_payload(mem, rows[i].value.bytes.len, &failure))
-            continue;
-        row = hf_mem_alloc(mem, sizeof(*row));
-        if (!row)
-            return NULL;
-        *row = (hf_decision_row){.kind = HF_DECISION_FAIL_WORKFLOW, .failure = failure};
-        *count = 1;
-        return row;
-    }
-    return rows;
-}
-
 /* Facts first, then code, then what the code decided. */
 static hf_status turn_draft(turn *t, hf_turn *out_turn, hf_err *err)
 {
@@ -254,9 +233,7 @@ static hf_status turn_draft(turn *t, hf_turn *out_turn, hf_err *err)
     rows = hf_replay_decisions(run->replay, &count);
     t->decide.now_us = hf_core_now(core);
     t->decided = count > 0;
-    rows = rows_bound(t, rows, &count);
-    st = rows || !count ? hf_decide_add(&t->decide, rows, count, err)
-                        : hf_err_nomem(err, "a decision");
+    st = hf_decide_add(&t->decide, rows, count, err);
     if (!st && events->count > facts)
         st = hf_live_feed(run, events->events + facts, events->count - facts,
                           run->base.last_seq + 1 + (int64_t)facts, err);
@@ -568,6 +545,7 @@ void hf_turn_run(hf_core *core, live_run *run)
                            .keys = hf_writer_keys(core->o.writer),
                            .run = &run->info,
                            .host = &t.host,
+                           .limits = core->o.limits,
                            .now_us = hf_core_now(core)};
     t.host = (hf_decide_host){.ctx = &t,
                               .activity = host_activity,
@@ -613,11 +591,12 @@ void hf_turn_run(hf_core *core, live_run *run)
 
 static void limit_warn(hf_core *core, const live_run *run, const hf_effect *effect)
 {
-    const hf_log_field fields[] = {hf_log_text("instance_id", run->info.instance_id),
-                                   hf_log_text("run_id", hf_slice_of(run->run_id)),
-                                   hf_log_text("limit", hf_slice_of(hf_limit_text(effect->limit))),
-                                   hf_log_int("value", effect->key),
-                                   hf_log_int("configured", hf_limit_get(effect->limit)->standard)};
+    const hf_log_field fields[] = {
+        hf_log_text("instance_id", run->info.instance_id),
+        hf_log_text("run_id", hf_slice_of(run->run_id)),
+        hf_log_text("limit", hf_slice_of(hf_limit_text(effect->limit))),
+        hf_log_int("value", effect->key),
+        hf_log_int("configured", hf_limits_get(core->o.limits, effect->limit))};
 
     hf_log_write(core->o.log, HF_LOG_WARN, "a run comes near a structural limit", fields,
                  sizeof(fields) / sizeof(fields[0]));

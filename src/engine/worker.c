@@ -266,6 +266,11 @@ static hf_status claim_read(const hf_task_claim *claim, hf_ticket *ticket, hf_er
 }
 
 /* Sends the ticket through the core and waits for its answer. */
+static int64_t payload_max(const hf_engine *engine)
+{
+    return hf_limits_get(&engine->settings.limits, HF_LIMIT_PAYLOAD_SIZE_BYTES);
+}
+
 static hf_status ticket_send(hf_call *c, hf_ticket *ticket)
 {
     hf_engine *engine = c->engine;
@@ -314,7 +319,8 @@ hf_status hf_task_answer(hf_engine *engine, const hf_task_claim *claim, hf_value
     for (size_t i = 0; !st && i < ticket.answer.count; i++) {
         hf_decision_failure failure;
 
-        if (hf_bounds_payload(c.slot->scratch, read[i].row.value.bytes.len, &failure))
+        if (hf_bounds_payload(c.slot->scratch, payload_max(engine),
+                              (int64_t)read[i].row.value.bytes.len, &failure))
             st = hf_err_set(&c.slot->err, HF_TOOBIG, "payload_too_large: %.*s",
                             (int)failure.message.len, failure.message.ptr);
     }
@@ -359,7 +365,8 @@ hf_status hf_task_result(hf_engine *engine, const hf_task_claim *claim, hf_value
 
     if (!st)
         st = hf_envelope_read(c.slot->scratch, result, (hf_slice){0}, &ticket.result, &c.slot->err);
-    if (!st && hf_bounds_payload(c.slot->scratch, ticket.result.bytes.len, &failure))
+    if (!st && hf_bounds_payload(c.slot->scratch, payload_max(engine),
+                                 (int64_t)ticket.result.bytes.len, &failure))
         st = hf_err_set(&c.slot->err, HF_TOOBIG, "payload_too_large: %.*s",
                         (int)failure.message.len, failure.message.ptr);
     return st ? st : ticket_send(&c, &ticket);

@@ -1,6 +1,8 @@
 /* limit.c: the table of limit.def. Bounds are declared there and nowhere else. */
 #include "model/limit.h"
 
+#include "base/assert.h"
+
 static const hf_limit_row limit_rows[] = {
 #define HF_LIMIT(enumerator, number, text, standard, unit, rule, origin, sentence)                 \
     {enumerator, standard, unit, rule},
@@ -76,4 +78,19 @@ int64_t hf_limit_warning(int64_t configured, int64_t percent)
         percent = 100;
     /* In two parts, so that a huge limit does not overflow. */
     return configured / 100 * percent + configured % 100 * percent / 100;
+}
+
+hf_limits hf_limits_standard(void)
+{
+    hf_limits limits = {0};
+
+    for (int i = 1; i <= HF_LIMIT_WARNING_THRESHOLD_PERCENT; i++)
+        limits.of[i] = hf_limit_get((hf_limit)i)->standard;
+    return limits;
+}
+
+int64_t hf_limits_get(const hf_limits *limits, hf_limit limit)
+{
+    HF_ASSERT(limit > 0 && limit <= HF_LIMIT_WARNING_THRESHOLD_PERCENT);
+    return limits ? limits->of[limit] : hf_limit_get(limit)->standard;
 }

@@ -34,6 +34,16 @@ typedef struct hf_limit_row {
 /* Never NULL for a member of the list; NULL otherwise. */
 const hf_limit_row *hf_limit_get(hf_limit limit);
 
+/* The structural limits as they are configured, by hf_limit. */
+typedef struct hf_limits {
+    int64_t of[HF_LIMIT_WARNING_THRESHOLD_PERCENT + 1];
+} hf_limits;
+
+hf_limits hf_limits_standard(void);
+
+/* What is configured; NULL: the defaults. */
+int64_t hf_limits_get(const hf_limits *limits, hf_limit limit);
+
 /* "count", "bytes" ... and "count >= limit", "value > limit", "as it is". */
 const char *hf_limit_unit_text(hf_limit_unit unit);
 const char *hf_limit_rule_text(hf_limit_rule rule);

@@ -53,6 +53,7 @@ typedef struct hf_replay_info {
     hf_slice compatibility;  /* of this worker; ptr NULL: none */
     int64_t batch_max;       /* limit command_batch_size */
     int64_t events_max;      /* limit history_transaction_size */
+    int64_t payload_max;     /* limit payload_size_bytes; 0: none, all three */
     int64_t continue_events; /* history budget: hf_should_continue_as_new, 0 disables */
     int64_t continue_bytes;
     size_t stack_bytes; /* 0: the definition's, else 64 KiB */

@@ -67,22 +67,6 @@ hf_slice hf_in_text(hf_replay *replay, const char *text)
     return hf_slice_of(copy);
 }
 
-hf_decision_payload hf_in_payload(hf_replay *replay, hf_value value)
-{
-    hf_buf buf = {0};
-    hf_decision_payload payload = {.codec = HF_PAYLOAD_CODEC_JSON};
-    char *copy = NULL;
-
-    hf_json_write(&buf, value);
-    if (hf_buf_ok(&buf))
-        copy = hf_mem_text(replay->turn, hf_buf_slice(&buf));
-    payload.bytes = hf_slice_from(copy, copy ? buf.len : 0);
-    hf_buf_fini(&buf);
-    if (!copy)
-        hf_in_break(replay, HF_NOMEM, "a value");
-    return payload;
-}
-
 void hf_in_decide_failure(hf_replay *replay, hf_decision_row *row, const hf_failure *failure)
 {
     row->failure = (hf_decision_failure){.category = failure->category,
@@ -113,7 +97,15 @@ static hf_decision_row *decision_add(hf_replay *replay, hf_decision kind, int64_
     return row;
 }
 
-/* The limit's failure takes the place of all that was decided: nothing of it may be written. */
+/* The failure takes the place of all that was decided: nothing of it may be written. */
+HF_NORETURN_FN static void turn_fail(hf_replay *replay, const hf_failure *failure)
+{
+    replay->decision_count = 0;
+    hf_in_decide_failure(replay, decision_add(replay, HF_DECISION_FAIL_WORKFLOW, 0), failure);
+    hf_in_run_deferred(replay);
+    hf_in_leave(replay, HF_LEAVE_CLOSED);
+}
+
 HF_NORETURN_FN static void limit_trip(hf_replay *replay, hf_limit limit, int64_t value,
                                       int64_t configured)
 {
@@ -130,10 +122,45 @@ HF_NORETURN_FN static void limit_trip(hf_replay *replay, hf_limit limit, int64_t
     failure = hf_in_failure(replay, HF_TOOBIG, HF_FAILURE_CATEGORY_STRUCTURAL_LIMIT,
                             "structural_limit", message);
     failure->seen.details = details;
-    replay->decision_count = 0;
-    hf_in_decide_failure(replay, decision_add(replay, HF_DECISION_FAIL_WORKFLOW, 0), failure);
-    hf_in_run_deferred(replay);
-    hf_in_leave(replay, HF_LEAVE_CLOSED);
+    turn_fail(replay, failure);
+}
+
+static void size_check(hf_replay *replay, int64_t bytes)
+{
+    if (hf_limit_trips(HF_LIMIT_PAYLOAD_SIZE_BYTES, replay->info.payload_max, bytes))
+        limit_trip(replay, HF_LIMIT_PAYLOAD_SIZE_BYTES, bytes, replay->info.payload_max);
+}
+
+/* A value that could not be made ends the run: going on with null in its place would be another
+   program. */
+static void broken_check(hf_replay *replay, hf_value value)
+{
+    int64_t bytes = 0;
+
+    if (!hf_value_broken(value, &bytes))
+        return;
+    size_check(replay, bytes);
+    turn_fail(replay,
+              hf_in_failure(replay, HF_INVALID, HF_FAILURE_CATEGORY_TASK_FAILURE, "invalid_value",
+                            "a value is no JSON: its text, its UTF-8 or a number is broken"));
+}
+
+hf_decision_payload hf_in_payload(hf_replay *replay, hf_value value)
+{
+    hf_buf buf = {0};
+    hf_decision_payload payload = {.codec = HF_PAYLOAD_CODEC_JSON};
+    char *copy = NULL;
+
+    broken_check(replay, value);
+    hf_json_write(&buf, value);
+    if (hf_buf_ok(&buf))
+        copy = hf_mem_text(replay->turn, hf_buf_slice(&buf));
+    payload.bytes = hf_slice_from(copy, copy ? buf.len : 0);
+    hf_buf_fini(&buf);
+    if (!copy)
+        hf_in_break(replay, HF_NOMEM, "a value");
+    size_check(replay, (int64_t)payload.bytes.len);
+    return payload;
 }
 
 void hf_in_room(hf_replay *replay, size_t more)

@@ -441,8 +441,35 @@ START_TEST(failed_allocations_are_reported)
 }
 END_TEST
 
+/* What cannot be made is no null, though it reads as one; what contains it cannot be made either.
+ */
+START_TEST(broken_values_are_told_apart)
+{
+    hf_mem *mem = hf_mem_new();
+    hf_value broken = hf_json_made_(mem, "%s", "\xff");
+    int64_t bytes = -1;
+
+    ck_assert(hf_value_broken(broken, &bytes));
+    ck_assert_int_eq(bytes, 0);
+    ck_assert_int_eq(hf_value_kind_of(broken), HF_VALUE_NULL);
+    ck_assert(hf_value_broken(hf_value_copy(mem, broken), NULL));
+    ck_assert(hf_value_broken(hf_json_made_(mem, "[%p]", (const void *)broken), NULL));
+    ck_assert(hf_value_broken(hf_value_make_broken(mem, 7), &bytes));
+    ck_assert_int_eq(bytes, 7);
+    ck_assert(hf_value_broken(
+        hf_json_made_(mem, "[%p]", (const void *)hf_value_make_broken(mem, 9)), &bytes));
+    ck_assert_int_eq(bytes, 9);
+    ck_assert(!hf_value_broken(NULL, NULL));
+    ck_assert(!hf_value_broken(hf_value_null(), NULL));
+    ck_assert(!hf_value_broken(hf_json_made_(mem, "null"), NULL));
+    ck_assert_str_eq(hf_text(mem, hf_json_made_(mem, "{'a': [1]}")), "{\"a\":[1]}");
+    ck_assert_ptr_null(hf_json_made_(NULL, "1"));
+    hf_mem_free(mem);
+}
+END_TEST
+
 HF_SUITE_MAIN("base/value", {constants, 0}, {impossible_scalars, 0}, {containers_are_built, 0},
               {failed_lists, 0}, {depth_is_bounded, 0}, {members_are_found, 0}, {equality, 0},
               {merging, 0}, {copies_stand_alone, 0}, {paths, 0}, {accessors, 0}, {formats, 0},
               {wrong_formats, 0}, {parsing, 0}, {inserted_values_are_copied, 0},
-              {failed_allocations_are_reported, 0})
+              {failed_allocations_are_reported, 0}, {broken_values_are_told_apart, 0})

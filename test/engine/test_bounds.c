@@ -108,8 +108,8 @@ START_TEST(payloads_are_bounded)
     hf_mem *mem = hf_mem_new();
     hf_decision_failure failure = {0};
 
-    ck_assert(!hf_bounds_payload(mem, 2097152, &failure));
-    ck_assert(hf_bounds_payload(mem, 2097153, &failure));
+    ck_assert(!hf_bounds_payload(mem, 2097152, 2097152, &failure));
+    ck_assert(hf_bounds_payload(mem, 2097152, 2097153, &failure));
     ck_assert_int_eq(failure.category, HF_FAILURE_CATEGORY_STRUCTURAL_LIMIT);
     ck_assert(!failure.retryable);
     ck_assert_ptr_nonnull(strstr(failure.details.bytes.ptr, "\"structural_limit_value\":2097153"));
