@@ -171,11 +171,25 @@ static hf_value suicide(hf_ctx *w, hf_value in)
     return NULL;
 }
 
-static const hf_workflow_def workflows[] = {{.type = "call", .run = call},
-                                            {.type = "two", .run = two},
-                                            {.type = "huge", .run = huge},
-                                            {.type = "suicide", .run = suicide},
-                                            {0}};
+/* Deeper than any stack; the depth comes from outside so that no compiler makes a loop of it. */
+static int64_t deeper(volatile int64_t depth)
+{
+    volatile char frame[256];
+
+    frame[0] = (char)depth;
+    return depth == 0 ? frame[0] : deeper(depth - 1) + frame[0];
+}
+
+static hf_value deep(hf_ctx *w, hf_value in)
+{
+    hf_activity(w, "echo", NULL);
+    return hf_json(w, "%lld", (long long)deeper(hf_int(in, "depth", INT64_C(1) << 40)));
+}
+
+static const hf_workflow_def workflows[] = {
+    {.type = "call", .run = call}, {.type = "two", .run = two},
+    {.type = "huge", .run = huge}, {.type = "suicide", .run = suicide},
+    {.type = "deep", .run = deep}, {0}};
 static const hf_activity_def activities[] = {{.name = "echo", .run = echo},
                                              {.name = "flaky", .run = flaky},
                                              {.name = "refuse", .run = refuse},
@@ -739,8 +753,23 @@ HF_BOTH_ENGINES(oversized_inputs_fail_the_run)
 /* ---- processes that die. A child process opens the store, works until its code kills it, and is
    gone; after crash_limit times the code is not run again. */
 
-static int worker_run(const char *address, const char *type, const char *id)
+/* What the dead process held on a shared store is over at once: how long a lease lasts is not what
+   is tested here. */
+static void leases_end(const hf_test_place *place)
 {
+    hf_db *db = NULL;
+    hf_err err = {0};
+
+    if (hf_test_place_kind(place) != HF_ENGINE_POSTGRES)
+        return;
+    hf_test_ok(hf_test_place_dial(place, HF_DB_WRITE, NULL, 0, &db, &err), &err, "dial");
+    hf_test_ok(hf_db_script(db, "UPDATE node SET lease_until_us = 0", &err), &err, "end leases");
+    hf_db_close(db);
+}
+
+static int worker_run(const hf_test_place *place, const char *type, const char *id)
+{
+    const char *address = hf_test_place_address(place);
     pid_t child = fork();
     int status = 0;
     hf_engine *d = NULL;
@@ -756,6 +785,7 @@ static int worker_run(const char *address, const char *type, const char *id)
         _exit(hf_result(d, id, hf_seconds(20), &out, &e) == HF_TIMEOUT ? 4 : 0);
     }
     ck_assert_int_eq(waitpid(child, &status, 0), child);
+    leases_end(place);
     return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
 }
 
@@ -770,7 +800,7 @@ HF_BOTH_ENGINES(crashing_activity_is_quarantined)
 
     ck_assert_int_eq(setenv("XDG_STATE_HOME", hf_test_place_folder(place), 1), 0);
     for (int i = 0; i < 5; i++)
-        ck_assert_int_eq(worker_run(hf_test_place_address(place), "call", "a"), -SIGKILL);
+        ck_assert_int_eq(worker_run(place, "call", "a"), -SIGKILL);
     hf_kit_ok(d, hf_open(hf_test_place_address(place), &app, &d));
     hf_kit_ok(d, hf_result(d, "a", hf_seconds(20), &out, &e));
     ck_assert_str_eq(hf_str(out, "error", ""), "quarantined");
@@ -790,7 +820,7 @@ HF_BOTH_ENGINES(crashing_workflow_is_quarantined)
 
     ck_assert_int_eq(setenv("XDG_STATE_HOME", hf_test_place_folder(place), 1), 0);
     for (int i = 0; i < 5; i++)
-        ck_assert_int_eq(worker_run(hf_test_place_address(place), "suicide", "a"), -SIGKILL);
+        ck_assert_int_eq(worker_run(place, "suicide", "a"), -SIGKILL);
     hf_kit_ok(d, hf_open(hf_test_place_address(place), &app, &d));
     hf_kit_ok(d, hf_start(d, "call", hf_json(d, "{'activity': 'echo'}"), .id = "other"));
     hf_kit_ok(d, hf_result(d, "other", hf_seconds(20), &out, &e));
@@ -799,6 +829,33 @@ HF_BOTH_ENGINES(crashing_workflow_is_quarantined)
     ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM run WHERE blocked = 2"), 1);
     hf_kit_ok(d, hf_terminate(d, "a", "broken"));
     ck_assert_int_eq(hf_result(d, "a", hf_seconds(20), &out, &e), HF_CANCELLED);
+    hf_close(d);
+    hf_test_place_free(place);
+}
+
+/* Code that overflows its stack runs into the guard page behind it: the process dies before it
+   writes over anything, and after five times the run is put aside. A sanitizer reports the overflow
+   and ends the process itself. */
+HF_BOTH_ENGINES(stack_overflow_is_quarantined)
+{
+    hf_test_place *place = hf_test_place_new(kind);
+    hf_engine *d = NULL;
+    hf_value out = NULL;
+    const hf_error *e = NULL;
+
+    ck_assert_int_eq(setenv("XDG_STATE_HOME", hf_test_place_folder(place), 1), 0);
+    for (int i = 0; i < 5; i++) {
+        int end = worker_run(place, "deep", "a");
+
+        ck_assert_msg(end < 0 || end == 1, "the process ended with %d", end);
+    }
+    hf_kit_ok(d, hf_open(hf_test_place_address(place), &app, &d));
+    hf_kit_ok(d, hf_start(d, "call", hf_json(d, "{'activity': 'echo'}"), .id = "other"));
+    hf_kit_ok(d, hf_result(d, "other", hf_seconds(20), &out, &e));
+    ck_assert_int_eq(hf_result(d, "a", 200, &out, &e), HF_TIMEOUT);
+    ck_assert_int_eq(hf_test_count(d, "a", "RunQuarantined"), 1);
+    ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM run WHERE blocked = 2"), 1);
+    hf_kit_ok(d, hf_result(d, "bystander", hf_seconds(20), &out, &e));
     hf_close(d);
     hf_test_place_free(place);
 }
@@ -824,4 +881,5 @@ HF_PG_SUITE_MAIN(
     HF_BOTH(b122_lost_attempts_begin_again), HF_BOTH(last_progress_is_handed_on),
     HF_BOTH(oversized_results_are_typed_failures), HF_BOTH(oversized_inputs_fail_the_run),
     HF_BOTH_SLOW(crashing_activity_is_quarantined, 120),
-    HF_BOTH_SLOW(crashing_workflow_is_quarantined, 120))
+    HF_BOTH_SLOW(crashing_workflow_is_quarantined, 120),
+    HF_BOTH_SLOW(stack_overflow_is_quarantined, 120))

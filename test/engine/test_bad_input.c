@@ -1,0 +1,179 @@
+/* What user code can get wrong, each with its answer: the run fails with a type, or waits and says
+   for what, or the program is told when it opens the store. What is too big or no JSON is in
+   test_limit.c, code that crashes or overflows its stack in test_activity.c, code that loops in
+   test_runner.c. */
+#include <string.h>
+
+#include "lib/kit.h"
+
+static hf_ctx *seen; /* of the workflow that waits for its activity */
+static int refused;
+
+static hf_value echo(hf_act *a, hf_value in)
+{
+    (void)a;
+    return in;
+}
+
+/* Everything that a workflow may call, called from an activity. */
+static hf_value meddle(hf_act *a, hf_value in)
+{
+    hf_value out = in;
+
+    refused = 0;
+    refused += hf_activity(seen, "echo", in) == NULL;
+    refused += hf_child(seen, "nothing", in) == NULL;
+    refused += hf_receive(seen, "go") == NULL;
+    refused += hf_messages_receive(seen, "mail", 1) == NULL;
+    refused += hf_version(seen, "change", 1, 2) == HF_VERSION_DEFAULT;
+    refused += hf_protect(seen, NULL, in, &out, NULL) == HF_MISUSE;
+    hf_sleep(seen, 1000);
+    hf_memo(seen, hf_json(a, "{'a': 1}"));
+    hf_note(seen, "from an activity");
+    hf_messages_send(seen, "other", "mail", "ref");
+    return hf_json(a, "'meddled'");
+}
+
+static hf_value nothing(hf_ctx *w, hf_value in)
+{
+    (void)w;
+    (void)in;
+    return NULL;
+}
+
+static hf_value meddled(hf_ctx *w, hf_value in)
+{
+    seen = w;
+    return hf_activity(w, "meddle", in);
+}
+
+static hf_value unknown(hf_ctx *w, hf_value in)
+{
+    return hf_activity(w, "nobody's", in);
+}
+
+/* Names that are no text. */
+static hf_value misnamed(hf_ctx *w, hf_value in)
+{
+    switch (hf_int(in, "", 0)) {
+    case 0:
+        return hf_activity(w, "caf\xe9", NULL);
+    case 1:
+        return hf_activity(w, "", NULL);
+    case 2:
+        return hf_activity(w, NULL, NULL);
+    case 3:
+        return hf_child(w, "\xc3", NULL);
+    case 4:
+        return hf_receive(w, "a\x80z");
+    case 5:
+        return hf_activity(w, "echo", NULL, .summary = "\xff");
+    default:
+        hf_fail(w, "\xff", "\xfe");
+    }
+}
+
+static const hf_signal_def signals[] = {{.name = "go"}, {0}};
+static const hf_activity_def activities[] = {{"echo", .run = echo}, {"meddle", .run = meddle}, {0}};
+static const hf_workflow_def workflows[] = {{.type = "nothing", .run = nothing},
+                                            {.type = "meddled", .run = meddled, .signals = signals},
+                                            {.type = "unknown", .run = unknown},
+                                            {.type = "misnamed", .run = misnamed},
+                                            {0}};
+static const hf_app app = {.name = "bad", .activities = activities, .workflows = workflows};
+
+/* A workflow that returns nothing completes with null. */
+HF_BOTH_ENGINES(workflow_returns_nothing)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+
+    hf_kit_ok(d, hf_start(d, "nothing", NULL, .id = "a"));
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_str_eq(hf_kit_result(d, "a"), "null");
+    hf_kit_close(d);
+}
+
+/* Steps that an activity takes in its workflow's name are refused: nothing of them is written. */
+HF_BOTH_ENGINES(step_from_an_activity)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+
+    hf_kit_ok(d, hf_start(d, "meddled", NULL, .id = "a"));
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_int_eq(refused, 6);
+    ck_assert_str_eq(hf_kit_result(d, "a"), "\"meddled\"");
+    ck_assert_str_eq(hf_kit_history(d, "a"),
+                     "StartAccepted WorkflowStarted ActivityScheduled ActivityStarted "
+                     "ActivityCompleted WorkflowCompleted");
+    hf_kit_close(d);
+}
+
+/* An activity that nobody knows waits for somebody who does, and says so; it runs once it is there.
+ */
+HF_BOTH_ENGINES(unknown_activity_waits_for_somebody)
+{
+    static const hf_activity_def later[] = {{"nobody's", .run = echo}, {0}};
+    static const hf_app known = {.name = "bad", .activities = later, .workflows = workflows};
+    hf_engine *d = hf_kit_open(kind, &app);
+    hf_value why = NULL;
+
+    hf_kit_ok(d, hf_start(d, "unknown", hf_json(d, "7"), .id = "a"));
+    hf_kit_ok(d, hf_test_advance(d, hf_seconds(60)));
+    ck_assert_str_eq(hf_test_status(d, "a"), "waiting activity:nobody's");
+    ck_assert_int_eq(hf_test_count(d, "a", "ActivityStarted"), 0);
+    hf_kit_ok(d, hf_why(d, "a", hf_mem_of_engine(d), &why));
+    ck_assert_str_eq(hf_str(why, "code", ""), "queued_no_worker");
+    d = hf_kit_reopen(d, &known);
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_str_eq(hf_kit_result(d, "a"), "7");
+    hf_kit_close(d);
+}
+
+/* Names that are empty, missing or no UTF-8 fail the run with a type; nothing is scheduled. */
+HF_BOTH_ENGINES(broken_names_are_typed_failures)
+{
+    static const char *const types[] = {"invalid_name",   "invalid_name", "invalid_name",
+                                        "invalid_name",   "invalid_name", "invalid_options",
+                                        "invalid_failure"};
+    hf_engine *d = hf_kit_open(kind, &app);
+
+    for (int i = 0; i < (int)(sizeof(types) / sizeof(types[0])); i++) {
+        char id[] = {'m', (char)('0' + i), '\0'};
+
+        hf_kit_ok(d, hf_start(d, "misnamed", hf_json(d, "%d", i), .id = id));
+        hf_kit_ok(d, hf_test_drain(d));
+        ck_assert_str_eq(hf_test_status(d, id), "failed");
+        ck_assert_str_eq(hf_kit_said(d, id, "WorkflowFailed", 0, HF_KEY_EXCEPTION_TYPE), types[i]);
+        ck_assert_int_eq(hf_test_count(d, id, "ActivityScheduled"), 0);
+    }
+    ck_assert_int_eq(hf_start(d, "\xff", NULL, .id = "x"), HF_INVALID);
+    ck_assert_int_eq(hf_start(d, "nothing", NULL, .id = "\xff"), HF_INVALID);
+    hf_kit_close(d);
+}
+
+/* Two definitions of one type, or of one activity, are refused when the store is opened. */
+HF_BOTH_ENGINES(two_definitions_of_a_type)
+{
+    static const hf_workflow_def twice[] = {
+        {.type = "nothing", .run = nothing}, {.type = "nothing", .run = meddled}, {0}};
+    static const hf_activity_def doubled[] = {{"echo", .run = echo}, {"echo", .run = meddle}, {0}};
+    static const hf_app apps[] = {{.name = "bad", .workflows = twice},
+                                  {.name = "bad", .activities = doubled}};
+    static const char *const texts[] = {
+        "the type nothing is claimed by workflow nothing and by workflow nothing",
+        "the activity echo is defined twice"};
+    hf_test_place *place = hf_test_place_new(kind);
+
+    for (int i = 0; i < 2; i++) {
+        hf_engine *d = NULL;
+
+        ck_assert_int_eq(hf_open(hf_test_place_address(place), &apps[i], &d), HF_INVALID);
+        ck_assert_str_eq(hf_errmsg(d), texts[i]);
+        hf_close(d);
+    }
+    hf_test_place_free(place);
+}
+
+HF_PG_SUITE_MAIN("engine/bad_input", HF_BOTH(workflow_returns_nothing),
+                 HF_BOTH(step_from_an_activity), HF_BOTH(unknown_activity_waits_for_somebody),
+                 HF_BOTH(broken_names_are_typed_failures), HF_BOTH(two_definitions_of_a_type))
