@@ -544,10 +544,10 @@ static hf_status child_take(hf_copy *copy, size_t part, int64_t step, hf_err *er
                                                     .call_us = call->child.call_us,
                                                     .attempt = call->attempt,
                                                     .max_attempts = call->max_attempts}));
-    if (call->closed)
-        hf_unit_row(copy->unit, part,
-                    hf_row_inbox_new(mem, first + 1, copy->base.run, HF_INBOX_CHILD_CLOSED,
-                                     call->child.run, copy->now_us, (hf_slice){0}));
+    /* It may close while this is drafted: then it told the run whose place this one takes. */
+    hf_unit_row(copy->unit, part, hf_row_run_hold(mem, call->child.run));
+    hf_unit_row(copy->unit, part,
+                hf_row_inbox_child(mem, first + 1, copy->base.run, call->child.run, copy->now_us));
     return HF_OK;
 }
 

@@ -11,13 +11,17 @@
 #include "decide/decide.h"
 #include "engine/call.h"
 
-enum { STEP_ITEMS = 16, ITEMS_MAX = 10000, IDLE_US = 1000000 };
+enum { STEP_ITEMS = 16, ITEMS_MAX = 10000, IDLE_US = 1000000, LEASE_US = 10000000 };
 
 struct hf_batcher {
     hf_engine *engine;
     hf_mem *mem;
     bool threaded;
     hf_thread thread;
+    int64_t owner; /* this engine among those that share the store */
+    int64_t held;  /* the batch that is claimed, HF_NONE: none; under which epoch, until when */
+    int64_t held_epoch;
+    int64_t held_until_us;
     int64_t wait_us; /* until a batch is due, by the engine's clock; 0: nothing is open */
     bool looked;     /* stepped: `wait_us` is known, and nobody has asked for more since */
     /* under the lock */
@@ -31,6 +35,7 @@ struct hf_batcher {
 typedef struct batch {
     int64_t key;
     int64_t at;
+    int64_t epoch;
     int64_t created_us;
     int64_t namespace_key;
     hf_value body;
@@ -53,11 +58,12 @@ static void id_print(int64_t created_us, int64_t key, char out_text[HF_ULID_TEXT
 static hf_status batch_next(hf_batcher *batcher, batch *out_batch, bool *out_found, hf_err *err)
 {
     hf_engine *engine = batcher->engine;
-    const hf_db_value status = hf_db_int(HF_BATCH_STATUS_RUNNING);
+    const hf_db_value params[] = {hf_db_int(HF_BATCH_STATUS_RUNNING), hf_db_int(batcher->owner),
+                                  hf_db_int(hf_clock_wall_us(engine->clock))};
     hf_db *db = hf_engine_read_begin(engine);
     hf_db_cursor *cursor = NULL;
     bool row = false;
-    hf_status st = hf_db_query(db, HF_STMT_BATCH_NEXT, &status, 1, &cursor, err);
+    hf_status st = hf_db_query(db, HF_STMT_BATCH_NEXT, params, 3, &cursor, err);
 
     *out_found = false;
     batcher->wait_us = 0;
@@ -70,6 +76,7 @@ static hf_status batch_next(hf_batcher *batcher, batch *out_batch, bool *out_fou
         batcher->wait_us = *out_found ? 0 : next_us;
         *out_batch = (batch){.key = hf_db_column_int(cursor, 0),
                              .at = hf_db_column_int(cursor, 1),
+                             .epoch = hf_db_column_int(cursor, 6),
                              .created_us = hf_db_column_int(cursor, 3),
                              .namespace_key = hf_db_column_int(cursor, 5)};
         if (*out_found)
@@ -143,7 +150,8 @@ static bool item_do(hf_batcher *batcher, const batch *b, int64_t number, hf_unit
 {
     hf_engine *engine = batcher->engine;
     const char *id = hf_str(hf_at(b->ids, (size_t)number), "", "");
-    hf_batch_item_row row = {.batch = b->key, .number = number, .id = hf_slice_of(id)};
+    hf_batch_item_row row = {
+        .batch = b->key, .epoch = b->epoch, .number = number, .id = hf_slice_of(id)};
     hf_command_result result = {0};
     hf_status st;
 
@@ -174,6 +182,47 @@ static hf_status batch_commit(hf_engine *engine, hf_unit *unit, hf_err *err)
     return st ? st : hf_engine_commit(engine, unit, err);
 }
 
+/* HF_BUSY: another engine was faster. */
+static hf_status batch_claim(hf_batcher *batcher, batch *b, hf_err *err)
+{
+    int64_t now_us = hf_clock_wall_us(batcher->engine->clock);
+    hf_unit *unit;
+    hf_status st;
+
+    if (batcher->held == b->key && batcher->held_epoch == b->epoch &&
+        batcher->held_until_us - LEASE_US / 2 > now_us)
+        return HF_OK;
+    unit = hf_unit_new(NULL, NULL);
+    if (!unit)
+        return hf_err_nomem(err, "a batch");
+    hf_unit_row(unit, 0,
+                hf_row_batch_claim(hf_unit_mem(unit), b->key, b->epoch, batcher->owner,
+                                   now_us + LEASE_US, now_us));
+    st = batch_commit(batcher->engine, unit, err);
+    if (!st && !hf_unit_row_applied(unit, 0))
+        st = hf_err_set(err, HF_BUSY, "another engine works on the batch");
+    hf_unit_free(unit);
+    batcher->held = st ? HF_NONE : b->key;
+    if (st)
+        return st;
+    batcher->held_epoch = ++b->epoch;
+    batcher->held_until_us = now_us + LEASE_US;
+    return HF_OK;
+}
+
+/* Leaves it to others before the lease is over. */
+static void batch_free(hf_batcher *batcher)
+{
+    hf_unit *unit = batcher->held == HF_NONE ? NULL : hf_unit_new(NULL, NULL);
+
+    if (!unit)
+        return;
+    hf_unit_row(unit, 0, hf_row_batch_free(hf_unit_mem(unit), batcher->held, batcher->held_epoch));
+    (void)!batch_commit(batcher->engine, unit, NULL); /* else the lease ends by itself */
+    hf_unit_free(unit);
+    batcher->held = HF_NONE;
+}
+
 /* Some items, then where the batch stands. */
 static hf_status batch_work(hf_batcher *batcher, batch *b, hf_err *err)
 {
@@ -182,11 +231,14 @@ static hf_status batch_work(hf_batcher *batcher, batch *b, hf_err *err)
     int64_t total = (int64_t)hf_len(b->ids);
     int64_t most = b->rate > 0 && b->rate < STEP_ITEMS ? b->rate : STEP_ITEMS;
     int64_t at = b->at;
+    int64_t now_us;
     int64_t next_us;
-    hf_status st = HF_OK;
+    hf_status st = unit ? batch_claim(batcher, b, err) : hf_err_nomem(err, "a batch");
 
-    if (!unit)
-        return hf_err_nomem(err, "a batch");
+    if (st || engine->crash_due) {
+        hf_unit_free(unit);
+        return st;
+    }
     while (at < total && at < b->at + most && item_do(batcher, b, at, unit)) {
         at++;
         if (engine->crash_due) { /* the test ends here: nothing more is written */
@@ -194,16 +246,25 @@ static hf_status batch_work(hf_batcher *batcher, batch *b, hf_err *err)
             return HF_OK;
         }
     }
-    next_us = hf_clock_wall_us(engine->clock);
+    now_us = next_us = hf_clock_wall_us(engine->clock);
     if (b->rate > 0)
         next_us += (at - b->at) * 1000000 / b->rate;
+    batcher->held_until_us = next_us + LEASE_US;
     hf_unit_row(unit, 0,
-                hf_row_batch_move(hf_unit_mem(unit), b->key, b->at, at, next_us,
-                                  hf_clock_wall_us(engine->clock)));
+                hf_row_batch_move(hf_unit_mem(unit),
+                                  &(hf_batch_move){.key = b->key,
+                                                   .epoch = b->epoch,
+                                                   .from = b->at,
+                                                   .to = at,
+                                                   .next_us = next_us,
+                                                   .lease_until_us = batcher->held_until_us,
+                                                   .now_us = now_us}));
     if (at > b->at || at >= total)
         st = batch_commit(engine, unit, err);
     else
         st = HF_BUSY;
+    if (st || at >= total)
+        batcher->held = HF_NONE; /* it is done, or has to be looked at anew */
     hf_unit_free(unit);
     return st;
 }
@@ -292,8 +353,13 @@ hf_status hf_batch_open(hf_engine *engine, bool threaded, hf_batcher **out_batch
     if (!batcher)
         return hf_err_nomem(err, "batches");
     batcher->engine = engine;
+    batcher->held = HF_NONE;
     batcher->mem = hf_mem_new();
-    st = batcher->mem ? hf_mutex_init(&batcher->lock, err) : hf_err_nomem(err, "batches");
+    st = batcher->mem ? HF_OK : hf_err_nomem(err, "batches");
+    if (!st && strcmp(hf_store_engine(engine->store), "sqlite")) /* which one engine has alone */
+        st = hf_keys_take(hf_writer_keys(engine->writer), 1, &batcher->owner, err);
+    if (!st)
+        st = hf_mutex_init(&batcher->lock, err);
     if (!st) {
         st = hf_cond_init(&batcher->work, err);
         batcher->threaded = threaded; /* before the thread reads it */
@@ -321,6 +387,7 @@ void hf_batch_close(hf_batcher *batcher)
         hf_cond_signal(&batcher->work);
         hf_mutex_unlock(&batcher->lock);
         hf_thread_join(&batcher->thread);
+        batch_free(batcher);
     }
     hf_cond_fini(&batcher->work);
     hf_mutex_fini(&batcher->lock);

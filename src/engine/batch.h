@@ -1,7 +1,8 @@
 /* batch.h: one command for many instances. A batch is a row with the list; the engine works through
    it in bounded steps, each item through the one command path with a request id of its own, so that
    an item that was done when the process died is answered and not done again. Any node may work on
-   a batch; two that do so at once do no harm. */
+   a batch, one at a time: it claims the batch for some seconds, and what it does counts only under
+   the epoch of that claim. */
 #ifndef HF_ENGINE_BATCH_H
 #define HF_ENGINE_BATCH_H
 

@@ -471,6 +471,25 @@ hf_row *hf_row_inbox_tell(hf_mem *mem, int64_t key, int64_t run, int64_t instanc
     return row_end(&b);
 }
 
+hf_row *hf_row_run_hold(hf_mem *mem, int64_t run)
+{
+    row_builder b = row_begin(mem, HF_OP_RUN_HOLD);
+
+    put_int(&b, run);
+    return row_end(&b);
+}
+
+hf_row *hf_row_inbox_child(hf_mem *mem, int64_t key, int64_t run, int64_t child, int64_t created_us)
+{
+    row_builder b = row_begin(mem, HF_OP_INBOX_CHILD);
+
+    put_int(&b, key);
+    put_int(&b, run);
+    put_int(&b, child);
+    put_int(&b, created_us);
+    return row_end(&b);
+}
+
 hf_row *hf_row_inbox_move(hf_mem *mem, int64_t run, int64_t next)
 {
     row_builder b = row_begin(mem, HF_OP_INBOX_MOVE);
@@ -749,21 +768,46 @@ hf_row *hf_row_batch_item_new(hf_mem *mem, const hf_batch_item_row *row)
     put_text(&b, row->outcome);
     put_text(&b, row->reason);
     put_text(&b, row->message);
+    put_int(&b, row->epoch);
     return row_end(&b);
 }
 
-hf_row *hf_row_batch_move(hf_mem *mem, int64_t key, int64_t expected_at, int64_t at,
-                          int64_t next_us, int64_t now_us)
+hf_row *hf_row_batch_claim(hf_mem *mem, int64_t key, int64_t expected_epoch, int64_t owner,
+                           int64_t lease_until_us, int64_t now_us)
+{
+    row_builder b = row_begin(mem, HF_OP_BATCH_CLAIM);
+
+    put_int(&b, key);
+    put_int(&b, expected_epoch);
+    put_int(&b, owner);
+    put_int(&b, lease_until_us);
+    put_int(&b, now_us);
+    put_int(&b, HF_BATCH_STATUS_RUNNING);
+    return row_end(&b);
+}
+
+hf_row *hf_row_batch_free(hf_mem *mem, int64_t key, int64_t epoch)
+{
+    row_builder b = row_begin(mem, HF_OP_BATCH_FREE);
+
+    put_int(&b, key);
+    put_int(&b, epoch);
+    return row_end(&b);
+}
+
+hf_row *hf_row_batch_move(hf_mem *mem, const hf_batch_move *move)
 {
     row_builder b = row_begin(mem, HF_OP_BATCH_MOVE);
 
-    put_int(&b, key);
-    put_int(&b, expected_at);
-    put_int(&b, at);
-    put_int(&b, next_us);
+    put_int(&b, move->key);
+    put_int(&b, move->from);
+    put_int(&b, move->to);
+    put_int(&b, move->next_us);
     put_int(&b, HF_BATCH_STATUS_RUNNING);
     put_int(&b, HF_BATCH_STATUS_COMPLETED);
-    put_int(&b, now_us);
+    put_int(&b, move->now_us);
+    put_int(&b, move->epoch);
+    put_int(&b, move->lease_until_us);
     return row_end(&b);
 }
 

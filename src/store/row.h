@@ -222,8 +222,19 @@ typedef struct hf_payload_row {
     hf_slice body;
 } hf_payload_row;
 
+typedef struct hf_batch_move {
+    int64_t key;
+    int64_t epoch; /* of the claim */
+    int64_t from;
+    int64_t to;
+    int64_t next_us; /* not before: its rate */
+    int64_t lease_until_us;
+    int64_t now_us;
+} hf_batch_move;
+
 typedef struct hf_batch_item_row {
     int64_t batch;
+    int64_t epoch; /* of the claim under which it was done */
     int64_t number;
     hf_batch_item_status status;
     hf_slice id;
@@ -321,6 +332,11 @@ hf_row *hf_row_inbox_new(hf_mem *mem, int64_t key, int64_t run, int64_t kind, in
    run of `instance`. */
 hf_row *hf_row_inbox_tell(hf_mem *mem, int64_t key, int64_t run, int64_t instance, int64_t kind,
                           int64_t source_run, int64_t created_us, hf_slice body);
+/* No other node closes the run before this unit is committed. */
+hf_row *hf_row_run_hold(hf_mem *mem, int64_t run);
+/* That a child which the run has taken over is closed, if it is when this unit commits. */
+hf_row *hf_row_inbox_child(hf_mem *mem, int64_t key, int64_t run, int64_t child,
+                           int64_t created_us);
 hf_row *hf_row_inbox_move(hf_mem *mem, int64_t run, int64_t next);
 hf_row *hf_row_link_new(hf_mem *mem, const hf_link_row *row);
 hf_row *hf_row_activity_new(hf_mem *mem, const hf_activity_row *row);
@@ -348,13 +364,15 @@ hf_row *hf_row_task_drop(hf_mem *mem, int64_t run, int64_t seen);
 hf_row *hf_row_task_block(hf_mem *mem, int64_t key, int64_t run, hf_slice queue, int64_t now_us,
                           hf_slice body);
 hf_row *hf_row_run_block(hf_mem *mem, int64_t run, int64_t blocked);
-/* Bare, all four: a batch begins, an item is over, the batch has come to `at`, its status changes.
- */
+/* Bare, all six: a batch begins; an engine takes it, or leaves it; under that epoch it has come to
+   `at` and an item is over; its status changes. */
 hf_row *hf_row_batch_new(hf_mem *mem, int64_t key, int64_t namespace_key, int64_t total,
                          int64_t created_us, hf_slice body);
 hf_row *hf_row_batch_item_new(hf_mem *mem, const hf_batch_item_row *row);
-hf_row *hf_row_batch_move(hf_mem *mem, int64_t key, int64_t expected_at, int64_t at,
-                          int64_t next_us, int64_t now_us);
+hf_row *hf_row_batch_claim(hf_mem *mem, int64_t key, int64_t expected_epoch, int64_t owner,
+                           int64_t lease_until_us, int64_t now_us);
+hf_row *hf_row_batch_free(hf_mem *mem, int64_t key, int64_t epoch);
+hf_row *hf_row_batch_move(hf_mem *mem, const hf_batch_move *move);
 hf_row *hf_row_batch_status(hf_mem *mem, int64_t key, hf_batch_status expected,
                             hf_batch_status status, int64_t closed_us);
 /* Bare: the process died while the run's code had it. */

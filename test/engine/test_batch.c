@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "base/json.h"
+#include "engine/engine_impl.h"
 #include "holdfast/holdfast.h"
 #include "lib/kit.h"
 
@@ -247,8 +248,77 @@ HF_BOTH_ENGINES(a_batch_needs_nobody_to_move_it)
     hf_test_place_free(place);
 }
 
+static int64_t done_of(hf_engine *d, const char *id)
+{
+    hf_value out = NULL;
+
+    hf_kit_ok(d, hf_batch_show(d, id, hf_mem_of_engine(d), &out));
+    return hf_int(out, "done", -1);
+}
+
+/* Two engines share a store: one works on a batch at a time. The other takes it when the first has
+   been silent for the length of its lease, and then the first has no say in it any more. */
+START_TEST(a_batch_has_one_owner_at_a_time)
+{
+    hf_engine *d = hf_kit_open(HF_ENGINE_POSTGRES, &app);
+    hf_engine *other = hf_kit_join(d, &app);
+    int64_t key;
+    hf_value out = NULL;
+    hf_unit *stale;
+    engine_slot *slot;
+    char id[32];
+    hf_err err;
+
+    for (int i = 0; i < 4; i++)
+        hf_kit_ok(d, hf_start(d, "rest", NULL, .id = (const char *[]){"a", "b", "c", "d"}[i]));
+    hf_kit_ok(d, hf_batch_start(d,
+                                parse(d, "{'command': 'terminate', 'rate': 1, "
+                                         "'workflow_ids': ['a', 'b', 'c', 'd']}"),
+                                hf_mem_of_engine(d), &out));
+    (void)snprintf(id, sizeof(id), "%s", hf_str(out, "batch_id", ""));
+    key = hf_kit_number(d, "SELECT key FROM batch");
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_int_eq(done_of(d, id), 1);
+    hf_kit_ok(other, hf_test_advance(other, 10500)); /* the lease runs from when it may go on */
+    ck_assert_int_eq(done_of(d, id), 1);
+    hf_kit_ok(d, hf_test_advance(d, 1000));
+    ck_assert_int_eq(done_of(d, id), 2);
+    hf_kit_ok(other, hf_test_advance(other, 2000));
+    ck_assert_int_eq(done_of(d, id), 3);
+    ck_assert_int_eq(hf_kit_number(d, "SELECT epoch FROM batch"), 2);
+    hf_kit_ok(d, hf_test_advance(d, 2000));
+    ck_assert_int_eq(done_of(d, id), 3);
+
+    slot = hf_engine_slot_get(d);
+    stale = hf_unit_new(NULL, NULL);
+    hf_unit_row(stale, 0,
+                hf_row_batch_move(hf_unit_mem(stale),
+                                  &(hf_batch_move){.key = key, .epoch = 1, .from = 3, .to = 4}));
+    hf_unit_row(stale, 0,
+                hf_row_batch_item_new(hf_unit_mem(stale),
+                                      &(hf_batch_item_row){.batch = key,
+                                                           .epoch = 1,
+                                                           .number = 3,
+                                                           .status = HF_BATCH_ITEM_FAILED,
+                                                           .id = HF_SLICE("d")}));
+    hf_test_ok(hf_unit_seal(stale, &slot->stager, &err), &err, "seal");
+    hf_test_ok(hf_engine_commit(d, stale, &err), &err, "commit");
+    ck_assert(!hf_unit_row_applied(stale, 0));
+    ck_assert(!hf_unit_row_applied(stale, 1));
+    hf_unit_free(stale);
+
+    hf_kit_ok(other, hf_test_advance(other, 2000));
+    hf_kit_ok(d, hf_batch_show(d, id, hf_mem_of_engine(d), &out));
+    ck_assert_str_eq(hf_str(out, "status", ""), "completed");
+    ck_assert_int_eq(hf_int(out, "accepted", 0), 4);
+    ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM command WHERE type = 6"), 4);
+    hf_kit_leave(other);
+    hf_kit_close(d);
+}
+END_TEST
+
 HF_PG_SUITE_MAIN("engine/batch", HF_BOTH(a_batch_tells_what_became_of_each),
                  HF_BOTH(a_dry_run_changes_nothing), HF_BOTH(a_batch_is_paced_paused_and_aborted),
                  {a_batch_survives_every_crash, 0},
                  HF_BOTH_SLOW(a_batch_needs_nobody_to_move_it, 120),
-                 HF_BOTH(a_bad_batch_is_refused))
+                 HF_BOTH(a_bad_batch_is_refused), {a_batch_has_one_owner_at_a_time, 0})

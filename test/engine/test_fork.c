@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "engine/command.h"
+#include "engine/core_impl.h"
+#include "engine/engine_impl.h"
 #include "holdfast/holdfast.h"
 #include "lib/kit.h"
 
@@ -343,6 +345,30 @@ HF_BOTH_ENGINES(reset_takes_children_over)
     hf_kit_close(d);
 }
 
+/* The child ends while the reset is drafted, just before it commits or together with it: the run
+   that takes the place of the other hears of it. */
+HF_BOTH_ENGINES(reset_hears_of_a_child_that_ends_meanwhile)
+{
+    for (int turns = 1; turns <= 3; turns++) {
+        hf_engine *d = hf_kit_open(kind, &app);
+
+        hf_kit_ok(d, hf_start(d, "family", NULL, .id = "p"));
+        hf_kit_ok(d, hf_test_drain(d));
+        hf_kit_ok(d, hf_signal(d, "the-kid", "a", hf_json(d, "[5]")));
+        for (int i = 0; i < turns; i++)
+            (void)hf_core_step(d->core); /* its end is staged, not written */
+        hf_kit_ok(d, hf_reset_with(d, "p", OPTS(.step = 1)));
+        hf_kit_ok(d, hf_test_drain(d));
+        ck_assert_str_eq(hf_test_status(d, "the-kid"), "completed");
+        ck_assert_str_eq(hf_test_status(d, "p"), "waiting signal:b");
+        hf_kit_ok(d, hf_signal(d, "p", "b", NULL));
+        hf_kit_ok(d, hf_test_drain(d));
+        ck_assert_str_eq(hf_kit_result(d, "p"), "5");
+        ck_assert_int_eq(hf_test_count(d, "p", "ChildRunCompleted"), 1);
+        hf_kit_close(d);
+    }
+}
+
 HF_BOTH_ENGINES(reset_closes_children_of_dropped_steps)
 {
     hf_engine *d = hf_kit_open(kind, &app);
@@ -400,5 +426,6 @@ HF_PG_SUITE_MAIN("engine/fork", HF_BOTH(fork_goes_on_after_a_step),
                  HF_BOTH(fork_carries_the_signals_it_is_told_to),
                  HF_BOTH(reset_takes_the_place_of_an_open_run),
                  HF_BOTH(reset_begins_after_a_closed_run), HF_BOTH(reset_takes_children_over),
+                 HF_BOTH(reset_hears_of_a_child_that_ends_meanwhile),
                  HF_BOTH(reset_closes_children_of_dropped_steps),
                  {fork_and_reset_survive_every_crash, 0})

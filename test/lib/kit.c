@@ -68,6 +68,22 @@ hf_engine *hf_kit_reopen(hf_engine *engine, const hf_app *app)
     return engine_at(place, program, now_us);
 }
 
+hf_test_place *hf_kit_place(hf_engine *engine)
+{
+    return kit_places[engine_find(engine)].place;
+}
+
+hf_engine *hf_kit_join(hf_engine *engine, const hf_app *app)
+{
+    return engine_at(hf_kit_place(engine), app, hf_clock_wall_us(engine->clock));
+}
+
+void hf_kit_leave(hf_engine *engine)
+{
+    kit_places[engine_find(engine)].engine = NULL;
+    hf_close(engine);
+}
+
 void hf_kit_close(hf_engine *engine)
 {
     size_t at = engine_find(engine);
@@ -75,11 +91,6 @@ void hf_kit_close(hf_engine *engine)
     kit_places[at].engine = NULL;
     hf_close(engine);
     hf_test_place_free(kit_places[at].place);
-}
-
-hf_test_place *hf_kit_place(hf_engine *engine)
-{
-    return kit_places[engine_find(engine)].place;
 }
 
 void hf_kit_crash_after(hf_engine *engine, int64_t commits)

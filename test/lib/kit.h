@@ -22,6 +22,10 @@ hf_engine *hf_kit_open(hf_engine_kind kind, const hf_app *app);
    the same place; the clock goes on where it stood. The old handle is gone. */
 hf_engine *hf_kit_reopen(hf_engine *engine, const hf_app *app);
 
+/* Another engine on the same place, at the same time: PostgreSQL only. hf_kit_leave closes it. */
+hf_engine *hf_kit_join(hf_engine *engine, const hf_app *app);
+void hf_kit_leave(hf_engine *engine);
+
 /* Closes the engine, has the store verified, and removes the place. */
 void hf_kit_close(hf_engine *engine);
 

@@ -65,6 +65,33 @@ HF_BOTH_ENGINES(ready_tasks_are_claimed_once)
     hf_test_place_free(place);
 }
 
+/* Tasks of a run that is paused rest until it is resumed, also for a claim that was on its way. */
+HF_BOTH_ENGINES(paused_runs_are_not_claimed)
+{
+    hf_test_place *place = hf_test_place_new(kind);
+    const hf_world_options options = {.manual = true};
+    hf_claim claims[HF_CLAIM_MAX];
+    hf_claim_wanted wanted;
+    hf_world world;
+    size_t count = 0;
+    hf_db *db;
+    hf_rng rng;
+
+    hf_rng_init_seeded(&rng, 7);
+    ok(hf_world_open(&world, hf_test_place_address(place), &options, &err), "open");
+    runs_start(&world, 3);
+    db = hf_store_writer(world.store);
+    wanted = wanted_make(&world, 3);
+    ok(hf_db_script(db, "UPDATE run SET paused_us = 1", &err), "pause");
+    ok(hf_claim_ready(db, &rng, &wanted, claims, &count, &err), "claim");
+    ck_assert_uint_eq(count, 0);
+    ok(hf_db_script(db, "UPDATE run SET paused_us = NULL", &err), "resume");
+    ok(hf_claim_ready(db, &rng, &wanted, claims, &count, &err), "claim");
+    ck_assert_uint_eq(count, 3);
+    hf_world_close(&world);
+    hf_test_place_free(place);
+}
+
 /* Tasks that another session holds locked are passed over, not waited for. */
 START_TEST(locked_tasks_are_passed_over)
 {
@@ -104,4 +131,4 @@ START_TEST(locked_tasks_are_passed_over)
 END_TEST
 
 HF_PG_SUITE_MAIN("store/claim", HF_BOTH(ready_tasks_are_claimed_once),
-                 {locked_tasks_are_passed_over, 0})
+                 HF_BOTH(paused_runs_are_not_claimed), {locked_tasks_are_passed_over, 0})

@@ -160,9 +160,19 @@ static void script_run(hf_db *db, const char *script, const life *lives, hf_engi
 }
 
 static const char *const tables[] = {
-    "meta",    "migration", "counter", "namespace",  "instance",   "run",          "history",
-    "payload", "command",   "dedup",   "definition", "inbox",      "message",      "task",
-    "timer",   "activity",  "attempt", "link",       "batch_item", "imported_run", "run_summary",
+    "meta",         "migration",
+    "counter",      "namespace",
+    "instance",     "run",
+    "history",      "payload",
+    "command",      "dedup",
+    "definition",   "inbox",
+    "message",      "task",
+    "timer",        "activity",
+    "attempt",      "link",
+    "batch_item",   "run_summary",
+    "schedule",     "schedule_history",
+    "batch",        "worker",
+    "imported_run",
 };
 
 static void tables_script(hf_db *db, const char *format_drop, const char *middle, const char *tail)
@@ -199,7 +209,8 @@ static void store_restore(hf_db *db)
         "IS NULL; CREATE UNIQUE INDEX IF NOT EXISTS command_message ON command "
         "(instance, message_seq); CREATE UNIQUE INDEX IF NOT EXISTS link_pair ON link "
         "(parent_run, child_run, kind); CREATE UNIQUE INDEX IF NOT EXISTS task_workflow "
-        "ON task (run) WHERE kind = 1",
+        "ON task (run) WHERE kind = 1; CREATE UNIQUE INDEX IF NOT EXISTS schedule_slot ON "
+        "schedule_history (schedule, slot_us) WHERE slot_us IS NOT NULL",
         &err));
     OK(hf_db_commit(db, &err));
 }

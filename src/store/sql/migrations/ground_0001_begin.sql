@@ -369,6 +369,9 @@ CREATE TABLE batch (
     at {int} NOT NULL,
     total {int} NOT NULL,
     next_us {int} NOT NULL,                  -- not before: its rate
+    owner {int},                             -- the engine that works on it, until lease_until_us
+    lease_until_us {int},
+    epoch {int} NOT NULL,                    -- grows with each claim; only the newest may go on
     created_us {int} NOT NULL,
     closed_us {int},
     body {blob} NOT NULL                     -- canonical JSON: command, request, ids, rate, dry run
