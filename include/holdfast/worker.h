@@ -33,7 +33,8 @@ HF_API hf_status hf_workers_allow(hf_engine *engine);
 HF_API hf_status hf_workers_type(hf_engine *engine, const char *type, hf_value declared,
                                  const char *fingerprint);
 
-/* A worker has gone for good: the workflow tasks that it holds go to others; how many they were. */
+/* A worker has gone for good: the tasks and attempts that it holds go to others; how many they
+   were. A lost attempt uses up none of those that the activity may have. */
 HF_API int64_t hf_workers_release(hf_engine *engine, const char *worker);
 
 /* A worker that waits for a task. Texts are copied. */

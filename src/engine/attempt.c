@@ -562,9 +562,7 @@ core_start *hf_attempt_waiting(live_run *run, int64_t activity)
     return start_find(run->starts, activity);
 }
 
-/* The worker that had it is lost: another may try, and no attempt is used up. The store learns of
-   it when that one begins. */
-static void job_lost(hf_core *core, hf_job *job)
+void hf_attempt_lost(hf_core *core, hf_job *job)
 {
     live_run *run = hf_core_live(core, job->run);
     core_start *start = NULL;
@@ -592,7 +590,7 @@ bool hf_attempt_alarm(hf_core *core, int64_t activity)
         return true; /* it waits, or its run has to be looked at */
     clock = job_clock(job);
     if (!hf_decide_late(&job->rules, &clock, now_us) && hf_errand_lost(core, job)) {
-        job_lost(core, job);
+        hf_attempt_lost(core, job);
         return false;
     }
     if (hf_decide_late(&job->rules, &clock, now_us) ||

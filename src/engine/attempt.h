@@ -38,6 +38,10 @@ void hf_attempt_beat(hf_core *core, int64_t activity, int64_t attempt);
  */
 void hf_attempt_arm(hf_core *core, const hf_job *job);
 /* The start of an activity that waits; NULL: none does. */
+/* The worker that had it is lost: another may try, and no attempt is used up. The store learns of
+   it when that one begins. */
+void hf_attempt_lost(hf_core *core, hf_job *job);
+
 core_start *hf_attempt_waiting(live_run *run, int64_t activity);
 
 /* The job is nobody's any more: what it reports is dropped. */

@@ -244,9 +244,38 @@ void hf_errand_gone(live_run *run)
         ticket_end(ticket, HF_REJECTED, "run_closed", "the run is closed");
 }
 
+/* Whether an attempt is the worker's, and not reported on. */
+static bool attempt_held(hf_core *core, const hf_job *job, int64_t namespace_key, hf_slice worker)
+{
+    live_run *run = job->far && !job->ticket && hf_slice_equal(job->owner, worker)
+                        ? hf_core_live(core, job->run)
+                        : NULL;
+
+    return run && run->info.namespace_key == namespace_key;
+}
+
+/* Every attempt that the worker holds is lost. They are noted first: the next one to try may come
+   at once. Without memory for the notes their leases find them. */
+static int64_t attempts_give_up(hf_core *core, int64_t namespace_key, hf_slice worker)
+{
+    uint64_t *held = hf_alloc_array(hf_map_int_count(core->jobs) + 1, sizeof(*held));
+    size_t count = 0;
+    size_t at = 0;
+    uint64_t key;
+    void *item;
+
+    while (held && hf_map_int_next(core->jobs, &at, &key, &item))
+        if (attempt_held(core, item, namespace_key, worker))
+            held[count++] = key;
+    for (size_t i = 0; i < count; i++)
+        hf_attempt_lost(core, hf_map_int_get(core->jobs, held[i]));
+    hf_alloc_free(held);
+    return (int64_t)count;
+}
+
 int64_t hf_errand_give_up(hf_core *core, int64_t namespace_key, hf_slice worker)
 {
-    int64_t count = 0;
+    int64_t count = attempts_give_up(core, namespace_key, worker);
     size_t at = 0;
     uint64_t key;
     void *item;

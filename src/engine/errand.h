@@ -60,7 +60,7 @@ void hf_errand_answered(live_run *run);
 /* Fresh from the store: a task row says that its worker has not seen the news. */
 HF_NODISCARD hf_status hf_errand_loaded(live_run *run, hf_err *err);
 
-/* Every run that the worker holds is offered again; how many they were. */
+/* Every run and attempt that the worker holds is offered again; how many they were. */
 int64_t hf_errand_give_up(hf_core *core, int64_t namespace_key, hf_slice worker);
 
 /* The run leaves memory: it is closed, or evicted. */

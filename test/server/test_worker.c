@@ -143,6 +143,47 @@ HF_BOTH_ENGINES(a_remote_life)
     hf_site_close(&site);
 }
 
+/* What a worker holds when it goes, a task or an attempt, another has at once; the attempt counts
+   as lost, and a report on it is refused. */
+HF_BOTH_ENGINES(what_a_worker_leaves_goes_to_others)
+{
+    hf_site site;
+    hf_site_answer answer;
+    task t;
+    task again;
+
+    hf_site_open(&site, kind, &app, (hf_server_options){0});
+    answered(hf_site_ask(&site, "POST", "/api/worker/register", NULL,
+                         "{\"worker_id\":\"w1\",\"task_queue\":\"far\","
+                         "\"supported_workflow_types\":[\"remote\"]}"),
+             200);
+    answered(hf_site_ask(&site, "POST", "/api/worker/register", NULL,
+                         "{\"worker_id\":\"a1\",\"task_queue\":\"far\","
+                         "\"supported_activity_types\":[\"double\"]}"),
+             200);
+    remote_start(&site, "r-1");
+    (void)workflow_poll(&site, &answer);
+    answered(hf_site_ask(&site, "DELETE", "/api/worker/registrations/w1", NULL, NULL), 200);
+    t = workflow_poll(&site, &answer);
+    answered(workflow_report(&site, &t, "w1", "complete",
+                             ",\"commands\":[{\"type\":\"schedule_activity\",\"activity_type\":"
+                             "\"double\",\"queue\":\"far\",\"arguments\":{\"codec\":\"json\","
+                             "\"blob\":\"[5]\"},\"retry_policy\":{\"max_attempts\":1}}]"),
+             200);
+    t = activity_poll(&site);
+    answered(hf_site_ask(&site, "DELETE", "/api/worker/registrations/a1", NULL, NULL), 200);
+    again = activity_poll(&site);
+    ck_assert_str_eq(again.id, t.id);
+    ck_assert_str_ne(again.attempt_id, t.attempt_id);
+    ck_assert_int_eq(activity_report(&site, &t, "complete", ",\"result\":1").status, 409);
+    answered(activity_report(&site, &again, "complete", ",\"result\":2"), 200);
+    t = workflow_poll(&site, &answer);
+    answered(workflow_report(&site, &t, "w1", "complete",
+                             ",\"commands\":[{\"type\":\"complete_workflow\",\"result\":2}]"),
+             200);
+    hf_site_close(&site);
+}
+
 /* Reports on what is not held, or no longer, are refused with a reason and change nothing. */
 HF_BOTH_ENGINES(b198_reports_are_fenced)
 {
@@ -255,6 +296,7 @@ HF_BOTH_ENGINES(the_dead_get_nothing)
     hf_site_close(&site);
 }
 
-HF_PG_SUITE_MAIN("server/worker", HF_BOTH(a_remote_life), HF_BOTH(b198_reports_are_fenced),
+HF_PG_SUITE_MAIN("server/worker", HF_BOTH(a_remote_life),
+                 HF_BOTH(what_a_worker_leaves_goes_to_others), HF_BOTH(b198_reports_are_fenced),
                  HF_BOTH(b199_batches_are_checked), HF_BOTH(b200_polls_are_filtered),
                  HF_BOTH(the_dead_get_nothing))
