@@ -102,6 +102,19 @@ HF_API hf_status hf_health(hf_engine *engine, hf_mem *mem, hf_value *out);
 /* What a dashboard shows first. */
 HF_API hf_status hf_stats(hf_engine *engine, hf_mem *mem, hf_value *out);
 
+/* What happened in each minute or hour, for charts: {"span": "minute" or "hour", "from_us"?,
+   "to_us"?, "limit"?: 1 to 10080}. The answer: {"span", "points": [{at, started, completed, failed,
+   cancelled, terminated, continued, failures, events}]} in the order of time, by the times of
+   events; a moment in which nothing happened has no point. Kept for 7 days in the store; a second
+   or so behind. */
+HF_API hf_status hf_metrics_points(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out);
+
+/* Open runs that need a person, those in the same plight together, the largest group first:
+   {"limit"?: groups, 1 to 100}. The answer: {"groups": [{signature, code, text, workflow_type,
+   queue, count, since, runs: up to five}], "looked_at", "exact"}; exact is false when there were
+   more runs than one look affords (1,000, or half a second). */
+HF_API hf_status hf_attention(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out);
+
 /* Failures in groups that differ in numbers only, the newest first: {"since_us"?, "limit"?}. The
    filter `failure` of a list takes a fingerprint. */
 HF_API hf_status hf_failure_groups(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out);

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/value.h"
 #include "decide/decide.h"
+#include "engine/batch_filter.h"
 #include "engine/call.h"
 
 enum { STEP_ITEMS = 16, ITEMS_MAX = 10000, IDLE_US = 1000000, LEASE_US = 10000000 };
@@ -532,7 +533,10 @@ hf_status hf_batch_start(hf_engine *engine, hf_value request, hf_mem *mem, hf_va
     err = &c.slot->err;
     if (!mem || !out)
         return hf_err_set(err, HF_MISUSE, "a batch needs an arena and a place for its answer");
-    st = request_check(request, err);
+    if (hf_batch_filtered(request))
+        st = hf_batch_expand(&c, request, ITEMS_MAX, mem, &request, err);
+    if (!st)
+        st = request_check(request, err);
     if (!st)
         st = hf_keys_take(c.in.keys, 1, &key, err);
     if (st)

@@ -27,6 +27,7 @@ struct hf_folder {
     hf_mem *mem;
     hf_stager stager;
     hf_thread thread;
+    int64_t pruned_us; /* the hour in which old points last went */
     /* under the lock */
     hf_mutex lock;
     hf_cond work;
@@ -132,10 +133,33 @@ static bool run_skip(hf_status st)
            st == HF_INVALID;
 }
 
+/* Points of the last week; what is older goes once an hour. Only a step that writes rows of runs
+   has any flows. */
+static void ring_rows(hf_folder *folder, const hf_flow *flows, hf_unit *unit)
+{
+    int64_t newest_us = 0;
+    int64_t hour_us;
+
+    for (const hf_flow *flow = flows; flow; flow = flow->next)
+        if (flow->at_us > newest_us)
+            newest_us = flow->at_us;
+    for (const hf_flow *flow = flows; flow; flow = flow->next)
+        if (flow->at_us > newest_us - HF_FLOW_KEPT_US)
+            hf_unit_row(unit, 0, hf_flow_row(hf_unit_mem(unit), flow));
+    hour_us = newest_us - newest_us % HF_FLOW_HOUR_US;
+    if (hour_us > folder->pruned_us) {
+        const hf_db_value before = hf_db_int(newest_us - HF_FLOW_KEPT_US);
+
+        hf_unit_row(unit, 0, hf_row_cells(hf_unit_mem(unit), HF_OP_METRIC_PRUNE, &before, 1));
+        folder->pruned_us = hour_us;
+    }
+}
+
 /* Drafts the rows of as many runs as fit; *out_done of them. */
 static hf_status step_draft(hf_folder *folder, const step *taken, hf_unit *unit, size_t *out_done,
                             bool *out_rows, hf_err *err)
 {
+    hf_flow *flows = NULL;
     size_t i = 0;
 
     for (; i < taken->count && hf_mem_held(folder->mem) < STEP_BYTES; i++) {
@@ -150,6 +174,7 @@ static hf_status step_draft(hf_folder *folder, const step *taken, hf_unit *unit,
         if (st)
             continue;
         change_count(folder, &change);
+        hf_flow_join(change.flows, &flows);
         for (hf_row *row = change.rows; row;) {
             hf_row *next = row->next;
 
@@ -159,6 +184,7 @@ static hf_status step_draft(hf_folder *folder, const step *taken, hf_unit *unit,
         }
     }
     *out_done = i;
+    ring_rows(folder, flows, unit);
     return HF_OK;
 }
 

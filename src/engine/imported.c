@@ -139,7 +139,7 @@ static hf_status space_find(hf_call *c, const char *name, int64_t *out_key, hf_e
 {
     hf_status st = HF_OK;
 
-    *out_key = c->engine->namespace_key;
+    *out_key = c->in.namespace_key;
     if (!name)
         return HF_OK;
     hf_call_read_begin(c);

@@ -2,8 +2,13 @@
    Prometheus text. */
 #include "project/metrics.h"
 
+#include <string.h>
+
 #include "engine/call.h"
 #include "holdfast/view.h"
+#include "project/flow.h"
+
+enum { POINTS_MAX = 10080 };
 
 static hf_metrics_world world_of(const hf_call *c)
 {
@@ -86,6 +91,32 @@ hf_status hf_failure_groups(hf_engine *engine, hf_value request, hf_mem *mem, hf
                              hf_int(request, "limit", 0), out, &c.slot->err);
     hf_call_read_end(&c);
     return st;
+}
+
+hf_status hf_metrics_points(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out)
+{
+    const char *span = hf_str(request, "span", "minute");
+    bool minute = strcmp(span, "minute") == 0;
+    int64_t limit = hf_int(request, "limit", POINTS_MAX);
+    hf_value points = NULL;
+    hf_call c;
+    hf_status st = metrics_begin(&c, engine, mem, out);
+
+    if (st)
+        return st;
+    if (!minute && strcmp(span, "hour") != 0)
+        return hf_err_set(&c.slot->err, HF_INVALID, "span is minute or hour");
+    if (limit < 1 || limit > POINTS_MAX)
+        return hf_err_set(&c.slot->err, HF_INVALID, "1 to %d points are read", POINTS_MAX);
+    hf_call_read_begin(&c);
+    st = hf_flow_read(c.in.db, mem, c.in.namespace_key,
+                      minute ? HF_FLOW_MINUTE_US : HF_FLOW_HOUR_US, hf_int(request, "from_us", 0),
+                      hf_int(request, "to_us", INT64_MAX), limit, &points, &c.slot->err);
+    hf_call_read_end(&c);
+    if (st)
+        return st;
+    *out = hf_json_(mem, "{'span': %s, 'points': %p}", span, (const void *)points);
+    return *out ? HF_OK : hf_err_nomem(&c.slot->err, "points");
 }
 
 hf_status hf_metrics_text(hf_engine *engine, hf_mem *mem, const char **out_text)

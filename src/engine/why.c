@@ -6,6 +6,7 @@
 #include "engine/call.h"
 #include "engine/fleet.h"
 #include "engine/tool_store.h"
+#include "engine/why_run.h"
 #include "holdfast/tool.h"
 
 static bool asker_knows_workflow(void *ctx, hf_slice type)
@@ -33,8 +34,8 @@ static hf_slice asker_fingerprint(void *ctx, hf_slice type)
 }
 
 /* Reads into an arena of its own; only the answer goes to the caller's. */
-static hf_status why_read(hf_db *db, const hf_engine *engine, int64_t run, hf_why_world *world,
-                          hf_mem *mem, hf_value *out, hf_err *err)
+hf_status hf_why_run(hf_db *db, const hf_engine *engine, int64_t run, hf_why_world *world,
+                     hf_mem *mem, hf_value *out, hf_err *err)
 {
     hf_asker who = {.engine = engine};
     hf_mem *work = hf_mem_new();
@@ -89,7 +90,7 @@ hf_status hf_why(hf_engine *engine, const char *id, hf_mem *mem, hf_value *out)
     hf_call_read_begin(&c);
     st = hf_tool_run_pick(c.in.db, &target, number, &run, &c.slot->err);
     if (!st)
-        st = why_read(c.in.db, engine, run, &world, mem, out, &c.slot->err);
+        st = hf_why_run(c.in.db, engine, run, &world, mem, out, &c.slot->err);
     hf_call_read_end(&c);
     return st;
 }
@@ -134,7 +135,7 @@ hf_status hf_tool_why(const char *address, const hf_tool_options *options, const
     if (!st)
         st = hf_tool_run_pick(tool.db, &target, number, &run, err);
     if (!st)
-        st = why_read(tool.db, NULL, run, &world, mem, out, err);
+        st = hf_why_run(tool.db, NULL, run, &world, mem, out, err);
     hf_tool_store_close(&tool);
 done:
     hf_mem_free(work);
@@ -170,7 +171,7 @@ static hf_status run_judge(hf_db *db, hf_mem *mem, int64_t run, hf_tool_why_fn *
     hf_status st;
 
     hf_mem_reset(mem);
-    st = why_read(db, NULL, run, &world, mem, &why, err);
+    st = hf_why_run(db, NULL, run, &world, mem, &why, err);
     if (!st && hf_slice_equal(hf_slice_of(hf_str(why, "severity", "")),
                               hf_slice_of(hf_why_severity_text(HF_WHY_ATTENTION))))
         *out_more = found(ctx, why);

@@ -47,6 +47,8 @@ typedef struct work {
     hf_sha256 *sha; /* made when a payload that is stored apart is needed */
     hf_runfold *fold;
     hf_slice pack; /* what was stored of it */
+    bool counted;  /* events that are added were not seen by any fold */
+    hf_flow *flows;
     hf_row *rows, **tail;
     hf_err *err;
 } work;
@@ -598,6 +600,8 @@ static hf_status columns_add(work *w, const chunk *first, int64_t behind, hf_err
         if (!st)
             st = hf_runfold_columns_add(&w->s.columns, w->mem, w->s.type, events, count,
                                         earlier_name, w, err);
+        if (!st && w->counted)
+            st = hf_flow_add(w->mem, w->s.namespace_key, events, count, &w->flows, err);
     }
     return st;
 }
@@ -643,6 +647,7 @@ static hf_status catch_up(work *w, bool whole, bool anew, hf_projection_change *
     chunk *first = NULL;
     hf_status st = HF_OK;
 
+    w->counted = !anew && s->summary == HF_PROJECTION_BEHIND;
     if (anew && s->log != HF_PROJECTION_MISSING)
         s->log = HF_PROJECTION_STALE;
     if (columns_anew)
@@ -665,6 +670,7 @@ static hf_status catch_up(work *w, bool whole, bool anew, hf_projection_change *
     if (!st)
         st = rows_draft(w, expected, columns_anew, log, err);
     out->events = s->last_seq - behind;
+    out->flows = w->flows;
     return st;
 }
 

@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "model/event.h"
+#include "project/flow.h"
 #include "store/db.h"
 #include "store/row.h"
 
@@ -27,6 +28,7 @@ typedef struct hf_projection_change {
     int64_t events;
     hf_projection_state summary; /* as they were found */
     hf_projection_state log;
+    hf_flow *flows; /* what the events that are new add to the ring; none when it is made anew */
 } hf_projection_change;
 
 /* Drafts what brings the projections of a run up to its newest event. Without `whole` the log of an

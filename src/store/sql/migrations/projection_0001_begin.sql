@@ -143,3 +143,20 @@ SELECT t.key AS task, t.run AS run, CASE t.kind WHEN 1 THEN 'workflow' WHEN 2 TH
     t.lease_until_us AS lease_expires_us, t.attempt AS attempt_count, t.repair_count AS repair_count,
     t.created_us AS created_us
 FROM task t;
+
+-- What happened in each minute and each hour of the last week, by the times of the events: a ring whose oldest points are
+-- pruned. Counted when runs are folded; a moment in which nothing happened has no point.
+CREATE TABLE metric_point (
+    namespace {int} NOT NULL,
+    span_us {int} NOT NULL,                  -- a minute or an hour
+    at_us {int} NOT NULL,                    -- where it begins
+    started {int} NOT NULL,
+    completed {int} NOT NULL,
+    failed {int} NOT NULL,                   -- runs, those that timed out included
+    cancelled {int} NOT NULL,
+    terminated {int} NOT NULL,
+    continued {int} NOT NULL,
+    failures {int} NOT NULL,                 -- of activities, each attempt that failed for good
+    events {int} NOT NULL,
+    PRIMARY KEY (namespace, span_us, at_us)
+) {rowless};

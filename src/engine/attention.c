@@ -1,0 +1,252 @@
+/* attention.c: hf_attention: open runs that need a person, in groups. What a list knows to be in
+   trouble is looked at first, then the oldest open runs, as far as one look affords. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/crypto.h"
+#include "base/map.h"
+#include "engine/call.h"
+#include "engine/why_run.h"
+#include "holdfast/view.h"
+#include "project/list.h"
+
+enum {
+    RUNS_MAX = 1000,
+    PAGE_RUNS = 250,
+    BUDGET_US = 500000,
+    GROUPS_MAX = 100,
+    GROUPS = 50,
+    SAMPLES = 5,
+    SIGNATURE_SIZE = 17
+};
+
+typedef struct group {
+    struct group *next;
+    char signature[SIGNATURE_SIZE];
+    hf_value why; /* of the first one */
+    hf_slice type;
+    hf_slice queue;
+    int64_t count;
+    const char *since; /* the earliest */
+    hf_value_list *runs;
+} group;
+
+/* A look under way. */
+typedef struct look {
+    hf_call *call;
+    hf_mem *mem;  /* of the answer while it is put together */
+    hf_mem *work; /* of one run */
+    hf_map_int *seen;
+    hf_map *groups;
+    group *first;
+    hf_sha256 *sha;
+    int64_t looked;
+    int64_t until_us;
+    bool cut;
+} look;
+
+/* What runs in the same plight have in common: the code, the type, the queue, and what it is about.
+ */
+static hf_status signature_make(look *l, hf_value why, hf_slice type, hf_slice queue,
+                                char out_text[SIGNATURE_SIZE], hf_err *err)
+{
+    uint8_t digest[HF_SHA256_BYTES];
+    char text[HF_SHA256_TEXT_SIZE];
+    const char *whole =
+        hf_mem_format(l->work, "%s|%.*s|%.*s|%s", hf_str(why, "code", ""), (int)type.len, type.ptr,
+                      (int)queue.len, queue.ptr ? queue.ptr : "", hf_str(why, "subject.name", ""));
+    hf_status st =
+        whole ? hf_sha256_digest(l->sha, hf_slice_of(whole), digest, err) : hf_err_nomem(err, "a");
+
+    if (st)
+        return st;
+    hf_hex_print(hf_slice_from(digest, sizeof(digest)), text);
+    (void)snprintf(out_text, SIGNATURE_SIZE, "%.16s", text);
+    return HF_OK;
+}
+
+static hf_status group_add(look *l, hf_value why, const hf_dossier_run *run, hf_slice queue,
+                           hf_err *err)
+{
+    const char *since = hf_str(why, "since", "");
+    char signature[SIGNATURE_SIZE];
+    group *g = NULL;
+    hf_status st = signature_make(l, why, run->type, queue, signature, err);
+
+    if (st)
+        return st;
+    g = hf_map_get(l->groups, hf_slice_of(signature));
+    if (!g) {
+        g = hf_mem_array(l->mem, 1, sizeof(*g));
+        if (!g)
+            return hf_err_nomem(err, "a group");
+        *g = (group){.next = l->first,
+                     .why = hf_value_copy(l->mem, why),
+                     .type = hf_slice_from(hf_mem_text(l->mem, run->type), run->type.len),
+                     .queue = hf_slice_from(hf_mem_text(l->mem, queue), queue.len),
+                     .since = hf_mem_text(l->mem, hf_slice_of(since)),
+                     .runs = hf_value_array(l->mem)};
+        memcpy(g->signature, signature, sizeof(signature));
+        l->first = g;
+        st = hf_map_put(l->groups, hf_slice_of(g->signature), g, NULL, err);
+    }
+    if (!st && (!g->why || !g->type.ptr || !g->queue.ptr || !g->since))
+        st = hf_err_nomem(err, "a group");
+    if (st)
+        return st;
+    if (since[0] && strcmp(since, g->since) < 0)
+        g->since = hf_mem_text(l->mem, hf_slice_of(since));
+    if (g->count++ < SAMPLES)
+        hf_value_append(g->runs,
+                        hf_json_(l->mem, "{'instance_id': %s, 'run_id': %s}",
+                                 hf_str(why, "instance_id", ""), hf_str(why, "run_id", "")));
+    return HF_OK;
+}
+
+/* Looks at one run, unless it was looked at or the look is over. */
+static hf_status run_look(look *l, int64_t run, hf_err *err)
+{
+    hf_engine *engine = l->call->engine;
+    hf_why_world world = {.live.now_us = hf_clock_wall_us(engine->clock)};
+    hf_db *db = l->call->in.db;
+    hf_dossier_run found;
+    hf_value why = NULL;
+    hf_status st;
+
+    if (hf_map_int_get(l->seen, (uint64_t)run))
+        return HF_OK;
+    if (l->looked >= RUNS_MAX || hf_clock_mono_us(hf_clock_system()) > l->until_us) {
+        l->cut = true;
+        return HF_OK;
+    }
+    l->looked++;
+    hf_mem_reset(l->work);
+    st = hf_map_int_put(l->seen, (uint64_t)run, l, NULL, err);
+    if (!st)
+        st = hf_why_run(db, engine, run, &world, l->work, &why, err);
+    if (st == HF_NOTFOUND)
+        return HF_OK;
+    if (st || strcmp(hf_str(why, "severity", ""), hf_why_severity_text(HF_WHY_ATTENTION)) != 0)
+        return st;
+    st = hf_dossier_find(db, l->work, run, &found, err);
+    return st ? st : group_add(l, why, &found, hf_slice_of(hf_str(why, "liveness.queue", "")), err);
+}
+
+/* Every open run, or those that a list knows to be in trouble. */
+static hf_status runs_look(look *l, bool trouble, hf_err *err)
+{
+    hf_list_query query = {.namespace_key = l->call->in.namespace_key};
+    int64_t keys[PAGE_RUNS];
+    hf_slice cursor = {0};
+    size_t count = 0;
+    hf_status st;
+
+    query.filters = trouble ? hf_json_(l->mem, "{'task_problem': true}")
+                            : hf_json_(l->mem, "{'status_bucket': 'running'}");
+    st = hf_filter_read(l->mem, query.filters, &query.filters, err);
+    do {
+        if (!st)
+            st =
+                hf_list_keys(l->call->in.db, l->mem, &query, &cursor, keys, PAGE_RUNS, &count, err);
+        for (size_t i = 0; !st && !l->cut && i < count; i++)
+            st = run_look(l, keys[i], err);
+    } while (!st && !l->cut && cursor.len);
+    return st;
+}
+
+/* Takes the largest group out of the list. */
+static group *largest_take(group **io_first)
+{
+    group **best = io_first;
+    group *taken;
+
+    for (group **at = io_first; *at; at = &(*at)->next)
+        if ((*at)->count > (*best)->count)
+            best = at;
+    taken = *best;
+    if (taken)
+        *best = taken->next;
+    return taken;
+}
+
+static hf_value answer_make(look *l, int64_t limit)
+{
+    hf_value_list *list = hf_value_array(l->mem);
+    hf_value groups;
+
+    for (int64_t i = 0; i < limit; i++) {
+        group *g = largest_take(&l->first);
+
+        if (!g)
+            break;
+        hf_value_append(
+            list, hf_json_(l->mem,
+                           "{'signature': %s, 'code': %s, 'text': %s, 'workflow_type': %s, "
+                           "'queue': %s, 'count': %lld, 'since': %s, 'runs': %p}",
+                           g->signature, hf_str(g->why, "code", ""), hf_str(g->why, "text", ""),
+                           g->type.ptr, g->queue.ptr, (long long)g->count, g->since,
+                           (const void *)hf_value_finish(g->runs)));
+    }
+    groups = hf_value_finish(list);
+    return hf_json_(l->mem, "{'groups': %p, 'looked_at': %lld, 'exact': %p}", (const void *)groups,
+                    (long long)l->looked, (const void *)hf_value_bool(!l->cut));
+}
+
+static hf_status look_init(look *l, hf_call *c, hf_err *err)
+{
+    const hf_map_seed seed = {.low = 3, .high = 5}; /* keys are the engine's own */
+    hf_status st;
+
+    *l = (look){.call = c,
+                .mem = hf_mem_new(),
+                .work = hf_mem_new(),
+                .seen = hf_map_int_new(seed),
+                .groups = hf_map_new(seed),
+                .until_us = hf_clock_mono_us(hf_clock_system()) + BUDGET_US};
+    st = hf_sha256_new(&l->sha, err);
+    return !st && l->mem && l->work && l->seen && l->groups ? HF_OK
+                                                            : hf_err_nomem(err, "an answer");
+}
+
+static void look_fini(look *l)
+{
+    hf_sha256_free(l->sha);
+    hf_map_free(l->groups);
+    hf_map_int_free(l->seen);
+    hf_mem_free(l->work);
+    hf_mem_free(l->mem);
+}
+
+hf_status hf_attention(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out)
+{
+    int64_t limit = hf_int(request, "limit", GROUPS);
+    hf_value answer = NULL;
+    look l;
+    hf_err *err;
+    hf_call c;
+    hf_status st = hf_call_begin(&c, engine);
+
+    if (st)
+        return st;
+    err = &c.slot->err;
+    if (!mem || !out)
+        return hf_err_set(err, HF_MISUSE, "memory and a place for the answer are needed");
+    if (limit < 1 || limit > GROUPS_MAX)
+        return hf_err_set(err, HF_INVALID, "1 to %d groups are listed", GROUPS_MAX);
+    *out = NULL;
+    st = look_init(&l, &c, err);
+    if (!st) {
+        hf_call_read_begin(&c);
+        st = runs_look(&l, true, err);
+        if (!st && !l.cut)
+            st = runs_look(&l, false, err);
+        hf_call_read_end(&c);
+    }
+    if (!st) {
+        answer = answer_make(&l, limit);
+        *out = answer ? hf_value_copy(mem, answer) : NULL;
+        st = *out ? HF_OK : hf_err_nomem(err, "an answer");
+    }
+    look_fini(&l);
+    return hf_err_because(err, st, "look for runs that need a person");
+}
