@@ -2,7 +2,7 @@
 # worker.sh: a whole worker in shell: the workflow "announce" and its activity "shout", over the worker protocol.
 # It needs curl and jq:  holdfast dev examples/worker.sh   and then   holdfast start announce text=hello --wait
 set -eu
-me=sh-$$
+me=${HF_WORKER_ID:-sh-$$}
 
 # ask PATH BODY: one request; the answer is JSON.
 ask() {

@@ -7,11 +7,11 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "cli/keeper.h"
 #include "cli/nearest.h"
 #include "cli/stop.h"
 #include "cli/verbs.h"
 #include "holdfast/host.h"
-#include "server/child.h"
 #include "server/notify.h"
 #include "server/registry.h"
 #include "holdfast/worker.h"
@@ -35,14 +35,12 @@ typedef struct serve_job {
     hf_cli_call *call;
     hf_engine *engine;
     hf_server *server;
-    hf_child *child;
+    hf_keeper *keeper;
     hf_token token; /* the first one, when it was just made */
     hf_log log;
     char url[TEXT_BYTES];
-    char child_url[TEXT_BYTES + 8]; /* HF_URL=... */
-    char child_token[64];           /* HF_TOKEN=... */
-    char **child_argv;              /* NULL: no worker */
-    bool near;                      /* the address is in the folder of dev */
+    char **child_argv; /* NULL: no worker */
+    bool near;         /* the address is in the folder of dev */
 } serve_job;
 
 static hf_status options_read(const serve_job *job, hf_server_options *out, hf_err *err)
@@ -157,18 +155,15 @@ static hf_status token_make(serve_job *job, const char *role, const char *label,
    latest, because it is good for a day. */
 static hf_status child_begin(serve_job *job, hf_err *err)
 {
-    const char *environment[] = {job->child_url, job->child_token, NULL};
     hf_token token;
     hf_status st;
 
     if (!job->child_argv)
         return HF_OK;
     st = token_make(job, "worker", "worker of holdfast dev", &token, err);
-    if (st)
-        return st;
-    (void)snprintf(job->child_url, sizeof(job->child_url), "HF_URL=%s", job->url);
-    (void)snprintf(job->child_token, sizeof(job->child_token), "HF_TOKEN=%s", token.secret);
-    return hf_child_start(job->child_argv, environment, &job->child, err);
+    return st ? st
+              : hf_keeper_start(job->child_argv, job->url, token.secret, &job->log, &job->keeper,
+                                err);
 }
 
 /* Verbs in this folder find the server, and may do what operators may. */
@@ -183,31 +178,17 @@ static hf_status near_begin(serve_job *job, hf_err *err)
     return st ? st : hf_cli_nearest_write(job->url, token.secret, err);
 }
 
-static void child_watch(serve_job *job)
-{
-    int ended;
-    int64_t starts;
-    hf_log_field fields[2];
-
-    if (!job->child)
-        return;
-    starts = hf_child_look(job->child, &ended);
-    fields[0] = hf_log_int("status", ended);
-    fields[1] = hf_log_int("starts", starts);
-    if (ended >= 0)
-        hf_log_write(&job->log, HF_LOG_WARN, "worker.ended", fields, 2);
-}
-
 /* Until a signal comes, or the store can no longer be read. */
 static hf_status job_watch(serve_job *job, hf_err *err)
 {
-    int64_t look_ms = job->child ? CHILD_LOOK_MS : LOOK_MS;
+    int64_t look_ms = job->keeper ? CHILD_LOOK_MS : LOOK_MS;
     int64_t since_ms = 0;
     hf_status st = HF_OK;
 
     hf_notify("READY=1");
     while (!st && !hf_cli_stop_wait(look_ms)) {
-        child_watch(job);
+        if (job->keeper)
+            hf_keeper_look(job->keeper);
         since_ms += look_ms;
         if (since_ms < REFRESH_MS)
             continue;
@@ -243,7 +224,7 @@ static hf_status job_run(serve_job *job, hf_err *err)
         st = job_watch(job, err);
     if (job->near)
         hf_cli_nearest_remove();
-    hf_child_stop(job->child, CHILD_MS);
+    hf_keeper_stop(job->keeper, CHILD_MS);
     if (job->server) {
         hf_server_drain(job->server, DRAIN_MS);
         hf_server_wait(job->server);

@@ -10,57 +10,39 @@
 #include "base/rng.h"
 #include "base/thread.h"
 #include "base/value.h"
+#include "cli/keeper.h"
 #include "cli/stop.h"
 #include "cli/target.h"
 #include "cli/task_run.h"
 #include "client/client.h"
-#include "server/child.h"
 #include "server/payload.h"
 
 enum { LOOK_MS = 100, GRACE_MS = 10000, POLL_S = 20, AGAIN_MS = 1000, NAME_BYTES = 64 };
 
 /* ---- a worker program */
 
-static hf_status program_watch(hf_cli_call *call, hf_child *child)
-{
-    hf_log log;
-
-    hf_log_init_fd(&log, HF_LOG_INFO, hf_clock_system(), fileno(call->print.err));
-    while (!hf_cli_stop_wait(LOOK_MS)) {
-        int ended;
-        int64_t starts = hf_child_look(child, &ended);
-        const hf_log_field fields[] = {hf_log_int("status", ended), hf_log_int("starts", starts)};
-
-        if (ended >= 0)
-            hf_log_write(&log, HF_LOG_WARN, "worker.ended", fields, 2);
-    }
-    return HF_OK;
-}
-
 static hf_status program_run(hf_cli_call *call, hf_err *err)
 {
     const char *token = NULL;
-    const char *environment[3] = {NULL};
     char **argv = hf_mem_array(call->mem, call->word_count + 1, sizeof(*argv));
-    hf_child *child = NULL;
+    hf_keeper *keeper = NULL;
     hf_cli_stop old;
+    hf_log log;
     hf_status st = hf_cli_target_token(call, &token, err);
 
     for (size_t i = 0; argv && i < call->word_count; i++)
         argv[i] = hf_mem_text(call->mem, hf_slice_of(call->words[i]));
-    environment[0] = hf_mem_format(call->mem, "HF_URL=%s", call->store);
-    if (token)
-        environment[1] = hf_mem_format(call->mem, "HF_TOKEN=%s", token);
-    if (!st && (!argv || !argv[0] || !environment[0] || (token && !environment[1])))
+    if (!st && (!argv || !argv[0]))
         st = hf_err_nomem(err, "a worker");
     if (!st)
         st = hf_cli_stop_catch(&old, err);
     if (st)
         return st;
-    st = hf_child_start(argv, environment, &child, err);
-    if (!st)
-        st = program_watch(call, child);
-    hf_child_stop(child, GRACE_MS);
+    hf_log_init_fd(&log, HF_LOG_INFO, hf_clock_system(), fileno(call->print.err));
+    st = hf_keeper_start(argv, call->store, token, &log, &keeper, err);
+    while (!st && !hf_cli_stop_wait(LOOK_MS))
+        hf_keeper_look(keeper);
+    hf_keeper_stop(keeper, GRACE_MS);
     hf_cli_stop_release(&old);
     return st;
 }

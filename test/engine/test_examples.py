@@ -9,6 +9,7 @@ When that has a main function it is linked and run, and a text block after `<!--
 A block after `<!-- file PATH -->` must be the contents of that file. The last line is Check's summary, for run_programs.py.
 """
 import argparse
+import json
 import os
 import re
 import signal
@@ -168,6 +169,26 @@ def main_works_until_it_is_told_to_stop():
     until(lambda: '"limit":100' in run("approve", "look"))
     assert run("approve", "give").endswith('{"approved":true,"by":"Grace"}\n')
     equal(run("approve", "look"), '{"ready":1,"limit":100,"approver":"Grace"}\n')
+
+
+@case
+def main_has_the_verbs_of_holdfast():
+    """The activity prints too, as the code runs in the process that was asked: what is wanted comes last."""
+    def last(*words):
+        return json.loads(run("approval", *words).splitlines()[-1])
+
+    run("approval", "start", "approval", "manager=mia", "director=dan", "--id", "a-1")
+    equal(last("query", "a-1", "status")["limit"], 100)
+    equal(last("update", "a-1", "documents", "ready:=true"), {"ready": 1})
+    assert "a-1  approval  " in run("approval", "show", "a-1")
+    run("approval", "signal", "a-1", "approved-by", "approver=Grace")
+    equal(last("start", "approval", "manager=m", "director=d", "--id", "a-2", "--dup", "existing", "--run-timeout", "1s",
+               "-o", "json")["outcome"], "started_new")
+    until(lambda: run("approval", "query", "a-1", "status") and "a-1\n" in run("approval", "ls", "status=completed", "-o", "name"))
+    equal(last("result", "a-1")["by"], "Grace")
+    done = subprocess.run([program("approval"), "show", "a-3"], capture_output=True, text=True, timeout=LIMIT_S)
+    equal(done.returncode, 5)
+    assert f"next:  {program('approval')} ls" in done.stderr, done.stderr
 
 
 @case
