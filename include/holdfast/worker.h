@@ -33,6 +33,24 @@ HF_API hf_status hf_workers_allow(hf_engine *engine);
 HF_API hf_status hf_workers_type(hf_engine *engine, const char *type, hf_value declared,
                                  const char *fingerprint);
 
+/* A worker is there for the next 30 s, and serves the queue; `build` may be NULL. Whoever asks why
+   a run waits is told of it. */
+HF_API hf_status hf_workers_beat(hf_engine *engine, const char *worker, const char *queue,
+                                 const char *build);
+
+/* What lies at the queues that workers or work came to since this process began, here and not on
+   other nodes: [{"name", "tasks": {"workflow": {"ready", "polls"}, "activity", "query",
+   "update_validation"}}]. */
+HF_API hf_status hf_workers_queues(hf_engine *engine, hf_mem *mem, hf_value *out);
+
+/* A build (NULL: workers that say none) gets no new tasks of the queue, or gets them again. It is
+   recorded; who hands out tasks asks hf_builds_drained and keeps to it. */
+HF_API hf_status hf_builds_drain(hf_engine *engine, const char *queue, const char *build,
+                                 bool drain);
+
+/* [{"task_queue", "build_id", "drained_at" (microseconds)}] */
+HF_API hf_status hf_builds_drained(hf_engine *engine, hf_mem *mem, hf_value *out);
+
 /* A worker has gone for good: the tasks and attempts that it holds go to others; how many they
    were. A lost attempt uses up none of those that the activity may have. */
 HF_API int64_t hf_workers_release(hf_engine *engine, const char *worker);
@@ -56,13 +74,15 @@ typedef struct hf_poll_opts {
 } hf_poll_opts;
 
 /* A workflow task has kind, task_id, workflow_id, run_id, workflow_type, task_queue,
-   workflow_task_attempt, lease_owner, lease_expires_at (microseconds), last_history_sequence and,
-   when an update is to be applied, workflow_update_id. An activity task has kind, task_id,
-   activity_attempt_id, attempt_number, activity_type, workflow_id, run_id, task_queue, arguments
-   (an envelope), idempotency_key, retry_policy, last_progress, lease_owner, lease_expires_at. A
-   query has kind, query_task_id, query_task_attempt, query_name, query_arguments, workflow_id,
-   run_id, workflow_type, task_queue, lease_owner, lease_expires_at; a validation the same with
-   update_validation_task_id, update_validation_attempt, update_name and update_arguments.
+   workflow_task_attempt, lease_owner, lease_expires_at (microseconds), last_history_sequence,
+   sticky_replay_mode (sticky_hit_expected: the same worker had the run last, and saw it up to
+   known_history_sequence) and, when an update is to be applied, workflow_update_id. An activity
+   task has kind, task_id, activity_attempt_id, attempt_number, activity_type, workflow_id, run_id,
+   task_queue, arguments (an envelope), idempotency_key, retry_policy, last_progress, lease_owner,
+   lease_expires_at. A query has kind, query_task_id, query_task_attempt, query_name,
+   query_arguments, workflow_id, run_id, workflow_type, task_queue, lease_owner, lease_expires_at; a
+   validation the same with update_validation_task_id, update_validation_attempt, update_name and
+   update_arguments.
 
    Kind is workflow, activity, query or update_validation. */
 HF_API hf_status hf_poll_begin(hf_engine *engine, const hf_poll_opts *opts, hf_poll **out_poll);
@@ -70,6 +90,10 @@ HF_API hf_status hf_poll_begin(hf_engine *engine, const hf_poll_opts *opts, hf_p
 /* Ends it and frees the task. True: `got` was not called and will not be. It waits for a call that
    is under way, unless it is made from inside that. */
 HF_API bool hf_poll_end(hf_poll *poll);
+
+/* The task that is there now or within a moment (20 ms), or NULL; `got` and `arg` are not used. */
+HF_API hf_status hf_poll_now(hf_engine *engine, const hf_poll_opts *opts, hf_mem *mem,
+                             hf_value *out_task);
 
 /* Who reports on what. */
 typedef struct hf_task_claim {

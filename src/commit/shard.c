@@ -82,17 +82,17 @@ static hf_status shards_read(hf_shards *shards, hf_db_cursor *cursor, int64_t se
     return HF_OK;
 }
 
-hf_status hf_shards_renew(hf_shards *shards, hf_err *err)
+hf_status hf_shards_renew(hf_shards *shards, bool serving, hf_err *err)
 {
     const hf_db_value params[] = {hf_db_int(shards->node), hf_db_int(HF_SHARD_LEASE_US),
                                   hf_db_int(HF_SHARD_SWEEP_US),
-                                  hf_db_text(hf_slice_of(shards->name))};
+                                  hf_db_text(hf_slice_of(shards->name)), hf_db_int(serving)};
     int64_t sent_us = hf_clock_mono_us(hf_clock_system());
     hf_db_cursor *cursor = NULL;
     hf_status st = shards->lost ? hf_db_reconnect(shards->db, err) : HF_OK;
 
     if (!st)
-        st = hf_db_query(shards->db, HF_STMT_SHARD_RENEW, params, 4, &cursor, err);
+        st = hf_db_query(shards->db, HF_STMT_SHARD_RENEW, params, 5, &cursor, err);
     if (!st)
         st = shards_read(shards, cursor, sent_us, err);
     hf_db_end(cursor);
@@ -124,7 +124,7 @@ hf_status hf_shards_join(hf_store *store, int64_t node_key, const char *name,
     if (!st)
         st = hf_db_exec(shards->db, HF_STMT_NODE_JOIN, params, 3, NULL, err);
     if (!st)
-        st = hf_shards_renew(shards, err);
+        st = hf_shards_renew(shards, true, err);
     if (st) {
         hf_db_close(shards->db);
         hf_alloc_free(shards);

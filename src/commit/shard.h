@@ -35,10 +35,11 @@ HF_NODISCARD hf_status hf_shards_join(hf_store *store, int64_t node_key, const c
 /* Gives the shards free at once and closes the connection. NULL is allowed. */
 void hf_shards_leave(hf_shards *shards);
 
-/* Renews the lease, takes what is free up to a fair share, gives back what is over it. A lost
-   connection is made again by the next call. On failure what is owned stays as known until
+/* Renews the lease, takes what is free up to a fair share, gives back what is over it. A node that
+   is not `serving`, because nobody is there to do the work, has no share while another one is. A
+   lost connection is made again by the next call. On failure what is owned stays as known until
    hf_shards_expired says otherwise. */
-HF_NODISCARD hf_status hf_shards_renew(hf_shards *shards, hf_err *err);
+HF_NODISCARD hf_status hf_shards_renew(hf_shards *shards, bool serving, hf_err *err);
 
 /* The epoch under which this node owns the shard, or HF_NONE: it does not, or its lease may have
    run out by the monotonic clock. The thread that renews may be another one. */

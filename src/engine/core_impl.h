@@ -72,6 +72,9 @@ typedef struct core_far {
         char owner[256];
         int64_t attempt;
         int64_t seen_seq;
+        int64_t known_seq; /* up to which the worker has seen it before; 0: it has not */
+        bool sticky;       /* the worker had the run last */
+        int64_t taken_us;
         int64_t until_us;
         int64_t lease_us;
         int64_t again_us; /* not offered before */

@@ -6,6 +6,7 @@
 #include "base/assert.h"
 #include "base/map.h"
 #include "base/thread.h"
+#include "base/value.h"
 
 /* All by kind. */
 typedef struct desk_counter {
@@ -193,6 +194,7 @@ static hf_waiter *waiter_for(const hf_list *waiters, const hf_errand *errand)
 
 hf_status hf_desk_offer(hf_desk *desk, hf_errand *errand, hf_waiter **out_waiter, hf_err *err)
 {
+    int64_t now_us = hf_clock_wall_us(desk->clock);
     desk_counter *counter;
 
     *out_waiter = NULL;
@@ -204,6 +206,7 @@ hf_status hf_desk_offer(hf_desk *desk, hf_errand *errand, hf_waiter **out_waiter
             waiter_take(*out_waiter);
         else
             hf_list_add_last(&counter->errands[errand->kind], &errand->place);
+        errand->since_us = now_us;
     }
     hf_mutex_unlock(&desk->lock);
     return counter ? HF_OK : HF_NOMEM;
@@ -298,4 +301,101 @@ bool hf_desk_served(hf_desk *desk, hf_task_kind kind, int64_t namespace_key, hf_
                          (counter->asked_us[kind] && now_us - counter->asked_us[kind] < within_us));
     hf_mutex_unlock(&desk->lock);
     return served;
+}
+
+bool hf_desk_visited(hf_desk *desk, int64_t within_us)
+{
+    int64_t after_us = hf_clock_wall_us(desk->clock) - within_us;
+    bool visited = false;
+    size_t at = 0;
+    hf_slice key;
+    void *item;
+
+    hf_mutex_lock(&desk->lock);
+    while (!visited && hf_map_next(desk->counters, &at, &key, &item))
+        for (const desk_counter *counter = item; counter; counter = counter->next)
+            for (size_t i = 0; i < HF_DESK_KINDS; i++)
+                visited |= counter->asked_us[i] > after_us || !hf_list_empty(&counter->waiters[i]);
+    hf_mutex_unlock(&desk->lock);
+    return visited;
+}
+
+static bool counter_starves(const desk_counter *counter, int64_t before_us)
+{
+    for (size_t i = 0; i < HF_DESK_KINDS; i++) {
+        const hf_list *oldest = hf_list_first(&counter->errands[i]);
+
+        if (oldest && hf_list_empty(&counter->waiters[i]) && counter->asked_us[i] < before_us &&
+            HF_LIST_ENTRY(oldest, hf_errand, place)->since_us < before_us)
+            return true;
+    }
+    return false;
+}
+
+bool hf_desk_starves(hf_desk *desk, int64_t patience_us)
+{
+    int64_t before_us = hf_clock_wall_us(desk->clock) - patience_us;
+    bool starves = false;
+    size_t at = 0;
+    hf_slice key;
+    void *item;
+
+    hf_mutex_lock(&desk->lock);
+    while (!starves && hf_map_next(desk->counters, &at, &key, &item))
+        for (const desk_counter *counter = item; counter && !starves; counter = counter->next)
+            starves = counter_starves(counter, before_us);
+    hf_mutex_unlock(&desk->lock);
+    return starves;
+}
+
+static size_t list_count(const hf_list *list)
+{
+    size_t count = 0;
+
+    for (const hf_list *link = hf_list_first(list); link; link = hf_list_next(list, link))
+        count++;
+    return count;
+}
+
+static hf_value tasks_show(const desk_counter *counter, hf_mem *mem)
+{
+    static const char *const names[HF_DESK_KINDS] = {[HF_TASK_WORKFLOW] = "workflow",
+                                                     [HF_TASK_ACTIVITY] = "activity",
+                                                     [HF_TASK_QUERY] = "query",
+                                                     [HF_TASK_VALIDATION] = "update_validation"};
+    hf_value_list *tasks = hf_value_object(mem);
+
+    for (size_t i = 0; i < HF_DESK_KINDS; i++) {
+        hf_value_list *numbers = hf_value_object(mem);
+
+        hf_value_set(numbers, HF_SLICE("ready"),
+                     hf_value_int(mem, (int64_t)list_count(&counter->errands[i])));
+        hf_value_set(numbers, HF_SLICE("polls"),
+                     hf_value_int(mem, (int64_t)list_count(&counter->waiters[i])));
+        hf_value_set(tasks, hf_slice_of(names[i]), hf_value_finish(numbers));
+    }
+    return hf_value_finish(tasks);
+}
+
+hf_value hf_desk_show(hf_desk *desk, int64_t namespace_key, hf_mem *mem)
+{
+    hf_value_list *list = hf_value_array(mem);
+    size_t at = 0;
+    hf_slice key;
+    void *item;
+
+    hf_mutex_lock(&desk->lock);
+    while (hf_map_next(desk->counters, &at, &key, &item)) {
+        const desk_counter *counter = counter_find(desk, namespace_key, key);
+        hf_value_list *queue;
+
+        if (!counter)
+            continue;
+        queue = hf_value_object(mem);
+        hf_value_set(queue, HF_SLICE("name"), hf_value_string(mem, key));
+        hf_value_set(queue, HF_SLICE("tasks"), tasks_show(counter, mem));
+        hf_value_append(list, hf_value_finish(queue));
+    }
+    hf_mutex_unlock(&desk->lock);
+    return hf_value_finish(list);
 }

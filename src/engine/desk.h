@@ -22,6 +22,8 @@
 typedef struct hf_desk hf_desk;
 struct hf_core;
 
+#define HF_DESK_VISIT_US INT64_C(60000000) /* a worker that asked so long ago counts as there */
+
 enum {
     HF_DESK_KINDS = 4,       /* of hf_task_kind */
     HF_DESK_QUEUES_MAX = 16, /* that one worker may wait at */
@@ -40,6 +42,7 @@ typedef struct hf_errand {
     int64_t namespace_key;
     hf_slice queue;
     hf_slice type;
+    int64_t since_us; /* it lies there; the desk's */
     hf_slice prefers; /* the worker that had the run last and may still know it; ptr NULL: none */
 } hf_errand;
 
@@ -93,5 +96,14 @@ bool hf_desk_leave(hf_desk *desk, hf_waiter *waiter);
 /* Whether anybody asked for this kind of work at the queue within the last `within_us`. */
 bool hf_desk_served(hf_desk *desk, hf_task_kind kind, int64_t namespace_key, hf_slice queue,
                     int64_t within_us);
+
+/* Whether anybody asked for anything here within the last `within_us`. */
+bool hf_desk_visited(hf_desk *desk, int64_t within_us);
+
+/* Whether work has waited for `patience_us` for which nobody asked here in that time. */
+bool hf_desk_starves(hf_desk *desk, int64_t patience_us);
+
+/* See hf_workers_queues; NULL: no memory. */
+hf_value hf_desk_show(hf_desk *desk, int64_t namespace_key, hf_mem *mem);
 
 #endif

@@ -109,6 +109,25 @@ static void node_answered(void *ctx, int64_t run)
     hf_engine_changed(ctx, run, true);
 }
 
+/* hf_node_options.serves */
+static bool node_serves(void *ctx)
+{
+    const hf_engine *engine = ctx;
+    const hf_app *app = engine->app;
+
+    return !engine->desk || (app && app->workflows && app->workflows[0].type) ||
+           (app && app->activities && app->activities[0].name) ||
+           hf_desk_visited(engine->desk, HF_DESK_VISIT_US);
+}
+
+/* hf_node_options.starves */
+static bool node_starves(void *ctx, int64_t patience_us)
+{
+    const hf_engine *engine = ctx;
+
+    return engine->desk && hf_desk_starves(engine->desk, patience_us);
+}
+
 /* Several processes may share a PostgreSQL store; those that are moved by hand own all of it. */
 static hf_status node_join(hf_engine *engine, engine_mode mode, hf_err *err)
 {
@@ -116,6 +135,8 @@ static hf_status node_join(hf_engine *engine, engine_mode mode, hf_err *err)
                                      .keys = hf_writer_keys(engine->writer),
                                      .log = &engine->log,
                                      .answered = node_answered,
+                                     .serves = node_serves,
+                                     .starves = node_starves,
                                      .ctx = engine};
 
     if (mode != ENGINE_THREADS || strcmp(hf_store_engine(engine->store), "sqlite") == 0)

@@ -15,6 +15,7 @@
 #define LEASE_ACTIVITY_US INT64_C(300000000)
 #define RETRY_FIRST_US    INT64_C(1000000)
 #define RETRY_MOST_US     INT64_C(60000000)
+#define STICKY_US         INT64_C(300000000) /* a worker that had the run may know it so long */
 
 static void ticket_end(hf_ticket *ticket, hf_status st, const char *reason, const char *sentence)
 {
@@ -87,6 +88,9 @@ static hf_value run_task(live_run *run, const hf_waiter *waiter)
     hf_value_set(task, HF_SLICE("task_id"), id_value(mem, run->info.created_us, run->key, 1));
     int_set(task, mem, "workflow_task_attempt", run->far->lease.attempt);
     int_set(task, mem, "last_history_sequence", run->far->lease.seen_seq);
+    int_set(task, mem, "known_history_sequence", run->far->lease.known_seq);
+    text_set(task, mem, "sticky_replay_mode",
+             run->far->lease.sticky ? HF_SLICE("sticky_hit_expected") : HF_SLICE("cold_replay"));
     if (update_seq)
         update = hf_live_message(run, update_seq);
     if (update) {
@@ -98,6 +102,15 @@ static hf_value run_task(live_run *run, const hf_waiter *waiter)
     return hf_value_finish(task);
 }
 
+/* The worker that had the run last, while it may still know it; ptr NULL: nobody. */
+static hf_slice sticky_worker(const hf_core *core, const live_run *run)
+{
+    bool fresh =
+        run->far->lease.attempt > 0 && hf_core_now(core) - run->far->lease.taken_us < STICKY_US;
+
+    return fresh ? hf_slice_of(run->far->lease.owner) : (hf_slice){0};
+}
+
 static bool lease_take(hf_core *core, live_run *run, const hf_waiter *waiter)
 {
     const core_alarm end = {.kind = CORE_ALARM_ERRAND, .run = run->key, .key = -run->key};
@@ -105,10 +118,13 @@ static bool lease_take(hf_core *core, live_run *run, const hf_waiter *waiter)
 
     if (waiter->worker.len >= sizeof(run->far->lease.owner))
         return false;
+    run->far->lease.sticky = hf_slice_equal(sticky_worker(core, run), waiter->worker);
+    run->far->lease.known_seq = run->far->lease.sticky ? run->far->lease.seen_seq : 0;
     memcpy(run->far->lease.owner, waiter->worker.ptr, waiter->worker.len);
     run->far->lease.owner[waiter->worker.len] = '\0';
     run->far->lease.lease_us = lease_us;
-    run->far->lease.until_us = hf_core_now(core) + lease_us;
+    run->far->lease.taken_us = hf_core_now(core);
+    run->far->lease.until_us = run->far->lease.taken_us + lease_us;
     run->far->lease.attempt++;
     run->far->lease.seen_seq = run->base.last_seq;
     run->far->lease.held = hf_core_alarm_move(core, &end, run->far->lease.until_us);
@@ -147,6 +163,7 @@ void hf_errand_dispatch(hf_core *core, live_run *run)
         run->far->errand.namespace_key = run->info.namespace_key;
         run->far->errand.queue = run->info.queue;
         run->far->errand.type = run->info.type;
+        run->far->errand.prefers = sticky_worker(core, run);
         if (hf_desk_offer(core->o.desk, &run->far->errand, &waiter, &err)) {
             hf_core_fail(core, HF_NOMEM, &err);
             return;

@@ -13,7 +13,6 @@
 #include "engine/errand.h"
 #include "model/envelope.h"
 
-#define SERVED_US INT64_C(60000000) /* a worker that polled so long ago counts as there */
 #define CLAIM_US  INT64_C(10000000) /* until a worker takes it */
 #define ANSWER_US INT64_C(30000000) /* until it is answered */
 #define LOOK_US   INT64_C(10000)    /* how often a host without threads goes on */
@@ -296,7 +295,7 @@ hf_status hf_inquiry_put(hf_call *call, hf_inquiry_ask *ask, hf_err *err)
 
     ask->end = HF_INQUIRY_NOBODY;
     if (!hf_desk_served(call->engine->desk, ask->kind, call->in.namespace_key, ask->queue,
-                        SERVED_US))
+                        HF_DESK_VISIT_US))
         return HF_OK;
     hf_list_init(&q.errand.place);
     st = hf_cond_init(&q.changed, err);

@@ -828,7 +828,8 @@ hf_status hf_live_load(hf_core *core, live_run *run, bool *out_gone, hf_err *err
     }
     if (!st && !*out_gone && run->replay)
         st = live_catch_up(core, run, fresh ? input_find : NULL, out_gone, err);
-    if (!st && !*out_gone && fresh && !hf_engine_app_supports(core->o.app, run->info.compatibility))
+    if (!st && !*out_gone && fresh && !(run->replay && hf_replay_is_far(run->replay)) &&
+        !hf_engine_app_supports(core->o.app, run->info.compatibility))
         *out_gone = !hf_live_overdue(run, hf_core_now(core)); /* its task waits for another build */
     if (!st && !*out_gone && fresh && (run->info.number > 1 || run->copied) && run->messages_open)
         st = numbers_read(core, run, err);

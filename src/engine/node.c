@@ -14,7 +14,10 @@ enum {
     RETRY_US = 500000, /* after a renewal that failed */
     EAGER_US = 300000, /* between the first ones: the others make room for a newcomer */
     EAGER_ROUNDS = 4,
-    CALM_US = 100000 /* between two, however often the others call */
+    CALM_US = 100000,            /* between two, however often the others call */
+    PATIENCE_US = 20000000,      /* with workers that do not come here */
+    PATIENCE_MOST_US = 80000000, /* when giving the work away did not help either */
+    YIELD_US = 15000000          /* how long it is the others' then */
 };
 
 struct hf_node {
@@ -27,6 +30,9 @@ struct hf_node {
     /* the thread's */
     int64_t epochs[HF_SHARDS]; /* under which the core knows them */
     bool troubled;             /* the last renewal failed, and that was said */
+    bool served;               /* at the last renewal somebody was here to do the work */
+    int64_t patience_us;
+    int64_t yields_us; /* it gives its work away until then */
     /* under the lock */
     hf_mutex lock;
     hf_cond work;
@@ -64,13 +70,33 @@ static void shards_compare(hf_node *node, bool lapsed)
         hf_core_sweep(node->core, own, false);
 }
 
+/* Whether the node takes part. Work that nobody here asks for is given to the others for a while,
+   less and less often when that does not help; so every node gets to see every run, wherever its
+   workers ask. */
+static bool node_serves(hf_node *node, int64_t now_us)
+{
+    if (now_us < node->yields_us)
+        return false;
+    if (now_us - node->yields_us > 10 * (int64_t)PATIENCE_MOST_US)
+        node->patience_us = PATIENCE_US;
+    if (node->o.starves && node->o.starves(node->o.ctx, node->patience_us)) {
+        node->yields_us = now_us + YIELD_US;
+        if (node->patience_us < PATIENCE_MOST_US)
+            node->patience_us *= 2;
+        return false;
+    }
+    return !node->o.serves || node->o.serves(node->o.ctx);
+}
+
 /* Returns when to renew next. */
 static int64_t node_renew(hf_node *node, int64_t *valid_us)
 {
     int64_t now_us = hf_clock_mono_us(hf_clock_system());
     bool lapsed = now_us >= *valid_us; /* the core may have put runs aside meanwhile */
+    bool serves = node_serves(node, now_us);
+    bool turned = serves != node->served;
     hf_err err = {0};
-    hf_status st = hf_shards_renew(node->shards, &err);
+    hf_status st = hf_shards_renew(node->shards, serves, &err);
 
     if (st && !node->troubled)
         trouble_tell(node, &err);
@@ -82,8 +108,11 @@ static int64_t node_renew(hf_node *node, int64_t *valid_us)
     lapsed |= node->unswept;
     node->unswept = false;
     hf_mutex_unlock(&node->lock);
+    node->served = serves;
     shards_compare(node, lapsed);
-    return now_us + HF_SHARD_RENEW_US;
+    if (turned)
+        hf_wake_tell(node->wake, 0); /* the others make room, or take it up */
+    return now_us + (turned ? EAGER_US : HF_SHARD_RENEW_US);
 }
 
 static void node_thread(void *ctx)
@@ -144,6 +173,8 @@ hf_status hf_node_join(const hf_node_options *options, hf_node **out_node, hf_er
     if (!node)
         return hf_err_nomem(err, "a node");
     node->o = *options;
+    node->served = true;
+    node->patience_us = PATIENCE_US;
     st = hf_mutex_init(&node->lock, err);
     if (st) {
         hf_alloc_free(node);
@@ -216,4 +247,9 @@ void hf_node_unswept(hf_node *node)
     hf_mutex_lock(&node->lock);
     node->unswept = true;
     hf_mutex_unlock(&node->lock);
+}
+
+void hf_node_look(hf_node *node)
+{
+    node_call(node);
 }

@@ -21,6 +21,11 @@ typedef struct hf_node_options {
     /* A run has answered somebody, or (run 0) anything may have happened. From a thread of the
        node's; must not block. */
     void (*answered)(void *ctx, int64_t run);
+    /* Whether somebody is here who does work: code of this program, or workers that ask for it.
+       From a thread of the node's; NULL: always. */
+    bool (*serves)(void *ctx);
+    /* Whether work has waited so long for workers that do not come here. NULL: never. */
+    bool (*starves)(void *ctx, int64_t patience_us);
     void *ctx;
 } hf_node_options;
 
@@ -37,5 +42,8 @@ hf_shards *hf_node_shards(hf_node *node);
 /* hf_core_options.tell and .unswept. Any thread; never block. */
 void hf_node_tell(hf_node *node, int64_t run);
 void hf_node_unswept(hf_node *node);
+
+/* Any thread: somebody came who does work; the node's share is looked at soon. */
+void hf_node_look(hf_node *node);
 
 #endif

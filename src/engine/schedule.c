@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/value.h"
+#include "store/snapshot.h"
 
 enum { SCAN_ROWS = 1000, TRIES_MAX = 32 };
 
@@ -83,6 +84,17 @@ static hf_status stop_add(const hf_intake *in, const hf_fired *fired, hf_unit *u
     return HF_OK;
 }
 
+/* The start as the program, or a worker that declared the type, defines it. */
+static hf_status start_define(const hf_intake *in, const hf_schedule_program *program, hf_mem *mem,
+                              hf_intake_start *start, hf_err *err)
+{
+    if (!program->far || hf_registry_find_workflow(program->registry, start->type))
+        return hf_registry_define(program->registry, mem, start, err);
+    start->compatibility = (hf_slice){0};
+    return hf_snapshot_of_type(in->db, mem, start->type, &start->definition, &start->fingerprint,
+                               err);
+}
+
 static hf_status fire_try(const hf_intake *in, const hf_schedule_program *program,
                           const hf_schedule *schedule, const hf_fire *fire, bool latest_open,
                           bool failed, hf_unit *unit, hf_fired *out_fired, hf_err *err)
@@ -91,7 +103,7 @@ static hf_status fire_try(const hf_intake *in, const hf_schedule_program *progra
     hf_schedule after = *schedule;
     hf_intake own = *in;
     hf_intake_start start = start_of(mem, schedule, program);
-    hf_status st = failed ? HF_OK : hf_registry_define(program->registry, mem, &start, err);
+    hf_status st = failed ? HF_OK : start_define(in, program, mem, &start, err);
 
     own.namespace_key = schedule->namespace_key;
     if (!st)
@@ -208,7 +220,8 @@ static hf_status schedule_send(hf_core *core, core_schedule *known, const hf_sch
                           .namespace_key = s->namespace_key,
                           .now_us = hf_core_now(core)};
     const hf_schedule_program program = {.registry = core->o.registry,
-                                         .compatibility = core->o.compatibility};
+                                         .compatibility = core->o.compatibility,
+                                         .far = core->o.desk != NULL};
     bool failed = known->refused && known->refused_at == s->revision;
     struct core_firing *firing = NULL;
     hf_unit *unit = NULL;

@@ -25,6 +25,7 @@ void hf_schedule_forget_all(hf_core *core); /* the core closes */
 typedef struct hf_schedule_program {
     const hf_registry *registry;
     hf_slice compatibility;
+    bool far; /* workers elsewhere may have types that the registry lacks */
 } hf_schedule_program;
 
 /* Drafts a firing into a new unit, which is the caller's also after a failure (NULL allowed). What

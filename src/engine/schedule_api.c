@@ -355,7 +355,8 @@ static hf_status schedule_fire(hf_call *c, const char *id, hf_fire fire, hf_valu
     const hf_engine *engine = c->engine;
     const hf_schedule_program program = {
         .registry = engine->registry,
-        .compatibility = hf_slice_of(engine->app ? engine->app->build_id : NULL)};
+        .compatibility = hf_slice_of(engine->app ? engine->app->build_id : NULL),
+        .far = engine->desk != NULL};
     int64_t refused_at = 0;
     hf_status st = HF_CONFLICT;
 
@@ -377,9 +378,11 @@ static hf_status schedule_fire(hf_call *c, const char *id, hf_fire fire, hf_valu
             now = (hf_fire){.kind = HF_FIRE_DRAIN, .occurrence_us = s.buffered[0]};
         else if (fire.kind == HF_FIRE_TRIGGER && refused_at == s.revision)
             now.occurrence_us = ++fire.occurrence_us; /* fired twice within a microsecond */
+        hf_call_read_begin(c);
         st = hf_schedule_fire(&c->in, &program, &s, &now, open != 0,
                               now.kind != HF_FIRE_TRIGGER && refused_at == s.revision, &unit,
                               &fired, &c->slot->err);
+        hf_call_read_end(c);
         if (!st)
             st = unit_commit(c, unit, !fired.made);
         if (st == HF_CONSTRAINT)

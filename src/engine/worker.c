@@ -15,6 +15,9 @@
 #include "engine/inquiry.h"
 #include "model/envelope.h"
 
+#define COMING_US  INT64_C(20000)   /* for what the core is about to offer */
+#define HANDING_US INT64_C(1000000) /* for what is being handed over: a commit, for an attempt */
+
 enum { TYPES_MAX = 1024, KINDS_ALL = (1 << HF_DESK_KINDS) - 1 };
 
 typedef enum poll_state {
@@ -187,6 +190,8 @@ hf_status hf_poll_begin(hf_engine *engine, const hf_poll_opts *opts, hf_poll **o
     st = poll->waiter.mem ? poll_fill(poll, opts, &c.slot->err)
                           : hf_err_nomem(&c.slot->err, "a poll");
     *out_poll = poll; /* `got` may be called before this returns */
+    if (!st && engine->node && !hf_desk_visited(engine->desk, HF_DESK_VISIT_US))
+        hf_node_look(engine->node);
     if (!st)
         st = hf_errand_ask(engine->desk, &poll->waiter, &c.slot->err);
     if (st) {
@@ -217,6 +222,71 @@ bool hf_poll_end(hf_poll *poll)
     if (!inside && (got || waited))
         poll_free(poll);
     return !got;
+}
+
+/* ---- a poll that does not wait */
+
+typedef struct probe {
+    hf_engine *engine;
+    hf_mem *mem;
+    hf_value task;
+    bool done;
+} probe;
+
+static bool probe_got(void *arg, hf_value task)
+{
+    probe *who = arg;
+
+    hf_mutex_lock(&who->engine->lock);
+    who->task = task ? hf_value_copy(who->mem, task) : NULL;
+    who->done = true;
+    hf_cond_broadcast(&who->engine->changed);
+    hf_mutex_unlock(&who->engine->lock);
+    return who->task != NULL;
+}
+
+/* True: something came. */
+static bool probe_wait(probe *who, int64_t wait_us)
+{
+    int64_t until_us = hf_clock_mono_us(hf_clock_system()) + wait_us;
+    bool done;
+
+    if (who->engine->mode != ENGINE_THREADS)
+        while (!who->done && hf_engine_pump(who->engine))
+            ;
+    hf_mutex_lock(&who->engine->lock);
+    while (!who->done && who->engine->mode == ENGINE_THREADS &&
+           !hf_cond_wait_until(&who->engine->changed, &who->engine->lock, until_us))
+        ;
+    done = who->done;
+    hf_mutex_unlock(&who->engine->lock);
+    return done;
+}
+
+hf_status hf_poll_now(hf_engine *engine, const hf_poll_opts *opts, hf_mem *mem, hf_value *out_task)
+{
+    probe who = {.engine = engine, .mem = mem};
+    hf_poll_opts own;
+    hf_poll *poll = NULL;
+    hf_status st;
+
+    if (!engine || !opts || !mem || !out_task)
+        return HF_MISUSE;
+    *out_task = NULL;
+    own = *opts;
+    own.got = probe_got;
+    own.arg = &who;
+    st = hf_poll_begin(engine, &own, &poll);
+    if (st)
+        return st;
+    if (!probe_wait(&who, COMING_US) && hf_desk_leave(poll->desk, &poll->waiter)) {
+        poll_free(poll); /* nobody has anything for it */
+        return HF_OK;
+    }
+    (void)probe_wait(&who, HANDING_US);
+    (void)hf_poll_end(poll); /* `got` is not called any more */
+    *out_task = who.task;
+    return HF_OK;
 }
 
 /* ---- reports */

@@ -14,23 +14,15 @@
 #include "server/api_worker.h"
 #include "server/fleet.h"
 #include "server/handlers.h"
-#include "server/payload.h"
+#include "server/offer.h"
+#include "server/recall.h"
 #include "server/server_impl.h"
 
 enum {
     WAIT_SECONDS = 30,
     WAIT_SECONDS_MAX = 60,
-    PAGE_EVENTS = 500,
-    PAGE_EVENTS_MAX = 1000,
-    QUEUES_MAX = 16,
-    WORK_KINDS = 1U << HF_TASK_WORKFLOW | 1U << HF_TASK_QUERY | 1U << HF_TASK_VALIDATION
+    DRAINED_SECONDS = 5 /* a worker of a drained build asks again after so long */
 };
-
-/* The published names of kinds; an activity has a poll of its own. */
-static const char *const kind_names[] = {[HF_TASK_WORKFLOW] = "workflow",
-                                         [HF_TASK_ACTIVITY] = NULL,
-                                         [HF_TASK_QUERY] = "query",
-                                         [HF_TASK_VALIDATION] = "update_validation"};
 
 /* A poll that waits. It is found by its exchange, in a list of the server: whoever takes it out of
    there owns it and answers; everybody else comes too late. */
@@ -38,8 +30,10 @@ typedef struct parked {
     hf_api *api;
     const hf_http_exchange *exchange;
     hf_poll *poll;
-    hf_value task; /* lives until the poll is ended */
-    int64_t page;
+    hf_value task;     /* lives until the poll is ended */
+    const char *build; /* of the worker; NULL: it says none */
+    hf_slice key;      /* under which the answer is remembered; ptr NULL: it is not */
+    bool drained;      /* it waits for nothing: its build gets no tasks */
 } parked;
 
 static hf_status parked_put(hf_server *server, parked *p, hf_err *err)
@@ -84,113 +78,7 @@ static void on_wake(void *ctx, hf_http_exchange *exchange, hf_http_why why)
     parked *p = parked_take(ctx, exchange);
 
     if (p)
-        poll_end(p, why == HF_HTTP_DRAINING ? "draining" : "timeout");
-}
-
-static const char *time_text(hf_mem *mem, int64_t us)
-{
-    char text[HF_CLOCK_TEXT_SIZE];
-
-    (void)hf_clock_print(us, text);
-    return hf_mem_text(mem, hf_slice_of(text));
-}
-
-/* A page of the run's history, up to what the task is about. */
-static hf_value history_page(hf_api *api, const char *id, const char *run_id, int64_t after,
-                             int64_t page, hf_value *out_whole)
-{
-    const hf_history_opts opts = {
-        .size_ = sizeof(opts), .id = id, .run_id = run_id, .after = after, .limit = page};
-    hf_value whole = NULL;
-    int64_t last;
-    hf_status st = hf_history_with(api->server->engine, api->mem, &whole, &opts);
-
-    if (st) {
-        hf_worker_refuse(api, st, hf_errmsg(api->server->engine));
-        return NULL;
-    }
-    *out_whole = whole;
-    last = hf_int(whole, "last_sequence", 0);
-    return hf_json_(api->mem,
-                    "{'history_events': %p, 'total_history_events': %lld, "
-                    "'next_history_page_token': %p}",
-                    (const void *)hf_get(whole, "events"), (long long)last,
-                    page && after + page < last
-                        ? (const void *)hf_json_(api->mem, "'%lld'", (long long)(after + page))
-                        : (const void *)hf_value_null());
-}
-
-static hf_value workflow_task(parked *p)
-{
-    hf_api *api = p->api;
-    hf_mem *mem = api->mem;
-    hf_value whole = NULL;
-    hf_value page = history_page(api, hf_str(p->task, "workflow_id", ""),
-                                 hf_str(p->task, "run_id", NULL), 0, p->page, &whole);
-
-    if (!page)
-        return NULL;
-    return hf_value_merge(mem, hf_value_merge(mem, p->task, page),
-                          hf_json_(mem, "{'history': %p, 'arguments': %p}",
-                                   (const void *)hf_get(page, "history_events"),
-                                   (const void *)hf_get(whole, "arguments")));
-}
-
-/* A query or a validation: all of the history, since nothing of the run may be known there. */
-static hf_value question_task(parked *p)
-{
-    hf_api *api = p->api;
-    hf_value whole = NULL;
-    hf_value page = history_page(api, hf_str(p->task, "workflow_id", ""),
-                                 hf_str(p->task, "run_id", NULL), 0, 0, &whole);
-
-    if (!page)
-        return NULL;
-    return hf_value_merge(
-        api->mem, hf_value_merge(api->mem, p->task, page),
-        hf_json_(api->mem, "{'workflow_arguments': %p}", (const void *)hf_get(whole, "arguments")));
-}
-
-/* The arguments in the codec that the worker asked for: Avro, or JSON as a text. */
-static hf_value activity_arguments(parked *p)
-{
-    hf_mem *mem = p->api->mem;
-    hf_value arguments = hf_get(p->task, "arguments");
-    hf_value plain = NULL;
-
-    if (strcmp(hf_str(p->api->body, "payload_codec", "avro"), "json") != 0 ||
-        hf_payload_open(mem, arguments, &plain, NULL))
-        return arguments;
-    return hf_json_(mem, "{'codec': 'json', 'blob': %s}", hf_text(mem, plain));
-}
-
-static hf_value activity_task(parked *p)
-{
-    return hf_value_merge(p->api->mem, p->task,
-                          hf_json_(p->api->mem, "{'attempt': %lld, 'arguments': %p}",
-                                   (long long)hf_int(p->task, "attempt_number", 1),
-                                   (const void *)activity_arguments(p)));
-}
-
-/* What every task says in the published words, and its lease. */
-static void task_answer(hf_api *api, hf_value task)
-{
-    hf_mem *mem = api->mem;
-    const char *kind = hf_str(task, "kind", "");
-    const char *until = time_text(mem, hf_int(task, "lease_expires_at", 0));
-    const char *now = time_text(mem, hf_clock_wall_us(api->server->clock));
-
-    task = hf_value_merge(
-        mem, task,
-        hf_json_(mem,
-                 "{'task_kind': %s, 'task_type': %s, 'payload_codec': 'avro', 'lease_expires_at': "
-                 "%s}",
-                 kind, kind, until));
-    hf_worker_json(api, 200,
-                   hf_json_(mem,
-                            "{'task': %p, 'poll_status': 'leased', 'lease': {'leased_at': %s, "
-                            "'lease_expires_at': %s}}",
-                            (const void *)task, now, until));
+        poll_end(p, why == HF_HTTP_DRAINING || p->drained ? "draining" : "timeout");
 }
 
 /* The client went away with the task: somebody else may have it at once. */
@@ -209,21 +97,81 @@ static void task_give_back(parked *p)
 static void poll_resume(hf_api *api)
 {
     parked *p = api->more;
-    const char *kind = hf_str(p->task, "kind", "");
     hf_value task = NULL;
 
     if (!hf_http_exchange_alive(api->exchange))
         task_give_back(p);
-    else if (strcmp(kind, "workflow") == 0)
-        task = workflow_task(p);
-    else if (strcmp(kind, "activity") == 0)
-        task = activity_task(p);
     else
-        task = question_task(p);
+        task = hf_offer_task(api, p->task);
     if (task)
-        task_answer(api, task);
+        hf_worker_json(api, 200, hf_offer_lease(api, task));
+    if (task && p->key.ptr)
+        hf_recall_put(api->server->recall, p->key, p->task, hf_int(p->task, "lease_expires_at", 0));
     (void)hf_poll_end(p->poll);
     hf_alloc_free(p);
+}
+
+/* Whether the worker still has the task that it was handed; shows that it lives. */
+static bool task_held(hf_engine *engine, hf_value task)
+{
+    const char *kind = hf_str(task, "kind", "");
+    hf_task_claim claim = {
+        .size_ = sizeof(claim),
+        .task_id = hf_str(task, "task_id", ""),
+        .worker = hf_str(task, "lease_owner", ""),
+        .attempt = hf_int(task, "workflow_task_attempt", hf_int(task, "attempt_number", 0))};
+
+    if (strcmp(kind, "workflow") == 0)
+        return hf_task_extend(engine, &claim, NULL, NULL) == HF_OK;
+    if (strcmp(kind, "activity") == 0)
+        return hf_task_beat(engine, &claim, NULL) == HF_OK;
+    return true; /* a question: whoever asked refuses what comes too late */
+}
+
+/* A handler thread: the same poll again, because its answer was lost. */
+static void poll_again(hf_api *api)
+{
+    hf_value task = api->more;
+
+    if (!task_held(api->server->engine, task)) {
+        poll_empty(api, "empty");
+        return;
+    }
+    task = hf_offer_task(api, task);
+    if (task)
+        hf_worker_json(api, 200, hf_offer_lease(api, task));
+}
+
+/* What the answer to this poll is remembered under; ptr NULL: it has no id. */
+static hf_slice poll_key(hf_api *api, const char *worker)
+{
+    const char *id = hf_str(api->body, "poll_request_id", NULL);
+    const char *key = id && *id ? hf_mem_format(api->mem, "poll\n%s\n%s\n%s\n%s", api->namespace,
+                                                api->route->path, worker, id)
+                                : NULL;
+
+    return hf_slice_of(key);
+}
+
+/* True: the poll was answered before, and gets its answer again. */
+static bool poll_repeated(hf_api *api, hf_slice key)
+{
+    hf_server *server = api->server;
+    hf_value task =
+        key.ptr ? hf_recall_get(server->recall, key, api->mem, hf_clock_wall_us(server->clock))
+                : NULL;
+
+    if (!task)
+        return false;
+    api->resume = poll_again;
+    api->more = (void *)(uintptr_t)task;
+    *api->later = true;
+    if (!hf_work_offer(server->work, api))
+        return true;
+    api->resume = NULL;
+    *api->later = false;
+    hf_api_error(api, 503, "overloaded", "Too many requests wait already.");
+    return true;
 }
 
 /* A thread of the engine. */
@@ -238,6 +186,11 @@ static bool on_got(void *arg, hf_value task)
         poll_end(p, "timeout");
         return false;
     }
+    if (task && hf_fleet_drained(server->fleet, hf_slice_of(p->api->namespace),
+                                 hf_slice_of(hf_str(task, "task_queue", "")), p->build, NULL)) {
+        poll_end(p, "draining");
+        return false;
+    }
     p->task = task;
     p->api->resume = poll_resume;
     p->api->more = p;
@@ -248,73 +201,7 @@ static bool on_got(void *arg, hf_value task)
     return false;
 }
 
-/* Types that the worker registered, ended by NULL; NULL: it did not say. */
-static const char *const *types_of(hf_api *api, const char *worker, const char *field)
-{
-    hf_value said = hf_fleet_get(api->server->fleet, hf_worker_key(api, worker), api->mem);
-    hf_value types = hf_get(said, field);
-    const char **list;
-
-    if (!said)
-        return NULL;
-    list = hf_mem_array(api->mem, hf_len(types) + 2, sizeof(*list));
-    for (size_t i = 0; list && i < hf_len(types); i++)
-        list[i] = hf_str(hf_at(types, i), "", "");
-    if (list && hf_len(types) == 0)
-        list[0] = ""; /* it registered without any: nothing fits */
-    return list;
-}
-
-/* Queues behind the first, ended by NULL; NULL: there are none. *out_first is the first. */
-static const char *const *queues_of(hf_api *api, const char **out_first)
-{
-    hf_value queues = hf_get(api->body, "task_queues");
-    size_t count = hf_len(queues) < QUEUES_MAX ? hf_len(queues) : QUEUES_MAX;
-    const char **list;
-
-    *out_first = hf_str(api->body, "task_queue", hf_str(api->body, "task_queues.0", "default"));
-    if (hf_str(api->body, "task_queue", NULL) || count < 2)
-        return NULL;
-    list = hf_mem_array(api->mem, count, sizeof(*list));
-    for (size_t i = 1; list && i < count; i++)
-        list[i - 1] = hf_str(hf_at(queues, i), "", "");
-    return list;
-}
-
-/* What it waits for; answers and returns 0 when it names what there is not. */
-static unsigned kinds_of(hf_api *api, hf_task_kind kind)
-{
-    hf_value names = hf_get(api->body, "task_kinds");
-    unsigned kinds = 0;
-
-    if (hf_len(names) == 0 || kind == HF_TASK_ACTIVITY)
-        return 1U << kind;
-    for (size_t i = 0; i < hf_len(names); i++) {
-        const char *name = hf_str(hf_at(names, i), "", "");
-        unsigned before = kinds;
-
-        for (size_t k = 0; k < sizeof(kind_names) / sizeof(kind_names[0]); k++)
-            if (kind_names[k] && strcmp(kind_names[k], name) == 0)
-                kinds |= 1U << k;
-        if (kinds == before) {
-            hf_api_invalid(api, hf_json_(api->mem, "{'task_kinds': ['The field must name workflow, "
-                                                   "query or update_validation, each once.']}"));
-            return 0;
-        }
-    }
-    return kinds & WORK_KINDS;
-}
-
-static hf_task_kind kind_first(unsigned kinds)
-{
-    hf_task_kind kind = HF_TASK_WORKFLOW;
-
-    while (!(kinds & 1U << kind))
-        kind++;
-    return kind;
-}
-
-static parked *parked_new(hf_api *api)
+static parked *parked_new(hf_api *api, const char *worker, hf_slice key)
 {
     parked *p = hf_alloc(sizeof(*p));
 
@@ -324,74 +211,91 @@ static parked *parked_new(hf_api *api)
     }
     p->api = api;
     p->exchange = api->exchange;
-    p->page = hf_int(api->body, "history_page_size", PAGE_EVENTS);
-    if (p->page < 1 || p->page > PAGE_EVENTS_MAX)
-        p->page = PAGE_EVENTS_MAX;
+    p->build = hf_offer_build(api, worker);
+    p->key = key;
     return p;
 }
 
-static void poll_begin(hf_api *api, hf_task_kind kind, const char *types)
+/* Waits at the engine's desk; a worker of a drained build waits for nothing. */
+static hf_status parked_begin(parked *p, const hf_poll_opts *opts)
 {
-    const char *worker = hf_worker_name(api);
-    unsigned kinds = worker ? kinds_of(api, kind) : 0;
+    hf_engine *engine = p->api->server->engine;
+    hf_status st = p->drained ? HF_OK : hf_namespace_use(engine, p->api->namespace);
+
+    return st || p->drained ? st : hf_poll_begin(engine, opts, &p->poll);
+}
+
+static int64_t poll_wait_ms(hf_api *api, bool drained)
+{
     int64_t wait = hf_int(api->body, "timeout_seconds",
                           hf_int(api->body, "poll_timeout_seconds", WAIT_SECONDS));
-    hf_poll_opts opts = {.size_ = sizeof(opts), .also = kinds, .worker = worker, .got = on_got};
+
+    if (wait < 0 || wait > WAIT_SECONDS_MAX)
+        wait = WAIT_SECONDS_MAX;
+    if (drained && wait > DRAINED_SECONDS)
+        wait = DRAINED_SECONDS;
+    return wait ? wait * 1000 : 1;
+}
+
+static void poll_begin(hf_api *api, hf_task_kind kind)
+{
+    hf_server *server = api->server;
+    const char *worker = hf_worker_name(api);
+    hf_poll_opts opts;
+    hf_slice key;
     parked *p;
     hf_err err = {0};
     hf_status st;
 
-    if (!kinds)
+    if (!worker || !hf_offer_read(api, worker, kind, false, &opts))
         return;
-    if (atomic_load(&api->server->draining)) {
+    if (atomic_load(&server->draining)) {
         poll_empty(api, "draining");
         return;
     }
-    (void)hf_fleet_beat(api->server->fleet, hf_worker_key(api, worker),
-                        hf_clock_wall_us(api->server->clock));
-    p = parked_new(api);
+    (void)hf_fleet_beat(server->fleet, hf_worker_key(api, worker), hf_clock_wall_us(server->clock));
+    key = poll_key(api, worker);
+    if (poll_repeated(api, key))
+        return;
+    p = parked_new(api, worker, key);
     if (!p)
         return;
-    if (wait < 0 || wait > WAIT_SECONDS_MAX)
-        wait = WAIT_SECONDS_MAX;
-    opts.kind = kind_first(kinds);
-    opts.queues = queues_of(api, &opts.queue);
-    opts.types = types_of(api, worker, types);
+    opts.got = on_got;
     opts.arg = p;
-    st = parked_put(api->server, p, &err);
+    p->drained = hf_fleet_drained(server->fleet, hf_slice_of(api->namespace),
+                                  hf_slice_of(opts.queue), p->build, NULL);
+    st = parked_put(server, p, &err);
     if (st) {
         hf_alloc_free(p);
         hf_api_status(api, st, err.text);
         return;
     }
     *api->later = true;
-    hf_http_park(api->exchange, wait ? wait * 1000 : 1, on_wake, api->server);
-    st = hf_namespace_use(api->server->engine, api->namespace);
-    if (!st)
-        st = hf_poll_begin(api->server->engine, &opts, &p->poll);
-    if (st && parked_take(api->server, p->exchange)) {
+    hf_http_park(api->exchange, poll_wait_ms(api, p->drained), on_wake, server);
+    st = parked_begin(p, &opts);
+    if (st && parked_take(server, p->exchange)) {
         *api->later = false;
-        hf_api_status(api, st, hf_errmsg(api->server->engine));
+        hf_api_status(api, st, hf_errmsg(server->engine));
         hf_alloc_free(p);
     }
 }
 
 void hf_api_poll_workflow(hf_api *api)
 {
-    poll_begin(api, HF_TASK_WORKFLOW, "supported_workflow_types");
+    poll_begin(api, HF_TASK_WORKFLOW);
 }
 
 void hf_api_poll_activity(hf_api *api)
 {
-    poll_begin(api, HF_TASK_ACTIVITY, "supported_activity_types");
+    poll_begin(api, HF_TASK_ACTIVITY);
 }
 
 void hf_api_poll_query(hf_api *api)
 {
-    poll_begin(api, HF_TASK_QUERY, "supported_workflow_types");
+    poll_begin(api, HF_TASK_QUERY);
 }
 
 void hf_api_poll_validation(hf_api *api)
 {
-    poll_begin(api, HF_TASK_VALIDATION, "supported_workflow_types");
+    poll_begin(api, HF_TASK_VALIDATION);
 }

@@ -43,7 +43,7 @@ static void question_end(hf_api *api, hf_task_kind kind, const hf_task_claim *cl
     hf_value_set(said, HF_SLICE("outcome"), hf_value_string(api->mem, hf_slice_of(outcome)));
     hf_value_set(said, HF_SLICE("recorded"), hf_value_bool(true));
     hf_value_set(said, HF_SLICE("reason"), hf_value_null());
-    hf_worker_json(api, 200, hf_value_finish(said));
+    hf_worker_recorded(api, hf_value_finish(said));
 }
 
 static void question_refuse(hf_api *api, hf_task_kind kind, const char *otherwise,
@@ -53,7 +53,7 @@ static void question_refuse(hf_api *api, hf_task_kind kind, const char *otherwis
     hf_task_claim claim;
     hf_status st;
 
-    if (!claim_get(api, kind, &claim))
+    if (!claim_get(api, kind, &claim) || hf_worker_repeated(api))
         return;
     if (hf_value_kind_of(failure) != HF_VALUE_OBJECT)
         failure = api->body; /* the flat form of the published document */
@@ -69,7 +69,7 @@ void hf_api_query_complete(hf_api *api)
     hf_task_claim claim;
     hf_status st;
 
-    if (!claim_get(api, HF_TASK_QUERY, &claim))
+    if (!claim_get(api, HF_TASK_QUERY, &claim) || hf_worker_repeated(api))
         return;
     if (hf_value_kind_of(sealed) != HF_VALUE_OBJECT)
         sealed = hf_value_find(api->body, HF_SLICE("result"));
@@ -87,7 +87,7 @@ void hf_api_validation_approve(hf_api *api)
     hf_task_claim claim;
     hf_status st;
 
-    if (!claim_get(api, HF_TASK_VALIDATION, &claim))
+    if (!claim_get(api, HF_TASK_VALIDATION, &claim) || hf_worker_repeated(api))
         return;
     st = hf_question_answer(api->server->engine, HF_TASK_VALIDATION, &claim, NULL);
     question_end(api, HF_TASK_VALIDATION, &claim, st, "approved");

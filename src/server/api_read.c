@@ -5,7 +5,6 @@
 #include "base/json.h"
 #include "base/value.h"
 #include "holdfast/view.h"
-#include "server/fleet.h"
 #include "server/handlers.h"
 #include "server/server_impl.h"
 #include "server/shape.h"
@@ -90,15 +89,6 @@ void hf_api_runs(hf_api *api)
     runs_answer(api,
                 hf_json_(api->mem, "{'instance_id': %s}", hf_api_param_named(api, "workflow_id")),
                 "runs");
-}
-
-void hf_api_workers(hf_api *api)
-{
-    hf_api_json(
-        api, 200,
-        hf_json_(api->mem, "{'workers': %p}",
-                 (const void *)hf_fleet_list(api->server->fleet, hf_slice_of(api->namespace),
-                                             api->mem, hf_clock_wall_us(api->server->clock))));
 }
 
 void hf_api_operator_metrics(hf_api *api)

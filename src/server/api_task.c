@@ -8,10 +8,12 @@
 #include "base/value.h"
 #include "holdfast/worker.h"
 #include "server/api_worker.h"
+#include "server/fleet.h"
 #include "server/handlers.h"
+#include "server/offer.h"
 #include "server/server_impl.h"
 
-enum { PAGE_EVENTS = 500 };
+enum { PAGE_EVENTS = 500, PAGE_EVENTS_MAX = 1000 };
 
 /* Who reports on what; false: answered already. */
 static bool claim_get(hf_api *api, hf_task_claim *out_claim)
@@ -45,13 +47,49 @@ static bool attempt_get(hf_api *api, hf_task_claim *out_claim)
     return true;
 }
 
-static void recorded(hf_api *api, const hf_task_claim *claim)
+/* The next task for the worker, when it asked for one and there is one; else null. Its client must
+   still be there: a task that nobody receives is lost until its lease ends. */
+static hf_value next_task(hf_api *api, const hf_task_claim *claim)
 {
-    hf_worker_json(api, 200,
-                   hf_json_(api->mem,
-                            "{'recorded': true, 'task_id': %s, 'outcome': 'recorded', 'reason': "
-                            "null, 'next_task_id': null}",
-                            claim->task_id));
+    hf_server *server = api->server;
+    hf_poll_opts opts;
+    hf_value task = NULL;
+
+    if (!hf_bool(api->body, "return_next_task", false) || atomic_load(&server->draining) ||
+        !hf_http_exchange_alive(api->exchange) ||
+        !hf_offer_read(api, claim->worker, HF_TASK_WORKFLOW, true, &opts) ||
+        hf_fleet_drained(server->fleet, hf_slice_of(api->namespace), hf_slice_of(opts.queue),
+                         hf_offer_build(api, claim->worker), NULL) ||
+        hf_poll_now(server->engine, &opts, api->mem, &task) || !task)
+        return hf_value_null();
+    task = hf_offer_task(api, task);
+    return task ? task : hf_value_null(); /* it comes again when its lease ends */
+}
+
+static void recorded(hf_api *api, const hf_task_claim *claim, const char *outcome)
+{
+    hf_value next = next_task(api, claim);
+    hf_value id = hf_get(next, "task_id");
+
+    hf_worker_recorded(
+        api, hf_json_(api->mem,
+                      "{'recorded': true, 'task_id': %s, 'outcome': %s, 'reason': null, "
+                      "'workflow_task_attempt': %lld, 'next_task': %p, 'next_task_id': %p}",
+                      claim->task_id, outcome, (long long)claim->attempt, (const void *)next,
+                      (const void *)(id ? id : hf_value_null())));
+}
+
+static void attempt_recorded(hf_api *api, const hf_task_claim *claim, const char *outcome)
+{
+    hf_value next = next_task(api, claim);
+    hf_value id = hf_get(next, "task_id");
+
+    hf_worker_recorded(
+        api, hf_json_(api->mem,
+                      "{'recorded': true, 'task_id': %s, 'outcome': %s, 'reason': null, "
+                      "'activity_attempt_id': %s, 'next_task': %p, 'next_task_id': %p}",
+                      claim->task_id, outcome, hf_str(api->body, "activity_attempt_id", ""),
+                      (const void *)next, (const void *)(id ? id : hf_value_null())));
 }
 
 void hf_api_task_complete(hf_api *api)
@@ -60,7 +98,7 @@ void hf_api_task_complete(hf_api *api)
     hf_value errors = NULL;
     hf_status st;
 
-    if (!claim_get(api, &claim))
+    if (!claim_get(api, &claim) || hf_worker_repeated(api))
         return;
     st = hf_task_answer(api->server->engine, &claim, hf_value_find(api->body, HF_SLICE("commands")),
                         api->mem, &errors);
@@ -74,7 +112,7 @@ void hf_api_task_complete(hf_api *api)
     else if (st)
         hf_worker_refuse(api, st, hf_errmsg(api->server->engine));
     else
-        recorded(api, &claim);
+        recorded(api, &claim, "completed");
 }
 
 void hf_api_task_fail(hf_api *api)
@@ -82,14 +120,14 @@ void hf_api_task_fail(hf_api *api)
     hf_task_claim claim;
     hf_status st;
 
-    if (!claim_get(api, &claim))
+    if (!claim_get(api, &claim) || hf_worker_repeated(api))
         return;
     st = hf_task_return(api->server->engine, &claim,
                         hf_str(api->body, "failure.message", hf_str(api->body, "message", "")));
     if (st)
         hf_worker_refuse(api, st, hf_errmsg(api->server->engine));
     else
-        recorded(api, &claim);
+        recorded(api, &claim, "failed");
 }
 
 void hf_api_task_heartbeat(hf_api *api)
@@ -103,7 +141,11 @@ void hf_api_task_heartbeat(hf_api *api)
     if (st)
         hf_worker_refuse(api, st, hf_errmsg(api->server->engine));
     else
-        hf_worker_json(api, 200, hf_json_(api->mem, "{'renewed': true, 'can_continue': true}"));
+        hf_worker_json(api, 200,
+                       hf_json_(api->mem,
+                                "{'renewed': true, 'can_continue': true, 'task_id': %s, "
+                                "'workflow_task_attempt': %lld, 'lease_owner': %s}",
+                                claim.task_id, (long long)claim.attempt, claim.worker));
 }
 
 /* More of the history that a task came with. Extending the lease shows that the worker still holds
@@ -112,6 +154,8 @@ void hf_api_task_history(hf_api *api)
 {
     const char *token =
         hf_str(api->body, "next_history_page_token", hf_str(api->body, "page_token", "0"));
+    int64_t size =
+        hf_int(api->body, "page_size", hf_int(api->body, "history_page_size", PAGE_EVENTS));
     char *end = NULL;
     long long after = strtoll(token, &end, 10);
     hf_task_claim claim;
@@ -125,11 +169,12 @@ void hf_api_task_history(hf_api *api)
         hf_api_error(api, 422, "invalid_page_token", "%s is no page token.", token);
         return;
     }
+    if (size < 1 || size > PAGE_EVENTS_MAX)
+        size = PAGE_EVENTS_MAX;
     st = hf_task_extend(api->server->engine, &claim, api->mem, &task);
     if (!st)
         st = hf_history(api->server->engine, api->mem, &page, hf_str(task, "workflow_id", ""),
-                        .run_id = hf_str(task, "run_id", NULL), .after = after,
-                        .limit = PAGE_EVENTS);
+                        .run_id = hf_str(task, "run_id", NULL), .after = after, .limit = size);
     if (st) {
         hf_worker_refuse(api, st, hf_errmsg(api->server->engine));
         return;
@@ -140,8 +185,8 @@ void hf_api_task_history(hf_api *api)
                  "{'history_events': %p, 'total_history_events': %lld, 'next_history_page_token': "
                  "%p}",
                  (const void *)hf_get(page, "events"), (long long)hf_int(page, "last_sequence", 0),
-                 after + PAGE_EVENTS < hf_int(page, "last_sequence", 0)
-                     ? (const void *)hf_json_(api->mem, "'%lld'", after + PAGE_EVENTS)
+                 after + size < hf_int(page, "last_sequence", 0)
+                     ? (const void *)hf_json_(api->mem, "'%lld'", after + size)
                      : (const void *)hf_value_null()));
 }
 
@@ -150,13 +195,13 @@ void hf_api_attempt_complete(hf_api *api)
     hf_task_claim claim;
     hf_status st;
 
-    if (!attempt_get(api, &claim))
+    if (!attempt_get(api, &claim) || hf_worker_repeated(api))
         return;
     st = hf_task_result(api->server->engine, &claim, hf_value_find(api->body, HF_SLICE("result")));
     if (st)
         hf_worker_refuse(api, st, hf_errmsg(api->server->engine));
     else
-        recorded(api, &claim);
+        attempt_recorded(api, &claim, "completed");
 }
 
 void hf_api_attempt_fail(hf_api *api)
@@ -165,7 +210,7 @@ void hf_api_attempt_fail(hf_api *api)
     hf_task_claim claim;
     hf_status st;
 
-    if (!attempt_get(api, &claim))
+    if (!attempt_get(api, &claim) || hf_worker_repeated(api))
         return;
     if (hf_value_kind_of(failure) != HF_VALUE_OBJECT)
         failure = api->body; /* the flat form of the published document */
@@ -176,7 +221,7 @@ void hf_api_attempt_fail(hf_api *api)
     if (st)
         hf_worker_refuse(api, st, hf_errmsg(api->server->engine));
     else
-        recorded(api, &claim);
+        attempt_recorded(api, &claim, "failed");
 }
 
 void hf_api_attempt_heartbeat(hf_api *api)
@@ -189,17 +234,27 @@ void hf_api_attempt_heartbeat(hf_api *api)
     st = hf_task_beat(api->server->engine, &claim,
                       hf_get(api->body, hf_get(api->body, "details") ? "details" : "progress"));
     if (st == HF_REJECTED) { /* not an error: how a worker learns that it should stop */
+        const char *text = hf_errmsg(api->server->engine);
+
         hf_worker_json(api, 200,
                        hf_json_(api->mem,
                                 "{'can_continue': false, 'cancel_requested': true, "
-                                "'heartbeat_recorded': false, 'reason': %s}",
-                                hf_errmsg(api->server->engine)));
+                                "'heartbeat_recorded': false, 'task_id': %s, "
+                                "'activity_attempt_id': %s, 'reason': %s, 'message': %s}",
+                                claim.task_id, hf_str(api->body, "activity_attempt_id", ""),
+                                hf_mem_format(api->mem, "%.*s", (int)strcspn(text, ":"), text),
+                                text));
         return;
     }
     if (st)
         hf_worker_refuse(api, st, hf_errmsg(api->server->engine));
     else
         hf_worker_json(api, 200,
-                       hf_json_(api->mem, "{'can_continue': true, 'cancel_requested': false, "
-                                          "'heartbeat_recorded': true, 'reason': null}"));
+                       hf_json_(api->mem,
+                                "{'can_continue': true, 'cancel_requested': false, "
+                                "'heartbeat_recorded': true, 'task_id': %s, "
+                                "'activity_attempt_id': %s, 'attempt_number': %lld, "
+                                "'lease_owner': %s, 'reason': null}",
+                                claim.task_id, hf_str(api->body, "activity_attempt_id", ""),
+                                (long long)claim.attempt, claim.worker));
 }

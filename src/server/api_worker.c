@@ -3,30 +3,37 @@
 
 #include <string.h>
 
+#include "base/crypto.h"
 #include "base/json.h"
 #include "base/value.h"
 #include "holdfast/worker.h"
 #include "server/fleet.h"
 #include "server/handlers.h"
+#include "server/recall.h"
 #include "server/server_impl.h"
 
-enum { HEARTBEAT_SECONDS = 20, STALE_SECONDS = 60 };
+enum { HEARTBEAT_SECONDS = 20, QUEUES_MAX = 16 };
+
+#define REPEAT_US INT64_C(600000000) /* a report that is repeated so late is judged anew */
 
 hf_value hf_worker_capabilities(hf_mem *mem)
 {
     return hf_json_(
-        mem, "{'query_tasks': true, 'update_validation_tasks': true, "
-             "'synchronous_update_validation': {'supported': true, 'acceptance_boundary': "
-             "'validator_approved', 'worker_capability': 'update_validation_tasks', "
-             "'workflow_contract_field': 'update_validators', 'task_poll': {'strategy': "
-             "'multiplexed', 'endpoint': '/worker/workflow-tasks/poll', 'request_field': "
-             "'task_kinds', 'response_discriminator': 'task.task_kind', 'task_kinds': "
-             "['workflow', 'update_validation', 'query']}}, 'long_poll_timeout': 30, "
-             "'sticky_execution': {'supported': false}, 'history_compression': {'supported': "
-             "false}, 'supported_workflow_task_commands': ['schedule_activity', 'start_timer', "
-             "'start_child_workflow', 'complete_update', 'fail_update', 'record_side_effect', "
-             "'record_version_marker', 'upsert_search_attributes', 'open_condition_wait', "
-             "'open_signal_wait', 'complete_workflow', 'fail_workflow', 'continue_as_new']}");
+        mem,
+        "{'query_tasks': true, 'update_validation_tasks': true, "
+        "'synchronous_update_validation': {'supported': true, 'acceptance_boundary': "
+        "'validator_approved', 'worker_capability': 'update_validation_tasks', "
+        "'workflow_contract_field': 'update_validators', 'task_poll': {'strategy': "
+        "'multiplexed', 'endpoint': '/worker/workflow-tasks/poll', 'request_field': "
+        "'task_kinds', 'response_discriminator': 'task.task_kind', 'task_kinds': "
+        "['workflow', 'update_validation', 'query']}}, 'long_poll_timeout': 30, "
+        "'sticky_execution': {'supported': true, 'ttl_seconds': 300, 'task_field': "
+        "'sticky_replay_mode'}, 'eager_completion': {'supported': true, 'request_field': "
+        "'return_next_task', 'response_field': 'next_task'}, 'history_compression': {'supported': "
+        "false}, 'supported_workflow_task_commands': ['schedule_activity', 'start_timer', "
+        "'start_child_workflow', 'complete_update', 'fail_update', 'record_side_effect', "
+        "'record_version_marker', 'upsert_search_attributes', 'open_condition_wait', "
+        "'open_signal_wait', 'complete_workflow', 'fail_workflow', 'continue_as_new']}");
 }
 
 void hf_worker_json(hf_api *api, int status, hf_value object)
@@ -73,6 +80,50 @@ void hf_worker_refuse(hf_api *api, hf_status st, const char *text)
                             (const void *)hf_value_bool(strcmp(reason, "run_closed") == 0)));
 }
 
+/* What a report is remembered under: who says what of which task. */
+static hf_slice report_key(hf_api *api)
+{
+    uint8_t digest[HF_SHA256_BYTES];
+    char hex[HF_SHA256_TEXT_SIZE];
+    hf_sha256 *sha = NULL;
+    const char *key = NULL;
+
+    if (hf_sha256_new(&sha, NULL))
+        return (hf_slice){0};
+    if (!hf_sha256_digest(sha, hf_buf_slice(&api->request->body), digest, NULL)) {
+        hf_hex_print(hf_slice_from(digest, sizeof(digest)), hex);
+        key = hf_mem_format(api->mem, "report\n%s\n%.*s\n%s", api->namespace,
+                            (int)hf_http_request_path(api->request).len,
+                            hf_http_request_path(api->request).ptr, hex);
+    }
+    hf_sha256_free(sha);
+    return hf_slice_of(key);
+}
+
+bool hf_worker_repeated(hf_api *api)
+{
+    hf_slice key = report_key(api);
+    hf_value said = key.ptr ? hf_recall_get(api->server->recall, key, api->mem,
+                                            hf_clock_wall_us(api->server->clock))
+                            : NULL;
+
+    if (!said)
+        return false;
+    hf_worker_json(api, 200,
+                   hf_value_merge(api->mem, said, hf_json_(api->mem, "{'repeated': true}")));
+    return true;
+}
+
+void hf_worker_recorded(hf_api *api, hf_value said)
+{
+    hf_slice key = report_key(api);
+
+    if (said && key.ptr)
+        hf_recall_put(api->server->recall, key, said,
+                      hf_clock_wall_us(api->server->clock) + REPEAT_US);
+    hf_worker_json(api, 200, said);
+}
+
 const char *hf_worker_name(hf_api *api)
 {
     const char *name = hf_str(api->body, "lease_owner", NULL);
@@ -107,6 +158,25 @@ static bool types_declare(hf_api *api)
     return true;
 }
 
+/* The engine and other servers are told that it is there, and this one which builds are drained.
+   Never stands in the worker's way: it is told again soon. */
+static void worker_tell(hf_api *api, const char *worker, hf_value said)
+{
+    hf_engine *engine = api->server->engine;
+    hf_value queues = hf_get(said, "task_queues");
+    const char *queue = hf_str(said, "task_queue", hf_len(queues) ? NULL : "default");
+    hf_value drained = NULL;
+    hf_err err = {0};
+
+    if (queue)
+        (void)!hf_workers_beat(engine, worker, queue, hf_str(said, "build_id", NULL));
+    for (size_t i = 0; i < hf_len(queues) && i < QUEUES_MAX; i++)
+        (void)!hf_workers_beat(engine, worker, hf_str(hf_at(queues, i), "", ""),
+                               hf_str(said, "build_id", NULL));
+    if (!hf_builds_drained(engine, api->mem, &drained))
+        (void)!hf_fleet_builds(api->server->fleet, hf_slice_of(api->namespace), drained, &err);
+}
+
 void hf_api_worker_register(hf_api *api)
 {
     const char *worker = hf_worker_name(api);
@@ -117,34 +187,42 @@ void hf_api_worker_register(hf_api *api)
         return;
     st = hf_fleet_register(api->server->fleet, hf_worker_key(api, worker), api->body,
                            hf_clock_wall_us(api->server->clock), &err);
-    if (st == HF_CONFLICT)
+    if (st == HF_CONFLICT) {
         hf_api_error(api, 409, "workflow_definition_changed", "%s", err.text);
-    else if (st)
+        return;
+    }
+    if (st) {
         hf_api_status(api, st, err.text);
-    else if (types_declare(api))
-        hf_worker_json(api, 200,
-                       hf_json_(api->mem,
-                                "{'registered': true, 'outcome': 'registered', 'worker_id': %s, "
-                                "'heartbeat_interval_seconds': %d, 'stale_after_seconds': %d}",
-                                worker, HEARTBEAT_SECONDS, STALE_SECONDS));
+        return;
+    }
+    if (!types_declare(api))
+        return;
+    worker_tell(api, worker, api->body);
+    hf_worker_json(api, 200,
+                   hf_json_(api->mem,
+                            "{'registered': true, 'outcome': 'registered', 'worker_id': %s, "
+                            "'heartbeat_interval_seconds': %d, 'stale_after_seconds': %d}",
+                            worker, HEARTBEAT_SECONDS, HF_WORKER_STALE_SECONDS));
 }
 
 void hf_api_worker_heartbeat(hf_api *api)
 {
     const char *worker = hf_worker_name(api);
+    hf_slice key;
 
     if (!worker)
         return;
-    if (!hf_fleet_beat(api->server->fleet, hf_worker_key(api, worker),
-                       hf_clock_wall_us(api->server->clock))) {
+    key = hf_worker_key(api, worker);
+    if (!hf_fleet_beat(api->server->fleet, key, hf_clock_wall_us(api->server->clock))) {
         hf_api_error(api, 404, "worker_not_found", "The worker is not registered here.");
         return;
     }
+    worker_tell(api, worker, hf_fleet_get(api->server->fleet, key, api->mem));
     hf_worker_json(api, 200,
                    hf_json_(api->mem,
                             "{'acknowledged': true, 'worker_id': %s, "
                             "'heartbeat_interval_seconds': %d, 'stale_after_seconds': %d}",
-                            worker, HEARTBEAT_SECONDS, STALE_SECONDS));
+                            worker, HEARTBEAT_SECONDS, HF_WORKER_STALE_SECONDS));
 }
 
 void hf_api_worker_deregister(hf_api *api)

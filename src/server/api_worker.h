@@ -4,6 +4,8 @@
 
 #include "server/api.h"
 
+enum { HF_WORKER_STALE_SECONDS = 60 }; /* a worker that is silent for so long counts as gone */
+
 /* What this server can do for workers, as every answer of the plane says. */
 hf_value hf_worker_capabilities(hf_mem *mem);
 
@@ -15,6 +17,12 @@ void hf_worker_refuse(hf_api *api, hf_status st, const char *text);
 
 /* What the fleet calls a worker of the request's namespace. */
 hf_slice hf_worker_key(hf_api *api, const char *worker);
+
+/* True: this very report was recorded before, and is answered as it was then. */
+bool hf_worker_repeated(hf_api *api);
+
+/* Answers a report that was recorded, and remembers the answer for when it comes again. */
+void hf_worker_recorded(hf_api *api, hf_value said);
 
 /* Who asks: lease_owner or worker_id of the body. Answers and returns NULL when it says neither. */
 const char *hf_worker_name(hf_api *api);

@@ -13,12 +13,20 @@
 typedef struct fleet_worker {
     hf_mem *mem;
     hf_value said;
+    int64_t registered_us;
     int64_t heard_us;
 } fleet_worker;
+
+/* Drained builds of one namespace. */
+typedef struct fleet_builds {
+    hf_mem *mem;
+    hf_value drained; /* [{task_queue, build_id, drained_at}] */
+} fleet_builds;
 
 struct hf_fleet {
     hf_mutex lock;
     hf_map *workers;
+    hf_map *builds; /* by namespace */
 };
 
 hf_status hf_fleet_open(hf_fleet **out_fleet, hf_err *err)
@@ -39,7 +47,8 @@ hf_status hf_fleet_open(hf_fleet **out_fleet, hf_err *err)
     if (!st) {
         seed = (hf_map_seed){.low = hf_rng_next(&rng), .high = hf_rng_next(&rng)};
         fleet->workers = hf_map_new(seed);
-        st = fleet->workers ? HF_OK : hf_err_nomem(err, "the fleet");
+        fleet->builds = hf_map_new(seed);
+        st = fleet->workers && fleet->builds ? HF_OK : hf_err_nomem(err, "the fleet");
     }
     if (st) {
         hf_fleet_close(fleet);
@@ -57,6 +66,14 @@ static void worker_free(fleet_worker *worker)
     hf_alloc_free(worker);
 }
 
+static void builds_free(fleet_builds *builds)
+{
+    if (!builds)
+        return;
+    hf_mem_free(builds->mem);
+    hf_alloc_free(builds);
+}
+
 void hf_fleet_close(hf_fleet *fleet)
 {
     size_t at = 0;
@@ -67,6 +84,10 @@ void hf_fleet_close(hf_fleet *fleet)
         return;
     while (fleet->workers && hf_map_next(fleet->workers, &at, &key, &worker))
         worker_free(worker);
+    at = 0;
+    while (fleet->builds && hf_map_next(fleet->builds, &at, &key, &worker))
+        builds_free(worker);
+    hf_map_free(fleet->builds);
     hf_map_free(fleet->workers);
     hf_mutex_fini(&fleet->lock);
     hf_alloc_free(fleet);
@@ -95,6 +116,7 @@ static fleet_worker *worker_new(hf_value said, int64_t now_us, hf_err *err)
     if (worker) {
         worker->mem = hf_mem_new();
         worker->said = worker->mem ? hf_value_copy(worker->mem, said) : NULL;
+        worker->registered_us = now_us;
         worker->heard_us = now_us;
     }
     if (worker && worker->said)
@@ -162,31 +184,112 @@ hf_value hf_fleet_get(hf_fleet *fleet, hf_slice worker, hf_mem *mem)
     return copy;
 }
 
-static hf_value worker_show(const fleet_worker *worker, hf_mem *mem, int64_t now_us)
+hf_status hf_fleet_builds(hf_fleet *fleet, hf_slice space, hf_value drained, hf_err *err)
+{
+    fleet_builds *made = hf_alloc(sizeof(*made));
+    void *replaced = NULL;
+    hf_status st;
+
+    if (!made)
+        return hf_err_nomem(err, "builds");
+    made->mem = hf_mem_new();
+    made->drained = made->mem ? hf_value_copy(made->mem, drained) : NULL;
+    if (!made->drained) {
+        builds_free(made);
+        return hf_err_nomem(err, "builds");
+    }
+    hf_mutex_lock(&fleet->lock);
+    st = hf_map_put(fleet->builds, space, made, &replaced, err);
+    hf_mutex_unlock(&fleet->lock);
+    builds_free(st ? made : replaced);
+    return st;
+}
+
+/* Under the lock. */
+static bool build_drained(const hf_fleet *fleet, hf_slice space, hf_slice queue, hf_slice build,
+                          int64_t *out_us)
+{
+    const fleet_builds *builds = hf_map_get(fleet->builds, space);
+
+    for (size_t i = 0; builds && i < hf_len(builds->drained); i++) {
+        hf_value one = hf_at(builds->drained, i);
+
+        if (!hf_slice_equal(hf_slice_of(hf_str(one, "task_queue", "")), queue) ||
+            !hf_slice_equal(hf_slice_of(hf_str(one, "build_id", "")), build))
+            continue;
+        if (out_us)
+            *out_us = hf_int(one, "drained_at", 0);
+        return true;
+    }
+    return false;
+}
+
+bool hf_fleet_drained(hf_fleet *fleet, hf_slice space, hf_slice queue, const char *build,
+                      int64_t *out_us)
+{
+    bool drained;
+
+    hf_mutex_lock(&fleet->lock);
+    drained = build_drained(fleet, space, queue, hf_slice_of(build ? build : ""), out_us);
+    hf_mutex_unlock(&fleet->lock);
+    return drained;
+}
+
+/* active, draining or stale */
+static const char *worker_status(const hf_fleet *fleet, hf_slice space, const fleet_worker *worker,
+                                 int64_t now_us)
+{
+    hf_slice queue = hf_slice_of(
+        hf_str(worker->said, "task_queue", hf_str(worker->said, "task_queues.0", "default")));
+
+    if (now_us - worker->heard_us >= STALE_US)
+        return "stale";
+    return build_drained(fleet, space, queue, hf_slice_of(hf_str(worker->said, "build_id", "")),
+                         NULL)
+               ? "draining"
+               : "active";
+}
+
+static void time_set(hf_value_list *object, hf_mem *mem, const char *key, int64_t us)
+{
+    char text[HF_CLOCK_TEXT_SIZE];
+
+    (void)hf_clock_print(us, text);
+    hf_value_set(object, hf_slice_of(key), hf_value_string(mem, hf_slice_of(text)));
+}
+
+static hf_value worker_show(const hf_fleet *fleet, hf_slice space, const fleet_worker *worker,
+                            hf_mem *mem, int64_t now_us)
 {
     static const char *const shown[] = {"worker_id",
-                                        "task_queue",
                                         "runtime",
                                         "sdk_version",
                                         "build_id",
+                                        "task_queues",
                                         "supported_workflow_types",
                                         "supported_activity_types",
                                         "max_concurrent_workflow_tasks",
-                                        "max_concurrent_activity_tasks"};
+                                        "max_concurrent_activity_tasks",
+                                        "workflow_definition_fingerprints",
+                                        "capabilities",
+                                        "task_slots",
+                                        "process_metrics"};
+    const char *queue =
+        hf_str(worker->said, "task_queue", hf_str(worker->said, "task_queues.0", "default"));
+    const char *status = worker_status(fleet, space, worker, now_us);
     hf_value_list *object = hf_value_object(mem);
-    char heard[HF_CLOCK_TEXT_SIZE];
 
+    hf_value_set(object, HF_SLICE("namespace"), hf_value_string(mem, space));
+    hf_value_set(object, HF_SLICE("task_queue"), hf_value_string(mem, hf_slice_of(queue)));
     for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++) {
         hf_value value = hf_value_find(worker->said, hf_slice_of(shown[i]));
 
         hf_value_set(object, hf_slice_of(shown[i]),
                      value ? hf_value_copy(mem, value) : hf_value_null());
     }
-    (void)hf_clock_print(worker->heard_us, heard);
-    hf_value_set(object, HF_SLICE("last_heartbeat_at"), hf_value_string(mem, hf_slice_of(heard)));
-    hf_value_set(object, HF_SLICE("status"),
-                 hf_value_string(mem, now_us - worker->heard_us < STALE_US ? HF_SLICE("active")
-                                                                           : HF_SLICE("stale")));
+    time_set(object, mem, "registered_at", worker->registered_us);
+    time_set(object, mem, "last_heartbeat_at", worker->heard_us);
+    hf_value_set(object, HF_SLICE("status"), hf_value_string(mem, hf_slice_of(status)));
     return hf_value_finish(object);
 }
 
@@ -200,7 +303,7 @@ hf_value hf_fleet_list(hf_fleet *fleet, hf_slice space, hf_mem *mem, int64_t now
     hf_mutex_lock(&fleet->lock);
     while (hf_map_next(fleet->workers, &at, &key, &worker))
         if (key.len > space.len && key.ptr[space.len] == '/' && hf_slice_starts(key, space))
-            hf_value_append(list, worker_show(worker, mem, now_us));
+            hf_value_append(list, worker_show(fleet, space, worker, mem, now_us));
     hf_mutex_unlock(&fleet->lock);
     return hf_value_finish(list);
 }

@@ -31,6 +31,15 @@ bool hf_fleet_remove(hf_fleet *fleet, hf_slice worker);
 /* What the worker said of itself, in the arena; NULL: it is not registered. */
 hf_value hf_fleet_get(hf_fleet *fleet, hf_slice worker, hf_mem *mem);
 
+/* Which builds of a namespace are drained, as hf_builds_drained tells it. */
+HF_NODISCARD hf_status hf_fleet_builds(hf_fleet *fleet, hf_slice space, hf_value drained,
+                                       hf_err *err);
+
+/* Whether the build (NULL: none said) gets no tasks of the queue; *out_us (may be NULL) since when.
+ */
+bool hf_fleet_drained(hf_fleet *fleet, hf_slice space, hf_slice queue, const char *build,
+                      int64_t *out_us);
+
 /* Everybody of a namespace, in no order: [{worker_id, ..., last_heartbeat_at, status}]. */
 hf_value hf_fleet_list(hf_fleet *fleet, hf_slice space, hf_mem *mem, int64_t now_us);
 

@@ -10,6 +10,7 @@
 #include "holdfast/tool.h"
 #include "server/fleet.h"
 #include "server/gate.h"
+#include "server/recall.h"
 #include "server/server_impl.h"
 
 enum {
@@ -331,6 +332,8 @@ hf_status hf_server_open(const hf_server_options *options, hf_server **out_serve
     if (!st)
         st = hf_fleet_open(&server->fleet, err);
     if (!st)
+        st = hf_recall_open(&server->recall, err);
+    if (!st)
         st = hf_mutex_init(&server->polls_lock, err);
     if (!st) {
         server->polls = hf_map_int_new((hf_map_seed){0});
@@ -381,6 +384,7 @@ void hf_server_close(hf_server *server)
     hf_map_int_free(server->polls);
     hf_mutex_fini(&server->polls_lock);
     hf_fleet_close(server->fleet);
+    hf_recall_close(server->recall);
     hf_auth_free(server->auth);
     hf_buf_fini(&server->openapi);
     hf_buf_fini(&server->namespaces);

@@ -58,7 +58,7 @@ START_TEST(shares_are_fair)
         nodes[i] = join(&world, "node");
         for (int round = 0; round < 2; round++)
             for (size_t j = 0; j <= i; j++)
-                ok(hf_shards_renew(nodes[j], &err), "renew");
+                ok(hf_shards_renew(nodes[j], true, &err), "renew");
         owned_once(nodes, i + 1);
         for (size_t j = 0; j <= i; j++) {
             ck_assert_int_ge(hf_shards_count(nodes[j]), (int64_t)(HF_SHARDS / (i + 1)) - 2);
@@ -67,8 +67,8 @@ START_TEST(shares_are_fair)
     }
     hf_shards_leave(nodes[1]); /* what it had is free at once */
     for (int round = 0; round < 2; round++) {
-        ok(hf_shards_renew(nodes[0], &err), "renew");
-        ok(hf_shards_renew(nodes[2], &err), "renew");
+        ok(hf_shards_renew(nodes[0], true, &err), "renew");
+        ok(hf_shards_renew(nodes[2], true, &err), "renew");
     }
     nodes[1] = nodes[2];
     owned_once(nodes, 2);
@@ -115,13 +115,43 @@ START_TEST(former_owner_cannot_write)
         hf_unit_free(unit);
     }
     ok(hf_world_signal(&world, &run, "approve", 16, &err), "a fact from outside");
-    ok(hf_shards_renew(first, &err), "the first node comes back");
+    ok(hf_shards_renew(first, true, &err), "the first node comes back");
     ck_assert_int_eq(hf_shards_count(first), 0); /* the other gives back when it renews */
-    ok(hf_shards_renew(second, &err), "renew");
-    ok(hf_shards_renew(first, &err), "renew");
+    ok(hf_shards_renew(second, true, &err), "renew");
+    ok(hf_shards_renew(first, true, &err), "renew");
     ck_assert_int_eq(hf_shards_count(first), HF_SHARDS / 2);
     hf_shards_leave(first);
     hf_shards_leave(second);
+    hf_world_close(&world);
+    hf_test_place_free(place);
+}
+END_TEST
+
+/* A node where nobody does the work leaves it to the others, and has its share when all are so. */
+START_TEST(idle_nodes_leave_their_share)
+{
+    hf_test_place *place = hf_test_place_new(HF_ENGINE_POSTGRES);
+    hf_world world;
+    hf_shards *nodes[2];
+
+    ok(hf_world_open(&world, hf_test_place_address(place), NULL, &err), "open");
+    nodes[0] = join(&world, "busy");
+    nodes[1] = join(&world, "idle");
+    for (int round = 0; round < 2; round++) {
+        ok(hf_shards_renew(nodes[1], false, &err), "renew");
+        ok(hf_shards_renew(nodes[0], true, &err), "renew");
+    }
+    ck_assert_int_eq(hf_shards_count(nodes[0]), HF_SHARDS);
+    ck_assert_int_eq(hf_shards_count(nodes[1]), 0);
+    for (int round = 0; round < 2; round++)
+        for (size_t i = 0; i < 2; i++)
+            ok(hf_shards_renew(nodes[i], false, &err), "renew");
+    owned_once(nodes, 2);
+    ck_assert_int_eq(hf_shards_count(nodes[1]), HF_SHARDS / 2);
+    hf_shards_leave(nodes[0]);
+    ok(hf_shards_renew(nodes[1], false, &err), "renew");
+    ck_assert_int_eq(hf_shards_count(nodes[1]), HF_SHARDS);
+    hf_shards_leave(nodes[1]);
     hf_world_close(&world);
     hf_test_place_free(place);
 }
@@ -147,4 +177,4 @@ START_TEST(shard_of_an_id_is_fixed)
 END_TEST
 
 HF_PG_SUITE_MAIN("commit/shard", {shares_are_fair, 0}, {former_owner_cannot_write, 0},
-                 {shard_of_an_id_is_fixed, 0})
+                 {idle_nodes_leave_their_share, 0}, {shard_of_an_id_is_fixed, 0})

@@ -299,6 +299,15 @@ CREATE TABLE worker (
     PRIMARY KEY (name, queue)
 ) {rowless};
 
+-- Builds of workers that operators have drained: they get no new tasks of the queue.
+CREATE TABLE build (
+    namespace {int} NOT NULL,
+    queue TEXT NOT NULL,
+    build_id TEXT NOT NULL,                  -- '': workers that say none
+    drained_us {int},                        -- NULL: resumed
+    PRIMARY KEY (namespace, queue, build_id)
+) {rowless};
+
 -- Parent to child, and one run to the run that continues it.
 CREATE TABLE link (
     key {int} NOT NULL PRIMARY KEY,

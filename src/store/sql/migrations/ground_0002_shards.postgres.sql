@@ -4,7 +4,8 @@ CREATE TABLE node (
     key BIGINT NOT NULL PRIMARY KEY,
     name TEXT NOT NULL,
     started_us BIGINT NOT NULL,
-    lease_until_us BIGINT NOT NULL
+    lease_until_us BIGINT NOT NULL,
+    serving BIGINT NOT NULL DEFAULT 1 -- 0: it has no code and no workers; others take its share while they have some
 ) WITH (fillfactor = 50);
 
 CREATE TABLE shard (

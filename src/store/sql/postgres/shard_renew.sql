@@ -1,18 +1,21 @@
 -- only postgres
 -- ?1 node key, ?2 lease in microseconds, ?3 microseconds after which work that waits was overlooked,
--- ?4 name. In one statement:
+-- ?4 name, ?5 1 when there is somebody at the node to do its work. In one statement:
 -- renew the node, take free or orphaned shards up to a fair share, give back what is over it -> number, epoch of every
 -- shard the node owns now, whether work waits there, the database's time; without shards one row
 -- with the time alone.
 WITH t AS (
     SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS us
 ), me AS (
-    INSERT INTO node (key, name, started_us, lease_until_us) SELECT ?1, ?4, t.us, t.us + ?2 FROM t
-    ON CONFLICT (key) DO UPDATE SET lease_until_us = excluded.lease_until_us RETURNING key
+    INSERT INTO node (key, name, started_us, lease_until_us, serving) SELECT ?1, ?4, t.us, t.us + ?2, ?5 FROM t
+    ON CONFLICT (key) DO UPDATE SET lease_until_us = excluded.lease_until_us, serving = excluded.serving RETURNING key
+), others AS (
+    SELECT count(*) AS nodes, coalesce(sum(serving), 0)::bigint AS serving
+    FROM node, t WHERE node.lease_until_us > t.us AND node.key <> ?1
 ), live AS (
-    SELECT 1 + count(*) AS nodes FROM node, t WHERE node.lease_until_us > t.us AND node.key <> ?1
+    SELECT 1 + CASE WHEN ?5 = 1 THEN serving ELSE nodes END AS nodes, ?5 = 0 AND serving > 0 AS idle FROM others
 ), share AS (
-    SELECT (256 + nodes - 1) / nodes AS most FROM live
+    SELECT CASE WHEN idle THEN 0 ELSE (256 + nodes - 1) / nodes END AS most FROM live
 ), mine AS (
     SELECT number, epoch, row_number() OVER (ORDER BY number) AS place FROM shard WHERE node = ?1
 ), dropped AS (

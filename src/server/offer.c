@@ -1,0 +1,242 @@
+/* offer.c: see offer.h. */
+#include "server/offer.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/value.h"
+#include "server/api_worker.h"
+#include "server/fleet.h"
+#include "server/payload.h"
+#include "server/server_impl.h"
+
+enum {
+    PAGE_EVENTS = 500,
+    PAGE_EVENTS_MAX = 1000,
+    QUEUES_MAX = 16,
+    WORK_KINDS = 1U << HF_TASK_WORKFLOW | 1U << HF_TASK_QUERY | 1U << HF_TASK_VALIDATION
+};
+
+/* The published names of kinds; an activity has a poll of its own. */
+static const char *const kind_names[] = {[HF_TASK_WORKFLOW] = "workflow",
+                                         [HF_TASK_ACTIVITY] = NULL,
+                                         [HF_TASK_QUERY] = "query",
+                                         [HF_TASK_VALIDATION] = "update_validation"};
+
+/* ---- what is asked for */
+
+/* What the worker registered, under either of its names; NULL: it did not say. */
+static hf_value types_said(hf_value said, const char *name, const char *published)
+{
+    hf_value types = hf_get(said, name);
+
+    return types ? types : hf_get(said, published);
+}
+
+/* Types that the worker knows, ended by NULL; NULL: it did not say. */
+static const char *const *types_of(hf_api *api, const char *worker, bool workflows, bool activities)
+{
+    hf_value said = hf_fleet_get(api->server->fleet, hf_worker_key(api, worker), api->mem);
+    hf_value runs = types_said(said, "supported_workflow_types", "workflow_types");
+    hf_value acts = types_said(said, "supported_activity_types", "activity_types");
+    size_t count = 0;
+    const char **list;
+
+    if ((workflows && !runs) || (activities && !acts))
+        return NULL;
+    list = hf_mem_array(api->mem, hf_len(runs) + hf_len(acts) + 2, sizeof(*list));
+    for (size_t i = 0; list && workflows && i < hf_len(runs); i++)
+        list[count++] = hf_str(hf_at(runs, i), "", "");
+    for (size_t i = 0; list && activities && i < hf_len(acts); i++)
+        list[count++] = hf_str(hf_at(acts, i), "", "");
+    if (list && count == 0)
+        list[0] = ""; /* it registered without any: nothing fits */
+    return list;
+}
+
+/* Queues behind the first, ended by NULL; NULL: there are none. *out_first is the first. */
+static const char *const *queues_of(hf_api *api, const char **out_first)
+{
+    hf_value queues = hf_get(api->body, "task_queues");
+    size_t count = hf_len(queues) < QUEUES_MAX ? hf_len(queues) : QUEUES_MAX;
+    const char **list;
+
+    *out_first = hf_str(api->body, "task_queue", hf_str(api->body, "task_queues.0", "default"));
+    if (hf_str(api->body, "task_queue", NULL) || count < 2)
+        return NULL;
+    list = hf_mem_array(api->mem, count, sizeof(*list));
+    for (size_t i = 1; list && i < count; i++)
+        list[i - 1] = hf_str(hf_at(queues, i), "", "");
+    return list;
+}
+
+/* What it waits for; answers and returns 0 when it names what there is not. */
+static unsigned kinds_of(hf_api *api, hf_task_kind kind)
+{
+    hf_value names = hf_get(api->body, "task_kinds");
+    unsigned kinds = 0;
+
+    if (hf_len(names) == 0 || kind == HF_TASK_ACTIVITY)
+        return 1U << kind;
+    for (size_t i = 0; i < hf_len(names); i++) {
+        const char *name = hf_str(hf_at(names, i), "", "");
+        unsigned before = kinds;
+
+        for (size_t k = 0; k < sizeof(kind_names) / sizeof(kind_names[0]); k++)
+            if (kind_names[k] && strcmp(kind_names[k], name) == 0)
+                kinds |= 1U << k;
+        if (kinds == before) {
+            hf_api_invalid(api, hf_json_(api->mem, "{'task_kinds': ['The field must name workflow, "
+                                                   "query or update_validation, each once.']}"));
+            return 0;
+        }
+    }
+    return kinds & WORK_KINDS;
+}
+
+static hf_task_kind kind_first(unsigned kinds)
+{
+    hf_task_kind kind = HF_TASK_WORKFLOW;
+
+    while (!(kinds & 1U << kind))
+        kind++;
+    return kind;
+}
+
+bool hf_offer_read(hf_api *api, const char *worker, hf_task_kind kind, bool both,
+                   hf_poll_opts *out_opts)
+{
+    unsigned kinds = both ? 1U << HF_TASK_WORKFLOW | 1U << HF_TASK_ACTIVITY : kinds_of(api, kind);
+
+    if (!kinds)
+        return false;
+    *out_opts = (hf_poll_opts){
+        .size_ = sizeof(*out_opts), .kind = kind_first(kinds), .also = kinds, .worker = worker};
+    out_opts->queues = queues_of(api, &out_opts->queue);
+    out_opts->types =
+        types_of(api, worker, (kinds & WORK_KINDS) != 0, (kinds & 1U << HF_TASK_ACTIVITY) != 0);
+    return true;
+}
+
+const char *hf_offer_build(hf_api *api, const char *worker)
+{
+    const char *build = hf_str(api->body, "build_id", NULL);
+
+    if (build)
+        return build;
+    return hf_str(hf_fleet_get(api->server->fleet, hf_worker_key(api, worker), api->mem),
+                  "build_id", NULL);
+}
+
+/* ---- what is handed out */
+
+static const char *time_text(hf_mem *mem, int64_t us)
+{
+    char text[HF_CLOCK_TEXT_SIZE];
+
+    (void)hf_clock_print(us, text);
+    return hf_mem_text(mem, hf_slice_of(text));
+}
+
+/* A page of the run's history, up to what the task is about. */
+static hf_value history_page(hf_api *api, const char *id, const char *run_id, int64_t after,
+                             int64_t page, hf_value *out_whole)
+{
+    const hf_history_opts opts = {
+        .size_ = sizeof(opts), .id = id, .run_id = run_id, .after = after, .limit = page};
+    hf_value whole = NULL;
+    int64_t last;
+    hf_status st = hf_history_with(api->server->engine, api->mem, &whole, &opts);
+
+    if (st) {
+        hf_worker_refuse(api, st, hf_errmsg(api->server->engine));
+        return NULL;
+    }
+    *out_whole = whole;
+    last = hf_int(whole, "last_sequence", 0);
+    return hf_json_(api->mem,
+                    "{'history_events': %p, 'total_history_events': %lld, "
+                    "'next_history_page_token': %p}",
+                    (const void *)hf_get(whole, "events"), (long long)last,
+                    page && after + page < last
+                        ? (const void *)hf_json_(api->mem, "'%lld'", (long long)(after + page))
+                        : (const void *)hf_value_null());
+}
+
+static hf_value workflow_task(hf_api *api, hf_value task)
+{
+    int64_t size = hf_int(api->body, "history_page_size", PAGE_EVENTS);
+    hf_mem *mem = api->mem;
+    hf_value whole = NULL;
+    hf_value page =
+        history_page(api, hf_str(task, "workflow_id", ""), hf_str(task, "run_id", NULL), 0,
+                     size < 1 || size > PAGE_EVENTS_MAX ? PAGE_EVENTS_MAX : size, &whole);
+
+    if (!page)
+        return NULL;
+    return hf_value_merge(mem, hf_value_merge(mem, task, page),
+                          hf_json_(mem, "{'history': %p, 'arguments': %p}",
+                                   (const void *)hf_get(page, "history_events"),
+                                   (const void *)hf_get(whole, "arguments")));
+}
+
+/* A query or a validation: all of the history, since nothing of the run may be known there. */
+static hf_value question_task(hf_api *api, hf_value task)
+{
+    hf_value whole = NULL;
+    hf_value page = history_page(api, hf_str(task, "workflow_id", ""), hf_str(task, "run_id", NULL),
+                                 0, 0, &whole);
+
+    if (!page)
+        return NULL;
+    return hf_value_merge(
+        api->mem, hf_value_merge(api->mem, task, page),
+        hf_json_(api->mem, "{'workflow_arguments': %p}", (const void *)hf_get(whole, "arguments")));
+}
+
+/* The arguments in the codec that the worker asked for: Avro, or JSON as a text. */
+static hf_value activity_arguments(hf_api *api, hf_value task)
+{
+    hf_value arguments = hf_get(task, "arguments");
+    hf_value plain = NULL;
+
+    if (strcmp(hf_str(api->body, "payload_codec", "avro"), "json") != 0 ||
+        hf_payload_open(api->mem, arguments, &plain, NULL))
+        return arguments;
+    return hf_json_(api->mem, "{'codec': 'json', 'blob': %s}", hf_text(api->mem, plain));
+}
+
+static hf_value activity_task(hf_api *api, hf_value task)
+{
+    return hf_value_merge(api->mem, task,
+                          hf_json_(api->mem, "{'attempt': %lld, 'arguments': %p}",
+                                   (long long)hf_int(task, "attempt_number", 1),
+                                   (const void *)activity_arguments(api, task)));
+}
+
+hf_value hf_offer_task(hf_api *api, hf_value task)
+{
+    const char *kind = hf_str(task, "kind", "");
+    hf_value whole = strcmp(kind, "workflow") == 0   ? workflow_task(api, task)
+                     : strcmp(kind, "activity") == 0 ? activity_task(api, task)
+                                                     : question_task(api, task);
+
+    if (!whole)
+        return NULL;
+    return hf_value_merge(
+        api->mem, whole,
+        hf_json_(api->mem,
+                 "{'task_kind': %s, 'task_type': %s, 'payload_codec': 'avro', 'lease_expires_at': "
+                 "%s}",
+                 kind, kind, time_text(api->mem, hf_int(task, "lease_expires_at", 0))));
+}
+
+hf_value hf_offer_lease(hf_api *api, hf_value task)
+{
+    return hf_json_(api->mem,
+                    "{'task': %p, 'poll_status': 'leased', 'lease': {'leased_at': %s, "
+                    "'lease_expires_at': %p}}",
+                    (const void *)task, time_text(api->mem, hf_clock_wall_us(api->server->clock)),
+                    (const void *)hf_get(task, "lease_expires_at"));
+}

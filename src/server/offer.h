@@ -1,0 +1,25 @@
+/* offer.h: what a worker asks for and what it is handed: kinds, queues and types of a poll, and a
+   task with the history that belongs to it, under its published names. */
+#ifndef HF_SERVER_OFFER_H
+#define HF_SERVER_OFFER_H
+
+#include "holdfast/worker.h"
+#include "server/api.h"
+
+/* The options of a poll for `worker` from the body of the request; `got` and `arg` are the
+   caller's. HF_TASK_ACTIVITY and the kinds of runs have polls of their own; `both`: either will do.
+   Answers and returns false when it names what there is not. Texts live in the request. */
+bool hf_offer_read(hf_api *api, const char *worker, hf_task_kind kind, bool both,
+                   hf_poll_opts *out_opts);
+
+/* The build that the worker says it is, in this request or when it registered; NULL: none. */
+const char *hf_offer_build(hf_api *api, const char *worker);
+
+/* The task with history and all that belongs to it; NULL: answered with an error already. A thread
+   that may block. */
+hf_value hf_offer_task(hf_api *api, hf_value task);
+
+/* {"task": ..., "poll_status": "leased", "lease": {...}} */
+hf_value hf_offer_lease(hf_api *api, hf_value task);
+
+#endif

@@ -1,0 +1,146 @@
+/* test_queue.c: task queues, builds and workers as operators see and steer them, over real HTTP on
+   both databases. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/value.h"
+#include "lib/site.h"
+
+static const hf_app app = {.name = "nothing-here"};
+
+static void worker_register(hf_site *site, const char *worker, const char *build)
+{
+    char body[256];
+
+    (void)snprintf(body, sizeof(body),
+                   "{\"worker_id\":\"%s\",\"task_queue\":\"far\",\"runtime\":\"test\","
+                   "\"max_concurrent_workflow_tasks\":3,\"supported_workflow_types\":[\"remote\"]%s"
+                   "%s%s}",
+                   worker, build ? ",\"build_id\":\"" : "", build ? build : "", build ? "\"" : "");
+    ck_assert_int_eq(hf_site_ask(site, "POST", "/api/worker/register", NULL, body).status, 200);
+}
+
+static void run_start(hf_site *site, const char *id)
+{
+    char body[160];
+
+    (void)snprintf(body, sizeof(body),
+                   "{\"workflow_type\":\"remote\",\"workflow_id\":\"%s\",\"task_queue\":\"far\"}",
+                   id);
+    ck_assert_int_eq(hf_site_ask(site, "POST", "/api/workflows", NULL, body).status, 201);
+}
+
+/* The status of a probe; "leased" when there was a task. */
+static const char *probe(hf_site *site, const char *worker)
+{
+    char body[160];
+
+    (void)snprintf(body, sizeof(body),
+                   "{\"worker_id\":\"%s\",\"task_queue\":\"far\",\"timeout_seconds\":1}", worker);
+    return hf_str(hf_site_ask(site, "POST", "/api/worker/workflow-tasks/poll", NULL, body).body,
+                  "poll_status", "");
+}
+
+/* What waits at a queue and who serves it; workers one by one, and their end. */
+HF_BOTH_ENGINES(queues_and_workers_are_shown)
+{
+    hf_site site;
+    hf_site_answer answer;
+
+    hf_site_open(&site, kind, &app, (hf_server_options){0});
+    run_start(&site, "r-1");
+    answer = hf_site_ask(&site, "GET", "/api/workflows/r-1", NULL, NULL);
+    ck_assert_int_eq(answer.status, 200);
+    worker_register(&site, "w1", "b1");
+    answer = hf_site_ask(&site, "GET", "/api/task-queues", NULL, NULL);
+    ck_assert_int_eq(answer.status, 200);
+    ck_assert_str_eq(hf_str(answer.body, "namespace", ""), "default");
+    ck_assert_str_eq(hf_str(answer.body, "task_queues.0.name", ""), "far");
+    answer = hf_site_ask(&site, "GET", "/api/task-queues/far", NULL, NULL);
+    ck_assert_str_eq(hf_str(answer.body, "pollers.0.worker_id", ""), "w1");
+    ck_assert_str_eq(hf_str(answer.body, "admission.workflow_tasks.status", ""), "accepting");
+    ck_assert_int_eq(hf_int(answer.body, "admission.workflow_tasks.configured_slot_count", 0), 3);
+    ck_assert_int_eq(hf_int(answer.body, "admission.query_tasks.max_pending_per_queue", 0), 1024);
+    answer = hf_site_ask(&site, "GET", "/api/workers?task_queue=far&status=active", NULL, NULL);
+    ck_assert_str_eq(hf_str(answer.body, "workers.0.build_id", ""), "b1");
+    ck_assert_int_gt(hf_int(answer.body, "stale_after_seconds", 0), 0);
+    answer = hf_site_ask(&site, "GET", "/api/workers?task_queue=near", NULL, NULL);
+    ck_assert_int_eq((long)hf_len(hf_get(answer.body, "workers")), 0);
+    answer = hf_site_ask(&site, "GET", "/api/workers/w1", NULL, NULL);
+    ck_assert_str_eq(hf_str(answer.body, "worker_id", ""), "w1");
+    ck_assert_str_eq(probe(&site, "w1"), "leased");
+    answer = hf_site_ask(&site, "DELETE", "/api/workers/w1", NULL, NULL);
+    ck_assert_int_eq(hf_int(answer.body, "recovered_workflow_task_count", 0), 1);
+    ck_assert_int_eq(hf_site_ask(&site, "GET", "/api/workers/w1", NULL, NULL).status, 404);
+    ck_assert_int_eq(hf_site_ask(&site, "DELETE", "/api/workers/w1", NULL, NULL).status, 404);
+    ck_assert_str_eq(probe(&site, "w2"), "leased");
+    hf_site_close(&site);
+}
+
+/* A drained build gets no tasks, another one does; resumed, it gets them again. It is recorded:
+   repeating it changes nothing. */
+HF_BOTH_ENGINES(drained_builds_get_nothing)
+{
+    hf_site site;
+    hf_site_answer answer;
+    char since[64];
+
+    hf_site_open(&site, kind, &app, (hf_server_options){0});
+    worker_register(&site, "w1", "b1");
+    worker_register(&site, "w2", "b2");
+    worker_register(&site, "w3", NULL);
+    run_start(&site, "r-1");
+    answer = hf_site_ask(&site, "POST", "/api/task-queues/far/build-ids/drain", NULL,
+                         "{\"build_id\":\"b1\"}");
+    ck_assert_msg(answer.status == 200, "%s", answer.text);
+    ck_assert_str_eq(hf_str(answer.body, "drain_intent", ""), "draining");
+    (void)snprintf(since, sizeof(since), "%s", hf_str(answer.body, "drained_at", ""));
+    ck_assert_str_ne(since, "");
+    answer = hf_site_ask(&site, "POST", "/api/task-queues/far/build-ids/drain", NULL,
+                         "{\"build_id\":\"b1\"}");
+    ck_assert_str_eq(hf_str(answer.body, "drained_at", ""), since);
+    answer = hf_site_ask(&site, "GET", "/api/task-queues/far/build-ids", NULL, NULL);
+    ck_assert_msg(hf_len(hf_get(answer.body, "build_ids")) == 3, "%s", answer.text);
+    for (size_t i = 0; i < 3; i++) {
+        hf_value build = hf_at(hf_get(answer.body, "build_ids"), i);
+        bool first = strcmp(hf_str(build, "build_id", ""), "b1") == 0;
+
+        ck_assert_str_eq(hf_str(build, "rollout_status", ""), first ? "draining" : "active");
+        ck_assert_int_eq(hf_int(build, "total_worker_count", 0), 1);
+        ck_assert_str_eq(hf_str(build, "runtimes.0", ""), "test");
+    }
+    ck_assert_str_eq(probe(&site, "w1"), "draining");
+    answer = hf_site_ask(&site, "GET", "/api/workers/w1", NULL, NULL);
+    ck_assert_str_eq(hf_str(answer.body, "status", ""), "draining");
+    ck_assert_str_eq(probe(&site, "w2"), "leased");
+    answer = hf_site_ask(&site, "POST", "/api/task-queues/far/build-ids/drain", NULL,
+                         "{\"build_id\":null}");
+    ck_assert_int_eq(hf_value_kind_of(hf_get(answer.body, "build_id")), HF_VALUE_NULL);
+    ck_assert_str_eq(probe(&site, "w3"), "draining");
+    run_start(&site, "r-2");
+    answer = hf_site_ask(&site, "POST", "/api/task-queues/far/build-ids/resume", NULL,
+                         "{\"build_id\":\"b1\"}");
+    ck_assert_str_eq(hf_str(answer.body, "drain_intent", ""), "active");
+    ck_assert_str_eq(probe(&site, "w1"), "leased");
+    hf_site_close(&site);
+}
+
+/* A run of a type that only workers know waits for one, and says so; with a worker at its queue it
+   is an ordinary run. */
+HF_BOTH_ENGINES(why_knows_the_workers)
+{
+    hf_site site;
+    hf_value why = NULL;
+
+    hf_site_open(&site, kind, &app, (hf_server_options){0});
+    run_start(&site, "r-1");
+    ck_assert_int_eq(hf_why(site.engine, "r-1", site.mem, &why), HF_OK);
+    ck_assert_str_eq(hf_str(why, "code", ""), "unknown_type");
+    worker_register(&site, "w1", "b1");
+    ck_assert_int_eq(hf_why(site.engine, "r-1", site.mem, &why), HF_OK);
+    ck_assert_str_ne(hf_str(why, "code", ""), "unknown_type");
+    hf_site_close(&site);
+}
+
+HF_PG_SUITE_MAIN("server/queue", HF_BOTH(queues_and_workers_are_shown),
+                 HF_BOTH(drained_builds_get_nothing), HF_BOTH(why_knows_the_workers))
