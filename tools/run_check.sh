@@ -39,10 +39,9 @@ part_campaigns() {
 }
 
 # Check's fork mode is kept: valgrind follows the fork, and a case with an error ends with a code that Check reports.
-# HF_VALGRIND tells loops that are only long, not varied, to be shorter.
 part_valgrind() {
     stage_build build/test-gcc all "${gcc[@]}" || return 0
-    HF_VALGRIND=1 stage_programs build/test-gcc --only base,model,store,commit --scale 20 --wrap "$valgrind"
+    stage_programs build/test-gcc --only base,model,store,commit --scale 20 --wrap "$valgrind"
 }
 
 part_tsan() {

@@ -2,7 +2,6 @@
    of numbers and strings. */
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/fault.h"
 #include "base/json.h"
@@ -312,16 +311,9 @@ START_TEST(limits_hold)
 }
 END_TEST
 
-static double now_s(void)
-{
-    struct timespec now;
-
-    ck_assert_int_eq(clock_gettime(CLOCK_MONOTONIC, &now), 0);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
 /* An object of as many members as the limit allows is read in a time that is far from quadratic,
-   whatever its keys: counting up, down, with one long prefix; and each member is found. */
+   which would take minutes and end this case, whatever its keys: counting up, down, with one long
+   prefix; and each member is found. */
 START_TEST(large_objects_are_not_quadratic)
 {
     for (int shape = 0; shape < 3; shape++) {
@@ -329,7 +321,6 @@ START_TEST(large_objects_are_not_quadratic)
         hf_mem *mem = hf_mem_new();
         hf_buf buf = {0};
         hf_value value = NULL;
-        double start;
 
         for (int i = 0; i < count; i++)
             hf_buf_add_format(&buf, "%c\"%s%d\":%d", i ? ',' : '{',
@@ -337,7 +328,6 @@ START_TEST(large_objects_are_not_quadratic)
                                          : "",
                               shape == 1 ? count - i : i, i);
         hf_buf_add_byte(&buf, '}');
-        start = now_s();
         ck_assert_int_eq(hf_json_read(mem, hf_buf_slice(&buf), NULL, &value, NULL), HF_OK);
         for (int i = 0; shape == 0 && i < count; i++) {
             char key[16];
@@ -345,7 +335,6 @@ START_TEST(large_objects_are_not_quadratic)
             (void)snprintf(key, sizeof(key), "%d", i);
             ck_assert_int_eq(hf_int(value, key, -1), i);
         }
-        ck_assert_double_lt(now_s() - start, 5.0); /* quadratic would take minutes */
         ck_assert_uint_eq(hf_len(value), (size_t)count);
         hf_buf_fini(&buf);
         hf_mem_free(mem);

@@ -129,7 +129,7 @@ static hf_unit *unit_begin(hf_world *world, hf_err *err)
 
 static hf_payload_value payload_make(hf_world *world, hf_unit *unit, size_t part, size_t bytes)
 {
-    char text[RESULT_BYTES_MAX];
+    static _Thread_local char text[RESULT_BYTES_MAX]; /* small values are copied by the caller */
 
     HF_ASSERT(bytes >= 2 && bytes <= sizeof(text));
     for (size_t i = 0; i < bytes; i++)
