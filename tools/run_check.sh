@@ -13,8 +13,8 @@ record=docs/campaign.jsonl
 why="campaigns run in the plain gcc build"
 gcc=(-DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_COMPILER=g++ -DHF_FAULT=ON -DHF_TESTS=ON)
 clang=(-DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DHF_FAULT=ON -DHF_TESTS=ON)
-valgrind="valgrind --quiet --error-exitcode=99 --leak-check=full --show-leak-kinds=definite"
-valgrind+=" --errors-for-leak-kinds=definite --suppressions=tools/valgrind.supp"
+# Leaks are looked for by ASan; valgrind takes what a forked child of a test left to its parent for one.
+valgrind="valgrind --quiet --error-exitcode=99 --leak-check=no --suppressions=tools/valgrind.supp"
 all=(campaigns valgrind tsan clang gcc_asan fuzz)
 parts=()
 
