@@ -306,6 +306,11 @@ bool hf_batch_step(hf_batcher *batcher)
     return !st && found;
 }
 
+int64_t hf_batch_next_us(const hf_batcher *batcher)
+{
+    return batcher && batcher->wait_us ? batcher->wait_us : INT64_MAX;
+}
+
 /* ---- the thread */
 
 static void batch_thread(void *arg)

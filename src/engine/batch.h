@@ -7,6 +7,7 @@
 #define HF_ENGINE_BATCH_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/err.h"
 #include "holdfast/holdfast.h"
@@ -21,5 +22,9 @@ void hf_batch_close(hf_batcher *batcher);
 
 /* Does some items of a batch that is due. True when it did. */
 bool hf_batch_step(hf_batcher *batcher);
+
+/* When the next step is due, by the engine's clock; INT64_MAX: nothing is open. Not with a thread.
+ */
+int64_t hf_batch_next_us(const hf_batcher *batcher);
 
 #endif

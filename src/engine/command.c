@@ -5,6 +5,7 @@
 
 #include "base/value.h"
 #include "engine/command_impl.h"
+#include "engine/command_print.h"
 #include "engine/command_repeat.h"
 #include "model/name.h"
 
@@ -201,6 +202,13 @@ static hf_status note_begin(hf_handling *h, hf_err *err)
                                 .request_id = request->request_id,
                                 .dedup_key = request->dedup_key,
                                 .requested_run_id = request->run_id};
+    if (!request->context) {
+        hf_status st = hf_command_print(request, h->call->in.stager->sha, hf_unit_mem(h->unit),
+                                        &h->note.fingerprint, err);
+
+        if (st)
+            return st;
+    }
     return hf_command_note_write(&h->note, hf_unit_mem(h->unit), &h->body, err);
 }
 
@@ -223,8 +231,6 @@ static hf_status record_draft(hf_handling *h, hf_err *err)
 
     if (!unit)
         return hf_err_nomem(err, "a command");
-    hf_unit_free(h->unit);
-    h->unit = unit;
     if (rejected) {
         h->note.arguments = h->note.limit ? NULL : request->args;
         h->note.reason = request->reason;
@@ -232,6 +238,9 @@ static hf_status record_draft(hf_handling *h, hf_err *err)
         h->note.message = hf_slice_of(reply->why);
     }
     st = hf_command_note_write(&h->note, hf_unit_mem(unit), &h->body, err);
+    h->note.fingerprint = (hf_slice){0}; /* it goes with what the handler began */
+    hf_unit_free(h->unit);
+    h->unit = unit;
     row = hf_handling_row(h);
     if (!st)
         st = hf_keys_take(h->call->in.keys, 1, &row.key, err);

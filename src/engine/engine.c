@@ -541,6 +541,8 @@ int hf_tick(hf_engine *engine, hf_ms at_most)
     while (hf_engine_pump(engine))
         ;
     next_us = hf_core_next_us(engine->core);
+    if (hf_batch_next_us(engine->batcher) < next_us)
+        next_us = hf_batch_next_us(engine->batcher);
     if (next_us == INT64_MAX)
         return (int)at_most;
     wait_ms = (next_us - hf_clock_wall_us(engine->clock) + 999) / 1000;

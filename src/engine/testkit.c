@@ -45,6 +45,10 @@ hf_status hf_test_advance(hf_engine *engine, hf_ms by)
 
     while (!st) {
         int64_t next_us = hf_core_next_us(engine->core);
+        int64_t batch_us = hf_batch_next_us(engine->batcher);
+
+        if (batch_us < next_us)
+            next_us = batch_us;
 
         if (next_us > end_us)
             break;

@@ -13,7 +13,8 @@
 #include "model/limit.h"
 
 typedef struct hf_command_note {
-    hf_value context; /* caller, auth, request, workflow, intake, principal */
+    hf_value context;     /* caller, auth, request, workflow, intake, principal */
+    hf_slice fingerprint; /* of a request that came without a context of its own */
     hf_slice request_id;
     hf_slice dedup_key;
     hf_slice requested_run_id;

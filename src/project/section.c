@@ -112,6 +112,23 @@ static void put_member(hf_sheet *sh, const char *name, hf_value body)
     hf_sheet_put(sh, name, value ? value : hf_value_null());
 }
 
+/* Who asked, and how. Calls of the C API keep the fingerprint alone: the rest is the same for all.
+ */
+static void put_context(hf_sheet *sh, hf_mem *mem, hf_value body)
+{
+    const char *print = hf_str(body, "fingerprint", NULL);
+
+    if (hf_value_find(body, HF_SLICE("context")) || !print)
+        put_member(sh, "context", body);
+    else
+        hf_sheet_put(sh, "context",
+                     hf_json_(mem,
+                              "{'caller': {'type': 'embedded', 'label': 'C API'}, "
+                              "'auth': {'status': 'not_applicable', 'method': null}, "
+                              "'request': {'request_id': %s, 'fingerprint': %s}}",
+                              hf_str(body, "request_id", NULL), print));
+}
+
 hf_status hf_section_commands(const hf_section *section, hf_value *out_value, hf_err *err)
 {
     hf_value_list *list = hf_value_array(section->mem);
@@ -139,7 +156,7 @@ hf_status hf_section_commands(const hf_section *section, hf_value *out_value, hf
         hf_sheet_time(&sh, "rejected_at", accepted ? HF_EDGE_NO_TIME : c->recorded_us);
         hf_sheet_time(&sh, "applied_at", c->applied_us);
         hf_sheet_time(&sh, "closed_at", c->closed_us);
-        put_member(&sh, "context", body);
+        put_context(&sh, section->mem, body);
         put_member(&sh, "payload", body);
         put_member(&sh, "reason", body);
         st = hf_sheet_append(&sh, list);

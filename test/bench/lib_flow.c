@@ -18,6 +18,8 @@ enum { WAIT_MS = 600000, FAN_MAX = 1000 };
 
 static _Atomic uint64_t flow_steps;
 static _Atomic int64_t flow_resumed_us;
+static _Atomic uint64_t dozed;
+static _Atomic uint64_t dozed_early;
 static _Atomic bool long_parked;
 static _Atomic int64_t nap_due_us[HF_FLOW_NAPS_MAX];
 static _Atomic int64_t nap_late_us[HF_FLOW_NAPS_MAX];
@@ -103,6 +105,28 @@ static hf_value nap(hf_ctx *w, hf_value in)
     return hf_activity(w, "clocked", in);
 }
 
+/* The clock is asked by code that may run twice: only a turn that goes on counts, and once it has,
+   the run is over. */
+static hf_value doze(hf_ctx *w, hf_value in)
+{
+    int64_t until_ms = hf_int(in, "until", 0);
+    int64_t left_ms = until_ms - hf_now(w);
+
+    hf_sleep(w, left_ms > 0 ? left_ms : 0);
+    (void)atomic_fetch_add(&dozed_early, now_us() < until_ms * 1000);
+    (void)atomic_fetch_add(&dozed, 1);
+    return NULL;
+}
+
+static hf_value drain(hf_ctx *w, hf_value in)
+{
+    int64_t n = hf_int(in, "signals", 0);
+
+    for (int64_t i = 0; i < n; i++)
+        (void)hf_receive(w, "go");
+    return NULL;
+}
+
 static const hf_signal_def park_signals[] = {{.name = "go"}, {0}};
 static const hf_query_def long_queries[] = {{.name = "seen", .read = seen_read}, {0}};
 static const hf_workflow_def flow_workflows[] = {
@@ -110,6 +134,8 @@ static const hf_workflow_def flow_workflows[] = {
     {.type = "fan", .run = fan},
     {.type = "park", .run = park, .signals = park_signals},
     {.type = "nap", .run = nap},
+    {.type = "doze", .run = doze},
+    {.type = "drain", .run = drain, .signals = park_signals},
     {.type = "long",
      .run = go_long,
      .state_size = sizeof(int64_t),
@@ -180,6 +206,22 @@ int64_t hf_flow_resumed_us(void)
 int64_t hf_flow_nap_late_us(size_t nth)
 {
     return atomic_load(&nap_late_us[nth]);
+}
+
+uint64_t hf_flow_dozed(void)
+{
+    return atomic_load(&dozed);
+}
+
+uint64_t hf_flow_dozed_early(void)
+{
+    return atomic_load(&dozed_early);
+}
+
+void hf_flow_dozed_reset(void)
+{
+    atomic_store(&dozed, 0);
+    atomic_store(&dozed_early, 0);
 }
 
 bool hf_flow_is_long_parked(void)

@@ -6,6 +6,8 @@
    fan     {"steps": n}            n activities at once, joined
    long    {"steps": n}            as steps, then waits for go; the query seen tells how many
    park                            waits for the signal go, at most 30 days
+   doze    {"until": t}            sleeps until that time, in milliseconds since 1970
+   drain   {"signals": n}          receives n signals, all that it is for
    nap     {"nth": n, "ms": m}     sleeps, then runs an activity that takes the time */
 #ifndef HF_TEST_BENCH_FLOW_H
 #define HF_TEST_BENCH_FLOW_H
@@ -49,6 +51,10 @@ int64_t hf_flow_resumed_us(void); /* when a parked workflow last went on, by the
 int64_t hf_flow_nap_late_us(size_t nth);   /* of a nap that is over; below 0: early */
 uint64_t hf_flow_units(hf_engine *engine); /* committed so far */
 void hf_flow_units_await(hf_engine *engine, uint64_t units); /* until that many are committed */
+
+uint64_t hf_flow_dozed(void);       /* runs of doze that woke */
+uint64_t hf_flow_dozed_early(void); /* of them, before their time */
+void hf_flow_dozed_reset(void);
 
 bool hf_flow_is_long_parked(void); /* the workflow long made all its steps; says so once */
 void hf_flow_naps_reset(void);     /* before naps in another store */

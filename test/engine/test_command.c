@@ -276,6 +276,42 @@ HF_BOTH_ENGINES(b019_context_is_kept)
     hf_kit_close(d);
 }
 
+/* A call of the C API is recorded as one, with a print of what was asked: the same for the same
+   request, another for any other. The published bundle shows it. */
+HF_BOTH_ENGINES(b019_embedded_callers_leave_a_print)
+{
+    const hf_json_limits limits = {.bytes_max = 16 * 1024 * 1024};
+    hf_engine *d = hf_kit_open(kind, &app);
+    hf_mem *mem = hf_mem_of_engine(d);
+    const char *json = NULL;
+    const char *prints[4];
+    hf_value bundle = NULL;
+    hf_value commands;
+    hf_err err;
+
+    hf_kit_ok(d, hf_start(d, "waits", NULL, .id = "w-1"));
+    (void)hf_signal(d, "w-1", "nobody", hf_json(d, "['Ada']"));
+    (void)hf_signal(d, "w-1", "nobody", hf_json(d, "['Ada']"));
+    (void)hf_signal(d, "w-1", "nobody", hf_json(d, "['Eve']"));
+    hf_kit_ok(d, hf_export(d, mem, &json, "w-1"));
+    hf_test_ok(hf_json_read(mem, hf_slice_of(json), &limits, &bundle, &err), &err, "a bundle");
+    commands = hf_get(bundle, "commands");
+    ck_assert_uint_eq(hf_len(commands), 4);
+    for (size_t i = 0; i < 4; i++) {
+        hf_value context = hf_get(hf_at(commands, i), "context");
+
+        prints[i] = hf_str(context, "request.fingerprint", "");
+        ck_assert_uint_eq(strlen(prints[i]), 7 + 64);
+        ck_assert_str_eq(hf_str(context, "caller.type", ""), "embedded");
+        ck_assert_str_eq(hf_str(context, "auth.status", ""), "not_applicable");
+        ck_assert_str_eq(hf_str(hf_at(commands, i), "source", ""), "embedded");
+    }
+    ck_assert_str_eq(prints[1], prints[2]);
+    ck_assert_str_ne(prints[2], prints[3]);
+    ck_assert_str_ne(prints[0], prints[1]);
+    hf_kit_close(d);
+}
+
 /* The same request id answers again with what was answered first, whatever it was and however the
    run went on; another type of command is another command. */
 HF_BOTH_ENGINES(b078_request_id_answers_again)
@@ -413,5 +449,6 @@ HF_PG_SUITE_MAIN("engine/command", HF_BOTH(b026_unknown_signal_is_a_durable_row)
                  HF_BOTH(b006_existing_open_run_is_returned),
                  HF_BOTH(b007_existing_closed_run_rejects),
                  HF_BOTH(b071_refused_updates_are_in_history), HF_BOTH(b019_context_is_kept),
+                 HF_BOTH(b019_embedded_callers_leave_a_print),
                  HF_BOTH(b078_request_id_answers_again),
                  HF_BOTH_SLOW(concurrent_duplicates_have_one_effect, 300))

@@ -613,6 +613,44 @@ HF_BOTH_ENGINES(watchdog_restores_every_lost_row)
     }
 }
 
+/* Rows that say something else than history, at each stage: a person's repair, or what reads them,
+   puts them right, and every life ends as it should. */
+HF_BOTH_ENGINES(repair_puts_damaged_rows_right)
+{
+    static const char *const harms[] = {
+        "UPDATE task SET status = 4", /* completed */
+        "UPDATE task SET available_us = available_us + 1000000000000",
+        "UPDATE timer SET status = 3, closed_us = 1",
+        "UPDATE activity SET status = 4, closed_us = 1",
+        "DELETE FROM run_summary",
+        "UPDATE run_summary SET status = 1",
+        "DELETE FROM run_projection",
+        "UPDATE run_projection SET version = 99"};
+    static const char *const types[] = {"order", "retrying", "sleeper", "parent"};
+
+    for (size_t harm = 0; harm < sizeof(harms) / sizeof(harms[0]); harm++) {
+        hf_engine *d = hf_kit_open(kind, &app);
+
+        for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+            hf_kit_ok(d, hf_start(d, types[i], hf_json(d, "{'timeout': 900000}"), .id = types[i]));
+        for (int stage = 0; stage < 4; stage++) {
+            hf_kit_sql(d, harms[harm]);
+            hf_test_crash(d);
+            for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+                (void)repair(d, types[i]);
+            if (stage) /* the child is there by now */
+                (void)repair(d, "kid");
+            hf_kit_ok(d, hf_test_advance(d, hf_seconds(20)));
+        }
+        hf_kit_ok(d, hf_test_advance(d, hf_minutes(40)));
+        for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+            ck_assert_msg(strcmp(hf_test_status(d, types[i]), "completed") == 0,
+                          "%s after %s: %s (%s)", types[i], harms[harm],
+                          hf_test_status(d, types[i]), liveness(d, types[i]));
+        hf_kit_close(d);
+    }
+}
+
 /* Whichever allocation fails, a repair is made whole or not at all. */
 START_TEST(repair_without_memory)
 {
@@ -651,4 +689,5 @@ HF_PG_SUITE_MAIN(
     HF_BOTH(b182_sweeps_are_fair_between_queues),
     HF_BOTH(b183_incompatible_build_does_not_take_the_run),
     HF_BOTH(b184_heartbeats_expire_and_fleets_are_apart),
-    HF_BOTH_SLOW(watchdog_restores_every_lost_row, 300))
+    HF_BOTH_SLOW(watchdog_restores_every_lost_row, 300),
+    HF_BOTH_SLOW(repair_puts_damaged_rows_right, 300))

@@ -1,0 +1,147 @@
+/* bench_commands_timers.c: 100,000 timers, each of a run of its own, fall due within one second.
+   All must fire, none early, and other work must go on meanwhile.
+
+   timer_burst    latency of other work (a run of one activity, from its start to its result) from
+                  the first timer to the last, 99th percentile; goal at most 1 s
+
+   bench_commands_timers [sqlite | postgres] [timers] */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "lib_flow.h"
+#include "lib_report.h"
+
+enum { TIMERS = 100000, THREADS = 64, TRIAL = 2000, SPREAD_MS = 1000, PROBES_MAX = 100000 };
+
+static int timers = TIMERS;
+
+typedef struct starter {
+    hf_engine *engine;
+    const char *prefix;
+    int from, to;
+    int64_t due_ms;
+} starter;
+
+static void *starter_run(void *arg)
+{
+    const starter *s = arg;
+    hf_mem *mem = hf_mem_new();
+    char id[32];
+
+    hf_bench_need(mem != NULL, "no memory");
+    for (int i = s->from; i < s->to; i++) {
+        (void)snprintf(id, sizeof(id), "%s-%d", s->prefix, i);
+        hf_mem_reset(mem);
+        hf_flow_start(s->engine, "doze", id,
+                      hf_json(mem, "{'until': %lld}",
+                              (long long)(s->due_ms + (int64_t)i * SPREAD_MS / timers)));
+    }
+    hf_mem_free(mem);
+    return NULL;
+}
+
+/* Seconds that it took. */
+static double start_many(hf_engine *engine, const char *prefix, int count, int64_t due_ms)
+{
+    pthread_t threads[THREADS];
+    starter starters[THREADS];
+    double start = hf_bench_now_s();
+
+    for (int i = 0; i < THREADS; i++) {
+        starters[i] = (starter){.engine = engine,
+                                .prefix = prefix,
+                                .from = (int)((int64_t)count * i / THREADS),
+                                .to = (int)((int64_t)count * (i + 1) / THREADS),
+                                .due_ms = due_ms};
+        hf_bench_need(pthread_create(&threads[i], NULL, starter_run, &starters[i]) == 0,
+                      "no thread");
+    }
+    for (int i = 0; i < THREADS; i++)
+        hf_bench_need(pthread_join(threads[i], NULL) == 0, "no thread");
+    return hf_bench_now_s() - start;
+}
+
+static int64_t wall_ms(void)
+{
+    return hf_clock_wall_us(hf_clock_system()) / 1000;
+}
+
+static void until(int64_t ms)
+{
+    struct timespec left = {.tv_sec = (ms - wall_ms()) / 1000,
+                            .tv_nsec = (ms - wall_ms()) % 1000 * 1000000};
+
+    if (ms > wall_ms())
+        (void)nanosleep(&left, NULL);
+}
+
+/* Other work while they fire: one run after the other. */
+static size_t probe(hf_engine *engine, uint64_t all, double *out_ms)
+{
+    size_t count = 0;
+    char id[32];
+
+    while (hf_flow_dozed() < all && count < PROBES_MAX) {
+        double start = hf_bench_now_s();
+
+        (void)snprintf(id, sizeof(id), "probe-%zu", count);
+        hf_flow_start(engine, "steps", id, hf_json(engine, "{'steps': 1}"));
+        hf_flow_result(engine, id);
+        out_ms[count++] = (hf_bench_now_s() - start) * 1000;
+        hf_mem_reset(hf_mem_of_engine(engine));
+    }
+    return count;
+}
+
+static void bench_timers(hf_flow_place *place)
+{
+    static double ms[PROBES_MAX];
+    hf_engine *engine = hf_flow_open(place, "timers");
+    double trial;
+    double burst;
+    double p99;
+    int64_t due_ms;
+    size_t probes;
+    char more[160];
+
+    hf_flow_dozed_reset();
+    trial = start_many(engine, "trial", TRIAL, wall_ms() + 1000);
+    while (hf_flow_dozed() < TRIAL)
+        until(wall_ms() + 10);
+    hf_flow_dozed_reset();
+    due_ms = wall_ms() + (int64_t)(trial * 3 * timers / TRIAL * 1000) + 5000;
+    (void)start_many(engine, "doze", timers, due_ms);
+    hf_bench_need(wall_ms() < due_ms, "the timers were due before all were set");
+    until(due_ms);
+    burst = hf_bench_now_s();
+    probes = probe(engine, (uint64_t)timers, ms);
+    burst = hf_bench_now_s() - burst;
+    hf_bench_need(hf_flow_dozed() == (uint64_t)timers, "not all timers fired");
+    hf_bench_need(hf_flow_dozed_early() == 0, "a timer fired early");
+    p99 = hf_flow_percentile(ms, probes, 99) / 1000;
+    (void)snprintf(more, sizeof(more),
+                   ",\"timers\":%d,\"spread_ms\":%d,\"burst_s\":%.2f,\"probes\":%zu,\"p50_s\":%.3f",
+                   timers, SPREAD_MS, burst, probes, hf_flow_percentile(ms, probes, 50) / 1000);
+    hf_bench_report(&(hf_bench_result){.group = "commands",
+                                       .name = "timer_burst",
+                                       .store = place->store,
+                                       .value = p99,
+                                       .unit = "s p99",
+                                       .ratio = p99,
+                                       .goal = -1,
+                                       .more = more});
+    hf_close(engine);
+    hf_flow_drop(place, "timers");
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 2)
+        timers = atoi(argv[2]);
+    return hf_flow_main(argc > 2 ? 2 : argc, argv, "many timers at once", bench_timers);
+}
