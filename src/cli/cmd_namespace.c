@@ -1,9 +1,11 @@
-/* cmd_namespace.c: the verb namespace. */
+/* cmd_namespace.c: the verb namespace: list, show, make and change them. */
 #include <string.h>
 
 #include "base/err.h"
 #include "base/value.h"
+#include "cli/input.h"
 #include "cli/target.h"
+#include "client/client.h"
 #include "holdfast/host.h"
 
 static const hf_cli_column columns[] = {
@@ -24,6 +26,37 @@ static hf_status namespaces_get(hf_cli_target *target, hf_value *out, hf_err *er
     return st ? hf_err_set(err, st, "%s", hf_errmsg(hf_cli_target_engine(target))) : HF_OK;
 }
 
+/* Makes one, or changes it: name=value pairs say what it is like. */
+static hf_status namespace_put(hf_cli_target *target, hf_err *err)
+{
+    hf_cli_call *call = hf_cli_target_call(target);
+    bool create = strcmp(call->args[0], "create") == 0;
+    const char *name = call->args[1];
+    hf_namespace_opts options = {.size_ = sizeof(options)};
+    hf_value said = NULL;
+    hf_value body = NULL;
+    hf_status st;
+
+    if (!name)
+        return hf_err_set(err, HF_INVALID, "namespace %s needs a NAME", call->args[0]);
+    st = hf_cli_input(call->mem, call->words + 2, call->word_count - 2, &said, err);
+    if (st)
+        return st;
+    if (hf_cli_target_is_server(target))
+        return hf_cli_target_ask(target, create ? "POST" : "PUT",
+                                 create ? "/api/namespaces"
+                                        : hf_client_path(call->mem, "/api/namespaces/%s", name),
+                                 hf_value_merge(call->mem, said,
+                                                create ? hf_json_(call->mem, "{'name': %s}", name)
+                                                       : hf_json_(call->mem, "{}")),
+                                 call->mem, &body, err);
+    options.description = hf_str(said, "description", NULL);
+    options.retention_days = hf_int(said, "retention_days", 0);
+    st = create ? hf_namespace_create(hf_cli_target_engine(target), name, &options)
+                : hf_namespace_set(hf_cli_target_engine(target), name, &options);
+    return st ? hf_err_set(err, st, "%s", hf_errmsg(hf_cli_target_engine(target))) : HF_OK;
+}
+
 static hf_status namespaces_print(hf_cli_call *call, hf_value rows, hf_err *err)
 {
     hf_status st = HF_OK;
@@ -41,7 +74,7 @@ static hf_status namespace_show(hf_cli_call *call, hf_value rows, hf_err *err)
     const char *name = call->args[1];
 
     if (!name)
-        return hf_err_set(err, HF_INVALID, "namespace show needs a NAME");
+        return hf_err_set(err, HF_INVALID, "namespace %s needs a NAME", call->args[0]);
     for (size_t i = 0; i < hf_len(rows); i++)
         if (strcmp(hf_str(hf_at(rows, i), "name", ""), name) == 0)
             return call->print.format == HF_CLI_JSON
@@ -57,6 +90,8 @@ hf_status hf_cli_namespace(hf_cli_call *call, hf_err *err)
     hf_value rows = NULL;
     hf_status st = hf_cli_target_open(call, true, &target, err);
 
+    if (!st && hf_cli_choice("create set", hf_slice_of(call->args[0])))
+        st = namespace_put(target, err);
     if (!st)
         st = namespaces_get(target, &rows, err);
     if (!st)

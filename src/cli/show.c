@@ -93,6 +93,7 @@ static void step_print(hf_cli_call *call, hf_value run, hf_value wait, bool last
     const char *span = span_between(call->mem, wait, "opened_at", "resolved_at");
     const char *name = hf_str(wait, "target_name", "");
     int64_t attempts = hf_int(activity, "attempt_count", 0);
+    int64_t most = hf_int(activity, "retry_policy.max_attempts", 0);
 
     (void)fprintf(out, "%s %s %lld  %s", last ? "└─" : "├─", step_mark(wait),
                   (long long)hf_int(wait, "sequence", 0), hf_str(wait, "kind", ""));
@@ -103,8 +104,9 @@ static void step_print(hf_cli_call *call, hf_value run, hf_value wait, bool last
     if (span)
         (void)fprintf(out, "  %s", span);
     if (attempts > 1)
-        (void)fprintf(out, "  attempt %lld of %lld", (long long)attempts,
-                      (long long)hf_int(activity, "retry_policy.max_attempts", attempts));
+        (void)fprintf(out, "  attempt %lld", (long long)attempts);
+    if (attempts > 1 && attempts <= most) /* those that were lost with their worker do not count */
+        (void)fprintf(out, " of %lld", (long long)most);
     (void)fputc('\n', out);
 }
 

@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/value.h"
 #include "client/client.h"
+#include "holdfast/host.h"
 #include "holdfast/reader.h"
 #include "holdfast/worker.h"
 #include "server/shape.h"
@@ -86,14 +87,11 @@ static hf_status store_open(hf_cli_target *target, hf_err *err)
     hf_cli_call *call = target->call;
     hf_status st;
 
-    if (strcmp(target->space, SPACE_DEFAULT) != 0)
-        return hf_err_set(err, HF_INVALID,
-                          "commands to a store go to the namespace " SPACE_DEFAULT
-                          "; use a server for %s",
-                          target->space);
     st = hf_open(call->store, call->app ? call->app : &nothing, &target->engine);
     if (!st && !call->app) /* workflows that this program does not have are somebody's */
         st = hf_workers_allow(target->engine);
+    if (!st && strcmp(target->space, SPACE_DEFAULT) != 0)
+        st = hf_namespace_use(target->engine, target->space);
     if (st)
         (void)hf_err_set(err, st, "%s", hf_errmsg(target->engine));
     if (st == HF_OWNED)

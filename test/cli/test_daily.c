@@ -7,6 +7,7 @@
 #include "cli/exit.h"
 #include "lib/check_store.h"
 #include "lib/site.h"
+#include "server/registry.h"
 
 #include "cli/program.h" /* last: its names are short */
 
@@ -119,6 +120,28 @@ HF_BOTH_ENGINES(starts_lists_and_shows)
     ck_assert_str_eq(hf_buf_text(&last.out), "default\n");
     site_end();
 }
+
+/* Namespaces through a server. Making one lets the server read its store anew, so this one has a
+   token there. */
+START_TEST(makes_namespaces)
+{
+    hf_token_opts options = {.size_ = sizeof(options), .role = "admin"};
+    hf_token token;
+    char line[96];
+    hf_err err = {0};
+
+    site_begin(HF_ENGINE_SQLITE);
+    ck_assert_int_eq(hf_token_create_with(site.engine, &options, &token), HF_OK);
+    hf_test_ok(hf_server_refresh(site.server, &err), &err, "refresh");
+    (void)snprintf(line, sizeof(line), "HF_TOKEN=%s", token.secret);
+    env = ENV(url_line, line);
+    ck_assert_int_eq(DO("namespace", "create", "b", "description=Bills"), HF_CLI_EXIT_OK);
+    ck_assert_int_eq(DO("namespace", "set", "b", "retention_days:=9", "--json"), HF_CLI_EXIT_OK);
+    ck_assert_int_eq(hf_int(json(&last.out), "retention_days", 0), 9);
+    ck_assert_int_eq(DO("namespace", "show", "c"), HF_CLI_EXIT_NOTFOUND);
+    site_end();
+}
+END_TEST
 
 /* What is told to a run that waits: signal, update, query. */
 HF_BOTH_ENGINES(tells_runs_something)
@@ -329,13 +352,22 @@ HF_BOTH_ENGINES(works_on_a_store_alone)
     ck_assert_int_eq(RUN("resume", "x-1", "--store", store), HF_CLI_EXIT_OK);
     ck_assert_int_eq(RUN("cancel", "x-1", "--store", store), HF_CLI_EXIT_OK);
     ck_assert_int_eq(RUN("result", "x-1", "--store", store), HF_CLI_EXIT_RUN_STOPPED);
-    ck_assert_int_eq(RUN("start", "any", "--store", store, "--namespace", "b"), HF_CLI_EXIT_USAGE);
+    ck_assert_int_eq(RUN("start", "any", "--store", store, "--namespace", "b"),
+                     HF_CLI_EXIT_NOTFOUND);
+    ck_assert_int_eq(
+        RUN("namespace", "create", "b", "retention_days:=7", "--store", store, "--json"),
+        HF_CLI_EXIT_OK);
+    ck_assert_int_eq(hf_int(json(&last.out), "retention_days", 0), 7);
+    ck_assert_int_eq(RUN("start", "any", "--id", "y", "--store", store, "--namespace", "b"),
+                     HF_CLI_EXIT_OK);
+    ck_assert_int_eq(RUN("ls", "--store", store, "--namespace", "b", "-o", "name"), HF_CLI_EXIT_OK);
+    ck_assert_str_eq(hf_buf_text(&last.out), "y\n");
     end();
     hf_test_place_free(place);
 }
 
-HF_PG_SUITE_MAIN("cli/daily", HF_BOTH(starts_lists_and_shows), HF_BOTH(tells_runs_something),
-                 HF_BOTH(tells_how_a_run_ended), {prints_every_format, 0},
-                 {takes_input_in_every_form, 0}, {says_what_stands_against_it, 0},
-                 {tells_servers_apart, 0}, {stops_watching_on_a_signal, 0},
-                 HF_BOTH(works_on_a_store_alone))
+HF_PG_SUITE_MAIN("cli/daily", HF_BOTH(starts_lists_and_shows), {makes_namespaces, 0},
+                 HF_BOTH(tells_runs_something), HF_BOTH(tells_how_a_run_ended),
+                 {prints_every_format, 0}, {takes_input_in_every_form, 0},
+                 {says_what_stands_against_it, 0}, {tells_servers_apart, 0},
+                 {stops_watching_on_a_signal, 0}, HF_BOTH(works_on_a_store_alone))
