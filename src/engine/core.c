@@ -14,9 +14,10 @@
 #include "engine/turnstile.h"
 #include "engine/watchdog.h"
 #include "engine/schedule.h"
+#include "engine/window.h"
 #include "model/limit.h"
 
-enum { SCAN_ROWS = 1000, ALARMS_MAX = 100000, FLYING_MAX = 512 };
+enum { SCAN_ROWS = 1000, FLYING_MAX = 512 };
 
 int64_t hf_core_now(const hf_core *core)
 {
@@ -71,9 +72,16 @@ live_run *hf_core_live(hf_core *core, int64_t key)
     return run;
 }
 
-bool hf_core_alarm_set(hf_core *core, const core_alarm *alarm, int64_t due_us)
+/* Whether there is one of it at most. */
+static bool alarm_keyed(const core_alarm *alarm)
 {
-    bool keyed = alarm->kind != CORE_ALARM_TURN && alarm->kind != CORE_ALARM_SWEEP;
+    return alarm->kind != CORE_ALARM_TURN && alarm->kind != CORE_ALARM_SWEEP &&
+           alarm->kind != CORE_ALARM_HORIZON;
+}
+
+bool hf_core_alarm_arm(hf_core *core, const core_alarm *alarm, int64_t due_us)
+{
+    bool keyed = alarm_keyed(alarm);
     core_alarm *copy;
     hf_err err;
     hf_status st;
@@ -94,6 +102,11 @@ bool hf_core_alarm_set(hf_core *core, const core_alarm *alarm, int64_t due_us)
     if (st)
         hf_core_fail(core, st, &err);
     return st == HF_OK;
+}
+
+bool hf_core_alarm_set(hf_core *core, const core_alarm *alarm, int64_t due_us)
+{
+    return !hf_window_takes(core, alarm, due_us) || hf_core_alarm_arm(core, alarm, due_us);
 }
 
 bool hf_core_alarm_move(hf_core *core, const core_alarm *alarm, int64_t due_us)
@@ -264,6 +277,9 @@ hf_status hf_core_open(const hf_core_options *options, hf_core **out_core, hf_er
         hf_alloc_free(core);
         return st;
     }
+    if (core->o.alarms_max <= 0)
+        core->o.alarms_max = HF_WINDOW_ALARMS;
+    hf_window_open(core);
     core->runs = hf_map_int_new((hf_map_seed){0});
     core->jobs = hf_map_int_new((hf_map_seed){0});
     core->timers = hf_map_int_new((hf_map_seed){0});
@@ -432,33 +448,6 @@ static hf_status runs_scan(hf_core *core, const core_sweep *sweep, hf_stmt stmt,
     return st;
 }
 
-/* Arms the timers that fire next. All of them when they are few; else the rest follows when these
- * have fired. */
-static hf_status timers_scan(hf_core *core, const core_sweep *sweep, hf_err *err)
-{
-    const hf_db_value params[] = {hf_db_int(0), hf_db_int(0), hf_db_int(ALARMS_MAX)};
-    hf_db_cursor *cursor = NULL;
-    bool row = true;
-    hf_status st = hf_db_query(core->db, HF_STMT_WORK_TIMERS, params, 3, &cursor, err);
-
-    while (!st && row) {
-        core_alarm alarm = {.kind = CORE_ALARM_TIMER};
-
-        st = hf_db_step(cursor, &row, err);
-        if (st || !row)
-            break;
-        alarm.key = hf_db_column_int(cursor, 0);
-        alarm.run = hf_db_column_int(cursor, 1);
-        alarm.step = hf_db_column_int(cursor, 2);
-        alarm.timer_kind = (hf_timer_kind)hf_db_column_int(cursor, 3);
-        if (sweep_wants(sweep, cursor, 5) &&
-            !hf_core_alarm_set(core, &alarm, hf_db_column_int(cursor, 4)))
-            st = HF_NOMEM;
-    }
-    hf_db_end(cursor);
-    return st;
-}
-
 /* What has to be done for an activity that was open: now, or at a time. Runs that have nothing to
    do but wait stay where they are. */
 static hf_status activity_recover(hf_core *core, hf_db_cursor *row)
@@ -512,30 +501,6 @@ static hf_status activities_scan(hf_core *core, const core_sweep *sweep, hf_err 
         }
         hf_db_end(cursor);
     }
-    return st;
-}
-
-/* Arms the deadlines of runs that pass next, parked ones included. */
-static hf_status deadlines_scan(hf_core *core, const core_sweep *sweep, hf_err *err)
-{
-    const hf_db_value most = hf_db_int(ALARMS_MAX);
-    hf_db_cursor *cursor = NULL;
-    bool row = true;
-    hf_status st = hf_db_query(core->db, HF_STMT_WORK_DEADLINES, &most, 1, &cursor, err);
-
-    while (!st && row) {
-        core_alarm alarm = {.kind = CORE_ALARM_RUN};
-
-        st = hf_db_step(cursor, &row, err);
-        if (st || !row)
-            break;
-        alarm.key = hf_db_column_int(cursor, 0);
-        alarm.run = alarm.key;
-        if (sweep_wants(sweep, cursor, 2) &&
-            !hf_core_alarm_set(core, &alarm, hf_db_column_int(cursor, 1)))
-            st = HF_NOMEM;
-    }
-    hf_db_end(cursor);
     return st;
 }
 
@@ -630,9 +595,7 @@ static hf_status core_sweep_run(hf_core *core, const core_sweep *sweep, hf_err *
     if (!st)
         st = runs_scan(core, sweep, HF_STMT_WORK_INBOX, err);
     if (!st && all)
-        st = timers_scan(core, sweep, err);
-    if (!st && all)
-        st = deadlines_scan(core, sweep, err);
+        st = hf_window_scan(core, sweep, err);
     return st;
 }
 
@@ -697,6 +660,10 @@ static void alarm_fire(hf_core *core, core_alarm *alarm)
 
     if (alarm->kind == CORE_ALARM_SWEEP) {
         hf_watchdog_pass(core);
+        return;
+    }
+    if (alarm->kind == CORE_ALARM_HORIZON) {
+        hf_window_reached(core);
         return;
     }
     if (alarm->kind != CORE_ALARM_TURN)

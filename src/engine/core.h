@@ -64,6 +64,7 @@ typedef struct hf_core_options {
     size_t activity_threads; /* 0: stepped */
     size_t activity_places;
     size_t cache_bytes; /* for coroutines of parked runs */
+    int64_t alarms_max; /* timers and deadlines in memory; 0: HF_WINDOW_ALARMS */
     bool single;        /* one thread does everything: read through the writer's connection */
     /* Called after each commit that changed a run, from the core's thread; must not block. */
     void (*changed)(void *ctx, int64_t run, bool closed);

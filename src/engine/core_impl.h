@@ -47,8 +47,9 @@ typedef enum core_alarm_kind {
     CORE_ALARM_SWEEP,   /* the watchdog looks around */
     CORE_ALARM_STEP,    /* a step of a machine may begin; the key is the run's, negative */
     CORE_ALARM_ERRAND,  /* a worker's lease on the run ends, or it is offered again; the same key */
-    CORE_ALARM_SCHEDULE, /* key: a schedule that fires; HF_SCHEDULE_SWEEP: look at all of them */
-    CORE_ALARM_RETENTION /* closed runs may be over */
+    CORE_ALARM_SCHEDULE,  /* key: a schedule that fires; HF_SCHEDULE_SWEEP: look at all of them */
+    CORE_ALARM_RETENTION, /* closed runs may be over */
+    CORE_ALARM_HORIZON    /* what is due next is read from the store (window.h) */
 } core_alarm_kind;
 
 /* Something the core must do at a time. */
@@ -60,6 +61,12 @@ typedef struct core_alarm {
     int64_t step;
     hf_timer_kind timer_kind;
 } core_alarm;
+
+/* Up to where alarms of a kind are in memory; rows come by time and then by key. */
+typedef struct core_window {
+    int64_t until_us; /* INT64_MAX: all of them are */
+    int64_t until_key;
+} core_window;
 
 /* A run whose code is in another process: who works on it. Lives as long as the run is in memory,
    with or without its replay. */
@@ -222,6 +229,8 @@ struct hf_core {
     live_run **ready_tail;
     hf_map_int *jobs; /* activity key to the job that is running or queued in the pool */
     hf_deadlines *alarms;
+    core_window timer_window;
+    core_window run_window;
     hf_map_int *timers;         /* timer, activity or run key to its alarm, so that none has two */
     hf_map_int *schedules;      /* key to core_schedule (schedule.c) */
     hf_map_int *schedule_waits; /* instance to the core_schedule that waits for it to close */
@@ -260,8 +269,10 @@ void hf_core_fail(hf_core *core, hf_status st, const hf_err *err);
 void hf_core_ready(hf_core *core, live_run *run);
 void hf_core_remove(hf_core *core, live_run *run);  /* the run leaves memory */
 live_run *hf_core_live(hf_core *core, int64_t key); /* NULL: no memory; the core has failed */
-/* Arms it, unless it is armed already. */
+/* Arms it, unless it is armed already, or due so late that it is read from the store in time. */
 bool hf_core_alarm_set(hf_core *core, const core_alarm *alarm, int64_t due_us);
+/* Arms it however late it is due. */
+bool hf_core_alarm_arm(hf_core *core, const core_alarm *alarm, int64_t due_us);
 /* Arms it or gives it another time. */
 bool hf_core_alarm_move(hf_core *core, const core_alarm *alarm, int64_t due_us);
 void hf_core_look(hf_core *core, int64_t run); /* another run has new facts, by a unit of ours */

@@ -170,6 +170,7 @@ static hf_status core_start(hf_engine *engine, engine_mode mode, hf_err *err)
                                   .activity_threads = mode == ENGINE_TEST ? 0 : ACTIVITY_THREADS,
                                   .activity_places = ACTIVITY_PLACES,
                                   .cache_bytes = CACHE_BYTES,
+                                  .alarms_max = engine->alarms_max,
                                   .single = mode != ENGINE_THREADS,
                                   .changed = core_changed,
                                   .tell = core_tell,

@@ -85,6 +85,8 @@ struct hf_engine {
     bool woken;
     engine_runner *runner; /* the core's thread; NULL: none */
     int heirs;             /* threads that may become it */
+    int64_t alarms_max;    /* timers and deadlines that the core keeps in memory; 0: as many as it
+                              likes */
     int64_t lost_max;      /* threads that may be away in user code */
     bool draining;         /* hf_shutdown: no new attempts, the running ones end */
     bool stopping;         /* the core's thread ends, or has ended */

@@ -133,10 +133,10 @@ static hf_status tasks_sweep(hf_core *core, hf_err *err)
 
 static hf_status deadlines_sweep(hf_core *core, hf_err *err)
 {
-    const hf_db_value most = hf_db_int(scan_limit());
+    const hf_db_value params[] = {hf_db_int(0), hf_db_int(0), hf_db_int(scan_limit())};
     hf_db_cursor *cursor = NULL;
     bool row = true;
-    hf_status st = hf_db_query(core->db, HF_STMT_WORK_DEADLINES, &most, 1, &cursor, err);
+    hf_status st = hf_db_query(core->db, HF_STMT_WORK_DEADLINES, params, 3, &cursor, err);
 
     while (!st && row) {
         live_run *run;
