@@ -363,6 +363,21 @@ typedef struct hf_query_def {
     hf_value (*read)(hf_mem *mem, const void *state, hf_value args);
 } hf_query_def;
 
+/* A failure type whose details the workflow's code understands in today's shape only. `decode` is
+   given the failure as it was recorded, however long ago, and answers the details that the code
+   sees. NULL from it, or no decode at all (the code that understood them is gone), blocks the run
+   as failure_resolution until a program is there that can; nothing is written meanwhile. Like a
+   predicate it looks at what it is given and at nothing else. */
+typedef struct hf_failure_def {
+    const char *type;
+    hf_value (*decode)(hf_mem *mem, const hf_error *recorded);
+} hf_failure_def;
+
+/* For language bindings whose code cleans up behind itself: when the run leaves memory, the
+   hf_protect around the step that it waits in answers HF_ABANDONED. From then on hf_protect answers
+   nothing else and every other step is refused; the code comes to its end with hf_abandon. */
+#define HF_WORKFLOW_UNWINDS 1u
+
 typedef struct hf_workflow_def {
     const char *type;
     hf_workflow_fn *run;
@@ -374,10 +389,11 @@ typedef struct hf_workflow_def {
     const hf_signal_def *signals;
     const hf_update_def *updates;
     const hf_query_def *queries;
-    hf_ms execution_timeout; /* over all runs of an instance; 0: none */
-    hf_ms run_timeout;       /* of one run; 0: none */
-    size_t stack;            /* bytes; 0: 64 KiB */
-    unsigned flags;          /* none is defined */
+    hf_ms execution_timeout;        /* over all runs of an instance; 0: none */
+    hf_ms run_timeout;              /* of one run; 0: none */
+    size_t stack;                   /* bytes; 0: 64 KiB */
+    unsigned flags;                 /* HF_WORKFLOW_* */
+    const hf_failure_def *failures; /* types whose details need decoding; others come as recorded */
 } hf_workflow_def;
 
 typedef struct hf_activity_def {

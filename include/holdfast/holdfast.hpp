@@ -6,9 +6,10 @@
 // comes out as an exception. A coroutine may be parked inside a catch block while others run on the
 // same thread, so the thread's exception state is put aside for the time of a step.
 //
-// A run that leaves memory is not unwound: destructors of a parked workflow do not run then.
-// Objects on a workflow's stack should own values and nothing of the outside world; what must be
-// cleaned up goes to context::defer.
+// A run that leaves memory is unwound: the step that it waits in throws hf::abandoned, so that
+// destructors run; let it pass. Steps that destructors try to take then do nothing. The same code
+// will run again from the beginning when the run is needed, so objects on a workflow's stack should
+// own memory and values, and nothing of the outside world.
 #ifndef HOLDFAST_HOLDFAST_HPP
 #define HOLDFAST_HOLDFAST_HPP
 
@@ -162,6 +163,14 @@ class exceptions_aside
     exceptions_aside &operator=(const exceptions_aside &) = delete;
 };
 
+// Whether a run is being unwound on this thread because it leaves memory. Nothing else runs
+// meanwhile.
+inline bool &leaving()
+{
+    static thread_local bool on = false;
+    return on;
+}
+
 // What the step in hand is; hf_protect passes one pointer only, as a value.
 template <class F> hf_value step_call(hf_ctx *w, hf_value in)
 {
@@ -184,6 +193,7 @@ inline hf_workflow_def workflow(const char *type, hf_workflow_fn *run, const cha
     def.type = type;
     def.run = run;
     def.params = params;
+    def.flags = HF_WORKFLOW_UNWINDS;
     return def;
 }
 inline hf_app app(const char *name, const hf_workflow_def *workflows,
@@ -203,8 +213,10 @@ class context
 
     [[noreturn]] static void raise(hf_status status, const hf_error *e)
     {
-        if (status == HF_ABANDONED)
+        if (status == HF_ABANDONED) {
+            detail::leaving() = true;
             throw abandoned{};
+        }
         if (status == HF_CANCELLED)
             throw cancelled{e};
         throw failure(e);
@@ -223,6 +235,8 @@ class context
                 hf_protect(w_, detail::step_call<F>,
                            reinterpret_cast<hf_value>(static_cast<const void *>(&f)), &out, &e);
         }
+        if (status == HF_ABANDONED && detail::leaving() && std::uncaught_exceptions() > 0)
+            return {}; // a destructor on the way out
         if (status != HF_OK)
             raise(status, e);
         return out;
@@ -368,10 +382,12 @@ template <value (*F)(context &, value)> hf_value entry(hf_ctx *w, hf_value in)
         hf_refail(w, ended);
     if (thrown)
         hf_fail(w, "exception", hf_str(thrown, "", ""));
+    detail::leaving() = false;
     hf_abandon(w);
 }
 
-// Runs a function when the scope is left by an exception, unless it is dismissed. The function may
+// Runs a function when the scope is left by an exception, unless it is dismissed or the run only
+// leaves memory. The function may
 // make steps: what is thrown out of it replaces nothing, so it should not throw.
 template <class F> class undo
 {
@@ -385,7 +401,7 @@ template <class F> class undo
     }
     ~undo() noexcept(false)
     {
-        if (on_ && std::uncaught_exceptions() > before_)
+        if (on_ && std::uncaught_exceptions() > before_ && !detail::leaving())
             f_();
     }
     undo(const undo &) = delete;

@@ -122,6 +122,8 @@ static hf_why_code blocked_code(hf_slice reason, hf_slice expected, hf_slice rec
     (void)hf_replay_blocked_reason_parse(reason, &word);
     if (word == HF_REPLAY_BLOCKED_CONDITION_WAIT_DEFINITION_MISMATCH)
         return HF_WHY_REPLAY_BLOCKED_KEY;
+    if (word == HF_REPLAY_BLOCKED_FAILURE_RESOLUTION)
+        return HF_WHY_REPLAY_BLOCKED_FAILURE;
     if (hf_slice_starts(expected, barrier))
         return HF_WHY_REPLAY_BLOCKED_TOPOLOGY;
     if (hf_slice_starts(expected, version) ||

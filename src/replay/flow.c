@@ -10,9 +10,10 @@
 
 #include "base/assert.h"
 #include "base/utf8.h"
+#include "base/value.h"
 #include "replay/inside.h"
 
-enum { MESSAGE_BYTES = 512 };
+enum { MESSAGE_BYTES = 512, REFUSED_MAX = 1000 };
 
 hf_failure *hf_in_failure(hf_replay *replay, hf_status status, hf_failure_category category,
                           const char *type, const char *message)
@@ -36,6 +37,12 @@ void hf_in_raise(hf_replay *replay, hf_failure *failure)
     replay->survived = NULL; /* code did not go on after all */
     frame->failure = failure;
     longjmp(frame->jump, 1);
+}
+
+void hf_in_unwind(hf_replay *replay)
+{
+    hf_in_raise(replay, hf_in_failure(replay, HF_ABANDONED, HF_FAILURE_CATEGORY_INTERNAL,
+                                      "abandoned", "the run leaves memory"));
 }
 
 void hf_in_misuse(hf_replay *replay, const char *type, const char *format, ...)
@@ -100,6 +107,35 @@ static const char *failure_type(const hf_record_failure *failure)
     return failure->type ? failure->type : "failure";
 }
 
+/* What the definition declares of the type; NULL: nothing. */
+static const hf_failure_def *failure_def(const hf_replay *replay, const char *type)
+{
+    const hf_failure_def *def = replay->info.definition->failures;
+
+    while (def && def->type && strcmp(def->type, type) != 0)
+        def++;
+    return def && def->type ? def : NULL;
+}
+
+/* The details as the code of today knows them. Without them it cannot go on as it did. */
+static hf_value details_decode(hf_replay *replay, const hf_record *record, const hf_error *seen)
+{
+    const hf_failure_def *def = failure_def(replay, seen->type);
+    hf_place place = replay->place;
+    hf_value details = NULL;
+
+    if (!def)
+        return seen->details;
+    replay->place = HF_PLACE_EFFECT;
+    if (def->decode)
+        details = def->decode(replay->mem, seen);
+    replay->place = place;
+    if (details && !hf_value_broken(details, NULL))
+        return details;
+    hf_in_unresolved(replay, record, seen->type, def->decode != NULL);
+    hf_in_leave(replay, HF_LEAVE_BLOCKED);
+}
+
 hf_failure *hf_in_record_failure(hf_replay *replay, const hf_record *record)
 {
     const hf_record_failure *from = record->failure;
@@ -110,6 +146,7 @@ hf_failure *hf_in_record_failure(hf_replay *replay, const hf_record *record)
     failure->seen.retryable = !from->final;
     if (from->details.form)
         failure->seen.details = hf_in_value(replay, &from->details);
+    failure->seen.details = details_decode(replay, record, &failure->seen);
     failure->step = record->step;
     failure->recorded = record->handled_seq != 0;
     return failure;
@@ -201,8 +238,11 @@ void hf_in_body(void *arg)
         hf_value out = replay->info.definition->run(&replay->ctx, in);
 
         replay->place = HF_PLACE_BODY;
-        body_complete(replay, out);
+        if (!replay->leaving)
+            body_complete(replay, out);
     }
+    if (replay->leaving)
+        hf_in_leave(replay, HF_LEAVE_ABANDONED);
     replay->place = HF_PLACE_BODY;
     body_fail(replay, bottom.failure);
 }
@@ -249,10 +289,22 @@ void hf_refail(hf_ctx *w, const hf_error *e)
     hf_in_raise(replay, failure);
 }
 
+/* Code that goes on taking steps after it was told is left where it is. */
+static bool leaving(hf_ctx *w)
+{
+    hf_replay *replay = w && w->tag == HF_CTX_TAG ? w->replay : NULL;
+
+    if (!replay || !replay->leaving)
+        return false;
+    if (++replay->refused > REFUSED_MAX)
+        hf_in_leave(replay, HF_LEAVE_ABANDONED);
+    return true;
+}
+
 hf_status hf_protect(hf_ctx *w, hf_workflow_fn *fn, hf_value in, hf_value *out,
                      const hf_error **err)
 {
-    hf_replay *replay = hf_in_ready(w);
+    hf_replay *replay = leaving(w) ? NULL : hf_in_ready(w);
     hf_frame frame = {.place = HF_PLACE_BODY};
 
     if (out)
@@ -260,7 +312,7 @@ hf_status hf_protect(hf_ctx *w, hf_workflow_fn *fn, hf_value in, hf_value *out,
     if (err)
         *err = NULL;
     if (!replay)
-        return HF_MISUSE;
+        return leaving(w) ? HF_ABANDONED : HF_MISUSE;
     if (!fn)
         hf_in_misuse(replay, "invalid_call", "hf_protect was given no function");
     frame.outer = replay->frame;

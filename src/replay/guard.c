@@ -92,6 +92,22 @@ void hf_in_mismatch(hf_replay *replay, int64_t step, const char *at, const char 
         replay->mismatch.expected_shape);
 }
 
+void hf_in_unresolved(hf_replay *replay, const hf_record *record, const char *type, bool decoder)
+{
+    hf_replay_mismatch *mismatch = &replay->mismatch;
+    hf_buf buf = {0};
+
+    hf_buf_add_format(&buf, "failure:%s", type);
+    hf_in_mismatch(replay, record->step, record->at, hf_buf_text(&buf), record);
+    mismatch->reason = HF_REPLAY_BLOCKED_FAILURE_RESOLUTION;
+    hf_buf_clear(&buf);
+    hf_buf_add_format(&buf, "step %lld: history has the failure %s (%s), which the workflow %s",
+                      (long long)record->step, type, mismatch->recorded_events,
+                      decoder ? "cannot decode" : "declares without a decoder");
+    mismatch->sentence = mismatch_text(replay, &buf);
+    hf_buf_fini(&buf);
+}
+
 /* The id of a condition wait, which no event stores: it is formed from the run and the place. */
 static char *wait_id(hf_replay *replay, const hf_record *record)
 {

@@ -105,8 +105,10 @@ struct hf_replay {
     const char *waiting;
     char waiting_text[256];
     /* the life */
-    bool started, closed, blocked, broken, spoiled;
-    bool frozen; /* only what history has resolved is passed */
+    bool closed, blocked, broken, spoiled;
+    bool frozen;  /* only what history has resolved is passed */
+    bool leaving; /* the run leaves memory, and its code asked to be told */
+    int refused;  /* steps that it tried to take then */
     /* the code */
     hf_place place;
     bool quiet; /* an update is run again: what it sends was sent */
@@ -167,6 +169,8 @@ hf_failure *hf_in_failure(hf_replay *replay, hf_status status, hf_failure_catego
                           const char *type, const char *message);
 
 /* Flies to the nearest frame. */
+/* The run leaves memory: the innermost frame is told. */
+HF_NORETURN_FN void hf_in_unwind(hf_replay *replay);
 HF_NORETURN_FN void hf_in_raise(hf_replay *replay, hf_failure *failure);
 HF_NORETURN_FN void hf_in_misuse(hf_replay *replay, const char *type, const char *format, ...)
     HF_FORMAT(3, 4);
@@ -179,6 +183,8 @@ void hf_in_tell_survived(hf_replay *replay);
 hf_value hf_in_fail_step(hf_replay *replay, hf_failure *failure, const hf_error **err);
 
 /* The failure of a record that ended so. */
+/* A recorded failure cannot be given back to the code: replay->mismatch says so. */
+void hf_in_unresolved(hf_replay *replay, const hf_record *record, const char *type, bool decoder);
 hf_failure *hf_in_record_failure(hf_replay *replay, const hf_record *record);
 
 void hf_in_run_deferred(hf_replay *replay);

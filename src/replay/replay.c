@@ -42,10 +42,22 @@ hf_status hf_replay_new(const hf_replay_info *info, hf_replay **out_replay, hf_e
     return HF_OK;
 }
 
+/* Whether its code is parked and wants to be told that it will not go on. */
+static bool unwinds(const hf_replay *replay)
+{
+    return replay->coro && replay->waiting[0] && !replay->closed && !replay->broken &&
+           replay->leave == HF_LEAVE_PARKED && replay->info.definition &&
+           (replay->info.definition->flags & HF_WORKFLOW_UNWINDS);
+}
+
 void hf_replay_free(hf_replay *replay)
 {
     if (!replay)
         return;
+    if (unwinds(replay)) {
+        replay->leaving = true;
+        (void)hf_coro_resume(replay->coro);
+    }
     hf_in_run_deferred(replay);
     hf_coro_free(replay->coro);
     hf_steps_free(replay->steps);

@@ -87,8 +87,9 @@ typedef struct hf_replay_mismatch {
 HF_NODISCARD hf_status hf_replay_new(const hf_replay_info *info, hf_replay **out_replay,
                                      hf_err *err);
 
-/* Abandons the coroutine: functions given to hf_defer run, nothing else of user code does. NULL is
- * allowed. */
+/* Abandons the coroutine: functions given to hf_defer run, nothing else of user code does, unless
+   the definition says HF_WORKFLOW_UNWINDS: then the step that it waits in ends with HF_ABANDONED
+   first. NULL is allowed. */
 void hf_replay_free(hf_replay *replay);
 
 /* Events of the run in order, beginning behind those fed before; first_seq says where. What is

@@ -29,7 +29,7 @@ hf_replay *hf_in_ready(hf_ctx *w)
 {
     hf_replay *replay = w && w->tag == HF_CTX_TAG ? w->replay : NULL;
 
-    if (!replay || !replay->coro || !hf_coro_inside(replay->coro))
+    if (!replay || !replay->coro || !hf_coro_inside(replay->coro) || replay->leaving)
         return NULL;
     if (replay->place != HF_PLACE_BODY)
         hf_in_misuse(replay, "step_not_allowed", "%s cannot take a step",

@@ -19,6 +19,8 @@ void hf_in_park(hf_replay *replay, const char *kind, const char *name)
     replay->leave = HF_LEAVE_PARKED;
     hf_coro_yield(replay->coro);
     replay->waiting = "";
+    if (replay->leaving)
+        hf_in_unwind(replay);
 }
 
 void hf_in_leave(hf_replay *replay, hf_leave leave)

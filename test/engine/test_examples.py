@@ -147,6 +147,75 @@ def the_cpp_header_compiles():
             assert done.returncode == 0, f"{standard}: {done.stderr}"
 
 
+UNWOUND = """
+#include <cstdio>
+#include <holdfast/holdfast.hpp>
+
+static int alive;
+struct thing {
+    hf::context &c;
+    explicit thing(hf::context &context) : c(context) { alive++; }
+    ~thing() { alive--; c.activity("echo", {}); } // refused while the run leaves memory
+};
+static hf_value echo(hf_act *, hf_value in) { return in; }
+static hf::value body(hf::context &c, hf::value)
+{
+    thing outer(c);
+    hf::undo undone([&] { std::puts("undone"); });
+    try {
+        thing inner(c);
+        c.receive("go");
+    } catch (const hf::failure &) {
+        std::puts("caught");
+    }
+    undone.dismiss();
+    return c.json("'done'");
+}
+int main()
+{
+    static const hf_signal_def signals[] = {{"go"}, {}};
+    hf_workflow_def waits = hf::workflow("waits", hf::entry<body>);
+    waits.signals = signals;
+    const hf_workflow_def workflows[] = {waits, {}};
+    const hf_activity_def activities[] = {hf::activity("echo", echo), {}};
+    const hf_app app = hf::app("unwound", workflows, activities);
+    hf_engine *d = hf_test_open(&app);
+    hf_start_opts o{};
+    o.size_ = sizeof(o);
+    o.id = "a";
+    hf_start_with(d, "waits", &o);
+    hf_test_drain(d);
+    std::printf("parked %d\\n", alive);
+    hf_test_crash(d);
+    std::printf("gone %d\\n", alive);
+    hf_test_drain(d);
+    hf_signal(d, "a", "go", nullptr);
+    hf_test_drain(d);
+    std::printf("%s %d\\n", hf_test_status(d, "a"), alive);
+    o.id = "b";
+    hf_start_with(d, "waits", &o);
+    hf_test_drain(d);
+    hf_close(d);
+    std::printf("closed %d\\n", alive);
+}
+"""
+
+
+@case
+def cpp_destructors_run_when_a_run_leaves_memory():
+    with open("unwound.cpp", "w", encoding="utf-8") as file:
+        file.write(UNWOUND)
+    words = [args.cxx, "-std=c++17", "-Wall", "-Wextra", "-Werror", "-Wno-missing-field-initializers",
+             "-I" + os.path.join(ROOT, "include"), "unwound.cpp", "-o", "unwound", "-L" + args.build, "-lholdfast",
+             "-Wl,-rpath," + args.build]
+    if args.sanitize:
+        words.append("-fsanitize=" + args.sanitize)
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    done = subprocess.run(["./unwound"], capture_output=True, text=True, timeout=LIMIT_S)
+    equal((done.returncode, done.stdout), (0, "parked 2\ngone 0\ncompleted 0\nclosed 0\n"))
+
+
 @case
 def main_works_until_it_is_told_to_stop():
     """The worker takes what was asked for, and ends with 0 at a signal; a person looks and approves."""

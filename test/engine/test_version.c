@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/command.h"
 #include "holdfast/holdfast.h"
 #include "lib/kit.h"
 
@@ -284,9 +285,99 @@ HF_BOTH_ENGINES(b172_side_effect_runs_once)
     hf_kit_close(d);
 }
 
+/* ---- failures whose details were written by an older program */
+
+static hf_value decline(hf_act *a, hf_value in)
+{
+    (void)in;
+    return hf_reject(a, "card_declined", "no");
+}
+
+static hf_value payer(hf_ctx *w, hf_value in)
+{
+    const hf_error *e = NULL;
+
+    (void)hf_activity(w, "decline", in, .err = &e);
+    hf_receive(w, "go");
+    return hf_json(w, "{'type': %s, 'limit': %lld}", e->type,
+                   (long long)hf_int(e->details, "limit", -1));
+}
+
+/* Older failures said nothing; the code of today wants a limit. */
+static hf_value decode(hf_mem *mem, const hf_error *recorded)
+{
+    return recorded->details ? recorded->details : hf_json(mem, "{'limit': 100}");
+}
+
+static hf_value decode_not(hf_mem *mem, const hf_error *recorded)
+{
+    (void)mem;
+    (void)recorded;
+    return NULL;
+}
+
+static const hf_activity_def decliners[] = {{"decline", .run = decline}, {0}};
+#define PAYER(app, ...)                                                                            \
+    static const hf_failure_def app##_failures[] = {__VA_ARGS__{0}};                               \
+    static const hf_workflow_def app##_workflows[] = {                                             \
+        {.type = "payer", .run = payer, .signals = payer_signals, .failures = app##_failures},     \
+        {0}};                                                                                      \
+    static const hf_app app = {                                                                    \
+        .name = "test", .activities = decliners, .workflows = app##_workflows}
+
+static const hf_signal_def payer_signals[] = {{.name = "go"}, {0}};
+PAYER(app_plain, );
+PAYER(app_gone, {"card_declined", NULL}, );
+PAYER(app_unable, {"card_declined", decode_not}, );
+PAYER(app_decodes, {"other", NULL}, {"card_declined", decode}, );
+
+static void repair(hf_engine *d)
+{
+    const hf_request request = {.type = HF_COMMAND_TYPE_REPAIR, .id = HF_SLICE("o")};
+    hf_reply reply = {0};
+    hf_err err = {0};
+
+    hf_test_ok(hf_engine_command(d, &request, hf_mem_of_engine(d), &reply, &err), &err, "repair");
+}
+
+/* A failure type that is declared without a decoder, or whose decoder gives up, blocks the run with
+   its reason and writes nothing; a program that can decode it goes on after a repair. */
+HF_BOTH_ENGINES(failure_resolution_blocks_until_it_can_be_decoded)
+{
+    const hf_app *const wrong[] = {&app_gone, &app_unable};
+    hf_engine *d = hf_kit_open(kind, &app_plain);
+    int64_t events;
+
+    hf_kit_ok(d, hf_start(d, "payer", NULL, .id = "o"));
+    settle(d);
+    events = hf_kit_number(d, "SELECT last_seq FROM run");
+    for (int i = 0; i < 2; i++) {
+        hf_value why = NULL;
+
+        d = hf_kit_reopen(d, wrong[i]);
+        if (i)
+            repair(d);
+        else
+            hf_kit_ok(d, hf_signal(d, "o", "go", NULL));
+        settle(d);
+        ck_assert_int_eq(hf_kit_number(d, "SELECT blocked FROM run"), 1);
+        ck_assert_int_eq(hf_test_count(d, "o", "SignalApplied"), 0);
+        hf_kit_ok(d, hf_why(d, "o", hf_mem_of_engine(d), &why));
+        ck_assert_str_eq(hf_str(why, "code", ""), "replay_blocked_failure");
+        ck_assert_msg(strstr(hf_show(d, why), "card_declined"), "%s", hf_show(d, why));
+    }
+    ck_assert_int_le(events, hf_kit_number(d, "SELECT last_seq FROM run"));
+    d = hf_kit_reopen(d, &app_decodes);
+    repair(d);
+    settle(d);
+    ck_assert_str_eq(hf_kit_result(d, "o"), "{\"type\":\"card_declined\",\"limit\":100}");
+    hf_kit_close(d);
+}
+
 HF_PG_SUITE_MAIN("engine/version", HF_BOTH(b166_marker_is_recorded_and_reused),
                  HF_BOTH(b167_wrong_change_and_unsupported_version),
                  HF_BOTH(b168_older_fingerprint_stays_on_default),
                  HF_BOTH(b169_other_compatibility_stays_on_default),
                  HF_BOTH(b170_no_fingerprint_stays_on_default),
-                 HF_BOTH(b171_patched_and_deprecated), HF_BOTH(b172_side_effect_runs_once))
+                 HF_BOTH(b171_patched_and_deprecated), HF_BOTH(b172_side_effect_runs_once),
+                 HF_BOTH(failure_resolution_blocks_until_it_can_be_decoded))
