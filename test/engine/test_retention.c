@@ -35,6 +35,8 @@ static hf_value busy(hf_ctx *w, hf_value in)
 
     hf_search_attributes(w, hf_json(w, "{'city': 'Bern'}"));
     (void)hf_activity(w, "flaky", NULL, .err = &failed);
+    hf_messages_send(w, hf_workflow_id(w), "mail", "a letter");
+    hf_messages_send(w, "stays", "mail", "another");
     hf_sleep(w, hf_seconds(5));
     (void)hf_child(w, "leaf", NULL);
     (void)hf_receive(w, "go");
@@ -134,7 +136,8 @@ static void days_pass(hf_engine *d, int days)
 static const char *const tables[] = {
     "run",         "instance",  "history", "payload",     "command",        "dedup",
     "correlation", "inbox",     "task",    "timer",       "activity",       "attempt",
-    "link",        "run_label", "failure", "run_summary", "run_projection", "search_attribute"};
+    "link",        "run_label", "failure", "run_summary", "run_projection", "search_attribute",
+    "message"};
 
 /* A closed run leaves nothing behind in any table, once its time is over and not before. */
 HF_BOTH_ENGINES(b_every_row_of_a_run_goes_with_it)
@@ -154,7 +157,8 @@ HF_BOTH_ENGINES(b_every_row_of_a_run_goes_with_it)
     ck_assert_str_eq(hf_test_status(d, "b"), "completed");
     for (const char *const *table =
              (const char *const[]){"history", "payload", "command", "dedup", "link", "run_label",
-                                   "failure", "search_attribute", "run_projection", NULL};
+                                   "failure", "search_attribute", "run_projection", "message",
+                                   NULL};
          *table; table++)
         ck_assert_msg(rows(d, *table) > 0, "nothing in %s", *table);
     days_pass(d, 29);
@@ -169,6 +173,24 @@ HF_BOTH_ENGINES(b_every_row_of_a_run_goes_with_it)
     hf_kit_ok(d, hf_start(d, "leaf", NULL, .id = "b")); /* the id is free */
     hf_kit_ok(d, hf_test_drain(d));
     ck_assert_str_eq(hf_test_status(d, "b"), "completed");
+    hf_kit_close(d);
+}
+
+/* Messages go with the instance whose stream they are in; the other side keeps its own. */
+HF_BOTH_ENGINES(streams_go_with_their_instance)
+{
+    hf_engine *d = open_kit(kind);
+
+    hf_kit_ok(d, hf_start(d, "waits", NULL, .id = "stays"));
+    hf_kit_ok(d, hf_start(d, "busy", NULL, .id = "b"));
+    hf_kit_ok(d, hf_test_drain(d));
+    hf_kit_ok(d, hf_test_advance(d, hf_minutes(5)));
+    hf_kit_ok(d, hf_signal(d, "b", "go", NULL));
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_int_eq(rows(d, "message"), 4);
+    days_pass(d, 31);
+    ck_assert_int_eq(pass(d, "runs"), 2);
+    ck_assert_int_eq(rows(d, "message"), 1);
     hf_kit_close(d);
 }
 
@@ -401,6 +423,7 @@ HF_BOTH_ENGINES(b_bad_input_is_refused)
 }
 
 HF_PG_SUITE_MAIN("engine/retention", HF_BOTH(b_every_row_of_a_run_goes_with_it),
+                 HF_BOTH(streams_go_with_their_instance),
                  HF_BOTH(sm43_a_reserved_key_is_free_after_retention),
                  HF_BOTH(sm60_children_of_live_parents_stay),
                  HF_BOTH(b_parents_of_open_children_stay), HF_BOTH(b_old_runs_of_an_open_chain_go),
