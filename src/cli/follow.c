@@ -5,12 +5,20 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/thread.h"
 #include "base/value.h"
 #include "cli/input.h"
 #include "cli/stop.h"
 #include "server/payload.h"
 
-enum { FIRST_MS = 20, LONGEST_MS = 500, REPEAT_MS = 1000 };
+enum {
+    FIRST_MS = 20,
+    LONGEST_MS = 500,
+    REPEAT_MS = 1000,
+    SERVER_MS = 20000, /* that a server is asked to wait */
+    SERVER_LEAST_MS = 1000,
+    AT_ONCE_US = 10000
+};
 
 hf_status hf_cli_timeout(const hf_cli_call *call, int64_t *out_ms, hf_err *err)
 {
@@ -39,49 +47,120 @@ static bool row_same(hf_value a, hf_value b)
     return true;
 }
 
-static hf_status follow(hf_cli_target *target, const hf_cli_aim *aim, int64_t timeout_ms,
-                        hf_cli_follow_fn *changed, void *ctx, hf_mem *memories[2], hf_err *err)
+/* Somebody who follows a run. */
+typedef struct follower {
+    hf_cli_target *target;
+    const hf_cli_aim *aim;
+    hf_cli_target *waits; /* a server is asked to answer when there is news; NULL: a store is not */
+    hf_thread stopper;    /* ends that wait at Ctrl-C */
+    int64_t wait_ms;      /* until the next look, when nobody tells of news */
+    hf_mem *looks[2];     /* this look and the one before */
+} follower;
+
+static void stopper_run(void *ctx)
+{
+    follower *f = ctx;
+
+    (void)hf_cli_stop_wait(-1);
+    hf_cli_target_stop(f->waits);
+}
+
+/* Waits a while, longer each time. */
+static hf_status pause_make(follower *f, int64_t left_ms, hf_err *err)
+{
+    int64_t ms = left_ms >= 0 && left_ms < f->wait_ms ? left_ms + 1 : f->wait_ms;
+
+    f->wait_ms = f->wait_ms * 2 > LONGEST_MS ? LONGEST_MS : f->wait_ms * 2;
+    if (f->waits)
+        return hf_cli_target_pause(f->waits, ms, err);
+    return hf_cli_stop_wait(ms) ? HF_CANCELLED : HF_OK;
+}
+
+/* Until there is news, or it is time to look again. */
+static hf_status news_await(follower *f, hf_value row, int64_t left_ms, hf_mem *mem, hf_err *err)
+{
+    int64_t began_us = hf_clock_mono_us(hf_clock_system());
+    hf_status st = HF_OK;
+
+    if (f->waits && (left_ms < 0 || left_ms > SERVER_LEAST_MS))
+        st =
+            hf_cli_target_await(f->waits, f->aim->id, row,
+                                left_ms < 0 || left_ms > SERVER_MS ? SERVER_MS : left_ms, mem, err);
+    if (st == HF_BUSY) /* too many wait there already */
+        st = HF_OK;
+    /* A server that answers at once has nothing to say or cannot wait. */
+    if (!st && hf_clock_mono_us(hf_clock_system()) - began_us < AT_ONCE_US)
+        st = pause_make(f, left_ms, err);
+    return st == HF_CANCELLED
+               ? hf_err_set(err, HF_CANCELLED, "stopped watching; %s goes on", f->aim->id)
+               : st;
+}
+
+static hf_status follow(follower *f, int64_t timeout_ms, hf_cli_follow_fn *changed, void *ctx,
+                        hf_err *err)
 {
     int64_t until_us = hf_clock_mono_us(hf_clock_system()) + timeout_ms * 1000;
-    int64_t wait_ms = FIRST_MS;
     hf_value before = NULL;
 
     for (int turn = 0;; turn = !turn) {
+        int64_t left_ms = -1;
         hf_value row = NULL;
         hf_status st;
 
-        hf_mem_reset(memories[turn]);
-        st = run_look(target, aim, memories[turn], &row, err);
-        if (!st && changed && (!before || !row_same(before, row))) {
-            wait_ms = FIRST_MS;
-            st = changed(ctx, row, err);
+        hf_mem_reset(f->looks[turn]);
+        st = run_look(f->target, f->aim, f->looks[turn], &row, err);
+        if (!st && (!before || !row_same(before, row))) {
+            f->wait_ms = FIRST_MS;
+            st = changed ? changed(ctx, row, err) : HF_OK;
         }
         if (st || hf_bool(row, "is_terminal", false))
             return st;
-        if (timeout_ms >= 0 && hf_clock_mono_us(hf_clock_system()) >= until_us)
-            return hf_err_set(err, HF_TIMEOUT, "%s is still %s", aim->id,
+        if (timeout_ms >= 0)
+            left_ms = (until_us - hf_clock_mono_us(hf_clock_system())) / 1000;
+        if (timeout_ms >= 0 && left_ms <= 0)
+            return hf_err_set(err, HF_TIMEOUT, "%s is still %s", f->aim->id,
                               hf_str(row, "status", "open"));
-        if (hf_cli_stop_wait(wait_ms))
-            return hf_err_set(err, HF_CANCELLED, "stopped watching; %s goes on", aim->id);
-        wait_ms = wait_ms * 2 > LONGEST_MS ? LONGEST_MS : wait_ms * 2;
+        st = news_await(f, row, left_ms, f->looks[turn], err);
+        if (st)
+            return st;
         before = row;
     }
+}
+
+static hf_status follower_begin(follower *f, hf_err *err)
+{
+    hf_status st = HF_OK;
+
+    f->looks[0] = hf_mem_new();
+    f->looks[1] = hf_mem_new();
+    if (!f->looks[0] || !f->looks[1])
+        return hf_err_nomem(err, "a run");
+    if (hf_cli_target_is_server(f->target))
+        st = hf_cli_target_open(hf_cli_target_call(f->target), false, &f->waits, err);
+    if (!st && f->waits)
+        st = hf_thread_start(&f->stopper, "hf-stop", stopper_run, f, err);
+    return st;
 }
 
 hf_status hf_cli_follow(hf_cli_target *target, const hf_cli_aim *aim, int64_t timeout_ms,
                         hf_cli_follow_fn *changed, void *ctx, hf_err *err)
 {
-    hf_mem *memories[2] = {hf_mem_new(), hf_mem_new()}; /* this look and the one before */
+    follower f = {.target = target, .aim = aim, .wait_ms = FIRST_MS};
     hf_cli_stop old;
-    hf_status st =
-        memories[0] && memories[1] ? hf_cli_stop_catch(&old, err) : hf_err_nomem(err, "a run");
+    hf_status st = hf_cli_stop_catch(&old, err);
 
-    if (!st) {
-        st = follow(target, aim, timeout_ms, changed, ctx, memories, err);
-        hf_cli_stop_release(&old);
-    }
-    hf_mem_free(memories[0]);
-    hf_mem_free(memories[1]);
+    if (st)
+        return st;
+    st = follower_begin(&f, err);
+    if (!st)
+        st = follow(&f, timeout_ms, changed, ctx, err);
+    if (f.stopper.started)
+        hf_cli_stop_now();
+    hf_thread_join(&f.stopper);
+    hf_cli_stop_release(&old);
+    hf_cli_target_close(f.waits);
+    hf_mem_free(f.looks[0]);
+    hf_mem_free(f.looks[1]);
     return st;
 }
 

@@ -429,6 +429,24 @@ hf_status hf_cli_target_history(hf_cli_target *target, const hf_cli_aim *aim, in
     return st || *out_page ? st : hf_err_nomem(err, "a history");
 }
 
+hf_status hf_cli_target_await(hf_cli_target *target, const char *id, hf_value row, int64_t wait_ms,
+                              hf_mem *mem, hf_err *err)
+{
+    int64_t seen = hf_int(row, "last_history_sequence", hf_int(row, "history_event_count", 0));
+    const char *base =
+        hf_client_path(mem, "/api/workflows/%s/runs/%s/history", id, hf_str(row, "run_id", ""));
+    hf_value page = NULL;
+
+    return hf_cli_target_ask(
+        target, "GET",
+        base ? hf_mem_format(mem,
+                             "%s?page_size=1&next_page_token=s%lld&wait_new_event=1&"
+                             "wait_timeout_seconds=%lld",
+                             base, (long long)seen, (long long)((wait_ms + 999) / 1000))
+             : NULL,
+        NULL, mem, &page, err);
+}
+
 /* ---- commands */
 
 /* What an envelope says: accepted, refused, or refused because of its arguments. */

@@ -43,6 +43,11 @@ HF_NODISCARD hf_status hf_cli_target_history(hf_cli_target *target, const hf_cli
                                              int64_t after, hf_mem *mem, hf_value *out_page,
                                              hf_err *err);
 
+/* A server alone: returns when the run of `row` has an event that the row does not know of, or
+   after so long. HF_CANCELLED: it was stopped. */
+HF_NODISCARD hf_status hf_cli_target_await(hf_cli_target *target, const char *id, hf_value row,
+                                           int64_t wait_ms, hf_mem *mem, hf_err *err);
+
 /* A command by the names of hf_command; the answer is its envelope. HF_REJECTED: it was refused,
    and the envelope says why. HF_INVALID: its arguments were. */
 HF_NODISCARD hf_status hf_cli_target_command(hf_cli_target *target, const char *command,
