@@ -128,4 +128,27 @@ START_TEST(store_survives)
 }
 END_TEST
 
-HF_SUITE_MAIN("cli/memory", {self_survives, 0}, {store_survives, 300})
+/* Verbs that look at runs. */
+START_TEST(looks_survive)
+{
+    char *words[] = {(char[]){"holdfast"}, (char[]){"start"}, (char[]){"order"},
+                     (char[]){"a=b"},      (char[]){"--id"},  (char[]){"x"},
+                     (char[]){"--store"},  (char[]){"a.db"},  NULL};
+
+    begin();
+    ck_assert_int_eq(hf_cli_main(8, words), 0);
+    survives(0, "ls --store a.db order type=order --columns workflow_id,status");
+    survives(0, "ls --store a.db --json");
+    survives(0, "show x --store a.db");
+    survives(0, "show x#1 --store a.db --json");
+    survives(0, "history x --store a.db");
+    survives(0, "history x --store a.db -o json");
+    survives(7, "result x --store a.db --timeout 0s");
+    survives(5, "why y --store a.db");
+    survives(2, "start order a --store a.db");
+    survives(3, "ls --url unix:/nowhere/at/all");
+    end();
+}
+END_TEST
+
+HF_SUITE_MAIN("cli/memory", {self_survives, 0}, {store_survives, 300}, {looks_survive, 300})
