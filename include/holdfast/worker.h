@@ -33,6 +33,11 @@ HF_API hf_status hf_workers_allow(hf_engine *engine);
 HF_API hf_status hf_workers_type(hf_engine *engine, const char *type, hf_value declared,
                                  const char *fingerprint);
 
+/* The same by a program of ours: its type with everything it declares, {"params": ..., "signals":
+   {"names": [], "contracts": []}, ...}, under the fingerprint that its runs are compared with. */
+HF_API hf_status hf_workers_definition(hf_engine *engine, const char *type, hf_value body,
+                                       const char *fingerprint);
+
 /* A worker is there for the next 30 s, and serves the queue; `build` may be NULL. Whoever asks why
    a run waits is told of it. */
 HF_API hf_status hf_workers_beat(hf_engine *engine, const char *worker, const char *queue,
@@ -110,6 +115,15 @@ typedef struct hf_task_claim {
    used, and the task is still the worker's. */
 HF_API hf_status hf_task_answer(hf_engine *engine, const hf_task_claim *claim, hf_value commands,
                                 hf_mem *mem, hf_value *out_errors);
+/* The same by a program of ours, which runs the code as the engine does: what its code decided,
+   with its own steps (src/model/decision_codec.h). `measured`: the code asked how long history is.
+   HF_REJECTED with history_moved: it has to see more first, and gets another task. */
+HF_API hf_status hf_task_decide(hf_engine *engine, const hf_task_claim *claim, hf_value decisions,
+                                bool measured, hf_mem *mem);
+/* What such a program replays: {"chunks": [base64 of stored events], "payloads": [[digest, base64
+   of a big value]], "last_sequence": N}, the events behind `after` up to `upto`. */
+HF_API hf_status hf_task_events(hf_engine *engine, const char *id, const char *run_id,
+                                int64_t after, int64_t upto, hf_mem *mem, hf_value *out);
 /* It could not be done: it is handed out again, later each time. */
 HF_API hf_status hf_task_return(hf_engine *engine, const hf_task_claim *claim, const char *message);
 /* The worker goes on holding the task; *out (may be NULL) has its workflow_id and run_id. */

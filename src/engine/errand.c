@@ -177,15 +177,6 @@ void hf_errand_turn(live_run *run)
         hf_replay_answered(run->replay, &run->far->answer->answer);
 }
 
-void hf_errand_refuse(live_run *run, const hf_err *why)
-{
-    hf_ticket *ticket = run->far->answer;
-
-    run->far->answer = NULL;
-    ticket->status = hf_err_set(&ticket->err, HF_INVALID, "%s", why->text);
-    ticket->done(ticket);
-}
-
 hf_status hf_errand_keep_task(live_run *run, hf_decide *decide, hf_err *err)
 {
     hf_mem *mem = hf_unit_mem(decide->unit);
@@ -210,6 +201,20 @@ static void lease_end(live_run *run)
     run->far->lease.again_us = 0;
     run->far->lease.failures = 0;
     hf_core_disarm(run->core, -run->key);
+}
+
+void hf_errand_refuse(live_run *run, const hf_err *why)
+{
+    hf_ticket *ticket = run->far->answer;
+
+    run->far->answer = NULL;
+    if (why->status == HF_CONFLICT) { /* the code has to see more: another task, at once */
+        lease_end(run);
+        ticket_end(ticket, HF_REJECTED, "history_moved", why->text);
+        return;
+    }
+    ticket->status = hf_err_set(&ticket->err, HF_INVALID, "%s", why->text);
+    ticket->done(ticket);
 }
 
 void hf_errand_answered(live_run *run)

@@ -113,3 +113,54 @@ hf_status hf_workers_type(hf_engine *engine, const char *type, hf_value declared
     hf_buf_fini(&body);
     return st;
 }
+
+/* {"names": [texts], "contracts": [objects]} */
+static bool targets_fit(hf_value targets)
+{
+    hf_value names = hf_get(targets, "names");
+    hf_value contracts = hf_get(targets, "contracts");
+    hf_err err;
+    bool fit = hf_value_kind_of(names) == HF_VALUE_ARRAY &&
+               hf_value_kind_of(contracts) == HF_VALUE_ARRAY &&
+               hf_len(names) <= HF_DEFINITION_TARGETS_MAX &&
+               hf_len(contracts) <= HF_DEFINITION_TARGETS_MAX;
+
+    for (size_t i = 0; fit && i < hf_len(names); i++)
+        fit = !hf_name_check(HF_NAME_SIGNAL, hf_value_slice(hf_at(names, i)), &err);
+    for (size_t i = 0; fit && i < hf_len(contracts); i++)
+        fit = hf_value_kind_of(hf_at(contracts, i)) == HF_VALUE_OBJECT;
+    return fit;
+}
+
+static bool fingerprint_fits(const char *text)
+{
+    return text && strlen(text) == HF_DEFINITION_FINGERPRINT_SIZE - 1 &&
+           strncmp(text, "sha256:", 7) == 0 && strspn(text + 7, "0123456789abcdef") == 64;
+}
+
+hf_status hf_workers_definition(hf_engine *engine, const char *type, hf_value body,
+                                const char *fingerprint)
+{
+    hf_buf text = {0};
+    hf_call c;
+    hf_status st = hf_call_begin(&c, engine);
+
+    if (st)
+        return st;
+    st = hf_name_check(HF_NAME_TYPE, hf_slice_of(type), &c.slot->err);
+    if (!st && (!fingerprint_fits(fingerprint) || !targets_fit(hf_get(body, "signals")) ||
+                !targets_fit(hf_get(body, "updates")) || !targets_fit(hf_get(body, "queries"))))
+        st = hf_err_set(&c.slot->err, HF_INVALID, "the definition of %s is none", type);
+    if (st)
+        return st;
+    hf_json_write_canonical(&text, body);
+    if (!hf_buf_ok(&text))
+        st = hf_err_nomem(&c.slot->err, "a definition");
+    else if (text.len > HF_DEFINITION_TEXT_MAX)
+        st = hf_err_set(&c.slot->err, HF_TOOBIG, "the definition of %s is too long", type);
+    if (!st)
+        st = definition_commit(&c, hf_slice_of(type), hf_buf_slice(&text), fingerprint,
+                               &c.slot->err);
+    hf_buf_fini(&text);
+    return st;
+}

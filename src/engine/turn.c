@@ -224,7 +224,7 @@ static hf_status turn_draft(turn *t, hf_turn *out_turn, hf_err *err)
     }
     if (t->lost)
         return hf_err_set(err, HF_STOPPED, "the code took too long and was given up");
-    if (st == HF_INVALID && run->far && run->far->answer) {
+    if ((st == HF_INVALID || st == HF_CONFLICT) && run->far && run->far->answer) {
         hf_errand_refuse(run, err);
         st = hf_replay_turn(run->replay, out_turn, err);
     }

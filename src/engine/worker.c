@@ -13,6 +13,7 @@
 #include "engine/call.h"
 #include "engine/errand.h"
 #include "engine/inquiry.h"
+#include "model/decision_codec.h"
 #include "model/envelope.h"
 
 #define COMING_US  INT64_C(20000)   /* for what the core is about to offer */
@@ -399,6 +400,24 @@ hf_status hf_task_answer(hf_engine *engine, const hf_task_claim *claim, hf_value
     if (st == HF_INVALID && !*out_errors)
         *out_errors = hf_json_(mem, "{'commands': [%s]}", c.slot->err.text);
     return st;
+}
+
+hf_status hf_task_decide(hf_engine *engine, const hf_task_claim *claim, hf_value decisions,
+                         bool measured, hf_mem *mem)
+{
+    hf_ticket ticket = {.kind = HF_TASK_WORKFLOW,
+                        .what = HF_TICKET_ANSWER,
+                        .answer = {.native = true, .measured = measured}};
+    hf_decision_row *rows = NULL;
+    hf_call c;
+    hf_status st = ticket_begin(&c, engine, claim, &ticket);
+
+    if (!st)
+        st = hf_decisions_read(mem, decisions, &rows, &ticket.answer.row_count, &c.slot->err);
+    if (st == HF_INVALID)
+        st = hf_err_because(&c.slot->err, st, "invalid_decisions");
+    ticket.answer.rows = rows;
+    return st ? st : ticket_send(&c, &ticket);
 }
 
 hf_status hf_task_return(hf_engine *engine, const hf_task_claim *claim, const char *message)

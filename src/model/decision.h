@@ -136,6 +136,11 @@ typedef struct hf_worker_answer {
     const hf_worker_command *commands;
     size_t count;
     int64_t seen_seq; /* newest event that it knew */
+    /* Instead of commands: what code of our own kind decided, with the steps it counted itself. */
+    bool native;
+    bool measured; /* it asked how long history is: nothing may come in between */
+    const hf_decision_row *rows;
+    size_t row_count;
 } hf_worker_answer;
 
 #endif

@@ -12,51 +12,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/mem.h"
-
-/* A step that is open, or was just recorded. */
-typedef struct far_step {
-    int64_t step;
-    hf_history_shape shape;
-    int64_t group;  /* first step of its outermost barrier, 0: none */
-    bool timer;     /* of a wait: its timeout is armed */
-    bool timed_out; /* of a wait: its timeout fired */
-    bool unseen;    /* and the worker that has the run does not know it */
-    bool claimed;   /* by a command of the batch that is being numbered */
-    int64_t seq;    /* of the event that opened it */
-    hf_slice key;   /* condition key or signal */
-    hf_slice fingerprint;
-} far_step;
-
-/* A signal or update that no step has taken. */
-typedef struct far_message {
-    int64_t seq;
-    hf_ulid id;
-    bool update;
-    hf_slice name;
-} far_message;
-
-struct hf_far {
-    hf_mem *mem; /* names; grows with the number of waits and messages */
-    far_step *steps;
-    size_t step_count;
-    size_t step_room;
-    far_step *closed; /* resolved behind what the worker that has the run knows */
-    size_t closed_count;
-    size_t closed_room;
-    far_message *messages;
-    size_t message_count;
-    size_t message_room;
-    int64_t next_step;
-    int64_t news_seq;
-    int64_t handed_seq;   /* what the worker knows; 0: no worker has the run */
-    int64_t received_seq; /* newest message it knows that may have changed what its code does */
-    int64_t unseen_seq;   /* the same that it does not know; 0: none */
-    hf_mem *rows_mem;     /* of the newest turn */
-    hf_decision_row *rows;
-    size_t row_count;
-    size_t row_room;
-};
+#include "replay/far_impl.h"
 
 hf_far *hf_far_new(void)
 {
@@ -95,6 +51,14 @@ static far_step *step_find(hf_far *code, int64_t step)
     return NULL;
 }
 
+/* Code has gone on behind the timeouts of these. */
+static void waits_leave(hf_far *code)
+{
+    for (size_t i = code->step_count; i-- > 0;)
+        if (code->steps[i].shape == HF_HISTORY_SHAPE_SIGNAL_WAIT && code->steps[i].timed_out)
+            code->steps[i] = code->steps[--code->step_count];
+}
+
 /* Room for one more. */
 static hf_status steps_grow(far_step **steps, size_t count, size_t *io_room, hf_err *err)
 {
@@ -120,6 +84,7 @@ static hf_status step_open(hf_far *code, const hf_event *event, int64_t seq, hf_
 
     if (st)
         return st;
+    waits_leave(code);
     if (hf_event_key_allowed(event->type, HF_KEY_PARALLEL_GROUP_BASE_SEQUENCE) &&
         !hf_event_int(event, HF_KEY_PARALLEL_GROUP_BASE_SEQUENCE, &step.group))
         step.group = 0;
@@ -236,9 +201,7 @@ static hf_status timer_feed(hf_far *code, const hf_event *event, int64_t seq, hf
         wait->timer = false;
         wait->timed_out = true;
         wait->unseen = code->handed_seq && seq > code->handed_seq;
-        code->news_seq = seq;
-        if (wait->shape == HF_HISTORY_SHAPE_SIGNAL_WAIT)
-            return step_close(code, event->step, false, seq, err);
+        code->news_seq = seq; /* a signal wait stays until code goes on: one may have come before */
         break;
     case HF_EVENT_TIMER_CANCELLED:
         if (own)
@@ -252,6 +215,10 @@ static hf_status timer_feed(hf_far *code, const hf_event *event, int64_t seq, hf
 static hf_status event_feed(hf_far *code, const hf_event *event, int64_t seq, hf_err *err)
 {
     switch ((int)event->type) {
+    case HF_EVENT_CANCEL_REQUESTED:
+        code->cancel_asked = true;
+        code->news_seq = seq;
+        return HF_OK;
     case HF_EVENT_WORKFLOW_STARTED:
     case HF_EVENT_UPDATE_APPLIED:
         received(code, seq);
@@ -304,6 +271,9 @@ hf_status hf_far_feed(hf_far *code, const hf_event *events, size_t count, int64_
 
     for (size_t i = 0; !st && i < count; i++) {
         st = event_feed(code, &events[i], first_seq + (int64_t)i, err);
+        code->seq = first_seq + (int64_t)i;
+        if (!hf_event_outside_fact(events[i].type))
+            code->moved_seq = code->seq;
         if (events[i].step >= code->next_step)
             code->next_step = events[i].step + 1;
     }
@@ -345,7 +315,7 @@ void hf_far_waiting(const hf_far *code, char *out_text, size_t size)
     const far_step *oldest = NULL;
 
     for (size_t i = 0; i < code->step_count; i++)
-        if (!oldest || code->steps[i].step < oldest->step)
+        if (!code->steps[i].timed_out && (!oldest || code->steps[i].step < oldest->step))
             oldest = &code->steps[i];
     *out_text = '\0';
     if (!oldest)
@@ -368,7 +338,7 @@ void hf_far_waiting(const hf_far *code, char *out_text, size_t size)
 
 /* ---- what is decided */
 
-static hf_decision_row *row_add(hf_far *code, hf_err *err)
+hf_decision_row *hf_far_row_add(hf_far *code, hf_err *err)
 {
     if (code->row_count == code->row_room) {
         size_t room = code->row_room ? code->row_room * 2 : 16;
@@ -392,13 +362,13 @@ static hf_status wait_end(hf_far *code, const far_step *wait, hf_decision kind, 
     hf_decision_row *row;
 
     if (wait->timer) {
-        row = row_add(code, err);
+        row = hf_far_row_add(code, err);
         if (!row)
             return HF_NOMEM;
         row->kind = HF_DECISION_CANCEL_TIMER;
         row->step = wait->step;
     }
-    row = row_add(code, err);
+    row = hf_far_row_add(code, err);
     if (!row)
         return HF_NOMEM;
     row->kind = kind;
@@ -427,7 +397,7 @@ static const far_message *signal_for(const hf_far *code, hf_slice name)
 
 static hf_status signal_apply(hf_far *code, const far_message *message, int64_t step, hf_err *err)
 {
-    hf_decision_row *row = row_add(code, err);
+    hf_decision_row *row = hf_far_row_add(code, err);
 
     if (!row)
         return HF_NOMEM;
@@ -449,13 +419,13 @@ static hf_status facts_decide(hf_far *code, hf_err *err)
 
         if (wait->shape == HF_HISTORY_SHAPE_CONDITION_WAIT && wait->timed_out)
             st = wait_end(code, wait, HF_DECISION_TIME_OUT_CONDITION, err);
-        if (wait->shape != HF_HISTORY_SHAPE_SIGNAL_WAIT)
+        if (wait->shape != HF_HISTORY_SHAPE_SIGNAL_WAIT || wait->timed_out)
             continue;
         message = signal_for(code, wait->key);
         if (!message)
             continue;
         if (wait->timer) {
-            hf_decision_row *row = row_add(code, err);
+            hf_decision_row *row = hf_far_row_add(code, err);
 
             if (!row)
                 return HF_NOMEM;
@@ -500,8 +470,8 @@ static far_step *step_claim(hf_far *code, const hf_decision_row *row)
             i < code->step_count ? &code->steps[i] : &code->closed[i - code->step_count];
 
         if (step->claimed || step->shape != decision_shape(row->kind) || step->group ||
-            (step->shape == HF_HISTORY_SHAPE_CONDITION_WAIT &&
-             ((step->timed_out && !step->unseen) || code->received_seq > step->seq)))
+            (step->timed_out && !step->unseen) ||
+            (step->shape == HF_HISTORY_SHAPE_CONDITION_WAIT && code->received_seq > step->seq))
             continue;
         if (!found || step->step < found->step)
             found = step;
@@ -540,7 +510,7 @@ static hf_status update_decide(hf_far *code, const hf_worker_command *command, h
     if (!message)
         return hf_err_set(err, HF_INVALID, "update %.*s is not open", (int)command->update_id.len,
                           command->update_id.ptr);
-    row = row_add(code, err);
+    row = hf_far_row_add(code, err);
     if (!row)
         return HF_NOMEM;
     *row = command->row;
@@ -576,7 +546,7 @@ static hf_status command_decide(hf_far *code, const hf_worker_command *command, 
     if (!given->step && decision_blocks(given->kind) && step_claim(code, given))
         return HF_OK;
     st = conditions_leave(code, err);
-    row = st ? NULL : row_add(code, err);
+    row = st ? NULL : hf_far_row_add(code, err);
     if (!row)
         return st ? st : HF_NOMEM;
     *row = *given;
@@ -614,7 +584,13 @@ hf_status hf_far_turn(hf_far *code, const hf_worker_answer *answer, hf_decision_
         code->steps[i].claimed = false;
     for (size_t i = 0; i < code->closed_count; i++)
         code->closed[i].claimed = false;
-    st = facts_decide(code, err);
+    if (answer && answer->native) {
+        st = hf_far_native(code, answer, err);
+        *out_rows = code->rows;
+        *out_count = code->row_count;
+        return st;
+    }
+    st = code->native ? HF_OK : facts_decide(code, err);
     for (size_t i = 0; !st && answer && i < answer->count; i++)
         st = command_decide(code, &answer->commands[i], &next, err);
     if (!st && answer && answer->count && !answer->commands[0].update_id.ptr) {

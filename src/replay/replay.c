@@ -196,6 +196,7 @@ static hf_status turn_far(hf_replay *replay, hf_turn *out_turn, hf_err *err)
     const hf_worker_answer *answer = replay->answer;
 
     replay->answer = NULL;
+    replay->measured = answer && answer->measured;
     *out_turn = HF_TURN_PARKED;
     return hf_far_turn(replay->far, answer, &replay->decisions, &replay->decision_count, err);
 }

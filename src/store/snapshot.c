@@ -21,6 +21,16 @@ static void targets_write(hf_buf *body, const char *name, hf_definition_targets 
     hf_buf_add_text(body, "}");
 }
 
+void hf_snapshot_write(const hf_definition_snapshot *snapshot, hf_buf *out_body)
+{
+    hf_buf_add_text(out_body, snapshot->machine ? "{\"machine\":true,\"params\":" : "{\"params\":");
+    hf_buf_add_slice(out_body, snapshot->params);
+    targets_write(out_body, "queries", snapshot->queries);
+    targets_write(out_body, "signals", snapshot->signals);
+    targets_write(out_body, "updates", snapshot->updates);
+    hf_buf_add_text(out_body, "}");
+}
+
 hf_status hf_snapshot_make(hf_db *db, const char *type, const hf_definition_snapshot *snapshot,
                            int64_t *out_key, hf_err *err)
 {
@@ -33,12 +43,7 @@ hf_status hf_snapshot_make(hf_db *db, const char *type, const hf_definition_snap
 
     if (st || found)
         return st;
-    hf_buf_add_text(&body, snapshot->machine ? "{\"machine\":true,\"params\":" : "{\"params\":");
-    hf_buf_add_slice(&body, snapshot->params);
-    targets_write(&body, "queries", snapshot->queries);
-    targets_write(&body, "signals", snapshot->signals);
-    targets_write(&body, "updates", snapshot->updates);
-    hf_buf_add_text(&body, "}");
+    hf_snapshot_write(snapshot, &body);
     if (!hf_buf_ok(&body))
         st = hf_err_nomem(err, "a definition");
     row[0] = hf_db_int(0);

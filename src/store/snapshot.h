@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "model/definition.h"
@@ -15,6 +16,9 @@
 HF_NODISCARD hf_status hf_snapshot_make(hf_db *db, const char *type,
                                         const hf_definition_snapshot *snapshot, int64_t *out_key,
                                         hf_err *err);
+
+/* The body of its row. */
+void hf_snapshot_write(const hf_definition_snapshot *snapshot, hf_buf *out_body);
 
 /* The newest snapshot of a type: its key and fingerprint (in the arena). *out_key is HF_NONE when
    there is none. */

@@ -1,0 +1,121 @@
+/* task_events.c: the history of a run as it is stored, for programs of ours in other processes. It
+   reads what is committed and nothing else; big values travel beside their events. */
+#include "base/base64.h"
+#include "base/buf.h"
+#include "base/value.h"
+#include "engine/call.h"
+#include "holdfast/worker.h"
+#include "model/event_codec.h"
+#include "project/dossier.h"
+
+enum { INLINE_BYTES = 1024, CHUNK_EVENTS = 32 };
+
+/* A value that would make its chunk too long travels beside it, under its digest. */
+static hf_status payload_move(hf_call *c, hf_mem *mem, hf_value_list *payloads,
+                              hf_payload_value *payload, hf_err *err)
+{
+    char name[2 * HF_SHA256_BYTES + 1];
+    hf_slice bytes = payload->bytes;
+    hf_buf text = {0};
+    hf_status st;
+
+    if (payload->form != HF_PAYLOAD_FORM_INLINE || bytes.len <= INLINE_BYTES)
+        return HF_OK;
+    st = hf_payload_detach(c->slot->stager.sha, mem, HF_PAYLOAD_FORM_REFERENCE, payload, err);
+    if (st)
+        return st;
+    hf_hex_print(hf_slice_from(payload->digest, HF_SHA256_BYTES), name);
+    hf_base64_encode(&text, bytes);
+    if (hf_buf_ok(&text))
+        hf_value_append(payloads, hf_json_(mem, "[%s, %s]", name, hf_buf_text(&text)));
+    else
+        st = hf_err_nomem(err, "a payload");
+    hf_buf_fini(&text);
+    return st;
+}
+
+static hf_status payloads_move(hf_call *c, hf_mem *mem, hf_value_list *payloads, hf_event *event,
+                               hf_err *err)
+{
+    hf_status st = HF_OK;
+
+    for (size_t i = 0; !st && i < event->count; i++)
+        if (hf_event_key_kind(event->fields[i].key) == HF_VALUE_KIND_PAYLOAD)
+            st = payload_move(c, mem, payloads, &event->fields[i].payload, err);
+    return st;
+}
+
+static hf_status chunk_add(hf_mem *mem, hf_value_list *list, const hf_event *events, size_t count,
+                           hf_err *err)
+{
+    hf_buf body = {0};
+    hf_buf text = {0};
+    hf_status st = hf_event_chunk_encode(events, count, &body, err);
+
+    if (!st)
+        hf_base64_encode(&text, hf_buf_slice(&body));
+    if (!st && !hf_buf_ok(&text))
+        st = hf_err_nomem(err, "a history");
+    if (!st)
+        hf_value_append(list, hf_value_string(mem, hf_buf_slice(&text)));
+    hf_buf_fini(&body);
+    hf_buf_fini(&text);
+    return st;
+}
+
+/* Stored chunks fit into their bound, and so do parts of them; of several none might. */
+static hf_status chunks_make(hf_call *c, hf_mem *mem, const hf_dossier *dossier, int64_t after,
+                             int64_t upto, hf_value *out, hf_err *err)
+{
+    hf_value_list *chunks = hf_value_array(mem);
+    hf_value_list *payloads = hf_value_array(mem);
+    hf_status st = HF_OK;
+    hf_value made[2];
+
+    if (upto > (int64_t)dossier->event_count)
+        upto = (int64_t)dossier->event_count;
+    for (int64_t i = after; !st && i < upto; i++)
+        st = payloads_move(c, mem, payloads, &dossier->events[i], err);
+    while (!st && after < upto) {
+        size_t count =
+            (size_t)(upto - after) < CHUNK_EVENTS ? (size_t)(upto - after) : CHUNK_EVENTS;
+
+        st = chunk_add(mem, chunks, dossier->events + after, count, err);
+        if (st == HF_TOOBIG && count > 1) {
+            count = 1;
+            st = chunk_add(mem, chunks, dossier->events + after, count, err);
+        }
+        after += (int64_t)count;
+    }
+    made[0] = hf_value_finish(chunks);
+    made[1] = hf_value_finish(payloads);
+    if (st)
+        return st;
+    *out = hf_json_(mem, "{'chunks': %p, 'payloads': %p, 'last_sequence': %lld}",
+                    (const void *)made[0], (const void *)made[1], (long long)upto);
+    return *out ? HF_OK : hf_err_nomem(err, "a history");
+}
+
+hf_status hf_task_events(hf_engine *engine, const char *id, const char *run_id, int64_t after,
+                         int64_t upto, hf_mem *mem, hf_value *out)
+{
+    hf_intake_target target;
+    hf_dossier dossier;
+    hf_call c;
+    hf_status st = hf_call_begin(&c, engine);
+
+    if (st)
+        return st;
+    if (!id || after < 0 || !mem || !out)
+        return hf_err_set(&c.slot->err, HF_MISUSE, "an id, memory and a place are needed");
+    *out = NULL;
+    st = hf_call_aim(&c, hf_slice_of(id), hf_slice_of(run_id), &target, &c.slot->err);
+    if (!st && target.base.run == HF_NONE)
+        st = hf_err_set(&c.slot->err, HF_NOTFOUND, "%s was never started", id);
+    if (st)
+        return st;
+    hf_call_read_begin(&c);
+    st = hf_dossier_read(c.in.db, mem, target.base.run, &dossier, &c.slot->err);
+    hf_call_read_end(&c);
+    return st ? st : chunks_make(&c, mem, &dossier, after, upto, out, &c.slot->err);
+}
