@@ -529,9 +529,10 @@ typedef struct hf_app {
 
    Any thread may call it. The text of a failure is kept for each thread (hf_errmsg). */
 
-/* Opens or makes a store: "orders.db", "sqlite:PATH", "postgres://USER@HOST/DATABASE". Also after
-   a failure *out must be closed; hf_errmsg(*out) says what went wrong. Work begins with the first
-   call that needs it. */
+/* Opens or makes a store: "orders.db", "sqlite:PATH", "postgres://USER@HOST/DATABASE"; or goes to
+   a server that has one, "http://HOST:PORT" (docs/guide/remote.md). Also after a failure *out must
+   be closed; hf_errmsg(*out) says what went wrong. Work begins with the first call that needs it.
+ */
 HF_API hf_status hf_open(const char *where, const hf_app *app, hf_engine **out);
 
 /* Ends what runs: attempts are told to stop and waited for. Workflow code that has not come back

@@ -2,8 +2,10 @@
    wait for it. It never changes anything. */
 #include "engine/answer.h"
 
+
 #include "base/json.h"
 #include "base/value.h"
+#include "engine/remote.h"
 #include "model/envelope.h"
 #include "model/event_codec.h"
 #include "store/payload.h"
@@ -151,12 +153,18 @@ hf_status hf_result(hf_engine *engine, const char *id, hf_ms wait, hf_value *out
 {
     hf_value ignored = NULL;
     result_call ask = {.id = id, .out = out ? out : &ignored, .error = err};
+    engine_slot *slot;
     hf_call c;
-    hf_status st = hf_call_begin(&c, engine);
+    hf_status st;
 
     *ask.out = NULL;
     if (err)
         *err = NULL;
+    if (hf_call_remote(engine, &slot))
+        return slot ? hf_remote_result(engine->remote, id ? id : "", wait, slot->mem, ask.out, err,
+                                       &slot->err)
+                    : HF_NOMEM;
+    st = hf_call_begin(&c, engine);
     return st ? st : hf_call_await(&c, wait, result_ask, &ask);
 }
 

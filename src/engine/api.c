@@ -2,9 +2,11 @@
    acknowledged before the commit. */
 #include <string.h>
 
+#include "base/value.h"
 #include "engine/answer.h"
 #include "engine/call.h"
 #include "engine/command.h"
+#include "engine/remote.h"
 
 /* What a caller of the C API is told: HF_OK only for what was accepted. */
 static hf_status reply_status(const hf_reply *reply, hf_slice id, hf_err *err)
@@ -89,10 +91,17 @@ static hf_status start_send(hf_engine *engine, const char *type, const hf_start_
                             hf_request request)
 {
     hf_intake_start start;
+    engine_slot *slot;
     hf_reply reply;
     hf_call c;
-    hf_status st = hf_call_begin(&c, engine);
+    hf_status st;
 
+    if (hf_call_remote(engine, &slot))
+        return slot && type ? hf_remote_start(engine->remote, type, opts,
+                                              request.name.ptr ? request.name.ptr : NULL,
+                                              request.args, slot->mem, &slot->err)
+                            : HF_MISUSE;
+    st = hf_call_begin(&c, engine);
     if (st)
         return st;
     if (!type || !opts)
@@ -165,10 +174,24 @@ hf_status hf_reserve(hf_engine *engine, const char *type, const char *id, const 
 hf_status hf_signal_dedup(hf_engine *engine, const char *id, const char *name, hf_value args,
                           const char *dedup_key)
 {
+    hf_command_result result;
+    engine_slot *slot;
     hf_reply reply;
     hf_call c;
-    hf_status st = hf_call_begin(&c, engine);
+    hf_status st;
 
+    if (hf_call_remote(engine, &slot))
+        return slot ? hf_remote_order(
+                          engine->remote, "signal",
+                          hf_json_(slot->mem,
+                                   "{'workflow_id': %s, 'name': %s, 'arguments': %p, "
+                                   "'request_id': %s}",
+                                   id, name,
+                                   args ? (const void *)args : (const void *)hf_value_null(),
+                                   dedup_key),
+                          slot->mem, &result, &slot->err)
+                    : HF_NOMEM;
+    st = hf_call_begin(&c, engine);
     return st ? st
               : request_send(&c,
                              &(hf_request){.type = HF_COMMAND_TYPE_SIGNAL,
@@ -189,13 +212,19 @@ hf_status hf_update(hf_engine *engine, const char *id, const char *name, hf_valu
 {
     hf_value ignored = NULL;
     hf_update_life life;
+    engine_slot *slot;
     hf_reply reply;
     hf_call c;
-    hf_status st = hf_call_begin(&c, engine);
+    hf_status st;
 
     if (!out)
         out = &ignored;
     *out = NULL;
+    if (hf_call_remote(engine, &slot))
+        return slot ? hf_remote_update(engine->remote, id, name, args, wait, slot->mem, out,
+                                       &slot->err)
+                    : HF_NOMEM;
+    st = hf_call_begin(&c, engine);
     if (!st)
         st = request_send(&c,
                           &(hf_request){.type = HF_COMMAND_TYPE_UPDATE,
@@ -214,19 +243,38 @@ hf_status hf_update(hf_engine *engine, const char *id, const char *name, hf_valu
     return HF_OK;
 }
 
+static hf_status order_remote(hf_remote *remote, hf_command_type type, const char *id,
+                              const hf_order_opts *o, engine_slot *slot)
+{
+    hf_command_result result;
+
+    if (o->cleanup)
+        return hf_err_set(&slot->err, HF_UNSUPPORTED,
+                          "hf_cancel_with: cleanup cannot be asked for through a server");
+    return hf_remote_order(
+        remote, hf_command_type_text(type),
+        hf_json_(slot->mem, "{'workflow_id': %s, 'run_id': %s, 'reason': %s, 'request_id': %s}", id,
+                 o->run_id, o->reason, o->request_id),
+        slot->mem, &result, &slot->err);
+}
+
 static hf_status run_order(hf_engine *engine, hf_command_type type, const char *id,
                            const hf_order_opts *o)
 {
     hf_order_opts opts = {0};
     hf_cancel_more more;
+    engine_slot *slot;
     hf_reply reply;
     hf_call c;
-    hf_status st = hf_call_begin(&c, engine);
+    hf_status st;
 
-    if (st)
-        return st;
     if (o)
         memcpy(&opts, o, o->size_ < sizeof(opts) ? o->size_ : sizeof(opts));
+    if (hf_call_remote(engine, &slot))
+        return slot ? order_remote(engine->remote, type, id, &opts, slot) : HF_NOMEM;
+    st = hf_call_begin(&c, engine);
+    if (st)
+        return st;
     more.cleanup = opts.cleanup;
     return request_send(&c,
                         &(hf_request){.type = type,
@@ -275,7 +323,8 @@ static hf_status run_copy(hf_engine *engine, hf_command_type type, const char *i
     hf_copy_more more;
     hf_reply reply;
     hf_call c;
-    hf_status st = hf_call_begin(&c, engine);
+    hf_status st =
+        hf_call_begin_(&c, engine, type == HF_COMMAND_TYPE_FORK ? "hf_fork_with" : "hf_reset_with");
 
     if (st)
         return st;

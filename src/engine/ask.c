@@ -6,6 +6,7 @@
 #include "base/value.h"
 #include "engine/command_impl.h"
 #include "engine/inquiry.h"
+#include "engine/remote.h"
 
 /* The asker sleeps until the core's thread has answered. */
 typedef struct asker {
@@ -213,10 +214,16 @@ hf_status hf_query(hf_engine *engine, const char *id, const char *name, hf_value
                    hf_value *out)
 {
     hf_ask_answer answer;
+    engine_slot *slot;
     hf_err *err;
     hf_call c;
-    hf_status st = hf_call_begin(&c, engine);
+    hf_status st;
 
+    if (out && hf_call_remote(engine, &slot))
+        return slot ? hf_remote_query(engine->remote, id ? id : "", name ? name : "", args,
+                                      slot->mem, out, &slot->err)
+                    : HF_NOMEM;
+    st = hf_call_begin(&c, engine);
     if (st)
         return st;
     err = &c.slot->err;

@@ -1,9 +1,21 @@
 /* call.c: see call.h. */
 #include "engine/call.h"
 
+#include <string.h>
+
 #include "base/value.h"
 
-hf_status hf_call_begin(hf_call *call, hf_engine *engine)
+bool hf_call_remote(hf_engine *engine, engine_slot **out_slot)
+{
+    if (!engine || !engine->remote || engine->open_error.status)
+        return false;
+    *out_slot = hf_engine_slot_get(engine);
+    if (*out_slot)
+        (*out_slot)->err = (hf_err){0};
+    return true;
+}
+
+hf_status hf_call_begin_(hf_call *call, hf_engine *engine, const char *function)
 {
     hf_status st;
 
@@ -18,6 +30,10 @@ hf_status hf_call_begin(hf_call *call, hf_engine *engine)
         return engine->open_error.status;
     }
     call->slot->err = (hf_err){0};
+    if (engine->remote)
+        return hf_err_set(&call->slot->err, HF_UNSUPPORTED,
+                          "%s: a server does not have this; open its store instead",
+                          strncmp(function, "hf_", 3) == 0 ? function : "this function");
     st = hf_engine_begin(engine, ENGINE_THREADS, &call->slot->err);
     if (st)
         return st;

@@ -13,8 +13,14 @@ typedef struct hf_call {
     bool awaits_end; /* until it is closed */
 } hf_call;
 
-/* Starts the engine when it is not started. The failure is in the slot, which hf_errmsg shows. */
-HF_NODISCARD hf_status hf_call_begin(hf_call *call, hf_engine *engine);
+/* Starts the engine when it is not started. The failure is in the slot, which hf_errmsg shows.
+   HF_UNSUPPORTED: the engine is behind a server, and the function that asks is none that it has. */
+#define hf_call_begin(call, engine) hf_call_begin_(call, engine, __func__)
+HF_NODISCARD hf_status hf_call_begin_(hf_call *call, hf_engine *engine, const char *function);
+
+/* For functions that a server has too: true when the engine is behind one. The slot is there then,
+   and what it said before is forgotten; NULL: no memory. */
+bool hf_call_remote(hf_engine *engine, engine_slot **out_slot);
 
 /* The store may be read through call->in.db; not nested. */
 void hf_call_read_begin(hf_call *call);

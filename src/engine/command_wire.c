@@ -5,6 +5,7 @@
 #include "base/value.h"
 #include "engine/answer.h"
 #include "engine/ask.h"
+#include "engine/remote.h"
 #include "project/edge.h"
 #include "engine/command_impl.h"
 
@@ -392,11 +393,17 @@ hf_status hf_command(hf_engine *engine, const char *command, hf_value request, h
     hf_request asked = {0};
     request_more more;
     int64_t wait_ms = 0;
+    engine_slot *slot;
     bool both;
     hf_err *err;
     hf_call c;
-    hf_status st = hf_call_begin(&c, engine);
+    hf_status st;
 
+    if (hf_call_remote(engine, &slot))
+        return slot && command && mem && out
+                   ? hf_remote_command(engine->remote, command, request, mem, out, &slot->err)
+                   : HF_MISUSE;
+    st = hf_call_begin(&c, engine);
     if (st)
         return st;
     err = &c.slot->err;

@@ -10,6 +10,7 @@
 #include "engine/desk.h"
 #include "engine/inquiry.h"
 #include "engine/engine_impl.h"
+#include "engine/remote.h"
 #include "engine/runner.h"
 
 enum { ACTIVITY_THREADS = 8, ACTIVITY_PLACES = 512, CACHE_BYTES = 16 << 20 };
@@ -216,6 +217,9 @@ hf_status hf_engine_begin(hf_engine *engine, engine_mode wanted, hf_err *err)
 {
     hf_status st = HF_OK;
 
+    if (engine->remote)
+        return hf_err_set(err, HF_UNSUPPORTED,
+                          "an engine behind a server is moved by its own threads: hf_run");
     hf_mutex_lock(&engine->reader_lock); /* the first caller starts it, the others wait here */
     if (engine->crash_due) {
         engine->crash_due = false;
@@ -424,6 +428,8 @@ hf_status hf_engine_open(const char *where, const hf_app *app, hf_clock *clock,
     st = locks_init(engine, err);
     if (!st)
         st = hf_registry_new(app, &engine->registry, err);
+    if (!st && hf_remote_is(where))
+        return hf_remote_open(engine, where, &engine->remote, err);
     if (!st)
         st = hf_store_open(where, &options, &engine->store, err);
     if (!st)
@@ -458,6 +464,7 @@ void hf_close(hf_engine *engine)
 {
     if (!engine)
         return;
+    hf_remote_close(engine->remote);
     hf_engine_end(engine);
     hf_desk_close(engine->desk);
     hf_inquiries_close(engine->inquiries);
@@ -555,8 +562,11 @@ int hf_tick(hf_engine *engine, hf_ms at_most)
 hf_status hf_run(hf_engine *engine)
 {
     engine_slot *slot = hf_engine_slot_get(engine);
-    hf_status st = slot ? hf_engine_begin(engine, ENGINE_THREADS, &slot->err) : HF_NOMEM;
+    hf_status st;
 
+    if (slot && engine->remote)
+        return hf_remote_run(engine->remote, &slot->err);
+    st = slot ? hf_engine_begin(engine, ENGINE_THREADS, &slot->err) : HF_NOMEM;
     if (st)
         return st;
     hf_mutex_lock(&engine->lock);
@@ -568,6 +578,8 @@ hf_status hf_run(hf_engine *engine)
 
 void hf_shutdown(hf_engine *engine)
 {
+    if (engine->remote)
+        hf_remote_shutdown(engine->remote);
     hf_mutex_lock(&engine->lock);
     engine->draining = true;
     engine->woken = true;

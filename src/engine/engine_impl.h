@@ -63,6 +63,7 @@ struct hf_engine {
     hf_folder *folder;              /* what is committed becomes projections */
     struct hf_desk *desk;           /* NULL: no workers from elsewhere */
     struct hf_inquiries *inquiries; /* with the desk */
+    struct hf_remote *remote;       /* the store is behind a server; NULL: it is here */
     const hf_clock *clock;
     hf_log log;              /* warnings for operators, on standard error */
     hf_clock *virtual_clock; /* ENGINE_TEST */

@@ -384,6 +384,8 @@ static hf_value attempt_task(const live_run *run, const hf_job *job, const hf_wa
     }
     int_set(task, mem, "attempt_number", job->count.attempt);
     text_set(task, mem, "activity_type", job->name);
+    text_set(task, mem, "stored_codec",
+             job->input_codec == HF_PAYLOAD_CODEC_AVRO ? HF_SLICE("avro") : HF_SLICE("json"));
     if (payload_value(mem, job->input_codec, job->input, &arguments))
         arguments = NULL;
     hf_value_set(task, HF_SLICE("arguments"), arguments);

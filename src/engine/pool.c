@@ -173,7 +173,9 @@ static bool pool_work(hf_pool *pool, size_t slot)
     if (!job)
         return false;
     hf_mutex_unlock(&pool->lock);
-    if (!atomic_load(&job->stop)) {
+    if (!atomic_load(&job->stop) && !pool->host.crumb) {
+        job_run(pool, job);
+    } else if (!atomic_load(&job->stop)) {
         before = hf_breadcrumb_put(pool->host.crumb, slot,
                                    job->machine ? -job->activity : job->activity);
         job_run(pool, job);

@@ -73,8 +73,8 @@ typedef struct hf_pool_host {
     void (*beat)(void *ctx, const hf_job *job); /* the first sign of life since one was taken */
     void *ctx;
     const hf_clock *clock;
-    hf_breadcrumb *crumb;
-    int64_t payload_max; /* bytes of one value; 0: no limit */
+    hf_breadcrumb *crumb; /* NULL: nobody asks after a crash which job it was */
+    int64_t payload_max;  /* bytes of one value; 0: no limit */
 } hf_pool_host;
 
 /* threads 0: a pool that is stepped. `places` bounds reservations. */

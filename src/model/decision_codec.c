@@ -57,6 +57,7 @@ static const member members[] = {
     {"timeout_us", WAIT, FORM_INT, AT(wait.timeout_us), NULL},
     {"fingerprint", WAIT, FORM_TEXT, AT(wait.fingerprint), NULL},
     {"seq", FACT, FORM_INT, AT(fact.seq), NULL},
+    {"before", BIT(RECEIVE_MESSAGES), FORM_INT, AT(fact.before), NULL},
     {"version", VERSION, FORM_INT, AT(version.version), NULL},
     {"min_supported", VERSION, FORM_INT, AT(version.min_supported), NULL},
     {"max_supported", VERSION, FORM_INT, AT(version.max_supported), NULL},

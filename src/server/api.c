@@ -210,6 +210,7 @@ void hf_api_status(hf_api *api, hf_status st, const char *text)
     case HF_IO:
     case HF_CORRUPT:
     case HF_OLDER:
+    case HF_UNSUPPORTED:
         break;
     }
     hf_api_error(api, 500, "server_error", "%s", text);

@@ -195,7 +195,7 @@ void hf_api_worker_register(hf_api *api)
         hf_api_status(api, st, err.text);
         return;
     }
-    if (!types_declare(api))
+    if (!types_declare(api) || !hf_native_declare(api))
         return;
     worker_tell(api, worker, api->body);
     hf_worker_json(api, 200,

@@ -27,4 +27,16 @@ void hf_worker_recorded(hf_api *api, hf_value said);
 /* Who asks: lease_owner or worker_id of the body. Answers and returns NULL when it says neither. */
 const char *hf_worker_name(hf_api *api);
 
+
+/* ---- workers that are programs of ours (api_native.c) */
+
+/* Whether a poll asks for history as it is stored. */
+bool hf_native_wanted(hf_api *api);
+
+/* The task with that history; NULL: answered already. */
+hf_value hf_native_task(hf_api *api, hf_value task);
+
+/* Records what it declares; false: answered already. */
+bool hf_native_declare(hf_api *api);
+
 #endif

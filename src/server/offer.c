@@ -169,9 +169,12 @@ static hf_value workflow_task(hf_api *api, hf_value task)
     int64_t size = hf_int(api->body, "history_page_size", PAGE_EVENTS);
     hf_mem *mem = api->mem;
     hf_value whole = NULL;
-    hf_value page =
-        history_page(api, hf_str(task, "workflow_id", ""), hf_str(task, "run_id", NULL), 0,
-                     size < 1 || size > PAGE_EVENTS_MAX ? PAGE_EVENTS_MAX : size, &whole);
+    hf_value page;
+
+    if (hf_native_wanted(api))
+        return hf_native_task(api, task);
+    page = history_page(api, hf_str(task, "workflow_id", ""), hf_str(task, "run_id", NULL), 0,
+                        size < 1 || size > PAGE_EVENTS_MAX ? PAGE_EVENTS_MAX : size, &whole);
 
     if (!page)
         return NULL;

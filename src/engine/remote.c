@@ -1,0 +1,563 @@
+/* remote.c: the handle: clients, registration, threads. What is worked on is in remote_runner.c and
+   remote_attempt.c, what is asked in remote_call.c. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/value.h"
+#include "engine/engine_impl.h"
+#include "engine/remote_impl.h"
+#include "store/snapshot.h"
+
+enum { BACKOFF_FIRST_MS = 50, BACKOFF_MOST_MS = 5000, KEEP_MS = 1000, HEARTBEAT_S = 20 };
+
+bool hf_remote_is(const char *where)
+{
+    return strncmp(where, "http://", 7) == 0 || strncmp(where, "https://", 8) == 0;
+}
+
+static int64_t now_us(void)
+{
+    return hf_clock_mono_us(hf_clock_system());
+}
+
+/* ---- asking */
+
+hf_status hf_remote_take(hf_remote *remote, hf_client **out_client, hf_err *err)
+{
+    remote_client *found;
+
+    hf_mutex_lock(&remote->lock);
+    found = remote->idle;
+    if (found)
+        remote->idle = found->next;
+    hf_mutex_unlock(&remote->lock);
+    if (!found)
+        return hf_client_open(&remote->address, out_client, err);
+    *out_client = found->client;
+    hf_alloc_free(found);
+    return HF_OK;
+}
+
+void hf_remote_give(hf_remote *remote, hf_client *client, bool good)
+{
+    remote_client *idle = good ? hf_alloc(sizeof(*idle)) : NULL;
+
+    if (!idle) {
+        hf_client_close(client);
+        return;
+    }
+    idle->client = client;
+    hf_mutex_lock(&remote->lock);
+    idle->next = remote->idle;
+    remote->idle = idle;
+    hf_mutex_unlock(&remote->lock);
+}
+
+static bool worth_asking_again(hf_status st, const hf_client_reply *reply)
+{
+    return st == HF_UNREACHABLE || (!st && (reply->status == 429 || reply->status == 503));
+}
+
+void hf_remote_pause(hf_remote *remote, int64_t ms)
+{
+    int64_t until_us = now_us() + ms * 1000;
+
+    hf_mutex_lock(&remote->lock);
+    while (!remote->stopping && now_us() < until_us)
+        (void)!hf_cond_wait_until(&remote->changed, &remote->lock, until_us);
+    hf_mutex_unlock(&remote->lock);
+}
+
+static int64_t backoff_ms(int tries, int64_t asked_ms)
+{
+    int64_t ms = (int64_t)BACKOFF_FIRST_MS << (tries < 7 ? tries : 7);
+
+    if (asked_ms > ms)
+        ms = asked_ms;
+    return ms < BACKOFF_MOST_MS ? ms : BACKOFF_MOST_MS;
+}
+
+static hf_status client_ask(hf_client *client, const hf_client_request *request,
+                            int64_t patience_ms, hf_mem *mem, hf_client_reply *out_reply,
+                            hf_err *err)
+{
+    int64_t until_us = now_us() + patience_ms * 1000;
+    hf_status st;
+
+    for (int tries = 0;; tries++) {
+        struct timespec wait;
+        int64_t ms;
+
+        st = hf_client_ask(client, request, mem, out_reply, err);
+        ms = backoff_ms(tries, out_reply->retry_after_ms);
+        if (!worth_asking_again(st, out_reply) || now_us() + ms * 1000 > until_us)
+            return st;
+        wait = (struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+        (void)nanosleep(&wait, NULL);
+    }
+}
+
+hf_status hf_remote_ask(hf_remote *remote, const hf_client_request *request, int64_t patience_ms,
+                        hf_mem *mem, hf_client_reply *out_reply, hf_err *err)
+{
+    hf_client *client = NULL;
+    hf_status st = hf_remote_take(remote, &client, err);
+
+    *out_reply = (hf_client_reply){0};
+    if (st)
+        return st;
+    if (!atomic_load(&remote->met))
+        patience_ms = 0;
+    st = client_ask(client, request, patience_ms, mem, out_reply, err);
+    if (!st)
+        atomic_store(&remote->met, true);
+    hf_remote_give(remote, client, !st);
+    return st;
+}
+
+hf_status hf_remote_report(remote_hand *hand, const char *path, hf_value body,
+                           hf_client_reply *out_reply, hf_err *err)
+{
+    const hf_client_request request = {.method = "POST", .path = path, .body = body};
+
+    *out_reply = (hf_client_reply){0};
+    if (!path || !body)
+        return hf_err_nomem(err, "a report");
+    return client_ask(hand->report, &request, REMOTE_PATIENCE_MS, hand->mem, out_reply, err);
+}
+
+/* ---- registration */
+
+static void complain(const hf_remote *remote, const char *event, const hf_err *err)
+{
+    const hf_log_field fields[] = {hf_log_text("server", hf_slice_of(remote->url)),
+                                   hf_log_text("message", hf_slice_of(err->text))};
+
+    hf_log_write(&remote->engine->log, HF_LOG_WARN, event, fields, 2);
+}
+
+static void types_add(hf_mem *mem, hf_value_list *types, const hf_workflow_def *def)
+{
+    hf_slice rest = hf_slice_of(def->aliases);
+    hf_slice alias;
+
+    hf_value_append(types, hf_value_string(mem, hf_slice_of(def->type)));
+    while (hf_slice_split(&rest, ',', &alias))
+        if (hf_slice_trim(alias).len)
+            hf_value_append(types, hf_value_string(mem, hf_slice_trim(alias)));
+}
+
+static hf_value definition_value(hf_mem *mem, const hf_registry_workflow *workflow)
+{
+    hf_buf text = {0};
+    hf_value body;
+    hf_value made = NULL;
+
+    hf_snapshot_write(&workflow->snapshot, &text);
+    body = hf_buf_ok(&text) ? hf_parse_(mem, hf_buf_text(&text), text.len) : NULL;
+    if (body)
+        made = hf_json_(mem, "{'fingerprint': %s, 'body': %p}", workflow->snapshot.fingerprint,
+                        (const void *)body);
+    hf_buf_fini(&text);
+    return made;
+}
+
+static const char *queue_of(const hf_remote *remote)
+{
+    return remote->app && remote->app->queue ? remote->app->queue : "default";
+}
+
+static hf_value registration_make(const hf_remote *remote, hf_mem *mem)
+{
+    const hf_app *app = remote->app;
+    hf_value_list *types = hf_value_array(mem);
+    hf_value_list *activities = hf_value_array(mem);
+    hf_value_list *definitions = hf_value_object(mem);
+    hf_value made[3];
+
+    for (const hf_workflow_def *def = app->workflows; def && def->type; def++) {
+        const hf_registry_workflow *workflow =
+            hf_registry_find_workflow(remote->registry, hf_slice_of(def->type));
+
+        types_add(mem, types, def);
+        hf_value_set(definitions, hf_slice_of(def->type), definition_value(mem, workflow));
+    }
+    for (const hf_activity_def *def = app->activities; def && def->name; def++)
+        hf_value_append(activities, hf_value_string(mem, hf_slice_of(def->name)));
+    made[0] = hf_value_finish(types);
+    made[1] = hf_value_finish(activities);
+    made[2] = hf_value_finish(definitions);
+    return hf_json_(mem,
+                    "{'worker_id': %s, 'task_queue': %s, 'runtime': 'c', 'sdk_version': "
+                    "'" HF_VERSION_TEXT "', 'build_id': %s, 'supported_workflow_types': %p, "
+                    "'supported_activity_types': %p, 'definitions': %p}",
+                    remote->worker, queue_of(remote), app->build_id ? app->build_id : "",
+                    (const void *)made[0], (const void *)made[1], (const void *)made[2]);
+}
+
+static hf_status registration_send(hf_remote *remote, hf_mem *mem, hf_err *err)
+{
+    hf_client_request request = {.method = "POST", .path = "/api/worker/register"};
+    hf_client_reply reply;
+    hf_status st;
+
+    hf_mem_reset(mem);
+    request.body = registration_make(remote, mem);
+    if (!request.body)
+        return hf_err_nomem(err, "a registration");
+    st = hf_remote_ask(remote, &request, 0, mem, &reply, err);
+    return st ? st : hf_client_outcome(&reply, err);
+}
+
+bool hf_remote_ready(hf_remote *remote)
+{
+    bool ready;
+
+    hf_mutex_lock(&remote->lock);
+    while (!remote->registered && !remote->stopping)
+        hf_cond_wait(&remote->changed, &remote->lock);
+    ready = !remote->stopping;
+    hf_mutex_unlock(&remote->lock);
+    return ready;
+}
+
+void hf_remote_known(hf_remote *remote)
+{
+    hf_mutex_lock(&remote->lock);
+    while (remote->kept && !remote->registered && !remote->tried && !remote->stopping)
+        hf_cond_wait(&remote->changed, &remote->lock);
+    hf_mutex_unlock(&remote->lock);
+}
+
+void hf_remote_lost(hf_remote *remote)
+{
+    hf_mutex_lock(&remote->lock);
+    remote->registered = false;
+    hf_cond_broadcast(&remote->changed);
+    hf_mutex_unlock(&remote->lock);
+}
+
+hf_value hf_remote_poll(remote_hand *hand, const char *path, hf_value body)
+{
+    hf_remote *remote = hand->remote;
+    const hf_client_request request = {
+        .method = "POST", .path = path, .body = body, .timeout_ms = (REMOTE_POLL_S + 10) * 1000};
+    hf_client_reply reply = {0};
+    hf_err err = {0};
+    hf_status st = body ? hf_client_ask(hand->poll, &request, hand->mem, &reply, &err) : HF_NOMEM;
+
+    if (!st)
+        st = hf_client_outcome(&reply, &err);
+    if (!st)
+        return hf_get(reply.body, "task");
+    if (st == HF_UNREACHABLE || st == HF_IO)
+        hf_remote_lost(remote);
+    else if (st != HF_CANCELLED && st != HF_TIMEOUT && st != HF_BUSY)
+        complain(remote, "remote.poll_failed", &err);
+    if (st != HF_CANCELLED)
+        hf_remote_pause(remote, backoff_ms(st == HF_BUSY ? 2 : 0, reply.retry_after_ms));
+    return NULL;
+}
+
+/* ---- the keeper: registers, shows that the program lives, and that its attempts do */
+
+static void heartbeat_send(hf_remote *remote, hf_mem *mem)
+{
+    hf_client_request request = {.method = "POST", .path = "/api/worker/heartbeat"};
+    hf_client_reply reply;
+    hf_err err = {0};
+
+    hf_mem_reset(mem);
+    request.body = hf_json_(mem, "{'worker_id': %s}", remote->worker);
+    if (!request.body)
+        return;
+    if (hf_remote_ask(remote, &request, 0, mem, &reply, &err) == HF_UNREACHABLE ||
+        reply.status == 404)
+        hf_remote_lost(remote);
+}
+
+/* True: registered, or the program ends. */
+static bool keeper_register(hf_remote *remote, hf_mem *mem, int *tries)
+{
+    hf_err err = {0};
+    hf_status st = registration_send(remote, mem, &err);
+
+    if (st) {
+        if (*tries == 0 || (st != HF_UNREACHABLE && st != HF_BUSY))
+            complain(remote, "remote.not_registered", &err);
+        hf_mutex_lock(&remote->lock);
+        remote->tried = true;
+        hf_cond_broadcast(&remote->changed);
+        hf_mutex_unlock(&remote->lock);
+        hf_remote_pause(remote, backoff_ms(++*tries, 0));
+        return false;
+    }
+    *tries = 0;
+    hf_mutex_lock(&remote->lock);
+    remote->registered = true;
+    remote->registrations++;
+    hf_cond_broadcast(&remote->changed);
+    hf_mutex_unlock(&remote->lock);
+    return true;
+}
+
+static void keeper_run(void *ctx)
+{
+    hf_remote *remote = ctx;
+    hf_mem *mem = hf_mem_new();
+    int64_t heard_us = now_us();
+    int tries = 0;
+    bool registered = false;
+    bool stopping = false;
+
+    while (mem && !stopping) {
+        if (!registered && keeper_register(remote, mem, &tries))
+            heard_us = now_us();
+        if (now_us() - heard_us > HEARTBEAT_S * INT64_C(1000000)) {
+            heartbeat_send(remote, mem);
+            heard_us = now_us();
+        }
+        for (size_t i = 0; i < remote->hand_count; i++)
+            hf_remote_beats(&remote->hands[i], now_us());
+        hf_mutex_lock(&remote->lock);
+        if (remote->registered && !remote->stopping)
+            (void)!hf_cond_wait_until(&remote->changed, &remote->lock, now_us() + KEEP_MS * 1000);
+        registered = remote->registered;
+        stopping = remote->stopping;
+        hf_mutex_unlock(&remote->lock);
+    }
+    hf_mem_free(mem);
+}
+
+static void deregister(hf_remote *remote)
+{
+    hf_mem *mem = hf_mem_new();
+    hf_client_reply reply;
+    hf_err err = {0};
+
+    if (mem) {
+        const hf_client_request request = {
+            .method = "DELETE",
+            .path = hf_client_path(mem, "/api/worker/registrations/%s", remote->worker),
+            .timeout_ms = 2000};
+
+        if (request.path)
+            (void)!hf_remote_ask(remote, &request, 0, mem, &reply, &err);
+    }
+    hf_mem_free(mem);
+}
+
+/* ---- threads */
+
+static hf_status hand_open(hf_remote *remote, remote_hand *hand, bool attempts, hf_err *err)
+{
+    hf_status st = hf_mutex_init(&hand->lock, err);
+
+    if (st)
+        return st;
+    hand->remote = remote;
+    hand->mem = hf_mem_new();
+    st = hand->mem ? hf_client_open(&remote->address, &hand->poll, err)
+                   : hf_err_nomem(err, "a worker");
+    if (!st)
+        st = hf_client_open(&remote->address, &hand->report, err);
+    if (!st && attempts)
+        st = hf_client_open(&remote->address, &hand->beat, err);
+    if (!st && attempts)
+        st = hf_remote_pool_open(hand, err);
+    if (!st)
+        st = hf_thread_start(&hand->thread, attempts ? "hf-attempt" : "hf-runner",
+                             attempts ? hf_remote_attempts : hf_remote_runner, hand, err);
+    hand->started = !st;
+    return st;
+}
+
+static void hand_close(remote_hand *hand)
+{
+    hf_client_close(hand->poll);
+    hf_client_close(hand->report);
+    hf_client_close(hand->beat);
+    hf_pool_close(hand->pool);
+    hf_mem_free(hand->mem);
+    hf_mutex_fini(&hand->lock);
+}
+
+hf_status hf_remote_begin(hf_remote *remote, hf_err *err)
+{
+    const hf_app *app = remote->app;
+    size_t runners = app && app->workflows && app->workflows->type ? REMOTE_RUNNERS : 0;
+    size_t attempts = app && app->activities && app->activities->name ? REMOTE_ATTEMPTS : 0;
+    hf_status st = HF_OK;
+    bool first;
+
+    hf_mutex_lock(&remote->lock);
+    first = !remote->begun;
+    remote->begun = true;
+    hf_mutex_unlock(&remote->lock);
+    if (!first || runners + attempts == 0)
+        return HF_OK;
+    remote->hands = hf_alloc_array(runners + attempts, sizeof(*remote->hands));
+    if (!remote->hands)
+        return hf_err_nomem(err, "workers");
+    for (size_t i = 0; !st && i < runners + attempts; i++) {
+        st = hand_open(remote, &remote->hands[i], i >= runners, err);
+        remote->hand_count++;
+    }
+    hf_mutex_lock(&remote->lock);
+    if (!st)
+        st = hf_thread_start(&remote->keeper, "hf-keeper", keeper_run, remote, err);
+    remote->kept = !st;
+    hf_mutex_unlock(&remote->lock);
+    return st;
+}
+
+void hf_remote_shutdown(hf_remote *remote)
+{
+    hf_mutex_lock(&remote->lock);
+    remote->stopping = true;
+    hf_cond_broadcast(&remote->changed);
+    hf_mutex_unlock(&remote->lock);
+}
+
+hf_status hf_remote_run(hf_remote *remote, hf_err *err)
+{
+    hf_status st = hf_remote_begin(remote, err);
+
+    hf_mutex_lock(&remote->lock);
+    while (!st && !remote->stopping)
+        hf_cond_wait(&remote->changed, &remote->lock);
+    hf_mutex_unlock(&remote->lock);
+    return st;
+}
+
+/* Polls are ended; what was taken is done and reported. */
+static void threads_end(hf_remote *remote)
+{
+    hf_remote_shutdown(remote);
+    for (size_t i = 0; i < remote->hand_count; i++) {
+        remote_hand *hand = &remote->hands[i];
+
+        if (hand->poll)
+            hf_client_stop(hand->poll);
+        hf_mutex_lock(&hand->lock);
+        if (hand->job)
+            atomic_store(&hand->job->stop, true);
+        hf_mutex_unlock(&hand->lock);
+    }
+    for (size_t i = 0; i < remote->hand_count; i++)
+        if (remote->hands[i].started)
+            hf_thread_join(&remote->hands[i].thread);
+    if (remote->kept)
+        hf_thread_join(&remote->keeper);
+    if (remote->registrations)
+        deregister(remote);
+    for (size_t i = 0; i < remote->hand_count; i++)
+        hand_close(&remote->hands[i]);
+}
+
+void hf_remote_close(hf_remote *remote)
+{
+    if (!remote)
+        return;
+    threads_end(remote);
+    while (remote->idle) {
+        remote_client *idle = remote->idle;
+
+        remote->idle = idle->next;
+        hf_client_close(idle->client);
+        hf_alloc_free(idle);
+    }
+    hf_alloc_free(remote->hands);
+    hf_alloc_free(remote->url);
+    hf_alloc_free(remote->token);
+    hf_alloc_free(remote->namespace);
+    hf_cond_fini(&remote->changed);
+    hf_mutex_fini(&remote->lock);
+    hf_alloc_free(remote);
+}
+
+/* ---- opening */
+
+static hf_status text_keep(const char *text, char **out_text, hf_err *err)
+{
+    if (!text || !*text)
+        return HF_OK;
+    *out_text = hf_alloc_text(text, strlen(text));
+    return *out_text ? HF_OK : hf_err_nomem(err, "an address");
+}
+
+/* Who this is: unlike every other process, wherever it runs. */
+static hf_status name_make(hf_remote *remote, hf_err *err)
+{
+    char host[64] = "";
+    hf_status st = hf_rng_init_system(&remote->rng, err);
+
+    if (st)
+        return st;
+    (void)gethostname(host, sizeof(host) - 1);
+    (void)snprintf(remote->worker, sizeof(remote->worker), "%.60s@%s-%ld-%08llx",
+                   remote->app && remote->app->name ? remote->app->name : "holdfast", host,
+                   (long)getpid(), (unsigned long long)hf_rng_below(&remote->rng, UINT32_MAX));
+    return HF_OK;
+}
+
+static hf_status remote_fill(hf_remote *remote, const char *where, hf_err *err)
+{
+    hf_client *client = NULL;
+    hf_status st = text_keep(where, &remote->url, err);
+
+    if (!st)
+        st = text_keep(getenv("HF_TOKEN"), &remote->token, err);
+    if (!st)
+        st = text_keep(getenv("HF_NAMESPACE"), &remote->namespace, err);
+    if (!st)
+        st = name_make(remote, err);
+    remote->address = (hf_client_options){
+        .url = remote->url, .token = remote->token, .namespace = remote->namespace};
+    if (!st)
+        st = hf_client_open(&remote->address, &client, err); /* the address is one */
+    if (!st)
+        hf_remote_give(remote, client, true);
+    return st;
+}
+
+hf_status hf_remote_open(hf_engine *engine, const char *where, hf_remote **out_remote, hf_err *err)
+{
+    hf_remote *remote;
+    hf_status st;
+
+    if (engine->app && engine->app->machines && engine->app->machines->type)
+        return hf_err_set(err, HF_UNSUPPORTED,
+                          "step machines run in the engine's own process: %s cannot be worked on "
+                          "through a server",
+                          engine->app->machines->type);
+    remote = hf_alloc(sizeof(*remote));
+    if (!remote)
+        return hf_err_nomem(err, "a handle");
+    remote->engine = engine;
+    remote->app = engine->app;
+    remote->registry = engine->registry;
+    st = hf_mutex_init(&remote->lock, err);
+    if (st) {
+        hf_alloc_free(remote);
+        return st;
+    }
+    st = hf_cond_init(&remote->changed, err);
+    if (st) {
+        hf_mutex_fini(&remote->lock);
+        hf_alloc_free(remote);
+        return st;
+    }
+    st = remote_fill(remote, where, err);
+    if (st)
+        hf_remote_close(remote);
+    else
+        *out_remote = remote;
+    return st;
+}

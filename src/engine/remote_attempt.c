@@ -1,0 +1,248 @@
+/* remote_attempt.c: activity tasks of a server. Each thread runs one attempt at a time, in a pool
+   that it moves itself, so that activities are the same functions as in an engine. Signs of life go
+   to the server at most as often as it makes sense; the keeper sends those that were held back, and
+   some for attempts that never show one, so that their lease does not run out. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/value.h"
+#include "engine/remote_impl.h"
+#include "model/envelope.h"
+
+enum { BEAT_LEAST_US = 200000, SILENT_MOST_US = 60 * 1000000 };
+
+static int64_t now_us(void)
+{
+    return hf_clock_mono_us(hf_clock_system());
+}
+
+/* ---- signs of life */
+
+/* With the hand's lock held: tells the server, and the attempt when the server says that it is
+   over. A server that is away may come back: the attempt goes on. */
+static void beat_send(remote_hand *hand, hf_job *job)
+{
+    hf_mem *mem = hf_mem_new();
+    hf_client_request request = {.method = "POST", .timeout_ms = 5000};
+    hf_client_reply reply = {0};
+    hf_value progress = NULL;
+    hf_slice text = {0};
+    hf_err err = {0};
+
+    if (!mem)
+        return;
+    (void)hf_pool_take_beat(hand->pool, job, mem, &text);
+    if (text.ptr && hf_json_read(mem, text, NULL, &progress, &err))
+        progress = NULL;
+    hand->beat_us = now_us();
+    request.path = hf_client_path(mem, "/api/worker/activity-tasks/%s/heartbeat", hand->task_id);
+    request.body = hf_json_(mem, "{'lease_owner': %s, 'activity_attempt_id': %s, 'details': %p}",
+                            hand->remote->worker, hand->attempt_id,
+                            progress ? (const void *)progress : (const void *)hf_value_null());
+    if (request.path && request.body && !hf_client_ask(hand->beat, &request, mem, &reply, &err) &&
+        (reply.status == 404 || reply.status == 409 ||
+         (reply.status == 200 && !hf_bool(reply.body, "can_continue", true))))
+        atomic_store(&job->stop, true);
+    hf_mem_free(mem);
+}
+
+/* The attempt's own thread. */
+static void beat_note(void *ctx, const hf_job *job)
+{
+    remote_hand *hand = ctx;
+
+    (void)job;
+    hf_mutex_lock(&hand->lock);
+    if (hand->job && now_us() - hand->beat_us >= BEAT_LEAST_US)
+        beat_send(hand, hand->job);
+    hf_mutex_unlock(&hand->lock);
+}
+
+void hf_remote_beats(remote_hand *hand, int64_t now)
+{
+    hf_job *job;
+    int64_t silent_us;
+
+    if (!hand->pool)
+        return;
+    hf_mutex_lock(&hand->lock);
+    job = hand->job;
+    silent_us = job ? now - hand->beat_us : 0;
+    if (job && (job->beat_new || (!job->rules.heartbeat_ms && silent_us > SILENT_MOST_US)))
+        beat_send(hand, job);
+    hf_mutex_unlock(&hand->lock);
+}
+
+/* ---- one attempt */
+
+static hf_status arguments_take(hf_job *job, hf_value task, hf_err *err)
+{
+    hf_decision_payload payload = {0};
+    hf_value value = NULL;
+    hf_buf text = {0};
+    hf_status st =
+        hf_envelope_read(job->mem, hf_get(task, "arguments"), (hf_slice){0}, &payload, err);
+
+    if (st || !payload.bytes.ptr)
+        return st;
+    job->input_codec = payload.codec;
+    job->input = payload.bytes;
+    if (strcmp(hf_str(task, "stored_codec", "avro"), "json") != 0)
+        return HF_OK;
+    st = hf_envelope_value(job->mem, &payload, &value,
+                           err); /* as the code of a C workflow gave it */
+    if (st)
+        return st;
+    hf_json_write(&text, value);
+    job->input_codec = HF_PAYLOAD_CODEC_JSON;
+    job->input = hf_slice_from(hf_buf_ok(&text) ? hf_mem_text(job->mem, hf_buf_slice(&text)) : NULL,
+                               text.len);
+    hf_buf_fini(&text);
+    return job->input.ptr ? HF_OK : hf_err_nomem(err, "an activity");
+}
+
+static hf_status text_take(hf_mem *mem, hf_value value, hf_slice *out_text, hf_err *err)
+{
+    hf_buf text = {0};
+
+    if (!value || hf_value_kind_of(value) == HF_VALUE_NULL)
+        return HF_OK;
+    hf_json_write(&text, value);
+    if (hf_buf_ok(&text))
+        *out_text = hf_slice_from(hf_mem_text(mem, hf_buf_slice(&text)), text.len);
+    hf_buf_fini(&text);
+    return out_text->ptr ? HF_OK : hf_err_nomem(err, "an activity");
+}
+
+static hf_status job_make(const remote_hand *hand, hf_value task, hf_job **out_job, hf_err *err)
+{
+    const char *type = hf_str(task, "activity_type", "");
+    const char *key = hf_str(task, "idempotency_key", hf_str(task, "task_id", ""));
+    hf_job *job = hf_job_new();
+    hf_status st = job ? HF_OK : hf_err_nomem(err, "an activity");
+
+    *out_job = job;
+    if (st)
+        return st;
+    job->name = hf_slice_of(hf_mem_text(job->mem, hf_slice_of(type)));
+    job->definition = hf_registry_find_activity(hand->remote->registry, hf_slice_of(type));
+    job->count.attempt = hf_int(task, "attempt_number", 1);
+    job->rules.heartbeat_ms = hf_int(task, "retry_policy.heartbeat_timeout", 0) * 1000;
+    if (strlen(key) < sizeof(job->idempotency_key))
+        memcpy(job->idempotency_key, key, strlen(key) + 1);
+    if (!job->definition)
+        return hf_err_set(err, HF_NOTFOUND, "this program has no activity %s", type);
+    st = arguments_take(job, task, err);
+    if (!st)
+        st = text_take(job->mem, hf_get(task, "last_progress"), &job->last_progress, err);
+    return st;
+}
+
+static void attempt_report(remote_hand *hand, const char *path, hf_value body)
+{
+    hf_client_reply reply;
+    hf_err err = {0};
+
+    (void)!hf_remote_report(hand, path, body, &reply, &err);
+}
+
+static void failure_report(remote_hand *hand, const hf_decision_failure *failure)
+{
+    hf_mem *mem = hand->mem;
+    const char *type = hf_mem_text(mem, failure->type);
+    const char *message = hf_mem_text(mem, failure->message);
+
+    attempt_report(hand, hf_client_path(mem, "/api/worker/activity-tasks/%s/fail", hand->task_id),
+                   type && message
+                       ? hf_json_(mem,
+                                  "{'lease_owner': %s, 'activity_attempt_id': %s, 'failure': "
+                                  "{'type': %s, 'message': %s, 'non_retryable': %p}}",
+                                  hand->remote->worker, hand->attempt_id, type, message,
+                                  (const void *)hf_value_bool(!failure->retryable))
+                       : NULL);
+}
+
+static void result_report(remote_hand *hand, const hf_job *job)
+{
+    const char *text = hf_mem_text(hand->mem, job->result);
+
+    attempt_report(
+        hand, hf_client_path(hand->mem, "/api/worker/activity-tasks/%s/complete", hand->task_id),
+        text ? hf_json_(hand->mem,
+                        "{'lease_owner': %s, 'activity_attempt_id': %s, 'result': "
+                        "{'codec': 'json', 'blob': %s}}",
+                        hand->remote->worker, hand->attempt_id, text)
+             : NULL);
+}
+
+/* The attempt has ended; its thread. */
+static void job_done(void *ctx, hf_job *job)
+{
+    remote_hand *hand = ctx;
+
+    hf_mutex_lock(&hand->lock);
+    hand->job = NULL;
+    hf_mutex_unlock(&hand->lock);
+    if (job->failed)
+        failure_report(hand, &job->failure);
+    else if (job->result.ptr)
+        result_report(hand, job);
+    hf_job_free(job); /* else it was told to stop before it began: its lease runs out */
+}
+
+static void attempt_run(remote_hand *hand, hf_value task)
+{
+    hf_job *job = NULL;
+    hf_err err = {0};
+    hf_status st;
+
+    (void)snprintf(hand->task_id, sizeof(hand->task_id), "%s", hf_str(task, "task_id", ""));
+    (void)snprintf(hand->attempt_id, sizeof(hand->attempt_id), "%s",
+                   hf_str(task, "activity_attempt_id", ""));
+    st = job_make(hand, task, &job, &err);
+    if (st) {
+        const hf_decision_failure failure = {
+            .type = HF_SLICE("worker_error"), .message = hf_slice_of(err.text), .retryable = true};
+
+        failure_report(hand, &failure);
+        hf_job_free(job);
+        return;
+    }
+    hf_mutex_lock(&hand->lock);
+    hand->job = job;
+    hand->beat_us = now_us() - BEAT_LEAST_US;
+    hf_mutex_unlock(&hand->lock);
+    if (hf_pool_reserve(hand->pool)) {
+        hf_pool_submit(hand->pool, job);
+        (void)hf_pool_step(hand->pool);
+    }
+}
+
+void hf_remote_attempts(void *ctx)
+{
+    remote_hand *hand = ctx;
+    hf_remote *remote = hand->remote;
+
+    while (hf_remote_ready(remote)) {
+        hf_value task;
+
+        hf_mem_reset(hand->mem);
+        task = hf_remote_poll(
+            hand, "/api/worker/activity-tasks/poll",
+            hf_json_(hand->mem, "{'worker_id': %s, 'task_queue': %s, 'timeout_seconds': %d}",
+                     remote->worker, remote->app->queue ? remote->app->queue : "default",
+                     REMOTE_POLL_S));
+        if (hf_value_kind_of(task) == HF_VALUE_OBJECT)
+            attempt_run(hand, task);
+    }
+}
+
+hf_status hf_remote_pool_open(remote_hand *hand, hf_err *err)
+{
+    const hf_pool_host host = {
+        .done = job_done, .beat = beat_note, .ctx = hand, .clock = hf_clock_system()};
+
+    return hf_pool_open(0, 1, &host, &hand->pool, err);
+}

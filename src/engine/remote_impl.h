@@ -1,0 +1,115 @@
+/* remote_impl.h: the handle of an engine behind a server, for the files that implement it. */
+#ifndef HF_ENGINE_REMOTE_IMPL_H
+#define HF_ENGINE_REMOTE_IMPL_H
+
+#include <stdatomic.h>
+
+#include "base/rng.h"
+#include "base/thread.h"
+#include "client/client.h"
+#include "engine/pool.h"
+#include "engine/registry.h"
+#include "engine/remote.h"
+#include "replay/coro.h"
+
+enum {
+    REMOTE_RUNNERS = 2,        /* threads that run workflow code */
+    REMOTE_ATTEMPTS = 8,       /* activities at once */
+    REMOTE_POLL_S = 20,        /* how long a poll waits for a task */
+    REMOTE_PATIENCE_MS = 15000 /* how long a command is asked again */
+};
+
+/* A client that nobody uses right now. */
+typedef struct remote_client {
+    struct remote_client *next;
+    hf_client *client;
+} remote_client;
+
+/* A thread that works. */
+typedef struct remote_hand {
+    hf_remote *remote;
+    hf_thread thread;
+    bool started;
+    hf_client *poll;       /* is stopped when the program ends */
+    hf_client *report;     /* is not */
+    hf_mem *mem;           /* of one task */
+    hf_coro_cache *stacks; /* of its thread */
+    /* attempts */
+    hf_pool *pool; /* moved by this thread alone */
+    hf_mutex lock;
+    hf_job *job; /* that runs; under the lock */
+    char task_id[64];
+    char attempt_id[64];
+    int64_t beat_us; /* when the server last heard of it; under the lock */
+    hf_client *beat; /* under the lock */
+} remote_hand;
+
+struct hf_remote {
+    hf_engine *engine;
+    const hf_app *app;
+    hf_registry *registry;
+    hf_client_options address;
+    char *url;
+    char *token;
+    char *namespace;
+    char worker[192];
+    hf_rng rng;       /* under the lock */
+    _Atomic bool met; /* the server has answered: when it does not, it may come back */
+    hf_mutex lock;
+    hf_cond changed;
+    remote_client *idle; /* under the lock, as all below */
+    bool begun;
+    bool stopping; /* nothing new is taken */
+    bool registered;
+    bool tried; /* it was refused, or nobody answered */
+    uint64_t registrations;
+    remote_hand *hands;
+    size_t hand_count;
+    hf_thread keeper;
+    bool kept;
+};
+
+/* ---- asking */
+
+/* A client of the calling thread until it is given back; `good`: it may be used again. */
+HF_NODISCARD hf_status hf_remote_take(hf_remote *remote, hf_client **out_client, hf_err *err);
+void hf_remote_give(hf_remote *remote, hf_client *client, bool good);
+
+/* Asks again while a server that was there does not answer or has too much to do, for at most
+   `patience_ms`. */
+HF_NODISCARD hf_status hf_remote_ask(hf_remote *remote, const hf_client_request *request,
+                                     int64_t patience_ms, hf_mem *mem, hf_client_reply *out_reply,
+                                     hf_err *err);
+
+/* The same for a hand's own client; stops trying when the program ends. */
+HF_NODISCARD hf_status hf_remote_report(remote_hand *hand, const char *path, hf_value body,
+                                        hf_client_reply *out_reply, hf_err *err);
+
+/* ---- working */
+
+/* Waits until it may poll; false: the program ends. */
+bool hf_remote_ready(hf_remote *remote);
+
+/* Waits until the server knows what this program brings, if it can be told: runs that are started
+   carry it. */
+void hf_remote_known(hf_remote *remote);
+
+/* The server is away, or does not know this worker: registers again before the next poll. */
+void hf_remote_lost(hf_remote *remote);
+
+/* A poll; NULL: nothing to do, or no answer. The task lives in hand->mem. */
+hf_value hf_remote_poll(remote_hand *hand, const char *path, hf_value body);
+
+/* Waits, but not longer than the program lives. */
+void hf_remote_pause(hf_remote *remote, int64_t ms);
+
+void hf_remote_runner(void *hand); /* threads */
+void hf_remote_attempts(void *hand);
+
+/* The pool that a thread for attempts moves. */
+HF_NODISCARD hf_status hf_remote_pool_open(remote_hand *hand, hf_err *err);
+
+/* The keeper's: signs of life of attempts that have not shown one for long. */
+void hf_remote_beats(remote_hand *hand, int64_t now_us);
+
+#endif

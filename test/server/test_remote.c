@@ -1,0 +1,328 @@
+/* test_remote.c: the same program with the address of a server instead of a store: its workflows
+   run in its own coroutines over the history that the server sends, its activities in its own
+   threads, and its commands are requests. What comes out is what an engine in the process would
+   have made. */
+#include <poll.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/site.h"
+
+/* ---- an application that uses about everything */
+
+static _Atomic int doubled;
+static _Atomic int beats_seen;
+
+static hf_value twice(hf_act *a, hf_value in)
+{
+    atomic_fetch_add(&doubled, 1);
+    return hf_json(a, "%lld", (long long)(2 * hf_int(in, "n", 0)));
+}
+
+static hf_value flaky(hf_act *a, hf_value in)
+{
+    (void)in;
+    if (hf_attempt(a) < 3)
+        return hf_retry(a, "not_yet", "attempt %d", hf_attempt(a));
+    return hf_json(a, "{'attempt': %d, 'key': %s}", hf_attempt(a), hf_idempotency_key(a));
+}
+
+static hf_value refuses(hf_act *a, hf_value in)
+{
+    (void)in;
+    return hf_reject(a, "card_declined", "no money");
+}
+
+static hf_value undo(hf_act *a, hf_value in)
+{
+    (void)in;
+    return hf_json(a, "'undone'");
+}
+
+/* Goes on until it is told to stop. */
+static hf_value endless(hf_act *a, hf_value in)
+{
+    (void)in;
+    while (hf_heartbeat(a, .current = atomic_load(&beats_seen))) {
+        struct pollfd none = {.fd = -1};
+
+        atomic_fetch_add(&beats_seen, 1);
+        (void)poll(&none, 1, 10);
+    }
+    return hf_stopped(a);
+}
+
+static hf_value big(hf_act *a, hf_value in)
+{
+    char text[20001];
+
+    (void)in;
+    memset(text, 'x', sizeof(text) - 1);
+    text[sizeof(text) - 1] = '\0';
+    return hf_json(a, "{'text': %s}", text);
+}
+
+static hf_value once(hf_mem *mem, void *arg)
+{
+    (void)arg;
+    return hf_json_(mem, "%d", rand());
+}
+
+static hf_value leaf(hf_ctx *w, hf_value in)
+{
+    return hf_activity(w, "twice", in);
+}
+
+typedef struct state {
+    int64_t added;
+} state;
+
+static bool has_ten(const void *s)
+{
+    return ((const state *)s)->added >= 10;
+}
+
+static hf_value add(hf_ctx *w, void *s, hf_value args)
+{
+    if (hf_int(args, "n", 0) == 13)
+        hf_fail(w, "unlucky", "not thirteen");
+    ((state *)s)->added += hf_int(args, "n", 0);
+    return hf_json(w, "%lld", (long long)((state *)s)->added);
+}
+
+static hf_value tour(hf_ctx *w, hf_value in)
+{
+    const hf_error *failure = NULL;
+    hf_value all = hf_all(w, HF_ACTIVITY("twice", hf_json(w, "{'n': 1}")),
+                          HF_ALL(HF_ACTIVITY("twice", hf_json(w, "{'n': 2}")),
+                                 HF_CHILD("leaf", hf_json(w, "{'n': 3}"))));
+    const hf_ms none[] = {0};
+    hf_value tried =
+        hf_activity(w, "flaky", in, .max_attempts = 5, .backoff = none, .backoff_n = 1);
+    hf_value drawn = hf_side_effect(w, "draw", once, NULL);
+    hf_value long_text = hf_activity(w, "big", in);
+    hf_value told;
+    hf_value silence;
+    bool ten;
+    int version = hf_version(w, "tour", 1, 2);
+
+    hf_activity(w, "refuses", in, .err = &failure);
+    hf_note(w, "half way");
+    hf_memo(w, hf_json(w, "{'stage': 'waiting'}"));
+    hf_label(w, "colour", "red");
+    hf_sleep(w, 20);
+    silence = hf_receive(w, "never", .timeout = 30);
+    told = hf_receive(w, "told");
+    ten = hf_wait(w, "ten", has_ten, .timeout = hf_seconds(60));
+    hf_compensate(w, "undo", in);
+    hf_compensated(w);
+    return hf_json(w,
+                   "{'all': %p, 'tried': %lld, 'drawn': %lld, 'long': %zu, 'failed': %s, 'told': "
+                   "%p, 'silence': %d, 'ten': %d, 'version': %d, 'id': %s}",
+                   (const void *)all, (long long)hf_int(tried, "attempt", 0),
+                   (long long)(hf_int(drawn, "", -1) >= 0), strlen(hf_str(long_text, "text", "")),
+                   failure ? failure->type : "", (const void *)told, silence == NULL, ten, version,
+                   hf_workflow_id(w));
+}
+
+static hf_value countdown(hf_ctx *w, hf_value in)
+{
+    int64_t n = hf_int(in, "n", 0);
+
+    hf_activity(w, "twice", in);
+    if (n > 0)
+        hf_continue_as_new(w, hf_json(w, "{'n': %lld}", (long long)n - 1));
+    return hf_json(w, "'lift-off'");
+}
+
+static hf_value broken(hf_ctx *w, hf_value in)
+{
+    hf_compensate(w, "undo", in);
+    hf_activity(w, "refuses", in);
+    return NULL;
+}
+
+static hf_value waits(hf_ctx *w, hf_value in)
+{
+    return hf_activity(w, "endless", in, .heartbeat = hf_seconds(30));
+}
+
+static const hf_app app = {
+    .name = "tour",
+    .workflows =
+        (const hf_workflow_def[]){
+            {.type = "tour",
+             .run = tour,
+             .state_size = sizeof(state),
+             .revision = "1",
+             .signals = (const hf_signal_def[]){{"told", "by:string"}, {"never", NULL}, {0}},
+             .updates = (const hf_update_def[]){{"add", "n:int", add, NULL}, {0}}},
+            {.type = "leaf", .run = leaf},
+            {.type = "countdown", .run = countdown},
+            {.type = "broken", .run = broken},
+            {.type = "waits", .run = waits},
+            {0}},
+    .activities = (const hf_activity_def[]){{hf_fn(twice)},
+                                            {hf_fn(flaky)},
+                                            {hf_fn(refuses)},
+                                            {hf_fn(undo)},
+                                            {hf_fn(endless)},
+                                            {hf_fn(big)},
+                                            {0}},
+};
+
+static const hf_app nothing = {.name = "nothing-here"};
+
+static hf_engine *remote_open(const hf_site *site, const hf_app *what)
+{
+    char address[64];
+    hf_engine *d = NULL;
+
+    (void)snprintf(address, sizeof(address), "http://127.0.0.1:%d", hf_server_port(site->server));
+    ck_assert_msg(!hf_open(address, what, &d), "%s", hf_errmsg(d));
+    return d;
+}
+
+#define OK(d, call) ck_assert_msg((call) == HF_OK, "%s", hf_errmsg(d))
+
+/* Updates first: they are refused while a signal waits. */
+static void tour_take(hf_engine *d, const char *id, hf_value *out)
+{
+    hf_value sum = NULL;
+
+    OK(d, hf_start(d, "tour", hf_json(d, "{'n': 7}"), .id = id));
+    ck_assert_int_eq(hf_update(d, id, "add", hf_json(d, "{'n': 13}"), 20000, &sum), HF_ERROR);
+    ck_assert_ptr_nonnull(strstr(hf_errmsg(d), "unlucky"));
+    OK(d, hf_update(d, id, "add", hf_json(d, "{'n': 4}"), 20000, &sum));
+    ck_assert_int_eq(hf_int(sum, "", 0), 4);
+    OK(d, hf_update(d, id, "add", hf_json(d, "{'n': 6}"), 20000, &sum));
+    OK(d, hf_signal(d, id, "told", hf_json(d, "{'by': 'ada'}")));
+    OK(d, hf_result(d, id, 30000, out, NULL));
+}
+
+/* The types of all events of a run, sorted; ends of repeated attempts are not told apart. */
+static void types_of(hf_engine *d, const char *id, char *out, size_t size)
+{
+    hf_value page = NULL;
+    hf_value events;
+    const char *types[256];
+    size_t count = 0;
+
+    OK(d, hf_history(d, hf_mem_of_engine(d), &page, id));
+    events = hf_get(page, "events");
+    for (; count < hf_len(events) && count < 256; count++)
+        types[count] = hf_str(hf_at(events, count), "type", "");
+    for (size_t i = 0; i < count; i++) /* few enough */
+        for (size_t k = i + 1; k < count; k++)
+            if (strcmp(types[k], types[i]) < 0) {
+                const char *swap = types[i];
+
+                types[i] = types[k];
+                types[k] = swap;
+            }
+    *out = '\0';
+    for (size_t i = 0; i < count; i++)
+        (void)snprintf(out + strlen(out), size - strlen(out), "%s ", types[i]);
+}
+
+/* The tour through everything, in the process and through a server, ends with the same words and
+   leaves the same events. */
+HF_BOTH_ENGINES(a_program_does_not_notice)
+{
+    static char types[2][8192];
+    char text[1024];
+    hf_test_place *place = hf_test_place_new(kind);
+    hf_site site;
+    hf_engine *d = NULL;
+    hf_value out = NULL;
+
+    OK(d, hf_open(hf_test_place_address(place), &app, &d));
+    tour_take(d, "t-1", &out);
+    (void)snprintf(text, sizeof(text), "%s", hf_show(d, out));
+    types_of(d, "t-1", types[0], sizeof(types[0]));
+    hf_close(d);
+    hf_test_place_free(place);
+
+    hf_site_open(&site, kind, &nothing, (hf_server_options){0});
+    d = remote_open(&site, &app);
+    tour_take(d, "t-1", &out);
+    ck_assert_str_eq(hf_show(d, out), text);
+    ck_assert_ptr_nonnull(strstr(text, "\"long\":20000"));
+    hf_close(d);
+    types_of(site.engine, "t-1", types[1], sizeof(types[1]));
+    ck_assert_str_eq(types[0], types[1]);
+    hf_site_close(&site);
+}
+
+/* How things end: continued, failed with compensation, cancelled while an activity runs, which is
+   told so. */
+HF_BOTH_ENGINES(ends_are_ends)
+{
+    hf_site site;
+    hf_engine *d;
+    const hf_error *failure = NULL;
+    hf_value out = NULL;
+    int before;
+
+    hf_site_open(&site, kind, &nothing, (hf_server_options){0});
+    d = remote_open(&site, &app);
+    OK(d, hf_start(d, "countdown", hf_json(d, "{'n': 3}"), .id = "c-1"));
+    OK(d, hf_start(d, "broken", hf_json(d, "{}"), .id = "b-1"));
+    ck_assert_int_eq(hf_start(d, "broken", hf_json(d, "{}"), .id = "b-1"), HF_EXISTS);
+    OK(d, hf_result(d, "c-1", 30000, &out, NULL));
+    ck_assert_str_eq(hf_str(out, "", ""), "lift-off");
+    ck_assert_int_eq(hf_result(d, "b-1", 30000, &out, &failure), HF_ERROR);
+    ck_assert_str_eq(failure->type, "card_declined");
+    ck_assert_str_eq(failure->message, "no money");
+    OK(d, hf_start(d, "waits", NULL, .id = "w-1"));
+    for (int i = 0; i < 1000 && atomic_load(&beats_seen) < 2; i++)
+        (void)poll(&(struct pollfd){.fd = -1}, 1, 10);
+    OK(d, hf_cancel(d, "w-1", "enough"));
+    ck_assert_int_eq(hf_result(d, "w-1", 30000, &out, &failure), HF_CANCELLED);
+    for (int i = 0; i < 1000; i++) { /* the attempt stops with its next sign of life */
+        before = atomic_load(&beats_seen);
+        (void)poll(&(struct pollfd){.fd = -1}, 1, 50);
+        if (atomic_load(&beats_seen) == before)
+            break;
+    }
+    ck_assert_int_eq(atomic_load(&beats_seen), before);
+    ck_assert_int_eq(hf_result(d, "nobody", 0, &out, NULL), HF_NOTFOUND);
+    ck_assert_int_eq(hf_signal(d, "nobody", "told", NULL), HF_NOTFOUND);
+    hf_close(d);
+    hf_site_close(&site);
+}
+
+/* What a server does not have says so, with its name; so does a program with step machines. */
+START_TEST(what_a_server_does_not_have)
+{
+    static const hf_step_def steps[] = {{0}};
+    const hf_machine_def machines[] = {{.type = "m", .initial = "a", .steps = steps}, {0}};
+    const hf_app with = {.name = "machines", .machines = machines};
+    hf_site site;
+    hf_engine *d;
+    hf_value out = NULL;
+
+    hf_site_open(&site, HF_ENGINE_SQLITE, &nothing, (hf_server_options){0});
+    d = remote_open(&site, &app);
+    ck_assert_int_eq(hf_fork_with(d, "x", NULL, NULL), HF_UNSUPPORTED);
+    ck_assert_ptr_nonnull(strstr(hf_errmsg(d), "hf_fork_with"));
+    ck_assert_int_eq(hf_why(d, "x", hf_mem_of_engine(d), &out), HF_UNSUPPORTED);
+    ck_assert_ptr_nonnull(strstr(hf_errmsg(d), "hf_why"));
+    ck_assert_int_eq(hf_schedule_show(d, "x", &out), HF_UNSUPPORTED);
+    ck_assert_int_eq(hf_start(d, "tour", NULL, .delay = 1000), HF_UNSUPPORTED);
+    ck_assert_ptr_nonnull(strstr(hf_errmsg(d), "delay"));
+    ck_assert_int_eq(hf_fd(d), -1);
+    hf_close(d);
+    ck_assert(hf_open("http://127.0.0.1:1", &with, &d) != HF_OK);
+    hf_close(d);
+    ck_assert_int_eq(hf_open("http://127.0.0.1:1", &nothing, &d), HF_OK);
+    ck_assert_int_eq(hf_result(d, "x", 0, &out, NULL), HF_UNREACHABLE);
+    hf_close(d);
+    hf_site_close(&site);
+}
+END_TEST
+
+HF_PG_SUITE_MAIN("server/remote", HF_BOTH(a_program_does_not_notice), HF_BOTH(ends_are_ends),
+                 {what_a_server_does_not_have, 60})
