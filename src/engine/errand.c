@@ -478,7 +478,7 @@ static void errand_take(hf_core *core, hf_core_call *call)
     hf_waiter *waiter = message->waiter;
     live_run *run = core ? hf_map_int_get(core->runs, (uint64_t)message->errand.run) : NULL;
     core_start *start = NULL;
-    bool taken = false;
+    bool taken = false; /* the waiter is somebody else's now */
     hf_err err;
 
     if (!core) {
@@ -487,8 +487,11 @@ static void errand_take(hf_core *core, hf_core_call *call)
         return;
     }
     if (run && message->errand.kind == HF_TASK_WORKFLOW && hf_errand_wanted(run) && !run->dirty &&
-        !run->far->lease.held && !run->far->answer)
-        taken = run_hand(core, run, waiter);
+        !run->far->lease.held && !run->far->answer) {
+        taken = true;
+        if (!run_hand(core, run, waiter)) /* the worker is gone: offered again */
+            hf_errand_dispatch(core, run);
+    }
     if (run && message->errand.kind == HF_TASK_ACTIVITY) {
         start = hf_attempt_waiting(run, message->errand.activity);
         if (start && !start->waiter) {
@@ -497,9 +500,7 @@ static void errand_take(hf_core *core, hf_core_call *call)
             taken = true;
         }
     }
-    if (!taken && run && message->errand.kind == HF_TASK_WORKFLOW)
-        hf_errand_dispatch(core, run); /* the worker is gone, or it was too early: offered again */
-    else if (!taken && hf_errand_ask(core->o.desk, waiter, &err))
+    if (!taken && hf_errand_ask(core->o.desk, waiter, &err))
         (void)waiter->got(waiter, NULL);
     hf_alloc_free(message);
 }

@@ -258,6 +258,8 @@ static hf_status event_feed(hf_far *code, const hf_event *event, int64_t seq, hf
         return event->step ? step_close(code, event->step, false, seq, err) : HF_OK;
     case HF_EVENT_UPDATE_COMPLETED:
         message_remove(code, event, HF_KEY_UPDATE_ID);
+        if (code->native && hf_event_text(event, HF_KEY_EXCEPTION_TYPE, &(hf_slice){0}))
+            code->news_seq = seq; /* the turn ended there: code goes on in the next */
         return HF_OK;
     default:
         return HF_OK;
@@ -274,7 +276,7 @@ hf_status hf_far_feed(hf_far *code, const hf_event *events, size_t count, int64_
         code->seq = first_seq + (int64_t)i;
         if (!hf_event_outside_fact(events[i].type))
             code->moved_seq = code->seq;
-        if (events[i].step >= code->next_step)
+        if (events[i].step >= code->next_step && hf_event_shape(events[i].type))
             code->next_step = events[i].step + 1;
     }
     return st;
