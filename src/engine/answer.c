@@ -2,7 +2,6 @@
    wait for it. It never changes anything. */
 #include "engine/answer.h"
 
-
 #include "base/json.h"
 #include "base/value.h"
 #include "engine/remote.h"

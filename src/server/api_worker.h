@@ -27,7 +27,6 @@ void hf_worker_recorded(hf_api *api, hf_value said);
 /* Who asks: lease_owner or worker_id of the body. Answers and returns NULL when it says neither. */
 const char *hf_worker_name(hf_api *api);
 
-
 /* ---- workers that are programs of ours (api_native.c) */
 
 /* Whether a poll asks for history as it is stored. */
