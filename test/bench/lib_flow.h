@@ -7,7 +7,7 @@
    long    {"steps": n}            as steps, then waits for go; the query seen tells how many
    park                            waits for the signal go, at most 30 days
    doze    {"until": t}            sleeps until that time, in milliseconds since 1970
-   drain   {"signals": n}          receives n signals, all that it is for
+   drain   {"signals": n}          receives n signals, with an activity after each 250
    nap     {"nth": n, "ms": m}     sleeps, then runs an activity that takes the time */
 #ifndef HF_TEST_BENCH_FLOW_H
 #define HF_TEST_BENCH_FLOW_H

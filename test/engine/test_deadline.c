@@ -157,6 +157,28 @@ HF_BOTH_ENGINES(b127_fired_row_without_history)
     hf_kit_close(d);
 }
 
+/* Timers that are due together fire in rounds, so that other work has its turn in between; in the
+   end all have fired. */
+HF_BOTH_ENGINES(burst_of_timers_leaves_room)
+{
+    enum { NAPS = 200 };
+    hf_engine *d = hf_kit_open(kind, &app);
+    int64_t left;
+
+    for (int i = 0; i < NAPS; i++)
+        hf_kit_ok(d, hf_start(d, "nap", hf_json(d, "{'ms': 60000}"), .id = NULL));
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM timer"), NAPS);
+    hf_kit_skip(d, hf_minutes(2));
+    hf_kit_turn(d);
+    left = hf_kit_number(d, "SELECT count(*) FROM timer");
+    ck_assert_int_gt(left, 0);
+    ck_assert_int_lt(left, NAPS);
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM timer"), 0);
+    hf_kit_close(d);
+}
+
 /* ---- deadlines of runs */
 
 /* Both deadlines are computed at the start, in the row and in WorkflowStarted. */
@@ -328,4 +350,5 @@ HF_PG_SUITE_MAIN("engine/deadline", HF_BOTH(b123_timer_of_zero_fires_inline),
                  HF_BOTH(b131_deadline_cancels_what_is_open),
                  HF_BOTH(b132_parent_hears_of_the_deadline),
                  HF_BOTH(b132_deadline_applies_the_parent_close_policy),
-                 HF_BOTH(b133_continue_as_new_and_deadlines), HF_BOTH(b134_describe_shows_timeouts))
+                 HF_BOTH(b133_continue_as_new_and_deadlines), HF_BOTH(b134_describe_shows_timeouts),
+                 HF_BOTH(burst_of_timers_leaves_room))
