@@ -9,6 +9,7 @@ summary, for run_programs.py.
 """
 import argparse
 import asyncio
+import fcntl
 import json
 import os
 import shutil
@@ -36,7 +37,14 @@ def interpreters():
 
 
 def environment(folder):
-    """The interpreter of the virtual environment, made when it is not there."""
+    """The interpreter of the virtual environment, made when it is not there; by one program at a time."""
+    os.makedirs(os.path.dirname(folder), exist_ok=True)
+    with open(folder + ".lock", "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return environment_make(folder)
+
+
+def environment_make(folder):
     python = os.path.join(folder, "bin", "python")
     ready = os.path.join(folder, "ready-" + SDK)
     if os.path.exists(ready):
