@@ -322,6 +322,8 @@ static void condition_add(hf_filter_sql *sql, const char *condition)
     for (const char *at = condition; *at; at++) {
         if (*at == '?')
             hf_buf_add_format(&sql->text, "?%zu", sql->count);
+        else if (*at == '@')
+            hf_buf_add_text(&sql->text, "?1");
         else
             hf_buf_add_byte(&sql->text, (uint8_t)*at);
     }
@@ -346,6 +348,27 @@ static void run_id_sql(hf_filter_sql *sql, hf_slice text)
     condition_add(sql, "s.sort_us / 1000 = ?");
 }
 
+/* Adds a condition that follows from a filter and that an index answers: what is rare among a
+   million runs is then found without looking at each. */
+static void index_sql(hf_filter_sql *sql, field_id id, int64_t number)
+{
+    bool open = (id == HF_FILTER_STATUS_BUCKET && number == HF_STATUS_BUCKET_RUNNING) ||
+                (id == HF_FILTER_LIVENESS_STATE && number != HF_LIVENESS_CLOSED) ||
+                (id == HF_FILTER_TASK_PROBLEM && number) ||
+                (id == HF_FILTER_IS_TERMINAL && !number);
+
+    if (id == HF_FILTER_STATUS)
+        open = hf_run_status_bucket((hf_run_status)number) == HF_STATUS_BUCKET_RUNNING;
+    if (open) {
+        condition_add(sql, "s.ended = 0");
+    } else if (id == HF_FILTER_STATUS) {
+        condition_add(sql, "s.ended = ?");
+    } else if (id == HF_FILTER_STATUS_BUCKET && number == HF_STATUS_BUCKET_COMPLETED) {
+        param_add(sql, hf_db_int(HF_RUN_STATUS_COMPLETED));
+        condition_add(sql, "s.ended = ?");
+    }
+}
+
 static void field_sql(hf_filter_sql *sql, field_id id, hf_value value, bool postgres)
 {
     const field *f = &fields[id];
@@ -368,10 +391,12 @@ static void field_sql(hf_filter_sql *sql, field_id id, hf_value value, bool post
     case W:
         param_add(sql, hf_db_int(hf_vocab_by_text(f->words, text)->number));
         condition_add(sql, f->condition);
+        index_sql(sql, id, hf_vocab_by_text(f->words, text)->number);
         return;
     case B:
         param_add(sql, hf_db_int(hf_bool(value, "", false)));
         condition_add(sql, f->condition);
+        index_sql(sql, id, hf_bool(value, "", false));
         return;
     case T:
         if (!hf_clock_parse(text, &us))
