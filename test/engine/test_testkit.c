@@ -8,7 +8,7 @@
 #include "base/fault.h"
 #include "base/thread.h"
 #include "holdfast/holdfast.h"
-#include "lib/engine.h"
+#include "lib/kit.h"
 
 enum { WHY_BYTES = 512, TOLD_MAX = 64 };
 
@@ -76,7 +76,7 @@ static hf_value everything(hf_ctx *w, hf_value in)
     if (!hf_wait(w, "full", is_full, .timeout = hf_hours(1)))
         hf_fail(w, "empty", "nobody filled the basket");
     note = hf_receive(w, "note", .timeout = hf_hours(1));
-    hf_sleep(w, hf_days(1));
+    hf_sleep(w, hf_minutes(20));
     return hf_json(w, "{'lucky': %p, 'three': %p, 'note': %p, 'child': %p}", (void *)lucky,
                    (void *)three, (void *)note, (void *)hf_child(w, "single", in));
 }
@@ -167,7 +167,7 @@ static hf_status everything_lived(hf_engine *d, void *arg)
     if (!st)
         st = hf_signal(d, "e-1", "note", hf_json(d, "'hello'"));
     if (!st)
-        st = hf_test_advance(d, hf_days(2));
+        st = hf_test_advance(d, hf_minutes(30));
     if (!st && strcmp(hf_test_status(d, "e-1"), "completed") != 0)
         st = HF_TIMEOUT;
     return st;
@@ -259,9 +259,9 @@ END_TEST
 /* ---- the rest of the kit */
 
 /* Injected failures count attempts, not processes: a crash does not take them away. */
-START_TEST(injected_failures_survive_a_crash)
+HF_BOTH_ENGINES(injected_failures_survive_a_crash)
 {
-    hf_engine *d = hf_test_open(&app);
+    hf_engine *d = hf_kit_open(kind, &app);
 
     hf_test_fail(d, "flaky", 2, "no_power");
     hf_test_crash(d);
@@ -271,14 +271,13 @@ START_TEST(injected_failures_survive_a_crash)
     hf_test_crash(d);
     ok(d, hf_test_advance(d, hf_seconds(1)));
     ck_assert_int_eq(hf_test_count(d, "e-1", "ActivityRetryScheduled"), 2);
-    hf_close(d);
+    hf_kit_close(d);
 }
-END_TEST
 
 /* A run that is not in memory still says what it waits for. */
-START_TEST(a_status_survives_a_crash)
+HF_BOTH_ENGINES(a_status_survives_a_crash)
 {
-    hf_engine *d = hf_test_open(&app);
+    hf_engine *d = hf_kit_open(kind, &app);
 
     ok(d, hf_start(d, "waiting", NULL, .id = "w-1"));
     ok(d, hf_test_drain(d));
@@ -288,9 +287,8 @@ START_TEST(a_status_survives_a_crash)
     ck_assert_str_eq(hf_test_status(d, "nobody"), "not found");
     ck_assert_int_eq(hf_test_count(d, "nobody", "SignalReceived"), -1);
     ck_assert_int_eq(hf_test_count(d, "w-1", "NoSuchEvent"), -1);
-    hf_close(d);
+    hf_kit_close(d);
 }
-END_TEST
 
 /* ---- the observer */
 
@@ -323,9 +321,9 @@ static int told_of(const told *t, const char *event)
 }
 
 /* The events of one run come in their order, with who and when. */
-START_TEST(an_observer_is_told_in_order)
+HF_BOTH_ENGINES(an_observer_is_told_in_order)
 {
-    hf_engine *d = hf_test_open(&app);
+    hf_engine *d = hf_kit_open(kind, &app);
     told t = {.mem = hf_mem_new()};
     hf_value detail;
 
@@ -351,14 +349,13 @@ START_TEST(an_observer_is_told_in_order)
     ok(d, hf_test_drain(d));
     ck_assert_int_eq(t.count, 4);
     hf_mem_free(t.mem);
-    hf_close(d);
+    hf_kit_close(d);
 }
-END_TEST
 
 /* A failure that is retried is no failed activity; one for good is, and is recorded. */
-START_TEST(an_observer_hears_of_final_failures_alone)
+HF_BOTH_ENGINES(an_observer_hears_of_final_failures_alone)
 {
-    hf_engine *d = hf_test_open(&app);
+    hf_engine *d = hf_kit_open(kind, &app);
     told t = {0};
 
     hf_observe(d, &(hf_observer){.size_ = sizeof(hf_observer), .on = told_note, .arg = &t});
@@ -377,14 +374,13 @@ START_TEST(an_observer_hears_of_final_failures_alone)
     ck_assert_int_eq(told_of(&t, "ActivityFailed"), 2);
     ck_assert_int_eq(told_of(&t, "WorkflowFailed"), 1);
     ck_assert_int_eq(told_of(&t, "FailureRecorded"), 3);
-    hf_close(d);
+    hf_kit_close(d);
 }
-END_TEST
 
 /* Replay tells nothing: after a crash only what is new is told. */
-START_TEST(an_observer_hears_nothing_of_a_replay)
+HF_BOTH_ENGINES(an_observer_hears_nothing_of_a_replay)
 {
-    hf_engine *d = hf_test_open(&app);
+    hf_engine *d = hf_kit_open(kind, &app);
     hf_value out = NULL;
     told t = {0};
     int before;
@@ -398,13 +394,12 @@ START_TEST(an_observer_hears_nothing_of_a_replay)
     ck_assert_int_eq(t.count, before);
     ok(d, hf_update(d, "e-1", "fill", NULL, hf_seconds(1), &out));
     ok(d, hf_signal(d, "e-1", "note", NULL));
-    ok(d, hf_test_advance(d, hf_days(2)));
+    ok(d, hf_test_advance(d, hf_minutes(30)));
     ck_assert_int_eq(told_of(&t, "WorkflowStarted"), 2); /* it and its child */
     ck_assert_int_eq(told_of(&t, "WorkflowCompleted"), 2);
     ck_assert_int_eq(told_of(&t, "ActivityCompleted"), 5);
-    hf_close(d);
+    hf_kit_close(d);
 }
-END_TEST
 
 /* ---- shutting down */
 
@@ -477,10 +472,10 @@ START_TEST(no_memory_is_told)
 }
 END_TEST
 
-HF_SUITE_MAIN("engine/testkit", {a_crash_after_any_commit_changes_nothing, 0},
-              {a_crash_does_not_mix_runs_up, 0}, {a_workflow_that_cheats_is_found, 0},
-              {what_the_scenario_returns_counts, 0}, {injected_failures_survive_a_crash, 0},
-              {a_status_survives_a_crash, 0}, {an_observer_is_told_in_order, 0},
-              {an_observer_hears_of_final_failures_alone, 0},
-              {an_observer_hears_nothing_of_a_replay, 0}, {a_shutdown_lets_attempts_end, 0},
-              {no_memory_is_told, 120})
+HF_PG_SUITE_MAIN("engine/testkit", {a_crash_after_any_commit_changes_nothing, 0},
+                 {a_crash_does_not_mix_runs_up, 0}, {a_workflow_that_cheats_is_found, 0},
+                 {what_the_scenario_returns_counts, 0}, HF_BOTH(injected_failures_survive_a_crash),
+                 HF_BOTH(a_status_survives_a_crash), HF_BOTH(an_observer_is_told_in_order),
+                 HF_BOTH(an_observer_hears_of_final_failures_alone),
+                 HF_BOTH(an_observer_hears_nothing_of_a_replay), {a_shutdown_lets_attempts_end, 0},
+                 {no_memory_is_told, 120})
