@@ -4,6 +4,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "base/fault.h"
 
@@ -31,6 +34,13 @@ void *hf_alloc_resize(void *memory, size_t bytes)
 void hf_alloc_free(void *memory)
 {
     free(memory);
+}
+
+void hf_alloc_trim(void)
+{
+#ifdef __GLIBC__
+    (void)malloc_trim(0);
+#endif
 }
 
 char *hf_alloc_text(const char *text, size_t len)

@@ -18,6 +18,9 @@ HF_NODISCARD void *hf_alloc_resize(void *memory, size_t bytes);
 
 void hf_alloc_free(void *memory);
 
+/* Gives what is free back to the system, where the C library keeps it. Slow: for quiet moments. */
+void hf_alloc_trim(void);
+
 /* A NUL-terminated copy of `len` bytes, or NULL. */
 HF_NODISCARD char *hf_alloc_text(const char *text, size_t len);
 

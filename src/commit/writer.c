@@ -239,7 +239,8 @@ size_t hf_writer_step(hf_writer *writer)
     return some ? queue_work(writer) : 0;
 }
 
-/* Uses the quiet to write the log back. Under the lock, which it gives up meanwhile. */
+/* Uses the quiet to write the log back, and to give back what a burst of work has left of memory.
+   Under the lock, which it gives up meanwhile. */
 static void log_rest(hf_writer *writer)
 {
     hf_err err = {0};
@@ -250,6 +251,7 @@ static void log_rest(hf_writer *writer)
     st = hf_batch_rest(&writer->batch, &err);
     if (st)
         failure_set(writer, st, &err);
+    hf_alloc_trim();
     writer->rested = true;
     hf_mutex_lock(&writer->lock);
     writer->busy = false;

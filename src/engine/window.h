@@ -9,7 +9,7 @@
 
 #include "engine/core_impl.h"
 
-enum { HF_WINDOW_ALARMS = 100000 };
+enum { HF_WINDOW_ALARMS = 20000 };
 
 /* Nothing is known yet: the horizon is nowhere. */
 void hf_window_open(hf_core *core);

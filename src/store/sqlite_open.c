@@ -35,14 +35,16 @@ static const char *const pragmas_all = "PRAGMA trusted_schema = OFF;"
                                        "PRAGMA mmap_size = 0;"
                                        "PRAGMA foreign_keys = OFF;"
                                        "PRAGMA temp_store = MEMORY;";
+/* A reader begins with an empty cache whenever somebody has written since: a big one is never full
+   of anything useful. */
 static const char *const pragmas_reader = "PRAGMA query_only = ON;"
-                                          "PRAGMA cache_size = -8192;";
+                                          "PRAGMA cache_size = -2048;";
 /* secure_delete = FAST: some builds overwrite every deleted byte by default; finished tasks are
    deleted all the time. journal_size_limit: a WAL that grew under a long reader shrinks again. */
 static const char *const pragmas_writer = "PRAGMA synchronous = FULL;"
                                           "PRAGMA secure_delete = FAST;"
                                           "PRAGMA journal_size_limit = 67108864;"
-                                          "PRAGMA cache_size = -65536;";
+                                          "PRAGMA cache_size = -24576;";
 
 static bool path_is_memory(const char *path)
 {

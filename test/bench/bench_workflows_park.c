@@ -2,8 +2,9 @@
    does nothing.
 
    w4_10000, w4_100000   runs parked on a signal with a timeout: MB of memory over the engine
-   without them, bytes of database a run, ms from opening to the first acknowledgement idle SQLite:
-   driver calls and wake-ups of the engine's threads in 5 s
+                         without them, a moment after the last one has parked; bytes of database a
+                         run; ms from opening to the first acknowledgement
+   idle                  SQLite: driver calls and wake-ups of the engine's threads in 5 s
 
    bench_workflows_park [sqlite | postgres] */
 #include <dirent.h>
@@ -18,7 +19,7 @@
 #include "lib_flow.h"
 #include "lib_report.h"
 
-enum { STARTERS = 64, IDLE_S = 5, SETTLE_S = 6 };
+enum { STARTERS = 64, IDLE_S = 5, SETTLE_S = 6, REST_S = 3 };
 
 typedef struct starter {
     hf_engine *engine;
@@ -84,6 +85,7 @@ static void report_w4(const hf_flow_place *place, size_t runs)
     empty_mb = hf_flow_resident_mb();
     empty_bytes = store_bytes(place, name);
     runs_park(engine, runs);
+    (void)nanosleep(&(const struct timespec){.tv_sec = REST_S}, NULL);
     parked_mb = hf_flow_resident_mb() - empty_mb;
     hf_close(engine);
     start = hf_bench_now_s();
