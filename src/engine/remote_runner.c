@@ -9,6 +9,7 @@
 #include "base/value.h"
 #include "engine/remote_impl.h"
 #include "model/decision_codec.h"
+#include "model/envelope.h"
 #include "model/event_codec.h"
 #include "model/limit.h"
 #include "replay/replay.h"
@@ -120,7 +121,7 @@ static hf_status history_feed(task *t, hf_err *err)
 
     for (size_t i = 0; !st && i < hf_len(chunks); i++)
         st = chunk_feed(t, hf_value_slice(hf_at(chunks, i)), err);
-    if (!st && t->fed != hf_int(t->said, "last_history_sequence", 0))
+    if (!st && t->fed != hf_int(t->said, "last_history_sequence", t->fed))
         st = hf_err_set(err, HF_CORRUPT, "the task came with %lld of its %lld events",
                         (long long)t->fed, (long long)hf_int(t->said, "last_history_sequence", 0));
     return st;
@@ -221,29 +222,125 @@ static hf_status task_decide(task *t, hf_err *err)
     return st ? st : hf_client_outcome(&reply, err);
 }
 
+/* The code, over all of its history. */
+static hf_status task_replay(task *t, bool frozen, hf_err *err)
+{
+    const char *type = hf_str(t->said, "workflow_type", "");
+    hf_turn turn = HF_TURN_PARKED;
+    hf_status st;
+
+    t->workflow = hf_registry_find_workflow(t->hand->remote->registry, hf_slice_of(type));
+    if (!t->workflow)
+        return hf_err_set(err, HF_NOTFOUND, "this program has no workflow of the type %s", type);
+    st = replay_begin(t, err);
+    if (!st)
+        st = history_feed(t, err);
+    if (!st && frozen)
+        hf_replay_freeze(t->replay);
+    if (!st)
+        st = hf_replay_turn(t->replay, &turn, err);
+    if (!st && turn == HF_TURN_BLOCKED)
+        st = hf_err_set(err, HF_REPLAY_BLOCKED, "replay_blocked: %s",
+                        hf_replay_mismatch_get(t->replay)->sentence);
+    return st;
+}
+
 static void task_run(remote_hand *hand, hf_value said)
 {
     task t = {.hand = hand, .said = said};
-    hf_turn turn = HF_TURN_PARKED;
     hf_err err = {0};
-    hf_status st;
+    hf_status st = task_replay(&t, false, &err);
 
-    t.workflow = hf_registry_find_workflow(hand->remote->registry,
-                                           hf_slice_of(hf_str(said, "workflow_type", "")));
-    st = t.workflow ? replay_begin(&t, &err)
-                    : hf_err_set(&err, HF_NOTFOUND, "this program has no workflow of the type %s",
-                                 hf_str(said, "workflow_type", ""));
-    if (!st)
-        st = history_feed(&t, &err);
-    if (!st)
-        st = hf_replay_turn(t.replay, &turn, &err);
-    if (!st && turn == HF_TURN_BLOCKED)
-        st = hf_err_set(&err, HF_REPLAY_BLOCKED, "replay_blocked: %s",
-                        hf_replay_mismatch_get(t.replay)->sentence);
     if (!st)
         st = task_decide(&t, &err);
     if (st)
         task_fail(&t, err.text);
+    hf_replay_free(t.replay);
+}
+
+/* ---- questions: queries, and updates that a validator is to judge. Somebody waits for the answer;
+   nothing is decided and nothing recorded. */
+
+static hf_status arguments_of(const task *t, const char *field, hf_value *out_args, hf_err *err)
+{
+    hf_decision_payload payload = {0};
+    hf_value envelope = hf_get(t->said, field);
+    hf_status st = HF_OK;
+
+    *out_args = NULL;
+    if (envelope && hf_value_kind_of(envelope) != HF_VALUE_NULL)
+        st = hf_envelope_read(t->hand->mem, envelope, (hf_slice){0}, &payload, err);
+    if (!st && payload.bytes.ptr)
+        st = hf_envelope_value(t->hand->mem, &payload, out_args, err);
+    return st;
+}
+
+static void query_run(remote_hand *hand, hf_value said)
+{
+    hf_mem *mem = hand->mem;
+    task t = {.hand = hand, .said = said};
+    const char *id = hf_str(said, "query_task_id", "");
+    long long attempt = (long long)hf_int(said, "query_task_attempt", 1);
+    hf_client_reply reply;
+    hf_value args = NULL;
+    hf_value value = NULL;
+    hf_err err = {0};
+    hf_status st = task_replay(&t, true, &err);
+
+    if (!st)
+        st = arguments_of(&t, "query_arguments", &args, &err);
+    if (!st)
+        st = hf_replay_query(t.replay, hf_slice_of(hf_str(said, "query_name", "")), args, mem,
+                             &value, &err);
+    if (st)
+        (void)!hf_remote_report(
+            hand, hf_client_path(mem, "/api/worker/query-tasks/%s/fail", id),
+            hf_json_(mem,
+                     "{'lease_owner': %s, 'query_task_attempt': %lld, 'failure': {'message': %s}}",
+                     hand->remote->worker, attempt, err.text),
+            &reply, &err);
+    else
+        (void)!hf_remote_report(
+            hand, hf_client_path(mem, "/api/worker/query-tasks/%s/complete", id),
+            hf_json_(mem,
+                     "{'lease_owner': %s, 'query_task_attempt': %lld, 'result_envelope': {'codec': "
+                     "'json', 'blob': %s}}",
+                     hand->remote->worker, attempt, hf_text(mem, value ? value : hf_value_null())),
+            &reply, &err);
+    hf_replay_free(t.replay);
+}
+
+static void validation_run(remote_hand *hand, hf_value said)
+{
+    hf_mem *mem = hand->mem;
+    task t = {.hand = hand, .said = said};
+    const char *id = hf_str(said, "update_validation_task_id", "");
+    long long attempt = (long long)hf_int(said, "update_validation_attempt", 1);
+    const char *reason = NULL;
+    hf_client_reply reply;
+    hf_value args = NULL;
+    hf_err err = {0};
+    hf_status st = task_replay(&t, true, &err);
+
+    if (!st)
+        st = arguments_of(&t, "update_arguments", &args, &err);
+    if (!st)
+        st = hf_replay_check_update(t.replay, hf_slice_of(hf_str(said, "update_name", "")), args,
+                                    &reason, &err);
+    if (st || reason)
+        (void)!hf_remote_report(
+            hand, hf_client_path(mem, "/api/worker/update-validation-tasks/%s/reject", id),
+            hf_json_(mem,
+                     "{'lease_owner': %s, 'update_validation_attempt': %lld, 'failure': "
+                     "{'message': %s}}",
+                     hand->remote->worker, attempt, reason ? reason : err.text),
+            &reply, &err);
+    else
+        (void)!hf_remote_report(
+            hand, hf_client_path(mem, "/api/worker/update-validation-tasks/%s/approve", id),
+            hf_json_(mem, "{'lease_owner': %s, 'update_validation_attempt': %lld}",
+                     hand->remote->worker, attempt),
+            &reply, &err);
     hf_replay_free(t.replay);
 }
 
@@ -260,11 +357,18 @@ void hf_remote_runner(void *ctx)
         said = hf_remote_poll(hand, "/api/worker/workflow-tasks/poll",
                               hf_json_(hand->mem,
                                        "{'worker_id': %s, 'task_queue': %s, 'timeout_seconds': %d, "
-                                       "'history_format': 'native'}",
+                                       "'history_format': 'native', 'task_kinds': ['workflow', "
+                                       "'query', 'update_validation']}",
                                        remote->worker,
                                        remote->app->queue ? remote->app->queue : "default",
                                        REMOTE_POLL_S));
-        if (hf_value_kind_of(said) == HF_VALUE_OBJECT)
+        if (hf_value_kind_of(said) != HF_VALUE_OBJECT)
+            continue;
+        if (strcmp(hf_str(said, "kind", ""), "query") == 0)
+            query_run(hand, said);
+        else if (strcmp(hf_str(said, "kind", ""), "update_validation") == 0)
+            validation_run(hand, said);
+        else
             task_run(hand, said);
     }
     hf_coro_cache_free(hand->stacks);

@@ -22,9 +22,9 @@ hf_value hf_native_task(hf_api *api, hf_value task)
     hf_value events = NULL;
     hf_slice key;
     hf_value item;
-    hf_status st = hf_task_events(api->server->engine, hf_str(task, "workflow_id", ""),
-                                  hf_str(task, "run_id", NULL), 0,
-                                  hf_int(task, "last_history_sequence", 0), api->mem, &events);
+    hf_status st = hf_task_events(
+        api->server->engine, hf_str(task, "workflow_id", ""), hf_str(task, "run_id", NULL), 0,
+        hf_int(task, "last_history_sequence", INT64_MAX), api->mem, &events);
 
     if (st) {
         hf_worker_refuse(api, st, hf_errmsg(api->server->engine));

@@ -188,9 +188,12 @@ static hf_value workflow_task(hf_api *api, hf_value task)
 static hf_value question_task(hf_api *api, hf_value task)
 {
     hf_value whole = NULL;
-    hf_value page = history_page(api, hf_str(task, "workflow_id", ""), hf_str(task, "run_id", NULL),
-                                 0, 0, &whole);
+    hf_value page;
 
+    if (hf_native_wanted(api))
+        return hf_native_task(api, task);
+    page = history_page(api, hf_str(task, "workflow_id", ""), hf_str(task, "run_id", NULL), 0, 0,
+                        &whole);
     if (!page)
         return NULL;
     return hf_value_merge(

@@ -17,6 +17,8 @@ import sys
 import tempfile
 import time
 import traceback
+import urllib.error
+import urllib.request
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from test_sdk import LIMIT_S, Server, environment  # pylint: disable=wrong-import-position
@@ -84,15 +86,21 @@ def order_outlives_its_server(server):
 
 
 def worker_ends_when_told(server):
-    """hf_main with --store: it works until SIGTERM, deregisters, and ends with 0."""
+    """hf_main with --store: queries, validators, updates; it works until SIGTERM, deregisters, and ends with 0."""
     child = subprocess.Popen([example("approval"), "worker", "--store", server.url()], stdout=subprocess.PIPE, text=True)
     try:
         until(lambda: server.ask("GET", "/api/workers")["workers"])
         server.ask("POST", "/api/workflows", {"workflow_type": "approval", "workflow_id": "a-1", "input": {
             "codec": "json", "blob": json.dumps({"manager": "mia", "director": "dan"})}})
         assert child.stdout.readline() == "notify mia\n"
+        assert server.ask("POST", "/api/workflows/a-1/query/status", {})["result"]["ready"] == 0
         answer = server.ask("POST", "/api/workflows/a-1/update/documents", {"input": [], "wait_for": "completed"})
         assert answer["result"] == {"ready": 1}, answer
+        try:
+            server.ask("POST", "/api/workflows/a-1/update/documents", {"input": [], "wait_for": "completed"})
+            raise AssertionError("a second decision was taken")
+        except urllib.error.HTTPError as refusal:
+            assert b"already decided" in refusal.read()
         server.ask("POST", "/api/workflows/a-1/signal/approved-by", {"input": {"codec": "json",
                                                                                "blob": '{"approver": "mia"}'}})
         until(lambda: server.ask("GET", "/api/workflows/a-1/result")["status"] == "completed")
@@ -158,7 +166,6 @@ def inside(url):
 
 class Site(Server):
     def ask(self, method, path, body=None):
-        import urllib.request
         request = urllib.request.Request(self.url() + path, method=method,
                                          data=json.dumps(body).encode() if body is not None else None,
                                          headers={"X-Durable-Workflow-Control-Plane-Version": "2",
