@@ -16,11 +16,13 @@ build: ## build the binary and the libraries into build/
 	@tools/configure.sh $(BUILD) -DHF_TESTS=OFF -DCMAKE_INSTALL_PREFIX=$(PREFIX)
 	@ninja -C $(BUILD)
 
-run: build ## build, make a store in ./.holdfast, verify it, and show the help
-	@mkdir -p .holdfast
-	$(BUILD)/holdfast schema-migrate .holdfast/demo.db
-	$(BUILD)/holdfast verify .holdfast/demo.db
-	$(BUILD)/holdfast help
+run: build ## serve ./.holdfast with an example worker: addresses, a token, and verbs that find it
+	@ninja -C $(BUILD) example_shop
+	@$(BUILD)/holdfast dev $(BUILD)/examples/shop worker
+
+demo: build ## fifty orders while their worker is killed at random: each charged once [ORDERS=50]
+	@ninja -C $(BUILD) example_shop
+	@tools/demo.py --build $(BUILD) --orders $(or $(ORDERS),50)
 
 test: setup ## everything a change must pass (at most 20 minutes on 2 cores)
 	@tools/run_tests.sh
@@ -48,4 +50,4 @@ install: build ## install below PREFIX [PREFIX=/usr/local DESTDIR=]
 clean: ## remove everything that was built
 	rm -rf $(BUILD)
 
-.PHONY: help setup build run test check tidy fuzz crash bench install clean
+.PHONY: help setup build run demo test check tidy fuzz crash bench install clean

@@ -505,11 +505,16 @@ static hf_status text_keep(const char *text, char **out_text, hf_err *err)
 /* Who this is: unlike every other process, wherever it runs. */
 static hf_status name_make(hf_remote *remote, hf_err *err)
 {
+    const char *given = getenv("HF_WORKER_ID"); /* by whoever looks after this process */
     char host[64] = "";
     hf_status st = hf_rng_init_system(&remote->rng, err);
 
     if (st)
         return st;
+    if (given && *given && strlen(given) < sizeof(remote->worker)) {
+        (void)snprintf(remote->worker, sizeof(remote->worker), "%s", given);
+        return HF_OK;
+    }
     (void)gethostname(host, sizeof(host) - 1);
     (void)snprintf(remote->worker, sizeof(remote->worker), "%.60s@%s-%ld-%08llx",
                    remote->app && remote->app->name ? remote->app->name : "holdfast", host,

@@ -1,0 +1,194 @@
+#!/usr/bin/env python3
+"""demo.py: `make demo`: orders that are completed once each, while their worker is killed again and again.
+
+    tools/demo.py [--build build] [--orders 50] [--seed N] [--limit 120] [--keep] [--test]
+
+Starts `holdfast dev` with examples/shop.c as its worker, starts the orders, and kills the worker with SIGKILL at random
+until all of them are done. Prints a tally while it goes on, shows what happened to an order that was interrupted, and has
+the store verified. Exit code 0: every order was completed, charged once, and nothing is wrong with the store.
+"""
+import argparse
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+
+class Failed(Exception):
+    """Something that the demo promises is not so."""
+
+
+class Demo:
+    """A folder with a server, its worker and their ledger."""
+
+    def __init__(self, build, folder, rng):
+        self.holdfast = os.path.join(build, "holdfast")
+        self.shop = os.path.join(build, "examples", "shop")
+        self.folder = folder
+        self.rng = rng
+        self.kills = 0
+        self.shown = None
+        self.dev = None
+
+    def start(self):
+        log = open(os.path.join(self.folder, "dev.log"), "w", encoding="utf-8")
+        self.dev = subprocess.Popen([self.holdfast, "dev", "--listen", "127.0.0.1:0", self.shop, "worker"],
+                                    cwd=self.folder, stdout=subprocess.PIPE, stderr=log, text=True)
+        print(self.dev.stdout.readline(), end="")
+        if not os.path.exists(os.path.join(self.folder, ".holdfast")):
+            raise Failed("the server did not start: see dev.log")
+        until(lambda: os.path.exists(os.path.join(self.folder, ".holdfast", "server.json")), 20)
+
+    def stop(self):
+        if self.dev and self.dev.poll() is None:
+            self.dev.send_signal(signal.SIGTERM)
+        return self.dev.wait(timeout=60) if self.dev else 0
+
+    def run(self, *words, check=True):
+        """A verb, as a person would type it in that folder."""
+        done = subprocess.run([self.holdfast, *words], cwd=self.folder, capture_output=True, text=True, timeout=60)
+        if check and done.returncode:
+            raise Failed(f"holdfast {' '.join(words)}: exit code {done.returncode}: {done.stderr}")
+        return done.stdout
+
+    def worker(self):
+        """The process that works now, or None."""
+        with open(f"/proc/{self.dev.pid}/task/{self.dev.pid}/children", encoding="ascii") as file:
+            pids = file.read().split()
+        return int(pids[0]) if pids else None
+
+    def kill(self):
+        pid = self.worker()
+        if pid:
+            os.kill(pid, signal.SIGKILL)
+            self.kills += 1
+
+    def charges(self):
+        """Which order was charged how often."""
+        count = {}
+        try:
+            with open(os.path.join(self.folder, "ledger.txt"), encoding="utf-8") as file:
+                for line in file:
+                    words = line.split()
+                    if words[0] == "charge" and line.endswith("\n"):
+                        count[words[2]] = count.get(words[2], 0) + 1
+        except FileNotFoundError:
+            pass
+        return count
+
+    def tally(self, orders, done):
+        count = self.charges()
+        twice = sum(times - 1 for times in count.values())
+        text = f"{orders} orders, {done} done, {self.kills} kills, {sum(count.values())} charges, {twice} duplicates"
+        if text == self.shown:
+            return
+        self.shown = text
+        if sys.stdout.isatty():
+            print(f"\r{text}  ", end="", flush=True)
+        else:
+            print(text, flush=True)
+
+    def done(self):
+        return len(self.run("ls", "status=completed", "--limit", "1000", "-o", "name").split())
+
+    def interrupted(self):
+        """An order that a kill hit in the middle of something, and how often it began an activity again."""
+        found = (None, 0)
+        for name in sorted(self.run("ls", "--limit", "1000", "-o", "name").split()):
+            events = [json.loads(line) for line in self.run("history", name, "-o", "jsonl").splitlines()]
+            again = sum(event["type"] == "ActivityStarted" for event in events) - \
+                sum(event["type"] == "ActivityScheduled" for event in events)
+            if again > found[1]:
+                found = (name, again)
+            if again > 1:
+                break
+        return found
+
+
+def until(holds, seconds):
+    end = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > end:
+            raise Failed(f"nothing happened for {seconds} seconds")
+        time.sleep(0.02)
+
+
+def orders_run(demo, orders, limit):
+    names = [f"order-{number}" for number in range(1, orders + 1)]
+    end = time.monotonic() + limit
+    done = 0
+    for name in names:
+        demo.run("start", "order", "sku=TEA-1", "amount:=90", "--id", name)
+        if demo.rng.random() < 0.3:
+            demo.kill()
+        demo.tally(orders, done)
+    while done < orders:
+        time.sleep(demo.rng.uniform(0.05, 0.3))
+        demo.kill()
+        done = demo.done()
+        demo.tally(orders, done)
+        if time.monotonic() > end:
+            raise Failed(f"only {done} of {orders} orders are done after {limit} s")
+    if sys.stdout.isatty():
+        print()
+
+
+def story_tell(demo):
+    name, again = demo.interrupted()
+    if not name:
+        print("no order was hit in the middle of an activity this time")
+        return
+    print(f"\nwhat happened to {name}, whose worker was killed in the middle of an activity ({again} more attempts):\n")
+    for words in (["why", name], ["history", name], ["show", name]):
+        print(f"$ holdfast {' '.join(words)}")
+        print(demo.run(*words))
+
+
+def promises_check(demo, orders):
+    count = demo.charges()
+    if len(count) != orders or any(times != 1 for times in count.values()):
+        raise Failed(f"charges: {count}")
+    if demo.kills == 0:
+        raise Failed("nothing was killed, so nothing was shown")
+    if demo.stop() != 0:
+        raise Failed("the server did not end well: see dev.log")
+    print(demo.run("verify", ".holdfast/dev.db"), end="")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", default="build")
+    parser.add_argument("--orders", type=int, default=50)
+    parser.add_argument("--seed", type=int, default=None)
+    parser.add_argument("--limit", type=int, default=120, help="seconds until it is given up")
+    parser.add_argument("--keep", action="store_true", help="leave the folder behind")
+    parser.add_argument("--test", action="store_true", help="end with the summary line of a test program")
+    args = parser.parse_args()
+    seed = args.seed if args.seed is not None else random.SystemRandom().randrange(1 << 32)
+    folder = tempfile.mkdtemp(prefix="holdfast-demo-")
+    demo = Demo(os.path.abspath(args.build), folder, random.Random(seed))
+    code = 1
+    try:
+        demo.start()
+        orders_run(demo, args.orders, args.limit)
+        story_tell(demo)
+        promises_check(demo, args.orders)
+        code = 0
+    except Failed as why:
+        print(f"\ndemo: {why}\ndemo: seed {seed}, everything is in {folder}", file=sys.stderr)
+    finally:
+        demo.stop()
+    if code == 0 and not args.keep:
+        shutil.rmtree(folder)
+    if args.test:
+        print(f"{100 - 100 * code}%: Checks: 1, Failures: {code}, Errors: 0")
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())
