@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # run_check.sh: the second tier, `make check`, run before work is called done. At most 60 minutes on 2 cores.
 #   gcc, plain            test/crash and the other campaigns, longer: HF_CAMPAIGN=long
+#   gcc, plain            the Rust SDK's own example against the server
 #   clang, TSan           all programs but test/crash
 #   gcc under valgrind    base, model, store, commit
 #   clang, plain          all programs but test/crash
 #   gcc, ASan + UBSan     all programs but test/crash
 #   clang, libFuzzer      60 s for each target
 # It appends one line with the counts to docs/campaign.jsonl, which is committed.
-#   tools/run_check.sh [PART...]    some of campaigns valgrind tsan clang gcc_asan fuzz; all when none is named
+#   tools/run_check.sh [PART...]    some of campaigns rust_sdk valgrind tsan clang gcc_asan fuzz; all when none is named
 . "$(dirname "$0")/lib.sh"
 record=docs/campaign.jsonl
 why="campaigns run in the plain gcc build"
@@ -15,7 +16,7 @@ gcc=(-DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_COMPILER=g++ -DHF_FAULT=ON -DHF_TESTS=ON
 clang=(-DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DHF_FAULT=ON -DHF_TESTS=ON)
 # Leaks are looked for by ASan; valgrind takes what a forked child of a test left to its parent for one.
 valgrind="valgrind --quiet --error-exitcode=99 --leak-check=no --suppressions=tools/valgrind.supp"
-all=(campaigns valgrind tsan clang gcc_asan fuzz)
+all=(campaigns rust_sdk valgrind tsan clang gcc_asan fuzz)
 parts=()
 
 # part NAME: what was counted since the last part, as a member of the JSON line.
@@ -36,6 +37,13 @@ done
 part_campaigns() {
     stage_build build/test-gcc all "${gcc[@]}" || return 0
     HF_CAMPAIGN=long stage_programs build/test-gcc --only crash,verify,commit,engine,machine,project,server --scale 2
+}
+
+# The crate is built once in build/rust; a cargo that is older than the SDK wants says so and fails.
+part_rust_sdk() {
+    stage_build build/test-gcc holdfast "${gcc[@]}" || return 0
+    command -v cargo >/dev/null || apt-get install -y -qq cargo || true
+    stage_command rust_sdk python3 test/server/test_rust.py --build build/test-gcc --work build/rust
 }
 
 # Check's fork mode is kept: valgrind follows the fork, and a case with an error ends with a code that Check reports.

@@ -196,10 +196,10 @@ static void manifest_entry(manifest *m, const char *path, bool available)
     hf_value_set(entry, HF_SLICE("avro_framing"), hf_value_string(mem, HF_SLICE("single-object")));
     hf_value_set(entry, HF_SLICE("avro_prefix_hex"),
                  hf_value_string(mem, HF_SLICE("c301" BUNDLE_SCHEMA_MARK)));
-    hf_value_set(entry, HF_SLICE("writer_schema"),
-                 hf_value_string(mem, HF_SLICE(BUNDLE_SCHEMA_NAME)));
+    /* the schema itself is in codec_schemas, once */
+    hf_value_set(entry, HF_SLICE("writer_schema"), hf_value_null());
     hf_value_set(entry, HF_SLICE("writer_schema_fingerprint"),
-                 hf_value_string(mem, HF_SLICE(BUNDLE_SCHEMA_MARK)));
+                 hf_value_string(mem, HF_SLICE("crc64-avro:" BUNDLE_SCHEMA_MARK)));
     hf_value_set(entry, HF_SLICE("diagnostic"),
                  redacted    ? hf_value_string(mem, HF_SLICE("payload_redacted"))
                  : available ? hf_value_null()

@@ -54,6 +54,26 @@ void hf_api_history(hf_api *api)
                 hf_shape_history(api->mem, page, options.id, options.run_id, api->namespace));
 }
 
+/* The published bundle has lists where a map is empty, and its verifiers take the checksum over
+   what they read; ours is the same for both. */
+static void bundle_publish(hf_buf *out, const char *bundle)
+{
+    bool text = false;
+
+    for (const char *at = bundle; *at; at++) {
+        if (text && *at == '\\') {
+            hf_buf_add_byte(out, (unsigned char)*at++); /* and what it escapes */
+        } else if (*at == '"') {
+            text = !text;
+        } else if (!text && at[0] == '{' && at[1] == '}') {
+            hf_buf_add_text(out, "[]");
+            at++;
+            continue;
+        }
+        hf_buf_add_byte(out, (unsigned char)*at);
+    }
+}
+
 void hf_api_export(hf_api *api)
 {
     hf_export_opts options = {.size_ = sizeof(options),
@@ -65,5 +85,5 @@ void hf_api_export(hf_api *api)
     if (st)
         run_failed(api, st);
     else
-        hf_buf_add_text(&api->reply.body, bundle);
+        bundle_publish(&api->reply.body, bundle);
 }

@@ -172,22 +172,14 @@ void hf_api_task_history(hf_api *api)
     if (size < 1 || size > PAGE_EVENTS_MAX)
         size = PAGE_EVENTS_MAX;
     st = hf_task_extend(api->server->engine, &claim, api->mem, &task);
-    if (!st)
-        st = hf_history(api->server->engine, api->mem, &page, hf_str(task, "workflow_id", ""),
-                        .run_id = hf_str(task, "run_id", NULL), .after = after, .limit = size);
     if (st) {
         hf_worker_refuse(api, st, hf_errmsg(api->server->engine));
         return;
     }
-    hf_worker_json(
-        api, 200,
-        hf_json_(api->mem,
-                 "{'history_events': %p, 'total_history_events': %lld, 'next_history_page_token': "
-                 "%p}",
-                 (const void *)hf_get(page, "events"), (long long)hf_int(page, "last_sequence", 0),
-                 after + size < hf_int(page, "last_sequence", 0)
-                     ? (const void *)hf_json_(api->mem, "'%lld'", after + size)
-                     : (const void *)hf_value_null()));
+    page = hf_offer_history(api, hf_str(task, "workflow_id", ""), hf_str(task, "run_id", NULL),
+                            after, size, NULL);
+    if (page)
+        hf_worker_json(api, 200, page);
 }
 
 void hf_api_attempt_complete(hf_api *api)
@@ -234,16 +226,19 @@ void hf_api_attempt_heartbeat(hf_api *api)
     st = hf_task_beat(api->server->engine, &claim,
                       hf_get(api->body, hf_get(api->body, "details") ? "details" : "progress"));
     if (st == HF_REJECTED) { /* not an error: how a worker learns that it should stop */
-        const char *text = hf_errmsg(api->server->engine);
+        const char *text = hf_mem_text(api->mem, hf_slice_of(hf_errmsg(api->server->engine)));
+        const char *stopped = hf_offer_stopped(api, claim.task_id);
 
-        hf_worker_json(api, 200,
-                       hf_json_(api->mem,
-                                "{'can_continue': false, 'cancel_requested': true, "
-                                "'heartbeat_recorded': false, 'task_id': %s, "
-                                "'activity_attempt_id': %s, 'reason': %s, 'message': %s}",
-                                claim.task_id, hf_str(api->body, "activity_attempt_id", ""),
-                                hf_mem_format(api->mem, "%.*s", (int)strcspn(text, ":"), text),
-                                text));
+        hf_worker_json(
+            api, 200,
+            hf_json_(api->mem,
+                     "{'can_continue': false, 'cancel_requested': true, "
+                     "'heartbeat_recorded': false, 'task_id': %s, "
+                     "'activity_attempt_id': %s, 'reason': %s, 'message': %s, 'stop_reason': %s}",
+                     claim.task_id, hf_str(api->body, "activity_attempt_id", ""),
+                     stopped ? "run_closed"
+                             : hf_mem_format(api->mem, "%.*s", (int)strcspn(text, ":"), text),
+                     text, stopped));
         return;
     }
     if (st)

@@ -1,6 +1,7 @@
 /* api_worker.c: workers come, show that they live, and go. */
 #include "server/api_worker.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/crypto.h"
@@ -9,6 +10,7 @@
 #include "holdfast/worker.h"
 #include "server/fleet.h"
 #include "server/handlers.h"
+#include "server/offer.h"
 #include "server/recall.h"
 #include "server/server_impl.h"
 
@@ -58,6 +60,8 @@ void hf_worker_refuse(hf_api *api, hf_status st, const char *text)
 {
     const char *colon = strchr(text, ':');
     size_t len = colon ? (size_t)(colon - text) : 0;
+    const char *task = hf_api_param_named(api, "task");
+    const char *stopped = NULL;
     char reason[64] = "rejected";
     int status = 409;
 
@@ -70,14 +74,20 @@ void hf_worker_refuse(hf_api *api, hf_status st, const char *text)
         reason[len] = '\0';
         text = colon + 1 + strspn(colon + 1, " ");
     }
-    if (len > 10 && strcmp(reason + len - 10, "_not_found") == 0)
+    if (st == HF_REJECTED && task)
+        stopped = hf_offer_stopped(api, task);
+    if (stopped) /* that says more than that the task is nobody's any more */
+        (void)snprintf(reason, sizeof(reason), "run_closed");
+    else if (len > 10 && strcmp(reason + len - 10, "_not_found") == 0)
         status = 404;
     hf_worker_json(api, st == HF_INVALID ? 422 : status,
                    hf_json_(api->mem,
                             "{'message': %s, 'error': %s, 'reason': %s, 'remediation': null, "
-                            "'recorded': false, 'can_continue': false, 'cancel_requested': %p}",
+                            "'recorded': false, 'can_continue': false, 'cancel_requested': %p, "
+                            "'stop_reason': %s}",
                             text, reason, reason,
-                            (const void *)hf_value_bool(strcmp(reason, "run_closed") == 0)));
+                            (const void *)hf_value_bool(strcmp(reason, "run_closed") == 0),
+                            stopped));
 }
 
 /* What a report is remembered under: who says what of which task. */

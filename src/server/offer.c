@@ -7,9 +7,13 @@
 #include "base/json.h"
 #include "base/value.h"
 #include "server/api_worker.h"
+#include "holdfast/view.h"
 #include "server/fleet.h"
+#include "server/recall.h"
 #include "server/payload.h"
 #include "server/server_impl.h"
+
+#define REMEMBER_US INT64_C(600000000) /* after the lease */
 
 enum {
     PAGE_EVENTS = 500,
@@ -139,9 +143,53 @@ static const char *time_text(hf_mem *mem, int64_t us)
     return hf_mem_text(mem, hf_slice_of(text));
 }
 
-/* A page of the run's history, up to what the task is about. */
-static hf_value history_page(hf_api *api, const char *id, const char *run_id, int64_t after,
-                             int64_t page, hf_value *out_whole)
+static hf_value object_without(hf_mem *mem, hf_value object, hf_slice name)
+{
+    hf_value_list *list = hf_value_object(mem);
+    hf_slice key;
+    hf_value item;
+
+    for (size_t i = 0; hf_value_member(object, i, &key, &item); i++)
+        if (!hf_slice_equal(key, name))
+            hf_value_set(list, key, item);
+    return hf_value_finish(list);
+}
+
+/* Pauses that nobody named are the engine's own: a worker that compares what it asked for with what
+   is recorded must not find them. */
+static hf_value event_undefaulted(hf_mem *mem, hf_value event, hf_value defaults)
+{
+    hf_value payload = hf_get(event, "payload");
+    hf_value activity = hf_get(payload, "activity");
+    hf_value policy = hf_get(activity, "retry_policy");
+    hf_value pauses = hf_get(policy, "backoff_seconds");
+
+    if (!pauses || !hf_value_equal(pauses, defaults))
+        return event;
+    policy = object_without(mem, policy, HF_SLICE("backoff_seconds"));
+    activity =
+        hf_value_merge(mem, activity, hf_json_(mem, "{'retry_policy': %p}", (const void *)policy));
+    payload =
+        hf_value_merge(mem, payload, hf_json_(mem, "{'activity': %p}", (const void *)activity));
+    return hf_value_merge(mem, event, hf_json_(mem, "{'payload': %p}", (const void *)payload));
+}
+
+/* Events as workers read them, with one name for their type: a client that takes either must not
+   find both. */
+static hf_value events_published(hf_mem *mem, hf_value events)
+{
+    hf_value defaults = hf_json_(mem, "[1, 2, 5, 10, 15, 30, 60, 120]");
+    hf_value_list *list = hf_value_array(mem);
+
+    for (size_t i = 0; i < hf_len(events); i++)
+        hf_value_append(
+            list, event_undefaulted(mem, object_without(mem, hf_at(events, i), HF_SLICE("type")),
+                                    defaults));
+    return hf_value_finish(list);
+}
+
+hf_value hf_offer_history(hf_api *api, const char *id, const char *run_id, int64_t after,
+                          int64_t page, hf_value *out_arguments)
 {
     const hf_history_opts opts = {
         .size_ = sizeof(opts), .id = id, .run_id = run_id, .after = after, .limit = page};
@@ -153,12 +201,14 @@ static hf_value history_page(hf_api *api, const char *id, const char *run_id, in
         hf_worker_refuse(api, st, hf_errmsg(api->server->engine));
         return NULL;
     }
-    *out_whole = whole;
+    if (out_arguments)
+        *out_arguments = hf_get(whole, "arguments");
     last = hf_int(whole, "last_sequence", 0);
     return hf_json_(api->mem,
                     "{'history_events': %p, 'total_history_events': %lld, "
                     "'next_history_page_token': %p}",
-                    (const void *)hf_get(whole, "events"), (long long)last,
+                    (const void *)events_published(api->mem, hf_get(whole, "events")),
+                    (long long)last,
                     page && after + page < last
                         ? (const void *)hf_json_(api->mem, "'%lld'", (long long)(after + page))
                         : (const void *)hf_value_null());
@@ -168,37 +218,38 @@ static hf_value workflow_task(hf_api *api, hf_value task)
 {
     int64_t size = hf_int(api->body, "history_page_size", PAGE_EVENTS);
     hf_mem *mem = api->mem;
-    hf_value whole = NULL;
+    hf_value arguments = NULL;
     hf_value page;
 
     if (hf_native_wanted(api))
         return hf_native_task(api, task);
-    page = history_page(api, hf_str(task, "workflow_id", ""), hf_str(task, "run_id", NULL), 0,
-                        size < 1 || size > PAGE_EVENTS_MAX ? PAGE_EVENTS_MAX : size, &whole);
+    page =
+        hf_offer_history(api, hf_str(task, "workflow_id", ""), hf_str(task, "run_id", NULL), 0,
+                         size < 1 || size > PAGE_EVENTS_MAX ? PAGE_EVENTS_MAX : size, &arguments);
 
     if (!page)
         return NULL;
     return hf_value_merge(mem, hf_value_merge(mem, task, page),
                           hf_json_(mem, "{'history': %p, 'arguments': %p}",
                                    (const void *)hf_get(page, "history_events"),
-                                   (const void *)hf_get(whole, "arguments")));
+                                   (const void *)arguments));
 }
 
 /* A query or a validation: all of the history, since nothing of the run may be known there. */
 static hf_value question_task(hf_api *api, hf_value task)
 {
-    hf_value whole = NULL;
+    hf_value arguments = NULL;
     hf_value page;
 
     if (hf_native_wanted(api))
         return hf_native_task(api, task);
-    page = history_page(api, hf_str(task, "workflow_id", ""), hf_str(task, "run_id", NULL), 0, 0,
-                        &whole);
+    page = hf_offer_history(api, hf_str(task, "workflow_id", ""), hf_str(task, "run_id", NULL), 0,
+                            0, &arguments);
     if (!page)
         return NULL;
     return hf_value_merge(
         api->mem, hf_value_merge(api->mem, task, page),
-        hf_json_(api->mem, "{'workflow_arguments': %p}", (const void *)hf_get(whole, "arguments")));
+        hf_json_(api->mem, "{'workflow_arguments': %p}", (const void *)arguments));
 }
 
 /* The arguments in the codec that the worker asked for: Avro, or JSON as a text. */
@@ -221,6 +272,41 @@ static hf_value activity_task(hf_api *api, hf_value task)
                                    (const void *)activity_arguments(api, task)));
 }
 
+/* What is remembered of a task, so that late reports can be told what became of its run. */
+static hf_slice task_key(hf_api *api, const char *task_id)
+{
+    return hf_slice_of(hf_mem_format(api->mem, "task\n%s\n%s", api->namespace, task_id));
+}
+
+static void task_remember(hf_api *api, hf_value task)
+{
+    hf_slice key = task_key(api, hf_str(task, "task_id", ""));
+    hf_value run = hf_json_(api->mem, "{'id': %s, 'run_id': %s}", hf_str(task, "workflow_id", ""),
+                            hf_str(task, "run_id", ""));
+
+    if (key.ptr && run)
+        hf_recall_put(api->server->recall, key, run,
+                      hf_int(task, "lease_expires_at", 0) + REMEMBER_US);
+}
+
+const char *hf_offer_stopped(hf_api *api, const char *task_id)
+{
+    hf_slice key = task_key(api, task_id);
+    hf_value run = key.ptr ? hf_recall_get(api->server->recall, key, api->mem,
+                                           hf_clock_wall_us(api->server->clock))
+                           : NULL;
+    hf_value detail = NULL;
+    const char *status;
+
+    if (!run || hf_describe(api->server->engine, run, api->mem, &detail) ||
+        !hf_bool(detail, "is_terminal", false))
+        return NULL;
+    status = hf_str(detail, "status", "");
+    return strcmp(status, "cancelled") == 0    ? "run_cancelled"
+           : strcmp(status, "terminated") == 0 ? "run_terminated"
+                                               : "run_closed";
+}
+
 hf_value hf_offer_task(hf_api *api, hf_value task)
 {
     const char *kind = hf_str(task, "kind", "");
@@ -230,6 +316,7 @@ hf_value hf_offer_task(hf_api *api, hf_value task)
 
     if (!whole)
         return NULL;
+    task_remember(api, task);
     return hf_value_merge(
         api->mem, whole,
         hf_json_(api->mem,

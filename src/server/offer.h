@@ -19,6 +19,16 @@ const char *hf_offer_build(hf_api *api, const char *worker);
    that may block. */
 hf_value hf_offer_task(hf_api *api, hf_value task);
 
+/* A page of a run's history behind `after` (page 0: all of it): history_events,
+   total_history_events, next_history_page_token; *out_arguments (may be NULL): what the run was
+   started with. NULL: answered already. */
+hf_value hf_offer_history(hf_api *api, const char *id, const char *run_id, int64_t after,
+                          int64_t page, hf_value *out_arguments);
+
+/* Why the run of a task that was handed out here is over: run_cancelled, run_terminated or
+   run_closed; NULL: it is not, or nothing is known of it. A thread that may block. */
+const char *hf_offer_stopped(hf_api *api, const char *task_id);
+
 /* {"task": ..., "poll_status": "leased", "lease": {...}} */
 hf_value hf_offer_lease(hf_api *api, hf_value task);
 

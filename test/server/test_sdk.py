@@ -66,19 +66,21 @@ def environment_make(folder):
 
 
 class Server:
-    """`holdfast serve` on a store of its own and a port of its own."""
+    """`holdfast serve`, or a program with C code in it, on a store of its own and a port of its own."""
 
-    def __init__(self, build, folder):
+    def __init__(self, build, folder, host=False):
         self.build = build
-        self.store = os.path.join(folder, "sdk.db")
+        self.store = os.path.join(folder, "host.db" if host else "sdk.db")
+        self.host = host
         self.port = 0
         self.process = None
 
     def start(self):
-        listen = f"127.0.0.1:{self.port}"
-        self.process = subprocess.Popen(
-            [os.path.join(self.build, "holdfast"), "serve", self.store, "--auth", "none", "--listen", listen],
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        serve = [os.path.join(self.build, "holdfast"), "serve", self.store, "--auth", "none", "--listen",
+                 f"127.0.0.1:{self.port}"]
+        host = [os.path.join(self.build, "test", "sdk_host"), self.store]
+        self.process = subprocess.Popen(host if self.host else serve, stdout=subprocess.PIPE,
+                                        stderr=subprocess.DEVNULL, text=True)
         line = self.process.stdout.readline()
         assert " at http://" in line, f"the server did not start: {line!r}"
         self.port = int(line.strip().rsplit(":", 1)[1])
@@ -110,7 +112,8 @@ class Server:
 
 def inside(build):  # pylint: disable=too-many-locals,too-many-statements
     from durable_workflow import Client, Worker, activity, serializer, workflow
-    from durable_workflow.errors import QueryFailed, UpdateRejected
+    from durable_workflow.errors import ActivityCancelled, QueryFailed, UpdateRejected
+    from durable_workflow.workflow import Replayer
 
     tries = {}
 
@@ -124,6 +127,34 @@ def inside(build):  # pylint: disable=too-many-locals,too-many-statements
         if tries[key] < 3:
             raise RuntimeError("not yet")
         return tries[key]
+
+    beats = {}
+
+    @activity.defn(name="patient")
+    async def patient(key: str) -> str:
+        """Shows that it lives until it is told to stop."""
+        beats[key] = 0
+        try:
+            for _ in range(600):
+                await activity.context().heartbeat({"beat": beats[key]})
+                beats[key] += 1
+                await asyncio.sleep(0.05)
+        except ActivityCancelled:
+            beats[key] = "cancelled"
+            raise
+        return "not cancelled"
+
+    @workflow.defn(name="waits_long")
+    class WaitsLong:
+        def run(self, ctx, key: str):
+            result = yield ctx.schedule_activity("patient", [key], heartbeat_timeout=30)
+            return result
+
+    @workflow.defn(name="py_doubles")
+    class Doubles:
+        def run(self, ctx, number: int):
+            result = yield ctx.schedule_activity("c_twice", [number])
+            return result
 
     @workflow.defn(name="sequence")
     class Sequence:
@@ -206,13 +237,14 @@ def inside(build):  # pylint: disable=too-many-locals,too-many-statements
             yield ctx.upsert_search_attributes({"stage": "done"})
             return version
 
-    types = [Sequence, Mailbox, Impatient, Leaf, Tree, Again, Stubborn, Broken, Versioned]
+    types = [WaitsLong, Doubles, Sequence, Mailbox, Impatient, Leaf, Tree, Again, Stubborn, Broken, Versioned]
 
     class Session:
         """One server with one client and one worker."""
 
-        def __init__(self, folder):
-            self.server = Server(build, folder)
+        def __init__(self, folder, host=False):
+            self.folder = folder
+            self.server = Server(build, folder, host)
 
         async def __aenter__(self):
             self.server.start()
@@ -226,7 +258,7 @@ def inside(build):  # pylint: disable=too-many-locals,too-many-statements
             self.server.stop()
 
         async def work(self):
-            self.worker = Worker(self.client, task_queue="default", workflows=types, activities=[greet, flaky],
+            self.worker = Worker(self.client, task_queue="default", workflows=types, activities=[greet, flaky, patient],
                                  worker_id=f"py-{time.monotonic_ns()}")
             self.task = asyncio.create_task(self.worker.run())
             await asyncio.sleep(0.5)
@@ -325,6 +357,52 @@ def inside(build):  # pylint: disable=too-many-locals,too-many-statements
         listed = await s.client.list_workflows()
         assert handle.workflow_id in [one.workflow_id for one in listed.executions]
 
+    async def cancelling(s):
+        """An activity that heartbeats learns that its run was cancelled."""
+        handle = await s.start("waits_long", "k")
+        await s.until(lambda: beats.get("k", 0) != 0)
+        await s.client.cancel_workflow(handle.workflow_id, reason="enough")
+        await s.until(lambda: beats["k"] == "cancelled")
+        assert "ActivityHeartbeatRecorded" in [e["type"] for e in s.server.events(handle)]
+        assert (await s.client.describe_workflow(handle.workflow_id)).status == "cancelled"
+
+    async def bundles(s):
+        """What is exported passes the SDK's own verifiers, and its replay agrees with its history."""
+        handle = await s.start("sequence", "fay")
+        assert await s.result(handle) == ["hello fay", "hello x", "hello y"]
+        bundle = await s.client.export_history(handle.workflow_id, handle.run_id)
+        path = os.path.join(s.folder, "bundles")
+        os.makedirs(path, exist_ok=True)
+        with open(os.path.join(path, "one.json"), "w", encoding="utf-8") as out:
+            json.dump(bundle, out)
+        for tool in (["durable-workflow-history-bundle-verify", os.path.join(path, "one.json")],
+                     ["durable-workflow-replay-verify", "--simulate-bundles", "--strict-warnings", path]):
+            done = subprocess.run([os.path.join(os.path.dirname(sys.executable), tool[0])] + tool[1:],
+                                  capture_output=True, text=True, check=False)
+            assert done.returncode == 0, done.stdout + done.stderr
+        outcome = Replayer(workflows=[Sequence]).replay(s.server.events(handle), ["fay"], payload_codec="avro")
+        assert getattr(outcome.commands[-1], "result", None) == ["hello fay", "hello x", "hello y"], outcome
+
+    async def fleet(s):
+        """What the SDK reads of queues, builds and workers, and what it changes there."""
+        queue = await s.client.describe_task_queue("default")
+        assert queue.admission.workflow_tasks.active_worker_count >= 1, queue
+        assert "default" in [one.name for one in (await s.client.list_task_queues()).task_queues]
+        workers = await s.client.list_workers(task_queue="default", status="active")
+        assert s.worker.worker_id in [one.worker_id for one in workers.workers], workers
+        assert (await s.client.describe_worker(s.worker.worker_id)).runtime == "python"
+        state = await s.client.drain_task_queue_build_id("other", "b1")
+        assert state.drain_intent == "draining" and state.drained_at, state
+        builds = await s.client.list_task_queue_build_ids("other")
+        assert [(b.build_id, b.rollout_status) for b in builds.build_ids] == [("b1", "no_workers")], builds
+        assert (await s.client.resume_task_queue_build_id("other", "b1")).drain_intent == "active"
+
+    async def both_ways(s):
+        """A C workflow calls a Python activity, and a Python workflow a C activity."""
+        assert await s.result(await s.start("c_greets", "sea")) == "hello sea"
+        doubled = await s.result(await s.start("py_doubles", 21))
+        assert doubled == 42, doubled
+
     async def restarts(s):
         """A worker that goes and one that comes, and a server that is killed, lose nothing."""
         handle = await s.start("sequence", "bob")
@@ -335,17 +413,23 @@ def inside(build):  # pylint: disable=too-many-locals,too-many-statements
         await s.work()
         assert await s.result(handle) == ["hello bob", "hello x", "hello y"]
 
-    cases = (steps, messages, questions, timeouts, children, continuing, retries, failures, versions, reads, restarts)
+    cases = (steps, messages, questions, timeouts, children, continuing, retries, failures, versions, reads,
+             cancelling, bundles, fleet, restarts)
+    hosted = (both_ways,)
     failed = []
+
+    async def run(folder, host, some):
+        async with Session(folder, host) as s:
+            for case in some:
+                try:
+                    await asyncio.wait_for(case(s), LIMIT_S)
+                except Exception:  # pylint: disable=broad-except
+                    failed.append(f"{case.__name__}:\n{traceback.format_exc()}")
+
     with tempfile.TemporaryDirectory() as folder:
-        async def run():
-            async with Session(folder) as s:
-                for case in cases:
-                    try:
-                        await asyncio.wait_for(case(s), LIMIT_S)
-                    except Exception:  # pylint: disable=broad-except
-                        failed.append(f"{case.__name__}:\n{traceback.format_exc()}")
-        asyncio.run(run())
+        asyncio.run(run(folder, False, cases))
+        asyncio.run(run(folder, True, hosted))
+    cases += hosted
     print("\n".join(failed))
     good = 100 * (len(cases) - len(failed)) // len(cases)
     print(f"{good}%: Checks: {len(cases)}, Failures: {len(failed)}, Errors: 0")

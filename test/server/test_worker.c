@@ -209,7 +209,10 @@ HF_BOTH_ENGINES(b198_reports_are_fenced)
                      202);
     answer = workflow_report(&site, &t, "w1", "complete",
                              ",\"commands\":[{\"type\":\"complete_workflow\"}]");
-    ck_assert_msg(answer.status == 409 || answer.status == 404, "%s", answer.text);
+    refused(answer, 409, "run_closed");
+    ck_assert_str_eq(hf_str(answer.body, "stop_reason", ""), "run_terminated");
+    ck_assert(hf_bool(answer.body, "cancel_requested", false));
+    ck_assert(!hf_bool(answer.body, "can_continue", true));
     hf_site_close(&site);
 }
 
