@@ -65,6 +65,8 @@ SQL_ALLOWED = [
     ("src/store/pg_*.[ch]", "BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE|SET|LISTEN|SELECT"),
     ("src/http/request.c", "DELETE"),  # the method
     ("src/cli/cmd_*.c", "DELETE"),
+    ("src/cli/keeper.c", "DELETE"),
+    ("src/engine/remote.c", "DELETE"),
 ]
 # Lists have as many statements as there are sets of filters: these files compose them from named fragments, which the
 # oracle tests of lists exercise. The last one wraps a question that a person asks.

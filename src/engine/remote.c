@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -91,15 +90,15 @@ static hf_status client_ask(hf_client *client, const hf_client_request *request,
     hf_status st;
 
     for (int tries = 0;; tries++) {
-        struct timespec wait;
         int64_t ms;
 
         st = hf_client_ask(client, request, mem, out_reply, err);
         ms = backoff_ms(tries, out_reply->retry_after_ms);
         if (!worth_asking_again(st, out_reply) || now_us() + ms * 1000 > until_us)
             return st;
-        wait = (struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
-        (void)nanosleep(&wait, NULL);
+        st = hf_client_pause(client, ms, err);
+        if (st)
+            return st;
     }
 }
 
