@@ -111,6 +111,8 @@ static hf_status job_print(const serve_job *job, hf_err *err)
             hf_cli_print_text(print->out, job->child_argv[0]);
             (void)fputs(", started again whenever it ends\n", print->out);
         }
+        if (job->near)
+            (void)fputs("verbs in this folder find it: holdfast ls\n", print->out);
         if (job->token.secret[0])
             (void)fprintf(print->out,
                           "admin token, shown only now: %s\n"
