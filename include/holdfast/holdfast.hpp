@@ -354,7 +354,7 @@ class context
     // As hf_json; a hf::value goes into %p, a text into %s.
     template <class... A> value json(const char *format, const A &...a)
     {
-        return hf_json_made_(hf_mem_of_ctx(w_), format, argument(a)...);
+        return hf_json_made_(hf_mem_of_ctx(w_), format, argument(a)..., 0); // 0: no lone format
     }
 };
 
@@ -454,7 +454,7 @@ class engine
     }
     template <class... A> value json(const char *format, const A &...a)
     {
-        return hf_json_made_(hf_mem_of_engine(d_), format, a...);
+        return hf_json_made_(hf_mem_of_engine(d_), format, a..., 0);
     }
     void start(const char *type, const char *id, value in)
     {
