@@ -50,6 +50,16 @@ typedef struct scan {
     bool ended; /* there is nothing more up to `until_us` */
 } scan;
 
+/* The rows of other nodes are theirs to arm. */
+static bool shard_wanted(const hf_core *core, const scan *s, int64_t shard)
+{
+    if (shard < 0 || shard >= HF_SHARDS)
+        return false;
+    if (s->sweep)
+        return s->sweep->shards[shard];
+    return !core->o.shards || hf_shards_epoch(core->o.shards, shard) != HF_NONE;
+}
+
 /* Arms one page of rows and moves behind it. */
 static hf_status page_scan(hf_core *core, scan *s, hf_err *err)
 {
@@ -75,7 +85,7 @@ static hf_status page_scan(hf_core *core, scan *s, hf_err *err)
         rows++;
         s->due_us = due_us;
         s->key = alarm.key;
-        if (s->sweep && !(shard >= 0 && shard < HF_SHARDS && s->sweep->shards[shard]))
+        if (!shard_wanted(core, s, shard))
             continue;
         s->armed++;
         if (!hf_core_alarm_arm(core, &alarm, due_us))
