@@ -10,7 +10,7 @@
 #include "engine/remote_impl.h"
 #include "model/envelope.h"
 
-enum { LOOK_FIRST_MS = 10, LOOK_MOST_MS = 500, WAIT_MOST_S = 60 };
+enum { LOOK_MS = 250, LOOKS_BUSY = 8, WAIT_MOST_S = 60 };
 
 static int64_t now_us(void)
 {
@@ -318,15 +318,18 @@ hf_status hf_remote_result(hf_remote *remote, const char *id, hf_ms wait, hf_mem
 {
     int64_t until_us = now_us() + wait * 1000;
     hf_status st = hf_remote_begin(remote, err);
-    int64_t look_ms = LOOK_FIRST_MS;
+    int looks = 0;
 
     while (!st) {
         int64_t left_ms = (until_us - now_us()) / 1000;
-        hf_client_request ask = {.method = "GET",
-                                 .path = hf_client_path(mem, "/api/workflows/%s/result", id)};
+        int64_t look_ms = left_ms < 0 ? 0 : left_ms < LOOK_MS ? left_ms : LOOK_MS;
+        hf_client_request ask = {.method = "GET"};
         hf_client_reply reply;
+        char text[16];
         const char *status;
 
+        (void)snprintf(text, sizeof(text), "%d", (int)look_ms);
+        ask.path = hf_client_path(mem, "/api/workflows/%s/result?wait_ms=%s", id, text);
         if (!ask.path)
             return hf_err_nomem(err, "a question");
         st = hf_remote_ask(remote, &ask, left_ms > 0 ? left_ms : 0, mem, &reply, err);
@@ -339,9 +342,8 @@ hf_status hf_remote_result(hf_remote *remote, const char *id, hf_ms wait, hf_mem
             return failure_of(mem, reply.body, out_failure, err);
         if (!st && left_ms <= 0)
             return hf_err_set(err, HF_TIMEOUT, "it is not done yet");
-        if (!st)
-            hf_remote_pause(remote, look_ms < left_ms ? look_ms : left_ms);
-        look_ms = look_ms * 2 < LOOK_MOST_MS ? look_ms * 2 : LOOK_MOST_MS;
+        if (!st && ++looks > LOOKS_BUSY) /* it takes its time: others may ask too */
+            hf_remote_pause(remote, look_ms);
     }
     return st;
 }

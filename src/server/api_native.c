@@ -11,6 +11,9 @@
 #include "server/payload.h"
 #include "server/server_impl.h"
 
+/* Short, because few threads wait and others want them too: who waits longer asks again. */
+enum { RESULT_WAIT_MS = 250 };
+
 bool hf_native_wanted(hf_api *api)
 {
     return strcmp(hf_str(api->body, "history_format", ""), "native") == 0;
@@ -86,8 +89,12 @@ void hf_api_result(hf_api *api)
     const char *id = hf_api_param_named(api, "workflow_id");
     const hf_error *failure = NULL;
     hf_value result = NULL;
-    hf_status st = hf_result(engine, id, 0, &result, &failure);
+    int64_t wait_ms = 0;
+    hf_status st;
 
+    if (!hf_api_query_int(api, "wait_ms", 0, 0, RESULT_WAIT_MS, &wait_ms))
+        return;
+    st = hf_result(engine, id, wait_ms, &result, &failure);
     if (st == HF_TIMEOUT)
         hf_api_json(api, 200, hf_json_(api->mem, "{'workflow_id': %s, 'status': 'open'}", id));
     else if (failure)

@@ -1,5 +1,5 @@
-/* bench_park.c: what parked polls cost: 9,900 requests that wait at once, memory over the empty
-   server, and how long it takes to wake all of them. Floor: 30 MB, and 50 ms at the 99th
+/* bench_http_park.c: what parked polls cost: 9,900 requests that wait at once, memory over the
+   empty server, and how long it takes to wake all of them. Floor: 30 MB, and 50 ms at the 99th
    percentile. */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "lib_report.h"
 #include "http/http.h"
 
 enum {
@@ -90,8 +91,8 @@ int main(void)
     const hf_clock *clock = hf_clock_system();
     hf_http *http = NULL;
     hf_err err = {0};
-    int64_t began;
     long before;
+    long held_kb;
 
     (void)getrlimit(RLIMIT_NOFILE, &files);
     files.rlim_cur = files.rlim_max;
@@ -108,9 +109,7 @@ int main(void)
         fds[i] = poll_open(hf_http_port(http));
     while (atomic_load(&count) < POLLS)
         (void)poll(NULL, 0, 1);
-    printf("{\"bench\":\"park\",\"polls\":%d,\"memory_kb\":%ld,\"floor_kb\":30720}\n", POLLS,
-           memory_kb() - before);
-    began = hf_clock_mono_us(clock);
+    held_kb = memory_kb() - before;
     for (int i = 0; i < POLLS; i++) {
         hf_http_reply reply;
 
@@ -129,11 +128,25 @@ int main(void)
         }
     }
     qsort(took, POLLS, sizeof(took[0]), compare);
-    printf(
-        "{\"bench\":\"park\",\"woken\":%d,\"p50_us\":%lld,\"p99_us\":%lld,\"floor_p99_us\":50000,"
-        "\"all_us\":%lld}\n",
-        POLLS, (long long)took[POLLS / 2], (long long)took[POLLS * 99 / 100],
-        (long long)(hf_clock_mono_us(clock) - began));
+    hf_bench_title("http: parked polls");
+    hf_bench_report(&(hf_bench_result){.group = "http",
+                                       .name = "parked_polls_memory",
+                                       .store = "none",
+                                       .value = (double)held_kb / 1024,
+                                       .unit = "MB",
+                                       .floor = 30,
+                                       .ratio = (double)held_kb / 1024 / 30,
+                                       .goal = -1,
+                                       .more = ""});
+    hf_bench_report(&(hf_bench_result){.group = "http",
+                                       .name = "parked_polls_woken_p99",
+                                       .store = "none",
+                                       .value = (double)took[POLLS * 99 / 100] / 1000,
+                                       .unit = "ms",
+                                       .floor = 50,
+                                       .ratio = (double)took[POLLS * 99 / 100] / 1000 / 50,
+                                       .goal = -1,
+                                       .more = ""});
     for (int i = 0; i < POLLS; i++)
         (void)close(fds[i]);
     hf_http_drain(http, 1000);
