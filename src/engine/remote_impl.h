@@ -13,7 +13,7 @@
 #include "replay/coro.h"
 
 enum {
-    REMOTE_RUNNERS = 2,        /* threads that run workflow code */
+    REMOTE_RUNNERS = 8,        /* threads that run workflow code */
     REMOTE_ATTEMPTS = 8,       /* activities at once */
     REMOTE_POLL_S = 20,        /* how long a poll waits for a task */
     REMOTE_PATIENCE_MS = 15000 /* how long a command is asked again */
