@@ -1,0 +1,122 @@
+/* test_build.c: workers and builds as the engine records them: what is drained, what lies at
+   queues, and that a server's own build holds back no run whose code is elsewhere. */
+#include <string.h>
+
+#include "holdfast/worker.h"
+#include "lib/kit.h"
+
+static hf_value nothing(hf_ctx *w, hf_value in)
+{
+    (void)in;
+    return hf_json(w, "1");
+}
+
+static const hf_workflow_def workflows[] = {{"local", .run = nothing}, {0}};
+/* It supports no build but its own. */
+static const hf_app app = {
+    .name = "test", .workflows = workflows, .build_id = "server-7", .supports = "server-7"};
+
+static bool take(void *arg, hf_value task)
+{
+    bool *got = arg;
+
+    *got = task != NULL;
+    return true;
+}
+
+static bool task_waits(hf_engine *d)
+{
+    bool got = false;
+    hf_poll *poll = NULL;
+
+    hf_kit_ok(d, hf_poll_begin(d,
+                               &(hf_poll_opts){.size_ = sizeof(hf_poll_opts),
+                                               .kind = HF_TASK_WORKFLOW,
+                                               .queue = "default",
+                                               .worker = "w1",
+                                               .got = take,
+                                               .arg = &got},
+                               &poll));
+    hf_kit_ok(d, hf_test_drain(d));
+    (void)hf_poll_end(poll);
+    return got;
+}
+
+/* Drained builds are listed with their first time, by namespace and queue, until they are resumed;
+   a restart forgets nothing. */
+HF_BOTH_ENGINES(drained_builds_are_recorded)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+    hf_value list = NULL;
+    int64_t since;
+
+    hf_kit_ok(d, hf_workers_allow(d));
+    hf_kit_ok(d, hf_builds_drain(d, "q", "b1", true));
+    hf_kit_ok(d, hf_builds_drain(d, "q", NULL, true));
+    hf_kit_ok(d, hf_builds_drained(d, hf_mem_of_engine(d), &list));
+    ck_assert_uint_eq(hf_len(list), 2);
+    ck_assert_str_eq(hf_str(list, "1.build_id", ""), "b1");
+    since = hf_int(list, "1.drained_at", 0);
+    hf_kit_ok(d, hf_test_advance(d, hf_minutes(1)));
+    hf_kit_ok(d, hf_builds_drain(d, "q", "b1", true));
+    hf_test_crash(d);
+    hf_kit_ok(d, hf_builds_drained(d, hf_mem_of_engine(d), &list));
+    ck_assert_int_eq(hf_int(list, "1.drained_at", 0), since);
+    hf_kit_ok(d, hf_builds_drain(d, "q", "b1", false));
+    hf_kit_ok(d, hf_builds_drain(d, "q", NULL, false));
+    hf_kit_ok(d, hf_builds_drained(d, hf_mem_of_engine(d), &list));
+    ck_assert_uint_eq(hf_len(list), 0);
+    ck_assert_int_eq(hf_builds_drain(d, "", "b1", true), HF_INVALID);
+    hf_kit_close(d);
+}
+
+/* A run of a worker's type carries no build of the server's, and is handed out; what lies at the
+   queue is told. */
+HF_BOTH_ENGINES(builds_of_the_server_hold_back_no_worker)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+    hf_value queues = NULL;
+    hf_value now = NULL;
+
+    hf_kit_ok(d, hf_workers_allow(d));
+    hf_kit_ok(d, hf_start(d, "remote", NULL, .id = "a"));
+    hf_kit_ok(d, hf_test_drain(d));
+    hf_kit_ok(d, hf_workers_queues(d, hf_mem_of_engine(d), &queues));
+    ck_assert_str_eq(hf_str(queues, "0.name", ""), "default");
+    ck_assert_int_eq(hf_int(queues, "0.tasks.workflow.ready", 0), 1);
+    ck_assert(task_waits(d));
+    hf_kit_ok(d, hf_start(d, "remote", NULL, .id = "b"));
+    hf_kit_ok(d, hf_test_drain(d));
+    hf_kit_ok(d, hf_poll_now(d,
+                             &(hf_poll_opts){
+                                 .size_ = sizeof(hf_poll_opts), .queue = "default", .worker = "w2"},
+                             hf_mem_of_engine(d), &now));
+    ck_assert_str_eq(hf_str(now, "workflow_id", ""), "b");
+    hf_kit_ok(d, hf_poll_now(d,
+                             &(hf_poll_opts){
+                                 .size_ = sizeof(hf_poll_opts), .queue = "default", .worker = "w2"},
+                             hf_mem_of_engine(d), &now));
+    ck_assert_ptr_null(now);
+    hf_kit_close(d);
+}
+
+/* A schedule starts runs of a worker's type with what the worker declared: its signals are known.
+ */
+HF_BOTH_ENGINES(scheduled_runs_carry_their_declaration)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+    hf_value out = NULL;
+
+    hf_kit_ok(d, hf_workers_allow(d));
+    hf_kit_ok(d, hf_workers_type(d, "remote", hf_json(d, "{'signals': ['go']}"), NULL));
+    hf_kit_ok(d, hf_schedule_create(d, "s", "remote", NULL, .cron = "0 0 * * *"));
+    hf_kit_ok(d, hf_schedule_trigger(d, "s", NULL, &out));
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert(task_waits(d));
+    hf_kit_ok(d, hf_signal(d, hf_str(out, "workflow_id", ""), "go", NULL));
+    hf_kit_close(d);
+}
+
+HF_PG_SUITE_MAIN("engine/build", HF_BOTH(drained_builds_are_recorded),
+                 HF_BOTH(builds_of_the_server_hold_back_no_worker),
+                 HF_BOTH(scheduled_runs_carry_their_declaration))
