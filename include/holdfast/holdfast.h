@@ -583,8 +583,10 @@ typedef struct hf_start_opts {
 /* Commands return when they are committed. HF_EXISTS: the id is taken. HF_INVALID, HF_REJECTED: the
    declaration does not allow it; hf_errmsg names the field. HF_NOTFOUND: no such instance. */
 HF_API hf_status hf_start_with(hf_engine *engine, const char *type, const hf_start_opts *o);
-/* Starts several, one after the other; each has its answer in its place (HF_OK, HF_EXISTS,
-   HF_INVALID ...). Anything but HF_OK: the engine is at its end, and the rest was not tried. */
+/* Starts several in few transactions; each has its answer in its place (HF_OK, HF_EXISTS,
+   HF_INVALID
+   ...), and of two with one id or key the first is started. Anything but HF_OK: the engine is at
+   its end, and the rest was not tried. */
 HF_API hf_status hf_start_all(hf_engine *engine, const char *type, const hf_start_opts *items,
                               size_t count, hf_status *out_answers);
 HF_API hf_status hf_signal(hf_engine *engine, const char *id, const char *name, hf_value args);

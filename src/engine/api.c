@@ -7,6 +7,7 @@
 #include "engine/call.h"
 #include "engine/command.h"
 #include "engine/remote.h"
+#include "engine/start.h"
 
 /* What a caller of the C API is told: HF_OK only for what was accepted. */
 static hf_status reply_status(const hf_reply *reply, hf_slice id, hf_err *err)
@@ -87,6 +88,13 @@ static hf_intake_start start_of(const char *type, const hf_start_opts *opts)
                                               : HF_DUPLICATE_POLICY_REJECT_DUPLICATE};
 }
 
+hf_status hf_start_read(const hf_call *call, const char *type, const hf_start_opts *opts,
+                        hf_intake_start *out_start, hf_err *err)
+{
+    *out_start = start_of(type, opts);
+    return start_more(call, opts, out_start, err);
+}
+
 static hf_status start_send(hf_engine *engine, const char *type, const hf_start_opts *opts,
                             hf_request request)
 {
@@ -106,8 +114,7 @@ static hf_status start_send(hf_engine *engine, const char *type, const hf_start_
         return st;
     if (!type || !opts)
         return hf_err_set(&c.slot->err, HF_MISUSE, "a type and options are needed");
-    start = start_of(type, opts);
-    st = start_more(&c, opts, &start, &c.slot->err);
+    st = hf_start_read(&c, type, opts, &start, &c.slot->err);
     if (st)
         return st;
     request.id = start.id;

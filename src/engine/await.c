@@ -1,6 +1,5 @@
-/* await.c: callers that start several instances at once, and callers that wait for one to settle.
-   The truth is always the store: an engine that closes meanwhile leaves the caller with "busy",
-   never with a failure. */
+/* await.c: callers that wait for an instance to settle. The truth is always the store: an engine
+   that closes meanwhile leaves the caller with "busy", never with a failure. */
 #include "engine/answer.h"
 #include "engine/call.h"
 
@@ -74,22 +73,4 @@ hf_status hf_await(hf_engine *engine, const char *id_or_key, hf_ms wait, bool te
     if (st == HF_ERROR || st == HF_CANCELLED)
         out->state = HF_SETTLED_FAILED;
     return out->state == HF_SETTLED_FAILED ? HF_OK : st;
-}
-
-hf_status hf_start_all(hf_engine *engine, const char *type, const hf_start_opts *items,
-                       size_t count, hf_status *out_answers)
-{
-    hf_call c;
-    hf_status st = hf_call_begin(&c, engine);
-
-    if (st)
-        return st;
-    if (!type || !items || !out_answers)
-        return hf_err_set(&c.slot->err, HF_MISUSE, "a type, items and answers are needed");
-    for (size_t i = 0; i < count; i++) {
-        out_answers[i] = hf_start_with(engine, type, &items[i]);
-        if (out_answers[i] == HF_STOPPED || out_answers[i] == HF_NOMEM)
-            return out_answers[i]; /* the rest would fare no better */
-    }
-    return HF_OK;
 }

@@ -260,16 +260,25 @@ static hf_status record_draft(hf_handling *h, hf_err *err)
     return hf_intake_record_draft(&h->call->in, &h->target, &row, &h->note, unit, err);
 }
 
+static bool handling_leaves(const hf_handling *h)
+{
+    return h->records && h->target.base.run == HF_NONE;
+}
+
+static hf_status handling_seal(hf_handling *h, hf_err *err)
+{
+    hf_status st = hf_command_name(h, h->reply->command, handling_leaves(h), err);
+
+    return st ? st : hf_unit_seal(h->unit, &h->call->slot->stager, err);
+}
+
 static hf_status handling_commit(hf_handling *h, hf_err *err)
 {
-    bool leave = h->records && h->target.base.run == HF_NONE;
-    hf_status st = hf_command_name(h, h->reply->command, leave, err);
+    hf_status st = handling_seal(h, err);
 
     if (!st)
-        st = hf_unit_seal(h->unit, &h->call->slot->stager, err);
-    if (!st)
         st = hf_engine_commit(h->call->engine, h->unit, err);
-    if (!st && !leave)
+    if (!st && !handling_leaves(h))
         h->reply->command_seq = hf_unit_after(h->unit, 0)->command_seq;
     return st;
 }
@@ -378,5 +387,37 @@ hf_status hf_engine_command(hf_engine *engine, const hf_request *request, hf_mem
             (hf_command_named(request) || (request->start && request->start->correlation_key.ptr)))
             st = HF_CONFLICT; /* another one of that name was faster: it answers */
     }
+    return st;
+}
+
+hf_status hf_engine_command_draft(hf_call *call, const hf_request *request, hf_mem *mem,
+                                  hf_reply *reply, hf_unit **out_unit, hf_err *err)
+{
+    const command_kind *kind = kind_of(request->type);
+    hf_handling h = {.call = call,
+                     .request = request,
+                     .mem = mem,
+                     .reply = reply,
+                     .target.base.run = HF_NONE,
+                     .unit = hf_unit_new(NULL, NULL)};
+    hf_status st = request_check(request, kind, true, err);
+
+    *out_unit = NULL;
+    if (!st && !h.unit)
+        st = hf_err_nomem(err, "a command");
+    if (!st) {
+        reply_begin(&h);
+        st = note_begin(&h, err);
+    }
+    if (!st)
+        st = kind->draft(&h, err);
+    if (!st && !h.answered && !h.records) {
+        st = handling_seal(&h, err);
+        if (!st) {
+            *out_unit = h.unit;
+            return HF_OK;
+        }
+    }
+    hf_unit_free(h.unit);
     return st;
 }

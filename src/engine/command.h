@@ -69,4 +69,12 @@ typedef struct hf_reply {
 HF_NODISCARD hf_status hf_engine_command(hf_engine *engine, const hf_request *request, hf_mem *mem,
                                          hf_reply *reply, hf_err *err);
 
+/* The first half of it for a start: what it would commit, sealed, and what the reply would be. The
+   unit is the caller's, whoever commits it tells the core of reply->run. NULL with HF_OK, and a
+   unit that is refused: hf_engine_command finds out what there is to answer. */
+struct hf_call;
+HF_NODISCARD hf_status hf_engine_command_draft(struct hf_call *call, const hf_request *request,
+                                               hf_mem *mem, hf_reply *reply, hf_unit **out_unit,
+                                               hf_err *err);
+
 #endif

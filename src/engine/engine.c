@@ -320,6 +320,63 @@ hf_status hf_engine_commit(hf_engine *engine, hf_unit *unit, hf_err *err)
     return st ? hf_err_set(err, st, "%s", text) : HF_OK;
 }
 
+/* Units that somebody waits for. */
+typedef struct engine_crowd {
+    hf_mutex lock;
+    hf_cond done;
+    size_t left;
+} engine_crowd;
+
+static void unit_counted(hf_unit *unit, void *ctx)
+{
+    engine_crowd *crowd = ctx;
+
+    (void)unit;
+    hf_mutex_lock(&crowd->lock);
+    if (--crowd->left == 0)
+        hf_cond_signal(&crowd->done);
+    hf_mutex_unlock(&crowd->lock);
+}
+
+/* Those that could not be handed over count as refused by a writer that stopped. */
+static hf_status crowd_send(hf_engine *engine, engine_crowd *crowd, hf_unit *const *units,
+                            size_t count, hf_err *err)
+{
+    hf_status st = HF_OK;
+    size_t sent = 0;
+
+    crowd->left = count;
+    for (; !st && sent < count; sent += !st) {
+        hf_unit_on_done(units[sent], unit_counted, crowd);
+        st = engine->mode == ENGINE_THREADS ? hf_writer_submit(engine->writer, units[sent], err)
+                                            : hf_writer_offer(engine->writer, units[sent], err);
+    }
+    hf_mutex_lock(&crowd->lock);
+    crowd->left -= count - sent;
+    while (crowd->left && engine->mode == ENGINE_THREADS)
+        hf_cond_wait(&crowd->done, &crowd->lock);
+    hf_mutex_unlock(&crowd->lock);
+    while (crowd->left && writer_move(engine))
+        ;
+    return st;
+}
+
+hf_status hf_engine_commit_all(hf_engine *engine, hf_unit *const *units, size_t count, hf_err *err)
+{
+    engine_crowd crowd = {0};
+    hf_status st = hf_mutex_init(&crowd.lock, err);
+
+    if (st)
+        return st;
+    st = hf_cond_init(&crowd.done, err);
+    if (!st) {
+        st = crowd_send(engine, &crowd, units, count, err);
+        hf_cond_fini(&crowd.done);
+    }
+    hf_mutex_fini(&crowd.lock);
+    return st;
+}
+
 /* With the lock held: whether the run changed since. What is too long ago to tell counts as
  * changed. */
 static bool run_changed(const hf_engine *engine, int64_t run, bool closed, uint64_t seen)

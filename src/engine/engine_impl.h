@@ -126,6 +126,11 @@ bool hf_engine_pump(hf_engine *engine);
  * caller's. */
 HF_NODISCARD hf_status hf_engine_commit(hf_engine *engine, hf_unit *unit, hf_err *err);
 
+/* The same for many, in as few transactions as the writer can make of them; each has its outcome.
+   Anything but HF_OK: they have none. */
+HF_NODISCARD hf_status hf_engine_commit_all(hf_engine *engine, hf_unit *const *units, size_t count,
+                                            hf_err *err);
+
 /* A run changed: who waits for it looks again. Run 0: everybody does. */
 void hf_engine_changed(hf_engine *engine, int64_t run, bool closed);
 

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/thread.h"
+#include "engine/engine_impl.h"
 #include "holdfast/holdfast.h"
 #include "lib/kit.h"
 #include "lib/script.h"
@@ -142,6 +144,22 @@ START_TEST(sm59_crashes_around_a_spawn)
 }
 END_TEST
 
+/* The same on a store of either kind, at the commits around the first spawn. */
+HF_BOTH_ENGINES(sm59_a_spawn_survives_a_crash)
+{
+    for (int at = 1; at <= 4; at++) {
+        hf_engine *d = open_kit(kind);
+
+        hf_kit_crash_after(d, at);
+        hf_kit_ok(d, scenario(d, NULL));
+        hf_kit_ok(d, hf_test_drain(d));
+        ck_assert_str_eq(hf_test_status(d, "p"), "completed");
+        ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM run"), 4);
+        ck_assert_int_eq(hf_test_count(d, "p", "ChildRunStarted"), 3);
+        hf_kit_close(d);
+    }
+}
+
 /* A workflow is the child of a machine, and a machine the child of a workflow. */
 HF_BOTH_ENGINES(both_kinds_in_one_program)
 {
@@ -230,6 +248,90 @@ HF_BOTH_ENGINES(sm45_starts_with_answers_by_position)
     hf_kit_close(d);
 }
 
+/* Hundreds of starts are a few transactions, not hundreds. */
+HF_BOTH_ENGINES(sm45_a_batch_is_few_transactions)
+{
+    enum { MANY = 600 };
+    static char ids[MANY][16];
+    static hf_start_opts items[MANY];
+    static hf_status answers[MANY];
+    hf_engine *d = open_kit(kind);
+    hf_value in = plan(d, "[" DONE "]");
+    int64_t before = d->commits;
+
+    for (int i = 0; i < MANY; i++) {
+        (void)snprintf(ids[i], sizeof(ids[i]), "i%d", i == 400 ? 7 : i);
+        items[i] = (hf_start_opts){.size_ = sizeof(hf_start_opts), .in = in, .id = ids[i]};
+    }
+    hf_kit_ok(d, hf_start_all(d, "script", items, MANY, answers));
+    ck_assert_int_le(d->commits - before, 4);
+    for (int i = 0; i < MANY; i++)
+        ck_assert_int_eq(answers[i], i == 400 ? HF_EXISTS : HF_OK);
+    ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM run"), MANY - 1);
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_str_eq(hf_test_status(d, "i599"), "completed");
+    hf_kit_close(d);
+}
+
+typedef struct batch_sender {
+    hf_engine *engine;
+    bool backwards;
+    int won;
+} batch_sender;
+
+static void batch_send(void *arg)
+{
+    enum { KEYS = 100 };
+    batch_sender *self = arg;
+    char keys[KEYS][16];
+    char ids[KEYS][16];
+    hf_start_opts items[KEYS];
+    hf_status answers[KEYS];
+    hf_value in = plan(self->engine, "[" PARK("\"a\"") "," DONE "]");
+
+    for (int i = 0; i < KEYS; i++) {
+        int at = self->backwards ? KEYS - 1 - i : i;
+
+        (void)snprintf(keys[i], sizeof(keys[i]), "k%d", at);
+        (void)snprintf(ids[i], sizeof(ids[i]), "%c%d", self->backwards ? 'b' : 'f', at);
+        items[i] = (hf_start_opts){
+            .size_ = sizeof(hf_start_opts), .in = in, .id = ids[i], .correlation_key = keys[i]};
+    }
+    ck_assert_int_eq(hf_start_all(self->engine, "script", items, KEYS, answers), HF_OK);
+    for (int i = 0; i < KEYS; i++) {
+        ck_assert(answers[i] == HF_OK || answers[i] == HF_EXISTS);
+        self->won += answers[i] == HF_OK;
+    }
+}
+
+/* Two batches with the same new keys, the other way round, at the same time: each key has one
+   occupant, and nobody waits for ever. */
+HF_BOTH_ENGINES(sm45_batches_in_opposite_order)
+{
+    hf_test_place *place = hf_test_place_new(kind);
+    batch_sender senders[2] = {{0}, {.backwards = true}};
+    hf_engine *engines[2] = {NULL, NULL};
+    hf_thread threads[2] = {{0}};
+    hf_err err;
+
+    machines[0] = hf_script_machines[0];
+    machines[1] = (hf_machine_def){0};
+    for (int i = 0; i < 2; i++) { /* on PostgreSQL two engines, else two threads of one */
+        if (i == 0 || kind == HF_ENGINE_POSTGRES)
+            ck_assert_int_eq(hf_open(hf_test_place_address(place), &app, &engines[i]), HF_OK);
+        senders[i].engine = engines[i] ? engines[i] : engines[0];
+        ck_assert_int_eq(hf_thread_start(&threads[i], "sender", batch_send, &senders[i], &err),
+                         HF_OK);
+    }
+    for (int i = 0; i < 2; i++)
+        hf_thread_join(&threads[i]);
+    ck_assert_int_eq(senders[0].won + senders[1].won, 100);
+    for (int i = 0; i < 2; i++)
+        if (engines[i])
+            hf_close(engines[i]);
+    hf_test_place_free(place);
+}
+
 /* The bundle of a machine is replayed against the steps of today. */
 HF_BOTH_ENGINES(a_bundle_of_a_machine_replays)
 {
@@ -259,6 +361,9 @@ HF_BOTH_ENGINES(a_bundle_of_a_machine_replays)
 
 HF_PG_SUITE_MAIN("machine/children", HF_BOTH(sm56_spawn_and_park_are_one),
                  HF_BOTH(sm57_a_failed_child_releases_its_parent), HF_BOTH(sm58_many_ends_one_wake),
-                 {sm59_crashes_around_a_spawn, 0}, HF_BOTH(both_kinds_in_one_program),
-                 HF_BOTH(a_bundle_of_a_machine_replays), HF_BOTH(sm55_unknown_steps_wait),
-                 HF_BOTH(sm65_callers_wait), HF_BOTH(sm45_starts_with_answers_by_position))
+                 {sm59_crashes_around_a_spawn, 0}, HF_BOTH_SLOW(sm59_a_spawn_survives_a_crash, 120),
+                 HF_BOTH(both_kinds_in_one_program), HF_BOTH(a_bundle_of_a_machine_replays),
+                 HF_BOTH(sm55_unknown_steps_wait), HF_BOTH(sm65_callers_wait),
+                 HF_BOTH(sm45_starts_with_answers_by_position),
+                 HF_BOTH(sm45_a_batch_is_few_transactions),
+                 HF_BOTH_SLOW(sm45_batches_in_opposite_order, 120))

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/engine_impl.h"
 #include "holdfast/holdfast.h"
 #include "lib/kit.h"
 
@@ -257,6 +258,43 @@ START_TEST(sm47_a_crash_at_every_commit)
 }
 END_TEST
 
+/* The same on a store of either kind: after the commit the next step runs, before it the same. */
+HF_BOTH_ENGINES(sm47_a_step_survives_a_crash)
+{
+    for (int at = 1; at <= 6; at++) {
+        hf_engine *d = hf_kit_open(kind, &app);
+
+        hf_kit_crash_after(d, at);
+        hf_kit_ok(d, scenario(d, NULL));
+        hf_kit_ok(d, hf_test_drain(d));
+        ck_assert_str_eq(hf_test_status(d, "c"), "completed");
+        ck_assert_int_eq(hf_test_count(d, "c", "StepCompleted"), 5);
+        ck_assert_str_eq(hf_test_status(d, "s"), "completed");
+        ck_assert_int_eq(hf_test_count(d, "s", "StepCompleted"), 3);
+        hf_kit_close(d);
+    }
+}
+
+/* A lone chain of ten steps costs ten durable commits beside its start, and no more. */
+HF_BOTH_ENGINES(ten_steps_cost_ten_commits)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+    hf_mem *mem = hf_mem_of_engine(d);
+    uint64_t before;
+
+    hf_kit_ok(d, hf_start(d, "counter", hf_json(mem, "{'n': 9}"), .id = "c"));
+    before = hf_writer_stats_get(d->writer).batches;
+    for (int i = 0; i < 1000 && strcmp(hf_test_status(d, "c"), "completed") != 0; i++) {
+        hf_kit_turn(d); /* without folding, which is off the path of a step */
+        (void)hf_core_run_activity(d->core);
+    }
+    ck_assert_int_eq(hf_test_count(d, "c", "StepCompleted"), 10);
+    ck_assert_uint_eq(hf_writer_stats_get(d->writer).batches - before, 10);
+    hf_kit_close(d);
+}
+
 HF_PG_SUITE_MAIN("machine/step", HF_BOTH(a_chain_of_steps), HF_BOTH(sm50_again_counts_and_waits),
                  HF_BOTH(stop_fails_the_run), HF_BOTH(sm12_bad_outcomes_go_to_on_error),
-                 HF_BOTH(sm51_without_a_handler_it_stops), {sm47_a_crash_at_every_commit, 0})
+                 HF_BOTH(sm51_without_a_handler_it_stops), {sm47_a_crash_at_every_commit, 0},
+                 HF_BOTH_SLOW(sm47_a_step_survives_a_crash, 120),
+                 HF_BOTH(ten_steps_cost_ten_commits))
