@@ -172,7 +172,8 @@ static const char *const tables[] = {
     "batch_item",   "run_summary",
     "schedule",     "schedule_history",
     "batch",        "worker",
-    "imported_run",
+    "imported_run", "correlation",
+    "slot",         "bucket",
 };
 
 static void tables_script(hf_db *db, const char *format_drop, const char *middle, const char *tail)
