@@ -85,6 +85,20 @@ def order_outlives_its_server(server):
     assert set(effects()) == {"reserve", "charge", "ship"}, effects()
 
 
+def order_outlives_a_stop(server):
+    """The server is told to stop with tasks in flight: it ends well and at once, and nothing is lost or done twice."""
+    child = subprocess.Popen([example("order"), server.url()], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    for wanted in (1, 2):
+        until(lambda n=wanted: len(effects()) >= n)
+        began = time.monotonic()
+        server.stop()
+        assert time.monotonic() - began < 20, "it waited for what cannot come"
+        server.start()
+    out, _ = child.communicate(timeout=LIMIT_S)
+    assert child.returncode == 0 and out.startswith("done: "), out
+    assert set(effects()) == {"reserve", "charge", "ship"} and effects().count("ship") == 1, effects()
+
+
 def worker_ends_when_told(server):
     """hf_main with --store: queries, validators, updates; it works until SIGTERM, deregisters, and ends with 0."""
     child = subprocess.Popen([example("approval"), "worker", "--store", server.url()], stdout=subprocess.PIPE, text=True)
@@ -185,8 +199,8 @@ def main():
     args = parser.parse_args()
     if args.inside:
         return inside(args.inside)
-    cases = [case for case in (order_ships, order_outlives_its_server, worker_ends_when_told, c_and_python)
-             if os.environ.get("HF_TEST_ONLY", "") in case.__name__]
+    cases = [case for case in (order_ships, order_outlives_its_server, order_outlives_a_stop, worker_ends_when_told,
+                               c_and_python) if os.environ.get("HF_TEST_ONLY", "") in case.__name__]
     failed = 0
     for case in cases:
         with tempfile.TemporaryDirectory() as folder:
