@@ -106,15 +106,7 @@ static hf_value conformance_suite(hf_mem *mem)
                     "'release_gates': {}}");
 }
 
-/* Who works for the namespace, and how the server is doing. */
-static hf_value fleet(hf_api *api)
-{
-    return hf_json_(api->mem,
-                    "{'namespace': %s, 'active_workers': 0, 'active_worker_scopes': [], 'queues': "
-                    "[], 'build_ids': [], 'workers': []}",
-                    api->namespace);
-}
-
+/* How the server is doing. */
 static hf_value coordination(hf_api *api)
 {
     return hf_json_(api->mem,
@@ -132,10 +124,11 @@ void hf_api_cluster(hf_api *api)
                  hf_json_(mem, "'holdfast-%lld'", (long long)api->server->started_us));
     hf_value_set(info, HF_SLICE("version"), hf_json_(mem, "%s", hf_version_text()));
     hf_value_set(info, HF_SLICE("default_namespace"), hf_json_(mem, "'" HF_NAMESPACE_DEFAULT "'"));
-    hf_value_set(info, HF_SLICE("supported_sdk_versions"),
-                 hf_json_(mem, "{'python': '>=2.0.0rc1,<2.0.0rc35'}"));
+    hf_value_set(
+        info, HF_SLICE("supported_sdk_versions"),
+        hf_json_(mem, "{'python': '>=2.0.0rc1,<2.0.0rc35', 'rust': '>=2.0.0-rc.1,<2.0.0-rc.33'}"));
     hf_value_set(info, HF_SLICE("capabilities"), capabilities(mem));
-    hf_value_set(info, HF_SLICE("worker_fleet"), fleet(api));
+    hf_value_set(info, HF_SLICE("worker_fleet"), hf_worker_fleet(api));
     hf_value_set(info, HF_SLICE("task_repair"),
                  hf_json_(mem,
                           "{'policy': {'redispatch_after_seconds': 3, 'loop_throttle_seconds': "

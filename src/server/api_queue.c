@@ -336,6 +336,21 @@ void hf_api_build_resume(hf_api *api)
     build_set(api, false);
 }
 
+hf_value hf_worker_fleet(hf_api *api)
+{
+    hf_mem *mem = api->mem;
+    hf_value workers = workers_of(api);
+    long long active = 0;
+
+    for (size_t i = 0; i < hf_len(workers); i++)
+        active += worker_is(hf_at(workers, i), "active");
+    return hf_json_(mem,
+                    "{'namespace': %s, 'active_workers': %lld, 'active_worker_scopes': [], "
+                    "'queues': %p, 'build_ids': %p, 'workers': %p}",
+                    api->namespace, active, (const void *)texts_of(mem, workers, "task_queue"),
+                    (const void *)texts_of(mem, workers, "build_id"), (const void *)workers);
+}
+
 /* ---- workers */
 
 /* A text of the query string; NULL: it is not there. */

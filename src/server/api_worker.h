@@ -9,6 +9,9 @@ enum { HF_WORKER_STALE_SECONDS = 60 }; /* a worker that is silent for so long co
 /* What this server can do for workers, as every answer of the plane says. */
 hf_value hf_worker_capabilities(hf_mem *mem);
 
+/* Workers of the namespace, as cluster/info sums them up. */
+hf_value hf_worker_fleet(hf_api *api);
+
 /* Answers with the envelope of the plane around the members of `object` (may be NULL: none). */
 void hf_worker_json(hf_api *api, int status, hf_value object);
 

@@ -64,6 +64,10 @@ HF_BOTH_ENGINES(queues_and_workers_are_shown)
     answer = hf_site_ask(&site, "GET", "/api/workers?task_queue=far&status=active", NULL, NULL);
     ck_assert_str_eq(hf_str(answer.body, "workers.0.build_id", ""), "b1");
     ck_assert_int_gt(hf_int(answer.body, "stale_after_seconds", 0), 0);
+    answer = hf_site_ask(&site, "GET", "/api/cluster/info", NULL, NULL);
+    ck_assert_int_eq(hf_int(answer.body, "worker_fleet.active_workers", 0), 1);
+    ck_assert_str_eq(hf_str(answer.body, "worker_fleet.queues.0", ""), "far");
+    ck_assert_str_eq(hf_str(answer.body, "worker_fleet.build_ids.0", ""), "b1");
     answer = hf_site_ask(&site, "GET", "/api/workers?task_queue=near", NULL, NULL);
     ck_assert_int_eq((long)hf_len(hf_get(answer.body, "workers")), 0);
     answer = hf_site_ask(&site, "GET", "/api/workers/w1", NULL, NULL);
