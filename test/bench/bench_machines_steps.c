@@ -4,9 +4,12 @@
    m2_N        10-step chains at N machines at once: steps per second, and commits per step
    m3          await round trip: from the signal to the result, microseconds p50
    m4          many deadlines due in one second: from the first to the last that fired, seconds
+   m5_N        claim cost: N jobs wait in the store; microseconds per job of the first 10000 that
+               run, which must not grow with N; and the memory of the process meanwhile
 
-   HF_BENCH_JOBS sets the number of jobs (default 10000; the issue's 100000 takes minutes to
-   insert).
+   HF_BENCH_JOBS sets the number of jobs and deadlines (default 100000), HF_BENCH_ROWS that of rows
+   that wait in the bigger m5 (default 50000; runs that can go on are held in memory, about 14 KB
+   each, so that the 300000 of the plan take more than 4 GB).
 
    bench_machines_steps [sqlite | postgres] */
 #include <stdatomic.h>
@@ -21,13 +24,25 @@
 #include "lib_flow.h"
 #include "lib_report.h"
 
-enum { CHAIN = 10, STARTERS = 16, TRIPS = 200 };
+enum { CHAIN = 10, STARTERS = 16, TRIPS = 200, BATCH = 500, CLAIMS = 10000, BLOCKERS = 600 };
 
 static atomic_int ended;
 
 static hf_outcome noop(hf_step *s)
 {
     atomic_fetch_add(&ended, 1);
+    return hf_done(s, hf_step_state(s));
+}
+
+static atomic_bool opened;
+
+/* Keeps a place in the pool until it may go on. */
+static hf_outcome block(hf_step *s)
+{
+    const struct timespec pause = {.tv_nsec = 1000000};
+
+    while (!atomic_load(&opened))
+        (void)nanosleep(&pause, NULL);
     return hf_done(s, hf_step_state(s));
 }
 
@@ -52,6 +67,7 @@ static const hf_step_def park_steps[] = {{"park", parked}, {"end", noop}, {0}};
 static const hf_signal_def signals[] = {{"go", NULL}, {0}};
 static const hf_machine_def machines[] = {
     {"noop", .job = noop},
+    {"block", .job = block},
     {"chain", .initial = "chain", .steps = chain_steps},
     {"park", .initial = "park", .steps = park_steps, .signals = signals},
     {0}};
@@ -70,12 +86,22 @@ static void starter_run(void *arg)
 {
     starter *self = arg;
     hf_mem *mem = hf_mem_new();
+    hf_start_opts items[BATCH];
+    hf_status answers[BATCH];
 
-    for (int i = 0; i < self->count; i++) {
+    for (int left = self->count; left > 0; left -= BATCH) {
+        int count = left < BATCH ? left : BATCH;
+
         hf_mem_reset(mem);
-        hf_bench_need(hf_start(self->engine, self->type, hf_parse_(mem, self->in, strlen(self->in)),
-                               .delay = self->delay) == HF_OK,
+        for (int i = 0; i < count; i++)
+            items[i] = (hf_start_opts){.size_ = sizeof(hf_start_opts),
+                                       .in = hf_parse_(mem, self->in, strlen(self->in)),
+                                       .delay = self->delay};
+        hf_bench_need(hf_start_all(self->engine, self->type, items, (size_t)count, answers) ==
+                          HF_OK,
                       "a start failed");
+        for (int i = 0; i < count; i++)
+            hf_bench_need(answers[i] == HF_OK, "a start failed");
     }
     hf_mem_free(mem);
 }
@@ -188,10 +214,30 @@ static void deadlines(const char *store, hf_engine *engine, int count)
     report(store, "m4", hf_bench_now_s() - start, "s from the first timeout to the last");
 }
 
+static void claim_cost(const char *store, hf_engine *engine, int count)
+{
+    double start;
+    char name[32];
+
+    atomic_store(&opened, false);
+    atomic_store(&ended, 0);
+    start_many(engine, "block", "null", BLOCKERS, 0);
+    start_many(engine, "noop", "null", count, 0);
+    (void)snprintf(name, sizeof(name), "m5_%d_memory", count);
+    report(store, name, hf_flow_resident_mb(), "MB while they wait");
+    start = hf_bench_now_s();
+    atomic_store(&opened, true);
+    ended_await(CLAIMS);
+    (void)snprintf(name, sizeof(name), "m5_%d", count);
+    report(store, name, (hf_bench_now_s() - start) * 1e6 / CLAIMS, "us per claimed job");
+    ended_await(count);
+}
+
 static void bench_machines(hf_flow_place *place)
 {
     const char *jobs = getenv("HF_BENCH_JOBS");
-    int count = jobs ? atoi(jobs) : 10000;
+    const char *rows = getenv("HF_BENCH_ROWS");
+    int count = jobs ? atoi(jobs) : 100000;
     char address[HF_FLOW_ADDRESS_MAX];
     hf_engine *engine = NULL;
 
@@ -203,6 +249,8 @@ static void bench_machines(hf_flow_place *place)
     round_trips(place->store, engine);
     drain_jobs(place->store, engine, count);
     deadlines(place->store, engine, count);
+    claim_cost(place->store, engine, CLAIMS);
+    claim_cost(place->store, engine, rows ? atoi(rows) : 50000);
     hf_close(engine);
     hf_flow_drop(place, "machines");
 }
