@@ -17,7 +17,7 @@
 #include "engine/window.h"
 #include "model/limit.h"
 
-enum { SCAN_ROWS = 1000, ALARMS_ROUND = 128, FLYING_MAX = 512 };
+enum { SCAN_ROWS = 1000, ALARMS_ROUND = 128, ALARMS_LEAST = 32, FLYING_MAX = 512 };
 
 int64_t hf_core_now(const hf_core *core)
 {
@@ -708,21 +708,26 @@ static void alarm_fire(hf_core *core, core_alarm *alarm)
     hf_core_ready(core, run);
 }
 
-/* Some of those that are due: a burst of timers waits here and not before other work. */
+/* Some of those that are due: a burst of timers waits here and not in front of other work, whose
+   commits would have to wait for theirs; beside much other work some fire all the same. */
 static bool alarms_fire(hf_core *core)
 {
+    bool busy = core->flying >= ALARMS_ROUND;
+    size_t most = busy ? (size_t)ALARMS_LEAST : ALARMS_ROUND - core->flying;
     hf_deadline *next;
-    int fired = 0;
+    size_t fired = 0;
 
-    while (fired < ALARMS_ROUND && core->flying < FLYING_MAX &&
-           (next = hf_deadlines_peek(core->alarms)) && next->due_us <= hf_core_now(core)) {
+    if (core->flying >= FLYING_MAX)
+        return false;
+    while (fired < most && (next = hf_deadlines_peek(core->alarms)) &&
+           next->due_us <= hf_core_now(core)) {
         core_alarm *alarm = hf_deadlines_pop(core->alarms)->ref;
 
         alarm_fire(core, alarm);
         hf_alloc_free(alarm);
         fired++;
     }
-    return fired > 0;
+    return fired > 0 && !busy;
 }
 
 /* A place is free: the run that has waited longest may try again. */
@@ -968,8 +973,8 @@ int64_t hf_core_next_us(const hf_core *core)
 {
     const hf_deadline *next = hf_deadlines_peek(core->alarms);
 
-    if (core->flying >= FLYING_MAX)
-        return INT64_MAX; /* none fires before one of these has come back, which wakes the core */
+    if (core->flying >= ALARMS_ROUND)
+        return INT64_MAX; /* the first of these that comes back wakes the core */
     return next ? next->due_us : INT64_MAX;
 }
 
