@@ -3,6 +3,7 @@
    the duplicate policy. */
 #include "base/value.h"
 #include "engine/command_impl.h"
+#include "model/contract.h"
 #include "store/snapshot.h"
 
 static hf_status timeouts_check(const hf_intake_start *start, hf_err *err)
@@ -16,15 +17,22 @@ static hf_status timeouts_check(const hf_intake_start *start, hf_err *err)
     return HF_OK;
 }
 
-/* What a worker of another process last declared of the type, if one did. */
+/* What a worker of another process last declared of the type, if one did. Programs of ours say what
+   their workflows take; other workers check it themselves. */
 static hf_status start_define_far(hf_handling *h, hf_intake_start *start, hf_err *err)
 {
+    hf_mem *mem = hf_unit_mem(h->unit);
+    hf_definition_snapshot snapshot = {0};
     hf_status st;
 
     hf_call_read_begin(h->call);
-    st = hf_snapshot_of_type(h->call->in.db, hf_unit_mem(h->unit), start->type, &start->definition,
+    st = hf_snapshot_of_type(h->call->in.db, mem, start->type, &start->definition,
                              &start->fingerprint, err);
+    if (!st && start->definition != HF_NONE)
+        st = hf_snapshot_read(h->call->in.db, mem, start->definition, &snapshot, err);
     hf_call_read_end(h->call);
+    if (!st && snapshot.params.len && !hf_slice_equal(snapshot.params, HF_SLICE("null")))
+        st = hf_contract_from_json(mem, snapshot.params, &start->params, err);
     return st;
 }
 

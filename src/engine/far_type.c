@@ -9,6 +9,7 @@
 #include "base/value.h"
 #include "engine/call.h"
 #include "holdfast/worker.h"
+#include "model/contract.h"
 #include "model/name.h"
 
 /* [names], those that can be none left out. */
@@ -141,6 +142,7 @@ static bool fingerprint_fits(const char *text)
 hf_status hf_workers_definition(hf_engine *engine, const char *type, hf_value body,
                                 const char *fingerprint)
 {
+    const hf_contract *params = NULL;
     hf_buf text = {0};
     hf_call c;
     hf_status st = hf_call_begin(&c, engine);
@@ -148,6 +150,9 @@ hf_status hf_workers_definition(hf_engine *engine, const char *type, hf_value bo
     if (st)
         return st;
     st = hf_name_check(HF_NAME_TYPE, hf_slice_of(type), &c.slot->err);
+    hf_mem_reset(c.slot->scratch);
+    if (!st)
+        st = hf_contract_from_value(c.slot->scratch, hf_get(body, "params"), &params, &c.slot->err);
     if (!st && (!fingerprint_fits(fingerprint) || !targets_fit(hf_get(body, "signals")) ||
                 !targets_fit(hf_get(body, "updates")) || !targets_fit(hf_get(body, "queries"))))
         st = hf_err_set(&c.slot->err, HF_INVALID, "the definition of %s is none", type);

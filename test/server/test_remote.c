@@ -294,6 +294,30 @@ HF_BOTH_ENGINES(ends_are_ends)
     hf_site_close(&site);
 }
 
+/* What a workflow takes is checked where it is started, also when its code is elsewhere; defaults
+   are filled in there. */
+HF_BOTH_ENGINES(starts_are_held_against_the_contract)
+{
+    const hf_workflow_def picky[] = {{"picky", leaf, .params = "n:int, twice:bool=true"}, {0}};
+    const hf_app with = {.name = "picky", .workflows = picky, .activities = app.activities};
+    hf_site site;
+    hf_engine *d;
+    hf_value out = NULL;
+
+    hf_site_open(&site, kind, &nothing, (hf_server_options){0});
+    d = remote_open(&site, &with);
+    OK(d, hf_start(d, "picky", hf_json(d, "{'n': 4}"), .id = "p-1"));
+    OK(d, hf_result(d, "p-1", 30000, &out, NULL)); /* it is registered by now */
+    ck_assert_int_eq(hf_int(out, "", 0), 8);
+    ck_assert_int_eq(hf_start(d, "picky", hf_json(d, "{'m': 4}"), .id = "p-2"), HF_REJECTED);
+    ck_assert_int_eq(hf_start(d, "picky", hf_json(d, "{'n': 'x'}"), .id = "p-2"), HF_REJECTED);
+    ck_assert_msg(strstr(hf_errmsg(d), "argument n") != NULL, "%s", hf_errmsg(d));
+    OK(d, hf_start(d, "picky", hf_json(d, "{'n': 5}"), .id = "p-2"));
+    OK(d, hf_result(d, "p-2", 30000, &out, NULL));
+    hf_close(d);
+    hf_site_close(&site);
+}
+
 /* What a server does not have says so, with its name; so does a program with step machines. */
 START_TEST(what_a_server_does_not_have)
 {
@@ -325,4 +349,4 @@ START_TEST(what_a_server_does_not_have)
 END_TEST
 
 HF_PG_SUITE_MAIN("server/remote", HF_BOTH(a_program_does_not_notice), HF_BOTH(ends_are_ends),
-                 {what_a_server_does_not_have, 60})
+                 HF_BOTH(starts_are_held_against_the_contract), {what_a_server_does_not_have, 60})
