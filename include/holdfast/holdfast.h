@@ -681,6 +681,7 @@ typedef struct hf_history_opts {
     const char *run_id; /* NULL: its newest run */
     int64_t after;      /* events behind this one */
     int64_t limit;      /* at most so many; 0: all */
+    hf_ms wait;         /* for events behind `after`, while the run is open; 0: not at all */
 } hf_history_opts;
 HF_API hf_status hf_history_with(hf_engine *engine, hf_mem *mem, hf_value *out,
                                  const hf_history_opts *o);
@@ -748,6 +749,7 @@ typedef struct hf_schedule_opts {
     const char *memo;
     hf_ms execution_timeout;
     hf_ms run_timeout;
+    const char *attributes; /* search attributes of the runs, a JSON object */
 } hf_schedule_opts;
 
 /* HF_EXISTS: there is one of that id. HF_INVALID: a broken expression, an unknown time zone, an

@@ -91,9 +91,35 @@ hf_status hf_look_history(hf_db *db, hf_mem *mem, int64_t run, int64_t after, in
     return st;
 }
 
+typedef struct history_look {
+    const hf_history_opts *o;
+    int64_t run;
+} history_look;
+
+/* The run; HF_BUSY while it is open, nothing is behind `after`, and the caller would wait. */
+static hf_status run_look(hf_call *c, void *ctx)
+{
+    history_look *look = ctx;
+    const hf_history_opts *o = look->o;
+    hf_intake_target target;
+    hf_status st =
+        hf_call_aim(c, hf_slice_of(o->id), hf_slice_of(o->run_id), &target, &c->slot->err);
+
+    if (!st && target.base.run == HF_NONE)
+        st = hf_err_set(&c->slot->err, HF_NOTFOUND, "%s was never started", o->id);
+    if (st)
+        return st;
+    look->run = target.base.run;
+    c->awaits = target.base.run;
+    c->awaits_end = false;
+    return o->wait > 0 && target.base.last_seq <= o->after && target.base.closed_us == HF_NONE
+               ? HF_BUSY
+               : HF_OK;
+}
+
 hf_status hf_history_with(hf_engine *engine, hf_mem *mem, hf_value *out, const hf_history_opts *o)
 {
-    hf_intake_target target;
+    history_look look = {.o = o};
     hf_call c;
     hf_status st = hf_call_begin(&c, engine);
 
@@ -102,13 +128,11 @@ hf_status hf_history_with(hf_engine *engine, hf_mem *mem, hf_value *out, const h
     if (!mem || !out || !o || !o->id || o->after < 0 || o->limit < 0)
         return hf_err_set(&c.slot->err, HF_MISUSE, "an id, memory and a place are needed");
     *out = NULL;
-    st = hf_call_aim(&c, hf_slice_of(o->id), hf_slice_of(o->run_id), &target, &c.slot->err);
-    if (!st && target.base.run == HF_NONE)
-        st = hf_err_set(&c.slot->err, HF_NOTFOUND, "%s was never started", o->id);
-    if (st)
+    st = hf_call_await(&c, o->wait, run_look, &look);
+    if (st && st != HF_TIMEOUT) /* nothing happened: an empty page */
         return st;
     hf_call_read_begin(&c);
-    st = hf_look_history(c.in.db, mem, target.base.run, o->after, o->limit, out, &c.slot->err);
+    st = hf_look_history(c.in.db, mem, look.run, o->after, o->limit, out, &c.slot->err);
     hf_call_read_end(&c);
     return st;
 }

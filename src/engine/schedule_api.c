@@ -131,6 +131,9 @@ static hf_status action_make(hf_mem *mem, const hf_schedule_opts *o, hf_value be
     if (!st)
         st = object_member(mem, action, "memo", o->memo, hf_get(before, "memo"), err);
     if (!st)
+        st = object_member(mem, action, "search_attributes", o->attributes,
+                           hf_get(before, "search_attributes"), err);
+    if (!st)
         st = timeout_member(mem, action, "execution_timeout_seconds", o->execution_timeout,
                             hf_get(before, "execution_timeout_seconds"), err);
     if (!st)

@@ -302,6 +302,14 @@ bool hf_api_query_int(hf_api *api, const char *name, int64_t otherwise, int64_t 
     return false;
 }
 
+const char *hf_api_query_text(hf_api *api, const char *name)
+{
+    hf_slice text;
+
+    return hf_http_query_find(&api->query, name, &text) && text.len ? hf_mem_text(api->mem, text)
+                                                                    : NULL;
+}
+
 /* ---- attribution */
 
 /* A header's text, or NULL. */

@@ -66,6 +66,9 @@ bool hf_api_fields_check(hf_api *api);
 bool hf_api_query_int(hf_api *api, const char *name, int64_t otherwise, int64_t least, int64_t most,
                       int64_t *out_number);
 
+/* Text from the query, NUL behind it; NULL when there is none. */
+const char *hf_api_query_text(hf_api *api, const char *name);
+
 /* What is recorded of the request with a command: caller, auth, request with its fingerprint, and
    principal. NULL when memory ran out. */
 hf_value hf_api_context(hf_api *api);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "server/command.h"
 #include "server/handlers.h"
 #include "server/payload.h"
 #include "server/server_impl.h"
@@ -25,7 +26,7 @@ static const char *const start_fields[] = {"workflow_type",
 
 /* ---- the request */
 
-static void field_copy(hf_value_list *to, hf_value from, const char *name)
+void hf_command_field(hf_value_list *to, hf_value from, const char *name)
 {
     hf_value value = hf_value_find(from, hf_slice_of(name));
 
@@ -33,7 +34,7 @@ static void field_copy(hf_value_list *to, hf_value from, const char *name)
         hf_value_set(to, hf_slice_of(name), value);
 }
 
-static void text_set(hf_api *api, hf_value_list *to, const char *name, const char *text)
+void hf_command_text(hf_api *api, hf_value_list *to, const char *name, const char *text)
 {
     if (text)
         hf_value_set(to, hf_slice_of(name), hf_value_string(api->mem, hf_slice_of(text)));
@@ -54,16 +55,16 @@ bool hf_api_arguments(hf_api *api, hf_value *out_value)
     return false;
 }
 
-/* What every command carries. */
-static void request_sign(hf_api *api, hf_value_list *request)
+void hf_command_sign(hf_api *api, hf_value_list *request)
 {
     hf_value_set(request, HF_SLICE("context"), hf_api_context(api));
-    text_set(api, request, "source", "control_plane");
+    hf_command_text(api, request, "source",
+                    api->route->plane == HF_PLANE_WEBHOOK ? "webhook" : "control_plane");
 }
 
 /* ---- the answer */
 
-static bool outcome_is(const hf_command_result *result, const char *outcome)
+bool hf_command_outcome_is(const hf_command_result *result, const char *outcome)
 {
     return result->outcome && strcmp(result->outcome, outcome) == 0;
 }
@@ -76,10 +77,10 @@ static bool refused_by_validator(const hf_command_result *result)
 
 static int rejected_status(const hf_command_result *result)
 {
-    if (outcome_is(result, "rejected_unknown_signal") ||
-        outcome_is(result, "rejected_unknown_update"))
+    if (hf_command_outcome_is(result, "rejected_unknown_signal") ||
+        hf_command_outcome_is(result, "rejected_unknown_update"))
         return 404;
-    return outcome_is(result, "rejected_invalid_arguments") ? 422 : 409;
+    return hf_command_outcome_is(result, "rejected_invalid_arguments") ? 422 : 409;
 }
 
 /* The published reason of a refusal; most are called as the engine calls them. */
@@ -99,21 +100,31 @@ static hf_value answer_whole(hf_api *api, const hf_command_result *result, hf_va
 {
     hf_value added;
 
-    text_set(api, more, "namespace", api->namespace);
+    hf_command_text(api, more, "namespace", api->namespace);
     added = hf_value_finish(more);
     return added ? hf_value_merge(api->mem, result->detail, added) : NULL;
 }
 
 static void answer_rejected(hf_api *api, const hf_command_result *result, hf_value_list *body)
 {
-    text_set(api, body, "message", hf_str(result->detail, "message", "The command was rejected."));
-    text_set(api, body, "error", rejected_reason(result));
-    text_set(api, body, "reason", rejected_reason(result));
+    hf_command_text(api, body, "message",
+                    hf_str(result->detail, "message", "The command was rejected."));
+    hf_command_text(api, body, "error", rejected_reason(result));
+    hf_command_text(api, body, "reason", rejected_reason(result));
     hf_api_json(api, rejected_status(result), answer_whole(api, result, body));
 }
 
-static bool command_send(hf_api *api, const char *command, hf_value request,
-                         hf_command_result *out_result)
+void hf_command_answer(hf_api *api, const hf_command_result *result, int status,
+                       hf_value_list *more)
+{
+    if (result->accepted)
+        hf_api_json(api, status, answer_whole(api, result, more));
+    else
+        answer_rejected(api, result, more);
+}
+
+bool hf_command_send(hf_api *api, const char *command, hf_value request,
+                     hf_command_result *out_result)
 {
     hf_status st;
 
@@ -145,36 +156,32 @@ void hf_api_start(hf_api *api)
     if (!hf_api_arguments(api, &input))
         return;
     for (size_t i = 0; i < sizeof(start_fields) / sizeof(start_fields[0]); i++)
-        field_copy(request, api->body, start_fields[i]);
+        hf_command_field(request, api->body, start_fields[i]);
     if (input)
         hf_value_set(request, HF_SLICE("input"), input);
-    request_sign(api, request);
-    if (!command_send(api, "start", hf_value_finish(request), &result))
+    hf_command_sign(api, request);
+    if (!hf_command_send(api, "start", hf_value_finish(request), &result))
         return;
     body = hf_value_object(api->mem);
-    text_set(api, body, "workflow_type", hf_str(api->body, "workflow_type", ""));
-    if (!result.accepted) {
-        answer_rejected(api, &result, body);
-        return;
-    }
-    hf_api_json(api, outcome_is(&result, "started_new") ? 201 : 200,
-                answer_whole(api, &result, body));
+    hf_command_text(api, body, "workflow_type", hf_str(api->body, "workflow_type", ""));
+    hf_command_answer(api, &result, hf_command_outcome_is(&result, "started_new") ? 201 : 200,
+                      body);
 }
 
 /* ---- signal, cancel, terminate, repair, archive */
 
-static hf_value_list *target_begin(hf_api *api)
+hf_value_list *hf_command_target(hf_api *api)
 {
     hf_value_list *request = hf_value_object(api->mem);
 
-    text_set(api, request, "workflow_id", hf_api_param_named(api, "workflow_id"));
-    text_set(api, request, "run_id", hf_api_param_named(api, "run_id"));
-    text_set(api, request, "name", hf_api_param_named(api, "name"));
-    field_copy(request, api->body, "reason");
-    field_copy(request, api->body, "request_id");
+    hf_command_text(api, request, "workflow_id", hf_api_param_named(api, "workflow_id"));
+    hf_command_text(api, request, "run_id", hf_api_param_named(api, "run_id"));
+    hf_command_text(api, request, "name", hf_api_param_named(api, "name"));
+    hf_command_field(request, api->body, "reason");
+    hf_command_field(request, api->body, "request_id");
     if (!hf_str(api->body, "request_id", NULL))
-        text_set(api, request, "request_id", hf_str(api->body, "idempotency_key", NULL));
-    request_sign(api, request);
+        hf_command_text(api, request, "request_id", hf_str(api->body, "idempotency_key", NULL));
+    hf_command_sign(api, request);
     return request;
 }
 
@@ -184,13 +191,10 @@ static void plain_command(hf_api *api, const char *command, int status)
     hf_value_list *body;
     hf_command_result result;
 
-    if (!command_send(api, command, hf_value_finish(target_begin(api)), &result))
+    if (!hf_command_send(api, command, hf_value_finish(hf_command_target(api)), &result))
         return;
     body = hf_value_object(api->mem);
-    if (result.accepted)
-        hf_api_json(api, status, answer_whole(api, &result, body));
-    else
-        answer_rejected(api, &result, body);
+    hf_command_answer(api, &result, status, body);
 }
 
 void hf_api_cancel(hf_api *api)
@@ -221,12 +225,12 @@ static bool message_send(hf_api *api, const char *command, hf_command_result *ou
 
     if (!hf_api_arguments(api, &arguments))
         return false;
-    request = target_begin(api);
-    field_copy(request, api->body, "wait_for");
-    field_copy(request, api->body, "wait_timeout_seconds");
+    request = hf_command_target(api);
+    hf_command_field(request, api->body, "wait_for");
+    hf_command_field(request, api->body, "wait_timeout_seconds");
     if (arguments)
         hf_value_set(request, HF_SLICE("arguments"), arguments);
-    return command_send(api, command, hf_value_finish(request), out_result);
+    return hf_command_send(api, command, hf_value_finish(request), out_result);
 }
 
 void hf_api_signal(hf_api *api)
@@ -237,11 +241,8 @@ void hf_api_signal(hf_api *api)
     if (!message_send(api, "signal", &result))
         return;
     body = hf_value_object(api->mem);
-    text_set(api, body, "signal_name", hf_api_param_named(api, "name"));
-    if (result.accepted)
-        hf_api_json(api, 202, answer_whole(api, &result, body));
-    else
-        answer_rejected(api, &result, body);
+    hf_command_text(api, body, "signal_name", hf_api_param_named(api, "name"));
+    hf_command_answer(api, &result, 202, body);
 }
 
 /* ---- update */
@@ -258,6 +259,13 @@ static bool update_wait_check(hf_api *api)
     return false;
 }
 
+int hf_command_update_status(const hf_command_result *result)
+{
+    if (!result->outcome)
+        return 202;
+    return hf_command_outcome_is(result, "update_failed") ? 422 : 200;
+}
+
 void hf_api_update(hf_api *api)
 {
     hf_command_result result;
@@ -266,14 +274,6 @@ void hf_api_update(hf_api *api)
     if (!update_wait_check(api) || !message_send(api, "update", &result))
         return;
     body = hf_value_object(api->mem);
-    text_set(api, body, "update_name", hf_api_param_named(api, "name"));
-    if (!result.accepted) {
-        answer_rejected(api, &result, body);
-        return;
-    }
-    hf_api_json(api,
-                !result.outcome                        ? 202
-                : outcome_is(&result, "update_failed") ? 422
-                                                       : 200,
-                answer_whole(api, &result, body));
+    hf_command_text(api, body, "update_name", hf_api_param_named(api, "name"));
+    hf_command_answer(api, &result, hf_command_update_status(&result), body);
 }

@@ -6,7 +6,7 @@
 #include "server/server_impl.h"
 #include "server/shape.h"
 
-enum { PAGE = 500, PAGE_MAX = 1000 };
+enum { PAGE = 500, PAGE_MAX = 1000, WAIT_S = 20, WAIT_S_MAX = 60 };
 
 /* The sequence behind which the page begins; answers 400 for a token that is none of ours. */
 static bool page_after(hf_api *api, int64_t *out_after)
@@ -34,11 +34,13 @@ static void run_failed(hf_api *api, hf_status st)
         hf_api_status(api, st, text);
 }
 
-void hf_api_history(hf_api *api)
+/* Reads the page, after a wait when one was asked for. */
+static void history_answer(hf_api *api, int64_t wait_s)
 {
     hf_history_opts options = {.size_ = sizeof(options),
                                .id = hf_api_param_named(api, "workflow_id"),
-                               .run_id = hf_api_param_named(api, "run_id")};
+                               .run_id = hf_api_param_named(api, "run_id"),
+                               .wait = hf_seconds(wait_s)};
     hf_value page = NULL;
     hf_status st;
 
@@ -71,6 +73,43 @@ static void bundle_publish(hf_buf *out, const char *bundle)
             continue;
         }
         hf_buf_add_byte(out, (unsigned char)*at);
+    }
+}
+
+static bool wait_read(hf_api *api, int64_t *out_s)
+{
+    const char *wanted = hf_api_query_text(api, "wait_new_event");
+
+    *out_s = 0;
+    if (!wanted || strcmp(wanted, "0") == 0 || strcmp(wanted, "false") == 0)
+        return true;
+    return hf_api_query_int(api, "wait_timeout_seconds", WAIT_S, 1, WAIT_S_MAX, out_s);
+}
+
+/* On a thread of those that wait. */
+static void history_waited(hf_api *api)
+{
+    int64_t wait_s = 0;
+
+    if (wait_read(api, &wait_s))
+        history_answer(api, wait_s);
+}
+
+void hf_api_history(hf_api *api)
+{
+    int64_t wait_s = 0;
+
+    if (!wait_read(api, &wait_s))
+        return;
+    if (!wait_s) {
+        history_answer(api, 0);
+        return;
+    }
+    api->resume = history_waited; /* readers that do not wait need this thread */
+    *api->later = true;
+    if (hf_work_offer(api->server->waits, api)) {
+        *api->later = false;
+        hf_api_error(api, 503, "overloaded", "Too many requests wait already.");
     }
 }
 

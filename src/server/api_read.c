@@ -2,6 +2,7 @@
    operators. Everything comes from the functions of view.h; here is only the published shape. */
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/value.h"
 #include "holdfast/view.h"
@@ -16,38 +17,99 @@ static hf_value execution(hf_api *api, hf_value detail)
     return hf_shape_run(api->mem, detail, api->namespace);
 }
 
-void hf_api_describe(hf_api *api)
+/* All of one run; false: answered already. */
+static bool detail_read(hf_api *api, const char *run, hf_value *out_detail)
 {
-    const char *run = hf_api_param_named(api, "run_id");
-    hf_value detail = NULL;
     hf_status st = hf_describe(
         api->server->engine,
         hf_json_(api->mem, "{'id': %s, 'run_id': %s}", hf_api_param_named(api, "workflow_id"), run),
-        api->mem, &detail);
+        api->mem, out_detail);
 
     if (st == HF_NOTFOUND)
         hf_api_error(api, 404, run ? "run_not_found" : "instance_not_found", "%s",
                      hf_errmsg(api->server->engine));
     else if (st)
         hf_api_status(api, st, hf_errmsg(api->server->engine));
-    else
+    return !st;
+}
+
+void hf_api_describe(hf_api *api)
+{
+    hf_value detail = NULL;
+
+    if (detail_read(api, hf_api_param_named(api, "run_id"), &detail))
         hf_api_json(api, 200, execution(api, detail));
 }
 
-/* Text of the query string, NULL when it is not there. */
-static const char *query_text(hf_api *api, const char *name)
+/* Those of a list whose member has (not) the text. */
+static hf_value items_where(hf_api *api, hf_value items, const char *member, const char *text)
 {
-    hf_slice text;
+    hf_value_list *list = hf_value_array(api->mem);
 
-    return hf_http_query_find(&api->query, name, &text) && text.len ? hf_mem_text(api->mem, text)
-                                                                    : NULL;
+    for (size_t i = 0; i < hf_len(items); i++)
+        if (strcmp(hf_str(hf_at(items, i), member, ""), text) == 0)
+            hf_value_append(list, hf_at(items, i));
+    return hf_value_finish(list);
+}
+
+/* What open activities are called. */
+static hf_value activities_open(hf_api *api, hf_value detail)
+{
+    hf_value all = hf_get(detail, "activities");
+    hf_value_list *list = hf_value_array(api->mem);
+
+    for (size_t i = 0; i < hf_len(all); i++) {
+        const char *status = hf_str(hf_at(all, i), "status", "");
+
+        if (strcmp(status, "pending") == 0 || strcmp(status, "running") == 0)
+            hf_value_append(list, hf_at(all, i));
+    }
+    return hf_value_finish(list);
+}
+
+/* What `why` says, as a finding, unless all is well. */
+static hf_value findings(hf_api *api, hf_value why)
+{
+    if (strcmp(hf_str(why, "severity", "ok"), "ok") == 0)
+        return hf_json_(api->mem, "[]");
+    return hf_json_(api->mem, "[{'severity': %p, 'code': %p, 'message': %p}]",
+                    (const void *)hf_get(why, "severity"), (const void *)hf_get(why, "code"),
+                    (const void *)hf_get(why, "text"));
+}
+
+void hf_api_debug(hf_api *api)
+{
+    const char *run = hf_api_param_named(api, "run_id");
+    char now[HF_CLOCK_TEXT_SIZE] = "";
+    hf_value detail = NULL;
+    hf_value why;
+
+    if (!detail_read(api, run, &detail))
+        return;
+    why = hf_get(detail, "why");
+    (void)hf_clock_print(hf_clock_wall_us(api->server->clock), now);
+    hf_api_json(
+        api, 200,
+        hf_json_(api->mem,
+                 "{'generated_at': %s, 'namespace': %s, 'workflow_id': %p, 'run_id': %p, "
+                 "'diagnostic_status': %s, 'execution': %p, 'pending_workflow_tasks': %p, "
+                 "'pending_activities': %p, 'task_queue': {'name': %p}, 'recent_failures': %p, "
+                 "'compatibility': {'required': %p}, 'findings': %p, 'why': %p}",
+                 now, api->namespace, (const void *)hf_get(detail, "instance_id"),
+                 (const void *)hf_get(detail, "run_id"), hf_str(why, "severity", "ok"),
+                 (const void *)execution(api, detail),
+                 (const void *)items_where(api, hf_get(detail, "tasks"), "task_type", "workflow"),
+                 (const void *)activities_open(api, detail), (const void *)hf_get(detail, "queue"),
+                 (const void *)hf_get(detail, "exceptions"),
+                 (const void *)hf_get(detail, "compatibility"), (const void *)findings(api, why),
+                 (const void *)why));
 }
 
 /* Runs that match, as the published list has them; answers by itself when that fails. */
 static void runs_answer(hf_api *api, hf_value filters, const char *list_name)
 {
-    const char *bucket = query_text(api, "status");
-    const char *cursor = query_text(api, "next_page_token");
+    const char *bucket = hf_api_query_text(api, "status");
+    const char *cursor = hf_api_query_text(api, "next_page_token");
     hf_value_list *rows = hf_value_array(api->mem);
     hf_value page = NULL;
     hf_value items;
@@ -71,8 +133,10 @@ static void runs_answer(hf_api *api, hf_value filters, const char *list_name)
     for (size_t i = 0; i < hf_len(items); i++)
         hf_value_append(rows, execution(api, hf_at(items, i)));
     hf_api_json(api, 200,
-                hf_json_(api->mem, "{'%s': %p, 'next_page_token': %p, 'workflow_count': %zu}",
-                         list_name, (const void *)hf_value_finish(rows),
+                hf_json_(api->mem,
+                         "{'namespace': %s, '%s': %p, 'next_page_token': %p, 'workflow_count': "
+                         "%zu}",
+                         api->namespace, list_name, (const void *)hf_value_finish(rows),
                          (const void *)hf_get(page, "cursor"), hf_len(items)));
 }
 
@@ -80,7 +144,7 @@ void hf_api_list(hf_api *api)
 {
     runs_answer(api,
                 hf_json_(api->mem, "{'workflow_type': %s, 'instance_id_contains': %s}",
-                         query_text(api, "workflow_type"), query_text(api, "query")),
+                         hf_api_query_text(api, "workflow_type"), hf_api_query_text(api, "query")),
                 "workflows");
 }
 
@@ -100,7 +164,8 @@ void hf_api_operator_metrics(hf_api *api)
         hf_api_status(api, st, hf_errmsg(api->server->engine));
     else
         hf_api_json(api, 200,
-                    hf_json_(api->mem, "{'operator_metrics': %p}", (const void *)metrics));
+                    hf_json_(api->mem, "{'namespace': %s, 'operator_metrics': %p}", api->namespace,
+                             (const void *)metrics));
 }
 
 void hf_api_system_health(hf_api *api)

@@ -155,6 +155,7 @@ static bool version_check(hf_api *api)
         return worker_version_check(api);
     case HF_PLANE_OPEN:
     case HF_PLANE_DISCOVERY:
+    case HF_PLANE_WEBHOOK:
         break;
     }
     return true;

@@ -18,7 +18,8 @@ typedef enum hf_plane {
     HF_PLANE_OPEN,
     HF_PLANE_DISCOVERY,
     HF_PLANE_CONTROL,
-    HF_PLANE_WORKER
+    HF_PLANE_WORKER,
+    HF_PLANE_WEBHOOK
 } hf_plane;
 
 typedef enum hf_scope { HF_SCOPE_NONE, HF_SCOPE_NAMESPACE } hf_scope;

@@ -163,6 +163,8 @@ void hf_api_run(hf_api *api)
     }
     if (api->resume) { /* it holds something that must be given back in any case */
         api->resume(api);
+        if (engine)
+            hf_mem_reset(hf_mem_of_engine(engine));
         hf_api_finish(api);
         return;
     }

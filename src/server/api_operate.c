@@ -1,0 +1,198 @@
+/* api_operate.c: what operators ask beyond the published commands: pause, resume, fork, reset, one
+   command for many; and what callers look up: the end of a run, the state of an update. */
+#include <string.h>
+
+#include "base/json.h"
+#include "server/command.h"
+#include "server/handlers.h"
+#include "server/payload.h"
+#include "server/server_impl.h"
+
+enum { RESULT_WAIT_MAX_S = 60 };
+
+/* ---- one run */
+
+/* A command with members of the body that it takes over as they are. */
+static void order(hf_api *api, const char *command, const char *const *fields, size_t count)
+{
+    hf_value_list *request = hf_command_target(api);
+    hf_command_result result;
+
+    for (size_t i = 0; i < count; i++)
+        hf_command_field(request, api->body, fields[i]);
+    if (hf_command_send(api, command, hf_value_finish(request), &result))
+        hf_command_answer(api, &result, 202, hf_value_object(api->mem));
+}
+
+void hf_api_pause(hf_api *api)
+{
+    order(api, "pause", NULL, 0);
+}
+
+void hf_api_resume(hf_api *api)
+{
+    order(api, "resume", NULL, 0);
+}
+
+static const char *const copy_fields[] = {"step", "new_workflow_id", "signals"};
+
+void hf_api_fork(hf_api *api)
+{
+    order(api, "fork", copy_fields, 3);
+}
+
+void hf_api_reset(hf_api *api)
+{
+    order(api, "reset", copy_fields, 3);
+}
+
+void hf_api_signal_with_start(hf_api *api)
+{
+    static const char *const fields[] = {"workflow_type",     "workflow_id", "task_queue",
+                                         "business_key",      "labels",      "memo",
+                                         "search_attributes", "request_id"};
+    hf_value_list *request = hf_value_object(api->mem);
+    hf_value_list *body;
+    hf_command_result result;
+    hf_value arguments = NULL;
+    hf_value input = NULL;
+    hf_err err = {0};
+
+    if (hf_payload_open(api->mem, hf_value_find(api->body, HF_SLICE("signal_input")), &arguments,
+                        &err) ||
+        hf_payload_open(api->mem, hf_value_find(api->body, HF_SLICE("input")), &input, &err)) {
+        hf_api_invalid(api, hf_json_(api->mem, "{'input': [%s]}", err.text));
+        return;
+    }
+    hf_command_sign(api, request);
+    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+        hf_command_field(request, api->body, fields[i]);
+    hf_command_text(api, request, "name", hf_str(api->body, "signal_name", ""));
+    if (input)
+        hf_value_set(request, HF_SLICE("input"), input);
+    if (arguments)
+        hf_value_set(request, HF_SLICE("arguments"), arguments);
+    if (!hf_command_send(api, "signal_with_start", hf_value_finish(request), &result))
+        return;
+    body = hf_value_object(api->mem);
+    hf_command_text(api, body, "signal_name", hf_str(api->body, "signal_name", ""));
+    hf_command_answer(api, &result, 202, body);
+}
+
+/* ---- what is looked up */
+
+void hf_api_update_show(hf_api *api)
+{
+    hf_value_list *request = hf_value_object(api->mem);
+    hf_command_result result = {0};
+    hf_status st;
+
+    hf_command_text(api, request, "workflow_id", hf_api_param_named(api, "workflow_id"));
+    hf_command_text(api, request, "run_id", hf_api_param_named(api, "run_id"));
+    hf_command_text(api, request, "update_id", hf_api_param_named(api, "update_id"));
+    st = hf_command(api->server->engine, "update_status", hf_value_finish(request), api->mem,
+                    &result);
+    if (st == HF_NOTFOUND)
+        hf_api_error(api, 404, "update_not_found", "%s", hf_errmsg(api->server->engine));
+    else if (st)
+        hf_api_status(api, st, hf_errmsg(api->server->engine));
+    else
+        hf_api_json(api, result.accepted && !result.outcome ? 202 : 200,
+                    hf_value_merge(api->mem, result.detail,
+                                   hf_json_(api->mem, "{'namespace': %s}", api->namespace)));
+}
+
+void hf_api_result(hf_api *api)
+{
+    hf_engine *engine = api->server->engine;
+    const char *id = hf_api_param_named(api, "workflow_id");
+    const hf_error *error = NULL;
+    hf_value value = NULL;
+    int64_t wait = 0;
+    hf_status st;
+
+    if (!hf_api_query_int(api, "wait_timeout_seconds", 0, 0, RESULT_WAIT_MAX_S, &wait))
+        return;
+    st = hf_result(engine, id, hf_seconds(wait), &value, &error);
+    if (!st)
+        hf_api_json(api, 200,
+                    hf_json_(api->mem,
+                             "{'namespace': %s, 'workflow_id': %s, 'status': 'completed', "
+                             "'result': %p, 'result_envelope': %p}",
+                             api->namespace, id, (const void *)value,
+                             (const void *)hf_payload_seal(api->mem, value)));
+    else if (error)
+        hf_api_json(api, 200,
+                    hf_json_(api->mem,
+                             "{'namespace': %s, 'workflow_id': %s, 'status': %s, 'result': null, "
+                             "'failure': {'type': %s, 'message': %s}}",
+                             api->namespace, id, st == HF_CANCELLED ? "cancelled" : "failed",
+                             error->type, error->message));
+    else if (st == HF_TIMEOUT)
+        hf_api_json(api, 202,
+                    hf_json_(api->mem,
+                             "{'namespace': %s, 'workflow_id': %s, 'status': 'running', 'result': "
+                             "null}",
+                             api->namespace, id));
+    else
+        hf_api_status(api, st, hf_errmsg(engine));
+}
+
+/* ---- many instances */
+
+static void batch_answer(hf_api *api, hf_status st, int status, hf_value batch)
+{
+    if (st == HF_NOTFOUND)
+        hf_api_error(api, 404, "batch_not_found", "%s", hf_errmsg(api->server->engine));
+    else if (st)
+        hf_api_status(api, st, hf_errmsg(api->server->engine));
+    else
+        hf_api_json(api, status,
+                    hf_value_merge(api->mem, batch,
+                                   hf_json_(api->mem, "{'namespace': %s}", api->namespace)));
+}
+
+/* Who asked is recorded with every command of the batch. */
+void hf_api_batch_start(hf_api *api)
+{
+    hf_value_list *signature = hf_value_object(api->mem);
+    hf_value batch = NULL;
+    hf_value request;
+    hf_status st;
+
+    hf_command_sign(api, signature);
+    request = hf_value_merge(api->mem, hf_get(api->body, "request"), hf_value_finish(signature));
+    request = hf_value_merge(api->mem, api->body,
+                             hf_json_(api->mem, "{'request': %p}", (const void *)request));
+    st = hf_batch_start(api->server->engine, request, api->mem, &batch);
+    batch_answer(api, st, 202, batch);
+}
+
+void hf_api_batch_show(hf_api *api)
+{
+    hf_value batch = NULL;
+    hf_status st =
+        hf_batch_show(api->server->engine, hf_api_param_named(api, "batch_id"), api->mem, &batch);
+
+    batch_answer(api, st, 200, batch);
+}
+
+void hf_api_batch_turn(hf_api *api)
+{
+    static const struct {
+        const char *action;
+        hf_status (*turn)(hf_engine *engine, const char *id, hf_mem *mem, hf_value *out);
+    } turns[] = {{"pause", hf_batch_pause}, {"resume", hf_batch_resume}, {"abort", hf_batch_abort}};
+    const char *action = hf_api_param_named(api, "action");
+    hf_value batch = NULL;
+
+    for (size_t i = 0; i < sizeof(turns) / sizeof(turns[0]); i++)
+        if (strcmp(turns[i].action, action) == 0) {
+            hf_status st = turns[i].turn(api->server->engine, hf_api_param_named(api, "batch_id"),
+                                         api->mem, &batch);
+
+            batch_answer(api, st, 200, batch);
+            return;
+        }
+    hf_api_error(api, 404, "not_found", "A batch can be told to pause, resume or abort.");
+}
