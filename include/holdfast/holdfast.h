@@ -672,8 +672,8 @@ HF_API hf_status hf_result(hf_engine *engine, const char *id, hf_ms wait, hf_val
                            const hf_error **err);
 
 /* Events of a run as the published history shows them: {"events": [...], "last_sequence": N,
-   "arguments": what it was started with (base64 of an Avro frame) or null, "payload_codec":
-   "avro"}.
+   "closed": false, "arguments": what it was started with (base64 of an Avro frame) or null,
+   "payload_codec": "avro"}.
  */
 typedef struct hf_history_opts {
     size_t size_;

@@ -76,6 +76,43 @@ typedef struct hf_retention_opts {
 HF_API hf_status hf_retention_pass(hf_engine *engine, const hf_retention_opts *o, hf_mem *mem,
                                    hf_value *out);
 
+/* ---- following a run */
+
+typedef struct hf_watch hf_watch;
+typedef struct hf_watch_opts {
+    size_t size_;
+    const char *id;
+    const char *run_id; /* NULL: the newest run */
+    /* After each commit of this engine that changed the run, and when anything may have. On a
+       thread of the engine: it must neither block nor call the engine. */
+    void (*changed)(void *arg);
+    void *arg;
+} hf_watch_opts;
+
+/* HF_NOTFOUND. */
+HF_API hf_status hf_watch_begin(hf_engine *engine, const hf_watch_opts *o, hf_watch **out_watch);
+/* `changed` is not called any more when it returns. NULL is allowed. */
+HF_API void hf_watch_end(hf_watch *watch);
+
+/* ---- search attributes that a namespace knows */
+
+/* {"system_attributes": {name: type}, "custom_attributes": {name: type}} */
+HF_API hf_status hf_attributes(hf_engine *engine, hf_mem *mem, hf_value *out);
+/* The type is string, keyword, keyword_list, int, float, bool or datetime. HF_EXISTS; HF_DENIED:
+   the name is a system attribute's; HF_TOOBIG: there are too many. */
+HF_API hf_status hf_attribute_create(hf_engine *engine, const char *name, const char *type);
+/* Runs that carry it keep it. HF_NOTFOUND. */
+HF_API hf_status hf_attribute_delete(hf_engine *engine, const char *name);
+
+/* ---- activities that are asked for by themselves
+
+   A workflow of this type runs one activity and ends as it ends. It is started with {activity_type,
+   input, task_queue, retry_policy {max_attempts, backoff_seconds, non_retryable_error_types},
+   start_to_close_timeout_seconds, schedule_to_start_timeout_seconds,
+   schedule_to_close_timeout_seconds, heartbeat_timeout_seconds}, and there is one as soon as
+   workers are allowed (worker.h). */
+#define HF_STANDALONE_TYPE "durable-workflow.standalone-activity"
+
 /* ---- bundles against the code of today */
 
 /* Replays one history bundle with the definitions of `app`, without a store and without running any

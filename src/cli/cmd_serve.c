@@ -43,6 +43,17 @@ typedef struct serve_job {
     bool near;         /* the address is in the folder of dev */
 } serve_job;
 
+/* Their secret comes from the environment: flags are seen by everybody on the machine. */
+static hf_status webhooks_read(const char *mode, hf_webhook_options *out, hf_err *err)
+{
+    *out = (hf_webhook_options){.secret = getenv("HF_WEBHOOK_SECRET"),
+                                .header = getenv("HF_WEBHOOK_HEADER"),
+                                .namespaces = getenv("HF_WEBHOOK_NAMESPACES")};
+    if (mode && !hf_webhook_mode_parse(hf_slice_of(mode), &out->mode))
+        return hf_err_set(err, HF_INVALID, "--webhooks is none, token or signature");
+    return HF_OK;
+}
+
 static hf_status options_read(const serve_job *job, hf_server_options *out, hf_err *err)
 {
     static const char *const keys[HF_ROLES] = {[HF_ROLE_READ] = "HF_SIGNATURE_KEY_READ",
@@ -75,7 +86,7 @@ static hf_status options_read(const serve_job *job, hf_server_options *out, hf_e
     out->insecure = flags[HF_CLI_FLAG_INSECURE] != NULL;
     for (int role = 0; role < HF_ROLES; role++)
         out->auth.keys[role] = getenv(keys[role]);
-    return HF_OK;
+    return webhooks_read(flags[HF_CLI_FLAG_WEBHOOKS], &out->webhook, err);
 }
 
 /* Where it can be reached. */

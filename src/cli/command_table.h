@@ -13,7 +13,8 @@
 #define FLAGS_SERVER                                                                               \
     (BIT(HF_CLI_FLAG_STORE) | BIT(HF_CLI_FLAG_LISTEN) | BIT(HF_CLI_FLAG_AUTH) |                    \
      BIT(HF_CLI_FLAG_TLS_CERT) | BIT(HF_CLI_FLAG_TLS_KEY) | BIT(HF_CLI_FLAG_ALLOW_HOST) |          \
-     BIT(HF_CLI_FLAG_BEHIND_PROXY) | BIT(HF_CLI_FLAG_INSECURE) | BIT(HF_CLI_FLAG_SCHEMA))
+     BIT(HF_CLI_FLAG_BEHIND_PROXY) | BIT(HF_CLI_FLAG_INSECURE) | BIT(HF_CLI_FLAG_SCHEMA) |         \
+     BIT(HF_CLI_FLAG_WEBHOOKS))
 #define FORMATS_ROWS   (FORM(HF_CLI_TABLE) | FORM(HF_CLI_JSON) | FORM(HF_CLI_JSONL))
 #define FORMATS_RESULT (FORM(HF_CLI_TABLE) | FORM(HF_CLI_JSON) | FORM(HF_CLI_NONE))
 #define FORMATS_LIST                                                                               \

@@ -12,6 +12,7 @@
 #include "engine/engine_impl.h"
 #include "engine/remote.h"
 #include "engine/runner.h"
+#include "engine/watch.h"
 
 enum { ACTIVITY_THREADS = 8, ACTIVITY_PLACES = 512, CACHE_BYTES = 16 << 20 };
 
@@ -67,6 +68,7 @@ void hf_engine_changed(hf_engine *engine, int64_t run, bool closed)
     hf_mutex_lock(&engine->lock);
     engine->recent[engine->changes++ % ENGINE_RECENT] = closed ? -run : run;
     waiting_wake(engine, run, closed);
+    hf_watches_tell(engine, run);
     if (!run)
         hf_cond_broadcast(&engine->changed);
     hf_mutex_unlock(&engine->lock);
@@ -475,6 +477,7 @@ hf_status hf_engine_open(const char *where, const hf_app *app, hf_clock *clock,
         return HF_NOMEM;
     err = &engine->open_error;
     hf_list_init(&engine->waiting);
+    hf_list_init(&engine->watches);
     engine->app = app;
     engine->settings = hf_settings_standard();
     engine->wake_fd = -1;

@@ -83,6 +83,7 @@ struct hf_engine {
     int64_t
         recent[ENGINE_RECENT]; /* runs that changed last, by number of the change; closed: < 0 */
     hf_list waiting;           /* slots of threads that wait for a run */
+    hf_list watches;           /* hosts that follow one (watch.c) */
     bool woken;
     engine_runner *runner; /* the core's thread; NULL: none */
     int heirs;             /* threads that may become it */

@@ -81,11 +81,12 @@ hf_status hf_look_history(hf_db *db, hf_mem *mem, int64_t run, int64_t after, in
     if (!st)
         st = arguments_get(&dossier, mem, &arguments, err);
     if (!st) {
-        *out =
-            hf_json_(mem,
-                     "{'events': %p, 'last_sequence': %lld, 'arguments': %p, "
-                     "'payload_codec': 'avro'}",
-                     (const void *)events, (long long)dossier.event_count, (const void *)arguments);
+        *out = hf_json_(mem,
+                        "{'events': %p, 'last_sequence': %lld, 'closed': %p, 'arguments': %p, "
+                        "'payload_codec': 'avro'}",
+                        (const void *)events, (long long)dossier.event_count,
+                        (const void *)hf_value_bool(dossier.base.closed_us != HF_NONE),
+                        (const void *)arguments);
         st = *out ? HF_OK : hf_err_nomem(err, "a history");
     }
     return st;

@@ -136,6 +136,13 @@ hf_status hf_registry_new(const hf_app *app, hf_registry **out_registry, hf_err 
     return st;
 }
 
+hf_status hf_registry_add(hf_registry *registry, const hf_workflow_def *def, hf_err *err)
+{
+    return hf_map_get(registry->workflows, hf_slice_of(def->type))
+               ? HF_OK
+               : workflow_put(registry, def, err);
+}
+
 void hf_registry_free(hf_registry *registry)
 {
     if (!registry)

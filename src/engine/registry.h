@@ -30,6 +30,9 @@ typedef struct hf_registry_activity {
 
 /* Checks everything that the app brings (hf_app_check); the app outlives the registry. */
 HF_NODISCARD hf_status hf_registry_new(const hf_app *app, hf_registry **out_registry, hf_err *err);
+/* One more definition, unless there is one of its type. */
+HF_NODISCARD hf_status hf_registry_add(hf_registry *registry, const hf_workflow_def *def,
+                                       hf_err *err);
 void hf_registry_free(hf_registry *registry); /* NULL is allowed */
 
 /* Makes the rows of new snapshots, on the writer's connection, and learns the keys of all. */

@@ -12,6 +12,7 @@
 #include "engine/bounds.h"
 #include "engine/call.h"
 #include "engine/errand.h"
+#include "engine/standalone.h"
 #include "engine/inquiry.h"
 #include "model/decision_codec.h"
 #include "model/envelope.h"
@@ -58,6 +59,11 @@ hf_status hf_workers_allow(hf_engine *engine)
     mode = engine->mode;
     if (mode != ENGINE_UNDECIDED)
         hf_engine_end(engine); /* what works begins again, with a desk */
+    st = hf_registry_add(engine->registry, &hf_standalone_def, &slot->err);
+    if (!st)
+        st = hf_registry_store(engine->registry, hf_store_writer(engine->store), &slot->err);
+    if (st)
+        return st;
     st = hf_desk_open(engine->clock, &engine->desk, &slot->err);
     if (!st)
         st = hf_inquiries_open(engine->clock, &engine->inquiries, &slot->err);

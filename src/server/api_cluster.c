@@ -155,7 +155,8 @@ void hf_api_cluster(hf_api *api)
     hf_value_set(info, HF_SLICE("worker_protocol"), worker_protocol(mem));
     hf_value_set(info, HF_SLICE("bridge_adapter_outcome_contract"),
                  hf_json_(mem, "{'schema': 'durable-workflow.v2.bridge-adapter-outcome.contract', "
-                               "'version': 1, 'supported': false}"));
+                               "'version': 1, 'supported': true, 'actions': ['start_workflow', "
+                               "'signal_workflow', 'update_workflow']}"));
     hf_value_set(info, HF_SLICE("replay_verification_contract"),
                  hf_json_(mem, "{'schema': 'durable-workflow.v2.replay-verification.contract', "
                                "'version': 1, 'supported': true}"));

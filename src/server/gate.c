@@ -103,6 +103,16 @@ static bool role_check(hf_api *api)
     return false;
 }
 
+/* ---- webhooks: one credential of their own */
+
+static bool webhook_check(hf_api *api)
+{
+    if (hf_webhook_allows(&api->server->options.webhook, api->request, &api->principal))
+        return true;
+    hf_api_error(api, 401, "unauthenticated", "The webhook's credential does not hold.");
+    return false;
+}
+
 /* ---- versions */
 
 static bool control_version_check(hf_api *api)
@@ -189,6 +199,8 @@ bool hf_gate_head(hf_api *api)
         return false;
     if (api->route->plane == HF_PLANE_OPEN)
         return true;
+    if (api->route->plane == HF_PLANE_WEBHOOK)
+        return api->server->options.webhook.mode == HF_WEBHOOK_SIGNATURE || webhook_check(api);
     if (hf_auth_driver_of(api->server->auth) == HF_AUTH_SIGNATURE)
         return true; /* needs the body */
     return credential_check(api) && role_check(api);
@@ -200,7 +212,10 @@ bool hf_gate_pass(hf_api *api)
 
     if (!host_check(api) || !origin_check(api))
         return false;
-    if (api->route->plane != HF_PLANE_OPEN && !(credential_check(api) && role_check(api)))
+    if (api->route->plane == HF_PLANE_WEBHOOK && !webhook_check(api))
+        return false;
+    if (api->route->plane != HF_PLANE_OPEN && api->route->plane != HF_PLANE_WEBHOOK &&
+        !(credential_check(api) && role_check(api)))
         return false;
     if (!version_check(api))
         return false;

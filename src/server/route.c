@@ -239,8 +239,9 @@ static const char *plane_text(const hf_route *route)
         return "any role";
     case HF_PLANE_CONTROL:
     case HF_PLANE_WORKER:
-    case HF_PLANE_WEBHOOK:
         break;
+    case HF_PLANE_WEBHOOK:
+        return "webhook";
     }
     return hf_role_text(route->role);
 }

@@ -73,9 +73,10 @@ static bool route_take(hf_api *api)
     hf_buf allow = {0};
 
     api->route = hf_route_find(api->request->method, hf_http_request_path(api->request), &methods);
-    if (api->route)
+    if (api->route && (api->route->plane != HF_PLANE_WEBHOOK ||
+                       api->server->options.webhook.mode != HF_WEBHOOK_OFF))
         return true;
-    if (!methods) {
+    if (api->route || !methods) {
         hf_api_error(api, 404, "not_found", "There is no such resource.");
         return false;
     }
@@ -161,15 +162,10 @@ void hf_api_run(hf_api *api)
         hf_api_finish(api);
         return;
     }
-    if (api->resume) { /* it holds something that must be given back in any case */
-        api->resume(api);
-        if (engine)
-            hf_mem_reset(hf_mem_of_engine(engine));
-        hf_api_finish(api);
-        return;
-    }
     api->later = &later;
-    if (body_read(api) && (!api->route->fields || hf_api_fields_check(api)))
+    if (api->resume) /* it holds something that must be given back in any case */
+        api->resume(api);
+    else if (body_read(api) && (!api->route->fields || hf_api_fields_check(api)))
         api->route->handle(api);
     if (engine)
         hf_mem_reset(hf_mem_of_engine(engine)); /* this thread's */
@@ -268,6 +264,11 @@ static hf_status exposure_check(const hf_server_options *options, hf_err *err)
 {
     if (hf_http_is_loopback(options->listen) || options->insecure)
         return HF_OK;
+    if (options->webhook.mode == HF_WEBHOOK_NONE)
+        return hf_err_set(err, HF_DENIED,
+                          "%s can be reached from other machines and --webhooks none protects "
+                          "nothing; use token or signature",
+                          options->listen);
     if (options->auth.driver == HF_AUTH_NONE)
         return hf_err_set(err, HF_DENIED,
                           "%s can be reached from other machines and --auth none protects nothing; "
@@ -322,6 +323,8 @@ hf_status hf_server_open(const hf_server_options *options, hf_server **out_serve
         return st;
     }
     st = exposure_check(&server->options, err);
+    if (!st)
+        st = hf_webhook_check_options(&options->webhook, err);
     if (!st)
         st = hf_auth_new(&options->auth, &server->auth, err);
     if (!st)

@@ -11,6 +11,7 @@
 #include "holdfast/holdfast.h"
 #include "http/http.h"
 #include "server/auth.h"
+#include "server/webhook.h"
 
 typedef struct hf_server hf_server;
 
@@ -18,6 +19,7 @@ typedef struct hf_server_options {
     hf_engine *engine;  /* stays the caller's, and open until the server is closed */
     const char *listen; /* NULL: 127.0.0.1:7430 */
     hf_auth_options auth;
+    hf_webhook_options webhook; /* who may call the webhook routes; nobody, if it is not given */
     const char *hosts; /* names besides localhost under which it may be asked, by commas; or NULL */
     const char *tls_certificate;
     const char *tls_key;

@@ -399,6 +399,15 @@ CREATE TABLE batch_item (
     PRIMARY KEY (batch, number)
 ) {rowless};
 -- Lists that operators keep. `system:` ids are the program's own and have no rows.
+-- Search attributes that a namespace knows. What runs carry is in their history.
+CREATE TABLE search_attribute_def (
+    namespace {int} NOT NULL,
+    name TEXT NOT NULL,
+    type {int} NOT NULL,                     -- hf_search_attribute_type
+    created_us {int} NOT NULL,
+    PRIMARY KEY (namespace, name)
+) {rowless};
+
 CREATE TABLE saved_view (
     key {int} NOT NULL PRIMARY KEY,
     namespace {int} NOT NULL,

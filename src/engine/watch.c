@@ -1,0 +1,63 @@
+/* watch.c: hosts that follow a run without asking again and again. A watch hears of every commit
+   that this engine made of the run; what happened, its host reads for itself. */
+#include "base/alloc.h"
+#include "engine/call.h"
+#include "engine/watch.h"
+#include "holdfast/host.h"
+
+struct hf_watch {
+    hf_list link; /* in the engine's list, under its lock */
+    hf_engine *engine;
+    int64_t run;
+    void (*changed)(void *arg);
+    void *arg;
+};
+
+hf_status hf_watch_begin(hf_engine *engine, const hf_watch_opts *o, hf_watch **out_watch)
+{
+    hf_intake_target target;
+    hf_watch *watch;
+    hf_call c;
+    hf_status st = hf_call_begin(&c, engine);
+
+    if (st)
+        return st;
+    if (!o || o->size_ != sizeof(*o) || !o->id || !o->changed || !out_watch)
+        return hf_err_set(&c.slot->err, HF_MISUSE, "a watch needs an id and a function");
+    st = hf_call_aim(&c, hf_slice_of(o->id), hf_slice_of(o->run_id), &target, &c.slot->err);
+    if (!st && target.base.run == HF_NONE)
+        st = hf_err_set(&c.slot->err, HF_NOTFOUND, "%s was never started", o->id);
+    if (st)
+        return st;
+    watch = hf_alloc(sizeof(*watch));
+    if (!watch)
+        return hf_err_nomem(&c.slot->err, "a watch");
+    *watch =
+        (hf_watch){.engine = engine, .run = target.base.run, .changed = o->changed, .arg = o->arg};
+    *out_watch = watch; /* before it is called for the first time */
+    hf_mutex_lock(&engine->lock);
+    hf_list_add_last(&engine->watches, &watch->link);
+    hf_mutex_unlock(&engine->lock);
+    return HF_OK;
+}
+
+void hf_watch_end(hf_watch *watch)
+{
+    if (!watch)
+        return;
+    hf_mutex_lock(&watch->engine->lock);
+    hf_list_remove(&watch->link);
+    hf_mutex_unlock(&watch->engine->lock);
+    hf_alloc_free(watch);
+}
+
+void hf_watches_tell(hf_engine *engine, int64_t run)
+{
+    for (hf_list *link = hf_list_first(&engine->watches); link;
+         link = hf_list_next(&engine->watches, link)) {
+        hf_watch *watch = HF_LIST_ENTRY(link, hf_watch, link);
+
+        if (!run || watch->run == run)
+            watch->changed(watch->arg);
+    }
+}

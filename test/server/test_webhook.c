@@ -1,0 +1,235 @@
+/* test_webhook.c: webhooks over real HTTP: who may call them in each mode, and what every route
+   answers. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/crypto.h"
+#include "lib/site.h"
+#include "server/route.h"
+
+static hf_value order(hf_ctx *w, hf_value in)
+{
+    (void)hf_receive(w, "paid");
+    return in;
+}
+
+static hf_value order_add(hf_ctx *w, void *state, hf_value args)
+{
+    (void)state;
+    return hf_json(w, "%p", (const void *)args);
+}
+
+static hf_value order_state(hf_mem *mem, const void *state, hf_value args)
+{
+    (void)state;
+    (void)args;
+    return hf_json_(mem, "'open'");
+}
+
+static const hf_app app = {
+    .name = "hooks",
+    .workflows = (const hf_workflow_def[]){
+        {.type = "order",
+         .run = order,
+         .params = "total:int=0",
+         .signals = (const hf_signal_def[]){{"paid", "by:string"}, {0}},
+         .updates = (const hf_update_def[]){{"add", "amount:int", order_add, NULL}, {0}},
+         .queries = (const hf_query_def[]){{"state", NULL, order_state}, {0}}},
+        {0}}};
+
+#define SECRET "a secret of some length"
+
+static hf_site_answer shows(hf_site *site, const char *method, const char *path, const char *body,
+                            int status)
+{
+    hf_site_answer answer = hf_site_ask(site, method, path, NULL, body);
+
+    ck_assert_msg(answer.status == status, "%s %s: %d instead of %d: %.600s", method, path,
+                  answer.status, status, answer.text);
+    return answer;
+}
+
+static void site_open(hf_site *site, hf_engine_kind kind, hf_webhook_options hooks)
+{
+    hf_site_open(site, kind, &app,
+                 (hf_server_options){.auth = {HF_AUTH_TOKEN, {0}}, .webhook = hooks});
+}
+
+/* Starts by alias: parameters by their names, duplicates, unknown aliases, options. */
+HF_BOTH_ENGINES(starts)
+{
+    hf_site site;
+    hf_site_answer answer;
+
+    site_open(&site, kind, (hf_webhook_options){.mode = HF_WEBHOOK_NONE});
+    answer =
+        shows(&site, "POST", "/webhooks/start/order",
+              "{\"workflow_id\":\"o-1\",\"total\":7,\"visibility\":{\"business_key\":\"b\"}}", 202);
+    ck_assert_str_eq(hf_str(answer.body, "outcome", ""), "started_new");
+    ck_assert_str_eq(hf_str(answer.body, "command_source", ""), "webhook");
+    (void)shows(&site, "POST", "/webhooks/start/order", "{\"workflow_id\":\"o-1\"}", 409);
+    answer = shows(&site, "POST", "/webhooks/start/order",
+                   "{\"workflow_id\":\"o-1\",\"on_duplicate\":\"return_existing_active\"}", 200);
+    ck_assert_str_eq(hf_str(answer.body, "outcome", ""), "returned_existing_active");
+    (void)shows(&site, "POST", "/webhooks/start/order", "{\"on_duplicate\":\"maybe\"}", 422);
+    (void)shows(&site, "POST", "/webhooks/start/order", "{\"total\":\"much\"}", 422);
+    (void)shows(&site, "POST", "/webhooks/start/nothing", "{}", 404);
+    answer = shows(&site, "POST", "/webhooks/start/order/signals/paid",
+                   "{\"workflow_id\":\"o-2\",\"signal_arguments\":[\"bob\"]}", 202);
+    ck_assert_str_eq(hf_str(answer.body, "outcome", ""), "signal_received");
+    (void)shows(&site, "POST", "/webhooks/start/order/signals/none", "{\"workflow_id\":\"o-3\"}",
+                404);
+    (void)shows(&site, "POST", "/webhooks/start/order/signals/paid",
+                "{\"on_duplicate\":\"reject_duplicate\"}", 422);
+    answer = shows(&site, "POST", "/webhooks/control-plane/start",
+                   "{\"workflow_type\":\"elsewhere\",\"instance_id\":\"e-1\"}", 202);
+    ck_assert(hf_bool(answer.body, "started", false));
+    (void)shows(&site, "POST", "/webhooks/control-plane/start",
+                "{\"workflow_type\":\"elsewhere\",\"instance_id\":\"e-1\"}", 409);
+    hf_site_close(&site);
+}
+
+/* Commands to instances and runs, with the statuses of the contract. */
+HF_BOTH_ENGINES(commands)
+{
+    hf_site site;
+    hf_site_answer answer;
+    char run[64];
+    char path[160];
+
+    site_open(&site, kind, (hf_webhook_options){.mode = HF_WEBHOOK_NONE});
+    answer = shows(&site, "POST", "/webhooks/start/order", "{\"workflow_id\":\"o-1\"}", 202);
+    (void)snprintf(run, sizeof(run), "%s", hf_str(answer.body, "run_id", ""));
+    answer = shows(&site, "POST", "/webhooks/instances/o-1/queries/state", "{}", 200);
+    ck_assert_str_eq(hf_str(answer.body, "result", ""), "open");
+    answer =
+        shows(&site, "POST", "/webhooks/instances/o-1/updates/add", "{\"arguments\":[1]}", 200);
+    (void)snprintf(path, sizeof(path), "/webhooks/instances/o-1/updates/%s",
+                   hf_str(answer.body, "update_id", ""));
+    (void)shows(&site, "GET", path, NULL, 200);
+    (void)shows(&site, "POST", "/webhooks/instances/o-1/updates/none", "{}", 404);
+    (void)shows(&site, "POST", "/webhooks/instances/o-1/updates/add", "{\"arguments\":[\"x\"]}",
+                422);
+    answer = shows(&site, "GET", "/webhooks/instances/o-1/describe", NULL, 200);
+    ck_assert_str_eq(hf_str(answer.body, "run.workflow_run_id", ""), run);
+    ck_assert(hf_bool(answer.body, "actions.can_signal", false));
+    answer = shows(&site, "GET", "/webhooks/instances/o-1/runs/01ARZ3NDEKTSV4RRFFQ69G5FAV/describe",
+                   NULL, 200);
+    ck_assert_str_eq(hf_str(answer.body, "reason", ""), "run_not_found");
+    (void)shows(&site, "GET", "/webhooks/instances/none/describe", NULL, 404);
+    (void)shows(&site, "POST", "/webhooks/instances/o-1/repair", "{}", 200);
+    (void)shows(&site, "POST", "/webhooks/instances/o-1/archive", "{}", 409);
+    (void)shows(&site, "POST", "/webhooks/instances/none/signals/paid", "{}", 404);
+    (void)shows(&site, "POST", "/webhooks/instances/o-1/signals/none", "{}", 404);
+    (void)snprintf(path, sizeof(path), "/webhooks/instances/o-1/runs/%s/signals/paid", run);
+    (void)shows(&site, "POST", path, "{\"arguments\":{\"by\":\"bob\"}}", 202);
+    (void)shows(&site, "POST", "/webhooks/start/order", "{\"workflow_id\":\"o-2\"}", 202);
+    (void)shows(&site, "POST", "/webhooks/instances/o-2/cancel", "{\"reason\":\"no\"}", 200);
+    (void)shows(&site, "POST", "/webhooks/instances/o-2/terminate", "{}", 409);
+    (void)shows(&site, "POST", "/webhooks/instances/o-2/archive", "{}", 200);
+    hf_site_close(&site);
+}
+
+/* Every row of the table that is a webhook, asked with a header: what came back. */
+static void all_answer(hf_site *site, const char *header, bool pass, int otherwise)
+{
+    const hf_route *route;
+
+    for (size_t i = 0; (route = hf_route_at(i)); i++) {
+        hf_site_answer answer;
+        char path[128] = "";
+
+        if (route->plane != HF_PLANE_WEBHOOK)
+            continue;
+        for (size_t at = 0, to = 0; route->path[at]; at++) /* {name} becomes n */
+            if (route->path[at] == '{') {
+                at += strcspn(route->path + at, "}");
+                path[to++] = 'n';
+            } else {
+                path[to++] = route->path[at];
+            }
+        answer = hf_site_ask(site, hf_http_method_text(route->method), path, header,
+                             route->fields ? "{}" : NULL);
+        if (pass)
+            ck_assert_msg(answer.status != 401 && answer.status != 403, "%s: %s", route->path,
+                          answer.text);
+        else
+            ck_assert_msg(answer.status == otherwise, "%s: %d %s", route->path, answer.status,
+                          answer.text);
+    }
+}
+
+static bool custom(void *arg, const hf_http_request *request)
+{
+    hf_slice value;
+
+    return hf_http_request_field(request, "x-custom", &value) &&
+           hf_slice_equal(value, hf_slice_of(arg));
+}
+
+/* The matrix of route and mode: nothing without one, and only with what the mode asks for. */
+START_TEST(modes)
+{
+    static char magic[] = "open sesame";
+    hf_site site;
+    hf_server *none = NULL;
+    hf_err err = {0};
+
+    site_open(&site, HF_ENGINE_SQLITE, (hf_webhook_options){0});
+    all_answer(&site, NULL, false, 404);
+    hf_site_close(&site);
+    site_open(&site, HF_ENGINE_SQLITE, (hf_webhook_options){.mode = HF_WEBHOOK_NONE});
+    all_answer(&site, NULL, true, 0);
+    ck_assert_int_eq(
+        hf_site_ask(&site, "POST", "/webhooks/start/order", "X-Namespace: elsewhere\r\n", "{}")
+            .status,
+        404);
+    hf_site_close(&site);
+    site_open(&site, HF_ENGINE_SQLITE,
+              (hf_webhook_options){.mode = HF_WEBHOOK_TOKEN, .secret = SECRET});
+    all_answer(&site, NULL, false, 401);
+    all_answer(&site, "Authorization: Bearer " SECRET "\r\n", false, 401);
+    all_answer(&site, "Authorization: " SECRET "\r\n", true, 0);
+    hf_site_close(&site);
+    site_open(&site, HF_ENGINE_SQLITE,
+              (hf_webhook_options){.mode = HF_WEBHOOK_CUSTOM, .check = custom, .arg = magic});
+    all_answer(&site, "X-Custom: open\r\n", false, 401);
+    all_answer(&site, "X-Custom: open sesame\r\n", true, 0);
+    hf_site_close(&site);
+    ck_assert_int_eq(
+        hf_server_open(&(hf_server_options){.listen = "127.0.0.1:0",
+                                            .webhook = {.mode = HF_WEBHOOK_TOKEN, .secret = "x"}},
+                       &none, &err),
+        HF_INVALID);
+    ck_assert_int_eq(hf_server_open(&(hf_server_options){.listen = "127.0.0.1:0",
+                                                         .webhook = {.mode = HF_WEBHOOK_CUSTOM}},
+                                    &none, &err),
+                     HF_INVALID);
+}
+END_TEST
+
+/* A signature is the HMAC of the body as it was sent. */
+START_TEST(signatures)
+{
+    static const char body[] = "{\"workflow_id\":\"o-1\"}";
+    uint8_t digest[HF_SHA256_BYTES];
+    char header[128] = "X-Signature: ";
+    hf_hmac *hmac = NULL;
+    hf_err err = {0};
+    hf_site site;
+
+    hf_test_ok(hf_hmac_new(hf_slice_of(SECRET), &hmac, &err), &err, "key");
+    hf_test_ok(hf_hmac_digest(hmac, hf_slice_of(body), digest, &err), &err, "sign");
+    hf_hmac_free(hmac);
+    hf_hex_print(hf_slice_from(digest, sizeof(digest)), header + strlen(header));
+    memcpy(header + strlen(header), "\r\n", 3);
+    site_open(&site, HF_ENGINE_SQLITE,
+              (hf_webhook_options){.mode = HF_WEBHOOK_SIGNATURE, .secret = SECRET});
+    all_answer(&site, NULL, false, 401);
+    all_answer(&site, header, false, 401); /* another body */
+    ck_assert_int_eq(hf_site_ask(&site, "POST", "/webhooks/start/order", header, body).status, 202);
+    hf_site_close(&site);
+}
+END_TEST
+
+HF_PG_SUITE_MAIN("server/webhook", HF_BOTH(starts), HF_BOTH(commands), {modes, 0}, {signatures, 0})
