@@ -11,8 +11,9 @@
 #include "server/payload.h"
 #include "server/server_impl.h"
 
-/* Short, because few threads wait and others want them too: who waits longer asks again. */
-enum { RESULT_WAIT_MS = 250 };
+/* Programs of ours wait shortly and ask again, because few threads wait and others want them too;
+   people may wait longer. */
+enum { RESULT_WAIT_MS = 250, RESULT_WAIT_MAX_S = 60 };
 
 bool hf_native_wanted(hf_api *api)
 {
@@ -90,21 +91,27 @@ void hf_api_result(hf_api *api)
     const hf_error *failure = NULL;
     hf_value result = NULL;
     int64_t wait_ms = 0;
+    int64_t wait_s = 0;
     hf_status st;
 
-    if (!hf_api_query_int(api, "wait_ms", 0, 0, RESULT_WAIT_MS, &wait_ms))
+    if (!hf_api_query_int(api, "wait_ms", 0, 0, RESULT_WAIT_MS, &wait_ms) ||
+        !hf_api_query_int(api, "wait_timeout_seconds", 0, 0, RESULT_WAIT_MAX_S, &wait_s))
         return;
-    st = hf_result(engine, id, wait_ms, &result, &failure);
+    st = hf_result(engine, id, wait_ms + hf_seconds(wait_s), &result, &failure);
     if (st == HF_TIMEOUT)
-        hf_api_json(api, 200, hf_json_(api->mem, "{'workflow_id': %s, 'status': 'open'}", id));
+        hf_api_json(api, 200,
+                    hf_json_(api->mem, "{'namespace': %s, 'workflow_id': %s, 'status': 'open'}",
+                             api->namespace, id));
     else if (failure)
         hf_api_json(
             api, 200,
             hf_json_(api->mem,
-                     "{'workflow_id': %s, 'status': %s, 'error': {'type': %s, 'message': "
+                     "{'namespace': %s, 'workflow_id': %s, 'status': %s, 'error': {'type': %s, "
+                     "'message': "
                      "%s, 'retryable': %p, 'details': %p}}",
-                     id, failure->status == HF_CANCELLED ? "cancelled" : "failed", failure->type,
-                     failure->message, (const void *)hf_value_bool(failure->retryable),
+                     api->namespace, id, failure->status == HF_CANCELLED ? "cancelled" : "failed",
+                     failure->type, failure->message,
+                     (const void *)hf_value_bool(failure->retryable),
                      failure->details ? (const void *)hf_payload_seal(api->mem, failure->details)
                                       : (const void *)hf_value_null()));
     else if (st == HF_NOTFOUND)
@@ -112,8 +119,11 @@ void hf_api_result(hf_api *api)
     else if (st)
         hf_api_status(api, st, hf_errmsg(engine));
     else
-        hf_api_json(api, 200,
-                    hf_json_(api->mem,
-                             "{'workflow_id': %s, 'status': 'completed', 'result_envelope': %p}",
-                             id, (const void *)hf_payload_seal(api->mem, result)));
+        hf_api_json(
+            api, 200,
+            hf_json_(api->mem,
+                     "{'namespace': %s, 'workflow_id': %s, 'status': 'completed', 'result': %p, "
+                     "'result_envelope': %p}",
+                     api->namespace, id, (const void *)result,
+                     (const void *)hf_payload_seal(api->mem, result)));
 }

@@ -1,5 +1,5 @@
 /* api_operate.c: what operators ask beyond the published commands: pause, resume, fork, reset, one
-   command for many; and what callers look up: the end of a run, the state of an update. */
+   command for many; and what callers look up: the state of an update. */
 #include <string.h>
 
 #include "base/json.h"
@@ -7,8 +7,6 @@
 #include "server/handlers.h"
 #include "server/payload.h"
 #include "server/server_impl.h"
-
-enum { RESULT_WAIT_MAX_S = 60 };
 
 /* ---- one run */
 
@@ -100,42 +98,6 @@ void hf_api_update_show(hf_api *api)
         hf_api_json(api, result.accepted && !result.outcome ? 202 : 200,
                     hf_value_merge(api->mem, result.detail,
                                    hf_json_(api->mem, "{'namespace': %s}", api->namespace)));
-}
-
-void hf_api_result(hf_api *api)
-{
-    hf_engine *engine = api->server->engine;
-    const char *id = hf_api_param_named(api, "workflow_id");
-    const hf_error *error = NULL;
-    hf_value value = NULL;
-    int64_t wait = 0;
-    hf_status st;
-
-    if (!hf_api_query_int(api, "wait_timeout_seconds", 0, 0, RESULT_WAIT_MAX_S, &wait))
-        return;
-    st = hf_result(engine, id, hf_seconds(wait), &value, &error);
-    if (!st)
-        hf_api_json(api, 200,
-                    hf_json_(api->mem,
-                             "{'namespace': %s, 'workflow_id': %s, 'status': 'completed', "
-                             "'result': %p, 'result_envelope': %p}",
-                             api->namespace, id, (const void *)value,
-                             (const void *)hf_payload_seal(api->mem, value)));
-    else if (error)
-        hf_api_json(api, 200,
-                    hf_json_(api->mem,
-                             "{'namespace': %s, 'workflow_id': %s, 'status': %s, 'result': null, "
-                             "'failure': {'type': %s, 'message': %s}}",
-                             api->namespace, id, st == HF_CANCELLED ? "cancelled" : "failed",
-                             error->type, error->message));
-    else if (st == HF_TIMEOUT)
-        hf_api_json(api, 202,
-                    hf_json_(api->mem,
-                             "{'namespace': %s, 'workflow_id': %s, 'status': 'running', 'result': "
-                             "null}",
-                             api->namespace, id));
-    else
-        hf_api_status(api, st, hf_errmsg(engine));
 }
 
 /* ---- many instances */
