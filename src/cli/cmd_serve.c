@@ -67,6 +67,7 @@ static hf_status options_read(const serve_job *job, hf_server_options *out, hf_e
                                .listen = flags[HF_CLI_FLAG_LISTEN],
                                .auth = {.driver = HF_AUTH_TOKEN},
                                .hosts = flags[HF_CLI_FLAG_ALLOW_HOST],
+                               .storage = flags[HF_CLI_FLAG_STORAGE],
                                .tls_certificate = flags[HF_CLI_FLAG_TLS_CERT],
                                .tls_key = flags[HF_CLI_FLAG_TLS_KEY],
                                .behind_proxy = flags[HF_CLI_FLAG_BEHIND_PROXY] != NULL,

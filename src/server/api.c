@@ -97,8 +97,29 @@ static void reply_again(hf_api *api, int status)
     api->reply.type = "application/json";
 }
 
+hf_storage hf_api_storage(const hf_api *api)
+{
+    const char *root = api->server->storage_root;
+
+    return (hf_storage){.root = root[0] ? root : NULL, .space = api->namespace, .mem = api->mem};
+}
+
+/* Big payloads leave by reference where the namespace wants that. NULL: they could not be kept. */
+static hf_value payloads_keep(hf_api *api, hf_value value)
+{
+    size_t threshold = hf_server_storage_threshold(api->server, hf_slice_of(api->namespace));
+    const hf_storage storage = hf_api_storage(api);
+    hf_value kept = value;
+
+    if (threshold && hf_storage_outline(&storage, threshold, value, &kept, NULL))
+        return NULL;
+    return kept;
+}
+
 void hf_api_json(hf_api *api, int status, hf_value value)
 {
+    if (value && api->namespace[0])
+        value = payloads_keep(api, value);
     if (!value) {
         hf_api_error(api, 503, "overloaded", "Memory ran out.");
         return;

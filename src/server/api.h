@@ -11,6 +11,7 @@
 #include "http/target.h"
 #include "server/auth.h"
 #include "server/route.h"
+#include "server/storage.h"
 
 struct hf_server;
 
@@ -40,6 +41,9 @@ const char *hf_api_param(const hf_api *api, size_t at);
 
 /* The same by the name it has in the route; NULL when the route has none of that name. */
 const char *hf_api_param_named(const hf_api *api, const char *name);
+
+/* Where the payloads of the request's namespace lie. */
+hf_storage hf_api_storage(const hf_api *api);
 
 /* Answers with a value; NULL (memory ran out) becomes 503. */
 void hf_api_json(hf_api *api, int status, hf_value value);

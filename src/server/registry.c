@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/crypto.h"
 #include "base/mem.h"
+#include "base/value.h"
 #include "server/server_impl.h"
 
 static int64_t time_of(hf_value token, const char *key)
@@ -49,23 +50,34 @@ static hf_status tokens_refresh(hf_server *server, hf_mem *mem, size_t *out_coun
 
 static hf_status namespaces_refresh(hf_server *server, hf_mem *mem, hf_err *err)
 {
+    hf_mem *kept = hf_mem_new();
+    hf_mem *old_kept;
     hf_value rows = NULL;
+    hf_value spaces = NULL;
     hf_buf names = {0};
     hf_buf old;
     hf_status st = hf_namespaces(server->engine, mem, &rows);
 
-    if (st)
+    if (st) {
+        hf_mem_free(kept);
         return hf_err_set(err, st, "%s", hf_errmsg(server->engine));
+    }
+    spaces = kept ? hf_value_copy(kept, rows) : NULL;
     for (size_t i = 0; i < hf_len(rows); i++)
         hf_buf_add_format(&names, "%s,", hf_str(hf_at(rows, i), "name", ""));
-    if (!hf_buf_ok(&names)) {
+    if (!hf_buf_ok(&names) || !spaces) {
+        hf_mem_free(kept);
         hf_buf_fini(&names);
         return hf_err_nomem(err, "namespaces");
     }
     hf_mutex_lock(&server->mutex);
     old = server->namespaces;
     server->namespaces = names;
+    old_kept = server->spaces_mem;
+    server->spaces_mem = kept;
+    server->spaces = spaces;
     hf_mutex_unlock(&server->mutex);
+    hf_mem_free(old_kept);
     hf_buf_fini(&old);
     return HF_OK;
 }
@@ -118,4 +130,22 @@ bool hf_server_namespace_exists(hf_server *server, hf_slice name)
         found = part.len && hf_slice_equal(part, name);
     hf_mutex_unlock(&server->mutex);
     return found;
+}
+
+size_t hf_server_storage_threshold(hf_server *server, hf_slice name)
+{
+    size_t threshold = 0;
+
+    if (!server->storage_root[0])
+        return 0;
+    hf_mutex_lock(&server->mutex);
+    for (size_t i = 0; i < hf_len(server->spaces); i++) {
+        hf_value space = hf_at(server->spaces, i);
+
+        if (hf_slice_equal(hf_slice_of(hf_str(space, "name", "")), name) &&
+            hf_bool(space, "external_payload_storage.enabled", false))
+            threshold = (size_t)hf_int(space, "external_payload_storage.threshold_bytes", 0);
+    }
+    hf_mutex_unlock(&server->mutex);
+    return threshold;
 }

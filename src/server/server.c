@@ -12,6 +12,7 @@
 #include "server/gate.h"
 #include "server/recall.h"
 #include "server/server_impl.h"
+#include "server/storage.h"
 
 enum {
     THREADS = 4,
@@ -110,6 +111,23 @@ static bool type_check(hf_api *api)
     return false;
 }
 
+/* Payloads that were sent by reference; answers when one of them cannot be had. */
+static bool references_open(hf_api *api)
+{
+    const hf_storage storage = hf_api_storage(api);
+    hf_err err = {0};
+    hf_status st;
+
+    if (!strstr(hf_buf_text(&api->request->body), "\"external_storage\""))
+        return true;
+    st = hf_storage_inline(&storage, api->body, &api->body, &err);
+    if (st == HF_INVALID)
+        hf_api_refuse(api, 422, err.text);
+    else if (st)
+        hf_api_status(api, st, err.text);
+    return !st;
+}
+
 static bool body_read(hf_api *api)
 {
     hf_json_limits limits = {.bytes_max = BODY_BYTES_MAX};
@@ -132,7 +150,7 @@ static bool body_read(hf_api *api)
         return false;
     }
     if (hf_value_kind_of(api->body) == HF_VALUE_OBJECT)
-        return true;
+        return references_open(api);
     if (hf_value_kind_of(api->body) == HF_VALUE_ARRAY && hf_len(api->body) == 0) {
         api->body = hf_json_(api->mem, "{}"); /* how PHP writes an empty map */
         return api->body != NULL;
@@ -326,6 +344,9 @@ hf_status hf_server_open(const hf_server_options *options, hf_server **out_serve
     if (!st)
         st = hf_webhook_check_options(&options->webhook, err);
     if (!st)
+        st =
+            options->storage ? hf_storage_find(options->storage, server->storage_root, err) : HF_OK;
+    if (!st)
         st = hf_auth_new(&options->auth, &server->auth, err);
     if (!st)
         st = hf_work_open(options->threads ? options->threads : THREADS,
@@ -393,6 +414,7 @@ void hf_server_close(hf_server *server)
     hf_auth_free(server->auth);
     hf_buf_fini(&server->openapi);
     hf_buf_fini(&server->namespaces);
+    hf_mem_free(server->spaces_mem);
     hf_mutex_fini(&server->mutex);
     hf_alloc_free(server);
 }

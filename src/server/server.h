@@ -21,6 +21,7 @@ typedef struct hf_server_options {
     hf_auth_options auth;
     hf_webhook_options webhook; /* who may call the webhook routes; nobody, if it is not given */
     const char *hosts; /* names besides localhost under which it may be asked, by commas; or NULL */
+    const char *storage; /* directory for payloads outside of messages; NULL: there are none */
     const char *tls_certificate;
     const char *tls_key;
     const char *tls_client_ca;

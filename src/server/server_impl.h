@@ -2,6 +2,7 @@
 #ifndef HF_SERVER_SERVER_IMPL_H
 #define HF_SERVER_SERVER_IMPL_H
 
+#include <limits.h>
 #include <stdatomic.h>
 
 #include "base/map.h"
@@ -36,11 +37,17 @@ struct hf_server {
     _Atomic bool draining;
     _Atomic uint64_t answers[6]; /* by hundreds of the status */
     hf_mutex mutex;
-    hf_buf namespaces; /* each with a comma behind it; under the mutex */
+    hf_buf namespaces;  /* each with a comma behind it; under the mutex, this and the next two */
+    hf_mem *spaces_mem; /* of the value below */
+    hf_value spaces;    /* namespaces as they were read, with their storage policies */
+    char storage_root[PATH_MAX]; /* "": there is no storage directory */
 };
 
 /* Whether the store has the namespace; from memory. */
 bool hf_server_namespace_exists(hf_server *server, hf_slice name);
+
+/* Over how many bytes a payload of the namespace leaves by reference; 0: none does. */
+size_t hf_server_storage_threshold(hf_server *server, hf_slice name);
 
 /* Sends the answer off and frees the request; any thread. */
 void hf_api_finish(hf_api *api);

@@ -112,6 +112,7 @@ class Server:
 
 def inside(build):  # pylint: disable=too-many-locals,too-many-statements
     from durable_workflow import Client, Worker, activity, serializer, workflow
+    from durable_workflow.client import ScheduleAction, ScheduleSpec
     from durable_workflow.errors import ActivityCancelled, QueryFailed, UpdateRejected
     from durable_workflow.workflow import Replayer
 
@@ -403,6 +404,37 @@ def inside(build):  # pylint: disable=too-many-locals,too-many-statements
         doubled = await s.result(await s.start("py_doubles", 21))
         assert doubled == 42, doubled
 
+    async def manages(s):
+        """Everything else of the control plane that the SDK has a call for."""
+        c = s.client
+        await c.create_namespace("shop", description="a shop", retention_days=5)
+        await c.update_namespace("shop", retention_days=6)
+        assert (await c.describe_namespace("shop")).retention_days == 6
+        assert "shop" in [one.name for one in (await c.list_namespaces()).namespaces]
+        await c.create_search_attribute("team", "keyword")
+        assert (await c.list_search_attributes()).custom_attributes["team"] == "keyword"
+        await c.delete_search_attribute("team")
+        solo = await c.start_activity(activity_type="greet", task_queue="default", input=["solo"])
+        assert await solo.result(timeout=LIMIT_S) == "hello solo"
+        assert solo.activity_id in [one.activity_id for one in (await c.list_activities()).activities]
+        plan = await c.create_schedule(schedule_id="nightly", spec=ScheduleSpec(cron_expressions=["0 3 * * *"]),
+                                       action=ScheduleAction(workflow_type="leaf", task_queue="default", input=[1]))
+        fired = await plan.trigger()
+        assert fired.outcome == "triggered", fired
+        await plan.pause(note="holiday")
+        assert (await plan.describe()).status == "paused"
+        await plan.resume()
+        assert [one.schedule_id for one in (await c.list_schedules()).schedules] == ["nightly"]
+        assert (await c.get_schedule_history("nightly")).events[0].event_type == "ScheduleCreated"
+        await plan.delete()
+        for expected in ("accepted", "duplicate"):
+            outcome = await c.send_webhook_bridge_event("shop", action="start_workflow", idempotency_key="k-1",
+                                                        target={"workflow_type": "broken", "task_queue": "default"})
+            assert outcome.outcome == expected, outcome
+        for call in (c.repair_status, c.repair_pass, c.retention_status, c.retention_pass, c.activity_timeout_status,
+                     c.activity_timeout_pass):
+            await call()
+
     async def restarts(s):
         """A worker that goes and one that comes, and a server that is killed, lose nothing."""
         handle = await s.start("sequence", "bob")
@@ -414,7 +446,7 @@ def inside(build):  # pylint: disable=too-many-locals,too-many-statements
         assert await s.result(handle) == ["hello bob", "hello x", "hello y"]
 
     cases = (steps, messages, questions, timeouts, children, continuing, retries, failures, versions, reads,
-             cancelling, bundles, fleet, restarts)
+             cancelling, bundles, fleet, manages, restarts)
     hosted = (both_ways,)
     failed = []
 

@@ -426,6 +426,30 @@ START_TEST(every_route_checks_its_version)
 }
 END_TEST
 
+/* Every route that takes a body takes JSON, and those without one take none. */
+START_TEST(every_route_checks_its_media_type)
+{
+    hf_site site;
+    const hf_route *route;
+
+    hf_site_open(&site, HF_ENGINE_SQLITE, &app,
+                 (hf_server_options){.webhook = {.mode = HF_WEBHOOK_NONE}});
+    for (size_t i = 0; (route = hf_route_at(i)); i++) {
+        char path[192];
+        hf_site_answer answer;
+
+        path_of(route, path, sizeof(path));
+        answer = hf_site_ask(&site, hf_http_method_text(route->method), path,
+                             "-Content-Type\r\nContent-Type: text/xml\r\n", "<a/>");
+        if (route->fields)
+            refused(answer, 415, "unsupported_media_type");
+        else
+            refused(answer, 400, "unexpected_body");
+    }
+    hf_site_close(&site);
+}
+END_TEST
+
 /* Another page may not make the operator's browser change anything. */
 START_TEST(other_origins_change_nothing)
 {
@@ -477,5 +501,5 @@ HF_BOTH_ENGINES(tokens_over_http)
 HF_PG_SUITE_MAIN("server/workflow", HF_BOTH(starts), HF_BOTH(payloads_may_be_avro),
                  HF_BOTH(signals), HF_BOTH(updates), HF_BOTH(queries), HF_BOTH(ends),
                  HF_BOTH(histories), HF_BOTH(every_route_is_guarded),
-                 {every_route_checks_its_version, 0}, {other_origins_change_nothing, 0},
-                 HF_BOTH(tokens_over_http))
+                 {every_route_checks_its_version, 0}, {every_route_checks_its_media_type, 0},
+                 {other_origins_change_nothing, 0}, HF_BOTH(tokens_over_http))

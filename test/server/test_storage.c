@@ -1,0 +1,185 @@
+/* test_storage.c: payloads outside of messages, over real HTTP and in the directory: references are
+   verified by place, size and hash, and nothing else is read. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/value.h"
+#include "lib/schema.h"
+#include "lib/site.h"
+#include "server/payload.h"
+#include "server/storage.h"
+
+static hf_value echo(hf_ctx *w, hf_value in)
+{
+    (void)hf_receive(w, "go");
+    return in;
+}
+
+static const hf_app app = {
+    .name = "storage",
+    .workflows = (const hf_workflow_def[]){
+        {.type = "echo", .run = echo, .signals = (const hf_signal_def[]){{"go", NULL}, {0}}}, {0}}};
+
+static char folder[64];
+
+static void folder_make(void)
+{
+    (void)snprintf(folder, sizeof(folder), "/tmp/hf-storage-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+}
+
+static void folder_remove(void)
+{
+    char command[128];
+
+    (void)snprintf(command, sizeof(command), "rm -rf '%s'", folder);
+    ck_assert_int_eq(system(command), 0);
+}
+
+static hf_site_answer shows(hf_site *site, const char *method, const char *path, const char *body,
+                            int status)
+{
+    hf_site_answer answer = hf_site_ask(site, method, path, NULL, body);
+
+    ck_assert_msg(answer.status == status, "%s %s: %d instead of %d: %.600s", method, path,
+                  answer.status, status, answer.text);
+    return answer;
+}
+
+/* What was put comes back; every part of a reference that is changed is noticed. */
+START_TEST(references_are_verified)
+{
+    hf_mem *mem = hf_mem_new();
+    hf_storage storage = {.space = "default", .mem = mem};
+    hf_value reference = NULL;
+    hf_value same = NULL;
+    hf_slice blob;
+    char path[512];
+    FILE *file;
+
+    folder_make();
+    storage.root = folder;
+    hf_test_ok(hf_storage_put(&storage, HF_SLICE("payload"), &reference, NULL), NULL, "put");
+    hf_test_ok(hf_storage_put(&storage, HF_SLICE("payload"), &same, NULL), NULL, "put again");
+    ck_assert(hf_value_equal(reference, same));
+    hf_test_ok(hf_storage_get(&storage, reference, &blob, NULL), NULL, "get");
+    ck_assert(hf_slice_equal(blob, HF_SLICE("payload")));
+    {
+        static const char *const wrong[] = {
+            "{\"size_bytes\": 8}",
+            "{\"size_bytes\": 6}",
+            "{\"size_bytes\": -1}",
+            "{\"schema\": \"other\"}",
+            "{\"sha256\": \"zz\"}",
+            "{\"sha256\": \"0000000000000000000000000000000000000000000000000000000000000000\"}",
+            "{\"uri\": \"file:///etc/passwd\"}",
+            "{\"uri\": \"s3://bucket/key\"}"};
+
+        for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+            hf_value bad =
+                hf_value_merge(mem, reference, hf_parse_(mem, wrong[i], strlen(wrong[i])));
+
+            ck_assert_msg(hf_storage_get(&storage, bad, &blob, NULL) == HF_INVALID, "%s", wrong[i]);
+        }
+    }
+    storage.space = "other"; /* of another namespace */
+    ck_assert_int_eq(hf_storage_get(&storage, reference, &blob, NULL), HF_INVALID);
+    storage.space = "..";
+    ck_assert_int_eq(hf_storage_put(&storage, HF_SLICE("x"), &same, NULL), HF_INVALID);
+    storage.space = "default";
+    (void)snprintf(path, sizeof(path), "%s", hf_str(reference, "uri", "") + 7);
+    file = fopen(path, "wb");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_int_eq(fputs("PAYLOAD", file) >= 0, 1);
+    (void)fclose(file);
+    ck_assert_int_eq(hf_storage_get(&storage, reference, &blob, NULL), HF_INVALID);
+    (void)unlink(path);
+    ck_assert_int_eq(hf_storage_get(&storage, reference, &blob, NULL), HF_INVALID);
+    folder_remove();
+    hf_mem_free(mem);
+}
+END_TEST
+
+/* A namespace says from which size on; small ones stay, big ones leave by reference and come so. */
+HF_BOTH_ENGINES(payloads_travel_by_reference)
+{
+    static const char policy[] = "/api/namespaces/default/external-storage";
+    hf_storage storage = {.space = "default"};
+    hf_site site;
+    hf_site_answer answer;
+    hf_value reference = NULL;
+    hf_mem *mem = hf_mem_new();
+    char body[2048];
+    char text[600];
+
+    folder_make();
+    storage.root = folder;
+    storage.mem = mem;
+    hf_site_open(&site, kind, &app, (hf_server_options){.storage = folder});
+    answer = shows(&site, "PUT", policy, "{\"driver\":\"local\",\"threshold_bytes\":200}", 200);
+    hf_schema_fits(HF_TEST_DIR "/server/schemas/external-storage-policy.schema.json", answer.body);
+    (void)shows(&site, "PUT", policy, "{\"driver\":\"s3\"}", 422);
+    (void)shows(&site, "PUT", policy, "{\"driver\":\"local\",\"threshold_bytes\":0}", 422);
+    (void)shows(&site, "PUT", policy, "{\"driver\":\"local\",\"config\":{\"root\":\"/etc\"}}", 422);
+    (void)shows(&site, "PUT", "/api/namespaces/none/external-storage", "{\"driver\":\"local\"}",
+                404);
+    answer = shows(&site, "POST", "/api/storage/test", "{}", 200);
+    hf_schema_fits(HF_TEST_DIR "/server/schemas/storage-test.schema.json", answer.body);
+    (void)shows(&site, "POST", "/api/storage/test", "{\"large_payload_bytes\":0}", 422);
+    memset(text, 'x', sizeof(text) - 1);
+    text[sizeof(text) - 1] = '\0';
+    hf_test_ok(hf_storage_put(&storage,
+                              hf_value_slice(hf_get(
+                                  hf_payload_seal(mem, hf_json_(mem, "[%s]", text)), "blob")),
+                              &reference, NULL),
+               NULL, "put");
+    (void)snprintf(body, sizeof(body),
+                   "{\"workflow_type\":\"echo\",\"workflow_id\":\"e-1\",\"input\":{\"codec\":"
+                   "\"avro\",\"external_storage\":%s}}",
+                   hf_text(mem, reference));
+    (void)shows(&site, "POST", "/api/workflows", body, 201);
+    (void)shows(&site, "POST", "/api/workflows/e-1/signal/go", "{}", 202);
+    answer = shows(&site, "GET", "/api/workflows/e-1/result?wait_timeout_seconds=20", NULL, 200);
+    ck_assert_str_eq(hf_str(answer.body, "result.0", ""), text);
+    ck_assert_str_eq(hf_str(answer.body, "result_envelope.external_storage.sha256", ""),
+                     hf_str(reference, "sha256", "-"));
+    (void)snprintf(
+        body, sizeof(body),
+        "{\"workflow_type\":\"echo\",\"input\":{\"codec\":\"avro\",\"external_storage\":"
+        "%s}}",
+        hf_text(mem, hf_value_merge(mem, reference, hf_json_(mem, "{'size_bytes': 1}"))));
+    answer = shows(&site, "POST", "/api/workflows", body, 422);
+    ck_assert_str_eq(hf_str(answer.body, "reason", ""), "external_payload_integrity");
+    hf_site_close(&site);
+    folder_remove();
+    hf_mem_free(mem);
+}
+
+/* Without a directory nothing is kept and nothing is read. */
+START_TEST(no_directory)
+{
+    hf_server *none = NULL;
+    hf_site_answer answer;
+    hf_err err = {0};
+    hf_site site;
+
+    hf_site_open(&site, HF_ENGINE_SQLITE, &app, (hf_server_options){0});
+    answer = shows(&site, "PUT", "/api/namespaces/default/external-storage",
+                   "{\"driver\":\"local\"}", 422);
+    ck_assert_str_eq(hf_str(answer.body, "reason", ""), "external_storage_unavailable");
+    (void)shows(&site, "PUT", "/api/namespaces/default/external-storage",
+                "{\"driver\":\"local\",\"enabled\":false}", 200);
+    (void)shows(&site, "POST", "/api/storage/test", "{}", 422);
+    hf_site_close(&site);
+    ck_assert_int_eq(hf_server_open(&(hf_server_options){.listen = "127.0.0.1:0",
+                                                         .storage = "/tmp/there/is/none"},
+                                    &none, &err),
+                     HF_INVALID);
+}
+END_TEST
+
+HF_PG_SUITE_MAIN("server/storage", {references_are_verified, 0},
+                 HF_BOTH(payloads_travel_by_reference), {no_directory, 0})
