@@ -1,5 +1,6 @@
 /* core.c: messages in, runs made ready, deadlines watched. What a run does with its turn is in
  * turn.c. */
+#include "engine/backlog.h"
 #include "engine/core.h"
 
 #include <stdio.h>
@@ -37,6 +38,7 @@ void hf_core_ready(hf_core *core, live_run *run)
     if (run->ready)
         return;
     run->ready = true;
+    core->ready_count++;
     run->next_ready = NULL;
     *core->ready_tail = run;
     core->ready_tail = &run->next_ready;
@@ -216,13 +218,7 @@ void hf_core_heard(hf_core *core, int64_t run)
 
 void hf_core_look(hf_core *core, int64_t run)
 {
-    live_run *other = hf_core_live(core, run);
-
-    if (!other)
-        return;
-    other->look = true;
-    other->pass_on = true;
-    hf_core_ready(core, other);
+    hf_backlog_hint(core, run, 0, true);
 }
 
 void hf_core_reload(hf_core *core, int64_t run)
@@ -286,6 +282,8 @@ hf_status hf_core_open(const hf_core_options *options, hf_core **out_core, hf_er
     core->late = hf_map_int_new((hf_map_seed){0});
     core->alarms = hf_deadlines_new();
     core->steps = hf_deadlines_new();
+    core->backlog = hf_deadlines_new();
+    core->backlog_runs = hf_map_int_new((hf_map_seed){0}); /* keys are our own */
     core->gates = hf_map_new((hf_map_seed){0});
     core->gate_numbers = hf_map_int_new((hf_map_seed){0});
     (void)snprintf(core->holder, sizeof(core->holder), "%.*s-%ld-%llx", (int)options->owner.len,
@@ -386,6 +384,7 @@ void hf_core_close(hf_core *core)
     while (core->runs && hf_map_int_next(core->runs, &at, &key, &run))
         hf_live_free(core, run);
     hf_turnstile_close(core);
+    hf_backlog_free(core);
     hf_deadlines_free(core->steps);
     while (core->alarms && (deadline = hf_deadlines_pop(core->alarms)))
         hf_alloc_free(deadline->ref);
@@ -426,8 +425,6 @@ static hf_status runs_scan(hf_core *core, const core_sweep *sweep, hf_stmt stmt,
         seen = 0;
         st = hf_db_query(core->db, stmt, params, 2, &cursor, err);
         while (!st && row) {
-            live_run *run;
-
             st = hf_db_step(cursor, &row, err);
             if (st || !row)
                 break;
@@ -435,13 +432,9 @@ static hf_status runs_scan(hf_core *core, const core_sweep *sweep, hf_stmt stmt,
             after = hf_db_column_int(cursor, 0);
             if (!sweep_wants(sweep, cursor, 2))
                 continue;
-            run = hf_core_live(core, hf_db_column_int(cursor, 1));
-            if (!run) {
-                st = HF_NOMEM;
-                break;
-            }
-            run->look = true;
-            hf_core_ready(core, run);
+            hf_backlog_hint(core, hf_db_column_int(cursor, 1),
+                            stmt == HF_STMT_WORK_TASKS ? hf_db_column_int(cursor, 3) : 0, false);
+            st = core->failure.status;
         }
         hf_db_end(cursor);
     }
@@ -860,13 +853,10 @@ static bool inbox_take(hf_core *core, hf_seat *seat)
         switch (message->kind) {
         case CORE_MESSAGE_RUN:
         case CORE_MESSAGE_RELOAD:
-            run = hf_core_live(core, message->run);
-            if (run) {
+            run = hf_map_int_get(core->runs, (uint64_t)message->run);
+            if (run)
                 run->stale |= message->kind == CORE_MESSAGE_RELOAD;
-                run->look = true;
-                run->pass_on |= message->pass_on;
-                hf_core_ready(core, run);
-            }
+            hf_backlog_hint(core, message->run, 0, message->pass_on);
             hf_alloc_free(message);
             break;
         case CORE_MESSAGE_SWEEP:
@@ -945,12 +935,14 @@ bool hf_core_step(hf_core *core)
     if (atomic_exchange(&core->hint_lost, false))
         hf_watchdog_want(core, hf_core_now(core));
     worked |= alarms_fire(core);
+    hf_backlog_admit(core);
     /* A burst of starts waits as rows and keys; only so many coroutines are between two states. */
     while ((run = core->ready) && !core->failure.status && core->flying < FLYING_MAX) {
         core->ready = run->next_ready;
         if (!core->ready)
             core->ready_tail = &core->ready;
         run->ready = false;
+        core->ready_count--;
         worked = true;
         if (run->gone)
             hf_live_free(core, run);
@@ -958,6 +950,7 @@ bool hf_core_step(hf_core *core)
             hf_turn_run(core, run);
         if (seat && hf_seat_lost(seat))
             return false;
+        hf_backlog_admit(core);
     }
     worked |= hf_machine_serve(core);
     cache_trim(core);

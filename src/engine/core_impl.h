@@ -227,7 +227,10 @@ struct hf_core {
     size_t flying; /* runs whose unit is under way */
     live_run *ready;
     live_run **ready_tail;
-    hf_map_int *jobs; /* activity key to the job that is running or queued in the pool */
+    size_t ready_count;
+    hf_deadlines *backlog;    /* runs that are to be made ready, by priority (backlog.h) */
+    hf_map_int *backlog_runs; /* by key */
+    hf_map_int *jobs;         /* activity key to the job that is running or queued in the pool */
     hf_deadlines *alarms;
     core_window timer_window;
     core_window run_window;

@@ -91,9 +91,14 @@ static hf_turnstile *gate_get(hf_core *core, char kind, hf_slice key)
     return gate;
 }
 
+int64_t hf_turnstile_place(const hf_core *core, int64_t priority)
+{
+    return priority * ORDER_US + hf_core_now(core);
+}
+
 int64_t hf_turnstile_order(const hf_core *core, const hf_step_work *work)
 {
-    return work->priority * ORDER_US + hf_core_now(core);
+    return hf_turnstile_place(core, work->priority);
 }
 
 /* ---- asking the store */

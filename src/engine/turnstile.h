@@ -16,6 +16,9 @@ bool hf_turnstile_pass(hf_core *core, live_run *run, const hf_step_work *work);
 /* Where the run stands in queues: the lower first, then who came first. */
 int64_t hf_turnstile_order(const hf_core *core, const hf_step_work *work);
 
+/* The same for a run of which only the priority is known. */
+int64_t hf_turnstile_place(const hf_core *core, int64_t priority);
+
 /* The run gives its slot back; nothing when it has none. */
 void hf_turnstile_leave(hf_core *core, live_run *run);
 

@@ -268,9 +268,9 @@ hf_status hf_intake_start_draft(const hf_intake *in, const hf_intake_start *star
     hf_unit_row(unit, 0, hf_row_command_new(mem, &row));
     hf_unit_row(
         unit, 0,
-        hf_row_task_wake(mem, first + 3, first + 1, start->queue,
-                         start->available_us > in->now_us ? start->available_us : in->now_us,
-                         in->now_us));
+        hf_row_task_begin(mem, first + 3, first + 1, start->queue, start->priority,
+                          start->available_us > in->now_us ? start->available_us : in->now_us,
+                          in->now_us));
     if (start->correlation_key.ptr)
         hf_unit_row(unit, 0,
                     hf_row_correlation_new(mem, in->namespace_key, start->correlation_key,

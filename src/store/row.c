@@ -6,7 +6,7 @@
 
 #include "base/assert.h"
 
-enum { TASK_PRIORITY = 5 }; /* of 0 to 9 */
+enum { TASK_PRIORITY = 5 }; /* of 1 to 99 */
 
 /* A row under construction. A failed allocation leaves row NULL; later cells are then dropped. */
 typedef struct row_builder {
@@ -662,15 +662,15 @@ hf_row *hf_row_task_new(hf_mem *mem, const hf_task_row *row)
     return task_row(mem, HF_OP_TASK_NEW, row);
 }
 
-hf_row *hf_row_task_wake(hf_mem *mem, int64_t key, int64_t run, hf_slice queue,
-                         int64_t available_us, int64_t created_us)
+hf_row *hf_row_task_begin(hf_mem *mem, int64_t key, int64_t run, hf_slice queue, int64_t priority,
+                          int64_t available_us, int64_t created_us)
 {
     const hf_task_row row = {.key = key,
                              .run = run,
                              .kind = HF_TASK_TYPE_WORKFLOW,
                              .status = HF_TASK_STATUS_READY,
                              .queue = queue,
-                             .priority = TASK_PRIORITY,
+                             .priority = priority ? priority : TASK_PRIORITY,
                              .available_us = available_us,
                              .lease_until_us = HF_NONE,
                              .source_kind = HF_NONE,
@@ -678,6 +678,12 @@ hf_row *hf_row_task_wake(hf_mem *mem, int64_t key, int64_t run, hf_slice queue,
                              .created_us = created_us};
 
     return task_row(mem, HF_OP_TASK_WAKE, &row);
+}
+
+hf_row *hf_row_task_wake(hf_mem *mem, int64_t key, int64_t run, hf_slice queue,
+                         int64_t available_us, int64_t created_us)
+{
+    return hf_row_task_begin(mem, key, run, queue, 0, available_us, created_us);
 }
 
 static hf_row *pair_row(hf_mem *mem, hf_op op, int64_t first, int64_t second)

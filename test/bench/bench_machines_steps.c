@@ -8,8 +8,7 @@
                run, which must not grow with N; and the memory of the process meanwhile
 
    HF_BENCH_JOBS sets the number of jobs and deadlines (default 100000), HF_BENCH_ROWS that of rows
-   that wait in the bigger m5 (default 50000; runs that can go on are held in memory, about 14 KB
-   each, so that the 300000 of the plan take more than 4 GB).
+   that wait in the bigger m5 (default 50000; the plan says 300000).
 
    bench_machines_steps [sqlite | postgres] */
 #include <stdatomic.h>

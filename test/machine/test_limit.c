@@ -5,6 +5,8 @@
 
 #include "base/clock.h"
 #include "base/thread.h"
+#include "engine/backlog.h"
+#include "engine/engine_impl.h"
 #include "holdfast/holdfast.h"
 #include "lib/kit.h"
 
@@ -250,6 +252,51 @@ HF_BOTH_ENGINES(slots_have_leases)
     hf_kit_close(d);
 }
 
+static int began;
+static int urgent_began;
+
+static hf_outcome counted(hf_step *s)
+{
+    began++;
+    if (hf_int(hf_step_state(s), "urgent", 0))
+        urgent_began = began;
+    return hf_done(s, hf_step_state(s));
+}
+
+/* More runs than memory holds want a turn: the rest waits as keys, an urgent one that comes last
+   still goes before all of them, and a crash loses nobody. */
+START_TEST(sm61_more_runs_than_the_window)
+{
+    enum { MANY = HF_BACKLOG_WINDOW + 904 };
+    static hf_start_opts items[MANY];
+    static hf_status answers[MANY];
+    static const hf_machine_def many[] = {{"counted", .job = counted}, {0}};
+    static const hf_app many_app = {.name = "many", .machines = many};
+    hf_engine *d = hf_test_open(&many_app);
+    hf_value in = hf_json(d, "{}");
+
+    for (int i = 0; i < MANY; i++)
+        items[i] = (hf_start_opts){.size_ = sizeof(hf_start_opts), .in = in};
+    ck_assert_int_eq(hf_start_all(d, "counted", items, MANY, answers), HF_OK);
+    hf_kit_turn(d);
+    ck_assert_uint_ge(hf_deadlines_count(d->core->backlog), 300);
+    ck_assert_uint_le(hf_map_int_count(d->core->runs), HF_BACKLOG_WINDOW + 600);
+    ck_assert_int_eq(hf_start(d, "counted", hf_json(d, "{'urgent': 1}"), .priority = 1), HF_OK);
+    while (!urgent_began) {
+        hf_kit_turn(d);
+        ck_assert(hf_core_run_activity(d->core));
+    }
+    ck_assert_int_le(urgent_began, 600); /* those that had their place in the pool already */
+    hf_test_crash(d);
+    hf_kit_turn(d);
+    ck_assert_uint_le(hf_map_int_count(d->core->runs), HF_BACKLOG_WINDOW + 600);
+    ck_assert_int_eq(hf_test_drain(d), HF_OK);
+    ck_assert_uint_eq(hf_deadlines_count(d->core->backlog), 0);
+    ck_assert_int_ge(began, MANY + 1);
+    hf_close(d);
+}
+END_TEST
+
 /* Names that nobody declared are refused, where they are given: nothing waits for ever. */
 HF_BOTH_ENGINES(unknown_limits_are_refused)
 {
@@ -303,5 +350,5 @@ END_TEST
 HF_PG_SUITE_MAIN("machine/limit", HF_BOTH(a_job_is_tried_again),
                  HF_BOTH(sm61_priorities_and_delays), HF_BOTH_SLOW(sm62_never_more_than_slots, 120),
                  HF_BOTH(sm63_a_full_key_delays_no_other), HF_BOTH(sm64_a_park_gives_the_slot_back),
-                 HF_BOTH(slots_have_leases), HF_BOTH(unknown_limits_are_refused),
-                 {bad_definitions_are_refused, 0})
+                 HF_BOTH(slots_have_leases), {sm61_more_runs_than_the_window, 120},
+                 HF_BOTH(unknown_limits_are_refused), {bad_definitions_are_refused, 0})

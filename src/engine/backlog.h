@@ -1,0 +1,25 @@
+/* backlog.h: runs that want a turn while as many as are good for have one in memory. A run that is
+   loaded takes kilobytes, one that waits here a few dozen bytes: its key and its place in the order
+   of priorities. Its task is in the store, so that nothing is lost with the process.
+
+   The order is that of the steps that wait for a place in the pool: whoever is first of both goes
+   first, so that a run of low number passes all that wait, wherever they do. Runs that wait at a
+   gate (turnstile.h) take no place in the window: a key without room keeps nobody out. The core's
+   thread only. */
+#ifndef HF_ENGINE_BACKLOG_H
+#define HF_ENGINE_BACKLOG_H
+
+#include "engine/core_impl.h"
+
+enum { HF_BACKLOG_WINDOW = 4096 }; /* runs that are ready, or wait for a place in the pool */
+
+/* A run has facts that it does not know of: it is made ready, now or when its turn comes. Priority
+   0: as its task says. `pass_on`: other nodes do not know of it. */
+void hf_backlog_hint(hf_core *core, int64_t run, int64_t priority, bool pass_on);
+
+/* Makes those ready for whom there is room, or who come before all that wait in memory. */
+void hf_backlog_admit(hf_core *core);
+
+void hf_backlog_free(hf_core *core);
+
+#endif
