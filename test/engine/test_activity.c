@@ -624,7 +624,7 @@ HF_BOTH_ENGINES(b118_open_history_beats_a_completed_row)
 
     hf_kit_sql(d, "UPDATE activity SET status = 4, closed_us = 1");
     world = d = hf_kit_reopen(d, &later);
-    hf_kit_ok(d, hf_test_advance(d, hf_days(1)));
+    hf_kit_ok(d, hf_test_advance(d, hf_hours(1)));
     ck_assert_str_eq(hf_test_status(d, "a"), "waiting activity:nobody");
     ck_assert_int_eq(hf_test_count(d, "a", "ActivityCompleted"), 0);
     hf_kit_sql(d, "UPDATE activity SET status = 1, closed_us = NULL");
@@ -652,7 +652,7 @@ HF_BOTH_ENGINES(b120_cancelled_wins_over_open_events)
 
     hf_kit_ok(d, hf_cancel(d, "a", "enough"));
     world = d = hf_kit_reopen(d, NULL);
-    hf_kit_ok(d, hf_test_advance(d, hf_days(1)));
+    hf_kit_ok(d, hf_test_advance(d, hf_hours(1)));
     ck_assert_str_eq(hf_kit_history(d, "a"),
                      "StartAccepted WorkflowStarted ActivityScheduled ActivityStarted "
                      "ActivityRetryScheduled CancelRequested ActivityCancelled WorkflowCancelled");

@@ -223,7 +223,7 @@ HF_BOTH_ENGINES(namespaces_are_kept)
     ck_assert_int_eq(hf_namespace_create(d, "orders", &options), HF_EXISTS);
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
         ck_assert_int_eq(hf_namespace_create(d, bad[i], &options), HF_INVALID);
-    options.retention_days = -1;
+    options.retention_days = HF_NAMESPACE_FOR_EVER - 1;
     ck_assert_int_eq(hf_namespace_set(d, "orders", &options), HF_INVALID);
     options = (hf_namespace_opts){.size_ = sizeof(options), .retention_days = 9, .storage = "{}"};
     hf_kit_ok(d, hf_namespace_set(d, "orders", &options));
