@@ -66,6 +66,19 @@ static hf_status view_open(view *v, hf_db *db, hf_mem *mem, int64_t run, int64_t
     return st;
 }
 
+/* What went in and what came out are shown, however big they are: the fold keeps no big values. */
+static hf_status ends_read(view *v, hf_db *db, hf_err *err)
+{
+    hf_dossier *d = &v->dossier;
+    hf_status st = HF_OK;
+
+    for (size_t i = 0; !st && i < d->event_count; i++)
+        if (d->events[i].type == HF_EVENT_WORKFLOW_STARTED ||
+            d->events[i].type == HF_EVENT_WORKFLOW_COMPLETED)
+            st = hf_dossier_event(db, v->mem, d->run.key, (int64_t)i + 1, &d->events[i], err);
+    return st;
+}
+
 /* A run as it was after an earlier event was open, unless that event closed it. */
 static void view_rewind(view *v)
 {
@@ -527,6 +540,8 @@ hf_status hf_detail_read(hf_db *db, hf_mem *mem, const hf_detail_query *query, h
     hf_status st = view_open(&v, db, mem, query->run, query->at, query->limit, err);
 
     *out_state = v.fold.state;
+    if (!st)
+        st = ends_read(&v, db, err);
     if (!st) {
         view_rewind(&v);
         st = timeline_make(&v, &timeline, err);

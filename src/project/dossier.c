@@ -77,11 +77,12 @@ typedef struct chunk {
     hf_slice body;
 } chunk;
 
-/* Copies all chunks, so that no cursor is open when payloads are read. */
-static hf_status chunks_read(hf_db *db, hf_mem *mem, int64_t run, chunk **out_first,
-                             size_t *out_events, hf_err *err)
+/* Copies the chunks from the one of the event on, so that no cursor is open when payloads are read.
+ */
+static hf_status chunks_read(hf_db *db, hf_mem *mem, int64_t run, int64_t seq, int64_t most,
+                             chunk **out_first, size_t *out_events, hf_err *err)
 {
-    const hf_db_value params[] = {hf_db_int(run), hf_db_int(1), hf_db_int(INT64_MAX)};
+    const hf_db_value params[] = {hf_db_int(run), hf_db_int(seq), hf_db_int(most)};
     hf_db_cursor *cursor = NULL;
     chunk **tail = out_first;
     bool row = true;
@@ -140,7 +141,7 @@ static hf_status history_read(hf_db *db, hf_mem *mem, bool whole, hf_dossier *do
     chunk *first = NULL;
     size_t room = 0;
     size_t count = 0;
-    hf_status st = chunks_read(db, mem, dossier->run.key, &first, &room, err);
+    hf_status st = chunks_read(db, mem, dossier->run.key, 1, INT64_MAX, &first, &room, err);
 
     if (!st)
         st = hf_sha256_new(&sha, err);
@@ -368,6 +369,30 @@ hf_status hf_dossier_read(hf_db *db, hf_mem *mem, int64_t run, hf_dossier *out_d
 hf_status hf_dossier_skim(hf_db *db, hf_mem *mem, int64_t run, hf_dossier *out_dossier, hf_err *err)
 {
     return dossier_read(db, mem, run, DOSSIER_SKIM, out_dossier, err);
+}
+
+hf_status hf_dossier_event(hf_db *db, hf_mem *mem, int64_t run, int64_t seq, hf_event *out_event,
+                           hf_err *err)
+{
+    chunk *held = NULL;
+    hf_event *events = NULL;
+    hf_sha256 *sha = NULL;
+    size_t room = 0;
+    size_t count = 0;
+    hf_status st = chunks_read(db, mem, run, seq, 1, &held, &room, err);
+
+    if (!st && held)
+        st = hf_event_chunk_decode(mem, held->body, &events, &count, err);
+    if (!st && (!held || seq < held->first || seq - held->first >= (int64_t)count))
+        st = hf_err_set(err, HF_NOTFOUND, "the history has no event %lld", (long long)seq);
+    if (!st)
+        st = hf_sha256_new(&sha, err);
+    if (!st) {
+        *out_event = events[seq - held->first];
+        st = payloads_read(db, mem, sha, run, out_event, err);
+    }
+    hf_sha256_free(sha);
+    return st;
 }
 
 hf_status hf_dossier_outline(hf_db *db, hf_mem *mem, int64_t run, hf_dossier *out_dossier,

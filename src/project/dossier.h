@@ -145,6 +145,10 @@ HF_NODISCARD hf_status hf_dossier_skim(hf_db *db, hf_mem *mem, int64_t run, hf_d
 HF_NODISCARD hf_status hf_dossier_outline(hf_db *db, hf_mem *mem, int64_t run,
                                           hf_dossier *out_dossier, hf_err *err);
 
+/* One event of a run with all its bytes. HF_NOTFOUND. */
+HF_NODISCARD hf_status hf_dossier_event(hf_db *db, hf_mem *mem, int64_t run, int64_t seq,
+                                        hf_event *out_event, hf_err *err);
+
 /* The id of a run. */
 hf_ulid hf_dossier_run_id(const hf_dossier_run *run);
 

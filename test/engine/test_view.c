@@ -298,6 +298,23 @@ HF_BOTH_ENGINES(a_run_as_it_was)
     hf_kit_close(d);
 }
 
+/* What went in is shown whole, also when it is kept apart from the history. */
+HF_BOTH_ENGINES(big_inputs_are_shown)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+    hf_mem *mem = hf_mem_new();
+    char text[5000];
+
+    memset(text, 'x', sizeof(text) - 1);
+    text[sizeof(text) - 1] = '\0';
+    hf_kit_ok(
+        d, hf_start(d, "order", hf_json(d, "{'n': 1, 'wait': true, 'more': %s}", text), .id = "o"));
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_uint_gt(strlen(hf_str(described(d, mem, "o"), "arguments.blob", "")), 5000);
+    hf_mem_free(mem);
+    hf_kit_close(d);
+}
+
 /* Contracts are shown normalised, with every target. */
 HF_BOTH_ENGINES(contracts_are_normalised)
 {
@@ -501,5 +518,6 @@ HF_PG_SUITE_MAIN("engine/view", HF_BOTH(b192_metrics_and_health),
                  HF_BOTH(b186_timeline_keeps_what_events_said),
                  HF_BOTH(b187_missing_tasks_are_shown), HF_BOTH(lists_follow_commits),
                  HF_BOTH(b190_system_views), HF_BOTH(b189_saved_views), HF_BOTH(a_run_as_it_was),
-                 HF_BOTH(contracts_are_normalised), HF_BOTH(b191_rebuild_projections),
+                 HF_BOTH(big_inputs_are_shown), HF_BOTH(contracts_are_normalised),
+                 HF_BOTH(b191_rebuild_projections),
                  HF_BOTH_SLOW(sql_reads_and_does_nothing_else, 60))
