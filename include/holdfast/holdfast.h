@@ -367,10 +367,12 @@ typedef struct hf_query_def {
    given the failure as it was recorded, however long ago, and answers the details that the code
    sees. NULL from it, or no decode at all (the code that understood them is gone), blocks the run
    as failure_resolution until a program is there that can; nothing is written meanwhile. Like a
-   predicate it looks at what it is given and at nothing else. */
+   predicate it looks at what it is given and at nothing else. Failures that were recorded under one
+   of the aliases reach the code under the type of today. */
 typedef struct hf_failure_def {
     const char *type;
     hf_value (*decode)(hf_mem *mem, const hf_error *recorded);
+    const char *aliases; /* "old-type,older-type" */
 } hf_failure_def;
 
 /* For language bindings whose code cleans up behind itself: when the run leaves memory, the

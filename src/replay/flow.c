@@ -107,33 +107,48 @@ static const char *failure_type(const hf_record_failure *failure)
     return failure->type ? failure->type : "failure";
 }
 
+static bool failure_is(const hf_failure_def *def, const char *type)
+{
+    hf_slice rest = hf_slice_of(def->aliases);
+    hf_slice alias;
+
+    if (strcmp(def->type, type) == 0)
+        return true;
+    while (hf_slice_split(&rest, ',', &alias))
+        if (hf_slice_equal(hf_slice_trim(alias), hf_slice_of(type)))
+            return true;
+    return false;
+}
+
 /* What the definition declares of the type; NULL: nothing. */
 static const hf_failure_def *failure_def(const hf_replay *replay, const char *type)
 {
     const hf_failure_def *def = replay->info.definition->failures;
 
-    while (def && def->type && strcmp(def->type, type) != 0)
+    while (def && def->type && !failure_is(def, type))
         def++;
     return def && def->type ? def : NULL;
 }
 
-/* The details as the code of today knows them. Without them it cannot go on as it did. */
-static hf_value details_decode(hf_replay *replay, const hf_record *record, const hf_error *seen)
+/* Type and details as the code of today knows them. Without them it cannot go on as it did. */
+static void failure_decode(hf_replay *replay, const hf_record *record, hf_error *seen)
 {
     const hf_failure_def *def = failure_def(replay, seen->type);
     hf_place place = replay->place;
     hf_value details = NULL;
 
     if (!def)
-        return seen->details;
+        return;
     replay->place = HF_PLACE_EFFECT;
     if (def->decode)
         details = def->decode(replay->mem, seen);
     replay->place = place;
-    if (details && !hf_value_broken(details, NULL))
-        return details;
-    hf_in_unresolved(replay, record, seen->type, def->decode != NULL);
-    hf_in_leave(replay, HF_LEAVE_BLOCKED);
+    if (!details || hf_value_broken(details, NULL)) {
+        hf_in_unresolved(replay, record, seen->type, def->decode != NULL);
+        hf_in_leave(replay, HF_LEAVE_BLOCKED);
+    }
+    seen->type = def->type;
+    seen->details = details;
 }
 
 hf_failure *hf_in_record_failure(hf_replay *replay, const hf_record *record)
@@ -146,7 +161,7 @@ hf_failure *hf_in_record_failure(hf_replay *replay, const hf_record *record)
     failure->seen.retryable = !from->final;
     if (from->details.form)
         failure->seen.details = hf_in_value(replay, &from->details);
-    failure->seen.details = details_decode(replay, record, &failure->seen);
+    failure_decode(replay, record, &failure->seen);
     failure->step = record->step;
     failure->recorded = record->handled_seq != 0;
     return failure;

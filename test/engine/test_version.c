@@ -327,9 +327,10 @@ static const hf_activity_def decliners[] = {{"decline", .run = decline}, {0}};
 
 static const hf_signal_def payer_signals[] = {{.name = "go"}, {0}};
 PAYER(app_plain, );
-PAYER(app_gone, {"card_declined", NULL}, );
-PAYER(app_unable, {"card_declined", decode_not}, );
-PAYER(app_decodes, {"other", NULL}, {"card_declined", decode}, );
+PAYER(app_gone, {.type = "card_declined"}, );
+PAYER(app_unable, {.type = "card_declined", .decode = decode_not}, );
+PAYER(app_decodes, {.type = "other"}, {.type = "card_declined", .decode = decode}, );
+PAYER(app_renames, {.type = "refused", .decode = decode, .aliases = "no_money, card_declined"}, );
 
 static void repair(hf_engine *d)
 {
@@ -340,9 +341,23 @@ static void repair(hf_engine *d)
     hf_test_ok(hf_engine_command(d, &request, hf_mem_of_engine(d), &reply, &err), &err, "repair");
 }
 
+/* A failure that was recorded under a name of old reaches the code under that of today. */
+HF_BOTH_ENGINES(b089_failures_are_restored_by_alias)
+{
+    hf_engine *d = hf_kit_open(kind, &app_plain);
+
+    hf_kit_ok(d, hf_start(d, "payer", NULL, .id = "o"));
+    settle(d);
+    d = hf_kit_reopen(d, &app_renames);
+    hf_kit_ok(d, hf_signal(d, "o", "go", NULL));
+    settle(d);
+    ck_assert_str_eq(hf_kit_result(d, "o"), "{\"type\":\"refused\",\"limit\":100}");
+    hf_kit_close(d);
+}
+
 /* A failure type that is declared without a decoder, or whose decoder gives up, blocks the run with
    its reason and writes nothing; a program that can decode it goes on after a repair. */
-HF_BOTH_ENGINES(failure_resolution_blocks_until_it_can_be_decoded)
+HF_BOTH_ENGINES(b089_failures_block_until_they_can_be_decoded)
 {
     const hf_app *const wrong[] = {&app_gone, &app_unable};
     hf_engine *d = hf_kit_open(kind, &app_plain);
@@ -380,4 +395,5 @@ HF_PG_SUITE_MAIN("engine/version", HF_BOTH(b166_marker_is_recorded_and_reused),
                  HF_BOTH(b169_other_compatibility_stays_on_default),
                  HF_BOTH(b170_no_fingerprint_stays_on_default),
                  HF_BOTH(b171_patched_and_deprecated), HF_BOTH(b172_side_effect_runs_once),
-                 HF_BOTH(failure_resolution_blocks_until_it_can_be_decoded))
+                 HF_BOTH(b089_failures_are_restored_by_alias),
+                 HF_BOTH(b089_failures_block_until_they_can_be_decoded))
