@@ -289,12 +289,11 @@ hf_status hf_core_open(const hf_core_options *options, hf_core **out_core, hf_er
     (void)snprintf(core->holder, sizeof(core->holder), "%.*s-%ld-%llx", (int)options->owner.len,
                    options->owner.ptr, (long)getpid(),
                    (unsigned long long)hf_clock_mono_us(hf_clock_system()));
-    if (!core->steps || !core->gates || !core->gate_numbers)
-        st = hf_err_nomem(err, "the core");
     core->schedules = hf_map_int_new((hf_map_seed){0});
     core->schedule_waits = hf_map_int_new((hf_map_seed){0});
     if (!core->runs || !core->jobs || !core->timers || !core->late || !core->alarms ||
-        !core->schedules || !core->schedule_waits)
+        !core->steps || !core->backlog || !core->backlog_runs || !core->gates ||
+        !core->gate_numbers || !core->schedules || !core->schedule_waits)
         st = hf_err_nomem(err, "the core");
     if (!st)
         st = hf_stager_init(&core->stager, err);
