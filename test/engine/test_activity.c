@@ -753,20 +753,6 @@ HF_BOTH_ENGINES(oversized_inputs_fail_the_run)
 /* ---- processes that die. A child process opens the store, works until its code kills it, and is
    gone; after crash_limit times the code is not run again. */
 
-/* What the dead process held on a shared store is over at once: how long a lease lasts is not what
-   is tested here. */
-static void leases_end(const hf_test_place *place)
-{
-    hf_db *db = NULL;
-    hf_err err = {0};
-
-    if (hf_test_place_kind(place) != HF_ENGINE_POSTGRES)
-        return;
-    hf_test_ok(hf_test_place_dial(place, HF_DB_WRITE, NULL, 0, &db, &err), &err, "dial");
-    hf_test_ok(hf_db_script(db, "UPDATE node SET lease_until_us = 0", &err), &err, "end leases");
-    hf_db_close(db);
-}
-
 static int worker_run(const hf_test_place *place, const char *type, const char *id)
 {
     const char *address = hf_test_place_address(place);
@@ -785,7 +771,7 @@ static int worker_run(const hf_test_place *place, const char *type, const char *
         _exit(hf_result(d, id, hf_seconds(20), &out, &e) == HF_TIMEOUT ? 4 : 0);
     }
     ck_assert_int_eq(waitpid(child, &status, 0), child);
-    leases_end(place);
+    hf_test_place_leases_end(place);
     return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
 }
 

@@ -671,7 +671,7 @@ HF_BOTH_ENGINES(failed_starts_are_counted)
 /* A crash after any commit of an hour changes neither the runs nor what is recorded. */
 HF_BOTH_ENGINES(crashes_after_any_commit_change_nothing)
 {
-    for (int64_t nth = 1; nth <= 24; nth += hf_campaign_stride(5, 1)) {
+    for (int64_t nth = 1; nth <= 24; nth += hf_campaign_stride(5, 3)) {
         hf_engine *d = hf_kit_open(kind, &app);
 
         hf_kit_ok(d, hf_schedule_create(d, "s", "slow", hf_json(d, "1"), .cron = "*/20 * * * *",

@@ -207,3 +207,15 @@ hf_store *hf_test_place_store(const hf_test_place *place, hf_store_role role)
     hf_test_ok(hf_store_open(place->address, &options, &store, &err), &err, "open the store");
     return store;
 }
+
+void hf_test_place_leases_end(const hf_test_place *place)
+{
+    hf_db *db = NULL;
+    hf_err err = {0};
+
+    if (hf_test_place_kind(place) != HF_ENGINE_POSTGRES)
+        return;
+    hf_test_ok(hf_test_place_dial(place, HF_DB_WRITE, NULL, 0, &db, &err), &err, "dial");
+    hf_test_ok(hf_db_script(db, "UPDATE node SET lease_until_us = 0", &err), &err, "end leases");
+    hf_db_close(db);
+}

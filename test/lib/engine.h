@@ -46,6 +46,10 @@ HF_NODISCARD hf_status hf_test_place_dial(const hf_test_place *place, hf_db_mode
                                           const hf_stmt_text *statements, size_t count,
                                           hf_db **out_db, hf_err *err);
 
+/* What dead processes held on a shared store is over at once: for cases that are not about how long
+   a lease lasts. */
+void hf_test_place_leases_end(const hf_test_place *place);
+
 /* The store of the place, made when it is not there. Fails the case when that fails. */
 hf_store *hf_test_place_store(const hf_test_place *place, hf_store_role role);
 

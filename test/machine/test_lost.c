@@ -131,6 +131,7 @@ static int child_work(const hf_test_place *place, bool starts, int times)
         _exit(0);
     }
     ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    hf_test_place_leases_end(place);
     return WIFSIGNALED(status) ? WTERMSIG(status) : -WEXITSTATUS(status);
 }
 
