@@ -212,8 +212,8 @@ static hf_status instance_find(const hf_intake *in, hf_mem *mem, hf_slice id,
     return st ? hf_err_set(err, st, "%s", missing.text) : HF_OK;
 }
 
-hf_status hf_intake_aim(const hf_intake *in, hf_mem *mem, hf_slice id, hf_slice run_id,
-                        hf_intake_target *out_target, hf_err *err)
+static hf_status aim_once(const hf_intake *in, hf_mem *mem, hf_slice id, hf_slice run_id,
+                          hf_intake_target *out_target, hf_err *err)
 {
     hf_ulid wanted;
     hf_ulid actual;
@@ -237,6 +237,22 @@ hf_status hf_intake_aim(const hf_intake *in, hf_mem *mem, hf_slice id, hf_slice 
     if (run == out_target->instance.current_run)
         return HF_OK;
     return run_time(in, out_target->instance.current_run, &out_target->current_us, err);
+}
+
+/* The newest run may have been continued between the read of the instance and that of the run: one
+   that is closed is the newest when a second look says so. */
+hf_status hf_intake_aim(const hf_intake *in, hf_mem *mem, hf_slice id, hf_slice run_id,
+                        hf_intake_target *out_target, hf_err *err)
+{
+    int64_t closed = HF_NONE;
+    hf_status st = aim_once(in, mem, id, run_id, out_target, err);
+
+    while (!st && !run_id.ptr && out_target->base.run != closed &&
+           out_target->base.closed_us != HF_NONE) {
+        closed = out_target->base.run;
+        st = aim_once(in, mem, id, run_id, out_target, err);
+    }
+    return st;
 }
 
 hf_status hf_intake_find(const hf_intake *in, hf_mem *mem, hf_slice id,

@@ -444,6 +444,26 @@ HF_BOTH_ENGINES(threads_run_workflows)
     hf_test_place_free(place);
 }
 
+/* Whoever asks while a run continues as new sees the old one or the new one, never an instance
+   whose newest run has ended. */
+HF_BOTH_ENGINES(asking_while_a_run_continues)
+{
+    hf_test_place *place = hf_test_place_new(kind);
+    hf_engine *d = NULL;
+    hf_value out = NULL;
+    const hf_error *e = NULL;
+    hf_status st = HF_TIMEOUT;
+
+    ok(d, hf_open(hf_test_place_address(place), &app, &d));
+    ok(d, hf_start(d, "countdown", hf_json(d, "{'n': 60}"), .id = "c-1"));
+    while (st == HF_TIMEOUT)
+        st = hf_result(d, "c-1", 0, &out, &e);
+    ok(d, st);
+    ck_assert_str_eq(hf_str(out, "", "?"), "liftoff");
+    hf_close(d);
+    hf_test_place_free(place);
+}
+
 HF_PG_SUITE_MAIN("engine/engine", {b098_activity_success_path, 0},
                  {b099_retry_schedules_the_next_attempt, 0}, {b101_non_retryable_stops_at_once, 0},
                  {b124_timer_survives_a_crash, 0}, {b048_updates_queries_and_waits_together, 0},
@@ -451,4 +471,5 @@ HF_PG_SUITE_MAIN("engine/engine", {b098_activity_success_path, 0},
                  {contracts_are_enforced, 0}, {b151_child_result_reaches_parent, 0},
                  {fan_out_joins_in_order, 0}, {b174_continue_as_new_lineage, 0},
                  {b125_cancel_closes_what_is_open, 0}, {injected_failures_are_retried, 0},
-                 {calls_leave_no_memory_behind, 0}, HF_BOTH(threads_run_workflows))
+                 {calls_leave_no_memory_behind, 0}, HF_BOTH(threads_run_workflows),
+                 HF_BOTH_SLOW(asking_while_a_run_continues, 60))
