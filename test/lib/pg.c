@@ -141,7 +141,8 @@ static pid_t program_start(const hf_pg_server *server, const char *const *args, 
         char *argv[ARGS_MAX] = {0};
         int out = open(log, O_WRONLY | O_CREAT | O_APPEND, 0644);
 
-        for (size_t i = 0; i + 1 < ARGS_MAX && args[i]; i++)
+        argv[0] = program; /* with its folder: it looks for the others there */
+        for (size_t i = 1; i + 1 < ARGS_MAX && args[i]; i++)
             argv[i] = (char *)(uintptr_t)args[i]; /* execv promises not to write there */
         (void)dup2(in[0], STDIN_FILENO);
         (void)dup2(out, STDOUT_FILENO);
