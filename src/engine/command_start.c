@@ -129,11 +129,10 @@ static hf_status key_look(hf_handling *h, const hf_intake_start *start, hf_err *
         return HF_OK;
     hf_call_read_begin(h->call);
     st = hf_intake_correlated(&h->call->in, h->mem, start->correlation_key, &id, err);
+    if (!st && id.ptr) /* not hf_call_aim: what was read of the start is in the arena it empties */
+        st = hf_intake_aim(&h->call->in, h->mem, id, (hf_slice){0}, &h->target, err);
     hf_call_read_end(h->call);
-    if (st || !id.ptr)
-        return st;
-    st = hf_call_aim(h->call, id, (hf_slice){0}, &h->target, err);
-    return st ? st : hf_handling_aim(h, err);
+    return st || !id.ptr ? st : hf_handling_aim(h, err);
 }
 
 hf_status hf_command_start(hf_handling *h, hf_err *err)
