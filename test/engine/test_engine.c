@@ -278,9 +278,9 @@ HF_BOTH_ENGINES(b063_update_before_the_first_turn)
 }
 
 /* The timeout of a condition fails this workflow with its own words. */
-START_TEST(b052_condition_timeout_is_false)
+HF_BOTH_ENGINES(b052_condition_timeout_is_false)
 {
-    hf_engine *d = hf_test_open(&app);
+    hf_engine *d = hf_kit_open(kind, &app);
     hf_value out;
     const hf_error *e = NULL;
 
@@ -289,9 +289,8 @@ START_TEST(b052_condition_timeout_is_false)
     ck_assert_int_eq(hf_result(d, "a-1", 0, &out, &e), HF_ERROR);
     ck_assert_str_eq(e->type, "documents_missing");
     ck_assert_int_eq(hf_test_count(d, "a-1", "ConditionWaitTimedOut"), 1);
-    hf_close(d);
+    hf_kit_close(d);
 }
-END_TEST
 
 /* What a contract forbids is refused, and nothing is recorded. */
 START_TEST(contracts_are_enforced)
@@ -467,9 +466,9 @@ HF_BOTH_ENGINES(asking_while_a_run_continues)
 HF_PG_SUITE_MAIN("engine/engine", {b098_activity_success_path, 0},
                  {b099_retry_schedules_the_next_attempt, 0}, {b101_non_retryable_stops_at_once, 0},
                  {b124_timer_survives_a_crash, 0}, {b048_updates_queries_and_waits_together, 0},
-                 HF_BOTH(b063_update_before_the_first_turn), {b052_condition_timeout_is_false, 0},
-                 {contracts_are_enforced, 0}, {b151_child_result_reaches_parent, 0},
-                 {fan_out_joins_in_order, 0}, {b174_continue_as_new_lineage, 0},
-                 {b125_cancel_closes_what_is_open, 0}, {injected_failures_are_retried, 0},
-                 {calls_leave_no_memory_behind, 0}, HF_BOTH(threads_run_workflows),
-                 HF_BOTH_SLOW(asking_while_a_run_continues, 60))
+                 HF_BOTH(b063_update_before_the_first_turn),
+                 HF_BOTH_SLOW(b052_condition_timeout_is_false, 60), {contracts_are_enforced, 0},
+                 {b151_child_result_reaches_parent, 0}, {fan_out_joins_in_order, 0},
+                 {b174_continue_as_new_lineage, 0}, {b125_cancel_closes_what_is_open, 0},
+                 {injected_failures_are_retried, 0}, {calls_leave_no_memory_behind, 0},
+                 HF_BOTH(threads_run_workflows), HF_BOTH_SLOW(asking_while_a_run_continues, 60))
