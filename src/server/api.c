@@ -7,10 +7,11 @@
 
 #include "base/crypto.h"
 #include "base/json.h"
+#include "holdfast/view.h"
 #include "server/api_worker.h"
 #include "server/server_impl.h"
 
-enum { TEXT_BYTES = 600 };
+enum { TEXT_BYTES = 600, RUNS_PAGE = 50, RUNS_PAGE_MAX = 200 };
 
 /* What helps against a reason: shown to people, and stable enough to be matched. */
 typedef struct remedy_row {
@@ -367,6 +368,26 @@ static const char *fingerprint(hf_api *api, const char *request_id, const char *
     hf_buf_fini(&text);
     hf_sha256_free(sha);
     return made;
+}
+
+bool hf_api_runs_page(hf_api *api, hf_value filters, hf_value *out_page)
+{
+    const char *cursor = hf_api_query_text(api, "next_page_token");
+    int64_t limit = RUNS_PAGE;
+    hf_status st;
+
+    if (!hf_api_query_int(api, "page_size", RUNS_PAGE, 1, RUNS_PAGE_MAX, &limit))
+        return false;
+    st = hf_list_runs(
+        api->server->engine,
+        hf_json_(api->mem, "{'filters': %p, 'bucket': %s, 'limit': %lld, 'cursor': %s}",
+                 (const void *)filters, hf_api_query_text(api, "status"), (long long)limit, cursor),
+        api->mem, out_page);
+    if (st == HF_INVALID && cursor)
+        hf_api_error(api, 400, "invalid_page_token", "%s", hf_errmsg(api->server->engine));
+    else if (st)
+        hf_api_status(api, st, hf_errmsg(api->server->engine));
+    return !st;
 }
 
 hf_value hf_api_context(hf_api *api)

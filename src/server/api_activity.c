@@ -11,8 +11,6 @@
 #include "server/payload.h"
 #include "server/server_impl.h"
 
-enum { PAGE = 50, PAGE_MAX = 200 };
-
 /* What of the body the workflow takes over as it is. */
 static const char *const taken[] = {"activity_type",
                                     "task_queue",
@@ -139,27 +137,12 @@ void hf_api_activity_start(hf_api *api)
 
 void hf_api_activities(hf_api *api)
 {
-    const char *cursor = hf_api_query_text(api, "next_page_token");
     hf_value_list *rows = hf_value_array(api->mem);
-    int64_t limit = PAGE;
     hf_value page = NULL;
     hf_value items;
-    hf_status st;
 
-    if (!hf_api_query_int(api, "page_size", PAGE, 1, PAGE_MAX, &limit))
-        return;
-    st = hf_list_runs(api->server->engine,
-                      hf_json_(api->mem,
-                               "{'filters': {'workflow_type': '" HF_STANDALONE_TYPE
-                               "'}, 'bucket': %s, 'limit': "
-                               "%lld, 'cursor': %s}",
-                               hf_api_query_text(api, "status"), (long long)limit, cursor),
-                      api->mem, &page);
-    if (st == HF_INVALID && cursor)
-        hf_api_error(api, 400, "invalid_page_token", "%s", hf_errmsg(api->server->engine));
-    else if (st)
-        hf_api_status(api, st, hf_errmsg(api->server->engine));
-    if (st)
+    if (!hf_api_runs_page(api, hf_json_(api->mem, "{'workflow_type': '" HF_STANDALONE_TYPE "'}"),
+                          &page))
         return;
     items = hf_get(page, "items");
     for (size_t i = 0; i < hf_len(items); i++)

@@ -10,8 +10,6 @@
 #include "server/server_impl.h"
 #include "server/shape.h"
 
-enum { PAGE = 50, PAGE_MAX = 200 };
-
 static hf_value execution(hf_api *api, hf_value detail)
 {
     return hf_shape_run(api->mem, detail, api->namespace);
@@ -108,26 +106,11 @@ void hf_api_debug(hf_api *api)
 /* Runs that match, as the published list has them; answers by itself when that fails. */
 static void runs_answer(hf_api *api, hf_value filters, const char *list_name)
 {
-    const char *bucket = hf_api_query_text(api, "status");
-    const char *cursor = hf_api_query_text(api, "next_page_token");
     hf_value_list *rows = hf_value_array(api->mem);
     hf_value page = NULL;
     hf_value items;
-    int64_t limit = PAGE;
-    hf_status st;
 
-    if (!hf_api_query_int(api, "page_size", PAGE, 1, PAGE_MAX, &limit))
-        return;
-    st = hf_list_runs(api->server->engine,
-                      hf_json_(api->mem,
-                               "{'filters': %p, 'bucket': %s, 'limit': %lld, 'cursor': %s}",
-                               (const void *)filters, bucket, (long long)limit, cursor),
-                      api->mem, &page);
-    if (st == HF_INVALID && cursor)
-        hf_api_error(api, 400, "invalid_page_token", "%s", hf_errmsg(api->server->engine));
-    else if (st)
-        hf_api_status(api, st, hf_errmsg(api->server->engine));
-    if (st)
+    if (!hf_api_runs_page(api, filters, &page))
         return;
     items = hf_get(page, "items");
     for (size_t i = 0; i < hf_len(items); i++)
