@@ -1,5 +1,6 @@
-/* print.c: output. The rule: nothing from outside is printed except through text_print, which
-   escapes; JSON is made by the writer in base and only made harmless for terminals here. */
+/* print.c: output. The rules: nothing from outside is printed except through text_print, which
+   escapes; JSON is made by the writer in base and only made harmless for terminals here. A value
+   and a row hold the stream's lock: in a program with hf_main the user's code prints as well. */
 #include "cli/print.h"
 
 #include <poll.h>
@@ -147,8 +148,10 @@ hf_status hf_cli_print_value(FILE *file, hf_value value, hf_err *err)
     hf_json_write(&buf, value);
     ok = value && hf_buf_ok(&buf);
     if (ok) {
+        flockfile(file);
         (void)text_print(file, hf_buf_slice(&buf), true);
         (void)fputc('\n', file);
+        funlockfile(file);
     }
     hf_buf_fini(&buf);
     return ok ? HF_OK : hf_err_nomem(err, "the output");
@@ -164,6 +167,7 @@ hf_status hf_cli_print_row(hf_cli_print *print, const hf_cli_column *columns, hf
         return hf_cli_print_value(print->out, row, err);
     if (print->format == HF_CLI_NONE)
         return HF_OK;
+    flockfile(print->out);
     if (!print->headed && print->format == HF_CLI_CSV)
         csv_heading(print, columns);
     else if (!print->headed && print->format != HF_CLI_NAME)
@@ -180,6 +184,7 @@ hf_status hf_cli_print_row(hf_cli_print *print, const hf_cli_column *columns, hf
     }
     if (print->format != HF_CLI_CSV)
         (void)fputc('\n', print->out);
+    funlockfile(print->out);
     ok = row && hf_buf_ok(&buf);
     hf_buf_fini(&buf);
     return ok ? HF_OK : hf_err_nomem(err, "a row of the output");

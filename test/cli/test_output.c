@@ -3,6 +3,9 @@
 #define _XOPEN_SOURCE 700 /* posix_openpt */
 #include "cli/program.h"
 
+#include "base/thread.h"
+#include "cli/print.h"
+
 /* The line of `config` that begins with `name`. */
 static void setting_is(const char *name, const char *value, const char *source)
 {
@@ -205,6 +208,42 @@ START_TEST(terminal_gets_color)
 }
 END_TEST
 
+static void chatter(void *file)
+{
+    for (int i = 0; i < 20000; i++)
+        (void)fputs("user's own line\n", file);
+}
+
+/* What the code of a program's user prints at the same time comes between lines, never into one. */
+START_TEST(lines_are_whole)
+{
+    hf_value value;
+    hf_cli_column columns[] = {{.key = "ready", .width = 9}, {.key = "limit", .width = 9}, {0}};
+    hf_cli_print print = {.format = HF_CLI_TABLE, .headed = true};
+    hf_thread thread = {0};
+    char line[64];
+
+    begin();
+    value = hf_json_(mem, "{'ready': 0, 'limit': 100}");
+    print.out = fopen("lines", "w+");
+    ck_assert_ptr_nonnull(print.out);
+    ck_assert_int_eq(hf_thread_start(&thread, "chatter", chatter, print.out, NULL), HF_OK);
+    for (int i = 0; i < 20000; i++) {
+        ck_assert_int_eq(hf_cli_print_value(print.out, value, NULL), HF_OK);
+        ck_assert_int_eq(hf_cli_print_row(&print, columns, value, NULL), HF_OK);
+    }
+    hf_thread_join(&thread);
+    rewind(print.out);
+    while (fgets(line, sizeof(line), print.out))
+        ck_assert_msg(strcmp(line, "user's own line\n") == 0 ||
+                          strcmp(line, "{\"ready\":0,\"limit\":100}\n") == 0 ||
+                          strcmp(line, "0          100\n") == 0,
+                      "%s", line);
+    ck_assert_int_eq(fclose(print.out), 0);
+    end();
+}
+END_TEST
+
 /* A reader that goes away ends the program quietly; a full disk does not. */
 START_TEST(output_that_cannot_be_written)
 {
@@ -233,4 +272,4 @@ END_TEST
 
 HF_SUITE_MAIN("cli/output", {settings_have_an_order, 0}, {settings_file_is_strict, 0},
               {completion_scripts, 0}, {documents_are_up_to_date, 0}, {output_is_harmless, 0},
-              {terminal_gets_color, 0}, {output_that_cannot_be_written, 0})
+              {terminal_gets_color, 0}, {lines_are_whole, 0}, {output_that_cannot_be_written, 0})
