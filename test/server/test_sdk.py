@@ -300,7 +300,7 @@ def inside(build):  # pylint: disable=too-many-locals,too-many-statements
         handle = await s.start("mailbox")
         for number in (1, 2):
             await s.client.signal_workflow(handle.workflow_id, "add", args=[number])
-        await asyncio.sleep(1)
+        await s.until(lambda: sum(e["type"] == "SignalApplied" for e in s.server.events(handle)) == 2)
         answer = await s.client.update_workflow(handle.workflow_id, "bump", args=[7])
         assert answer["update_status"] == "completed", answer
         assert await s.result(handle) == {"full": True, "got": [1, 2, 7]}
