@@ -48,6 +48,7 @@ static void scenario_record(recorded *record, const hf_scenario *scenario)
     (void)snprintf(name, sizeof(name), "sim-%s", scenario->name);
     *record = (recorded){.scenario = scenario, .vfs = hf_simvfs_new(name)};
     ck_assert_ptr_nonnull(record->vfs);
+    ck_assert(hf_scenario_prepare(scenario, record->vfs, STORE));
     ck_assert(hf_simvfs_record(record->vfs));
     stage.vfs = name;
     stage.ctx = record->vfs;
@@ -65,19 +66,14 @@ static void record_forget(recorded *record)
     hf_ledger_fini(&record->ledger);
 }
 
-static bool file_put(void *ctx, const char *name, const uint8_t *bytes, size_t len)
-{
-    return hf_simvfs_put(ctx, name, bytes, len);
-}
-
 /* Puts the disk of the crash in place: seed 0 is the kill. */
 static void disk_restore(const hf_simdisk *disk, int64_t seed, hf_simvfs *target)
 {
     hf_simvfs_reset(target);
     if (seed == 0)
-        ck_assert(hf_simdisk_kill(disk, file_put, target));
+        ck_assert(hf_simdisk_kill(disk, hf_simvfs_take, target));
     else
-        ck_assert(hf_simdisk_lose_power(disk, (uint64_t)seed, file_put, target));
+        ck_assert(hf_simdisk_lose_power(disk, (uint64_t)seed, hf_simvfs_take, target));
 }
 
 static void point_check(hf_campaign *campaign, const recorded *record, const hf_simdisk *disk,

@@ -127,13 +127,15 @@ static int64_t nothing_passes(void *ctx)
     return 0;
 }
 
-static void trial_begin(trial *try, const sweep *how)
+static void trial_begin(trial *try, const sweep *how, const hf_scenario *scenario)
 {
     hf_ledger_clear(&try->ledger);
     if (how->engine == HF_ENGINE_POSTGRES)
         try->place = hf_test_place_new(HF_ENGINE_POSTGRES);
-    else
+    else {
         hf_simvfs_reset(try->vfs);
+        ck_assert(hf_scenario_prepare(scenario, try->vfs, STORE));
+    }
 }
 
 static void trial_end(trial *try)
@@ -187,7 +189,7 @@ static bool sweep_point(trial *try, const sweep *how, const hf_scenario *scenari
                             .known = how->kind == FAULT_LOST};
     bool reached;
 
-    trial_begin(try, how);
+    trial_begin(try, how, scenario);
     trial_play(try, how, scenario, nth);
     reached = fault_seen(how) >= nth;
     fault_arm(how, 0);
@@ -208,7 +210,7 @@ static int64_t calls_count(trial *try, const sweep *how, const hf_scenario *scen
 {
     int64_t calls;
 
-    trial_begin(try, how);
+    trial_begin(try, how, scenario);
     trial_play(try, how, scenario, 0);
     calls = fault_seen(how);
     ck_assert_msg(try->st == HF_OK, "%s: %s", scenario->name, try->err.text);

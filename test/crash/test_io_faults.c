@@ -64,9 +64,10 @@ static void trial_play(trial *try, const hf_scenario *scenario)
     try->st = hf_scenario_play(scenario, &try->stage, &try->err);
 }
 
-static void trial_begin(trial *try)
+static void trial_begin(trial *try, const hf_scenario *scenario)
 {
     hf_simvfs_reset(try->vfs);
+    ck_assert(hf_scenario_prepare(scenario, try->vfs, STORE));
     hf_ledger_clear(&try->ledger);
 }
 
@@ -81,11 +82,6 @@ static void trial_recover(const trial *try, const hf_simvfs *vfs, const hf_campa
         hf_campaign_fail(campaign, complaint.text);
 }
 
-static bool file_put(void *ctx, const char *name, const uint8_t *bytes, size_t len)
-{
-    return hf_simvfs_put(ctx, name, bytes, len);
-}
-
 /* And so does a machine that lost power after that. */
 static void trial_lose_power(const trial *try, const hf_campaign *campaign)
 {
@@ -95,7 +91,7 @@ static void trial_lose_power(const trial *try, const hf_campaign *campaign)
     ck_assert(hf_simdisk_forward(disk, hf_simvfs_operation(try->vfs)));
     for (uint64_t seed = 1; seed <= POWER_LOSSES; seed++) {
         hf_simvfs_reset(try->after);
-        ck_assert(hf_simdisk_lose_power(disk, seed, file_put, try->after));
+        ck_assert(hf_simdisk_lose_power(disk, seed, hf_simvfs_take, try->after));
         trial_recover(try, try->after, campaign);
     }
     hf_simdisk_free(disk);
@@ -119,7 +115,7 @@ static bool sweep_point(trial *try, const sweep *how, const hf_scenario *scenari
 {
     bool reached;
 
-    trial_begin(try);
+    trial_begin(try, scenario);
     if (how->recorded)
         ck_assert(hf_simvfs_record(try->vfs));
     hf_simvfs_fail(try->vfs, how->fault, nth, how->persistent);
@@ -140,7 +136,7 @@ static bool sweep_point(trial *try, const sweep *how, const hf_scenario *scenari
 
 static int64_t calls_count(trial *try, const sweep *how, const hf_scenario *scenario)
 {
-    trial_begin(try);
+    trial_begin(try, scenario);
     hf_simvfs_fail(try->vfs, how->fault, 0, false);
     trial_play(try, scenario);
     ck_assert_msg(try->st == HF_OK, "%s: %s", scenario->name, try->err.text);
@@ -374,7 +370,7 @@ START_TEST(ends_in_order_when_the_disk_goes_away)
     hf_campaign_init(&campaign, POINTS_SHORT, POINTS_USUAL, POINTS_LONG);
     ck_assert_int_le(hf_scenario_count, SCENARIOS_MAX);
     for (int i = 0; i < hf_scenario_count; i++) {
-        trial_begin(&try);
+        trial_begin(&try, &hf_scenarios[i]);
         trial_play(&try, &hf_scenarios[i]);
         operations[i] = hf_simvfs_operation(try.vfs);
         all += operations[i];
@@ -384,7 +380,7 @@ START_TEST(ends_in_order_when_the_disk_goes_away)
         for (int64_t op = 1 + i % stride; op <= operations[i]; op += stride) {
             if (!hf_campaign_takes(&campaign, hf_scenarios[i].name, op, 0))
                 continue;
-            trial_begin(&try);
+            trial_begin(&try, &hf_scenarios[i]);
             hf_simvfs_crash_at(try.vfs, op);
             trial_play(&try, &hf_scenarios[i]);
             hf_simvfs_crash_at(try.vfs, 0);
@@ -442,7 +438,7 @@ START_TEST(is_never_wrong_in_silence_when_syncs_lie)
 
             if (hf_scenarios[i].stride > 1)
                 continue;
-            trial_begin(&try);
+            trial_begin(&try, &hf_scenarios[i]);
             ck_assert(hf_simvfs_record(try.vfs));
             trial_play(&try, &hf_scenarios[i]);
             disk = hf_simdisk_new(hf_simvfs_log(try.vfs), try.ledger.entries[0].at + 1);
@@ -453,7 +449,7 @@ START_TEST(is_never_wrong_in_silence_when_syncs_lie)
                 if (!hf_campaign_takes(&campaign, hf_scenarios[i].name, op, seed))
                     continue;
                 hf_simvfs_reset(try.after);
-                ck_assert(hf_simdisk_lose_power(disk, (uint64_t)seed, file_put, try.after));
+                ck_assert(hf_simdisk_lose_power(disk, (uint64_t)seed, hf_simvfs_take, try.after));
                 detected += lie_detected(&try, &complaint);
                 if (complaint.text[0])
                     hf_campaign_fail(&campaign, complaint.text);

@@ -318,12 +318,36 @@ static hf_status play_bulk(hf_stage *stage, hf_err *err)
 }
 
 const hf_scenario hf_scenarios[] = {
-    {"create", play_create, 1},       {"lives", play_lives, 1},
-    {"batches", play_batches, 1},     {"family", play_family, 1},
-    {"conflicts", play_conflicts, 1}, {"checkpoints", play_checkpoints, 1},
-    {"keys", play_keys, 1},           {"bulk", play_bulk, 16},
+    {"create", play_create, true, 1},        {"lives", play_lives, false, 1},
+    {"batches", play_batches, false, 1},     {"family", play_family, false, 1},
+    {"conflicts", play_conflicts, false, 1}, {"checkpoints", play_checkpoints, false, 1},
+    {"keys", play_keys, false, 1},           {"bulk", play_bulk, false, 16},
 };
 const int hf_scenario_count = (int)(sizeof(hf_scenarios) / sizeof(hf_scenarios[0]));
+
+/* A disk with an empty store on it; made once in a process. */
+static const hf_simdisk *empty_store(const char *address)
+{
+    static hf_simdisk *disk;
+    hf_simvfs *vfs = disk ? NULL : hf_simvfs_new("sim-empty");
+    hf_stage stage = {.address = address, .vfs = "sim-empty"};
+
+    if (!vfs)
+        return disk;
+    if (hf_simvfs_record(vfs) && stage_open(&stage, NULL) == HF_OK) {
+        hf_world_close(&stage.world);
+        disk = hf_simdisk_new(hf_simvfs_log(vfs), 0);
+        HF_ASSERT(disk && hf_simdisk_forward(disk, hf_simvfs_operation(vfs)));
+    }
+    return disk;
+}
+
+bool hf_scenario_prepare(const hf_scenario *scenario, hf_simvfs *vfs, const char *address)
+{
+    const hf_simdisk *disk = scenario->makes_store ? NULL : empty_store(address);
+
+    return scenario->makes_store || (disk && hf_simdisk_kill(disk, hf_simvfs_take, vfs));
+}
 
 hf_status hf_scenario_play(const hf_scenario *scenario, hf_stage *stage, hf_err *err)
 {

@@ -655,6 +655,11 @@ bool hf_simvfs_put(hf_simvfs *vfs, const char *name, const uint8_t *bytes, size_
     return at != HF_SIM_NONE && hf_sim_bytes_write(&vfs->nodes[at]->bytes, 0, bytes, len);
 }
 
+bool hf_simvfs_take(void *vfs, const char *name, const uint8_t *bytes, size_t len)
+{
+    return hf_simvfs_put(vfs, name, bytes, len);
+}
+
 /* One file as the record's beginning. */
 static bool node_recorded(hf_simvfs *vfs, int number)
 {

@@ -42,6 +42,9 @@ const char *hf_simvfs_name(const hf_simvfs *vfs);
 /* Puts a file in place as if it had always been there; before anything is recorded. */
 bool hf_simvfs_put(hf_simvfs *vfs, const char *name, const uint8_t *bytes, size_t len);
 
+/* The same for files that a hf_simdisk gives. */
+bool hf_simvfs_take(void *vfs, const char *name, const uint8_t *bytes, size_t len);
+
 /* Records from now on. What is there already becomes the beginning of the record, confirmed by a
  * sync. */
 bool hf_simvfs_record(hf_simvfs *vfs);
