@@ -274,9 +274,14 @@ void hf_engine_crash(hf_engine *engine)
     hf_engine_end(engine);
 }
 
-/* One batch; a test may have asked for a crash right after it. */
+/* One batch; a test may have asked for something to happen before it, when all that it holds is
+   drafted, or for a crash right after it. */
 static bool writer_move(hf_engine *engine)
 {
+    if (engine->meddle_at == engine->commits + 1 && hf_writer_stats_get(engine->writer).queued) {
+        engine->meddle_at = 0;
+        engine->meddle(engine->meddle_ctx);
+    }
     if (hf_writer_step(engine->writer) == 0)
         return false;
     engine->commits++;

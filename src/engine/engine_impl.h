@@ -100,6 +100,9 @@ struct hf_engine {
     int64_t commits;       /* since it was opened */
     int64_t crash_at;      /* the commit after which it crashes; 0: none */
     bool crash_due;        /* that commit was made: the next move is the crash */
+    int64_t meddle_at;     /* before this commit, and once, `meddle` is called; 0: never */
+    void (*meddle)(void *ctx);
+    void *meddle_ctx;
 };
 
 /* The calling thread's slot; NULL when memory ran out. */

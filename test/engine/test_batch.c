@@ -1,4 +1,5 @@
 /* Batches: one command for many instances, through holdfast.h on both databases. */
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -317,8 +318,103 @@ START_TEST(a_batch_has_one_owner_at_a_time)
 }
 END_TEST
 
+/* ---- in the middle of a step */
+
+typedef struct meddler {
+    hf_engine *engine;
+    const char *batch;
+    bool pauses; /* else it aborts */
+    bool came;
+} meddler;
+
+static void *meddler_run(void *arg)
+{
+    meddler *m = arg;
+    hf_mem *mem = hf_mem_of_engine(m->engine);
+    hf_value out = NULL;
+
+    hf_kit_ok(m->engine, hf_batch_show(m->engine, m->batch, mem, &out));
+    m->came = strcmp(hf_str(out, "status", ""), "running") == 0; /* else the step is over */
+    hf_kit_ok(m->engine, m->pauses ? hf_batch_pause(m->engine, m->batch, mem, &out)
+                                   : hf_batch_abort(m->engine, m->batch, mem, &out));
+    return NULL;
+}
+
+/* As another caller's thread would, while the one that works on the batch is about to commit. */
+static void meddle(void *ctx)
+{
+    meddler *m = ctx;
+    pthread_t thread;
+
+    ck_assert_int_eq(pthread_create(&thread, NULL, meddler_run, m), 0);
+    ck_assert_int_eq(pthread_join(thread, NULL), 0);
+}
+
+/* Stops a batch of three right before the nth commit of its only step: the claim, the command of
+   each item, the place in the list. False: it has not so many. */
+static bool stop_check(hf_engine *d, hf_engine *other, int nth, bool pauses)
+{
+    meddler m = {.engine = other, .pauses = pauses};
+    hf_value out = NULL;
+    char text[128];
+    char id[32];
+
+    for (int i = 0; i < 3; i++) {
+        (void)snprintf(id, sizeof(id), "s%d-%d-%d", pauses, nth, i);
+        hf_kit_ok(d, hf_start(d, "rest", NULL, .id = id));
+    }
+    hf_kit_ok(d, hf_test_drain(d));
+    (void)snprintf(text, sizeof(text),
+                   "{'command': 'terminate', 'workflow_ids': ['s%d-%d-0', 's%d-%d-1', 's%d-%d-2']}",
+                   pauses, nth, pauses, nth, pauses, nth);
+    hf_kit_ok(d, hf_batch_start(d, parse(d, text), hf_mem_of_engine(d), &out));
+    (void)snprintf(id, sizeof(id), "%s", hf_str(out, "batch_id", ""));
+    m.batch = id;
+    hf_kit_meddle(d, nth, meddle, &m);
+    hf_kit_ok(d, hf_test_drain(d));
+    out = show(d, id);
+    ck_assert_int_eq((int64_t)hf_len(hf_get(out, "items")), hf_int(out, "done", -1));
+    ck_assert_int_eq(hf_int(out, "accepted", -1), hf_int(out, "done", -1));
+    if (strcmp(hf_str(out, "status", ""), "completed") == 0 && hf_int(out, "done", 0) == 3)
+        m.came = false; /* the last commit took both, and the step was first in it */
+    if (m.came)
+        ck_assert_str_eq(hf_str(out, "status", ""), pauses ? "paused" : "aborted");
+    ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM batch WHERE owner IS NULL AND "
+                                      "lease_until_us IS NOT NULL"),
+                     0);
+    if (pauses) {
+        hf_kit_ok(d, hf_batch_resume(d, id, hf_mem_of_engine(d), &out));
+        hf_kit_ok(d, hf_test_advance(d, hf_minutes(1)));
+        out = show(d, id);
+        ck_assert_str_eq(hf_str(out, "status", ""), "completed");
+        ck_assert_int_eq(hf_int(out, "accepted", -1), 3);
+    }
+    hf_kit_meddle(d, INT32_MAX, NULL, NULL);
+    return m.came;
+}
+
+/* Somebody pauses or aborts it at every moment of a step: what the step did is recorded, the batch
+   is nobody's, and one that goes on finishes. On PostgreSQL the somebody is at another engine. */
+HF_BOTH_ENGINES(a_batch_is_stopped_in_the_middle_of_a_step)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+    hf_engine *other = kind == HF_ENGINE_POSTGRES ? hf_kit_join(d, &app) : d;
+
+    for (int pauses = 0; pauses < 2; pauses++) {
+        int nth = 1;
+
+        while (nth <= 20 && stop_check(d, other, nth, pauses))
+            nth++;
+        ck_assert_int_ge(nth, 5); /* claim, three commands, place */
+    }
+    if (other != d)
+        hf_kit_leave(other);
+    hf_kit_close(d);
+}
+
 HF_PG_SUITE_MAIN("engine/batch", HF_BOTH(a_batch_tells_what_became_of_each),
                  HF_BOTH(a_dry_run_changes_nothing), HF_BOTH(a_batch_is_paced_paused_and_aborted),
                  {a_batch_survives_every_crash, 0},
                  HF_BOTH_SLOW(a_batch_needs_nobody_to_move_it, 120),
-                 HF_BOTH(a_bad_batch_is_refused), {a_batch_has_one_owner_at_a_time, 0})
+                 HF_BOTH(a_bad_batch_is_refused), {a_batch_has_one_owner_at_a_time, 0},
+                 HF_BOTH(a_batch_is_stopped_in_the_middle_of_a_step))

@@ -98,6 +98,13 @@ void hf_kit_crash_after(hf_engine *engine, int64_t commits)
     engine->crash_at = engine->commits + commits;
 }
 
+void hf_kit_meddle(hf_engine *engine, int64_t commits, void (*meddle)(void *ctx), void *ctx)
+{
+    engine->meddle = meddle;
+    engine->meddle_ctx = ctx;
+    engine->meddle_at = engine->commits + commits;
+}
+
 void hf_kit_skip(hf_engine *engine, hf_ms by)
 {
     hf_clock_advance(engine->virtual_clock, by * 1000);

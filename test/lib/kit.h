@@ -35,6 +35,10 @@ hf_test_place *hf_kit_place(hf_engine *engine);
 /* Lets the engine crash right after its nth commit from now, whatever moves it there. */
 void hf_kit_crash_after(hf_engine *engine, int64_t commits);
 
+/* Calls it once, right before the engine's nth commit from now: what that commit holds was drafted
+   from what was there before. */
+void hf_kit_meddle(hf_engine *engine, int64_t commits, void (*meddle)(void *ctx), void *ctx);
+
 /* Moves the clock without doing anything: what fell due meanwhile is late. */
 void hf_kit_skip(hf_engine *engine, hf_ms by);
 
