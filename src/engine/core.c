@@ -18,7 +18,7 @@
 #include "engine/window.h"
 #include "model/limit.h"
 
-enum { SCAN_ROWS = 1000, ALARMS_ROUND = 128, ALARMS_LEAST = 32, FLYING_MAX = 512 };
+enum { SCAN_ROWS = 1000, FLYING_MAX = 512 };
 
 int64_t hf_core_now(const hf_core *core)
 {
@@ -697,29 +697,39 @@ static void alarm_fire(hf_core *core, core_alarm *alarm)
                           .next = run->due};
         run->due = due;
     }
+    run->alarmed = true;
     hf_core_ready(core, run);
 }
 
-/* Some of those that are due: a burst of timers waits here and not in front of other work, whose
-   commits would have to wait for theirs; beside much other work some fire all the same. */
+/* How many alarms the share of due ones has room for. */
+static size_t alarms_room(const hf_core *core)
+{
+    size_t room = core->flying_due < HF_CORE_DUE_FLYING ? HF_CORE_DUE_FLYING - core->flying_due : 0;
+
+    if (core->flying >= FLYING_MAX)
+        return 0;
+    return room < HF_CORE_DUE_SHARE ? room : HF_CORE_DUE_SHARE;
+}
+
+/* Their share of those that are due: a burst waits here and not in front of other work, which finds
+   at most one share before its turn and so many units before its commit. Other work in turn does
+   not use up the share, so that alarms go on beside much of it. */
 static bool alarms_fire(hf_core *core)
 {
-    bool busy = core->flying >= ALARMS_ROUND;
-    size_t most = busy ? (size_t)ALARMS_LEAST : ALARMS_ROUND - core->flying;
+    size_t most = alarms_room(core);
     hf_deadline *next;
     size_t fired = 0;
 
-    if (core->flying >= FLYING_MAX)
-        return false;
     while (fired < most && (next = hf_deadlines_peek(core->alarms)) &&
            next->due_us <= hf_core_now(core)) {
         core_alarm *alarm = hf_deadlines_pop(core->alarms)->ref;
+        bool scanned = alarm->kind == CORE_ALARM_HORIZON || alarm->kind == CORE_ALARM_SWEEP;
 
         alarm_fire(core, alarm);
         hf_alloc_free(alarm);
-        fired++;
+        fired = scanned ? most : fired + 1; /* reading many rows is a share of its own */
     }
-    return fired > 0 && !busy;
+    return fired > 0;
 }
 
 /* A place is free: the run that has waited longest may try again. */
@@ -965,8 +975,8 @@ int64_t hf_core_next_us(const hf_core *core)
 {
     const hf_deadline *next = hf_deadlines_peek(core->alarms);
 
-    if (core->flying >= ALARMS_ROUND)
-        return INT64_MAX; /* the first of these that comes back wakes the core */
+    if (!alarms_room(core))
+        return INT64_MAX; /* the first unit that comes back wakes the core */
     return next ? next->due_us : INT64_MAX;
 }
 

@@ -132,6 +132,7 @@ typedef struct live_run {
     bool stale;     /* rows came back: load it anew before its next turn */
     bool gone;      /* out of the core's map: freed when its turn comes up */
     bool ready;     /* in the ready list */
+    bool alarmed;   /* its next turn is a due alarm's */
     bool pass_on;   /* who looks at it knows what other nodes may not */
     bool elsewhere; /* another node has it, or may have it */
     int64_t epoch;  /* of its shard; HF_NONE where there are no shards */
@@ -140,6 +141,7 @@ typedef struct live_run {
     hf_unit *draft; /* while a turn is taken: values that are not in the store yet are here */
     /* the unit under way */
     bool dirty;
+    bool due_unit;    /* it counts among those of due alarms */
     bool bare;        /* it appends nothing: the wake-up task goes, or the run is blocked */
     int64_t troubles; /* turns in a row that could not be taken */
     int64_t crashes;  /* of the process in this run's code since it last got further */
@@ -164,6 +166,10 @@ typedef struct live_run {
     int64_t paid;        /* the step whose tokens are taken */
     bool stepping;       /* a job runs its step */
 } live_run;
+
+/* The share of due alarms: how many fire before the core looks at other work again, and how many of
+   their units may be in front of its commits. */
+enum { HF_CORE_DUE_SHARE = 16, HF_CORE_DUE_FLYING = 64 };
 
 /* Which shards are to be looked through. */
 typedef struct core_sweep {
@@ -223,8 +229,9 @@ struct hf_core {
     hf_stager stager;
     hf_map_int *runs; /* key to live_run */
     hf_list lru;
-    size_t held;   /* bytes of parked coroutines */
-    size_t flying; /* runs whose unit is under way */
+    size_t held;       /* bytes of parked coroutines */
+    size_t flying;     /* runs whose unit is under way */
+    size_t flying_due; /* among them, those that a due alarm made ready */
     live_run *ready;
     live_run **ready_tail;
     size_t ready_count;

@@ -30,6 +30,7 @@ typedef struct turn {
     hf_decide_host host;
     bool woken; /* a workflow task or an inbox may stand for this turn; else nobody asked for it */
     bool decided; /* the code asked for something */
+    bool alarmed; /* a due alarm asked for it */
     bool lost;    /* the core was taken over while the code ran */
 } turn;
 
@@ -262,6 +263,8 @@ static hf_status turn_submit(turn *t, hf_err *err)
         return st;
     run->dirty = true;
     core->flying++;
+    run->due_unit = t->alarmed;
+    core->flying_due += t->alarmed;
     run->unit = unit;
     run->effects = t->decide.effects;
     run->again = t->decide.again;
@@ -494,11 +497,12 @@ static void timers_arm(hf_core *core, const live_run *run)
 
 void hf_turn_run(hf_core *core, live_run *run)
 {
-    turn t = {.core = core, .run = run, .woken = run->look};
+    turn t = {.core = core, .run = run, .woken = run->look, .alarmed = run->alarmed};
     bool gone = false;
     hf_err err = {0};
     hf_status st = HF_OK;
 
+    run->alarmed = false;
     if (run->replay && core->o.shards &&
         hf_shards_epoch(core->o.shards, run->base.shard) != run->epoch)
         hf_live_forget(core, run); /* another node may have had it meanwhile */
@@ -741,6 +745,8 @@ void hf_turn_committed(hf_core *core, live_run *run, hf_unit *unit)
     run->dirty = false;
     HF_ASSERT(core->flying > 0);
     core->flying--;
+    core->flying_due -= run->due_unit;
+    run->due_unit = false;
     run->unit = NULL;
     if (st == HF_OK && !run->bare) {
         lives = turn_keep(core, run, unit);

@@ -47,6 +47,7 @@ typedef struct scan {
     int64_t due_us;   /* where it is */
     int64_t key;
     int64_t armed;
+    bool page;  /* no more than one page of them: somebody else waits for the core */
     bool ended; /* there is nothing more up to `until_us` */
 } scan;
 
@@ -102,8 +103,9 @@ static hf_status window_scan(hf_core *core, scan *s, hf_err *err)
     core_window *window = window_of(core, s->kind);
     hf_status st = HF_OK;
 
-    while (!st && !s->ended && s->armed < core->o.alarms_max)
+    do
         st = page_scan(core, s, err);
+    while (!st && !s->page && !s->ended && s->armed < core->o.alarms_max);
     if (st)
         return st;
     if (s->ended && s->until_us != INT64_MAX)
@@ -134,8 +136,11 @@ static void window_shrink(hf_core *core, core_alarm_kind kind, int64_t until_us)
 static hf_status window_refill(hf_core *core, core_alarm_kind kind, hf_err *err)
 {
     const core_window *window = window_of(core, kind);
-    scan s = {
-        .kind = kind, .until_us = INT64_MAX, .due_us = window->until_us, .key = window->until_key};
+    scan s = {.kind = kind,
+              .page = true,
+              .until_us = INT64_MAX,
+              .due_us = window->until_us,
+              .key = window->until_key};
 
     if (window->until_us == INT64_MAX || window->until_us > hf_core_now(core))
         return HF_OK;
