@@ -120,8 +120,8 @@ HF_API hf_status hf_task_answer(hf_engine *engine, const hf_task_claim *claim, h
    HF_REJECTED with history_moved: it has to see more first, and gets another task. */
 HF_API hf_status hf_task_decide(hf_engine *engine, const hf_task_claim *claim, hf_value decisions,
                                 bool measured, hf_mem *mem);
-/* What such a program replays: {"chunks": [base64 of stored events], "payloads": [[digest, base64
-   of a big value]], "last_sequence": N}, the events behind `after` up to `upto`. */
+/* What such a program replays: {"after", "chunks": [base64 of stored events], "payloads": [[digest,
+   base64 of a big value]], "last_sequence": N}, the events behind `after` up to `upto`. */
 HF_API hf_status hf_task_events(hf_engine *engine, const char *id, const char *run_id,
                                 int64_t after, int64_t upto, hf_mem *mem, hf_value *out);
 /* It could not be done: it is handed out again, later each time. */

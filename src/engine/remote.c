@@ -11,6 +11,7 @@
 #include "base/value.h"
 #include "engine/engine_impl.h"
 #include "engine/remote_impl.h"
+#include "engine/remote_room.h"
 #include "store/snapshot.h"
 
 enum { BACKOFF_FIRST_MS = 50, BACKOFF_MOST_MS = 5000, KEEP_MS = 1000, HEARTBEAT_S = 20 };
@@ -252,6 +253,20 @@ void hf_remote_lost(hf_remote *remote)
     hf_mutex_unlock(&remote->lock);
 }
 
+const char *hf_remote_poll_name(remote_hand *hand)
+{
+    hf_remote *remote = hand->remote;
+
+    if (!hand->ask[0]) {
+        hf_mutex_lock(&remote->lock);
+        (void)snprintf(hand->ask, sizeof(hand->ask), "p-%016llx%016llx",
+                       (unsigned long long)hf_rng_next(&remote->rng),
+                       (unsigned long long)hf_rng_next(&remote->rng));
+        hf_mutex_unlock(&remote->lock);
+    }
+    return hand->ask;
+}
+
 hf_value hf_remote_poll(remote_hand *hand, const char *path, hf_value body)
 {
     hf_remote *remote = hand->remote;
@@ -263,8 +278,10 @@ hf_value hf_remote_poll(remote_hand *hand, const char *path, hf_value body)
 
     if (!st)
         st = hf_client_outcome(&reply, &err);
-    if (!st)
+    if (!st) {
+        hand->ask[0] = '\0';
         return hf_get(reply.body, "task");
+    }
     if (st == HF_UNREACHABLE || st == HF_IO)
         hf_remote_lost(remote);
     else if (st != HF_CANCELLED && st != HF_TIMEOUT && st != HF_BUSY)
@@ -319,13 +336,13 @@ static bool keeper_register(hf_remote *remote, hf_mem *mem, int *tries)
 static void keeper_run(void *ctx)
 {
     hf_remote *remote = ctx;
-    hf_mem *mem = hf_mem_new();
+    hf_mem *mem = remote->keeper_mem;
     int64_t heard_us = now_us();
     int tries = 0;
     bool registered = false;
     bool stopping = false;
 
-    while (mem && !stopping) {
+    while (!stopping) {
         if (!registered && keeper_register(remote, mem, &tries))
             heard_us = now_us();
         if (now_us() - heard_us > HEARTBEAT_S * INT64_C(1000000)) {
@@ -341,7 +358,6 @@ static void keeper_run(void *ctx)
         stopping = remote->stopping;
         hf_mutex_unlock(&remote->lock);
     }
-    hf_mem_free(mem);
 }
 
 static void deregister(hf_remote *remote)
@@ -381,7 +397,7 @@ static hf_status hand_open(hf_remote *remote, remote_hand *hand, bool attempts, 
     if (!st && attempts)
         st = hf_remote_pool_open(hand, err);
     if (!st)
-        st = hf_thread_start(&hand->thread, attempts ? "hf-attempt" : "hf-runner",
+        st = hf_thread_start(&hand->thread, attempts ? "hf-attempt" : "hf-poller",
                              attempts ? hf_remote_attempts : hf_remote_runner, hand, err);
     hand->started = !st;
     return st;
@@ -414,10 +430,15 @@ hf_status hf_remote_begin(hf_remote *remote, hf_err *err)
     remote->hands = hf_alloc_array(runners + attempts, sizeof(*remote->hands));
     if (!remote->hands)
         return hf_err_nomem(err, "workers");
+    if (runners)
+        st = hf_remote_rooms_open(remote, err);
     for (size_t i = 0; !st && i < runners + attempts; i++) {
         st = hand_open(remote, &remote->hands[i], i >= runners, err);
         remote->hand_count++;
     }
+    remote->keeper_mem = hf_mem_new();
+    if (!st && !remote->keeper_mem)
+        st = hf_err_nomem(err, "workers");
     hf_mutex_lock(&remote->lock);
     if (!st)
         st = hf_thread_start(&remote->keeper, "hf-keeper", keeper_run, remote, err);
@@ -468,6 +489,7 @@ static void threads_end(hf_remote *remote)
         deregister(remote);
     for (size_t i = 0; i < remote->hand_count; i++)
         hand_close(&remote->hands[i]);
+    hf_remote_rooms_close(remote);
 }
 
 void hf_remote_close(hf_remote *remote)
@@ -482,6 +504,7 @@ void hf_remote_close(hf_remote *remote)
         hf_client_close(idle->client);
         hf_alloc_free(idle);
     }
+    hf_mem_free(remote->keeper_mem);
     hf_alloc_free(remote->hands);
     hf_alloc_free(remote->url);
     hf_alloc_free(remote->token);
@@ -541,6 +564,11 @@ static hf_status remote_fill(hf_remote *remote, const char *where, hf_err *err)
     return st;
 }
 
+void hf_remote_cache_limit(hf_remote *remote, size_t bytes)
+{
+    atomic_store(&remote->cache_bytes, bytes);
+}
+
 hf_status hf_remote_open(hf_engine *engine, const char *where, hf_remote **out_remote, hf_err *err)
 {
     hf_remote *remote;
@@ -557,6 +585,7 @@ hf_status hf_remote_open(hf_engine *engine, const char *where, hf_remote **out_r
     remote->engine = engine;
     remote->app = engine->app;
     remote->registry = engine->registry;
+    atomic_init(&remote->cache_bytes, (size_t)REMOTE_CACHE_BYTES);
     st = hf_mutex_init(&remote->lock, err);
     if (st) {
         hf_alloc_free(remote);

@@ -1,8 +1,8 @@
 /* remote.h: an engine whose store is behind a server. The handle is the same, and so is the
    program: its commands become requests, and its workflows and activities are worked on as a worker
-   of that server: it registers, polls, replays what it gets with its own coroutines, sends back
-   what they decided, and registers again when the server was away. What a server does not offer is
-   refused with HF_UNSUPPORTED and the name of the function.
+   of that server: it registers, polls, runs what it gets in its own coroutines, which it keeps for
+   the next task, sends back what they decided, and registers again when the server was away. What a
+   server does not offer is refused with HF_UNSUPPORTED and the name of the function.
 
    Any thread. Nothing is kept here that the server does not have: a program that is killed leaves
    leases that run out. */
@@ -30,6 +30,10 @@ void hf_remote_close(hf_remote *remote);
 
 /* Begins to work, if the app brings something to work with; once. */
 HF_NODISCARD hf_status hf_remote_begin(hf_remote *remote, hf_err *err);
+
+/* How much memory coroutines of runs that wait may hold; 64 MiB if nothing is said. Runs beyond it
+   are replayed from their beginning when they are next worked on. */
+void hf_remote_cache_limit(hf_remote *remote, size_t bytes);
 
 /* hf_run and hf_shutdown. */
 HF_NODISCARD hf_status hf_remote_run(hf_remote *remote, hf_err *err);

@@ -231,9 +231,11 @@ void hf_remote_attempts(void *ctx)
         hf_mem_reset(hand->mem);
         task = hf_remote_poll(
             hand, "/api/worker/activity-tasks/poll",
-            hf_json_(hand->mem, "{'worker_id': %s, 'task_queue': %s, 'timeout_seconds': %d}",
-                     remote->worker, remote->app->queue ? remote->app->queue : "default",
-                     REMOTE_POLL_S));
+            hf_json_(
+                hand->mem,
+                "{'worker_id': %s, 'poll_request_id': %s, 'task_queue': %s, 'timeout_seconds': %d}",
+                remote->worker, hf_remote_poll_name(hand),
+                remote->app->queue ? remote->app->queue : "default", REMOTE_POLL_S));
         if (hf_value_kind_of(task) == HF_VALUE_OBJECT)
             attempt_run(hand, task);
     }

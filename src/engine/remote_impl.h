@@ -10,14 +10,21 @@
 #include "engine/pool.h"
 #include "engine/registry.h"
 #include "engine/remote.h"
+#include "base/list.h"
+#include "base/map.h"
 #include "replay/coro.h"
 
 enum {
-    REMOTE_RUNNERS = 8,        /* threads that run workflow code */
-    REMOTE_ATTEMPTS = 8,       /* activities at once */
-    REMOTE_POLL_S = 20,        /* how long a poll waits for a task */
-    REMOTE_PATIENCE_MS = 15000 /* how long a command is asked again */
+    REMOTE_RUNNERS = 8,         /* threads that poll for workflow tasks and report on them */
+    REMOTE_ROOMS = 4,           /* threads that run workflow code */
+    REMOTE_ATTEMPTS = 8,        /* activities at once */
+    REMOTE_POLL_S = 20,         /* how long a poll waits for a task */
+    REMOTE_PATIENCE_MS = 15000, /* how long a command is asked again */
+    REMOTE_PAGE_EVENTS = 1000,  /* of a history */
+    REMOTE_CACHE_BYTES = 64 << 20
 };
+
+typedef struct remote_room remote_room;
 
 /* A client that nobody uses right now. */
 typedef struct remote_client {
@@ -30,10 +37,10 @@ typedef struct remote_hand {
     hf_remote *remote;
     hf_thread thread;
     bool started;
-    hf_client *poll;       /* is stopped when the program ends */
-    hf_client *report;     /* is not */
-    hf_mem *mem;           /* of one task */
-    hf_coro_cache *stacks; /* of its thread */
+    hf_client *poll;   /* is stopped when the program ends */
+    hf_client *report; /* is not */
+    hf_mem *mem;       /* of one task */
+    char ask[40];      /* name of the poll that was not answered yet; "": none */
     /* attempts */
     hf_pool *pool; /* moved by this thread alone */
     hf_mutex lock;
@@ -53,8 +60,9 @@ struct hf_remote {
     char *token;
     char *namespace;
     char worker[192];
-    hf_rng rng;       /* under the lock */
-    _Atomic bool met; /* the server has answered: when it does not, it may come back */
+    hf_rng rng;                 /* under the lock */
+    _Atomic bool met;           /* the server has answered: when it does not, it may come back */
+    _Atomic size_t cache_bytes; /* for coroutines of runs that wait */
     hf_mutex lock;
     hf_cond changed;
     remote_client *idle; /* under the lock, as all below */
@@ -65,7 +73,9 @@ struct hf_remote {
     uint64_t registrations;
     remote_hand *hands;
     size_t hand_count;
+    remote_room *rooms;
     hf_thread keeper;
+    hf_mem *keeper_mem;
     bool kept;
 };
 
@@ -96,6 +106,10 @@ void hf_remote_known(hf_remote *remote);
 
 /* The server is away, or does not know this worker: registers again before the next poll. */
 void hf_remote_lost(hf_remote *remote);
+
+/* The name of the next poll. One that was not answered is asked again under the same name: a task
+   that was handed out meanwhile is not lost. */
+const char *hf_remote_poll_name(remote_hand *hand);
 
 /* A poll; NULL: nothing to do, or no answer. The task lives in hand->mem. */
 hf_value hf_remote_poll(remote_hand *hand, const char *path, hf_value body);

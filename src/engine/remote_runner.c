@@ -1,131 +1,36 @@
-/* remote_runner.c: workflow tasks of a server. A task brings the history of its run; the code is
-   replayed over it from the beginning, on this thread, and what it decided beyond the record is
-   sent back. Nothing is kept from task to task but stacks. */
+/* remote_runner.c: workflow tasks of a server. A task brings what is new in the history of its run,
+   which is all of it when the server does not think that this program knows the run. The code goes
+   on in the room of the run, and what it decided is sent back. When the room does not have the run
+   where the task begins, the whole history is asked for and replayed. */
 #include <string.h>
 
-#include "base/base64.h"
-#include "base/crypto.h"
-#include "base/id.h"
 #include "base/value.h"
-#include "engine/remote_impl.h"
+#include "engine/remote_room.h"
 #include "model/decision_codec.h"
 #include "model/envelope.h"
-#include "model/event_codec.h"
-#include "model/limit.h"
-#include "replay/replay.h"
-
-enum { STACKS = 4 };
 
 /* One task while it is done. */
 typedef struct task {
+    remote_visit visit;
     remote_hand *hand;
     hf_value said;
+    remote_room *room;
+    const char *run_id;
     const hf_registry_workflow *workflow;
-    hf_replay *replay;
-    int64_t fed;
+    hf_value_list *pages; /* of history, in order */
+    int64_t after;        /* they begin behind this event */
+    int64_t upto;         /* and end with this one */
+    hf_err err;
+    hf_status status; /* of the visit */
+    bool missed;      /* the room does not have the run as it was at `after` */
+    /* workflow tasks */
+    uint64_t turn;
+    bool measured;
+    hf_value decisions;
+    /* questions */
+    hf_value answer;    /* of a query */
+    const char *reason; /* why an update is refused; NULL: it is not */
 } task;
-
-/* A big value, which came beside its event. */
-static hf_status payload_find(void *ctx, hf_mem *mem, const hf_payload_value *reference,
-                              hf_slice *out_bytes, hf_err *err)
-{
-    const task *t = ctx;
-    hf_value payloads = hf_get(t->said, "history.payloads");
-    char wanted[2 * HF_SHA256_BYTES + 1];
-    hf_buf bytes = {0};
-    hf_status st = HF_NOTFOUND;
-
-    hf_hex_print(hf_slice_from(reference->digest, HF_SHA256_BYTES), wanted);
-    for (size_t i = 0; st == HF_NOTFOUND && i < hf_len(payloads); i++)
-        if (strcmp(hf_str(hf_at(payloads, i), "0", ""), wanted) == 0)
-            st = hf_base64_decode(&bytes, hf_value_slice(hf_at(hf_at(payloads, i), 1)), err);
-    if (st == HF_NOTFOUND)
-        return hf_err_set(err, HF_CORRUPT, "the task came without the value %s", wanted);
-    *out_bytes = hf_slice_from(hf_mem_text(mem, hf_buf_slice(&bytes)), bytes.len);
-    hf_buf_fini(&bytes);
-    return st ? st : out_bytes->ptr ? HF_OK : hf_err_nomem(err, "a value");
-}
-
-/* Messages of streams stay with the server. */
-static hf_status messages_refuse(void *ctx, hf_mem *mem, hf_slice stream, int64_t after, size_t max,
-                                 hf_value *out_messages, hf_err *err)
-{
-    (void)ctx;
-    (void)mem;
-    (void)after;
-    (void)max;
-    *out_messages = NULL;
-    return hf_err_set(err, HF_UNSUPPORTED,
-                      "hf_messages_receive: the stream %.*s cannot be read through a server",
-                      (int)stream.len, stream.ptr);
-}
-
-static int64_t run_key(const char *run_id)
-{
-    int64_t time_ms = 0;
-    uint64_t key = 0;
-    uint32_t counter = 0;
-    hf_ulid id;
-
-    if (hf_ulid_parse(hf_slice_of(run_id), &id))
-        hf_ulid_parts(&id, &time_ms, &key, &counter);
-    return (int64_t)key;
-}
-
-static hf_status replay_begin(task *t, hf_err *err)
-{
-    const hf_remote *remote = t->hand->remote;
-    const char *run_id = hf_str(t->said, "run_id", "");
-    hf_replay_info *info = hf_mem_alloc(t->hand->mem, sizeof(*info));
-
-    if (!info)
-        return hf_err_nomem(err, "a task");
-    *info = (hf_replay_info){
-        .definition = t->workflow->definition,
-        .instance_id = hf_slice_of(hf_str(t->said, "workflow_id", "")),
-        .run_id = hf_slice_of(run_id),
-        .random_seed = hf_replay_seed(run_key(run_id)),
-        .fingerprint = hf_slice_of(t->workflow->snapshot.fingerprint),
-        .compatibility = hf_slice_of(remote->app->build_id),
-        .batch_max = hf_limit_get(HF_LIMIT_COMMAND_BATCH_SIZE)->standard,
-        .events_max = hf_limit_get(HF_LIMIT_HISTORY_TRANSACTION_SIZE)->standard,
-        .continue_events = hf_limit_get(HF_LIMIT_BUDGET_EVENT_THRESHOLD)->standard,
-        .continue_bytes = hf_limit_get(HF_LIMIT_BUDGET_SIZE_BYTES_THRESHOLD)->standard,
-        .payload = payload_find,
-        .payload_ctx = t,
-        .messages = messages_refuse,
-        .stacks = t->hand->stacks};
-    return hf_replay_new(info, &t->replay, err);
-}
-
-static hf_status chunk_feed(task *t, hf_slice text, hf_err *err)
-{
-    hf_buf body = {0};
-    hf_event *events = NULL;
-    size_t count = 0;
-    hf_status st = hf_base64_decode(&body, text, err);
-
-    if (!st)
-        st = hf_event_chunk_decode(t->hand->mem, hf_buf_slice(&body), &events, &count, err);
-    if (!st)
-        st = hf_replay_feed(t->replay, events, count, t->fed + 1, err);
-    t->fed += (int64_t)count;
-    hf_buf_fini(&body);
-    return st;
-}
-
-static hf_status history_feed(task *t, hf_err *err)
-{
-    hf_value chunks = hf_get(t->said, "history.chunks");
-    hf_status st = HF_OK;
-
-    for (size_t i = 0; !st && i < hf_len(chunks); i++)
-        st = chunk_feed(t, hf_value_slice(hf_at(chunks, i)), err);
-    if (!st && t->fed != hf_int(t->said, "last_history_sequence", t->fed))
-        st = hf_err_set(err, HF_CORRUPT, "the task came with %lld of its %lld events",
-                        (long long)t->fed, (long long)hf_int(t->said, "last_history_sequence", 0));
-    return st;
-}
 
 /* ---- what the definitions of this program say, and the server does not know */
 
@@ -161,15 +66,16 @@ static void child_fill(const hf_remote *remote, hf_decision_row *row)
         row->child.run_timeout_us = found->definition->run_timeout * 1000;
 }
 
-static hf_status decisions_make(const task *t, hf_value *out_list, hf_err *err)
+static hf_status decisions_make(const task *t, remote_live *live, hf_value *out_list, hf_err *err)
 {
     const hf_remote *remote = t->hand->remote;
     size_t count = 0;
-    const hf_decision_row *decided = hf_replay_decisions(t->replay, &count);
+    const hf_decision_row *decided = hf_replay_decisions(live->replay, &count);
     hf_decision_row *rows = hf_mem_array(t->hand->mem, count + 1, sizeof(*rows));
 
     if (!rows)
         return hf_err_nomem(err, "decisions");
+    live->decided = count;
     for (size_t i = 0; i < count; i++) {
         rows[i] = decided[i];
         if (rows[i].kind == HF_DECISION_SCHEDULE_ACTIVITY)
@@ -180,9 +86,58 @@ static hf_status decisions_make(const task *t, hf_value *out_list, hf_err *err)
     return hf_decisions_write(t->hand->mem, rows, count, out_list, err);
 }
 
+/* ---- in the room */
+
+/* Code and history, as far as both go. */
+static hf_status live_turn(const task *t, remote_live *live, hf_turn *out_turn, hf_err *err)
+{
+    hf_value pages = hf_value_finish(t->pages);
+    hf_status st = pages ? HF_OK : hf_err_nomem(err, "a history");
+
+    for (size_t i = 0; !st && i < hf_len(pages); i++)
+        st = hf_remote_live_feed(live, hf_at(pages, i), t->hand->mem, err);
+    if (!st && live->fed != t->upto)
+        st = hf_err_set(err, HF_CORRUPT, "the task came with %lld of its %lld events",
+                        (long long)live->fed, (long long)t->upto);
+    if (!st)
+        st = hf_replay_turn(live->replay, out_turn, err);
+    if (!st && *out_turn == HF_TURN_BLOCKED)
+        st = hf_err_set(err, HF_REPLAY_BLOCKED, "replay_blocked: %s",
+                        hf_replay_mismatch_get(live->replay)->sentence);
+    return st;
+}
+
+/* One turn of a run that goes on. */
+static void work_turn(remote_visit *visit, remote_room *room)
+{
+    task *t = visit->arg;
+    remote_live *live = t->after ? hf_remote_live_find(room, t->run_id, t->after) : NULL;
+    hf_turn turn = HF_TURN_PARKED;
+
+    t->missed = t->after && !live;
+    if (t->missed)
+        return;
+    if (!live) { /* what is kept of it stands elsewhere */
+        (void)hf_remote_live_find(room, t->run_id, -1);
+        t->status = hf_remote_live_new(room, t->said, t->workflow, &live, &t->err);
+    }
+    if (!t->status)
+        t->status = live_turn(t, live, &turn, &t->err);
+    if (!t->status)
+        t->status = decisions_make(t, live, &t->decisions, &t->err);
+    if (!t->status && turn == HF_TURN_PARKED && !hf_replay_spoiled(live->replay)) {
+        t->measured = hf_replay_measured(live->replay);
+        t->turn = hf_remote_live_keep(room, live);
+        return;
+    }
+    t->measured = !t->status && hf_replay_measured(live->replay);
+    t->missed = t->after && t->status == HF_CONFLICT; /* facts came in between */
+    hf_remote_live_drop(room, live);
+}
+
 /* ---- reports */
 
-static void task_fail(task *t, const char *why)
+static void task_fail(task *t)
 {
     hf_mem *mem = t->hand->mem;
     hf_client_reply reply;
@@ -191,22 +146,18 @@ static void task_fail(task *t, const char *why)
     (void)!hf_remote_report(
         t->hand,
         hf_client_path(mem, "/api/worker/workflow-tasks/%s/fail", hf_str(t->said, "task_id", "")),
-        hf_json_(
-            mem, "{'lease_owner': %s, 'workflow_task_attempt': %lld, 'failure': {'message': %s}}",
-            t->hand->remote->worker, (long long)hf_int(t->said, "workflow_task_attempt", 0), why),
+        hf_json_(mem,
+                 "{'lease_owner': %s, 'workflow_task_attempt': %lld, 'failure': {'message': %s}}",
+                 t->hand->remote->worker, (long long)hf_int(t->said, "workflow_task_attempt", 0),
+                 t->err.text),
         &reply, &err);
 }
 
-static hf_status task_decide(task *t, hf_err *err)
+static hf_status task_decide(task *t, remote_standing *out_standing, hf_err *err)
 {
     hf_mem *mem = t->hand->mem;
-    hf_value decisions = NULL;
     hf_client_reply reply;
-    hf_status st = decisions_make(t, &decisions, err);
-
-    if (st)
-        return st;
-    st = hf_remote_report(
+    hf_status st = hf_remote_report(
         t->hand,
         hf_client_path(mem, "/api/worker/workflow-tasks/%s/decisions",
                        hf_str(t->said, "task_id", "")),
@@ -214,48 +165,106 @@ static hf_status task_decide(task *t, hf_err *err)
                  "{'lease_owner': %s, 'workflow_task_attempt': %lld, 'measured': %p, "
                  "'decisions': %p}",
                  t->hand->remote->worker, (long long)hf_int(t->said, "workflow_task_attempt", 0),
-                 (const void *)hf_value_bool(hf_replay_measured(t->replay)),
-                 (const void *)decisions),
+                 (const void *)hf_value_bool(t->measured), (const void *)t->decisions),
         &reply, err);
+
+    *out_standing = !st && reply.status == 200 ? REMOTE_SETTLED : REMOTE_LOST;
     if (st == HF_UNREACHABLE || (!st && (reply.status == 404 || reply.status == 409)))
         return HF_OK; /* somebody else has the task, or it moved on: nothing is lost */
     return st ? st : hf_client_outcome(&reply, err);
 }
 
-/* The code, over all of its history. */
-static hf_status task_replay(task *t, bool frozen, hf_err *err)
-{
-    const char *type = hf_str(t->said, "workflow_type", "");
-    hf_turn turn = HF_TURN_PARKED;
-    hf_status st;
+/* ---- tasks */
 
-    t->workflow = hf_registry_find_workflow(t->hand->remote->registry, hf_slice_of(type));
-    if (!t->workflow)
-        return hf_err_set(err, HF_NOTFOUND, "this program has no workflow of the type %s", type);
-    st = replay_begin(t, err);
-    if (!st)
-        st = history_feed(t, err);
-    if (!st && frozen)
-        hf_replay_freeze(t->replay);
-    if (!st)
-        st = hf_replay_turn(t->replay, &turn, err);
-    if (!st && turn == HF_TURN_BLOCKED)
-        st = hf_err_set(err, HF_REPLAY_BLOCKED, "replay_blocked: %s",
-                        hf_replay_mismatch_get(t->replay)->sentence);
+/* What there is between the events that came and those that the task is about. */
+static hf_status pages_fetch(task *t, int64_t have, hf_err *err)
+{
+    hf_mem *mem = t->hand->mem;
+    const char *path = hf_client_path(mem, "/api/worker/workflow-tasks/%s/history",
+                                      hf_str(t->said, "task_id", ""));
+    hf_status st = HF_OK;
+
+    while (!st && have < t->upto) {
+        int64_t left = t->upto - have;
+        int64_t before = have;
+        hf_client_reply reply;
+
+        st = hf_remote_report(
+            t->hand, path,
+            hf_json_(mem,
+                     "{'lease_owner': %s, 'workflow_task_attempt': %lld, 'history_format': "
+                     "'native', 'next_history_page_token': '%lld', 'page_size': %lld}",
+                     t->hand->remote->worker,
+                     (long long)hf_int(t->said, "workflow_task_attempt", 0), (long long)have,
+                     (long long)(left < REMOTE_PAGE_EVENTS ? left : REMOTE_PAGE_EVENTS)),
+            &reply, err);
+        if (!st)
+            st = hf_client_outcome(&reply, err);
+        if (st)
+            break;
+        hf_value_append(t->pages, reply.body);
+        have = hf_int(reply.body, "last_sequence", have);
+        if (have <= before)
+            st = hf_err_set(err, HF_CORRUPT, "the history ends at %lld of %lld events",
+                            (long long)have, (long long)t->upto);
+    }
     return st;
+}
+
+/* The task as it came, or from the beginning of its history. */
+static void task_visit(task *t, bool whole)
+{
+    hf_value came = hf_get(t->said, "history");
+    int64_t have = 0;
+
+    t->missed = false;
+    t->status = HF_OK;
+    t->after = whole ? 0 : hf_int(came, "after", 0);
+    t->pages = hf_value_array(t->hand->mem);
+    if (!whole) {
+        hf_value_append(t->pages, came);
+        have = hf_int(came, "last_sequence", t->upto);
+    }
+    t->status = pages_fetch(t, have, &t->err);
+    if (!t->status)
+        hf_remote_visit(t->room, &t->visit);
+}
+
+static bool task_begin(task *t, remote_hand *hand, hf_value said,
+                       void (*work)(remote_visit *visit, remote_room *room))
+{
+    const char *type = hf_str(said, "workflow_type", "");
+
+    *t = (task){
+        .visit = {.work = work, .arg = t},
+        .hand = hand,
+        .said = said,
+        .run_id = hf_str(said, "run_id", ""),
+        .upto = hf_int(said, "last_history_sequence", hf_int(said, "history.last_sequence", 0))};
+    t->room = hf_remote_room_of(hand->remote, t->run_id);
+    t->workflow = hf_registry_find_workflow(hand->remote->registry, hf_slice_of(type));
+    if (!t->workflow)
+        t->status =
+            hf_err_set(&t->err, HF_NOTFOUND, "this program has no workflow of the type %s", type);
+    return t->workflow != NULL;
 }
 
 static void task_run(remote_hand *hand, hf_value said)
 {
-    task t = {.hand = hand, .said = said};
-    hf_err err = {0};
-    hf_status st = task_replay(&t, false, &err);
+    remote_standing standing = REMOTE_LOST;
+    task t;
 
-    if (!st)
-        st = task_decide(&t, &err);
-    if (st)
-        task_fail(&t, err.text);
-    hf_replay_free(t.replay);
+    if (task_begin(&t, hand, said, work_turn)) {
+        hf_remote_await(t.room, t.run_id);
+        task_visit(&t, false);
+        if (t.missed)
+            task_visit(&t, true);
+    }
+    if (!t.status)
+        t.status = task_decide(&t, &standing, &t.err);
+    hf_remote_settle(t.room, t.run_id, t.turn, standing);
+    if (t.status)
+        task_fail(&t);
 }
 
 /* ---- questions: queries, and updates that a validator is to judge. Somebody waits for the answer;
@@ -275,73 +284,105 @@ static hf_status arguments_of(const task *t, const char *field, hf_value *out_ar
     return st;
 }
 
+/* A run of its own, which goes no further than its history and is thrown away. */
+static remote_live *question_replay(task *t, remote_room *room)
+{
+    remote_live *live = NULL;
+    hf_turn turn = HF_TURN_PARKED;
+
+    t->status = hf_remote_live_new(room, t->said, t->workflow, &live, &t->err);
+    if (!t->status) {
+        hf_replay_freeze(live->replay);
+        t->status = live_turn(t, live, &turn, &t->err);
+    }
+    return live;
+}
+
+static void work_query(remote_visit *visit, remote_room *room)
+{
+    task *t = visit->arg;
+    remote_live *live = question_replay(t, room);
+    hf_value args = NULL;
+
+    if (!t->status)
+        t->status = arguments_of(t, "query_arguments", &args, &t->err);
+    if (!t->status)
+        t->status = hf_replay_query(live->replay, hf_slice_of(hf_str(t->said, "query_name", "")),
+                                    args, t->hand->mem, &t->answer, &t->err);
+    hf_remote_live_drop(room, live);
+}
+
+static void work_validation(remote_visit *visit, remote_room *room)
+{
+    task *t = visit->arg;
+    remote_live *live = question_replay(t, room);
+    const char *reason = NULL;
+    hf_value args = NULL;
+
+    if (!t->status)
+        t->status = arguments_of(t, "update_arguments", &args, &t->err);
+    if (!t->status)
+        t->status = hf_replay_check_update(
+            live->replay, hf_slice_of(hf_str(t->said, "update_name", "")), args, &reason, &t->err);
+    if (reason)
+        t->reason = hf_mem_text(t->hand->mem, hf_slice_of(reason));
+    if (reason && !t->reason)
+        t->status = hf_err_nomem(&t->err, "a reason");
+    hf_remote_live_drop(room, live);
+}
+
 static void query_run(remote_hand *hand, hf_value said)
 {
     hf_mem *mem = hand->mem;
-    task t = {.hand = hand, .said = said};
     const char *id = hf_str(said, "query_task_id", "");
     long long attempt = (long long)hf_int(said, "query_task_attempt", 1);
     hf_client_reply reply;
-    hf_value args = NULL;
-    hf_value value = NULL;
-    hf_err err = {0};
-    hf_status st = task_replay(&t, true, &err);
+    task t;
 
-    if (!st)
-        st = arguments_of(&t, "query_arguments", &args, &err);
-    if (!st)
-        st = hf_replay_query(t.replay, hf_slice_of(hf_str(said, "query_name", "")), args, mem,
-                             &value, &err);
-    if (st)
+    if (task_begin(&t, hand, said, work_query))
+        task_visit(&t, false);
+    if (t.status)
         (void)!hf_remote_report(
             hand, hf_client_path(mem, "/api/worker/query-tasks/%s/fail", id),
             hf_json_(mem,
                      "{'lease_owner': %s, 'query_task_attempt': %lld, 'failure': {'message': %s}}",
-                     hand->remote->worker, attempt, err.text),
-            &reply, &err);
+                     hand->remote->worker, attempt, t.err.text),
+            &reply, &t.err);
     else
         (void)!hf_remote_report(
             hand, hf_client_path(mem, "/api/worker/query-tasks/%s/complete", id),
             hf_json_(mem,
                      "{'lease_owner': %s, 'query_task_attempt': %lld, 'result_envelope': {'codec': "
                      "'json', 'blob': %s}}",
-                     hand->remote->worker, attempt, hf_text(mem, value ? value : hf_value_null())),
-            &reply, &err);
-    hf_replay_free(t.replay);
+                     hand->remote->worker, attempt,
+                     hf_text(mem, t.answer ? t.answer : hf_value_null())),
+            &reply, &t.err);
 }
 
 static void validation_run(remote_hand *hand, hf_value said)
 {
     hf_mem *mem = hand->mem;
-    task t = {.hand = hand, .said = said};
     const char *id = hf_str(said, "update_validation_task_id", "");
     long long attempt = (long long)hf_int(said, "update_validation_attempt", 1);
-    const char *reason = NULL;
     hf_client_reply reply;
-    hf_value args = NULL;
-    hf_err err = {0};
-    hf_status st = task_replay(&t, true, &err);
+    task t;
 
-    if (!st)
-        st = arguments_of(&t, "update_arguments", &args, &err);
-    if (!st)
-        st = hf_replay_check_update(t.replay, hf_slice_of(hf_str(said, "update_name", "")), args,
-                                    &reason, &err);
-    if (st || reason)
+    if (task_begin(&t, hand, said, work_validation))
+        task_visit(&t, false);
+    if (t.status || t.reason)
         (void)!hf_remote_report(
             hand, hf_client_path(mem, "/api/worker/update-validation-tasks/%s/reject", id),
             hf_json_(mem,
                      "{'lease_owner': %s, 'update_validation_attempt': %lld, 'failure': "
                      "{'message': %s}}",
-                     hand->remote->worker, attempt, reason ? reason : err.text),
-            &reply, &err);
+                     hand->remote->worker, attempt, t.reason ? t.reason : t.err.text),
+            &reply, &t.err);
     else
         (void)!hf_remote_report(
             hand, hf_client_path(mem, "/api/worker/update-validation-tasks/%s/approve", id),
             hf_json_(mem, "{'lease_owner': %s, 'update_validation_attempt': %lld}",
                      hand->remote->worker, attempt),
-            &reply, &err);
-    hf_replay_free(t.replay);
+            &reply, &t.err);
 }
 
 void hf_remote_runner(void *ctx)
@@ -349,19 +390,21 @@ void hf_remote_runner(void *ctx)
     remote_hand *hand = ctx;
     hf_remote *remote = hand->remote;
 
-    hand->stacks = hf_coro_cache_new(STACKS, 0); /* without one each replay makes its own */
     while (hf_remote_ready(remote)) {
         hf_value said;
 
         hf_mem_reset(hand->mem);
-        said = hf_remote_poll(hand, "/api/worker/workflow-tasks/poll",
-                              hf_json_(hand->mem,
-                                       "{'worker_id': %s, 'task_queue': %s, 'timeout_seconds': %d, "
-                                       "'history_format': 'native', 'task_kinds': ['workflow', "
-                                       "'query', 'update_validation']}",
-                                       remote->worker,
-                                       remote->app->queue ? remote->app->queue : "default",
-                                       REMOTE_POLL_S));
+        said = hf_remote_poll(
+            hand, "/api/worker/workflow-tasks/poll",
+            hf_json_(
+                hand->mem,
+                "{'worker_id': %s, 'poll_request_id': %s, 'task_queue': %s, 'timeout_seconds': %d, "
+                "'history_format': 'native', 'history_page_size': %d, "
+                "'sticky': true, 'task_kinds': ['workflow', 'query', "
+                "'update_validation']}",
+                remote->worker, hf_remote_poll_name(hand),
+                remote->app->queue ? remote->app->queue : "default", REMOTE_POLL_S,
+                REMOTE_PAGE_EVENTS));
         if (hf_value_kind_of(said) != HF_VALUE_OBJECT)
             continue;
         if (strcmp(hf_str(said, "kind", ""), "query") == 0)
@@ -371,5 +414,4 @@ void hf_remote_runner(void *ctx)
         else
             task_run(hand, said);
     }
-    hf_coro_cache_free(hand->stacks);
 }

@@ -64,35 +64,31 @@ static hf_status chunk_add(hf_mem *mem, hf_value_list *list, const hf_event *eve
 }
 
 /* Stored chunks fit into their bound, and so do parts of them; of several none might. */
-static hf_status chunks_make(hf_call *c, hf_mem *mem, const hf_dossier *dossier, int64_t after,
-                             int64_t upto, hf_value *out, hf_err *err)
+static hf_status chunks_make(hf_call *c, hf_mem *mem, hf_event *events, size_t count, int64_t after,
+                             hf_value *out, hf_err *err)
 {
     hf_value_list *chunks = hf_value_array(mem);
     hf_value_list *payloads = hf_value_array(mem);
     hf_status st = HF_OK;
     hf_value made[2];
 
-    if (upto > (int64_t)dossier->event_count)
-        upto = (int64_t)dossier->event_count;
-    for (int64_t i = after; !st && i < upto; i++)
-        st = payloads_move(c, mem, payloads, &dossier->events[i], err);
-    while (!st && after < upto) {
-        size_t count =
-            (size_t)(upto - after) < CHUNK_EVENTS ? (size_t)(upto - after) : CHUNK_EVENTS;
-
-        st = chunk_add(mem, chunks, dossier->events + after, count, err);
-        if (st == HF_TOOBIG && count > 1) {
-            count = 1;
-            st = chunk_add(mem, chunks, dossier->events + after, count, err);
+    for (size_t i = 0; !st && i < count; i++)
+        st = payloads_move(c, mem, payloads, &events[i], err);
+    for (size_t done = 0, part; !st && done < count; done += part) {
+        part = count - done < CHUNK_EVENTS ? count - done : CHUNK_EVENTS;
+        st = chunk_add(mem, chunks, events + done, part, err);
+        if (st == HF_TOOBIG && part > 1) {
+            part = 1;
+            st = chunk_add(mem, chunks, events + done, part, err);
         }
-        after += (int64_t)count;
     }
     made[0] = hf_value_finish(chunks);
     made[1] = hf_value_finish(payloads);
     if (st)
         return st;
-    *out = hf_json_(mem, "{'chunks': %p, 'payloads': %p, 'last_sequence': %lld}",
-                    (const void *)made[0], (const void *)made[1], (long long)upto);
+    *out = hf_json_(mem, "{'after': %lld, 'chunks': %p, 'payloads': %p, 'last_sequence': %lld}",
+                    (long long)after, (const void *)made[0], (const void *)made[1],
+                    (long long)(after + (int64_t)count));
     return *out ? HF_OK : hf_err_nomem(err, "a history");
 }
 
@@ -100,7 +96,8 @@ hf_status hf_task_events(hf_engine *engine, const char *id, const char *run_id, 
                          int64_t upto, hf_mem *mem, hf_value *out)
 {
     hf_intake_target target;
-    hf_dossier dossier;
+    hf_event *events = NULL;
+    size_t count = 0;
     hf_call c;
     hf_status st = hf_call_begin(&c, engine);
 
@@ -114,8 +111,11 @@ hf_status hf_task_events(hf_engine *engine, const char *id, const char *run_id, 
         st = hf_err_set(&c.slot->err, HF_NOTFOUND, "%s was never started", id);
     if (st)
         return st;
-    hf_call_read_begin(&c);
-    st = hf_dossier_read(c.in.db, mem, target.base.run, &dossier, &c.slot->err);
-    hf_call_read_end(&c);
-    return st ? st : chunks_make(&c, mem, &dossier, after, upto, out, &c.slot->err);
+    if (upto > after) {
+        hf_call_read_begin(&c);
+        st = hf_dossier_events(c.in.db, mem, target.base.run, after, upto, &events, &count,
+                               &c.slot->err);
+        hf_call_read_end(&c);
+    }
+    return st ? st : chunks_make(&c, mem, events, count, after, out, &c.slot->err);
 }

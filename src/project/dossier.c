@@ -371,27 +371,49 @@ hf_status hf_dossier_skim(hf_db *db, hf_mem *mem, int64_t run, hf_dossier *out_d
     return dossier_read(db, mem, run, DOSSIER_SKIM, out_dossier, err);
 }
 
+hf_status hf_dossier_events(hf_db *db, hf_mem *mem, int64_t run, int64_t after, int64_t upto,
+                            hf_event **out_events, size_t *out_count, hf_err *err)
+{
+    chunk *held = NULL;
+    hf_sha256 *sha = NULL;
+    size_t room = 0;
+    hf_status st = chunks_read(db, mem, run, after + 1, upto - after, &held, &room, err);
+
+    *out_count = 0;
+    if (!st)
+        st = hf_sha256_new(&sha, err);
+    *out_events = hf_mem_array(mem, room + 1, sizeof(**out_events));
+    if (!st && !*out_events)
+        st = hf_err_nomem(err, "a history");
+    for (; !st && held; held = held->next) {
+        hf_event *events = NULL;
+        size_t taken = 0;
+
+        st = hf_event_chunk_decode(mem, held->body, &events, &taken, err);
+        for (size_t i = 0; !st && i < taken; i++) {
+            int64_t seq = held->first + (int64_t)i;
+
+            if (seq <= after || seq > upto)
+                continue;
+            st = payloads_read(db, mem, sha, run, &events[i], err);
+            (*out_events)[(*out_count)++] = events[i];
+        }
+    }
+    hf_sha256_free(sha);
+    return st;
+}
+
 hf_status hf_dossier_event(hf_db *db, hf_mem *mem, int64_t run, int64_t seq, hf_event *out_event,
                            hf_err *err)
 {
-    chunk *held = NULL;
     hf_event *events = NULL;
-    hf_sha256 *sha = NULL;
-    size_t room = 0;
     size_t count = 0;
-    hf_status st = chunks_read(db, mem, run, seq, 1, &held, &room, err);
+    hf_status st = hf_dossier_events(db, mem, run, seq - 1, seq, &events, &count, err);
 
-    if (!st && held)
-        st = hf_event_chunk_decode(mem, held->body, &events, &count, err);
-    if (!st && (!held || seq < held->first || seq - held->first >= (int64_t)count))
+    if (!st && !count)
         st = hf_err_set(err, HF_NOTFOUND, "the history has no event %lld", (long long)seq);
     if (!st)
-        st = hf_sha256_new(&sha, err);
-    if (!st) {
-        *out_event = events[seq - held->first];
-        st = payloads_read(db, mem, sha, run, out_event, err);
-    }
-    hf_sha256_free(sha);
+        *out_event = events[0];
     return st;
 }
 

@@ -145,6 +145,12 @@ HF_NODISCARD hf_status hf_dossier_skim(hf_db *db, hf_mem *mem, int64_t run, hf_d
 HF_NODISCARD hf_status hf_dossier_outline(hf_db *db, hf_mem *mem, int64_t run,
                                           hf_dossier *out_dossier, hf_err *err);
 
+/* The events of a run behind `after` up to `upto`, with all their bytes; fewer when it has fewer.
+   Nothing before them is read. */
+HF_NODISCARD hf_status hf_dossier_events(hf_db *db, hf_mem *mem, int64_t run, int64_t after,
+                                         int64_t upto, hf_event **out_events, size_t *out_count,
+                                         hf_err *err);
+
 /* One event of a run with all its bytes. HF_NOTFOUND. */
 HF_NODISCARD hf_status hf_dossier_event(hf_db *db, hf_mem *mem, int64_t run, int64_t seq,
                                         hf_event *out_event, hf_err *err);

@@ -20,24 +20,34 @@ bool hf_native_wanted(hf_api *api)
     return strcmp(hf_str(api->body, "history_format", ""), "native") == 0;
 }
 
+hf_value hf_native_history(hf_api *api, hf_value task, int64_t after, int64_t size)
+{
+    int64_t upto = hf_int(task, "last_history_sequence", INT64_MAX);
+    hf_value events = NULL;
+    hf_status st;
+
+    if (size > 0 && upto - after > size)
+        upto = after + size;
+    st = hf_task_events(api->server->engine, hf_str(task, "workflow_id", ""),
+                        hf_str(task, "run_id", NULL), after, upto, api->mem, &events);
+    if (st)
+        hf_worker_refuse(api, st, hf_errmsg(api->server->engine));
+    return st ? NULL : events;
+}
+
+/* A worker that keeps runs is sent what it has not seen. It may have lost the run meanwhile: then
+   it asks for the rest (hf_api_task_history). */
 hf_value hf_native_task(hf_api *api, hf_value task)
 {
-    hf_value_list *list = hf_value_object(api->mem);
-    hf_value events = NULL;
-    hf_slice key;
-    hf_value item;
-    hf_status st = hf_task_events(
-        api->server->engine, hf_str(task, "workflow_id", ""), hf_str(task, "run_id", NULL), 0,
-        hf_int(task, "last_history_sequence", INT64_MAX), api->mem, &events);
+    bool whole = strcmp(hf_str(task, "kind", ""), "workflow") != 0;
+    bool kept = !whole && hf_bool(api->body, "sticky", false);
+    hf_value events =
+        hf_native_history(api, task, kept ? hf_int(task, "known_history_sequence", 0) : 0,
+                          whole ? 0 : hf_int(api->body, "history_page_size", 0));
 
-    if (st) {
-        hf_worker_refuse(api, st, hf_errmsg(api->server->engine));
-        return NULL;
-    }
-    for (size_t i = 0; hf_value_member(task, i, &key, &item); i++)
-        hf_value_set(list, key, item);
-    hf_value_set(list, HF_SLICE("history"), events);
-    return hf_value_finish(list);
+    return events ? hf_value_merge(api->mem, task,
+                                   hf_json_(api->mem, "{'history': %p}", (const void *)events))
+                  : NULL;
 }
 
 bool hf_native_declare(hf_api *api)

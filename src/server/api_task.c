@@ -176,8 +176,10 @@ void hf_api_task_history(hf_api *api)
         hf_worker_refuse(api, st, hf_errmsg(api->server->engine));
         return;
     }
-    page = hf_offer_history(api, hf_str(task, "workflow_id", ""), hf_str(task, "run_id", NULL),
-                            after, size, NULL);
+    page = hf_native_wanted(api)
+               ? hf_native_history(api, task, after, size)
+               : hf_offer_history(api, hf_str(task, "workflow_id", ""),
+                                  hf_str(task, "run_id", NULL), after, size, NULL);
     if (page)
         hf_worker_json(api, 200, page);
 }

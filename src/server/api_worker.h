@@ -38,6 +38,9 @@ bool hf_native_wanted(hf_api *api);
 /* The task with that history; NULL: answered already. */
 hf_value hf_native_task(hf_api *api, hf_value task);
 
+/* A page of the same: at most `size` events (0: all) behind `after`. NULL: it was answered. */
+hf_value hf_native_history(hf_api *api, hf_value task, int64_t after, int64_t size);
+
 /* Records what it declares; false: answered already. */
 bool hf_native_declare(hf_api *api);
 
