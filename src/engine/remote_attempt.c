@@ -11,7 +11,12 @@
 #include "engine/remote_impl.h"
 #include "model/envelope.h"
 
-enum { BEAT_LEAST_US = 200000, SILENT_MOST_US = 60 * 1000000 };
+enum {
+    BEAT_LEAST_US = 200000,
+    SILENT_MOST_US = 60 * 1000000,
+    MEMORY_TRIES = 20, /* when there is none: what was taken is neither failed nor lost for that */
+    MEMORY_PAUSE_MS = 50
+};
 
 static int64_t now_us(void)
 {
@@ -140,41 +145,50 @@ static hf_status job_make(const remote_hand *hand, hf_value task, hf_job **out_j
     return st;
 }
 
-static void attempt_report(remote_hand *hand, const char *path, hf_value body)
-{
-    hf_client_reply reply;
-    hf_err err = {0};
-
-    (void)!hf_remote_report(hand, path, body, &reply, &err);
-}
-
-static void failure_report(remote_hand *hand, const hf_decision_failure *failure)
+static hf_status failure_report(remote_hand *hand, const hf_decision_failure *failure, hf_err *err)
 {
     hf_mem *mem = hand->mem;
     const char *type = hf_mem_text(mem, failure->type);
     const char *message = hf_mem_text(mem, failure->message);
+    hf_client_reply reply;
 
-    attempt_report(hand, hf_client_path(mem, "/api/worker/activity-tasks/%s/fail", hand->task_id),
-                   type && message
-                       ? hf_json_(mem,
-                                  "{'lease_owner': %s, 'activity_attempt_id': %s, 'failure': "
-                                  "{'type': %s, 'message': %s, 'non_retryable': %p}}",
-                                  hand->remote->worker, hand->attempt_id, type, message,
-                                  (const void *)hf_value_bool(!failure->retryable))
-                       : NULL);
+    return hf_remote_report(
+        hand, hf_client_path(mem, "/api/worker/activity-tasks/%s/fail", hand->task_id),
+        type && message ? hf_json_(mem,
+                                   "{'lease_owner': %s, 'activity_attempt_id': %s, 'failure': "
+                                   "{'type': %s, 'message': %s, 'non_retryable': %p}}",
+                                   hand->remote->worker, hand->attempt_id, type, message,
+                                   (const void *)hf_value_bool(!failure->retryable))
+                        : NULL,
+        &reply, err);
 }
 
-static void result_report(remote_hand *hand, const hf_job *job)
+static hf_status result_report(remote_hand *hand, hf_slice result, hf_err *err)
 {
-    const char *text = hf_mem_text(hand->mem, job->result);
+    const char *text = hf_mem_text(hand->mem, result);
+    hf_client_reply reply;
 
-    attempt_report(
+    return hf_remote_report(
         hand, hf_client_path(hand->mem, "/api/worker/activity-tasks/%s/complete", hand->task_id),
         text ? hf_json_(hand->mem,
                         "{'lease_owner': %s, 'activity_attempt_id': %s, 'result': "
                         "{'codec': 'json', 'blob': %s}}",
                         hand->remote->worker, hand->attempt_id, text)
-             : NULL);
+             : NULL,
+        &reply, err);
+}
+
+/* How it ended. A report that was heard, though its answer was not, is refused the second time. */
+static void end_report(remote_hand *hand, const hf_decision_failure *failure, hf_slice result)
+{
+    hf_err err = {0};
+    hf_status st = HF_NOMEM;
+
+    for (int i = 0; st == HF_NOMEM && i < MEMORY_TRIES; i++) {
+        if (i)
+            hf_remote_pause(hand->remote, MEMORY_PAUSE_MS);
+        st = failure ? failure_report(hand, failure, &err) : result_report(hand, result, &err);
+    }
 }
 
 /* The attempt has ended; its thread. */
@@ -185,10 +199,8 @@ static void job_done(void *ctx, hf_job *job)
     hf_mutex_lock(&hand->lock);
     hand->job = NULL;
     hf_mutex_unlock(&hand->lock);
-    if (job->failed)
-        failure_report(hand, &job->failure);
-    else if (job->result.ptr)
-        result_report(hand, job);
+    if (job->failed || job->result.ptr)
+        end_report(hand, job->failed ? &job->failure : NULL, job->result);
     hf_job_free(job); /* else it was told to stop before it began: its lease runs out */
 }
 
@@ -196,17 +208,22 @@ static void attempt_run(remote_hand *hand, hf_value task)
 {
     hf_job *job = NULL;
     hf_err err = {0};
-    hf_status st;
+    hf_status st = HF_NOMEM;
 
     (void)snprintf(hand->task_id, sizeof(hand->task_id), "%s", hf_str(task, "task_id", ""));
     (void)snprintf(hand->attempt_id, sizeof(hand->attempt_id), "%s",
                    hf_str(task, "activity_attempt_id", ""));
-    st = job_make(hand, task, &job, &err);
+    for (int i = 0; st == HF_NOMEM && i < MEMORY_TRIES; i++) {
+        if (i)
+            hf_remote_pause(hand->remote, MEMORY_PAUSE_MS);
+        hf_job_free(job);
+        st = job_make(hand, task, &job, &err);
+    }
     if (st) {
         const hf_decision_failure failure = {
             .type = HF_SLICE("worker_error"), .message = hf_slice_of(err.text), .retryable = true};
 
-        failure_report(hand, &failure);
+        end_report(hand, &failure, (hf_slice){0});
         hf_job_free(job);
         return;
     }
