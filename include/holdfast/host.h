@@ -76,6 +76,14 @@ typedef struct hf_retention_opts {
 HF_API hf_status hf_retention_pass(hf_engine *engine, const hf_retention_opts *o, hf_mem *mem,
                                    hf_value *out);
 
+/* ---- stopping */
+
+/* True: from now on nobody waits. Calls that wait for a run, an update or a worker's answer return
+   HF_STOPPED at once, those that wait already too; whatever they asked for stays recorded and can
+   be looked up, and everything else goes on. For hosts that are about to stop, while others may
+   still ask. False: they wait again. Any thread. */
+HF_API void hf_waits_stop(hf_engine *engine, bool stop);
+
 /* ---- following a run */
 
 typedef struct hf_watch hf_watch;

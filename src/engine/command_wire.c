@@ -273,16 +273,19 @@ static hf_status life_write(const hf_update_life *life, const char *update_id, c
 static hf_status update_follow(hf_call *c, int64_t wait_ms, hf_reply *reply, hf_mem *mem,
                                hf_err *err)
 {
-    hf_update_life life;
+    hf_update_life life = {0};
     hf_status st = wait_ms ? hf_answer_await(c, reply->command, wait_ms, mem, &life)
                            : hf_answer_update(c, reply->command, mem, &life, err);
     bool timed_out = wait_ms && st == HF_TIMEOUT;
+    bool stopped = wait_ms && st == HF_STOPPED && life.run; /* it is accepted all the same */
+    hf_status written;
 
-    if (st && !timed_out)
+    if (st && !timed_out && !stopped)
         return st;
     reply->outcome = life.outcome;
-    return life_write(&life, reply->command_id, wait_ms ? "completed" : "accepted", timed_out, mem,
-                      &reply->detail, err);
+    written = life_write(&life, reply->command_id, wait_ms ? "completed" : "accepted", timed_out,
+                         mem, &reply->detail, err);
+    return stopped ? st : written;
 }
 
 /* The key that an update's id has inside; HF_NOTFOUND: it has none. */
@@ -380,7 +383,7 @@ static hf_status command_send(hf_call *c, const hf_request *asked, int64_t wait_
 
     if (!st && asked->type == HF_COMMAND_TYPE_UPDATE && reply.status == HF_COMMAND_STATUS_ACCEPTED)
         st = update_follow(c, wait_ms, &reply, mem, err);
-    if (st && reply.status != HF_COMMAND_STATUS_REJECTED)
+    if (st && reply.status != HF_COMMAND_STATUS_REJECTED && !reply.detail)
         return st;
     written = reply_write(asked, &reply, mem, out, err);
     return st ? st : written;

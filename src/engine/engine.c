@@ -12,7 +12,6 @@
 #include "engine/engine_impl.h"
 #include "engine/remote.h"
 #include "engine/runner.h"
-#include "engine/watch.h"
 
 enum { ACTIVITY_THREADS = 8, ACTIVITY_PLACES = 512, CACHE_BYTES = 16 << 20 };
 
@@ -48,30 +47,6 @@ engine_slot *hf_engine_slot_get(hf_engine *engine)
     engine->slots = slot;
     hf_mutex_unlock(&engine->lock);
     return slot;
-}
-
-/* With the lock held. */
-static void waiting_wake(hf_engine *engine, int64_t run, bool closed)
-{
-    for (hf_list *link = engine->waiting.next; link != &engine->waiting; link = link->next) {
-        engine_slot *slot = HF_LIST_ENTRY(link, engine_slot, waiting);
-
-        if (run && (slot->awaits != run || (slot->awaits_end && !closed)))
-            continue;
-        slot->is_woken = true;
-        hf_cond_signal(&slot->woken);
-    }
-}
-
-void hf_engine_changed(hf_engine *engine, int64_t run, bool closed)
-{
-    hf_mutex_lock(&engine->lock);
-    engine->recent[engine->changes++ % ENGINE_RECENT] = closed ? -run : run;
-    waiting_wake(engine, run, closed);
-    hf_watches_tell(engine, run);
-    if (!run)
-        hf_cond_broadcast(&engine->changed);
-    hf_mutex_unlock(&engine->lock);
 }
 
 static void core_changed(void *ctx, int64_t run, bool closed)
@@ -243,7 +218,7 @@ void hf_engine_end(hf_engine *engine)
     engine->woken = true;
     hf_cond_broadcast(&engine->work);
     hf_cond_broadcast(&engine->changed);
-    waiting_wake(engine, 0, false);
+    hf_engine_wake_waiting(engine, 0, false);
     hf_mutex_unlock(&engine->lock);
     hf_desk_shut(engine->desk, true);
     hf_inquiries_shut(engine->inquiries, true);
@@ -382,61 +357,6 @@ hf_status hf_engine_commit_all(hf_engine *engine, hf_unit *const *units, size_t 
     }
     hf_mutex_fini(&crowd.lock);
     return st;
-}
-
-/* With the lock held: whether the run changed since. What is too long ago to tell counts as
- * changed. */
-static bool run_changed(const hf_engine *engine, int64_t run, bool closed, uint64_t seen)
-{
-    if (engine->changes - seen > ENGINE_RECENT)
-        return true;
-    for (; seen < engine->changes; seen++) {
-        int64_t recent = engine->recent[seen % ENGINE_RECENT];
-
-        if (!recent || recent == -run || (recent == run && !closed))
-            return true;
-    }
-    return false;
-}
-
-hf_status hf_engine_wait(hf_engine *engine, int64_t run, bool closed, uint64_t *seen,
-                         int64_t until_us, hf_err *err)
-{
-    int64_t look_us = until_us; /* hints of other nodes may be lost */
-    engine_slot *slot;
-    hf_status st = HF_OK;
-
-    if (engine->mode != ENGINE_THREADS) {
-        st = hf_engine_begin(engine, engine->mode, err);
-        if (st || hf_engine_pump(engine))
-            return st;
-        if (engine->mode == ENGINE_TEST || hf_clock_mono_us(hf_clock_system()) >= until_us)
-            return hf_err_set(err, HF_TIMEOUT, "nothing more happens by itself");
-        (void)hf_tick(engine, 10);
-        return HF_OK;
-    }
-    slot = hf_engine_slot_get(engine);
-    if (!slot)
-        return hf_err_nomem(err, "a wait");
-    if (engine->node && look_us > hf_clock_mono_us(hf_clock_system()) + HF_SHARD_RENEW_US)
-        look_us = hf_clock_mono_us(hf_clock_system()) + HF_SHARD_RENEW_US;
-    hf_mutex_lock(&engine->lock);
-    slot->awaits = run;
-    slot->awaits_end = closed;
-    slot->is_woken = run_changed(engine, run, closed, *seen);
-    hf_list_add_last(&engine->waiting, &slot->waiting);
-    while (!st && !slot->is_woken && !engine->stopping)
-        st = hf_cond_wait_until(&slot->woken, &engine->lock, look_us);
-    hf_list_remove(&slot->waiting);
-    if (st && look_us < until_us)
-        st = HF_OK; /* no hint came: the caller looks anyway */
-    if (!st && engine->stopping && engine->changes == *seen)
-        st = HF_STOPPED;
-    *seen = engine->changes;
-    hf_mutex_unlock(&engine->lock);
-    if (st == HF_STOPPED)
-        return hf_err_set(err, st, "the engine was shut down");
-    return st ? hf_err_set(err, HF_TIMEOUT, "the time allowed ran out") : HF_OK;
 }
 
 hf_db *hf_engine_read_begin(hf_engine *engine)
@@ -650,6 +570,6 @@ void hf_shutdown(hf_engine *engine)
     engine->woken = true;
     hf_cond_broadcast(&engine->work);
     hf_cond_broadcast(&engine->changed);
-    waiting_wake(engine, 0, false);
+    hf_engine_wake_waiting(engine, 0, false);
     hf_mutex_unlock(&engine->lock);
 }

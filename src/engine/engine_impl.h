@@ -92,6 +92,7 @@ struct hf_engine {
     int64_t lost_max;      /* threads that may be away in user code */
     bool draining;         /* hf_shutdown: no new attempts, the running ones end */
     bool stopping;         /* the core's thread ends, or has ended */
+    bool waits_over;       /* hf_waits_stop: nobody waits any more */
     engine_slot *slots;
     struct engine_space *spaces; /* namespaces whose key is known; they are never renamed */
     hf_observer observer;
@@ -137,6 +138,9 @@ HF_NODISCARD hf_status hf_engine_commit_all(hf_engine *engine, hf_unit *const *u
 
 /* A run changed: who waits for it looks again. Run 0: everybody does. */
 void hf_engine_changed(hf_engine *engine, int64_t run, bool closed);
+
+/* Those who wait for the run look again; 0: all of them. With the lock held. */
+void hf_engine_wake_waiting(hf_engine *engine, int64_t run, bool closed);
 
 /* Waits until the run changed (is closed) after the change `seen`, or the time is up: HF_TIMEOUT.
  * In the other modes it pumps. */

@@ -2,11 +2,9 @@
    to wait for the network or for a handler. One request at a time; bytes ahead of their turn are
    kept up to a bound. The rule: whatever a client does, its connection ends in bounded time and
    memory, and an exchange that a handler holds outlives the client. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -79,21 +77,6 @@ static void parked_clear(hf_http_exchange *conn)
     conn->parked = false;
 }
 
-static void address_forget(hf_http_exchange *conn)
-{
-    hf_slice peer = hf_slice_of(conn->peer);
-    uintptr_t count = (uintptr_t)hf_map_get(conn->http->addresses, peer);
-
-    if (!conn->counted)
-        return;
-    if (count <= 1) {
-        (void)hf_map_remove(conn->http->addresses, peer);
-        return;
-    }
-    /* The key exists, so that nothing is allocated and nothing can fail. */
-    HF_ASSERT(hf_map_put(conn->http->addresses, peer, (void *)(count - 1), NULL, NULL) == HF_OK);
-}
-
 static void conn_free(hf_http_exchange *conn)
 {
     hf_http *http = conn->http;
@@ -101,7 +84,7 @@ static void conn_free(hf_http_exchange *conn)
     hf_mutex_lock(&http->mutex);
     hf_list_remove(&conn->post);
     hf_mutex_unlock(&http->mutex);
-    address_forget(conn);
+    hf_conn_uncount(conn);
     hf_list_remove(&conn->link);
     hf_deadlines_remove(http->deadlines, &conn->deadline);
     hf_tls_session_free(conn->tls);
@@ -147,73 +130,6 @@ static void conn_leave(hf_http_exchange *conn)
     HF_ASSERT(conn->depth > 0);
     if (--conn->depth == 0 && conn->state == CONN_CLOSED && !conn->held)
         conn_free(conn);
-}
-
-/* ---- bytes out */
-
-typedef enum flush_result { FLUSH_ALL, FLUSH_WAIT, FLUSH_BROKEN } flush_result;
-
-static size_t out_left(const hf_http_exchange *conn)
-{
-    return conn->out_head.len + conn->out_body.len - conn->out_at;
-}
-
-/* Sends some bytes from the front of what is left. */
-static ssize_t out_send(hf_http_exchange *conn, flush_result *out_result)
-{
-    struct iovec parts[2];
-    struct msghdr message = {.msg_iov = parts};
-    ssize_t put;
-
-    if (conn->out_at < conn->out_head.len)
-        parts[message.msg_iovlen++] = (struct iovec){.iov_base = conn->out_head.ptr + conn->out_at,
-                                                     .iov_len = conn->out_head.len - conn->out_at};
-    if (conn->out_body.len) {
-        size_t at = conn->out_at > conn->out_head.len ? conn->out_at - conn->out_head.len : 0;
-
-        parts[message.msg_iovlen++] =
-            (struct iovec){.iov_base = conn->out_body.ptr + at, .iov_len = conn->out_body.len - at};
-    }
-    *out_result = FLUSH_ALL;
-    if (conn->tls) {
-        hf_tls_need need;
-
-        put = (ssize_t)hf_tls_write(conn->tls, parts[0].iov_base, parts[0].iov_len, &need);
-        if (need == HF_TLS_END)
-            *out_result = FLUSH_BROKEN;
-        else if (need != HF_TLS_DONE)
-            *out_result = FLUSH_WAIT;
-        return put;
-    }
-    do
-        put = sendmsg(conn->fd, &message, MSG_NOSIGNAL);
-    while (put < 0 && errno == EINTR);
-    if (put < 0) {
-        *out_result = errno == EAGAIN || errno == EWOULDBLOCK ? FLUSH_WAIT : FLUSH_BROKEN;
-        return 0;
-    }
-    return put;
-}
-
-static flush_result conn_flush(hf_http_exchange *conn)
-{
-    while (out_left(conn) > 0) {
-        flush_result result;
-        size_t put = (size_t)out_send(conn, &result);
-
-        conn->out_at += put;
-        conn->moved += put;
-        if (result == FLUSH_WAIT) {
-            (void)event_add(&conn->write_event, NULL);
-            return FLUSH_WAIT;
-        }
-        if (result == FLUSH_BROKEN)
-            return FLUSH_BROKEN;
-    }
-    hf_buf_fini(&conn->out_head);
-    hf_buf_fini(&conn->out_body);
-    conn->out_at = 0;
-    return FLUSH_ALL;
 }
 
 /* ---- requests in */
@@ -297,7 +213,7 @@ static void conn_refuse(hf_http_exchange *conn, int status, const char *reason)
 static void continue_send(hf_http_exchange *conn)
 {
     hf_buf_add_text(&conn->out_head, "HTTP/1.1 100 Continue\r\n\r\n");
-    if (conn_flush(conn) != FLUSH_ALL) /* a new connection always has room for 25 bytes */
+    if (hf_conn_flush(conn) != CONN_FLUSH_ALL) /* a new connection always has room for 25 bytes */
         conn_end(conn);
 }
 
@@ -336,6 +252,17 @@ static void body_admit(hf_http_exchange *conn, bool body_waits)
         continue_send(conn);
 }
 
+/* Whoever let the exchange wait hears that the server is about to stop. */
+static void drain_tell(hf_http_exchange *conn)
+{
+    bool waits = conn->parked || conn->state == CONN_STREAMING;
+
+    if (!waits || !conn->held || !conn->wake || conn->told_drain)
+        return;
+    conn->told_drain = true;
+    conn->wake(conn->wake_ctx, conn, HF_HTTP_DRAINING);
+}
+
 static void request_dispatch(hf_http_exchange *conn)
 {
     const hf_http_handlers *handlers = &conn->http->options.handlers;
@@ -350,6 +277,8 @@ static void request_dispatch(hf_http_exchange *conn)
     deadline_set(conn, NEVER);
     atomic_fetch_add(&conn->http->requests, 1);
     handlers->handle(handlers->ctx, conn);
+    if (conn->http->draining)
+        drain_tell(conn);
 }
 
 /* Gives the parser what there is. False when it has to wait. */
@@ -421,22 +350,22 @@ static void conn_written(hf_http_exchange *conn)
 /* Takes what other threads sent and puts it out. */
 static void stream_flush(hf_http_exchange *conn)
 {
-    flush_result result = conn_flush(conn);
+    conn_flushed result = hf_conn_flush(conn);
     bool cut;
 
     hf_mutex_lock(&conn->http->mutex);
-    if (result == FLUSH_ALL && conn->stream.len) {
+    if (result == CONN_FLUSH_ALL && conn->stream.len) {
         conn->out_body = conn->stream;
         hf_buf_init(&conn->stream);
     }
-    conn->stream_sent = out_left(conn);
+    conn->stream_sent = hf_conn_left(conn);
     cut = conn->stream_cut;
     hf_mutex_unlock(&conn->http->mutex);
-    if (result == FLUSH_ALL && out_left(conn))
-        result = conn_flush(conn);
-    if (result == FLUSH_BROKEN || cut) {
+    if (result == CONN_FLUSH_ALL && hf_conn_left(conn))
+        result = hf_conn_flush(conn);
+    if (result == CONN_FLUSH_BROKEN || cut) {
         conn_end(conn);
-    } else if (result == FLUSH_ALL && conn->answered) {
+    } else if (result == CONN_FLUSH_ALL && conn->answered) {
         conn->held = false;
         conn_written(conn);
     }
@@ -454,14 +383,14 @@ static bool conn_step(hf_http_exchange *conn, hf_slice *in)
         conn_return(conn);
         return true;
     case CONN_WRITING:
-        switch (conn_flush(conn)) {
-        case FLUSH_ALL:
+        switch (hf_conn_flush(conn)) {
+        case CONN_FLUSH_ALL:
             conn_written(conn);
             return true;
-        case FLUSH_WAIT:
+        case CONN_FLUSH_WAIT:
             deadline_by_rate(conn);
             return false;
-        case FLUSH_BROKEN:
+        case CONN_FLUSH_BROKEN:
             conn_end(conn);
             return false;
         }
@@ -528,39 +457,6 @@ static void conn_run(hf_http_exchange *conn, hf_slice fresh)
 
 /* ---- bytes in */
 
-typedef enum read_result { READ_SOME, READ_WAIT, READ_END } read_result;
-
-static read_result conn_receive(hf_http_exchange *conn, hf_slice *out_bytes)
-{
-    char *room = conn->http->room;
-    ssize_t got;
-
-    if (conn->tls) {
-        hf_tls_need need;
-        size_t len = hf_tls_read(conn->tls, room, HF_HTTP_READ_BYTES, &need);
-
-        *out_bytes = hf_slice_from(room, len);
-        conn->tls_read_wants_write = need == HF_TLS_WRITABLE;
-        if (conn->tls_read_wants_write)
-            (void)event_add(&conn->write_event, NULL);
-        if (need == HF_TLS_DONE)
-            return READ_SOME;
-        return need == HF_TLS_END ? READ_END : READ_WAIT;
-    }
-    do
-        got = recv(conn->fd, room, HF_HTTP_READ_BYTES, 0);
-    while (got < 0 && errno == EINTR);
-    *out_bytes = hf_slice_from(room, got > 0 ? (size_t)got : 0);
-    if (got > 0)
-        return READ_SOME;
-    if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
-        return READ_WAIT;
-    conn->eof = true;
-    if (got < 0)
-        conn_end(conn);
-    return READ_END;
-}
-
 /* The client closed its side. It may still want the answer to what it sent. */
 static void conn_eof(hf_http_exchange *conn)
 {
@@ -596,11 +492,13 @@ static void on_readable(evutil_socket_t fd, short what, void *ctx)
     conn_enter(conn);
     for (int i = 0; i < READS_AT_ONCE && conn->reading; i++) {
         hf_slice bytes;
-        read_result result = conn_receive(conn, &bytes);
+        conn_received result = hf_conn_receive(conn, &bytes);
 
-        if (result == READ_WAIT)
+        if (result == CONN_READ_WAIT)
             break;
-        if (result == READ_END) {
+        if (result == CONN_READ_BROKEN)
+            conn_end(conn);
+        if (result == CONN_READ_BROKEN || result == CONN_READ_END) {
             conn_eof(conn);
             conn_run(conn, (hf_slice){0});
             break;
@@ -628,21 +526,6 @@ static void on_writable(evutil_socket_t fd, short what, void *ctx)
 
 /* ---- what http.c asks for */
 
-static hf_status address_count(hf_http *http, hf_http_exchange *conn, hf_err *err)
-{
-    hf_slice peer = hf_slice_of(conn->peer);
-    uintptr_t count = (uintptr_t)hf_map_get(http->addresses, peer);
-    hf_status st;
-
-    if (hf_http_is_loopback(conn->peer))
-        return HF_OK;
-    if (count >= http->limits.address_max)
-        return hf_err_set(err, HF_BUSY, "%s has %zu connections", conn->peer, (size_t)count);
-    st = hf_map_put(http->addresses, peer, (void *)(count + 1), NULL, err);
-    conn->counted = !st;
-    return st;
-}
-
 hf_status hf_conn_new(hf_http *http, int fd, const char *peer, hf_err *err)
 {
     hf_http_exchange *conn = hf_alloc(sizeof(*conn));
@@ -658,14 +541,14 @@ hf_status hf_conn_new(hf_http *http, int fd, const char *peer, hf_err *err)
     (void)snprintf(conn->peer, sizeof(conn->peer), "%s", peer);
     (void)event_assign(&conn->read_event, http->base, fd, EV_READ | EV_PERSIST, on_readable, conn);
     (void)event_assign(&conn->write_event, http->base, fd, EV_WRITE, on_writable, conn);
-    st = address_count(http, conn, err);
+    st = hf_conn_count(http, conn, err);
     if (!st)
         st = hf_deadlines_push(http->deadlines, &conn->deadline, err);
     if (!st && http->tls)
         st = hf_tls_session_new(http->tls, fd, &conn->tls, err);
     if (st) {
         hf_deadlines_remove(http->deadlines, &conn->deadline);
-        address_forget(conn);
+        hf_conn_uncount(conn);
         hf_alloc_free(conn);
         return st;
     }
@@ -691,7 +574,7 @@ static void stream_beat(hf_http_exchange *conn)
 {
     hf_err ignored;
 
-    if (out_left(conn) > 0) { /* nothing of the last beat was taken */
+    if (hf_conn_left(conn) > 0) { /* nothing of the last beat was taken */
         conn_end(conn);
         return;
     }
@@ -733,15 +616,13 @@ void hf_conn_due(hf_http_exchange *conn)
 
 void hf_conn_drain(hf_http_exchange *conn)
 {
-    bool waits = conn->parked || conn->state == CONN_STREAMING;
-
     conn_enter(conn);
-    if (conn->state == CONN_READING && hf_http_parser_fresh(&conn->parser)) {
+    if (conn->state == CONN_READING && hf_http_parser_fresh(&conn->parser))
+        on_readable(conn->fd, EV_READ, conn); /* a request that has arrived is answered */
+    if (conn->state == CONN_READING && hf_http_parser_fresh(&conn->parser))
         conn_end(conn);
-    } else if (waits && conn->held && conn->wake && !conn->told_drain) {
-        conn->told_drain = true;
-        conn->wake(conn->wake_ctx, conn, HF_HTTP_DRAINING);
-    }
+    else
+        drain_tell(conn);
     conn_run(conn, (hf_slice){0});
     conn_leave(conn);
 }

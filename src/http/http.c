@@ -15,7 +15,7 @@
 #include "http/http_impl.h"
 #include "http/listen.h"
 
-enum { ACCEPTS_AT_ONCE = 64, PAUSE_MS = 100, DRAIN_LOOK_MS = 20 };
+enum { ACCEPTS_AT_ONCE = 64, PAUSE_MS = 100, DRAIN_LOOK_MS = 20, DRAIN_ACCEPTS = 64 };
 
 /* ---- time */
 
@@ -51,6 +51,59 @@ static void listener_set(hf_http *http, bool wanted)
         (void)event_del(&http->listen_event);
 }
 
+/* ---- accepting */
+
+/* One that has to go at once, with a word of why. */
+static void accept_refuse(hf_http *http, int fd)
+{
+    static const char busy[] = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\n"
+                               "Content-Length: 0\r\nConnection: close\r\n\r\n";
+
+    atomic_fetch_add(&http->refused, 1);
+    if (!http->tls)
+        (void)send(fd, busy, sizeof(busy) - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+    (void)shutdown(fd, SHUT_WR);
+    (void)close(fd);
+}
+
+static void accept_pause(hf_http *http)
+{
+    hf_log_field fields[] = {hf_log_text("error", hf_slice_of(strerror(errno)))};
+
+    hf_log_write(http->options.log, HF_LOG_WARN, "http.accept_paused", fields, 1);
+    listener_set(http, false);
+    hf_deadlines_move(http->deadlines, &http->resume, now_us(http) + PAUSE_MS * 1000);
+    hf_http_timer_update(http);
+}
+
+/* Takes newcomers in; true when there may be more of them. */
+static bool accept_some(hf_http *http)
+{
+    for (int i = 0; i < ACCEPTS_AT_ONCE; i++) {
+        char peer[HF_HTTP_PEER_SIZE];
+        hf_err err;
+        int fd = hf_listen_accept(http->listen_fd, peer, sizeof(peer));
+
+        if (fd < 0) {
+            if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
+                accept_pause(http);
+            return false;
+        }
+        atomic_fetch_add(&http->accepted, 1);
+        if (atomic_load(&http->open) >= http->limits.connections_max ||
+            hf_conn_new(http, fd, peer, &err))
+            accept_refuse(http, fd);
+    }
+    return true;
+}
+
+static void on_accept(evutil_socket_t listen_fd, short what, void *ctx)
+{
+    (void)listen_fd;
+    (void)what;
+    (void)accept_some(ctx);
+}
+
 /* ---- draining */
 
 /* Ends the loop when nothing is left, or looks again in a moment. */
@@ -78,6 +131,8 @@ static void drain_begin(hf_http *http)
 {
     hf_list *link;
 
+    for (int i = 0; i < DRAIN_ACCEPTS && accept_some(http); i++)
+        ; /* whoever is at the door already gets an answer */
     http->draining = true;
     http->drain_until_us = now_us(http) + atomic_load(&http->drain_grace_ms) * 1000;
     listener_set(http, false);
@@ -113,53 +168,6 @@ static void on_timer(evutil_socket_t fd, short what, void *ctx)
         }
     }
     hf_http_timer_update(http);
-}
-
-/* ---- accepting */
-
-/* One that has to go at once, with a word of why. */
-static void accept_refuse(hf_http *http, int fd)
-{
-    static const char busy[] = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\n"
-                               "Content-Length: 0\r\nConnection: close\r\n\r\n";
-
-    atomic_fetch_add(&http->refused, 1);
-    if (!http->tls)
-        (void)send(fd, busy, sizeof(busy) - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
-    (void)shutdown(fd, SHUT_WR);
-    (void)close(fd);
-}
-
-static void accept_pause(hf_http *http)
-{
-    hf_log_field fields[] = {hf_log_text("error", hf_slice_of(strerror(errno)))};
-
-    hf_log_write(http->options.log, HF_LOG_WARN, "http.accept_paused", fields, 1);
-    listener_set(http, false);
-    hf_deadlines_move(http->deadlines, &http->resume, now_us(http) + PAUSE_MS * 1000);
-    hf_http_timer_update(http);
-}
-
-static void on_accept(evutil_socket_t listen_fd, short what, void *ctx)
-{
-    hf_http *http = ctx;
-
-    (void)what;
-    for (int i = 0; i < ACCEPTS_AT_ONCE; i++) {
-        char peer[HF_HTTP_PEER_SIZE];
-        hf_err err;
-        int fd = hf_listen_accept((int)listen_fd, peer, sizeof(peer));
-
-        if (fd < 0) {
-            if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
-                accept_pause(http);
-            return;
-        }
-        atomic_fetch_add(&http->accepted, 1);
-        if (atomic_load(&http->open) >= http->limits.connections_max ||
-            hf_conn_new(http, fd, peer, &err))
-            accept_refuse(http, fd);
-    }
 }
 
 /* ---- the inbox */

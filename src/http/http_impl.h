@@ -124,6 +124,24 @@ void hf_conn_kill(hf_http_exchange *conn);  /* and cannot wait any longer */
 void hf_conn_render(hf_http_exchange *conn, hf_http_reply *reply, bool stream);
 void hf_conn_deadline_in(hf_http_exchange *conn, int64_t ms);
 
+/* conn_io.c */
+typedef enum conn_flushed { CONN_FLUSH_ALL, CONN_FLUSH_WAIT, CONN_FLUSH_BROKEN } conn_flushed;
+typedef enum conn_received {
+    CONN_READ_SOME,
+    CONN_READ_WAIT,
+    CONN_READ_END,   /* the client closed its side */
+    CONN_READ_BROKEN /* the connection is gone */
+} conn_received;
+
+size_t hf_conn_left(const hf_http_exchange *conn); /* bytes of the answer that are not sent */
+conn_flushed hf_conn_flush(hf_http_exchange *conn);
+/* The bytes live until the next call for any connection. */
+conn_received hf_conn_receive(hf_http_exchange *conn, hf_slice *out_bytes);
+
+/* conn_count.c */
+HF_NODISCARD hf_status hf_conn_count(hf_http *http, hf_http_exchange *conn, hf_err *err);
+void hf_conn_uncount(hf_http_exchange *conn);
+
 /* http.c */
 void hf_http_timer_update(hf_http *http);
 /* Asks the loop to look at `conn`; any thread. */

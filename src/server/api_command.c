@@ -123,6 +123,22 @@ void hf_command_answer(hf_api *api, const hf_command_result *result, int status,
         answer_rejected(api, result, more);
 }
 
+/* It is recorded, and its end can be looked up; but the server stops before it came. */
+static void answer_stopped(hf_api *api, const hf_command_result *result)
+{
+    hf_value_list *body = hf_value_object(api->mem);
+
+    hf_command_text(api, body, "message",
+                    "The server is stopping. The command is accepted: look it up, or ask again "
+                    "with the same request_id.");
+    hf_command_text(api, body, "error", "draining");
+    hf_command_text(api, body, "reason", "draining");
+    hf_command_text(api, body, "remediation",
+                    "Try again: another server, or this one after its restart.");
+    hf_api_json(api, 503, answer_whole(api, result, body));
+    hf_http_reply_field(&api->reply, "Retry-After", HF_SLICE("1"));
+}
+
 bool hf_command_send(hf_api *api, const char *command, hf_value request,
                      hf_command_result *out_result)
 {
@@ -136,8 +152,10 @@ bool hf_command_send(hf_api *api, const char *command, hf_value request,
     st = hf_command(api->server->engine, command, request, api->mem, out_result);
     if (!st || out_result->outcome)
         return true;
-    if ((st == HF_REJECTED || st == HF_TIMEOUT || st == HF_BUSY) &&
-        strncmp(hf_errmsg(api->server->engine), "update_validat", 14) == 0)
+    if (st == HF_STOPPED && out_result->accepted)
+        answer_stopped(api, out_result);
+    else if ((st == HF_REJECTED || st == HF_TIMEOUT || st == HF_BUSY) &&
+             strncmp(hf_errmsg(api->server->engine), "update_validat", 14) == 0)
         hf_api_refuse(api, st == HF_REJECTED ? 409 : 504, hf_errmsg(api->server->engine));
     else
         hf_api_status(api, st, hf_errmsg(api->server->engine));

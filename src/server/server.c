@@ -170,12 +170,25 @@ static bool namespace_enter(hf_api *api)
     return !st;
 }
 
+/* What would wait for somebody else is not begun any more; nothing of it is recorded. */
+static bool stopping_tell(hf_api *api)
+{
+    if (api->route->where != HF_WHERE_WAIT || !atomic_load(&api->server->draining))
+        return false;
+    hf_api_error(api, 503, "draining", "The server is stopping; ask again.");
+    return true;
+}
+
 void hf_api_run(hf_api *api)
 {
     bool pool = api->route->where != HF_WHERE_LOOP || api->resume;
     hf_engine *engine = pool ? api->server->engine : NULL;
     bool later = false;
 
+    if (!api->resume && stopping_tell(api)) {
+        hf_api_finish(api);
+        return;
+    }
     if (engine && !namespace_enter(api) && !api->resume) {
         hf_api_finish(api);
         return;
@@ -392,6 +405,8 @@ int hf_server_port(const hf_server *server)
 void hf_server_drain(hf_server *server, int64_t grace_ms)
 {
     atomic_store(&server->draining, true);
+    if (server->engine)
+        hf_waits_stop(server->engine, true); /* who waits for others is told to ask again */
     hf_http_drain(server->http, grace_ms);
 }
 
@@ -404,8 +419,14 @@ void hf_server_close(hf_server *server)
 {
     if (!server)
         return;
-    hf_work_close(server->waits); /* every request that waits is answered first */
+    if (server->http) { /* every request is answered first */
+        hf_server_drain(server, 0);
+        hf_server_wait(server);
+    }
+    hf_work_close(server->waits);
     hf_work_close(server->work);
+    if (server->engine)
+        hf_waits_stop(server->engine, false);
     hf_http_close(server->http);
     hf_map_int_free(server->polls);
     hf_mutex_fini(&server->polls_lock);

@@ -45,7 +45,8 @@ static void line_await(int fd, const char *start, char *out_rest, size_t room)
     }
 }
 
-static process serve_start(char *const *argv)
+/* On a store that has a token already. */
+static process serve_again(char *const *argv, const char *token)
 {
     process self = {0};
     char text[256];
@@ -63,6 +64,14 @@ static process serve_start(char *const *argv)
     self.out = ends[0];
     line_await(self.out, "serving ", text, sizeof(text));
     self.port = atoi(strrchr(text, ':') + 1);
+    (void)snprintf(self.token, sizeof(self.token), "%s", token);
+    return self;
+}
+
+static process serve_start(char *const *argv)
+{
+    process self = serve_again(argv, "");
+
     line_await(self.out, "admin token, shown only now: ", self.token, sizeof(self.token));
     return self;
 }
@@ -215,6 +224,96 @@ START_TEST(tells_the_service_manager)
 }
 END_TEST
 
+/* Sends a request, and does not wait. */
+static int post(const process *self, const char *path, const char *body)
+{
+    int fd = hf_wire_connect(self->port);
+    hf_buf request = {0};
+
+    hf_buf_add_format(&request,
+                      "POST %s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n"
+                      "X-Durable-Workflow-Control-Plane-Version: 2\r\n"
+                      "X-Durable-Workflow-Protocol-Version: 1.13\r\n"
+                      "Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
+                      path, self->token, strlen(body), body);
+    ck_assert(hf_wire_send(fd, hf_buf_slice(&request)));
+    hf_buf_fini(&request);
+    return fd;
+}
+
+/* Its answer, in the case's memory. */
+static hf_value answer(int fd, int status)
+{
+    hf_wire_reply reply = {0};
+    hf_value value;
+
+    ck_assert(hf_wire_read_reply(fd, &reply));
+    ck_assert_msg(reply.status == status, "%d: %s", reply.status, hf_buf_text(&reply.body));
+    value = hf_parse_(mem, hf_buf_text(&reply.body), reply.body.len);
+    hf_wire_reply_fini(&reply);
+    (void)close(fd);
+    return value;
+}
+
+#define WORKER "\"worker_id\":\"w1\",\"task_queue\":\"far\""
+
+/* SIGTERM while a worker polls, somebody asks a run something and somebody waits for an update:
+   each is answered at once, the process ends well, and what was accepted is there the next time. */
+START_TEST(stops_while_clients_wait)
+{
+    char *argv[] = {"holdfast", "serve", "s.db", "--listen", "127.0.0.1:0", NULL};
+    process self;
+    hf_value body;
+    char token[64];
+    char path[160];
+    int query;
+    int update;
+    int poll;
+
+    begin();
+    self = serve_start(argv);
+    (void)answer(post(&self, "/api/worker/register",
+                      "{" WORKER ",\"supported_workflow_types\":[\"remote\"],"
+                      "\"workflow_command_contracts\":{\"remote\":{\"queries\":[\"total\"],"
+                      "\"updates\":[\"set\"]}}}"),
+                 200);
+    (void)answer(post(&self, "/api/workflows",
+                      "{\"workflow_type\":\"remote\",\"workflow_id\":\"r-1\",\"task_queue\":"
+                      "\"far\"}"),
+                 201);
+    body = answer(post(&self, "/api/worker/workflow-tasks/poll", "{" WORKER "}"), 200);
+    (void)snprintf(path, sizeof(path), "/api/worker/workflow-tasks/%s/complete",
+                   hf_str(body, "task.task_id", ""));
+    (void)answer(post(&self, path,
+                      "{\"lease_owner\":\"w1\",\"workflow_task_attempt\":1,\"commands\":[{"
+                      "\"type\":\"open_condition_wait\",\"condition_key\":\"c\"}]}"),
+                 200);
+    update = post(&self, "/api/workflows/r-1/update/set", "{\"wait_timeout_seconds\":60}");
+    body = answer(post(&self, "/api/worker/workflow-tasks/poll", "{" WORKER "}"), 200);
+    ck_assert_ptr_nonnull(hf_get(body, "task.workflow_update_id")); /* it is accepted */
+    (void)answer(post(&self, "/api/worker/query-tasks/poll", "{" WORKER ",\"timeout_seconds\":0}"),
+                 200);
+    query = post(&self, "/api/workflows/r-1/query/total", "{}");
+    body = answer(
+        post(&self, "/api/worker/query-tasks/poll", "{" WORKER ",\"timeout_seconds\":20}"), 200);
+    ck_assert_str_eq(hf_str(body, "task.query_name", ""), "total");
+    poll = post(&self, "/api/worker/activity-tasks/poll", "{" WORKER ",\"timeout_seconds\":60}");
+    (void)snprintf(token, sizeof(token), "%s", self.token);
+    ck_assert_int_eq(serve_stop(&self), 0);
+    ck_assert_str_eq(hf_str(answer(query, 503), "reason", ""), "draining");
+    ck_assert_str_eq(hf_str(answer(poll, 200), "poll_status", ""), "draining");
+    body = answer(update, 503);
+    ck_assert_str_eq(hf_str(body, "reason", ""), "draining");
+    (void)snprintf(path, sizeof(path), "/api/workflows/r-1/updates/%s",
+                   hf_str(body, "update_id", ""));
+    ck_assert_int_eq(RUN("verify", "s.db"), 0);
+    self = serve_again(argv, token);
+    ck_assert_int_eq(ask(&self, path), 202);
+    ck_assert_int_eq(serve_stop(&self), 0);
+    end();
+}
+END_TEST
+
 HF_SUITE_MAIN("cli/serve", {serves_until_told_to_stop, 0}, {refuses_to_be_exposed, 0},
               {tokens_without_a_server, 0}, {dev_looks_after_a_worker, 0},
-              {tells_the_service_manager, 0})
+              {tells_the_service_manager, 0}, {stops_while_clients_wait, 0})

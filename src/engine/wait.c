@@ -1,0 +1,96 @@
+/* wait.c: threads that wait for a run to change, and how they are woken. A wake is a hint: who
+   waits looks again. It never changes anything. */
+#include "engine/engine_impl.h"
+#include "engine/inquiry.h"
+#include "engine/watch.h"
+#include "holdfast/host.h"
+
+void hf_engine_wake_waiting(hf_engine *engine, int64_t run, bool closed)
+{
+    for (hf_list *link = engine->waiting.next; link != &engine->waiting; link = link->next) {
+        engine_slot *slot = HF_LIST_ENTRY(link, engine_slot, waiting);
+
+        if (run && (slot->awaits != run || (slot->awaits_end && !closed)))
+            continue;
+        slot->is_woken = true;
+        hf_cond_signal(&slot->woken);
+    }
+}
+
+void hf_engine_changed(hf_engine *engine, int64_t run, bool closed)
+{
+    hf_mutex_lock(&engine->lock);
+    engine->recent[engine->changes++ % ENGINE_RECENT] = closed ? -run : run;
+    hf_engine_wake_waiting(engine, run, closed);
+    hf_watches_tell(engine, run);
+    if (!run)
+        hf_cond_broadcast(&engine->changed);
+    hf_mutex_unlock(&engine->lock);
+}
+
+/* With the lock held: whether the run changed since. What is too long ago to tell counts as
+ * changed. */
+static bool run_changed(const hf_engine *engine, int64_t run, bool closed, uint64_t seen)
+{
+    if (engine->changes - seen > ENGINE_RECENT)
+        return true;
+    for (; seen < engine->changes; seen++) {
+        int64_t recent = engine->recent[seen % ENGINE_RECENT];
+
+        if (!recent || recent == -run || (recent == run && !closed))
+            return true;
+    }
+    return false;
+}
+
+hf_status hf_engine_wait(hf_engine *engine, int64_t run, bool closed, uint64_t *seen,
+                         int64_t until_us, hf_err *err)
+{
+    int64_t look_us = until_us; /* hints of other nodes may be lost */
+    engine_slot *slot;
+    hf_status st = HF_OK;
+
+    if (engine->mode != ENGINE_THREADS) {
+        st = hf_engine_begin(engine, engine->mode, err);
+        if (st || hf_engine_pump(engine))
+            return st;
+        if (engine->mode == ENGINE_TEST || hf_clock_mono_us(hf_clock_system()) >= until_us)
+            return hf_err_set(err, HF_TIMEOUT, "nothing more happens by itself");
+        (void)hf_tick(engine, 10);
+        return HF_OK;
+    }
+    slot = hf_engine_slot_get(engine);
+    if (!slot)
+        return hf_err_nomem(err, "a wait");
+    if (engine->node && look_us > hf_clock_mono_us(hf_clock_system()) + HF_SHARD_RENEW_US)
+        look_us = hf_clock_mono_us(hf_clock_system()) + HF_SHARD_RENEW_US;
+    hf_mutex_lock(&engine->lock);
+    slot->awaits = run;
+    slot->awaits_end = closed;
+    slot->is_woken = run_changed(engine, run, closed, *seen);
+    hf_list_add_last(&engine->waiting, &slot->waiting);
+    while (!st && !slot->is_woken && !engine->stopping && !engine->waits_over)
+        st = hf_cond_wait_until(&slot->woken, &engine->lock, look_us);
+    hf_list_remove(&slot->waiting);
+    if (st && look_us < until_us)
+        st = HF_OK; /* no hint came: the caller looks anyway */
+    if (!st && engine->waits_over && !slot->is_woken)
+        st = HF_STOPPED;
+    if (!st && engine->stopping && engine->changes == *seen)
+        st = HF_STOPPED;
+    *seen = engine->changes;
+    hf_mutex_unlock(&engine->lock);
+    if (st == HF_STOPPED)
+        return hf_err_set(err, st, "the engine was shut down");
+    return st ? hf_err_set(err, HF_TIMEOUT, "the time allowed ran out") : HF_OK;
+}
+
+void hf_waits_stop(hf_engine *engine, bool stop)
+{
+    hf_mutex_lock(&engine->lock);
+    engine->waits_over = stop;
+    for (hf_list *link = engine->waiting.next; stop && link != &engine->waiting; link = link->next)
+        hf_cond_signal(&HF_LIST_ENTRY(link, engine_slot, waiting)->woken);
+    hf_mutex_unlock(&engine->lock);
+    hf_inquiries_shut(engine->inquiries, stop);
+}

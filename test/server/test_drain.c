@@ -1,0 +1,243 @@
+/* test_drain.c: a server that is told to stop while clients wait, over real HTTP on both databases:
+   whoever waits is answered at once and told to ask again, and nothing that was accepted is lost.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "holdfast/host.h"
+#include "lib/site.h"
+
+static const hf_app app = {.name = "nothing-here"};
+
+#define WORKER "\"worker_id\":\"w1\",\"task_queue\":\"far\""
+
+/* A request that is sent and not waited for. */
+static int request_send(hf_site *site, const char *method, const char *path, const char *body)
+{
+    int fd = hf_wire_connect(hf_server_port(site->server));
+    hf_buf text = {0};
+
+    hf_buf_add_format(&text,
+                      "%s %s HTTP/1.1\r\nHost: localhost\r\n"
+                      "X-Durable-Workflow-Protocol-Version: 1.13\r\n"
+                      "X-Durable-Workflow-Control-Plane-Version: 2\r\n",
+                      method, path);
+    if (body)
+        hf_buf_add_format(&text, "Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
+                          strlen(body), body);
+    else
+        hf_buf_add_text(&text, "\r\n");
+    ck_assert(hf_wire_send(fd, hf_buf_slice(&text)));
+    hf_buf_fini(&text);
+    return fd;
+}
+
+/* Its answer as a value of the site's. */
+static hf_site_answer answer_read(hf_site *site, int fd, hf_wire_reply *reply)
+{
+    hf_site_answer answer = {0};
+
+    ck_assert_msg(hf_wire_read_reply(fd, reply), "no answer");
+    answer.status = reply->status;
+    answer.text = hf_buf_text(&reply->body);
+    answer.body = hf_parse_(site->mem, answer.text, reply->body.len);
+    (void)close(fd);
+    return answer;
+}
+
+/* "Ask again", in the form of every refusal, with the time to wait. */
+static void told_to_ask_again(hf_site *site, int fd)
+{
+    hf_wire_reply reply = {0};
+    hf_site_answer answer = answer_read(site, fd, &reply);
+
+    ck_assert_msg(answer.status == 503, "%d: %s", answer.status, answer.text);
+    ck_assert_str_eq(hf_str(answer.body, "reason", ""), "draining");
+    ck_assert_str_ne(hf_str(answer.body, "message", ""), "");
+    ck_assert_str_ne(hf_str(answer.body, "remediation", ""), "");
+    ck_assert(hf_slice_equal(hf_wire_field(&reply, "Retry-After"), HF_SLICE("1")));
+    hf_wire_reply_fini(&reply);
+}
+
+/* A run of remote code that has done its first task and waits. */
+static void site_begin(hf_site *site, hf_engine_kind kind)
+{
+    hf_site_answer answer;
+    char path[160];
+    char body[256];
+
+    hf_site_open(site, kind, &app, (hf_server_options){0});
+    ck_assert_int_eq(
+        hf_site_ask(site, "POST", "/api/worker/register", NULL,
+                    "{" WORKER ",\"supported_workflow_types\":[\"remote\"],"
+                    "\"workflow_command_contracts\":{\"remote\":{\"queries\":[\"total\"],"
+                    "\"updates\":[\"set\",\"checked\"],\"update_validators\":[\"checked\"]}}}")
+            .status,
+        200);
+    ck_assert_int_eq(hf_site_ask(site, "POST", "/api/workflows", NULL,
+                                 "{\"workflow_type\":\"remote\",\"workflow_id\":\"r-1\","
+                                 "\"task_queue\":\"far\",\"input\":[5]}")
+                         .status,
+                     201);
+    answer = hf_site_ask(site, "POST", "/api/worker/workflow-tasks/poll", NULL, "{" WORKER "}");
+    ck_assert_msg(hf_get(answer.body, "task.task_id"), "%s", answer.text);
+    (void)snprintf(path, sizeof(path), "/api/worker/workflow-tasks/%s/complete",
+                   hf_str(answer.body, "task.task_id", ""));
+    (void)snprintf(body, sizeof(body),
+                   "{\"lease_owner\":\"w1\",\"workflow_task_attempt\":%d,\"commands\":[{\"type\":"
+                   "\"open_condition_wait\",\"condition_key\":\"c\"}]}",
+                   (int)hf_int(answer.body, "task.workflow_task_attempt", 0));
+    ck_assert_int_eq(hf_site_ask(site, "POST", path, NULL, body).status, 200);
+}
+
+/* Polls are handed questions and tasks; a client that waits for one was heard before. */
+static void poll_await(hf_site *site, const char *path, const char *key)
+{
+    hf_site_answer answer =
+        hf_site_ask(site, "POST", path, NULL, "{" WORKER ",\"timeout_seconds\":20}");
+
+    ck_assert_msg(hf_get(answer.body, key), "%s", answer.text);
+}
+
+/* The same server again, on the same engine. */
+static void site_again(hf_site *site)
+{
+    hf_err err = {0};
+
+    hf_server_wait(site->server);
+    hf_server_close(site->server);
+    hf_test_ok(hf_server_open(&(hf_server_options){.engine = site->engine, .listen = "127.0.0.1:0"},
+                              &site->server, &err),
+               &err, "open a server");
+    hf_test_ok(hf_server_start(site->server, &err), &err, "start a server");
+}
+
+/* An update that was accepted and waits for its end is answered with its id, and is there
+   afterwards: looked up, and asked for again by its request id. */
+HF_BOTH_ENGINES(an_accepted_update_outlives_its_server)
+{
+    static const char set[] = "{\"input\":[1],\"request_id\":\"u-1\",\"wait_timeout_seconds\":60}";
+    hf_wire_reply reply = {0};
+    hf_site site;
+    hf_site_answer answer;
+    char id[64];
+    char path[160];
+    int fd;
+
+    site_begin(&site, kind);
+    fd = request_send(&site, "POST", "/api/workflows/r-1/update/set", set);
+    poll_await(&site, "/api/worker/workflow-tasks/poll", "task.workflow_update_id");
+    hf_server_drain(site.server, 60000);
+    answer = answer_read(&site, fd, &reply);
+    ck_assert_msg(answer.status == 503, "%d: %s", answer.status, answer.text);
+    ck_assert_str_eq(hf_str(answer.body, "reason", ""), "draining");
+    ck_assert_str_eq(hf_str(answer.body, "update_status", ""), "accepted");
+    ck_assert(hf_slice_equal(hf_wire_field(&reply, "Retry-After"), HF_SLICE("1")));
+    (void)snprintf(id, sizeof(id), "%s", hf_str(answer.body, "update_id", ""));
+    hf_wire_reply_fini(&reply);
+    site_again(&site);
+    (void)snprintf(path, sizeof(path), "/api/workflows/r-1/updates/%s", id);
+    answer = hf_site_ask(&site, "GET", path, NULL, NULL);
+    ck_assert_msg(answer.status == 202, "%d: %s", answer.status, answer.text);
+    ck_assert_str_eq(hf_str(answer.body, "update_status", ""), "accepted");
+    answer = hf_site_ask(&site, "POST", "/api/workflows/r-1/update/set", NULL,
+                         "{\"input\":[1],\"request_id\":\"u-1\",\"wait_for\":\"accepted\"}");
+    ck_assert_str_eq(hf_str(answer.body, "update_id", ""), id);
+    hf_site_close(&site);
+}
+
+/* Questions that a worker has, and that none has taken yet; a judgement that is awaited; a reader
+   of history that waits for news: all end at once, and nothing of them is recorded. */
+HF_BOTH_ENGINES(questions_end_at_once)
+{
+    enum { CALLERS = 24 }; /* more than there are threads for it */
+    hf_site site;
+    hf_site_answer answer;
+    char path[256];
+    int fds[CALLERS];
+    int reader;
+    int check;
+
+    site_begin(&site, kind);
+    ck_assert_int_eq(hf_site_ask(&site, "POST", "/api/worker/query-tasks/poll", NULL,
+                                 "{" WORKER ",\"timeout_seconds\":0}")
+                         .status,
+                     200);
+    ck_assert_int_eq(hf_site_ask(&site, "POST", "/api/worker/update-validation-tasks/poll", NULL,
+                                 "{" WORKER ",\"timeout_seconds\":0}")
+                         .status,
+                     200);
+    check = request_send(&site, "POST", "/api/workflows/r-1/update/checked", "{\"input\":[1]}");
+    poll_await(&site, "/api/worker/update-validation-tasks/poll", "task.update_name");
+    for (int i = 0; i < CALLERS; i++)
+        fds[i] = request_send(&site, "POST", "/api/workflows/r-1/query/total", "{}");
+    poll_await(&site, "/api/worker/query-tasks/poll", "task.query_name");
+    answer = hf_site_ask(&site, "GET", "/api/workflows/r-1", NULL, NULL);
+    (void)snprintf(path, sizeof(path),
+                   "/api/workflows/r-1/runs/%s/history?wait_new_event=1&wait_timeout_seconds=60&"
+                   "next_page_token=s100",
+                   hf_str(answer.body, "run_id", ""));
+    reader = request_send(&site, "GET", path, NULL);
+    hf_server_drain(site.server, 60000);
+    told_to_ask_again(&site, check);
+    told_to_ask_again(&site, reader);
+    for (int i = 0; i < CALLERS; i++)
+        told_to_ask_again(&site, fds[i]);
+    site_again(&site);
+    *strchr(path, '?') = '\0';
+    answer = hf_site_ask(&site, "GET", path, NULL, NULL);
+    ck_assert_int_eq(answer.status, 200);
+    ck_assert_ptr_nonnull(strstr(answer.text, "WorkflowStarted"));
+    ck_assert_ptr_null(strstr(answer.text, "UpdateAccepted"));
+    hf_site_close(&site);
+}
+
+/* Polls that wait are answered empty, readers of a stream hear the end, probes hear 503. */
+HF_BOTH_ENGINES(polls_and_streams_end_at_once)
+{
+    hf_wire_reply reply = {0};
+    hf_site_answer answer;
+    hf_buf rest = {0};
+    hf_site site;
+    int poll;
+    int stream;
+
+    site_begin(&site, kind);
+    stream = request_send(&site, "GET", "/api/workflows/r-1/events", NULL);
+    poll = request_send(&site, "POST", "/api/worker/activity-tasks/poll",
+                        "{" WORKER ",\"timeout_seconds\":60}");
+    do /* until the server has it */
+        answer = hf_site_ask(&site, "GET", "/metrics", NULL, NULL);
+    while (!strstr(answer.text, "holdfast_http_parked 1\n"));
+    hf_server_drain(site.server, 60000);
+    answer = answer_read(&site, poll, &reply);
+    ck_assert_msg(answer.status == 200, "%d: %s", answer.status, answer.text);
+    ck_assert_str_eq(hf_str(answer.body, "poll_status", ""), "draining");
+    ck_assert_ptr_nonnull(strstr(answer.text, "\"task\":null"));
+    hf_wire_reply_fini(&reply);
+    ck_assert(hf_wire_read_all(stream, &rest));
+    (void)close(stream);
+    hf_buf_fini(&rest);
+    hf_server_wait(site.server);
+    hf_site_close(&site);
+}
+
+/* An engine whose waits were stopped answers those who do not wait, and waits again when it may. */
+HF_BOTH_ENGINES(waits_can_begin_again)
+{
+    hf_site site;
+
+    site_begin(&site, kind);
+    hf_waits_stop(site.engine, true);
+    ck_assert_int_eq(hf_result(site.engine, "r-1", hf_seconds(60), NULL, NULL), HF_STOPPED);
+    ck_assert_int_eq(hf_result(site.engine, "r-1", 0, NULL, NULL), HF_TIMEOUT);
+    ck_assert_int_eq(hf_site_ask(&site, "GET", "/api/workflows/r-1", NULL, NULL).status, 200);
+    hf_waits_stop(site.engine, false);
+    ck_assert_int_eq(hf_result(site.engine, "r-1", 1, NULL, NULL), HF_TIMEOUT);
+    hf_site_close(&site);
+}
+
+HF_PG_SUITE_MAIN("server/drain", HF_BOTH(an_accepted_update_outlives_its_server),
+                 HF_BOTH(questions_end_at_once), HF_BOTH(polls_and_streams_end_at_once),
+                 HF_BOTH(waits_can_begin_again))
