@@ -13,10 +13,14 @@
 #define AGAIN_US INT64_C(100000) /* another process has the slots: ask again */
 #define ORDER_US INT64_C(4000000000000000)
 
-enum { RENEW_KEY = 1 }; /* gates are numbered behind it */
+enum {
+    RENEW_KEY = 1, /* gates are numbered behind it */
+    NAME_HEAD = 1 + sizeof(int64_t)
+};
 
 struct hf_turnstile {
-    hf_slice name; /* "c" or "r" and the key */
+    hf_slice name; /* "c" or "r", the namespace's key, and the key */
+    int64_t namespace_key;
     int64_t number;
     const hf_limit_def *limit; /* NULL: a key of its own, one at once */
     hf_deadlines *waiting;
@@ -32,7 +36,7 @@ static bool gate_is_rate(const hf_turnstile *gate)
 
 static hf_slice gate_key(const hf_turnstile *gate)
 {
-    return hf_slice_from(gate->name.ptr + 1, gate->name.len - 1);
+    return hf_slice_from(gate->name.ptr + NAME_HEAD, gate->name.len - NAME_HEAD);
 }
 
 static int64_t alarm_key(int64_t number)
@@ -57,23 +61,25 @@ static void gate_settle(hf_core *core, hf_turnstile *gate)
         gate_free(core, gate);
 }
 
-static hf_turnstile *gate_get(hf_core *core, char kind, hf_slice key)
+static hf_turnstile *gate_get(hf_core *core, char kind, int64_t namespace_key, hf_slice key)
 {
-    char *name = hf_alloc(key.len + 2);
+    char *name = hf_alloc(NAME_HEAD + key.len + 1);
     hf_turnstile *gate = NULL;
 
     if (!name)
         return NULL;
     name[0] = kind;
-    memcpy(name + 1, key.ptr, key.len);
-    gate = hf_map_get(core->gates, hf_slice_from(name, key.len + 1));
+    memcpy(name + 1, &namespace_key, sizeof(namespace_key));
+    memcpy(name + NAME_HEAD, key.ptr, key.len);
+    gate = hf_map_get(core->gates, hf_slice_from(name, NAME_HEAD + key.len));
     if (gate) {
         hf_alloc_free(name);
         return gate;
     }
     gate = hf_alloc(sizeof(*gate));
     if (gate) {
-        gate->name = hf_slice_from(name, key.len + 1);
+        gate->name = hf_slice_from(name, NAME_HEAD + key.len);
+        gate->namespace_key = namespace_key;
         gate->number = ++core->gates_made + RENEW_KEY;
         gate->limit = hf_registry_find_limit(core->o.registry, key, kind == 'r');
         gate->waiting = hf_deadlines_new();
@@ -142,9 +148,11 @@ static hf_row *take_row(hf_core *core, const hf_turnstile *gate, const live_run 
     int64_t now_us = hf_core_now(core);
 
     if (gate_is_rate(gate))
-        return hf_row_bucket_take(mem, gate_key(gate), run->weight, gate->limit->burst,
-                                  gate->limit->allowed, gate->limit->per * 1000, now_us);
-    return hf_row_slot_take(mem, gate_key(gate), gate->limit ? gate->limit->at_once : 1, run->key,
+        return hf_row_bucket_take(mem, gate->namespace_key, gate_key(gate), run->weight,
+                                  gate->limit->burst, gate->limit->allowed, gate->limit->per * 1000,
+                                  now_us);
+    return hf_row_slot_take(mem, gate->namespace_key, gate_key(gate),
+                            gate->limit ? gate->limit->at_once : 1, run->key,
                             hf_slice_of(core->holder), now_us + LEASE_US, now_us);
 }
 
@@ -174,9 +182,10 @@ static void slot_free(hf_core *core, const hf_turnstile *gate, int64_t run)
 
     /* One that cannot be sent ends with its lease. */
     if (unit)
-        (void)row_send(
-            core, unit,
-            hf_row_slot_free(hf_unit_mem(unit), gate_key(gate), run, hf_slice_of(core->holder)), 0);
+        (void)row_send(core, unit,
+                       hf_row_slot_free(hf_unit_mem(unit), gate->namespace_key, gate_key(gate), run,
+                                        hf_slice_of(core->holder)),
+                       0);
 }
 
 static void renew_arm(hf_core *core)
@@ -214,11 +223,13 @@ bool hf_turnstile_pass(hf_core *core, live_run *run, const hf_step_work *work)
     if (run->slot && !hf_slice_equal(gate_key(run->slot), work->concurrency_key))
         hf_turnstile_leave(core, run);
     if (work->concurrency_key.len && !run->slot)
-        return gate_queue(core, gate_get(core, 'c', work->concurrency_key), run, work);
+        return gate_queue(core, gate_get(core, 'c', run->info.namespace_key, work->concurrency_key),
+                          run, work);
     if (work->rate_limit.len && run->paid != work->number) {
         if (!hf_registry_find_limit(core->o.registry, work->rate_limit, true))
             return false; /* another build knows the limit */
-        return gate_queue(core, gate_get(core, 'r', work->rate_limit), run, work);
+        return gate_queue(core, gate_get(core, 'r', run->info.namespace_key, work->rate_limit), run,
+                          work);
     }
     return true;
 }
@@ -270,13 +281,13 @@ static hf_turnstile *gate_find(const hf_core *core, int64_t number)
 /* When there will be tokens enough for whoever is first. */
 static int64_t tokens_due(hf_core *core, const hf_turnstile *gate, const live_run *run)
 {
-    const hf_db_value key = hf_db_text(gate_key(gate));
+    const hf_db_value keys[] = {hf_db_text(gate_key(gate)), hf_db_int(gate->namespace_key)};
     int64_t now_us = hf_core_now(core);
     int64_t due_us = now_us + AGAIN_US;
     hf_db_cursor *cursor = NULL;
     bool found = false;
 
-    if (!hf_db_query(core->db, HF_STMT_BUCKET_GET, &key, 1, &cursor, NULL) &&
+    if (!hf_db_query(core->db, HF_STMT_BUCKET_GET, keys, 2, &cursor, NULL) &&
         !hf_db_step(cursor, &found, NULL) && found) {
         double missing = (double)run->weight - (double)hf_db_column_int(cursor, 0) / 1e6;
         double wait_us = missing * (double)gate->limit->per * 1000 / (double)gate->limit->allowed;

@@ -297,8 +297,8 @@ hf_row *hf_row_command_close(hf_mem *mem, int64_t key, int64_t outcome, int64_t 
     return row_end(&b);
 }
 
-hf_row *hf_row_slot_take(hf_mem *mem, hf_slice key, int64_t most, int64_t run, hf_slice owner,
-                         int64_t lease_until_us, int64_t now_us)
+hf_row *hf_row_slot_take(hf_mem *mem, int64_t namespace_key, hf_slice key, int64_t most,
+                         int64_t run, hf_slice owner, int64_t lease_until_us, int64_t now_us)
 {
     row_builder b = row_begin(mem, HF_OP_SLOT_TAKE);
 
@@ -308,16 +308,19 @@ hf_row *hf_row_slot_take(hf_mem *mem, hf_slice key, int64_t most, int64_t run, h
     put_text(&b, owner);
     put_int(&b, lease_until_us);
     put_int(&b, now_us);
+    put_int(&b, namespace_key);
     return row_end(&b);
 }
 
-hf_row *hf_row_slot_free(hf_mem *mem, hf_slice key, int64_t run, hf_slice owner)
+hf_row *hf_row_slot_free(hf_mem *mem, int64_t namespace_key, hf_slice key, int64_t run,
+                         hf_slice owner)
 {
     row_builder b = row_begin(mem, HF_OP_SLOT_FREE);
 
     put_text(&b, key);
     put_int(&b, run);
     put_text(&b, owner);
+    put_int(&b, namespace_key);
     return row_end(&b);
 }
 
@@ -338,8 +341,8 @@ hf_row *hf_row_slot_clear(hf_mem *mem, hf_slice owner)
     return row_end(&b);
 }
 
-hf_row *hf_row_bucket_take(hf_mem *mem, hf_slice key, int64_t weight, int64_t burst,
-                           int64_t allowed, int64_t per_us, int64_t now_us)
+hf_row *hf_row_bucket_take(hf_mem *mem, int64_t namespace_key, hf_slice key, int64_t weight,
+                           int64_t burst, int64_t allowed, int64_t per_us, int64_t now_us)
 {
     row_builder b = row_begin(mem, HF_OP_BUCKET_TAKE);
 
@@ -349,6 +352,7 @@ hf_row *hf_row_bucket_take(hf_mem *mem, hf_slice key, int64_t weight, int64_t bu
     put_int(&b, allowed);
     put_int(&b, per_us);
     put_int(&b, now_us);
+    put_int(&b, namespace_key);
     return row_end(&b);
 }
 

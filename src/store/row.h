@@ -306,13 +306,14 @@ hf_row *hf_row_correlation_new(hf_mem *mem, int64_t namespace_key, hf_slice key,
 hf_row *hf_row_correlation_close(hf_mem *mem, int64_t instance, int64_t ending);
 /* Slots under a concurrency key, and tokens of a bucket. Bare: the flag says whether it was had. In
    one batch there is one take of a key at most. */
-hf_row *hf_row_slot_take(hf_mem *mem, hf_slice key, int64_t most, int64_t run, hf_slice owner,
-                         int64_t lease_until_us, int64_t now_us);
-hf_row *hf_row_slot_free(hf_mem *mem, hf_slice key, int64_t run, hf_slice owner);
+hf_row *hf_row_slot_take(hf_mem *mem, int64_t namespace_key, hf_slice key, int64_t most,
+                         int64_t run, hf_slice owner, int64_t lease_until_us, int64_t now_us);
+hf_row *hf_row_slot_free(hf_mem *mem, int64_t namespace_key, hf_slice key, int64_t run,
+                         hf_slice owner);
 hf_row *hf_row_slot_renew(hf_mem *mem, hf_slice owner, int64_t lease_until_us);
 hf_row *hf_row_slot_clear(hf_mem *mem, hf_slice owner);
-hf_row *hf_row_bucket_take(hf_mem *mem, hf_slice key, int64_t weight, int64_t burst,
-                           int64_t allowed, int64_t per_us, int64_t now_us);
+hf_row *hf_row_bucket_take(hf_mem *mem, int64_t namespace_key, hf_slice key, int64_t weight,
+                           int64_t burst, int64_t allowed, int64_t per_us, int64_t now_us);
 hf_row *hf_row_dedup_new(hf_mem *mem, int64_t instance, hf_slice hash, int64_t command);
 hf_row *hf_row_dedup_leave(hf_mem *mem, int64_t instance, hf_slice hash, int64_t command);
 /* No other node gives the instance another run before this unit is committed. */

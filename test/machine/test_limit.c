@@ -8,6 +8,7 @@
 #include "engine/backlog.h"
 #include "engine/engine_impl.h"
 #include "holdfast/holdfast.h"
+#include "holdfast/host.h"
 #include "lib/kit.h"
 
 /* ---- the application */
@@ -241,14 +242,49 @@ HF_BOTH_ENGINES(slots_have_leases)
 {
     hf_engine *d = open_kit(kind);
 
-    hf_kit_sql(d, "INSERT INTO slot (key, number, run, owner, lease_until_us) "
-                  "VALUES ('one', 0, 77, 'somebody', 4000000000000000)");
+    hf_kit_sql(d, "INSERT INTO slot (namespace, key, number, run, owner, lease_until_us) "
+                  "SELECT key, 'one', 0, 77, 'somebody', 4000000000000000 FROM namespace");
     hf_kit_ok(d, hf_start(d, "note", NULL, .id = "a", .concurrency_key = "one"));
     hf_kit_ok(d, hf_test_advance(d, 1000));
     ck_assert_str_eq(order, "");
     hf_kit_sql(d, "UPDATE slot SET lease_until_us = 1");
     hf_kit_ok(d, hf_test_advance(d, 1000));
     ck_assert_str_eq(order, "a");
+    hf_kit_close(d);
+}
+
+/* The same key and the same bucket of another namespace are others: who waits in one delays nobody
+   in the other. */
+HF_BOTH_ENGINES(namespaces_have_keys_of_their_own)
+{
+    static const char *const spaces[] = {"default", "shop"};
+    hf_engine *d = open_kit(kind);
+
+    hf_kit_sql(d, "INSERT INTO slot (namespace, key, number, run, owner, lease_until_us) "
+                  "SELECT key, 'one', 0, 77, 'somebody', 4000000000000000 FROM namespace");
+    hf_kit_ok(d, hf_namespace_create(d, "shop",
+                                     &(hf_namespace_opts){.size_ = sizeof(hf_namespace_opts)}));
+    for (size_t i = 0; i < 2; i++) {
+        char id[16];
+
+        hf_kit_ok(d, hf_namespace_use(d, spaces[i]));
+        (void)snprintf(id, sizeof(id), "%c-slot", spaces[i][0]);
+        hf_kit_ok(d, hf_start(d, "note", NULL, .id = id, .concurrency_key = "one"));
+        hf_kit_ok(d, hf_test_drain(d));
+        for (int n = 0; n < 3; n++) {
+            (void)snprintf(id, sizeof(id), "%c-%d", spaces[i][0], n);
+            hf_kit_ok(d, hf_start(d, "note", NULL, .id = id, .rate_limit = "mail:a"));
+            hf_kit_ok(d, hf_test_drain(d));
+        }
+    }
+    ck_assert_str_eq(order, "d-0 d-1 s-slot s-0 s-1");
+    ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM bucket"), 2);
+    hf_kit_sql(d, "UPDATE slot SET lease_until_us = 1");
+    hf_kit_ok(d, hf_test_advance(d, 5000));
+    ck_assert_ptr_nonnull(strstr(order, "d-slot"));
+    ck_assert_ptr_nonnull(strstr(order, "d-2"));
+    ck_assert_ptr_nonnull(strstr(order, "s-2"));
+    ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM slot"), 0);
     hf_kit_close(d);
 }
 
@@ -350,5 +386,6 @@ END_TEST
 HF_PG_SUITE_MAIN("machine/limit", HF_BOTH(a_job_is_tried_again),
                  HF_BOTH(sm61_priorities_and_delays), HF_BOTH_SLOW(sm62_never_more_than_slots, 120),
                  HF_BOTH(sm63_a_full_key_delays_no_other), HF_BOTH(sm64_a_park_gives_the_slot_back),
-                 HF_BOTH(slots_have_leases), {sm61_more_runs_than_the_window, 120},
-                 HF_BOTH(unknown_limits_are_refused), {bad_definitions_are_refused, 0})
+                 HF_BOTH(slots_have_leases), HF_BOTH(namespaces_have_keys_of_their_own),
+                 {sm61_more_runs_than_the_window, 120}, HF_BOTH(unknown_limits_are_refused),
+                 {bad_definitions_are_refused, 0})

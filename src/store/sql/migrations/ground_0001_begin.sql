@@ -160,19 +160,22 @@ CREATE INDEX correlation_instance ON correlation (instance);
 -- Who takes a place under a concurrency key, numbered from 0. A slot ends with its row or its lease, whichever comes
 -- first; a process that holds slots renews them.
 CREATE TABLE slot (
+    namespace {int} NOT NULL,                -- of the run: the same key elsewhere is another one
     key TEXT NOT NULL,
     number {int} NOT NULL,
     run {int} NOT NULL,
     owner TEXT NOT NULL,
     lease_until_us {int} NOT NULL,
-    PRIMARY KEY (key, number)
+    PRIMARY KEY (namespace, key, number)
 ) {rowless};
 
 -- Token buckets by name and partition: what was in it at that moment. One that is full is as good as none.
 CREATE TABLE bucket (
-    key TEXT NOT NULL PRIMARY KEY,
+    namespace {int} NOT NULL,
+    key TEXT NOT NULL,
     tokens {int} NOT NULL,                   -- in millionths
-    refilled_us {int} NOT NULL
+    refilled_us {int} NOT NULL,
+    PRIMARY KEY (namespace, key)
 ) {rowless};
 
 -- Facts another run left for this one; its next unit folds them into history and deletes the rows.
