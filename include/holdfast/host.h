@@ -84,6 +84,26 @@ HF_API hf_status hf_retention_pass(hf_engine *engine, const hf_retention_opts *o
    still ask. False: they wait again. Any thread. */
 HF_API void hf_waits_stop(hf_engine *engine, bool stop);
 
+/* ---- activity timeouts: they fire by themselves when they are due. What is overdue waits for its
+   commit, or was missed; a pass has it judged and enforced at once. */
+
+typedef struct hf_overdue_opts {
+    size_t size_;
+    const char *const *ids; /* of activities, ended by NULL; NULL: all of the namespace */
+    int64_t most;           /* at most so many, the longest overdue first, 1 to 1000; 0: 100 */
+} hf_overdue_opts;
+
+/* The ids of open activities whose next timeout has passed: [text]. */
+HF_API hf_status hf_overdue(hf_engine *engine, const hf_overdue_opts *o, hf_mem *mem,
+                            hf_value *out);
+
+/* {processed, enforced, skipped, failed, results: [{execution_id, outcome: enforced, skipped or
+   failed, reason, has_retry}]}, after the commits; waits 10 s at most. Skipped are those that are
+   not_found, closed, not_expired (also by a sign of life that is not recorded yet) or
+   owned_by_another_node. */
+HF_API hf_status hf_overdue_pass(hf_engine *engine, const hf_overdue_opts *o, hf_mem *mem,
+                                 hf_value *out);
+
 /* ---- following a run */
 
 typedef struct hf_watch hf_watch;

@@ -76,9 +76,13 @@ typedef struct hf_poll_opts {
     void *arg;
     unsigned also;             /* further kinds, a bit 1 << kind for each */
     const char *const *queues; /* further queues, ended by NULL; 16 in all */
+    const char *task;          /* this one and no other; queues and types do not count */
 } hf_poll_opts;
 
-/* A workflow task has kind, task_id, workflow_id, run_id, workflow_type, task_queue,
+/* With `task` a poll does not wait: HF_NOTFOUND when nobody offers it, and no task at all (NULL)
+   when it was gone before it could be handed over.
+
+   A workflow task has kind, task_id, workflow_id, run_id, workflow_type, task_queue,
    workflow_task_attempt, lease_owner, lease_expires_at (microseconds), last_history_sequence,
    sticky_replay_mode (sticky_hit_expected: the same worker had the run last, and saw it up to
    known_history_sequence) and, when an update is to be applied, workflow_update_id. An activity
@@ -100,12 +104,23 @@ HF_API bool hf_poll_end(hf_poll *poll);
 HF_API hf_status hf_poll_now(hf_engine *engine, const hf_poll_opts *opts, hf_mem *mem,
                              hf_value *out_task);
 
+/* Tasks that nobody holds and that a poll of this process would get, the oldest first, at most so
+   many: [{"task_id", "workflow_id", "run_id", "type", "task_queue", "available_at"}]. Workflow
+   tasks or activities; queue NULL: of all queues. */
+HF_API hf_status hf_tasks_ready(hf_engine *engine, hf_task_kind kind, const char *queue,
+                                int64_t most, hf_mem *mem, hf_value *out);
+
+/* Whose an open activity is, by its id (task_id of its tasks): {"id": instance, "run_id"}.
+   HF_NOTFOUND. */
+HF_API hf_status hf_activity_run(hf_engine *engine, const char *activity_id, hf_mem *mem,
+                                 hf_value *out);
+
 /* Who reports on what. */
 typedef struct hf_task_claim {
     size_t size_;
     const char *task_id;
-    const char *worker;
-    int64_t attempt; /* workflow_task_attempt, attempt_number */
+    const char *worker; /* NULL: whoever knows the attempt */
+    int64_t attempt;    /* workflow_task_attempt, attempt_number */
 } hf_task_claim;
 
 /* HF_REJECTED: hf_errmsg begins with the contract's reason (task_not_found, lease_owner_mismatch,

@@ -580,6 +580,19 @@ void hf_attempt_lost(hf_core *core, hf_job *job)
     start_offer(run, start);
 }
 
+bool hf_attempt_is_late(hf_core *core, int64_t run, int64_t activity)
+{
+    const hf_job *job = hf_map_int_get(core->jobs, (uint64_t)activity);
+    live_run *live = hf_map_int_get(core->runs, (uint64_t)run);
+    const core_start *start = !job && live ? start_find(live->starts, activity) : NULL;
+    hf_attempt_clock clock;
+
+    if (!job && !start)
+        return true;
+    clock = job ? job_clock(job) : start_clock(start);
+    return hf_decide_late(job ? &job->rules : &start->job->rules, &clock, hf_core_now(core)) != 0;
+}
+
 bool hf_attempt_alarm(hf_core *core, int64_t activity)
 {
     hf_job *job = hf_map_int_get(core->jobs, (uint64_t)activity);

@@ -31,6 +31,10 @@ void hf_attempt_scheduled(live_run *run, const hf_effect *effect);
 /* An alarm of an activity went off: whether there is something to fold. Arms it again when not. */
 bool hf_attempt_alarm(hf_core *core, int64_t activity);
 
+/* Whether the clock says that a timeout of the activity has passed; true also when nothing of it is
+   in memory. */
+bool hf_attempt_is_late(hf_core *core, int64_t run, int64_t activity);
+
 /* A job showed a sign of life. */
 void hf_attempt_beat(hf_core *core, int64_t activity, int64_t attempt);
 

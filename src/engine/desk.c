@@ -277,6 +277,41 @@ hf_status hf_desk_ask(hf_desk *desk, hf_waiter *waiter, bool *out_found, hf_erra
     return HF_OK;
 }
 
+/* Takes the one out of the list that is this work. */
+static bool errand_pick(const hf_list *errands, int64_t run, int64_t activity,
+                        hf_errand *out_errand)
+{
+    for (hf_list *link = hf_list_first(errands); link; link = hf_list_next(errands, link)) {
+        hf_errand *errand = HF_LIST_ENTRY(link, hf_errand, place);
+
+        if (activity ? errand->activity != activity : errand->run != run)
+            continue;
+        *out_errand = *errand;
+        hf_list_remove(&errand->place);
+        return true;
+    }
+    return false;
+}
+
+bool hf_desk_claim(hf_desk *desk, const hf_waiter *waiter, int64_t run, int64_t activity,
+                   hf_errand *out_errand)
+{
+    hf_task_kind kind = activity ? HF_TASK_ACTIVITY : HF_TASK_WORKFLOW;
+    bool found = false;
+    size_t at = 0;
+    hf_slice key;
+    void *item;
+
+    hf_mutex_lock(&desk->lock);
+    while (!found && !desk->shut && hf_map_next(desk->counters, &at, &key, &item)) {
+        desk_counter *counter = counter_find(desk, waiter->namespace_key, key);
+
+        found = counter && errand_pick(&counter->errands[kind], run, activity, out_errand);
+    }
+    hf_mutex_unlock(&desk->lock);
+    return found;
+}
+
 bool hf_desk_leave(hf_desk *desk, hf_waiter *waiter)
 {
     bool waited;
@@ -346,6 +381,51 @@ bool hf_desk_starves(hf_desk *desk, int64_t patience_us)
             starves = counter_starves(counter, before_us);
     hf_mutex_unlock(&desk->lock);
     return starves;
+}
+
+static hf_value errand_show(const hf_errand *errand, hf_mem *mem)
+{
+    char since[HF_CLOCK_TEXT_SIZE] = "";
+    hf_value_list *task = hf_value_object(mem);
+
+    (void)hf_clock_print(errand->since_us, since);
+    hf_value_set(task, HF_SLICE("task_id"), hf_value_string(mem, hf_slice_of(errand->task_id)));
+    hf_value_set(task, HF_SLICE("workflow_id"), hf_value_string(mem, errand->instance_id));
+    hf_value_set(task, HF_SLICE("run_id"), hf_value_string(mem, errand->run_id));
+    hf_value_set(task, HF_SLICE("type"), hf_value_string(mem, errand->type));
+    hf_value_set(task, HF_SLICE("task_queue"), hf_value_string(mem, errand->queue));
+    hf_value_set(task, HF_SLICE("available_at"), hf_value_string(mem, hf_slice_of(since)));
+    return hf_value_finish(task);
+}
+
+hf_value hf_desk_ready(hf_desk *desk, int64_t namespace_key, hf_task_kind kind, hf_slice queue,
+                       size_t most, hf_mem *mem)
+{
+    hf_value_list *list = hf_value_array(mem);
+    size_t count = 0;
+    size_t at = 0;
+    hf_slice key;
+    void *item;
+
+    hf_mutex_lock(&desk->lock);
+    while (count < most && hf_map_next(desk->counters, &at, &key, &item)) {
+        const desk_counter *counter = counter_find(desk, namespace_key, key);
+        const hf_list *errands = counter ? &counter->errands[kind] : NULL;
+
+        if (!counter || (queue.ptr && !hf_slice_equal(queue, key)))
+            continue;
+        for (hf_list *link = hf_list_first(errands); link && count < most;
+             link = hf_list_next(errands, link)) {
+            const hf_errand *errand = HF_LIST_ENTRY(link, hf_errand, place);
+
+            if (!errand->task_id[0])
+                continue;
+            hf_value_append(list, errand_show(errand, mem));
+            count++;
+        }
+    }
+    hf_mutex_unlock(&desk->lock);
+    return hf_value_finish(list);
 }
 
 static size_t list_count(const hf_list *list)

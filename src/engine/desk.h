@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/id.h"
 #include "base/list.h"
 #include "base/mem.h"
 #include "base/slice.h"
@@ -42,7 +43,10 @@ typedef struct hf_errand {
     int64_t namespace_key;
     hf_slice queue;
     hf_slice type;
-    int64_t since_us; /* it lies there; the desk's */
+    hf_slice instance_id;
+    hf_slice run_id;
+    char task_id[HF_ULID_TEXT_SIZE]; /* what it is called when it is taken by name; "": never */
+    int64_t since_us;                /* it lies there; the desk's */
     hf_slice prefers; /* the worker that had the run last and may still know it; ptr NULL: none */
 } hf_errand;
 
@@ -66,6 +70,7 @@ typedef struct hf_waiter {
     size_t type_count; /* 0: all */
     hf_slice worker;
     int64_t lease_us; /* 0: the kind's default */
+    bool once;        /* it waits nowhere: this work or none */
     hf_mem *mem;      /* for the task */
     /* The core's thread: the task, or NULL when the engine stops. False: the worker is gone. Must
        not block. The waiter may be gone when it returns. */
@@ -90,6 +95,11 @@ void hf_desk_withdraw(hf_desk *desk, hf_errand *errand); /* it need not lie ther
 HF_NODISCARD hf_status hf_desk_ask(hf_desk *desk, hf_waiter *waiter, bool *out_found,
                                    hf_errand *out_errand, hf_err *err);
 
+/* The worker gets the work on a run (`activity` 0) or on an attempt that lies there, whatever its
+   queue: true; it never waits. */
+bool hf_desk_claim(hf_desk *desk, const hf_waiter *waiter, int64_t run, int64_t activity,
+                   hf_errand *out_errand);
+
 /* True: the worker waited and does not any more. False: somebody has work for it right now. */
 bool hf_desk_leave(hf_desk *desk, hf_waiter *waiter);
 
@@ -102,6 +112,11 @@ bool hf_desk_visited(hf_desk *desk, int64_t within_us);
 
 /* Whether work has waited for `patience_us` for which nobody asked here in that time. */
 bool hf_desk_starves(hf_desk *desk, int64_t patience_us);
+
+/* What lies at the queue (ptr NULL: any) and has a name, the oldest first at each queue, at most so
+   many; see hf_tasks_ready. NULL: no memory. */
+hf_value hf_desk_ready(hf_desk *desk, int64_t namespace_key, hf_task_kind kind, hf_slice queue,
+                       size_t most, hf_mem *mem);
 
 /* See hf_workers_queues; NULL: no memory. */
 hf_value hf_desk_show(hf_desk *desk, int64_t namespace_key, hf_mem *mem);

@@ -23,12 +23,19 @@ static void ticket_end(hf_ticket *ticket, hf_status st, const char *reason, cons
     ticket->done(ticket);
 }
 
-static hf_value id_value(hf_mem *mem, int64_t time_us, int64_t key, uint32_t counter)
+static void id_print(int64_t time_us, int64_t key, uint32_t counter,
+                     char out_text[HF_ULID_TEXT_SIZE])
 {
     hf_ulid id = hf_decide_id(time_us, key, counter);
+
+    hf_ulid_print(&id, out_text);
+}
+
+static hf_value id_value(hf_mem *mem, int64_t time_us, int64_t key, uint32_t counter)
+{
     char text[HF_ULID_TEXT_SIZE];
 
-    hf_ulid_print(&id, text);
+    id_print(time_us, key, counter, text);
     return hf_value_string(mem, hf_slice_of(text));
 }
 
@@ -164,6 +171,9 @@ void hf_errand_dispatch(hf_core *core, live_run *run)
         run->far->errand.queue = run->info.queue;
         run->far->errand.type = run->info.type;
         run->far->errand.prefers = sticky_worker(core, run);
+        run->far->errand.instance_id = run->info.instance_id;
+        run->far->errand.run_id = hf_slice_of(run->run_id);
+        id_print(run->info.created_us, run->key, 1, run->far->errand.task_id);
         if (hf_desk_offer(core->o.desk, &run->far->errand, &waiter, &err)) {
             hf_core_fail(core, HF_NOMEM, &err);
             return;
@@ -337,6 +347,9 @@ bool hf_errand_place(live_run *run, core_start *start)
     start->errand.namespace_key = run->info.namespace_key;
     start->errand.queue = start->job->queue.ptr ? start->job->queue : run->info.queue;
     start->errand.type = start->job->name;
+    start->errand.instance_id = run->info.instance_id;
+    start->errand.run_id = hf_slice_of(run->run_id);
+    memcpy(start->errand.task_id, start->job->idempotency_key, sizeof(start->errand.task_id));
     if (hf_desk_offer(core->o.desk, &start->errand, &start->waiter, &err))
         hf_core_fail(core, HF_NOMEM, &err);
     return start->waiter != NULL;
@@ -431,7 +444,7 @@ void hf_errand_release(hf_core *core, core_start *start)
         return;
     if (start->errand.core)
         hf_desk_withdraw(core->o.desk, &start->errand);
-    if (waiter && hf_errand_ask(core->o.desk, waiter, &err))
+    if (waiter && (waiter->once || hf_errand_ask(core->o.desk, waiter, &err)))
         (void)waiter->got(waiter, NULL);
 }
 
@@ -500,7 +513,7 @@ static void errand_take(hf_core *core, hf_core_call *call)
             taken = true;
         }
     }
-    if (!taken && hf_errand_ask(core->o.desk, waiter, &err))
+    if (!taken && (waiter->once || hf_errand_ask(core->o.desk, waiter, &err)))
         (void)waiter->got(waiter, NULL);
     hf_alloc_free(message);
 }
@@ -532,13 +545,31 @@ hf_status hf_errand_ask(hf_desk *desk, hf_waiter *waiter, hf_err *err)
     return st;
 }
 
+hf_status hf_errand_claim(hf_desk *desk, hf_waiter *waiter, int64_t run, int64_t activity,
+                          hf_err *err)
+{
+    errand_message *message = hf_alloc(sizeof(*message));
+    hf_status st;
+
+    if (!message)
+        return hf_err_nomem(err, "a claim");
+    message->waiter = waiter;
+    message->call.run = errand_take;
+    st = hf_desk_claim(desk, waiter, run, activity, &message->errand)
+             ? hf_core_call_post(message->errand.core, &message->call, err)
+             : hf_err_set(err, HF_NOTFOUND, "task_not_found: no such task is to be had");
+    if (st)
+        hf_alloc_free(message);
+    return st;
+}
+
 /* ---- reports */
 
 static const char *lease_wrong(const hf_core *core, const live_run *run, const hf_ticket *ticket)
 {
     if (!run->far->lease.held || run->far->answer)
         return "task_not_leased";
-    if (!hf_slice_equal(ticket->worker, hf_slice_of(run->far->lease.owner)))
+    if (ticket->worker.ptr && !hf_slice_equal(ticket->worker, hf_slice_of(run->far->lease.owner)))
         return "lease_owner_mismatch";
     if (ticket->attempt != run->far->lease.attempt)
         return "workflow_task_attempt_mismatch";
@@ -638,7 +669,7 @@ static void attempt_report(hf_core *core, hf_ticket *ticket)
         return;
     }
     if (job->count.attempt != ticket->attempt ||
-        (job->owner.ptr && !hf_slice_equal(job->owner, ticket->worker))) {
+        (job->owner.ptr && ticket->worker.ptr && !hf_slice_equal(job->owner, ticket->worker))) {
         ticket_end(ticket, HF_REJECTED, "stale_attempt", "another attempt is running");
         return;
     }

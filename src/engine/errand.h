@@ -13,7 +13,7 @@ typedef struct hf_ticket {
     hf_task_kind kind;
     int64_t key; /* of the run, or of the activity */
     int64_t attempt;
-    hf_slice worker;
+    hf_slice worker;       /* ptr NULL: whoever knows the number of the claim */
     int64_t namespace_key; /* the reporter's: a task elsewhere is none of its business */
     enum {
         HF_TICKET_ANSWER, /* of a workflow task */
@@ -90,6 +90,11 @@ void hf_errand_reported(hf_job *job, hf_status st, const char *reason);
 
 /* A worker asks: its waiter comes back through `got`, or waits. */
 HF_NODISCARD hf_status hf_errand_ask(hf_desk *desk, hf_waiter *waiter, hf_err *err);
+
+/* A worker asks for the work on this run, or on this activity (0: the run's): it comes back through
+   `got`, without a task when the work was gone meanwhile. HF_NOTFOUND: nobody offers it. */
+HF_NODISCARD hf_status hf_errand_claim(hf_desk *desk, hf_waiter *waiter, int64_t run,
+                                       int64_t activity, hf_err *err);
 
 /* A report; `done` is called for it unless this fails. */
 HF_NODISCARD hf_status hf_errand_report(hf_core *core, hf_ticket *ticket, hf_err *err);

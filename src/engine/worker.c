@@ -156,7 +156,24 @@ static hf_status poll_fill(hf_poll *poll, const hf_poll_opts *opts, hf_err *err)
     }
     poll->waiter.types = types;
     poll->waiter.type_count = count;
-    return places_fill(poll, opts, err);
+    poll->waiter.once = opts->task != NULL;
+    return opts->task ? HF_OK : places_fill(poll, opts, err);
+}
+
+/* The one task that is asked for. */
+static hf_status task_claim(hf_poll *poll, const hf_poll_opts *opts, hf_err *err)
+{
+    int64_t time_ms = 0;
+    uint64_t key = 0;
+    uint32_t counter = 0;
+    hf_ulid id;
+
+    if (!hf_ulid_parse(hf_slice_of(opts->task), &id))
+        return hf_err_set(err, HF_NOTFOUND, "task_not_found: there is no task %s", opts->task);
+    hf_ulid_parts(&id, &time_ms, &key, &counter);
+    if (opts->kind == HF_TASK_ACTIVITY)
+        return hf_errand_claim(poll->desk, &poll->waiter, 0, (int64_t)key, err);
+    return hf_errand_claim(poll->desk, &poll->waiter, (int64_t)key, 0, err);
 }
 
 hf_status hf_poll_begin(hf_engine *engine, const hf_poll_opts *opts, hf_poll **out_poll)
@@ -167,8 +184,8 @@ hf_status hf_poll_begin(hf_engine *engine, const hf_poll_opts *opts, hf_poll **o
 
     if (st)
         return st;
-    if (!opts || !out_poll || !opts->queue || !opts->worker || !*opts->worker || !opts->got ||
-        strlen(opts->worker) > 255)
+    if (!opts || !out_poll || (!opts->queue && !opts->task) || !opts->worker || !*opts->worker ||
+        !opts->got || strlen(opts->worker) > 255)
         return hf_err_set(&c.slot->err, HF_INVALID,
                           "a poll needs a queue, a worker of 1 to 255 bytes and a function");
     if (!engine->desk)
@@ -200,7 +217,8 @@ hf_status hf_poll_begin(hf_engine *engine, const hf_poll_opts *opts, hf_poll **o
     if (!st && engine->node && !hf_desk_visited(engine->desk, HF_DESK_VISIT_US))
         hf_node_look(engine->node);
     if (!st)
-        st = hf_errand_ask(engine->desk, &poll->waiter, &c.slot->err);
+        st = opts->task ? task_claim(poll, opts, &c.slot->err)
+                        : hf_errand_ask(engine->desk, &poll->waiter, &c.slot->err);
     if (st) {
         *out_poll = NULL;
         poll_free(poll);
@@ -296,6 +314,23 @@ hf_status hf_poll_now(hf_engine *engine, const hf_poll_opts *opts, hf_mem *mem, 
     return HF_OK;
 }
 
+hf_status hf_tasks_ready(hf_engine *engine, hf_task_kind kind, const char *queue, int64_t most,
+                         hf_mem *mem, hf_value *out)
+{
+    hf_call c;
+    hf_status st = hf_call_begin(&c, engine);
+
+    if (st)
+        return st;
+    if (!mem || !out || most < 1 || kind > HF_TASK_ACTIVITY)
+        return hf_err_set(&c.slot->err, HF_INVALID, "workflow tasks or activities, at least one");
+    if (!engine->desk)
+        return hf_err_set(&c.slot->err, HF_MISUSE, "workers are not allowed: hf_workers_allow");
+    *out = hf_desk_ready(engine->desk, c.in.namespace_key, kind,
+                         queue ? hf_slice_of(queue) : (hf_slice){0}, (size_t)most, mem);
+    return *out ? HF_OK : hf_err_nomem(&c.slot->err, "tasks");
+}
+
 /* ---- reports */
 
 typedef struct reporter {
@@ -331,14 +366,14 @@ static hf_status claim_read(const hf_task_claim *claim, hf_ticket *ticket, hf_er
     uint32_t counter = 0;
     hf_ulid id;
 
-    if (!claim || !claim->task_id || !claim->worker)
-        return hf_err_set(err, HF_INVALID, "a report needs a task and a worker");
+    if (!claim || !claim->task_id)
+        return hf_err_set(err, HF_INVALID, "a report needs a task");
     if (!hf_ulid_parse(hf_slice_of(claim->task_id), &id))
         return hf_err_set(err, HF_REJECTED, "task_not_found: there is no task %s", claim->task_id);
     hf_ulid_parts(&id, &time_ms, &key, &counter);
     ticket->key = (int64_t)key;
     ticket->attempt = claim->attempt;
-    ticket->worker = hf_slice_of(claim->worker);
+    ticket->worker = claim->worker ? hf_slice_of(claim->worker) : (hf_slice){0};
     return HF_OK;
 }
 

@@ -11,7 +11,7 @@
 #include "server/handlers.h"
 #include "server/server_impl.h"
 
-enum { SCAN_LIMIT = 25, PASS_MAX = 1000, RETENTION_SCAN = 100 };
+enum { SCAN_LIMIT = 25, PASS_MAX = 1000, PASS_USUAL = 100, RETENTION_SCAN = 100 };
 #define DAY_US INT64_C(86400000000)
 
 static bool metrics_read(hf_api *api, hf_value *out_metrics)
@@ -143,36 +143,61 @@ void hf_api_repair_pass(hf_api *api)
 
 /* ---- activity timeouts */
 
-/* They fire by themselves when they are due: what is overdue waits for its commit. */
+/* What the engine takes from the request; false: answered already. Texts live in the request. */
+static bool overdue_read(hf_api *api, hf_overdue_opts *out)
+{
+    hf_value ids = hf_get(api->body, "execution_ids");
+    const char **list = NULL;
+
+    *out = (hf_overdue_opts){.size_ = sizeof(*out), .most = hf_int(api->body, "limit", PASS_USUAL)};
+    if (out->most < 1 || out->most > PASS_MAX || hf_len(ids) > PASS_MAX) {
+        hf_api_invalid(api, hf_json_(api->mem,
+                                     "{'limit': ['The field must be a number from 1 to %d, and no "
+                                     "more ids are taken.']}",
+                                     (int)PASS_MAX));
+        return false;
+    }
+    if (hf_len(ids) > 0)
+        list = hf_mem_array(api->mem, hf_len(ids) + 1, sizeof(*list));
+    for (size_t i = 0; list && i < hf_len(ids); i++)
+        list[i] = hf_str(hf_at(ids, i), "", "");
+    out->ids = list;
+    return true;
+}
+
 void hf_api_timeout_status(hf_api *api)
 {
-    hf_value metrics = NULL;
-    int64_t overdue;
+    const hf_overdue_opts all = {.size_ = sizeof(all), .most = PASS_USUAL};
+    hf_value ids = NULL;
+    hf_status st = hf_overdue(api->server->engine, &all, api->mem, &ids);
 
-    if (!metrics_read(api, &metrics))
+    if (st) {
+        hf_api_status(api, st, hf_errmsg(api->server->engine));
         return;
-    overdue = hf_int(metrics, "activities.timeout_overdue", 0);
+    }
     hf_api_json(api, 200,
                 hf_json_(api->mem,
-                         "{'namespace': %s, 'expired_count': %lld, 'expired_execution_ids': [], "
+                         "{'namespace': %s, 'expired_count': %zu, 'expired_execution_ids': %p, "
                          "'scan_limit': %d, 'scan_pressure': %p}",
-                         api->namespace, (long long)overdue, (int)PASS_MAX,
-                         (const void *)hf_value_bool(overdue > PASS_MAX)));
+                         api->namespace, hf_len(ids), (const void *)ids, (int)PASS_USUAL,
+                         (const void *)hf_value_bool(hf_len(ids) == PASS_USUAL)));
 }
 
 void hf_api_timeout_pass(hf_api *api)
 {
-    hf_value metrics = NULL;
-    int64_t overdue;
+    hf_overdue_opts opts;
+    hf_value counts = NULL;
+    hf_status st;
 
-    if (!metrics_read(api, &metrics))
+    if (!overdue_read(api, &opts))
         return;
-    overdue = hf_int(metrics, "activities.timeout_overdue", 0);
-    hf_api_json(api, 200,
-                hf_json_(api->mem,
-                         "{'namespace': %s, 'processed': %lld, 'enforced': 0, 'skipped': %lld, "
-                         "'failed': 0, 'results': [], 'reason': 'enforced_by_timers'}",
-                         api->namespace, (long long)overdue, (long long)overdue));
+    st = hf_overdue_pass(api->server->engine, &opts, api->mem, &counts);
+    if (st)
+        hf_api_status(api, st, hf_errmsg(api->server->engine));
+    else
+        hf_api_json(api, 200,
+                    hf_value_merge(
+                        api->mem, hf_json_(api->mem, "{'namespace': %s}", api->namespace), counts));
 }
 
 /* ---- retention */

@@ -289,12 +289,18 @@ static void task_remember(hf_api *api, hf_value task)
                       hf_int(task, "lease_expires_at", 0) + REMEMBER_US);
 }
 
-const char *hf_offer_stopped(hf_api *api, const char *task_id)
+hf_value hf_offer_run(hf_api *api, const char *task_id)
 {
     hf_slice key = task_key(api, task_id);
-    hf_value run = key.ptr ? hf_recall_get(api->server->recall, key, api->mem,
-                                           hf_clock_wall_us(api->server->clock))
-                           : NULL;
+
+    return key.ptr ? hf_recall_get(api->server->recall, key, api->mem,
+                                   hf_clock_wall_us(api->server->clock))
+                   : NULL;
+}
+
+const char *hf_offer_stopped(hf_api *api, const char *task_id)
+{
+    hf_value run = hf_offer_run(api, task_id);
     hf_value detail = NULL;
     const char *status;
 

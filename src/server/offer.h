@@ -25,6 +25,9 @@ hf_value hf_offer_task(hf_api *api, hf_value task);
 hf_value hf_offer_history(hf_api *api, const char *id, const char *run_id, int64_t after,
                           int64_t page, hf_value *out_arguments);
 
+/* {"id", "run_id"} of a task that was handed out here; NULL: nothing is known of it. */
+hf_value hf_offer_run(hf_api *api, const char *task_id);
+
 /* Why the run of a task that was handed out here is over: run_cancelled, run_terminated or
    run_closed; NULL: it is not, or nothing is known of it. A thread that may block. */
 const char *hf_offer_stopped(hf_api *api, const char *task_id);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/crypto.h"
 #include "lib/site.h"
 #include "server/route.h"
@@ -130,6 +131,109 @@ HF_BOTH_ENGINES(commands)
     hf_site_close(&site);
 }
 
+/* The id of the one task that is ready, waited for; the engine offers it in a moment. */
+static void ready_task(hf_site *site, const char *path, char out_id[64])
+{
+    int64_t until_us = hf_clock_mono_us(hf_clock_system()) + INT64_C(60000000);
+    hf_site_answer answer;
+
+    do {
+        answer = shows(site, "GET", path, NULL, 200);
+    } while (hf_len(hf_get(answer.body, "tasks")) == 0 &&
+             hf_clock_mono_us(hf_clock_system()) < until_us);
+    ck_assert_uint_eq(hf_len(hf_get(answer.body, "tasks")), 1);
+    (void)snprintf(out_id, 64, "%s", hf_str(answer.body, "tasks.0.task_id", ""));
+    ck_assert_str_eq(hf_str(answer.body, "tasks.0.workflow_id", ""), "far-1");
+    ck_assert_str_eq(hf_str(answer.body, "tasks.0.task_queue", ""), "there");
+}
+
+static hf_site_answer task_call(hf_site *site, const char *method, const char *what, const char *id,
+                                const char *verb, const char *body, int status)
+{
+    char path[192];
+
+    (void)snprintf(path, sizeof(path), "/webhooks/%s/%s%s%s", what, id, *verb ? "/" : "", verb);
+    return shows(site, method, path, body, status);
+}
+
+/* A workflow whose code is nowhere here is worked through by webhooks alone: listed, claimed once,
+   held, its activity claimed, failed, tried again and completed; late reports change nothing. */
+HF_BOTH_ENGINES(tasks_are_claimed)
+{
+    static const char runs[] = "workflow-tasks";
+    static const char acts[] = "activity-tasks";
+    static const char tries[] = "activity-attempts";
+    hf_site site;
+    hf_site_answer answer;
+    char id[64];
+    char claim[64];
+    char attempt[64];
+
+    site_open(&site, kind, (hf_webhook_options){.mode = HF_WEBHOOK_NONE});
+    (void)shows(&site, "POST", "/webhooks/control-plane/start",
+                "{\"workflow_type\":\"far\",\"instance_id\":\"far-1\",\"queue\":\"there\"}", 202);
+    ready_task(&site, "/webhooks/workflow-tasks/poll?queue=there&limit=5", id);
+    (void)shows(&site, "GET", "/webhooks/workflow-tasks/poll?limit=101", NULL, 422);
+    answer = shows(&site, "GET", "/webhooks/workflow-tasks/poll?queue=elsewhere", NULL, 200);
+    ck_assert_uint_eq(hf_len(hf_get(answer.body, "tasks")), 0);
+    answer = task_call(&site, "POST", runs, id, "claim", "{\"lease_owner\":\"me\"}", 200);
+    ck_assert(hf_bool(answer.body, "claimed", false));
+    ck_assert_str_eq(hf_str(answer.body, "workflow_type", ""), "far");
+    ck_assert_uint_ge(hf_len(hf_get(answer.body, "history_events")), 2);
+    (void)snprintf(claim, sizeof(claim), "%s", hf_str(answer.body, "task_id", ""));
+    answer = task_call(&site, "POST", runs, id, "claim", "{}", 409);
+    ck_assert_str_eq(hf_str(answer.body, "reason", ""), "task_not_claimable");
+    ck_assert_uint_gt(hf_wire_field(&answer.raw, "Retry-After").len, 0);
+    (void)task_call(&site, "POST", runs, "01ARZ3NDEKTSV4RRFFQ69G5FAV", "claim", "{}", 404);
+    (void)task_call(&site, "POST", runs, "nonsense", "claim", "{}", 404);
+    (void)task_call(&site, "POST", runs, claim, "heartbeat", "{}", 200);
+    (void)task_call(&site, "POST", runs, id, "heartbeat", "{}", 409); /* it names no claim */
+    answer = task_call(&site, "GET", runs, claim, "history", NULL, 200);
+    ck_assert_uint_ge(hf_len(hf_get(answer.body, "history_events")), 2);
+    (void)task_call(&site, "POST", runs, claim, "complete", "{\"commands\":[]}", 422);
+    answer = task_call(&site, "POST", runs, claim, "complete",
+                       "{\"commands\":[{\"type\":\"schedule_activity\",\"activity_type\":\"work\","
+                       "\"arguments\":null,\"retry_policy\":{\"max_attempts\":3,"
+                       "\"backoff_seconds\":[0]}}]}",
+                       200);
+    ck_assert(hf_bool(answer.body, "recorded", false));
+    (void)task_call(&site, "POST", runs, claim, "fail", "{\"failure\":\"late\"}", 409);
+
+    ready_task(&site, "/webhooks/activity-tasks/poll", id);
+    answer = task_call(&site, "POST", acts, id, "claim", "{}", 200);
+    ck_assert_str_eq(hf_str(answer.body, "lease_owner", ""), "webhook");
+    ck_assert_str_eq(hf_str(answer.body, "activity_type", ""), "work");
+    (void)snprintf(attempt, sizeof(attempt), "%s", hf_str(answer.body, "activity_attempt_id", ""));
+    (void)task_call(&site, "POST", acts, id, "claim", "{}", 409);
+    answer = task_call(&site, "POST", tries, attempt, "heartbeat", "{\"progress\":{\"n\":1}}", 200);
+    ck_assert(hf_bool(answer.body, "can_continue", false));
+    ck_assert(hf_bool(answer.body, "heartbeat_recorded", false));
+    (void)task_call(&site, "POST", tries, attempt, "fail", "{}", 422);
+    (void)task_call(&site, "POST", tries, attempt, "fail", "{\"failure\":\"not yet\"}", 200);
+    (void)task_call(&site, "POST", tries, attempt, "complete", "{\"result\":1}", 409);
+    ready_task(&site, "/webhooks/activity-tasks/poll", id);
+    answer = task_call(&site, "POST", acts, id, "claim", "{\"lease_owner\":\"me\"}", 200);
+    ck_assert_int_eq(hf_int(answer.body, "attempt_number", 0), 2);
+    (void)snprintf(attempt, sizeof(attempt), "%s", hf_str(answer.body, "activity_attempt_id", ""));
+    (void)task_call(&site, "POST", tries, attempt, "complete",
+                    "{\"result\":1,\"lease_owner\":\"another\"}", 409);
+    (void)task_call(&site, "POST", tries, attempt, "complete", "{\"result\":7}", 200);
+    answer = task_call(&site, "GET", tries, attempt, "", NULL, 200);
+    ck_assert(!hf_bool(answer.body, "can_continue", true));
+    ck_assert_str_eq(hf_str(answer.body, "attempt_status", ""), "completed");
+    ck_assert_str_eq(hf_str(answer.body, "lease_owner", ""), "me");
+    (void)task_call(&site, "GET", tries, "01ARZ3NDEKTSV4RRFFQ69G5FAV", "", NULL, 404);
+
+    ready_task(&site, "/webhooks/workflow-tasks/poll", id);
+    answer = task_call(&site, "POST", runs, id, "claim", "{}", 200);
+    (void)snprintf(claim, sizeof(claim), "%s", hf_str(answer.body, "task_id", ""));
+    (void)task_call(&site, "POST", runs, claim, "complete",
+                    "{\"commands\":[{\"type\":\"complete_workflow\",\"result\":null}]}", 200);
+    answer = shows(&site, "GET", "/webhooks/instances/far-1/describe", NULL, 200);
+    ck_assert_str_eq(hf_str(answer.body, "run.status", ""), "completed");
+    hf_site_close(&site);
+}
+
 /* Every row of the table that is a webhook, asked with a header: what came back. */
 static void all_answer(hf_site *site, const char *header, bool pass, int otherwise)
 {
@@ -232,4 +336,5 @@ START_TEST(signatures)
 }
 END_TEST
 
-HF_PG_SUITE_MAIN("server/webhook", HF_BOTH(starts), HF_BOTH(commands), {modes, 0}, {signatures, 0})
+HF_PG_SUITE_MAIN("server/webhook", HF_BOTH(starts), HF_BOTH(commands), HF_BOTH(tasks_are_claimed),
+                 {modes, 0}, {signatures, 0})
