@@ -10,9 +10,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#ifdef HF_HAVE_VALGRIND
+#include <valgrind/valgrind.h>
+#endif
+
 #include "base/clock.h"
 
-enum { PROGRESS_US = 10000000 };
+enum { PROGRESS_US = 10000000, SLOW_STRIDE = 6 };
 
 static char newest[256]; /* the command that finds the newest point again */
 
@@ -54,12 +58,21 @@ void hf_campaign_init(hf_campaign *campaign, int64_t shortest, int64_t usual, in
     ck_assert(signal(SIGSEGV, fatal_signal) != SIG_ERR);
 }
 
+static bool slow(void)
+{
+#ifdef HF_HAVE_VALGRIND
+    return RUNNING_ON_VALGRIND;
+#else
+    return false;
+#endif
+}
+
 int hf_campaign_stride(int shortest, int usual)
 {
     const char *how = getenv("HF_CAMPAIGN");
 
     if (!how || !*how)
-        return shortest;
+        return slow() ? shortest * SLOW_STRIDE : shortest;
     return strcmp(how, "1") == 0 ? usual : 1;
 }
 

@@ -23,8 +23,8 @@ typedef struct hf_campaign {
  * check`. */
 void hf_campaign_init(hf_campaign *campaign, int64_t shortest, int64_t usual, int64_t longest);
 
-/* How many points a loop over all of them goes on by: `shortest` in a short run, `usual` in `make
-   test`, 1 beyond. */
+/* How many points a loop over all of them goes on by: `shortest` in a short run, six times that
+   under valgrind, `usual` in `make test`, 1 beyond. */
 int hf_campaign_stride(int shortest, int usual);
 
 /* Whether this point is to be tried; then it is counted and remembered, so that a crash of the test

@@ -91,6 +91,7 @@ static void oracle_walk(const char *line, const char *zone_name, int64_t from_s,
     ck_assert_msg(hf_cron_parse(hf_slice_of(line), &cron, &err) == HF_OK, "%s", err.text);
     ck_assert_int_eq(setenv("TZ", zone_name, 1), 0);
     tzset();
+    to_s = from_s + (to_s - from_s) / hf_campaign_stride(1, 1); /* all of it but under valgrind */
     newest = from_s - 60 + hf_zone_offset(zone, from_s - 60);
     ck_assert(hf_cron_next(&cron, zone, from_s - 1, &next_s));
     for (int64_t at = from_s; at < to_s; at += 60) {
