@@ -35,7 +35,7 @@ typedef struct hf_act hf_act;       /* a running attempt of an activity: ordinar
 typedef struct hf_step hf_step;     /* a running step of a step machine */
 typedef int64_t hf_ms;              /* a duration in milliseconds */
 
-/* Every step knows its source line, so that a mismatch can be shown where it is. */
+/* Every step knows its source line: it is recorded, and a mismatch is shown where it is. */
 #define HF_STR2(x) #x
 #define HF_STR1(x) HF_STR2(x)
 #define HF_AT      __FILE__ ":" HF_STR1(__LINE__)
@@ -258,7 +258,22 @@ HF_API const char *hf_run_id(hf_ctx *w);
 HF_API size_t hf_history_length(hf_ctx *w); /* events up to the last fact that was seen */
 HF_API bool hf_should_continue_as_new(hf_ctx *w);
 
+/* Tells the next step its source line; the macros below do. */
+HF_API hf_ctx *hf_here_(hf_ctx *w, const char *at);
+
 #ifndef __cplusplus
+#define hf_async(w, function, in)           hf_async(hf_here_(w, HF_AT), function, in)
+#define hf_sleep(w, d)                      hf_sleep(hf_here_(w, HF_AT), d)
+#define hf_side_effect(w, key, fn, arg)     hf_side_effect(hf_here_(w, HF_AT), key, fn, arg)
+#define hf_version(w, change, min, max)     hf_version(hf_here_(w, HF_AT), change, min, max)
+#define hf_patched(w, change)               hf_patched(hf_here_(w, HF_AT), change)
+#define hf_deprecate_patch(w, change)       hf_deprecate_patch(hf_here_(w, HF_AT), change)
+#define hf_memo(w, entries)                 hf_memo(hf_here_(w, HF_AT), entries)
+#define hf_search_attributes(w, entries)    hf_search_attributes(hf_here_(w, HF_AT), entries)
+#define hf_label(w, key, value)             hf_label(hf_here_(w, HF_AT), key, value)
+#define hf_messages_peek(w, stream, max)    hf_messages_peek(hf_here_(w, HF_AT), stream, max)
+#define hf_messages_receive(w, stream, max) hf_messages_receive(hf_here_(w, HF_AT), stream, max)
+#define hf_continue_as_new(w, in)           hf_continue_as_new(hf_here_(w, HF_AT), in)
 #define HF_ACTIVITY_OPTS_(...)                                                                     \
     &(hf_activity_opts)                                                                            \
     {                                                                                              \

@@ -33,6 +33,8 @@ static void why_lines(FILE *out, hf_value why)
     text_line(out, ": ", hf_str(why, "text", ""));
     if (hf_bool(why, "next.0.primary", false))
         text_line(out, "  next   ", action);
+    if (hf_str(why, "subject.source_line", NULL))
+        text_line(out, "  at     ", hf_str(why, "subject.source_line", ""));
     text_line(out, "  code   ", hf_str(why, "code", ""));
 }
 

@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/id.h"
 #include "base/json.h"
+#include "base/utf8.h"
 #include "base/value.h"
 #include "decide/decide_impl.h"
 
@@ -20,11 +21,36 @@ hf_ulid hf_decide_id(int64_t time_us, int64_t key, uint32_t counter)
     return id;
 }
 
+/* A path is of no use elsewhere and long: the file's own name is kept. */
+static const char *line_of(const char *at)
+{
+    const char *slash = at ? strrchr(at, '/') : NULL;
+    const char *line = slash ? slash + 1 : at;
+
+    return line && strlen(line) < HF_SOURCE_LINE_SIZE && hf_utf8_valid(hf_slice_of(line)) ? line
+                                                                                          : "";
+}
+
+/* The line of a step is recorded where it is another than that of the step before. */
+static void line_put(hf_decide *decide, hf_event_builder *events)
+{
+    const char *line = line_of(decide->at);
+
+    if (strcmp(line, decide->line ? decide->line : "") != 0)
+        hf_event_put_text(events, HF_KEY_SOURCE_LINE, hf_slice_of(line));
+    decide->line = line;
+}
+
 hf_event_builder *hf_decide_event(hf_decide *decide, hf_event_type type, int64_t step)
 {
     hf_event_builder *events = hf_unit_events(decide->unit, 0);
 
     hf_event_begin(events, type, decide->now_us, step);
+    if (decide->opens && hf_event_has_flag(type, HF_EVENT_OPENS) &&
+        hf_event_key_allowed(type, HF_KEY_SOURCE_LINE)) {
+        line_put(decide, events);
+        decide->opens = false;
+    }
     return events;
 }
 
@@ -295,10 +321,13 @@ hf_status hf_decide_add(hf_decide *decide, const hf_decision_row *rows, size_t c
         if (decide->closed)
             return hf_err_set(err, HF_INVALID, "%s comes after the run was closed",
                               hf_decision_text(rows[i].kind));
+        decide->at = rows[i].at;
+        decide->opens = rows[i].step > 0;
         st = decide_table[rows[i].kind](decide, &rows[i], err);
         st = hf_err_because(err, st, "step %lld, %s", (long long)rows[i].step,
                             hf_decision_text(rows[i].kind));
     }
+    decide->opens = false;
     if (!st && decide->failure.status)
         st = hf_err_set(err, decide->failure.status, "%s", decide->failure.text);
     return st;

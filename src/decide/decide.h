@@ -165,6 +165,9 @@ typedef struct hf_decide {
     const hf_decide_run *run;
     const hf_decide_host *host;
     const hf_limits *limits; /* NULL: the defaults */
+    const char *line;        /* the newest source line in the run's history; NULL or "": none */
+    const char *at;          /* source line of the decision at hand */
+    bool opens;              /* its step is not open yet */
     int64_t now_us;
     hf_effect *effects; /* out, in order */
     hf_effect *last_effect;

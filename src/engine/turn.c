@@ -234,6 +234,7 @@ static hf_status turn_draft(turn *t, hf_turn *out_turn, hf_err *err)
     rows = hf_replay_decisions(run->replay, &count);
     t->decide.now_us = hf_core_now(core);
     t->decided = count > 0;
+    t->decide.line = hf_replay_line(run->replay);
     st = hf_decide_add(&t->decide, rows, count, err);
     if (!st && events->count > facts)
         st = hf_live_feed(run, events->events + facts, events->count - facts,

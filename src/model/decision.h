@@ -83,7 +83,7 @@ typedef struct hf_decision_step {
 typedef struct hf_decision_row {
     hf_decision kind;
     int64_t step;   /* 0 for decisions that take none */
-    const char *at; /* source line, "order.c:41", or NULL */
+    const char *at; /* source line, "src/order.c:41", or NULL */
     hf_slice name;  /* activity or child type, signal, change id, condition key, update, stream: by
                        kind */
     hf_decision_payload value; /* arguments, result, entries: by kind */

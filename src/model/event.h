@@ -17,7 +17,10 @@
 #include "base/slice.h"
 #include "model/vocab.h"
 
-enum { HF_KEY_NONE = 0 }; /* the number no key has */
+enum {
+    HF_KEY_NONE = 0,          /* the number no key has */
+    HF_SOURCE_LINE_SIZE = 128 /* of a source line with its NUL; longer ones count as unknown */
+};
 
 /* The last moment an event can carry: the end of the year 9999, in microseconds. */
 #define HF_EVENT_TIME_MAX_US INT64_C(253402300799999999)

@@ -102,6 +102,7 @@ static hf_status bar_append(const hf_section *s, const hf_track_step *step, hf_v
     hf_sheet_int(&sh, "step", step->step);
     hf_sheet_word(&sh, "kind", &hf_history_shape_list, hf_event_shape(step->opened->type));
     hf_sheet_text(&sh, "name", hf_slice_of(bar_name(s->mem, step->opened)));
+    hf_sheet_line(&sh, step);
     hf_sheet_event_time(&sh, "from", step->opened);
     hf_sheet_event_time(&sh, "to", ended);
     hf_sheet_time(&sh, "deadline_at", deadline_us);

@@ -215,6 +215,8 @@ hf_status hf_compose_event(hf_compose *compose, const hf_event *event, int64_t s
     hf_value_set(object, HF_SLICE("workflow_command_id"),
                  hf_compose_key(&v, HF_KEY_WORKFLOW_COMMAND_ID));
     hf_value_set(object, HF_SLICE("recorded_at"), hf_edge_time(mem, event->time_us));
+    if (v.step && v.step->opened == event && v.step->line.len)
+        hf_value_set(object, HF_SLICE("source_line"), hf_edge_text(mem, v.step->line));
     hf_value_set(object, HF_SLICE("payload"), payload);
     *out_event = hf_value_finish(object);
     cursor_note(compose, event);

@@ -288,6 +288,7 @@ static hf_status activity_append(const hf_section *section, const hf_track_step 
         hf_value_set(sh.object, name, item);
     for (const hf_track_attempt *a = step->attempts; a; a = a->next)
         hf_value_append(attempts, hf_compose_attempt(section->compose, step, a));
+    hf_sheet_line(&sh, step);
     hf_sheet_put(&sh, "attempts", hf_value_finish(attempts));
     hf_sheet_payload(&sh, "result",
                      step->ended && step->ended->type == HF_EVENT_ACTIVITY_COMPLETED ? step->ended
@@ -331,6 +332,7 @@ hf_status hf_section_timers(const hf_section *section, hf_value *out_value, hf_e
             continue;
         hf_sheet_id(&sh, "id", &step->timer_id);
         hf_sheet_int(&sh, "sequence", step->step);
+        hf_sheet_line(&sh, step);
         hf_sheet_word(&sh, "status", &hf_timer_status_list, timer_status(step));
         hf_sheet_field(&sh, "timer_kind", step->timer_set, HF_KEY_TIMER_KIND);
         hf_sheet_field(&sh, "delay_seconds", step->timer_set, HF_KEY_DELAY_SECONDS);

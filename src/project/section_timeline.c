@@ -141,6 +141,9 @@ hf_status hf_section_entry(const hf_section *section, const hf_event *stored, hf
     hf_sheet_put(&sh, "summary", entry_summary(section->mem, event));
     hf_sheet_put(&sh, "recorded_at", found(event, "recorded_at"));
     hf_sheet_int(&sh, "workflow_sequence", stored->step ? stored->step : HF_NONE);
+    hf_sheet_line(&sh, stored->step
+                           ? hf_track_step_get(hf_compose_track(section->compose), stored->step)
+                           : NULL);
     hf_sheet_put(&sh, "command_id", found(event, "workflow_command_id"));
     hf_sheet_put(&sh, "task_id", found(event, "workflow_task_id"));
     hf_sheet_put(&sh, "activity_execution_id", found(payload, "activity_execution_id"));

@@ -172,6 +172,7 @@ static hf_status wait_append(const hf_section *s, const wait *w, size_t position
     hf_sheet_int(&sh, "position", (int64_t)position);
     hf_sheet_word(&sh, "kind", &hf_wait_kind_list, w->kind);
     hf_sheet_int(&sh, "sequence", w->step);
+    hf_sheet_line(&sh, w->of);
     hf_sheet_word(&sh, "status", &hf_wait_status_list, wait_status(s, w));
     hf_sheet_text(&sh, "source_status", hf_slice_of(w->source_status));
     hf_sheet_event_time(&sh, "opened_at", w->opened);

@@ -70,6 +70,11 @@ void hf_sheet_field(hf_sheet *sh, const char *name, const hf_event *event, hf_ev
 }
 
 /* A payload always with its codec beside it, whatever the event would show. */
+void hf_sheet_line(hf_sheet *sh, const hf_track_step *step)
+{
+    hf_sheet_text(sh, "source_line", step && step->line.len ? step->line : (hf_slice){0});
+}
+
 void hf_sheet_payload(hf_sheet *sh, const char *name, const hf_event *event, hf_event_key key)
 {
     hf_payload_value payload;

@@ -30,6 +30,9 @@ void hf_sheet_run(hf_sheet *sh, const char *name, const hf_dossier_run *run);
 /* What an event says under a key; null when there is no event, or it says nothing. */
 void hf_sheet_field(hf_sheet *sh, const char *name, const hf_event *event, hf_event_key key);
 
+/* Where the step stands in the code; null when there is no step, or nobody knows. */
+void hf_sheet_line(hf_sheet *sh, const hf_track_step *step);
+
 /* A payload always with its codec beside it, whatever the event would show. */
 void hf_sheet_payload(hf_sheet *sh, const char *name, const hf_event *event, hf_event_key key);
 

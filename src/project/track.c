@@ -15,6 +15,7 @@ struct hf_track {
     hf_track_failure *first_failure, *last_failure;
     hf_track_step *waits;      /* open signal waits, newest first */
     hf_track_message *waiting; /* signals not yet applied, oldest first */
+    hf_slice line;             /* of the step that was opened last */
 };
 
 hf_ulid hf_track_event_id(const hf_track *track, const hf_event *event, int64_t seq)
@@ -345,8 +346,13 @@ static hf_status step_event(hf_track *track, const hf_event *event, int64_t seq,
 
     if (st)
         return st;
-    if (hf_event_opens_step(event) && !step->opened)
+    if (hf_event_opens_step(event) && !step->opened) {
         step->opened = event;
+        if (hf_event_key_allowed(event->type, HF_KEY_SOURCE_LINE)) {
+            (void)hf_event_text(event, HF_KEY_SOURCE_LINE, &track->line);
+            step->line = track->line;
+        }
+    }
     if (hf_event_resolves_step(event) && !step->ended)
         step->ended = event;
     switch ((int)event->type) {

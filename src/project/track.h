@@ -32,6 +32,7 @@ typedef struct hf_track_step {
     int64_t step;
     const hf_event *opened; /* NULL: only a later event of the step is known */
     const hf_event *ended;  /* NULL while it is open */
+    hf_slice line;          /* in the code, "order.c:41"; empty: unknown */
     hf_ulid id;             /* activity execution, own timer, child call or condition wait */
     hf_slice wait_id;       /* signal waits: an id, or signal-command:ID */
     /* activities */

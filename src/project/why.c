@@ -43,8 +43,9 @@ typedef struct answer {
     const char *name;    /* words of the sentence; NULL: not known, all four */
     const char *detail;
     const char *queue;
-    int64_t number; /* {attempt}, HF_NONE: not known */
-    int64_t step;   /* HF_NONE: none */
+    const char *line; /* of the step in the code; NULL: unknown */
+    int64_t number;   /* {attempt}, HF_NONE: not known */
+    int64_t step;     /* HF_NONE: none */
     int64_t since_us;
     int64_t until_us;
     const hf_event *event; /* evidence; NULL: none */
@@ -72,6 +73,7 @@ static void about_step(answer *a)
         return;
     a->step = step->step;
     a->event = step->opened;
+    a->line = step->line.len ? text_keep(a, step->line) : NULL;
 }
 
 /* ---- closed */
@@ -151,6 +153,7 @@ static void about_blocked(answer *a)
                          hf_slice_of(hf_str(body, "replay_blocked_recorded_event_types", "")));
         a->step = hf_int(body, "replay_blocked_workflow_sequence", 0);
         a->detail = hf_str(body, "message", "code and history disagree");
+        a->line = hf_str(body, "source_line", NULL);
     }
 }
 
@@ -474,6 +477,8 @@ static hf_value subject_value(const answer *a)
                  a->name ? hf_value_string(a->mem, hf_slice_of(a->name)) : hf_value_null());
     hf_value_set(subject, HF_SLICE("step"),
                  a->step != HF_NONE ? hf_value_int(a->mem, a->step) : hf_value_null());
+    hf_value_set(subject, HF_SLICE("source_line"),
+                 a->line ? hf_value_string(a->mem, hf_slice_of(a->line)) : hf_value_null());
     return hf_value_finish(subject);
 }
 

@@ -165,7 +165,6 @@ void hf_in_call_decide(hf_replay *replay, const hf_call *call, hf_value input, i
                                ? hf_in_decide(replay, HF_DECISION_START_CHILD_WORKFLOW, step, 2)
                                : hf_in_decide(replay, HF_DECISION_SCHEDULE_ACTIVITY, step, 1);
 
-    row->at = call->at;
     row->name = hf_in_text(replay, call->name);
     row->value = hf_in_payload(replay, input);
     if (group_count) {

@@ -15,6 +15,20 @@
 #include "replay/replay.h"
 #include "replay/steps.h"
 
+/* Here they are made: a call of one by another has the line of the first. */
+#undef hf_async
+#undef hf_sleep
+#undef hf_side_effect
+#undef hf_version
+#undef hf_patched
+#undef hf_deprecate_patch
+#undef hf_memo
+#undef hf_search_attributes
+#undef hf_label
+#undef hf_messages_peek
+#undef hf_messages_receive
+#undef hf_continue_as_new
+
 enum { HF_CTX_TAG = 0x68666378 }; /* tells a workflow's handle from an activity's */
 
 /* Where user code stands: steps are for the body alone. */
@@ -105,13 +119,15 @@ struct hf_replay {
     const char *waiting;
     char waiting_text[256];
     /* the life */
+    char line[HF_SOURCE_LINE_SIZE]; /* the newest source line that history has */
     bool closed, blocked, broken, spoiled;
     bool frozen;  /* only what history has resolved is passed */
     bool leaving; /* the run leaves memory, and its code asked to be told */
     int refused;  /* steps that it tried to take then */
     /* the code */
     hf_place place;
-    bool quiet; /* an update is run again: what it sends was sent */
+    const char *here; /* source line of the step that comes next, where its call has none */
+    bool quiet;       /* an update is run again: what it sends was sent */
     hf_frame *frame;
     hf_failure *failures; /* newest first */
     hf_failure *survived; /* oldest first: not yet told to history */
@@ -141,8 +157,8 @@ void hf_in_park(hf_replay *replay, const char *kind, const char *name);
 HF_NORETURN_FN void hf_in_leave(hf_replay *replay, hf_leave leave);
 HF_NORETURN_FN void hf_in_break(hf_replay *replay, hf_status status, const char *what);
 
-/* On the coroutine: a decision of the turn, zeroed but for its kind and step. `events`: what it
-   will become. Ends the turn when the batch is full. */
+/* On the coroutine: a decision of the turn, zeroed but for its kind, step and line. `events`: what
+   it will become. Ends the turn when the batch is full. */
 hf_decision_row *hf_in_decide(hf_replay *replay, hf_decision kind, int64_t step, int64_t events);
 
 /* On the coroutine: ends the turn when `more` decisions do not fit any more. */

@@ -121,6 +121,7 @@ int hf_version(hf_ctx *w, const char *change, int min, int max)
     if ((record && record->recorded.shape == HF_HISTORY_SHAPE_VERSION_MARKER) ||
         !version_legacy(replay))
         version = version_mark(replay, change, min, max);
+    replay->here = NULL; /* it may not have become a step */
     if (version < min || version > max)
         hf_in_misuse(replay, "version_not_supported",
                      "change \"%s\": the run follows version %" PRId64 ", the code knows %d to %d",

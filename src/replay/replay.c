@@ -94,6 +94,18 @@ static void step_recorded(hf_replay *replay, const hf_event *event, int64_t seq)
     hf_history_settle(&replay->history, record);
 }
 
+static void line_keep(hf_replay *replay, const hf_event *event)
+{
+    hf_slice line;
+
+    if (hf_event_has_flag(event->type, HF_EVENT_OPENS) &&
+        hf_event_text(event, HF_KEY_SOURCE_LINE, &line) && line.len < sizeof(replay->line)) {
+        if (line.len)
+            memcpy(replay->line, line.ptr, line.len);
+        replay->line[line.len] = '\0';
+    }
+}
+
 hf_status hf_replay_feed(hf_replay *replay, const hf_event *events, size_t count, int64_t first_seq,
                          hf_err *err)
 {
@@ -116,6 +128,7 @@ hf_status hf_replay_feed(hf_replay *replay, const hf_event *events, size_t count
             replay->broken = true;
             return hf_err_because(err, st, "feed a replay");
         }
+        line_keep(replay, &events[i]);
         if (!replay->steps && !replay->far && hf_event_opens_step(&events[i]))
             step_recorded(replay, &events[i], replay->history.seq);
     }
@@ -408,4 +421,9 @@ int64_t hf_replay_news(const hf_replay *replay)
 int64_t hf_replay_open_update(const hf_replay *replay)
 {
     return replay->far ? hf_far_update(replay->far) : 0;
+}
+
+const char *hf_replay_line(const hf_replay *replay)
+{
+    return replay->line;
 }

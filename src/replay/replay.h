@@ -140,6 +140,9 @@ HF_NODISCARD hf_status hf_replay_check_update(hf_replay *replay, hf_slice name, 
 int64_t hf_replay_seq(const hf_replay *replay);
 size_t hf_replay_held(const hf_replay *replay);
 
+/* The newest source line that the events so far carry, or "". */
+const char *hf_replay_line(const hf_replay *replay);
+
 /* The label of what the code waits for now ("timer", "signal:approved-by", "activity:charge"), or
  * "". */
 const char *hf_replay_waiting(const hf_replay *replay);

@@ -37,6 +37,13 @@ hf_replay *hf_in_ready(hf_ctx *w)
     return replay;
 }
 
+hf_ctx *hf_here_(hf_ctx *w, const char *at)
+{
+    if (w && w->tag == HF_CTX_TAG)
+        w->replay->here = at;
+    return w;
+}
+
 void hf_in_name(hf_replay *replay, hf_name_kind kind, const char *name)
 {
     hf_err err = {0};
@@ -111,9 +118,11 @@ hf_failure *hf_in_enter(hf_replay *replay, const hf_want *want, hf_record **out_
     hf_history *history = &replay->history;
     int64_t step = history->entered + 1;
     hf_record *record = hf_history_get(history, step);
+    const hf_want known = {.look = want->look, .at = want->at ? want->at : replay->here};
     bool fresh = !record;
     hf_failure *cancelled;
 
+    replay->here = NULL;
     hf_in_tell_survived(replay);
     hf_in_room(replay, 0);
     cancelled = hf_in_cancel_due(replay);
@@ -123,10 +132,10 @@ hf_failure *hf_in_enter(hf_replay *replay, const hf_want *want, hf_record **out_
     if (fresh && history->top < step)
         hf_in_updates_pending(replay, step);
     if (fresh && history->top >= step) {
-        hf_in_mismatch(replay, step, want->at, hf_history_shape_text(want->look.shape), NULL);
+        hf_in_mismatch(replay, step, known.at, hf_history_shape_text(known.look.shape), NULL);
         hf_in_leave(replay, HF_LEAVE_BLOCKED);
     }
-    if (!fresh && !hf_in_same(replay, record, want))
+    if (!fresh && !hf_in_same(replay, record, &known))
         hf_in_leave(replay, HF_LEAVE_BLOCKED);
     if (fresh && replay->frozen)
         hf_in_leave(replay, HF_LEAVE_PARKED);
@@ -134,8 +143,8 @@ hf_failure *hf_in_enter(hf_replay *replay, const hf_want *want, hf_record **out_
     if (!record)
         hf_in_break(replay, HF_NOMEM, "a step");
     if (fresh) {
-        record->at = want->at;
-        if (!hf_look_copy(&record->wanted, &want->look))
+        record->at = known.at;
+        if (!hf_look_copy(&record->wanted, &known.look))
             hf_in_break(replay, HF_NOMEM, "a step");
     }
     history->entered = step;

@@ -178,9 +178,14 @@ void hf_in_room(hf_replay *replay, size_t more)
 
 hf_decision_row *hf_in_decide(hf_replay *replay, hf_decision kind, int64_t step, int64_t events)
 {
+    const hf_record *record = step ? hf_history_get(&replay->history, step) : NULL;
+    hf_decision_row *row;
+
     hf_in_room(replay, 1);
     replay->events += events;
-    return decision_add(replay, kind, step);
+    row = decision_add(replay, kind, step);
+    row->at = record ? record->at : NULL;
+    return row;
 }
 
 hf_value hf_in_value(hf_replay *replay, const hf_stored *stored)

@@ -35,10 +35,7 @@ static waiting wait_read(hf_replay *replay, const hf_wait_opts *o)
 
 static hf_decision_row *wait_decide(hf_replay *replay, hf_decision kind, const hf_record *record)
 {
-    hf_decision_row *row = hf_in_decide(replay, kind, record->step, 1);
-
-    row->at = record->at;
-    return row;
+    return hf_in_decide(replay, kind, record->step, 1);
 }
 
 /* The timeout is no longer needed: its timer is cancelled, or not set at all when the wait was
