@@ -520,6 +520,7 @@ static hf_status child_take(hf_copy *copy, size_t part, int64_t step, hf_err *er
 {
     hf_mem *mem = hf_unit_mem(copy->unit);
     const hf_copy_call *call = NULL;
+    hf_link_row link;
     int64_t first = 0; /* link, inbox */
     hf_status st = hf_keys_take(copy->keys, 2, &first, err);
 
@@ -531,23 +532,25 @@ static hf_status child_take(hf_copy *copy, size_t part, int64_t step, hf_err *er
                         (long long)step);
     if (st)
         return st;
-    hf_unit_row(copy->unit, part,
-                hf_row_link_new(mem, &(hf_link_row){.key = first,
-                                                    .kind = HF_LINK_TYPE_CHILD_WORKFLOW,
-                                                    .parent_run = copy->base.run,
-                                                    .step = step,
-                                                    .child_instance = call->child.instance,
-                                                    .child_run = call->child.run,
-                                                    .policy = call->child.policy,
-                                                    .created_us = copy->now_us,
-                                                    .call = call->child.call,
-                                                    .call_us = call->child.call_us,
-                                                    .attempt = call->attempt,
-                                                    .max_attempts = call->max_attempts}));
-    /* It may close while this is drafted: then it told the run whose place this one takes. */
-    hf_unit_row(copy->unit, part, hf_row_run_hold(mem, call->child.run));
-    hf_unit_row(copy->unit, part,
-                hf_row_inbox_child(mem, first + 1, copy->base.run, call->child.run, copy->now_us));
+    link = (hf_link_row){.key = first,
+                         .kind = HF_LINK_TYPE_CHILD_WORKFLOW,
+                         .parent_run = copy->base.run,
+                         .step = step,
+                         .child_instance = call->child.instance,
+                         .child_run = call->child.run,
+                         .policy = call->child.policy,
+                         .created_us = copy->now_us,
+                         .call = call->child.call,
+                         .call_us = call->child.call_us,
+                         .attempt = call->attempt,
+                         .max_attempts = call->max_attempts};
+    /* It may go on as another run or close while this is drafted: then the next run awaits that
+       one, or hears what the run whose place this one takes was told. */
+    hf_unit_row(copy->unit, part, hf_row_link_take(mem, &link, copy->origin));
+    hf_unit_row(copy->unit, part, hf_row_run_hold(mem, copy->origin, step));
+    hf_unit_row(
+        copy->unit, part,
+        hf_row_inbox_child(mem, first + 1, copy->base.run, copy->origin, step, copy->now_us));
     return HF_OK;
 }
 

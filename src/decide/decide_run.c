@@ -210,7 +210,8 @@ void hf_decide_relink(hf_decide *decide, int64_t next_run, int64_t attempt)
 
     if (!hf_decide_keys(decide, 1, &link.key))
         return;
-    hf_decide_row(decide, hf_row_link_new(hf_unit_mem(decide->unit), &link));
+    hf_decide_row(decide, hf_row_parent_hold(hf_unit_mem(decide->unit), old->parent_run));
+    hf_decide_row(decide, hf_row_link_follow(hf_unit_mem(decide->unit), &link, old->base->run));
     hf_decide_tell(decide, old->parent_run, HF_NONE, old->parent_run, HF_INBOX_CHILD_STARTED,
                    next_run, (hf_slice){0});
 }

@@ -169,7 +169,7 @@ typedef struct live_run {
 
 /* The share of due alarms: how many fire before the core looks at other work again, and how many of
    their units may be in front of its commits. */
-enum { HF_CORE_DUE_SHARE = 16, HF_CORE_DUE_FLYING = 64 };
+enum { HF_CORE_DUE_SHARE = 8, HF_CORE_DUE_FLYING = 32 };
 
 /* Which shards are to be looked through. */
 typedef struct core_sweep {

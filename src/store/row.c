@@ -475,21 +475,32 @@ hf_row *hf_row_inbox_tell(hf_mem *mem, int64_t key, int64_t run, int64_t instanc
     return row_end(&b);
 }
 
-hf_row *hf_row_run_hold(hf_mem *mem, int64_t run)
+hf_row *hf_row_parent_hold(hf_mem *mem, int64_t run)
 {
-    row_builder b = row_begin(mem, HF_OP_RUN_HOLD);
+    row_builder b = row_begin(mem, HF_OP_PARENT_HOLD);
 
     put_int(&b, run);
     return row_end(&b);
 }
 
-hf_row *hf_row_inbox_child(hf_mem *mem, int64_t key, int64_t run, int64_t child, int64_t created_us)
+hf_row *hf_row_run_hold(hf_mem *mem, int64_t parent, int64_t step)
+{
+    row_builder b = row_begin(mem, HF_OP_RUN_HOLD);
+
+    put_int(&b, parent);
+    put_int(&b, step);
+    return row_end(&b);
+}
+
+hf_row *hf_row_inbox_child(hf_mem *mem, int64_t key, int64_t run, int64_t parent, int64_t step,
+                           int64_t created_us)
 {
     row_builder b = row_begin(mem, HF_OP_INBOX_CHILD);
 
     put_int(&b, key);
     put_int(&b, run);
-    put_int(&b, child);
+    put_int(&b, parent);
+    put_int(&b, step);
     put_int(&b, created_us);
     return row_end(&b);
 }
@@ -535,22 +546,45 @@ hf_row *hf_row_command_move(hf_mem *mem, int64_t key, bool update, int64_t run,
     return row_end(&b);
 }
 
+static void put_link(row_builder *b, const hf_link_row *row)
+{
+    put_int(b, row->key);
+    put_int(b, row->kind);
+    put_int(b, row->parent_run);
+    put_int(b, row->step);
+    put_int(b, row->child_instance);
+    put_int(b, row->child_run);
+    put_int(b, row->policy);
+    put_int(b, row->created_us);
+    put_int(b, row->call);
+    put_int(b, row->call_us);
+    put_int(b, row->attempt);
+    put_int(b, row->max_attempts);
+}
+
 hf_row *hf_row_link_new(hf_mem *mem, const hf_link_row *row)
 {
     row_builder b = row_begin(mem, HF_OP_LINK_NEW);
 
-    put_int(&b, row->key);
-    put_int(&b, row->kind);
-    put_int(&b, row->parent_run);
-    put_int(&b, row->step);
-    put_int(&b, row->child_instance);
-    put_int(&b, row->child_run);
-    put_int(&b, row->policy);
-    put_int(&b, row->created_us);
-    put_int(&b, row->call);
-    put_int(&b, row->call_us);
-    put_int(&b, row->attempt);
-    put_int(&b, row->max_attempts);
+    put_link(&b, row);
+    return row_end(&b);
+}
+
+hf_row *hf_row_link_follow(hf_mem *mem, const hf_link_row *row, int64_t before)
+{
+    row_builder b = row_begin(mem, HF_OP_LINK_FOLLOW);
+
+    put_link(&b, row);
+    put_int(&b, before);
+    return row_end(&b);
+}
+
+hf_row *hf_row_link_take(hf_mem *mem, const hf_link_row *row, int64_t origin)
+{
+    row_builder b = row_begin(mem, HF_OP_LINK_TAKE);
+
+    put_link(&b, row);
+    put_int(&b, origin);
     return row_end(&b);
 }
 

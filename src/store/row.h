@@ -333,13 +333,21 @@ hf_row *hf_row_inbox_new(hf_mem *mem, int64_t key, int64_t run, int64_t kind, in
    run of `instance`. */
 hf_row *hf_row_inbox_tell(hf_mem *mem, int64_t key, int64_t run, int64_t instance, int64_t kind,
                           int64_t source_run, int64_t created_us, hf_slice body);
-/* No other node closes the run before this unit is committed. */
-hf_row *hf_row_run_hold(hf_mem *mem, int64_t run);
-/* That a child which the run has taken over is closed, if it is when this unit commits. */
-hf_row *hf_row_inbox_child(hf_mem *mem, int64_t key, int64_t run, int64_t child,
+/* No other node puts another run in the place of this one before this unit is committed. */
+hf_row *hf_row_parent_hold(hf_mem *mem, int64_t run);
+/* No other node closes the child that the run called in that step, in whatever run it is, before
+   this unit is committed. */
+hf_row *hf_row_run_hold(hf_mem *mem, int64_t parent, int64_t step);
+/* That the child which `run` takes over from `parent` is closed, if it is when this unit commits.
+ */
+hf_row *hf_row_inbox_child(hf_mem *mem, int64_t key, int64_t run, int64_t parent, int64_t step,
                            int64_t created_us);
 hf_row *hf_row_inbox_move(hf_mem *mem, int64_t run, int64_t next);
 hf_row *hf_row_link_new(hf_mem *mem, const hf_link_row *row);
+/* The next run of a child: to whoever awaits the run before it when this unit commits. */
+hf_row *hf_row_link_follow(hf_mem *mem, const hf_link_row *row, int64_t before);
+/* To the run that the child of a call of `origin` is in when this unit commits. */
+hf_row *hf_row_link_take(hf_mem *mem, const hf_link_row *row, int64_t origin);
 hf_row *hf_row_activity_new(hf_mem *mem, const hf_activity_row *row);
 hf_row *hf_row_activity_set(hf_mem *mem, const hf_activity_row *row);
 hf_row *hf_row_attempt_new(hf_mem *mem, const hf_attempt_row *row);

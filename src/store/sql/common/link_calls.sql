@@ -3,4 +3,4 @@
 SELECT l.step, l.policy, l.call, l.call_us, l.child_instance, l.child_run, r.closed_us, l.attempt, l.max_attempts
 FROM link l JOIN run r ON r.key = l.child_run
 WHERE l.parent_run = ?1 AND l.kind = 1 AND l.step IS NOT NULL
-ORDER BY l.key
+ORDER BY r.number, l.key

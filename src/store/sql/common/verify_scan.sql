@@ -13,13 +13,14 @@ FROM run r LEFT JOIN run p ON p.instance = r.instance AND p.number = r.number - 
 WHERE r.key BETWEEN ?1 AND ?2
 UNION ALL
 -- part 2, a link to a child or successor: key, kind, step, policy, child_run, the child run if it exists, the
--- current run of the child's instance, when that closed, its first inbox row, a newer link to the child
+-- current run of the child's instance, when that closed, its first inbox row, a link to that from a newer run of ours
 SELECT l.parent_run, -1000000008, 2, l.key, l.kind, l.step, l.policy, l.child_run, c.key, n.key, n.closed_us,
     (SELECT min(b.key) FROM inbox b WHERE b.run = n.key),
-    (SELECT max(k.key) FROM link k WHERE k.child_run = l.child_run AND k.kind = l.kind AND k.key > l.key), NULL, NULL,
+    (SELECT max(k.key) FROM link k JOIN run q ON q.key = k.parent_run
+        WHERE k.child_run = n.key AND k.kind = l.kind AND q.instance = p.instance AND q.number > p.number), NULL, NULL,
     NULL, NULL, NULL, NULL, NULL
 FROM link l LEFT JOIN run c ON c.key = l.child_run LEFT JOIN instance i ON i.key = l.child_instance
-    LEFT JOIN run n ON n.key = i.current_run
+    LEFT JOIN run n ON n.key = i.current_run LEFT JOIN run p ON p.key = l.parent_run
 WHERE l.parent_run BETWEEN ?1 AND ?2
 UNION ALL
 -- part 3, an activity: key, step, status, attempt, how many attempts have rows
