@@ -1,11 +1,12 @@
-/* cmd_command.c: the verbs that tell workflows something: start, signal, update, query, and the
-   orders cancel, terminate, repair, archive, pause and resume. */
+/* cmd_command.c: the verbs that tell workflows something: start, signal, update, query, the orders
+   cancel, terminate, repair, archive, pause and resume, and the copies fork and reset. */
 #include <string.h>
 
 #include "base/err.h"
 #include "base/value.h"
 #include "cli/follow.h"
 #include "cli/input.h"
+#include "cli/noun.h"
 #include "cli/target.h"
 
 enum { UPDATE_WAIT_MAX_S = 60, UPDATE_WAIT_S = 10 };
@@ -15,12 +16,6 @@ static const hf_cli_column command_columns[] = {{"workflow_id", 24, false},
                                                 {"run_id", 26, false},
                                                 {"command_id", 0, false},
                                                 {NULL, 0, false}};
-
-static void text_set(hf_cli_call *call, hf_value_list *request, const char *name, const char *text)
-{
-    if (text)
-        hf_value_set(request, hf_slice_of(name), hf_value_string(call->mem, hf_slice_of(text)));
-}
 
 /* A duration of a flag in whole seconds, rounded up. */
 static hf_status seconds_set(hf_cli_call *call, hf_value_list *request, const char *name,
@@ -56,14 +51,14 @@ static hf_status start_request(hf_cli_call *call, hf_value *out_request, hf_err 
 
     if (!st && call->flags[HF_CLI_FLAG_LABEL])
         st = hf_cli_pairs(call->mem, call->flags[HF_CLI_FLAG_LABEL], &labels, err);
-    text_set(call, request, "workflow_type", call->args[0]);
-    text_set(call, request, "workflow_id", call->flags[HF_CLI_FLAG_ID]);
-    text_set(call, request, "task_queue", call->flags[HF_CLI_FLAG_QUEUE]);
-    text_set(call, request, "business_key", call->flags[HF_CLI_FLAG_BUSINESS_KEY]);
-    text_set(call, request, "request_id", call->flags[HF_CLI_FLAG_DEDUP]);
+    hf_cli_text_set(call, request, "workflow_type", call->args[0]);
+    hf_cli_text_set(call, request, "workflow_id", call->flags[HF_CLI_FLAG_ID]);
+    hf_cli_text_set(call, request, "task_queue", call->flags[HF_CLI_FLAG_QUEUE]);
+    hf_cli_text_set(call, request, "business_key", call->flags[HF_CLI_FLAG_BUSINESS_KEY]);
+    hf_cli_text_set(call, request, "request_id", call->flags[HF_CLI_FLAG_DEDUP]);
     if (dup)
-        text_set(call, request, "duplicate_policy",
-                 strcmp(dup, "existing") == 0 ? "use-existing" : "fail");
+        hf_cli_text_set(call, request, "duplicate_policy",
+                        strcmp(dup, "existing") == 0 ? "use-existing" : "fail");
     if (input)
         hf_value_set(request, HF_SLICE("input"), input);
     if (labels)
@@ -73,6 +68,8 @@ static hf_status start_request(hf_cli_call *call, hf_value *out_request, hf_err 
                          err);
     if (!st)
         st = seconds_set(call, request, "run_timeout_seconds", HF_CLI_FLAG_RUN_TIMEOUT, err);
+    if (!st)
+        st = seconds_set(call, request, "delay_seconds", HF_CLI_FLAG_DELAY, err);
     *out_request = hf_value_finish(request);
     return st ? st : *out_request ? HF_OK : hf_err_nomem(err, "a command");
 }
@@ -125,11 +122,12 @@ static hf_status message_request(hf_cli_target *target, hf_value *out_request, h
         st = seconds_set(call, request, "wait_timeout_seconds", HF_CLI_FLAG_TIMEOUT, err);
     if (st)
         return st;
-    text_set(call, request, "workflow_id", aim.id);
-    text_set(call, request, "run_id", aim.run_id);
-    text_set(call, request, "name", call->args[1]);
-    text_set(call, request, "request_id", call->flags[HF_CLI_FLAG_DEDUP]);
-    text_set(call, request, "wait_for", call->flags[HF_CLI_FLAG_WAIT_FOR]);
+    hf_cli_text_set(call, request, "workflow_id", aim.id);
+    hf_cli_text_set(call, request, "run_id", aim.run_id);
+    hf_cli_text_set(call, request, "name", call->args[1]);
+    hf_cli_text_set(call, request, "request_id", call->flags[HF_CLI_FLAG_DEDUP]);
+    hf_cli_text_set(call, request, "wait_for", call->flags[HF_CLI_FLAG_WAIT_FOR]);
+    hf_cli_text_set(call, request, "reason", call->flags[HF_CLI_FLAG_REASON]);
     if (input)
         hf_value_set(request, HF_SLICE("arguments"), input);
     *out_request = hf_value_finish(request);
@@ -233,14 +231,36 @@ static hf_status order_send(hf_cli_target *target, const char *name, hf_value *o
 
     if (st)
         return st;
-    text_set(call, request, "workflow_id", aim.id);
-    text_set(call, request, "run_id", aim.run_id);
-    text_set(call, request, "reason", call->flags[HF_CLI_FLAG_REASON]);
-    text_set(call, request, "request_id", call->flags[HF_CLI_FLAG_DEDUP]);
+    hf_cli_text_set(call, request, "workflow_id", aim.id);
+    hf_cli_text_set(call, request, "run_id", aim.run_id);
+    hf_cli_text_set(call, request, "reason", call->flags[HF_CLI_FLAG_REASON]);
+    hf_cli_text_set(call, request, "request_id", call->flags[HF_CLI_FLAG_DEDUP]);
     if (call->flags[HF_CLI_FLAG_CLEANUP])
         hf_value_set(request, HF_SLICE("cleanup"), hf_value_bool(true));
     return hf_cli_target_command(target, call->command->name, hf_value_finish(request), call->mem,
                                  out_envelope, err);
+}
+
+/* What would be told what: the run, and how it stands. */
+static hf_status order_rehearse(hf_cli_target *target, const char *name, hf_value *out_row,
+                                hf_err *err)
+{
+    hf_cli_call *call = hf_cli_target_call(target);
+    hf_cli_aim aim = {0};
+    hf_value run = NULL;
+    hf_status st = hf_cli_target_aim(target, name, &aim, err);
+
+    if (!st)
+        st = aim.run_id ? hf_cli_target_run(target, &aim, call->mem, &run, err)
+                        : hf_cli_target_row(target, aim.id, call->mem, &run, err);
+    if (st)
+        return st;
+    *out_row =
+        hf_json_(call->mem,
+                 "{'workflow_id': %s, 'outcome': 'would_%s', 'run_id': %s, 'command_id': "
+                 "null, 'status': %s}",
+                 aim.id, call->command->name, hf_str(run, "run_id", ""), hf_str(run, "status", ""));
+    return *out_row ? HF_OK : hf_err_nomem(err, "a row");
 }
 
 /* One row for what was refused, so that nobody has to guess which. */
@@ -273,7 +293,9 @@ static hf_status orders_send(hf_cli_target *target, hf_value_list *list, hf_err 
 
     for (size_t i = 0; !st && i < call->word_count; i++) {
         hf_value envelope = NULL;
-        hf_status sent = order_send(target, call->words[i], &envelope, err);
+        hf_status sent = call->flags[HF_CLI_FLAG_DRY_RUN]
+                             ? order_rehearse(target, call->words[i], &envelope, err)
+                             : order_send(target, call->words[i], &envelope, err);
 
         if (sent && (call->word_count == 1 || sent == HF_UNREACHABLE || sent == HF_NOMEM))
             return sent;
@@ -303,7 +325,7 @@ hf_status hf_cli_order(hf_cli_call *call, hf_err *err)
 
     if (strcmp(call->command->name, "terminate") == 0 && !call->flags[HF_CLI_FLAG_REASON])
         return hf_err_set(err, HF_INVALID, "terminate needs a --reason: nothing is cleaned up");
-    st = hf_cli_target_open(call, true, &target, err);
+    st = hf_cli_target_open(call, !call->flags[HF_CLI_FLAG_DRY_RUN], &target, err);
     if (!st)
         st = orders_send(target, list, err);
     hf_cli_target_close(target);
@@ -311,4 +333,36 @@ hf_status hf_cli_order(hf_cli_call *call, hf_err *err)
         return st;
     all = hf_value_finish(list);
     return hf_cli_print_value(call->print.out, call->word_count == 1 ? hf_at(all, 0) : all, err);
+}
+
+/* ---- copies */
+
+hf_status hf_cli_copy(hf_cli_call *call, hf_err *err)
+{
+    hf_value_list *request = hf_value_object(call->mem);
+    hf_cli_target *target = NULL;
+    hf_value envelope = NULL;
+    hf_cli_aim aim = {0};
+    int64_t step = 0;
+    hf_status st = hf_cli_count(call, HF_CLI_FLAG_STEP, 0, &step, err);
+
+    if (!st)
+        st = hf_cli_target_open(call, true, &target, err);
+    if (!st)
+        st = hf_cli_target_aim(target, call->args[0], &aim, err);
+    if (!st) {
+        hf_cli_text_set(call, request, "workflow_id", aim.id);
+        hf_cli_text_set(call, request, "run_id", aim.run_id);
+        hf_cli_text_set(call, request, "new_workflow_id", call->flags[HF_CLI_FLAG_ID]);
+        hf_cli_text_set(call, request, "reason", call->flags[HF_CLI_FLAG_REASON]);
+        hf_cli_text_set(call, request, "request_id", call->flags[HF_CLI_FLAG_DEDUP]);
+        if (step)
+            hf_value_set(request, HF_SLICE("step"), hf_value_int(call->mem, step));
+        st = hf_cli_target_command(target, call->command->name, hf_value_finish(request), call->mem,
+                                   &envelope, err);
+    }
+    if (!st)
+        st = envelope_print(call, envelope, err);
+    hf_cli_target_close(target);
+    return st;
 }

@@ -3,10 +3,12 @@
 
 #include "base/err.h"
 #include "base/value.h"
+#include "cli/filter.h"
 #include "cli/follow.h"
+#include "cli/rows.h"
 #include "cli/target.h"
 
-enum { LIMIT = 50, PAGE = 200, COLUMN_WIDTH = 20 };
+enum { LIMIT = 50, PAGE = 200 };
 
 static const hf_cli_column list_columns[] = {
     {"workflow_id", 24, false}, {"workflow_type", 16, false}, {"status", 10, false},
@@ -29,65 +31,6 @@ typedef struct list_job {
     hf_mem *looks[2]; /* this look and the one before */
     int turn;
 } list_job;
-
-/* Which columns: --columns, or those of the format. */
-static hf_status columns_choose(hf_cli_call *call, const hf_cli_column **out, hf_err *err)
-{
-    hf_slice rest = hf_slice_of(call->flags[HF_CLI_FLAG_COLUMNS]);
-    hf_cli_column *columns;
-    hf_slice name;
-    size_t count = 0;
-
-    *out = call->print.format == HF_CLI_WIDE || call->print.format == HF_CLI_CSV ? wide_columns
-                                                                                 : list_columns;
-    if (!rest.len)
-        return HF_OK;
-    columns = hf_mem_array(call->mem, rest.len + 1, sizeof(*columns));
-    while (columns && hf_slice_split(&rest, ',', &name)) {
-        columns[count] =
-            (hf_cli_column){.key = hf_mem_text(call->mem, name),
-                            .width = name.len > COLUMN_WIDTH ? (int)name.len : COLUMN_WIDTH};
-        if (!columns[count++].key)
-            columns = NULL;
-    }
-    *out = columns;
-    return columns ? HF_OK : hf_err_nomem(err, "the columns");
-}
-
-/* name=value, by the names of the list's filters or the short ones; anything else is part of an id.
- */
-static hf_status query_read(list_job *job, hf_err *err)
-{
-    static const char *const shorts[][2] = {{"type", "workflow_type"}, {"id", "instance_id"}};
-    static const char buckets[] = "running completed failed cancelled terminated";
-    hf_cli_call *call = job->call;
-    hf_value_list *filters = hf_value_object(call->mem);
-
-    for (size_t i = 0; i < call->word_count; i++) {
-        hf_slice value = hf_slice_of(call->words[i]);
-        hf_slice name;
-        hf_value text;
-
-        (void)hf_slice_split(&value, '=', &name);
-        if (!value.ptr) {
-            value = name;
-            name = HF_SLICE("instance_id_contains");
-        }
-        for (size_t k = 0; k < sizeof(shorts) / sizeof(shorts[0]); k++)
-            if (hf_slice_equal(name, hf_slice_of(shorts[k][0])))
-                name = hf_slice_of(shorts[k][1]);
-        text = hf_value_string(call->mem, value);
-        if (!text)
-            return hf_err_set(err, HF_INVALID, "\"%s\" is not UTF-8 text", call->words[i]);
-        if (hf_slice_equal(name, HF_SLICE("status")) && hf_cli_choice(buckets, value))
-            job->bucket = hf_mem_text(call->mem, value);
-        else
-            hf_value_set(filters, name, text);
-    }
-    job->filters = hf_value_finish(filters);
-    return job->filters ? HF_OK
-                        : hf_err_set(err, HF_INVALID, "a filter is given twice, or has no name");
-}
 
 /* Whether a row was there before as it is now. */
 static bool row_known(hf_value seen, hf_value row)
@@ -178,12 +121,14 @@ hf_status hf_cli_ls(hf_cli_call *call, hf_err *err)
 {
     list_job job = {.call = call, .limit = LIMIT};
     const char *limit = call->flags[HF_CLI_FLAG_LIMIT];
-    hf_status st = columns_choose(call, &job.columns, err);
+    bool wide = call->print.format == HF_CLI_WIDE || call->print.format == HF_CLI_CSV;
+    hf_status st = hf_cli_rows_columns(call, wide ? wide_columns : list_columns, &job.columns, err);
 
     if (!st && limit && (!hf_slice_int(hf_slice_of(limit), &job.limit) || job.limit < 1))
         st = hf_err_set(err, HF_INVALID, "--limit takes a number from 1 on");
     if (!st)
-        st = query_read(&job, err);
+        st = hf_cli_filters_read(call->mem, call->words, call->word_count, &job.filters,
+                                 &job.bucket, err);
     if (!st)
         st = hf_cli_target_open(call, false, &job.target, err);
     if (!st)

@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/value.h"
 #include "cli/input.h"
+#include "cli/rows.h"
 #include "cli/target.h"
 #include "client/client.h"
 #include "holdfast/host.h"
@@ -57,18 +58,6 @@ static hf_status namespace_put(hf_cli_target *target, hf_err *err)
     return st ? hf_err_set(err, st, "%s", hf_errmsg(hf_cli_target_engine(target))) : HF_OK;
 }
 
-static hf_status namespaces_print(hf_cli_call *call, hf_value rows, hf_err *err)
-{
-    hf_status st = HF_OK;
-
-    if (call->print.format == HF_CLI_JSON)
-        return hf_cli_print_value(
-            call->print.out, hf_json_(call->mem, "{'namespaces': %p}", (const void *)rows), err);
-    for (size_t i = 0; !st && i < hf_len(rows); i++)
-        st = hf_cli_print_row(&call->print, columns, hf_at(rows, i), err);
-    return st;
-}
-
 static hf_status namespace_show(hf_cli_call *call, hf_value rows, hf_err *err)
 {
     const char *name = call->args[1];
@@ -77,9 +66,7 @@ static hf_status namespace_show(hf_cli_call *call, hf_value rows, hf_err *err)
         return hf_err_set(err, HF_INVALID, "namespace %s needs a NAME", call->args[0]);
     for (size_t i = 0; i < hf_len(rows); i++)
         if (strcmp(hf_str(hf_at(rows, i), "name", ""), name) == 0)
-            return call->print.format == HF_CLI_JSON
-                       ? hf_cli_print_value(call->print.out, hf_at(rows, i), err)
-                       : hf_cli_print_row(&call->print, columns, hf_at(rows, i), err);
+            return hf_cli_thing_print(call, columns, hf_at(rows, i), err);
     call->next = "holdfast namespace ls {here}";
     return hf_err_set(err, HF_NOTFOUND, "there is no namespace %s", name);
 }
@@ -95,8 +82,9 @@ hf_status hf_cli_namespace(hf_cli_call *call, hf_err *err)
     if (!st)
         st = namespaces_get(target, &rows, err);
     if (!st)
-        st = strcmp(call->args[0], "ls") == 0 ? namespaces_print(call, rows, err)
-                                              : namespace_show(call, rows, err);
+        st = strcmp(call->args[0], "ls") == 0
+                 ? hf_cli_rows_print(call, "namespaces", columns, rows, err)
+                 : namespace_show(call, rows, err);
     hf_cli_target_close(target);
     return st;
 }

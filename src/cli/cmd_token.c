@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/value.h"
+#include "cli/rows.h"
 #include "cli/target.h"
 #include "client/client.h"
 #include "holdfast/host.h"
@@ -46,9 +47,9 @@ static hf_status token_create(hf_cli_target *target, hf_err *err)
     st = token_make(target, &made, err);
     if (st)
         return st;
-    if (call->print.format != HF_CLI_TABLE)
+    if (call->print.format == HF_CLI_JSON || call->print.format == HF_CLI_JSONL)
         return hf_cli_print_value(call->print.out, made, err);
-    hf_cli_print_text(call->print.out, hf_str(made, "token", ""));
+    hf_cli_print_text(call->print.out, hf_str(made, "token", "")); /* it is shown only now */
     (void)fputc('\n', call->print.out);
     return HF_OK;
 }
@@ -70,12 +71,7 @@ static hf_status token_list(hf_cli_target *target, hf_err *err)
     } else {
         st = engine_failed(target, hf_tokens(hf_cli_target_engine(target), call->mem, &rows), err);
     }
-    if (!st && call->print.format == HF_CLI_JSON)
-        return hf_cli_print_value(call->print.out,
-                                  hf_json_(call->mem, "{'tokens': %p}", (const void *)rows), err);
-    for (size_t i = 0; i < hf_len(rows) && !st; i++)
-        st = hf_cli_print_row(&call->print, columns, hf_at(rows, i), err);
-    return st;
+    return st ? st : hf_cli_rows_print(call, "tokens", columns, rows, err);
 }
 
 static hf_status token_revoke(hf_cli_target *target, hf_err *err)

@@ -9,7 +9,7 @@
 
 enum { NAME_BYTES_MAX = 32 /* names longer than this are near to nothing */ };
 
-_Static_assert(HF_CLI_FLAG_COUNT <= 64, "flags are bits of one word");
+_Static_assert(HF_CLI_FLAG_OUTPUT <= 128, "flags are bits of two words");
 
 static const hf_cli_flag flag_table[] = {
 #define HF_CLI_FLAG(id, name, letter, value, choices, sentence)                                    \
@@ -371,7 +371,6 @@ static const hf_cli_command command_table[] = {
      .text = "Completes commands, flags and their values.",
      .example = "source <(holdfast completion bash)",
      .args = {{"SHELL", "bash zsh fish", false}},
-     .flags = BIT(HF_CLI_FLAG_HELP),
      .exits = {{HF_CLI_EXIT_OK, NULL}, {HF_CLI_EXIT_USAGE, NULL}, {HF_CLI_EXIT_PIPE, NULL}},
      .run = hf_cli_completion},
     {.name = "help",
@@ -380,7 +379,7 @@ static const hf_cli_command command_table[] = {
              "manual page.",
      .example = "holdfast help verify",
      .args = {{"COMMAND", "COMMAND", true}},
-     .flags = BIT(HF_CLI_FLAG_HELP) | BIT(HF_CLI_FLAG_MARKDOWN) | BIT(HF_CLI_FLAG_MAN),
+     .flags = BIT(HF_CLI_FLAG_MARKDOWN) | BIT(HF_CLI_FLAG_MAN),
      .exits = {{HF_CLI_EXIT_OK, NULL}, {HF_CLI_EXIT_USAGE, NULL}, {HF_CLI_EXIT_PIPE, NULL}},
      .run = hf_cli_help},
     {.name = "version",
@@ -437,13 +436,17 @@ static void name_nearer(const char *name, const char *candidate, const char **be
 
 const hf_cli_command *hf_cli_command_at(size_t i)
 {
-    size_t daily = 0;
+    const hf_cli_command *parts[] = {hf_cli_daily, hf_cli_nouns};
 
-    while (hf_cli_daily[daily].name)
-        daily++;
-    if (i < daily)
-        return &hf_cli_daily[i];
-    i -= daily;
+    for (size_t part = 0; part < sizeof(parts) / sizeof(parts[0]); part++) {
+        size_t count = 0;
+
+        while (parts[part][count].name)
+            count++;
+        if (i < count)
+            return &parts[part][i];
+        i -= count;
+    }
     return i < sizeof(command_table) / sizeof(command_table[0]) ? &command_table[i] : NULL;
 }
 
@@ -465,7 +468,9 @@ const hf_cli_flag *hf_cli_flag_at(hf_cli_flag_id id)
 
 bool hf_cli_command_takes(const hf_cli_command *command, hf_cli_flag_id id)
 {
-    return command->flags & BIT(id);
+    if (id >= HF_CLI_FLAG_OUTPUT)
+        return command->formats || id == HF_CLI_FLAG_HELP;
+    return ((id < 64 ? command->flags : command->more) >> (id % 64)) & 1;
 }
 
 const char *hf_cli_format_text(hf_cli_format format)

@@ -34,7 +34,7 @@ typedef struct hf_cli_flag {
     const char *sentence;
 } hf_cli_flag;
 
-enum { HF_CLI_ARGS_MAX = 3, HF_CLI_EXITS_MAX = 18 };
+enum { HF_CLI_ARGS_MAX = 3, HF_CLI_EXITS_MAX = 20 };
 
 typedef struct hf_cli_arg {
     const char *name; /* NULL ends the list */
@@ -62,14 +62,17 @@ typedef struct hf_cli_command {
     bool store;       /* the first argument or --store is the address of a store, or the setting url
                          is */
     uint64_t flags;   /* bits 1 << hf_cli_flag_id */
+    uint64_t more;    /* the same of the flags from 64 on */
     unsigned formats; /* bits 1 << hf_cli_format; 0 when it takes no settings at all */
     hf_cli_exit failure; /* what every failure gives; HF_CLI_EXIT_OK: its status decides */
     hf_cli_exit_rule exits[HF_CLI_EXITS_MAX];
     hf_status (*run)(struct hf_cli_call *call, hf_err *err);
 } hf_cli_command;
 
-/* The verbs that work with a server or a store (command_daily.c); the last has no name. */
+/* The verbs that work with a server or a store, and the nouns beside them; the last of each has no
+   name. */
 extern const hf_cli_command hf_cli_daily[];
+extern const hf_cli_command hf_cli_nouns[];
 
 /* Command `i` in the order of help; NULL beyond the end. */
 const hf_cli_command *hf_cli_command_at(size_t i);

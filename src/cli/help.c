@@ -204,8 +204,23 @@ static void flag_write(const page *to, const hf_cli_command *command, hf_cli_fla
     to->item(to->out, term, text);
 }
 
+/* What the code means for the command, if it has it. */
+static void exit_write(const page *to, const hf_cli_command *command, hf_cli_exit code)
+{
+    const hf_cli_exit_rule *rule = command->exits;
+    char text[16];
+
+    while (rule->code != code && (rule == command->exits || rule->code))
+        rule++;
+    if (rule->code != code || (rule != command->exits && !rule->code))
+        return;
+    (void)snprintf(text, sizeof(text), "%d", (int)code);
+    to->item(to->out, text, rule->sentence ? rule->sentence : hf_cli_exit_sentence(code));
+}
+
 static void command_write(const page *to, const hf_cli_command *command, int level)
 {
+    hf_cli_exit code;
     char usage[128];
 
     usage_format(command, usage, sizeof(usage));
@@ -221,13 +236,8 @@ static void command_write(const page *to, const hf_cli_command *command, int lev
             flag_write(to, command, (hf_cli_flag_id)id);
     to->end(to->out);
     to->heading(to->out, level, "Exit codes");
-    for (const hf_cli_exit_rule *rule = command->exits; rule == command->exits || rule->code;
-         rule++) {
-        char code[16];
-
-        (void)snprintf(code, sizeof(code), "%d", (int)rule->code);
-        to->item(to->out, code, rule->sentence ? rule->sentence : hf_cli_exit_sentence(rule->code));
-    }
+    for (int row = 0; hf_cli_exit_row(row, &code); row++)
+        exit_write(to, command, code);
 }
 
 static void commands_write(const page *to)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/buf.h"
@@ -13,11 +14,21 @@
 #include "holdfast/host.h"
 #include "holdfast/reader.h"
 #include "holdfast/worker.h"
+#include "server/registry.h"
+#include "server/server.h"
 #include "server/shape.h"
 
-enum { TOKEN_BYTES_MAX = 4096, RUNS_PAGE = 200, EVENTS_PAGE = 500, ANSWER_EXTRA_MS = 30000 };
+enum {
+    TOKEN_BYTES_MAX = 4096,
+    RUNS_PAGE = 200,
+    EVENTS_PAGE = 500,
+    ANSWER_EXTRA_MS = 30000,
+    NO_CONTENT = 204
+};
 
 #define SPACE_DEFAULT "default"
+#define SOCKET_FOLDER "/tmp/hf-verb-XXXXXX"
+#define SOCKET_NAME   "s"
 
 struct hf_cli_target {
     hf_cli_call *call;
@@ -25,6 +36,8 @@ struct hf_cli_target {
     hf_engine *engine; /* a store that commands go to */
     hf_reader *reader; /* a store that is read; opened when it is needed */
     const char *space;
+    hf_server *server; /* of the engine, for this verb alone */
+    char folder[32];   /* where its socket is; "": there is none */
 };
 
 bool hf_cli_address_remote(const char *address)
@@ -99,7 +112,33 @@ static hf_status store_open(hf_cli_target *target, hf_err *err)
     return st;
 }
 
-hf_status hf_cli_target_open(hf_cli_call *call, bool change, hf_cli_target **out, hf_err *err)
+/* A server over the engine, on a socket in a folder that nobody else can look into. */
+static hf_status store_serve(hf_cli_target *target, hf_err *err)
+{
+    char address[64];
+    const hf_server_options options = {.engine = target->engine,
+                                       .listen = address,
+                                       .auth = {.driver = HF_AUTH_NONE},
+                                       .threads = 1};
+    const hf_client_options client = {.url = address, .namespace = target->space};
+    hf_status st;
+
+    memcpy(target->folder, SOCKET_FOLDER, sizeof(SOCKET_FOLDER));
+    if (!mkdtemp(target->folder)) {
+        target->folder[0] = '\0';
+        return hf_err_set(err, HF_IO, "cannot make a folder for a socket: %s", strerror(errno));
+    }
+    (void)snprintf(address, sizeof(address), "unix:%s/" SOCKET_NAME, target->folder);
+    st = hf_server_open(&options, &target->server, err);
+    if (!st)
+        st = hf_server_refresh(target->server, err);
+    if (!st)
+        st = hf_server_start(target->server, err);
+    return st ? st : hf_client_open(&client, &target->client, err);
+}
+
+static hf_status target_open(hf_cli_call *call, bool change, bool serve, hf_cli_target **out,
+                             hf_err *err)
 {
     hf_cli_target *target = hf_alloc(sizeof(*target));
     const char *space = call->settings.value[HF_CLI_SETTING_NAMESPACE];
@@ -114,6 +153,8 @@ hf_status hf_cli_target_open(hf_cli_call *call, bool change, hf_cli_target **out
         st = server_open(target, err);
     else if (change)
         st = store_open(target, err);
+    if (!st && serve && target->engine)
+        st = store_serve(target, err);
     if (st) {
         hf_cli_target_close(target);
         return st;
@@ -122,13 +163,35 @@ hf_status hf_cli_target_open(hf_cli_call *call, bool change, hf_cli_target **out
     return HF_OK;
 }
 
+hf_status hf_cli_target_open(hf_cli_call *call, bool change, hf_cli_target **out, hf_err *err)
+{
+    return target_open(call, change, false, out, err);
+}
+
+hf_status hf_cli_target_serve(hf_cli_call *call, hf_cli_target **out, hf_err *err)
+{
+    return target_open(call, true, true, out, err);
+}
+
 void hf_cli_target_close(hf_cli_target *target)
 {
+    char path[64];
+
     if (!target)
         return;
     hf_client_close(target->client);
     hf_reader_close(target->reader);
+    if (target->server) {
+        hf_server_drain(target->server, 0);
+        hf_server_wait(target->server);
+        hf_server_close(target->server);
+    }
     hf_close(target->engine);
+    if (target->folder[0]) {
+        (void)snprintf(path, sizeof(path), "%s/" SOCKET_NAME, target->folder);
+        (void)unlink(path);
+        (void)rmdir(target->folder);
+    }
     hf_alloc_free(target);
 }
 
@@ -203,7 +266,7 @@ hf_status hf_cli_target_ask(hf_cli_target *target, const char *method, const cha
         return st;
     st = hf_client_outcome(&reply, err);
     next_note(target->call, st);
-    if (!st && !reply.body)
+    if (!st && !reply.body && reply.status != NO_CONTENT)
         st = hf_err_set(err, HF_IO, "the server answered with something that is not JSON");
     *out_body = reply.body;
     return st;

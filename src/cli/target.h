@@ -14,6 +14,9 @@ bool hf_cli_address_remote(const char *address);
 /* `change`: commands will be sent. Sets call->next when that helps. */
 HF_NODISCARD hf_status hf_cli_target_open(hf_cli_call *call, bool change, hf_cli_target **out,
                                           hf_err *err);
+/* The same for verbs that talk HTTP alone (hf_cli_target_ask): a store gets a server of its own for
+   as long as the verb takes, so that both answer with the same words. */
+HF_NODISCARD hf_status hf_cli_target_serve(hf_cli_call *call, hf_cli_target **out, hf_err *err);
 void hf_cli_target_close(hf_cli_target *target); /* NULL is allowed */
 
 /* The name of a run on the command line: ID, ID#N, or ID with --run R. */
@@ -58,7 +61,7 @@ HF_NODISCARD hf_status hf_cli_target_query(hf_cli_target *target, const hf_cli_a
                                            const char *name, hf_value arguments, hf_mem *mem,
                                            hf_value *out_result, hf_err *err);
 
-/* For a server alone: one question, and what its answer means. */
+/* For a server alone: one question, and what its answer means; NULL for one without a body. */
 HF_NODISCARD hf_status hf_cli_target_ask(hf_cli_target *target, const char *method,
                                          const char *path, hf_value body, hf_mem *mem,
                                          hf_value *out_body, hf_err *err);

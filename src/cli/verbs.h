@@ -40,6 +40,11 @@ HF_NODISCARD hf_status hf_cli_watch(hf_cli_call *call, hf_err *err);
 HF_NODISCARD hf_status hf_cli_result(hf_cli_call *call, hf_err *err);
 HF_NODISCARD hf_status hf_cli_history(hf_cli_call *call, hf_err *err);
 HF_NODISCARD hf_status hf_cli_namespace(hf_cli_call *call, hf_err *err);
+HF_NODISCARD hf_status hf_cli_copy(hf_cli_call *call, hf_err *err); /* fork, reset */
+HF_NODISCARD hf_status hf_cli_schedule(hf_cli_call *call, hf_err *err);
+HF_NODISCARD hf_status hf_cli_batch(hf_cli_call *call, hf_err *err);
+HF_NODISCARD hf_status hf_cli_fleet(hf_cli_call *call,
+                                    hf_err *err); /* workers, build, queue, task */
 HF_NODISCARD hf_status hf_cli_worker(hf_cli_call *call, hf_err *err);
 HF_NODISCARD hf_status hf_cli_verify(hf_cli_call *call, hf_err *err);
 HF_NODISCARD hf_status hf_cli_why(hf_cli_call *call, hf_err *err);

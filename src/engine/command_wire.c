@@ -74,8 +74,10 @@ static hf_status duplicate_at(hf_value request, hf_duplicate_policy *out_policy,
 }
 
 /* The options of a start. */
-static hf_status start_read(hf_value request, hf_mem *mem, hf_intake_start *start, hf_err *err)
+static hf_status start_read(hf_value request, hf_mem *mem, int64_t now_us, hf_intake_start *start,
+                            hf_err *err)
 {
+    int64_t delay_us = 0;
     hf_status st = text_at(request, "workflow_type", &start->type, err);
 
     if (!st && !start->type.ptr)
@@ -96,6 +98,10 @@ static hf_status start_read(hf_value request, hf_mem *mem, hf_intake_start *star
         st = seconds_at(request, "execution_timeout_seconds", &start->execution_timeout_us, err);
     if (!st)
         st = seconds_at(request, "run_timeout_seconds", &start->run_timeout_us, err);
+    if (!st)
+        st = seconds_at(request, "delay_seconds", &delay_us, err);
+    if (delay_us)
+        start->available_us = now_us + delay_us;
     if (!st)
         st = duplicate_at(request, &start->duplicate, err);
     start->input = hf_value_find(request, HF_SLICE("input"));
@@ -422,7 +428,7 @@ hf_status hf_command(hf_engine *engine, const char *command, hf_value request, h
     if (!st && !hf_command_type_parse(hf_slice_of(both ? "signal" : command), &asked.type))
         st = hf_err_set(err, HF_INVALID, "there is no command %s", command);
     if (!st && (both || asked.type == HF_COMMAND_TYPE_START)) {
-        st = start_read(request, mem, &start, err);
+        st = start_read(request, mem, c.in.now_us, &start, err);
         asked.start = &start;
     }
     if (!st)

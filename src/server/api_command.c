@@ -22,7 +22,8 @@ static const char *const start_fields[] = {"workflow_type",
                                            "duplicate_policy",
                                            "execution_timeout_seconds",
                                            "request_id",
-                                           "run_timeout_seconds"};
+                                           "run_timeout_seconds",
+                                           "delay_seconds"};
 
 /* ---- the request */
 

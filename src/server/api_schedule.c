@@ -12,7 +12,14 @@
 #include "server/schedule_query.h"
 #include "server/server_impl.h"
 
-enum { PAGE = 50, PAGE_MAX = 200, HISTORY_PAGE = 100, HISTORY_PAGE_MAX = 500 };
+enum {
+    TIMES = 100,
+    TIMES_MAX = 1000,
+    PAGE = 50,
+    PAGE_MAX = 200,
+    HISTORY_PAGE = 100,
+    HISTORY_PAGE_MAX = 500
+};
 
 /* ---- answers */
 
@@ -236,6 +243,51 @@ void hf_api_schedule_backfill(hf_api *api)
                              "'backfill_started', 'accepted': true, 'fires_attempted': %zu, "
                              "'results': %p}",
                              api->namespace, id_of(api), hf_len(fired), (const void *)fired));
+}
+
+/* ---- its times */
+
+/* A time of the query string in milliseconds; answers when it is none. */
+static bool time_asked(hf_api *api, const char *name, int64_t *out_ms)
+{
+    const char *text = hf_api_query_text(api, name);
+    int64_t us = 0;
+
+    if (hf_clock_parse(hf_slice_of(text), &us)) {
+        *out_ms = us / 1000;
+        return true;
+    }
+    hf_api_invalid(api,
+                   hf_json_(api->mem, "{'%s': ['The field must be a time in ISO 8601.']}", name));
+    return false;
+}
+
+void hf_api_schedule_times(hf_api *api)
+{
+    hf_value_list *times = hf_value_array(api->mem);
+    hf_value found = NULL;
+    int64_t limit = 0;
+    int64_t from = 0;
+    int64_t to = 0;
+    hf_status st;
+
+    if (!hf_api_query_int(api, "limit", TIMES, 1, TIMES_MAX, &limit) ||
+        !time_asked(api, "start_time", &from) || !time_asked(api, "end_time", &to))
+        return;
+    st = hf_schedule_times(api->server->engine, id_of(api), from, to, (int)limit, &found);
+    if (st) {
+        schedule_failed(api, st);
+        return;
+    }
+    for (size_t i = 0; i < hf_len(found); i++) {
+        char text[HF_CLOCK_TEXT_SIZE];
+
+        (void)hf_clock_print(hf_int(hf_at(found, i), "", 0) * 1000, text);
+        hf_value_append(times, hf_json_(api->mem, "{'at': %s}", text));
+    }
+    hf_api_json(api, 200,
+                hf_json_(api->mem, "{'namespace': %s, 'schedule_id': %s, 'times': %p}",
+                         api->namespace, id_of(api), (const void *)hf_value_finish(times)));
 }
 
 /* ---- its history */

@@ -22,12 +22,13 @@
 #define ENV(...)         ((const char *const[]){__VA_ARGS__, NULL})
 #define RUN_IN(env, ...) run(env, (const char *const[]){PROGRAM, __VA_ARGS__, NULL})
 
-static const char *const verbs[] = {"start",     "ls",         "show",   "watch",  "result",
-                                    "signal",    "update",     "query",  "cancel", "terminate",
-                                    "repair",    "archive",    "pause",  "resume", "history",
-                                    "namespace", "worker",     "serve",  "dev",    "token",
-                                    "verify",    "why",        "doctor", "backup", "schema-migrate",
-                                    "config",    "completion", "help",   "version"};
+static const char *const verbs[] = {
+    "start",   "ls",        "show",      "watch",          "result",  "signal",     "update",
+    "query",   "cancel",    "terminate", "repair",         "archive", "pause",      "resume",
+    "history", "namespace", "worker",    "serve",          "dev",     "token",      "verify",
+    "why",     "doctor",    "backup",    "schema-migrate", "config",  "completion", "help",
+    "version", "fork",      "reset",     "schedule",       "batch",   "workers",    "build",
+    "queue",   "task"};
 enum { VERBS = sizeof(verbs) / sizeof(verbs[0]), WORDS_MAX = 20 };
 
 /* What a run gave. Lives until the next run. */

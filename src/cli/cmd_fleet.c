@@ -1,0 +1,76 @@
+/* cmd_fleet.c: the verbs workers, build and queue: who works, in which version, and what waits for
+   them; and task, the protocol that workers speak, by hand. */
+#include "base/err.h"
+#include "base/value.h"
+#include "cli/noun.h"
+
+static const hf_cli_column worker_columns[] = {
+    {"worker_id", 40, false}, {"task_queue", 16, false}, {"status", 8, false},
+    {"runtime", 8, false},    {"build_id", 16, false},   {"last_heartbeat_at", 0, false},
+    {NULL, 0, false}};
+static const hf_cli_column build_columns[] = {
+    {"build_id", 24, false},     {"rollout_status", 14, false},
+    {"drain_intent", 12, false}, {"active_worker_count", 19, false},
+    {"drained_at", 0, false},    {NULL, 0, false}};
+static const hf_cli_column queue_columns[] = {
+    {"name", 24, false}, {"stats", 0, false}, {NULL, 0, false}};
+static const hf_cli_column task_columns[] = {
+    {"task_id", 26, false}, {"outcome", 0, false}, {NULL, 0, false}};
+
+static hf_status build_body(hf_cli_call *call, size_t used, hf_value *out_body, hf_err *err)
+{
+    (void)used;
+    *out_body = hf_json_(call->mem, "{'build_id': %s}", call->words[1]);
+    return *out_body ? HF_OK : hf_err_nomem(err, "a request");
+}
+
+/* The one of that name. */
+static hf_status build_pick(hf_cli_call *call, hf_value answer, hf_value *out_shown, hf_err *err)
+{
+    hf_value builds = hf_get(answer, "build_ids");
+
+    for (size_t i = 0; i < hf_len(builds); i++)
+        if (hf_slice_equal(hf_slice_of(hf_str(hf_at(builds, i), "build_id", "")),
+                           hf_slice_of(call->words[1]))) {
+            *out_shown = hf_at(builds, i);
+            return HF_OK;
+        }
+    return hf_err_set(err, HF_NOTFOUND, "no worker of this queue has the build %s", call->words[1]);
+}
+
+static hf_status workers_query(hf_cli_call *call, hf_buf *path, hf_err *err)
+{
+    (void)err;
+    hf_cli_query_add(call, path, "task_queue", call->flags[HF_CLI_FLAG_QUEUE]);
+    return HF_OK;
+}
+
+#define BUILDS "/api/task-queues/{queue}/build-ids"
+#define TASKS  "/api/worker/activity-tasks"
+
+static const hf_cli_action actions[] = {
+    {"workers", "ls", NULL, "GET", "/api/workers", "workers", worker_columns,
+     .query = workers_query},
+    {"workers", "show", "ID", "GET", "/api/workers/{1}", NULL, .columns = worker_columns},
+    {"workers", "remove", "ID", "DELETE", "/api/workers/{1}", NULL, .columns = worker_columns},
+    {"build", "ls", NULL, "GET", BUILDS, "build_ids", .columns = build_columns},
+    {"build", "show", "BUILD", "GET", BUILDS, NULL, build_columns, .answer = build_pick},
+    {"build", "drain", "BUILD", "POST", BUILDS "/drain", NULL, build_columns, .body = build_body},
+    {"build", "resume", "BUILD", "POST", BUILDS "/resume", NULL, build_columns, .body = build_body},
+    {"queue", "ls", NULL, "GET", "/api/task-queues", "task_queues", .columns = queue_columns},
+    {"queue", "show", "NAME", "GET", "/api/task-queues/{1}", NULL, .columns = queue_columns},
+    {"task", "register", NULL, "POST", "/api/worker/register", NULL, task_columns,
+     .body = hf_cli_body_pairs},
+    {"task", "poll", NULL, "POST", TASKS "/poll", NULL, task_columns, .body = hf_cli_body_pairs},
+    {"task", "complete", "TASK", "POST", TASKS "/{1}/complete", NULL, task_columns,
+     .body = hf_cli_body_pairs},
+    {"task", "fail", "TASK", "POST", TASKS "/{1}/fail", NULL, task_columns,
+     .body = hf_cli_body_pairs},
+    {"task", "heartbeat", "TASK", "POST", TASKS "/{1}/heartbeat", NULL, task_columns,
+     .body = hf_cli_body_pairs},
+    {0}};
+
+hf_status hf_cli_fleet(hf_cli_call *call, hf_err *err)
+{
+    return hf_cli_noun_run(call, actions, err);
+}
