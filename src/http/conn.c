@@ -11,7 +11,7 @@
 #include "base/assert.h"
 #include "http/http_impl.h"
 
-enum { READS_AT_ONCE = 4 };
+enum { READS_AT_ONCE = 4, READS_BETWEEN = 16 };
 
 #define NEVER INT64_MAX
 
@@ -510,6 +510,16 @@ static void on_readable(evutil_socket_t fd, short what, void *ctx)
     conn_leave(conn);
 }
 
+/* Answers do not wait until a flood of requests is read. */
+static void on_read_event(evutil_socket_t fd, short what, void *ctx)
+{
+    hf_http *http = ((hf_http_exchange *)ctx)->http;
+
+    on_readable(fd, what, ctx);
+    if (++http->reads % READS_BETWEEN == 0)
+        hf_http_posts_run(http);
+}
+
 static void on_writable(evutil_socket_t fd, short what, void *ctx)
 {
     hf_http_exchange *conn = ctx;
@@ -539,7 +549,8 @@ hf_status hf_conn_new(hf_http *http, int fd, const char *peer, hf_err *err)
     hf_list_init(&conn->link);
     hf_list_init(&conn->post);
     (void)snprintf(conn->peer, sizeof(conn->peer), "%s", peer);
-    (void)event_assign(&conn->read_event, http->base, fd, EV_READ | EV_PERSIST, on_readable, conn);
+    (void)event_assign(&conn->read_event, http->base, fd, EV_READ | EV_PERSIST, on_read_event,
+                       conn);
     (void)event_assign(&conn->write_event, http->base, fd, EV_WRITE, on_writable, conn);
     st = hf_conn_count(http, conn, err);
     if (!st)

@@ -218,18 +218,24 @@ static hf_http_exchange *post_take(hf_http *http, unsigned *out_posted)
     return conn;
 }
 
+void hf_http_posts_run(hf_http *http)
+{
+    hf_http_exchange *conn;
+    unsigned posted;
+
+    while ((conn = post_take(http, &posted)))
+        hf_conn_posted(conn, posted);
+}
+
 static void on_wake(evutil_socket_t fd, short what, void *ctx)
 {
     hf_http *http = ctx;
-    hf_http_exchange *conn;
-    unsigned posted;
     char bytes[64];
 
     (void)what;
     while (read((int)fd, bytes, sizeof(bytes)) == (ssize_t)sizeof(bytes))
         ;
-    while ((conn = post_take(http, &posted)))
-        hf_conn_posted(conn, posted);
+    hf_http_posts_run(http);
     if (atomic_load(&http->drain_wanted) && !http->draining)
         drain_begin(http);
     if (http->draining && hf_list_empty(&http->conns))

@@ -98,6 +98,7 @@ struct hf_http {
     int64_t armed_us;   /* when the timer fires; INT64_MAX: never */
     hf_map *addresses;  /* how many connections each has, as a pointer */
     char *room;         /* HF_HTTP_READ_BYTES that every read goes through */
+    unsigned reads;     /* that connections were told of, ever */
     bool draining;
     int64_t drain_until_us;
     _Atomic bool drain_wanted;
@@ -146,6 +147,8 @@ void hf_conn_uncount(hf_http_exchange *conn);
 void hf_http_timer_update(hf_http *http);
 /* Asks the loop to look at `conn`; any thread. */
 void hf_http_post(hf_http_exchange *conn, unsigned what);
+/* Does what was asked for. */
+void hf_http_posts_run(hf_http *http);
 bool hf_http_on_loop(const hf_http *http);
 
 #endif

@@ -9,6 +9,7 @@
 #include "holdfast/value.h"
 #include "http/http.h"
 #include "http/target.h"
+#include "server/admission.h"
 #include "server/auth.h"
 #include "server/route.h"
 #include "server/storage.h"
@@ -29,6 +30,9 @@ typedef struct hf_api {
     hf_principal principal;
     char namespace[HF_API_NAMESPACE_SIZE];
     hf_http_reply reply;
+    hf_class class;
+    bool admitted; /* it counts as in work */
+    int64_t admitted_us;
     struct hf_api *next; /* in the queue of the pool */
     bool *later;         /* set by a handler that answers later, by itself */
     void (*resume)(

@@ -37,7 +37,7 @@ static void feed_end(feed *f)
     hf_mutex_fini(&f->lock);
     hf_alloc_free(f);
     hf_http_reply_fini(&api->reply);
-    hf_mem_free(api->mem); /* the request with it */
+    hf_api_done(api);
     hf_http_stream_end(exchange);
 }
 

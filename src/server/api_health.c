@@ -34,6 +34,30 @@ static void metric_add(hf_buf *out, const char *name, const char *kind, const ch
                       (unsigned long long)value);
 }
 
+static void admission_add(hf_buf *out, hf_admission *admission)
+{
+    static const char *const names[] = {"holdfast_http_in_work", "holdfast_http_in_work_limit",
+                                        "holdfast_http_turned_away_total"};
+    static const char *const about[] = {"gauge\n", "gauge\n", "counter\n"};
+    static const char *const help[] = {"Requests in work, by class.",
+                                       "How many of a class may be in work.",
+                                       "Requests answered 429, by class."};
+
+    for (int i = 0; i < 3; i++) {
+        hf_buf_add_format(out, "# HELP %s %s\n# TYPE %s %s", names[i], help[i], names[i], about[i]);
+        for (int class = HF_CLASS_REPORT; class < HF_CLASSES; class ++) {
+            hf_admission_state state;
+
+            hf_admission_look(admission, (hf_class) class, &state);
+            hf_buf_add_format(out, "%s{class=\"%s\"} %llu\n", names[i],
+                              hf_class_text((hf_class) class),
+                              (unsigned long long)(i == 0   ? state.in_work
+                                                   : i == 1 ? state.limit
+                                                            : state.refused));
+        }
+    }
+}
+
 void hf_api_metrics(hf_api *api)
 {
     hf_server *server = api->server;
@@ -54,6 +78,7 @@ void hf_api_metrics(hf_api *api)
                stats.bodies_bytes);
     metric_add(out, "holdfast_http_waiting", "gauge", "Requests that wait for a handler thread.",
                hf_work_waiting(server->work));
+    admission_add(out, server->admission);
     hf_buf_add_text(out, "# HELP holdfast_http_answers_total Answers by class of status.\n"
                          "# TYPE holdfast_http_answers_total counter\n");
     for (int class = 2; class < 6; class ++)

@@ -15,9 +15,9 @@
 #include "server/storage.h"
 
 enum {
-    THREADS = 4,
+    THREADS = 16,
     WAIT_THREADS = 16,
-    WAITING_MAX = 1024,
+    WAITING_MAX = 4096, /* more than may be in work */
     BODY_BYTES_MAX = 2 * 1024 * 1024 + 64 * 1024
 };
 
@@ -55,6 +55,13 @@ static void answer_count(hf_server *server, int status)
     atomic_fetch_add(&server->answers[status / 100 % 6], 1);
 }
 
+void hf_api_done(hf_api *api)
+{
+    if (api->admitted)
+        hf_admission_leave(api->server->admission, api->class);
+    hf_mem_free(api->mem); /* the request with it */
+}
+
 void hf_api_finish(hf_api *api)
 {
     hf_http_exchange *exchange = api->exchange;
@@ -63,7 +70,7 @@ void hf_api_finish(hf_api *api)
     reply_dress(api->route, &api->reply);
     answer_count(api->server, api->reply.status);
     reply = api->reply;
-    hf_mem_free(api->mem); /* the request with it */
+    hf_api_done(api);
     hf_http_answer(exchange, &reply);
 }
 
@@ -179,12 +186,22 @@ static bool stopping_tell(hf_api *api)
     return true;
 }
 
+/* Got a thread: how long did that take? */
+static void thread_had(hf_api *api)
+{
+    int64_t now_us = hf_clock_mono_us(api->server->clock);
+
+    if (!api->resume)
+        hf_admission_waited(api->server->admission, api->class, now_us - api->admitted_us, now_us);
+}
+
 void hf_api_run(hf_api *api)
 {
     bool pool = api->route->where != HF_WHERE_LOOP || api->resume;
     hf_engine *engine = pool ? api->server->engine : NULL;
     bool later = false;
 
+    thread_had(api);
     if (!api->resume && stopping_tell(api)) {
         hf_api_finish(api);
         return;
@@ -206,6 +223,17 @@ void hf_api_run(hf_api *api)
 
 /* ---- what the loop calls */
 
+/* Counts it as in work; answers when there is too much of it. */
+static bool admission_take(hf_api *api)
+{
+    api->class = hf_class_of(api->route);
+    api->admitted = hf_admission_enter(api->server->admission, api->class);
+    api->admitted_us = hf_clock_mono_us(api->server->clock);
+    if (!api->admitted)
+        hf_api_error(api, 429, "overloaded", "More is asked than can be done now.");
+    return api->admitted;
+}
+
 static void on_request(void *ctx, hf_http_exchange *exchange)
 {
     hf_server *server = ctx;
@@ -215,7 +243,7 @@ static void on_request(void *ctx, hf_http_exchange *exchange)
         hf_http_abandon(exchange);
         return;
     }
-    if (!route_take(api) || !hf_gate_pass(api) || !type_check(api)) {
+    if (!route_take(api) || !admission_take(api) || !hf_gate_pass(api) || !type_check(api)) {
         hf_api_finish(api);
         return;
     }
@@ -335,6 +363,7 @@ static hf_status http_open(hf_server *server, hf_err *err)
 hf_status hf_server_open(const hf_server_options *options, hf_server **out_server, hf_err *err)
 {
     hf_server *server = hf_alloc(sizeof(*server));
+    int threads = options->threads ? options->threads : THREADS;
     hf_status st;
 
     if (!server)
@@ -362,12 +391,11 @@ hf_status hf_server_open(const hf_server_options *options, hf_server **out_serve
     if (!st)
         st = hf_auth_new(&options->auth, &server->auth, err);
     if (!st)
-        st = hf_work_open(options->threads ? options->threads : THREADS,
-                          options->waiting_max ? options->waiting_max : WAITING_MAX, &server->work,
-                          err);
+        st = hf_admission_open(&options->admission, &server->admission, err);
     if (!st)
-        st = hf_work_open(WAIT_THREADS, options->waiting_max ? options->waiting_max : WAITING_MAX,
-                          &server->waits, err);
+        st = hf_work_open(threads, (threads + 3) / 4, WAITING_MAX, &server->work, err);
+    if (!st)
+        st = hf_work_open(WAIT_THREADS, 0, WAITING_MAX, &server->waits, err);
     if (!st)
         st = hf_fleet_open(&server->fleet, err);
     if (!st)
@@ -428,6 +456,7 @@ void hf_server_close(hf_server *server)
     if (server->engine)
         hf_waits_stop(server->engine, false);
     hf_http_close(server->http);
+    hf_admission_close(server->admission);
     hf_map_int_free(server->polls);
     hf_mutex_fini(&server->polls_lock);
     hf_fleet_close(server->fleet);

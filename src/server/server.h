@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "holdfast/holdfast.h"
 #include "http/http.h"
+#include "server/admission.h"
 #include "server/auth.h"
 #include "server/webhook.h"
 
@@ -25,10 +26,10 @@ typedef struct hf_server_options {
     const char *tls_certificate;
     const char *tls_key;
     const char *tls_client_ca;
-    bool insecure;      /* listens beyond loopback without credentials, although that is unwise */
-    bool behind_proxy;  /* something in front of it speaks TLS */
-    int threads;        /* that run handlers which may block; 0: 4 */
-    size_t waiting_max; /* requests that may wait for one of them; 0: 1024 */
+    bool insecure;     /* listens beyond loopback without credentials, although that is unwise */
+    bool behind_proxy; /* something in front of it speaks TLS */
+    int threads;       /* that run handlers which may block; 0: 16 */
+    hf_admission_limits admission; /* how many requests may be in work */
     hf_http_limits limits;
     const hf_clock *clock; /* NULL: the system's */
     const hf_log *log;     /* may be NULL */

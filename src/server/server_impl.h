@@ -25,6 +25,7 @@ struct hf_server {
     hf_http *http;
     hf_auth *auth;
     hf_work *work;
+    hf_admission *admission;
     hf_work *waits; /* callers that wait for others: those must find threads free */
     struct hf_fleet *fleet;
     struct hf_recall *recall;
@@ -48,6 +49,9 @@ bool hf_server_namespace_exists(hf_server *server, hf_slice name);
 
 /* Over how many bytes a payload of the namespace leaves by reference; 0: none does. */
 size_t hf_server_storage_threshold(hf_server *server, hf_slice name);
+
+/* The request is no longer in work, and is freed; its exchange is the caller's. */
+void hf_api_done(hf_api *api);
 
 /* Sends the answer off and frees the request; any thread. */
 void hf_api_finish(hf_api *api);

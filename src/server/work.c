@@ -1,4 +1,6 @@
-/* work.c: first come, first served. A thread is woken only when there is something for it. */
+/* work.c: what workers say comes before what is new, and some threads are theirs alone: a
+   report ends something that was begun, a new request begins more. Otherwise first come, first
+   served. A thread is woken only when there is something for it. */
 #include "server/work.h"
 
 #include "base/alloc.h"
@@ -7,12 +9,19 @@
 
 enum { THREADS_MAX = 64 };
 
+typedef struct queue {
+    hf_api *first;
+    hf_api **last;
+} queue;
+
 struct hf_work {
     hf_mutex mutex;
     hf_cond some;
     /* Under the mutex. */
-    hf_api *first;
-    hf_api **last;
+    queue reports;
+    queue others;
+    int others_run; /* threads that have one */
+    int others_max;
     size_t waiting;
     size_t waiting_max;
     bool closing;
@@ -20,39 +29,75 @@ struct hf_work {
     hf_thread threads[THREADS_MAX];
 };
 
+static void queue_put(queue *q, hf_api *api)
+{
+    api->next = NULL;
+    *q->last = api;
+    q->last = &api->next;
+}
+
+static hf_api *queue_take(queue *q)
+{
+    hf_api *api = q->first;
+
+    if (!api)
+        return NULL;
+    q->first = api->next;
+    if (!q->first)
+        q->last = &q->first;
+    return api;
+}
+
+/* The next one that this thread may have; NULL: none. */
+static hf_api *work_take(hf_work *work, bool *out_other)
+{
+    hf_api *api = queue_take(&work->reports);
+
+    *out_other = !api;
+    if (!api && work->others_run < work->others_max)
+        api = queue_take(&work->others);
+    if (api) {
+        work->waiting--;
+        work->others_run += *out_other;
+    }
+    return api;
+}
+
 static void work_run(void *ctx)
 {
     hf_work *work = ctx;
 
     hf_mutex_lock(&work->mutex);
     for (;;) {
-        hf_api *api = work->first;
+        bool other;
+        hf_api *api = work_take(work, &other);
 
         if (!api) {
-            if (work->closing)
+            if (work->closing && !work->waiting)
                 break;
             hf_cond_wait(&work->some, &work->mutex);
             continue;
         }
-        work->first = api->next;
-        if (!work->first)
-            work->last = &work->first;
-        work->waiting--;
         hf_mutex_unlock(&work->mutex);
         hf_api_run(api);
         hf_mutex_lock(&work->mutex);
+        work->others_run -= other;
+        if (work->closing)
+            hf_cond_broadcast(&work->some); /* who waits for a place, or for the end */
     }
     hf_mutex_unlock(&work->mutex);
 }
 
-hf_status hf_work_open(int threads, size_t waiting_max, hf_work **out_work, hf_err *err)
+hf_status hf_work_open(int threads, int reserved, size_t waiting_max, hf_work **out_work,
+                       hf_err *err)
 {
     hf_work *work = hf_alloc(sizeof(*work));
     hf_status st;
 
     if (!work)
         return hf_err_nomem(err, "handler threads");
-    work->last = &work->first;
+    work->reports.last = &work->reports.first;
+    work->others.last = &work->others.first;
     work->waiting_max = waiting_max;
     st = hf_mutex_init(&work->mutex, err);
     if (st) {
@@ -65,7 +110,9 @@ hf_status hf_work_open(int threads, size_t waiting_max, hf_work **out_work, hf_e
         hf_alloc_free(work);
         return st;
     }
-    for (int i = 0; i < threads && i < THREADS_MAX && !st; i++) {
+    threads = threads < THREADS_MAX ? threads : THREADS_MAX;
+    work->others_max = threads > reserved ? threads - reserved : 1;
+    for (int i = 0; i < threads && !st; i++) {
         st = hf_thread_start(&work->threads[i], "hf-api", work_run, work, err);
         work->count += !st;
     }
@@ -100,9 +147,7 @@ hf_status hf_work_offer(hf_work *work, hf_api *api)
     if (work->waiting >= work->waiting_max || work->closing) {
         st = HF_BUSY;
     } else {
-        api->next = NULL;
-        *work->last = api;
-        work->last = &api->next;
+        queue_put(api->route->plane == HF_PLANE_WORKER ? &work->reports : &work->others, api);
         work->waiting++;
         hf_cond_signal(&work->some);
     }

@@ -10,8 +10,9 @@
 struct hf_api;
 typedef struct hf_work hf_work;
 
-HF_NODISCARD hf_status hf_work_open(int threads, size_t waiting_max, hf_work **out_work,
-                                    hf_err *err);
+/* `reserved` of the threads run what workers say, and nothing else. */
+HF_NODISCARD hf_status hf_work_open(int threads, int reserved, size_t waiting_max,
+                                    hf_work **out_work, hf_err *err);
 /* Finishes what waits, then ends the threads. NULL is allowed. */
 void hf_work_close(hf_work *work);
 

@@ -1,0 +1,64 @@
+/* admission.h: how many requests may be in work at one time, by class, and so who is turned away
+   when more is asked than can be done. Two rules:
+
+   A class has a bound of its own, so that none can take what another needs: a flood of starts does
+   not keep workers from reporting, and probes are always answered.
+
+   For reads and commands the bound moves with how long they wait for a thread. Each tenth of a
+   second it is looked at: when they waited more than 3 ms on average it shrinks to what would have
+   waited that long, when they waited less than half of that it grows by a quarter. Short bursts
+   pass; an overload costs those who are accepted little, and the others are told at once.
+
+   Any thread. It knows no clock: callers say what time it is. */
+#ifndef HF_SERVER_ADMISSION_H
+#define HF_SERVER_ADMISSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/err.h"
+#include "server/route.h"
+
+typedef struct hf_admission hf_admission;
+
+typedef enum hf_class {
+    HF_CLASS_OPEN,    /* probes and descriptions of the server: never turned away */
+    HF_CLASS_REPORT,  /* workers on what they hold */
+    HF_CLASS_READ,    /* what changes nothing */
+    HF_CLASS_COMMAND, /* what changes something */
+    HF_CLASS_WAIT,    /* callers that wait for a run or for a worker's answer */
+    HF_CLASS_HELD,    /* polls and streams: they cost memory and no thread */
+    HF_CLASSES
+} hf_class;
+
+const char *hf_class_text(hf_class class);
+hf_class hf_class_of(const hf_route *route);
+
+/* The most that may be in work, by class; 0: the default. */
+typedef struct hf_admission_limits {
+    size_t most[HF_CLASSES];
+    size_t least; /* to which reads and commands may shrink; 0: 16 */
+} hf_admission_limits;
+
+HF_NODISCARD hf_status hf_admission_open(const hf_admission_limits *limits,
+                                         hf_admission **out_admission, hf_err *err);
+void hf_admission_close(hf_admission *admission); /* NULL is allowed */
+
+/* One more is in work; false: it must be turned away. */
+bool hf_admission_enter(hf_admission *admission, hf_class class);
+/* It got its thread after so long. */
+void hf_admission_waited(hf_admission *admission, hf_class class, int64_t waited_us,
+                         int64_t now_us);
+void hf_admission_leave(hf_admission *admission, hf_class class);
+
+typedef struct hf_admission_state {
+    size_t in_work;
+    size_t limit;
+    uint64_t refused; /* ever */
+} hf_admission_state;
+
+void hf_admission_look(hf_admission *admission, hf_class class, hf_admission_state *out_state);
+
+#endif

@@ -1,0 +1,275 @@
+/* test_admission.c: who is turned away when more is asked than can be done: the moving bound by
+   itself, with times that the case makes up, and the classes over real HTTP, filled with requests
+   that are held. */
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/fault.h"
+#include "engine/engine_impl.h"
+#include "lib/site.h"
+#include "server/admission.h"
+
+enum { MS = 1000 };
+
+static const hf_app app = {.name = "nothing-here"};
+
+#define WORKER "\"worker_id\":\"w1\",\"task_queue\":\"far\""
+
+static size_t limit_of(hf_admission *admission, hf_class class)
+{
+    hf_admission_state state;
+
+    hf_admission_look(admission, class, &state);
+    return state.limit;
+}
+
+static hf_admission *admission_make(const hf_admission_limits *limits)
+{
+    hf_admission *admission = NULL;
+    hf_err err = {0};
+
+    hf_test_ok(hf_admission_open(limits, &admission, &err), &err, "open an admission");
+    return admission;
+}
+
+/* A class is full at its bound and no sooner, and one that leaves makes room for one. */
+START_TEST(classes_are_bounded)
+{
+    hf_admission *admission = admission_make(
+        &(hf_admission_limits){.most = {[HF_CLASS_REPORT] = 2, [HF_CLASS_COMMAND] = 1}});
+    hf_admission_state state;
+
+    ck_assert(hf_admission_enter(admission, HF_CLASS_COMMAND));
+    ck_assert(!hf_admission_enter(admission, HF_CLASS_COMMAND));
+    ck_assert(hf_admission_enter(admission, HF_CLASS_REPORT)); /* another class has room */
+    ck_assert(hf_admission_enter(admission, HF_CLASS_REPORT));
+    ck_assert(!hf_admission_enter(admission, HF_CLASS_REPORT));
+    hf_admission_leave(admission, HF_CLASS_COMMAND);
+    ck_assert(hf_admission_enter(admission, HF_CLASS_COMMAND));
+    hf_admission_look(admission, HF_CLASS_COMMAND, &state);
+    ck_assert_uint_eq(state.in_work, 1);
+    ck_assert_uint_eq(state.refused, 1);
+    for (int i = 0; i < 100000; i++) /* probes have no bound */
+        ck_assert(hf_admission_enter(admission, HF_CLASS_OPEN));
+    hf_admission_close(admission);
+}
+END_TEST
+
+/* The bound shrinks to what fits when the requests of a window waited too long on average, at once
+   and not below its least; it stays in between, and grows when they hardly waited, back to where it
+   began. */
+START_TEST(the_bound_follows_the_wait)
+{
+    hf_admission *admission =
+        admission_make(&(hf_admission_limits){.most = {[HF_CLASS_READ] = 200}, .least = 10});
+    int64_t now_us = 1;
+
+    hf_admission_waited(admission, HF_CLASS_READ, 5 * MS, now_us);
+    hf_admission_waited(admission, HF_CLASS_READ, 19 * MS, now_us + 99 * MS);
+    ck_assert_uint_eq(limit_of(admission, HF_CLASS_READ), 200); /* the window is not over */
+    hf_admission_waited(admission, HF_CLASS_READ, 90 * MS, now_us += 100 * MS);
+    ck_assert_uint_eq(limit_of(admission, HF_CLASS_READ), 50); /* 3 ms of 12 */
+    hf_admission_waited(admission, HF_CLASS_READ, 2 * MS, now_us += 100 * MS);
+    ck_assert_uint_eq(limit_of(admission, HF_CLASS_READ), 10); /* its least */
+    hf_admission_waited(admission, HF_CLASS_READ, 1 * MS, now_us += 100 * MS);
+    ck_assert_uint_eq(limit_of(admission, HF_CLASS_READ), 10); /* 2 ms are neither long nor short */
+    hf_admission_waited(admission, HF_CLASS_READ, 0, now_us += 100 * MS);
+    ck_assert_uint_eq(limit_of(admission, HF_CLASS_READ), 13);
+    for (int i = 0; i < 100; i++)
+        hf_admission_waited(admission, HF_CLASS_READ, 0, now_us += 100 * MS);
+    ck_assert_uint_eq(limit_of(admission, HF_CLASS_READ), 200);
+    hf_admission_waited(admission, HF_CLASS_REPORT, 90 * MS, now_us += 100 * MS);
+    hf_admission_waited(admission, HF_CLASS_REPORT, 90 * MS, now_us += 100 * MS);
+    ck_assert_uint_eq(limit_of(admission, HF_CLASS_REPORT), 1024); /* reports are never shed */
+    hf_admission_close(admission);
+}
+END_TEST
+
+/* Every route has a class: probes are open, reports are not commands, and what waits is known. */
+START_TEST(routes_have_classes)
+{
+    const hf_route *route;
+
+    for (size_t i = 0; (route = hf_route_at(i)); i++) {
+        hf_class class = hf_class_of(route);
+
+        ck_assert_str_ne(hf_class_text(class), "");
+        ck_assert((route->plane == HF_PLANE_OPEN) <= (class == HF_CLASS_OPEN));
+        ck_assert((class == HF_CLASS_WAIT) == (route->where == HF_WHERE_WAIT));
+        ck_assert((class == HF_CLASS_REPORT) ==
+                  (route->plane == HF_PLANE_WORKER && route->where == HF_WHERE_POOL));
+        ck_assert((class == HF_CLASS_READ) <= (route->method == HF_HTTP_GET));
+    }
+}
+END_TEST
+
+/* Memory may run out at every step of opening. */
+START_TEST(memory_may_run_out)
+{
+    for (int64_t nth = 1;; nth++) {
+        hf_admission *admission = NULL;
+        hf_err err = {0};
+        hf_status st;
+        bool reached;
+
+        hf_fault_arm(HF_FAULT_ALLOC, nth, true);
+        st = hf_admission_open(&(hf_admission_limits){0}, &admission, &err);
+        reached = hf_fault_seen(HF_FAULT_ALLOC) >= nth;
+        hf_fault_arm(HF_FAULT_ALLOC, 0, false);
+        ck_assert_int_eq(st, reached ? HF_NOMEM : HF_OK);
+        hf_admission_close(admission);
+        if (!reached)
+            break;
+    }
+}
+END_TEST
+
+/* ---- over HTTP */
+
+/* A request that is sent and not waited for. */
+static int request_send(hf_site *site, const char *method, const char *path, const char *body)
+{
+    int fd = hf_wire_connect(hf_server_port(site->server));
+    hf_buf text = {0};
+
+    hf_buf_add_format(&text,
+                      "%s %s HTTP/1.1\r\nHost: localhost\r\n"
+                      "X-Durable-Workflow-Protocol-Version: 1.13\r\n"
+                      "X-Durable-Workflow-Control-Plane-Version: 2\r\n",
+                      method, path);
+    if (body)
+        hf_buf_add_format(&text, "Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
+                          strlen(body), body);
+    else
+        hf_buf_add_text(&text, "\r\n");
+    ck_assert(hf_wire_send(fd, hf_buf_slice(&text)));
+    hf_buf_fini(&text);
+    return fd;
+}
+
+static int status_read(int fd)
+{
+    hf_wire_reply reply = {0};
+    int status;
+
+    ck_assert_msg(hf_wire_read_reply(fd, &reply), "no answer");
+    status = reply.status;
+    hf_wire_reply_fini(&reply);
+    (void)close(fd);
+    return status;
+}
+
+/* Until so many of a class are in work. */
+static void in_work_await(hf_site *site, const char *class, int count)
+{
+    char wanted[96];
+
+    (void)snprintf(wanted, sizeof(wanted), "holdfast_http_in_work{class=\"%s\"} %d\n", class,
+                   count);
+    while (!strstr(hf_site_ask(site, "GET", "/metrics", NULL, NULL).text, wanted))
+        (void)poll(NULL, 0, 1);
+}
+
+/* Turned away: 429 in the form of every refusal, with the time to wait, and the connection stays.
+ */
+static void turned_away(hf_site_answer answer)
+{
+    ck_assert_msg(answer.status == 429, "%d: %s", answer.status, answer.text);
+    ck_assert_str_eq(hf_str(answer.body, "reason", ""), "overloaded");
+    ck_assert_str_ne(hf_str(answer.body, "message", ""), "");
+    ck_assert_str_ne(hf_str(answer.body, "remediation", ""), "");
+    ck_assert(hf_slice_equal(hf_wire_field(&answer.raw, "Retry-After"), HF_SLICE("1")));
+}
+
+/* Reads that cannot go on fill their class: the next one is turned away, while workers report and
+   probes are answered. Afterwards there is room again. */
+HF_BOTH_ENGINES(held_reads_leave_room_for_reports)
+{
+    hf_server_options options = {.threads = 2,
+                                 .admission = {.most = {[HF_CLASS_READ] = 3}, .least = 3}};
+    hf_site site;
+    int fds[3];
+
+    hf_site_open(&site, kind, &app, options);
+    ck_assert_int_eq(hf_site_ask(&site, "POST", "/api/worker/register", NULL,
+                                 "{" WORKER ",\"supported_workflow_types\":[\"remote\"]}")
+                         .status,
+                     200);
+    (void)hf_engine_read_begin(site.engine); /* whoever reads from now on is held */
+    for (int i = 0; i < 3; i++)
+        fds[i] = request_send(&site, "GET", "/api/workflows/nobody", NULL);
+    in_work_await(&site, "read", 3);
+    turned_away(hf_site_ask(&site, "GET", "/api/workflows/nobody", NULL, NULL));
+    ck_assert_int_eq(/* it needs a thread, and nothing from the store */
+                     hf_site_ask(&site, "DELETE", "/api/worker/registrations/w2", NULL, NULL)
+                         .status,
+                     404);
+    ck_assert_int_eq(hf_site_ask(&site, "GET", "/api/health", NULL, NULL).status, 200);
+    ck_assert_int_eq(hf_site_ask(&site, "GET", "/api/ready", NULL, NULL).status, 200);
+    ck_assert_ptr_nonnull(strstr(hf_site_ask(&site, "GET", "/metrics", NULL, NULL).text,
+                                 "holdfast_http_turned_away_total{class=\"read\"} 1\n"));
+    hf_engine_read_end(site.engine);
+    for (int i = 0; i < 3; i++)
+        ck_assert_int_eq(status_read(fds[i]), 404);
+    in_work_await(&site, "read", 0);
+    ck_assert_int_eq(hf_site_ask(&site, "GET", "/api/workflows/nobody", NULL, NULL).status, 404);
+    hf_site_close(&site);
+}
+
+/* Commands have a bound of their own, whatever reads do. */
+HF_BOTH_ENGINES(held_commands_are_turned_away)
+{
+    static const char start[] = "{\"workflow_type\":\"remote\",\"task_queue\":\"far\"}";
+    hf_server_options options = {.threads = 2,
+                                 .admission = {.most = {[HF_CLASS_COMMAND] = 2}, .least = 2}};
+    hf_site site;
+    int fds[2];
+
+    hf_site_open(&site, kind, &app, options);
+    (void)hf_engine_read_begin(site.engine);
+    for (int i = 0; i < 2; i++)
+        fds[i] = request_send(&site, "POST", "/api/workflows/nobody/cancel", "{}");
+    in_work_await(&site, "command", 2);
+    turned_away(hf_site_ask(&site, "POST", "/api/workflows", NULL, start));
+    hf_engine_read_end(site.engine);
+    for (int i = 0; i < 2; i++)
+        ck_assert_int_eq(status_read(fds[i]), 404);
+    in_work_await(&site, "command", 0);
+    ck_assert_int_eq(hf_site_ask(&site, "POST", "/api/workflows", NULL, start).status, 201);
+    hf_site_close(&site);
+}
+
+/* Polls that wait have a bound; one that ends makes room. A task is handed out all the same. */
+HF_BOTH_ENGINES(parked_polls_are_bounded)
+{
+    static const char ask[] = "{" WORKER ",\"timeout_seconds\":60}";
+    hf_site site;
+    int fds[2];
+
+    hf_site_open(&site, kind, &app,
+                 (hf_server_options){.admission = {.most = {[HF_CLASS_HELD] = 2}}});
+    for (int i = 0; i < 2; i++)
+        fds[i] = request_send(&site, "POST", "/api/worker/activity-tasks/poll", ask);
+    in_work_await(&site, "held", 2);
+    turned_away(hf_site_ask(&site, "POST", "/api/worker/workflow-tasks/poll", NULL, ask));
+    (void)close(fds[0]);
+    in_work_await(&site, "held", 1);
+    ck_assert_int_eq(hf_site_ask(&site, "POST", "/api/workflows", NULL,
+                                 "{\"workflow_type\":\"remote\",\"task_queue\":\"far\"}")
+                         .status,
+                     201);
+    ck_assert_ptr_nonnull(
+        hf_get(hf_site_ask(&site, "POST", "/api/worker/workflow-tasks/poll", NULL, ask).body,
+               "task.task_id"));
+    (void)close(fds[1]);
+    in_work_await(&site, "held", 0);
+    hf_site_close(&site);
+}
+
+HF_PG_SUITE_MAIN("server/admission", {classes_are_bounded, 0}, {the_bound_follows_the_wait, 0},
+                 {routes_have_classes, 0}, {memory_may_run_out, 0},
+                 HF_BOTH(held_reads_leave_room_for_reports), HF_BOTH(held_commands_are_turned_away),
+                 HF_BOTH(parked_polls_are_bounded))
