@@ -1,0 +1,282 @@
+/* The pairs of test_pairs_work.c between two engines with sessions of their own on one PostgreSQL:
+   what the first engine drafts is about to be committed when the second does something else to the
+   same run and commits it. Every commit of the first deed is such a place, and the last place is
+   behind it. Both engines believe that the run is theirs, as two nodes do when one of them was
+   paused for longer than its lease. Whoever comes too late is told why; no wake-up is lost: the run
+   can be driven to its end by what is in the store alone; verify finds one closing event in every
+   run.
+
+   A short run visits some of the pairs of deeds that end a run or its activity, `make test` all 30
+   of them at the first place, a long one every pair at every place. */
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/engine_impl.h"
+#include "holdfast/worker.h"
+#include "lib/campaign.h"
+#include "lib/kit.h"
+
+enum { DRIVES_MAX = 24, JSON_MAX = 4096, PLACES_MAX = 16 };
+
+static const hf_app app = {.name = "sessions"};
+
+typedef enum deed {
+    COMPLETE,
+    CANCEL,
+    TERMINATE,
+    TIME_OUT,
+    CONTINUE,
+    RESET,
+    CORE_DEEDS, /* those above end a run or its activity */
+    DELIVER = CORE_DEEDS,
+    PARK,
+    FAIL,
+    HEARTBEAT,
+    RECLAIM,
+    DEEDS
+} deed;
+
+static const char *const names[] = {"complete", "cancel",    "terminate", "timeout",
+                                    "continue", "reset",     "deliver",   "park",
+                                    "fail",     "heartbeat", "reclaim"};
+
+/* A run and who holds what of it. */
+typedef struct scene {
+    hf_engine *first;
+    hf_engine *second;
+    deed what; /* that the second does */
+    bool came; /* it did, in between */
+    char id[64];
+    char task_id[32]; /* the activity */
+    char worker[16];
+    int64_t attempt;
+} scene;
+
+typedef struct got {
+    bool called;
+    char json[JSON_MAX];
+} got;
+
+static bool take(void *arg, hf_value task)
+{
+    got *g = arg;
+    hf_mem *mem = hf_mem_new();
+
+    g->called = task != NULL;
+    (void)snprintf(g->json, sizeof(g->json), "%s", task ? hf_text(mem, task) : "");
+    hf_mem_free(mem);
+    return true;
+}
+
+/* The task of that kind that is there now; NULL: none is. */
+static hf_value poll_now(hf_engine *d, hf_task_kind kind, const char *worker)
+{
+    got g = {0};
+    hf_poll *poll = NULL;
+
+    hf_kit_ok(d, hf_poll_begin(d,
+                               &(hf_poll_opts){.size_ = sizeof(hf_poll_opts),
+                                               .kind = kind,
+                                               .queue = "default",
+                                               .worker = worker,
+                                               .got = take,
+                                               .arg = &g},
+                               &poll));
+    hf_kit_ok(d, hf_test_drain(d));
+    (void)hf_poll_end(poll);
+    return g.called ? hf_parse_(hf_mem_of_engine(d), g.json, strlen(g.json)) : NULL;
+}
+
+/* Answers the workflow task if there is one; what is not there was not lost. */
+static hf_status code_answers(hf_engine *d, hf_value commands)
+{
+    hf_value task = poll_now(d, HF_TASK_WORKFLOW, "coder");
+    hf_value errors = NULL;
+    hf_task_claim claim;
+
+    if (!task)
+        return HF_OK;
+    claim = (hf_task_claim){.size_ = sizeof(claim),
+                            .task_id = hf_str(task, "task_id", ""),
+                            .worker = "coder",
+                            .attempt = hf_int(task, "workflow_task_attempt", 0)};
+    return hf_task_answer(d, &claim, commands, hf_mem_of_engine(d), &errors);
+}
+
+static bool activity_take(hf_engine *d, scene *s, const char *worker)
+{
+    hf_value task = poll_now(d, HF_TASK_ACTIVITY, worker);
+
+    if (!task)
+        return false;
+    (void)snprintf(s->task_id, sizeof(s->task_id), "%s", hf_str(task, "task_id", ""));
+    (void)snprintf(s->worker, sizeof(s->worker), "%s", worker);
+    s->attempt = hf_int(task, "attempt_number", 0);
+    return true;
+}
+
+/* The engine forgets what it knows and finds what the store has. */
+static void look_anew(hf_engine *d)
+{
+    hf_test_crash(d);
+    hf_kit_ok(d, hf_test_drain(d));
+}
+
+/* In one leap: what fell due meanwhile is late. */
+static hf_status pass(hf_engine *d, hf_ms by)
+{
+    hf_kit_skip(d, by);
+    return hf_test_drain(d);
+}
+
+static hf_status deed_do(hf_engine *d, const scene *s, deed what)
+{
+    const hf_task_claim claim = {
+        .size_ = sizeof(claim), .task_id = s->task_id, .worker = s->worker, .attempt = s->attempt};
+    scene other = *s;
+
+    switch (what) {
+    case DELIVER:
+        return hf_signal(d, s->id, "go", hf_json(d, "[1]"));
+    case PARK:
+        return code_answers(d, hf_json(d, "[{'type': 'open_signal_wait', 'signal_name': 'go'}]"));
+    case COMPLETE:
+        return hf_task_result(d, &claim, hf_json(d, "1"));
+    case FAIL:
+        return hf_task_failure(d, &claim, false, "broken", "it broke", NULL);
+    case HEARTBEAT:
+        return hf_task_beat(d, &claim, hf_json(d, "{'current': 1}"));
+    case CANCEL:
+        return hf_cancel(d, s->id, "pair");
+    case TERMINATE:
+        return hf_terminate(d, s->id, "pair");
+    case TIME_OUT:
+        return pass(d, hf_hours(2));
+    case RECLAIM: /* whoever had it is lost; another takes it, and the first may still report */
+        hf_kit_ok(d, pass(d, hf_minutes(6)));
+        (void)activity_take(d, &other, "heir");
+        return HF_OK;
+    case CONTINUE:
+        return code_answers(d, hf_json(d, "[{'type': 'continue_as_new', 'arguments': []}]"));
+    case RESET:
+        return hf_reset_with(d, s->id, NULL);
+    case DEEDS:
+        break;
+    }
+    return HF_MISUSE;
+}
+
+static void deed_check(hf_engine *d, const scene *s, deed what)
+{
+    hf_status st = deed_do(d, s, what);
+
+    ck_assert_msg(st == HF_OK || st == HF_REJECTED, "%s: %s: %s %s", s->id, names[what],
+                  hf_strstatus(st), hf_errmsg(d));
+    if (st == HF_REJECTED)
+        ck_assert_msg(strchr(hf_errmsg(d), ':') != NULL, "%s: %s: %s", s->id, names[what],
+                      hf_errmsg(d));
+    hf_kit_ok(d, hf_test_drain(d));
+}
+
+static void second_does(scene *s)
+{
+    if (s->what != CANCEL && s->what != TERMINATE && s->what != RESET && s->what != DELIVER)
+        look_anew(s->second); /* those are for whoever knows the run */
+    deed_check(s->second, s, s->what);
+}
+
+static void meddle(void *ctx)
+{
+    scene *s = ctx;
+
+    s->came = true;
+    second_does(s);
+}
+
+static bool closed(const scene *s)
+{
+    const char *status = hf_test_status(s->first, s->id);
+
+    return strncmp(status, "waiting", 7) != 0 && strcmp(status, "pending") != 0 &&
+           strcmp(status, "running") != 0;
+}
+
+/* Time goes on for both. */
+static void meet(hf_engine *a, hf_engine *b)
+{
+    int64_t ahead_us = hf_clock_wall_us(a->clock) - hf_clock_wall_us(b->clock);
+
+    hf_kit_skip(ahead_us < 0 ? a : b, (ahead_us < 0 ? -ahead_us : ahead_us) / 1000);
+    hf_kit_skip(b, 1); /* two machines never agree to the microsecond */
+}
+
+/* As workers would that have nothing else to do. */
+static void drive(scene *s)
+{
+    hf_engine *d = s->first;
+
+    for (int i = 0; i < DRIVES_MAX && !closed(s); i++) {
+        hf_kit_ok(d, pass(d, hf_minutes(6)));
+        if (activity_take(d, s, "late"))
+            (void)!deed_do(d, s, COMPLETE);
+        if (i > 1)
+            (void)!hf_signal(d, s->id, "go", hf_json(d, "[2]"));
+        (void)!code_answers(d, hf_json(d, "[{'type': 'complete_workflow'}]"));
+        hf_kit_ok(d, hf_test_drain(d));
+    }
+    ck_assert_msg(closed(s), "%s: %s: %s", s->id, hf_test_status(d, s->id),
+                  hf_kit_history(d, s->id));
+}
+
+/* The second deed before the nth commit of the first. False: it has not so many; then it came
+   behind it. */
+static bool pair_check(hf_engine *first, hf_engine *second, deed what, deed other, int nth)
+{
+    scene s = {.first = first, .second = second, .what = other};
+
+    (void)snprintf(s.id, sizeof(s.id), "%s-%s-%d", names[what], names[other], nth);
+    hf_kit_ok(first, hf_start(first, "far", NULL, .id = s.id, .run_timeout = hf_hours(1)));
+    hf_kit_ok(first, code_answers(first, hf_json(first, "[{'type': 'schedule_activity', "
+                                                        "'activity_type': 'far', "
+                                                        "'arguments': []}]")));
+    ck_assert_msg(activity_take(first, &s, "worker"), "%s", s.id);
+    hf_kit_meddle(first, nth, meddle, &s);
+    deed_check(first, &s, what);
+    hf_kit_meddle(first, INT32_MAX, NULL, NULL);
+    if (!s.came)
+        second_does(&s);
+    meet(first, second);
+    look_anew(second); /* each sees what the other left */
+    look_anew(first);
+    drive(&s);
+    meet(first, second);
+    return s.came;
+}
+
+START_TEST(every_pair_between_two_sessions_leaves_one_end)
+{
+    bool every = hf_campaign_stride(0, 0) != 0; /* beyond `make test` */
+    int deeds = every ? DEEDS : CORE_DEEDS;
+    int stride = hf_campaign_stride(5, 1);
+    hf_engine *first = hf_kit_open(HF_ENGINE_POSTGRES, &app);
+    hf_engine *second = hf_kit_join(first, &app);
+
+    hf_kit_ok(first, hf_workers_allow(first));
+    hf_kit_ok(second, hf_workers_allow(second));
+    hf_kit_ok(first, hf_workers_type(first, "far", hf_json(first, "{'signals': ['go']}"), NULL));
+    hf_kit_skip(second, 1);
+    for (int pair = 0; pair < deeds * deeds; pair += stride) {
+        int nth = 1;
+
+        if (!every && pair / deeds == pair % deeds)
+            continue;
+        while (pair_check(first, second, (deed)(pair / deeds), (deed)(pair % deeds), nth) &&
+               every && nth < PLACES_MAX)
+            nth++;
+    }
+    hf_kit_leave(second);
+    hf_kit_close(first);
+}
+END_TEST
+
+HF_PG_SUITE_MAIN("engine/pairs_sessions", {every_pair_between_two_sessions_leaves_one_end, 900})
