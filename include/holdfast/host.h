@@ -69,10 +69,11 @@ typedef struct hf_retention_opts {
 
 /* Removes, a few runs in one transaction, those that were closed for longer than their namespace
    keeps them and that nothing needs: not those of an open run's call, not the parent of an open
-   child, not one with an older run of its instance before it. Counts what is gone: {runs,
-   instances, batches, schedules, definitions}, the runs that are over and `held`, and whether there
-   is `more`. NULL for `o` is the default. A pass that is cut short by a failure has removed whole
-   runs. */
+   child, not one with an older run of its instance before it. What belongs to
+   no run goes as well: batches, deleted schedules and imported runs of that age, token buckets that
+   are full, definitions that no run has. Counts what is gone: {runs, instances, batches, schedules,
+   imports, buckets, definitions}, the runs that are over and `held`, and whether there is `more`.
+   NULL for `o` is the default. A pass that is cut short by a failure has removed whole runs. */
 HF_API hf_status hf_retention_pass(hf_engine *engine, const hf_retention_opts *o, hf_mem *mem,
                                    hf_value *out);
 

@@ -3,13 +3,17 @@
    runs start or continue others. */
 #include "engine/retention.h"
 
+#include <string.h>
+
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "engine/core_impl.h"
+#include "engine/retention_rest.h"
 #include "project/projection.h"
 #include "store/stmt.h"
 
-#define AGAIN_US INT64_C(3600000000) /* what is over and held is looked at again after this */
+#define AGAIN_US INT64_C(3600000000)  /* what is over and held is looked at again after this */
+#define REST_US  INT64_C(86400000000) /* and what belongs to no run, while there is any of it */
 
 #define ALARM_KEY INT64_MIN /* nothing else has it: gates are numbered from the next one on */
 
@@ -169,7 +173,8 @@ void hf_retention_count(const hf_unit *unit, size_t drafted, int64_t *out_runs,
 /* A unit under way; in its own arena. */
 struct core_retiring {
     core_message message;
-    size_t drafted;
+    size_t drafted;         /* runs */
+    hf_retention_rest rest; /* or this, when it has rows */
 };
 
 static void retiring_done(hf_unit *unit, void *ctx)
@@ -181,8 +186,9 @@ static void retiring_done(hf_unit *unit, void *ctx)
 }
 
 /* When the time of the oldest run is over. What closes from now on is kept for a while, too, so
-   that nobody needs to look before the shortest time has passed. */
-static hf_status next_read(hf_core *core, int64_t *out_us, hf_err *err)
+   that nobody needs to look before the shortest time has passed. `rest_us`: what belongs to no run
+   is looked at after this. */
+static hf_status next_read(hf_core *core, int64_t rest_us, int64_t *out_us, hf_err *err)
 {
     hf_db_cursor *cursor = NULL;
     bool row = false;
@@ -196,6 +202,8 @@ static hf_status next_read(hf_core *core, int64_t *out_us, hf_err *err)
         if (!hf_db_column_null(cursor, 0) && hf_db_column_int(cursor, 0) < *out_us)
             *out_us = hf_db_column_int(cursor, 0);
     }
+    if (!st && row && hf_db_column_int(cursor, 2) && hf_core_now(core) + rest_us < *out_us)
+        *out_us = hf_core_now(core) + rest_us;
     hf_db_end(cursor);
     return st;
 }
@@ -216,7 +224,7 @@ static void walk_end(hf_core *core, hf_status st, const hf_err *why)
 
     core->retiring = false;
     if (!st) {
-        st = next_read(core, &next_us, &err);
+        st = next_read(core, REST_US, &next_us, &err);
         why = &err;
     }
     if (st) {
@@ -229,10 +237,28 @@ static void walk_end(hf_core *core, hf_status st, const hf_err *why)
     look_at(core, next_us < soonest_us ? soonest_us : next_us); /* what is over by now is held */
 }
 
-/* Hands the next unit of the walk to the writer. *out_ended: there is none. */
+/* Hands a unit of the walk to the writer, which has it from now on. */
+static hf_status unit_send(hf_core *core, hf_unit *unit, size_t drafted,
+                           const hf_retention_rest *rest, hf_err *err)
+{
+    struct core_retiring *retiring = hf_mem_alloc(hf_unit_mem(unit), sizeof(*retiring));
+    hf_status st = retiring ? HF_OK : hf_err_nomem(err, "retention");
+
+    if (!st) {
+        *retiring = (struct core_retiring){
+            .message = {.kind = CORE_MESSAGE_RETIRED, .core = core, .retiring = retiring},
+            .drafted = drafted};
+        if (rest)
+            retiring->rest = *rest;
+        hf_unit_on_done(unit, retiring_done, retiring);
+        st = hf_unit_seal(unit, &core->stager, err);
+    }
+    return st ? st : hf_writer_offer(core->o.writer, unit, err);
+}
+
+/* The next runs that go. *out_ended: there are none. */
 static hf_status walk_send(hf_core *core, bool *out_ended, hf_err *err)
 {
-    struct core_retiring *retiring = NULL;
     hf_unit *unit = hf_unit_new(NULL, NULL);
     hf_status st = unit ? HF_OK : hf_err_nomem(err, "retention");
 
@@ -240,29 +266,37 @@ static hf_status walk_send(hf_core *core, bool *out_ended, hf_err *err)
     while (!st && !core->walk.drafted && !core->walk.ended)
         st = hf_retention_draft(core->db, &core->walk, unit, err);
     *out_ended = !st && !core->walk.drafted;
-    if (st || *out_ended) {
-        hf_unit_free(unit);
-        return st;
-    }
-    retiring = hf_mem_alloc(hf_unit_mem(unit), sizeof(*retiring));
-    st = retiring ? HF_OK : hf_err_nomem(err, "retention");
-    if (!st) {
-        *retiring = (struct core_retiring){
-            .message = {.kind = CORE_MESSAGE_RETIRED, .core = core, .retiring = retiring},
-            .drafted = core->walk.drafted};
-        hf_unit_on_done(unit, retiring_done, retiring);
-        st = hf_unit_seal(unit, &core->stager, err);
-    }
-    if (!st)
-        st = hf_writer_offer(core->o.writer, unit, err);
-    if (st)
+    if (!st && !*out_ended)
+        st = unit_send(core, unit, core->walk.drafted, NULL, err);
+    if (st || *out_ended)
         hf_unit_free(unit);
     return st;
 }
 
-/* A walk that removed something freed others. */
+/* The next of what belongs to no run. *out_ended: there is none. */
+static hf_status rest_send(hf_core *core, hf_retention_rest *rest, bool *out_ended, hf_err *err)
+{
+    hf_unit *unit = hf_unit_new(NULL, NULL);
+    hf_status st = unit ? HF_OK : hf_err_nomem(err, "retention");
+
+    rest->rows = 0;
+    rest->ended = false;
+    while (!st && !rest->rows && !rest->ended)
+        st = hf_retention_rest_draft(core->db, rest, unit, err);
+    *out_ended = !st && !rest->rows;
+    if (!st && !*out_ended)
+        st = unit_send(core, unit, 0, rest, err);
+    if (st || *out_ended)
+        hf_unit_free(unit);
+    return st;
+}
+
+/* A walk that removed something freed others; behind the last one comes what belongs to no run. */
 static void walk_go(hf_core *core)
 {
+    bool shared = strcmp(hf_store_engine(core->o.store), "sqlite") != 0;
+    hf_retention_rest rest = {.now_us = hf_core_now(core),
+                              .registry = shared ? NULL : core->o.registry};
     bool ended = false;
     hf_err err = {0};
     hf_status st = walk_send(core, &ended, &err);
@@ -272,6 +306,19 @@ static void walk_go(hf_core *core)
         core->walk = (hf_retention_walk){.now_us = hf_core_now(core), .shards = core->o.shards};
         st = walk_send(core, &ended, &err);
     }
+    if (!st && ended)
+        st = rest_send(core, &rest, &ended, &err);
+    if (st || ended)
+        walk_end(core, st, &err);
+}
+
+/* A unit of the rest is committed. One that removed nothing was the last: others are at it, too. */
+static void rest_go(hf_core *core, hf_retention_rest *rest, int64_t gone)
+{
+    bool ended = rest->ended || !gone;
+    hf_err err = {0};
+    hf_status st = ended ? HF_OK : rest_send(core, rest, &ended, &err);
+
     if (st || ended)
         walk_end(core, st, &err);
 }
@@ -279,18 +326,26 @@ static void walk_go(hf_core *core)
 void hf_retention_retired(hf_core *core, struct core_retiring *retiring)
 {
     hf_unit *unit = retiring->message.unit;
+    hf_retention_rest rest = retiring->rest; /* the message is in the unit's arena */
+    int64_t counts[HF_REST_KINDS] = {0};
     const char *text = NULL;
     hf_status st = hf_unit_outcome(unit, &text);
-    int64_t instances = 0;
+    int64_t gone = 0;
     hf_err err;
 
-    if (!st)
-        hf_retention_count(unit, retiring->drafted, &core->walk_runs, &instances);
-    else
+    if (st)
         (void)hf_err_set(&err, st, "%s", text);
+    else if (rest.rows)
+        hf_retention_rest_count(unit, &rest, counts);
+    else
+        hf_retention_count(unit, retiring->drafted, &core->walk_runs, &gone);
     hf_unit_free(unit);
+    for (size_t i = 0; i < HF_REST_KINDS; i++)
+        gone += counts[i];
     if (st)
         walk_end(core, st, &err);
+    else if (rest.rows)
+        rest_go(core, &rest, gone);
     else
         walk_go(core);
 }
@@ -308,11 +363,19 @@ void hf_retention_look(hf_core *core)
 hf_status hf_retention_begin(hf_core *core, hf_err *err)
 {
     int64_t next_us = INT64_MAX;
-    hf_status st = next_read(core, &next_us, err);
+    hf_status st = next_read(core, AGAIN_US, &next_us, err);
 
     if (!st)
         look_at(core, next_us);
     return st;
+}
+
+void hf_retention_wanted(hf_core *core)
+{
+    const core_alarm alarm = {.kind = CORE_ALARM_RETENTION, .key = ALARM_KEY};
+
+    if (!core->retiring)
+        (void)hf_core_alarm_set(core, &alarm, hf_core_now(core) + REST_US); /* unless it is armed */
 }
 
 static void changed_run(hf_core *core, hf_core_call *call)

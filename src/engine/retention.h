@@ -58,6 +58,9 @@ HF_NODISCARD hf_status hf_retention_begin(hf_core *core, hf_err *err);
 /* Its time has come: begins a walk. */
 void hf_retention_look(hf_core *core);
 
+/* There is something from now on that belongs to no run: looks at it within a day. */
+void hf_retention_wanted(hf_core *core);
+
 /* A unit of the walk is done. */
 void hf_retention_retired(hf_core *core, struct core_retiring *retiring);
 

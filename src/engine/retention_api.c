@@ -5,10 +5,8 @@
 #include "base/value.h"
 #include "engine/call.h"
 #include "engine/retention.h"
+#include "engine/retention_rest.h"
 #include "holdfast/host.h"
-#include "store/stmt.h"
-
-enum { PAGE_KEYS = 64 };
 
 /* A pass under way. */
 typedef struct pass {
@@ -18,9 +16,7 @@ typedef struct pass {
     int64_t runs;
     int64_t instances;
     int64_t held;
-    int64_t batches;
-    int64_t schedules;
-    int64_t definitions;
+    int64_t rest[HF_REST_KINDS];
     bool more;
 } pass;
 
@@ -76,98 +72,62 @@ static hf_status runs_remove(pass *p)
 
 /* ---- what belongs to no run */
 
-static hf_row *key_row(hf_unit *unit, hf_op op, int64_t key)
+/* Where programs share a store, definitions that nobody here knows may be about to be used. */
+static const hf_registry *known_definitions(const pass *p)
 {
-    const hf_db_value cell = hf_db_int(key);
+    bool shared = strcmp(hf_store_engine(p->call.engine->store), "sqlite") != 0;
 
-    return hf_row_cells(hf_unit_mem(unit), op, &cell, 1);
+    return shared ? NULL : p->call.engine->registry;
 }
 
-/* Removes what a statement lists, with a row of `first` and one of `second` for each. */
-static hf_status keys_remove(pass *p, hf_stmt stmt, hf_op first, hf_op second, int64_t *out_count)
+static hf_status rest_step(pass *p, hf_retention_rest *rest, int64_t *out_gone)
 {
     hf_err *err = &p->call.slot->err;
-    const hf_db_value params[] = {hf_db_int(p->call.in.now_us), hf_db_int(p->namespace_key),
-                                  hf_db_int(PAGE_KEYS)};
-    size_t count = PAGE_KEYS;
-    hf_status st = HF_OK;
+    hf_unit *unit = hf_unit_new(NULL, NULL);
+    int64_t counts[HF_REST_KINDS] = {0};
+    hf_status st = unit ? HF_OK : hf_err_nomem(err, "retention");
 
-    while (!st && count == PAGE_KEYS) {
-        hf_unit *unit = hf_unit_new(NULL, NULL);
-        hf_db_cursor *cursor = NULL;
-        bool row = unit != NULL;
-
-        st = unit ? HF_OK : hf_err_nomem(err, "retention");
-        count = 0;
+    if (!st) {
         hf_call_read_begin(&p->call);
-        if (!st)
-            st = hf_db_query(p->call.in.db, stmt, params, 3, &cursor, err);
-        while (!st && row && count < PAGE_KEYS) {
-            st = hf_db_step(cursor, &row, err);
-            if (!st && row) {
-                int64_t key = hf_db_column_int(cursor, 0);
-
-                count++;
-                hf_unit_row(unit, 0, key_row(unit, first, key));
-                hf_unit_row(unit, 0, key_row(unit, second, key));
-            }
-        }
-        hf_db_end(cursor);
+        st = hf_retention_rest_draft(p->call.in.db, rest, unit, err);
         hf_call_read_end(&p->call);
-        if (!st && count)
-            st = unit_commit(p, unit);
-        for (size_t i = 0; !st && i < count; i++)
-            *out_count += hf_unit_row_applied(unit, 2 * i);
-        hf_unit_free(unit);
+    }
+    if (!st && rest->rows)
+        st = unit_commit(p, unit);
+    if (!st && rest->rows)
+        hf_retention_rest_count(unit, rest, counts);
+    hf_unit_free(unit);
+    *out_gone = 0;
+    for (size_t i = 0; i < HF_REST_KINDS; i++) {
+        p->rest[i] += counts[i];
+        *out_gone += counts[i];
     }
     return st;
 }
 
-/* Definitions that no run has. Those of this program are about to be used; where programs share a
-   store, so may be those of others, and all stay. */
-static hf_status definitions_remove(pass *p)
+static hf_status rest_remove(pass *p)
 {
-    hf_err *err = &p->call.slot->err;
-    int64_t after = 0;
-    bool shared = strcmp(hf_store_engine(p->call.engine->store), "sqlite") != 0;
-    size_t count = PAGE_KEYS;
-    hf_status st = HF_OK;
+    hf_retention_rest rest = {.now_us = p->call.in.now_us,
+                              .namespace_key = p->namespace_key,
+                              .registry = known_definitions(p)};
+    int64_t definition;
+    int64_t gone;
+    hf_status st;
 
-    while (!st && count == PAGE_KEYS && !shared) {
-        const hf_db_value params[] = {hf_db_int(after), hf_db_int(PAGE_KEYS)};
-        hf_unit *unit = hf_unit_new(NULL, NULL);
-        hf_db_cursor *cursor = NULL;
-        size_t added = 0;
-        bool row = unit != NULL;
-
-        st = unit ? HF_OK : hf_err_nomem(err, "retention");
-        count = 0;
-        hf_call_read_begin(&p->call);
-        if (!st)
-            st = hf_db_query(p->call.in.db, HF_STMT_RETENTION_DEFINITIONS, params, 2, &cursor, err);
-        while (!st && row && count < PAGE_KEYS) {
-            st = hf_db_step(cursor, &row, err);
-            if (st || !row)
-                break;
-            count++;
-            after = hf_db_column_int(cursor, 0);
-            if (hf_registry_has(p->call.engine->registry, after))
-                continue;
-            added++;
-            hf_unit_row(unit, 0, key_row(unit, HF_OP_RETIRE_DEFINITION, after));
-        }
-        hf_db_end(cursor);
-        hf_call_read_end(&p->call);
-        if (!st && added)
-            st = unit_commit(p, unit);
-        for (size_t i = 0; !st && i < added; i++)
-            p->definitions += hf_unit_row_applied(unit, i);
-        hf_unit_free(unit);
-    }
+    do {
+        definition = rest.definition;
+        st = rest_step(p, &rest, &gone);
+    } while (!st && !rest.ended && (gone || rest.definition > definition));
     return st;
 }
 
 /* ---- the calls */
+
+static const char *const rest_names[HF_REST_KINDS] = {[HF_REST_BATCHES] = "batches",
+                                                      [HF_REST_SCHEDULES] = "schedules",
+                                                      [HF_REST_IMPORTS] = "imports",
+                                                      [HF_REST_BUCKETS] = "buckets",
+                                                      [HF_REST_DEFINITIONS] = "definitions"};
 
 static hf_value pass_value(const pass *p, hf_mem *mem)
 {
@@ -176,9 +136,8 @@ static hf_value pass_value(const pass *p, hf_mem *mem)
     hf_value_set(out, HF_SLICE("runs"), hf_value_int(mem, p->runs));
     hf_value_set(out, HF_SLICE("instances"), hf_value_int(mem, p->instances));
     hf_value_set(out, HF_SLICE("held"), hf_value_int(mem, p->held));
-    hf_value_set(out, HF_SLICE("batches"), hf_value_int(mem, p->batches));
-    hf_value_set(out, HF_SLICE("schedules"), hf_value_int(mem, p->schedules));
-    hf_value_set(out, HF_SLICE("definitions"), hf_value_int(mem, p->definitions));
+    for (size_t i = 0; i < HF_REST_KINDS; i++)
+        hf_value_set(out, hf_slice_of(rest_names[i]), hf_value_int(mem, p->rest[i]));
     hf_value_set(out, HF_SLICE("more"), hf_value_bool(p->more));
     return hf_value_finish(out);
 }
@@ -218,13 +177,7 @@ hf_status hf_retention_pass(hf_engine *engine, const hf_retention_opts *o, hf_me
     if (!st)
         st = runs_remove(&p);
     if (!st)
-        st = keys_remove(&p, HF_STMT_RETENTION_BATCHES, HF_OP_RETIRE_BATCH, HF_OP_RETIRE_BATCH_ITEM,
-                         &p.batches);
-    if (!st)
-        st = keys_remove(&p, HF_STMT_RETENTION_SCHEDULES, HF_OP_RETIRE_SCHEDULE,
-                         HF_OP_RETIRE_SCHEDULE_EVENT, &p.schedules);
-    if (!st)
-        st = definitions_remove(&p);
+        st = rest_remove(&p);
     if (st || !out)
         return st;
     *out = pass_value(&p, mem);

@@ -308,6 +308,7 @@ static void gate_let(hf_core *core, hf_turnstile *gate, live_run *run)
     if (gate_is_rate(gate)) {
         if (run->replay && hf_replay_work(run->replay, &work))
             run->paid = work.number;
+        hf_retention_wanted(core); /* the bucket goes when it is full again */
     } else {
         run->slot = gate;
         gate->held++;

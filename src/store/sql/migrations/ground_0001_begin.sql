@@ -169,12 +169,13 @@ CREATE TABLE slot (
     PRIMARY KEY (namespace, key, number)
 ) {rowless};
 
--- Token buckets by name and partition: what was in it at that moment. One that is full is as good as none.
+-- Token buckets by name and partition: what was in it at that moment. One that is full is as good as none, and goes.
 CREATE TABLE bucket (
     namespace {int} NOT NULL,
     key TEXT NOT NULL,
     tokens {int} NOT NULL,                   -- in millionths
     refilled_us {int} NOT NULL,
+    full_us {int} NOT NULL,                  -- when it is full again, if nobody takes anything
     PRIMARY KEY (namespace, key)
 ) {rowless};
 
