@@ -388,12 +388,15 @@ static hf_status locks_init(hf_engine *engine, hf_err *err)
     return st;
 }
 
-hf_status hf_engine_open(const char *where, const hf_app *app, hf_clock *clock,
-                         hf_engine **out_engine)
+hf_status hf_engine_open_in(const char *where, const char *vfs, const hf_app *app, hf_clock *clock,
+                            hf_engine **out_engine)
 {
     hf_engine *engine = hf_alloc(sizeof(*engine));
-    hf_store_options options = {
-        .size = sizeof(options), .role = HF_STORE_OWNER, .create = true, .clock = clock};
+    hf_store_options options = {.size = sizeof(options),
+                                .role = HF_STORE_OWNER,
+                                .create = true,
+                                .vfs = vfs,
+                                .clock = clock};
     hf_err *err;
     hf_status st;
 
@@ -425,6 +428,12 @@ hf_status hf_engine_open(const char *where, const hf_app *app, hf_clock *clock,
     if (!st)
         engine->open_error = (hf_err){0}; /* a store that had to be migrated was complained about */
     return st;
+}
+
+hf_status hf_engine_open(const char *where, const hf_app *app, hf_clock *clock,
+                         hf_engine **out_engine)
+{
+    return hf_engine_open_in(where, NULL, app, clock, out_engine);
 }
 
 hf_status hf_open(const char *where, const hf_app *app, hf_engine **out)

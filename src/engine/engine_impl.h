@@ -155,4 +155,8 @@ void hf_engine_read_end(hf_engine *engine);
 HF_NODISCARD hf_status hf_engine_open(const char *where, const hf_app *app, hf_clock *clock,
                                       hf_engine **out_engine);
 
+/* The same in a file system of SQLite's that a test brings (its VFS; NULL: the usual one). */
+HF_NODISCARD hf_status hf_engine_open_in(const char *where, const char *vfs, const hf_app *app,
+                                         hf_clock *clock, hf_engine **out_engine);
+
 #endif
