@@ -5,8 +5,13 @@
 #include "base/err.h"
 #include "base/value.h"
 #include "cli/follow.h"
+#include "cli/noun.h"
+#include "cli/rows.h"
 #include "cli/show.h"
 #include "cli/target.h"
+#include "cli/tree.h"
+
+enum { TREE_TICK_MS = 2000 };
 
 /* ---- show and result */
 
@@ -18,12 +23,63 @@ static hf_status look_open(hf_cli_call *call, hf_cli_target **out_target, hf_cli
     return st ? st : hf_cli_target_aim(*out_target, call->args[0], out_aim, err);
 }
 
+static const hf_cli_column run_columns[] = {{"workflow_id", 24, false},
+                                            {"workflow_type", 16, false},
+                                            {"status", 10, false},
+                                            {"started_at", 27, false},
+                                            {"closed_at", 27, false},
+                                            {"run_id", 0, false},
+                                            {NULL, 0, false}};
+
 static hf_status run_print(hf_cli_call *call, hf_value run, hf_err *err)
 {
-    if (call->print.format == HF_CLI_TABLE)
+    if (call->print.format == HF_CLI_TABLE || call->print.format == HF_CLI_WIDE)
         return hf_cli_show_run(call, run, err);
-    return call->print.format == HF_CLI_NONE ? HF_OK
-                                             : hf_cli_print_value(call->print.out, run, err);
+    return hf_cli_thing_print(call, run_columns, run, err);
+}
+
+/* One step: what it waits for, the activity behind it, and its events. */
+static hf_status step_print(hf_cli_target *target, hf_value run, int64_t step, hf_err *err)
+{
+    hf_cli_call *call = hf_cli_target_call(target);
+    const hf_cli_aim aim = {.id = hf_str(run, "workflow_id", ""),
+                            .run_id = hf_str(run, "run_id", "")};
+    hf_value wait = hf_cli_show_find(run, step);
+    hf_value_list *events = hf_value_array(call->mem);
+    int64_t after = 0;
+    hf_value whole;
+    hf_status st = HF_OK;
+    bool more = true;
+
+    if (!wait)
+        return hf_err_set(err, HF_NOTFOUND, "%s has no step %lld", aim.id, (long long)step);
+    while (!st && more) {
+        hf_value page = NULL;
+        hf_value items;
+
+        st = hf_cli_target_history(target, &aim, after, call->mem, &page, err);
+        items = hf_get(page, "events");
+        for (size_t i = 0; !st && i < hf_len(items); i++) {
+            if (hf_int(hf_at(items, i), "payload.sequence", -1) == step)
+                hf_value_append(events, hf_at(items, i));
+            after = hf_int(hf_at(items, i), "sequence", after);
+        }
+        more = hf_len(items) > 0 && after < hf_int(page, "last_sequence", 0);
+    }
+    if (st)
+        return st;
+    whole = hf_json_(call->mem,
+                     "{'workflow_id': %s, 'run_id': %s, 'step': %lld, 'wait': %p, 'activity': %p, "
+                     "'events': %p}",
+                     aim.id, aim.run_id, (long long)step, (const void *)wait,
+                     hf_cli_show_activity(run, wait) ? (const void *)hf_cli_show_activity(run, wait)
+                                                     : (const void *)hf_value_null(),
+                     (const void *)hf_value_finish(events));
+    if (call->print.format == HF_CLI_TABLE || call->print.format == HF_CLI_WIDE) {
+        hf_cli_show_step(call, run, wait, true);
+        (void)fputc('\n', call->print.out);
+    }
+    return whole ? hf_cli_thing_print(call, run_columns, whole, err) : hf_err_nomem(err, "a step");
 }
 
 hf_status hf_cli_show(hf_cli_call *call, hf_err *err)
@@ -31,15 +87,18 @@ hf_status hf_cli_show(hf_cli_call *call, hf_err *err)
     hf_cli_target *target = NULL;
     hf_value run = NULL;
     hf_cli_aim aim = {0};
-    hf_status st;
+    int64_t step = 0;
+    hf_status st = hf_cli_count(call, HF_CLI_FLAG_STEP, 0, &step, err);
 
+    if (st)
+        return st;
     if (call->flags[HF_CLI_FLAG_WATCH])
         return hf_cli_watch(call, err);
     st = look_open(call, &target, &aim, err);
     if (!st)
         st = hf_cli_target_run(target, &aim, call->mem, &run, err);
     if (!st)
-        st = run_print(call, run, err);
+        st = step ? step_print(target, run, step, err) : run_print(call, run, err);
     hf_cli_target_close(target);
     return st;
 }
@@ -69,31 +128,73 @@ typedef struct watch_job {
     hf_cli_call *call;
     hf_cli_target *target;
     const hf_cli_aim *aim;
-    bool redraw; /* on a terminal the newest picture takes the place of the one before */
-    int lines;   /* of that one */
+    bool redraw;     /* on a terminal the newest picture takes the place of the one before */
+    int lines;       /* of that one */
+    hf_mem *scratch; /* of one picture */
 } watch_job;
+
+static bool is_table(const hf_cli_call *call)
+{
+    return call->print.format == HF_CLI_TABLE || call->print.format == HF_CLI_WIDE;
+}
+
+/* The run and its steps, or the tree of them. */
+static hf_status picture_print(watch_job *job, hf_value run, hf_err *err)
+{
+    hf_cli_call *call = job->call;
+    int below = 0;
+    hf_status st = HF_OK;
+
+    if (job->redraw && job->lines)
+        (void)fprintf(call->print.out, "\033[%dA\033[J", job->lines);
+    job->lines = hf_cli_show_head(call, run);
+    if (call->flags[HF_CLI_FLAG_TREE])
+        st = hf_cli_tree_print(job->target, run, &below, err);
+    else if (job->redraw || hf_bool(run, "is_terminal", false))
+        below = hf_cli_show_steps(call, run);
+    job->lines += below;
+    return st;
+}
 
 static hf_status watch_changed(void *ctx, hf_value row, hf_err *err)
 {
     watch_job *job = ctx;
     hf_cli_call *call = job->call;
+    hf_mem *kept = call->mem;
     hf_value run = NULL;
-    hf_status st = HF_OK;
+    hf_status st;
 
-    if (call->print.format == HF_CLI_TABLE)
+    if (is_table(call)) {
+        hf_mem_reset(job->scratch); /* somebody may watch for days */
+        call->mem = job->scratch;
         st = hf_cli_target_run(job->target, job->aim, call->mem, &run, err);
-    else if (call->print.format != HF_CLI_NONE)
-        st = hf_cli_print_value(call->print.out, row, err);
-    if (st)
-        return st;
-    if (run && job->redraw && job->lines)
-        (void)fprintf(call->print.out, "\033[%dA\033[J", job->lines);
-    if (run) {
-        job->lines = hf_cli_show_head(call, run);
-        if (job->redraw || hf_bool(run, "is_terminal", false))
-            job->lines += hf_cli_show_steps(call, run);
+        if (!st)
+            st = picture_print(job, run, err);
+        call->mem = kept;
+    } else {
+        st = hf_cli_thing_print(call, run_columns, row, err);
     }
-    return hf_cli_print_flush(&call->print, err);
+    return st ? st : hf_cli_print_flush(&call->print, err);
+}
+
+/* Until it is closed. What children do is no event of their parent: a tree on a terminal is drawn
+   anew from time to time. */
+static hf_status watch_follow(watch_job *job, int64_t timeout_ms, hf_err *err)
+{
+    bool ticks = job->redraw && job->call->flags[HF_CLI_FLAG_TREE];
+    hf_status st = HF_TIMEOUT;
+
+    while (st == HF_TIMEOUT) {
+        bool last = !ticks || (timeout_ms >= 0 && timeout_ms <= TREE_TICK_MS);
+
+        st = hf_cli_follow(job->target, job->aim, last ? timeout_ms : TREE_TICK_MS, watch_changed,
+                           job, err);
+        if (last)
+            break;
+        if (timeout_ms >= 0)
+            timeout_ms -= TREE_TICK_MS;
+    }
+    return st;
 }
 
 hf_status hf_cli_watch(hf_cli_call *call, hf_err *err)
@@ -105,11 +206,17 @@ hf_status hf_cli_watch(hf_cli_call *call, hf_err *err)
 
     if (!st)
         st = look_open(call, &job.target, &aim, err);
+    if (call->print.format == HF_CLI_JSON)
+        call->print.format = HF_CLI_JSONL; /* what has no end yet is no JSON text */
+    job.scratch = hf_mem_new();
+    if (!st && !job.scratch)
+        st = hf_err_nomem(err, "a picture");
     if (!st)
-        st = hf_cli_follow(job.target, &aim, timeout_ms, watch_changed, &job, err);
+        st = watch_follow(&job, timeout_ms, err);
     if (!st)
         st = hf_cli_end_print(job.target, &aim, err);
     hf_cli_target_close(job.target);
+    hf_mem_free(job.scratch);
     return st;
 }
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "cli/builder.h"
 #include "cli/keeper.h"
 #include "cli/nearest.h"
 #include "cli/stop.h"
@@ -39,8 +40,9 @@ typedef struct serve_job {
     hf_token token; /* the first one, when it was just made */
     hf_log log;
     char url[TEXT_BYTES];
-    char **child_argv; /* NULL: no worker */
-    bool near;         /* the address is in the folder of dev */
+    char **child_argv;   /* NULL: no worker */
+    hf_builder *builder; /* of a worker that is a C file; NULL: it is a program */
+    bool near;           /* the address is in the folder of dev */
 } serve_job;
 
 /* Their secret comes from the environment: flags are seen by everybody on the machine. */
@@ -192,6 +194,25 @@ static hf_status near_begin(serve_job *job, hf_err *err)
     return st ? st : hf_cli_nearest_write(job->url, token.secret, err);
 }
 
+/* A file that has changed becomes the worker, if it can be compiled. */
+static hf_status child_renew(serve_job *job, hf_err *err)
+{
+    hf_err why = {0};
+    hf_status st;
+
+    if (!job->builder || !hf_builder_changed(job->builder))
+        return HF_OK;
+    st = hf_builder_build(job->builder, &why);
+    if (st) {
+        hf_cli_print_text(job->call->print.err, why.text);
+        (void)fputs("; the worker is the one before\n", job->call->print.err);
+        return HF_OK;
+    }
+    hf_keeper_stop(job->keeper, CHILD_MS);
+    job->keeper = NULL;
+    return child_begin(job, err);
+}
+
 /* Until a signal comes, or the store can no longer be read. */
 static hf_status job_watch(serve_job *job, hf_err *err)
 {
@@ -203,6 +224,9 @@ static hf_status job_watch(serve_job *job, hf_err *err)
     while (!st && !hf_cli_stop_wait(look_ms)) {
         if (job->keeper)
             hf_keeper_look(job->keeper);
+        st = child_renew(job, err);
+        if (st)
+            break;
         since_ms += look_ms;
         if (since_ms < REFRESH_MS)
             continue;
@@ -280,6 +304,24 @@ static hf_status worker_words(serve_job *job, hf_err *err)
     return argv && argv[0] ? HF_OK : hf_err_nomem(err, "the worker");
 }
 
+/* A worker that comes as a C file: the program is made beside the store of dev. */
+static hf_status source_build(serve_job *job, hf_err *err)
+{
+    hf_cli_call *call = job->call;
+    hf_status st;
+
+    if (mkdir(HF_CLI_DEV_FOLDER, 0700) < 0 && errno != EEXIST)
+        return hf_err_set(err, HF_IO, "cannot make the folder " HF_CLI_DEV_FOLDER ": %s",
+                          strerror(errno));
+    st = hf_builder_new(call->mem, call->words[0], HF_CLI_DEV_FOLDER, &job->builder, err);
+    if (!st)
+        st = hf_builder_build(job->builder, err);
+    if (st)
+        return st;
+    job->child_argv[0] = hf_mem_format(call->mem, "./%s", hf_builder_program(job->builder));
+    return job->child_argv[0] ? HF_OK : hf_err_nomem(err, "the worker");
+}
+
 hf_status hf_cli_dev(hf_cli_call *call, hf_err *err)
 {
     serve_job job = {.call = call};
@@ -295,6 +337,10 @@ hf_status hf_cli_dev(hf_cli_call *call, hf_err *err)
         call->store = HF_CLI_DEV_STORE;
         job.near = true;
     }
+    if (call->word_count && hf_builder_is_source(call->words[0]))
+        st = source_build(&job, err);
+    if (st)
+        return st;
     call->shown_store = hf_cli_address_mask(call->mem, call->store, NULL);
     return job_run(&job, err);
 }

@@ -72,10 +72,10 @@ static hf_status why_all(hf_cli_target *target, hf_err *err)
             call->exit = HF_CLI_EXIT_FAILED;
         if (call->print.format == HF_CLI_JSON)
             hf_value_append(list, why);
-        else if (call->print.format == HF_CLI_JSONL)
-            st = hf_cli_print_value(call->print.out, why, err);
         else if (call->print.format == HF_CLI_TABLE)
             why_lines(call->print.out, why);
+        else
+            st = hf_cli_print_row(&call->print, why_columns, why, err);
     }
     if (st || call->print.format != HF_CLI_JSON)
         return st;

@@ -53,7 +53,9 @@ static const hf_cli_command command_table[] = {
      .text =
          "Serves ./.holdfast/dev.db, or the store of --store, as serve does, and keeps its data. "
          "PROGRAM is started as a worker, with HF_URL and HF_TOKEN in its environment, and "
-         "started again whenever it ends. While it serves, verbs that are used in this folder or "
+         "started again whenever it ends. A PROGRAM that ends in .c is compiled first, with cc "
+         "against the library that holdfast is installed with (HF_CC_FLAGS says otherwise), and "
+         "again whenever the file changes. While it serves, verbs that are used in this folder or "
          "below it find the server and need no token.",
      .example = "holdfast dev ./worker",
      .args = {{"PROGRAM", NULL, true}, {"ARGUMENT", NULL, true}},
@@ -109,7 +111,7 @@ static const hf_cli_command command_table[] = {
      .target = true,
      .flags = FLAGS_TARGET | BIT(HF_CLI_FLAG_ROLE) | BIT(HF_CLI_FLAG_LABEL) |
               BIT(HF_CLI_FLAG_NAMESPACES),
-     .formats = FORMATS_ROWS,
+     .formats = FORMATS_LIST,
      .exits = {{HF_CLI_EXIT_OK, NULL},
                {HF_CLI_EXIT_FAILED, NULL},
                {HF_CLI_EXIT_USAGE, NULL},
@@ -157,7 +159,7 @@ static const hf_cli_command command_table[] = {
      .many = true,
      .target = true,
      .flags = FLAGS_TARGET,
-     .formats = FORMATS_ROWS | FORM(HF_CLI_NONE),
+     .formats = FORMATS_LIST,
      .exits = {{HF_CLI_EXIT_OK, "all of them are healthy or over"},
                {HF_CLI_EXIT_FAILED, "one of them needs a person"},
                {HF_CLI_EXIT_USAGE, NULL},
@@ -179,7 +181,7 @@ static const hf_cli_command command_table[] = {
      .args = {{"STORE", NULL, true}},
      .store = true,
      .flags = FLAGS_COMMON | BIT(HF_CLI_FLAG_SCHEMA),
-     .formats = FORMATS_ROWS | FORM(HF_CLI_NONE),
+     .formats = FORMATS_LIST,
      .exits = {{HF_CLI_EXIT_OK, "nothing needs a person"},
                {HF_CLI_EXIT_FAILED, "some runs need a person"},
                {HF_CLI_EXIT_USAGE, NULL},
@@ -368,9 +370,12 @@ static const hf_cli_command command_table[] = {
      .run = hf_cli_config},
     {.name = "completion",
      .summary = "print a completion script for a shell",
-     .text = "Completes commands, flags and their values.",
+     .text = "Completes commands, flags and their values, and what a server or store knows: ids, "
+             "types, names of signals, updates and queries. completion words VERB WORD... is what "
+             "the scripts ask for those; it takes no longer than 300 ms.",
      .example = "source <(holdfast completion bash)",
-     .args = {{"SHELL", "bash zsh fish", false}},
+     .args = {{"SHELL", "bash zsh fish words", false}, {"WORD", NULL, true}},
+     .many = true,
      .exits = {{HF_CLI_EXIT_OK, NULL}, {HF_CLI_EXIT_USAGE, NULL}, {HF_CLI_EXIT_PIPE, NULL}},
      .run = hf_cli_completion},
     {.name = "help",

@@ -39,25 +39,30 @@ const hf_cli_command hf_cli_daily[] = {
      .run = hf_cli_ls},
     {.name = "show",
      .summary = "show one run: how it stands, its steps, its result",
-     .text = "Shows the newest run of a workflow, or with ID#N its nth. The json format is what "
+     .text = "Shows the newest run of a workflow, or with ID#N its nth; with --step one of its "
+             "steps, with its activity and its events; with --at as it was after an event. The "
+             "json format is what "
              "the server has under /api/workflows/ID.",
      .example = "holdfast show order-42",
      .args = {{"ID", NULL, false}},
      .target = true,
      .flags = FLAGS_TARGET | BIT(HF_CLI_FLAG_RUN) | BIT(HF_CLI_FLAG_AT) | BIT(HF_CLI_FLAG_WATCH) |
-              BIT(HF_CLI_FLAG_TIMEOUT),
-     .formats = FORMATS_RESULT | FORM(HF_CLI_JSONL),
+              BIT(HF_CLI_FLAG_TIMEOUT) | BIT(HF_CLI_FLAG_STEP) | BIT(HF_CLI_FLAG_TREE),
+     .formats = FORMATS_LIST,
      .exits = {EXITS_LOOK, EXITS_END},
      .run = hf_cli_show},
     {.name = "watch",
      .summary = "follow a run until it closes",
      .text = "Shows the run and its steps, on a terminal in place, else a line for each change, "
-             "until it is closed; then its result. Ctrl-C ends the watching and never the run.",
+             "until it is closed; then its result. With --tree the runs that it started are below "
+             "their steps, and what tells of its progress has a bar. Ctrl-C ends the watching and "
+             "never the run.",
      .example = "holdfast watch order-42 --timeout 5m",
      .args = {{"ID", NULL, false}},
      .target = true,
-     .flags = FLAGS_TARGET | BIT(HF_CLI_FLAG_RUN) | BIT(HF_CLI_FLAG_TIMEOUT),
-     .formats = FORMATS_RESULT | FORM(HF_CLI_JSONL),
+     .flags =
+         FLAGS_TARGET | BIT(HF_CLI_FLAG_RUN) | BIT(HF_CLI_FLAG_TIMEOUT) | BIT(HF_CLI_FLAG_TREE),
+     .formats = FORMATS_LIST,
      .exits = {EXITS_LOOK, EXITS_END},
      .run = hf_cli_watch},
     {.name = "result",

@@ -3,6 +3,7 @@
    contain a single quote or a bracket; tests hold them to that. */
 #include <string.h>
 
+#include "cli/complete.h"
 #include "cli/verbs.h"
 
 /* The values of an argument, written with a space after each. */
@@ -73,6 +74,11 @@ static void bash_write(FILE *out)
     for (size_t i = 0; (command = hf_cli_command_at(i)); i++)
         bash_command(out, command);
     (void)fputs("    esac\n    fi\n"
+                "    if [ -z \"$words\" ] || [ \"${current#-}\" = \"$current\" ] && "
+                "[ \"$COMP_CWORD\" -gt 1 ]; then\n"
+                "        words=\"$words $(holdfast completion words -- "
+                "\"${COMP_WORDS[@]:1:COMP_CWORD}\" 2>/dev/null)\"\n"
+                "    fi\n"
                 "    mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$current\")\n"
                 "}\n"
                 "complete -o default -F _holdfast holdfast\n",
@@ -158,7 +164,9 @@ hf_status hf_cli_completion(hf_cli_call *call, hf_err *err)
 {
     const hf_cli_command *command;
 
-    if (strcmp(call->args[0], "bash") == 0) {
+    if (strcmp(call->args[0], "words") == 0) {
+        hf_cli_complete(call, call->words + 1, call->word_count - 1);
+    } else if (strcmp(call->args[0], "bash") == 0) {
         bash_write(call->print.out);
     } else if (strcmp(call->args[0], "zsh") == 0) {
         zsh_write(call->print.out);

@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "cli/print.h"
+#include "cli/profile.h"
 
 static const hf_cli_setting setting_table[] = {
 #define HF_CLI_SETTING(id, name, env, flag, otherwise, sentence)                                   \
@@ -236,6 +237,8 @@ hf_status hf_cli_settings_load(hf_mem *mem, const char *const *flags, hf_cli_set
 
     *out_settings = (hf_cli_settings){0};
     st = settings_given(mem, flags, out_settings, err);
+    if (!st)
+        st = hf_cli_profile_apply(mem, out_settings, err);
     if (!st)
         st = file_load(mem, flags[HF_CLI_FLAG_CONFIG] != NULL, out_settings, err);
     for (int id = 0; id < HF_CLI_SETTING_COUNT; id++)

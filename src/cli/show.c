@@ -73,8 +73,17 @@ static const char *step_mark(hf_value wait)
                                                                                          : "✓";
 }
 
-/* The activity behind a step, or NULL. */
-static hf_value step_activity(hf_value run, hf_value wait)
+hf_value hf_cli_show_find(hf_value run, int64_t step)
+{
+    hf_value waits = hf_get(run, "waits");
+
+    for (size_t i = 0; i < hf_len(waits); i++)
+        if (hf_int(hf_at(waits, i), "sequence", -1) == step)
+            return hf_at(waits, i);
+    return NULL;
+}
+
+hf_value hf_cli_show_activity(hf_value run, hf_value wait)
 {
     hf_value all = hf_get(run, "activities");
 
@@ -86,10 +95,10 @@ static hf_value step_activity(hf_value run, hf_value wait)
     return NULL;
 }
 
-static void step_print(hf_cli_call *call, hf_value run, hf_value wait, bool last)
+void hf_cli_show_step(hf_cli_call *call, hf_value run, hf_value wait, bool last)
 {
     FILE *out = call->print.out;
-    hf_value activity = step_activity(run, wait);
+    hf_value activity = hf_cli_show_activity(run, wait);
     const char *span = span_between(call->mem, wait, "opened_at", "resolved_at");
     const char *name = hf_str(wait, "target_name", "");
     int64_t attempts = hf_int(activity, "attempt_count", 0);
@@ -107,7 +116,6 @@ static void step_print(hf_cli_call *call, hf_value run, hf_value wait, bool last
         (void)fprintf(out, "  attempt %lld", (long long)attempts);
     if (attempts > 1 && attempts <= most) /* those that were lost with their worker do not count */
         (void)fprintf(out, " of %lld", (long long)most);
-    (void)fputc('\n', out);
 }
 
 int hf_cli_show_steps(hf_cli_call *call, hf_value run)
@@ -115,8 +123,10 @@ int hf_cli_show_steps(hf_cli_call *call, hf_value run)
     hf_value waits = hf_get(run, "waits");
     size_t count = hf_len(waits);
 
-    for (size_t i = 0; i < count; i++)
-        step_print(call, run, hf_at(waits, i), i + 1 == count);
+    for (size_t i = 0; i < count; i++) {
+        hf_cli_show_step(call, run, hf_at(waits, i), i + 1 == count);
+        (void)fputc('\n', call->print.out);
+    }
     return (int)count;
 }
 

@@ -443,14 +443,14 @@ hf_status hf_cli_target_run(hf_cli_target *target, const hf_cli_aim *aim, hf_mem
 
     if (at && (!hf_slice_int(hf_slice_of(at), &event) || event < 1))
         return hf_err_set(err, HF_INVALID, "--at takes the number of an event");
-    if (at && target->client)
-        return hf_err_set(err, HF_INVALID, "--at works with --store");
     if (target->client) {
-        st = hf_cli_target_ask(
-            target, "GET",
+        const char *path =
             aim->run_id ? hf_client_path(mem, "/api/workflows/%s/runs/%s", aim->id, aim->run_id)
-                        : hf_client_path(mem, "/api/workflows/%s", aim->id),
-            NULL, mem, out_run, err);
+                        : hf_client_path(mem, "/api/workflows/%s", aim->id);
+
+        if (path && at)
+            path = hf_mem_format(mem, "%s?at=%lld", path, (long long)event);
+        st = hf_cli_target_ask(target, "GET", path, NULL, mem, out_run, err);
     } else {
         st = reader_get(target, err);
         if (!st)

@@ -18,10 +18,15 @@ static hf_value execution(hf_api *api, hf_value detail)
 /* All of one run; false: answered already. */
 static bool detail_read(hf_api *api, const char *run, hf_value *out_detail)
 {
-    hf_status st = hf_describe(
-        api->server->engine,
-        hf_json_(api->mem, "{'id': %s, 'run_id': %s}", hf_api_param_named(api, "workflow_id"), run),
-        api->mem, out_detail);
+    int64_t at = INT64_MAX;
+    hf_status st;
+
+    if (!hf_api_query_int(api, "at", INT64_MAX, 1, INT64_MAX, &at))
+        return false;
+    st = hf_describe(api->server->engine,
+                     hf_json_(api->mem, "{'id': %s, 'run_id': %s, 'at': %lld}",
+                              hf_api_param_named(api, "workflow_id"), run, (long long)at),
+                     api->mem, out_detail);
 
     if (st == HF_NOTFOUND)
         hf_api_error(api, 404, run ? "run_not_found" : "instance_not_found", "%s",
