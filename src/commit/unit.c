@@ -157,10 +157,16 @@ void hf_unit_fires(hf_unit *unit, int64_t schedule, int64_t expected, int64_t re
     unit->schedule_revision = revision;
 }
 
+void hf_unit_owned(hf_unit *unit, int64_t epoch)
+{
+    HF_ASSERT(unit->part_count == 0);
+    unit->epoch = epoch;
+}
+
 static void instance_add(hf_unit *unit, const hf_instance_row *instance)
 {
     if (!unit->schedule) {
-        hf_unit_row(unit, 0, hf_row_instance_new(unit->mem, instance));
+        hf_unit_row(unit, 0, hf_row_instance_new(unit->mem, instance, unit->epoch));
         return;
     }
     hf_unit_row(unit, 0,
@@ -201,6 +207,11 @@ size_t hf_unit_create(hf_unit *unit, hf_unit_instance how, const hf_instance_row
         break;
     }
     return unit->part_count - 1;
+}
+
+size_t hf_unit_runs(const hf_unit *unit)
+{
+    return unit->part_count;
 }
 
 hf_event_builder *hf_unit_events(hf_unit *unit, size_t part)

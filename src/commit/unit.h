@@ -79,11 +79,19 @@ void hf_unit_append(hf_unit *unit, const hf_run_base *base, int64_t epoch, hf_re
    when the id is taken. Before hf_unit_create. */
 void hf_unit_fires(hf_unit *unit, int64_t schedule, int64_t expected, int64_t revision);
 
+/* The instance that the unit makes (HF_UNIT_INSTANCE_NEW) exists only while this node owns its
+   shard under that epoch, because the unit holds a turn of its run as well; else it is refused with
+   HF_EXISTS. Before hf_unit_create. */
+void hf_unit_owned(hf_unit *unit, int64_t epoch);
+
 /* The unit creates a run. `start` gives keys, status and inherited counters; its last_seq is 0.
    Returns the number of the part that its events go to. The part of hf_unit_append, or the first
    creation, is 0. */
 size_t hf_unit_create(hf_unit *unit, hf_unit_instance how, const hf_instance_row *instance,
                       const hf_run_base *start, const hf_run_row *run);
+
+/* How many runs the unit appends to or creates. */
+size_t hf_unit_runs(const hf_unit *unit);
 
 /* Where events of a part are put together (hf_event_begin, hf_event_put_...). */
 hf_event_builder *hf_unit_events(hf_unit *unit, size_t part);

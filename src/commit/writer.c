@@ -571,6 +571,16 @@ hf_status hf_writer_commit(hf_writer *writer, hf_unit *unit, hf_err *err)
     return unit->status;
 }
 
+bool hf_writer_busy(hf_writer *writer)
+{
+    bool busy;
+
+    hf_mutex_lock(&writer->lock);
+    busy = writer->busy || writer->first;
+    hf_mutex_unlock(&writer->lock);
+    return busy;
+}
+
 hf_keys *hf_writer_keys(hf_writer *writer)
 {
     return writer->batch.keys;

@@ -77,6 +77,10 @@ void hf_writer_discard(hf_writer *writer);
  * taken. */
 size_t hf_writer_step(hf_writer *writer);
 
+/* Whether a unit that is submitted now waits for others. Any thread; a moment later it may be
+   otherwise. */
+bool hf_writer_busy(hf_writer *writer);
+
 /* Keys for rows; see keys.h. */
 hf_keys *hf_writer_keys(hf_writer *writer);
 

@@ -4,6 +4,7 @@
 #include "engine/command.h"
 
 #include "base/value.h"
+#include "engine/birth.h"
 #include "engine/command_impl.h"
 #include "engine/command_print.h"
 #include "engine/command_repeat.h"
@@ -272,9 +273,27 @@ static hf_status handling_seal(hf_handling *h, hf_err *err)
     return st ? st : hf_unit_seal(h->unit, &h->call->slot->stager, err);
 }
 
+/* With the first turn of the run that it starts. HF_CONFLICT: the plain way. */
+static hf_status handling_bear(hf_handling *h, hf_err *err)
+{
+    hf_status st = hf_command_name(h, h->reply->command, false, err);
+
+    if (st)
+        return st;
+    st = hf_birth_commit(h->call->engine, h->unit, &h->target, &h->reply->command_seq, &h->born,
+                         err);
+    h->unit = NULL;
+    h->plain = !st && !h->born;
+    return h->plain ? HF_CONFLICT : st;
+}
+
 static hf_status handling_commit(hf_handling *h, hf_err *err)
 {
-    hf_status st = handling_seal(h, err);
+    hf_status st;
+
+    if (h->target.turns && !h->records)
+        return handling_bear(h, err);
+    st = handling_seal(h, err);
 
     if (!st)
         st = hf_engine_commit(h->call->engine, h->unit, err);
@@ -322,7 +341,7 @@ static hf_status handling_try(hf_handling *h, const command_kind *kind, bool mak
         st = record_draft(h, err);
     if (!st)
         st = handling_commit(h, err);
-    if (!st && !h->records)
+    if (!st && !h->records && !h->born) /* the core knows what it has borne */
         handling_tell(h);
     return st;
 }
@@ -355,6 +374,7 @@ hf_status hf_engine_command(hf_engine *engine, const hf_request *request, hf_mem
 {
     const command_kind *kind = kind_of(request->type);
     bool taken = false;
+    bool plain = false;
     bool makes;
     hf_call call;
     hf_status st = hf_call_begin(&call, engine);
@@ -372,6 +392,7 @@ hf_status hf_engine_command(hf_engine *engine, const hf_request *request, hf_mem
                          .mem = mem,
                          .reply = reply,
                          .taken = taken,
+                         .plain = plain,
                          .target.base.run = HF_NONE,
                          .unit = hf_unit_new(NULL, NULL)};
 
@@ -379,6 +400,7 @@ hf_status hf_engine_command(hf_engine *engine, const hf_request *request, hf_mem
             return hf_err_nomem(err, "a command");
         st = handling_try(&h, kind, makes, err);
         hf_unit_free(h.unit);
+        plain = h.plain;
         if (st == HF_EXISTS && makes && !taken) {
             taken = true;
             st = HF_CONFLICT;
@@ -398,6 +420,7 @@ hf_status hf_engine_command_draft(hf_call *call, const hf_request *request, hf_m
                      .request = request,
                      .mem = mem,
                      .reply = reply,
+                     .plain = true,
                      .target.base.run = HF_NONE,
                      .unit = hf_unit_new(NULL, NULL)};
     hf_status st = request_check(request, kind, true, err);

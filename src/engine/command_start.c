@@ -2,6 +2,7 @@
    asking whether it exists: the store says so when it does, and then the existing one answers by
    the duplicate policy. */
 #include "base/value.h"
+#include "engine/birth.h"
 #include "engine/command_impl.h"
 #include "model/contract.h"
 #include "store/snapshot.h"
@@ -149,6 +150,8 @@ hf_status hf_command_start(hf_handling *h, hf_err *err)
         return start_refused(h, start.duplicate)
                    ? HF_OK
                    : hf_handling_record(h, HF_CMD_OUTCOME_RETURNED_EXISTING_ACTIVE);
+    start.turns = !h->plain && hf_birth_wanted(h->call->engine, &start);
+    start.shards = h->call->engine->node ? hf_node_shards(h->call->engine->node) : NULL;
     st = start_draft(h, &start, &command, err);
     if (!st && !h->records)
         hf_handling_accept(h, command, HF_CMD_OUTCOME_STARTED_NEW);

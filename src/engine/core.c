@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "engine/attempt.h"
+#include "engine/birth.h"
 #include "engine/core_impl.h"
 #include "engine/machine.h"
 #include "engine/turnstile.h"
@@ -278,6 +279,7 @@ hf_status hf_core_open(const hf_core_options *options, hf_core **out_core, hf_er
     hf_window_open(core);
     core->runs = hf_map_int_new((hf_map_seed){0});
     core->jobs = hf_map_int_new((hf_map_seed){0});
+    core->plain = hf_map_int_new((hf_map_seed){0});
     core->timers = hf_map_int_new((hf_map_seed){0});
     core->late = hf_map_int_new((hf_map_seed){0});
     core->alarms = hf_deadlines_new();
@@ -291,8 +293,8 @@ hf_status hf_core_open(const hf_core_options *options, hf_core **out_core, hf_er
                    (unsigned long long)hf_clock_mono_us(hf_clock_system()));
     core->schedules = hf_map_int_new((hf_map_seed){0});
     core->schedule_waits = hf_map_int_new((hf_map_seed){0});
-    if (!core->runs || !core->jobs || !core->timers || !core->late || !core->alarms ||
-        !core->steps || !core->backlog || !core->backlog_runs || !core->gates ||
+    if (!core->runs || !core->jobs || !core->plain || !core->timers || !core->late ||
+        !core->alarms || !core->steps || !core->backlog || !core->backlog_runs || !core->gates ||
         !core->gate_numbers || !core->schedules || !core->schedule_waits)
         st = hf_err_nomem(err, "the core");
     if (!st)
@@ -330,7 +332,10 @@ static void messages_free(core_message *message)
         else if (message->kind == CORE_MESSAGE_UNIT || message->kind == CORE_MESSAGE_GATE ||
                  message->kind == CORE_MESSAGE_FIRED || message->kind == CORE_MESSAGE_RETIRED)
             hf_unit_free(message->unit);
-        else if (message->kind == CORE_MESSAGE_ASK) {
+        else if (message->kind == CORE_MESSAGE_BIRTH) {
+            hf_birth_decline(message->birth);
+            hf_alloc_free(message);
+        } else if (message->kind == CORE_MESSAGE_ASK) {
             message->ask->status =
                 hf_err_set(&message->ask->err, HF_STOPPED, "the engine is closing");
             message->ask->done(message->ask);
@@ -350,6 +355,7 @@ void hf_core_leave(hf_core *core)
     uint64_t key;
     void *run;
 
+    hf_births_shut(core);
     while (hf_map_int_next(core->runs, &at, &key, &run))
         hf_live_forget(core, run);
 }
@@ -390,6 +396,7 @@ void hf_core_close(hf_core *core)
     hf_deadlines_free(core->alarms);
     hf_map_int_free(core->runs);
     hf_map_int_free(core->jobs);
+    hf_map_int_free(core->plain);
     hf_map_int_free(core->timers);
     hf_map_int_free(core->late);
     hf_schedule_forget_all(core);
@@ -883,6 +890,13 @@ static bool inbox_take(hf_core *core, hf_seat *seat)
             HF_ASSERT(run && run->dirty && run->unit == message->unit);
             hf_turn_committed(core, run, message->unit);
             break;
+        case CORE_MESSAGE_BIRTH: {
+            hf_birth *birth = message->birth;
+
+            hf_alloc_free(message); /* the core may be lost with the turn */
+            hf_birth_take(core, birth);
+            break;
+        }
         case CORE_MESSAGE_GATE:
             hf_turnstile_answer(core, message);
             break;

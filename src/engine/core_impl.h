@@ -127,17 +127,18 @@ typedef struct live_run {
     bool has_children; /* it may have some */
     bool check_ids;    /* the store refused a unit that made children: look at every id */
     bool makes_children;
-    bool again;     /* the unit resolves a step of its own: the code has another turn */
-    bool look;      /* the store has facts that the replay does not know */
-    bool stale;     /* rows came back: load it anew before its next turn */
-    bool gone;      /* out of the core's map: freed when its turn comes up */
-    bool ready;     /* in the ready list */
-    bool alarmed;   /* its next turn is a due alarm's */
-    bool pass_on;   /* who looks at it knows what other nodes may not */
-    bool elsewhere; /* another node has it, or may have it */
-    int64_t epoch;  /* of its shard; HF_NONE where there are no shards */
-    bool foreign;   /* its coroutine was made by a thread that lost the core */
-    hf_seat *seat;  /* of the thread that its code runs on */
+    bool again;             /* the unit resolves a step of its own: the code has another turn */
+    bool look;              /* the store has facts that the replay does not know */
+    bool stale;             /* rows came back: load it anew before its next turn */
+    bool gone;              /* out of the core's map: freed when its turn comes up */
+    bool ready;             /* in the ready list */
+    bool alarmed;           /* its next turn is a due alarm's */
+    bool pass_on;           /* who looks at it knows what other nodes may not */
+    bool elsewhere;         /* another node has it, or may have it */
+    int64_t epoch;          /* of its shard; HF_NONE where there are no shards */
+    bool foreign;           /* its coroutine was made by a thread that lost the core */
+    hf_seat *seat;          /* of the thread that its code runs on */
+    struct hf_birth *birth; /* it is not in the store yet: its first turn goes there with it */
     hf_unit *draft; /* while a turn is taken: values that are not in the store yet are here */
     /* the unit under way */
     bool dirty;
@@ -184,6 +185,7 @@ typedef enum core_message_kind {
     CORE_MESSAGE_JOB,
     CORE_MESSAGE_BEAT,
     CORE_MESSAGE_UNIT,
+    CORE_MESSAGE_BIRTH, /* a start that takes its first turn along */
     CORE_MESSAGE_BACK,
     CORE_MESSAGE_GATE, /* `run` is the number of the gate */
     CORE_MESSAGE_ASK,
@@ -202,6 +204,7 @@ typedef struct core_message {
     int64_t attempt;
     hf_job *job;
     hf_unit *unit;
+    struct hf_birth *birth; /* CORE_MESSAGE_BIRTH; CORE_MESSAGE_UNIT: of the run, or NULL */
     hf_core_ask *ask;
     hf_core_call *call;
     core_sweep *sweep;
@@ -215,6 +218,7 @@ typedef struct core_message {
 typedef struct core_late {
     hf_seat *seat; /* that it keeps; NULL: it came back */
     unsigned times;
+    bool unborn; /* the run is in no store: nothing of it comes back */
 } core_late;
 
 struct hf_core {
@@ -237,6 +241,7 @@ struct hf_core {
     size_t ready_count;
     hf_deadlines *backlog;    /* runs that are to be made ready, by priority (backlog.h) */
     hf_map_int *backlog_runs; /* by key */
+    hf_map_int *plain;        /* definitions whose first turn does not fit into a start */
     hf_map_int *jobs;         /* activity key to the job that is running or queued in the pool */
     hf_deadlines *alarms;
     core_window timer_window;
@@ -272,6 +277,7 @@ struct hf_core {
     hf_mutex lock;
     core_message *inbox;
     core_message **inbox_tail;
+    bool barren;           /* the thread that works here has left: no births any more */
     bool schedules_unseen; /* one was changed, and there was no memory to say which */
 };
 
@@ -301,6 +307,13 @@ HF_NODISCARD hf_status hf_core_commit(hf_core *core, hf_unit *unit, hf_err *err)
 
 /* live.c */
 live_run *hf_live_new(int64_t key);
+/* A copy in the run's arena. */
+HF_NODISCARD hf_status hf_live_text(live_run *run, hf_slice text, hf_slice *out_text, hf_err *err);
+/* Gives the run, whose info is known, its code and a history without events. */
+HF_NODISCARD hf_status hf_live_attach(hf_core *core, live_run *run,
+                                      const hf_registry_workflow *workflow, hf_err *err);
+/* Arms the run's own deadline, whether or not its code is here. */
+HF_NODISCARD hf_status hf_live_arm(hf_core *core, const live_run *run, hf_err *err);
 void hf_live_free(hf_core *core, live_run *run);   /* core NULL: of one that its core gave up */
 void hf_live_forget(hf_core *core, live_run *run); /* throws the coroutine away */
 /* Brings the replay up to what is committed. *out_gone: the run is closed or cannot run here. */
@@ -325,6 +338,10 @@ void hf_core_stand(hf_core *core); /* nobody works here any more; nobody listens
 
 /* turn.c */
 void hf_turn_run(hf_core *core, live_run *run);
+/* The first turn of a run that its start's unit is to bring, which is the core's from now on.
+   False: it is not under way, and unit and run are gone; *out_misfit says that its code does what a
+   start cannot hold. */
+HF_NODISCARD bool hf_turn_first(hf_core *core, live_run *run, hf_unit *unit, bool *out_misfit);
 void hf_turn_return(live_run *run); /* what the turn had taken is to be taken again */
 void hf_turn_committed(hf_core *core, live_run *run, hf_unit *unit);
 

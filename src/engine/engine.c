@@ -251,7 +251,7 @@ void hf_engine_crash(hf_engine *engine)
 
 /* One batch; a test may have asked for something to happen before it, when all that it holds is
    drafted, or for a crash right after it. */
-static bool writer_move(hf_engine *engine)
+bool hf_engine_write(hf_engine *engine)
 {
     if (engine->meddle_at == engine->commits + 1 && hf_writer_stats_get(engine->writer).queued) {
         engine->meddle_at = 0;
@@ -268,7 +268,7 @@ bool hf_engine_pump(hf_engine *engine)
 {
     bool worked = hf_core_step(engine->core);
 
-    worked |= writer_move(engine);
+    worked |= hf_engine_write(engine);
     if (engine->mode == ENGINE_TEST && !engine->crash_due)
         worked |= hf_core_run_activity(engine->core);
     if (!worked && !engine->crash_due)
@@ -294,7 +294,7 @@ hf_status hf_engine_commit(hf_engine *engine, hf_unit *unit, hf_err *err)
         return hf_writer_commit(engine->writer, unit, err);
     hf_unit_on_done(unit, unit_flag, &done);
     st = hf_writer_offer(engine->writer, unit, err);
-    while (!st && !done && writer_move(engine))
+    while (!st && !done && hf_engine_write(engine))
         ;
     if (st)
         return st;
@@ -338,7 +338,7 @@ static hf_status crowd_send(hf_engine *engine, engine_crowd *crowd, hf_unit *con
     while (crowd->left && engine->mode == ENGINE_THREADS)
         hf_cond_wait(&crowd->done, &crowd->lock);
     hf_mutex_unlock(&crowd->lock);
-    while (crowd->left && writer_move(engine))
+    while (crowd->left && hf_engine_write(engine))
         ;
     return st;
 }

@@ -96,6 +96,7 @@ struct hf_engine {
     engine_slot *slots;
     struct engine_space *spaces; /* namespaces whose key is known; they are never renamed */
     hf_observer observer;
+    bool births; /* tests: every start that may takes its first turn along */
     /* ENGINE_TEST */
     hf_core_fault *faults; /* survive a crash */
     int64_t commits;       /* since it was opened */
@@ -126,6 +127,9 @@ void hf_engine_crash(hf_engine *engine);
 
 /* ENGINE_TICK and ENGINE_TEST: does what can be done now. True when anything was. */
 bool hf_engine_pump(hf_engine *engine);
+
+/* The same for one batch of the writer alone. */
+bool hf_engine_write(hf_engine *engine);
 
 /* Commits a sealed unit and waits for its outcome, whoever moves the engine. The unit stays the
  * caller's. */

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/value.h"
 #include "engine/attempt.h"
+#include "engine/birth.h"
 #include "engine/core_impl.h"
 #include "engine/turnstile.h"
 #include "engine/fleet.h"
@@ -88,6 +89,7 @@ void hf_live_free(hf_core *core, live_run *run)
     if (core)
         hf_turnstile_forget(core, run);
     hf_live_forget(core, run);
+    hf_birth_end(run);
     hf_errand_gone(run);
     starts_free(core, run->starts);
     starts_free(core, run->staged_starts);
@@ -336,7 +338,7 @@ static hf_status payload_read(void *ctx, hf_mem *mem, const hf_payload_value *re
     return st;
 }
 
-static hf_status text_keep(live_run *run, hf_slice text, hf_slice *out_text, hf_err *err)
+hf_status hf_live_text(live_run *run, hf_slice text, hf_slice *out_text, hf_err *err)
 {
     *out_text = hf_slice_from(hf_mem_text(run->mem, text), text.len);
     return out_text->ptr ? HF_OK : hf_err_nomem(err, "a live run");
@@ -368,7 +370,7 @@ static hf_status call_read(hf_core *core, live_run *run, hf_err *err)
                                  .attempt = hf_db_column_int(cursor, 5),
                                  .max_attempts = hf_db_column_int(cursor, 6),
                                  .parent_us = hf_db_column_int(cursor, 7)};
-        st = text_keep(run, hf_db_column_bytes(cursor, 8), &run->info.call.parent_id, err);
+        st = hf_live_text(run, hf_db_column_bytes(cursor, 8), &run->info.call.parent_id, err);
     }
     hf_db_end(cursor);
     return st;
@@ -445,14 +447,14 @@ static hf_status info_read(hf_core *core, live_run *run, hf_err *err)
                                     .run_deadline_us = int_or_none(cursor, 10)};
         run->crashes = hf_db_column_int(cursor, 7);
         run->quarantined = hf_db_column_int(cursor, 8) == HF_RUN_BLOCKED_QUARANTINE;
-        st = text_keep(run, hf_db_column_bytes(cursor, 0), &run->info.instance_id, err);
+        st = hf_live_text(run, hf_db_column_bytes(cursor, 0), &run->info.instance_id, err);
     }
     if (!st)
-        st = text_keep(run, hf_db_column_bytes(cursor, 1), &run->info.type, err);
+        st = hf_live_text(run, hf_db_column_bytes(cursor, 1), &run->info.type, err);
     if (!st)
-        st = text_keep(run, hf_db_column_bytes(cursor, 4), &run->info.queue, err);
+        st = hf_live_text(run, hf_db_column_bytes(cursor, 4), &run->info.queue, err);
     if (!st && !hf_db_column_null(cursor, 11))
-        st = text_keep(run, hf_db_column_bytes(cursor, 11), &run->info.business_key, err);
+        st = hf_live_text(run, hf_db_column_bytes(cursor, 11), &run->info.business_key, err);
     hf_db_end(cursor);
     if (!st)
         st = call_read(core, run, err);
@@ -675,8 +677,7 @@ hf_timeout_kind hf_live_overdue(const live_run *run, int64_t now_us)
     return run_us != HF_NONE && run_us <= now_us ? HF_TIMEOUT_KIND_RUN_TIMEOUT : 0;
 }
 
-/* The run's own deadline, whether or not its code is here. */
-static hf_status deadline_arm(hf_core *core, const live_run *run, hf_err *err)
+hf_status hf_live_arm(hf_core *core, const live_run *run, hf_err *err)
 {
     const core_alarm alarm = {.kind = CORE_ALARM_RUN, .run = run->key, .key = run->key};
     int64_t due_us = run->info.run_deadline_us;
@@ -723,45 +724,13 @@ static hf_status live_begin_far(live_run *run, hf_err *err)
     return st;
 }
 
-/* A closed run is gone for everything but questions. */
-static hf_status live_begin(hf_core *core, live_run *run, bool closed_too, bool *out_gone,
-                            hf_err *err)
+hf_status hf_live_attach(hf_core *core, live_run *run, const hf_registry_workflow *workflow,
+                         hf_err *err)
 {
-    const hf_registry_workflow *workflow;
     hf_slice fingerprint;
-    hf_status st = hf_run_base_get(core->db, run->key, &run->base, err);
+    hf_status st =
+        hf_live_text(run, hf_slice_of(workflow->snapshot.fingerprint), &fingerprint, err);
 
-    *out_gone = !st && !closed_too && run->base.closed_us != HF_NONE;
-    run->elsewhere = false;
-    if (st || *out_gone)
-        return st;
-    run->epoch =
-        core->o.shards ? hf_shards_epoch(core->o.shards, run->base.shard) : (int64_t)HF_NONE;
-    run->elsewhere = core->o.shards && run->epoch == HF_NONE && !closed_too;
-    if (run->elsewhere) {
-        *out_gone = true;
-        return HF_OK;
-    }
-    run->core = core;
-    run->mem = hf_mem_new();
-    st = run->mem ? info_read(core, run, err) : hf_err_nomem(err, "a live run");
-    if (!st && !closed_too)
-        st = deadline_arm(core, run, err);
-    if (st)
-        return st;
-    st = code_find(core, run, &workflow, err);
-    if (st)
-        return st;
-    run->open_count = 0;
-    if (!workflow && core->o.desk && !closed_too && !run->quarantined)
-        return live_begin_far(run, err);
-    if (!workflow || ((run->quarantined || hf_core_away(core, run->key)) && !closed_too)) {
-        /* Another build has the code, or it must not be run: the task waits. A deadline does not.
-         */
-        *out_gone = closed_too || !hf_live_overdue(run, hf_core_now(core));
-        return HF_OK;
-    }
-    st = text_keep(run, hf_slice_of(workflow->snapshot.fingerprint), &fingerprint, err);
     if (st)
         return st;
     run->info.self =
@@ -788,6 +757,46 @@ static hf_status live_begin(hf_core *core, live_run *run, bool closed_too, bool 
         .messages = hf_stream_read,
         .messages_ctx = run};
     return hf_replay_new(&run->replay_info, &run->replay, err);
+}
+
+/* A closed run is gone for everything but questions. */
+static hf_status live_begin(hf_core *core, live_run *run, bool closed_too, bool *out_gone,
+                            hf_err *err)
+{
+    const hf_registry_workflow *workflow;
+    hf_status st = hf_run_base_get(core->db, run->key, &run->base, err);
+
+    *out_gone = !st && !closed_too && run->base.closed_us != HF_NONE;
+    run->elsewhere = false;
+    if (st || *out_gone)
+        return st;
+    run->epoch =
+        core->o.shards ? hf_shards_epoch(core->o.shards, run->base.shard) : (int64_t)HF_NONE;
+    run->elsewhere = core->o.shards && run->epoch == HF_NONE && !closed_too;
+    if (run->elsewhere) {
+        *out_gone = true;
+        return HF_OK;
+    }
+    run->core = core;
+    run->mem = hf_mem_new();
+    st = run->mem ? info_read(core, run, err) : hf_err_nomem(err, "a live run");
+    if (!st && !closed_too)
+        st = hf_live_arm(core, run, err);
+    if (st)
+        return st;
+    st = code_find(core, run, &workflow, err);
+    if (st)
+        return st;
+    run->open_count = 0;
+    if (!workflow && core->o.desk && !closed_too && !run->quarantined)
+        return live_begin_far(run, err);
+    if (!workflow || ((run->quarantined || hf_core_away(core, run->key)) && !closed_too)) {
+        /* Another build has the code, or it must not be run: the task waits. A deadline does not.
+         */
+        *out_gone = closed_too || !hf_live_overdue(run, hf_core_now(core));
+        return HF_OK;
+    }
+    return hf_live_attach(core, run, workflow, err);
 }
 
 /* Feeds what is committed until row and history agree: a signal may arrive between the two reads.

@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "engine/birth.h"
 #include "engine/core_impl.h"
 
 enum { PATIENCE_DOUBLED_MAX = 4 };
@@ -163,6 +164,10 @@ void hf_core_came_back(hf_core *core, int64_t key)
         return;
     hf_seat_drop(late->seat);
     late->seat = NULL;
+    if (late->unborn) {
+        hf_core_in_time(core, key);
+        return;
+    }
     run = hf_core_live(core, key);
     if (!run)
         return;
@@ -171,7 +176,7 @@ void hf_core_came_back(hf_core *core, int64_t key)
 }
 
 /* Remembers who is away. */
-static bool late_note(hf_core *core, hf_seat *old, int64_t key)
+static bool late_note(hf_core *core, hf_seat *old, int64_t key, bool unborn)
 {
     core_late *late = hf_map_int_get(core->late, (uint64_t)key);
     hf_err err;
@@ -186,6 +191,7 @@ static bool late_note(hf_core *core, hf_seat *old, int64_t key)
     }
     HF_ASSERT(!late->seat);
     late->times++;
+    late->unborn = unborn;
     late->seat = old; /* the core's hold on it moves here */
     atomic_store(&core->lost_runs[old->slot], key);
     (void)atomic_fetch_add(&core->lost, 1);
@@ -252,9 +258,19 @@ static void coroutines_drop(hf_core *core)
     }
 }
 
+/* The run is in no store, and will never be: its caller starts another in its place. */
+static void run_unbear(hf_core *core, live_run *run)
+{
+    (void)hf_map_int_remove(core->runs, (uint64_t)run->key);
+    hf_core_disarm(core, run->key);
+    hf_list_remove(&run->place);
+    hf_birth_end(run);
+}
+
 bool hf_core_take_over(hf_core *core, hf_seat *old, uint64_t look, hf_seat *seat)
 {
     live_run *stuck;
+    bool unborn;
     bool kept;
     hf_err err;
 
@@ -265,9 +281,12 @@ bool hf_core_take_over(hf_core *core, hf_seat *old, uint64_t look, hf_seat *seat
     core->seat = seat;
     core->inside = NULL;
     hf_stall_watch(core->stall, seat);
+    unborn = stuck->birth != NULL;
+    if (unborn)
+        run_unbear(core, stuck);
     kept =
         (hf_map_int_get(core->runs, (uint64_t)stuck->key) != stuck || run_replace(core, stuck)) &&
-        late_note(core, old, stuck->key);
+        late_note(core, old, stuck->key, unborn);
     hf_seat_taken(old, kept ? late_back : NULL, core);
     if (!kept)
         hf_core_fail(core, hf_err_nomem(&err, "a run whose code does not come back"), &err);

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/value.h"
 #include "engine/attempt.h"
+#include "engine/birth.h"
 #include "engine/core_impl.h"
 #include "engine/errand.h"
 #include "engine/inbox.h"
@@ -32,6 +33,7 @@ typedef struct turn {
     bool decided; /* the code asked for something */
     bool alarmed; /* a due alarm asked for it */
     bool lost;    /* the core was taken over while the code ran */
+    bool misfit;  /* a birth whose code does what a start cannot hold */
 } turn;
 
 static bool host_activity(void *ctx, hf_slice name, hf_retry_policy *out_policy)
@@ -90,6 +92,8 @@ static hf_status host_know(void *ctx, unsigned what, hf_err *err)
 {
     const turn *t = ctx;
 
+    if (t->run->birth)
+        return HF_OK; /* nobody can have sent it anything */
     return hf_inbox_know(t->core, t->run, t->decide.unit, what, err);
 }
 
@@ -138,6 +142,8 @@ static void unit_done(hf_unit *unit, void *ctx)
     core_message *message = ctx;
 
     message->unit = unit;
+    if (message->birth)
+        hf_birth_answer(message->birth, unit);
     hf_core_put(message->core, message);
 }
 
@@ -254,7 +260,8 @@ static hf_status turn_submit(turn *t, hf_err *err)
         return hf_err_set(err, t->decide.failure.status, "%s", t->decide.failure.text);
     if (!message)
         return hf_err_nomem(err, "a turn");
-    *message = (core_message){.kind = CORE_MESSAGE_UNIT, .core = core, .run = run->key};
+    *message = (core_message){
+        .kind = CORE_MESSAGE_UNIT, .core = core, .run = run->key, .birth = run->birth};
     hf_unit_on_done(unit, unit_done, message);
     run->unit_events = (int64_t)hf_unit_events(unit, 0)->count;
     st = hf_unit_seal(unit, &core->stager, err);
@@ -375,8 +382,9 @@ static hf_status turn_finish(turn *t, hf_err *err)
                         hf_row_task_done(hf_unit_mem(unit), run->key, run->base.message_seq));
         if (run->base.status != HF_RUN_STATUS_WAITING) {
             hf_unit_status(unit, 0, HF_RUN_STATUS_WAITING);
-            hf_unit_row(unit, 0,
-                        hf_row_summary_set(hf_unit_mem(unit), run->key, HF_RUN_STATUS_WAITING));
+            if (!run->birth) /* else it begins so */
+                hf_unit_row(unit, 0,
+                            hf_row_summary_set(hf_unit_mem(unit), run->key, HF_RUN_STATUS_WAITING));
         }
     }
     return st ? st : turn_submit(t, err);
@@ -410,6 +418,20 @@ static hf_status turn_overdue(turn *t, hf_timeout_kind kind, hf_err *err)
     if (t->decide.failure.status)
         return hf_err_set(err, t->decide.failure.status, "%s", t->decide.failure.text);
     return turn_submit(t, err);
+}
+
+/* The unit brings the run as well. Rows of other runs are written before its own is there. */
+static hf_status turn_bear(turn *t, hf_err *err)
+{
+    hf_turn outcome = HF_TURN_PARKED;
+    hf_status st = turn_draft(t, &outcome, err);
+
+    if (st)
+        return st;
+    t->misfit = outcome == HF_TURN_BLOCKED || hf_unit_runs(t->decide.unit) > 1;
+    if (t->misfit)
+        return hf_err_set(err, HF_CONFLICT, "the first turn does not fit into the start");
+    return turn_finish(t, err);
 }
 
 static hf_status turn_go(turn *t, hf_err *err)
@@ -496,6 +518,53 @@ static void timers_arm(hf_core *core, const live_run *run)
     }
 }
 
+/* The run, and who answers decide's questions about it. */
+static void turn_begin(turn *t, hf_unit *unit)
+{
+    hf_core *core = t->core;
+    live_run *run = t->run;
+
+    t->decide = (hf_decide){.unit = unit,
+                            .stager = &core->stager,
+                            .keys = hf_writer_keys(core->o.writer),
+                            .run = &run->info,
+                            .host = &t->host,
+                            .limits = core->o.limits,
+                            .now_us = hf_core_now(core)};
+    t->host = (hf_decide_host){.ctx = t,
+                               .activity = host_activity,
+                               .workflow = host_workflow,
+                               .claim = host_claim,
+                               .message = host_message,
+                               .know = host_know,
+                               .taken = host_taken,
+                               .owner = core->o.owner};
+    run->info.open = run->open;
+    run->info.open_count = run->open_count;
+    run->info.children = NULL;
+    run->info.child_count = 0;
+    run->info.messages = NULL;
+    run->info.message_count = 0;
+    run->unit_messages = 0;
+    run->makes_children = false;
+    run->bare = false;
+    core->held -= run->replay ? hf_replay_held(run->replay) : 0;
+    run->draft = t->decide.unit;
+}
+
+static void turn_end(turn *t)
+{
+    t->run->draft = NULL;
+    t->core->held += t->run->replay ? hf_replay_held(t->run->replay) : 0;
+}
+
+/* The core is somebody else's: what the code left behind goes. */
+static void turn_lose(turn *t)
+{
+    hf_unit_free(t->decide.unit);
+    hf_live_free(NULL, t->run);
+}
+
 void hf_turn_run(hf_core *core, live_run *run)
 {
     turn t = {.core = core, .run = run, .woken = run->look, .alarmed = run->alarmed};
@@ -545,32 +614,7 @@ void hf_turn_run(hf_core *core, live_run *run)
         hf_machine_later(core, run, run->begins_us);
         return;
     }
-    t.decide = (hf_decide){.unit = hf_unit_new(NULL, NULL),
-                           .stager = &core->stager,
-                           .keys = hf_writer_keys(core->o.writer),
-                           .run = &run->info,
-                           .host = &t.host,
-                           .limits = core->o.limits,
-                           .now_us = hf_core_now(core)};
-    t.host = (hf_decide_host){.ctx = &t,
-                              .activity = host_activity,
-                              .workflow = host_workflow,
-                              .claim = host_claim,
-                              .message = host_message,
-                              .know = host_know,
-                              .taken = host_taken,
-                              .owner = core->o.owner};
-    run->info.open = run->open;
-    run->info.open_count = run->open_count;
-    run->info.children = NULL;
-    run->info.child_count = 0;
-    run->info.messages = NULL;
-    run->info.message_count = 0;
-    run->unit_messages = 0;
-    run->makes_children = false;
-    run->bare = false;
-    core->held -= run->replay ? hf_replay_held(run->replay) : 0;
-    run->draft = t.decide.unit;
+    turn_begin(&t, hf_unit_new(NULL, NULL));
     if (t.decide.unit) {
         hf_unit_append(t.decide.unit, &run->base, run->epoch, HF_REBASE_OUTSIDE_FACTS);
         st = turn_go(&t, &err);
@@ -578,12 +622,10 @@ void hf_turn_run(hf_core *core, live_run *run)
         st = hf_err_nomem(&err, "a turn");
     }
     if (t.lost) {
-        hf_unit_free(t.decide.unit);
-        hf_live_free(NULL, run);
+        turn_lose(&t);
         return;
     }
-    run->draft = NULL;
-    core->held += run->replay ? hf_replay_held(run->replay) : 0;
+    turn_end(&t);
     if (!st) {
         hf_machine_dispatch(core, run);
         hf_errand_dispatch(core, run);
@@ -592,6 +634,29 @@ void hf_turn_run(hf_core *core, live_run *run)
     turn_abandon(core, run, t.decide.effects);
     hf_unit_free(t.decide.unit);
     turn_trouble(core, run, HF_TASK_TROUBLE_CLAIM, st, &err);
+}
+
+bool hf_turn_first(hf_core *core, live_run *run, hf_unit *unit, bool *out_misfit)
+{
+    turn t = {.core = core, .run = run};
+    hf_err err = {0};
+    hf_status st;
+
+    turn_begin(&t, unit);
+    st = turn_bear(&t, &err);
+    if (t.lost) {
+        turn_lose(&t);
+        return false;
+    }
+    turn_end(&t);
+    if (!st)
+        return true;
+    *out_misfit = t.misfit;
+    turn_abandon(core, run, t.decide.effects);
+    hf_unit_free(t.decide.unit);
+    hf_core_disarm(core, run->key);
+    hf_core_remove(core, run);
+    return false;
 }
 
 static void limit_warn(hf_core *core, const live_run *run, const hf_effect *effect)
@@ -749,6 +814,14 @@ void hf_turn_committed(hf_core *core, live_run *run, hf_unit *unit)
     core->flying_due -= run->due_unit;
     run->due_unit = false;
     run->unit = NULL;
+    if (run->birth && st) {
+        turn_abandon(core, run, run->effects);
+        hf_unit_free(unit);
+        hf_core_disarm(core, run->key);
+        hf_core_remove(core, run);
+        return;
+    }
+    hf_birth_end(run);
     if (st == HF_OK && !run->bare) {
         lives = turn_keep(core, run, unit);
     } else if (st == HF_OK) {

@@ -10,6 +10,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "commit/shard.h"
 #include "commit/unit.h"
 #include "holdfast/value.h"
 #include "model/command_note.h"
@@ -51,6 +52,8 @@ typedef struct hf_intake_start {
     hf_slice concurrency_key;        /* of machines; ptr NULL: none */
     hf_slice rate_limit;             /* the same */
     int64_t weight;
+    bool turns;        /* the unit will hold the run's first turn as well, if it may */
+    hf_shards *shards; /* those of this node; NULL: all are */
 } hf_intake_start;
 
 /* What a command is aimed at: an instance and one of its runs. Texts live in the arena. */
@@ -61,6 +64,9 @@ typedef struct hf_intake_target {
     int64_t definition; /* HF_NONE: not known here */
     hf_slice queue;
     int64_t current_us; /* when the newest run was created; of a chosen run that is another */
+    bool turns;         /* of a start: the draft lacks the first turn, and the task for it */
+    int64_t epoch;      /* then: of its shard; HF_NONE: there are none */
+    hf_run_row run;     /* then: what was made, its queue in the start's words */
 } hf_intake_target;
 
 /* A command that another one stands behind. */

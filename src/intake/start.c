@@ -220,6 +220,17 @@ static hf_status start_fit(const hf_intake *in, const hf_intake_start *start, hf
     return st ? st : input_fit(in, start, mem, out_input, refusal, err);
 }
 
+/* Whether the run's first turn may go into the unit that makes it: this node is the one to take it.
+ */
+static bool turn_fits(const hf_intake_start *start, hf_intake_target *target)
+{
+    target->epoch =
+        start->shards ? hf_shards_epoch(start->shards, target->base.shard) : (int64_t)HF_NONE;
+    target->turns =
+        start->turns && !start->reserved && (!start->shards || target->epoch != HF_NONE);
+    return target->turns;
+}
+
 hf_status hf_intake_start_draft(const hf_intake *in, const hf_intake_start *start,
                                 hf_command_row row, hf_unit *unit, hf_intake_target *out_target,
                                 int64_t *out_command, hf_intake_refusal *out_refusal, hf_err *err)
@@ -228,6 +239,7 @@ hf_status hf_intake_start_draft(const hf_intake *in, const hf_intake_start *star
     hf_slice input = {0};
     start_visible visible;
     int64_t first = 0; /* instance, run, command, task */
+    hf_run_status status = HF_RUN_STATUS_PENDING;
     hf_run_row run;
     hf_status st = hf_keys_take(in->keys, 4, &first, err);
 
@@ -255,6 +267,11 @@ hf_status hf_intake_start_draft(const hf_intake *in, const hf_intake_start *star
                        .run_deadline_us = deadline_make(in->now_us, start->run_timeout_us),
                        .queue = start->queue,
                        .definition = start->definition};
+    if (turn_fits(start, out_target)) {
+        status = HF_RUN_STATUS_WAITING; /* after its turn */
+        out_target->run = run;
+        hf_unit_owned(unit, out_target->epoch);
+    }
     (void)hf_unit_create(unit, start->reserved ? HF_UNIT_INSTANCE_NEXT : HF_UNIT_INSTANCE_NEW,
                          &out_target->instance, &out_target->base, &run);
     started_events(in, start, unit, &run, hf_intake_id(in->now_us, first + 2));
@@ -266,18 +283,19 @@ hf_status hf_intake_start_draft(const hf_intake *in, const hf_intake_start *star
     row.outcome = HF_CMD_OUTCOME_STARTED_NEW;
     row.applied_us = row.closed_us = in->now_us;
     hf_unit_row(unit, 0, hf_row_command_new(mem, &row));
-    hf_unit_row(
-        unit, 0,
-        hf_row_task_begin(mem, first + 3, first + 1, start->queue, start->priority,
-                          start->available_us > in->now_us ? start->available_us : in->now_us,
-                          in->now_us));
+    if (!out_target->turns)
+        hf_unit_row(
+            unit, 0,
+            hf_row_task_begin(mem, first + 3, first + 1, start->queue, start->priority,
+                              start->available_us > in->now_us ? start->available_us : in->now_us,
+                              in->now_us));
     if (start->correlation_key.ptr)
         hf_unit_row(unit, 0,
                     hf_row_correlation_new(mem, in->namespace_key, start->correlation_key,
                                            row.instance, start->correlation_scope));
-    hf_unit_row(unit, 0,
-                hf_row_summary_new(mem, first + 1, in->namespace_key, row.instance,
-                                   HF_RUN_STATUS_PENDING, in->now_us));
+    hf_unit_row(
+        unit, 0,
+        hf_row_summary_new(mem, first + 1, in->namespace_key, row.instance, status, in->now_us));
     *out_command = row.key;
     return st;
 }

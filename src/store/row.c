@@ -94,9 +94,13 @@ static hf_row *instance_row(hf_mem *mem, hf_op op, const hf_instance_row *row)
     return row_end(&b);
 }
 
-hf_row *hf_row_instance_new(hf_mem *mem, const hf_instance_row *row)
+hf_row *hf_row_instance_new(hf_mem *mem, const hf_instance_row *row, int64_t epoch)
 {
-    return instance_row(mem, HF_OP_INSTANCE_NEW, row);
+    row_builder b = row_begin(mem, HF_OP_INSTANCE_NEW);
+
+    put_instance(&b, row);
+    put_int(&b, epoch);
+    return row_end(&b);
 }
 
 hf_row *hf_row_instance_child(hf_mem *mem, const hf_instance_row *row)
@@ -154,6 +158,8 @@ hf_row *hf_row_run_new(hf_mem *mem, const hf_run_base *base, const hf_run_row *r
     put_int(&b, row->definition);
     put_int(&b, base->open_signals);
     put_int(&b, base->open_updates);
+    put_int(&b, base->closed_us == HF_NONE ? (int64_t)HF_NONE : base->closed_reason);
+    put_int(&b, base->closed_us);
     return row_end(&b);
 }
 

@@ -270,7 +270,8 @@ typedef struct hf_schedule_event_row {
     hf_slice body;
 } hf_schedule_event_row;
 
-hf_row *hf_row_instance_new(hf_mem *mem, const hf_instance_row *row);
+/* `epoch`: of its shard, whose owner alone may make it; HF_NONE: anybody may. */
+hf_row *hf_row_instance_new(hf_mem *mem, const hf_instance_row *row, int64_t epoch);
 hf_row *hf_row_instance_child(hf_mem *mem, const hf_instance_row *row);
 /* An instance that exists has its next run; its row says which and how many there are then. */
 hf_row *hf_row_instance_advance(hf_mem *mem, const hf_instance_row *row, int64_t expected_count);

@@ -25,11 +25,11 @@ static void report_accept(const hf_flow_place *place, hf_engine *engine, hf_flow
     char more[64];
 
     for (int i = 0; i < SAMPLES; i++) {
-        uint64_t units = hf_flow_units(engine) + 2; /* the start, and the turn that parks it */
+        uint64_t parked = hf_flow_parked() + 1;
 
         (void)snprintf(id, sizeof(id), "accept-%d", i);
         hf_flow_start(engine, "park", id, NULL);
-        hf_flow_units_await(engine, units);
+        hf_flow_parked_await(engine, parked);
     }
     for (int i = 0; i < SAMPLES; i++) {
         double start;

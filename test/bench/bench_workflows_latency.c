@@ -51,7 +51,7 @@ static void report_w6(const hf_flow_place *place, hf_engine *engine, hf_flow_flo
 {
     static double us[SAMPLES];
     static double floors[SAMPLES];
-    uint64_t units = hf_flow_units(engine);
+    uint64_t parked = hf_flow_parked();
     char id[32];
 
     for (int i = 0; i < SAMPLES; i++) {
@@ -63,8 +63,7 @@ static void report_w6(const hf_flow_place *place, hf_engine *engine, hf_flow_flo
         start = hf_bench_now_s();
         hf_flow_start(engine, "park", id, NULL);
         us[i] = (hf_bench_now_s() - start) * 1e6;
-        units += 2; /* the start, and the turn that parks it: the next start finds it at rest */
-        hf_flow_units_await(engine, units);
+        hf_flow_parked_await(engine, parked + (uint64_t)i + 1); /* the next one finds it at rest */
     }
     report_times(place, "w6", us, floors, -1.3);
 }

@@ -42,7 +42,7 @@ static void starter_run(void *ctx)
 static void runs_park(hf_engine *engine, size_t runs)
 {
     static starter them[STARTERS];
-    uint64_t units = hf_flow_units(engine);
+    uint64_t parked = hf_flow_parked();
     hf_err err = {0};
 
     for (size_t i = 0; i < STARTERS; i++) {
@@ -52,7 +52,7 @@ static void runs_park(hf_engine *engine, size_t runs)
     }
     for (size_t i = 0; i < STARTERS; i++)
         hf_thread_join(&them[i].thread);
-    hf_flow_units_await(engine, units + 2 * runs);
+    hf_flow_parked_await(engine, parked + runs);
 }
 
 static double store_bytes(const hf_flow_place *place, const char *name)

@@ -21,6 +21,7 @@ static _Atomic int64_t flow_resumed_us;
 static _Atomic uint64_t dozed;
 static _Atomic uint64_t dozed_early;
 static _Atomic bool long_parked;
+static _Atomic uint64_t flow_parked;
 static _Atomic int64_t nap_due_us[HF_FLOW_NAPS_MAX];
 static _Atomic int64_t nap_late_us[HF_FLOW_NAPS_MAX];
 
@@ -69,8 +70,10 @@ static hf_value fan(hf_ctx *w, hf_value in)
 
 static hf_value park(hf_ctx *w, hf_value in)
 {
-    hf_value got = hf_receive(w, "go", .timeout = hf_days(30));
+    hf_value got;
 
+    (void)atomic_fetch_add(&flow_parked, 1);
+    got = hf_receive(w, "go", .timeout = hf_days(30));
     (void)in;
     atomic_store(&flow_resumed_us, now_us());
     return got;
@@ -259,6 +262,28 @@ void hf_flow_units_await(hf_engine *engine, uint64_t units)
     double give_up = hf_bench_now_s() + (double)WAIT_MS / 1000;
 
     while (hf_flow_units(engine) < units) {
+        hf_bench_need(hf_bench_now_s() < give_up, "the engine does not go on");
+        (void)nanosleep(&moment, NULL);
+    }
+}
+
+uint64_t hf_flow_parked(void)
+{
+    return atomic_load(&flow_parked);
+}
+
+void hf_flow_parked_await(hf_engine *engine, uint64_t parked)
+{
+    enum { QUIET = 3 };
+    const struct timespec moment = {.tv_nsec = 1000000};
+    double give_up = hf_bench_now_s() + (double)WAIT_MS / 1000;
+    uint64_t units = 0;
+
+    for (int quiet = 0; quiet < QUIET;) {
+        uint64_t now = hf_flow_units(engine);
+
+        quiet = hf_flow_parked() >= parked && now == units ? quiet + 1 : 0;
+        units = now;
         hf_bench_need(hf_bench_now_s() < give_up, "the engine does not go on");
         (void)nanosleep(&moment, NULL);
     }

@@ -51,6 +51,9 @@ int64_t hf_flow_resumed_us(void); /* when a parked workflow last went on, by the
 int64_t hf_flow_nap_late_us(size_t nth);   /* of a nap that is over; below 0: early */
 uint64_t hf_flow_units(hf_engine *engine); /* committed so far */
 void hf_flow_units_await(hf_engine *engine, uint64_t units); /* until that many are committed */
+uint64_t hf_flow_parked(void); /* runs of park whose code has come to its wait */
+/* Until there are so many of them, and nothing was committed for a moment: they are at rest. */
+void hf_flow_parked_await(hf_engine *engine, uint64_t parked);
 
 uint64_t hf_flow_dozed(void);       /* runs of doze that woke */
 uint64_t hf_flow_dozed_early(void); /* of them, before their time */
