@@ -94,8 +94,14 @@ static hf_status headers_make(hf_client *client, const hf_client_options *option
     return list ? HF_OK : hf_err_nomem(err, "a client");
 }
 
-static bool host_is_here(const char *host)
+/* A server of this machine. */
+static bool url_is_here(const char *url)
 {
+    const char *host = strstr(url, "://");
+
+    if (!host)
+        return true;
+    host += 3;
     return strncmp(host, "127.", 4) == 0 || strncmp(host, "[::1]", 5) == 0 ||
            strncmp(host, "localhost", 9) == 0;
 }
@@ -104,7 +110,6 @@ static bool host_is_here(const char *host)
 static hf_status address_set(hf_client *client, const char *url, hf_err *err)
 {
     const hf_curl *curl = client->curl;
-    const char *host = strstr(url, "://");
     size_t len = strlen(url);
     CURLcode code = CURLE_OK;
 
@@ -120,7 +125,7 @@ static hf_status address_set(hf_client *client, const char *url, hf_err *err)
                           "%s is not the address of a server: http://, https:// or unix:PATH", url);
     }
     /* What is on this machine is not asked for through a proxy. */
-    if (!code && (!host || host_is_here(host + 3)))
+    if (!code && url_is_here(url))
         code = curl->easy_setopt(client->easy, CURLOPT_PROXY, "");
     return code || !hf_buf_ok(&client->base) ? hf_err_nomem(err, "a client") : HF_OK;
 }
@@ -143,6 +148,7 @@ static hf_status easy_prepare(hf_client *client, const hf_client_options *option
     const hf_curl *curl = client->curl;
     CURL *easy = client->easy;
     long connect_ms = (long)(options->connect_ms > 0 ? options->connect_ms : CONNECT_MS);
+    bool far = !url_is_here(options->url); /* on one machine packing costs more than it saves */
 
     if (curl->easy_setopt(easy, CURLOPT_NOSIGNAL, 1L) ||
         curl->easy_setopt(easy, CURLOPT_ERRORBUFFER, client->problem) ||
@@ -150,7 +156,7 @@ static hf_status easy_prepare(hf_client *client, const hf_client_options *option
         curl->easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1) ||
         curl->easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L) ||
         curl->easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, connect_ms) ||
-        curl->easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "gzip") ||
+        (far && curl->easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "gzip")) ||
         curl->easy_setopt(easy, CURLOPT_USERAGENT, options->agent ? options->agent : AGENT) ||
         curl->easy_setopt(easy, CURLOPT_WRITEFUNCTION, body_take) ||
         curl->easy_setopt(easy, CURLOPT_WRITEDATA, client))

@@ -15,7 +15,7 @@
 #include "replay/coro.h"
 
 enum {
-    REMOTE_RUNNERS = 8,         /* threads that poll for workflow tasks and report on them */
+    REMOTE_RUNNERS = 16,        /* threads that poll for workflow tasks and report on them */
     REMOTE_ROOMS = 4,           /* threads that run workflow code */
     REMOTE_ATTEMPTS = 8,        /* activities at once */
     REMOTE_POLL_S = 20,         /* how long a poll waits for a task */

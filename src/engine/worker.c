@@ -253,6 +253,7 @@ bool hf_poll_end(hf_poll *poll)
 
 typedef struct probe {
     hf_engine *engine;
+    engine_slot *slot; /* of the thread that waits */
     hf_mem *mem;
     hf_value task;
     bool done;
@@ -265,7 +266,7 @@ static bool probe_got(void *arg, hf_value task)
     hf_mutex_lock(&who->engine->lock);
     who->task = task ? hf_value_copy(who->mem, task) : NULL;
     who->done = true;
-    hf_cond_broadcast(&who->engine->changed);
+    hf_cond_signal(&who->slot->woken);
     hf_mutex_unlock(&who->engine->lock);
     return who->task != NULL;
 }
@@ -281,7 +282,7 @@ static bool probe_wait(probe *who, int64_t wait_us)
             ;
     hf_mutex_lock(&who->engine->lock);
     while (!who->done && who->engine->mode == ENGINE_THREADS &&
-           !hf_cond_wait_until(&who->engine->changed, &who->engine->lock, until_us))
+           !hf_cond_wait_until(&who->slot->woken, &who->engine->lock, until_us))
         ;
     done = who->done;
     hf_mutex_unlock(&who->engine->lock);
@@ -298,6 +299,9 @@ hf_status hf_poll_now(hf_engine *engine, const hf_poll_opts *opts, hf_mem *mem, 
     if (!engine || !opts || !mem || !out_task)
         return HF_MISUSE;
     *out_task = NULL;
+    who.slot = hf_engine_slot_get(engine);
+    if (!who.slot)
+        return HF_NOMEM;
     own = *opts;
     own.got = probe_got;
     own.arg = &who;
@@ -335,17 +339,24 @@ hf_status hf_tasks_ready(hf_engine *engine, hf_task_kind kind, const char *queue
 
 typedef struct reporter {
     hf_engine *engine;
+    engine_slot *slot; /* of the thread that waits */
     bool done;
 } reporter;
 
+/* Wakes the thread that waits, and no other. */
+static void reporter_tell(reporter *who)
+{
+    hf_engine *engine = who->engine;
+
+    hf_mutex_lock(&engine->lock);
+    who->done = true;
+    hf_cond_signal(&who->slot->woken);
+    hf_mutex_unlock(&engine->lock); /* it may be gone by now */
+}
+
 static void ticket_done(hf_ticket *ticket)
 {
-    reporter *who = ticket->ctx;
-
-    hf_mutex_lock(&who->engine->lock);
-    who->done = true;
-    hf_cond_broadcast(&who->engine->changed);
-    hf_mutex_unlock(&who->engine->lock);
+    reporter_tell(ticket->ctx);
 }
 
 static void reporter_wait(reporter *who)
@@ -355,7 +366,7 @@ static void reporter_wait(reporter *who)
             (void)hf_engine_pump(who->engine);
     hf_mutex_lock(&who->engine->lock);
     while (!who->done)
-        hf_cond_wait(&who->engine->changed, &who->engine->lock);
+        hf_cond_wait(&who->slot->woken, &who->engine->lock);
     hf_mutex_unlock(&who->engine->lock);
 }
 
@@ -386,7 +397,7 @@ static int64_t payload_max(const hf_engine *engine)
 static hf_status ticket_send(hf_call *c, hf_ticket *ticket)
 {
     hf_engine *engine = c->engine;
-    reporter who = {.engine = engine};
+    reporter who = {.engine = engine, .slot = c->slot};
     hf_status st;
 
     if (!engine->desk)
@@ -554,10 +565,7 @@ static void release_run(hf_core *core, hf_core_call *call)
 
     if (core)
         release->count = hf_errand_give_up(core, release->namespace_key, release->worker);
-    hf_mutex_lock(&release->who.engine->lock);
-    release->who.done = true;
-    hf_cond_broadcast(&release->who.engine->changed);
-    hf_mutex_unlock(&release->who.engine->lock);
+    reporter_tell(&release->who);
 }
 
 int64_t hf_workers_release(hf_engine *engine, const char *worker)
@@ -569,6 +577,7 @@ int64_t hf_workers_release(hf_engine *engine, const char *worker)
     if (hf_call_begin(&c, engine) || !engine->desk)
         return 0;
     release.namespace_key = c.in.namespace_key;
+    release.who.slot = c.slot;
     if (hf_core_call_post(engine->core, &release.call, &c.slot->err))
         return 0;
     reporter_wait(&release.who);

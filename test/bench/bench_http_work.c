@@ -14,7 +14,7 @@
 #include "holdfast/worker.h"
 #include "server/server.h"
 
-enum { CALLERS = 16, STARTS = 4000, FLOWS = 1000 };
+enum { CALLERS = 64, STARTS = 4000, FLOWS = 2000 };
 
 static hf_value echo(hf_act *a, hf_value in)
 {
