@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/map.h"
+#include "base/rng.h"
 #include "base/thread.h"
 #include "base/value.h"
 
@@ -31,6 +32,8 @@ static const hf_task_kind order[HF_DESK_KINDS] = {HF_TASK_VALIDATION, HF_TASK_QU
 hf_status hf_desk_open(const hf_clock *clock, hf_desk **out_desk, hf_err *err)
 {
     hf_desk *desk = hf_alloc(sizeof(*desk));
+    hf_map_seed seed; /* the names of queues are chosen by others */
+    hf_rng rng;
     hf_status st;
 
     if (!desk)
@@ -41,10 +44,15 @@ hf_status hf_desk_open(const hf_clock *clock, hf_desk **out_desk, hf_err *err)
         return st;
     }
     desk->clock = clock;
-    desk->counters = hf_map_new((hf_map_seed){0});
-    if (!desk->counters) {
+    st = hf_rng_init_system(&rng, err);
+    if (!st) {
+        seed = (hf_map_seed){.low = hf_rng_next(&rng), .high = hf_rng_next(&rng)};
+        desk->counters = hf_map_new(seed);
+        st = desk->counters ? HF_OK : hf_err_nomem(err, "the desk");
+    }
+    if (st) {
         hf_desk_close(desk);
-        return hf_err_nomem(err, "the desk");
+        return st;
     }
     *out_desk = desk;
     return HF_OK;

@@ -101,17 +101,21 @@ static int ask(const process *self, const char *path)
     return status;
 }
 
-/* It serves, with the token it printed; a second one finds the store owned; a signal ends it well,
-   and the token is printed no second time. */
+/* It serves, with the token it printed and with no other; a second one finds the store owned; a
+   signal ends it well, and the token is printed no second time. */
 START_TEST(serves_until_told_to_stop)
 {
     char *argv[] = {"holdfast", "serve", "s.db", "--listen", "127.0.0.1:0", NULL};
+    process nobody = {.token = "hf_nobody"};
     process self;
 
     begin();
     self = serve_start(argv);
     ck_assert_int_eq(ask(&self, "/api/namespaces"), 200);
     ck_assert_int_eq(ask(&self, "/api/tokens"), 200);
+    nobody.port = self.port;
+    ck_assert_int_eq(ask(&nobody, "/api/namespaces"), 401);
+    ck_assert_int_eq(ask(&nobody, "/api/cluster/info"), 401);
     ck_assert_int_eq(RUN("serve", "s.db", "--listen", "127.0.0.1:0"), 14);
     ck_assert_int_eq(serve_stop(&self), 0);
     ck_assert_int_eq(RUN("token", "ls", "--store", "s.db", "--json"), 0);
