@@ -956,7 +956,7 @@ bool hf_core_step(hf_core *core)
     if (seat && hf_seat_lost(seat))
         return false;
     if (atomic_exchange(&core->hint_lost, false))
-        hf_watchdog_want(core, hf_core_now(core));
+        hf_watchdog_lost(core);
     worked |= alarms_fire(core);
     hf_backlog_admit(core);
     /* A burst of starts waits as rows and keys; only so many coroutines are between two states. */

@@ -258,6 +258,7 @@ struct hf_core {
     hf_list hungry;      /* runs with an attempt that waits for a place in the pool, oldest first */
     int64_t sweep_us;    /* when the watchdog looks next; 0: not at all */
     int64_t swept_us;    /* when it last did */
+    int64_t lost_us;     /* from when on it finds a task that nobody told of; 0: there is none */
     int64_t sweep_after; /* runs up to this key were looked at, of those up to the next */
     int64_t sweep_last;
     bool retiring; /* a walk is under way */

@@ -37,6 +37,12 @@ void hf_watchdog_want(hf_core *core, int64_t due_us)
     (void)hf_core_alarm_set(core, &alarm, due_us);
 }
 
+void hf_watchdog_lost(hf_core *core)
+{
+    core->lost_us = hf_core_now(core) + seconds_us(HF_LIMIT_REPAIR_REDISPATCH_SECONDS) + 1;
+    hf_watchdog_want(core, core->lost_us);
+}
+
 /* ---- tasks that are there and do not move */
 
 /* Each node sees to the shards it owns. */
@@ -373,6 +379,8 @@ void hf_watchdog_pass(hf_core *core)
     }
     if (core->sweep_after < core->sweep_last)
         next_us = now_us;
+    if (core->lost_us > now_us && core->lost_us < next_us)
+        next_us = core->lost_us; /* this sweep came too early for the task that nobody told of */
     if (core->db->driver != &hf_db_sqlite && next_us == INT64_MAX)
         next_us = now_us; /* other nodes come and go */
     if (next_us != INT64_MAX)

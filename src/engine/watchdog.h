@@ -21,6 +21,9 @@ void hf_watchdog_pass(hf_core *core);
    allows. */
 void hf_watchdog_want(hf_core *core, int64_t due_us);
 
+/* Somebody could not tell of a task: a sweep finds it as soon as it counts as overlooked. */
+void hf_watchdog_lost(hf_core *core);
+
 /* The turn of a run could not be taken or its unit not be committed: the task says so, and when it
    is tried again. Returns that time. */
 int64_t hf_watchdog_trouble(hf_core *core, live_run *run, hf_task_trouble trouble);
