@@ -213,10 +213,13 @@ HF_BOTH_ENGINES(updates)
                          "{\"arguments\":{\"amount\":13}}");
     answered(answer, 422);
     has(answer, "update_status", "failed");
+    /* A run that rests applies nothing, however fast it would be. */
+    answered(hf_site_ask(&site, "POST", "/api/workflows/o-1/pause", NULL, "{}"), 202);
     answer = hf_site_ask(&site, "POST", "/api/workflows/o-1/update/add", NULL,
                          "{\"arguments\":{\"amount\":1},\"wait_for\":\"accepted\"}");
     answered(answer, 202);
     has(answer, "update_status", "accepted");
+    answered(hf_site_ask(&site, "POST", "/api/workflows/o-1/resume", NULL, "{}"), 202);
     refused(hf_site_ask(&site, "POST", "/api/workflows/o-1/update/none", NULL, "{}"), 404,
             "unknown_update");
     refused(hf_site_ask(&site, "POST", "/api/workflows/o-1/update/add", NULL,
