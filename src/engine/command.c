@@ -55,6 +55,8 @@ hf_status hf_handling_aim(hf_handling *h, hf_err *err)
 
     reply->instance = target->instance.key;
     reply->instance_id = hf_mem_text(h->mem, target->instance.id);
+    if (target->instance.type.len)
+        reply->workflow_type = hf_mem_text(h->mem, target->instance.type);
     if (target->base.run != HF_NONE) {
         reply->run = target->base.run;
         hf_command_id_print(target->created_us, target->base.run, reply->run_id);

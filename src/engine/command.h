@@ -55,6 +55,7 @@ typedef struct hf_reply {
     char run_id[HF_ULID_TEXT_SIZE];
     char requested_run_id[HF_ULID_TEXT_SIZE];
     const char *instance_id;
+    const char *workflow_type; /* NULL: not known yet */
     int64_t command_seq;
     bool validator;  /* what refused it is the update's validator */
     bool repeated;   /* the request id was known: this is the first answer again */

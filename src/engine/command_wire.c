@@ -195,10 +195,16 @@ static hf_status reply_write(const hf_request *request, const hf_reply *reply, h
                  reply->command_seq == HF_NONE ? hf_value_null()
                                                : hf_value_int(mem, reply->command_seq));
     put_text(object, mem, "target_scope", request->run_id.ptr ? "run" : "instance");
+    put_text(object, mem, "workflow_type",
+             reply->workflow_type ? reply->workflow_type
+             : request->start     ? hf_mem_text(mem, request->start->type)
+                                  : NULL);
     put_text(object, mem, "command_status", hf_command_status_text(reply->status));
     put_text(
         object, mem, "command_source",
         hf_command_source_text(request->source ? request->source : HF_COMMAND_SOURCE_EMBEDDED));
+    put_text(object, mem, "reason",
+             accepted && request->reason.ptr ? hf_mem_text(mem, request->reason) : NULL);
     put_text(object, mem, "rejection_reason", reason);
     hf_value_set(object, HF_SLICE("validation_errors"),
                  reply->validation_errors ? reply->validation_errors : hf_value_null());
@@ -336,6 +342,7 @@ static hf_status update_look(hf_call *c, const hf_request *asked, hf_value reque
     reply.rejection = life.rejection;
     reply.command_seq = life.command_seq;
     reply.instance_id = hf_mem_text(mem, asked->id);
+    reply.workflow_type = hf_mem_text(mem, target.instance.type);
     hf_command_id_print(life.recorded_us, reply.command, reply.command_id);
     if (life.run != HF_NONE)
         hf_command_id_print(life.run_us, life.run, reply.run_id);

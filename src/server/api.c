@@ -370,7 +370,7 @@ static const char *fingerprint(hf_api *api, const char *request_id, const char *
     return made;
 }
 
-bool hf_api_runs_page(hf_api *api, hf_value filters, hf_value *out_page)
+bool hf_api_runs_page(hf_api *api, hf_value filters, hf_value more, hf_value *out_page)
 {
     const char *cursor = hf_api_query_text(api, "next_page_token");
     int64_t limit = RUNS_PAGE;
@@ -380,8 +380,12 @@ bool hf_api_runs_page(hf_api *api, hf_value filters, hf_value *out_page)
         return false;
     st = hf_list_runs(
         api->server->engine,
-        hf_json_(api->mem, "{'filters': %p, 'bucket': %s, 'limit': %lld, 'cursor': %s}",
-                 (const void *)filters, hf_api_query_text(api, "status"), (long long)limit, cursor),
+        hf_value_merge(api->mem,
+                       hf_json_(api->mem,
+                                "{'filters': %p, 'bucket': %s, 'limit': %lld, 'cursor': %s}",
+                                (const void *)filters, hf_api_query_text(api, "status"),
+                                (long long)limit, cursor),
+                       more),
         api->mem, out_page);
     if (st == HF_INVALID && cursor)
         hf_api_error(api, 400, "invalid_page_token", "%s", hf_errmsg(api->server->engine));

@@ -77,9 +77,9 @@ bool hf_api_query_int(hf_api *api, const char *name, int64_t otherwise, int64_t 
 /* Text from the query, NUL behind it; NULL when there is none. */
 const char *hf_api_query_text(hf_api *api, const char *name);
 
-/* The page of runs that the query asks for (status, page_size, next_page_token); answers and
-   returns false when there is none. */
-bool hf_api_runs_page(hf_api *api, hf_value filters, hf_value *out_page);
+/* The page of runs that the query asks for (status, page_size, next_page_token); `more` (may be
+   NULL) are further members of the request. Answers and returns false when there is none. */
+bool hf_api_runs_page(hf_api *api, hf_value filters, hf_value more, hf_value *out_page);
 
 /* What is recorded of the request with a command: caller, auth, request with its fingerprint, and
    principal. NULL when memory ran out. */

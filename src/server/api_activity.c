@@ -142,7 +142,7 @@ void hf_api_activities(hf_api *api)
     hf_value items;
 
     if (!hf_api_runs_page(api, hf_json_(api->mem, "{'workflow_type': '" HF_STANDALONE_TYPE "'}"),
-                          &page))
+                          NULL, &page))
         return;
     items = hf_get(page, "items");
     for (size_t i = 0; i < hf_len(items); i++)

@@ -7,6 +7,7 @@
 #include "base/value.h"
 #include "holdfast/view.h"
 #include "server/handlers.h"
+#include "server/list_query.h"
 #include "server/server_impl.h"
 #include "server/shape.h"
 
@@ -109,13 +110,13 @@ void hf_api_debug(hf_api *api)
 }
 
 /* Runs that match, as the published list has them; answers by itself when that fails. */
-static void runs_answer(hf_api *api, hf_value filters, const char *list_name)
+static void runs_answer(hf_api *api, hf_value filters, hf_value more, const char *list_name)
 {
     hf_value_list *rows = hf_value_array(api->mem);
     hf_value page = NULL;
     hf_value items;
 
-    if (!hf_api_runs_page(api, filters, &page))
+    if (!hf_api_runs_page(api, filters, more, &page))
         return;
     items = hf_get(page, "items");
     for (size_t i = 0; i < hf_len(items); i++)
@@ -123,24 +124,28 @@ static void runs_answer(hf_api *api, hf_value filters, const char *list_name)
     hf_api_json(api, 200,
                 hf_json_(api->mem,
                          "{'namespace': %s, '%s': %p, 'next_page_token': %p, 'workflow_count': "
-                         "%zu}",
+                         "%zu, 'facets': %p, 'total': %p, 'visibility_filters': %p}",
                          api->namespace, list_name, (const void *)hf_value_finish(rows),
-                         (const void *)hf_get(page, "cursor"), hf_len(items)));
+                         (const void *)hf_get(page, "cursor"), hf_len(items),
+                         (const void *)hf_get(page, "facets"), (const void *)hf_get(page, "total"),
+                         (const void *)hf_get(page, "visibility_filters")));
 }
 
 void hf_api_list(hf_api *api)
 {
-    runs_answer(api,
-                hf_json_(api->mem, "{'workflow_type': %s, 'instance_id_contains': %s}",
-                         hf_api_query_text(api, "workflow_type"), hf_api_query_text(api, "query")),
-                "workflows");
+    const char *query = hf_api_query_text(api, "query");
+    hf_value filters = NULL;
+
+    if (hf_list_query(api, query ? hf_json_(api->mem, "{'instance_id_contains': %s}", query) : NULL,
+                      &filters))
+        runs_answer(api, filters, hf_list_extras(api), "workflows");
 }
 
 void hf_api_runs(hf_api *api)
 {
     runs_answer(api,
                 hf_json_(api->mem, "{'instance_id': %s}", hf_api_param_named(api, "workflow_id")),
-                "runs");
+                NULL, "runs");
 }
 
 void hf_api_operator_metrics(hf_api *api)

@@ -15,6 +15,17 @@ static const hf_route route_table[] = {
 #undef HF_ROUTE
 };
 
+static const char *const query_table[HF_ROUTES] = {
+#define HF_QUERY(id, fields) [id] = fields,
+#include "server/query.def"
+#undef HF_QUERY
+};
+
+const char *hf_route_query(const hf_route *route)
+{
+    return query_table[route->id] ? query_table[route->id] : "";
+}
+
 const hf_route *hf_route_at(size_t i)
 {
     return i < HF_ROUTES ? &route_table[i] : NULL;
@@ -136,10 +147,27 @@ static void parameter_add(hf_buf *out, const char **between, const char *in, hf_
     *between = ",";
 }
 
+/* A map is written name[KEY]=value. */
+static void query_add(hf_buf *out, const char **between, const hf_route_field *field)
+{
+    hf_route_field there = *field;
+    bool map = hf_slice_equal(field->type, HF_SLICE("object"));
+
+    there.required = true; /* a parameter that is there is not null */
+    hf_buf_add_format(out, "%s{\"name\":\"%.*s\",\"in\":\"query\",\"required\":false,%s\"schema\":",
+                      *between, (int)field->name.len, field->name.ptr,
+                      map ? "\"style\":\"deepObject\",\"explode\":true," : "");
+    schema_add(out, &there);
+    hf_buf_add_byte(out, '}');
+    *between = ",";
+}
+
 static void parameters_add(hf_buf *out, const hf_route *route)
 {
     const char *between = "";
     const char *at = route->path;
+    hf_route_field field;
+    hf_slice rest;
 
     hf_buf_add_text(out, ",\"parameters\":[");
     while ((at = strchr(at, '{'))) {
@@ -155,6 +183,9 @@ static void parameters_add(hf_buf *out, const hf_route *route)
                       true);
     if (route->scope == HF_SCOPE_NAMESPACE)
         parameter_add(out, &between, "header", HF_SLICE("X-Namespace"), false);
+    rest = hf_slice_of(hf_route_query(route));
+    while (hf_route_field_next(&rest, &field))
+        query_add(out, &between, &field);
     hf_buf_add_byte(out, ']');
 }
 
@@ -251,7 +282,7 @@ void hf_route_markdown(hf_buf *out)
     hf_buf_add_text(out, "# HTTP API\n\nMade from `src/server/route.def` by `tools/docgen http`. "
                          "[The server](../operate/server.md) explains headers, roles and limits; "
                          "`GET /api/openapi.json` has the same list for machines.\n\n"
-                         "| request | role | fields of the body | what it does |\n"
+                         "| request | role | fields of the body, ?parameters | what it does |\n"
                          "| --- | --- | --- | --- |\n");
     for (size_t i = 0; i < HF_ROUTES; i++) {
         const hf_route *route = &route_table[i];
@@ -264,6 +295,11 @@ void hf_route_markdown(hf_buf *out)
         while (route->fields && hf_route_field_next(&rest, &field)) {
             hf_buf_add_format(out, "%s`%.*s`%s", between, (int)field.name.len, field.name.ptr,
                               field.required ? "*" : "");
+            between = ", ";
+        }
+        rest = hf_slice_of(hf_route_query(route));
+        while (hf_route_field_next(&rest, &field)) {
+            hf_buf_add_format(out, "%s`?%.*s`", between, (int)field.name.len, field.name.ptr);
             between = ", ";
         }
         hf_buf_add_format(out, " | %s |\n", route->sentence);

@@ -54,6 +54,9 @@ const hf_route *hf_route_at(size_t i); /* NULL beyond the end */
    each method that the path does have. HEAD finds GET. */
 const hf_route *hf_route_find(hf_http_method method, hf_slice path, unsigned *out_methods);
 
+/* What the route reads from the query string, written as fields are; "": nothing. */
+const char *hf_route_query(const hf_route *route);
+
 /* One field of a route's request. */
 typedef struct hf_route_field {
     hf_slice name;

@@ -1,0 +1,199 @@
+/* api_console.c: what operators read beside runs: why one stands where it stands, its bars, who
+   needs a person, which failures there are, what happened in each minute, what was imported. All of
+   it is view.h's; here are only names and bounds of the query. */
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/value.h"
+#include "holdfast/view.h"
+#include "server/handlers.h"
+#include "server/server_impl.h"
+
+enum {
+    GROUPS_USUAL = 20,
+    GROUPS_MAX = 100,
+    POINTS_USUAL = 1440,
+    POINTS_MAX = 10080,
+    IMPORTS_USUAL = 50,
+    IMPORTS_MAX = 1000,
+    SPANS_USUAL = 1000,
+    SPANS_MAX = 10000
+};
+
+/* Answers with what view.h said. */
+static void answer(hf_api *api, hf_status st, hf_value out)
+{
+    if (st)
+        hf_api_status(api, st, hf_errmsg(api->server->engine));
+    else
+        hf_api_json(
+            api, 200,
+            hf_value_merge(api->mem, hf_json_(api->mem, "{'namespace': %s}", api->namespace), out));
+}
+
+/* A moment of the query in microseconds, or null; answers and returns false for anything else. */
+static bool moment_read(hf_api *api, const char *name, hf_value *out)
+{
+    const char *text = hf_api_query_text(api, name);
+    int64_t us = 0;
+
+    *out = hf_value_null();
+    if (!text)
+        return true;
+    if (!hf_clock_parse(hf_slice_of(text), &us) && !hf_slice_int(hf_slice_of(text), &us)) {
+        hf_api_invalid(api, hf_json_(api->mem,
+                                     "{'%s': ['The parameter must be a moment such as "
+                                     "2026-04-12T09:02:11Z, or microseconds since 1970.']}",
+                                     name));
+        return false;
+    }
+    *out = hf_value_int(api->mem, us);
+    return true;
+}
+
+/* ---- one run */
+
+/* {"id", "run_id", "at", "limit"} of the request; NULL: answered already. */
+static hf_value run_asked(hf_api *api)
+{
+    int64_t at = 0;
+    int64_t limit = 0;
+
+    if (!hf_api_query_int(api, "at", 0, 0, INT64_MAX, &at) ||
+        !hf_api_query_int(api, "limit", SPANS_USUAL, 1, SPANS_MAX, &limit))
+        return NULL;
+    return hf_json_(api->mem, "{'id': %s, 'run_id': %s, 'at': %p, 'limit': %lld}",
+                    hf_api_param_named(api, "workflow_id"), hf_api_query_text(api, "run_id"),
+                    (const void *)(at ? hf_value_int(api->mem, at) : hf_value_null()),
+                    (long long)limit);
+}
+
+void hf_api_spans(hf_api *api)
+{
+    hf_value request = run_asked(api);
+    hf_value out = NULL;
+    hf_status st;
+
+    if (!request)
+        return;
+    st = hf_spans(api->server->engine, request, api->mem, &out);
+    answer(api, st, st ? NULL : hf_json_(api->mem, "{'spans': %p}", (const void *)out));
+}
+
+void hf_api_why(hf_api *api)
+{
+    hf_value request = run_asked(api);
+    hf_value detail = NULL;
+    hf_status st;
+
+    if (!request)
+        return;
+    st = hf_describe(api->server->engine, request, api->mem, &detail);
+    answer(api, st,
+           st ? NULL
+              : hf_json_(api->mem,
+                         "{'workflow_id': %p, 'run_id': %p, 'status': %p, 'liveness_state': %p, "
+                         "'why': %p}",
+                         (const void *)hf_get(detail, "instance_id"),
+                         (const void *)hf_get(detail, "run_id"),
+                         (const void *)hf_get(detail, "status"),
+                         (const void *)hf_get(detail, "liveness_state"),
+                         (const void *)hf_get(detail, "why")));
+}
+
+/* ---- all of a namespace */
+
+void hf_api_attention(hf_api *api)
+{
+    int64_t limit = 0;
+    hf_value out = NULL;
+    hf_status st;
+
+    if (!hf_api_query_int(api, "limit", GROUPS_USUAL, 1, GROUPS_MAX, &limit))
+        return;
+    st = hf_attention(api->server->engine, hf_json_(api->mem, "{'limit': %lld}", (long long)limit),
+                      api->mem, &out);
+    answer(api, st, out);
+}
+
+void hf_api_failures(hf_api *api)
+{
+    int64_t limit = 0;
+    hf_value since = NULL;
+    hf_value out = NULL;
+    hf_status st;
+
+    if (!hf_api_query_int(api, "limit", GROUPS_USUAL, 1, GROUPS_MAX, &limit) ||
+        !moment_read(api, "since", &since))
+        return;
+    st = hf_failure_groups(api->server->engine,
+                           hf_json_(api->mem, "{'since_us': %p, 'limit': %lld}",
+                                    (const void *)since, (long long)limit),
+                           api->mem, &out);
+    answer(api, st, st ? NULL : hf_json_(api->mem, "{'groups': %p}", (const void *)out));
+}
+
+void hf_api_series(hf_api *api)
+{
+    const char *step = hf_api_query_text(api, "step");
+    int64_t limit = 0;
+    hf_value from = NULL;
+    hf_value to = NULL;
+    hf_value out = NULL;
+    hf_status st;
+
+    if (!hf_api_query_int(api, "limit", POINTS_USUAL, 1, POINTS_MAX, &limit) ||
+        !moment_read(api, "from", &from) || !moment_read(api, "to", &to))
+        return;
+    st = hf_metrics_points(
+        api->server->engine,
+        hf_json_(api->mem, "{'span': %s, 'from_us': %p, 'to_us': %p, 'limit': %lld}",
+                 step ? step : "minute", (const void *)from, (const void *)to, (long long)limit),
+        api->mem, &out);
+    answer(api, st, out);
+}
+
+void hf_api_filters(hf_api *api)
+{
+    hf_value out = NULL;
+    hf_status st = hf_list_filters(api->server->engine, api->mem, &out);
+
+    answer(api, st, out);
+}
+
+/* ---- imports */
+
+void hf_api_imports(hf_api *api)
+{
+    int64_t cursor = 0;
+    int64_t limit = 0;
+    hf_value rows = NULL;
+    hf_status st;
+
+    if (!hf_api_query_int(api, "limit", IMPORTS_USUAL, 1, IMPORTS_MAX, &limit) ||
+        !hf_api_query_int(api, "cursor", INT64_MAX, 0, INT64_MAX, &cursor))
+        return;
+    st = hf_imports(api->server->engine,
+                    hf_json_(api->mem, "{'namespace': %s, 'limit': %lld, 'cursor': %lld}",
+                             api->namespace, (long long)limit, (long long)cursor),
+                    api->mem, &rows);
+    answer(api, st, st ? NULL : hf_json_(api->mem, "{'imports': %p}", (const void *)rows));
+}
+
+/* The bundle as it came in. */
+void hf_api_import(hf_api *api)
+{
+    const char *text = NULL;
+    hf_status st = hf_import_get(api->server->engine,
+                                 hf_json_(api->mem, "{'id': %s, 'namespace': %s}",
+                                          hf_api_param_named(api, "id"), api->namespace),
+                                 api->mem, &text);
+
+    if (st == HF_NOTFOUND)
+        hf_api_error(api, 404, "import_not_found", "%s", hf_errmsg(api->server->engine));
+    else if (st)
+        hf_api_status(api, st, hf_errmsg(api->server->engine));
+    else
+        hf_buf_add_text(&api->reply.body, text);
+}

@@ -1,0 +1,758 @@
+/* test_shape.c: what every route answers when all is well, over real HTTP on both databases: the
+   status, the published schema of the command that reads it, and the members that the contract
+   requires. The table below names the route that each row covers; a route of route.def without a
+   row fails the last case of the program.
+
+   In paths and bodies 'x' is written for "x", and $name stands for what an earlier answer had. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "holdfast/view.h"
+#include "lib/schema.h"
+#include "lib/site.h"
+#include "server/route.h"
+
+/* ---- an application that has something to show */
+
+static hf_value order(hf_ctx *w, hf_value in)
+{
+    (void)in;
+    (void)hf_activity(w, "reserve", NULL);
+    return hf_receive(w, "paid");
+}
+
+static hf_value order_add(hf_ctx *w, void *state, hf_value args)
+{
+    (void)state;
+    return hf_json(w, "%p", (const void *)args);
+}
+
+static hf_value order_state(hf_mem *mem, const void *state, hf_value args)
+{
+    (void)state;
+    (void)args;
+    return hf_json_(mem, "'open'");
+}
+
+static hf_value reserve(hf_act *a, hf_value in)
+{
+    (void)a;
+    return in;
+}
+
+static const hf_app app = {
+    .name = "shapes",
+    .workflows =
+        (const hf_workflow_def[]){
+            {.type = "order",
+             .run = order,
+             .signals = (const hf_signal_def[]){{"paid", NULL}, {0}},
+             .updates = (const hf_update_def[]){{"add", NULL, order_add, NULL}, {0}},
+             .queries = (const hf_query_def[]){{"state", NULL, order_state}, {0}}},
+            {0}},
+    .activities = (const hf_activity_def[]){{.name = "reserve", .run = reserve}, {0}}};
+
+/* ---- the table */
+
+typedef struct row {
+    hf_route_id route;
+    const char *path;
+    const char *body; /* NULL: none */
+    int status;
+    const char *schema;              /* of cli-json-envelopes; NULL: no command reads it */
+    const char *required;            /* members separated by spaces */
+    const char *keep;                /* "name=member" separated by spaces */
+    enum { ASKS, SENDS, HEARS } how; /* sends and goes on; hears what was sent before */
+} row;
+
+#define COMMAND                                                                                    \
+    "outcome workflow_id run_id command_id command_sequence target_scope workflow_type "           \
+    "command_status command_source reason rejection_reason"
+#define UPDATE "update_id update_status update_name wait_for wait_timed_out"
+#define POLLED "task poll_status"
+#define RUN    "workflow_id run_id workflow_type status"
+#define ORDER(id, name)                                                                            \
+    {                                                                                              \
+        HF_ROUTE_START, "/api/workflows", "{'workflow_type':'order','workflow_id':'" id "'}", 201, \
+            "workflow-start", "workflow_id run_id workflow_type outcome", name "=run_id", ASKS     \
+    }
+#define SCHEDULE                                                                                   \
+    "{'schedule_id':'s','spec':{'cron_expressions':['0 3 * * *']},"                                \
+    "'action':{'workflow_type':'order','task_queue':'default'}}"
+#define FAR(id)                                                                                    \
+    {                                                                                              \
+        HF_ROUTE_START, "/api/workflows",                                                          \
+            "{'workflow_type':'remote','workflow_id':'" id "','task_queue':'far'}", 201,           \
+            "workflow-start", NULL, NULL, ASKS                                                     \
+    }
+#define POLL "{'worker_id':'w1','task_queue':'far','timeout_seconds':20}"
+#define POLL_WORK                                                                                  \
+    {                                                                                              \
+        HF_ROUTE_POLL_WORKFLOW, "/api/worker/workflow-tasks/poll", POLL, 200,                      \
+            "workflow-task-poll",                                                                  \
+            POLLED                                                                                 \
+            " task.task_id task.workflow_task_attempt task.history_events task.lease_owner",       \
+            "task=task.task_id n=task.workflow_task_attempt", ASKS                                 \
+    }
+
+/* The server itself, and what belongs to no run. */
+static const row plain_rows[] = {
+    {HF_ROUTE_HEALTH, "/api/health", NULL, 200, "server-health", "status", NULL, ASKS},
+    {HF_ROUTE_READY, "/api/ready", NULL, 200, NULL, "status", NULL, ASKS},
+    {HF_ROUTE_OPENAPI, "/api/openapi.json", NULL, 200, NULL, "openapi paths info", NULL, ASKS},
+    {HF_ROUTE_METRICS, "/metrics", NULL, 200, NULL, NULL, NULL, ASKS},
+    {HF_ROUTE_CLUSTER, "/api/cluster/info", NULL, 200, "server-info",
+     "server_id version default_namespace capabilities control_plane worker_protocol", NULL, ASKS},
+    {HF_ROUTE_NAMESPACE_CREATE, "/api/namespaces", "{'name':'shop'}", 201, "namespace", "name",
+     NULL, ASKS},
+    {HF_ROUTE_NAMESPACES, "/api/namespaces", NULL, 200, "namespace-list", "namespaces", NULL, ASKS},
+    {HF_ROUTE_NAMESPACE, "/api/namespaces/shop", NULL, 200, "namespace", "name retention_days",
+     NULL, ASKS},
+    {HF_ROUTE_NAMESPACE_SET, "/api/namespaces/shop", "{'retention_days':5}", 200, "namespace",
+     "name retention_days", NULL, ASKS},
+    {HF_ROUTE_STORAGE_SET, "/api/namespaces/shop/external-storage",
+     "{'driver':'local','threshold_bytes':200}", 200, "external-storage-policy", NULL, NULL, ASKS},
+    {HF_ROUTE_STORAGE_TEST, "/api/storage/test", "{}", 200, "storage-test", NULL, NULL, ASKS},
+    {HF_ROUTE_TOKEN_CREATE, "/api/tokens", "{'role':'read'}", 201, NULL, "id token role",
+     "token=id", ASKS},
+    {HF_ROUTE_TOKENS, "/api/tokens", NULL, 200, NULL, "tokens", NULL, ASKS},
+    {HF_ROUTE_TOKEN_REVOKE, "/api/tokens/$token", NULL, 200, NULL, "id", NULL, ASKS},
+    {HF_ROUTE_ATTRIBUTE_CREATE, "/api/search-attributes", "{'name':'team','type':'keyword'}", 201,
+     "search-attribute", NULL, NULL, ASKS},
+    {HF_ROUTE_ATTRIBUTES, "/api/search-attributes", NULL, 200, "search-attribute-list",
+     "system_attributes custom_attributes", NULL, ASKS},
+    {HF_ROUTE_ATTRIBUTE_DELETE, "/api/search-attributes/team", NULL, 200, "search-attribute", NULL,
+     NULL, ASKS},
+    {HF_ROUTE_SYSTEM_METRICS, "/api/system/metrics", NULL, 200, NULL, "metrics", NULL, ASKS},
+    {HF_ROUTE_SYSTEM_METRICS_ASK, "/api/system/metrics", "{}", 200, NULL, "metrics", NULL, ASKS},
+    {HF_ROUTE_OPERATOR_METRICS, "/api/system/operator-metrics", NULL, 200, "operator-metrics",
+     "namespace operator_metrics.runs operator_metrics.tasks operator_metrics.activities", NULL,
+     ASKS},
+    {HF_ROUTE_SYSTEM_HEALTH, "/api/system/health", NULL, 200, NULL, "status checks", NULL, ASKS},
+    {HF_ROUTE_REPAIR_STATUS, "/api/system/repair", NULL, 200, "repair-status", NULL, NULL, ASKS},
+    {HF_ROUTE_REPAIR_PASS, "/api/system/repair/pass", "{}", 200, "repair-pass", NULL, NULL, ASKS},
+    {HF_ROUTE_TIMEOUT_STATUS, "/api/system/activity-timeouts", NULL, 200, "activity-timeout-status",
+     NULL, NULL, ASKS},
+    {HF_ROUTE_TIMEOUT_PASS, "/api/system/activity-timeouts/pass",
+     "{'execution_ids':['01ARZ3NDEKTSV4RRFFQ69G5FAV']}", 200, "activity-timeout-pass",
+     "results.0.execution_id results.0.reason", NULL, ASKS},
+    {HF_ROUTE_RETENTION_STATUS, "/api/system/retention", NULL, 200, "retention-status", NULL, NULL,
+     ASKS},
+    {HF_ROUTE_RETENTION_PASS, "/api/system/retention/pass", "{}", 200, "retention-pass", NULL, NULL,
+     ASKS},
+    {HF_ROUTE_SCHEDULE_CREATE, "/api/schedules", SCHEDULE, 201, "schedule", "schedule_id status",
+     NULL, ASKS},
+    {HF_ROUTE_SCHEDULES, "/api/schedules", NULL, 200, "schedule-list", "schedules next_page_token",
+     NULL, ASKS},
+    {HF_ROUTE_SCHEDULE, "/api/schedules/s", NULL, 200, "schedule", "schedule_id spec action", NULL,
+     ASKS},
+    {HF_ROUTE_SCHEDULE_UPDATE, "/api/schedules/s", "{'note':'x'}", 200, "schedule", "note", NULL,
+     ASKS},
+    {HF_ROUTE_SCHEDULE_PAUSE, "/api/schedules/s/pause", "{}", 200, "schedule-operation", "status",
+     NULL, ASKS},
+    {HF_ROUTE_SCHEDULE_RESUME, "/api/schedules/s/resume", "{}", 200, "schedule-operation", NULL,
+     NULL, ASKS},
+    {HF_ROUTE_SCHEDULE_TRIGGER, "/api/schedules/s/trigger", "{}", 200, "schedule-trigger",
+     "outcome", NULL, ASKS},
+    {HF_ROUTE_SCHEDULE_BACKFILL, "/api/schedules/s/backfill",
+     "{'start_time':'2026-01-01T00:00:00Z','end_time':'2026-01-03T00:00:00Z'}", 200,
+     "schedule-operation", "fires_attempted", NULL, ASKS},
+    {HF_ROUTE_SCHEDULE_HISTORY, "/api/schedules/s/history", NULL, 200, "schedule-history", "events",
+     NULL, ASKS},
+    {HF_ROUTE_SCHEDULE_DELETE, "/api/schedules/s", NULL, 204, NULL, NULL, NULL, ASKS},
+    {HF_ROUTE_ACTIVITY_START, "/api/activities",
+     "{'activity_type':'reserve','task_queue':'default','activity_id':'a-1'}", 201, "activity",
+     NULL, NULL, ASKS},
+    {HF_ROUTE_ACTIVITIES, "/api/activities", NULL, 200, "activity-list", "activities", NULL, ASKS},
+    {HF_ROUTE_ACTIVITY, "/api/activities/a-1", NULL, 200, "activity", NULL, NULL, ASKS},
+    {HF_ROUTE_BRIDGE, "/api/bridge-adapters/webhook/shop",
+     "{'action':'start_workflow','idempotency_key':'k','target':{'workflow_type':'order'}}", 202,
+     "bridge-adapter-outcome", "outcome workflow_id", NULL, ASKS},
+};
+
+/* Runs of a workflow that is here. The schema of updates is of what the published command line
+   makes of several answers: here is what it reads of this one. */
+static const row run_rows[] = {
+    ORDER("o-1", "run"),
+    {HF_ROUTE_QUERY, "/api/workflows/o-1/query/state", "{}", 200, "workflow-query",
+     "query_name workflow_id run_id target_scope result", NULL, ASKS},
+    {HF_ROUTE_RUN_QUERY, "/api/workflows/o-1/runs/$run/query/state", "{}", 200, "workflow-query",
+     "query_name workflow_id run_id target_scope result", NULL, ASKS},
+    {HF_ROUTE_UPDATE, "/api/workflows/o-1/update/add", "{'input':[1]}", 200, NULL,
+     COMMAND " " UPDATE, "update=update_id", ASKS},
+    {HF_ROUTE_RUN_UPDATE, "/api/workflows/o-1/runs/$run/update/add", "{'input':[1]}", 200, NULL,
+     COMMAND " " UPDATE, NULL, ASKS},
+    {HF_ROUTE_UPDATE_SHOW, "/api/workflows/o-1/updates/$update", NULL, 200, NULL,
+     "update_id update_status update_name", NULL, ASKS},
+    {HF_ROUTE_RUN_UPDATE_SHOW, "/api/workflows/o-1/runs/$run/updates/$update", NULL, 200, NULL,
+     "update_id update_status update_name", NULL, ASKS},
+    {HF_ROUTE_LIST, "/api/workflows", NULL, 200, "workflow-list", "workflows.0.workflow_id", NULL,
+     ASKS},
+    {HF_ROUTE_DESCRIBE, "/api/workflows/o-1", NULL, 200, "workflow-run", RUN, NULL, ASKS},
+    {HF_ROUTE_RUNS, "/api/workflows/o-1/runs", NULL, 200, "workflow-runs", "runs.0.run_id", NULL,
+     ASKS},
+    {HF_ROUTE_DESCRIBE_RUN, "/api/workflows/o-1/runs/$run", NULL, 200, "workflow-run", RUN, NULL,
+     ASKS},
+    {HF_ROUTE_DEBUG, "/api/workflows/o-1/debug", NULL, 200, "workflow-debug", "why.text", NULL,
+     ASKS},
+    {HF_ROUTE_RUN_DEBUG, "/api/workflows/o-1/runs/$run/debug", NULL, 200, "workflow-debug",
+     "why.text", NULL, ASKS},
+    {HF_ROUTE_HISTORY, "/api/workflows/o-1/runs/$run/history", NULL, 200, "workflow-history",
+     "events.0.sequence events.0.event_type", NULL, ASKS},
+    {HF_ROUTE_EXPORT, "/api/workflows/o-1/runs/$run/history/export", NULL, 200, NULL,
+     "integrity history_events workflow", NULL, ASKS},
+    {HF_ROUTE_PAUSE, "/api/workflows/o-1/pause", "{}", 202, "workflow-operation", COMMAND, NULL,
+     ASKS},
+    {HF_ROUTE_RESUME, "/api/workflows/o-1/resume", "{}", 202, "workflow-operation", COMMAND, NULL,
+     ASKS},
+    {HF_ROUTE_FORK, "/api/workflows/o-1/fork", "{'step':0,'new_workflow_id':'f-1'}", 202,
+     "workflow-operation", "outcome", NULL, ASKS},
+    {HF_ROUTE_RUN_FORK, "/api/workflows/o-1/runs/$run/fork", "{'step':0,'new_workflow_id':'f-2'}",
+     202, "workflow-operation", "outcome", NULL, ASKS},
+    {HF_ROUTE_RESET, "/api/workflows/f-1/reset", "{'step':0}", 202, "workflow-operation", "outcome",
+     NULL, ASKS},
+    {HF_ROUTE_REPAIR, "/api/workflows/o-1/repair", "{}", 200, "workflow-operation", COMMAND, NULL,
+     ASKS},
+    {HF_ROUTE_RUN_REPAIR, "/api/workflows/o-1/runs/$run/repair", "{}", 200, "workflow-operation",
+     COMMAND, NULL, ASKS},
+    {HF_ROUTE_WHY, "/console/api/runs/o-1/why", NULL, 200, NULL,
+     "workflow_id run_id status why.code why.severity why.text why.next", NULL, ASKS},
+    {HF_ROUTE_SPANS, "/console/api/runs/o-1/spans?limit=10", NULL, 200, NULL, "namespace spans",
+     NULL, ASKS},
+    {HF_ROUTE_ATTENTION, "/console/api/attention", NULL, 200, NULL, "groups looked_at exact", NULL,
+     ASKS},
+    {HF_ROUTE_FAILURES, "/console/api/failures?since=2026-01-01T00:00:00Z", NULL, 200, NULL,
+     "groups", NULL, ASKS},
+    {HF_ROUTE_SERIES, "/console/api/metrics/series?step=hour", NULL, 200, NULL, "span points", NULL,
+     ASKS},
+    {HF_ROUTE_FILTERS, "/console/api/filters", NULL, 200, NULL, "version fields labels", NULL,
+     ASKS},
+    {HF_ROUTE_SIGNAL, "/api/workflows/o-1/signal/paid", "{}", 202, "workflow-signal", COMMAND, NULL,
+     ASKS},
+    {HF_ROUTE_RESULT, "/api/workflows/o-1/result?wait_timeout_seconds=60", NULL, 200, NULL,
+     "status", NULL, ASKS},
+    {HF_ROUTE_EVENTS, "/api/workflows/o-1/events", NULL, 200, NULL, NULL, NULL, ASKS},
+    {HF_ROUTE_RUN_EVENTS, "/api/workflows/o-1/runs/$run/events", NULL, 200, NULL, NULL, NULL, ASKS},
+    {HF_ROUTE_ARCHIVE, "/api/workflows/o-1/archive", "{}", 202, "workflow-operation", COMMAND, NULL,
+     ASKS},
+    ORDER("o-2", "run"),
+    {HF_ROUTE_CANCEL, "/api/workflows/o-2/cancel", "{}", 202, "workflow-operation", COMMAND, NULL,
+     ASKS},
+    ORDER("o-3", "run"),
+    {HF_ROUTE_RUN_CANCEL, "/api/workflows/o-3/runs/$run/cancel", "{}", 202, "workflow-operation",
+     COMMAND, NULL, ASKS},
+    ORDER("o-4", "run"),
+    {HF_ROUTE_TERMINATE, "/api/workflows/o-4/terminate", "{}", 202, "workflow-operation", COMMAND,
+     NULL, ASKS},
+    ORDER("o-5", "run"),
+    {HF_ROUTE_RUN_TERMINATE, "/api/workflows/o-5/runs/$run/terminate", "{}", 202,
+     "workflow-operation", COMMAND, NULL, ASKS},
+    {HF_ROUTE_RUN_ARCHIVE, "/api/workflows/o-5/runs/$run/archive", "{}", 202, "workflow-operation",
+     COMMAND, NULL, ASKS},
+    ORDER("o-6", "run"),
+    {HF_ROUTE_RUN_SIGNAL, "/api/workflows/o-6/runs/$run/signal/paid", "{}", 202, "workflow-signal",
+     COMMAND, NULL, ASKS},
+    {HF_ROUTE_SIGNAL_WITH_START, "/api/workflows/signal-with-start",
+     "{'workflow_type':'order','workflow_id':'o-7','signal_name':'paid'}", 202, "workflow-signal",
+     "outcome workflow_id run_id start_outcome intake_group_id", NULL, ASKS},
+    {HF_ROUTE_BATCH_START, "/api/batches", "{'command':'terminate','workflow_ids':['f-1','f-2']}",
+     202, NULL, "batch_id", "batch=batch_id", ASKS},
+    {HF_ROUTE_BATCH, "/api/batches/$batch", NULL, 200, NULL, "batch_id status", NULL, ASKS},
+    {HF_ROUTE_BATCH_TURN, "/api/batches/$batch/abort", "{}", 200, NULL, NULL, NULL, ASKS},
+};
+
+/* Imports: the bundle is taken in by the case, through the engine. */
+static const row import_rows[] = {
+    {HF_ROUTE_IMPORTS, "/console/api/imports", NULL, 200, NULL,
+     "imports.0.run_id imports.0.instance_id", "id=imports.0.run_id", ASKS},
+    {HF_ROUTE_IMPORT, "/console/api/imports/$id", NULL, 200, NULL, "integrity history_events", NULL,
+     ASKS},
+};
+
+/* A worker's life. */
+static const row worker_rows[] = {
+    {HF_ROUTE_WORKER_REGISTER, "/api/worker/register",
+     "{'worker_id':'w1','task_queue':'far','build_id':'b1','runtime':'test','sdk_version':'1',"
+     "'supported_workflow_types':['remote'],'supported_activity_types':['act'],"
+     "'workflow_command_contracts':{'remote':{'queries':['total'],'updates':['set'],"
+     "'update_validators':['set']}}}",
+     200, NULL, "registered worker_id heartbeat_interval_seconds", NULL, ASKS},
+    {HF_ROUTE_WORKER_HEARTBEAT, "/api/worker/heartbeat", "{'worker_id':'w1'}", 200, NULL,
+     "acknowledged worker_id", NULL, ASKS},
+    {HF_ROUTE_WORKERS, "/api/workers", NULL, 200, "worker-list", "workers.0.worker_id", NULL, ASKS},
+    {HF_ROUTE_WORKER_SHOW, "/api/workers/w1", NULL, 200, "worker", "worker_id task_queue", NULL,
+     ASKS},
+    {HF_ROUTE_QUEUES, "/api/task-queues", NULL, 200, "task-queue-list", "task_queues", NULL, ASKS},
+    {HF_ROUTE_QUEUE, "/api/task-queues/far", NULL, 200, "task-queue",
+     "name stats admission pollers", NULL, ASKS},
+    {HF_ROUTE_BUILDS, "/api/task-queues/far/build-ids", NULL, 200, "task-queue-build-ids",
+     "build_ids.0.build_id", NULL, ASKS},
+    {HF_ROUTE_BUILD_DRAIN, "/api/task-queues/far/build-ids/drain", "{'build_id':'old'}", 200,
+     "task-queue-build-id-rollout", "drain_intent", NULL, ASKS},
+    {HF_ROUTE_BUILD_RESUME, "/api/task-queues/far/build-ids/resume", "{'build_id':'old'}", 200,
+     "task-queue-build-id-rollout", "drain_intent", NULL, ASKS},
+    FAR("r-1"),
+    POLL_WORK,
+    {HF_ROUTE_TASK_HISTORY, "/api/worker/workflow-tasks/$task/history",
+     "{'lease_owner':'w1','workflow_task_attempt':$n}", 200, "workflow-task-history",
+     "history_events total_history_events next_history_page_token", NULL, ASKS},
+    {HF_ROUTE_TASK_HEARTBEAT, "/api/worker/workflow-tasks/$task/heartbeat",
+     "{'lease_owner':'w1','workflow_task_attempt':$n}", 200, NULL, "renewed can_continue", NULL,
+     ASKS},
+    {HF_ROUTE_TASK_COMPLETE, "/api/worker/workflow-tasks/$task/complete",
+     "{'lease_owner':'w1','workflow_task_attempt':$n,'commands':[{'type':'schedule_activity',"
+     "'activity_type':'act','queue':'far','retry_policy':{'max_attempts':2,'backoff_seconds':[0]}}"
+     "]}",
+     200, "workflow-task-result", "recorded task_id outcome", NULL, ASKS},
+    {HF_ROUTE_POLL_ACTIVITY, "/api/worker/activity-tasks/poll", POLL, 200, NULL,
+     POLLED " task.task_id task.activity_attempt_id task.arguments task.idempotency_key",
+     "task=task.task_id attempt=task.activity_attempt_id", ASKS},
+    {HF_ROUTE_ATTEMPT_HEARTBEAT, "/api/worker/activity-tasks/$task/heartbeat",
+     "{'lease_owner':'w1','activity_attempt_id':'$attempt','details':{'n':1}}", 200, NULL,
+     "can_continue cancel_requested heartbeat_recorded", NULL, ASKS},
+    {HF_ROUTE_ATTEMPT_FAIL, "/api/worker/activity-tasks/$task/fail",
+     "{'lease_owner':'w1','activity_attempt_id':'$attempt','failure':{'message':'no'}}", 200,
+     "activity-task-result", "recorded outcome", NULL, ASKS},
+    {HF_ROUTE_POLL_ACTIVITY, "/api/worker/activity-tasks/poll", POLL, 200, NULL, POLLED,
+     "task=task.task_id attempt=task.activity_attempt_id", ASKS},
+    {HF_ROUTE_ATTEMPT_COMPLETE, "/api/worker/activity-tasks/$task/complete",
+     "{'lease_owner':'w1','activity_attempt_id':'$attempt','result':1}", 200,
+     "activity-task-result", "recorded outcome", NULL, ASKS},
+    POLL_WORK,
+    {HF_ROUTE_TASK_FAIL, "/api/worker/workflow-tasks/$task/fail",
+     "{'lease_owner':'w1','workflow_task_attempt':$n,'failure':{'message':'no'}}", 200,
+     "workflow-task-result", "recorded outcome", NULL, ASKS},
+    FAR("r-2"),
+    POLL_WORK,
+    {HF_ROUTE_TASK_DECIDE, "/api/worker/workflow-tasks/$task/decisions",
+     "{'lease_owner':'w1','workflow_task_attempt':$n,'decisions':[]}", 200, NULL,
+     "recorded task_id", NULL, ASKS},
+    /* A worker shows itself, is asked something, answers, and whoever asked hears it. */
+    {HF_ROUTE_POLL_QUERY, "/api/worker/query-tasks/poll",
+     "{'worker_id':'w1','task_queue':'far','timeout_seconds':0}", 200, "query-task-poll", POLLED,
+     NULL, ASKS},
+    {HF_ROUTE_QUERY, "/api/workflows/r-2/query/total", "{}", 0, NULL, NULL, NULL, SENDS},
+    {HF_ROUTE_POLL_QUERY, "/api/worker/query-tasks/poll", POLL, 200, "query-task-poll",
+     POLLED " task.query_task_id task.query_name",
+     "task=task.query_task_id n=task.query_task_attempt", ASKS},
+    {HF_ROUTE_QUERY_COMPLETE, "/api/worker/query-tasks/$task/complete",
+     "{'lease_owner':'w1','query_task_attempt':$n,'result':7}", 200, "query-task-result",
+     "query_task_id outcome", NULL, ASKS},
+    {HF_ROUTE_QUERY, NULL, NULL, 200, NULL, NULL, NULL, HEARS},
+    {HF_ROUTE_QUERY, "/api/workflows/r-2/query/total", "{}", 0, NULL, NULL, NULL, SENDS},
+    {HF_ROUTE_POLL_QUERY, "/api/worker/query-tasks/poll", POLL, 200, "query-task-poll", POLLED,
+     "task=task.query_task_id n=task.query_task_attempt", ASKS},
+    {HF_ROUTE_QUERY_FAIL, "/api/worker/query-tasks/$task/fail",
+     "{'lease_owner':'w1','query_task_attempt':$n,'failure':{'message':'no','reason':"
+     "'rejected_unknown_query'}}",
+     200, "query-task-result", "query_task_id outcome", NULL, ASKS},
+    {HF_ROUTE_QUERY, NULL, NULL, 404, NULL, NULL, NULL, HEARS},
+    {HF_ROUTE_POLL_VALIDATION, "/api/worker/update-validation-tasks/poll",
+     "{'worker_id':'w1','task_queue':'far','timeout_seconds':0}", 200, NULL, POLLED, NULL, ASKS},
+    {HF_ROUTE_UPDATE, "/api/workflows/r-2/update/set", "{'input':[1],'wait_for':'accepted'}", 0,
+     NULL, NULL, NULL, SENDS},
+    {HF_ROUTE_POLL_VALIDATION, "/api/worker/update-validation-tasks/poll", POLL, 200, NULL,
+     POLLED " task.update_validation_task_id task.update_name",
+     "task=task.update_validation_task_id n=task.update_validation_attempt", ASKS},
+    {HF_ROUTE_VALIDATION_APPROVE, "/api/worker/update-validation-tasks/$task/approve",
+     "{'lease_owner':'w1','update_validation_attempt':$n}", 200, NULL,
+     "update_validation_task_id outcome", NULL, ASKS},
+    {HF_ROUTE_UPDATE, NULL, NULL, 202, NULL, NULL, NULL, HEARS},
+    {HF_ROUTE_UPDATE, "/api/workflows/r-2/update/set", "{'input':[2],'wait_for':'accepted'}", 0,
+     NULL, NULL, NULL, SENDS},
+    {HF_ROUTE_POLL_VALIDATION, "/api/worker/update-validation-tasks/poll", POLL, 200, NULL, POLLED,
+     "task=task.update_validation_task_id n=task.update_validation_attempt", ASKS},
+    {HF_ROUTE_VALIDATION_REJECT, "/api/worker/update-validation-tasks/$task/reject",
+     "{'lease_owner':'w1','update_validation_attempt':$n,'failure':{'message':'no'}}", 200, NULL,
+     "update_validation_task_id outcome", NULL, ASKS},
+    {HF_ROUTE_UPDATE, NULL, NULL, 422, NULL, NULL, NULL, HEARS},
+    {HF_ROUTE_WORKER_DEREGISTER, "/api/worker/registrations/w1", NULL, 200, NULL,
+     "worker_id outcome recovered_workflow_task_count", NULL, ASKS},
+    {HF_ROUTE_WORKER_REGISTER, "/api/worker/register", "{'worker_id':'w2','task_queue':'far'}", 200,
+     NULL, "registered", NULL, ASKS},
+    {HF_ROUTE_WORKER_DELETE, "/api/workers/w2", NULL, 200, "worker-operation", "worker_id outcome",
+     NULL, ASKS},
+};
+
+/* Webhooks; those of tasks have a case with everything that can happen to them in test_webhook.c.
+ */
+#define HOOK "/webhooks/instances/"
+static const row hook_rows[] = {
+    {HF_ROUTE_HOOK_START, "/webhooks/start/order", "{'workflow_id':'h-1'}", 202, NULL, COMMAND,
+     "run=run_id", ASKS},
+    {HF_ROUTE_HOOK_START_SIGNAL, "/webhooks/start/order/signals/paid", "{'workflow_id':'h-2'}", 202,
+     NULL, COMMAND " start_command_id start_outcome intake_group_id", NULL, ASKS},
+    {HF_ROUTE_HOOK_PLAIN_START, "/webhooks/control-plane/start",
+     "{'workflow_type':'elsewhere','instance_id':'e-1','queue':'hooked'}", 202, NULL,
+     "started workflow_instance_id workflow_run_id workflow_type outcome", NULL, ASKS},
+    {HF_ROUTE_HOOK_QUERY, HOOK "h-1/queries/state", "{}", 200, NULL,
+     "query_name workflow_id run_id target_scope result", NULL, ASKS},
+    {HF_ROUTE_HOOK_RUN_QUERY, HOOK "h-1/runs/$run/queries/state", "{}", 200, NULL,
+     "query_name workflow_id run_id target_scope result", NULL, ASKS},
+    {HF_ROUTE_HOOK_UPDATE, HOOK "h-1/updates/add", "{'arguments':[1]}", 200, NULL,
+     COMMAND " " UPDATE, "update=update_id", ASKS},
+    {HF_ROUTE_HOOK_RUN_UPDATE, HOOK "h-1/runs/$run/updates/add", "{'arguments':[1]}", 200, NULL,
+     COMMAND " " UPDATE, NULL, ASKS},
+    {HF_ROUTE_HOOK_UPDATE_SHOW, HOOK "h-1/updates/$update", NULL, 200, NULL,
+     "update_id update_status", NULL, ASKS},
+    {HF_ROUTE_HOOK_RUN_UPDATE_SHOW, HOOK "h-1/runs/$run/updates/$update", NULL, 200, NULL,
+     "update_id update_status", NULL, ASKS},
+    {HF_ROUTE_HOOK_DESCRIBE, HOOK "h-1/describe", NULL, 200, NULL,
+     "found workflow_instance_id workflow_type workflow_class business_key run.workflow_run_id "
+     "run.run_number run.is_current_run run.status run.status_bucket run.queue run_count "
+     "actions.can_signal actions.can_query actions.can_update actions.can_cancel "
+     "actions.can_terminate reason",
+     NULL, ASKS},
+    {HF_ROUTE_HOOK_RUN_DESCRIBE, HOOK "h-1/runs/$run/describe", NULL, 200, NULL,
+     "found run.workflow_run_id actions.can_repair actions.can_archive", NULL, ASKS},
+    {HF_ROUTE_HOOK_REPAIR, HOOK "h-1/repair", "{}", 200, NULL, COMMAND, NULL, ASKS},
+    {HF_ROUTE_HOOK_RUN_REPAIR, HOOK "h-1/runs/$run/repair", "{}", 200, NULL, COMMAND, NULL, ASKS},
+    {HF_ROUTE_HOOK_SIGNAL, HOOK "h-1/signals/paid", "{}", 202, NULL, COMMAND, NULL, ASKS},
+    {HF_ROUTE_RESULT, "/api/workflows/h-1/result?wait_timeout_seconds=60", NULL, 200, NULL,
+     "status", NULL, ASKS},
+    {HF_ROUTE_HOOK_ARCHIVE, HOOK "h-1/archive", "{}", 200, NULL, COMMAND, NULL, ASKS},
+    {HF_ROUTE_HOOK_START, "/webhooks/start/order", "{'workflow_id':'h-3'}", 202, NULL, COMMAND,
+     "run=run_id", ASKS},
+    {HF_ROUTE_HOOK_RUN_SIGNAL, HOOK "h-3/runs/$run/signals/paid", "{}", 202, NULL, COMMAND, NULL,
+     ASKS},
+    {HF_ROUTE_HOOK_START, "/webhooks/start/order", "{'workflow_id':'h-4'}", 202, NULL, COMMAND,
+     NULL, ASKS},
+    {HF_ROUTE_HOOK_CANCEL, HOOK "h-4/cancel", "{}", 200, NULL, COMMAND, NULL, ASKS},
+    {HF_ROUTE_HOOK_START, "/webhooks/start/order", "{'workflow_id':'h-5'}", 202, NULL, COMMAND,
+     "run=run_id", ASKS},
+    {HF_ROUTE_HOOK_RUN_CANCEL, HOOK "h-5/runs/$run/cancel", "{}", 200, NULL, COMMAND, NULL, ASKS},
+    {HF_ROUTE_HOOK_RUN_ARCHIVE, HOOK "h-5/runs/$run/archive", "{}", 200, NULL, COMMAND, NULL, ASKS},
+    {HF_ROUTE_HOOK_START, "/webhooks/start/order", "{'workflow_id':'h-6'}", 202, NULL, COMMAND,
+     NULL, ASKS},
+    {HF_ROUTE_HOOK_TERMINATE, HOOK "h-6/terminate", "{}", 200, NULL, COMMAND, NULL, ASKS},
+    {HF_ROUTE_HOOK_START, "/webhooks/start/order", "{'workflow_id':'h-7'}", 202, NULL, COMMAND,
+     "run=run_id", ASKS},
+    {HF_ROUTE_HOOK_RUN_TERMINATE, HOOK "h-7/runs/$run/terminate", "{}", 200, NULL, COMMAND, NULL,
+     ASKS},
+    {HF_ROUTE_HOOK_WORKFLOW_POLL, "/webhooks/workflow-tasks/poll?queue=hooked", NULL, 200, NULL,
+     "tasks.0.task_id tasks.0.workflow_id tasks.0.type tasks.0.available_at",
+     "task=tasks.0.task_id", ASKS},
+    {HF_ROUTE_HOOK_WORKFLOW_CLAIM, "/webhooks/workflow-tasks/$task/claim", "{}", 200, NULL,
+     "claimed task_id workflow_instance_id workflow_run_id workflow_type history_events "
+     "lease_owner "
+     "lease_expires_at",
+     "task=task_id", ASKS},
+    {HF_ROUTE_HOOK_WORKFLOW_HISTORY, "/webhooks/workflow-tasks/$task/history", NULL, 200, NULL,
+     "history_events total_history_events", NULL, ASKS},
+    {HF_ROUTE_HOOK_WORKFLOW_HEARTBEAT, "/webhooks/workflow-tasks/$task/heartbeat", "{}", 200, NULL,
+     "renewed can_continue", NULL, ASKS},
+    {HF_ROUTE_HOOK_WORKFLOW_COMPLETE, "/webhooks/workflow-tasks/$task/complete",
+     "{'commands':[{'type':'schedule_activity','activity_type':'far','retry_policy':{"
+     "'max_attempts':2,'backoff_seconds':[0]}}]}",
+     200, NULL, "recorded reason next_task_id", NULL, ASKS},
+    {HF_ROUTE_HOOK_ACTIVITY_POLL, "/webhooks/activity-tasks/poll?queue=hooked", NULL, 200, NULL,
+     "tasks.0.task_id", "task=tasks.0.task_id", ASKS},
+    {HF_ROUTE_HOOK_ACTIVITY_CLAIM, "/webhooks/activity-tasks/$task/claim", "{}", 200, NULL,
+     "claimed task_id workflow_instance_id workflow_run_id activity_execution_id "
+     "activity_attempt_id attempt_number activity_type activity_class idempotency_key "
+     "payload_codec arguments arguments_envelope retry_policy connection queue lease_owner "
+     "lease_expires_at reason reason_detail retry_after_seconds backend_error "
+     "compatibility_reason",
+     "attempt=activity_attempt_id", ASKS},
+    {HF_ROUTE_HOOK_ATTEMPT, "/webhooks/activity-attempts/$attempt", NULL, 200, NULL,
+     "can_continue cancel_requested reason heartbeat_recorded workflow_instance_id workflow_run_id "
+     "workflow_task_id activity_execution_id activity_attempt_id attempt_number run_status "
+     "run_closed_reason run_closed_at activity_status attempt_status task_status lease_owner "
+     "lease_expires_at last_heartbeat_at",
+     NULL, ASKS},
+    {HF_ROUTE_HOOK_ATTEMPT_HEARTBEAT, "/webhooks/activity-attempts/$attempt/heartbeat", "{}", 200,
+     NULL, "can_continue heartbeat_recorded attempt_status", NULL, ASKS},
+    {HF_ROUTE_HOOK_ATTEMPT_FAIL, "/webhooks/activity-attempts/$attempt/fail", "{'failure':'no'}",
+     200, NULL, "recorded reason next_task_id", NULL, ASKS},
+    {HF_ROUTE_HOOK_ACTIVITY_POLL, "/webhooks/activity-tasks/poll?queue=hooked", NULL, 200, NULL,
+     "tasks.0.task_id", "task=tasks.0.task_id", ASKS},
+    {HF_ROUTE_HOOK_ACTIVITY_CLAIM, "/webhooks/activity-tasks/$task/claim", "{}", 200, NULL,
+     "claimed", "attempt=activity_attempt_id", ASKS},
+    {HF_ROUTE_HOOK_ATTEMPT_COMPLETE, "/webhooks/activity-attempts/$attempt/complete",
+     "{'result':1}", 200, NULL, "recorded reason next_task_id", NULL, ASKS},
+    {HF_ROUTE_HOOK_WORKFLOW_POLL, "/webhooks/workflow-tasks/poll?queue=hooked", NULL, 200, NULL,
+     "tasks.0.task_id", "task=tasks.0.task_id", ASKS},
+    {HF_ROUTE_HOOK_WORKFLOW_CLAIM, "/webhooks/workflow-tasks/$task/claim", "{}", 200, NULL,
+     "claimed", "task=task_id", ASKS},
+    {HF_ROUTE_HOOK_WORKFLOW_FAIL, "/webhooks/workflow-tasks/$task/fail", "{'failure':'no'}", 200,
+     NULL, "recorded reason next_task_id", NULL, ASKS},
+};
+
+typedef struct table {
+    const row *rows;
+    size_t count;
+} table;
+
+#define TABLE(rows)                                                                                \
+    {                                                                                              \
+        rows, sizeof(rows) / sizeof((rows)[0])                                                     \
+    }
+static const table tables[] = {TABLE(plain_rows), TABLE(run_rows), TABLE(import_rows),
+                               TABLE(worker_rows), TABLE(hook_rows)};
+
+/* ---- how a row is asked */
+
+enum { VARS_MAX = 16, VAR_SIZE = 64, TEXT_SIZE = 1024 };
+
+typedef struct play {
+    hf_site site;
+    char names[VARS_MAX][VAR_SIZE];
+    char values[VARS_MAX][VAR_SIZE];
+    size_t vars;
+    int fd; /* of what was sent and not heard yet */
+} play;
+
+static const char *var_get(const play *p, const char *name, size_t len)
+{
+    for (size_t i = p->vars; i-- > 0;)
+        if (strlen(p->names[i]) == len && memcmp(p->names[i], name, len) == 0)
+            return p->values[i];
+    ck_abort_msg("nothing is called %.*s", (int)len, name);
+}
+
+static void var_set(play *p, const char *name, size_t len, const char *value)
+{
+    ck_assert_uint_lt(p->vars, VARS_MAX);
+    for (size_t i = 0; i < p->vars; i++)
+        if (strlen(p->names[i]) == len && memcmp(p->names[i], name, len) == 0) {
+            (void)snprintf(p->values[i], VAR_SIZE, "%s", value);
+            return;
+        }
+    (void)snprintf(p->names[p->vars], VAR_SIZE, "%.*s", (int)len, name);
+    (void)snprintf(p->values[p->vars++], VAR_SIZE, "%s", value);
+}
+
+/* Quotes and what stands behind $. */
+static const char *text_fill(const play *p, const char *text, char out[TEXT_SIZE])
+{
+    size_t len = 0;
+
+    if (!text)
+        return NULL;
+    for (; *text && len + 1 < TEXT_SIZE; text++) {
+        if (*text == '$') {
+            size_t name = strspn(text + 1, "abcdefghijklmnopqrstuvwxyz_");
+            const char *value = var_get(p, text + 1, name);
+
+            len += (size_t)snprintf(out + len, TEXT_SIZE - len, "%s", value);
+            text += name;
+        } else {
+            out[len++] = *text == '\'' ? '"' : *text;
+        }
+    }
+    out[len] = '\0';
+    return out;
+}
+
+/* Each word of a list. */
+static bool word_next(const char **rest, char out[VAR_SIZE * 2])
+{
+    size_t len;
+
+    *rest += strspn(*rest, " ");
+    len = strcspn(*rest, " ");
+    ck_assert_uint_lt(len, VAR_SIZE * 2);
+    memcpy(out, *rest, len);
+    out[len] = '\0';
+    *rest += len;
+    return len > 0;
+}
+
+static bool has_all(hf_value body, const char *required, const char **out_missing)
+{
+    static char word[VAR_SIZE * 2];
+
+    for (const char *rest = required ? required : ""; word_next(&rest, word);)
+        if (!hf_get(body, word)) {
+            *out_missing = word;
+            return false;
+        }
+    return true;
+}
+
+static void keep_all(play *p, hf_value body, const char *keep)
+{
+    char word[VAR_SIZE * 2];
+    char number[32];
+
+    for (const char *rest = keep ? keep : ""; word_next(&rest, word);) {
+        char *equals = strchr(word, '=');
+        hf_value value = hf_get(body, equals + 1);
+        const char *text = hf_str(value, "", NULL);
+
+        (void)snprintf(number, sizeof(number), "%lld", (long long)hf_int(value, "", 0));
+        var_set(p, word, (size_t)(equals - word), text ? text : number);
+    }
+}
+
+static void row_send(play *p, const row *r, const char *path, const char *body)
+{
+    char text[TEXT_SIZE * 3];
+
+    (void)snprintf(text, sizeof(text),
+                   "%s %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                   "X-Durable-Workflow-Control-Plane-Version: 2\r\nContent-Length: %zu\r\n\r\n%s",
+                   hf_http_method_text(hf_route_at(r->route)->method), path, strlen(body), body);
+    p->fd = hf_wire_connect(hf_server_port(p->site.server));
+    ck_assert(hf_wire_send(p->fd, hf_slice_of(text)));
+}
+
+static void row_hear(play *p, const row *r)
+{
+    hf_wire_reply reply = {0};
+
+    ck_assert(hf_wire_read_reply(p->fd, &reply));
+    ck_assert_msg(reply.status == r->status, "%s: %d instead of %d: %s",
+                  hf_route_at(r->route)->path, reply.status, r->status, hf_buf_text(&reply.body));
+    hf_wire_reply_fini(&reply);
+    (void)close(p->fd);
+}
+
+/* Asks until the list that the row takes something from has something in it: the engine offers work
+   a moment after it was recorded. */
+static hf_site_answer row_answer(play *p, const row *r, const char *path, const char *body)
+{
+    const char *method = hf_http_method_text(hf_route_at(r->route)->method);
+    int64_t until_us = hf_clock_mono_us(hf_clock_system()) + INT64_C(60000000);
+    hf_site_answer answer;
+
+    do {
+        answer = hf_site_ask(&p->site, method, path, NULL, body);
+    } while (r->keep && strstr(r->keep, "tasks.0.") && !hf_len(hf_get(answer.body, "tasks")) &&
+             hf_clock_mono_us(hf_clock_system()) < until_us);
+    return answer;
+}
+
+static void row_ask(play *p, const row *r)
+{
+    const hf_route *route = hf_route_at(r->route);
+    char path_text[TEXT_SIZE];
+    char body_text[TEXT_SIZE];
+    const char *path = text_fill(p, r->path, path_text);
+    const char *body = text_fill(p, r->body, body_text);
+    const char *missing = "";
+    hf_site_answer answer;
+    unsigned methods = 0;
+    char file[512];
+
+    if (r->how == HEARS) {
+        row_hear(p, r);
+        return;
+    }
+    ck_assert_msg(hf_route_find(route->method, hf_slice_from(path, strcspn(path, "?")), &methods) ==
+                      route,
+                  "%s is not of %s", path, route->path);
+    if (r->how == SENDS) {
+        row_send(p, r, path, body);
+        return;
+    }
+    answer = row_answer(p, r, path, body);
+    ck_assert_msg(answer.status == r->status, "%s %s: %d instead of %d: %.600s",
+                  hf_http_method_text(route->method), path, answer.status, r->status, answer.text);
+    if (r->schema) {
+        (void)snprintf(file, sizeof(file), HF_TEST_DIR "/server/schemas/%s.schema.json", r->schema);
+        hf_schema_fits(file, answer.body);
+    }
+    ck_assert_msg(has_all(answer.body, r->required, &missing), "%s has no %s: %.600s", path,
+                  missing, answer.text);
+    if (route->plane == HF_PLANE_WORKER)
+        ck_assert_msg(has_all(answer.body, "protocol_version server_capabilities", &missing),
+                      "%s has no %s", path, missing);
+    keep_all(p, answer.body, r->keep);
+}
+
+static void play_rows(play *p, const table *t)
+{
+    for (size_t i = 0; i < t->count; i++)
+        row_ask(p, &t->rows[i]);
+}
+
+static void play_open(play *p, hf_engine_kind kind, const char *storage)
+{
+    *p = (play){0};
+    hf_site_open(&p->site, kind, &app,
+                 (hf_server_options){.storage = storage, .webhook = {.mode = HF_WEBHOOK_NONE}});
+}
+
+/* ---- cases */
+
+/* The server, namespaces, schedules, passes, activities. */
+HF_BOTH_ENGINES(plain_routes)
+{
+    char folder[] = "/tmp/hf-shape-XXXXXX";
+    char command[64];
+    play p;
+
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    play_open(&p, kind, folder);
+    play_rows(&p, &tables[0]);
+    hf_site_close(&p.site);
+    (void)snprintf(command, sizeof(command), "rm -r %s", folder);
+    ck_assert_int_eq(system(command), 0);
+}
+
+/* Everything that can be asked of runs, and a bundle of one of them from another store. */
+HF_BOTH_ENGINES(run_routes)
+{
+    hf_mem *mem = hf_mem_new();
+    const char *bundle = NULL;
+    hf_value out = NULL;
+    play p;
+
+    play_open(&p, kind, NULL);
+    play_rows(&p, &tables[1]);
+    ck_assert_int_eq(
+        hf_export_with(p.site.engine, mem, &bundle,
+                       &(hf_export_opts){.size_ = sizeof(hf_export_opts), .id = "o-1"}),
+        HF_OK);
+    hf_site_close(&p.site);
+    play_open(&p, kind, NULL);
+    ck_assert_int_eq(hf_import_with(p.site.engine, mem, &out,
+                                    &(hf_import_opts){.size_ = sizeof(hf_import_opts),
+                                                      .text = bundle,
+                                                      .len = strlen(bundle)}),
+                     HF_OK);
+    play_rows(&p, &tables[2]);
+    hf_site_close(&p.site);
+    hf_mem_free(mem);
+}
+
+/* The worker plane. */
+HF_BOTH_ENGINES(worker_routes)
+{
+    play p;
+
+    play_open(&p, kind, NULL);
+    play_rows(&p, &tables[3]);
+    hf_site_close(&p.site);
+}
+
+HF_BOTH_ENGINES(webhook_routes)
+{
+    play p;
+
+    play_open(&p, kind, NULL);
+    play_rows(&p, &tables[4]);
+    hf_site_close(&p.site);
+}
+
+/* No route without a row: whoever adds one says here what it answers. */
+START_TEST(every_route_has_a_shape)
+{
+    bool covered[HF_ROUTES] = {false};
+    const hf_route *route;
+
+    for (size_t t = 0; t < sizeof(tables) / sizeof(tables[0]); t++)
+        for (size_t i = 0; i < tables[t].count; i++)
+            covered[tables[t].rows[i].route] |= tables[t].rows[i].how == ASKS;
+    for (size_t i = 0; (route = hf_route_at(i)); i++)
+        ck_assert_msg(covered[route->id], "no row covers %s %s", hf_http_method_text(route->method),
+                      route->path);
+}
+END_TEST
+
+HF_PG_SUITE_MAIN("server/shape", HF_BOTH(plain_routes), HF_BOTH(run_routes), HF_BOTH(worker_routes),
+                 HF_BOTH(webhook_routes), {every_route_has_a_shape, 0})
