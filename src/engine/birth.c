@@ -150,7 +150,7 @@ static live_run *run_make(hf_core *core, hf_birth *birth)
         hf_core_remove(core, run);
         return NULL;
     }
-    core->held += hf_replay_held(run->replay);
+    hf_live_count(core, run);
     hf_list_add_last(&core->lru, &run->place);
     return run;
 }

@@ -103,6 +103,7 @@ typedef struct live_run {
     hf_decide_run info;
     hf_replay_info replay_info;
     hf_replay *replay; /* NULL: to be loaded before the next turn */
+    size_t counted;    /* bytes of the replay in core->held: it may have grown or shrunk since */
     char run_id[27];
     int64_t fed;           /* newest event the replay knows */
     int64_t message_count; /* signals and updates among the events fed */
@@ -317,6 +318,7 @@ HF_NODISCARD hf_status hf_live_attach(hf_core *core, live_run *run,
 HF_NODISCARD hf_status hf_live_arm(hf_core *core, const live_run *run, hf_err *err);
 void hf_live_free(hf_core *core, live_run *run);   /* core NULL: of one that its core gave up */
 void hf_live_forget(hf_core *core, live_run *run); /* throws the coroutine away */
+void hf_live_count(hf_core *core, live_run *run);  /* core->held knows its size as it is now */
 /* Brings the replay up to what is committed. *out_gone: the run is closed or cannot run here. */
 HF_NODISCARD hf_status hf_live_load(hf_core *core, live_run *run, bool *out_gone, hf_err *err);
 HF_NODISCARD hf_status hf_live_feed(live_run *run, const hf_event *events, size_t count,

@@ -409,6 +409,7 @@ static hf_value errand_show(const hf_errand *errand, hf_mem *mem)
 hf_value hf_desk_ready(hf_desk *desk, int64_t namespace_key, hf_task_kind kind, hf_slice queue,
                        size_t most, hf_mem *mem)
 {
+    int64_t now_us = hf_clock_wall_us(desk->clock);
     hf_value_list *list = hf_value_array(mem);
     size_t count = 0;
     size_t at = 0;
@@ -416,12 +417,17 @@ hf_value hf_desk_ready(hf_desk *desk, int64_t namespace_key, hf_task_kind kind, 
     void *item;
 
     hf_mutex_lock(&desk->lock);
+    if (queue.ptr && !counter_get(desk, namespace_key, queue, NULL)) {
+        hf_mutex_unlock(&desk->lock);
+        return NULL;
+    }
     while (count < most && hf_map_next(desk->counters, &at, &key, &item)) {
-        const desk_counter *counter = counter_find(desk, namespace_key, key);
+        desk_counter *counter = counter_find(desk, namespace_key, key);
         const hf_list *errands = counter ? &counter->errands[kind] : NULL;
 
         if (!counter || (queue.ptr && !hf_slice_equal(queue, key)))
             continue;
+        counter->asked_us[kind] = now_us;
         for (hf_list *link = hf_list_first(errands); link && count < most;
              link = hf_list_next(errands, link)) {
             const hf_errand *errand = HF_LIST_ENTRY(link, hf_errand, place);

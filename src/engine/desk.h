@@ -114,7 +114,7 @@ bool hf_desk_visited(hf_desk *desk, int64_t within_us);
 bool hf_desk_starves(hf_desk *desk, int64_t patience_us);
 
 /* What lies at the queue (ptr NULL: any) and has a name, the oldest first at each queue, at most so
-   many; see hf_tasks_ready. NULL: no memory. */
+   many; see hf_tasks_ready. Whoever looks counts as a worker that asked. NULL: no memory. */
 hf_value hf_desk_ready(hf_desk *desk, int64_t namespace_key, hf_task_kind kind, hf_slice queue,
                        size_t most, hf_mem *mem);
 

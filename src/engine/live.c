@@ -32,10 +32,22 @@ live_run *hf_live_new(int64_t key)
     return run;
 }
 
+void hf_live_count(hf_core *core, live_run *run)
+{
+    size_t held = run->replay ? hf_replay_held(run->replay) : 0;
+
+    core->held -= run->counted;
+    core->held += held;
+    run->counted = held;
+}
+
 void hf_live_forget(hf_core *core, live_run *run)
 {
-    if (run->replay && core)
-        core->held -= hf_replay_held(run->replay);
+    if (core) {
+        HF_ASSERT(core->held >= run->counted);
+        core->held -= run->counted;
+    }
+    run->counted = 0;
     hf_replay_free(run->replay);
     run->replay = NULL;
     hf_list_remove(&run->place);
@@ -830,10 +842,8 @@ hf_status hf_live_load(hf_core *core, live_run *run, bool *out_gone, hf_err *err
             st = activities_read(core, run, err); /* before its first turn it has none */
         if (!st && !*out_gone)
             st = timers_read(core, run, err);
-    } else {
-        core->held -= hf_replay_held(run->replay);
-        if (run->info.parent_run != HF_NONE)
-            st = call_read(core, run, err); /* another run may have taken the parent's place */
+    } else if (run->info.parent_run != HF_NONE) {
+        st = call_read(core, run, err); /* another run may have taken the parent's place */
     }
     if (!st && !*out_gone && run->replay)
         st = live_catch_up(core, run, fresh ? input_find : NULL, out_gone, err);
@@ -844,8 +854,7 @@ hf_status hf_live_load(hf_core *core, live_run *run, bool *out_gone, hf_err *err
         st = numbers_read(core, run, err);
     if (!st && !*out_gone && fresh && run->replay)
         st = hf_errand_loaded(run, err);
-    if (run->replay)
-        core->held += hf_replay_held(run->replay);
+    hf_live_count(core, run);
     if (run->replay && !hf_list_linked(&run->place))
         hf_list_add_last(&core->lru, &run->place);
     if (!st && !*out_gone)
@@ -893,7 +902,7 @@ hf_status hf_live_peek(hf_core *core, int64_t key, live_run **out_run, hf_err *e
     if (!st)
         st = history_feed(core, run, NULL, err);
     if (!st) {
-        core->held += hf_replay_held(run->replay);
+        hf_live_count(core, run);
         hf_core_enter(core, run);
         hf_replay_freeze(run->replay);
         st = hf_replay_turn(run->replay, &turn, err);

@@ -249,8 +249,8 @@ static void coroutines_drop(hf_core *core)
     while (hf_map_int_next(core->runs, &at, &key, &item)) {
         live_run *run = item;
 
-        if (run->replay)
-            core->held += hf_replay_held(run->replay);
+        run->counted = 0;
+        hf_live_count(core, run);
         if (run->dirty)
             run->foreign = true;
         else

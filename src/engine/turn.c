@@ -548,14 +548,13 @@ static void turn_begin(turn *t, hf_unit *unit)
     run->unit_messages = 0;
     run->makes_children = false;
     run->bare = false;
-    core->held -= run->replay ? hf_replay_held(run->replay) : 0;
     run->draft = t->decide.unit;
 }
 
 static void turn_end(turn *t)
 {
     t->run->draft = NULL;
-    t->core->held += t->run->replay ? hf_replay_held(t->run->replay) : 0;
+    hf_live_count(t->core, t->run);
 }
 
 /* The core is somebody else's: what the code left behind goes. */

@@ -330,6 +330,8 @@ hf_status hf_tasks_ready(hf_engine *engine, hf_task_kind kind, const char *queue
         return hf_err_set(&c.slot->err, HF_INVALID, "workflow tasks or activities, at least one");
     if (!engine->desk)
         return hf_err_set(&c.slot->err, HF_MISUSE, "workers are not allowed: hf_workers_allow");
+    if (engine->node && !hf_desk_visited(engine->desk, HF_DESK_VISIT_US))
+        hf_node_look(engine->node);
     *out = hf_desk_ready(engine->desk, c.in.namespace_key, kind,
                          queue ? hf_slice_of(queue) : (hf_slice){0}, (size_t)most, mem);
     return *out ? HF_OK : hf_err_nomem(&c.slot->err, "tasks");

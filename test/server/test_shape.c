@@ -162,6 +162,9 @@ static const row plain_rows[] = {
      "schedule-operation", "fires_attempted", NULL, ASKS},
     {HF_ROUTE_SCHEDULE_HISTORY, "/api/schedules/s/history", NULL, 200, "schedule-history", "events",
      NULL, ASKS},
+    {HF_ROUTE_SCHEDULE_TIMES,
+     "/api/schedules/s/times?start_time=2026-01-01T00:00:00Z&end_time=2026-01-03T00:00:00Z", NULL,
+     200, NULL, "schedule_id times.0.at", NULL, ASKS},
     {HF_ROUTE_SCHEDULE_DELETE, "/api/schedules/s", NULL, 204, NULL, NULL, NULL, ASKS},
     {HF_ROUTE_ACTIVITY_START, "/api/activities",
      "{'activity_type':'reserve','task_queue':'default','activity_id':'a-1'}", 201, "activity",
@@ -754,5 +757,6 @@ START_TEST(every_route_has_a_shape)
 }
 END_TEST
 
-HF_PG_SUITE_MAIN("server/shape", HF_BOTH(plain_routes), HF_BOTH(run_routes), HF_BOTH(worker_routes),
-                 HF_BOTH(webhook_routes), {every_route_has_a_shape, 0})
+HF_PG_SUITE_MAIN("server/shape", HF_BOTH(plain_routes), HF_BOTH_SLOW(run_routes, 120),
+                 HF_BOTH_SLOW(worker_routes, 120), HF_BOTH_SLOW(webhook_routes, 120),
+                 {every_route_has_a_shape, 0})
