@@ -103,22 +103,6 @@ static hf_status run_choose(hf_slice id, hf_slice run_id, hf_intake_target *targ
     return HF_OK;
 }
 
-/* When a run was created. */
-static hf_status run_time(const hf_intake *in, int64_t key, int64_t *out_us, hf_err *err)
-{
-    const hf_db_value run = hf_db_int(key);
-    hf_db_cursor *cursor = NULL;
-    bool found = false;
-    hf_status st = hf_db_query(in->db, HF_STMT_RUN_DEFINITION, &run, 1, &cursor, err);
-
-    if (!st)
-        st = hf_db_step(cursor, &found, err);
-    if (!st && found)
-        *out_us = hf_db_column_int(cursor, 2);
-    hf_db_end(cursor);
-    return st;
-}
-
 static hf_status run_read(const hf_intake *in, hf_mem *mem, int64_t key,
                           hf_intake_target *out_target, hf_err *err)
 {
@@ -194,13 +178,15 @@ hf_status hf_intake_validated(const hf_intake *in, hf_mem *mem, int64_t definiti
     return st;
 }
 
-/* By id, else by correlation key. */
+/* By id, else by correlation key. The newest run is taken along. */
 static hf_status instance_find(const hf_intake *in, hf_mem *mem, hf_slice id,
-                               hf_instance_row *out_instance, hf_err *err)
+                               hf_instance_row *out_instance, hf_newest_run *out_newest,
+                               hf_err *err)
 {
     hf_slice other = {0};
     hf_err missing = {0};
-    hf_status st = hf_instance_get(in->db, mem, in->namespace_key, id, out_instance, &missing);
+    hf_status st =
+        hf_instance_aim(in->db, mem, in->namespace_key, id, out_instance, out_newest, &missing);
     hf_status looked = HF_OK;
 
     if (st == HF_NOTFOUND)
@@ -208,51 +194,46 @@ static hf_status instance_find(const hf_intake *in, hf_mem *mem, hf_slice id,
     if (looked)
         return looked;
     if (other.ptr)
-        return hf_instance_get(in->db, mem, in->namespace_key, other, out_instance, err);
+        return hf_instance_aim(in->db, mem, in->namespace_key, other, out_instance, out_newest,
+                               err);
     return st ? hf_err_set(err, st, "%s", missing.text) : HF_OK;
 }
 
-static hf_status aim_once(const hf_intake *in, hf_mem *mem, hf_slice id, hf_slice run_id,
-                          hf_intake_target *out_target, hf_err *err)
+hf_status hf_intake_aim(const hf_intake *in, hf_mem *mem, hf_slice id, hf_slice run_id,
+                        hf_intake_target *out_target, hf_err *err)
 {
+    hf_newest_run newest;
     hf_ulid wanted;
     hf_ulid actual;
     int64_t run = HF_NONE;
     hf_status st;
 
     *out_target = (hf_intake_target){.base.run = HF_NONE};
-    st = instance_find(in, mem, id, &out_target->instance, err);
+    st = instance_find(in, mem, id, &out_target->instance, &newest, err);
     if (!st)
         st = run_choose(id, run_id, out_target, &run, &wanted, err);
     if (st || run == HF_NONE)
         return st;
+    if (!run_id.ptr) {
+        out_target->base = newest.base;
+        out_target->created_us = newest.created_us;
+        out_target->definition = newest.definition;
+        out_target->queue = newest.queue;
+        return newest.base.run == HF_NONE
+                   ? hf_err_set(err, HF_CORRUPT, "the newest run of %.*s is not there", (int)id.len,
+                                id.ptr)
+                   : HF_OK;
+    }
     st = run_read(in, mem, run, out_target, err);
-    if (st && (st != HF_NOTFOUND || !run_id.ptr))
+    if (st && st != HF_NOTFOUND)
         return st;
     actual = hf_intake_id(out_target->created_us, run);
-    if (run_id.ptr && (st || out_target->base.instance != out_target->instance.key ||
-                       hf_ulid_compare(&wanted, &actual) != 0))
+    if (st || out_target->base.instance != out_target->instance.key ||
+        hf_ulid_compare(&wanted, &actual) != 0)
         return hf_err_set(err, HF_NOTFOUND, "%.*s has no run %.*s", (int)id.len, id.ptr,
                           (int)run_id.len, run_id.ptr);
-    if (run == out_target->instance.current_run)
-        return HF_OK;
-    return run_time(in, out_target->instance.current_run, &out_target->current_us, err);
-}
-
-/* The newest run may have been continued between the read of the instance and that of the run: one
-   that is closed is the newest when a second look says so. */
-hf_status hf_intake_aim(const hf_intake *in, hf_mem *mem, hf_slice id, hf_slice run_id,
-                        hf_intake_target *out_target, hf_err *err)
-{
-    int64_t closed = HF_NONE;
-    hf_status st = aim_once(in, mem, id, run_id, out_target, err);
-
-    while (!st && !run_id.ptr && out_target->base.run != closed &&
-           out_target->base.closed_us != HF_NONE) {
-        closed = out_target->base.run;
-        st = aim_once(in, mem, id, run_id, out_target, err);
-    }
-    return st;
+    out_target->current_us = newest.created_us;
+    return HF_OK;
 }
 
 hf_status hf_intake_find(const hf_intake *in, hf_mem *mem, hf_slice id,

@@ -457,6 +457,18 @@ hf_row *hf_row_definition_add(hf_mem *mem, int64_t key, hf_slice fingerprint, hf
 HF_NODISCARD hf_status hf_instance_get(hf_db *db, hf_mem *mem, int64_t namespace_key, hf_slice id,
                                        hf_instance_row *out_row, hf_err *err);
 
+typedef struct hf_newest_run {
+    hf_run_base base; /* run HF_NONE: there is none */
+    int64_t created_us;
+    int64_t definition; /* HF_NONE: not known here */
+    hf_slice queue;
+} hf_newest_run;
+
+/* Like hf_instance_get, with the instance's newest run as it was at the same moment. */
+HF_NODISCARD hf_status hf_instance_aim(hf_db *db, hf_mem *mem, int64_t namespace_key, hf_slice id,
+                                       hf_instance_row *out_row, hf_newest_run *out_newest,
+                                       hf_err *err);
+
 /* The key of a namespace. HF_NOTFOUND when there is none. */
 HF_NODISCARD hf_status hf_namespace_get(hf_db *db, hf_slice name, int64_t *out_key, hf_err *err);
 

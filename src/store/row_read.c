@@ -8,44 +8,46 @@ static int64_t int_or_none(hf_db_cursor *cursor, size_t column)
     return hf_db_column_null(cursor, column) ? HF_NONE : hf_db_column_int(cursor, column);
 }
 
+/* The columns of run_get, which begin at `from`. */
+static hf_status base_take(hf_db_cursor *cursor, size_t from, int64_t run, hf_run_base *out_base,
+                           hf_err *err)
+{
+    hf_slice head = hf_db_column_bytes(cursor, from + 6);
+
+    if (head.len != sizeof(out_base->head))
+        return hf_err_set(err, HF_CORRUPT, "the head of run %lld has %zu bytes instead of %zu",
+                          (long long)run, head.len, sizeof(out_base->head));
+    *out_base = (hf_run_base){.run = run,
+                              .instance = hf_db_column_int(cursor, from),
+                              .status = hf_db_column_int(cursor, from + 2),
+                              .closed_reason = int_or_none(cursor, from + 3),
+                              .last_seq = hf_db_column_int(cursor, from + 5),
+                              .last_us = hf_db_column_int(cursor, from + 7),
+                              .history_bytes = hf_db_column_int(cursor, from + 8),
+                              .command_seq = hf_db_column_int(cursor, from + 9),
+                              .message_seq = hf_db_column_int(cursor, from + 10),
+                              .message_cursor = hf_db_column_int(cursor, from + 11),
+                              .closed_us = int_or_none(cursor, from + 14),
+                              .shard = hf_db_column_int(cursor, from + 18),
+                              .open_signals = hf_db_column_int(cursor, from + 20),
+                              .open_updates = hf_db_column_int(cursor, from + 21)};
+    memcpy(out_base->head, head.ptr, sizeof(out_base->head));
+    return HF_OK;
+}
+
 hf_status hf_run_base_get(hf_db *db, int64_t run, hf_run_base *out_base, hf_err *err)
 {
     const hf_db_value key = hf_db_int(run);
     hf_db_cursor *cursor = NULL;
     bool found = false;
-    hf_slice head;
     hf_status st = hf_db_query(db, HF_STMT_RUN_GET, &key, 1, &cursor, err);
 
     if (!st)
         st = hf_db_step(cursor, &found, err);
-    if (st)
-        goto done;
-    if (!found) {
+    if (!st && !found)
         st = hf_err_set(err, HF_NOTFOUND, "there is no run with key %lld", (long long)run);
-        goto done;
-    }
-    head = hf_db_column_bytes(cursor, 6);
-    if (head.len != sizeof(out_base->head)) {
-        st = hf_err_set(err, HF_CORRUPT, "the head of run %lld has %zu bytes instead of %zu",
-                        (long long)run, head.len, sizeof(out_base->head));
-        goto done;
-    }
-    *out_base = (hf_run_base){.run = run,
-                              .instance = hf_db_column_int(cursor, 0),
-                              .status = hf_db_column_int(cursor, 2),
-                              .closed_reason = int_or_none(cursor, 3),
-                              .last_seq = hf_db_column_int(cursor, 5),
-                              .last_us = hf_db_column_int(cursor, 7),
-                              .history_bytes = hf_db_column_int(cursor, 8),
-                              .command_seq = hf_db_column_int(cursor, 9),
-                              .message_seq = hf_db_column_int(cursor, 10),
-                              .message_cursor = hf_db_column_int(cursor, 11),
-                              .closed_us = int_or_none(cursor, 14),
-                              .shard = hf_db_column_int(cursor, 18),
-                              .open_signals = hf_db_column_int(cursor, 20),
-                              .open_updates = hf_db_column_int(cursor, 21)};
-    memcpy(out_base->head, head.ptr, sizeof(out_base->head));
-done:
+    if (!st)
+        st = base_take(cursor, 0, run, out_base, err);
     hf_db_end(cursor);
     return hf_err_because(err, st, "read run %lld", (long long)run);
 }
@@ -61,23 +63,24 @@ static bool text_copy(hf_mem *mem, hf_db_cursor *cursor, size_t column, hf_slice
     return out_text->ptr != NULL;
 }
 
-hf_status hf_instance_get(hf_db *db, hf_mem *mem, int64_t namespace_key, hf_slice id,
-                          hf_instance_row *out_row, hf_err *err)
+/* Asks for the instance; the cursor stands on its row. */
+static hf_status instance_find(hf_db *db, hf_stmt stmt, hf_mem *mem, int64_t namespace_key,
+                               hf_slice id, hf_db_cursor **out_cursor, hf_instance_row *out_row,
+                               hf_err *err)
 {
     const hf_db_value params[] = {hf_db_int(namespace_key), hf_db_text(id)};
     hf_db_cursor *cursor = NULL;
     bool found = false;
-    hf_status st = hf_db_query(db, HF_STMT_INSTANCE_GET, params, 2, &cursor, err);
+    hf_status st = hf_db_query(db, stmt, params, 2, &cursor, err);
 
+    *out_cursor = cursor;
     if (!st)
         st = hf_db_step(cursor, &found, err);
-    if (st)
-        goto done;
-    if (!found) {
+    if (!st && !found)
         st = hf_err_set(err, HF_NOTFOUND, "there is no instance with the id %.*s", (int)id.len,
                         id.ptr);
-        goto done;
-    }
+    if (st)
+        return st;
     *out_row = (hf_instance_row){.key = hf_db_column_int(cursor, 0),
                                  .namespace_key = namespace_key,
                                  .shard = hf_db_column_int(cursor, 1),
@@ -88,7 +91,36 @@ hf_status hf_instance_get(hf_db *db, hf_mem *mem, int64_t namespace_key, hf_slic
     if (!out_row->id.ptr || !text_copy(mem, cursor, 2, &out_row->type) ||
         !text_copy(mem, cursor, 3, &out_row->business_key))
         st = hf_err_nomem(err, "an instance");
-done:
+    return st;
+}
+
+hf_status hf_instance_get(hf_db *db, hf_mem *mem, int64_t namespace_key, hf_slice id,
+                          hf_instance_row *out_row, hf_err *err)
+{
+    hf_db_cursor *cursor = NULL;
+    hf_status st =
+        instance_find(db, HF_STMT_INSTANCE_GET, mem, namespace_key, id, &cursor, out_row, err);
+
+    hf_db_end(cursor);
+    return st;
+}
+
+hf_status hf_instance_aim(hf_db *db, hf_mem *mem, int64_t namespace_key, hf_slice id,
+                          hf_instance_row *out_row, hf_newest_run *out_newest, hf_err *err)
+{
+    enum { RUN = 7, CREATED = RUN + 13, DEFINITION = RUN + 22, QUEUE };
+    hf_db_cursor *cursor = NULL;
+    hf_status st =
+        instance_find(db, HF_STMT_INSTANCE_AIM, mem, namespace_key, id, &cursor, out_row, err);
+
+    *out_newest = (hf_newest_run){.base.run = HF_NONE};
+    if (!st && !hf_db_column_null(cursor, RUN)) {
+        st = base_take(cursor, RUN, out_row->current_run, &out_newest->base, err);
+        out_newest->created_us = hf_db_column_int(cursor, CREATED);
+        out_newest->definition = int_or_none(cursor, DEFINITION);
+        if (!st && !text_copy(mem, cursor, QUEUE, &out_newest->queue))
+            st = hf_err_nomem(err, "a run");
+    }
     hf_db_end(cursor);
     return st;
 }
