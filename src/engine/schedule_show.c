@@ -64,6 +64,18 @@ static hf_value buffered_value(hf_mem *mem, const hf_schedule *s)
     return hf_value_finish(list);
 }
 
+/* The instance that it started last; null: it never did, or long ago. */
+static hf_value latest_value(hf_value recent)
+{
+    for (size_t i = 0; i < hf_len(recent); i++) {
+        hf_value id = hf_get(hf_at(recent, i), "workflow_id");
+
+        if (hf_value_kind_of(id) == HF_VALUE_STRING)
+            return id;
+    }
+    return hf_value_null();
+}
+
 /* A copy in the call's arena: what was read dies with the call. */
 static hf_value schedule_value(const hf_call *c, const hf_schedule *s)
 {
@@ -79,8 +91,8 @@ static hf_value schedule_value(const hf_call *c, const hf_schedule *s)
         "'jitter_seconds': %lld, 'max_runs': %p, 'remaining_actions': %p, 'fires_count': %lld, "
         "'failures_count': %lld, 'skipped_trigger_count': %lld, 'last_skip_reason': %s, "
         "'last_skipped_at': %s, 'last_fired_at': %s, 'next_fire_at': %s, 'paused_at': %s, "
-        "'deleted_at': %s, 'recent_actions': %p, 'buffered_actions': %p, 'created_at': %s, "
-        "'updated_at': %s}",
+        "'deleted_at': %s, 'latest_workflow_instance_id': %p, 'recent_actions': %p, "
+        "'buffered_actions': %p, 'created_at': %s, 'updated_at': %s}",
         hf_schedule_ulid_text(mem, s->created_us, s->key), s->id.ptr, c->slot->namespace_name,
         hf_schedule_status_text(s->status),
         (const void *)hf_value_bool(s->status == HF_SCHEDULE_STATUS_PAUSED),
@@ -93,8 +105,9 @@ static hf_value schedule_value(const hf_call *c, const hf_schedule *s)
         hf_schedule_time_text(mem, s->last_skipped_us),
         hf_schedule_time_text(mem, s->last_fired_us), hf_schedule_time_text(mem, s->next_us),
         hf_schedule_time_text(mem, s->paused_us), hf_schedule_time_text(mem, s->deleted_us),
-        (const void *)recent, (const void *)buffered_value(mem, s),
-        hf_schedule_time_text(mem, s->created_us), hf_schedule_time_text(mem, s->updated_us));
+        (const void *)latest_value(recent), (const void *)recent,
+        (const void *)buffered_value(mem, s), hf_schedule_time_text(mem, s->created_us),
+        hf_schedule_time_text(mem, s->updated_us));
 }
 
 /* Reads the schedule of an id; the caller ends the reading. */

@@ -113,7 +113,8 @@ class Server:
 def inside(build):  # pylint: disable=too-many-locals,too-many-statements
     from durable_workflow import Client, Worker, activity, serializer, workflow
     from durable_workflow.client import ScheduleAction, ScheduleSpec
-    from durable_workflow.errors import ActivityCancelled, QueryFailed, UpdateRejected
+    from durable_workflow.errors import (ActivityCancelled, DurableWorkflowError, QueryFailed, ScheduleNotFound,
+                                         UpdateRejected, WorkflowFailed)
     from durable_workflow.workflow import Replayer
 
     tries = {}
@@ -128,6 +129,10 @@ def inside(build):  # pylint: disable=too-many-locals,too-many-statements
         if tries[key] < 3:
             raise RuntimeError("not yet")
         return tries[key]
+
+    @activity.defn(name="breaks")
+    def breaks() -> str:
+        raise ValueError("always")
 
     beats = {}
 
@@ -259,7 +264,7 @@ def inside(build):  # pylint: disable=too-many-locals,too-many-statements
             self.server.stop()
 
         async def work(self):
-            self.worker = Worker(self.client, task_queue="default", workflows=types, activities=[greet, flaky, patient],
+            self.worker = Worker(self.client, task_queue="default", workflows=types, activities=[greet, flaky, breaks, patient],
                                  worker_id=f"py-{time.monotonic_ns()}")
             self.task = asyncio.create_task(self.worker.run())
             await asyncio.sleep(0.5)
@@ -335,9 +340,14 @@ def inside(build):  # pylint: disable=too-many-locals,too-many-statements
         assert await s.result(await s.start("tree")) == [2, 11, 21]
 
     async def continuing(s):
+        """Three generations under one id; the last one has the result."""
         handle = await s.start("again", 1)
         kind, _ = await s.end(handle)
         assert kind == "WorkflowContinuedAsNew"
+        newest = s.client.get_workflow_handle(handle.workflow_id)
+        assert await newest.result(timeout=LIMIT_S) == 3
+        seen = await s.client.describe_workflow(handle.workflow_id)
+        assert seen.run_id != handle.run_id and seen.status == "completed", seen
 
     async def retries(s):
         assert await s.result(await s.start("stubborn", "a")) == 3
@@ -347,7 +357,81 @@ def inside(build):  # pylint: disable=too-many-locals,too-many-statements
         assert kind == "WorkflowFailed" and "broken on purpose" in payload["message"], payload
 
     async def versions(s):
-        assert await s.result(await s.start("versioned")) == 2
+        """A version marker is recorded, and search attributes that the code sets are shown."""
+        handle = await s.start("versioned")
+        assert await s.result(handle) == 2
+        kinds = [e["type"] for e in s.server.events(handle)]
+        assert "VersionMarkerRecorded" in kinds and "SearchAttributesUpserted" in kinds, kinds
+        seen = await s.client.describe_workflow(handle.workflow_id)
+        assert seen.search_attributes == {"stage": "done"}, seen
+
+    async def eventually(ask, done):
+        """Asks until the answer is as it should be."""
+        limit = time.monotonic() + LIMIT_S
+        while True:
+            seen = await ask()
+            if done(seen):
+                return seen
+            assert time.monotonic() < limit, seen
+            await asyncio.sleep(0.1)
+
+    async def schedules(s):
+        """A schedule fires by itself, and its runs are worked on; one goes after its only run, one is filled in
+        backwards."""
+        c = s.client
+        plan = await c.create_schedule(schedule_id="often", spec=ScheduleSpec(intervals=[{"every": "PT1S"}]),
+                                       action=ScheduleAction(workflow_type="leaf", task_queue="default", input=[5]),
+                                       overlap_policy="allow_all", note="often")
+        seen = await eventually(plan.describe, lambda one: one.fires_count >= 2)
+        assert seen.note == "often", seen
+        await c.create_schedule(schedule_id="once", spec=ScheduleSpec(intervals=[{"every": "PT1S"}]), max_runs=1,
+                                action=ScheduleAction(workflow_type="leaf", task_queue="default", input=[5]))
+        run = c.get_workflow_handle(seen.latest_workflow_instance_id)
+        assert await run.result(timeout=LIMIT_S) == 6
+        past = await c.create_schedule(schedule_id="past", spec=ScheduleSpec(cron_expressions=["0 3 * * *"]), paused=True,
+                                       action=ScheduleAction(workflow_type="leaf", task_queue="default", input=[6]))
+        filled = await c.backfill_schedule("past", start_time="2026-01-01T00:00:00Z", end_time="2026-01-03T00:00:00Z",
+                                           overlap_policy="allow_all")
+        assert filled.fires_attempted == 2, filled
+        await c.update_schedule("past", note="later")
+        assert (await past.describe()).note == "later"
+        kinds = [one.event_type for one in (await c.get_schedule_history("past")).events]
+        assert kinds.count("ScheduleTriggered") == 2, kinds
+        await eventually(c.list_schedules, lambda all: "once" not in [one.schedule_id for one in all.schedules])
+        assert (await c.get_schedule_history("once")).events[-1].event_type == "ScheduleDeleted"
+        for one in (plan, past):
+            await one.delete()
+        try:
+            await past.describe()
+            raise AssertionError("a deleted schedule was described")
+        except ScheduleNotFound:
+            pass
+
+    async def standalone(s):
+        """An activity without a workflow: retried, described, refused twice under one id, failed."""
+        c = s.client
+        solo = await c.start_activity(activity_type="flaky", task_queue="default", activity_id="solo-1", input=["solo"],
+                                      business_key="b-1", retry_policy={"max_attempts": 5, "backoff_seconds": [0, 0]})
+        assert await solo.result(timeout=LIMIT_S) == 3
+        seen = await c.describe_activity("solo-1")
+        assert (seen.status, seen.activity_status, seen.activity_type) == ("completed", "completed", "flaky"), seen
+        assert seen.attempt_count == 3 and seen.business_key == "b-1", seen
+        late = await c.start_activity(activity_type="breaks", task_queue="default", retry_policy={"max_attempts": 1})
+        try:
+            await late.result(timeout=LIMIT_S)
+            raise AssertionError("a failed activity has a result")
+        except WorkflowFailed:
+            pass
+        long = await c.start_activity(activity_type="patient", task_queue="default", activity_id="solo-2", input=["solo"],
+                                      heartbeat_timeout_seconds=30)
+        try:
+            await c.start_activity(activity_type="patient", task_queue="default", activity_id="solo-2", input=["solo"])
+            raise AssertionError("two activities of one id are open")
+        except DurableWorkflowError:
+            pass
+        await s.until(lambda: beats.get("solo", 0) != 0)
+        await c.cancel_workflow(long.activity_id, reason="enough")
+        await s.until(lambda: beats["solo"] == "cancelled")
 
     async def reads(s):
         """What the SDK asks about runs: description, list, result."""
@@ -446,7 +530,7 @@ def inside(build):  # pylint: disable=too-many-locals,too-many-statements
         assert await s.result(handle) == ["hello bob", "hello x", "hello y"]
 
     cases = (steps, messages, questions, timeouts, children, continuing, retries, failures, versions, reads,
-             cancelling, bundles, fleet, manages, restarts)
+             cancelling, schedules, standalone, bundles, fleet, manages, restarts)
     hosted = (both_ways,)
     failed = []
 
