@@ -1,5 +1,6 @@
 /* test_pair.c: two servers on one PostgreSQL store, and a worker that asks only one of them: no run
-   waits for a worker that never comes, whichever server it was started at. */
+   waits for a worker that never comes, whichever server it was started at; and a client that goes
+   from one server to the other with every request. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,13 +13,13 @@ enum { RUNS = 8, POLLS_MAX = 60 };
 static const hf_app app = {.name = "nothing-here"};
 
 /* A second server on the store of the first. */
-static void site_join(hf_site *site, const hf_site *first)
+static void site_join(hf_site *site, const hf_site *first, const hf_app *program)
 {
     hf_server_options options = {.listen = "127.0.0.1:0"};
     hf_err err = {0};
 
     *site = (hf_site){.mem = hf_mem_new()};
-    ck_assert_int_eq(hf_open(hf_test_place_address(first->place), &app, &site->engine), HF_OK);
+    ck_assert_int_eq(hf_open(hf_test_place_address(first->place), program, &site->engine), HF_OK);
     ck_assert_int_eq(hf_workers_allow(site->engine), HF_OK);
     options.engine = site->engine;
     hf_test_ok(hf_server_open(&options, &site->server, &err), &err, "open a server");
@@ -67,7 +68,7 @@ START_TEST(work_follows_the_workers)
     char id[16];
 
     hf_site_open(&sites[0], HF_ENGINE_POSTGRES, &app, (hf_server_options){0});
-    site_join(&sites[1], &sites[0]);
+    site_join(&sites[1], &sites[0], &app);
     for (int half = 0; half < halves; half++) {
         int done = 0;
 
@@ -86,4 +87,93 @@ START_TEST(work_follows_the_workers)
 }
 END_TEST
 
-HF_PG_SUITE_MAIN("server/pair", {work_follows_the_workers, 0})
+/* ---- a client that goes from one to the other */
+
+static hf_value order(hf_ctx *w, hf_value in)
+{
+    (void)in;
+    return hf_receive(w, "paid");
+}
+
+static hf_value order_add(hf_ctx *w, void *state, hf_value args)
+{
+    (void)state;
+    return hf_json(w, "%p", (const void *)args);
+}
+
+static hf_value order_state(hf_mem *mem, const void *state, hf_value args)
+{
+    (void)state;
+    (void)args;
+    return hf_json_(mem, "'open'");
+}
+
+static const hf_app orders = {
+    .name = "orders",
+    .workflows = (const hf_workflow_def[]){
+        {.type = "order",
+         .run = order,
+         .signals = (const hf_signal_def[]){{"paid", NULL}, {0}},
+         .updates = (const hf_update_def[]){{"add", NULL, order_add, NULL}, {0}},
+         .queries = (const hf_query_def[]){{"state", NULL, order_state}, {0}}},
+        {0}}};
+
+typedef struct ring {
+    hf_site sites[2];
+    size_t next;
+} ring;
+
+/* Every question goes to the other server than the one before. */
+static hf_site_answer ring_ask(ring *r, const char *method, const char *path, const char *body,
+                               int status)
+{
+    hf_site_answer answer = hf_site_ask(&r->sites[r->next++ % 2], method, path, NULL, body);
+
+    ck_assert_msg(answer.status == status, "%s %s: %d instead of %d: %.400s", method, path,
+                  answer.status, status, answer.text);
+    return answer;
+}
+
+/* What one server acknowledged, the other knows: runs are started, asked, updated, signalled and
+   waited for at servers that take turns; each command is in its history once. */
+START_TEST(a_client_goes_round)
+{
+    hf_site_answer answer;
+    char path[128];
+    char body[128];
+    ring r = {0};
+
+    hf_site_open(&r.sites[0], HF_ENGINE_POSTGRES, &orders, (hf_server_options){0});
+    site_join(&r.sites[1], &r.sites[0], &orders);
+    for (int i = 0; i < RUNS; i++) {
+        (void)snprintf(body, sizeof(body), "{\"workflow_type\":\"order\",\"workflow_id\":\"o-%d\"}",
+                       i);
+        (void)ring_ask(&r, "POST", "/api/workflows", body, 201);
+        (void)ring_ask(&r, "POST", "/api/workflows", body, 409);
+        (void)snprintf(path, sizeof(path), "/api/workflows/o-%d/update/add", i);
+        answer = ring_ask(&r, "POST", path,
+                          "{\"input\":[1],\"request_id\":\"u\",\"wait_timeout_seconds\":60}", 200);
+        ck_assert_str_eq(hf_str(answer.body, "update_status", ""), "completed");
+        (void)ring_ask(&r, "POST", path,
+                       "{\"input\":[1],\"request_id\":\"u\",\"wait_timeout_seconds\":60}", 200);
+        (void)snprintf(path, sizeof(path), "/api/workflows/o-%d/query/state", i);
+        answer = ring_ask(&r, "POST", path, "{}", 200);
+        ck_assert_str_eq(hf_str(answer.body, "result", ""), "open");
+        (void)snprintf(path, sizeof(path), "/api/workflows/o-%d/signal/paid", i);
+        (void)ring_ask(&r, "POST", path, "{\"request_id\":\"s\"}", 202);
+        (void)snprintf(path, sizeof(path), "/api/workflows/o-%d/result?wait_timeout_seconds=60", i);
+        answer = ring_ask(&r, "GET", path, NULL, 200);
+        ck_assert_str_eq(hf_str(answer.body, "status", ""), "completed");
+        (void)snprintf(path, sizeof(path), "/api/workflows/o-%d", i);
+        answer = ring_ask(&r, "GET", path, NULL, 200);
+        ck_assert_str_eq(hf_str(answer.body, "status", ""), "completed");
+        ck_assert_uint_eq(hf_len(hf_get(answer.body, "updates")), 1);
+        ck_assert_uint_eq(hf_len(hf_get(answer.body, "signals")), 1);
+        r.next++; /* the next run begins at the other one */
+    }
+    hf_site_close(&r.sites[1]);
+    hf_site_close(&r.sites[0]);
+}
+END_TEST
+
+HF_PG_SUITE_MAIN("server/pair", {work_follows_the_workers, 0}, {a_client_goes_round, 120})
