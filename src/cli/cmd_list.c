@@ -50,10 +50,12 @@ static hf_status list_pages(list_job *job, hf_mem *mem, hf_value_list *rows, hf_
 
     do {
         hf_value page = NULL;
-        hf_value request =
-            hf_json_(mem, "{'filters': %p, 'bucket': %s, 'limit': %lld, 'cursor': %s}",
-                     (const void *)job->filters, job->bucket,
-                     (long long)(left < PAGE ? left : PAGE), cursor);
+        hf_value request = hf_json_(
+            mem,
+            "{'filters': %p, 'bucket': %s, 'limit': %lld, 'cursor': %s, 'view': %s, "
+            "'owner': 'operators'}",
+            (const void *)job->filters, job->bucket, (long long)(left < PAGE ? left : PAGE), cursor,
+            job->call->flags[HF_CLI_FLAG_VIEW]);
 
         st = hf_cli_target_list(job->target, request, mem, &page, &cursor, err);
         for (size_t i = 0; !st && i < hf_len(page) && left > 0; i++, left--) {

@@ -30,8 +30,8 @@ const hf_cli_command hf_cli_daily[] = {
      .args = {{"QUERY", NULL, true}},
      .many = true,
      .target = true,
-     .flags =
-         FLAGS_TARGET | BIT(HF_CLI_FLAG_LIMIT) | BIT(HF_CLI_FLAG_COLUMNS) | BIT(HF_CLI_FLAG_WATCH),
+     .flags = FLAGS_TARGET | BIT(HF_CLI_FLAG_LIMIT) | BIT(HF_CLI_FLAG_COLUMNS) |
+              BIT(HF_CLI_FLAG_WATCH) | BIT(HF_CLI_FLAG_VIEW),
      .formats = FORMATS_LIST,
      .exits = {{HF_CLI_EXIT_OK, NULL},
                {HF_CLI_EXIT_NOTFOUND, "there is no such store or namespace"},

@@ -291,6 +291,7 @@ static hf_status list_path(hf_cli_target *target, hf_value request, hf_buf *path
     hf_value filters = hf_get(request, "filters");
     const char *bucket = hf_str(request, "bucket", NULL);
     const char *cursor = hf_str(request, "cursor", NULL);
+    const char *view = hf_str(request, "view", NULL);
     hf_mem *mem = target->call->mem;
     hf_slice key;
     hf_value item;
@@ -300,6 +301,8 @@ static hf_status list_path(hf_cli_target *target, hf_value request, hf_buf *path
         path_add(path, hf_client_path(mem, "&status=%s", bucket));
     if (cursor)
         path_add(path, hf_client_path(mem, "&next_page_token=%s", cursor));
+    if (view)
+        path_add(path, hf_client_path(mem, "&view=%s", view));
     for (size_t i = 0; hf_value_member(filters, i, &key, &item); i++) {
         const char *name = NULL;
 

@@ -45,6 +45,7 @@ HF_NODISCARD hf_status hf_cli_schedule(hf_cli_call *call, hf_err *err);
 HF_NODISCARD hf_status hf_cli_batch(hf_cli_call *call, hf_err *err);
 HF_NODISCARD hf_status hf_cli_fleet(hf_cli_call *call,
                                     hf_err *err); /* workers, build, queue, task */
+HF_NODISCARD hf_status hf_cli_survey(hf_cli_call *call, hf_err *err); /* view, failure, type */
 HF_NODISCARD hf_status hf_cli_top(hf_cli_call *call, hf_err *err);
 HF_NODISCARD hf_status hf_cli_profile(hf_cli_call *call, hf_err *err);
 HF_NODISCARD hf_status hf_cli_docs(hf_cli_call *call, hf_err *err);

@@ -27,8 +27,9 @@ static const char *const verbs[] = {
     "query",   "cancel",    "terminate", "repair",         "archive", "pause",      "resume",
     "history", "namespace", "worker",    "serve",          "dev",     "token",      "verify",
     "why",     "doctor",    "backup",    "schema-migrate", "config",  "completion", "help",
-    "version", "fork",      "top",       "profile",        "docs",    "reset",      "schedule",
-    "batch",   "workers",   "build",     "queue",          "task"};
+    "version", "fork",      "top",       "profile",        "docs",    "view",       "failure",
+    "type",    "reset",     "schedule",  "batch",          "workers", "build",      "queue",
+    "task"};
 enum { VERBS = sizeof(verbs) / sizeof(verbs[0]), WORDS_MAX = 20 };
 
 /* What a run gave. Lives until the next run. */

@@ -19,7 +19,14 @@ static hf_value waits(hf_ctx *w, hf_value in)
     return first;
 }
 
+static hf_value fails(hf_ctx *w, hf_value in)
+{
+    (void)in;
+    hf_fail(w, "broken", "order 17 is gone");
+}
+
 static const hf_workflow_def workflows[] = {
+    {.type = "fails", .run = fails},
     {.type = "waits", .run = waits, .signals = (const hf_signal_def[]){{"go", "n:int?"}, {0}}},
     {0}};
 static const hf_app app = {.name = "nouns", .workflows = workflows};
@@ -185,6 +192,41 @@ static void fleet_lives(void)
     GIVES(HF_CLI_EXIT_OK, "workers", "remove", "me", "-o", "none");
 }
 
+/* Kept lists, types, and failures in groups. */
+static void survey_lives(void)
+{
+    char id[64];
+
+    GIVES(HF_CLI_EXIT_OK, "start", "waits", "--id", "v-1", "-o", "none");
+    GIVES(HF_CLI_EXIT_OK, "view", "save", "some", "id=v-1", "-o", "name");
+    (void)snprintf(id, sizeof(id), "%.*s", (int)last.out.len - 1, hf_buf_text(&last.out));
+    GIVES(HF_CLI_EXIT_REJECTED, "view", "save", "some", "id=v-1");
+    GIVES(HF_CLI_EXIT_OK, "view", "ls", "-o", "name");
+    ck_assert(says(&last.out, id));
+    GIVES(HF_CLI_EXIT_OK, "ls", "--view", id, "-o", "name");
+    ck_assert_str_eq(hf_buf_text(&last.out), "v-1\n");
+    GIVES(HF_CLI_EXIT_OK, "view", "delete", id);
+    GIVES(HF_CLI_EXIT_NOTFOUND, "view", "delete", id);
+    GIVES(HF_CLI_EXIT_NOTFOUND, "ls", "--view", id);
+    GIVES(HF_CLI_EXIT_OK, "type", "show", "waits", "--json");
+    ck_assert_int_ge(hf_int(json(&last.out), "runs", 0), 1);
+    GIVES(HF_CLI_EXIT_OK, "type", "ls", "-o", "name");
+    ck_assert(says(&last.out, "waits\n"));
+    GIVES(HF_CLI_EXIT_NOTFOUND, "type", "show", "nobody");
+    if (served) {
+        GIVES(HF_CLI_EXIT_RUN_FAILED, "start", "fails", "--id", "f-1", "--wait");
+        for (int i = 0; i < 600 && !says(&last.out, "order 17 is gone"); i++) {
+            GIVES(HF_CLI_EXIT_OK, "failure", "ls");
+            (void)poll(&(struct pollfd){.fd = -1}, 1, 50);
+        }
+        GIVES(HF_CLI_EXIT_OK, "failure", "ls", "--limit", "1", "-o", "name");
+        (void)snprintf(id, sizeof(id), "%.*s", (int)last.out.len - 1, hf_buf_text(&last.out));
+        GIVES(HF_CLI_EXIT_OK, "failure", "show", id, "--json");
+        ck_assert_str_eq(hf_str(json(&last.out), "failure_type", ""), "broken");
+    }
+    GIVES(HF_CLI_EXIT_NOTFOUND, "failure", "show", "nothing");
+}
+
 static void all_live(hf_engine_kind kind, bool server)
 {
     place_begin(kind, server);
@@ -192,6 +234,7 @@ static void all_live(hf_engine_kind kind, bool server)
     batch_lives();
     copies_live();
     fleet_lives();
+    survey_lives();
     place_end();
 }
 

@@ -118,7 +118,7 @@ START_TEST(completion_scripts)
                                "echo \"${COMPREPLY[@]}\"\n");
     file_write("script", hf_buf_text(&last.out));
     ck_assert_int_eq(run(NULL, (const char *const[]){"bash", "script", NULL}), 0);
-    ck_assert_str_eq(hf_buf_text(&last.out), "--quick\nverify version\nnone\n");
+    ck_assert_str_eq(hf_buf_text(&last.out), "--quick\nview verify version\nnone\n");
     end();
 }
 END_TEST
