@@ -12,7 +12,12 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 
-enum { MEM_BLOCK_FIRST = 4096, MEM_BLOCK_MAX = 256 * 1024, MEM_ALIGN = alignof(max_align_t) };
+enum {
+    MEM_BLOCK_SMALL = 512,
+    MEM_BLOCK_FIRST = 4096,
+    MEM_BLOCK_MAX = 256 * 1024,
+    MEM_ALIGN = alignof(max_align_t)
+};
 
 typedef struct mem_block {
     struct mem_block *next; /* older block */
@@ -37,13 +42,23 @@ static char *block_start(mem_block *block)
     return (char *)block + header_bytes();
 }
 
-hf_mem *hf_mem_new(void)
+static hf_mem *mem_new(size_t first_bytes)
 {
     hf_mem *mem = hf_alloc(sizeof(*mem));
 
     if (mem)
-        mem->next_bytes = MEM_BLOCK_FIRST;
+        mem->next_bytes = first_bytes;
     return mem;
+}
+
+hf_mem *hf_mem_new(void)
+{
+    return mem_new(MEM_BLOCK_FIRST);
+}
+
+hf_mem *hf_mem_new_small(void)
+{
+    return mem_new(MEM_BLOCK_SMALL);
 }
 
 static mem_block *block_add(hf_mem *mem, size_t capacity)

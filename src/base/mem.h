@@ -10,6 +10,9 @@
 #include "base/slice.h"
 #include "holdfast/mem.h"
 
+/* An arena that begins with a small block: for what holds little, and there are many of. */
+HF_NODISCARD hf_mem *hf_mem_new_small(void);
+
 /* Zeroed, aligned for any type; NULL when memory ran out. */
 HF_NODISCARD void *hf_mem_alloc(hf_mem *mem, size_t bytes);
 HF_NODISCARD void *hf_mem_array(hf_mem *mem, size_t count, size_t bytes);

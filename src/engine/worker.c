@@ -210,7 +210,7 @@ hf_status hf_poll_begin(hf_engine *engine, const hf_poll_opts *opts, hf_poll **o
     poll->waiter.namespace_key = c.in.namespace_key;
     poll->waiter.got = poll_got;
     poll->waiter.lease_us = opts->lease * 1000;
-    poll->waiter.mem = hf_mem_new();
+    poll->waiter.mem = hf_mem_new_small(); /* thousands may wait */
     st = poll->waiter.mem ? poll_fill(poll, opts, &c.slot->err)
                           : hf_err_nomem(&c.slot->err, "a poll");
     *out_poll = poll; /* `got` may be called before this returns */

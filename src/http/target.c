@@ -112,13 +112,26 @@ hf_status hf_http_path_params(hf_mem *mem, const char *pattern, hf_slice path,
     return HF_OK;
 }
 
+/* How many there may be. */
+static size_t pairs_most(hf_slice text)
+{
+    size_t most = 1;
+
+    for (size_t i = 0; i < text.len && most < HF_HTTP_PAIRS_MAX; i++)
+        most += text.ptr[i] == '&';
+    return most;
+}
+
 hf_status hf_http_query_read(hf_mem *mem, hf_slice text, hf_http_query *out_query, hf_err *err)
 {
     hf_slice pair;
 
-    out_query->count = 0;
+    *out_query = (hf_http_query){0};
     if (text.len == 0)
         return HF_OK;
+    out_query->pairs = hf_mem_array(mem, pairs_most(text), sizeof(*out_query->pairs));
+    if (!out_query->pairs)
+        return hf_err_nomem(err, "a query");
     while (hf_slice_split(&text, '&', &pair)) {
         hf_slice value = pair;
         hf_slice name;

@@ -29,13 +29,15 @@ bool hf_http_path_fits(const char *pattern, hf_slice path);
 HF_NODISCARD hf_status hf_http_path_params(hf_mem *mem, const char *pattern, hf_slice path,
                                            hf_http_params *out_params, hf_err *err);
 
-/* name=value pairs of a query, decoded, in order; a plus sign is a space. */
+typedef struct hf_http_pair {
+    hf_slice name;
+    hf_slice value;
+} hf_http_pair;
+
+/* name=value pairs of a query, decoded, in order, in the arena; a plus sign is a space. */
 typedef struct hf_http_query {
     size_t count;
-    struct {
-        hf_slice name;
-        hf_slice value;
-    } pairs[HF_HTTP_PAIRS_MAX];
+    hf_http_pair *pairs; /* NULL when there are none */
 } hf_http_query;
 
 /* HF_INVALID for bad escapes, text that is not UTF-8, control characters and more than

@@ -25,7 +25,7 @@ enum {
 
 static hf_api *api_new(hf_server *server, hf_http_exchange *exchange)
 {
-    hf_mem *mem = hf_mem_new();
+    hf_mem *mem = hf_mem_new_small(); /* thousands may be parked */
     hf_api *api = mem ? hf_mem_alloc(mem, sizeof(*api)) : NULL;
 
     if (!api) {

@@ -164,6 +164,31 @@ START_TEST(failed_allocations_leave_it_usable)
 }
 END_TEST
 
-HF_SUITE_MAIN("base/mem", {pieces_are_aligned_and_apart, 0}, {impossible_sizes_are_refused, 0},
-              {texts_are_copied_and_formatted, 0}, {reset_keeps_a_bounded_rest, 0},
-              {reset_drops_a_huge_first_block, 0}, {failed_allocations_leave_it_usable, 0})
+/* A small arena takes less for a little, and holds as much as any other. */
+START_TEST(small_arenas_begin_small)
+{
+    hf_mem *plain = hf_mem_new();
+    hf_mem *small = hf_mem_new_small();
+
+    ck_assert(plain && small);
+    ck_assert_ptr_nonnull(hf_mem_alloc(plain, 16));
+    ck_assert_ptr_nonnull(hf_mem_alloc(small, 16));
+    ck_assert_uint_lt(hf_mem_held(small), hf_mem_held(plain) / 4);
+    for (size_t i = 1; i < 20000; i += 37) {
+        char *piece = hf_mem_alloc(small, i);
+
+        ck_assert_ptr_nonnull(piece);
+        ck_assert_int_eq(piece[0] | piece[i - 1], 0);
+        piece[0] = piece[i - 1] = 1;
+    }
+    hf_mem_reset(small);
+    ck_assert_ptr_nonnull(hf_mem_alloc(small, 16));
+    hf_mem_free(small);
+    hf_mem_free(plain);
+}
+END_TEST
+
+HF_SUITE_MAIN("base/mem", {small_arenas_begin_small, 0}, {pieces_are_aligned_and_apart, 0},
+              {impossible_sizes_are_refused, 0}, {texts_are_copied_and_formatted, 0},
+              {reset_keeps_a_bounded_rest, 0}, {reset_drops_a_huge_first_block, 0},
+              {failed_allocations_leave_it_usable, 0})
