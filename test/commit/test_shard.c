@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "commit/shard.h"
 #include "lib/engine.h"
 #include "lib/world.h"
@@ -195,6 +196,51 @@ START_TEST(idle_nodes_leave_their_share)
 }
 END_TEST
 
+/* However much work waits, a renewal looks for it once and not once for each shard: else a backlog
+   would make it take longer than the lease, and the node would lose what it cannot keep up with. */
+START_TEST(a_backlog_does_not_slow_the_renewal)
+{
+    static const char *const values[] = {"1", "1", "1", "'node'", "1"};
+    hf_test_place *place = hf_test_place_new(HF_ENGINE_POSTGRES);
+    const char *at = hf_stmt_texts[HF_STMT_SHARD_RENEW].postgres;
+    hf_buf text = {0};
+    hf_stmt_text explain = {.name = "explain"};
+    hf_db_cursor *cursor = NULL;
+    hf_db *db = NULL;
+    bool row = true;
+    bool once = false;
+    hf_world world;
+
+    ok(hf_world_open(&world, hf_test_place_address(place), NULL, &err), "open");
+    hf_buf_add_text(&text, "EXPLAIN ");
+    for (; *at; at++)
+        if (*at == '?')
+            hf_buf_add_text(&text, values[*++at - '1']);
+        else
+            hf_buf_add(&text, at, 1);
+    hf_buf_add(&text, "", 1);
+    ck_assert(hf_buf_ok(&text));
+    explain.postgres = hf_buf_slice(&text).ptr;
+    ok(hf_test_place_dial(place, HF_DB_READ, &explain, 1, &db, &err), "dial");
+    ok(hf_db_query(db, (hf_stmt)0, NULL, 0, &cursor, &err), "explain");
+    while (row) {
+        char line[512];
+        hf_slice plan;
+
+        ok(hf_db_step(cursor, &row, &err), "a line");
+        plan = row ? hf_db_column_bytes(cursor, 0) : (hf_slice){0};
+        (void)snprintf(line, sizeof(line), "%.*s", (int)plan.len, plan.len ? plan.ptr : "");
+        once |= strstr(line, "CTE overdue") != NULL;
+    }
+    hf_db_end(cursor);
+    hf_db_close(db);
+    hf_buf_fini(&text);
+    ck_assert(once);
+    hf_world_close(&world);
+    hf_test_place_free(place);
+}
+END_TEST
+
 /* The shard of an id never changes: it is stored. */
 START_TEST(shard_of_an_id_is_fixed)
 {
@@ -215,4 +261,5 @@ START_TEST(shard_of_an_id_is_fixed)
 END_TEST
 
 HF_PG_SUITE_MAIN("commit/shard", {shares_are_fair, 0}, {former_owner_cannot_write, 0},
-                 {idle_nodes_leave_their_share, 0}, {shard_of_an_id_is_fixed, 0})
+                 {idle_nodes_leave_their_share, 0}, {a_backlog_does_not_slow_the_renewal, 0},
+                 {shard_of_an_id_is_fixed, 0})

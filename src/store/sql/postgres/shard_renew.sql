@@ -3,7 +3,7 @@
 -- ?4 name, ?5 1 when there is somebody at the node to do its work. In one statement:
 -- renew the node, take free or orphaned shards up to a fair share, give back what is over it -> number, epoch of every
 -- shard the node owns now, whether work waits there, the database's time; without shards one row
--- with the time alone.
+-- with the time alone. What waits is looked up once: for each shard anew, a long backlog would take longer than the lease.
 WITH t AS (
     SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS us
 ), me AS (
@@ -39,7 +39,7 @@ WITH t AS (
     SELECT run FROM (SELECT run FROM task, t WHERE kind = 1 AND status = 1 AND created_us < t.us - ?3 LIMIT 1000) a
     UNION
     SELECT run FROM (SELECT run FROM inbox, t WHERE created_us < t.us - ?3 LIMIT 1000) b
-), overdue AS (
+), overdue AS MATERIALIZED (
     SELECT DISTINCT i.shard FROM waiting w JOIN run r ON r.key = w.run JOIN instance i ON i.key = r.instance
 )
 SELECT own.number, own.epoch, (own.number IN (SELECT shard FROM overdue))::int, t.us FROM t LEFT JOIN own ON true
