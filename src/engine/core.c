@@ -711,11 +711,14 @@ static void alarm_fire(hf_core *core, core_alarm *alarm)
 /* How many alarms the share of due ones has room for. */
 static size_t alarms_room(const hf_core *core)
 {
-    size_t room = core->flying_due < HF_CORE_DUE_FLYING ? HF_CORE_DUE_FLYING - core->flying_due : 0;
+    size_t times = core->due_alone >= HF_CORE_DUE_ALONE ? HF_CORE_DUE_ROOM : 1;
+    size_t most = times * HF_CORE_DUE_FLYING;
+    size_t share = times * HF_CORE_DUE_SHARE;
+    size_t room = core->flying_due < most ? most - core->flying_due : 0;
 
     if (core->flying >= FLYING_MAX)
         return 0;
-    return room < HF_CORE_DUE_SHARE ? room : HF_CORE_DUE_SHARE;
+    return room < share ? room : share;
 }
 
 /* Their share of those that are due: a burst waits here and not in front of other work, which finds

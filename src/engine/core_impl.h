@@ -170,8 +170,14 @@ typedef struct live_run {
 } live_run;
 
 /* The share of due alarms: how many fire before the core looks at other work again, and how many of
-   their units may be in front of its commits. */
-enum { HF_CORE_DUE_SHARE = 8, HF_CORE_DUE_FLYING = 32 };
+   their units may be in front of its commits. After so many of theirs without any other they are
+   alone, and have more room until there is other work again. */
+enum {
+    HF_CORE_DUE_SHARE = 8,
+    HF_CORE_DUE_FLYING = 32,
+    HF_CORE_DUE_ALONE = 256,
+    HF_CORE_DUE_ROOM = 4 /* times as much */
+};
 
 /* Which shards are to be looked through. */
 typedef struct core_sweep {
@@ -237,6 +243,7 @@ struct hf_core {
     size_t held;       /* bytes of parked coroutines */
     size_t flying;     /* runs whose unit is under way */
     size_t flying_due; /* among them, those that a due alarm made ready */
+    size_t due_alone;  /* units of due alarms since the last other one */
     live_run *ready;
     live_run **ready_tail;
     size_t ready_count;

@@ -273,6 +273,7 @@ static hf_status turn_submit(turn *t, hf_err *err)
     core->flying++;
     run->due_unit = t->alarmed;
     core->flying_due += t->alarmed;
+    core->due_alone = t->alarmed ? core->due_alone + 1 : 0;
     run->unit = unit;
     run->effects = t->decide.effects;
     run->again = t->decide.again;

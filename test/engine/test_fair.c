@@ -127,6 +127,26 @@ HF_BOTH_ENGINES(b124_only_so_many_timers_are_under_way)
     hf_kit_close(d);
 }
 
+/* Where there is nothing else for a while they have more room, and lose it to the first other work.
+ */
+HF_BOTH_ENGINES(b124_timers_that_are_alone_have_more_room)
+{
+    hf_engine *d = burst_open(kind, SLEEPERS);
+
+    d->core->due_alone = HF_CORE_DUE_ALONE;
+    while (hf_core_step(d->core))
+        ;
+    ck_assert_uint_eq(d->core->flying_due, HF_CORE_DUE_ROOM * HF_CORE_DUE_FLYING);
+    hf_kit_ok(d, hf_start(d, "quick", NULL, .id = "other"));
+    (void)hf_core_step(d->core);
+    ck_assert_uint_lt(d->core->due_alone, HF_CORE_DUE_ALONE);
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_int_le(fired_beside(d, "other"),
+                     (int64_t)(HF_CORE_DUE_ROOM + OTHERS_STEPS) * HF_CORE_DUE_SHARE);
+    ck_assert_int_eq(fired(d), SLEEPERS);
+    hf_kit_close(d);
+}
+
 /* A flood of other work does not hold a timer back until it is through. */
 HF_BOTH_ENGINES(b124_a_flood_of_other_work_leaves_room_for_timers)
 {
@@ -147,4 +167,5 @@ HF_BOTH_ENGINES(b124_a_flood_of_other_work_leaves_room_for_timers)
 
 HF_PG_SUITE_MAIN("engine/fair", HF_BOTH(b124_a_burst_of_timers_leaves_room_for_other_work),
                  HF_BOTH(b124_only_so_many_timers_are_under_way),
+                 HF_BOTH(b124_timers_that_are_alone_have_more_room),
                  HF_BOTH(b124_a_flood_of_other_work_leaves_room_for_timers))
