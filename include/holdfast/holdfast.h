@@ -559,6 +559,9 @@ HF_API void hf_close(hf_engine *engine);
 
 /* Changes a setting, before work begins. HF_INVALID: there is none of that name, or it does not
    take that value.
+     fleet_validation_mode  warn, fail: a start of a type that is not here, when workers serve its
+                            queue and none of them supports this program's build, waits for one
+                            that does, or is refused as compatibility_blocked
      update_behind_signal   reject, queue: an update while an earlier signal is not applied
      update_wait_seconds    10: how long hf_command waits for the answer to an update
      pending_signal_count   5000: signals of a run that are not applied; 0 for no limit, as below

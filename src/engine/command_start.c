@@ -4,6 +4,7 @@
 #include "base/value.h"
 #include "engine/birth.h"
 #include "engine/command_impl.h"
+#include "engine/fleet.h"
 #include "model/contract.h"
 #include "store/snapshot.h"
 
@@ -86,18 +87,45 @@ static hf_status start_refuse(hf_handling *h, const hf_intake_refusal *refusal, 
     return hf_err_set(err, status, "%s", h->reply->why);
 }
 
+/* A start that would wait for a worker that is not there, where the program wants to know at once.
+   What the program has itself it can always run. */
+static hf_status start_gate(hf_handling *h, const hf_intake_start *start, const char **out_why,
+                            hf_err *err)
+{
+    const hf_engine *engine = h->call->engine;
+    hf_status st;
+
+    *out_why = NULL;
+    if (!engine->settings.fleet_fails || !start->compatibility.ptr ||
+        hf_registry_find_workflow(engine->registry, start->type))
+        return HF_OK;
+    hf_call_read_begin(h->call);
+    st = hf_fleet_gate(engine, h->call->in.db, hf_unit_mem(h->unit),
+                       start->queue.ptr ? start->queue : HF_SLICE("default"), start->compatibility,
+                       h->call->in.now_us, out_why, err);
+    hf_call_read_end(h->call);
+    return st;
+}
+
 /* The run that is made, as part 0 of the unit, its command as number 1. */
 static hf_status start_draft(hf_handling *h, const hf_intake_start *start, int64_t *out_command,
                              hf_err *err)
 {
     hf_command_row row = hf_handling_row(h);
     hf_intake_target made;
-    hf_intake_refusal refusal;
-    hf_status st;
+    hf_intake_refusal refusal = {.outcome = HF_CMD_OUTCOME_REJECTED_COMPATIBILITY_BLOCKED,
+                                 .reason = HF_REJECTION_COMPATIBILITY_BLOCKED};
+    const char *why = NULL;
+    hf_status st = start_gate(h, start, &why, err);
 
+    if (!st && why) {
+        refusal.why = why;
+        return start_refuse(h, &refusal, HF_REJECTED, err);
+    }
     row.type = HF_COMMAND_TYPE_START;
-    st =
-        hf_intake_start_draft(&h->call->in, start, row, h->unit, &made, out_command, &refusal, err);
+    if (!st)
+        st = hf_intake_start_draft(&h->call->in, start, row, h->unit, &made, out_command, &refusal,
+                                   err);
     if (!st && refusal.outcome)
         return start_refuse(h, &refusal, HF_INVALID, err);
     if (st)

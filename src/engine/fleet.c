@@ -1,6 +1,9 @@
 /* fleet.c: see fleet.h. */
 #include "engine/fleet.h"
 
+#include <stdio.h>
+#include <unistd.h>
+
 hf_status hf_engine_worker_beat(hf_engine *engine, const hf_worker_row *worker, hf_err *err)
 {
     engine_slot *slot = hf_engine_slot_get(engine);
@@ -49,4 +52,38 @@ bool hf_asker_served(void *ctx, hf_slice queue, hf_slice marker)
         return true; /* nobody can say */
     return (who->engine && hf_engine_app_supports(who->engine->app, marker)) ||
            hf_fleet_serves(&who->fleet, queue, marker);
+}
+
+void hf_fleet_self_fill(hf_fleet_self *self)
+{
+    *self = (hf_fleet_self){0};
+    (void)gethostname(self->host, sizeof(self->host) - 1);
+    (void)snprintf(self->name, sizeof(self->name), "engine-%ld@%s", (long)getpid(), self->host);
+}
+
+hf_status hf_fleet_gate(const hf_engine *engine, hf_db *db, hf_mem *mem, hf_slice queue,
+                        hf_slice marker, int64_t now_us, const char **out_why, hf_err *err)
+{
+    hf_fleet fleet = {0};
+    hf_fleet_self self;
+    size_t there = 0;
+    hf_status st = hf_fleet_read(db, mem, hf_engine_app_scope(engine->app), now_us, &fleet, err);
+
+    *out_why = NULL;
+    hf_fleet_self_fill(&self);
+    for (size_t i = 0; !st && i < fleet.count; i++) {
+        const hf_fleet one = {.workers = &fleet.workers[i], .count = 1};
+
+        if (hf_slice_equal(fleet.workers[i].name, hf_slice_of(self.name)) ||
+            !hf_fleet_serves(&one, queue, (hf_slice){0}))
+            continue; /* this process does not know the type */
+        if (hf_fleet_serves(&one, queue, marker))
+            return HF_OK;
+        there++;
+    }
+    if (st || !there)
+        return st;
+    *out_why = hf_mem_format(mem, "no worker at queue %.*s supports %.*s", (int)queue.len,
+                             queue.ptr, (int)marker.len, marker.ptr);
+    return *out_why ? HF_OK : hf_err_nomem(err, "a refusal");
 }

@@ -25,6 +25,20 @@ HF_NODISCARD hf_status hf_asker_begin(hf_asker *who, hf_db *db, hf_mem *mem, hf_
 /* Whether somebody may take a task: the `served` of a liveness world whose ctx is the asker. */
 bool hf_asker_served(void *ctx, hf_slice queue, hf_slice marker);
 
+/* What this process is called among the workers. */
+typedef struct hf_fleet_self {
+    char host[256];
+    char name[320];
+} hf_fleet_self;
+void hf_fleet_self_fill(hf_fleet_self *self);
+
+/* Whether a start with the marker would wait although others serve its queue: none of them supports
+   it. Nobody at the queue yet is no reason. *out_why: a sentence in the arena, NULL: it may start.
+ */
+HF_NODISCARD hf_status hf_fleet_gate(const hf_engine *engine, hf_db *db, hf_mem *mem,
+                                     hf_slice queue, hf_slice marker, int64_t now_us,
+                                     const char **out_why, hf_err *err);
+
 /* The markers that a program supports: what it says, with its own build; "*" when it says nothing.
  */
 bool hf_engine_app_supports(const hf_app *app, hf_slice marker);

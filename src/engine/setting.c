@@ -49,6 +49,12 @@ hf_status hf_settings_set(hf_settings *settings, const char *name, const char *v
             settings->update_wait_ms = number * 1000;
         return st;
     }
+    if (strcmp(name, "fleet_validation_mode") == 0) {
+        if (strcmp(value, "warn") != 0 && strcmp(value, "fail") != 0)
+            return hf_err_set(err, HF_INVALID, "%s is warn or fail, not %s", name, value);
+        settings->fleet_fails = value[0] == 'f';
+        return HF_OK;
+    }
     if (strcmp(name, "update_behind_signal") != 0)
         return hf_err_set(err, HF_INVALID, "there is no setting %s", name);
     if (strcmp(value, "queue") != 0 && strcmp(value, "reject") != 0)

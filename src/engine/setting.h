@@ -9,8 +9,9 @@
 #include "model/limit.h"
 
 typedef struct hf_settings {
-    bool updates_queue;     /* an update waits behind a signal that is not applied; else it is
-                               refused */
+    bool updates_queue; /* an update waits behind a signal that is not applied; else it is
+                           refused */
+    bool fleet_fails;   /* a start that no worker of the fleet supports is refused; else it waits */
     int64_t update_wait_ms; /* how long a caller waits for the answer to an update */
     hf_limits limits;       /* 0: none */
 } hf_settings;

@@ -1,7 +1,6 @@
 /* watchdog.c: see watchdog.h. */
 #include "engine/watchdog.h"
 
-#include <stdio.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -311,18 +310,16 @@ static hf_status node_beat(hf_core *core, hf_err *err)
                          .supported = HF_SLICE("*"),
                          .recorded_us = hf_core_now(core),
                          .expires_us = hf_core_now(core) + HF_FLEET_TTL_US};
-    char host[256] = "";
-    char name[320];
+    hf_fleet_self self;
     hf_unit *unit;
 
     if (core->db->driver == &hf_db_sqlite)
         return HF_OK;
     if (app && app->supports)
         row.supported = hf_slice_of(app->supports);
-    (void)gethostname(host, sizeof(host) - 1);
-    (void)snprintf(name, sizeof(name), "engine-%ld@%s", (long)getpid(), host);
-    row.host = hf_slice_of(host);
-    row.name = hf_slice_of(name);
+    hf_fleet_self_fill(&self);
+    row.host = hf_slice_of(self.host);
+    row.name = hf_slice_of(self.name);
     unit = hf_unit_new(NULL, NULL);
     if (!unit)
         return hf_err_nomem(err, "a heartbeat");

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/value.h"
+#include "engine/fleet.h"
 #include "lib/kit.h"
 
 static hf_value waits(hf_ctx *w, hf_value in)
@@ -455,6 +456,48 @@ HF_BOTH_ENGINES(b034_signal_with_start_of_an_unknown_signal)
     hf_kit_close(d);
 }
 
+/* Workers serve the queue and none of them supports this program's build: the start waits for one,
+   or, when that is asked for, is refused, alone and with a first signal, and nothing is made.
+   Nobody at the queue is no reason, and neither is a type that the program has itself. */
+HF_BOTH_ENGINES(b183_a_start_that_no_worker_supports_is_refused)
+{
+    static const hf_app producer = {.name = "start", .build_id = "a", .workflows = workflows};
+    hf_worker_row worker = {.name = HF_SLICE("w1"),
+                            .queue = HF_SLICE("default"),
+                            .scope = HF_SLICE(""),
+                            .host = HF_SLICE("somewhere"),
+                            .process = 7,
+                            .supported = HF_SLICE("b")};
+    hf_engine *d = hf_kit_open(kind, &producer);
+    hf_command_result out = {0};
+    hf_err err = {0};
+
+    ck_assert_int_eq(hf_set(d, "fleet_validation_mode", "maybe"), HF_INVALID);
+    hf_kit_ok(d, hf_start(d, "elsewhere", NULL, .id = "before"));
+    hf_test_ok(hf_engine_worker_beat(d, &worker, &err), &err, "a heartbeat");
+    hf_kit_ok(d, hf_start(d, "elsewhere", NULL, .id = "waits"));
+    hf_kit_ok(d, hf_set(d, "fleet_validation_mode", "fail"));
+    ck_assert_int_eq(hf_command(d, "start",
+                                hf_json(d, "{'workflow_id': 'x', 'workflow_type': 'elsewhere'}"),
+                                hf_mem_of_engine(d), &out),
+                     HF_REJECTED);
+    ck_assert(!out.accepted);
+    ck_assert_str_eq(out.outcome, "rejected_compatibility_blocked");
+    ck_assert_str_eq(out.reason, "compatibility_blocked");
+    ck_assert_int_eq(hf_command(d, "signal_with_start",
+                                hf_json(d, "{'workflow_id': 'x', 'workflow_type': 'elsewhere', "
+                                           "'name': 'go'}"),
+                                hf_mem_of_engine(d), &out),
+                     HF_REJECTED);
+    ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM instance WHERE id = 'x'"), 0);
+    hf_kit_ok(d, hf_start(d, "elsewhere", NULL, .id = "apart", .queue = "nobody"));
+    hf_kit_ok(d, hf_start(d, "waits", NULL, .id = "own"));
+    worker.supported = HF_SLICE("b, a");
+    hf_test_ok(hf_engine_worker_beat(d, &worker, &err), &err, "a heartbeat");
+    hf_kit_ok(d, hf_start(d, "elsewhere", NULL, .id = "x"));
+    hf_kit_close(d);
+}
+
 HF_PG_SUITE_MAIN(
     "engine/start", HF_BOTH(b001_bad_ids_are_refused), HF_BOTH(b002_longest_id_is_routable),
     HF_BOTH(b003_reserve_returns_the_same_instance), HF_BOTH(b004_start_makes_everything_at_once),
@@ -466,4 +509,5 @@ HF_PG_SUITE_MAIN(
     HF_BOTH(b018_an_id_is_made), HF_BOTH(b020_bad_requests_leave_no_rows),
     HF_BOTH(b021_disagreeing_definitions_fail_at_the_start),
     HF_BOTH(b032_signal_with_start_makes_a_run), HF_BOTH(b033_signal_with_start_takes_the_open_run),
-    HF_BOTH(b034_signal_with_start_of_an_unknown_signal))
+    HF_BOTH(b034_signal_with_start_of_an_unknown_signal),
+    HF_BOTH(b183_a_start_that_no_worker_supports_is_refused))

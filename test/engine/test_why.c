@@ -584,6 +584,22 @@ HF_BOTH_ENGINES(why_definition_drift)
     hf_kit_close(d);
 }
 
+/* The run carries the marker of a build, and the program that is there supports another one. */
+HF_BOTH_ENGINES(why_no_compatible_worker)
+{
+    static const hf_app old = {.name = "test", .build_id = "old", .workflows = workflows};
+    static const hf_app fresh = {
+        .name = "test", .build_id = "new", .supports = "new", .workflows = workflows};
+    hf_engine *d = hf_kit_open(kind, &old);
+
+    hf_kit_ok(d, hf_start(d, "receiver", hf_json(d, "{'timeout': 60000}"), .id = "a"));
+    d = hf_kit_reopen(d, &fresh);
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_str_eq(code(d, "a"), "no_compatible_worker");
+    ck_assert_ptr_nonnull(strstr(hf_str(why(d, "a"), "text", ""), "old"));
+    hf_kit_close(d);
+}
+
 /* Whichever allocation fails, the answer is either whole or not given. */
 START_TEST(why_without_memory)
 {
@@ -609,5 +625,6 @@ HF_PG_SUITE_MAIN("engine/why", HF_BOTH(why_waits), HF_BOTH(why_messages), HF_BOT
                  HF_BOTH(why_deadline_passed), HF_BOTH(why_task_missing), HF_BOTH(why_closed),
                  HF_BOTH(why_closed_continued), HF_BOTH(why_paused), HF_BOTH(why_quarantined),
                  HF_BOTH(why_task_trouble), HF_BOTH_SLOW(why_history_budget, 120),
-                 HF_BOTH(why_definition_drift), {why_without_memory, 0}, {why_store_wal_bound, 120},
-                 {why_task_timeout, 120}, {page_lists_every_code, 0})
+                 HF_BOTH(why_definition_drift), HF_BOTH(why_no_compatible_worker),
+                 {why_without_memory, 0}, {why_store_wal_bound, 120}, {why_task_timeout, 120},
+                 {page_lists_every_code, 0})
