@@ -110,6 +110,11 @@ HF_API hf_status hf_poll_now(hf_engine *engine, const hf_poll_opts *opts, hf_mem
 HF_API hf_status hf_tasks_ready(hf_engine *engine, hf_task_kind kind, const char *queue,
                                 int64_t most, hf_mem *mem, hf_value *out);
 
+/* Tasks that workers hold, as this process handed them out: [{"task_id", "kind", "workflow_id",
+   "run_id", "type", "task_queue", "lease_owner" (null: not known since a restart),
+   "lease_expires_at" (microseconds), "attempt"}], in no order; queue NULL: of all queues. */
+HF_API hf_status hf_tasks_held(hf_engine *engine, const char *queue, hf_mem *mem, hf_value *out);
+
 /* Whose an open activity is, by its id (task_id of its tasks): {"id": instance, "run_id"}.
    HF_NOTFOUND. */
 HF_API hf_status hf_activity_run(hf_engine *engine, const char *activity_id, hf_mem *mem,

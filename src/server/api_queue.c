@@ -79,7 +79,26 @@ static hf_value pollers_of(hf_api *api, hf_value workers, const char *queue)
     return hf_value_finish(list);
 }
 
-static hf_value queue_show(hf_api *api, hf_value queues, hf_value workers, const char *name)
+/* Who holds what of the queue, and until when. */
+static hf_value leases_of(hf_api *api, hf_value held, const char *queue)
+{
+    hf_value_list *list = hf_value_array(api->mem);
+
+    for (size_t i = 0; i < hf_len(held); i++) {
+        char until[HF_CLOCK_TEXT_SIZE] = "";
+
+        if (strcmp(hf_str(hf_at(held, i), "task_queue", ""), queue) != 0)
+            continue;
+        (void)hf_clock_print(hf_int(hf_at(held, i), "lease_expires_at", 0), until);
+        hf_value_append(list,
+                        hf_value_merge(api->mem, hf_at(held, i),
+                                       hf_json_(api->mem, "{'lease_expires_at': %s}", until)));
+    }
+    return hf_value_finish(list);
+}
+
+static hf_value queue_show(hf_api *api, hf_value queues, hf_value held, hf_value workers,
+                           const char *name)
 {
     hf_value tasks = hf_get(queue_find(queues, name), "tasks");
     long long questions = (long long)hf_int(tasks, "query.ready", 0);
@@ -89,20 +108,23 @@ static hf_value queue_show(hf_api *api, hf_value queues, hf_value workers, const
         "{'namespace': %s, 'name': %s, 'stats': {'tasks': %p}, 'admission': {'workflow_tasks': %p, "
         "'activity_tasks': %p, 'query_tasks': {'status': 'accepting', 'budget_source': "
         "'server', 'max_pending_per_queue': %d, 'approximate_pending_count': %lld, "
-        "'remaining_pending_capacity': %lld}}, 'pollers': %p, 'current_leases': null}",
+        "'remaining_pending_capacity': %lld}}, 'pollers': %p, 'current_leases': %p}",
         api->namespace, name, (const void *)(tasks ? tasks : hf_value_null()),
         (const void *)admission_of(api, workers, name, hf_get(tasks, "workflow"),
                                    "max_concurrent_workflow_tasks"),
         (const void *)admission_of(api, workers, name, hf_get(tasks, "activity"),
                                    "max_concurrent_activity_tasks"),
         (int)QUESTIONS_MAX, questions, QUESTIONS_MAX - questions,
-        (const void *)pollers_of(api, workers, name));
+        (const void *)pollers_of(api, workers, name), (const void *)leases_of(api, held, name));
 }
 
-/* What lies at the queues; answers and returns false when that cannot be told. */
-static bool queues_get(hf_api *api, hf_value *out_queues)
+/* What lies at the queues and what is held; answers and returns false when that cannot be told. */
+static bool queues_get(hf_api *api, hf_value *out_queues, hf_value *out_held)
 {
     hf_status st = hf_workers_queues(api->server->engine, api->mem, out_queues);
+
+    if (!st)
+        st = hf_tasks_held(api->server->engine, NULL, api->mem, out_held);
 
     if (st)
         hf_api_status(api, st, hf_errmsg(api->server->engine));
@@ -114,12 +136,13 @@ void hf_api_queues(hf_api *api)
     hf_value workers = workers_of(api);
     hf_value_list *list = hf_value_array(api->mem);
     hf_value queues = NULL;
+    hf_value held = NULL;
 
-    if (!queues_get(api, &queues))
+    if (!queues_get(api, &queues, &held))
         return;
     for (size_t i = 0; i < hf_len(queues); i++)
-        hf_value_append(list,
-                        queue_show(api, queues, workers, hf_str(hf_at(queues, i), "name", "")));
+        hf_value_append(
+            list, queue_show(api, queues, held, workers, hf_str(hf_at(queues, i), "name", "")));
     for (size_t i = 0; i < hf_len(workers); i++) {
         const char *name = hf_str(hf_at(workers, i), "task_queue", "");
         bool seen = queue_find(queues, name) != NULL;
@@ -127,7 +150,7 @@ void hf_api_queues(hf_api *api)
         for (size_t k = 0; k < i; k++)
             seen |= strcmp(hf_str(hf_at(workers, k), "task_queue", ""), name) == 0;
         if (!seen)
-            hf_value_append(list, queue_show(api, queues, workers, name));
+            hf_value_append(list, queue_show(api, queues, held, workers, name));
     }
     hf_api_json(api, 200,
                 hf_json_(api->mem, "{'namespace': %s, 'task_queues': %p}", api->namespace,
@@ -137,9 +160,10 @@ void hf_api_queues(hf_api *api)
 void hf_api_queue(hf_api *api)
 {
     hf_value queues = NULL;
+    hf_value held = NULL;
 
-    if (queues_get(api, &queues))
-        hf_api_json(api, 200, queue_show(api, queues, workers_of(api), hf_api_param(api, 0)));
+    if (queues_get(api, &queues, &held))
+        hf_api_json(api, 200, queue_show(api, queues, held, workers_of(api), hf_api_param(api, 0)));
 }
 
 /* ---- builds */

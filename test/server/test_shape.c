@@ -309,6 +309,10 @@ static const row worker_rows[] = {
     {HF_ROUTE_TASK_HEARTBEAT, "/api/worker/workflow-tasks/$task/heartbeat",
      "{'lease_owner':'w1','workflow_task_attempt':$n}", 200, NULL, "renewed can_continue", NULL,
      ASKS},
+    {HF_ROUTE_QUEUE, "/api/task-queues/far", NULL, 200, "task-queue",
+     "current_leases.0.task_id current_leases.0.lease_owner current_leases.0.lease_expires_at "
+     "current_leases.0.workflow_id current_leases.0.attempt",
+     NULL, ASKS},
     {HF_ROUTE_TASK_COMPLETE, "/api/worker/workflow-tasks/$task/complete",
      "{'lease_owner':'w1','workflow_task_attempt':$n,'commands':[{'type':'schedule_activity',"
      "'activity_type':'act','queue':'far','retry_policy':{'max_attempts':2,'backoff_seconds':[0]}}"
@@ -317,6 +321,8 @@ static const row worker_rows[] = {
     {HF_ROUTE_POLL_ACTIVITY, "/api/worker/activity-tasks/poll", POLL, 200, NULL,
      POLLED " task.task_id task.activity_attempt_id task.arguments task.idempotency_key",
      "task=task.task_id attempt=task.activity_attempt_id", ASKS},
+    {HF_ROUTE_QUEUES, "/api/task-queues", NULL, 200, "task-queue-list",
+     "task_queues.0.current_leases.0.type", NULL, ASKS},
     {HF_ROUTE_ATTEMPT_HEARTBEAT, "/api/worker/activity-tasks/$task/heartbeat",
      "{'lease_owner':'w1','activity_attempt_id':'$attempt','details':{'n':1}}", 200, NULL,
      "can_continue cancel_requested heartbeat_recorded", NULL, ASKS},
