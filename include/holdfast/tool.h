@@ -147,6 +147,12 @@ typedef struct hf_bundle_keys {
 HF_API hf_status hf_bundle_verify(const char *text, size_t len, const hf_bundle_keys *keys,
                                   hf_mem *mem, hf_value *out_report, hf_err *err);
 
+/* The same for a file that can be read at any place (pread). Memory does not grow with it when its
+   members are ordered by name, as in every bundle that Holdfast writes; others are refused over 64
+   MiB. HF_IO. */
+HF_API hf_status hf_bundle_verify_fd(int fd, const hf_bundle_keys *keys, hf_mem *mem,
+                                     hf_value *out_report, hf_err *err);
+
 /* Which runs of a store leave it as bundles, and how. */
 typedef struct hf_bundles_options {
     size_t size;

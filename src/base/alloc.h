@@ -21,6 +21,11 @@ void hf_alloc_free(void *memory);
 /* Gives what is free back to the system, where the C library keeps it. Slow: for quiet moments. */
 void hf_alloc_trim(void);
 
+/* The most bytes that were held at once since the last reset, as the C library rounds them. Counted
+   in test builds on glibc; 0 elsewhere. */
+size_t hf_alloc_peak(void);
+void hf_alloc_peak_reset(void);
+
 /* A NUL-terminated copy of `len` bytes, or NULL. */
 HF_NODISCARD char *hf_alloc_text(const char *text, size_t len);
 

@@ -19,6 +19,7 @@ struct hf_sha256 {
 struct hf_hmac {
     EVP_MAC *algorithm;
     EVP_MAC_CTX *state; /* holds the key */
+    bool failed;
 };
 
 static int digit_value(char c)
@@ -121,18 +122,34 @@ void hf_hmac_free(hf_hmac *hmac)
     hf_alloc_free(hmac);
 }
 
+void hf_hmac_begin(hf_hmac *hmac)
+{
+    hmac->failed = EVP_MAC_init(hmac->state, NULL, 0, NULL) != 1;
+}
+
+void hf_hmac_add(hf_hmac *hmac, hf_slice bytes)
+{
+    if (!hmac->failed && bytes.len)
+        hmac->failed =
+            EVP_MAC_update(hmac->state, (const unsigned char *)bytes.ptr, bytes.len) != 1;
+}
+
+hf_status hf_hmac_end(hf_hmac *hmac, uint8_t out_digest[HF_SHA256_BYTES], hf_err *err)
+{
+    size_t size = 0;
+
+    if (!hmac->failed)
+        hmac->failed = EVP_MAC_final(hmac->state, out_digest, &size, HF_SHA256_BYTES) != 1 ||
+                       size != HF_SHA256_BYTES;
+    return hmac->failed ? hf_err_set(err, HF_ERROR, "HMAC failed") : HF_OK;
+}
+
 hf_status hf_hmac_digest(hf_hmac *hmac, hf_slice bytes, uint8_t out_digest[HF_SHA256_BYTES],
                          hf_err *err)
 {
-    size_t len = 0;
-
-    /* Without a key the init starts over with the key it has. */
-    if (EVP_MAC_init(hmac->state, NULL, 0, NULL) != 1 ||
-        EVP_MAC_update(hmac->state, (const unsigned char *)bytes.ptr, bytes.len) != 1 ||
-        EVP_MAC_final(hmac->state, out_digest, &len, HF_SHA256_BYTES) != 1)
-        return hf_err_set(err, HF_ERROR, "HMAC-SHA-256 failed");
-    HF_ASSERT(len == HF_SHA256_BYTES);
-    return HF_OK;
+    hf_hmac_begin(hmac);
+    hf_hmac_add(hmac, bytes);
+    return hf_hmac_end(hmac, out_digest, err);
 }
 
 bool hf_crypto_equal(hf_slice a, hf_slice b)

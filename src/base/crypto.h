@@ -33,6 +33,11 @@ HF_NODISCARD hf_status hf_sha256_digest(hf_sha256 *sha, hf_slice bytes,
 /* HMAC-SHA-256 under one key, which is copied; HF_INVALID for an empty key. */
 HF_NODISCARD hf_status hf_hmac_new(hf_slice key, hf_hmac **out_hmac, hf_err *err);
 void hf_hmac_free(hf_hmac *hmac); /* NULL is allowed */
+/* In parts, as SHA-256; the key stays. */
+void hf_hmac_begin(hf_hmac *hmac);
+void hf_hmac_add(hf_hmac *hmac, hf_slice bytes);
+HF_NODISCARD hf_status hf_hmac_end(hf_hmac *hmac, uint8_t out_digest[HF_SHA256_BYTES], hf_err *err);
+
 HF_NODISCARD hf_status hf_hmac_digest(hf_hmac *hmac, hf_slice bytes,
                                       uint8_t out_digest[HF_SHA256_BYTES], hf_err *err);
 

@@ -40,6 +40,10 @@ HF_NODISCARD hf_status hf_json_read_spliced(hf_mem *mem, hf_slice text, const hf
    doubles ("7.0"), so that reading gives an equal value, except that bytes come back as text. */
 void hf_json_write(hf_buf *buf, hf_value value);
 
+/* As hf_json_write, with the members of the outer two levels of objects ordered by key bytes, so
+   that what reads it need not have it whole. */
+void hf_json_write_outer(hf_buf *buf, hf_value value);
+
 /* RFC 8785: members ordered by UTF-16 code units, numbers as ECMAScript prints them (7.0 is "7").
    One deviation: an integer beyond 2^53 is written exactly, where the RFC would round it to a
    double first. */
@@ -52,5 +56,8 @@ void hf_json_write_ksort(hf_buf *buf, hf_value value);
 
 /* `text` escaped for the inside of a JSON string, without the quotes. */
 void hf_json_add_escaped(hf_buf *buf, hf_slice text);
+
+/* The same as hf_json_write_ksort has it. */
+void hf_json_add_escaped_ascii(hf_buf *buf, hf_slice text);
 
 #endif

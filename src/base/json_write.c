@@ -1,6 +1,6 @@
-/* json_write.c: three dialects of JSON text from one walk over a value. Rule: equal values give
-   equal bytes in the two sorted dialects. Must never recurse over the value nor write anything that
-   is not JSON; running out of memory marks the buffer failed. */
+/* json_write.c: four dialects of JSON text from one walk over a value. Rule: equal values give
+   equal bytes in the two sorted dialects. Must never recurse over the value nor write anything
+   that is not JSON; running out of memory marks the buffer failed. */
 #include "base/json.h"
 
 #include <string.h>
@@ -12,9 +12,17 @@
 #include "base/utf8.h"
 #include "base/value_node.h"
 
-enum { WRITE_FIRST = 64 }; /* bytes to start with */
+enum {
+    WRITE_FIRST = 64, /* bytes to start with */
+    OUTER_LEVELS = 2  /* of objects that DIALECT_OUTER orders */
+};
 
-typedef enum write_dialect { DIALECT_COMPACT, DIALECT_CANONICAL, DIALECT_KSORT } write_dialect;
+typedef enum write_dialect {
+    DIALECT_COMPACT,
+    DIALECT_OUTER,
+    DIALECT_CANONICAL,
+    DIALECT_KSORT
+} write_dialect;
 
 /* A container that is being written. */
 typedef struct write_frame {
@@ -309,13 +317,15 @@ static bool frame_order(writer *w, write_frame *frame)
 
     if (w->dialect == DIALECT_COMPACT || node->kind != HF_VALUE_OBJECT)
         return true;
+    if (w->dialect == DIALECT_OUTER && w->depth > OUTER_LEVELS)
+        return true;
     if (node->len < HF_NODE_INDEX_MIN) {
         order_few(w->dialect, node, frame->few);
         frame->order = frame->few;
         return true;
     }
     frame->order = hf_node_index(node);
-    if (w->dialect == DIALECT_KSORT || !keys_above_ffff(node))
+    if (w->dialect != DIALECT_CANONICAL || !keys_above_ffff(node))
         return true;
     frame->owned = hf_alloc_array(2 * (size_t)node->len, sizeof(*frame->owned));
     if (!frame->owned)
@@ -335,6 +345,7 @@ static void writer_int(writer *w, int64_t integer)
 static void writer_double(writer *w, double number)
 {
     static const hf_json_number_style styles[] = {[DIALECT_COMPACT] = HF_JSON_NUMBER_PLAIN,
+                                                  [DIALECT_OUTER] = HF_JSON_NUMBER_PLAIN,
                                                   [DIALECT_CANONICAL] = HF_JSON_NUMBER_ES6,
                                                   [DIALECT_KSORT] = HF_JSON_NUMBER_PHP};
 
@@ -462,16 +473,31 @@ void hf_json_write_canonical(hf_buf *buf, hf_value value)
     value_write(buf, value, DIALECT_CANONICAL);
 }
 
+void hf_json_write_outer(hf_buf *buf, hf_value value)
+{
+    value_write(buf, value, DIALECT_OUTER);
+}
+
 void hf_json_write_ksort(hf_buf *buf, hf_value value)
 {
     value_write(buf, value, DIALECT_KSORT);
 }
 
-void hf_json_add_escaped(hf_buf *buf, hf_slice text)
+static void escaped_add(hf_buf *buf, hf_slice text, write_dialect dialect)
 {
     writer w;
 
-    writer_init(&w, buf, DIALECT_COMPACT);
+    writer_init(&w, buf, dialect);
     writer_escaped(&w, text);
     writer_sync(&w);
+}
+
+void hf_json_add_escaped(hf_buf *buf, hf_slice text)
+{
+    escaped_add(buf, text, DIALECT_COMPACT);
+}
+
+void hf_json_add_escaped_ascii(hf_buf *buf, hf_slice text)
+{
+    escaped_add(buf, text, DIALECT_KSORT);
 }

@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -19,6 +21,7 @@ struct hf_bundle_stream {
     const char *name;
     hf_buf text;  /* the bundle at hand, and what was read behind it */
     size_t taken; /* of `text`, by the bundle that was handed over */
+    FILE *kept;   /* what came out of a pipe; NULL: nothing is kept */
 };
 
 /* Where a walk over the text stands. */
@@ -52,6 +55,8 @@ void hf_bundle_stream_close(hf_bundle_stream *stream)
         return;
     if (stream->fd != STDIN_FILENO)
         (void)close(stream->fd);
+    if (stream->kept)
+        (void)fclose(stream->kept);
     hf_buf_fini(&stream->text);
     hf_alloc_free(stream);
 }
@@ -148,16 +153,37 @@ hf_status hf_bundle_stream_next(hf_bundle_stream *stream, hf_slice *out_text, hf
     return HF_OK;
 }
 
-hf_status hf_bundle_stream_whole(hf_bundle_stream *stream, hf_slice *out_text, hf_err *err)
+/* What comes out of a pipe is kept in a file without a name. */
+static hf_status pipe_keep(hf_bundle_stream *stream, hf_err *err)
 {
     hf_status st = HF_OK;
 
+    stream->kept = tmpfile();
+    if (!stream->kept)
+        return hf_err_set(err, HF_IO, "cannot make a temporary file: %s", strerror(errno));
     while (!st && !stream->ended) {
         st = piece_read(stream, err);
-        if (!st && stream->text.len > BUNDLE_BYTES_MAX)
-            st = hf_err_set(err, HF_TOOBIG, "%s is bigger than any bundle", stream->name);
+        if (!st && stream->text.len &&
+            fwrite(stream->text.ptr, 1, stream->text.len, stream->kept) != stream->text.len)
+            st = hf_err_set(err, HF_IO, "cannot write a temporary file: %s", strerror(errno));
+        hf_buf_clear(&stream->text);
     }
-    *out_text = hf_slice_from(hf_buf_text(&stream->text), stream->text.len);
+    if (!st && fflush(stream->kept) != 0)
+        st = hf_err_set(err, HF_IO, "cannot write a temporary file: %s", strerror(errno));
+    return st;
+}
+
+hf_status hf_bundle_stream_file(hf_bundle_stream *stream, int *out_fd, hf_err *err)
+{
+    struct stat about;
+    hf_status st = HF_OK;
+
+    *out_fd = stream->fd;
+    if (fstat(stream->fd, &about) == 0 && S_ISREG(about.st_mode))
+        return HF_OK;
+    st = pipe_keep(stream, err);
+    if (!st)
+        *out_fd = fileno(stream->kept);
     return st;
 }
 

@@ -19,9 +19,9 @@ void hf_bundle_stream_close(hf_bundle_stream *stream); /* NULL is allowed */
 HF_NODISCARD hf_status hf_bundle_stream_next(hf_bundle_stream *stream, hf_slice *out_text,
                                              hf_err *err);
 
-/* All that is there, whatever it is, for whoever judges the bytes themselves. HF_TOOBIG. */
-HF_NODISCARD hf_status hf_bundle_stream_whole(hf_bundle_stream *stream, hf_slice *out_text,
-                                              hf_err *err);
+/* All that is there, whatever it is, as a file that can be read at any place, for whoever judges
+   the bytes themselves; it lives as long as the stream. HF_IO. */
+HF_NODISCARD hf_status hf_bundle_stream_file(hf_bundle_stream *stream, int *out_fd, hf_err *err);
 
 /* The first one, which there must be. */
 HF_NODISCARD hf_status hf_bundle_stream_only(hf_bundle_stream *stream, hf_slice *out_text,

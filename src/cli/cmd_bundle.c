@@ -44,13 +44,13 @@ static hf_status bundle_verify(hf_cli_call *call, hf_err *err)
                                  .public_key = call->flags[HF_CLI_FLAG_PUBLIC_KEY]};
     hf_bundle_stream *stream = NULL;
     hf_value report = NULL;
-    hf_slice text = {0};
+    int fd = -1;
     hf_status st = hf_bundle_stream_open(call->args[1], &stream, err);
 
     if (!st)
-        st = hf_bundle_stream_whole(stream, &text, err);
+        st = hf_bundle_stream_file(stream, &fd, err);
     if (!st)
-        st = hf_bundle_verify(text.ptr, text.len, &keys, call->mem, &report, err);
+        st = hf_bundle_verify_fd(fd, &keys, call->mem, &report, err);
     if (!st)
         st = report_print(call, report, err);
     if (!st && strcmp(hf_str(report, "status", ""), "failed") == 0)

@@ -43,7 +43,7 @@ static hf_status run_give(job *j, int64_t run, hf_err *err)
     if (!st)
         st = hf_bundle_make(&dossier, j->mem, &options, &bundle, err);
     if (!st) {
-        hf_json_write(&text, bundle);
+        hf_json_write_outer(&text, bundle);
         st = hf_buf_ok(&text) ? HF_OK : hf_err_nomem(err, "a bundle");
     }
     if (!st) {

@@ -48,7 +48,7 @@ static hf_status export_make(hf_engine *engine, const engine_slot *slot, const h
         st = hf_bundle_make(&dossier, work, &options, &bundle, err);
     if (st)
         return st;
-    hf_json_write(text, bundle);
+    hf_json_write_outer(text, bundle);
     return hf_buf_ok(text) ? HF_OK : hf_err_nomem(err, "a bundle");
 }
 

@@ -12,6 +12,7 @@
 #include "project/section.h"
 
 #define BUNDLE_CANONICAL   "json-recursive-ksort-v1"
+#define BUNDLE_SIGNED      "durable-workflow.v2.history-export sha256:"
 #define BUNDLE_SCHEMA_NAME "durable_workflow.protocol.Value"
 #define BUNDLE_SCHEMA_MARK "e2a33dff55802237"
 
@@ -329,8 +330,17 @@ done:
     return st;
 }
 
+/* What a public-key signature covers: the checksum, and with it all that the checksum does, so that
+   nobody needs the whole text at once. */
+static hf_status public_text(hf_slice checksum, hf_buf *text, hf_err *err)
+{
+    hf_buf_add_text(text, BUNDLE_SIGNED);
+    hf_buf_add_slice(text, checksum);
+    return hf_buf_ok(text) ? HF_OK : hf_err_nomem(err, "a bundle");
+}
+
 /* The public-key signature beside the published ones. */
-static hf_status public_sign(hf_mem *mem, const hf_bundle_options *options, hf_value unsealed,
+static hf_status public_sign(hf_mem *mem, const hf_bundle_options *options, hf_slice checksum,
                              hf_value_list *into, hf_err *err)
 {
     uint8_t seed[HF_ED25519_KEY_BYTES];
@@ -345,14 +355,15 @@ static hf_status public_sign(hf_mem *mem, const hf_bundle_options *options, hf_v
         return HF_OK;
     if (!hf_hex_parse(hf_slice_trim(options->seed), seed, sizeof(seed)))
         return hf_err_set(err, HF_INVALID, "an Ed25519 key is 64 hexadecimal digits");
-    hf_json_write_ksort(&text, unsealed);
-    st = hf_buf_ok(&text) ? hf_ed25519_sign(seed, hf_buf_slice(&text), sign, public_key, err)
-                          : hf_err_nomem(err, "a bundle");
+    st = public_text(checksum, &text, err);
+    if (!st)
+        st = hf_ed25519_sign(seed, hf_buf_slice(&text), sign, public_key, err);
     hf_buf_fini(&text);
     if (st)
         return st;
     hf_hex_print(hf_slice_from(sign, sizeof(sign)), sign_text);
     hf_hex_print(hf_slice_from(public_key, sizeof(public_key)), key_text);
+    hf_value_set(into, HF_SLICE("ed25519_signs"), hf_value_string(mem, HF_SLICE("checksum")));
     hf_value_set(into, HF_SLICE("ed25519_signature"), hf_value_string(mem, hf_slice_of(sign_text)));
     hf_value_set(into, HF_SLICE("ed25519_public_key"), hf_value_string(mem, hf_slice_of(key_text)));
     return HF_OK;
@@ -379,42 +390,45 @@ static hf_status integrity_make(hf_mem *mem, const hf_bundle_options *options, h
                  key.len ? hf_value_string(mem, hf_slice_of(sign)) : hf_value_null());
     hf_value_set(object, HF_SLICE("key_id"),
                  key.len ? hf_edge_text(mem, options->key_id) : hf_value_null());
-    st = public_sign(mem, options, unsealed, object, err);
+    st = public_sign(mem, options, hf_slice_of(sum), object, err);
     if (st)
         return st;
     *out_value = hf_value_finish(object);
     return *out_value ? HF_OK : hf_err_nomem(err, "a checksum");
 }
 
-hf_status hf_bundle_check_public(hf_value bundle, hf_slice key, hf_err *err)
+bool hf_bundle_public_signs_checksum(hf_value integrity)
 {
-    hf_value integrity = hf_value_find(bundle, HF_SLICE("integrity"));
+    return hf_str(integrity, "ed25519_signs", NULL) != NULL;
+}
+
+hf_status hf_bundle_public_check(hf_value integrity, hf_slice key, hf_slice covered, hf_err *err)
+{
+    const char *signs = hf_str(integrity, "ed25519_signs", NULL);
     hf_slice named = hf_slice_of(hf_str(integrity, "ed25519_public_key", ""));
     uint8_t public_key[HF_ED25519_KEY_BYTES];
     uint8_t sign[HF_ED25519_SIGN_BYTES];
-    hf_mem *mem = NULL;
+    char spelt[2 * HF_ED25519_SIGN_BYTES + 1] = "";
+    hf_slice said = hf_slice_of(hf_str(integrity, "ed25519_signature", ""));
     hf_buf text = {0};
-    hf_value unsealed;
     bool fits = false;
     hf_status st = HF_OK;
 
+    if (hf_hex_parse(said, sign, sizeof(sign)))
+        hf_hex_print(hf_slice_from(sign, sizeof(sign)), spelt); /* digits have one spelling */
     if (key.len && !hf_slice_equal(key, named))
         return hf_err_set(err, HF_INVALID, "the bundle is signed with another key");
     if (!hf_hex_parse(named, public_key, sizeof(public_key)) ||
-        !hf_hex_parse(hf_slice_of(hf_str(integrity, "ed25519_signature", "")), sign, sizeof(sign)))
+        !hf_slice_equal(said, hf_slice_of(spelt)) ||
+        (signs && !hf_slice_equal(hf_slice_of(signs), HF_SLICE("checksum"))))
         return hf_err_set(err, HF_INVALID, "the bundle's signature is no Ed25519 signature");
-    mem = hf_mem_new();
-    unsealed = mem ? without_integrity(mem, bundle) : NULL;
-    if (unsealed)
-        hf_json_write_ksort(&text, unsealed);
-    if (!unsealed || !hf_buf_ok(&text))
-        st = hf_err_nomem(err, "a bundle");
+    if (signs)
+        st = public_text(covered, &text, err);
     if (!st)
-        st = hf_ed25519_check(public_key, hf_buf_slice(&text), sign, &fits, err);
+        st = hf_ed25519_check(public_key, signs ? hf_buf_slice(&text) : covered, sign, &fits, err);
     if (!st && !fits)
         st = hf_err_set(err, HF_INVALID, "the bundle was changed: its signature does not fit");
     hf_buf_fini(&text);
-    hf_mem_free(mem);
     return st;
 }
 

@@ -42,9 +42,15 @@ HF_NODISCARD hf_status hf_bundle_make(const hf_dossier *dossier, hf_mem *mem,
                                       const hf_bundle_options *options, hf_value *out_bundle,
                                       hf_err *err);
 
-/* Compares the Ed25519 signature with the content. `key` is the signer's public key in hexadecimal;
-   empty: the one that the bundle names. HF_INVALID with a sentence when it does not fit. */
-HF_NODISCARD hf_status hf_bundle_check_public(hf_value bundle, hf_slice key, hf_err *err);
+/* Whether the Ed25519 signature in the integrity block is one of the checksum. Else it is one of
+   the whole canonical text, as bundles had it first. */
+bool hf_bundle_public_signs_checksum(hf_value integrity);
+
+/* Compares the Ed25519 signature with what it covers: the checksum as the content has it, or the
+   canonical text. `key` is the signer's public key in hexadecimal; empty: the one that the bundle
+   names. HF_INVALID with a sentence when it does not fit. */
+HF_NODISCARD hf_status hf_bundle_public_check(hf_value integrity, hf_slice key, hf_slice covered,
+                                              hf_err *err);
 
 /* Compares the checksum, and with a key the signature, to what the bundle says. HF_INVALID with a
    sentence when they differ, are missing, or are made in a way that is not known here. */

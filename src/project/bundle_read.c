@@ -15,14 +15,10 @@
 /* A bundle while its events are read. */
 typedef struct reader {
     hf_mem *mem;
-    hf_value bundle;
-    hf_slice codec;  /* of payloads that do not say */
-    hf_value stored; /* lists of keys, one per event; NULL: the bundle is not Holdfast's */
-    hf_value own;    /* [sequence, key, value]; in order of events */
-    hf_value avro;   /* [sequence, key] of payloads that were stored as Avro; the same */
+    hf_bundle_event e; /* the one at hand; lists may say something of others as well */
     size_t own_at;
     size_t avro_at;
-    hf_event_builder builder;
+    hf_event_builder *builder;
 } reader;
 
 /* One event while it is read. */
@@ -69,7 +65,7 @@ static hf_status json_payload(reader *r, hf_value value, hf_payload_value *out_p
 static hf_status blob_payload(reader *r, const entry *e, hf_event_key key, hf_slice blob,
                               hf_slice codec, hf_payload_value *out_payload, hf_err *err)
 {
-    bool json = r->stored && !listed(r->avro, &r->avro_at, e->seq, key);
+    bool json = r->e.ours && !listed(r->e.avro, &r->avro_at, e->seq, key);
     hf_buf bytes = {0};
     hf_value value = NULL;
     char *kept = NULL;
@@ -99,7 +95,7 @@ static hf_status payload_read(reader *r, const entry *e, hf_event_key key, hf_va
     bool envelope = hf_value_kind_of(value) == HF_VALUE_OBJECT && hf_str(value, "blob", NULL) &&
                     hf_str(value, "codec", NULL);
     bool said = key != HF_KEY_ARGUMENTS || e->type != HF_EVENT_WORKFLOW_STARTED;
-    hf_slice codec = r->codec;
+    hf_slice codec = r->e.codec;
 
     if (key == HF_KEY_EXCEPTION && hf_value_find(value, HF_SLICE("details"))) {
         value = hf_value_find(value, HF_SLICE("details"));
@@ -125,7 +121,7 @@ static hf_status json_put(reader *r, hf_event_key key, hf_value value, hf_err *e
 
     hf_json_write_canonical(&text, value);
     if (hf_buf_ok(&text))
-        hf_event_put_json(&r->builder, key, hf_buf_slice(&text));
+        hf_event_put_json(r->builder, key, hf_buf_slice(&text));
     else
         st = hf_err_nomem(err, "a field");
     hf_buf_fini(&text);
@@ -144,34 +140,34 @@ static hf_status field_put(reader *r, const entry *e, hf_event_key key, hf_value
     case HF_VALUE_KIND_TEXT:
         if (kind != HF_VALUE_STRING)
             return bad(err, e, key, "is no text");
-        hf_event_put_text(&r->builder, key, hf_value_slice(value));
+        hf_event_put_text(r->builder, key, hf_value_slice(value));
         return HF_OK;
     case HF_VALUE_KIND_INT:
         if (kind != HF_VALUE_INT)
             return bad(err, e, key, "is no whole number");
-        hf_event_put_int(&r->builder, key, hf_int(value, "", 0));
+        hf_event_put_int(r->builder, key, hf_int(value, "", 0));
         return HF_OK;
     case HF_VALUE_KIND_BOOL:
         if (kind != HF_VALUE_BOOL)
             return bad(err, e, key, "is neither true nor false");
-        hf_event_put_bool(&r->builder, key, hf_bool(value, "", false));
+        hf_event_put_bool(r->builder, key, hf_bool(value, "", false));
         return HF_OK;
     case HF_VALUE_KIND_TIME:
         if (kind != HF_VALUE_STRING || !hf_clock_parse(hf_value_slice(value), &time_us))
             return bad(err, e, key, "is no time");
-        hf_event_put_time(&r->builder, key, time_us);
+        hf_event_put_time(r->builder, key, time_us);
         return HF_OK;
     case HF_VALUE_KIND_ID:
         if (kind != HF_VALUE_STRING || !hf_ulid_parse(hf_value_slice(value), &id))
             return bad(err, e, key, "is no id");
-        hf_event_put_id(&r->builder, key, id);
+        hf_event_put_id(r->builder, key, id);
         return HF_OK;
     case HF_VALUE_KIND_JSON:
         return json_put(r, key, value, err);
     case HF_VALUE_KIND_PAYLOAD:
         st = payload_read(r, e, key, value, &payload, err);
         if (!st)
-            hf_event_put_payload(&r->builder, key, payload);
+            hf_event_put_payload(r->builder, key, payload);
         return st;
     }
     return HF_OK;
@@ -186,14 +182,12 @@ static bool key_is_composed(hf_event_key key)
            (key >= HF_KEY_DECLARED_QUERIES && key <= HF_KEY_DECLARED_ENTRY_DECLARING_CLASS);
 }
 
-static bool key_is_stored(const reader *r, const entry *e, hf_event_key key)
+static bool key_is_stored(const reader *r, hf_event_key key)
 {
-    hf_value keys = r->stored ? hf_at(r->stored, (size_t)(e->seq - 1)) : NULL;
-
-    if (!keys)
+    if (!r->e.keys)
         return !key_is_composed(key);
-    for (size_t i = 0; i < hf_len(keys); i++)
-        if (hf_int(hf_at(keys, i), "", 0) == (int64_t)key)
+    for (size_t i = 0; i < hf_len(r->e.keys); i++)
+        if (hf_int(hf_at(r->e.keys, i), "", 0) == (int64_t)key)
             return true;
     return false;
 }
@@ -201,13 +195,13 @@ static bool key_is_stored(const reader *r, const entry *e, hf_event_key key)
 /* Where the bundle has the value of a key; NULL: nowhere. */
 static hf_value value_find(reader *r, const entry *e, hf_event_key key)
 {
-    hf_value item = r->stored ? listed(r->own, &r->own_at, e->seq, key) : NULL;
+    hf_value item = r->e.ours ? listed(r->e.own, &r->own_at, e->seq, key) : NULL;
     hf_slice name = hf_slice_of(hf_event_key_text(key));
 
     if (item)
         return hf_at(item, 2);
     if (e->type == HF_EVENT_WORKFLOW_STARTED && key == HF_KEY_ARGUMENTS)
-        return hf_get(r->bundle, "payloads.arguments.data");
+        return r->e.input;
     if (e->type == HF_EVENT_ACTIVITY_SCHEDULED &&
         (key == HF_KEY_ARGUMENTS || key == HF_KEY_RETRY_POLICY))
         return hf_value_find(hf_value_find(e->payload, HF_SLICE("activity")), name);
@@ -222,7 +216,7 @@ static hf_status fields_read(reader *r, const entry *e, hf_err *err)
         hf_event_key key = (hf_event_key)hf_event_key_list.items[i].number;
         hf_value value;
 
-        if (!hf_event_key_allowed(e->type, key) || !key_is_stored(r, e, key))
+        if (!hf_event_key_allowed(e->type, key) || !key_is_stored(r, key))
             continue;
         value = value_find(r, e, key);
         if (value && hf_value_kind_of(value) != HF_VALUE_NULL)
@@ -233,9 +227,10 @@ static hf_status fields_read(reader *r, const entry *e, hf_err *err)
 
 /* ---- events */
 
-static hf_status event_read(reader *r, hf_value event, int64_t seq, int64_t *io_time_us,
-                            hf_err *err)
+static hf_status event_read(reader *r, int64_t *io_time_us, hf_err *err)
 {
+    hf_value event = r->e.event;
+    int64_t seq = r->e.seq;
     entry e = {.seq = seq, .payload = hf_value_find(event, HF_SLICE("payload"))};
     const char *type = hf_str(event, "type", hf_str(event, "event_type", NULL));
     int64_t step = hf_int(e.payload, "sequence", 0);
@@ -262,20 +257,24 @@ static hf_status event_read(reader *r, hf_value event, int64_t seq, int64_t *io_
         return hf_err_set(err, HF_INVALID, "event %lld (%s) is of step %lld", (long long)seq, type,
                           (long long)step);
     *io_time_us = time_us;
-    hf_event_begin(&r->builder, e.type, time_us, step);
+    hf_event_begin(r->builder, e.type, time_us, step);
     return fields_read(r, &e, err);
 }
 
-static hf_status events_read(reader *r, hf_value list, hf_bundle_history *history, hf_err *err)
+static hf_status events_read(reader *r, hf_value list, hf_value stored, hf_bundle_history *history,
+                             hf_err *err)
 {
     int64_t time_us = 0;
     hf_status st = HF_OK;
 
-    hf_event_builder_init(&r->builder, r->mem);
-    for (size_t i = 0; !st && i < hf_len(list); i++)
-        st = event_read(r, hf_at(list, i), (int64_t)i + 1, &time_us, err);
+    for (size_t i = 0; !st && i < hf_len(list); i++) {
+        r->e.event = hf_at(list, i);
+        r->e.seq = (int64_t)i + 1;
+        r->e.keys = stored ? hf_at(stored, i) : NULL;
+        st = event_read(r, &time_us, err);
+    }
     if (!st)
-        st = hf_event_builder_done(&r->builder, &history->events, &history->count, err);
+        st = hf_event_builder_done(r->builder, &history->events, &history->count, err);
     for (size_t i = 0; !st && i < history->count; i++)
         st = hf_err_because(err, hf_event_check(&history->events[i], err), "event %zu", i + 1);
     return st;
@@ -371,27 +370,28 @@ static int64_t run_key_of(hf_slice run_id)
     return (int64_t)key;
 }
 
-static hf_status bundle_read(reader *r, hf_bundle_history *history, hf_err *err)
+static hf_status bundle_read(reader *r, hf_value bundle, hf_bundle_history *history, hf_err *err)
 {
-    hf_value bundle = r->bundle;
     hf_value events = hf_value_find(bundle, HF_SLICE("history_events"));
     hf_value stored = hf_get(bundle, "holdfast.stored");
     hf_value units = hf_get(bundle, "holdfast.units");
     hf_status st;
 
-    r->codec = hf_slice_of(hf_str(bundle, "payloads.codec", "avro"));
+    r->e.codec = hf_slice_of(hf_str(bundle, "payloads.codec", "avro"));
+    r->e.input = hf_get(bundle, "payloads.arguments.data");
     if (stored && hf_len(stored) != hf_len(events))
         return hf_err_set(err, HF_INVALID, "the bundle describes %zu events and has %zu",
                           hf_len(stored), hf_len(events));
-    r->stored = hf_value_kind_of(stored) == HF_VALUE_ARRAY ? stored : NULL;
-    r->own = hf_get(bundle, "holdfast.own");
-    r->avro = hf_get(bundle, "holdfast.avro");
+    stored = hf_value_kind_of(stored) == HF_VALUE_ARRAY ? stored : NULL;
+    r->e.ours = stored != NULL;
+    r->e.own = hf_get(bundle, "holdfast.own");
+    r->e.avro = hf_get(bundle, "holdfast.avro");
     history->instance_id = hf_slice_of(hf_str(bundle, "workflow.instance_id", ""));
     history->run_id = hf_slice_of(hf_str(bundle, "workflow.run_id", ""));
     history->workflow_type = hf_slice_of(hf_str(bundle, "workflow.workflow_type", ""));
     history->run_key = run_key_of(history->run_id);
     history->complete = hf_bool(bundle, "history_complete", false);
-    st = events_read(r, events, history, err);
+    st = events_read(r, events, stored, history, err);
     if (!st && !history->count)
         st = hf_err_set(err, HF_INVALID, "the bundle has no events");
     if (!st && hf_value_kind_of(units) == HF_VALUE_ARRAY)
@@ -399,26 +399,37 @@ static hf_status bundle_read(reader *r, hf_bundle_history *history, hf_err *err)
     return st;
 }
 
+hf_status hf_bundle_event_read(hf_event_builder *builder, const hf_bundle_event *event,
+                               int64_t *io_time_us, hf_err *err)
+{
+    reader r = {.mem = builder->mem, .e = *event, .builder = builder};
+
+    return event_read(&r, io_time_us, err);
+}
+
 hf_status hf_bundle_read(hf_mem *mem, hf_slice text, hf_bundle_history *out_history, hf_err *err)
 {
     const hf_json_limits limits = {.bytes_max = HF_BUNDLE_BYTES_MAX};
-    reader r = {.mem = mem};
+    hf_event_builder builder;
+    reader r = {.mem = mem, .builder = &builder};
+    hf_value bundle = NULL;
     hf_status st;
 
+    hf_event_builder_init(&builder, mem);
     *out_history = (hf_bundle_history){0};
     if (text.len > HF_BUNDLE_BYTES_MAX)
         return hf_err_set(err, HF_TOOBIG, "the bundle has %zu bytes, at most %d are read", text.len,
                           HF_BUNDLE_BYTES_MAX);
-    st = hf_json_read(mem, text, &limits, &r.bundle, err);
-    if (!st && hf_value_kind_of(r.bundle) != HF_VALUE_OBJECT)
+    st = hf_json_read(mem, text, &limits, &bundle, err);
+    if (!st && hf_value_kind_of(bundle) != HF_VALUE_OBJECT)
         st = hf_err_set(err, HF_INVALID, "this is no history bundle: it is no object");
     if (!st)
-        st = schema_check(r.bundle, err);
+        st = schema_check(bundle, err);
     if (!st)
-        st = sections_check(r.bundle, err);
+        st = sections_check(bundle, err);
     if (!st)
-        st = hf_bundle_check(r.bundle, (hf_slice){0}, err);
+        st = hf_bundle_check(bundle, (hf_slice){0}, err);
     if (!st)
-        st = bundle_read(&r, out_history, err);
+        st = bundle_read(&r, bundle, out_history, err);
     return hf_err_because(err, st, "read a history bundle");
 }

@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/slice.h"
+#include "base/value.h"
 #include "model/event.h"
 
 typedef struct hf_bundle_history {
@@ -24,6 +25,23 @@ typedef struct hf_bundle_history {
     size_t count;
     int64_t *units; /* of each event the sequence at which its unit begins; NULL: not said */
 } hf_bundle_history;
+
+/* What a bundle says of one event. Values are borrowed. */
+typedef struct hf_bundle_event {
+    hf_value event;
+    int64_t seq;
+    hf_slice codec; /* of payloads that do not say */
+    bool ours;      /* the bundle is Holdfast's: what follows says what was stored, and how */
+    hf_value keys;  /* of the stored fields; NULL: not said */
+    hf_value own;   /* [sequence, key, value], ordered by event: fields without a published place */
+    hf_value avro;  /* [sequence, key] of payloads that were stored as Avro; the same */
+    hf_value input; /* the run's arguments */
+} hf_bundle_event;
+
+/* Adds the event as it was stored to the builder, in whose arena it lives; *io_time_us is the time
+   of the one before it. HF_NEWER, HF_INVALID, HF_NOMEM. */
+HF_NODISCARD hf_status hf_bundle_event_read(hf_event_builder *builder, const hf_bundle_event *event,
+                                            int64_t *io_time_us, hf_err *err);
 
 /* Reads the text into the arena and checks its checksum. HF_TOOBIG beyond HF_BUNDLE_BYTES_MAX,
    HF_NEWER for a schema, version or event type that a newer program wrote, HF_INVALID for anything

@@ -1,25 +1,38 @@
-/* bundle_verify.c: see bundle_verify.h. */
+/* bundle_verify.c: see bundle_verify.h. Nothing of the bundle is in memory but the value at hand:
+   lists are walked side by side. Only what is not in the order that our own bundles have costs
+   more, and is bounded. */
 #include "project/bundle_verify.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "base/crypto.h"
+#include "base/buf.h"
+#include "base/ed25519.h"
 #include "base/json.h"
 #include "base/map.h"
-#include "model/event_codec.h"
 #include "project/bundle.h"
-#include "project/bundle_read.h"
+#include "project/bundle_chain.h"
+#include "project/bundle_file.h"
+
+enum {
+    SMALL_MAX = 64 * 1024, /* bytes of values that are names, numbers, words */
+    FINDINGS_MAX = 1000,   /* more say nothing new */
+    REWINDS_MAX = 64       /* of a list that is walked beside another, in a big bundle */
+};
 
 typedef enum finding_severity { WARNING, FAILED } finding_severity;
 
 /* A check under way. */
 typedef struct check {
-    hf_mem *mem;
-    hf_slice text;
-    hf_value bundle;
+    hf_mem *mem;  /* of the report */
+    hf_mem *work; /* of the value at hand */
+    hf_mem *side; /* of another one beside it */
+    hf_bundle_file file;
     const hf_bundle_verify_options *options;
     hf_value_list *findings;
+    size_t finding_count;
+    int64_t events;
+    bool open; /* the text could be read to its end */
     bool warned;
     bool failed;
 } check;
@@ -27,28 +40,50 @@ typedef struct check {
 static void found(check *c, finding_severity severity, const char *rule, const char *path,
                   const char *message)
 {
-    hf_value_append(c->findings,
-                    hf_json_(c->mem, "{'rule': %s, 'severity': %s, 'path': %s, 'message': %s}",
-                             rule, severity == FAILED ? "failed" : "warning", path, message));
     c->failed |= severity == FAILED;
     c->warned |= severity == WARNING;
+    if (c->finding_count++ < FINDINGS_MAX)
+        hf_value_append(c->findings,
+                        hf_json_(c->mem, "{'rule': %s, 'severity': %s, 'path': %s, 'message': %s}",
+                                 rule, severity == FAILED ? "failed" : "warning", path, message));
 }
 
-static hf_value section(const check *c, const char *name)
+/* A small value of the bundle, kept for the report; NULL also for one that is too big to be what
+   it should be. */
+static hf_status small_get(check *c, const char *path, hf_value *out_value, hf_err *err)
 {
-    return hf_value_find(c->bundle, hf_slice_of(name));
+    hf_status st =
+        hf_bundle_file_get(&c->file, c->mem, hf_slice_of(path), SMALL_MAX, out_value, err);
+
+    if (st != HF_TOOBIG)
+        return st;
+    *out_value = hf_value_null();
+    return HF_OK;
+}
+
+static bool is_big(const check *c)
+{
+    return c->file.source.size > HF_BUNDLE_BYTES_MAX;
 }
 
 /* ---- shape */
 
-static void schema_check(check *c)
+static hf_status schema_check(check *c, hf_err *err)
 {
-    const char *schema = hf_str(c->bundle, "schema", NULL);
-    hf_value version = section(c, "schema_version");
+    hf_value schema = NULL;
+    hf_value version = NULL;
+    hf_value exported = NULL;
+    hf_status st = small_get(c, "schema", &schema, err);
 
-    if (!schema)
+    if (!st)
+        st = small_get(c, "schema_version", &version, err);
+    if (!st)
+        st = small_get(c, "exported_at", &exported, err);
+    if (st)
+        return st;
+    if (!hf_str(schema, "", NULL))
         found(c, FAILED, "bundle.schema_missing", "schema", "the bundle names no schema");
-    else if (strcmp(schema, HF_BUNDLE_SCHEMA) != 0)
+    else if (strcmp(hf_str(schema, "", ""), HF_BUNDLE_SCHEMA) != 0)
         found(c, FAILED, "bundle.schema_unexpected", "schema", "the bundle is of another schema");
     if (!version)
         found(c, FAILED, "bundle.schema_version_missing", "schema_version",
@@ -56,12 +91,13 @@ static void schema_check(check *c)
     else if (hf_int(version, "", -1) != HF_BUNDLE_VERSION)
         found(c, FAILED, "bundle.schema_version_unsupported", "schema_version",
               "this program reads version 1");
-    if (!hf_str(c->bundle, "exported_at", NULL))
+    if (!hf_str(exported, "", NULL))
         found(c, FAILED, "bundle.exported_at_missing", "exported_at",
               "the bundle does not say when it was made");
+    return HF_OK;
 }
 
-static void sections_check(check *c)
+static hf_status sections_check(check *c, hf_err *err)
 {
     static const struct {
         const char *name;
@@ -76,29 +112,41 @@ static void sections_check(check *c)
                   {"codec_schemas", HF_VALUE_OBJECT}, {"payload_manifest", HF_VALUE_OBJECT},
                   {"waits", HF_VALUE_ARRAY},          {"timeline", HF_VALUE_ARRAY}};
     static const char *const names[] = {"instance_id", "run_id", "workflow_type"};
-    char rule[64];
+    char text[64];
+    hf_status st = HF_OK;
 
     for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
-        hf_value value = section(c, needed[i].name);
+        const hf_bundle_section *s = hf_bundle_file_section(&c->file, hf_slice_of(needed[i].name));
 
-        if (!value)
+        if (!s)
             found(c, i < 5 ? FAILED : WARNING, "bundle.section_missing", needed[i].name,
                   "a section is missing");
-        else if (hf_value_kind_of(value) != needed[i].kind &&
-                 !(hf_len(value) == 0 && hf_value_kind_of(value) == HF_VALUE_ARRAY))
+        else if (s->kind != needed[i].kind && !(s->empty && s->kind == HF_VALUE_ARRAY))
             found(c, FAILED, "bundle.section_invalid", needed[i].name,
                   "a section is of the wrong kind");
     }
-    for (size_t i = 0; i < 3; i++) {
-        (void)snprintf(rule, sizeof(rule), "workflow.%s_missing", names[i]);
-        if (!hf_str(hf_value_find(section(c, "workflow"), hf_slice_of(names[i])), "", NULL))
-            found(c, FAILED, rule, "workflow", "the bundle does not say which run it is");
+    for (size_t i = 0; !st && i < 3; i++) {
+        hf_value name = NULL;
+
+        (void)snprintf(text, sizeof(text), "workflow.%s", names[i]);
+        st = small_get(c, text, &name, err);
+        (void)snprintf(text, sizeof(text), "workflow.%s_missing", names[i]);
+        if (!st && !hf_str(name, "", NULL))
+            found(c, FAILED, text, "workflow", "the bundle does not say which run it is");
     }
+    return st;
 }
 
 /* ---- events */
 
-static void event_check(check *c, hf_map *ids, hf_value event, size_t i, int64_t *io_sequence)
+/* What is remembered of the events before. */
+typedef struct walk {
+    int64_t sequence;
+    hf_buf id;     /* of the newest event that has one */
+    bool disorder; /* an id is not behind the one before it */
+} walk;
+
+static void event_check(check *c, hf_value event, size_t i, walk *w)
 {
     char path[48];
     hf_value sequence = hf_value_find(event, HF_SLICE("sequence"));
@@ -111,206 +159,447 @@ static void event_check(check *c, hf_map *ids, hf_value event, size_t i, int64_t
     }
     if (hf_value_kind_of(sequence) != HF_VALUE_INT)
         found(c, FAILED, "history_events.sequence_missing", path, "an event has no number");
-    else if (hf_int(sequence, "", 0) != *io_sequence + 1)
+    else if (hf_int(sequence, "", 0) != w->sequence + 1)
         found(c, FAILED, "history_events.sequence_not_monotonic", path,
               "events are not numbered one by one");
-    *io_sequence = hf_int(sequence, "", *io_sequence + 1);
+    w->sequence = hf_int(sequence, "", w->sequence + 1);
     if (!hf_str(event, "type", NULL))
         found(c, FAILED, "history_events.type_missing", path, "an event has no type");
-    if (ids && id.len && hf_map_get(ids, id))
-        found(c, FAILED, "history_events.id_duplicate", path, "two events have the same id");
-    else if (ids && id.len)
-        (void)!hf_map_put(ids, id, c, NULL, NULL);
+    if (!id.len)
+        return;
+    w->disorder |= hf_slice_compare(hf_buf_slice(&w->id), id) >= 0;
+    hf_buf_clear(&w->id);
+    hf_buf_add_slice(&w->id, id);
 }
 
-static void events_check(check *c)
+/* Ids that do not ascend are all compared; that takes memory. */
+static hf_status ids_check(check *c, hf_err *err)
 {
     const hf_map_seed seed = {.low = 11, .high = 13};
-    hf_map *ids = hf_map_new(seed);
-    hf_value events = section(c, "history_events");
-    int64_t last = hf_int(c->bundle, "workflow.last_history_sequence", -1);
-    int64_t sequence = 0;
+    hf_bundle_list *list = NULL;
+    hf_mem *kept = NULL;
+    hf_map *ids = NULL;
+    hf_value event = NULL;
+    char path[48];
+    hf_status st = HF_OK;
 
-    for (size_t i = 0; i < hf_len(events); i++)
-        event_check(c, ids, hf_at(events, i), i, &sequence);
-    if (last >= 0 && last != sequence)
+    if (is_big(c)) {
+        found(c, FAILED, "history_events.id_order", "history_events",
+              "ids of events do not ascend, and a bundle of this size cannot be searched for equal "
+              "ones");
+        return HF_OK;
+    }
+    kept = hf_mem_new();
+    ids = hf_map_new(seed);
+    if (!kept || !ids)
+        st = hf_err_nomem(err, "a bundle");
+    if (!st)
+        st = hf_bundle_list_open(&c->file, HF_SLICE("history_events"), &list, err);
+    while (!st && list) {
+        hf_slice id;
+
+        hf_mem_reset(c->work);
+        st = hf_bundle_list_next(list, c->work, &event, err);
+        if (st || !event)
+            break;
+        id = hf_value_slice(hf_value_find(event, HF_SLICE("id")));
+        (void)snprintf(path, sizeof(path), "history_events.%lld",
+                       (long long)hf_bundle_list_count(list) - 1);
+        if (id.len && hf_map_get(ids, id)) {
+            found(c, FAILED, "history_events.id_duplicate", path, "two events have the same id");
+        } else if (id.len) {
+            const char *copy = hf_mem_text(kept, id);
+
+            st = copy ? hf_map_put(ids, hf_slice_from(copy, id.len), c, NULL, err)
+                      : hf_err_nomem(err, "a bundle");
+        }
+    }
+    hf_bundle_list_close(list);
+    hf_map_free(ids);
+    if (kept)
+        hf_mem_free(kept);
+    return st;
+}
+
+static hf_status events_check(check *c, hf_err *err)
+{
+    hf_bundle_list *list = NULL;
+    hf_value event = NULL;
+    hf_value last = NULL;
+    walk w = {0};
+    hf_status st = hf_bundle_list_open(&c->file, HF_SLICE("history_events"), &list, err);
+
+    while (!st && list) {
+        hf_mem_reset(c->work);
+        st = hf_bundle_list_next(list, c->work, &event, err);
+        if (st || !event)
+            break;
+        event_check(c, event, (size_t)c->events++, &w);
+        if (!hf_buf_ok(&w.id))
+            st = hf_err_nomem(err, "a bundle");
+    }
+    hf_bundle_list_close(list);
+    hf_buf_fini(&w.id);
+    if (!st && w.disorder)
+        st = ids_check(c, err);
+    if (!st)
+        st = small_get(c, "workflow.last_history_sequence", &last, err);
+    if (!st && hf_int(last, "", -1) >= 0 && hf_int(last, "", -1) != w.sequence)
         found(c, FAILED, "bundle.last_history_sequence_stale", "workflow.last_history_sequence",
               "the run says another number of events than there are");
-    hf_map_free(ids);
+    return st;
 }
 
-static bool command_has_event(const check *c, const char *id)
-{
-    hf_value events = section(c, "history_events");
+/* ---- a list beside another */
 
-    for (size_t i = 0; i < hf_len(events); i++)
-        if (strcmp(hf_str(hf_at(events, i), "workflow_command_id", ""), id) == 0)
-            return true;
-    return false;
+/* Where the second list stands. Going back costs a walk from its beginning. */
+typedef struct beside {
+    hf_slice path; /* borrowed */
+    hf_bundle_list *list;
+    hf_value item; /* the newest that was read, in c->side */
+    int64_t at;    /* its place; -1: none was read */
+    int rewinds;
+} beside;
+
+static hf_status beside_rewind(check *c, beside *b, hf_slice path, hf_err *err)
+{
+    hf_bundle_list_close(b->list);
+    b->path = path;
+    b->item = NULL;
+    b->at = -1;
+    return hf_bundle_list_open(&c->file, path, &b->list, err);
 }
 
-static void commands_check(check *c)
+static hf_status beside_next(check *c, beside *b, hf_err *err)
 {
-    hf_value commands = section(c, "commands");
+    hf_status st = HF_OK;
+
+    hf_mem_reset(c->side);
+    b->item = NULL;
+    if (b->list)
+        st = hf_bundle_list_next(b->list, c->side, &b->item, err);
+    b->at += !st && b->item;
+    return st;
+}
+
+/* ---- commands */
+
+static bool event_is_of(hf_value event, const char *command)
+{
+    return event && strcmp(hf_str(event, "workflow_command_id", ""), command) == 0;
+}
+
+/* Looks on from the event at hand, then, once around, from the first one. */
+static hf_status command_find(check *c, beside *b, const char *id, bool *out_found, hf_err *err)
+{
+    int64_t began = b->at;
+    bool around = false;
+    hf_status st = HF_OK;
+
+    *out_found = event_is_of(b->item, id);
+    while (!st && !*out_found && (!around || b->at < began)) {
+        st = beside_next(c, b, err);
+        *out_found = !st && event_is_of(b->item, id);
+        if (st || b->item)
+            continue;
+        if (around || began < 0)
+            break;
+        around = true;
+        b->rewinds++;
+        st = beside_rewind(c, b, b->path, err);
+    }
+    return st;
+}
+
+static hf_status commands_check(check *c, hf_err *err)
+{
+    beside b = {0};
+    hf_bundle_list *list = NULL;
+    hf_value command = NULL;
     char path[48];
+    hf_status st = beside_rewind(c, &b, HF_SLICE("history_events"), err);
 
-    for (size_t i = 0; i < hf_len(commands); i++) {
-        hf_value command = hf_at(commands, i);
-        const char *id = hf_str(command, "id", NULL);
+    if (!st)
+        st = hf_bundle_list_open(&c->file, HF_SLICE("commands"), &list, err);
+    while (!st && list) {
+        const char *id;
+        bool there = true;
 
-        (void)snprintf(path, sizeof(path), "commands.%zu", i);
-        if (!id)
+        hf_mem_reset(c->work);
+        st = hf_bundle_list_next(list, c->work, &command, err);
+        if (st || !command)
+            break;
+        id = hf_str(command, "id", NULL);
+        (void)snprintf(path, sizeof(path), "commands.%lld",
+                       (long long)hf_bundle_list_count(list) - 1);
+        if (!id) {
             found(c, FAILED, "commands.id_missing", path, "a command has no id");
-        else if (strcmp(hf_str(command, "status", ""), "accepted") == 0 &&
-                 !command_has_event(c, id))
+            continue;
+        }
+        if (strcmp(hf_str(command, "status", ""), "accepted") != 0)
+            continue;
+        if (is_big(c) && b.rewinds > REWINDS_MAX) {
+            found(c, WARNING, "commands.order", path,
+                  "commands are not in the order of their events: the rest was not compared");
+            break;
+        }
+        st = command_find(c, &b, id, &there, err);
+        if (!st && !there)
             found(c, WARNING, "commands.history_event_missing", path,
                   "an accepted command has no event");
     }
+    hf_bundle_list_close(list);
+    hf_bundle_list_close(b.list);
+    return st;
 }
 
 /* ---- manifest */
 
-static void manifest_check(check *c)
+/* The number and the rest of "3.payload.output". */
+static bool place_parse(hf_slice path, int64_t *out_index, hf_slice *out_rest)
 {
-    hf_value entries = hf_get(c->bundle, "payload_manifest.entries");
-    char path[48];
+    hf_slice number;
 
-    if (hf_value_kind_of(section(c, "payload_manifest")) != HF_VALUE_OBJECT)
-        return; /* said already */
-    if (hf_value_kind_of(entries) != HF_VALUE_ARRAY) {
-        found(c, FAILED, "payload_manifest.entries_missing", "payload_manifest",
-              "the manifest lists nothing");
-        return;
-    }
-    for (size_t i = 0; i < hf_len(entries); i++) {
-        hf_value entry = hf_at(entries, i);
-        const char *at = hf_str(entry, "path", NULL);
-        hf_value value = at ? hf_get(c->bundle, at) : NULL;
-        bool there = value && hf_value_kind_of(value) != HF_VALUE_NULL;
-
-        (void)snprintf(path, sizeof(path), "payload_manifest.entries.%zu", i);
-        if (!at)
-            found(c, FAILED, "payload_manifest.path_missing", path, "an entry names no payload");
-        else if (hf_bool(entry, "available", false) && !there)
-            found(c, FAILED, "payload_manifest.payload_missing", path,
-                  "a payload that should be there is not");
-        if (!hf_str(entry, "codec", NULL))
-            found(c, FAILED, "payload_manifest.codec_missing", path, "an entry names no codec");
-        else if (!hf_value_find(section(c, "codec_schemas"),
-                                hf_slice_of(hf_str(entry, "codec", ""))))
-            found(c, FAILED, "codec_schemas.codec_missing", path,
-                  "the codec of a payload is not described");
-    }
+    return hf_slice_split(&path, '.', &number) && hf_slice_int(number, out_index) &&
+           *out_index >= 0 && (*out_rest = path, true);
 }
 
-static void redaction_check(check *c)
+/* Whether the payload is there that the manifest speaks of. Items of lists are asked for in their
+   order, section by section. */
+static hf_status payload_has(check *c, beside *b, hf_slice path, bool *out_there, hf_err *err)
 {
-    if (hf_bool(c->bundle, "redaction.applied", false) &&
-        hf_len(hf_get(c->bundle, "redaction.paths")) == 0)
-        found(c, WARNING, "redaction.empty_paths", "redaction.paths",
-              "something was redacted and nothing says what");
+    const hf_bundle_section *section;
+    hf_slice rest = path;
+    hf_slice name = {0};
+    int64_t index = 0;
+    hf_status st = HF_OK;
+
+    *out_there = false;
+    (void)hf_slice_split(&rest, '.', &name);
+    section = hf_bundle_file_section(&c->file, name);
+    if (!section || section->kind != HF_VALUE_ARRAY || !place_parse(rest, &index, &rest))
+        return hf_bundle_file_has(&c->file, path, out_there, err);
+    name = hf_slice_of(section->name);
+    if (!hf_slice_equal(b->path, name) || b->at > index) {
+        b->rewinds++;
+        st = beside_rewind(c, b, name, err);
+    }
+    while (!st && b->at < index) {
+        st = beside_next(c, b, err);
+        if (!b->item)
+            break;
+    }
+    if (!st && b->item) {
+        const char *text = hf_mem_text(c->work, rest);
+        hf_value value = text ? hf_get(b->item, text) : NULL;
+
+        if (!text)
+            return hf_err_nomem(err, "a bundle");
+        *out_there = value && hf_value_kind_of(value) != HF_VALUE_NULL;
+    }
+    return st;
+}
+
+static hf_status entry_check(check *c, beside *b, hf_value codecs, hf_value entry, const char *path,
+                             hf_err *err)
+{
+    const char *at = hf_str(entry, "path", NULL);
+    bool there = true;
+    hf_status st = HF_OK;
+
+    if (!at)
+        found(c, FAILED, "payload_manifest.path_missing", path, "an entry names no payload");
+    else if (hf_bool(entry, "available", false))
+        st = payload_has(c, b, hf_slice_of(at), &there, err);
+    if (!st && !there)
+        found(c, FAILED, "payload_manifest.payload_missing", path,
+              "a payload that should be there is not");
+    if (!hf_str(entry, "codec", NULL))
+        found(c, FAILED, "payload_manifest.codec_missing", path, "an entry names no codec");
+    else if (!hf_value_find(codecs, hf_slice_of(hf_str(entry, "codec", ""))))
+        found(c, FAILED, "codec_schemas.codec_missing", path,
+              "the codec of a payload is not described");
+    return st;
+}
+
+static hf_status manifest_check(check *c, hf_err *err)
+{
+    const hf_bundle_section *section =
+        hf_bundle_file_section(&c->file, HF_SLICE("payload_manifest"));
+    beside b = {.at = -1};
+    hf_bundle_list *list = NULL;
+    hf_value codecs = NULL;
+    hf_value entry = NULL;
+    char path[48];
+    hf_status st;
+
+    if (!section || section->kind != HF_VALUE_OBJECT)
+        return HF_OK; /* said already */
+    st = small_get(c, "codec_schemas", &codecs, err);
+    if (!st)
+        st = hf_bundle_list_open(&c->file, HF_SLICE("payload_manifest.entries"), &list, err);
+    if (!st && !list)
+        found(c, FAILED, "payload_manifest.entries_missing", "payload_manifest",
+              "the manifest lists nothing");
+    while (!st && list) {
+        hf_mem_reset(c->work);
+        st = hf_bundle_list_next(list, c->work, &entry, err);
+        if (st || !entry)
+            break;
+        (void)snprintf(path, sizeof(path), "payload_manifest.entries.%lld",
+                       (long long)hf_bundle_list_count(list) - 1);
+        if (is_big(c) && b.rewinds > REWINDS_MAX) {
+            found(c, FAILED, "payload_manifest.order", path,
+                  "the manifest does not follow the bundle: its entries cannot be looked up");
+            break;
+        }
+        st = entry_check(c, &b, codecs, entry, path, err);
+    }
+    hf_bundle_list_close(list);
+    hf_bundle_list_close(b.list);
+    return st;
+}
+
+static hf_status redaction_check(check *c, hf_err *err)
+{
+    hf_value applied = NULL;
+    bool any = false;
+    hf_status st = small_get(c, "redaction.applied", &applied, err);
+
+    if (!st && hf_bool(applied, "", false)) {
+        st = hf_bundle_file_has(&c->file, HF_SLICE("redaction.paths.0"), &any, err);
+        if (!st && !any)
+            found(c, WARNING, "redaction.empty_paths", "redaction.paths",
+                  "something was redacted and nothing says what");
+    }
+    return st;
 }
 
 /* ---- integrity */
 
-static hf_status integrity_check(check *c, hf_err *err)
+static void checksum_check(check *c, hf_value seal)
 {
-    hf_value integrity = section(c, "integrity");
-    bool sign = hf_str(integrity, "signature", NULL) != NULL;
-    bool ed = hf_str(integrity, "ed25519_signature", NULL) != NULL;
+    const char *said = hf_str(seal, "checksum", NULL);
+    char why[256] = "";
+
+    if (!said)
+        (void)snprintf(why, sizeof(why), "the bundle carries no checksum");
+    else if (strcmp(hf_str(seal, "checksum_algorithm", ""), "sha256") != 0)
+        (void)snprintf(why, sizeof(why), "the bundle's checksum is made in an unknown way");
+    else if (strcmp(said, c->file.checksum) != 0)
+        (void)snprintf(why, sizeof(why),
+                       "the bundle was changed: its checksum is %.64s, its content has %s", said,
+                       c->file.checksum);
+    if (why[0])
+        found(c, FAILED, "integrity.checksum_mismatch", "integrity.checksum", why);
+}
+
+static void signature_check(check *c, hf_value seal)
+{
+    const char *said = hf_str(seal, "signature", NULL);
+
+    if (c->options->key.len && !said)
+        found(c, FAILED, "integrity.signature_missing", "integrity.signature",
+              "the bundle is not signed");
+    else if (c->options->key.len &&
+             !hf_crypto_equal(hf_slice_of(said), hf_slice_of(c->file.signature)))
+        found(c, FAILED, "integrity.signature_mismatch", "integrity.signature",
+              "the bundle was changed, or is signed with another key");
+    else if (said && !c->options->key.len)
+        found(c, WARNING, "integrity.signature_key_unavailable", "integrity.signature",
+              "the bundle is signed, and no key is at hand to check it");
+}
+
+/* A signature of the whole text, as bundles had it first, needs the text. */
+static hf_status public_whole(check *c, hf_value seal, hf_err *why, hf_err *err)
+{
+    hf_bundle_file again;
+    hf_buf text = {0};
+    hf_status st;
+
+    if (is_big(c))
+        return hf_err_set(why, HF_INVALID,
+                          "the signature is one of the whole text, which is too big for it");
+    st = hf_bundle_file_open(&c->file.source, (hf_slice){0}, &text, &again, err);
+    if (!st)
+        st = hf_bundle_public_check(seal, c->options->public_key, hf_buf_slice(&text), why);
+    hf_buf_fini(&text);
+    return st;
+}
+
+static hf_status public_check(check *c, hf_value seal, hf_err *err)
+{
     hf_err why = {0};
     hf_status st;
 
-    if (hf_value_kind_of(integrity) != HF_VALUE_OBJECT) {
+    if (!hf_str(seal, "ed25519_signature", NULL)) {
+        if (c->options->public_key.len)
+            found(c, FAILED, "integrity.signature_missing", "integrity.ed25519_signature",
+                  "the bundle has no public-key signature");
+        return HF_OK;
+    }
+    st = hf_bundle_public_signs_checksum(seal)
+             ? hf_bundle_public_check(seal, c->options->public_key, hf_slice_of(c->file.checksum),
+                                      &why)
+             : public_whole(c, seal, &why, err);
+    if (st == HF_NOMEM || (st && !why.status))
+        return st == HF_NOMEM ? hf_err_nomem(err, "a bundle") : st;
+    if (st)
+        found(c, FAILED, "integrity.ed25519_mismatch", "integrity.ed25519_signature", why.text);
+    else if (!c->options->public_key.len)
+        found(c, WARNING, "integrity.ed25519_key_unavailable", "integrity.ed25519_public_key",
+              "the signature fits the key in the bundle; whose key it is nobody said");
+    return HF_OK;
+}
+
+static hf_status integrity_check(check *c, hf_err *err)
+{
+    hf_value seal = NULL;
+    hf_status st = small_get(c, "integrity", &seal, err);
+
+    if (st)
+        return st;
+    if (hf_value_kind_of(seal) != HF_VALUE_OBJECT) {
         found(c, FAILED, "integrity.missing", "integrity", "the bundle carries no checksum");
         return HF_OK;
     }
-    if (strcmp(hf_str(integrity, "canonicalization", ""), "json-recursive-ksort-v1") != 0) {
+    if (strcmp(hf_str(seal, "canonicalization", ""), "json-recursive-ksort-v1") != 0) {
         found(c, FAILED, "integrity.canonicalization_unsupported", "integrity.canonicalization",
               "the checksum is made in an unknown way");
         return HF_OK;
     }
-    st = hf_bundle_check(c->bundle, (hf_slice){0}, &why);
-    if (st == HF_NOMEM)
-        return hf_err_nomem(err, "a bundle");
-    if (st)
-        found(c, FAILED, "integrity.checksum_mismatch", "integrity.checksum", why.text);
-    if (c->options->key.len && !sign) {
-        found(c, FAILED, "integrity.signature_missing", "integrity.signature",
-              "the bundle is not signed");
-    } else if (c->options->key.len) {
-        st = hf_bundle_check(c->bundle, c->options->key, &why);
-        if (st == HF_NOMEM)
-            return hf_err_nomem(err, "a bundle");
-        if (st)
-            found(c, FAILED, "integrity.signature_mismatch", "integrity.signature", why.text);
-    } else if (sign) {
-        found(c, WARNING, "integrity.signature_key_unavailable", "integrity.signature",
-              "the bundle is signed, and no key is at hand to check it");
-    }
-    if (ed) {
-        st = hf_bundle_check_public(c->bundle, c->options->public_key, &why);
-        if (st == HF_NOMEM)
-            return hf_err_nomem(err, "a bundle");
-        if (st)
-            found(c, FAILED, "integrity.ed25519_mismatch", "integrity.ed25519_signature", why.text);
-        else if (!c->options->public_key.len)
-            found(c, WARNING, "integrity.ed25519_key_unavailable", "integrity.ed25519_public_key",
-                  "the signature fits the key in the bundle; whose key it is nobody said");
-    } else if (c->options->public_key.len) {
-        found(c, FAILED, "integrity.signature_missing", "integrity.ed25519_signature",
-              "the bundle has no public-key signature");
-    }
-    if (c->options->require_signature && !sign && !ed)
+    checksum_check(c, seal);
+    signature_check(c, seal);
+    st = public_check(c, seal, err);
+    if (!st && c->options->require_signature && !hf_str(seal, "signature", NULL) &&
+        !hf_str(seal, "ed25519_signature", NULL))
         found(c, FAILED, "integrity.signature_missing", "integrity", "the bundle is not signed");
-    return HF_OK;
-}
-
-/* The hash of the history, link by link, against the head that was exported. */
-static hf_status chain_compute(check *c, const hf_bundle_history *h,
-                               char out_head[HF_SHA256_TEXT_SIZE], hf_err *err)
-{
-    hf_event_chunk_place place = {.run_key = (uint64_t)hf_int(c->bundle, "holdfast.run_key", 0)};
-    uint8_t hash[HF_SHA256_BYTES] = {0};
-    hf_sha256 *sha = NULL;
-    hf_status st = hf_sha256_new(&sha, err);
-
-    for (size_t i = 0; !st && i < h->count;) {
-        size_t n = 1;
-
-        while (i + n < h->count && h->units[i + n] == h->units[i])
-            n++;
-        place.first_seq = (uint64_t)i + 1;
-        st = hf_event_chunk_hash(sha, &h->events[i], n, &place, hash, err);
-        memcpy(place.previous, hash, sizeof(hash));
-        i += n;
-    }
-    hf_sha256_free(sha);
-    hf_hex_print(hf_slice_from(hash, sizeof(hash)), out_head);
     return st;
 }
 
 static hf_status chain_check(check *c, hf_err *err)
 {
-    const char *head = hf_str(c->bundle, "holdfast.history_head", NULL);
+    hf_value head = NULL;
     char computed[HF_SHA256_TEXT_SIZE];
-    hf_bundle_history history;
+    bool stored = false;
     hf_err why = {0};
-    hf_status st;
+    hf_status st = small_get(c, "holdfast.history_head", &head, err);
 
-    if (!head || !hf_get(c->bundle, "holdfast.stored")) {
+    if (!st)
+        st = hf_bundle_file_has(&c->file, HF_SLICE("holdfast.stored"), &stored, err);
+    if (st)
+        return st;
+    if (!hf_str(head, "", NULL) || !stored) {
         found(c, WARNING, "integrity.chain_unavailable", "holdfast",
               "the bundle does not carry what the hash chain is made of");
         return HF_OK;
     }
-    st = hf_bundle_read(c->mem, c->text, &history, &why);
-    if (!st && history.units)
-        st = chain_compute(c, &history, computed, &why);
-    if (st == HF_NOMEM)
-        return hf_err_nomem(err, "a bundle");
+    st = hf_bundle_chain(&c->file, computed, &why);
+    if (st == HF_NOMEM || st == HF_IO)
+        return hf_err_set(err, st, "%s", why.text);
     if (st)
         found(c, FAILED, "history_events.unreadable", "history_events", why.text);
-    else if (!history.units || strcmp(computed, head) != 0)
+    else if (strcmp(computed, hf_str(head, "", "")) != 0)
         found(c, FAILED, "integrity.chain_mismatch", "holdfast.history_head",
               "the events do not give the hash that the run's history had");
     return HF_OK;
@@ -320,50 +609,152 @@ static hf_status chain_check(check *c, hf_err *err)
 
 static hf_status report_make(check *c, hf_value *out_report, hf_err *err)
 {
-    hf_value findings = hf_value_finish(c->findings);
+    static const char *const paths[] = {"workflow.instance_id", "workflow.run_id",
+                                        "workflow.workflow_type", "exported_at",
+                                        "history_complete"};
+    hf_value values[5] = {NULL, NULL, NULL, NULL, NULL};
+    hf_value findings;
+    hf_status st = HF_OK;
 
-    *out_report = hf_json_(
-        c->mem,
-        "{'schema': 'durable-workflow.v2.history-bundle-verification', 'status': %s, "
-        "'instance_id': %s, 'run_id': %s, 'workflow_type': %s, 'exported_at': %s, "
-        "'events': %zu, 'complete': %p, 'findings': %p}",
-        c->failed   ? "failed"
-        : c->warned ? "warning"
-                    : "ok",
-        hf_str(c->bundle, "workflow.instance_id", NULL), hf_str(c->bundle, "workflow.run_id", NULL),
-        hf_str(c->bundle, "workflow.workflow_type", NULL), hf_str(c->bundle, "exported_at", NULL),
-        hf_len(section(c, "history_events")),
-        (const void *)hf_value_bool(hf_bool(c->bundle, "history_complete", false)),
-        (const void *)findings);
+    for (size_t i = 0; !st && c->open && i < 5; i++)
+        st = small_get(c, paths[i], &values[i], err);
+    if (st)
+        return st;
+    findings = hf_value_finish(c->findings);
+    *out_report =
+        hf_json_(c->mem,
+                 "{'schema': 'durable-workflow.v2.history-bundle-verification', 'status': %s, "
+                 "'instance_id': %s, 'run_id': %s, 'workflow_type': %s, 'exported_at': %s, "
+                 "'events': %lld, 'complete': %p, 'findings': %p, 'findings_total': %zu}",
+                 c->failed   ? "failed"
+                 : c->warned ? "warning"
+                             : "ok",
+                 hf_str(values[0], "", NULL), hf_str(values[1], "", NULL),
+                 hf_str(values[2], "", NULL), hf_str(values[3], "", NULL), (long long)c->events,
+                 (const void *)hf_value_bool(hf_bool(values[4], "", false)), (const void *)findings,
+                 c->finding_count);
     return findings && *out_report ? HF_OK : hf_err_nomem(err, "a report");
+}
+
+static hf_status rules_check(check *c, hf_err *err)
+{
+    static hf_status (*const rules[])(check * c, hf_err * err) = {
+        schema_check,   sections_check,  events_check,   commands_check,
+        manifest_check, redaction_check, integrity_check};
+    hf_status st = HF_OK;
+
+    for (size_t i = 0; !st && i < sizeof(rules) / sizeof(rules[0]); i++)
+        st = rules[i](c, err);
+    return st || c->failed ? st : chain_check(c, err);
+}
+
+/* What is wrong with the bundle is a finding; the rest ends the check. */
+static bool is_finding(hf_status st)
+{
+    return st == HF_INVALID || st == HF_TOOBIG;
+}
+
+static hf_status text_read(void *ctx, int64_t at, char *room, size_t size, size_t *out_got,
+                           hf_err *err)
+{
+    const hf_slice *text = ctx;
+    size_t left = (size_t)at < text->len ? text->len - (size_t)at : 0;
+
+    (void)err;
+    *out_got = left < size ? left : size;
+    if (*out_got)
+        memcpy(room, text->ptr + at, *out_got);
+    return HF_OK;
+}
+
+static hf_status source_text(const hf_bundle_source *source, hf_buf *text, hf_err *err)
+{
+    enum { PART = 64 * 1024 };
+    size_t got = 1;
+    hf_status st = HF_OK;
+
+    if (source->size > HF_BUNDLE_BYTES_MAX)
+        return hf_err_set(err, HF_TOOBIG,
+                          "members are not ordered by name, and a bundle of this size can only be "
+                          "read when they are");
+    while (!st && got) {
+        char *room = hf_buf_reserve(text, PART);
+
+        if (!room)
+            return hf_err_nomem(err, "a bundle");
+        st = source->read(source->ctx, (int64_t)text->len, room, PART, &got, err);
+        if (!st)
+            hf_buf_advance(text, got);
+    }
+    return st;
+}
+
+/* A bundle whose members stand in another order is put into memory and in order. */
+static hf_status order_make(const hf_bundle_source *source, hf_buf *out_text, hf_err *err)
+{
+    const hf_json_limits limits = {.bytes_max = HF_BUNDLE_BYTES_MAX};
+    hf_mem *mem = hf_mem_new();
+    hf_value bundle = NULL;
+    hf_buf text = {0};
+    hf_status st = mem ? source_text(source, &text, err) : hf_err_nomem(err, "a bundle");
+
+    if (!st)
+        st = hf_json_read(mem, hf_buf_slice(&text), &limits, &bundle, err);
+    hf_buf_fini(&text);
+    if (!st) {
+        hf_json_write_outer(out_text, bundle);
+        if (!hf_buf_ok(out_text))
+            st = hf_err_nomem(err, "a bundle");
+    }
+    if (mem)
+        hf_mem_free(mem);
+    return st;
+}
+
+hf_status hf_bundle_verify_source(hf_mem *mem, const hf_bundle_source *source,
+                                  const hf_bundle_verify_options *options, hf_value *out_report,
+                                  hf_err *err)
+{
+    const hf_bundle_verify_options none = {0};
+    check c = {.mem = mem,
+               .work = hf_mem_new(),
+               .side = hf_mem_new(),
+               .options = options ? options : &none,
+               .findings = hf_value_array(mem)};
+    hf_buf ordered = {0};
+    hf_slice text;
+    hf_slice key = hf_slice_trim(c.options->key);
+    hf_err why = {0};
+    hf_status st = c.work && c.side ? hf_bundle_file_open(source, key, NULL, &c.file, &why)
+                                    : hf_err_nomem(&why, "a bundle");
+
+    if (!st && !c.file.sorted) {
+        st = order_make(source, &ordered, &why);
+        text = hf_buf_slice(&ordered);
+        if (!st)
+            st = hf_bundle_file_open(&(hf_bundle_source){text_read, &text, (int64_t)text.len}, key,
+                                     NULL, &c.file, &why);
+    }
+    c.open = !st;
+    if (!st)
+        st = rules_check(&c, &why);
+    if (is_finding(st)) {
+        found(&c, FAILED, "bundle.unreadable", "", why.text);
+        st = HF_OK;
+    }
+    st = st ? hf_err_set(err, st, "%s", why.text) : report_make(&c, out_report, err);
+    hf_buf_fini(&ordered);
+    if (c.work)
+        hf_mem_free(c.work);
+    if (c.side)
+        hf_mem_free(c.side);
+    return st;
 }
 
 hf_status hf_bundle_verify_text(hf_mem *mem, hf_slice text, const hf_bundle_verify_options *options,
                                 hf_value *out_report, hf_err *err)
 {
-    const hf_bundle_verify_options none = {0};
-    const hf_json_limits limits = {.bytes_max = HF_BUNDLE_BYTES_MAX};
-    check c = {.mem = mem,
-               .text = text,
-               .options = options ? options : &none,
-               .findings = hf_value_array(mem)};
-    hf_err why = {0};
-    hf_status st = hf_json_read(mem, text, &limits, &c.bundle, &why);
+    const hf_bundle_source source = {text_read, &text, (int64_t)text.len};
 
-    if (st == HF_NOMEM)
-        return hf_err_nomem(err, "a bundle");
-    if (st || hf_value_kind_of(c.bundle) != HF_VALUE_OBJECT) {
-        found(&c, FAILED, "bundle.unreadable", "", st ? why.text : "a bundle is an object");
-        return report_make(&c, out_report, err);
-    }
-    schema_check(&c);
-    sections_check(&c);
-    events_check(&c);
-    commands_check(&c);
-    manifest_check(&c);
-    redaction_check(&c);
-    st = integrity_check(&c, err);
-    if (!st && !c.failed)
-        st = chain_check(&c, err);
-    return st ? st : report_make(&c, out_report, err);
+    return hf_bundle_verify_source(mem, &source, options, out_report, err);
 }

@@ -1,6 +1,13 @@
 /* Bundles that are checked without their store: exported from history when rows are lost, redacted,
    signed, compared; and refused when a single bit of them says something else. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
 #include "base/json.h"
+#include "base/mem.h"
 #include "base/rng.h"
 #include "base/value.h"
 #include "holdfast/tool.h"
@@ -208,6 +215,105 @@ HF_BOTH_ENGINES(b195_seals)
     hf_kit_close(d);
 }
 
+/* ---- big ones */
+
+enum { BLOB_BYTES = 64 * 1024, BLOBS_SHORT = 60, BLOBS_LONG = 300 };
+
+static hf_value echo(hf_act *a, hf_value in)
+{
+    (void)a;
+    return in;
+}
+
+static hf_value blobs_run(hf_ctx *w, hf_value in)
+{
+    for (int64_t i = 0; i < hf_int(in, "steps", 0); i++)
+        (void)hf_activity(w, "echo", hf_get(in, "blob"));
+    return hf_json(w, "{}");
+}
+
+static const hf_workflow_def blob_workflows[] = {{.type = "blobs", .run = blobs_run}, {0}};
+static const hf_activity_def blob_activities[] = {{hf_fn(echo)}, {0}};
+static const hf_app blob_app = {
+    .name = "blobs", .workflows = blob_workflows, .activities = blob_activities};
+
+/* A file is checked, chain and all, in memory that does not grow with it: over 20 MB of it in a
+   fraction of that, and ten times the steps in the same. A change near its end is found. */
+HF_BOTH_ENGINES(big_files_are_verified_in_constant_memory)
+{
+    const char *campaign = getenv("HF_CAMPAIGN");
+    int steps = campaign && strcmp(campaign, "long") == 0 ? BLOBS_LONG : BLOBS_SHORT;
+    hf_engine *d = hf_kit_open(kind, &blob_app);
+    hf_mem *mem = hf_mem_new();
+    char *blob = hf_mem_bytes(mem, BLOB_BYTES + 1);
+    FILE *file = tmpfile();
+    const char *json = NULL;
+    hf_value report = NULL;
+    hf_err err = {0};
+    size_t before;
+    size_t len;
+
+    ck_assert(blob && file);
+    memset(blob, 'x', BLOB_BYTES);
+    blob[BLOB_BYTES] = '\0';
+    hf_kit_ok(
+        d, hf_start(d, "blobs", hf_json(d, "{'steps': %d, 'blob': %s}", steps, blob), .id = "b"));
+    hf_kit_ok(d, hf_test_drain(d));
+    hf_kit_ok(d, hf_export(d, mem, &json, "b"));
+    len = strlen(json);
+    ck_assert_uint_gt(len, steps == BLOBS_LONG ? 100000000 : 20000000);
+    ck_assert_uint_eq(fwrite(json, 1, len, file), len);
+    ck_assert_int_eq(fflush(file), 0);
+    hf_mem_reset(mem);
+    hf_alloc_peak_reset();
+    before = hf_alloc_peak();
+    hf_test_ok(hf_bundle_verify_fd(fileno(file), NULL, mem, &report, &err), &err, "verify");
+    ck_assert_str_eq(hf_str(report, "status", ""), "ok");
+    ck_assert_int_eq(hf_int(report, "events", 0), 3 * steps + 3);
+    ck_assert_uint_lt(hf_alloc_peak() - before, 8 << 20);
+    ck_assert_int_eq(fseek(file, (long)len - 40, SEEK_SET), 0);
+    ck_assert_int_eq(fputc('#', file), '#');
+    ck_assert_int_eq(fflush(file), 0);
+    hf_test_ok(hf_bundle_verify_fd(fileno(file), NULL, mem, &report, &err), &err, "verify");
+    ck_assert_str_eq(hf_str(report, "status", ""), "failed");
+    (void)fclose(file);
+    hf_mem_free(mem);
+    hf_kit_close(d);
+}
+
+/* A bundle whose members stand in another order says the same; cut off anywhere it is refused. */
+HF_BOTH_ENGINES(order_and_ends_of_bundles)
+{
+    hf_engine *d = hf_kit_open(kind, &golden_app);
+    hf_mem *mem = hf_mem_new();
+    const char *json = NULL;
+    hf_value bundle;
+    hf_value_list *turned = hf_value_object(mem);
+    hf_buf text = {0};
+    hf_slice name;
+    hf_value item;
+
+    hf_kit_ok(d, golden_scenarios[0].run(d));
+    hf_kit_ok(d, hf_export(d, mem, &json, "g"));
+    bundle = parsed(mem, json);
+    for (size_t i = hf_len(bundle); i-- > 0;)
+        if (hf_value_member(bundle, i, &name, &item))
+            hf_value_set(turned, name, item);
+    hf_json_write(&text, hf_value_finish(turned));
+    ck_assert_str_ne(hf_buf_text(&text), json);
+    ck_assert(hf_value_equal(report_of(mem, hf_buf_text(&text), NULL), report_of(mem, json, NULL)));
+    for (size_t i = 0; i < strlen(json); i += strlen(json) / 50 + 1) {
+        hf_value report = NULL;
+        hf_err err = {0};
+
+        hf_test_ok(hf_bundle_verify(json, i, NULL, mem, &report, &err), &err, "verify");
+        ck_assert_str_eq(hf_str(report, "findings.0.rule", ""), "bundle.unreadable");
+    }
+    hf_buf_fini(&text);
+    hf_mem_free(mem);
+    hf_kit_close(d);
+}
+
 /* Each payload has an entry that says where it is, how it is encoded and whether it is there. */
 HF_BOTH_ENGINES(b196_payload_manifest)
 {
@@ -311,6 +417,8 @@ END_TEST
 
 HF_PG_SUITE_MAIN("project/bundle_verify", HF_BOTH_SLOW(exports_are_sound, 120),
                  HF_BOTH_SLOW(b193_export_does_without_rows, 120), HF_BOTH(b194_redaction),
-                 HF_BOTH_SLOW(b195_seals, 3600), HF_BOTH(b196_payload_manifest),
+                 HF_BOTH_SLOW(b195_seals, 3600),
+                 HF_BOTH_SLOW(big_files_are_verified_in_constant_memory, 60),
+                 HF_BOTH(order_and_ends_of_bundles), HF_BOTH(b196_payload_manifest),
                  HF_BOTH_SLOW(b197_history_complete_when_terminal, 120), {broken_texts_fail, 0},
                  {runs_are_compared_by_step, 60})
