@@ -4,14 +4,15 @@
 
    The order is that of the steps that wait for a place in the pool: whoever is first of both goes
    first, so that a run of low number passes all that wait, wherever they do. Runs that wait at a
-   gate (turnstile.h) take no place in the window: a key without room keeps nobody out. The core's
-   thread only. */
+   gate (turnstile.h) take no place in the window: a key without room keeps nobody out. The window
+   is twice what the pool has places for, and fits the cache of runs: one that is put out of it
+   before its turn is loaded twice. The core's thread only. */
 #ifndef HF_ENGINE_BACKLOG_H
 #define HF_ENGINE_BACKLOG_H
 
 #include "engine/core_impl.h"
 
-enum { HF_BACKLOG_WINDOW = 4096 }; /* runs that are ready, or wait for a place in the pool */
+enum { HF_BACKLOG_WINDOW = 1024 }; /* runs that are ready, or wait for a place in the pool */
 
 /* A run has facts that it does not know of: it is made ready, now or when its turn comes. Priority
    0: as its task says. `pass_on`: other nodes do not know of it. */

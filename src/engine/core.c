@@ -193,7 +193,7 @@ static void job_beat(void *ctx, const hf_job *job)
     hf_core_post(ctx, message);
 }
 
-static void run_hint(hf_core *core, int64_t run, bool pass_on)
+static void run_hint(hf_core *core, int64_t run, int64_t priority, bool pass_on)
 {
     core_message *message = hf_alloc(sizeof(*message));
 
@@ -203,18 +203,24 @@ static void run_hint(hf_core *core, int64_t run, bool pass_on)
     }
     message->kind = CORE_MESSAGE_RUN;
     message->run = run;
+    message->priority = priority;
     message->pass_on = pass_on;
     hf_core_post(core, message);
 }
 
 void hf_core_notify(hf_core *core, int64_t run)
 {
-    run_hint(core, run, true);
+    run_hint(core, run, 0, true);
+}
+
+void hf_core_notify_new(hf_core *core, int64_t run, int64_t priority)
+{
+    run_hint(core, run, priority, true);
 }
 
 void hf_core_heard(hf_core *core, int64_t run)
 {
-    run_hint(core, run, false);
+    run_hint(core, run, 0, false);
 }
 
 void hf_core_look(hf_core *core, int64_t run)
@@ -875,7 +881,7 @@ static bool inbox_take(hf_core *core, hf_seat *seat)
             run = hf_map_int_get(core->runs, (uint64_t)message->run);
             if (run)
                 run->stale |= message->kind == CORE_MESSAGE_RELOAD;
-            hf_backlog_hint(core, message->run, 0, message->pass_on);
+            hf_backlog_hint(core, message->run, message->priority, message->pass_on);
             hf_alloc_free(message);
             break;
         case CORE_MESSAGE_SWEEP:

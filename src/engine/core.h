@@ -95,6 +95,8 @@ HF_NODISCARD hf_status hf_core_recover(hf_core *core, hf_err *err);
 
 /* Any thread: the run has new facts in the store, by a commit of this node. */
 void hf_core_notify(hf_core *core, int64_t run);
+/* The same for a run that was just made; who knows what its task says spares the core a look. */
+void hf_core_notify_new(hf_core *core, int64_t run, int64_t priority);
 
 /* Any thread: the same, said by another node. */
 void hf_core_heard(hf_core *core, int64_t run);

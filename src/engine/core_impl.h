@@ -216,6 +216,7 @@ typedef struct core_message {
     hf_core_call *call;
     core_sweep *sweep;
     bool pass_on;                   /* CORE_MESSAGE_RUN: other nodes do not know of it */
+    int64_t priority;               /* and this is what its task says; 0: look */
     struct core_firing *firing;     /* CORE_MESSAGE_FIRED; in the unit's arena, this and the next */
     struct core_retiring *retiring; /* CORE_MESSAGE_RETIRED */
 } core_message;

@@ -16,6 +16,7 @@ typedef struct draft {
     size_t at; /* in the caller's list */
     hf_unit *unit;
     int64_t run;
+    int64_t priority;
 } draft;
 
 typedef struct starting {
@@ -57,7 +58,7 @@ static hf_status item_draft(starting *s, size_t at)
     request.id = start.id;
     request.request_id = hf_slice_of(s->items[at].request_id);
     request.start = &start;
-    *next = (draft){.at = at};
+    *next = (draft){.at = at, .priority = start.priority ? start.priority : HF_TASK_PRIORITY};
     if (!st && !seen)
         st = hf_engine_command_draft(&s->call, &request, s->call.slot->scratch, &reply, &next->unit,
                                      err);
@@ -83,7 +84,7 @@ static hf_status window_end(starting *s)
 
         s->answers[done->at] = outcome;
         if (!outcome)
-            hf_core_notify(engine->core, done->run);
+            hf_core_notify_new(engine->core, done->run, done->priority);
         else if (outcome == HF_EXISTS || outcome == HF_CONFLICT || outcome == HF_CONSTRAINT)
             s->later[s->later_count++] = done->at;
         else if (outcome == HF_STOPPED || outcome == HF_NOMEM)

@@ -6,8 +6,6 @@
 
 #include "base/assert.h"
 
-enum { TASK_PRIORITY = 5 }; /* of 1 to 99 */
-
 /* A row under construction. A failed allocation leaves row NULL; later cells are then dropped. */
 typedef struct row_builder {
     hf_mem *mem;
@@ -714,7 +712,7 @@ hf_row *hf_row_task_begin(hf_mem *mem, int64_t key, int64_t run, hf_slice queue,
                              .kind = HF_TASK_TYPE_WORKFLOW,
                              .status = HF_TASK_STATUS_READY,
                              .queue = queue,
-                             .priority = priority ? priority : TASK_PRIORITY,
+                             .priority = priority ? priority : HF_TASK_PRIORITY,
                              .available_us = available_us,
                              .lease_until_us = HF_NONE,
                              .source_kind = HF_NONE,

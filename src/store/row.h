@@ -362,6 +362,8 @@ hf_row *hf_row_task_new(hf_mem *mem, const hf_task_row *row);
 /* The workflow task that gives a run's code a turn, of which there is one at most. */
 hf_row *hf_row_task_wake(hf_mem *mem, int64_t key, int64_t run, hf_slice queue,
                          int64_t available_us, int64_t created_us);
+enum { HF_TASK_PRIORITY = 5 }; /* of 1 to 99, where nobody said another */
+
 /* The same for a run that begins, with a priority of its own; 0: the usual one. */
 hf_row *hf_row_task_begin(hf_mem *mem, int64_t key, int64_t run, hf_slice queue, int64_t priority,
                           int64_t available_us, int64_t created_us);
