@@ -23,7 +23,7 @@ const hf_cli_command hf_cli_daily[] = {
     {.name = "ls",
      .summary = "list runs, newest first",
      .text = "Lists runs. Each QUERY is part of an id, or a filter: type=order, status=failed, "
-             "id=order-42. On a store every field of the list can be a filter: queue=billing, "
+             "id=order-42; every field of the list can be one: queue=billing, "
              "business_key=B-7, wait_kind=timer. With --watch it goes on and prints what is new or "
              "has changed.\n\nReading a store never changes it and works while a server owns it.",
      .example = "holdfast ls type=order status=running --columns workflow_id,started_at",

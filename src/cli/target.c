@@ -15,6 +15,7 @@
 #include "holdfast/reader.h"
 #include "holdfast/worker.h"
 #include "server/registry.h"
+#include "server/route.h"
 #include "server/server.h"
 #include "server/shape.h"
 
@@ -29,6 +30,7 @@ enum {
 #define SPACE_DEFAULT "default"
 #define SOCKET_FOLDER "/tmp/hf-verb-XXXXXX"
 #define SOCKET_NAME   "s"
+#define LIST_PATH     "/api/workflows"
 
 struct hf_cli_target {
     hf_cli_call *call;
@@ -283,11 +285,23 @@ static void path_add(hf_buf *path, const char *part)
         path->failed = true;
 }
 
-/* The filters that the list route has, by the names that lists of a store have for them. */
+/* Whether the list route reads it. One that it does not would be ignored, and the list too long. */
+static bool list_reads(hf_slice name)
+{
+    unsigned methods;
+    const hf_route *route = hf_route_find(HF_HTTP_GET, HF_SLICE(LIST_PATH), &methods);
+    hf_slice rest = hf_slice_of(route ? hf_route_query(route) : "");
+    hf_route_field field;
+
+    while (rest.len && hf_route_field_next(&rest, &field))
+        if (hf_slice_equal(field.name, name))
+            return true;
+    return false;
+}
+
+/* The filters of a list as parameters of its route, which has another name for one of them. */
 static hf_status list_path(hf_cli_target *target, hf_value request, hf_buf *path, hf_err *err)
 {
-    static const char *const names[][2] = {{"workflow_type", "workflow_type"},
-                                           {"instance_id_contains", "query"}};
     hf_value filters = hf_get(request, "filters");
     const char *bucket = hf_str(request, "bucket", NULL);
     const char *cursor = hf_str(request, "cursor", NULL);
@@ -304,17 +318,13 @@ static hf_status list_path(hf_cli_target *target, hf_value request, hf_buf *path
     if (view)
         path_add(path, hf_client_path(mem, "&view=%s", view));
     for (size_t i = 0; hf_value_member(filters, i, &key, &item); i++) {
-        const char *name = NULL;
+        hf_slice known = hf_slice_equal(key, HF_SLICE("status")) ? HF_SLICE("run_status") : key;
+        const char *name = hf_mem_text(mem, known);
 
-        for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++)
-            if (hf_slice_equal(key, hf_slice_of(names[k][0])))
-                name = names[k][1];
-        if (!name)
-            return hf_err_set(err, HF_INVALID,
-                              "a server lists by type, status and part of an id; %.*s works with "
-                              "--store",
-                              (int)key.len, key.ptr);
-        path_add(path, hf_client_path(mem, "&%s=%s", name, hf_str(item, "", "")));
+        if (!list_reads(known))
+            return hf_err_set(err, HF_INVALID, "%.*s is no filter of a list", (int)key.len,
+                              key.ptr);
+        path_add(path, name ? hf_client_path(mem, "&%s=%s", name, hf_str(item, "", "")) : NULL);
     }
     return hf_buf_ok(path) ? HF_OK : hf_err_nomem(err, "a request");
 }
@@ -322,25 +332,18 @@ static hf_status list_path(hf_cli_target *target, hf_value request, hf_buf *path
 static hf_status server_list(hf_cli_target *target, hf_value request, hf_mem *mem,
                              hf_value *out_rows, const char **out_cursor, hf_err *err)
 {
-    const char *id = hf_str(request, "filters.instance_id", NULL);
     hf_value body = NULL;
     hf_buf path = {0};
-    hf_status st = HF_OK;
+    hf_status st;
 
-    hf_buf_add_text(&path, "/api/workflows");
-    if (id) {
-        path_add(&path, hf_client_path(mem, "/%s/runs?page_size=", id));
-        hf_buf_add_format(&path, "%lld", (long long)hf_int(request, "limit", RUNS_PAGE));
-    } else {
-        st = list_path(target, request, &path, err);
-    }
+    hf_buf_add_text(&path, LIST_PATH);
+    st = list_path(target, request, &path, err);
     if (!st)
-        st = hf_cli_target_ask(target, "GET", hf_buf_ok(&path) ? hf_buf_text(&path) : NULL, NULL,
-                               mem, &body, err);
+        st = hf_cli_target_ask(target, "GET", hf_buf_text(&path), NULL, mem, &body, err);
     hf_buf_fini(&path);
     if (st)
         return st;
-    *out_rows = hf_get(body, id ? "runs" : "workflows");
+    *out_rows = hf_get(body, "workflows");
     *out_cursor = hf_str(body, "next_page_token", NULL);
     return HF_OK;
 }
@@ -415,7 +418,7 @@ static hf_status run_numbered(hf_cli_target *target, const char *id, const char 
                 *out_run_id = hf_str(hf_at(rows, i), "run_id", NULL);
                 return HF_OK;
             }
-    } while (!st && cursor && !target->client);
+    } while (!st && cursor);
     return st ? st : not_found(target, id, "there is no such run of ", err);
 }
 

@@ -213,7 +213,7 @@ START_TEST(prints_every_format)
     ck_assert_str_eq(hf_str(json(&last.out), "workflow_id", ""), "a");
     ck_assert_int_eq(DO("ls", "-o", "none"), HF_CLI_EXIT_OK);
     ck_assert_uint_eq(last.out.len, 0);
-    ck_assert_int_eq(DO("ls", "wait_kind=signal"), HF_CLI_EXIT_USAGE);
+    ck_assert_int_eq(DO("ls", "wait_kinds=signal"), HF_CLI_EXIT_USAGE);
     ck_assert_int_eq(DO("ls", "--limit", "0"), HF_CLI_EXIT_USAGE);
     site_end();
 }

@@ -198,6 +198,13 @@ static void survey_lives(void)
     char id[64];
 
     GIVES(HF_CLI_EXIT_OK, "start", "waits", "--id", "v-1", "-o", "none");
+    GIVES(HF_CLI_EXIT_OK, "ls", "id=v-1", "queue=default", "-o", "name");
+    ck_assert_str_eq(hf_buf_text(&last.out), "v-1\n");
+    GIVES(HF_CLI_EXIT_OK, "ls", "id=v-1", "queue=other", "-o", "name");
+    ck_assert_uint_eq(last.out.len, 0);
+    GIVES(HF_CLI_EXIT_OK, "ls", "id=v-1", "status=completed", "-o", "name");
+    ck_assert_uint_eq(last.out.len, 0);
+    GIVES(HF_CLI_EXIT_USAGE, "ls", "nonsense=1");
     GIVES(HF_CLI_EXIT_OK, "view", "save", "some", "id=v-1", "-o", "name");
     (void)snprintf(id, sizeof(id), "%.*s", (int)last.out.len - 1, hf_buf_text(&last.out));
     GIVES(HF_CLI_EXIT_REJECTED, "view", "save", "some", "id=v-1");
