@@ -42,7 +42,9 @@ hf_status hf_call_begin_(hf_call *call, hf_engine *engine, const char *function)
                            .namespace_key = call->slot->namespace_key,
                            .payload_max =
                                hf_limits_get(&engine->settings.limits, HF_LIMIT_PAYLOAD_SIZE_BYTES),
-                           .now_us = hf_clock_wall_us(engine->clock)};
+                           .now_us = hf_clock_wall_us(engine->clock),
+                           .known = hf_registry_snapshot,
+                           .known_ctx = engine->registry};
     return HF_OK;
 }
 

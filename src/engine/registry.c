@@ -208,16 +208,22 @@ hf_status hf_registry_store(hf_registry *registry, hf_db *db, hf_err *err)
     return st;
 }
 
-bool hf_registry_has(const hf_registry *registry, int64_t key)
+const hf_definition_snapshot *hf_registry_snapshot(const void *registry, int64_t key)
 {
+    const hf_registry *mine = registry;
     size_t at = 0;
     hf_slice type;
     void *workflow;
 
-    while (hf_map_next(registry->workflows, &at, &type, &workflow))
+    while (hf_map_next(mine->workflows, &at, &type, &workflow))
         if (((hf_registry_workflow *)workflow)->key == key)
-            return true;
-    return false;
+            return &((hf_registry_workflow *)workflow)->snapshot;
+    return NULL;
+}
+
+bool hf_registry_has(const hf_registry *registry, int64_t key)
+{
+    return hf_registry_snapshot(registry, key) != NULL;
 }
 
 hf_status hf_registry_define(const hf_registry *registry, hf_mem *mem, hf_intake_start *start,

@@ -42,6 +42,10 @@ HF_NODISCARD hf_status hf_registry_store(hf_registry *registry, hf_db *db, hf_er
 const hf_registry_workflow *hf_registry_find_workflow(const hf_registry *registry, hf_slice type);
 const hf_registry_activity *hf_registry_find_activity(const hf_registry *registry, hf_slice name);
 
+/* What the definition that has this row in `definition` recorded; NULL: it is not known here. The
+   first argument is an hf_registry (hf_intake.known). */
+const hf_definition_snapshot *hf_registry_snapshot(const void *registry, int64_t key);
+
 /* Whether one of them has this row in `definition`. */
 bool hf_registry_has(const hf_registry *registry, int64_t key);
 

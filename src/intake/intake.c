@@ -151,12 +151,23 @@ hf_status hf_intake_correlated(const hf_intake *in, hf_mem *mem, hf_slice key, h
     return st;
 }
 
+hf_status hf_intake_snapshot(const hf_intake *in, hf_mem *mem, int64_t definition,
+                             hf_definition_snapshot *out_snapshot, hf_err *err)
+{
+    const hf_definition_snapshot *known = in->known ? in->known(in->known_ctx, definition) : NULL;
+
+    if (!known)
+        return hf_snapshot_read(in->db, mem, definition, out_snapshot, err);
+    *out_snapshot = *known;
+    return HF_OK;
+}
+
 hf_status hf_intake_machine(const hf_intake *in, hf_mem *mem, int64_t definition, bool *out_machine,
                             hf_err *err)
 {
     hf_definition_snapshot snapshot = {0};
     hf_status st =
-        definition == HF_NONE ? HF_OK : hf_snapshot_read(in->db, mem, definition, &snapshot, err);
+        definition == HF_NONE ? HF_OK : hf_intake_snapshot(in, mem, definition, &snapshot, err);
 
     *out_machine = !st && snapshot.machine;
     return st;
@@ -168,7 +179,7 @@ hf_status hf_intake_validated(const hf_intake *in, hf_mem *mem, int64_t definiti
     hf_definition_snapshot snapshot = {0};
     hf_value names = NULL;
     hf_status st =
-        definition == HF_NONE ? HF_OK : hf_snapshot_read(in->db, mem, definition, &snapshot, err);
+        definition == HF_NONE ? HF_OK : hf_intake_snapshot(in, mem, definition, &snapshot, err);
 
     *out_validated = false;
     if (!st && snapshot.validators.ptr)

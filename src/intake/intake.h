@@ -26,6 +26,10 @@ typedef struct hf_intake {
     int64_t namespace_key;
     int64_t payload_max; /* bytes of one value; 0: no limit */
     int64_t now_us;
+    /* What the program itself knows of a definition, so that the store need not be asked; NULL:
+       nothing, both. */
+    const hf_definition_snapshot *(*known)(const void *ctx, int64_t definition);
+    const void *known_ctx;
 } hf_intake;
 
 typedef struct hf_intake_start {

@@ -14,6 +14,10 @@ void hf_intake_payload_put(const hf_intake *in, hf_unit *unit, hf_event_key key,
 /* A value as canonical JSON in the arena. */
 HF_NODISCARD hf_status hf_intake_json(hf_mem *mem, hf_value value, hf_slice *out_json, hf_err *err);
 
+/* What is recorded of a definition: by the program itself, else by the store. */
+HF_NODISCARD hf_status hf_intake_snapshot(const hf_intake *in, hf_mem *mem, int64_t definition,
+                                          hf_definition_snapshot *out_snapshot, hf_err *err);
+
 /* The first of the errors of a contract as a sentence; NULL when memory ran out. */
 const char *hf_intake_errors_sentence(hf_mem *mem, hf_value errors);
 

@@ -62,7 +62,7 @@ hf_status hf_intake_target_fit(const hf_intake *in, int64_t definition, hf_targe
         return hf_intake_refuse(refusal, HF_CMD_OUTCOME_REJECTED_WORKFLOW_DEFINITION_UNAVAILABLE,
                                 HF_REJECTION_WORKFLOW_DEFINITION_UNAVAILABLE,
                                 "the run's contracts are not known", err);
-    st = hf_snapshot_read(in->db, mem, definition, &snapshot, err);
+    st = hf_intake_snapshot(in, mem, definition, &snapshot, err);
     if (!st)
         st = hf_definition_find(*targets_of(&snapshot, kind), name, mem, &contract, err);
     if (!st && !contract)

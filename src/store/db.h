@@ -156,8 +156,8 @@ typedef struct hf_db_driver {
 /* The first member of every driver's connection struct. */
 struct hf_db {
     const hf_db_driver *driver;
-    uint64_t calls; /* driver calls that reached the database; "zero queries at idle" is checked
-                       with it */
+    /* Driver calls that reached the database; "zero queries at idle" is checked with it. */
+    _Atomic uint64_t calls;
     _Atomic int64_t log_pages; /* SQLite's writer: pages in the WAL after the newest commit; the
                           writer checkpoints by it */
 };
