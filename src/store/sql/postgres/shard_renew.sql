@@ -42,4 +42,5 @@ WITH t AS (
 ), overdue AS MATERIALIZED (
     SELECT DISTINCT i.shard FROM waiting w JOIN run r ON r.key = w.run JOIN instance i ON i.key = r.instance
 )
-SELECT own.number, own.epoch, (own.number IN (SELECT shard FROM overdue))::int, t.us FROM t LEFT JOIN own ON true
+SELECT own.number, own.epoch, (o.shard IS NOT NULL)::int, t.us
+FROM t LEFT JOIN own ON true LEFT JOIN overdue o ON o.shard = own.number
