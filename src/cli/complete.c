@@ -2,15 +2,13 @@
 #include "cli/complete.h"
 
 #include <string.h>
-#include <unistd.h>
 
-#include "base/clock.h"
 #include "base/err.h"
-#include "base/thread.h"
+#include "base/patience.h"
 #include "base/value.h"
 #include "cli/target.h"
 
-enum { PATIENCE_US = 300000, WORDS = 50 };
+enum { PATIENCE_MS = 300, WORDS = 50 };
 
 /* What is typed, and a call that can look. */
 typedef struct typing {
@@ -20,27 +18,6 @@ typedef struct typing {
     size_t place;   /* of the word that is typed among those that are no flags */
     const char *begun;
 } typing;
-
-/* Ends the process when it takes too long: a shell is waiting. */
-typedef struct watchdog {
-    hf_thread thread;
-    hf_mutex lock;
-    hf_cond changed;
-    bool done;
-} watchdog;
-
-static void watchdog_run(void *ctx)
-{
-    watchdog *dog = ctx;
-    int64_t until_us = hf_clock_mono_us(hf_clock_system()) + PATIENCE_US;
-
-    hf_mutex_lock(&dog->lock);
-    while (!dog->done && hf_clock_mono_us(hf_clock_system()) < until_us)
-        (void)!hf_cond_wait_until(&dog->changed, &dog->lock, until_us);
-    if (!dog->done)
-        _exit(0);
-    hf_mutex_unlock(&dog->lock);
-}
 
 static void word_offer(const typing *t, const char *word)
 {
@@ -141,7 +118,6 @@ void hf_cli_complete(hf_cli_call *call, const char *const *words, size_t count)
 {
     const hf_cli_command *command = count > 1 ? hf_cli_command_find(words[0]) : NULL;
     typing t = {.out = call->print.out, .begun = count ? words[count - 1] : ""};
-    watchdog dog = {0};
     hf_err err;
 
     if (!command || !command->target)
@@ -151,18 +127,7 @@ void hf_cli_complete(hf_cli_call *call, const char *const *words, size_t count)
                            .program = call->program,
                            .mem = call->mem};
     hf_cli_print_init(&t.look.print);
-    if (hf_mutex_init(&dog.lock, &err))
-        return;
-    if (!hf_cond_init(&dog.changed, &err)) {
-        words_read(&t, command, words, count);
-        if (!hf_thread_start(&dog.thread, "hf-patience", watchdog_run, &dog, &err))
-            words_offer(&t, command);
-        hf_mutex_lock(&dog.lock);
-        dog.done = true;
-        hf_cond_broadcast(&dog.changed);
-        hf_mutex_unlock(&dog.lock);
-        hf_thread_join(&dog.thread);
-        hf_cond_fini(&dog.changed);
-    }
-    hf_mutex_fini(&dog.lock);
+    words_read(&t, command, words, count);
+    if (hf_patience_begin(PATIENCE_MS, &err) == HF_OK)
+        words_offer(&t, command);
 }
