@@ -17,7 +17,8 @@ static _Atomic size_t peak;
 
 static void *bytes_came(void *memory)
 {
-    size_t now = memory ? (held += malloc_usable_size(memory)) : 0;
+    size_t came = memory ? malloc_usable_size(memory) : 0;
+    size_t now = atomic_fetch_add(&held, came) + came;
     size_t most = peak;
 
     while (now > most && !atomic_compare_exchange_weak(&peak, &most, now))

@@ -978,7 +978,9 @@ bool hf_core_step(hf_core *core)
         worked = true;
         if (run->gone)
             hf_live_free(core, run);
-        else if (!run->dirty) /* else it is made ready again when its unit is done */
+        else if (run->dirty)
+            run->missed = true; /* it is made ready again when its unit is done */
+        else
             hf_turn_run(core, run);
         if (seat && hf_seat_lost(seat))
             return false;

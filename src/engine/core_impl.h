@@ -97,6 +97,7 @@ typedef struct live_run {
     hf_list place;  /* while it has a replay: in the core's list, least recently used first */
     hf_list hunger; /* in the core\'s list of runs that wait for a place in the pool */
     struct live_run *next_ready;
+    bool missed; /* it was ready while its unit was under way */
     int64_t key;
     hf_mem *mem; /* texts below */
     hf_run_base base;

@@ -573,6 +573,7 @@ void hf_turn_run(hf_core *core, live_run *run)
     hf_status st = HF_OK;
 
     run->alarmed = false;
+    run->missed = false;
     if (run->replay && core->o.shards &&
         hf_shards_epoch(core->o.shards, run->base.shard) != run->epoch)
         hf_live_forget(core, run); /* another node may have had it meanwhile */
@@ -848,7 +849,7 @@ void hf_turn_committed(hf_core *core, live_run *run, hf_unit *unit)
         hf_live_forget(core, run);
     if (!lives)
         hf_core_remove(core, run);
-    else if (!st && (run->look || run->ended || run->due))
+    else if (!st && (run->look || run->ended || run->due || run->missed))
         hf_core_ready(core, run);
     else if (!st) {
         hf_machine_dispatch(core, run);

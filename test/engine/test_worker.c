@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/engine_impl.h"
 #include "holdfast/worker.h"
 #include "lib/kit.h"
 
@@ -18,8 +19,14 @@ static hf_value calls_far(hf_ctx *w, hf_value in)
     return hf_activity(w, "far", in, .max_attempts = 2);
 }
 
+static hf_value calls_two(hf_ctx *w, hf_value in)
+{
+    return hf_all(w, HF_ACTIVITY("far", in), HF_ACTIVITY("far", in));
+}
+
 static const hf_activity_def activities[] = {{"double", .run = local_double}, {0}};
-static const hf_workflow_def workflows[] = {{"calls_far", .run = calls_far}, {0}};
+static const hf_workflow_def workflows[] = {
+    {"calls_far", .run = calls_far}, {"calls_two", .run = calls_two}, {0}};
 static const hf_app app = {.name = "test", .activities = activities, .workflows = workflows};
 
 /* JSON, with apostrophes for quotation marks. */
@@ -64,7 +71,7 @@ static hf_engine *open_with_workers(hf_engine_kind kind)
     return d;
 }
 
-static void poll_begin(hf_engine *d, hf_task_kind kind, const char *worker, got *g)
+static void poll_ask(hf_engine *d, hf_task_kind kind, const char *worker, got *g)
 {
     *g = (got){.gone = g->gone};
     hf_kit_ok(d, hf_poll_begin(d,
@@ -75,6 +82,11 @@ static void poll_begin(hf_engine *d, hf_task_kind kind, const char *worker, got 
                                                .got = take,
                                                .arg = g},
                                &g->poll));
+}
+
+static void poll_begin(hf_engine *d, hf_task_kind kind, const char *worker, got *g)
+{
+    poll_ask(d, kind, worker, g);
     hf_kit_ok(d, hf_test_drain(d));
 }
 
@@ -371,6 +383,27 @@ HF_BOTH_ENGINES(history_is_read_in_pages)
     hf_kit_close(d);
 }
 
+/* A second worker comes for a run whose first attempt is being recorded: it gets the second one. */
+HF_BOTH_ENGINES(a_worker_that_comes_while_a_unit_is_under_way)
+{
+    hf_engine *d = open_with_workers(kind);
+    got first = {0};
+    got second = {0};
+
+    hf_kit_ok(d, hf_start(d, "calls_two", hf_json(d, "1"), .id = "t"));
+    hf_kit_ok(d, hf_test_drain(d));
+    poll_ask(d, HF_TASK_ACTIVITY, "w1", &first);
+    ck_assert(hf_core_step(d->core));
+    ck_assert(!first.called);
+    poll_ask(d, HF_TASK_ACTIVITY, "w2", &second);
+    ck_assert(hf_core_step(d->core));
+    ck_assert(!second.called);
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert(first.called && second.called);
+    ck_assert(!hf_poll_end(first.poll) && !hf_poll_end(second.poll));
+    hf_kit_close(d);
+}
+
 HF_PG_SUITE_MAIN("engine/worker", HF_BOTH(a_far_workflow_runs_to_its_end),
                  HF_BOTH(b035_signal_while_the_task_is_held),
                  HF_BOTH(work_finds_the_worker_that_waits),
@@ -378,4 +411,5 @@ HF_PG_SUITE_MAIN("engine/worker", HF_BOTH(a_far_workflow_runs_to_its_end),
                  HF_BOTH(returned_tasks_come_back_later),
                  HF_BOTH(far_activities_of_local_workflows), HF_BOTH(a_crash_loses_no_task),
                  HF_BOTH(far_runs_close_continue_and_have_children),
-                 HF_BOTH(history_is_read_in_pages))
+                 HF_BOTH(history_is_read_in_pages),
+                 HF_BOTH(a_worker_that_comes_while_a_unit_is_under_way))
