@@ -12,6 +12,7 @@
 #include "engine/attempt.h"
 #include "engine/birth.h"
 #include "engine/core_impl.h"
+#include "engine/errand.h"
 #include "engine/machine.h"
 #include "engine/turnstile.h"
 #include "engine/watchdog.h"
@@ -945,12 +946,13 @@ static void cache_trim(hf_core *core)
 
     while (core->held > core->o.cache_bytes && link != &core->lru) {
         live_run *run = HF_LIST_ENTRY(link, live_run, place);
+        bool wanted = hf_errand_wanted(run); /* it lies on the desk */
 
         link = link->next;
         if (run->dirty || run->ready || (run->far && (run->far->lease.held || run->far->answer)))
             continue;
         hf_live_forget(core, run);
-        if (!run->ended && !run->due && !run->starts && !hf_list_linked(&run->hunger) &&
+        if (!wanted && !run->ended && !run->due && !run->starts && !hf_list_linked(&run->hunger) &&
             !hf_deadline_queued(&run->turn) && !run->slot)
             hf_core_remove(core, run);
     }

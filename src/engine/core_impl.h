@@ -74,6 +74,8 @@ typedef struct core_far {
     bool seen_known;
     int64_t seen_seq; /* newest event that a worker answered to */
     hf_errand errand;
+    char *texts;              /* the errand's: it may lie on the desk when the replay is gone */
+    struct hf_waiter *waiter; /* took it then: it is handed over when the replay is back */
     struct {
         bool held;
         char owner[256];

@@ -181,7 +181,7 @@ static bool waiter_serves(const hf_waiter *waiter, hf_slice type)
 }
 
 /* The worker that has waited longest, unless one of the first knows the run. */
-static hf_waiter *waiter_for(const hf_list *waiters, const hf_errand *errand)
+static hf_waiter *waiter_for(const hf_list *waiters, const hf_errand *errand, hf_slice prefers)
 {
     hf_waiter *found = NULL;
     size_t looked = 0;
@@ -191,7 +191,7 @@ static hf_waiter *waiter_for(const hf_list *waiters, const hf_errand *errand)
 
         if (!waiter_serves(waiter, errand->type))
             continue;
-        if (!errand->prefers.ptr || hf_slice_equal(waiter->worker, errand->prefers))
+        if (!prefers.ptr || hf_slice_equal(waiter->worker, prefers))
             return waiter;
         found = found ? found : waiter;
         if (++looked == HF_DESK_LOOK_MAX)
@@ -200,7 +200,8 @@ static hf_waiter *waiter_for(const hf_list *waiters, const hf_errand *errand)
     return found;
 }
 
-hf_status hf_desk_offer(hf_desk *desk, hf_errand *errand, hf_waiter **out_waiter, hf_err *err)
+hf_status hf_desk_offer(hf_desk *desk, hf_errand *errand, hf_slice prefers, hf_waiter **out_waiter,
+                        hf_err *err)
 {
     int64_t now_us = hf_clock_wall_us(desk->clock);
     desk_counter *counter;
@@ -209,7 +210,7 @@ hf_status hf_desk_offer(hf_desk *desk, hf_errand *errand, hf_waiter **out_waiter
     hf_mutex_lock(&desk->lock);
     counter = counter_get(desk, errand->namespace_key, errand->queue, err);
     if (counter && !hf_list_linked(&errand->place)) {
-        *out_waiter = waiter_for(&counter->waiters[errand->kind], errand);
+        *out_waiter = waiter_for(&counter->waiters[errand->kind], errand, prefers);
         if (*out_waiter)
             waiter_take(*out_waiter);
         else

@@ -32,7 +32,7 @@ enum {
 };
 
 /* Work that waits for a worker. Part of what it is work on; the texts are borrowed while it lies on
-   the desk. */
+   the desk, where other threads read them: they stay as they are from the first offer on. */
 typedef struct hf_errand {
     hf_list place; /* the desk's */
     hf_task_kind kind;
@@ -47,7 +47,6 @@ typedef struct hf_errand {
     hf_slice run_id;
     char task_id[HF_ULID_TEXT_SIZE]; /* what it is called when it is taken by name; "": never */
     int64_t since_us;                /* it lies there; the desk's */
-    hf_slice prefers; /* the worker that had the run last and may still know it; ptr NULL: none */
 } hf_errand;
 
 struct hf_waiter;
@@ -85,9 +84,10 @@ void hf_desk_close(hf_desk *desk); /* NULL is allowed; it has been shut */
 void hf_desk_shut(hf_desk *desk, bool shut);
 
 /* Puts the work on the desk, unless it lies there. A worker that waited for it is returned, and the
-   work does not lie there then. HF_NOMEM: it is offered again at its run's next turn. */
-HF_NODISCARD hf_status hf_desk_offer(hf_desk *desk, hf_errand *errand, hf_waiter **out_waiter,
-                                     hf_err *err);
+   work does not lie there then. `prefers` is the worker that had the run last and may still know
+   it; ptr NULL: none. HF_NOMEM: it is offered again at its run's next turn. */
+HF_NODISCARD hf_status hf_desk_offer(hf_desk *desk, hf_errand *errand, hf_slice prefers,
+                                     hf_waiter **out_waiter, hf_err *err);
 void hf_desk_withdraw(hf_desk *desk, hf_errand *errand); /* it need not lie there */
 
 /* The worker gets the oldest work that it serves: *out_found has core, run and activity of it, and

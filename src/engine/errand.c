@@ -154,31 +154,76 @@ static bool run_hand(hf_core *core, live_run *run, hf_waiter *waiter)
     return took;
 }
 
-void hf_errand_dispatch(hf_core *core, live_run *run)
+static hf_slice text_put(char **at, hf_slice text)
 {
-    hf_waiter *waiter = NULL;
+    hf_slice copy = hf_slice_from(*at, text.len);
+
+    memcpy(*at, text.ptr, text.len);
+    *at += text.len;
+    return copy;
+}
+
+/* What the desk says of the run; the same for all its tasks. False: no memory. */
+static bool run_describe(hf_core *core, live_run *run)
+{
+    hf_errand *errand = &run->far->errand;
+    const hf_decide_run *info = &run->info;
+    char *at;
+
+    if (run->far->texts)
+        return true;
+    at = hf_alloc(info->queue.len + info->type.len + info->instance_id.len);
+    if (!at)
+        return false;
+    run->far->texts = at;
+    errand->kind = HF_TASK_WORKFLOW;
+    errand->core = core;
+    errand->run = run->key;
+    errand->namespace_key = info->namespace_key;
+    errand->queue = text_put(&at, info->queue);
+    errand->type = text_put(&at, info->type);
+    errand->instance_id = text_put(&at, info->instance_id);
+    errand->run_id = hf_slice_of(run->run_id);
+    id_print(info->created_us, run->key, 1, errand->task_id);
+    return true;
+}
+
+/* Nothing for a worker after all: it goes on waiting. NULL is allowed. */
+static void waiter_return(hf_core *core, hf_waiter *waiter)
+{
     hf_err err;
 
-    if (run->dirty || run->paused || !run_is_far(run) || run->far->answer || run->far->lease.held)
+    if (waiter && (waiter->once || hf_errand_ask(core->o.desk, waiter, &err)))
+        (void)waiter->got(waiter, NULL);
+}
+
+void hf_errand_dispatch(hf_core *core, live_run *run)
+{
+    hf_waiter *waiter = run->far ? run->far->waiter : NULL;
+    hf_err err;
+
+    if (!run->far || run->dirty)
         return;
-    if (!hf_errand_wanted(run) || run->far->lease.again_us > hf_core_now(core))
+    run->far->waiter = NULL;
+    if (run->paused || run->far->answer || run->far->lease.held || !hf_errand_wanted(run) ||
+        run->far->lease.again_us > hf_core_now(core)) {
+        waiter_return(core, waiter);
         return;
-    do {
-        run->far->errand.kind = HF_TASK_WORKFLOW;
-        run->far->errand.core = core;
-        run->far->errand.run = run->key;
-        run->far->errand.namespace_key = run->info.namespace_key;
-        run->far->errand.queue = run->info.queue;
-        run->far->errand.type = run->info.type;
-        run->far->errand.prefers = sticky_worker(core, run);
-        run->far->errand.instance_id = run->info.instance_id;
-        run->far->errand.run_id = hf_slice_of(run->run_id);
-        id_print(run->info.created_us, run->key, 1, run->far->errand.task_id);
-        if (hf_desk_offer(core->o.desk, &run->far->errand, &waiter, &err)) {
+    }
+    if (!run_describe(core, run)) {
+        waiter_return(core, waiter);
+        hf_core_fail(core, hf_err_nomem(&err, "a task"), &err);
+        return;
+    }
+    while (!waiter || !run_hand(core, run, waiter)) {
+        if (hf_desk_offer(core->o.desk, &run->far->errand, sticky_worker(core, run), &waiter,
+                          &err)) {
             hf_core_fail(core, HF_NOMEM, &err);
             return;
         }
-    } while (waiter && !run_hand(core, run, waiter));
+        if (!waiter)
+            return; /* it lies there */
+    }
 }
 
 void hf_errand_turn(live_run *run)
@@ -265,13 +310,16 @@ hf_status hf_errand_loaded(live_run *run, hf_err *err)
 void hf_errand_gone(live_run *run)
 {
     hf_ticket *ticket = run->far ? run->far->answer : NULL;
+    hf_waiter *waiter = run->far ? run->far->waiter : NULL;
 
     if (!run->far)
         return;
     hf_desk_withdraw(run->core->o.desk, &run->far->errand);
     hf_core_disarm(run->core, -run->key);
+    hf_alloc_free(run->far->texts);
     hf_alloc_free(run->far);
     run->far = NULL;
+    waiter_return(run->core, waiter);
     if (ticket)
         ticket_end(ticket, HF_REJECTED, "run_closed", "the run is closed");
 }
@@ -328,6 +376,32 @@ int64_t hf_errand_give_up(hf_core *core, int64_t namespace_key, hf_slice worker)
 
 /* ---- attempts */
 
+/* What the desk says of the attempt, in the job's memory. False: there is none left. */
+static bool start_describe(live_run *run, core_start *start)
+{
+    hf_errand *errand = &start->errand;
+    hf_job *job = start->job;
+    hf_slice queue = job->queue.ptr ? job->queue : run->info.queue;
+
+    if (errand->core)
+        return true;
+    hf_list_init(&errand->place);
+    errand->kind = HF_TASK_ACTIVITY;
+    errand->run = run->key;
+    errand->activity = job->activity;
+    errand->namespace_key = run->info.namespace_key;
+    errand->queue = hf_slice_from(hf_mem_text(job->mem, queue), queue.len);
+    errand->type = job->name;
+    errand->instance_id =
+        hf_slice_from(hf_mem_text(job->mem, run->info.instance_id), run->info.instance_id.len);
+    errand->run_id = hf_slice_of(run->run_id);
+    memcpy(errand->task_id, job->idempotency_key, sizeof(errand->task_id));
+    if (!errand->queue.ptr || !errand->instance_id.ptr)
+        return false;
+    errand->core = run->core;
+    return true;
+}
+
 /* Offered at most once at a time; a start that a worker waits for already keeps that worker. */
 bool hf_errand_place(live_run *run, core_start *start)
 {
@@ -338,19 +412,9 @@ bool hf_errand_place(live_run *run, core_start *start)
         return false;
     if (start->waiter)
         return true;
-    if (!start->errand.core)
-        hf_list_init(&start->errand.place);
-    start->errand.kind = HF_TASK_ACTIVITY;
-    start->errand.core = core;
-    start->errand.run = run->key;
-    start->errand.activity = start->job->activity;
-    start->errand.namespace_key = run->info.namespace_key;
-    start->errand.queue = start->job->queue.ptr ? start->job->queue : run->info.queue;
-    start->errand.type = start->job->name;
-    start->errand.instance_id = run->info.instance_id;
-    start->errand.run_id = hf_slice_of(run->run_id);
-    memcpy(start->errand.task_id, start->job->idempotency_key, sizeof(start->errand.task_id));
-    if (hf_desk_offer(core->o.desk, &start->errand, &start->waiter, &err))
+    if (!start_describe(run, start))
+        hf_core_fail(core, hf_err_nomem(&err, "a task"), &err);
+    else if (hf_desk_offer(core->o.desk, &start->errand, (hf_slice){0}, &start->waiter, &err))
         hf_core_fail(core, HF_NOMEM, &err);
     return start->waiter != NULL;
 }
@@ -437,15 +501,13 @@ void hf_errand_start(live_run *run, core_start *start)
 void hf_errand_release(hf_core *core, core_start *start)
 {
     hf_waiter *waiter = start->waiter;
-    hf_err err;
 
     start->waiter = NULL;
     if (!core->o.desk)
         return;
     if (start->errand.core)
         hf_desk_withdraw(core->o.desk, &start->errand);
-    if (waiter && (waiter->once || hf_errand_ask(core->o.desk, waiter, &err)))
-        (void)waiter->got(waiter, NULL);
+    waiter_return(core, waiter);
 }
 
 hf_status hf_errand_found(live_run *run, hf_job *job, hf_err *err)
@@ -492,7 +554,6 @@ static void errand_take(hf_core *core, hf_core_call *call)
     live_run *run = core ? hf_map_int_get(core->runs, (uint64_t)message->errand.run) : NULL;
     core_start *start = NULL;
     bool taken = false; /* the waiter is somebody else's now */
-    hf_err err;
 
     if (!core) {
         (void)waiter->got(waiter, NULL);
@@ -505,6 +566,12 @@ static void errand_take(hf_core *core, hf_core_call *call)
         if (!run_hand(core, run, waiter)) /* the worker is gone: offered again */
             hf_errand_dispatch(core, run);
     }
+    if (run && message->errand.kind == HF_TASK_WORKFLOW && !run->replay && run->far &&
+        !run->far->waiter) {
+        taken = true;
+        run->far->waiter = waiter;
+        hf_core_ready(core, run);
+    }
     if (run && message->errand.kind == HF_TASK_ACTIVITY) {
         start = hf_attempt_waiting(run, message->errand.activity);
         if (start && !start->waiter) {
@@ -513,8 +580,8 @@ static void errand_take(hf_core *core, hf_core_call *call)
             taken = true;
         }
     }
-    if (!taken && (waiter->once || hf_errand_ask(core->o.desk, waiter, &err)))
-        (void)waiter->got(waiter, NULL);
+    if (!taken)
+        waiter_return(core, waiter);
     hf_alloc_free(message);
 }
 

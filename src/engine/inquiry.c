@@ -181,7 +181,7 @@ static hf_status inquiry_offer(hf_inquiries *inquiries, hf_desk *desk, inquiry *
     for (;;) {
         hf_value task;
 
-        st = hf_desk_offer(desk, &q->errand, &waiter, err);
+        st = hf_desk_offer(desk, &q->errand, (hf_slice){0}, &waiter, err);
         if (st || !waiter)
             return st;
         task = hf_inquiry_take(inquiries, q->key, waiter);

@@ -49,12 +49,17 @@ static void errand_init(hf_errand *errand, hf_task_kind kind, const char *queue,
     hf_list_init(&errand->place);
 }
 
-static hf_waiter *offer(hf_desk *desk, hf_errand *errand)
+static hf_waiter *offer_to(hf_desk *desk, hf_errand *errand, hf_slice prefers)
 {
     hf_waiter *waiter = NULL;
 
-    ck_assert_int_eq(hf_desk_offer(desk, errand, &waiter, &err), HF_OK);
+    ck_assert_int_eq(hf_desk_offer(desk, errand, prefers, &waiter, &err), HF_OK);
     return waiter;
+}
+
+static hf_waiter *offer(hf_desk *desk, hf_errand *errand)
+{
+    return offer_to(desk, errand, (hf_slice){0});
 }
 
 /* The run of the work that the worker gets; 0: it waits. */
@@ -114,11 +119,10 @@ START_TEST(workers_are_chosen)
         ck_assert_int_eq(ask(desk, &people[i]), 0);
     }
     errand_init(&work, HF_TASK_WORKFLOW, "q2", 1);
-    work.prefers = HF_SLICE("second");
-    ck_assert_ptr_eq(offer(desk, &work), &people[1].waiter);
+    ck_assert_ptr_eq(offer_to(desk, &work, HF_SLICE("second")), &people[1].waiter);
     errand_init(&work, HF_TASK_ACTIVITY, "q1", 2);
-    work.prefers = HF_SLICE("second"); /* it does not wait any more, at no queue */
-    ck_assert_ptr_eq(offer(desk, &work), &people[0].waiter);
+    ck_assert_ptr_eq(offer_to(desk, &work, HF_SLICE("second")), /* it waits at no queue any more */
+                     &people[0].waiter);
     errand_init(&work, HF_TASK_ACTIVITY, "q1", 3);
     ck_assert_ptr_null(offer(desk, &work)); /* the other is in another namespace */
     hf_desk_withdraw(desk, &work);

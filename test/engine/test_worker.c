@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/backlog.h"
 #include "engine/engine_impl.h"
 #include "holdfast/worker.h"
 #include "lib/kit.h"
@@ -404,6 +405,33 @@ HF_BOTH_ENGINES(a_worker_that_comes_while_a_unit_is_under_way)
     hf_kit_close(d);
 }
 
+/* Runs and attempts that wait for a worker when memory for runs is short: all of them are had. */
+HF_BOTH_ENGINES(work_on_the_desk_outlives_the_cache)
+{
+    enum { RUNS = 5 };
+    hf_engine *d = open_with_workers(kind);
+
+    d->core->o.cache_bytes = 0;
+    for (int i = 0; i < RUNS; i++) {
+        hf_kit_ok(d, hf_start(d, "python.order", hf_json(d, "[7]"),
+                              .id = hf_mem_format(hf_mem_of_engine(d), "o-%d", i)));
+        hf_kit_ok(d, hf_start(d, "calls_far", hf_json(d, "1"),
+                              .id = hf_mem_format(hf_mem_of_engine(d), "c-%d", i)));
+    }
+    hf_kit_ok(d, hf_test_drain(d));
+    for (int i = 0; i < RUNS; i++) {
+        hf_value task = task_get(d, HF_TASK_WORKFLOW, "w1");
+
+        ck_assert_str_eq(hf_str(task, "workflow_type", ""), "python.order");
+        answer(d, task, "[{'type': 'complete_workflow', 'result': 1}]");
+        task = task_get(d, HF_TASK_ACTIVITY, "w1");
+        ck_assert_str_eq(hf_str(task, "activity_type", ""), "far");
+    }
+    no_task(d, HF_TASK_WORKFLOW);
+    no_task(d, HF_TASK_ACTIVITY);
+    hf_kit_close(d);
+}
+
 HF_PG_SUITE_MAIN("engine/worker", HF_BOTH(a_far_workflow_runs_to_its_end),
                  HF_BOTH(b035_signal_while_the_task_is_held),
                  HF_BOTH(work_finds_the_worker_that_waits),
@@ -412,4 +440,5 @@ HF_PG_SUITE_MAIN("engine/worker", HF_BOTH(a_far_workflow_runs_to_its_end),
                  HF_BOTH(far_activities_of_local_workflows), HF_BOTH(a_crash_loses_no_task),
                  HF_BOTH(far_runs_close_continue_and_have_children),
                  HF_BOTH(history_is_read_in_pages),
-                 HF_BOTH(a_worker_that_comes_while_a_unit_is_under_way))
+                 HF_BOTH(a_worker_that_comes_while_a_unit_is_under_way),
+                 HF_BOTH(work_on_the_desk_outlives_the_cache))
