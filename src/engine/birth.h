@@ -4,7 +4,7 @@
    when its caller commits it by itself, and its code runs afterwards.
 
    Nothing is owed to a birth. Whoever cannot go on with one declines it, nothing of it is in the
-   store, and the caller starts the run the plain way. See docs/decisions/0004-first-turn.md. */
+   store, and the caller starts the run the plain way. See docs/decisions/0005-first-turn.md. */
 #ifndef HF_ENGINE_BIRTH_H
 #define HF_ENGINE_BIRTH_H
 
