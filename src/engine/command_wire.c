@@ -216,7 +216,8 @@ static hf_status reply_write(const hf_request *request, const hf_reply *reply, h
         put_text(object, mem, "message", reply->why);
     for (size_t i = 0; hf_value_member(reply->detail, i, &key, &item); i++)
         hf_value_set(object, key, item);
-    if (accepted && request->start && request->type == HF_COMMAND_TYPE_SIGNAL)
+    if (accepted && request->start && request->type == HF_COMMAND_TYPE_SIGNAL &&
+        reply->command_seq != HF_NONE)
         hf_value_set(object, HF_SLICE("start_command_sequence"),
                      hf_value_int(mem, reply->command_seq - 1));
     *out = (hf_command_result){.accepted = accepted,
