@@ -17,6 +17,8 @@
 #define RETRY_MOST_US     INT64_C(60000000)
 #define STICKY_US         INT64_C(300000000) /* a worker that had the run may know it so long */
 
+enum { EARLY_TIMES = 100 }; /* turns of the core that a report waits for its run */
+
 static void ticket_end(hf_ticket *ticket, hf_status st, const char *reason, const char *sentence)
 {
     ticket->status = st ? hf_err_set(&ticket->err, st, "%s: %s", reason, sentence) : HF_OK;
@@ -756,6 +758,33 @@ static void attempt_report(hf_core *core, hf_ticket *ticket)
     hf_core_job_ended(core, job);
 }
 
+/* After a restart a worker may report before the run of its attempt is back in memory: then the run
+   is to have its turn, and the report comes again. */
+static bool attempt_is_early(hf_core *core, hf_ticket *ticket)
+{
+    const hf_db_value params[] = {hf_db_int(ticket->key), hf_db_int(ticket->namespace_key)};
+    hf_db_cursor *cursor = NULL;
+    live_run *run = NULL;
+    bool row = false;
+    hf_err err;
+
+    if (ticket->kind == HF_TASK_WORKFLOW || hf_map_int_get(core->jobs, (uint64_t)ticket->key) ||
+        ticket->early++ >= EARLY_TIMES)
+        return false;
+    if (!hf_db_query(core->db, HF_STMT_ACTIVITY_FIND, params, 2, &cursor, &err) &&
+        !hf_db_step(cursor, &row, &err) && row &&
+        hf_db_column_int(cursor, 6) == HF_ACTIVITY_STATUS_RUNNING &&
+        hf_db_column_int(cursor, 4) == ticket->attempt &&
+        (!core->o.shards ||
+         hf_shards_epoch(core->o.shards, hf_db_column_int(cursor, 9)) != HF_NONE))
+        run = hf_core_live(core, hf_db_column_int(cursor, 1));
+    hf_db_end(cursor);
+    if (!run || run->replay)
+        return false;
+    hf_core_ready(core, run);
+    return true;
+}
+
 typedef struct report_message {
     hf_core_call call;
     hf_ticket *ticket;
@@ -765,7 +794,10 @@ static void report_take(hf_core *core, hf_core_call *call)
 {
     report_message *message = (report_message *)call;
     hf_ticket *ticket = message->ticket;
+    hf_err err;
 
+    if (core && attempt_is_early(core, ticket) && !hf_core_call_post(core, call, &err))
+        return;
     hf_alloc_free(message);
     if (!core)
         ticket_end(ticket, HF_STOPPED, "stopped", "the engine is closing");

@@ -329,6 +329,24 @@ HF_BOTH_ENGINES(a_crash_loses_no_task)
     hf_kit_close(d);
 }
 
+/* A worker that reports before anything else has happened after the crash is heard. */
+HF_BOTH_ENGINES(a_report_may_come_before_its_run_is_back)
+{
+    hf_engine *d = open_with_workers(kind);
+    hf_task_claim old;
+    hf_value out = NULL;
+
+    hf_kit_ok(d, hf_start(d, "calls_far", hf_json(d, "1"), .id = "c"));
+    old = claim_of(task_get(d, HF_TASK_ACTIVITY, "w1"));
+    hf_test_crash(d);
+    hf_kit_ok(d, hf_task_result(d, &old, hf_json(d, "'still here'")));
+    hf_kit_ok(d, hf_test_drain(d));
+    hf_kit_ok(d, hf_result(d, "c", 0, &out, NULL));
+    ck_assert_str_eq(hf_str(out, "", ""), "still here");
+    ck_assert_int_eq(hf_test_count(d, "c", "ActivityStarted"), 1);
+    hf_kit_close(d);
+}
+
 /* Cancelling closes the run under the worker's hands; children and continue-as-new work. */
 HF_BOTH_ENGINES(far_runs_close_continue_and_have_children)
 {
@@ -438,6 +456,7 @@ HF_PG_SUITE_MAIN("engine/worker", HF_BOTH(a_far_workflow_runs_to_its_end),
                  HF_BOTH(b198_late_and_foreign_reports_are_refused),
                  HF_BOTH(returned_tasks_come_back_later),
                  HF_BOTH(far_activities_of_local_workflows), HF_BOTH(a_crash_loses_no_task),
+                 HF_BOTH(a_report_may_come_before_its_run_is_back),
                  HF_BOTH(far_runs_close_continue_and_have_children),
                  HF_BOTH(history_is_read_in_pages),
                  HF_BOTH(a_worker_that_comes_while_a_unit_is_under_way),
