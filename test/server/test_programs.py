@@ -73,8 +73,8 @@ def order_ships(server):
 
 
 def order_outlives(server, interrupt):
-    """The server goes and comes twice while the program works; nothing is lost or done twice. A task that was on its way
-    to the program waits for its timeout, longer than the program does: then it is begun again."""
+    """The server goes and comes twice while the program works; nothing is lost. A task that was on its way to the program
+    waits for its timeout, longer than the program does: then it is begun again."""
     def begin():
         return subprocess.Popen([example("order"), server.url()], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                                 text=True)
@@ -111,7 +111,7 @@ def order_outlives_its_server(server):
 
 
 def order_outlives_a_stop(server):
-    """The server is told to stop with tasks in flight: it ends well and at once."""
+    """The server is told to stop with tasks in flight: it ends well and at once, and nothing is done twice."""
     def stop():
         began = time.monotonic()
         server.stop()
