@@ -187,26 +187,37 @@ static void worker_tell(hf_api *api, const char *worker, hf_value said)
         (void)!hf_fleet_builds(api->server->fleet, hf_slice_of(api->namespace), drained, &err);
 }
 
+static void registration_refuse(hf_api *api, hf_status st, const hf_err *err)
+{
+    if (st == HF_CONFLICT)
+        hf_api_error(api, 409, "workflow_definition_changed", "%s", err->text);
+    else
+        hf_api_status(api, st, err->text);
+}
+
+/* Whoever sees the worker may start its types: their contracts are declared before it is seen. */
 void hf_api_worker_register(hf_api *api)
 {
     const char *worker = hf_worker_name(api);
+    hf_fleet *fleet = api->server->fleet;
+    int64_t now_us = hf_clock_wall_us(api->server->clock);
     hf_err err = {0};
+    hf_slice key;
     hf_status st;
 
     if (!worker)
         return;
-    st = hf_fleet_register(api->server->fleet, hf_worker_key(api, worker), api->body,
-                           hf_clock_wall_us(api->server->clock), &err);
-    if (st == HF_CONFLICT) {
-        hf_api_error(api, 409, "workflow_definition_changed", "%s", err.text);
-        return;
+    key = hf_worker_key(api, worker);
+    st = hf_fleet_fits(fleet, key, api->body, now_us, &err);
+    if (!st) {
+        if (!types_declare(api) || !hf_native_declare(api))
+            return;
+        st = hf_fleet_register(fleet, key, api->body, now_us, &err);
     }
     if (st) {
-        hf_api_status(api, st, err.text);
+        registration_refuse(api, st, &err);
         return;
     }
-    if (!types_declare(api) || !hf_native_declare(api))
-        return;
     worker_tell(api, worker, api->body);
     hf_worker_json(api, 200,
                    hf_json_(api->mem,

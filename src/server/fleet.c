@@ -126,22 +126,41 @@ static fleet_worker *worker_new(hf_value said, int64_t now_us, hf_err *err)
     return NULL;
 }
 
+/* Under the lock. */
+static hf_status worker_fits(hf_fleet *fleet, hf_slice worker, hf_value said, int64_t now_us,
+                             hf_err *err)
+{
+    const fleet_worker *old = hf_map_get(fleet->workers, worker);
+    hf_slice type;
+
+    if (!old || now_us - old->heard_us >= STALE_US || !definition_changed(old, said, &type))
+        return HF_OK;
+    return hf_err_set(err, HF_CONFLICT, "worker %.*s runs another definition of %.*s",
+                      (int)worker.len, worker.ptr, (int)type.len, type.ptr);
+}
+
+hf_status hf_fleet_fits(hf_fleet *fleet, hf_slice worker, hf_value said, int64_t now_us,
+                        hf_err *err)
+{
+    hf_status st;
+
+    hf_mutex_lock(&fleet->lock);
+    st = worker_fits(fleet, worker, said, now_us, err);
+    hf_mutex_unlock(&fleet->lock);
+    return st;
+}
+
 hf_status hf_fleet_register(hf_fleet *fleet, hf_slice worker, hf_value said, int64_t now_us,
                             hf_err *err)
 {
     fleet_worker *made = worker_new(said, now_us, err);
-    fleet_worker *old;
-    hf_slice type;
     void *replaced = NULL;
-    hf_status st = HF_OK;
+    hf_status st;
 
     if (!made)
         return HF_NOMEM;
     hf_mutex_lock(&fleet->lock);
-    old = hf_map_get(fleet->workers, worker);
-    if (old && now_us - old->heard_us < STALE_US && definition_changed(old, made->said, &type))
-        st = hf_err_set(err, HF_CONFLICT, "worker %.*s runs another definition of %.*s",
-                        (int)worker.len, worker.ptr, (int)type.len, type.ptr);
+    st = worker_fits(fleet, worker, said, now_us, err);
     if (!st)
         st = hf_map_put(fleet->workers, worker, made, &replaced, err);
     hf_mutex_unlock(&fleet->lock);

@@ -19,8 +19,13 @@ void hf_fleet_close(hf_fleet *fleet); /* NULL is allowed */
 
 /* Workers are called NAMESPACE/ID here: an id is known in its namespace alone. */
 
-/* Takes what the worker said of itself (the body of its registration, copied). HF_CONFLICT: it is
-   alive and registered a type of the same name with another definition. */
+/* Whether the worker may register with this. HF_CONFLICT: it is alive and registered a type of the
+   same name with another definition. */
+HF_NODISCARD hf_status hf_fleet_fits(hf_fleet *fleet, hf_slice worker, hf_value said,
+                                     int64_t now_us, hf_err *err);
+
+/* Takes what the worker said of itself (the body of its registration, copied), when it fits. From
+   then on it is seen: what its types can be told and asked must be declared before. */
 HF_NODISCARD hf_status hf_fleet_register(hf_fleet *fleet, hf_slice worker, hf_value said,
                                          int64_t now_us, hf_err *err);
 

@@ -143,6 +143,23 @@ HF_BOTH_ENGINES(a_remote_life)
     hf_site_close(&site);
 }
 
+/* A worker is seen when all that it declares is known, and not before: whoever sees it may start
+   its types. One whose declaration is refused is not there. */
+HF_BOTH_ENGINES(a_worker_is_seen_with_its_contracts)
+{
+    hf_site site;
+
+    hf_site_open(&site, kind, &app, (hf_server_options){0});
+    ck_assert_int_eq(hf_site_ask(&site, "POST", "/api/worker/register", NULL,
+                                 "{\"worker_id\":\"w1\",\"workflow_command_contracts\":{\"\":{}}}")
+                         .status,
+                     422);
+    ck_assert_int_eq(
+        hf_site_ask(&site, "POST", "/api/worker/heartbeat", NULL, "{\"worker_id\":\"w1\"}").status,
+        404);
+    hf_site_close(&site);
+}
+
 /* What a worker holds when it goes, a task or an attempt, another has at once; the attempt counts
    as lost, and a report on it is refused. */
 HF_BOTH_ENGINES(what_a_worker_leaves_goes_to_others)
@@ -300,6 +317,7 @@ HF_BOTH_ENGINES(the_dead_get_nothing)
 }
 
 HF_PG_SUITE_MAIN("server/worker", HF_BOTH(a_remote_life),
+                 HF_BOTH(a_worker_is_seen_with_its_contracts),
                  HF_BOTH(what_a_worker_leaves_goes_to_others), HF_BOTH(b198_reports_are_fenced),
                  HF_BOTH(b199_batches_are_checked), HF_BOTH(b200_polls_are_filtered),
                  HF_BOTH(the_dead_get_nothing))
