@@ -17,6 +17,7 @@
 #include "base/thread.h"
 #include "holdfast/holdfast.h"
 #include "lib/campaign.h"
+#include "lib/effects.h"
 #include "lib/engine.h"
 
 enum {
@@ -27,7 +28,6 @@ enum {
     DELAY_MS_FIRST = 20, /* how long a child lives at most; doubled when one came to nothing */
     RUNS_PER_MS = 10,    /* and more in a long campaign: each child looks through all of them */
     STEPS = 5,           /* activities of a workflow */
-    KEY_BYTES = 27,      /* a ULID and its NUL */
     ID_BYTES = 32,
     PATIENCE_S = 600,
     CASE_SECONDS = 100000000 /* the campaign ends by itself */
@@ -165,42 +165,11 @@ static bool child_wait(pid_t child, int pipe_end, int64_t *next, int64_t delay_m
     return waitpid(child, out_status, WNOHANG) == child;
 }
 
-static int key_compare(const void *a, const void *b)
-{
-    return strcmp(a, b);
-}
-
-/* The keys of all effects, sorted. */
-static char (*effects_read(const char *path, size_t *out_count))[KEY_BYTES]
-{
-    FILE *file = fopen(path, "r");
-    char(*keys)[KEY_BYTES] = NULL;
-    size_t count = 0;
-    size_t len;
-    char line[512];
-
-    ck_assert_ptr_nonnull(file);
-    while (fgets(line, sizeof(line), file)) {
-        if (count % 1024 == 0) {
-            keys = realloc(keys, (count + 1024) * sizeof(*keys));
-            ck_assert_ptr_nonnull(keys);
-        }
-        len = strlen(line);
-        ck_assert_uint_ge(len, KEY_BYTES);
-        line[len - 1] = '\0';
-        memcpy(keys[count++], line + len - KEY_BYTES, KEY_BYTES); /* behind what a kill tore off */
-    }
-    (void)fclose(file);
-    qsort(keys, count, sizeof(*keys), key_compare);
-    *out_count = count;
-    return keys;
-}
-
 /* Every run has its result, and every result its effects. */
 static void results_check(const char *address, const char *path, int64_t runs)
 {
     size_t count = 0;
-    char(*keys)[KEY_BYTES] = effects_read(path, &count);
+    char(*keys)[HF_EFFECT_KEY_BYTES] = hf_effects_read(path, &count);
     hf_engine *d = NULL;
 
     ck_assert_int_eq(hf_open(address, &app, &d), HF_OK);
@@ -218,7 +187,7 @@ static void results_check(const char *address, const char *path, int64_t runs)
         for (int k = 0; k < STEPS; k++, out = hf_at(out, 0)) { /* the newest is outermost */
             const char *key = hf_str(hf_at(out, 1), "", "?");
 
-            ck_assert_msg(bsearch(key, keys, count, sizeof(*keys), key_compare),
+            ck_assert_msg(bsearch(key, keys, count, sizeof(*keys), hf_effects_compare),
                           "%s has a completed activity %s without an effect", id, key);
         }
         hf_mem_reset(hf_mem_of_engine(d));

@@ -16,6 +16,7 @@
 #include "base/rng.h"
 #include "holdfast/holdfast.h"
 #include "lib/campaign.h"
+#include "lib/effects.h"
 #include "lib/engine.h"
 
 enum {
@@ -28,7 +29,6 @@ enum {
     LIVE_MS_MAX = 4000, /* of a node before it is killed */
     PAUSE_MS = 15000,   /* lease, sweep and some */
     PATIENCE_S = 900,
-    KEY_BYTES = 27,
     ID_BYTES = 32,
     CASE_SECONDS = 100000000
 };
@@ -137,40 +137,10 @@ static void node_await(pid_t child)
 
 /* ---- the end */
 
-static int key_compare(const void *a, const void *b)
-{
-    return strcmp(a, b);
-}
-
-static char (*effects_read(const char *path, size_t *out_count))[KEY_BYTES]
-{
-    FILE *file = fopen(path, "r");
-    char(*keys)[KEY_BYTES] = NULL;
-    size_t count = 0;
-    char line[512];
-
-    ck_assert_ptr_nonnull(file);
-    while (fgets(line, sizeof(line), file)) {
-        size_t len = strlen(line);
-
-        if (count % 1024 == 0) {
-            keys = realloc(keys, (count + 1024) * sizeof(*keys));
-            ck_assert_ptr_nonnull(keys);
-        }
-        ck_assert_uint_ge(len, KEY_BYTES);
-        line[len - 1] = '\0';
-        memcpy(keys[count++], line + len - KEY_BYTES, KEY_BYTES);
-    }
-    (void)fclose(file);
-    qsort(keys, count, sizeof(*keys), key_compare);
-    *out_count = count;
-    return keys;
-}
-
 static void results_check(const char *address, const char *path, int64_t runs)
 {
     size_t count = 0;
-    char(*keys)[KEY_BYTES] = effects_read(path, &count);
+    char(*keys)[HF_EFFECT_KEY_BYTES] = hf_effects_read(path, &count);
     hf_engine *d = NULL;
 
     ck_assert_int_eq(hf_open(address, &app, &d), HF_OK);
@@ -186,7 +156,7 @@ static void results_check(const char *address, const char *path, int64_t runs)
         for (int k = 0; k < STEPS; k++, out = hf_at(out, 0)) {
             const char *key = hf_str(hf_at(out, 1), "", "?");
 
-            ck_assert_msg(bsearch(key, keys, count, sizeof(*keys), key_compare),
+            ck_assert_msg(bsearch(key, keys, count, sizeof(*keys), hf_effects_compare),
                           "%s has a completed activity %s without an effect", id, key);
         }
         hf_mem_reset(hf_mem_of_engine(d));

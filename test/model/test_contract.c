@@ -3,11 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/fault.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/rng.h"
 #include "base/value.h"
+#include "lib/lost_memory.h"
 #include "lib/suite.h"
 #include "model/contract.h"
 
@@ -777,32 +777,6 @@ START_TEST(signals_are_received_by_rule)
 }
 END_TEST
 
-typedef hf_status pass_fn(hf_mem *mem, hf_err *err);
-
-/* Calls `pass` with the first allocation failing, then the second, until it succeeds. */
-static void check_lost_memory(pass_fn *pass)
-{
-    int64_t nth;
-
-    for (nth = 1;; nth++) {
-        hf_mem *mem = mem_new();
-        hf_err err = {0};
-        hf_status st;
-
-        hf_fault_arm(HF_FAULT_ALLOC, nth, true);
-        st = pass(mem, &err);
-        hf_fault_arm(HF_FAULT_ALLOC, 0, false);
-        hf_mem_free(mem);
-        ck_assert_int_eq(st ? HF_NOMEM : HF_OK, st);
-        ck_assert_int_eq(err.status, st);
-        if (!st)
-            break;
-    }
-#ifdef HF_FAULT
-    ck_assert_int_gt(nth, 1);
-#endif
-}
-
 /* A text long enough to need several blocks of an arena. */
 static const char *long_contract(void)
 {
@@ -835,8 +809,8 @@ static hf_status pass_parse_default(hf_mem *mem, hf_err *err)
 /* Memory that runs out in the middle of a text leaves nothing behind. */
 START_TEST(parse_survives_lost_memory)
 {
-    check_lost_memory(pass_parse);
-    check_lost_memory(pass_parse_default);
+    hf_lost_memory_each(pass_parse);
+    hf_lost_memory_each(pass_parse_default);
 }
 END_TEST
 
@@ -879,17 +853,17 @@ START_TEST(stored_form_and_validation_survive_lost_memory)
 
     kept_contract = parsed(mem, long_contract());
     stored_text = json_of(mem, kept_contract);
-    check_lost_memory(pass_write);
-    check_lost_memory(pass_read);
+    hf_lost_memory_each(pass_write);
+    hf_lost_memory_each(pass_read);
     kept_args = NULL;
-    check_lost_memory(pass_apply);
+    hf_lost_memory_each(pass_apply);
     kept_args = value_of(mem, "{'parameter_0':1,'parameter_1':'no','x':1,'y':2}");
-    check_lost_memory(pass_apply);
+    hf_lost_memory_each(pass_apply);
     kept_args = value_of(mem, "'x'");
-    check_lost_memory(pass_apply);
+    hf_lost_memory_each(pass_apply);
     kept_contract = parsed(mem, "a:int");
     kept_args = value_of(mem, "[7.0]");
-    check_lost_memory(pass_apply);
+    hf_lost_memory_each(pass_apply);
     hf_mem_free(mem);
 }
 END_TEST

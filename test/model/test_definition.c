@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/fault.h"
 #include "base/mem.h"
+#include "lib/lost_memory.h"
 #include "lib/suite.h"
 #include "model/definition.h"
 
@@ -546,32 +546,6 @@ START_TEST(applications_are_checked_as_a_whole)
 }
 END_TEST
 
-typedef hf_status pass_fn(hf_mem *mem, hf_err *err);
-
-/* Calls `pass` with the first allocation failing, then the second, until it succeeds. */
-static void check_lost_memory(pass_fn *pass)
-{
-    int64_t nth;
-
-    for (nth = 1;; nth++) {
-        hf_mem *mem = mem_new();
-        hf_err err = {0};
-        hf_status st;
-
-        hf_fault_arm(HF_FAULT_ALLOC, nth, true);
-        st = pass(mem, &err);
-        hf_fault_arm(HF_FAULT_ALLOC, 0, false);
-        hf_mem_free(mem);
-        ck_assert_int_eq(st ? HF_NOMEM : HF_OK, st);
-        ck_assert_int_eq(err.status, st);
-        if (!st)
-            break;
-    }
-#ifdef HF_FAULT
-    ck_assert_int_gt(nth, 1);
-#endif
-}
-
 static hf_status pass_snap(hf_mem *mem, hf_err *err)
 {
     hf_definition_snapshot snapshot;
@@ -622,11 +596,11 @@ START_TEST(definitions_survive_lost_memory)
     hf_mem *mem = mem_new();
 
     kept_targets = snapped(mem, &approval).signals;
-    check_lost_memory(pass_snap);
-    check_lost_memory(pass_snap_machine);
-    check_lost_memory(pass_find);
-    check_lost_memory(pass_app);
-    check_lost_memory(pass_activity);
+    hf_lost_memory_each(pass_snap);
+    hf_lost_memory_each(pass_snap_machine);
+    hf_lost_memory_each(pass_find);
+    hf_lost_memory_each(pass_app);
+    hf_lost_memory_each(pass_activity);
     hf_mem_free(mem);
 }
 END_TEST
