@@ -133,20 +133,11 @@ static bool run_skip(hf_status st)
            st == HF_INVALID;
 }
 
-/* Points of the last week; what is older goes once an hour. Only a step that writes rows of runs
-   has any flows. */
-static void ring_rows(hf_folder *folder, const hf_flow *flows, hf_unit *unit)
+/* Points are kept for a week; what is older goes once an hour. */
+static void ring_prune(hf_folder *folder, int64_t newest_us, hf_unit *unit)
 {
-    int64_t newest_us = 0;
-    int64_t hour_us;
+    int64_t hour_us = newest_us - newest_us % HF_FLOW_HOUR_US;
 
-    for (const hf_flow *flow = flows; flow; flow = flow->next)
-        if (flow->at_us > newest_us)
-            newest_us = flow->at_us;
-    for (const hf_flow *flow = flows; flow; flow = flow->next)
-        if (flow->at_us > newest_us - HF_FLOW_KEPT_US)
-            hf_unit_row(unit, 0, hf_flow_row(hf_unit_mem(unit), flow));
-    hour_us = newest_us - newest_us % HF_FLOW_HOUR_US;
     if (hour_us > folder->pruned_us) {
         const hf_db_value before = hf_db_int(newest_us - HF_FLOW_KEPT_US);
 
@@ -159,7 +150,7 @@ static void ring_rows(hf_folder *folder, const hf_flow *flows, hf_unit *unit)
 static hf_status step_draft(hf_folder *folder, const step *taken, hf_unit *unit, size_t *out_done,
                             bool *out_rows, hf_err *err)
 {
-    hf_flow *flows = NULL;
+    int64_t newest_us = 0;
     size_t i = 0;
 
     for (; i < taken->count && hf_mem_held(folder->mem) < STEP_BYTES; i++) {
@@ -174,7 +165,7 @@ static hf_status step_draft(hf_folder *folder, const step *taken, hf_unit *unit,
         if (st)
             continue;
         change_count(folder, &change);
-        hf_flow_join(change.flows, &flows);
+        newest_us = change.newest_us > newest_us ? change.newest_us : newest_us;
         for (hf_row *row = change.rows; row;) {
             hf_row *next = row->next;
 
@@ -184,7 +175,7 @@ static hf_status step_draft(hf_folder *folder, const step *taken, hf_unit *unit,
         }
     }
     *out_done = i;
-    ring_rows(folder, flows, unit);
+    ring_prune(folder, newest_us, unit);
     return HF_OK;
 }
 

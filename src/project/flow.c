@@ -70,30 +70,15 @@ hf_status hf_flow_add(hf_mem *mem, int64_t namespace_key, const hf_event *events
     return st;
 }
 
-void hf_flow_join(hf_flow *more, hf_flow **io_flows)
+hf_row *hf_flow_row(hf_mem *mem, const hf_flow *flow, int64_t run, int64_t behind)
 {
-    while (more) {
-        hf_flow *next = more->next;
-        hf_flow *same = flow_find(*io_flows, more->namespace_key, more->span_us, more->at_us);
-
-        for (int i = 0; same && i < HF_FLOW_COUNTS; i++)
-            same->counts[i] += more->counts[i];
-        if (!same) {
-            more->next = *io_flows;
-            *io_flows = more;
-        }
-        more = next;
-    }
-}
-
-hf_row *hf_flow_row(hf_mem *mem, const hf_flow *flow)
-{
-    hf_db_value cells[3 + HF_FLOW_COUNTS] = {hf_db_int(flow->namespace_key),
+    hf_db_value cells[5 + HF_FLOW_COUNTS] = {hf_db_int(run), hf_db_int(behind),
+                                             hf_db_int(flow->namespace_key),
                                              hf_db_int(flow->span_us), hf_db_int(flow->at_us)};
 
     for (size_t i = 0; i < HF_FLOW_COUNTS; i++)
-        cells[3 + i] = hf_db_int(flow->counts[i]);
-    return hf_row_cells(mem, HF_OP_METRIC_ADD, cells, 3 + HF_FLOW_COUNTS);
+        cells[5 + i] = hf_db_int(flow->counts[i]);
+    return hf_row_cells(mem, HF_OP_METRIC_ADD, cells, 5 + HF_FLOW_COUNTS);
 }
 
 hf_status hf_flow_read(hf_db *db, hf_mem *mem, int64_t namespace_key, int64_t span_us,

@@ -43,11 +43,9 @@ typedef struct hf_flow {
 HF_NODISCARD hf_status hf_flow_add(hf_mem *mem, int64_t namespace_key, const hf_event *events,
                                    size_t count, hf_flow **io_flows, hf_err *err);
 
-/* Adds all of `more`, which is used up, to *io_flows. */
-void hf_flow_join(hf_flow *more, hf_flow **io_flows);
-
-/* The row that adds a point to the stored one. NULL: no memory. */
-hf_row *hf_flow_row(hf_mem *mem, const hf_flow *flow);
+/* The row that adds a point of a run's events behind `behind` to the stored one, in the transaction
+   that folds them and only while nobody has. NULL: no memory. */
+hf_row *hf_flow_row(hf_mem *mem, const hf_flow *flow, int64_t run, int64_t behind);
 
 /* Stored points from `from_us` on and before `to_us`, in the order of time: an array of {"at",
    counts}. */

@@ -46,8 +46,8 @@ typedef struct work {
     state s;
     hf_sha256 *sha; /* made when a payload that is stored apart is needed */
     hf_runfold *fold;
-    hf_slice pack; /* what was stored of it */
-    bool counted;  /* events that are added were not seen by any fold */
+    hf_slice pack;   /* what was stored of it */
+    int64_t counted; /* events up to this one are in the ring; HF_NONE: that is not asked */
     hf_flow *flows;
     hf_row *rows, **tail;
     hf_err *err;
@@ -328,10 +328,8 @@ static hf_status log_finish(work *w, chunk **io_first, int64_t from, hf_err *err
 
 /* ---- rows */
 
-static void row_put(work *w, hf_op op, const hf_db_value *cells, size_t count)
+static void row_link(work *w, hf_row *row)
 {
-    hf_row *row = hf_row_cells(w->mem, op, cells, count);
-
     if (!row) {
         w->tail = NULL;
         return;
@@ -340,6 +338,11 @@ static void row_put(work *w, hf_op op, const hf_db_value *cells, size_t count)
         return;
     *w->tail = row;
     w->tail = &row->next;
+}
+
+static void row_put(work *w, hf_op op, const hf_db_value *cells, size_t count)
+{
+    row_link(w, hf_row_cells(w->mem, op, cells, count));
 }
 
 static hf_db_value int_cell(int64_t number)
@@ -600,7 +603,8 @@ static hf_status columns_add(work *w, const chunk *first, int64_t behind, hf_err
         if (!st)
             st = hf_runfold_columns_add(&w->s.columns, w->mem, w->s.type, events, count,
                                         earlier_name, w, err);
-        if (!st && w->counted)
+        count = w->counted == HF_NONE ? 0 : chunk_behind(c, w->counted, &events);
+        if (!st && count)
             st = hf_flow_add(w->mem, w->s.namespace_key, events, count, &w->flows, err);
     }
     return st;
@@ -617,6 +621,25 @@ static bool log_due(const state *s, bool whole)
     return whole || s->closed_us != HF_NONE || missing * 8 >= s->log_seq;
 }
 
+static int64_t flows_newest(const hf_flow *flows)
+{
+    int64_t newest_us = 0;
+
+    for (; flows; flows = flows->next)
+        newest_us = flows->at_us > newest_us ? flows->at_us : newest_us;
+    return newest_us;
+}
+
+/* Points are kept for a week. */
+static void flow_rows(work *w, int64_t expected)
+{
+    int64_t newest_us = flows_newest(w->flows);
+
+    for (const hf_flow *flow = w->flows; flow; flow = flow->next)
+        if (flow->at_us > newest_us - HF_FLOW_KEPT_US)
+            row_link(w, hf_flow_row(w->mem, flow, w->s.run, expected));
+}
+
 static hf_status rows_draft(work *w, int64_t expected, bool anew, bool log, hf_err *err)
 {
     const hf_db_value key = int_cell(w->s.run);
@@ -624,6 +647,7 @@ static hf_status rows_draft(work *w, int64_t expected, bool anew, bool log, hf_e
 
     if (w->s.summary == HF_PROJECTION_MISSING)
         row_put(w, HF_OP_SUMMARY_RESTORE, &key, 1);
+    flow_rows(w, expected);
     summary_row(w, expected);
     if (anew || w->s.columns.labels_changed)
         st = label_rows(w, err);
@@ -647,7 +671,8 @@ static hf_status catch_up(work *w, bool whole, bool anew, hf_projection_change *
     chunk *first = NULL;
     hf_status st = HF_OK;
 
-    w->counted = !anew && s->summary == HF_PROJECTION_BEHIND;
+    if (s->summary != HF_PROJECTION_MISSING)
+        w->counted = s->folded_seq;
     if (anew && s->log != HF_PROJECTION_MISSING)
         s->log = HF_PROJECTION_STALE;
     if (columns_anew)
@@ -670,13 +695,13 @@ static hf_status catch_up(work *w, bool whole, bool anew, hf_projection_change *
     if (!st)
         st = rows_draft(w, expected, columns_anew, log, err);
     out->events = s->last_seq - behind;
-    out->flows = w->flows;
+    out->newest_us = flows_newest(w->flows);
     return st;
 }
 
 static void work_init(work *w, hf_db *db, hf_mem *mem, hf_err *err)
 {
-    *w = (work){.db = db, .mem = mem, .err = err};
+    *w = (work){.db = db, .mem = mem, .counted = HF_NONE, .err = err};
     w->tail = &w->rows;
 }
 

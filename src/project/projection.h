@@ -28,7 +28,7 @@ typedef struct hf_projection_change {
     int64_t events;
     hf_projection_state summary; /* as they were found */
     hf_projection_state log;
-    hf_flow *flows; /* what the events that are new add to the ring; none when it is made anew */
+    int64_t newest_us; /* of the events that points of the ring get; 0: there are none */
 } hf_projection_change;
 
 /* Drafts what brings the projections of a run up to its newest event. Without `whole` the log of an

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "holdfast/view.h"
+#include "engine/engine_impl.h"
+#include "engine/folder.h"
 #include "lib/kit.h"
 #include "project/flow.h"
 
@@ -201,5 +203,70 @@ HF_BOTH_ENGINES(batches_over_a_filter)
     hf_mem_free(mem);
 }
 
-HF_PG_SUITE_MAIN("engine/overview", HF_BOTH(points_of_a_ring), HF_BOTH(attention_in_groups),
+/* A folder of another node that comes in between what this one read and what it writes. */
+typedef struct rival {
+    hf_engine *engine;
+    hf_folder *other; /* NULL: the rival itself */
+    bool again;       /* the answer of its commit is lost, and it writes once more */
+} rival;
+
+static hf_status rival_commit(void *ctx, hf_unit *unit, hf_err *err)
+{
+    rival *r = ctx;
+    hf_status st;
+
+    if (r->other)
+        ck_assert(hf_folder_step(r->other));
+    st = hf_engine_commit(r->engine, unit, err);
+    if (!st && r->again)
+        st = hf_engine_commit(r->engine, unit, err);
+    return st;
+}
+
+static hf_folder *rival_open(rival *r)
+{
+    const hf_folder_options options = {.store = r->engine->store,
+                                       .db = hf_store_writer(r->engine->store),
+                                       .commit = rival_commit,
+                                       .ctx = r};
+    hf_folder *folder = NULL;
+    hf_err err = {0};
+
+    hf_test_ok(hf_folder_open(&options, &folder, &err), &err, "open a folder");
+    return folder;
+}
+
+/* Two folders, as two nodes have them, read the same events before either writes, and one of them
+   writes its rows twice: every event is in the points once, and what a folder of a third node adds
+   later is too. */
+HF_BOTH_ENGINES(points_count_every_event_once)
+{
+    const char *events = "SELECT sum(events) FROM metric_point WHERE span_us = 60000000";
+    hf_engine *d = hf_kit_open(kind, &app);
+    rival last = {.engine = d, .again = true};
+    hf_folder *other = rival_open(&last);
+    rival first = {.engine = d, .other = other};
+    hf_folder *folder = rival_open(&first);
+    int64_t run;
+
+    started(d, "waiter", "w", 1);
+    run = hf_kit_number(d, "SELECT max(key) FROM run");
+    hf_kit_ok(d, hf_signal(d, "w0", "go", NULL));
+    hf_folder_want(folder, run);
+    hf_folder_want(other, run);
+    ck_assert(hf_folder_step(folder));
+    ck_assert_int_eq(hf_kit_number(d, events),
+                     hf_kit_number(d, "SELECT sum(folded_seq) FROM run_summary"));
+    hf_test_drain(d);
+    ck_assert_str_eq(hf_test_status(d, "w0"), "completed");
+    ck_assert_int_eq(hf_kit_number(d, events), hf_kit_number(d, "SELECT sum(last_seq) FROM run"));
+    ck_assert_int_eq(
+        hf_kit_number(d, "SELECT sum(completed) FROM metric_point WHERE span_us = 60000000"), 1);
+    hf_folder_close(folder);
+    hf_folder_close(other);
+    hf_kit_close(d);
+}
+
+HF_PG_SUITE_MAIN("engine/overview", HF_BOTH(points_count_every_event_once),
+                 HF_BOTH(points_of_a_ring), HF_BOTH(attention_in_groups),
                  HF_BOTH(batches_over_a_filter))

@@ -1,8 +1,11 @@
--- ?1 namespace, ?2 span_us, ?3 at_us, ?4 to ?11 what is added: started, completed, failed, cancelled, terminated,
--- continued, failures, events. Flag: always.
+-- What the events of run ?1 behind ?2 add to a point, while its summary knows those up to ?2: before HF_OP_SUMMARY_FOLD of
+-- the same transaction, so that every event counts once, whoever folds it and however often the rows are written.
+-- ?3 namespace, ?4 span_us, ?5 at_us, ?6 to ?13 what is added: started, completed, failed, cancelled, terminated,
+-- continued, failures, events. Flag: it was so.
 INSERT INTO metric_point (namespace, span_us, at_us, started, completed, failed, cancelled, terminated, continued,
     failures, events)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+SELECT ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13
+WHERE EXISTS (SELECT 1 FROM run_summary WHERE run = ?1 AND folded_seq = ?2)
 ON CONFLICT (namespace, span_us, at_us) DO UPDATE SET
     started = metric_point.started + excluded.started,
     completed = metric_point.completed + excluded.completed,
