@@ -1,0 +1,328 @@
+/* row_work.c: rows of open work: activities, attempts, timers, tasks, slots. See row.c. */
+#include "store/row_build.h"
+
+hf_row *hf_row_slot_take(hf_mem *mem, int64_t namespace_key, hf_slice key, int64_t most,
+                         int64_t run, hf_slice owner, int64_t lease_until_us, int64_t now_us)
+{
+    hf_row_builder b = hf_row_begin(mem, HF_OP_SLOT_TAKE);
+
+    hf_row_put_text(&b, key);
+    hf_row_put_int(&b, most);
+    hf_row_put_int(&b, run);
+    hf_row_put_text(&b, owner);
+    hf_row_put_int(&b, lease_until_us);
+    hf_row_put_int(&b, now_us);
+    hf_row_put_int(&b, namespace_key);
+    return hf_row_end(&b);
+}
+
+hf_row *hf_row_slot_free(hf_mem *mem, int64_t namespace_key, hf_slice key, int64_t run,
+                         hf_slice owner)
+{
+    hf_row_builder b = hf_row_begin(mem, HF_OP_SLOT_FREE);
+
+    hf_row_put_text(&b, key);
+    hf_row_put_int(&b, run);
+    hf_row_put_text(&b, owner);
+    hf_row_put_int(&b, namespace_key);
+    return hf_row_end(&b);
+}
+
+hf_row *hf_row_slot_renew(hf_mem *mem, hf_slice owner, int64_t lease_until_us)
+{
+    hf_row_builder b = hf_row_begin(mem, HF_OP_SLOT_RENEW);
+
+    hf_row_put_text(&b, owner);
+    hf_row_put_int(&b, lease_until_us);
+    return hf_row_end(&b);
+}
+
+hf_row *hf_row_slot_clear(hf_mem *mem, hf_slice owner)
+{
+    hf_row_builder b = hf_row_begin(mem, HF_OP_SLOT_CLEAR);
+
+    hf_row_put_text(&b, owner);
+    return hf_row_end(&b);
+}
+
+hf_row *hf_row_bucket_take(hf_mem *mem, int64_t namespace_key, hf_slice key, int64_t weight,
+                           int64_t burst, int64_t allowed, int64_t per_us, int64_t now_us)
+{
+    hf_row_builder b = hf_row_begin(mem, HF_OP_BUCKET_TAKE);
+
+    hf_row_put_text(&b, key);
+    hf_row_put_int(&b, weight);
+    hf_row_put_int(&b, burst);
+    hf_row_put_int(&b, allowed);
+    hf_row_put_int(&b, per_us);
+    hf_row_put_int(&b, now_us);
+    hf_row_put_int(&b, namespace_key);
+    return hf_row_end(&b);
+}
+
+hf_row *hf_row_task_tell(hf_mem *mem, int64_t key, int64_t run, int64_t instance,
+                         int64_t source_kind, int64_t source_key, int64_t now_us)
+{
+    hf_row_builder b = hf_row_begin(mem, HF_OP_TASK_TELL);
+
+    hf_row_put_int(&b, key);
+    hf_row_put_int(&b, run);
+    hf_row_put_int(&b, instance);
+    hf_row_put_int(&b, source_kind);
+    hf_row_put_int(&b, source_key);
+    hf_row_put_int(&b, now_us);
+    return hf_row_end(&b);
+}
+
+hf_row *hf_row_activity_new(hf_mem *mem, const hf_activity_row *row)
+{
+    hf_row_builder b = hf_row_begin(mem, HF_OP_ACTIVITY_NEW);
+
+    hf_row_put_int(&b, row->key);
+    hf_row_put_int(&b, row->run);
+    hf_row_put_int(&b, row->step);
+    hf_row_put_text(&b, row->type);
+    hf_row_put_int(&b, row->status);
+    hf_row_put_int(&b, row->attempt);
+    hf_row_put_int(&b, row->max_attempts);
+    hf_row_put_int(&b, row->lost_attempts);
+    hf_row_put_int(&b, row->deadline_us);
+    hf_row_put_int(&b, row->close_deadline_us);
+    hf_row_put_int(&b, row->scheduled_us);
+    hf_row_put_int(&b, row->started_us);
+    hf_row_put_int(&b, row->closed_us);
+    hf_row_put_blob(&b, row->policy);
+    hf_row_put_int(&b, row->available_us);
+    return hf_row_end(&b);
+}
+
+hf_row *hf_row_activity_set(hf_mem *mem, const hf_activity_row *row)
+{
+    hf_row_builder b = hf_row_begin(mem, HF_OP_ACTIVITY_SET);
+
+    hf_row_put_int(&b, row->key);
+    hf_row_put_int(&b, row->status);
+    hf_row_put_int(&b, row->attempt);
+    hf_row_put_int(&b, row->lost_attempts);
+    hf_row_put_int(&b, row->deadline_us);
+    hf_row_put_int(&b, row->started_us);
+    hf_row_put_int(&b, row->closed_us);
+    hf_row_put_int(&b, row->available_us);
+    hf_row_put_int(&b, row->crash_count);
+    hf_row_put_int(&b, row->missed_starts);
+    return hf_row_end(&b);
+}
+
+hf_row *hf_row_attempt_new(hf_mem *mem, const hf_attempt_row *row)
+{
+    hf_row_builder b = hf_row_begin(mem, HF_OP_ATTEMPT_NEW);
+
+    hf_row_put_int(&b, row->activity);
+    hf_row_put_int(&b, row->number);
+    hf_row_put_int(&b, row->status);
+    hf_row_put_int(&b, row->task);
+    hf_row_put_int(&b, row->epoch);
+    hf_row_put_text(&b, row->owner);
+    hf_row_put_int(&b, row->started_us);
+    hf_row_put_int(&b, row->heartbeat_us);
+    hf_row_put_int(&b, row->lease_until_us);
+    hf_row_put_int(&b, row->closed_us);
+    return hf_row_end(&b);
+}
+
+hf_row *hf_row_attempt_close(hf_mem *mem, int64_t activity, int64_t number,
+                             hf_attempt_status status, int64_t closed_us)
+{
+    hf_row_builder b = hf_row_begin(mem, HF_OP_ATTEMPT_CLOSE);
+
+    hf_row_put_int(&b, activity);
+    hf_row_put_int(&b, number);
+    hf_row_put_int(&b, status);
+    hf_row_put_int(&b, closed_us);
+    return hf_row_end(&b);
+}
+
+hf_row *hf_row_timer_new(hf_mem *mem, const hf_timer_row *row)
+{
+    hf_row_builder b = hf_row_begin(mem, HF_OP_TIMER_NEW);
+
+    hf_row_put_int(&b, row->key);
+    hf_row_put_int(&b, row->run);
+    hf_row_put_int(&b, row->step);
+    hf_row_put_int(&b, row->kind);
+    hf_row_put_int(&b, row->status);
+    hf_row_put_int(&b, row->due_us);
+    hf_row_put_int(&b, row->created_us);
+    hf_row_put_int(&b, row->closed_us);
+    return hf_row_end(&b);
+}
+
+static hf_row *task_row(hf_mem *mem, hf_op op, const hf_task_row *row)
+{
+    hf_row_builder b = hf_row_begin(mem, op);
+
+    hf_row_put_int(&b, row->key);
+    hf_row_put_int(&b, row->run);
+    hf_row_put_int(&b, row->kind);
+    hf_row_put_int(&b, row->status);
+    hf_row_put_text(&b, row->queue);
+    hf_row_put_int(&b, row->priority);
+    hf_row_put_int(&b, row->available_us);
+    hf_row_put_int(&b, row->epoch);
+    hf_row_put_blob(&b, row->token);
+    hf_row_put_text(&b, row->owner);
+    hf_row_put_int(&b, row->lease_until_us);
+    hf_row_put_int(&b, row->attempt);
+    hf_row_put_int(&b, row->repair_count);
+    hf_row_put_int(&b, row->source_kind);
+    hf_row_put_int(&b, row->source_key);
+    hf_row_put_int(&b, row->created_us);
+    hf_row_put_blob(&b, row->body);
+    return hf_row_end(&b);
+}
+
+hf_row *hf_row_task_new(hf_mem *mem, const hf_task_row *row)
+{
+    return task_row(mem, HF_OP_TASK_NEW, row);
+}
+
+hf_row *hf_row_task_begin(hf_mem *mem, int64_t key, int64_t run, hf_slice queue, int64_t priority,
+                          int64_t available_us, int64_t created_us)
+{
+    const hf_task_row row = {.key = key,
+                             .run = run,
+                             .kind = HF_TASK_TYPE_WORKFLOW,
+                             .status = HF_TASK_STATUS_READY,
+                             .queue = queue,
+                             .priority = priority ? priority : HF_TASK_PRIORITY,
+                             .available_us = available_us,
+                             .lease_until_us = HF_NONE,
+                             .source_kind = HF_NONE,
+                             .source_key = HF_NONE,
+                             .created_us = created_us};
+
+    return task_row(mem, HF_OP_TASK_WAKE, &row);
+}
+
+hf_row *hf_row_task_wake(hf_mem *mem, int64_t key, int64_t run, hf_slice queue,
+                         int64_t available_us, int64_t created_us)
+{
+    return hf_row_task_begin(mem, key, run, queue, 0, available_us, created_us);
+}
+
+hf_row *hf_row_task_done(hf_mem *mem, int64_t run, int64_t messages_seen)
+{
+    return hf_row_pair(mem, HF_OP_TASK_DONE, run, messages_seen);
+}
+
+hf_row *hf_row_task_drop(hf_mem *mem, int64_t run, int64_t seen)
+{
+    return hf_row_pair(mem, HF_OP_TASK_DROP, run, seen);
+}
+
+hf_row *hf_row_timer_reset(hf_mem *mem, int64_t key, int64_t due_us)
+{
+    return hf_row_pair(mem, HF_OP_TIMER_RESET, key, due_us);
+}
+
+hf_row *hf_row_timer_cancel(hf_mem *mem, int64_t run, int64_t step)
+{
+    return hf_row_pair(mem, HF_OP_TIMER_CANCEL, run, step);
+}
+
+hf_row *hf_row_task_block(hf_mem *mem, int64_t key, int64_t run, hf_slice queue, int64_t now_us,
+                          hf_slice body)
+{
+    hf_row_builder b = hf_row_begin(mem, HF_OP_TASK_BLOCK);
+
+    hf_row_put_int(&b, key);
+    hf_row_put_int(&b, run);
+    hf_row_put_int(&b, HF_TASK_STATUS_FAILED);
+    hf_row_put_text(&b, queue);
+    hf_row_put_int(&b, now_us);
+    hf_row_put_blob(&b, body);
+    return hf_row_end(&b);
+}
+
+hf_row *hf_row_task_set(hf_mem *mem, const hf_task_row *row)
+{
+    hf_row_builder b = hf_row_begin(mem, HF_OP_TASK_SET);
+
+    hf_row_put_int(&b, row->key);
+    hf_row_put_int(&b, row->status);
+    hf_row_put_int(&b, row->epoch);
+    hf_row_put_blob(&b, row->token);
+    hf_row_put_text(&b, row->owner);
+    hf_row_put_int(&b, row->lease_until_us);
+    hf_row_put_int(&b, row->attempt);
+    hf_row_put_int(&b, row->source_key);
+    return hf_row_end(&b);
+}
+
+hf_row *hf_row_task_repair(hf_mem *mem, int64_t key, int64_t available_us)
+{
+    return hf_row_pair(mem, HF_OP_TASK_REPAIR, key, available_us);
+}
+
+hf_row *hf_row_task_trouble(hf_mem *mem, int64_t run, hf_task_trouble trouble, int64_t repair_us)
+{
+    hf_row_builder b = hf_row_begin(mem, HF_OP_TASK_TROUBLE);
+
+    hf_row_put_int(&b, run);
+    hf_row_put_int(&b, trouble);
+    hf_row_put_int(&b, repair_us);
+    return hf_row_end(&b);
+}
+
+hf_row *hf_row_task_redo(hf_mem *mem, int64_t key, int64_t expected_epoch, int64_t available_us,
+                         int64_t repair_us)
+{
+    hf_row_builder b = hf_row_begin(mem, HF_OP_TASK_REDO);
+
+    hf_row_put_int(&b, key);
+    hf_row_put_int(&b, expected_epoch);
+    hf_row_put_int(&b, available_us);
+    hf_row_put_int(&b, repair_us);
+    return hf_row_end(&b);
+}
+
+hf_row *hf_row_task_claim(hf_mem *mem, int64_t key, int64_t expected_epoch, hf_slice token,
+                          hf_slice owner, int64_t lease_until_us)
+{
+    hf_row_builder b = hf_row_begin(mem, HF_OP_TASK_CLAIM);
+
+    hf_row_put_int(&b, key);
+    hf_row_put_int(&b, expected_epoch);
+    hf_row_put_int(&b, expected_epoch + 1);
+    hf_row_put_blob(&b, token);
+    hf_row_put_text(&b, owner);
+    hf_row_put_int(&b, lease_until_us);
+    hf_row_put_int(&b, HF_TASK_STATUS_READY);
+    hf_row_put_int(&b, HF_TASK_STATUS_LEASED);
+    return hf_row_end(&b);
+}
+
+hf_row *hf_row_task_extend(hf_mem *mem, int64_t key, int64_t epoch, hf_slice token,
+                           int64_t lease_until_us)
+{
+    hf_row_builder b = hf_row_begin(mem, HF_OP_TASK_EXTEND);
+
+    hf_row_put_int(&b, key);
+    hf_row_put_int(&b, epoch);
+    hf_row_put_blob(&b, token);
+    hf_row_put_int(&b, lease_until_us);
+    return hf_row_end(&b);
+}
+
+hf_row *hf_row_task_release(hf_mem *mem, int64_t key, int64_t epoch, hf_slice token,
+                            int64_t available_us)
+{
+    hf_row_builder b = hf_row_begin(mem, HF_OP_TASK_RELEASE);
+
+    hf_row_put_int(&b, key);
+    hf_row_put_int(&b, epoch);
+    hf_row_put_blob(&b, token);
+    hf_row_put_int(&b, HF_TASK_STATUS_READY);
+    hf_row_put_int(&b, available_us);
+    return hf_row_end(&b);
+}
