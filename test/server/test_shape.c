@@ -3,31 +3,24 @@
    requires. The table below names the route that each row covers; a route of route.def without a
    row fails the last case of the program.
 
-   In paths and bodies 'x' is written for "x", and $name stands for what an earlier answer had. */
+   How rows are written is said in lib/play.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "holdfast/view.h"
-#include "lib/schema.h"
-#include "lib/site.h"
+#include "lib/play.h"
 #include "server/order_app.h"
 #include "server/route.h"
 
 /* ---- the table */
 
-typedef struct row {
-    hf_route_id route;
-    const char *path;
-    const char *body; /* NULL: none */
-    int status;
-    const char *schema;              /* of cli-json-envelopes; NULL: no command reads it */
-    const char *required;            /* members separated by spaces */
-    const char *keep;                /* "name=member" separated by spaces */
-    enum { ASKS, SENDS, HEARS } how; /* sends and goes on; hears what was sent before */
-} row;
+typedef hf_play_row row;
+
+#define ASKS  HF_PLAY_ASKS
+#define SENDS HF_PLAY_SENDS
+#define HEARS HF_PLAY_HEARS
 
 #define COMMAND                                                                                    \
     "outcome workflow_id run_id command_id command_sequence target_scope workflow_type "           \
@@ -467,203 +460,31 @@ typedef struct table {
 static const table tables[] = {TABLE(plain_rows), TABLE(run_rows), TABLE(import_rows),
                                TABLE(worker_rows), TABLE(hook_rows)};
 
-/* ---- how a row is asked */
+/* ---- cases */
 
-enum { VARS_MAX = 16, VAR_SIZE = 64, TEXT_SIZE = 1024 };
-
-typedef struct play {
-    hf_site site;
-    char names[VARS_MAX][VAR_SIZE];
-    char values[VARS_MAX][VAR_SIZE];
-    size_t vars;
-    int fd; /* of what was sent and not heard yet */
-} play;
-
-static const char *var_get(const play *p, const char *name, size_t len)
-{
-    for (size_t i = p->vars; i-- > 0;)
-        if (strlen(p->names[i]) == len && memcmp(p->names[i], name, len) == 0)
-            return p->values[i];
-    ck_abort_msg("nothing is called %.*s", (int)len, name);
-}
-
-static void var_set(play *p, const char *name, size_t len, const char *value)
-{
-    ck_assert_uint_lt(p->vars, VARS_MAX);
-    for (size_t i = 0; i < p->vars; i++)
-        if (strlen(p->names[i]) == len && memcmp(p->names[i], name, len) == 0) {
-            (void)snprintf(p->values[i], VAR_SIZE, "%s", value);
-            return;
-        }
-    (void)snprintf(p->names[p->vars], VAR_SIZE, "%.*s", (int)len, name);
-    (void)snprintf(p->values[p->vars++], VAR_SIZE, "%s", value);
-}
-
-/* Quotes and what stands behind $. */
-static const char *text_fill(const play *p, const char *text, char out[TEXT_SIZE])
-{
-    size_t len = 0;
-
-    if (!text)
-        return NULL;
-    for (; *text && len + 1 < TEXT_SIZE; text++) {
-        if (*text == '$') {
-            size_t name = strspn(text + 1, "abcdefghijklmnopqrstuvwxyz_");
-            const char *value = var_get(p, text + 1, name);
-
-            len += (size_t)snprintf(out + len, TEXT_SIZE - len, "%s", value);
-            text += name;
-        } else {
-            out[len++] = *text == '\'' ? '"' : *text;
-        }
-    }
-    out[len] = '\0';
-    return out;
-}
-
-/* Each word of a list. */
-static bool word_next(const char **rest, char out[VAR_SIZE * 2])
-{
-    size_t len;
-
-    *rest += strspn(*rest, " ");
-    len = strcspn(*rest, " ");
-    ck_assert_uint_lt(len, VAR_SIZE * 2);
-    memcpy(out, *rest, len);
-    out[len] = '\0';
-    *rest += len;
-    return len > 0;
-}
-
-static bool has_all(hf_value body, const char *required, const char **out_missing)
-{
-    static char word[VAR_SIZE * 2];
-
-    for (const char *rest = required ? required : ""; word_next(&rest, word);)
-        if (!hf_get(body, word)) {
-            *out_missing = word;
-            return false;
-        }
-    return true;
-}
-
-static void keep_all(play *p, hf_value body, const char *keep)
-{
-    char word[VAR_SIZE * 2];
-    char number[32];
-
-    for (const char *rest = keep ? keep : ""; word_next(&rest, word);) {
-        char *equals = strchr(word, '=');
-        hf_value value = hf_get(body, equals + 1);
-        const char *text = hf_str(value, "", NULL);
-
-        (void)snprintf(number, sizeof(number), "%lld", (long long)hf_int(value, "", 0));
-        var_set(p, word, (size_t)(equals - word), text ? text : number);
-    }
-}
-
-static void row_send(play *p, const row *r, const char *path, const char *body)
-{
-    char text[TEXT_SIZE * 3];
-
-    (void)snprintf(text, sizeof(text),
-                   "%s %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-                   "X-Durable-Workflow-Control-Plane-Version: 2\r\nContent-Length: %zu\r\n\r\n%s",
-                   hf_http_method_text(hf_route_at(r->route)->method), path, strlen(body), body);
-    p->fd = hf_wire_connect(hf_server_port(p->site.server));
-    ck_assert(hf_wire_send(p->fd, hf_slice_of(text)));
-}
-
-static void row_hear(play *p, const row *r)
-{
-    hf_wire_reply reply = {0};
-
-    ck_assert(hf_wire_read_reply(p->fd, &reply));
-    ck_assert_msg(reply.status == r->status, "%s: %d instead of %d: %s",
-                  hf_route_at(r->route)->path, reply.status, r->status, hf_buf_text(&reply.body));
-    hf_wire_reply_fini(&reply);
-    (void)close(p->fd);
-}
-
-/* Asks until the list that the row takes something from has something in it: the engine offers work
-   a moment after it was recorded. */
-static hf_site_answer row_answer(play *p, const row *r, const char *path, const char *body)
-{
-    const char *method = hf_http_method_text(hf_route_at(r->route)->method);
-    int64_t until_us = hf_clock_mono_us(hf_clock_system()) + INT64_C(60000000);
-    hf_site_answer answer;
-
-    do {
-        answer = hf_site_ask(&p->site, method, path, NULL, body);
-    } while (r->keep && strstr(r->keep, "tasks.0.") && !hf_len(hf_get(answer.body, "tasks")) &&
-             hf_clock_mono_us(hf_clock_system()) < until_us);
-    return answer;
-}
-
-static void row_ask(play *p, const row *r)
-{
-    const hf_route *route = hf_route_at(r->route);
-    char path_text[TEXT_SIZE];
-    char body_text[TEXT_SIZE];
-    const char *path = text_fill(p, r->path, path_text);
-    const char *body = text_fill(p, r->body, body_text);
-    const char *missing = "";
-    hf_site_answer answer;
-    unsigned methods = 0;
-    char file[512];
-
-    if (r->how == HEARS) {
-        row_hear(p, r);
-        return;
-    }
-    ck_assert_msg(hf_route_find(route->method, hf_slice_from(path, strcspn(path, "?")), &methods) ==
-                      route,
-                  "%s is not of %s", path, route->path);
-    if (r->how == SENDS) {
-        row_send(p, r, path, body);
-        return;
-    }
-    answer = row_answer(p, r, path, body);
-    ck_assert_msg(answer.status == r->status, "%s %s: %d instead of %d: %.600s",
-                  hf_http_method_text(route->method), path, answer.status, r->status, answer.text);
-    if (r->schema) {
-        (void)snprintf(file, sizeof(file), HF_TEST_DIR "/server/schemas/%s.schema.json", r->schema);
-        hf_schema_fits(file, answer.body);
-    }
-    ck_assert_msg(has_all(answer.body, r->required, &missing), "%s has no %s: %.600s", path,
-                  missing, answer.text);
-    if (route->plane == HF_PLANE_WORKER)
-        ck_assert_msg(has_all(answer.body, "protocol_version server_capabilities", &missing),
-                      "%s has no %s", path, missing);
-    keep_all(p, answer.body, r->keep);
-}
-
-static void play_rows(play *p, const table *t)
+static void play_rows(hf_play *p, const table *t)
 {
     for (size_t i = 0; i < t->count; i++)
-        row_ask(p, &t->rows[i]);
+        (void)hf_play_ask(p, &t->rows[i]);
 }
 
-static void play_open(play *p, hf_engine_kind kind, const char *storage)
+static void play_open(hf_play *p, hf_engine_kind kind, const char *storage)
 {
-    *p = (play){0};
-    hf_site_open(&p->site, kind, &app,
+    hf_play_open(p, kind, &app,
                  (hf_server_options){.storage = storage, .webhook = {.mode = HF_WEBHOOK_NONE}});
 }
-
-/* ---- cases */
 
 /* The server, namespaces, schedules, passes, activities. */
 HF_BOTH_ENGINES(plain_routes)
 {
     char folder[] = "/tmp/hf-shape-XXXXXX";
     char command[64];
-    play p;
+    hf_play p;
 
     ck_assert_ptr_nonnull(mkdtemp(folder));
     play_open(&p, kind, folder);
     play_rows(&p, &tables[0]);
-    hf_site_close(&p.site);
+    hf_play_close(&p);
     (void)snprintf(command, sizeof(command), "rm -r %s", folder);
     ck_assert_int_eq(system(command), 0);
 }
@@ -674,7 +495,7 @@ HF_BOTH_ENGINES(run_routes)
     hf_mem *mem = hf_mem_new();
     const char *bundle = NULL;
     hf_value out = NULL;
-    play p;
+    hf_play p;
 
     play_open(&p, kind, NULL);
     play_rows(&p, &tables[1]);
@@ -682,7 +503,7 @@ HF_BOTH_ENGINES(run_routes)
         hf_export_with(p.site.engine, mem, &bundle,
                        &(hf_export_opts){.size_ = sizeof(hf_export_opts), .id = "o-1"}),
         HF_OK);
-    hf_site_close(&p.site);
+    hf_play_close(&p);
     play_open(&p, kind, NULL);
     ck_assert_int_eq(hf_import_with(p.site.engine, mem, &out,
                                     &(hf_import_opts){.size_ = sizeof(hf_import_opts),
@@ -690,27 +511,27 @@ HF_BOTH_ENGINES(run_routes)
                                                       .len = strlen(bundle)}),
                      HF_OK);
     play_rows(&p, &tables[2]);
-    hf_site_close(&p.site);
+    hf_play_close(&p);
     hf_mem_free(mem);
 }
 
 /* The worker plane. */
 HF_BOTH_ENGINES(worker_routes)
 {
-    play p;
+    hf_play p;
 
     play_open(&p, kind, NULL);
     play_rows(&p, &tables[3]);
-    hf_site_close(&p.site);
+    hf_play_close(&p);
 }
 
 HF_BOTH_ENGINES(webhook_routes)
 {
-    play p;
+    hf_play p;
 
     play_open(&p, kind, NULL);
     play_rows(&p, &tables[4]);
-    hf_site_close(&p.site);
+    hf_play_close(&p);
 }
 
 /* No route without a row: whoever adds one says here what it answers. */
