@@ -389,6 +389,8 @@ bool hf_api_runs_page(hf_api *api, hf_value filters, hf_value more, hf_value *ou
         api->mem, out_page);
     if (st == HF_INVALID && cursor)
         hf_api_error(api, 400, "invalid_page_token", "%s", hf_errmsg(api->server->engine));
+    else if (st == HF_NOTFOUND) /* runs that are not there are none */
+        hf_api_error(api, 404, "view_not_found", "%s", hf_errmsg(api->server->engine));
     else if (st)
         hf_api_status(api, st, hf_errmsg(api->server->engine));
     return !st;

@@ -76,8 +76,16 @@ static bool refused_by_validator(const hf_command_result *result)
     return strcmp(hf_str(result->detail, "refused_by", ""), "validator") == 0;
 }
 
+/* A payload that is longer than one may be; other limits are the run's. */
+static bool refused_as_too_big(const hf_command_result *result)
+{
+    return strcmp(hf_str(result->detail, "structural_limit_kind", ""), "payload_size_bytes") == 0;
+}
+
 static int rejected_status(const hf_command_result *result)
 {
+    if (refused_as_too_big(result))
+        return 413;
     if (hf_command_outcome_is(result, "rejected_unknown_signal") ||
         hf_command_outcome_is(result, "rejected_unknown_update"))
         return 404;
@@ -87,13 +95,15 @@ static int rejected_status(const hf_command_result *result)
 /* The published reason of a refusal; most are called as the engine calls them. */
 static const char *rejected_reason(const hf_command_result *result)
 {
+    if (refused_as_too_big(result))
+        return "payload_too_large";
     if (refused_by_validator(result))
         return "update_validator_rejected";
     if (result->reason && strcmp(result->reason, "instance_already_started") == 0)
         return "duplicate_start";
     if (result->reason && strcmp(result->reason, "selected_run_not_current") == 0)
         return "historical_run_command_rejected";
-    return result->reason;
+    return result->reason ? result->reason : "validation_failed"; /* arguments that do not fit */
 }
 
 /* The engine's envelope, with what is added or said differently here. */
@@ -108,10 +118,15 @@ static hf_value answer_whole(hf_api *api, const hf_command_result *result, hf_va
 
 static void answer_rejected(hf_api *api, const hf_command_result *result, hf_value_list *body)
 {
+    hf_value errors = hf_get(result->detail, "validation_errors");
+
     hf_command_text(api, body, "message",
                     hf_str(result->detail, "message", "The command was rejected."));
     hf_command_text(api, body, "error", rejected_reason(result));
     hf_command_text(api, body, "reason", rejected_reason(result));
+    hf_value_set(body, HF_SLICE("remediation"), hf_value_null());
+    if (hf_value_kind_of(errors) == HF_VALUE_OBJECT)
+        hf_value_set(body, HF_SLICE("errors"), errors);
     hf_api_json(api, rejected_status(result), answer_whole(api, result, body));
 }
 
@@ -158,6 +173,8 @@ bool hf_command_send(hf_api *api, const char *command, hf_value request,
     else if ((st == HF_REJECTED || st == HF_TIMEOUT || st == HF_BUSY) &&
              strncmp(hf_errmsg(api->server->engine), "update_validat", 14) == 0)
         hf_api_refuse(api, st == HF_REJECTED ? 409 : 504, hf_errmsg(api->server->engine));
+    else if (st == HF_NOTFOUND && hf_api_param_named(api, "run_id"))
+        hf_api_error(api, 404, "run_not_found", "%s", hf_errmsg(api->server->engine));
     else
         hf_api_status(api, st, hf_errmsg(api->server->engine));
     return false;

@@ -11,6 +11,7 @@
 #include "base/value.h"
 #include "holdfast/view.h"
 #include "holdfast/worker.h"
+#include "server/api_worker.h"
 #include "server/handlers.h"
 #include "server/offer.h"
 #include "server/recall.h"
@@ -219,7 +220,8 @@ static void report_refuse(hf_api *api, hf_status st, const char *missing)
                 hf_json_(api->mem,
                          "{'recorded': false, 'error': %s, 'reason': %s, 'message': %s, "
                          "'remediation': null, 'next_task_id': null}",
-                         found ? reason : missing, found ? reason : missing, text));
+                         found ? reason : missing, found ? reason : missing,
+                         hf_worker_sentence(text)));
 }
 
 static void report_recorded(hf_api *api)
@@ -393,8 +395,8 @@ void hf_api_hook_workflow_complete(hf_api *api)
                     hf_json_(api->mem,
                              "{'recorded': false, 'message': 'The commands do not fit.', 'error': "
                              "'invalid_commands', 'reason': 'invalid_commands', 'remediation': "
-                             "null, 'validation_errors': %p}",
-                             (const void *)errors));
+                             "null, 'errors': %p, 'validation_errors': %p}",
+                             (const void *)errors, (const void *)errors));
     else if (st)
         report_refuse(api, st, "task_not_found");
     else

@@ -127,7 +127,10 @@ void hf_api_batch_start(hf_api *api)
     request = hf_value_merge(api->mem, api->body,
                              hf_json_(api->mem, "{'request': %p}", (const void *)request));
     st = hf_batch_start(api->server->engine, request, api->mem, &batch);
-    batch_answer(api, st, 202, batch);
+    if (st == HF_NOTFOUND) /* the list that it was to work through */
+        hf_api_error(api, 404, "view_not_found", "%s", hf_errmsg(api->server->engine));
+    else
+        batch_answer(api, st, 202, batch);
 }
 
 void hf_api_batch_show(hf_api *api)

@@ -328,10 +328,17 @@ static void build_set(hf_api *api, bool drain)
 {
     const char *queue = hf_api_param(api, 0);
     const char *build = hf_str(api->body, "build_id", NULL);
-    hf_status st = hf_builds_drain(api->server->engine, queue, build, drain);
+    hf_value sent = hf_value_find(api->body, HF_SLICE("build_id"));
     int64_t drained_us = 0;
     hf_value drained = NULL;
+    hf_status st;
 
+    if (sent && !build && hf_value_kind_of(sent) != HF_VALUE_NULL) {
+        hf_api_invalid(api,
+                       hf_json_(api->mem, "{'build_id': ['The field must be a text or null.']}"));
+        return;
+    }
+    st = hf_builds_drain(api->server->engine, queue, build, drain);
     if (st) {
         hf_api_status(api, st, hf_errmsg(api->server->engine));
         return;

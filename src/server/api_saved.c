@@ -14,6 +14,18 @@ static const char *owner_of(hf_api *api)
     return asked ? asked : hf_str(api->body, "owner", OWNER_SHARED);
 }
 
+static void view_failed(hf_api *api, hf_status st)
+{
+    const char *text = hf_errmsg(api->server->engine);
+
+    if (st == HF_NOTFOUND)
+        hf_api_error(api, 404, "view_not_found", "%s", text);
+    else if (st == HF_EXISTS)
+        hf_api_error(api, 409, "view_already_exists", "%s", text);
+    else
+        hf_api_status(api, st, text);
+}
+
 void hf_api_views(hf_api *api)
 {
     hf_value views = NULL;
@@ -37,7 +49,7 @@ void hf_api_view_save(hf_api *api)
         api->mem, &view);
 
     if (st)
-        hf_api_status(api, st, hf_errmsg(api->server->engine));
+        view_failed(api, st);
     else
         hf_api_json(api, 201, view);
 }
@@ -49,7 +61,7 @@ void hf_api_view_delete(hf_api *api)
                                            hf_api_param_named(api, "view_id"), owner_of(api)));
 
     if (st)
-        hf_api_status(api, st, hf_errmsg(api->server->engine));
+        view_failed(api, st);
     else
         api->reply.status = 204;
 }

@@ -30,8 +30,10 @@ static hf_value policy_read(hf_api *api)
         return NULL;
     }
     if (hf_len(hf_get(api->body, "config"))) {
-        hf_api_invalid(api, hf_json_(api->mem, "{'config': ['The directory is the host''s to name: "
-                                               "holdfast serve --storage DIR.']}"));
+        hf_api_invalid(api,
+                       hf_json_(api->mem,
+                                "{'config': ['The directory is named by whoever runs the server: "
+                                "holdfast serve --storage DIR.']}"));
         return NULL;
     }
     if (enabled && !api->server->storage_root[0]) {

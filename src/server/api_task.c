@@ -106,8 +106,8 @@ void hf_api_task_complete(hf_api *api)
         hf_worker_json(api, 422,
                        hf_json_(api->mem,
                                 "{'message': 'The commands do not fit.', 'error': "
-                                "'invalid_commands', 'reason': 'invalid_commands', 'recorded': "
-                                "false, 'errors': %p, 'validation_errors': %p}",
+                                "'invalid_commands', 'reason': 'invalid_commands', 'remediation': "
+                                "null, 'recorded': false, 'errors': %p, 'validation_errors': %p}",
                                 (const void *)errors, (const void *)errors));
     else if (st)
         hf_worker_refuse(api, st, hf_errmsg(api->server->engine));

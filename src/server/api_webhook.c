@@ -115,6 +115,18 @@ void hf_api_hook_start_signal(hf_api *api)
         hf_command_answer(api, &result, 202, hf_value_object(api->mem));
 }
 
+/* What the published bridge says of a start that was refused, beside the envelope. */
+static hf_value_list *plain_refusal(hf_api *api, const hf_command_result *result)
+{
+    hf_value_list *body = hf_value_object(api->mem);
+
+    hf_value_set(body, HF_SLICE("started"), hf_value_bool(false));
+    hf_command_text(api, body, "workflow_instance_id", result->instance_id);
+    hf_command_text(api, body, "workflow_run_id", result->run_id);
+    hf_value_set(body, HF_SLICE("task_id"), hf_value_null());
+    return body;
+}
+
 /* The start of the published bridge: the type need not be known here. */
 void hf_api_hook_plain_start(hf_api *api)
 {
@@ -143,16 +155,16 @@ void hf_api_hook_plain_start(hf_api *api)
         hf_value_set(request, HF_SLICE("input"), arguments);
     if (!start_send(api, "start", hf_value_finish(request), &result))
         return;
-    hf_api_json(api,
-                !result.accepted                                ? 409
-                : hf_command_outcome_is(&result, "started_new") ? 202
-                                                                : 200,
+    if (!result.accepted) {
+        hf_command_answer(api, &result, 202, plain_refusal(api, &result));
+        return;
+    }
+    hf_api_json(api, hf_command_outcome_is(&result, "started_new") ? 202 : 200,
                 hf_json_(api->mem,
-                         "{'started': %p, 'workflow_instance_id': %s, 'workflow_run_id': %s, "
-                         "'workflow_type': %s, 'outcome': %s, 'task_id': null, 'reason': %s}",
-                         (const void *)hf_value_bool(result.accepted), result.instance_id,
-                         result.run_id, hf_str(api->body, "workflow_type", ""), result.outcome,
-                         result.reason));
+                         "{'started': true, 'workflow_instance_id': %s, 'workflow_run_id': %s, "
+                         "'workflow_type': %s, 'outcome': %s, 'task_id': null, 'reason': null}",
+                         result.instance_id, result.run_id, hf_str(api->body, "workflow_type", ""),
+                         result.outcome));
 }
 
 /* ---- commands without arguments: 200 here, 202 on the control plane */

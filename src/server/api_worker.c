@@ -56,8 +56,19 @@ hf_slice hf_worker_key(hf_api *api, const char *worker)
     return hf_slice_of(key ? key : ""); /* nobody is called so */
 }
 
-void hf_worker_refuse(hf_api *api, hf_status st, const char *text)
+const char *hf_worker_sentence(const char *text)
 {
+    const char *colon = strchr(text, ':');
+
+    if (colon)
+        text = colon + 1 + strspn(colon + 1, " ");
+    return text;
+}
+
+void hf_worker_refuse(hf_api *api, hf_status st, const char *engine_text)
+{
+    const char *kept = hf_mem_text(api->mem, hf_slice_of(engine_text)); /* other calls follow */
+    const char *text = kept ? kept : "";
     const char *colon = strchr(text, ':');
     size_t len = colon ? (size_t)(colon - text) : 0;
     const char *task = hf_api_param_named(api, "task");
@@ -72,8 +83,8 @@ void hf_worker_refuse(hf_api *api, hf_status st, const char *text)
     if (len > 0 && len < sizeof(reason)) {
         memcpy(reason, text, len);
         reason[len] = '\0';
-        text = colon + 1 + strspn(colon + 1, " ");
     }
+    text = hf_worker_sentence(text);
     if (st == HF_REJECTED && task)
         stopped = hf_offer_stopped(api, task);
     if (stopped) /* that says more than that the task is nobody's any more */

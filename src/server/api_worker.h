@@ -15,8 +15,11 @@ hf_value hf_worker_fleet(hf_api *api);
 /* Answers with the envelope of the plane around the members of `object` (may be NULL: none). */
 void hf_worker_json(hf_api *api, int status, hf_value object);
 
-/* The published error of the plane; `text` is the engine's, "reason: sentence". */
-void hf_worker_refuse(hf_api *api, hf_status st, const char *text);
+/* The published error of the plane; the text is the engine's, "reason: sentence". */
+void hf_worker_refuse(hf_api *api, hf_status st, const char *engine_text);
+
+/* The sentence of such a text. */
+const char *hf_worker_sentence(const char *text);
 
 /* What the fleet calls a worker of the request's namespace. */
 hf_slice hf_worker_key(hf_api *api, const char *worker);

@@ -189,6 +189,44 @@ static void parameters_add(hf_buf *out, const hf_route *route)
     hf_buf_add_byte(out, ']');
 }
 
+static bool is_guarded(const hf_route *route)
+{
+    return route->plane != HF_PLANE_OPEN;
+}
+
+static bool is_scoped(const hf_route *route)
+{
+    return route->scope == HF_SCOPE_NAMESPACE;
+}
+
+static bool has_body(const hf_route *route)
+{
+    return route->fields != NULL;
+}
+
+static bool is_versioned(const hf_route *route)
+{
+    return route->plane == HF_PLANE_CONTROL || route->plane == HF_PLANE_WORKER || has_body(route);
+}
+
+/* What routes answer that the table does not repeat for each of them. */
+static const struct {
+    const char *status;
+    const char *text;
+    bool (*said)(const hf_route *route);
+} common[] = {
+    {"400", "A version header, the target or the JSON of the body is not as it must be.",
+     is_versioned},
+    {"401", "No credential, or one that does not hold.", is_guarded},
+    {"403", "The role does not allow it.", is_guarded},
+    {"404", "There is no such namespace.", is_scoped},
+    {"413", "The body is too long.", has_body},
+    {"415", "The body is not JSON, or does not say so.", has_body},
+    {"422", "A field is not as it must be; the body says which.", has_body},
+    {"429", "More is asked than can be done now.", is_guarded},
+    {"503", "The server stops, or cannot do it now.", is_guarded},
+};
+
 static void responses_add(hf_buf *out, const hf_route *route)
 {
     hf_slice rest = hf_slice_of(route->statuses);
@@ -198,9 +236,10 @@ static void responses_add(hf_buf *out, const hf_route *route)
     while (route->statuses[0] && hf_slice_split(&rest, ' ', &status))
         hf_buf_add_format(out, ",\"%.*s\":{\"description\":\"%s\"}", (int)status.len, status.ptr,
                           status.ptr[0] == '2' ? "Done." : "Refused; the body says why.");
-    if (route->plane != HF_PLANE_OPEN)
-        hf_buf_add_text(out, ",\"401\":{\"description\":\"No credential, or one that does not "
-                             "hold.\"},\"403\":{\"description\":\"The role does not allow it.\"}");
+    for (size_t i = 0; i < sizeof(common) / sizeof(common[0]); i++)
+        if (common[i].said(route) && !strstr(route->statuses, common[i].status))
+            hf_buf_add_format(out, ",\"%s\":{\"description\":\"%s\"}", common[i].status,
+                              common[i].text);
     hf_buf_add_byte(out, '}');
 }
 
