@@ -69,8 +69,8 @@ typedef struct hf_poll_opts {
     const char *const *types; /* it knows; NULL: all, ended by NULL */
     const char *worker;
     hf_ms lease; /* 0: 60 s for workflow tasks, 300 s for activities */
-    /* Called once, from a thread of the engine that must not be held up: the task, or NULL when the
-       engine stops. False: nobody is there any more, the task goes to somebody else. The value
+    /* Called once, from a thread of the engine that must not be held up: the task, or NULL when
+       nothing comes any more (the engine stops, memory ran out). False: nobody is there any more, the task goes to somebody else. The value
        lives until hf_poll_end. */
     bool (*got)(void *arg, hf_value task);
     void *arg;
@@ -95,6 +95,11 @@ typedef struct hf_poll_opts {
 
    Kind is workflow, activity, query or update_validation. */
 HF_API hf_status hf_poll_begin(hf_engine *engine, const hf_poll_opts *opts, hf_poll **out_poll);
+
+/* Waits no more, without ending it. True: `got` was not called and will not be. False: something is
+   on its way already, and `got` is called with it, or with NULL when it comes to nothing; or it was
+   called. Whoever ends a poll without asking may lose an attempt that begins just now. */
+HF_API bool hf_poll_leave(hf_poll *poll);
 
 /* Ends it and frees the task. True: `got` was not called and will not be. It waits for a call that
    is under way, unless it is made from inside that. */
@@ -146,6 +151,9 @@ HF_API hf_status hf_task_events(hf_engine *engine, const char *id, const char *r
                                 int64_t after, int64_t upto, hf_mem *mem, hf_value *out);
 /* It could not be done: it is handed out again, later each time. */
 HF_API hf_status hf_task_return(hf_engine *engine, const hf_task_claim *claim, const char *message);
+/* The task never reached its worker: others may have it at once, as if it had not been handed out.
+   Any kind, also attempts and questions; does not wait. Whoever has it meanwhile keeps it. */
+HF_API hf_status hf_task_release(hf_engine *engine, hf_task_kind kind, const hf_task_claim *claim);
 /* The worker goes on holding the task; *out (may be NULL) has its workflow_id and run_id. */
 HF_API hf_status hf_task_extend(hf_engine *engine, const hf_task_claim *claim, hf_mem *mem,
                                 hf_value *out);

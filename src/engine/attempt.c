@@ -562,6 +562,34 @@ core_start *hf_attempt_waiting(live_run *run, int64_t activity)
     return start_find(run->starts, activity);
 }
 
+static void return_done(hf_unit *unit, void *ctx)
+{
+    (void)ctx;
+    hf_unit_free(unit);
+}
+
+/* Says in the store that nobody has the attempt before this start. When that fails the row says so
+   only once the start begins: a restart in between would wait for the worker. */
+static void return_record(hf_core *core, const core_start *start)
+{
+    const hf_job *job = start->job;
+    const hf_attempt_clock clock = start_clock(start);
+    hf_unit *unit = hf_unit_new(return_done, NULL);
+    hf_status st;
+
+    if (!unit)
+        return;
+    hf_unit_row(unit, 0,
+                hf_row_activity_return(hf_unit_mem(unit), job->activity, job->count.attempt - 1,
+                                       job->count.lost, hf_decide_due(&job->rules, &clock),
+                                       start->available_us));
+    st = hf_unit_seal(unit, &core->stager, NULL);
+    if (!st)
+        st = hf_writer_offer(core->o.writer, unit, NULL);
+    if (st)
+        hf_unit_free(unit);
+}
+
 void hf_attempt_lost(hf_core *core, hf_job *job)
 {
     live_run *run = hf_core_live(core, job->run);
@@ -575,6 +603,7 @@ void hf_attempt_lost(hf_core *core, hf_job *job)
         return;
     }
     start->job->count.lost++;
+    return_record(core, start);
     (void)hf_map_int_remove(core->jobs, (uint64_t)job->activity);
     hf_job_free(job);
     start_offer(run, start);

@@ -41,11 +41,12 @@ void hf_attempt_beat(hf_core *core, int64_t activity, int64_t attempt);
 /* The alarm of a job: its next timeout, sign of life to record, or the end of its worker's lease.
  */
 void hf_attempt_arm(hf_core *core, const hf_job *job);
-/* The start of an activity that waits; NULL: none does. */
-/* The worker that had it is lost: another may try, and no attempt is used up. The store learns of
-   it when that one begins. */
+
+/* The worker that had it is lost: another may try, and no attempt is used up. The store is told, so
+   that a restart does not wait for that worker. */
 void hf_attempt_lost(hf_core *core, hf_job *job);
 
+/* The start of an activity that waits; NULL: none does. */
 core_start *hf_attempt_waiting(live_run *run, int64_t activity);
 
 /* The job is nobody's any more: what it reports is dropped. */

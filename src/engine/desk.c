@@ -264,9 +264,9 @@ hf_status hf_desk_ask(hf_desk *desk, hf_waiter *waiter, bool *out_found, hf_erra
     HF_ASSERT(waiter->queue_count <= HF_DESK_QUEUES_MAX);
     *out_found = false;
     hf_mutex_lock(&desk->lock);
-    if (desk->shut) {
+    if (desk->shut || waiter->leaving) {
         hf_mutex_unlock(&desk->lock);
-        return hf_err_set(err, HF_STOPPED, "the engine is closing");
+        return hf_err_set(err, HF_STOPPED, "nobody waits here any more");
     }
     if (!counters_get(desk, waiter, counters, err)) {
         hf_mutex_unlock(&desk->lock);
@@ -327,6 +327,7 @@ bool hf_desk_leave(hf_desk *desk, hf_waiter *waiter)
 
     hf_mutex_lock(&desk->lock);
     waited = waiter_waits(waiter);
+    waiter->leaving = true;
     waiter_take(waiter);
     hf_mutex_unlock(&desk->lock);
     return waited;

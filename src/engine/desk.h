@@ -70,9 +70,11 @@ typedef struct hf_waiter {
     hf_slice worker;
     int64_t lease_us; /* 0: the kind's default */
     bool once;        /* it waits nowhere: this work or none */
+    bool leaving;     /* it waits no more: the work that is on its way to it or none; the desk's */
     hf_mem *mem;      /* for the task */
-    /* The core's thread: the task, or NULL when the engine stops. False: the worker is gone. Must
-       not block. The waiter may be gone when it returns. */
+    /* The core's thread, once: the task, or NULL when there is none for it: the engine stops,
+       memory ran out. False: the worker is gone. Must not block. The waiter may be gone when it
+       returns. */
     bool (*got)(struct hf_waiter *waiter, hf_value task);
 } hf_waiter;
 
@@ -91,7 +93,7 @@ HF_NODISCARD hf_status hf_desk_offer(hf_desk *desk, hf_errand *errand, hf_slice 
 void hf_desk_withdraw(hf_desk *desk, hf_errand *errand); /* it need not lie there */
 
 /* The worker gets the oldest work that it serves: *out_found has core, run and activity of it, and
-   true is returned; or it waits. HF_STOPPED: the desk is shut. */
+   true is returned; or it waits. HF_STOPPED: the desk is shut, or it left. */
 HF_NODISCARD hf_status hf_desk_ask(hf_desk *desk, hf_waiter *waiter, bool *out_found,
                                    hf_errand *out_errand, hf_err *err);
 
@@ -100,7 +102,8 @@ HF_NODISCARD hf_status hf_desk_ask(hf_desk *desk, hf_waiter *waiter, bool *out_f
 bool hf_desk_claim(hf_desk *desk, const hf_waiter *waiter, int64_t run, int64_t activity,
                    hf_errand *out_errand);
 
-/* True: the worker waited and does not any more. False: somebody has work for it right now. */
+/* True: the worker waited and does not any more. False: somebody has work for it right now; when
+   that comes to nothing, it does not wait again. */
 bool hf_desk_leave(hf_desk *desk, hf_waiter *waiter);
 
 /* Whether anybody asked for this kind of work at the queue within the last `within_us`. */

@@ -142,7 +142,7 @@ static bool lease_take(hf_core *core, live_run *run, const hf_waiter *waiter)
     return run->far->lease.held;
 }
 
-/* Hands the run to the worker; false: the worker is gone. */
+/* Hands the run to the worker; false: the worker is gone, or was sent away for want of memory. */
 static bool run_hand(hf_core *core, live_run *run, hf_waiter *waiter)
 {
     hf_value task = NULL;
@@ -150,7 +150,7 @@ static bool run_hand(hf_core *core, live_run *run, hf_waiter *waiter)
 
     if (lease_take(core, run, waiter))
         task = run_task(run, waiter);
-    took = task && waiter->got(waiter, task);
+    took = waiter->got(waiter, task) && task;
     if (!took)
         run->far->lease.held = false;
     return took;
@@ -494,10 +494,8 @@ void hf_errand_start(live_run *run, core_start *start)
     }
     hf_attempt_arm(core, job);
     task = attempt_task(run, job, waiter);
-    if (!task || !waiter->got(waiter, task)) { /* as when its worker died at once */
-        job->lease_until_us = 0;
-        hf_attempt_arm(core, job);
-    }
+    if (!waiter->got(waiter, task) || !task)
+        hf_attempt_lost(core, job);
 }
 
 void hf_errand_release(hf_core *core, core_start *start)

@@ -151,6 +151,8 @@ hf_value hf_inquiry_take(hf_inquiries *inquiries, int64_t key, const hf_waiter *
         if (task) {
             memcpy(q->owner, waiter->worker.ptr, waiter->worker.len);
             q->owner[waiter->worker.len] = '\0';
+        } else {
+            hf_cond_broadcast(&q->changed); /* no memory: the asker puts it on the desk again */
         }
     }
     hf_mutex_unlock(&inquiries->lock);
@@ -355,6 +357,19 @@ static inquiry *inquiry_find(hf_inquiries *inquiries, hf_task_kind kind, const c
     hf_ulid_parts(&id, &time_ms, &key, &counter);
     q = hf_map_int_get(inquiries->open, key);
     return q && q->ask->kind == kind && strcmp(q->id, task_id) == 0 ? q : NULL;
+}
+
+void hf_inquiry_give_back(hf_inquiries *inquiries, hf_task_kind kind, const hf_task_claim *claim)
+{
+    inquiry *q;
+
+    hf_mutex_lock(&inquiries->lock);
+    q = inquiry_find(inquiries, kind, claim->task_id);
+    if (q && !report_wrong(q, claim)) {
+        q->owner[0] = '\0';
+        hf_cond_broadcast(&q->changed);
+    }
+    hf_mutex_unlock(&inquiries->lock);
 }
 
 /* What the worker says, in the asker's arena. False: no memory. */

@@ -59,4 +59,7 @@ hf_value hf_inquiry_take(hf_inquiries *inquiries, int64_t key, const hf_waiter *
 /* The worker that took it is gone: it is for others again. */
 void hf_inquiry_return(hf_inquiries *inquiries, int64_t key);
 
+/* The same when its task did not arrive: nothing happens unless the claim still holds. */
+void hf_inquiry_give_back(hf_inquiries *inquiries, hf_task_kind kind, const hf_task_claim *claim);
+
 #endif

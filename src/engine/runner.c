@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "engine/handback.h"
 #include "engine/stall.h"
 
 enum { LOOK_US = 20000 };
@@ -66,7 +67,8 @@ static void runner_sleep(hf_engine *engine)
     hf_mutex_unlock(&engine->lock);
 }
 
-/* Whether the core's thread is to end: at once, or when what runs has ended. */
+/* Whether the core's thread is to end: at once, or when what runs has ended. No task may get lost
+   between here and a worker. */
 static bool engine_stopping(hf_engine *engine)
 {
     bool stopping;
@@ -76,7 +78,8 @@ static bool engine_stopping(hf_engine *engine)
     stopping = engine->stopping;
     draining = engine->draining;
     hf_mutex_unlock(&engine->lock);
-    return stopping || (draining && !hf_core_drain(engine->core));
+    return (stopping && !hf_handback_waits(engine->core)) ||
+           (!stopping && draining && !hf_core_drain(engine->core));
 }
 
 static void lost_tell(const hf_engine *engine, const char *what, hf_seat *seat)

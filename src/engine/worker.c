@@ -12,6 +12,7 @@
 #include "engine/bounds.h"
 #include "engine/call.h"
 #include "engine/errand.h"
+#include "engine/handback.h"
 #include "engine/standalone.h"
 #include "engine/inquiry.h"
 #include "model/decision_codec.h"
@@ -40,6 +41,7 @@ struct hf_poll {
     poll_state state;
     pthread_t caller; /* of `got` */
     bool ended;       /* from inside `got` */
+    bool left;        /* nothing comes any more: the owner's */
 };
 
 hf_status hf_workers_allow(hf_engine *engine)
@@ -226,6 +228,13 @@ hf_status hf_poll_begin(hf_engine *engine, const hf_poll_opts *opts, hf_poll **o
     return st;
 }
 
+bool hf_poll_leave(hf_poll *poll)
+{
+    if (poll && !poll->left)
+        poll->left = hf_desk_leave(poll->desk, &poll->waiter);
+    return !poll || poll->left;
+}
+
 bool hf_poll_end(hf_poll *poll)
 {
     bool waited;
@@ -234,7 +243,7 @@ bool hf_poll_end(hf_poll *poll)
 
     if (!poll)
         return true;
-    waited = hf_desk_leave(poll->desk, &poll->waiter);
+    waited = hf_poll_leave(poll);
     hf_mutex_lock(&poll->lock);
     inside = poll->state == POLL_CALLING && pthread_equal(poll->caller, pthread_self());
     poll->ended |= inside;
@@ -308,8 +317,8 @@ hf_status hf_poll_now(hf_engine *engine, const hf_poll_opts *opts, hf_mem *mem, 
     st = hf_poll_begin(engine, &own, &poll);
     if (st)
         return st;
-    if (!probe_wait(&who, COMING_US) && hf_desk_leave(poll->desk, &poll->waiter)) {
-        poll_free(poll); /* nobody has anything for it */
+    if (!probe_wait(&who, COMING_US) && hf_poll_leave(poll)) {
+        (void)hf_poll_end(poll); /* nobody has anything for it */
         return HF_OK;
     }
     (void)probe_wait(&who, HANDING_US);
@@ -483,6 +492,22 @@ hf_status hf_task_return(hf_engine *engine, const hf_task_claim *claim, const ch
     hf_status st = ticket_begin(&c, engine, claim, &ticket);
 
     return st ? st : ticket_send(&c, &ticket);
+}
+
+hf_status hf_task_release(hf_engine *engine, hf_task_kind kind, const hf_task_claim *claim)
+{
+    hf_ticket ticket = {.kind = kind};
+    hf_call c;
+    hf_status st = ticket_begin(&c, engine, claim, &ticket);
+
+    if (st)
+        return st;
+    if (!engine->desk || !ticket.worker.ptr)
+        return hf_err_set(&c.slot->err, HF_MISUSE, "a task is given back in its worker's name");
+    if (kind == HF_TASK_WORKFLOW || kind == HF_TASK_ACTIVITY)
+        return hf_handback_post(engine->core, &ticket, &c.slot->err);
+    hf_inquiry_give_back(engine->inquiries, kind, claim);
+    return HF_OK;
 }
 
 hf_status hf_task_extend(hf_engine *engine, const hf_task_claim *claim, hf_mem *mem, hf_value *out)

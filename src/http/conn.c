@@ -176,6 +176,7 @@ void hf_conn_render(hf_http_exchange *conn, hf_http_reply *reply, bool stream)
     conn->final = !how.keep_alive;
     conn->sent = reply->sent;
     conn->sent_ctx = reply->sent_ctx;
+    conn->spoiled = !hf_buf_ok(&reply->body) || !hf_buf_ok(&reply->fields);
     hf_http_reply_render(reply, &how, &conn->out_head, &conn->out_body);
 }
 
@@ -335,12 +336,16 @@ static void conn_return(hf_http_exchange *conn)
         sent_tell(conn, false);
         return;
     }
+    if (conn->sent && !hf_http_exchange_alive(conn)) {
+        conn_end(conn); /* somebody wants to know, and the system would take the bytes */
+        return;
+    }
     writing_begin(conn);
 }
 
 static void conn_written(hf_http_exchange *conn)
 {
-    sent_tell(conn, true);
+    sent_tell(conn, !conn->spoiled);
     if (conn->final || conn->eof || conn->http->draining)
         conn_linger(conn);
     else

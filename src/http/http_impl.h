@@ -49,6 +49,7 @@ struct hf_http_exchange {
     bool parked;     /* it waits, and wake wants to hear */
     bool told_drain; /* wake heard of DRAINING */
     bool final;      /* the connection ends with this answer */
+    bool spoiled;    /* memory ran out: it says that instead of what it should */
     bool tls_read_wants_write;
     bool counted;      /* in http->addresses */
     _Atomic bool gone; /* read by handlers: nothing can be sent any more */

@@ -10,8 +10,9 @@
 #include "base/slice.h"
 #include "http/request.h"
 
-/* Told on the loop's thread when the last byte was given to the system, or that it never will be.
- */
+/* Told on the loop's thread when the last byte was given to the system, or that it never will be:
+   the client is gone, or memory ran out and it was told of that instead. A client that has closed
+   its side of the connection by then counts as gone. */
 typedef void hf_http_sent_fn(void *ctx, bool delivered);
 
 /* The caller's memory; hf_http_reply_init, then change what differs. */

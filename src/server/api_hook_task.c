@@ -12,6 +12,7 @@
 #include "holdfast/view.h"
 #include "holdfast/worker.h"
 #include "server/api_worker.h"
+#include "server/handed.h"
 #include "server/handlers.h"
 #include "server/offer.h"
 #include "server/recall.h"
@@ -117,6 +118,7 @@ static hf_value task_claim(hf_api *api, hf_task_kind kind)
     const char *owner = hf_str(api->body, "lease_owner", "webhook");
     const hf_poll_opts opts = {.size_ = sizeof(opts), .kind = kind, .worker = owner, .task = task};
     hf_value out = NULL;
+    hf_value whole;
     hf_status st;
 
     if (!*owner) {
@@ -133,7 +135,12 @@ static hf_value task_claim(hf_api *api, hf_task_kind kind)
         claim_refuse(api, kind, task);
         return NULL;
     }
-    return hf_offer_task(api, out);
+    whole = hf_offer_task(api, out);
+    if (whole)
+        hf_handed_watch(api, out, (hf_slice){0});
+    else
+        hf_handed_back(api, out);
+    return whole;
 }
 
 /* Who has it and until when: what a status of the attempt says later. */

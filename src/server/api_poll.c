@@ -1,7 +1,9 @@
 /* api_poll.c: workers that wait for work. A poll is parked on the loop and costs a connection and a
    few hundred bytes; the engine calls back when it has a task, and a handler thread then reads the
    history that goes with it. Whoever comes first, task, end of the time or end of the client, takes
-   the poll; a client that is gone is never handed a task. */
+   the poll; a client that is gone is never handed a task. A task that is being brought when the
+   time is over, or the server about to stop, is waited for; one that does not get as far as the
+   client's system is given back (handed.h). */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -13,6 +15,7 @@
 #include "holdfast/worker.h"
 #include "server/api_worker.h"
 #include "server/fleet.h"
+#include "server/handed.h"
 #include "server/handlers.h"
 #include "server/offer.h"
 #include "server/recall.h"
@@ -34,6 +37,7 @@ typedef struct parked {
     const char *build; /* of the worker; NULL: it says none */
     hf_slice key;      /* under which the answer is remembered; ptr NULL: it is not */
     bool drained;      /* it waits for nothing: its build gets no tasks */
+    bool late;         /* its time is over: what is on its way to it or nothing; under the lock */
 } parked;
 
 static hf_status parked_put(hf_server *server, parked *p, hf_err *err)
@@ -57,6 +61,23 @@ static parked *parked_take(hf_server *server, const hf_http_exchange *exchange)
     return p;
 }
 
+/* The same when nothing is on its way to it. */
+static parked *parked_leave(hf_server *server, const hf_http_exchange *exchange)
+{
+    parked *p;
+
+    hf_mutex_lock(&server->polls_lock);
+    p = hf_map_int_get(server->polls, (uintptr_t)exchange);
+    if (p && !hf_poll_leave(p->poll)) {
+        p->late = true;
+        p = NULL;
+    }
+    if (p)
+        (void)hf_map_int_remove(server->polls, (uintptr_t)exchange);
+    hf_mutex_unlock(&server->polls_lock);
+    return p;
+}
+
 static void poll_empty(hf_api *api, const char *status)
 {
     hf_worker_json(api, 200, hf_json_(api->mem, "{'task': null, 'poll_status': %s}", status));
@@ -75,22 +96,10 @@ static void poll_end(parked *p, const char *status)
 /* The time is over, the client gone, or the server about to stop. The loop's thread. */
 static void on_wake(void *ctx, hf_http_exchange *exchange, hf_http_why why)
 {
-    parked *p = parked_take(ctx, exchange);
+    parked *p = why == HF_HTTP_GONE ? parked_take(ctx, exchange) : parked_leave(ctx, exchange);
 
     if (p)
         poll_end(p, why == HF_HTTP_DRAINING || p->drained ? "draining" : "timeout");
-}
-
-/* The client went away with the task: somebody else may have it at once. */
-static void task_give_back(parked *p)
-{
-    const hf_task_claim claim = {.size_ = sizeof(claim),
-                                 .task_id = hf_str(p->task, "task_id", ""),
-                                 .worker = hf_str(p->task, "lease_owner", ""),
-                                 .attempt = hf_int(p->task, "workflow_task_attempt", 0)};
-
-    if (claim.attempt)
-        (void)!hf_task_return(p->api->server->engine, &claim, "the worker went away");
 }
 
 /* A handler thread: the task with all that belongs to it. */
@@ -99,33 +108,18 @@ static void poll_resume(hf_api *api)
     parked *p = api->more;
     hf_value task = NULL;
 
-    if (!hf_http_exchange_alive(api->exchange))
-        task_give_back(p);
-    else
+    if (hf_http_exchange_alive(api->exchange))
         task = hf_offer_task(api, p->task);
-    if (task)
+    if (task) {
         hf_worker_json(api, 200, hf_offer_lease(api, task));
+        hf_handed_watch(api, p->task, p->key);
+    } else {
+        hf_handed_back(api, p->task);
+    }
     if (task && p->key.ptr)
         hf_recall_put(api->server->recall, p->key, p->task, hf_int(p->task, "lease_expires_at", 0));
     (void)hf_poll_end(p->poll);
     hf_alloc_free(p);
-}
-
-/* Whether the worker still has the task that it was handed; shows that it lives. */
-static bool task_held(hf_engine *engine, hf_value task)
-{
-    const char *kind = hf_str(task, "kind", "");
-    hf_task_claim claim = {
-        .size_ = sizeof(claim),
-        .task_id = hf_str(task, "task_id", ""),
-        .worker = hf_str(task, "lease_owner", ""),
-        .attempt = hf_int(task, "workflow_task_attempt", hf_int(task, "attempt_number", 0))};
-
-    if (strcmp(kind, "workflow") == 0)
-        return hf_task_extend(engine, &claim, NULL, NULL) == HF_OK;
-    if (strcmp(kind, "activity") == 0)
-        return hf_task_beat(engine, &claim, NULL) == HF_OK;
-    return true; /* a question: whoever asked refuses what comes too late */
 }
 
 /* A handler thread: the same poll again, because its answer was lost. */
@@ -133,7 +127,7 @@ static void poll_again(hf_api *api)
 {
     hf_value task = api->more;
 
-    if (!task_held(api->server->engine, task)) {
+    if (!hf_handed_held(api, task)) {
         poll_empty(api, "empty");
         return;
     }
@@ -163,6 +157,7 @@ static bool poll_repeated(hf_api *api, hf_slice key)
 
     if (!task)
         return false;
+    hf_handed_again(api, key);
     api->resume = poll_again;
     api->more = (void *)(uintptr_t)task;
     *api->later = true;
@@ -196,8 +191,8 @@ static bool on_got(void *arg, hf_value task)
     p->api->more = p;
     if (task && !hf_work_offer(server->work, p->api))
         return true;
-    p->api->resume = NULL; /* the engine stops, or too much waits already */
-    poll_end(p, task ? "empty" : "draining");
+    p->api->resume = NULL; /* nothing comes, or too much waits already */
+    poll_end(p, atomic_load(&server->draining) ? "draining" : p->late ? "timeout" : "empty");
     return false;
 }
 

@@ -9,6 +9,7 @@
 #include "holdfast/worker.h"
 #include "server/api_worker.h"
 #include "server/fleet.h"
+#include "server/handed.h"
 #include "server/handlers.h"
 #include "server/offer.h"
 #include "server/server_impl.h"
@@ -54,6 +55,7 @@ static hf_value next_task(hf_api *api, const hf_task_claim *claim)
     hf_server *server = api->server;
     hf_poll_opts opts;
     hf_value task = NULL;
+    hf_value whole;
 
     if (!hf_bool(api->body, "return_next_task", false) || atomic_load(&server->draining) ||
         !hf_http_exchange_alive(api->exchange) ||
@@ -62,8 +64,12 @@ static hf_value next_task(hf_api *api, const hf_task_claim *claim)
                          hf_offer_build(api, claim->worker), NULL) ||
         hf_poll_now(server->engine, &opts, api->mem, &task) || !task)
         return hf_value_null();
-    task = hf_offer_task(api, task);
-    return task ? task : hf_value_null(); /* it comes again when its lease ends */
+    whole = hf_offer_task(api, task);
+    if (whole)
+        hf_handed_watch(api, task, hf_worker_report_key(api));
+    else
+        hf_handed_back(api, task);
+    return whole ? whole : hf_value_null();
 }
 
 static void recorded(hf_api *api, const hf_task_claim *claim, const char *outcome)

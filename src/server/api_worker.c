@@ -9,6 +9,7 @@
 #include "base/value.h"
 #include "holdfast/worker.h"
 #include "server/fleet.h"
+#include "server/handed.h"
 #include "server/handlers.h"
 #include "server/offer.h"
 #include "server/recall.h"
@@ -101,8 +102,7 @@ void hf_worker_refuse(hf_api *api, hf_status st, const char *engine_text)
                             stopped));
 }
 
-/* What a report is remembered under: who says what of which task. */
-static hf_slice report_key(hf_api *api)
+hf_slice hf_worker_report_key(hf_api *api)
 {
     uint8_t digest[HF_SHA256_BYTES];
     char hex[HF_SHA256_TEXT_SIZE];
@@ -123,13 +123,19 @@ static hf_slice report_key(hf_api *api)
 
 bool hf_worker_repeated(hf_api *api)
 {
-    hf_slice key = report_key(api);
+    hf_slice key = hf_worker_report_key(api);
     hf_value said = key.ptr ? hf_recall_get(api->server->recall, key, api->mem,
                                             hf_clock_wall_us(api->server->clock))
                             : NULL;
 
     if (!said)
         return false;
+    if (hf_value_kind_of(hf_get(said, "next_task")) == HF_VALUE_OBJECT) {
+        hf_handed_again(api, key);
+        if (!hf_handed_held(api, hf_get(said, "next_task")))
+            said = hf_value_merge(api->mem, said,
+                                  hf_json_(api->mem, "{'next_task': null, 'next_task_id': null}"));
+    }
     hf_worker_json(api, 200,
                    hf_value_merge(api->mem, said, hf_json_(api->mem, "{'repeated': true}")));
     return true;
@@ -137,7 +143,7 @@ bool hf_worker_repeated(hf_api *api)
 
 void hf_worker_recorded(hf_api *api, hf_value said)
 {
-    hf_slice key = report_key(api);
+    hf_slice key = hf_worker_report_key(api);
 
     if (said && key.ptr)
         hf_recall_put(api->server->recall, key, said,

@@ -24,6 +24,9 @@ const char *hf_worker_sentence(const char *text);
 /* What the fleet calls a worker of the request's namespace. */
 hf_slice hf_worker_key(hf_api *api, const char *worker);
 
+/* What a report is remembered under: who says what of which task; ptr NULL: no memory. */
+hf_slice hf_worker_report_key(hf_api *api);
+
 /* True: this very report was recorded before, and is answered as it was then. */
 bool hf_worker_repeated(hf_api *api);
 

@@ -392,6 +392,10 @@ hf_row *hf_row_batch_status(hf_mem *mem, int64_t key, hf_batch_status expected,
                             hf_batch_status status, int64_t closed_us);
 /* Bare: the process died while the run's code had it. */
 hf_row *hf_row_run_crash(hf_mem *mem, int64_t run);
+/* Bare: whoever had the attempt does not have it any more, and another may begin. Nothing happens
+   when one has begun, or when the attempt has ended meanwhile. */
+hf_row *hf_row_activity_return(hf_mem *mem, int64_t key, int64_t attempt, int64_t lost_attempts,
+                               int64_t deadline_us, int64_t available_us);
 hf_row *hf_row_task_set(hf_mem *mem, const hf_task_row *row);
 /* The task may be taken again, whatever was wrong with it. */
 hf_row *hf_row_task_repair(hf_mem *mem, int64_t key, int64_t available_us);

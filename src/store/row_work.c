@@ -113,6 +113,19 @@ hf_row *hf_row_activity_set(hf_mem *mem, const hf_activity_row *row)
     return hf_row_end(&b);
 }
 
+hf_row *hf_row_activity_return(hf_mem *mem, int64_t key, int64_t attempt, int64_t lost_attempts,
+                               int64_t deadline_us, int64_t available_us)
+{
+    hf_row_builder b = hf_row_begin(mem, HF_OP_ACTIVITY_RETURN);
+
+    hf_row_put_int(&b, key);
+    hf_row_put_int(&b, attempt);
+    hf_row_put_int(&b, lost_attempts);
+    hf_row_put_int(&b, deadline_us);
+    hf_row_put_int(&b, available_us);
+    return hf_row_end(&b);
+}
+
 hf_row *hf_row_attempt_new(hf_mem *mem, const hf_attempt_row *row)
 {
     hf_row_builder b = hf_row_begin(mem, HF_OP_ATTEMPT_NEW);

@@ -102,6 +102,8 @@ static void app_handle(void *ctx, hf_http_exchange *exchange)
     if (hf_slice_equal(path, HF_SLICE("/park"))) {
         hf_http_park(exchange, 60000, app_wake, self);
         (void)sem_post(&self->parked);
+    } else if (hf_slice_equal(path, HF_SLICE("/later-than-gone"))) {
+        (void)sem_post(&self->parked);
     } else if (hf_slice_equal(path, HF_SLICE("/short"))) {
         hf_http_park(exchange, 50, app_wake, self);
     } else if (hf_slice_equal(path, HF_SLICE("/later"))) {
@@ -502,6 +504,16 @@ START_TEST(answers_to_the_dead_are_reported)
     sem_take(&self.woken);
     ck_assert_int_eq(atomic_load(&self.delivered), 1);
     (void)close(fd);
+    fd = hf_wire_connect(app_port(&self));
+    ck_assert(hf_wire_send(fd, HF_SLICE(GET("/later-than-gone"))));
+    sem_take(&self.parked);
+    (void)close(fd);
+    hf_http_reply_init(&reply, 200); /* whether or not the loop has heard of it */
+    reply.sent = sent_note;
+    reply.sent_ctx = &self;
+    hf_http_answer(atomic_load(&self.exchange), &reply);
+    sem_take(&self.woken);
+    ck_assert_int_eq(atomic_load(&self.delivered), 0);
     app_close(&self);
 }
 END_TEST

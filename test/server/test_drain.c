@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "holdfast/host.h"
+#include "holdfast/worker.h"
 #include "lib/site.h"
 
 static const hf_app app = {.name = "nothing-here"};
@@ -223,6 +224,132 @@ HF_BOTH_ENGINES(polls_and_streams_end_at_once)
     hf_site_close(&site);
 }
 
+/* ---- tasks on their way to a worker */
+
+/* Nothing that concerns an activity is committed meanwhile. */
+static hf_db *store_hold(hf_site *site)
+{
+    hf_db_cursor *cursor = NULL;
+    hf_db *db = NULL;
+    hf_err err = {0};
+    bool row = true;
+
+    hf_test_ok(hf_test_place_dial(site->place, HF_DB_WRITE, NULL, 0, &db, &err), &err, "dial");
+    hf_test_ok(hf_db_begin(db, HF_DB_WRITE, &err), &err, "begin");
+    if (hf_test_place_kind(site->place) == HF_ENGINE_POSTGRES)
+        hf_test_ok(
+            hf_db_query_text(db, "SELECT key FROM activity FOR UPDATE", NULL, 0, &cursor, &err),
+            &err, "lock");
+    while (cursor && row)
+        hf_test_ok(hf_db_step(cursor, &row, &err), &err, "lock");
+    hf_db_end(cursor);
+    return db;
+}
+
+static void store_let_go(hf_db *db)
+{
+    hf_db_rollback(db);
+    hf_db_close(db);
+}
+
+static void parked_await(hf_site *site, const char *count)
+{
+    hf_site_answer answer;
+    char line[48];
+
+    (void)snprintf(line, sizeof(line), "holdfast_http_parked %s\n", count);
+    do
+        answer = hf_site_ask(site, "GET", "/metrics", NULL, NULL);
+    while (!strstr(answer.text, line));
+}
+
+/* A worker asks for the activity of a run, and whoever hands it out is at its commit. */
+static int poll_in_hand(hf_site *site, hf_engine_kind kind, hf_db **out_hold)
+{
+    char path[160];
+    char body[256];
+    hf_site_answer answer;
+    int fd;
+
+    site_begin(site, kind);
+    ck_assert_int_eq(hf_site_ask(site, "POST", "/api/workflows", NULL,
+                                 "{\"workflow_type\":\"remote\",\"workflow_id\":\"r-2\","
+                                 "\"task_queue\":\"far\"}")
+                         .status,
+                     201);
+    answer = hf_site_ask(site, "POST", "/api/worker/workflow-tasks/poll", NULL, "{" WORKER "}");
+    (void)snprintf(path, sizeof(path), "/api/worker/workflow-tasks/%s/complete",
+                   hf_str(answer.body, "task.task_id", ""));
+    (void)snprintf(body, sizeof(body),
+                   "{\"lease_owner\":\"w1\",\"workflow_task_attempt\":%d,\"commands\":[{\"type\":"
+                   "\"schedule_activity\",\"activity_type\":\"double\"}]}",
+                   (int)hf_int(answer.body, "task.workflow_task_attempt", 0));
+    answer = hf_site_ask(site, "POST", path, NULL, body);
+    ck_assert_msg(answer.status == 200, "%s", answer.text);
+    *out_hold = store_hold(site);
+    fd = request_send(site, "POST", "/api/worker/activity-tasks/poll",
+                      "{" WORKER ",\"timeout_seconds\":60}");
+    parked_await(site, "1");
+    return fd;
+}
+
+/* A task that is being handed out when the drain begins is brought to its worker, which reports on
+   it to the next server. */
+HF_BOTH_ENGINES(a_task_in_hand_is_brought)
+{
+    hf_wire_reply reply = {0};
+    hf_site_answer answer;
+    hf_db *hold = NULL;
+    hf_site site;
+    char path[160];
+    char body[256];
+    int fd = poll_in_hand(&site, kind, &hold);
+
+    hf_server_drain(site.server, 60000);
+    store_let_go(hold);
+    answer = answer_read(&site, fd, &reply);
+    ck_assert_msg(answer.status == 200, "%d: %s", answer.status, answer.text);
+    ck_assert_str_eq(hf_str(answer.body, "poll_status", ""), "leased");
+    (void)snprintf(path, sizeof(path), "/api/worker/activity-tasks/%s/complete",
+                   hf_str(answer.body, "task.task_id", ""));
+    (void)snprintf(body, sizeof(body),
+                   "{\"lease_owner\":\"w1\",\"activity_attempt_id\":\"%s\",\"result\":4}",
+                   hf_str(answer.body, "task.activity_attempt_id", ""));
+    hf_wire_reply_fini(&reply);
+    site_again(&site);
+    answer = hf_site_ask(&site, "POST", path, NULL, body);
+    ck_assert_msg(answer.status == 200, "%d: %s", answer.status, answer.text);
+    hf_site_close(&site);
+}
+
+/* The worker went while its task was being handed out, and then the server stops, and its engine:
+   after the restart the task is to be had, and not when the lease of that worker ends. */
+HF_BOTH_ENGINES(a_task_that_did_not_arrive_outlives_a_restart)
+{
+    hf_site_answer answer;
+    hf_db *hold = NULL;
+    hf_site site;
+    hf_err err = {0};
+
+    (void)close(poll_in_hand(&site, kind, &hold));
+    parked_await(&site, "0");
+    hf_server_drain(site.server, 60000);
+    store_let_go(hold);
+    hf_server_wait(site.server);
+    hf_server_close(site.server);
+    hf_close(site.engine);
+    ck_assert_int_eq(hf_open(hf_test_place_address(site.place), &app, &site.engine), HF_OK);
+    ck_assert_int_eq(hf_workers_allow(site.engine), HF_OK);
+    hf_test_ok(hf_server_open(&(hf_server_options){.engine = site.engine, .listen = "127.0.0.1:0"},
+                              &site.server, &err),
+               &err, "open a server");
+    hf_test_ok(hf_server_start(site.server, &err), &err, "start a server");
+    answer = hf_site_ask(&site, "POST", "/api/worker/activity-tasks/poll", NULL,
+                         "{" WORKER ",\"timeout_seconds\":60}");
+    ck_assert_msg(hf_get(answer.body, "task.task_id"), "%s", answer.text);
+    hf_site_close(&site);
+}
+
 /* An engine whose waits were stopped answers those who do not wait, and waits again when it may. */
 HF_BOTH_ENGINES(waits_can_begin_again)
 {
@@ -240,4 +367,6 @@ HF_BOTH_ENGINES(waits_can_begin_again)
 
 HF_PG_SUITE_MAIN("server/drain", HF_BOTH(an_accepted_update_outlives_its_server),
                  HF_BOTH(questions_end_at_once), HF_BOTH(polls_and_streams_end_at_once),
+                 HF_BOTH(a_task_in_hand_is_brought),
+                 HF_BOTH(a_task_that_did_not_arrive_outlives_a_restart),
                  HF_BOTH(waits_can_begin_again))
