@@ -70,8 +70,8 @@ typedef struct hf_poll_opts {
     const char *worker;
     hf_ms lease; /* 0: 60 s for workflow tasks, 300 s for activities */
     /* Called once, from a thread of the engine that must not be held up: the task, or NULL when
-       nothing comes any more (the engine stops, memory ran out). False: nobody is there any more, the task goes to somebody else. The value
-       lives until hf_poll_end. */
+       nothing comes any more (the engine stops, memory ran out). False: nobody is there any more,
+       the task goes to somebody else. The value lives until hf_poll_end. */
     bool (*got)(void *arg, hf_value task);
     void *arg;
     unsigned also;             /* further kinds, a bit 1 << kind for each */
