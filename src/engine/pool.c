@@ -119,12 +119,18 @@ static void job_run(hf_pool *pool, hf_job *job)
     hf_value input = NULL;
     hf_value result;
     hf_err err = {0};
+    hf_status st;
 
     if (job->machine) {
         hf_step_run(job);
         return;
     }
-    if (job->input.len && input_read(job, &input, &err)) {
+    st = job->input.len ? input_read(job, &input, &err) : HF_OK;
+    if (st == HF_NOMEM) {
+        job_fail(job, "no_memory", "there was no memory for the input", true);
+        return;
+    }
+    if (st) {
         job_fail(job, "bad_input", hf_mem_text(job->mem, hf_slice_of(err.text)), false);
         return;
     }

@@ -126,10 +126,17 @@ hf_status hf_remote_report(remote_hand *hand, const char *path, hf_value body,
 {
     const hf_client_request request = {.method = "POST", .path = path, .body = body};
 
+    hf_status st = HF_NOMEM;
+
     *out_reply = (hf_client_reply){0};
     if (!path || !body)
         return hf_err_nomem(err, "a report");
-    return client_ask(hand->report, &request, REMOTE_PATIENCE_MS, hand->mem, out_reply, err);
+    for (int i = 0; st == HF_NOMEM && i < REMOTE_MEMORY_TRIES; i++) { /* it may be said twice */
+        if (i)
+            hf_remote_pause(hand->remote, REMOTE_MEMORY_MS);
+        st = client_ask(hand->report, &request, REMOTE_PATIENCE_MS, hand->mem, out_reply, err);
+    }
+    return st;
 }
 
 /* ---- registration */

@@ -11,12 +11,7 @@
 #include "engine/remote_impl.h"
 #include "model/envelope.h"
 
-enum {
-    BEAT_LEAST_US = 200000,
-    SILENT_MOST_US = 60 * 1000000,
-    MEMORY_TRIES = 20, /* when there is none: what was taken is neither failed nor lost for that */
-    MEMORY_PAUSE_MS = 50
-};
+enum { BEAT_LEAST_US = 200000, SILENT_MOST_US = 60 * 1000000 };
 
 static int64_t now_us(void)
 {
@@ -184,9 +179,9 @@ static void end_report(remote_hand *hand, const hf_decision_failure *failure, hf
     hf_err err = {0};
     hf_status st = HF_NOMEM;
 
-    for (int i = 0; st == HF_NOMEM && i < MEMORY_TRIES; i++) {
+    for (int i = 0; st == HF_NOMEM && i < REMOTE_MEMORY_TRIES; i++) {
         if (i)
-            hf_remote_pause(hand->remote, MEMORY_PAUSE_MS);
+            hf_remote_pause(hand->remote, REMOTE_MEMORY_MS);
         st = failure ? failure_report(hand, failure, &err) : result_report(hand, result, &err);
     }
 }
@@ -213,9 +208,9 @@ static void attempt_run(remote_hand *hand, hf_value task)
     (void)snprintf(hand->task_id, sizeof(hand->task_id), "%s", hf_str(task, "task_id", ""));
     (void)snprintf(hand->attempt_id, sizeof(hand->attempt_id), "%s",
                    hf_str(task, "activity_attempt_id", ""));
-    for (int i = 0; st == HF_NOMEM && i < MEMORY_TRIES; i++) {
+    for (int i = 0; st == HF_NOMEM && i < REMOTE_MEMORY_TRIES; i++) {
         if (i)
-            hf_remote_pause(hand->remote, MEMORY_PAUSE_MS);
+            hf_remote_pause(hand->remote, REMOTE_MEMORY_MS);
         hf_job_free(job);
         st = job_make(hand, task, &job, &err);
     }

@@ -21,6 +21,8 @@ enum {
     REMOTE_POLL_S = 20,         /* how long a poll waits for a task */
     REMOTE_PATIENCE_MS = 15000, /* how long a command is asked again */
     REMOTE_PAGE_EVENTS = 1000,  /* of a history */
+    REMOTE_MEMORY_TRIES = 20,   /* when there is none: nothing is failed or lost for that */
+    REMOTE_MEMORY_MS = 50,      /* between them */
     REMOTE_CACHE_BYTES = 64 << 20
 };
 

@@ -259,9 +259,17 @@ static void task_run(remote_hand *hand, hf_value said)
         task_visit(&t, false);
         if (t.missed)
             task_visit(&t, true);
+        for (int i = 0; t.status == HF_NOMEM && i < REMOTE_MEMORY_TRIES; i++) {
+            hf_remote_pause(hand->remote, REMOTE_MEMORY_MS);
+            task_visit(&t, true);
+        }
     }
     if (!t.status)
         t.status = task_decide(&t, &standing, &t.err);
+    for (int i = 0; t.status == HF_NOMEM && t.decisions && i < REMOTE_MEMORY_TRIES; i++) {
+        hf_remote_pause(hand->remote, REMOTE_MEMORY_MS);
+        t.status = task_decide(&t, &standing, &t.err);
+    }
     hf_remote_settle(t.room, t.run_id, t.turn, standing);
     if (t.status)
         task_fail(&t);

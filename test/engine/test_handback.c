@@ -3,6 +3,7 @@
    is the test itself, through the calls that a server makes. */
 #include <stdio.h>
 
+#include "base/fault.h"
 #include "engine/core_impl.h"
 #include "engine/engine_impl.h"
 #include "holdfast/worker.h"
@@ -209,8 +210,49 @@ HF_BOTH_ENGINES(who_leaves_does_not_wait_again)
     hf_kit_close(d);
 }
 
+/* One allocation fails while a worker that waits is handed a task: it gets it, or is told that
+   there is none and asks again; it is not left waiting with nobody who knows of it. An engine that
+   cannot go on says so. */
+HF_BOTH_ENGINES(who_waits_is_told_when_memory_runs_out)
+{
+    hf_engine *d = workers_allow(hf_kit_open(kind, &app));
+    int64_t seen = 1;
+
+    run_begin(d);
+    hf_kit_ok(d, hf_start(d, "elsewhere", NULL, .id = "e"));
+    hf_kit_ok(d, hf_test_drain(d));
+    for (int64_t nth = 1; nth <= seen; nth++) {
+        hf_task_kind task = nth % 2 ? HF_TASK_WORKFLOW : HF_TASK_ACTIVITY;
+        got g = {0};
+        hf_status st;
+
+        poll_ask(d, task, "w", &g);
+        hf_fault_arm(HF_FAULT_ALLOC, (nth + 1) / 2, false);
+        st = hf_test_drain(d);
+        seen = 2 * hf_fault_seen(HF_FAULT_ALLOC);
+        hf_fault_arm(HF_FAULT_ALLOC, 0, false);
+        if (st || hf_core_failure(d->core, NULL)) {
+            (void)hf_poll_end(g.poll);
+            d = workers_allow(hf_kit_reopen(d, &app));
+            hf_kit_ok(d, hf_test_drain(d));
+        } else {
+            hf_kit_ok(d, hf_test_advance(d, hf_seconds(1))); /* what failed is tried again */
+            ck_assert_msg(g.calls == 1, "allocation %lld", (long long)(nth + 1) / 2);
+            (void)hf_poll_end(g.poll);
+        }
+        if (g.task) {
+            const hf_task_claim claim = claim_of(&g, "w");
+
+            hf_kit_ok(d, hf_task_release(d, task, &claim));
+            hf_kit_ok(d, hf_test_drain(d));
+        }
+    }
+    hf_kit_close(d);
+}
+
 HF_PG_SUITE_MAIN("engine/handback", HF_BOTH(an_attempt_for_nobody_is_over_at_once),
                  HF_BOTH(an_undelivered_attempt_is_given_back),
                  HF_BOTH(an_undelivered_workflow_task_is_given_back),
                  HF_BOTH(who_leaves_gets_what_is_on_its_way),
-                 HF_BOTH(who_leaves_does_not_wait_again))
+                 HF_BOTH(who_leaves_does_not_wait_again),
+                 HF_BOTH(who_waits_is_told_when_memory_runs_out))
