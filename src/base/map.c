@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/rng.h"
 
 enum { MAP_CAPACITY_MIN = 8, MAP_SHRINK_BELOW = 8 };
 
@@ -75,6 +76,16 @@ static uint64_t bytes_little_endian(const unsigned char *bytes, size_t len)
     for (size_t i = 0; i < len; i++)
         word |= (uint64_t)bytes[i] << (8 * i);
     return word;
+}
+
+hf_status hf_map_seed_system(hf_map_seed *out_seed, hf_err *err)
+{
+    hf_rng rng;
+    hf_status st = hf_rng_init_system(&rng, err);
+
+    if (!st)
+        *out_seed = (hf_map_seed){.low = hf_rng_next(&rng), .high = hf_rng_next(&rng)};
+    return st;
 }
 
 uint64_t hf_map_hash(hf_map_seed seed, hf_slice bytes)

@@ -21,6 +21,10 @@ typedef struct hf_map_seed {
     uint64_t high;
 } hf_map_seed;
 
+/* A seed that nobody can guess, for keys that others choose. HF_IO: the system has no randomness.
+ */
+HF_NODISCARD hf_status hf_map_seed_system(hf_map_seed *out_seed, hf_err *err);
+
 /* SipHash-1-3 of `bytes`. */
 uint64_t hf_map_hash(hf_map_seed seed, hf_slice bytes);
 

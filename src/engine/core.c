@@ -268,6 +268,7 @@ hf_status hf_core_open(const hf_core_options *options, hf_core **out_core, hf_er
                          .clock = options->clock,
                          .payload_max =
                              hf_limits_get(options->limits, HF_LIMIT_PAYLOAD_SIZE_BYTES)};
+    hf_map_seed seed;
     hf_status st;
 
     if (!core)
@@ -294,16 +295,17 @@ hf_status hf_core_open(const hf_core_options *options, hf_core **out_core, hf_er
     core->steps = hf_deadlines_new();
     core->backlog = hf_deadlines_new();
     core->backlog_runs = hf_map_int_new((hf_map_seed){0}); /* keys are our own */
-    core->gates = hf_map_new((hf_map_seed){0});
+    st = hf_map_seed_system(&seed, err);                   /* callers choose the keys of gates */
+    core->gates = st ? NULL : hf_map_new(seed);
     core->gate_numbers = hf_map_int_new((hf_map_seed){0});
     (void)snprintf(core->holder, sizeof(core->holder), "%.*s-%ld-%llx", (int)options->owner.len,
                    options->owner.ptr, (long)getpid(),
                    (unsigned long long)hf_clock_mono_us(hf_clock_system()));
     core->schedules = hf_map_int_new((hf_map_seed){0});
     core->schedule_waits = hf_map_int_new((hf_map_seed){0});
-    if (!core->runs || !core->jobs || !core->plain || !core->timers || !core->late ||
-        !core->alarms || !core->steps || !core->backlog || !core->backlog_runs || !core->gates ||
-        !core->gate_numbers || !core->schedules || !core->schedule_waits)
+    if (!st && (!core->runs || !core->jobs || !core->plain || !core->timers || !core->late ||
+                !core->alarms || !core->steps || !core->backlog || !core->backlog_runs ||
+                !core->gates || !core->gate_numbers || !core->schedules || !core->schedule_waits))
         st = hf_err_nomem(err, "the core");
     if (!st)
         st = hf_stager_init(&core->stager, err);

@@ -107,6 +107,7 @@ hf_status hf_start_all(hf_engine *engine, const char *type, const hf_start_opts 
                        size_t count, hf_status *out_answers)
 {
     starting *s = NULL;
+    hf_map_seed seed; /* callers of callers choose the ids */
     hf_call c;
     hf_status st = hf_call_begin(&c, engine);
     hf_status ended;
@@ -115,9 +116,12 @@ hf_status hf_start_all(hf_engine *engine, const char *type, const hf_start_opts 
         return st;
     if (!type || !items || !out_answers)
         return hf_err_set(&c.slot->err, HF_MISUSE, "a type, items and answers are needed");
+    st = hf_map_seed_system(&seed, &c.slot->err);
+    if (st)
+        return st;
     s = hf_alloc(sizeof(*s));
     if (s)
-        s->keys = hf_map_new((hf_map_seed){0});
+        s->keys = hf_map_new(seed);
     if (!s || !s->keys) {
         hf_alloc_free(s);
         return hf_err_nomem(&c.slot->err, "starts");

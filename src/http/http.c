@@ -11,7 +11,6 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
-#include "base/rng.h"
 #include "http/http_impl.h"
 #include "http/listen.h"
 
@@ -313,12 +312,10 @@ static hf_status pipe_open(int fds[2], hf_err *err)
 static hf_status addresses_open(hf_http *http, hf_err *err)
 {
     hf_map_seed seed;
-    hf_rng rng;
-    hf_status st = hf_rng_init_system(&rng, err);
+    hf_status st = hf_map_seed_system(&seed, err);
 
     if (st)
         return st;
-    seed = (hf_map_seed){.low = hf_rng_next(&rng), .high = hf_rng_next(&rng)};
     http->addresses = hf_map_new(seed);
     return http->addresses ? HF_OK : hf_err_nomem(err, "the addresses of clients");
 }

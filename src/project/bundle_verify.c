@@ -175,7 +175,7 @@ static void event_check(check *c, hf_value event, size_t i, walk *w)
 /* Ids that do not ascend are all compared; that takes memory. */
 static hf_status ids_check(check *c, hf_err *err)
 {
-    const hf_map_seed seed = {.low = 11, .high = 13};
+    hf_map_seed seed; /* who made the bundle chose the ids */
     hf_bundle_list *list = NULL;
     hf_mem *kept = NULL;
     hf_map *ids = NULL;
@@ -189,6 +189,9 @@ static hf_status ids_check(check *c, hf_err *err)
               "ones");
         return HF_OK;
     }
+    st = hf_map_seed_system(&seed, err);
+    if (st)
+        return st;
     kept = hf_mem_new();
     ids = hf_map_new(seed);
     if (!kept || !ids)

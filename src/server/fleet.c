@@ -4,7 +4,6 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/map.h"
-#include "base/rng.h"
 #include "base/thread.h"
 #include "base/value.h"
 
@@ -33,7 +32,6 @@ hf_status hf_fleet_open(hf_fleet **out_fleet, hf_err *err)
 {
     hf_fleet *fleet = hf_alloc(sizeof(*fleet));
     hf_map_seed seed; /* the names are chosen by others */
-    hf_rng rng;
     hf_status st;
 
     if (!fleet)
@@ -43,9 +41,8 @@ hf_status hf_fleet_open(hf_fleet **out_fleet, hf_err *err)
         hf_alloc_free(fleet);
         return st;
     }
-    st = hf_rng_init_system(&rng, err);
+    st = hf_map_seed_system(&seed, err);
     if (!st) {
-        seed = (hf_map_seed){.low = hf_rng_next(&rng), .high = hf_rng_next(&rng)};
         fleet->workers = hf_map_new(seed);
         fleet->builds = hf_map_new(seed);
         st = fleet->workers && fleet->builds ? HF_OK : hf_err_nomem(err, "the fleet");

@@ -4,7 +4,6 @@
 #include "base/alloc.h"
 #include "base/list.h"
 #include "base/map.h"
-#include "base/rng.h"
 #include "base/thread.h"
 #include "base/value.h"
 
@@ -29,7 +28,6 @@ hf_status hf_recall_open(hf_recall **out_recall, hf_err *err)
 {
     hf_recall *recall = hf_alloc(sizeof(*recall));
     hf_map_seed seed; /* keys are chosen by others */
-    hf_rng rng;
     hf_status st;
 
     if (!recall)
@@ -40,9 +38,8 @@ hf_status hf_recall_open(hf_recall **out_recall, hf_err *err)
         hf_alloc_free(recall);
         return st;
     }
-    st = hf_rng_init_system(&rng, err);
+    st = hf_map_seed_system(&seed, err);
     if (!st) {
-        seed = (hf_map_seed){.low = hf_rng_next(&rng), .high = hf_rng_next(&rng)};
         recall->by_key = hf_map_new(seed);
         st = recall->by_key ? HF_OK : hf_err_nomem(err, "answers");
     }

@@ -299,6 +299,34 @@ START_TEST(many_keys_are_cheap)
 }
 END_TEST
 
+/* Keys that were chosen to meet in one place of a table lie apart under a seed of the system, and
+   no two of those are the same. */
+START_TEST(chosen_keys_lie_apart)
+{
+    enum { PLACES = 1024, CHOSEN = 128 };
+    hf_map_seed one = {0};
+    hf_map_seed other = {0};
+    unsigned there[PLACES] = {0};
+    unsigned most = 0;
+    unsigned found = 0;
+    char key[24];
+
+    ck_assert_int_eq(hf_map_seed_system(&one, NULL), HF_OK);
+    ck_assert_int_eq(hf_map_seed_system(&other, NULL), HF_OK);
+    ck_assert(one.low != other.low && one.high != other.high);
+    for (unsigned i = 0; found < CHOSEN; i++) {
+        (void)snprintf(key, sizeof(key), "key-%u", i);
+        if (hf_map_hash((hf_map_seed){0}, hf_slice_of(key)) % PLACES)
+            continue;
+        found++;
+        there[hf_map_hash(one, hf_slice_of(key)) % PLACES]++;
+    }
+    for (unsigned i = 0; i < PLACES; i++)
+        most = there[i] > most ? there[i] : most;
+    ck_assert_uint_lt(most, 16);
+}
+END_TEST
+
 /* A small map that fills and drains, as a set of things in flight does, stops allocating. */
 START_TEST(small_map_reuses_its_memory)
 {
@@ -361,5 +389,5 @@ END_TEST
 
 HF_SUITE_MAIN("base/map", {hash_has_known_answers, 0}, {map_agrees_with_an_array, 0},
               {keys_are_copied, 0}, {removal_during_a_walk, 0}, {failed_put_changes_nothing, 0},
-              {no_map_without_memory, 0}, {many_keys_are_cheap, 0},
+              {no_map_without_memory, 0}, {many_keys_are_cheap, 0}, {chosen_keys_lie_apart, 0},
               {small_map_reuses_its_memory, 0}, {integer_keys, 0})
