@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/value.h"
 #include "holdfast/worker.h"
+#include "server/claimant.h"
 #include "server/fleet.h"
 #include "server/handed.h"
 #include "server/handlers.h"
@@ -151,6 +152,21 @@ void hf_worker_recorded(hf_api *api, hf_value said)
     hf_worker_json(api, 200, said);
 }
 
+/* Whether the name is the caller's to use; answers when it is not. */
+static bool name_use(hf_api *api, const char *name)
+{
+    hf_server *server = api->server;
+    hf_err err = {0};
+    hf_status st = hf_claimants_use(server->claimants, hf_worker_key(api, name), &api->principal,
+                                    server->auth, hf_clock_wall_us(server->clock), &err);
+
+    if (st == HF_DENIED)
+        hf_api_error(api, 409, "lease_owner_mismatch", "%s", err.text);
+    else if (st)
+        hf_api_status(api, st, err.text);
+    return !st;
+}
+
 const char *hf_worker_name(hf_api *api)
 {
     const char *name = hf_str(api->body, "lease_owner", NULL);
@@ -158,7 +174,7 @@ const char *hf_worker_name(hf_api *api)
     if (!name)
         name = hf_str(api->body, "worker_id", NULL);
     if (name && *name && strlen(name) <= 255)
-        return name;
+        return name_use(api, name) ? name : NULL;
     hf_api_invalid(api, hf_json_(api->mem, "{'worker_id': ['The field must be a text of 1 to 255 "
                                            "characters.']}"));
     return NULL;
@@ -267,6 +283,8 @@ void hf_api_worker_deregister(hf_api *api)
 {
     const char *worker = hf_api_param(api, 0);
 
+    if (!name_use(api, worker))
+        return;
     if (!hf_fleet_remove(api->server->fleet, hf_worker_key(api, worker))) {
         hf_api_error(api, 404, "worker_not_found", "The worker is not registered here.");
         return;

@@ -9,7 +9,6 @@
 #include "base/assert.h"
 #include "base/crypto.h"
 #include "base/map.h"
-#include "base/rng.h"
 #include "base/thread.h"
 
 enum { KEY_BYTES_MIN = 24 };
@@ -151,7 +150,6 @@ static hf_status keys_open(hf_auth *auth, const hf_auth_options *options, hf_err
 hf_status hf_auth_new(const hf_auth_options *options, hf_auth **out_auth, hf_err *err)
 {
     hf_auth *auth = hf_alloc(sizeof(*auth));
-    hf_rng rng;
     hf_status st;
 
     if (!auth)
@@ -162,9 +160,8 @@ hf_status hf_auth_new(const hf_auth_options *options, hf_auth **out_auth, hf_err
         hf_alloc_free(auth);
         return st;
     }
-    st = hf_rng_init_system(&rng, err);
+    st = hf_map_seed_system(&auth->seed, err);
     if (!st) {
-        auth->seed = (hf_map_seed){.low = hf_rng_next(&rng), .high = hf_rng_next(&rng)};
         auth->tokens = hf_map_new(auth->seed);
         st = auth->tokens ? hf_sha256_new(&auth->sha, err) : hf_err_nomem(err, "tokens");
     }
@@ -294,6 +291,24 @@ static hf_status signature_check(hf_auth *auth, const hf_http_request *request,
                    role_rows[found].text);
     (void)snprintf(out_principal->namespaces, sizeof(out_principal->namespaces), "*");
     return HF_OK;
+}
+
+bool hf_auth_knows(hf_auth *auth, const char *id, int64_t wall_us)
+{
+    size_t at = 0;
+    bool found = auth->driver != HF_AUTH_TOKEN;
+    hf_slice digest;
+    void *value;
+
+    hf_mutex_lock(&auth->mutex);
+    while (!found && hf_map_next(auth->tokens, &at, &digest, &value)) {
+        const auth_entry *entry = value;
+
+        found = strcmp(entry->principal.id, id) == 0 &&
+                (!entry->expires_us || entry->expires_us > wall_us);
+    }
+    hf_mutex_unlock(&auth->mutex);
+    return found;
 }
 
 hf_status hf_auth_check(hf_auth *auth, const hf_http_request *request, int64_t wall_us,

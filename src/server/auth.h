@@ -73,6 +73,10 @@ hf_auth_driver hf_auth_driver_of(const hf_auth *auth);
 HF_NODISCARD hf_status hf_auth_tokens_set(hf_auth *auth, const hf_auth_token *tokens, size_t count,
                                           hf_err *err);
 
+/* Whether the token is there and has not ended; true for principals that are no tokens. Any thread.
+ */
+bool hf_auth_knows(hf_auth *auth, const char *id, int64_t wall_us);
+
 /* Recognises who sent the request, by its head and for signatures by its body; the loop's thread.
    HF_DENIED with a sentence that is safe to show. */
 HF_NODISCARD hf_status hf_auth_check(hf_auth *auth, const hf_http_request *request, int64_t wall_us,

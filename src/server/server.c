@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "holdfast/host.h"
 #include "holdfast/tool.h"
+#include "server/claimant.h"
 #include "server/fleet.h"
 #include "server/gate.h"
 #include "server/recall.h"
@@ -401,6 +402,8 @@ hf_status hf_server_open(const hf_server_options *options, hf_server **out_serve
     if (!st)
         st = hf_recall_open(&server->recall, err);
     if (!st)
+        st = hf_claimants_open(&server->claimants, err);
+    if (!st)
         st = hf_mutex_init(&server->polls_lock, err);
     if (!st) {
         server->polls = hf_map_int_new((hf_map_seed){0});
@@ -460,6 +463,7 @@ void hf_server_close(hf_server *server)
     hf_map_int_free(server->polls);
     hf_mutex_fini(&server->polls_lock);
     hf_fleet_close(server->fleet);
+    hf_claimants_close(server->claimants);
     hf_recall_close(server->recall);
     hf_auth_free(server->auth);
     hf_buf_fini(&server->openapi);

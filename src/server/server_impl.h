@@ -29,6 +29,7 @@ struct hf_server {
     hf_work *waits; /* callers that wait for others: those must find threads free */
     struct hf_fleet *fleet;
     struct hf_recall *recall;
+    struct hf_claimants *claimants;
     hf_mutex polls_lock;
     hf_map_int *polls; /* workers that wait, by exchange */
     const hf_clock *clock;

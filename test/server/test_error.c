@@ -35,6 +35,13 @@ static const struct {
     int status;
     const char *where;
 } elsewhere[] = {
+    {HF_ROUTE_WORKER_HEARTBEAT, 409, "names of workers: test_threat.c"},
+    {HF_ROUTE_WORKER_DEREGISTER, 409, "the same"},
+    {HF_ROUTE_POLL_WORKFLOW, 409, "the same"},
+    {HF_ROUTE_POLL_ACTIVITY, 409, "the same"},
+    {HF_ROUTE_POLL_QUERY, 409, "the same"},
+    {HF_ROUTE_POLL_VALIDATION, 409, "the same"},
+    {HF_ROUTE_ATTEMPT_HEARTBEAT, 409, "the same"},
     {HF_ROUTE_READY, 503, "test_drain.c"},
     {HF_ROUTE_SYSTEM_HEALTH, 503, "a store that cannot be written any more"},
     {HF_ROUTE_QUERY, 429, "as many callers as may wait for workers"},

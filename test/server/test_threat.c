@@ -7,6 +7,7 @@
 
 #include "base/value.h"
 #include "lib/site.h"
+#include "server/route.h"
 
 static const hf_app app = {.name = "nothing-here"};
 
@@ -34,6 +35,72 @@ START_TEST(t02_no_other_site_is_let_in)
     ck_assert_int_eq(answer.status, 200);
     ck_assert_ptr_nonnull(hf_get(answer.body, "workflows"));
     ck_assert_uint_eq(hf_len(hf_get(answer.body, "workflows")), 0);
+    hf_site_close(&site);
+}
+END_TEST
+
+/* A body with everything that a route of workers insists on. */
+static void body_fill(const hf_route *route, const char *worker, hf_buf *out)
+{
+    hf_slice rest = hf_slice_of(route->fields ? route->fields : "");
+    hf_route_field field;
+
+    hf_buf_clear(out);
+    hf_buf_add_format(out, "{\"worker_id\":\"%s\"", worker);
+    while (rest.len && hf_route_field_next(&rest, &field))
+        if (field.required && !hf_slice_equal(field.name, HF_SLICE("worker_id")))
+            hf_buf_add_format(out, ",\"%.*s\":%s", (int)field.name.len, field.name.ptr,
+                              hf_slice_equal(field.type, HF_SLICE("array")) ? "[]" : "\"x\"");
+    hf_buf_add_byte(out, '}');
+}
+
+/* T04: whatever a worker with another credential knows of a claim, it does not work, report or go
+   under a name that is not its own. Another namespace has names of its own, and a name is free
+   again when the credential that used it has ended. */
+START_TEST(t04_names_of_workers_are_their_credentials)
+{
+    static const char own[] = "Authorization: Bearer tok-worker\r\n";
+    static const char body[] = "{\"worker_id\":\"w1\",\"task_queue\":\"q\"}";
+    const hf_route *route;
+    hf_buf sent = {0};
+    hf_err err = {0};
+    size_t tried = 0;
+    hf_site site;
+
+    hf_site_open(&site, HF_ENGINE_SQLITE, &app, (hf_server_options){.auth = {HF_AUTH_TOKEN, {0}}});
+    hf_site_tokens(&site);
+    ck_assert_int_eq(hf_site_ask(&site, "POST", "/api/worker/register", own, body).status, 200);
+    for (size_t i = 0; (route = hf_route_at(i)); i++) {
+        hf_site_answer answer;
+        char path[128];
+        size_t len = 0;
+
+        if (route->plane != HF_PLANE_WORKER)
+            continue;
+        for (const char *at = route->path; *at; at++) {
+            bool place = *at == '{';
+
+            len += (size_t)snprintf(path + len, sizeof(path) - len, "%.*s", place ? 2 : 1,
+                                    place ? "w1" : at);
+            if (place)
+                at = strchr(at, '}');
+        }
+        body_fill(route, "w1", &sent);
+        answer = hf_site_ask(&site, hf_http_method_text(route->method), path, ADMIN,
+                             route->fields ? hf_buf_text(&sent) : NULL);
+        ck_assert_msg(answer.status == 409 &&
+                          strcmp(hf_str(answer.body, "reason", ""), "lease_owner_mismatch") == 0,
+                      "%s: %d %s", path, answer.status, answer.text);
+        tried++;
+    }
+    ck_assert_uint_gt(tried, 15);
+    ck_assert_int_eq(hf_site_ask(&site, "POST", "/api/worker/register", own, body).status, 200);
+    ck_assert_int_eq(hf_site_ask(&site, "POST", "/api/worker/heartbeat", own, body).status, 200);
+    hf_test_ok(hf_server_tokens_set(site.server, NULL, 0, &err), &err, "end all tokens");
+    ck_assert_int_eq(hf_site_ask(&site, "POST", "/api/worker/heartbeat", own, body).status, 401);
+    hf_site_tokens(&site);
+    ck_assert_int_eq(hf_site_ask(&site, "POST", "/api/worker/heartbeat", ADMIN, body).status, 409);
+    hf_buf_fini(&sent);
     hf_site_close(&site);
 }
 END_TEST
@@ -137,5 +204,6 @@ START_TEST(t32_probes_tell_nothing)
 }
 END_TEST
 
-HF_SUITE_MAIN("server/threat", {t02_no_other_site_is_let_in, 0}, {t20_paths_lead_nowhere_else, 0},
+HF_SUITE_MAIN("server/threat", {t02_no_other_site_is_let_in, 0},
+              {t04_names_of_workers_are_their_credentials, 0}, {t20_paths_lead_nowhere_else, 0},
               {t03_secrets_do_not_come_back, 0}, {t32_probes_tell_nothing, 0})
