@@ -10,6 +10,7 @@
 #include "server/command.h"
 #include "server/handlers.h"
 #include "server/server_impl.h"
+#include "server/sweep.h"
 
 enum { SCAN_LIMIT = 25, PASS_MAX = 1000, PASS_USUAL = 100, RETENTION_SCAN = 100 };
 #define DAY_US INT64_C(86400000000)
@@ -255,6 +256,9 @@ void hf_api_retention_pass(hf_api *api)
                                  .name = api->namespace,
                                  .most = hf_int(api->body, "limit", RETENTION_SCAN)};
     hf_value counts = NULL;
+    int64_t files = 0;
+    bool more = false;
+    hf_err err = {0};
     hf_status st;
 
     if (hf_len(hf_get(api->body, "run_ids"))) { /* never remove more than was asked for */
@@ -274,13 +278,20 @@ void hf_api_retention_pass(hf_api *api)
         hf_api_status(api, st, hf_errmsg(api->server->engine));
         return;
     }
+    st = hf_sweep_space(api->server, api->namespace, options.most, &files, &more, &err);
+    if (st) {
+        hf_api_status(api, st, err.text);
+        return;
+    }
     hf_api_json(
         api, 200,
         hf_json_(api->mem,
                  "{'namespace': %s, 'processed': %lld, 'pruned': %p, 'skipped': %p, 'failed': 0, "
-                 "'results': [{'outcome': 'pruned', 'runs': %p, 'instances': %p}], 'more': %p}",
+                 "'results': [{'outcome': 'pruned', 'runs': %p, 'instances': %p}], "
+                 "'payload_files': %lld, 'more': %p}",
                  api->namespace, (long long)(hf_int(counts, "runs", 0) + hf_int(counts, "held", 0)),
                  (const void *)hf_get(counts, "runs"), (const void *)hf_get(counts, "held"),
                  (const void *)hf_get(counts, "runs"), (const void *)hf_get(counts, "instances"),
-                 (const void *)hf_get(counts, "more")));
+                 (long long)files,
+                 (const void *)hf_value_bool(more || hf_bool(counts, "more", false))));
 }

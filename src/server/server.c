@@ -14,6 +14,7 @@
 #include "server/recall.h"
 #include "server/server_impl.h"
 #include "server/storage.h"
+#include "server/sweep.h"
 
 enum {
     THREADS = 16,
@@ -425,7 +426,11 @@ hf_status hf_server_open(const hf_server_options *options, hf_server **out_serve
 
 hf_status hf_server_start(hf_server *server, hf_err *err)
 {
-    return hf_http_start(server->http, err);
+    hf_status st = HF_OK;
+
+    if (server->storage_root[0] && server->engine)
+        st = hf_sweeper_open(server, &server->sweeper, err);
+    return st ? st : hf_http_start(server->http, err);
 }
 
 int hf_server_port(const hf_server *server)
@@ -454,6 +459,7 @@ void hf_server_close(hf_server *server)
         hf_server_drain(server, 0);
         hf_server_wait(server);
     }
+    hf_sweeper_close(server->sweeper);
     hf_work_close(server->waits);
     hf_work_close(server->work);
     if (server->engine)

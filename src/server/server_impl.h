@@ -30,6 +30,7 @@ struct hf_server {
     struct hf_fleet *fleet;
     struct hf_recall *recall;
     struct hf_claimants *claimants;
+    struct hf_sweeper *sweeper; /* NULL: there is no storage directory */
     hf_mutex polls_lock;
     hf_map_int *polls; /* workers that wait, by exchange */
     const hf_clock *clock;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -110,6 +111,21 @@ static hf_status file_write(const char *path, hf_slice bytes, hf_err *err)
     return st;
 }
 
+/* A file that is there is told to stay for a while: the sweep (sweep.c) goes by its time, and
+   judges it under a lock, too. False: there is none, or it is just going. */
+static bool file_keep(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    struct stat about;
+    bool there;
+
+    if (fd < 0)
+        return false;
+    there = !flock(fd, LOCK_SH) && !futimens(fd, NULL) && !fstat(fd, &about) && about.st_nlink > 0;
+    (void)close(fd);
+    return there;
+}
+
 hf_status hf_storage_put(const hf_storage *storage, hf_slice blob, hf_value *out_reference,
                          hf_err *err)
 {
@@ -119,7 +135,7 @@ hf_status hf_storage_put(const hf_storage *storage, hf_slice blob, hf_value *out
 
     if (!st)
         st = path_print(storage, hex, path, err);
-    if (!st && access(path, F_OK)) {
+    if (!st && !file_keep(path)) {
         st = folders_make(storage, path, err);
         if (!st)
             st = file_write(path, blob, err);

@@ -1,16 +1,21 @@
 /* test_storage.c: payloads outside of messages, over real HTTP and in the directory: references are
    verified by place, size and hash, and nothing else is read. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/value.h"
 #include "lib/schema.h"
 #include "lib/site.h"
 #include "server/payload.h"
 #include "server/storage.h"
+#include "server/sweep.h"
 
 static hf_value echo(hf_ctx *w, hf_value in)
 {
@@ -158,6 +163,125 @@ HF_BOTH_ENGINES(payloads_travel_by_reference)
     hf_mem_free(mem);
 }
 
+/* The file of a reference. */
+static const char *file_of(hf_value reference)
+{
+    static char path[512];
+
+    (void)snprintf(path, sizeof(path), "%s", hf_str(reference, "uri", "file://") + 7);
+    return path;
+}
+
+/* As if nobody had been handed it for so many days. */
+static void file_age(const char *path, int days)
+{
+    struct timespec times[2];
+
+    ck_assert_int_eq(clock_gettime(CLOCK_REALTIME, &times[0]), 0);
+    times[0].tv_sec -= (time_t)days * 86400;
+    times[1] = times[0];
+    ck_assert_int_eq(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+static bool is_there(const char *path)
+{
+    return access(path, F_OK) == 0;
+}
+
+/* Old files go, some at a time and drafts that were never finished as well; what was handed out
+   lately stays, and so does what is no file or lies elsewhere. */
+START_TEST(old_files_go_in_batches)
+{
+    hf_mem *mem = hf_mem_new();
+    hf_storage storage = {.space = "default", .mem = mem};
+    int64_t before_us = hf_clock_wall_us(hf_clock_system()) - INT64_C(86400000000);
+    hf_value kept = NULL;
+    hf_value old = NULL;
+    char text[32];
+    char path[600];
+    int64_t removed = 0;
+    int64_t all = 0;
+    bool more = true;
+
+    folder_make();
+    storage.root = folder;
+    hf_test_ok(hf_storage_put(&storage, HF_SLICE("kept"), &kept, NULL), NULL, "put");
+    for (int i = 0; i < 25; i++) {
+        (void)snprintf(text, sizeof(text), "old-%d", i);
+        hf_test_ok(hf_storage_put(&storage, hf_slice_of(text), &old, NULL), NULL, "put");
+        file_age(file_of(old), 2);
+    }
+    (void)snprintf(path, sizeof(path), "%s.abcdef", file_of(old));
+    ck_assert_int_eq(link(file_of(old), path), 0); /* a draft of a process that died */
+    file_age(file_of(kept), 2);
+    hf_test_ok(hf_storage_put(&storage, HF_SLICE("kept"), &kept, NULL), NULL, "put again");
+    while (more) {
+        hf_test_ok(hf_sweep_files(folder, "default", before_us, 10, &removed, &more, NULL), NULL,
+                   "sweep");
+        ck_assert_int_le(removed, 10);
+        all += removed;
+    }
+    ck_assert_int_eq(all, 26);
+    ck_assert(is_there(file_of(kept)) && !is_there(path));
+    hf_test_ok(hf_sweep_files(folder, "none", before_us, 10, &removed, &more, NULL), NULL, "sweep");
+    ck_assert_int_eq(removed, 0);
+    folder_remove();
+    hf_mem_free(mem);
+}
+END_TEST
+
+/* Retention takes files along: those that belong to no run any more, whatever happened to their
+   process, but none that another run was shown with; and what is still asked for comes again. */
+HF_BOTH_ENGINES(retention_covers_files)
+{
+    static const char pass[] = "/api/system/retention/pass";
+    hf_mem *mem = hf_mem_new();
+    hf_storage storage = {.space = "default", .mem = mem};
+    hf_value of_nobody = NULL;
+    hf_site_answer answer;
+    hf_site site;
+    char body[1024];
+    char text[600];
+    char path[512];
+
+    folder_make();
+    storage.root = folder;
+    memset(text, 'y', sizeof(text) - 1);
+    text[sizeof(text) - 1] = '\0';
+    hf_site_open(&site, kind, &app, (hf_server_options){.storage = folder});
+    (void)shows(&site, "PUT", "/api/namespaces/default/external-storage",
+                "{\"driver\":\"local\",\"threshold_bytes\":200}", 200);
+    for (int i = 0; i < 2; i++) {
+        (void)snprintf(body, sizeof(body),
+                       "{\"workflow_type\":\"echo\",\"workflow_id\":\"e-%d\",\"input\":[\"%s\"]}",
+                       i, text);
+        (void)shows(&site, "POST", "/api/workflows", body, 201);
+        (void)snprintf(body, sizeof(body), "/api/workflows/e-%d/signal/go", i);
+        (void)shows(&site, "POST", body, "{}", 202);
+    }
+    answer = shows(&site, "GET", "/api/workflows/e-0/result?wait_timeout_seconds=60", NULL, 200);
+    (void)snprintf(path, sizeof(path), "%s",
+                   file_of(hf_get(answer.body, "result_envelope.external_storage")));
+    ck_assert(is_there(path));
+    hf_test_ok(hf_storage_put(&storage, HF_SLICE("of a run that is gone"), &of_nobody, NULL), NULL,
+               "put");
+    file_age(file_of(of_nobody), 31);
+    file_age(path, 31);
+    (void)shows(&site, "GET", "/api/workflows/e-1/result?wait_timeout_seconds=60", NULL, 200);
+    answer = shows(&site, "POST", pass, "{}", 200);
+    ck_assert_ptr_nonnull(hf_get(answer.body, "payload_files"));
+    ck_assert(!is_there(file_of(of_nobody)));
+    ck_assert(is_there(path)); /* another run has the same payload, and was looked at */
+    file_age(path, 31);
+    (void)shows(&site, "POST", pass, "{}", 200);
+    ck_assert(!is_there(path));
+    (void)shows(&site, "GET", "/api/workflows/e-0/result", NULL, 200);
+    ck_assert(is_there(path));
+    hf_site_close(&site);
+    folder_remove();
+    hf_mem_free(mem);
+}
+
 /* Without a directory nothing is kept and nothing is read. */
 START_TEST(no_directory)
 {
@@ -182,4 +306,5 @@ START_TEST(no_directory)
 END_TEST
 
 HF_PG_SUITE_MAIN("server/storage", {references_are_verified, 0},
-                 HF_BOTH(payloads_travel_by_reference), {no_directory, 0})
+                 HF_BOTH(payloads_travel_by_reference), {old_files_go_in_batches, 0},
+                 HF_BOTH(retention_covers_files), {no_directory, 0})
