@@ -57,6 +57,13 @@ void hf_unit_fix(hf_unit *unit)
     unit->rebase = HF_REBASE_NEVER;
 }
 
+void hf_unit_claim(hf_unit *unit, int64_t epoch)
+{
+    HF_ASSERT(!unit->sealed && unit->epoch == HF_NONE);
+    unit->epoch = epoch;
+    hf_unit_fix(unit);
+}
+
 hf_mem *hf_unit_mem(hf_unit *unit)
 {
     return unit->mem;

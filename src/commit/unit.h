@@ -66,6 +66,10 @@ void hf_unit_on_done(hf_unit *unit, hf_unit_done *done, void *ctx);
 /* Forbids basing the unit anew, whatever hf_unit_append said. */
 void hf_unit_fix(hf_unit *unit);
 
+/* The unit, a fact from outside so far, holds a turn of its run as well: it is written only while
+   this node owns the shard under that epoch, and never based anew. */
+void hf_unit_claim(hf_unit *unit, int64_t epoch);
+
 /* The unit's arena: what is put into rows and events may live here. */
 hf_mem *hf_unit_mem(hf_unit *unit);
 

@@ -434,6 +434,15 @@ static void queue_put(hf_writer *writer, hf_unit *unit)
         hf_cond_signal(&writer->work);
 }
 
+/* The unit does not come in. */
+static hf_status unit_turn_away(hf_unit *unit, hf_status st, const hf_err *err)
+{
+    unit->status = st;
+    if (err)
+        unit->err = *err;
+    return st;
+}
+
 hf_status hf_writer_offer(hf_writer *writer, hf_unit *unit, hf_err *err)
 {
     hf_status st;
@@ -443,7 +452,7 @@ hf_status hf_writer_offer(hf_writer *writer, hf_unit *unit, hf_err *err)
     if (!st)
         queue_put(writer, unit);
     hf_mutex_unlock(&writer->lock);
-    return st;
+    return st ? unit_turn_away(unit, st, err) : HF_OK;
 }
 
 hf_status hf_writer_submit(hf_writer *writer, hf_unit *unit, hf_err *err)
@@ -459,7 +468,7 @@ hf_status hf_writer_submit(hf_writer *writer, hf_unit *unit, hf_err *err)
     if (!st)
         queue_put(writer, unit);
     hf_mutex_unlock(&writer->lock);
-    return st;
+    return st ? unit_turn_away(unit, st, err) : HF_OK;
 }
 
 /* A thread that waits for its own unit. */
@@ -563,7 +572,7 @@ hf_status hf_writer_commit(hf_writer *writer, hf_unit *unit, hf_err *err)
     else
         st = unit_wait(writer, unit, err);
     if (st)
-        return st;
+        return unit_turn_away(unit, st, err);
     if (unit->status && err) {
         *err = unit->err;
         err->status = unit->status;

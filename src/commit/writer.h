@@ -57,8 +57,8 @@ HF_NODISCARD hf_status hf_writer_open(hf_store *store, const hf_writer_options *
 void hf_writer_close(hf_writer *writer);
 
 /* Hands a sealed unit over; its `done` will be called. Blocks while the queue is full. On failure
-   (HF_STOPPED) the caller still owns the unit and `done` is not called. Any thread; not from a
-   `done` function. */
+   (HF_STOPPED) the caller still owns the unit, whose outcome says why, and `done` is not called.
+   Any thread; not from a `done` function. */
 HF_NODISCARD hf_status hf_writer_submit(hf_writer *writer, hf_unit *unit, hf_err *err);
 
 /* The same without blocking: HF_BUSY when the queue is full. This one may be called from a `done`
