@@ -8,6 +8,7 @@
 #include "engine/command_impl.h"
 #include "engine/command_print.h"
 #include "engine/command_repeat.h"
+#include "engine/nudge.h"
 #include "model/name.h"
 
 enum { CONFLICT_TRIES = 16 };
@@ -282,11 +283,28 @@ static hf_status handling_bear(hf_handling *h, hf_err *err)
 
     if (st)
         return st;
-    st = hf_birth_commit(h->call->engine, h->unit, &h->target, &h->reply->command_seq, &h->born,
+    st = hf_birth_commit(h->call->engine, h->unit, &h->target, &h->reply->command_seq, &h->turned,
                          err);
     h->unit = NULL;
-    h->plain = !st && !h->born;
+    h->plain = !st && !h->turned;
     return h->plain ? HF_CONFLICT : st;
+}
+
+/* With the turn that it causes. Not turned: what is left is the plain way. */
+static hf_status handling_nudge(hf_handling *h, hf_err *err)
+{
+    hf_status st = hf_command_name(h, h->reply->command, false, err);
+
+    if (!st)
+        st = hf_nudge_commit(h->call->engine, &h->unit, &h->target, &h->reply->command_seq,
+                             &h->turned, err);
+    if (st || h->turned)
+        return st;
+    h->plain = true;
+    if (!h->unit)
+        return HF_CONFLICT; /* it was used up: from the beginning */
+    st = hf_intake_wake(&h->call->in, &h->target, h->unit, err);
+    return st ? st : hf_unit_seal(h->unit, &h->call->slot->stager, err);
 }
 
 static hf_status handling_commit(hf_handling *h, hf_err *err)
@@ -295,8 +313,9 @@ static hf_status handling_commit(hf_handling *h, hf_err *err)
 
     if (h->target.turns && !h->records)
         return handling_bear(h, err);
-    st = handling_seal(h, err);
-
+    st = h->nudges && !h->records ? handling_nudge(h, err) : handling_seal(h, err);
+    if (h->turned)
+        return st;
     if (!st)
         st = hf_engine_commit(h->call->engine, h->unit, err);
     if (!st && !handling_leaves(h))
@@ -343,7 +362,7 @@ static hf_status handling_try(hf_handling *h, const command_kind *kind, bool mak
         st = record_draft(h, err);
     if (!st)
         st = handling_commit(h, err);
-    if (!st && !h->records && !h->born) /* the core knows what it has borne */
+    if (!st && !h->records && !h->turned) /* else the core knows */
         handling_tell(h);
     return st;
 }

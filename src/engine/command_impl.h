@@ -23,8 +23,9 @@ typedef struct hf_handling {
     bool records;             /* out: nothing was drafted, the command is only to be recorded */
     hf_command_note note;     /* what its row keeps; a refusal adds to it */
     hf_slice body;            /* the note of an accepted command, written */
-    bool plain;               /* the start does not take its first turn along */
-    bool born;                /* out: it has, and is committed */
+    bool plain;               /* no turn of the run goes along */
+    bool nudges;              /* out: the draft lacks the task for the turn that it causes */
+    bool turned;              /* out: the turn went along, and both are committed */
     bool reloads;             /* out: rows come back that a run in memory does not know */
 } hf_handling;
 

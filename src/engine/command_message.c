@@ -3,6 +3,7 @@
 #include "base/value.h"
 #include "engine/ask.h"
 #include "engine/command_impl.h"
+#include "engine/nudge.h"
 
 /* What the handlers work out before they draft. */
 typedef struct message_draft {
@@ -174,7 +175,9 @@ hf_status hf_command_message(hf_handling *h, hf_err *err)
                                                                       : HF_REBASE_WHILE_OPEN);
     st = hf_intake_message_put(in, &draft.message, draft.json, hf_handling_row(h), h->unit,
                                &command, err);
-    if (!st)
+    h->nudges = !update && !h->plain && !request->run_id.ptr &&
+                hf_nudge_wanted(h->call->engine, &h->target);
+    if (!st && !h->nudges)
         st = hf_intake_wake(in, &h->target, h->unit, err);
     hf_handling_accept(h, command, update ? HF_NONE : (int64_t)HF_CMD_OUTCOME_SIGNAL_RECEIVED);
     return st;

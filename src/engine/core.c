@@ -10,9 +10,9 @@
 #include "base/assert.h"
 #include "engine/attempt.h"
 #include "engine/backlog.h"
-#include "engine/birth.h"
 #include "engine/core_impl.h"
 #include "engine/errand.h"
+#include "engine/lent.h"
 #include "engine/machine.h"
 #include "engine/schedule.h"
 #include "engine/sweep.h"
@@ -342,8 +342,8 @@ static void messages_free(core_message *message)
         else if (message->kind == CORE_MESSAGE_UNIT || message->kind == CORE_MESSAGE_GATE ||
                  message->kind == CORE_MESSAGE_FIRED || message->kind == CORE_MESSAGE_RETIRED)
             hf_unit_free(message->unit);
-        else if (message->kind == CORE_MESSAGE_BIRTH) {
-            hf_birth_decline(message->birth);
+        else if (message->kind == CORE_MESSAGE_LENT) {
+            hf_lent_decline(message->lent);
             hf_alloc_free(message);
         } else if (message->kind == CORE_MESSAGE_ASK) {
             message->ask->status =
@@ -365,7 +365,7 @@ void hf_core_leave(hf_core *core)
     uint64_t key;
     void *run;
 
-    hf_births_shut(core);
+    hf_lent_shut(core);
     while (hf_map_int_next(core->runs, &at, &key, &run))
         hf_live_forget(core, run);
 }
@@ -687,11 +687,11 @@ static bool inbox_take(hf_core *core, hf_seat *seat)
             HF_ASSERT(run && run->dirty && run->unit == message->unit);
             hf_turn_committed(core, run, message->unit);
             break;
-        case CORE_MESSAGE_BIRTH: {
-            hf_birth *birth = message->birth;
+        case CORE_MESSAGE_LENT: {
+            hf_lent *lent = message->lent;
 
             hf_alloc_free(message); /* the core may be lost with the turn */
-            hf_birth_take(core, birth);
+            hf_lent_begin(core, lent);
             break;
         }
         case CORE_MESSAGE_GATE:

@@ -131,19 +131,20 @@ typedef struct live_run {
     bool has_children; /* it may have some */
     bool check_ids;    /* the store refused a unit that made children: look at every id */
     bool makes_children;
-    bool again;             /* the unit resolves a step of its own: the code has another turn */
-    bool look;              /* the store has facts that the replay does not know */
-    bool stale;             /* rows came back: load it anew before its next turn */
-    bool gone;              /* out of the core's map: freed when its turn comes up */
-    bool ready;             /* in the ready list */
-    bool alarmed;           /* its next turn is a due alarm's */
-    bool pass_on;           /* who looks at it knows what other nodes may not */
-    bool elsewhere;         /* another node has it, or may have it */
-    int64_t epoch;          /* of its shard; HF_NONE where there are no shards */
-    bool foreign;           /* its coroutine was made by a thread that lost the core */
-    hf_seat *seat;          /* of the thread that its code runs on */
-    struct hf_birth *birth; /* it is not in the store yet: its first turn goes there with it */
-    hf_unit *draft; /* while a turn is taken: values that are not in the store yet are here */
+    bool again;           /* the unit resolves a step of its own: the code has another turn */
+    bool look;            /* the store has facts that the replay does not know */
+    bool stale;           /* rows came back: load it anew before its next turn */
+    bool gone;            /* out of the core's map: freed when its turn comes up */
+    bool ready;           /* in the ready list */
+    bool alarmed;         /* its next turn is a due alarm's */
+    bool pass_on;         /* who looks at it knows what other nodes may not */
+    bool elsewhere;       /* another node has it, or may have it */
+    int64_t epoch;        /* of its shard; HF_NONE where there are no shards */
+    bool foreign;         /* its coroutine was made by a thread that lost the core */
+    hf_seat *seat;        /* of the thread that its code runs on */
+    struct hf_lent *lent; /* the unit under way is a caller's, who waits for it (lent.h) */
+    bool unborn;          /* it is not in the store yet: its first turn goes there with it */
+    hf_unit *draft;       /* while a turn is taken: values that are not in the store yet are here */
     /* the unit under way */
     bool dirty;
     bool due_unit;    /* it counts among those of due alarms */
@@ -195,7 +196,7 @@ typedef enum core_message_kind {
     CORE_MESSAGE_JOB,
     CORE_MESSAGE_BEAT,
     CORE_MESSAGE_UNIT,
-    CORE_MESSAGE_BIRTH, /* a start that takes its first turn along */
+    CORE_MESSAGE_LENT, /* a caller's unit that takes a turn along */
     CORE_MESSAGE_BACK,
     CORE_MESSAGE_GATE, /* `run` is the number of the gate */
     CORE_MESSAGE_ASK,
@@ -214,7 +215,7 @@ typedef struct core_message {
     int64_t attempt;
     hf_job *job;
     hf_unit *unit;
-    struct hf_birth *birth; /* CORE_MESSAGE_BIRTH; CORE_MESSAGE_UNIT: of the run, or NULL */
+    struct hf_lent *lent; /* CORE_MESSAGE_LENT; CORE_MESSAGE_UNIT: of the run, or NULL */
     hf_core_ask *ask;
     hf_core_call *call;
     core_sweep *sweep;
@@ -291,7 +292,7 @@ struct hf_core {
     hf_mutex lock;
     core_message *inbox;
     core_message **inbox_tail;
-    bool barren;           /* the thread that works here has left: no births any more */
+    bool shut;             /* the thread that works here has left: nothing is lent any more */
     bool schedules_unseen; /* one was changed, and there was no memory to say which */
 };
 
@@ -353,10 +354,10 @@ void hf_core_stand(hf_core *core); /* nobody works here any more; nobody listens
 
 /* turn.c */
 void hf_turn_run(hf_core *core, live_run *run);
-/* The first turn of a run that its start's unit is to bring, which is the core's from now on.
-   False: it is not under way, and unit and run are gone; *out_misfit says that its code does what a
-   start cannot hold. */
-HF_NODISCARD bool hf_turn_first(hf_core *core, live_run *run, hf_unit *unit, bool *out_misfit);
+/* A turn that goes with a unit which run->lent brought, and which is the core's from now on. The
+   unit holds what the code is to see. False: it is not under way, the unit is gone and so is a run
+   that is unborn; *out_misfit says that its code does what the unit cannot hold. */
+HF_NODISCARD bool hf_turn_lent(hf_core *core, live_run *run, hf_unit *unit, bool *out_misfit);
 void hf_turn_return(live_run *run); /* what the turn had taken is to be taken again */
 void hf_turn_committed(hf_core *core, live_run *run, hf_unit *unit);
 

@@ -85,6 +85,7 @@ struct hf_engine {
     hf_list waiting;           /* slots of threads that wait for a run */
     hf_list watches;           /* hosts that follow one (watch.c) */
     bool woken;
+    bool dozing;           /* the core's thread sleeps */
     engine_runner *runner; /* the core's thread; NULL: none */
     int heirs;             /* threads that may become it */
     int64_t alarms_max;    /* timers and deadlines that the core keeps in memory; 0: as many as it
@@ -97,6 +98,7 @@ struct hf_engine {
     struct engine_space *spaces; /* namespaces whose key is known; they are never renamed */
     hf_observer observer;
     bool births; /* tests: every start that may takes its first turn along */
+    bool nudges; /* tests: every signal that may takes the turn it causes along */
     /* ENGINE_TEST */
     hf_core_fault *faults; /* survive a crash */
     int64_t commits;       /* since it was opened */

@@ -360,6 +360,7 @@ static hf_status messages_know(hf_core *core, live_run *run, hf_unit *unit, bool
     hf_mem *mem = hf_unit_mem(unit);
     hf_open_message *messages = hf_mem_array(mem, run->messages_open + 1, sizeof(*messages));
     hf_status st = messages ? HF_OK : hf_err_nomem(err, "messages");
+    bool stored = false;
 
     for (size_t i = 0; !st && i < run->messages_open; i++) {
         const hf_event *event = NULL;
@@ -367,6 +368,7 @@ static hf_status messages_know(hf_core *core, live_run *run, hf_unit *unit, bool
 
         messages[i] = *hf_live_message(run, run->messages[i].seq);
         messages[i].scope = HF_TARGET_SCOPE_INSTANCE;
+        stored |= messages[i].seq <= run->base.last_seq; /* else the unit brings it */
         if (!whole && !messages[i].update)
             continue;
         st = event_at(core, run, unit, messages[i].seq, &event, err);
@@ -379,7 +381,7 @@ static hf_status messages_know(hf_core *core, live_run *run, hf_unit *unit, bool
         messages[i].codec = arguments.codec;
         messages[i].arguments = arguments.bytes;
     }
-    if (!st && run->messages_open)
+    if (!st && stored)
         st = scopes_read(core, run, messages, run->messages_open, err);
     run->info.messages = messages;
     run->info.message_count = st ? 0 : run->messages_open;

@@ -7,11 +7,11 @@
 #include "base/json.h"
 #include "base/value.h"
 #include "engine/attempt.h"
-#include "engine/birth.h"
 #include "engine/core_impl.h"
 #include "engine/turnstile.h"
 #include "engine/fleet.h"
 #include "engine/errand.h"
+#include "engine/lent.h"
 #include "engine/replay_check.h"
 #include "engine/stream.h"
 #include "model/event_codec.h"
@@ -101,7 +101,7 @@ void hf_live_free(hf_core *core, live_run *run)
     if (core)
         hf_turnstile_forget(core, run);
     hf_live_forget(core, run);
-    hf_birth_end(run);
+    hf_lent_end(run);
     hf_errand_gone(run);
     starts_free(core, run->starts);
     starts_free(core, run->staged_starts);

@@ -46,6 +46,16 @@ void hf_runner_wake(void *ctx)
         (void)!write(engine->wake_fd, &one, sizeof(one));
 }
 
+bool hf_runner_idle(hf_engine *engine)
+{
+    bool idle;
+
+    hf_mutex_lock(&engine->lock);
+    idle = engine->dozing && !engine->woken;
+    hf_mutex_unlock(&engine->lock);
+    return idle;
+}
+
 /* Sleeps until there is work, the next deadline is due, or the engine stops. */
 static void runner_sleep(hf_engine *engine)
 {
@@ -57,6 +67,7 @@ static void runner_sleep(hf_engine *engine)
         return;
     until_us = wait_us == INT64_MAX ? INT64_MAX : hf_clock_mono_us(hf_clock_system()) + wait_us;
     hf_mutex_lock(&engine->lock);
+    engine->dozing = true;
     while (!engine->woken) {
         if (until_us == INT64_MAX)
             hf_cond_wait(&engine->work, &engine->lock);
@@ -64,6 +75,7 @@ static void runner_sleep(hf_engine *engine)
             break;
     }
     engine->woken = false;
+    engine->dozing = false;
     hf_mutex_unlock(&engine->lock);
 }
 

@@ -17,4 +17,7 @@ void hf_runner_stalled(void *ctx, hf_seat *seat, uint64_t look);
 /* hf_core_options.wake */
 void hf_runner_wake(void *ctx);
 
+/* Whether the thread sleeps and nobody has woken it; any thread. */
+bool hf_runner_idle(hf_engine *engine);
+
 #endif

@@ -10,8 +10,8 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
-#include "engine/birth.h"
 #include "engine/core_impl.h"
+#include "engine/lent.h"
 
 enum { PATIENCE_DOUBLED_MAX = 4 };
 
@@ -264,7 +264,6 @@ static void run_unbear(hf_core *core, live_run *run)
     (void)hf_map_int_remove(core->runs, (uint64_t)run->key);
     hf_core_disarm(core, run->key);
     hf_list_remove(&run->place);
-    hf_birth_end(run);
 }
 
 bool hf_core_take_over(hf_core *core, hf_seat *old, uint64_t look, hf_seat *seat)
@@ -281,9 +280,10 @@ bool hf_core_take_over(hf_core *core, hf_seat *old, uint64_t look, hf_seat *seat
     core->seat = seat;
     core->inside = NULL;
     hf_stall_watch(core->stall, seat);
-    unborn = stuck->birth != NULL;
+    unborn = stuck->unborn;
     if (unborn)
         run_unbear(core, stuck);
+    hf_lent_end(stuck); /* its caller waits no longer */
     kept =
         (hf_map_int_get(core->runs, (uint64_t)stuck->key) != stuck || run_replace(core, stuck)) &&
         late_note(core, old, stuck->key, unborn);

@@ -10,10 +10,10 @@
 #include "base/json.h"
 #include "base/value.h"
 #include "engine/attempt.h"
-#include "engine/birth.h"
 #include "engine/core_impl.h"
 #include "engine/errand.h"
 #include "engine/inbox.h"
+#include "engine/lent.h"
 #include "engine/machine.h"
 #include "engine/watchdog.h"
 #include "engine/schedule.h"
@@ -33,7 +33,7 @@ typedef struct turn {
     bool decided; /* the code asked for something */
     bool alarmed; /* a due alarm asked for it */
     bool lost;    /* the core was taken over while the code ran */
-    bool misfit;  /* a birth whose code does what a start cannot hold */
+    bool misfit;  /* the code does what a unit that was lent cannot hold */
 } turn;
 
 static bool host_activity(void *ctx, hf_slice name, hf_retry_policy *out_policy)
@@ -92,7 +92,7 @@ static hf_status host_know(void *ctx, unsigned what, hf_err *err)
 {
     const turn *t = ctx;
 
-    if (t->run->birth)
+    if (t->run->unborn)
         return HF_OK; /* nobody can have sent it anything */
     return hf_inbox_know(t->core, t->run, t->decide.unit, what, err);
 }
@@ -142,8 +142,8 @@ static void unit_done(hf_unit *unit, void *ctx)
     core_message *message = ctx;
 
     message->unit = unit;
-    if (message->birth)
-        hf_birth_answer(message->birth, unit);
+    if (message->lent)
+        hf_lent_answer(message->lent, unit);
     hf_core_put(message->core, message);
 }
 
@@ -248,6 +248,18 @@ static hf_status turn_draft(turn *t, hf_turn *out_turn, hf_err *err)
     return st;
 }
 
+/* To the writer; one that was lent and would find it idle goes to its caller, who waits anyway. */
+static hf_status unit_send(hf_core *core, live_run *run, hf_unit *unit, core_message *message,
+                           hf_err *err)
+{
+    if (run->lent && !hf_writer_busy(core->o.writer)) {
+        hf_lent_return(run->lent, unit, unit_done, message);
+        return HF_OK;
+    }
+    hf_unit_on_done(unit, unit_done, message);
+    return hf_writer_offer(core->o.writer, unit, err);
+}
+
 static hf_status turn_submit(turn *t, hf_err *err)
 {
     hf_core *core = t->core;
@@ -260,13 +272,12 @@ static hf_status turn_submit(turn *t, hf_err *err)
         return hf_err_set(err, t->decide.failure.status, "%s", t->decide.failure.text);
     if (!message)
         return hf_err_nomem(err, "a turn");
-    *message = (core_message){
-        .kind = CORE_MESSAGE_UNIT, .core = core, .run = run->key, .birth = run->birth};
-    hf_unit_on_done(unit, unit_done, message);
+    *message =
+        (core_message){.kind = CORE_MESSAGE_UNIT, .core = core, .run = run->key, .lent = run->lent};
     run->unit_events = (int64_t)hf_unit_events(unit, 0)->count;
     st = hf_unit_seal(unit, &core->stager, err);
     if (!st)
-        st = hf_writer_offer(core->o.writer, unit, err);
+        st = unit_send(core, run, unit, message, err);
     if (st)
         return st;
     run->dirty = true;
@@ -383,7 +394,7 @@ static hf_status turn_finish(turn *t, hf_err *err)
                         hf_row_task_done(hf_unit_mem(unit), run->key, run->base.message_seq));
         if (run->base.status != HF_RUN_STATUS_WAITING) {
             hf_unit_status(unit, 0, HF_RUN_STATUS_WAITING);
-            if (!run->birth) /* else it begins so */
+            if (!run->unborn) /* else it begins so */
                 hf_unit_row(unit, 0,
                             hf_row_summary_set(hf_unit_mem(unit), run->key, HF_RUN_STATUS_WAITING));
         }
@@ -421,17 +432,18 @@ static hf_status turn_overdue(turn *t, hf_timeout_kind kind, hf_err *err)
     return turn_submit(t, err);
 }
 
-/* The unit brings the run as well. Rows of other runs are written before its own is there. */
-static hf_status turn_bear(turn *t, hf_err *err)
+/* The unit was lent. One that brings the run as well can hold no other: their rows are written
+   before its own is there. */
+static hf_status turn_join(turn *t, hf_err *err)
 {
     hf_turn outcome = HF_TURN_PARKED;
     hf_status st = turn_draft(t, &outcome, err);
 
     if (st)
         return st;
-    t->misfit = outcome == HF_TURN_BLOCKED || hf_unit_runs(t->decide.unit) > 1;
+    t->misfit = outcome == HF_TURN_BLOCKED || (t->run->unborn && hf_unit_runs(t->decide.unit) > 1);
     if (t->misfit)
-        return hf_err_set(err, HF_CONFLICT, "the first turn does not fit into the start");
+        return hf_err_set(err, HF_CONFLICT, "the turn does not fit into the command");
     return turn_finish(t, err);
 }
 
@@ -637,14 +649,16 @@ void hf_turn_run(hf_core *core, live_run *run)
     turn_trouble(core, run, HF_TASK_TROUBLE_CLAIM, st, &err);
 }
 
-bool hf_turn_first(hf_core *core, live_run *run, hf_unit *unit, bool *out_misfit)
+bool hf_turn_lent(hf_core *core, live_run *run, hf_unit *unit, bool *out_misfit)
 {
     turn t = {.core = core, .run = run};
     hf_err err = {0};
     hf_status st;
 
     turn_begin(&t, unit);
-    st = turn_bear(&t, &err);
+    if (!run->unborn) /* one message, with its command */
+        t.decide.commands = t.decide.messages = run->unit_messages = 1;
+    st = turn_join(&t, &err);
     if (t.lost) {
         turn_lose(&t);
         return false;
@@ -655,8 +669,13 @@ bool hf_turn_first(hf_core *core, live_run *run, hf_unit *unit, bool *out_misfit
     *out_misfit = t.misfit;
     turn_abandon(core, run, t.decide.effects);
     hf_unit_free(t.decide.unit);
-    hf_core_disarm(core, run->key);
-    hf_core_remove(core, run);
+    if (run->unborn) {
+        hf_core_disarm(core, run->key);
+        hf_core_remove(core, run);
+    } else {
+        hf_lent_end(run);
+        hf_core_ready(core, run); /* for what came before, should it have taken any */
+    }
     return false;
 }
 
@@ -808,6 +827,7 @@ void hf_turn_committed(hf_core *core, live_run *run, hf_unit *unit)
     hf_status st = hf_unit_outcome(unit, &text);
     hf_err err;
     bool lives = true;
+    bool lent;
 
     run->dirty = false;
     HF_ASSERT(core->flying > 0);
@@ -815,14 +835,16 @@ void hf_turn_committed(hf_core *core, live_run *run, hf_unit *unit)
     core->flying_due -= run->due_unit;
     run->due_unit = false;
     run->unit = NULL;
-    if (run->birth && st) {
+    if (run->unborn && st) {
         turn_abandon(core, run, run->effects);
         hf_unit_free(unit);
         hf_core_disarm(core, run->key);
         hf_core_remove(core, run);
         return;
     }
-    hf_birth_end(run);
+    run->unborn = false;
+    lent = run->lent != NULL;
+    hf_lent_end(run);
     if (st == HF_OK && !run->bare) {
         lives = turn_keep(core, run, unit);
     } else if (st == HF_OK) {
@@ -830,7 +852,8 @@ void hf_turn_committed(hf_core *core, live_run *run, hf_unit *unit)
         lives = !run->blocked;
     } else {
         turn_abandon(core, run, run->effects);
-        if (st == HF_CONFLICT)
+        if (st == HF_CONFLICT ||
+            (lent && st != HF_STOPPED)) /* its caller sees to what it brought */
             hf_core_ready(core, run);
         else if (st == HF_CONSTRAINT && run->makes_children && !run->check_ids)
             run->check_ids = true; /* a child's id was taken meanwhile: the next turn sees which */
