@@ -10,6 +10,7 @@
 #include "cli/builder.h"
 #include "cli/keeper.h"
 #include "cli/nearest.h"
+#include "cli/sandbox.h"
 #include "cli/stop.h"
 #include "cli/verbs.h"
 #include "holdfast/host.h"
@@ -72,6 +73,8 @@ static hf_status options_read(const serve_job *job, hf_server_options *out, hf_e
                                .storage = flags[HF_CLI_FLAG_STORAGE],
                                .tls_certificate = flags[HF_CLI_FLAG_TLS_CERT],
                                .tls_key = flags[HF_CLI_FLAG_TLS_KEY],
+                               .tls_client_ca = flags[HF_CLI_FLAG_TLS_CLIENT_CA],
+                               .tls_client_roles = flags[HF_CLI_FLAG_TLS_CLIENT_ROLES],
                                .behind_proxy = flags[HF_CLI_FLAG_BEHIND_PROXY] != NULL,
                                .log = &job->log};
     if (!out->listen)
@@ -273,11 +276,52 @@ static hf_status job_run(serve_job *job, hf_err *err)
     return st;
 }
 
+/* The folder of a file, in the arena. */
+static const char *folder_of(hf_cli_call *call, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    if (!slash)
+        return ".";
+    return slash == path ? "/"
+                         : hf_mem_text(call->mem, hf_slice_from(path, (size_t)(slash - path)));
+}
+
+/* Gives up what serving does not need. A program with workflows of its own keeps everything: what
+   its code does is its own business. */
+static hf_status sandbox_enter(hf_cli_call *call, hf_err *err)
+{
+    const char *const *flags = call->flags;
+    const char *store = strncmp(call->store, "sqlite:", 7) == 0 ? call->store + 7 : call->store;
+    const char *listen = flags[HF_CLI_FLAG_LISTEN];
+    bool file = strncmp(store, "postgres", 8) != 0;
+    const char *folders[3];
+    size_t count = 0;
+
+    if (call->app || flags[HF_CLI_FLAG_NO_SANDBOX])
+        return HF_OK;
+    if (file) {
+        folders[count++] = folder_of(call, store);
+        if (setenv("SQLITE_TMPDIR", folders[0], 0)) /* big sorts spill where it may write */
+            return hf_err_nomem(err, "the environment");
+    }
+    if (flags[HF_CLI_FLAG_STORAGE])
+        folders[count++] = flags[HF_CLI_FLAG_STORAGE];
+    if (listen && strncmp(listen, "unix:", 5) == 0)
+        folders[count++] = folder_of(call, listen + 5);
+    for (size_t i = 0; i < count; i++)
+        if (!folders[i])
+            return hf_err_nomem(err, "the sandbox");
+    return hf_sandbox_enter(&(hf_sandbox){.folders = folders, .count = count, .connects = !file},
+                            err);
+}
+
 hf_status hf_cli_serve(hf_cli_call *call, hf_err *err)
 {
     serve_job job = {.call = call};
+    hf_status st = sandbox_enter(call, err);
 
-    return job_run(&job, err);
+    return st ? st : job_run(&job, err);
 }
 
 /* The words behind dev as a program and its arguments; in a program that has workflows of its own

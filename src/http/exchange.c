@@ -21,6 +21,11 @@ bool hf_http_exchange_secure(const hf_http_exchange *exchange)
     return exchange->tls != NULL;
 }
 
+bool hf_http_exchange_subject(const hf_http_exchange *exchange, char *out_name, size_t room)
+{
+    return exchange->tls && hf_tls_session_name(exchange->tls, out_name, room);
+}
+
 void *hf_http_exchange_data(const hf_http_exchange *exchange)
 {
     return exchange->data;

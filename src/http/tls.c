@@ -5,6 +5,9 @@
 #include <limits.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <openssl/x509.h>
+#include <stdint.h>
+#include <string.h>
 
 #include "base/assert.h"
 
@@ -91,6 +94,39 @@ hf_status hf_tls_session_new(hf_tls *tls, int fd, hf_tls_session **out_session, 
 void hf_tls_session_free(hf_tls_session *session)
 {
     SSL_free(ssl_of(session));
+}
+
+/* A name with a zero in it is two names to two readers, and so none. */
+static bool name_copy(const X509 *certificate, char *out_name, size_t room)
+{
+    const X509_NAME *subject = X509_get_subject_name(certificate);
+    int at =
+        X509_NAME_get_index_by_NID((X509_NAME *)(void *)(uintptr_t)subject, NID_commonName, -1);
+    const X509_NAME_ENTRY *entry = at < 0 ? NULL : X509_NAME_get_entry(subject, at);
+    unsigned char *text = NULL;
+    int len = entry ? ASN1_STRING_to_UTF8(&text, X509_NAME_ENTRY_get_data(entry)) : -1;
+    bool fits = len > 0 && (size_t)len < room && !memchr(text, 0, (size_t)len);
+
+    if (fits) {
+        memcpy(out_name, text, (size_t)len);
+        out_name[len] = '\0';
+    }
+    OPENSSL_free(text);
+    return fits;
+}
+
+bool hf_tls_session_name(hf_tls_session *session, char *out_name, size_t room)
+{
+    SSL *ssl = ssl_of(session);
+    X509 *certificate =
+        SSL_get_verify_mode(ssl) & SSL_VERIFY_PEER && SSL_get_verify_result(ssl) == X509_V_OK
+            ? SSL_get1_peer_certificate(ssl)
+            : NULL;
+    bool named = certificate && name_copy(certificate, out_name, room);
+
+    X509_free(certificate);
+    ERR_clear_error();
+    return named;
 }
 
 void hf_tls_session_bye(hf_tls_session *session)

@@ -2,6 +2,7 @@
 #ifndef HF_HTTP_TLS_H
 #define HF_HTTP_TLS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -19,7 +20,10 @@ void hf_tls_close(hf_tls *tls);
 HF_NODISCARD hf_status hf_tls_session_new(hf_tls *tls, int fd, hf_tls_session **out_session,
                                           hf_err *err);
 void hf_tls_session_free(hf_tls_session *session); /* NULL is allowed; the socket stays open */
-void hf_tls_session_bye(hf_tls_session *session);  /* says that nothing more will come */
+/* The common name in the peer's certificate, which was verified; false: it showed none, or the name
+   does not fit. */
+bool hf_tls_session_name(hf_tls_session *session, char *out_name, size_t room);
+void hf_tls_session_bye(hf_tls_session *session); /* says that nothing more will come */
 
 typedef enum hf_tls_need { HF_TLS_DONE, HF_TLS_READABLE, HF_TLS_WRITABLE, HF_TLS_END } hf_tls_need;
 

@@ -31,7 +31,8 @@ typedef struct hf_api {
     char namespace[HF_API_NAMESPACE_SIZE];
     hf_http_reply reply;
     hf_class class;
-    bool admitted; /* it counts as in work */
+    char subject[HF_CERTIFICATE_NAME_SIZE]; /* in the client's certificate; "": none */
+    bool admitted;                          /* it counts as in work */
     int64_t admitted_us;
     struct hf_api *next; /* in the queue of the pool */
     bool *later;         /* set by a handler that answers later, by itself */

@@ -27,6 +27,9 @@ static const role_row role_rows[] = {
 static const char *const driver_texts[] = {
     [HF_AUTH_NONE] = "none", [HF_AUTH_TOKEN] = "token", [HF_AUTH_SIGNATURE] = "signature"};
 
+/* Before the id of a principal that showed a certificate; no token is called so. */
+#define CERTIFICATE "cn:"
+
 /* A token in memory; the key of the map is its digest. */
 typedef struct auth_entry {
     hf_principal principal;
@@ -293,10 +296,51 @@ static hf_status signature_check(hf_auth *auth, const hf_http_request *request,
     return HF_OK;
 }
 
+/* One "NAME=ROLE" of a list. */
+static bool role_take(hf_slice *rest, hf_slice *out_name, hf_role *out_role)
+{
+    hf_slice role;
+
+    if (!hf_slice_split(rest, ',', &role) || !hf_slice_split(&role, '=', out_name))
+        return false;
+    *out_name = hf_slice_trim(*out_name);
+    return role.ptr && out_name->len > 0 && out_name->len < HF_CERTIFICATE_NAME_SIZE &&
+           hf_role_parse(hf_slice_trim(role), out_role);
+}
+
+bool hf_auth_roles_valid(const char *roles)
+{
+    hf_slice rest = hf_slice_of(roles);
+    hf_slice name;
+    hf_role role;
+    bool good = rest.len > 0;
+
+    while (good && rest.ptr && rest.len)
+        good = role_take(&rest, &name, &role);
+    return good;
+}
+
+bool hf_auth_certificate(const char *roles, const char *name, hf_principal *out_principal)
+{
+    hf_slice rest = hf_slice_of(roles);
+    hf_slice known;
+    hf_role role;
+
+    while (rest.ptr && rest.len && role_take(&rest, &known, &role)) {
+        if (!hf_slice_equal(known, hf_slice_of(name)))
+            continue;
+        *out_principal = (hf_principal){.role = role, .method = "certificate", .namespaces = "*"};
+        (void)snprintf(out_principal->id, sizeof(out_principal->id), CERTIFICATE "%s", name);
+        (void)snprintf(out_principal->label, sizeof(out_principal->label), "%s", name);
+        return true;
+    }
+    return false;
+}
+
 bool hf_auth_knows(hf_auth *auth, const char *id, int64_t wall_us)
 {
     size_t at = 0;
-    bool found = auth->driver != HF_AUTH_TOKEN;
+    bool found = auth->driver != HF_AUTH_TOKEN || strncmp(id, CERTIFICATE, 3) == 0;
     hf_slice digest;
     void *value;
 

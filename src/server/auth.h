@@ -34,6 +34,9 @@ const char *hf_auth_driver_text(hf_auth_driver driver);
 
 enum { HF_AUTH_ID_SIZE = 32, HF_AUTH_LABEL_SIZE = 128, HF_AUTH_SPACES_SIZE = 512 };
 
+/* The names in certificates that are known; longer ones are nobody's. */
+enum { HF_CERTIFICATE_NAME_SIZE = HF_AUTH_ID_SIZE - 3 };
+
 /* Who was recognised; copied out, so that a token may be revoked meanwhile. */
 typedef struct hf_principal {
     hf_role role;
@@ -72,6 +75,12 @@ hf_auth_driver hf_auth_driver_of(const hf_auth *auth);
 /* Replaces all tokens; any thread. */
 HF_NODISCARD hf_status hf_auth_tokens_set(hf_auth *auth, const hf_auth_token *tokens, size_t count,
                                           hf_err *err);
+
+/* Whether the list says "NAME=ROLE,..." and nothing else. */
+bool hf_auth_roles_valid(const char *roles);
+
+/* Who a certificate of that name is, by such a list; false: nobody. */
+bool hf_auth_certificate(const char *roles, const char *name, hf_principal *out_principal);
 
 /* Whether the token is there and has not ended; true for principals that are no tokens. Any thread.
  */

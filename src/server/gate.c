@@ -78,8 +78,13 @@ static bool credential_check(hf_api *api)
 {
     hf_server *server = api->server;
     hf_err err = {0};
-    hf_status st = hf_auth_check(server->auth, api->request, hf_clock_wall_us(server->clock),
-                                 &api->principal, &err);
+    hf_status st;
+
+    if (server->options.tls_client_roles && api->subject[0] &&
+        hf_auth_certificate(server->options.tls_client_roles, api->subject, &api->principal))
+        return true;
+    st = hf_auth_check(server->auth, api->request, hf_clock_wall_us(server->clock), &api->principal,
+                       &err);
 
     if (!st)
         return true;

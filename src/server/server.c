@@ -101,6 +101,15 @@ static bool route_take(hf_api *api)
     return false;
 }
 
+/* Who the client's certificate names, when that matters. */
+static void subject_read(const hf_server *server, const hf_http_exchange *exchange,
+                         char out[HF_CERTIFICATE_NAME_SIZE])
+{
+    if (!server->options.tls_client_roles ||
+        !hf_http_exchange_subject(exchange, out, HF_CERTIFICATE_NAME_SIZE))
+        out[0] = '\0';
+}
+
 /* A body must be JSON, and say so. */
 static bool type_check(hf_api *api)
 {
@@ -245,6 +254,7 @@ static void on_request(void *ctx, hf_http_exchange *exchange)
         hf_http_abandon(exchange);
         return;
     }
+    subject_read(server, exchange, api->subject);
     if (!route_take(api) || !admission_take(api) || !hf_gate_pass(api) || !type_check(api)) {
         hf_api_finish(api);
         return;
@@ -267,6 +277,7 @@ static bool on_admit(void *ctx, const hf_http_exchange *exchange, size_t *body_b
     bool good;
 
     *body_bytes_max = BODY_BYTES_MAX;
+    subject_read(server, exchange, api.subject);
     api.mem = hf_mem_new();
     if (!api.mem) {
         out_reply->status = 503;
@@ -344,6 +355,21 @@ static hf_status exposure_check(const hf_server_options *options, hf_err *err)
     return HF_OK;
 }
 
+static hf_status certificates_check(const hf_server_options *options, hf_err *err)
+{
+    if (options->tls_client_ca && !options->tls_certificate)
+        return hf_err_set(err, HF_INVALID, "certificates of clients need TLS: --tls-cert");
+    if (options->tls_client_roles && !options->tls_client_ca)
+        return hf_err_set(err, HF_INVALID,
+                          "roles of certificates need somebody who signs them: --tls-client-ca");
+    if (options->tls_client_roles && !hf_auth_roles_valid(options->tls_client_roles))
+        return hf_err_set(err, HF_INVALID,
+                          "roles of certificates are written NAME=ROLE,...; a name has at most %d "
+                          "bytes",
+                          HF_CERTIFICATE_NAME_SIZE - 1);
+    return HF_OK;
+}
+
 static hf_status http_open(hf_server *server, hf_err *err)
 {
     const hf_server_options *options = &server->options;
@@ -385,6 +411,8 @@ hf_status hf_server_open(const hf_server_options *options, hf_server **out_serve
         return st;
     }
     st = exposure_check(&server->options, err);
+    if (!st)
+        st = certificates_check(options, err);
     if (!st)
         st = hf_webhook_check_options(&options->webhook, err);
     if (!st)

@@ -25,7 +25,8 @@ typedef struct hf_server_options {
     const char *storage; /* directory for payloads outside of messages; NULL: there are none */
     const char *tls_certificate;
     const char *tls_key;
-    const char *tls_client_ca;
+    const char *tls_client_ca;    /* clients must show a certificate that it signed; or NULL */
+    const char *tls_client_roles; /* "NAME=ROLE,...": who needs no other credential; or NULL */
     bool insecure;     /* listens beyond loopback without credentials, although that is unwise */
     bool behind_proxy; /* something in front of it speaks TLS */
     int threads;       /* that run handlers which may block; 0: 16 */

@@ -101,6 +101,23 @@ static int ask(const process *self, const char *path)
     return status;
 }
 
+/* Whether the process has given up what serving does not need. */
+static bool is_confined(pid_t pid)
+{
+    char path[64];
+    char line[256];
+    bool privileges = false;
+    FILE *file;
+
+    (void)snprintf(path, sizeof(path), "/proc/%ld/status", (long)pid);
+    file = fopen(path, "r");
+    while (file && fgets(line, sizeof(line), file))
+        privileges |= strcmp(line, "NoNewPrivs:\t1\n") == 0;
+    if (file)
+        (void)fclose(file);
+    return privileges;
+}
+
 /* It serves, with the token it printed and with no other; a second one finds the store owned; a
    signal ends it well, and the token is printed no second time. */
 START_TEST(serves_until_told_to_stop)
@@ -116,6 +133,7 @@ START_TEST(serves_until_told_to_stop)
     nobody.port = self.port;
     ck_assert_int_eq(ask(&nobody, "/api/namespaces"), 401);
     ck_assert_int_eq(ask(&nobody, "/api/cluster/info"), 401);
+    ck_assert(is_confined(self.pid));
     ck_assert_int_eq(RUN("serve", "s.db", "--listen", "127.0.0.1:0"), 14);
     ck_assert_int_eq(serve_stop(&self), 0);
     ck_assert_int_eq(RUN("token", "ls", "--store", "s.db", "--json"), 0);
