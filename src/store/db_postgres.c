@@ -35,10 +35,10 @@ static hf_status session_ask(const hf_pg *pg, PGconn *conn, bool *out_standby,
                              schema_state *out_schema, char out_backend[BACKEND_SIZE], hf_err *err)
 {
     bool write = pg->mode == HF_DB_WRITE;
-    const Oid types[] = {25, 25, 25}; /* text */
+    const Oid types[] = {25, 25, 25, 25}; /* text */
     const char *values[] = {pg->schema, write ? IDLE_LIMIT_WRITE : IDLE_LIMIT_READ,
-                            write ? "off" : "on"};
-    PGresult *result = PQexecParams(conn, HF_PG_SQL_SESSION, 3, types, values, NULL, NULL, 0);
+                            write ? "off" : "on", write || pg->by_key ? "key" : "any"};
+    PGresult *result = PQexecParams(conn, HF_PG_SQL_SESSION, 4, types, values, NULL, NULL, 0);
     hf_status st = HF_OK;
 
     if (PQresultStatus(result) != PGRES_TUPLES_OK) {
@@ -226,6 +226,7 @@ static hf_status pg_new(const hf_db_options *options, hf_pg **out_pg, hf_err *er
     if (!pg)
         return hf_err_nomem(err, "a connection");
     pg->mode = options->mode;
+    pg->by_key = options->by_key;
     pg->statements = options->statements;
     pg->statement_count = options->statement_count;
     pg->cursor.base.db = &pg->db;

@@ -18,11 +18,10 @@
 #define HF_PG_SQL_ROLLBACK_TO "ROLLBACK TO SAVEPOINT holdfast"
 
 /* Session set-up in one round trip. $1 schema, $2 idle-in-transaction limit, $3
-   default_transaction_read_only -> is it a standby, state of the schema (null: missing, 1: no
+   default_transaction_read_only, $4 `key` for statements that find every row by a key -> is it a standby, state of the schema (null: missing, 1: no
    privilege to use it, 2: usable), ..., which backend this is. A stricter synchronous_commit than
-   `on` is kept. A writer finds every row by a key, whatever the size of a batch: it plans each
-   statement once and only by indexes, because a plan that was made for empty tables is kept while
-   they grow. */
+   `on` is kept. By a key, whatever the size of a batch, means that each statement is planned once
+   and only by indexes, because a plan that was made for empty tables is kept while they grow. */
 #define HF_PG_SQL_SESSION                                                                          \
     "SELECT pg_is_in_recovery()::int,"                                                             \
     " (SELECT CASE WHEN has_schema_privilege(oid, 'USAGE') THEN 2 ELSE 1 END"                      \
@@ -35,11 +34,11 @@
     " set_config('idle_in_transaction_session_timeout', $2, false),"                               \
     " set_config('default_transaction_read_only', $3, false),"                                     \
     " set_config('default_transaction_isolation', 'read committed', false),"                       \
-    " set_config('plan_cache_mode', CASE $3 WHEN 'off' THEN 'force_generic_plan' ELSE 'auto' END," \
+    " set_config('plan_cache_mode', CASE $4 WHEN 'key' THEN 'force_generic_plan' ELSE 'auto' END," \
     " false),"                                                                                     \
-    " (SELECT count(set_config(name, CASE $3 WHEN 'off' THEN 'off' ELSE setting END, false))"      \
+    " (SELECT count(set_config(name, CASE $4 WHEN 'key' THEN 'off' ELSE setting END, false))"      \
     " FROM pg_catalog.pg_settings WHERE name IN"                                                   \
-    " ('jit', 'enable_seqscan', 'enable_hashjoin', 'enable_mergejoin')),"                          \
+    " ('jit', 'enable_seqscan', 'enable_bitmapscan', 'enable_hashjoin', 'enable_mergejoin')),"     \
     " (SELECT pid || ' ' || backend_start FROM pg_catalog.pg_stat_activity"                        \
     " WHERE pid = pg_backend_pid())"
 

@@ -30,19 +30,25 @@ static bool store_in_files(const hf_store *store)
            strcmp(store->address.target, HF_SQLITE_MEMORY_PATH) != 0;
 }
 
-static hf_status store_dial(const hf_store *store, hf_db_mode mode, bool create, hf_db **out_db,
-                            hf_err *err)
+/* What every connection to it has in common. */
+static hf_db_options store_options(const hf_store *store, hf_db_mode mode)
 {
-    const hf_db_options options = {
+    return (hf_db_options){
         .address = store->address.target,
         .schema = store->address.schema,
         .mode = mode,
-        .create = create,
         .vfs = store->vfs,
         .statements = hf_stmt_texts,
         .statement_count = hf_stmt_texts_count,
     };
+}
 
+static hf_status store_dial(const hf_store *store, hf_db_mode mode, bool create, hf_db **out_db,
+                            hf_err *err)
+{
+    hf_db_options options = store_options(store, mode);
+
+    options.create = create;
     return hf_db_open(store->driver, &options, out_db, err);
 }
 
@@ -277,4 +283,13 @@ hf_status hf_store_connect(hf_store *store, hf_db_mode mode, hf_db **out_db, hf_
     if (mode == HF_DB_WRITE && !store->writer)
         return hf_err_set(err, HF_READONLY, "the store was opened for reading");
     return store_dial(store, mode, false, out_db, err);
+}
+
+hf_status hf_store_connect_by_key(hf_store *store, hf_db **out_db, hf_err *err)
+{
+    hf_db_options options = store_options(store, HF_DB_READ);
+
+    *out_db = NULL;
+    options.by_key = true;
+    return hf_db_open(store->driver, &options, out_db, err);
 }

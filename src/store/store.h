@@ -52,6 +52,10 @@ hf_db *hf_store_writer(hf_store *store);
 HF_NODISCARD hf_status hf_store_connect(hf_store *store, hf_db_mode mode, hf_db **out_db,
                                         hf_err *err);
 
+/* The same for reading on the path of every turn: rows are found by keys and pages of keys alone,
+   so that no plan depends on how big the tables were when it was made. */
+HF_NODISCARD hf_status hf_store_connect_by_key(hf_store *store, hf_db **out_db, hf_err *err);
+
 /* Versions found in the store, and the newest this program knows. */
 typedef struct hf_store_versions {
     int64_t ground, ground_known;

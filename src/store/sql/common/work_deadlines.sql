@@ -5,5 +5,5 @@ FROM (SELECT r.key AS run, CASE WHEN r.run_deadline_us IS NULL OR r.execution_de
         THEN r.execution_deadline_us ELSE r.run_deadline_us END AS due_us, i.shard AS shard
     FROM run r JOIN instance i ON i.key = r.instance
     WHERE r.closed_us IS NULL AND (r.execution_deadline_us IS NOT NULL OR r.run_deadline_us IS NOT NULL)) d
-WHERE (d.due_us, d.run) > (?1, ?2)
+WHERE d.due_us >= ?1 AND (d.due_us, d.run) > (?1, ?2)
 ORDER BY d.due_us, d.run LIMIT ?3

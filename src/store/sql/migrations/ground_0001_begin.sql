@@ -78,7 +78,7 @@ CREATE TABLE run (
 ) {hot};
 CREATE UNIQUE INDEX run_open ON run (instance) WHERE closed_us IS NULL;
 CREATE INDEX run_deadline ON run ((CASE WHEN run_deadline_us IS NULL OR execution_deadline_us < run_deadline_us
-    THEN execution_deadline_us ELSE run_deadline_us END))
+    THEN execution_deadline_us ELSE run_deadline_us END), key)
     WHERE closed_us IS NULL AND (execution_deadline_us IS NOT NULL OR run_deadline_us IS NOT NULL);
 
 CREATE INDEX run_closed ON run (closed_us, key) WHERE closed_us IS NOT NULL; -- for retention
@@ -250,7 +250,7 @@ CREATE TABLE timer (
     closed_us {int}
 ) {cold};
 CREATE UNIQUE INDEX timer_step ON timer (run, step);
-CREATE INDEX timer_due ON timer (due_us) WHERE closed_us IS NULL;
+CREATE INDEX timer_due ON timer (due_us, key) WHERE closed_us IS NULL;
 
 CREATE TABLE activity (
     key {int} NOT NULL PRIMARY KEY,

@@ -40,7 +40,8 @@ WITH t AS (
     UNION
     SELECT run FROM (SELECT run FROM inbox, t WHERE created_us < t.us - ?3 LIMIT 1000) b
 ), overdue AS MATERIALIZED (
-    SELECT DISTINCT i.shard FROM waiting w JOIN run r ON r.key = w.run JOIN instance i ON i.key = r.instance
+    SELECT DISTINCT (SELECT i.shard FROM run r JOIN instance i ON i.key = r.instance WHERE r.key = w.run) AS shard
+    FROM waiting w
 )
 SELECT own.number, own.epoch, (o.shard IS NOT NULL)::int, t.us
 FROM t LEFT JOIN own ON true LEFT JOIN overdue o ON o.shard = own.number

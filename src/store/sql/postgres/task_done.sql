@@ -1,2 +1,2 @@
 DELETE FROM task t USING {rows run int, seen int}
-WHERE t.run = u.run AND t.kind = 1 AND g.message_seq = u.seen
+WHERE t.key = (SELECT x.key FROM task x WHERE x.run = u.run AND x.kind = 1) AND g.message_seq = u.seen
