@@ -5,6 +5,8 @@
 #include "base/alloc.h"
 #include "engine/turnstile.h"
 
+enum { PASSING_MAX = 64 }; /* beyond the window */
+
 struct core_waiting {
     hf_deadline turn;
     int64_t run;
@@ -27,12 +29,15 @@ static bool window_full(const hf_core *core)
     return core->ready_count + hf_deadlines_count(core->steps) >= HF_BACKLOG_WINDOW;
 }
 
-/* Whether somebody of that place would be the next to get a place in the pool. */
-static bool goes_first(const hf_core *core, int64_t order)
+/* Whether a run of that place passes all that wait for a place in the pool. Priorities decide, not
+   moments: whoever waits here came before those in memory were given their place, so that by the
+   moment all of them would pass. And few at once do: those that are ready and have not had their
+   turn may pass as well. */
+static bool passes(const hf_core *core, int64_t order)
 {
     const hf_deadline *first = hf_deadlines_peek(core->steps);
 
-    return first && order < first->due_us;
+    return first && core->ready_count < PASSING_MAX && hf_turnstile_before(order, first->due_us);
 }
 
 /* What its task says; 0: it has none, or it could not be read. */
@@ -53,7 +58,7 @@ static bool run_wait(hf_core *core, int64_t run, int64_t priority, bool pass_on)
     int64_t order = hf_turnstile_place(core, priority);
     struct core_waiting *waiting;
 
-    if (!priority || goes_first(core, order))
+    if (!priority)
         return false;
     waiting = hf_alloc(sizeof(*waiting));
     if (!waiting)
@@ -88,12 +93,21 @@ void hf_backlog_hint(hf_core *core, int64_t run, int64_t priority, bool pass_on)
     run_ready(core, run, pass_on);
 }
 
+bool hf_backlog_holds(const hf_core *core, int64_t key)
+{
+    const live_run *run = hf_map_int_get(core->runs, (uint64_t)key);
+
+    if (run)
+        return run->dirty || run->ready || run->stepping || hf_deadline_queued(&run->turn);
+    return hf_map_int_get(core->backlog_runs, (uint64_t)key) != NULL;
+}
+
 void hf_backlog_admit(hf_core *core)
 {
     hf_deadline *first;
 
     while ((first = hf_deadlines_peek(core->backlog)) && !core->failure.status &&
-           (!window_full(core) || goes_first(core, first->due_us))) {
+           (!window_full(core) || passes(core, first->due_us))) {
         struct core_waiting *waiting = first->ref;
 
         hf_deadlines_remove(core->backlog, first);

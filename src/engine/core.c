@@ -322,7 +322,7 @@ hf_status hf_core_open(const hf_core_options *options, hf_core **out_core, hf_er
     if (!st && options->single) {
         core->db = hf_store_writer(options->store);
     } else if (!st) {
-        st = hf_store_connect(options->store, HF_DB_READ, &core->db, err);
+        st = hf_store_connect_by_key(options->store, &core->db, err);
         core->own_db = !st;
     }
     if (st)

@@ -11,7 +11,7 @@
 #include "engine/window.h"
 #include "model/limit.h"
 
-enum { SCAN_ROWS = 1000 };
+enum { SCAN_ROWS = 1000, SWEEP_PAGES = 8 };
 
 /* Whether a sweep is for the shard in that column of the row. */
 static bool sweep_wants(const core_sweep *sweep, hf_db_cursor *row, size_t column)
@@ -21,34 +21,51 @@ static bool sweep_wants(const core_sweep *sweep, hf_db_cursor *row, size_t colum
     return !sweep || (shard >= 0 && shard < HF_SHARDS && sweep->shards[shard]);
 }
 
-/* Makes the runs ready that a statement names: (key, run, shard) rows above a key, in pages. */
-static hf_status runs_scan(hf_core *core, const core_sweep *sweep, hf_stmt stmt, hf_err *err)
+/* Makes the runs ready that a page of a statement names: (key, run, shard) rows above a key, which
+   moves on; 0 when there are no more. */
+static hf_status page_scan(hf_core *core, const core_sweep *sweep, hf_stmt stmt, int64_t *after,
+                           hf_err *err)
 {
-    int64_t after = 0;
-    int64_t seen = SCAN_ROWS;
+    const hf_db_value params[] = {hf_db_int(*after), hf_db_int(SCAN_ROWS)};
+    hf_db_cursor *cursor = NULL;
+    int64_t seen = 0;
+    bool row = true;
+    hf_status st = hf_db_query(core->db, stmt, params, 2, &cursor, err);
+
+    while (!st && row) {
+        st = hf_db_step(cursor, &row, err);
+        if (st || !row)
+            break;
+        seen++;
+        *after = hf_db_column_int(cursor, 0);
+        if (!sweep_wants(sweep, cursor, 2) ||
+            (sweep && !sweep->gained && hf_backlog_holds(core, hf_db_column_int(cursor, 1))))
+            continue;
+        hf_backlog_hint(core, hf_db_column_int(cursor, 1),
+                        stmt == HF_STMT_WORK_TASKS ? hf_db_column_int(cursor, 3) : 0, false);
+        st = core->failure.status;
+    }
+    hf_db_end(cursor);
+    if (!st && seen < SCAN_ROWS)
+        *after = 0;
+    return st;
+}
+
+/* All that there are; or a few pages from where the last sweep ended, for one that looks for what
+   was overlooked: it comes again every few seconds, and a long backlog must not keep the core from
+   working it off. */
+static hf_status runs_scan(hf_core *core, const core_sweep *sweep, hf_stmt stmt, int64_t *place,
+                           hf_err *err)
+{
+    bool all = !sweep || sweep->gained;
+    int64_t whole = 0;
+    int64_t *after = all ? &whole : place;
+    int64_t pages = 0;
     hf_status st = HF_OK;
 
-    while (!st && seen == SCAN_ROWS) {
-        const hf_db_value params[] = {hf_db_int(after), hf_db_int(SCAN_ROWS)};
-        hf_db_cursor *cursor = NULL;
-        bool row = true;
-
-        seen = 0;
-        st = hf_db_query(core->db, stmt, params, 2, &cursor, err);
-        while (!st && row) {
-            st = hf_db_step(cursor, &row, err);
-            if (st || !row)
-                break;
-            seen++;
-            after = hf_db_column_int(cursor, 0);
-            if (!sweep_wants(sweep, cursor, 2))
-                continue;
-            hf_backlog_hint(core, hf_db_column_int(cursor, 1),
-                            stmt == HF_STMT_WORK_TASKS ? hf_db_column_int(cursor, 3) : 0, false);
-            st = core->failure.status;
-        }
-        hf_db_end(cursor);
-    }
+    do
+        st = page_scan(core, sweep, stmt, after, err);
+    while (!st && *after && (all || ++pages < SWEEP_PAGES));
     return st;
 }
 
@@ -163,12 +180,12 @@ static hf_status run_blame(hf_core *core, int64_t run, hf_err *err)
 static hf_status sweep_run(hf_core *core, const core_sweep *sweep, hf_err *err)
 {
     bool all = !sweep || sweep->gained;
-    hf_status st = runs_scan(core, sweep, HF_STMT_WORK_TASKS, err);
+    hf_status st = runs_scan(core, sweep, HF_STMT_WORK_TASKS, &core->tasks_swept, err);
 
     if (!st && all)
         st = activities_scan(core, sweep, err);
     if (!st)
-        st = runs_scan(core, sweep, HF_STMT_WORK_INBOX, err);
+        st = runs_scan(core, sweep, HF_STMT_WORK_INBOX, &core->inbox_swept, err);
     if (!st && all)
         st = hf_window_scan(core, sweep, err);
     return st;

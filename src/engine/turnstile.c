@@ -107,6 +107,11 @@ int64_t hf_turnstile_order(const hf_core *core, const hf_step_work *work)
     return hf_turnstile_place(core, work->priority);
 }
 
+bool hf_turnstile_before(int64_t place, int64_t other)
+{
+    return place / ORDER_US < other / ORDER_US;
+}
+
 /* ---- asking the store */
 
 static void unit_done(hf_unit *unit, void *ctx)

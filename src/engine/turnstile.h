@@ -19,6 +19,9 @@ int64_t hf_turnstile_order(const hf_core *core, const hf_step_work *work);
 /* The same for a run of which only the priority is known. */
 int64_t hf_turnstile_place(const hf_core *core, int64_t priority);
 
+/* Whether the first of two places is of a priority that goes first, whenever they were given. */
+bool hf_turnstile_before(int64_t place, int64_t other);
+
 /* The run gives its slot back; nothing when it has none. */
 void hf_turnstile_leave(hf_core *core, live_run *run);
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "engine/backlog.h"
 #include "engine/fleet.h"
 #include "engine/repair.h"
 #include "model/limit.h"
@@ -94,7 +95,7 @@ static bool run_busy(const hf_core *core, int64_t key)
 {
     const live_run *run = hf_map_int_get(core->runs, (uint64_t)key);
 
-    return run && (run->dirty || run->ready || run->quarantined);
+    return hf_backlog_holds(core, key) || (run && run->quarantined);
 }
 
 /* A ready task of a type that is not known here waits for a program that knows it: handing it out
@@ -123,14 +124,19 @@ static hf_status task_redo(hf_core *core, const sweep_task *task, hf_err *err)
     return st;
 }
 
-static hf_status tasks_sweep(hf_core *core, hf_err *err)
+/* *out_more: behind those that are in good hands there may be one that is not. */
+static hf_status tasks_sweep(hf_core *core, bool *out_more, hf_err *err)
 {
     sweep_task tasks[SCAN_MAX];
     size_t count = 0;
+    size_t held = 0;
     hf_status st = tasks_read(core, tasks, &count, err);
 
-    for (size_t i = 0; !st && i < count; i++)
+    for (size_t i = 0; !st && i < count; i++) {
+        held += hf_backlog_holds(core, tasks[i].run);
         st = task_redo(core, &tasks[i], err);
+    }
+    *out_more = held > 0 && (int64_t)count >= scan_limit();
     return st;
 }
 
@@ -350,6 +356,7 @@ void hf_watchdog_pass(hf_core *core)
 {
     int64_t now_us = hf_core_now(core);
     int64_t next_us = INT64_MAX;
+    bool more = false;
     hf_err err = {0};
     hf_status st;
 
@@ -359,7 +366,7 @@ void hf_watchdog_pass(hf_core *core)
     core->swept_us = now_us;
     st = node_beat(core, &err);
     if (!st)
-        st = tasks_sweep(core, &err);
+        st = tasks_sweep(core, &more, &err);
     if (!st)
         st = deadlines_sweep(core, &err);
     if (!st && core->sweep_after < core->sweep_last)
@@ -374,7 +381,7 @@ void hf_watchdog_pass(hf_core *core)
             (void)!hf_db_reconnect(core->db, NULL);
         next_us = now_us;
     }
-    if (core->sweep_after < core->sweep_last)
+    if (core->sweep_after < core->sweep_last || more)
         next_us = now_us;
     if (core->lost_us > now_us && core->lost_us < next_us)
         next_us = core->lost_us; /* this sweep came too early for the task that nobody told of */

@@ -18,10 +18,11 @@
 #define HF_PG_SQL_ROLLBACK_TO "ROLLBACK TO SAVEPOINT holdfast"
 
 /* Session set-up in one round trip. $1 schema, $2 idle-in-transaction limit, $3
-   default_transaction_read_only, $4 `key` for statements that find every row by a key -> is it a standby, state of the schema (null: missing, 1: no
-   privilege to use it, 2: usable), ..., which backend this is. A stricter synchronous_commit than
-   `on` is kept. By a key, whatever the size of a batch, means that each statement is planned once
-   and only by indexes, because a plan that was made for empty tables is kept while they grow. */
+   default_transaction_read_only, $4 `key` for statements that find every row by a key -> is it a
+   standby, state of the schema (null: missing, 1: no privilege to use it, 2: usable), ..., which
+   backend this is. A stricter synchronous_commit than `on` is kept. By a key, whatever the size of
+   a batch, means that each statement is planned once and only by indexes, because a plan that was
+   made for empty tables is kept while they grow. */
 #define HF_PG_SQL_SESSION                                                                          \
     "SELECT pg_is_in_recovery()::int,"                                                             \
     " (SELECT CASE WHEN has_schema_privilege(oid, 'USAGE') THEN 2 ELSE 1 END"                      \

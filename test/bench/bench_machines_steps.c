@@ -9,7 +9,7 @@
    of 1000: it must not grow with what waits
 
    HF_BENCH_JOBS sets the number of jobs and deadlines (default 100000), HF_BENCH_ROWS that of rows
-   that wait in the bigger m5 (default 300000).
+   that wait in the bigger m5 (default 300000), HF_BENCH_PART names the one part that is run (m1).
 
    bench_machines_steps [sqlite | postgres] */
 #include <stdatomic.h>
@@ -284,6 +284,13 @@ static void claims(const char *store, hf_engine *engine, int rows)
                                        .more = ""});
 }
 
+static bool part_wanted(const char *name)
+{
+    const char *only = getenv("HF_BENCH_PART");
+
+    return !only || strcmp(only, name) == 0;
+}
+
 static void bench_machines(hf_flow_place *place)
 {
     const char *jobs = getenv("HF_BENCH_JOBS");
@@ -294,13 +301,16 @@ static void bench_machines(hf_flow_place *place)
 
     hf_bench_need(hf_open(hf_flow_address(place, "machines", address), &app, &engine) == HF_OK,
                   "the engine does not open");
-    chains(place->store, engine, 1);
-    chains(place->store, engine, 64);
-    chains(place->store, engine, 512);
-    round_trips(place->store, engine);
-    drain_jobs(place, engine, count);
-    deadlines(place->store, engine, count);
-    claims(place->store, engine, rows ? atoi(rows) : 300000);
+    for (int at_once = 1; part_wanted("m2") && at_once <= 512; at_once *= at_once == 1 ? 64 : 8)
+        chains(place->store, engine, at_once);
+    if (part_wanted("m3"))
+        round_trips(place->store, engine);
+    if (part_wanted("m1"))
+        drain_jobs(place, engine, count);
+    if (part_wanted("m4"))
+        deadlines(place->store, engine, count);
+    if (part_wanted("m5"))
+        claims(place->store, engine, rows ? atoi(rows) : 300000);
     hf_close(engine);
     hf_flow_drop(place, "machines");
 }

@@ -79,7 +79,8 @@ HF_BOTH_ENGINES(machines_that_wait_are_rows)
     hf_kit_close(d);
 }
 
-/* Calls of the database for a job when so many wait at once, in hundredths. */
+/* Calls of the database for a job when so many wait at once, in hundredths. Time goes on while they
+   do: whoever waits in the store came before those that memory has. */
 static uint64_t job_calls(int waiting)
 {
     static hf_start_opts items[HF_BACKLOG_WINDOW * 3];
@@ -96,6 +97,8 @@ static uint64_t job_calls(int waiting)
     jobs_run = 0;
     while (jobs_run < waiting) {
         hf_kit_turn(d); /* without folding, which is off the path of a job */
+        hf_clock_advance(d->virtual_clock, 1000);
+        ck_assert_uint_le(hf_map_int_count(d->core->runs), HF_BACKLOG_WINDOW + 600);
         ck_assert(hf_core_run_activity(d->core));
     }
     calls = (db->calls - before) * 100 / (uint64_t)waiting;
@@ -113,6 +116,38 @@ START_TEST(jobs_cost_the_same_however_many_wait)
     ck_assert_msg(many <= few + few / 10,
                   "%llu calls of the database for a hundred jobs, %llu when fewer wait",
                   (unsigned long long)many, (unsigned long long)few);
+}
+END_TEST
+
+/* Many of a lower number come last: they pass those that are in memory, and no more of them are
+   loaded than that takes. */
+START_TEST(many_that_pass_wait_as_well)
+{
+    enum { MANY = HF_BACKLOG_WINDOW * 2 };
+    static hf_start_opts items[MANY];
+    static hf_status answers[MANY];
+    hf_engine *d = hf_test_open(&app);
+
+    for (int priority = 5; priority >= 1; priority -= 4) {
+        for (int i = 0; i < MANY; i++)
+            items[i] = (hf_start_opts){
+                .size_ = sizeof(hf_start_opts), .in = hf_json(d, "1"), .priority = priority};
+        hf_kit_ok(d, hf_start_all(d, "job", items, MANY, answers));
+        hf_kit_turn(d);
+        hf_clock_advance(d->virtual_clock, 1000);
+        ck_assert_uint_le(hf_map_int_count(d->core->runs), HF_BACKLOG_WINDOW + 600);
+    }
+    ck_assert_int_eq(number(d, "SELECT count(*) FROM task WHERE priority = 1"), MANY);
+    jobs_run = 0;
+    while (jobs_run < MANY + 512 + 64) { /* those that had a place in the pool already */
+        hf_kit_turn(d);
+        ck_assert_uint_le(hf_map_int_count(d->core->runs), HF_BACKLOG_WINDOW + 600);
+        ck_assert(hf_core_run_activity(d->core));
+    }
+    hf_kit_turn(d);
+    ck_assert_int_eq(number(d, "SELECT count(*) FROM task WHERE priority = 1"), 0);
+    hf_kit_ok(d, hf_test_drain(d));
+    hf_close(d);
 }
 END_TEST
 
@@ -210,5 +245,6 @@ START_TEST(a_full_window_without_memory)
 END_TEST
 
 HF_PG_SUITE_MAIN("machine/memory", HF_BOTH_SLOW(machines_that_wait_are_rows, 120),
-                 {jobs_cost_the_same_however_many_wait, 120}, {starts_without_memory, 120},
-                 {a_delivery_by_key_without_memory, 60}, {a_full_window_without_memory, 120})
+                 {jobs_cost_the_same_however_many_wait, 120}, {many_that_pass_wait_as_well, 120},
+                 {starts_without_memory, 120}, {a_delivery_by_key_without_memory, 60},
+                 {a_full_window_without_memory, 120})
