@@ -163,15 +163,15 @@ static void conn_linger(hf_http_exchange *conn)
 void hf_conn_render(hf_http_exchange *conn, hf_http_reply *reply, bool stream)
 {
     const hf_http_request *request = &conn->parser.request;
-    hf_http_render how = {.minor = request->minor,
-                          .head_only = request->method == HF_HTTP_HEAD,
-                          .accepts_gzip = hf_http_request_lists(request, "accept-encoding", "gzip"),
-                          .keep_alive = request->keep_alive && !reply->final &&
-                                        !atomic_load(&conn->http->drain_wanted) &&
-                                        (!stream || request->minor == 1),
-                          .stream = stream,
-                          .gzip_bytes_min = conn->http->limits.gzip_bytes_min,
-                          .wall_us = hf_clock_wall_us(conn->http->clock)};
+    hf_http_render how = {
+        .minor = request->minor,
+        .head_only = request->method == HF_HTTP_HEAD,
+        .accepts_gzip = conn->gzip || hf_http_request_lists(request, "accept-encoding", "gzip"),
+        .keep_alive = request->keep_alive && !reply->final &&
+                      !atomic_load(&conn->http->drain_wanted) && (!stream || request->minor == 1),
+        .stream = stream,
+        .gzip_bytes_min = conn->http->limits.gzip_bytes_min,
+        .wall_us = hf_clock_wall_us(conn->http->clock)};
 
     conn->final = !how.keep_alive;
     conn->sent = reply->sent;
@@ -273,6 +273,7 @@ static void request_dispatch(hf_http_exchange *conn)
     conn->answered = false;
     conn->abandoned = false;
     conn->told_drain = false;
+    conn->gzip = false;
     conn->wake = NULL;
     conn->data = NULL;
     deadline_set(conn, NEVER);

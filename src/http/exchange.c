@@ -76,6 +76,15 @@ void hf_http_park(hf_http_exchange *exchange, int64_t wait_ms, hf_http_wake_fn *
     hf_conn_deadline_in(exchange, wait_ms);
 }
 
+void hf_http_forget(hf_http_exchange *exchange)
+{
+    const hf_http_request *request = &exchange->parser.request;
+
+    HF_ASSERT(exchange->held && hf_http_on_loop(exchange->http));
+    exchange->gzip = hf_http_request_lists(request, "accept-encoding", "gzip");
+    hf_http_parser_forget(&exchange->parser);
+}
+
 void hf_http_stream(hf_http_exchange *exchange, hf_http_reply *reply, hf_http_wake_fn *wake,
                     void *ctx)
 {

@@ -112,6 +112,10 @@ typedef void hf_http_wake_fn(void *ctx, hf_http_exchange *exchange, hf_http_why 
    of the connection meanwhile counts as gone. */
 void hf_http_park(hf_http_exchange *exchange, int64_t wait_ms, hf_http_wake_fn *wake, void *ctx);
 
+/* The handler needs the request no more: its bytes are freed, which counts where thousands wait.
+   Only from its handler, on the loop's thread, and before another thread may answer. */
+void hf_http_forget(hf_http_exchange *exchange);
+
 /* Begins an answer without an end: the head is sent, the body follows from any thread until
    hf_http_stream_end, which gives the exchange back. `wake` hears of GONE and DRAINING. From its
    handler, on the loop's thread. A silent stream gets a comment line every beat_ms. */

@@ -49,6 +49,7 @@ struct hf_http_exchange {
     bool parked;     /* it waits, and wake wants to hear */
     bool told_drain; /* wake heard of DRAINING */
     bool final;      /* the connection ends with this answer */
+    bool gzip;       /* the request, which is forgotten, said that it takes it */
     bool spoiled;    /* memory ran out: it says that instead of what it should */
     bool tls_read_wants_write;
     bool counted;      /* in http->addresses */

@@ -655,6 +655,21 @@ void hf_http_parser_reset(hf_http_parser *parser, const hf_http_limits *limits)
         .limits = limits, .request = request, .body_bytes_max = limits->body_bytes_max};
 }
 
+void hf_http_parser_forget(hf_http_parser *parser)
+{
+    hf_http_request *request = &parser->request;
+
+    hf_buf_fini(&request->head);
+    hf_buf_fini(&request->body);
+    hf_alloc_free(request->fields);
+    request->fields = NULL;
+    request->field_count = 0;
+    request->field_room = 0;
+    request->target_at = 0;
+    request->target_len = 0;
+    request->path_len = 0;
+}
+
 void hf_http_parser_fini(hf_http_parser *parser)
 {
     hf_buf_fini(&parser->request.head);

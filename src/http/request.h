@@ -98,6 +98,9 @@ typedef struct hf_http_parser {
 /* Ready for the first byte of a request; memory of the one before is given back when it was large.
  */
 void hf_http_parser_reset(hf_http_parser *parser, const hf_http_limits *limits);
+/* A whole request whose head and body nobody needs any more: what they take is freed; how it is to
+   be answered is still known. */
+void hf_http_parser_forget(hf_http_parser *parser);
 void hf_http_parser_fini(hf_http_parser *parser);
 
 /* Whether no byte of a request was seen yet. */

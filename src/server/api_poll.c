@@ -1,9 +1,11 @@
 /* api_poll.c: workers that wait for work. A poll is parked on the loop and costs a connection and a
-   few hundred bytes; the engine calls back when it has a task, and a handler thread then reads the
+   few hundred bytes: the request is forgotten but for what its answer depends on. The engine calls
+   back when it has a task, and a handler thread then reads the
    history that goes with it. Whoever comes first, task, end of the time or end of the client, takes
    the poll; a client that is gone is never handed a task. A task that is being brought when the
    time is over, or the server about to stop, is waited for; one that does not get as far as the
    client's system is given back (handed.h). */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -30,15 +32,26 @@ enum {
 /* A poll that waits. It is found by its exchange, in a list of the server: whoever takes it out of
    there owns it and answers; everybody else comes too late. */
 typedef struct parked {
-    hf_api *api;
-    const hf_http_exchange *exchange;
+    hf_server *server;
+    hf_http_exchange *exchange;
     hf_poll *poll;
-    hf_value task;     /* lives until the poll is ended */
-    const char *build; /* of the worker; NULL: it says none */
-    hf_slice key;      /* under which the answer is remembered; ptr NULL: it is not */
+    hf_value task; /* lives until the poll is ended */
+    /* of the request */
+    const hf_route *route;
+    int64_t admitted_us;
+    int64_t page; /* history_page_size; PAGE_UNSAID: it does not say */
+    hf_class class;
+    bool native; /* history_format */
+    bool sticky;
+    bool json;         /* payload_codec */
     bool drained;      /* it waits for nothing: its build gets no tasks */
     bool late;         /* its time is over: what is on its way to it or nothing; under the lock */
+    const char *build; /* of the worker; NULL: it says none */
+    hf_slice key;      /* under which the answer is remembered; ptr NULL: it is not */
+    char namespace[];  /* with build and key behind it */
 } parked;
+
+#define PAGE_UNSAID INT64_MIN
 
 static hf_status parked_put(hf_server *server, parked *p, hf_err *err)
 {
@@ -83,14 +96,49 @@ static void poll_empty(hf_api *api, const char *status)
     hf_worker_json(api, 200, hf_json_(api->mem, "{'task': null, 'poll_status': %s}", status));
 }
 
-static void poll_end(parked *p, const char *status)
+/* The request again, as far as its answer depends on it; NULL: no memory. */
+static hf_api *api_again(const parked *p)
 {
-    hf_api *api = p->api;
+    hf_api *api = hf_api_new(p->server, p->exchange);
+    hf_value_list *body = api ? hf_value_object(api->mem) : NULL;
 
+    if (!api)
+        return NULL;
+    if (p->page != PAGE_UNSAID)
+        hf_value_set(body, HF_SLICE("history_page_size"), hf_value_int(api->mem, p->page));
+    if (p->native)
+        hf_value_set(body, HF_SLICE("history_format"),
+                     hf_value_string(api->mem, HF_SLICE("native")));
+    if (p->sticky)
+        hf_value_set(body, HF_SLICE("sticky"), hf_value_bool(true));
+    if (p->json)
+        hf_value_set(body, HF_SLICE("payload_codec"), hf_value_string(api->mem, HF_SLICE("json")));
+    api->body = hf_value_finish(body);
+    if (!api->body) {
+        hf_api_done(api);
+        return NULL;
+    }
+    api->route = p->route;
+    api->class = p->class;
+    api->admitted = true;
+    api->admitted_us = p->admitted_us;
+    (void)snprintf(api->namespace, sizeof(api->namespace), "%s", p->namespace);
+    return api;
+}
+
+/* `api`: of the poll; NULL: it is still to be made. */
+static void poll_end(parked *p, hf_api *api, const char *status)
+{
     (void)hf_poll_end(p->poll);
-    poll_empty(api, status);
+    api = api ? api : api_again(p);
+    if (api) {
+        poll_empty(api, status);
+        hf_api_finish(api);
+    } else {
+        hf_admission_leave(p->server->admission, p->class);
+        hf_http_abandon(p->exchange);
+    }
     hf_alloc_free(p);
-    hf_api_finish(api);
 }
 
 /* The time is over, the client gone, or the server about to stop. The loop's thread. */
@@ -99,7 +147,7 @@ static void on_wake(void *ctx, hf_http_exchange *exchange, hf_http_why why)
     parked *p = why == HF_HTTP_GONE ? parked_take(ctx, exchange) : parked_leave(ctx, exchange);
 
     if (p)
-        poll_end(p, why == HF_HTTP_DRAINING || p->drained ? "draining" : "timeout");
+        poll_end(p, NULL, why == HF_HTTP_DRAINING || p->drained ? "draining" : "timeout");
 }
 
 /* A handler thread: the task with all that belongs to it. */
@@ -169,53 +217,88 @@ static bool poll_repeated(hf_api *api, hf_slice key)
     return true;
 }
 
+/* Why a task is not for this poll after all; NULL: it is. */
+static const char *task_unfit(const parked *p, hf_value task)
+{
+    if (!hf_http_exchange_alive(p->exchange))
+        return "timeout";
+    return hf_fleet_drained(p->server->fleet, hf_slice_of(p->namespace),
+                            hf_slice_of(hf_str(task, "task_queue", "")), p->build, NULL)
+               ? "draining"
+               : NULL;
+}
+
 /* A thread of the engine. */
 static bool on_got(void *arg, hf_value task)
 {
     parked *p = arg; /* lives until its poll was ended, and that waits for us */
-    hf_server *server = p->api->server;
+    hf_server *server = p->server;
+    const char *unfit;
+    hf_api *api;
 
     if (parked_take(server, p->exchange) != p)
         return false;
-    if (task && !hf_http_exchange_alive(p->exchange)) {
-        poll_end(p, "timeout");
-        return false;
-    }
-    if (task && hf_fleet_drained(server->fleet, hf_slice_of(p->api->namespace),
-                                 hf_slice_of(hf_str(task, "task_queue", "")), p->build, NULL)) {
-        poll_end(p, "draining");
+    unfit = task ? task_unfit(p, task) : NULL;
+    if (unfit) {
+        poll_end(p, NULL, unfit);
         return false;
     }
     p->task = task;
-    p->api->resume = poll_resume;
-    p->api->more = p;
-    if (task && !hf_work_offer(server->work, p->api))
-        return true;
-    p->api->resume = NULL; /* nothing comes, or too much waits already */
-    poll_end(p, atomic_load(&server->draining) ? "draining" : p->late ? "timeout" : "empty");
+    api = task ? api_again(p) : NULL;
+    if (api) {
+        api->resume = poll_resume;
+        api->more = p;
+        if (!hf_work_offer(server->work, api))
+            return true;
+        api->resume = NULL; /* too much waits already */
+    }
+    poll_end(p, api, atomic_load(&server->draining) ? "draining" : p->late ? "timeout" : "empty");
     return false;
 }
 
+static hf_slice text_put(char **at, hf_slice text)
+{
+    hf_slice copy = hf_slice_from(*at, text.len);
+
+    memcpy(*at, text.ptr, text.len);
+    (*at)[text.len] = '\0';
+    *at += text.len + 1;
+    return copy;
+}
+
+/* NULL: answered already. */
 static parked *parked_new(hf_api *api, const char *worker, hf_slice key)
 {
-    parked *p = hf_alloc(sizeof(*p));
+    hf_slice build = hf_slice_of(hf_offer_build(api, worker));
+    hf_slice space = hf_slice_of(api->namespace);
+    parked *p = hf_alloc(sizeof(*p) + space.len + 1 + build.len + 1 + key.len + 1);
+    char *at;
 
     if (!p) {
         hf_api_error(api, 503, "overloaded", "Memory ran out.");
         return NULL;
     }
-    p->api = api;
+    at = p->namespace;
+    (void)text_put(&at, space);
+    p->build = build.ptr ? text_put(&at, build).ptr : NULL;
+    p->key = key.ptr ? text_put(&at, key) : (hf_slice){0};
+    p->server = api->server;
     p->exchange = api->exchange;
-    p->build = hf_offer_build(api, worker);
-    p->key = key;
+    p->route = api->route;
+    p->class = api->class;
+    p->admitted_us = api->admitted_us;
+    p->page = hf_int(api->body, "history_page_size", PAGE_UNSAID);
+    p->native = hf_native_wanted(api);
+    p->sticky = hf_bool(api->body, "sticky", false);
+    p->json = strcmp(hf_str(api->body, "payload_codec", ""), "json") == 0;
     return p;
 }
 
 /* Waits at the engine's desk; a worker of a drained build waits for nothing. */
 static hf_status parked_begin(parked *p, const hf_poll_opts *opts)
 {
-    hf_engine *engine = p->api->server->engine;
-    hf_status st = p->drained ? HF_OK : hf_namespace_use(engine, p->api->namespace);
+    hf_engine *engine = p->server->engine;
+    hf_status st = p->drained ? HF_OK : hf_namespace_use(engine, p->namespace);
 
     return st || p->drained ? st : hf_poll_begin(engine, opts, &p->poll);
 }
@@ -236,6 +319,7 @@ static void poll_begin(hf_api *api, hf_task_kind kind)
 {
     hf_server *server = api->server;
     const char *worker = hf_worker_name(api);
+    hf_http_exchange *exchange;
     hf_poll_opts opts;
     hf_slice key;
     parked *p;
@@ -266,13 +350,18 @@ static void poll_begin(hf_api *api, hf_task_kind kind)
         return;
     }
     *api->later = true;
-    hf_http_park(api->exchange, poll_wait_ms(api, p->drained), on_wake, server);
-    st = parked_begin(p, &opts);
-    if (st && parked_take(server, p->exchange)) {
+    exchange = api->exchange;
+    hf_http_park(exchange, poll_wait_ms(api, p->drained), on_wake, server);
+    hf_http_forget(exchange);
+    st = parked_begin(p, &opts); /* it may be answered and gone when this returns */
+    if (st && parked_take(server, exchange)) {
         *api->later = false;
         hf_api_status(api, st, hf_errmsg(server->engine));
         hf_alloc_free(p);
+        return;
     }
+    api->admitted = false; /* that is the poll's now */
+    hf_api_done(api);
 }
 
 void hf_api_poll_workflow(hf_api *api)

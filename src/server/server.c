@@ -25,9 +25,9 @@ enum {
 
 /* ---- one request */
 
-static hf_api *api_new(hf_server *server, hf_http_exchange *exchange)
+hf_api *hf_api_new(hf_server *server, hf_http_exchange *exchange)
 {
-    hf_mem *mem = hf_mem_new_small(); /* thousands may be parked */
+    hf_mem *mem = hf_mem_new();
     hf_api *api = mem ? hf_mem_alloc(mem, sizeof(*api)) : NULL;
 
     if (!api) {
@@ -248,7 +248,7 @@ static bool admission_take(hf_api *api)
 static void on_request(void *ctx, hf_http_exchange *exchange)
 {
     hf_server *server = ctx;
-    hf_api *api = api_new(server, exchange);
+    hf_api *api = hf_api_new(server, exchange);
 
     if (!api) {
         hf_http_abandon(exchange);

@@ -52,6 +52,9 @@ bool hf_server_namespace_exists(hf_server *server, hf_slice name);
 /* Over how many bytes a payload of the namespace leaves by reference; 0: none does. */
 size_t hf_server_storage_threshold(hf_server *server, hf_slice name);
 
+/* A request in the making; NULL: no memory. */
+hf_api *hf_api_new(hf_server *server, hf_http_exchange *exchange);
+
 /* The request is no longer in work, and is freed; its exchange is the caller's. */
 void hf_api_done(hf_api *api);
 

@@ -92,6 +92,9 @@ static void big_answer(app *self, hf_http_exchange *exchange)
     hf_http_answer(exchange, &reply);
 }
 
+#define TEN_WORDS "one two three four five six seven eight nine ten "
+#define LONG_TEXT TEN_WORDS TEN_WORDS TEN_WORDS TEN_WORDS TEN_WORDS TEN_WORDS
+
 static void app_handle(void *ctx, hf_http_exchange *exchange)
 {
     app *self = ctx;
@@ -116,6 +119,9 @@ static void app_handle(void *ctx, hf_http_exchange *exchange)
         reply.type = "text/event-stream";
         hf_http_stream(exchange, &reply, stream_wake, self);
         (void)sem_post(&self->parked);
+    } else if (hf_slice_equal(path, HF_SLICE("/forget"))) {
+        hf_http_forget(exchange);
+        answer_text(exchange, 200, HF_SLICE(LONG_TEXT));
     } else if (hf_slice_equal(path, HF_SLICE("/big"))) {
         big_answer(self, exchange);
     } else if (hf_slice_equal(path, HF_SLICE("/echo"))) {
@@ -228,6 +234,30 @@ START_TEST(keeps_alive_and_takes_pipelines)
     ck_assert(hf_wire_read_all(fd, &many));
     (void)close(fd);
     hf_buf_fini(&many);
+    app_close(&self);
+}
+END_TEST
+
+/* A request that its handler forgot is answered as it asked, and those behind it are taken. */
+START_TEST(forgotten_requests_are_answered)
+{
+    app self;
+    hf_wire_reply reply = {0};
+    int fd;
+
+    app_open(&self, (hf_http_options){.limits = {.gzip_bytes_min = 200}});
+    fd = hf_wire_connect(app_port(&self));
+    ck_assert(hf_wire_send(fd, HF_SLICE(GET("/forget") GET("/x"))));
+    reply_is(fd, 200, LONG_TEXT);
+    reply_is(fd, 404, "/x");
+    ck_assert(hf_wire_send(
+        fd, HF_SLICE("GET /forget HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip\r\n\r\n")));
+    ck_assert(hf_wire_read_reply(fd, &reply));
+    ck_assert(hf_slice_equal(hf_wire_field(&reply, "Content-Encoding"), HF_SLICE("gzip")));
+    hf_wire_reply_fini(&reply);
+    ck_assert(hf_wire_send(fd, HF_SLICE(GET("/forget"))));
+    reply_is(fd, 200, LONG_TEXT);
+    (void)close(fd);
     app_close(&self);
 }
 END_TEST
@@ -762,7 +792,8 @@ START_TEST(addresses)
 }
 END_TEST
 
-HF_SUITE_MAIN("http/http", {keeps_alive_and_takes_pipelines, 0}, {small_rules_of_http, 0},
+HF_SUITE_MAIN("http/http", {keeps_alive_and_takes_pipelines, 0},
+              {forgotten_requests_are_answered, 0}, {small_rules_of_http, 0},
               {hostile_requests_are_refused, 120}, {half_close_at_every_byte, 0},
               {slow_senders_are_cut_off, 0}, {slow_readers_are_cut_off, 0},
               {uploads_over_the_limit, 0}, {a_thousand_uploads_at_once, 0}, {parked_requests, 0},
