@@ -1,6 +1,7 @@
 /* cmd_serve.c: the verbs serve and dev: an engine, a server in front of it, and for dev a worker
    program beside it, until a signal comes. */
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -276,11 +277,15 @@ static hf_status job_run(serve_job *job, hf_err *err)
     return st;
 }
 
-/* The folder of a file, in the arena. */
+/* The folder of a file, in the arena; of what it stands for when it is a link. */
 static const char *folder_of(hf_cli_call *call, const char *path)
 {
-    const char *slash = strrchr(path, '/');
+    char real[PATH_MAX];
+    const char *slash;
 
+    if (realpath(path, real))
+        path = real;
+    slash = strrchr(path, '/');
     if (!slash)
         return ".";
     return slash == path ? "/"

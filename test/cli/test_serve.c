@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stddef.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -140,6 +141,26 @@ START_TEST(serves_until_told_to_stop)
     ck_assert_uint_eq(hf_len(hf_get(json(&last.out), "tokens")), 1);
     ck_assert(!says(&last.out, self.token));
     ck_assert_int_eq(RUN("verify", "s.db"), 0);
+    end();
+}
+END_TEST
+
+/* A store behind a link is served where it is: the folder that may be written is the store's. */
+START_TEST(serves_through_a_link)
+{
+    char *argv[] = {"holdfast", "serve", "links/s.db", "--listen", "127.0.0.1:0", NULL};
+    process self;
+
+    begin();
+    ck_assert_int_eq(RUN("schema-migrate", "s.db"), 0);
+    ck_assert_int_eq(mkdir("links", 0700), 0);
+    ck_assert_int_eq(symlink("../s.db", "links/s.db"), 0);
+    self = serve_start(argv);
+    ck_assert_int_eq(ask(&self, "/api/namespaces"), 200);
+    ck_assert_int_eq(serve_stop(&self), 0);
+    ck_assert_int_eq(RUN("verify", "s.db"), 0);
+    ck_assert_int_eq(unlink("links/s.db"), 0);
+    ck_assert_int_eq(rmdir("links"), 0);
     end();
 }
 END_TEST
@@ -336,6 +357,7 @@ START_TEST(stops_while_clients_wait)
 }
 END_TEST
 
-HF_SUITE_MAIN("cli/serve", {serves_until_told_to_stop, 0}, {refuses_to_be_exposed, 0},
-              {tokens_without_a_server, 0}, {dev_looks_after_a_worker, 0},
-              {tells_the_service_manager, 0}, {stops_while_clients_wait, 0})
+HF_SUITE_MAIN("cli/serve", {serves_until_told_to_stop, 0}, {serves_through_a_link, 0},
+              {refuses_to_be_exposed, 0}, {tokens_without_a_server, 0},
+              {dev_looks_after_a_worker, 0}, {tells_the_service_manager, 0},
+              {stops_while_clients_wait, 0})
