@@ -8,6 +8,10 @@
    migrations/NNNN_name.sql        a migration for both, or NNNN_name.sqlite.sql with
    NNNN_name.postgres.sql
 
+   pieces/NAME.sql                 parts of statements that are put together when they are asked for
+   (lists), each after a line "-- piece NAME"; words in braces that are not known here stay for
+   whoever puts them together
+
    It writes stmt_list.h (X-macro list of names, used for the enum) and stmt_table.c (the texts).
    It must fail on anything unexpected: a statement that exists for one engine only is a bug. */
 #define _GNU_SOURCE
@@ -126,6 +130,7 @@ static const word words[] = {
     {"hot", {"STRICT", "WITH (fillfactor = 50)"}},
     {"cold", {"STRICT", ""}},
     {"rowless", {"STRICT, WITHOUT ROWID", ""}},
+    {"position", {"instr", "strpos"}},
 };
 
 typedef struct column {
@@ -211,7 +216,7 @@ static void insert_write(FILE *out, const char *list, int engine)
 }
 
 /* Writes what stands for {name ...} and returns the position of the closing brace. */
-static const char *brace_write(FILE *out, const char *at, int engine)
+static const char *brace_write(FILE *out, const char *at, int engine, bool piece)
 {
     const char *end = strchr(at, '}');
     char name[4096];
@@ -235,11 +240,14 @@ static const char *brace_write(FILE *out, const char *at, int engine)
             return end;
         }
     }
-    die("unknown word {%s}", name);
+    if (!piece)
+        die("unknown word {%s}", name);
+    (void)fprintf(out, "{%s}", name);
+    return end;
 }
 
 /* Comments and white space are for readers of the .sql file, not for the database. */
-static void text_write(FILE *out, const char *text, int engine)
+static void text_write(FILE *out, const char *text, int engine, bool piece)
 {
     bool blank = true;
     bool quoted = false;
@@ -261,7 +269,7 @@ static void text_write(FILE *out, const char *text, int engine)
         }
         blank = false;
         if (!quoted && *at == '{') {
-            at = brace_write(out, at, engine);
+            at = brace_write(out, at, engine, piece);
             continue;
         }
         if (*at == '"' || *at == '\\')
@@ -279,7 +287,7 @@ static void engine_write(FILE *out, const entry *row, int engine, bool both)
     static const char *const only[ENGINES] = {"-- only postgres", "-- only sqlite"};
 
     if (row->text[engine])
-        text_write(out, row->text[engine], engine);
+        text_write(out, row->text[engine], engine, false);
     else if (both && strstr(row->text[1 - engine], only[engine]))
         (void)fputs("NULL", out);
     else if (both)
@@ -298,7 +306,7 @@ static void assured_write(FILE *out, const entry *row)
         (strstr(row->text[1], "{insert ") || strstr(row->text[1], "{rows ")))
         text = row->text[1];
     if (text)
-        text_write(out, text, ASSURED);
+        text_write(out, text, ASSURED, false);
     else
         (void)fputs("NULL", out);
 }
@@ -322,6 +330,74 @@ static void table_write(FILE *out, const char *name, table *rows, bool both)
     (void)fprintf(out, "};\nconst size_t %s_count = %zu;\n\n", name, rows->count);
 }
 
+/* Cuts a file of pieces at the lines that name them. What comes before the first is for readers. */
+static void pieces_cut(table *rows, const char *path)
+{
+    static const char mark[] = "\n-- piece ";
+    char *at = strstr(file_read(path), mark);
+
+    if (!at)
+        die("%s has no pieces", path);
+    while (at) {
+        char *name = at + sizeof(mark) - 1;
+        char *text = strchr(name, '\n');
+        entry *row;
+
+        if (!text)
+            die("%s ends with the name of a piece", path);
+        *text++ = '\0';
+        at = strstr(text, mark);
+        if (at)
+            *at = '\0';
+        row = entry_get(rows, name);
+        if (row->text[0])
+            die("there are two pieces %s", name);
+        row->text[0] = text;
+    }
+}
+
+static void pieces_read(table *rows, const char *dir)
+{
+    DIR *folder = opendir(dir);
+    struct dirent *item;
+    char path[8192];
+
+    if (!folder)
+        die("cannot open %s", dir);
+    while ((item = readdir(folder)))
+        if (strstr(item->d_name, ".sql")) {
+            (void)snprintf(path, sizeof(path), "%s/%s", dir, item->d_name);
+            pieces_cut(rows, path);
+        }
+    (void)closedir(folder);
+}
+
+static void pieces_write(FILE *out, const table *rows)
+{
+    (void)fprintf(out, "const hf_piece_text hf_piece_texts[] = {\n");
+    for (size_t i = 0; i < rows->count; i++) {
+        (void)fprintf(out, "    {");
+        text_write(out, rows->rows[i].text[0], 0, true);
+        (void)fprintf(out, ",\n     ");
+        text_write(out, rows->rows[i].text[0], 1, true);
+        (void)fprintf(out, "},\n");
+    }
+    (void)fprintf(out, "};\n");
+}
+
+/* The names of a table as a list for an enum. */
+static void names_write(FILE *out, const char *list, const char *prefix, const table *rows)
+{
+    (void)fprintf(out, "#define %s(X) \\\n", list);
+    for (size_t i = 0; i < rows->count; i++) {
+        (void)fprintf(out, "    X(%s", prefix);
+        for (const char *at = rows->rows[i].name; *at; at++)
+            (void)fputc(toupper((unsigned char)*at), out);
+        (void)fprintf(out, ", \"%s\") \\\n", rows->rows[i].name);
+    }
+    (void)fprintf(out, "\n");
+}
+
 static FILE *file_open(const char *dir, const char *name)
 {
     char path[4096];
@@ -338,6 +414,7 @@ int main(int argc, char **argv)
 {
     static table statements;
     static table migrations;
+    static table pieces;
     static const char *const folders[] = {"common", "sqlite", "postgres", "assured"};
     FILE *out;
 
@@ -354,20 +431,17 @@ int main(int argc, char **argv)
 
         (void)snprintf(dir, sizeof(dir), "%s/migrations", argv[1]);
         folder_read(&migrations, dir, -1);
+        (void)snprintf(dir, sizeof(dir), "%s/pieces", argv[1]);
+        pieces_read(&pieces, dir);
     }
     qsort(statements.rows, statements.count, sizeof(entry), entry_order);
     qsort(migrations.rows, migrations.count, sizeof(entry), entry_order);
+    qsort(pieces.rows, pieces.count, sizeof(entry), entry_order);
 
     out = file_open(argv[2], "stmt_list.h");
-    (void)fprintf(
-        out, "/* Generated by tools/sqlgen from src/store/sql. */\n#define HF_STMT_LIST(X) \\\n");
-    for (size_t i = 0; i < statements.count; i++) {
-        (void)fprintf(out, "    X(HF_STMT_");
-        for (const char *at = statements.rows[i].name; *at; at++)
-            (void)fputc(toupper((unsigned char)*at), out);
-        (void)fprintf(out, ", \"%s\") \\\n", statements.rows[i].name);
-    }
-    (void)fprintf(out, "\n");
+    (void)fprintf(out, "/* Generated by tools/sqlgen from src/store/sql. */\n");
+    names_write(out, "HF_STMT_LIST", "HF_STMT_", &statements);
+    names_write(out, "HF_PIECE_LIST", "HF_PIECE_", &pieces);
     if (fclose(out))
         die("cannot write stmt_list.h");
 
@@ -376,6 +450,7 @@ int main(int argc, char **argv)
         out, "/* Generated by tools/sqlgen from src/store/sql. */\n#include \"store/stmt.h\"\n\n");
     table_write(out, "hf_stmt_texts", &statements, true);
     table_write(out, "hf_migration_texts", &migrations, false);
+    pieces_write(out, &pieces);
     if (fclose(out))
         die("cannot write stmt_table.c");
     return 0;

@@ -68,9 +68,8 @@ SQL_ALLOWED = [
     ("src/cli/keeper.c", "DELETE"),
     ("src/engine/remote.c", "DELETE"),
 ]
-# Lists have as many statements as there are sets of filters: these files compose them from named fragments, which the
-# oracle tests of lists exercise. The last one wraps a question that a person asks.
-SQL_COMPOSED = {"src/project/filter.c", "src/project/filter.h", "src/project/list.c", "src/engine/sql.c"}
+# Wraps a question that a person asks.
+SQL_COMPOSED = {"src/engine/sql.c"}
 SQL_FIRST = ("SELECT INSERT UPDATE DELETE CREATE ALTER DROP TRUNCATE REPLACE VACUUM ATTACH DETACH PRAGMA BEGIN COMMIT "
              "ROLLBACK SAVEPOINT RELEASE SET LISTEN NOTIFY WITH EXPLAIN").split()
 SQL_START = re.compile(r"^\s*(%s)\b" % "|".join(SQL_FIRST))
@@ -245,11 +244,16 @@ def check_sql(tree):
 def check_statements(tree):
     """Every statement is used."""
     names = {name for path in tree.match("src/*.c", "src/*.h", "src/*.def")
-             for name in re.findall(r"\bHF_STMT_\w+", tree.text(path))}
+             for name in re.findall(r"\bHF_(?:STMT|PIECE)_\w+", tree.text(path))}
     for path in tree.match("src/store/sql/common/*.sql", "src/store/sql/sqlite/*.sql", "src/store/sql/postgres/*.sql"):
         name = "HF_STMT_" + os.path.basename(path)[:-len(".sql")].upper()
         if name not in names:
             yield path, 1, f"nothing in src uses {name}"
+    for path in tree.match("src/store/sql/pieces/*.sql"):
+        for line, text in enumerate(tree.text(path).splitlines(), 1):
+            piece = re.match(r"-- piece (\w+)$", text)
+            if piece and "HF_PIECE_" + piece.group(1).upper() not in names:
+                yield path, line, f"nothing in src uses the piece {piece.group(1)}"
 
 
 def check_guards(tree):

@@ -6,9 +6,9 @@
 #include "base/crypto.h"
 #include "base/map.h"
 #include "engine/call.h"
+#include "engine/look.h"
 #include "engine/why_run.h"
 #include "holdfast/view.h"
-#include "project/list.h"
 
 enum {
     RUNS_MAX = 1000,
@@ -139,11 +139,13 @@ static hf_status runs_look(look *l, bool trouble, hf_err *err)
     int64_t keys[PAGE_RUNS];
     hf_slice cursor = {0};
     size_t count = 0;
-    hf_status st;
+    hf_asker who;
+    hf_status st = hf_look_asker(l->call->engine, l->call->in.db, l->mem, &who, &query, err);
 
     query.filters = trouble ? hf_json_(l->mem, "{'task_problem': true}")
                             : hf_json_(l->mem, "{'status_bucket': 'running'}");
-    st = hf_filter_read(l->mem, query.filters, &query.filters, err);
+    if (!st)
+        st = hf_filter_read(l->mem, query.filters, &query.filters, err);
     do {
         if (!st)
             st =

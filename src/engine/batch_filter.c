@@ -78,7 +78,7 @@ hf_status hf_batch_expand(hf_call *call, hf_value request, int64_t max, hf_mem *
         hf_value items;
 
         hf_call_read_begin(call);
-        st = hf_look_list(call->in.db, call->in.namespace_key,
+        st = hf_look_list(call->in.db, call->engine, call->in.namespace_key,
                           page_request(mem, request, filters, cursor), mem, &page, err);
         hf_call_read_end(call);
         items = hf_get(page, "items");

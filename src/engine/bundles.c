@@ -4,11 +4,11 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "engine/imported.h"
+#include "engine/look.h"
 #include "engine/tool_store.h"
 #include "holdfast/tool.h"
 #include "project/bundle.h"
 #include "project/filter.h"
-#include "project/list.h"
 
 enum { PAGE_RUNS = 250, RUNS_MAX = 500 };
 
@@ -102,8 +102,11 @@ static hf_status filtered_give(job *j, hf_mem *list, hf_err *err)
     int64_t keys[PAGE_RUNS];
     hf_slice cursor = {0};
     size_t count = 0;
-    hf_status st = hf_filter_read(list, j->options->filters, &query.filters, err);
+    hf_asker who;
+    hf_status st = hf_look_asker(NULL, j->tool.db, list, &who, &query, err);
 
+    if (!st)
+        st = hf_filter_read(list, j->options->filters, &query.filters, err);
     do {
         size_t room = j->max - j->runs < PAGE_RUNS ? (size_t)(j->max - j->runs) : PAGE_RUNS;
 

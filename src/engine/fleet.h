@@ -15,7 +15,7 @@ HF_NODISCARD hf_status hf_engine_worker_beat(hf_engine *engine, const hf_worker_
 typedef struct hf_asker {
     const hf_engine *engine;
     hf_fleet fleet;
-    hf_slice queue; /* of the run */
+    hf_slice queue; /* of the run; ptr NULL: not known */
 } hf_asker;
 
 /* Reads the fleet into the arena; `engine` is set. */

@@ -9,12 +9,14 @@
 #include "project/projection.h"
 
 enum {
-    TOLD_MAX = 65536,    /* runs remembered; beyond that a sweep finds them */
-    STEP_RUNS = 128,     /* in one transaction */
-    SWEEP_RUNS = 512,    /* in one look */
-    GATHER_US = 100000,  /* so long a changed run waits for more of its changes */
-    AGAIN_US = 1000000,  /* after a failure */
-    STEP_BYTES = 4 << 20 /* memory after which a transaction is full */
+    TOLD_MAX = 65536,     /* runs remembered; beyond that a sweep finds them */
+    STEP_RUNS = 128,      /* in one transaction */
+    SWEEP_RUNS = 512,     /* in one look */
+    GATHER_US = 100000,   /* so long a changed run waits for more of its changes */
+    REST = 9,             /* times as long as the last step took, so that folding takes a tenth */
+    REST_MAX_US = 500000, /* but no longer, so that it stays close behind */
+    AGAIN_US = 1000000,   /* after a failure */
+    STEP_BYTES = 4 << 20  /* memory after which a transaction is full */
 };
 
 /* What is known of a run in the map: that it changed, or that somebody wants all of it. */
@@ -33,6 +35,7 @@ struct hf_folder {
     hf_cond work;
     hf_map_int *told;
     int64_t told_us;  /* when the first of them came, by the monotonic clock */
+    int64_t took_us;  /* the last step */
     int64_t sweep_at; /* the next run key of a sweep; INT64_MAX: none is under way */
     bool stopping;
     bool finish;
@@ -254,14 +257,16 @@ static bool work_wait(hf_folder *folder, bool failed)
 {
     bool more;
     int64_t until_us;
+    int64_t rest_us;
 
     hf_mutex_lock(&folder->lock);
     folder->asleep = true;
     while (!folder->stopping && !hf_map_int_count(folder->told) && folder->sweep_at == INT64_MAX)
         hf_cond_wait(&folder->work, &folder->lock);
     folder->asleep = false;
-    until_us =
-        failed ? hf_clock_mono_us(hf_clock_system()) + AGAIN_US : folder->told_us + GATHER_US;
+    rest_us = folder->took_us < REST_MAX_US / REST ? folder->took_us * REST : REST_MAX_US;
+    until_us = failed ? hf_clock_mono_us(hf_clock_system()) + AGAIN_US
+                      : folder->told_us + (rest_us > GATHER_US ? rest_us : GATHER_US);
     while (!folder->stopping && (hf_map_int_count(folder->told) < STEP_RUNS || failed))
         if (hf_cond_wait_until(&folder->work, &folder->lock, until_us) == HF_TIMEOUT)
             break;
@@ -278,8 +283,12 @@ static void folder_run(void *ctx)
 
     while (work_wait(folder, failed)) {
         uint64_t before = hf_folder_stats_get(folder).failed;
+        int64_t began_us = hf_clock_mono_us(hf_clock_system());
 
         (void)hf_folder_step(folder);
+        hf_mutex_lock(&folder->lock);
+        folder->took_us = hf_clock_mono_us(hf_clock_system()) - began_us;
+        hf_mutex_unlock(&folder->lock);
         failed = hf_folder_stats_get(folder).failed != before;
     }
 }

@@ -8,11 +8,18 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/value.h"
+#include "engine/fleet.h"
+#include "project/list.h"
 #include "store/db.h"
 
+/* Fills in what a list needs to know of the world to say what moves runs on. `engine` NULL: none is
+   there. `who` lives as long as the query. */
+HF_NODISCARD hf_status hf_look_asker(const hf_engine *engine, hf_db *db, hf_mem *mem, hf_asker *who,
+                                     hf_list_query *io_query, hf_err *err);
+
 /* A page of runs; see hf_list_runs. */
-HF_NODISCARD hf_status hf_look_list(hf_db *db, int64_t namespace_key, hf_value request, hf_mem *mem,
-                                    hf_value *out_page, hf_err *err);
+HF_NODISCARD hf_status hf_look_list(hf_db *db, const hf_engine *engine, int64_t namespace_key,
+                                    hf_value request, hf_mem *mem, hf_value *out_page, hf_err *err);
 
 /* Events of a run behind `after`, at most `limit` (0: all); see hf_history. */
 HF_NODISCARD hf_status hf_look_history(hf_db *db, hf_mem *mem, int64_t run, int64_t after,

@@ -105,7 +105,7 @@ hf_status hf_reader_list(hf_reader *reader, hf_value request, hf_mem *mem, hf_va
     if (st)
         return st;
     work = hf_mem_new();
-    st = work ? hf_look_list(reader->db, reader->namespace_key, request, work, &page, err)
+    st = work ? hf_look_list(reader->db, NULL, reader->namespace_key, request, work, &page, err)
               : hf_err_nomem(err, "a list");
     return answer_give(mem, page, st, out, work, err);
 }

@@ -6,23 +6,9 @@
 #include "base/json.h"
 #include "engine/call.h"
 #include "engine/look.h"
+#include "engine/why_run.h"
 #include "project/detail.h"
-#include "project/list.h"
 #include "project/views.h"
-
-static bool knows_workflow(void *ctx, hf_slice type)
-{
-    const hf_engine *engine = ctx;
-
-    return hf_registry_find_workflow(engine->registry, type) != NULL;
-}
-
-static bool knows_activity(void *ctx, hf_slice name)
-{
-    const hf_engine *engine = ctx;
-
-    return hf_registry_find_activity(engine->registry, name) != NULL;
-}
 
 static hf_slice member(hf_value request, const char *name)
 {
@@ -88,7 +74,8 @@ static hf_status run_read(hf_call *c, hf_value request, run_request *out, hf_err
 hf_status hf_describe(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out)
 {
     const hf_registry_workflow *workflow;
-    hf_why_world world = {.knows_workflow = knows_workflow, .knows_activity = knows_activity};
+    hf_why_world world = {.live.now_us = 0};
+    hf_asker who = {.engine = engine};
     hf_projection_state state = HF_PROJECTION_IN_SYNC;
     hf_detail_query query;
     run_request wanted;
@@ -105,7 +92,7 @@ hf_status hf_describe(hf_engine *engine, hf_value request, hf_mem *mem, hf_value
     if (st)
         return st;
     workflow = hf_registry_find_workflow(engine->registry, wanted.type);
-    world.live = (hf_liveness_world){.now_us = hf_clock_wall_us(engine->clock), .ctx = engine};
+    world.live.now_us = hf_clock_wall_us(engine->clock);
     world.stalled_run = hf_core_stalled(engine->core, wanted.run);
     query = (hf_detail_query){.run = wanted.run,
                               .at = wanted.at,
@@ -117,7 +104,10 @@ hf_status hf_describe(hf_engine *engine, hf_value request, hf_mem *mem, hf_value
     if (!work)
         return hf_err_nomem(err, "a run");
     hf_call_read_begin(&c);
-    st = hf_detail_read(c.in.db, work, &query, &detail, &state, err);
+    st = hf_asker_begin(&who, c.in.db, work, (hf_slice){0}, world.live.now_us, err);
+    hf_why_world_fill(&who, &world);
+    if (!st)
+        st = hf_detail_read(c.in.db, work, &query, &detail, &state, err);
     hf_call_read_end(&c);
     if (!st && state != HF_PROJECTION_IN_SYNC)
         hf_folder_want(engine->folder, wanted.run);
@@ -189,8 +179,38 @@ static hf_status filters_of(hf_db *db, int64_t namespace_key, hf_value request, 
     return *out_filters ? HF_OK : hf_err_nomem(err, "filters");
 }
 
-hf_status hf_look_list(hf_db *db, int64_t namespace_key, hf_value request, hf_mem *work,
-                       hf_value *out_page, hf_err *err)
+hf_status hf_look_asker(const hf_engine *engine, hf_db *db, hf_mem *mem, hf_asker *who,
+                        hf_list_query *io_query, hf_err *err)
+{
+    const hf_app *app = engine ? engine->app : NULL;
+    int64_t now_us = hf_clock_wall_us(engine ? engine->clock : hf_clock_system());
+    char *own = NULL;
+    hf_status st;
+
+    *who = (hf_asker){.engine = engine};
+    st = hf_asker_begin(who, db, mem, (hf_slice){0}, now_us, err);
+    if (st)
+        return st;
+    if (app && app->supports)
+        own = hf_mem_format(mem, ",%s,%s,", app->supports, app->build_id ? app->build_id : "");
+    else if (!engine && who->fleet.count)
+        own = hf_mem_format(mem, ",");
+    if (!own && ((app && app->supports) || (!engine && who->fleet.count)))
+        return hf_err_nomem(err, "a list");
+    for (char *at = own, *to = own; own; at++) { /* markers have no spaces, lists may */
+        if (*at != ' ')
+            *to++ = *at;
+        if (!*at)
+            break;
+    }
+    io_query->live = (hf_liveness_world){.now_us = now_us, .served = hf_asker_served, .ctx = who};
+    io_query->scope = hf_engine_app_scope(app);
+    io_query->own = hf_slice_of(own);
+    return HF_OK;
+}
+
+hf_status hf_look_list(hf_db *db, const hf_engine *engine, int64_t namespace_key, hf_value request,
+                       hf_mem *work, hf_value *out_page, hf_err *err)
 {
     hf_list_query query = {.namespace_key = namespace_key,
                            .limit = hf_int(request, "limit", 0),
@@ -201,8 +221,11 @@ hf_status hf_look_list(hf_db *db, int64_t namespace_key, hf_value request, hf_me
     hf_value view = NULL;
     hf_value page = NULL;
     hf_slice bucket = {0};
+    hf_asker who;
     hf_status st = filters_of(db, namespace_key, request, work, &applied, &view, &bucket, err);
 
+    if (!st)
+        st = hf_look_asker(engine, db, work, &who, &query, err);
     if (st)
         return st;
     query.filters = hf_filter_merge(work, hf_views_bucket_filters(work, bucket), applied);
@@ -241,7 +264,7 @@ hf_status hf_list_runs(hf_engine *engine, hf_value request, hf_mem *mem, hf_valu
     if (!work)
         return hf_err_nomem(&c.slot->err, "a list");
     hf_call_read_begin(&c);
-    st = hf_look_list(c.in.db, c.in.namespace_key, request, work, &page, &c.slot->err);
+    st = hf_look_list(c.in.db, engine, c.in.namespace_key, request, work, &page, &c.slot->err);
     hf_call_read_end(&c);
     return answer_give(mem, page, st, out, work, &c.slot->err);
 }

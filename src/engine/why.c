@@ -9,20 +9,25 @@
 #include "engine/why_run.h"
 #include "holdfast/tool.h"
 
+/* Whether a worker of another program is there for the queue, or for any when it is not known. */
+static bool asker_others(const hf_asker *who)
+{
+    return who->queue.ptr ? hf_fleet_serves(&who->fleet, who->queue, (hf_slice){0})
+                          : who->fleet.count > 0;
+}
+
 static bool asker_knows_workflow(void *ctx, hf_slice type)
 {
     const hf_asker *who = ctx;
 
-    return hf_registry_find_workflow(who->engine->registry, type) ||
-           hf_fleet_serves(&who->fleet, who->queue, (hf_slice){0});
+    return hf_registry_find_workflow(who->engine->registry, type) || asker_others(who);
 }
 
 static bool asker_knows_activity(void *ctx, hf_slice name)
 {
     const hf_asker *who = ctx;
 
-    return hf_registry_find_activity(who->engine->registry, name) ||
-           hf_fleet_serves(&who->fleet, who->queue, (hf_slice){0});
+    return hf_registry_find_activity(who->engine->registry, name) || asker_others(who);
 }
 
 static hf_slice asker_fingerprint(void *ctx, hf_slice type)
@@ -31,6 +36,17 @@ static hf_slice asker_fingerprint(void *ctx, hf_slice type)
     const hf_registry_workflow *found = hf_registry_find_workflow(who->engine->registry, type);
 
     return found ? hf_slice_of(found->snapshot.fingerprint) : (hf_slice){0};
+}
+
+void hf_why_world_fill(hf_asker *who, hf_why_world *world)
+{
+    bool engine = who->engine != NULL;
+
+    world->live.ctx = who;
+    world->live.served = hf_asker_served;
+    world->knows_workflow = engine ? asker_knows_workflow : NULL;
+    world->fingerprint = engine ? asker_fingerprint : NULL;
+    world->knows_activity = engine ? asker_knows_activity : NULL;
 }
 
 /* Reads into an arena of its own; only the answer goes to the caller's. */
@@ -46,13 +62,7 @@ hf_status hf_why_run(hf_db *db, const hf_engine *engine, int64_t run, hf_why_wor
 
     if (!st)
         st = hf_asker_begin(&who, db, work, dossier.queue, world->live.now_us, err);
-    if (!st) {
-        world->live.ctx = &who;
-        world->live.served = hf_asker_served;
-        world->knows_workflow = engine ? asker_knows_workflow : NULL;
-        world->fingerprint = engine ? asker_fingerprint : NULL;
-        world->knows_activity = engine ? asker_knows_activity : NULL;
-    }
+    hf_why_world_fill(&who, world);
     if (!st)
         st = hf_why_make(&dossier, world, work, &why, err);
     if (!st) {

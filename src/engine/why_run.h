@@ -5,7 +5,11 @@
 #include <stdint.h>
 
 #include "engine/engine_impl.h"
+#include "engine/fleet.h"
 #include "project/why.h"
+
+/* Who is asked whether anybody can do the work; `who` was begun and stays. */
+void hf_why_world_fill(hf_asker *who, hf_why_world *world);
 
 /* What hf_why answers, of the run with this key, in `mem`. `engine` NULL: nobody knows what code
    there is. `world` has the time and is filled in. */

@@ -16,7 +16,7 @@ typedef struct field {
     const char *label;
     field_type type;
     const hf_vocab *words; /* W */
-    const char *condition;
+    hf_piece condition;
 } field;
 
 typedef enum field_id {
@@ -308,28 +308,7 @@ hf_value hf_filter_merge(hf_mem *mem, hf_value earlier, hf_value later)
 
 /* ---- conditions */
 
-static void param_add(hf_filter_sql *sql, hf_db_value value)
-{
-    if (sql->count < HF_FILTER_PARAMS_MAX)
-        sql->params[sql->count] = value;
-    sql->count++;
-}
-
-/* The condition with its ? numbered. */
-static void condition_add(hf_filter_sql *sql, const char *condition)
-{
-    hf_buf_add_text(&sql->text, " AND ");
-    for (const char *at = condition; *at; at++) {
-        if (*at == '?')
-            hf_buf_add_format(&sql->text, "?%zu", sql->count);
-        else if (*at == '@')
-            hf_buf_add_text(&sql->text, "?1");
-        else
-            hf_buf_add_byte(&sql->text, (uint8_t)*at);
-    }
-}
-
-static void run_id_sql(hf_filter_sql *sql, hf_slice text)
+static void run_id_sql(hf_piece_sql *sql, hf_slice text, hf_filter_rest *rest)
 {
     int64_t time_ms = 0;
     uint64_t key = 0;
@@ -337,93 +316,96 @@ static void run_id_sql(hf_filter_sql *sql, hf_slice text)
     hf_ulid id;
 
     if (!hf_ulid_parse(text, &id)) {
-        sql->never = true;
+        rest->never = true;
         return;
     }
     hf_ulid_parts(&id, &time_ms, &key, &counter);
-    sql->never |= counter != 0 || key > INT64_MAX;
-    param_add(sql, hf_db_int((int64_t)key));
-    condition_add(sql, "s.run = ?");
-    param_add(sql, hf_db_int(time_ms));
-    condition_add(sql, "s.sort_us / 1000 = ?");
+    rest->never |= counter != 0 || key > INT64_MAX;
+    hf_piece_param(sql, hf_db_int((int64_t)key));
+    hf_piece_param(sql, hf_db_int(time_ms));
+    hf_piece_and(sql, HF_PIECE_FILTER_RUN_ID);
 }
 
 /* Adds a condition that follows from a filter and that an index answers: what is rare among a
    million runs is then found without looking at each. */
-static void index_sql(hf_filter_sql *sql, field_id id, int64_t number)
+static void index_sql(hf_piece_sql *sql, field_id id, int64_t number)
 {
     bool open = (id == HF_FILTER_STATUS_BUCKET && number == HF_STATUS_BUCKET_RUNNING) ||
                 (id == HF_FILTER_LIVENESS_STATE && number != HF_LIVENESS_CLOSED) ||
-                (id == HF_FILTER_TASK_PROBLEM && number) ||
+                ((id == HF_FILTER_TASK_PROBLEM || id == HF_FILTER_REPAIR_ATTENTION) && number) ||
                 (id == HF_FILTER_IS_TERMINAL && !number);
 
     if (id == HF_FILTER_STATUS)
         open = hf_run_status_bucket((hf_run_status)number) == HF_STATUS_BUCKET_RUNNING;
     if (open) {
-        condition_add(sql, "s.ended = 0");
+        hf_piece_and(sql, HF_PIECE_FILTER_OPEN);
     } else if (id == HF_FILTER_STATUS) {
-        condition_add(sql, "s.ended = ?");
-    } else if (id == HF_FILTER_STATUS_BUCKET && number == HF_STATUS_BUCKET_COMPLETED) {
-        param_add(sql, hf_db_int(HF_RUN_STATUS_COMPLETED));
-        condition_add(sql, "s.ended = ?");
+        hf_piece_and(sql, HF_PIECE_FILTER_ENDED);
     }
 }
 
-static void field_sql(hf_filter_sql *sql, field_id id, hf_value value, bool postgres)
+static void number_sql(hf_piece_sql *sql, field_id id, int64_t number, hf_filter_rest *rest)
+{
+    if (id == HF_FILTER_STATUS_BUCKET && number == HF_STATUS_BUCKET_COMPLETED) {
+        hf_piece_param(sql, hf_db_int(HF_RUN_STATUS_COMPLETED));
+        hf_piece_and(sql, HF_PIECE_FILTER_ENDED); /* says all of it */
+        return;
+    }
+    hf_piece_param(sql, hf_db_int(number));
+    index_sql(sql, id, number);
+    hf_piece_and(sql, fields[id].condition);
+    if (id == HF_FILTER_LIVENESS_STATE)
+        rest->liveness = number;
+    else if (id == HF_FILTER_REPAIR_BLOCKED_REASON)
+        rest->repair = number;
+    else if (id == HF_FILTER_TASK_PROBLEM)
+        rest->problem = number;
+}
+
+static void field_sql(hf_piece_sql *sql, field_id id, hf_value value, hf_filter_rest *rest)
 {
     const field *f = &fields[id];
     hf_slice text = hf_value_slice(value);
     int64_t us = 0;
 
     if (id == HF_FILTER_RUN_ID) {
-        run_id_sql(sql, text);
+        run_id_sql(sql, text, rest);
         return;
     }
     if (id == HF_FILTER_RUN_ID_CONTAINS) {
-        sql->run_id_part = text;
+        rest->run_id_part = text;
         return;
     }
     switch (f->type) {
     case S:
-        param_add(sql, hf_db_text(text));
-        condition_add(sql, f->condition);
+    case C:
+        hf_piece_param(sql, hf_db_text(text));
+        hf_piece_and(sql, f->condition);
         return;
     case W:
-        param_add(sql, hf_db_int(hf_vocab_by_text(f->words, text)->number));
-        condition_add(sql, f->condition);
-        index_sql(sql, id, hf_vocab_by_text(f->words, text)->number);
+        number_sql(sql, id, hf_vocab_by_text(f->words, text)->number, rest);
         return;
     case B:
-        param_add(sql, hf_db_int(hf_bool(value, "", false)));
-        condition_add(sql, f->condition);
-        index_sql(sql, id, hf_bool(value, "", false));
+        number_sql(sql, id, hf_bool(value, "", false), rest);
         return;
     case T:
         if (!hf_clock_parse(text, &us))
             (void)hf_slice_int(text, &us);
-        param_add(sql, hf_db_int(us));
-        condition_add(sql, f->condition);
-        return;
-    case C:
-        param_add(sql, hf_db_text(text));
-        hf_buf_add_format(&sql->text, " AND %s(%s, ?%zu) > 0", postgres ? "strpos" : "instr",
-                          f->condition, sql->count);
+        hf_piece_param(sql, hf_db_int(us));
+        hf_piece_and(sql, f->condition);
         return;
     }
 }
 
-static void labels_sql(hf_filter_sql *sql, hf_value labels)
+static void labels_sql(hf_piece_sql *sql, hf_value labels)
 {
     hf_slice name;
     hf_value item;
 
     for (size_t i = 0; hf_value_member(labels, i, &name, &item); i++) {
-        param_add(sql, hf_db_text(name));
-        param_add(sql, hf_db_text(hf_value_slice(item)));
-        hf_buf_add_format(&sql->text,
-                          " AND EXISTS (SELECT 1 FROM run_label l WHERE l.run = s.run AND l.name = "
-                          "?%zu AND l.value = ?%zu)",
-                          sql->count - 1, sql->count);
+        hf_piece_param(sql, hf_db_text(name));
+        hf_piece_param(sql, hf_db_text(hf_value_slice(item)));
+        hf_piece_and(sql, HF_PIECE_FILTER_LABEL);
     }
 }
 
@@ -469,71 +451,65 @@ static bool integer_of(hf_value value, int64_t *out_number)
 }
 
 /* Compares with whichever column can hold the value: what comes from an address is text only. */
-static void attribute_sql(hf_filter_sql *sql, size_t name, hf_value value, const char *sign)
+static void attribute_sql(hf_piece_sql *sql, hf_value value, const char *sign)
 {
     int64_t number = 0;
     double real = 0;
     const char *before = "";
 
-    hf_buf_add_format(&sql->text,
-                      " AND EXISTS (SELECT 1 FROM search_attribute a WHERE a.run = s.run AND "
-                      "a.name = ?%zu AND (",
-                      name);
+    sql->sign = sign;
+    hf_piece_and(sql, HF_PIECE_FILTER_ATTRIBUTE);
     if (hf_value_kind_of(value) == HF_VALUE_STRING) {
-        param_add(sql, hf_db_text(hf_value_slice(value)));
-        hf_buf_add_format(&sql->text, "a.text %s ?%zu", sign, sql->count);
-        before = " OR ";
+        hf_piece_param(sql, hf_db_text(hf_value_slice(value)));
+        hf_piece_add(sql, HF_PIECE_FILTER_ATTRIBUTE_TEXT);
+        before = " OR";
     }
     if (integer_of(value, &number)) {
-        param_add(sql, hf_db_int(number));
-        hf_buf_add_format(&sql->text, "%sa.number %s ?%zu", before, sign, sql->count);
-        before = " OR ";
+        hf_piece_param(sql, hf_db_int(number));
+        hf_buf_add_text(&sql->text, before);
+        hf_piece_add(sql, HF_PIECE_FILTER_ATTRIBUTE_NUMBER);
+        before = " OR";
     }
     if (number_of(value, &real)) {
-        param_add(sql, hf_db_real(real));
-        hf_buf_add_format(&sql->text, "%sa.real %s ?%zu", before, sign, sql->count);
+        hf_piece_param(sql, hf_db_real(real));
+        hf_buf_add_text(&sql->text, before);
+        hf_piece_add(sql, HF_PIECE_FILTER_ATTRIBUTE_REAL);
     }
     hf_buf_add_text(&sql->text, "))");
 }
 
-static void attributes_sql(hf_filter_sql *sql, hf_value attributes)
+static void attributes_sql(hf_piece_sql *sql, hf_value attributes)
 {
     hf_slice name;
     hf_value item;
 
     for (size_t i = 0; hf_value_member(attributes, i, &name, &item); i++) {
-        size_t at;
-
-        param_add(sql, hf_db_text(name));
-        at = sql->count;
+        hf_piece_param(sql, hf_db_text(name));
+        sql->name = sql->count;
         if (hf_value_kind_of(item) != HF_VALUE_OBJECT) {
-            attribute_sql(sql, at, item, "=");
+            attribute_sql(sql, item, "=");
             continue;
         }
         for (size_t j = 0; j < sizeof(range_signs) / sizeof(range_signs[0]); j++) {
             hf_value bound = hf_value_find(item, hf_slice_of(range_signs[j][0]));
 
             if (bound)
-                attribute_sql(sql, at, bound, range_signs[j][1]);
+                attribute_sql(sql, bound, range_signs[j][1]);
         }
     }
 }
 
-hf_status hf_filter_sql_make(hf_value filters, bool postgres, hf_mem *mem, hf_filter_sql *io_sql,
-                             hf_err *err)
+void hf_filter_add(hf_value filters, hf_piece_sql *sql, hf_filter_rest *out_rest)
 {
-    (void)mem;
+    *out_rest = (hf_filter_rest){.problem = -1};
     for (size_t i = 0; i < FIELD_COUNT; i++) {
         hf_value value = hf_value_find(filters, hf_slice_of(fields[i].name));
 
         if (value)
-            field_sql(io_sql, (field_id)i, value, postgres);
+            field_sql(sql, (field_id)i, value, out_rest);
     }
-    labels_sql(io_sql, hf_value_find(filters, HF_SLICE("labels")));
-    attributes_sql(io_sql, hf_value_find(filters, HF_SLICE("search_attributes")));
-    if (io_sql->count > HF_FILTER_PARAMS_MAX)
-        return hf_err_set(err, HF_INVALID, "there are more filters than a list takes");
-    return hf_buf_ok(&io_sql->text) ? HF_OK : hf_err_nomem(err, "a list");
+    labels_sql(sql, hf_value_find(filters, HF_SLICE("labels")));
+    attributes_sql(sql, hf_value_find(filters, HF_SLICE("search_attributes")));
 }
 
 /* ---- the definition */

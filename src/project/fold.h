@@ -22,7 +22,7 @@
 #include "model/event.h"
 
 enum {
-    HF_RUNFOLD_VERSION = 1,       /* of the pack and of the columns: another one is made anew */
+    HF_RUNFOLD_VERSION = 2,       /* of the pack and of the columns: another one is made anew */
     HF_RUNFOLD_PAYLOAD_MAX = 256, /* bytes of a payload that stay; of a bigger one its size stays */
 };
 
@@ -77,7 +77,8 @@ typedef enum hf_runfold_open {
     HF_RUNFOLD_CONDITION,
     HF_RUNFOLD_TIMER,
     HF_RUNFOLD_CHILD,
-    HF_RUNFOLD_SIGNAL,
+    HF_RUNFOLD_SIGNAL,  /* also a machine that parked */
+    HF_RUNFOLD_TIMEOUT, /* of a wait that is open: no wait of its own */
     HF_RUNFOLD_OPEN_COUNT
 } hf_runfold_open;
 

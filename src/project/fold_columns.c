@@ -235,6 +235,47 @@ static void open_move(hf_runfold_columns *c, const hf_event *event, int64_t by)
         c->open[open] = 0;
 }
 
+static void open_add(hf_runfold_columns *c, hf_runfold_open open, int64_t by)
+{
+    c->open[open] += by;
+    if (c->open[open] < 0)
+        c->open[open] = 0;
+}
+
+/* Timers that stand behind a wait. That of a condition counts until the code knows that it fired:
+   until then something must wake the code. */
+static void timeouts_count(hf_runfold_columns *c, const hf_event *event)
+{
+    hf_slice kind = {0};
+
+    if (event->type == HF_EVENT_CONDITION_WAIT_TIMED_OUT) {
+        open_add(c, HF_RUNFOLD_TIMEOUT, -1);
+        return;
+    }
+    if ((event->type != HF_EVENT_TIMER_SCHEDULED && event->type != HF_EVENT_TIMER_FIRED &&
+         event->type != HF_EVENT_TIMER_CANCELLED) ||
+        !hf_event_text(event, HF_KEY_TIMER_KIND, &kind))
+        return;
+    if (event->type == HF_EVENT_TIMER_SCHEDULED)
+        open_add(c, HF_RUNFOLD_TIMEOUT, 1);
+    else if (event->type == HF_EVENT_TIMER_CANCELLED ||
+             hf_slice_equal(kind, HF_SLICE("signal_timeout")))
+        open_add(c, HF_RUNFOLD_TIMEOUT, -1);
+}
+
+/* A step of a machine that parked waits for signals until the next one. */
+static void machine_count(hf_runfold_columns *c, const hf_event *event)
+{
+    hf_step_outcome outcome = 0;
+    hf_slice word = {0};
+
+    if (event->type != HF_EVENT_STEP_COMPLETED)
+        return;
+    (void)hf_event_text(event, HF_KEY_OUTCOME, &word);
+    (void)hf_step_outcome_parse(word, &outcome);
+    c->open[HF_RUNFOLD_SIGNAL] = outcome == HF_STEP_OUTCOME_PARK;
+}
+
 /* How many steps are open, and how many there were at most. */
 static void steps_count(hf_runfold_columns *c, const hf_event *event)
 {
@@ -266,6 +307,8 @@ static hf_status event_fold(columns_work *work, const hf_event *event, hf_err *e
 
     work->columns->seq++;
     steps_count(work->columns, event);
+    timeouts_count(work->columns, event);
+    machine_count(work->columns, event);
     if (event->type == HF_EVENT_WORKFLOW_STARTED)
         st = run_begun(work, event, err);
     else if (event->type == HF_EVENT_SEARCH_ATTRIBUTES_UPSERTED)

@@ -1,7 +1,7 @@
 /* list.h: runs as lists show them: filtered, newest first, page after page. The order is
    sort_timestamp descending, then run id descending; a page goes on behind the sort key of the last
    row, so that runs which start meanwhile move nothing. Rows come from the summary and the rows it
-   is copied from, never from history. Reads only. */
+   is copied from; only where rows of open work are missing is history asked. Reads only. */
 #ifndef HF_PROJECT_LIST_H
 #define HF_PROJECT_LIST_H
 
@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/value.h"
 #include "project/filter.h"
+#include "project/liveness.h"
 #include "store/db.h"
 
 enum {
@@ -29,6 +30,10 @@ typedef struct hf_list_query {
     hf_slice cursor;  /* a sort key; empty: from the newest */
     hf_value facets;  /* names to count by; NULL: none */
     bool total;       /* count all that match */
+    /* For what moves runs on: the time (0: nothing is late) and who serves tasks; see piece.h. */
+    hf_liveness_world live;
+    hf_slice scope;
+    hf_slice own;
 } hf_list_query;
 
 /* {"items": [...], "cursor": sort key or null, "facets": {...}, "total": {"n", "exact"}}.

@@ -36,8 +36,8 @@ typedef struct state {
 
 /* The order of what is open in statements. */
 static const hf_runfold_open OPEN_ORDER[HF_RUNFOLD_OPEN_COUNT] = {
-    HF_RUNFOLD_ACTIVITY, HF_RUNFOLD_CONDITION, HF_RUNFOLD_SIGNAL,
-    HF_RUNFOLD_TIMER,    HF_RUNFOLD_CHILD,     HF_RUNFOLD_UPDATE};
+    HF_RUNFOLD_ACTIVITY, HF_RUNFOLD_CONDITION, HF_RUNFOLD_SIGNAL, HF_RUNFOLD_TIMER,
+    HF_RUNFOLD_CHILD,    HF_RUNFOLD_UPDATE,    HF_RUNFOLD_TIMEOUT};
 
 /* The work on one run. */
 typedef struct work {
@@ -382,13 +382,13 @@ static int64_t budget_pressure(const state *s)
 /* What the run waits for, by what counts most. */
 static int64_t wait_kind(const state *s)
 {
-    static const hf_wait_kind kinds[HF_RUNFOLD_OPEN_COUNT] = {
+    static const hf_wait_kind kinds[HF_RUNFOLD_TIMEOUT] = {
         HF_WAIT_KIND_ACTIVITY, HF_WAIT_KIND_UPDATE, HF_WAIT_KIND_CONDITION,
         HF_WAIT_KIND_TIMER,    HF_WAIT_KIND_CHILD,  HF_WAIT_KIND_SIGNAL};
 
     if (s->closed_us != HF_NONE)
         return HF_NONE;
-    for (size_t i = 0; i < HF_RUNFOLD_OPEN_COUNT; i++)
+    for (size_t i = 0; i < HF_RUNFOLD_TIMEOUT; i++)
         if (s->columns.open[i])
             return (int64_t)kinds[i];
     return HF_WAIT_KIND_WORKFLOW_TASK;
@@ -423,6 +423,7 @@ static void summary_row(work *w, int64_t expected)
                                  int_cell(c->open[OPEN_ORDER[3]]),
                                  int_cell(c->open[OPEN_ORDER[4]]),
                                  int_cell(c->open[OPEN_ORDER[5]]),
+                                 int_cell(c->open[OPEN_ORDER[6]]),
                                  int_cell(wait_kind(s))};
 
     row_put(w, HF_OP_SUMMARY_FOLD, cells, sizeof(cells) / sizeof(cells[0]));

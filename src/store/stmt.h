@@ -26,6 +26,22 @@ typedef struct hf_stmt_text {
 extern const hf_stmt_text hf_stmt_texts[]; /* indexed by hf_stmt */
 extern const size_t hf_stmt_texts_count;
 
+/* Parts of statements that are put together when they are asked for: lists have as many statements
+   as there are sets of filters. */
+typedef enum hf_piece {
+#define PIECE_ENUM(name, text) name,
+    HF_PIECE_LIST(PIECE_ENUM)
+#undef PIECE_ENUM
+        HF_PIECE_COUNT
+} hf_piece;
+
+typedef struct hf_piece_text {
+    const char *sqlite;
+    const char *postgres;
+} hf_piece_text;
+
+extern const hf_piece_text hf_piece_texts[]; /* indexed by hf_piece */
+
 /* Sorted by name: ground_0001_..., ground_0002_..., projection_0001_... */
 extern const hf_stmt_text hf_migration_texts[];
 extern const size_t hf_migration_texts_count;

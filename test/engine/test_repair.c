@@ -9,6 +9,7 @@
 #include "engine/core_impl.h"
 #include "engine/engine_impl.h"
 #include "engine/fleet.h"
+#include "lib/agree.h"
 #include "lib/kit.h"
 
 static int charges; /* how often the activity ran */
@@ -131,6 +132,7 @@ static hf_value state(hf_engine *d, const char *id)
     hf_value out = NULL;
 
     hf_kit_ok(d, hf_why(d, id, hf_mem_of_engine(d), &out));
+    hf_agree_check(d, id, hf_get(out, "liveness"));
     return hf_get(out, "liveness");
 }
 

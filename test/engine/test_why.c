@@ -9,6 +9,7 @@
 #include "engine/command.h"
 #include "engine/core_impl.h"
 #include "engine/engine_impl.h"
+#include "lib/agree.h"
 #include "lib/kit.h"
 #include "project/why.h"
 
@@ -180,6 +181,7 @@ static hf_value why(hf_engine *d, const char *id)
 
     hf_kit_ok(d, hf_why(d, id, hf_mem_of_engine(d), &out));
     ck_assert_ptr_nonnull(out);
+    hf_agree_check(d, id, hf_get(out, "liveness"));
     return out;
 }
 

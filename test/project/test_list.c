@@ -24,7 +24,7 @@ typedef struct fact {
     int64_t sort_us;
     size_t type, queue, region;
     int64_t status;
-    int64_t blocked;
+    int64_t blocked; /* 3: paused */
     int64_t wait_kind;
     int64_t amount;
     bool labelled, archived, declared, pressed, troubled;
@@ -111,7 +111,7 @@ static void run_each(hf_buf *b, size_t i)
     if (closed)
         hf_buf_add_format(b, "%lld, 0, 2, ", (long long)f->closed_reason);
     else
-        hf_buf_add_format(b, "NULL, %lld, 2, ", (long long)f->blocked);
+        hf_buf_add_format(b, "NULL, %lld, 2, ", (long long)(f->blocked == 3 ? 0 : f->blocked));
     hf_buf_add_format(b, "CAST('h' AS %s), %lld, 10, 1, 1, 0, 0, %lld, ", bytes_type,
                       (long long)f->sort_us, (long long)f->sort_us);
     if (closed)
@@ -122,7 +122,7 @@ static void run_each(hf_buf *b, size_t i)
         hf_buf_add_format(b, "%lld, ", (long long)f->sort_us + 6000000);
     else
         hf_buf_add_text(b, "NULL, ");
-    hf_buf_add_format(b, "'%s')", queues[f->queue]);
+    hf_buf_add_format(b, "'%s', %s)", queues[f->queue], f->blocked == 3 ? "1" : "NULL");
 }
 
 static void summary_each(hf_buf *b, size_t i)
@@ -158,8 +158,9 @@ static void attribute_text_each(hf_buf *b, size_t i)
 
 static void task_each(hf_buf *b, size_t i)
 {
-    if (facts[i].troubled)
-        hf_buf_add_format(b, "(%zu, %zu, 1, 1, 'default', 5, 0, 0, 0, 2, 0)", i, i);
+    if (facts[i].troubled || facts[i].blocked == 1)
+        hf_buf_add_format(b, "(%zu, %zu, 1, %d, 'default', 5, 0, 0, 0, %d, 0)", i, i,
+                          facts[i].blocked == 1 ? 5 : 1, facts[i].troubled ? 2 : 0);
 }
 
 static void store_fill(hf_db *db)
@@ -171,7 +172,8 @@ static void store_fill(hf_db *db)
     rows_write(db,
                "INSERT INTO run (key, instance, number, status, closed_reason, blocked, "
                "last_seq, head, last_us, history_bytes, command_seq, message_seq, "
-               "message_cursor, crash_count, created_us, closed_us, archived_us, queue) VALUES",
+               "message_cursor, crash_count, created_us, closed_us, archived_us, queue, paused_us) "
+               "VALUES",
                run_each);
     rows_write(db,
                "INSERT INTO run_summary (run, namespace, instance, status, sort_us, type, "
@@ -205,6 +207,8 @@ static int64_t liveness(const fact *f)
         return 1;
     if (f->blocked)
         return f->blocked == 1 ? 2 : f->blocked == 2 ? 22 : 21;
+    if (f->troubled && (f->wait_kind == 3 || f->wait_kind == 7))
+        return 10; /* a turn comes before them */
     return by_wait[f->wait_kind];
 }
 
@@ -269,7 +273,8 @@ static bool one_fits(size_t i, const char *name, hf_value wanted)
     if (strcmp(name, "liveness_state") == 0)
         return strcmp(word(&hf_liveness_state_list, liveness(f)), text) == 0;
     if (strcmp(name, "repair_blocked_reason") == 0) {
-        int64_t reason = !f->current ? 3 : f->status > 3 ? 4 : f->blocked == 1 ? 0 : 5;
+        bool helps = f->blocked == 1 || f->blocked == 2;
+        int64_t reason = !f->current ? 3 : f->status > 3 ? 4 : helps ? 0 : 5;
 
         return reason && strcmp(word(&hf_repair_blocked_reason_list, reason), text) == 0;
     }
@@ -438,6 +443,7 @@ HF_BOTH_ENGINES(b189_filters_find_what_a_walk_finds)
         {"{\"closed_reason\":\"timed_out\"}", 1000, 500},
         {"{\"wait_kind\":\"signal\"}", 1000, 400},
         {"{\"liveness_state\":\"workflow_replay_blocked\"}", 1000, 500},
+        {"{\"liveness_state\":\"run_paused\"}", 1000, 500},
         {"{\"liveness_state\":\"waiting_for_signal\"}", 100, 50},
         {"{\"liveness_state\":\"timer_scheduled\"}", 100, 50},
         {"{\"liveness_state\":\"closed\"}", 1000, 4000},

@@ -30,6 +30,7 @@ CREATE TABLE run_summary (
     open_timers {int} NOT NULL DEFAULT 0,
     open_children {int} NOT NULL DEFAULT 0,
     open_updates {int} NOT NULL DEFAULT 0,   -- accepted and not answered; they are no steps
+    open_timeouts {int} NOT NULL DEFAULT 0,  -- timers of waits that are open; no steps either
     wait_kind {int},                         -- hf_wait_kind of what counts most; null: closed
     pressure {int} NOT NULL DEFAULT 1,       -- hf_history_budget_pressure
     declared {int} NOT NULL DEFAULT 0,       -- 1: its contracts are known
