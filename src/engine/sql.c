@@ -49,6 +49,16 @@ static const char *cell_text(hf_mem *mem, hf_slice bytes)
     return hex;
 }
 
+static hf_status bytes_count(question *q, size_t more, hf_err *err)
+{
+    int64_t most = limit_of(q->options->bytes_max, SQL_BYTES);
+
+    q->bytes += (int64_t)more;
+    return q->bytes > most
+               ? hf_err_set(err, HF_TOOBIG, "the rows have more than %lld bytes", (long long)most)
+               : HF_OK;
+}
+
 /* SQLite: the columns of the statement. */
 static hf_status row_columns(question *q, hf_db_cursor *cursor, hf_err *err)
 {
@@ -57,18 +67,21 @@ static hf_status row_columns(question *q, hf_db_cursor *cursor, hf_err *err)
         return hf_err_set(err, HF_TOOBIG, "at most %d columns", SQL_COLUMNS_MAX);
     for (size_t i = 0; i < q->count; i++) {
         hf_slice bytes = hf_db_column_bytes(cursor, i);
+        hf_status st = bytes_count(q, bytes.len, err); /* before anything of it is copied */
 
+        if (st)
+            return st;
         if (!q->named)
             q->names[i] = hf_mem_text(q->names_mem, hf_slice_of(hf_db_column_name(cursor, i)));
         q->cells[i] = hf_db_column_null(cursor, i) ? NULL : cell_text(q->mem, bytes);
-        q->bytes += (int64_t)bytes.len;
         if (!q->names[i] || (!q->cells[i] && !hf_db_column_null(cursor, i)))
             return hf_err_nomem(err, "a row");
     }
     return HF_OK;
 }
 
-/* PostgreSQL: one column, the row as JSON, because every type has a text there. */
+/* PostgreSQL: one column, the row as JSON, because every type has a text there; null: it is bigger
+   than any answer may be, and was not sent. */
 static hf_status row_json(question *q, hf_db_cursor *cursor, hf_err *err)
 {
     const hf_json_limits limits = {.bytes_max = SQL_BYTES};
@@ -76,9 +89,10 @@ static hf_status row_json(question *q, hf_db_cursor *cursor, hf_err *err)
     hf_value row = NULL;
     hf_value item;
     hf_slice name;
-    hf_status st = hf_json_read(q->mem, text, &limits, &row, err);
+    hf_status st = bytes_count(q, hf_db_column_null(cursor, 0) ? SQL_BYTES + 1 : text.len, err);
 
-    q->bytes += (int64_t)text.len;
+    if (!st)
+        st = hf_json_read(q->mem, text, &limits, &row, err);
     q->count = hf_len(row);
     if (!st && q->count > SQL_COLUMNS_MAX)
         st = hf_err_set(err, HF_TOOBIG, "at most %d columns", SQL_COLUMNS_MAX);
@@ -109,9 +123,6 @@ static hf_status rows_hand(question *q, hf_db_cursor *cursor, bool json, hf_err 
         st = json ? row_json(q, cursor, err) : row_columns(q, cursor, err);
         if (st)
             break;
-        if (q->bytes > limit_of(q->options->bytes_max, SQL_BYTES))
-            return hf_err_set(err, HF_TOOBIG, "the rows have more than %lld bytes",
-                              (long long)limit_of(q->options->bytes_max, SQL_BYTES));
         if (!q->named)
             q->stopped = !q->row(q->ctx, q->names, NULL, q->count);
         q->named = true;
@@ -129,9 +140,12 @@ static hf_status question_ask(question *q, hf_db *db, const char *sql, hf_err *e
     hf_buf text = {0};
     hf_status st = hf_db_limit(db, limit_of(q->options->timeout_ms, SQL_TIMEOUT_MS), err);
 
-    hf_buf_add_text(&text, json ? "SELECT to_json(q)::text FROM (" : "SELECT * FROM (");
+    if (json)
+        hf_buf_add_format(&text, "SELECT CASE WHEN octet_length(j) <= %d THEN j END FROM (",
+                          SQL_BYTES);
+    hf_buf_add_text(&text, json ? "SELECT to_json(q)::text AS j FROM (" : "SELECT * FROM (");
     hf_buf_add_text(&text, sql);
-    hf_buf_add_text(&text, "\n) q");
+    hf_buf_add_text(&text, json ? "\n) q) r" : "\n) q");
     if (!st && !hf_buf_ok(&text))
         st = hf_err_nomem(err, "a question");
     if (!st)

@@ -230,8 +230,10 @@ size_t hf_db_column_count(hf_db_cursor *cursor);
 const char *hf_db_column_name(hf_db_cursor *cursor, size_t column); /* borrowed until hf_db_end */
 void hf_db_end(hf_db_cursor *cursor);
 
-/* From now on a statement of this connection ends with HF_TIMEOUT when it takes longer. For
-   connections that run what an operator wrote. */
+/* From now on a statement of this connection ends with HF_TIMEOUT when it takes longer, and on
+   SQLite, which works in this process, with HF_TOOBIG when it makes a value that is longer than
+   HF_DB_LIMIT_BYTES. For connections that run what an operator wrote. */
+enum { HF_DB_LIMIT_BYTES = 64 << 20 };
 HF_NODISCARD hf_status hf_db_limit(hf_db *db, int64_t timeout_ms, hf_err *err);
 
 /* Runs a statement to its end and counts the rows it returned (RETURNING); out_rows may be NULL. */

@@ -129,5 +129,6 @@ hf_status hf_sqlite_limit(hf_db *base, int64_t timeout_ms, hf_err *err)
     db->limit_ms = timeout_ms;
     db->limit_us = 0;
     sqlite3_progress_handler(db->handle, timeout_ms ? 1000 : 0, timeout_ms ? limit_look : NULL, db);
+    (void)sqlite3_limit(db->handle, SQLITE_LIMIT_LENGTH, HF_DB_LIMIT_BYTES);
     return HF_OK;
 }

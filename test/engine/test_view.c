@@ -465,6 +465,13 @@ HF_BOTH_ENGINES(sql_reads_and_does_nothing_else)
                sql_row, &seen, &err),
         HF_TOOBIG);
     ck_assert_int_eq(seen.rows, 10);
+    seen = (sql_seen){0};
+    ck_assert_int_eq(hf_sql(address, NULL,
+                            kind == HF_ENGINE_SQLITE ? "select hex(zeroblob(100000000)) as x"
+                                                     : "select repeat('x', 100000000) as x",
+                            sql_row, &seen, &err),
+                     HF_TOOBIG);
+    ck_assert_int_eq(seen.rows, 0);
     hf_kit_close(d);
 }
 
