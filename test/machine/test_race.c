@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/rng.h"
 #include "base/thread.h"
+#include "engine/engine_impl.h"
 #include "holdfast/holdfast.h"
 #include "lib/campaign.h"
 #include "lib/kit.h"
@@ -16,6 +17,7 @@ enum {
     MACHINES = 100,
     SENDERS = 8,
     STARTS = 500,
+    WIDE = 256,
     DEADLINES = 10000,
     DEADLINES_LONG = 100000
 };
@@ -233,16 +235,33 @@ static void naps_start(hf_engine *d, int count)
     }
 }
 
+/* Steps of many machines end between two commits, as they do where threads run them: a commit for
+   each of them would be most of the time. */
+static void drain_wide(hf_engine *d)
+{
+    bool worked = true;
+
+    while (worked) {
+        worked = hf_core_step(d->core);
+        worked |= hf_writer_step(d->writer) > 0;
+        for (int i = 0; i < WIDE && hf_core_run_activity(d->core); i++)
+            worked = true;
+    }
+    hf_kit_ok(d, hf_test_drain(d));
+}
+
 /* All park in the same moment; a second later all have been woken, none of them early. */
 static void naps_end(hf_engine *d, int count)
 {
     naps_start(d, count);
-    hf_kit_ok(d, hf_test_drain(d));
+    drain_wide(d);
     ck_assert_str_eq(hf_test_status(d, "n0"), "waiting signal:go");
     ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM timer"), count);
-    hf_kit_ok(d, hf_test_advance(d, 999));
+    hf_kit_skip(d, 999);
+    drain_wide(d);
     ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM run WHERE closed_us IS NOT NULL"), 0);
-    hf_kit_ok(d, hf_test_advance(d, 1));
+    hf_kit_skip(d, 1);
+    drain_wide(d);
     ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM run WHERE closed_us IS NOT NULL"),
                      count);
     ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM timer"), 0);
