@@ -178,6 +178,12 @@ void hf_conn_render(hf_http_exchange *conn, hf_http_reply *reply, bool stream)
     conn->sent_ctx = reply->sent_ctx;
     conn->spoiled = !hf_buf_ok(&reply->body) || !hf_buf_ok(&reply->fields);
     hf_http_reply_render(reply, &how, &conn->out_head, &conn->out_body);
+    if (hf_buf_ok(&conn->out_head))
+        return;
+    hf_buf_fini(&conn->out_head); /* half a head, or a body without one, is no answer: none is */
+    hf_buf_fini(&conn->out_body);
+    conn->final = true;
+    conn->spoiled = true;
 }
 
 static void writing_begin(hf_http_exchange *conn)

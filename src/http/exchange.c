@@ -92,7 +92,7 @@ void hf_http_stream(hf_http_exchange *exchange, hf_http_reply *reply, hf_http_wa
     exchange->wake = wake;
     exchange->wake_ctx = ctx;
     hf_conn_render(exchange, reply, true);
-    exchange->stream_cut = false;
+    exchange->stream_cut = exchange->spoiled;
     exchange->stream_sent = 0;
     exchange->state = CONN_STREAMING;
     hf_conn_deadline_in(exchange, exchange->http->limits.beat_ms);

@@ -214,6 +214,7 @@ bool hf_gate_head(hf_api *api)
 bool hf_gate_pass(hf_api *api)
 {
     hf_err err = {0};
+    hf_status st;
 
     if (!host_check(api) || !origin_check(api))
         return false;
@@ -224,10 +225,13 @@ bool hf_gate_pass(hf_api *api)
         return false;
     if (!version_check(api))
         return false;
-    if (hf_http_path_params(api->mem, api->route->path, hf_http_request_path(api->request),
-                            &api->params, &err) ||
-        hf_http_query_read(api->mem, hf_http_request_query(api->request), &api->query, &err)) {
-        hf_api_error(api, 400, "malformed_target", "%s", err.text);
+    st = hf_http_path_params(api->mem, api->route->path, hf_http_request_path(api->request),
+                             &api->params, &err);
+    if (!st)
+        st = hf_http_query_read(api->mem, hf_http_request_query(api->request), &api->query, &err);
+    if (st) {
+        hf_api_error(api, st == HF_NOMEM ? 503 : 400,
+                     st == HF_NOMEM ? "overloaded" : "malformed_target", "%s", err.text);
         return false;
     }
     return namespace_check(api);
