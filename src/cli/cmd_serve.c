@@ -26,6 +26,7 @@ enum {
     REFRESH_MS = 5000,
     DRAIN_MS = 30000,
     CHILD_MS = 10000,
+    NAMESPACE_RATE_MAX = 1000000,
     TEXT_BYTES = 512
 };
 
@@ -90,6 +91,11 @@ static hf_status options_read(const serve_job *job, hf_server_options *out, hf_e
             err, HF_DENIED,
             "--insecure-no-auth lets everybody do everything; if that is what you want, "
             "set HF_INSECURE=yes as well");
+    if (flags[HF_CLI_FLAG_NAMESPACE_RATE] &&
+        (!hf_slice_int(hf_slice_of(flags[HF_CLI_FLAG_NAMESPACE_RATE]), &out->admission.rate) ||
+         out->admission.rate < 1 || out->admission.rate > NAMESPACE_RATE_MAX))
+        return hf_err_set(err, HF_INVALID, "--namespace-rate is a number from 1 to %d",
+                          NAMESPACE_RATE_MAX);
     out->insecure = flags[HF_CLI_FLAG_INSECURE] != NULL;
     for (int role = 0; role < HF_ROLES; role++)
         out->auth.keys[role] = getenv(keys[role]);

@@ -34,8 +34,8 @@ static const hf_cli_command command_table[] = {
      .args = {{"STORE", NULL, true}},
      .store = true,
      .flags = FLAGS_COMMON | FLAGS_SERVER,
-     .more = MORE(HF_CLI_FLAG_NO_SANDBOX) | MORE(HF_CLI_FLAG_TLS_CLIENT_CA) |
-             MORE(HF_CLI_FLAG_TLS_CLIENT_ROLES),
+     .more = MORE(HF_CLI_FLAG_NO_SANDBOX) | MORE(HF_CLI_FLAG_NAMESPACE_RATE) |
+             MORE(HF_CLI_FLAG_TLS_CLIENT_CA) | MORE(HF_CLI_FLAG_TLS_CLIENT_ROLES),
      .formats = FORMATS_RESULT,
      .exits = {{HF_CLI_EXIT_OK, "stopped by a signal"},
                {HF_CLI_EXIT_FAILED, NULL},

@@ -4,9 +4,10 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/map.h"
 #include "base/thread.h"
 
-enum { WINDOW_US = 100000, WAIT_US = 3000, LEAST = 16 };
+enum { WINDOW_US = 100000, WAIT_US = 3000, LEAST = 16, SECOND_US = 1000000 };
 
 typedef struct counter {
     size_t in_work;
@@ -18,9 +19,18 @@ typedef struct counter {
     int64_t count;     /* of those who got a thread in it */
 } counter;
 
+/* What a namespace has in work, and how many requests it may still make now. */
+typedef struct tenant {
+    size_t in_work[HF_CLASSES];
+    int64_t credit_us; /* a request costs a second divided by the rate */
+    int64_t seen_us;
+} tenant;
+
 struct hf_admission {
     hf_mutex lock;
     size_t least;
+    int64_t rate;
+    hf_map *tenants;              /* by namespace; under the lock */
     counter counters[HF_CLASSES]; /* under the lock */
 };
 
@@ -66,10 +76,26 @@ static void limit_move(const hf_admission *admission, counter *c)
     c->limit = limit < c->most ? limit : c->most;
 }
 
+void hf_admission_close(hf_admission *admission)
+{
+    size_t at = 0;
+    hf_slice space;
+    void *t;
+
+    if (!admission)
+        return;
+    while (admission->tenants && hf_map_next(admission->tenants, &at, &space, &t))
+        hf_alloc_free(t);
+    hf_map_free(admission->tenants);
+    hf_mutex_fini(&admission->lock);
+    hf_alloc_free(admission);
+}
+
 hf_status hf_admission_open(const hf_admission_limits *limits, hf_admission **out_admission,
                             hf_err *err)
 {
     hf_admission *admission = hf_alloc(sizeof(*admission));
+    hf_map_seed seed;
     hf_status st;
 
     if (!admission)
@@ -79,6 +105,13 @@ hf_status hf_admission_open(const hf_admission_limits *limits, hf_admission **ou
         hf_alloc_free(admission);
         return st;
     }
+    st = hf_map_seed_system(&seed, err);
+    admission->tenants = st ? NULL : hf_map_new(seed);
+    if (!admission->tenants) {
+        hf_admission_close(admission);
+        return st ? st : hf_err_nomem(err, "an admission");
+    }
+    admission->rate = limits->rate;
     admission->least = limits->least ? limits->least : LEAST;
     for (int i = 0; i < HF_CLASSES; i++) {
         size_t most = limits->most[i] ? limits->most[i] : classes[i].most;
@@ -87,14 +120,6 @@ hf_status hf_admission_open(const hf_admission_limits *limits, hf_admission **ou
     }
     *out_admission = admission;
     return HF_OK;
-}
-
-void hf_admission_close(hf_admission *admission)
-{
-    if (!admission)
-        return;
-    hf_mutex_fini(&admission->lock);
-    hf_alloc_free(admission);
 }
 
 bool hf_admission_enter(hf_admission *admission, hf_class class)
@@ -136,6 +161,83 @@ void hf_admission_leave(hf_admission *admission, hf_class class)
     hf_mutex_lock(&admission->lock);
     HF_ASSERT(c->in_work > 0);
     c->in_work--;
+    hf_mutex_unlock(&admission->lock);
+}
+
+/* Probes are nobody's, and what is held costs no thread. */
+static bool is_shared(hf_class class)
+{
+    return class != HF_CLASS_OPEN && class != HF_CLASS_HELD;
+}
+
+/* With the lock held: the namespace's counters; NULL: no memory. */
+static tenant *tenant_of(hf_admission *admission, hf_slice space, int64_t now_us)
+{
+    tenant *t = hf_map_get(admission->tenants, space);
+
+    if (t)
+        return t;
+    t = hf_alloc(sizeof(*t));
+    if (!t)
+        return NULL;
+    t->credit_us = SECOND_US;
+    t->seen_us = now_us;
+    if (!hf_map_put(admission->tenants, space, t, NULL, NULL))
+        return t;
+    hf_alloc_free(t);
+    return NULL;
+}
+
+/* With the lock held: takes one request of those that the second allows. */
+static bool rate_take(const hf_admission *admission, tenant *t, hf_class class, int64_t now_us)
+{
+    int64_t cost_us = admission->rate ? SECOND_US / admission->rate : 0;
+
+    if (!cost_us || (class != HF_CLASS_READ && class != HF_CLASS_COMMAND && class != HF_CLASS_WAIT))
+        return true;
+    if (now_us > t->seen_us) {
+        int64_t since_us = now_us - t->seen_us;
+
+        t->credit_us = since_us < SECOND_US - t->credit_us ? t->credit_us + since_us : SECOND_US;
+        t->seen_us = now_us;
+    }
+    if (t->credit_us < cost_us)
+        return false;
+    t->credit_us -= cost_us;
+    return true;
+}
+
+bool hf_admission_share(hf_admission *admission, hf_class class, hf_slice space, bool alone,
+                        int64_t now_us)
+{
+    counter *c = &admission->counters[class];
+    bool shared = false;
+    tenant *t;
+
+    if (!is_shared(class))
+        return true;
+    hf_mutex_lock(&admission->lock);
+    t = tenant_of(admission, space, now_us);
+    if (t && (alone || t->in_work[class] < c->limit - c->limit / 4))
+        shared = rate_take(admission, t, class, now_us);
+    if (shared)
+        t->in_work[class]++;
+    else
+        c->refused++;
+    hf_mutex_unlock(&admission->lock);
+    return shared;
+}
+
+void hf_admission_unshare(hf_admission *admission, hf_class class, hf_slice space)
+{
+    tenant *t;
+
+    if (!is_shared(class))
+        return;
+    hf_mutex_lock(&admission->lock);
+    t = hf_map_get(admission->tenants, space);
+    HF_ASSERT(t && t->in_work[class] > 0);
+    t->in_work[class]--;
     hf_mutex_unlock(&admission->lock);
 }
 

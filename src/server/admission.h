@@ -1,5 +1,5 @@
 /* admission.h: how many requests may be in work at one time, by class, and so who is turned away
-   when more is asked than can be done. Two rules:
+   when more is asked than can be done. Three rules:
 
    A class has a bound of its own, so that none can take what another needs: a flood of starts does
    not keep workers from reporting, and probes are always answered.
@@ -8,6 +8,10 @@
    second it is looked at: when they waited more than 3 ms on average it shrinks to what would have
    waited that long, when they waited less than half of that it grows by a quarter. Short bursts
    pass; an overload costs those who are accepted little, and the others are told at once.
+
+   Where there are several namespaces, none of them takes more than three quarters of a class that
+   needs threads, so that one that floods the server leaves room for the others; and each may be
+   held to so many requests in a second.
 
    Any thread. It knows no clock: callers say what time it is. */
 #ifndef HF_SERVER_ADMISSION_H
@@ -19,6 +23,7 @@
 
 #include "base/attr.h"
 #include "base/err.h"
+#include "base/slice.h"
 #include "server/route.h"
 
 typedef struct hf_admission hf_admission;
@@ -40,6 +45,7 @@ hf_class hf_class_of(const hf_route *route);
 typedef struct hf_admission_limits {
     size_t most[HF_CLASSES];
     size_t least; /* to which reads and commands may shrink; 0: 16 */
+    int64_t rate; /* reads, commands and waits of a namespace in a second; 0: any number */
 } hf_admission_limits;
 
 HF_NODISCARD hf_status hf_admission_open(const hf_admission_limits *limits,
@@ -52,6 +58,12 @@ bool hf_admission_enter(hf_admission *admission, hf_class class);
 void hf_admission_waited(hf_admission *admission, hf_class class, int64_t waited_us,
                          int64_t now_us);
 void hf_admission_leave(hf_admission *admission, hf_class class);
+
+/* One of those in work is the namespace's; false: it has its share already, or was too fast.
+   `alone`: there is no other namespace, and so no share. */
+bool hf_admission_share(hf_admission *admission, hf_class class, hf_slice space, bool alone,
+                        int64_t now_us);
+void hf_admission_unshare(hf_admission *admission, hf_class class, hf_slice space);
 
 typedef struct hf_admission_state {
     size_t in_work;

@@ -33,6 +33,7 @@ typedef struct hf_api {
     hf_class class;
     char subject[HF_CERTIFICATE_NAME_SIZE]; /* in the client's certificate; "": none */
     bool admitted;                          /* it counts as in work */
+    bool shared;                            /* and as its namespace's */
     int64_t admitted_us;
     struct hf_api *next; /* in the queue of the pool */
     bool *later;         /* set by a handler that answers later, by itself */

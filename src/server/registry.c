@@ -118,6 +118,20 @@ hf_status hf_server_first_token(hf_server *server, hf_token *out_token, hf_err *
     return refresh(server, &count, err);
 }
 
+bool hf_server_namespace_alone(hf_server *server)
+{
+    hf_slice rest;
+    hf_slice part;
+    size_t count = 0;
+
+    hf_mutex_lock(&server->mutex);
+    rest = hf_buf_slice(&server->namespaces);
+    while (count < 2 && rest.ptr && hf_slice_split(&rest, ',', &part))
+        count += part.len > 0;
+    hf_mutex_unlock(&server->mutex);
+    return count < 2;
+}
+
 bool hf_server_namespace_exists(hf_server *server, hf_slice name)
 {
     hf_slice rest;

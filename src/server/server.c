@@ -59,6 +59,8 @@ static void answer_count(hf_server *server, int status)
 
 void hf_api_done(hf_api *api)
 {
+    if (api->shared)
+        hf_admission_unshare(api->server->admission, api->class, hf_slice_of(api->namespace));
     if (api->admitted)
         hf_admission_leave(api->server->admission, api->class);
     hf_mem_free(api->mem); /* the request with it */
@@ -245,6 +247,20 @@ static bool admission_take(hf_api *api)
     return api->admitted;
 }
 
+/* Counts it as its namespace's; answers when that has its share. */
+static bool share_take(hf_api *api)
+{
+    hf_server *server = api->server;
+
+    if (!api->namespace[0])
+        return true;
+    api->shared = hf_admission_share(server->admission, api->class, hf_slice_of(api->namespace),
+                                     hf_server_namespace_alone(server), api->admitted_us);
+    if (!api->shared)
+        hf_api_error(api, 429, "overloaded", "The namespace has its share of this server.");
+    return api->shared;
+}
+
 static void on_request(void *ctx, hf_http_exchange *exchange)
 {
     hf_server *server = ctx;
@@ -255,7 +271,8 @@ static void on_request(void *ctx, hf_http_exchange *exchange)
         return;
     }
     subject_read(server, exchange, api->subject);
-    if (!route_take(api) || !admission_take(api) || !hf_gate_pass(api) || !type_check(api)) {
+    if (!route_take(api) || !admission_take(api) || !hf_gate_pass(api) || !share_take(api) ||
+        !type_check(api)) {
         hf_api_finish(api);
         return;
     }

@@ -49,6 +49,9 @@ struct hf_server {
 /* Whether the store has the namespace; from memory. */
 bool hf_server_namespace_exists(hf_server *server, hf_slice name);
 
+/* Whether it is the only one. */
+bool hf_server_namespace_alone(hf_server *server);
+
 /* Over how many bytes a payload of the namespace leaves by reference; 0: none does. */
 size_t hf_server_storage_threshold(hf_server *server, hf_slice name);
 

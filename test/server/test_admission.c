@@ -106,6 +106,36 @@ START_TEST(routes_have_classes)
 }
 END_TEST
 
+/* T23: a namespace has at most three quarters of a class while there are others, and so many
+   requests in a second, which come back with time; those of another are its own. */
+START_TEST(t23_namespaces_have_shares)
+{
+    hf_admission *admission =
+        admission_make(&(hf_admission_limits){.most = {[HF_CLASS_COMMAND] = 8}, .rate = 10});
+    int64_t now_us = 1;
+
+    for (int i = 0; i < 6; i++)
+        ck_assert(hf_admission_share(admission, HF_CLASS_COMMAND, HF_SLICE("a"), false, now_us));
+    ck_assert(!hf_admission_share(admission, HF_CLASS_COMMAND, HF_SLICE("a"), false, now_us));
+    ck_assert(hf_admission_share(admission, HF_CLASS_COMMAND, HF_SLICE("b"), false, now_us));
+    ck_assert(hf_admission_share(admission, HF_CLASS_COMMAND, HF_SLICE("a"), true, now_us));
+    ck_assert(hf_admission_share(admission, HF_CLASS_READ, HF_SLICE("a"), false, now_us));
+    for (int i = 0; i < 7; i++)
+        hf_admission_unshare(admission, HF_CLASS_COMMAND, HF_SLICE("a"));
+    ck_assert(hf_admission_share(admission, HF_CLASS_COMMAND, HF_SLICE("a"), false, now_us));
+    ck_assert(hf_admission_share(admission, HF_CLASS_COMMAND, HF_SLICE("a"), false, now_us));
+    /* ten in this second */
+    ck_assert(!hf_admission_share(admission, HF_CLASS_COMMAND, HF_SLICE("a"), false, now_us));
+    ck_assert(hf_admission_share(admission, HF_CLASS_REPORT, HF_SLICE("a"), false, now_us));
+    ck_assert(hf_admission_share(admission, HF_CLASS_COMMAND, HF_SLICE("b"), false, now_us));
+    now_us += 200 * MS;
+    ck_assert(hf_admission_share(admission, HF_CLASS_COMMAND, HF_SLICE("a"), false, now_us));
+    ck_assert(hf_admission_share(admission, HF_CLASS_COMMAND, HF_SLICE("a"), false, now_us));
+    ck_assert(!hf_admission_share(admission, HF_CLASS_COMMAND, HF_SLICE("a"), false, now_us));
+    hf_admission_close(admission);
+}
+END_TEST
+
 /* Memory may run out at every step of opening. */
 START_TEST(memory_may_run_out)
 {
@@ -120,6 +150,12 @@ START_TEST(memory_may_run_out)
         reached = hf_fault_seen(HF_FAULT_ALLOC) >= nth;
         hf_fault_arm(HF_FAULT_ALLOC, 0, false);
         ck_assert_int_eq(st, reached ? HF_NOMEM : HF_OK);
+        for (int64_t at = 1; admission && at < 8; at++) { /* who cannot be counted is not let in */
+            hf_fault_arm(HF_FAULT_ALLOC, at, false);
+            if (hf_admission_share(admission, HF_CLASS_READ, HF_SLICE("a"), false, 1))
+                hf_admission_unshare(admission, HF_CLASS_READ, HF_SLICE("a"));
+            hf_fault_arm(HF_FAULT_ALLOC, 0, false);
+        }
         hf_admission_close(admission);
         if (!reached)
             break;
@@ -269,7 +305,33 @@ HF_BOTH_ENGINES(parked_polls_are_bounded)
     hf_site_close(&site);
 }
 
+/* T23, over HTTP: reads of one namespace leave room for those of another. */
+HF_BOTH_ENGINES(t23_one_tenant_leaves_room)
+{
+    hf_server_options options = {.threads = 2,
+                                 .admission = {.most = {[HF_CLASS_READ] = 4}, .least = 4}};
+    hf_site site;
+    int fds[4];
+
+    hf_site_open(&site, kind, &app, options);
+    ck_assert_int_eq(hf_site_ask(&site, "POST", "/api/namespaces", NULL, "{\"name\":\"b\"}").status,
+                     201);
+    (void)hf_engine_read_begin(site.engine); /* whoever reads from now on is held */
+    for (int i = 0; i < 3; i++)
+        fds[i] = request_send(&site, "GET", "/api/workflows/nobody", NULL);
+    in_work_await(&site, "read", 3);
+    turned_away(hf_site_ask(&site, "GET", "/api/workflows/nobody", NULL, NULL));
+    fds[3] = request_send(&site, "GET", "/api/workflows/nobody?namespace=b", NULL);
+    in_work_await(&site, "read", 4);
+    hf_engine_read_end(site.engine);
+    for (int i = 0; i < 4; i++)
+        ck_assert_int_eq(status_read(fds[i]), 404);
+    in_work_await(&site, "read", 0);
+    ck_assert_int_eq(hf_site_ask(&site, "GET", "/api/workflows/nobody", NULL, NULL).status, 404);
+    hf_site_close(&site);
+}
+
 HF_PG_SUITE_MAIN("server/admission", {classes_are_bounded, 0}, {the_bound_follows_the_wait, 0},
-                 {routes_have_classes, 0}, {memory_may_run_out, 0},
-                 HF_BOTH(held_reads_leave_room_for_reports), HF_BOTH(held_commands_are_turned_away),
-                 HF_BOTH(parked_polls_are_bounded))
+                 {routes_have_classes, 0}, {t23_namespaces_have_shares, 0}, {memory_may_run_out, 0},
+                 HF_BOTH(t23_one_tenant_leaves_room), HF_BOTH(held_reads_leave_room_for_reports),
+                 HF_BOTH(held_commands_are_turned_away), HF_BOTH(parked_polls_are_bounded))
