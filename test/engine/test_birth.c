@@ -5,11 +5,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/fault.h"
 #include "engine/engine_impl.h"
 #include "lib/check_store.h"
 #include "lib/kit.h"
 
-enum { NODES = 2, RUNS = 20 };
+enum { NODES = 2, RUNS = 20, ALLOCATIONS_MAX = 2000 };
 
 static _Atomic bool released; /* lets looping workflows go */
 static _Atomic int looping;
@@ -212,6 +213,63 @@ HF_BOTH_ENGINES(only_what_may_begin_at_once_does)
     hf_kit_close(d);
 }
 
+static hf_status births_lived(hf_engine *d, void *arg)
+{
+    static const char *const types[] = {"calls", "at_once", "parent", "again", "waits"};
+    hf_status st = HF_OK;
+    char id[16];
+
+    (void)arg;
+    d->births = true;
+    for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++) {
+        (void)snprintf(id, sizeof(id), "%s-1", types[i]);
+        (void)hf_start(d, types[i], hf_json(d, "{'left': 1}"), .id = id);
+        st = hf_test_drain(d);
+    }
+    (void)hf_signal(d, "waits-1", "go", hf_json(d, "[1]"));
+    return st ? st : hf_test_drain(d);
+}
+
+/* Whatever commit is the last before a crash, the runs end alike. */
+START_TEST(a_crash_anywhere_changes_nothing)
+{
+    char why[512];
+
+    ck_assert_msg(hf_test_crash_everywhere(&app, births_lived, NULL, why, sizeof(why)) == HF_OK,
+                  "%s", why);
+}
+END_TEST
+
+/* Memory that runs out anywhere on the way refuses the start or lets it pass, whole. */
+HF_BOTH_ENGINES(memory_that_runs_out_leaves_no_half)
+{
+    hf_engine *d = kit_open(kind);
+    int64_t seen = 1;
+
+    for (int64_t nth = 1; nth <= seen && nth < ALLOCATIONS_MAX; nth++) {
+        hf_value in;
+        char id[32];
+        hf_status st;
+
+        (void)snprintf(id, sizeof(id), "a-%lld", (long long)nth);
+        in = hf_json(d, "[1]");
+        hf_fault_arm(HF_FAULT_ALLOC, nth, false);
+        st = hf_start(d, "calls", in, .id = id);
+        seen = hf_fault_seen(HF_FAULT_ALLOC);
+        hf_fault_arm(HF_FAULT_ALLOC, 0, false);
+        if (hf_core_failure(d->core, NULL))
+            hf_test_crash(d);
+        hf_kit_ok(d, hf_test_drain(d));
+        if (st) /* the answer may be what was lost */
+            st = hf_start(d, "calls", in, .id = id);
+        ck_assert_msg(st == HF_OK || st == HF_EXISTS, "%s", hf_errmsg(d));
+        hf_kit_ok(d, hf_test_drain(d));
+        ck_assert_str_eq(hf_kit_result(d, id), "[1]");
+        ck_assert_int_eq(hf_test_count(d, id, "StartAccepted"), 1);
+    }
+    hf_kit_close(d);
+}
+
 static void nap_ms(long ms)
 {
     const struct timespec pause = {.tv_sec = ms / 1000, .tv_nsec = (ms % 1000) * 1000000};
@@ -298,7 +356,8 @@ HF_PG_SUITE_MAIN("engine/birth", HF_BOTH(a_workflow_of_one_activity_takes_two_co
                  HF_BOTH(a_crash_after_the_commit_loses_nothing),
                  HF_BOTH(a_run_may_end_with_its_start), HF_BOTH(what_does_not_fit_is_started_alone),
                  HF_BOTH(taken_names_are_answered_as_ever),
-                 HF_BOTH(only_what_may_begin_at_once_does),
+                 HF_BOTH(only_what_may_begin_at_once_does), {a_crash_anywhere_changes_nothing, 60},
+                 HF_BOTH_SLOW(memory_that_runs_out_leaves_no_half, 120),
                  HF_BOTH_SLOW(code_that_loops_does_not_hold_its_start, 120),
                  {nodes_leave_turns_to_their_owners, 120},
                  {nobody_waits_for_a_core_that_has_left, 120})
