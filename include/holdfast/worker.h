@@ -134,7 +134,8 @@ typedef struct hf_task_claim {
 } hf_task_claim;
 
 /* HF_REJECTED: hf_errmsg begins with the contract's reason (task_not_found, lease_owner_mismatch,
-   stale_attempt, run_closed, ...) and a colon. */
+   stale_attempt, run_closed, ...) and a colon. HF_RETRY: another node of a shared store has the
+   run, and the task may be held there; nothing is known of it here. */
 
 /* The commands of a workflow task. HF_INVALID: *out_errors says which and why, nothing of them was
    used, and the task is still the worker's. */

@@ -8,6 +8,7 @@
 #include "base/value.h"
 #include "engine/attempt.h"
 #include "engine/inquiry.h"
+#include "engine/whereabouts.h"
 #include "model/envelope.h"
 #include "store/db.h"
 
@@ -23,6 +24,13 @@ static void ticket_end(hf_ticket *ticket, hf_status st, const char *reason, cons
 {
     ticket->status = st ? hf_err_set(&ticket->err, st, "%s: %s", reason, sentence) : HF_OK;
     ticket->done(ticket);
+}
+
+/* Not a refusal: whoever has the run hears it, or says what became of it. */
+static void elsewhere_tell(hf_ticket *ticket)
+{
+    ticket_end(ticket, HF_RETRY, "task_elsewhere",
+               "the run is not with this server, or not any more: say it again");
 }
 
 static void id_print(int64_t time_us, int64_t key, uint32_t counter,
@@ -322,7 +330,9 @@ void hf_errand_gone(live_run *run)
     hf_alloc_free(run->far);
     run->far = NULL;
     waiter_return(run->core, waiter);
-    if (ticket)
+    if (ticket && run->elsewhere)
+        elsewhere_tell(ticket);
+    else if (ticket)
         ticket_end(ticket, HF_REJECTED, "run_closed", "the run is closed");
 }
 
@@ -664,6 +674,10 @@ static void run_report(hf_core *core, hf_ticket *ticket)
     const char *wrong = there ? lease_wrong(core, run, ticket) : NULL;
     const core_alarm end = {.kind = CORE_ALARM_ERRAND, .run = ticket->key, .key = -ticket->key};
 
+    if ((!there || wrong) && hf_whereabouts_elsewhere(core, ticket)) {
+        elsewhere_tell(ticket);
+        return;
+    }
     if (!there) {
         ticket_end(ticket, HF_REJECTED, "task_not_leased", "no worker holds this task");
         return;
@@ -720,10 +734,14 @@ static bool result_keep(hf_job *job, const hf_ticket *ticket)
            (!ticket->failure.details.bytes.ptr || job->failure.details.bytes.ptr);
 }
 
-/* The run closed before the report was committed. */
+/* The run closed, or went to another node, before the report was committed. */
 static void report_drop(hf_job *job)
 {
-    hf_errand_reported(job, HF_REJECTED, "run_closed");
+    hf_ticket *ticket = job->ticket;
+
+    job->ticket = NULL;
+    if (ticket)
+        elsewhere_tell(ticket);
 }
 
 static void attempt_report(hf_core *core, hf_ticket *ticket)
@@ -731,6 +749,10 @@ static void attempt_report(hf_core *core, hf_ticket *ticket)
     hf_job *job = hf_map_int_get(core->jobs, (uint64_t)ticket->key);
     live_run *run = job && job->far ? hf_core_live(core, job->run) : NULL;
 
+    if (!run && hf_whereabouts_elsewhere(core, ticket)) {
+        elsewhere_tell(ticket);
+        return;
+    }
     if (!run || run->info.namespace_key != ticket->namespace_key) {
         ticket_end(ticket, HF_REJECTED, "attempt_closed", "nothing is known of a running attempt");
         return;

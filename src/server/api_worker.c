@@ -78,13 +78,18 @@ void hf_worker_refuse(hf_api *api, hf_status st, const char *engine_text)
     char reason[64] = "rejected";
     int status = 409;
 
-    if (st != HF_REJECTED && st != HF_INVALID) {
-        hf_api_status(api, st, text);
-        return;
-    }
     if (len > 0 && len < sizeof(reason)) {
         memcpy(reason, text, len);
         reason[len] = '\0';
+    }
+    if (st == HF_RETRY && strcmp(reason, "task_elsewhere") == 0) {
+        hf_api_error(api, 503, "task_elsewhere", "%s", hf_worker_sentence(text));
+        api->reply.final = true; /* a new connection may lead to the server that has it */
+        return;
+    }
+    if (st != HF_REJECTED && st != HF_INVALID) {
+        hf_api_status(api, st, text);
+        return;
     }
     text = hf_worker_sentence(text);
     if (st == HF_REJECTED && task)

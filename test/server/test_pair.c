@@ -1,6 +1,7 @@
 /* test_pair.c: two servers on one PostgreSQL store, and a worker that asks only one of them: no run
    waits for a worker that never comes, whichever server it was started at; and a client that goes
    from one server to the other with every request. */
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,7 @@
 #include "holdfast/worker.h"
 #include "lib/site.h"
 
-enum { RUNS = 8, POLLS_MAX = 60 };
+enum { RUNS = 8, POLLS_MAX = 60, REPORTS_MAX = 600 };
 
 static const hf_app app = {.name = "nothing-here"};
 
@@ -176,4 +177,92 @@ START_TEST(a_client_goes_round)
 }
 END_TEST
 
-HF_PG_SUITE_MAIN("server/pair", {work_follows_the_workers, 0}, {a_client_goes_round, 120})
+/* ---- a worker that goes from one to the other */
+
+/* A report to the server whose turn it is. One that does not have the run sends it on; while the
+   run moves from one to the other both do. False: the claim was lost with the move, and the task
+   comes again. */
+static bool ring_report(ring *r, const char *path, const char *body)
+{
+    for (int i = 0; i < REPORTS_MAX; i++) {
+        hf_site_answer answer = hf_site_ask(&r->sites[r->next++ % 2], "POST", path, NULL, body);
+
+        if (answer.status == 200)
+            return true;
+        if (answer.status == 409)
+            return false;
+        ck_assert_msg(answer.status == 503, "%s: %d: %s", path, answer.status, answer.text);
+        ck_assert_str_eq(hf_str(answer.body, "reason", ""), "task_elsewhere");
+        (void)poll(&(struct pollfd){.fd = -1}, 1, 100);
+    }
+    ck_abort_msg("nobody takes the report to %s", path);
+}
+
+/* The next task of the queue, from whichever server has it. */
+static hf_site_answer ring_poll(ring *r, const char *path)
+{
+    for (int i = 0; i < POLLS_MAX; i++) {
+        hf_site_answer answer =
+            hf_site_ask(&r->sites[r->next++ % 2], "POST", path, NULL,
+                        "{\"worker_id\":\"w1\",\"task_queue\":\"far\",\"timeout_seconds\":1}");
+
+        if (hf_str(answer.body, "task.task_id", NULL))
+            return answer;
+    }
+    ck_abort_msg("no task at %s", path);
+}
+
+static void ring_complete(ring *r, const char *commands)
+{
+    char path[128];
+    char body[256];
+
+    do {
+        hf_site_answer answer = ring_poll(r, "/api/worker/workflow-tasks/poll");
+
+        (void)snprintf(path, sizeof(path), "/api/worker/workflow-tasks/%s/complete",
+                       hf_str(answer.body, "task.task_id", ""));
+        (void)snprintf(body, sizeof(body),
+                       "{\"lease_owner\":\"w1\",\"workflow_task_attempt\":%lld,\"commands\":[%s]}",
+                       (long long)hf_int(answer.body, "task.workflow_task_attempt", 0), commands);
+    } while (!ring_report(r, path, body));
+}
+
+/* Polls and reports of a worker behind a balancer go to servers that take turns: a report that
+   comes to the server that did not hand the task out is sent to the other one, and none is lost. */
+START_TEST(a_worker_goes_round)
+{
+    const char *how = getenv("HF_CAMPAIGN");
+    const int runs = how && strcmp(how, "long") == 0 ? RUNS : 2; /* runs move every few seconds */
+    ring r = {0};
+    hf_value out = NULL;
+    char id[16];
+
+    hf_site_open(&r.sites[0], HF_ENGINE_POSTGRES, &app, (hf_server_options){0});
+    site_join(&r.sites[1], &r.sites[0], &app);
+    for (int i = 0; i < runs; i++) {
+        hf_site_answer answer;
+        char path[128];
+        char body[256];
+
+        run_start(&r.sites[i % 2], i);
+        ring_complete(&r, "{\"type\":\"schedule_activity\",\"activity_type\":\"double\"}");
+        answer = ring_poll(&r, "/api/worker/activity-tasks/poll");
+        (void)snprintf(path, sizeof(path), "/api/worker/activity-tasks/%s/complete",
+                       hf_str(answer.body, "task.task_id", ""));
+        (void)snprintf(body, sizeof(body),
+                       "{\"lease_owner\":\"w1\",\"activity_attempt_id\":\"%s\",\"result\":4}",
+                       hf_str(answer.body, "task.activity_attempt_id", ""));
+        ck_assert(ring_report(&r, path, body)); /* that one is on the record */
+        ring_complete(&r, "{\"type\":\"complete_workflow\"}");
+        (void)snprintf(id, sizeof(id), "r-%d", i);
+        ck_assert_int_eq(hf_result(r.sites[0].engine, id, 20000, &out, NULL), HF_OK);
+        r.next++;
+    }
+    hf_site_close(&r.sites[1]);
+    hf_site_close(&r.sites[0]);
+}
+END_TEST
+
+HF_PG_SUITE_MAIN("server/pair", {work_follows_the_workers, 0}, {a_client_goes_round, 120},
+                 {a_worker_goes_round, 120})
