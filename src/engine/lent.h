@@ -4,7 +4,7 @@
 
    Nothing is owed to what is lent. Whoever cannot go on with it declines it, nothing of it is in
    the store, and the caller commits the plain way. See docs/decisions/0005-first-turn.md and
-   0006-turn-of-a-signal.md. */
+   0007-turn-of-a-signal.md. */
 #ifndef HF_ENGINE_LENT_H
 #define HF_ENGINE_LENT_H
 
