@@ -100,7 +100,7 @@ static hf_status start_gate(hf_handling *h, const hf_intake_start *start, const 
         hf_registry_find_workflow(engine->registry, start->type))
         return HF_OK;
     hf_call_read_begin(h->call);
-    st = hf_fleet_gate(engine, h->call->in.db, hf_unit_mem(h->unit),
+    st = hf_fleet_gate(engine->app, h->call->in.db, hf_unit_mem(h->unit),
                        start->queue.ptr ? start->queue : HF_SLICE("default"), start->compatibility,
                        h->call->in.now_us, out_why, err);
     hf_call_read_end(h->call);

@@ -19,6 +19,7 @@
 #include "engine/pool.h"
 #include "engine/registry.h"
 #include "engine/seat.h"
+#include "engine/setting.h"
 #include "model/event.h"
 #include "model/limit.h"
 #include "store/store.h"
@@ -55,13 +56,14 @@ typedef struct hf_core_options {
     hf_writer *writer;
     const hf_registry *registry;
     const hf_clock *clock;
-    hf_slice owner;          /* of claims */
-    hf_shards *shards;       /* whose runs this node works on; NULL: all */
-    const hf_log *log;       /* for operators; NULL: none */
-    const hf_limits *limits; /* of the owner; NULL: the defaults */
-    const hf_app *app;       /* which runs it may take; NULL: all */
-    hf_slice compatibility;  /* of this program; ptr NULL: it says none */
-    size_t activity_threads; /* 0: stepped */
+    hf_slice owner;              /* of claims */
+    hf_shards *shards;           /* whose runs this node works on; NULL: all */
+    const hf_log *log;           /* for operators; NULL: none */
+    const hf_limits *limits;     /* of the owner; NULL: the defaults */
+    const hf_settings *settings; /* of the owner */
+    const hf_app *app;           /* which runs it may take; NULL: all */
+    hf_slice compatibility;      /* of this program; ptr NULL: it says none */
+    size_t activity_threads;     /* 0: stepped */
     size_t activity_places;
     size_t cache_bytes; /* for coroutines of parked runs */
     int64_t alarms_max; /* timers and deadlines in memory; 0: HF_WINDOW_ALARMS */

@@ -142,6 +142,7 @@ static hf_status core_start(hf_engine *engine, engine_mode mode, hf_err *err)
                                   .owner = HF_SLICE("embedded"),
                                   .log = &engine->log,
                                   .limits = &engine->settings.limits,
+                                  .settings = &engine->settings,
                                   .app = engine->app,
                                   .compatibility =
                                       hf_slice_of(engine->app ? engine->app->build_id : NULL),

@@ -61,13 +61,13 @@ void hf_fleet_self_fill(hf_fleet_self *self)
     (void)snprintf(self->name, sizeof(self->name), "engine-%ld@%s", (long)getpid(), self->host);
 }
 
-hf_status hf_fleet_gate(const hf_engine *engine, hf_db *db, hf_mem *mem, hf_slice queue,
-                        hf_slice marker, int64_t now_us, const char **out_why, hf_err *err)
+hf_status hf_fleet_gate(const hf_app *app, hf_db *db, hf_mem *mem, hf_slice queue, hf_slice marker,
+                        int64_t now_us, const char **out_why, hf_err *err)
 {
     hf_fleet fleet = {0};
     hf_fleet_self self;
     size_t there = 0;
-    hf_status st = hf_fleet_read(db, mem, hf_engine_app_scope(engine->app), now_us, &fleet, err);
+    hf_status st = hf_fleet_read(db, mem, hf_engine_app_scope(app), now_us, &fleet, err);
 
     *out_why = NULL;
     hf_fleet_self_fill(&self);

@@ -35,9 +35,9 @@ void hf_fleet_self_fill(hf_fleet_self *self);
 /* Whether a start with the marker would wait although others serve its queue: none of them supports
    it. Nobody at the queue yet is no reason. *out_why: a sentence in the arena, NULL: it may start.
  */
-HF_NODISCARD hf_status hf_fleet_gate(const hf_engine *engine, hf_db *db, hf_mem *mem,
-                                     hf_slice queue, hf_slice marker, int64_t now_us,
-                                     const char **out_why, hf_err *err);
+HF_NODISCARD hf_status hf_fleet_gate(const hf_app *app, hf_db *db, hf_mem *mem, hf_slice queue,
+                                     hf_slice marker, int64_t now_us, const char **out_why,
+                                     hf_err *err);
 
 /* The markers that a program supports: what it says, with its own build; "*" when it says nothing.
  */

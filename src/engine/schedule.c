@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/value.h"
+#include "engine/fleet.h"
 #include "store/snapshot.h"
 
 enum { SCAN_ROWS = 1000, TRIES_MAX = 32 };
@@ -95,20 +96,39 @@ static hf_status start_define(const hf_intake *in, const hf_schedule_program *pr
                                err);
 }
 
+/* Whether the start would wait for a worker although others are there, where that is not wanted.
+   What the program has itself it can always run. */
+static hf_status start_gate(const hf_intake *in, const hf_schedule_program *program, hf_mem *mem,
+                            const hf_intake_start *start, bool *out_blocked, hf_err *err)
+{
+    const char *why = NULL;
+    hf_status st = HF_OK;
+
+    if (program->fleet_fails && start->compatibility.ptr &&
+        !hf_registry_find_workflow(program->registry, start->type))
+        st = hf_fleet_gate(program->app, in->db, mem, start->queue, start->compatibility,
+                           in->now_us, &why, err);
+    *out_blocked = why != NULL;
+    return st;
+}
+
 static hf_status fire_try(const hf_intake *in, const hf_schedule_program *program,
                           const hf_schedule *schedule, const hf_fire *fire, bool latest_open,
                           bool failed, hf_unit *unit, hf_fired *out_fired, hf_err *err)
 {
     hf_mem *mem = hf_unit_mem(unit);
     hf_schedule after = *schedule;
+    hf_fire judged = *fire;
     hf_intake own = *in;
     hf_intake_start start = start_of(mem, schedule, program);
     hf_status st = failed ? HF_OK : start_define(in, program, mem, &start, err);
 
     own.namespace_key = schedule->namespace_key;
+    if (!st && !failed)
+        st = start_gate(in, program, mem, &start, &judged.blocked, err);
     if (!st)
-        st = hf_schedule_fire_draft(&own, &after, fire, latest_open, failed ? NULL : &start, unit,
-                                    out_fired, err);
+        st = hf_schedule_fire_draft(&own, &after, &judged, latest_open, failed ? NULL : &start,
+                                    unit, out_fired, err);
     if (!st && out_fired->stops)
         st = stop_add(&own, out_fired, unit, err);
     return st;
@@ -221,6 +241,8 @@ static hf_status schedule_send(hf_core *core, core_schedule *known, const hf_sch
                           .now_us = hf_core_now(core)};
     const hf_schedule_program program = {.registry = core->o.registry,
                                          .compatibility = core->o.compatibility,
+                                         .app = core->o.app,
+                                         .fleet_fails = core->o.settings->fleet_fails,
                                          .far = core->o.desk != NULL};
     bool failed = known->refused && known->refused_at == s->revision;
     struct core_firing *firing = NULL;

@@ -25,7 +25,9 @@ void hf_schedule_forget_all(hf_core *core); /* the core closes */
 typedef struct hf_schedule_program {
     const hf_registry *registry;
     hf_slice compatibility;
-    bool far; /* workers elsewhere may have types that the registry lacks */
+    const hf_app *app;
+    bool far;         /* workers elsewhere may have types that the registry lacks */
+    bool fleet_fails; /* what no worker of the fleet supports is not started */
 } hf_schedule_program;
 
 /* Drafts a firing into a new unit, which is the caller's also after a failure (NULL allowed). What

@@ -171,7 +171,8 @@ static hf_verdict verdict_skip(hf_skip_reason reason, hf_overlap_policy policy)
                         .effective = policy};
 }
 
-hf_verdict hf_schedule_judge(const hf_schedule *schedule, const hf_fire *fire, bool latest_open)
+/* What the overlap policy makes of it. */
+static hf_verdict overlap_judge(const hf_schedule *schedule, const hf_fire *fire, bool latest_open)
 {
     hf_overlap_policy policy = fire->overlap ? fire->overlap : schedule->overlap;
     hf_verdict start = {.outcome = fire->kind == HF_FIRE_DRAIN ? HF_TRIGGER_OUTCOME_DRAINED
@@ -208,6 +209,15 @@ hf_verdict hf_schedule_judge(const hf_schedule *schedule, const hf_fire *fire, b
     if (schedule->buffered_count >= room)
         return verdict_skip(HF_SKIP_REASON_BUFFER_FULL, policy);
     return (hf_verdict){.outcome = HF_TRIGGER_OUTCOME_BUFFERED, .effective = policy};
+}
+
+hf_verdict hf_schedule_judge(const hf_schedule *schedule, const hf_fire *fire, bool latest_open)
+{
+    hf_verdict verdict = overlap_judge(schedule, fire, latest_open);
+
+    if (verdict.starts && fire->blocked)
+        return verdict_skip(HF_SKIP_REASON_COMPATIBILITY_BLOCKED, verdict.effective);
+    return verdict;
 }
 
 void hf_schedule_stamp(int64_t at_us, char out_text[HF_SCHEDULE_STAMP_SIZE])

@@ -81,6 +81,7 @@ typedef struct hf_fire {
     hf_fire_kind kind;
     int64_t occurrence_us;
     hf_overlap_policy overlap; /* 0: the schedule's */
+    bool blocked;              /* no worker that is there could take what it would start */
 } hf_fire;
 
 /* What becomes of it. */

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/fault.h"
 #include "engine/engine_impl.h"
+#include "engine/fleet.h"
 #include "lib/campaign.h"
 #include "lib/kit.h"
 
@@ -342,6 +343,50 @@ HF_BOTH_ENGINES(b141_trigger_and_its_skips)
     ck_assert_str_eq(field(d, "s", "last_skip_reason"), "status_not_triggerable");
     ck_assert_int_eq(hf_schedule_trigger(d, "none", NULL, &out), HF_NOTFOUND);
     ck_assert_int_eq(hf_schedule_trigger(d, "s", "sometimes", &out), HF_INVALID);
+    hf_kit_close(d);
+}
+
+/* Workers are there and none of them supports the build: by hand and by time the start is skipped
+   with that reason, nobody else is stopped for it, and what waited in the buffer is not kept. A
+   start that overlaps is judged by its policy first. As soon as one worker supports it, it runs. */
+HF_BOTH_ENGINES(b141_no_worker_supports_the_start)
+{
+    static const hf_app producer = {.name = "test", .build_id = "a", .workflows = workflows};
+    hf_worker_row worker = {.name = HF_SLICE("w1"),
+                            .queue = HF_SLICE("default"),
+                            .scope = HF_SLICE(""),
+                            .host = HF_SLICE("somewhere"),
+                            .process = 7,
+                            .supported = HF_SLICE("a")};
+    hf_engine *d = hf_kit_open(kind, &producer);
+    hf_value out = NULL;
+    hf_err err = {0};
+
+    hf_kit_ok(d, hf_set(d, "fleet_validation_mode", "fail"));
+    hf_kit_ok(d, hf_schedule_create(d, "s", "elsewhere", NULL, .every = hf_seconds(10),
+                                    .overlap = "buffer_all"));
+    hf_test_ok(hf_engine_worker_beat(d, &worker, &err), &err, "a heartbeat");
+    hf_kit_ok(d, hf_test_advance(d, hf_seconds(10)));
+    ck_assert_str_eq(audit(d, "s"), "Created triggered");
+    worker.supported = HF_SLICE("b");
+    hf_test_ok(hf_engine_worker_beat(d, &worker, &err), &err, "a heartbeat");
+    ck_assert_str_eq(triggered(d, "s", NULL), "buffered");
+    hf_kit_ok(d, hf_schedule_trigger(d, "s", "terminate_other", &out));
+    ck_assert_str_eq(hf_str(out, "outcome", ""), "skipped");
+    ck_assert_str_eq(hf_str(out, "reason", ""), "compatibility_blocked");
+    ck_assert_int_eq(open_runs(d), 1);
+    hf_kit_ok(d, hf_terminate(d, hf_str(shown(d, "s"), "latest_workflow_instance_id", ""), NULL));
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_str_eq(field(d, "s", "last_skip_reason"), "compatibility_blocked");
+    ck_assert_int_eq((int64_t)hf_len(hf_get(shown(d, "s"), "buffered_actions")), 0);
+    hf_kit_ok(d, hf_test_advance(d, hf_seconds(10)));
+    ck_assert_str_eq(audit(d, "s"), "Created triggered buffered compatibility_blocked "
+                                    "compatibility_blocked compatibility_blocked");
+    ck_assert_int_eq(hf_int(shown(d, "s"), "skipped_trigger_count", 0), 3);
+    ck_assert_int_eq(runs(d), 1);
+    worker.supported = HF_SLICE("b, a");
+    hf_test_ok(hf_engine_worker_beat(d, &worker, &err), &err, "a heartbeat");
+    ck_assert_str_eq(triggered(d, "s", NULL), "triggered");
     hf_kit_close(d);
 }
 
@@ -835,10 +880,10 @@ END_TEST
 HF_PG_SUITE_MAIN("engine/schedule", HF_BOTH(b135_create), HF_BOTH(b136_bad_specifications),
                  HF_BOTH(b137_duplicate_id), HF_BOTH(b138_pause_and_resume),
                  HF_BOTH(b139_update_recomputes), HF_BOTH(b140_delete_is_soft),
-                 HF_BOTH(b141_trigger_and_its_skips), HF_BOTH(b142_due_and_future),
-                 HF_BOTH(b143_overlap_policies), HF_BOTH(b144_buffer_drains_in_order),
-                 HF_BOTH(b144_buffer_waits_for_the_successor), HF_BOTH(b145_max_runs),
-                 HF_BOTH(b146_backfill), HF_BOTH(b147_jitter_is_bounded),
+                 HF_BOTH(b141_trigger_and_its_skips), HF_BOTH(b141_no_worker_supports_the_start),
+                 HF_BOTH(b142_due_and_future), HF_BOTH(b143_overlap_policies),
+                 HF_BOTH(b144_buffer_drains_in_order), HF_BOTH(b144_buffer_waits_for_the_successor),
+                 HF_BOTH(b145_max_runs), HF_BOTH(b146_backfill), HF_BOTH(b147_jitter_is_bounded),
                  HF_BOTH(b148_interval_and_offset), HF_BOTH(b149_earliest_of_all),
                  HF_BOTH(b150_missed_times_fire_once), HF_BOTH(b150_audit_sequence),
                  HF_BOTH(clock_that_goes_back_fires_nothing_twice),
