@@ -196,8 +196,9 @@ START_TEST(idle_nodes_leave_their_share)
 }
 END_TEST
 
-/* However much work waits, a renewal looks for it once and not once for each shard: else a backlog
-   would make it take longer than the lease, and the node would lose what it cannot keep up with. */
+/* However much work waits, a renewal of an engine's session looks for it once and not once for each
+   shard, and finds the shard of each by its key: else a backlog would make it take longer than the
+   lease, and the node would lose what it cannot keep up with. */
 START_TEST(a_backlog_does_not_slow_the_renewal)
 {
     static const char *const values[] = {"1", "1", "1", "'node'", "1"};
@@ -209,6 +210,7 @@ START_TEST(a_backlog_does_not_slow_the_renewal)
     hf_db *db = NULL;
     bool row = true;
     bool once = false;
+    int by_key = 0;
     hf_world world;
 
     ok(hf_world_open(&world, hf_test_place_address(place), NULL, &err), "open");
@@ -221,7 +223,7 @@ START_TEST(a_backlog_does_not_slow_the_renewal)
     hf_buf_add(&text, "", 1);
     ck_assert(hf_buf_ok(&text));
     explain.postgres = hf_buf_slice(&text).ptr;
-    ok(hf_test_place_dial(place, HF_DB_READ, &explain, 1, &db, &err), "dial");
+    ok(hf_test_place_dial(place, HF_DB_WRITE, &explain, 1, &db, &err), "dial");
     ok(hf_db_query(db, (hf_stmt)0, NULL, 0, &cursor, &err), "explain");
     while (row) {
         char line[512];
@@ -231,11 +233,14 @@ START_TEST(a_backlog_does_not_slow_the_renewal)
         plan = row ? hf_db_column_bytes(cursor, 0) : (hf_slice){0};
         (void)snprintf(line, sizeof(line), "%.*s", (int)plan.len, plan.len ? plan.ptr : "");
         once |= strstr(line, "CTE overdue") != NULL;
+        by_key += strstr(line, "using run_pkey on run r") != NULL;
+        by_key += strstr(line, "using instance_pkey on instance i") != NULL;
     }
     hf_db_end(cursor);
     hf_db_close(db);
     hf_buf_fini(&text);
     ck_assert(once);
+    ck_assert_int_eq(by_key, 2);
     hf_world_close(&world);
     hf_test_place_free(place);
 }

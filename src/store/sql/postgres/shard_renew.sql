@@ -3,7 +3,8 @@
 -- ?4 name, ?5 1 when there is somebody at the node to do its work. In one statement:
 -- renew the node, take free or orphaned shards up to a fair share, give back what is over it -> number, epoch of every
 -- shard the node owns now, whether work waits there, the database's time; without shards one row
--- with the time alone. What waits is looked up once: for each shard anew, a long backlog would take longer than the lease.
+-- with the time alone. What waits is looked up once, and the shard of each by its key: for each shard anew, or by a
+-- join that the planner may turn around to read every run there is, a long backlog would take longer than the lease.
 WITH t AS (
     SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS us
 ), me AS (
