@@ -20,14 +20,30 @@
 
 enum {
     TIMERS = 100000,
-    THREADS = 64,
-    TRIAL = 2000,
+    THREADS = 8,
+    GROUP = 100,
+    TRIAL = 5000,
+    LATER_MS = 3600000, /* when the burst is long over */
     SPREAD_MS = 1000,
     PROBES_MAX = 100000,
     CALM = 50
 };
 
 static int timers = TIMERS;
+
+static int64_t wall_ms(void)
+{
+    return hf_clock_wall_us(hf_clock_system()) / 1000;
+}
+
+static void until(int64_t ms)
+{
+    struct timespec left = {.tv_sec = (ms - wall_ms()) / 1000,
+                            .tv_nsec = (ms - wall_ms()) % 1000 * 1000000};
+
+    if (ms > wall_ms())
+        (void)nanosleep(&left, NULL);
+}
 
 typedef struct starter {
     hf_engine *engine;
@@ -39,23 +55,31 @@ typedef struct starter {
 static void *starter_run(void *arg)
 {
     const starter *s = arg;
+    hf_start_opts items[GROUP];
+    hf_status answers[GROUP];
     hf_mem *mem = hf_mem_new();
-    char id[32];
 
     hf_bench_need(mem != NULL, "no memory");
-    for (int i = s->from; i < s->to; i++) {
-        (void)snprintf(id, sizeof(id), "%s-%d", s->prefix, i);
+    for (int i = s->from, count; i < s->to; i += count) {
         hf_mem_reset(mem);
-        hf_flow_start(s->engine, "doze", id,
-                      hf_json(mem, "{'until': %lld}",
-                              (long long)(s->due_ms + (int64_t)i * SPREAD_MS / timers)));
+        for (count = 0; count < GROUP && i + count < s->to; count++)
+            items[count] = (hf_start_opts){
+                .size_ = sizeof(hf_start_opts),
+                .id = hf_str(hf_json(mem, "'%s-%d'", s->prefix, i + count), "", ""),
+                .in = hf_json(mem, "{'until': %lld}",
+                              (long long)(s->due_ms + (int64_t)(i + count) * SPREAD_MS / timers))};
+        hf_flow_ok(s->engine, hf_start_all(s->engine, "doze", items, (size_t)count, answers),
+                   "start runs");
+        for (int j = 0; j < count; j++)
+            hf_flow_ok(s->engine, answers[j], "start a run");
     }
     hf_mem_free(mem);
     return NULL;
 }
 
-/* Seconds that it took. */
-static double start_many(hf_engine *engine, const char *prefix, int count, int64_t due_ms)
+/* Seconds until all the timers are set; `all` with those that were set before. */
+static double set_many(const hf_flow_place *place, hf_engine *engine, const char *prefix, int count,
+                       int64_t due_ms, int all)
 {
     pthread_t threads[THREADS];
     starter starters[THREADS];
@@ -72,21 +96,12 @@ static double start_many(hf_engine *engine, const char *prefix, int count, int64
     }
     for (int i = 0; i < THREADS; i++)
         hf_bench_need(pthread_join(threads[i], NULL) == 0, "no thread");
+    while (hf_flow_number(place, "timers", "SELECT count(*) FROM timer WHERE closed_us IS NULL") <
+           all) {
+        hf_bench_need(wall_ms() < due_ms, "the timers were due before all were set");
+        until(wall_ms() + 100);
+    }
     return hf_bench_now_s() - start;
-}
-
-static int64_t wall_ms(void)
-{
-    return hf_clock_wall_us(hf_clock_system()) / 1000;
-}
-
-static void until(int64_t ms)
-{
-    struct timespec left = {.tv_sec = (ms - wall_ms()) / 1000,
-                            .tv_nsec = (ms - wall_ms()) % 1000 * 1000000};
-
-    if (ms > wall_ms())
-        (void)nanosleep(&left, NULL);
 }
 
 /* One piece of other work; milliseconds. */
@@ -130,15 +145,11 @@ static void bench_timers(hf_flow_place *place)
     char more[320];
 
     hf_flow_dozed_reset();
-    trial = start_many(engine, "trial", TRIAL, wall_ms() + 1000);
-    while (hf_flow_dozed() < TRIAL)
-        until(wall_ms() + 10);
-    hf_flow_dozed_reset();
+    trial = set_many(place, engine, "trial", TRIAL, wall_ms() + LATER_MS, TRIAL);
     for (size_t i = 0; i < CALM; i++)
         calm[i] = probe_once(engine, "calm", i);
-    due_ms = wall_ms() + (int64_t)(trial * 3 * timers / TRIAL * 1000) + 5000;
-    (void)start_many(engine, "doze", timers, due_ms);
-    hf_bench_need(wall_ms() < due_ms, "the timers were due before all were set");
+    due_ms = wall_ms() + (int64_t)(trial * 1.5 * timers / TRIAL * 1000) + 5000;
+    (void)set_many(place, engine, "doze", timers, due_ms, TRIAL + timers);
     until(due_ms);
     burst = hf_bench_now_s();
     probes = probe(engine, (uint64_t)timers, ms, beside);

@@ -113,9 +113,11 @@ static hf_value nap(hf_ctx *w, hf_value in)
 static hf_value doze(hf_ctx *w, hf_value in)
 {
     int64_t until_ms = hf_int(in, "until", 0);
-    int64_t left_ms = until_ms - hf_now(w);
+    /* Not hf_now, which is the moment of the start: a turn that comes late must not be due late. A
+       replay asks again and is not listened to. */
+    int64_t left_ms = until_ms - now_us() / 1000 + 1;
 
-    hf_sleep(w, left_ms > 0 ? left_ms : 0);
+    hf_sleep(w, left_ms > 0 ? left_ms : 1);
     (void)atomic_fetch_add(&dozed_early, now_us() < until_ms * 1000);
     (void)atomic_fetch_add(&dozed, 1);
     return NULL;
