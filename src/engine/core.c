@@ -13,6 +13,7 @@
 #include "engine/core_impl.h"
 #include "engine/errand.h"
 #include "engine/lent.h"
+#include "engine/live_rows.h"
 #include "engine/machine.h"
 #include "engine/schedule.h"
 #include "engine/sweep.h"
@@ -521,6 +522,8 @@ static size_t alarms_room(const hf_core *core)
 static bool alarms_fire(hf_core *core)
 {
     size_t most = alarms_room(core);
+    int64_t runs[HF_CORE_AHEAD];
+    size_t woken = 0;
     hf_deadline *next;
     size_t fired = 0;
 
@@ -529,10 +532,14 @@ static bool alarms_fire(hf_core *core)
         core_alarm *alarm = hf_deadlines_pop(core->alarms)->ref;
         bool scanned = alarm->kind == CORE_ALARM_HORIZON || alarm->kind == CORE_ALARM_SWEEP;
 
+        if (alarm->kind == CORE_ALARM_TIMER || alarm->kind == CORE_ALARM_RUN)
+            runs[woken++] = alarm->run;
         alarm_fire(core, alarm);
         hf_alloc_free(alarm);
         fired = scanned ? most : fired + 1; /* reading many rows is a share of its own */
     }
+    if (core->flying < FLYING_MAX)
+        hf_live_ahead_read(core, runs, woken);
     return fired > 0;
 }
 
@@ -748,8 +755,11 @@ static void cache_trim(hf_core *core)
 bool hf_core_step(hf_core *core)
 {
     hf_seat *seat = core->seat;
-    bool worked = inbox_take(core, seat);
     live_run *run;
+    bool worked;
+
+    hf_live_ahead_drop(core);
+    worked = inbox_take(core, seat);
 
     if (seat && hf_seat_lost(seat))
         return false;

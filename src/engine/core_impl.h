@@ -131,20 +131,21 @@ typedef struct live_run {
     bool has_children; /* it may have some */
     bool check_ids;    /* the store refused a unit that made children: look at every id */
     bool makes_children;
-    bool again;           /* the unit resolves a step of its own: the code has another turn */
-    bool look;            /* the store has facts that the replay does not know */
-    bool stale;           /* rows came back: load it anew before its next turn */
-    bool gone;            /* out of the core's map: freed when its turn comes up */
-    bool ready;           /* in the ready list */
-    bool alarmed;         /* its next turn is a due alarm's */
-    bool pass_on;         /* who looks at it knows what other nodes may not */
-    bool elsewhere;       /* another node has it, or may have it */
-    int64_t epoch;        /* of its shard; HF_NONE where there are no shards */
-    bool foreign;         /* its coroutine was made by a thread that lost the core */
-    hf_seat *seat;        /* of the thread that its code runs on */
-    struct hf_lent *lent; /* the unit under way is a caller's, who waits for it (lent.h) */
-    bool unborn;          /* it is not in the store yet: its first turn goes there with it */
-    hf_unit *draft;       /* while a turn is taken: values that are not in the store yet are here */
+    bool again;              /* the unit resolves a step of its own: the code has another turn */
+    bool look;               /* the store has facts that the replay does not know */
+    bool stale;              /* rows came back: load it anew before its next turn */
+    bool gone;               /* out of the core's map: freed when its turn comes up */
+    bool ready;              /* in the ready list */
+    bool alarmed;            /* its next turn is a due alarm's */
+    bool pass_on;            /* who looks at it knows what other nodes may not */
+    bool elsewhere;          /* another node has it, or may have it */
+    int64_t epoch;           /* of its shard; HF_NONE where there are no shards */
+    bool foreign;            /* its coroutine was made by a thread that lost the core */
+    struct live_rows *ahead; /* what it will be loaded from, read in this step; NULL: nothing */
+    hf_seat *seat;           /* of the thread that its code runs on */
+    struct hf_lent *lent;    /* the unit under way is a caller's, who waits for it (lent.h) */
+    bool unborn;             /* it is not in the store yet: its first turn goes there with it */
+    hf_unit *draft; /* while a turn is taken: values that are not in the store yet are here */
     /* the unit under way */
     bool dirty;
     bool due_unit;    /* it counts among those of due alarms */
@@ -180,7 +181,8 @@ enum {
     HF_CORE_DUE_SHARE = 8,
     HF_CORE_DUE_FLYING = 32,
     HF_CORE_DUE_ALONE = 256,
-    HF_CORE_DUE_ROOM = 4 /* times as much */
+    HF_CORE_DUE_ROOM = 4,                                /* times as much */
+    HF_CORE_AHEAD = HF_CORE_DUE_ROOM * HF_CORE_DUE_SHARE /* runs that are read together */
 };
 
 /* Which shards are to be looked through. */
@@ -245,10 +247,12 @@ struct hf_core {
     hf_stager stager;
     hf_map_int *runs; /* key to live_run */
     hf_list lru;
-    size_t held;       /* bytes of parked coroutines */
-    size_t flying;     /* runs whose unit is under way */
-    size_t flying_due; /* among them, those that a due alarm made ready */
-    size_t due_alone;  /* units of due alarms since the last other one */
+    size_t held;                  /* bytes of parked coroutines */
+    size_t flying;                /* runs whose unit is under way */
+    size_t flying_due;            /* among them, those that a due alarm made ready */
+    size_t due_alone;             /* units of due alarms since the last other one */
+    int64_t ahead[HF_CORE_AHEAD]; /* runs that were read ahead in this step */
+    size_t ahead_count;
     live_run *ready;
     live_run **ready_tail;
     size_t ready_count;

@@ -12,13 +12,12 @@
 #include "engine/fleet.h"
 #include "engine/errand.h"
 #include "engine/lent.h"
+#include "engine/live_rows.h"
 #include "engine/replay_check.h"
 #include "engine/stream.h"
 #include "model/event_codec.h"
 #include "model/limit.h"
 #include "store/payload.h"
-
-enum { CHUNKS_AT_ONCE = 64 };
 
 live_run *hf_live_new(int64_t key)
 {
@@ -48,6 +47,7 @@ void hf_live_forget(hf_core *core, live_run *run)
         core->held -= run->counted;
     }
     run->counted = 0;
+    hf_live_ahead_free(run);
     hf_replay_free(run->replay);
     run->replay = NULL;
     hf_list_remove(&run->place);
@@ -356,11 +356,6 @@ hf_status hf_live_text(live_run *run, hf_slice text, hf_slice *out_text, hf_err 
     return out_text->ptr ? HF_OK : hf_err_nomem(err, "a live run");
 }
 
-static int64_t int_or_none(hf_db_cursor *cursor, size_t column)
-{
-    return hf_db_column_null(cursor, column) ? HF_NONE : hf_db_column_int(cursor, column);
-}
-
 /* How the run hangs on its parent, if it has one. */
 static hf_status call_read(hf_core *core, live_run *run, hf_err *err)
 {
@@ -437,82 +432,31 @@ static hf_status numbers_read(hf_core *core, live_run *run, hf_err *err)
     return st;
 }
 
-static hf_status info_read(hf_core *core, live_run *run, hf_err *err)
+/* What its row says; the texts move to the run. */
+static hf_status info_take(hf_core *core, live_run *run, const live_rows *rows, hf_err *err)
 {
-    const hf_db_value key = hf_db_int(run->key);
-    hf_db_cursor *cursor = NULL;
-    bool found = false;
-    hf_ulid id;
-    hf_status st = hf_db_query(core->db, HF_STMT_RUN_LOAD, &key, 1, &cursor, err);
+    hf_ulid id = hf_decide_id(rows->info.created_us, run->key, 0);
+    hf_status st;
 
-    if (!st)
-        st = hf_db_step(cursor, &found, err);
-    if (!st && !found)
-        st = hf_err_set(err, HF_NOTFOUND, "there is no run %lld", (long long)run->key);
-    if (!st) {
-        run->info = (hf_decide_run){.base = &run->base,
-                                    .namespace_key = hf_db_column_int(cursor, 2),
-                                    .number = hf_db_column_int(cursor, 3),
-                                    .definition = int_or_none(cursor, 5),
-                                    .created_us = hf_db_column_int(cursor, 6),
-                                    .execution_deadline_us = int_or_none(cursor, 9),
-                                    .run_deadline_us = int_or_none(cursor, 10)};
-        run->crashes = hf_db_column_int(cursor, 7);
-        run->quarantined = hf_db_column_int(cursor, 8) == HF_RUN_BLOCKED_QUARANTINE;
-        st = hf_live_text(run, hf_db_column_bytes(cursor, 0), &run->info.instance_id, err);
-    }
-    if (!st)
-        st = hf_live_text(run, hf_db_column_bytes(cursor, 1), &run->info.type, err);
-    if (!st)
-        st = hf_live_text(run, hf_db_column_bytes(cursor, 4), &run->info.queue, err);
-    if (!st && !hf_db_column_null(cursor, 11))
-        st = hf_live_text(run, hf_db_column_bytes(cursor, 11), &run->info.business_key, err);
-    hf_db_end(cursor);
-    if (!st)
-        st = call_read(core, run, err);
-    id = hf_decide_id(run->info.created_us, run->key, 0);
+    run->info = rows->info;
+    run->info.base = &run->base;
+    run->info.parent_run = HF_NONE;
+    run->crashes = rows->crashes;
+    run->quarantined = rows->blocked == HF_RUN_BLOCKED_QUARANTINE;
     hf_ulid_print(&id, run->run_id);
-    return st;
+    st = hf_live_text(run, rows->info.instance_id, &run->info.instance_id, err);
+    if (!st)
+        st = hf_live_text(run, rows->info.type, &run->info.type, err);
+    if (!st)
+        st = hf_live_text(run, rows->info.queue, &run->info.queue, err);
+    if (!st && rows->info.business_key.ptr)
+        st = hf_live_text(run, rows->info.business_key, &run->info.business_key, err);
+    return st || !rows->called ? st : call_read(core, run, err);
 }
 
 typedef hf_status live_seen(hf_core *core, live_run *run, const hf_event *event, hf_err *err);
 
-/* One chunk as it was read. */
-typedef struct chunk {
-    int64_t first;
-    hf_slice body;
-} chunk;
-
-/* Copies the next chunks behind `fed`, so that no cursor is open while events are fed: feeding may
- * read payloads. */
-static hf_status chunks_read(hf_core *core, const live_run *run, hf_mem *mem, chunk *chunks,
-                             size_t *out_count, hf_err *err)
-{
-    const hf_db_value params[] = {hf_db_int(run->key), hf_db_int(run->fed + 1),
-                                  hf_db_int(CHUNKS_AT_ONCE)};
-    hf_db_cursor *cursor = NULL;
-    bool row = true;
-    hf_status st = hf_db_query(core->db, HF_STMT_HISTORY_READ, params, 3, &cursor, err);
-
-    *out_count = 0;
-    while (!st && row && *out_count < CHUNKS_AT_ONCE) {
-        hf_slice body;
-
-        st = hf_db_step(cursor, &row, err);
-        if (st || !row)
-            break;
-        body = hf_db_column_bytes(cursor, 3);
-        chunks[*out_count] = (chunk){.first = hf_db_column_int(cursor, 0),
-                                     .body = hf_slice_from(hf_mem_text(mem, body), body.len)};
-        if (!chunks[*out_count].body.ptr)
-            st = hf_err_nomem(err, "events");
-        ++*out_count;
-    }
-    hf_db_end(cursor);
-    return st;
-}
-
-static hf_status chunk_feed(hf_core *core, live_run *run, hf_mem *mem, const chunk *read,
+static hf_status chunk_feed(hf_core *core, live_run *run, hf_mem *mem, const live_chunk *read,
                             live_seen *seen, hf_err *err)
 {
     hf_event *events = NULL;
@@ -535,19 +479,30 @@ static hf_status chunk_feed(hf_core *core, live_run *run, hf_mem *mem, const chu
 /* Reads the events behind `fed` and feeds them; `seen` (may be NULL) looks at each. */
 static hf_status history_feed(hf_core *core, live_run *run, live_seen *seen, hf_err *err)
 {
-    chunk chunks[CHUNKS_AT_ONCE];
-    size_t count = CHUNKS_AT_ONCE;
+    live_chunk chunks[LIVE_CHUNKS];
+    size_t count = LIVE_CHUNKS;
     hf_mem *mem = hf_mem_new();
     hf_status st = mem ? HF_OK : hf_err_nomem(err, "events");
 
-    while (!st && count == CHUNKS_AT_ONCE) {
+    while (!st && count == LIVE_CHUNKS) {
         hf_mem_reset(mem);
-        st = chunks_read(core, run, mem, chunks, &count, err);
+        st = hf_live_chunks_read(core->db, run->key, run->fed + 1, mem, chunks, &count, err);
         for (size_t i = 0; !st && i < count; i++)
             st = chunk_feed(core, run, mem, &chunks[i], seen, err);
     }
     hf_mem_free(mem);
     return st;
+}
+
+/* The history that came with the run's row, and what is behind it. */
+static hf_status chunks_feed(hf_core *core, live_run *run, const live_rows *rows, live_seen *seen,
+                             hf_err *err)
+{
+    hf_status st = HF_OK;
+
+    for (size_t i = 0; !st && i < rows->chunk_count; i++)
+        st = chunk_feed(core, run, rows->mem, &rows->chunks[i], seen, err);
+    return st || !rows->more ? st : history_feed(core, run, seen, err);
 }
 
 /* The open activities; one that nobody in this process knows of becomes a start. Its input comes
@@ -591,28 +546,15 @@ static bool timer_arm(hf_core *core, const live_run *run, const hf_open_work *wo
     return due || hf_core_alarm_set(core, &alarm, work->due_us); /* else it is due already */
 }
 
-static hf_status timers_read(hf_core *core, live_run *run, hf_err *err)
+static hf_status timers_take(hf_core *core, live_run *run, const live_rows *rows, hf_err *err)
 {
-    const hf_db_value key = hf_db_int(run->key);
-    hf_db_cursor *cursor = NULL;
-    bool row = true;
-    hf_status st = hf_db_query(core->db, HF_STMT_TIMER_READ, &key, 1, &cursor, err);
+    hf_status st = HF_OK;
 
-    while (!st && row) {
-        hf_open_work work = {.is_timer = true};
-
-        st = hf_db_step(cursor, &row, err);
-        if (st || !row)
-            break;
-        work.key = hf_db_column_int(cursor, 0);
-        work.step = hf_db_column_int(cursor, 1);
-        work.timer_kind = (hf_timer_kind)hf_db_column_int(cursor, 2);
-        work.due_us = hf_db_column_int(cursor, 3);
-        st = hf_live_open_add(run, &work, err);
-        if (!st && !timer_arm(core, run, &work))
+    for (size_t i = 0; !st && i < rows->timer_count; i++) {
+        st = hf_live_open_add(run, &rows->timers[i], err);
+        if (!st && !timer_arm(core, run, &rows->timers[i]))
             st = hf_err_nomem(err, "a timer");
     }
-    hf_db_end(cursor);
     return st;
 }
 
@@ -772,12 +714,13 @@ hf_status hf_live_attach(hf_core *core, live_run *run, const hf_registry_workflo
 }
 
 /* A closed run is gone for everything but questions. */
-static hf_status live_begin(hf_core *core, live_run *run, bool closed_too, bool *out_gone,
-                            hf_err *err)
+static hf_status live_begin(hf_core *core, live_run *run, bool closed_too, const live_rows *rows,
+                            bool *out_gone, hf_err *err)
 {
     const hf_registry_workflow *workflow;
-    hf_status st = hf_run_base_get(core->db, run->key, &run->base, err);
+    hf_status st = HF_OK;
 
+    run->base = rows->base;
     *out_gone = !st && !closed_too && run->base.closed_us != HF_NONE;
     run->elsewhere = false;
     if (st || *out_gone)
@@ -791,7 +734,7 @@ static hf_status live_begin(hf_core *core, live_run *run, bool closed_too, bool 
     }
     run->core = core;
     run->mem = hf_mem_new();
-    st = run->mem ? info_read(core, run, err) : hf_err_nomem(err, "a live run");
+    st = run->mem ? info_take(core, run, rows, err) : hf_err_nomem(err, "a live run");
     if (!st && !closed_too)
         st = hf_live_arm(core, run, err);
     if (st)
@@ -816,17 +759,38 @@ static hf_status live_begin(hf_core *core, live_run *run, bool closed_too, bool 
 static hf_status live_catch_up(hf_core *core, live_run *run, live_seen *seen, bool *out_gone,
                                hf_err *err)
 {
-    bool known = seen != NULL; /* a run that was just begun has its row */
-    hf_status st = HF_OK;
+    hf_status st;
 
     do {
-        if (!known)
-            st = hf_run_base_get(core->db, run->key, &run->base, err);
-        known = false;
+        st = hf_run_base_get(core->db, run->key, &run->base, err);
         *out_gone = !st && run->base.closed_us != HF_NONE;
         if (!st && !*out_gone)
             st = history_feed(core, run, seen, err);
     } while (!st && !*out_gone && run->fed != run->base.last_seq);
+    return st;
+}
+
+/* A run that is not in memory; what came in while its history was read is fed as well. */
+static hf_status live_fresh(hf_core *core, live_run *run, bool *out_gone, hf_err *err)
+{
+    live_rows own = {0};
+    live_rows *rows = run->ahead ? run->ahead : &own;
+    hf_status st = HF_OK;
+
+    if (!run->ahead || rows->base.run == HF_NONE)
+        st = hf_live_rows_read(core->db, run->key, rows, err);
+    if (!st)
+        st = live_begin(core, run, false, rows, out_gone, err);
+    if (!st && !*out_gone && rows->activities)
+        st = activities_read(core, run, err);
+    if (!st && !*out_gone)
+        st = timers_take(core, run, rows, err);
+    if (!st && !*out_gone && run->replay)
+        st = chunks_feed(core, run, rows, input_find, err);
+    if (!st && !*out_gone && run->replay && run->fed != run->base.last_seq)
+        st = live_catch_up(core, run, input_find, out_gone, err);
+    hf_live_rows_free(&own);
+    hf_live_ahead_free(run);
     return st;
 }
 
@@ -836,17 +800,12 @@ hf_status hf_live_load(hf_core *core, live_run *run, bool *out_gone, hf_err *err
     hf_status st = HF_OK;
 
     *out_gone = false;
-    if (fresh) {
-        st = live_begin(core, run, false, out_gone, err);
-        if (!st && !*out_gone && run->base.status != HF_RUN_STATUS_PENDING)
-            st = activities_read(core, run, err); /* before its first turn it has none */
-        if (!st && !*out_gone)
-            st = timers_read(core, run, err);
-    } else if (run->info.parent_run != HF_NONE) {
+    if (fresh)
+        st = live_fresh(core, run, out_gone, err);
+    else if (run->info.parent_run != HF_NONE)
         st = call_read(core, run, err); /* another run may have taken the parent's place */
-    }
-    if (!st && !*out_gone && run->replay)
-        st = live_catch_up(core, run, fresh ? input_find : NULL, out_gone, err);
+    if (!st && !*out_gone && !fresh)
+        st = live_catch_up(core, run, NULL, out_gone, err);
     if (!st && !*out_gone && fresh && !(run->replay && hf_replay_is_far(run->replay)) &&
         !hf_engine_app_supports(core->o.app, run->info.compatibility))
         *out_gone = !hf_live_overdue(run, hf_core_now(core)); /* its task waits for another build */
@@ -886,10 +845,14 @@ void hf_live_settle(live_run *run, const hf_event *events, size_t count)
 hf_status hf_live_peek(hf_core *core, int64_t key, live_run **out_run, hf_err *err)
 {
     live_run *run = hf_live_new(key);
+    live_rows rows = {0};
     hf_turn turn;
     bool gone = false;
-    hf_status st = run ? live_begin(core, run, true, &gone, err) : hf_err_nomem(err, "a query");
+    hf_status st =
+        run ? hf_live_rows_read(core->db, key, &rows, err) : hf_err_nomem(err, "a query");
 
+    if (!st)
+        st = live_begin(core, run, true, &rows, &gone, err);
     if (!st && gone)
         st = hf_err_set(err, HF_NOTFOUND, "the definition of run %lld is not loaded here",
                         (long long)key);
@@ -900,7 +863,8 @@ hf_status hf_live_peek(hf_core *core, int64_t key, live_run **out_run, hf_err *e
         st = hf_err_set(err, HF_TIMEOUT, "task_timeout: the code of run %lld has not yielded",
                         (long long)key);
     if (!st)
-        st = history_feed(core, run, NULL, err);
+        st = chunks_feed(core, run, &rows, NULL, err);
+    hf_live_rows_free(&rows);
     if (!st) {
         hf_live_count(core, run);
         hf_core_enter(core, run);

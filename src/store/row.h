@@ -455,6 +455,10 @@ hf_row *hf_row_cells(hf_mem *mem, hf_op op, const hf_db_value *cells, size_t cou
 /* The run row and its instance's shard. HF_NOTFOUND when there is none. */
 HF_NODISCARD hf_status hf_run_base_get(hf_db *db, int64_t run, hf_run_base *out_base, hf_err *err);
 
+/* The same from the columns of run_get in another statement's row; they begin at `from`. */
+HF_NODISCARD hf_status hf_run_base_take(hf_db_cursor *cursor, size_t from, int64_t run,
+                                        hf_run_base *out_base, hf_err *err);
+
 /* Bare: a credential of the server, and its end. */
 hf_row *hf_row_definition_add(hf_mem *mem, int64_t key, hf_slice fingerprint, hf_slice type,
                               hf_slice body);

@@ -8,8 +8,7 @@ static int64_t int_or_none(hf_db_cursor *cursor, size_t column)
     return hf_db_column_null(cursor, column) ? HF_NONE : hf_db_column_int(cursor, column);
 }
 
-/* The columns of run_get, which begin at `from`. */
-static hf_status base_take(hf_db_cursor *cursor, size_t from, int64_t run, hf_run_base *out_base,
+hf_status hf_run_base_take(hf_db_cursor *cursor, size_t from, int64_t run, hf_run_base *out_base,
                            hf_err *err)
 {
     hf_slice head = hf_db_column_bytes(cursor, from + 6);
@@ -47,7 +46,7 @@ hf_status hf_run_base_get(hf_db *db, int64_t run, hf_run_base *out_base, hf_err 
     if (!st && !found)
         st = hf_err_set(err, HF_NOTFOUND, "there is no run with key %lld", (long long)run);
     if (!st)
-        st = base_take(cursor, 0, run, out_base, err);
+        st = hf_run_base_take(cursor, 0, run, out_base, err);
     hf_db_end(cursor);
     return hf_err_because(err, st, "read run %lld", (long long)run);
 }
@@ -115,7 +114,7 @@ hf_status hf_instance_aim(hf_db *db, hf_mem *mem, int64_t namespace_key, hf_slic
 
     *out_newest = (hf_newest_run){.base.run = HF_NONE};
     if (!st && !hf_db_column_null(cursor, RUN)) {
-        st = base_take(cursor, RUN, out_row->current_run, &out_newest->base, err);
+        st = hf_run_base_take(cursor, RUN, out_row->current_run, &out_newest->base, err);
         out_newest->created_us = hf_db_column_int(cursor, CREATED);
         out_newest->definition = int_or_none(cursor, DEFINITION);
         if (!st && !text_copy(mem, cursor, QUEUE, &out_newest->queue))

@@ -110,14 +110,19 @@ HF_BOTH_ENGINES(b124_a_burst_of_timers_leaves_room_for_other_work)
     hf_kit_close(d);
 }
 
-/* However long a commit takes, only so many timers are in front of the next one. */
+/* However long a commit takes, only so many timers are in front of the next one. What their runs
+   are loaded from is read together. */
 HF_BOTH_ENGINES(b124_only_so_many_timers_are_under_way)
 {
     hf_engine *d = burst_open(kind, SLEEPERS);
     int steps = 0;
+    size_t together = 0;
 
-    while (hf_core_step(d->core))
+    while (hf_core_step(d->core)) {
         ck_assert_int_lt(++steps, SLEEPERS);
+        together += d->core->ahead_count;
+    }
+    ck_assert_uint_eq(together, HF_CORE_DUE_FLYING);
     ck_assert_uint_eq(d->core->flying_due, HF_CORE_DUE_FLYING);
     ck_assert_uint_eq(d->core->flying, HF_CORE_DUE_FLYING);
     ck_assert_int_eq(hf_core_next_us(d->core), INT64_MAX); /* a commit wakes it */

@@ -1,0 +1,28 @@
+-- ?1 run keys as a JSON list, ?2 how many chunks of each at most -> everything that runs are loaded from, at one moment;
+-- the run, a part, and then:
+-- 0: the columns of run_get, id, type, queue, definition and business key, whether it has open activities, and whether a
+--    parent waits for it
+-- 1: step, key, kind and due_us of a pending timer
+-- 2: first_seq, and in the place of the head the body of a chunk, in order
+WITH k AS MATERIALIZED (SELECT value AS run FROM json_each(?1))
+SELECT k.run AS run, 0 AS part, r.instance AS place, r.number, r.status, r.closed_reason, r.blocked, r.last_seq, r.head, r.last_us,
+       r.history_bytes, r.command_seq, r.message_seq, r.message_cursor, r.crash_count, r.created_us, r.closed_us,
+       r.archived_us, r.execution_deadline_us, r.run_deadline_us, i.shard, i.namespace, r.open_signals, r.open_updates,
+       i.id, i.type, r.queue, r.definition, i.business_key,
+       CASE WHEN EXISTS (SELECT 1 FROM activity a WHERE a.run = r.key AND a.closed_us IS NULL) THEN 1 ELSE 0 END,
+       CASE WHEN EXISTS (SELECT 1 FROM link l WHERE l.child_run = r.key AND l.kind = 1 AND l.step IS NOT NULL)
+            THEN 1 ELSE 0 END
+FROM k CROSS JOIN run r ON r.key = k.run CROSS JOIN instance i ON i.key = r.instance
+UNION ALL
+SELECT k.run, 1, t.step, t.key, t.kind, t.due_us,
+       NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+       NULL, NULL, NULL, NULL, NULL, NULL, NULL
+FROM k CROSS JOIN timer t ON t.run = k.run AND t.closed_us IS NULL
+UNION ALL
+SELECT k.run, 2, h.first_seq, NULL, NULL, NULL, NULL, NULL, h.body,
+       NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+       NULL, NULL, NULL, NULL
+FROM k CROSS JOIN history h ON h.run = k.run
+WHERE h.first_seq <= (SELECT max(c.first_seq)
+                      FROM (SELECT first_seq FROM history WHERE run = k.run ORDER BY first_seq LIMIT ?2) c)
+ORDER BY run, part, place
