@@ -522,8 +522,6 @@ static size_t alarms_room(const hf_core *core)
 static bool alarms_fire(hf_core *core)
 {
     size_t most = alarms_room(core);
-    int64_t runs[HF_CORE_AHEAD];
-    size_t woken = 0;
     hf_deadline *next;
     size_t fired = 0;
 
@@ -532,14 +530,10 @@ static bool alarms_fire(hf_core *core)
         core_alarm *alarm = hf_deadlines_pop(core->alarms)->ref;
         bool scanned = alarm->kind == CORE_ALARM_HORIZON || alarm->kind == CORE_ALARM_SWEEP;
 
-        if (alarm->kind == CORE_ALARM_TIMER || alarm->kind == CORE_ALARM_RUN)
-            runs[woken++] = alarm->run;
         alarm_fire(core, alarm);
         hf_alloc_free(alarm);
         fired = scanned ? most : fired + 1; /* reading many rows is a share of its own */
     }
-    if (core->flying < FLYING_MAX)
-        hf_live_ahead_read(core, runs, woken);
     return fired > 0;
 }
 
@@ -779,8 +773,10 @@ bool hf_core_step(hf_core *core)
             hf_live_free(core, run);
         else if (run->dirty)
             run->missed = true; /* it is made ready again when its unit is done */
-        else
+        else {
+            hf_live_ahead_read(core, run);
             hf_turn_run(core, run);
+        }
         if (seat && hf_seat_lost(seat))
             return false;
         hf_backlog_admit(core);

@@ -181,9 +181,10 @@ enum {
     HF_CORE_DUE_SHARE = 8,
     HF_CORE_DUE_FLYING = 32,
     HF_CORE_DUE_ALONE = 256,
-    HF_CORE_DUE_ROOM = 4,                                /* times as much */
-    HF_CORE_AHEAD = HF_CORE_DUE_ROOM * HF_CORE_DUE_SHARE /* runs that are read together */
+    HF_CORE_DUE_ROOM = 4 /* times as much */
 };
+
+enum { HF_CORE_AHEAD = 32 }; /* runs that are read together at most */
 
 /* Which shards are to be looked through. */
 typedef struct core_sweep {
@@ -251,7 +252,7 @@ struct hf_core {
     size_t flying;                /* runs whose unit is under way */
     size_t flying_due;            /* among them, those that a due alarm made ready */
     size_t due_alone;             /* units of due alarms since the last other one */
-    int64_t ahead[HF_CORE_AHEAD]; /* runs that were read ahead in this step */
+    int64_t ahead[HF_CORE_AHEAD]; /* runs that were read together last, in this step */
     size_t ahead_count;
     live_run *ready;
     live_run **ready_tail;

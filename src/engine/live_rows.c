@@ -161,6 +161,12 @@ static hf_status rows_read(hf_db *db, live_rows *const *rows, size_t count, size
     return st;
 }
 
+/* Whether its turn begins with reading everything. */
+static bool ahead_wanted(const live_run *run)
+{
+    return !run->replay && !run->ahead && !run->dirty && !run->gone && !run->unborn;
+}
+
 /* ---- public */
 
 hf_status hf_live_rows_read(hf_db *db, int64_t run, live_rows *out_rows, hf_err *err)
@@ -199,27 +205,26 @@ void hf_live_ahead_drop(hf_core *core)
     core->ahead_count = 0;
 }
 
-void hf_live_ahead_read(hf_core *core, const int64_t *keys, size_t count)
+void hf_live_ahead_read(hf_core *core, live_run *run)
 {
     live_rows *rows[HF_CORE_AHEAD];
     bool whole = true;
 
-    for (size_t i = 0; i < count && whole && core->ahead_count < HF_CORE_AHEAD; i++) {
-        live_run *run = hf_map_int_get(core->runs, (uint64_t)keys[i]);
-
-        if (!run || run->replay || run->dirty || run->ahead || run->unborn)
+    if (!ahead_wanted(run))
+        return;
+    hf_live_ahead_drop(core);
+    for (int i = 0; run && whole && i < HF_CORE_AHEAD; i++, run = run->next_ready) {
+        if (!ahead_wanted(run))
             continue;
         run->ahead = hf_alloc(sizeof(*run->ahead));
         whole = run->ahead != NULL;
         if (!whole)
             break;
-        *run->ahead = (live_rows){.run = keys[i], .base.run = HF_NONE};
+        *run->ahead = (live_rows){.run = run->key, .base.run = HF_NONE};
         rows[core->ahead_count] = run->ahead;
-        core->ahead[core->ahead_count++] = keys[i];
+        core->ahead[core->ahead_count++] = run->key;
     }
-    if (core->ahead_count == 0)
-        return;
-    if (!whole || core->ahead_count == 1 ||
+    if (!whole || core->ahead_count < 2 ||
         rows_read(core->db, rows, core->ahead_count, AHEAD_CHUNKS, NULL))
         hf_live_ahead_drop(core);
 }

@@ -35,10 +35,11 @@ typedef struct live_rows {
 HF_NODISCARD hf_status hf_live_rows_read(hf_db *db, int64_t run, live_rows *out_rows, hf_err *err);
 void hf_live_rows_free(live_rows *rows);
 
-/* Runs that have their turn in this step of the core: those of them that are not in memory are read
-   together, into live_run.ahead. What is read so is forgotten when the next step begins, before it
-   hears what has been committed meanwhile. It may fail: then each is read when its turn comes. */
-void hf_live_ahead_read(hf_core *core, const int64_t *keys, size_t count);
+/* The run is about to have its turn. If it is not in memory and was not read ahead, it is read
+   together with those that are ready behind it, into live_run.ahead. What is read so is forgotten
+   when the next step of the core begins, before it hears what has been committed meanwhile. It may
+   fail: then each is read when its turn comes. */
+void hf_live_ahead_read(hf_core *core, live_run *run);
 void hf_live_ahead_drop(hf_core *core);
 void hf_live_ahead_free(live_run *run); /* of one */
 
