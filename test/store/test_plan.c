@@ -19,7 +19,8 @@ static const hf_stmt reads[] = {
     HF_STMT_RUN_GET,       HF_STMT_RUN_LOAD,       HF_STMT_LINK_PARENT,     HF_STMT_HISTORY_READ,
     HF_STMT_ACTIVITY_READ, HF_STMT_TIMER_READ,     HF_STMT_INBOX_READ,      HF_STMT_COMMAND_OPEN,
     HF_STMT_TASK_PRIORITY, HF_STMT_BUCKET_GET,     HF_STMT_WORK_TASKS,      HF_STMT_WORK_INBOX,
-    HF_STMT_WORK_TIMERS,   HF_STMT_WORK_DEADLINES, HF_STMT_WORK_ACTIVITIES, HF_STMT_LINK_OPEN};
+    HF_STMT_WORK_TIMERS,   HF_STMT_WORK_DEADLINES, HF_STMT_WORK_ACTIVITIES, HF_STMT_LINK_OPEN,
+    HF_STMT_RUN_OPEN};
 
 enum { READS = sizeof(reads) / sizeof(reads[0]), PARAMS_MAX = 64 };
 
@@ -177,6 +178,23 @@ START_TEST(turns_read_by_keys_on_postgres)
 }
 END_TEST
 
+/* Whether a table is read from one end to the other. The keys that a statement is given are. */
+static bool table_read_whole(const char *plan)
+{
+    static const char *const given[] = {"SCAN CONSTANT ROW", "SCAN json_each", "SCAN k\n",
+                                        "SCAN c\n", "SCAN n\n"};
+
+    for (const char *at = strstr(plan, "SCAN "); at; at = strstr(at + 1, "SCAN ")) {
+        bool fine = false;
+
+        for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++)
+            fine |= strncmp(at, given[i], strlen(given[i])) == 0;
+        if (!fine)
+            return true;
+    }
+    return false;
+}
+
 static void sqlite_look(hf_db *db, const hf_stmt_text *text, hf_buf *plan)
 {
     hf_buf sql = {0};
@@ -209,8 +227,7 @@ START_TEST(turns_find_rows_by_keys_on_sqlite)
         if (!wanted)
             continue;
         sqlite_look(db, text, &plan);
-        ck_assert_msg(!strstr(plan.ptr, "SCAN ") || strstr(plan.ptr, "SCAN CONSTANT ROW"),
-                      "%s:\n%s", text->name, plan.ptr);
+        ck_assert_msg(!table_read_whole(plan.ptr), "%s:\n%s", text->name, plan.ptr);
         if (strncmp(text->name, "work_", 5) == 0)
             ck_assert_msg(!strstr(plan.ptr, "TEMP B-TREE"), "%s:\n%s", text->name, plan.ptr);
         seen++;

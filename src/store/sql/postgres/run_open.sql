@@ -3,6 +3,7 @@
 -- 0: the columns of run_get, id, type, queue, definition and business key, whether it has open activities, and whether a
 --    parent waits for it
 -- 1: step, key, kind and due_us of a pending timer
+--    (what is open is hidden from planners, as in timer_read)
 -- 2: first_seq, and in the place of the head the body of a chunk, in order
 WITH k AS MATERIALIZED (SELECT json_array_elements_text(?1::json)::bigint AS run)
 SELECT k.run AS run, 0 AS part, x.*
@@ -20,8 +21,8 @@ UNION ALL
 SELECT k.run, 1, t.step, t.key, t.kind, t.due_us,
        NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
        NULL, NULL, NULL, NULL, NULL, NULL, NULL
-FROM k CROSS JOIN LATERAL (SELECT step, key, kind, due_us FROM timer WHERE run = k.run AND closed_us IS NULL
-                           ORDER BY step) t
+FROM k CROSS JOIN LATERAL (SELECT step, key, kind, due_us FROM timer
+                           WHERE run = k.run AND coalesce(closed_us, 0) = 0 ORDER BY step) t
 UNION ALL
 SELECT k.run, 2, h.first_seq, NULL, NULL, NULL, NULL, NULL, h.body,
        NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,

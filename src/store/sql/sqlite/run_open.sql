@@ -3,6 +3,7 @@
 -- 0: the columns of run_get, id, type, queue, definition and business key, whether it has open activities, and whether a
 --    parent waits for it
 -- 1: step, key, kind and due_us of a pending timer
+--    (what is open is hidden from planners, as in timer_read)
 -- 2: first_seq, and in the place of the head the body of a chunk, in order
 WITH k AS MATERIALIZED (SELECT value AS run FROM json_each(?1))
 SELECT k.run AS run, 0 AS part, r.instance AS place, r.number, r.status, r.closed_reason, r.blocked, r.last_seq, r.head, r.last_us,
@@ -17,7 +18,7 @@ UNION ALL
 SELECT k.run, 1, t.step, t.key, t.kind, t.due_us,
        NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
        NULL, NULL, NULL, NULL, NULL, NULL, NULL
-FROM k CROSS JOIN timer t ON t.run = k.run AND t.closed_us IS NULL
+FROM k CROSS JOIN timer t ON t.run = k.run AND coalesce(t.closed_us, 0) = 0
 UNION ALL
 SELECT k.run, 2, h.first_seq, NULL, NULL, NULL, NULL, NULL, h.body,
        NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
