@@ -1,5 +1,6 @@
 /* cmd_serve.c: the verbs serve and dev: an engine, a server in front of it, and for dev a worker
    program beside it, until a signal comes. */
+#define _XOPEN_SOURCE 700 /* realpath */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
