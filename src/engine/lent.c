@@ -30,6 +30,7 @@ struct hf_lent {
     int holders; /* under the lock, this and the rest: the caller and the core */
     lent_state state;
     hf_lent_outcome outcome;
+    hf_err why; /* the unit was refused */
 };
 
 static void lent_drop(hf_lent *lent)
@@ -117,9 +118,13 @@ void hf_lent_return(hf_lent *lent, hf_unit *unit, hf_unit_done *done, void *ctx)
 
 void hf_lent_answer(hf_lent *lent, const hf_unit *unit)
 {
+    const char *text = NULL;
+
     hf_mutex_lock(&lent->lock);
-    lent->outcome = (hf_lent_outcome){.answered = true, .status = hf_unit_outcome(unit, NULL)};
-    if (!lent->outcome.status)
+    lent->outcome = (hf_lent_outcome){.answered = true, .status = hf_unit_outcome(unit, &text)};
+    if (lent->outcome.status)
+        (void)!hf_err_set(&lent->why, lent->outcome.status, "%s", text ? text : "it was refused");
+    else
         lent->outcome.command_seq = hf_unit_after(unit, 0)->command_seq;
     lent->state = LENT_ANSWERED;
     hf_cond_signal(&lent->moved);
@@ -248,10 +253,18 @@ static void lent_write(hf_engine *engine, hf_lent *lent)
         engine->core->o.wake(engine->core->o.ctx);
 }
 
+/* Whether it may be in the store although it failed: whoever sent it again would do it twice. */
+static bool fate_unknown(const hf_lent_outcome *outcome)
+{
+    return outcome->status == HF_UNKNOWN || outcome->status == HF_IO ||
+           outcome->status == HF_CORRUPT || outcome->status == HF_STOPPED;
+}
+
 hf_status hf_lent_commit(hf_engine *engine, hf_lent_take *take, hf_unit **unit,
                          const hf_intake_target *target, hf_lent_outcome *out_outcome, hf_err *err)
 {
     hf_lent *lent = lent_new(take, *unit, target);
+    hf_status st = HF_OK;
 
     if (!lent)
         return hf_err_nomem(err, "a turn that goes along");
@@ -263,6 +276,8 @@ hf_status hf_lent_commit(hf_engine *engine, hf_lent_take *take, hf_unit **unit,
         lent_write(engine, lent);
     *unit = lent->unit;
     *out_outcome = lent->outcome;
+    if (fate_unknown(out_outcome))
+        st = hf_err_set(err, lent->why.status, "%s", lent->why.text);
     lent_drop(lent);
-    return HF_OK;
+    return st;
 }

@@ -26,7 +26,8 @@ typedef struct hf_lent_outcome {
 
 /* Lends the unit, which is not sealed, and waits. *unit is NULL afterwards when it was used up;
    what was declined before that is still the caller's. The target's texts are borrowed meanwhile.
-   HF_OK or HF_NOMEM. */
+   HF_NOMEM: nothing happened. Another status: the unit may be in the store or not, and must not be
+   sent again. */
 HF_NODISCARD hf_status hf_lent_commit(hf_engine *engine, hf_lent_take *take, hf_unit **unit,
                                       const hf_intake_target *target, hf_lent_outcome *out_outcome,
                                       hf_err *err);

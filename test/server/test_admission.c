@@ -265,6 +265,7 @@ HF_BOTH_ENGINES(held_commands_are_turned_away)
     int fds[2];
 
     hf_site_open(&site, kind, &app, options);
+    ck_assert_int_eq(hf_site_ask(&site, "POST", "/api/workflows", NULL, start).status, 201);
     (void)hf_engine_read_begin(site.engine);
     for (int i = 0; i < 2; i++)
         fds[i] = request_send(&site, "POST", "/api/workflows/nobody/cancel", "{}");
