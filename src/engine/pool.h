@@ -62,8 +62,8 @@ typedef struct hf_job {
     struct hf_ticket *ticket;            /* its report waits for the commit */
     void (*dropped)(struct hf_job *job); /* asked when it is freed; NULL: nobody waits */
     /* under the pool's lock */
-    hf_buf progress; /* JSON, the newest; empty: none */
-    bool beat_new;   /* a sign of life came that nobody took yet */
+    hf_buf progress;       /* JSON, the newest; empty: none */
+    _Atomic bool beat_new; /* a sign of life came that nobody took yet; others may look */
 } hf_job;
 
 /* What the pool needs of its owner. Both functions are called from the job's thread and must not

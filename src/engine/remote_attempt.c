@@ -70,7 +70,8 @@ void hf_remote_beats(remote_hand *hand, int64_t now)
     hf_mutex_lock(&hand->lock);
     job = hand->job;
     silent_us = job ? now - hand->beat_us : 0;
-    if (job && (job->beat_new || (!job->rules.heartbeat_ms && silent_us > SILENT_MOST_US)))
+    if (job &&
+        (atomic_load(&job->beat_new) || (!job->rules.heartbeat_ms && silent_us > SILENT_MOST_US)))
         beat_send(hand, job);
     hf_mutex_unlock(&hand->lock);
 }
