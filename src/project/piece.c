@@ -83,8 +83,7 @@ static meaning word_look(hf_piece_sql *sql, hf_slice word, size_t newest)
             }
             return (meaning){.param = sql->fixed[i]};
         }
-    HF_ASSERT(!"a piece has a word that nobody knows");
-    return (meaning){0};
+    hf_panic("a piece has a word that nobody knows", __FILE__, __LINE__);
 }
 
 /* Pieces name others, never in a circle. `newest` stays what it was when the outermost began. */
