@@ -738,9 +738,15 @@ static bool result_keep(hf_job *job, const hf_ticket *ticket)
 static void report_drop(hf_job *job)
 {
     hf_ticket *ticket = job->ticket;
+    hf_run_base base;
+    hf_err err;
 
     job->ticket = NULL;
-    if (ticket)
+    if (!ticket)
+        return;
+    if (!hf_run_base_get(ticket->core->db, job->run, &base, &err) && base.closed_us != HF_NONE)
+        ticket_end(ticket, HF_REJECTED, "run_closed", "the run is closed");
+    else
         elsewhere_tell(ticket);
 }
 
@@ -819,6 +825,7 @@ static void report_take(hf_core *core, hf_core_call *call)
     if (core && attempt_is_early(core, ticket) && !hf_core_call_post(core, call, &err))
         return;
     hf_alloc_free(message);
+    ticket->core = core;
     if (!core)
         ticket_end(ticket, HF_STOPPED, "stopped", "the engine is closing");
     else if (ticket->kind == HF_TASK_WORKFLOW)

@@ -28,6 +28,7 @@ typedef struct hf_ticket {
     hf_slice progress; /* JSON; ptr NULL: none */
     hf_mem *mem;       /* NULL: nobody asks whose task it is */
     int early;         /* how often it came before its run was in memory */
+    hf_core *core;     /* that took it up */
     /* out */
     const char *instance_id;
     const char *run_id;
