@@ -228,7 +228,7 @@ hf_value hf_json_made_(hf_mem *mem, const char *text, ...)
     va_start(args, text);
     value = format_make(mem, text, args, &bytes);
     va_end(args);
-    return value || !mem ? value : hf_value_make_broken(mem, bytes);
+    return value ? value : hf_value_make_broken(mem, bytes);
 }
 
 hf_value hf_parse_(hf_mem *mem, const char *text, size_t len)

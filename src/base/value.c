@@ -109,8 +109,8 @@ hf_value hf_value_null(void)
 
 hf_value hf_value_make_broken(hf_mem *mem, int64_t bytes)
 {
-    hf_value value = node_keep(
-        mem, (hf_json_node){.kind = HF_VALUE_NULL, .len = NODE_BROKEN, .as.integer = bytes});
+    const hf_json_node node = {.kind = HF_VALUE_NULL, .len = NODE_BROKEN, .as.integer = bytes};
+    hf_value value = mem ? node_keep(mem, node) : NULL;
 
     return value ? value : &node_broken;
 }

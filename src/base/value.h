@@ -37,7 +37,7 @@ typedef enum hf_value_kind {
 hf_value hf_value_null(void);
 
 /* A value that could not be made: it reads as null, but nobody may record it. `bytes`: how long it
-   would have been, where that is why; else 0. Never NULL. */
+   would have been, where that is why; else 0. Never NULL, also without an arena. */
 hf_value hf_value_make_broken(hf_mem *mem, int64_t bytes);
 /* Whether it is one; NULL and null are not. out_bytes may be NULL. */
 bool hf_value_broken(hf_value value, int64_t *out_bytes);
