@@ -11,8 +11,8 @@
 
 #include "lib/kit.h"
 
-static hf_engine *world; /* the engine of the case, for activities that let time pass */
-static int calls;        /* of activity code, in this process */
+static hf_engine *world;  /* the engine of the case, for activities that let time pass */
+static _Atomic int calls; /* of activity code, in this process */
 
 /* ---- activities */
 
