@@ -718,13 +718,13 @@ static hf_status live_begin(hf_core *core, live_run *run, bool closed_too, const
                             bool *out_gone, hf_err *err)
 {
     const hf_registry_workflow *workflow;
-    hf_status st = HF_OK;
+    hf_status st;
 
     run->base = rows->base;
-    *out_gone = !st && !closed_too && run->base.closed_us != HF_NONE;
+    *out_gone = !closed_too && run->base.closed_us != HF_NONE;
     run->elsewhere = false;
-    if (st || *out_gone)
-        return st;
+    if (*out_gone)
+        return HF_OK;
     run->epoch =
         core->o.shards ? hf_shards_epoch(core->o.shards, run->base.shard) : (int64_t)HF_NONE;
     run->elsewhere = core->o.shards && run->epoch == HF_NONE && !closed_too;
