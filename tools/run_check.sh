@@ -4,7 +4,7 @@
 #   gcc, plain            the Rust SDK's own example against the server
 #   clang, TSan           all programs but test/crash
 #   gcc under valgrind    base, model, store, commit
-#   clang, plain          all programs but test/crash
+#   clang, ucontext       all programs but test/crash, with the other stack switch
 #   gcc, ASan + UBSan     all programs but test/crash
 #   clang, libFuzzer      60 s for each target
 # It appends one line with the counts to docs/campaign.jsonl, which is committed.
@@ -58,7 +58,7 @@ part_tsan() {
 }
 
 part_clang() {
-    stage_build build/test-clang all "${clang[@]}" || return 0
+    stage_build build/test-clang all "${clang[@]}" -DHF_COROUTINE=ucontext || return 0
     stage_programs build/test-clang --skip crash --why "$why"
 }
 
