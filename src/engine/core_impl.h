@@ -1,4 +1,4 @@
-/* core_impl.h: the inside of the core, for core.c, live.c and turn.c alone. */
+/* core_impl.h: the inside of the core, for the files that work on its thread. */
 #ifndef HF_ENGINE_CORE_IMPL_H
 #define HF_ENGINE_CORE_IMPL_H
 
@@ -331,24 +331,29 @@ HF_NODISCARD hf_status hf_core_commit(hf_core *core, hf_unit *unit, hf_err *err)
 live_run *hf_live_new(int64_t key);
 /* A copy in the run's arena. */
 HF_NODISCARD hf_status hf_live_text(live_run *run, hf_slice text, hf_slice *out_text, hf_err *err);
-/* Gives the run, whose info is known, its code and a history without events. */
-HF_NODISCARD hf_status hf_live_attach(hf_core *core, live_run *run,
-                                      const hf_registry_workflow *workflow, hf_err *err);
 /* Arms the run's own deadline, whether or not its code is here. */
 HF_NODISCARD hf_status hf_live_arm(hf_core *core, const live_run *run, hf_err *err);
 void hf_live_free(hf_core *core, live_run *run);   /* core NULL: of one that its core gave up */
 void hf_live_forget(hf_core *core, live_run *run); /* throws the coroutine away */
 void hf_live_count(hf_core *core, live_run *run);  /* core->held knows its size as it is now */
-/* Brings the replay up to what is committed. *out_gone: the run is closed or cannot run here. */
-HF_NODISCARD hf_status hf_live_load(hf_core *core, live_run *run, bool *out_gone, hf_err *err);
 HF_NODISCARD hf_status hf_live_feed(live_run *run, const hf_event *events, size_t count,
                                     int64_t first_seq, hf_err *err);
 HF_NODISCARD hf_status hf_live_open_add(live_run *run, const hf_open_work *work, hf_err *err);
-/* Takes what the events of a committed unit closed off the lists of open work and messages. */
+/* Takes what committed events closed off the lists of open messages and open work. Messages leave
+   theirs only when the unit that applied them is committed. */
 void hf_live_settle(live_run *run, const hf_event *events, size_t count);
+/* The same for messages alone: open work was read from its rows. */
+void hf_live_settle_messages(live_run *run, const hf_event *events, size_t count);
 const hf_open_message *hf_live_message(live_run *run, int64_t seq);
 /* Which deadline of the run has passed, 0: none; the execution's comes before the run's. */
 hf_timeout_kind hf_live_overdue(const live_run *run, int64_t now_us);
+
+/* live_load.c */
+/* Gives the run, whose info is known, its code and a history without events. */
+HF_NODISCARD hf_status hf_live_attach(hf_core *core, live_run *run,
+                                      const hf_registry_workflow *workflow, hf_err *err);
+/* Brings the replay up to what is committed. *out_gone: the run is closed or cannot run here. */
+HF_NODISCARD hf_status hf_live_load(hf_core *core, live_run *run, bool *out_gone, hf_err *err);
 /* A replay of what is committed, for one query. */
 HF_NODISCARD hf_status hf_live_peek(hf_core *core, int64_t key, live_run **out_run, hf_err *err);
 
