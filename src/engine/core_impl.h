@@ -370,7 +370,16 @@ void hf_turn_run(hf_core *core, live_run *run);
    unit holds what the code is to see. False: it is not under way, the unit is gone and so is a run
    that is unborn; *out_misfit says that its code does what the unit cannot hold. */
 HF_NODISCARD bool hf_turn_lent(hf_core *core, live_run *run, hf_unit *unit, bool *out_misfit);
-void hf_turn_return(live_run *run); /* what the turn had taken is to be taken again */
+
+/* turn_done.c */
 void hf_turn_committed(hf_core *core, live_run *run, hf_unit *unit);
+void hf_turn_return(live_run *run);     /* what the turn had taken is to be taken again */
+void hf_turn_due_forget(live_run *run); /* what was due is dealt with */
+/* What could not be committed is given back and the coroutine thrown away: the next turn begins
+   from the store. */
+void hf_turn_abandon(hf_core *core, live_run *run, hf_effect *effects);
+/* The turn is taken again: soon when it is the store's trouble, else later and later, and the task
+   says so. */
+void hf_turn_later(hf_core *core, live_run *run, hf_task_trouble trouble, hf_status st);
 
 #endif

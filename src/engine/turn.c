@@ -1,11 +1,5 @@
 /* turn.c: one turn of a run: facts that came, code that ran, decisions, one unit. The unit carries
-   all of it or nothing; its coroutine is dirty until COMMIT answered, and what the unit promises to
-   the world (activities that start, timers that are armed, other runs that are woken) happens after
-   that. */
-#include <string.h>
-
-#include "base/alloc.h"
-#include "base/assert.h"
+   all of it or nothing; its coroutine is dirty until COMMIT answered (turn_done.c). */
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/value.h"
@@ -15,106 +9,21 @@
 #include "engine/inbox.h"
 #include "engine/lent.h"
 #include "engine/machine.h"
-#include "engine/watchdog.h"
 #include "engine/schedule.h"
-#include "model/event_codec.h"
-#include "store/payload.h"
-#include "store/snapshot.h"
+#include "engine/turn_host.h"
 
-enum { RETRY_US = 200000 }; /* after a full disk or an empty key block */
-
-/* Who answers decide's questions: the core, on behalf of one run. */
 typedef struct turn {
     hf_core *core;
     live_run *run;
     hf_decide decide;
-    hf_decide_host host;
+    hf_turn_host host; /* answers decide's questions */
+    hf_decide_host asked;
     bool woken; /* a workflow task or an inbox may stand for this turn; else nobody asked for it */
     bool decided; /* the code asked for something */
     bool alarmed; /* a due alarm asked for it */
     bool lost;    /* the core was taken over while the code ran */
     bool misfit;  /* the code does what a unit that was lent cannot hold */
 } turn;
-
-static bool host_activity(void *ctx, hf_slice name, hf_retry_policy *out_policy)
-{
-    const turn *t = ctx;
-    const hf_registry_activity *activity = hf_registry_find_activity(t->core->o.registry, name);
-
-    if (activity)
-        *out_policy = activity->policy;
-    return activity != NULL;
-}
-
-/* What a worker of another process declared of the type. */
-static bool far_workflow(const turn *t, hf_slice type, hf_decide_type *out_type)
-{
-    hf_err err;
-
-    *out_type = (hf_decide_type){.definition = HF_NONE};
-    return !hf_snapshot_of_type(t->core->db, hf_unit_mem(t->decide.unit), type,
-                                &out_type->definition, &out_type->fingerprint, &err) &&
-           out_type->definition != HF_NONE;
-}
-
-static bool host_workflow(void *ctx, hf_slice type, hf_decide_type *out_type)
-{
-    const turn *t = ctx;
-    const hf_registry_workflow *workflow = hf_registry_find_workflow(t->core->o.registry, type);
-
-    if (!workflow && t->core->o.desk)
-        return far_workflow(t, type, out_type);
-    if (workflow)
-        *out_type =
-            (hf_decide_type){.definition = workflow->key,
-                             .fingerprint = hf_slice_of(workflow->snapshot.fingerprint),
-                             .execution_timeout_us = workflow->definition->execution_timeout * 1000,
-                             .run_timeout_us = workflow->definition->run_timeout * 1000};
-    return workflow != NULL;
-}
-
-static bool host_claim(void *ctx, hf_slice name, hf_slice queue)
-{
-    const turn *t = ctx;
-
-    (void)name;
-    return hf_slice_equal(queue, t->run->info.queue) && hf_pool_reserve(t->core->pool);
-}
-
-static const hf_open_message *host_message(void *ctx, int64_t seq)
-{
-    const turn *t = ctx;
-
-    return hf_live_message(t->run, seq);
-}
-
-static hf_status host_know(void *ctx, unsigned what, hf_err *err)
-{
-    const turn *t = ctx;
-
-    if (t->run->unborn)
-        return HF_OK; /* nobody can have sent it anything */
-    return hf_inbox_know(t->core, t->run, t->decide.unit, what, err);
-}
-
-/* An id that was made from the parent's own is looked up only after the store refused one. */
-static hf_status host_taken(void *ctx, hf_slice id, bool *out_taken, hf_err *err)
-{
-    const turn *t = ctx;
-    hf_slice own = t->run->info.instance_id;
-    bool made = id.len > own.len && memcmp(id.ptr, own.ptr, own.len) == 0 && id.ptr[own.len] == ':';
-    hf_instance_row instance;
-    hf_status st;
-
-    *out_taken = false;
-    t->run->makes_children = true;
-    if (made && !t->run->check_ids)
-        return HF_OK;
-    st = hf_instance_get(t->core->db, hf_unit_mem(t->decide.unit), t->run->info.namespace_key, id,
-                         &instance, err);
-    *out_taken = st == HF_OK;
-    return st == HF_NOTFOUND ? HF_OK : st;
-}
 
 /* A timer that is still open fires; one that was cancelled meanwhile does not. */
 static hf_status due_fold(turn *t, hf_err *err)
@@ -145,40 +54,6 @@ static void unit_done(hf_unit *unit, void *ctx)
     if (message->lent)
         hf_lent_answer(message->lent, unit);
     hf_core_put(message->core, message);
-}
-
-static void due_forget(live_run *run)
-{
-    while (run->staged_due) {
-        core_due *due = run->staged_due;
-
-        run->staged_due = due->next;
-        hf_alloc_free(due);
-    }
-}
-
-void hf_turn_return(live_run *run)
-{
-    hf_attempt_abandoned(run);
-    while (run->staged_due) {
-        core_due *due = run->staged_due;
-
-        run->staged_due = due->next;
-        due->late = NULL;
-        due->next = run->due;
-        run->due = due;
-    }
-}
-
-/* What could not be committed is given back and the coroutine thrown away: the next turn begins
- * from the store. */
-static void turn_abandon(hf_core *core, live_run *run, hf_effect *effects)
-{
-    for (hf_effect *effect = effects; effect; effect = effect->next)
-        if (effect->kind == HF_EFFECT_ACTIVITY && effect->started)
-            hf_pool_release(core->pool);
-    hf_turn_return(run);
-    hf_live_forget(core, run);
 }
 
 /* Reports were put in front of each other as they came: the oldest is recorded first. */
@@ -465,7 +340,7 @@ static hf_status turn_go(turn *t, hf_err *err)
         return turn_blocked(t, err);
     if (hf_unit_events(t->decide.unit, 0)->count)
         return turn_finish(t, err);
-    due_forget(t->run); /* what was due led to nothing */
+    hf_turn_due_forget(t->run); /* what was due led to nothing */
     wanted = t->run->paused || hf_machine_runnable(t->run) || hf_errand_wanted(t->run);
     t->woken |= t->run->far && t->run->far->answer;
     hf_errand_answered(t->run);
@@ -474,19 +349,6 @@ static hf_status turn_go(turn *t, hf_err *err)
     hf_unit_free(t->decide.unit);
     t->decide.unit = NULL;
     return HF_OK;
-}
-
-/* The turn is taken again: soon when it is the store's trouble, else later and later, and the task
-   says so. */
-static void turn_later(hf_core *core, live_run *run, hf_task_trouble trouble, hf_status st)
-{
-    const core_alarm later = {.kind = CORE_ALARM_TURN, .run = run->key};
-    int64_t soon_us = hf_core_now(core) + RETRY_US;
-    int64_t again_us = soon_us;
-
-    if (st == HF_RETRY || st == HF_NOMEM || st == HF_TIMEOUT)
-        again_us = hf_watchdog_trouble(core, run, trouble);
-    (void)hf_core_alarm_set(core, &later, again_us < soon_us ? soon_us : again_us);
 }
 
 /* The turn could not be taken. What passes by itself is tried again, everything else ends the core.
@@ -498,7 +360,7 @@ static void turn_trouble(hf_core *core, live_run *run, hf_task_trouble trouble, 
         (void)!hf_db_reconnect(core->db, NULL);
     if (st == HF_UNREACHABLE || st == HF_UNKNOWN || st == HF_BUSY || st == HF_RETRY ||
         st == HF_NOMEM || st == HF_TIMEOUT || st == HF_FULL)
-        turn_later(core, run, trouble, st);
+        hf_turn_later(core, run, trouble, st);
     else
         hf_core_fail(core, st, err);
 }
@@ -537,21 +399,15 @@ static void turn_begin(turn *t, hf_unit *unit)
     hf_core *core = t->core;
     live_run *run = t->run;
 
+    t->host = (hf_turn_host){.core = core, .run = run, .unit = unit};
+    t->asked = hf_turn_host_of(&t->host);
     t->decide = (hf_decide){.unit = unit,
                             .stager = &core->stager,
                             .keys = hf_writer_keys(core->o.writer),
                             .run = &run->info,
-                            .host = &t->host,
+                            .host = &t->asked,
                             .limits = core->o.limits,
                             .now_us = hf_core_now(core)};
-    t->host = (hf_decide_host){.ctx = t,
-                               .activity = host_activity,
-                               .workflow = host_workflow,
-                               .claim = host_claim,
-                               .message = host_message,
-                               .know = host_know,
-                               .taken = host_taken,
-                               .owner = core->o.owner};
     run->info.open = run->open;
     run->info.open_count = run->open_count;
     run->info.children = NULL;
@@ -644,7 +500,7 @@ void hf_turn_run(hf_core *core, live_run *run)
         hf_errand_dispatch(core, run);
         return;
     }
-    turn_abandon(core, run, t.decide.effects);
+    hf_turn_abandon(core, run, t.decide.effects);
     hf_unit_free(t.decide.unit);
     turn_trouble(core, run, HF_TASK_TROUBLE_CLAIM, st, &err);
 }
@@ -667,7 +523,7 @@ bool hf_turn_lent(hf_core *core, live_run *run, hf_unit *unit, bool *out_misfit)
     if (!st)
         return true;
     *out_misfit = t.misfit;
-    turn_abandon(core, run, t.decide.effects);
+    hf_turn_abandon(core, run, t.decide.effects);
     hf_unit_free(t.decide.unit);
     if (run->unborn) {
         hf_core_disarm(core, run->key);
@@ -677,205 +533,4 @@ bool hf_turn_lent(hf_core *core, live_run *run, hf_unit *unit, bool *out_misfit)
         hf_core_ready(core, run); /* for what came before, should it have taken any */
     }
     return false;
-}
-
-static void limit_warn(hf_core *core, const live_run *run, const hf_effect *effect)
-{
-    const hf_log_field fields[] = {
-        hf_log_text("instance_id", run->info.instance_id),
-        hf_log_text("run_id", hf_slice_of(run->run_id)),
-        hf_log_text("limit", hf_slice_of(hf_limit_text(effect->limit))),
-        hf_log_int("value", effect->key),
-        hf_log_int("configured", hf_limits_get(core->o.limits, effect->limit))};
-
-    hf_log_write(core->o.log, HF_LOG_WARN, "a run comes near a structural limit", fields,
-                 sizeof(fields) / sizeof(fields[0]));
-}
-
-/* The promises of a committed unit. */
-static void effects_keep(hf_core *core, live_run *run, const hf_effect *effect)
-{
-    for (; effect; effect = effect->next) {
-        hf_open_work work = {.key = effect->key, .step = effect->step};
-        core_alarm alarm = {.kind = CORE_ALARM_TIMER,
-                            .run = effect->run,
-                            .key = effect->key,
-                            .step = effect->step,
-                            .timer_kind = effect->timer_kind};
-        hf_err err;
-
-        switch (effect->kind) {
-        case HF_EFFECT_TIMER:
-            work.is_timer = true;
-            work.due_us = effect->due_us;
-            work.timer_kind = effect->timer_kind;
-            if (hf_live_open_add(run, &work, &err))
-                hf_core_fail(core, HF_NOMEM, &err);
-            (void)hf_core_alarm_set(core, &alarm, effect->due_us);
-            break;
-        case HF_EFFECT_ACTIVITY:
-            if (hf_live_open_add(run, &work, &err))
-                hf_core_fail(core, HF_NOMEM, &err);
-            hf_attempt_scheduled(run, effect);
-            break;
-        case HF_EFFECT_RUN:
-            hf_core_look(core, effect->run);
-            break;
-        case HF_EFFECT_WARN:
-            limit_warn(core, run, effect);
-            break;
-        }
-    }
-}
-
-/* What an activity is called stands in the event that scheduled it alone; here it is with its job.
- */
-static hf_slice activity_name(const void *ctx, int64_t step)
-{
-    const live_run *run = ctx;
-
-    for (const hf_job *job = run->staged_ended; job; job = job->next)
-        if (job->step == step)
-            return job->name;
-    for (const core_start *start = run->staged_starts; start; start = start->next)
-        if (start->job->step == step)
-            return start->job->name;
-    for (const hf_effect *effect = run->effects; effect; effect = effect->next)
-        if (effect->kind == HF_EFFECT_ACTIVITY && effect->step == step)
-            return effect->name;
-    for (size_t i = 0; i < run->open_count; i++) {
-        const hf_job *job = run->open[i].is_timer || run->open[i].step != step
-                                ? NULL
-                                : hf_map_int_get(run->core->jobs, (uint64_t)run->open[i].key);
-
-        if (job)
-            return job->name;
-    }
-    return (hf_slice){0};
-}
-
-/* Whether somebody may wait for what the events say, on whatever node. */
-static bool is_answer(const hf_event_builder *events)
-{
-    for (size_t i = 0; i < events->count; i++)
-        if (events->events[i].type == HF_EVENT_UPDATE_COMPLETED)
-            return true;
-    return false;
-}
-
-/* True when the run goes on living. */
-static bool turn_keep(hf_core *core, live_run *run, hf_unit *unit)
-{
-    const hf_event_builder *events = hf_unit_events(unit, 0);
-    const hf_run_base *after = hf_unit_after(unit, 0);
-    bool rebased = after->last_seq != run->base.last_seq + run->unit_events;
-    bool closed = after->closed_us != HF_NONE;
-    const hf_core_facts facts = {.instance_id = run->info.instance_id,
-                                 .run_id = hf_slice_of(run->run_id),
-                                 .type = run->info.type,
-                                 .events = events->events,
-                                 .count = events->count,
-                                 .first_seq = after->last_seq - (int64_t)events->count + 1,
-                                 .begun = run->base.status == HF_RUN_STATUS_PENDING,
-                                 .activity = activity_name,
-                                 .ctx = run};
-
-    if (core->o.observe)
-        core->o.observe(core->o.ctx, &facts);
-    if (closed) { /* whatever still runs is told to stop */
-        hf_core_disarm(core, run->key);
-        hf_machine_closed(core, run->key);
-        for (size_t i = 0; i < run->open_count; i++) {
-            hf_job *job = hf_map_int_remove(core->jobs, (uint64_t)run->open[i].key);
-
-            hf_core_disarm(core, run->open[i].key);
-            if (job)
-                hf_attempt_stop(job);
-        }
-    }
-    hf_live_settle(run, events->events, events->count);
-    run->base = *after;
-    hf_attempt_committed(run);
-    due_forget(run);
-    effects_keep(core, run, run->effects);
-    hf_errand_answered(run); /* the effects spoke with the answer's words */
-    if (core->o.changed)
-        core->o.changed(core->o.ctx, run->key, closed);
-    if (core->o.tell && (closed || is_answer(events)))
-        core->o.tell(core->o.ctx, -run->key);
-    if (closed)
-        hf_schedule_closed(core, run->base.instance);
-    if (closed)
-        return false;
-    run->troubles = 0;
-    run->unit_messages = 0; /* counted in the base now */
-    run->check_ids = false;
-    hf_core_in_time(core, run->key);
-    if (run->again)
-        hf_core_ready(core, run);
-    if (rebased || run->foreign || hf_replay_spoiled(run->replay)) {
-        hf_live_forget(core,
-                       run); /* facts came in between: the replay must see them in their place */
-        hf_core_ready(core, run);
-    }
-    return true;
-}
-
-void hf_turn_committed(hf_core *core, live_run *run, hf_unit *unit)
-{
-    const char *text = NULL;
-    hf_status st = hf_unit_outcome(unit, &text);
-    hf_err err;
-    bool lives = true;
-    bool lent;
-
-    run->dirty = false;
-    HF_ASSERT(core->flying > 0);
-    core->flying--;
-    core->flying_due -= run->due_unit;
-    run->due_unit = false;
-    run->unit = NULL;
-    if (run->unborn && st) {
-        turn_abandon(core, run, run->effects);
-        hf_unit_free(unit);
-        hf_core_disarm(core, run->key);
-        hf_core_remove(core, run);
-        return;
-    }
-    run->unborn = false;
-    lent = run->lent != NULL;
-    hf_lent_end(run);
-    if (st == HF_OK && !run->bare) {
-        lives = turn_keep(core, run, unit);
-    } else if (st == HF_OK) {
-        hf_turn_return(run);
-        lives = !run->blocked;
-    } else {
-        turn_abandon(core, run, run->effects);
-        if (st == HF_CONFLICT ||
-            (lent && st != HF_STOPPED)) /* its caller sees to what it brought */
-            hf_core_ready(core, run);
-        else if (st == HF_CONSTRAINT && run->makes_children && !run->check_ids)
-            run->check_ids = true; /* a child's id was taken meanwhile: the next turn sees which */
-        else if (st == HF_CONSTRAINT || st == HF_EXISTS || st == HF_INVALID || st == HF_TOOBIG)
-            (void)hf_err_set(&run->doom, st, "%s", text);
-        else if (st == HF_STOPPED)
-            hf_core_fail(core, hf_err_set(&err, st, "%s", text), &err);
-        else
-            turn_later(core, run, HF_TASK_TROUBLE_CLAIM, st);
-        if (run->doom.status || run->check_ids)
-            hf_core_ready(core, run);
-    }
-    run->effects = NULL;
-    hf_unit_free(unit);
-    if (run->foreign)
-        hf_live_forget(core, run);
-    if (!lives)
-        hf_core_remove(core, run);
-    else if (!st && (run->look || run->ended || run->due || run->missed))
-        hf_core_ready(core, run);
-    else if (!st) {
-        hf_machine_dispatch(core, run);
-        hf_errand_dispatch(core, run);
-    }
 }

@@ -1,0 +1,99 @@
+/* turn_host.c: see turn_host.h. */
+#include "engine/turn_host.h"
+
+#include <string.h>
+
+#include "engine/inbox.h"
+#include "store/snapshot.h"
+
+static bool host_activity(void *ctx, hf_slice name, hf_retry_policy *out_policy)
+{
+    const hf_turn_host *host = ctx;
+    const hf_registry_activity *activity = hf_registry_find_activity(host->core->o.registry, name);
+
+    if (activity)
+        *out_policy = activity->policy;
+    return activity != NULL;
+}
+
+/* What a worker of another process declared of the type. */
+static bool far_workflow(const hf_turn_host *host, hf_slice type, hf_decide_type *out_type)
+{
+    hf_err err;
+
+    *out_type = (hf_decide_type){.definition = HF_NONE};
+    return !hf_snapshot_of_type(host->core->db, hf_unit_mem(host->unit), type,
+                                &out_type->definition, &out_type->fingerprint, &err) &&
+           out_type->definition != HF_NONE;
+}
+
+static bool host_workflow(void *ctx, hf_slice type, hf_decide_type *out_type)
+{
+    const hf_turn_host *host = ctx;
+    const hf_registry_workflow *workflow = hf_registry_find_workflow(host->core->o.registry, type);
+
+    if (!workflow && host->core->o.desk)
+        return far_workflow(host, type, out_type);
+    if (workflow)
+        *out_type =
+            (hf_decide_type){.definition = workflow->key,
+                             .fingerprint = hf_slice_of(workflow->snapshot.fingerprint),
+                             .execution_timeout_us = workflow->definition->execution_timeout * 1000,
+                             .run_timeout_us = workflow->definition->run_timeout * 1000};
+    return workflow != NULL;
+}
+
+static bool host_claim(void *ctx, hf_slice name, hf_slice queue)
+{
+    const hf_turn_host *host = ctx;
+
+    (void)name;
+    return hf_slice_equal(queue, host->run->info.queue) && hf_pool_reserve(host->core->pool);
+}
+
+static const hf_open_message *host_message(void *ctx, int64_t seq)
+{
+    const hf_turn_host *host = ctx;
+
+    return hf_live_message(host->run, seq);
+}
+
+static hf_status host_know(void *ctx, unsigned what, hf_err *err)
+{
+    const hf_turn_host *host = ctx;
+
+    if (host->run->unborn)
+        return HF_OK; /* nobody can have sent it anything */
+    return hf_inbox_know(host->core, host->run, host->unit, what, err);
+}
+
+/* An id that was made from the parent's own is looked up only after the store refused one. */
+static hf_status host_taken(void *ctx, hf_slice id, bool *out_taken, hf_err *err)
+{
+    const hf_turn_host *host = ctx;
+    hf_slice own = host->run->info.instance_id;
+    bool made = id.len > own.len && memcmp(id.ptr, own.ptr, own.len) == 0 && id.ptr[own.len] == ':';
+    hf_instance_row instance;
+    hf_status st;
+
+    *out_taken = false;
+    host->run->makes_children = true;
+    if (made && !host->run->check_ids)
+        return HF_OK;
+    st = hf_instance_get(host->core->db, hf_unit_mem(host->unit), host->run->info.namespace_key, id,
+                         &instance, err);
+    *out_taken = st == HF_OK;
+    return st == HF_NOTFOUND ? HF_OK : st;
+}
+
+hf_decide_host hf_turn_host_of(hf_turn_host *host)
+{
+    return (hf_decide_host){.ctx = host,
+                            .activity = host_activity,
+                            .workflow = host_workflow,
+                            .claim = host_claim,
+                            .message = host_message,
+                            .know = host_know,
+                            .taken = host_taken,
+                            .owner = host->core->o.owner};
+}
