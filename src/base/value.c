@@ -193,6 +193,18 @@ void hf_value_set(hf_value_list *object, hf_slice key, hf_value item)
     object->nodes[object->count++] = *item;
 }
 
+void hf_value_set_text(hf_value_list *object, const char *key, hf_slice text)
+{
+    if (object)
+        hf_value_set(object, hf_slice_of(key), hf_value_string(object->mem, text));
+}
+
+void hf_value_set_int(hf_value_list *object, const char *key, int64_t integer)
+{
+    if (object)
+        hf_value_set(object, hf_slice_of(key), hf_value_int(object->mem, integer));
+}
+
 hf_value hf_value_finish(hf_value_list *list)
 {
     hf_json_node node;

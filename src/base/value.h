@@ -57,6 +57,8 @@ hf_value_list *hf_value_array(hf_mem *mem);
 hf_value_list *hf_value_object(hf_mem *mem);
 void hf_value_append(hf_value_list *array, hf_value item);
 void hf_value_set(hf_value_list *object, hf_slice key, hf_value item); /* copies the key */
+void hf_value_set_text(hf_value_list *object, const char *key, hf_slice text);
+void hf_value_set_int(hf_value_list *object, const char *key, int64_t integer);
 /* NULL when the list failed, has two equal keys or would be too deep. */
 HF_NODISCARD hf_value hf_value_finish(hf_value_list *list);
 

@@ -96,11 +96,6 @@ void hf_inquiries_shut(hf_inquiries *inquiries, bool shut)
 
 /* ---- the worker's side */
 
-static void text_set(hf_value_list *object, hf_mem *mem, const char *key, hf_slice text)
-{
-    hf_value_set(object, hf_slice_of(key), hf_value_string(mem, text));
-}
-
 /* What the worker gets; the rest of the run it reads from history. */
 static hf_value inquiry_task(const inquiry *q, const hf_waiter *waiter, int64_t until_us)
 {
@@ -118,21 +113,20 @@ static hf_value inquiry_task(const inquiry *q, const hf_waiter *waiter, int64_t 
         hf_envelope_write(mem, &payload, HF_PAYLOAD_CODEC_AVRO, &arguments, &err))
         arguments = NULL;
     hf_buf_fini(&json);
-    text_set(task, mem, "kind", query ? HF_SLICE("query") : HF_SLICE("update_validation"));
-    text_set(task, mem, "task_id", hf_slice_of(q->id));
-    text_set(task, mem, query ? "query_task_id" : "update_validation_task_id", hf_slice_of(q->id));
-    hf_value_set(task,
-                 query ? HF_SLICE("query_task_attempt") : HF_SLICE("update_validation_attempt"),
-                 hf_value_int(mem, q->attempt));
-    text_set(task, mem, query ? "query_name" : "update_name", q->ask->name);
+    hf_value_set_text(task, "kind", query ? HF_SLICE("query") : HF_SLICE("update_validation"));
+    hf_value_set_text(task, "task_id", hf_slice_of(q->id));
+    hf_value_set_text(task, query ? "query_task_id" : "update_validation_task_id",
+                      hf_slice_of(q->id));
+    hf_value_set_int(task, query ? "query_task_attempt" : "update_validation_attempt", q->attempt);
+    hf_value_set_text(task, query ? "query_name" : "update_name", q->ask->name);
     hf_value_set(task, query ? HF_SLICE("query_arguments") : HF_SLICE("update_arguments"),
                  arguments);
-    text_set(task, mem, "workflow_id", q->ask->instance_id);
-    text_set(task, mem, "run_id", q->ask->run_id);
-    text_set(task, mem, "workflow_type", q->ask->type);
-    text_set(task, mem, "task_queue", q->ask->queue);
-    text_set(task, mem, "lease_owner", waiter->worker);
-    hf_value_set(task, HF_SLICE("lease_expires_at"), hf_value_int(mem, until_us));
+    hf_value_set_text(task, "workflow_id", q->ask->instance_id);
+    hf_value_set_text(task, "run_id", q->ask->run_id);
+    hf_value_set_text(task, "workflow_type", q->ask->type);
+    hf_value_set_text(task, "task_queue", q->ask->queue);
+    hf_value_set_text(task, "lease_owner", waiter->worker);
+    hf_value_set_int(task, "lease_expires_at", until_us);
     return hf_value_finish(task);
 }
 
