@@ -3,16 +3,14 @@
 
 #include "store/db.h"
 
-/* The shard of a run that is open; false: there is none. */
+/* The shard of a run of the reporter's namespace that is open; false: there is none. */
 static bool run_shard(hf_core *core, const hf_ticket *ticket, int64_t *out_shard)
 {
-    hf_run_base base;
+    const hf_db_value params[] = {hf_db_int(ticket->key), hf_db_int(ticket->namespace_key)};
+    bool found = false;
     hf_err err;
 
-    if (hf_run_base_get(core->db, ticket->key, &base, &err) || base.closed_us != HF_NONE)
-        return false;
-    *out_shard = base.shard;
-    return true;
+    return !hf_db_number(core->db, HF_STMT_RUN_SHARD, params, 2, &found, out_shard, &err) && found;
 }
 
 /* The same of an attempt that is under way. */

@@ -8,6 +8,7 @@
 
 #include "holdfast/worker.h"
 #include "lib/site.h"
+#include "server/registry.h"
 
 enum { RUNS = 8, POLLS_MAX = 60, REPORTS_MAX = 600 };
 
@@ -264,5 +265,38 @@ START_TEST(a_worker_goes_round)
 }
 END_TEST
 
+/* A task of another namespace is nobody's at any server: it is refused, and not sent on. */
+START_TEST(a_task_is_of_its_namespace)
+{
+    static const char other[] = "X-Namespace: other\r\n";
+    hf_site_answer answer;
+    hf_err err = {0};
+    ring r = {0};
+    char path[128];
+    char body[256];
+
+    hf_site_open(&r.sites[0], HF_ENGINE_POSTGRES, &app, (hf_server_options){0});
+    site_join(&r.sites[1], &r.sites[0], &app);
+    (void)ring_ask(&r, "POST", "/api/namespaces", "{\"name\":\"other\"}", 201);
+    for (int i = 0; i < 2; i++)
+        hf_test_ok(hf_server_refresh(r.sites[i].server, &err), &err, "read namespaces");
+    run_start(&r.sites[0], 0);
+    answer = ring_poll(&r, "/api/worker/workflow-tasks/poll");
+    (void)snprintf(path, sizeof(path), "/api/worker/workflow-tasks/%s/complete",
+                   hf_str(answer.body, "task.task_id", ""));
+    (void)snprintf(body, sizeof(body),
+                   "{\"lease_owner\":\"w1\",\"workflow_task_attempt\":%lld,\"commands\":[{\"type\":"
+                   "\"complete_workflow\"}]}",
+                   (long long)hf_int(answer.body, "task.workflow_task_attempt", 0));
+    for (int i = 0; i < 2; i++) {
+        answer = hf_site_ask(&r.sites[i], "POST", path, other, body);
+        ck_assert_msg(answer.status == 409, "server %d: %d: %s", i, answer.status, answer.text);
+        ck_assert_str_eq(hf_str(answer.body, "reason", ""), "task_not_leased");
+    }
+    hf_site_close(&r.sites[1]);
+    hf_site_close(&r.sites[0]);
+}
+END_TEST
+
 HF_PG_SUITE_MAIN("server/pair", {work_follows_the_workers, 0}, {a_client_goes_round, 120},
-                 {a_worker_goes_round, 120})
+                 {a_worker_goes_round, 120}, {a_task_is_of_its_namespace, 120})
