@@ -527,6 +527,25 @@ typedef struct hf_limit_def {
     int64_t burst;   /* and so many at once; 0: as many as allowed */
 } hf_limit_def;
 
+/* A webhook that came to `serve` or `dev --webhooks custom`, for the call that judges it. */
+typedef struct hf_webhook {
+    size_t size_;
+    const char *method; /* "POST" or "GET" */
+    const char *target; /* path and query as they came, percent signs and all */
+    const char *body;   /* with a zero byte behind it */
+    size_t body_len;
+    const void *impl_;
+} hf_webhook;
+
+/* The value of a header, whatever the case of its name; lives for the call. NULL: it was not sent,
+   or more than once, or memory ran out. */
+HF_API const char *hf_webhook_header(const hf_webhook *webhook, const char *name);
+
+/* Whether the hexadecimal digits are the HMAC-SHA-256, under the key, of the text `before` (NULL:
+   nothing) with the body behind it. Takes the same time whatever is wrong; NULL is a wrong one. */
+HF_API bool hf_webhook_signed(const hf_webhook *webhook, const char *key, const char *before,
+                              const char *signature);
+
 /* What a program brings. It must live as long as the engine. */
 typedef struct hf_app {
     const char *name;
@@ -540,6 +559,10 @@ typedef struct hf_app {
        NULL: of all. Runs of other builds wait, visibly, for a program that supports them. */
     const char *supports;
     const char *fleet; /* keeps programs apart that share a store and its build ids; NULL: none */
+    /* Whether a webhook may pass, in a server of this program (`--webhooks custom`). Called on one
+       thread, the one that all connections share: it must not block. */
+    bool (*webhook)(void *arg, const hf_webhook *webhook);
+    void *webhook_arg;
 } hf_app;
 
 /* ---- the engine

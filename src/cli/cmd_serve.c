@@ -50,13 +50,16 @@ typedef struct serve_job {
 } serve_job;
 
 /* Their secret comes from the environment: flags are seen by everybody on the machine. */
-static hf_status webhooks_read(const char *mode, hf_webhook_options *out, hf_err *err)
+static hf_status webhooks_read(const char *mode, const hf_app *app, hf_webhook_options *out,
+                               hf_err *err)
 {
     *out = (hf_webhook_options){.secret = getenv("HF_WEBHOOK_SECRET"),
                                 .header = getenv("HF_WEBHOOK_HEADER"),
-                                .namespaces = getenv("HF_WEBHOOK_NAMESPACES")};
+                                .namespaces = getenv("HF_WEBHOOK_NAMESPACES"),
+                                .check = app ? app->webhook : NULL,
+                                .arg = app ? app->webhook_arg : NULL};
     if (mode && !hf_webhook_mode_parse(hf_slice_of(mode), &out->mode))
-        return hf_err_set(err, HF_INVALID, "--webhooks is none, token or signature");
+        return hf_err_set(err, HF_INVALID, "--webhooks is none, token, signature or custom");
     return HF_OK;
 }
 
@@ -100,7 +103,7 @@ static hf_status options_read(const serve_job *job, hf_server_options *out, hf_e
     out->insecure = flags[HF_CLI_FLAG_INSECURE] != NULL;
     for (int role = 0; role < HF_ROLES; role++)
         out->auth.keys[role] = getenv(keys[role]);
-    return webhooks_read(flags[HF_CLI_FLAG_WEBHOOKS], &out->webhook, err);
+    return webhooks_read(flags[HF_CLI_FLAG_WEBHOOKS], job->call->app, &out->webhook, err);
 }
 
 /* Where it can be reached. */

@@ -112,7 +112,7 @@ static bool role_check(hf_api *api)
 
 static bool webhook_check(hf_api *api)
 {
-    if (hf_webhook_allows(&api->server->options.webhook, api->request, &api->principal))
+    if (hf_webhook_allows(&api->server->options.webhook, api->request, api->mem, &api->principal))
         return true;
     hf_api_error(api, 401, "unauthenticated", "The webhook's credential does not hold.");
     return false;
@@ -205,7 +205,7 @@ bool hf_gate_head(hf_api *api)
     if (api->route->plane == HF_PLANE_OPEN)
         return true;
     if (api->route->plane == HF_PLANE_WEBHOOK)
-        return api->server->options.webhook.mode == HF_WEBHOOK_SIGNATURE || webhook_check(api);
+        return hf_webhook_needs_body(api->server->options.webhook.mode) || webhook_check(api);
     if (hf_auth_driver_of(api->server->auth) == HF_AUTH_SIGNATURE)
         return true; /* needs the body */
     return credential_check(api) && role_check(api);

@@ -356,7 +356,7 @@ static hf_status exposure_check(const hf_server_options *options, hf_err *err)
     if (options->webhook.mode == HF_WEBHOOK_NONE)
         return hf_err_set(err, HF_DENIED,
                           "%s can be reached from other machines and --webhooks none protects "
-                          "nothing; use token or signature",
+                          "nothing; use token, signature or custom",
                           options->listen);
     if (options->auth.driver == HF_AUTH_NONE)
         return hf_err_set(err, HF_DENIED,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/crypto.h"
+#include "base/mem.h"
 
 enum { SECRET_BYTES_MIN = 16 };
 
@@ -16,7 +17,7 @@ static const char *const mode_texts[] = {[HF_WEBHOOK_OFF] = "off",
 
 bool hf_webhook_mode_parse(hf_slice text, hf_webhook_mode *out_mode)
 {
-    for (int mode = HF_WEBHOOK_NONE; mode <= HF_WEBHOOK_SIGNATURE; mode++)
+    for (int mode = HF_WEBHOOK_NONE; mode <= HF_WEBHOOK_CUSTOM; mode++)
         if (hf_slice_equal(hf_slice_of(mode_texts[mode]), text)) {
             *out_mode = (hf_webhook_mode)mode;
             return true;
@@ -32,7 +33,9 @@ hf_status hf_webhook_check_options(const hf_webhook_options *options, hf_err *er
         return hf_err_set(err, HF_INVALID, "webhooks in mode %s need a secret of at least %d bytes",
                           mode_texts[options->mode], SECRET_BYTES_MIN);
     if (options->mode == HF_WEBHOOK_CUSTOM && !options->check)
-        return hf_err_set(err, HF_INVALID, "webhooks in mode custom need a function");
+        return hf_err_set(err, HF_INVALID,
+                          "webhooks in mode custom need a function, which a program of yours has "
+                          "in hf_app.webhook");
     return HF_OK;
 }
 
@@ -45,24 +48,69 @@ static bool token_fits(const hf_webhook_options *options, const hf_http_request 
            hf_crypto_equal(sent, hf_slice_of(options->secret));
 }
 
-static bool signature_fits(const hf_webhook_options *options, const hf_http_request *request)
+/* Whether the digits are the HMAC of two texts, one behind the other. */
+static bool mac_fits(const char *key, const char *before, hf_slice body, hf_slice digits)
 {
     uint8_t sent[HF_SHA256_BYTES];
     uint8_t digest[HF_SHA256_BYTES];
+    hf_buf text = {0};
     hf_hmac *hmac = NULL;
-    hf_slice value;
-    bool good =
-        hf_http_request_field(request, options->header ? options->header : "x-signature", &value) &&
-        hf_hex_parse(value, sent, sizeof(sent)) &&
-        !hf_hmac_new(hf_slice_of(options->secret), &hmac, NULL) &&
-        !hf_hmac_digest(hmac, hf_buf_slice(&request->body), digest, NULL) &&
-        hf_crypto_equal(hf_slice_from(sent, sizeof(sent)), hf_slice_from(digest, sizeof(digest)));
+    bool good;
 
+    if (before) {
+        hf_buf_add_text(&text, before);
+        hf_buf_add(&text, body.ptr, body.len);
+        body = hf_buf_slice(&text);
+    }
+    good =
+        hf_buf_ok(&text) && hf_hex_parse(digits, sent, sizeof(sent)) &&
+        !hf_hmac_new(hf_slice_of(key), &hmac, NULL) && !hf_hmac_digest(hmac, body, digest, NULL) &&
+        hf_crypto_equal(hf_slice_from(sent, sizeof(sent)), hf_slice_from(digest, sizeof(digest)));
     hf_hmac_free(hmac);
+    hf_buf_fini(&text);
     return good;
 }
 
-static bool mode_allows(const hf_webhook_options *options, const hf_http_request *request)
+static bool signature_fits(const hf_webhook_options *options, const hf_http_request *request)
+{
+    hf_slice value;
+
+    return hf_http_request_field(request, options->header ? options->header : "x-signature",
+                                 &value) &&
+           mac_fits(options->secret, NULL, hf_buf_slice(&request->body), value);
+}
+
+/* What the function of a program is shown. */
+typedef struct shown {
+    const hf_http_request *request;
+    hf_mem *mem;
+} shown;
+
+static bool custom_allows(const hf_webhook_options *options, const hf_http_request *request,
+                          hf_mem *mem)
+{
+    const shown what = {request, mem};
+    const hf_slice head = hf_buf_slice(&request->head);
+    const hf_slice body = hf_buf_slice(&request->body);
+    const hf_webhook webhook = {
+        .size_ = sizeof(webhook),
+        .method = hf_http_method_text(request->method),
+        .target =
+            hf_mem_text(mem, hf_slice_from(head.ptr + request->target_at, request->target_len)),
+        .body = body.len ? hf_buf_text(&request->body) : "",
+        .body_len = body.len,
+        .impl_ = &what};
+
+    return webhook.target && options->check(options->arg, &webhook);
+}
+
+bool hf_webhook_needs_body(hf_webhook_mode mode)
+{
+    return mode == HF_WEBHOOK_SIGNATURE || mode == HF_WEBHOOK_CUSTOM;
+}
+
+static bool mode_allows(const hf_webhook_options *options, const hf_http_request *request,
+                        hf_mem *mem)
 {
     switch (options->mode) {
     case HF_WEBHOOK_OFF:
@@ -74,15 +122,37 @@ static bool mode_allows(const hf_webhook_options *options, const hf_http_request
     case HF_WEBHOOK_SIGNATURE:
         return signature_fits(options, request);
     case HF_WEBHOOK_CUSTOM:
-        return options->check(options->arg, request);
+        return custom_allows(options, request, mem);
     }
     return false;
 }
 
-bool hf_webhook_allows(const hf_webhook_options *options, const hf_http_request *request,
-                       hf_principal *out_principal)
+const char *hf_webhook_header(const hf_webhook *webhook, const char *name)
 {
-    if (!mode_allows(options, request))
+    const shown *what = webhook ? webhook->impl_ : NULL;
+    char *lower = what && name ? hf_mem_text(what->mem, hf_slice_of(name)) : NULL;
+    hf_slice value;
+
+    for (size_t i = 0; lower && lower[i]; i++)
+        if (lower[i] >= 'A' && lower[i] <= 'Z')
+            lower[i] = (char)(lower[i] + ('a' - 'A'));
+    return lower && hf_http_request_field(what->request, lower, &value)
+               ? hf_mem_text(what->mem, value)
+               : NULL;
+}
+
+bool hf_webhook_signed(const hf_webhook *webhook, const char *key, const char *before,
+                       const char *signature)
+{
+    return webhook && key && *key && signature &&
+           mac_fits(key, before, hf_slice_from(webhook->body, webhook->body_len),
+                    hf_slice_of(signature));
+}
+
+bool hf_webhook_allows(const hf_webhook_options *options, const hf_http_request *request,
+                       hf_mem *mem, hf_principal *out_principal)
+{
+    if (!mode_allows(options, request, mem))
         return false;
     *out_principal = (hf_principal){.role = HF_ROLE_OPERATOR,
                                     .method = mode_texts[options->mode],

@@ -9,6 +9,8 @@ When that has a main function it is linked and run, and a text block after `<!--
 A block after `<!-- file PATH -->` must be the contents of that file. The last line is Check's summary, for run_programs.py.
 """
 import argparse
+import hashlib
+import hmac
 import json
 import os
 import re
@@ -18,6 +20,8 @@ import sys
 import tempfile
 import time
 import traceback
+import urllib.error
+import urllib.request
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BLOCK = re.compile(r"^(?:<!-- (c|prints|file) ?(\S*) -->\n)?```(c|cpp|text)\n(.*?)^```$", re.M | re.S)
@@ -259,6 +263,39 @@ def main_has_the_verbs_of_holdfast():
     done = subprocess.run([program("approval"), "show", "a-3"], capture_output=True, text=True, timeout=LIMIT_S)
     equal(done.returncode, 5)
     assert f"next:  {program('approval')} ls" in done.stderr, done.stderr
+
+
+@case
+def hooks_judge_who_calls_them():
+    """A server of the program asks its function: signed webhooks start and signal, all others are refused."""
+    key = "a key of the tests"
+    server = subprocess.Popen([program("hooks"), "dev", "--listen", "127.0.0.1:0", "--webhooks", "custom"],
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                              env=dict(os.environ, PAY_KEY=key))
+    url = re.search(r" at (http://\S+)\n", server.stdout.readline()).group(1)
+
+    def send(path, body, at, secret=key):
+        text = json.dumps(body)
+        mac = hmac.new(secret.encode(), f"{at}.{text}".encode(), hashlib.sha256).hexdigest()
+        ask = urllib.request.Request(url + "/webhooks" + path, data=text.encode(), headers={
+            "Content-Type": "application/json", "Pay-Signature": f"t={at},v1={mac}"})
+        try:
+            with urllib.request.urlopen(ask, timeout=LIMIT_S) as answer:
+                return answer.status
+        except urllib.error.HTTPError as error:
+            return error.code
+
+    now = int(time.time())
+    try:
+        until(lambda: send("/start/invoice", {"workflow_id": "i-1"}, now) == 202)  # its worker has to come first
+        equal(send("/start/invoice", {"workflow_id": "i-2"}, now, "another key"), 401)
+        equal(send("/start/invoice", {"workflow_id": "i-2"}, now - 3600), 401)
+        equal(send("/instances/i-1/signals/paid", {"arguments": ["bob"]}, now), 202)
+    finally:
+        server.send_signal(signal.SIGTERM)
+        server.communicate(timeout=LIMIT_S)
+    equal(server.returncode, 0)
+    equal(run("hooks", "serve", "--listen", "127.0.0.1:0", "--webhooks", "other", code=2), "")
 
 
 @case

@@ -263,12 +263,17 @@ static void all_answer(hf_site *site, const char *header, bool pass, int otherwi
     }
 }
 
-static bool custom(void *arg, const hf_http_request *request)
+/* By a header, in whatever case it is asked for; shows the whole request. */
+static bool custom(void *arg, const hf_webhook *webhook)
 {
-    hf_slice value;
+    const char *value = hf_webhook_header(webhook, "X-CusTom");
 
-    return hf_http_request_field(request, "x-custom", &value) &&
-           hf_slice_equal(value, hf_slice_of(arg));
+    ck_assert_uint_eq(webhook->size_, sizeof(*webhook));
+    ck_assert(strncmp(webhook->target, "/webhooks/", 10) == 0);
+    ck_assert(!webhook->body_len || strcmp(webhook->method, "POST") == 0);
+    ck_assert_uint_eq(strlen(webhook->body), webhook->body_len);
+    ck_assert_ptr_null(hf_webhook_header(webhook, "X-Nothing"));
+    return value && strcmp(value, arg) == 0;
 }
 
 /* The matrix of route and mode: nothing without one, and only with what the mode asks for. */
@@ -336,5 +341,44 @@ START_TEST(signatures)
 }
 END_TEST
 
+/* Signed as some do it: the HMAC of a text of the header and the body. */
+static bool dated(void *arg, const hf_webhook *webhook)
+{
+    const char *sent = hf_webhook_header(webhook, "x-dated");
+
+    ck_assert(!hf_webhook_signed(webhook, "", "1.", sent));
+    ck_assert(!hf_webhook_signed(webhook, SECRET, "1.", NULL));
+    ck_assert_ptr_null(arg);
+    return hf_webhook_signed(webhook, SECRET, "1.", sent);
+}
+
+/* A function sees the body, and so can hold a signature of its own against it. */
+START_TEST(custom_signatures)
+{
+    static const char body[] = "{\"workflow_id\":\"o-1\"}";
+    static const char signed_text[] = "1.{\"workflow_id\":\"o-1\"}";
+    uint8_t digest[HF_SHA256_BYTES];
+    char header[128] = "X-Dated: ";
+    hf_hmac *hmac = NULL;
+    hf_err err = {0};
+    hf_site site;
+
+    hf_test_ok(hf_hmac_new(hf_slice_of(SECRET), &hmac, &err), &err, "key");
+    hf_test_ok(hf_hmac_digest(hmac, hf_slice_of(signed_text), digest, &err), &err, "sign");
+    hf_hmac_free(hmac);
+    hf_hex_print(hf_slice_from(digest, sizeof(digest)), header + strlen(header));
+    memcpy(header + strlen(header), "\r\n", 3);
+    site_open(&site, HF_ENGINE_SQLITE,
+              (hf_webhook_options){.mode = HF_WEBHOOK_CUSTOM, .check = dated});
+    all_answer(&site, NULL, false, 401);
+    all_answer(&site, header, false, 401); /* another body */
+    all_answer(&site, "X-Dated: 00\r\nX-Dated: 11\r\n", false, 401);
+    ck_assert_int_eq(hf_site_ask(&site, "POST", "/webhooks/start/order", header, body).status, 202);
+    hf_site_close(&site);
+    ck_assert_ptr_null(hf_webhook_header(NULL, "a"));
+    ck_assert(!hf_webhook_signed(NULL, SECRET, NULL, "00"));
+}
+END_TEST
+
 HF_PG_SUITE_MAIN("server/webhook", HF_BOTH(starts), HF_BOTH(commands), HF_BOTH(tasks_are_claimed),
-                 {modes, 0}, {signatures, 0})
+                 {modes, 0}, {signatures, 0}, {custom_signatures, 0})
