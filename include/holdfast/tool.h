@@ -84,13 +84,10 @@ HF_API hf_status hf_verify(const char *address, const hf_verify_options *options
                            hf_finding_fn *found, hf_tool_progress *progress, void *ctx,
                            hf_verify_report *out_report, hf_err *err);
 
-/* Why the newest run of an instance is not moving, as hf_why answers it, from the store alone:
-   works while an engine is at work, and when there is none. HF_NOTFOUND. */
-HF_API hf_status hf_tool_why(const char *address, const hf_tool_options *options, const char *id,
-                             hf_mem *mem, hf_value *out, hf_err *err);
-
-/* The same for every open run that needs a person; `found` returns false to stop. The value is
-   borrowed for the call. *out_runs (may be NULL): how many open runs were looked at. */
+/* Why a run is not moving, as hf_why answers it, for every open one that needs a person, from the
+   store alone: works while an engine is at work, and when there is none. `found` returns false to
+   stop. The value is borrowed for the call. *out_runs (may be NULL): how many open runs were looked
+   at. */
 typedef bool hf_tool_why_fn(void *ctx, hf_value why);
 HF_API hf_status hf_tool_attention(const char *address, const hf_tool_options *options,
                                    hf_tool_why_fn *found, void *ctx, int64_t *out_runs,

@@ -157,6 +157,8 @@ static hf_status server_begin(serve_job *job, hf_err *err)
 
     if (!st)
         st = hf_server_open(&options, &job->server, err);
+    if (st == HF_BUSY)
+        job->call->next = "holdfast {verb} --listen 127.0.0.1:0"; /* any port that is free */
     if (!st)
         st = hf_server_first_token(job->server, &job->token, err);
     if (!st)

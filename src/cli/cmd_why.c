@@ -38,20 +38,15 @@ static void why_lines(FILE *out, hf_value why)
     text_line(out, "  code   ", hf_str(why, "code", ""));
 }
 
-/* From the store alone, or as the server sees it. */
+/* As the store says it, or the server. */
 static hf_status why_get(hf_cli_target *target, const char *name, hf_value *out, hf_err *err)
 {
-    hf_cli_call *call = hf_cli_target_call(target);
-    const hf_tool_options options = {.size = sizeof(options), .schema = call->schema};
     hf_cli_aim aim = {0};
     hf_value run = NULL;
-    hf_status st;
+    hf_status st = hf_cli_target_aim(target, name, &aim, err);
 
-    if (!hf_cli_target_is_server(target))
-        return hf_tool_why(call->store, &options, name, call->mem, out, err);
-    st = hf_cli_target_aim(target, name, &aim, err);
     if (!st)
-        st = hf_cli_target_run(target, &aim, call->mem, &run, err);
+        st = hf_cli_target_run(target, &aim, hf_cli_target_call(target)->mem, &run, err);
     *out = hf_get(run, "why");
     return st;
 }

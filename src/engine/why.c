@@ -121,37 +121,6 @@ static hf_why_world tool_world(void)
     return (hf_why_world){.live.now_us = hf_clock_wall_us(hf_clock_system())};
 }
 
-hf_status hf_tool_why(const char *address, const hf_tool_options *options, const char *id,
-                      hf_mem *mem, hf_value *out, hf_err *err)
-{
-    hf_why_world world = tool_world();
-    hf_mem *work = hf_mem_new();
-    hf_intake_target target;
-    hf_intake in = {0};
-    const char *name = NULL;
-    int64_t number = 0;
-    int64_t run = 0;
-    hf_tool_store tool;
-    hf_status st = work ? tool_open(&tool, address, options, err) : hf_err_nomem(err, "an answer");
-
-    if (st)
-        goto done;
-    in = (hf_intake){.db = tool.db, .namespace_key = tool.namespace_key};
-    st = hf_tool_name_split(work, id, &name, &number, err);
-    if (!st)
-        st = hf_intake_find(&in, work, hf_slice_of(name), &target, err);
-    if (!st && target.base.run == HF_NONE)
-        st = hf_err_set(err, HF_NOTFOUND, "%s was never started", id);
-    if (!st)
-        st = hf_tool_run_pick(tool.db, &target, number, &run, err);
-    if (!st)
-        st = hf_why_run(tool.db, NULL, run, &world, mem, out, err);
-    hf_tool_store_close(&tool);
-done:
-    hf_mem_free(work);
-    return st;
-}
-
 enum { LOOK_RUNS = 250 };
 
 /* The next open runs behind a key. */

@@ -119,16 +119,19 @@ static bool is_confined(pid_t pid)
     return privileges;
 }
 
-/* It serves, with the token it printed and with no other; a second one finds the store owned; a
-   signal ends it well, and the token is printed no second time. */
+/* It serves, with the token it printed and with no other; a second one finds the store owned, or
+   the port taken and is told how to choose another; a signal ends it well, and the token is printed
+   no second time. */
 START_TEST(serves_until_told_to_stop)
 {
     char *argv[] = {"holdfast", "serve", "s.db", "--listen", "127.0.0.1:0", NULL};
     process nobody = {.token = "hf_nobody"};
+    char taken[32];
     process self;
 
     begin();
     self = serve_start(argv);
+    (void)snprintf(taken, sizeof(taken), "127.0.0.1:%u", (unsigned)self.port);
     ck_assert_int_eq(ask(&self, "/api/namespaces"), 200);
     ck_assert_int_eq(ask(&self, "/api/tokens"), 200);
     nobody.port = self.port;
@@ -136,6 +139,8 @@ START_TEST(serves_until_told_to_stop)
     ck_assert_int_eq(ask(&nobody, "/api/cluster/info"), 401);
     ck_assert(is_confined(self.pid));
     ck_assert_int_eq(RUN("serve", "s.db", "--listen", "127.0.0.1:0"), 14);
+    ck_assert_int_eq(RUN("serve", "other.db", "--listen", taken), 7);
+    ck_assert(says(&last.err, "holdfast serve --listen 127.0.0.1:0"));
     ck_assert_int_eq(serve_stop(&self), 0);
     ck_assert_int_eq(RUN("token", "ls", "--store", "s.db", "--json"), 0);
     ck_assert_uint_eq(hf_len(hf_get(json(&last.out), "tokens")), 1);

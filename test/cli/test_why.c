@@ -69,6 +69,7 @@ START_TEST(why_refuses_what_is_not_there)
     begin();
     path = store_make();
     ck_assert_int_eq(RUN("why", "nobody", "--store", path), 5);
+    ck_assert_ptr_nonnull(strstr(hf_buf_text(&last.err), "holdfast ls --store"));
     ck_assert_int_eq(RUN("why", "a", "--url", "http://127.0.0.1:1"), 3);
     ck_assert_int_eq(RUN("why", "--store", path), 2);
     ck_assert_int_eq(RUN("doctor", "/nowhere/x.db"), 5);
