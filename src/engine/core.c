@@ -1,5 +1,5 @@
-/* core.c: messages in, runs made ready, deadlines watched. What a run does with its turn is in
- * turn.c. */
+/* core.c: the core opened and closed, and its steps: messages taken, alarms fired, runs that are
+   ready given their turn. What a run does with its turn is in turn.c. */
 #include "engine/core.h"
 
 #include <stdio.h>
@@ -21,8 +21,6 @@
 #include "engine/watchdog.h"
 #include "engine/window.h"
 #include "model/limit.h"
-
-enum { FLYING_MAX = 512 };
 
 int64_t hf_core_now(const hf_core *core)
 {
@@ -78,63 +76,6 @@ live_run *hf_core_live(hf_core *core, int64_t key)
     return run;
 }
 
-/* Whether there is one of it at most. */
-static bool alarm_keyed(const core_alarm *alarm)
-{
-    return alarm->kind != CORE_ALARM_TURN && alarm->kind != CORE_ALARM_SWEEP &&
-           alarm->kind != CORE_ALARM_HORIZON;
-}
-
-bool hf_core_alarm_arm(hf_core *core, const core_alarm *alarm, int64_t due_us)
-{
-    bool keyed = alarm_keyed(alarm);
-    core_alarm *copy;
-    hf_err err;
-    hf_status st;
-
-    if (keyed && hf_map_int_get(core->timers, (uint64_t)alarm->key))
-        return true;
-    copy = hf_alloc(sizeof(*copy));
-    st = copy ? HF_OK : hf_err_nomem(&err, "a deadline");
-    if (!st) {
-        *copy = *alarm;
-        copy->deadline = (hf_deadline){.due_us = due_us, .key = (uint64_t)alarm->key, .ref = copy};
-        st = hf_deadlines_push(core->alarms, &copy->deadline, &err);
-        if (st)
-            hf_alloc_free(copy);
-    }
-    if (!st && keyed)
-        st = hf_map_int_put(core->timers, (uint64_t)alarm->key, copy, NULL, &err);
-    if (st)
-        hf_core_fail(core, st, &err);
-    return st == HF_OK;
-}
-
-bool hf_core_alarm_set(hf_core *core, const core_alarm *alarm, int64_t due_us)
-{
-    return !hf_window_takes(core, alarm, due_us) || hf_core_alarm_arm(core, alarm, due_us);
-}
-
-bool hf_core_alarm_move(hf_core *core, const core_alarm *alarm, int64_t due_us)
-{
-    core_alarm *armed = hf_map_int_get(core->timers, (uint64_t)alarm->key);
-
-    if (!armed)
-        return hf_core_alarm_set(core, alarm, due_us);
-    hf_deadlines_move(core->alarms, &armed->deadline, due_us);
-    return true;
-}
-
-void hf_core_disarm(hf_core *core, int64_t key)
-{
-    core_alarm *armed = hf_map_int_remove(core->timers, (uint64_t)key);
-
-    if (!armed)
-        return;
-    hf_deadlines_remove(core->alarms, &armed->deadline);
-    hf_alloc_free(armed);
-}
-
 void hf_core_enter(hf_core *core, live_run *run)
 {
     (void)hf_breadcrumb_put(core->crumb, core->seat ? core->seat->slot : 0, run->key);
@@ -155,116 +96,16 @@ bool hf_core_exit(hf_core *core, live_run *run)
     return true;
 }
 
-void hf_core_put(hf_core *core, core_message *message)
-{
-    hf_mutex_lock(&core->lock);
-    message->next = NULL;
-    *core->inbox_tail = message;
-    core->inbox_tail = &message->next;
-    hf_mutex_unlock(&core->lock);
-}
-
-void hf_core_post(hf_core *core, core_message *message)
-{
-    hf_core_put(core, message);
-    if (core->o.wake)
-        core->o.wake(core->o.ctx);
-}
-
-static void job_done(void *ctx, hf_job *job)
-{
-    hf_core *core = ctx;
-    core_message *message = hf_mem_alloc(job->mem, sizeof(*message));
-
-    if (!message)
-        return; /* the attempt counts as lost: its deadline or the next start finds it */
-    message->kind = CORE_MESSAGE_JOB;
-    message->job = job;
-    hf_core_post(core, message);
-}
-
-/* A hint, too: a sign of life that is not recorded is still in the job. */
-static void job_beat(void *ctx, const hf_job *job)
-{
-    core_message *message = hf_alloc(sizeof(*message));
-
-    if (!message)
-        return;
-    message->kind = CORE_MESSAGE_BEAT;
-    message->activity = job->activity;
-    message->attempt = job->count.attempt;
-    hf_core_post(ctx, message);
-}
-
-static void run_hint(hf_core *core, int64_t run, int64_t priority, bool pass_on)
-{
-    core_message *message = hf_alloc(sizeof(*message));
-
-    if (!message) {
-        atomic_store(&core->hint_lost, true); /* a hint only: a sweep finds the task */
-        return;
-    }
-    message->kind = CORE_MESSAGE_RUN;
-    message->run = run;
-    message->priority = priority;
-    message->pass_on = pass_on;
-    hf_core_post(core, message);
-}
-
-void hf_core_notify(hf_core *core, int64_t run)
-{
-    run_hint(core, run, 0, true);
-}
-
-void hf_core_notify_new(hf_core *core, int64_t run, int64_t priority)
-{
-    run_hint(core, run, priority, true);
-}
-
-void hf_core_heard(hf_core *core, int64_t run)
-{
-    run_hint(core, run, 0, false);
-}
-
 void hf_core_look(hf_core *core, int64_t run)
 {
     hf_backlog_hint(core, run, 0, true);
 }
 
-void hf_core_reload(hf_core *core, int64_t run)
-{
-    core_message *message = hf_alloc(sizeof(*message));
-
-    if (!message)
-        return; /* a hint: the next start finds the rows */
-    message->kind = CORE_MESSAGE_RELOAD;
-    message->run = run;
-    message->pass_on = true;
-    hf_core_post(core, message);
-}
-
-void hf_core_notify_schedule(hf_core *core, int64_t schedule)
-{
-    core_message *message = hf_alloc(sizeof(*message));
-
-    if (!message) { /* no task stands for it: all are looked at */
-        hf_mutex_lock(&core->lock);
-        core->schedules_unseen = true;
-        hf_mutex_unlock(&core->lock);
-        if (core->o.wake)
-            core->o.wake(core->o.ctx);
-        return;
-    }
-    message->kind = CORE_MESSAGE_SCHEDULE;
-    message->run = schedule;
-    hf_core_post(core, message);
-}
-
 hf_status hf_core_open(const hf_core_options *options, hf_core **out_core, hf_err *err)
 {
     hf_core *core = hf_alloc(sizeof(*core));
-    hf_pool_host host = {.done = job_done,
-                         .beat = job_beat,
+    hf_pool_host host = {.done = hf_core_post_done,
+                         .beat = hf_core_post_beat,
                          .ctx = core,
                          .clock = options->clock,
                          .payload_max =
@@ -333,33 +174,6 @@ hf_status hf_core_open(const hf_core_options *options, hf_core **out_core, hf_er
     return st;
 }
 
-static void messages_free(core_message *message)
-{
-    while (message) {
-        core_message *next = message->next;
-
-        if (message->kind == CORE_MESSAGE_JOB)
-            hf_job_free(message->job);
-        else if (message->kind == CORE_MESSAGE_UNIT || message->kind == CORE_MESSAGE_GATE ||
-                 message->kind == CORE_MESSAGE_FIRED || message->kind == CORE_MESSAGE_RETIRED)
-            hf_unit_free(message->unit);
-        else if (message->kind == CORE_MESSAGE_LENT) {
-            hf_lent_decline(message->lent);
-            hf_alloc_free(message);
-        } else if (message->kind == CORE_MESSAGE_ASK) {
-            message->ask->status =
-                hf_err_set(&message->ask->err, HF_STOPPED, "the engine is closing");
-            message->ask->done(message->ask);
-            hf_alloc_free(message);
-        } else if (message->kind == CORE_MESSAGE_CALL) {
-            message->call->run(NULL, message->call);
-            hf_alloc_free(message);
-        } else
-            hf_alloc_free(message);
-        message = next;
-    }
-}
-
 void hf_core_leave(hf_core *core)
 {
     size_t at = 0;
@@ -390,8 +204,7 @@ void hf_core_close(hf_core *core)
     hf_core_stand(core);
     hf_stall_close(core->stall);
     core->pool = NULL; /* places are given back no more */
-    messages_free(core->taken);
-    messages_free(core->inbox);
+    hf_core_mail_free(core);
     while ((waiting = core->ready)) {
         core->ready = waiting->next_ready;
         if (waiting->gone)
@@ -445,96 +258,6 @@ hf_status hf_core_commit(hf_core *core, hf_unit *unit, hf_err *err)
     }
     hf_unit_free(unit);
     return st;
-}
-
-static void alarm_fire(hf_core *core, core_alarm *alarm)
-{
-    live_run *run;
-    core_due *due;
-
-    if (alarm->kind == CORE_ALARM_SWEEP) {
-        hf_watchdog_pass(core);
-        return;
-    }
-    if (alarm->kind == CORE_ALARM_HORIZON) {
-        hf_window_reached(core);
-        return;
-    }
-    if (alarm->kind != CORE_ALARM_TURN)
-        (void)hf_map_int_remove(core->timers, (uint64_t)alarm->key);
-    if (alarm->kind == CORE_ALARM_SCHEDULE) {
-        hf_schedule_due(core, alarm->key);
-        return;
-    }
-    if (alarm->kind == CORE_ALARM_RETENTION) {
-        hf_retention_look(core);
-        return;
-    }
-    if (alarm->kind == CORE_ALARM_ATTEMPT && !hf_attempt_alarm(core, alarm->key))
-        return;
-    if (alarm->kind == CORE_ALARM_GATE) {
-        hf_turnstile_alarm(core, alarm->key);
-        return;
-    }
-    run = hf_core_live(core, alarm->run);
-    if (!run)
-        return;
-    run->look |= alarm->kind == CORE_ALARM_STEP; /* its task stands for it */
-    if (alarm->kind == CORE_ALARM_ERRAND && run->far && !run->far->answer &&
-        run->far->lease.until_us <= hf_core_now(core))
-        run->far->lease.held = false; /* its worker is lost: another gets the task */
-    if (alarm->kind == CORE_ALARM_TIMER || alarm->kind == CORE_ALARM_ATTEMPT) {
-        due = hf_alloc(sizeof(*due));
-        if (!due) {
-            hf_err err;
-
-            hf_core_fail(core, hf_err_nomem(&err, "a timer"), &err);
-            return;
-        }
-        *due = (core_due){.timer = alarm->key,
-                          .activity = alarm->kind == CORE_ALARM_ATTEMPT,
-                          .step = alarm->step,
-                          .kind = alarm->timer_kind,
-                          .due_us = alarm->deadline.due_us,
-                          .next = run->due};
-        run->due = due;
-    }
-    run->alarmed = true;
-    hf_core_ready(core, run);
-}
-
-/* How many alarms the share of due ones has room for. */
-static size_t alarms_room(const hf_core *core)
-{
-    size_t times = core->due_alone >= HF_CORE_DUE_ALONE ? HF_CORE_DUE_ROOM : 1;
-    size_t most = times * HF_CORE_DUE_FLYING;
-    size_t share = times * HF_CORE_DUE_SHARE;
-    size_t room = core->flying_due < most ? most - core->flying_due : 0;
-
-    if (core->flying >= FLYING_MAX)
-        return 0;
-    return room < share ? room : share;
-}
-
-/* Their share of those that are due: a burst waits here and not in front of other work, which finds
-   at most one share before its turn and so many units before its commit. Other work in turn does
-   not use up the share, so that alarms go on beside much of it. */
-static bool alarms_fire(hf_core *core)
-{
-    size_t most = alarms_room(core);
-    hf_deadline *next;
-    size_t fired = 0;
-
-    while (fired < most && (next = hf_deadlines_peek(core->alarms)) &&
-           next->due_us <= hf_core_now(core)) {
-        core_alarm *alarm = hf_deadlines_pop(core->alarms)->ref;
-        bool scanned = alarm->kind == CORE_ALARM_HORIZON || alarm->kind == CORE_ALARM_SWEEP;
-
-        alarm_fire(core, alarm);
-        hf_alloc_free(alarm);
-        fired = scanned ? most : fired + 1; /* reading many rows is a share of its own */
-    }
-    return fired > 0;
 }
 
 /* A place is free: the run that has waited longest may try again. */
@@ -617,113 +340,84 @@ static void ask_answer(hf_core *core, hf_core_ask *ask)
     ask->done(ask); /* a late answer is as good: it changes nothing */
 }
 
-hf_status hf_core_query(hf_core *core, hf_core_ask *ask, hf_err *err)
+static void message_take(hf_core *core, core_message *message)
 {
-    core_message *message = hf_alloc(sizeof(*message));
+    live_run *run;
 
-    if (!message)
-        return hf_err_nomem(err, "a question");
-    message->kind = CORE_MESSAGE_ASK;
-    message->ask = ask;
-    hf_core_post(core, message);
-    return HF_OK;
-}
+    switch (message->kind) {
+    case CORE_MESSAGE_RUN:
+    case CORE_MESSAGE_RELOAD:
+        run = hf_map_int_get(core->runs, (uint64_t)message->run);
+        if (run)
+            run->stale |= message->kind == CORE_MESSAGE_RELOAD;
+        hf_backlog_hint(core, message->run, message->priority, message->pass_on);
+        hf_alloc_free(message);
+        break;
+    case CORE_MESSAGE_SWEEP:
+        hf_sweep_take(core, message);
+        break;
+    case CORE_MESSAGE_JOB:
+        job_take(core, message->job);
+        break;
+    case CORE_MESSAGE_BEAT:
+        hf_attempt_beat(core, message->activity, message->attempt);
+        hf_alloc_free(message);
+        break;
+    case CORE_MESSAGE_UNIT:
+        run = hf_map_int_get(core->runs, (uint64_t)message->run);
+        HF_ASSERT(run && run->dirty && run->unit == message->unit);
+        hf_turn_committed(core, run, message->unit);
+        break;
+    case CORE_MESSAGE_LENT: {
+        hf_lent *lent = message->lent;
 
-hf_status hf_core_call_post(hf_core *core, hf_core_call *call, hf_err *err)
-{
-    core_message *message = hf_alloc(sizeof(*message));
-
-    if (!message)
-        return hf_err_nomem(err, "a call");
-    message->kind = CORE_MESSAGE_CALL;
-    message->call = call;
-    hf_core_post(core, message);
-    return HF_OK;
+        hf_alloc_free(message); /* the core may be lost with the turn */
+        hf_lent_begin(core, lent);
+        break;
+    }
+    case CORE_MESSAGE_GATE:
+        hf_turnstile_answer(core, message);
+        break;
+    case CORE_MESSAGE_BACK:
+        hf_core_came_back(core, message->run);
+        hf_alloc_free(message);
+        break;
+    case CORE_MESSAGE_ASK:
+        ask_answer(core, message->ask);
+        hf_alloc_free(message);
+        break;
+    case CORE_MESSAGE_CALL:
+        message->call->run(core, message->call);
+        hf_alloc_free(message);
+        break;
+    case CORE_MESSAGE_SCHEDULE:
+        hf_schedule_look(core, message->run);
+        hf_alloc_free(message);
+        break;
+    case CORE_MESSAGE_FIRED:
+        hf_schedule_fired(core, message->firing);
+        break;
+    case CORE_MESSAGE_RETIRED:
+        hf_retention_retired(core, message->retiring);
+        break;
+    }
 }
 
 /* Those that are taken stay with the core: who answers a question may lose it. */
-static bool inbox_take(hf_core *core, hf_seat *seat)
+static bool messages_take(hf_core *core, hf_seat *seat)
 {
-    core_message *message;
-    bool unseen = false;
+    bool unseen = hf_core_mail_fetch(core);
 
-    if (!core->taken) {
-        hf_mutex_lock(&core->lock);
-        core->taken = core->inbox;
-        core->inbox = NULL;
-        core->inbox_tail = &core->inbox;
-        unseen = core->schedules_unseen;
-        core->schedules_unseen = false;
-        hf_mutex_unlock(&core->lock);
-    }
     if (unseen)
         hf_schedule_due(core, HF_SCHEDULE_SWEEP);
     if (!core->taken)
         return unseen;
-    while ((message = core->taken)) {
-        live_run *run;
+    do {
+        core_message *message = core->taken;
 
         core->taken = message->next;
-        switch (message->kind) {
-        case CORE_MESSAGE_RUN:
-        case CORE_MESSAGE_RELOAD:
-            run = hf_map_int_get(core->runs, (uint64_t)message->run);
-            if (run)
-                run->stale |= message->kind == CORE_MESSAGE_RELOAD;
-            hf_backlog_hint(core, message->run, message->priority, message->pass_on);
-            hf_alloc_free(message);
-            break;
-        case CORE_MESSAGE_SWEEP:
-            hf_sweep_take(core, message);
-            break;
-        case CORE_MESSAGE_JOB:
-            job_take(core, message->job);
-            break;
-        case CORE_MESSAGE_BEAT:
-            hf_attempt_beat(core, message->activity, message->attempt);
-            hf_alloc_free(message);
-            break;
-        case CORE_MESSAGE_UNIT:
-            run = hf_map_int_get(core->runs, (uint64_t)message->run);
-            HF_ASSERT(run && run->dirty && run->unit == message->unit);
-            hf_turn_committed(core, run, message->unit);
-            break;
-        case CORE_MESSAGE_LENT: {
-            hf_lent *lent = message->lent;
-
-            hf_alloc_free(message); /* the core may be lost with the turn */
-            hf_lent_begin(core, lent);
-            break;
-        }
-        case CORE_MESSAGE_GATE:
-            hf_turnstile_answer(core, message);
-            break;
-        case CORE_MESSAGE_BACK:
-            hf_core_came_back(core, message->run);
-            hf_alloc_free(message);
-            break;
-        case CORE_MESSAGE_ASK:
-            ask_answer(core, message->ask);
-            hf_alloc_free(message);
-            break;
-        case CORE_MESSAGE_CALL:
-            message->call->run(core, message->call);
-            hf_alloc_free(message);
-            break;
-        case CORE_MESSAGE_SCHEDULE:
-            hf_schedule_look(core, message->run);
-            hf_alloc_free(message);
-            break;
-        case CORE_MESSAGE_FIRED:
-            hf_schedule_fired(core, message->firing);
-            break;
-        case CORE_MESSAGE_RETIRED:
-            hf_retention_retired(core, message->retiring);
-            break;
-        }
-        if (seat && hf_seat_lost(seat))
-            break;
-    }
+        message_take(core, message);
+    } while (!(seat && hf_seat_lost(seat)) && core->taken);
     return true;
 }
 
@@ -753,16 +447,15 @@ bool hf_core_step(hf_core *core)
     bool worked;
 
     hf_live_ahead_drop(core);
-    worked = inbox_take(core, seat);
-
+    worked = messages_take(core, seat);
     if (seat && hf_seat_lost(seat))
         return false;
     if (atomic_exchange(&core->hint_lost, false))
         hf_watchdog_lost(core);
-    worked |= alarms_fire(core);
+    worked |= hf_core_alarms_fire(core);
     hf_backlog_admit(core);
     /* A burst of starts waits as rows and keys; only so many coroutines are between two states. */
-    while ((run = core->ready) && !core->failure.status && core->flying < FLYING_MAX) {
+    while ((run = core->ready) && !core->failure.status && core->flying < HF_CORE_FLYING_MAX) {
         core->ready = run->next_ready;
         if (!core->ready)
             core->ready_tail = &core->ready;
@@ -789,15 +482,6 @@ bool hf_core_step(hf_core *core)
 bool hf_core_run_activity(hf_core *core)
 {
     return hf_pool_step(core->pool);
-}
-
-int64_t hf_core_next_us(const hf_core *core)
-{
-    const hf_deadline *next = hf_deadlines_peek(core->alarms);
-
-    if (!alarms_room(core))
-        return INT64_MAX; /* the first unit that comes back wakes the core */
-    return next ? next->due_us : INT64_MAX;
 }
 
 static bool run_is_quarantined(hf_core *core, int64_t key)

@@ -184,6 +184,8 @@ enum {
     HF_CORE_DUE_ROOM = 4 /* times as much */
 };
 
+enum { HF_CORE_FLYING_MAX = 512 }; /* runs whose unit is under way at most */
+
 enum { HF_CORE_AHEAD = 32 }; /* runs that are read together at most */
 
 /* Which shards are to be looked through. */
@@ -307,25 +309,37 @@ void hf_core_fail(hf_core *core, hf_status st, const hf_err *err);
 void hf_core_ready(hf_core *core, live_run *run);
 void hf_core_remove(hf_core *core, live_run *run);  /* the run leaves memory */
 live_run *hf_core_live(hf_core *core, int64_t key); /* NULL: no memory; the core has failed */
+void hf_core_look(hf_core *core, int64_t run); /* another run has new facts, by a unit of ours */
+/* User code of a run begins, and has come back. False: somebody else took the core meanwhile. Then
+   nothing of it may be touched, the run is the caller's to free (hf_live_free with no core), and
+   all callers return at once. */
+void hf_core_enter(hf_core *core, live_run *run);
+HF_NODISCARD bool hf_core_exit(hf_core *core, live_run *run);
+void hf_core_job_ended(hf_core *core, hf_job *job); /* it reported */
+
+/* Commits before anything else happens, for what is rare. The unit is freed. */
+HF_NODISCARD hf_status hf_core_commit(hf_core *core, hf_unit *unit, hf_err *err);
+
+/* alarm.c */
 /* Arms it, unless it is armed already, or due so late that it is read from the store in time. */
 bool hf_core_alarm_set(hf_core *core, const core_alarm *alarm, int64_t due_us);
 /* Arms it however late it is due. */
 bool hf_core_alarm_arm(hf_core *core, const core_alarm *alarm, int64_t due_us);
 /* Arms it or gives it another time. */
 bool hf_core_alarm_move(hf_core *core, const core_alarm *alarm, int64_t due_us);
-void hf_core_look(hf_core *core, int64_t run); /* another run has new facts, by a unit of ours */
 void hf_core_disarm(hf_core *core, int64_t key);
-/* User code of a run begins, and has come back. False: somebody else took the core meanwhile. Then
-   nothing of it may be touched, the run is the caller's to free (hf_live_free with no core), and
-   all callers return at once. */
-void hf_core_enter(hf_core *core, live_run *run);
-HF_NODISCARD bool hf_core_exit(hf_core *core, live_run *run);
+/* Their share of those that are due; false: none was. */
+bool hf_core_alarms_fire(hf_core *core);
+
+/* mailbox.c */
 void hf_core_put(hf_core *core, core_message *message); /* somebody else wakes the core */
 void hf_core_post(hf_core *core, core_message *message);
-void hf_core_job_ended(hf_core *core, hf_job *job); /* it reported */
-
-/* Commits before anything else happens, for what is rare. The unit is freed. */
-HF_NODISCARD hf_status hf_core_commit(hf_core *core, hf_unit *unit, hf_err *err);
+void hf_core_post_done(void *ctx, hf_job *job); /* for the pool, this and the next; ctx: the core */
+void hf_core_post_beat(void *ctx, const hf_job *job);
+/* Moves what has come to core->taken, unless something is left there. True: a schedule was changed,
+   and nobody could say which. */
+bool hf_core_mail_fetch(hf_core *core);
+void hf_core_mail_free(hf_core *core); /* the core closes: those who wait for an answer get one */
 
 /* live.c */
 live_run *hf_live_new(int64_t key);
@@ -358,10 +372,9 @@ HF_NODISCARD hf_status hf_live_load(hf_core *core, live_run *run, bool *out_gone
 HF_NODISCARD hf_status hf_live_peek(hf_core *core, int64_t key, live_run **out_run, hf_err *err);
 
 /* takeover.c */
-/* How long the run's code may take. */
-void hf_core_came_back(hf_core *core, int64_t run);
-int64_t hf_core_patience_us(const hf_core *core, int64_t run);
-void hf_core_in_time(hf_core *core, int64_t run); /* a turn of it is committed */
+void hf_core_came_back(hf_core *core, int64_t run);            /* code that was late has ended */
+int64_t hf_core_patience_us(const hf_core *core, int64_t run); /* how long its code may take */
+void hf_core_in_time(hf_core *core, int64_t run);              /* a turn of it is committed */
 void hf_core_stand(hf_core *core); /* nobody works here any more; nobody listens for late ones */
 
 /* turn.c */
