@@ -1,21 +1,17 @@
-/* attempt.c: see attempt.h. The rules of retries and timeouts are decide's; here is who stands
-   where. */
-#include "engine/attempt.h"
+/* attempt.c: see attempt.h. Who stands where. */
+#include "engine/attempt_impl.h"
 
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/assert.h"
 #include "engine/errand.h"
-#include "engine/machine.h"
-#include "model/limit.h"
 #include "model/policy.h"
 
 #define BEAT_RECORD_US_MAX INT64_C(10000000)
 
 /* ---- on the clock */
 
-static hf_attempt_clock job_clock(const hf_job *job)
+hf_attempt_clock hf_attempt_clock_job(const hf_job *job)
 {
     return (hf_attempt_clock){.running = true,
                               .since_us = job->started_us,
@@ -23,15 +19,13 @@ static hf_attempt_clock job_clock(const hf_job *job)
                               .close_deadline_us = job->close_deadline_us};
 }
 
-static hf_attempt_clock start_clock(const core_start *start)
+hf_attempt_clock hf_attempt_clock_start(const core_start *start)
 {
     return (hf_attempt_clock){.since_us = start->available_us,
                               .close_deadline_us = start->job->close_deadline_us};
 }
 
-/* When the newest sign of life may be recorded: seldom enough to cost nothing, often enough to be
-   of use to the next attempt. */
-static int64_t record_due(const hf_job *job, int64_t now_us)
+int64_t hf_attempt_record_due(const hf_job *job, int64_t now_us)
 {
     int64_t pause_us = job->rules.heartbeat_ms * 1000 / 3;
 
@@ -55,11 +49,11 @@ static void activity_arm(hf_core *core, const hf_job *job, int64_t due_us)
 
 void hf_attempt_arm(hf_core *core, const hf_job *job)
 {
-    const hf_attempt_clock clock = job_clock(job);
+    const hf_attempt_clock clock = hf_attempt_clock_job(job);
     int64_t due_us = hf_decide_due(&job->rules, &clock);
 
     if (job->beat_waits) {
-        int64_t record_us = record_due(job, hf_core_now(core));
+        int64_t record_us = hf_attempt_record_due(job, hf_core_now(core));
 
         due_us = due_us == HF_NONE || record_us < due_us ? record_us : due_us;
     }
@@ -68,10 +62,9 @@ void hf_attempt_arm(hf_core *core, const hf_job *job)
     activity_arm(core, job, due_us);
 }
 
-/* One alarm stands for all that can happen to a start: it may begin, or it is too late. */
-static void start_arm(hf_core *core, const core_start *start)
+void hf_attempt_arm_start(hf_core *core, const core_start *start)
 {
-    const hf_attempt_clock clock = start_clock(start);
+    const hf_attempt_clock clock = hf_attempt_clock_start(start);
     int64_t due_us = hf_decide_due(&start->job->rules, &clock);
 
     if (start->available_us > hf_core_now(core) &&
@@ -102,8 +95,10 @@ static hf_status job_route(hf_job *job, hf_slice queue, hf_payload_codec codec, 
     return queue.ptr && !job->queue.ptr ? hf_err_nomem(err, "an activity") : HF_OK;
 }
 
-static core_start *start_find(core_start *start, int64_t activity)
+core_start *hf_attempt_waiting(const live_run *run, int64_t activity)
 {
+    core_start *start = run->starts;
+
     while (start && start->job->activity != activity)
         start = start->next;
     return start;
@@ -129,7 +124,7 @@ static void start_wait(live_run *run, core_start *start)
     start->placed = false;
     start->next = run->starts;
     run->starts = start;
-    start_arm(run->core, start);
+    hf_attempt_arm_start(run->core, start);
 }
 
 /* The same outside a turn: a start that may begin needs one. */
@@ -182,21 +177,7 @@ static void job_start(live_run *run, hf_job *job)
     hf_pool_submit(core->pool, job);
 }
 
-/* ---- folding */
-
-static hf_attempt_end end_of(const hf_job *job)
-{
-    return (hf_attempt_end){.activity = job->activity,
-                            .step = job->step,
-                            .count = job->count,
-                            .close_deadline_us = job->close_deadline_us,
-                            .name = job->name,
-                            .policy = job->policy,
-                            .codec = job->result_codec ? job->result_codec : HF_PAYLOAD_CODEC_JSON};
-}
-
-/* The attempt after this one; NULL: no memory, or what it says cannot be read. */
-static core_start *start_after(live_run *run, hf_job *job, int64_t available_us, hf_err *err)
+core_start *hf_attempt_after(live_run *run, hf_job *job, int64_t available_us, hf_err *err)
 {
     core_start *start = hf_alloc(sizeof(*start));
     hf_job *again = start ? hf_job_new() : NULL;
@@ -226,199 +207,6 @@ static core_start *start_after(live_run *run, hf_job *job, int64_t available_us,
     }
     *start = (core_start){.job = again, .available_us = available_us};
     return start;
-}
-
-/* To begin once the unit is committed. */
-static hf_status retry_add(live_run *run, hf_job *job, int64_t retry_us, hf_err *err)
-{
-    core_start *start = start_after(run, job, retry_us, err);
-
-    if (!start)
-        return err->status;
-    start->next = run->retries;
-    run->retries = start;
-    return HF_OK;
-}
-
-/* Records the newest sign of life when it is time to. */
-static void beat_fold(live_run *run, hf_decide *decide, hf_job *job)
-{
-    hf_slice progress;
-
-    if (record_due(job, decide->now_us) > decide->now_us)
-        return;
-    job->beat_waits = false;
-    if (!hf_pool_take_beat(run->core->pool, job, hf_unit_mem(decide->unit), &progress))
-        return;
-    job->recorded_us = decide->now_us;
-    hf_decide_heartbeat(decide, job->step, job->count.attempt, atomic_load(&job->beat_us),
-                        progress);
-}
-
-hf_status hf_attempt_fold_ended(live_run *run, hf_decide *decide, hf_err *err)
-{
-    hf_status st = HF_OK;
-
-    for (hf_job *job = run->staged_ended; !st && job; job = job->next) {
-        hf_attempt_end end = end_of(job);
-        int64_t retry_us = HF_NONE;
-
-        if (job->machine) {
-            hf_machine_ended(run, job);
-            continue;
-        }
-        beat_fold(run, decide, job);
-        end.failed = job->failed;
-        end.result = job->result;
-        end.failure = job->failure;
-        st = hf_decide_attempt(decide, &end, &retry_us, err);
-        if (!st && retry_us != HF_NONE)
-            st = retry_add(run, job, retry_us, err);
-    }
-    return st;
-}
-
-static hf_slice timeout_message(hf_timeout_kind kind)
-{
-    switch (kind) {
-    case HF_TIMEOUT_KIND_SCHEDULE_TO_START:
-        return HF_SLICE("no worker began the activity in time");
-    case HF_TIMEOUT_KIND_START_TO_CLOSE:
-        return HF_SLICE("the attempt took too long");
-    case HF_TIMEOUT_KIND_SCHEDULE_TO_CLOSE:
-        return HF_SLICE("the activity took too long, all attempts together");
-    case HF_TIMEOUT_KIND_HEARTBEAT:
-        return HF_SLICE("the attempt showed no sign of life in time");
-    case HF_TIMEOUT_KIND_EXECUTION_TIMEOUT:
-    case HF_TIMEOUT_KIND_RUN_TIMEOUT:
-        break;
-    }
-    HF_ASSERT(false); /* those are a run's */
-    return (hf_slice){0};
-}
-
-/* A job's time may be up. */
-static hf_status job_due(live_run *run, hf_decide *decide, core_due *due, hf_job *job, hf_err *err)
-{
-    const hf_attempt_clock clock = job_clock(job);
-    hf_attempt_end end = end_of(job);
-    int64_t retry_us = HF_NONE;
-    hf_status st;
-
-    end.timeout = hf_decide_late(&job->rules, &clock, decide->now_us);
-    beat_fold(run, decide, job);
-    if (!end.timeout) {
-        hf_attempt_arm(run->core, job);
-        return HF_OK;
-    }
-    end.failure.message = timeout_message(end.timeout);
-    due->late = job;
-    st = hf_decide_attempt(decide, &end, &retry_us, err);
-    return st || retry_us == HF_NONE ? st : retry_add(run, job, retry_us, err);
-}
-
-/* Takes a start out of the waiting ones until the unit's fate is known. */
-static void start_stage(live_run *run, core_start *start, int64_t retry_us)
-{
-    core_start **at = &run->starts;
-
-    while (*at != start)
-        at = &(*at)->next;
-    *at = start->next;
-    start->retry_us = retry_us;
-    start->next = run->staged_late;
-    run->staged_late = start;
-}
-
-static hf_status start_due(live_run *run, hf_decide *decide, core_start *start, hf_err *err)
-{
-    const hf_attempt_clock clock = start_clock(start);
-    hf_attempt_end end = end_of(start->job);
-    int64_t retry_us = HF_NONE;
-    hf_status st;
-
-    end.timeout = hf_decide_late(&start->job->rules, &clock, decide->now_us);
-    if (!end.timeout) {
-        start_arm(run->core, start);
-        return HF_OK;
-    }
-    end.count.attempt--; /* it never began */
-    end.count.missed += end.timeout == HF_TIMEOUT_KIND_SCHEDULE_TO_START;
-    end.failure.message = timeout_message(end.timeout);
-    st = hf_decide_attempt(decide, &end, &retry_us, err);
-    if (!st)
-        start_stage(run, start, retry_us);
-    return st;
-}
-
-hf_status hf_attempt_fold_due(live_run *run, hf_decide *decide, core_due *due, hf_err *err)
-{
-    hf_job *job = hf_map_int_get(run->core->jobs, (uint64_t)due->timer);
-    core_start *start = job ? NULL : start_find(run->starts, due->timer);
-
-    due->late = NULL;
-    if (job)
-        return job_due(run, decide, due, job, err);
-    return start ? start_due(run, decide, start, err) : HF_OK; /* else it has reported meanwhile */
-}
-
-/* Code that killed its process as often as is allowed is not run again. */
-static hf_status start_quarantine(live_run *run, hf_decide *decide, core_start *start, hf_err *err)
-{
-    hf_attempt_end end = end_of(start->job);
-    int64_t retry_us = HF_NONE;
-    hf_status st;
-
-    end.count.attempt--;
-    end.failed = true;
-    end.failure = (hf_decision_failure){
-        .category = HF_FAILURE_CATEGORY_ACTIVITY,
-        .type = HF_SLICE("quarantined"),
-        .message = HF_SLICE("the process died each time it ran this activity"),
-    };
-    st = hf_decide_attempt(decide, &end, &retry_us, err);
-    if (!st)
-        start_stage(run, start, HF_NONE);
-    return st;
-}
-
-hf_status hf_attempt_fold_starts(live_run *run, hf_decide *decide, hf_err *err)
-{
-    hf_core *core = run->core;
-    int64_t crash_limit = hf_limit_get(HF_LIMIT_CRASH_LIMIT)->standard;
-    core_start **at = &run->starts;
-    hf_status st = HF_OK;
-
-    while (!st && *at) {
-        core_start *start = *at;
-        hf_job *job = start->job;
-
-        if (hf_limit_trips(HF_LIMIT_CRASH_LIMIT, crash_limit, job->count.crashes)) {
-            st = start_quarantine(run, decide, start, err);
-            continue;
-        }
-        job->definition = hf_registry_find_activity(core->o.registry, job->name);
-        if (start->available_us > hf_core_now(core) ||
-            (!job->definition && !hf_errand_place(run, start))) {
-            at = &start->next; /* an unknown type waits for a program that knows it */
-            continue;
-        }
-        if (job->definition && !hf_pool_reserve(core->pool)) {
-            if (!hf_list_linked(&run->hunger))
-                hf_list_add_last(&core->hungry, &run->hunger);
-            at = &start->next;
-            continue;
-        }
-        start->placed = job->definition != NULL;
-        *at = start->next;
-        start->next = run->staged_starts;
-        run->staged_starts = start;
-        job->started_us = decide->now_us;
-        atomic_store(&job->beat_us, decide->now_us);
-        st = hf_decide_start_attempt(decide, job->activity, job->step, &job->count, job->policy,
-                                     job->close_deadline_us, err);
-    }
-    return st;
 }
 
 /* ---- after the unit */
@@ -557,11 +345,6 @@ void hf_attempt_scheduled(live_run *run, const hf_effect *effect)
 
 /* ---- from outside a turn */
 
-core_start *hf_attempt_waiting(live_run *run, int64_t activity)
-{
-    return start_find(run->starts, activity);
-}
-
 static void return_done(hf_unit *unit, void *ctx)
 {
     (void)ctx;
@@ -573,7 +356,7 @@ static void return_done(hf_unit *unit, void *ctx)
 static void return_record(hf_core *core, const core_start *start)
 {
     const hf_job *job = start->job;
-    const hf_attempt_clock clock = start_clock(start);
+    const hf_attempt_clock clock = hf_attempt_clock_start(start);
     hf_unit *unit = hf_unit_new(return_done, NULL);
     hf_status st;
 
@@ -597,7 +380,7 @@ void hf_attempt_lost(hf_core *core, hf_job *job)
     hf_err err = {0};
 
     if (run)
-        start = start_after(run, job, hf_core_now(core), &err);
+        start = hf_attempt_after(run, job, hf_core_now(core), &err);
     if (!start) {
         hf_core_fail(core, HF_NOMEM, &err);
         return;
@@ -613,12 +396,12 @@ bool hf_attempt_is_late(hf_core *core, int64_t run, int64_t activity)
 {
     const hf_job *job = hf_map_int_get(core->jobs, (uint64_t)activity);
     live_run *live = hf_map_int_get(core->runs, (uint64_t)run);
-    const core_start *start = !job && live ? start_find(live->starts, activity) : NULL;
+    const core_start *start = !job && live ? hf_attempt_waiting(live, activity) : NULL;
     hf_attempt_clock clock;
 
     if (!job && !start)
         return true;
-    clock = job ? job_clock(job) : start_clock(start);
+    clock = job ? hf_attempt_clock_job(job) : hf_attempt_clock_start(start);
     return hf_decide_late(job ? &job->rules : &start->job->rules, &clock, hf_core_now(core)) != 0;
 }
 
@@ -630,13 +413,13 @@ bool hf_attempt_alarm(hf_core *core, int64_t activity)
 
     if (!job)
         return true; /* it waits, or its run has to be looked at */
-    clock = job_clock(job);
+    clock = hf_attempt_clock_job(job);
     if (!hf_decide_late(&job->rules, &clock, now_us) && hf_errand_lost(core, job)) {
         hf_attempt_lost(core, job);
         return false;
     }
     if (hf_decide_late(&job->rules, &clock, now_us) ||
-        (job->beat_waits && record_due(job, now_us) <= now_us))
+        (job->beat_waits && hf_attempt_record_due(job, now_us) <= now_us))
         return true;
     hf_attempt_arm(core, job); /* a sign of life moved the deadline */
     return false;
@@ -689,7 +472,7 @@ hf_status hf_attempt_found(live_run *run, hf_db_cursor *row, hf_err *err)
     hf_job *job;
     hf_status st;
 
-    if (hf_map_int_get(core->jobs, (uint64_t)activity) || start_find(run->starts, activity) ||
+    if (hf_map_int_get(core->jobs, (uint64_t)activity) || hf_attempt_waiting(run, activity) ||
         ended_find(run->ended, activity))
         return HF_OK;
     start = hf_alloc(sizeof(*start));

@@ -47,7 +47,7 @@ void hf_attempt_arm(hf_core *core, const hf_job *job);
 void hf_attempt_lost(hf_core *core, hf_job *job);
 
 /* The start of an activity that waits; NULL: none does. */
-core_start *hf_attempt_waiting(live_run *run, int64_t activity);
+core_start *hf_attempt_waiting(const live_run *run, int64_t activity);
 
 /* The job is nobody's any more: what it reports is dropped. */
 void hf_attempt_stop(hf_job *job);
