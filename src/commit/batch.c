@@ -1,14 +1,13 @@
-/* batch.c: one transaction for many units.
+/* batch.c: one transaction for many units, in these parts:
 
-   Arrange   Units for the same run follow each other: each is based on what the one before leaves,
-   and the last one moves the fence for all of them. A unit that may not be based on the others
-   waits for the next round. Together  All units in one transaction. This is the path that must be
-   fast. Alone     When the database refused something in it, each unit again behind a savepoint, so
-   that the one at fault is condemned and the others live. Serialisation failures and deadlocks only
-   cause another try. Settle    A unit whose fence did not hold is based on the run as it is now,
-   when it allows that, and gets another round; else it ends with HF_CONFLICT. Resolve   When the
-   answer to COMMIT was lost, the chunk at the unit's place in history tells: it is there with this
-             hash, or the unit was not committed.
+   - arrange: units for the same run follow each other. Each is based on what the one before leaves,
+     and the last one moves the fence for all of them. A unit that may not be based on the others
+     waits for the next round.
+   - together: all units in one transaction. This is the path that must be fast.
+   - alone: when the database refused something in it, each unit again behind a savepoint, so that
+     the one at fault is condemned and the others live. Serialisation failures and deadlocks only
+     cause another try.
+   - settle: what became of each (settle.h).
 
    It must never report a unit as committed before hf_db_commit returned HF_OK or the read-back
    found it. */
@@ -18,11 +17,10 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
-#include "model/event_codec.h"
+#include "commit/settle.h"
 
 enum {
     BATCH_TRIES = 5,      /* of the whole transaction after a serialisation failure */
-    REBASE_MAX = 64,      /* a unit that loses this often is told so */
     LOG_PAGES_MAX = 1000, /* of the SQLite log before it is written back */
     KEY_BLOCK = 100000,
     WARY_BATCHES = 32,
@@ -66,26 +64,6 @@ void hf_batch_fini(hf_batch *batch)
 bool hf_batch_waiting(const hf_batch *batch)
 {
     return batch->again != NULL;
-}
-
-static void unit_end(hf_unit *unit, hf_status status, const hf_err *err)
-{
-    HF_ASSERT(!unit->settled);
-    unit->settled = true;
-    unit->status = status;
-    if (err && status)
-        unit->err = *err;
-}
-
-static void unit_again(hf_batch *batch, hf_unit *unit)
-{
-    unit->next = NULL;
-    unit->waits = true;
-    if (batch->again_last)
-        batch->again_last->next = unit;
-    else
-        batch->again = unit;
-    batch->again_last = unit;
 }
 
 /* Whether the unit may stand behind all that the row of units before it appends. */
@@ -176,15 +154,6 @@ static void items_join(hf_batch *batch)
     }
 }
 
-static bool unit_refused(const hf_batch *batch, const hf_unit *unit)
-{
-    const hf_unit *last = unit;
-
-    if (unit->followed)
-        last = hf_map_int_get(batch->runs, (uint64_t)unit->item.guard_run);
-    return hf_apply_refused(&last->item);
-}
-
 /* Assured: for when every guard is expected to hold. HF_CONFLICT: one did not, and nothing was
    written. */
 static hf_status batch_transact(hf_batch *batch, bool assured, hf_err *err)
@@ -216,13 +185,12 @@ static bool status_condemns(hf_status st)
     return st == HF_CONSTRAINT || st == HF_INVALID || st == HF_TOOBIG;
 }
 
-/* The store is fine, but not now. */
-static bool status_passes(hf_status st)
+bool hf_batch_passes(hf_status st)
 {
     return st == HF_FULL || st == HF_BUSY || st == HF_NOMEM || st == HF_RETRY || st == HF_TIMEOUT;
 }
 
-static hf_status database_reach(hf_batch *batch, hf_err *err)
+hf_status hf_batch_reach(hf_batch *batch, hf_err *err)
 {
     int64_t wait_us = RECONNECT_FIRST_US;
     hf_status st;
@@ -248,7 +216,7 @@ static hf_status position_take(hf_batch *batch, int64_t *out_position, hf_err *e
     while (st == HF_BUSY) {
         st = hf_keys_fill(batch->positions, batch->db, err);
         if (st == HF_UNREACHABLE || st == HF_UNKNOWN)
-            st = database_reach(batch, err);
+            st = hf_batch_reach(batch, err);
         if (!st)
             st = hf_keys_take(batch->positions, 1, out_position, err);
     }
@@ -268,214 +236,6 @@ static hf_status unit_number(hf_batch *batch, const hf_unit *unit, hf_err *err)
         st = position_take(batch, &position, err);
         row->cells[0] = hf_db_int(position);
     }
-    return st;
-}
-
-/* The same for a unit without events: it has nothing but the commands that it records. */
-static hf_status command_find(hf_batch *batch, const hf_row *command, bool *out_found, hf_err *err)
-{
-    int64_t ignored = 0;
-
-    return hf_db_number(batch->db, HF_STMT_COMMAND_AT, &command->cells[0], 1, out_found, &ignored,
-                        err);
-}
-
-/* Was the unit committed? Its first chunk is there with its hash, or it was not. */
-static hf_status unit_find(hf_batch *batch, const hf_unit *unit, bool *out_found, hf_err *err)
-{
-    const hf_row *chunk = NULL;
-    const hf_row *command = NULL;
-    hf_db_cursor *cursor = NULL;
-    hf_db_value params[2];
-    hf_status st;
-
-    *out_found = false;
-    for (size_t i = 0; i < unit->item.count && !chunk; i++) {
-        if (unit->item.rows[i]->op == HF_OP_HISTORY_APPEND)
-            chunk = unit->item.rows[i];
-        if (unit->item.rows[i]->op == HF_OP_COMMAND_RECORD)
-            command = unit->item.rows[i];
-    }
-    if (!chunk && command)
-        return command_find(batch, command, out_found, err);
-    if (!chunk)
-        return HF_OK; /* bare rows guard themselves and may be written again */
-    params[0] = chunk->cells[1];
-    params[1] = chunk->cells[2];
-    st = hf_db_query(batch->db, HF_STMT_HISTORY_AT, params, 2, &cursor, err);
-    if (!st)
-        st = hf_db_step(cursor, out_found, err);
-    if (!st && *out_found)
-        *out_found = hf_slice_equal(hf_db_column_bytes(cursor, 0), chunk->cells[6].bytes);
-    hf_db_end(cursor);
-    return hf_err_because(err, st, "find out whether a unit was committed");
-}
-
-static hf_status batch_resolve(hf_batch *batch, hf_err *err)
-{
-    hf_status st = HF_OK;
-
-    for (size_t i = 0; !st && i < batch->count; i++) {
-        bool found = false;
-
-        if (batch->units[i]->settled)
-            continue;
-        st = unit_find(batch, batch->units[i], &found, err);
-        if (!st && found)
-            unit_end(batch->units[i], HF_OK, NULL);
-    }
-    return st;
-}
-
-/* The answer to COMMIT was lost. Until every unit has been looked for none may be written again:
-   one that is in would be taken for a fact that arrived meanwhile, and be added a second time. */
-static hf_status batch_find_out(hf_batch *batch, hf_err *err)
-{
-    hf_status st;
-
-    batch->stats.unknown++;
-    do {
-        st = database_reach(batch, err);
-        if (!st)
-            st = batch_resolve(batch, err);
-    } while (st == HF_UNREACHABLE);
-    if (status_passes(st)) /* nobody may be told to try again what may be in already */
-        st = hf_err_because(err, HF_UNKNOWN, "the fate of units stays unknown");
-    return st;
-}
-
-/* Reads the types of events that the run got since the unit was drafted, and asks the unit about
- * each. */
-static hf_status run_moved_over(hf_batch *batch, const hf_unit *unit, const hf_run_base *now,
-                                bool *out_allowed, hf_err *err)
-{
-    int64_t from = unit->known_seq + 1;
-    const hf_db_value params[] = {hf_db_int(now->run), hf_db_int(from), hf_db_int(INT64_MAX)};
-    hf_db_cursor *cursor = NULL;
-    bool row = true;
-    hf_status st;
-
-    *out_allowed = true;
-    if (unit->rebase == HF_REBASE_WHILE_OPEN || unit->rebase == HF_REBASE_ALWAYS)
-        return HF_OK;
-    st = hf_db_query(batch->db, HF_STMT_HISTORY_READ, params, 3, &cursor, err);
-    while (!st && *out_allowed) {
-        hf_event *events = NULL;
-        size_t count = 0;
-        int64_t first;
-
-        st = hf_db_step(cursor, &row, err);
-        if (st || !row)
-            break;
-        first = hf_db_column_int(cursor, 0);
-        st = hf_event_chunk_decode(batch->mem, hf_db_column_bytes(cursor, 3), &events, &count, err);
-        for (size_t i = 0; !st && i < count; i++)
-            if (first + (int64_t)i >= from && !hf_unit_rebase_over(unit, events[i].type))
-                *out_allowed = false;
-    }
-    hf_db_end(cursor);
-    return st;
-}
-
-/* Why a unit whose fence did not hold cannot go on, judged by the run as it is now; HF_OK: it may.
- */
-static hf_status unit_judge(hf_batch *batch, const hf_unit *unit, const hf_run_base *now,
-                            hf_err *why, hf_err *err)
-{
-    const hf_run_base *before = &hf_unit_appends(unit)->before;
-    bool allowed = false;
-    hf_status st;
-
-    if (now->closed_us != HF_NONE && unit->rebase != HF_REBASE_ALWAYS)
-        return hf_err_set(why, HF_CONFLICT, "run %lld is closed", (long long)now->run);
-    if (now->last_seq == before->last_seq && now->command_seq == before->command_seq &&
-        memcmp(now->head, before->head, sizeof(now->head)) == 0)
-        return hf_err_set(why, HF_CONFLICT, "shard %lld belongs to another node now",
-                          (long long)now->shard);
-    if (unit->rebased >= REBASE_MAX)
-        return hf_err_set(why, HF_CONFLICT, "run %lld moved on %zu times meanwhile",
-                          (long long)now->run, unit->rebased);
-    st = run_moved_over(batch, unit, now, &allowed, err);
-    if (st || allowed)
-        return st;
-    return hf_err_set(why, HF_CONFLICT, "run %lld is at event %lld, the unit knows %lld",
-                      (long long)now->run, (long long)now->last_seq, (long long)unit->known_seq);
-}
-
-/* The fence of a unit that appends did not hold: another round on top of what is there, or its end.
- */
-static hf_status unit_lost(hf_batch *batch, hf_unit *unit, hf_err *err)
-{
-    int64_t run = hf_unit_appends(unit)->before.run;
-    hf_err why = {0};
-    hf_run_base now;
-    hf_status st = hf_run_base_get(batch->db, run, &now, err);
-
-    if (st == HF_NOTFOUND)
-        st = hf_err_set(&why, HF_CONFLICT, "run %lld does not exist any more", (long long)run);
-    else if (!st)
-        st = unit_judge(batch, unit, &now, &why, err);
-    if (why.status) {
-        unit_end(unit, why.status, &why);
-        return HF_OK;
-    }
-    if (!st)
-        st = hf_unit_rebase(unit, &now, &batch->stager, err);
-    if (!st) {
-        batch->stats.rebased++;
-        unit->known_seq = now.last_seq;
-        unit_again(batch, unit);
-    }
-    return st;
-}
-
-/* A unit whose guard did not hold. */
-static hf_status unit_refuse(hf_batch *batch, hf_unit *unit, hf_err *err)
-{
-    hf_err why;
-    hf_status st = HF_UNREACHABLE;
-
-    batch->stats.refused++;
-    if (unit->item.rows[0]->op == HF_OP_INSTANCE_NEW) {
-        unit_end(unit, hf_err_set(&why, HF_EXISTS, "the instance exists already"), &why);
-        return HF_OK;
-    }
-    if (!hf_unit_appends(unit)) {
-        unit_end(unit,
-                 hf_err_set(&why, HF_CONFLICT, "%s",
-                            unit->schedule ? "the schedule has moved on, or the id is taken"
-                                           : "the instance has moved on"),
-                 &why);
-        return HF_OK;
-    }
-    while (st == HF_UNREACHABLE) {
-        st = unit_lost(batch, unit, err);
-        if (st == HF_UNREACHABLE) {
-            st = database_reach(batch, err);
-            if (!st)
-                st = HF_UNREACHABLE; /* reached: ask again */
-        }
-    }
-    return st;
-}
-
-/* After a commit. Who is in is told so first: nothing that fails later may take it back. */
-static hf_status batch_settle(hf_batch *batch, hf_err *err)
-{
-    hf_status st = HF_OK;
-
-    hf_mem_reset(batch->mem);
-    for (size_t i = 0; i < batch->count; i++) {
-        hf_unit *unit = batch->units[i];
-
-        if (unit->settled || unit_refused(batch, unit))
-            continue;
-        batch->stats.units++;
-        unit_end(unit, HF_OK, NULL);
-    }
-    for (size_t i = 0; !st && i < batch->count; i++)
-        if (!batch->units[i]->settled)
-            st = unit_refuse(batch, batch->units[i], err);
     return st;
 }
 
@@ -500,7 +260,7 @@ static hf_status unit_alone(hf_batch *batch, hf_unit *unit, hf_err *err)
         st = hf_db_rollback_to(batch->db, err);
         if (!st) {
             batch->stats.condemned++;
-            unit_end(unit, fault.status, &fault);
+            hf_settle_unit(unit, fault.status, &fault);
         }
         return st;
     }
@@ -574,7 +334,7 @@ static hf_status batch_commit(hf_batch *batch, hf_err *err)
         } else if (st == HF_UNREACHABLE || st == HF_UNKNOWN) {
             bool unknown = st == HF_UNKNOWN;
 
-            st = unknown ? batch_find_out(batch, err) : database_reach(batch, err);
+            st = unknown ? hf_settle_unknown(batch, err) : hf_batch_reach(batch, err);
             if (st)
                 return st;
             if (unknown)
@@ -596,7 +356,7 @@ static void batch_requeue(hf_batch *batch)
 {
     for (size_t i = 0; i < batch->count; i++)
         if (!batch->units[i]->settled)
-            unit_again(batch, batch->units[i]);
+            hf_settle_again(batch, batch->units[i]);
 }
 
 /* Those that were promised another round keep it; when there is none, hf_batch_abandon ends them.
@@ -605,7 +365,7 @@ static void batch_fail(hf_batch *batch, hf_status st, const hf_err *err)
 {
     for (size_t i = 0; i < batch->count; i++)
         if (!batch->units[i]->settled && !batch->units[i]->waits)
-            unit_end(batch->units[i], st, err);
+            hf_settle_unit(batch->units[i], st, err);
 }
 
 /* Takes the unit into the batch, or to the next round, or, when it is at fault, to its end. */
@@ -617,7 +377,7 @@ static hf_status unit_place(hf_batch *batch, hf_unit *unit, hf_err *err)
     if (!st && placed)
         st = unit_number(batch, unit, err);
     if (status_condemns(st)) {
-        unit_end(unit, st, err);
+        hf_settle_unit(unit, st, err);
         unit->next = batch->ended;
         batch->ended = unit;
         return HF_OK;
@@ -625,7 +385,7 @@ static hf_status unit_place(hf_batch *batch, hf_unit *unit, hf_err *err)
     if (placed)
         batch->units[batch->count++] = unit;
     else
-        unit_again(batch, unit);
+        hf_settle_again(batch, unit);
     return st;
 }
 
@@ -666,7 +426,7 @@ static hf_status log_bound(hf_batch *batch, hf_err *err)
         return HF_OK;
     st = hf_db_checkpoint(batch->db, err);
     batch->checkpointed = pages;
-    return status_passes(st) ? HF_OK : st;
+    return hf_batch_passes(st) ? HF_OK : st;
 }
 
 /* Fetches the next blocks before they are needed. When the store is not to be had just now nothing
@@ -680,14 +440,14 @@ static hf_status keys_refill(hf_batch *batch, hf_err *err)
         st = hf_keys_fill(batch->keys, batch->db, err);
     if (!st && hf_keys_low(batch->positions))
         st = hf_keys_fill(batch->positions, batch->db, err);
-    return status_passes(st) || st == HF_UNREACHABLE || st == HF_UNKNOWN ? HF_OK : st;
+    return hf_batch_passes(st) || st == HF_UNREACHABLE || st == HF_UNKNOWN ? HF_OK : st;
 }
 
 hf_status hf_batch_rest(hf_batch *batch, hf_err *err)
 {
     hf_status st = batch->db->log_pages ? hf_db_checkpoint(batch->db, err) : HF_OK;
 
-    return status_passes(st) ? HF_OK : st;
+    return hf_batch_passes(st) ? HF_OK : st;
 }
 
 hf_unit *hf_batch_abandon(hf_batch *batch, const hf_err *why)
@@ -695,7 +455,7 @@ hf_unit *hf_batch_abandon(hf_batch *batch, const hf_err *why)
     hf_unit *units = batch->again;
 
     for (hf_unit *unit = units; unit; unit = unit->next)
-        unit_end(unit, HF_STOPPED, why);
+        hf_settle_unit(unit, HF_STOPPED, why);
     batch->again = batch->again_last = NULL;
     return units;
 }
@@ -738,12 +498,12 @@ hf_unit *hf_batch_run(hf_batch *batch, hf_unit *units, hf_unit **out_rest, hf_st
     if (!st && batch->stats.unknown != unknown)
         batch_requeue(batch);
     else if (!st)
-        st = batch_settle(batch, err);
+        st = hf_settle_committed(batch, err);
     if (!st)
         st = log_bound(batch, err);
     if (st) {
-        batch_fail(batch, status_passes(st) ? st : HF_STOPPED, err);
-        if (!status_passes(st))
+        batch_fail(batch, hf_batch_passes(st) ? st : HF_STOPPED, err);
+        if (!hf_batch_passes(st))
             *out_fatal = st;
     }
     return batch_finished(batch);

@@ -46,6 +46,13 @@ bool hf_batch_waiting(const hf_batch *batch);
 /* Gives up the units that wait for another round: finished with HF_STOPPED. */
 hf_unit *hf_batch_abandon(hf_batch *batch, const hf_err *why);
 
+/* Connects to a lost database again, however long it takes. HF_STOPPED: nobody wants it any more.
+ */
+HF_NODISCARD hf_status hf_batch_reach(hf_batch *batch, hf_err *err);
+
+/* Whether the status says that the store is fine, but not now. */
+bool hf_batch_passes(hf_status st);
+
 /* Nothing has come for a while: writes the log back. */
 HF_NODISCARD hf_status hf_batch_rest(hf_batch *batch, hf_err *err);
 
