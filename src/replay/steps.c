@@ -2,72 +2,13 @@
    for a signal of an awaited name that the parking step was not handed; what goes on uses up
    exactly what the step was handed; everything follows from the events alone, so that whoever
    commits second, delivery or park, sees the other. */
-#include "replay/steps.h"
-
 #include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/assert.h"
-#include "base/buf.h"
 #include "base/json.h"
 #include "base/value.h"
-#include "replay/history.h"
-
-typedef enum steps_mode {
-    STEPS_NEW, /* before WorkflowStarted */
-    STEPS_READY,
-    STEPS_PARKED,
-    STEPS_JOINING, /* waits for its children */
-    STEPS_CLOSED
-} steps_mode;
-
-typedef struct steps_signal {
-    struct steps_signal *next;
-    int64_t seq;
-    char id[HF_ULID_TEXT_SIZE];
-    char *name;
-    hf_stored arguments;
-    bool presented; /* the park at hand knows it already */
-} steps_signal;
-
-typedef struct steps_child {
-    struct steps_child *next;
-    int64_t step;
-    char *id;
-    char *type;
-    const char *status;
-    hf_stored result;
-    char *failure_type;
-    char *message;
-    bool open;
-} steps_child;
-
-struct hf_steps {
-    const hf_machine_def *machine;
-    steps_mode mode;
-    int64_t last; /* newest step number in use */
-    int64_t entry;
-    int64_t attempt;
-    int64_t available_us;
-    char *name;
-    int64_t priority;
-    char *concurrency_key; /* NULL: none, both */
-    char *rate_limit;
-    int64_t weight;
-    hf_stored state;
-    char **names; /* awaited: of the park, then of the step it led to */
-    size_t name_count;
-    int64_t park; /* step number of the park, 0: none */
-    bool timer;   /* its timeout is armed */
-    bool timed_out;
-    steps_signal *inbox; /* oldest first */
-    steps_signal **inbox_end;
-    steps_child *children;
-    steps_child **children_end;
-    size_t children_open;
-    size_t held;
-};
+#include "replay/steps_impl.h"
 
 static char *text_keep(hf_slice text)
 {
@@ -148,7 +89,7 @@ void hf_steps_free(hf_steps *steps)
 
 /* ---- the inbox */
 
-static bool name_awaited(const hf_steps *steps, const char *name)
+bool hf_steps_awaited(const hf_steps *steps, const char *name)
 {
     for (size_t i = 0; i < steps->name_count; i++)
         if (strcmp(steps->names[i], name) == 0)
@@ -158,7 +99,7 @@ static bool name_awaited(const hf_steps *steps, const char *name)
 
 static void signal_wake(hf_steps *steps, const steps_signal *signal)
 {
-    if (steps->mode == STEPS_PARKED && !signal->presented && name_awaited(steps, signal->name))
+    if (steps->mode == STEPS_PARKED && !signal->presented && hf_steps_awaited(steps, signal->name))
         steps->mode = STEPS_READY;
 }
 
@@ -473,23 +414,6 @@ hf_status hf_steps_feed(hf_steps *steps, const hf_event *event, int64_t seq, hf_
     return HF_OK;
 }
 
-bool hf_steps_work(const hf_steps *steps, hf_step_work *out_work)
-{
-    if (steps->mode != STEPS_READY && !(steps->mode == STEPS_JOINING && !steps->children_open))
-        return false;
-    *out_work = (hf_step_work){.number = steps->last + 1,
-                               .entry = steps->entry,
-                               .attempt = steps->attempt,
-                               .available_us = steps->available_us,
-                               .name = hf_slice_of(steps->name),
-                               .priority = steps->priority,
-                               .concurrency_key = hf_slice_of(steps->concurrency_key),
-                               .rate_limit = hf_slice_of(steps->rate_limit),
-                               .weight = steps->weight,
-                               .timed_out = steps->timed_out};
-    return true;
-}
-
 bool hf_steps_timer_wanted(const hf_steps *steps, int64_t step)
 {
     return steps->mode == STEPS_PARKED && steps->timer && steps->park == step;
@@ -523,237 +447,4 @@ void hf_steps_waiting(const hf_steps *steps, char *out_text, size_t size)
         len = strlen(out_text);
         (void)snprintf(out_text + len, size - len, "%s%s", i ? "|" : "", steps->names[i]);
     }
-}
-
-/* ---- what a step sees */
-
-static hf_status stored_read(const hf_stored *stored, const hf_replay_info *info, hf_mem *mem,
-                             hf_decision_payload *out_payload, hf_err *err)
-{
-    const hf_payload_value reference = {.form = stored->form,
-                                        .codec = stored->codec,
-                                        .size = stored->size,
-                                        .digest = (const uint8_t *)stored->bytes};
-
-    *out_payload = (hf_decision_payload){.codec = stored->codec};
-    if (!stored->form)
-        return HF_OK;
-    if (stored->form == HF_PAYLOAD_FORM_ERASED)
-        return hf_err_set(err, HF_NOTFOUND, "a value that the machine needs was erased");
-    if (stored->form == HF_PAYLOAD_FORM_REFERENCE) {
-        if (!info->payload)
-            return hf_err_set(err, HF_MISUSE, "nobody reads payloads that are stored apart");
-        return info->payload(info->payload_ctx, mem, &reference, &out_payload->bytes, err);
-    }
-    out_payload->bytes =
-        hf_slice_from(hf_mem_text(mem, hf_slice_from(stored->bytes, stored->len)), stored->len);
-    return out_payload->bytes.ptr ? HF_OK : hf_err_nomem(err, "a value");
-}
-
-static hf_status text_copy(hf_mem *mem, const char *text, hf_slice *out_text, hf_err *err)
-{
-    *out_text = (hf_slice){0};
-    if (!text)
-        return HF_OK;
-    *out_text = hf_slice_of(hf_mem_text(mem, hf_slice_of(text)));
-    return out_text->ptr ? HF_OK : hf_err_nomem(err, "a text");
-}
-
-static hf_status signals_fill(const hf_steps *steps, const hf_replay_info *info, hf_mem *mem,
-                              hf_step_work *work, hf_err *err)
-{
-    size_t count = 0;
-    hf_status st = HF_OK;
-
-    for (const steps_signal *signal = steps->inbox; signal; signal = signal->next)
-        count++;
-    work->signals = hf_mem_array(mem, count + 1, sizeof(*work->signals));
-    if (!work->signals)
-        return hf_err_nomem(err, "an inbox");
-    for (const steps_signal *signal = steps->inbox; !st && signal; signal = signal->next) {
-        hf_step_message *copy = &work->signals[work->signal_count++];
-
-        copy->seq = signal->seq;
-        copy->awaited = name_awaited(steps, signal->name);
-        memcpy(copy->id, signal->id, sizeof(copy->id));
-        st = text_copy(mem, signal->name, &copy->name, err);
-        if (!st)
-            st = stored_read(&signal->arguments, info, mem, &copy->arguments, err);
-    }
-    return st;
-}
-
-static hf_status children_fill(const hf_steps *steps, const hf_replay_info *info, hf_mem *mem,
-                               hf_step_work *work, hf_err *err)
-{
-    size_t count = 0;
-    hf_status st = HF_OK;
-
-    for (const steps_child *child = steps->children; child; child = child->next)
-        count++;
-    work->children = hf_mem_array(mem, count + 1, sizeof(*work->children));
-    if (!work->children)
-        return hf_err_nomem(err, "children");
-    for (const steps_child *child = steps->children; !st && child; child = child->next) {
-        hf_step_child *copy = &work->children[work->child_count++];
-
-        copy->status = hf_slice_of(child->status);
-        st = text_copy(mem, child->id, &copy->id, err);
-        if (!st)
-            st = text_copy(mem, child->type, &copy->type, err);
-        if (!st)
-            st = text_copy(mem, child->failure_type, &copy->failure_type, err);
-        if (!st)
-            st = text_copy(mem, child->message, &copy->message, err);
-        if (!st)
-            st = stored_read(&child->result, info, mem, &copy->result, err);
-    }
-    return st;
-}
-
-hf_status hf_steps_fill(const hf_steps *steps, const hf_replay_info *info, hf_mem *mem,
-                        hf_step_work *work, hf_err *err)
-{
-    hf_status st = text_copy(mem, steps->name, &work->name, err);
-
-    if (!st)
-        st = stored_read(&steps->state, info, mem, &work->state, err);
-    if (!st)
-        st = signals_fill(steps, info, mem, work, err);
-    return st ? st : children_fill(steps, info, mem, work, err);
-}
-
-/* ---- what a step decided */
-
-static bool seq_among(const int64_t *seqs, size_t count, int64_t seq)
-{
-    for (size_t i = 0; i < count; i++)
-        if (seqs[i] == seq)
-            return true;
-    return false;
-}
-
-static hf_slice json_keep(hf_mem *mem, hf_buf *text, hf_err *err)
-{
-    hf_slice kept = {0};
-
-    if (hf_buf_ok(text))
-        kept = hf_slice_from(hf_mem_text(mem, hf_buf_slice(text)), text->len);
-    hf_buf_fini(text);
-    if (!kept.ptr)
-        (void)hf_err_nomem(err, "the end of a step");
-    return kept;
-}
-
-/* Ids of the signals that the step was handed and that are still there, as a JSON list. */
-static hf_slice handed_json(const hf_steps *steps, const hf_step_end *end, hf_mem *mem,
-                            int64_t *out_seqs, size_t *out_count, hf_err *err)
-{
-    hf_buf text = {0};
-
-    hf_buf_add_text(&text, "[");
-    *out_count = 0;
-    for (const steps_signal *signal = steps->inbox; signal; signal = signal->next) {
-        if (!seq_among(end->presented, end->presented_count, signal->seq))
-            continue;
-        hf_buf_add_format(&text, "%s\"%s\"", *out_count ? "," : "", signal->id);
-        out_seqs[(*out_count)++] = signal->seq;
-    }
-    hf_buf_add_text(&text, "]");
-    return json_keep(mem, &text, err);
-}
-
-static hf_slice names_json(const hf_step_end *end, hf_mem *mem, hf_err *err)
-{
-    hf_buf text = {0};
-
-    for (size_t i = 0; i < end->name_count; i++) {
-        hf_buf_add_text(&text, i ? ",\"" : "[\"");
-        hf_json_add_escaped(&text, end->names[i]);
-        hf_buf_add_text(&text, "\"");
-    }
-    hf_buf_add_text(&text, "]");
-    return json_keep(mem, &text, err);
-}
-
-/* The part that StepCompleted records. */
-static hf_status step_row(const hf_steps *steps, const hf_step_end *end, hf_mem *mem,
-                          hf_decision_row *row, hf_err *err)
-{
-    bool goes_on = end->outcome == HF_STEP_OUTCOME_NEXT || end->outcome == HF_STEP_OUTCOME_FAN_OUT;
-    int64_t *seqs = hf_mem_array(mem, end->presented_count + 1, sizeof(*seqs));
-    hf_slice handed = {0};
-    size_t count = 0;
-
-    if (!seqs)
-        return hf_err_nomem(err, "the end of a step");
-    *row = (hf_decision_row){.kind = HF_DECISION_COMPLETE_STEP,
-                             .step = steps->last + 1,
-                             .name = hf_slice_of(steps->name),
-                             .value = end->state};
-    row->machine = (hf_decision_step){.outcome = end->outcome,
-                                      .attempt = end->attempt,
-                                      .next = end->next,
-                                      .delay_us = end->after_us,
-                                      .timeout_us = HF_DECISION_NO_TIMEOUT,
-                                      .failure_type = end->failure_type,
-                                      .message = end->message,
-                                      .concurrency_key = end->concurrency_key,
-                                      .rate_limit = end->rate_limit,
-                                      .weight = end->weight};
-    handed = handed_json(steps, end, mem, seqs, &count, err);
-    if (!handed.ptr)
-        return HF_NOMEM;
-    if (goes_on && !end->handled && count) {
-        row->machine.consumed = handed;
-        row->machine.seqs = seqs;
-        row->machine.seq_count = count;
-    }
-    if (end->outcome != HF_STEP_OUTCOME_PARK)
-        return HF_OK;
-    row->machine.timeout_us = end->after_us;
-    row->machine.awaited = names_json(end, mem, err);
-    if (count)
-        row->machine.presented = handed;
-    return row->machine.awaited.ptr ? HF_OK : HF_NOMEM;
-}
-
-hf_status hf_steps_decide(const hf_steps *steps, const hf_step_end *end, hf_mem *mem,
-                          hf_decision_row **out_rows, size_t *out_count, hf_err *err)
-{
-    hf_decision_row *rows = hf_mem_array(mem, end->start_count + 3, sizeof(*rows));
-    bool closes = end->outcome == HF_STEP_OUTCOME_DONE || end->outcome == HF_STEP_OUTCOME_STOP;
-    int64_t step = steps->last + 1;
-    size_t count = 0;
-    hf_status st;
-
-    if (!rows)
-        return hf_err_nomem(err, "the end of a step");
-    if (steps->timer && !closes) /* a run that closes withdraws its timers itself */
-        rows[count++] = (hf_decision_row){
-            .kind = HF_DECISION_CANCEL_TIMER,
-            .step = steps->park,
-        };
-    st = step_row(steps, end, mem, &rows[count], err);
-    if (st)
-        return st;
-    count++;
-    for (size_t i = 0; i < end->start_count; i++)
-        rows[count++] = (hf_decision_row){.kind = HF_DECISION_START_CHILD_WORKFLOW,
-                                          .step = ++step,
-                                          .at = end->starts[i].at,
-                                          .name = end->starts[i].type,
-                                          .value = end->starts[i].input,
-                                          .child = end->starts[i].options};
-    if (end->outcome == HF_STEP_OUTCOME_DONE)
-        rows[count++] =
-            (hf_decision_row){.kind = HF_DECISION_COMPLETE_WORKFLOW, .value = end->result};
-    if (end->outcome == HF_STEP_OUTCOME_STOP)
-        rows[count++] = (hf_decision_row){.kind = HF_DECISION_FAIL_WORKFLOW,
-                                          .failure = {.category = HF_FAILURE_CATEGORY_APPLICATION,
-                                                      .type = end->failure_type,
-                                                      .message = end->message}};
-    *out_rows = rows;
-    *out_count = count;
-    return HF_OK;
 }
