@@ -1,111 +1,8 @@
 /* liveness.c: see liveness.h. First everything open is collected, step by step, and compared with
-   its row; then the one that counts most is described. */
-#include "project/liveness.h"
+   its row; then the one that counts most is described (liveness_wait.c). */
+#include "project/liveness_impl.h"
 
-#include <string.h>
-
-#include "model/limit.h"
-#include "project/edge.h"
-
-/* One fold under way. */
-typedef struct fold {
-    const hf_dossier *dossier;
-    const hf_liveness_world *world;
-    hf_mem *mem;
-    hf_liveness *out;
-    hf_lost **tail;
-    const hf_dossier_task *turn; /* the open or blocked workflow task */
-    bool turn_open;
-    bool turn_blocked;
-    /* the first open one of each kind */
-    const hf_track_step *activity;
-    const hf_track_step *lost_activity;
-    const hf_track_step *running_alone; /* an attempt may run, but there is no row */
-    const hf_track_message *update;
-    const hf_track_message *signal; /* came, and a wait for it is open */
-    const hf_track_step *condition;
-    const hf_track_step *signal_wait;
-    const hf_track_step *timed_signal_wait;
-    const hf_track_step *timer;
-    const hf_track_step *child;
-    const hf_dossier_child *child_ended;
-    const hf_track_step *child_ended_step;
-    const hf_event *paused;       /* the order that nobody has taken back */
-    const hf_event *machine_park; /* a step machine waits for signals */
-    bool timeout_fired;           /* of a condition, and nobody has told the code yet */
-    bool wants_turn;              /* something is there for the code */
-    bool lost_timer;              /* of the wait that counts */
-    bool failed;                  /* memory ran out */
-} fold;
-
-static int64_t seconds_us(hf_limit limit)
-{
-    return hf_limit_get(limit)->standard * 1000000;
-}
-
-int64_t hf_liveness_backoff_us(int64_t count, int64_t now_us)
-{
-    int64_t wait_us = seconds_us(HF_LIMIT_REPAIR_REDISPATCH_SECONDS);
-    int64_t most_us = seconds_us(HF_LIMIT_REPAIR_BACKOFF_MAX_SECONDS);
-
-    if (count <= 1)
-        return now_us;
-    for (int64_t i = 2; i < count && wait_us < most_us; i++)
-        wait_us *= 2;
-    return now_us + (wait_us < most_us ? wait_us : most_us);
-}
-
-static bool body_says_blocked(const hf_dossier_task *task)
-{
-    static const char word[] = "\"replay_blocked\":true";
-    size_t len = sizeof(word) - 1;
-
-    for (size_t i = 0; task->body.ptr && i + len <= task->body.len; i++)
-        if (memcmp(task->body.ptr + i, word, len) == 0)
-            return true;
-    return false;
-}
-
-static hf_transport_state ready_state(const hf_dossier_task *task, int64_t now_us)
-{
-    bool later = task->repair_us != HF_NONE && task->repair_us > now_us;
-
-    if (task->trouble != HF_TASK_TROUBLE_NONE && later)
-        return HF_TRANSPORT_STATE_REPAIR_BACKOFF;
-    if (task->trouble == HF_TASK_TROUBLE_DISPATCH)
-        return HF_TRANSPORT_STATE_DISPATCH_FAILED;
-    if (task->available_us > now_us)
-        return HF_TRANSPORT_STATE_SCHEDULED;
-    if (task->trouble == HF_TASK_TROUBLE_CLAIM)
-        return HF_TRANSPORT_STATE_CLAIM_FAILED;
-    if (task->available_us + seconds_us(HF_LIMIT_REPAIR_REDISPATCH_SECONDS) <= now_us)
-        return HF_TRANSPORT_STATE_DISPATCH_OVERDUE;
-    return HF_TRANSPORT_STATE_READY;
-}
-
-hf_transport_state hf_liveness_transport(const hf_dossier_task *task, int64_t now_us)
-{
-    switch ((hf_task_status)task->status) {
-    case HF_TASK_STATUS_READY:
-        return ready_state(task, now_us);
-    case HF_TASK_STATUS_LEASED:
-        return task->lease_until_us != HF_NONE && task->lease_until_us <= now_us
-                   ? HF_TRANSPORT_STATE_LEASE_EXPIRED
-                   : HF_TRANSPORT_STATE_LEASED;
-    case HF_TASK_STATUS_CANCELLED:
-        return HF_TRANSPORT_STATE_CANCELLED;
-    case HF_TASK_STATUS_COMPLETED:
-        return HF_TRANSPORT_STATE_COMPLETED;
-    case HF_TASK_STATUS_FAILED:
-        return body_says_blocked(task) ? HF_TRANSPORT_STATE_REPLAY_BLOCKED
-                                       : HF_TRANSPORT_STATE_FAILED;
-    }
-    return HF_TRANSPORT_STATE_FAILED;
-}
-
-/* ---- what is open, and whether its row is there */
-
-static void lost_add(fold *f, const hf_lost *lost)
+static void lost_add(liveness_fold *f, const hf_lost *lost)
 {
     hf_lost *copy = hf_mem_alloc(f->mem, sizeof(*copy));
 
@@ -118,7 +15,7 @@ static void lost_add(fold *f, const hf_lost *lost)
     f->tail = &copy->next;
 }
 
-static const hf_dossier_activity *activity_row(const hf_dossier *dossier, int64_t step)
+const hf_dossier_activity *hf_liveness_activity_row(const hf_dossier *dossier, int64_t step)
 {
     const hf_dossier_activity *row = dossier->activities;
 
@@ -146,7 +43,7 @@ static bool timer_drifted(const hf_dossier *dossier, int64_t step)
     return row != NULL;
 }
 
-static const hf_dossier_timer *timer_row(const hf_dossier *dossier, int64_t step)
+const hf_dossier_timer *hf_liveness_timer_row(const hf_dossier *dossier, int64_t step)
 {
     const hf_dossier_timer *row = dossier->timers;
 
@@ -165,14 +62,14 @@ static int64_t id_key(const hf_ulid *id)
     return (int64_t)key;
 }
 
-static void activity_open(fold *f, const hf_track_step *step)
+static void activity_open(liveness_fold *f, const hf_track_step *step)
 {
     bool running = step->status == HF_ACTIVITY_STATUS_RUNNING;
     const hf_liveness_world *world = f->world;
 
     if (!f->activity)
         f->activity = step;
-    if (activity_row(f->dossier, step->step))
+    if (hf_liveness_activity_row(f->dossier, step->step))
         return;
     if (running && (!world->running || world->running(world->ctx, id_key(&step->id)))) {
         if (!f->running_alone)
@@ -187,9 +84,9 @@ static void activity_open(fold *f, const hf_track_step *step)
 }
 
 /* The step's timer is pending in history; true when its row is there. */
-static bool timer_kept(fold *f, const hf_track_step *step)
+static bool timer_kept(liveness_fold *f, const hf_track_step *step)
 {
-    if (timer_row(f->dossier, step->step))
+    if (hf_liveness_timer_row(f->dossier, step->step))
         return true;
     lost_add(f, &(hf_lost){.kind = HF_LOST_TIMER,
                            .step = step,
@@ -197,17 +94,17 @@ static bool timer_kept(fold *f, const hf_track_step *step)
     return false;
 }
 
-static bool timer_pending(const hf_track_step *step)
+bool hf_liveness_timer_pending(const hf_track_step *step)
 {
     return step->timer_set && !step->timer_ended;
 }
 
-static bool timer_fired(const hf_track_step *step)
+bool hf_liveness_timer_fired(const hf_track_step *step)
 {
     return step->timer_ended && step->timer_ended->type == HF_EVENT_TIMER_FIRED;
 }
 
-static const hf_dossier_child *child_row(const hf_dossier *dossier, int64_t step)
+const hf_dossier_child *hf_liveness_child_row(const hf_dossier *dossier, int64_t step)
 {
     const hf_dossier_child *newest = NULL;
 
@@ -217,9 +114,9 @@ static const hf_dossier_child *child_row(const hf_dossier *dossier, int64_t step
     return newest;
 }
 
-static void child_open(fold *f, const hf_track_step *step)
+static void child_open(liveness_fold *f, const hf_track_step *step)
 {
-    const hf_dossier_child *row = child_row(f->dossier, step->step);
+    const hf_dossier_child *row = hf_liveness_child_row(f->dossier, step->step);
     const hf_dossier_fact *fact = f->dossier->facts;
 
     if (!f->child)
@@ -237,21 +134,21 @@ static void child_open(fold *f, const hf_track_step *step)
         lost_add(f, &(hf_lost){.kind = HF_LOST_FACT, .step = step, .child = row});
 }
 
-static void wait_open(fold *f, const hf_track_step *step, bool condition)
+static void wait_open(liveness_fold *f, const hf_track_step *step, bool condition)
 {
     const hf_track_step **place = condition         ? &f->condition
                                   : step->timer_set ? &f->timed_signal_wait
                                                     : &f->signal_wait;
 
-    if (!condition && timer_fired(step))
+    if (!condition && hf_liveness_timer_fired(step))
         return; /* the timeout ended it, whether or not the code knows */
     f->out->open_waits++;
     if (!*place)
         *place = step;
-    if (condition && timer_fired(step)) {
+    if (condition && hf_liveness_timer_fired(step)) {
         f->timeout_fired = true;
         f->wants_turn = true;
-    } else if (timer_pending(step)) {
+    } else if (hf_liveness_timer_pending(step)) {
         bool kept = timer_kept(f, step);
 
         if (*place == step)
@@ -259,7 +156,7 @@ static void wait_open(fold *f, const hf_track_step *step, bool condition)
     }
 }
 
-static void step_look(fold *f, const hf_track_step *step)
+static void step_look(liveness_fold *f, const hf_track_step *step)
 {
     if (!step->opened || step->ended)
         return;
@@ -288,7 +185,7 @@ static void step_look(fold *f, const hf_track_step *step)
 }
 
 /* A step machine that parked waits for signals; it has no wait of its own on the record. */
-static void machine_look(fold *f)
+static void machine_look(liveness_fold *f)
 {
     hf_slice outcome = {0};
     hf_step_outcome word = 0;
@@ -314,7 +211,7 @@ static bool wait_takes(const hf_track *track, hf_slice name)
     hf_slice wanted;
 
     for (const hf_track_step *step = hf_track_steps(track); step; step = step->next)
-        if (step->opened && !step->ended && !timer_fired(step) &&
+        if (step->opened && !step->ended && !hf_liveness_timer_fired(step) &&
             step->opened->type == HF_EVENT_SIGNAL_WAIT_OPENED &&
             hf_event_text(step->opened, HF_KEY_SIGNAL_NAME, &wanted) &&
             hf_slice_equal(wanted, name))
@@ -322,7 +219,7 @@ static bool wait_takes(const hf_track *track, hf_slice name)
     return false;
 }
 
-static void messages_look(fold *f, const hf_track *track)
+static void messages_look(liveness_fold *f, const hf_track *track)
 {
     for (const hf_track_message *message = hf_track_messages(track); message;
          message = message->next) {
@@ -337,7 +234,7 @@ static void messages_look(fold *f, const hf_track *track)
         f->wants_turn = true;
 }
 
-static void tasks_look(fold *f)
+static void tasks_look(liveness_fold *f)
 {
     const hf_dossier_task *next = NULL;
 
@@ -359,12 +256,12 @@ static void tasks_look(fold *f)
 }
 
 /* The first turn is not on the record yet. */
-static bool never_turned(const fold *f)
+static bool never_turned(const liveness_fold *f)
 {
     return f->dossier->base.status == HF_RUN_STATUS_PENDING;
 }
 
-static void turn_look(fold *f)
+static void turn_look(liveness_fold *f)
 {
     const hf_liveness *out = f->out;
     bool nothing = out->open_waits == 0;
@@ -379,263 +276,9 @@ static void turn_look(fold *f)
                                .message = f->update ? f->update : f->signal});
 }
 
-/* ---- describing the one that counts */
-
-static const char *id_text(fold *f, const char *prefix, const hf_ulid *id)
-{
-    char text[HF_ULID_TEXT_SIZE];
-    const char *whole;
-
-    hf_ulid_print(id, text);
-    whole = hf_mem_format(f->mem, "%s%s", prefix, text);
-    f->failed |= whole == NULL;
-    return whole;
-}
-
-static int64_t timer_due(const hf_track_step *step)
-{
-    int64_t due_us = HF_NONE;
-
-    if (step->timer_set)
-        (void)hf_event_time(step->timer_set, HF_KEY_FIRE_AT, &due_us);
-    return due_us;
-}
-
-static void about_step(fold *f, const hf_track_step *step, hf_wait_kind kind,
-                       hf_resume_source_kind source)
-{
-    f->out->step = step;
-    f->out->wait_kind = kind;
-    f->out->source_kind = source;
-    f->out->since_us = step->opened->time_us;
-    f->out->until_us = timer_due(step);
-}
-
-static void say(fold *f, hf_liveness_state state, const char *reason)
-{
-    f->out->state = state;
-    f->out->reason = reason;
-}
-
-/* The states of one kind of task, by what its transport says. */
-static void say_task(fold *f, hf_liveness_state ready, hf_liveness_state leased, const char *what)
-{
-    bool held = f->out->transport == HF_TRANSPORT_STATE_LEASED;
-
-    say(f, held ? leased : ready, what);
-}
-
-static void about_activity(fold *f)
-{
-    const hf_track_step *step = f->lost_activity   ? f->lost_activity
-                                : f->running_alone ? f->running_alone
-                                                   : f->activity;
-    const hf_dossier_activity *row = activity_row(f->dossier, step->step);
-
-    about_step(f, step, HF_WAIT_KIND_ACTIVITY, HF_RESUME_SOURCE_KIND_ACTIVITY_EXECUTION);
-    f->out->open_wait_id = id_text(f, "activity:", &step->id);
-    f->out->source_id = id_text(f, "", &step->id);
-    f->out->activity = row;
-    f->out->until_us = row ? row->deadline_us : HF_NONE;
-    if (f->lost_activity)
-        say(f, HF_LIVENESS_REPAIR_NEEDED, "an activity is open and nothing would run it");
-    else if (!row)
-        say(f, HF_LIVENESS_ACTIVITY_RUNNING_WITHOUT_TASK,
-            "an attempt of an activity may be running, but no row stands behind it");
-    else if (row->status == HF_ACTIVITY_STATUS_RUNNING)
-        say(f, HF_LIVENESS_ACTIVITY_TASK_LEASED, "an attempt of an activity is running");
-    else
-        say(f, HF_LIVENESS_ACTIVITY_TASK_READY, "an activity waits for an attempt");
-}
-
-static void about_message(fold *f, const hf_track_message *message)
-{
-    f->out->message = message;
-    f->out->since_us = message->came->time_us;
-    f->out->wait_kind = message->update ? HF_WAIT_KIND_UPDATE : HF_WAIT_KIND_SIGNAL;
-    f->out->source_kind = message->update ? HF_RESUME_SOURCE_KIND_WORKFLOW_UPDATE
-                                          : HF_RESUME_SOURCE_KIND_WORKFLOW_SIGNAL;
-    f->out->open_wait_id =
-        id_text(f, message->update ? "update:" : "signal-application:", &message->id);
-    f->out->source_id = id_text(f, "", &message->id);
-    if (f->turn_open)
-        say_task(f, HF_LIVENESS_WORKFLOW_TASK_READY, HF_LIVENESS_WORKFLOW_TASK_LEASED,
-                 message->update ? "an accepted update is about to be applied"
-                                 : "a received signal is about to be applied");
-    else
-        say(f, HF_LIVENESS_REPAIR_NEEDED,
-            message->update ? "an accepted update has no task that would apply it"
-                            : "a received signal has no task that would apply it");
-}
-
-static void about_condition(fold *f)
-{
-    const hf_track_step *step = f->condition;
-
-    about_step(f, step, HF_WAIT_KIND_CONDITION,
-               step->timer_set ? HF_RESUME_SOURCE_KIND_TIMER : HF_RESUME_SOURCE_KIND_WORKFLOW_TASK);
-    f->out->open_wait_id = id_text(f, "", &step->id);
-    f->out->timer = timer_row(f->dossier, step->step);
-    if (step->timer_set)
-        f->out->source_id = id_text(f, "", &step->timer_id);
-    if (timer_fired(step) && !f->turn_open)
-        say(f, HF_LIVENESS_REPAIR_NEEDED,
-            "the timeout of a condition fired, but no task applies it");
-    else if (timer_fired(step))
-        say_task(f, HF_LIVENESS_WORKFLOW_TASK_READY, HF_LIVENESS_WORKFLOW_TASK_LEASED,
-                 "the timeout of a condition is about to be applied");
-    else if (timer_pending(step) && !f->out->timer)
-        say(f, HF_LIVENESS_REPAIR_NEEDED, "the timeout of a condition is lost");
-    else
-        say(f, HF_LIVENESS_WAITING_FOR_CONDITION, "the code waits for a condition");
-}
-
-static void about_signal_wait(fold *f, const hf_track_step *step)
-{
-    about_step(f, step, HF_WAIT_KIND_SIGNAL, HF_RESUME_SOURCE_KIND_SIGNAL);
-    f->out->open_wait_id = hf_mem_text(f->mem, step->wait_id);
-    f->failed |= f->out->open_wait_id == NULL;
-    f->out->timer = timer_row(f->dossier, step->step);
-    if (timer_pending(step) && !f->out->timer)
-        say(f, HF_LIVENESS_REPAIR_NEEDED, "the timeout of a signal wait is lost");
-    else
-        say(f, HF_LIVENESS_WAITING_FOR_SIGNAL, "the code waits for a signal");
-}
-
-static void about_timer(fold *f)
-{
-    const hf_track_step *step = f->timer;
-
-    about_step(f, step, HF_WAIT_KIND_TIMER, HF_RESUME_SOURCE_KIND_TIMER);
-    f->out->open_wait_id = id_text(f, "timer:", &step->timer_id);
-    f->out->source_id = id_text(f, "", &step->timer_id);
-    f->out->timer = timer_row(f->dossier, step->step);
-    if (!f->out->timer)
-        say(f, HF_LIVENESS_REPAIR_NEEDED, "a timer is pending and nothing would fire it");
-    else if (f->out->timer->due_us > f->world->now_us)
-        say(f, HF_LIVENESS_TIMER_SCHEDULED, "a timer will fire");
-    else
-        say(f, HF_LIVENESS_TIMER_TASK_READY, "a timer is due");
-}
-
-static void about_turn(fold *f)
-{
-    hf_ulid id = hf_edge_form(f->turn->created_us, f->turn->key, 0);
-
-    f->out->wait_kind = HF_WAIT_KIND_WORKFLOW_TASK;
-    f->out->source_kind = HF_RESUME_SOURCE_KIND_WORKFLOW_TASK;
-    f->out->open_wait_id = id_text(f, "workflow-task:", &id);
-    f->out->source_id = id_text(f, "", &id);
-    f->out->since_us = f->turn->available_us;
-    say_task(f, HF_LIVENESS_WORKFLOW_TASK_READY, HF_LIVENESS_WORKFLOW_TASK_LEASED,
-             "the run waits for its next turn");
-}
-
-static void about_child(fold *f)
-{
-    const hf_track_step *step = f->child_ended ? f->child_ended_step : f->child;
-    const hf_dossier_child *row = child_row(f->dossier, step->step);
-    hf_ulid id;
-
-    about_step(f, step, HF_WAIT_KIND_CHILD, HF_RESUME_SOURCE_KIND_CHILD_WORKFLOW_RUN);
-    f->out->open_wait_id = id_text(f, "child:", &step->id);
-    f->out->child = row;
-    if (row) {
-        id = hf_edge_form(row->run_us, row->run, 0);
-        f->out->source_id = id_text(f, "", &id);
-    }
-    if (!f->child_ended)
-        say(f, HF_LIVENESS_WAITING_FOR_CHILD, "a child run is open");
-    else if (f->turn_open)
-        say_task(f, HF_LIVENESS_WORKFLOW_TASK_READY, HF_LIVENESS_WORKFLOW_TASK_LEASED,
-                 "a child ended and its parent is about to see it");
-    else
-        say(f, HF_LIVENESS_REPAIR_NEEDED, "a child ended, but no task tells its parent");
-}
-
-static void about_park(fold *f)
-{
-    f->out->wait_kind = HF_WAIT_KIND_SIGNAL;
-    f->out->source_kind = HF_RESUME_SOURCE_KIND_SIGNAL;
-    f->out->since_us = f->machine_park->time_us;
-    say(f, HF_LIVENESS_WAITING_FOR_SIGNAL, "a step of a machine waits for signals");
-}
-
-/* What is waited for, whatever the state of the next task. */
-static void about_wait(fold *f)
-{
-    if (f->activity)
-        about_activity(f);
-    else if (f->update)
-        about_message(f, f->update);
-    else if (f->signal)
-        about_message(f, f->signal);
-    else if (f->condition)
-        about_condition(f);
-    else if (f->timed_signal_wait)
-        about_signal_wait(f, f->timed_signal_wait);
-    else if (f->timer)
-        about_timer(f);
-    else if (f->child_ended)
-        about_child(f);
-    else if (f->turn_open)
-        about_turn(f);
-    else if (f->child)
-        about_child(f);
-    else if (f->signal_wait)
-        about_signal_wait(f, f->signal_wait);
-    else if (f->machine_park)
-        about_park(f);
-    else
-        say(f, HF_LIVENESS_REPAIR_NEEDED, "no durable next-resume source");
-}
-
-/* Trouble with the next task comes before what the run waits for. */
-static void about_transport(fold *f)
-{
-    static const struct {
-        hf_liveness_state failed;
-        hf_liveness_state unserved;
-    } states[] = {
-        [HF_TASK_TYPE_WORKFLOW] = {HF_LIVENESS_WORKFLOW_TASK_CLAIM_FAILED,
-                                   HF_LIVENESS_WORKFLOW_TASK_WAITING_FOR_COMPATIBLE_WORKER},
-        [HF_TASK_TYPE_ACTIVITY] = {HF_LIVENESS_ACTIVITY_TASK_CLAIM_FAILED,
-                                   HF_LIVENESS_ACTIVITY_TASK_WAITING_FOR_COMPATIBLE_WORKER},
-        [HF_TASK_TYPE_TIMER] = {HF_LIVENESS_TIMER_TASK_CLAIM_FAILED,
-                                HF_LIVENESS_TIMER_TASK_WAITING_FOR_COMPATIBLE_WORKER}};
-    const hf_dossier_task *task = f->out->task;
-    const hf_liveness_world *world = f->world;
-
-    if (f->out->transport != HF_TRANSPORT_STATE_LEASED && world->served &&
-        !world->served(world->ctx, task->queue, f->out->compatibility)) {
-        say(f, states[task->kind].unserved, "no worker that is there may take its next task");
-        return;
-    }
-    switch ((int)f->out->transport) {
-    case HF_TRANSPORT_STATE_LEASE_EXPIRED:
-        say(f, HF_LIVENESS_REPAIR_NEEDED, "the lease of its next task is over");
-        break;
-    case HF_TRANSPORT_STATE_DISPATCH_FAILED:
-    case HF_TRANSPORT_STATE_REPAIR_BACKOFF:
-        say(f,
-            task->trouble == HF_TASK_TROUBLE_CLAIM ? states[task->kind].failed
-                                                   : HF_LIVENESS_REPAIR_NEEDED,
-            "handing over its next task failed");
-        break;
-    case HF_TRANSPORT_STATE_CLAIM_FAILED:
-        say(f, states[task->kind].failed, "claiming its next task failed");
-        break;
-    case HF_TRANSPORT_STATE_DISPATCH_OVERDUE:
-        say(f, HF_LIVENESS_REPAIR_NEEDED, "its next task is due and nobody takes it");
-        break;
-    default:
-        break;
-    }
-}
-
 /* ---- repair */
 
-static hf_repair_blocked_reason repair_reason(const fold *f)
+static hf_repair_blocked_reason repair_reason(const liveness_fold *f)
 {
     switch (f->out->state) {
     case HF_LIVENESS_REPAIR_NEEDED:
@@ -654,7 +297,7 @@ static hf_repair_blocked_reason repair_reason(const fold *f)
     }
 }
 
-static void repair_look(fold *f)
+static void repair_look(liveness_fold *f)
 {
     const hf_repair_blocked_look *look;
     bool current = f->dossier->current.key == f->dossier->run.key;
@@ -674,7 +317,7 @@ static void repair_look(fold *f)
 }
 
 /* Whether an operator holds the run. */
-static void pause_look(fold *f)
+static void pause_look(liveness_fold *f)
 {
     for (size_t i = f->dossier->event_count; i-- > 0;) {
         const hf_event *event = &f->dossier->events[i];
@@ -690,7 +333,7 @@ static void pause_look(fold *f)
 }
 
 /* The marker that the run was started with. */
-static void marker_look(fold *f)
+static void marker_look(liveness_fold *f)
 {
     for (size_t i = 0; i < f->dossier->event_count; i++)
         if (f->dossier->events[i].type == HF_EVENT_WORKFLOW_STARTED) {
@@ -700,7 +343,7 @@ static void marker_look(fold *f)
         }
 }
 
-static void open_fold(fold *f, const hf_track *track)
+static void open_fold(liveness_fold *f, const hf_track *track)
 {
     for (const hf_track_step *step = hf_track_steps(track); step; step = step->next)
         step_look(f, step);
@@ -710,17 +353,17 @@ static void open_fold(fold *f, const hf_track *track)
     pause_look(f);
     if (f->dossier->blocked != HF_RUN_BLOCKED_QUARANTINE && !f->paused)
         turn_look(f);
-    about_wait(f);
+    hf_liveness_wait(f);
     if (f->dossier->blocked == HF_RUN_BLOCKED_QUARANTINE)
-        say(f, HF_LIVENESS_RUN_QUARANTINED, "its code ended its process too often");
+        hf_liveness_say(f, HF_LIVENESS_RUN_QUARANTINED, "its code ended its process too often");
     else if (f->turn_blocked)
-        say(f, HF_LIVENESS_WORKFLOW_REPLAY_BLOCKED, "code and history disagree");
+        hf_liveness_say(f, HF_LIVENESS_WORKFLOW_REPLAY_BLOCKED, "code and history disagree");
     else if (f->paused) {
-        say(f, HF_LIVENESS_RUN_PAUSED, "an operator paused the run");
+        hf_liveness_say(f, HF_LIVENESS_RUN_PAUSED, "an operator paused the run");
         f->out->since_us = f->paused->time_us;
         f->out->until_us = HF_NONE;
     } else if (f->out->task) {
-        about_transport(f);
+        hf_liveness_trouble(f);
     }
 }
 
@@ -728,13 +371,13 @@ hf_status hf_liveness_fold(const hf_dossier *dossier, const hf_track *track,
                            const hf_liveness_world *world, hf_mem *mem, hf_liveness *out_liveness,
                            hf_err *err)
 {
-    fold f = {.dossier = dossier, .world = world, .mem = mem, .out = out_liveness};
+    liveness_fold f = {.dossier = dossier, .world = world, .mem = mem, .out = out_liveness};
 
     *out_liveness = (hf_liveness){.since_us = HF_NONE, .until_us = HF_NONE};
     f.tail = &out_liveness->lost;
     marker_look(&f);
     if (dossier->base.closed_us != HF_NONE)
-        say(&f, HF_LIVENESS_CLOSED, "the run is closed");
+        hf_liveness_say(&f, HF_LIVENESS_CLOSED, "the run is closed");
     else
         open_fold(&f, track);
     repair_look(&f);
