@@ -1,18 +1,14 @@
 /* bundle_verify.c: see bundle_verify.h. Nothing of the bundle is in memory but the value at hand:
    lists are walked side by side. Only what is not in the order that our own bundles have costs
    more, and is bounded. */
-#include "project/bundle_verify.h"
-
 #include <stdio.h>
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/ed25519.h"
 #include "base/json.h"
 #include "base/map.h"
 #include "project/bundle.h"
-#include "project/bundle_chain.h"
-#include "project/bundle_file.h"
+#include "project/bundle_verify_impl.h"
 
 enum {
     SMALL_MAX = 64 * 1024, /* bytes of values that are names, numbers, words */
@@ -20,37 +16,28 @@ enum {
     REWINDS_MAX = 64       /* of a list that is walked beside another, in a big bundle */
 };
 
-typedef enum finding_severity { WARNING, FAILED } finding_severity;
-
-/* A check under way. */
-typedef struct check {
-    hf_mem *mem;  /* of the report */
-    hf_mem *work; /* of the value at hand */
-    hf_mem *side; /* of another one beside it */
-    hf_bundle_file file;
-    const hf_bundle_verify_options *options;
-    hf_value_list *findings;
-    size_t finding_count;
-    int64_t events;
-    bool open; /* the text could be read to its end */
-    bool warned;
-    bool failed;
-} check;
-
-static void found(check *c, finding_severity severity, const char *rule, const char *path,
-                  const char *message)
+static void finding_add(bundle_check *c, const char *severity, const char *rule, const char *path,
+                        const char *message)
 {
-    c->failed |= severity == FAILED;
-    c->warned |= severity == WARNING;
     if (c->finding_count++ < FINDINGS_MAX)
         hf_value_append(c->findings,
                         hf_json_(c->mem, "{'rule': %s, 'severity': %s, 'path': %s, 'message': %s}",
-                                 rule, severity == FAILED ? "failed" : "warning", path, message));
+                                 rule, severity, path, message));
 }
 
-/* A small value of the bundle, kept for the report; NULL also for one that is too big to be what
-   it should be. */
-static hf_status small_get(check *c, const char *path, hf_value *out_value, hf_err *err)
+void hf_bundle_fails(bundle_check *c, const char *rule, const char *path, const char *message)
+{
+    c->failed = true;
+    finding_add(c, "failed", rule, path, message);
+}
+
+void hf_bundle_warns(bundle_check *c, const char *rule, const char *path, const char *message)
+{
+    c->warned = true;
+    finding_add(c, "warning", rule, path, message);
+}
+
+hf_status hf_bundle_small(bundle_check *c, const char *path, hf_value *out_value, hf_err *err)
 {
     hf_status st =
         hf_bundle_file_get(&c->file, c->mem, hf_slice_of(path), SMALL_MAX, out_value, err);
@@ -61,43 +48,43 @@ static hf_status small_get(check *c, const char *path, hf_value *out_value, hf_e
     return HF_OK;
 }
 
-static bool is_big(const check *c)
+bool hf_bundle_is_big(const bundle_check *c)
 {
     return c->file.source.size > HF_BUNDLE_BYTES_MAX;
 }
 
 /* ---- shape */
 
-static hf_status schema_check(check *c, hf_err *err)
+static hf_status schema_check(bundle_check *c, hf_err *err)
 {
     hf_value schema = NULL;
     hf_value version = NULL;
     hf_value exported = NULL;
-    hf_status st = small_get(c, "schema", &schema, err);
+    hf_status st = hf_bundle_small(c, "schema", &schema, err);
 
     if (!st)
-        st = small_get(c, "schema_version", &version, err);
+        st = hf_bundle_small(c, "schema_version", &version, err);
     if (!st)
-        st = small_get(c, "exported_at", &exported, err);
+        st = hf_bundle_small(c, "exported_at", &exported, err);
     if (st)
         return st;
     if (!hf_str(schema, "", NULL))
-        found(c, FAILED, "bundle.schema_missing", "schema", "the bundle names no schema");
+        hf_bundle_fails(c, "bundle.schema_missing", "schema", "the bundle names no schema");
     else if (strcmp(hf_str(schema, "", ""), HF_BUNDLE_SCHEMA) != 0)
-        found(c, FAILED, "bundle.schema_unexpected", "schema", "the bundle is of another schema");
+        hf_bundle_fails(c, "bundle.schema_unexpected", "schema", "the bundle is of another schema");
     if (!version)
-        found(c, FAILED, "bundle.schema_version_missing", "schema_version",
-              "the bundle names no version");
+        hf_bundle_fails(c, "bundle.schema_version_missing", "schema_version",
+                        "the bundle names no version");
     else if (hf_int(version, "", -1) != HF_BUNDLE_VERSION)
-        found(c, FAILED, "bundle.schema_version_unsupported", "schema_version",
-              "this program reads version 1");
+        hf_bundle_fails(c, "bundle.schema_version_unsupported", "schema_version",
+                        "this program reads version 1");
     if (!hf_str(exported, "", NULL))
-        found(c, FAILED, "bundle.exported_at_missing", "exported_at",
-              "the bundle does not say when it was made");
+        hf_bundle_fails(c, "bundle.exported_at_missing", "exported_at",
+                        "the bundle does not say when it was made");
     return HF_OK;
 }
 
-static hf_status sections_check(check *c, hf_err *err)
+static hf_status sections_check(bundle_check *c, hf_err *err)
 {
     static const struct {
         const char *name;
@@ -119,20 +106,20 @@ static hf_status sections_check(check *c, hf_err *err)
         const hf_bundle_section *s = hf_bundle_file_section(&c->file, hf_slice_of(needed[i].name));
 
         if (!s)
-            found(c, i < 5 ? FAILED : WARNING, "bundle.section_missing", needed[i].name,
-                  "a section is missing");
+            (i < 5 ? hf_bundle_fails : hf_bundle_warns)(c, "bundle.section_missing", needed[i].name,
+                                                        "a section is missing");
         else if (s->kind != needed[i].kind && !(s->empty && s->kind == HF_VALUE_ARRAY))
-            found(c, FAILED, "bundle.section_invalid", needed[i].name,
-                  "a section is of the wrong kind");
+            hf_bundle_fails(c, "bundle.section_invalid", needed[i].name,
+                            "a section is of the wrong kind");
     }
     for (size_t i = 0; !st && i < 3; i++) {
         hf_value name = NULL;
 
         (void)snprintf(text, sizeof(text), "workflow.%s", names[i]);
-        st = small_get(c, text, &name, err);
+        st = hf_bundle_small(c, text, &name, err);
         (void)snprintf(text, sizeof(text), "workflow.%s_missing", names[i]);
         if (!st && !hf_str(name, "", NULL))
-            found(c, FAILED, text, "workflow", "the bundle does not say which run it is");
+            hf_bundle_fails(c, text, "workflow", "the bundle does not say which run it is");
     }
     return st;
 }
@@ -146,7 +133,7 @@ typedef struct walk {
     bool disorder; /* an id is not behind the one before it */
 } walk;
 
-static void event_check(check *c, hf_value event, size_t i, walk *w)
+static void event_check(bundle_check *c, hf_value event, size_t i, walk *w)
 {
     char path[48];
     hf_value sequence = hf_value_find(event, HF_SLICE("sequence"));
@@ -154,17 +141,17 @@ static void event_check(check *c, hf_value event, size_t i, walk *w)
 
     (void)snprintf(path, sizeof(path), "history_events.%zu", i);
     if (hf_value_kind_of(event) != HF_VALUE_OBJECT) {
-        found(c, FAILED, "history_events.entry_invalid", path, "an event is no object");
+        hf_bundle_fails(c, "history_events.entry_invalid", path, "an event is no object");
         return;
     }
     if (hf_value_kind_of(sequence) != HF_VALUE_INT)
-        found(c, FAILED, "history_events.sequence_missing", path, "an event has no number");
+        hf_bundle_fails(c, "history_events.sequence_missing", path, "an event has no number");
     else if (hf_int(sequence, "", 0) != w->sequence + 1)
-        found(c, FAILED, "history_events.sequence_not_monotonic", path,
-              "events are not numbered one by one");
+        hf_bundle_fails(c, "history_events.sequence_not_monotonic", path,
+                        "events are not numbered one by one");
     w->sequence = hf_int(sequence, "", w->sequence + 1);
     if (!hf_str(event, "type", NULL))
-        found(c, FAILED, "history_events.type_missing", path, "an event has no type");
+        hf_bundle_fails(c, "history_events.type_missing", path, "an event has no type");
     if (!id.len)
         return;
     w->disorder |= hf_slice_compare(hf_buf_slice(&w->id), id) >= 0;
@@ -173,7 +160,7 @@ static void event_check(check *c, hf_value event, size_t i, walk *w)
 }
 
 /* Ids that do not ascend are all compared; that takes memory. */
-static hf_status ids_check(check *c, hf_err *err)
+static hf_status ids_check(bundle_check *c, hf_err *err)
 {
     hf_map_seed seed; /* who made the bundle chose the ids */
     hf_bundle_list *list = NULL;
@@ -183,10 +170,11 @@ static hf_status ids_check(check *c, hf_err *err)
     char path[48];
     hf_status st = HF_OK;
 
-    if (is_big(c)) {
-        found(c, FAILED, "history_events.id_order", "history_events",
-              "ids of events do not ascend, and a bundle of this size cannot be searched for equal "
-              "ones");
+    if (hf_bundle_is_big(c)) {
+        hf_bundle_fails(
+            c, "history_events.id_order", "history_events",
+            "ids of events do not ascend, and a bundle of this size cannot be searched for equal "
+            "ones");
         return HF_OK;
     }
     st = hf_map_seed_system(&seed, err);
@@ -209,7 +197,7 @@ static hf_status ids_check(check *c, hf_err *err)
         (void)snprintf(path, sizeof(path), "history_events.%lld",
                        (long long)hf_bundle_list_count(list) - 1);
         if (id.len && hf_map_get(ids, id)) {
-            found(c, FAILED, "history_events.id_duplicate", path, "two events have the same id");
+            hf_bundle_fails(c, "history_events.id_duplicate", path, "two events have the same id");
         } else if (id.len) {
             const char *copy = hf_mem_text(kept, id);
 
@@ -224,7 +212,7 @@ static hf_status ids_check(check *c, hf_err *err)
     return st;
 }
 
-static hf_status events_check(check *c, hf_err *err)
+static hf_status events_check(bundle_check *c, hf_err *err)
 {
     hf_bundle_list *list = NULL;
     hf_value event = NULL;
@@ -246,10 +234,10 @@ static hf_status events_check(check *c, hf_err *err)
     if (!st && w.disorder)
         st = ids_check(c, err);
     if (!st)
-        st = small_get(c, "workflow.last_history_sequence", &last, err);
+        st = hf_bundle_small(c, "workflow.last_history_sequence", &last, err);
     if (!st && hf_int(last, "", -1) >= 0 && hf_int(last, "", -1) != w.sequence)
-        found(c, FAILED, "bundle.last_history_sequence_stale", "workflow.last_history_sequence",
-              "the run says another number of events than there are");
+        hf_bundle_fails(c, "bundle.last_history_sequence_stale", "workflow.last_history_sequence",
+                        "the run says another number of events than there are");
     return st;
 }
 
@@ -264,7 +252,7 @@ typedef struct beside {
     int rewinds;
 } beside;
 
-static hf_status beside_rewind(check *c, beside *b, hf_slice path, hf_err *err)
+static hf_status beside_rewind(bundle_check *c, beside *b, hf_slice path, hf_err *err)
 {
     hf_bundle_list_close(b->list);
     b->path = path;
@@ -273,7 +261,7 @@ static hf_status beside_rewind(check *c, beside *b, hf_slice path, hf_err *err)
     return hf_bundle_list_open(&c->file, path, &b->list, err);
 }
 
-static hf_status beside_next(check *c, beside *b, hf_err *err)
+static hf_status beside_next(bundle_check *c, beside *b, hf_err *err)
 {
     hf_status st = HF_OK;
 
@@ -293,7 +281,8 @@ static bool event_is_of(hf_value event, const char *command)
 }
 
 /* Looks on from the event at hand, then, once around, from the first one. */
-static hf_status command_find(check *c, beside *b, const char *id, bool *out_found, hf_err *err)
+static hf_status command_find(bundle_check *c, beside *b, const char *id, bool *out_found,
+                              hf_err *err)
 {
     int64_t began = b->at;
     bool around = false;
@@ -314,7 +303,7 @@ static hf_status command_find(check *c, beside *b, const char *id, bool *out_fou
     return st;
 }
 
-static hf_status commands_check(check *c, hf_err *err)
+static hf_status commands_check(bundle_check *c, hf_err *err)
 {
     beside b = {0};
     hf_bundle_list *list = NULL;
@@ -336,20 +325,21 @@ static hf_status commands_check(check *c, hf_err *err)
         (void)snprintf(path, sizeof(path), "commands.%lld",
                        (long long)hf_bundle_list_count(list) - 1);
         if (!id) {
-            found(c, FAILED, "commands.id_missing", path, "a command has no id");
+            hf_bundle_fails(c, "commands.id_missing", path, "a command has no id");
             continue;
         }
         if (strcmp(hf_str(command, "status", ""), "accepted") != 0)
             continue;
-        if (is_big(c) && b.rewinds > REWINDS_MAX) {
-            found(c, WARNING, "commands.order", path,
-                  "commands are not in the order of their events: the rest was not compared");
+        if (hf_bundle_is_big(c) && b.rewinds > REWINDS_MAX) {
+            hf_bundle_warns(
+                c, "commands.order", path,
+                "commands are not in the order of their events: the rest was not compared");
             break;
         }
         st = command_find(c, &b, id, &there, err);
         if (!st && !there)
-            found(c, WARNING, "commands.history_event_missing", path,
-                  "an accepted command has no event");
+            hf_bundle_warns(c, "commands.history_event_missing", path,
+                            "an accepted command has no event");
     }
     hf_bundle_list_close(list);
     hf_bundle_list_close(b.list);
@@ -369,7 +359,8 @@ static bool place_parse(hf_slice path, int64_t *out_index, hf_slice *out_rest)
 
 /* Whether the payload is there that the manifest speaks of. Items of lists are asked for in their
    order, section by section. */
-static hf_status payload_has(check *c, beside *b, hf_slice path, bool *out_there, hf_err *err)
+static hf_status payload_has(bundle_check *c, beside *b, hf_slice path, bool *out_there,
+                             hf_err *err)
 {
     const hf_bundle_section *section;
     hf_slice rest = path;
@@ -403,29 +394,29 @@ static hf_status payload_has(check *c, beside *b, hf_slice path, bool *out_there
     return st;
 }
 
-static hf_status entry_check(check *c, beside *b, hf_value codecs, hf_value entry, const char *path,
-                             hf_err *err)
+static hf_status entry_check(bundle_check *c, beside *b, hf_value codecs, hf_value entry,
+                             const char *path, hf_err *err)
 {
     const char *at = hf_str(entry, "path", NULL);
     bool there = true;
     hf_status st = HF_OK;
 
     if (!at)
-        found(c, FAILED, "payload_manifest.path_missing", path, "an entry names no payload");
+        hf_bundle_fails(c, "payload_manifest.path_missing", path, "an entry names no payload");
     else if (hf_bool(entry, "available", false))
         st = payload_has(c, b, hf_slice_of(at), &there, err);
     if (!st && !there)
-        found(c, FAILED, "payload_manifest.payload_missing", path,
-              "a payload that should be there is not");
+        hf_bundle_fails(c, "payload_manifest.payload_missing", path,
+                        "a payload that should be there is not");
     if (!hf_str(entry, "codec", NULL))
-        found(c, FAILED, "payload_manifest.codec_missing", path, "an entry names no codec");
+        hf_bundle_fails(c, "payload_manifest.codec_missing", path, "an entry names no codec");
     else if (!hf_value_find(codecs, hf_slice_of(hf_str(entry, "codec", ""))))
-        found(c, FAILED, "codec_schemas.codec_missing", path,
-              "the codec of a payload is not described");
+        hf_bundle_fails(c, "codec_schemas.codec_missing", path,
+                        "the codec of a payload is not described");
     return st;
 }
 
-static hf_status manifest_check(check *c, hf_err *err)
+static hf_status manifest_check(bundle_check *c, hf_err *err)
 {
     const hf_bundle_section *section =
         hf_bundle_file_section(&c->file, HF_SLICE("payload_manifest"));
@@ -438,12 +429,12 @@ static hf_status manifest_check(check *c, hf_err *err)
 
     if (!section || section->kind != HF_VALUE_OBJECT)
         return HF_OK; /* said already */
-    st = small_get(c, "codec_schemas", &codecs, err);
+    st = hf_bundle_small(c, "codec_schemas", &codecs, err);
     if (!st)
         st = hf_bundle_list_open(&c->file, HF_SLICE("payload_manifest.entries"), &list, err);
     if (!st && !list)
-        found(c, FAILED, "payload_manifest.entries_missing", "payload_manifest",
-              "the manifest lists nothing");
+        hf_bundle_fails(c, "payload_manifest.entries_missing", "payload_manifest",
+                        "the manifest lists nothing");
     while (!st && list) {
         hf_mem_reset(c->work);
         st = hf_bundle_list_next(list, c->work, &entry, err);
@@ -451,9 +442,10 @@ static hf_status manifest_check(check *c, hf_err *err)
             break;
         (void)snprintf(path, sizeof(path), "payload_manifest.entries.%lld",
                        (long long)hf_bundle_list_count(list) - 1);
-        if (is_big(c) && b.rewinds > REWINDS_MAX) {
-            found(c, FAILED, "payload_manifest.order", path,
-                  "the manifest does not follow the bundle: its entries cannot be looked up");
+        if (hf_bundle_is_big(c) && b.rewinds > REWINDS_MAX) {
+            hf_bundle_fails(
+                c, "payload_manifest.order", path,
+                "the manifest does not follow the bundle: its entries cannot be looked up");
             break;
         }
         st = entry_check(c, &b, codecs, entry, path, err);
@@ -463,154 +455,24 @@ static hf_status manifest_check(check *c, hf_err *err)
     return st;
 }
 
-static hf_status redaction_check(check *c, hf_err *err)
+static hf_status redaction_check(bundle_check *c, hf_err *err)
 {
     hf_value applied = NULL;
     bool any = false;
-    hf_status st = small_get(c, "redaction.applied", &applied, err);
+    hf_status st = hf_bundle_small(c, "redaction.applied", &applied, err);
 
     if (!st && hf_bool(applied, "", false)) {
         st = hf_bundle_file_has(&c->file, HF_SLICE("redaction.paths.0"), &any, err);
         if (!st && !any)
-            found(c, WARNING, "redaction.empty_paths", "redaction.paths",
-                  "something was redacted and nothing says what");
+            hf_bundle_warns(c, "redaction.empty_paths", "redaction.paths",
+                            "something was redacted and nothing says what");
     }
     return st;
-}
-
-/* ---- integrity */
-
-static void checksum_check(check *c, hf_value seal)
-{
-    const char *said = hf_str(seal, "checksum", NULL);
-    char why[256] = "";
-
-    if (!said)
-        (void)snprintf(why, sizeof(why), "the bundle carries no checksum");
-    else if (strcmp(hf_str(seal, "checksum_algorithm", ""), "sha256") != 0)
-        (void)snprintf(why, sizeof(why), "the bundle's checksum is made in an unknown way");
-    else if (strcmp(said, c->file.checksum) != 0)
-        (void)snprintf(why, sizeof(why),
-                       "the bundle was changed: its checksum is %.64s, its content has %s", said,
-                       c->file.checksum);
-    if (why[0])
-        found(c, FAILED, "integrity.checksum_mismatch", "integrity.checksum", why);
-}
-
-static void signature_check(check *c, hf_value seal)
-{
-    const char *said = hf_str(seal, "signature", NULL);
-
-    if (c->options->key.len && !said)
-        found(c, FAILED, "integrity.signature_missing", "integrity.signature",
-              "the bundle is not signed");
-    else if (c->options->key.len &&
-             !hf_crypto_equal(hf_slice_of(said), hf_slice_of(c->file.signature)))
-        found(c, FAILED, "integrity.signature_mismatch", "integrity.signature",
-              "the bundle was changed, or is signed with another key");
-    else if (said && !c->options->key.len)
-        found(c, WARNING, "integrity.signature_key_unavailable", "integrity.signature",
-              "the bundle is signed, and no key is at hand to check it");
-}
-
-/* A signature of the whole text, as bundles had it first, needs the text. */
-static hf_status public_whole(check *c, hf_value seal, hf_err *why, hf_err *err)
-{
-    hf_bundle_file again;
-    hf_buf text = {0};
-    hf_status st;
-
-    if (is_big(c))
-        return hf_err_set(why, HF_INVALID,
-                          "the signature is one of the whole text, which is too big for it");
-    st = hf_bundle_file_open(&c->file.source, (hf_slice){0}, &text, &again, err);
-    if (!st)
-        st = hf_bundle_public_check(seal, c->options->public_key, hf_buf_slice(&text), why);
-    hf_buf_fini(&text);
-    return st;
-}
-
-static hf_status public_check(check *c, hf_value seal, hf_err *err)
-{
-    hf_err why = {0};
-    hf_status st;
-
-    if (!hf_str(seal, "ed25519_signature", NULL)) {
-        if (c->options->public_key.len)
-            found(c, FAILED, "integrity.signature_missing", "integrity.ed25519_signature",
-                  "the bundle has no public-key signature");
-        return HF_OK;
-    }
-    st = hf_bundle_public_signs_checksum(seal)
-             ? hf_bundle_public_check(seal, c->options->public_key, hf_slice_of(c->file.checksum),
-                                      &why)
-             : public_whole(c, seal, &why, err);
-    if (st == HF_NOMEM || (st && !why.status))
-        return st == HF_NOMEM ? hf_err_nomem(err, "a bundle") : st;
-    if (st)
-        found(c, FAILED, "integrity.ed25519_mismatch", "integrity.ed25519_signature", why.text);
-    else if (!c->options->public_key.len)
-        found(c, WARNING, "integrity.ed25519_key_unavailable", "integrity.ed25519_public_key",
-              "the signature fits the key in the bundle; whose key it is nobody said");
-    return HF_OK;
-}
-
-static hf_status integrity_check(check *c, hf_err *err)
-{
-    hf_value seal = NULL;
-    hf_status st = small_get(c, "integrity", &seal, err);
-
-    if (st)
-        return st;
-    if (hf_value_kind_of(seal) != HF_VALUE_OBJECT) {
-        found(c, FAILED, "integrity.missing", "integrity", "the bundle carries no checksum");
-        return HF_OK;
-    }
-    if (strcmp(hf_str(seal, "canonicalization", ""), "json-recursive-ksort-v1") != 0) {
-        found(c, FAILED, "integrity.canonicalization_unsupported", "integrity.canonicalization",
-              "the checksum is made in an unknown way");
-        return HF_OK;
-    }
-    checksum_check(c, seal);
-    signature_check(c, seal);
-    st = public_check(c, seal, err);
-    if (!st && c->options->require_signature && !hf_str(seal, "signature", NULL) &&
-        !hf_str(seal, "ed25519_signature", NULL))
-        found(c, FAILED, "integrity.signature_missing", "integrity", "the bundle is not signed");
-    return st;
-}
-
-static hf_status chain_check(check *c, hf_err *err)
-{
-    hf_value head = NULL;
-    char computed[HF_SHA256_TEXT_SIZE];
-    bool stored = false;
-    hf_err why = {0};
-    hf_status st = small_get(c, "holdfast.history_head", &head, err);
-
-    if (!st)
-        st = hf_bundle_file_has(&c->file, HF_SLICE("holdfast.stored"), &stored, err);
-    if (st)
-        return st;
-    if (!hf_str(head, "", NULL) || !stored) {
-        found(c, WARNING, "integrity.chain_unavailable", "holdfast",
-              "the bundle does not carry what the hash chain is made of");
-        return HF_OK;
-    }
-    st = hf_bundle_chain(&c->file, computed, &why);
-    if (st == HF_NOMEM || st == HF_IO)
-        return hf_err_set(err, st, "%s", why.text);
-    if (st)
-        found(c, FAILED, "history_events.unreadable", "history_events", why.text);
-    else if (strcmp(computed, hf_str(head, "", "")) != 0)
-        found(c, FAILED, "integrity.chain_mismatch", "holdfast.history_head",
-              "the events do not give the hash that the run's history had");
-    return HF_OK;
 }
 
 /* ---- the report */
 
-static hf_status report_make(check *c, hf_value *out_report, hf_err *err)
+static hf_status report_make(bundle_check *c, hf_value *out_report, hf_err *err)
 {
     static const char *const paths[] = {"workflow.instance_id", "workflow.run_id",
                                         "workflow.workflow_type", "exported_at",
@@ -620,7 +482,7 @@ static hf_status report_make(check *c, hf_value *out_report, hf_err *err)
     hf_status st = HF_OK;
 
     for (size_t i = 0; !st && c->open && i < 5; i++)
-        st = small_get(c, paths[i], &values[i], err);
+        st = hf_bundle_small(c, paths[i], &values[i], err);
     if (st)
         return st;
     findings = hf_value_finish(c->findings);
@@ -639,16 +501,16 @@ static hf_status report_make(check *c, hf_value *out_report, hf_err *err)
     return findings && *out_report ? HF_OK : hf_err_nomem(err, "a report");
 }
 
-static hf_status rules_check(check *c, hf_err *err)
+static hf_status rules_check(bundle_check *c, hf_err *err)
 {
-    static hf_status (*const rules[])(check * c, hf_err * err) = {
-        schema_check,   sections_check,  events_check,   commands_check,
-        manifest_check, redaction_check, integrity_check};
+    static hf_status (*const rules[])(bundle_check * c, hf_err * err) = {
+        schema_check,   sections_check,  events_check,       commands_check,
+        manifest_check, redaction_check, hf_bundle_integrity};
     hf_status st = HF_OK;
 
     for (size_t i = 0; !st && i < sizeof(rules) / sizeof(rules[0]); i++)
         st = rules[i](c, err);
-    return st || c->failed ? st : chain_check(c, err);
+    return st || c->failed ? st : hf_bundle_chain_holds(c, err);
 }
 
 /* What is wrong with the bundle is a finding; the rest ends the check. */
@@ -719,11 +581,11 @@ hf_status hf_bundle_verify_source(hf_mem *mem, const hf_bundle_source *source,
                                   hf_err *err)
 {
     const hf_bundle_verify_options none = {0};
-    check c = {.mem = mem,
-               .work = hf_mem_new(),
-               .side = hf_mem_new(),
-               .options = options ? options : &none,
-               .findings = hf_value_array(mem)};
+    bundle_check c = {.mem = mem,
+                      .work = hf_mem_new(),
+                      .side = hf_mem_new(),
+                      .options = options ? options : &none,
+                      .findings = hf_value_array(mem)};
     hf_buf ordered = {0};
     hf_slice text;
     hf_slice key = hf_slice_trim(c.options->key);
@@ -742,7 +604,7 @@ hf_status hf_bundle_verify_source(hf_mem *mem, const hf_bundle_source *source,
     if (!st)
         st = rules_check(&c, &why);
     if (is_finding(st)) {
-        found(&c, FAILED, "bundle.unreadable", "", why.text);
+        hf_bundle_fails(&c, "bundle.unreadable", "", why.text);
         st = HF_OK;
     }
     st = st ? hf_err_set(err, st, "%s", why.text) : report_make(&c, out_report, err);
