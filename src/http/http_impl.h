@@ -12,6 +12,7 @@
 #include "base/map.h"
 #include "base/thread.h"
 #include "http/http.h"
+#include "http/parser.h"
 #include "http/tls.h"
 
 enum {

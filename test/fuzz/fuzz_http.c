@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "http/request.h"
+#include "http/parser.h"
 #include "http/target.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,10 +1,10 @@
-/* test_request.c: what the parser accepts, what it refuses, and that it does not matter how the
+/* test_parser.c: what the parser accepts, what it refuses, and that it does not matter how the
    bytes are cut. */
 #include <string.h>
 
 #include "base/fault.h"
 #include "base/rng.h"
-#include "http/request.h"
+#include "http/parser.h"
 #include "lib/hostile.h"
 #include "lib/suite.h"
 
@@ -328,7 +328,7 @@ START_TEST(memory_may_run_out)
 }
 END_TEST
 
-HF_SUITE_MAIN("http/request", {reads_a_request, 0}, {reads_chunks, 0},
+HF_SUITE_MAIN("http/parser", {reads_a_request, 0}, {reads_chunks, 0},
               {stops_at_the_end_of_a_request, 0}, {refuses_hostile_requests, 0},
               {refuses_the_corpus, 0}, {limits_hold_to_the_byte, 0}, {fields_are_counted, 0},
               {reads_lists, 0}, {cutting_changes_nothing, 0}, {memory_may_run_out, 0})
