@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "cli/nearest.h"
-#include "cli/verbs.h"
+#include "cli/target.h"
 
 /* The flag that a word names: --name, --name=value, -x or -xvalue. *out_value is the value inside
    the word or NULL. HF_CLI_FLAG_COUNT when the command has none of that name. */
@@ -87,7 +87,8 @@ static hf_status args_place(hf_cli_call *call, const char **words, size_t count,
         bool absent = from_end ? i < missing : i >= count;
 
         if (absent && !args[i].optional)
-            return hf_err_set(err, HF_INVALID, "%s needs a %s", call->command->name, args[i].name);
+            return hf_err_set(err, HF_INVALID, "%s needs %s %s", call->command->name,
+                              strchr("AEIOU", args[i].name[0]) ? "an" : "a", args[i].name);
         call->args[i] = absent ? NULL : words[from_end ? i - missing : i];
         if (call->args[i] && args[i].choices && strcmp(args[i].choices, args[i].name) != 0 &&
             !hf_cli_choice(args[i].choices, hf_slice_of(call->args[i])))
@@ -268,18 +269,13 @@ static void here_write(const hf_cli_call *call, hf_buf *buf)
     next_word(buf, call->shown_store);
 }
 
-/* Writes the command that helps after `status`: its words, where {verb} and {store} stand for those
-   of this call and {here} for where it went. It is help when there is no store, or when it would be
-   the same command again. */
-static void next_write(const hf_cli_call *call, hf_status status, hf_buf *buf)
+/* The words of a command, where {verb} and {store} stand for those of this call and {here} for
+   where it went. */
+static void next_words(const hf_cli_call *call, const char *text, hf_buf *buf)
 {
-    const char *text = call->next ? call->next : hf_cli_exit_next(status);
-    hf_slice rest;
+    hf_slice rest = hf_slice_of(text);
     hf_slice word;
 
-    if ((strstr(text, "{store}") && !call->shown_store) || next_same(call, text))
-        text = hf_cli_exit_next(HF_INVALID);
-    rest = hf_slice_of(text);
     while (hf_slice_split(&rest, ' ', &word)) {
         bool verb = hf_slice_equal(word, HF_SLICE("{verb}"));
 
@@ -298,6 +294,29 @@ static void next_write(const hf_cli_call *call, hf_status status, hf_buf *buf)
         else
             hf_buf_add_slice(buf, verb ? hf_slice_of(call->command->name) : word);
     }
+}
+
+const char *hf_cli_command_text(hf_cli_call *call, const char *text)
+{
+    hf_buf buf = {0};
+    const char *made;
+
+    next_words(call, text, &buf);
+    made = hf_buf_ok(&buf) ? hf_mem_text(call->mem, hf_buf_slice(&buf)) : NULL;
+    hf_buf_fini(&buf);
+    return made;
+}
+
+/* Writes the command that helps after `status`. It is help when it is about a store and there is
+   none, or when it would be the same command again. */
+static void next_write(const hf_cli_call *call, hf_status status, hf_buf *buf)
+{
+    const char *text = call->next ? call->next : hf_cli_exit_next(status);
+    bool store = call->shown_store && !hf_cli_address_remote(call->store);
+
+    if ((strstr(text, "{store}") && !store) || next_same(call, text))
+        text = hf_cli_exit_next(HF_INVALID);
+    next_words(call, text, buf);
 }
 
 /* Prints the failure and returns its exit code. */

@@ -11,7 +11,7 @@
 
 enum { UPDATE_WAIT_MAX_S = 60, UPDATE_WAIT_S = 10 };
 
-static const hf_cli_column command_columns[] = {{"workflow_id", 24, false},
+static const hf_cli_column command_columns[] = {{"workflow_id", 26, false},
                                                 {"outcome", 24, false},
                                                 {"run_id", 26, false},
                                                 {"command_id", 0, false},
@@ -47,7 +47,7 @@ static hf_status start_request(hf_cli_call *call, hf_value *out_request, hf_err 
     const char *dup = call->flags[HF_CLI_FLAG_DUP];
     hf_value input = NULL;
     hf_value labels = NULL;
-    hf_status st = hf_cli_input(call->mem, call->words + 1, call->word_count - 1, &input, err);
+    hf_status st = hf_cli_input(call, 1, &input, err);
 
     if (!st && call->flags[HF_CLI_FLAG_LABEL])
         st = hf_cli_pairs(call->mem, call->flags[HF_CLI_FLAG_LABEL], &labels, err);
@@ -114,7 +114,7 @@ static hf_status message_request(hf_cli_target *target, hf_value *out_request, h
     hf_value_list *request = hf_value_object(call->mem);
     hf_value input = NULL;
     hf_cli_aim aim = {0};
-    hf_status st = hf_cli_input(call->mem, call->words + 2, call->word_count - 2, &input, err);
+    hf_status st = hf_cli_input(call, 2, &input, err);
 
     if (!st)
         st = hf_cli_target_aim(target, call->args[0], &aim, err);
@@ -205,7 +205,7 @@ hf_status hf_cli_query(hf_cli_call *call, hf_err *err)
     hf_value input = NULL;
     hf_value result = NULL;
     hf_cli_aim aim = {0};
-    hf_status st = hf_cli_input(call->mem, call->words + 2, call->word_count - 2, &input, err);
+    hf_status st = hf_cli_input(call, 2, &input, err);
 
     if (!st)
         st = hf_cli_target_open(call, true, &target, err);

@@ -11,11 +11,11 @@
 enum { LIMIT = 50, PAGE = 200 };
 
 static const hf_cli_column list_columns[] = {
-    {"workflow_id", 24, false}, {"workflow_type", 16, false}, {"status", 10, false},
+    {"workflow_id", 26, false}, {"workflow_type", 16, false}, {"status", 10, false},
     {"started_at", 27, false},  {"wait_kind", 0, false},      {NULL, 0, false}};
 static const hf_cli_column wide_columns[] = {
-    {"workflow_id", 24, false},  {"workflow_type", 16, false},      {"status", 10, false},
-    {"started_at", 27, false},   {"closed_at", 27, false},          {"wait_kind", 12, false},
+    {"workflow_id", 26, false},  {"workflow_type", 16, false},      {"status", 10, false},
+    {"started_at", 27, false},   {"closed_at", 27, false},          {"wait_kind", 13, false},
     {"task_queue", 12, false},   {"run_number", 10, false},         {"run_id", 26, false},
     {"business_key", 16, false}, {"history_event_count", 0, false}, {NULL, 0, false}};
 
@@ -58,6 +58,8 @@ static hf_status list_pages(list_job *job, hf_mem *mem, hf_value_list *rows, hf_
             job->call->flags[HF_CLI_FLAG_VIEW]);
 
         st = hf_cli_target_list(job->target, request, mem, &page, &cursor, err);
+        if (!st && hf_len(page))
+            st = hf_cli_rows_fit(job->call, job->columns, hf_at(page, 0), err);
         for (size_t i = 0; !st && i < hf_len(page) && left > 0; i++, left--) {
             hf_value row = hf_at(page, i);
 

@@ -23,7 +23,7 @@ static hf_status look_open(hf_cli_call *call, hf_cli_target **out_target, hf_cli
     return st ? st : hf_cli_target_aim(*out_target, call->args[0], out_aim, err);
 }
 
-static const hf_cli_column run_columns[] = {{"workflow_id", 24, false},
+static const hf_cli_column run_columns[] = {{"workflow_id", 26, false},
                                             {"workflow_type", 16, false},
                                             {"status", 10, false},
                                             {"started_at", 27, false},
@@ -51,8 +51,10 @@ static hf_status step_print(hf_cli_target *target, hf_value run, int64_t step, h
     hf_status st = HF_OK;
     bool more = true;
 
-    if (!wait)
+    if (!wait) {
+        call->next = "holdfast help {verb}";
         return hf_err_set(err, HF_NOTFOUND, "%s has no step %lld", aim.id, (long long)step);
+    }
     while (!st && more) {
         hf_value page = NULL;
         hf_value items;
@@ -114,8 +116,6 @@ hf_status hf_cli_result(hf_cli_call *call, hf_err *err)
         st = look_open(call, &target, &aim, err);
     if (!st)
         st = hf_cli_follow(target, &aim, timeout_ms, NULL, NULL, err);
-    if (st == HF_TIMEOUT)
-        call->next = hf_mem_format(call->mem, "holdfast why %s {here}", aim.id);
     if (!st)
         st = hf_cli_end_print(target, &aim, err);
     hf_cli_target_close(target);

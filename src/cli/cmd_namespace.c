@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/value.h"
 #include "cli/input.h"
+#include "cli/known.h"
 #include "cli/rows.h"
 #include "cli/target.h"
 #include "client/client.h"
@@ -34,19 +35,23 @@ static hf_status namespace_put(hf_cli_target *target, hf_err *err)
     bool create = strcmp(call->args[0], "create") == 0;
     const char *name = call->args[1];
     hf_namespace_opts options = {.size_ = sizeof(options)};
+    const char *path = create ? "/api/namespaces"
+                              : hf_client_path(call->mem, "/api/namespaces/%s", name ? name : "");
     hf_value said = NULL;
     hf_value body = NULL;
     hf_status st;
 
     if (!name)
         return hf_err_set(err, HF_INVALID, "namespace %s needs a NAME", call->args[0]);
-    st = hf_cli_input(call->mem, call->words + 2, call->word_count - 2, &said, err);
+    st = hf_cli_input(call, 2, &said, err);
+    if (!st && !path)
+        st = hf_err_nomem(err, "a request");
+    if (!st)
+        st = hf_cli_known_fields(create ? "POST" : "PUT", path, said, err);
     if (st)
         return st;
     if (hf_cli_target_is_server(target))
-        return hf_cli_target_ask(target, create ? "POST" : "PUT",
-                                 create ? "/api/namespaces"
-                                        : hf_client_path(call->mem, "/api/namespaces/%s", name),
+        return hf_cli_target_ask(target, create ? "POST" : "PUT", path,
                                  hf_value_merge(call->mem, said,
                                                 create ? hf_json_(call->mem, "{'name': %s}", name)
                                                        : hf_json_(call->mem, "{}")),

@@ -82,6 +82,7 @@ static hf_status token_revoke(hf_cli_target *target, hf_err *err)
 
     if (!id)
         return hf_err_set(err, HF_INVALID, "token revoke needs the ID of a token");
+    call->next = "holdfast token ls {here}";
     if (hf_cli_target_is_server(target))
         return hf_cli_target_ask(target, "DELETE", hf_client_path(call->mem, "/api/tokens/%s", id),
                                  NULL, call->mem, &body, err);

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "base/err.h"
+#include "cli/show.h"
 #include "cli/target.h"
 #include "holdfast/tool.h"
 
@@ -25,14 +26,15 @@ static void text_line(FILE *out, const char *head, const char *text)
 }
 
 /* For people: the sentence, then what would move it. */
-static void why_lines(FILE *out, hf_value why)
+static void why_lines(hf_cli_call *call, hf_value why)
 {
-    const char *action = hf_str(why, "next.0.action", "");
+    const char *next = hf_cli_show_next(call, why);
+    FILE *out = call->print.out;
 
     hf_cli_print_text(out, hf_str(why, "instance_id", ""));
     text_line(out, ": ", hf_str(why, "text", ""));
-    if (hf_bool(why, "next.0.primary", false))
-        text_line(out, "  next   ", action);
+    if (next)
+        text_line(out, "  next   ", next);
     if (hf_str(why, "subject.source_line", NULL))
         text_line(out, "  at     ", hf_str(why, "subject.source_line", ""));
     text_line(out, "  code   ", hf_str(why, "code", ""));
@@ -68,7 +70,7 @@ static hf_status why_all(hf_cli_target *target, hf_err *err)
         if (call->print.format == HF_CLI_JSON)
             hf_value_append(list, why);
         else if (call->print.format == HF_CLI_TABLE)
-            why_lines(call->print.out, why);
+            why_lines(call, why);
         else
             st = hf_cli_print_row(&call->print, why_columns, why, err);
     }

@@ -117,9 +117,13 @@ static hf_status follow(follower *f, int64_t timeout_ms, hf_cli_follow_fn *chang
             return st;
         if (timeout_ms >= 0)
             left_ms = (until_us - hf_clock_mono_us(hf_clock_system())) / 1000;
-        if (timeout_ms >= 0 && left_ms <= 0)
+        if (timeout_ms >= 0 && left_ms <= 0) {
+            hf_cli_call *call = hf_cli_target_call(f->target);
+
+            call->next = hf_mem_format(call->mem, "holdfast why %s {here}", f->aim->id);
             return hf_err_set(err, HF_TIMEOUT, "%s is still %s", f->aim->id,
                               hf_str(row, "status", "open"));
+        }
         st = news_await(f, row, left_ms, f->looks[turn], err);
         if (st)
             return st;

@@ -95,9 +95,11 @@ static bool looks_like_json(const char *word)
     return *word && strchr("{[\"", *word);
 }
 
-hf_status hf_cli_input(hf_mem *mem, const char *const *words, size_t count, hf_value *out_value,
-                       hf_err *err)
+hf_status hf_cli_input(hf_cli_call *call, size_t used, hf_value *out_value, hf_err *err)
 {
+    const char *const *words = call->words + used;
+    size_t count = call->word_count - used;
+    hf_mem *mem = call->mem;
     hf_value_list *object;
     hf_status st = HF_OK;
 
@@ -106,8 +108,10 @@ hf_status hf_cli_input(hf_mem *mem, const char *const *words, size_t count, hf_v
         return HF_OK;
     if (count == 1 && strcmp(words[0], "-") == 0)
         return file_value(mem, NULL, out_value, err);
-    if (count == 1 && words[0][0] == '@')
+    if (count == 1 && words[0][0] == '@') {
+        call->next = "holdfast help {verb}"; /* a file that is missing is no store */
         return file_value(mem, words[0] + 1, out_value, err);
+    }
     if (count == 1) {
         st = hf_json_read(mem, hf_slice_of(words[0]), NULL, out_value, err);
         if (!st || st == HF_NOMEM || looks_like_json(words[0]))

@@ -7,6 +7,7 @@
 #include "base/value.h"
 #include "cli/follow.h"
 #include "cli/input.h"
+#include "cli/known.h"
 #include "cli/rows.h"
 #include "client/client.h"
 
@@ -41,8 +42,7 @@ hf_status hf_cli_count(const hf_cli_call *call, hf_cli_flag_id flag, int64_t oth
 
 hf_status hf_cli_body_pairs(hf_cli_call *call, size_t used, hf_value *out_body, hf_err *err)
 {
-    hf_status st =
-        hf_cli_input(call->mem, call->words + used, call->word_count - used, out_body, err);
+    hf_status st = hf_cli_input(call, used, out_body, err);
 
     if (!st && !*out_body)
         *out_body = hf_json_(call->mem, "{}");
@@ -204,13 +204,15 @@ hf_status hf_cli_noun_run(hf_cli_call *call, const hf_cli_action *actions, hf_er
         st = path_make(&job, err);
     if (!st && job.action->body)
         st = job.action->body(call, used, &job.body, err);
+    if (!st)
+        st = hf_cli_known_fields(job.action->method, job.path, job.body, err);
     if (!st && job.action->question && !call->flags[HF_CLI_FLAG_DRY_RUN])
         st = hf_cli_confirm(call, job.action->question, err);
     if (!st)
         st = hf_cli_target_serve(call, &job.target, err);
     if (!st)
         st = call->flags[HF_CLI_FLAG_WATCH] ? action_watch(&job, err) : action_do(&job, err);
-    if (st == HF_NOTFOUND)
+    if (st == HF_NOTFOUND && job.target && !call->next)
         call->next = hf_mem_format(call->mem, "holdfast %s ls {here}", call->command->name);
     hf_cli_target_close(job.target);
     return st;

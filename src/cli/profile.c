@@ -178,7 +178,7 @@ static hf_status profile_set(hf_cli_call *call, const char *path, hf_value store
     hf_value pairs = NULL;
     hf_slice key;
     hf_value value;
-    hf_status st = hf_cli_input(call->mem, call->words + 2, call->word_count - 2, &pairs, err);
+    hf_status st = hf_cli_input(call, 2, &pairs, err);
 
     for (size_t i = 0; !st && hf_value_member(pairs, i, &key, &value); i++)
         if (!hf_cli_choice(fields, key) || hf_value_kind_of(value) != HF_VALUE_STRING)

@@ -33,6 +33,18 @@ hf_status hf_cli_rows_columns(hf_cli_call *call, const hf_cli_column *otherwise,
     return columns ? HF_OK : hf_err_nomem(err, "the columns");
 }
 
+hf_status hf_cli_rows_fit(const hf_cli_call *call, const hf_cli_column *columns, hf_value row,
+                          hf_err *err)
+{
+    if (!call->flags[HF_CLI_FLAG_COLUMNS])
+        return HF_OK;
+    for (; columns->key; columns++)
+        if (!hf_get(row, columns->key))
+            return hf_err_set(err, HF_INVALID, "there is no column %s; -o json shows which are",
+                              columns->key);
+    return HF_OK;
+}
+
 hf_status hf_cli_rows_print(hf_cli_call *call, const char *name, const hf_cli_column *columns,
                             hf_value rows, hf_err *err)
 {
@@ -46,6 +58,8 @@ hf_status hf_cli_rows_print(hf_cli_call *call, const char *name, const hf_cli_co
         hf_value_set(whole, hf_slice_of(name), rows);
         return hf_cli_print_value(call->print.out, hf_value_finish(whole), err);
     }
+    if (hf_len(rows))
+        st = hf_cli_rows_fit(call, columns, hf_at(rows, 0), err);
     for (size_t i = 0; !st && i < hf_len(rows); i++)
         st = hf_cli_print_row(&call->print, columns, hf_at(rows, i), err);
     return st;

@@ -9,6 +9,10 @@
 HF_NODISCARD hf_status hf_cli_rows_columns(hf_cli_call *call, const hf_cli_column *otherwise,
                                            const hf_cli_column **out_columns, hf_err *err);
 
+/* HF_INVALID: --columns has a name that the row does not. */
+HF_NODISCARD hf_status hf_cli_rows_fit(const hf_cli_call *call, const hf_cli_column *columns,
+                                       hf_value row, hf_err *err);
+
 /* All of them: json as {"NAME": rows}, every other format row by row. */
 HF_NODISCARD hf_status hf_cli_rows_print(hf_cli_call *call, const char *name,
                                          const hf_cli_column *columns, hf_value rows, hf_err *err);

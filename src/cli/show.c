@@ -26,14 +26,14 @@ static const char *span_text(hf_mem *mem, int64_t ms)
 }
 
 /* From one moment to another, or to now when it is not there; NULL when it began never. */
-static const char *span_between(hf_mem *mem, hf_value of, const char *from, const char *to)
+static const char *span_between(hf_mem *mem, const char *from, const char *to)
 {
     int64_t from_us;
     int64_t to_us = hf_clock_wall_us(hf_clock_system());
 
-    if (!hf_clock_parse(hf_slice_of(hf_str(of, from, "")), &from_us))
+    if (!hf_clock_parse(hf_slice_of(from), &from_us))
         return NULL;
-    (void)hf_clock_parse(hf_slice_of(hf_str(of, to, "")), &to_us);
+    (void)hf_clock_parse(hf_slice_of(to), &to_us);
     return span_text(mem, to_us > from_us ? (to_us - from_us) / 1000 : 0);
 }
 
@@ -49,7 +49,8 @@ static void field_print(hf_cli_call *call, const char *name, const char *text)
 int hf_cli_show_head(hf_cli_call *call, hf_value run)
 {
     FILE *out = call->print.out;
-    const char *span = span_between(call->mem, run, "started_at", "closed_at");
+    const char *span =
+        span_between(call->mem, hf_str(run, "started_at", ""), hf_str(run, "closed_at", ""));
 
     hf_cli_print_text(out, hf_str(run, "workflow_id", hf_str(run, "instance_id", "")));
     (void)fputs("  ", out);
@@ -63,9 +64,17 @@ int hf_cli_show_head(hf_cli_call *call, hf_value run)
 
 /* ---- steps */
 
+/* How it stands. What the end of the run cut short has nothing more to say than that. */
+static const char *step_status(hf_value wait)
+{
+    const char *status = hf_str(wait, "status", "");
+
+    return strcmp(status, "cancelled") == 0 ? status : hf_str(wait, "source_status", status);
+}
+
 static const char *step_mark(hf_value wait)
 {
-    const char *status = hf_str(wait, "source_status", hf_str(wait, "status", ""));
+    const char *status = step_status(wait);
 
     if (strcmp(hf_str(wait, "status", ""), "open") == 0)
         return "●";
@@ -99,7 +108,8 @@ void hf_cli_show_step(hf_cli_call *call, hf_value run, hf_value wait, bool last)
 {
     FILE *out = call->print.out;
     hf_value activity = hf_cli_show_activity(run, wait);
-    const char *span = span_between(call->mem, wait, "opened_at", "resolved_at");
+    const char *span = span_between(call->mem, hf_str(wait, "opened_at", ""),
+                                    hf_str(wait, "resolved_at", hf_str(run, "closed_at", "")));
     const char *name = hf_str(wait, "target_name", "");
     int64_t attempts = hf_int(activity, "attempt_count", 0);
     int64_t most = hf_int(activity, "retry_policy.max_attempts", 0);
@@ -109,7 +119,7 @@ void hf_cli_show_step(hf_cli_call *call, hf_value run, hf_value wait, bool last)
     if (*name)
         (void)fputc(' ', out);
     hf_cli_print_text(out, name);
-    (void)fprintf(out, "  %s", hf_str(wait, "source_status", hf_str(wait, "status", "")));
+    (void)fprintf(out, "  %s", step_status(wait));
     if (span)
         (void)fprintf(out, "  %s", span);
     if (attempts > 1)
@@ -142,6 +152,37 @@ static const char *value_text(hf_cli_call *call, hf_value envelope)
     return hf_text(call->mem, value);
 }
 
+/* The command behind an action of why, in words for hf_cli_command_text. */
+static const char *next_command(hf_mem *mem, hf_value why)
+{
+    const char *action = hf_str(why, "next.0.action", "");
+    const char *id = hf_str(why, "instance_id", "");
+    const char *name = hf_str(why, "subject.name", "NAME");
+
+    if (strncmp(hf_str(why, "code", ""), "replay_blocked", 14) == 0)
+        return "holdfast replay check --app PROGRAM --blocked"; /* a repair needs other code first
+                                                                 */
+    if (strcmp(action, "repair") == 0 || strcmp(action, "resume") == 0)
+        return hf_mem_format(mem, "holdfast %s %s {here}", action, id);
+    if (strcmp(action, "signal") == 0)
+        return hf_mem_format(mem, "holdfast signal %s %s {here}", id, name);
+    if (strcmp(action, "update") == 0) /* the condition has a name, the update has another */
+        return hf_mem_format(mem, "holdfast update %s NAME {here}", id);
+    if (strcmp(action, "open_child") == 0)
+        return hf_mem_format(mem, "holdfast why %s {here}", name);
+    if (strcmp(action, "start_worker") == 0)
+        return "holdfast worker PROGRAM {here}";
+    return action;
+}
+
+const char *hf_cli_show_next(hf_cli_call *call, hf_value why)
+{
+    const char *command =
+        hf_bool(why, "next.0.primary", false) ? next_command(call->mem, why) : NULL;
+
+    return command ? hf_cli_command_text(call, command) : NULL;
+}
+
 hf_status hf_cli_show_run(hf_cli_call *call, hf_value run, hf_err *err)
 {
     hf_value failures = hf_get(run, "exceptions");
@@ -157,9 +198,8 @@ hf_status hf_cli_show_run(hf_cli_call *call, hf_value run, hf_err *err)
     field_print(call, "closed", hf_str(run, "closed_at", NULL));
     field_print(call, "input", value_text(call, hf_get(run, "arguments")));
     field_print(call, "why", hf_str(run, "why.text", NULL));
-    if (hf_bool(run, "why.next.0.primary", false))
-        field_print(call, "next", hf_str(run, "why.next.0.action", NULL));
-    if (failure)
+    field_print(call, "next", hf_cli_show_next(call, hf_get(run, "why")));
+    if (hf_str(failure, "exception_type", NULL) || hf_str(failure, "message", NULL))
         field_print(call, "failure",
                     hf_mem_format(call->mem, "%s: %s", hf_str(failure, "exception_type", "error"),
                                   hf_str(failure, "message", "")));

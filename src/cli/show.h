@@ -7,6 +7,9 @@
 /* The whole run. */
 HF_NODISCARD hf_status hf_cli_show_run(hf_cli_call *call, hf_value run, hf_err *err);
 
+/* The command that would move a run on, by its answer of why; NULL: none, or memory ran out. */
+const char *hf_cli_show_next(hf_cli_call *call, hf_value why);
+
 /* One line that says how it stands, and one for each step; how many lines those were. */
 int hf_cli_show_head(hf_cli_call *call, hf_value run);
 int hf_cli_show_steps(hf_cli_call *call, hf_value run);

@@ -10,12 +10,14 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/value.h"
+#include "cli/known.h"
+#include "cli/refusal.h"
 #include "client/client.h"
 #include "holdfast/host.h"
 #include "holdfast/reader.h"
+#include "holdfast/tool.h"
 #include "holdfast/worker.h"
 #include "server/registry.h"
-#include "server/route.h"
 #include "server/server.h"
 #include "server/shape.h"
 
@@ -31,6 +33,8 @@ enum {
 #define SOCKET_FOLDER "/tmp/hf-verb-XXXXXX"
 #define SOCKET_NAME   "s"
 #define LIST_PATH     "/api/workflows"
+#define NEXT_SPACES   "holdfast namespace ls {here}"
+#define NEXT_RUNS     "holdfast ls {here}"
 
 struct hf_cli_target {
     hf_cli_call *call;
@@ -57,9 +61,11 @@ static hf_status line_read(hf_cli_call *call, const char *path, const char **out
     FILE *file = fopen(path, "r");
     bool got;
 
-    if (!file)
+    if (!file) {
+        call->next = "holdfast help {verb}";
         return hf_err_set(err, errno == ENOENT ? HF_NOTFOUND : HF_DENIED,
                           "cannot open the token file %s: %s", path, strerror(errno));
+    }
     got = fgets(text, sizeof(text), file) != NULL;
     (void)fclose(file);
     if (!got)
@@ -96,17 +102,37 @@ static hf_status server_open(hf_cli_target *target, hf_err *err)
     return st ? st : hf_client_open(&options, &target->client, err);
 }
 
+/* Whether the call is about something new, for which a store may be made. A verb that is about what
+   should be there finds nothing in a new store, and a path that is mistyped must not become one. */
+static bool store_is_made(const hf_cli_call *call)
+{
+    return strcmp(call->command->name, "start") == 0 ||
+           (call->args[0] && strcmp(call->args[0], "create") == 0);
+}
+
+static hf_status store_look(const hf_cli_call *call, hf_err *err)
+{
+    const hf_tool_options options = {.size = sizeof(options), .schema = call->schema};
+    hf_tool_info info = {.size = sizeof(info)};
+
+    return hf_tool_inspect(call->store, &options, &info, err);
+}
+
 static hf_status store_open(hf_cli_target *target, hf_err *err)
 {
     static const hf_app nothing = {.name = "holdfast"};
     hf_cli_call *call = target->call;
-    hf_status st;
+    hf_status st = store_is_made(call) ? HF_OK : store_look(call, err);
 
+    if (st)
+        return st;
     st = hf_open(call->store, call->app ? call->app : &nothing, &target->engine);
     if (!st && !call->app) /* workflows that this program does not have are somebody's */
         st = hf_workers_allow(target->engine);
-    if (!st && strcmp(target->space, SPACE_DEFAULT) != 0)
+    if (!st && strcmp(target->space, SPACE_DEFAULT) != 0) {
         st = hf_namespace_use(target->engine, target->space);
+        call->next = NEXT_SPACES;
+    }
     if (st)
         (void)hf_err_set(err, st, "%s", hf_errmsg(target->engine));
     if (st == HF_OWNED)
@@ -227,9 +253,13 @@ static hf_status reader_get(hf_cli_target *target, hf_err *err)
 {
     const hf_reader_opts options = {
         .size_ = sizeof(options), .schema = target->call->schema, .space = target->space};
+    hf_status st = target->reader
+                       ? HF_OK
+                       : hf_reader_open(target->call->store, &options, &target->reader, err);
 
-    return target->reader ? HF_OK
-                          : hf_reader_open(target->call->store, &options, &target->reader, err);
+    if (st == HF_NOTFOUND && !store_look(target->call, NULL))
+        target->call->next = NEXT_SPACES; /* it is not the store that is missing */
+    return st;
 }
 
 /* ---- asking a server */
@@ -245,6 +275,14 @@ static void next_note(hf_cli_call *call, hf_status st)
         call->next = "holdfast version";
     else if (st == HF_IO || st == HF_BUSY || st == HF_TIMEOUT || st == HF_FULL)
         call->next = "holdfast config";
+}
+
+/* The same when it says that something is not there: the namespace, or what is asked about. */
+static void missing_note(hf_cli_call *call, hf_value body, const char *otherwise)
+{
+    bool space = strcmp(hf_str(body, "reason", ""), "namespace_not_found") == 0;
+
+    call->next = space ? NEXT_SPACES : otherwise;
 }
 
 static hf_status ask(hf_cli_target *target, const hf_client_request *request, hf_mem *mem,
@@ -268,6 +306,8 @@ hf_status hf_cli_target_ask(hf_cli_target *target, const char *method, const cha
         return st;
     st = hf_client_outcome(&reply, err);
     next_note(target->call, st);
+    if (st == HF_NOTFOUND)
+        missing_note(target->call, reply.body, target->call->next);
     if (!st && !reply.body && reply.status != NO_CONTENT)
         st = hf_err_set(err, HF_IO, "the server answered with something that is not JSON");
     *out_body = reply.body;
@@ -283,20 +323,6 @@ static void path_add(hf_buf *path, const char *part)
         hf_buf_add_text(path, part);
     else
         path->failed = true;
-}
-
-/* Whether the list route reads it. One that it does not would be ignored, and the list too long. */
-static bool list_reads(hf_slice name)
-{
-    unsigned methods;
-    const hf_route *route = hf_route_find(HF_HTTP_GET, HF_SLICE(LIST_PATH), &methods);
-    hf_slice rest = hf_slice_of(route ? hf_route_query(route) : "");
-    hf_route_field field;
-
-    while (rest.len && hf_route_field_next(&rest, &field))
-        if (hf_slice_equal(field.name, name))
-            return true;
-    return false;
 }
 
 /* The filters of a list as parameters of its route, which has another name for one of them. */
@@ -321,7 +347,8 @@ static hf_status list_path(hf_cli_target *target, hf_value request, hf_buf *path
         hf_slice known = hf_slice_equal(key, HF_SLICE("status")) ? HF_SLICE("run_status") : key;
         const char *name = hf_mem_text(mem, known);
 
-        if (!list_reads(known))
+        /* one that it does not read would be ignored, and the list too long */
+        if (!hf_cli_known_parameter(LIST_PATH, known))
             return hf_err_set(err, HF_INVALID, "%.*s is no filter of a list", (int)key.len,
                               key.ptr);
         path_add(path, name ? hf_client_path(mem, "&%s=%s", name, hf_str(item, "", "")) : NULL);
@@ -374,7 +401,7 @@ hf_status hf_cli_target_list(hf_cli_target *target, hf_value request, hf_mem *me
 
 static hf_status not_found(hf_cli_target *target, const char *id, const char *what, hf_err *err)
 {
-    target->call->next = "holdfast ls {here}";
+    target->call->next = NEXT_RUNS;
     return hf_err_set(err, HF_NOTFOUND, "%s%s", what, id);
 }
 
@@ -468,8 +495,8 @@ hf_status hf_cli_target_run(hf_cli_target *target, const hf_cli_aim *aim, hf_mem
         if (!st && !*out_run)
             st = hf_err_nomem(err, "a run");
     }
-    if (st == HF_NOTFOUND && (target->client || target->reader))
-        target->call->next = "holdfast ls {here}";
+    if (st == HF_NOTFOUND && (target->client || target->reader) && !target->call->next)
+        target->call->next = NEXT_RUNS;
     return st;
 }
 
@@ -518,31 +545,6 @@ hf_status hf_cli_target_await(hf_cli_target *target, const char *id, hf_value ro
 
 /* ---- commands */
 
-/* What an envelope says: accepted, refused, or refused because of its arguments. */
-static hf_status envelope_judge(hf_cli_target *target, hf_value envelope, hf_err *err)
-{
-    const char *outcome = hf_str(envelope, "outcome", "");
-    hf_value errors = hf_get(envelope, "validation_errors");
-    const char *said = hf_str(envelope, "message", NULL);
-    hf_status st = HF_REJECTED;
-    hf_slice field;
-    hf_value texts;
-
-    if (strncmp(outcome, "rejected", 8) != 0)
-        return HF_OK;
-    if (strcmp(outcome, "rejected_invalid_arguments") == 0)
-        st = HF_INVALID;
-    if (strcmp(hf_str(envelope, "reason", ""), "instance_not_found") == 0)
-        return not_found(target, hf_str(envelope, "workflow_id", ""), "there is no workflow ", err);
-    if (hf_str(envelope, "workflow_id", NULL))
-        target->call->next = hf_mem_format(target->call->mem, "holdfast show %s {here}",
-                                           hf_str(envelope, "workflow_id", ""));
-    if (hf_value_member(errors, 0, &field, &texts))
-        return hf_err_set(err, st, "%s: %.*s: %s", outcome, (int)field.len, field.ptr,
-                          hf_str(texts, "0", "not accepted"));
-    return hf_err_set(err, st, "%s: %s", outcome, said ? said : "the engine refused it");
-}
-
 /* The route of a command. */
 static const char *command_path(hf_mem *mem, const char *command, hf_value request)
 {
@@ -576,11 +578,11 @@ static hf_status server_command(hf_cli_target *target, const char *command, hf_v
         return st;
     *out_envelope = reply.body;
     if (hf_str(reply.body, "outcome", NULL))
-        return envelope_judge(target, reply.body, err);
+        return hf_cli_refusal(target->call, reply.body, err);
     st = hf_client_outcome(&reply, err);
     next_note(target->call, st);
     if (st == HF_NOTFOUND)
-        target->call->next = "holdfast ls {here}";
+        missing_note(target->call, reply.body, NEXT_RUNS);
     return st;
 }
 
@@ -598,11 +600,11 @@ hf_status hf_cli_target_command(hf_cli_target *target, const char *command, hf_v
     st = hf_command(target->engine, command, request, mem, &result);
     if (st && !result.outcome) {
         if (st == HF_NOTFOUND)
-            target->call->next = "holdfast ls {here}";
+            target->call->next = NEXT_RUNS;
         return hf_err_set(err, st, "%s", hf_errmsg(target->engine));
     }
     *out_envelope = result.detail;
-    return envelope_judge(target, result.detail, err);
+    return hf_cli_refusal(target->call, result.detail, err);
 }
 
 hf_status hf_cli_target_query(hf_cli_target *target, const hf_cli_aim *aim, const char *name,
@@ -613,17 +615,14 @@ hf_status hf_cli_target_query(hf_cli_target *target, const hf_cli_aim *aim, cons
 
     if (aim->run_id)
         return hf_err_set(err, HF_INVALID, "a query goes to the newest run");
+    target->call->next = hf_mem_format(mem, "holdfast show %s {here}", aim->id);
     if (target->client) {
         st = hf_cli_target_ask(
             target, "POST", hf_client_path(mem, "/api/workflows/%s/query/%s", aim->id, name),
             hf_json_(mem, "{'input': %p}", (const void *)arguments), mem, &body, err);
         *out_result = hf_get(body, "result");
-        if (st == HF_NOTFOUND)
-            target->call->next = "holdfast ls {here}";
         return st;
     }
     st = hf_query(target->engine, aim->id, name, arguments, out_result);
-    if (st == HF_NOTFOUND)
-        target->call->next = "holdfast ls {here}";
     return st ? hf_err_set(err, st, "%s", hf_errmsg(target->engine)) : HF_OK;
 }

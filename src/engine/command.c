@@ -88,11 +88,16 @@ hf_status hf_handling_record(hf_handling *h, hf_cmd_outcome outcome)
     return HF_OK;
 }
 
-/* Which limit, what was measured, what is allowed; NULL when memory ran out. */
-static hf_value limit_detail(hf_mem *mem, const hf_intake_refusal *refusal)
+/* What the arguments should be; or which limit, what was measured, what is allowed. NULL when
+   memory ran out. */
+static hf_value refusal_detail(hf_mem *mem, const hf_intake_refusal *refusal)
 {
     hf_value_list *detail = hf_value_object(mem);
 
+    if (refusal->parameters)
+        hf_value_set(detail, HF_SLICE("parameters"), hf_value_copy(mem, refusal->parameters));
+    if (!refusal->limit)
+        return hf_value_finish(detail);
     hf_value_set(detail, HF_SLICE("structural_limit_kind"),
                  hf_value_string(mem, hf_slice_of(hf_limit_text(refusal->limit))));
     hf_value_set(detail, HF_SLICE("structural_limit_value"),
@@ -111,7 +116,8 @@ hf_status hf_handling_refuse(hf_handling *h, const hf_intake_refusal *refusal, h
     h->note.limit = refusal->limit;
     h->note.limit_value = refusal->limit_value;
     h->note.limit_configured = refusal->limit_configured;
-    if (refusal->limit && !(h->reply->detail = limit_detail(h->mem, refusal)))
+    if ((refusal->limit || refusal->parameters) &&
+        !(h->reply->detail = refusal_detail(h->mem, refusal)))
         return hf_err_nomem(err, "an answer");
     if (!why || (refusal->validation_errors && !h->reply->validation_errors))
         return hf_err_nomem(err, "an answer");

@@ -51,6 +51,18 @@ hf_status hf_intake_refuse(hf_intake_refusal *refusal, hf_cmd_outcome outcome,
     return why ? HF_OK : hf_err_nomem(err, "a refusal");
 }
 
+hf_status hf_intake_refuse_arguments(hf_intake_refusal *refusal, hf_rejection_reason reason,
+                                     const hf_contract *contract, hf_value errors, hf_mem *mem,
+                                     hf_err *err)
+{
+    hf_status st = hf_intake_refuse(refusal, HF_CMD_OUTCOME_REJECTED_INVALID_ARGUMENTS, reason,
+                                    hf_intake_errors_sentence(mem, errors), err);
+
+    refusal->validation_errors = errors;
+    refusal->parameters = hf_contract_to_value(contract, mem);
+    return st || refusal->parameters ? st : hf_err_nomem(err, "a refusal");
+}
+
 hf_status hf_intake_limit_refuse(hf_mem *mem, hf_limit limit, int64_t configured, int64_t value,
                                  hf_intake_refusal *refusal, hf_err *err)
 {

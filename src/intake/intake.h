@@ -93,6 +93,7 @@ typedef struct hf_intake_refusal {
     hf_cmd_outcome outcome;
     hf_rejection_reason reason;
     hf_value validation_errors; /* {name: [messages]}; NULL: none */
+    hf_value parameters;        /* what the arguments should be, as contracts are published */
     const char *why;            /* a sentence, in the unit's arena */
     hf_limit limit;             /* 0: none; else what was measured and what is allowed */
     int64_t limit_value;

@@ -4,6 +4,7 @@
 
 #include "base/id.h"
 #include "intake/intake.h"
+#include "model/contract.h"
 
 /* The public id of something, formed from its key and the moment it came to be. */
 hf_ulid hf_intake_id(int64_t time_us, int64_t key);
@@ -24,6 +25,12 @@ const char *hf_intake_errors_sentence(hf_mem *mem, hf_value errors);
 /* Fills a refusal; HF_NOMEM when the sentence could not be made. */
 HF_NODISCARD hf_status hf_intake_refuse(hf_intake_refusal *refusal, hf_cmd_outcome outcome,
                                         hf_rejection_reason reason, const char *why, hf_err *err);
+
+/* The same for arguments that do not fit the contract. */
+HF_NODISCARD hf_status hf_intake_refuse_arguments(hf_intake_refusal *refusal,
+                                                  hf_rejection_reason reason,
+                                                  const hf_contract *contract, hf_value errors,
+                                                  hf_mem *mem, hf_err *err);
 
 /* A value as the JSON text that is recorded; one that is too big for a payload is refused. */
 HF_NODISCARD hf_status hf_intake_payload_fit(const hf_intake *in, hf_mem *mem, hf_value value,

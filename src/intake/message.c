@@ -1,7 +1,6 @@
 /* message.c: signals and updates, by the contract that the run was started with. */
 #include "base/value.h"
 #include "intake/intake_impl.h"
-#include "model/contract.h"
 #include "store/snapshot.h"
 
 /* Arguments as they are recorded: an object by declared name, else the list of positional values.
@@ -72,13 +71,9 @@ hf_status hf_intake_target_fit(const hf_intake *in, int64_t definition, hf_targe
                                 err);
     if (!st)
         st = hf_contract_apply(contract, args, mem, out_args, &errors, err);
-    if (!st && errors) {
-        st = hf_intake_refuse(refusal, HF_CMD_OUTCOME_REJECTED_INVALID_ARGUMENTS,
-                              kinds[kind].invalid_reason, hf_intake_errors_sentence(mem, errors),
-                              err);
-        refusal->validation_errors = errors;
-        return st;
-    }
+    if (!st && errors)
+        return hf_intake_refuse_arguments(refusal, kinds[kind].invalid_reason, contract, errors,
+                                          mem, err);
     if (!st && kind == HF_TARGET_SIGNAL)
         *out_args = arguments_list(contract, *out_args, mem);
     return st;

@@ -4,7 +4,6 @@
 #include "base/value.h"
 #include "commit/shard.h"
 #include "intake/intake_impl.h"
-#include "model/contract.h"
 #include "model/metadata.h"
 #include "model/name.h"
 
@@ -17,12 +16,9 @@ static hf_status input_fit(const hf_intake *in, const hf_intake_start *start, hf
 
     if (start->params)
         st = hf_contract_apply(start->params, start->input, mem, &input, &errors, err);
-    if (!st && errors) {
-        st = hf_intake_refuse(refusal, HF_CMD_OUTCOME_REJECTED_INVALID_ARGUMENTS,
-                              (hf_rejection_reason)0, hf_intake_errors_sentence(mem, errors), err);
-        refusal->validation_errors = errors;
-        return st;
-    }
+    if (!st && errors)
+        return hf_intake_refuse_arguments(refusal, (hf_rejection_reason)0, start->params, errors,
+                                          mem, err);
     return st ? st : hf_intake_payload_fit(in, mem, input, out_input, refusal, err);
 }
 

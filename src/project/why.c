@@ -267,6 +267,10 @@ static void about_task(answer *a)
         return;
     default:
         a->code = HF_WHY_TURN_READY;
+        if (task->available_us > a->world->live.now_us) { /* a start that was put off */
+            a->since_us = task->created_us;
+            a->until_us = task->available_us;
+        }
         return;
     }
 }

@@ -49,7 +49,7 @@ START_TEST(why_says_what_a_run_waits_for)
     path = store_make();
     ck_assert_int_eq(RUN("why", "a", "--store", path), 0);
     ck_assert_ptr_nonnull(strstr(hf_buf_text(&last.out), "a: Waiting for signal go (step 1)"));
-    ck_assert_ptr_nonnull(strstr(hf_buf_text(&last.out), "next   signal"));
+    ck_assert_ptr_nonnull(strstr(hf_buf_text(&last.out), "next   holdfast signal a go --store "));
     ck_assert_int_eq(RUN("why", "a", "a", "--store", path, "--json"), 0);
     list = hf_parse_(mem, hf_buf_text(&last.out), last.out.len);
     ck_assert_uint_eq(hf_len(list), 2);

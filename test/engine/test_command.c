@@ -123,6 +123,8 @@ HF_BOTH_ENGINES(b029_validation_errors_say_what_is_wrong)
         ck_assert_str_eq(out.outcome, "rejected_invalid_arguments");
         ck_assert_str_eq(out.reason, "invalid_signal_arguments");
         ck_assert_str_eq(hf_str(out.detail, cases[i].path, ""), cases[i].message);
+        ck_assert_str_eq(hf_str(out.detail, "parameters.0.name", ""), "who"); /* what would fit */
+        ck_assert_uint_eq(hf_len(hf_get(out.detail, "parameters")), 2);
     }
     ck_assert_int_eq(rows(d, "status = 2"), 5);
     ck_assert_int_eq(hf_test_count(d, "w-1", "SignalReceived"), 0);

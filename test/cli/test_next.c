@@ -1,0 +1,217 @@
+/* test_next.c: what verbs answer when something is not as it should be: the exit code, why, and the
+   command that helps, each of them written down here as a person sees it. */
+#include "cli/exit.h"
+#include "lib/site.h"
+#include "server/registry.h"
+
+#include "cli/program.h" /* last: its names are short */
+
+static bool is_set(const void *state)
+{
+    return *(const int *)state != 0;
+}
+
+static hf_value set(hf_ctx *w, void *state, hf_value args)
+{
+    *(int *)state = (int)hf_int(args, "to", 0);
+    return hf_json(w, "null");
+}
+
+static hf_value waits(hf_ctx *w, hf_value in)
+{
+    (void)hf_wait(w, "set", is_set);
+    (void)hf_receive(w, "go");
+    return in;
+}
+
+static hf_value parent(hf_ctx *w, hf_value in)
+{
+    return hf_child(w, "waits", in, .id = "child-1");
+}
+
+static const hf_workflow_def workflows[] = {
+    {"waits", waits, sizeof(int), .params = "sku:string, amount:int=1, note:string?",
+     .signals = (const hf_signal_def[]){{"go", "by:string, how:enum(fast|slow)=fast"}, {0}},
+     .updates =
+         (const hf_update_def[]){{"set", "to:int", set, NULL}, {"none", "", set, NULL}, {0}}},
+    {.type = "parent", .run = parent, .params = "sku:string"},
+    {0}};
+static const hf_app app = {.name = "next", .workflows = workflows};
+
+static hf_site site;
+static char url_line[64];
+static const char *env[] = {url_line, "HF_TOKEN=tok-admin", NULL};
+
+static void site_begin(void)
+{
+    begin();
+    hf_site_open(&site, HF_ENGINE_SQLITE, &app,
+                 (hf_server_options){.auth = {.driver = HF_AUTH_TOKEN}});
+    hf_site_tokens(&site);
+    (void)snprintf(url_line, sizeof(url_line), "HF_URL=http://127.0.0.1:%d",
+                   hf_server_port(site.server));
+}
+
+static void site_end(void)
+{
+    hf_site_close(&site);
+    end();
+}
+
+typedef struct mistake {
+    const char *words; /* separated by spaces */
+    int code;
+    const char *why;
+    const char *next; /* a whole line; NULL: not looked at */
+} mistake;
+
+static int do_words(const char *text)
+{
+    const char *words[WORDS_MAX] = {PROGRAM};
+    char copy[256];
+    char *rest = NULL;
+    size_t count = 1;
+
+    (void)snprintf(copy, sizeof(copy), "%s", text);
+    for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
+        words[count++] = word;
+    return run(env, words);
+}
+
+static void mistakes_check(const mistake *mistakes, size_t count)
+{
+    char line[160];
+
+    for (size_t i = 0; i < count; i++) {
+        const mistake *m = &mistakes[i];
+        int code = do_words(m->words);
+
+        ck_assert_msg(code == m->code, "%s: exit code %d\n%s", m->words, code,
+                      hf_buf_text(&last.err));
+        ck_assert_msg(says(&last.err, m->why), "%s: %s", m->words, hf_buf_text(&last.err));
+        (void)snprintf(line, sizeof(line), "next:  %s\n", m->next ? m->next : "");
+        ck_assert_msg(!m->next || says(&last.err, line), "%s: %s", m->words,
+                      hf_buf_text(&last.err));
+    }
+}
+
+/* Arguments that do not fit are answered with the contract; what is not there with where to look
+   for it; what takes too long with the verb that says why. */
+START_TEST(mistakes_have_a_next_command)
+{
+    static const mistake mistakes[] = {
+        {"start waits", HF_CLI_EXIT_USAGE, "It takes sku:string, amount:int=1, note:string?.",
+         "holdfast help start"},
+        {"start waits sku=a colour=red", HF_CLI_EXIT_USAGE, "colour: Unknown argument [colour].",
+         "holdfast help start"},
+        {"signal w-1 go by:=1", HF_CLI_EXIT_USAGE, "It takes by:string, how:enum(fast|slow)=fast.",
+         "holdfast show w-1"},
+        {"update w-1 set", HF_CLI_EXIT_USAGE, "It takes to:int.", "holdfast show w-1"},
+        {"update w-1 none to=1", HF_CLI_EXIT_USAGE, "It takes nothing.", "holdfast show w-1"},
+        {"signal w-1 nothing by=me", HF_CLI_EXIT_REJECTED, "rejected_unknown_signal",
+         "holdfast show w-1"},
+        {"query w-1 nothing", HF_CLI_EXIT_NOTFOUND, "no query called nothing", "holdfast show w-1"},
+        {"result w-1 --timeout 1ms", HF_CLI_EXIT_TIMEOUT, "w-1 is still waiting",
+         "holdfast why w-1"},
+        {"watch w-1 --timeout 1ms", HF_CLI_EXIT_TIMEOUT, "w-1 is still waiting",
+         "holdfast why w-1"},
+        {"start waits sku=a --id w-2 --wait --timeout 1ms", HF_CLI_EXIT_TIMEOUT, "w-2 is still",
+         "holdfast why w-2"},
+        {"show w-1 --step 99", HF_CLI_EXIT_NOTFOUND, "w-1 has no step 99", "holdfast help show"},
+        {"show w-1#9", HF_CLI_EXIT_NOTFOUND, "there is no such run of w-1", "holdfast ls"},
+        {"ls --namespace none", HF_CLI_EXIT_NOTFOUND, "no such namespace", "holdfast namespace ls"},
+        {"show w-1 --namespace none", HF_CLI_EXIT_NOTFOUND, "no such namespace",
+         "holdfast namespace ls"},
+        {"cancel w-1 --namespace none", HF_CLI_EXIT_NOTFOUND, "no such namespace",
+         "holdfast namespace ls"},
+        {"ls --columns workflow_id,colour", HF_CLI_EXIT_USAGE, "there is no column colour",
+         "holdfast help ls"},
+        {"ls colour=red", HF_CLI_EXIT_USAGE, "colour is no filter", "holdfast help ls"},
+        {"ls --token-file none", HF_CLI_EXIT_NOTFOUND, "cannot open the token file none",
+         "holdfast help ls"},
+        {"start waits @none", HF_CLI_EXIT_NOTFOUND, "cannot open none", "holdfast help start"},
+        {"namespace set default retention_day:=3", HF_CLI_EXIT_USAGE,
+         "there is no field retention_day; there are:", "holdfast help namespace"},
+        {"schedule create s waits every=1h overlap=skip", HF_CLI_EXIT_USAGE,
+         "there is no field overlap", "holdfast help schedule"},
+        {"token revoke none", HF_CLI_EXIT_NOTFOUND, "no such token", "holdfast help token"},
+        {"show", HF_CLI_EXIT_USAGE, "show needs an ID", "holdfast help show"},
+        {"history w-1 --after soon", HF_CLI_EXIT_USAGE, "--after takes the number of an event",
+         "holdfast help history"},
+        {"terminate w-1", HF_CLI_EXIT_USAGE, "terminate needs a --reason",
+         "holdfast help terminate"},
+    };
+
+    site_begin();
+    ck_assert_int_eq(do_words("start waits sku=a --id w-1"), HF_CLI_EXIT_OK);
+    mistakes_check(mistakes, sizeof(mistakes) / sizeof(mistakes[0]));
+    ck_assert_int_eq(do_words("start waits -o json"), HF_CLI_EXIT_USAGE);
+    ck_assert_str_eq(hf_str(json(&last.err), "error.next", ""), "holdfast help start");
+    site_end();
+}
+END_TEST
+
+/* why and show name the command that would move a run on, with all that has to be typed. */
+START_TEST(runs_have_a_next_command)
+{
+    site_begin();
+    ck_assert_int_eq(do_words("start parent sku=a --id p-1"), HF_CLI_EXIT_OK);
+    for (int i = 0; i < 600 && !says(&last.out, "child"); i++)
+        ck_assert_int_eq(do_words("why p-1"), HF_CLI_EXIT_OK);
+    ck_assert(says(&last.out, "  next   holdfast why child-1\n"));
+    for (int i = 0; i < 600 && !says(&last.out, "condition"); i++)
+        ck_assert_int_eq(do_words("why child-1"), HF_CLI_EXIT_OK);
+    ck_assert(says(&last.out, "  next   holdfast update child-1 NAME\n"));
+    ck_assert_int_eq(do_words("update child-1 set to:=1"), HF_CLI_EXIT_OK);
+    ck_assert_int_eq(do_words("show child-1"), HF_CLI_EXIT_OK);
+    ck_assert(says(&last.out, "  next      holdfast signal child-1 go\n"));
+    ck_assert_int_eq(do_words("pause child-1"), HF_CLI_EXIT_OK);
+    ck_assert_int_eq(do_words("why child-1"), HF_CLI_EXIT_OK);
+    ck_assert(says(&last.out, "  next   holdfast resume child-1\n"));
+    ck_assert_int_eq(do_words("terminate child-1 --reason stuck"), HF_CLI_EXIT_OK);
+    ck_assert_int_eq(do_words("show child-1"), HF_CLI_EXIT_OK);
+    ck_assert(says(&last.out, "signal go  cancelled"));
+    ck_assert(!says(&last.out, "failure"));
+    ck_assert_int_eq(do_words("start waits sku=a --id late --delay 2h"), HF_CLI_EXIT_OK);
+    ck_assert_int_eq(do_words("why late"), HF_CLI_EXIT_OK);
+    ck_assert(says(&last.out, "it begins in 1 h"));
+    site_end();
+}
+END_TEST
+
+/* A path that is mistyped becomes no store: only what makes something new makes one. */
+START_TEST(no_store_is_made_by_mistake)
+{
+    static const char *const verbs_of_a_store[] = {
+        "ls",          "show a",   "result a",  "signal a go",  "update a set", "query a sum",
+        "cancel a",    "repair a", "history a", "namespace ls", "token ls",     "queue ls",
+        "schedule ls", "why a",    "build ls",  "failure ls",   "pause a",      "batch show x",
+        "archive a",   "top",      "fork a",    "reset a",      "view ls",      "type ls"};
+    char words[128];
+
+    begin();
+    for (size_t i = 0; i < sizeof(verbs_of_a_store) / sizeof(verbs_of_a_store[0]); i++) {
+        (void)snprintf(words, sizeof(words), "%s --store none.db", verbs_of_a_store[i]);
+        ck_assert_msg(do_words(words) == HF_CLI_EXIT_NOTFOUND, "%s: %s", words,
+                      hf_buf_text(&last.err));
+        ck_assert_msg(says(&last.err, "there is no store at none.db"), "%s: %s", words,
+                      hf_buf_text(&last.err));
+        ck_assert_msg(says(&last.err, "next:  holdfast schema-migrate none.db\n"), "%s: %s", words,
+                      hf_buf_text(&last.err));
+        ck_assert_int_ne(access("none.db", F_OK), 0);
+    }
+    ck_assert_int_eq(do_words("start any --id a --store none.db"), HF_CLI_EXIT_OK);
+    ck_assert_int_eq(do_words("signal a go --store none.db --namespace b"), HF_CLI_EXIT_NOTFOUND);
+    ck_assert(says(&last.err, "next:  holdfast namespace ls --store none.db\n"));
+    ck_assert_int_eq(do_words("ls --store none.db --namespace b"), HF_CLI_EXIT_NOTFOUND);
+    ck_assert(says(&last.err, "next:  holdfast namespace ls --store none.db\n"));
+    ck_assert_int_eq(do_words("start any @none --store none.db"), HF_CLI_EXIT_NOTFOUND);
+    ck_assert(says(&last.err, "next:  holdfast help start\n"));
+    ck_assert_int_eq(do_words("token revoke none --store none.db"), HF_CLI_EXIT_NOTFOUND);
+    ck_assert(!says(&last.err, "schema-migrate"));
+    end();
+}
+END_TEST
+
+HF_SUITE_MAIN("cli/next", {mistakes_have_a_next_command, 0}, {runs_have_a_next_command, 0},
+              {no_store_is_made_by_mistake, 0})
