@@ -109,27 +109,30 @@ void hf_ulid_next(hf_ulid_source *source, hf_ulid *out_id)
     hf_mutex_unlock(&source->lock);
 }
 
-void hf_ulid_form(int64_t time_ms, uint64_t key, uint32_t counter, hf_ulid *out_id)
+hf_ulid hf_ulid_form(int64_t time_us, int64_t key, uint32_t counter)
 {
-    HF_ASSERT(key <= HF_ULID_KEY_MAX);
-    time_write(out_id, time_ms);
-    big_endian_write(out_id->bytes + TIME_BYTES, KEY_BYTES, key);
-    big_endian_write(out_id->bytes + TIME_BYTES + KEY_BYTES, COUNTER_BYTES, counter);
-}
+    hf_ulid id;
 
-void hf_ulid_parts(const hf_ulid *id, int64_t *out_time_ms, uint64_t *out_key,
-                   uint32_t *out_counter)
-{
-    const uint8_t *at = id->bytes + TIME_BYTES;
-
-    *out_time_ms = hf_ulid_time_ms(id);
-    *out_key = big_endian_read(at, KEY_BYTES);
-    *out_counter = (uint32_t)big_endian_read(at + KEY_BYTES, COUNTER_BYTES);
+    HF_ASSERT(key >= 0 && key <= HF_ULID_KEY_MAX);
+    time_write(&id, time_us / 1000);
+    big_endian_write(id.bytes + TIME_BYTES, KEY_BYTES, (uint64_t)key);
+    big_endian_write(id.bytes + TIME_BYTES + KEY_BYTES, COUNTER_BYTES, counter);
+    return id;
 }
 
 int64_t hf_ulid_time_ms(const hf_ulid *id)
 {
     return (int64_t)big_endian_read(id->bytes, TIME_BYTES);
+}
+
+int64_t hf_ulid_key(const hf_ulid *id)
+{
+    return (int64_t)big_endian_read(id->bytes + TIME_BYTES, KEY_BYTES);
+}
+
+uint32_t hf_ulid_counter(const hf_ulid *id)
+{
+    return (uint32_t)big_endian_read(id->bytes + TIME_BYTES + KEY_BYTES, COUNTER_BYTES);
 }
 
 int hf_ulid_compare(const hf_ulid *a, const hf_ulid *b)

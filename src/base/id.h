@@ -14,7 +14,7 @@
 enum { HF_ULID_BYTES = 16, HF_ULID_TEXT_LEN = 26, HF_ULID_TEXT_SIZE = 27 };
 
 #define HF_ULID_TIME_MS_MAX ((INT64_C(1) << 48) - 1) /* in the year 10889 */
-#define HF_ULID_KEY_MAX     ((UINT64_C(1) << 48) - 1)
+#define HF_ULID_KEY_MAX     ((INT64_C(1) << 48) - 1)
 
 typedef struct hf_ulid {
     uint8_t bytes[HF_ULID_BYTES]; /* big endian */
@@ -34,14 +34,15 @@ void hf_ulid_source_free(hf_ulid_source *source); /* NULL is allowed */
 void hf_ulid_next(hf_ulid_source *source, hf_ulid *out_id);
 
 /* An id made of its parts, in this order: 48 bits of time, 48 bits of `key`, 32 bits of `counter`.
-   A time before 1970 or beyond 48 bits becomes the nearest one that fits; the key must fit. */
-void hf_ulid_form(int64_t time_ms, uint64_t key, uint32_t counter, hf_ulid *out_id);
+   A time before 1970 or beyond 48 bits becomes the nearest one that fits; the key must fit. This is
+   the id of everything in a store: of its row's key and the moment it came to be. */
+hf_ulid hf_ulid_form(int64_t time_us, int64_t key, uint32_t counter);
 
 /* The parts again. Any id has them, also one that was not formed. */
-void hf_ulid_parts(const hf_ulid *id, int64_t *out_time_ms, uint64_t *out_key,
-                   uint32_t *out_counter);
-
 int64_t hf_ulid_time_ms(const hf_ulid *id);
+int64_t hf_ulid_key(const hf_ulid *id);
+uint32_t hf_ulid_counter(const hf_ulid *id);
+
 int hf_ulid_compare(const hf_ulid *a, const hf_ulid *b); /* as memcmp */
 
 /* 26 upper case characters and a NUL. */

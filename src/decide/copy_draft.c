@@ -114,7 +114,7 @@ static hf_status start_copy(hf_copy *copy, size_t part, size_t at, int64_t copie
 
 static hf_ulid signal_id(const hf_copy *copy, int64_t key)
 {
-    return hf_decide_id(copy->now_us, key, 0);
+    return hf_ulid_form(copy->now_us, key, 0);
 }
 
 /* An open signal is the new run's: its id leads to a row of its own. So does the id of an activity
@@ -137,7 +137,7 @@ static hf_status open_copy(hf_copy *copy, size_t part, const copy_open *item, hf
     if (item->kind == COPY_ACTIVITY && !copy->reset) {
         st = event_copy(copy, part, event, event->time_us, activity, 1, err);
         hf_event_put_id(events, HF_KEY_ACTIVITY_EXECUTION_ID,
-                        hf_decide_id(event->time_us, item->key, 0));
+                        hf_ulid_form(event->time_us, item->key, 0));
         return st;
     }
     return event_copy(copy, part, event, event->time_us, NULL, 0, err);
@@ -170,7 +170,7 @@ static hf_status events_copy(hf_copy *copy, size_t part, hf_err *err)
 static void origin_event(hf_copy *copy, size_t part)
 {
     hf_event_builder *events = hf_unit_events(copy->unit, part);
-    hf_ulid root = hf_decide_id(copy->origin_us, copy->origin, 0);
+    hf_ulid root = hf_ulid_form(copy->origin_us, copy->origin, 0);
 
     for (size_t i = 0; i < copy->count; i++)
         if ((copy->events[i].type == HF_EVENT_RUN_FORKED ||
@@ -179,8 +179,8 @@ static void origin_event(hf_copy *copy, size_t part)
             break;
     hf_event_begin(events, copy->reset ? HF_EVENT_RUN_RESET : HF_EVENT_RUN_FORKED, copy->now_us, 0);
     hf_event_put_id(events, HF_KEY_WORKFLOW_COMMAND_ID,
-                    hf_decide_id(copy->now_us, copy->command.key, 0));
-    hf_event_put_id(events, HF_KEY_ORIGIN_RUN_ID, hf_decide_id(copy->origin_us, copy->origin, 0));
+                    hf_ulid_form(copy->now_us, copy->command.key, 0));
+    hf_event_put_id(events, HF_KEY_ORIGIN_RUN_ID, hf_ulid_form(copy->origin_us, copy->origin, 0));
     hf_event_put_int(events, HF_KEY_ORIGIN_SEQUENCE, (int64_t)copy->kept);
     hf_event_put_id(events, HF_KEY_ROOT_RUN_ID, root);
     if (copy->reason.len)

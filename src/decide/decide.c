@@ -13,14 +13,6 @@
 #include "base/value.h"
 #include "decide/decide_impl.h"
 
-hf_ulid hf_decide_id(int64_t time_us, int64_t key, uint32_t counter)
-{
-    hf_ulid id;
-
-    hf_ulid_form(time_us / 1000, (uint64_t)key, counter, &id);
-    return id;
-}
-
 /* A path is of no use elsewhere and long: the file's own name is kept. */
 static const char *line_of(const char *at)
 {

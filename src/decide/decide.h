@@ -288,9 +288,6 @@ HF_NODISCARD hf_status hf_decide_child_signal(hf_decide *decide, int64_t sender,
 HF_NODISCARD hf_status hf_decide_parent_closed(hf_decide *decide, int64_t parent, hf_slice body,
                                                hf_err *err);
 
-/* The public id of something, formed from its key and the moment it came to be. */
-hf_ulid hf_decide_id(int64_t time_us, int64_t key, uint32_t counter);
-
 /* Somebody cancels or terminates the run: it closes with everything that is open in it. `command`
    is the command's row key, added by the caller. */
 void hf_decide_stop(hf_decide *decide, bool terminate, int64_t command, hf_slice reason);

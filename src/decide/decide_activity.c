@@ -152,7 +152,7 @@ hf_status hf_decide_activity(hf_decide *decide, const hf_decision_row *row, hf_e
                                      .close_deadline_us = activity.close_deadline_us});
     events = hf_decide_event(decide, HF_EVENT_ACTIVITY_SCHEDULED, row->step);
     hf_event_put_id(events, HF_KEY_ACTIVITY_EXECUTION_ID,
-                    hf_decide_id(decide->now_us, activity.key, 0));
+                    hf_ulid_form(decide->now_us, activity.key, 0));
     hf_event_put_text(events, HF_KEY_ACTIVITY_TYPE, row->name);
     hf_decide_payload(decide, HF_KEY_ARGUMENTS, &row->value);
     if (activity.policy.len)

@@ -44,10 +44,10 @@ static hf_event_builder *child_event(hf_decide *decide, hf_event_type type,
     hf_event_builder *events = hf_decide_event(decide, type, child->call.step);
 
     hf_event_put_id(events, HF_KEY_CHILD_CALL_ID,
-                    hf_decide_id(child->call.call_us, child->call.call, 0));
+                    hf_ulid_form(child->call.call_us, child->call.call, 0));
     hf_event_put_text(events, HF_KEY_CHILD_WORKFLOW_INSTANCE_ID, child->id);
     hf_event_put_id(events, HF_KEY_CHILD_WORKFLOW_RUN_ID,
-                    hf_decide_id(child->run_us, child->run, 0));
+                    hf_ulid_form(child->run_us, child->run, 0));
     hf_event_put_text(events, HF_KEY_CHILD_WORKFLOW_TYPE, child->type);
     hf_event_put_int(events, HF_KEY_CHILD_RUN_NUMBER, child->number);
     return events;
@@ -74,7 +74,7 @@ void hf_decide_child_started(hf_decide *decide, const hf_child_end *child)
 
     if (child->link)
         hf_event_put_id(events, HF_KEY_WORKFLOW_LINK_ID,
-                        hf_decide_id(child->run_us, child->link, 0));
+                        hf_ulid_form(child->run_us, child->link, 0));
     hf_event_put_text(events, HF_KEY_PARENT_CLOSE_POLICY,
                       hf_slice_of(hf_parent_close_policy_text(child->call.policy)));
     if (child->call.attempt > 1)
@@ -186,13 +186,13 @@ static void child_refuse(hf_decide *decide, const hf_decision_row *row, const hf
         hf_decide_event(decide, HF_EVENT_CHILD_WORKFLOW_SCHEDULED, row->step);
 
     hf_event_put_id(events, HF_KEY_CHILD_CALL_ID,
-                    hf_decide_id(child->call.call_us, child->call.call, 0));
+                    hf_ulid_form(child->call.call_us, child->call.call, 0));
     hf_event_put_text(events, HF_KEY_CHILD_WORKFLOW_INSTANCE_ID, child->id);
     hf_event_put_text(events, HF_KEY_CHILD_WORKFLOW_TYPE, child->type);
     hf_decide_groups(decide, row);
     events = hf_decide_event(decide, HF_EVENT_CHILD_RUN_FAILED, row->step);
     hf_event_put_id(events, HF_KEY_CHILD_CALL_ID,
-                    hf_decide_id(child->call.call_us, child->call.call, 0));
+                    hf_ulid_form(child->call.call_us, child->call.call, 0));
     hf_event_put_text(events, HF_KEY_FAILURE_CATEGORY,
                       hf_slice_of(hf_failure_category_text(HF_FAILURE_CATEGORY_CHILD_WORKFLOW)));
     hf_event_put_text(events, HF_KEY_EXCEPTION_TYPE, hf_slice_of(type));
@@ -399,7 +399,7 @@ void hf_decide_close_children(hf_decide *decide, hf_closed_reason reason)
         }
         events = hf_decide_event(decide, HF_EVENT_PARENT_CLOSE_POLICY_APPLIED, 0);
         hf_event_put_text(events, HF_KEY_CHILD_INSTANCE_ID, child->id);
-        hf_event_put_id(events, HF_KEY_CHILD_RUN_ID, hf_decide_id(child->run_us, child->run, 0));
+        hf_event_put_id(events, HF_KEY_CHILD_RUN_ID, hf_ulid_form(child->run_us, child->run, 0));
         hf_event_put_text(events, HF_KEY_POLICY, hf_slice_of(policy));
         hf_event_put_text(events, HF_KEY_REASON, hf_slice_of(why));
         hf_decide_tell(decide, HF_NONE, child->instance, child->run, HF_INBOX_PARENT_CLOSED,

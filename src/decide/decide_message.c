@@ -129,7 +129,7 @@ hf_status hf_decide_signal_child(hf_decide *decide, const hf_decision_row *row, 
     hf_decide_know(decide, HF_KNOW_CHILDREN);
     for (size_t i = 0; !child && i < decide->run->child_count; i++) {
         hf_ulid id =
-            hf_decide_id(decide->run->children[i].call_us, decide->run->children[i].call, 0);
+            hf_ulid_form(decide->run->children[i].call_us, decide->run->children[i].call, 0);
 
         if (hf_ulid_compare(&id, &wanted) == 0)
             child = &decide->run->children[i];
@@ -193,8 +193,8 @@ hf_status hf_decide_child_signal(hf_decide *decide, int64_t sender, hf_slice has
     row.command_ahead = ++decide->commands;
     row.message_ahead = ++decide->messages;
     events = hf_decide_event(decide, HF_EVENT_SIGNAL_RECEIVED, 0);
-    hf_event_put_id(events, HF_KEY_WORKFLOW_COMMAND_ID, hf_decide_id(decide->now_us, row.key, 0));
-    hf_event_put_id(events, HF_KEY_SIGNAL_ID, hf_decide_id(decide->now_us, row.key, 0));
+    hf_event_put_id(events, HF_KEY_WORKFLOW_COMMAND_ID, hf_ulid_form(decide->now_us, row.key, 0));
+    hf_event_put_id(events, HF_KEY_SIGNAL_ID, hf_ulid_form(decide->now_us, row.key, 0));
     hf_event_put_text(events, HF_KEY_SIGNAL_NAME, row.name);
     hf_decide_payload(decide, HF_KEY_ARGUMENTS, &payload);
     hf_decide_row(decide, hf_row_command_new(mem, &row));

@@ -22,8 +22,8 @@ void hf_decide_wake(hf_decide *decide)
 static void start_command(hf_decide *decide, size_t part, const hf_decide_plan *plan)
 {
     hf_mem *mem = hf_unit_mem(decide->unit);
-    hf_ulid call = hf_decide_id(plan->call->call_us, plan->call->call, 0);
-    hf_ulid parent = hf_decide_id(plan->call->parent_us, plan->parent_run, 0);
+    hf_ulid call = hf_ulid_form(plan->call->call_us, plan->call->call, 0);
+    hf_ulid parent = hf_ulid_form(plan->call->parent_us, plan->parent_run, 0);
     char call_text[HF_ULID_TEXT_SIZE];
     char parent_text[HF_ULID_TEXT_SIZE];
     char *body;
@@ -61,9 +61,9 @@ static void started_call(hf_event_builder *events, const hf_decide_plan *plan)
 
     hf_event_put_text(events, HF_KEY_PARENT_WORKFLOW_INSTANCE_ID, call->parent_id);
     hf_event_put_id(events, HF_KEY_PARENT_WORKFLOW_RUN_ID,
-                    hf_decide_id(call->parent_us, plan->parent_run, 0));
+                    hf_ulid_form(call->parent_us, plan->parent_run, 0));
     hf_event_put_int(events, HF_KEY_PARENT_SEQUENCE, call->step);
-    hf_event_put_id(events, HF_KEY_CHILD_CALL_ID, hf_decide_id(call->call_us, call->call, 0));
+    hf_event_put_id(events, HF_KEY_CHILD_CALL_ID, hf_ulid_form(call->call_us, call->call, 0));
     if (call->attempt > 1)
         hf_event_put_int(events, HF_KEY_RETRY_ATTEMPT, call->attempt);
 }
@@ -96,7 +96,7 @@ static void started_event(hf_decide *decide, size_t part, const hf_decide_plan *
     hf_event_begin(events, HF_EVENT_WORKFLOW_STARTED, decide->now_us, 0);
     if (plan->command != HF_NONE)
         hf_event_put_id(events, HF_KEY_WORKFLOW_COMMAND_ID,
-                        hf_decide_id(decide->now_us, plan->command, 0));
+                        hf_ulid_form(decide->now_us, plan->command, 0));
     hf_event_put_text(events, HF_KEY_WORKFLOW_TYPE, plan->instance.type);
     if (plan->type.fingerprint.ptr)
         hf_event_put_text(events, HF_KEY_WORKFLOW_DEFINITION_FINGERPRINT, plan->type.fingerprint);
@@ -114,12 +114,12 @@ static void started_event(hf_decide *decide, size_t part, const hf_decide_plan *
         started_call(events, plan);
     if (plan->link != HF_NONE)
         hf_event_put_id(events, HF_KEY_WORKFLOW_LINK_ID,
-                        hf_decide_id(decide->now_us, plan->link, 0));
+                        hf_ulid_form(decide->now_us, plan->link, 0));
     if (plan->continued_from != HF_NONE)
         hf_event_put_id(events,
                         plan->retries ? HF_KEY_RETRY_OF_CHILD_WORKFLOW_RUN_ID
                                       : HF_KEY_CONTINUED_FROM_RUN_ID,
-                        hf_decide_id(plan->continued_from_us, plan->continued_from, 0));
+                        hf_ulid_form(plan->continued_from_us, plan->continued_from, 0));
     if (plan->inherits)
         started_inherited(decide, part);
     hf_decide_payload_in(decide, part, HF_KEY_ARGUMENTS, plan->input);
@@ -133,7 +133,7 @@ size_t hf_decide_begin(hf_decide *decide, const hf_decide_plan *plan)
     hf_event_begin(events, HF_EVENT_START_ACCEPTED, decide->now_us, 0);
     if (plan->command != HF_NONE)
         hf_event_put_id(events, HF_KEY_WORKFLOW_COMMAND_ID,
-                        hf_decide_id(decide->now_us, plan->command, 0));
+                        hf_ulid_form(decide->now_us, plan->command, 0));
     hf_event_put_text(events, HF_KEY_OUTCOME, HF_SLICE("started_new"));
     started_event(decide, part, plan);
     if (plan->command != HF_NONE)
@@ -243,9 +243,9 @@ hf_status hf_decide_continue(hf_decide *decide, const hf_decision_row *row, hf_e
                          .attempt = 1};
     hf_decide_cancel_open(decide);
     events = hf_decide_event(decide, HF_EVENT_WORKFLOW_CONTINUED_AS_NEW, row->step);
-    hf_event_put_id(events, HF_KEY_CONTINUED_TO_RUN_ID, hf_decide_id(decide->now_us, first, 0));
+    hf_event_put_id(events, HF_KEY_CONTINUED_TO_RUN_ID, hf_ulid_form(decide->now_us, first, 0));
     hf_event_put_int(events, HF_KEY_CONTINUED_TO_RUN_NUMBER, old->number + 1);
-    hf_event_put_id(events, HF_KEY_WORKFLOW_LINK_ID, hf_decide_id(decide->now_us, link.key, 0));
+    hf_event_put_id(events, HF_KEY_WORKFLOW_LINK_ID, hf_ulid_form(decide->now_us, link.key, 0));
     hf_event_put_text(events, HF_KEY_CLOSED_REASON, HF_SLICE("continued"));
     hf_decide_row(decide, hf_row_link_new(mem, &link));
     hf_decide_row(decide, hf_row_inbox_move(mem, old->base->run, first));

@@ -9,7 +9,7 @@ static hf_event_builder *order_event(hf_decide *decide, hf_event_type type, int6
 {
     hf_event_builder *events = hf_decide_event(decide, type, 0);
 
-    hf_event_put_id(events, HF_KEY_WORKFLOW_COMMAND_ID, hf_decide_id(decide->now_us, command, 0));
+    hf_event_put_id(events, HF_KEY_WORKFLOW_COMMAND_ID, hf_ulid_form(decide->now_us, command, 0));
     if (reason.len)
         hf_event_put_text(events, HF_KEY_REASON, reason);
     return events;
@@ -78,7 +78,7 @@ void hf_decide_archive(hf_decide *decide, int64_t command, hf_slice reason)
     hf_event_put_text(events, HF_KEY_OUTCOME,
                       hf_slice_of(hf_cmd_outcome_text(HF_CMD_OUTCOME_ARCHIVED)));
     events = order_event(decide, HF_EVENT_WORKFLOW_ARCHIVED, command, reason);
-    hf_event_put_id(events, HF_KEY_ARCHIVE_COMMAND_ID, hf_decide_id(decide->now_us, command, 0));
+    hf_event_put_id(events, HF_KEY_ARCHIVE_COMMAND_ID, hf_ulid_form(decide->now_us, command, 0));
     hf_decide_row(decide, hf_row_run_archive(hf_unit_mem(decide->unit), decide->run->base->run,
                                              decide->now_us));
 }

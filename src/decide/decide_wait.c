@@ -46,7 +46,7 @@ hf_status hf_decide_timer_start(hf_decide *decide, const hf_decision_row *row, i
     if (st)
         return st;
     events = hf_decide_event(decide, HF_EVENT_TIMER_SCHEDULED, row->step);
-    hf_event_put_id(events, HF_KEY_TIMER_ID, hf_decide_id(decide->now_us, timer.key, 0));
+    hf_event_put_id(events, HF_KEY_TIMER_ID, hf_ulid_form(decide->now_us, timer.key, 0));
     hf_event_put_int(events, HF_KEY_DELAY_SECONDS, seconds_up(delay_us));
     hf_event_put_time(events, HF_KEY_FIRE_AT, timer.due_us);
     timer_fields(events, kind, row->name);

@@ -8,7 +8,7 @@
 static hf_value row_value(hf_mem *mem, hf_db_cursor *row)
 {
     hf_value_list *out = hf_value_object(mem);
-    hf_ulid id = hf_decide_id(hf_db_column_int(row, 2), hf_db_column_int(row, 1), 0);
+    hf_ulid id = hf_ulid_form(hf_db_column_int(row, 2), hf_db_column_int(row, 1), 0);
     char text[HF_ULID_TEXT_SIZE];
 
     hf_ulid_print(&id, text);
@@ -19,9 +19,6 @@ static hf_value row_value(hf_mem *mem, hf_db_cursor *row)
 
 hf_status hf_activity_run(hf_engine *engine, const char *activity_id, hf_mem *mem, hf_value *out)
 {
-    int64_t time_ms = 0;
-    uint64_t key = 0;
-    uint32_t number = 0;
     hf_db_cursor *cursor = NULL;
     hf_db_value params[2];
     bool row = false;
@@ -36,8 +33,7 @@ hf_status hf_activity_run(hf_engine *engine, const char *activity_id, hf_mem *me
     *out = NULL;
     if (!hf_ulid_parse(hf_slice_of(activity_id), &id))
         return hf_err_set(&c.slot->err, HF_NOTFOUND, "there is no activity %s", activity_id);
-    hf_ulid_parts(&id, &time_ms, &key, &number);
-    params[0] = hf_db_int((int64_t)key);
+    params[0] = hf_db_int(hf_ulid_key(&id));
     params[1] = hf_db_int(c.in.namespace_key);
     hf_call_read_begin(&c);
     st = hf_db_query(c.in.db, HF_STMT_ACTIVITY_RUN, params, 2, &cursor, &c.slot->err);

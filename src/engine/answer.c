@@ -178,15 +178,10 @@ typedef struct update_call {
 static bool is_update_end(const hf_event *event, const void *ctx)
 {
     const int64_t *command = ctx;
-    int64_t time_ms = 0;
-    uint64_t key = 0;
-    uint32_t counter = 0;
     hf_ulid id;
 
-    if (event->type != HF_EVENT_UPDATE_COMPLETED || !hf_event_id(event, HF_KEY_UPDATE_ID, &id))
-        return false;
-    hf_ulid_parts(&id, &time_ms, &key, &counter);
-    return (int64_t)key == *command;
+    return event->type == HF_EVENT_UPDATE_COMPLETED && hf_event_id(event, HF_KEY_UPDATE_ID, &id) &&
+           hf_ulid_key(&id) == *command;
 }
 
 static int64_t int_or_none(hf_db_cursor *cursor, size_t column)

@@ -324,7 +324,7 @@ void hf_attempt_scheduled(live_run *run, const hf_effect *effect)
         hf_core_fail(core, st, &err);
         return;
     }
-    id = hf_decide_id(effect->scheduled_us, effect->key, 0);
+    id = hf_ulid_form(effect->scheduled_us, effect->key, 0);
     hf_ulid_print(&id, job->idempotency_key);
     job->run = effect->run;
     job->activity = effect->key;

@@ -50,7 +50,7 @@ typedef struct batch {
 
 static void id_print(int64_t created_us, int64_t key, char out_text[HF_ULID_TEXT_SIZE])
 {
-    hf_ulid id = hf_decide_id(created_us, key, 0);
+    hf_ulid id = hf_ulid_form(created_us, key, 0);
 
     hf_ulid_print(&id, out_text);
 }
@@ -502,15 +502,11 @@ static hf_status batch_write(hf_db *db, hf_mem *mem, int64_t key, int64_t namesp
 
 static hf_status batch_find(hf_call *c, const char *id, int64_t *out_key)
 {
-    int64_t time_ms = 0;
-    uint64_t key = 0;
-    uint32_t counter = 0;
     hf_ulid ulid;
 
     if (!id || !hf_ulid_parse(hf_slice_of(id), &ulid))
         return hf_err_set(&c->slot->err, HF_NOTFOUND, "there is no such batch");
-    hf_ulid_parts(&ulid, &time_ms, &key, &counter);
-    *out_key = (int64_t)key;
+    *out_key = hf_ulid_key(&ulid);
     return HF_OK;
 }
 

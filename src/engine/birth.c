@@ -16,7 +16,7 @@ static bool core_fits(hf_core *core, const hf_intake_target *made,
 /* What there is to know of the run, as its rows will have it. */
 static hf_status run_fill(hf_core *core, live_run *run, const hf_intake_target *made, hf_err *err)
 {
-    hf_ulid id = hf_decide_id(made->created_us, run->key, 0);
+    hf_ulid id = hf_ulid_form(made->created_us, run->key, 0);
     hf_status st;
 
     run->core = core;

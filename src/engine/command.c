@@ -44,7 +44,7 @@ static const command_kind *kind_of(hf_command_type type)
 
 void hf_command_id_print(int64_t time_us, int64_t key, char out_text[HF_ULID_TEXT_SIZE])
 {
-    hf_ulid id = hf_decide_id(time_us, key, 0);
+    hf_ulid id = hf_ulid_form(time_us, key, 0);
 
     hf_ulid_print(&id, out_text);
 }

@@ -316,8 +316,8 @@ static hf_status children_hint(forking *f, hf_err *err)
 static hf_status reply_fill(forking *f, hf_err *err)
 {
     hf_reply *reply = f->h->reply;
-    hf_ulid id = hf_decide_id(f->copy.now_us, f->copy.base.run, 0);
-    hf_ulid origin = hf_decide_id(f->copy.origin_us, f->copy.origin, 0);
+    hf_ulid id = hf_ulid_form(f->copy.now_us, f->copy.base.run, 0);
+    hf_ulid origin = hf_ulid_form(f->copy.origin_us, f->copy.origin, 0);
     char origin_text[HF_ULID_TEXT_SIZE];
 
     hf_handling_accept(f->h, f->copy.command.key, f->copy.command.outcome);
@@ -339,7 +339,7 @@ static hf_status id_make(forking *f, int64_t first, hf_slice *out_id, hf_err *er
 {
     hf_sha256 *sha = f->h->call->in.stager->sha;
     hf_slice request = f->h->request->request_id;
-    hf_ulid made = hf_decide_id(f->copy.now_us, first, 0);
+    hf_ulid made = hf_ulid_form(f->copy.now_us, first, 0);
     uint8_t digest[HF_SHA256_BYTES];
     char text[HF_SHA256_TEXT_SIZE];
     hf_status st = HF_OK;

@@ -304,15 +304,11 @@ static hf_status update_follow(hf_call *c, int64_t wait_ms, hf_reply *reply, hf_
 /* The key that an update's id has inside; HF_NOTFOUND: it has none. */
 static hf_status update_key(hf_slice text, int64_t *out_key, hf_err *err)
 {
-    int64_t time_ms = 0;
-    uint64_t key = 0;
-    uint32_t counter = 0;
     hf_ulid id;
 
     if (!hf_ulid_parse(text, &id))
         return hf_err_set(err, HF_NOTFOUND, "there is no update %.*s", (int)text.len, text.ptr);
-    hf_ulid_parts(&id, &time_ms, &key, &counter);
-    *out_key = (int64_t)key;
+    *out_key = hf_ulid_key(&id);
     return HF_OK;
 }
 

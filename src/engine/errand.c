@@ -19,7 +19,7 @@ void hf_ticket_elsewhere(hf_ticket *ticket)
 
 hf_value hf_errand_id(hf_mem *mem, int64_t time_us, int64_t key, uint32_t counter)
 {
-    hf_ulid id = hf_decide_id(time_us, key, counter);
+    hf_ulid id = hf_ulid_form(time_us, key, counter);
     char text[HF_ULID_TEXT_SIZE];
 
     hf_ulid_print(&id, text);

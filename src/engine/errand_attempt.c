@@ -119,16 +119,10 @@ static hf_value attempt_task(const live_run *run, const hf_job *job, const hf_wa
 
     hf_value_set_text(task, "task_id", hf_slice_of(job->idempotency_key));
     hf_value_set_text(task, "idempotency_key", hf_slice_of(job->idempotency_key));
-    if (hf_ulid_parse(hf_slice_of(job->idempotency_key), &id)) {
-        uint64_t key = 0;
-        uint32_t counter = 0;
-        int64_t time_ms = 0;
-
-        hf_ulid_parts(&id, &time_ms, &key, &counter);
-        hf_value_set(
-            task, HF_SLICE("activity_attempt_id"),
-            hf_errand_id(mem, time_ms * 1000, job->activity, (uint32_t)job->count.attempt));
-    }
+    if (hf_ulid_parse(hf_slice_of(job->idempotency_key), &id))
+        hf_value_set(task, HF_SLICE("activity_attempt_id"),
+                     hf_errand_id(mem, hf_ulid_time_ms(&id) * 1000, job->activity,
+                                  (uint32_t)job->count.attempt));
     hf_value_set_int(task, "attempt_number", job->count.attempt);
     hf_value_set_text(task, "activity_type", job->name);
     hf_value_set_text(task, "stored_codec",

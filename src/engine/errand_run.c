@@ -130,7 +130,7 @@ static bool run_describe(hf_core *core, live_run *run)
     errand->type = text_put(&at, info->type);
     errand->instance_id = text_put(&at, info->instance_id);
     errand->run_id = hf_slice_of(run->run_id);
-    id = hf_decide_id(info->created_us, run->key, 1);
+    id = hf_ulid_form(info->created_us, run->key, 1);
     hf_ulid_print(&id, errand->task_id);
     return true;
 }

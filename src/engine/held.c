@@ -61,7 +61,7 @@ static void runs_look(held_call *h, hf_core *core)
 
         if (!run_fits(h, run) || !run->far || !run->far->lease.held)
             continue;
-        id = hf_decide_id(run->info.created_us, run->key, 1);
+        id = hf_ulid_form(run->info.created_us, run->key, 1);
         hf_ulid_print(&id, text);
         lease_add(h, run, hf_slice_of(text), HF_TASK_WORKFLOW, run->info.type, run->info.queue,
                   hf_slice_of(run->far->lease.owner), run->far->lease.until_us,

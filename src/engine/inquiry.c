@@ -255,8 +255,8 @@ static hf_status inquiry_begin(hf_inquiries *inquiries, inquiry *q, hf_err *err)
         st = hf_err_set(err, HF_BUSY, "%d questions wait for workers already", HF_INQUIRIES_MAX);
     } else {
         q->key = ++inquiries->keys;
-        hf_ulid_form(hf_clock_wall_us(inquiries->clock) / 1000, (uint64_t)q->key,
-                     (uint32_t)hf_rng_next(&inquiries->rng), &id);
+        id = hf_ulid_form(hf_clock_wall_us(inquiries->clock), q->key,
+                          (uint32_t)hf_rng_next(&inquiries->rng));
         hf_ulid_print(&id, q->id);
         st = hf_map_int_put(inquiries->open, (uint64_t)q->key, q, NULL, err);
         inquiries->count += !st;
@@ -340,16 +340,12 @@ static hf_status report_refuse(hf_task_kind kind, const char *wrong, hf_err *err
 
 static inquiry *inquiry_find(hf_inquiries *inquiries, hf_task_kind kind, const char *task_id)
 {
-    int64_t time_ms = 0;
-    uint64_t key = 0;
-    uint32_t counter = 0;
     hf_ulid id;
     inquiry *q;
 
     if (!hf_ulid_parse(hf_slice_of(task_id), &id))
         return NULL;
-    hf_ulid_parts(&id, &time_ms, &key, &counter);
-    q = hf_map_int_get(inquiries->open, key);
+    q = hf_map_int_get(inquiries->open, (uint64_t)hf_ulid_key(&id));
     return q && q->ask->kind == kind && strcmp(q->id, task_id) == 0 ? q : NULL;
 }
 

@@ -139,9 +139,6 @@ static void open_remove(live_run *run, bool is_timer, int64_t step)
 static hf_status message_add(live_run *run, const hf_event *event, int64_t seq, hf_err *err)
 {
     hf_open_message message = {.seq = seq, .update = event->type == HF_EVENT_UPDATE_ACCEPTED};
-    uint64_t key = 0;
-    int64_t time_ms = 0;
-    uint32_t counter = 0;
 
     if (run->messages_open == run->messages_room) {
         size_t room = run->messages_room ? run->messages_room * 2 : 8;
@@ -159,8 +156,7 @@ static hf_status message_add(live_run *run, const hf_event *event, int64_t seq, 
     if (!hf_event_id(event, HF_KEY_WORKFLOW_COMMAND_ID, &message.command_id))
         return hf_err_set(err, HF_CORRUPT, "event %lld brings a message without its command",
                           (long long)seq);
-    hf_ulid_parts(&message.command_id, &time_ms, &key, &counter);
-    message.command = (int64_t)key;
+    message.command = hf_ulid_key(&message.command_id);
     run->ordinals[run->messages_open] = ++run->message_count;
     run->messages[run->messages_open++] = message;
     return HF_OK;

@@ -120,7 +120,7 @@ static hf_status numbers_read(hf_core *core, live_run *run, hf_err *err)
 /* What its row says; the texts move to the run. */
 static hf_status info_take(hf_core *core, live_run *run, const live_rows *rows, hf_err *err)
 {
-    hf_ulid id = hf_decide_id(rows->info.created_us, run->key, 0);
+    hf_ulid id = hf_ulid_form(rows->info.created_us, run->key, 0);
     hf_status st;
 
     run->info = rows->info;

@@ -147,7 +147,7 @@ hf_status hf_open_updates_read(hf_db *db, hf_mem *mem, int64_t run, hf_open_mess
         }
         updates[count++] = (hf_open_message){
             .command = hf_db_column_int(cursor, 0),
-            .command_id = hf_decide_id(hf_db_column_int(cursor, 5), hf_db_column_int(cursor, 0), 0),
+            .command_id = hf_ulid_form(hf_db_column_int(cursor, 5), hf_db_column_int(cursor, 0), 0),
             .number = hf_db_column_int(cursor, 3),
             .update = true,
             .scope = (hf_target_scope)hf_db_column_int(cursor, 2),

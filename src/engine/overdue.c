@@ -71,7 +71,7 @@ static hf_status one_find(pass *p, int64_t key, late_one *out)
 
 static const char *id_text(hf_mem *mem, const late_one *one)
 {
-    hf_ulid id = hf_decide_id(one->scheduled_us, one->key, 0);
+    hf_ulid id = hf_ulid_form(one->scheduled_us, one->key, 0);
     char text[HF_ULID_TEXT_SIZE];
 
     hf_ulid_print(&id, text);
@@ -109,17 +109,12 @@ static hf_status named_read(pass *p, const char *const *ids)
 
     for (size_t i = 0; !st && i < MOST && ids[i]; i++) {
         late_one *one = &p->items[p->count++];
-        int64_t time_ms = 0;
-        uint64_t key = 0;
-        uint32_t counter = 0;
         hf_ulid id;
 
         one->id = hf_mem_text(p->mem, hf_slice_of(ids[i]));
         one->missing = true;
-        if (hf_ulid_parse(hf_slice_of(ids[i]), &id)) {
-            hf_ulid_parts(&id, &time_ms, &key, &counter);
-            st = one_find(p, (int64_t)key, one);
-        }
+        if (hf_ulid_parse(hf_slice_of(ids[i]), &id))
+            st = one_find(p, hf_ulid_key(&id), one);
         one->reason = one->missing                        ? "not_found"
                       : one->closed                       ? "closed"
                       : one->deadline_us > p->c.in.now_us ? "not_expired"

@@ -66,14 +66,9 @@ static hf_status messages_refuse(void *ctx, hf_mem *mem, hf_slice stream, int64_
 
 static int64_t run_key(const char *run_id)
 {
-    int64_t time_ms = 0;
-    uint64_t key = 0;
-    uint32_t counter = 0;
     hf_ulid id;
 
-    if (hf_ulid_parse(hf_slice_of(run_id), &id))
-        hf_ulid_parts(&id, &time_ms, &key, &counter);
-    return (int64_t)key;
+    return hf_ulid_parse(hf_slice_of(run_id), &id) ? hf_ulid_key(&id) : 0;
 }
 
 hf_status hf_remote_live_new(remote_room *room, hf_value task, const hf_registry_workflow *workflow,

@@ -16,16 +16,6 @@ typedef struct mend {
     hf_task_type kind; /* of it */
 } mend;
 
-static int64_t id_key(const hf_ulid *id)
-{
-    int64_t time_ms = 0;
-    uint64_t key = 0;
-    uint32_t counter = 0;
-
-    hf_ulid_parts(id, &time_ms, &key, &counter);
-    return (int64_t)key;
-}
-
 static void mended(mend *m, hf_row *row, hf_task_type kind, int64_t key, int64_t time_us)
 {
     hf_unit_row(m->r->unit, 0, row);
@@ -70,7 +60,7 @@ static hf_status activity_mend(mend *m, const hf_lost *lost, hf_err *err)
     const hf_track_step *step = lost->step;
     bool running = step->status == HF_ACTIVITY_STATUS_RUNNING;
     attempts count = attempts_count(m->r->dossier, step);
-    hf_activity_row row = {.key = id_key(&step->id),
+    hf_activity_row row = {.key = hf_ulid_key(&step->id),
                            .run = m->r->dossier->run.key,
                            .step = step->step,
                            .status = step->status,
@@ -108,7 +98,7 @@ static hf_status activity_mend(mend *m, const hf_lost *lost, hf_err *err)
 static void timer_mend(mend *m, const hf_lost *lost)
 {
     const hf_track_step *step = lost->step;
-    hf_timer_row row = {.key = id_key(&step->timer_id),
+    hf_timer_row row = {.key = hf_ulid_key(&step->timer_id),
                         .run = m->r->dossier->run.key,
                         .step = step->step,
                         .status = HF_TIMER_STATUS_PENDING,
@@ -139,7 +129,7 @@ static hf_status task_mend(mend *m, const hf_lost *lost, hf_err *err)
     if (lost && lost->message) {
         kind = lost->message->update ? HF_RESUME_SOURCE_KIND_WORKFLOW_UPDATE
                                      : HF_RESUME_SOURCE_KIND_WORKFLOW_SIGNAL;
-        source = id_key(&lost->message->id);
+        source = hf_ulid_key(&lost->message->id);
     } else if (lost && lost->child) {
         kind = HF_INBOX_CHILD_CLOSED;
         source = lost->child->run;
@@ -240,10 +230,10 @@ hf_status hf_repair_draft(const hf_repair *repair, hf_command_row row, int64_t *
     row.outcome = *out_outcome;
     row.applied_us = row.closed_us = repair->now_us;
     told.outcome = *out_outcome;
-    told.command_id = hf_decide_id(repair->now_us, row.key, 0);
+    told.command_id = hf_ulid_form(repair->now_us, row.key, 0);
     if (m.task != HF_NONE) {
         told.task = m.kind;
-        told.task_id = hf_decide_id(m.task_us, m.task, 0);
+        told.task_id = hf_ulid_form(m.task_us, m.task, 0);
     }
     hf_intake_repair_event(repair->unit, &told, repair->now_us);
     hf_unit_row(repair->unit, 0, hf_row_command_new(m.mem, &row));

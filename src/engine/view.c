@@ -426,7 +426,7 @@ hf_status hf_view_save(hf_engine *engine, hf_value request, hf_mem *mem, hf_valu
     hf_buf_fini(&draft.filters);
     if (st)
         return st;
-    hf_ulid_form(draft.created_us / 1000, (uint64_t)draft.key, 0, &formed);
+    formed = hf_ulid_form(draft.created_us, draft.key, 0);
     hf_ulid_print(&formed, id);
     reader = reader_of(c.in.namespace_key, request);
     hf_call_read_begin(&c);

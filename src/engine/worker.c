@@ -165,17 +165,13 @@ static hf_status poll_fill(hf_poll *poll, const hf_poll_opts *opts, hf_err *err)
 /* The one task that is asked for. */
 static hf_status task_claim(hf_poll *poll, const hf_poll_opts *opts, hf_err *err)
 {
-    int64_t time_ms = 0;
-    uint64_t key = 0;
-    uint32_t counter = 0;
     hf_ulid id;
 
     if (!hf_ulid_parse(hf_slice_of(opts->task), &id))
         return hf_err_set(err, HF_NOTFOUND, "task_not_found: there is no task %s", opts->task);
-    hf_ulid_parts(&id, &time_ms, &key, &counter);
     if (opts->kind == HF_TASK_ACTIVITY)
-        return hf_errand_claim(poll->desk, &poll->waiter, 0, (int64_t)key, err);
-    return hf_errand_claim(poll->desk, &poll->waiter, (int64_t)key, 0, err);
+        return hf_errand_claim(poll->desk, &poll->waiter, 0, hf_ulid_key(&id), err);
+    return hf_errand_claim(poll->desk, &poll->waiter, hf_ulid_key(&id), 0, err);
 }
 
 hf_status hf_poll_begin(hf_engine *engine, const hf_poll_opts *opts, hf_poll **out_poll)
@@ -383,17 +379,13 @@ static void reporter_wait(reporter *who)
 
 static hf_status claim_read(const hf_task_claim *claim, hf_ticket *ticket, hf_err *err)
 {
-    int64_t time_ms = 0;
-    uint64_t key = 0;
-    uint32_t counter = 0;
     hf_ulid id;
 
     if (!claim || !claim->task_id)
         return hf_err_set(err, HF_INVALID, "a report needs a task");
     if (!hf_ulid_parse(hf_slice_of(claim->task_id), &id))
         return hf_err_set(err, HF_REJECTED, "task_not_found: there is no task %s", claim->task_id);
-    hf_ulid_parts(&id, &time_ms, &key, &counter);
-    ticket->key = (int64_t)key;
+    ticket->key = hf_ulid_key(&id);
     ticket->attempt = claim->attempt;
     ticket->worker = claim->worker ? hf_slice_of(claim->worker) : (hf_slice){0};
     return HF_OK;

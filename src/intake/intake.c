@@ -7,14 +7,6 @@
 #include "intake/intake_impl.h"
 #include "store/snapshot.h"
 
-hf_ulid hf_intake_id(int64_t time_us, int64_t key)
-{
-    hf_ulid id;
-
-    hf_ulid_form(time_us / 1000, (uint64_t)key, 0, &id);
-    return id;
-}
-
 void hf_intake_payload_put(const hf_intake *in, hf_unit *unit, hf_event_key key, hf_slice json)
 {
     hf_event_put_payload(
@@ -100,18 +92,13 @@ hf_status hf_intake_payload_fit(const hf_intake *in, hf_mem *mem, hf_value value
 static hf_status run_choose(hf_slice id, hf_slice run_id, hf_intake_target *target,
                             int64_t *out_run, hf_ulid *out_wanted, hf_err *err)
 {
-    int64_t time_ms = 0;
-    uint64_t key = 0;
-    uint32_t counter = 0;
-
     *out_run = target->instance.current_run;
     if (!run_id.ptr)
         return HF_OK;
     if (!hf_ulid_parse(run_id, out_wanted))
         return hf_err_set(err, HF_NOTFOUND, "%.*s has no run %.*s", (int)id.len, id.ptr,
                           (int)run_id.len, run_id.ptr);
-    hf_ulid_parts(out_wanted, &time_ms, &key, &counter);
-    *out_run = (int64_t)key;
+    *out_run = hf_ulid_key(out_wanted);
     return HF_OK;
 }
 
@@ -250,7 +237,7 @@ hf_status hf_intake_aim(const hf_intake *in, hf_mem *mem, hf_slice id, hf_slice 
     st = run_read(in, mem, run, out_target, err);
     if (st && st != HF_NOTFOUND)
         return st;
-    actual = hf_intake_id(out_target->created_us, run);
+    actual = hf_ulid_form(out_target->created_us, run, 0);
     if (st || out_target->base.instance != out_target->instance.key ||
         hf_ulid_compare(&wanted, &actual) != 0)
         return hf_err_set(err, HF_NOTFOUND, "%.*s has no run %.*s", (int)id.len, id.ptr,

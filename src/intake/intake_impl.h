@@ -6,9 +6,6 @@
 #include "intake/intake.h"
 #include "model/contract.h"
 
-/* The public id of something, formed from its key and the moment it came to be. */
-hf_ulid hf_intake_id(int64_t time_us, int64_t key);
-
 /* Puts JSON text into the newest event of part 0, as a payload. */
 void hf_intake_payload_put(const hf_intake *in, hf_unit *unit, hf_event_key key, hf_slice json);
 

@@ -115,7 +115,7 @@ static void behind_put(hf_event_builder *events, const hf_intake_ahead *ahead)
 {
     hf_event_put_text(events, HF_KEY_ORDERING_STATE, HF_SLICE("queued"));
     hf_event_put_id(events, HF_KEY_QUEUED_BEHIND_COMMAND_ID,
-                    hf_intake_id(ahead->recorded_us, ahead->command));
+                    hf_ulid_form(ahead->recorded_us, ahead->command, 0));
     hf_event_put_int(events, HF_KEY_QUEUED_BEHIND_COMMAND_SEQUENCE, ahead->command_seq);
     hf_event_put_text(events, HF_KEY_QUEUED_BEHIND_COMMAND_TYPE,
                       hf_slice_of(hf_command_type_text(HF_COMMAND_TYPE_SIGNAL)));
@@ -132,7 +132,7 @@ hf_status hf_intake_message_put(const hf_intake *in, const hf_intake_message *me
 
     if (st)
         return st;
-    id = hf_intake_id(in->now_us, row.key);
+    id = hf_ulid_form(in->now_us, row.key, 0);
     hf_event_begin(events, update ? HF_EVENT_UPDATE_ACCEPTED : HF_EVENT_SIGNAL_RECEIVED, in->now_us,
                    0);
     hf_event_put_id(events, HF_KEY_WORKFLOW_COMMAND_ID, id);

@@ -17,7 +17,7 @@ static void start_rejected(const hf_intake *in, const hf_intake_target *target,
     hf_event_builder *events = hf_unit_events(unit, 0);
 
     hf_event_begin(events, HF_EVENT_START_REJECTED, in->now_us, 0);
-    hf_event_put_id(events, HF_KEY_WORKFLOW_COMMAND_ID, hf_intake_id(in->now_us, row->key));
+    hf_event_put_id(events, HF_KEY_WORKFLOW_COMMAND_ID, hf_ulid_form(in->now_us, row->key, 0));
     hf_event_put_text(events, HF_KEY_WORKFLOW_TYPE, target->instance.type);
     hf_event_put_text(events, HF_KEY_OUTCOME,
                       hf_slice_of(hf_cmd_outcome_text((hf_cmd_outcome)row->outcome)));
@@ -29,7 +29,7 @@ static hf_status update_rejected(const hf_intake *in, const hf_command_row *row,
                                  const hf_command_note *note, hf_unit *unit, hf_err *err)
 {
     hf_event_builder *events = hf_unit_events(unit, 0);
-    hf_ulid id = hf_intake_id(in->now_us, row->key);
+    hf_ulid id = hf_ulid_form(in->now_us, row->key, 0);
     hf_slice arguments = {0};
     hf_slice errors = {0};
     hf_status st = HF_OK;

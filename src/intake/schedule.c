@@ -117,10 +117,9 @@ const char *hf_schedule_time_text(hf_mem *mem, int64_t at_us)
 
 const char *hf_schedule_ulid_text(hf_mem *mem, int64_t time_us, int64_t key)
 {
+    hf_ulid id = hf_ulid_form(time_us, key, 0);
     char text[HF_ULID_TEXT_SIZE];
-    hf_ulid id;
 
-    hf_ulid_form(time_us / 1000, (uint64_t)key, 0, &id);
     hf_ulid_print(&id, text);
     return hf_mem_text(mem, hf_slice_of(text));
 }
@@ -333,12 +332,10 @@ static void triggered_put(const change *c, const hf_fire *fire, const hf_verdict
     hf_event_builder *events = hf_unit_events(c->unit, 0);
     const hf_schedule *s = c->schedule;
     const char *cron = cron_text(c, fire);
-    hf_ulid ulid;
 
-    hf_ulid_form(s->created_us / 1000, (uint64_t)s->key, 0, &ulid);
     hf_event_begin(events, HF_EVENT_SCHEDULE_TRIGGERED, c->in->now_us, 0);
     hf_event_put_text(events, HF_KEY_SCHEDULE_ID, s->id);
-    hf_event_put_id(events, HF_KEY_SCHEDULE_ULID, ulid);
+    hf_event_put_id(events, HF_KEY_SCHEDULE_ULID, hf_ulid_form(s->created_us, s->key, 0));
     if (cron)
         hf_event_put_text(events, HF_KEY_CRON_EXPRESSION, hf_slice_of(cron));
     hf_event_put_text(events, HF_KEY_TIMEZONE, hf_schedule_spec_zone(c->spec));

@@ -179,7 +179,7 @@ static hf_status instance_make(const hf_intake *in, const hf_intake_start *start
     hf_status st;
 
     if (!id.ptr) {
-        ulid = hf_intake_id(in->now_us, key);
+        ulid = hf_ulid_form(in->now_us, key, 0);
         hf_ulid_print(&ulid, made);
         id = hf_slice_from(hf_mem_text(mem, hf_slice_of(made)), HF_ULID_TEXT_LEN);
         if (!id.ptr)
@@ -270,7 +270,7 @@ hf_status hf_intake_start_draft(const hf_intake *in, const hf_intake_start *star
     }
     (void)hf_unit_create(unit, start->reserved ? HF_UNIT_INSTANCE_NEXT : HF_UNIT_INSTANCE_NEW,
                          &out_target->instance, &out_target->base, &run);
-    started_events(in, start, unit, &run, hf_intake_id(in->now_us, first + 2));
+    started_events(in, start, unit, &run, hf_ulid_form(in->now_us, first + 2, 0));
     visible_put(in, &visible, unit);
     hf_intake_payload_put(in, unit, HF_KEY_ARGUMENTS, input);
     row.key = first + 2;

@@ -359,15 +359,9 @@ static hf_status sections_check(hf_value bundle, hf_err *err)
 /* The part of a run id that says which run it is. */
 static int64_t run_key_of(hf_slice run_id)
 {
-    int64_t time_ms = 0;
-    uint64_t key = 0;
-    uint32_t counter = 0;
     hf_ulid id;
 
-    if (!hf_ulid_parse(run_id, &id))
-        return 0;
-    hf_ulid_parts(&id, &time_ms, &key, &counter);
-    return (int64_t)key;
+    return hf_ulid_parse(run_id, &id) ? hf_ulid_key(&id) : 0;
 }
 
 static hf_status bundle_read(reader *r, hf_value bundle, hf_bundle_history *history, hf_err *err)

@@ -297,6 +297,6 @@ bool hf_compose_turn(const hf_compose *compose, const hf_event *first, int64_t u
 {
     if (event_is_intake(first->type))
         return false;
-    *out_task = hf_edge_form(first->time_us, compose->run->key, COMPOSE_TASK_BIT | (uint32_t)unit);
+    *out_task = hf_ulid_form(first->time_us, compose->run->key, COMPOSE_TASK_BIT | (uint32_t)unit);
     return true;
 }

@@ -168,7 +168,7 @@ static hf_status activities_make(view *v, hf_value *out_list, hf_err *err)
     for (const hf_dossier_activity *a = v->dossier.activities; !st && v->now && a; a = a->next) {
         const hf_track_step *step = hf_track_step_get(track, a->step);
         hf_sheet sh = hf_sheet_begin(&v->section, err);
-        hf_ulid id = hf_edge_form(a->scheduled_us, a->key, 0);
+        hf_ulid id = hf_ulid_form(a->scheduled_us, a->key, 0);
         hf_value item = NULL;
 
         if (step && step->opened)

@@ -29,7 +29,7 @@ static hf_status text_take(hf_mem *mem, hf_db_cursor *cursor, size_t column, hf_
 
 hf_ulid hf_dossier_run_id(const hf_dossier_run *run)
 {
-    return hf_edge_form(run->created_us, run->key, 0);
+    return hf_ulid_form(run->created_us, run->key, 0);
 }
 
 /* What run_load returns of a run; *out_dossier may be NULL. */

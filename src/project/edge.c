@@ -30,14 +30,6 @@ hf_value hf_edge_id(hf_mem *mem, const hf_ulid *id)
     return hf_value_string(mem, hf_slice_of(text));
 }
 
-hf_ulid hf_edge_form(int64_t time_us, int64_t key, uint32_t counter)
-{
-    hf_ulid id;
-
-    hf_ulid_form(time_us / 1000, (uint64_t)key, counter, &id);
-    return id;
-}
-
 /* A failure to read what the engine itself stored is not the caller's mistake. */
 static hf_status stored_status(hf_status st)
 {

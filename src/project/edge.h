@@ -24,9 +24,6 @@ hf_value hf_edge_time(hf_mem *mem, int64_t time_us);
 
 hf_value hf_edge_id(hf_mem *mem, const hf_ulid *id);
 
-/* The id of something, formed from its key and the moment it came to be. */
-hf_ulid hf_edge_form(int64_t time_us, int64_t key, uint32_t counter);
-
 /* A payload as base64 of an Avro frame; null when its bytes are gone. The payload must not be a
    reference. HF_CORRUPT when the bytes are not what their codec says. */
 HF_NODISCARD hf_status hf_edge_blob(hf_mem *mem, const hf_payload_value *payload,

@@ -310,19 +310,15 @@ hf_value hf_filter_merge(hf_mem *mem, hf_value earlier, hf_value later)
 
 static void run_id_sql(hf_piece_sql *sql, hf_slice text, hf_filter_rest *rest)
 {
-    int64_t time_ms = 0;
-    uint64_t key = 0;
-    uint32_t counter = 0;
     hf_ulid id;
 
     if (!hf_ulid_parse(text, &id)) {
         rest->never = true;
         return;
     }
-    hf_ulid_parts(&id, &time_ms, &key, &counter);
-    rest->never |= counter != 0 || key > INT64_MAX;
-    hf_piece_param(sql, hf_db_int((int64_t)key));
-    hf_piece_param(sql, hf_db_int(time_ms));
+    rest->never |= hf_ulid_counter(&id) != 0;
+    hf_piece_param(sql, hf_db_int(hf_ulid_key(&id)));
+    hf_piece_param(sql, hf_db_int(hf_ulid_time_ms(&id)));
     hf_piece_and(sql, HF_PIECE_FILTER_RUN_ID);
 }
 

@@ -29,17 +29,13 @@ static const struct {
 static bool cursor_parse(hf_slice cursor, int64_t *out_us, int64_t *out_run)
 {
     hf_slice time;
-    int64_t time_ms = 0;
-    uint64_t key = 0;
-    uint32_t counter = 0;
     hf_ulid id;
 
     if (!hf_slice_split(&cursor, '#', &time) || !hf_clock_parse(time, out_us) ||
         !hf_ulid_parse(cursor, &id))
         return false;
-    hf_ulid_parts(&id, &time_ms, &key, &counter);
-    *out_run = (int64_t)key;
-    return key <= INT64_MAX;
+    *out_run = hf_ulid_key(&id);
+    return true;
 }
 
 /* A walk over the rows of a page. */

@@ -121,7 +121,7 @@ int64_t hf_list_row_run(const hf_list_row *row)
 
 hf_ulid hf_list_row_id(const hf_list_row *row)
 {
-    return hf_edge_form(row->cells[AT_SORT].number, row->cells[AT_RUN].number, 0);
+    return hf_ulid_form(row->cells[AT_SORT].number, row->cells[AT_RUN].number, 0);
 }
 
 hf_value hf_list_row_key(const hf_list_row *c, hf_mem *mem)

@@ -52,16 +52,6 @@ const hf_dossier_timer *hf_liveness_timer_row(const hf_dossier *dossier, int64_t
     return row;
 }
 
-static int64_t id_key(const hf_ulid *id)
-{
-    int64_t time_ms = 0;
-    uint64_t key = 0;
-    uint32_t counter = 0;
-
-    hf_ulid_parts(id, &time_ms, &key, &counter);
-    return (int64_t)key;
-}
-
 static void activity_open(liveness_fold *f, const hf_track_step *step)
 {
     bool running = step->status == HF_ACTIVITY_STATUS_RUNNING;
@@ -71,7 +61,7 @@ static void activity_open(liveness_fold *f, const hf_track_step *step)
         f->activity = step;
     if (hf_liveness_activity_row(f->dossier, step->step))
         return;
-    if (running && (!world->running || world->running(world->ctx, id_key(&step->id)))) {
+    if (running && (!world->running || world->running(world->ctx, hf_ulid_key(&step->id)))) {
         if (!f->running_alone)
             f->running_alone = step;
         return;

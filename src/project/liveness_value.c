@@ -13,7 +13,7 @@ static void task_fields(hf_value_list *into, const hf_liveness *liveness, hf_mem
     hf_ulid id;
 
     if (task)
-        id = hf_edge_form(task->created_us, task->key, 0);
+        id = hf_ulid_form(task->created_us, task->key, 0);
     hf_value_set(into, HF_SLICE("next_task_id"), task ? hf_edge_id(mem, &id) : hf_value_null());
     hf_value_set(into, HF_SLICE("next_task_type"),
                  text_or_null(mem, task ? hf_task_type_text((hf_task_type)task->kind) : NULL));

@@ -146,7 +146,7 @@ static void about_timer(liveness_fold *f)
 
 static void about_turn(liveness_fold *f)
 {
-    hf_ulid id = hf_edge_form(f->turn->created_us, f->turn->key, 0);
+    hf_ulid id = hf_ulid_form(f->turn->created_us, f->turn->key, 0);
 
     f->out->wait_kind = HF_WAIT_KIND_WORKFLOW_TASK;
     f->out->source_kind = HF_RESUME_SOURCE_KIND_WORKFLOW_TASK;
@@ -167,7 +167,7 @@ static void about_child(liveness_fold *f)
     f->out->open_wait_id = id_text(f, "child:", &step->id);
     f->out->child = row;
     if (row) {
-        id = hf_edge_form(row->run_us, row->run, 0);
+        id = hf_ulid_form(row->run_us, row->run, 0);
         f->out->source_id = id_text(f, "", &id);
     }
     if (!f->child_ended)

@@ -136,7 +136,7 @@ hf_status hf_section_commands(const hf_section *section, hf_value *out_value, hf
 
     for (const hf_dossier_command *c = section->dossier->commands; !st && c; c = c->next) {
         bool accepted = c->status == HF_COMMAND_STATUS_ACCEPTED;
-        hf_ulid id = hf_edge_form(c->recorded_us, c->key, 0);
+        hf_ulid id = hf_ulid_form(c->recorded_us, c->key, 0);
         hf_value body = hf_value_null();
         hf_sheet sh = hf_sheet_begin(section, err);
 
@@ -170,7 +170,7 @@ hf_status hf_section_tasks(const hf_section *section, hf_value *out_value, hf_er
     hf_status st = HF_OK;
 
     for (const hf_dossier_task *t = section->dossier->tasks; !st && t; t = t->next) {
-        hf_ulid id = hf_edge_form(t->created_us, t->key, 0);
+        hf_ulid id = hf_ulid_form(t->created_us, t->key, 0);
         hf_value body = hf_value_null();
         hf_sheet sh = hf_sheet_begin(section, err);
 

@@ -242,8 +242,8 @@ hf_status hf_section_intakes(const hf_section *section, hf_value *out_value, hf_
 
     if (start && signal && start->type == HF_COMMAND_TYPE_START &&
         signal->type == HF_COMMAND_TYPE_SIGNAL && start->recorded_us == signal->recorded_us) {
-        hf_ulid first = hf_edge_form(start->recorded_us, start->key, 0);
-        hf_ulid second = hf_edge_form(signal->recorded_us, signal->key, 0);
+        hf_ulid first = hf_ulid_form(start->recorded_us, start->key, 0);
+        hf_ulid second = hf_ulid_form(signal->recorded_us, signal->key, 0);
         hf_sheet sh = hf_sheet_begin(section, err);
 
         hf_sheet_text(&sh, "mode", HF_SLICE("signal_with_start"));

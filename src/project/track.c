@@ -20,29 +20,13 @@ struct hf_track {
 
 hf_ulid hf_track_event_id(const hf_track *track, const hf_event *event, int64_t seq)
 {
-    return hf_edge_form(event->time_us, track->run_key, (uint32_t)seq);
+    return hf_ulid_form(event->time_us, track->run_key, (uint32_t)seq);
 }
 
 hf_ulid hf_track_attempt_id(const hf_track_step *step, int64_t number)
 {
-    int64_t time_ms = 0;
-    uint64_t key = 0;
-    uint32_t counter = 0;
-    hf_ulid id;
-
-    hf_ulid_parts(&step->id, &time_ms, &key, &counter);
-    hf_ulid_form(time_ms, key, (uint32_t)number, &id);
-    return id;
-}
-
-static uint64_t id_key(const hf_ulid *id)
-{
-    int64_t time_ms = 0;
-    uint64_t key = 0;
-    uint32_t counter = 0;
-
-    hf_ulid_parts(id, &time_ms, &key, &counter);
-    return key;
+    return hf_ulid_form(hf_ulid_time_ms(&step->id) * 1000, hf_ulid_key(&step->id),
+                        (uint32_t)number);
 }
 
 /* The id the event carries under `key`, else the id of the event itself. */
@@ -154,7 +138,7 @@ static hf_status message_came(hf_track *track, const hf_event *event, int64_t se
     message->update = update;
     message->came = event;
     (void)hf_event_text(event, update ? HF_KEY_UPDATE_NAME : HF_KEY_SIGNAL_NAME, &message->name);
-    st = hf_map_int_put(track->messages, id_key(&message->id), message, NULL, err);
+    st = hf_map_int_put(track->messages, (uint64_t)hf_ulid_key(&message->id), message, NULL, err);
     if (st)
         return st;
     if (track->last_message)
@@ -182,7 +166,9 @@ static hf_track_message *message_find(const hf_track *track, const hf_event *eve
 {
     hf_ulid id;
 
-    return hf_event_id(event, key, &id) ? hf_map_int_get(track->messages, id_key(&id)) : NULL;
+    return hf_event_id(event, key, &id)
+               ? hf_map_int_get(track->messages, (uint64_t)hf_ulid_key(&id))
+               : NULL;
 }
 
 static void signal_applied(hf_track *track, const hf_event *event)
@@ -464,7 +450,7 @@ const hf_track_step *hf_track_step_get(const hf_track *track, int64_t step)
 
 const hf_track_message *hf_track_message_get(const hf_track *track, const hf_ulid *id)
 {
-    return hf_map_int_get(track->messages, id_key(id));
+    return hf_map_int_get(track->messages, (uint64_t)hf_ulid_key(id));
 }
 
 const hf_track_step *hf_track_steps(const hf_track *track)

@@ -85,7 +85,7 @@ static hf_value text_at(hf_mem *mem, hf_db_cursor *c, size_t column)
 static hf_value saved_value(hf_mem *mem, hf_db_cursor *c)
 {
     hf_value_list *view = hf_value_object(mem);
-    hf_ulid id = hf_edge_form(hf_db_column_int(c, 8), hf_db_column_int(c, 0), 0);
+    hf_ulid id = hf_ulid_form(hf_db_column_int(c, 8), hf_db_column_int(c, 0), 0);
     hf_value filters = NULL;
 
     if (hf_edge_json(mem, hf_db_column_bytes(c, 6), &filters, NULL))
@@ -105,15 +105,13 @@ static hf_value saved_value(hf_mem *mem, hf_db_cursor *c)
 
 bool hf_views_key(hf_slice id, int64_t *out_key, int64_t *out_created_ms)
 {
-    uint64_t key = 0;
-    uint32_t counter = 0;
     hf_ulid parsed;
 
     if (!hf_ulid_parse(id, &parsed))
         return false;
-    hf_ulid_parts(&parsed, out_created_ms, &key, &counter);
-    *out_key = (int64_t)key;
-    return counter == 0 && key > 0 && key <= INT64_MAX;
+    *out_created_ms = hf_ulid_time_ms(&parsed);
+    *out_key = hf_ulid_key(&parsed);
+    return hf_ulid_counter(&parsed) == 0 && *out_key > 0;
 }
 
 /* The saved views that the reader may see; `key` 0: all of the scope. */

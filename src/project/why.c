@@ -498,7 +498,7 @@ static hf_value evidence_value(const answer *a)
         hf_value_append(evidence, hf_value_finish(item));
     }
     if (a->live->task) {
-        hf_ulid id = hf_edge_form(a->live->task->created_us, a->live->task->key, 0);
+        hf_ulid id = hf_ulid_form(a->live->task->created_us, a->live->task->key, 0);
 
         item = hf_value_object(a->mem);
         hf_value_set(item, HF_SLICE("task"), hf_edge_id(a->mem, &id));

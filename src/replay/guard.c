@@ -112,16 +112,12 @@ void hf_in_unresolved(hf_replay *replay, const hf_record *record, const char *ty
 static char *wait_id(hf_replay *replay, const hf_record *record)
 {
     char text[HF_ULID_TEXT_SIZE];
-    int64_t time_ms = 0;
-    uint64_t run = 0;
-    uint32_t counter = 0;
     hf_ulid id = record->id;
 
     if (!record->has_id) {
         if (!hf_ulid_parse(replay->info.run_id, &id))
             return NULL;
-        hf_ulid_parts(&id, &time_ms, &run, &counter);
-        hf_ulid_form(record->open_us / 1000, run, (uint32_t)record->open_seq, &id);
+        id = hf_ulid_form(record->open_us, hf_ulid_key(&id), (uint32_t)record->open_seq);
     }
     hf_ulid_print(&id, text);
     return hf_mem_text(replay->mem, hf_slice_of(text));

@@ -449,15 +449,11 @@ static void close_event(hf_history *history, const hf_event *event)
 /* A copy of a copy names the same root. */
 static void origin_take(hf_history *history, const hf_event *event)
 {
-    int64_t time_ms = 0;
-    uint64_t key = 0;
-    uint32_t counter = 0;
     hf_ulid id;
 
     if (history->origin || !hf_event_id(event, HF_KEY_ROOT_RUN_ID, &id))
         return;
-    hf_ulid_parts(&id, &time_ms, &key, &counter);
-    history->origin = (int64_t)key;
+    history->origin = hf_ulid_key(&id);
 }
 
 static hf_status run_event(hf_history *history, const hf_event *event, hf_err *err)

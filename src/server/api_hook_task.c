@@ -25,29 +25,20 @@ enum { POLL_USUAL = 10, POLL_MAX = 100, PAGE_EVENTS = 500, PAGE_EVENTS_MAX = 100
 static const char *id_with(hf_mem *mem, const char *text, uint32_t counter)
 {
     char out[HF_ULID_TEXT_SIZE];
-    int64_t time_ms = 0;
-    uint64_t key = 0;
-    uint32_t old = 0;
     hf_ulid id;
 
     if (!hf_ulid_parse(hf_slice_of(text), &id))
         return "";
-    hf_ulid_parts(&id, &time_ms, &key, &old);
-    hf_ulid_form(time_ms, key, counter, &id);
+    id = hf_ulid_form(hf_ulid_time_ms(&id) * 1000, hf_ulid_key(&id), counter);
     hf_ulid_print(&id, out);
     return hf_mem_text(mem, hf_slice_of(out));
 }
 
 static uint32_t id_counter(const char *text)
 {
-    int64_t time_ms = 0;
-    uint64_t key = 0;
-    uint32_t counter = 0;
     hf_ulid id;
 
-    if (hf_ulid_parse(hf_slice_of(text), &id))
-        hf_ulid_parts(&id, &time_ms, &key, &counter);
-    return counter;
+    return hf_ulid_parse(hf_slice_of(text), &id) ? hf_ulid_counter(&id) : 0;
 }
 
 /* ---- what is ready */

@@ -32,9 +32,6 @@ static bool claim_get(hf_api *api, hf_task_claim *out_claim)
 static bool attempt_get(hf_api *api, hf_task_claim *out_claim)
 {
     const char *id = hf_str(api->body, "activity_attempt_id", "");
-    int64_t time_ms = 0;
-    uint64_t key = 0;
-    uint32_t counter = 0;
     hf_ulid ulid;
 
     if (!claim_get(api, out_claim))
@@ -43,8 +40,7 @@ static bool attempt_get(hf_api *api, hf_task_claim *out_claim)
         hf_worker_refuse(api, HF_REJECTED, "attempt_not_found: there is no such attempt");
         return false;
     }
-    hf_ulid_parts(&ulid, &time_ms, &key, &counter);
-    out_claim->attempt = counter;
+    out_claim->attempt = hf_ulid_counter(&ulid);
     return true;
 }
 

@@ -38,16 +38,9 @@ static int64_t command_key(const hf_event *event)
                                          HF_KEY_UPDATE_ID};
     hf_ulid id;
 
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (hf_event_id(event, names[i], &id)) {
-            int64_t time_ms = 0;
-            uint64_t key = 0;
-            uint32_t counter = 0;
-
-            hf_ulid_parts(&id, &time_ms, &key, &counter);
-            return (int64_t)key; /* 48 bits */
-        }
-    }
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (hf_event_id(event, names[i], &id))
+            return hf_ulid_key(&id);
     return 0;
 }
 

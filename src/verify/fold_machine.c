@@ -14,16 +14,6 @@ static uint64_t name_hash(hf_slice name)
     return hf_map_hash((hf_map_seed){.low = 2}, name);
 }
 
-static int64_t key_of(const hf_ulid *id)
-{
-    int64_t time_ms = 0;
-    uint64_t key = 0;
-    uint32_t counter = 0;
-
-    hf_ulid_parts(id, &time_ms, &key, &counter);
-    return (int64_t)key;
-}
-
 static hf_status signal_add(hf_fold *fold, const hf_event *event, hf_err *err)
 {
     hf_machine_signal_fold *grown =
@@ -39,7 +29,7 @@ static hf_status signal_add(hf_fold *fold, const hf_event *event, hf_err *err)
         (void)hf_event_id(event, HF_KEY_WORKFLOW_COMMAND_ID, &id);
     fold->machine.signals = grown;
     grown[fold->machine.signal_count++] =
-        (hf_machine_signal_fold){.key = key_of(&id), .name = name_hash(name)};
+        (hf_machine_signal_fold){.key = hf_ulid_key(&id), .name = name_hash(name)};
     return HF_OK;
 }
 
@@ -67,7 +57,7 @@ static hf_machine_signal_fold *signal_get(hf_fold *fold, hf_value text)
     if (!hf_ulid_parse(hf_value_slice(text), &id))
         return NULL;
     for (size_t i = 0; i < fold->machine.signal_count; i++)
-        if (fold->machine.signals[i].key == key_of(&id))
+        if (fold->machine.signals[i].key == hf_ulid_key(&id))
             return &fold->machine.signals[i];
     return NULL;
 }

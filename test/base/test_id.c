@@ -124,29 +124,22 @@ START_TEST(parts_order_the_id)
 {
     hf_rng rng;
     int64_t last_time = 0;
-    uint64_t last_key = 0;
+    int64_t last_key = 0;
     uint32_t last_counter = 0;
-    hf_ulid last;
+    hf_ulid last = hf_ulid_form(0, 0, 0);
 
     hf_rng_init_seeded(&rng, 32);
-    hf_ulid_form(0, 0, 0, &last);
     for (int i = 0; i < PAIRS; i++) {
         int64_t time_ms = i % 3 ? last_time : (int64_t)(hf_rng_next(&rng) >> (16 + i % 40));
-        uint64_t key = i % 3 == 2 ? last_key : hf_rng_next(&rng) >> (16 + i % 40);
+        int64_t key = i % 3 == 2 ? last_key : (int64_t)(hf_rng_next(&rng) >> (16 + i % 40));
         uint32_t counter = (uint32_t)hf_rng_next(&rng);
-        int64_t got_time;
-        uint64_t got_key;
-        uint32_t got_counter;
+        hf_ulid id = hf_ulid_form(time_ms * 1000, key, counter);
         int expected;
         int order;
-        hf_ulid id;
 
-        hf_ulid_form(time_ms, key, counter, &id);
-        hf_ulid_parts(&id, &got_time, &got_key, &got_counter);
-        ck_assert_int_eq(got_time, time_ms);
-        ck_assert_uint_eq(got_key, key);
-        ck_assert_uint_eq(got_counter, counter);
         ck_assert_int_eq(hf_ulid_time_ms(&id), time_ms);
+        ck_assert_int_eq(hf_ulid_key(&id), key);
+        ck_assert_uint_eq(hf_ulid_counter(&id), counter);
         expected = (counter > last_counter) - (counter < last_counter);
         if (key != last_key)
             expected = key > last_key ? 1 : -1;
@@ -165,25 +158,19 @@ END_TEST
 /* The limits of the parts: the largest fit, a time outside is moved to the nearest inside. */
 START_TEST(parts_at_their_limits)
 {
-    hf_ulid id;
-    int64_t time_ms;
-    uint64_t key;
-    uint32_t counter;
+    hf_ulid id = hf_ulid_form(HF_ULID_TIME_MS_MAX * 1000, HF_ULID_KEY_MAX, UINT32_MAX);
     char text[HF_ULID_TEXT_SIZE];
 
-    hf_ulid_form(HF_ULID_TIME_MS_MAX, HF_ULID_KEY_MAX, UINT32_MAX, &id);
     hf_ulid_print(&id, text);
     ck_assert_str_eq(text, "7ZZZZZZZZZZZZZZZZZZZZZZZZZ");
-    hf_ulid_parts(&id, &time_ms, &key, &counter);
-    ck_assert_int_eq(time_ms, HF_ULID_TIME_MS_MAX);
-    ck_assert_uint_eq(key, HF_ULID_KEY_MAX);
-    ck_assert_uint_eq(counter, UINT32_MAX);
-    hf_ulid_form(-1, 5, 6, &id);
-    hf_ulid_parts(&id, &time_ms, &key, &counter);
-    ck_assert(time_ms == 0 && key == 5 && counter == 6);
-    hf_ulid_form(INT64_MAX, 5, 6, &id);
     ck_assert_int_eq(hf_ulid_time_ms(&id), HF_ULID_TIME_MS_MAX);
-    hf_ulid_form(1469918176385, 0, 0, &id);
+    ck_assert_int_eq(hf_ulid_key(&id), HF_ULID_KEY_MAX);
+    ck_assert_uint_eq(hf_ulid_counter(&id), UINT32_MAX);
+    id = hf_ulid_form(-1000, 5, 6);
+    ck_assert(hf_ulid_time_ms(&id) == 0 && hf_ulid_key(&id) == 5 && hf_ulid_counter(&id) == 6);
+    id = hf_ulid_form(INT64_MAX, 5, 6);
+    ck_assert_int_eq(hf_ulid_time_ms(&id), HF_ULID_TIME_MS_MAX);
+    id = hf_ulid_form(1469918176385000, 0, 0);
     hf_ulid_print(&id, text);
     ck_assert_str_eq(text, "01ARYZ6S410000000000000000");
 }

@@ -128,7 +128,7 @@ static double pages_measure(hf_db *db, const list_case *what, int count)
             char at[HF_CLOCK_TEXT_SIZE];
             int64_t us = INT64_C(1700000000000000) + run * 1000000;
 
-            hf_ulid_form(us / 1000, (uint64_t)run, 0, &id);
+            id = hf_ulid_form(us, run, 0);
             hf_ulid_print(&id, text);
             (void)hf_clock_print(us, at);
             (void)snprintf(cursor, sizeof(cursor), "%s#%s", at, text);

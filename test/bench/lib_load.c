@@ -138,7 +138,7 @@ hf_unit *hf_load_step(hf_load *load, hf_stager *stager, const hf_load_run *run, 
     hf_ulid id;
 
     hf_bench_need(unit != NULL, "no memory");
-    hf_ulid_form(time_us / 1000, (uint64_t)activity, 0, &id);
+    id = hf_ulid_form(time_us, activity, 0);
     hf_unit_append(unit, &run->base, HF_NONE, HF_REBASE_NEVER);
     events = hf_unit_events(unit, 0);
     hf_event_begin(events, HF_EVENT_ACTIVITY_COMPLETED, time_us, run->step + 1);

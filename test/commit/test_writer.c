@@ -525,7 +525,7 @@ static void signaller_run(void *ctx)
         if (hf_keys_take(hf_writer_keys(me->world->writer), 1, &key, &mine))
             break;
         row.key = key;
-        hf_ulid_form(0, (uint64_t)key, 0, &id);
+        id = hf_ulid_form(0, key, 0);
         hf_unit_append(unit, &me->run->base, HF_NONE, HF_REBASE_WHILE_OPEN);
         events = hf_unit_events(unit, 0);
         hf_event_begin(events, HF_EVENT_SIGNAL_RECEIVED, 0, 0);

@@ -85,14 +85,6 @@ static hf_status unit_stage(busy *state, hf_unit *unit, hf_run_base *out_after, 
     return HF_OK;
 }
 
-static hf_ulid id_of(int64_t time_us, int64_t key)
-{
-    hf_ulid id;
-
-    hf_ulid_form(time_us / 1000, (uint64_t)key, 0, &id);
-    return id;
-}
-
 static hf_task_row task_of(const busy_run *run, int64_t now_us)
 {
     static const uint8_t token[16] = {7};
@@ -143,7 +135,7 @@ static void activity_begin(hf_unit *unit, const busy_run *run, int64_t now_us)
                                     .closed_us = HF_NONE};
 
     hf_event_begin(events, HF_EVENT_ACTIVITY_SCHEDULED, now_us, run->step);
-    hf_event_put_id(events, HF_KEY_ACTIVITY_EXECUTION_ID, id_of(now_us, run->activity));
+    hf_event_put_id(events, HF_KEY_ACTIVITY_EXECUTION_ID, hf_ulid_form(now_us, run->activity, 0));
     hf_event_put_text(events, HF_KEY_ACTIVITY_TYPE, HF_SLICE("charge"));
     hf_event_put_payload(
         events, HF_KEY_ARGUMENTS,
@@ -223,7 +215,7 @@ static hf_status run_start(busy *state, const char *name, size_t number, busy_ru
     (void)hf_unit_create(unit, HF_UNIT_INSTANCE_NEW, &instance, &run.base, &row);
     events = hf_unit_events(unit, 0);
     hf_event_begin(events, HF_EVENT_START_ACCEPTED, now_us, 0);
-    hf_event_put_id(events, HF_KEY_WORKFLOW_COMMAND_ID, id_of(now_us, first + 3));
+    hf_event_put_id(events, HF_KEY_WORKFLOW_COMMAND_ID, hf_ulid_form(now_us, first + 3, 0));
     hf_event_begin(events, HF_EVENT_WORKFLOW_STARTED, now_us, 0);
     hf_event_put_text(events, HF_KEY_WORKFLOW_TYPE, instance.type);
     start_rows(state, unit, &run, first + 3, now_us);

@@ -58,14 +58,6 @@ static int64_t world_now(hf_world *world)
     return hf_clock_wall_us(world->clock);
 }
 
-static hf_ulid id_of(int64_t time_us, int64_t key, uint32_t counter)
-{
-    hf_ulid id;
-
-    hf_ulid_form(time_us / 1000, (uint64_t)key, counter, &id);
-    return id;
-}
-
 /* Keys for a unit; an empty block is the test's own mistake. */
 static hf_status keys_take(hf_world *world, int64_t *keys, size_t count, hf_err *err)
 {
@@ -163,7 +155,7 @@ static void run_begin(hf_world *world, hf_unit *unit, size_t part, const hf_inst
                       int64_t now_us)
 {
     hf_event_builder *events = hf_unit_events(unit, part);
-    hf_ulid command = id_of(now_us, keys[3], 0);
+    hf_ulid command = hf_ulid_form(now_us, keys[3], 0);
     const hf_command_row row = {.key = keys[3],
                                 .instance = instance->key,
                                 .run = base->run,
@@ -295,7 +287,7 @@ static void activity_schedule(hf_unit *unit, int64_t run, int64_t key, int64_t s
                                  .closed_us = HF_NONE};
 
     hf_event_begin(events, HF_EVENT_ACTIVITY_SCHEDULED, now_us, step);
-    hf_event_put_id(events, HF_KEY_ACTIVITY_EXECUTION_ID, id_of(now_us, key, 0));
+    hf_event_put_id(events, HF_KEY_ACTIVITY_EXECUTION_ID, hf_ulid_form(now_us, key, 0));
     hf_event_put_text(events, HF_KEY_ACTIVITY_TYPE, HF_SLICE("charge"));
     hf_event_put_payload(events, HF_KEY_ARGUMENTS,
                          hf_payload_inline(HF_PAYLOAD_CODEC_JSON, HF_SLICE("[42]")));
@@ -483,7 +475,7 @@ hf_status hf_world_timer(hf_world *world, hf_world_run *run, int64_t delay_us, h
         return st ? st : HF_NOMEM;
     events = hf_unit_events(unit, 0);
     hf_event_begin(events, HF_EVENT_TIMER_SCHEDULED, now_us, timer.step);
-    hf_event_put_id(events, HF_KEY_TIMER_ID, id_of(now_us, timer.key, 0));
+    hf_event_put_id(events, HF_KEY_TIMER_ID, hf_ulid_form(now_us, timer.key, 0));
     hf_event_put_int(events, HF_KEY_DELAY_SECONDS, (delay_us + 999999) / 1000000);
     hf_event_put_time(events, HF_KEY_FIRE_AT, timer.due_us);
     hf_unit_row(unit, 0, hf_row_timer_new(hf_unit_mem(unit), &timer));
@@ -562,8 +554,8 @@ static hf_unit *signal_draft(hf_world *world, const hf_world_run *run, const cha
     hf_unit_append(unit, &run->base, HF_NONE, HF_REBASE_WHILE_OPEN);
     events = hf_unit_events(unit, 0);
     hf_event_begin(events, HF_EVENT_SIGNAL_RECEIVED, now_us, 0);
-    hf_event_put_id(events, HF_KEY_WORKFLOW_COMMAND_ID, id_of(now_us, row.key, 0));
-    hf_event_put_id(events, HF_KEY_SIGNAL_ID, id_of(now_us, row.key, 0));
+    hf_event_put_id(events, HF_KEY_WORKFLOW_COMMAND_ID, hf_ulid_form(now_us, row.key, 0));
+    hf_event_put_id(events, HF_KEY_SIGNAL_ID, hf_ulid_form(now_us, row.key, 0));
     hf_event_put_text(events, HF_KEY_SIGNAL_NAME, row.name);
     hf_event_put_payload(events, HF_KEY_ARGUMENTS, payload_make(world, unit, 0, bytes));
     hf_unit_row(unit, 0, hf_row_command_new(hf_unit_mem(unit), &row));
@@ -607,7 +599,7 @@ hf_status hf_world_apply(hf_world *world, hf_world_run *run, const char *name, h
     int64_t now_us = world_now(world);
     hf_unit *unit = decide_begin(world, run, err);
     hf_event_builder *events;
-    hf_ulid signal = id_of(0, run->signal_command, 0);
+    hf_ulid signal = hf_ulid_form(0, run->signal_command, 0);
     hf_status st;
 
     if (!unit)
@@ -663,11 +655,11 @@ hf_status hf_world_child(hf_world *world, hf_world_run *run, const char *child_i
                          .created_us = now_us};
     events = hf_unit_events(unit, 0);
     hf_event_begin(events, HF_EVENT_CHILD_WORKFLOW_SCHEDULED, now_us, link.step);
-    hf_event_put_id(events, HF_KEY_CHILD_CALL_ID, id_of(now_us, link.key, 0));
-    hf_event_put_id(events, HF_KEY_CHILD_WORKFLOW_RUN_ID, id_of(now_us, child.run, 0));
+    hf_event_put_id(events, HF_KEY_CHILD_CALL_ID, hf_ulid_form(now_us, link.key, 0));
+    hf_event_put_id(events, HF_KEY_CHILD_WORKFLOW_RUN_ID, hf_ulid_form(now_us, child.run, 0));
     hf_event_put_text(events, HF_KEY_CHILD_WORKFLOW_INSTANCE_ID, instance.id);
     hf_event_begin(events, HF_EVENT_CHILD_RUN_STARTED, now_us, link.step);
-    hf_event_put_id(events, HF_KEY_CHILD_WORKFLOW_RUN_ID, id_of(now_us, child.run, 0));
+    hf_event_put_id(events, HF_KEY_CHILD_WORKFLOW_RUN_ID, hf_ulid_form(now_us, child.run, 0));
     hf_unit_row(unit, 0, hf_row_link_new(hf_unit_mem(unit), &link));
     hf_unit_row(unit, 0, hf_row_delete(hf_unit_mem(unit), HF_OP_TASK_DELETE, run->workflow_task));
     status_set(unit, run->base.run, HF_RUN_STATUS_WAITING);
@@ -700,7 +692,7 @@ hf_status hf_world_child_done(hf_world *world, hf_world_run *run, const hf_world
     events = hf_unit_events(unit, 0);
     hf_event_begin(events, HF_EVENT_CHILD_RUN_COMPLETED, now_us, run->child_step);
     hf_event_put_id(events, HF_KEY_CHILD_WORKFLOW_RUN_ID,
-                    id_of(child->created_us, child->base.run, 0));
+                    hf_ulid_form(child->created_us, child->base.run, 0));
     hf_event_put_text(events, HF_KEY_CHILD_STATUS, HF_SLICE("completed"));
     hf_unit_row(unit, 0, hf_row_delete(hf_unit_mem(unit), HF_OP_INBOX_DELETE, child->parent_inbox));
     hf_unit_row(unit, 0, workflow_task(unit, task, run->base.run, now_us));
@@ -745,7 +737,7 @@ hf_status hf_world_continue(hf_world *world, hf_world_run *run, hf_world_run *ou
                          .created_us = now_us};
     events = hf_unit_events(unit, 0);
     hf_event_begin(events, HF_EVENT_WORKFLOW_CONTINUED_AS_NEW, now_us, run->step + 1);
-    hf_event_put_id(events, HF_KEY_CONTINUED_TO_RUN_ID, id_of(now_us, keys[0], 0));
+    hf_event_put_id(events, HF_KEY_CONTINUED_TO_RUN_ID, hf_ulid_form(now_us, keys[0], 0));
     hf_event_put_text(events, HF_KEY_CLOSED_REASON, HF_SLICE("continued"));
     hf_unit_row(unit, 0, hf_row_delete(hf_unit_mem(unit), HF_OP_TASK_DELETE, run->workflow_task));
     hf_unit_row(unit, 0, hf_row_link_new(hf_unit_mem(unit), &link));
@@ -758,7 +750,8 @@ hf_status hf_world_continue(hf_world *world, hf_world_run *run, hf_world_run *ou
     hf_event_put_text(events, HF_KEY_OUTCOME, HF_SLICE("started_new"));
     hf_event_begin(events, HF_EVENT_WORKFLOW_STARTED, now_us, 0);
     hf_event_put_text(events, HF_KEY_WORKFLOW_TYPE, instance.type);
-    hf_event_put_id(events, HF_KEY_CONTINUED_FROM_RUN_ID, id_of(run->created_us, run->base.run, 0));
+    hf_event_put_id(events, HF_KEY_CONTINUED_FROM_RUN_ID,
+                    hf_ulid_form(run->created_us, run->base.run, 0));
     hf_unit_row(unit, 1, workflow_task(unit, keys[1], keys[0], now_us));
     hf_unit_row(unit, 1,
                 hf_row_summary_new(hf_unit_mem(unit), keys[0], world->namespace_key,

@@ -215,7 +215,7 @@ static int64_t liveness(const fact *f)
 static bool id_is(size_t i, const char *text)
 {
     char id[HF_ULID_TEXT_SIZE];
-    hf_ulid run = hf_edge_form(facts[i].sort_us, (int64_t)i, 0);
+    hf_ulid run = hf_ulid_form(facts[i].sort_us, (int64_t)i, 0);
 
     hf_ulid_print(&run, id);
     return strcmp(id, text) == 0;
@@ -508,7 +508,7 @@ HF_BOTH_ENGINES(facets_parts_and_keys)
     hf_err err = {0};
     char part[20];
     char id[HF_ULID_TEXT_SIZE];
-    hf_ulid run = hf_edge_form(facts[123].sort_us, 123, 0);
+    hf_ulid run = hf_ulid_form(facts[123].sort_us, 123, 0);
     int64_t keys[400];
     size_t count = 0;
     size_t all = 0;

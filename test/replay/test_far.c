@@ -72,13 +72,10 @@ static void decided(const char *expected)
     ck_assert_str_eq(text, expected);
 }
 
-static void signal_came(const char *name, uint64_t key)
+static void signal_came(const char *name, int64_t key)
 {
-    hf_ulid id;
-
-    hf_ulid_form(1, key, 0, &id);
     event(HF_EVENT_SIGNAL_RECEIVED, 0);
-    hf_event_put_id(&history, HF_KEY_SIGNAL_ID, id);
+    hf_event_put_id(&history, HF_KEY_SIGNAL_ID, hf_ulid_form(1000, key, 0));
     hf_event_put_text(&history, HF_KEY_SIGNAL_NAME, hf_slice_of(name));
 }
 
@@ -231,7 +228,7 @@ START_TEST(contradictions_are_refused)
     hf_ulid id;
 
     begin();
-    hf_ulid_form(1, 9, 0, &id);
+    id = hf_ulid_form(1000, 9, 0);
     hf_ulid_print(&id, id_text);
     event(HF_EVENT_WORKFLOW_STARTED, 0);
     event(HF_EVENT_UPDATE_ACCEPTED, 0);

@@ -61,10 +61,7 @@ static void finding_keep(void *ctx, const hf_finding *finding)
 
 static hf_ulid id_of(int64_t key)
 {
-    hf_ulid id;
-
-    hf_ulid_form(start_us / 1000, (uint64_t)key, 0, &id);
-    return id;
+    return hf_ulid_form(start_us, key, 0);
 }
 
 static hf_event_builder *say(story *story_now, hf_event_type type, int64_t step)
