@@ -3,18 +3,9 @@
 
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/assert.h"
-#include "base/thread.h"
 
 enum { TIME_BYTES = 6, KEY_BYTES = 6, COUNTER_BYTES = 4, BITS_PER_CHARACTER = 5 };
-
-struct hf_ulid_source {
-    const hf_clock *clock;
-    hf_rng *rng;
-    hf_mutex lock; /* guards rng and last */
-    hf_ulid last;  /* all zero before the first */
-};
 
 static const char alphabet[] = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
@@ -35,26 +26,6 @@ static uint64_t big_endian_read(const uint8_t *in, int bytes)
     return number;
 }
 
-static void time_write(hf_ulid *id, int64_t time_ms)
-{
-    if (time_ms < 0)
-        time_ms = 0;
-    if (time_ms > HF_ULID_TIME_MS_MAX)
-        time_ms = HF_ULID_TIME_MS_MAX;
-    big_endian_write(id->bytes, TIME_BYTES, (uint64_t)time_ms);
-}
-
-/* Adds one to the whole number. Should the random part overflow, the carry moves the id into the
-   next millisecond, which keeps the order. */
-static void ulid_increment(hf_ulid *id)
-{
-    int at = HF_ULID_BYTES - 1;
-
-    while (at >= 0 && ++id->bytes[at] == 0)
-        at--;
-    HF_ASSERT(at >= 0); /* otherwise the last possible id has been given */
-}
-
 /* 0 to 31, or -1. The letters left out of the alphabet are those people misread. */
 static int character_value(char c)
 {
@@ -66,55 +37,15 @@ static int character_value(char c)
     return found ? (int)(found - alphabet) : -1;
 }
 
-hf_status hf_ulid_source_new(const hf_clock *clock, hf_rng *rng, hf_ulid_source **out_source,
-                             hf_err *err)
-{
-    hf_ulid_source *source = hf_alloc(sizeof(*source));
-    hf_status st;
-
-    if (!source)
-        return hf_err_nomem(err, "a source of ids");
-    source->clock = clock;
-    source->rng = rng;
-    st = hf_mutex_init(&source->lock, err);
-    if (st) {
-        hf_alloc_free(source);
-        return st;
-    }
-    *out_source = source;
-    return HF_OK;
-}
-
-void hf_ulid_source_free(hf_ulid_source *source)
-{
-    if (!source)
-        return;
-    hf_mutex_fini(&source->lock);
-    hf_alloc_free(source);
-}
-
-void hf_ulid_next(hf_ulid_source *source, hf_ulid *out_id)
-{
-    hf_ulid id;
-
-    time_write(&id, hf_clock_wall_us(source->clock) / 1000);
-    hf_mutex_lock(&source->lock);
-    if (memcmp(id.bytes, source->last.bytes, TIME_BYTES) > 0) {
-        hf_rng_fill(source->rng, id.bytes + TIME_BYTES, HF_ULID_BYTES - TIME_BYTES);
-        source->last = id;
-    } else {
-        ulid_increment(&source->last);
-    }
-    *out_id = source->last;
-    hf_mutex_unlock(&source->lock);
-}
-
 hf_ulid hf_ulid_form(int64_t time_us, int64_t key, uint32_t counter)
 {
+    int64_t time_ms = time_us < 0 ? 0 : time_us / 1000;
     hf_ulid id;
 
     HF_ASSERT(key >= 0 && key <= HF_ULID_KEY_MAX);
-    time_write(&id, time_us / 1000);
+    if (time_ms > HF_ULID_TIME_MS_MAX)
+        time_ms = HF_ULID_TIME_MS_MAX;
+    big_endian_write(id.bytes, TIME_BYTES, (uint64_t)time_ms);
     big_endian_write(id.bytes + TIME_BYTES, KEY_BYTES, (uint64_t)key);
     big_endian_write(id.bytes + TIME_BYTES + KEY_BYTES, COUNTER_BYTES, counter);
     return id;

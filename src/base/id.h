@@ -6,9 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/clock.h"
-#include "base/err.h"
-#include "base/rng.h"
+#include "base/attr.h"
 #include "base/slice.h"
 
 enum { HF_ULID_BYTES = 16, HF_ULID_TEXT_LEN = 26, HF_ULID_TEXT_SIZE = 27 };
@@ -19,19 +17,6 @@ enum { HF_ULID_BYTES = 16, HF_ULID_TEXT_LEN = 26, HF_ULID_TEXT_SIZE = 27 };
 typedef struct hf_ulid {
     uint8_t bytes[HF_ULID_BYTES]; /* big endian */
 } hf_ulid;
-
-/* Makes ULIDs that only grow. */
-typedef struct hf_ulid_source hf_ulid_source;
-
-/* Borrows the clock and the random numbers for its lifetime; a seeded `rng` must then be used by
-   nobody else. */
-HF_NODISCARD hf_status hf_ulid_source_new(const hf_clock *clock, hf_rng *rng,
-                                          hf_ulid_source **out_source, hf_err *err);
-void hf_ulid_source_free(hf_ulid_source *source); /* NULL is allowed */
-
-/* The next id, greater than every earlier one of this source: within a millisecond, and while the
-   clock is behind an id already given, it is the last one plus one. Callable from any thread. */
-void hf_ulid_next(hf_ulid_source *source, hf_ulid *out_id);
 
 /* An id made of its parts, in this order: 48 bits of time, 48 bits of `key`, 32 bits of `counter`.
    A time before 1970 or beyond 48 bits becomes the nearest one that fits; the key must fit. This is

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/id.h"
 #include "base/json.h"
+#include "base/rng.h"
 #include "base/map.h"
 #include "base/thread.h"
 #include "base/value.h"

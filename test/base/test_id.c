@@ -1,14 +1,12 @@
-/* test_id.c: ULIDs: their text, their order, their parts, and the source that only grows. */
+/* test_id.c: ULIDs: their text, their order and their parts. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
-#include "base/fault.h"
 #include "base/id.h"
-#include "base/thread.h"
+#include "base/rng.h"
 #include "lib/suite.h"
 
-enum { THREADS = 4, IDS_PER_THREAD = 5000, PAIRS = 20000 };
+enum { PAIRS = 20000 };
 
 static void random_id(hf_rng *rng, hf_ulid *out_id)
 {
@@ -176,143 +174,5 @@ START_TEST(parts_at_their_limits)
 }
 END_TEST
 
-/* Ids grow within a millisecond, across milliseconds and while the clock is behind; they carry the
-   time of the clock as soon as it is ahead again. */
-START_TEST(source_only_grows)
-{
-    const int64_t start_us = INT64_C(1775124672123456);
-    hf_clock *clock = hf_clock_new_virtual(start_us);
-    hf_ulid_source *source = NULL;
-    hf_ulid last = {0};
-    hf_ulid id;
-    hf_rng rng;
-
-    ck_assert_ptr_nonnull(clock);
-    hf_rng_init_seeded(&rng, 33);
-    ck_assert_int_eq(hf_ulid_source_new(clock, &rng, &source, NULL), HF_OK);
-    for (int i = 0; i < 3000; i++) {
-        hf_ulid_next(source, &id);
-        ck_assert_int_gt(hf_ulid_compare(&id, &last), 0);
-        ck_assert_int_eq(hf_ulid_time_ms(&id), (start_us + i / 1000 * 1000) / 1000);
-        last = id;
-        if (i % 1000 == 999)
-            hf_clock_advance(clock, 1000);
-    }
-    hf_clock_set_wall(clock, start_us - INT64_C(3600000000));
-    for (int i = 0; i < 100; i++) {
-        hf_ulid_next(source, &id);
-        ck_assert_int_gt(hf_ulid_compare(&id, &last), 0);
-        ck_assert_int_eq(hf_ulid_time_ms(&id), (start_us + 2000) / 1000);
-        last = id;
-        hf_clock_advance(clock, 1000);
-    }
-    hf_clock_set_wall(clock, start_us + 4000);
-    hf_ulid_next(source, &id);
-    ck_assert_int_eq(hf_ulid_time_ms(&id), (start_us + 4000) / 1000);
-    hf_ulid_source_free(source);
-    hf_ulid_source_free(NULL);
-    hf_clock_free_virtual(clock);
-}
-END_TEST
-
-/* Random parts differ from millisecond to millisecond, and a clock before 1970 still gives ids. */
-START_TEST(source_draws_and_survives_odd_clocks)
-{
-    hf_clock *clock = hf_clock_new_virtual(-5000000);
-    hf_ulid_source *source = NULL;
-    hf_ulid a;
-    hf_ulid b;
-    hf_rng rng;
-
-    ck_assert_ptr_nonnull(clock);
-    ck_assert_int_eq(hf_rng_init_system(&rng, NULL), HF_OK);
-    ck_assert_int_eq(hf_ulid_source_new(clock, &rng, &source, NULL), HF_OK);
-    hf_ulid_next(source, &a);
-    hf_ulid_next(source, &b);
-    ck_assert_int_gt(hf_ulid_compare(&b, &a), 0);
-    ck_assert_int_eq(hf_ulid_time_ms(&b), 0);
-    hf_clock_set_wall(clock, 5000000);
-    hf_ulid_next(source, &a);
-    hf_clock_advance(clock, 1000);
-    hf_ulid_next(source, &b);
-    ck_assert_int_ne(memcmp(a.bytes + 6, b.bytes + 6, 10), 0);
-    hf_ulid_source_free(source);
-    hf_clock_free_virtual(clock);
-}
-END_TEST
-
-typedef struct taker {
-    hf_ulid_source *source;
-    hf_ulid *ids; /* IDS_PER_THREAD */
-} taker;
-
-static void ids_take(void *ctx)
-{
-    taker *t = ctx;
-
-    for (int i = 0; i < IDS_PER_THREAD; i++)
-        hf_ulid_next(t->source, &t->ids[i]);
-}
-
-static int ids_order(const void *a, const void *b)
-{
-    return hf_ulid_compare(a, b);
-}
-
-/* Threads that share a source never get the same id, and each sees its own ids grow. */
-START_TEST(source_is_shared_by_threads)
-{
-    hf_ulid *ids = hf_alloc_array(THREADS * IDS_PER_THREAD, sizeof(*ids));
-    hf_thread threads[THREADS] = {0};
-    taker takers[THREADS];
-    hf_ulid_source *source = NULL;
-    hf_rng rng;
-
-    ck_assert_ptr_nonnull(ids);
-    hf_rng_init_seeded(&rng, 34);
-    ck_assert_int_eq(hf_ulid_source_new(hf_clock_system(), &rng, &source, NULL), HF_OK);
-    for (int i = 0; i < THREADS; i++) {
-        takers[i] = (taker){.source = source, .ids = ids + i * IDS_PER_THREAD};
-        ck_assert_int_eq(hf_thread_start(&threads[i], "ids", ids_take, &takers[i], NULL), HF_OK);
-    }
-    for (int i = 0; i < THREADS; i++) {
-        hf_thread_join(&threads[i]);
-        for (int j = 1; j < IDS_PER_THREAD; j++)
-            ck_assert_int_gt(hf_ulid_compare(&takers[i].ids[j], &takers[i].ids[j - 1]), 0);
-    }
-    qsort(ids, THREADS * IDS_PER_THREAD, sizeof(*ids), ids_order);
-    for (int i = 1; i < THREADS * IDS_PER_THREAD; i++)
-        ck_assert_int_ne(hf_ulid_compare(&ids[i], &ids[i - 1]), 0);
-    hf_ulid_source_free(source);
-    hf_alloc_free(ids);
-}
-END_TEST
-
-/* Without memory there is no source, and nothing is handed out. */
-START_TEST(source_without_memory)
-{
-    for (int64_t nth = 1;; nth++) {
-        hf_ulid_source *source = NULL;
-        hf_err err = {0};
-        hf_status st;
-        hf_rng rng;
-        bool done;
-
-        hf_rng_init_seeded(&rng, 1);
-        hf_fault_arm(HF_FAULT_ALLOC, nth, false);
-        st = hf_ulid_source_new(hf_clock_system(), &rng, &source, &err);
-        done = nth > hf_fault_seen(HF_FAULT_ALLOC);
-        hf_fault_arm(HF_FAULT_ALLOC, 0, false);
-        ck_assert_int_eq(st, done ? HF_OK : HF_NOMEM);
-        ck_assert_int_eq(source != NULL, done);
-        hf_ulid_source_free(source);
-        if (done)
-            break;
-    }
-}
-END_TEST
-
 HF_SUITE_MAIN("base/id", {texts_are_known, 0}, {texts_round_trip_in_order, 0},
-              {reading_is_strict, 0}, {parts_order_the_id, 0}, {parts_at_their_limits, 0},
-              {source_only_grows, 0}, {source_draws_and_survives_odd_clocks, 0},
-              {source_is_shared_by_threads, 0}, {source_without_memory, 0})
+              {reading_is_strict, 0}, {parts_order_the_id, 0}, {parts_at_their_limits, 0})
