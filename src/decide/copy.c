@@ -162,14 +162,6 @@ static hf_status barrier_find(hf_copy *copy, const hf_event *event, int64_t *out
     return st;
 }
 
-/* Written by a turn of code rather than by the world. */
-static bool event_own(const hf_event *event)
-{
-    return hf_event_has_flag(event->type, HF_EVENT_OPENS) ||
-           event->type == HF_EVENT_NOTE_RECORDED || event->type == HF_EVENT_FAILURE_HANDLED ||
-           event->type == HF_EVENT_UPDATE_APPLIED;
-}
-
 static hf_status cut_find(hf_copy *copy, bool *out_found, hf_err *err)
 {
     int64_t top = 0;
@@ -214,7 +206,7 @@ hf_status hf_copy_fold(hf_copy *copy, hf_rejection_reason *out_refused, hf_err *
     }
     for (size_t i = 0; !st && i < copy->kept; i++) {
         st = event_note(copy, i, err);
-        if (event_own(&copy->events[i]))
+        if (hf_event_by_code(&copy->events[i]))
             copy->own = i + 1;
     }
     for (size_t i = 0; !st && !copy->reset && i < copy->open_count; i++)

@@ -184,11 +184,6 @@ static bool is_update_end(const hf_event *event, const void *ctx)
            hf_ulid_key(&id) == *command;
 }
 
-static int64_t int_or_none(hf_db_cursor *cursor, size_t column)
-{
-    return hf_db_column_null(cursor, column) ? HF_NONE : hf_db_column_int(cursor, column);
-}
-
 /* The update's row, which goes along when its run is continued. */
 static hf_status life_read(hf_call *c, int64_t command, hf_mem *mem, hf_update_life *out_life,
                            hf_err *err)
@@ -205,17 +200,17 @@ static hf_status life_read(hf_call *c, int64_t command, hf_mem *mem, hf_update_l
     if (!st && (!found || hf_db_column_int(cursor, 10) != HF_COMMAND_TYPE_UPDATE))
         st = hf_err_set(err, HF_NOTFOUND, "there is no such update");
     if (!st) {
-        out_life->outcome = int_or_none(cursor, 1);
-        out_life->rejection = int_or_none(cursor, 2);
-        out_life->run = int_or_none(cursor, 3);
-        out_life->command_seq = int_or_none(cursor, 4);
+        out_life->outcome = hf_column_or_none(cursor, 1);
+        out_life->rejection = hf_column_or_none(cursor, 2);
+        out_life->run = hf_column_or_none(cursor, 3);
+        out_life->command_seq = hf_column_or_none(cursor, 4);
         out_life->recorded_us = hf_db_column_int(cursor, 5);
-        out_life->run_us = int_or_none(cursor, 7);
+        out_life->run_us = hf_column_or_none(cursor, 7);
         out_life->status = (hf_update_status)hf_db_column_int(cursor, 8);
         name = hf_db_column_bytes(cursor, 9);
         out_life->name = hf_mem_text(mem, name);
-        out_life->applied_us = int_or_none(cursor, 11);
-        out_life->closed_us = int_or_none(cursor, 12);
+        out_life->applied_us = hf_column_or_none(cursor, 11);
+        out_life->closed_us = hf_column_or_none(cursor, 12);
         out_life->instance = hf_db_column_int(cursor, 13);
         if (!out_life->name)
             st = hf_err_nomem(err, "an update");

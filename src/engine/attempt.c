@@ -458,11 +458,6 @@ void hf_attempt_stop_all(hf_core *core, int64_t run)
     }
 }
 
-static int64_t int_or_none(hf_db_cursor *row, size_t column)
-{
-    return hf_db_column_null(row, column) ? HF_NONE : hf_db_column_int(row, column);
-}
-
 hf_status hf_attempt_found(live_run *run, hf_db_cursor *row, hf_err *err)
 {
     hf_core *core = run->core;
@@ -493,7 +488,7 @@ hf_status hf_attempt_found(live_run *run, hf_db_cursor *row, hf_err *err)
                                     .crashes = hf_db_column_int(row, 10) +
                                                (lost && hf_breadcrumb_left(core->crumb, activity)),
                                     .missed = hf_db_column_int(row, 11)};
-    job->close_deadline_us = int_or_none(row, 6);
+    job->close_deadline_us = hf_column_or_none(row, 6);
     if (lost && core->o.desk && !hf_registry_find_activity(core->o.registry, job->name)) {
         hf_alloc_free(start); /* its worker is in another process and may be alive */
         job->count.attempt--;

@@ -100,11 +100,6 @@ static hf_status run_read(forking *f, hf_err *err)
     return !st && !found ? hf_err_set(err, HF_CONFLICT, "the run is gone") : st;
 }
 
-static int64_t int_or_none(hf_db_cursor *cursor, size_t column)
-{
-    return hf_db_column_null(cursor, column) ? HF_NONE : hf_db_column_int(cursor, column);
-}
-
 static hf_status calls_read(forking *f, hf_err *err)
 {
     hf_mem *mem = hf_unit_mem(f->h->unit);
@@ -133,7 +128,7 @@ static hf_status calls_read(forking *f, hf_err *err)
             }
         }
         calls[count++] =
-            (hf_copy_call){.child = {.step = int_or_none(cursor, 0),
+            (hf_copy_call){.child = {.step = hf_column_or_none(cursor, 0),
                                      .policy = (hf_parent_close_policy)hf_db_column_int(cursor, 1),
                                      .call = hf_db_column_int(cursor, 2),
                                      .call_us = hf_db_column_int(cursor, 3),

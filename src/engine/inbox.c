@@ -119,11 +119,6 @@ static hf_status closing_event(hf_core *core, hf_mem *mem, int64_t run, const hf
 
 /* ---- children */
 
-static int64_t int_or_none(hf_db_cursor *cursor, size_t column)
-{
-    return hf_db_column_null(cursor, column) ? HF_NONE : hf_db_column_int(cursor, column);
-}
-
 /* What the store says of a child run; *out_found false when it is nothing of this parent's. */
 static hf_status child_read(hf_core *core, hf_mem *mem, int64_t parent, int64_t child,
                             hf_child_end *out_child, bool *out_found, hf_err *err)
@@ -141,7 +136,7 @@ static hf_status child_read(hf_core *core, hf_mem *mem, int64_t parent, int64_t 
 
         *out_child =
             (hf_child_end){.run = child,
-                           .call = {.step = int_or_none(cursor, 0),
+                           .call = {.step = hf_column_or_none(cursor, 0),
                                     .policy = (hf_parent_close_policy)hf_db_column_int(cursor, 1),
                                     .call = hf_db_column_int(cursor, 2),
                                     .call_us = hf_db_column_int(cursor, 3),

@@ -23,11 +23,6 @@ enum {
     COLUMN_CALLED
 };
 
-static int64_t int_or_none(hf_db_cursor *row, size_t column)
-{
-    return hf_db_column_null(row, column) ? HF_NONE : hf_db_column_int(row, column);
-}
-
 static hf_status text_take(live_rows *rows, hf_db_cursor *row, size_t column, hf_slice *out_text,
                            hf_err *err)
 {
@@ -46,10 +41,10 @@ static hf_status run_take(live_rows *rows, hf_db_cursor *row, hf_err *err)
 
     rows->info = (hf_decide_run){.number = hf_db_column_int(row, COLUMN_BASE + 1),
                                  .created_us = hf_db_column_int(row, COLUMN_BASE + 13),
-                                 .execution_deadline_us = int_or_none(row, COLUMN_BASE + 16),
-                                 .run_deadline_us = int_or_none(row, COLUMN_BASE + 17),
+                                 .execution_deadline_us = hf_column_or_none(row, COLUMN_BASE + 16),
+                                 .run_deadline_us = hf_column_or_none(row, COLUMN_BASE + 17),
                                  .namespace_key = hf_db_column_int(row, COLUMN_BASE + 19),
-                                 .definition = int_or_none(row, COLUMN_DEFINITION)};
+                                 .definition = hf_column_or_none(row, COLUMN_DEFINITION)};
     rows->blocked = hf_db_column_int(row, COLUMN_BASE + 4);
     rows->crashes = hf_db_column_int(row, COLUMN_BASE + 12);
     rows->activities = hf_db_column_int(row, COLUMN_ACTIVITIES) != 0;

@@ -60,11 +60,6 @@ static hf_status list_read(hf_db *db, hf_stmt stmt, int64_t run, bool timers, wo
     return st;
 }
 
-static int64_t int_or_none(hf_db_cursor *cursor, size_t column)
-{
-    return hf_db_column_null(cursor, column) ? HF_NONE : hf_db_column_int(cursor, column);
-}
-
 hf_status hf_open_children_read(hf_db *db, hf_mem *mem, int64_t run, hf_open_child **out_children,
                                 size_t *out_count, hf_err *err)
 {
@@ -97,7 +92,7 @@ hf_status hf_open_children_read(hf_db *db, hf_mem *mem, int64_t run, hf_open_chi
             break;
         }
         children[count++] =
-            (hf_open_child){.step = int_or_none(cursor, 0),
+            (hf_open_child){.step = hf_column_or_none(cursor, 0),
                             .policy = (hf_parent_close_policy)hf_db_column_int(cursor, 1),
                             .call = hf_db_column_int(cursor, 2),
                             .call_us = hf_db_column_int(cursor, 3),

@@ -83,18 +83,6 @@ static hf_status run_find(const hf_reader *reader, hf_value request, hf_mem *wor
     return st;
 }
 
-/* The answer goes to the caller, everything else away. */
-static hf_status answer_give(hf_mem *mem, hf_value answer, hf_status st, hf_value *out,
-                             hf_mem *work, hf_err *err)
-{
-    if (!st) {
-        *out = hf_value_copy(mem, answer);
-        st = *out ? HF_OK : hf_err_nomem(err, "an answer");
-    }
-    hf_mem_free(work);
-    return st;
-}
-
 hf_status hf_reader_list(hf_reader *reader, hf_value request, hf_mem *mem, hf_value *out,
                          hf_err *err)
 {
@@ -107,7 +95,7 @@ hf_status hf_reader_list(hf_reader *reader, hf_value request, hf_mem *mem, hf_va
     work = hf_mem_new();
     st = work ? hf_look_list(reader->db, NULL, reader->namespace_key, request, work, &page, err)
               : hf_err_nomem(err, "a list");
-    return answer_give(mem, page, st, out, work, err);
+    return hf_look_give(mem, page, st, out, work, err);
 }
 
 hf_status hf_reader_describe(hf_reader *reader, hf_value request, hf_mem *mem, hf_value *out,
@@ -128,7 +116,7 @@ hf_status hf_reader_describe(hf_reader *reader, hf_value request, hf_mem *mem, h
     st = work ? run_find(reader, request, work, &query.run, err) : hf_err_nomem(err, "a run");
     if (!st)
         st = hf_detail_read(reader->db, work, &query, &detail, &state, err);
-    return answer_give(mem, detail, st, out, work, err);
+    return hf_look_give(mem, detail, st, out, work, err);
 }
 
 hf_status hf_reader_history(hf_reader *reader, hf_value request, hf_mem *mem, hf_value *out,
@@ -149,5 +137,5 @@ hf_status hf_reader_history(hf_reader *reader, hf_value request, hf_mem *mem, hf
     st = work ? run_find(reader, request, work, &run, err) : hf_err_nomem(err, "a history");
     if (!st)
         st = hf_look_history(reader->db, work, run, after, limit, &history, err);
-    return answer_give(mem, history, st, out, work, err);
+    return hf_look_give(mem, history, st, out, work, err);
 }

@@ -31,9 +31,8 @@ static hf_status call_begin(hf_call *c, hf_engine *engine, hf_value request, con
     return HF_OK;
 }
 
-/* The answer goes to the caller, everything else away. */
-static hf_status answer_give(hf_mem *mem, hf_value answer, hf_status st, hf_value *out,
-                             hf_mem *work, hf_err *err)
+hf_status hf_look_give(hf_mem *mem, hf_value answer, hf_status st, hf_value *out, hf_mem *work,
+                       hf_err *err)
 {
     if (!st) {
         *out = hf_value_copy(mem, answer);
@@ -111,7 +110,7 @@ hf_status hf_describe(hf_engine *engine, hf_value request, hf_mem *mem, hf_value
     hf_call_read_end(&c);
     if (!st && state != HF_PROJECTION_IN_SYNC)
         hf_folder_want(engine->folder, wanted.run);
-    return answer_give(mem, detail, st, out, work, err);
+    return hf_look_give(mem, detail, st, out, work, err);
 }
 
 hf_status hf_spans(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out)
@@ -133,7 +132,7 @@ hf_status hf_spans(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *o
     st = hf_detail_bars(c.in.db, work, wanted.run, wanted.at,
                         wanted.limit ? wanted.limit : HF_DETAIL_LIMIT_MAX, &bars, &c.slot->err);
     hf_call_read_end(&c);
-    return answer_give(mem, bars, st, out, work, &c.slot->err);
+    return hf_look_give(mem, bars, st, out, work, &c.slot->err);
 }
 
 /* ---- lists */
@@ -266,7 +265,7 @@ hf_status hf_list_runs(hf_engine *engine, hf_value request, hf_mem *mem, hf_valu
     hf_call_read_begin(&c);
     st = hf_look_list(c.in.db, engine, c.in.namespace_key, request, work, &page, &c.slot->err);
     hf_call_read_end(&c);
-    return answer_give(mem, page, st, out, work, &c.slot->err);
+    return hf_look_give(mem, page, st, out, work, &c.slot->err);
 }
 
 hf_status hf_list_filters(hf_engine *engine, hf_mem *mem, hf_value *out)

@@ -359,6 +359,13 @@ bool hf_event_opens_step(const hf_event *event)
     return event->step != 0 && hf_event_has_flag(event->type, HF_EVENT_OPENS);
 }
 
+bool hf_event_by_code(const hf_event *event)
+{
+    return hf_event_has_flag(event->type, HF_EVENT_OPENS) ||
+           event->type == HF_EVENT_NOTE_RECORDED || event->type == HF_EVENT_FAILURE_HANDLED ||
+           event->type == HF_EVENT_UPDATE_APPLIED;
+}
+
 bool hf_event_resolves_step(const hf_event *event)
 {
     bool timer = event->type == HF_EVENT_TIMER_FIRED || event->type == HF_EVENT_TIMER_CANCELLED;

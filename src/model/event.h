@@ -103,6 +103,9 @@ bool hf_event_payload(const hf_event *event, hf_event_key key, hf_payload_value 
 bool hf_event_opens_step(const hf_event *event);
 bool hf_event_resolves_step(const hf_event *event);
 
+/* Whether a turn of code wrote it rather than the world. */
+bool hf_event_by_code(const hf_event *event);
+
 /* -- checking */
 
 /* All that must hold of one event before it is stored: known type, time and step in range, fields

@@ -10,11 +10,6 @@
 #include "store/payload.h"
 #include "store/snapshot.h"
 
-static int64_t int_or_none(hf_db_cursor *cursor, size_t column)
-{
-    return hf_db_column_null(cursor, column) ? HF_NONE : hf_db_column_int(cursor, column);
-}
-
 static hf_status text_take(hf_mem *mem, hf_db_cursor *cursor, size_t column, hf_slice *out_text,
                            hf_err *err)
 {
@@ -54,9 +49,9 @@ static hf_status run_load(hf_db *db, hf_mem *mem, int64_t key, hf_dossier_run *o
     if (!st)
         st = text_take(mem, cursor, 1, &out_run->type, err);
     if (!st && out_dossier) {
-        *out_definition = int_or_none(cursor, 5);
-        out_dossier->execution_deadline_us = int_or_none(cursor, 9);
-        out_dossier->run_deadline_us = int_or_none(cursor, 10);
+        *out_definition = hf_column_or_none(cursor, 5);
+        out_dossier->execution_deadline_us = hf_column_or_none(cursor, 9);
+        out_dossier->run_deadline_us = hf_column_or_none(cursor, 10);
         st = text_take(mem, cursor, 4, &out_dossier->queue, err);
     }
 done:
@@ -199,15 +194,15 @@ static hf_status commands_read(hf_db *db, hf_mem *mem, hf_dossier *dossier, hf_e
         *command = (hf_dossier_command){.key = hf_db_column_int(cursor, 0),
                                         .type = hf_db_column_int(cursor, 1),
                                         .status = hf_db_column_int(cursor, 2),
-                                        .outcome = int_or_none(cursor, 3),
-                                        .rejection = int_or_none(cursor, 4),
+                                        .outcome = hf_column_or_none(cursor, 3),
+                                        .rejection = hf_column_or_none(cursor, 4),
                                         .scope = hf_db_column_int(cursor, 5),
                                         .source = hf_db_column_int(cursor, 6),
-                                        .command_seq = int_or_none(cursor, 7),
-                                        .message_seq = int_or_none(cursor, 8),
+                                        .command_seq = hf_column_or_none(cursor, 7),
+                                        .message_seq = hf_column_or_none(cursor, 8),
                                         .recorded_us = hf_db_column_int(cursor, 10),
-                                        .applied_us = int_or_none(cursor, 11),
-                                        .closed_us = int_or_none(cursor, 12)};
+                                        .applied_us = hf_column_or_none(cursor, 11),
+                                        .closed_us = hf_column_or_none(cursor, 12)};
         st = text_take(mem, cursor, 9, &command->name, err);
         if (!st)
             st = text_take(mem, cursor, 13, &command->body, err);
@@ -242,14 +237,14 @@ static hf_status tasks_read(hf_db *db, hf_mem *mem, hf_dossier *dossier, hf_err 
                                   .status = hf_db_column_int(cursor, 2),
                                   .priority = hf_db_column_int(cursor, 4),
                                   .available_us = hf_db_column_int(cursor, 5),
-                                  .lease_until_us = int_or_none(cursor, 6),
+                                  .lease_until_us = hf_column_or_none(cursor, 6),
                                   .attempt = hf_db_column_int(cursor, 7),
                                   .repair_count = hf_db_column_int(cursor, 8),
                                   .created_us = hf_db_column_int(cursor, 9),
-                                  .source_kind = int_or_none(cursor, 12),
-                                  .source_key = int_or_none(cursor, 13),
+                                  .source_kind = hf_column_or_none(cursor, 12),
+                                  .source_key = hf_column_or_none(cursor, 13),
                                   .trouble = hf_db_column_int(cursor, 14),
-                                  .repair_us = int_or_none(cursor, 15)};
+                                  .repair_us = hf_column_or_none(cursor, 15)};
         st = text_take(mem, cursor, 3, &task->queue, err);
         if (!st)
             st = text_take(mem, cursor, 10, &task->body, err);
@@ -296,7 +291,7 @@ static hf_status instance_read(hf_db *db, hf_mem *mem, hf_dossier *dossier, hf_e
     if (!st && found) {
         dossier->blocked = hf_db_column_int(cursor, 4);
         dossier->crash_count = hf_db_column_int(cursor, 12);
-        dossier->archived_us = int_or_none(cursor, 15);
+        dossier->archived_us = hf_column_or_none(cursor, 15);
         namespace_key = hf_db_column_int(cursor, 19);
     }
     hf_db_end(cursor);

@@ -2,11 +2,6 @@
    liveness.c's question. */
 #include "project/dossier_impl.h"
 
-static int64_t int_or_none(hf_db_cursor *cursor, size_t column)
-{
-    return hf_db_column_null(cursor, column) ? HF_NONE : hf_db_column_int(cursor, column);
-}
-
 static hf_status text_take(hf_mem *mem, hf_db_cursor *cursor, size_t column, hf_slice *out_text,
                            hf_err *err)
 {
@@ -48,12 +43,12 @@ static hf_status activity_take(hf_mem *mem, hf_db_cursor *cursor, hf_dossier *do
                                       .status = hf_db_column_int(cursor, 3),
                                       .attempt = hf_db_column_int(cursor, 4),
                                       .lost_attempts = hf_db_column_int(cursor, 5),
-                                      .max_attempts = int_or_none(cursor, 6),
-                                      .available_us = int_or_none(cursor, 7),
-                                      .deadline_us = int_or_none(cursor, 8),
+                                      .max_attempts = hf_column_or_none(cursor, 6),
+                                      .available_us = hf_column_or_none(cursor, 7),
+                                      .deadline_us = hf_column_or_none(cursor, 8),
                                       .scheduled_us = hf_db_column_int(cursor, 9),
-                                      .started_us = int_or_none(cursor, 10),
-                                      .closed_us = int_or_none(cursor, 11)};
+                                      .started_us = hf_column_or_none(cursor, 10),
+                                      .closed_us = hf_column_or_none(cursor, 11)};
     while (*tail)
         tail = &(*tail)->next;
     *tail = activity;
@@ -72,7 +67,7 @@ static hf_status timer_take(hf_mem *mem, hf_db_cursor *cursor, hf_dossier *dossi
                                 .kind = hf_db_column_int(cursor, 2),
                                 .status = hf_db_column_int(cursor, 3),
                                 .due_us = hf_db_column_int(cursor, 4),
-                                .closed_us = int_or_none(cursor, 5)};
+                                .closed_us = hf_column_or_none(cursor, 5)};
     while (*tail)
         tail = &(*tail)->next;
     *tail = timer;
@@ -90,7 +85,7 @@ static hf_status child_take(hf_mem *mem, hf_db_cursor *cursor, hf_dossier *dossi
     *child = (hf_dossier_child){.step = hf_db_column_int(cursor, 0),
                                 .run = hf_db_column_int(cursor, 1),
                                 .run_us = hf_db_column_int(cursor, 2),
-                                .closed_us = int_or_none(cursor, 3)};
+                                .closed_us = hf_column_or_none(cursor, 3)};
     while (*tail)
         tail = &(*tail)->next;
     *tail = child;
@@ -107,7 +102,7 @@ static hf_status fact_take(hf_mem *mem, hf_db_cursor *cursor, hf_dossier *dossie
     *fact = (hf_dossier_fact){.next = dossier->facts,
                               .key = hf_db_column_int(cursor, 0),
                               .kind = hf_db_column_int(cursor, 1),
-                              .source_run = int_or_none(cursor, 2)};
+                              .source_run = hf_column_or_none(cursor, 2)};
     dossier->facts = fact;
     return HF_OK;
 }

@@ -17,11 +17,6 @@ typedef struct numbers {
     size_t count;
 } numbers;
 
-static int64_t int_or_none(hf_db_cursor *c, size_t column)
-{
-    return hf_db_column_null(c, column) ? HF_NONE : hf_db_column_int(c, column);
-}
-
 static hf_status numbers_read(hf_db *db, hf_stmt stmt, const hf_db_value *params, size_t count,
                               numbers *out, hf_err *err)
 {
@@ -35,7 +30,7 @@ static hf_status numbers_read(hf_db *db, hf_stmt stmt, const hf_db_value *params
     if (!st && row) {
         out->count = hf_db_column_count(cursor);
         for (size_t i = 0; i < out->count && i < NUMBERS_MAX; i++)
-            out->at[i] = int_or_none(cursor, i);
+            out->at[i] = hf_column_or_none(cursor, i);
     }
     hf_db_end(cursor);
     return st;

@@ -495,14 +495,6 @@ static hf_status run_event(hf_history *history, const hf_event *event, hf_err *e
     return HF_OK;
 }
 
-/* Written by a turn of code rather than by the world. */
-static bool event_own(const hf_event *event)
-{
-    return hf_event_has_flag(event->type, HF_EVENT_OPENS) ||
-           event->type == HF_EVENT_NOTE_RECORDED || event->type == HF_EVENT_FAILURE_HANDLED ||
-           event->type == HF_EVENT_UPDATE_APPLIED;
-}
-
 static int64_t event_bytes(const hf_event *event)
 {
     size_t bytes = EVENT_BYTES;
@@ -541,7 +533,7 @@ hf_status hf_history_add(hf_history *history, const hf_event *event, hf_err *err
 
     history->seq++;
     history->bytes += event_bytes(event);
-    if (event_own(event))
+    if (hf_event_by_code(event))
         history->own_seq = history->seq;
     st = shape && event->step > 0 ? step_event(history, event, shape, err)
                                   : run_event(history, event, err);

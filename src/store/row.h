@@ -17,6 +17,9 @@
 
 #define HF_NONE INT64_MIN
 
+/* A number, or HF_NONE for null. */
+int64_t hf_column_or_none(hf_db_cursor *cursor, size_t column);
+
 /* Kinds of inbox rows; stored. */
 typedef enum hf_inbox_kind {
     HF_INBOX_CHILD_CLOSED = 1, /* to the parent run; source_run: the child run that closed */

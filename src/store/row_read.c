@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static int64_t int_or_none(hf_db_cursor *cursor, size_t column)
+int64_t hf_column_or_none(hf_db_cursor *cursor, size_t column)
 {
     return hf_db_column_null(cursor, column) ? HF_NONE : hf_db_column_int(cursor, column);
 }
@@ -19,14 +19,14 @@ hf_status hf_run_base_take(hf_db_cursor *cursor, size_t from, int64_t run, hf_ru
     *out_base = (hf_run_base){.run = run,
                               .instance = hf_db_column_int(cursor, from),
                               .status = hf_db_column_int(cursor, from + 2),
-                              .closed_reason = int_or_none(cursor, from + 3),
+                              .closed_reason = hf_column_or_none(cursor, from + 3),
                               .last_seq = hf_db_column_int(cursor, from + 5),
                               .last_us = hf_db_column_int(cursor, from + 7),
                               .history_bytes = hf_db_column_int(cursor, from + 8),
                               .command_seq = hf_db_column_int(cursor, from + 9),
                               .message_seq = hf_db_column_int(cursor, from + 10),
                               .message_cursor = hf_db_column_int(cursor, from + 11),
-                              .closed_us = int_or_none(cursor, from + 14),
+                              .closed_us = hf_column_or_none(cursor, from + 14),
                               .shard = hf_db_column_int(cursor, from + 18),
                               .open_signals = hf_db_column_int(cursor, from + 20),
                               .open_updates = hf_db_column_int(cursor, from + 21)};
@@ -83,7 +83,7 @@ static hf_status instance_find(hf_db *db, hf_stmt stmt, hf_mem *mem, int64_t nam
     *out_row = (hf_instance_row){.key = hf_db_column_int(cursor, 0),
                                  .namespace_key = namespace_key,
                                  .shard = hf_db_column_int(cursor, 1),
-                                 .current_run = int_or_none(cursor, 4),
+                                 .current_run = hf_column_or_none(cursor, 4),
                                  .run_count = hf_db_column_int(cursor, 5),
                                  .created_us = hf_db_column_int(cursor, 6)};
     out_row->id = hf_slice_from(hf_mem_text(mem, id), id.len);
@@ -116,7 +116,7 @@ hf_status hf_instance_aim(hf_db *db, hf_mem *mem, int64_t namespace_key, hf_slic
     if (!st && !hf_db_column_null(cursor, RUN)) {
         st = hf_run_base_take(cursor, RUN, out_row->current_run, &out_newest->base, err);
         out_newest->created_us = hf_db_column_int(cursor, CREATED);
-        out_newest->definition = int_or_none(cursor, DEFINITION);
+        out_newest->definition = hf_column_or_none(cursor, DEFINITION);
         if (!st && !text_copy(mem, cursor, QUEUE, &out_newest->queue))
             st = hf_err_nomem(err, "a run");
     }

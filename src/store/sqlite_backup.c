@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/clock.h"
+#include "store/sqlite_path.h"
 #include "store/sqlite_status.h"
 
 enum {
@@ -64,16 +65,6 @@ static hf_status file_sync(const char *path, int flags, hf_err *err)
     return st;
 }
 
-/* The folder of `path`, which the caller frees. */
-static char *folder_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    if (!slash)
-        return hf_alloc_text(".", 1);
-    return hf_alloc_text(path, slash == path ? 1 : (size_t)(slash - path));
-}
-
 /* A hard link refuses an existing name in one step; without links there is only the next best. */
 static hf_status file_publish(const char *part, const char *path, hf_err *err)
 {
@@ -89,7 +80,7 @@ static hf_status file_publish(const char *part, const char *path, hf_err *err)
 /* The bytes, the name and the folder that holds the name, in this order. */
 static hf_status file_finish(const char *part, const char *path, hf_err *err)
 {
-    char *folder = folder_of(path);
+    char *folder = hf_sqlite_folder(path);
     hf_status st = folder ? file_sync(part, 0, err) : hf_err_nomem(err, "the name of a folder");
 
     if (!st)

@@ -42,7 +42,7 @@ static hf_status path_resolve(const char *path, char **out_real, hf_err *err)
 }
 
 /* The folder of `path` as text that must be freed: "." when there is none in it. */
-static char *folder_of(const char *path)
+char *hf_sqlite_folder(const char *path)
 {
     const char *slash = strrchr(path, '/');
 
@@ -53,7 +53,7 @@ static char *folder_of(const char *path)
 
 static hf_status folder_writable(const char *path, hf_err *err)
 {
-    char *folder = folder_of(path);
+    char *folder = hf_sqlite_folder(path);
     hf_status st = HF_OK;
 
     if (!folder)
@@ -73,7 +73,7 @@ static hf_status path_absent(const char *path, hf_sqlite_use use, char **out_rea
 {
     const char *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
-    char *folder = folder_of(path);
+    char *folder = hf_sqlite_folder(path);
     char *real = NULL;
     hf_buf whole = {0};
     struct stat found;

@@ -17,4 +17,7 @@ typedef enum hf_sqlite_use {
 HF_NODISCARD hf_status hf_sqlite_path(const char *path, hf_sqlite_use use, char **out_real,
                                       hf_err *err);
 
+/* The folder that a path is in, hf_alloc_free it; NULL: no memory. */
+char *hf_sqlite_folder(const char *path);
+
 #endif
