@@ -144,38 +144,6 @@ static hf_status calls_read(forking *f, hf_err *err)
     return st;
 }
 
-/* How the run that is reset hangs on its parent. */
-static hf_status parent_read(forking *f, hf_err *err)
-{
-    hf_mem *mem = hf_unit_mem(f->h->unit);
-    const hf_db_value key = hf_db_int(f->h->target.base.run);
-    hf_db_cursor *cursor = NULL;
-    bool found = false;
-    hf_status st = hf_db_query(f->h->call->in.db, HF_STMT_LINK_PARENT, &key, 1, &cursor, err);
-
-    f->old.parent_run = HF_NONE;
-    if (!st)
-        st = hf_db_step(cursor, &found, err);
-    if (!st && found) {
-        hf_slice id = hf_db_column_bytes(cursor, 8);
-
-        f->old.parent_run = hf_db_column_int(cursor, 0);
-        f->old.call =
-            (hf_child_call_info){.step = hf_db_column_int(cursor, 1),
-                                 .policy = (hf_parent_close_policy)hf_db_column_int(cursor, 2),
-                                 .call = hf_db_column_int(cursor, 3),
-                                 .call_us = hf_db_column_int(cursor, 4),
-                                 .attempt = hf_db_column_int(cursor, 5),
-                                 .max_attempts = hf_db_column_int(cursor, 6),
-                                 .parent_us = hf_db_column_int(cursor, 7),
-                                 .parent_id = hf_slice_from(hf_mem_text(mem, id), id.len)};
-        if (!f->old.call.parent_id.ptr)
-            st = hf_err_nomem(err, "a parent");
-    }
-    hf_db_end(cursor);
-    return st;
-}
-
 /* What closes with the run that is reset: everything open but the children that the next run
    takes over. */
 static hf_status old_read(forking *f, hf_err *err)
@@ -195,7 +163,7 @@ static hf_status old_read(forking *f, hf_err *err)
     if (!st)
         st = hf_open_updates_read(db, mem, key, &updates, &f->old.message_count, err);
     if (!st)
-        st = parent_read(f, err);
+        st = hf_open_parent_read(db, mem, key, &f->old, err);
     for (size_t i = 0; !st && i < f->old.child_count; i++) {
         const hf_copy_call call = {.child = children[i]};
 

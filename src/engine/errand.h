@@ -50,9 +50,6 @@ void hf_errand_turn(live_run *run);
 /* The answer contradicts history: its worker is told so, and the turn goes on without it. */
 void hf_errand_refuse(live_run *run, const hf_err *why);
 
-/* The unit is complete: the task row stays while the worker has something to do. */
-HF_NODISCARD hf_status hf_errand_keep_task(live_run *run, hf_decide *decide, hf_err *err);
-
 /* Whether a worker has something to do once the answer at hand has been used. */
 bool hf_errand_wanted(const live_run *run);
 

@@ -170,24 +170,6 @@ void hf_errand_turn(live_run *run)
         hf_replay_answered(run->replay, &run->far->answer->answer);
 }
 
-hf_status hf_errand_keep_task(live_run *run, hf_decide *decide, hf_err *err)
-{
-    hf_mem *mem = hf_unit_mem(decide->unit);
-    int64_t task = 0;
-    hf_status st;
-
-    if (!hf_errand_wanted(run)) {
-        hf_unit_row(decide->unit, 0, hf_row_task_done(mem, run->key, run->base.message_seq));
-        return HF_OK;
-    }
-    st = hf_keys_take(decide->keys, 1, &task, err);
-    if (!st)
-        hf_unit_row(
-            decide->unit, 0,
-            hf_row_task_tell(mem, task, run->key, HF_NONE, HF_NONE, HF_NONE, decide->now_us));
-    return st;
-}
-
 static void lease_end(live_run *run)
 {
     run->far->lease.held = false;

@@ -6,6 +6,7 @@
 #include "engine/errand.h"
 #include "engine/fleet.h"
 #include "engine/live_rows.h"
+#include "engine/open_work.h"
 #include "engine/replay_check.h"
 #include "engine/stream.h"
 #include "model/event_codec.h"
@@ -38,33 +39,6 @@ static hf_status payload_read(void *ctx, hf_mem *mem, const hf_payload_value *re
     st = payload_find(run, mem, reference, out_bytes, err);
     if (run->seat)
         hf_seat_resume(run->seat, inside);
-    return st;
-}
-
-/* How the run hangs on its parent, if it has one. */
-static hf_status call_read(hf_core *core, live_run *run, hf_err *err)
-{
-    const hf_db_value key = hf_db_int(run->key);
-    hf_db_cursor *cursor = NULL;
-    bool found = false;
-    hf_status st = hf_db_query(core->db, HF_STMT_LINK_PARENT, &key, 1, &cursor, err);
-
-    run->info.parent_run = HF_NONE;
-    if (!st)
-        st = hf_db_step(cursor, &found, err);
-    if (!st && found) {
-        run->info.parent_run = hf_db_column_int(cursor, 0);
-        run->info.call =
-            (hf_child_call_info){.step = hf_db_column_int(cursor, 1),
-                                 .policy = (hf_parent_close_policy)hf_db_column_int(cursor, 2),
-                                 .call = hf_db_column_int(cursor, 3),
-                                 .call_us = hf_db_column_int(cursor, 4),
-                                 .attempt = hf_db_column_int(cursor, 5),
-                                 .max_attempts = hf_db_column_int(cursor, 6),
-                                 .parent_us = hf_db_column_int(cursor, 7)};
-        st = hf_live_text(run, hf_db_column_bytes(cursor, 8), &run->info.call.parent_id, err);
-    }
-    hf_db_end(cursor);
     return st;
 }
 
@@ -136,7 +110,8 @@ static hf_status info_take(hf_core *core, live_run *run, const live_rows *rows, 
         st = hf_live_text(run, rows->info.queue, &run->info.queue, err);
     if (!st && rows->info.business_key.ptr)
         st = hf_live_text(run, rows->info.business_key, &run->info.business_key, err);
-    return st || !rows->called ? st : call_read(core, run, err);
+    return st || !rows->called ? st
+                               : hf_open_parent_read(core->db, run->mem, run->key, &run->info, err);
 }
 
 typedef hf_status live_seen(hf_core *core, live_run *run, const hf_event *event, hf_err *err);
@@ -465,7 +440,8 @@ hf_status hf_live_load(hf_core *core, live_run *run, bool *out_gone, hf_err *err
     if (fresh)
         st = live_fresh(core, run, out_gone, err);
     else if (run->info.parent_run != HF_NONE)
-        st = call_read(core, run, err); /* another run may have taken the parent's place */
+        st = hf_open_parent_read(core->db, run->mem, run->key, &run->info,
+                                 err); /* another run may have taken the parent's place */
     if (!st && !*out_gone && !fresh)
         st = live_catch_up(core, run, NULL, out_gone, err);
     if (!st && !*out_gone && fresh && !(run->replay && hf_replay_is_far(run->replay)) &&

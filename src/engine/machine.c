@@ -149,24 +149,6 @@ void hf_machine_ended(live_run *run, const hf_job *job)
         run->core->stale_steps++;
 }
 
-hf_status hf_machine_keep_task(live_run *run, hf_decide *decide, hf_err *err)
-{
-    hf_mem *mem = hf_unit_mem(decide->unit);
-    int64_t task = 0;
-    hf_status st = HF_OK;
-
-    if (!hf_machine_runnable(run)) {
-        hf_unit_row(decide->unit, 0, hf_row_task_done(mem, run->key, run->base.message_seq));
-        return HF_OK;
-    }
-    st = hf_keys_take(decide->keys, 1, &task, err);
-    if (!st)
-        hf_unit_row(
-            decide->unit, 0,
-            hf_row_task_tell(mem, task, run->key, HF_NONE, HF_NONE, HF_NONE, decide->now_us));
-    return st;
-}
-
 void hf_machine_closed(hf_core *core, int64_t run)
 {
     hf_job *job = hf_map_int_remove(core->jobs, (uint64_t)run);

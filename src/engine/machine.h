@@ -29,9 +29,6 @@ void hf_machine_later(hf_core *core, live_run *run, int64_t due_us);
 /* A step ended: the turn at hand decides what it decided. A stale end is dropped and counted. */
 void hf_machine_ended(live_run *run, const hf_job *job);
 
-/* The unit is complete: its task stays while the machine can go on. True: this was a machine's. */
-HF_NODISCARD hf_status hf_machine_keep_task(live_run *run, hf_decide *decide, hf_err *err);
-
 /* The run is over: its step is told to stop, and what it decides is dropped. */
 void hf_machine_closed(hf_core *core, int64_t run);
 

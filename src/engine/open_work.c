@@ -171,3 +171,34 @@ hf_status hf_open_work_read(hf_db *db, hf_mem *mem, int64_t run, hf_open_work **
     *out_count = list.count;
     return st;
 }
+
+hf_status hf_open_parent_read(hf_db *db, hf_mem *mem, int64_t run, hf_decide_run *out_info,
+                              hf_err *err)
+{
+    const hf_db_value key = hf_db_int(run);
+    hf_db_cursor *cursor = NULL;
+    bool found = false;
+    hf_status st = hf_db_query(db, HF_STMT_LINK_PARENT, &key, 1, &cursor, err);
+
+    out_info->parent_run = HF_NONE;
+    if (!st)
+        st = hf_db_step(cursor, &found, err);
+    if (!st && found) {
+        hf_slice id = hf_db_column_bytes(cursor, 8);
+
+        out_info->parent_run = hf_db_column_int(cursor, 0);
+        out_info->call =
+            (hf_child_call_info){.step = hf_db_column_int(cursor, 1),
+                                 .policy = (hf_parent_close_policy)hf_db_column_int(cursor, 2),
+                                 .call = hf_db_column_int(cursor, 3),
+                                 .call_us = hf_db_column_int(cursor, 4),
+                                 .attempt = hf_db_column_int(cursor, 5),
+                                 .max_attempts = hf_db_column_int(cursor, 6),
+                                 .parent_us = hf_db_column_int(cursor, 7),
+                                 .parent_id = hf_slice_from(hf_mem_text(mem, id), id.len)};
+        if (!out_info->call.parent_id.ptr)
+            st = hf_err_nomem(err, "a parent");
+    }
+    hf_db_end(cursor);
+    return st;
+}

@@ -23,4 +23,8 @@ HF_NODISCARD hf_status hf_open_updates_read(hf_db *db, hf_mem *mem, int64_t run,
                                             hf_open_message **out_updates, size_t *out_count,
                                             hf_err *err);
 
+/* How a run hangs on its parent, texts in the arena; parent_run HF_NONE: it has none. */
+HF_NODISCARD hf_status hf_open_parent_read(hf_db *db, hf_mem *mem, int64_t run,
+                                           hf_decide_run *out_info, hf_err *err);
+
 #endif

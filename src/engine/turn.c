@@ -233,7 +233,7 @@ static hf_status turn_blocked(turn *t, hf_err *err)
     return st;
 }
 
-/* The code has another turn, whoever takes it. */
+/* The code, or whoever runs its steps or its tasks, has something to do: the task says so. */
 static hf_status turn_again(turn *t, hf_err *err)
 {
     int64_t task = 0;
@@ -258,13 +258,9 @@ static hf_status turn_finish(turn *t, hf_err *err)
     if (!t->decide.closed && !run->paused) { /* else the code has not seen what is recorded here */
         if (t->decided && run->crashes)      /* it got further than where the process died */
             hf_unit_row(unit, 0, hf_row_run_mark(hf_unit_mem(unit), run->key, 0, 0));
-        if (t->decide.again)
+        if (t->decide.again || hf_machine_runnable(run) || hf_errand_wanted(run))
             st = turn_again(t, err);
-        else if (hf_replay_is_machine(run->replay))
-            st = hf_machine_keep_task(run, &t->decide, err);
-        else if (run->far)
-            st = hf_errand_keep_task(run, &t->decide, err);
-        else if (t->woken)
+        else if (t->woken || hf_replay_is_machine(run->replay) || run->far)
             hf_unit_row(unit, 0,
                         hf_row_task_done(hf_unit_mem(unit), run->key, run->base.message_seq));
         if (run->base.status != HF_RUN_STATUS_WAITING) {
