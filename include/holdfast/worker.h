@@ -60,6 +60,10 @@ HF_API hf_status hf_builds_drained(hf_engine *engine, hf_mem *mem, hf_value *out
    were. A lost attempt uses up none of those that the activity may have. */
 HF_API int64_t hf_workers_release(hf_engine *engine, const char *worker);
 
+/* A worker says that it has no attempt in hand: those that a process before this one handed to it,
+   and of which nobody spoke since, never reached it. They go to others; how many they were. */
+HF_API int64_t hf_workers_idle(hf_engine *engine, const char *worker);
+
 /* A worker that waits for a task. Texts are copied. */
 typedef struct hf_poll hf_poll;
 typedef struct hf_poll_opts {
@@ -116,7 +120,7 @@ HF_API hf_status hf_tasks_ready(hf_engine *engine, hf_task_kind kind, const char
                                 int64_t most, hf_mem *mem, hf_value *out);
 
 /* Tasks that workers hold, as this process handed them out: [{"task_id", "kind", "workflow_id",
-   "run_id", "type", "task_queue", "lease_owner" (null: not known since a restart),
+   "run_id", "type", "task_queue", "lease_owner" (null: not known),
    "lease_expires_at" (microseconds), "attempt"}], in no order; queue NULL: of all queues. */
 HF_API hf_status hf_tasks_held(hf_engine *engine, const char *queue, hf_mem *mem, hf_value *out);
 

@@ -79,7 +79,8 @@ static hf_status exec_register(exec_job *job, hf_err *err)
         job->reports, "POST", "/api/worker/register",
         hf_json_(job->mem,
                  "{'worker_id': %s, 'task_queue': %s, 'runtime': 'exec', 'sdk_version': "
-                 "'holdfast/%s', 'supported_activity_types': [%s], 'supported_workflow_types': []}",
+                 "'holdfast/%s', 'supported_activity_types': [%s], 'supported_workflow_types': [], "
+                 "'active_slots': 0}",
                  job->worker, queue ? queue : "default", HF_VERSION_TEXT, job->activity),
         job->mem, &body, err);
 }

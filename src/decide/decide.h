@@ -237,10 +237,12 @@ typedef struct hf_attempt_end {
 HF_NODISCARD hf_status hf_decide_attempt(hf_decide *decide, const hf_attempt_end *end,
                                          int64_t *out_retry_us, hf_err *err);
 
-/* Another attempt begins, counted already. */
+/* Another attempt begins, counted already; `owner` is the worker of another process that gets it,
+   ptr NULL: it runs here. */
 HF_NODISCARD hf_status hf_decide_start_attempt(hf_decide *decide, int64_t activity, int64_t step,
                                                const hf_attempt_count *count, hf_slice policy,
-                                               int64_t close_deadline_us, hf_err *err);
+                                               int64_t close_deadline_us, hf_slice owner,
+                                               hf_err *err);
 
 /* An attempt showed that it lives; progress is JSON, ptr NULL: none. */
 void hf_decide_heartbeat(hf_decide *decide, int64_t step, int64_t attempt, int64_t beat_us,

@@ -182,7 +182,7 @@ hf_status hf_decide_activity(hf_decide *decide, const hf_decision_row *row, hf_e
 
 hf_status hf_decide_start_attempt(hf_decide *decide, int64_t activity, int64_t step,
                                   const hf_attempt_count *count, hf_slice policy,
-                                  int64_t close_deadline_us, hf_err *err)
+                                  int64_t close_deadline_us, hf_slice owner, hf_err *err)
 {
     const hf_attempt_clock clock = {.running = true,
                                     .since_us = decide->now_us,
@@ -197,7 +197,8 @@ hf_status hf_decide_start_attempt(hf_decide *decide, int64_t activity, int64_t s
                            .missed_starts = count->missed,
                            .available_us = HF_NONE,
                            .started_us = decide->now_us,
-                           .closed_us = HF_NONE};
+                           .closed_us = HF_NONE,
+                           .owner = owner};
     hf_status st = hf_policy_read(hf_unit_mem(decide->unit), policy, &read, err);
 
     if (st)

@@ -495,7 +495,7 @@ hf_status hf_attempt_found(live_run *run, hf_db_cursor *row, hf_err *err)
         job->count.lost--;
         job->started_us = hf_core_now(core);
         atomic_store(&job->beat_us, job->started_us);
-        st = hf_errand_found(run, job, err);
+        st = hf_errand_found(run, job, hf_db_column_bytes(row, 12), err);
         if (st)
             hf_job_free(job);
         return st;

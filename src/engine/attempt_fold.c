@@ -206,7 +206,8 @@ hf_status hf_attempt_fold_starts(live_run *run, hf_decide *decide, hf_err *err)
         job->started_us = decide->now_us;
         atomic_store(&job->beat_us, decide->now_us);
         st = hf_decide_start_attempt(decide, job->activity, job->step, &job->count, job->policy,
-                                     job->close_deadline_us, err);
+                                     job->close_deadline_us,
+                                     start->waiter ? start->waiter->worker : (hf_slice){0}, err);
     }
     return st;
 }

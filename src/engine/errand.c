@@ -165,9 +165,9 @@ hf_status hf_errand_report(hf_core *core, hf_ticket *ticket, hf_err *err)
     return st;
 }
 
-int64_t hf_errand_give_up(hf_core *core, int64_t namespace_key, hf_slice worker)
+int64_t hf_errand_give_up(hf_core *core, int64_t namespace_key, hf_slice worker, bool unheard)
 {
-    int64_t attempts = hf_errand_attempts_give_up(core, namespace_key, worker);
+    int64_t attempts = hf_errand_attempts_give_up(core, namespace_key, worker, unheard);
 
-    return attempts + hf_errand_runs_give_up(core, namespace_key, worker);
+    return attempts + (unheard ? 0 : hf_errand_runs_give_up(core, namespace_key, worker));
 }

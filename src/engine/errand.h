@@ -59,8 +59,9 @@ void hf_errand_answered(live_run *run);
 /* Fresh from the store: a task row says that its worker has not seen the news. */
 HF_NODISCARD hf_status hf_errand_loaded(live_run *run, hf_err *err);
 
-/* Every run and attempt that the worker holds is offered again; how many they were. */
-int64_t hf_errand_give_up(hf_core *core, int64_t namespace_key, hf_slice worker);
+/* Every run and attempt that the worker holds is offered again; how many they were. `unheard`: only
+   attempts of the process before that nobody has heard of since. */
+int64_t hf_errand_give_up(hf_core *core, int64_t namespace_key, hf_slice worker, bool unheard);
 
 /* The run leaves memory: it is closed, or evicted. */
 void hf_errand_gone(live_run *run);
@@ -76,8 +77,8 @@ void hf_errand_start(live_run *run, core_start *start);
 /* It is not, or the start is gone: the worker goes on waiting. */
 void hf_errand_release(hf_core *core, core_start *start);
 
-/* An attempt that a worker had when the process before ended: it may still report. */
-HF_NODISCARD hf_status hf_errand_found(live_run *run, hf_job *job, hf_err *err);
+/* An attempt that the worker had when the process before ended: it may still report. */
+HF_NODISCARD hf_status hf_errand_found(live_run *run, hf_job *job, hf_slice owner, hf_err *err);
 
 /* Its worker has not shown itself in time. */
 bool hf_errand_lost(const hf_core *core, const hf_job *job);

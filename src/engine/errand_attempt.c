@@ -17,18 +17,21 @@
 enum { EARLY_TIMES = 100 }; /* turns of the core that a report waits for its run */
 
 /* Whether an attempt is the worker's, and not reported on. */
-static bool attempt_held(hf_core *core, const hf_job *job, int64_t namespace_key, hf_slice worker)
+static bool attempt_held(hf_core *core, const hf_job *job, int64_t namespace_key, hf_slice worker,
+                         bool unheard)
 {
-    live_run *run = job->far && !job->ticket && hf_slice_equal(job->owner, worker)
-                        ? hf_core_live(core, job->run)
-                        : NULL;
+    live_run *run =
+        job->far && !job->ticket && (job->unheard || !unheard) && hf_slice_equal(job->owner, worker)
+            ? hf_core_live(core, job->run)
+            : NULL;
 
     return run && run->info.namespace_key == namespace_key;
 }
 
 /* Every attempt that the worker holds is lost. They are noted first: the next one to try may come
    at once. Without memory for the notes their leases find them. */
-int64_t hf_errand_attempts_give_up(hf_core *core, int64_t namespace_key, hf_slice worker)
+int64_t hf_errand_attempts_give_up(hf_core *core, int64_t namespace_key, hf_slice worker,
+                                   bool unheard)
 {
     uint64_t *held = hf_alloc_array(hf_map_int_count(core->jobs) + 1, sizeof(*held));
     size_t count = 0;
@@ -37,7 +40,7 @@ int64_t hf_errand_attempts_give_up(hf_core *core, int64_t namespace_key, hf_slic
     void *item;
 
     while (held && hf_map_int_next(core->jobs, &at, &key, &item))
-        if (attempt_held(core, item, namespace_key, worker))
+        if (attempt_held(core, item, namespace_key, worker, unheard))
             held[count++] = key;
     for (size_t i = 0; i < count; i++)
         hf_attempt_lost(core, hf_map_int_get(core->jobs, held[i]));
@@ -173,12 +176,17 @@ void hf_errand_release(hf_core *core, core_start *start)
     hf_errand_send_back(core, waiter);
 }
 
-hf_status hf_errand_found(live_run *run, hf_job *job, hf_err *err)
+hf_status hf_errand_found(live_run *run, hf_job *job, hf_slice owner, hf_err *err)
 {
     hf_core *core = run->core;
     hf_status st;
 
+    if (owner.len)
+        job->owner = hf_slice_from(hf_mem_text(job->mem, owner), owner.len);
+    if (owner.len && !job->owner.ptr)
+        return hf_err_nomem(err, "an attempt");
     job->far = true;
+    job->unheard = true;
     job->lease_us = LEASE_US;
     job->lease_until_us = hf_core_now(core) + job->lease_us;
     st = hf_map_int_put(core->jobs, (uint64_t)job->activity, job, NULL, err);
@@ -261,6 +269,7 @@ void hf_errand_attempt_report(hf_core *core, hf_ticket *ticket)
         hf_ticket_end(ticket, HF_REJECTED, "stale_attempt", "another attempt is running");
         return;
     }
+    job->unheard = false;
     if (ticket->what == HF_TICKET_BEAT) {
         job->lease_until_us = hf_core_now(core) + job->lease_us;
         hf_pool_beat_far(core->pool, job, ticket->progress);

@@ -37,6 +37,7 @@ bool hf_errand_attempt_early(hf_core *core, hf_ticket *ticket);
 
 /* All that the worker holds is offered again; how many they were. */
 int64_t hf_errand_runs_give_up(hf_core *core, int64_t namespace_key, hf_slice worker);
-int64_t hf_errand_attempts_give_up(hf_core *core, int64_t namespace_key, hf_slice worker);
+int64_t hf_errand_attempts_give_up(hf_core *core, int64_t namespace_key, hf_slice worker,
+                                   bool unheard);
 
 #endif

@@ -56,7 +56,8 @@ typedef struct hf_job {
     bool beat_waits;     /* a sign of life waits to be recorded */
     int64_t recorded_us; /* when one was recorded last, HF_NONE: never */
     bool far;            /* a worker in another process has it, see errand.h */
-    hf_slice owner;      /* that worker; ptr NULL: whoever had it before this process began */
+    hf_slice owner;      /* that worker; ptr NULL: not known */
+    bool unheard;        /* it was handed out by the process before, and nobody spoke of it since */
     int64_t lease_us;
     int64_t lease_until_us;
     struct hf_ticket *ticket;            /* its report waits for the commit */

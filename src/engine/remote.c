@@ -190,7 +190,43 @@ static const char *queue_of(const hf_remote *remote)
     return remote->app && remote->app->queue ? remote->app->queue : "default";
 }
 
-static hf_value registration_make(const hf_remote *remote, hf_mem *mem)
+/* Attempts in hand, and polls of registrations before `number` that may still bring one. */
+static int64_t hands_full(hf_remote *remote, uint64_t number)
+{
+    int64_t count = 0;
+
+    for (size_t i = 0; i < remote->hand_count; i++) {
+        remote_hand *hand = &remote->hands[i];
+
+        if (!hand->pool)
+            continue;
+        hf_mutex_lock(&hand->lock);
+        count += hand->job || (hand->asked_in && hand->asked_in != number);
+        hf_mutex_unlock(&hand->lock);
+    }
+    return count;
+}
+
+static uint64_t registration_number(hf_remote *remote)
+{
+    uint64_t number;
+
+    hf_mutex_lock(&remote->lock);
+    number = remote->registrations;
+    hf_mutex_unlock(&remote->lock);
+    return number;
+}
+
+void hf_remote_asks(remote_hand *hand, bool asks)
+{
+    uint64_t number = registration_number(hand->remote);
+
+    hf_mutex_lock(&hand->lock);
+    hand->asked_in = asks ? number : 0;
+    hf_mutex_unlock(&hand->lock);
+}
+
+static hf_value registration_make(hf_remote *remote, hf_mem *mem)
 {
     const hf_app *app = remote->app;
     hf_value_list *types = hf_value_array(mem);
@@ -213,9 +249,10 @@ static hf_value registration_make(const hf_remote *remote, hf_mem *mem)
     return hf_json_(mem,
                     "{'worker_id': %s, 'task_queue': %s, 'runtime': 'c', 'sdk_version': "
                     "'" HF_VERSION_TEXT "', 'build_id': %s, 'supported_workflow_types': %p, "
-                    "'supported_activity_types': %p, 'definitions': %p}",
+                    "'supported_activity_types': %p, 'definitions': %p, 'active_slots': %lld}",
                     remote->worker, queue_of(remote), app->build_id ? app->build_id : "",
-                    (const void *)made[0], (const void *)made[1], (const void *)made[2]);
+                    (const void *)made[0], (const void *)made[1], (const void *)made[2],
+                    (long long)hands_full(remote, registration_number(remote) + 1));
 }
 
 static hf_status registration_send(hf_remote *remote, hf_mem *mem, hf_err *err)
@@ -307,7 +344,8 @@ static void heartbeat_send(hf_remote *remote, hf_mem *mem)
     hf_err err = {0};
 
     hf_mem_reset(mem);
-    request.body = hf_json_(mem, "{'worker_id': %s}", remote->worker);
+    request.body = hf_json_(mem, "{'worker_id': %s, 'active_slots': %lld}", remote->worker,
+                            (long long)hands_full(remote, registration_number(remote)));
     if (!request.body)
         return;
     if (hf_remote_ask(remote, &request, 0, mem, &reply, &err) == HF_UNREACHABLE ||

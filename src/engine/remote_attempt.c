@@ -242,6 +242,7 @@ void hf_remote_attempts(void *ctx)
         hf_value task;
 
         hf_mem_reset(hand->mem);
+        hf_remote_asks(hand, true);
         task = hf_remote_poll(
             hand, "/api/worker/activity-tasks/poll",
             hf_json_(
@@ -251,6 +252,7 @@ void hf_remote_attempts(void *ctx)
                 remote->app->queue ? remote->app->queue : "default", REMOTE_POLL_S));
         if (hf_value_kind_of(task) == HF_VALUE_OBJECT)
             attempt_run(hand, task);
+        hf_remote_asks(hand, false); /* also its end is reported, if it can be */
     }
 }
 

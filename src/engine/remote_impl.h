@@ -43,6 +43,8 @@ typedef struct remote_hand {
     hf_client *report; /* is not */
     hf_mem *mem;       /* of one task */
     char ask[40];      /* name of the poll that was not answered yet; "": none */
+    uint64_t asked_in; /* registration in which the poll was sent that it deals with; 0: none; under
+                          the lock below */
     /* attempts */
     hf_pool *pool; /* moved by this thread alone */
     hf_mutex lock;
@@ -112,6 +114,9 @@ void hf_remote_lost(hf_remote *remote);
 /* The name of the next poll. One that was not answered is asked again under the same name: a task
    that was handed out meanwhile is not lost. */
 const char *hf_remote_poll_name(remote_hand *hand);
+
+/* The hand sends a poll for attempts now; or it is done with what that brought. */
+void hf_remote_asks(remote_hand *hand, bool asks);
 
 /* A poll; NULL: nothing to do, or no answer. The task lives in hand->mem. */
 hf_value hf_remote_poll(remote_hand *hand, const char *path, hf_value body);

@@ -574,6 +574,7 @@ typedef struct release_call {
     hf_core_call call;
     int64_t namespace_key;
     hf_slice worker;
+    bool unheard;
     int64_t count;
     reporter who;
 } release_call;
@@ -583,17 +584,20 @@ static void release_run(hf_core *core, hf_core_call *call)
     release_call *release = (release_call *)call;
 
     if (core)
-        release->count = hf_errand_give_up(core, release->namespace_key, release->worker);
+        release->count =
+            hf_errand_give_up(core, release->namespace_key, release->worker, release->unheard);
     reporter_tell(&release->who);
 }
 
-int64_t hf_workers_release(hf_engine *engine, const char *worker)
+static int64_t release_send(hf_engine *engine, const char *worker, bool unheard)
 {
-    release_call release = {
-        .call = {.run = release_run}, .worker = hf_slice_of(worker), .who = {.engine = engine}};
+    release_call release = {.call = {.run = release_run},
+                            .worker = hf_slice_of(worker),
+                            .unheard = unheard,
+                            .who = {.engine = engine}};
     hf_call c;
 
-    if (hf_call_begin(&c, engine) || !engine->desk)
+    if (hf_call_begin(&c, engine) || !engine->desk || !worker || !*worker)
         return 0;
     release.namespace_key = c.in.namespace_key;
     release.who.slot = c.slot;
@@ -601,4 +605,14 @@ int64_t hf_workers_release(hf_engine *engine, const char *worker)
         return 0;
     reporter_wait(&release.who);
     return release.count;
+}
+
+int64_t hf_workers_release(hf_engine *engine, const char *worker)
+{
+    return release_send(engine, worker, false);
+}
+
+int64_t hf_workers_idle(hf_engine *engine, const char *worker)
+{
+    return release_send(engine, worker, true);
 }

@@ -225,6 +225,17 @@ static void worker_tell(hf_api *api, const char *worker, hf_value said)
         (void)!hf_fleet_builds(api->server->fleet, hf_slice_of(api->namespace), drained, &err);
 }
 
+/* A worker that says that it has nothing in hand did not get what was sent to it before a crash.
+   `registered` is what it registered with. */
+static void idle_note(hf_api *api, const char *worker, hf_value registered)
+{
+    int64_t most = hf_int(registered, "max_concurrent_activity_tasks", INT64_MAX);
+
+    if (hf_int(api->body, "active_slots", 1) == 0 ||
+        hf_int(api->body, "task_slots.activity_available", -1) >= most)
+        (void)hf_workers_idle(api->server->engine, worker);
+}
+
 static void registration_refuse(hf_api *api, hf_status st, const hf_err *err)
 {
     if (st == HF_CONFLICT)
@@ -257,6 +268,7 @@ void hf_api_worker_register(hf_api *api)
         return;
     }
     worker_tell(api, worker, api->body);
+    idle_note(api, worker, api->body);
     hf_worker_json(api, 200,
                    hf_json_(api->mem,
                             "{'registered': true, 'outcome': 'registered', 'worker_id': %s, "
@@ -267,16 +279,19 @@ void hf_api_worker_register(hf_api *api)
 void hf_api_worker_heartbeat(hf_api *api)
 {
     const char *worker = hf_worker_name(api);
+    hf_value registered;
     hf_slice key;
 
     if (!worker)
         return;
     key = hf_worker_key(api, worker);
+    registered = hf_fleet_get(api->server->fleet, key, api->mem);
+    idle_note(api, worker, registered);
     if (!hf_fleet_beat(api->server->fleet, key, hf_clock_wall_us(api->server->clock))) {
         hf_api_error(api, 404, "worker_not_found", "The worker is not registered here.");
         return;
     }
-    worker_tell(api, worker, hf_fleet_get(api->server->fleet, key, api->mem));
+    worker_tell(api, worker, registered);
     hf_worker_json(api, 200,
                    hf_json_(api->mem,
                             "{'acknowledged': true, 'worker_id': %s, "
@@ -287,10 +302,14 @@ void hf_api_worker_heartbeat(hf_api *api)
 void hf_api_worker_deregister(hf_api *api)
 {
     const char *worker = hf_api_param(api, 0);
+    int64_t count;
+    bool known;
 
     if (!name_use(api, worker))
         return;
-    if (!hf_fleet_remove(api->server->fleet, hf_worker_key(api, worker))) {
+    known = hf_fleet_remove(api->server->fleet, hf_worker_key(api, worker));
+    count = hf_workers_release(api->server->engine, worker); /* it may have come before a restart */
+    if (!known && !count) {
         hf_api_error(api, 404, "worker_not_found", "The worker is not registered here.");
         return;
     }
@@ -298,5 +317,5 @@ void hf_api_worker_deregister(hf_api *api)
                    hf_json_(api->mem,
                             "{'worker_id': %s, 'outcome': 'deregistered', "
                             "'recovered_workflow_task_count': %lld}",
-                            worker, (long long)hf_workers_release(api->server->engine, worker)));
+                            worker, (long long)count));
 }

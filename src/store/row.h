@@ -185,6 +185,7 @@ typedef struct hf_activity_row {
     int64_t started_us;
     int64_t closed_us;
     hf_slice policy;
+    hf_slice owner; /* set alone: a new row has none */
 } hf_activity_row;
 
 typedef struct hf_attempt_row {

@@ -110,6 +110,7 @@ hf_row *hf_row_activity_set(hf_mem *mem, const hf_activity_row *row)
     hf_row_put_int(&b, row->available_us);
     hf_row_put_int(&b, row->crash_count);
     hf_row_put_int(&b, row->missed_starts);
+    hf_row_put_text(&b, row->owner);
     return hf_row_end(&b);
 }
 

@@ -147,6 +147,54 @@ HF_BOTH_ENGINES(an_undelivered_attempt_is_given_back)
     hf_kit_close(d);
 }
 
+/* The process dies behind the commit of an attempt: the worker that was to have it says that it has
+   none in hand, and others get it at once. It speaks for itself alone, and neither for attempts of
+   this process nor for those that were heard of since. */
+HF_BOTH_ENGINES(an_attempt_that_was_lost_with_the_process_ends)
+{
+    hf_engine *d = workers_allow(hf_kit_open(kind, &app));
+    hf_task_claim claim;
+    got g;
+
+    run_begin(d);
+    ck_assert_int_eq(attempt_had(d, HF_TASK_ACTIVITY, "w1", &g), 1);
+    ck_assert_int_eq(hf_workers_idle(d, "w1"), 0);
+    hf_test_crash(d);
+    hf_kit_ok(d, hf_test_drain(d));
+    claim = claim_of(&g, "w2");
+    ck_assert_int_eq(hf_task_result(d, &claim, hf_json(d, "1")), HF_REJECTED);
+    ck_assert_int_eq(hf_workers_idle(d, "w2"), 0);
+    ck_assert_int_eq(hf_workers_idle(d, ""), 0);
+    ck_assert_int_eq(attempt_had(d, HF_TASK_ACTIVITY, "w2", NULL), 0);
+    ck_assert_int_eq(hf_workers_idle(d, "w1"), 1);
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_int_eq(attempt_had(d, HF_TASK_ACTIVITY, "w2", &g), 2);
+    hf_test_crash(d);
+    hf_kit_ok(d, hf_test_drain(d));
+    claim = claim_of(&g, "w2");
+    hf_kit_ok(d, hf_task_beat(d, &claim, NULL));
+    ck_assert_int_eq(hf_workers_idle(d, "w2"), 0);
+    hf_kit_ok(d, hf_task_result(d, &claim, hf_json(d, "1")));
+    hf_kit_close(d);
+}
+
+/* A worker that is gone for good is known by its name also after a restart. */
+HF_BOTH_ENGINES(a_worker_is_known_after_a_restart)
+{
+    hf_engine *d = workers_allow(hf_kit_open(kind, &app));
+    got g;
+
+    run_begin(d);
+    ck_assert_int_eq(attempt_had(d, HF_TASK_ACTIVITY, "w1", &g), 1);
+    hf_test_crash(d);
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_int_eq(hf_workers_release(d, "w2"), 0);
+    ck_assert_int_eq(hf_workers_release(d, "w1"), 1);
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_int_eq(attempt_had(d, HF_TASK_ACTIVITY, "w2", &g), 2);
+    hf_kit_close(d);
+}
+
 /* A workflow task the same; whoever had it has not seen what it was handed. */
 HF_BOTH_ENGINES(an_undelivered_workflow_task_is_given_back)
 {
@@ -252,6 +300,8 @@ HF_BOTH_ENGINES(who_waits_is_told_when_memory_runs_out)
 
 HF_PG_SUITE_MAIN("engine/handback", HF_BOTH(an_attempt_for_nobody_is_over_at_once),
                  HF_BOTH(an_undelivered_attempt_is_given_back),
+                 HF_BOTH(an_attempt_that_was_lost_with_the_process_ends),
+                 HF_BOTH(a_worker_is_known_after_a_restart),
                  HF_BOTH(an_undelivered_workflow_task_is_given_back),
                  HF_BOTH(who_leaves_gets_what_is_on_its_way),
                  HF_BOTH(who_leaves_does_not_wait_again),

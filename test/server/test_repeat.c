@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/value.h"
+#include "holdfast/worker.h"
 #include "lib/site.h"
 
 static const hf_app app = {.name = "nothing-here"};
@@ -217,6 +218,56 @@ HF_BOTH_ENGINES(histories_come_in_pages)
     hf_site_close(&site);
 }
 
+/* The server ends and begins anew on its store. */
+static void site_restart(hf_site *site)
+{
+    hf_server_options options = {.listen = "127.0.0.1:0"};
+    hf_err err = {0};
+
+    hf_server_close(site->server);
+    hf_close(site->engine);
+    ck_assert_int_eq(hf_open(hf_test_place_address(site->place), &app, &site->engine), HF_OK);
+    ck_assert_int_eq(hf_workers_allow(site->engine), HF_OK);
+    options.engine = site->engine;
+    hf_test_ok(hf_server_open(&options, &site->server, &err), &err, "open a server");
+    hf_test_ok(hf_server_start(site->server, &err), &err, "start a server");
+}
+
+/* An attempt of the server before stays its worker's, and is another's as soon as that worker says
+   that it has nothing in hand. */
+HF_BOTH_ENGINES(an_idle_worker_gives_up_what_it_never_got)
+{
+    static const char beats[] = "/api/worker/heartbeat";
+    hf_site_answer answer = {0};
+    hf_site site;
+    task t;
+
+    site_begin(&site, kind);
+    t = poll(&site, "/api/worker/workflow-tasks/poll", "w1", "");
+    ck_assert_int_eq(complete(&site, &t,
+                              ",\"commands\":[{\"type\":\"schedule_activity\",\"activity_type\":"
+                              "\"a\",\"queue\":\"far\"}]")
+                         .status,
+                     200);
+    t = poll(&site, "/api/worker/activity-tasks/poll", "w1", "");
+    ck_assert_str_ne(t.attempt_id, "");
+    site_restart(&site);
+    answer = hf_site_ask(&site, "POST", beats, NULL, "{\"worker_id\":\"w1\",\"active_slots\":1}");
+    ck_assert_int_eq(answer.status, 404); /* it has not registered since */
+    answer = hf_site_ask(&site, "POST", "/api/worker/activity-tasks/poll", NULL,
+                         "{\"worker_id\":\"w2\",\"task_queue\":\"far\",\"timeout_seconds\":0}");
+    ck_assert_str_eq(hf_str(answer.body, "poll_status", ""), "timeout");
+    for (int i = 0; i < 60 && !hf_str(answer.body, "task.task_id", NULL); i++) {
+        (void)hf_site_ask(&site, "POST", beats, NULL, "{\"worker_id\":\"w1\",\"active_slots\":0}");
+        answer = hf_site_ask(&site, "POST", "/api/worker/activity-tasks/poll", NULL,
+                             "{\"worker_id\":\"w2\",\"task_queue\":\"far\",\"timeout_seconds\":1}");
+    }
+    ck_assert_str_eq(hf_str(answer.body, "task.task_id", ""), t.id);
+    ck_assert_int_eq(hf_int(answer.body, "task.attempt_number", 0), 2);
+    hf_site_close(&site);
+}
+
 HF_PG_SUITE_MAIN("server/repeat", HF_BOTH(b200_lost_answers_come_again),
                  HF_BOTH(completions_carry_the_next_task),
+                 HF_BOTH(an_idle_worker_gives_up_what_it_never_got),
                  HF_BOTH(workers_hear_that_they_know_a_run), HF_BOTH(histories_come_in_pages))

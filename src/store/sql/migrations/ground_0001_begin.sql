@@ -269,7 +269,8 @@ CREATE TABLE activity (
     scheduled_us {int} NOT NULL,
     started_us {int},
     closed_us {int},
-    policy {blob}                            -- snapshot of retry policy and timeouts, canonical JSON
+    policy {blob},                           -- snapshot of retry policy and timeouts, canonical JSON
+    owner TEXT                               -- the worker of another process that has the attempt; null: this engine, or none
 ) {hot};
 CREATE UNIQUE INDEX activity_step ON activity (run, step);
 CREATE INDEX activity_deadline ON activity (deadline_us) WHERE deadline_us IS NOT NULL;
