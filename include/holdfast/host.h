@@ -58,6 +58,11 @@ HF_API hf_status hf_namespace_set(hf_engine *engine, const char *name, const hf_
 /* All: [{name, description, retention_days, created_at, external_payload_storage}] */
 HF_API hf_status hf_namespaces(hf_engine *engine, hf_mem *mem, hf_value *out);
 
+/* How much the namespace of this thread has: open runs, counted up to so many; bytes of histories
+   and payloads before compression, which reads something of every run. */
+HF_API hf_status hf_namespace_open_runs(hf_engine *engine, int64_t most, int64_t *out_count);
+HF_API hf_status hf_namespace_bytes(hf_engine *engine, int64_t *out_bytes);
+
 /* ---- retention: closed runs whose time is over leave the store with everything that is theirs.
    The engine does so by itself; a pass does it at once. */
 

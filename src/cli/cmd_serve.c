@@ -27,7 +27,6 @@ enum {
     REFRESH_MS = 5000,
     DRAIN_MS = 30000,
     CHILD_MS = 10000,
-    NAMESPACE_RATE_MAX = 1000000,
     TEXT_BYTES = 512
 };
 
@@ -63,6 +62,34 @@ static hf_status webhooks_read(const char *mode, const hf_app *app, hf_webhook_o
     return HF_OK;
 }
 
+/* How much a namespace may ask for and have. */
+static hf_status bounds_read(const char *const *flags, hf_server_options *out, hf_err *err)
+{
+    int64_t polls = 0;
+    const struct {
+        hf_cli_flag_id flag;
+        const char *name;
+        int64_t most;
+        int64_t *to;
+    } bounds[] = {
+        {HF_CLI_FLAG_NAMESPACE_RATE, "rate", 1000000, &out->admission.rate},
+        {HF_CLI_FLAG_NAMESPACE_POLLS, "polls", 1000000, &polls},
+        {HF_CLI_FLAG_NAMESPACE_RUNS, "runs", 1000000000, &out->runs_max},
+        {HF_CLI_FLAG_NAMESPACE_BYTES, "bytes", INT64_C(1) << 60, &out->bytes_max},
+    };
+
+    for (size_t i = 0; i < sizeof(bounds) / sizeof(bounds[0]); i++) {
+        const char *text = flags[bounds[i].flag];
+
+        if (text && (!hf_slice_int(hf_slice_of(text), bounds[i].to) || *bounds[i].to < 1 ||
+                     *bounds[i].to > bounds[i].most))
+            return hf_err_set(err, HF_INVALID, "--namespace-%s is a number from 1 to %lld",
+                              bounds[i].name, (long long)bounds[i].most);
+    }
+    out->admission.polls = (size_t)polls;
+    return HF_OK;
+}
+
 static hf_status options_read(const serve_job *job, hf_server_options *out, hf_err *err)
 {
     static const char *const keys[HF_ROLES] = {[HF_ROLE_READ] = "HF_SIGNATURE_KEY_READ",
@@ -71,6 +98,7 @@ static hf_status options_read(const serve_job *job, hf_server_options *out, hf_e
                                                [HF_ROLE_ADMIN] = "HF_SIGNATURE_KEY_ADMIN"};
     const char *const *flags = job->call->flags;
     const char *sure = getenv("HF_INSECURE");
+    hf_status st;
 
     *out = (hf_server_options){.engine = job->engine,
                                .listen = flags[HF_CLI_FLAG_LISTEN],
@@ -95,11 +123,9 @@ static hf_status options_read(const serve_job *job, hf_server_options *out, hf_e
             err, HF_DENIED,
             "--insecure-no-auth lets everybody do everything; if that is what you want, "
             "set HF_INSECURE=yes as well");
-    if (flags[HF_CLI_FLAG_NAMESPACE_RATE] &&
-        (!hf_slice_int(hf_slice_of(flags[HF_CLI_FLAG_NAMESPACE_RATE]), &out->admission.rate) ||
-         out->admission.rate < 1 || out->admission.rate > NAMESPACE_RATE_MAX))
-        return hf_err_set(err, HF_INVALID, "--namespace-rate is a number from 1 to %d",
-                          NAMESPACE_RATE_MAX);
+    st = bounds_read(flags, out, err);
+    if (st)
+        return st;
     out->insecure = flags[HF_CLI_FLAG_INSECURE] != NULL;
     for (int role = 0; role < HF_ROLES; role++)
         out->auth.keys[role] = getenv(keys[role]);

@@ -237,3 +237,34 @@ hf_status hf_namespaces(hf_engine *engine, hf_mem *mem, hf_value *out)
     return st ? st
               : hf_call_rows(&c, HF_STMT_NAMESPACE_LIST, NULL, 0, mem, space_value, engine, out);
 }
+
+/* One number of the thread's namespace. */
+static hf_status space_number(hf_engine *engine, hf_stmt stmt, const int64_t *most, int64_t *out)
+{
+    hf_db_value params[2];
+    bool found = false;
+    hf_call c;
+    hf_status st = hf_call_begin(&c, engine);
+
+    if (st)
+        return st;
+    if (!out || (most && *most < 0))
+        return hf_err_set(&c.slot->err, HF_INVALID, "a place for the answer and a bound from 0 on");
+    *out = 0;
+    params[0] = hf_db_int(c.in.namespace_key);
+    params[1] = hf_db_int(most ? *most : 0);
+    hf_call_read_begin(&c);
+    st = hf_db_number(c.in.db, stmt, params, most ? 2 : 1, &found, out, &c.slot->err);
+    hf_call_read_end(&c);
+    return st;
+}
+
+hf_status hf_namespace_open_runs(hf_engine *engine, int64_t most, int64_t *out_count)
+{
+    return space_number(engine, HF_STMT_NAMESPACE_OPEN, &most, out_count);
+}
+
+hf_status hf_namespace_bytes(hf_engine *engine, int64_t *out_bytes)
+{
+    return space_number(engine, HF_STMT_NAMESPACE_BYTES, NULL, out_bytes);
+}

@@ -30,6 +30,7 @@ struct hf_admission {
     hf_mutex lock;
     size_t least;
     int64_t rate;
+    size_t polls;
     hf_map *tenants;              /* by namespace; under the lock */
     counter counters[HF_CLASSES]; /* under the lock */
 };
@@ -112,6 +113,7 @@ hf_status hf_admission_open(const hf_admission_limits *limits, hf_admission **ou
         return st ? st : hf_err_nomem(err, "an admission");
     }
     admission->rate = limits->rate;
+    admission->polls = limits->polls;
     admission->least = limits->least ? limits->least : LEAST;
     for (int i = 0; i < HF_CLASSES; i++) {
         size_t most = limits->most[i] ? limits->most[i] : classes[i].most;
@@ -164,10 +166,20 @@ void hf_admission_leave(hf_admission *admission, hf_class class)
     hf_mutex_unlock(&admission->lock);
 }
 
-/* Probes are nobody's, and what is held costs no thread. */
+/* Probes are nobody's. */
 static bool is_shared(hf_class class)
 {
-    return class != HF_CLASS_OPEN && class != HF_CLASS_HELD;
+    return class != HF_CLASS_OPEN;
+}
+
+/* How much of the class one namespace may have. */
+static size_t share_of(const hf_admission *admission, hf_class class, bool alone)
+{
+    size_t limit = admission->counters[class].limit;
+    size_t share = alone ? SIZE_MAX : limit - limit / 4;
+
+    return class == HF_CLASS_HELD && admission->polls && admission->polls < share ? admission->polls
+                                                                                  : share;
 }
 
 /* With the lock held: the namespace's counters; NULL: no memory. */
@@ -218,7 +230,7 @@ bool hf_admission_share(hf_admission *admission, hf_class class, hf_slice space,
         return true;
     hf_mutex_lock(&admission->lock);
     t = tenant_of(admission, space, now_us);
-    if (t && (alone || t->in_work[class] < c->limit - c->limit / 4))
+    if (t && t->in_work[class] < share_of(admission, class, alone))
         shared = rate_take(admission, t, class, now_us);
     if (shared)
         t->in_work[class]++;

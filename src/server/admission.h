@@ -9,9 +9,9 @@
    waited that long, when they waited less than half of that it grows by a quarter. Short bursts
    pass; an overload costs those who are accepted little, and the others are told at once.
 
-   Where there are several namespaces, none of them takes more than three quarters of a class that
-   needs threads, so that one that floods the server leaves room for the others; and each may be
-   held to so many requests in a second.
+   Where there are several namespaces, none of them takes more than three quarters of a class, so
+   that one that floods the server leaves room for the others; and each may be held to so many
+   requests in a second, and to so many polls and streams.
 
    Any thread. It knows no clock: callers say what time it is. */
 #ifndef HF_SERVER_ADMISSION_H
@@ -46,6 +46,7 @@ typedef struct hf_admission_limits {
     size_t most[HF_CLASSES];
     size_t least; /* to which reads and commands may shrink; 0: 16 */
     int64_t rate; /* reads, commands and waits of a namespace in a second; 0: any number */
+    size_t polls; /* polls and streams of a namespace that are held; 0: its share of them all */
 } hf_admission_limits;
 
 HF_NODISCARD hf_status hf_admission_open(const hf_admission_limits *limits,
@@ -60,7 +61,7 @@ void hf_admission_waited(hf_admission *admission, hf_class class, int64_t waited
 void hf_admission_leave(hf_admission *admission, hf_class class);
 
 /* One of those in work is the namespace's; false: it has its share already, or was too fast.
-   `alone`: there is no other namespace, and so no share. */
+   `alone`: there is no other namespace, and so no share, unless one was set. */
 bool hf_admission_share(hf_admission *admission, hf_class class, hf_slice space, bool alone,
                         int64_t now_us);
 void hf_admission_unshare(hf_admission *admission, hf_class class, hf_slice space);

@@ -10,6 +10,7 @@
 #include "server/command.h"
 #include "server/handlers.h"
 #include "server/payload.h"
+#include "server/quota.h"
 #include "server/server_impl.h"
 
 typedef struct bridge_action {
@@ -152,7 +153,7 @@ void hf_api_bridge(hf_api *api)
                        hf_json_(api->mem, "{'message': %s}", fault));
         return;
     }
-    if (!hf_api_arguments(api, &arguments))
+    if (!hf_api_arguments(api, &arguments) || !hf_quota_allows(api, action->command))
         return;
     st = hf_command(api->server->engine, action->command, request_make(api, action, arguments),
                     api->mem, &result);

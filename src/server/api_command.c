@@ -7,6 +7,7 @@
 #include "server/command.h"
 #include "server/handlers.h"
 #include "server/payload.h"
+#include "server/quota.h"
 #include "server/server_impl.h"
 
 enum { UPDATE_WAIT_MAX_S = 60 };
@@ -165,6 +166,8 @@ bool hf_command_send(hf_api *api, const char *command, hf_value request,
         hf_api_error(api, 503, "overloaded", "Memory ran out.");
         return false;
     }
+    if (!hf_quota_allows(api, command))
+        return false;
     st = hf_command(api->server->engine, command, request, api->mem, out_result);
     if (!st || out_result->outcome)
         return true;

@@ -41,6 +41,7 @@ typedef struct parked {
     int64_t admitted_us;
     int64_t page; /* history_page_size; PAGE_UNSAID: it does not say */
     hf_class class;
+    bool shared; /* it counts as its namespace's */
     bool native; /* history_format */
     bool sticky;
     bool json;         /* payload_codec */
@@ -121,6 +122,7 @@ static hf_api *api_again(const parked *p)
     api->route = p->route;
     api->class = p->class;
     api->admitted = true;
+    api->shared = p->shared;
     api->admitted_us = p->admitted_us;
     (void)snprintf(api->namespace, sizeof(api->namespace), "%s", p->namespace);
     return api;
@@ -135,6 +137,8 @@ static void poll_end(parked *p, hf_api *api, const char *status)
         poll_empty(api, status);
         hf_api_finish(api);
     } else {
+        if (p->shared)
+            hf_admission_unshare(p->server->admission, p->class, hf_slice_of(p->namespace));
         hf_admission_leave(p->server->admission, p->class);
         hf_http_abandon(p->exchange);
     }
@@ -286,6 +290,7 @@ static parked *parked_new(hf_api *api, const char *worker, hf_slice key)
     p->exchange = api->exchange;
     p->route = api->route;
     p->class = api->class;
+    p->shared = api->shared;
     p->admitted_us = api->admitted_us;
     p->page = hf_int(api->body, "history_page_size", PAGE_UNSAID);
     p->native = hf_native_wanted(api);
@@ -360,7 +365,8 @@ static void poll_begin(hf_api *api, hf_task_kind kind)
         hf_alloc_free(p);
         return;
     }
-    api->admitted = false; /* that is the poll's now */
+    api->admitted = false; /* that is the poll's now, and so is the next */
+    api->shared = false;
     hf_api_done(api);
 }
 

@@ -8,6 +8,7 @@
 #include "holdfast/view.h"
 #include "server/command.h"
 #include "server/handlers.h"
+#include "server/quota.h"
 #include "server/server_impl.h"
 
 /* ---- starts */
@@ -72,8 +73,11 @@ static bool start_read(hf_api *api, hf_value_list *request)
 static bool start_send(hf_api *api, const char *command, hf_value request,
                        hf_command_result *out_result)
 {
-    hf_status st = hf_command(api->server->engine, command, request, api->mem, out_result);
+    hf_status st;
 
+    if (!hf_quota_allows(api, command))
+        return false;
+    st = hf_command(api->server->engine, command, request, api->mem, out_result);
     if (!st || out_result->outcome)
         return true;
     if (st == HF_NOTFOUND)

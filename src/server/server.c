@@ -11,6 +11,7 @@
 #include "server/claimant.h"
 #include "server/fleet.h"
 #include "server/gate.h"
+#include "server/quota.h"
 #include "server/recall.h"
 #include "server/server_impl.h"
 #include "server/storage.h"
@@ -440,6 +441,8 @@ hf_status hf_server_open(const hf_server_options *options, hf_server **out_serve
     if (!st)
         st = hf_admission_open(&options->admission, &server->admission, err);
     if (!st)
+        st = hf_quotas_open(options->runs_max, options->bytes_max, &server->quotas, err);
+    if (!st)
         st = hf_work_open(threads, (threads + 3) / 4, WAITING_MAX, &server->work, err);
     if (!st)
         st = hf_work_open(WAIT_THREADS, 0, WAITING_MAX, &server->waits, err);
@@ -510,6 +513,7 @@ void hf_server_close(hf_server *server)
     if (server->engine)
         hf_waits_stop(server->engine, false);
     hf_http_close(server->http);
+    hf_quotas_close(server->quotas);
     hf_admission_close(server->admission);
     hf_map_int_free(server->polls);
     hf_mutex_fini(&server->polls_lock);

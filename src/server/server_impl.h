@@ -26,6 +26,7 @@ struct hf_server {
     hf_auth *auth;
     hf_work *work;
     hf_admission *admission;
+    struct hf_quotas *quotas;
     hf_work *waits; /* callers that wait for others: those must find threads free */
     struct hf_fleet *fleet;
     struct hf_recall *recall;

@@ -240,7 +240,8 @@ HF_BOTH_ENGINES(held_reads_leave_room_for_reports)
     in_work_await(&site, "read", 3);
     turned_away(hf_site_ask(&site, "GET", "/api/workflows/nobody", NULL, NULL));
     ck_assert_int_eq(/* it needs a thread, and nothing from the store */
-                     hf_site_ask(&site, "DELETE", "/api/worker/registrations/w2", NULL, NULL)
+                     hf_site_ask(&site, "POST", "/api/worker/heartbeat", NULL,
+                                 "{\"worker_id\":\"w2\"}")
                          .status,
                      404);
     ck_assert_int_eq(hf_site_ask(&site, "GET", "/api/health", NULL, NULL).status, 200);
