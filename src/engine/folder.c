@@ -13,10 +13,10 @@ enum {
     STEP_RUNS = 128,      /* in one transaction */
     SWEEP_RUNS = 512,     /* in one look */
     GATHER_US = 100000,   /* so long a changed run waits for more of its changes */
-    REST = 9,             /* times as long as the last step took, so that folding takes a tenth */
+    REST = 50,            /* times as long as the last round took, so that folding takes little */
     REST_MAX_US = 500000, /* but no longer, so that it stays close behind */
     AGAIN_US = 1000000,   /* after a failure */
-    STEP_BYTES = 4 << 20  /* memory after which a transaction is full */
+    STEP_BYTES = 1 << 20  /* of history after which a transaction is full */
 };
 
 /* What is known of a run in the map: that it changed, or that somebody wants all of it. */
@@ -27,6 +27,7 @@ struct hf_folder {
     hf_folder_options options;
     hf_db *db; /* its own, in a thread */
     hf_mem *mem;
+    hf_projection_task tasks[STEP_RUNS]; /* of the transaction under way */
     hf_stager stager;
     hf_thread thread;
     int64_t pruned_us; /* the hour in which old points last went */
@@ -34,8 +35,9 @@ struct hf_folder {
     hf_mutex lock;
     hf_cond work;
     hf_map_int *told;
+    size_t taken;     /* those in `tasks` */
     int64_t told_us;  /* when the first of them came, by the monotonic clock */
-    int64_t took_us;  /* the last step */
+    int64_t took_us;  /* the last round */
     int64_t sweep_at; /* the next run key of a sweep; INT64_MAX: none is under way */
     bool stopping;
     bool finish;
@@ -77,32 +79,34 @@ void hf_folder_want(hf_folder *folder, int64_t run)
 
 /* ---- one transaction */
 
-typedef struct step {
-    int64_t runs[STEP_RUNS];
-    bool whole[STEP_RUNS];
-    size_t count;
-} step;
-
-static void step_take(hf_folder *folder, step *out)
+static size_t step_take(hf_folder *folder)
 {
+    size_t count = 0;
     size_t at = 0;
     uint64_t run;
     void *what;
 
-    out->count = 0;
     hf_mutex_lock(&folder->lock);
-    while (out->count < STEP_RUNS && hf_map_int_next(folder->told, &at, &run, &what)) {
-        out->runs[out->count] = (int64_t)run;
-        out->whole[out->count++] = what == WANTED;
+    while (count < STEP_RUNS && hf_map_int_next(folder->told, &at, &run, &what)) {
+        hf_projection_task *task = &folder->tasks[count++];
+
+        task->run = (int64_t)run;
+        task->whole = what == WANTED;
         (void)hf_map_int_remove(folder->told, run);
     }
+    folder->taken = count;
     hf_mutex_unlock(&folder->lock);
+    return count;
 }
 
-static void step_back(hf_folder *folder, const step *taken, size_t from)
+/* Those that were not done are behind those that came meanwhile. */
+static void step_back(hf_folder *folder, size_t done)
 {
-    for (size_t i = from; i < taken->count; i++)
-        run_put(folder, taken->runs[i], taken->whole[i] ? WANTED : TOLD);
+    for (size_t i = done; i < folder->taken; i++)
+        run_put(folder, folder->tasks[i].run, folder->tasks[i].whole ? WANTED : TOLD);
+    hf_mutex_lock(&folder->lock);
+    folder->taken = 0;
+    hf_mutex_unlock(&folder->lock);
 }
 
 static void failure_note(hf_folder *folder, const char *doing, const hf_err *err)
@@ -150,26 +154,28 @@ static void ring_prune(hf_folder *folder, int64_t newest_us, hf_unit *unit)
 }
 
 /* Drafts the rows of as many runs as fit; *out_done of them. */
-static hf_status step_draft(hf_folder *folder, const step *taken, hf_unit *unit, size_t *out_done,
-                            bool *out_rows, hf_err *err)
+static hf_status step_draft(hf_folder *folder, hf_unit *unit, size_t *out_done, bool *out_rows,
+                            hf_err *err)
 {
     int64_t newest_us = 0;
-    size_t i = 0;
+    hf_status st = hf_projection_catch_up_all(folder_db(folder), folder->mem, folder->tasks,
+                                              folder->taken, STEP_BYTES, out_done, err);
 
-    for (; i < taken->count && hf_mem_held(folder->mem) < STEP_BYTES; i++) {
-        hf_projection_change change;
-        hf_status st = hf_projection_catch_up(folder_db(folder), folder->mem, taken->runs[i],
-                                              taken->whole[i], false, &change, err);
+    for (size_t i = 0; !st && i < *out_done; i++) {
+        const hf_projection_task *task = &folder->tasks[i];
+        const hf_projection_change *change = &task->change;
 
-        if (st && !run_skip(st))
-            return st;
-        if (st && st != HF_NOTFOUND)
-            failure_note(folder, "fold", err);
-        if (st)
+        if (task->err.status && !run_skip(task->err.status)) {
+            *err = task->err;
+            return err->status;
+        }
+        if (task->err.status && task->err.status != HF_NOTFOUND)
+            failure_note(folder, "fold", &task->err);
+        if (task->err.status)
             continue;
-        change_count(folder, &change);
-        newest_us = change.newest_us > newest_us ? change.newest_us : newest_us;
-        for (hf_row *row = change.rows; row;) {
+        change_count(folder, change);
+        newest_us = change->newest_us > newest_us ? change->newest_us : newest_us;
+        for (hf_row *row = change->rows; row;) {
             hf_row *next = row->next;
 
             hf_unit_row(unit, 0, row);
@@ -177,36 +183,36 @@ static hf_status step_draft(hf_folder *folder, const step *taken, hf_unit *unit,
             row = next;
         }
     }
-    *out_done = i;
-    ring_prune(folder, newest_us, unit);
-    return HF_OK;
+    if (!st)
+        ring_prune(folder, newest_us, unit);
+    return st;
 }
 
-static bool step_run(hf_folder *folder)
+/* How many runs were folded; 0 also when it failed. */
+static size_t step_run(hf_folder *folder)
 {
-    step taken;
     size_t done = 0;
     bool rows = false;
     hf_err err = {0};
     hf_unit *unit;
     hf_status st;
 
-    step_take(folder, &taken);
-    if (!taken.count)
-        return false;
+    if (!step_take(folder))
+        return 0;
     hf_mem_reset(folder->mem);
     unit = hf_unit_new(NULL, NULL);
-    st = unit ? step_draft(folder, &taken, unit, &done, &rows, &err)
-              : hf_err_nomem(&err, "a unit of work");
+    st = unit ? step_draft(folder, unit, &done, &rows, &err) : hf_err_nomem(&err, "a unit of work");
     if (!st && rows)
         st = hf_unit_seal(unit, &folder->stager, &err);
     if (!st && rows)
         st = folder->options.commit(folder->options.ctx, unit, &err);
     hf_unit_free(unit);
-    step_back(folder, &taken, st ? 0 : done);
+    if (st)
+        done = 0;
+    step_back(folder, done);
     if (st)
         failure_note(folder, "write", &err);
-    return !st;
+    return done;
 }
 
 /* ---- sweeps */
@@ -247,13 +253,15 @@ static bool sweep_run(hf_folder *folder)
 
 bool hf_folder_step(hf_folder *folder)
 {
-    return step_run(folder) || (sweep_run(folder) && step_run(folder));
+    return step_run(folder) > 0 || (sweep_run(folder) && step_run(folder) > 0);
 }
 
 /* ---- the thread */
 
-/* Sleeps until runs changed and have had a moment for more. False: end. */
-static bool work_wait(hf_folder *folder, bool failed)
+/* Sleeps until runs changed and have had a moment for more. *out_due of them are to be folded now;
+   what changes meanwhile waits for the next round, so that a run which moves fast is not folded
+   again and again. False: end. */
+static bool work_wait(hf_folder *folder, bool failed, size_t *out_due)
 {
     bool more;
     int64_t until_us;
@@ -267,30 +275,40 @@ static bool work_wait(hf_folder *folder, bool failed)
     rest_us = folder->took_us < REST_MAX_US / REST ? folder->took_us * REST : REST_MAX_US;
     until_us = failed ? hf_clock_mono_us(hf_clock_system()) + AGAIN_US
                       : folder->told_us + (rest_us > GATHER_US ? rest_us : GATHER_US);
-    while (!folder->stopping && (hf_map_int_count(folder->told) < STEP_RUNS || failed))
+    while (!folder->stopping)
         if (hf_cond_wait_until(&folder->work, &folder->lock, until_us) == HF_TIMEOUT)
             break;
     folder->told_us = hf_clock_mono_us(hf_clock_system());
-    more = !folder->stopping || (folder->finish && !failed && hf_map_int_count(folder->told) > 0);
+    *out_due = hf_map_int_count(folder->told);
+    more = !folder->stopping || (folder->finish && !failed && *out_due > 0);
     hf_mutex_unlock(&folder->lock);
     return more;
+}
+
+/* Everything that was due when it began. False: something failed. */
+static bool round_run(hf_folder *folder, size_t due)
+{
+    uint64_t before = hf_folder_stats_get(folder).failed;
+    int64_t began_us = hf_clock_mono_us(hf_clock_system());
+    size_t done = 1;
+
+    for (; due && done; due -= done < due ? done : due)
+        done = step_run(folder);
+    (void)sweep_run(folder);
+    hf_mutex_lock(&folder->lock);
+    folder->took_us = hf_clock_mono_us(hf_clock_system()) - began_us;
+    hf_mutex_unlock(&folder->lock);
+    return hf_folder_stats_get(folder).failed == before;
 }
 
 static void folder_run(void *ctx)
 {
     hf_folder *folder = ctx;
     bool failed = false;
+    size_t due;
 
-    while (work_wait(folder, failed)) {
-        uint64_t before = hf_folder_stats_get(folder).failed;
-        int64_t began_us = hf_clock_mono_us(hf_clock_system());
-
-        (void)hf_folder_step(folder);
-        hf_mutex_lock(&folder->lock);
-        folder->took_us = hf_clock_mono_us(hf_clock_system()) - began_us;
-        hf_mutex_unlock(&folder->lock);
-        failed = hf_folder_stats_get(folder).failed != before;
-    }
+    while (work_wait(folder, failed, &due))
+        failed = !round_run(folder, due);
 }
 
 hf_status hf_folder_open(const hf_folder_options *options, hf_folder **out_folder, hf_err *err)
@@ -329,7 +347,7 @@ hf_status hf_folder_start(hf_folder *folder, hf_err *err)
 
     if (folder->options.db)
         return HF_OK;
-    st = hf_store_connect(folder->options.store, HF_DB_READ, &folder->db, err);
+    st = hf_store_connect_by_key(folder->options.store, &folder->db, err);
     return st ? st : hf_thread_start(&folder->thread, "hf-folder", folder_run, folder, err);
 }
 
@@ -365,7 +383,7 @@ hf_folder_stats hf_folder_stats_get(hf_folder *folder)
 
     hf_mutex_lock(&folder->lock);
     stats = folder->stats;
-    stats.waiting = hf_map_int_count(folder->told);
+    stats.waiting = hf_map_int_count(folder->told) + folder->taken;
     hf_mutex_unlock(&folder->lock);
     return stats;
 }

@@ -26,6 +26,7 @@ struct hf_runfold {
     size_t open_count;
     size_t open_bytes; /* estimated */
     hf_buf chunk;      /* scratch */
+    ZSTD_CCtx *press;  /* making one takes longer than packing a frame */
 };
 
 /* One frame as a pack has it. */
@@ -38,20 +39,6 @@ typedef struct fold_frame {
 
 static const uint8_t NO_DIGEST[HF_SHA256_BYTES];
 
-hf_status hf_runfold_new(hf_runfold **out_fold, hf_err *err)
-{
-    hf_runfold *fold = hf_alloc(sizeof(*fold));
-
-    if (fold)
-        fold->mem = hf_mem_new();
-    if (!fold || !fold->mem) {
-        hf_alloc_free(fold);
-        return hf_err_nomem(err, "a fold");
-    }
-    *out_fold = fold;
-    return HF_OK;
-}
-
 void hf_runfold_free(hf_runfold *fold)
 {
     if (!fold)
@@ -59,7 +46,24 @@ void hf_runfold_free(hf_runfold *fold)
     hf_buf_fini(&fold->frames);
     hf_buf_fini(&fold->chunk);
     hf_mem_free(fold->mem);
+    (void)ZSTD_freeCCtx(fold->press);
     hf_alloc_free(fold);
+}
+
+hf_status hf_runfold_new(hf_runfold **out_fold, hf_err *err)
+{
+    hf_runfold *fold = hf_alloc(sizeof(*fold));
+
+    if (fold) {
+        fold->mem = hf_mem_new();
+        fold->press = ZSTD_createCCtx();
+    }
+    if (!fold || !fold->mem || !fold->press) {
+        hf_runfold_free(fold);
+        return hf_err_nomem(err, "a fold");
+    }
+    *out_fold = fold;
+    return HF_OK;
 }
 
 int64_t hf_runfold_seq(const hf_runfold *fold)
@@ -151,7 +155,7 @@ static hf_status frame_write(hf_runfold *fold, hf_buf *out, hf_err *err)
     at = hf_buf_reserve(&body, room);
     if (!at)
         return hf_err_nomem(err, "a fold");
-    packed = ZSTD_compress(at, room, fold->chunk.ptr, fold->chunk.len, ZSTD_LEVEL);
+    packed = ZSTD_compressCCtx(fold->press, at, room, fold->chunk.ptr, fold->chunk.len, ZSTD_LEVEL);
     if (ZSTD_isError(packed)) {
         st = hf_err_nomem(err, "a fold");
     } else {
@@ -278,7 +282,7 @@ static hf_status frame_events(hf_mem *mem, const fold_frame *frame, hf_event **o
     return st;
 }
 
-static void fold_clear(hf_runfold *fold)
+void hf_runfold_clear(hf_runfold *fold)
 {
     hf_buf_clear(&fold->frames);
     hf_mem_reset(fold->mem);
@@ -321,12 +325,12 @@ hf_status hf_runfold_load(hf_runfold *fold, hf_slice pack, hf_err *err)
     uint64_t total = 0;
     hf_status st;
 
-    fold_clear(fold);
+    hf_runfold_clear(fold);
     st = pack_begin(&pack, &total, err);
     if (!st)
         st = frames_load(fold, pack, total, err);
     if (st)
-        fold_clear(fold);
+        hf_runfold_clear(fold);
     return st;
 }
 

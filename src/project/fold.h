@@ -31,6 +31,9 @@ typedef struct hf_runfold hf_runfold;
 HF_NODISCARD hf_status hf_runfold_new(hf_runfold **out_fold, hf_err *err);
 void hf_runfold_free(hf_runfold *fold); /* NULL is allowed */
 
+/* Begins again before the first event. */
+void hf_runfold_clear(hf_runfold *fold);
+
 /* Goes on from a pack instead of from the first event. HF_NEWER for another version, HF_CORRUPT for
    what no fold has packed; the fold is empty then. */
 HF_NODISCARD hf_status hf_runfold_load(hf_runfold *fold, hf_slice pack, hf_err *err);

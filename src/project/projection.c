@@ -10,89 +10,29 @@
 #include "model/limit.h"
 #include "project/edge.h"
 #include "project/fold.h"
+#include "project/fold_read.h"
 #include "store/payload.h"
 
-/* A run and what is stored of its folds. */
-typedef struct state {
-    int64_t run;
-    int64_t last_seq;
-    hf_slice head;
-    int64_t history_bytes;
-    int64_t closed_us;
-    int64_t closed_reason;
-    int64_t archived_us;
-    bool declared;
-    int64_t namespace_key;
-    hf_slice type;
-    int64_t folded_seq; /* HF_NONE: there is no summary */
-    int64_t version;
-    hf_runfold_columns columns;
-    int64_t log_version; /* HF_NONE: there is no log */
-    int64_t log_seq;
-    hf_slice log_head;
-    hf_projection_state summary;
-    hf_projection_state log;
-} state;
-
-/* The order of what is open in statements. */
-static const hf_runfold_open OPEN_ORDER[HF_RUNFOLD_OPEN_COUNT] = {
-    HF_RUNFOLD_ACTIVITY, HF_RUNFOLD_CONDITION, HF_RUNFOLD_SIGNAL, HF_RUNFOLD_TIMER,
-    HF_RUNFOLD_CHILD,    HF_RUNFOLD_UPDATE,    HF_RUNFOLD_TIMEOUT};
-
-/* The work on one run. */
+/* A run while it is folded. */
 typedef struct work {
     hf_db *db;
     hf_mem *mem;
-    state s;
-    hf_sha256 *sha; /* made when a payload that is stored apart is needed */
-    hf_runfold *fold;
-    hf_slice pack;   /* what was stored of it */
-    int64_t counted; /* events up to this one are in the ring; HF_NONE: that is not asked */
+    hf_fold_source s;
+    hf_projection_state summary; /* how the stored parts stand to the run */
+    hf_projection_state log;
+    hf_sha256 *sha;   /* made when a payload that is stored apart is needed */
+    hf_runfold *fold; /* borrowed: whoever has several runs to fold has one */
+    int64_t counted;  /* events up to this one are in the ring; HF_NONE: that is not asked */
     hf_flow *flows;
     hf_row *rows, **tail;
-    hf_err *err;
+    hf_err lost; /* why an earlier event could not be read */
+    /* what catching up is going to do */
+    int64_t expected; /* what the summary is known to have */
+    int64_t behind;   /* columns go on behind this event */
+    bool anew;        /* columns and what belongs to them are made anew */
+    bool logs;        /* the log is brought up to the end as well */
+    bool planned;     /* there is something to do */
 } work;
-
-static int64_t int_or_none(hf_db_cursor *cursor, size_t column)
-{
-    return hf_db_column_null(cursor, column) ? HF_NONE : hf_db_column_int(cursor, column);
-}
-
-static bool bytes_take(hf_mem *mem, hf_db_cursor *cursor, size_t column, hf_slice *out_bytes)
-{
-    hf_slice bytes = hf_db_column_bytes(cursor, column);
-
-    *out_bytes = (hf_slice){0};
-    if (hf_db_column_null(cursor, column))
-        return true;
-    *out_bytes = hf_slice_from(hf_mem_text(mem, bytes), bytes.len);
-    return out_bytes->ptr != NULL;
-}
-
-static bool state_take(hf_mem *mem, hf_db_cursor *c, state *s)
-{
-    s->last_seq = hf_db_column_int(c, 0);
-    s->history_bytes = hf_db_column_int(c, 2);
-    s->closed_us = int_or_none(c, 3);
-    s->closed_reason = int_or_none(c, 4);
-    s->archived_us = int_or_none(c, 5);
-    s->declared = !hf_db_column_null(c, 6);
-    s->folded_seq = int_or_none(c, 7);
-    s->version = hf_db_column_int(c, 8);
-    s->columns = (hf_runfold_columns){.exception_count = hf_db_column_int(c, 9),
-                                      .open_steps = hf_db_column_int(c, 10),
-                                      .fan_out = hf_db_column_int(c, 11)};
-    for (size_t i = 0; i < HF_RUNFOLD_OPEN_COUNT; i++)
-        s->columns.open[OPEN_ORDER[i]] = hf_db_column_int(c, 22 + i);
-    s->namespace_key = hf_db_column_int(c, 16);
-    s->log_version = int_or_none(c, 19);
-    s->log_seq = hf_db_column_int(c, 20);
-    return bytes_take(mem, c, 1, &s->head) && bytes_take(mem, c, 12, &s->columns.failure_print) &&
-           bytes_take(mem, c, 13, &s->columns.labels) &&
-           bytes_take(mem, c, 14, &s->columns.attributes) &&
-           bytes_take(mem, c, 15, &s->columns.compatibility) && bytes_take(mem, c, 17, &s->type) &&
-           bytes_take(mem, c, 21, &s->log_head);
-}
 
 /* What is to be said of a stored part that ends at `seq`. */
 static hf_projection_state state_judge(int64_t seq, int64_t version, int64_t last_seq)
@@ -104,71 +44,44 @@ static hf_projection_state state_judge(int64_t seq, int64_t version, int64_t las
     return seq == last_seq ? HF_PROJECTION_IN_SYNC : HF_PROJECTION_BEHIND;
 }
 
-static hf_status state_read(work *w, int64_t run, hf_err *err)
+static void state_look(work *w)
 {
-    const hf_db_value key = hf_db_int(run);
-    state *s = &w->s;
-    hf_db_cursor *cursor = NULL;
-    bool found = false;
-    hf_status st = hf_db_query(w->db, HF_STMT_FOLD_LOAD, &key, 1, &cursor, err);
+    const hf_fold_source *s = &w->s;
 
-    if (!st)
-        st = hf_db_step(cursor, &found, err);
-    if (!st && !found)
-        st = hf_err_set(err, HF_NOTFOUND, "there is no run with key %lld", (long long)run);
-    if (!st && !state_take(w->mem, cursor, s))
-        st = hf_err_nomem(err, "a run");
-    hf_db_end(cursor);
-    if (st)
-        return st;
-    s->run = run;
-    s->summary = state_judge(s->folded_seq, s->version, s->last_seq);
-    s->log =
+    w->summary = state_judge(s->folded_seq, s->version, s->last_seq);
+    w->log =
         state_judge(s->log_version == HF_NONE ? HF_NONE : s->log_seq, s->log_version, s->last_seq);
-    if (s->log == HF_PROJECTION_IN_SYNC && !hf_slice_equal(s->log_head, s->head))
-        s->log = HF_PROJECTION_STALE; /* the fold of another history */
-    return HF_OK;
+    if (w->log == HF_PROJECTION_IN_SYNC && !hf_slice_equal(s->log_head, s->head))
+        w->log = HF_PROJECTION_STALE; /* the fold of another history */
+}
+
+static hf_status run_gone(int64_t run, hf_err *err)
+{
+    return hf_err_set(err, HF_NOTFOUND, "there is no run with key %lld", (long long)run);
+}
+
+/* The rows of one run. */
+static hf_status state_read(work *w, hf_err *err)
+{
+    hf_fold_source *source = &w->s;
+    hf_status st = hf_fold_read_rows(w->db, w->mem, &source, 1, err);
+
+    if (!st && !source->found)
+        st = run_gone(source->run, err);
+    if (!st)
+        state_look(w);
+    return st;
 }
 
 /* ---- history */
 
-typedef struct chunk {
-    struct chunk *next;
-    int64_t first;
-    hf_slice body;
-    hf_slice hash;
-    hf_event *events;
-    size_t count;
-} chunk;
-
-/* Chunks that hold the events from `from` to the newest that the state knows. */
-static hf_status chunks_read(work *w, int64_t from, chunk **out_first, hf_err *err)
+/* The chunks of one run from the one with the event `from` on. */
+static hf_status chunks_read(work *w, int64_t from, hf_err *err)
 {
-    const hf_db_value params[] = {hf_db_int(w->s.run), hf_db_int(from), hf_db_int(INT64_MAX)};
-    hf_db_cursor *cursor = NULL;
-    chunk **tail = out_first;
-    bool row = true;
-    hf_status st = hf_db_query(w->db, HF_STMT_HISTORY_READ, params, 3, &cursor, err);
+    hf_fold_source *source = &w->s;
 
-    *out_first = NULL;
-    while (!st && row) {
-        chunk *read;
-
-        st = hf_db_step(cursor, &row, err);
-        if (st || !row || hf_db_column_int(cursor, 0) > w->s.last_seq)
-            break;
-        read = hf_mem_alloc(w->mem, sizeof(*read));
-        if (!read || !bytes_take(w->mem, cursor, 3, &read->body) ||
-            !bytes_take(w->mem, cursor, 4, &read->hash)) {
-            st = hf_err_nomem(err, "a history");
-            break;
-        }
-        read->first = hf_db_column_int(cursor, 0);
-        *tail = read;
-        tail = &read->next;
-    }
-    hf_db_end(cursor);
-    return st;
+    source->from = from;
+    return hf_fold_read_chunks(w->db, w->mem, &source, 1, err);
 }
 
 /* Search attributes may be stored apart; columns need their bytes. */
@@ -198,15 +111,16 @@ static hf_status attributes_fetch(work *w, hf_event *event, hf_err *err)
     return st;
 }
 
-static hf_status chunks_decode(work *w, chunk *first, int64_t from, hf_err *err)
+static hf_status chunks_decode(work *w, hf_err *err)
 {
+    hf_fold_chunk *first = w->s.chunks;
     int64_t next = first ? first->first : w->s.last_seq + 1;
     hf_status st = HF_OK;
 
-    if (first && first->first > from)
+    if (first && first->first > w->s.from)
         return hf_err_set(err, HF_CORRUPT, "the history has a gap before event %lld",
                           (long long)first->first);
-    for (chunk *c = first; !st && c; c = c->next) {
+    for (hf_fold_chunk *c = first; !st && c; c = c->next) {
         st = hf_event_chunk_decode(w->mem, c->body, &c->events, &c->count, err);
         if (!st && c->first != next)
             st = hf_err_set(err, HF_CORRUPT, "the history has a gap before event %lld",
@@ -219,8 +133,15 @@ static hf_status chunks_decode(work *w, chunk *first, int64_t from, hf_err *err)
     return st;
 }
 
+static hf_status history_read(work *w, int64_t from, hf_err *err)
+{
+    hf_status st = chunks_read(w, from, err);
+
+    return st ? st : chunks_decode(w, err);
+}
+
 /* The part of a chunk behind event `seq`. */
-static size_t chunk_behind(const chunk *c, int64_t seq, hf_event **out_events)
+static size_t chunk_behind(const hf_fold_chunk *c, int64_t seq, hf_event **out_events)
 {
     int64_t skip = seq + 1 - c->first;
 
@@ -234,74 +155,66 @@ static size_t chunk_behind(const chunk *c, int64_t seq, hf_event **out_events)
 
 /* ---- the log */
 
-static hf_status pack_read(work *w, hf_err *err)
+static bool log_usable(const work *w)
 {
-    const hf_db_value key = hf_db_int(w->s.run);
-    hf_db_cursor *cursor = NULL;
-    bool found = false;
-    hf_status st = hf_db_query(w->db, HF_STMT_PROJECTION_GET, &key, 1, &cursor, err);
-
-    w->pack = (hf_slice){0};
-    if (!st)
-        st = hf_db_step(cursor, &found, err);
-    if (!st && found) {
-        w->s.log_version = hf_db_column_int(cursor, 0);
-        w->s.log_seq = hf_db_column_int(cursor, 1);
-        if (!bytes_take(w->mem, cursor, 2, &w->s.log_head) ||
-            !bytes_take(w->mem, cursor, 3, &w->pack))
-            st = hf_err_nomem(err, "a fold");
-    }
-    hf_db_end(cursor);
-    return st;
+    return w->log == HF_PROJECTION_IN_SYNC || w->log == HF_PROJECTION_BEHIND;
 }
 
-/* Loads what is stored; what cannot be used is stale, and the fold begins anew. */
+/* Takes what is stored; what cannot be used is stale, and the fold begins anew. */
 static hf_status log_load(work *w, hf_err *err)
 {
     hf_err why = {0};
-    hf_status st = w->fold ? HF_OK : hf_runfold_new(&w->fold, err);
+    hf_status st;
 
-    if (st || (w->s.log != HF_PROJECTION_IN_SYNC && w->s.log != HF_PROJECTION_BEHIND))
-        return st;
-    st = pack_read(w, err);
-    if (st)
-        return st;
-    st = hf_runfold_load(w->fold, w->pack, &why);
+    hf_runfold_clear(w->fold);
+    if (!log_usable(w))
+        return HF_OK;
+    st = hf_runfold_load(w->fold, w->s.pack, &why);
     if (st == HF_NOMEM)
         return hf_err_nomem(err, "a fold");
-    if (st || hf_runfold_seq(w->fold) != w->s.log_seq || w->s.log_seq > w->s.last_seq)
-        w->s.log = HF_PROJECTION_STALE;
+    if (st || hf_runfold_seq(w->fold) != w->s.log_seq || w->s.log_seq > w->s.last_seq) {
+        hf_runfold_clear(w->fold);
+        w->log = HF_PROJECTION_STALE;
+    }
     return HF_OK;
+}
+
+static hf_status log_read(work *w, hf_err *err)
+{
+    hf_fold_source *source = &w->s;
+    hf_status st = HF_OK;
+
+    if (log_usable(w))
+        st = hf_fold_read_packs(w->db, w->mem, &source, 1, err);
+    return st ? st : log_load(w, err);
 }
 
 /* How far the log is good; 0 when it begins anew. */
 static int64_t log_good(const work *w)
 {
-    return w->s.log == HF_PROJECTION_IN_SYNC || w->s.log == HF_PROJECTION_BEHIND ? w->s.log_seq : 0;
+    return log_usable(w) ? w->s.log_seq : 0;
 }
 
 /* The chunk that ends the log must be the one it was folded from. */
-static bool log_fits(const work *w, const chunk *first)
+static bool log_fits(const work *w)
 {
-    for (const chunk *c = first; c; c = c->next)
+    for (const hf_fold_chunk *c = w->s.chunks; c; c = c->next)
         if (c->first + (int64_t)c->count - 1 == w->s.log_seq)
             return hf_slice_equal(c->hash, w->s.log_head);
     return w->s.log_seq == 0;
 }
 
-static hf_status log_restart(work *w, hf_err *err)
+static void log_restart(work *w)
 {
-    hf_runfold_free(w->fold);
-    w->fold = NULL;
-    w->s.log = HF_PROJECTION_STALE;
-    return hf_runfold_new(&w->fold, err);
+    hf_runfold_clear(w->fold);
+    w->log = HF_PROJECTION_STALE;
 }
 
-static hf_status log_add(work *w, const chunk *first, hf_err *err)
+static hf_status log_add(work *w, hf_err *err)
 {
     hf_status st = HF_OK;
 
-    for (const chunk *c = first; !st && c; c = c->next) {
+    for (const hf_fold_chunk *c = w->s.chunks; !st && c; c = c->next) {
         hf_event *events = NULL;
         size_t count = chunk_behind(c, log_good(w), &events);
 
@@ -310,20 +223,16 @@ static hf_status log_add(work *w, const chunk *first, hf_err *err)
     return st;
 }
 
-/* Brings w->fold to the end of history. Chunks from *io_first on are there; when the log turns out
-   to be of no use, all are read. */
-static hf_status log_finish(work *w, chunk **io_first, int64_t from, hf_err *err)
+/* Brings w->fold to the end of history. When the log turns out to be of no use, all is read. */
+static hf_status log_finish(work *w, hf_err *err)
 {
     hf_status st = HF_OK;
 
-    if (w->s.log == HF_PROJECTION_BEHIND && !log_fits(w, *io_first))
-        st = log_restart(w, err);
-    if (!st && log_good(w) == 0 && from > 1) {
-        st = chunks_read(w, 1, io_first, err);
-        if (!st)
-            st = chunks_decode(w, *io_first, 1, err);
-    }
-    return st ? st : log_add(w, *io_first, err);
+    if (w->log == HF_PROJECTION_BEHIND && !log_fits(w))
+        log_restart(w);
+    if (log_good(w) == 0 && w->s.from > 1)
+        st = history_read(w, 1, err);
+    return st ? st : log_add(w, err);
 }
 
 /* ---- rows */
@@ -355,7 +264,7 @@ static hf_db_value text_cell(hf_slice text)
     return text.ptr ? hf_db_text(text) : hf_db_null(HF_DB_TEXT);
 }
 
-static int64_t budget_pressure(const state *s)
+static int64_t budget_pressure(const hf_fold_source *s)
 {
     static const struct {
         hf_limit warning, threshold;
@@ -380,7 +289,7 @@ static int64_t budget_pressure(const state *s)
 }
 
 /* What the run waits for, by what counts most. */
-static int64_t wait_kind(const state *s)
+static int64_t wait_kind(const hf_fold_source *s)
 {
     static const hf_wait_kind kinds[HF_RUNFOLD_TIMEOUT] = {
         HF_WAIT_KIND_ACTIVITY, HF_WAIT_KIND_UPDATE, HF_WAIT_KIND_CONDITION,
@@ -394,12 +303,12 @@ static int64_t wait_kind(const state *s)
     return HF_WAIT_KIND_WORKFLOW_TASK;
 }
 
-static void summary_row(work *w, int64_t expected)
+static void summary_row(work *w)
 {
-    const state *s = &w->s;
+    const hf_fold_source *s = &w->s;
     const hf_runfold_columns *c = &s->columns;
     const hf_db_value cells[] = {int_cell(s->run),
-                                 int_cell(expected),
+                                 int_cell(w->expected),
                                  int_cell(s->last_seq),
                                  int_cell(s->closed_us != HF_NONE),
                                  int_cell(HF_RUNFOLD_VERSION),
@@ -417,13 +326,13 @@ static void summary_row(work *w, int64_t expected)
                                  text_cell(c->failure_print),
                                  text_cell(c->labels),
                                  text_cell(c->attributes),
-                                 int_cell(c->open[OPEN_ORDER[0]]),
-                                 int_cell(c->open[OPEN_ORDER[1]]),
-                                 int_cell(c->open[OPEN_ORDER[2]]),
-                                 int_cell(c->open[OPEN_ORDER[3]]),
-                                 int_cell(c->open[OPEN_ORDER[4]]),
-                                 int_cell(c->open[OPEN_ORDER[5]]),
-                                 int_cell(c->open[OPEN_ORDER[6]]),
+                                 int_cell(c->open[hf_fold_open_order[0]]),
+                                 int_cell(c->open[hf_fold_open_order[1]]),
+                                 int_cell(c->open[hf_fold_open_order[2]]),
+                                 int_cell(c->open[hf_fold_open_order[3]]),
+                                 int_cell(c->open[hf_fold_open_order[4]]),
+                                 int_cell(c->open[hf_fold_open_order[5]]),
+                                 int_cell(c->open[hf_fold_open_order[6]]),
                                  int_cell(wait_kind(s))};
 
     row_put(w, HF_OP_SUMMARY_FOLD, cells, sizeof(cells) / sizeof(cells[0]));
@@ -522,11 +431,11 @@ static hf_status attribute_rows(work *w, hf_err *err)
     return st;
 }
 
-static void failure_rows(work *w, bool anew)
+static void failure_rows(work *w)
 {
-    const state *s = &w->s;
+    const hf_fold_source *s = &w->s;
 
-    if (anew)
+    if (w->anew)
         clear_row(w, HF_OP_FAILURE_CLEAR);
     for (const hf_runfold_failure *f = s->columns.failures; f; f = f->next) {
         const hf_db_value cells[] = {int_cell(s->run),
@@ -561,7 +470,7 @@ static hf_status log_row(work *w, hf_err *err)
 
     if (!st) {
         cells[4] = hf_db_blob(hf_buf_slice(&pack));
-        if (w->s.log == HF_PROJECTION_STALE)
+        if (w->log == HF_PROJECTION_STALE)
             row_put(w, HF_OP_PROJECTION_DELETE, &key, 1);
         row_put(w, HF_OP_PROJECTION_PUT, cells, 5);
     }
@@ -571,17 +480,11 @@ static hf_status log_row(work *w, hf_err *err)
 
 /* ---- columns */
 
-/* The name of what runs at a step that was opened before the events at hand. */
-static hf_slice earlier_name(void *ctx, int64_t step)
+static hf_slice step_name(const hf_fold_chunk *chunks, int64_t step)
 {
-    work *w = ctx;
-    hf_err ignored = {0};
-    chunk *first = NULL;
     hf_slice name = {0};
 
-    if (chunks_read(w, 1, &first, &ignored) || chunks_decode(w, first, 1, &ignored))
-        return name;
-    for (const chunk *c = first; c; c = c->next)
+    for (const hf_fold_chunk *c = chunks; c; c = c->next)
         for (size_t i = 0; i < c->count; i++)
             if (c->events[i].step == step && hf_event_opens_step(&c->events[i]) &&
                 (hf_event_text(&c->events[i], HF_KEY_ACTIVITY_TYPE, &name) ||
@@ -590,20 +493,39 @@ static hf_slice earlier_name(void *ctx, int64_t step)
     return name;
 }
 
-static hf_status columns_add(work *w, const chunk *first, int64_t behind, hf_err *err)
+/* The name of what runs at a step that was opened in an earlier chunk. */
+static hf_slice earlier_name(void *ctx, int64_t step)
+{
+    work *w = ctx;
+    hf_slice name = step_name(w->s.chunks, step);
+    work all = *w;
+
+    if (name.ptr || w->s.from <= 1 || w->lost.status)
+        return name;
+    if (history_read(&all, 1, &w->lost))
+        return name;
+    return step_name(all.s.chunks, step);
+}
+
+static hf_status columns_add(work *w, hf_err *err)
 {
     hf_status st = HF_OK;
 
-    w->s.columns.seq = behind;
-    for (const chunk *c = first; !st && c; c = c->next) {
+    w->s.columns.seq = w->behind;
+    for (const hf_fold_chunk *c = w->s.chunks; !st && c; c = c->next) {
         hf_event *events = NULL;
-        size_t count = chunk_behind(c, behind, &events);
+        size_t count = chunk_behind(c, w->behind, &events);
 
         for (size_t i = 0; !st && i < count; i++)
             st = attributes_fetch(w, &events[i], err);
         if (!st)
             st = hf_runfold_columns_add(&w->s.columns, w->mem, w->s.type, events, count,
                                         earlier_name, w, err);
+        if (!st && w->lost.status) {
+            st = w->lost.status;
+            if (err)
+                *err = w->lost;
+        }
         count = w->counted == HF_NONE ? 0 : chunk_behind(c, w->counted, &events);
         if (!st && count)
             st = hf_flow_add(w->mem, w->s.namespace_key, events, count, &w->flows, err);
@@ -613,13 +535,13 @@ static hf_status columns_add(work *w, const chunk *first, int64_t behind, hf_err
 
 /* ---- all of it */
 
-static bool log_due(const state *s, bool whole)
+static bool log_due(const work *w, bool whole)
 {
-    int64_t missing = s->last_seq - s->log_seq;
+    int64_t missing = w->s.last_seq - w->s.log_seq;
 
-    if (s->log != HF_PROJECTION_BEHIND)
-        return s->log != HF_PROJECTION_IN_SYNC;
-    return whole || s->closed_us != HF_NONE || missing * 8 >= s->log_seq;
+    if (w->log != HF_PROJECTION_BEHIND)
+        return w->log != HF_PROJECTION_IN_SYNC;
+    return whole || w->s.closed_us != HF_NONE || missing * 2 >= w->s.log_seq;
 }
 
 static int64_t flows_newest(const hf_flow *flows)
@@ -632,107 +554,207 @@ static int64_t flows_newest(const hf_flow *flows)
 }
 
 /* Points are kept for a week. */
-static void flow_rows(work *w, int64_t expected)
+static void flow_rows(work *w)
 {
     int64_t newest_us = flows_newest(w->flows);
 
     for (const hf_flow *flow = w->flows; flow; flow = flow->next)
         if (flow->at_us > newest_us - HF_FLOW_KEPT_US)
-            row_link(w, hf_flow_row(w->mem, flow, w->s.run, expected));
+            row_link(w, hf_flow_row(w->mem, flow, w->s.run, w->expected));
 }
 
-static hf_status rows_draft(work *w, int64_t expected, bool anew, bool log, hf_err *err)
+static hf_status rows_draft(work *w, hf_err *err)
 {
     const hf_db_value key = int_cell(w->s.run);
     hf_status st = HF_OK;
 
-    if (w->s.summary == HF_PROJECTION_MISSING)
+    if (w->summary == HF_PROJECTION_MISSING)
         row_put(w, HF_OP_SUMMARY_RESTORE, &key, 1);
-    flow_rows(w, expected);
-    summary_row(w, expected);
-    if (anew || w->s.columns.labels_changed)
+    flow_rows(w);
+    summary_row(w);
+    if (w->anew || w->s.columns.labels_changed)
         st = label_rows(w, err);
-    if (!st && (anew || w->s.columns.attributes_changed))
+    if (!st && (w->anew || w->s.columns.attributes_changed))
         st = attribute_rows(w, err);
-    failure_rows(w, anew);
-    if (!st && log)
+    failure_rows(w);
+    if (!st && w->logs)
         st = log_row(w, err);
     return st ? st : w->tail ? HF_OK : hf_err_nomem(err, "the rows of a projection");
 }
 
-static hf_status catch_up(work *w, bool whole, bool anew, hf_projection_change *out, hf_err *err)
+/* What there is to do, judged by the rows; false: nothing. */
+static bool task_plan(work *w, bool whole, bool anew)
 {
-    state *s = &w->s;
-    int64_t expected = s->summary == HF_PROJECTION_MISSING ? 0 : s->folded_seq;
-    bool columns_anew = anew || s->summary == HF_PROJECTION_MISSING ||
-                        s->summary == HF_PROJECTION_STALE || s->folded_seq == 0;
-    bool log = anew || log_due(s, whole);
-    int64_t behind = columns_anew ? 0 : s->folded_seq;
-    int64_t from;
-    chunk *first = NULL;
+    hf_fold_source *s = &w->s;
+
+    if (!anew && w->summary == HF_PROJECTION_IN_SYNC && !log_due(w, whole) &&
+        s->closed_us == HF_NONE)
+        return false;
+    w->expected = w->summary == HF_PROJECTION_MISSING ? 0 : s->folded_seq;
+    w->anew = anew || w->summary == HF_PROJECTION_MISSING || w->summary == HF_PROJECTION_STALE ||
+              s->folded_seq == 0;
+    w->logs = anew || log_due(w, whole);
+    w->behind = w->anew ? 0 : s->folded_seq;
+    if (w->summary != HF_PROJECTION_MISSING)
+        w->counted = s->folded_seq;
+    if (anew && w->log != HF_PROJECTION_MISSING)
+        w->log = HF_PROJECTION_STALE;
+    if (w->anew)
+        s->columns = (hf_runfold_columns){0};
+    s->from = w->behind + 1;
+    if (w->logs && log_good(w) < w->behind)
+        s->from = log_good(w) + 1;
+    if (w->logs && w->log == HF_PROJECTION_BEHIND && log_good(w))
+        s->from = log_good(w) < s->from ? log_good(w) : s->from; /* with the chunk it ends with */
+    return true;
+}
+
+/* The bytes of history that will be read, as far as rows tell. */
+static size_t task_bytes(const work *w)
+{
+    int64_t events = w->s.last_seq - w->s.from + 1;
+
+    return w->s.last_seq > 0 ? (size_t)(w->s.history_bytes / w->s.last_seq * events) : 0;
+}
+
+static hf_status task_run(work *w, hf_projection_change *out, hf_err *err)
+{
     hf_status st = HF_OK;
 
-    if (s->summary != HF_PROJECTION_MISSING)
-        w->counted = s->folded_seq;
-    if (anew && s->log != HF_PROJECTION_MISSING)
-        s->log = HF_PROJECTION_STALE;
-    if (columns_anew)
-        s->columns = (hf_runfold_columns){0};
-    if (log)
+    if (w->logs)
         st = log_load(w, err);
-    from = behind + 1;
-    if (log && log_good(w) < behind)
-        from = log_good(w) + 1;
-    if (log && s->log == HF_PROJECTION_BEHIND && log_good(w))
-        from = log_good(w) < from ? log_good(w) : from; /* with the chunk that it ends with */
     if (!st)
-        st = chunks_read(w, from, &first, err);
+        st = chunks_decode(w, err);
     if (!st)
-        st = chunks_decode(w, first, from, err);
+        st = columns_add(w, err);
+    if (!st && w->logs)
+        st = log_finish(w, err);
     if (!st)
-        st = columns_add(w, first, behind, err);
-    if (!st && log)
-        st = log_finish(w, &first, from, err);
-    if (!st)
-        st = rows_draft(w, expected, columns_anew, log, err);
-    out->events = s->last_seq - behind;
+        st = rows_draft(w, err);
+    out->events = w->s.last_seq - w->behind;
     out->newest_us = flows_newest(w->flows);
+    out->rows = st ? NULL : w->rows;
     return st;
 }
 
-static void work_init(work *w, hf_db *db, hf_mem *mem, hf_err *err)
+static void work_init(work *w, hf_db *db, hf_mem *mem, int64_t run)
 {
-    *w = (work){.db = db, .mem = mem, .counted = HF_NONE, .err = err};
+    *w = (work){.db = db, .mem = mem, .s = {.run = run}, .counted = HF_NONE};
     w->tail = &w->rows;
 }
 
-static void work_fini(work *w)
+/* Several runs while they are folded. */
+typedef struct many {
+    work *works;
+    hf_fold_source **sources; /* of those that the next statement is about */
+    size_t count;
+} many;
+
+static hf_status many_init(many *m, hf_db *db, hf_mem *mem, const hf_projection_task *tasks,
+                           size_t count, hf_err *err)
 {
-    hf_runfold_free(w->fold);
-    hf_sha256_free(w->sha);
+    m->works = hf_mem_array(mem, count, sizeof(*m->works));
+    m->sources = hf_mem_array(mem, count, sizeof(hf_fold_source *));
+    if (!m->works || !m->sources)
+        return hf_err_nomem(err, "runs");
+    for (m->count = 0; m->count < count; m->count++) {
+        work_init(&m->works[m->count], db, mem, tasks[m->count].run);
+        m->sources[m->count] = &m->works[m->count].s;
+    }
+    return HF_OK;
+}
+
+/* Judges the rows of the runs, of as many as fit. */
+static void many_plan(many *m, hf_projection_task *tasks, size_t bytes_max)
+{
+    size_t bytes = 0;
+    size_t i = 0;
+
+    for (; i < m->count && bytes < bytes_max; i++) {
+        hf_projection_task *task = &tasks[i];
+        work *w = &m->works[i];
+
+        task->err = (hf_err){0};
+        task->change = (hf_projection_change){0};
+        if (!w->s.found) {
+            (void)run_gone(task->run, &task->err);
+            continue;
+        }
+        state_look(w);
+        task->change.summary = w->summary;
+        task->change.log = w->log;
+        w->planned = task_plan(w, task->whole, task->anew);
+        bytes += w->planned ? task_bytes(w) : 0;
+    }
+    m->count = i;
+}
+
+/* Chooses those that the next statement is about: which have a plan, or need their log. */
+static size_t many_choose(const many *m, bool logs)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < m->count; i++) {
+        work *w = &m->works[i];
+
+        if (w->planned && (!logs || (w->logs && log_usable(w))))
+            m->sources[count++] = &w->s;
+    }
+    return count;
+}
+
+static void many_run(many *m, hf_projection_task *tasks, hf_runfold *fold)
+{
+    for (size_t i = 0; i < m->count; i++) {
+        work *w = &m->works[i];
+
+        if (!w->planned)
+            continue;
+        w->fold = fold;
+        (void)hf_err_because(&tasks[i].err, task_run(w, &tasks[i].change, &tasks[i].err),
+                             "fold run %lld", (long long)tasks[i].run);
+        hf_sha256_free(w->sha);
+    }
+}
+
+hf_status hf_projection_catch_up_all(hf_db *db, hf_mem *mem, hf_projection_task *tasks,
+                                     size_t count, size_t bytes_max, size_t *out_done, hf_err *err)
+{
+    hf_runfold *fold = NULL;
+    many m = {0};
+    hf_status st = many_init(&m, db, mem, tasks, count, err);
+
+    if (!st)
+        st = hf_fold_read_rows(db, mem, m.sources, m.count, err);
+    if (!st) {
+        many_plan(&m, tasks, bytes_max);
+        st = hf_fold_read_packs(db, mem, m.sources, many_choose(&m, true), err);
+    }
+    if (!st)
+        st = hf_fold_read_chunks(db, mem, m.sources, many_choose(&m, false), err);
+    if (!st)
+        st = hf_runfold_new(&fold, err);
+    if (!st)
+        many_run(&m, tasks, fold);
+    hf_runfold_free(fold);
+    *out_done = st ? 0 : m.count;
+    return hf_err_because(err, st, "fold runs");
 }
 
 hf_status hf_projection_catch_up(hf_db *db, hf_mem *mem, int64_t run, bool whole, bool anew,
                                  hf_projection_change *out_change, hf_err *err)
 {
-    work w;
-    hf_status st;
+    hf_projection_task task = {.run = run, .whole = whole, .anew = anew};
+    size_t done = 0;
+    hf_status st = hf_projection_catch_up_all(db, mem, &task, 1, SIZE_MAX, &done, err);
 
-    *out_change = (hf_projection_change){0};
-    work_init(&w, db, mem, err);
-    st = state_read(&w, run, err);
-    if (st)
-        goto done;
-    out_change->summary = w.s.summary;
-    out_change->log = w.s.log;
-    if (anew || w.s.summary != HF_PROJECTION_IN_SYNC || log_due(&w.s, whole) ||
-        w.s.closed_us != HF_NONE)
-        st = catch_up(&w, whole, anew, out_change, err);
-    if (!st)
-        out_change->rows = w.rows;
-done:
-    work_fini(&w);
-    return hf_err_because(err, st, "fold run %lld", (long long)run);
+    *out_change = task.change;
+    if (!st && task.err.status) {
+        st = task.err.status;
+        if (err)
+            *err = task.err;
+    }
+    return st;
 }
 
 hf_status hf_projection_forget(hf_mem *mem, int64_t run, hf_row **out_rows, hf_err *err)
@@ -740,7 +762,7 @@ hf_status hf_projection_forget(hf_mem *mem, int64_t run, hf_row **out_rows, hf_e
     const hf_db_value cells[] = {hf_db_int(run), hf_db_int(-1)};
     work w;
 
-    work_init(&w, NULL, mem, err);
+    work_init(&w, NULL, mem, run);
     row_put(&w, HF_OP_PROJECTION_DELETE, cells, 1);
     row_put(&w, HF_OP_LABEL_CLEAR, cells, 2);
     row_put(&w, HF_OP_ATTRIBUTE_CLEAR, cells, 2);
@@ -766,35 +788,31 @@ static bool columns_equal(const hf_runfold_columns *a, const hf_runfold_columns 
 static hf_status compare(work *w, hf_err *err)
 {
     hf_runfold_columns stored = w->s.columns;
-    hf_projection_state log = w->s.log;
+    hf_projection_state log = w->log;
     hf_buf packs[2] = {{0}, {0}};
-    chunk *first = NULL;
-    hf_status st = chunks_read(w, 1, &first, err);
+    hf_status st = history_read(w, 1, err);
 
-    if (!st)
-        st = chunks_decode(w, first, 1, err);
     w->s.columns = (hf_runfold_columns){0};
-    if (!st && w->s.summary == HF_PROJECTION_IN_SYNC) {
-        st = columns_add(w, first, 0, err);
+    if (!st && w->summary == HF_PROJECTION_IN_SYNC) {
+        st = columns_add(w, err);
         if (!st && !columns_equal(&stored, &w->s.columns))
-            w->s.summary = HF_PROJECTION_STALE;
+            w->summary = HF_PROJECTION_STALE;
     }
-    if (!st && (log == HF_PROJECTION_IN_SYNC || log == HF_PROJECTION_BEHIND)) {
-        st = log_load(w, err);
-        if (!st && log_good(w) && !log_fits(w, first))
-            w->s.log = HF_PROJECTION_STALE;
+    if (!st && log_usable(w)) {
+        st = log_read(w, err);
+        if (!st && log_good(w) && !log_fits(w))
+            w->log = HF_PROJECTION_STALE;
         if (!st && log_good(w))
-            st = log_add(w, first, err);
+            st = log_add(w, err);
         if (!st && log_good(w))
             st = hf_runfold_pack(w->fold, &packs[0], err);
         if (!st && log_good(w)) {
-            st = log_restart(w, err);
-            if (!st)
-                st = log_add(w, first, err);
+            log_restart(w);
+            st = log_add(w, err);
             if (!st)
                 st = hf_runfold_pack(w->fold, &packs[1], err);
             if (!st && hf_slice_equal(hf_buf_slice(&packs[0]), hf_buf_slice(&packs[1])))
-                w->s.log = log;
+                w->log = log;
         }
     }
     hf_buf_fini(&packs[0]);
@@ -809,33 +827,21 @@ hf_status hf_projection_compare(hf_db *db, hf_mem *mem, int64_t run,
     hf_status st;
 
     *out_found = (hf_projection_change){0};
-    work_init(&w, db, mem, err);
-    st = state_read(&w, run, err);
+    work_init(&w, db, mem, run);
+    st = hf_runfold_new(&w.fold, err);
+    if (!st)
+        st = state_read(&w, err);
     if (!st)
         st = compare(&w, err);
-    out_found->summary = w.s.summary;
-    out_found->log = w.s.log;
+    out_found->summary = w.summary;
+    out_found->log = w.log;
     out_found->events = w.s.last_seq;
-    work_fini(&w);
+    hf_runfold_free(w.fold);
+    hf_sha256_free(w.sha);
     return hf_err_because(err, st, "compare the fold of run %lld", (long long)run);
 }
 
 /* ---- reading */
-
-static hf_status read_rebuilt(work *w, hf_buf *pack, hf_err *err)
-{
-    int64_t from;
-    chunk *first = NULL;
-    hf_status st = HF_OK;
-
-    from = log_good(w) > 1 ? log_good(w) : 1;
-    st = chunks_read(w, from, &first, err);
-    if (!st)
-        st = chunks_decode(w, first, from, err);
-    if (!st)
-        st = log_finish(w, &first, from, err);
-    return st ? st : hf_runfold_pack(w->fold, pack, err);
-}
 
 hf_status hf_projection_read(hf_db *db, hf_mem *mem, int64_t run, int64_t at,
                              hf_projection *out_projection, hf_err *err)
@@ -846,24 +852,29 @@ hf_status hf_projection_read(hf_db *db, hf_mem *mem, int64_t run, int64_t at,
     hf_status st;
 
     *out_projection = (hf_projection){0};
-    work_init(&w, db, mem, err);
-    st = state_read(&w, run, err);
+    work_init(&w, db, mem, run);
+    st = hf_runfold_new(&w.fold, err);
     if (!st)
-        st = log_load(&w, err);
+        st = state_read(&w, err);
+    if (!st)
+        st = log_read(&w, err);
     if (st)
         goto done;
-    out_projection->state = w.s.log;
-    out_projection->last_seq = w.s.last_seq;
-    kept = w.pack;
-    if (w.s.log != HF_PROJECTION_IN_SYNC) {
-        st = read_rebuilt(&w, &pack, err);
-        out_projection->state = w.s.log;
+    kept = w.s.pack;
+    if (w.log != HF_PROJECTION_IN_SYNC) {
+        st = history_read(&w, log_good(&w) > 1 ? log_good(&w) : 1, err);
+        if (!st)
+            st = log_finish(&w, err);
+        if (!st)
+            st = hf_runfold_pack(w.fold, &pack, err);
         kept = hf_buf_slice(&pack);
     }
+    out_projection->state = w.log;
+    out_projection->last_seq = w.s.last_seq;
     if (!st)
         st = hf_runfold_events(mem, kept, at, &out_projection->events, &out_projection->count, err);
 done:
     hf_buf_fini(&pack);
-    work_fini(&w);
+    hf_runfold_free(w.fold);
     return hf_err_because(err, st, "read the fold of run %lld", (long long)run);
 }

@@ -32,11 +32,26 @@ typedef struct hf_projection_change {
 } hf_projection_change;
 
 /* Drafts what brings the projections of a run up to its newest event. Without `whole` the log of an
-   open run may stay behind by an eighth, so that a long run is not packed again for every step;
+   open run may stay behind by a third, so that a long run is not packed again for every step;
    with `anew` nothing stored is believed. HF_NOTFOUND when there is no such run. */
 HF_NODISCARD hf_status hf_projection_catch_up(hf_db *db, hf_mem *mem, int64_t run, bool whole,
                                               bool anew, hf_projection_change *out_change,
                                               hf_err *err);
+
+/* The same for several runs, read with a few statements for all of them. */
+typedef struct hf_projection_task {
+    int64_t run;
+    bool whole;
+    bool anew;
+    hf_projection_change change;
+    hf_err err; /* what went wrong with this run alone; status HF_OK: nothing */
+} hf_projection_task;
+
+/* The first *out_done of them, as many as have about `bytes_max` of history to fold and at least
+   one. A failure is one of the database or of memory: nothing is done then. */
+HF_NODISCARD hf_status hf_projection_catch_up_all(hf_db *db, hf_mem *mem, hf_projection_task *tasks,
+                                                  size_t count, size_t bytes_max, size_t *out_done,
+                                                  hf_err *err);
 
 /* Drafts the removal of everything that projections know of a run that is gone. */
 HF_NODISCARD hf_status hf_projection_forget(hf_mem *mem, int64_t run, hf_row **out_rows,
