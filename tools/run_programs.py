@@ -26,7 +26,7 @@ lock = threading.Lock()
 
 
 def programs_of(build):
-    """Every program of the build: name, folder under test/, command, timeout."""
+    """Every program of the build: name, folder under test/, command, timeout, and its COST where it is long."""
     text = subprocess.run(["ctest", "--test-dir", build, "--show-only=json-v1"], check=True,
                           capture_output=True).stdout
     found = []
@@ -35,7 +35,7 @@ def programs_of(build):
         if "command" not in test:
             sys.exit(f"run_programs: {test['name']} was not built")
         found.append({"name": test["name"], "dir": properties["LABELS"][0], "command": test["command"],
-                      "timeout": float(properties.get("TIMEOUT", 600))})
+                      "timeout": float(properties.get("TIMEOUT", 600)), "cost": float(properties.get("COST", 0))})
     return found
 
 
@@ -122,7 +122,7 @@ def main():
             times = json.load(file)
     except (OSError, ValueError):
         times = {}
-    chosen.sort(key=lambda p: (-times.get(p["name"], 1e9 if p["dir"] == "crash" else 1e6), p["name"]))
+    chosen.sort(key=lambda p: (-times.get(p["name"], 1e9 if p["dir"] == "crash" else 1e6 + p["cost"]), p["name"]))
 
     passed = failed = 0
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:

@@ -21,7 +21,7 @@ enum {
     SEEDS_MIN = 4, /* power losses for each operation in one round, beside the kill */
     POINTS_SHORT = 2000,
     POINTS_USUAL = 20000,
-    POINTS_LONG = 50000,
+    POINTS_LONG = 40000,
     CASE_SECONDS = 100000000, /* campaigns end by themselves */
     TWICE_EVERY = 8           /* comparing two openings costs as much as the rest */
 };
