@@ -6,6 +6,7 @@
 
 #include "cli/exit.h"
 #include "lib/check_store.h"
+#include "lib/handlers.h"
 #include "lib/site.h"
 #include "server/registry.h"
 
@@ -42,16 +43,11 @@ static hf_value sum(hf_mem *m, const void *state, hf_value args)
     return hf_json_(m, "%lld", (long long)((const counter *)state)->sum);
 }
 
-static hf_value waits(hf_ctx *w, hf_value in)
-{
-    (void)in;
-    return hf_receive(w, "go");
-}
-
 static const hf_workflow_def workflows[] = {
     {"greets", greets, .params = "name:string"},
     {.type = "fails", .run = fails},
-    {"waits", waits, sizeof(counter), .signals = (const hf_signal_def[]){{"go", "by:string?"}, {0}},
+    {"waits", hf_wait_go, sizeof(counter),
+     .signals = (const hf_signal_def[]){{"go", "by:string?"}, {0}},
      .updates = (const hf_update_def[]){{"add", "by:int", adds, NULL}, {0}},
      .queries = (const hf_query_def[]){{"sum", "", sum}, {0}}},
     {0}};

@@ -6,12 +6,7 @@
 #include "holdfast/holdfast.h"
 /* after what declares a parameter `mem` */
 #include "cli/program.h"
-
-static hf_value act_echo(hf_act *a, hf_value in)
-{
-    (void)a;
-    return in;
-}
+#include "lib/handlers.h"
 
 static hf_value ship_first(hf_ctx *w, hf_value in)
 {
@@ -35,17 +30,11 @@ static hf_value ship_crashing(hf_ctx *w, hf_value in)
     return NULL;
 }
 
-static hf_value bill(hf_ctx *w, hf_value in)
-{
-    (void)in;
-    return hf_receive(w, "go");
-}
-
 static const hf_signal_def signals[] = {{"go", NULL}, {0}};
 static const hf_activity_def activities[] = {
-    {.name = "charge", .run = act_echo}, {.name = "pack", .run = act_echo}, {0}};
+    {.name = "charge", .run = hf_echo}, {.name = "pack", .run = hf_echo}, {0}};
 static const hf_workflow_def first[] = {{.type = "ship", .run = ship_first, .signals = signals},
-                                        {.type = "bill", .run = bill, .signals = signals},
+                                        {.type = "bill", .run = hf_wait_go, .signals = signals},
                                         {0}};
 static const hf_workflow_def changed[] = {{.type = "ship", .run = ship_changed, .signals = signals},
                                           {0}};

@@ -4,12 +4,7 @@
 #include "holdfast/holdfast.h"
 /* after what declares a parameter `mem` */
 #include "cli/program.h"
-
-static hf_value wait_for_go(hf_ctx *w, hf_value in)
-{
-    (void)in;
-    return hf_receive(w, "go");
-}
+#include "lib/handlers.h"
 
 static hf_value call_nobody(hf_ctx *w, hf_value in)
 {
@@ -18,7 +13,7 @@ static hf_value call_nobody(hf_ctx *w, hf_value in)
 
 static const hf_signal_def signals[] = {{"go", NULL}, {0}};
 static const hf_workflow_def workflows[] = {
-    {.type = "waiter", .run = wait_for_go, .signals = signals},
+    {.type = "waiter", .run = hf_wait_go, .signals = signals},
     {.type = "caller", .run = call_nobody},
     {0}};
 static const hf_app app = {.name = "test", .workflows = workflows};

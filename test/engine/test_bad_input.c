@@ -4,16 +4,11 @@
    test_runner.c. */
 #include <string.h>
 
+#include "lib/handlers.h"
 #include "lib/kit.h"
 
 static hf_ctx *seen; /* of the workflow that waits for its activity */
 static int refused;
-
-static hf_value echo(hf_act *a, hf_value in)
-{
-    (void)a;
-    return in;
-}
 
 /* Everything that a workflow may call, called from an activity. */
 static hf_value meddle(hf_act *a, hf_value in)
@@ -74,7 +69,8 @@ static hf_value misnamed(hf_ctx *w, hf_value in)
 }
 
 static const hf_signal_def signals[] = {{.name = "go"}, {0}};
-static const hf_activity_def activities[] = {{"echo", .run = echo}, {"meddle", .run = meddle}, {0}};
+static const hf_activity_def activities[] = {
+    {"echo", .run = hf_echo}, {"meddle", .run = meddle}, {0}};
 static const hf_workflow_def workflows[] = {{.type = "nothing", .run = nothing},
                                             {.type = "meddled", .run = meddled, .signals = signals},
                                             {.type = "unknown", .run = unknown},
@@ -112,7 +108,7 @@ HF_BOTH_ENGINES(step_from_an_activity)
  */
 HF_BOTH_ENGINES(unknown_activity_waits_for_somebody)
 {
-    static const hf_activity_def later[] = {{"nobody's", .run = echo}, {0}};
+    static const hf_activity_def later[] = {{"nobody's", .run = hf_echo}, {0}};
     static const hf_app known = {.name = "bad", .activities = later, .workflows = workflows};
     hf_engine *d = hf_kit_open(kind, &app);
     hf_value why = NULL;
@@ -156,7 +152,8 @@ HF_BOTH_ENGINES(two_definitions_of_a_type)
 {
     static const hf_workflow_def twice[] = {
         {.type = "nothing", .run = nothing}, {.type = "nothing", .run = meddled}, {0}};
-    static const hf_activity_def doubled[] = {{"echo", .run = echo}, {"echo", .run = meddle}, {0}};
+    static const hf_activity_def doubled[] = {
+        {"echo", .run = hf_echo}, {"echo", .run = meddle}, {0}};
     static const hf_app apps[] = {{.name = "bad", .workflows = twice},
                                   {.name = "bad", .activities = doubled}};
     static const char *const texts[] = {

@@ -4,15 +4,10 @@
 #include <string.h>
 
 #include "base/value.h"
+#include "lib/handlers.h"
 #include "lib/kit.h"
 
 enum { ID_MAX = 191 };
-
-static hf_value waits(hf_ctx *w, hf_value in)
-{
-    (void)in;
-    return hf_receive(w, "go");
-}
 
 static hf_value two(hf_ctx *w, hf_value in)
 {
@@ -48,8 +43,8 @@ static hf_engine *open_app(hf_engine_kind kind)
         updates[i] = (hf_update_def){.name = names[i], .params = type_params[i], .apply = nothing};
     }
     signals[TYPES] = (hf_signal_def){.name = "go"};
-    workflows[0] =
-        (hf_workflow_def){.type = "waits", .run = waits, .signals = signals, .updates = updates};
+    workflows[0] = (hf_workflow_def){
+        .type = "waits", .run = hf_wait_go, .signals = signals, .updates = updates};
     workflows[1] = (hf_workflow_def){.type = "two", .run = two, .signals = signals};
     return hf_kit_open(kind, &app);
 }
@@ -121,7 +116,7 @@ HF_BOTH_ENGINES(contracts_that_do_not_parse)
 
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         const hf_signal_def one[] = {{.name = "go", .params = bad[i]}, {0}};
-        const hf_workflow_def def[] = {{.type = "w", .run = waits, .signals = one}, {0}};
+        const hf_workflow_def def[] = {{.type = "w", .run = hf_wait_go, .signals = one}, {0}};
         const hf_app program = {.name = "bad", .workflows = def};
         hf_engine *d = NULL;
         hf_status st = hf_open(hf_test_place_address(place), &program, &d);

@@ -8,29 +8,13 @@
 #include "base/fault.h"
 #include "engine/engine_impl.h"
 #include "lib/check_store.h"
+#include "lib/handlers.h"
 #include "lib/kit.h"
 
 enum { NODES = 2, RUNS = 20 };
 
 static _Atomic bool released; /* lets looping workflows go */
 static _Atomic int looping;
-
-static hf_value echo(hf_act *a, hf_value in)
-{
-    (void)a;
-    return in;
-}
-
-static hf_value calls(hf_ctx *w, hf_value in)
-{
-    return hf_activity(w, "echo", in);
-}
-
-static hf_value at_once(hf_ctx *w, hf_value in)
-{
-    (void)w;
-    return in;
-}
 
 static hf_value parent(hf_ctx *w, hf_value in)
 {
@@ -46,12 +30,6 @@ static hf_value again(hf_ctx *w, hf_value in)
     return in;
 }
 
-static hf_value waits(hf_ctx *w, hf_value in)
-{
-    (void)in;
-    return hf_receive(w, "go");
-}
-
 static hf_value loops(hf_ctx *w, hf_value in)
 {
     (void)atomic_fetch_add(&looping, 1);
@@ -61,14 +39,15 @@ static hf_value loops(hf_ctx *w, hf_value in)
 }
 
 static const hf_signal_def signals[] = {{.name = "go"}, {0}};
-static const hf_workflow_def workflows[] = {{.type = "calls", .run = calls},
-                                            {.type = "at_once", .run = at_once},
-                                            {.type = "parent", .run = parent},
-                                            {.type = "again", .run = again},
-                                            {.type = "waits", .run = waits, .signals = signals},
-                                            {.type = "loops", .run = loops},
-                                            {0}};
-static const hf_activity_def activities[] = {{.name = "echo", .run = echo}, {0}};
+static const hf_workflow_def workflows[] = {
+    {.type = "calls", .run = hf_call_echo},
+    {.type = "at_once", .run = hf_end_now},
+    {.type = "parent", .run = parent},
+    {.type = "again", .run = again},
+    {.type = "waits", .run = hf_wait_go, .signals = signals},
+    {.type = "loops", .run = loops},
+    {0}};
+static const hf_activity_def activities[] = {{.name = "echo", .run = hf_echo}, {0}};
 static const hf_app app = {.name = "test",
                            .build_id = "one",
                            .supports = "two",

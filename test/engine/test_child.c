@@ -4,24 +4,14 @@
 #include <string.h>
 
 #include "holdfast/holdfast.h"
+#include "lib/handlers.h"
 #include "lib/kit.h"
 
 /* ---- the application */
 
-static hf_value echo(hf_act *a, hf_value in)
-{
-    (void)a;
-    return in;
-}
-
 static hf_value refuse(hf_act *a, hf_value in)
 {
     return hf_reject(a, "card_declined", "limit is %d", (int)hf_int(in, "limit", 0));
-}
-
-static hf_value leaf(hf_ctx *w, hf_value in)
-{
-    return hf_activity(w, "echo", in);
 }
 
 static hf_value broken(hf_ctx *w, hf_value in)
@@ -214,7 +204,7 @@ static const hf_signal_def go[] = {{"go", NULL}, {0}};
 static const hf_signal_def end[] = {{"end", NULL}, {0}};
 static const hf_signal_def rise[] = {{"rise", NULL}, {0}};
 static const hf_update_def nudges[] = {{"nudge", NULL, nudge, NULL}, {0}};
-static const hf_workflow_def workflows[] = {{.type = "leaf", .run = leaf},
+static const hf_workflow_def workflows[] = {{.type = "leaf", .run = hf_call_echo},
                                             {.type = "broken", .run = broken},
                                             {.type = "waiter", .run = waiter, .signals = go},
                                             {.type = "single", .run = single},
@@ -236,7 +226,7 @@ static const hf_workflow_def workflows[] = {{.type = "leaf", .run = leaf},
                                             {.type = "handler", .run = handler, .updates = nudges},
                                             {0}};
 static const hf_activity_def activities[] = {
-    {.name = "echo", .run = echo}, {.name = "refuse", .run = refuse}, {0}};
+    {.name = "echo", .run = hf_echo}, {.name = "refuse", .run = refuse}, {0}};
 static const hf_app app = {.name = "test", .workflows = workflows, .activities = activities};
 
 /* Everything that can happen happens, with a crash after it and once more. */

@@ -7,19 +7,8 @@
 #include "base/thread.h"
 #include "base/value.h"
 #include "engine/engine_impl.h"
+#include "lib/handlers.h"
 #include "lib/kit.h"
-
-static hf_value waits(hf_ctx *w, hf_value in)
-{
-    (void)in;
-    return hf_receive(w, "go");
-}
-
-static hf_value ends(hf_ctx *w, hf_value in)
-{
-    (void)w;
-    return in;
-}
 
 static hf_value note_apply(hf_ctx *w, void *state, hf_value args)
 {
@@ -33,8 +22,8 @@ static const hf_signal_def wait_signals[] = {
 static const hf_update_def wait_updates[] = {
     {.name = "note", .params = "text:string", .apply = note_apply}, {0}};
 static const hf_workflow_def workflows[] = {
-    {.type = "waits", .run = waits, .signals = wait_signals, .updates = wait_updates},
-    {.type = "ends", .run = ends},
+    {.type = "waits", .run = hf_wait_go, .signals = wait_signals, .updates = wait_updates},
+    {.type = "ends", .run = hf_end_now},
     {0}};
 static const hf_app app = {.name = "commands", .workflows = workflows};
 

@@ -5,13 +5,8 @@
 #include "engine/engine_impl.h"
 #include "holdfast/view.h"
 #include "holdfast/host.h"
+#include "lib/handlers.h"
 #include "lib/kit.h"
-
-static hf_value echo(hf_act *a, hf_value in)
-{
-    (void)a;
-    return in;
-}
 
 static hf_value nap(hf_ctx *w, hf_value in)
 {
@@ -60,7 +55,7 @@ static const hf_workflow_def workflows[] = {
     {.type = "guardian", .run = guardian},
     {.type = "again", .run = again},
     {0}};
-static const hf_activity_def activities[] = {{.name = "echo", .run = echo}, {0}};
+static const hf_activity_def activities[] = {{.name = "echo", .run = hf_echo}, {0}};
 static const hf_app app = {.name = "test", .workflows = workflows, .activities = activities};
 static const hf_workflow_def none[] = {{0}};
 static const hf_app empty = {.name = "test", .workflows = none, .activities = activities};

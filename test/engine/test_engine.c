@@ -6,15 +6,10 @@
 #include "engine/engine_impl.h"
 #include "holdfast/holdfast.h"
 #include "lib/engine.h"
+#include "lib/handlers.h"
 #include "lib/kit.h"
 
 /* ---- an application with one workflow for each thing that is tested */
-
-static hf_value echo(hf_act *a, hf_value in)
-{
-    (void)a;
-    return in;
-}
 
 static hf_value flaky(hf_act *a, hf_value in)
 {
@@ -27,11 +22,6 @@ static hf_value flaky(hf_act *a, hf_value in)
 static hf_value refuse(hf_act *a, hf_value in)
 {
     return hf_reject(a, "card_declined", "limit is %d", (int)hf_int(in, "limit", 0));
-}
-
-static hf_value one(hf_ctx *w, hf_value in)
-{
-    return hf_activity(w, "echo", in);
 }
 
 static hf_value many(hf_ctx *w, hf_value in)
@@ -125,18 +115,8 @@ static hf_value fan(hf_ctx *w, hf_value in)
     return hf_join_all(w, f, n);
 }
 
-static hf_value countdown(hf_ctx *w, hf_value in)
-{
-    int64_t n = hf_int(in, "n", 0);
-
-    hf_activity(w, "echo", in);
-    if (n > 0)
-        hf_continue_as_new(w, hf_json(w, "{'n': %lld}", (long long)n - 1));
-    return hf_json(w, "'liftoff'");
-}
-
 static const hf_workflow_def workflows[] = {
-    {.type = "one", .run = one},
+    {.type = "one", .run = hf_call_echo},
     {.type = "many", .run = many},
     {.type = "patient", .run = patient},
     {.type = "retrying", .run = retrying},
@@ -148,9 +128,9 @@ static const hf_workflow_def workflows[] = {
      .queries = (const hf_query_def[]){{"status", "", status}, {0}}},
     {.type = "parent", .run = parent},
     {.type = "fan", .run = fan},
-    {.type = "countdown", .run = countdown},
+    {.type = "countdown", .run = hf_count_down},
     {0}};
-static const hf_activity_def activities[] = {{.name = "echo", .run = echo},
+static const hf_activity_def activities[] = {{.name = "echo", .run = hf_echo},
                                              {.name = "flaky", .run = flaky},
                                              {.name = "refuse", .run = refuse},
                                              {0}};

@@ -6,6 +6,7 @@
 
 #include "engine/core_impl.h"
 #include "engine/engine_impl.h"
+#include "lib/handlers.h"
 #include "lib/kit.h"
 
 enum { SLEEPERS = 200, OTHERS = 600, OTHERS_STEPS = 3 };
@@ -16,12 +17,6 @@ static hf_value sleeper(hf_ctx *w, hf_value in)
     return in;
 }
 
-static hf_value touch(hf_act *a, hf_value in)
-{
-    (void)a;
-    return in;
-}
-
 static hf_value quick(hf_ctx *w, hf_value in)
 {
     return hf_activity(w, "touch", in);
@@ -29,7 +24,7 @@ static hf_value quick(hf_ctx *w, hf_value in)
 
 static const hf_workflow_def workflows[] = {
     {.type = "sleeper", .run = sleeper}, {.type = "quick", .run = quick}, {0}};
-static const hf_activity_def activities[] = {{hf_fn(touch)}, {0}};
+static const hf_activity_def activities[] = {{.name = "echo", .run = hf_echo}, {0}};
 static const hf_app app = {.name = "fair", .workflows = workflows, .activities = activities};
 
 static void many_start(hf_engine *d, const char *type, int count)

@@ -5,20 +5,10 @@
 #include "engine/core_impl.h"
 #include "engine/engine_impl.h"
 #include "lib/check_store.h"
+#include "lib/handlers.h"
 #include "lib/kit.h"
 
 enum { QUIET_MS = 1000, LOOK_MS = 50, PATIENCE_MS = 60000 };
-
-static hf_value echo(hf_act *a, hf_value in)
-{
-    (void)a;
-    return in;
-}
-
-static hf_value calls(hf_ctx *w, hf_value in)
-{
-    return hf_activity(w, "echo", in);
-}
 
 static hf_value waits(hf_ctx *w, hf_value in)
 {
@@ -27,9 +17,10 @@ static hf_value waits(hf_ctx *w, hf_value in)
 }
 
 static const hf_signal_def signals[] = {{.name = "go"}, {0}};
-static const hf_workflow_def workflows[] = {
-    {.type = "calls", .run = calls}, {.type = "waits", .run = waits, .signals = signals}, {0}};
-static const hf_activity_def activities[] = {{.name = "echo", .run = echo}, {0}};
+static const hf_workflow_def workflows[] = {{.type = "calls", .run = hf_call_echo},
+                                            {.type = "waits", .run = waits, .signals = signals},
+                                            {0}};
+static const hf_activity_def activities[] = {{.name = "echo", .run = hf_echo}, {0}};
 static const hf_app app = {.name = "test", .workflows = workflows, .activities = activities};
 
 static void nap_ms(long ms)

@@ -8,15 +8,10 @@
 
 #include "engine/engine_impl.h"
 #include "holdfast/worker.h"
+#include "lib/handlers.h"
 #include "lib/kit.h"
 
 /* ---- the application */
-
-static hf_value echo(hf_act *a, hf_value in)
-{
-    (void)a;
-    return in;
-}
 
 /* Opens so many activities that nobody takes, in two turns, and waits. */
 static hf_value crowd(hf_ctx *w, hf_value in)
@@ -126,7 +121,8 @@ static hf_value caller(hf_ctx *w, hf_value in)
 }
 
 static const hf_signal_def signals[] = {{.name = "go"}, {.name = "more"}, {0}};
-static const hf_activity_def activities[] = {{"echo", .run = echo}, {"breaks", .run = breaks}, {0}};
+static const hf_activity_def activities[] = {
+    {"echo", .run = hf_echo}, {"breaks", .run = breaks}, {0}};
 static const hf_workflow_def workflows[] = {{.type = "crowd", .run = crowd, .signals = signals},
                                             {.type = "marks", .run = marks, .signals = signals},
                                             {.type = "kid", .run = kid, .signals = signals},

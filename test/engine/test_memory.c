@@ -5,15 +5,10 @@
 
 #include "base/fault.h"
 #include "base/value.h"
+#include "lib/handlers.h"
 #include "lib/kit.h"
 
 enum { ALLOCATIONS_MAX = 20000 };
-
-static hf_value work(hf_act *a, hf_value in)
-{
-    (void)a;
-    return in;
-}
 
 static hf_value waits(hf_ctx *w, hf_value in)
 {
@@ -35,7 +30,7 @@ static const hf_update_def updates[] = {{.name = "note", .params = "text:string"
                                         {0}};
 static const hf_workflow_def workflows[] = {
     {.type = "waits", .run = waits, .signals = signals, .updates = updates}, {0}};
-static const hf_activity_def activities[] = {{hf_fn(work)}, {0}};
+static const hf_activity_def activities[] = {{.name = "echo", .run = hf_echo}, {0}};
 static const hf_app app = {.name = "memory", .workflows = workflows, .activities = activities};
 
 /* Commands to one instance, one after the other, and how each must end. */

@@ -5,13 +5,8 @@
 #include <string.h>
 
 #include "holdfast/holdfast.h"
+#include "lib/handlers.h"
 #include "lib/kit.h"
-
-static hf_value echo(hf_act *a, hf_value in)
-{
-    (void)a;
-    return in;
-}
 
 /* Merges what each signal brings. */
 static hf_value noted(hf_ctx *w, hf_value in)
@@ -171,7 +166,7 @@ static const hf_workflow_def workflows[] = {{.type = "noted", .run = noted, .sig
                                             {.type = "diary", .run = diary},
                                             {.type = "heavy", .run = heavy},
                                             {0}};
-static const hf_activity_def activities[] = {{.name = "echo", .run = echo}, {0}};
+static const hf_activity_def activities[] = {{.name = "echo", .run = hf_echo}, {0}};
 static const hf_app app = {
     .name = "test", .build_id = "build-1", .workflows = workflows, .activities = activities};
 static const hf_workflow_def old_workflows[] = {

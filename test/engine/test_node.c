@@ -7,6 +7,7 @@
 
 #include "engine/engine_impl.h"
 #include "lib/check_store.h"
+#include "lib/handlers.h"
 #include "lib/kit.h"
 
 enum { RUNS = 60, NODES_MAX = 3, PATIENCE_S = 60 };
@@ -16,12 +17,6 @@ static void nap_ms(long ms)
     const struct timespec pause = {.tv_sec = ms / 1000, .tv_nsec = (ms % 1000) * 1000000};
 
     (void)nanosleep(&pause, NULL);
-}
-
-static hf_value echo(hf_act *a, hf_value in)
-{
-    (void)a;
-    return in;
 }
 
 static hf_value waits(hf_ctx *w, hf_value in)
@@ -104,7 +99,7 @@ static const hf_workflow_def workflows[] = {
     {.type = "naps", .run = naps},
     {.type = "family", .run = family},
     {0}};
-static const hf_activity_def activities[] = {{.name = "echo", .run = echo}, {0}};
+static const hf_activity_def activities[] = {{.name = "echo", .run = hf_echo}, {0}};
 static const hf_app app = {.name = "test", .workflows = workflows, .activities = activities};
 
 static hf_engine *node_open(hf_test_place *place)

@@ -9,24 +9,13 @@
 #include "base/thread.h"
 #include "engine/engine_impl.h"
 #include "lib/check_store.h"
+#include "lib/handlers.h"
 #include "lib/kit.h"
 
 enum { SENDERS = 2, RUNS = 12 };
 
 static _Atomic bool released; /* lets looping workflows go */
 static _Atomic int coming;    /* that are about to wait for their signal */
-
-static hf_value echo(hf_act *a, hf_value in)
-{
-    (void)a;
-    return in;
-}
-
-static hf_value waits(hf_ctx *w, hf_value in)
-{
-    (void)in;
-    return hf_receive(w, "go");
-}
 
 static hf_value calls(hf_ctx *w, hf_value in)
 {
@@ -48,12 +37,6 @@ static hf_value parent(hf_ctx *w, hf_value in)
 {
     (void)in;
     return hf_child(w, "plain", hf_receive(w, "go"));
-}
-
-static hf_value plain(hf_ctx *w, hf_value in)
-{
-    (void)w;
-    return in;
 }
 
 static hf_value again(hf_ctx *w, hf_value in)
@@ -79,15 +62,16 @@ static hf_value loops(hf_ctx *w, hf_value in)
 }
 
 static const hf_signal_def signals[] = {{.name = "go"}, {.name = "other"}, {0}};
-static const hf_workflow_def workflows[] = {{.type = "waits", .run = waits, .signals = signals},
-                                            {.type = "calls", .run = calls, .signals = signals},
-                                            {.type = "sorts", .run = sorts, .signals = signals},
-                                            {.type = "parent", .run = parent, .signals = signals},
-                                            {.type = "plain", .run = plain},
-                                            {.type = "again", .run = again, .signals = signals},
-                                            {.type = "loops", .run = loops, .signals = signals},
-                                            {0}};
-static const hf_activity_def activities[] = {{.name = "echo", .run = echo}, {0}};
+static const hf_workflow_def workflows[] = {
+    {.type = "waits", .run = hf_wait_go, .signals = signals},
+    {.type = "calls", .run = calls, .signals = signals},
+    {.type = "sorts", .run = sorts, .signals = signals},
+    {.type = "parent", .run = parent, .signals = signals},
+    {.type = "plain", .run = hf_end_now},
+    {.type = "again", .run = again, .signals = signals},
+    {.type = "loops", .run = loops, .signals = signals},
+    {0}};
+static const hf_activity_def activities[] = {{.name = "echo", .run = hf_echo}, {0}};
 static const hf_app app = {.name = "test", .workflows = workflows, .activities = activities};
 
 static hf_engine *kit_open(hf_engine_kind kind)

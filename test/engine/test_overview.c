@@ -6,14 +6,9 @@
 #include "holdfast/view.h"
 #include "engine/engine_impl.h"
 #include "engine/folder.h"
+#include "lib/handlers.h"
 #include "lib/kit.h"
 #include "project/flow.h"
-
-static hf_value act_echo(hf_act *a, hf_value in)
-{
-    (void)a;
-    return in;
-}
 
 static hf_value act_refuse(hf_act *a, hf_value in)
 {
@@ -21,20 +16,9 @@ static hf_value act_refuse(hf_act *a, hf_value in)
     return hf_reject(a, "declined", "the limit is reached");
 }
 
-static hf_value quick(hf_ctx *w, hf_value in)
-{
-    return hf_activity(w, "echo", in);
-}
-
 static hf_value failing(hf_ctx *w, hf_value in)
 {
     return hf_activity(w, "refuse", in);
-}
-
-static hf_value waiter(hf_ctx *w, hf_value in)
-{
-    (void)in;
-    return hf_receive(w, "go");
 }
 
 static hf_value other_waiter(hf_ctx *w, hf_value in)
@@ -45,11 +29,12 @@ static hf_value other_waiter(hf_ctx *w, hf_value in)
 
 static const hf_signal_def signals[] = {{"go", NULL}, {0}};
 static const hf_activity_def activities[] = {
-    {.name = "echo", .run = act_echo}, {.name = "refuse", .run = act_refuse}, {0}};
-static const hf_workflow_def workflows[] = {{.type = "quick", .run = quick},
-                                            {.type = "failing", .run = failing},
-                                            {.type = "waiter", .run = waiter, .signals = signals},
-                                            {0}};
+    {.name = "echo", .run = hf_echo}, {.name = "refuse", .run = act_refuse}, {0}};
+static const hf_workflow_def workflows[] = {
+    {.type = "quick", .run = hf_call_echo},
+    {.type = "failing", .run = failing},
+    {.type = "waiter", .run = hf_wait_go, .signals = signals},
+    {0}};
 static const hf_workflow_def changed[] = {
     {.type = "waiter", .run = other_waiter, .signals = signals}, {0}};
 static const hf_app app = {.name = "test", .workflows = workflows, .activities = activities};

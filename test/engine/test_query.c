@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/value.h"
+#include "lib/handlers.h"
 #include "lib/kit.h"
 
 typedef struct seen {
@@ -31,12 +32,6 @@ static hf_value counts(hf_ctx *w, hf_value in)
     if (hf_int(in, "left", 0) > 0)
         hf_continue_as_new(w, hf_json(w, "{'left': %lld}", (long long)hf_int(in, "left", 0) - 1));
     return NULL;
-}
-
-static hf_value half(hf_act *a, hf_value in)
-{
-    (void)a;
-    return in;
 }
 
 static hf_value joins(hf_ctx *w, hf_value in)
@@ -77,7 +72,7 @@ static const hf_workflow_def workflows[] = {
     {.type = "joins", .run = joins, .state_size = sizeof(seen), .queries = queries},
     {.type = "waits", .run = waits, .signals = signals},
     {0}};
-static const hf_activity_def activities[] = {{.name = "half", .run = half}, {0}};
+static const hf_activity_def activities[] = {{.name = "half", .run = hf_echo}, {0}};
 static const hf_app app = {.name = "queries", .workflows = workflows, .activities = activities};
 static const hf_workflow_def no_workflows[] = {{.type = "else", .run = waits}, {0}};
 static const hf_app other = {.name = "queries", .workflows = no_workflows};

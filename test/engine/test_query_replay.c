@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/value.h"
+#include "lib/handlers.h"
 #include "lib/kit.h"
 
 typedef struct seen {
@@ -14,12 +15,6 @@ typedef struct seen {
     char shape[128];               /* what a barrier gave */
     char failure[32];              /* what it failed with */
 } seen;
-
-static hf_value half(hf_act *a, hf_value in)
-{
-    (void)a;
-    return in;
-}
 
 static hf_value sleeper(hf_ctx *w, hf_value in)
 {
@@ -136,7 +131,7 @@ static hf_value look_read(hf_mem *mem, const void *state, hf_value args)
 
 static const hf_signal_def signals[] = {{.name = "tick"}, {0}};
 static const hf_query_def queries[] = {{.name = "look", .read = look_read}, {0}};
-static const hf_activity_def activities[] = {{.name = "half", .run = half}, {0}};
+static const hf_activity_def activities[] = {{.name = "half", .run = hf_echo}, {0}};
 
 #define LOOKED_AT(name, code)                                                                      \
     {                                                                                              \

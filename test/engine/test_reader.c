@@ -6,15 +6,10 @@
 #include "holdfast/view.h"
 #include "lib/check_store.h"
 #include "lib/engine.h"
-
-static hf_value waits(hf_ctx *w, hf_value in)
-{
-    (void)in;
-    return hf_receive(w, "go");
-}
+#include "lib/handlers.h"
 
 static const hf_workflow_def workflows[] = {
-    {"waits", waits, .signals = (const hf_signal_def[]){{"go", ""}, {0}}}, {0}};
+    {"waits", hf_wait_go, .signals = (const hf_signal_def[]){{"go", ""}, {0}}}, {0}};
 static const hf_app app = {.name = "t", .workflows = workflows};
 
 static hf_reader *reader_new(const hf_test_place *place)

@@ -10,6 +10,7 @@
 #include "engine/engine_impl.h"
 #include "engine/fleet.h"
 #include "lib/agree.h"
+#include "lib/handlers.h"
 #include "lib/kit.h"
 
 static int charges; /* how often the activity ran */
@@ -71,12 +72,6 @@ static hf_value parent(hf_ctx *w, hf_value in)
     return hf_child(w, "order", in, .id = "kid");
 }
 
-static hf_value patient(hf_ctx *w, hf_value in)
-{
-    (void)in;
-    return hf_receive(w, "go");
-}
-
 static hf_value crowd(hf_ctx *w, hf_value in)
 {
     return hf_all(w, HF_ACTIVITY("faulty", in, .max_attempts = 5), HF_ACTIVITY("charge", in),
@@ -91,7 +86,7 @@ static const hf_workflow_def workflows[] = {
     {.type = "sleeper", .run = sleeper},
     {.type = "conditional", .run = conditional, .state_size = sizeof(int), .updates = updates},
     {.type = "parent", .run = parent},
-    {.type = "patient", .run = patient, .signals = go},
+    {.type = "patient", .run = hf_wait_go, .signals = go},
     {.type = "crowd", .run = crowd},
     {0}};
 static const hf_activity_def activities[] = {

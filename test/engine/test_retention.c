@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "holdfast/host.h"
+#include "lib/handlers.h"
 #include "lib/kit.h"
 #include "lib/script.h"
 
@@ -53,13 +54,6 @@ static hf_value chain(hf_ctx *w, hf_value in)
     hf_continue_as_new(w, hf_json(w, "{'n': %d}", (int)hf_int(in, "n", 0) + 1));
 }
 
-/* Waits for a signal. */
-static hf_value wait_go(hf_ctx *w, hf_value in)
-{
-    (void)in;
-    return hf_receive(w, "go");
-}
-
 /* Leaves a child behind that goes on without it. */
 static hf_value leaver(hf_ctx *w, hf_value in)
 {
@@ -71,7 +65,7 @@ static const hf_signal_def go[] = {{.name = "go", .params = "last:int?=0"}, {0}}
 static const hf_workflow_def workflows[] = {{.type = "busy", .run = busy, .signals = go},
                                             {.type = "leaf", .run = leaf},
                                             {.type = "chain", .run = chain, .signals = go},
-                                            {.type = "waits", .run = wait_go, .signals = go},
+                                            {.type = "waits", .run = hf_wait_go, .signals = go},
                                             {.type = "leaver", .run = leaver},
                                             {0}};
 static const hf_activity_def activities[] = {{.name = "flaky", .run = flaky}, {0}};

@@ -7,6 +7,7 @@
 
 #include "engine/engine_impl.h"
 #include "lib/check_store.h"
+#include "lib/handlers.h"
 #include "lib/kit.h"
 
 enum { OTHERS = 100 };
@@ -20,12 +21,6 @@ static void nap_ms(long ms)
     const struct timespec pause = {.tv_sec = ms / 1000, .tv_nsec = (ms % 1000) * 1000000};
 
     (void)nanosleep(&pause, NULL);
-}
-
-static hf_value echo(hf_act *a, hf_value in)
-{
-    (void)a;
-    return in;
 }
 
 static void spin(void)
@@ -63,12 +58,6 @@ static hf_value ask(hf_mem *mem, const void *state, hf_value in)
     return hf_json_(mem, "'answer'");
 }
 
-static hf_value waits(hf_ctx *w, hf_value in)
-{
-    (void)in;
-    return hf_receive(w, "go");
-}
-
 static hf_value ask_loop(hf_mem *mem, const void *state, hf_value in)
 {
     (void)state;
@@ -81,11 +70,11 @@ static const hf_workflow_def workflows[] = {
     {.type = "loop", .run = loop, .queries = (const hf_query_def[]){{"ask", NULL, ask}, {0}}},
     {.type = "plain", .run = plain},
     {.type = "waits",
-     .run = waits,
+     .run = hf_wait_go,
      .signals = (const hf_signal_def[]){{"go", "what:any"}, {0}},
      .queries = (const hf_query_def[]){{"loop", NULL, ask_loop}, {0}}},
     {0}};
-static const hf_activity_def activities[] = {{.name = "echo", .run = echo}, {0}};
+static const hf_activity_def activities[] = {{.name = "echo", .run = hf_echo}, {0}};
 static const hf_app app = {.name = "test", .workflows = workflows, .activities = activities};
 
 static hf_engine *open_at(hf_test_place *place)

@@ -7,6 +7,7 @@
 #include "holdfast/host.h"
 #include "holdfast/view.h"
 #include "holdfast/worker.h"
+#include "lib/handlers.h"
 #include "lib/kit.h"
 
 /* ---- the application */
@@ -19,21 +20,10 @@ static hf_value one(hf_ctx *w, hf_value in)
     return hf_json(w, "[%p, %p]", (const void *)child, (const void *)said);
 }
 
-static hf_value leaf(hf_ctx *w, hf_value in)
-{
-    return hf_activity(w, "echo", in);
-}
-
-static hf_value echo(hf_act *a, hf_value in)
-{
-    (void)a;
-    return in;
-}
-
 static const hf_signal_def signals[] = {{"go", NULL}, {0}};
 static const hf_workflow_def workflows[] = {
-    {.type = "one", .run = one, .signals = signals}, {.type = "leaf", .run = leaf}, {0}};
-static const hf_activity_def activities[] = {{.name = "echo", .run = echo}, {0}};
+    {.type = "one", .run = one, .signals = signals}, {.type = "leaf", .run = hf_call_echo}, {0}};
+static const hf_activity_def activities[] = {{.name = "echo", .run = hf_echo}, {0}};
 static const hf_app app = {.name = "spaces", .workflows = workflows, .activities = activities};
 
 static void space_make(hf_engine *d, const char *name)

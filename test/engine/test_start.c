@@ -5,24 +5,13 @@
 
 #include "base/value.h"
 #include "engine/fleet.h"
+#include "lib/handlers.h"
 #include "lib/kit.h"
-
-static hf_value waits(hf_ctx *w, hf_value in)
-{
-    (void)in;
-    return hf_receive(w, "go");
-}
-
-static hf_value greets(hf_ctx *w, hf_value in)
-{
-    (void)w;
-    return in;
-}
 
 static const hf_signal_def wait_signals[] = {{.name = "go", .params = "who:string"}, {0}};
 static const hf_workflow_def workflows[] = {
-    {.type = "waits", .run = waits, .aliases = "waits.old", .signals = wait_signals},
-    {.type = "greets", .run = greets, .params = "name:string, loud:bool=false"},
+    {.type = "waits", .run = hf_wait_go, .aliases = "waits.old", .signals = wait_signals},
+    {.type = "greets", .run = hf_end_now, .params = "name:string, loud:bool=false"},
     {0}};
 static const hf_app app = {.name = "starts", .workflows = workflows};
 
@@ -73,14 +62,14 @@ HF_BOTH_ENGINES(b010_unknown_alias_is_not_found)
 HF_BOTH_ENGINES(b021_disagreeing_definitions_fail_at_the_start)
 {
     static const hf_workflow_def twice[] = {
-        {.type = "waits", .run = waits}, {.type = "waits", .run = greets}, {0}};
+        {.type = "waits", .run = hf_wait_go}, {.type = "waits", .run = hf_end_now}, {0}};
     static const hf_workflow_def under_alias[] = {
-        {.type = "waits", .run = waits, .aliases = "greets"},
-        {.type = "greets", .run = greets},
+        {.type = "waits", .run = hf_wait_go, .aliases = "greets"},
+        {.type = "greets", .run = hf_end_now},
         {0}};
     static const hf_signal_def signals[] = {{.name = "go"}, {.name = "go"}, {0}};
-    static const hf_workflow_def itself[] = {{.type = "waits", .run = waits, .signals = signals},
-                                             {0}};
+    static const hf_workflow_def itself[] = {
+        {.type = "waits", .run = hf_wait_go, .signals = signals}, {0}};
     static const hf_workflow_def *const bad[] = {twice, under_alias, itself};
     static const char *const words[] = {"waits", "greets", "go"};
     hf_test_place *place = hf_test_place_new(kind);

@@ -8,6 +8,7 @@
 #include "base/fault.h"
 #include "base/thread.h"
 #include "holdfast/holdfast.h"
+#include "lib/handlers.h"
 #include "lib/kit.h"
 
 enum { WHY_BYTES = 512, TOLD_MAX = 64 };
@@ -15,12 +16,6 @@ enum { WHY_BYTES = 512, TOLD_MAX = 64 };
 /* ---- an application */
 
 static int outside; /* what a workflow must not look at */
-
-static hf_value echo(hf_act *a, hf_value in)
-{
-    (void)a;
-    return in;
-}
 
 static hf_value refuse(hf_act *a, hf_value in)
 {
@@ -81,21 +76,6 @@ static hf_value everything(hf_ctx *w, hf_value in)
                    (void *)three, (void *)note, (void *)hf_child(w, "single", in));
 }
 
-static hf_value single(hf_ctx *w, hf_value in)
-{
-    return hf_activity(w, "echo", in);
-}
-
-static hf_value countdown(hf_ctx *w, hf_value in)
-{
-    int64_t n = hf_int(in, "n", 0);
-
-    hf_activity(w, "echo", in);
-    if (n > 0)
-        hf_continue_as_new(w, hf_json(w, "{'n': %lld}", (long long)n - 1));
-    return hf_json(w, "'liftoff'");
-}
-
 static hf_value careful(hf_ctx *w, hf_value in)
 {
     const hf_error *e = NULL;
@@ -135,8 +115,8 @@ static const hf_workflow_def workflows[] = {
     {"everything", everything, sizeof(basket),
      .signals = (const hf_signal_def[]){{"note", NULL}, {0}},
      .updates = (const hf_update_def[]){{"fill", "", fill, NULL}, {0}}},
-    {.type = "single", .run = single},
-    {.type = "countdown", .run = countdown},
+    {.type = "single", .run = hf_call_echo},
+    {.type = "countdown", .run = hf_count_down},
     {.type = "careful", .run = careful},
     {.type = "careless", .run = careless},
     {.type = "cheat", .run = cheat},
@@ -144,7 +124,7 @@ static const hf_workflow_def workflows[] = {
     {.type = "slowly", .run = slowly},
     {0}};
 static const hf_activity_def activities[] = {
-    {hf_fn(echo)}, {hf_fn(refuse)}, {hf_fn(flaky)}, {hf_fn(slow)}, {0}};
+    {.name = "echo", .run = hf_echo}, {hf_fn(refuse)}, {hf_fn(flaky)}, {hf_fn(slow)}, {0}};
 static const hf_app app = {.name = "kit", .workflows = workflows, .activities = activities};
 
 static void ok(hf_engine *d, hf_status st)
@@ -242,7 +222,7 @@ static hf_status fickle_lived(hf_engine *d, void *arg)
 START_TEST(what_the_scenario_returns_counts)
 {
     const hf_workflow_def twice[] = {
-        {.type = "single", .run = single}, {.type = "single", .run = single}, {0}};
+        {.type = "single", .run = hf_call_echo}, {.type = "single", .run = hf_call_echo}, {0}};
     const hf_app broken = {.name = "broken", .workflows = twice};
     char why[WHY_BYTES];
     int calls = 0;

@@ -10,16 +10,11 @@
 #include "engine/core_impl.h"
 #include "engine/engine_impl.h"
 #include "lib/agree.h"
+#include "lib/handlers.h"
 #include "lib/kit.h"
 #include "project/why.h"
 
 static _Atomic bool released; /* lets the looping workflow go */
-
-static hf_value echo(hf_act *a, hf_value in)
-{
-    (void)a;
-    return in;
-}
 
 static hf_value faulty(hf_act *a, hf_value in)
 {
@@ -160,7 +155,7 @@ static const hf_workflow_def workflows[] = {
     {.type = "long_life", .run = long_life, .signals = APPROVED},
     {0}};
 static const hf_activity_def activities[] = {
-    {.name = "echo", .run = echo}, {.name = "faulty", .run = faulty}, {0}};
+    {.name = "echo", .run = hf_echo}, {.name = "faulty", .run = faulty}, {0}};
 static const hf_app app = {.name = "test", .workflows = workflows, .activities = activities};
 
 /* The same types with other bodies: what a wrong build looks like. */

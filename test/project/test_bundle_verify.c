@@ -13,6 +13,7 @@
 #include "holdfast/tool.h"
 #include "holdfast/view.h"
 #include "lib/campaign.h"
+#include "lib/handlers.h"
 #include "lib/kit.h"
 #include "project/golden_app.h"
 
@@ -218,12 +219,6 @@ HF_BOTH_ENGINES(b195_seals)
 
 enum { BLOB_BYTES = 64 * 1024, BLOBS_SHORT = 60, BLOBS_LONG = 300 };
 
-static hf_value echo(hf_act *a, hf_value in)
-{
-    (void)a;
-    return in;
-}
-
 static hf_value blobs_run(hf_ctx *w, hf_value in)
 {
     for (int64_t i = 0; i < hf_int(in, "steps", 0); i++)
@@ -232,7 +227,7 @@ static hf_value blobs_run(hf_ctx *w, hf_value in)
 }
 
 static const hf_workflow_def blob_workflows[] = {{.type = "blobs", .run = blobs_run}, {0}};
-static const hf_activity_def blob_activities[] = {{hf_fn(echo)}, {0}};
+static const hf_activity_def blob_activities[] = {{.name = "echo", .run = hf_echo}, {0}};
 static const hf_app blob_app = {
     .name = "blobs", .workflows = blob_workflows, .activities = blob_activities};
 

@@ -4,6 +4,7 @@
 #ifndef HF_TEST_SERVER_ERROR_ROWS_H
 #define HF_TEST_SERVER_ERROR_ROWS_H
 
+#include "lib/handlers.h"
 #include "lib/play.h"
 
 /* ---- an application whose messages have contracts */
@@ -14,29 +15,16 @@ static hf_value order(hf_ctx *w, hf_value in)
     return hf_receive(w, "paid");
 }
 
-static hf_value order_add(hf_ctx *w, void *state, hf_value args)
-{
-    (void)state;
-    return hf_json(w, "%p", (const void *)args);
-}
-
-static hf_value order_state(hf_mem *mem, const void *state, hf_value args)
-{
-    (void)state;
-    (void)args;
-    return hf_json_(mem, "'open'");
-}
-
 static const hf_app app = {
     .name = "orders",
     .workflows = (const hf_workflow_def[]){
         {.type = "order",
          .run = order,
          .signals = (const hf_signal_def[]){{"paid", "amount:int"}, {"note", NULL}, {0}},
-         .updates = (const hf_update_def[]){{"add", "n:int", order_add, NULL},
-                                            {"keep", NULL, order_add, NULL},
+         .updates = (const hf_update_def[]){{"add", "n:int", hf_update_echo, NULL},
+                                            {"keep", NULL, hf_update_echo, NULL},
                                             {0}},
-         .queries = (const hf_query_def[]){{"state", "depth:int?=1", order_state}, {0}}},
+         .queries = (const hf_query_def[]){{"state", "depth:int?=1", hf_query_open}, {0}}},
         {0}}};
 
 /* ---- the tables */

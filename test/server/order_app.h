@@ -4,31 +4,13 @@
 #define HF_TEST_SERVER_ORDER_APP_H
 
 #include "holdfast/holdfast.h"
+#include "lib/handlers.h"
 
 static hf_value order(hf_ctx *w, hf_value in)
 {
     (void)in;
     (void)hf_activity(w, "reserve", NULL);
     return hf_receive(w, "paid");
-}
-
-static hf_value order_add(hf_ctx *w, void *state, hf_value args)
-{
-    (void)state;
-    return hf_json(w, "%p", (const void *)args);
-}
-
-static hf_value order_state(hf_mem *mem, const void *state, hf_value args)
-{
-    (void)state;
-    (void)args;
-    return hf_json_(mem, "'open'");
-}
-
-static hf_value reserve(hf_act *a, hf_value in)
-{
-    (void)a;
-    return in;
 }
 
 static const hf_app app = {
@@ -38,9 +20,9 @@ static const hf_app app = {
             {.type = "order",
              .run = order,
              .signals = (const hf_signal_def[]){{"paid", NULL}, {0}},
-             .updates = (const hf_update_def[]){{"add", NULL, order_add, NULL}, {0}},
-             .queries = (const hf_query_def[]){{"state", NULL, order_state}, {0}}},
+             .updates = (const hf_update_def[]){{"add", NULL, hf_update_echo, NULL}, {0}},
+             .queries = (const hf_query_def[]){{"state", NULL, hf_query_open}, {0}}},
             {0}},
-    .activities = (const hf_activity_def[]){{.name = "reserve", .run = reserve}, {0}}};
+    .activities = (const hf_activity_def[]){{.name = "reserve", .run = hf_echo}, {0}}};
 
 #endif

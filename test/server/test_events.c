@@ -4,18 +4,13 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "lib/handlers.h"
 #include "lib/site.h"
-
-static hf_value wait_for_it(hf_ctx *w, hf_value in)
-{
-    (void)in;
-    return hf_receive(w, "go");
-}
 
 static const hf_app app = {
     .name = "events",
     .workflows = (const hf_workflow_def[]){
-        {.type = "wait", .run = wait_for_it, .signals = (const hf_signal_def[]){{"go", NULL}, {0}}},
+        {.type = "wait", .run = hf_wait_go, .signals = (const hf_signal_def[]){{"go", NULL}, {0}}},
         {0}}};
 
 /* Begins to read the stream of w-1. */

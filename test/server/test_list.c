@@ -7,19 +7,14 @@
 #include "base/clock.h"
 #include "base/value.h"
 #include "holdfast/view.h"
+#include "lib/handlers.h"
 #include "lib/site.h"
-
-static hf_value waits(hf_ctx *w, hf_value in)
-{
-    (void)in;
-    return hf_receive(w, "go");
-}
 
 static const hf_signal_def go[] = {{"go", NULL}, {0}};
 static const hf_app app = {
     .name = "lists",
-    .workflows = (const hf_workflow_def[]){{.type = "order", .run = waits, .signals = go},
-                                           {.type = "parcel", .run = waits, .signals = go},
+    .workflows = (const hf_workflow_def[]){{.type = "order", .run = hf_wait_go, .signals = go},
+                                           {.type = "parcel", .run = hf_wait_go, .signals = go},
                                            {0}}};
 
 static hf_site_answer list_get(hf_site *site, const char *query, int status)

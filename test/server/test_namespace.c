@@ -3,19 +3,14 @@
 #include <string.h>
 
 #include "holdfast/host.h"
+#include "lib/handlers.h"
 #include "lib/site.h"
 #include "server/registry.h"
-
-static hf_value wait_for_it(hf_ctx *w, hf_value in)
-{
-    (void)in;
-    return hf_receive(w, "go");
-}
 
 static const hf_app app = {
     .name = "spaces",
     .workflows = (const hf_workflow_def[]){{.type = "wait",
-                                            .run = wait_for_it,
+                                            .run = hf_wait_go,
                                             .signals = (const hf_signal_def[]){{"go", NULL}, {0}}},
                                            {0}},
 };

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "holdfast/worker.h"
+#include "lib/handlers.h"
 #include "lib/site.h"
 #include "server/registry.h"
 
@@ -97,27 +98,14 @@ static hf_value order(hf_ctx *w, hf_value in)
     return hf_receive(w, "paid");
 }
 
-static hf_value order_add(hf_ctx *w, void *state, hf_value args)
-{
-    (void)state;
-    return hf_json(w, "%p", (const void *)args);
-}
-
-static hf_value order_state(hf_mem *mem, const void *state, hf_value args)
-{
-    (void)state;
-    (void)args;
-    return hf_json_(mem, "'open'");
-}
-
 static const hf_app orders = {
     .name = "orders",
     .workflows = (const hf_workflow_def[]){
         {.type = "order",
          .run = order,
          .signals = (const hf_signal_def[]){{"paid", NULL}, {0}},
-         .updates = (const hf_update_def[]){{"add", NULL, order_add, NULL}, {0}},
-         .queries = (const hf_query_def[]){{"state", NULL, order_state}, {0}}},
+         .updates = (const hf_update_def[]){{"add", NULL, hf_update_echo, NULL}, {0}},
+         .queries = (const hf_query_def[]){{"state", NULL, hf_query_open}, {0}}},
         {0}}};
 
 typedef struct ring {

@@ -4,20 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/handlers.h"
 #include "lib/schema.h"
 #include "lib/site.h"
-
-static hf_value wait_for_it(hf_ctx *w, hf_value in)
-{
-    (void)in;
-    return hf_receive(w, "go");
-}
-
-static hf_value add(hf_ctx *w, void *state, hf_value args)
-{
-    (void)state;
-    return hf_json(w, "%p", (const void *)args);
-}
 
 static hf_value sum(hf_act *a, hf_value in)
 {
@@ -35,9 +24,9 @@ static const hf_app app = {
     .workflows =
         (const hf_workflow_def[]){
             {.type = "wait",
-             .run = wait_for_it,
+             .run = hf_wait_go,
              .signals = (const hf_signal_def[]){{"go", NULL}, {0}},
-             .updates = (const hf_update_def[]){{"add", NULL, add, NULL}, {0}}},
+             .updates = (const hf_update_def[]){{"add", NULL, hf_update_echo, NULL}, {0}}},
             {0}},
     .activities = (const hf_activity_def[]){
         {.name = "sum", .run = sum}, {.name = "never", .run = never}, {0}}};

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/crypto.h"
+#include "lib/handlers.h"
 #include "lib/site.h"
 #include "server/route.h"
 
@@ -14,19 +15,6 @@ static hf_value order(hf_ctx *w, hf_value in)
     return in;
 }
 
-static hf_value order_add(hf_ctx *w, void *state, hf_value args)
-{
-    (void)state;
-    return hf_json(w, "%p", (const void *)args);
-}
-
-static hf_value order_state(hf_mem *mem, const void *state, hf_value args)
-{
-    (void)state;
-    (void)args;
-    return hf_json_(mem, "'open'");
-}
-
 static const hf_app app = {
     .name = "hooks",
     .workflows = (const hf_workflow_def[]){
@@ -34,8 +22,8 @@ static const hf_app app = {
          .run = order,
          .params = "total:int=0",
          .signals = (const hf_signal_def[]){{"paid", "by:string"}, {0}},
-         .updates = (const hf_update_def[]){{"add", "amount:int", order_add, NULL}, {0}},
-         .queries = (const hf_query_def[]){{"state", NULL, order_state}, {0}}},
+         .updates = (const hf_update_def[]){{"add", "amount:int", hf_update_echo, NULL}, {0}},
+         .queries = (const hf_query_def[]){{"state", NULL, hf_query_open}, {0}}},
         {0}}};
 
 #define SECRET "a secret of some length"
