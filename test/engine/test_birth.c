@@ -10,6 +10,7 @@
 #include "lib/check_store.h"
 #include "lib/handlers.h"
 #include "lib/kit.h"
+#include "lib/nap.h"
 
 enum { NODES = 2, RUNS = 20 };
 
@@ -249,13 +250,6 @@ HF_BOTH_ENGINES(memory_that_runs_out_leaves_no_half)
     hf_kit_close(d);
 }
 
-static void nap_ms(long ms)
-{
-    const struct timespec pause = {.tv_sec = ms / 1000, .tv_nsec = (ms % 1000) * 1000000};
-
-    (void)nanosleep(&pause, NULL);
-}
-
 static hf_engine *open_at(hf_test_place *place)
 {
     hf_engine *d = NULL;
@@ -281,9 +275,9 @@ HF_BOTH_ENGINES(code_that_loops_does_not_hold_its_start)
     atomic_store(&released, true);
     hf_kit_ok(d, hf_result(d, "a", hf_seconds(60), &out, NULL));
     for (int i = 0; i < 6000 && hf_core_lost(d->core, NULL); i++)
-        nap_ms(10);
+        hf_nap_ms(10);
     hf_close(d);
-    nap_ms(50); /* the last words of the thread that was left */
+    hf_nap_ms(50); /* the last words of the thread that was left */
     hf_test_place_free(place);
 }
 

@@ -229,14 +229,6 @@ static const hf_activity_def activities[] = {
     {.name = "echo", .run = hf_echo}, {.name = "refuse", .run = refuse}, {0}};
 static const hf_app app = {.name = "test", .workflows = workflows, .activities = activities};
 
-/* Everything that can happen happens, with a crash after it and once more. */
-static void settle(hf_engine *d)
-{
-    hf_kit_ok(d, hf_test_drain(d));
-    hf_test_crash(d);
-    hf_kit_ok(d, hf_test_drain(d));
-}
-
 static void failed_with(hf_engine *d, const char *id, const char *type)
 {
     hf_value out = NULL;
@@ -254,7 +246,7 @@ HF_BOTH_ENGINES(b151_child_result_and_start_command)
     char call[32];
 
     hf_kit_ok(d, hf_start(d, "single", hf_json(d, "{'a': 1}"), .id = "p"));
-    settle(d);
+    hf_kit_settle(d);
     ck_assert_str_eq(hf_kit_result(d, "p"), "{\"a\":1}");
     ck_assert_str_eq(hf_kit_history(d, "p"), "StartAccepted WorkflowStarted ChildWorkflowScheduled "
                                              "ChildRunStarted ChildRunCompleted WorkflowCompleted");
@@ -283,7 +275,7 @@ HF_BOTH_ENGINES(b152_child_failure_is_thrown_from_history)
     hf_engine *d = hf_kit_open(kind, &app);
 
     hf_kit_ok(d, hf_start(d, "careful", hf_json(d, "{'limit': 5}"), .id = "p"));
-    settle(d);
+    hf_kit_settle(d);
     ck_assert_str_eq(hf_kit_result(d, "p"),
                      "{\"type\":\"card_declined\",\"message\":\"limit is 5\"}");
     ck_assert_str_eq(hf_kit_said(d, "p", "ChildRunFailed", 0, HF_KEY_FAILURE_CATEGORY),
@@ -300,9 +292,9 @@ HF_BOTH_ENGINES(b152_child_timeout_fails_the_step)
     hf_kit_ok(d,
               hf_start(d, "careful",
                        hf_json(d, "{'type': 'waiter', 'timeout': 2000, 'id': 'slow'}"), .id = "p"));
-    settle(d);
+    hf_kit_settle(d);
     hf_kit_ok(d, hf_test_advance(d, hf_seconds(3)));
-    settle(d);
+    hf_kit_settle(d);
     ck_assert_ptr_nonnull(strstr(hf_kit_result(d, "p"), "\"type\":\"timeout\""));
     ck_assert_str_eq(hf_kit_said(d, "p", "ChildRunFailed", 0, HF_KEY_CLOSED_REASON), "timed_out");
     hf_kit_close(d);
@@ -315,11 +307,11 @@ HF_BOTH_ENGINES(child_id_taken_fails_the_step)
 
     hf_kit_ok(d, hf_start(d, "waiter", NULL, .id = "taken"));
     hf_kit_ok(d, hf_start(d, "careful", hf_json(d, "{'type': 'leaf', 'id': 'taken'}"), .id = "p"));
-    settle(d);
+    hf_kit_settle(d);
     ck_assert_ptr_nonnull(strstr(hf_kit_result(d, "p"), "\"type\":\"child_id_taken\""));
     hf_kit_ok(d, hf_start(d, "waiter", NULL, .id = "q:1:1")); /* the id the engine would make */
     hf_kit_ok(d, hf_start(d, "careful", hf_json(d, "{'type': 'leaf'}"), .id = "q"));
-    settle(d);
+    hf_kit_settle(d);
     ck_assert_ptr_nonnull(strstr(hf_kit_result(d, "q"), "\"type\":\"child_id_taken\""));
     hf_kit_close(d);
 }
@@ -330,7 +322,7 @@ HF_BOTH_ENGINES(b153_parent_task_carries_child)
     hf_engine *d = hf_kit_open(kind, &app);
 
     hf_kit_ok(d, hf_start(d, "careful", hf_json(d, "{'type': 'waiter', 'id': 'w'}"), .id = "p"));
-    settle(d);
+    hf_kit_settle(d);
     hf_kit_ok(d, hf_cancel(d, "w", "enough")); /* commits without a turn of the parent */
     ck_assert_int_eq(
         hf_kit_number(d,
@@ -338,7 +330,7 @@ HF_BOTH_ENGINES(b153_parent_task_carries_child)
                       "i.id = 'w' AND t.run = (SELECT current_run FROM instance WHERE id = 'p')"),
         0);
     hf_test_crash(d);
-    settle(d);
+    hf_kit_settle(d);
     ck_assert_str_eq(hf_kit_result(d, "p"),
                      "{\"type\":\"child_cancelled\",\"message\":\"enough\"}");
     hf_kit_close(d);
@@ -350,13 +342,13 @@ HF_BOTH_ENGINES(b154_all_waits_for_the_last)
     hf_engine *d = hf_kit_open(kind, &app);
 
     hf_kit_ok(d, hf_start(d, "pair", hf_json(d, "7"), .id = "p"));
-    settle(d);
+    hf_kit_settle(d);
     hf_kit_ok(d, hf_signal(d, "right", "go", hf_json(d, "'r'")));
-    settle(d);
+    hf_kit_settle(d);
     ck_assert_str_eq(hf_test_status(d, "p"), "waiting child:waiter");
     ck_assert_int_eq(hf_test_count(d, "p", "ChildRunCompleted"), 1);
     hf_kit_ok(d, hf_signal(d, "left", "go", hf_json(d, "'l'")));
-    settle(d);
+    hf_kit_settle(d);
     ck_assert_str_eq(hf_kit_result(d, "p"), "[{\"in\":7,\"got\":\"l\"},{\"in\":7,\"got\":\"r\"}]");
     hf_kit_close(d);
 }
@@ -367,9 +359,9 @@ HF_BOTH_ENGINES(b155_all_wakes_on_the_first_failure)
     hf_engine *d = hf_kit_open(kind, &app);
 
     hf_kit_ok(d, hf_start(d, "pair", NULL, .id = "p"));
-    settle(d);
+    hf_kit_settle(d);
     hf_kit_ok(d, hf_signal(d, "right", "go", hf_json(d, "{'fail': true}")));
-    settle(d);
+    hf_kit_settle(d);
     failed_with(d, "p", "told_to");
     ck_assert_str_eq(hf_test_status(d, "left"), "waiting signal:go");
     hf_kit_ok(d, hf_terminate(d, "left", NULL));
@@ -377,9 +369,9 @@ HF_BOTH_ENGINES(b155_all_wakes_on_the_first_failure)
     for (int terminate = 0; terminate < 2; terminate++) {
         d = hf_kit_open(kind, &app);
         hf_kit_ok(d, hf_start(d, "pair", NULL, .id = "p"));
-        settle(d);
+        hf_kit_settle(d);
         hf_kit_ok(d, terminate ? hf_terminate(d, "left", "x") : hf_cancel(d, "left", "x"));
-        settle(d);
+        hf_kit_settle(d);
         failed_with(d, "p", terminate ? "child_terminated" : "child_cancelled");
         hf_kit_close(d);
     }
@@ -391,24 +383,24 @@ HF_BOTH_ENGINES(b156_earliest_failure_wins)
     hf_engine *d = hf_kit_open(kind, &app);
 
     hf_kit_ok(d, hf_start(d, "late_pair", NULL, .id = "p"));
-    settle(d);
+    hf_kit_settle(d);
     hf_kit_ok(d, hf_cancel(d, "right", "first"));
-    settle(d);
+    hf_kit_settle(d);
     hf_kit_skip(d, 5);
     hf_kit_ok(d, hf_terminate(d, "left", "second"));
-    settle(d);
+    hf_kit_settle(d);
     hf_kit_ok(d, hf_signal(d, "p", "go", NULL));
-    settle(d);
+    hf_kit_settle(d);
     failed_with(d, "p", "child_cancelled");
     hf_kit_close(d);
     d = hf_kit_open(kind, &app);
     hf_kit_ok(d, hf_start(d, "late_pair", NULL, .id = "p"));
-    settle(d);
+    hf_kit_settle(d);
     hf_kit_ok(d, hf_cancel(d, "right", "first"));
     hf_kit_ok(d, hf_terminate(d, "left", "second"));
-    settle(d); /* recorded at the same moment */
+    hf_kit_settle(d); /* recorded at the same moment */
     hf_kit_ok(d, hf_signal(d, "p", "go", NULL));
-    settle(d);
+    hf_kit_settle(d);
     failed_with(d, "p", "child_terminated");
     hf_kit_close(d);
 }
@@ -419,7 +411,7 @@ HF_BOTH_ENGINES(b157_nested_groups)
     hf_engine *d = hf_kit_open(kind, &app);
 
     hf_kit_ok(d, hf_start(d, "nested", NULL, .id = "p"));
-    settle(d);
+    hf_kit_settle(d);
     ck_assert_str_eq(hf_kit_result(d, "p"), "[1,[2,[3,4]],5]");
     ck_assert_str_eq(hf_kit_said(d, "p", "ChildWorkflowScheduled", 0, HF_KEY_PARALLEL_GROUP_ID),
                      "parallel-calls:2:3");
@@ -438,7 +430,7 @@ HF_BOTH_ENGINES(b158_mixed_groups)
 
     hf_kit_ok(d, hf_start(d, "mixed", NULL, .id = "p"));
     hf_kit_ok(d, hf_start(d, "mixed", hf_json(d, "{'child_first': true}"), .id = "q"));
-    settle(d);
+    hf_kit_settle(d);
     ck_assert_str_eq(hf_kit_result(d, "p"), "[\"a\",\"c\"]");
     ck_assert_str_eq(hf_kit_result(d, "q"), "[\"c\",\"a\"]");
     hf_kit_close(d);
@@ -486,14 +478,14 @@ HF_BOTH_ENGINES(b160_async_is_a_child)
     hf_engine *d = hf_kit_open(kind, &app);
 
     hf_kit_ok(d, hf_start(d, "caller", NULL, .id = "p"));
-    settle(d);
+    hf_kit_settle(d);
     ck_assert_str_eq(hf_kit_said(d, "p", "ChildRunStarted", 0, HF_KEY_CHILD_WORKFLOW_TYPE),
                      "durable-workflow.async");
     hf_kit_ok(d, hf_test_advance(d, hf_seconds(2)));
-    settle(d);
+    hf_kit_settle(d);
     ck_assert_str_eq(hf_kit_result(d, "p"), "{\"doubled\":42}");
     hf_kit_ok(d, hf_start(d, "caller", hf_json(d, "{'function': 'nobody'}"), .id = "q"));
-    settle(d);
+    hf_kit_settle(d);
     failed_with(d, "q", "unknown_function");
     hf_kit_close(d);
 }
@@ -506,7 +498,7 @@ HF_BOTH_ENGINES(b161_child_continues_as_new)
 
     hf_kit_ok(d, hf_start(d, "watcher", hf_json(d, "{'n': 3}"), .id = "p"));
     for (int i = 0; i < 4; i++)
-        settle(d);
+        hf_kit_settle(d);
     ck_assert_str_eq(hf_kit_result(d, "p"), "\"liftoff\"");
     ck_assert_int_eq(hf_test_count(d, "p", "ChildRunStarted"), 4);
     (void)snprintf(call, sizeof(call), "%s",
@@ -538,7 +530,7 @@ static void guardian_end(hf_engine *d, const char *how)
     else
         hf_kit_ok(d, hf_signal(d, "p", "end", hf_json(d, "%s", how)));
     hf_test_crash(d);
-    settle(d);
+    hf_kit_settle(d);
 }
 
 /* Each policy at each way a parent can close. */
@@ -554,7 +546,7 @@ HF_BOTH_ENGINES(b162_parent_close_policies)
 
             hf_kit_ok(d, hf_start(d, "guardian", hf_json(d, "{'policy': %d}", policy), .id = "p",
                                   .run_timeout = hf_hours(1)));
-            settle(d);
+            hf_kit_settle(d);
             guardian_end(d, ways[way]);
             ck_assert_str_eq(hf_test_status(d, "ward"), wards[policy]);
             ck_assert_int_eq(hf_test_count(d, "p", "ParentClosePolicyApplied"), policy > 0);
@@ -578,7 +570,7 @@ HF_BOTH_ENGINES(b163_policy_survives_continue_as_new)
 
     hf_kit_ok(d,
               hf_start(d, "guardian", hf_json(d, "{'policy': 2, 'type': 'phoenix'}"), .id = "p"));
-    settle(d);
+    hf_kit_settle(d);
     guardian_end(d, "next");
     ck_assert_str_eq(hf_test_status(d, "ward"), "waiting signal:rise");
     ck_assert_int_eq(hf_test_count(d, "p", "ParentClosePolicyApplied"), 0);
@@ -588,9 +580,9 @@ HF_BOTH_ENGINES(b163_policy_survives_continue_as_new)
     d = hf_kit_open(kind, &app);
     hf_kit_ok(d,
               hf_start(d, "guardian", hf_json(d, "{'policy': 1, 'type': 'phoenix'}"), .id = "p"));
-    settle(d);
+    hf_kit_settle(d);
     hf_kit_ok(d, hf_signal(d, "ward", "rise", NULL));
-    settle(d);
+    hf_kit_settle(d);
     ck_assert_int_eq(hf_test_count(d, "p", "ChildRunStarted"), 2);
     guardian_end(d, "return");
     ck_assert_str_eq(hf_test_status(d, "ward"), "cancelled");
@@ -598,11 +590,11 @@ HF_BOTH_ENGINES(b163_policy_survives_continue_as_new)
     d = hf_kit_open(kind, &app);
     hf_kit_ok(d,
               hf_start(d, "guardian", hf_json(d, "{'policy': 1, 'type': 'phoenix'}"), .id = "p"));
-    settle(d);
+    hf_kit_settle(d);
     hf_kit_ok(d, hf_cancel(d, "p", NULL)); /* the child continues before it hears of it */
     hf_kit_ok(d, hf_signal(d, "ward", "rise", NULL));
     hf_test_crash(d);
-    settle(d);
+    hf_kit_settle(d);
     ck_assert_str_eq(hf_test_status(d, "ward"), "cancelled");
     hf_kit_close(d);
 }
@@ -613,7 +605,7 @@ HF_BOTH_ENGINES(b164_concurrent_completions_wake_once)
     hf_engine *d = hf_kit_open(kind, &app);
 
     hf_kit_ok(d, hf_start(d, "pair", NULL, .id = "p"));
-    settle(d);
+    hf_kit_settle(d);
     hf_kit_ok(d, hf_signal(d, "left", "go", NULL));
     hf_kit_ok(d, hf_signal(d, "right", "go", NULL));
     hf_test_crash(d); /* both are found again at once */
@@ -636,14 +628,14 @@ HF_BOTH_ENGINES(b165_retryable_child_failure)
     tries = 0;
     hf_kit_ok(d, hf_start(d, "patron", hf_json(d, "{'until': 3}"), .id = "p"));
     for (int i = 0; i < 4; i++)
-        settle(d);
+        hf_kit_settle(d);
     ck_assert_str_eq(hf_test_status(d, "p"), "waiting child:waiter");
     ck_assert_int_eq(hf_test_count(d, "p", "ChildRunFailed"), 0);
     ck_assert_int_eq(hf_test_count(d, "p", "ChildRunCompleted"), 1);
     ck_assert_int_eq(hf_test_count(d, "p", "ChildRunStarted"), 4);
     ck_assert_str_eq(hf_kit_said(d, "p", "ChildRunStarted", 3, HF_KEY_RETRY_ATTEMPT), "3");
     hf_kit_ok(d, hf_signal(d, "other", "go", NULL));
-    settle(d);
+    hf_kit_settle(d);
     ck_assert_str_eq(hf_kit_result(d, "p"),
                      "[{\"tries\":3,\"in\":{\"until\":3}},{\"in\":{\"until\":3},\"got\":true}]");
     tries = 0;
@@ -652,7 +644,7 @@ HF_BOTH_ENGINES(b165_retryable_child_failure)
     d = hf_kit_open(kind, &app);
     hf_kit_ok(d, hf_start(d, "patron", hf_json(d, "{'until': 9}"), .id = "q"));
     for (int i = 0; i < 4; i++)
-        settle(d);
+        hf_kit_settle(d);
     failed_with(d, "q", "not_yet");
     ck_assert_int_eq(hf_test_count(d, "q", "ChildRunFailed"), 1);
     hf_kit_close(d);
@@ -666,18 +658,18 @@ HF_BOTH_ENGINES(b079_signals_to_children_arrive_once)
 
     hf_kit_ok(d, hf_start(d, "handler", hf_json(d, "{'signal': true}"), .id = "p"));
     for (int i = 0; i < 4; i++)
-        settle(d);
+        hf_kit_settle(d);
     ck_assert_str_eq(hf_kit_result(d, "p"),
                      "{\"in\":{\"signal\":true},\"got\":{\"from\":\"parent\"}}");
     ck_assert_int_eq(hf_test_count(d, "deaf", "SignalReceived"), 1);
     hf_kit_close(d);
     d = hf_kit_open(kind, &app);
     hf_kit_ok(d, hf_start(d, "handler", NULL, .id = "p"));
-    settle(d);
+    hf_kit_settle(d);
     hf_kit_ok(d, hf_update(d, "p", "nudge", hf_json(d, "{'from': 'update'}"), hf_seconds(1), &out));
     hf_test_crash(d);
     for (int i = 0; i < 3; i++)
-        settle(d);
+        hf_kit_settle(d);
     ck_assert_ptr_nonnull(strstr(hf_kit_result(d, "p"), "\"from\":\"update\""));
     ck_assert_int_eq(hf_test_count(d, "deaf", "SignalReceived"), 1);
     hf_kit_close(d);

@@ -27,15 +27,6 @@ static const hf_workflow_def workflows[] = {
     {0}};
 static const hf_app app = {.name = "commands", .workflows = workflows};
 
-/* The command as it was answered; the case fails when it was not. */
-static hf_command_result ask(hf_engine *d, const char *command, hf_value request)
-{
-    hf_command_result out = {0};
-
-    hf_kit_ok(d, hf_command(d, command, request, hf_mem_of_engine(d), &out));
-    return out;
-}
-
 static hf_value json_of(hf_engine *d, const char *text)
 {
     hf_value value = NULL;
@@ -65,7 +56,8 @@ HF_BOTH_ENGINES(b026_unknown_signal_is_a_durable_row)
     hf_kit_ok(d, hf_start(d, "waits", NULL, .id = "w-1"));
     hf_kit_ok(d, hf_test_drain(d));
     events = hf_kit_number(d, "SELECT last_seq FROM run");
-    out = ask(d, "signal", hf_json(d, "{'workflow_id': 'w-1', 'name': 'stop', 'arguments': [7]}"));
+    out = hf_kit_ask(d, "signal",
+                     hf_json(d, "{'workflow_id': 'w-1', 'name': 'stop', 'arguments': [7]}"));
     ck_assert(!out.accepted);
     ck_assert_str_eq(out.outcome, "rejected_unknown_signal");
     ck_assert_str_eq(out.reason, "unknown_signal");
@@ -77,8 +69,9 @@ HF_BOTH_ENGINES(b026_unknown_signal_is_a_durable_row)
                              "state = 3 AND command_seq = 2 AND message_seq IS NULL AND name = "
                              "'stop' AND closed_us IS NOT NULL"),
                      1);
-    out = ask(d, "signal",
-              hf_json(d, "{'workflow_id': 'w-1', 'name': 'go', 'arguments': {'who': 'Ada'}}"));
+    out =
+        hf_kit_ask(d, "signal",
+                   hf_json(d, "{'workflow_id': 'w-1', 'name': 'go', 'arguments': {'who': 'Ada'}}"));
     ck_assert(out.accepted);
     ck_assert_int_eq(hf_int(out.detail, "command_sequence", 0), 3);
     hf_kit_ok(d, hf_test_drain(d));
@@ -105,9 +98,9 @@ HF_BOTH_ENGINES(b029_validation_errors_say_what_is_wrong)
     hf_kit_ok(d, hf_start(d, "waits", NULL, .id = "w-1"));
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         hf_command_result out =
-            ask(d, "signal",
-                hf_json(d, "{'workflow_id': 'w-1', 'name': 'go', 'arguments': %p}",
-                        (const void *)json_of(d, cases[i].args)));
+            hf_kit_ask(d, "signal",
+                       hf_json(d, "{'workflow_id': 'w-1', 'name': 'go', 'arguments': %p}",
+                               (const void *)json_of(d, cases[i].args)));
 
         ck_assert_str_eq(out.outcome, "rejected_invalid_arguments");
         ck_assert_str_eq(out.reason, "invalid_signal_arguments");
@@ -129,8 +122,8 @@ HF_BOTH_ENGINES(b027_a_closed_run_refuses)
     hf_kit_ok(d, hf_start(d, "ends", NULL, .id = "e-1"));
     hf_kit_ok(d, hf_test_drain(d));
     for (size_t i = 0; i < 4; i++) {
-        hf_command_result out =
-            ask(d, kinds[i], hf_json(d, "{'workflow_id': 'e-1', 'name': 'go', 'reason': 'why'}"));
+        hf_command_result out = hf_kit_ask(
+            d, kinds[i], hf_json(d, "{'workflow_id': 'e-1', 'name': 'go', 'reason': 'why'}"));
 
         ck_assert_str_eq(out.outcome, "rejected_not_active");
         ck_assert_str_eq(out.reason, "run_not_active");
@@ -162,7 +155,7 @@ HF_BOTH_ENGINES(b005_second_start_is_rejected)
     hf_command_result out;
 
     hf_kit_ok(d, hf_start(d, "waits", NULL, .id = "w-1"));
-    out = ask(d, "start", hf_json(d, "{'workflow_id': 'w-1', 'workflow_type': 'waits'}"));
+    out = hf_kit_ask(d, "start", hf_json(d, "{'workflow_id': 'w-1', 'workflow_type': 'waits'}"));
     ck_assert_str_eq(out.outcome, "rejected_duplicate");
     ck_assert_str_eq(out.reason, "instance_already_started");
     ck_assert_int_eq(hf_test_count(d, "w-1", "StartRejected"), 1);
@@ -183,8 +176,8 @@ HF_BOTH_ENGINES(b006_existing_open_run_is_returned)
     hf_engine *d = hf_kit_open(kind, &app);
     hf_value request = hf_json(
         d, "{'workflow_id': 'w-1', 'workflow_type': 'waits', 'duplicate_policy': 'use-existing'}");
-    hf_command_result first = ask(d, "start", request);
-    hf_command_result again = ask(d, "start", request);
+    hf_command_result first = hf_kit_ask(d, "start", request);
+    hf_command_result again = hf_kit_ask(d, "start", request);
 
     ck_assert_str_eq(first.outcome, "started_new");
     ck_assert_str_eq(again.outcome, "returned_existing_active");
@@ -205,9 +198,9 @@ HF_BOTH_ENGINES(b007_existing_closed_run_rejects)
                    "'return_existing_active'}");
     hf_command_result out;
 
-    out = ask(d, "start", request);
+    out = hf_kit_ask(d, "start", request);
     hf_kit_ok(d, hf_test_drain(d));
-    out = ask(d, "start", request);
+    out = hf_kit_ask(d, "start", request);
     ck_assert_str_eq(out.outcome, "rejected_duplicate");
     ck_assert_int_eq(hf_test_count(d, "e-1", "StartRejected"), 0);
     hf_kit_close(d);
@@ -221,15 +214,17 @@ HF_BOTH_ENGINES(b071_refused_updates_are_in_history)
 
     hf_kit_ok(d, hf_start(d, "waits", NULL, .id = "w-1"));
     hf_kit_ok(d, hf_test_drain(d));
-    out = ask(d, "update", hf_json(d, "{'workflow_id': 'w-1', 'name': 'draw'}"));
+    out = hf_kit_ask(d, "update", hf_json(d, "{'workflow_id': 'w-1', 'name': 'draw'}"));
     ck_assert_str_eq(out.outcome, "rejected_unknown_update");
     ck_assert_str_eq(out.reason, "unknown_update");
-    out = ask(d, "update",
-              hf_json(d, "{'workflow_id': 'w-1', 'name': 'note', 'arguments': {'text': 5}}"));
+    out =
+        hf_kit_ask(d, "update",
+                   hf_json(d, "{'workflow_id': 'w-1', 'name': 'note', 'arguments': {'text': 5}}"));
     ck_assert_str_eq(out.outcome, "rejected_invalid_arguments");
     ck_assert_str_eq(out.reason, "invalid_update_arguments");
-    out = ask(d, "update",
-              hf_json(d, "{'workflow_id': 'w-1', 'name': 'note', 'arguments': {'text': null}}"));
+    out = hf_kit_ask(
+        d, "update",
+        hf_json(d, "{'workflow_id': 'w-1', 'name': 'note', 'arguments': {'text': null}}"));
     ck_assert_str_eq(hf_str(out.detail, "validation_errors.text.0", ""),
                      "The text argument cannot be null.");
     ck_assert_int_eq(hf_test_count(d, "w-1", "UpdateRejected"), 3);
@@ -249,12 +244,13 @@ HF_BOTH_ENGINES(b019_context_is_kept)
     hf_engine *d = hf_kit_open(kind, &app);
     hf_command_result out;
 
-    out = ask(d, "start",
-              hf_json(d, "{'workflow_id': 'w-1', 'workflow_type': 'waits', 'source': 'webhook',"
-                         " 'request_id': 'r-1', 'context': {'caller': {'type': 'webhook'},"
-                         " 'auth': {'status': 'authorized', 'method': 'token'},"
-                         " 'request': {'method': 'POST', 'route_name': 'start',"
-                         " 'fingerprint': 'sha256:00'}}}"));
+    out = hf_kit_ask(d, "start",
+                     hf_json(d,
+                             "{'workflow_id': 'w-1', 'workflow_type': 'waits', 'source': 'webhook',"
+                             " 'request_id': 'r-1', 'context': {'caller': {'type': 'webhook'},"
+                             " 'auth': {'status': 'authorized', 'method': 'token'},"
+                             " 'request': {'method': 'POST', 'route_name': 'start',"
+                             " 'fingerprint': 'sha256:00'}}}"));
     ck_assert_str_eq(hf_str(out.detail, "command_source", ""), "webhook");
     ck_assert_int_eq(rows(d, "source = 2 AND type = 1"), 1);
     ck_assert_int_eq(
@@ -313,22 +309,22 @@ HF_BOTH_ENGINES(b078_request_id_answers_again)
     hf_value bad = hf_json(d, "{'workflow_id': 'w-1', 'name': 'stop', 'request_id': 'r-2'}");
     hf_value start = hf_json(d, "{'workflow_id': 'w-1', 'workflow_type': 'waits',"
                                 " 'request_id': 'r-1'}");
-    hf_command_result first = ask(d, "start", start);
-    hf_command_result again = ask(d, "start", start);
+    hf_command_result first = hf_kit_ask(d, "start", start);
+    hf_command_result again = hf_kit_ask(d, "start", start);
 
     ck_assert_str_eq(again.outcome, "started_new");
     ck_assert_str_eq(again.command_id, first.command_id);
     ck_assert(hf_bool(again.detail, "repeated", false));
-    first = ask(d, "signal", good);
+    first = hf_kit_ask(d, "signal", good);
     hf_kit_ok(d, hf_test_drain(d));
     hf_test_crash(d);
-    again = ask(d, "signal", good);
+    again = hf_kit_ask(d, "signal", good);
     ck_assert_str_eq(again.outcome, "signal_received");
     ck_assert_str_eq(again.command_id, first.command_id);
     ck_assert_str_eq(again.run_id, first.run_id);
-    first = ask(d, "signal", bad);
+    first = hf_kit_ask(d, "signal", bad);
     ck_assert_str_eq(first.outcome, "rejected_not_active");
-    again = ask(d, "signal", bad);
+    again = hf_kit_ask(d, "signal", bad);
     ck_assert_str_eq(again.outcome, "rejected_not_active");
     ck_assert_str_eq(again.command_id, first.command_id);
     ck_assert_ptr_nonnull(hf_get(again.detail, "message"));

@@ -7,6 +7,7 @@
 #include "lib/check_store.h"
 #include "lib/handlers.h"
 #include "lib/kit.h"
+#include "lib/nap.h"
 
 enum { QUIET_MS = 1000, LOOK_MS = 50, PATIENCE_MS = 60000 };
 
@@ -22,13 +23,6 @@ static const hf_workflow_def workflows[] = {{.type = "calls", .run = hf_call_ech
                                             {0}};
 static const hf_activity_def activities[] = {{.name = "echo", .run = hf_echo}, {0}};
 static const hf_app app = {.name = "test", .workflows = workflows, .activities = activities};
-
-static void nap_ms(long ms)
-{
-    const struct timespec pause = {.tv_sec = ms / 1000, .tv_nsec = (ms % 1000) * 1000000};
-
-    (void)nanosleep(&pause, NULL);
-}
 
 /* Of those who write, who read for callers, and who run workflow code. */
 static uint64_t driver_calls(const hf_engine *d)
@@ -55,7 +49,7 @@ HF_BOTH_ENGINES(an_idle_engine_asks_nothing)
     for (int spent = 0; quiet < QUIET_MS && spent < PATIENCE_MS; spent += LOOK_MS) {
         uint64_t now;
 
-        nap_ms(LOOK_MS);
+        hf_nap_ms(LOOK_MS);
         now = driver_calls(d);
         quiet = now == before ? quiet + LOOK_MS : 0;
         before = now;

@@ -160,12 +160,6 @@ static void told_take(const hf_log_entry *entry, void *ctx)
 
 /* ---- helpers */
 
-static void started(hf_engine *d, const char *type, const char *id, hf_value in)
-{
-    hf_kit_ok(d, hf_start(d, type, in, .id = id));
-    hf_kit_ok(d, hf_test_drain(d));
-}
-
 /* The run failed with that limit, and nothing else of the turn was written. */
 static void tripped(hf_engine *d, const char *id, const char *limit, const char *value,
                     const char *configured)
@@ -188,15 +182,15 @@ HF_BOTH_ENGINES(pending_activities_at_the_threshold)
     hf_engine *d = hf_kit_open(kind, &app);
 
     hf_kit_ok(d, hf_set(d, "pending_activity_count", "5"));
-    started(d, "crowd", "below", hf_json(d, "{'first': 4}"));
-    started(d, "crowd", "at", hf_json(d, "{'first': 5}"));
-    started(d, "crowd", "above", hf_json(d, "{'first': 6}"));
+    hf_kit_begin(d, "crowd", "below", hf_json(d, "{'first': 4}"));
+    hf_kit_begin(d, "crowd", "at", hf_json(d, "{'first': 5}"));
+    hf_kit_begin(d, "crowd", "above", hf_json(d, "{'first': 6}"));
     ck_assert_int_eq(hf_test_count(d, "below", "ActivityScheduled"), 4);
     ck_assert_int_eq(hf_test_count(d, "at", "ActivityScheduled"), 5);
     tripped(d, "above", "pending_activity_count", "5", "5");
     ck_assert_int_eq(hf_test_count(d, "above", "ActivityScheduled"), 0);
-    started(d, "crowd", "later", hf_json(d, "{'first': 3, 'second': 3}"));
-    started(d, "crowd", "freed", hf_json(d, "{'first': 3, 'second': 5, 'work': true}"));
+    hf_kit_begin(d, "crowd", "later", hf_json(d, "{'first': 3, 'second': 3}"));
+    hf_kit_begin(d, "crowd", "freed", hf_json(d, "{'first': 3, 'second': 5, 'work': true}"));
     hf_kit_ok(d, hf_signal(d, "later", "more", NULL));
     hf_kit_ok(d, hf_signal(d, "freed", "more", NULL));
     hf_kit_ok(d, hf_test_drain(d));
@@ -216,7 +210,7 @@ HF_BOTH_ENGINES(limits_can_be_taken_away)
     hf_kit_ok(d, hf_set(d, "pending_activity_count", "0"));
     ck_assert_int_eq(hf_set(d, "warning_threshold_percent", "101"), HF_INVALID);
     ck_assert_int_eq(hf_set(d, "memo_size_bytes", "1"), HF_INVALID);
-    started(d, "crowd", "a", hf_json(d, "{'first': 1001}"));
+    hf_kit_begin(d, "crowd", "a", hf_json(d, "{'first': 1001}"));
     ck_assert_int_eq(hf_test_count(d, "a", "ActivityScheduled"), 1001);
     hf_kit_close(d);
 }
@@ -227,9 +221,9 @@ HF_BOTH_ENGINES(command_batch_at_the_threshold)
     hf_engine *d = hf_kit_open(kind, &app);
 
     hf_kit_ok(d, hf_set(d, "command_batch_size", "6"));
-    started(d, "crowd", "below", hf_json(d, "{'first': 4}"));
-    started(d, "crowd", "at", hf_json(d, "{'first': 5}"));
-    started(d, "crowd", "above", hf_json(d, "{'first': 6}"));
+    hf_kit_begin(d, "crowd", "below", hf_json(d, "{'first': 4}"));
+    hf_kit_begin(d, "crowd", "at", hf_json(d, "{'first': 5}"));
+    hf_kit_begin(d, "crowd", "above", hf_json(d, "{'first': 6}"));
     ck_assert_str_eq(hf_test_status(d, "below"), "waiting signal:go");
     ck_assert_str_eq(hf_test_status(d, "at"), "waiting signal:go");
     tripped(d, "above", "command_batch_size", "7", "6");
@@ -243,9 +237,9 @@ HF_BOTH_ENGINES(history_transaction_at_the_threshold)
     hf_engine *d = hf_kit_open(kind, &app);
 
     hf_kit_ok(d, hf_set(d, "history_transaction_size", "6"));
-    started(d, "marks", "below", hf_json(d, "{'n': 4}"));
-    started(d, "marks", "at", hf_json(d, "{'n': 5}"));
-    started(d, "marks", "above", hf_json(d, "{'n': 6}"));
+    hf_kit_begin(d, "marks", "below", hf_json(d, "{'n': 4}"));
+    hf_kit_begin(d, "marks", "at", hf_json(d, "{'n': 5}"));
+    hf_kit_begin(d, "marks", "above", hf_json(d, "{'n': 6}"));
     ck_assert_str_eq(hf_test_status(d, "below"), "waiting signal:go");
     ck_assert_str_eq(hf_test_status(d, "at"), "waiting signal:go");
     ck_assert_int_eq(hf_test_count(d, "at", "MemoUpserted"), 5);
@@ -266,7 +260,7 @@ HF_BOTH_ENGINES(payloads_at_the_threshold)
     for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
         for (int bytes = 1999; bytes <= 2001; bytes++) {
             (void)snprintf(id, sizeof(id), "%s-%d", ways[i], bytes);
-            started(d, "heavy", id, hf_json(d, "{'bytes': %d, 'how': %s}", bytes, ways[i]));
+            hf_kit_begin(d, "heavy", id, hf_json(d, "{'bytes': %d, 'how': %s}", bytes, ways[i]));
             if (bytes <= 2000) {
                 ck_assert_str_eq(hf_test_status(d, id), "completed");
                 continue;
@@ -295,14 +289,15 @@ HF_BOTH_ENGINES(broken_values_are_typed_failures)
 
         for (int result = 0; result < 2; result++) {
             (void)snprintf(id, sizeof(id), "%s-%d", whats[i], result);
-            started(d, "broken", id, hf_json(d, "{'what': %s, 'result': %d}", whats[i], result));
+            hf_kit_begin(d, "broken", id,
+                         hf_json(d, "{'what': %s, 'result': %d}", whats[i], result));
             ck_assert_str_eq(hf_test_status(d, id), "failed");
             ck_assert_str_eq(hf_kit_said(d, id, "WorkflowFailed", 0, HF_KEY_EXCEPTION_TYPE), type);
             ck_assert_int_eq(hf_test_count(d, id, "NoteRecorded"), 0);
             ck_assert_int_eq(hf_test_count(d, id, "ActivityScheduled"), 0);
         }
         (void)snprintf(id, sizeof(id), "activity-%s", whats[i]);
-        started(d, "caller", id, hf_json(d, "{'what': %s}", whats[i]));
+        hf_kit_begin(d, "caller", id, hf_json(d, "{'what': %s}", whats[i]));
         ck_assert_str_eq(hf_str(hf_parse_(hf_mem_of_engine(d), hf_kit_result(d, id),
                                           strlen(hf_kit_result(d, id))),
                                 "type", ""),
@@ -325,7 +320,7 @@ HF_BOTH_ENGINES(operators_are_warned_at_four_fifths)
 
     hf_log_init_sink(&d->log, HF_LOG_WARN, d->clock, told_take, &t);
     hf_kit_ok(d, hf_set(d, "pending_activity_count", "10"));
-    started(d, "crowd", "far", hf_json(d, "{'first': 7, 'second': 1}"));
+    hf_kit_begin(d, "crowd", "far", hf_json(d, "{'first': 7, 'second': 1}"));
     ck_assert_int_eq(t.count, 0);
     hf_kit_ok(d, hf_signal(d, "far", "more", NULL));
     hf_kit_ok(d, hf_test_drain(d));
@@ -354,20 +349,20 @@ HF_BOTH_ENGINES(warnings_of_sizes_and_none)
 
     hf_log_init_sink(&d->log, HF_LOG_WARN, d->clock, told_take, &t);
     hf_kit_ok(d, hf_set(d, "payload_size_bytes", "2000"));
-    started(d, "heavy", "light", hf_json(d, "{'bytes': 1599, 'how': 'input'}"));
+    hf_kit_begin(d, "heavy", "light", hf_json(d, "{'bytes': 1599, 'how': 'input'}"));
     ck_assert_int_eq(t.count, 0);
-    started(d, "heavy", "heavy", hf_json(d, "{'bytes': 1600, 'how': 'input'}"));
+    hf_kit_begin(d, "heavy", "heavy", hf_json(d, "{'bytes': 1600, 'how': 'input'}"));
     ck_assert_int_eq(t.count, 1);
     ck_assert_str_eq(t.limit, "payload_size_bytes");
     hf_kit_ok(d, hf_set(d, "command_batch_size", "10"));
-    started(d, "crowd", "few", hf_json(d, "{'first': 6}"));
+    hf_kit_begin(d, "crowd", "few", hf_json(d, "{'first': 6}"));
     ck_assert_int_eq(t.count, 1);
-    started(d, "crowd", "many", hf_json(d, "{'first': 7}"));
+    hf_kit_begin(d, "crowd", "many", hf_json(d, "{'first': 7}"));
     ck_assert_int_eq(t.count, 2);
     ck_assert_str_eq(t.limit, "command_batch_size");
     ck_assert_int_eq(t.value, 8);
     hf_kit_ok(d, hf_set(d, "warning_threshold_percent", "0"));
-    started(d, "crowd", "silent", hf_json(d, "{'first': 9}"));
+    hf_kit_begin(d, "crowd", "silent", hf_json(d, "{'first': 9}"));
     ck_assert_int_eq(t.count, 2);
     hf_kit_close(d);
 }

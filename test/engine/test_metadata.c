@@ -177,13 +177,6 @@ static const hf_workflow_def new_workflows[] = {
     {0}};
 static const hf_app new_app = {.name = "test", .workflows = new_workflows};
 
-static void settle(hf_engine *d)
-{
-    hf_kit_ok(d, hf_test_drain(d));
-    hf_test_crash(d);
-    hf_kit_ok(d, hf_test_drain(d));
-}
-
 static void failed_with_limit(hf_engine *d, const char *id, const char *limit)
 {
     hf_value out = NULL;
@@ -204,20 +197,20 @@ HF_BOTH_ENGINES(b173_memo_and_attributes_merge)
     ck_assert_str_eq(hf_kit_said(d, "m", "WorkflowStarted", 0, HF_KEY_MEMO),
                      "{\"a\":{\"b\":[1,2]},\"z\":1}");
     hf_kit_ok(d, hf_signal(d, "m", "memo", hf_json(d, "{'c': 'x', 'z': null}")));
-    settle(d);
+    hf_kit_settle(d);
     ck_assert_str_eq(hf_kit_said(d, "m", "MemoUpserted", 0, HF_KEY_MERGED),
                      "{\"a\":{\"b\":[1,2]},\"c\":\"x\"}");
     hf_kit_ok(d, hf_signal(d, "m", "memo", hf_json(d, "{'a': null, 'nothing': null}")));
     hf_kit_ok(d, hf_signal(d, "m", "memo", hf_json(d, "{'c': 2, 'd': 3}"))); /* in one turn */
-    settle(d);
+    hf_kit_settle(d);
     ck_assert_str_eq(hf_kit_said(d, "m", "MemoUpserted", 1, HF_KEY_MERGED), "{\"c\":\"x\"}");
     ck_assert_str_eq(hf_kit_said(d, "m", "MemoUpserted", 2, HF_KEY_MERGED), "{\"c\":2,\"d\":3}");
     ck_assert_str_eq(hf_kit_said(d, "m", "MemoUpserted", 2, HF_KEY_ENTRIES), "{\"c\":2,\"d\":3}");
     hf_kit_ok(d, hf_start(d, "tagged", hf_json(d, "{'n': 2}"), .id = "t"));
     hf_kit_ok(d, hf_signal(d, "t", "tags", hf_json(d, "{'region': 'eu', 'n': 1}")));
-    settle(d);
+    hf_kit_settle(d);
     hf_kit_ok(d, hf_signal(d, "t", "tags", hf_json(d, "{'n': null, 'list': ['a', 'b']}")));
-    settle(d);
+    hf_kit_settle(d);
     ck_assert_str_eq(hf_kit_said(d, "t", "SearchAttributesUpserted", 1, HF_KEY_MERGED),
                      "{\"list\":[\"a\",\"b\"],\"region\":\"eu\"}");
     hf_kit_close(d);
@@ -245,7 +238,7 @@ HF_BOTH_ENGINES(b173_metadata_size_limits)
                        .id = "tags-over"));
     hf_kit_ok(d, hf_start(d, "hoarder", hf_json(d, "{'bytes': 2049, 'attributes': true}"),
                           .id = "tag-over"));
-    settle(d);
+    hf_kit_settle(d);
     ck_assert_str_eq(hf_kit_result(d, "keys"), "\"kept\"");
     failed_with_limit(d, "keys-over", "memo_keys");
     ck_assert_int_eq(hf_test_count(d, "keys-over", "MemoUpserted"), 0);
@@ -258,7 +251,7 @@ HF_BOTH_ENGINES(b173_metadata_size_limits)
     failed_with_limit(d, "tag-over", "search_attribute_string_length");
     hf_kit_ok(d, hf_start(d, "tagged", NULL, .id = "bad"));
     hf_kit_ok(d, hf_signal(d, "bad", "tags", hf_json(d, "{'no spaces': 1}")));
-    settle(d);
+    hf_kit_settle(d);
     ck_assert_int_eq(hf_result(d, "bad", 0, &out, &e), HF_ERROR);
     ck_assert_str_eq(e->type, "invalid_metadata");
     hf_kit_close(d);
@@ -280,7 +273,7 @@ HF_BOTH_ENGINES(b174_continue_as_new_inherits)
     hf_kit_ok(d, hf_signal(d, "r", "item", hf_json(d, "'b'")));
     hf_kit_ok(d, hf_signal(d, "r", "item", hf_json(d, "'c'")));
     for (int i = 0; i < 4; i++)
-        settle(d);
+        hf_kit_settle(d);
     ck_assert_int_eq(hf_kit_number(d, "SELECT run_count FROM instance"), 4);
     ck_assert_str_eq(hf_kit_said(d, "r", "WorkflowStarted", 0, HF_KEY_BUSINESS_KEY), "order 7");
     ck_assert_str_eq(hf_kit_said(d, "r", "WorkflowStarted", 0, HF_KEY_VISIBILITY_LABELS),
@@ -301,9 +294,9 @@ HF_BOTH_ENGINES(b174_continue_as_new_inherits)
         hf_kit_number(d, "SELECT message_cursor FROM run ORDER BY number DESC LIMIT 1"), 3);
     ck_assert_int_eq(hf_test_count(d, "r", "SignalReceived"), 0);
     hf_kit_ok(d, hf_signal(d, "r", "item", hf_json(d, "'d'")));
-    settle(d);
+    hf_kit_settle(d);
     hf_kit_ok(d, hf_update(d, "r", "bonus", NULL, hf_seconds(1), &out));
-    settle(d);
+    hf_kit_settle(d);
     ck_assert_str_eq(hf_kit_result(d, "r"), "\"abcd\"");
     hf_kit_close(d);
 }
@@ -316,7 +309,7 @@ HF_BOTH_ENGINES(b080_update_comes_before_the_next_run)
 
     hf_kit_ok(d, hf_set(d, "update_behind_signal", "queue"));
     hf_kit_ok(d, hf_start(d, "relay", hf_json(d, "{'seen': 'ab'}"), .id = "r"));
-    settle(d);
+    hf_kit_settle(d);
     hf_kit_ok(d, hf_signal(d, "r", "item", hf_json(d, "'c'")));
     hf_kit_ok(d, hf_update(d, "r", "bonus", hf_json(d, "{'by': 5}"), hf_seconds(1), &out));
     ck_assert_int_eq(hf_int(out, "bonus", 0), 5);
@@ -334,7 +327,7 @@ HF_BOTH_ENGINES(b077_closed_run_answers_updates)
 
     hf_kit_ok(d, hf_start(d, "noted", NULL, .id = "m"));
     hf_kit_ok(d, hf_start(d, "relay", hf_json(d, "{'seen': 'abc'}"), .id = "r"));
-    settle(d);
+    hf_kit_settle(d);
     hf_kit_ok(d, hf_update(d, "r", "bonus", NULL, hf_seconds(1), &out));
     hf_kit_ok(d, hf_cancel(d, "r", "enough"));
     ck_assert_int_eq(hf_test_count(d, "r", "UpdateCompleted"), 1);
@@ -348,7 +341,7 @@ HF_BOTH_ENGINES(b174_oversize_arguments_fail_the_run)
 
     hf_kit_ok(d, hf_start(d, "oversize", hf_json(d, "{'bytes': 2097144}"), .id = "fits"));
     hf_kit_ok(d, hf_start(d, "oversize", hf_json(d, "{'bytes': 2097150}"), .id = "over"));
-    settle(d);
+    hf_kit_settle(d);
     ck_assert_str_eq(hf_test_status(d, "fits"), "completed");
     failed_with_limit(d, "over", "payload_size_bytes");
     ck_assert_int_eq(hf_kit_number(d, "SELECT run_count FROM instance WHERE id = 'over'"), 1);
@@ -362,19 +355,19 @@ HF_BOTH_ENGINES(b175_renamed_definition_takes_over)
     char fingerprint[128];
 
     hf_kit_ok(d, hf_start(d, "old-name", NULL, .id = "r"));
-    settle(d);
+    hf_kit_settle(d);
     (void)snprintf(
         fingerprint, sizeof(fingerprint), "%s",
         hf_kit_said(d, "r", "WorkflowStarted", 0, HF_KEY_WORKFLOW_DEFINITION_FINGERPRINT));
     d = hf_kit_reopen(d, &new_app);
     hf_kit_ok(d, hf_signal(d, "r", "item", NULL));
-    settle(d);
+    hf_kit_settle(d);
     ck_assert_int_eq(hf_kit_number(d, "SELECT run_count FROM instance"), 2);
     ck_assert_str_ne(
         hf_kit_said(d, "r", "WorkflowStarted", 0, HF_KEY_WORKFLOW_DEFINITION_FINGERPRINT),
         fingerprint);
     hf_kit_ok(d, hf_signal(d, "r", "item", NULL));
-    settle(d);
+    hf_kit_settle(d);
     ck_assert_str_eq(hf_kit_result(d, "r"), "\"new code\"");
     hf_kit_close(d);
 }

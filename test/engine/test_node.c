@@ -9,15 +9,9 @@
 #include "lib/check_store.h"
 #include "lib/handlers.h"
 #include "lib/kit.h"
+#include "lib/nap.h"
 
 enum { RUNS = 60, NODES_MAX = 3, PATIENCE_S = 60 };
-
-static void nap_ms(long ms)
-{
-    const struct timespec pause = {.tv_sec = ms / 1000, .tv_nsec = (ms % 1000) * 1000000};
-
-    (void)nanosleep(&pause, NULL);
-}
 
 static hf_value waits(hf_ctx *w, hf_value in)
 {
@@ -131,7 +125,7 @@ static void balance(hf_engine *const *nodes, int count)
         }
         fair &= sum == HF_SHARDS;
         if (!fair)
-            nap_ms(10);
+            hf_nap_ms(10);
     }
     ck_assert(fair);
 }

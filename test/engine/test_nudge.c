@@ -11,6 +11,7 @@
 #include "lib/check_store.h"
 #include "lib/handlers.h"
 #include "lib/kit.h"
+#include "lib/nap.h"
 
 enum { SENDERS = 2, RUNS = 12 };
 
@@ -357,13 +358,6 @@ static hf_engine *open_at(hf_test_place *place)
     return d;
 }
 
-static void nap_ms(long ms)
-{
-    const struct timespec pause = {.tv_sec = ms / 1000, .tv_nsec = (ms % 1000) * 1000000};
-
-    (void)nanosleep(&pause, NULL);
-}
-
 /* Code that does not come back keeps its sender waiting no longer than it keeps the core: the
    signal is received without it, and the run goes on when the code does. */
 START_TEST(code_that_loops_does_not_hold_its_signal)
@@ -376,8 +370,8 @@ START_TEST(code_that_loops_does_not_hold_its_signal)
     hf_kit_ok(d, hf_start(d, "loops", NULL, .id = "a"));
     hf_kit_ok(d, hf_start(d, "waits", NULL, .id = "b"));
     for (int i = 0; i < 6000 && !atomic_load(&coming); i++)
-        nap_ms(10);
-    nap_ms(50); /* most likely it is at rest then; the outcome is the same if it is not */
+        hf_nap_ms(10);
+    hf_nap_ms(50); /* most likely it is at rest then; the outcome is the same if it is not */
     hf_kit_ok(d, hf_signal(d, "a", "go", hf_json(d, "[1]")));
     hf_kit_ok(d, hf_signal(d, "b", "go", hf_json(d, "[2]")));
     hf_kit_ok(d, hf_result(d, "b", hf_seconds(60), &out, NULL));
@@ -385,9 +379,9 @@ START_TEST(code_that_loops_does_not_hold_its_signal)
     hf_kit_ok(d, hf_result(d, "a", hf_seconds(60), &out, NULL));
     ck_assert_int_eq(hf_int(out, "", 0), 1);
     for (int i = 0; i < 6000 && hf_core_lost(d->core, NULL); i++)
-        nap_ms(10);
+        hf_nap_ms(10);
     hf_close(d);
-    nap_ms(50); /* the last words of the thread that was left */
+    hf_nap_ms(50); /* the last words of the thread that was left */
     hf_test_place_free(place);
 }
 END_TEST

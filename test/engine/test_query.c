@@ -77,14 +77,6 @@ static const hf_app app = {.name = "queries", .workflows = workflows, .activitie
 static const hf_workflow_def no_workflows[] = {{.type = "else", .run = waits}, {0}};
 static const hf_app other = {.name = "queries", .workflows = no_workflows};
 
-static hf_command_result ask(hf_engine *d, const char *command, hf_value request)
-{
-    hf_command_result out = {0};
-
-    hf_kit_ok(d, hf_command(d, command, request, hf_mem_of_engine(d), &out));
-    return out;
-}
-
 static int64_t look(hf_engine *d, const char *id, const char *what)
 {
     hf_value out = NULL;
@@ -101,11 +93,11 @@ HF_BOTH_ENGINES(b083_pending_signals_are_not_seen)
 
     hf_kit_ok(d, hf_start(d, "counts", NULL, .id = "c-1"));
     hf_kit_ok(d, hf_test_drain(d));
-    (void)ask(d, "pause", hf_json(d, "{'workflow_id': 'c-1'}"));
+    (void)hf_kit_ask(d, "pause", hf_json(d, "{'workflow_id': 'c-1'}"));
     hf_kit_ok(d, hf_signal(d, "c-1", "tick", NULL));
     rows = hf_kit_number(d, "SELECT count(*) FROM command");
     ck_assert_int_eq(look(d, "c-1", "signals"), 0);
-    (void)ask(d, "resume", hf_json(d, "{'workflow_id': 'c-1'}"));
+    (void)hf_kit_ask(d, "resume", hf_json(d, "{'workflow_id': 'c-1'}"));
     hf_kit_ok(d, hf_test_drain(d));
     ck_assert_int_eq(look(d, "c-1", "signals"), 1);
     ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM command"), rows + 1);
@@ -116,17 +108,18 @@ HF_BOTH_ENGINES(b083_pending_signals_are_not_seen)
 HF_BOTH_ENGINES(b084_historical_and_closed_runs_answer)
 {
     hf_engine *d = hf_kit_open(kind, &app);
-    hf_command_result first =
-        ask(d, "start",
-            hf_json(d, "{'workflow_id': 'c-1', 'workflow_type': 'counts', 'input': {'left': 1}}"));
+    hf_command_result first = hf_kit_ask(
+        d, "start",
+        hf_json(d, "{'workflow_id': 'c-1', 'workflow_type': 'counts', 'input': {'left': 1}}"));
     hf_command_result out;
 
     for (int i = 0; i < 3; i++)
         hf_kit_ok(d, hf_signal(d, "c-1", "tick", NULL));
     hf_kit_ok(d, hf_test_drain(d));
     ck_assert_int_eq(look(d, "c-1", "signals"), 1);
-    out = ask(d, "query",
-              hf_json(d, "{'workflow_id': 'c-1', 'run_id': %s, 'name': 'look'}", first.run_id));
+    out = hf_kit_ask(
+        d, "query",
+        hf_json(d, "{'workflow_id': 'c-1', 'run_id': %s, 'name': 'look'}", first.run_id));
     ck_assert(out.accepted);
     ck_assert_int_eq(hf_int(out.detail, "result.signals", 0), 2);
     ck_assert_str_eq(hf_str(out.detail, "target_scope", ""), "run");
@@ -147,16 +140,17 @@ HF_BOTH_ENGINES(b085_named_arguments)
 
     hf_kit_ok(d, hf_start(d, "counts", NULL, .id = "c-1"));
     hf_kit_ok(d, hf_test_drain(d));
-    out = ask(d, "query",
-              hf_json(d, "{'workflow_id': 'c-1', 'name': 'look', 'arguments': {'as': 'map'}}"));
+    out = hf_kit_ask(
+        d, "query",
+        hf_json(d, "{'workflow_id': 'c-1', 'name': 'look', 'arguments': {'as': 'map'}}"));
     ck_assert_str_eq(hf_str(out.detail, "result.as", ""), "map");
     ck_assert_str_eq(hf_str(out.detail, "query_name", ""), "look");
-    out = ask(d, "query",
-              hf_json(d, "{'workflow_id': 'c-1', 'name': 'look', 'arguments': ['list']}"));
+    out = hf_kit_ask(d, "query",
+                     hf_json(d, "{'workflow_id': 'c-1', 'name': 'look', 'arguments': ['list']}"));
     ck_assert_str_eq(hf_str(out.detail, "result.as", ""), "list");
-    out = ask(d, "query", hf_json(d, "{'workflow_id': 'c-1', 'name': 'look'}"));
+    out = hf_kit_ask(d, "query", hf_json(d, "{'workflow_id': 'c-1', 'name': 'look'}"));
     ck_assert_str_eq(hf_str(out.detail, "result.as", ""), "plain");
-    out = ask(d, "query", hf_json(d, "{'workflow_id': 'c-1', 'name': 'look_read'}"));
+    out = hf_kit_ask(d, "query", hf_json(d, "{'workflow_id': 'c-1', 'name': 'look_read'}"));
     ck_assert_str_eq(out.reason, "unknown_query");
     hf_kit_close(d);
 }
@@ -170,8 +164,9 @@ HF_BOTH_ENGINES(b086_invalid_arguments)
 
     hf_kit_ok(d, hf_start(d, "counts", NULL, .id = "c-1"));
     hf_kit_ok(d, hf_test_drain(d));
-    out = ask(d, "query",
-              hf_json(d, "{'workflow_id': 'c-1', 'name': 'look', 'arguments': {'times': 'x'}}"));
+    out = hf_kit_ask(
+        d, "query",
+        hf_json(d, "{'workflow_id': 'c-1', 'name': 'look', 'arguments': {'times': 'x'}}"));
     ck_assert(!out.accepted);
     ck_assert_str_eq(out.reason, "invalid_query_arguments");
     ck_assert_str_eq(hf_str(out.detail, "validation_errors.times.0", ""),
@@ -194,7 +189,7 @@ HF_BOTH_ENGINES(b087_definition_unavailable)
     hf_kit_ok(d, hf_start(d, "counts", NULL, .id = "c-1"));
     hf_kit_ok(d, hf_test_drain(d));
     d = hf_kit_reopen(d, &other);
-    out = ask(d, "query", hf_json(d, "{'workflow_id': 'c-1', 'name': 'look'}"));
+    out = hf_kit_ask(d, "query", hf_json(d, "{'workflow_id': 'c-1', 'name': 'look'}"));
     ck_assert_str_eq(out.reason, "workflow_definition_unavailable");
     ck_assert_int_eq(hf_query(d, "c-1", "look", NULL, &value), HF_REJECTED);
     hf_kit_close(d);

@@ -98,12 +98,6 @@ static const hf_workflow_def other_workflows[] = {
 static const hf_app other = {
     .name = "test", .workflows = other_workflows, .activities = activities};
 
-static void begin(hf_engine *d, const char *type, const char *id, hf_value in)
-{
-    hf_kit_ok(d, hf_start(d, type, in, .id = id));
-    hf_kit_ok(d, hf_test_drain(d));
-}
-
 static hf_reply repair(hf_engine *d, const char *id)
 {
     const hf_request request = {
@@ -154,7 +148,7 @@ HF_BOTH_ENGINES(b038_lost_signal_task_is_restored)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
-    begin(d, "patient", "a", NULL);
+    hf_kit_begin(d, "patient", "a", NULL);
     hf_kit_ok(d, hf_signal(d, "a", "go", NULL));
     hf_kit_sql(d, "DELETE FROM task");
     forget(d);
@@ -180,7 +174,7 @@ HF_BOTH_ENGINES(b039_healthy_wait_needs_no_repair)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
-    begin(d, "patient", "a", NULL);
+    hf_kit_begin(d, "patient", "a", NULL);
     ck_assert_str_eq(liveness(d, "a"), "waiting_for_signal");
     ck_assert_str_eq(hf_str(state(d, "a"), "repair_blocked.label", ""), "Repair Not Needed");
     ck_assert_str_eq(outcome(d, "a"), "repair_not_needed");
@@ -199,7 +193,7 @@ HF_BOTH_ENGINES(b055_lost_timeout_is_restored)
     hf_engine *d = hf_kit_open(kind, &app);
     int64_t due_us;
 
-    begin(d, "conditional", "a", hf_json(d, "{'timeout': 600000}"));
+    hf_kit_begin(d, "conditional", "a", hf_json(d, "{'timeout': 600000}"));
     due_us = hf_kit_number(d, "SELECT due_us FROM timer");
     hf_kit_sql(d, "DELETE FROM timer");
     forget(d);
@@ -218,7 +212,7 @@ HF_BOTH_ENGINES(b058_blocked_run_resumes_after_repair)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
-    begin(d, "patient", "a", NULL);
+    hf_kit_begin(d, "patient", "a", NULL);
     d = hf_kit_reopen(d, &other);
     hf_kit_ok(d, hf_signal(d, "a", "go", NULL));
     hf_kit_ok(d, hf_test_drain(d));
@@ -250,7 +244,7 @@ HF_BOTH_ENGINES(b075_lost_update_task_is_restored)
         hf_reply reply;
         hf_err err = {0};
 
-        begin(d, "conditional", id, NULL);
+        hf_kit_begin(d, "conditional", id, NULL);
         hf_test_ok(hf_engine_command(d, &request, hf_mem_of_engine(d), &reply, &err), &err,
                    "update");
         hf_kit_sql(d, "DELETE FROM task");
@@ -275,7 +269,7 @@ HF_BOTH_ENGINES(b121_lost_activity_row_is_restored)
     hf_engine *d = hf_kit_open(kind, &app);
     int64_t available_us;
 
-    begin(d, "retrying", "a", NULL);
+    hf_kit_begin(d, "retrying", "a", NULL);
     available_us = hf_kit_number(d, "SELECT available_us FROM activity");
     hf_kit_sql(d, "DELETE FROM activity");
     forget(d);
@@ -338,7 +332,7 @@ HF_BOTH_ENGINES(b153_lost_child_resolution_is_restored)
     for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++) {
         hf_engine *d = hf_kit_open(kind, &app);
 
-        begin(d, "parent", "a", NULL);
+        hf_kit_begin(d, "parent", "a", NULL);
         hf_kit_ok(d, hf_terminate(d, "kid", "a test"));
         ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM inbox"), 1);
         hf_kit_sql(d, losses[i]);
@@ -418,8 +412,8 @@ HF_BOTH_ENGINES(b053_drifted_rows_end_nothing)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
-    begin(d, "conditional", "a", hf_json(d, "{'timeout': 60000}"));
-    begin(d, "retrying", "b", NULL);
+    hf_kit_begin(d, "conditional", "a", hf_json(d, "{'timeout': 60000}"));
+    hf_kit_begin(d, "retrying", "b", NULL);
     hf_kit_sql(d, "UPDATE timer SET status = 2, closed_us = 1; "
                   "UPDATE activity SET status = 4, closed_us = 1");
     forget(d);
@@ -657,7 +651,7 @@ START_TEST(repair_without_memory)
     hf_err err = {0};
     hf_status st = HF_NOMEM;
 
-    begin(d, "conditional", "a", hf_json(d, "{'timeout': 600000}"));
+    hf_kit_begin(d, "conditional", "a", hf_json(d, "{'timeout': 600000}"));
     hf_kit_sql(d, "DELETE FROM timer");
     for (int64_t nth = 1; st == HF_NOMEM; nth++) {
         hf_fault_arm(HF_FAULT_ALLOC, nth, false);

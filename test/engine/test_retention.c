@@ -95,14 +95,6 @@ static void play(hf_engine *d, const char *id, const char *text)
     hf_kit_ok(d, hf_test_drain(d));
 }
 
-static int64_t rows(hf_engine *d, const char *table)
-{
-    char sql[128];
-
-    (void)snprintf(sql, sizeof(sql), "SELECT count(*) FROM %s", table);
-    return hf_kit_number(d, sql);
-}
-
 /* One pass over everything; what it counted under a name. */
 static int64_t pass(hf_engine *d, const char *name)
 {
@@ -154,14 +146,14 @@ HF_BOTH_ENGINES(b_every_row_of_a_run_goes_with_it)
                                    "failure", "search_attribute", "run_projection", "message",
                                    NULL};
          *table; table++)
-        ck_assert_msg(rows(d, *table) > 0, "nothing in %s", *table);
+        ck_assert_msg(hf_kit_rows(d, *table) > 0, "nothing in %s", *table);
     days_pass(d, 29);
     ck_assert_int_eq(pass(d, "runs"), 0);
-    ck_assert_int_eq(rows(d, "run"), 2);
+    ck_assert_int_eq(hf_kit_rows(d, "run"), 2);
     days_pass(d, 2);
     ck_assert_int_eq(pass(d, "runs"), 2); /* the child goes after its parent */
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
-        ck_assert_msg(rows(d, tables[i]) == 0, "%s is not empty", tables[i]);
+        ck_assert_msg(hf_kit_rows(d, tables[i]) == 0, "%s is not empty", tables[i]);
     st = hf_signal(d, "b", "go", NULL);
     ck_assert_int_eq(st, HF_NOTFOUND);
     hf_kit_ok(d, hf_start(d, "leaf", NULL, .id = "b")); /* the id is free */
@@ -181,10 +173,10 @@ HF_BOTH_ENGINES(streams_go_with_their_instance)
     hf_kit_ok(d, hf_test_advance(d, hf_minutes(5)));
     hf_kit_ok(d, hf_signal(d, "b", "go", NULL));
     hf_kit_ok(d, hf_test_drain(d));
-    ck_assert_int_eq(rows(d, "message"), 4);
+    ck_assert_int_eq(hf_kit_rows(d, "message"), 4);
     days_pass(d, 31);
     ck_assert_int_eq(pass(d, "runs"), 2);
-    ck_assert_int_eq(rows(d, "message"), 1);
+    ck_assert_int_eq(hf_kit_rows(d, "message"), 1);
     hf_kit_close(d);
 }
 
@@ -217,7 +209,7 @@ HF_BOTH_ENGINES(sm60_children_of_live_parents_stay)
 
     play(d, "p", "[" FAN("[" DONE "],[" DONE "]") "," PARK("\"a\"") "," DONE "]");
     ck_assert_str_eq(hf_test_status(d, "p"), "waiting signal:a");
-    ck_assert_int_eq(rows(d, "run"), 3);
+    ck_assert_int_eq(hf_kit_rows(d, "run"), 3);
     days_pass(d, 40);
     ck_assert_int_eq(pass(d, "runs"), 0);
     ck_assert_int_eq(pass(d, "held"), 2);
@@ -227,7 +219,7 @@ HF_BOTH_ENGINES(sm60_children_of_live_parents_stay)
     ck_assert_int_eq(pass(d, "runs"), 0); /* the parent is young: its children stay with it */
     days_pass(d, 31);
     ck_assert_int_eq(pass(d, "runs"), 3);
-    ck_assert_int_eq(rows(d, "link"), 0);
+    ck_assert_int_eq(hf_kit_rows(d, "link"), 0);
     hf_kit_close(d);
 }
 
@@ -246,7 +238,7 @@ HF_BOTH_ENGINES(b_parents_of_open_children_stay)
     ck_assert_int_eq(pass(d, "runs"), 1); /* the parent; the child has just closed */
     days_pass(d, 31);
     ck_assert_int_eq(pass(d, "runs"), 1);
-    ck_assert_int_eq(rows(d, "instance"), 0);
+    ck_assert_int_eq(hf_kit_rows(d, "instance"), 0);
     hf_kit_close(d);
 }
 
@@ -267,14 +259,14 @@ HF_BOTH_ENGINES(b_old_runs_of_an_open_chain_go)
         if (i == 3)
             days_pass(d, 20);
     }
-    ck_assert_int_eq(rows(d, "run"), 7);
+    ck_assert_int_eq(hf_kit_rows(d, "run"), 7);
     days_pass(d, 11);
     ck_assert_int_eq(pass(d, "runs"), 4);
-    ck_assert_int_eq(rows(d, "run"), 3);
+    ck_assert_int_eq(hf_kit_rows(d, "run"), 3);
     ck_assert_int_eq(hf_kit_number(d, "SELECT retired_messages FROM instance"), 2);
     hf_kit_ok(d, hf_signal_dedup(d, "c", "go", NULL, "k1")); /* a repetition */
     hf_kit_ok(d, hf_test_drain(d));
-    ck_assert_int_eq(rows(d, "run"), 3);
+    ck_assert_int_eq(hf_kit_rows(d, "run"), 3);
     d = hf_kit_reopen(d, NULL);
     hf_kit_ok(d, hf_signal(d, "c", "go", hf_json(d, "[1]")));
     hf_kit_ok(d, hf_test_drain(d));
@@ -282,7 +274,7 @@ HF_BOTH_ENGINES(b_old_runs_of_an_open_chain_go)
     days_pass(d, 31);
     ck_assert_int_eq(pass(d, "runs"), 3);
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
-        ck_assert_msg(rows(d, tables[i]) == 0, "%s is not empty", tables[i]);
+        ck_assert_msg(hf_kit_rows(d, tables[i]) == 0, "%s is not empty", tables[i]);
     hf_kit_close(d);
 }
 
@@ -299,7 +291,7 @@ HF_BOTH_ENGINES(b_open_runs_and_namespaces_without_end_stay)
     ck_assert_int_eq(pass(d, "runs"), 0);
     hf_kit_ok(d, keep(d, 1));
     hf_kit_ok(d, hf_test_advance(d, hf_minutes(1))); /* by itself now */
-    ck_assert_int_eq(rows(d, "run"), 1);
+    ck_assert_int_eq(hf_kit_rows(d, "run"), 1);
     hf_kit_ok(d, hf_signal(d, "open", "a", NULL));
     hf_kit_ok(d, hf_test_drain(d));
     ck_assert_str_eq(hf_test_status(d, "open"), "completed");
@@ -315,13 +307,13 @@ HF_BOTH_ENGINES(b_the_engine_does_it_by_itself)
 
     play(d, "p", "[" FAN("[" FAN("[" DONE "]") "," DONE "],[" DONE "]") "," DONE "]");
     play(d, "q", "[" DONE "]");
-    ck_assert_int_eq(rows(d, "run"), 5);
+    ck_assert_int_eq(hf_kit_rows(d, "run"), 5);
     hf_kit_skip(d, hf_days(30) - hf_minutes(5));
     hf_kit_ok(d, hf_test_advance(d, hf_minutes(2)));
-    ck_assert_int_eq(rows(d, "run"), 5);
+    ck_assert_int_eq(hf_kit_rows(d, "run"), 5);
     hf_kit_ok(d, hf_test_advance(d, hf_minutes(4)));
-    ck_assert_int_eq(rows(d, "run"), 0);
-    ck_assert_int_eq(rows(d, "history"), 0);
+    ck_assert_int_eq(hf_kit_rows(d, "run"), 0);
+    ck_assert_int_eq(hf_kit_rows(d, "history"), 0);
     hf_kit_close(d);
 }
 
@@ -347,7 +339,7 @@ HF_BOTH_ENGINES(b_batches_are_bounded)
     ck_assert_int_eq(hf_int(out, "runs", 0), 40);
     ck_assert_int_eq(hf_int(out, "instances", 0), 40);
     ck_assert(hf_bool(out, "more", false));
-    ck_assert_int_eq(rows(d, "run"), 60);
+    ck_assert_int_eq(hf_kit_rows(d, "run"), 60);
     hf_kit_ok(d, hf_retention_pass(d, NULL, hf_mem_of_engine(d), &out));
     ck_assert_int_eq(hf_int(out, "runs", 0), 60);
     ck_assert(!hf_bool(out, "more", true));
@@ -373,8 +365,8 @@ HF_BOTH_ENGINES(b_a_crash_leaves_runs_whole_or_gone)
         hf_kit_ok(d, hf_test_advance(d, hf_minutes(1)));
         hf_kit_ok(d, hf_test_drain(d));
         hf_kit_ok(d, hf_test_advance(d, hf_minutes(1)));
-        ck_assert_int_eq(rows(d, "run"), 0);
-        ck_assert_int_eq(rows(d, "history"), 0);
+        ck_assert_int_eq(hf_kit_rows(d, "run"), 0);
+        ck_assert_int_eq(hf_kit_rows(d, "history"), 0);
         hf_kit_close(d);
     }
 }
@@ -384,13 +376,13 @@ HF_BOTH_ENGINES(b_a_crash_leaves_runs_whole_or_gone)
 START_TEST(b_definitions_that_nobody_uses_go)
 {
     hf_engine *d = open_kit(HF_ENGINE_SQLITE);
-    int64_t before = rows(d, "definition");
+    int64_t before = hf_kit_rows(d, "definition");
 
     hf_kit_sql(d, "INSERT INTO definition (key, fingerprint, type, body) VALUES "
                   "(90001, 'old', 'far', x'7b7d'), (90002, 'new', 'far', x'7b7d')");
-    ck_assert_int_eq(rows(d, "definition"), before + 2);
+    ck_assert_int_eq(hf_kit_rows(d, "definition"), before + 2);
     ck_assert_int_eq(pass(d, "definitions"), 1);
-    ck_assert_int_eq(rows(d, "definition"), before + 1); /* the newest of the type stays */
+    ck_assert_int_eq(hf_kit_rows(d, "definition"), before + 1); /* the newest of the type stays */
     hf_kit_close(d);
 }
 END_TEST

@@ -9,19 +9,13 @@
 #include "lib/check_store.h"
 #include "lib/handlers.h"
 #include "lib/kit.h"
+#include "lib/nap.h"
 
 enum { OTHERS = 100 };
 
 static _Atomic bool released; /* lets looping workflows go */
 static _Atomic int turns;     /* that the code of `loop` had */
 static _Atomic int gone;      /* of them, those that came back */
-
-static void nap_ms(long ms)
-{
-    const struct timespec pause = {.tv_sec = ms / 1000, .tv_nsec = (ms % 1000) * 1000000};
-
-    (void)nanosleep(&pause, NULL);
-}
 
 static void spin(void)
 {
@@ -89,7 +83,7 @@ static hf_engine *open_at(hf_test_place *place)
 static void until_lost(hf_engine *d, int64_t count)
 {
     for (int i = 0; i < 6000 && hf_core_lost(d->core, NULL) != count; i++)
-        nap_ms(10);
+        hf_nap_ms(10);
     ck_assert_int_eq(hf_core_lost(d->core, NULL), count);
 }
 
@@ -207,8 +201,8 @@ HF_BOTH_ENGINES(lost_threads_are_bounded)
     until_lost(d, 1);
     hf_kit_ok(d, hf_start(d, "loop", NULL, .id = "b"));
     for (int i = 0; i < 1000 && atomic_load(&turns) < 2; i++)
-        nap_ms(10);
-    nap_ms(3000);
+        hf_nap_ms(10);
+    hf_nap_ms(3000);
     ck_assert_int_eq(hf_core_lost(d->core, NULL), 1);
     atomic_store(&released, true);
     completes(d, "a");
@@ -226,7 +220,7 @@ HF_BOTH_ENGINES(closing_does_not_wait_for_ever)
 
     hf_kit_ok(d, hf_start(d, "loop", NULL, .id = "a"));
     for (int i = 0; i < 1000 && atomic_load(&turns) < 1; i++)
-        nap_ms(10);
+        hf_nap_ms(10);
     hf_close(d); /* within the time that any code has */
     d = open_at(place);
     hf_kit_ok(d, hf_start(d, "plain", hf_json(d, "1"), .id = "b"));
@@ -236,12 +230,12 @@ HF_BOTH_ENGINES(closing_does_not_wait_for_ever)
     ck_assert_int_eq(atomic_load(&gone), 0);
     atomic_store(&released, true);
     for (int i = 0; i < 1000 && atomic_load(&gone) < 2; i++)
-        nap_ms(10);
+        hf_nap_ms(10);
     ck_assert_int_eq(atomic_load(&gone), 2);
     d = open_at(place);
     completes(d, "a");
     hf_close(d);
-    nap_ms(50); /* the last words of the threads that were left */
+    hf_nap_ms(50); /* the last words of the threads that were left */
     hf_test_place_free(place);
 }
 

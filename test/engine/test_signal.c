@@ -60,14 +60,6 @@ static const hf_app app = {.name = "signals", .workflows = workflows};
 static const hf_workflow_def no_workflows[] = {{.type = "else", .run = one}, {0}};
 static const hf_app other = {.name = "signals", .workflows = no_workflows};
 
-static hf_command_result ask(hf_engine *d, const char *command, hf_value request)
-{
-    hf_command_result out = {0};
-
-    hf_kit_ok(d, hf_command(d, command, request, hf_mem_of_engine(d), &out));
-    return out;
-}
-
 /* What the nth event of a type shows under a key once it is composed for the wire. */
 static const char *shown(hf_engine *d, const char *id, const char *type, int nth, const char *key)
 {
@@ -174,16 +166,17 @@ HF_BOTH_ENGINES(b025_repeated_waits_differ)
 HF_BOTH_ENGINES(b028_b073_historical_run_refuses)
 {
     hf_engine *d = hf_kit_open(kind, &app);
-    hf_command_result first =
-        ask(d, "start",
-            hf_json(d, "{'workflow_id': 'a-1', 'workflow_type': 'again', 'input': {'left': 1}}"));
+    hf_command_result first = hf_kit_ask(
+        d, "start",
+        hf_json(d, "{'workflow_id': 'a-1', 'workflow_type': 'again', 'input': {'left': 1}}"));
     hf_command_result out;
 
     hf_kit_ok(d, hf_signal(d, "a-1", "any", NULL));
     hf_kit_ok(d, hf_test_drain(d));
     for (int i = 0; i < 2; i++) {
-        out = ask(d, i ? "update" : "signal",
-                  hf_json(d, "{'workflow_id': 'a-1', 'run_id': %s, 'name': 'any'}", first.run_id));
+        out = hf_kit_ask(
+            d, i ? "update" : "signal",
+            hf_json(d, "{'workflow_id': 'a-1', 'run_id': %s, 'name': 'any'}", first.run_id));
         ck_assert_str_eq(out.outcome, "rejected_not_current");
         ck_assert_str_eq(out.reason, "selected_run_not_current");
         ck_assert_str_eq(hf_str(out.detail, "requested_run_id", ""), first.run_id);
@@ -193,9 +186,9 @@ HF_BOTH_ENGINES(b028_b073_historical_run_refuses)
     ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM command c JOIN run r ON r.key = c.run "
                                       "WHERE c.status = 2 AND c.scope = 2 AND r.number = 1"),
                      2);
-    out = ask(d, "signal",
-              hf_json(d, "{'workflow_id': 'a-1', 'run_id': %s, 'name': 'any'}",
-                      hf_str(out.detail, "resolved_run_id", "")));
+    out = hf_kit_ask(d, "signal",
+                     hf_json(d, "{'workflow_id': 'a-1', 'run_id': %s, 'name': 'any'}",
+                             hf_str(out.detail, "resolved_run_id", "")));
     ck_assert(out.accepted);
     hf_kit_close(d);
 }
@@ -222,11 +215,12 @@ HF_BOTH_ENGINES(b031_contract_comes_from_history)
     hf_kit_ok(d, hf_start(d, "backwards", NULL, .id = "b-1"));
     hf_kit_ok(d, hf_test_drain(d));
     d = hf_kit_reopen(d, &other);
-    out = ask(d, "signal",
-              hf_json(d, "{'workflow_id': 'b-1', 'name': 'named', 'arguments': {'who': 7}}"));
+    out =
+        hf_kit_ask(d, "signal",
+                   hf_json(d, "{'workflow_id': 'b-1', 'name': 'named', 'arguments': {'who': 7}}"));
     ck_assert_str_eq(out.outcome, "rejected_invalid_arguments");
-    out = ask(d, "signal",
-              hf_json(d, "{'workflow_id': 'b-1', 'name': 'named', 'arguments': ['Ada']}"));
+    out = hf_kit_ask(d, "signal",
+                     hf_json(d, "{'workflow_id': 'b-1', 'name': 'named', 'arguments': ['Ada']}"));
     ck_assert_str_eq(out.outcome, "signal_received");
     d = hf_kit_reopen(d, &app);
     hf_kit_ok(d, hf_signal(d, "b-1", "any", NULL));
@@ -295,8 +289,8 @@ HF_BOTH_ENGINES(b043_pending_signals_have_a_limit)
     ck_assert_int_eq(hf_set(d, "pending_signals", "3"), HF_INVALID);
     hf_kit_ok(d, hf_start(d, "three", NULL, .id = "t-1"));
     for (int i = 0; i < 3; i++)
-        ck_assert(ask(d, "signal", request).accepted);
-    out = ask(d, "signal", request);
+        ck_assert(hf_kit_ask(d, "signal", request).accepted);
+    out = hf_kit_ask(d, "signal", request);
     ck_assert(!out.accepted);
     ck_assert_str_eq(out.reason, "structural_limit_exceeded");
     ck_assert_str_eq(hf_str(out.detail, "structural_limit_kind", ""), "pending_signal_count");
@@ -318,8 +312,8 @@ HF_BOTH_ENGINES(b044_oversize_payload_is_refused)
     memset(text, 'x', sizeof(text) - 1);
     text[sizeof(text) - 1] = '\0';
     hf_kit_ok(d, hf_start(d, "one", NULL, .id = "o-1"));
-    out = ask(d, "signal",
-              hf_json(d, "{'workflow_id': 'o-1', 'name': 'any', 'arguments': [%s]}", text));
+    out = hf_kit_ask(d, "signal",
+                     hf_json(d, "{'workflow_id': 'o-1', 'name': 'any', 'arguments': [%s]}", text));
     ck_assert_str_eq(out.reason, "structural_limit_exceeded");
     ck_assert_str_eq(hf_str(out.detail, "structural_limit_kind", ""), "payload_size_bytes");
     ck_assert_int_eq(hf_kit_number(d, "SELECT max(length(body)) FROM command") < 1000, 1);

@@ -15,22 +15,6 @@ static const hf_workflow_def workflows[] = {
     {0}};
 static const hf_app app = {.name = "starts", .workflows = workflows};
 
-static hf_command_result ask(hf_engine *d, const char *command, hf_value request)
-{
-    hf_command_result out = {0};
-
-    hf_kit_ok(d, hf_command(d, command, request, hf_mem_of_engine(d), &out));
-    return out;
-}
-
-static int64_t count(hf_engine *d, const char *table)
-{
-    char sql[128];
-
-    (void)snprintf(sql, sizeof(sql), "SELECT count(*) FROM %s", table);
-    return hf_kit_number(d, sql);
-}
-
 /* An alias leads to its definition; one that a webhook names and nobody declared leads nowhere, and
    nothing is made. */
 HF_BOTH_ENGINES(b010_unknown_alias_is_not_found)
@@ -38,9 +22,9 @@ HF_BOTH_ENGINES(b010_unknown_alias_is_not_found)
     hf_engine *d = hf_kit_open(kind, &app);
     hf_command_result out;
 
-    out = ask(d, "start",
-              hf_json(d, "{'workflow_id': 'w', 'workflow_type': 'waits.old', 'source': "
-                         "'webhook'}"));
+    out = hf_kit_ask(d, "start",
+                     hf_json(d, "{'workflow_id': 'w', 'workflow_type': 'waits.old', 'source': "
+                                "'webhook'}"));
     ck_assert(out.accepted);
     ck_assert_str_eq(hf_kit_said(d, "w", "WorkflowStarted", 0, HF_KEY_WORKFLOW_TYPE), "waits");
     ck_assert_int_eq(hf_command(d, "start",
@@ -53,8 +37,8 @@ HF_BOTH_ENGINES(b010_unknown_alias_is_not_found)
                                            "'name': 'go', 'source': 'webhook'}"),
                                 hf_mem_of_engine(d), &out),
                      HF_NOTFOUND);
-    ck_assert_int_eq(count(d, "instance"), 1);
-    ck_assert_int_eq(count(d, "command"), 1);
+    ck_assert_int_eq(hf_kit_rows(d, "instance"), 1);
+    ck_assert_int_eq(hf_kit_rows(d, "command"), 1);
     hf_kit_close(d);
 }
 
@@ -106,8 +90,8 @@ HF_BOTH_ENGINES(b001_bad_ids_are_refused)
             ck_assert_int_eq(hf_reserve(d, "waits", bad, NULL), HF_INVALID);
         }
     }
-    ck_assert_int_eq(count(d, "instance"), 0);
-    ck_assert_int_eq(count(d, "command"), 0);
+    ck_assert_int_eq(hf_kit_rows(d, "instance"), 0);
+    ck_assert_int_eq(hf_kit_rows(d, "command"), 0);
     hf_kit_close(d);
 }
 
@@ -141,21 +125,21 @@ HF_BOTH_ENGINES(b003_reserve_returns_the_same_instance)
     hf_kit_ok(d, hf_reserve(d, "waits", "r-1", &made));
     ck_assert_str_eq(made, "r-1");
     ck_assert_int_eq(hf_reserve(d, "greets", "r-1", NULL), HF_EXISTS);
-    ck_assert_int_eq(count(d, "instance"), 1);
-    out = ask(d, "signal",
-              hf_json(d, "{'workflow_id': 'r-1', 'name': 'go', 'request_id': 'q', "
-                         "'arguments': ['Ada']}"));
+    ck_assert_int_eq(hf_kit_rows(d, "instance"), 1);
+    out = hf_kit_ask(d, "signal",
+                     hf_json(d, "{'workflow_id': 'r-1', 'name': 'go', 'request_id': 'q', "
+                                "'arguments': ['Ada']}"));
     ck_assert_str_eq(out.outcome, "rejected_not_started");
     ck_assert_str_eq(out.reason, "instance_not_started");
-    ck_assert_int_eq(count(d, "command"), 1);
-    out = ask(d, "signal",
-              hf_json(d, "{'workflow_id': 'r-1', 'name': 'go', 'request_id': 'q', "
-                         "'arguments': ['Ada']}"));
+    ck_assert_int_eq(hf_kit_rows(d, "command"), 1);
+    out = hf_kit_ask(d, "signal",
+                     hf_json(d, "{'workflow_id': 'r-1', 'name': 'go', 'request_id': 'q', "
+                                "'arguments': ['Ada']}"));
     ck_assert(hf_bool(out.detail, "repeated", false));
-    ck_assert_int_eq(count(d, "command"), 1);
+    ck_assert_int_eq(hf_kit_rows(d, "command"), 1);
     ck_assert_int_eq(hf_cancel(d, "r-1", NULL), HF_REJECTED);
     hf_kit_ok(d, hf_start(d, "waits", NULL, .id = "r-1", .business_key = "order 7"));
-    ck_assert_int_eq(count(d, "instance"), 1);
+    ck_assert_int_eq(hf_kit_rows(d, "instance"), 1);
     ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM instance WHERE business_key = 'order 7'"
                                       " AND run_count = 1"),
                      1);
@@ -173,14 +157,14 @@ HF_BOTH_ENGINES(b004_start_makes_everything_at_once)
     hf_engine *d = hf_kit_open(kind, &app);
     hf_command_result out;
 
-    out = ask(d, "start", hf_json(d, "{'workflow_id': 'w-1', 'workflow_type': 'waits'}"));
+    out = hf_kit_ask(d, "start", hf_json(d, "{'workflow_id': 'w-1', 'workflow_type': 'waits'}"));
     ck_assert_str_eq(out.outcome, "started_new");
     ck_assert_uint_eq(strlen(out.run_id), 26);
     ck_assert_str_ne(out.run_id, out.command_id);
     ck_assert_str_ne(out.run_id, out.instance_id);
-    ck_assert_int_eq(count(d, "run"), 1);
-    ck_assert_int_eq(count(d, "command"), 1);
-    ck_assert_int_eq(count(d, "task"), 1);
+    ck_assert_int_eq(hf_kit_rows(d, "run"), 1);
+    ck_assert_int_eq(hf_kit_rows(d, "command"), 1);
+    ck_assert_int_eq(hf_kit_rows(d, "task"), 1);
     ck_assert_str_eq(hf_kit_history(d, "w-1"), "StartAccepted WorkflowStarted");
     hf_kit_close(d);
 }
@@ -199,7 +183,7 @@ HF_BOTH_ENGINES(b008_missing_argument_makes_no_instance)
     ck_assert_str_eq(out.outcome, "rejected_invalid_arguments");
     ck_assert_str_eq(hf_str(out.detail, "validation_errors.name.0", ""),
                      "The name argument is required.");
-    ck_assert_int_eq(count(d, "instance"), 0);
+    ck_assert_int_eq(hf_kit_rows(d, "instance"), 0);
     hf_kit_close(d);
 }
 
@@ -311,7 +295,7 @@ HF_BOTH_ENGINES(b016_timeouts_are_at_least_a_second)
                                            "'run_timeout_seconds': 0}"),
                                 hf_mem_of_engine(d), &out),
                      HF_INVALID);
-    ck_assert_int_eq(count(d, "instance"), 0);
+    ck_assert_int_eq(hf_kit_rows(d, "instance"), 0);
     hf_kit_ok(d, hf_start(d, "waits", NULL, .id = "t", .run_timeout = 1000));
     hf_kit_close(d);
 }
@@ -325,7 +309,7 @@ HF_BOTH_ENGINES(b017_start_by_type_without_its_code)
     hf_kit_ok(d, hf_start(d, "elsewhere", hf_json(d, "[1, 2]"), .id = "e-1"));
     hf_kit_ok(d, hf_test_drain(d));
     ck_assert_str_eq(hf_kit_history(d, "e-1"), "StartAccepted WorkflowStarted");
-    out = ask(d, "signal", hf_json(d, "{'workflow_id': 'e-1', 'name': 'go'}"));
+    out = hf_kit_ask(d, "signal", hf_json(d, "{'workflow_id': 'e-1', 'name': 'go'}"));
     ck_assert_str_eq(out.outcome, "rejected_workflow_definition_unavailable");
     ck_assert_str_eq(out.reason, "workflow_definition_unavailable");
     hf_kit_close(d);
@@ -335,8 +319,8 @@ HF_BOTH_ENGINES(b017_start_by_type_without_its_code)
 HF_BOTH_ENGINES(b018_an_id_is_made)
 {
     hf_engine *d = hf_kit_open(kind, &app);
-    hf_command_result first = ask(d, "start", hf_json(d, "{'workflow_type': 'waits'}"));
-    hf_command_result second = ask(d, "start", hf_json(d, "{'workflow_type': 'waits'}"));
+    hf_command_result first = hf_kit_ask(d, "start", hf_json(d, "{'workflow_type': 'waits'}"));
+    hf_command_result second = hf_kit_ask(d, "start", hf_json(d, "{'workflow_type': 'waits'}"));
 
     ck_assert_uint_eq(strlen(first.instance_id), 26);
     ck_assert_str_ne(first.instance_id, second.instance_id);
@@ -363,8 +347,8 @@ HF_BOTH_ENGINES(b020_bad_requests_leave_no_rows)
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
         ck_assert_int_eq(hf_command(d, "start", bad[i], hf_mem_of_engine(d), &out), HF_INVALID);
     ck_assert_int_eq(hf_command(d, "stroke", bad[0], hf_mem_of_engine(d), &out), HF_INVALID);
-    ck_assert_int_eq(count(d, "instance"), 0);
-    ck_assert_int_eq(count(d, "command"), 0);
+    ck_assert_int_eq(hf_kit_rows(d, "instance"), 0);
+    ck_assert_int_eq(hf_kit_rows(d, "command"), 0);
     hf_kit_close(d);
 }
 
@@ -373,9 +357,9 @@ HF_BOTH_ENGINES(b032_signal_with_start_makes_a_run)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     hf_command_result out =
-        ask(d, "signal_with_start",
-            hf_json(d, "{'workflow_id': 'w-1', 'workflow_type': 'waits', 'name': 'go', "
-                       "'arguments': ['Ada'], 'context': {'caller': {'type': 'test'}}}"));
+        hf_kit_ask(d, "signal_with_start",
+                   hf_json(d, "{'workflow_id': 'w-1', 'workflow_type': 'waits', 'name': 'go', "
+                              "'arguments': ['Ada'], 'context': {'caller': {'type': 'test'}}}"));
 
     ck_assert_str_eq(out.outcome, "signal_received");
     ck_assert_int_eq(hf_int(out.detail, "command_sequence", 0), 2);
@@ -401,15 +385,15 @@ HF_BOTH_ENGINES(b033_signal_with_start_takes_the_open_run)
 
     hf_kit_ok(d, hf_start(d, "waits", NULL, .id = "w-1"));
     hf_kit_ok(d, hf_test_drain(d));
-    out = ask(d, "signal_with_start", request);
+    out = hf_kit_ask(d, "signal_with_start", request);
     ck_assert_str_eq(hf_str(out.detail, "start_outcome", ""), "returned_existing_active");
     ck_assert_int_eq(hf_int(out.detail, "command_sequence", 0), 3);
-    ck_assert_int_eq(count(d, "run"), 1);
+    ck_assert_int_eq(hf_kit_rows(d, "run"), 1);
     hf_kit_ok(d, hf_test_drain(d));
     ck_assert_str_eq(hf_test_status(d, "w-1"), "completed");
-    out = ask(d, "signal_with_start", request);
+    out = hf_kit_ask(d, "signal_with_start", request);
     ck_assert_str_eq(out.outcome, "rejected_duplicate");
-    ck_assert_int_eq(count(d, "run"), 1);
+    ck_assert_int_eq(hf_kit_rows(d, "run"), 1);
     ck_assert_int_eq(hf_test_count(d, "w-1", "SignalReceived"), 1);
     hf_kit_ok(d, hf_reserve(d, "waits", "w-2", NULL));
     hf_kit_ok(d, hf_signal_with_start(d, "waits",
@@ -440,8 +424,8 @@ HF_BOTH_ENGINES(b034_signal_with_start_of_an_unknown_signal)
     ck_assert_str_eq(out.outcome, "rejected_invalid_arguments");
     ck_assert_str_eq(hf_str(out.detail, "validation_errors.who.0", ""),
                      "The who argument must be of type string.");
-    ck_assert_int_eq(count(d, "instance"), 0);
-    ck_assert_int_eq(count(d, "command"), 0);
+    ck_assert_int_eq(hf_kit_rows(d, "instance"), 0);
+    ck_assert_int_eq(hf_kit_rows(d, "command"), 0);
     hf_kit_close(d);
 }
 

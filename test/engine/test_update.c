@@ -74,14 +74,6 @@ static const hf_app app = {.name = "updates", .workflows = workflows};
 static const hf_workflow_def no_workflows[] = {{.type = "else", .run = keeps}, {0}};
 static const hf_app other = {.name = "updates", .workflows = no_workflows};
 
-static hf_command_result ask(hf_engine *d, const char *command, hf_value request)
-{
-    hf_command_result out = {0};
-
-    hf_kit_ok(d, hf_command(d, command, request, hf_mem_of_engine(d), &out));
-    return out;
-}
-
 static hf_engine *opened(hf_engine_kind kind)
 {
     hf_engine *d = hf_kit_open(kind, &app);
@@ -108,7 +100,7 @@ static const char *total(hf_engine *d)
 HF_BOTH_ENGINES(b063_b069_update_completes)
 {
     hf_engine *d = opened(kind);
-    hf_command_result out = ask(d, "update", add(d, 5));
+    hf_command_result out = hf_kit_ask(d, "update", add(d, 5));
 
     ck_assert(out.accepted);
     ck_assert_str_eq(out.outcome, "update_completed");
@@ -131,7 +123,7 @@ HF_BOTH_ENGINES(b064_only_the_declared_name)
 {
     hf_engine *d = opened(kind);
     hf_command_result out =
-        ask(d, "update", hf_json(d, "{'workflow_id': 'l-1', 'name': 'add_apply'}"));
+        hf_kit_ask(d, "update", hf_json(d, "{'workflow_id': 'l-1', 'name': 'add_apply'}"));
 
     ck_assert_str_eq(out.outcome, "rejected_unknown_update");
     hf_kit_close(d);
@@ -142,20 +134,20 @@ HF_BOTH_ENGINES(b065_b067_accepted_then_looked_up)
 {
     hf_engine *d = opened(kind);
     hf_command_result out =
-        ask(d, "update",
-            hf_json(d, "{'workflow_id': 'l-1', 'name': 'add', 'arguments': [2], 'wait_for': "
-                       "'accepted'}"));
+        hf_kit_ask(d, "update",
+                   hf_json(d, "{'workflow_id': 'l-1', 'name': 'add', 'arguments': [2], 'wait_for': "
+                              "'accepted'}"));
     hf_value look = hf_json(d, "{'workflow_id': 'l-1', 'update_id': %s}", out.command_id);
     hf_command_result none;
 
     ck_assert(out.accepted);
     ck_assert_ptr_null(out.outcome);
     ck_assert_str_eq(hf_str(out.detail, "update_status", ""), "accepted");
-    out = ask(d, "update_status", look);
+    out = hf_kit_ask(d, "update_status", look);
     ck_assert_str_eq(hf_str(out.detail, "wait_for", ""), "status");
     ck_assert_str_eq(hf_str(out.detail, "update_status", ""), "accepted");
     hf_kit_ok(d, hf_test_drain(d));
-    out = ask(d, "update_status", look);
+    out = hf_kit_ask(d, "update_status", look);
     ck_assert_str_eq(out.outcome, "update_completed");
     ck_assert_int_eq(hf_int(out.detail, "result.total", 0), 2);
     ck_assert_int_eq(hf_command(d, "update_status",
@@ -173,9 +165,9 @@ HF_BOTH_ENGINES(b066_wait_timed_out)
 
     hf_kit_ok(d, hf_set(d, "update_behind_signal", "queue"));
     hf_kit_ok(d, hf_signal(d, "l-1", "end", NULL)); /* nobody waits for it yet */
-    out = ask(d, "update",
-              hf_json(d, "{'workflow_id': 'l-1', 'name': 'add', 'arguments': [2], "
-                         "'wait_timeout_seconds': 1}"));
+    out = hf_kit_ask(d, "update",
+                     hf_json(d, "{'workflow_id': 'l-1', 'name': 'add', 'arguments': [2], "
+                                "'wait_timeout_seconds': 1}"));
     ck_assert(out.accepted);
     ck_assert_ptr_null(out.outcome);
     ck_assert(hf_bool(out.detail, "wait_timed_out", false));
@@ -206,8 +198,8 @@ HF_BOTH_ENGINES(b070_failed_body_changes_nothing)
     hf_engine *d = opened(kind);
     hf_command_result out;
 
-    out = ask(d, "update", add(d, 4));
-    out = ask(d, "update", add(d, 13));
+    out = hf_kit_ask(d, "update", add(d, 4));
+    out = hf_kit_ask(d, "update", add(d, 13));
     ck_assert(out.accepted);
     ck_assert_str_eq(out.outcome, "update_failed");
     ck_assert_str_eq(hf_str(out.detail, "failure_type", ""), "unlucky");
@@ -228,15 +220,15 @@ HF_BOTH_ENGINES(b070_failed_body_changes_nothing)
 HF_BOTH_ENGINES(b071_validator_refuses)
 {
     hf_engine *d = opened(kind);
-    hf_command_result out = ask(d, "update", add(d, -1));
+    hf_command_result out = hf_kit_ask(d, "update", add(d, -1));
 
     ck_assert_str_eq(out.outcome, "rejected_invalid_arguments");
     ck_assert_str_eq(out.reason, "invalid_update_arguments");
     ck_assert_str_eq(hf_str(out.detail, "validation_errors.arguments.0", ""),
                      "the total would be below zero");
     ck_assert_int_eq(hf_test_count(d, "l-1", "UpdateRejected"), 1);
-    ck_assert(ask(d, "update", add(d, 3)).accepted);
-    ck_assert(ask(d, "update", add(d, -1)).accepted);
+    ck_assert(hf_kit_ask(d, "update", add(d, 3)).accepted);
+    ck_assert(hf_kit_ask(d, "update", add(d, -1)).accepted);
     ck_assert_str_eq(total(d), "2");
     hf_kit_close(d);
 }
@@ -248,9 +240,10 @@ HF_BOTH_ENGINES(b072_definition_unavailable)
     hf_command_result out;
 
     d = hf_kit_reopen(d, &other);
-    out = ask(d, "update", hf_json(d, "{'workflow_id': 'l-1', 'name': 'add', 'arguments': ['x']}"));
+    out = hf_kit_ask(d, "update",
+                     hf_json(d, "{'workflow_id': 'l-1', 'name': 'add', 'arguments': ['x']}"));
     ck_assert_str_eq(out.outcome, "rejected_invalid_arguments");
-    out = ask(d, "update", add(d, 1));
+    out = hf_kit_ask(d, "update", add(d, 1));
     ck_assert_str_eq(out.outcome, "rejected_workflow_definition_unavailable");
     ck_assert_str_eq(out.reason, "workflow_definition_unavailable");
     hf_kit_close(d);
@@ -263,11 +256,11 @@ HF_BOTH_ENGINES(b074_pending_signal_refuses)
     hf_command_result out;
 
     hf_kit_ok(d, hf_signal(d, "l-1", "go", NULL));
-    out = ask(d, "update", add(d, 1));
+    out = hf_kit_ask(d, "update", add(d, 1));
     ck_assert_str_eq(out.outcome, "rejected_pending_signal");
     ck_assert_str_eq(out.reason, "earlier_signal_pending");
     hf_kit_ok(d, hf_test_drain(d));
-    ck_assert(ask(d, "update", add(d, 1)).accepted);
+    ck_assert(hf_kit_ask(d, "update", add(d, 1)).accepted);
     hf_kit_close(d);
 }
 
@@ -279,10 +272,11 @@ HF_BOTH_ENGINES(b074_pending_signal_queues)
     hf_command_result out;
 
     hf_kit_ok(d, hf_set(d, "update_behind_signal", "queue"));
-    signal = ask(d, "signal", hf_json(d, "{'workflow_id': 'l-1', 'name': 'end'}"));
-    out = ask(d, "update",
-              hf_json(d, "{'workflow_id': 'l-1', 'name': 'add', 'arguments': [7], 'wait_for': "
-                         "'accepted'}"));
+    signal = hf_kit_ask(d, "signal", hf_json(d, "{'workflow_id': 'l-1', 'name': 'end'}"));
+    out =
+        hf_kit_ask(d, "update",
+                   hf_json(d, "{'workflow_id': 'l-1', 'name': 'add', 'arguments': [7], 'wait_for': "
+                              "'accepted'}"));
     ck_assert_str_eq(hf_kit_said(d, "l-1", "UpdateAccepted", 0, HF_KEY_ORDERING_STATE), "queued");
     ck_assert_str_eq(
         hf_kit_said(d, "l-1", "UpdateAccepted", 0, HF_KEY_QUEUED_BEHIND_COMMAND_SEQUENCE), "2");
@@ -296,8 +290,8 @@ HF_BOTH_ENGINES(b074_pending_signal_queues)
     hf_kit_ok(d, hf_signal(d, "l-1", "go", NULL));
     hf_kit_ok(d, hf_test_drain(d));
     ck_assert_str_eq(hf_test_status(d, "l-1"), "completed");
-    out = ask(d, "update_status",
-              hf_json(d, "{'workflow_id': 'l-1', 'update_id': %s}", out.command_id));
+    out = hf_kit_ask(d, "update_status",
+                     hf_json(d, "{'workflow_id': 'l-1', 'update_id': %s}", out.command_id));
     ck_assert_str_eq(hf_str(out.detail, "update_status", ""), "failed");
     hf_kit_close(d);
 }
@@ -308,7 +302,7 @@ HF_BOTH_ENGINES(b076_failure_survives_lost_rows)
     hf_engine *d = opened(kind);
     const char *json = NULL;
 
-    ck_assert_str_eq(ask(d, "update", add(d, 13)).outcome, "update_failed");
+    ck_assert_str_eq(hf_kit_ask(d, "update", add(d, 13)).outcome, "update_failed");
     hf_kit_sql(d, "CREATE TABLE kept AS SELECT * FROM command WHERE type = 3");
     hf_kit_sql(d, "DELETE FROM command WHERE type = 3");
     hf_kit_ok(d, hf_export(d, hf_mem_of_engine(d), &json, "l-1"));
@@ -328,12 +322,12 @@ HF_BOTH_ENGINES(b081_pending_updates_have_a_limit)
 
     hf_kit_ok(d, hf_set(d, "pending_update_count", "2"));
     for (int i = 0; i < 2; i++)
-        ck_assert(ask(d, "update", request).accepted);
-    out = ask(d, "update", request);
+        ck_assert(hf_kit_ask(d, "update", request).accepted);
+    out = hf_kit_ask(d, "update", request);
     ck_assert_str_eq(out.reason, "structural_limit_exceeded");
     ck_assert_str_eq(hf_str(out.detail, "structural_limit_kind", ""), "pending_update_count");
     hf_kit_ok(d, hf_test_drain(d));
-    ck_assert(ask(d, "update", request).accepted);
+    ck_assert(hf_kit_ask(d, "update", request).accepted);
     hf_kit_close(d);
 }
 
@@ -341,7 +335,8 @@ HF_BOTH_ENGINES(b081_pending_updates_have_a_limit)
 HF_BOTH_ENGINES(b082_long_result_is_apart)
 {
     hf_engine *d = opened(kind);
-    hf_command_result out = ask(d, "update", hf_json(d, "{'workflow_id': 'l-1', 'name': 'long'}"));
+    hf_command_result out =
+        hf_kit_ask(d, "update", hf_json(d, "{'workflow_id': 'l-1', 'name': 'long'}"));
 
     ck_assert_uint_eq(hf_len(hf_get(out.detail, "result")), 4000);
     ck_assert_int_ge(hf_kit_number(d, "SELECT count(*) FROM payload"), 1);
@@ -354,8 +349,8 @@ HF_BOTH_ENGINES(b078_update_is_sent_once)
     hf_engine *d = opened(kind);
     hf_value request = hf_json(d, "{'workflow_id': 'l-1', 'name': 'add', 'arguments': [1], "
                                   "'request_id': 'r'}");
-    hf_command_result first = ask(d, "update", request);
-    hf_command_result second = ask(d, "update", request);
+    hf_command_result first = hf_kit_ask(d, "update", request);
+    hf_command_result second = hf_kit_ask(d, "update", request);
 
     ck_assert_str_eq(second.command_id, first.command_id);
     ck_assert_str_eq(second.outcome, "update_completed");

@@ -126,17 +126,10 @@ PROGRAM(app_lucky, lucky, NULL, NULL);
 
 static const hf_app app_empty = {.name = "test"};
 
-static void settle(hf_engine *d)
-{
-    hf_kit_ok(d, hf_test_drain(d));
-    hf_test_crash(d);
-    hf_kit_ok(d, hf_test_drain(d));
-}
-
 static void tell(hf_engine *d, const char *signal)
 {
     hf_kit_ok(d, hf_signal(d, "o", signal, NULL));
-    settle(d);
+    hf_kit_settle(d);
 }
 
 /* A run keeps the version it met, whatever the program knows later. */
@@ -145,7 +138,7 @@ HF_BOTH_ENGINES(b166_marker_is_recorded_and_reused)
     hf_engine *d = hf_kit_open(kind, &app_marked);
 
     hf_kit_ok(d, hf_start(d, "order", NULL, .id = "o"));
-    settle(d);
+    hf_kit_settle(d);
     ck_assert_str_eq(hf_kit_said(d, "o", "VersionMarkerRecorded", 0, HF_KEY_CHANGE_ID), "tax");
     ck_assert_str_eq(hf_kit_said(d, "o", "VersionMarkerRecorded", 0, HF_KEY_VERSION), "2");
     ck_assert_str_eq(hf_kit_said(d, "o", "VersionMarkerRecorded", 0, HF_KEY_MIN_SUPPORTED), "-1");
@@ -166,7 +159,7 @@ HF_BOTH_ENGINES(b167_wrong_change_and_unsupported_version)
     hf_value out = NULL;
 
     hf_kit_ok(d, hf_start(d, "order", NULL, .id = "o"));
-    settle(d);
+    hf_kit_settle(d);
     d = hf_kit_reopen(d, &app_marked_other);
     tell(d, "go");
     ck_assert_int_eq(hf_kit_number(d, "SELECT blocked FROM run"), 1);
@@ -174,7 +167,7 @@ HF_BOTH_ENGINES(b167_wrong_change_and_unsupported_version)
     hf_kit_close(d);
     d = hf_kit_open(kind, &app_marked);
     hf_kit_ok(d, hf_start(d, "order", NULL, .id = "o"));
-    settle(d);
+    hf_kit_settle(d);
     d = hf_kit_reopen(d, &app_marked_gone);
     tell(d, "go");
     ck_assert_int_eq(hf_result(d, "o", 0, &out, &e), HF_ERROR);
@@ -188,7 +181,7 @@ HF_BOTH_ENGINES(b168_older_fingerprint_stays_on_default)
     hf_engine *d = hf_kit_open(kind, &app_before);
 
     hf_kit_ok(d, hf_start(d, "order", NULL, .id = "o"));
-    settle(d);
+    hf_kit_settle(d);
     d = hf_kit_reopen(d, &app_after_revised);
     tell(d, "go");
     tell(d, "done");
@@ -198,7 +191,7 @@ HF_BOTH_ENGINES(b168_older_fingerprint_stays_on_default)
     hf_kit_close(d);
     d = hf_kit_open(kind, &app_before); /* the same definition: the change is new to it */
     hf_kit_ok(d, hf_start(d, "order", NULL, .id = "o"));
-    settle(d);
+    hf_kit_settle(d);
     d = hf_kit_reopen(d, &app_after);
     tell(d, "go");
     tell(d, "done");
@@ -213,7 +206,7 @@ HF_BOTH_ENGINES(b169_other_compatibility_stays_on_default)
     hf_engine *d = hf_kit_open(kind, &app_before_built);
 
     hf_kit_ok(d, hf_start(d, "order", NULL, .id = "o"));
-    settle(d);
+    hf_kit_settle(d);
     ck_assert_str_eq(hf_kit_said(d, "o", "WorkflowStarted", 0, HF_KEY_COMPATIBILITY), "build-1");
     d = hf_kit_reopen(d, &app_after_built);
     tell(d, "go");
@@ -222,7 +215,7 @@ HF_BOTH_ENGINES(b169_other_compatibility_stays_on_default)
     hf_kit_close(d);
     d = hf_kit_open(kind, &app_before_built);
     hf_kit_ok(d, hf_start(d, "order", NULL, .id = "o"));
-    settle(d);
+    hf_kit_settle(d);
     d = hf_kit_reopen(d, &app_after_same_build);
     tell(d, "go");
     tell(d, "done");
@@ -236,9 +229,9 @@ HF_BOTH_ENGINES(b170_no_fingerprint_stays_on_default)
     hf_engine *d = hf_kit_open(kind, &app_empty);
 
     hf_kit_ok(d, hf_start(d, "order", NULL, .id = "o")); /* its code is not known here */
-    settle(d);
+    hf_kit_settle(d);
     d = hf_kit_reopen(d, &app_marked);
-    settle(d);
+    hf_kit_settle(d);
     ck_assert_str_eq(hf_test_status(d, "o"), "waiting signal:go");
     ck_assert_int_eq(hf_test_count(d, "o", "VersionMarkerRecorded"), 0);
     hf_kit_ok(d, hf_cancel(d, "o", NULL));
@@ -251,7 +244,7 @@ HF_BOTH_ENGINES(b171_patched_and_deprecated)
     hf_engine *d = hf_kit_open(kind, &app_before);
 
     hf_kit_ok(d, hf_start(d, "order", NULL, .id = "o"));
-    settle(d);
+    hf_kit_settle(d);
     d = hf_kit_reopen(d, &app_patched_revised);
     tell(d, "go");
     tell(d, "done");
@@ -259,7 +252,7 @@ HF_BOTH_ENGINES(b171_patched_and_deprecated)
     hf_kit_close(d);
     d = hf_kit_open(kind, &app_patched);
     hf_kit_ok(d, hf_start(d, "order", NULL, .id = "o"));
-    settle(d);
+    hf_kit_settle(d);
     tell(d, "go");
     ck_assert_str_eq(hf_kit_said(d, "o", "VersionMarkerRecorded", 0, HF_KEY_VERSION), "1");
     d = hf_kit_reopen(d, &app_deprecated);
@@ -275,8 +268,8 @@ HF_BOTH_ENGINES(b172_side_effect_runs_once)
 
     rolls = 40;
     hf_kit_ok(d, hf_start(d, "order", NULL, .id = "o"));
-    settle(d);
-    settle(d);
+    hf_kit_settle(d);
+    hf_kit_settle(d);
     ck_assert_int_eq(rolls, 41);
     tell(d, "go");
     ck_assert_str_eq(hf_kit_result(d, "o"), "[41,42]");
@@ -347,10 +340,10 @@ HF_BOTH_ENGINES(b089_failures_are_restored_by_alias)
     hf_engine *d = hf_kit_open(kind, &app_plain);
 
     hf_kit_ok(d, hf_start(d, "payer", NULL, .id = "o"));
-    settle(d);
+    hf_kit_settle(d);
     d = hf_kit_reopen(d, &app_renames);
     hf_kit_ok(d, hf_signal(d, "o", "go", NULL));
-    settle(d);
+    hf_kit_settle(d);
     ck_assert_str_eq(hf_kit_result(d, "o"), "{\"type\":\"refused\",\"limit\":100}");
     hf_kit_close(d);
 }
@@ -364,7 +357,7 @@ HF_BOTH_ENGINES(b089_failures_block_until_they_can_be_decoded)
     int64_t events;
 
     hf_kit_ok(d, hf_start(d, "payer", NULL, .id = "o"));
-    settle(d);
+    hf_kit_settle(d);
     events = hf_kit_number(d, "SELECT last_seq FROM run");
     for (int i = 0; i < 2; i++) {
         hf_value why = NULL;
@@ -374,7 +367,7 @@ HF_BOTH_ENGINES(b089_failures_block_until_they_can_be_decoded)
             repair(d);
         else
             hf_kit_ok(d, hf_signal(d, "o", "go", NULL));
-        settle(d);
+        hf_kit_settle(d);
         ck_assert_int_eq(hf_kit_number(d, "SELECT blocked FROM run"), 1);
         ck_assert_int_eq(hf_test_count(d, "o", "SignalApplied"), 0);
         hf_kit_ok(d, hf_why(d, "o", hf_mem_of_engine(d), &why));
@@ -384,7 +377,7 @@ HF_BOTH_ENGINES(b089_failures_block_until_they_can_be_decoded)
     ck_assert_int_le(events, hf_kit_number(d, "SELECT last_seq FROM run"));
     d = hf_kit_reopen(d, &app_decodes);
     repair(d);
-    settle(d);
+    hf_kit_settle(d);
     ck_assert_str_eq(hf_kit_result(d, "o"), "{\"type\":\"card_declined\",\"limit\":100}");
     hf_kit_close(d);
 }

@@ -252,12 +252,6 @@ static const char *code(hf_engine *d, const char *id)
     return found;
 }
 
-static void begin(hf_engine *d, const char *type, const char *id, hf_value input)
-{
-    hf_kit_ok(d, hf_start(d, type, input, .id = id));
-    hf_kit_ok(d, hf_test_drain(d));
-}
-
 /* Everything but activities: those stay where they are. */
 static void pump_without_activities(hf_engine *d)
 {
@@ -270,7 +264,7 @@ HF_BOTH_ENGINES(why_waits)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
-    begin(d, "receiver", "a", hf_json(d, "{'timeout': 28800000}"));
+    hf_kit_begin(d, "receiver", "a", hf_json(d, "{'timeout': 28800000}"));
     hf_kit_skip(d, hf_minutes(41));
     ck_assert_str_eq(code(d, "a"), "waiting_for_signal");
     ck_assert_str_eq(
@@ -283,13 +277,13 @@ HF_BOTH_ENGINES(why_waits)
     ck_assert_str_eq(hf_str(why(d, "a"), "liveness.wait_kind", ""), "signal");
     ck_assert_str_eq(hf_str(why(d, "a"), "liveness.repair_blocked_reason", ""),
                      "repair_not_needed");
-    begin(d, "conditional", "b", hf_json(d, "{}"));
+    hf_kit_begin(d, "conditional", "b", hf_json(d, "{}"));
     ck_assert_str_eq(code(d, "b"), "waiting_for_condition");
     ck_assert_str_eq(hf_str(why(d, "b"), "text", ""),
                      "Waiting for a condition (stock) (step 1) since 0 s.");
-    begin(d, "sleeper", "c", hf_json(d, "{}"));
+    hf_kit_begin(d, "sleeper", "c", hf_json(d, "{}"));
     ck_assert_str_eq(code(d, "c"), "waiting_for_timer");
-    begin(d, "parent", "d", hf_json(d, "{}"));
+    hf_kit_begin(d, "parent", "d", hf_json(d, "{}"));
     ck_assert_str_eq(code(d, "d"), "waiting_for_child");
     ck_assert_str_eq(hf_str(why(d, "d"), "subject.name", ""), "kid");
     hf_kit_close(d);
@@ -325,7 +319,7 @@ HF_BOTH_ENGINES(why_messages)
     hf_engine *d = hf_kit_open(kind, &app);
     hf_value out = NULL;
 
-    begin(d, "conditional", "a", hf_json(d, "{}"));
+    hf_kit_begin(d, "conditional", "a", hf_json(d, "{}"));
     (void)!hf_update(d, "a", "raise", hf_json(d, "{}"), 0, &out);
     if (strcmp(hf_test_status(d, "a"), "completed") != 0)
         ck_assert_str_eq(code(d, "a"), "waiting_for_update");
@@ -344,10 +338,10 @@ HF_BOTH_ENGINES(why_activities)
     ck_assert_str_eq(code(d, "a"), "running_activity");
     hf_kit_skip(d, hf_seconds(61));
     ck_assert_str_eq(code(d, "a"), "heartbeat_late");
-    begin(d, "caller", "b", hf_json(d, "{'activity': 'faulty'}"));
+    hf_kit_begin(d, "caller", "b", hf_json(d, "{'activity': 'faulty'}"));
     ck_assert_str_eq(code(d, "b"), "retrying_activity");
     ck_assert_ptr_nonnull(strstr(hf_str(why(d, "b"), "text", ""), "the card reader is offline"));
-    begin(d, "caller", "c", hf_json(d, "{'activity': 'nobody'}"));
+    hf_kit_begin(d, "caller", "c", hf_json(d, "{'activity': 'nobody'}"));
     ck_assert_str_eq(code(d, "c"), "queued_no_worker");
     hf_kit_close(d);
 }
@@ -375,7 +369,7 @@ HF_BOTH_ENGINES(why_replay_blocked)
     hf_engine *d = hf_kit_open(kind, &app);
 
     for (size_t i = 0; i < 4; i++)
-        begin(d, types[i], ids[i], hf_json(d, "{}"));
+        hf_kit_begin(d, types[i], ids[i], hf_json(d, "{}"));
     d = hf_kit_reopen(d, &changed);
     for (int64_t i = 0; i < 4; i++) {
         char sql[64];
@@ -429,7 +423,7 @@ HF_BOTH_ENGINES(why_task_missing)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
-    begin(d, "sleeper", "a", hf_json(d, "{}"));
+    hf_kit_begin(d, "sleeper", "a", hf_json(d, "{}"));
     hf_kit_sql(d, "DELETE FROM timer");
     ck_assert_str_eq(code(d, "a"), "task_missing");
     ck_assert_str_eq(hf_str(why(d, "a"), "liveness.liveness_state", ""), "repair_needed");
@@ -451,13 +445,13 @@ HF_BOTH_ENGINES(why_closed)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
-    begin(d, "failing", "a", hf_json(d, "{}"));
+    hf_kit_begin(d, "failing", "a", hf_json(d, "{}"));
     ck_assert_str_eq(code(d, "a"), "closed_failed");
     ck_assert_str_eq(hf_str(why(d, "a"), "text", ""), "Failed 0 s ago: there is no tea.");
-    begin(d, "receiver", "b", hf_json(d, "{}"));
+    hf_kit_begin(d, "receiver", "b", hf_json(d, "{}"));
     hf_kit_ok(d, hf_cancel(d, "b", "not wanted"));
     ck_assert_str_eq(code(d, "b"), "closed_cancelled");
-    begin(d, "receiver", "c", hf_json(d, "{}"));
+    hf_kit_begin(d, "receiver", "c", hf_json(d, "{}"));
     hf_kit_ok(d, hf_terminate(d, "c", "not wanted"));
     ck_assert_str_eq(code(d, "c"), "closed_terminated");
     hf_kit_close(d);
@@ -469,7 +463,7 @@ HF_BOTH_ENGINES(why_closed_continued)
     hf_engine *d = hf_kit_open(kind, &app);
     hf_value out = NULL;
 
-    begin(d, "again", "a", hf_json(d, "{}"));
+    hf_kit_begin(d, "again", "a", hf_json(d, "{}"));
     ck_assert_str_eq(code(d, "a"), "closed_completed");
     ck_assert_str_eq(code(d, "a#1"), "closed_continued");
     ck_assert_str_eq(hf_str(why(d, "a#1"), "liveness.repair_blocked.label", ""), "Historical Run");
@@ -493,7 +487,7 @@ HF_BOTH_ENGINES(why_paused)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
-    begin(d, "receiver", "a", hf_json(d, "{}"));
+    hf_kit_begin(d, "receiver", "a", hf_json(d, "{}"));
     command(d, HF_COMMAND_TYPE_PAUSE, "a");
     hf_kit_ok(d, hf_test_drain(d));
     ck_assert_str_eq(code(d, "a"), "paused");
@@ -510,7 +504,7 @@ HF_BOTH_ENGINES(why_quarantined)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
-    begin(d, "receiver", "a", hf_json(d, "{}"));
+    hf_kit_begin(d, "receiver", "a", hf_json(d, "{}"));
     hf_kit_sql(d, "UPDATE run SET blocked = 2, crash_count = 5");
     hf_test_crash(d);
     hf_kit_ok(d, hf_signal(d, "a", "approved-by", NULL));
@@ -547,7 +541,7 @@ HF_BOTH_ENGINES(why_history_budget)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
-    begin(d, "long_life", "a", hf_json(d, "{}"));
+    hf_kit_begin(d, "long_life", "a", hf_json(d, "{}"));
     hf_kit_ok(d, hf_test_advance(d, hf_minutes(1)));
     ck_assert_str_eq(code(d, "a"), "history_budget");
     hf_kit_close(d);
@@ -570,7 +564,7 @@ START_TEST(why_store_wal_bound)
     for (size_t i = 0; i < VALUE_BYTES; i++) /* that no compression makes small */
         text[i] = (char)('!' + ((chance = chance * 6364136223846793005U + 1) >> 33) % 60U);
     text[VALUE_BYTES] = 0;
-    begin(d, "receiver", "a", hf_json(d, "{}"));
+    hf_kit_begin(d, "receiver", "a", hf_json(d, "{}"));
     hf_test_ok(hf_test_place_dial(hf_kit_place(d), HF_DB_READ, NULL, 0, &reader, &err), &err,
                "a reader");
     hf_test_ok(hf_db_begin(reader, HF_DB_READ, &err), &err, "a snapshot");
@@ -646,7 +640,7 @@ HF_BOTH_ENGINES(why_definition_drift)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
-    begin(d, "receiver", "a", hf_json(d, "{}"));
+    hf_kit_begin(d, "receiver", "a", hf_json(d, "{}"));
     ck_assert_str_eq(hf_str(why(d, "a"), "workflow_determinism_source", ""), "live_definition");
     d = hf_kit_reopen(d, &renamed_app);
     ck_assert_str_eq(hf_str(why(d, "a"), "workflow_determinism_source", ""), "definition_drift");
@@ -679,7 +673,7 @@ START_TEST(why_without_memory)
     hf_value out = NULL;
     hf_status st = HF_NOMEM;
 
-    begin(d, "receiver", "a", hf_json(d, "{'timeout': 60000}"));
+    hf_kit_begin(d, "receiver", "a", hf_json(d, "{'timeout': 60000}"));
     for (int64_t nth = 1; st == HF_NOMEM; nth++) {
         hf_fault_arm(HF_FAULT_ALLOC, nth, false);
         st = hf_why(d, "a", hf_mem_of_engine(d), &out);

@@ -3,6 +3,7 @@
 #include "lib/kit.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -263,4 +264,33 @@ int64_t hf_kit_number(hf_engine *engine, const char *sql)
     hf_db_end(cursor);
     hf_engine_read_end(engine);
     return number;
+}
+
+hf_command_result hf_kit_ask(hf_engine *engine, const char *command, hf_value request)
+{
+    hf_command_result out = {0};
+
+    hf_kit_ok(engine, hf_command(engine, command, request, hf_mem_of_engine(engine), &out));
+    return out;
+}
+
+void hf_kit_begin(hf_engine *engine, const char *type, const char *id, hf_value input)
+{
+    hf_kit_ok(engine, hf_start(engine, type, input, .id = id));
+    hf_kit_ok(engine, hf_test_drain(engine));
+}
+
+void hf_kit_settle(hf_engine *engine)
+{
+    hf_kit_ok(engine, hf_test_drain(engine));
+    hf_test_crash(engine);
+    hf_kit_ok(engine, hf_test_drain(engine));
+}
+
+int64_t hf_kit_rows(hf_engine *engine, const char *table)
+{
+    char sql[128];
+
+    (void)snprintf(sql, sizeof(sql), "SELECT count(*) FROM %s", table);
+    return hf_kit_number(engine, sql);
 }

@@ -70,4 +70,16 @@ void hf_kit_sql(hf_engine *engine, const char *sql);
 /* One number from the store: the statement returns one row with one column. */
 int64_t hf_kit_number(hf_engine *engine, const char *sql);
 
+/* How many rows a table has. */
+int64_t hf_kit_rows(hf_engine *engine, const char *table);
+
+/* A command that must be answered; the answer is in the engine's memory. */
+hf_command_result hf_kit_ask(hf_engine *engine, const char *command, hf_value request);
+
+/* Starts a run and lets the engine do all that can be done now. */
+void hf_kit_begin(hf_engine *engine, const char *type, const char *id, hf_value input);
+
+/* Does all that can be done now, then again after a crash: everything is replayed. */
+void hf_kit_settle(hf_engine *engine);
+
 #endif

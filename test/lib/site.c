@@ -8,6 +8,7 @@
 #include "base/crypto.h"
 #include "base/json.h"
 #include "holdfast/worker.h"
+#include "lib/schema.h"
 
 static void engine_open(hf_site *site, const hf_app *app)
 {
@@ -120,4 +121,47 @@ hf_site_answer hf_site_ask(hf_site *site, const char *method, const char *path, 
     (void)close(fd);
     hf_buf_fini(&request);
     return answer;
+}
+
+hf_site_answer hf_site_expect(hf_site *site, const char *method, const char *path, const char *body,
+                              int status)
+{
+    hf_site_answer answer = hf_site_ask(site, method, path, NULL, body);
+
+    ck_assert_msg(answer.status == status, "%s %s: %d instead of %d: %.600s", method, path,
+                  answer.status, status, answer.text);
+    return answer;
+}
+
+hf_site_answer hf_site_fits(hf_site *site, const char *method, const char *path, const char *body,
+                            int status, const char *schema)
+{
+    hf_site_answer answer = hf_site_expect(site, method, path, body, status);
+    char file[256];
+
+    if (schema) {
+        (void)snprintf(file, sizeof(file), HF_TEST_DIR "/server/schemas/%s.schema.json", schema);
+        hf_schema_fits(file, answer.body);
+    }
+    return answer;
+}
+
+int hf_site_send(hf_site *site, const char *method, const char *path, const char *body)
+{
+    int fd = hf_wire_connect(hf_server_port(site->server));
+    hf_buf text = {0};
+
+    hf_buf_add_format(&text,
+                      "%s %s HTTP/1.1\r\nHost: localhost\r\n"
+                      "X-Durable-Workflow-Protocol-Version: 1.13\r\n"
+                      "X-Durable-Workflow-Control-Plane-Version: 2\r\n",
+                      method, path);
+    if (body)
+        hf_buf_add_format(&text, "Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
+                          strlen(body), body);
+    else
+        hf_buf_add_text(&text, "\r\n");
+    ck_assert(hf_wire_send(fd, hf_buf_slice(&text)));
+    hf_buf_fini(&text);
+    return fd;
 }

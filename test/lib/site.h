@@ -36,4 +36,15 @@ typedef struct hf_site_answer {
 hf_site_answer hf_site_ask(hf_site *site, const char *method, const char *path, const char *more,
                            const char *body);
 
+/* The same; it must be answered with this status. */
+hf_site_answer hf_site_expect(hf_site *site, const char *method, const char *path, const char *body,
+                              int status);
+
+/* And its body must fit a published schema (NULL: none). */
+hf_site_answer hf_site_fits(hf_site *site, const char *method, const char *path, const char *body,
+                            int status, const char *schema);
+
+/* A request on a connection of its own that is not waited for: the connection. */
+int hf_site_send(hf_site *site, const char *method, const char *path, const char *body);
+
 #endif

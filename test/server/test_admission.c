@@ -165,27 +165,6 @@ END_TEST
 
 /* ---- over HTTP */
 
-/* A request that is sent and not waited for. */
-static int request_send(hf_site *site, const char *method, const char *path, const char *body)
-{
-    int fd = hf_wire_connect(hf_server_port(site->server));
-    hf_buf text = {0};
-
-    hf_buf_add_format(&text,
-                      "%s %s HTTP/1.1\r\nHost: localhost\r\n"
-                      "X-Durable-Workflow-Protocol-Version: 1.13\r\n"
-                      "X-Durable-Workflow-Control-Plane-Version: 2\r\n",
-                      method, path);
-    if (body)
-        hf_buf_add_format(&text, "Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
-                          strlen(body), body);
-    else
-        hf_buf_add_text(&text, "\r\n");
-    ck_assert(hf_wire_send(fd, hf_buf_slice(&text)));
-    hf_buf_fini(&text);
-    return fd;
-}
-
 static int status_read(int fd)
 {
     hf_wire_reply reply = {0};
@@ -236,7 +215,7 @@ HF_BOTH_ENGINES(held_reads_leave_room_for_reports)
                      200);
     (void)hf_engine_read_begin(site.engine); /* whoever reads from now on is held */
     for (int i = 0; i < 3; i++)
-        fds[i] = request_send(&site, "GET", "/api/workflows/nobody", NULL);
+        fds[i] = hf_site_send(&site, "GET", "/api/workflows/nobody", NULL);
     in_work_await(&site, "read", 3);
     turned_away(hf_site_ask(&site, "GET", "/api/workflows/nobody", NULL, NULL));
     ck_assert_int_eq(/* it needs a thread, and nothing from the store */
@@ -269,7 +248,7 @@ HF_BOTH_ENGINES(held_commands_are_turned_away)
     ck_assert_int_eq(hf_site_ask(&site, "POST", "/api/workflows", NULL, start).status, 201);
     (void)hf_engine_read_begin(site.engine);
     for (int i = 0; i < 2; i++)
-        fds[i] = request_send(&site, "POST", "/api/workflows/nobody/cancel", "{}");
+        fds[i] = hf_site_send(&site, "POST", "/api/workflows/nobody/cancel", "{}");
     in_work_await(&site, "command", 2);
     turned_away(hf_site_ask(&site, "POST", "/api/workflows", NULL, start));
     hf_engine_read_end(site.engine);
@@ -290,7 +269,7 @@ HF_BOTH_ENGINES(parked_polls_are_bounded)
     hf_site_open(&site, kind, &app,
                  (hf_server_options){.admission = {.most = {[HF_CLASS_HELD] = 2}}});
     for (int i = 0; i < 2; i++)
-        fds[i] = request_send(&site, "POST", "/api/worker/activity-tasks/poll", ask);
+        fds[i] = hf_site_send(&site, "POST", "/api/worker/activity-tasks/poll", ask);
     in_work_await(&site, "held", 2);
     turned_away(hf_site_ask(&site, "POST", "/api/worker/workflow-tasks/poll", NULL, ask));
     (void)close(fds[0]);
@@ -320,10 +299,10 @@ HF_BOTH_ENGINES(t23_one_tenant_leaves_room)
                      201);
     (void)hf_engine_read_begin(site.engine); /* whoever reads from now on is held */
     for (int i = 0; i < 3; i++)
-        fds[i] = request_send(&site, "GET", "/api/workflows/nobody", NULL);
+        fds[i] = hf_site_send(&site, "GET", "/api/workflows/nobody", NULL);
     in_work_await(&site, "read", 3);
     turned_away(hf_site_ask(&site, "GET", "/api/workflows/nobody", NULL, NULL));
-    fds[3] = request_send(&site, "GET", "/api/workflows/nobody?namespace=b", NULL);
+    fds[3] = hf_site_send(&site, "GET", "/api/workflows/nobody?namespace=b", NULL);
     in_work_await(&site, "read", 4);
     hf_engine_read_end(site.engine);
     for (int i = 0; i < 4; i++)

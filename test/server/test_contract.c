@@ -7,26 +7,10 @@
 #include "lib/site.h"
 #include "server/order_app.h"
 
-/* Asks, checks the status and the schema (NULL: none). */
-static hf_site_answer shows(hf_site *site, const char *method, const char *path, const char *body,
-                            int status, const char *schema)
-{
-    hf_site_answer answer = hf_site_ask(site, method, path, NULL, body);
-    char file[256];
-
-    ck_assert_msg(answer.status == status, "%s %s: %d instead of %d: %.600s", method, path,
-                  answer.status, status, answer.text);
-    if (schema) {
-        (void)snprintf(file, sizeof(file), HF_TEST_DIR "/server/schemas/%s.schema.json", schema);
-        hf_schema_fits(file, answer.body);
-    }
-    return answer;
-}
-
 static void refused(hf_site *site, const char *method, const char *path, const char *body,
                     int status, const char *reason)
 {
-    hf_site_answer answer = shows(site, method, path, body, status, NULL);
+    hf_site_answer answer = hf_site_fits(site, method, path, body, status, NULL);
 
     ck_assert_msg(strcmp(hf_str(answer.body, "reason", ""), reason) == 0, "%s", answer.text);
     ck_assert_str_ne(hf_str(answer.body, "message", ""), "");
@@ -36,12 +20,12 @@ static void refused(hf_site *site, const char *method, const char *path, const c
 static void order_start(hf_site *site, char run_id[64])
 {
     hf_site_answer answer =
-        shows(site, "POST", "/api/workflows",
-              "{\"workflow_type\":\"order\",\"workflow_id\":\"o-1\",\"business_key\":\"b\"}", 201,
-              "workflow-start");
+        hf_site_fits(site, "POST", "/api/workflows",
+                     "{\"workflow_type\":\"order\",\"workflow_id\":\"o-1\",\"business_key\":\"b\"}",
+                     201, "workflow-start");
 
     (void)snprintf(run_id, 64, "%s", hf_str(answer.body, "run_id", ""));
-    (void)shows(site, "POST", "/api/workflows/o-1/query/state", "{}", 200, "workflow-query");
+    (void)hf_site_fits(site, "POST", "/api/workflows/o-1/query/state", "{}", 200, "workflow-query");
 }
 
 /* Runs: started, listed, described, debugged, told, asked and ended. */
@@ -53,21 +37,24 @@ HF_BOTH_ENGINES(workflows)
 
     hf_site_open(&site, kind, &app, (hf_server_options){0});
     order_start(&site, run);
-    (void)shows(&site, "GET", "/api/workflows", NULL, 200, "workflow-list");
-    (void)shows(&site, "GET", "/api/workflows/o-1", NULL, 200, "workflow-run");
-    (void)shows(&site, "GET", "/api/workflows/o-1/runs", NULL, 200, "workflow-runs");
-    (void)shows(&site, "GET", "/api/workflows/o-1/debug", NULL, 200, "workflow-debug");
+    (void)hf_site_fits(&site, "GET", "/api/workflows", NULL, 200, "workflow-list");
+    (void)hf_site_fits(&site, "GET", "/api/workflows/o-1", NULL, 200, "workflow-run");
+    (void)hf_site_fits(&site, "GET", "/api/workflows/o-1/runs", NULL, 200, "workflow-runs");
+    (void)hf_site_fits(&site, "GET", "/api/workflows/o-1/debug", NULL, 200, "workflow-debug");
     (void)snprintf(path, sizeof(path), "/api/workflows/o-1/runs/%s/debug", run);
-    (void)shows(&site, "GET", path, NULL, 200, "workflow-debug");
+    (void)hf_site_fits(&site, "GET", path, NULL, 200, "workflow-debug");
     (void)snprintf(path, sizeof(path), "/api/workflows/o-1/runs/%s/history", run);
-    (void)shows(&site, "GET", path, NULL, 200, "workflow-history");
+    (void)hf_site_fits(&site, "GET", path, NULL, 200, "workflow-history");
     (void)snprintf(path, sizeof(path), "/api/workflows/o-1/runs/%s/history/export", run);
-    (void)shows(&site, "GET", path, NULL, 200,
-                NULL); /* a bundle: its own schema is checked in project */
-    (void)shows(&site, "POST", "/api/workflows/o-1/repair", "{}", 200, "workflow-operation");
-    (void)shows(&site, "POST", "/api/workflows/o-1/signal/paid", "{}", 202, "workflow-signal");
-    (void)shows(&site, "GET", "/api/workflows/o-1/result?wait_timeout_seconds=20", NULL, 200, NULL);
-    (void)shows(&site, "POST", "/api/workflows/o-1/archive", "{}", 202, "workflow-operation");
+    (void)hf_site_fits(&site, "GET", path, NULL, 200,
+                       NULL); /* a bundle: its own schema is checked in project */
+    (void)hf_site_fits(&site, "POST", "/api/workflows/o-1/repair", "{}", 200, "workflow-operation");
+    (void)hf_site_fits(&site, "POST", "/api/workflows/o-1/signal/paid", "{}", 202,
+                       "workflow-signal");
+    (void)hf_site_fits(&site, "GET", "/api/workflows/o-1/result?wait_timeout_seconds=20", NULL, 200,
+                       NULL);
+    (void)hf_site_fits(&site, "POST", "/api/workflows/o-1/archive", "{}", 202,
+                       "workflow-operation");
     refused(&site, "GET", "/api/workflows/none/debug", NULL, 404, "instance_not_found");
     refused(&site, "GET", "/api/workflows/none/result", NULL, 404, "instance_not_found");
     refused(&site, "GET", "/api/workflows/o-1/result?wait_timeout_seconds=61", NULL, 422,
@@ -86,14 +73,15 @@ HF_BOTH_ENGINES(updates_are_looked_up)
 
     hf_site_open(&site, kind, &app, (hf_server_options){0});
     order_start(&site, run);
-    answer = shows(&site, "POST", "/api/workflows/o-1/update/add", "{\"input\":[1]}", 200, NULL);
+    answer =
+        hf_site_fits(&site, "POST", "/api/workflows/o-1/update/add", "{\"input\":[1]}", 200, NULL);
     (void)snprintf(update, sizeof(update), "%s", hf_str(answer.body, "update_id", ""));
     (void)snprintf(path, sizeof(path), "/api/workflows/o-1/updates/%s", update);
-    answer = shows(&site, "GET", path, NULL, 200, NULL);
+    answer = hf_site_fits(&site, "GET", path, NULL, 200, NULL);
     ck_assert_str_eq(hf_str(answer.body, "update_status", ""), "completed");
     ck_assert_str_eq(hf_str(answer.body, "update_name", ""), "add");
     (void)snprintf(path, sizeof(path), "/api/workflows/o-1/runs/%s/updates/%s", run, update);
-    (void)shows(&site, "GET", path, NULL, 200, NULL);
+    (void)hf_site_fits(&site, "GET", path, NULL, 200, NULL);
     refused(&site, "GET", "/api/workflows/o-1/updates/nothing", NULL, 404, "update_not_found");
     hf_site_close(&site);
 }
@@ -108,28 +96,30 @@ HF_BOTH_ENGINES(operators)
 
     hf_site_open(&site, kind, &app, (hf_server_options){0});
     order_start(&site, run);
-    (void)shows(&site, "POST", "/api/workflows/o-1/pause", "{}", 202, "workflow-operation");
-    (void)shows(&site, "POST", "/api/workflows/o-1/resume", "{}", 202, "workflow-operation");
-    answer = shows(&site, "POST", "/api/workflows/o-1/fork",
-                   "{\"step\":0,\"new_workflow_id\":\"o-2\"}", 202, "workflow-operation");
+    (void)hf_site_fits(&site, "POST", "/api/workflows/o-1/pause", "{}", 202, "workflow-operation");
+    (void)hf_site_fits(&site, "POST", "/api/workflows/o-1/resume", "{}", 202, "workflow-operation");
+    answer = hf_site_fits(&site, "POST", "/api/workflows/o-1/fork",
+                          "{\"step\":0,\"new_workflow_id\":\"o-2\"}", 202, "workflow-operation");
     ck_assert_str_eq(hf_str(answer.body, "outcome", ""), "forked");
-    (void)shows(&site, "POST", "/api/workflows/o-2/reset", "{\"step\":0}", 202,
-                "workflow-operation");
+    (void)hf_site_fits(&site, "POST", "/api/workflows/o-2/reset", "{\"step\":0}", 202,
+                       "workflow-operation");
     refused(&site, "POST", "/api/workflows/o-1/fork", "{\"step\":\"x\"}", 422, "validation_failed");
-    (void)shows(&site, "POST", "/api/workflows/signal-with-start",
-                "{\"workflow_type\":\"order\",\"workflow_id\":\"o-3\",\"signal_name\":\"paid\"}",
-                202, "workflow-signal");
-    answer = shows(&site, "POST", "/api/batches",
-                   "{\"command\":\"terminate\",\"workflow_ids\":[\"o-1\",\"none\"]}", 202, NULL);
+    (void)hf_site_fits(
+        &site, "POST", "/api/workflows/signal-with-start",
+        "{\"workflow_type\":\"order\",\"workflow_id\":\"o-3\",\"signal_name\":\"paid\"}", 202,
+        "workflow-signal");
+    answer =
+        hf_site_fits(&site, "POST", "/api/batches",
+                     "{\"command\":\"terminate\",\"workflow_ids\":[\"o-1\",\"none\"]}", 202, NULL);
     (void)snprintf(path, sizeof(path), "/api/batches/%s", hf_str(answer.body, "batch_id", ""));
     for (int i = 0; i < 5000; i++) { /* bounded by the engine, which works on it meanwhile */
-        answer = shows(&site, "GET", path, NULL, 200, NULL);
+        answer = hf_site_fits(&site, "GET", path, NULL, 200, NULL);
         if (strcmp(hf_str(answer.body, "status", ""), "completed") == 0)
             break;
     }
     ck_assert_str_eq(hf_str(answer.body, "status", ""), "completed");
     (void)snprintf(path + strlen(path), sizeof(path) - strlen(path), "/abort");
-    (void)shows(&site, "POST", path, "{}", 200, NULL);
+    (void)hf_site_fits(&site, "POST", path, "{}", 200, NULL);
     refused(&site, "GET", "/api/batches/none", NULL, 404, "batch_not_found");
     refused(&site, "POST", "/api/batches/none/dance", "{}", 404, "not_found");
     refused(&site, "POST", "/api/batches", "{\"command\":\"cancel\",\"workflow_ids\":[]}", 422,
@@ -149,20 +139,20 @@ HF_BOTH_ENGINES(histories_are_waited_for)
     hf_site_open(&site, kind, &app, (hf_server_options){0});
     order_start(&site, run);
     (void)snprintf(path, sizeof(path), "/api/workflows/o-1/runs/%s/history", run);
-    answer = shows(&site, "GET", path, NULL, 200, NULL);
+    answer = hf_site_fits(&site, "GET", path, NULL, 200, NULL);
     last = (long long)hf_int(answer.body, "last_sequence", 0);
     (void)snprintf(path, sizeof(path),
                    "/api/workflows/o-1/runs/%s/history?wait_new_event=1&wait_timeout_seconds=1&"
                    "next_page_token=s%lld",
                    run, last + 100);
-    answer = shows(&site, "GET", path, NULL, 200, NULL);
+    answer = hf_site_fits(&site, "GET", path, NULL, 200, NULL);
     ck_assert_uint_eq(hf_len(hf_get(answer.body, "events")), 0);
-    (void)shows(&site, "POST", "/api/workflows/o-1/signal/paid", "{}", 202, NULL);
+    (void)hf_site_fits(&site, "POST", "/api/workflows/o-1/signal/paid", "{}", 202, NULL);
     (void)snprintf(path, sizeof(path),
                    "/api/workflows/o-1/runs/%s/history?wait_new_event=1&wait_timeout_seconds=20&"
                    "next_page_token=s%lld",
                    run, last);
-    answer = shows(&site, "GET", path, NULL, 200, NULL);
+    answer = hf_site_fits(&site, "GET", path, NULL, 200, NULL);
     ck_assert_uint_ge(hf_len(hf_get(answer.body, "events")), 1);
     hf_site_close(&site);
 }
@@ -179,7 +169,7 @@ HF_BOTH_ENGINES(schedules)
     hf_site_answer answer;
 
     hf_site_open(&site, kind, &app, (hf_server_options){0});
-    answer = shows(&site, "POST", "/api/schedules", NIGHTLY, 201, "schedule");
+    answer = hf_site_fits(&site, "POST", "/api/schedules", NIGHTLY, 201, "schedule");
     ck_assert_str_eq(hf_str(answer.body, "search_attributes.team", ""), "blue");
     refused(&site, "POST", "/api/schedules", NIGHTLY, 409, "schedule_already_exists");
     refused(&site, "POST", "/api/schedules", "{\"spec\":{},\"action\":{}}", 422,
@@ -187,33 +177,38 @@ HF_BOTH_ENGINES(schedules)
     refused(&site, "POST", "/api/schedules",
             "{\"spec\":{\"cron_expressions\":[\"what\"]},\"action\":{\"workflow_type\":\"order\"}}",
             422, "validation_failed");
-    (void)shows(&site, "GET", "/api/schedules/nightly", NULL, 200, "schedule");
-    answer = shows(&site, "PUT", "/api/schedules/nightly", "{\"note\":\"later\"}", 200, "schedule");
+    (void)hf_site_fits(&site, "GET", "/api/schedules/nightly", NULL, 200, "schedule");
+    answer = hf_site_fits(&site, "PUT", "/api/schedules/nightly", "{\"note\":\"later\"}", 200,
+                          "schedule");
     ck_assert_str_eq(hf_str(answer.body, "note", ""), "later");
     ck_assert_str_eq(hf_str(answer.body, "action.workflow_type", ""), "order");
-    answer = shows(&site, "POST", "/api/schedules/nightly/pause", "{\"note\":\"holiday\"}", 200,
-                   "schedule-operation");
+    answer = hf_site_fits(&site, "POST", "/api/schedules/nightly/pause", "{\"note\":\"holiday\"}",
+                          200, "schedule-operation");
     ck_assert_str_eq(hf_str(answer.body, "status", ""), "paused");
-    (void)shows(&site, "POST", "/api/schedules/nightly/resume", "{}", 200, "schedule-operation");
-    (void)shows(&site, "POST", "/api/schedules/nightly/trigger", "{}", 200, "schedule-trigger");
-    answer = shows(&site, "POST", "/api/schedules/nightly/backfill",
-                   "{\"start_time\":\"2026-01-01T00:00:00Z\",\"end_time\":\"2026-01-03T00:00:00Z\","
-                   "\"overlap_policy\":\"allow_all\"}",
-                   200, "schedule-operation");
+    (void)hf_site_fits(&site, "POST", "/api/schedules/nightly/resume", "{}", 200,
+                       "schedule-operation");
+    (void)hf_site_fits(&site, "POST", "/api/schedules/nightly/trigger", "{}", 200,
+                       "schedule-trigger");
+    answer = hf_site_fits(
+        &site, "POST", "/api/schedules/nightly/backfill",
+        "{\"start_time\":\"2026-01-01T00:00:00Z\",\"end_time\":\"2026-01-03T00:00:00Z\","
+        "\"overlap_policy\":\"allow_all\"}",
+        200, "schedule-operation");
     ck_assert_int_eq(hf_int(answer.body, "fires_attempted", 0), 2);
     refused(&site, "POST", "/api/schedules/nightly/backfill",
             "{\"start_time\":\"2026-01-03T00:00:00Z\",\"end_time\":\"2026-01-01T00:00:00Z\"}", 422,
             "invalid_time_range");
     refused(&site, "POST", "/api/schedules/nightly/backfill",
             "{\"start_time\":\"soon\",\"end_time\":\"later\"}", 422, "validation_failed");
-    (void)shows(&site, "GET", "/api/schedules/nightly/history?limit=2", NULL, 200,
-                "schedule-history");
+    (void)hf_site_fits(&site, "GET", "/api/schedules/nightly/history?limit=2", NULL, 200,
+                       "schedule-history");
     refused(&site, "GET", "/api/schedules/nightly/history?after_sequence=-1", NULL, 422,
             "invalid_after_sequence");
-    (void)shows(&site, "DELETE", "/api/schedules/nightly", NULL, 204, NULL);
+    (void)hf_site_fits(&site, "DELETE", "/api/schedules/nightly", NULL, 204, NULL);
     refused(&site, "GET", "/api/schedules/nightly", NULL, 404, "schedule_not_found");
     refused(&site, "POST", "/api/schedules/nightly/pause", "{}", 404, "schedule_not_found");
-    (void)shows(&site, "GET", "/api/schedules/nightly/history", NULL, 200, "schedule-history");
+    (void)hf_site_fits(&site, "GET", "/api/schedules/nightly/history", NULL, 200,
+                       "schedule-history");
     refused(&site, "GET", "/api/schedules/none/history", NULL, 404, "schedule_not_found");
     hf_site_close(&site);
 }
@@ -255,12 +250,12 @@ HF_BOTH_ENGINES(schedule_lists)
                        "\"action\":{\"workflow_type\":\"order\"},\"paused\":%s,"
                        "\"search_attributes\":{\"n\":%d}}",
                        i, i == 2 ? "true" : "false", i);
-        (void)shows(&site, "POST", "/api/schedules", body, 201, "schedule");
+        (void)hf_site_fits(&site, "POST", "/api/schedules", body, 201, "schedule");
     }
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
         (void)snprintf(path, sizeof(path), "/api/schedules%s", lists[i].query);
-        answer = shows(&site, "GET", path, NULL, lists[i].status,
-                       lists[i].reason ? NULL : "schedule-list");
+        answer = hf_site_fits(&site, "GET", path, NULL, lists[i].status,
+                              lists[i].reason ? NULL : "schedule-list");
         if (lists[i].reason) {
             ck_assert_str_eq(hf_str(answer.body, "reason", ""), lists[i].reason);
             ck_assert_str_ne(hf_str(answer.body, "field", ""), "");
@@ -268,20 +263,20 @@ HF_BOTH_ENGINES(schedule_lists)
             ck_assert_uint_eq(hf_len(hf_get(answer.body, "schedules")), lists[i].count);
         }
     }
-    answer = shows(&site, "GET", "/api/schedules?page_size=2", NULL, 200, "schedule-list");
+    answer = hf_site_fits(&site, "GET", "/api/schedules?page_size=2", NULL, 200, "schedule-list");
     ck_assert_int_eq(hf_int(answer.body, "schedule_count", 0), 2);
     (void)snprintf(token, sizeof(token), "%s", hf_str(answer.body, "next_page_token", ""));
     (void)snprintf(path, sizeof(path), "/api/schedules?page_size=3&next_page_token=%s", token);
-    answer = shows(&site, "GET", path, NULL, 200, "schedule-list");
+    answer = hf_site_fits(&site, "GET", path, NULL, 200, "schedule-list");
     ck_assert_uint_eq(hf_len(hf_get(answer.body, "schedules")), 3);
     ck_assert_str_eq(hf_str(answer.body, "next_page_token", "(none)"), "(none)");
     (void)snprintf(path, sizeof(path), "/api/schedules?status=active&next_page_token=%s", token);
     refused(&site, "GET", path, NULL, 409, "schedule_page_token_filter_mismatch");
-    (void)shows(&site, "DELETE", "/api/schedules/s-3", NULL, 204, NULL);
+    (void)hf_site_fits(&site, "DELETE", "/api/schedules/s-3", NULL, 204, NULL);
     (void)snprintf(path, sizeof(path), "/api/schedules?next_page_token=%s", token);
     refused(&site, "GET", path, NULL, 409, "stale_schedule_page_token");
-    (void)shows(&site, "POST", "/api/namespaces", "{\"name\":\"other\"}", 201, "namespace");
-    (void)shows(&site, "GET", "/api/namespaces", NULL, 200, "namespace-list");
+    (void)hf_site_fits(&site, "POST", "/api/namespaces", "{\"name\":\"other\"}", 201, "namespace");
+    (void)hf_site_fits(&site, "GET", "/api/namespaces", NULL, 200, "namespace-list");
     (void)snprintf(path, sizeof(path), "/api/schedules?namespace=other&next_page_token=%s", token);
     refused(&site, "GET", path, NULL, 403, "schedule_page_token_namespace_mismatch");
     hf_site_close(&site);

@@ -13,27 +13,6 @@ static const hf_app app = {.name = "nothing-here"};
 
 #define WORKER "\"worker_id\":\"w1\",\"task_queue\":\"far\""
 
-/* A request that is sent and not waited for. */
-static int request_send(hf_site *site, const char *method, const char *path, const char *body)
-{
-    int fd = hf_wire_connect(hf_server_port(site->server));
-    hf_buf text = {0};
-
-    hf_buf_add_format(&text,
-                      "%s %s HTTP/1.1\r\nHost: localhost\r\n"
-                      "X-Durable-Workflow-Protocol-Version: 1.13\r\n"
-                      "X-Durable-Workflow-Control-Plane-Version: 2\r\n",
-                      method, path);
-    if (body)
-        hf_buf_add_format(&text, "Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
-                          strlen(body), body);
-    else
-        hf_buf_add_text(&text, "\r\n");
-    ck_assert(hf_wire_send(fd, hf_buf_slice(&text)));
-    hf_buf_fini(&text);
-    return fd;
-}
-
 /* Its answer as a value of the site's. */
 static hf_site_answer answer_read(hf_site *site, int fd, hf_wire_reply *reply)
 {
@@ -127,7 +106,7 @@ HF_BOTH_ENGINES(an_accepted_update_outlives_its_server)
     int fd;
 
     site_begin(&site, kind);
-    fd = request_send(&site, "POST", "/api/workflows/r-1/update/set", set);
+    fd = hf_site_send(&site, "POST", "/api/workflows/r-1/update/set", set);
     poll_await(&site, "/api/worker/workflow-tasks/poll", "task.workflow_update_id");
     hf_server_drain(site.server, 60000);
     answer = answer_read(&site, fd, &reply);
@@ -169,17 +148,17 @@ HF_BOTH_ENGINES(questions_end_at_once)
                                  "{" WORKER ",\"timeout_seconds\":0}")
                          .status,
                      200);
-    check = request_send(&site, "POST", "/api/workflows/r-1/update/checked", "{\"input\":[1]}");
+    check = hf_site_send(&site, "POST", "/api/workflows/r-1/update/checked", "{\"input\":[1]}");
     poll_await(&site, "/api/worker/update-validation-tasks/poll", "task.update_name");
     for (int i = 0; i < CALLERS; i++)
-        fds[i] = request_send(&site, "POST", "/api/workflows/r-1/query/total", "{}");
+        fds[i] = hf_site_send(&site, "POST", "/api/workflows/r-1/query/total", "{}");
     poll_await(&site, "/api/worker/query-tasks/poll", "task.query_name");
     answer = hf_site_ask(&site, "GET", "/api/workflows/r-1", NULL, NULL);
     (void)snprintf(path, sizeof(path),
                    "/api/workflows/r-1/runs/%s/history?wait_new_event=1&wait_timeout_seconds=60&"
                    "next_page_token=s100",
                    hf_str(answer.body, "run_id", ""));
-    reader = request_send(&site, "GET", path, NULL);
+    reader = hf_site_send(&site, "GET", path, NULL);
     hf_server_drain(site.server, 60000);
     told_to_ask_again(&site, check);
     told_to_ask_again(&site, reader);
@@ -205,8 +184,8 @@ HF_BOTH_ENGINES(polls_and_streams_end_at_once)
     int stream;
 
     site_begin(&site, kind);
-    stream = request_send(&site, "GET", "/api/workflows/r-1/events", NULL);
-    poll = request_send(&site, "POST", "/api/worker/activity-tasks/poll",
+    stream = hf_site_send(&site, "GET", "/api/workflows/r-1/events", NULL);
+    poll = hf_site_send(&site, "POST", "/api/worker/activity-tasks/poll",
                         "{" WORKER ",\"timeout_seconds\":60}");
     do /* until the server has it */
         answer = hf_site_ask(&site, "GET", "/metrics", NULL, NULL);
@@ -287,7 +266,7 @@ static int poll_in_hand(hf_site *site, hf_engine_kind kind, hf_db **out_hold)
     answer = hf_site_ask(site, "POST", path, NULL, body);
     ck_assert_msg(answer.status == 200, "%s", answer.text);
     *out_hold = store_hold(site);
-    fd = request_send(site, "POST", "/api/worker/activity-tasks/poll",
+    fd = hf_site_send(site, "POST", "/api/worker/activity-tasks/poll",
                       "{" WORKER ",\"timeout_seconds\":60}");
     parked_await(site, "1");
     return fd;

@@ -44,16 +44,6 @@ static void folder_remove(void)
     ck_assert_int_eq(system(command), 0);
 }
 
-static hf_site_answer shows(hf_site *site, const char *method, const char *path, const char *body,
-                            int status)
-{
-    hf_site_answer answer = hf_site_ask(site, method, path, NULL, body);
-
-    ck_assert_msg(answer.status == status, "%s %s: %d instead of %d: %.600s", method, path,
-                  answer.status, status, answer.text);
-    return answer;
-}
-
 /* What was put comes back; every part of a reference that is changed is noticed. */
 START_TEST(references_are_verified)
 {
@@ -124,16 +114,18 @@ HF_BOTH_ENGINES(payloads_travel_by_reference)
     storage.root = folder;
     storage.mem = mem;
     hf_site_open(&site, kind, &app, (hf_server_options){.storage = folder});
-    answer = shows(&site, "PUT", policy, "{\"driver\":\"local\",\"threshold_bytes\":200}", 200);
+    answer =
+        hf_site_expect(&site, "PUT", policy, "{\"driver\":\"local\",\"threshold_bytes\":200}", 200);
     hf_schema_fits(HF_TEST_DIR "/server/schemas/external-storage-policy.schema.json", answer.body);
-    (void)shows(&site, "PUT", policy, "{\"driver\":\"s3\"}", 422);
-    (void)shows(&site, "PUT", policy, "{\"driver\":\"local\",\"threshold_bytes\":0}", 422);
-    (void)shows(&site, "PUT", policy, "{\"driver\":\"local\",\"config\":{\"root\":\"/etc\"}}", 422);
-    (void)shows(&site, "PUT", "/api/namespaces/none/external-storage", "{\"driver\":\"local\"}",
-                404);
-    answer = shows(&site, "POST", "/api/storage/test", "{}", 200);
+    (void)hf_site_expect(&site, "PUT", policy, "{\"driver\":\"s3\"}", 422);
+    (void)hf_site_expect(&site, "PUT", policy, "{\"driver\":\"local\",\"threshold_bytes\":0}", 422);
+    (void)hf_site_expect(&site, "PUT", policy,
+                         "{\"driver\":\"local\",\"config\":{\"root\":\"/etc\"}}", 422);
+    (void)hf_site_expect(&site, "PUT", "/api/namespaces/none/external-storage",
+                         "{\"driver\":\"local\"}", 404);
+    answer = hf_site_expect(&site, "POST", "/api/storage/test", "{}", 200);
     hf_schema_fits(HF_TEST_DIR "/server/schemas/storage-test.schema.json", answer.body);
-    (void)shows(&site, "POST", "/api/storage/test", "{\"large_payload_bytes\":0}", 422);
+    (void)hf_site_expect(&site, "POST", "/api/storage/test", "{\"large_payload_bytes\":0}", 422);
     memset(text, 'x', sizeof(text) - 1);
     text[sizeof(text) - 1] = '\0';
     hf_test_ok(hf_storage_put(&storage,
@@ -145,9 +137,10 @@ HF_BOTH_ENGINES(payloads_travel_by_reference)
                    "{\"workflow_type\":\"echo\",\"workflow_id\":\"e-1\",\"input\":{\"codec\":"
                    "\"avro\",\"external_storage\":%s}}",
                    hf_text(mem, reference));
-    (void)shows(&site, "POST", "/api/workflows", body, 201);
-    (void)shows(&site, "POST", "/api/workflows/e-1/signal/go", "{}", 202);
-    answer = shows(&site, "GET", "/api/workflows/e-1/result?wait_timeout_seconds=20", NULL, 200);
+    (void)hf_site_expect(&site, "POST", "/api/workflows", body, 201);
+    (void)hf_site_expect(&site, "POST", "/api/workflows/e-1/signal/go", "{}", 202);
+    answer = hf_site_expect(&site, "GET", "/api/workflows/e-1/result?wait_timeout_seconds=20", NULL,
+                            200);
     ck_assert_str_eq(hf_str(answer.body, "result.0", ""), text);
     ck_assert_str_eq(hf_str(answer.body, "result_envelope.external_storage.sha256", ""),
                      hf_str(reference, "sha256", "-"));
@@ -156,7 +149,7 @@ HF_BOTH_ENGINES(payloads_travel_by_reference)
         "{\"workflow_type\":\"echo\",\"input\":{\"codec\":\"avro\",\"external_storage\":"
         "%s}}",
         hf_text(mem, hf_value_merge(mem, reference, hf_json_(mem, "{'size_bytes': 1}"))));
-    answer = shows(&site, "POST", "/api/workflows", body, 422);
+    answer = hf_site_expect(&site, "POST", "/api/workflows", body, 422);
     ck_assert_str_eq(hf_str(answer.body, "reason", ""), "external_payload_integrity");
     hf_site_close(&site);
     folder_remove();
@@ -249,17 +242,18 @@ HF_BOTH_ENGINES(retention_covers_files)
     memset(text, 'y', sizeof(text) - 1);
     text[sizeof(text) - 1] = '\0';
     hf_site_open(&site, kind, &app, (hf_server_options){.storage = folder});
-    (void)shows(&site, "PUT", "/api/namespaces/default/external-storage",
-                "{\"driver\":\"local\",\"threshold_bytes\":200}", 200);
+    (void)hf_site_expect(&site, "PUT", "/api/namespaces/default/external-storage",
+                         "{\"driver\":\"local\",\"threshold_bytes\":200}", 200);
     for (int i = 0; i < 2; i++) {
         (void)snprintf(body, sizeof(body),
                        "{\"workflow_type\":\"echo\",\"workflow_id\":\"e-%d\",\"input\":[\"%s\"]}",
                        i, text);
-        (void)shows(&site, "POST", "/api/workflows", body, 201);
+        (void)hf_site_expect(&site, "POST", "/api/workflows", body, 201);
         (void)snprintf(body, sizeof(body), "/api/workflows/e-%d/signal/go", i);
-        (void)shows(&site, "POST", body, "{}", 202);
+        (void)hf_site_expect(&site, "POST", body, "{}", 202);
     }
-    answer = shows(&site, "GET", "/api/workflows/e-0/result?wait_timeout_seconds=60", NULL, 200);
+    answer = hf_site_expect(&site, "GET", "/api/workflows/e-0/result?wait_timeout_seconds=60", NULL,
+                            200);
     (void)snprintf(path, sizeof(path), "%s",
                    file_of(hf_get(answer.body, "result_envelope.external_storage")));
     ck_assert(is_there(path));
@@ -267,15 +261,16 @@ HF_BOTH_ENGINES(retention_covers_files)
                "put");
     file_age(file_of(of_nobody), 31);
     file_age(path, 31);
-    (void)shows(&site, "GET", "/api/workflows/e-1/result?wait_timeout_seconds=60", NULL, 200);
-    answer = shows(&site, "POST", pass, "{}", 200);
+    (void)hf_site_expect(&site, "GET", "/api/workflows/e-1/result?wait_timeout_seconds=60", NULL,
+                         200);
+    answer = hf_site_expect(&site, "POST", pass, "{}", 200);
     ck_assert_ptr_nonnull(hf_get(answer.body, "payload_files"));
     ck_assert(!is_there(file_of(of_nobody)));
     ck_assert(is_there(path)); /* another run has the same payload, and was looked at */
     file_age(path, 31);
-    (void)shows(&site, "POST", pass, "{}", 200);
+    (void)hf_site_expect(&site, "POST", pass, "{}", 200);
     ck_assert(!is_there(path));
-    (void)shows(&site, "GET", "/api/workflows/e-0/result", NULL, 200);
+    (void)hf_site_expect(&site, "GET", "/api/workflows/e-0/result", NULL, 200);
     ck_assert(is_there(path));
     hf_site_close(&site);
     folder_remove();
@@ -291,12 +286,12 @@ START_TEST(no_directory)
     hf_site site;
 
     hf_site_open(&site, HF_ENGINE_SQLITE, &app, (hf_server_options){0});
-    answer = shows(&site, "PUT", "/api/namespaces/default/external-storage",
-                   "{\"driver\":\"local\"}", 422);
+    answer = hf_site_expect(&site, "PUT", "/api/namespaces/default/external-storage",
+                            "{\"driver\":\"local\"}", 422);
     ck_assert_str_eq(hf_str(answer.body, "reason", ""), "external_storage_unavailable");
-    (void)shows(&site, "PUT", "/api/namespaces/default/external-storage",
-                "{\"driver\":\"local\",\"enabled\":false}", 200);
-    (void)shows(&site, "POST", "/api/storage/test", "{}", 422);
+    (void)hf_site_expect(&site, "PUT", "/api/namespaces/default/external-storage",
+                         "{\"driver\":\"local\",\"enabled\":false}", 200);
+    (void)hf_site_expect(&site, "POST", "/api/storage/test", "{}", 422);
     hf_site_close(&site);
     ck_assert_int_eq(hf_server_open(&(hf_server_options){.listen = "127.0.0.1:0",
                                                          .storage = "/tmp/there/is/none"},

@@ -31,25 +31,10 @@ static const hf_app app = {
     .activities = (const hf_activity_def[]){
         {.name = "sum", .run = sum}, {.name = "never", .run = never}, {0}}};
 
-static hf_site_answer shows(hf_site *site, const char *method, const char *path, const char *body,
-                            int status, const char *schema)
-{
-    hf_site_answer answer = hf_site_ask(site, method, path, NULL, body);
-    char file[256];
-
-    ck_assert_msg(answer.status == status, "%s %s: %d instead of %d: %.600s", method, path,
-                  answer.status, status, answer.text);
-    if (schema) {
-        (void)snprintf(file, sizeof(file), HF_TEST_DIR "/server/schemas/%s.schema.json", schema);
-        hf_schema_fits(file, answer.body);
-    }
-    return answer;
-}
-
 static void refused(hf_site *site, const char *method, const char *path, const char *body,
                     int status, const char *reason)
 {
-    hf_site_answer answer = shows(site, method, path, body, status, NULL);
+    hf_site_answer answer = hf_site_fits(site, method, path, body, status, NULL);
 
     ck_assert_msg(strcmp(hf_str(answer.body, "reason", ""), reason) == 0, "%.600s", answer.text);
 }
@@ -62,20 +47,21 @@ HF_BOTH_ENGINES(search_attributes)
     hf_site_answer answer;
 
     hf_site_open(&site, kind, &app, (hf_server_options){0});
-    (void)shows(&site, "POST", path, "{\"name\":\"team\",\"type\":\"keyword\"}", 201,
-                "search-attribute");
+    (void)hf_site_fits(&site, "POST", path, "{\"name\":\"team\",\"type\":\"keyword\"}", 201,
+                       "search-attribute");
     refused(&site, "POST", path, "{\"name\":\"team\",\"type\":\"int\"}", 409,
             "search_attribute_already_exists");
     refused(&site, "POST", path, "{\"name\":\"x\",\"type\":\"blob\"}", 422, "validation_failed");
     refused(&site, "POST", path, "{\"name\":\"a b\",\"type\":\"int\"}", 422, "validation_failed");
     refused(&site, "POST", path, "{\"name\":\"RunId\",\"type\":\"int\"}", 422, "name_reserved");
-    answer = shows(&site, "GET", path, NULL, 200, "search-attribute-list");
+    answer = hf_site_fits(&site, "GET", path, NULL, 200, "search-attribute-list");
     ck_assert_str_eq(hf_str(answer.body, "custom_attributes.team", ""), "keyword");
-    (void)shows(&site, "POST", "/api/namespaces", "{\"name\":\"other\"}", 201, NULL);
-    answer = shows(&site, "GET", "/api/search-attributes?namespace=other", NULL, 200, NULL);
+    (void)hf_site_fits(&site, "POST", "/api/namespaces", "{\"name\":\"other\"}", 201, NULL);
+    answer = hf_site_fits(&site, "GET", "/api/search-attributes?namespace=other", NULL, 200, NULL);
     ck_assert_uint_eq(hf_len(hf_get(answer.body, "custom_attributes")), 0);
     refused(&site, "DELETE", "/api/search-attributes/RunId", NULL, 403, "system_attribute");
-    (void)shows(&site, "DELETE", "/api/search-attributes/team", NULL, 200, "search-attribute");
+    (void)hf_site_fits(&site, "DELETE", "/api/search-attributes/team", NULL, 200,
+                       "search-attribute");
     refused(&site, "DELETE", "/api/search-attributes/team", NULL, 404,
             "search_attribute_not_found");
     hf_site_close(&site);
@@ -89,35 +75,37 @@ HF_BOTH_ENGINES(activities)
     hf_site_answer answer;
 
     hf_site_open(&site, kind, &app, (hf_server_options){0});
-    (void)shows(&site, "POST", path,
-                "{\"activity_type\":\"sum\",\"task_queue\":\"default\",\"activity_id\":\"a-1\","
-                "\"input\":[2,3],\"activity_class\":\"Sum\"}",
-                201, "activity");
+    (void)hf_site_fits(
+        &site, "POST", path,
+        "{\"activity_type\":\"sum\",\"task_queue\":\"default\",\"activity_id\":\"a-1\","
+        "\"input\":[2,3],\"activity_class\":\"Sum\"}",
+        201, "activity");
     refused(&site, "POST", path,
             "{\"activity_type\":\"sum\",\"task_queue\":\"default\",\"activity_id\":\"a-1\"}", 409,
             "duplicate_start");
     refused(&site, "POST", path, "{\"activity_type\":\"sum\"}", 422, "validation_failed");
-    answer =
-        shows(&site, "GET", "/api/workflows/a-1/result?wait_timeout_seconds=20", NULL, 200, NULL);
+    answer = hf_site_fits(&site, "GET", "/api/workflows/a-1/result?wait_timeout_seconds=20", NULL,
+                          200, NULL);
     ck_assert_int_eq(hf_int(answer.body, "result", 0), 5);
-    answer = shows(&site, "GET", "/api/activities/a-1", NULL, 200, "activity");
+    answer = hf_site_fits(&site, "GET", "/api/activities/a-1", NULL, 200, "activity");
     ck_assert_str_eq(hf_str(answer.body, "status", ""), "completed");
     ck_assert_str_eq(hf_str(answer.body, "activity_type", ""), "sum");
     ck_assert_str_eq(hf_str(answer.body, "activity_class", ""), "Sum");
     ck_assert_str_eq(hf_str(answer.body, "activity_status", ""), "completed");
     ck_assert_str_eq(hf_str(answer.body, "result.codec", ""), "avro");
-    (void)shows(&site, "POST", path,
-                "{\"activity_type\":\"never\",\"task_queue\":\"default\",\"activity_id\":\"a-2\","
-                "\"retry_policy\":{\"max_attempts\":2,\"backoff_seconds\":[1],"
-                "\"non_retryable_error_types\":[\"no\"]}}",
-                201, "activity");
-    answer =
-        shows(&site, "GET", "/api/workflows/a-2/result?wait_timeout_seconds=20", NULL, 200, NULL);
+    (void)hf_site_fits(
+        &site, "POST", path,
+        "{\"activity_type\":\"never\",\"task_queue\":\"default\",\"activity_id\":\"a-2\","
+        "\"retry_policy\":{\"max_attempts\":2,\"backoff_seconds\":[1],"
+        "\"non_retryable_error_types\":[\"no\"]}}",
+        201, "activity");
+    answer = hf_site_fits(&site, "GET", "/api/workflows/a-2/result?wait_timeout_seconds=20", NULL,
+                          200, NULL);
     ck_assert_str_eq(hf_str(answer.body, "status", ""), "failed");
-    answer = shows(&site, "GET", path, NULL, 200, "activity-list");
+    answer = hf_site_fits(&site, "GET", path, NULL, 200, "activity-list");
     ck_assert_int_eq(hf_int(answer.body, "activity_count", 0), 2);
-    (void)shows(&site, "POST", "/api/workflows",
-                "{\"workflow_type\":\"wait\",\"workflow_id\":\"w-1\"}", 201, NULL);
+    (void)hf_site_fits(&site, "POST", "/api/workflows",
+                       "{\"workflow_type\":\"wait\",\"workflow_id\":\"w-1\"}", 201, NULL);
     refused(&site, "GET", "/api/activities/w-1", NULL, 404, "activity_not_found");
     refused(&site, "GET", "/api/activities/none", NULL, 404, "activity_not_found");
     hf_site_close(&site);
@@ -136,37 +124,37 @@ HF_BOTH_ENGINES(bridge)
     char body[320];
 
     hf_site_open(&site, kind, &app, (hf_server_options){0});
-    answer = shows(&site, "POST", path, start, 202, schema);
+    answer = hf_site_fits(&site, "POST", path, start, 202, schema);
     ck_assert_str_eq(hf_str(answer.body, "outcome", ""), "accepted");
     (void)snprintf(id, sizeof(id), "%s", hf_str(answer.body, "workflow_id", ""));
-    answer = shows(&site, "POST", path, start, 200, schema);
+    answer = hf_site_fits(&site, "POST", path, start, 200, schema);
     ck_assert_str_eq(hf_str(answer.body, "outcome", ""), "duplicate");
     ck_assert_str_eq(hf_str(answer.body, "workflow_id", ""), id);
     (void)snprintf(body, sizeof(body),
                    "{\"action\":\"update_workflow\",\"idempotency_key\":\"k2\",\"target\":{"
                    "\"workflow_id\":\"%s\",\"update_name\":\"add\"},\"input\":[1]}",
                    id);
-    (void)shows(&site, "POST", path, body, 202, schema);
+    (void)hf_site_fits(&site, "POST", path, body, 202, schema);
     (void)snprintf(body, sizeof(body),
                    "{\"action\":\"signal_workflow\",\"idempotency_key\":\"k3\",\"target\":{"
                    "\"workflow_id\":\"%s\",\"signal_name\":\"go\"},\"input\":[1]}",
                    id);
-    (void)shows(&site, "POST", path, body, 202, schema);
-    answer = shows(&site, "POST", path, body, 200, schema);
+    (void)hf_site_fits(&site, "POST", path, body, 202, schema);
+    answer = hf_site_fits(&site, "POST", path, body, 200, schema);
     ck_assert_str_eq(hf_str(answer.body, "outcome", ""), "duplicate");
-    answer = shows(&site, "POST", path,
-                   "{\"action\":\"signal_workflow\",\"idempotency_key\":\"k4\",\"target\":{"
-                   "\"workflow_id\":\"none\",\"signal_name\":\"go\"}}",
-                   422, schema);
+    answer = hf_site_fits(&site, "POST", path,
+                          "{\"action\":\"signal_workflow\",\"idempotency_key\":\"k4\",\"target\":{"
+                          "\"workflow_id\":\"none\",\"signal_name\":\"go\"}}",
+                          422, schema);
     ck_assert_str_eq(hf_str(answer.body, "reason", ""), "instance_not_found");
-    answer =
-        shows(&site, "POST", path,
-              "{\"action\":\"handoff_external_task\",\"idempotency_key\":\"k5\",\"target\":{}}",
-              422, schema);
+    answer = hf_site_fits(
+        &site, "POST", path,
+        "{\"action\":\"handoff_external_task\",\"idempotency_key\":\"k5\",\"target\":{}}", 422,
+        schema);
     ck_assert_str_eq(hf_str(answer.body, "reason", ""), "unsupported_action");
-    answer = shows(&site, "POST", path,
-                   "{\"action\":\"start_workflow\",\"idempotency_key\":\"k6\",\"target\":{}}", 422,
-                   schema);
+    answer = hf_site_fits(
+        &site, "POST", path,
+        "{\"action\":\"start_workflow\",\"idempotency_key\":\"k6\",\"target\":{}}", 422, schema);
     ck_assert_str_eq(hf_str(answer.body, "reason", ""), "invalid_target");
     refused(&site, "POST", path, "{\"action\":\"start_workflow\"}", 422, "validation_failed");
     hf_site_close(&site);
@@ -178,18 +166,18 @@ HF_BOTH_ENGINES(system_routes)
     hf_site site;
 
     hf_site_open(&site, kind, &app, (hf_server_options){0});
-    (void)shows(&site, "GET", "/api/system/metrics", NULL, 200, NULL);
-    (void)shows(&site, "POST", "/api/system/metrics", "{}", 200, NULL);
-    (void)shows(&site, "GET", "/api/system/operator-metrics", NULL, 200, "operator-metrics");
-    (void)shows(&site, "GET", "/api/system/repair", NULL, 200, "repair-status");
-    (void)shows(&site, "POST", "/api/system/repair/pass", "{}", 200, "repair-pass");
-    (void)shows(&site, "GET", "/api/system/activity-timeouts", NULL, 200,
-                "activity-timeout-status");
-    (void)shows(&site, "POST", "/api/system/activity-timeouts/pass", "{}", 200,
-                "activity-timeout-pass");
-    (void)shows(&site, "GET", "/api/system/retention", NULL, 200, "retention-status");
-    (void)shows(&site, "POST", "/api/system/retention/pass", "{\"limit\":5}", 200,
-                "retention-pass");
+    (void)hf_site_fits(&site, "GET", "/api/system/metrics", NULL, 200, NULL);
+    (void)hf_site_fits(&site, "POST", "/api/system/metrics", "{}", 200, NULL);
+    (void)hf_site_fits(&site, "GET", "/api/system/operator-metrics", NULL, 200, "operator-metrics");
+    (void)hf_site_fits(&site, "GET", "/api/system/repair", NULL, 200, "repair-status");
+    (void)hf_site_fits(&site, "POST", "/api/system/repair/pass", "{}", 200, "repair-pass");
+    (void)hf_site_fits(&site, "GET", "/api/system/activity-timeouts", NULL, 200,
+                       "activity-timeout-status");
+    (void)hf_site_fits(&site, "POST", "/api/system/activity-timeouts/pass", "{}", 200,
+                       "activity-timeout-pass");
+    (void)hf_site_fits(&site, "GET", "/api/system/retention", NULL, 200, "retention-status");
+    (void)hf_site_fits(&site, "POST", "/api/system/retention/pass", "{\"limit\":5}", 200,
+                       "retention-pass");
     refused(&site, "POST", "/api/system/retention/pass", "{\"limit\":0}", 422, "validation_failed");
     refused(&site, "POST", "/api/system/retention/pass", "{\"run_ids\":[\"x\"]}", 422,
             "validation_failed");

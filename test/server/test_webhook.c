@@ -28,16 +28,6 @@ static const hf_app app = {
 
 #define SECRET "a secret of some length"
 
-static hf_site_answer shows(hf_site *site, const char *method, const char *path, const char *body,
-                            int status)
-{
-    hf_site_answer answer = hf_site_ask(site, method, path, NULL, body);
-
-    ck_assert_msg(answer.status == status, "%s %s: %d instead of %d: %.600s", method, path,
-                  answer.status, status, answer.text);
-    return answer;
-}
-
 static void site_open(hf_site *site, hf_engine_kind kind, hf_webhook_options hooks)
 {
     hf_site_open(site, kind, &app,
@@ -51,30 +41,32 @@ HF_BOTH_ENGINES(starts)
     hf_site_answer answer;
 
     site_open(&site, kind, (hf_webhook_options){.mode = HF_WEBHOOK_NONE});
-    answer =
-        shows(&site, "POST", "/webhooks/start/order",
-              "{\"workflow_id\":\"o-1\",\"total\":7,\"visibility\":{\"business_key\":\"b\"}}", 202);
+    answer = hf_site_expect(
+        &site, "POST", "/webhooks/start/order",
+        "{\"workflow_id\":\"o-1\",\"total\":7,\"visibility\":{\"business_key\":\"b\"}}", 202);
     ck_assert_str_eq(hf_str(answer.body, "outcome", ""), "started_new");
     ck_assert_str_eq(hf_str(answer.body, "command_source", ""), "webhook");
-    (void)shows(&site, "POST", "/webhooks/start/order", "{\"workflow_id\":\"o-1\"}", 409);
-    answer = shows(&site, "POST", "/webhooks/start/order",
-                   "{\"workflow_id\":\"o-1\",\"on_duplicate\":\"return_existing_active\"}", 200);
+    (void)hf_site_expect(&site, "POST", "/webhooks/start/order", "{\"workflow_id\":\"o-1\"}", 409);
+    answer = hf_site_expect(&site, "POST", "/webhooks/start/order",
+                            "{\"workflow_id\":\"o-1\",\"on_duplicate\":\"return_existing_active\"}",
+                            200);
     ck_assert_str_eq(hf_str(answer.body, "outcome", ""), "returned_existing_active");
-    (void)shows(&site, "POST", "/webhooks/start/order", "{\"on_duplicate\":\"maybe\"}", 422);
-    (void)shows(&site, "POST", "/webhooks/start/order", "{\"total\":\"much\"}", 422);
-    (void)shows(&site, "POST", "/webhooks/start/nothing", "{}", 404);
-    answer = shows(&site, "POST", "/webhooks/start/order/signals/paid",
-                   "{\"workflow_id\":\"o-2\",\"signal_arguments\":[\"bob\"]}", 202);
+    (void)hf_site_expect(&site, "POST", "/webhooks/start/order", "{\"on_duplicate\":\"maybe\"}",
+                         422);
+    (void)hf_site_expect(&site, "POST", "/webhooks/start/order", "{\"total\":\"much\"}", 422);
+    (void)hf_site_expect(&site, "POST", "/webhooks/start/nothing", "{}", 404);
+    answer = hf_site_expect(&site, "POST", "/webhooks/start/order/signals/paid",
+                            "{\"workflow_id\":\"o-2\",\"signal_arguments\":[\"bob\"]}", 202);
     ck_assert_str_eq(hf_str(answer.body, "outcome", ""), "signal_received");
-    (void)shows(&site, "POST", "/webhooks/start/order/signals/none", "{\"workflow_id\":\"o-3\"}",
-                404);
-    (void)shows(&site, "POST", "/webhooks/start/order/signals/paid",
-                "{\"on_duplicate\":\"reject_duplicate\"}", 422);
-    answer = shows(&site, "POST", "/webhooks/control-plane/start",
-                   "{\"workflow_type\":\"elsewhere\",\"instance_id\":\"e-1\"}", 202);
+    (void)hf_site_expect(&site, "POST", "/webhooks/start/order/signals/none",
+                         "{\"workflow_id\":\"o-3\"}", 404);
+    (void)hf_site_expect(&site, "POST", "/webhooks/start/order/signals/paid",
+                         "{\"on_duplicate\":\"reject_duplicate\"}", 422);
+    answer = hf_site_expect(&site, "POST", "/webhooks/control-plane/start",
+                            "{\"workflow_type\":\"elsewhere\",\"instance_id\":\"e-1\"}", 202);
     ck_assert(hf_bool(answer.body, "started", false));
-    (void)shows(&site, "POST", "/webhooks/control-plane/start",
-                "{\"workflow_type\":\"elsewhere\",\"instance_id\":\"e-1\"}", 409);
+    (void)hf_site_expect(&site, "POST", "/webhooks/control-plane/start",
+                         "{\"workflow_type\":\"elsewhere\",\"instance_id\":\"e-1\"}", 409);
     hf_site_close(&site);
 }
 
@@ -87,35 +79,38 @@ HF_BOTH_ENGINES(commands)
     char path[160];
 
     site_open(&site, kind, (hf_webhook_options){.mode = HF_WEBHOOK_NONE});
-    answer = shows(&site, "POST", "/webhooks/start/order", "{\"workflow_id\":\"o-1\"}", 202);
-    (void)snprintf(run, sizeof(run), "%s", hf_str(answer.body, "run_id", ""));
-    answer = shows(&site, "POST", "/webhooks/instances/o-1/queries/state", "{}", 200);
-    ck_assert_str_eq(hf_str(answer.body, "result", ""), "open");
     answer =
-        shows(&site, "POST", "/webhooks/instances/o-1/updates/add", "{\"arguments\":[1]}", 200);
+        hf_site_expect(&site, "POST", "/webhooks/start/order", "{\"workflow_id\":\"o-1\"}", 202);
+    (void)snprintf(run, sizeof(run), "%s", hf_str(answer.body, "run_id", ""));
+    answer = hf_site_expect(&site, "POST", "/webhooks/instances/o-1/queries/state", "{}", 200);
+    ck_assert_str_eq(hf_str(answer.body, "result", ""), "open");
+    answer = hf_site_expect(&site, "POST", "/webhooks/instances/o-1/updates/add",
+                            "{\"arguments\":[1]}", 200);
     (void)snprintf(path, sizeof(path), "/webhooks/instances/o-1/updates/%s",
                    hf_str(answer.body, "update_id", ""));
-    (void)shows(&site, "GET", path, NULL, 200);
-    (void)shows(&site, "POST", "/webhooks/instances/o-1/updates/none", "{}", 404);
-    (void)shows(&site, "POST", "/webhooks/instances/o-1/updates/add", "{\"arguments\":[\"x\"]}",
-                422);
-    answer = shows(&site, "GET", "/webhooks/instances/o-1/describe", NULL, 200);
+    (void)hf_site_expect(&site, "GET", path, NULL, 200);
+    (void)hf_site_expect(&site, "POST", "/webhooks/instances/o-1/updates/none", "{}", 404);
+    (void)hf_site_expect(&site, "POST", "/webhooks/instances/o-1/updates/add",
+                         "{\"arguments\":[\"x\"]}", 422);
+    answer = hf_site_expect(&site, "GET", "/webhooks/instances/o-1/describe", NULL, 200);
     ck_assert_str_eq(hf_str(answer.body, "run.workflow_run_id", ""), run);
     ck_assert(hf_bool(answer.body, "actions.can_signal", false));
-    answer = shows(&site, "GET", "/webhooks/instances/o-1/runs/01ARZ3NDEKTSV4RRFFQ69G5FAV/describe",
-                   NULL, 200);
+    answer = hf_site_expect(&site, "GET",
+                            "/webhooks/instances/o-1/runs/01ARZ3NDEKTSV4RRFFQ69G5FAV/describe",
+                            NULL, 200);
     ck_assert_str_eq(hf_str(answer.body, "reason", ""), "run_not_found");
-    (void)shows(&site, "GET", "/webhooks/instances/none/describe", NULL, 404);
-    (void)shows(&site, "POST", "/webhooks/instances/o-1/repair", "{}", 200);
-    (void)shows(&site, "POST", "/webhooks/instances/o-1/archive", "{}", 409);
-    (void)shows(&site, "POST", "/webhooks/instances/none/signals/paid", "{}", 404);
-    (void)shows(&site, "POST", "/webhooks/instances/o-1/signals/none", "{}", 404);
+    (void)hf_site_expect(&site, "GET", "/webhooks/instances/none/describe", NULL, 404);
+    (void)hf_site_expect(&site, "POST", "/webhooks/instances/o-1/repair", "{}", 200);
+    (void)hf_site_expect(&site, "POST", "/webhooks/instances/o-1/archive", "{}", 409);
+    (void)hf_site_expect(&site, "POST", "/webhooks/instances/none/signals/paid", "{}", 404);
+    (void)hf_site_expect(&site, "POST", "/webhooks/instances/o-1/signals/none", "{}", 404);
     (void)snprintf(path, sizeof(path), "/webhooks/instances/o-1/runs/%s/signals/paid", run);
-    (void)shows(&site, "POST", path, "{\"arguments\":{\"by\":\"bob\"}}", 202);
-    (void)shows(&site, "POST", "/webhooks/start/order", "{\"workflow_id\":\"o-2\"}", 202);
-    (void)shows(&site, "POST", "/webhooks/instances/o-2/cancel", "{\"reason\":\"no\"}", 200);
-    (void)shows(&site, "POST", "/webhooks/instances/o-2/terminate", "{}", 409);
-    (void)shows(&site, "POST", "/webhooks/instances/o-2/archive", "{}", 200);
+    (void)hf_site_expect(&site, "POST", path, "{\"arguments\":{\"by\":\"bob\"}}", 202);
+    (void)hf_site_expect(&site, "POST", "/webhooks/start/order", "{\"workflow_id\":\"o-2\"}", 202);
+    (void)hf_site_expect(&site, "POST", "/webhooks/instances/o-2/cancel", "{\"reason\":\"no\"}",
+                         200);
+    (void)hf_site_expect(&site, "POST", "/webhooks/instances/o-2/terminate", "{}", 409);
+    (void)hf_site_expect(&site, "POST", "/webhooks/instances/o-2/archive", "{}", 200);
     hf_site_close(&site);
 }
 
@@ -126,7 +121,7 @@ static void ready_task(hf_site *site, const char *path, char out_id[64])
     hf_site_answer answer;
 
     do {
-        answer = shows(site, "GET", path, NULL, 200);
+        answer = hf_site_expect(site, "GET", path, NULL, 200);
     } while (hf_len(hf_get(answer.body, "tasks")) == 0 &&
              hf_clock_mono_us(hf_clock_system()) < until_us);
     ck_assert_uint_eq(hf_len(hf_get(answer.body, "tasks")), 1);
@@ -141,7 +136,7 @@ static hf_site_answer task_call(hf_site *site, const char *method, const char *w
     char path[192];
 
     (void)snprintf(path, sizeof(path), "/webhooks/%s/%s%s%s", what, id, *verb ? "/" : "", verb);
-    return shows(site, method, path, body, status);
+    return hf_site_expect(site, method, path, body, status);
 }
 
 /* A workflow whose code is nowhere here is worked through by webhooks alone: listed, claimed once,
@@ -158,11 +153,13 @@ HF_BOTH_ENGINES(tasks_are_claimed)
     char attempt[64];
 
     site_open(&site, kind, (hf_webhook_options){.mode = HF_WEBHOOK_NONE});
-    (void)shows(&site, "POST", "/webhooks/control-plane/start",
-                "{\"workflow_type\":\"far\",\"instance_id\":\"far-1\",\"queue\":\"there\"}", 202);
+    (void)hf_site_expect(
+        &site, "POST", "/webhooks/control-plane/start",
+        "{\"workflow_type\":\"far\",\"instance_id\":\"far-1\",\"queue\":\"there\"}", 202);
     ready_task(&site, "/webhooks/workflow-tasks/poll?queue=there&limit=5", id);
-    (void)shows(&site, "GET", "/webhooks/workflow-tasks/poll?limit=101", NULL, 422);
-    answer = shows(&site, "GET", "/webhooks/workflow-tasks/poll?queue=elsewhere", NULL, 200);
+    (void)hf_site_expect(&site, "GET", "/webhooks/workflow-tasks/poll?limit=101", NULL, 422);
+    answer =
+        hf_site_expect(&site, "GET", "/webhooks/workflow-tasks/poll?queue=elsewhere", NULL, 200);
     ck_assert_uint_eq(hf_len(hf_get(answer.body, "tasks")), 0);
     answer = task_call(&site, "POST", runs, id, "claim", "{\"lease_owner\":\"me\"}", 200);
     ck_assert(hf_bool(answer.body, "claimed", false));
@@ -217,7 +214,7 @@ HF_BOTH_ENGINES(tasks_are_claimed)
     (void)snprintf(claim, sizeof(claim), "%s", hf_str(answer.body, "task_id", ""));
     (void)task_call(&site, "POST", runs, claim, "complete",
                     "{\"commands\":[{\"type\":\"complete_workflow\",\"result\":null}]}", 200);
-    answer = shows(&site, "GET", "/webhooks/instances/far-1/describe", NULL, 200);
+    answer = hf_site_expect(&site, "GET", "/webhooks/instances/far-1/describe", NULL, 200);
     ck_assert_str_eq(hf_str(answer.body, "run.status", ""), "completed");
     hf_site_close(&site);
 }
