@@ -516,6 +516,21 @@ HF_API hf_outcome hf_stop(hf_step *s, const char *type, const char *message);
 /* The step failed: on_error decides. */
 HF_API hf_outcome hf_raise(hf_step *s, const char *type, const char *fmt, ...) HF_PRINTF(3, 4);
 
+/* Tells the step where it decides; the macros below do. */
+HF_API hf_step *hf_step_here_(hf_step *s, const char *at);
+
+#ifndef __cplusplus
+#define hf_next(s, ...)      hf_next(hf_step_here_(s, HF_AT), __VA_ARGS__)
+#define hf_next_with(s, ...) hf_next_with(hf_step_here_(s, HF_AT), __VA_ARGS__)
+#define hf_again(s, ...)     hf_again(hf_step_here_(s, HF_AT), __VA_ARGS__)
+#define hf_park(s, ...)      hf_park(hf_step_here_(s, HF_AT), __VA_ARGS__)
+#define hf_park_any(s, ...)  hf_park_any(hf_step_here_(s, HF_AT), __VA_ARGS__)
+#define hf_fan_out(s, ...)   hf_fan_out(hf_step_here_(s, HF_AT), __VA_ARGS__)
+#define hf_done(s, ...)      hf_done(hf_step_here_(s, HF_AT), __VA_ARGS__)
+#define hf_stop(s, ...)      hf_stop(hf_step_here_(s, HF_AT), __VA_ARGS__)
+#define hf_raise(s, ...)     hf_raise(hf_step_here_(s, HF_AT), __VA_ARGS__)
+#endif
+
 /* Bounds that machines share, in all processes that work on a store. A concurrency key is the name
    of a limit, "name:anything", which has as many slots of its own, or any other text without a
    colon, which has one slot. */

@@ -13,6 +13,17 @@
 #include "base/value.h"
 #include "engine/bounds.h"
 
+/* Here they are made. */
+#undef hf_next
+#undef hf_next_with
+#undef hf_again
+#undef hf_park
+#undef hf_park_any
+#undef hf_fan_out
+#undef hf_done
+#undef hf_stop
+#undef hf_raise
+
 enum { OUTCOME_RAISED = HF_STEP_OUTCOME_STOP + 1, NAMES_MAX = 256, LEAVES_MAX = 10000 };
 
 #define AFTER_MAX_MS hf_years(100) /* beyond, it is a typing mistake */
@@ -27,6 +38,7 @@ struct hf_step {
     const hf_step_start *starts;
     size_t start_count;
     const char *bad_start; /* why the children cannot be; NULL: they can */
+    const char *at;        /* source line of the newest decision; NULL: unknown */
 };
 
 hf_step_fn *hf_step_code(const hf_machine_def *machine, hf_slice name)
@@ -166,6 +178,12 @@ const char *hf_step_id(hf_step *s)
 }
 
 /* ---- what it decides */
+
+hf_step *hf_step_here_(hf_step *s, const char *at)
+{
+    s->at = at;
+    return s;
+}
 
 hf_outcome hf_next(hf_step *s, const char *step, hf_value state)
 {
@@ -531,6 +549,7 @@ void hf_step_run(hf_job *job)
 
     if (!outcome_take(&s, &outcome, end))
         failure_handle(&s, end);
+    end->at = s.at;
     end->number = s.in->work.number;
     end->attempt = s.in->work.attempt;
     end->presented = s.in->presented;

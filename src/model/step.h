@@ -80,7 +80,8 @@ typedef struct hf_step_end {
     size_t start_count;
     hf_slice failure_type; /* stop, or what on_error answered; ptr NULL: none */
     hf_slice message;
-    bool handled; /* on_error decided: nothing is used up */
+    bool handled;   /* on_error decided: nothing is used up */
+    const char *at; /* source line of the decision, or NULL */
     /* Sequences of the awaited signals that the step was handed. */
     const int64_t *presented;
     size_t presented_count;

@@ -187,6 +187,7 @@ static hf_status step_row(const hf_steps *steps, const hf_step_end *end, hf_mem 
         return hf_err_nomem(err, "the end of a step");
     *row = (hf_decision_row){.kind = HF_DECISION_COMPLETE_STEP,
                              .step = steps->last + 1,
+                             .at = end->at,
                              .name = hf_slice_of(steps->name),
                              .value = end->state};
     row->machine = (hf_decision_step){.outcome = end->outcome,

@@ -11,7 +11,7 @@
 enum { ROUNDS = 40 };
 
 /* Lines of the steps below, noted beside them. */
-static int at_charge, at_loop, at_effect, at_version, at_sleep, at_child, at_wait;
+static int at_charge, at_loop, at_effect, at_version, at_sleep, at_child, at_wait, at_next, at_park;
 
 static hf_value charge(hf_act *a, hf_value in)
 {
@@ -40,12 +40,12 @@ static hf_value order_run(hf_ctx *w, hf_value in)
 
 static hf_outcome work(hf_step *s)
 {
-    return hf_next(s, "rest", NULL);
+    return at_next = __LINE__, hf_next(s, "rest", hf_step_state(s));
 }
 
 static hf_outcome rest(hf_step *s)
 {
-    return hf_park(s, "go", HF_NO_TIMEOUT, "rest", NULL);
+    return at_park = __LINE__, hf_park(s, "go", HF_NO_TIMEOUT, "rest", hf_step_state(s));
 }
 
 static const hf_signal_def signals[] = {{"go", "any"}, {0}};
@@ -148,8 +148,8 @@ HF_BOTH_ENGINES(a_loop_stores_its_line_once)
     hf_kit_close(d);
 }
 
-/* The steps of a machine are entries of a table: nobody knows their line, and none is shown. */
-HF_BOTH_ENGINES(machines_have_no_lines)
+/* A step of a machine names the line at which it decided what comes next. */
+HF_BOTH_ENGINES(machines_name_where_they_decide)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     hf_mem *mem = hf_mem_new();
@@ -157,12 +157,19 @@ HF_BOTH_ENGINES(machines_have_no_lines)
 
     hf_kit_ok(d, hf_start(d, "machine", hf_json(d, "{}"), .id = "m"));
     hf_kit_ok(d, hf_test_drain(d));
+    hf_test_crash(d);
+    hf_kit_ok(d, hf_signal(d, "m", "go", hf_json(d, "{}")));
+    hf_kit_ok(d, hf_test_drain(d));
     hf_kit_ok(d, hf_spans(d, hf_json_(mem, "{'id': 'm'}"), mem, &out));
-    ck_assert_uint_gt(hf_len(hf_get(out, "bars")), 0);
-    ck_assert_int_eq(hf_value_kind_of(hf_get(out, "bars.0.source_line")), HF_VALUE_NULL);
+    ck_assert_uint_eq(hf_len(hf_get(out, "bars")), 3);
+    line_is(out, "bars.0.source_line", at_next);
+    line_is(out, "bars.1.source_line", at_park);
+    line_is(out, "bars.2.source_line", at_park);
+    hf_kit_ok(d, hf_why(d, "m", mem, &out));
+    ck_assert_str_eq(hf_str(out, "code", ""), "waiting_for_signal");
     hf_mem_free(mem);
     hf_kit_close(d);
 }
 
 HF_PG_SUITE_MAIN("engine/line", HF_BOTH(steps_name_their_source_line),
-                 HF_BOTH(a_loop_stores_its_line_once), HF_BOTH(machines_have_no_lines))
+                 HF_BOTH(a_loop_stores_its_line_once), HF_BOTH(machines_name_where_they_decide))
