@@ -211,7 +211,8 @@ static hf_status note_begin(hf_handling *h, hf_err *err)
     h->note = (hf_command_note){.context = request->context,
                                 .request_id = request->request_id,
                                 .dedup_key = request->dedup_key,
-                                .requested_run_id = request->run_id};
+                                .requested_run_id = request->run_id,
+                                .reason = request->reason};
     if (!request->context) {
         hf_status st = hf_command_print(request, h->call->in.stager->sha, hf_unit_mem(h->unit),
                                         &h->note.fingerprint, err);
@@ -243,7 +244,6 @@ static hf_status record_draft(hf_handling *h, hf_err *err)
         return hf_err_nomem(err, "a command");
     if (rejected) {
         h->note.arguments = h->note.limit ? NULL : request->args;
-        h->note.reason = request->reason;
         h->note.validation_errors = reply->validation_errors;
         h->note.message = hf_slice_of(reply->why);
     }

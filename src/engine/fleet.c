@@ -31,6 +31,26 @@ bool hf_engine_app_supports(const hf_app *app, hf_slice marker)
            hf_fleet_supports(hf_slice_of(app->supports), marker);
 }
 
+hf_status hf_engine_app_markers(const hf_app *app, hf_mem *mem, hf_slice *out_markers, hf_err *err)
+{
+    char *own;
+    char *to;
+
+    *out_markers = (hf_slice){0};
+    if (!app || !app->supports)
+        return HF_OK;
+    own = hf_mem_format(mem, ",%s,%s,", app->supports, app->build_id ? app->build_id : "");
+    if (!own)
+        return hf_err_nomem(err, "markers");
+    to = own;
+    for (const char *at = own; *at; at++) /* markers have no spaces, lists of them may */
+        if (*at != ' ')
+            *to++ = *at;
+    *to = '\0';
+    *out_markers = hf_slice_of(own);
+    return HF_OK;
+}
+
 hf_slice hf_engine_app_scope(const hf_app *app)
 {
     return app && app->fleet ? hf_slice_of(app->fleet) : HF_SLICE("");

@@ -43,6 +43,10 @@ HF_NODISCARD hf_status hf_fleet_gate(const hf_app *app, hf_db *db, hf_mem *mem, 
  */
 bool hf_engine_app_supports(const hf_app *app, hf_slice marker);
 
+/* All of them between commas, the build among them; ptr NULL: it supports any. */
+HF_NODISCARD hf_status hf_engine_app_markers(const hf_app *app, hf_mem *mem, hf_slice *out_markers,
+                                             hf_err *err);
+
 /* The compatibility namespace of a program, empty when it has none. */
 hf_slice hf_engine_app_scope(const hf_app *app);
 

@@ -105,6 +105,10 @@ hf_status hf_describe(hf_engine *engine, hf_value request, hf_mem *mem, hf_value
     hf_call_read_begin(&c);
     st = hf_asker_begin(&who, c.in.db, work, (hf_slice){0}, world.live.now_us, err);
     hf_why_world_fill(&who, &world);
+    query.fleet = &who.fleet;
+    query.scope = hf_engine_app_scope(engine->app);
+    if (!st)
+        st = hf_engine_app_markers(engine->app, work, &query.own, err);
     if (!st)
         st = hf_detail_read(c.in.db, work, &query, &detail, &state, err);
     hf_call_read_end(&c);
@@ -183,28 +187,19 @@ hf_status hf_look_asker(const hf_engine *engine, hf_db *db, hf_mem *mem, hf_aske
 {
     const hf_app *app = engine ? engine->app : NULL;
     int64_t now_us = hf_clock_wall_us(engine ? engine->clock : hf_clock_system());
-    char *own = NULL;
     hf_status st;
 
     *who = (hf_asker){.engine = engine};
     st = hf_asker_begin(who, db, mem, (hf_slice){0}, now_us, err);
     if (st)
         return st;
-    if (app && app->supports)
-        own = hf_mem_format(mem, ",%s,%s,", app->supports, app->build_id ? app->build_id : "");
-    else if (!engine && who->fleet.count)
-        own = hf_mem_format(mem, ",");
-    if (!own && ((app && app->supports) || (!engine && who->fleet.count)))
-        return hf_err_nomem(err, "a list");
-    for (char *at = own, *to = own; own; at++) { /* markers have no spaces, lists may */
-        if (*at != ' ')
-            *to++ = *at;
-        if (!*at)
-            break;
-    }
+    st = hf_engine_app_markers(app, mem, &io_query->own, err);
+    if (!st && !engine && who->fleet.count)
+        io_query->own = HF_SLICE(",");
+    if (st)
+        return st;
     io_query->live = (hf_liveness_world){.now_us = now_us, .served = hf_asker_served, .ctx = who};
     io_query->scope = hf_engine_app_scope(app);
-    io_query->own = hf_slice_of(own);
     return HF_OK;
 }
 

@@ -5,6 +5,8 @@
 #include "project/edge.h"
 #include "project/sheet.h"
 
+enum { BEATS_MAX = 50 }; /* of an attempt that are drawn */
+
 static hf_status segment_add(const hf_section *s, hf_value_list *list, const char *kind,
                              int64_t from_us, int64_t to_us, int64_t attempt, hf_err *err)
 {
@@ -44,6 +46,27 @@ static hf_status activity_segments(const hf_section *s, const hf_track_step *ste
     return st;
 }
 
+/* When the attempt was heard of, the earliest first; thinned when it was often. */
+static hf_value beats_value(hf_mem *mem, const hf_track_attempt *attempt)
+{
+    const hf_track_beat *drawn[BEATS_MAX];
+    hf_value_list *list = hf_value_array(mem);
+    size_t total = 0;
+    size_t each;
+    size_t at = 0;
+    size_t count = 0;
+
+    for (const hf_track_beat *beat = attempt->beats; beat; beat = beat->next)
+        total++;
+    each = total / BEATS_MAX + (total % BEATS_MAX ? 1 : 0);
+    for (const hf_track_beat *beat = attempt->beats; beat; beat = beat->next)
+        if (at++ % each == 0)
+            drawn[count++] = beat;
+    while (count)
+        hf_value_append(list, hf_edge_time(mem, drawn[--count]->at_us));
+    return hf_value_finish(list);
+}
+
 static hf_status attempts_list(const hf_section *s, const hf_track_step *step, hf_value *out_list,
                                hf_err *err)
 {
@@ -59,6 +82,11 @@ static hf_status attempts_list(const hf_section *s, const hf_track_step *step, h
         hf_sheet_time(&sh, "closed_at", a->closed_us);
         hf_sheet_time(&sh, "last_heartbeat_at", a->heartbeat_us);
         hf_sheet_time(&sh, "lease_expires_at", a->lease_us);
+        hf_sheet_put(&sh, "heartbeats", beats_value(s->mem, a));
+        hf_sheet_field(&sh, "progress", a->beat, HF_KEY_PROGRESS);
+        hf_sheet_field(&sh, "failure_type", a->ended, HF_KEY_EXCEPTION_TYPE);
+        hf_sheet_field(&sh, "message", a->ended, HF_KEY_MESSAGE);
+        hf_sheet_field(&sh, "timeout_kind", a->ended, HF_KEY_TIMEOUT_KIND);
         st = hf_sheet_append(&sh, list);
     }
     return hf_sheet_list(list, st, out_list, err);
@@ -135,4 +163,102 @@ hf_status hf_bars_make(const hf_section *section, hf_value *out_bars, hf_err *er
         if (step->opened && !(skip && skip--))
             st = bar_append(section, step, bars, err);
     return hf_sheet_list(bars, st, out_bars, err);
+}
+
+/* ---- barriers */
+
+/* A barrier while its leaves are counted. */
+typedef struct barrier {
+    struct barrier *next; /* in the order they were opened */
+    hf_value path;        /* the entry that names it */
+    int64_t depth;
+    int64_t leaves;
+    int64_t done;
+    int64_t failed;
+    int64_t from_us;
+    int64_t to_us;
+} barrier;
+
+static bool same_barrier(const barrier *b, hf_value entry)
+{
+    return hf_slice_equal(hf_slice_of(hf_str(b->path, "parallel_group_id", "")),
+                          hf_slice_of(hf_str(entry, "parallel_group_id", "")));
+}
+
+/* Leaves of a barrier stand beside each other, so it is mostly one of the newest. */
+static hf_status leaf_add(hf_mem *mem, const hf_track_step *step, hf_value entry, int64_t depth,
+                          barrier **io_newest, hf_err *err)
+{
+    const hf_event *ended = step->ended ? step->ended : step->timer_ended;
+    barrier *b = *io_newest;
+
+    while (b && !same_barrier(b, entry))
+        b = b->next;
+    if (!b) {
+        b = hf_mem_alloc(mem, sizeof(*b));
+        if (!b)
+            return hf_err_nomem(err, "a barrier");
+        *b = (barrier){.next = *io_newest,
+                       .path = entry,
+                       .depth = depth,
+                       .from_us = step->opened->time_us,
+                       .to_us = HF_EDGE_NO_TIME};
+        *io_newest = b;
+    }
+    b->leaves++;
+    b->failed += step->failure != NULL;
+    if (!ended)
+        return HF_OK;
+    b->done++;
+    if (ended->time_us > b->to_us)
+        b->to_us = ended->time_us;
+    return HF_OK;
+}
+
+static hf_status barrier_append(const hf_section *s, const barrier *b, hf_value_list *list,
+                                hf_err *err)
+{
+    hf_sheet sh = hf_sheet_begin(s, err);
+
+    hf_sheet_text(&sh, "id", hf_slice_of(hf_str(b->path, "parallel_group_id", "")));
+    hf_sheet_text(&sh, "kind", hf_slice_of(hf_str(b->path, "parallel_group_kind", "")));
+    hf_sheet_int(&sh, "depth", b->depth);
+    hf_sheet_int(&sh, "step", hf_int(b->path, "parallel_group_base_sequence", 0));
+    hf_sheet_int(&sh, "size", hf_int(b->path, "parallel_group_size", 0));
+    hf_sheet_int(&sh, "leaves", b->leaves);
+    hf_sheet_int(&sh, "done", b->done);
+    hf_sheet_int(&sh, "failed", b->failed);
+    hf_sheet_time(&sh, "from", b->from_us);
+    hf_sheet_time(&sh, "to", b->done == b->leaves ? b->to_us : HF_EDGE_NO_TIME);
+    return hf_sheet_append(&sh, list);
+}
+
+hf_status hf_bars_barriers(const hf_section *section, hf_value *out_barriers, hf_err *err)
+{
+    const hf_track *track = hf_compose_track(section->compose);
+    hf_value_list *list = hf_value_array(section->mem);
+    barrier *newest = NULL;
+    barrier *first = NULL;
+    hf_status st = HF_OK;
+
+    for (const hf_track_step *step = hf_track_steps(track); !st && step; step = step->next) {
+        hf_value path = NULL;
+
+        if (!step->opened || !hf_event_key_allowed(step->opened->type, HF_KEY_PARALLEL_GROUP_PATH))
+            continue;
+        st = hf_compose_field(section->compose, step->opened, HF_KEY_PARALLEL_GROUP_PATH, &path,
+                              err);
+        for (size_t i = 0; !st && i < hf_len(path); i++)
+            st = leaf_add(section->mem, step, hf_at(path, i), (int64_t)i, &newest, err);
+    }
+    while (newest) { /* turned round */
+        barrier *next = newest->next;
+
+        newest->next = first;
+        first = newest;
+        newest = next;
+    }
+    for (const barrier *b = first; !st && b; b = b->next)
+        st = barrier_append(section, b, list, err);
+    return hf_sheet_list(list, st, out_barriers, err);
 }

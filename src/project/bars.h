@@ -11,4 +11,9 @@
 /* The bars in the order the steps were opened, the newest section->limit of them. */
 HF_NODISCARD hf_status hf_bars_make(const hf_section *section, hf_value *out_bars, hf_err *err);
 
+/* The barriers that steps stand in, in the order they were opened: {id, kind, depth, step, size,
+   leaves, done, failed, from, to}. A bar's `group` names those it is in, the outermost first. */
+HF_NODISCARD hf_status hf_bars_barriers(const hf_section *section, hf_value *out_barriers,
+                                        hf_err *err);
+
 #endif

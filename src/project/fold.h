@@ -104,6 +104,12 @@ typedef struct hf_runfold_columns {
     hf_runfold_handled *handled;
 } hf_runfold_columns;
 
+/* The most steps that were ever open at once. */
+int64_t hf_runfold_fan_out(const hf_event *events, size_t count);
+
+/* hf_history_budget_pressure of a run with so many events, bytes and open steps. */
+int64_t hf_runfold_pressure(int64_t events, int64_t bytes, int64_t fan_out);
+
 /* The type of the activity or child at a step that an earlier call saw; empty: not known. */
 typedef hf_slice hf_runfold_name(void *ctx, int64_t step);
 

@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/crypto.h"
 #include "base/json.h"
+#include "model/limit.h"
 #include "project/edge.h"
 #include "project/fold.h"
 #include "project/track.h"
@@ -336,4 +337,37 @@ hf_status hf_runfold_columns_add(hf_runfold_columns *columns, hf_mem *mem, hf_sl
         st = event_fold(&work, &events[work.done], err);
     hf_sha256_free(work.sha);
     return st;
+}
+
+int64_t hf_runfold_fan_out(const hf_event *events, size_t count)
+{
+    hf_runfold_columns columns = {0};
+
+    for (size_t i = 0; i < count; i++)
+        steps_count(&columns, &events[i]);
+    return columns.fan_out;
+}
+
+int64_t hf_runfold_pressure(int64_t events, int64_t bytes, int64_t fan_out)
+{
+    static const struct {
+        hf_limit warning, threshold;
+    } budgets[] = {
+        {HF_LIMIT_BUDGET_EVENT_WARNING, HF_LIMIT_BUDGET_EVENT_THRESHOLD},
+        {HF_LIMIT_BUDGET_SIZE_BYTES_WARNING, HF_LIMIT_BUDGET_SIZE_BYTES_THRESHOLD},
+        {HF_LIMIT_BUDGET_FAN_OUT_WARNING, HF_LIMIT_BUDGET_FAN_OUT_THRESHOLD},
+    };
+    const int64_t values[] = {events, bytes, fan_out};
+    int64_t pressure = HF_HISTORY_BUDGET_PRESSURE_OK;
+
+    for (size_t i = 0; i < sizeof(budgets) / sizeof(budgets[0]); i++) {
+        int64_t threshold = hf_limit_get(budgets[i].threshold)->standard;
+        int64_t warning = hf_limit_get(budgets[i].warning)->standard;
+
+        if (threshold && values[i] >= threshold)
+            return HF_HISTORY_BUDGET_PRESSURE_CONTINUE_AS_NEW_RECOMMENDED;
+        if (warning && values[i] >= warning)
+            pressure = HF_HISTORY_BUDGET_PRESSURE_APPROACHING;
+    }
+    return pressure;
 }

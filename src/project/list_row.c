@@ -36,13 +36,15 @@ typedef enum column {
     AT_QUEUE,
     AT_FAILURE,
     AT_BLOCKED,
+    AT_ARCHIVE, /* the command that put it away, as it was stored */
     AT_COUNT
 } column;
 
 static const bool texts[AT_COUNT] = {
     [AT_ID] = true,         [AT_TYPE] = true,          [AT_NAMESPACE] = true,
     [AT_BUSINESS] = true,   [AT_COMPATIBILITY] = true, [AT_LABELS] = true,
-    [AT_ATTRIBUTES] = true, [AT_QUEUE] = true,         [AT_FAILURE] = true};
+    [AT_ATTRIBUTES] = true, [AT_QUEUE] = true,         [AT_FAILURE] = true,
+    [AT_ARCHIVE] = true};
 
 typedef struct cell {
     bool null;
@@ -198,6 +200,14 @@ static hf_value json_at(hf_mem *mem, const hf_list_row *c, column at)
     return hf_edge_json(mem, c->cells[at].bytes, &value, NULL) ? NULL : value;
 }
 
+/* Why somebody put the run away. */
+static hf_value archive_reason(hf_mem *mem, const hf_list_row *row)
+{
+    hf_value reason = hf_value_find(json_at(mem, row, AT_ARCHIVE), HF_SLICE("reason"));
+
+    return reason ? reason : hf_value_null();
+}
+
 static void put(hf_value_list *row, const char *name, hf_value value)
 {
     hf_value_set(row, hf_slice_of(name), value);
@@ -244,6 +254,7 @@ static void put_state(hf_value_list *row, hf_mem *mem, const hf_list_row *c)
     put(row, "duration_ms",
         closed_us == HF_NONE ? hf_value_null() : hf_value_int(mem, (closed_us - sort_us) / 1000));
     put(row, "archived_at", hf_edge_time(mem, int_or_none(c, AT_ARCHIVED)));
+    put(row, "archive_reason", archive_reason(mem, c));
     put(row, "wait_kind",
         closed_us == HF_NONE ? word_at(mem, c, AT_WAIT, &hf_wait_kind_list) : hf_value_null());
     put(row, "wait_reason",
@@ -257,7 +268,6 @@ static void put_trouble(hf_value_list *row, hf_mem *mem, const hf_list_row *c)
     const hf_repair_blocked_look *look =
         c->repair ? hf_repair_blocked_look_get((hf_repair_blocked_reason)c->repair) : NULL;
     bool problem = c->problem != 0;
-    bool replay = number_at(c, AT_BLOCKED) == HF_RUN_BLOCKED_REPLAY;
 
     put(row, "repair_attention", hf_value_bool(look && look->badge));
     put(row, "repair_blocked_reason", word(mem, &hf_repair_blocked_reason_list, c->repair));
@@ -267,9 +277,7 @@ static void put_trouble(hf_value_list *row, hf_mem *mem, const hf_list_row *c)
              : hf_value_null());
     put(row, "task_problem", hf_value_bool(problem));
     put(row, "task_problem_badge",
-        !problem ? hf_value_null()
-                 : hf_json_(mem, "{'code': %s, 'tone': %s}", replay ? "replay_blocked" : "active",
-                            replay ? "dark" : "warning"));
+        hf_liveness_badge(mem, problem, number_at(c, AT_BLOCKED) == HF_RUN_BLOCKED_REPLAY));
 }
 
 hf_value hf_list_row_value(const hf_list_row *c, hf_mem *mem)

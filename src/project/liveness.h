@@ -13,6 +13,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/value.h"
 #include "model/vocab.h"
 #include "project/dossier.h"
 #include "project/track.h"
@@ -74,6 +75,10 @@ typedef struct hf_liveness {
 HF_NODISCARD hf_status hf_liveness_fold(const hf_dossier *dossier, const hf_track *track,
                                         const hf_liveness_world *world, hf_mem *mem,
                                         hf_liveness *out_liveness, hf_err *err);
+
+/* What a list puts beside a run whose tasks are in trouble: {"code", "tone"}, or null. NULL: no
+   memory. */
+hf_value hf_liveness_badge(hf_mem *mem, bool problem, bool replay_blocked);
 
 /* A track of all events of a dossier; hf_track_free it. */
 HF_NODISCARD hf_status hf_liveness_track(const hf_dossier *dossier, hf_mem *mem,

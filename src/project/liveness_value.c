@@ -28,6 +28,14 @@ static void task_fields(hf_value_list *into, const hf_liveness *liveness, hf_mem
                  hf_edge_time(mem, task ? task->lease_until_us : HF_EDGE_NO_TIME));
 }
 
+hf_value hf_liveness_badge(hf_mem *mem, bool problem, bool replay_blocked)
+{
+    if (!problem)
+        return hf_value_null();
+    return hf_json_(mem, "{'code': %s, 'tone': %s}", replay_blocked ? "replay_blocked" : "active",
+                    replay_blocked ? "dark" : "warning");
+}
+
 static void repair_fields(hf_value_list *into, const hf_liveness *liveness, hf_mem *mem)
 {
     const hf_repair_blocked_look *look = hf_repair_blocked_look_get(liveness->repair_blocked);
@@ -47,6 +55,9 @@ static void repair_fields(hf_value_list *into, const hf_liveness *liveness, hf_m
     hf_value_set(into, HF_SLICE("repair_blocked"), blocked);
     hf_value_set(into, HF_SLICE("repair_attention"), hf_value_bool(liveness->repair_attention));
     hf_value_set(into, HF_SLICE("task_problem"), hf_value_bool(liveness->task_problem));
+    hf_value_set(into, HF_SLICE("task_problem_badge"),
+                 hf_liveness_badge(mem, liveness->task_problem,
+                                   liveness->state == HF_LIVENESS_WORKFLOW_REPLAY_BLOCKED));
 }
 
 hf_value hf_liveness_value(const hf_liveness *liveness, const hf_dossier *dossier, hf_mem *mem)
@@ -61,6 +72,12 @@ hf_value hf_liveness_value(const hf_liveness *liveness, const hf_dossier *dossie
     hf_value_set(
         into, HF_SLICE("wait_kind"),
         text_or_null(mem, liveness->wait_kind ? hf_wait_kind_text(liveness->wait_kind) : NULL));
+    hf_value_set(
+        into, HF_SLICE("wait_reason"),
+        text_or_null(mem,
+                     liveness->state == HF_LIVENESS_CLOSED
+                         ? NULL
+                         : hf_vocab_by_number(&hf_liveness_state_list, liveness->state)->sentence));
     hf_value_set(into, HF_SLICE("open_wait_id"), text_or_null(mem, liveness->open_wait_id));
     hf_value_set(into, HF_SLICE("open_wait_count"),
                  hf_value_int(mem, (int64_t)liveness->open_waits));

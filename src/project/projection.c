@@ -7,7 +7,6 @@
 #include "base/crypto.h"
 #include "base/json.h"
 #include "model/event_codec.h"
-#include "model/limit.h"
 #include "project/edge.h"
 #include "project/fold.h"
 #include "project/fold_read.h"
@@ -264,30 +263,6 @@ static hf_db_value text_cell(hf_slice text)
     return text.ptr ? hf_db_text(text) : hf_db_null(HF_DB_TEXT);
 }
 
-static int64_t budget_pressure(const hf_fold_source *s)
-{
-    static const struct {
-        hf_limit warning, threshold;
-    } budgets[] = {
-        {HF_LIMIT_BUDGET_EVENT_WARNING, HF_LIMIT_BUDGET_EVENT_THRESHOLD},
-        {HF_LIMIT_BUDGET_SIZE_BYTES_WARNING, HF_LIMIT_BUDGET_SIZE_BYTES_THRESHOLD},
-        {HF_LIMIT_BUDGET_FAN_OUT_WARNING, HF_LIMIT_BUDGET_FAN_OUT_THRESHOLD},
-    };
-    const int64_t values[] = {s->last_seq, s->history_bytes, s->columns.fan_out};
-    int64_t pressure = HF_HISTORY_BUDGET_PRESSURE_OK;
-
-    for (size_t i = 0; i < sizeof(budgets) / sizeof(budgets[0]); i++) {
-        int64_t threshold = hf_limit_get(budgets[i].threshold)->standard;
-        int64_t warning = hf_limit_get(budgets[i].warning)->standard;
-
-        if (threshold && values[i] >= threshold)
-            return HF_HISTORY_BUDGET_PRESSURE_CONTINUE_AS_NEW_RECOMMENDED;
-        if (warning && values[i] >= warning)
-            pressure = HF_HISTORY_BUDGET_PRESSURE_APPROACHING;
-    }
-    return pressure;
-}
-
 /* What the run waits for, by what counts most. */
 static int64_t wait_kind(const hf_fold_source *s)
 {
@@ -307,6 +282,7 @@ static void summary_row(work *w)
 {
     const hf_fold_source *s = &w->s;
     const hf_runfold_columns *c = &s->columns;
+    int64_t pressure = hf_runfold_pressure(s->last_seq, s->history_bytes, c->fan_out);
     const hf_db_value cells[] = {int_cell(s->run),
                                  int_cell(w->expected),
                                  int_cell(s->last_seq),
@@ -321,7 +297,7 @@ static void summary_row(work *w)
                                  int_cell(s->history_bytes),
                                  int_cell(c->open_steps),
                                  int_cell(c->fan_out),
-                                 int_cell(budget_pressure(s)),
+                                 int_cell(pressure),
                                  int_cell(s->declared),
                                  text_cell(c->failure_print),
                                  text_cell(c->labels),

@@ -102,67 +102,7 @@ hf_status hf_section_summary(const hf_section *section, hf_value *out_value, hf_
     return hf_sheet_end(&sh, out_value);
 }
 
-/* ---- rows */
-
-/* A member of what was stored with a command; null when there is none. */
-static void put_member(hf_sheet *sh, const char *name, hf_value body)
-{
-    hf_value value = hf_value_find(body, hf_slice_of(name));
-
-    hf_sheet_put(sh, name, value ? value : hf_value_null());
-}
-
-/* Who asked, and how. Calls of the C API keep the fingerprint alone: the rest is the same for all.
- */
-static void put_context(hf_sheet *sh, hf_mem *mem, hf_value body)
-{
-    const char *print = hf_str(body, "fingerprint", NULL);
-
-    if (hf_value_find(body, HF_SLICE("context")) || !print)
-        put_member(sh, "context", body);
-    else
-        hf_sheet_put(sh, "context",
-                     hf_json_(mem,
-                              "{'caller': {'type': 'embedded', 'label': 'C API'}, "
-                              "'auth': {'status': 'not_applicable', 'method': null}, "
-                              "'request': {'request_id': %s, 'fingerprint': %s}}",
-                              hf_str(body, "request_id", NULL), print));
-}
-
-hf_status hf_section_commands(const hf_section *section, hf_value *out_value, hf_err *err)
-{
-    hf_value_list *list = hf_value_array(section->mem);
-    hf_status st = HF_OK;
-
-    for (const hf_dossier_command *c = section->dossier->commands; !st && c; c = c->next) {
-        bool accepted = c->status == HF_COMMAND_STATUS_ACCEPTED;
-        hf_ulid id = hf_ulid_form(c->recorded_us, c->key, 0);
-        hf_value body = hf_value_null();
-        hf_sheet sh = hf_sheet_begin(section, err);
-
-        if (c->body.len)
-            sh.st = hf_edge_json(section->mem, c->body, &body, err);
-        hf_sheet_id(&sh, "id", &id);
-        hf_sheet_int(&sh, "sequence", c->command_seq);
-        hf_sheet_int(&sh, "message_sequence", c->message_seq);
-        hf_sheet_word(&sh, "type", &hf_command_type_list, c->type);
-        hf_sheet_word(&sh, "status", &hf_command_status_list, c->status);
-        hf_sheet_word(&sh, "outcome", &hf_cmd_outcome_list, c->outcome);
-        hf_sheet_word(&sh, "rejection_reason", &hf_rejection_reason_list, c->rejection);
-        hf_sheet_word(&sh, "target_scope", &hf_target_scope_list, c->scope);
-        hf_sheet_word(&sh, "source", &hf_command_source_list, c->source);
-        hf_sheet_text(&sh, "target_name", c->name);
-        hf_sheet_time(&sh, "accepted_at", accepted ? c->recorded_us : HF_EDGE_NO_TIME);
-        hf_sheet_time(&sh, "rejected_at", accepted ? HF_EDGE_NO_TIME : c->recorded_us);
-        hf_sheet_time(&sh, "applied_at", c->applied_us);
-        hf_sheet_time(&sh, "closed_at", c->closed_us);
-        put_context(&sh, section->mem, body);
-        put_member(&sh, "payload", body);
-        put_member(&sh, "reason", body);
-        st = hf_sheet_append(&sh, list);
-    }
-    return hf_sheet_list(list, st, out_value, err);
-}
+/* ---- tasks */
 
 hf_status hf_section_tasks(const hf_section *section, hf_value *out_value, hf_err *err)
 {
@@ -183,75 +123,13 @@ hf_status hf_section_tasks(const hf_section *section, hf_value *out_value, hf_er
         hf_sheet_text(&sh, "queue", t->queue);
         hf_sheet_int(&sh, "priority", t->priority);
         hf_sheet_time(&sh, "available_at", t->available_us);
+        hf_sheet_text(&sh, "lease_owner", t->owner);
         hf_sheet_time(&sh, "lease_expires_at", t->lease_until_us);
         hf_sheet_int(&sh, "attempt_count", t->attempt);
         hf_sheet_int(&sh, "repair_count", t->repair_count);
+        hf_sheet_time(&sh, "repair_available_at", t->repair_us);
+        hf_sheet_time(&sh, "created_at", t->created_us);
         hf_sheet_put(&sh, "payload", body);
-        st = hf_sheet_append(&sh, list);
-    }
-    return hf_sheet_list(list, st, out_value, err);
-}
-
-/* ---- messages */
-
-static void put_message(hf_sheet *sh, const hf_track_message *m)
-{
-    hf_sheet_id(sh, "id", &m->id);
-    hf_sheet_field(sh, "command_id", m->came, HF_KEY_WORKFLOW_COMMAND_ID);
-    hf_sheet_text(sh, "name", m->name);
-    hf_sheet_payload(sh, "arguments", m->came, HF_KEY_ARGUMENTS);
-    hf_sheet_int(sh, "workflow_sequence", m->applied ? m->applied->step : HF_NONE);
-    hf_sheet_event_time(sh, "applied_at", m->applied);
-}
-
-hf_status hf_section_signals(const hf_section *section, hf_value *out_value, hf_err *err)
-{
-    const hf_track *track = hf_compose_track(section->compose);
-    hf_value_list *list = hf_value_array(section->mem);
-    hf_status st = HF_OK;
-
-    for (const hf_track_message *m = hf_track_messages(track); !st && m; m = m->next) {
-        hf_sheet sh = hf_sheet_begin(section, err);
-
-        if (m->update)
-            continue;
-        put_message(&sh, m);
-        hf_sheet_text(&sh, "signal_wait_id", m->wait_id);
-        hf_sheet_word(&sh, "status", &hf_signal_status_list,
-                      m->applied ? HF_SIGNAL_STATUS_APPLIED : HF_SIGNAL_STATUS_RECEIVED);
-        hf_sheet_event_time(&sh, "received_at", m->came);
-        st = hf_sheet_append(&sh, list);
-    }
-    return hf_sheet_list(list, st, out_value, err);
-}
-
-static hf_update_status update_status(const hf_track_message *m)
-{
-    hf_slice message;
-
-    if (!m->ended)
-        return HF_UPDATE_STATUS_ACCEPTED;
-    return hf_event_text(m->ended, HF_KEY_MESSAGE, &message) ? HF_UPDATE_STATUS_FAILED
-                                                             : HF_UPDATE_STATUS_COMPLETED;
-}
-
-hf_status hf_section_updates(const hf_section *section, hf_value *out_value, hf_err *err)
-{
-    const hf_track *track = hf_compose_track(section->compose);
-    hf_value_list *list = hf_value_array(section->mem);
-    hf_status st = HF_OK;
-
-    for (const hf_track_message *m = hf_track_messages(track); !st && m; m = m->next) {
-        hf_sheet sh = hf_sheet_begin(section, err);
-
-        if (!m->update)
-            continue;
-        put_message(&sh, m);
-        hf_sheet_word(&sh, "status", &hf_update_status_list, update_status(m));
-        hf_sheet_payload(&sh, "result", m->ended, HF_KEY_RESULT);
-        hf_sheet_field(&sh, "failure_message", m->ended, HF_KEY_MESSAGE);
-        hf_sheet_event_time(&sh, "accepted_at", m->came);
-        hf_sheet_event_time(&sh, "closed_at", m->ended);
         st = hf_sheet_append(&sh, list);
     }
     return hf_sheet_list(list, st, out_value, err);
@@ -273,6 +151,24 @@ static size_t steps_count(const hf_track *track, hf_event_type type)
     return count;
 }
 
+/* An attempt, how far it said it was, and how it failed. */
+static hf_status attempt_append(const hf_section *section, const hf_track_step *step,
+                                const hf_track_attempt *attempt, hf_value_list *list, hf_err *err)
+{
+    hf_value shown = hf_compose_attempt(section->compose, step, attempt);
+    hf_slice name;
+    hf_value item;
+    hf_sheet sh = hf_sheet_begin(section, err);
+
+    for (size_t i = 0; hf_value_member(shown, i, &name, &item); i++)
+        hf_value_set(sh.object, name, item);
+    hf_sheet_field(&sh, "last_heartbeat_progress", attempt->beat, HF_KEY_PROGRESS);
+    hf_sheet_field(&sh, "exception_type", attempt->ended, HF_KEY_EXCEPTION_TYPE);
+    hf_sheet_field(&sh, "message", attempt->ended, HF_KEY_MESSAGE);
+    hf_sheet_field(&sh, "timeout_kind", attempt->ended, HF_KEY_TIMEOUT_KIND);
+    return shown ? hf_sheet_append(&sh, list) : hf_err_nomem(err, "an attempt");
+}
+
 /* The snapshot, then what only the list has: all attempts and the result. */
 static hf_status activity_append(const hf_section *section, const hf_track_step *step,
                                  hf_value_list *list, hf_err *err)
@@ -286,9 +182,11 @@ static hf_status activity_append(const hf_section *section, const hf_track_step 
     sh.st = hf_compose_activity(section->compose, step, &snapshot, err);
     for (size_t i = 0; !sh.st && hf_value_member(snapshot, i, &name, &item); i++)
         hf_value_set(sh.object, name, item);
-    for (const hf_track_attempt *a = step->attempts; a; a = a->next)
-        hf_value_append(attempts, hf_compose_attempt(section->compose, step, a));
+    for (const hf_track_attempt *a = step->attempts; !sh.st && a; a = a->next)
+        sh.st = attempt_append(section, step, a, attempts, err);
     hf_sheet_line(&sh, step);
+    hf_sheet_field(&sh, "last_heartbeat_progress", step->attempt ? step->attempt->beat : NULL,
+                   HF_KEY_PROGRESS);
     hf_sheet_put(&sh, "attempts", hf_value_finish(attempts));
     hf_sheet_payload(&sh, "result",
                      step->ended && step->ended->type == HF_EVENT_ACTIVITY_COMPLETED ? step->ended
@@ -319,6 +217,24 @@ static hf_timer_status timer_status(const hf_track_step *step)
                                                            : HF_TIMER_STATUS_CANCELLED;
 }
 
+/* How the timer ended, and which wait it stands behind. */
+static void put_timer_end(hf_sheet *sh, const hf_track_step *step)
+{
+    hf_timer_status status = timer_status(step);
+    const hf_event *opened = step_is(step, HF_EVENT_CONDITION_WAIT_OPENED) ? step->opened : NULL;
+
+    hf_sheet_event_time(sh, "fired_at", status == HF_TIMER_STATUS_FIRED ? step->timer_ended : NULL);
+    hf_sheet_event_time(sh, "cancelled_at",
+                        status == HF_TIMER_STATUS_CANCELLED ? step->timer_ended : NULL);
+    if (opened)
+        hf_sheet_id(sh, "condition_wait_id", &step->id);
+    else
+        hf_sheet_put(sh, "condition_wait_id", hf_value_null());
+    hf_sheet_field(sh, "condition_key", opened, HF_KEY_CONDITION_KEY);
+    hf_sheet_field(sh, "condition_definition_fingerprint", opened,
+                   HF_KEY_CONDITION_DEFINITION_FINGERPRINT);
+}
+
 hf_status hf_section_timers(const hf_section *section, hf_value *out_value, hf_err *err)
 {
     const hf_track *track = hf_compose_track(section->compose);
@@ -339,9 +255,18 @@ hf_status hf_section_timers(const hf_section *section, hf_value *out_value, hf_e
         hf_sheet_field(&sh, "fire_at", step->timer_set, HF_KEY_FIRE_AT);
         hf_sheet_event_time(&sh, "created_at", step->timer_set);
         hf_sheet_event_time(&sh, "closed_at", step->timer_ended);
+        put_timer_end(&sh, step);
         st = hf_sheet_append(&sh, list);
     }
     return hf_sheet_list(list, st, out_value, err);
+}
+
+/* Everything in these lists is what events say. */
+static void put_authority(hf_sheet *sh)
+{
+    hf_sheet_word(sh, "history_authority", &hf_history_authority_list,
+                  HF_HISTORY_AUTHORITY_TYPED_HISTORY);
+    hf_sheet_put(sh, "diagnostic_only", hf_value_bool(false));
 }
 
 static void put_source(hf_sheet *sh, const hf_track_failure *f)
@@ -379,7 +304,9 @@ hf_status hf_section_failures(const hf_section *section, hf_value *out_value, hf
         hf_sheet_field(&sh, "exception_class", f->event, HF_KEY_EXCEPTION_TYPE);
         hf_sheet_field(&sh, "message", f->event, HF_KEY_MESSAGE);
         hf_sheet_int(&sh, "sequence", f->event->step ? f->event->step : HF_NONE);
+        hf_sheet_line(&sh, f->event->step ? hf_track_step_get(track, f->event->step) : NULL);
         hf_sheet_event_time(&sh, "created_at", f->event);
+        put_authority(&sh);
         st = hf_sheet_append(&sh, list);
     }
     return hf_sheet_list(list, st, out_value, err);
@@ -403,6 +330,7 @@ static hf_status parents_list(const hf_section *section, hf_value *out_value, hf
         hf_sheet_run(&sh, "workflow_run_id", &d->parent);
         hf_sheet_text(&sh, "workflow_type", d->parent.type);
         hf_sheet_int(&sh, "sequence", d->parent_step);
+        put_authority(&sh);
         st = hf_sheet_append(&sh, list);
     }
     if (!st && started && hf_event_id(started, HF_KEY_CONTINUED_FROM_RUN_ID, &from)) {
@@ -411,6 +339,7 @@ static hf_status parents_list(const hf_section *section, hf_value *out_value, hf
         hf_sheet_word(&sh, "link_type", &hf_link_type_list, HF_LINK_TYPE_CONTINUE_AS_NEW);
         hf_sheet_text(&sh, "workflow_instance_id", d->run.instance_id);
         hf_sheet_id(&sh, "workflow_run_id", &from);
+        put_authority(&sh);
         st = hf_sheet_append(&sh, list);
     }
     return hf_sheet_list(list, st, out_value, err);
@@ -435,6 +364,7 @@ static void put_child(hf_sheet *sh, const hf_track_step *step)
     hf_sheet_text(sh, "status", status);
     hf_sheet_field(sh, "queue", step->opened, HF_KEY_QUEUE);
     hf_sheet_payload(sh, "arguments", step->opened, HF_KEY_ARGUMENTS);
+    put_authority(sh);
 }
 
 static hf_status children_list(const hf_section *section, hf_value *out_value, hf_err *err)
@@ -453,6 +383,7 @@ static hf_status children_list(const hf_section *section, hf_value *out_value, h
             hf_sheet_word(&sh, "link_type", &hf_link_type_list, HF_LINK_TYPE_CONTINUE_AS_NEW);
             hf_sheet_text(&sh, "workflow_instance_id", section->dossier->run.instance_id);
             hf_sheet_field(&sh, "workflow_run_id", step->opened, HF_KEY_CONTINUED_TO_RUN_ID);
+            put_authority(&sh);
             st = hf_sheet_append(&sh, list);
         }
     }

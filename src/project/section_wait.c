@@ -22,6 +22,7 @@ typedef struct wait {
     hf_resume_source_kind resume_kind;
     const hf_ulid *resume_id; /* NULL: the wait's own id */
     const hf_track_step *of;  /* NULL: a message */
+    const hf_event *came;     /* of a message; NULL: a step */
 } wait;
 
 static const char *id_text(hf_mem *mem, const char *prefix, const hf_ulid *id)
@@ -143,6 +144,7 @@ static void message_wait(const hf_section *s, const hf_track_message *m, wait *o
                   .id = id_text(s->mem, m->update ? "update:" : "signal-application:", &m->id),
                   .step = m->applied ? m->applied->step : HF_NONE,
                   .opened = m->came,
+                  .came = m->came,
                   .ended = ended,
                   .target = m->name,
                   .deadline_us = HF_EDGE_NO_TIME,
@@ -162,6 +164,14 @@ static hf_wait_status wait_status(const hf_section *s, const wait *w)
     return s->dossier->base.closed_us == HF_NONE ? HF_WAIT_STATUS_OPEN : HF_WAIT_STATUS_CANCELLED;
 }
 
+/* One line: "Waiting for signal approved-by". */
+static hf_slice wait_summary(hf_mem *mem, const wait *w, bool open)
+{
+    return hf_slice_of(hf_mem_format(mem, "%s for %s%s%.*s", open ? "Waiting" : "Waited",
+                                     hf_wait_kind_text(w->kind), w->target.len ? " " : "",
+                                     (int)w->target.len, w->target.ptr ? w->target.ptr : ""));
+}
+
 static hf_status wait_append(const hf_section *s, const wait *w, size_t position,
                              hf_value_list *list, hf_err *err)
 {
@@ -175,6 +185,7 @@ static hf_status wait_append(const hf_section *s, const wait *w, size_t position
     hf_sheet_line(&sh, w->of);
     hf_sheet_word(&sh, "status", &hf_wait_status_list, wait_status(s, w));
     hf_sheet_text(&sh, "source_status", hf_slice_of(w->source_status));
+    hf_sheet_text(&sh, "summary", wait_summary(s->mem, w, open));
     hf_sheet_event_time(&sh, "opened_at", w->opened);
     hf_sheet_time(&sh, "deadline_at", w->deadline_us);
     hf_sheet_event_time(&sh, "resolved_at", w->ended);
@@ -187,6 +198,7 @@ static hf_status wait_append(const hf_section *s, const wait *w, size_t position
         hf_sheet_id(&sh, "resume_source_id", w->resume_id);
     else
         hf_sheet_text(&sh, "resume_source_id", hf_slice_of(w->id));
+    hf_sheet_field(&sh, "command_id", w->came, HF_KEY_WORKFLOW_COMMAND_ID);
     if (w->kind == HF_WAIT_KIND_CONDITION) {
         hf_sheet_field(&sh, "condition_key", w->opened, HF_KEY_CONDITION_KEY);
         hf_sheet_field(&sh, "condition_definition_fingerprint", w->opened,
@@ -194,6 +206,7 @@ static hf_status wait_append(const hf_section *s, const wait *w, size_t position
     }
     if (w->of) {
         hf_sheet_field(&sh, "parallel_group_id", w->opened, HF_KEY_PARALLEL_GROUP_ID);
+        hf_sheet_field(&sh, "parallel_group_kind", w->opened, HF_KEY_PARALLEL_GROUP_KIND);
         hf_sheet_field(&sh, "parallel_group_path", w->opened, HF_KEY_PARALLEL_GROUP_PATH);
     }
     hf_sheet_word(&sh, "history_authority", &hf_history_authority_list,

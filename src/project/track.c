@@ -292,20 +292,32 @@ static hf_status attempt_begin(hf_track *track, hf_track_step *step, const hf_ev
     return HF_OK;
 }
 
-static void heartbeat(hf_track_step *step, const hf_event *event)
+static hf_status heartbeat(hf_track *track, hf_track_step *step, const hf_event *event, hf_err *err)
 {
-    if (!step->attempt)
-        return;
-    step->attempt->heartbeat_us = event->time_us;
-    (void)hf_event_time(event, HF_KEY_HEARTBEAT_AT, &step->attempt->heartbeat_us);
-    (void)hf_event_time(event, HF_KEY_LEASE_EXPIRES_AT, &step->attempt->lease_us);
+    hf_track_attempt *attempt = step->attempt;
+    hf_track_beat *beat;
+
+    if (!attempt)
+        return HF_OK;
+    beat = hf_mem_alloc(track->mem, sizeof(*beat));
+    if (!beat)
+        return hf_err_nomem(err, "a heartbeat");
+    attempt->heartbeat_us = event->time_us;
+    (void)hf_event_time(event, HF_KEY_HEARTBEAT_AT, &attempt->heartbeat_us);
+    (void)hf_event_time(event, HF_KEY_LEASE_EXPIRES_AT, &attempt->lease_us);
+    *beat = (hf_track_beat){.next = attempt->beats, .at_us = attempt->heartbeat_us};
+    attempt->beats = beat;
+    attempt->beat = event;
+    return HF_OK;
 }
 
 static void activity_close(hf_track_step *step, hf_activity_status status,
-                           hf_attempt_status attempt, int64_t time_us)
+                           hf_attempt_status attempt, const hf_event *event)
 {
     step->status = status;
-    attempt_close(step, attempt, time_us);
+    if (step->attempt && step->attempt->status == HF_ATTEMPT_STATUS_RUNNING)
+        step->attempt->ended = event;
+    attempt_close(step, attempt, event->time_us);
 }
 
 /* ---- steps */
@@ -349,22 +361,19 @@ static hf_status step_event(hf_track *track, const hf_event *event, int64_t seq,
     case HF_EVENT_ACTIVITY_STARTED:
         return attempt_begin(track, step, event, err);
     case HF_EVENT_ACTIVITY_HEARTBEAT_RECORDED:
-        heartbeat(step, event);
-        return HF_OK;
+        return heartbeat(track, step, event, err);
     case HF_EVENT_ACTIVITY_RETRY_SCHEDULED:
-        activity_close(step, HF_ACTIVITY_STATUS_PENDING, HF_ATTEMPT_STATUS_FAILED, event->time_us);
+        activity_close(step, HF_ACTIVITY_STATUS_PENDING, HF_ATTEMPT_STATUS_FAILED, event);
         return HF_OK;
     case HF_EVENT_ACTIVITY_COMPLETED:
-        activity_close(step, HF_ACTIVITY_STATUS_COMPLETED, HF_ATTEMPT_STATUS_COMPLETED,
-                       event->time_us);
+        activity_close(step, HF_ACTIVITY_STATUS_COMPLETED, HF_ATTEMPT_STATUS_COMPLETED, event);
         return HF_OK;
     case HF_EVENT_ACTIVITY_FAILED:
     case HF_EVENT_ACTIVITY_TIMED_OUT:
-        activity_close(step, HF_ACTIVITY_STATUS_FAILED, HF_ATTEMPT_STATUS_FAILED, event->time_us);
+        activity_close(step, HF_ACTIVITY_STATUS_FAILED, HF_ATTEMPT_STATUS_FAILED, event);
         return HF_OK;
     case HF_EVENT_ACTIVITY_CANCELLED:
-        activity_close(step, HF_ACTIVITY_STATUS_CANCELLED, HF_ATTEMPT_STATUS_CANCELLED,
-                       event->time_us);
+        activity_close(step, HF_ACTIVITY_STATUS_CANCELLED, HF_ATTEMPT_STATUS_CANCELLED, event);
         return HF_OK;
     case HF_EVENT_TIMER_SCHEDULED:
     case HF_EVENT_TIMER_FIRED:

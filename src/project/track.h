@@ -17,6 +17,11 @@
 
 typedef struct hf_track hf_track;
 
+typedef struct hf_track_beat {
+    struct hf_track_beat *next;
+    int64_t at_us;
+} hf_track_beat;
+
 typedef struct hf_track_attempt {
     struct hf_track_attempt *next;
     int64_t number;
@@ -25,6 +30,9 @@ typedef struct hf_track_attempt {
     int64_t heartbeat_us; /* HF_EDGE_NO_TIME until one came; so are the next two */
     int64_t lease_us;
     int64_t closed_us;
+    struct hf_track_beat *beats; /* newest first */
+    const hf_event *beat;        /* the newest heartbeat; NULL until one came */
+    const hf_event *ended;       /* what its worker reported; NULL: nothing, or it was lost */
 } hf_track_attempt;
 
 typedef struct hf_track_step {

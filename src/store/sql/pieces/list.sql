@@ -5,7 +5,9 @@
 -- piece list_columns
 SELECT s.run, s.sort_us, i.id, r.number, i.current_run, s.type, n.name, s.business_key, s.compatibility, s.status,
     r.closed_reason, r.closed_us, r.archived_us, r.last_us, s.wait_kind, {liveness}, s.labels, s.attributes, {problem},
-    s.declared, s.exception_count, r.last_seq, r.history_bytes, s.fan_out, s.pressure, s.queue, s.failure_print, r.blocked
+    s.declared, s.exception_count, r.last_seq, r.history_bytes, s.fan_out, s.pressure, s.queue, s.failure_print, r.blocked,
+    CASE WHEN r.archived_us IS NOT NULL THEN (SELECT c.body FROM command c WHERE c.run = s.run AND c.type = 7
+        AND c.outcome = 10 LIMIT 1) END
 
 -- piece list_from
 -- The namespace is joined last whatever statistics say: rows come in the order of an index of the summary only when
