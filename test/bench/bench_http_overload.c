@@ -71,28 +71,6 @@ typedef struct phase {
     double p99_ms;
 } phase;
 
-static long memory_kb(void)
-{
-    FILE *file = fopen("/proc/self/statm", "r");
-    long total = 0;
-    long resident = 0;
-
-    if (file) {
-        if (fscanf(file, "%ld %ld", &total, &resident) != 2)
-            resident = 0;
-        (void)fclose(file);
-    }
-    return resident * (sysconf(_SC_PAGESIZE) / 1024);
-}
-
-static int compare(const void *a, const void *b)
-{
-    const double *x = a;
-    const double *y = b;
-
-    return (*x > *y) - (*x < *y);
-}
-
 static void line_open(client *c)
 {
     int at = c->line_count++;
@@ -190,7 +168,7 @@ static phase ask(client *c, int lines, double rate, int seconds)
                 done.refused++;
         }
     }
-    qsort(took, (size_t)done.accepted, sizeof(took[0]), compare);
+    qsort(took, (size_t)done.accepted, sizeof(took[0]), hf_bench_order);
     hf_bench_need(done.accepted > 0, "nothing was accepted");
     done.p50_ms = took[done.accepted / 2];
     done.p99_ms = took[done.accepted * 99 / 100];
@@ -268,11 +246,11 @@ int main(int argc, char **argv)
     capacity = ask(&c, CALLERS, 1e9, CAPACITY_S);
     unloaded =
         ask(&c, CONNECTIONS, (double)capacity.accepted / capacity.seconds / TIMES, UNLOADED_S);
-    before_kb = memory_kb();
+    before_kb = hf_bench_memory_kb();
     overload =
         ask(&c, CONNECTIONS, (double)capacity.accepted / capacity.seconds * TIMES, OVERLOAD_S);
     hf_bench_title("http: starts at ten times the rate that can be done");
-    report(&unloaded, &capacity, &overload, (double)(memory_kb() - before_kb) / 1024);
+    report(&unloaded, &capacity, &overload, (double)(hf_bench_memory_kb() - before_kb) / 1024);
     for (int i = 0; i < CONNECTIONS; i++)
         (void)close(c.lines[i].fd);
     (void)close(c.poll);

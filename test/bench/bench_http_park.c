@@ -39,20 +39,6 @@ static void on_request(void *ctx, hf_http_exchange *exchange)
     atomic_fetch_add(&count, 1);
 }
 
-static long memory_kb(void)
-{
-    FILE *file = fopen("/proc/self/statm", "r");
-    long total = 0;
-    long resident = 0;
-
-    if (file) {
-        if (fscanf(file, "%ld %ld", &total, &resident) != 2)
-            resident = 0;
-        (void)fclose(file);
-    }
-    return resident * (sysconf(_SC_PAGESIZE) / 1024);
-}
-
 static int poll_open(int port)
 {
     static const char request[] =
@@ -104,12 +90,12 @@ int main(void)
         (void)fprintf(stderr, "%s\n", err.text);
         return 1;
     }
-    before = memory_kb();
+    before = hf_bench_memory_kb();
     for (int i = 0; i < POLLS; i++)
         fds[i] = poll_open(hf_http_port(http));
     while (atomic_load(&count) < POLLS)
         (void)poll(NULL, 0, 1);
-    held_kb = memory_kb() - before;
+    held_kb = hf_bench_memory_kb() - before;
     for (int i = 0; i < POLLS; i++) {
         hf_http_reply reply;
 

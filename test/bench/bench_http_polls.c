@@ -21,28 +21,6 @@ enum { POLLS = 9800, WOKEN = 200 }; /* both ends of them fit the usual 20,000 op
 
 static const hf_app app = {.name = "bench"};
 
-static long memory_kb(void)
-{
-    FILE *file = fopen("/proc/self/statm", "r");
-    long total = 0;
-    long resident = 0;
-
-    if (file) {
-        if (fscanf(file, "%ld %ld", &total, &resident) != 2)
-            resident = 0;
-        (void)fclose(file);
-    }
-    return resident * (sysconf(_SC_PAGESIZE) / 1024);
-}
-
-static int compare(const void *a, const void *b)
-{
-    const double *x = a;
-    const double *y = b;
-
-    return (*x > *y) - (*x < *y);
-}
-
 /* A worker that polls; the first ones where work will come. */
 static int poll_open(int port, int number)
 {
@@ -138,17 +116,17 @@ int main(int argc, char **argv)
                 &err, "open a server");
     hf_bench_ok(hf_server_start(server, &err), &err, "start a server");
     (void)polls_count(engine); /* the engine runs from here on */
-    before = memory_kb();
+    before = hf_bench_memory_kb();
     for (int i = 0; i < POLLS; i++)
         fds[i] = poll_open(hf_server_port(server), i);
     while (polls_count(engine) < POLLS)
         (void)poll(NULL, 0, 10);
-    held_kb = memory_kb() - before;
+    held_kb = hf_bench_memory_kb() - before;
     for (int i = 0; i < WOKEN; i++)
         busy[i] = (struct pollfd){.fd = fds[i], .events = POLLIN};
     for (int i = 0; i < WOKEN / 2; i++)
         took[i] = task_hand(engine, busy);
-    qsort(took, WOKEN / 2, sizeof(took[0]), compare);
+    qsort(took, WOKEN / 2, sizeof(took[0]), hf_bench_order);
     hf_bench_title("http: workers that wait at the whole server");
     report("worker_polls_memory", (double)held_kb / 1024, "MB", 30);
     report("worker_polls_handed_p99", took[WOKEN / 2 * 99 / 100], "ms", 50);

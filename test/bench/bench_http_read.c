@@ -65,14 +65,6 @@ static void fill(hf_engine *engine, int from, int to)
     hf_mem_reset(hf_mem_of_engine(engine));
 }
 
-static int compare(const void *a, const void *b)
-{
-    const double *x = a;
-    const double *y = b;
-
-    return (*x > *y) - (*x < *y);
-}
-
 /* The 99th percentile in milliseconds of `count` questions; runs 0: lists. */
 static double p99(hf_client *client, int count, int runs)
 {
@@ -100,7 +92,7 @@ static double p99(hf_client *client, int count, int runs)
         hf_bench_need(reply.status == 200, "a question was refused");
         hf_mem_reset(mem);
     }
-    qsort(took, (size_t)count, sizeof(*took), compare);
+    qsort(took, (size_t)count, sizeof(*took), hf_bench_order);
     value = took[count * 99 / 100];
     hf_mem_free(mem);
     free(took);

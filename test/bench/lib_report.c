@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 double hf_bench_now_s(void)
 {
@@ -16,7 +17,7 @@ double hf_bench_now_s(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-static int number_order(const void *a, const void *b)
+int hf_bench_order(const void *a, const void *b)
 {
     double x = *(const double *)a;
     double y = *(const double *)b;
@@ -27,7 +28,7 @@ static int number_order(const void *a, const void *b)
 double hf_bench_median(double *numbers, size_t count)
 {
     hf_bench_need(count > 0, "a median of nothing was asked for");
-    qsort(numbers, count, sizeof(*numbers), number_order);
+    qsort(numbers, count, sizeof(*numbers), hf_bench_order);
     return count % 2 ? numbers[count / 2] : (numbers[count / 2 - 1] + numbers[count / 2]) / 2;
 }
 
@@ -102,4 +103,18 @@ void hf_bench_report(const hf_bench_result *result)
         (void)printf("%s %5.2f", result->goal > 0 ? ">=" : "<=", fabs(result->goal));
     (void)printf("\n");
     (void)fflush(stdout);
+}
+
+long hf_bench_memory_kb(void)
+{
+    FILE *file = fopen("/proc/self/statm", "r");
+    long total = 0;
+    long resident = 0;
+
+    if (file) {
+        if (fscanf(file, "%ld %ld", &total, &resident) != 2)
+            resident = 0;
+        (void)fclose(file);
+    }
+    return resident * (sysconf(_SC_PAGESIZE) / 1024);
 }

@@ -15,6 +15,12 @@ double hf_bench_now_s(void);
 /* Of the numbers, which it sorts. At least one. */
 double hf_bench_median(double *numbers, size_t count);
 
+/* For qsort over doubles. */
+int hf_bench_order(const void *a, const void *b);
+
+/* What this process has in memory. */
+long hf_bench_memory_kb(void);
+
 typedef struct hf_bench_result {
     const char *group;
     const char *name;

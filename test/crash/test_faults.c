@@ -52,6 +52,14 @@ typedef struct trial {
     hf_err err;
 } trial;
 
+/* A sweep over one scenario under way. */
+typedef struct sweeping {
+    trial *try;
+    const sweep *how;
+    const hf_scenario *scenario;
+    const hf_campaign *campaign;
+} sweeping;
+
 /* ---- arming */
 
 static bool memory_short(void)
@@ -179,9 +187,13 @@ static bool ending_allowed(const sweep *how, hf_status st)
 }
 
 /* True while the fault was reached. */
-static bool sweep_point(trial *try, const sweep *how, const hf_scenario *scenario, int64_t nth,
-                        const hf_campaign *campaign)
+static bool sweep_point(void *ctx, int64_t nth)
 {
+    const sweeping *s = ctx;
+    trial *try = s->try;
+    const sweep *how = s->how;
+    const hf_scenario *scenario = s->scenario;
+    const hf_campaign *campaign = s->campaign;
     hf_complaint complaint;
     hf_recovery recovery = {.ledger = &try->ledger,
                             .commit = INT64_MAX,
@@ -227,22 +239,6 @@ static bool scenario_used(const sweep *how, const hf_scenario *scenario)
     return strcmp(scenario->name, "batches") == 0 || strcmp(scenario->name, "conflicts") == 0;
 }
 
-static int64_t sweep_scenario(trial *try, const sweep *how, const hf_scenario *scenario,
-                              int64_t first, int64_t stride, hf_campaign *campaign)
-{
-    int64_t last = campaign->point >= 0 ? campaign->point : INT64_MAX - stride;
-    int64_t reached = 0;
-    bool more = true;
-
-    for (int64_t nth = campaign->point >= 0 ? last : first; more && nth <= last; nth += stride) {
-        if (!hf_campaign_takes(campaign, scenario->name, nth, 0))
-            break;
-        more = sweep_point(try, how, scenario, nth, campaign);
-        reached += more;
-    }
-    return reached;
-}
-
 static void sweep_run(const sweep *how)
 {
     int64_t share = how->engine == HF_ENGINE_POSTGRES ? POSTGRES_SHARE : 1;
@@ -265,10 +261,13 @@ static void sweep_run(const sweep *how)
         scenarios++;
     }
     stride = calls / campaign.points_max + 1;
-    for (int i = 0; i < hf_scenario_count; i++)
+    for (int i = 0; i < hf_scenario_count; i++) {
+        sweeping one = {&try, how, &hf_scenarios[i], &campaign};
+
         if (scenario_used(how, &hf_scenarios[i]))
-            reached +=
-                sweep_scenario(&try, how, &hf_scenarios[i], 1 + i % stride, stride, &campaign);
+            reached += hf_campaign_sweep(&campaign, hf_scenarios[i].name, 1 + i % stride, stride,
+                                         sweep_point, &one);
+    }
     printf("faults %s: %" PRId64 " points of %" PRId64 ", %d scenarios\n", how->name, reached,
            calls, scenarios);
     hf_ledger_fini(&try.ledger);

@@ -109,10 +109,22 @@ typedef struct sweep {
     trial_judge *judge;
 } sweep;
 
+/* A sweep over one scenario under way. */
+typedef struct sweeping {
+    trial *try;
+    const sweep *how;
+    const hf_scenario *scenario;
+    const hf_campaign *campaign;
+} sweeping;
+
 /* True while the fault was reached, so that the next one is worth trying. */
-static bool sweep_point(trial *try, const sweep *how, const hf_scenario *scenario, int64_t nth,
-                        const hf_campaign *campaign)
+static bool sweep_point(void *ctx, int64_t nth)
 {
+    const sweeping *s = ctx;
+    trial *try = s->try;
+    const sweep *how = s->how;
+    const hf_scenario *scenario = s->scenario;
+    const hf_campaign *campaign = s->campaign;
     bool reached;
 
     trial_begin(try, scenario);
@@ -143,23 +155,6 @@ static int64_t calls_count(trial *try, const sweep *how, const hf_scenario *scen
     return hf_simvfs_seen(try->vfs, how->fault);
 }
 
-/* Every stride-th call of one scenario; returns how many were made to fail. */
-static int64_t sweep_scenario(trial *try, const sweep *how, const hf_scenario *scenario,
-                              int64_t first, int64_t stride, hf_campaign *campaign)
-{
-    int64_t last = campaign->point >= 0 ? campaign->point : INT64_MAX - stride;
-    int64_t reached = 0;
-    bool more = true;
-
-    for (int64_t nth = campaign->point >= 0 ? last : first; more && nth <= last; nth += stride) {
-        if (!hf_campaign_takes(campaign, scenario->name, nth, 0))
-            break;
-        more = sweep_point(try, how, scenario, nth, campaign);
-        reached += more;
-    }
-    return reached;
-}
-
 /* Tries as many of the calls as the campaign's share allows, evenly spread. */
 static void sweep_run(const sweep *how)
 {
@@ -179,10 +174,13 @@ static void sweep_run(const sweep *how)
         scenarios++;
     }
     stride = calls / campaign.points_max + 1;
-    for (int i = 0; i < hf_scenario_count; i++)
+    for (int i = 0; i < hf_scenario_count; i++) {
+        sweeping one = {&try, how, &hf_scenarios[i], &campaign};
+
         if (hf_scenarios[i].stride == 1)
-            reached +=
-                sweep_scenario(&try, how, &hf_scenarios[i], 1 + i % stride, stride, &campaign);
+            reached += hf_campaign_sweep(&campaign, hf_scenarios[i].name, 1 + i % stride, stride,
+                                         sweep_point, &one);
+    }
     printf("io_faults %s: %" PRId64 " points of %" PRId64 ", %d scenarios\n", how->name, reached,
            calls, scenarios);
     trial_fini(&try);

@@ -29,14 +29,7 @@ static bool task_waits(hf_engine *d)
     bool got = false;
     hf_poll *poll = NULL;
 
-    hf_kit_ok(d, hf_poll_begin(d,
-                               &(hf_poll_opts){.size_ = sizeof(hf_poll_opts),
-                                               .kind = HF_TASK_WORKFLOW,
-                                               .queue = "default",
-                                               .worker = "w1",
-                                               .got = take,
-                                               .arg = &got},
-                               &poll));
+    poll = hf_kit_poll(d, HF_TASK_WORKFLOW, "w1", take, &got);
     hf_kit_ok(d, hf_test_drain(d));
     (void)hf_poll_end(poll);
     return got;

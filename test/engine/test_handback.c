@@ -50,14 +50,7 @@ static hf_engine *workers_allow(hf_engine *d)
 static void poll_ask(hf_engine *d, hf_task_kind kind, const char *worker, got *g)
 {
     *g = (got){.gone = g->gone};
-    hf_kit_ok(d, hf_poll_begin(d,
-                               &(hf_poll_opts){.size_ = sizeof(hf_poll_opts),
-                                               .kind = kind,
-                                               .queue = "default",
-                                               .worker = worker,
-                                               .got = take,
-                                               .arg = g},
-                               &g->poll));
+    g->poll = hf_kit_poll(d, kind, worker, take, g);
 }
 
 /* The number of the attempt that is to be had now; 0: none is. */

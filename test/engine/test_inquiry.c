@@ -63,14 +63,7 @@ static bool take(void *arg, hf_value task)
 static void wait_for(hf_engine *d, answerer *a)
 {
     a->engine = d;
-    hf_kit_ok(d, hf_poll_begin(d,
-                               &(hf_poll_opts){.size_ = sizeof(hf_poll_opts),
-                                               .kind = a->kind,
-                                               .queue = "default",
-                                               .worker = "w1",
-                                               .got = take,
-                                               .arg = a},
-                               &a->poll));
+    a->poll = hf_kit_poll(d, a->kind, "w1", take, a);
 }
 
 static hf_engine *open_with_run(hf_engine_kind kind)

@@ -393,14 +393,7 @@ static void timers_start(hf_engine *d, int count)
     hf_value errors = NULL;
     hf_value task;
 
-    hf_kit_ok(d, hf_poll_begin(d,
-                               &(hf_poll_opts){.size_ = sizeof(hf_poll_opts),
-                                               .kind = HF_TASK_WORKFLOW,
-                                               .queue = "default",
-                                               .worker = "w",
-                                               .got = task_take,
-                                               .arg = &got},
-                               &poll));
+    poll = hf_kit_poll(d, HF_TASK_WORKFLOW, "w", task_take, &got);
     hf_kit_ok(d, hf_test_drain(d));
     ck_assert_ptr_nonnull(got.json);
     (void)hf_poll_end(poll);

@@ -16,27 +16,6 @@ enum { DRIVES_MAX = 24, PLACES_MAX = 16 };
 
 static const hf_app app = {.name = "sessions"};
 
-typedef enum deed {
-    CANCEL,
-    TERMINATE,
-    RESET,
-    DELIVER,
-    COMMANDS, /* those above: any node takes them */
-    COMPLETE = COMMANDS,
-    TIME_OUT,
-    CONTINUE,
-    CORE_DEEDS,
-    FAIL = CORE_DEEDS,
-    PARK,
-    HEARTBEAT,
-    RECLAIM,
-    DEEDS
-} deed;
-
-static const char *const names[] = {"cancel",   "terminate", "reset",    "deliver",
-                                    "complete", "timeout",   "continue", "fail",
-                                    "park",     "heartbeat", "reclaim"};
-
 /* A run and who holds what of it. */
 typedef struct scene {
     hf_engine *owner;
@@ -45,23 +24,8 @@ typedef struct scene {
     bool came; /* it did */
     bool away; /* the deed that it comes into is done at the other engine */
     int64_t run;
-    char id[64];
-    char task_id[32]; /* the activity */
-    char worker[16];
-    int64_t attempt;
+    holding h;
 } scene;
-
-static bool activity_take(hf_engine *d, scene *s, const char *worker)
-{
-    hf_value task = poll_now(d, HF_TASK_ACTIVITY, worker);
-
-    if (!task)
-        return false;
-    (void)snprintf(s->task_id, sizeof(s->task_id), "%s", hf_str(task, "task_id", ""));
-    (void)snprintf(s->worker, sizeof(s->worker), "%s", worker);
-    s->attempt = hf_int(task, "attempt_number", 0);
-    return true;
-}
 
 /* In one leap: what fell due meanwhile is late. */
 static hf_status pass(hf_engine *d, hf_ms by)
@@ -70,53 +34,16 @@ static hf_status pass(hf_engine *d, hf_ms by)
     return hf_test_drain(d);
 }
 
-static hf_status deed_do(hf_engine *d, const scene *s, deed what)
-{
-    const hf_task_claim claim = {
-        .size_ = sizeof(claim), .task_id = s->task_id, .worker = s->worker, .attempt = s->attempt};
-    scene other = *s;
-
-    switch (what) {
-    case DELIVER:
-        return hf_signal(d, s->id, "go", hf_json(d, "[1]"));
-    case PARK:
-        return code_answers(d, hf_json(d, "[{'type': 'open_signal_wait', 'signal_name': 'go'}]"));
-    case COMPLETE:
-        return hf_task_result(d, &claim, hf_json(d, "1"));
-    case FAIL:
-        return hf_task_failure(d, &claim, false, "broken", "it broke", NULL);
-    case HEARTBEAT:
-        return hf_task_beat(d, &claim, hf_json(d, "{'current': 1}"));
-    case CANCEL:
-        return hf_cancel(d, s->id, "pair");
-    case TERMINATE:
-        return hf_terminate(d, s->id, "pair");
-    case TIME_OUT:
-        return pass(d, hf_hours(2));
-    case RECLAIM: /* whoever had it is lost; another takes it, and the first may still report */
-        hf_kit_ok(d, pass(d, hf_minutes(6)));
-        (void)activity_take(d, &other, "heir");
-        return HF_OK;
-    case CONTINUE:
-        return code_answers(d, hf_json(d, "[{'type': 'continue_as_new', 'arguments': []}]"));
-    case RESET:
-        return hf_reset_with(d, s->id, NULL);
-    case DEEDS:
-        break;
-    }
-    return HF_MISUSE;
-}
-
 /* Where the deed is done; the owner hears of what another node did. */
 static void deed_check(const scene *s, deed what, bool away)
 {
     hf_engine *d = away ? s->other : s->owner;
-    hf_status st = deed_do(d, s, what);
+    hf_status st = deed_do(d, &s->h, what, pass);
 
-    ck_assert_msg(st == HF_OK || st == HF_REJECTED, "%s: %s: %s %s", s->id, names[what],
+    ck_assert_msg(st == HF_OK || st == HF_REJECTED, "%s: %s: %s %s", s->h.id, deed_names[what],
                   hf_strstatus(st), hf_errmsg(d));
     if (st == HF_REJECTED)
-        ck_assert_msg(strchr(hf_errmsg(d), ':') != NULL, "%s: %s: %s", s->id, names[what],
+        ck_assert_msg(strchr(hf_errmsg(d), ':') != NULL, "%s: %s: %s", s->h.id, deed_names[what],
                       hf_errmsg(d));
     if (away)
         hf_core_heard(s->owner->core, s->run);
@@ -134,7 +61,7 @@ static void meddle(void *ctx)
 
 static bool closed(const scene *s)
 {
-    const char *status = hf_test_status(s->owner, s->id);
+    const char *status = hf_test_status(s->owner, s->h.id);
 
     return strncmp(status, "waiting", 7) != 0 && strcmp(status, "pending") != 0 &&
            strcmp(status, "running") != 0;
@@ -156,15 +83,15 @@ static void drive(scene *s)
 
     for (int i = 0; i < DRIVES_MAX && !closed(s); i++) {
         hf_kit_ok(d, pass(d, hf_minutes(6)));
-        if (activity_take(d, s, "late"))
-            (void)!deed_do(d, s, COMPLETE);
+        if (activity_take(d, &s->h, "late"))
+            (void)!deed_do(d, &s->h, COMPLETE, pass);
         if (i > 1)
-            (void)!hf_signal(d, s->id, "go", hf_json(d, "[2]"));
+            (void)!hf_signal(d, s->h.id, "go", hf_json(d, "[2]"));
         (void)!code_answers(d, hf_json(d, "[{'type': 'complete_workflow'}]"));
         hf_kit_ok(d, hf_test_drain(d));
     }
-    ck_assert_msg(closed(s), "%s: %s: %s", s->id, hf_test_status(d, s->id),
-                  hf_kit_history(d, s->id));
+    ck_assert_msg(closed(s), "%s: %s: %s", s->h.id, hf_test_status(d, s->h.id),
+                  hf_kit_history(d, s->h.id));
 }
 
 /* The second deed before the nth commit of the first. False: it has not so many; then it came
@@ -173,17 +100,17 @@ static bool pair_check(hf_engine *owner, hf_engine *other, deed what, deed secon
 {
     scene s = {.owner = owner, .other = other, .what = second, .away = what < COMMANDS};
 
-    (void)snprintf(s.id, sizeof(s.id), "%s-%s-%d", names[what], names[second], nth);
-    hf_kit_ok(owner, hf_start(owner, "far", NULL, .id = s.id, .run_timeout = hf_hours(1)));
+    (void)snprintf(s.h.id, sizeof(s.h.id), "%s-%s-%d", deed_names[what], deed_names[second], nth);
+    hf_kit_ok(owner, hf_start(owner, "far", NULL, .id = s.h.id, .run_timeout = hf_hours(1)));
     hf_kit_ok(owner, code_answers(owner, hf_json(owner, "[{'type': 'schedule_activity', "
                                                         "'activity_type': 'far', "
                                                         "'arguments': []}]")));
-    ck_assert_msg(activity_take(owner, &s, "worker"), "%s", s.id);
+    ck_assert_msg(activity_take(owner, &s.h, "worker"), "%s", s.h.id);
     s.run = hf_kit_number(owner, "SELECT max(key) FROM run WHERE closed_us IS NULL");
     hf_kit_meddle(s.away ? other : owner, nth, meddle, &s);
     deed_check(&s, what, s.away);
     hf_kit_meddle(s.away ? other : owner, INT32_MAX, NULL, NULL);
-    ck_assert_msg(s.came || nth > 1 || !s.away, "%s: nothing came in between", s.id);
+    ck_assert_msg(s.came || nth > 1 || !s.away, "%s: nothing came in between", s.h.id);
     if (!s.came)
         deed_check(&s, second, second < COMMANDS && !s.away);
     hf_kit_ok(owner, hf_test_drain(owner));

@@ -80,21 +80,6 @@ static hf_engine *open_kit(hf_engine_kind kind)
     return hf_kit_open(kind, &app);
 }
 
-static hf_value plan(hf_engine *d, const char *text)
-{
-    hf_value value = hf_parse_(hf_mem_of_engine(d), text, strlen(text));
-
-    ck_assert_msg(value != NULL, "%s", text);
-    return hf_json(d, "{'plan': %p}", (const void *)value);
-}
-
-/* Starts a machine and lets it go as far as it can. */
-static void play(hf_engine *d, const char *id, const char *text)
-{
-    hf_kit_ok(d, hf_start(d, "script", plan(d, text), .id = id));
-    hf_kit_ok(d, hf_test_drain(d));
-}
-
 /* One pass over everything; what it counted under a name. */
 static int64_t pass(hf_engine *d, const char *name)
 {
@@ -185,17 +170,18 @@ HF_BOTH_ENGINES(sm43_a_reserved_key_is_free_after_retention)
 {
     hf_engine *d = open_kit(kind);
 
-    hf_kit_ok(d, hf_start(d, "script", plan(d, "[" DONE "]"), .id = "one", .correlation_key = "k",
-                          .correlation_scope = "done"));
+    hf_kit_ok(d, hf_start(d, "script", hf_script_plan(d, "[" DONE "]"), .id = "one",
+                          .correlation_key = "k", .correlation_scope = "done"));
     hf_kit_ok(d, hf_test_drain(d));
     ck_assert_int_eq(
-        hf_start(d, "script", plan(d, "[" DONE "]"), .id = "two", .correlation_key = "k"),
+        hf_start(d, "script", hf_script_plan(d, "[" DONE "]"), .id = "two", .correlation_key = "k"),
         HF_EXISTS);
     ck_assert_int_ne(hf_signal(d, "k", "a", NULL), HF_OK);
     days_pass(d, 31);
     ck_assert_int_eq(pass(d, "instances"), 1);
     ck_assert_int_eq(hf_signal(d, "k", "a", NULL), HF_NOTFOUND);
-    hf_kit_ok(d, hf_start(d, "script", plan(d, "[" DONE "]"), .id = "two", .correlation_key = "k"));
+    hf_kit_ok(d, hf_start(d, "script", hf_script_plan(d, "[" DONE "]"), .id = "two",
+                          .correlation_key = "k"));
     hf_kit_ok(d, hf_test_drain(d));
     hf_kit_close(d);
 }
@@ -207,7 +193,7 @@ HF_BOTH_ENGINES(sm60_children_of_live_parents_stay)
 {
     hf_engine *d = open_kit(kind);
 
-    play(d, "p", "[" FAN("[" DONE "],[" DONE "]") "," PARK("\"a\"") "," DONE "]");
+    hf_script_play(d, "p", "[" FAN("[" DONE "],[" DONE "]") "," PARK("\"a\"") "," DONE "]");
     ck_assert_str_eq(hf_test_status(d, "p"), "waiting signal:a");
     ck_assert_int_eq(hf_kit_rows(d, "run"), 3);
     days_pass(d, 40);
@@ -283,8 +269,8 @@ HF_BOTH_ENGINES(b_open_runs_and_namespaces_without_end_stay)
 {
     hf_engine *d = open_kit(kind);
 
-    play(d, "open", "[" PARK("\"a\"") "," DONE "]");
-    play(d, "shut", "[" DONE "]");
+    hf_script_play(d, "open", "[" PARK("\"a\"") "," DONE "]");
+    hf_script_play(d, "shut", "[" DONE "]");
     hf_kit_ok(d, keep(d, HF_NAMESPACE_FOR_EVER));
     days_pass(d, 4000);
     hf_kit_ok(d, hf_test_advance(d, hf_minutes(1)));
@@ -305,8 +291,8 @@ HF_BOTH_ENGINES(b_the_engine_does_it_by_itself)
 {
     hf_engine *d = open_kit(kind);
 
-    play(d, "p", "[" FAN("[" FAN("[" DONE "]") "," DONE "],[" DONE "]") "," DONE "]");
-    play(d, "q", "[" DONE "]");
+    hf_script_play(d, "p", "[" FAN("[" FAN("[" DONE "]") "," DONE "],[" DONE "]") "," DONE "]");
+    hf_script_play(d, "q", "[" DONE "]");
     ck_assert_int_eq(hf_kit_rows(d, "run"), 5);
     hf_kit_skip(d, hf_days(30) - hf_minutes(5));
     hf_kit_ok(d, hf_test_advance(d, hf_minutes(2)));
@@ -327,7 +313,7 @@ HF_BOTH_ENGINES(b_batches_are_bounded)
         char id[16];
 
         (void)snprintf(id, sizeof(id), "i%d", i);
-        hf_kit_ok(d, hf_start(d, "script", plan(d, "[" DONE "]"), .id = id));
+        hf_kit_ok(d, hf_start(d, "script", hf_script_plan(d, "[" DONE "]"), .id = id));
     }
     hf_kit_ok(d, hf_test_drain(d));
     days_pass(d, 31);
@@ -352,12 +338,12 @@ HF_BOTH_ENGINES(b_a_crash_leaves_runs_whole_or_gone)
     for (int at = 1; at <= 3; at++) {
         hf_engine *d = open_kit(kind);
 
-        play(d, "p", "[" FAN("[" FAN("[" DONE "]") "," DONE "]") "," DONE "]");
+        hf_script_play(d, "p", "[" FAN("[" FAN("[" DONE "]") "," DONE "]") "," DONE "]");
         for (int i = 0; i < 40; i++) {
             char id[16];
 
             (void)snprintf(id, sizeof(id), "i%d", i);
-            hf_kit_ok(d, hf_start(d, "script", plan(d, "[" DONE "]"), .id = id));
+            hf_kit_ok(d, hf_start(d, "script", hf_script_plan(d, "[" DONE "]"), .id = id));
         }
         hf_kit_ok(d, hf_test_drain(d));
         days_pass(d, 31);

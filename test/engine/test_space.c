@@ -156,14 +156,7 @@ static bool take(void *arg, hf_value task)
 
 static void poll(hf_engine *d, got *g)
 {
-    hf_kit_ok(d, hf_poll_begin(d,
-                               &(hf_poll_opts){.size_ = sizeof(hf_poll_opts),
-                                               .kind = HF_TASK_WORKFLOW,
-                                               .queue = "default",
-                                               .worker = "w",
-                                               .got = take,
-                                               .arg = g},
-                               &g->poll));
+    g->poll = hf_kit_poll(d, HF_TASK_WORKFLOW, "w", take, g);
     hf_kit_ok(d, hf_test_drain(d));
 }
 

@@ -102,6 +102,22 @@ bool hf_campaign_takes(hf_campaign *campaign, const char *scenario, int64_t poin
     return true;
 }
 
+int64_t hf_campaign_sweep(hf_campaign *campaign, const char *scenario, int64_t first,
+                          int64_t stride, bool (*point)(void *ctx, int64_t nth), void *ctx)
+{
+    int64_t last = campaign->point >= 0 ? campaign->point : INT64_MAX - stride;
+    int64_t reached = 0;
+    bool more = true;
+
+    for (int64_t nth = campaign->point >= 0 ? last : first; more && nth <= last; nth += stride) {
+        if (!hf_campaign_takes(campaign, scenario, nth, 0))
+            break;
+        more = point(ctx, nth);
+        reached += more;
+    }
+    return reached;
+}
+
 bool hf_campaign_over(const hf_campaign *campaign)
 {
     return campaign->points >= campaign->points_max;

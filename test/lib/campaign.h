@@ -31,6 +31,11 @@ int hf_campaign_stride(int shortest, int usual);
    itself also names it. Prints progress every 10 s of a campaign without end. */
 bool hf_campaign_takes(hf_campaign *campaign, const char *scenario, int64_t point, int64_t seed);
 
+/* Tries every stride-th point of a scenario, or the one that is asked for, while `point` says that
+   it was reached; how many were. */
+int64_t hf_campaign_sweep(hf_campaign *campaign, const char *scenario, int64_t first,
+                          int64_t stride, bool (*point)(void *ctx, int64_t nth), void *ctx);
+
 /* Whether the campaign has done its share. */
 bool hf_campaign_over(const hf_campaign *campaign);
 

@@ -294,3 +294,19 @@ int64_t hf_kit_rows(hf_engine *engine, const char *table)
     (void)snprintf(sql, sizeof(sql), "SELECT count(*) FROM %s", table);
     return hf_kit_number(engine, sql);
 }
+
+hf_poll *hf_kit_poll(hf_engine *engine, hf_task_kind kind, const char *worker,
+                     bool (*got)(void *arg, hf_value task), void *arg)
+{
+    hf_poll *poll = NULL;
+
+    hf_kit_ok(engine, hf_poll_begin(engine,
+                                    &(hf_poll_opts){.size_ = sizeof(hf_poll_opts),
+                                                    .kind = kind,
+                                                    .queue = "default",
+                                                    .worker = worker,
+                                                    .got = got,
+                                                    .arg = arg},
+                                    &poll));
+    return poll;
+}

@@ -12,6 +12,7 @@
 #define HF_TEST_LIB_KIT_H
 
 #include "holdfast/holdfast.h"
+#include "holdfast/worker.h"
 #include "lib/engine.h"
 #include "model/event.h"
 
@@ -81,5 +82,9 @@ void hf_kit_begin(hf_engine *engine, const char *type, const char *id, hf_value 
 
 /* Does all that can be done now, then again after a crash: everything is replayed. */
 void hf_kit_settle(hf_engine *engine);
+
+/* A worker begins to ask at the queue "default". */
+hf_poll *hf_kit_poll(hf_engine *engine, hf_task_kind kind, const char *worker,
+                     bool (*got)(void *arg, hf_value task), void *arg);
 
 #endif

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/value.h"
+#include "lib/kit.h"
 
 hf_engine *hf_script_engine;
 static atomic_int runs[4096];
@@ -155,3 +156,17 @@ const hf_machine_def hf_script_machines[] = {
     {"script", .initial = "run", .steps = steps, .signals = signals, .on_error = handle},
     {"bare", .initial = "run", .steps = steps, .signals = signals},
     {0}};
+
+hf_value hf_script_plan(hf_engine *engine, const char *moves)
+{
+    hf_value value = hf_parse_(hf_mem_of_engine(engine), moves, strlen(moves));
+
+    ck_assert_msg(value != NULL, "%s", moves);
+    return hf_json(engine, "{'plan': %p}", (const void *)value);
+}
+
+void hf_script_play(hf_engine *engine, const char *id, const char *moves)
+{
+    hf_kit_ok(engine, hf_start(engine, "script", hf_script_plan(engine, moves), .id = id));
+    hf_kit_ok(engine, hf_test_drain(engine));
+}

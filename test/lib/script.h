@@ -24,4 +24,9 @@ extern hf_engine *hf_script_engine;
 /* How often a step of the instance has run in this process; ids are hashed into 4096 counters. */
 int hf_script_runs(const char *id);
 
+/* The input that has the machine do these moves, and a run of "script" that does them as far as it
+   gets now. */
+hf_value hf_script_plan(hf_engine *engine, const char *moves);
+void hf_script_play(hf_engine *engine, const char *id, const char *moves);
+
 #endif

@@ -51,28 +51,14 @@ static hf_engine *open_kit(hf_engine_kind kind)
     return hf_script_engine;
 }
 
-static hf_value plan(hf_engine *d, const char *text)
-{
-    hf_value value = hf_parse_(hf_mem_of_engine(d), text, strlen(text));
-
-    ck_assert_msg(value != NULL, "%s", text);
-    return hf_json(d, "{'plan': %p}", (const void *)value);
-}
-
-static void play(hf_engine *d, const char *id, const char *text)
-{
-    hf_kit_ok(d, hf_start(d, "script", plan(d, text), .id = id));
-    hf_kit_ok(d, hf_test_drain(d));
-}
-
 /* Children are there once the parent is parked, in one commit; none at all lets it go on. */
 HF_BOTH_ENGINES(sm56_spawn_and_park_are_one)
 {
     hf_engine *d = open_kit(kind);
 
     hf_kit_ok(d, hf_start(d, "script",
-                          plan(d, "[{\"do\":\"fan\",\"ids\":[\"k\"],\"plans\":[[" PARK(
-                                      "\"a\"") "," DONE "]]}," DONE "]"),
+                          hf_script_plan(d, "[{\"do\":\"fan\",\"ids\":[\"k\"],\"plans\":[[" PARK(
+                                                "\"a\"") "," DONE "]]}," DONE "]"),
                           .id = "p"));
     ck_assert_str_eq(hf_test_status(d, "k"), "not found");
     hf_kit_ok(d, hf_test_drain(d));
@@ -82,7 +68,7 @@ HF_BOTH_ENGINES(sm56_spawn_and_park_are_one)
     hf_kit_ok(d, hf_signal(d, "k", "a", NULL));
     hf_kit_ok(d, hf_test_drain(d));
     ck_assert_str_eq(hf_kit_result(d, "p"), "[\"aw= all= t=1\",\"aw= all= t=1 kids=completed\"]");
-    play(d, "none", "[{\"do\":\"fan\",\"plans\":[]}," DONE "]");
+    hf_script_play(d, "none", "[{\"do\":\"fan\",\"plans\":[]}," DONE "]");
     ck_assert_str_eq(hf_kit_result(d, "none"), "[\"aw= all= t=1\",\"aw= all= t=1\"]");
     hf_kit_close(d);
 }
@@ -92,9 +78,9 @@ HF_BOTH_ENGINES(sm57_a_failed_child_releases_its_parent)
 {
     hf_engine *d = open_kit(kind);
 
-    play(d, "p",
-         "[{\"do\":\"fan\",\"plans\":[[" STOP "],[{\"do\":\"again\",\"ms\":10}," DONE "]]}," DONE
-         "]");
+    hf_script_play(d, "p",
+                   "[{\"do\":\"fan\",\"plans\":[[" STOP "],[{\"do\":\"again\",\"ms\":10}," DONE
+                   "]]}," DONE "]");
     ck_assert_str_eq(hf_test_status(d, "p"), "waiting children");
     hf_kit_ok(d, hf_test_advance(d, 10));
     ck_assert_str_eq(hf_kit_result(d, "p"),
@@ -109,9 +95,9 @@ HF_BOTH_ENGINES(sm58_many_ends_one_wake)
     int runs;
 
     hf_kit_ok(d, hf_start(d, "script",
-                          plan(d, "[{\"do\":\"fan\",\"plans\":[[" NEXT "," DONE "],[" NEXT "," DONE
-                                  "],[" NEXT "," DONE "],[" NEXT "," DONE "],[" NEXT "," DONE
-                                  "]]}," DONE "]"),
+                          hf_script_plan(d, "[{\"do\":\"fan\",\"plans\":[[" NEXT "," DONE "],[" NEXT
+                                            "," DONE "],[" NEXT "," DONE "],[" NEXT "," DONE
+                                            "],[" NEXT "," DONE "]]}," DONE "]"),
                           .id = "p58"));
     runs = hf_script_runs("p58");
     hf_kit_ok(d, hf_test_drain(d));
@@ -122,10 +108,11 @@ HF_BOTH_ENGINES(sm58_many_ends_one_wake)
 
 static hf_status scenario(hf_engine *d, void *arg)
 {
-    hf_status st = hf_start(d, "script",
-                            plan(d, "[{\"do\":\"fan\",\"plans\":[[" NEXT "," DONE "],[" STOP
-                                    "]]},{\"do\":\"fan\",\"plans\":[[" DONE "]]}," DONE "]"),
-                            .id = "p");
+    hf_status st =
+        hf_start(d, "script",
+                 hf_script_plan(d, "[{\"do\":\"fan\",\"plans\":[[" NEXT "," DONE "],[" STOP
+                                   "]]},{\"do\":\"fan\",\"plans\":[[" DONE "]]}," DONE "]"),
+                 .id = "p");
 
     (void)arg;
     hf_script_engine = d;
@@ -168,7 +155,7 @@ HF_BOTH_ENGINES(both_kinds_in_one_program)
     hf_kit_ok(d, hf_start(d, "asker", hf_json(d, "{'n': 21}"), .id = "a"));
     hf_kit_ok(d, hf_test_drain(d));
     ck_assert_ptr_nonnull(strstr(hf_kit_result(d, "a"), "\"status\":\"completed\",\"result\":42"));
-    hf_kit_ok(d, hf_start(d, "parent", plan(d, "[" NEXT "," DONE "]"), .id = "w"));
+    hf_kit_ok(d, hf_start(d, "parent", hf_script_plan(d, "[" NEXT "," DONE "]"), .id = "w"));
     hf_kit_ok(d, hf_test_drain(d));
     ck_assert_str_eq(hf_kit_result(d, "w"), "[\"aw= all= t=1\",\"aw= all= t=1\"]");
     hf_kit_close(d);
@@ -198,9 +185,10 @@ HF_BOTH_ENGINES(sm65_callers_wait)
 
     hf_kit_ok(d, hf_await(d, "nobody", 0, false, &now));
     ck_assert_int_eq(now.state, HF_SETTLED_NOT_FOUND);
-    hf_kit_ok(d, hf_start(d, "script", plan(d, "[" PARK("\"a\"") "," DONE "]"), .id = "i",
+    hf_kit_ok(d, hf_start(d, "script", hf_script_plan(d, "[" PARK("\"a\"") "," DONE "]"), .id = "i",
                           .correlation_key = "key"));
-    hf_kit_ok(d, hf_start(d, "script", plan(d, "[" DONE "]"), .id = "later", .delay = 1000));
+    hf_kit_ok(d,
+              hf_start(d, "script", hf_script_plan(d, "[" DONE "]"), .id = "later", .delay = 1000));
     hf_kit_ok(d, hf_await(d, "later", 0, false, &now)); /* its code has something to do */
     ck_assert_int_eq(now.state, HF_SETTLED_BUSY);
     hf_test_crash(d);
@@ -215,7 +203,7 @@ HF_BOTH_ENGINES(sm65_callers_wait)
     hf_kit_ok(d, hf_await(d, "i", 0, true, &now));
     ck_assert_int_eq(now.state, HF_SETTLED_DONE);
     ck_assert_uint_eq(hf_len(now.result), 2);
-    play(d, "f", "[" STOP "]");
+    hf_script_play(d, "f", "[" STOP "]");
     hf_kit_ok(d, hf_await(d, "f", 0, false, &now));
     ck_assert_int_eq(now.state, HF_SETTLED_FAILED);
     ck_assert_str_eq(now.error->type, "told_to");
@@ -226,7 +214,7 @@ HF_BOTH_ENGINES(sm65_callers_wait)
 HF_BOTH_ENGINES(sm45_starts_with_answers_by_position)
 {
     hf_engine *d = open_kit(kind);
-    hf_value in = plan(d, "[" PARK("\"a\"") "," DONE "]");
+    hf_value in = hf_script_plan(d, "[" PARK("\"a\"") "," DONE "]");
     hf_status answers[5];
     const hf_start_opts items[5] = {
         {.size_ = sizeof(hf_start_opts), .in = in, .id = "a", .correlation_key = "k1"},
@@ -256,7 +244,7 @@ HF_BOTH_ENGINES(sm45_a_batch_is_few_transactions)
     static hf_start_opts items[MANY];
     static hf_status answers[MANY];
     hf_engine *d = open_kit(kind);
-    hf_value in = plan(d, "[" DONE "]");
+    hf_value in = hf_script_plan(d, "[" DONE "]");
     int64_t before = d->commits;
 
     for (int i = 0; i < MANY; i++) {
@@ -287,7 +275,7 @@ static void batch_send(void *arg)
     char ids[KEYS][16];
     hf_start_opts items[KEYS];
     hf_status answers[KEYS];
-    hf_value in = plan(self->engine, "[" PARK("\"a\"") "," DONE "]");
+    hf_value in = hf_script_plan(self->engine, "[" PARK("\"a\"") "," DONE "]");
 
     for (int i = 0; i < KEYS; i++) {
         int at = self->backwards ? KEYS - 1 - i : i;

@@ -15,20 +15,6 @@ static const hf_app app = {.name = "target", .machines = hf_script_machines};
 #define DONE        "{\"do\":\"done\"}"
 #define STOP        "{\"do\":\"stop\"}"
 
-static hf_value plan(hf_engine *d, const char *text)
-{
-    hf_value value = hf_parse_(hf_mem_of_engine(d), text, strlen(text));
-
-    ck_assert_msg(value != NULL, "%s", text);
-    return hf_json(d, "{'plan': %p}", (const void *)value);
-}
-
-static void play(hf_engine *d, const char *id, const char *text)
-{
-    hf_kit_ok(d, hf_start(d, "script", plan(d, text), .id = id));
-    hf_kit_ok(d, hf_test_drain(d));
-}
-
 static void deliver(hf_engine *d, const char *id, const char *name, int n, const char *key)
 {
     hf_kit_ok(d, hf_signal_dedup(d, id, name, hf_json(d, "%d", n), key));
@@ -47,8 +33,8 @@ HF_BOTH_ENGINES(sm26_sm27_sm28_dedup_keys)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
-    play(d, "i", "[" PARK("\"a\"") "," DONE "]");
-    play(d, "j", "[" PARK("\"a\"") "," DONE "]");
+    hf_script_play(d, "i", "[" PARK("\"a\"") "," DONE "]");
+    hf_script_play(d, "j", "[" PARK("\"a\"") "," DONE "]");
     deliver(d, "i", "b", 1, "evt-7");
     deliver(d, "i", "b", 2, "evt-7");
     deliver(d, "j", "b", 3, "evt-7"); /* another instance knows nothing of it */
@@ -65,7 +51,7 @@ HF_BOTH_ENGINES(sm29_a_key_protects_after_it_was_used_up)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
-    play(d, "i", "[" PARK("\"a\"") "," NEXT "," PARK("\"a\"") "," DONE "]");
+    hf_script_play(d, "i", "[" PARK("\"a\"") "," NEXT "," PARK("\"a\"") "," DONE "]");
     deliver(d, "i", "a", 1, "evt-7");
     ck_assert_str_eq(hf_test_status(d, "i"), "waiting signal:a");
     hf_test_crash(d);
@@ -85,7 +71,7 @@ HF_BOTH_ENGINES(sm30_a_repetition_does_not_wake)
     hf_engine *d = hf_kit_open(kind, &app);
     int runs;
 
-    play(d, "i30", "[" PARK("\"a\"") "," PARK("\"a\"") "," DONE "]");
+    hf_script_play(d, "i30", "[" PARK("\"a\"") "," PARK("\"a\"") "," DONE "]");
     deliver(d, "i30", "a", 1, "evt-7");
     runs = hf_script_runs("i30");
     deliver(d, "i30", "a", 1, "evt-7");
@@ -113,7 +99,8 @@ HF_BOTH_ENGINES(sm31_concurrent_repetitions)
     hf_err err;
 
     ck_assert_int_eq(hf_open(hf_test_place_address(place), &app, &d), HF_OK);
-    hf_kit_ok(d, hf_start(d, "script", plan(d, "[" PARK("\"a\"") "," PARK("\"a\"") "," DONE "]"),
+    hf_kit_ok(d, hf_start(d, "script",
+                          hf_script_plan(d, "[" PARK("\"a\"") "," PARK("\"a\"") "," DONE "]"),
                           .id = "i31"));
     for (int i = 0; i < SENDERS; i++)
         ck_assert_int_eq(hf_thread_start(&threads[i], "sender", sender, d, &err), HF_OK);
@@ -138,7 +125,7 @@ HF_BOTH_ENGINES(sm40_no_target)
     hf_engine *d = hf_kit_open(kind, &app);
     hf_command_result result;
 
-    play(d, "i", "[" DONE "]");
+    hf_script_play(d, "i", "[" DONE "]");
     ck_assert_int_eq(hf_signal(d, "nobody", "a", NULL), HF_NOTFOUND);
     ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM command WHERE type = 2"), 0);
     ck_assert_int_eq(hf_signal(d, "i", "a", NULL), HF_REJECTED);
@@ -159,19 +146,22 @@ HF_BOTH_ENGINES(sm41_sm42_a_key_and_its_occupant)
     hf_engine *d = hf_kit_open(kind, &app);
     const char *text = "[" PARK("\"a\"") "," DONE "]";
 
-    hf_kit_ok(d, hf_start(d, "script", plan(d, text), .id = "i", .correlation_key = "order-7"));
+    hf_kit_ok(
+        d, hf_start(d, "script", hf_script_plan(d, text), .id = "i", .correlation_key = "order-7"));
     hf_kit_ok(d, hf_test_drain(d));
-    ck_assert_int_eq(hf_start(d, "script", plan(d, text), .id = "j", .correlation_key = "order-7"),
-                     HF_EXISTS);
+    ck_assert_int_eq(
+        hf_start(d, "script", hf_script_plan(d, text), .id = "j", .correlation_key = "order-7"),
+        HF_EXISTS);
     ck_assert_str_eq(hf_test_status(d, "j"), "not found");
-    hf_kit_ok(d, hf_start(d, "script", plan(d, text), .id = "j", .correlation_key = "order-7",
-                          .duplicate = HF_DUP_RETURN_EXISTING));
+    hf_kit_ok(d, hf_start(d, "script", hf_script_plan(d, text), .id = "j",
+                          .correlation_key = "order-7", .duplicate = HF_DUP_RETURN_EXISTING));
     ck_assert_str_eq(hf_test_status(d, "j"), "not found");
     hf_test_crash(d);
     deliver(d, "order-7", "a", 1, NULL);
     ck_assert_str_eq(hf_test_status(d, "i"), "completed");
     ck_assert_int_eq(hf_signal(d, "order-7", "a", NULL), HF_NOTFOUND);
-    hf_kit_ok(d, hf_start(d, "script", plan(d, text), .id = "j", .correlation_key = "order-7"));
+    hf_kit_ok(
+        d, hf_start(d, "script", hf_script_plan(d, text), .id = "j", .correlation_key = "order-7"));
     deliver(d, "order-7", "a", 2, NULL);
     ck_assert_str_eq(hf_test_status(d, "j"), "completed");
     hf_kit_close(d);
@@ -182,18 +172,18 @@ HF_BOTH_ENGINES(sm43_a_scope_keeps_the_key)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
-    hf_kit_ok(d, hf_start(d, "script", plan(d, "[" DONE "]"), .id = "done", .correlation_key = "k1",
-                          .correlation_scope = "done"));
-    hf_kit_ok(d, hf_start(d, "script", plan(d, "[" STOP "]"), .id = "stop", .correlation_key = "k2",
-                          .correlation_scope = "done"));
+    hf_kit_ok(d, hf_start(d, "script", hf_script_plan(d, "[" DONE "]"), .id = "done",
+                          .correlation_key = "k1", .correlation_scope = "done"));
+    hf_kit_ok(d, hf_start(d, "script", hf_script_plan(d, "[" STOP "]"), .id = "stop",
+                          .correlation_key = "k2", .correlation_scope = "done"));
     hf_kit_ok(d, hf_test_drain(d));
-    ck_assert_int_eq(hf_start(d, "script", plan(d, "[" DONE "]"), .correlation_key = "k1"),
-                     HF_EXISTS);
+    ck_assert_int_eq(
+        hf_start(d, "script", hf_script_plan(d, "[" DONE "]"), .correlation_key = "k1"), HF_EXISTS);
     ck_assert_int_eq(hf_signal(d, "k1", "a", NULL), HF_REJECTED);
     ck_assert_ptr_nonnull(strstr(hf_errmsg(d), "no_target"));
-    hf_kit_ok(d,
-              hf_start(d, "script", plan(d, "[" DONE "]"), .id = "next", .correlation_key = "k2"));
-    ck_assert_int_eq(hf_start(d, "script", plan(d, "[" DONE "]"), .correlation_key = "k3",
+    hf_kit_ok(d, hf_start(d, "script", hf_script_plan(d, "[" DONE "]"), .id = "next",
+                          .correlation_key = "k2"));
+    ck_assert_int_eq(hf_start(d, "script", hf_script_plan(d, "[" DONE "]"), .correlation_key = "k3",
                               .correlation_scope = "sometimes"),
                      HF_INVALID);
     hf_kit_close(d);
@@ -205,11 +195,11 @@ HF_BOTH_ENGINES(sm44_no_scope_no_uniqueness)
     hf_engine *d = hf_kit_open(kind, &app);
     const char *text = "[" PARK("\"a\"") "," DONE "]";
 
-    hf_kit_ok(d, hf_start(d, "script", plan(d, text), .id = "i", .correlation_key = "k",
+    hf_kit_ok(d, hf_start(d, "script", hf_script_plan(d, text), .id = "i", .correlation_key = "k",
                           .correlation_scope = "none"));
-    hf_kit_ok(d, hf_start(d, "script", plan(d, text), .id = "j", .correlation_key = "k",
+    hf_kit_ok(d, hf_start(d, "script", hf_script_plan(d, text), .id = "j", .correlation_key = "k",
                           .correlation_scope = "none"));
-    hf_kit_ok(d, hf_start(d, "script", plan(d, text), .id = "l"));
+    hf_kit_ok(d, hf_start(d, "script", hf_script_plan(d, text), .id = "l"));
     ck_assert_int_eq(hf_signal(d, "k", "a", NULL), HF_NOTFOUND);
     hf_kit_ok(d, hf_test_drain(d));
     hf_kit_close(d);
@@ -229,7 +219,7 @@ HF_BOTH_ENGINES(sm46_a_signal_races_the_end)
         hf_status st;
 
         (void)snprintf(id, sizeof(id), "i%d", i);
-        hf_kit_ok(d, hf_start(d, "script", plan(d, "[" DONE "]"), .id = id));
+        hf_kit_ok(d, hf_start(d, "script", hf_script_plan(d, "[" DONE "]"), .id = id));
         st = hf_signal(d, id, "a", NULL);
         ck_assert_msg(st == HF_OK || st == HF_REJECTED, "%s", hf_errmsg(d));
         accepted += st == HF_OK;
@@ -245,8 +235,8 @@ HF_BOTH_ENGINES(a_delayed_start)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
-    hf_kit_ok(d, hf_start(d, "script", plan(d, "[" DONE "]"), .id = "i", .delay = 5000));
-    ck_assert_int_eq(hf_start(d, "script", plan(d, "[" DONE "]"), .id = "j", .delay = -1),
+    hf_kit_ok(d, hf_start(d, "script", hf_script_plan(d, "[" DONE "]"), .id = "i", .delay = 5000));
+    ck_assert_int_eq(hf_start(d, "script", hf_script_plan(d, "[" DONE "]"), .id = "j", .delay = -1),
                      HF_INVALID);
     hf_kit_ok(d, hf_test_advance(d, 4999));
     ck_assert_str_eq(hf_test_status(d, "i"), "pending");
