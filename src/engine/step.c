@@ -76,15 +76,12 @@ hf_value hf_step_state(hf_step *s)
     return s->state;
 }
 
-/* As workflows receive it: no argument gives true, one gives itself. */
+/* As workflows receive it. */
 static hf_value signal_payload(hf_mem *mem, const hf_step_message *signal)
 {
-    hf_value value =
-        signal->arguments.bytes.ptr ? payload_value(mem, &signal->arguments) : hf_value_bool(true);
-
-    if (hf_value_kind_of(value) != HF_VALUE_ARRAY || hf_len(value) > 1)
-        return value;
-    return hf_len(value) == 0 ? hf_value_bool(true) : hf_at(value, 0);
+    return signal->arguments.bytes.ptr
+               ? hf_contract_received(payload_value(mem, &signal->arguments))
+               : hf_value_bool(true);
 }
 
 static hf_value signals_list(hf_step *s, bool awaited)

@@ -427,19 +427,9 @@ hf_status hf_contract_apply(const hf_contract *contract, hf_value args, hf_mem *
     return st;
 }
 
-hf_value hf_contract_received(const hf_contract *contract, hf_value args)
+hf_value hf_contract_received(hf_value args)
 {
-    bool is_array = hf_value_kind_of(args) == HF_VALUE_ARRAY;
-
-    switch (contract->form) {
-    case HF_CONTRACT_UNDECLARED:
-        if (!args || (is_array && hf_len(args) == 0))
-            return hf_value_bool(true);
-        return is_array && hf_len(args) == 1 ? hf_at(args, 0) : args;
-    case HF_CONTRACT_VALUE:
+    if (hf_value_kind_of(args) != HF_VALUE_ARRAY || hf_len(args) > 1)
         return args;
-    case HF_CONTRACT_NAMED:
-        return contract->count == 0 ? hf_value_bool(true) : args;
-    }
-    return args;
+    return hf_len(args) == 0 ? hf_value_bool(true) : hf_at(args, 0);
 }

@@ -115,9 +115,7 @@ HF_NODISCARD hf_value hf_contract_to_value(const hf_contract *contract, hf_mem *
 HF_NODISCARD hf_status hf_contract_from_value(hf_mem *mem, hf_value entries,
                                               const hf_contract **out_contract, hf_err *err);
 
-/* The same as canonical JSON text (RFC 8785): equal contracts have equal texts. */
-HF_NODISCARD hf_status hf_contract_to_json(const hf_contract *contract, hf_mem *mem,
-                                           hf_slice *out_text, hf_err *err);
+/* The same from JSON text. */
 HF_NODISCARD hf_status hf_contract_from_json(hf_mem *mem, hf_slice text,
                                              const hf_contract **out_contract, hf_err *err);
 
@@ -138,8 +136,8 @@ HF_NODISCARD hf_status hf_contract_from_json(hf_mem *mem, hf_slice text,
 HF_NODISCARD hf_status hf_contract_apply(const hf_contract *contract, hf_value args, hf_mem *mem,
                                          hf_value *out_args, hf_value *out_errors, hf_err *err);
 
-/* What code that waits for a signal receives for accepted arguments: true when there are none, the
-   argument when an undeclared contract got one, else the arguments as they are. Never NULL. */
-hf_value hf_contract_received(const hf_contract *contract, hf_value args);
+/* What code that waits for a signal receives for its arguments: no argument gives true, one gives
+   itself, several give an array; named ones come as an object. */
+hf_value hf_contract_received(hf_value args);
 
 #endif

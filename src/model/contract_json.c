@@ -157,28 +157,6 @@ hf_value hf_contract_to_value(const hf_contract *contract, hf_mem *mem)
     return hf_value_finish(list);
 }
 
-hf_status hf_contract_to_json(const hf_contract *contract, hf_mem *mem, hf_slice *out_text,
-                              hf_err *err)
-{
-    hf_value entries = hf_contract_to_value(contract, mem);
-    hf_buf buf = {0};
-    hf_status st = HF_OK;
-    char *text = NULL;
-
-    *out_text = (hf_slice){0};
-    if (entries) {
-        hf_json_write_canonical(&buf, entries);
-        if (hf_buf_ok(&buf))
-            text = hf_mem_text(mem, hf_buf_slice(&buf));
-    }
-    if (text)
-        *out_text = hf_slice_from(text, buf.len);
-    else
-        st = hf_err_nomem(err, "the JSON form of a contract");
-    hf_buf_fini(&buf);
-    return st;
-}
-
 hf_status hf_contract_from_value(hf_mem *mem, hf_value entries, const hf_contract **out_contract,
                                  hf_err *err)
 {

@@ -5,6 +5,7 @@
 
 #include "base/crypto.h"
 #include "base/utf8.h"
+#include "model/contract.h"
 #include "model/name.h"
 #include "replay/inside.h"
 
@@ -90,14 +91,10 @@ void hf_sleep(hf_ctx *w, hf_ms d)
 
 /* ---- signals */
 
-/* No argument gives true, one gives itself, several give an array; named ones come as an object. */
 static hf_value signal_value(hf_replay *replay, const hf_stored *arguments)
 {
-    hf_value value = arguments->form ? hf_in_value(replay, arguments) : hf_value_bool(true);
-
-    if (hf_value_kind_of(value) != HF_VALUE_ARRAY || hf_len(value) > 1)
-        return value;
-    return hf_len(value) == 0 ? hf_value_bool(true) : hf_at(value, 0);
+    return arguments->form ? hf_contract_received(hf_in_value(replay, arguments))
+                           : hf_value_bool(true);
 }
 
 static hf_signal_fact *signal_oldest(const hf_replay *replay, const char *name)

@@ -33,11 +33,16 @@ static const hf_contract *parsed(hf_mem *mem, const char *text)
 
 static const char *json_of(hf_mem *mem, const hf_contract *contract)
 {
-    hf_slice text = {0};
+    hf_value entries = hf_contract_to_value(contract, mem);
+    hf_buf text = {0};
+    const char *kept;
 
-    ck_assert_int_eq(hf_contract_to_json(contract, mem, &text, NULL), HF_OK);
-    ck_assert_uint_eq(strlen(text.ptr), text.len);
-    return text.ptr;
+    ck_assert_ptr_nonnull(entries);
+    hf_json_write_canonical(&text, entries);
+    ck_assert(hf_buf_ok(&text));
+    kept = hf_mem_text(mem, hf_buf_slice(&text));
+    hf_buf_fini(&text);
+    return kept;
 }
 
 /* JSON with single quotes, as the tables below write it; NULL for NULL. */
@@ -748,18 +753,9 @@ END_TEST
 START_TEST(signals_are_received_by_rule)
 {
     static const apply_row rows[] = {
-        {NULL, NULL, "true"},
-        {NULL, "[]", "true"},
-        {NULL, "[7]", "7"},
-        {NULL, "[[7]]", "[7]"},
-        {NULL, "[1,2]", "[1,2]"},
-        {NULL, "{'k':1}", "{'k':1}"},
-        {NULL, "7", "7"},
-        {NULL, "[null]", "null"},
-        {"", NULL, "true"},
-        {"a:int=1", NULL, "{'a':1}"},
-        {"a:int", "[7]", "{'a':7}"},
-        {"any", "[[7]]", "[7]"},
+        {NULL, "[]", "true"},     {NULL, "[7]", "7"},           {NULL, "[[7]]", "[7]"},
+        {NULL, "[1,2]", "[1,2]"}, {NULL, "{'k':1}", "{'k':1}"}, {NULL, "7", "7"},
+        {NULL, "[null]", "null"}, {"a:int=1", NULL, "{'a':1}"}, {"a:int", "[7]", "{'a':7}"},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -771,7 +767,7 @@ START_TEST(signals_are_received_by_rule)
         ck_assert_int_eq(
             hf_contract_apply(contract, value_of(mem, rows[i].args), mem, &args, &errors, NULL),
             HF_OK);
-        check_same(mem, hf_contract_received(contract, args), rows[i].expect, "received");
+        check_same(mem, hf_contract_received(args), rows[i].expect, "received");
         hf_mem_free(mem);
     }
 }
@@ -820,11 +816,7 @@ static hf_value kept_args;
 
 static hf_status pass_write(hf_mem *mem, hf_err *err)
 {
-    hf_slice text = {0};
-    hf_status st = hf_contract_to_json(kept_contract, mem, &text, err);
-
-    ck_assert_int_eq(text.ptr == NULL, st != HF_OK);
-    return st;
+    return hf_contract_to_value(kept_contract, mem) ? HF_OK : hf_err_nomem(err, "a contract");
 }
 
 static hf_status pass_read(hf_mem *mem, hf_err *err)
