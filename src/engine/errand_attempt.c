@@ -10,9 +10,8 @@
 #include "engine/errand_impl.h"
 #include "engine/whereabouts.h"
 #include "model/envelope.h"
+#include "model/limit.h"
 #include "store/db.h"
-
-#define LEASE_US INT64_C(300000000)
 
 enum { EARLY_TIMES = 100 }; /* turns of the core that a report waits for its run */
 
@@ -149,7 +148,8 @@ void hf_errand_start(live_run *run, core_start *start)
 
     start->waiter = NULL;
     job->far = true;
-    job->lease_us = waiter->lease_us ? waiter->lease_us : LEASE_US;
+    job->lease_us =
+        waiter->lease_us ? waiter->lease_us : hf_limit_us(HF_LIMIT_ACTIVITY_LEASE_SECONDS);
     job->lease_until_us = hf_core_now(core) + job->lease_us;
     job->owner = hf_slice_from(hf_mem_text(job->mem, waiter->worker), waiter->worker.len);
     if (!job->owner.ptr || hf_map_int_put(core->jobs, (uint64_t)job->activity, job, NULL, &err)) {
@@ -187,7 +187,7 @@ hf_status hf_errand_found(live_run *run, hf_job *job, hf_slice owner, hf_err *er
         return hf_err_nomem(err, "an attempt");
     job->far = true;
     job->unheard = true;
-    job->lease_us = LEASE_US;
+    job->lease_us = hf_limit_us(HF_LIMIT_ACTIVITY_LEASE_SECONDS);
     job->lease_until_us = hf_core_now(core) + job->lease_us;
     st = hf_map_int_put(core->jobs, (uint64_t)job->activity, job, NULL, err);
     if (!st)

@@ -6,12 +6,11 @@
 #include "base/value.h"
 #include "engine/errand_impl.h"
 #include "engine/whereabouts.h"
+#include "model/limit.h"
 #include "store/db.h"
 
-#define LEASE_US       INT64_C(60000000)
 #define RETRY_FIRST_US INT64_C(1000000)
 #define RETRY_MOST_US  INT64_C(60000000)
-#define STICKY_US      INT64_C(300000000) /* a worker that had the run may know it so long */
 
 static bool run_is_far(const live_run *run)
 {
@@ -57,8 +56,8 @@ static hf_value run_task(live_run *run, const hf_waiter *waiter)
 /* The worker that had the run last, while it may still know it; ptr NULL: nobody. */
 static hf_slice sticky_worker(const hf_core *core, const live_run *run)
 {
-    bool fresh =
-        run->far->lease.attempt > 0 && hf_core_now(core) - run->far->lease.taken_us < STICKY_US;
+    bool fresh = run->far->lease.attempt > 0 && hf_core_now(core) - run->far->lease.taken_us <
+                                                    hf_limit_us(HF_LIMIT_STICKY_TTL_SECONDS);
 
     return fresh ? hf_slice_of(run->far->lease.owner) : (hf_slice){0};
 }
@@ -66,7 +65,8 @@ static hf_slice sticky_worker(const hf_core *core, const live_run *run)
 static bool lease_take(hf_core *core, live_run *run, const hf_waiter *waiter)
 {
     const core_alarm end = {.kind = CORE_ALARM_ERRAND, .run = run->key, .key = -run->key};
-    int64_t lease_us = waiter->lease_us ? waiter->lease_us : LEASE_US;
+    int64_t lease_us =
+        waiter->lease_us ? waiter->lease_us : hf_limit_us(HF_LIMIT_PROTOCOL_TASK_LEASE_SECONDS);
 
     if (waiter->worker.len >= sizeof(run->far->lease.owner))
         return false;

@@ -12,11 +12,6 @@
 /* Runs looked at in one pass; most of them are healthy and only cost a read. */
 enum { LOOKS_MAX = 250, SCAN_MAX = 64 };
 
-static int64_t seconds_us(hf_limit limit)
-{
-    return hf_limit_get(limit)->standard * 1000000;
-}
-
 static int64_t scan_limit(void)
 {
     int64_t limit = hf_limit_get(HF_LIMIT_REPAIR_SCAN_LIMIT)->standard;
@@ -24,11 +19,13 @@ static int64_t scan_limit(void)
     return limit < SCAN_MAX ? limit : SCAN_MAX;
 }
 
-void hf_watchdog_want(hf_core *core, int64_t due_us)
+/* A pass is wanted at this time at the latest, but not sooner after the last one than the throttle
+   allows. */
+static void sweep_want(hf_core *core, int64_t due_us)
 {
     const core_alarm alarm = {.kind = CORE_ALARM_SWEEP};
     int64_t soonest_us =
-        core->swept_us ? core->swept_us + seconds_us(HF_LIMIT_REPAIR_THROTTLE_SECONDS) : due_us;
+        core->swept_us ? core->swept_us + hf_limit_us(HF_LIMIT_REPAIR_THROTTLE_SECONDS) : due_us;
 
     due_us = due_us < soonest_us ? soonest_us : due_us;
     if (core->sweep_us && core->sweep_us <= due_us)
@@ -39,8 +36,8 @@ void hf_watchdog_want(hf_core *core, int64_t due_us)
 
 void hf_watchdog_lost(hf_core *core)
 {
-    core->lost_us = hf_core_now(core) + seconds_us(HF_LIMIT_REPAIR_REDISPATCH_SECONDS) + 1;
-    hf_watchdog_want(core, core->lost_us);
+    core->lost_us = hf_core_now(core) + hf_limit_us(HF_LIMIT_REPAIR_REDISPATCH_SECONDS) + 1;
+    sweep_want(core, core->lost_us);
 }
 
 /* ---- tasks that are there and do not move */
@@ -64,7 +61,7 @@ static hf_status tasks_read(hf_core *core, sweep_task *tasks, size_t *out_count,
 {
     int64_t now_us = hf_core_now(core);
     const hf_db_value params[] = {
-        hf_db_int(now_us), hf_db_int(now_us - seconds_us(HF_LIMIT_REPAIR_REDISPATCH_SECONDS)),
+        hf_db_int(now_us), hf_db_int(now_us - hf_limit_us(HF_LIMIT_REPAIR_REDISPATCH_SECONDS)),
         hf_db_int(scan_limit())};
     hf_db_cursor *cursor = NULL;
     bool row = true;
@@ -388,7 +385,7 @@ void hf_watchdog_pass(hf_core *core)
     if (core->db->driver != &hf_db_sqlite && next_us == INT64_MAX)
         next_us = now_us; /* other nodes come and go */
     if (next_us != INT64_MAX)
-        hf_watchdog_want(core, next_us);
+        sweep_want(core, next_us);
 }
 
 hf_status hf_watchdog_begin(hf_core *core, hf_err *err)
@@ -404,7 +401,7 @@ hf_status hf_watchdog_begin(hf_core *core, hf_err *err)
     hf_db_end(cursor);
     core->sweep_after = 0;
     if (!st && core->sweep_last)
-        hf_watchdog_want(core, hf_core_now(core) + seconds_us(HF_LIMIT_REPAIR_REDISPATCH_SECONDS));
+        sweep_want(core, hf_core_now(core) + hf_limit_us(HF_LIMIT_REPAIR_REDISPATCH_SECONDS));
     return st;
 }
 

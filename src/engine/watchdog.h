@@ -17,10 +17,6 @@ HF_NODISCARD hf_status hf_watchdog_begin(hf_core *core, hf_err *err);
 /* One pass, and the next one armed if there is need. */
 void hf_watchdog_pass(hf_core *core);
 
-/* A pass is wanted at this time at the latest, but not sooner after the last one than the throttle
-   allows. */
-void hf_watchdog_want(hf_core *core, int64_t due_us);
-
 /* Somebody could not tell of a task: a sweep finds it as soon as it counts as overlooked. */
 void hf_watchdog_lost(hf_core *core);
 

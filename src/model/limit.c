@@ -80,6 +80,14 @@ int64_t hf_limit_warning(int64_t configured, int64_t percent)
     return configured / 100 * percent + configured % 100 * percent / 100;
 }
 
+int64_t hf_limit_us(hf_limit limit)
+{
+    const hf_limit_row *row = hf_limit_get(limit);
+
+    HF_ASSERT(row && row->unit == HF_LIMIT_UNIT_SECONDS);
+    return row->standard * 1000000;
+}
+
 hf_limits hf_limits_standard(void)
 {
     hf_limits limits = {0};

@@ -34,6 +34,9 @@ typedef struct hf_limit_row {
 /* Never NULL for a member of the list; NULL otherwise. */
 const hf_limit_row *hf_limit_get(hf_limit limit);
 
+/* The default of a limit in seconds, in microseconds. */
+int64_t hf_limit_us(hf_limit limit);
+
 /* The structural limits as they are configured, by hf_limit. */
 typedef struct hf_limits {
     int64_t of[HF_LIMIT_WARNING_THRESHOLD_PERCENT + 1];

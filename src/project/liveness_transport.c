@@ -3,23 +3,16 @@
 #include <string.h>
 
 #include "model/limit.h"
+#include "model/retry.h"
 #include "project/liveness.h"
-
-static int64_t seconds_us(hf_limit limit)
-{
-    return hf_limit_get(limit)->standard * 1000000;
-}
 
 int64_t hf_liveness_backoff_us(int64_t count, int64_t now_us)
 {
-    int64_t wait_us = seconds_us(HF_LIMIT_REPAIR_REDISPATCH_SECONDS);
-    int64_t most_us = seconds_us(HF_LIMIT_REPAIR_BACKOFF_MAX_SECONDS);
+    int64_t wait_s = hf_retry_repair_backoff_s(
+        hf_limit_get(HF_LIMIT_REPAIR_REDISPATCH_SECONDS)->standard, count - 1,
+        hf_limit_get(HF_LIMIT_REPAIR_BACKOFF_MAX_SECONDS)->standard);
 
-    if (count <= 1)
-        return now_us;
-    for (int64_t i = 2; i < count && wait_us < most_us; i++)
-        wait_us *= 2;
-    return now_us + (wait_us < most_us ? wait_us : most_us);
+    return now_us + wait_s * 1000000;
 }
 
 static bool body_says_blocked(const hf_dossier_task *task)
@@ -45,7 +38,7 @@ static hf_transport_state ready_state(const hf_dossier_task *task, int64_t now_u
         return HF_TRANSPORT_STATE_SCHEDULED;
     if (task->trouble == HF_TASK_TROUBLE_CLAIM)
         return HF_TRANSPORT_STATE_CLAIM_FAILED;
-    if (task->available_us + seconds_us(HF_LIMIT_REPAIR_REDISPATCH_SECONDS) <= now_us)
+    if (task->available_us + hf_limit_us(HF_LIMIT_REPAIR_REDISPATCH_SECONDS) <= now_us)
         return HF_TRANSPORT_STATE_DISPATCH_OVERDUE;
     return HF_TRANSPORT_STATE_READY;
 }
