@@ -419,11 +419,6 @@ hf_slice hf_json_scan_text(const hf_json_scan *scan)
     return hf_slice_from(scan->piece, scan->piece_len);
 }
 
-bool hf_json_scan_more(const hf_json_scan *scan)
-{
-    return scan->more;
-}
-
 hf_status hf_json_scan_place(hf_json_scan *scan, int64_t *out_at, hf_err *err)
 {
     hf_status st = scan_space(scan, err);

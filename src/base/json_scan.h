@@ -48,9 +48,6 @@ HF_NODISCARD hf_status hf_json_scan_next(hf_json_scan *scan, hf_json_token *out_
  */
 hf_slice hf_json_scan_text(const hf_json_scan *scan);
 
-/* After a string: another piece follows. */
-bool hf_json_scan_more(const hf_json_scan *scan);
-
 /* Where the next value begins, when one does: after a key, or before an item of an array that is
    there. HF_INVALID as above. */
 HF_NODISCARD hf_status hf_json_scan_place(hf_json_scan *scan, int64_t *out_at, hf_err *err);

@@ -74,8 +74,6 @@ void hf_decide_keep_children(hf_decide *decide, int64_t next_run);
 
 /* ---- decide_message.c */
 
-void hf_decide_cursor(hf_decide *decide, int64_t number);
-
 /* The run closed: updates that nobody will apply are answered. `moved`: those of the instance go
    on with the next run. */
 void hf_decide_close_messages(hf_decide *decide, hf_closed_reason reason, bool moved);

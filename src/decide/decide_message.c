@@ -9,7 +9,7 @@
 #include "base/value.h"
 #include "decide/decide_impl.h"
 
-void hf_decide_cursor(hf_decide *decide, int64_t number)
+static void cursor_move(hf_decide *decide, int64_t number)
 {
     if (number > decide->cursor)
         decide->cursor = number;
@@ -37,7 +37,7 @@ hf_status hf_decide_apply_signal(hf_decide *decide, const hf_decision_row *row, 
     if (message->number > decide->run->base->message_cursor && message->number > decide->cursor) {
         events = hf_decide_event(decide, HF_EVENT_MESSAGE_CURSOR_ADVANCED, 0);
         hf_event_put_int(events, HF_KEY_NEW_POSITION, message->number);
-        hf_decide_cursor(decide, message->number);
+        cursor_move(decide, message->number);
     }
     events = hf_decide_event(decide, HF_EVENT_SIGNAL_APPLIED, row->step);
     hf_event_put_id(events, HF_KEY_SIGNAL_ID, message->command_id);
@@ -58,7 +58,7 @@ hf_status hf_decide_use_up(hf_decide *decide, int64_t seq, hf_err *err)
     if (st)
         return st;
     if (message->number > decide->run->base->message_cursor)
-        hf_decide_cursor(decide, message->number);
+        cursor_move(decide, message->number);
     hf_decide_row(decide,
                   hf_row_command_close(hf_unit_mem(decide->unit), message->command,
                                        HF_CMD_OUTCOME_SIGNAL_RECEIVED, HF_SIGNAL_STATUS_APPLIED,
@@ -93,7 +93,7 @@ hf_status hf_decide_apply_update(hf_decide *decide, const hf_decision_row *row, 
 
     if (st)
         return st;
-    hf_decide_cursor(decide, message->number);
+    cursor_move(decide, message->number);
     (void)update_event(decide, HF_EVENT_UPDATE_APPLIED, message, row->step, row->name);
     (void)update_event(decide, HF_EVENT_UPDATE_COMPLETED, message, row->step, row->name);
     hf_decide_payload(decide, HF_KEY_RESULT, &row->value);
@@ -108,7 +108,7 @@ hf_status hf_decide_fail_update(hf_decide *decide, const hf_decision_row *row, h
 
     if (st)
         return st;
-    hf_decide_cursor(decide, message->number);
+    cursor_move(decide, message->number);
     (void)update_event(decide, HF_EVENT_UPDATE_COMPLETED, message, row->step, row->name);
     hf_decide_failure(decide, &row->failure, row->failure.category);
     update_close(decide, message, true);
@@ -246,7 +246,7 @@ void hf_decide_close_messages(hf_decide *decide, hf_closed_reason reason, bool m
         hf_event_put_text(events, HF_KEY_TERMINAL_REASON,
                           hf_slice_of(hf_closed_reason_text(reason)));
         update_close(decide, message, true);
-        hf_decide_cursor(decide, message->number);
+        cursor_move(decide, message->number);
     }
 }
 

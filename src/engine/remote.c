@@ -28,7 +28,8 @@ static int64_t now_us(void)
 
 /* ---- asking */
 
-hf_status hf_remote_take(hf_remote *remote, hf_client **out_client, hf_err *err)
+/* A client of the calling thread until it is given back. */
+static hf_status client_take(hf_remote *remote, hf_client **out_client, hf_err *err)
 {
     remote_client *found;
 
@@ -44,7 +45,8 @@ hf_status hf_remote_take(hf_remote *remote, hf_client **out_client, hf_err *err)
     return HF_OK;
 }
 
-void hf_remote_give(hf_remote *remote, hf_client *client, bool good)
+/* `good`: it may be used again. */
+static void client_give(hf_remote *remote, hf_client *client, bool good)
 {
     remote_client *idle = good ? hf_alloc(sizeof(*idle)) : NULL;
 
@@ -107,7 +109,7 @@ hf_status hf_remote_ask(hf_remote *remote, const hf_client_request *request, int
                         hf_mem *mem, hf_client_reply *out_reply, hf_err *err)
 {
     hf_client *client = NULL;
-    hf_status st = hf_remote_take(remote, &client, err);
+    hf_status st = client_take(remote, &client, err);
 
     *out_reply = (hf_client_reply){0};
     if (st)
@@ -117,7 +119,7 @@ hf_status hf_remote_ask(hf_remote *remote, const hf_client_request *request, int
     st = client_ask(client, request, patience_ms, mem, out_reply, err);
     if (!st)
         atomic_store(&remote->met, true);
-    hf_remote_give(remote, client, !st);
+    client_give(remote, client, !st);
     return st;
 }
 
@@ -289,7 +291,8 @@ void hf_remote_known(hf_remote *remote)
     hf_mutex_unlock(&remote->lock);
 }
 
-void hf_remote_lost(hf_remote *remote)
+/* The server is away, or does not know this worker: registers again before the next poll. */
+static void worker_lost(hf_remote *remote)
 {
     hf_mutex_lock(&remote->lock);
     remote->registered = false;
@@ -327,7 +330,7 @@ hf_value hf_remote_poll(remote_hand *hand, const char *path, hf_value body)
         return hf_get(reply.body, "task");
     }
     if (st == HF_UNREACHABLE || st == HF_IO)
-        hf_remote_lost(remote);
+        worker_lost(remote);
     else if (st != HF_CANCELLED && st != HF_TIMEOUT && st != HF_BUSY)
         complain(remote, "remote.poll_failed", &err);
     if (st != HF_CANCELLED)
@@ -350,7 +353,7 @@ static void heartbeat_send(hf_remote *remote, hf_mem *mem)
         return;
     if (hf_remote_ask(remote, &request, 0, mem, &reply, &err) == HF_UNREACHABLE ||
         reply.status == 404)
-        hf_remote_lost(remote);
+        worker_lost(remote);
 }
 
 /* True: registered, or the program ends. */
@@ -605,7 +608,7 @@ static hf_status remote_fill(hf_remote *remote, const char *where, hf_err *err)
     if (!st)
         st = hf_client_open(&remote->address, &client, err); /* the address is one */
     if (!st)
-        hf_remote_give(remote, client, true);
+        client_give(remote, client, true);
     return st;
 }
 

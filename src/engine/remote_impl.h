@@ -85,10 +85,6 @@ struct hf_remote {
 
 /* ---- asking */
 
-/* A client of the calling thread until it is given back; `good`: it may be used again. */
-HF_NODISCARD hf_status hf_remote_take(hf_remote *remote, hf_client **out_client, hf_err *err);
-void hf_remote_give(hf_remote *remote, hf_client *client, bool good);
-
 /* Asks again while a server that was there does not answer or has too much to do, for at most
    `patience_ms`. */
 HF_NODISCARD hf_status hf_remote_ask(hf_remote *remote, const hf_client_request *request,
@@ -107,9 +103,6 @@ bool hf_remote_ready(hf_remote *remote);
 /* Waits until the server knows what this program brings, if it can be told: runs that are started
    carry it. */
 void hf_remote_known(hf_remote *remote);
-
-/* The server is away, or does not know this worker: registers again before the next poll. */
-void hf_remote_lost(hf_remote *remote);
 
 /* The name of the next poll. One that was not answered is asked again under the same name: a task
    that was handed out meanwhile is not lost. */

@@ -281,7 +281,6 @@ static void request_dispatch(hf_http_exchange *conn)
     conn->told_drain = false;
     conn->gzip = false;
     conn->wake = NULL;
-    conn->data = NULL;
     deadline_set(conn, NEVER);
     atomic_fetch_add(&conn->http->requests, 1);
     handlers->handle(handlers->ctx, conn);

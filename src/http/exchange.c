@@ -16,24 +16,9 @@ const char *hf_http_exchange_peer(const hf_http_exchange *exchange)
     return exchange->peer;
 }
 
-bool hf_http_exchange_secure(const hf_http_exchange *exchange)
-{
-    return exchange->tls != NULL;
-}
-
 bool hf_http_exchange_subject(const hf_http_exchange *exchange, char *out_name, size_t room)
 {
     return exchange->tls && hf_tls_session_name(exchange->tls, out_name, room);
-}
-
-void *hf_http_exchange_data(const hf_http_exchange *exchange)
-{
-    return exchange->data;
-}
-
-void hf_http_exchange_keep(hf_http_exchange *exchange, void *data)
-{
-    exchange->data = data;
 }
 
 bool hf_http_exchange_alive(const hf_http_exchange *exchange)

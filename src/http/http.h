@@ -81,12 +81,8 @@ void hf_http_stats_get(const hf_http *http, hf_http_stats *out_stats);
 const hf_http_request *hf_http_exchange_request(const hf_http_exchange *exchange);
 /* The client's address as text, "unix" for one; borrowed until the exchange ends. */
 const char *hf_http_exchange_peer(const hf_http_exchange *exchange);
-bool hf_http_exchange_secure(const hf_http_exchange *exchange); /* it came over TLS */
 /* The name in the certificate that the client showed; false: there is none. The loop's thread. */
 bool hf_http_exchange_subject(const hf_http_exchange *exchange, char *out_name, size_t room);
-/* One pointer of the handler's own, NULL at first. */
-void *hf_http_exchange_data(const hf_http_exchange *exchange);
-void hf_http_exchange_keep(hf_http_exchange *exchange, void *data);
 
 /* Whether the client was still there at this moment; any thread while the exchange is the caller's.
  */

@@ -70,7 +70,6 @@ struct hf_http_exchange {
     void *sent_ctx;
     hf_http_wake_fn *wake;
     void *wake_ctx;
-    void *data;
     char peer[HF_HTTP_PEER_SIZE];
     /* Under http->mutex. */
     hf_list post; /* in http->posts */

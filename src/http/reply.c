@@ -50,7 +50,8 @@ static const status_row status_rows[] = {
     {507, "Insufficient Storage"},
 };
 
-const char *hf_http_status_text(int status)
+/* The usual reason of a status: "Not Found"; "Status" for one that has none. */
+static const char *status_text(int status)
 {
     for (size_t i = 0; i < sizeof(status_rows) / sizeof(status_rows[0]); i++)
         if (status_rows[i].status == status)
@@ -140,7 +141,7 @@ static bool status_has_body(int status)
 static void head_add(const hf_http_reply *reply, const hf_http_render *how, size_t body_len,
                      bool gzip, hf_buf *out)
 {
-    hf_buf_add_format(out, "HTTP/1.1 %d %s\r\n", reply->status, hf_http_status_text(reply->status));
+    hf_buf_add_format(out, "HTTP/1.1 %d %s\r\n", reply->status, status_text(reply->status));
     date_add(out, how->wall_us);
     if (reply->type && status_has_body(reply->status) && (body_len || how->stream))
         hf_buf_add_format(out, "Content-Type: %s\r\n", reply->type);

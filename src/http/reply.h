@@ -36,9 +36,6 @@ void hf_http_reply_fini(hf_http_reply *reply);
    marks, so that no value can begin a line of its own. */
 void hf_http_reply_field(hf_http_reply *reply, const char *name, hf_slice value);
 
-/* The usual reason of a status: "Not Found"; "Status" for one that has none. */
-const char *hf_http_status_text(int status);
-
 /* How an answer is to be put on the wire. */
 typedef struct hf_http_render {
     int minor;         /* of the request's version */

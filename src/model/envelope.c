@@ -89,8 +89,9 @@ hf_status hf_envelope_value(hf_mem *mem, const hf_decision_payload *payload, hf_
                : hf_json_read(mem, payload->bytes, NULL, out_value, err);
 }
 
-hf_status hf_envelope_transcode(hf_mem *mem, const hf_decision_payload *payload,
-                                hf_payload_codec wanted, hf_slice *out_bytes, hf_err *err)
+/* The payload in the wanted codec, bytes in the arena. */
+static hf_status payload_transcode(hf_mem *mem, const hf_decision_payload *payload,
+                                   hf_payload_codec wanted, hf_slice *out_bytes, hf_err *err)
 {
     hf_value value = NULL;
     hf_buf bytes = {0};
@@ -115,7 +116,7 @@ hf_status hf_envelope_write(hf_mem *mem, const hf_decision_payload *payload,
     hf_value_list *envelope;
     hf_buf blob = {0};
     hf_slice bytes;
-    hf_status st = hf_envelope_transcode(mem, payload, wanted, &bytes, err);
+    hf_status st = payload_transcode(mem, payload, wanted, &bytes, err);
 
     *out_value = hf_value_null();
     if (st || !bytes.ptr)

@@ -16,11 +16,6 @@
 HF_NODISCARD hf_status hf_envelope_read(hf_mem *mem, hf_value value, hf_slice codec,
                                         hf_decision_payload *out_payload, hf_err *err);
 
-/* The payload in the wanted codec, bytes in the arena. */
-HF_NODISCARD hf_status hf_envelope_transcode(hf_mem *mem, const hf_decision_payload *payload,
-                                             hf_payload_codec wanted, hf_slice *out_bytes,
-                                             hf_err *err);
-
 /* The plain value that a payload stands for; null when there is none. */
 HF_NODISCARD hf_status hf_envelope_value(hf_mem *mem, const hf_decision_payload *payload,
                                          hf_value *out_value, hf_err *err);

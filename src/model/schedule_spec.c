@@ -44,7 +44,8 @@ static int64_t letter_s(char letter, bool time)
     }
 }
 
-bool hf_schedule_duration(hf_slice text, int64_t *out_s)
+/* Reads "PT1H30M". Nothing below a second, no months and years, at least one part. */
+static bool duration_parse(hf_slice text, int64_t *out_s)
 {
     int64_t total = 0;
     int64_t last = INT64_MAX; /* letters come from large to small */
@@ -86,7 +87,7 @@ bool hf_schedule_duration(hf_slice text, int64_t *out_s)
 static bool duration_read(hf_value value, int64_t *out_s)
 {
     if (hf_value_kind_of(value) == HF_VALUE_STRING)
-        return hf_schedule_duration(hf_value_slice(value), out_s);
+        return duration_parse(hf_value_slice(value), out_s);
     *out_s = hf_int(value, "", -1);
     return *out_s >= 0 && *out_s <= DURATION_S_MAX;
 }

@@ -35,7 +35,4 @@ bool hf_schedule_spec_next(const hf_schedule_spec *spec, int64_t after_us,
 /* The time zone's name, "UTC" when none was given. */
 hf_slice hf_schedule_spec_zone(const hf_schedule_spec *spec);
 
-/* Reads "PT1H30M". Nothing below a second, no months and years, at least one part. */
-bool hf_schedule_duration(hf_slice text, int64_t *out_s);
-
 #endif

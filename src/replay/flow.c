@@ -57,7 +57,8 @@ void hf_in_misuse(hf_replay *replay, const char *type, const char *format, ...)
                 hf_in_failure(replay, HF_MISUSE, HF_FAILURE_CATEGORY_TASK_FAILURE, type, message));
 }
 
-void hf_in_survive(hf_replay *replay, hf_failure *failure)
+/* Code goes on though it was handed this failure. */
+static void failure_survive(hf_replay *replay, hf_failure *failure)
 {
     hf_failure **end = &replay->survived;
 
@@ -89,7 +90,7 @@ hf_value hf_in_fail_step(hf_replay *replay, hf_failure *failure, const hf_error 
 {
     if (!err)
         hf_in_raise(replay, failure);
-    hf_in_survive(replay, failure);
+    failure_survive(replay, failure);
     *err = &failure->seen;
     return NULL;
 }
@@ -343,7 +344,7 @@ hf_status hf_protect(hf_ctx *w, hf_workflow_fn *fn, hf_value in, hf_value *out,
     }
     replay->frame = frame.outer;
     replay->place = frame.place;
-    hf_in_survive(replay, frame.failure);
+    failure_survive(replay, frame.failure);
     if (err)
         *err = &frame.failure->seen;
     return frame.failure->seen.status;

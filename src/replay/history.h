@@ -173,12 +173,10 @@ HF_NODISCARD bool hf_history_cursor_set(hf_history *history, hf_slice stream, in
 /* A copy of one look into another on the heap. False when memory ran out: what was copied is freed
    with the look. */
 HF_NODISCARD bool hf_look_copy(hf_step_look *look, const hf_step_look *from);
-void hf_look_fini(hf_step_look *look);
 
 void hf_stored_fini(hf_stored *stored);
 /* Copies the payload of an event; true also when it has none. False: no memory. */
 bool hf_stored_take(const hf_event *event, hf_event_key key, hf_stored *out_stored);
-void hf_signal_fact_free(hf_signal_fact *signal); /* NULL is allowed */
 void hf_update_fact_free(hf_update_fact *update);
 
 #endif

@@ -191,8 +191,7 @@ HF_NORETURN_FN void hf_in_raise(hf_replay *replay, hf_failure *failure);
 HF_NORETURN_FN void hf_in_misuse(hf_replay *replay, const char *type, const char *format, ...)
     HF_FORMAT(3, 4);
 
-/* Code goes on though it was handed this failure. */
-void hf_in_survive(hf_replay *replay, hf_failure *failure);
+/* Code goes on though it was handed failures: a decision says which. */
 void hf_in_tell_survived(hf_replay *replay);
 
 /* Hands a step's failure to *err, or raises it. Always NULL. */
@@ -235,9 +234,8 @@ void hf_in_name(hf_replay *replay, hf_name_kind kind, const char *name);
 hf_failure *hf_in_enter(hf_replay *replay, const hf_want *want, hf_record **out_record,
                         bool *out_fresh);
 
-/* A cancellation the code has not heard of; and hearing it. */
+/* A cancellation the code has not heard of. */
 bool hf_in_cancel_waits(const hf_replay *replay);
-hf_failure *hf_in_cancel_hear(hf_replay *replay);
 
 /* Hears it if the next step was not begun before it came; NULL otherwise. */
 hf_failure *hf_in_cancel_due(hf_replay *replay);

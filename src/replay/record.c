@@ -14,7 +14,7 @@ void hf_stored_fini(hf_stored *stored)
     *stored = (hf_stored){0};
 }
 
-void hf_look_fini(hf_step_look *look)
+static void look_fini(hf_step_look *look)
 {
     hf_alloc_free(look->name);
     hf_alloc_free(look->fingerprint);
@@ -39,7 +39,7 @@ bool hf_look_copy(hf_step_look *look, const hf_step_look *from)
     return true;
 }
 
-void hf_signal_fact_free(hf_signal_fact *signal)
+static void signal_fact_free(hf_signal_fact *signal)
 {
     if (!signal)
         return;
@@ -59,8 +59,8 @@ static void record_free(hf_record *record)
 {
     if (!record)
         return;
-    hf_look_fini(&record->recorded);
-    hf_look_fini(&record->wanted);
+    look_fini(&record->recorded);
+    look_fini(&record->wanted);
     hf_stored_fini(&record->value);
     if (record->failure) {
         hf_alloc_free(record->failure->type);
@@ -68,7 +68,7 @@ static void record_free(hf_record *record)
         hf_stored_fini(&record->failure->details);
         hf_alloc_free(record->failure);
     }
-    hf_signal_fact_free(record->signal);
+    signal_fact_free(record->signal);
     hf_alloc_free(record);
 }
 
@@ -206,7 +206,7 @@ void hf_history_fini(hf_history *history)
         record_free(history->records[i]);
     hf_alloc_free(history->records);
     while ((link = hf_list_take_first(&history->signals)))
-        hf_signal_fact_free(HF_LIST_ENTRY(link, hf_signal_fact, link));
+        signal_fact_free(HF_LIST_ENTRY(link, hf_signal_fact, link));
     while ((link = hf_list_take_first(&history->updates)))
         hf_update_fact_free(HF_LIST_ENTRY(link, hf_update_fact, link));
     while ((link = hf_list_take_first(&history->applied)))

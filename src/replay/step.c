@@ -71,7 +71,7 @@ bool hf_in_cancel_waits(const hf_replay *replay)
     return replay->history.cancel.seq != 0 && !replay->cancel_heard && !replay->shielded;
 }
 
-hf_failure *hf_in_cancel_hear(hf_replay *replay)
+static hf_failure *cancel_hear(hf_replay *replay)
 {
     const char *reason = replay->history.cancel_reason;
     hf_failure *failure = hf_in_failure(replay, HF_CANCELLED, HF_FAILURE_CATEGORY_CANCELLED,
@@ -109,7 +109,7 @@ hf_failure *hf_in_cancel_due(hf_replay *replay)
     if (!hf_in_cancel_waits(replay) || (next && next->open_seq < history->cancel.seq))
         return NULL;
     hf_in_updates_recorded(replay, history->entered + 1, history->cancel.seq);
-    return hf_in_cancel_hear(replay);
+    return cancel_hear(replay);
 }
 
 hf_failure *hf_in_enter(hf_replay *replay, const hf_want *want, hf_record **out_record,
@@ -159,7 +159,7 @@ hf_failure *hf_in_round(hf_replay *replay)
 
     if (hf_in_cancel_waits(replay)) {
         hf_in_updates_recorded(replay, step, replay->history.cancel.seq);
-        return hf_in_cancel_hear(replay);
+        return cancel_hear(replay);
     }
     hf_in_updates_recorded(replay, step, INT64_MAX);
     hf_in_updates_pending(replay, step);

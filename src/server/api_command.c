@@ -298,7 +298,8 @@ static bool update_wait_check(hf_api *api)
     return false;
 }
 
-int hf_command_update_status(const hf_command_result *result)
+/* 202 while it is open, 422 when it failed, else 200. */
+static int update_status(const hf_command_result *result)
 {
     if (!result->outcome)
         return 202;
@@ -314,5 +315,5 @@ void hf_api_update(hf_api *api)
         return;
     body = hf_value_object(api->mem);
     hf_command_text(api, body, "update_name", hf_api_param_named(api, "name"));
-    hf_command_answer(api, &result, hf_command_update_status(&result), body);
+    hf_command_answer(api, &result, update_status(&result), body);
 }

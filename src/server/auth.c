@@ -13,13 +13,8 @@
 
 enum { KEY_BYTES_MIN = 24 };
 
-typedef struct role_row {
-    const char *text;
-    const char *sentence;
-} role_row;
-
-static const role_row role_rows[] = {
-#define HF_ROLE(id, text, sentence) {text, sentence},
+static const char *const role_texts[] = {
+#define HF_ROLE(id, text, sentence) text,
 #include "server/role.def"
 #undef HF_ROLE
 };
@@ -48,19 +43,13 @@ struct hf_auth {
 const char *hf_role_text(hf_role role)
 {
     HF_ASSERT(role < HF_ROLES);
-    return role_rows[role].text;
-}
-
-const char *hf_role_sentence(hf_role role)
-{
-    HF_ASSERT(role < HF_ROLES);
-    return role_rows[role].sentence;
+    return role_texts[role];
 }
 
 bool hf_role_parse(hf_slice text, hf_role *out_role)
 {
     for (int role = 0; role < HF_ROLES; role++)
-        if (hf_slice_equal(text, hf_slice_of(role_rows[role].text))) {
+        if (hf_slice_equal(text, hf_slice_of(role_texts[role]))) {
             *out_role = (hf_role)role;
             return true;
         }
@@ -93,11 +82,6 @@ bool hf_auth_driver_parse(hf_slice text, hf_auth_driver *out_driver)
             return true;
         }
     return false;
-}
-
-const char *hf_auth_driver_text(hf_auth_driver driver)
-{
-    return driver_texts[driver];
 }
 
 bool hf_principal_sees(const hf_principal *principal, hf_slice name)
@@ -141,7 +125,7 @@ static hf_status keys_open(hf_auth *auth, const hf_auth_options *options, hf_err
             continue;
         if (strlen(options->keys[role]) < KEY_BYTES_MIN)
             return hf_err_set(err, HF_INVALID, "the signature key for %s is shorter than %d bytes",
-                              role_rows[role].text, KEY_BYTES_MIN);
+                              role_texts[role], KEY_BYTES_MIN);
         st = hf_hmac_new(hf_slice_of(options->keys[role]), &auth->keys[role], err);
         if (st)
             return st;
@@ -288,10 +272,8 @@ static hf_status signature_check(hf_auth *auth, const hf_http_request *request,
     if (found < 0)
         return hf_err_set(err, HF_DENIED, "the signature does not fit the body");
     *out_principal = (hf_principal){.role = (hf_role)found, .method = "signature"};
-    (void)snprintf(out_principal->id, sizeof(out_principal->id), "signature:%s",
-                   role_rows[found].text);
-    (void)snprintf(out_principal->label, sizeof(out_principal->label), "%s key",
-                   role_rows[found].text);
+    (void)snprintf(out_principal->id, sizeof(out_principal->id), "signature:%s", role_texts[found]);
+    (void)snprintf(out_principal->label, sizeof(out_principal->label), "%s key", role_texts[found]);
     (void)snprintf(out_principal->namespaces, sizeof(out_principal->namespaces), "*");
     return HF_OK;
 }

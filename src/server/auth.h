@@ -21,7 +21,6 @@ typedef enum hf_role {
 } hf_role;
 
 const char *hf_role_text(hf_role role);
-const char *hf_role_sentence(hf_role role);
 bool hf_role_parse(hf_slice text, hf_role *out_role);
 
 /* Which roles may use a route that is meant for `role`, as bits 1 << hf_role. */
@@ -30,7 +29,6 @@ unsigned hf_role_allows(hf_role role);
 typedef enum hf_auth_driver { HF_AUTH_NONE, HF_AUTH_TOKEN, HF_AUTH_SIGNATURE } hf_auth_driver;
 
 bool hf_auth_driver_parse(hf_slice text, hf_auth_driver *out_driver);
-const char *hf_auth_driver_text(hf_auth_driver driver);
 
 enum { HF_AUTH_ID_SIZE = 32, HF_AUTH_LABEL_SIZE = 128, HF_AUTH_SPACES_SIZE = 512 };
 

@@ -28,7 +28,4 @@ void hf_command_answer(hf_api *api, const hf_command_result *result, int status,
 
 bool hf_command_outcome_is(const hf_command_result *result, const char *outcome);
 
-/* 202 while it is open, 422 when it failed, else 200. */
-int hf_command_update_status(const hf_command_result *result);
-
 #endif

@@ -61,7 +61,8 @@ static const char *message_state(hf_slice line)
     return NULL;
 }
 
-hf_status hf_pg_error_status(const char *sqlstate)
+/* The status for a five-letter SQLSTATE. NULL or empty (libpq itself failed): HF_UNREACHABLE. */
+static hf_status sqlstate_status(const char *sqlstate)
 {
     if (!sqlstate || !*sqlstate)
         return HF_UNREACHABLE;
@@ -77,8 +78,8 @@ hf_status hf_pg_error_set(const PGresult *result, hf_err *err)
     const char *primary = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
     hf_slice line = message_line(primary ? primary : PQresultErrorMessage(result));
 
-    return hf_err_set(err, hf_pg_error_status(sqlstate), "%.*s (SQLSTATE %s)", (int)line.len,
-                      line.ptr, sqlstate ? sqlstate : "none");
+    return hf_err_set(err, sqlstate_status(sqlstate), "%.*s (SQLSTATE %s)", (int)line.len, line.ptr,
+                      sqlstate ? sqlstate : "none");
 }
 
 bool hf_pg_error_fatal(const PGresult *result)
@@ -96,7 +97,7 @@ hf_status hf_pg_error_connect(PGconn *conn, const char *password, hf_err *err)
     hf_status status = HF_UNREACHABLE;
 
     if (state)
-        status = hf_pg_error_status(state);
+        status = sqlstate_status(state);
     else if (PQconnectionNeedsPassword(conn))
         status = HF_DENIED;
     else if (hf_slice_starts(line, HF_SLICE("invalid ")))

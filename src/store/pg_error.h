@@ -8,9 +8,6 @@
 
 #include "base/err.h"
 
-/* The status for a five-letter SQLSTATE. NULL or empty (libpq itself failed): HF_UNREACHABLE. */
-hf_status hf_pg_error_status(const char *sqlstate);
-
 /* Records a failed result. The status is that of its SQLSTATE. */
 hf_status hf_pg_error_set(const PGresult *result, hf_err *err);
 
