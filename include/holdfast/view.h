@@ -23,6 +23,7 @@ extern "C" {
      facets    names to count by: status, workflow_type, queue, wait_kind, compatibility,
                closed_reason, failure
      total     true: count all that match
+     definition  true: visibility_filters has what hf_list_filters returns
      owner, scope   whose views count; see hf_view_save
    The answer has items, cursor, facets, total, and visibility_filters: what was applied. Counts
    beyond 10,000 say that they are not exact. HF_NEWER: the view was written by a newer program. */
@@ -90,7 +91,8 @@ HF_API hf_status hf_import_get(hf_engine *engine, hf_value request, hf_mem *mem,
 HF_API hf_status hf_import_delete(hf_engine *engine, hf_value request);
 
 /* The published operator metrics, read from rows when asked: runs, tasks, activities, backlog,
-   starts, history, projections. */
+   repair, starts, history, projections, schedules, workers, and what the engine is set to. States
+   of runs are those of the 10,000 oldest open ones. */
 HF_API hf_status hf_metrics(hf_engine *engine, hf_mem *mem, hf_value *out);
 
 /* The same as Prometheus text: holdfast_GROUP_NAME, without labels. */

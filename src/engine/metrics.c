@@ -5,24 +5,19 @@
 #include <string.h>
 
 #include "engine/call.h"
+#include "engine/look.h"
 #include "holdfast/view.h"
 #include "project/flow.h"
 
 enum { POINTS_MAX = 10080 };
 
-static hf_metrics_world world_of(const hf_call *c)
-{
-    hf_folder_stats folded = hf_folder_stats_get(c->engine->folder);
-
-    return (hf_metrics_world){.namespace_key = c->in.namespace_key,
-                              .now_us = hf_clock_wall_us(c->engine->clock),
-                              .folded_runs = folded.runs,
-                              .folded_events = folded.events,
-                              .rebuilt_missing = folded.missing,
-                              .rebuilt_stale = folded.stale,
-                              .fold_failures = folded.failed,
-                              .fold_waiting = folded.waiting};
-}
+/* Who asks, while they ask. */
+typedef struct asking {
+    hf_call call;
+    hf_list_query query;
+    hf_asker who;
+    hf_metrics_world world;
+} asking;
 
 static hf_status metrics_begin(hf_call *c, hf_engine *engine, const hf_mem *mem, const void *out)
 {
@@ -33,18 +28,49 @@ static hf_status metrics_begin(hf_call *c, hf_engine *engine, const hf_mem *mem,
     return st;
 }
 
-hf_status hf_metrics(hf_engine *engine, hf_mem *mem, hf_value *out)
+/* Begins to read; asking_end it. */
+static hf_status asking_begin(asking *a, hf_engine *engine, hf_mem *mem, const void *out)
 {
-    hf_metrics_world world;
-    hf_call c;
-    hf_status st = metrics_begin(&c, engine, mem, out);
+    hf_folder_stats folded;
+    hf_status st = metrics_begin(&a->call, engine, mem, out);
 
     if (st)
         return st;
-    world = world_of(&c);
-    hf_call_read_begin(&c);
-    st = hf_metrics_read(c.in.db, mem, &world, out, &c.slot->err);
-    hf_call_read_end(&c);
+    folded = hf_folder_stats_get(engine->folder);
+    a->query = (hf_list_query){.namespace_key = a->call.in.namespace_key};
+    a->world =
+        (hf_metrics_world){.query = &a->query,
+                           .fleet = &a->who.fleet,
+                           .required = hf_slice_of(engine->app ? engine->app->build_id : NULL),
+                           .limits = &engine->settings.limits,
+                           .update_wait_ms = engine->settings.update_wait_ms,
+                           .folded_runs = folded.runs,
+                           .folded_events = folded.events,
+                           .rebuilt_missing = folded.missing,
+                           .rebuilt_stale = folded.stale,
+                           .fold_failures = folded.failed,
+                           .fold_waiting = folded.waiting};
+    hf_call_read_begin(&a->call);
+    st = hf_look_asker(engine, a->call.in.db, mem, &a->who, &a->query, &a->call.slot->err);
+    if (st)
+        hf_call_read_end(&a->call);
+    return st;
+}
+
+static void asking_end(asking *a)
+{
+    hf_call_read_end(&a->call);
+}
+
+hf_status hf_metrics(hf_engine *engine, hf_mem *mem, hf_value *out)
+{
+    asking a;
+    hf_status st = asking_begin(&a, engine, mem, out);
+
+    if (st)
+        return st;
+    st = hf_metrics_read(a.call.in.db, mem, &a.world, out, &a.call.slot->err);
+    asking_end(&a);
     return st;
 }
 
@@ -57,25 +83,22 @@ hf_status hf_health(hf_engine *engine, hf_mem *mem, hf_value *out)
         return st;
     if (!out)
         return HF_MISUSE;
-    *out = hf_metrics_health(mem, metrics, hf_clock_wall_us(engine->clock));
+    *out = hf_metrics_health(mem, metrics);
     return *out ? HF_OK : HF_NOMEM;
 }
 
 hf_status hf_stats(hf_engine *engine, hf_mem *mem, hf_value *out)
 {
     hf_value metrics = NULL;
-    hf_metrics_world world;
-    hf_call c;
-    hf_status st = metrics_begin(&c, engine, mem, out);
+    asking a;
+    hf_status st = asking_begin(&a, engine, mem, out);
 
     if (st)
         return st;
-    world = world_of(&c);
-    hf_call_read_begin(&c);
-    st = hf_metrics_read(c.in.db, mem, &world, &metrics, &c.slot->err);
+    st = hf_metrics_read(a.call.in.db, mem, &a.world, &metrics, &a.call.slot->err);
     if (!st)
-        st = hf_metrics_stats(c.in.db, mem, &world, metrics, out, &c.slot->err);
-    hf_call_read_end(&c);
+        st = hf_metrics_stats(a.call.in.db, mem, &a.world, metrics, out, &a.call.slot->err);
+    asking_end(&a);
     return st;
 }
 

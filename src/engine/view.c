@@ -235,8 +235,12 @@ hf_status hf_look_list(hf_db *db, const hf_engine *engine, int64_t namespace_key
             hf_value_set(object, name, item);
         hf_value_set(object, HF_SLICE("visibility_filters"),
                      hf_json_(work,
-                              "{'version': %d, 'bucket': %s, 'applied': %p, 'saved_view': %p}",
+                              "{'version': %d, 'bucket': %s, 'definition': %p, 'applied': %p, "
+                              "'saved_view': %p}",
                               HF_FILTER_VERSION, bucket.len ? hf_mem_text(work, bucket) : NULL,
+                              (const void *)(hf_bool(request, "definition", false)
+                                                 ? hf_filter_definition(work)
+                                                 : hf_value_null()),
                               (const void *)applied, (const void *)view));
         *out_page = hf_value_finish(object);
         if (!*out_page)

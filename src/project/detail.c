@@ -138,9 +138,11 @@ static void sections_put(hf_sheet *sh, hf_detail_view *v)
     static const struct {
         const char *name;
         hf_section_fn *make;
-    } lists[] = {{"commands", hf_section_commands}, {"signals", hf_section_signals},
-                 {"updates", hf_section_updates},   {"exceptions", hf_section_failures},
-                 {"links", hf_section_links},       {"linked_intakes", hf_section_intakes}};
+    } lists[] = {{"commands", hf_section_commands},
+                 {"signals", hf_section_signals},
+                 {"updates", hf_section_updates},
+                 {"exceptions", hf_section_failures},
+                 {"linked_intakes", hf_section_intakes}};
 
     for (size_t i = 0; !sh->st && i < sizeof(lists) / sizeof(lists[0]); i++) {
         hf_value value = NULL;
@@ -148,6 +150,22 @@ static void sections_put(hf_sheet *sh, hf_detail_view *v)
         sh->st = lists[i].make(&v->section, &value, sh->err);
         list_put(sh, lists[i].name, value);
     }
+}
+
+/* Children and parents, and where they were read. */
+static void links_put(hf_sheet *sh, hf_detail_view *v)
+{
+    hf_value links = NULL;
+
+    if (!sh->st)
+        sh->st = hf_section_links(&v->section, &links, sh->err);
+    if (!sh->st)
+        links = hf_value_merge(v->mem, links,
+                               hf_json_(v->mem, "{'projection_source': %s}",
+                                        v->fold.state == HF_PROJECTION_IN_SYNC
+                                            ? "workflow_run_lineage_entries"
+                                            : "workflow_run_lineage_entries_rebuilt"));
+    list_put(sh, "links", links);
 }
 
 /* Waits, activities, timers, tasks. */
@@ -208,6 +226,7 @@ static hf_status detail_make(hf_detail_view *v, const hf_detail_query *q, const 
     hf_detail_chain_put(&sh, v);
     hf_sheet_int(&sh, "exception_count", failures_count(v));
     sections_put(&sh, v);
+    links_put(&sh, v);
     work_put(&sh, v, live, q->world->live.now_us);
     list_put(&sh, "timeline", timeline);
     hf_sheet_int(&sh, "timeline_total", (int64_t)v->dossier.event_count);

@@ -514,9 +514,24 @@ static hf_value options_value(hf_mem *mem, const field *f)
 {
     hf_value_list *list = hf_value_array(mem);
 
-    for (size_t i = 0; f->words && i < f->words->count; i++)
-        hf_value_append(list, hf_json_(mem, "{'value': %s, 'label': %s}", f->words->items[i].text,
-                                       f->words->items[i].sentence));
+    for (size_t i = 0; f->words && i < f->words->count; i++) {
+        const hf_vocab_item *item = &f->words->items[i];
+        const hf_repair_blocked_look *look =
+            f->words == &hf_repair_blocked_reason_list
+                ? hf_repair_blocked_look_get((hf_repair_blocked_reason)item->number)
+                : NULL;
+
+        hf_value_append(
+            list, look ? hf_json_(mem,
+                                  "{'value': %s, 'label': %s, 'description': %s, "
+                                  "'tone': %s, 'badge_visible': %p}",
+                                  item->text, look->label, item->sentence, look->tone,
+                                  (const void *)hf_value_bool(look->badge))
+                       : hf_json_(mem, "{'value': %s, 'label': %s}", item->text, item->sentence));
+    }
+    for (size_t i = 0; f->type == B && i < 2; i++)
+        hf_value_append(list, hf_json_(mem, "{'value': %p, 'label': %s}",
+                                       (const void *)hf_value_bool(!i), i ? "No" : "Yes"));
     return hf_value_finish(list);
 }
 

@@ -97,24 +97,32 @@ static hf_status page_walk(hf_db_cursor *cursor, const hf_filter_rest *rest, int
     return st;
 }
 
-/* Asks history what the rows of a run cannot say. A run that is gone meanwhile stays as it is. */
-static hf_status row_ask(hf_db *db, const hf_list_query *query, hf_list_row *row, hf_err *err)
+hf_status hf_list_ask(hf_db *db, const hf_list_query *query, int64_t run, hf_liveness *out_liveness,
+                      hf_err *err)
 {
     hf_mem *work = hf_mem_new();
     hf_track *track = NULL;
-    hf_liveness liveness;
     hf_dossier dossier;
-    hf_status st = work ? hf_dossier_skim(db, work, hf_list_row_run(row), &dossier, err)
-                        : hf_err_nomem(err, "a run");
+    hf_status st =
+        work ? hf_dossier_skim(db, work, run, &dossier, err) : hf_err_nomem(err, "a run");
 
     if (!st)
         st = hf_liveness_track(&dossier, work, &track, err);
     if (!st)
-        st = hf_liveness_fold(&dossier, track, &query->live, work, &liveness, err);
-    if (!st)
-        hf_list_row_settle(row, &liveness);
+        st = hf_liveness_fold(&dossier, track, &query->live, work, out_liveness, err);
     hf_track_free(track);
     hf_mem_free(work);
+    return st;
+}
+
+/* A run that is gone meanwhile stays as it is. */
+static hf_status row_ask(hf_db *db, const hf_list_query *query, hf_list_row *row, hf_err *err)
+{
+    hf_liveness liveness;
+    hf_status st = hf_list_ask(db, query, hf_list_row_run(row), &liveness, err);
+
+    if (!st)
+        hf_list_row_settle(row, &liveness);
     return st == HF_NOTFOUND ? HF_OK : st;
 }
 

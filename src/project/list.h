@@ -41,6 +41,11 @@ typedef struct hf_list_query {
 HF_NODISCARD hf_status hf_list_read(hf_db *db, hf_mem *mem, const hf_list_query *query,
                                     hf_value *out_page, hf_err *err);
 
+/* What history says of a run whose rows cannot say what moves it on. Texts and lists in it are
+   gone: states, moments and flags are what counts. HF_NOTFOUND. */
+HF_NODISCARD hf_status hf_list_ask(hf_db *db, const hf_list_query *query, int64_t run,
+                                   hf_liveness *out_liveness, hf_err *err);
+
 /* The keys of the runs that match, in the order of the list, at most `room`; for commands that work
    on many. *io_cursor (in `mem`) is moved behind the last; empty when there are no more. */
 HF_NODISCARD hf_status hf_list_keys(hf_db *db, hf_mem *mem, const hf_list_query *query,

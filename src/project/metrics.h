@@ -10,12 +10,19 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/value.h"
+#include "model/limit.h"
+#include "project/fleet.h"
+#include "project/list.h"
 #include "store/db.h"
 
-/* What the asker knows beside the store: what its folder did since it began. */
+/* What the asker knows beside the store: who it is, how it is set, and what its folder did since it
+   began. */
 typedef struct hf_metrics_world {
-    int64_t namespace_key;
-    int64_t now_us;
+    const hf_list_query *query; /* namespace, time, who serves tasks */
+    const hf_fleet *fleet;
+    hf_slice required; /* the marker that runs get which start here; ptr NULL: none */
+    const hf_limits *limits;
+    int64_t update_wait_ms;
     uint64_t folded_runs, folded_events;
     uint64_t rebuilt_missing, rebuilt_stale;
     uint64_t fold_failures, fold_waiting;
@@ -27,7 +34,7 @@ HF_NODISCARD hf_status hf_metrics_read(hf_db *db, hf_mem *mem, const hf_metrics_
 
 /* {"status": ok|warning|error, "healthy", "checks": [...], "categories", "operator_metrics"} of
    metrics that were read. NULL: no memory. */
-hf_value hf_metrics_health(hf_mem *mem, hf_value metrics, int64_t now_us);
+hf_value hf_metrics_health(hf_mem *mem, hf_value metrics);
 
 /* What the dashboard shows first. */
 HF_NODISCARD hf_status hf_metrics_stats(hf_db *db, hf_mem *mem, const hf_metrics_world *world,
@@ -38,7 +45,7 @@ HF_NODISCARD hf_status hf_metrics_failures(hf_db *db, hf_mem *mem, int64_t names
                                            int64_t since_us, int64_t limit, hf_value *out_groups,
                                            hf_err *err);
 
-/* Every number as a line of Prometheus text: holdfast_GROUP_NAME, no labels but fixed ones. */
+/* Every number as a line of Prometheus text: holdfast_GROUP_NAME, no labels. */
 void hf_metrics_print(hf_buf *out, hf_value metrics);
 
 #endif

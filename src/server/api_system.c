@@ -12,7 +12,7 @@
 #include "server/server_impl.h"
 #include "server/sweep.h"
 
-enum { SCAN_LIMIT = 25, PASS_MAX = 1000, PASS_USUAL = 100, RETENTION_SCAN = 100 };
+enum { PASS_MAX = 1000, PASS_USUAL = 100, RETENTION_SCAN = 100 };
 #define DAY_US INT64_C(86400000000)
 
 static bool metrics_read(hf_api *api, hf_value *out_metrics)
@@ -54,29 +54,12 @@ static hf_status candidates_read(hf_api *api, int64_t limit, hf_value *out_items
 void hf_api_repair_status(hf_api *api)
 {
     hf_value metrics = NULL;
-    hf_value items = NULL;
-    hf_status st;
 
-    if (!metrics_read(api, &metrics))
-        return;
-    st = candidates_read(api, SCAN_LIMIT, &items);
-    if (st) {
-        hf_api_status(api, st, hf_errmsg(api->server->engine));
-        return;
-    }
-    hf_api_json(
-        api, 200,
-        hf_json_(api->mem,
-                 "{'namespace': %s, 'policy': {'redispatch_after_seconds': 3, "
-                 "'loop_throttle_seconds': 5, 'scan_limit': %d, 'scan_strategy': 'scope_fair', "
-                 "'failure_backoff_max_seconds': 60}, 'candidates': {'total_candidates': %zu, "
-                 "'existing_task_candidates': %p, 'missing_task_candidates': %zu, "
-                 "'scan_pressure': %p, 'oldest_missing_run_started_at': %p, 'scopes': []}}",
-                 api->namespace, (int)SCAN_LIMIT, hf_len(items),
-                 (const void *)hf_get(metrics, "tasks.unhealthy"), hf_len(items),
-                 (const void *)hf_value_bool(hf_len(items) == SCAN_LIMIT),
-                 (const void *)hf_get(hf_at(items, hf_len(items) ? hf_len(items) - 1 : 0),
-                                      "started_at")));
+    if (metrics_read(api, &metrics))
+        hf_api_json(api, 200,
+                    hf_json_(api->mem, "{'namespace': %s, 'policy': %p, 'candidates': %p}",
+                             api->namespace, (const void *)hf_get(metrics, "repair_policy"),
+                             (const void *)hf_get(metrics, "repair")));
 }
 
 /* Whether the run was asked for: no filter asks for all. */

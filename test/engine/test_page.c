@@ -247,6 +247,13 @@ HF_BOTH_ENGINES(a_page_has_every_published_field)
     ck_assert_int_eq(hf_int(out, "history_fan_out", 0), 2);
     hf_kit_ok(d, hf_list_runs(d, NULL, mem, &out));
     has(hf_get(out, "items.0"), row);
+    ck_assert_int_eq(hf_value_kind_of(hf_get(out, "visibility_filters.definition")), HF_VALUE_NULL);
+    hf_kit_ok(d, hf_list_runs(d, hf_json_(mem, "{'definition': true}"), mem, &out));
+    out = hf_get(out, "visibility_filters.definition.fields");
+    ck_assert_int_eq(hf_int(out, "status.order", 0), 11);
+    ck_assert_str_eq(hf_str(out, "repair_blocked_reason.options.0.tone", ""), "dark");
+    ck_assert(hf_bool(out, "repair_blocked_reason.options.0.badge_visible", false));
+    ck_assert_uint_eq(hf_len(hf_get(out, "archived.options")), 2);
     hf_mem_free(mem);
     hf_kit_close(d);
 }
@@ -428,8 +435,31 @@ HF_BOTH_ENGINES(bars_have_heartbeats_and_barriers)
     hf_kit_close(d);
 }
 
+/* An attempt that was lost with its process is a gap of its own, and the next one follows it. */
+HF_BOTH_ENGINES(bars_show_what_was_lost)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+    hf_mem *mem = hf_mem_new();
+    hf_value out = NULL;
+    hf_value segments;
+
+    hf_kit_ok(d, hf_start(d, "order", hf_json(d, "{}"), .id = "o"));
+    hf_kit_crash_after(d, 1); /* the attempts are on the record and do not run */
+    hf_kit_ok(d, hf_test_drain(d));
+    hf_kit_ok(d, hf_test_advance(d, 5000));
+    hf_kit_ok(d, hf_test_drain(d));
+    hf_kit_ok(d, hf_spans(d, hf_json_(mem, "{'id': 'o'}"), mem, &out));
+    segments = hf_get(out, "bars.0.segments");
+    ck_assert_str_eq(hf_str(segments, "0.kind", ""), "lost");
+    ck_assert_str_eq(hf_str(hf_at(segments, hf_len(segments) - 1), "kind", ""), "running");
+    ck_assert_str_eq(hf_str(out, "bars.0.attempts.0.status", ""), "expired");
+    ck_assert_str_eq(hf_str(out, "bars.0.attempts.1.status", ""), "completed");
+    hf_mem_free(mem);
+    hf_kit_close(d);
+}
+
 HF_PG_SUITE_MAIN("engine/page", HF_BOTH(a_page_has_every_published_field),
                  HF_BOTH(archived_runs_say_why), HF_BOTH(actions_are_available_or_explained),
                  HF_BOTH(an_earlier_moment_has_its_waits), HF_BOTH(refused_signals_are_shown),
                  HF_BOTH(waits_name_what_stands_behind_them),
-                 HF_BOTH(bars_have_heartbeats_and_barriers))
+                 HF_BOTH(bars_have_heartbeats_and_barriers), HF_BOTH(bars_show_what_was_lost))

@@ -406,6 +406,40 @@ static bool sql_row(void *ctx, const char *const *names, const char *const *cell
     return true;
 }
 
+/* The names of a row's columns, as the document has them. */
+static bool sql_names(void *ctx, const char *const *names, const char *const *cells, size_t count)
+{
+    char *text = ctx;
+    size_t len = 0;
+
+    (void)cells;
+    for (size_t i = 0; i < count; i++)
+        len += (size_t)snprintf(text + len, 512 - len, "%s%s", i ? ", " : "", names[i]);
+    return true;
+}
+
+/* Columns are public interface: the document names those that there are, in their order. */
+static void columns_check(const char *address, const char *view)
+{
+    char sql[96];
+    char names[512] = "";
+    char row[600];
+    char line[1024];
+    FILE *page = fopen(HF_TEST_DIR "/../docs/operate/sql.md", "rb");
+    hf_err err = {0};
+    bool found = false;
+
+    ck_assert_ptr_nonnull(page);
+    (void)snprintf(sql, sizeof(sql),
+                   "select v.* from (select 1 as one) o left join %s v on 1 = 1 limit 1", view);
+    hf_test_ok(hf_sql(address, NULL, sql, sql_names, names, &err), &err, sql);
+    (void)snprintf(row, sizeof(row), "| `%s` |", names);
+    while (fgets(line, sizeof(line), page))
+        found |= strstr(line, view) && strstr(line, row);
+    (void)fclose(page);
+    ck_assert_msg(found, "the document does not name the columns of %s: %s", view, names);
+}
+
 /* The documented views answer the same on both databases; what writes, attaches, loops or never
    ends is refused or cut off. */
 HF_BOTH_ENGINES(sql_reads_and_does_nothing_else)
@@ -447,6 +481,15 @@ HF_BOTH_ENGINES(sql_reads_and_does_nothing_else)
     hf_test_ok(hf_sql(address, NULL, "select failure_type from v_failures", sql_row, &seen, &err),
                &err, "ask");
     ck_assert_str_eq(seen.first, "card_declined");
+    for (size_t i = 0; i < 6; i++)
+        columns_check(address, views[i]);
+    hf_kit_ok(d, hf_test_advance(d, 2000));
+    hf_kit_ok(d, hf_test_drain(d));
+    seen = (sql_seen){0};
+    hf_test_ok(hf_sql(address, NULL, "select kind from v_waits", sql_row, &seen, &err), &err,
+               "ask");
+    ck_assert_int_eq(seen.rows, 1);
+    ck_assert_str_eq(seen.first, "signal");
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
         ck_assert_msg(hf_sql(address, NULL, bad[i], sql_row, &seen, &err) != HF_OK, "%s", bad[i]);
     ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM run"), 1);
@@ -472,6 +515,149 @@ HF_BOTH_ENGINES(sql_reads_and_does_nothing_else)
                             sql_row, &seen, &err),
                      HF_TOOBIG);
     ck_assert_int_eq(seen.rows, 0);
+    hf_kit_close(d);
+}
+
+static void metrics_have(hf_value metrics, const char *group, const char *names)
+{
+    char path[96];
+    hf_slice rest = hf_slice_of(names);
+    hf_slice name;
+
+    while (hf_slice_split(&rest, ' ', &name)) {
+        (void)snprintf(path, sizeof(path), "%s.%.*s", group, (int)name.len, name.ptr);
+        ck_assert_msg(hf_get(metrics, path) != NULL, "%s is missing", path);
+    }
+}
+
+/* Every group of the published operator metrics has every number of it. */
+HF_BOTH_ENGINES(b192_metrics_have_every_number)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+    hf_mem *mem = hf_mem_new();
+    hf_value m = NULL;
+
+    order_start(d, "a", true, false);
+    hf_kit_ok(d, hf_metrics(d, mem, &m));
+    metrics_have(m, "runs",
+                 "total current running completed failed cancelled terminated archived "
+                 "repair_needed oldest_repair_needed_at max_repair_needed_age_ms claim_failed "
+                 "compatibility_blocked waiting oldest_wait_started_at max_wait_age_ms");
+    metrics_have(m, "tasks",
+                 "open ready ready_due delayed leased dispatch_failed claim_failed "
+                 "dispatch_overdue lease_expired unhealthy max_attempt_count max_repair_count "
+                 "oldest_lease_expired_at max_lease_expired_age_ms oldest_ready_due_at "
+                 "max_ready_due_age_ms max_dispatch_overdue_age_ms oldest_claim_failed_at "
+                 "max_claim_failed_age_ms oldest_dispatch_failed_at max_dispatch_failed_age_ms "
+                 "oldest_unhealthy_at max_unhealthy_age_ms");
+    metrics_have(m, "activities",
+                 "open pending running retrying oldest_retrying_started_at max_retrying_age_ms "
+                 "timeout_overdue oldest_timeout_overdue_at max_timeout_overdue_age_ms "
+                 "failed_attempts max_attempt_count");
+    metrics_have(m, "backlog",
+                 "runnable_tasks delayed_tasks leased_tasks tasks_added_last_minute "
+                 "retrying_activities unhealthy_tasks repair_needed_runs claim_failed_runs "
+                 "compatibility_blocked_runs");
+    metrics_have(m, "repair",
+                 "existing_task_candidates missing_task_candidates total_candidates scan_limit "
+                 "scan_strategy selected_total_candidates existing_task_scan_limit_reached "
+                 "missing_task_scan_limit_reached scan_pressure oldest_task_candidate_created_at "
+                 "oldest_missing_run_started_at scopes");
+    metrics_have(m, "starts",
+                 "pending_runs pending_commands ready_tasks oldest_pending_start_at "
+                 "max_pending_ms");
+    metrics_have(m, "history",
+                 "continue_as_new_recommended_runs events history_orphan_total max_event_count "
+                 "max_size_bytes max_fan_out event_threshold size_bytes_threshold");
+    metrics_have(m, "projections",
+                 "run_summaries run_waits run_timeline_entries run_timer_entries "
+                 "run_lineage_entries");
+    metrics_have(m, "schedules",
+                 "active paused missed oldest_overdue_at max_overdue_ms fires_total "
+                 "failures_total");
+    metrics_have(m, "workers",
+                 "compatibility_namespace required_compatibility active_workers "
+                 "active_worker_scopes active_workers_supporting_required fleet");
+    metrics_have(m, "matching_role",
+                 "queue_wake_enabled shape wake_owner task_dispatch_mode partition_primitives "
+                 "backpressure_model");
+    ck_assert_int_eq(hf_int(m, "structural_limits.pending_activity_count", 0), 2000);
+    ck_assert_int_eq(hf_int(m, "repair_policy.scan_limit", 0), 25);
+    ck_assert_int_eq(hf_int(m, "update_wait.completion_timeout_seconds", 0), 10);
+    ck_assert_str_eq(hf_str(m, "backend.database.driver", ""),
+                     kind == HF_ENGINE_SQLITE ? "sqlite" : "postgres");
+    hf_mem_free(mem);
+    hf_kit_close(d);
+}
+
+static const char *check_status(hf_value health, const char *name)
+{
+    hf_value checks = hf_get(health, "checks");
+
+    for (size_t i = 0; i < hf_len(checks); i++)
+        if (strcmp(hf_str(hf_at(checks, i), "name", ""), name) == 0)
+            return hf_str(hf_at(checks, i), "status", "");
+    return "none";
+}
+
+/* A run that lost a row and a task that nobody takes are counted by what a repair would do, queue
+   by queue; history without a run is an error of health. */
+HF_BOTH_ENGINES(b192_repair_is_counted)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+    hf_mem *mem = hf_mem_new();
+    hf_value m = NULL;
+    hf_value health = NULL;
+
+    order_start(d, "a", true, false);
+    order_start(d, "b", true, false);
+    hf_kit_sql(d, "UPDATE timer SET run = run + 1000000 WHERE run = (SELECT min(key) FROM run)");
+    hf_kit_ok(d, hf_metrics(d, mem, &m));
+    ck_assert_int_eq(hf_int(m, "runs.repair_needed", -1), 1);
+    ck_assert_int_eq(hf_int(m, "backlog.repair_needed_runs", -1), 1);
+    ck_assert_int_eq(hf_int(m, "repair.missing_task_candidates", -1), 1);
+    ck_assert_int_eq(hf_int(m, "repair.existing_task_candidates", -1), 0);
+    ck_assert_int_eq(hf_int(m, "repair.selected_missing_task_candidates", -1), 1);
+    ck_assert_uint_eq(hf_len(hf_get(m, "repair.scopes")), 1);
+    ck_assert_str_eq(hf_str(m, "repair.scopes.0.queue", ""), "default");
+    ck_assert(!hf_bool(m, "repair.scan_pressure", true));
+    hf_kit_ok(d, hf_health(d, mem, &health));
+    ck_assert_str_eq(check_status(health, "durable_resume_paths"), "warning");
+    ck_assert_str_eq(check_status(health, "scheduler_role"), "ok");
+    hf_kit_sql(d, "UPDATE timer SET run = run - 1000000 WHERE run > 1000000");
+    hf_kit_sql(d, "UPDATE history SET run = run + 1000000 WHERE position = "
+                  "(SELECT max(position) FROM history)");
+    hf_kit_ok(d, hf_health(d, mem, &health));
+    ck_assert_str_eq(check_status(health, "history_retention_invariant"), "error");
+    ck_assert_str_eq(hf_str(health, "status", ""), "error");
+    ck_assert(!hf_bool(health, "healthy", true));
+    ck_assert_str_eq(hf_str(health, "categories.acceleration.status", ""), "ok");
+    ck_assert_int_eq(hf_int(health, "structural_limits.pending_timer_count", 0), 2000);
+    hf_kit_sql(d, "UPDATE history SET run = run - 1000000 WHERE run > 1000000");
+    hf_mem_free(mem);
+    hf_kit_close(d);
+}
+
+/* The dashboard names who waits longest, lived longest and failed most. */
+HF_BOTH_ENGINES(b192_statistics_name_record_holders)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+    hf_mem *mem = hf_mem_new();
+    hf_value stats = NULL;
+
+    hf_kit_ok(d, hf_stats(d, mem, &stats));
+    ck_assert_int_eq(hf_value_kind_of(hf_get(stats, "max_duration_workflow")), HF_VALUE_NULL);
+    order_start(d, "waits", true, false);
+    order_start(d, "ends", false, true);
+    hf_kit_ok(d, hf_test_advance(d, 3000));
+    hf_kit_ok(d, hf_test_drain(d));
+    hf_kit_ok(d, hf_stats(d, mem, &stats));
+    ck_assert_str_eq(hf_str(stats, "max_wait_time_workflow.instance_id", ""), "waits");
+    ck_assert_str_eq(hf_str(stats, "max_duration_workflow.instance_id", ""), "ends");
+    ck_assert_int_ge(hf_int(stats, "max_duration_workflow.duration_ms", 0), 1000);
+    ck_assert_str_eq(hf_str(stats, "max_exceptions_workflow.instance_id", ""), "ends");
+    ck_assert_int_eq(hf_int(stats, "max_exceptions_workflow.exception_count", 0), 1);
+    hf_mem_free(mem);
     hf_kit_close(d);
 }
 
@@ -521,6 +707,8 @@ HF_BOTH_ENGINES(b192_metrics_and_health)
 }
 
 HF_PG_SUITE_MAIN("engine/view", HF_BOTH(b192_metrics_and_health),
+                 HF_BOTH(b192_metrics_have_every_number), HF_BOTH(b192_repair_is_counted),
+                 HF_BOTH(b192_statistics_name_record_holders),
                  HF_BOTH(b185_detail_rebuilds_and_says_so),
                  HF_BOTH(b186_timeline_keeps_what_events_said),
                  HF_BOTH(b187_missing_tasks_are_shown), HF_BOTH(lists_follow_commits),

@@ -257,6 +257,7 @@ static const golden_scenario golden_scenarios[] = {
     {"timeout", golden_do_timeout},     {"open", golden_do_open},
     {"cancelled", golden_do_cancelled}, {"fanout", golden_do_fanout},
     {"marks", golden_do_marks},         {"countdown", golden_do_countdown},
+    {"order-0.1.0", golden_do_order},   {"approval-0.1.0", golden_do_approval},
 };
 enum { GOLDEN_SCENARIOS = sizeof(golden_scenarios) / sizeof(golden_scenarios[0]) };
 

@@ -2,13 +2,18 @@
    each gives the decisions that were recorded; nothing that comes later may change that.
 
    A new history is recorded by adding its scenario to golden_app.h and running this program once
-   with HF_GOLDEN_RECORD set: files that are not there are written, those that are there stay. */
+   with HF_GOLDEN_RECORD set: files that are not there are written, those that are there stay. Its
+   line in digests.txt (as sha256sum prints it) keeps it as it is. Each release adds what its
+   exports look like: NAME-VERSION.json. */
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/crypto.h"
 #include "engine/registry.h"
 #include "engine/replay_check.h"
+#include "holdfast/tool.h"
 #include "lib/suite.h"
 #include "model/limit.h"
 #include "project/bundle_read.h"
@@ -208,6 +213,45 @@ START_TEST(golden_bundles_fit_the_schemas)
 }
 END_TEST
 
+/* Golden bundles are only ever added: each is, byte by byte, what it was when it was recorded, each
+   is listed, and each is still found sound. */
+START_TEST(golden_bundles_stay_as_they_are)
+{
+    char line[256];
+    size_t listed = 0;
+    FILE *list = fopen(HF_TEST_DIR "/replay/golden/digests.txt", "rb");
+    hf_sha256 *sha = NULL;
+    hf_err err = {0};
+
+    ck_assert_ptr_nonnull(list);
+    ck_assert_int_eq(hf_sha256_new(&sha, &err), HF_OK);
+    while (fgets(line, sizeof(line), list)) {
+        uint8_t digest[HF_SHA256_BYTES];
+        char shown[HF_SHA256_TEXT_SIZE];
+        char path[512];
+        hf_mem *mem = hf_mem_new();
+        hf_value report = NULL;
+        hf_buf text = {0};
+
+        line[strcspn(line, "\n")] = '\0';
+        (void)snprintf(path, sizeof(path), "%s/replay/golden/%s", HF_TEST_DIR, line + 66);
+        file_text(path, &text);
+        ck_assert_int_eq(hf_sha256_digest(sha, hf_buf_slice(&text), digest, &err), HF_OK);
+        hf_hex_print(hf_slice_from(digest, sizeof(digest)), shown);
+        ck_assert_msg(strncmp(shown, line, 64) == 0, "%s was changed", path);
+        ck_assert_int_eq(hf_bundle_verify(text.ptr, text.len, NULL, mem, &report, &err), HF_OK);
+        ck_assert_msg(strcmp(hf_str(report, "status", ""), "failed") != 0, "%s: %s", path,
+                      hf_str(report, "findings.0.rule", ""));
+        listed++;
+        hf_buf_fini(&text);
+        hf_mem_free(mem);
+    }
+    (void)fclose(list);
+    hf_sha256_free(sha);
+    ck_assert_uint_eq(listed, GOLDEN_SCENARIOS);
+}
+END_TEST
+
 /* ---- code that is no longer what it was */
 
 static hf_value other_step(hf_ctx *w, hf_value in)
@@ -300,4 +344,5 @@ END_TEST
 
 HF_SUITE_MAIN("project/golden", {each_prefix_decides_what_was_recorded, 0},
               {whole_histories_replay, 0}, {golden_bundles_fit_the_schemas, 0},
-              {changed_code_is_explained, 0}, {unknown_workflows_and_files_are_named, 0})
+              {golden_bundles_stay_as_they_are, 0}, {changed_code_is_explained, 0},
+              {unknown_workflows_and_files_are_named, 0})

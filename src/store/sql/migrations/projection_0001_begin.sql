@@ -120,7 +120,21 @@ CREATE VIEW v_waits AS
 SELECT t.run AS run, 'timer' AS kind, t.step AS step, NULL AS name, t.created_us AS opened_us, t.due_us AS deadline_us
 FROM timer t WHERE t.closed_us IS NULL
 UNION ALL
-SELECT a.run, 'activity', a.step, a.type, a.scheduled_us, a.deadline_us FROM activity a WHERE a.closed_us IS NULL;
+SELECT a.run, 'activity', a.step, a.type, a.scheduled_us, a.deadline_us FROM activity a WHERE a.closed_us IS NULL
+UNION ALL
+SELECT l.parent_run, 'child', l.step, i.id, l.created_us, NULL
+FROM link l JOIN run c ON c.key = l.child_run JOIN run p ON p.key = l.parent_run
+    JOIN instance i ON i.key = l.child_instance
+WHERE l.kind = 1 AND l.step IS NOT NULL AND c.closed_us IS NULL AND p.closed_us IS NULL
+UNION ALL
+SELECT c.run, 'update', NULL, c.name, c.recorded_us, NULL FROM command c
+WHERE c.type = 3 AND c.status = 1 AND c.closed_us IS NULL AND c.run IS NOT NULL
+UNION ALL
+SELECT s.run, 'signal', NULL, NULL, r.last_us, NULL FROM run_summary s JOIN run r ON r.key = s.run
+WHERE s.ended = 0 AND s.open_signals > 0
+UNION ALL
+SELECT s.run, 'condition', NULL, NULL, r.last_us, NULL FROM run_summary s JOIN run r ON r.key = s.run
+WHERE s.ended = 0 AND s.open_conditions > 0;
 CREATE VIEW v_activities AS
 SELECT a.run AS run, a.step AS step, a.type AS activity_type,
     CASE a.status WHEN 1 THEN 'pending' WHEN 2 THEN 'running' WHEN 3 THEN 'cancelled' WHEN 4 THEN 'completed'

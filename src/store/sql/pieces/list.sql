@@ -125,3 +125,12 @@ EXISTS (SELECT 1 FROM task t WHERE t.run = s.run AND t.kind = 1 AND t.status IN 
             WHEN t.status = 1 AND t.trouble = 0 AND t.available_us <= {overdue} THEN 1 ELSE 0 END
         FROM task t WHERE t.run = s.run AND t.status IN (1, 2) ORDER BY t.available_us, t.key LIMIT 1) = 1 THEN 1
     WHEN {doubt} THEN NULL ELSE 0 END)
+
+-- piece trouble
+-- The oldest open runs, as many as are asked for, of which those that do not move on by themselves, and those whose rows cannot
+-- say whether they do: state (null), run, queue, marker, when it began, when it moved last.
+SELECT v, run, queue, compatibility, created_us, last_us FROM (SELECT {liveness} AS v, s.run AS run, s.queue AS queue,
+    s.compatibility AS compatibility, r.created_us AS created_us, r.last_us AS last_us
+FROM run_summary s JOIN run r ON r.key = s.run WHERE s.namespace = {namespace} AND s.ended = 0
+ORDER BY s.sort_us, s.run LIMIT {value}) c
+WHERE v IS NULL OR v IN (2, 3, 12, 13, 16, 17, 19, 20, 22)
