@@ -164,6 +164,8 @@ hf_status hf_result(hf_engine *engine, const char *id, hf_ms wait, hf_value *out
                                        &slot->err)
                     : HF_NOMEM;
     st = hf_call_begin(&c, engine);
+    if (!st && id && wait > 0)
+        hf_call_await_started(&c, id);
     return st ? st : hf_call_await(&c, wait, result_ask, &ask);
 }
 

@@ -37,6 +37,7 @@ hf_status hf_call_begin_(hf_call *call, hf_engine *engine, const char *function)
     st = hf_engine_begin(engine, ENGINE_THREADS, &call->slot->err);
     if (st)
         return st;
+    call->open = false;
     call->in = (hf_intake){.stager = &call->slot->stager,
                            .keys = hf_writer_keys(engine->writer),
                            .namespace_key = call->slot->namespace_key,
@@ -129,26 +130,55 @@ hf_status hf_call_rows(hf_call *call, hf_stmt stmt, const hf_db_value *params, s
     return *out ? HF_OK : hf_err_nomem(err, "a list");
 }
 
-static uint64_t changes_now(hf_engine *engine)
+uint64_t hf_call_changes(const hf_call *call)
 {
     uint64_t changes;
 
-    hf_mutex_lock(&engine->lock);
-    changes = engine->changes;
-    hf_mutex_unlock(&engine->lock);
+    hf_mutex_lock(&call->engine->lock);
+    changes = call->engine->changes;
+    hf_mutex_unlock(&call->engine->lock);
     return changes;
+}
+
+void hf_call_started(const hf_call *call, uint64_t seen, int64_t run, const char *id)
+{
+    engine_slot *slot = call->slot;
+    size_t len = strlen(id);
+
+    slot->started =
+        len < sizeof(slot->started_id) && call->engine->mode == ENGINE_THREADS ? run : 0;
+    if (!slot->started)
+        return;
+    memcpy(slot->started_id, id, len + 1);
+    slot->started_namespace = slot->namespace_key;
+    slot->started_seen = seen;
+}
+
+void hf_call_await_started(hf_call *call, const char *id)
+{
+    engine_slot *slot = call->slot;
+
+    call->open = slot->started && slot->started_namespace == slot->namespace_key &&
+                 strcmp(slot->started_id, id) == 0;
+    if (!call->open)
+        return;
+    call->awaits = slot->started;
+    call->awaits_end = true;
+    call->seen = slot->started_seen;
+    slot->started = 0;
 }
 
 hf_status hf_call_await(hf_call *call, hf_ms wait, hf_status (*look)(hf_call *call, void *ctx),
                         void *ctx)
 {
     int64_t until_us = hf_clock_mono_us(hf_clock_system()) + wait * 1000;
-    uint64_t seen = changes_now(call->engine);
+    uint64_t seen = call->open ? call->seen : hf_call_changes(call);
     hf_status st;
 
-    while ((st = look(call, ctx)) == HF_BUSY) {
+    while ((st = call->open ? HF_BUSY : look(call, ctx)) == HF_BUSY) {
         hf_err failure;
 
+        call->open = false;
         if (hf_core_failure(call->engine->core, &failure))
             return hf_err_set(&call->slot->err, HF_STOPPED, "the engine stopped (%s): %s",
                               hf_strstatus(failure.status), failure.text);

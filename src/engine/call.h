@@ -11,6 +11,8 @@ typedef struct hf_call {
     hf_intake in;    /* its db is set between hf_call_read_begin and hf_call_read_end */
     int64_t awaits;  /* the run that the caller waits for */
     bool awaits_end; /* until it is closed */
+    bool open; /* that run was open at `seen`: there is nothing to look at before it changes */
+    uint64_t seen;
 } hf_call;
 
 /* Starts the engine when it is not started. The failure is in the slot, which hf_errmsg shows.
@@ -44,6 +46,14 @@ typedef hf_value hf_call_make(void *ctx, hf_mem *mem, hf_db_cursor *row);
 HF_NODISCARD hf_status hf_call_rows(hf_call *call, hf_stmt stmt, const hf_db_value *params,
                                     size_t count, hf_mem *mem, hf_call_make *make, void *ctx,
                                     hf_value *out);
+
+/* How many changes of runs there were. */
+uint64_t hf_call_changes(const hf_call *call);
+
+/* The thread has started a run that was not there when there were `seen` changes: should it wait
+   for the end of it next, it need not look first. */
+void hf_call_started(const hf_call *call, uint64_t seen, int64_t run, const char *id);
+void hf_call_await_started(hf_call *call, const char *id);
 
 /* Asks `look` until it answers something else than HF_BUSY, or the time is up: HF_TIMEOUT. `look`
    says in call->awaits which run is waited for. */

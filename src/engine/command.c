@@ -403,11 +403,13 @@ hf_status hf_engine_command(hf_engine *engine, const hf_request *request, hf_mem
     bool taken = false;
     bool plain = false;
     bool makes;
+    uint64_t seen;
     hf_call call;
     hf_status st = hf_call_begin(&call, engine);
 
     if (st)
         return hf_err_set(err, st, "%s", engine ? hf_errmsg(engine) : "there is no engine");
+    seen = hf_call_changes(&call);
     makes = kind && (kind->makes || request->start);
     st = request_check(request, kind, makes, err);
     if (st)
@@ -436,6 +438,8 @@ hf_status hf_engine_command(hf_engine *engine, const hf_request *request, hf_mem
             (hf_command_named(request) || (request->start && request->start->correlation_key.ptr)))
             st = HF_CONFLICT; /* another one of that name was faster: it answers */
     }
+    if (!st && reply->outcome == HF_CMD_OUTCOME_STARTED_NEW)
+        hf_call_started(&call, seen, reply->run, reply->instance_id);
     return st;
 }
 

@@ -44,6 +44,11 @@ typedef struct engine_slot {
     int64_t awaits;  /* the run */
     bool awaits_end; /* and nothing less than that it is closed */
     bool is_woken;
+    /* the run that the thread's last start made, so that it can be waited for without a look */
+    int64_t started; /* 0: none */
+    int64_t started_namespace;
+    uint64_t started_seen; /* hf_engine.changes before it was there */
+    char started_id[192];  /* of its instance */
 } engine_slot;
 
 typedef struct engine_runner engine_runner;
@@ -83,6 +88,7 @@ struct hf_engine {
     int64_t
         recent[ENGINE_RECENT]; /* runs that changed last, by number of the change; closed: < 0 */
     hf_list waiting;           /* slots of threads that wait for a run */
+    size_t waiting_any;        /* those of them that wait for any change of it */
     hf_list watches;           /* hosts that follow one (watch.c) */
     bool woken;
     bool dozing;           /* the core's thread sleeps */

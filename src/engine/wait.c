@@ -7,6 +7,8 @@
 
 void hf_engine_wake_waiting(hf_engine *engine, int64_t run, bool closed)
 {
+    if (run && !closed && !engine->waiting_any)
+        return;
     for (hf_list *link = engine->waiting.next; link != &engine->waiting; link = link->next) {
         engine_slot *slot = HF_LIST_ENTRY(link, engine_slot, waiting);
 
@@ -69,9 +71,11 @@ hf_status hf_engine_wait(hf_engine *engine, int64_t run, bool closed, uint64_t *
     slot->awaits_end = closed;
     slot->is_woken = run_changed(engine, run, closed, *seen);
     hf_list_add_last(&engine->waiting, &slot->waiting);
+    engine->waiting_any += !closed;
     while (!st && !slot->is_woken && !engine->stopping && !engine->waits_over)
         st = hf_cond_wait_until(&slot->woken, &engine->lock, look_us);
     hf_list_remove(&slot->waiting);
+    engine->waiting_any -= !closed;
     if (st && look_us < until_us)
         st = HF_OK; /* no hint came: the caller looks anyway */
     if (!st && engine->waits_over && !slot->is_woken)

@@ -29,6 +29,7 @@ typedef struct work {
     int64_t expected; /* what the summary is known to have */
     int64_t behind;   /* columns go on behind this event */
     bool anew;        /* columns and what belongs to them are made anew */
+    bool fresh;       /* nothing was ever folded: there is nothing to clear */
     bool logs;        /* the log is brought up to the end as well */
     bool planned;     /* there is something to do */
 } work;
@@ -318,7 +319,8 @@ static void clear_row(work *w, hf_op op)
 {
     const hf_db_value cells[] = {int_cell(w->s.run), int_cell(w->s.last_seq)};
 
-    row_put(w, op, cells, 2);
+    if (!w->fresh)
+        row_put(w, op, cells, 2);
 }
 
 static hf_status label_rows(work *w, hf_err *err)
@@ -569,6 +571,7 @@ static bool task_plan(work *w, bool whole, bool anew)
     w->expected = w->summary == HF_PROJECTION_MISSING ? 0 : s->folded_seq;
     w->anew = anew || w->summary == HF_PROJECTION_MISSING || w->summary == HF_PROJECTION_STALE ||
               s->folded_seq == 0;
+    w->fresh = !anew && w->summary == HF_PROJECTION_BEHIND && s->folded_seq == 0 && s->version == 0;
     w->logs = anew || log_due(w, whole);
     w->behind = w->anew ? 0 : s->folded_seq;
     if (w->summary != HF_PROJECTION_MISSING)
