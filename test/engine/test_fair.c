@@ -24,7 +24,7 @@ static hf_value quick(hf_ctx *w, hf_value in)
 
 static const hf_workflow_def workflows[] = {
     {.type = "sleeper", .run = sleeper}, {.type = "quick", .run = quick}, {0}};
-static const hf_activity_def activities[] = {{.name = "echo", .run = hf_echo}, {0}};
+static const hf_activity_def activities[] = {{.name = "touch", .run = hf_echo}, {0}};
 static const hf_app app = {.name = "fair", .workflows = workflows, .activities = activities};
 
 static void many_start(hf_engine *d, const char *type, int count)

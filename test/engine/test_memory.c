@@ -30,7 +30,7 @@ static const hf_update_def updates[] = {{.name = "note", .params = "text:string"
                                         {0}};
 static const hf_workflow_def workflows[] = {
     {.type = "waits", .run = waits, .signals = signals, .updates = updates}, {0}};
-static const hf_activity_def activities[] = {{.name = "echo", .run = hf_echo}, {0}};
+static const hf_activity_def activities[] = {{.name = "work", .run = hf_echo}, {0}};
 static const hf_app app = {.name = "memory", .workflows = workflows, .activities = activities};
 
 /* Commands to one instance, one after the other, and how each must end. */
