@@ -133,6 +133,7 @@ typedef struct live_run {
     bool makes_children;
     bool again;              /* the unit resolves a step of its own: the code has another turn */
     bool look;               /* the store has facts that the replay does not know */
+    bool untold;             /* it was loaded for this turn, and its inbox was empty then */
     bool stale;              /* rows came back: load it anew before its next turn */
     bool gone;               /* out of the core's map: freed when its turn comes up */
     bool ready;              /* in the ready list */
@@ -185,7 +186,7 @@ enum {
 
 enum { HF_CORE_FLYING_MAX = 512 }; /* runs whose unit is under way at most */
 
-enum { HF_CORE_AHEAD = 32 }; /* runs that are read together at most */
+enum { HF_CORE_AHEAD = 64 }; /* runs that are read together at most */
 
 /* Which shards are to be looked through. */
 typedef struct core_sweep {

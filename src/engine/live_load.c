@@ -426,6 +426,7 @@ static hf_status live_fresh(hf_core *core, live_run *run, bool *out_gone, hf_err
         st = chunks_feed(core, run, rows, input_find, err);
     if (!st && !*out_gone && run->replay && run->fed != run->base.last_seq)
         st = live_catch_up(core, run, input_find, out_gone, err);
+    run->untold = !st && !rows->told;
     hf_live_rows_free(&own);
     hf_live_ahead_free(run);
     return st;
@@ -437,6 +438,7 @@ hf_status hf_live_load(hf_core *core, live_run *run, bool *out_gone, hf_err *err
     hf_status st = HF_OK;
 
     *out_gone = false;
+    run->untold = false;
     if (fresh)
         st = live_fresh(core, run, out_gone, err);
     else if (run->info.parent_run != HF_NONE)

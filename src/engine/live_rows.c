@@ -20,7 +20,8 @@ enum {
     COLUMN_DEFINITION,
     COLUMN_BUSINESS_KEY,
     COLUMN_ACTIVITIES,
-    COLUMN_CALLED
+    COLUMN_CALLED,
+    COLUMN_TOLD
 };
 
 static hf_status text_take(live_rows *rows, hf_db_cursor *row, size_t column, hf_slice *out_text,
@@ -49,6 +50,7 @@ static hf_status run_take(live_rows *rows, hf_db_cursor *row, hf_err *err)
     rows->crashes = hf_db_column_int(row, COLUMN_BASE + 12);
     rows->activities = hf_db_column_int(row, COLUMN_ACTIVITIES) != 0;
     rows->called = hf_db_column_int(row, COLUMN_CALLED) != 0;
+    rows->told = hf_db_column_int(row, COLUMN_TOLD) != 0;
     if (!st)
         st = text_take(rows, row, COLUMN_ID, &rows->info.instance_id, err);
     if (!st)
@@ -208,7 +210,7 @@ void hf_live_ahead_read(hf_core *core, live_run *run)
     if (!ahead_wanted(run))
         return;
     hf_live_ahead_drop(core);
-    for (int i = 0; run && whole && i < HF_CORE_AHEAD; i++, run = run->next_ready) {
+    for (; run && whole && core->ahead_count < HF_CORE_AHEAD; run = run->next_ready) {
         if (!ahead_wanted(run))
             continue;
         run->ahead = hf_alloc(sizeof(*run->ahead));

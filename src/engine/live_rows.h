@@ -24,6 +24,7 @@ typedef struct live_rows {
     int64_t blocked;
     bool activities; /* some are open */
     bool called;     /* a parent waits for it */
+    bool told;       /* another run left something for it */
     hf_open_work *timers;
     size_t timer_count;
     live_chunk chunks[LIVE_CHUNKS];

@@ -87,7 +87,7 @@ static hf_status turn_draft(turn *t, hf_turn *out_turn, hf_err *err)
     st = hf_attempt_fold_ended(run, &t->decide, err);
     if (!st)
         st = due_fold(t, err);
-    if (!st && t->woken)
+    if (!st && t->woken && !run->untold) /* what came since has told of itself */
         st = hf_inbox_fold(core, run, &t->decide, &stopped, err);
     if (st || stopped)
         return st;

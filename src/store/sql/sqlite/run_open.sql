@@ -1,7 +1,7 @@
 -- ?1 run keys as a JSON list, ?2 how many chunks of each at most -> everything that runs are loaded from, at one moment;
 -- the run, a part, and then:
--- 0: the columns of run_get, id, type, queue, definition and business key, whether it has open activities, and whether a
---    parent waits for it
+-- 0: the columns of run_get, id, type, queue, definition and business key, whether it has open activities, whether a
+--    parent waits for it, and whether another run left something for it
 -- 1: step, key, kind and due_us of a pending timer
 --    (what is open is hidden from planners, as in timer_read)
 -- 2: first_seq, and in the place of the head the body of a chunk, in order
@@ -12,17 +12,18 @@ SELECT k.run AS run, 0 AS part, r.instance AS place, r.number, r.status, r.close
        i.id, i.type, r.queue, r.definition, i.business_key,
        CASE WHEN EXISTS (SELECT 1 FROM activity a WHERE a.run = r.key AND a.closed_us IS NULL) THEN 1 ELSE 0 END,
        CASE WHEN EXISTS (SELECT 1 FROM link l WHERE l.child_run = r.key AND l.kind = 1 AND l.step IS NOT NULL)
-            THEN 1 ELSE 0 END
+            THEN 1 ELSE 0 END,
+       CASE WHEN EXISTS (SELECT 1 FROM inbox b WHERE b.run = r.key) THEN 1 ELSE 0 END
 FROM k CROSS JOIN run r ON r.key = k.run CROSS JOIN instance i ON i.key = r.instance
 UNION ALL
 SELECT k.run, 1, t.step, t.key, t.kind, t.due_us,
        NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-       NULL, NULL, NULL, NULL, NULL, NULL, NULL
+       NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
 FROM k CROSS JOIN timer t ON t.run = k.run AND coalesce(t.closed_us, 0) = 0
 UNION ALL
 SELECT k.run, 2, h.first_seq, NULL, NULL, NULL, NULL, NULL, h.body,
        NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-       NULL, NULL, NULL, NULL
+       NULL, NULL, NULL, NULL, NULL
 FROM k CROSS JOIN history h ON h.run = k.run
 WHERE h.first_seq <= (SELECT max(c.first_seq)
                       FROM (SELECT first_seq FROM history WHERE run = k.run ORDER BY first_seq LIMIT ?2) c)
