@@ -28,6 +28,8 @@ struct hf_pool {
     hf_job *running; /* linked by next while a thread works on it */
     size_t places;
     size_t reserved;
+    size_t idle;  /* threads that wait for work */
+    bool calling; /* one of them was woken and has not come yet */
     bool closing;
     bool draining; /* no new reservations */
     hf_pool_host host;
@@ -143,6 +145,17 @@ static void job_run(hf_pool *pool, hf_job *job)
     job_result(job, result);
 }
 
+/* With the lock held, when there is work. One thread comes, and whoever takes a job that leaves
+   others behind calls the next: a thread that runs short jobs one after the other is not joined by
+   one for each, and those behind a long one do not wait for it. */
+static void thread_call(hf_pool *pool)
+{
+    if (!pool->idle || pool->calling)
+        return;
+    pool->calling = true;
+    hf_cond_signal(&pool->work);
+}
+
 static hf_job *job_take(hf_pool *pool)
 {
     hf_job *job = pool->first;
@@ -152,6 +165,8 @@ static hf_job *job_take(hf_pool *pool)
     pool->first = job->next;
     if (!pool->first)
         pool->tail = &pool->first;
+    else
+        thread_call(pool);
     job->next = pool->running;
     pool->running = job;
     return job;
@@ -201,9 +216,14 @@ static void pool_thread(void *ctx)
     size_t slot = HF_BREADCRUMB_RUNS + atomic_fetch_add(&pool->slots_taken, 1);
 
     hf_mutex_lock(&pool->lock);
-    while (!pool->closing)
-        if (!pool_work(pool, slot))
-            hf_cond_wait(&pool->work, &pool->lock);
+    while (!pool->closing) {
+        if (pool_work(pool, slot))
+            continue;
+        pool->idle++;
+        hf_cond_wait(&pool->work, &pool->lock);
+        pool->idle--;
+        pool->calling = false;
+    }
     hf_mutex_unlock(&pool->lock);
 }
 
@@ -298,7 +318,7 @@ void hf_pool_submit(hf_pool *pool, hf_job *job)
     job->next = NULL;
     *pool->tail = job;
     pool->tail = &job->next;
-    hf_cond_signal(&pool->work);
+    thread_call(pool);
     hf_mutex_unlock(&pool->lock);
 }
 
