@@ -7,4 +7,4 @@ WITH put AS (
     WHERE run_projection.seq < excluded.seq OR run_projection.version <> excluded.version
     RETURNING run
 )
-SELECT k.row FROM unnest(?1::bigint[]) WITH ORDINALITY AS k(run, row) JOIN put ON put.run = k.run
+SELECT array_position(?1::bigint[], put.run)::bigint FROM put
