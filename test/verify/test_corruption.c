@@ -211,7 +211,8 @@ static void store_restore(hf_db *db)
         "IS NULL; CREATE UNIQUE INDEX IF NOT EXISTS command_message ON command "
         "(instance, message_seq); CREATE UNIQUE INDEX IF NOT EXISTS link_pair ON link "
         "(parent_run, child_run, kind); CREATE UNIQUE INDEX IF NOT EXISTS task_workflow "
-        "ON task (run) WHERE kind = 1; CREATE UNIQUE INDEX IF NOT EXISTS schedule_slot ON "
+        "ON task (run, (CASE kind WHEN 1 THEN 0 ELSE key END)); "
+        "CREATE UNIQUE INDEX IF NOT EXISTS schedule_slot ON "
         "schedule_history (schedule, slot_us) WHERE slot_us IS NOT NULL",
         &err));
     OK(hf_db_commit(db, &err));

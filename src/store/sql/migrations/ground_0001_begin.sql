@@ -235,8 +235,7 @@ CREATE TABLE task (
     trouble {int} NOT NULL DEFAULT 0,        -- 1: handing it over failed, 2: the claim failed
     repair_us {int}                          -- after trouble: not tried again before
 ) {hot};
-CREATE INDEX task_run ON task (run);
-CREATE UNIQUE INDEX task_workflow ON task (run) WHERE kind = 1; -- one workflow task per run
+CREATE UNIQUE INDEX task_workflow ON task (run, (CASE kind WHEN 1 THEN 0 ELSE key END)); -- one workflow task per run
 CREATE INDEX task_queue ON task (queue, kind, priority, available_us, key);
 
 CREATE TABLE timer (

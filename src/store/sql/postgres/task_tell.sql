@@ -9,4 +9,4 @@ FROM {rows key int, run int, instance int, source_kind int, source_key int, now_
         ORDER BY p.number DESC LIMIT 1), u.run, (SELECT i.current_run FROM instance i WHERE i.key = u.instance))
         AND r.closed_us IS NULL
 FOR SHARE OF r
-ON CONFLICT (run) WHERE kind = 1 DO NOTHING
+ON CONFLICT (run, (CASE kind WHEN 1 THEN 0 ELSE key END)) DO NOTHING

@@ -8,4 +8,4 @@ WHERE r.key = coalesce((SELECT l.parent_run FROM link l JOIN run p ON p.key = l.
             AND l.child_run = CASE ?4 WHEN 1 THEN ?5 ELSE
                 (SELECT b.key FROM run n JOIN run b ON b.instance = n.instance AND b.number = n.number - 1 WHERE n.key = ?5) END
         ORDER BY p.number DESC LIMIT 1), ?2, (SELECT current_run FROM instance WHERE key = ?3)) AND r.closed_us IS NULL
-ON CONFLICT (run) WHERE kind = 1 DO NOTHING
+ON CONFLICT (run, (CASE kind WHEN 1 THEN 0 ELSE key END)) DO NOTHING
