@@ -117,6 +117,7 @@ static void alarm_fire(hf_core *core, core_alarm *alarm)
         run->due = due;
     }
     run->alarmed = true;
+    run->roused = true;
     hf_core_ready(core, run);
 }
 

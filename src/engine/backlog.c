@@ -20,6 +20,7 @@ static void run_ready(hf_core *core, int64_t key, bool pass_on)
     if (!run)
         return;
     run->look = true;
+    run->roused = false;
     run->pass_on |= pass_on;
     hf_core_ready(core, run);
 }

@@ -138,6 +138,7 @@ typedef struct live_run {
     bool gone;               /* out of the core's map: freed when its turn comes up */
     bool ready;              /* in the ready list */
     bool alarmed;            /* its next turn is a due alarm's */
+    bool roused;             /* by a due alarm; nobody else has asked for a turn since */
     bool pass_on;            /* who looks at it knows what other nodes may not */
     bool elsewhere;          /* another node has it, or may have it */
     int64_t epoch;           /* of its shard; HF_NONE where there are no shards */
@@ -176,7 +177,8 @@ typedef struct live_run {
 
 /* The share of due alarms: how many fire before the core looks at other work again, and how many of
    their units may be in front of its commits. After so many of theirs without any other they are
-   alone, and have more room until there is other work again. */
+   alone, and have more room until there is other work again; what the runs do that they woke is
+   none. */
 enum {
     HF_CORE_DUE_SHARE = 8,
     HF_CORE_DUE_FLYING = 32,

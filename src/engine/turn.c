@@ -159,7 +159,10 @@ static hf_status turn_submit(turn *t, hf_err *err)
     core->flying++;
     run->due_unit = t->alarmed;
     core->flying_due += t->alarmed;
-    core->due_alone = t->alarmed ? core->due_alone + 1 : 0;
+    if (t->alarmed)
+        core->due_alone++;
+    else if (!run->roused)
+        core->due_alone = 0;
     run->unit = unit;
     run->effects = t->decide.effects;
     run->again = t->decide.again;
@@ -507,6 +510,7 @@ bool hf_turn_lent(hf_core *core, live_run *run, hf_unit *unit, bool *out_misfit)
     hf_err err = {0};
     hf_status st;
 
+    run->roused = false;
     turn_begin(&t, unit);
     if (!run->unborn) /* one message, with its command */
         t.decide.commands = t.decide.messages = run->unit_messages = 1;
