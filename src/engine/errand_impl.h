@@ -3,6 +3,7 @@
 #ifndef HF_ENGINE_ERRAND_IMPL_H
 #define HF_ENGINE_ERRAND_IMPL_H
 
+#include "base/value.h"
 #include "engine/errand.h"
 
 /* ---- errand.c */
