@@ -356,8 +356,6 @@ hf_row *hf_row_link_take(hf_mem *mem, const hf_link_row *row, int64_t origin);
 hf_row *hf_row_activity_new(hf_mem *mem, const hf_activity_row *row);
 hf_row *hf_row_activity_set(hf_mem *mem, const hf_activity_row *row);
 hf_row *hf_row_attempt_new(hf_mem *mem, const hf_attempt_row *row);
-hf_row *hf_row_attempt_close(hf_mem *mem, int64_t activity, int64_t number,
-                             hf_attempt_status status, int64_t closed_us);
 hf_row *hf_row_timer_new(hf_mem *mem, const hf_timer_row *row);
 /* The timer is pending after all. */
 hf_row *hf_row_timer_reset(hf_mem *mem, int64_t key, int64_t due_us);
@@ -409,12 +407,6 @@ hf_row *hf_row_task_trouble(hf_mem *mem, int64_t run, hf_task_trouble trouble, i
 /* Bare: the watchdog hands a task out again that is as it saw it. */
 hf_row *hf_row_task_redo(hf_mem *mem, int64_t key, int64_t expected_epoch, int64_t available_us,
                          int64_t repair_us);
-hf_row *hf_row_task_claim(hf_mem *mem, int64_t key, int64_t expected_epoch, hf_slice token,
-                          hf_slice owner, int64_t lease_until_us);
-hf_row *hf_row_task_extend(hf_mem *mem, int64_t key, int64_t epoch, hf_slice token,
-                           int64_t lease_until_us);
-hf_row *hf_row_task_release(hf_mem *mem, int64_t key, int64_t epoch, hf_slice token,
-                            int64_t available_us);
 hf_row *hf_row_summary_new(hf_mem *mem, int64_t run, int64_t namespace_key, int64_t instance,
                            int64_t status, int64_t sort_us);
 hf_row *hf_row_summary_set(hf_mem *mem, int64_t run, int64_t status);

@@ -144,18 +144,6 @@ hf_row *hf_row_attempt_new(hf_mem *mem, const hf_attempt_row *row)
     return hf_row_end(&b);
 }
 
-hf_row *hf_row_attempt_close(hf_mem *mem, int64_t activity, int64_t number,
-                             hf_attempt_status status, int64_t closed_us)
-{
-    hf_row_builder b = hf_row_begin(mem, HF_OP_ATTEMPT_CLOSE);
-
-    hf_row_put_int(&b, activity);
-    hf_row_put_int(&b, number);
-    hf_row_put_int(&b, status);
-    hf_row_put_int(&b, closed_us);
-    return hf_row_end(&b);
-}
-
 hf_row *hf_row_timer_new(hf_mem *mem, const hf_timer_row *row)
 {
     hf_row_builder b = hf_row_begin(mem, HF_OP_TIMER_NEW);
@@ -297,46 +285,5 @@ hf_row *hf_row_task_redo(hf_mem *mem, int64_t key, int64_t expected_epoch, int64
     hf_row_put_int(&b, expected_epoch);
     hf_row_put_int(&b, available_us);
     hf_row_put_int(&b, repair_us);
-    return hf_row_end(&b);
-}
-
-hf_row *hf_row_task_claim(hf_mem *mem, int64_t key, int64_t expected_epoch, hf_slice token,
-                          hf_slice owner, int64_t lease_until_us)
-{
-    hf_row_builder b = hf_row_begin(mem, HF_OP_TASK_CLAIM);
-
-    hf_row_put_int(&b, key);
-    hf_row_put_int(&b, expected_epoch);
-    hf_row_put_int(&b, expected_epoch + 1);
-    hf_row_put_blob(&b, token);
-    hf_row_put_text(&b, owner);
-    hf_row_put_int(&b, lease_until_us);
-    hf_row_put_int(&b, HF_TASK_STATUS_READY);
-    hf_row_put_int(&b, HF_TASK_STATUS_LEASED);
-    return hf_row_end(&b);
-}
-
-hf_row *hf_row_task_extend(hf_mem *mem, int64_t key, int64_t epoch, hf_slice token,
-                           int64_t lease_until_us)
-{
-    hf_row_builder b = hf_row_begin(mem, HF_OP_TASK_EXTEND);
-
-    hf_row_put_int(&b, key);
-    hf_row_put_int(&b, epoch);
-    hf_row_put_blob(&b, token);
-    hf_row_put_int(&b, lease_until_us);
-    return hf_row_end(&b);
-}
-
-hf_row *hf_row_task_release(hf_mem *mem, int64_t key, int64_t epoch, hf_slice token,
-                            int64_t available_us)
-{
-    hf_row_builder b = hf_row_begin(mem, HF_OP_TASK_RELEASE);
-
-    hf_row_put_int(&b, key);
-    hf_row_put_int(&b, epoch);
-    hf_row_put_blob(&b, token);
-    hf_row_put_int(&b, HF_TASK_STATUS_READY);
-    hf_row_put_int(&b, available_us);
     return hf_row_end(&b);
 }

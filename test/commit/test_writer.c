@@ -350,16 +350,13 @@ HF_BOTH_ENGINES(queue_pushes_back)
     hf_writer *writer = NULL;
     ledger book = {0};
     hf_unit *units[3];
-    const uint8_t token[16] = {0};
 
     ok(hf_writer_open(store, &options, &writer, &err), "open the writer");
     for (int i = 0; i < 3; i++) {
         hf_stager stager;
 
         units[i] = hf_unit_new(ledger_add, &book);
-        hf_unit_row(units[i], 0,
-                    hf_row_task_extend(hf_unit_mem(units[i]), 7, 1,
-                                       hf_slice_from(token, sizeof(token)), 5));
+        hf_unit_row(units[i], 0, hf_row_task_drop(hf_unit_mem(units[i]), 7, 1));
         ok(hf_stager_init(&stager, &err), "stager");
         ok(hf_unit_seal(units[i], &stager, &err), "seal");
         hf_stager_fini(&stager);
@@ -396,43 +393,29 @@ static void unit_kept(hf_unit *unit, void *ctx)
     (void)ctx;
 }
 
-/* Claims are fenced by epoch and token; a repetition of the same claim holds, another's does not.
- */
-HF_BOTH_ENGINES(claims_are_fenced)
+/* A bare row says whether it took effect: a task is handed out again when it is as it was seen. */
+HF_BOTH_ENGINES(bare_rows_say_whether_they_took_effect)
 {
     hf_test_place *place = hf_test_place_new(kind);
     hf_world world;
     hf_world_run run;
-    const uint8_t bytes[2][16] = {{1}, {2}};
-    hf_slice mine = hf_slice_from(bytes[0], 16);
-    hf_slice other = hf_slice_from(bytes[1], 16);
 
     world_begin(&world, place, true);
     ok(hf_world_start(&world, "order-1", &run, &err), "start");
-    for (int i = 0; i < 8; i++) {
-        const bool expected[] = {true, true, false, true, false, false, true, true};
+    for (int i = 0; i < 3; i++) {
+        const int64_t epoch[] = {1, 0, 0};
+        const bool expected[] = {false, true, false};
         hf_unit *unit = hf_unit_new(unit_kept, NULL);
-        hf_mem *mem = hf_unit_mem(unit);
-        int64_t task = run.workflow_task;
-        hf_row *rows[8] = {
-            hf_row_task_claim(mem, task, 0, mine, HF_SLICE("me"), 99),
-            hf_row_task_claim(mem, task, 0, mine, HF_SLICE("me"), 99),
-            hf_row_task_claim(mem, task, 0, other, HF_SLICE("you"), 99),
-            hf_row_task_extend(mem, task, 1, mine, 120),
-            hf_row_task_extend(mem, task, 0, mine, 120),
-            hf_row_task_release(mem, task, 1, other, 5),
-            hf_row_task_release(mem, task, 1, mine, 5),
-            hf_row_task_claim(mem, task, 1, other, HF_SLICE("you"), 99),
-        };
+        hf_row *row = hf_row_task_redo(hf_unit_mem(unit), run.workflow_task, epoch[i], 5, HF_NONE);
 
-        ck_assert_int_eq(bare_applies(&world, unit, rows[i]), expected[i]);
+        ck_assert_int_eq(bare_applies(&world, unit, row), expected[i]);
     }
     hf_world_close(&world);
     hf_test_place_free(place);
 }
 
-/* Of several claims for one task in one batch exactly one holds. */
-HF_BOTH_ENGINES(one_claim_of_a_batch_holds)
+/* Of equal rows in one batch exactly one takes effect. */
+HF_BOTH_ENGINES(one_of_equal_rows_takes_effect)
 {
     hf_test_place *place = hf_test_place_new(kind);
     hf_world world;
@@ -442,13 +425,8 @@ HF_BOTH_ENGINES(one_claim_of_a_batch_holds)
 
     world_begin(&world, place, true);
     ok(hf_world_start(&world, "order-1", &run, &err), "start");
-    for (uint8_t i = 1; i <= 5; i++) {
-        const uint8_t token[16] = {i};
-
-        hf_unit_row(unit, 0,
-                    hf_row_task_claim(hf_unit_mem(unit), run.workflow_task, 0,
-                                      hf_slice_from(token, 16), HF_SLICE("me"), 99));
-    }
+    for (int i = 0; i < 5; i++)
+        hf_unit_row(unit, 0, hf_row_task_redo(hf_unit_mem(unit), run.workflow_task, 0, 5, HF_NONE));
     ok(hf_unit_seal(unit, &world.stager, &err), "seal");
     ok(hf_writer_offer(world.writer, unit, &err), "offer");
     writer_drain(world.writer);
@@ -467,7 +445,6 @@ HF_BOTH_ENGINES(wrong_units_are_refused)
     hf_world world;
     hf_world_run run;
     hf_unit *unit;
-    const uint8_t token[16] = {1};
 
     world_begin(&world, place, true);
     ok(hf_world_start(&world, "order-1", &run, &err), "start");
@@ -476,9 +453,7 @@ HF_BOTH_ENGINES(wrong_units_are_refused)
     hf_unit_append(unit, &run.base, HF_NONE, HF_REBASE_NEVER);
     ck_assert_int_eq(hf_unit_seal(unit, &world.stager, &err), HF_MISUSE); /* no event */
     hf_event_begin(hf_unit_events(unit, 0), HF_EVENT_NOTE_RECORDED, 0, 0);
-    hf_unit_row(
-        unit, 0,
-        hf_row_task_extend(hf_unit_mem(unit), 7, 1, hf_slice_from(token, sizeof(token)), 5));
+    hf_unit_row(unit, 0, hf_row_task_drop(hf_unit_mem(unit), 7, 1));
     ck_assert_int_eq(hf_unit_seal(unit, &world.stager, &err),
                      HF_MISUSE); /* bare rows beside a run's */
     hf_unit_free(unit);
@@ -576,5 +551,6 @@ HF_PG_SUITE_MAIN("commit/writer", HF_BOTH(a_life_commits), HF_BOTH(second_start_
                  HF_BOTH(decision_does_not_follow_blindly), HF_BOTH(decision_follows_outside_facts),
                  HF_BOTH(poison_dies_alone), HF_BOTH(lost_answers_are_read_back),
                  HF_BOTH(io_error_stops_the_writer), HF_BOTH(queue_pushes_back),
-                 HF_BOTH(claims_are_fenced), HF_BOTH(one_claim_of_a_batch_holds),
-                 HF_BOTH(wrong_units_are_refused), HF_BOTH(threads_share_batches))
+                 HF_BOTH(bare_rows_say_whether_they_took_effect),
+                 HF_BOTH(one_of_equal_rows_takes_effect), HF_BOTH(wrong_units_are_refused),
+                 HF_BOTH(threads_share_batches))
