@@ -49,12 +49,20 @@ HF_API hf_status hf_workers_beat(hf_engine *engine, const char *worker, const ch
 HF_API hf_status hf_workers_queues(hf_engine *engine, hf_mem *mem, hf_value *out);
 
 /* A build (NULL: workers that say none) gets no new tasks of the queue, or gets them again. It is
-   recorded; who hands out tasks asks hf_builds_drained and keeps to it. */
+   recorded; who hands out tasks asks hf_builds and keeps to it. */
 HF_API hf_status hf_builds_drain(hf_engine *engine, const char *queue, const char *build,
                                  bool drain);
 
-/* [{"task_queue", "build_id", "drained_at" (microseconds)}] */
-HF_API hf_status hf_builds_drained(hf_engine *engine, hf_mem *mem, hf_value *out);
+/* Runs of workers' types that begin at the queue from now on carry the build, and their workflow
+   tasks go to workers of that build alone; NULL: they carry none, and go to all. Runs that carry
+   one keep it, also those that continue them. Another server on the store hears of it within 5 s.
+ */
+HF_API hf_status hf_builds_promote(hf_engine *engine, const char *queue, const char *build);
+
+/* Those that are drained or were ever promoted: [{"task_queue", "build_id", "drained_at",
+   "promoted_at" (microseconds; null: it is not, it never was)}]. The one that was promoted last is
+   chosen. */
+HF_API hf_status hf_builds(hf_engine *engine, hf_mem *mem, hf_value *out);
 
 /* A worker has gone for good: the tasks and attempts that it holds go to others; how many they
    were. A lost attempt uses up none of those that the activity may have. */
@@ -81,6 +89,7 @@ typedef struct hf_poll_opts {
     unsigned also;             /* further kinds, a bit 1 << kind for each */
     const char *const *queues; /* further queues, ended by NULL; 16 in all */
     const char *task;          /* this one and no other; queues and types do not count */
+    const char *build;         /* of the worker; NULL: it says none */
 } hf_poll_opts;
 
 /* With `task` a poll does not wait: HF_NOTFOUND when nobody offers it, and no task at all (NULL)

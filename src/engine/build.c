@@ -1,5 +1,5 @@
 /* build.c: the fleet as operators and servers see it: workers that are there, what waits at the
-   queues, and builds that are drained. */
+   queues, and builds that are drained or promoted. */
 #include <string.h>
 #include <unistd.h>
 
@@ -8,6 +8,8 @@
 #include "engine/desk.h"
 #include "engine/fleet.h"
 #include "holdfast/worker.h"
+
+#define LOOK_US INT64_C(5000000)
 
 enum { BUILD_BYTES_MAX = 191 };
 
@@ -47,7 +49,9 @@ hf_status hf_workers_queues(hf_engine *engine, hf_mem *mem, hf_value *out)
     return *out ? HF_OK : hf_err_nomem(&c.slot->err, "queues");
 }
 
-hf_status hf_builds_drain(hf_engine *engine, const char *queue, const char *build, bool drain)
+/* Something is said of a build, now or (false) no longer. */
+static hf_status build_say(hf_engine *engine, hf_op op, const char *queue, const char *build,
+                           bool now)
 {
     hf_db_value cells[4];
     bool applied;
@@ -62,8 +66,80 @@ hf_status hf_builds_drain(hf_engine *engine, const char *queue, const char *buil
     cells[0] = hf_db_int(c.in.namespace_key);
     cells[1] = hf_db_text(hf_slice_of(queue));
     cells[2] = hf_db_text(hf_slice_of(build ? build : ""));
-    cells[3] = drain ? hf_db_int(c.in.now_us) : hf_db_null(HF_DB_INT);
-    return hf_call_row(&c, HF_OP_BUILD_SET, cells, 4, &applied, &c.slot->err);
+    cells[3] = now ? hf_db_int(c.in.now_us) : hf_db_null(HF_DB_INT);
+    return hf_call_row(&c, op, cells, 4, &applied, &c.slot->err);
+}
+
+hf_status hf_builds_drain(hf_engine *engine, const char *queue, const char *build, bool drain)
+{
+    return build_say(engine, HF_OP_BUILD_SET, queue, build, drain);
+}
+
+hf_status hf_builds_promote(hf_engine *engine, const char *queue, const char *build)
+{
+    hf_status st = build_say(engine, HF_OP_BUILD_PROMOTE, queue, build, true);
+
+    if (!st)
+        atomic_store(&engine->promotions, true);
+    return st;
+}
+
+/* Whether anybody ever promoted a build: what is known of that is looked at now and then, so that
+   starts do not pay for what is hardly used. */
+static hf_status promotions_look(hf_engine *engine, hf_db *db, int64_t now_us, hf_err *err)
+{
+    int64_t looked_us = atomic_load(&engine->promotions_us);
+    int64_t count = 0;
+    bool found;
+    hf_status st;
+
+    if (atomic_load(&engine->promotions) || (looked_us && now_us - looked_us < LOOK_US))
+        return HF_OK;
+    st = hf_db_number(db, HF_STMT_BUILD_PROMOTIONS, NULL, 0, &found, &count, err);
+    if (st)
+        return st;
+    atomic_store(&engine->promotions_us, now_us);
+    if (count)
+        atomic_store(&engine->promotions, true);
+    return HF_OK;
+}
+
+hf_status hf_build_chosen(const hf_intake *in, hf_slice queue, hf_mem *mem, hf_slice *out_build,
+                          hf_err *err)
+{
+    const hf_db_value params[] = {hf_db_int(in->namespace_key), hf_db_text(queue)};
+    hf_db_cursor *cursor = NULL;
+    bool row = false;
+    hf_status st = hf_db_query(in->db, HF_STMT_BUILD_CHOSEN, params, 2, &cursor, err);
+
+    *out_build = (hf_slice){0};
+    if (!st)
+        st = hf_db_step(cursor, &row, err);
+    if (!st && row && hf_db_column_bytes(cursor, 0).len) {
+        hf_slice build = hf_db_column_bytes(cursor, 0);
+
+        *out_build = hf_slice_from(hf_mem_text(mem, build), build.len);
+        st = out_build->ptr ? HF_OK : hf_err_nomem(err, "a build");
+    }
+    hf_db_end(cursor);
+    return st;
+}
+
+hf_status hf_engine_build_chosen(hf_engine *engine, const hf_intake *in, hf_slice queue,
+                                 hf_mem *mem, hf_slice *out_build, hf_err *err)
+{
+    hf_status st = promotions_look(engine, in->db, in->now_us, err);
+
+    *out_build = (hf_slice){0};
+    return st || !atomic_load(&engine->promotions)
+               ? st
+               : hf_build_chosen(in, queue, mem, out_build, err);
+}
+
+static hf_value time_value(hf_mem *mem, hf_db_cursor *row, size_t column)
+{
+    return hf_db_column_null(row, column) ? hf_value_null()
+                                          : hf_value_int(mem, hf_db_column_int(row, column));
 }
 
 static hf_value build_value(void *ctx, hf_mem *mem, hf_db_cursor *row)
@@ -74,11 +150,12 @@ static hf_value build_value(void *ctx, hf_mem *mem, hf_db_cursor *row)
     (void)ctx;
     hf_value_set(build, HF_SLICE("task_queue"), hf_value_string(mem, hf_db_column_bytes(row, 0)));
     hf_value_set(build, HF_SLICE("build_id"), id.len ? hf_value_string(mem, id) : hf_value_null());
-    hf_value_set(build, HF_SLICE("drained_at"), hf_value_int(mem, hf_db_column_int(row, 2)));
+    hf_value_set(build, HF_SLICE("drained_at"), time_value(mem, row, 2));
+    hf_value_set(build, HF_SLICE("promoted_at"), time_value(mem, row, 3));
     return hf_value_finish(build);
 }
 
-hf_status hf_builds_drained(hf_engine *engine, hf_mem *mem, hf_value *out)
+hf_status hf_builds(hf_engine *engine, hf_mem *mem, hf_value *out)
 {
     hf_db_value space;
     hf_call c;

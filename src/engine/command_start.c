@@ -32,6 +32,10 @@ static hf_status start_define_far(hf_handling *h, hf_intake_start *start, hf_err
                              &start->fingerprint, err);
     if (!st && start->definition != HF_NONE)
         st = hf_snapshot_read(h->call->in.db, mem, start->definition, &snapshot, err);
+    if (!st)
+        st = hf_engine_build_chosen(h->call->engine, &h->call->in,
+                                    start->queue.ptr ? start->queue : HF_SLICE("default"), mem,
+                                    &start->compatibility, err);
     hf_call_read_end(h->call);
     if (!st && snapshot.params.len && !hf_slice_equal(snapshot.params, HF_SLICE("null")))
         st = hf_contract_from_json(mem, snapshot.params, &start->params, err);

@@ -172,10 +172,12 @@ void hf_desk_shut(hf_desk *desk, bool shut)
     hf_mutex_unlock(&desk->lock);
 }
 
-static bool waiter_serves(const hf_waiter *waiter, hf_slice type)
+static bool waiter_serves(const hf_waiter *waiter, const hf_errand *errand)
 {
+    if (errand->build.ptr && !hf_slice_equal(errand->build, waiter->build))
+        return false;
     for (size_t i = 0; i < waiter->type_count; i++)
-        if (hf_slice_equal(waiter->types[i], type))
+        if (hf_slice_equal(waiter->types[i], errand->type))
             return true;
     return waiter->type_count == 0;
 }
@@ -189,7 +191,7 @@ static hf_waiter *waiter_for(const hf_list *waiters, const hf_errand *errand, hf
     for (hf_list *link = hf_list_first(waiters); link; link = hf_list_next(waiters, link)) {
         hf_waiter *waiter = HF_LIST_ENTRY(link, hf_waiter_place, link)->waiter;
 
-        if (!waiter_serves(waiter, errand->type))
+        if (!waiter_serves(waiter, errand))
             continue;
         if (!prefers.ptr || hf_slice_equal(waiter->worker, prefers))
             return waiter;
@@ -233,7 +235,7 @@ static bool errand_take(hf_list *errands, const hf_waiter *waiter, hf_errand *ou
     for (hf_list *link = hf_list_first(errands); link; link = hf_list_next(errands, link)) {
         hf_errand *errand = HF_LIST_ENTRY(link, hf_errand, place);
 
-        if (!waiter_serves(waiter, errand->type))
+        if (!waiter_serves(waiter, errand))
             continue;
         *out_errand = *errand;
         hf_list_remove(&errand->place);

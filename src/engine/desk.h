@@ -45,6 +45,7 @@ typedef struct hf_errand {
     hf_slice type;
     hf_slice instance_id;
     hf_slice run_id;
+    hf_slice build;                  /* whose workers alone may have it; ptr NULL: all */
     char task_id[HF_ULID_TEXT_SIZE]; /* what it is called when it is taken by name; "": never */
     int64_t since_us;                /* it lies there; the desk's */
 } hf_errand;
@@ -68,6 +69,7 @@ typedef struct hf_waiter {
     const hf_slice *types;
     size_t type_count; /* 0: all */
     hf_slice worker;
+    hf_slice build;   /* ptr NULL: it says none */
     int64_t lease_us; /* 0: the kind's default */
     bool once;        /* it waits nowhere: this work or none */
     bool leaving;     /* it waits no more: the work that is on its way to it or none; the desk's */

@@ -59,6 +59,8 @@ enum { ENGINE_RECENT = 1024 };
 
 struct hf_engine {
     const hf_app *app;
+    _Atomic bool promotions; /* somebody has promoted a build, and when that was looked at */
+    _Atomic int64_t promotions_us;
     hf_registry *registry;
     hf_store *store;
     hf_writer *writer;

@@ -108,6 +108,21 @@ static hf_slice text_put(char **at, hf_slice text)
     return copy;
 }
 
+/* Whether the run is for workers of its build alone: one that was promoted at its queue. Others
+   carry a build of a program that started them, which says nothing of workers. */
+static bool run_is_pinned(hf_core *core, const live_run *run)
+{
+    const hf_db_value params[] = {hf_db_int(run->info.namespace_key), hf_db_text(run->info.queue),
+                                  hf_db_text(run->info.compatibility)};
+    int64_t promoted_us = 0;
+    bool found = false;
+    hf_err err;
+
+    return run->info.compatibility.len &&
+           !hf_db_number(core->db, HF_STMT_BUILD_PINS, params, 3, &found, &promoted_us, &err) &&
+           found;
+}
+
 /* What the desk says of the run; the same for all its tasks. False: no memory. */
 static bool run_describe(hf_core *core, live_run *run)
 {
@@ -118,7 +133,8 @@ static bool run_describe(hf_core *core, live_run *run)
 
     if (run->far->texts)
         return true;
-    at = hf_alloc(info->queue.len + info->type.len + info->instance_id.len);
+    at = hf_alloc(info->queue.len + info->type.len + info->instance_id.len +
+                  info->compatibility.len);
     if (!at)
         return false;
     run->far->texts = at;
@@ -130,6 +146,8 @@ static bool run_describe(hf_core *core, live_run *run)
     errand->type = text_put(&at, info->type);
     errand->instance_id = text_put(&at, info->instance_id);
     errand->run_id = hf_slice_of(run->run_id);
+    if (run_is_pinned(core, run))
+        errand->build = text_put(&at, info->compatibility);
     id = hf_ulid_form(info->created_us, run->key, 1);
     hf_ulid_print(&id, errand->task_id);
     return true;

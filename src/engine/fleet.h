@@ -47,6 +47,14 @@ bool hf_engine_app_supports(const hf_app *app, hf_slice marker);
 HF_NODISCARD hf_status hf_engine_app_markers(const hf_app *app, hf_mem *mem, hf_slice *out_markers,
                                              hf_err *err);
 
+/* The build that runs of workers' types carry which begin at the queue now; ptr NULL: none. */
+HF_NODISCARD hf_status hf_build_chosen(const hf_intake *in, hf_slice queue, hf_mem *mem,
+                                       hf_slice *out_build, hf_err *err);
+/* The same, where it is asked often: a choice of another server may be 5 s late. */
+HF_NODISCARD hf_status hf_engine_build_chosen(hf_engine *engine, const hf_intake *in,
+                                              hf_slice queue, hf_mem *mem, hf_slice *out_build,
+                                              hf_err *err);
+
 /* The compatibility namespace of a program, empty when it has none. */
 hf_slice hf_engine_app_scope(const hf_app *app);
 

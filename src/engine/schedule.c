@@ -89,11 +89,14 @@ static hf_status stop_add(const hf_intake *in, const hf_fired *fired, hf_unit *u
 static hf_status start_define(const hf_intake *in, const hf_schedule_program *program, hf_mem *mem,
                               hf_intake_start *start, hf_err *err)
 {
+    hf_status st;
+
     if (!program->far || hf_registry_find_workflow(program->registry, start->type))
         return hf_registry_define(program->registry, mem, start, err);
-    start->compatibility = (hf_slice){0};
-    return hf_snapshot_of_type(in->db, mem, start->type, &start->definition, &start->fingerprint,
-                               err);
+    st = hf_build_chosen(in, start->queue, mem, &start->compatibility, err);
+    return st ? st
+              : hf_snapshot_of_type(in->db, mem, start->type, &start->definition,
+                                    &start->fingerprint, err);
 }
 
 /* Whether the start would wait for a worker although others are there, where that is not wanted.

@@ -149,7 +149,10 @@ static hf_status poll_fill(hf_poll *poll, const hf_poll_opts *opts, hf_err *err)
     if (count)
         types = hf_mem_array(mem, count, sizeof(*types));
     poll->waiter.worker = hf_slice_of(hf_mem_text(mem, hf_slice_of(opts->worker)));
-    if ((count && !types) || !poll->waiter.worker.ptr)
+    if (opts->build && *opts->build)
+        poll->waiter.build = hf_slice_of(hf_mem_text(mem, hf_slice_of(opts->build)));
+    if ((count && !types) || !poll->waiter.worker.ptr ||
+        (opts->build && *opts->build && !poll->waiter.build.ptr))
         return hf_err_nomem(err, "a poll");
     for (size_t i = 0; i < count; i++) {
         types[i] = hf_slice_of(hf_mem_text(mem, hf_slice_of(opts->types[i])));

@@ -234,8 +234,30 @@ static const char *cohort_status(const cohort_counts *counts)
     return counts->stale ? "stale_only" : "no_workers";
 }
 
+/* When the build was promoted at the queue, 0: never; and whether it is the one that was last. */
+static int64_t build_promoted(hf_value builds, const char *queue, const char *build,
+                              bool *out_chosen)
+{
+    int64_t own_us = 0;
+    int64_t last_us = 0;
+
+    for (size_t i = 0; i < hf_len(builds); i++) {
+        hf_value one = hf_at(builds, i);
+        int64_t at_us = hf_int(one, "promoted_at", 0);
+
+        if (strcmp(hf_str(one, "task_queue", ""), queue) != 0)
+            continue;
+        last_us = at_us > last_us ? at_us : last_us;
+        if (strcmp(build_of(one), build) == 0)
+            own_us = at_us;
+    }
+    *out_chosen = own_us && own_us == last_us;
+    return own_us;
+}
+
 /* Workers of one build at one queue. */
-static hf_value cohort_show(hf_api *api, hf_value workers, const char *queue, const char *build)
+static hf_value cohort_show(hf_api *api, hf_value workers, hf_value builds, const char *queue,
+                            const char *build)
 {
     hf_mem *mem = api->mem;
     hf_value_list *list = hf_value_array(mem);
@@ -243,6 +265,8 @@ static hf_value cohort_show(hf_api *api, hf_value workers, const char *queue, co
     int64_t drained_us = 0;
     bool drained = hf_fleet_drained(api->server->fleet, hf_slice_of(api->namespace),
                                     hf_slice_of(queue), build, &drained_us);
+    bool chosen = false;
+    int64_t promoted_us = build_promoted(builds, queue, build, &chosen);
     hf_value own;
 
     for (size_t i = 0; i < hf_len(workers); i++) {
@@ -259,12 +283,13 @@ static hf_value cohort_show(hf_api *api, hf_value workers, const char *queue, co
     return hf_json_(
         mem,
         "{'build_id': %p, 'rollout_status': %s, 'drain_intent': %s, 'drained_at': %p, "
-        "'promoted_at': null, 'rolled_back_at': null, 'new_start_selected': false, "
+        "'promoted_at': %p, 'rolled_back_at': null, 'new_start_selected': %p, "
         "'active_worker_count': %lld, 'draining_worker_count': %lld, 'stale_worker_count': %lld, "
         "'total_worker_count': %lld, 'runtimes': %p, 'sdk_versions': %p, 'last_heartbeat_at': %p, "
         "'first_seen_at': %p}",
         (const void *)text_or_null(mem, build), cohort_status(&counts),
         drained ? "draining" : "active", (const void *)time_or_null(mem, drained_us),
+        (const void *)time_or_null(mem, promoted_us), (const void *)hf_value_bool(chosen),
         (long long)counts.active, (long long)counts.draining, (long long)counts.stale,
         (long long)hf_len(own), (const void *)texts_of(mem, own, "runtime"),
         (const void *)texts_of(mem, own, "sdk_version"),
@@ -272,25 +297,25 @@ static hf_value cohort_show(hf_api *api, hf_value workers, const char *queue, co
         (const void *)time_pick(mem, own, "registered_at", false));
 }
 
-/* Reads the drained builds anew; answers and returns false when that cannot be. */
-static bool builds_refresh(hf_api *api, hf_value *out_drained)
+/* Reads what was said of builds anew; answers and returns false when that cannot be. */
+static bool builds_refresh(hf_api *api, hf_value *out_builds)
 {
     hf_engine *engine = api->server->engine;
     hf_err err = {0};
-    hf_status st = hf_builds_drained(engine, api->mem, out_drained);
+    hf_status st = hf_builds(engine, api->mem, out_builds);
 
     if (st) {
         hf_api_status(api, st, hf_errmsg(engine));
         return false;
     }
-    st = hf_fleet_builds(api->server->fleet, hf_slice_of(api->namespace), *out_drained, &err);
+    st = hf_fleet_builds(api->server->fleet, hf_slice_of(api->namespace), *out_builds, &err);
     if (st)
         hf_api_status(api, st, err.text);
     return !st;
 }
 
-/* Every build that a worker of the queue has or that is drained there, each once. */
-static hf_value cohorts_show(hf_api *api, hf_value drained, const char *queue)
+/* Every build that a worker of the queue has or of which something was said, each once. */
+static hf_value cohorts_show(hf_api *api, hf_value builds, const char *queue)
 {
     hf_value workers = workers_of(api);
     hf_value_list *names = hf_value_array(api->mem);
@@ -300,37 +325,42 @@ static hf_value cohorts_show(hf_api *api, hf_value drained, const char *queue)
     for (size_t i = 0; i < hf_len(workers); i++)
         if (worker_serves(hf_at(workers, i), queue))
             hf_value_append(names, hf_json_(api->mem, "{'b': %s}", build_of(hf_at(workers, i))));
-    for (size_t i = 0; i < hf_len(drained); i++)
-        if (strcmp(hf_str(hf_at(drained, i), "task_queue", ""), queue) == 0)
-            hf_value_append(
-                names, hf_json_(api->mem, "{'b': %s}", hf_str(hf_at(drained, i), "build_id", "")));
+    for (size_t i = 0; i < hf_len(builds); i++)
+        if (strcmp(hf_str(hf_at(builds, i), "task_queue", ""), queue) == 0)
+            hf_value_append(names, hf_json_(api->mem, "{'b': %s}", build_of(hf_at(builds, i))));
     all = texts_of(api->mem, hf_value_finish(names), "b");
     for (size_t i = 0; i < hf_len(all); i++)
-        hf_value_append(list, cohort_show(api, workers, queue, hf_str(hf_at(all, i), "", "")));
+        hf_value_append(list,
+                        cohort_show(api, workers, builds, queue, hf_str(hf_at(all, i), "", "")));
     return hf_value_finish(list);
 }
 
 void hf_api_builds(hf_api *api)
 {
     const char *queue = hf_api_param(api, 0);
-    hf_value drained = NULL;
+    hf_value builds = NULL;
 
-    if (builds_refresh(api, &drained))
+    if (builds_refresh(api, &builds))
         hf_api_json(api, 200,
                     hf_json_(api->mem,
                              "{'namespace': %s, 'task_queue': %s, 'stale_after_seconds': %d, "
                              "'build_ids': %p}",
                              api->namespace, queue, (int)HF_WORKER_STALE_SECONDS,
-                             (const void *)cohorts_show(api, drained, queue)));
+                             (const void *)cohorts_show(api, builds, queue)));
 }
 
-static void build_set(hf_api *api, bool drain)
+typedef enum intent { INTENT_DRAIN, INTENT_RESUME, INTENT_PROMOTE } intent;
+
+static void build_set(hf_api *api, intent what)
 {
     const char *queue = hf_api_param(api, 0);
     const char *build = hf_str(api->body, "build_id", NULL);
     hf_value sent = hf_value_find(api->body, HF_SLICE("build_id"));
     int64_t drained_us = 0;
-    hf_value drained = NULL;
+    int64_t promoted_us;
+    hf_value builds = NULL;
+    bool chosen = false;
+    bool drained;
     hf_status st;
 
     if (sent && !build && hf_value_kind_of(sent) != HF_VALUE_NULL) {
@@ -338,33 +368,43 @@ static void build_set(hf_api *api, bool drain)
                        hf_json_(api->mem, "{'build_id': ['The field must be a text or null.']}"));
         return;
     }
-    st = hf_builds_drain(api->server->engine, queue, build, drain);
+    st = what == INTENT_PROMOTE
+             ? hf_builds_promote(api->server->engine, queue, build)
+             : hf_builds_drain(api->server->engine, queue, build, what == INTENT_DRAIN);
     if (st) {
         hf_api_status(api, st, hf_errmsg(api->server->engine));
         return;
     }
-    if (!builds_refresh(api, &drained))
+    if (!builds_refresh(api, &builds))
         return;
-    (void)hf_fleet_drained(api->server->fleet, hf_slice_of(api->namespace), hf_slice_of(queue),
-                           build, &drained_us);
+    drained = hf_fleet_drained(api->server->fleet, hf_slice_of(api->namespace), hf_slice_of(queue),
+                               build, &drained_us);
+    promoted_us = build_promoted(builds, queue, build ? build : "", &chosen);
     hf_api_json(api, 200,
                 hf_json_(api->mem,
                          "{'namespace': %s, 'task_queue': %s, 'build_id': %p, 'drain_intent': %s, "
-                         "'drained_at': %p, 'promoted_at': null, 'rolled_back_at': null, "
-                         "'new_start_selected': false, 'deployment': null}",
+                         "'drained_at': %p, 'promoted_at': %p, 'rolled_back_at': null, "
+                         "'new_start_selected': %p, 'deployment': null}",
                          api->namespace, queue, (const void *)text_or_null(api->mem, build),
-                         drain ? "draining" : "active",
-                         (const void *)time_or_null(api->mem, drained_us)));
+                         drained ? "draining" : "active",
+                         (const void *)time_or_null(api->mem, drained_us),
+                         (const void *)time_or_null(api->mem, promoted_us),
+                         (const void *)hf_value_bool(chosen)));
 }
 
 void hf_api_build_drain(hf_api *api)
 {
-    build_set(api, true);
+    build_set(api, INTENT_DRAIN);
 }
 
 void hf_api_build_resume(hf_api *api)
 {
-    build_set(api, false);
+    build_set(api, INTENT_RESUME);
+}
+
+void hf_api_build_promote(hf_api *api)
+{
+    build_set(api, INTENT_PROMOTE);
 }
 
 hf_value hf_worker_fleet(hf_api *api)

@@ -221,7 +221,7 @@ static void worker_tell(hf_api *api, const char *worker, hf_value said)
     for (size_t i = 0; i < hf_len(queues) && i < QUEUES_MAX; i++)
         (void)!hf_workers_beat(engine, worker, hf_str(hf_at(queues, i), "", ""),
                                hf_str(said, "build_id", NULL));
-    if (!hf_builds_drained(engine, api->mem, &drained))
+    if (!hf_builds(engine, api->mem, &drained))
         (void)!hf_fleet_builds(api->server->fleet, hf_slice_of(api->namespace), drained, &err);
 }
 

@@ -19,7 +19,7 @@ typedef struct fleet_worker {
 /* Drained builds of one namespace. */
 typedef struct fleet_builds {
     hf_mem *mem;
-    hf_value drained; /* [{task_queue, build_id, drained_at}] */
+    hf_value drained; /* [{task_queue, build_id, drained_at, ...}] */
 } fleet_builds;
 
 struct hf_fleet {
@@ -231,7 +231,8 @@ static bool build_drained(const hf_fleet *fleet, hf_slice space, hf_slice queue,
         hf_value one = hf_at(builds->drained, i);
 
         if (!hf_slice_equal(hf_slice_of(hf_str(one, "task_queue", "")), queue) ||
-            !hf_slice_equal(hf_slice_of(hf_str(one, "build_id", "")), build))
+            !hf_slice_equal(hf_slice_of(hf_str(one, "build_id", "")), build) ||
+            hf_int(one, "drained_at", 0) == 0)
             continue;
         if (out_us)
             *out_us = hf_int(one, "drained_at", 0);

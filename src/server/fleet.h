@@ -36,7 +36,7 @@ bool hf_fleet_remove(hf_fleet *fleet, hf_slice worker);
 /* What the worker said of itself, in the arena; NULL: it is not registered. */
 hf_value hf_fleet_get(hf_fleet *fleet, hf_slice worker, hf_mem *mem);
 
-/* Which builds of a namespace are drained, as hf_builds_drained tells it. */
+/* What was said of builds of a namespace, as hf_builds tells it. */
 HF_NODISCARD hf_status hf_fleet_builds(hf_fleet *fleet, hf_slice space, hf_value drained,
                                        hf_err *err);
 

@@ -108,6 +108,16 @@ static hf_task_kind kind_first(unsigned kinds)
     return kind;
 }
 
+const char *hf_offer_build(hf_api *api, const char *worker)
+{
+    const char *build = hf_str(api->body, "build_id", NULL);
+
+    if (build)
+        return build;
+    return hf_str(hf_fleet_get(api->server->fleet, hf_worker_key(api, worker), api->mem),
+                  "build_id", NULL);
+}
+
 bool hf_offer_read(hf_api *api, const char *worker, hf_task_kind kind, bool both,
                    hf_poll_opts *out_opts)
 {
@@ -118,19 +128,10 @@ bool hf_offer_read(hf_api *api, const char *worker, hf_task_kind kind, bool both
     *out_opts = (hf_poll_opts){
         .size_ = sizeof(*out_opts), .kind = kind_first(kinds), .also = kinds, .worker = worker};
     out_opts->queues = queues_of(api, &out_opts->queue);
+    out_opts->build = hf_offer_build(api, worker);
     out_opts->types =
         types_of(api, worker, (kinds & WORK_KINDS) != 0, (kinds & 1U << HF_TASK_ACTIVITY) != 0);
     return true;
-}
-
-const char *hf_offer_build(hf_api *api, const char *worker)
-{
-    const char *build = hf_str(api->body, "build_id", NULL);
-
-    if (build)
-        return build;
-    return hf_str(hf_fleet_get(api->server->fleet, hf_worker_key(api, worker), api->mem),
-                  "build_id", NULL);
 }
 
 /* ---- what is handed out */

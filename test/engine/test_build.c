@@ -46,18 +46,18 @@ HF_BOTH_ENGINES(drained_builds_are_recorded)
     hf_kit_ok(d, hf_workers_allow(d));
     hf_kit_ok(d, hf_builds_drain(d, "q", "b1", true));
     hf_kit_ok(d, hf_builds_drain(d, "q", NULL, true));
-    hf_kit_ok(d, hf_builds_drained(d, hf_mem_of_engine(d), &list));
+    hf_kit_ok(d, hf_builds(d, hf_mem_of_engine(d), &list));
     ck_assert_uint_eq(hf_len(list), 2);
     ck_assert_str_eq(hf_str(list, "1.build_id", ""), "b1");
     since = hf_int(list, "1.drained_at", 0);
     hf_kit_ok(d, hf_test_advance(d, hf_minutes(1)));
     hf_kit_ok(d, hf_builds_drain(d, "q", "b1", true));
     hf_test_crash(d);
-    hf_kit_ok(d, hf_builds_drained(d, hf_mem_of_engine(d), &list));
+    hf_kit_ok(d, hf_builds(d, hf_mem_of_engine(d), &list));
     ck_assert_int_eq(hf_int(list, "1.drained_at", 0), since);
     hf_kit_ok(d, hf_builds_drain(d, "q", "b1", false));
     hf_kit_ok(d, hf_builds_drain(d, "q", NULL, false));
-    hf_kit_ok(d, hf_builds_drained(d, hf_mem_of_engine(d), &list));
+    hf_kit_ok(d, hf_builds(d, hf_mem_of_engine(d), &list));
     ck_assert_uint_eq(hf_len(list), 0);
     ck_assert_int_eq(hf_builds_drain(d, "", "b1", true), HF_INVALID);
     hf_kit_close(d);
@@ -93,6 +93,44 @@ HF_BOTH_ENGINES(builds_of_the_server_hold_back_no_worker)
     hf_kit_close(d);
 }
 
+/* A run that began under a promoted build is its workers', also after a restart and when another is
+   promoted; a build that a program gave a run holds back no worker. */
+HF_BOTH_ENGINES(runs_keep_the_build_they_began_with)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+    hf_value task = NULL;
+    hf_poll_opts opts = {
+        .size_ = sizeof(opts), .queue = "default", .worker = "w1", .build = "other"};
+
+    hf_kit_ok(d, hf_workers_allow(d));
+    hf_kit_ok(d, hf_builds_promote(d, "default", "b1"));
+    hf_kit_ok(d, hf_start(d, "remote", NULL, .id = "a"));
+    hf_kit_ok(d, hf_test_advance(d, hf_seconds(1)));
+    hf_kit_ok(d, hf_builds_promote(d, "default", NULL));
+    hf_kit_ok(d, hf_schedule_create(d, "s", "remote", NULL, .cron = "0 0 * * *"));
+    hf_test_crash(d);
+    hf_kit_ok(d, hf_test_drain(d));
+    hf_kit_ok(d, hf_poll_now(d, &opts, hf_mem_of_engine(d), &task));
+    ck_assert_ptr_null(task);
+    opts.build = NULL;
+    hf_kit_ok(d, hf_poll_now(d, &opts, hf_mem_of_engine(d), &task));
+    ck_assert_ptr_null(task);
+    opts.build = "b1";
+    hf_kit_ok(d, hf_poll_now(d, &opts, hf_mem_of_engine(d), &task));
+    ck_assert_str_eq(hf_str(task, "workflow_id", ""), "a");
+    hf_kit_ok(d, hf_test_advance(d, hf_seconds(1)));
+    hf_kit_ok(d, hf_builds_promote(d, "default", "b2"));
+    hf_kit_ok(d, hf_schedule_trigger(d, "s", NULL, &task));
+    hf_kit_ok(d, hf_test_drain(d));
+    hf_kit_ok(d, hf_poll_now(d, &opts, hf_mem_of_engine(d), &task));
+    ck_assert_ptr_null(task);
+    opts.build = "b2";
+    hf_kit_ok(d, hf_poll_now(d, &opts, hf_mem_of_engine(d), &task));
+    ck_assert_ptr_nonnull(task);
+    ck_assert_int_eq(hf_builds_promote(d, "", "b1"), HF_INVALID);
+    hf_kit_close(d);
+}
+
 /* A schedule starts runs of a worker's type with what the worker declared: its signals are known.
  */
 HF_BOTH_ENGINES(scheduled_runs_carry_their_declaration)
@@ -112,4 +150,5 @@ HF_BOTH_ENGINES(scheduled_runs_carry_their_declaration)
 
 HF_PG_SUITE_MAIN("engine/build", HF_BOTH(drained_builds_are_recorded),
                  HF_BOTH(builds_of_the_server_hold_back_no_worker),
-                 HF_BOTH(scheduled_runs_carry_their_declaration))
+                 HF_BOTH(scheduled_runs_carry_their_declaration),
+                 HF_BOTH(runs_keep_the_build_they_began_with))

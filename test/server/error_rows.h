@@ -191,6 +191,8 @@ static const row plain_rows[] = {
     {HF_ROUTE_WORKER_DELETE, "/api/workers/none", NULL, 404, "worker_not_found", NULL},
     {HF_ROUTE_BUILD_DRAIN, "/api/task-queues/far/build-ids/drain", "{'build_id':1}", 422,
      "validation_failed", "build_id"},
+    {HF_ROUTE_BUILD_PROMOTE, "/api/task-queues/far/build-ids/promote", "{'build_id':1}", 422,
+     "validation_failed", "build_id"},
     {HF_ROUTE_BUILD_RESUME, "/api/task-queues/far/build-ids/resume", "{'build_id':1}", 422,
      "validation_failed", "build_id"},
 };

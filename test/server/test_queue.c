@@ -41,6 +41,15 @@ static const char *probe(hf_site *site, const char *worker)
                   "poll_status", "");
 }
 
+/* The worker gets a task, as soon as it is offered. */
+static void leases(hf_site *site, const char *worker)
+{
+    int tries = 0;
+
+    while (strcmp(probe(site, worker), "leased") != 0)
+        ck_assert_int_lt(++tries, 60);
+}
+
 /* What waits at a queue and who serves it; workers one by one, and their end. */
 HF_BOTH_ENGINES(queues_and_workers_are_shown)
 {
@@ -129,6 +138,46 @@ HF_BOTH_ENGINES(drained_builds_get_nothing)
     hf_site_close(&site);
 }
 
+/* Runs that begin while a build is promoted are for its workers alone; those before and after
+   are for all. */
+HF_BOTH_ENGINES(promoted_builds_get_the_new_runs)
+{
+    static const char promote[] = "/api/task-queues/far/build-ids/promote";
+    hf_site site;
+    hf_site_answer answer;
+
+    hf_site_open(&site, kind, &app, (hf_server_options){0});
+    worker_register(&site, "w1", "b1");
+    worker_register(&site, "w2", "b2");
+    worker_register(&site, "w3", NULL);
+    run_start(&site, "r-1");
+    leases(&site, "w1");
+    answer = hf_site_ask(&site, "POST", promote, NULL, "{\"build_id\":\"b2\"}");
+    ck_assert_msg(answer.status == 200, "%s", answer.text);
+    ck_assert(hf_bool(answer.body, "new_start_selected", false));
+    ck_assert_str_ne(hf_str(answer.body, "promoted_at", ""), "");
+    run_start(&site, "r-2");
+    ck_assert_str_eq(probe(&site, "w1"), "timeout");
+    ck_assert_str_eq(probe(&site, "w3"), "timeout");
+    leases(&site, "w2");
+    answer = hf_site_ask(&site, "POST", promote, NULL, "{\"build_id\":\"b1\"}");
+    ck_assert(hf_bool(answer.body, "new_start_selected", false));
+    answer = hf_site_ask(&site, "GET", "/api/task-queues/far/build-ids", NULL, NULL);
+    for (size_t i = 0; i < 3; i++) {
+        hf_value build = hf_at(hf_get(answer.body, "build_ids"), i);
+        const char *id = hf_str(build, "build_id", "");
+
+        ck_assert_int_eq(hf_bool(build, "new_start_selected", false), strcmp(id, "b1") == 0);
+        ck_assert_int_eq(hf_str(build, "promoted_at", NULL) != NULL, *id != 0);
+        ck_assert_str_eq(hf_str(build, "drain_intent", ""), "active");
+    }
+    answer = hf_site_ask(&site, "POST", promote, NULL, "{\"build_id\":null}");
+    ck_assert_int_eq(answer.status, 200);
+    run_start(&site, "r-3");
+    leases(&site, "w3");
+    hf_site_close(&site);
+}
+
 /* A run of a type that only workers know waits for one, and says so; with a worker at its queue it
    is an ordinary run. */
 HF_BOTH_ENGINES(why_knows_the_workers)
@@ -147,4 +196,5 @@ HF_BOTH_ENGINES(why_knows_the_workers)
 }
 
 HF_PG_SUITE_MAIN("server/queue", HF_BOTH(queues_and_workers_are_shown),
-                 HF_BOTH(drained_builds_get_nothing), HF_BOTH(why_knows_the_workers))
+                 HF_BOTH(drained_builds_get_nothing), HF_BOTH(promoted_builds_get_the_new_runs),
+                 HF_BOTH(why_knows_the_workers))

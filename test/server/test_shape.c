@@ -255,6 +255,8 @@ static const row worker_rows[] = {
      "task-queue-build-id-rollout", "drain_intent", NULL, ASKS},
     {HF_ROUTE_BUILD_RESUME, "/api/task-queues/far/build-ids/resume", "{'build_id':'old'}", 200,
      "task-queue-build-id-rollout", "drain_intent", NULL, ASKS},
+    {HF_ROUTE_BUILD_PROMOTE, "/api/task-queues/far/build-ids/promote", "{'build_id':null}", 200,
+     "task-queue-build-id-rollout", "promoted_at new_start_selected", NULL, ASKS},
     FAR("r-1"),
     POLL_WORK,
     {HF_ROUTE_TASK_HISTORY, "/api/worker/workflow-tasks/$task/history",

@@ -309,6 +309,7 @@ CREATE TABLE build (
     queue TEXT NOT NULL,
     build_id TEXT NOT NULL,                  -- '': workers that say none
     drained_us {int},                        -- NULL: resumed
+    promoted_us {int},                       -- NULL: never; new runs of the queue are the newest one's
     PRIMARY KEY (namespace, queue, build_id)
 ) {rowless};
 

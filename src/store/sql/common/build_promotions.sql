@@ -1,0 +1,2 @@
+-- -> how many builds were ever promoted
+SELECT count(*) FROM build WHERE promoted_us IS NOT NULL
