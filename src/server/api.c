@@ -129,12 +129,23 @@ void hf_api_json(hf_api *api, int status, hf_value value)
     hf_json_write(&api->reply.body, value);
 }
 
+hf_plane hf_api_plane(const hf_api *api)
+{
+    hf_slice path = hf_http_request_path(api->request);
+
+    if (api->route)
+        return api->route->plane;
+    if (hf_slice_starts(path, HF_SLICE("/api/worker/")))
+        return HF_PLANE_WORKER;
+    return hf_slice_starts(path, HF_SLICE("/api/")) ? HF_PLANE_CONTROL : HF_PLANE_OPEN;
+}
+
 /* Every answer of the worker plane says what the server is. */
 static void worker_dress(hf_api *api)
 {
     hf_buf *out = &api->reply.body;
 
-    if (!api->route || api->route->plane != HF_PLANE_WORKER || out->len < 2)
+    if (hf_api_plane(api) != HF_PLANE_WORKER || out->len < 2)
         return;
     out->len--; /* the closing brace comes again */
     hf_buf_add_text(out, ",\"protocol_version\":\"" HF_WORKER_PROTOCOL_TEXT

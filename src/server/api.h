@@ -48,6 +48,9 @@ const char *hf_api_param(const hf_api *api, size_t at);
 /* The same by the name it has in the route; NULL when the route has none of that name. */
 const char *hf_api_param_named(const hf_api *api, const char *name);
 
+/* Which plane it was asked on; of a path without a route the one that it would be in. */
+hf_plane hf_api_plane(const hf_api *api);
+
 /* Where the payloads of the request's namespace lie. */
 hf_storage hf_api_storage(const hf_api *api);
 

@@ -44,13 +44,17 @@ hf_api *hf_api_new(hf_server *server, hf_http_exchange *exchange)
 }
 
 /* Headers that every answer of a plane carries. */
-static void reply_dress(const hf_route *route, hf_http_reply *reply)
+static void reply_dress(hf_api *api)
 {
-    hf_http_reply_field(reply, "Cache-Control", HF_SLICE("no-store"));
-    if (route && route->plane == HF_PLANE_CONTROL)
-        hf_http_reply_field(reply, HF_CONTROL_PLANE_HEADER, HF_SLICE(HF_CONTROL_PLANE_VERSION));
-    if (route && route->plane == HF_PLANE_WORKER)
-        hf_http_reply_field(reply, HF_WORKER_PROTOCOL_HEADER, HF_SLICE(HF_WORKER_PROTOCOL_TEXT));
+    hf_plane plane = hf_api_plane(api);
+
+    hf_http_reply_field(&api->reply, "Cache-Control", HF_SLICE("no-store"));
+    if (plane == HF_PLANE_CONTROL)
+        hf_http_reply_field(&api->reply, HF_CONTROL_PLANE_HEADER,
+                            HF_SLICE(HF_CONTROL_PLANE_VERSION));
+    if (plane == HF_PLANE_WORKER)
+        hf_http_reply_field(&api->reply, HF_WORKER_PROTOCOL_HEADER,
+                            HF_SLICE(HF_WORKER_PROTOCOL_TEXT));
 }
 
 static void answer_count(hf_server *server, int status)
@@ -72,7 +76,7 @@ void hf_api_finish(hf_api *api)
     hf_http_exchange *exchange = api->exchange;
     hf_http_reply reply;
 
-    reply_dress(api->route, &api->reply);
+    reply_dress(api);
     answer_count(api->server, api->reply.status);
     reply = api->reply;
     hf_api_done(api);
@@ -306,7 +310,7 @@ static bool on_admit(void *ctx, const hf_http_exchange *exchange, size_t *body_b
     if (good) {
         hf_http_reply_fini(&api.reply);
     } else {
-        reply_dress(api.route, &api.reply);
+        reply_dress(&api);
         answer_count(server, api.reply.status);
         *out_reply = api.reply;
     }

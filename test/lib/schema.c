@@ -104,12 +104,13 @@ static bool plain_check(checker *c, hf_slice key, hf_value rule, hf_value value)
 
 static bool is_note(hf_slice key)
 {
-    static const char *const notes[] = {"$schema", "$id", "$defs", "title", "description"};
+    static const char *const notes[] = {"$schema", "$id",         "$defs",
+                                        "title",   "description", "format"};
 
     for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++)
         if (hf_slice_equal(key, hf_slice_of(notes[i])))
             return true;
-    return false;
+    return hf_slice_starts(key, HF_SLICE("x-"));
 }
 
 /* Forward because schemas hold schemas. */
