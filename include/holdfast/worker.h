@@ -64,6 +64,14 @@ HF_API hf_status hf_builds_promote(hf_engine *engine, const char *queue, const c
    chosen. */
 HF_API hf_status hf_builds(hf_engine *engine, hf_mem *mem, hf_value *out);
 
+/* What a worker said of itself when it registered is kept in the store, for a server that begins
+   later and for others on the store; NULL: it is gone. Whoever was not seen for a week is. */
+HF_API hf_status hf_workers_keep(hf_engine *engine, const char *worker, hf_value said);
+
+/* What is kept of workers of all namespaces that were seen since (microseconds): [{"namespace",
+   "worker_id", "said", "seen_at" (microseconds)}]. */
+HF_API hf_status hf_workers_kept(hf_engine *engine, int64_t since_us, hf_mem *mem, hf_value *out);
+
 /* A worker has gone for good: the tasks and attempts that it holds go to others; how many they
    were. A lost attempt uses up none of those that the activity may have. */
 HF_API int64_t hf_workers_release(hf_engine *engine, const char *worker);

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "base/value.h"
 #include "engine/call.h"
 #include "engine/desk.h"
@@ -34,6 +35,60 @@ hf_status hf_workers_beat(hf_engine *engine, const char *worker, const char *que
                                                   .build_id = hf_slice_of(build),
                                                   .supported = HF_SLICE("*")},
                                  &c.slot->err);
+}
+
+hf_status hf_workers_keep(hf_engine *engine, const char *worker, hf_value said)
+{
+    hf_buf body = {0};
+    hf_db_value cells[4];
+    bool applied;
+    hf_call c;
+    hf_status st = hf_call_begin(&c, engine);
+
+    if (st)
+        return st;
+    if (!worker || !*worker)
+        return hf_err_set(&c.slot->err, HF_INVALID, "a worker is needed");
+    cells[0] = hf_db_int(c.in.namespace_key);
+    cells[1] = hf_db_text(hf_slice_of(worker));
+    if (said) {
+        hf_json_write(&body, said);
+        cells[2] = hf_db_blob(hf_buf_slice(&body));
+        cells[3] = hf_db_int(c.in.now_us);
+        st = hf_buf_ok(&body)
+                 ? hf_call_row(&c, HF_OP_REGISTRATION_PUT, cells, 4, &applied, &c.slot->err)
+                 : hf_err_nomem(&c.slot->err, "a registration");
+    } else {
+        st = hf_call_row(&c, HF_OP_REGISTRATION_DROP, cells, 2, &applied, &c.slot->err);
+    }
+    hf_buf_fini(&body);
+    return st;
+}
+
+static hf_value kept_value(void *ctx, hf_mem *mem, hf_db_cursor *row)
+{
+    hf_value_list *kept = hf_value_object(mem);
+    hf_value said = NULL;
+    hf_err err;
+
+    (void)ctx;
+    if (hf_json_read(mem, hf_db_column_bytes(row, 2), NULL, &said, &err))
+        said = hf_value_null();
+    hf_value_set(kept, HF_SLICE("namespace"), hf_value_string(mem, hf_db_column_bytes(row, 0)));
+    hf_value_set(kept, HF_SLICE("worker_id"), hf_value_string(mem, hf_db_column_bytes(row, 1)));
+    hf_value_set(kept, HF_SLICE("said"), said);
+    hf_value_set(kept, HF_SLICE("seen_at"), hf_value_int(mem, hf_db_column_int(row, 3)));
+    return hf_value_finish(kept);
+}
+
+hf_status hf_workers_kept(hf_engine *engine, int64_t since_us, hf_mem *mem, hf_value *out)
+{
+    const hf_db_value since = hf_db_int(since_us);
+    hf_call c;
+    hf_status st = hf_call_begin(&c, engine);
+
+    return st ? st
+              : hf_call_rows(&c, HF_STMT_REGISTRATION_LIST, &since, 1, mem, kept_value, NULL, out);
 }
 
 hf_status hf_workers_queues(hf_engine *engine, hf_mem *mem, hf_value *out)

@@ -8,7 +8,8 @@
 #include "store/row.h"
 #include "store/stmt.h"
 
-#define OVER_US INT64_C(3600000000) /* who comes back from a long sleep finds its row */
+#define OVER_US INT64_C(3600000000)   /* who comes back from a long sleep finds its row */
+#define SEEN_US INT64_C(604800000000) /* a worker that registered is heard of within a week */
 
 /* How one of a kind is listed and removed. */
 static const struct {
@@ -102,10 +103,11 @@ static hf_status bulk_draft(hf_db *db, hf_retention_rest *rest, hf_unit *unit, h
     const hf_db_value before = hf_db_int(rest->now_us - OVER_US);
     const hf_db_value space = hf_db_int(rest->namespace_key);
     const hf_db_value ring = hf_db_int(rest->now_us - HF_FLOW_KEPT_US);
-    const hf_db_value params[] = {before, space, ring};
+    const hf_db_value unseen = hf_db_int(rest->now_us - SEEN_US);
+    const hf_db_value params[] = {before, space, ring, unseen};
     hf_db_cursor *cursor = NULL;
     bool row = false;
-    hf_status st = hf_db_query(db, HF_STMT_RETENTION_REST, params, 3, &cursor, err);
+    hf_status st = hf_db_query(db, HF_STMT_RETENTION_REST, params, 4, &cursor, err);
 
     if (!st)
         st = hf_db_step(cursor, &row, err);
@@ -118,6 +120,8 @@ static hf_status bulk_draft(hf_db *db, hf_retention_rest *rest, hf_unit *unit, h
             row_add(rest, unit, HF_OP_RETIRE_BUILD, &space, 1);
         if (hf_db_column_int(cursor, 3))
             row_add(rest, unit, HF_OP_METRIC_PRUNE, &ring, 1);
+        if (hf_db_column_int(cursor, 4))
+            row_add(rest, unit, HF_OP_RETIRE_REGISTRATION, &unseen, 1);
     }
     hf_db_end(cursor);
     return st;

@@ -5,7 +5,7 @@
      definitions that no run has, where one program has the store to itself;
      token buckets that are full, which is as good as none;
      slots and workers whose lease ended an hour ago, builds that were drained and work again,
-   points of charts when their week is over.
+       registrations of workers that nobody heard of and points of charts when their week is over.
 
    Tokens, namespaces, saved views, search attributes and reservations are somebody's decisions:
    they stay until somebody takes them back. */

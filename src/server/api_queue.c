@@ -411,21 +411,14 @@ hf_value hf_worker_fleet(hf_api *api)
 {
     hf_mem *mem = api->mem;
     hf_value workers = workers_of(api);
-    hf_value_list *there = hf_value_array(mem);
     long long active = 0;
 
-    for (size_t i = 0; i < hf_len(workers); i++) {
-        if (!worker_is(hf_at(workers, i), "active"))
-            continue;
-        active++;
-        hf_value_append(there, hf_at(workers, i));
-    }
+    for (size_t i = 0; i < hf_len(workers); i++)
+        active += worker_is(hf_at(workers, i), "active");
     return hf_json_(mem,
-                    "{'namespace': %s, 'active_workers': %lld, 'active_worker_scopes': %zu, "
-                    "'queues': %p, 'build_ids': %p, 'workers': %p}",
-                    api->namespace, active,
-                    hf_len(texts_of(mem, hf_value_finish(there), "task_queue")),
-                    (const void *)texts_of(mem, workers, "task_queue"),
+                    "{'namespace': %s, 'active_workers': %lld, 'queues': %p, 'build_ids': %p, "
+                    "'workers': %p}",
+                    api->namespace, active, (const void *)texts_of(mem, workers, "task_queue"),
                     (const void *)texts_of(mem, workers, "build_id"), (const void *)workers);
 }
 
@@ -476,6 +469,7 @@ void hf_api_worker_delete(hf_api *api)
         hf_api_error(api, 404, "worker_not_found", "The worker is not registered here.");
         return;
     }
+    (void)!hf_workers_keep(api->server->engine, worker, NULL);
     hf_api_json(api, 200,
                 hf_json_(api->mem,
                          "{'namespace': %s, 'worker_id': %s, 'outcome': 'deregistered', "

@@ -244,6 +244,21 @@ static void registration_refuse(hf_api *api, hf_status st, const hf_err *err)
         hf_api_status(api, st, err->text);
 }
 
+/* For other servers and for those that come later; without what is recorded by itself. */
+static hf_status registration_keep(hf_api *api, const char *worker, hf_value said)
+{
+    hf_value_list *kept = hf_value_object(api->mem);
+    hf_slice name;
+    hf_value value;
+
+    for (size_t i = 0; hf_value_member(said, i, &name, &value); i++)
+        if (!hf_slice_equal(name, HF_SLICE("definitions")) &&
+            !hf_slice_equal(name, HF_SLICE("workflow_command_contracts")))
+            hf_value_set(kept, name, value);
+    said = hf_value_finish(kept);
+    return said ? hf_workers_keep(api->server->engine, worker, said) : HF_NOMEM;
+}
+
 /* Whoever sees the worker may start its types: their contracts are declared before it is seen. */
 void hf_api_worker_register(hf_api *api)
 {
@@ -262,6 +277,11 @@ void hf_api_worker_register(hf_api *api)
         if (!types_declare(api) || !hf_native_declare(api))
             return;
         st = hf_fleet_register(fleet, key, api->body, now_us, &err);
+    }
+    if (!st) {
+        st = registration_keep(api, worker, api->body);
+        if (st)
+            (void)hf_err_set(&err, st, "%s", hf_errmsg(api->server->engine));
     }
     if (st) {
         registration_refuse(api, st, &err);
@@ -292,6 +312,8 @@ void hf_api_worker_heartbeat(hf_api *api)
         return;
     }
     worker_tell(api, worker, registered);
+    if (hf_fleet_due(api->server->fleet, key, hf_clock_wall_us(api->server->clock)))
+        (void)!registration_keep(api, worker, registered);
     hf_worker_json(api, 200,
                    hf_json_(api->mem,
                             "{'acknowledged': true, 'worker_id': %s, "
@@ -308,6 +330,7 @@ void hf_api_worker_deregister(hf_api *api)
     if (!name_use(api, worker))
         return;
     known = hf_fleet_remove(api->server->fleet, hf_worker_key(api, worker));
+    (void)!hf_workers_keep(api->server->engine, worker, NULL);
     count = hf_workers_release(api->server->engine, worker); /* it may have come before a restart */
     if (!known && !count) {
         hf_api_error(api, 404, "worker_not_found", "The worker is not registered here.");

@@ -2,18 +2,21 @@
 #include "server/fleet.h"
 
 #include "base/alloc.h"
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/map.h"
 #include "base/thread.h"
 #include "base/value.h"
 
 #define STALE_US INT64_C(60000000)
+#define KEEP_US  INT64_C(86400000000)
 
 typedef struct fleet_worker {
     hf_mem *mem;
     hf_value said;
     int64_t registered_us;
     int64_t heard_us;
+    int64_t kept_us; /* in the store, as of then */
 } fleet_worker;
 
 /* Drained builds of one namespace. */
@@ -115,6 +118,7 @@ static fleet_worker *worker_new(hf_value said, int64_t now_us, hf_err *err)
         worker->said = worker->mem ? hf_value_copy(worker->mem, said) : NULL;
         worker->registered_us = now_us;
         worker->heard_us = now_us;
+        worker->kept_us = now_us;
     }
     if (worker && worker->said)
         return worker;
@@ -165,6 +169,41 @@ hf_status hf_fleet_register(hf_fleet *fleet, hf_slice worker, hf_value said, int
     return st;
 }
 
+/* One of them; those that registered here are known better. */
+static hf_status worker_learn(hf_fleet *fleet, hf_value one, hf_err *err)
+{
+    fleet_worker *made;
+    hf_buf name = {0};
+    hf_status st = HF_OK;
+
+    if (hf_value_kind_of(hf_get(one, "said")) != HF_VALUE_OBJECT)
+        return HF_OK;
+    hf_buf_add_format(&name, "%s/%s", hf_str(one, "namespace", ""), hf_str(one, "worker_id", ""));
+    made =
+        hf_buf_ok(&name) ? worker_new(hf_get(one, "said"), hf_int(one, "seen_at", 0), err) : NULL;
+    hf_mutex_lock(&fleet->lock);
+    if (!made)
+        st = HF_NOMEM;
+    else if (!hf_map_get(fleet->workers, hf_buf_slice(&name)))
+        st = hf_map_put(fleet->workers, hf_buf_slice(&name), made, NULL, err);
+    else
+        st = HF_EXISTS;
+    hf_mutex_unlock(&fleet->lock);
+    hf_buf_fini(&name);
+    if (st)
+        worker_free(made);
+    return st == HF_EXISTS ? HF_OK : st;
+}
+
+hf_status hf_fleet_learn(hf_fleet *fleet, hf_value kept, hf_err *err)
+{
+    hf_status st = HF_OK;
+
+    for (size_t i = 0; !st && i < hf_len(kept); i++)
+        st = worker_learn(fleet, hf_at(kept, i), err);
+    return st;
+}
+
 bool hf_fleet_beat(hf_fleet *fleet, hf_slice worker, int64_t now_us)
 {
     fleet_worker *found;
@@ -175,6 +214,20 @@ bool hf_fleet_beat(hf_fleet *fleet, hf_slice worker, int64_t now_us)
         found->heard_us = now_us;
     hf_mutex_unlock(&fleet->lock);
     return found != NULL;
+}
+
+bool hf_fleet_due(hf_fleet *fleet, hf_slice worker, int64_t now_us)
+{
+    fleet_worker *found;
+    bool due;
+
+    hf_mutex_lock(&fleet->lock);
+    found = hf_map_get(fleet->workers, worker);
+    due = found && now_us - found->kept_us >= KEEP_US;
+    if (due)
+        found->kept_us = now_us;
+    hf_mutex_unlock(&fleet->lock);
+    return due;
 }
 
 bool hf_fleet_remove(hf_fleet *fleet, hf_slice worker)

@@ -1,6 +1,6 @@
-/* fleet.h: the workers that have registered with this server: what they know, which queue they
-   serve, when they were last heard of. In memory: a worker that is forgotten registers again. Any
-   thread. */
+/* fleet.h: the workers that have registered: what they know, which queue they serve, when they were
+   last heard of. In memory; the store keeps what they said, for a server that begins later and for
+   others beside it (hf_fleet_learn). Any thread. */
 #ifndef HF_SERVER_FLEET_H
 #define HF_SERVER_FLEET_H
 
@@ -28,6 +28,13 @@ HF_NODISCARD hf_status hf_fleet_fits(hf_fleet *fleet, hf_slice worker, hf_value 
    then on it is seen: what its types can be told and asked must be declared before. */
 HF_NODISCARD hf_status hf_fleet_register(hf_fleet *fleet, hf_slice worker, hf_value said,
                                          int64_t now_us, hf_err *err);
+
+/* Takes over what was kept of workers that this server does not know: the answer of
+   hf_workers_kept. */
+HF_NODISCARD hf_status hf_fleet_learn(hf_fleet *fleet, hf_value kept, hf_err *err);
+
+/* Whether what it said should be kept again, so that it is not forgotten; once a day. */
+bool hf_fleet_due(hf_fleet *fleet, hf_slice worker, int64_t now_us);
 
 /* It is alive. False: it is not registered. */
 bool hf_fleet_beat(hf_fleet *fleet, hf_slice worker, int64_t now_us);

@@ -5,7 +5,11 @@
 #include "base/crypto.h"
 #include "base/mem.h"
 #include "base/value.h"
+#include "holdfast/worker.h"
+#include "server/fleet.h"
 #include "server/server_impl.h"
+
+#define OVERLAP_US INT64_C(60000000)
 
 static int64_t time_of(hf_value token, const char *key)
 {
@@ -82,6 +86,23 @@ static hf_status namespaces_refresh(hf_server *server, hf_mem *mem, hf_err *err)
     return HF_OK;
 }
 
+/* Workers that registered with another server, or before this one began. Clocks of servers may
+   differ a little, and commits take their time: the newest are read again. */
+static hf_status workers_refresh(hf_server *server, hf_mem *mem, hf_err *err)
+{
+    int64_t now_us = hf_clock_wall_us(server->clock);
+    int64_t since_us = atomic_load(&server->learned_us) - OVERLAP_US;
+    hf_value kept = NULL;
+    hf_status st = hf_workers_kept(server->engine, since_us > 0 ? since_us : 0, mem, &kept);
+
+    if (st)
+        return hf_err_set(err, st, "%s", hf_errmsg(server->engine));
+    st = hf_fleet_learn(server->fleet, kept, err);
+    if (!st)
+        atomic_store(&server->learned_us, now_us);
+    return st;
+}
+
 static hf_status refresh(hf_server *server, size_t *out_tokens, hf_err *err)
 {
     hf_mem *mem = hf_mem_new();
@@ -92,6 +113,8 @@ static hf_status refresh(hf_server *server, size_t *out_tokens, hf_err *err)
     st = tokens_refresh(server, mem, out_tokens, err);
     if (!st)
         st = namespaces_refresh(server, mem, err);
+    if (!st)
+        st = workers_refresh(server, mem, err);
     hf_mem_free(mem);
     return st;
 }

@@ -1,5 +1,5 @@
 /* registry.h: what the server keeps in memory of the store, so that requests can be judged without
-   reading it: tokens and the names of namespaces. */
+   reading it: tokens, the names of namespaces, and workers that registered elsewhere or before. */
 #ifndef HF_SERVER_REGISTRY_H
 #define HF_SERVER_REGISTRY_H
 
@@ -8,8 +8,8 @@
 #include "holdfast/host.h"
 #include "server/server.h"
 
-/* Reads both anew. Called when the server starts, after they were changed here, and now and then,
-   because another node may change them too. Any thread; may block. */
+/* Reads all of it anew. Called when the server starts, after they were changed here, and now and
+   then, because another node may change them too. Any thread; may block. */
 HF_NODISCARD hf_status hf_server_refresh(hf_server *server, hf_err *err);
 
 /* Makes the first token, an admin's, when the store has none that could be used; out_token->secret

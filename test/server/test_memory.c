@@ -31,6 +31,11 @@ static hf_status fleet_use(hf_mem *mem, hf_value said, hf_value drained)
     if (!st)
         st = hf_fleet_fits(fleet, HF_SLICE("d/w"), said, 2, &err);
     if (!st)
+        st = hf_fleet_learn(
+            fleet,
+            hf_json_(mem, "[{'namespace': 'd', 'worker_id': 'v', 'said': %p}]", (const void *)said),
+            &err);
+    if (!st)
         st = hf_fleet_builds(fleet, HF_SLICE("d"), drained, &err);
     if (!st && (!hf_fleet_get(fleet, HF_SLICE("d/w"), mem) ||
                 !hf_fleet_list(fleet, HF_SLICE("d"), mem, 2) ||
@@ -57,8 +62,7 @@ START_TEST(parts_say_that_memory_ran_out)
     hf_mem *kept = hf_mem_new();
     hf_value said = hf_json_(kept, "{'worker_id': 'w', 'task_queue': 'q', 'build_id': 'b1', "
                                    "'workflow_definition_fingerprints': {'t': 'one'}}");
-    hf_value drained = hf_json_(kept, "[{'task_queue': 'q', 'build_id': 'b1', 'drained_at': "
-                                      "'2026-01-01T00:00:00Z'}]");
+    hf_value drained = hf_json_(kept, "[{'task_queue': 'q', 'build_id': 'b1', 'drained_at': 1}]");
 
     for (int part = 0; part < 2; part++) {
         hf_status st = HF_NOMEM;

@@ -6,6 +6,7 @@
 #include "base/value.h"
 #include "holdfast/worker.h"
 #include "lib/site.h"
+#include "server/registry.h"
 
 static const hf_app app = {.name = "nothing-here"};
 
@@ -267,7 +268,56 @@ HF_BOTH_ENGINES(an_idle_worker_gives_up_what_it_never_got)
     hf_site_close(&site);
 }
 
+/* Which types a worker knows is known after a restart, although it does not register again: it gets
+   no task that it could only fail. */
+HF_BOTH_ENGINES(registrations_outlive_the_server)
+{
+    static const char polls[] = "/api/worker/activity-tasks/poll";
+    static const char *const workers[] = {"a", "b"};
+    hf_site_answer answer;
+    hf_err err = {0};
+    char body[256];
+    hf_site site;
+    task t;
+
+    site_begin(&site, kind);
+    t = poll(&site, "/api/worker/workflow-tasks/poll", "w1", "");
+    ck_assert_int_eq(complete(&site, &t,
+                              ",\"commands\":[{\"type\":\"schedule_activity\",\"activity_type\":"
+                              "\"a\",\"queue\":\"far\"}]")
+                         .status,
+                     200);
+    for (int i = 0; i < 2; i++) {
+        (void)snprintf(body, sizeof(body),
+                       "{\"worker_id\":\"%s\",\"task_queue\":\"far\",\"supported_activity_types\":["
+                       "\"%s\"],\"supported_workflow_types\":[]}",
+                       workers[i], workers[i]);
+        ck_assert_int_eq(hf_site_ask(&site, "POST", "/api/worker/register", NULL, body).status,
+                         200);
+    }
+    site_restart(&site);
+    hf_test_ok(hf_server_refresh(site.server, &err), &err, "read what is kept");
+    answer = hf_site_ask(&site, "GET", "/api/workers", NULL, NULL);
+    ck_assert_uint_eq(hf_len(hf_get(answer.body, "workers")), 2);
+    answer = hf_site_ask(&site, "POST", polls, NULL,
+                         "{\"worker_id\":\"b\",\"task_queue\":\"far\",\"timeout_seconds\":1}");
+    ck_assert_str_eq(hf_str(answer.body, "poll_status", ""), "timeout");
+    t = poll(&site, polls, "a", "");
+    ck_assert_str_ne(t.attempt_id, "");
+    ck_assert_int_eq(
+        hf_site_ask(&site, "POST", "/api/worker/heartbeat", NULL, "{\"worker_id\":\"b\"}").status,
+        200);
+    ck_assert_int_eq(hf_site_ask(&site, "DELETE", "/api/worker/registrations/b", NULL, NULL).status,
+                     200);
+    site_restart(&site);
+    hf_test_ok(hf_server_refresh(site.server, &err), &err, "read what is kept");
+    answer = hf_site_ask(&site, "GET", "/api/workers", NULL, NULL);
+    ck_assert_uint_eq(hf_len(hf_get(answer.body, "workers")), 1);
+    hf_site_close(&site);
+}
+
 HF_PG_SUITE_MAIN("server/repeat", HF_BOTH(b200_lost_answers_come_again),
                  HF_BOTH(completions_carry_the_next_task),
                  HF_BOTH(an_idle_worker_gives_up_what_it_never_got),
+                 HF_BOTH(registrations_outlive_the_server),
                  HF_BOTH(workers_hear_that_they_know_a_run), HF_BOTH(histories_come_in_pages))

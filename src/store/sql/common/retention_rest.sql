@@ -1,5 +1,6 @@
--- What belongs to no run and is over. ?1 a moment, ?2 namespace (0: all), ?3 another moment -> slots and workers whose
--- lease ended before the first, builds that work again, points of charts that begin before the second
+-- What belongs to no run and is over. ?1 a moment, ?2 namespace (0: all), ?3, ?4 other moments -> slots and workers whose
+-- lease ended before the first, builds that work again, points of charts that begin before the second,
+-- workers of which nobody heard since the third
 SELECT (SELECT count(*) FROM slot s WHERE s.lease_until_us < ?1), (SELECT count(*) FROM worker w WHERE w.expires_us < ?1),
     (SELECT count(*) FROM build b WHERE b.drained_us IS NULL AND b.promoted_us IS NULL AND (?2 = 0 OR b.namespace = ?2)),
-    (SELECT count(*) FROM metric_point m WHERE m.at_us < ?3)
+    (SELECT count(*) FROM metric_point m WHERE m.at_us < ?3), (SELECT count(*) FROM registration g WHERE g.seen_us < ?4)

@@ -303,6 +303,16 @@ CREATE TABLE worker (
     PRIMARY KEY (name, queue)
 ) {rowless};
 
+-- What workers of other processes said of themselves: which types they know, whichever server they ask, and after a
+-- restart. Rows that nobody renews for a week go.
+CREATE TABLE registration (
+    namespace {int} NOT NULL,
+    worker TEXT NOT NULL,
+    body {blob} NOT NULL,                    -- the registration, JSON
+    seen_us {int} NOT NULL,
+    PRIMARY KEY (namespace, worker)
+) {rowless};
+
 -- Builds of workers that operators have drained: they get no new tasks of the queue.
 CREATE TABLE build (
     namespace {int} NOT NULL,
