@@ -20,7 +20,8 @@ typedef struct hf_ulid {
 
 /* An id made of its parts, in this order: 48 bits of time, 48 bits of `key`, 32 bits of `counter`.
    A time before 1970 or beyond 48 bits becomes the nearest one that fits; the key must fit. This is
-   the id of everything in a store: of its row's key and the moment it came to be. */
+   the id of everything in a store: of its row's key and the moment it came to be. Ids of one
+   millisecond are in the order of their keys, and keys are given out in rising order. */
 hf_ulid hf_ulid_form(int64_t time_us, int64_t key, uint32_t counter);
 
 /* The parts again. Any id has them, also one that was not formed. */
