@@ -210,6 +210,70 @@ HF_BOTH_ENGINES(sm65_callers_wait)
     hf_kit_close(d);
 }
 
+typedef struct waiter {
+    hf_engine *engine;
+    hf_settled now;
+    hf_status status;
+} waiter;
+
+static void waiter_run(void *arg)
+{
+    waiter *self = arg;
+
+    self->status = hf_await(self->engine, "i", hf_minutes(10), true, &self->now);
+}
+
+/* Whoever waits while the engine ends is told that the instance is busy; the next one knows how it
+   stands. */
+HF_BOTH_ENGINES(sm65_a_restart_while_a_caller_waits)
+{
+    hf_test_place *place = hf_test_place_new(kind);
+    hf_settled now = {.state = HF_SETTLED_BUSY};
+    waiter caller = {0};
+    hf_thread thread = {0};
+    hf_engine *d = NULL;
+    hf_err err;
+
+    machines[0] = hf_script_machines[0];
+    machines[1] = (hf_machine_def){0};
+    ck_assert_int_eq(hf_open(hf_test_place_address(place), &app, &d), HF_OK);
+    hf_kit_ok(d,
+              hf_start(d, "script", hf_script_plan(d, "[" PARK("\"a\"") "," DONE "]"), .id = "i"));
+    caller.engine = d;
+    ck_assert_int_eq(hf_thread_start(&thread, "waiter", waiter_run, &caller, &err), HF_OK);
+    while (now.state != HF_SETTLED_AWAITING)
+        hf_kit_ok(d, hf_await(d, "i", hf_minutes(1), false, &now));
+    hf_shutdown(d);
+    hf_thread_join(&thread);
+    ck_assert_int_eq(caller.status, HF_OK);
+    ck_assert_int_eq(caller.now.state, HF_SETTLED_BUSY);
+    hf_kit_ok(d, hf_await(d, "i", hf_minutes(10), true, &now)); /* whoever comes later, too */
+    ck_assert_int_eq(now.state, HF_SETTLED_BUSY);
+    hf_close(d);
+    ck_assert_int_eq(hf_open(hf_test_place_address(place), &app, &d), HF_OK);
+    hf_kit_ok(d, hf_await(d, "i", hf_minutes(1), false, &now));
+    ck_assert_int_eq(now.state, HF_SETTLED_AWAITING);
+    hf_close(d);
+    hf_test_place_free(place);
+}
+
+/* What a machine waits for is said like what a workflow waits for. */
+HF_BOTH_ENGINES(why_a_machine_does_not_move)
+{
+    hf_engine *d = open_kit(kind);
+    hf_value why = NULL;
+
+    hf_script_play(d, "i", "[" PARK("\"a\"") "," DONE "]");
+    hf_kit_ok(d, hf_why(d, "i", hf_mem_of_engine(d), &why));
+    ck_assert_str_eq(hf_str(why, "code", ""), "waiting_for_signal");
+    ck_assert_ptr_nonnull(strstr(hf_str(why, "text", ""), "a"));
+    hf_kit_ok(d, hf_signal(d, "i", "a", NULL));
+    hf_kit_ok(d, hf_test_drain(d));
+    hf_kit_ok(d, hf_why(d, "i", hf_mem_of_engine(d), &why));
+    ck_assert_str_eq(hf_str(why, "code", ""), "closed_completed");
+    hf_kit_close(d);
+}
+
 /* Several starts in one call, each with an answer in its place. */
 HF_BOTH_ENGINES(sm45_starts_with_answers_by_position)
 {
@@ -352,6 +416,8 @@ HF_PG_SUITE_MAIN("machine/children", HF_BOTH(sm56_spawn_and_park_are_one),
                  {sm59_crashes_around_a_spawn, 0}, HF_BOTH_SLOW(sm59_a_spawn_survives_a_crash, 120),
                  HF_BOTH(both_kinds_in_one_program), HF_BOTH(a_bundle_of_a_machine_replays),
                  HF_BOTH(sm55_unknown_steps_wait), HF_BOTH(sm65_callers_wait),
+                 HF_BOTH_SLOW(sm65_a_restart_while_a_caller_waits, 120),
+                 HF_BOTH(why_a_machine_does_not_move),
                  HF_BOTH(sm45_starts_with_answers_by_position),
                  HF_BOTH(sm45_a_batch_is_few_transactions),
                  HF_BOTH_SLOW(sm45_batches_in_opposite_order, 120))

@@ -152,9 +152,26 @@ HF_BOTH_ENGINES(sm61_priorities_and_delays)
     hf_kit_ok(d, hf_start(d, "note", NULL, .id = "b2"));
     hf_kit_ok(d, hf_test_drain(d));
     ck_assert_str_eq(order, "a b b2 c");
+    ck_assert_uint_eq(hf_map_int_count(d->core->runs), 0); /* what is delayed takes no place */
+    ck_assert_uint_eq(hf_deadlines_count(d->core->backlog), 0);
     hf_kit_ok(d, hf_test_advance(d, 1000));
     ck_assert_str_eq(order, "a b b2 c late");
     ck_assert_int_eq(hf_start(d, "note", NULL, .priority = 100), HF_INVALID);
+    hf_kit_close(d);
+}
+
+/* A job of another queue is run and is found there. */
+HF_BOTH_ENGINES(a_job_of_another_queue)
+{
+    hf_engine *d = open_kit(kind);
+
+    hf_kit_ok(d, hf_start(d, "note", NULL, .id = "a", .queue = "mail", .delay = 1000));
+    hf_kit_ok(d, hf_start(d, "note", NULL, .id = "b"));
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM task WHERE queue = 'mail'"), 1);
+    hf_kit_ok(d, hf_test_advance(d, 1000));
+    ck_assert_str_eq(order, "b a");
+    ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM run WHERE queue = 'mail'"), 1);
     hf_kit_close(d);
 }
 
@@ -212,6 +229,24 @@ HF_BOTH_ENGINES(sm63_a_full_key_delays_no_other)
     ck_assert_ptr_null(strstr(order, "m3"));
     hf_kit_ok(d, hf_test_advance(d, 5000));
     ck_assert_ptr_nonnull(strstr(order, "m4"));
+    hf_kit_close(d);
+}
+
+/* A step takes as many tokens as it weighs; one that weighs less does not pass it. */
+HF_BOTH_ENGINES(weights_take_so_many_tokens)
+{
+    hf_engine *d = open_kit(kind);
+
+    hf_kit_ok(d, hf_start(d, "note", NULL, .id = "a", .rate_limit = "mail:w"));
+    hf_kit_ok(d, hf_test_drain(d));
+    hf_kit_ok(d, hf_start(d, "note", NULL, .id = "b", .rate_limit = "mail:w", .weight = 2));
+    hf_kit_ok(d, hf_start(d, "note", NULL, .id = "c", .rate_limit = "mail:w"));
+    hf_kit_ok(d, hf_test_advance(d, 499)); /* there is one token, and almost another */
+    ck_assert_str_eq(order, "a");
+    hf_kit_ok(d, hf_test_advance(d, 2));
+    ck_assert_str_eq(order, "a b");
+    hf_kit_ok(d, hf_test_advance(d, 501));
+    ck_assert_str_eq(order, "a b c");
     hf_kit_close(d);
 }
 
@@ -385,7 +420,8 @@ END_TEST
 
 HF_PG_SUITE_MAIN("machine/limit", HF_BOTH(a_job_is_tried_again),
                  HF_BOTH(sm61_priorities_and_delays), HF_BOTH_SLOW(sm62_never_more_than_slots, 120),
-                 HF_BOTH(sm63_a_full_key_delays_no_other), HF_BOTH(sm64_a_park_gives_the_slot_back),
+                 HF_BOTH(sm63_a_full_key_delays_no_other), HF_BOTH(weights_take_so_many_tokens),
+                 HF_BOTH(a_job_of_another_queue), HF_BOTH(sm64_a_park_gives_the_slot_back),
                  HF_BOTH(slots_have_leases), HF_BOTH(namespaces_have_keys_of_their_own),
                  {sm61_more_runs_than_the_window, 120}, HF_BOTH(unknown_limits_are_refused),
                  {bad_definitions_are_refused, 0})
