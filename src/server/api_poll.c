@@ -271,9 +271,9 @@ static hf_slice text_put(char **at, hf_slice text)
 }
 
 /* NULL: answered already. */
-static parked *parked_new(hf_api *api, const char *worker, hf_slice key)
+static parked *parked_new(hf_api *api, const hf_poll_opts *opts, hf_slice key)
 {
-    hf_slice build = hf_slice_of(hf_offer_build(api, worker));
+    hf_slice build = hf_slice_of(opts->build);
     hf_slice space = hf_slice_of(api->namespace);
     parked *p = hf_alloc(sizeof(*p) + space.len + 1 + build.len + 1 + key.len + 1);
     char *at;
@@ -341,7 +341,7 @@ static void poll_begin(hf_api *api, hf_task_kind kind)
     key = poll_key(api, worker);
     if (poll_repeated(api, key))
         return;
-    p = parked_new(api, worker, key);
+    p = parked_new(api, &opts, key);
     if (!p)
         return;
     opts.got = on_got;

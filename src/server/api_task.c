@@ -57,7 +57,7 @@ static hf_value next_task(hf_api *api, const hf_task_claim *claim)
         !hf_http_exchange_alive(api->exchange) ||
         !hf_offer_read(api, claim->worker, HF_TASK_WORKFLOW, true, &opts) ||
         hf_fleet_drained(server->fleet, hf_slice_of(api->namespace), hf_slice_of(opts.queue),
-                         hf_offer_build(api, claim->worker), NULL) ||
+                         opts.build, NULL) ||
         hf_poll_now(server->engine, &opts, api->mem, &task) || !task)
         return hf_value_null();
     whole = hf_offer_task(api, task);

@@ -39,9 +39,8 @@ static hf_value types_said(hf_value said, const char *name, const char *publishe
 }
 
 /* Types that the worker knows, ended by NULL; NULL: it did not say. */
-static const char *const *types_of(hf_api *api, const char *worker, bool workflows, bool activities)
+static const char *const *types_of(hf_api *api, hf_value said, bool workflows, bool activities)
 {
-    hf_value said = hf_fleet_get(api->server->fleet, hf_worker_key(api, worker), api->mem);
     hf_value runs = types_said(said, "supported_workflow_types", "workflow_types");
     hf_value acts = types_said(said, "supported_activity_types", "activity_types");
     size_t count = 0;
@@ -108,29 +107,21 @@ static hf_task_kind kind_first(unsigned kinds)
     return kind;
 }
 
-const char *hf_offer_build(hf_api *api, const char *worker)
-{
-    const char *build = hf_str(api->body, "build_id", NULL);
-
-    if (build)
-        return build;
-    return hf_str(hf_fleet_get(api->server->fleet, hf_worker_key(api, worker), api->mem),
-                  "build_id", NULL);
-}
-
 bool hf_offer_read(hf_api *api, const char *worker, hf_task_kind kind, bool both,
                    hf_poll_opts *out_opts)
 {
     unsigned kinds = both ? 1U << HF_TASK_WORKFLOW | 1U << HF_TASK_ACTIVITY : kinds_of(api, kind);
+    hf_value said;
 
     if (!kinds)
         return false;
+    said = hf_fleet_get(api->server->fleet, hf_worker_key(api, worker), api->mem);
     *out_opts = (hf_poll_opts){
         .size_ = sizeof(*out_opts), .kind = kind_first(kinds), .also = kinds, .worker = worker};
     out_opts->queues = queues_of(api, &out_opts->queue);
-    out_opts->build = hf_offer_build(api, worker);
+    out_opts->build = hf_str(api->body, "build_id", hf_str(said, "build_id", NULL));
     out_opts->types =
-        types_of(api, worker, (kinds & WORK_KINDS) != 0, (kinds & 1U << HF_TASK_ACTIVITY) != 0);
+        types_of(api, said, (kinds & WORK_KINDS) != 0, (kinds & 1U << HF_TASK_ACTIVITY) != 0);
     return true;
 }
 

@@ -12,9 +12,6 @@
 bool hf_offer_read(hf_api *api, const char *worker, hf_task_kind kind, bool both,
                    hf_poll_opts *out_opts);
 
-/* The build that the worker says it is, in this request or when it registered; NULL: none. */
-const char *hf_offer_build(hf_api *api, const char *worker);
-
 /* The task with history and all that belongs to it; NULL: answered with an error already. A thread
    that may block. */
 hf_value hf_offer_task(hf_api *api, hf_value task);
