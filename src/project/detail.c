@@ -166,6 +166,8 @@ static void links_put(hf_sheet *sh, hf_detail_view *v)
                                             ? "workflow_run_lineage_entries"
                                             : "workflow_run_lineage_entries_rebuilt"));
     list_put(sh, "links", links);
+    list_put(sh, "parents", hf_get(links, "parents"));
+    list_put(sh, "children", hf_get(links, "children"));
 }
 
 /* Waits, activities, timers, tasks. */

@@ -4,7 +4,8 @@
 #include "project/edge.h"
 
 static const char *const count_names[HF_FLOW_COUNTS] = {
-    "started", "completed", "failed", "cancelled", "terminated", "continued", "failures", "events"};
+    "started",   "completed", "failed",   "cancelled", "terminated",
+    "continued", "failures",  "attempts", "retries",   "events"};
 
 /* Which count an event adds to besides HF_FLOW_EVENTS, which stands for none here. */
 static hf_flow_count count_of(hf_event_type type)
@@ -20,7 +21,9 @@ static hf_flow_count count_of(hf_event_type type)
                 {HF_EVENT_WORKFLOW_TERMINATED, HF_FLOW_TERMINATED},
                 {HF_EVENT_WORKFLOW_CONTINUED_AS_NEW, HF_FLOW_CONTINUED},
                 {HF_EVENT_ACTIVITY_FAILED, HF_FLOW_FAILURES},
-                {HF_EVENT_ACTIVITY_TIMED_OUT, HF_FLOW_FAILURES}};
+                {HF_EVENT_ACTIVITY_TIMED_OUT, HF_FLOW_FAILURES},
+                {HF_EVENT_ACTIVITY_STARTED, HF_FLOW_ATTEMPTS},
+                {HF_EVENT_ACTIVITY_RETRY_SCHEDULED, HF_FLOW_RETRIES}};
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         if (rows[i].type == type)

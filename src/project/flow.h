@@ -21,6 +21,8 @@ typedef enum hf_flow_count {
     HF_FLOW_TERMINATED,
     HF_FLOW_CONTINUED,
     HF_FLOW_FAILURES,
+    HF_FLOW_ATTEMPTS,
+    HF_FLOW_RETRIES,
     HF_FLOW_EVENTS,
     HF_FLOW_COUNTS
 } hf_flow_count;

@@ -130,10 +130,12 @@ static hf_value history_value(hf_mem *mem, const summed *sum, int64_t orphans)
 }
 
 static hf_status runs_read(hf_db *db, hf_mem *mem, const hf_metrics_world *w,
-                           const hf_trouble *trouble, hf_value_list *into, hf_err *err)
+                           const hf_trouble *trouble, int64_t *out_attempts, hf_value_list *into,
+                           hf_err *err)
 {
     const int64_t now_us = w->query->live.now_us;
-    const hf_db_value params[] = {hf_db_int(w->query->namespace_key), hf_db_int(ORPHANS_LOOKED)};
+    const hf_db_value params[] = {hf_db_int(w->query->namespace_key), hf_db_int(ORPHANS_LOOKED),
+                                  hf_db_int(now_us)};
     hf_value_list *starts = hf_value_object(mem);
     hf_metrics_row open;
     hf_metrics_row first;
@@ -143,7 +145,7 @@ static hf_status runs_read(hf_db *db, hf_mem *mem, const hf_metrics_world *w,
     if (!st)
         st = hf_metrics_numbers(db, HF_STMT_METRICS_OPEN, params, 1, &open, err);
     if (!st)
-        st = hf_metrics_numbers(db, HF_STMT_METRICS_STARTS, params, 2, &first, err);
+        st = hf_metrics_numbers(db, HF_STMT_METRICS_STARTS, params, 3, &first, err);
     if (st)
         return st;
     hf_value_set(into, HF_SLICE("runs"), runs_value(mem, &sum, &open, trouble, now_us));
@@ -153,6 +155,7 @@ static hf_status runs_read(hf_db *db, hf_mem *mem, const hf_metrics_world *w,
     hf_metrics_age(starts, mem, "oldest_pending_start_at", "max_pending_ms", open.at[7], now_us);
     hf_value_set(into, HF_SLICE("starts"), hf_value_finish(starts));
     hf_value_set(into, HF_SLICE("history"), history_value(mem, &sum, first.at[1]));
+    *out_attempts = first.at[2];
     return HF_OK;
 }
 
@@ -214,13 +217,14 @@ hf_status hf_metrics_read(hf_db *db, hf_mem *mem, const hf_metrics_world *world,
 {
     hf_value_list *o = hf_value_object(mem);
     hf_trouble trouble;
+    int64_t attempts = 0;
     hf_status st = hf_trouble_read(db, mem, world->query, &trouble, err);
 
     hf_value_set(o, HF_SLICE("generated_at"), hf_edge_time(mem, world->query->live.now_us));
     if (!st)
-        st = runs_read(db, mem, world, &trouble, o, err);
+        st = runs_read(db, mem, world, &trouble, &attempts, o, err);
     if (!st)
-        st = hf_metrics_work(db, mem, world, &trouble, o, err);
+        st = hf_metrics_work(db, mem, world, &trouble, attempts, o, err);
     if (!st)
         st = projections_read(db, mem, world, o, err);
     if (!st)

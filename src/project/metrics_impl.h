@@ -25,9 +25,10 @@ void hf_metrics_put(hf_value_list *o, hf_mem *mem, const char *name, int64_t num
 void hf_metrics_age(hf_value_list *o, hf_mem *mem, const char *at, const char *age, int64_t time_us,
                     int64_t now_us);
 
-/* Groups are added to `into` under their names. */
+/* Groups are added to `into` under their names. `attempts` began in the last minute. */
 HF_NODISCARD hf_status hf_metrics_work(hf_db *db, hf_mem *mem, const hf_metrics_world *world,
-                                       const hf_trouble *trouble, hf_value_list *into, hf_err *err);
+                                       const hf_trouble *trouble, int64_t attempts,
+                                       hf_value_list *into, hf_err *err);
 HF_NODISCARD hf_status hf_metrics_fleet(hf_db *db, hf_mem *mem, const hf_metrics_world *world,
                                         hf_value_list *into, hf_err *err);
 

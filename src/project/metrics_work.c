@@ -65,8 +65,8 @@ static hf_status activities_read(hf_db *db, hf_mem *mem, int64_t now_us, int64_t
     return HF_OK;
 }
 
-static hf_value backlog_value(hf_mem *mem, const hf_metrics_row *tasks, int64_t retrying,
-                              const hf_trouble *trouble, int64_t now_us)
+static hf_value backlog_value(hf_mem *mem, const hf_metrics_row *tasks, int64_t attempts,
+                              int64_t retrying, const hf_trouble *trouble, int64_t now_us)
 {
     hf_value_list *o = hf_value_object(mem);
 
@@ -74,6 +74,7 @@ static hf_value backlog_value(hf_mem *mem, const hf_metrics_row *tasks, int64_t 
     hf_metrics_put(o, mem, "delayed_tasks", tasks->at[3]);
     hf_metrics_put(o, mem, "leased_tasks", tasks->at[4]);
     hf_metrics_put(o, mem, "tasks_added_last_minute", tasks->at[13]);
+    hf_metrics_put(o, mem, "tasks_dispatched_last_minute", attempts);
     hf_metrics_put(o, mem, "retrying_activities", retrying);
     hf_metrics_put(o, mem, "unhealthy_tasks", tasks->at[18]);
     hf_metrics_put(o, mem, "repair_needed_runs", trouble->repair_needed.runs);
@@ -111,7 +112,8 @@ static hf_value repair_value(hf_mem *mem, const hf_trouble *t, int64_t now_us)
 }
 
 hf_status hf_metrics_work(hf_db *db, hf_mem *mem, const hf_metrics_world *world,
-                          const hf_trouble *trouble, hf_value_list *into, hf_err *err)
+                          const hf_trouble *trouble, int64_t attempts, hf_value_list *into,
+                          hf_err *err)
 {
     const int64_t now_us = world->query->live.now_us;
     hf_value tasks = NULL;
@@ -126,7 +128,8 @@ hf_status hf_metrics_work(hf_db *db, hf_mem *mem, const hf_metrics_world *world,
         return st;
     hf_value_set(into, HF_SLICE("tasks"), tasks);
     hf_value_set(into, HF_SLICE("activities"), activities);
-    hf_value_set(into, HF_SLICE("backlog"), backlog_value(mem, &row, retrying, trouble, now_us));
+    hf_value_set(into, HF_SLICE("backlog"),
+                 backlog_value(mem, &row, attempts, retrying, trouble, now_us));
     hf_value_set(into, HF_SLICE("repair"), repair_value(mem, trouble, now_us));
     return HF_OK;
 }

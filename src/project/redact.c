@@ -1,31 +1,30 @@
 /* redact.c: see redact.h. */
 #include "project/redact.h"
 
-#include <string.h>
-
-#include "base/buf.h"
-
-/* Where a bundle holds what may be secret: section, member of each item ("" for the section's own
-   path), category. */
+/* Where a bundle holds what may be secret. A path goes through every item of the lists on its way.
+ */
 static const struct {
-    const char *section;
-    const char *member;
+    const char *path;
     const char *category;
-    bool list;
-} places[] = {{"payloads", "arguments.data", "workflow_payload", false},
-              {"payloads", "output.data", "workflow_payload", false},
-              {"history_events", "payload", "history_event", true},
-              {"commands", "payload", "command_payload", true},
-              {"commands", "context", "command_context", true},
-              {"commands", "reason", "command_reason", true},
-              {"updates", "arguments", "update_payload", true},
-              {"updates", "result", "update_payload", true},
-              {"updates", "failure_message", "failure_diagnostic", true},
-              {"signals", "arguments", "signal_payload", true},
-              {"tasks", "payload", "task_payload", true},
-              {"activities", "arguments", "activity_payload", true},
-              {"activities", "result", "activity_payload", true},
-              {"failures", "message", "failure_diagnostic", true}};
+} places[] = {{"payloads.arguments.data", "workflow_payload"},
+              {"payloads.output.data", "workflow_payload"},
+              {"history_events.payload", "history_event"},
+              {"commands.payload", "command_payload"},
+              {"commands.context", "command_context"},
+              {"commands.reason", "command_reason"},
+              {"updates.arguments", "update_payload"},
+              {"updates.result", "update_payload"},
+              {"updates.failure_message", "failure_diagnostic"},
+              {"signals.arguments", "signal_payload"},
+              {"tasks.payload", "task_payload"},
+              {"activities.arguments", "activity_payload"},
+              {"activities.result", "activity_payload"},
+              {"activities.last_heartbeat_progress", "activity_payload"},
+              {"activities.attempts.last_heartbeat_progress", "activity_payload"},
+              {"activities.attempts.message", "failure_diagnostic"},
+              {"links.children.arguments", "workflow_payload"},
+              {"failures.message", "failure_diagnostic"},
+              {"failures.exception", "failure_diagnostic"}};
 
 typedef struct work {
     hf_mem *mem;
@@ -57,64 +56,38 @@ static hf_value shown(work *w, const char *path, const char *category, hf_value 
     return back;
 }
 
-/* The object with the value at a dotted path replaced. */
-static hf_value replaced(work *w, hf_value object, hf_slice path, const char *whole,
+/* The value with what lies at `path` in it replaced; `whole` is where the value itself lies. */
+static hf_value replaced(work *w, hf_value value, hf_slice path, const char *whole,
                          const char *category)
 {
-    hf_value_list *list = hf_value_object(w->mem);
+    bool array = hf_value_kind_of(value) == HF_VALUE_ARRAY;
+    hf_value_list *list = array ? hf_value_array(w->mem) : hf_value_object(w->mem);
     hf_slice head = {0};
+    hf_slice rest = path;
     hf_slice name;
     hf_value item;
 
-    (void)hf_slice_split(&path, '.', &head);
-    for (size_t i = 0; hf_value_member(object, i, &name, &item); i++) {
-        if (!w->st && hf_slice_equal(name, head) && hf_value_kind_of(item) != HF_VALUE_NULL)
-            item = path.ptr ? replaced(w, item, path, whole, category)
-                            : shown(w, whole, category, item);
+    if (!path.ptr)
+        return hf_value_kind_of(value) == HF_VALUE_NULL ? value : shown(w, whole, category, value);
+    for (size_t i = 0; array && i < hf_len(value) && !w->st; i++) {
+        const char *inner = hf_mem_format(w->mem, "%s.%zu", whole, i);
+
+        w->item = hf_at(value, i);
+        hf_value_append(list, inner ? replaced(w, w->item, path, inner, category) : NULL);
+    }
+    (void)hf_slice_split(&rest, '.', &head);
+    for (size_t i = 0; !array && hf_value_member(value, i, &name, &item); i++) {
+        if (hf_slice_equal(name, head)) {
+            const char *inner = hf_mem_format(w->mem, "%s%s%.*s", whole, *whole ? "." : "",
+                                              (int)head.len, head.ptr);
+
+            item = inner ? replaced(w, item, rest, inner, category) : NULL;
+        }
         if (w->st)
             return NULL;
         hf_value_set(list, name, item);
     }
-    return hf_value_finish(list);
-}
-
-static hf_value list_replaced(work *w, hf_value list, size_t place)
-{
-    hf_value_list *out = hf_value_array(w->mem);
-
-    for (size_t i = 0; !w->st && i < hf_len(list); i++) {
-        const char *path =
-            hf_mem_format(w->mem, "%s.%zu.%s", places[place].section, i, places[place].member);
-
-        w->item = hf_at(list, i);
-        hf_value_append(out, path ? replaced(w, w->item, hf_slice_of(places[place].member), path,
-                                             places[place].category)
-                                  : NULL);
-    }
-    return w->st ? NULL : hf_value_finish(out);
-}
-
-static hf_value place_replaced(work *w, hf_value bundle, size_t place)
-{
-    hf_value_list *out = hf_value_object(w->mem);
-    hf_slice name;
-    hf_value item;
-
-    for (size_t i = 0; hf_value_member(bundle, i, &name, &item); i++) {
-        if (hf_slice_equal(name, hf_slice_of(places[place].section))) {
-            const char *path =
-                hf_mem_format(w->mem, "%s.%s", places[place].section, places[place].member);
-
-            w->item = NULL;
-            item = places[place].list ? list_replaced(w, item, place)
-                                      : replaced(w, item, hf_slice_of(places[place].member), path,
-                                                 places[place].category);
-            if (w->st)
-                return NULL;
-        }
-        hf_value_set(out, name, item);
-    }
-    return hf_value_finish(out);
+    return w->st ? NULL : hf_value_finish(list);
 }
 
 /* Our own section repeats what events store: without it nothing comes back that was taken away. */
@@ -151,7 +124,7 @@ hf_status hf_redact_bundle(hf_mem *mem, hf_value bundle, hf_redact_fn *redact, v
               .err = err};
 
     for (size_t i = 0; !w.st && bundle && i < sizeof(places) / sizeof(places[0]); i++)
-        bundle = place_replaced(&w, bundle, i);
+        bundle = replaced(&w, bundle, hf_slice_of(places[i].path), "", places[i].category);
     if (!w.st)
         *out_bundle = bundle ? own_reduced(&w, bundle) : NULL;
     *out_paths = hf_value_finish(w.paths);

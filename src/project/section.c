@@ -303,6 +303,7 @@ hf_status hf_section_failures(const hf_section *section, hf_value *out_value, hf
         hf_sheet_field(&sh, "exception_type", f->event, HF_KEY_EXCEPTION_TYPE);
         hf_sheet_field(&sh, "exception_class", f->event, HF_KEY_EXCEPTION_TYPE);
         hf_sheet_field(&sh, "message", f->event, HF_KEY_MESSAGE);
+        hf_sheet_payload(&sh, "exception", f->event, HF_KEY_EXCEPTION);
         hf_sheet_int(&sh, "sequence", f->event->step ? f->event->step : HF_NONE);
         hf_sheet_line(&sh, f->event->step ? hf_track_step_get(track, f->event->step) : NULL);
         hf_sheet_event_time(&sh, "created_at", f->event);

@@ -94,17 +94,20 @@ static pointer entry_source(hf_timeline_kind kind)
     return (pointer){HF_TIMELINE_SOURCE_KIND_WORKFLOW_RUN, NULL};
 }
 
-/* One line: the type and what it is about. */
-static hf_value entry_summary(hf_mem *mem, hf_value event)
+/* One line: the type and what it is about. What people wrote stays out of bundles: a redactor is
+   not shown summaries. */
+static hf_value entry_summary(const hf_section *section, hf_value event)
 {
     static const char *const names[] = {"activity_type",       "signal_name",   "update_name",
                                         "child_workflow_type", "condition_key", "change_id",
-                                        "timer_kind",          "reason",        "workflow_type"};
+                                        "timer_kind",          "workflow_type", "reason"};
+    size_t count = sizeof(names) / sizeof(names[0]) - (section->lean ? 1 : 0);
+    hf_mem *mem = section->mem;
     hf_value payload = hf_value_find(event, HF_SLICE("payload"));
     const char *about = NULL;
     const char *text;
 
-    for (size_t i = 0; !about && i < sizeof(names) / sizeof(names[0]); i++)
+    for (size_t i = 0; !about && i < count; i++)
         about = hf_str(hf_value_find(payload, hf_slice_of(names[i])), "", NULL);
     text = hf_mem_format(mem, "%s%s%s", hf_str(event, "type", ""), about ? " " : "",
                          about ? about : "");
@@ -138,7 +141,7 @@ hf_status hf_section_entry(const hf_section *section, const hf_event *stored, hf
         hf_sheet_put(&sh, "source_id", found(payload, source.key));
     else
         hf_sheet_id(&sh, "source_id", &run);
-    hf_sheet_put(&sh, "summary", entry_summary(section->mem, event));
+    hf_sheet_put(&sh, "summary", entry_summary(section, event));
     hf_sheet_put(&sh, "recorded_at", found(event, "recorded_at"));
     hf_sheet_int(&sh, "workflow_sequence", stored->step ? stored->step : HF_NONE);
     hf_sheet_line(&sh, stored->step

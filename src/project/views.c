@@ -71,8 +71,9 @@ static hf_value system_value(hf_mem *mem, const system_view *view)
 
     return joined(mem,
                   hf_json_(mem,
-                           "{'id': %s, 'name': %s, 'bucket': %s, 'scope': 'default', 'shared': "
-                           "true, 'system': true, 'filters': %p}",
+                           "{'id': %s, 'name': %s, 'bucket': %s, 'scope': 'default', 'owner': "
+                           "null, 'shared': true, 'system': true, 'filters': %p, 'created_at': "
+                           "null, 'updated_at': null}",
                            view->id, view->name, view->bucket, (const void *)filters),
                   version_value(mem, HF_FILTER_VERSION));
 }

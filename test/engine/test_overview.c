@@ -90,6 +90,8 @@ HF_BOTH_ENGINES(points_of_a_ring)
     ck_assert_int_eq(summed(points, "completed"), 3);
     ck_assert_int_eq(summed(points, "failed"), 2);
     ck_assert_int_eq(summed(points, "failures"), 2);
+    ck_assert_int_eq(summed(points, "attempts"), 5);
+    ck_assert_int_eq(summed(points, "retries"), 0);
     ck_assert_int_eq(summed(points, "cancelled"), 1);
     ck_assert_int_eq(hf_int(points, "0.started", 0), 3); /* the earliest first */
     events = hf_kit_number(d, "SELECT sum(last_seq) FROM run");

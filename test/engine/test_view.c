@@ -556,6 +556,7 @@ HF_BOTH_ENGINES(b192_metrics_have_every_number)
                  "failed_attempts max_attempt_count");
     metrics_have(m, "backlog",
                  "runnable_tasks delayed_tasks leased_tasks tasks_added_last_minute "
+                 "tasks_dispatched_last_minute "
                  "retrying_activities unhealthy_tasks repair_needed_runs claim_failed_runs "
                  "compatibility_blocked_runs");
     metrics_have(m, "repair",

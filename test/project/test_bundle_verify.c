@@ -409,9 +409,80 @@ START_TEST(runs_are_compared_by_step)
 }
 END_TEST
 
+/* ---- nothing leaves that a redactor was not shown */
+
+#define SECRET "tulip-4711"
+
+static hf_value secret_act(hf_act *a, hf_value in)
+{
+    (void)in;
+    if (!hf_heartbeat(a, .message = SECRET))
+        return hf_stopped(a);
+    if (hf_attempt(a) == 1)
+        return hf_retry(a, "busy", "no answer from %s", SECRET);
+    return hf_reject(a, "refused", "%s is not known", SECRET);
+}
+
+static hf_value secret_run(hf_ctx *w, hf_value in)
+{
+    const hf_error *failed = NULL;
+
+    (void)hf_activity(w, "secret", in, .max_attempts = 2, .err = &failed);
+    if (!hf_bool(in, "leaf", false))
+        (void)hf_child(w, "secret", hf_json(w, "{'leaf': true, 'key': %s}", SECRET));
+    return hf_receive(w, "go");
+}
+
+static const hf_signal_def secret_signals[] = {{"go", "key:string"}, {0}};
+static const hf_workflow_def secret_workflows[] = {
+    {.type = "secret", .run = secret_run, .signals = secret_signals}, {0}};
+static const hf_activity_def secret_activities[] = {{.name = "secret", .run = secret_act}, {0}};
+static const hf_app secret_app = {
+    .name = "secrets", .workflows = secret_workflows, .activities = secret_activities};
+
+static hf_value hide_all(void *arg, hf_mem *mem, hf_value context, hf_value value)
+{
+    (void)arg;
+    (void)context;
+    (void)value;
+    return hf_json_(mem, "{'hidden': true}");
+}
+
+/* A redactor that hides everything it is shown hides every payload, progress, message and reason:
+   neither the secret nor a frame that could hold it is left. */
+HF_BOTH_ENGINES(b194_everything_is_shown_to_the_redactor)
+{
+    static const char frame[] = "wwHioz3/VYAiN"; /* how every payload begins */
+    hf_engine *d = hf_kit_open(kind, &secret_app);
+    hf_mem *mem = hf_mem_new();
+    const hf_export_opts whole = {.size_ = sizeof(whole), .id = "s"};
+    const hf_export_seal hides = {.size_ = sizeof(hides), .redact = hide_all};
+    const char *json = NULL;
+
+    hf_kit_ok(d, hf_start(d, "secret", hf_json(d, "{'key': %s}", SECRET), .id = "s"));
+    for (int i = 0; i < 8; i++) {
+        hf_kit_ok(d, hf_test_drain(d));
+        hf_kit_ok(d, hf_test_advance(d, 2000));
+    }
+    hf_kit_ok(d, hf_signal(d, "s", "go", hf_json(d, "{'key': %s}", SECRET)));
+    hf_kit_ok(d, hf_cancel(d, "s", SECRET));
+    hf_kit_ok(d, hf_test_drain(d));
+    hf_kit_ok(d, hf_export_sealed(d, mem, &json, &whole, NULL));
+    ck_assert_ptr_nonnull(strstr(json, SECRET));
+    ck_assert_ptr_nonnull(strstr(json, frame));
+    hf_kit_ok(d, hf_export_sealed(d, mem, &json, &whole, &hides));
+    ck_assert_msg(!strstr(json, SECRET), "left: %.200s",
+                  strstr(json, SECRET) ? strstr(json, SECRET) - 100 : "");
+    ck_assert_msg(!strstr(json, frame), "left: %.200s",
+                  strstr(json, frame) ? strstr(json, frame) - 100 : "");
+    ck_assert_str_ne(hf_str(report_of(mem, json, NULL), "status", ""), "failed");
+    hf_mem_free(mem);
+    hf_kit_close(d);
+}
+
 HF_PG_SUITE_MAIN("project/bundle_verify", HF_BOTH_SLOW(exports_are_sound, 120),
                  HF_BOTH_SLOW(b193_export_does_without_rows, 120), HF_BOTH(b194_redaction),
-                 HF_BOTH_SLOW(b195_seals, 3600),
+                 HF_BOTH(b194_everything_is_shown_to_the_redactor), HF_BOTH_SLOW(b195_seals, 3600),
                  HF_BOTH_SLOW(big_files_are_verified_in_constant_memory, 600),
                  HF_BOTH(order_and_ends_of_bundles), HF_BOTH(b196_payload_manifest),
                  HF_BOTH_SLOW(b197_history_complete_when_terminal, 120), {broken_texts_fail, 0},

@@ -106,7 +106,7 @@ SELECT s.run AS run, n.name AS namespace, i.id AS instance_id, r.number AS run_n
         WHEN 7 THEN 'abandoned' END AS closed_reason,
     CASE s.wait_kind WHEN 1 THEN 'activity' WHEN 2 THEN 'update' WHEN 3 THEN 'signal' WHEN 4 THEN 'timer'
         WHEN 5 THEN 'condition' WHEN 6 THEN 'workflow-task' WHEN 7 THEN 'child' END AS wait_kind,
-    r.blocked AS blocked, s.queue AS queue, s.compatibility AS compatibility, r.created_us AS started_us,
+    CASE r.blocked WHEN 1 THEN 'replay' WHEN 2 THEN 'quarantine' END AS blocked, s.queue AS queue, s.compatibility AS compatibility, r.created_us AS started_us,
     r.closed_us AS closed_us, r.archived_us AS archived_us, r.last_us AS updated_us, r.last_seq AS event_count,
     r.history_bytes AS history_bytes, s.exception_count AS exception_count, s.fan_out AS fan_out,
     s.failure_print AS failure_fingerprint, s.labels AS labels, s.attributes AS search_attributes
@@ -172,6 +172,8 @@ CREATE TABLE metric_point (
     terminated {int} NOT NULL,
     continued {int} NOT NULL,
     failures {int} NOT NULL,                 -- of activities, each attempt that failed for good
+    attempts {int} NOT NULL,                 -- of activities that began
+    retries {int} NOT NULL,                  -- attempts that failed and are followed by another
     events {int} NOT NULL,
     PRIMARY KEY (namespace, span_us, at_us)
 ) {rowless};
