@@ -740,6 +740,7 @@ typedef struct hf_history_opts {
     int64_t after;      /* events behind this one */
     int64_t limit;      /* at most so many; 0: all */
     hf_ms wait;         /* for events behind `after`, while the run is open; 0: not at all */
+    int64_t at;         /* as it was after this event; 0: as it is */
 } hf_history_opts;
 HF_API hf_status hf_history_with(hf_engine *engine, hf_mem *mem, hf_value *out,
                                  const hf_history_opts *o);

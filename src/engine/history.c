@@ -68,25 +68,35 @@ static hf_status arguments_get(const hf_dossier *dossier, hf_mem *mem, hf_value 
     return HF_OK;
 }
 
+static bool closes_among(const hf_dossier *dossier)
+{
+    for (size_t i = 0; i < dossier->event_count; i++)
+        if (hf_event_has_flag(dossier->events[i].type, HF_EVENT_CLOSES))
+            return true;
+    return false;
+}
+
 hf_status hf_look_history(hf_db *db, hf_mem *mem, int64_t run, int64_t after, int64_t limit,
-                          hf_value *out, hf_err *err)
+                          int64_t at, hf_value *out, hf_err *err)
 {
     hf_dossier dossier;
     hf_value events = NULL;
     hf_value arguments = NULL;
     hf_status st = hf_dossier_read(db, mem, run, &dossier, err);
 
+    if (!st && at && (uint64_t)at < dossier.event_count)
+        dossier.event_count = (size_t)at;
     if (!st)
         st = events_compose(&dossier, mem, after, limit, &events, err);
     if (!st)
         st = arguments_get(&dossier, mem, &arguments, err);
     if (!st) {
-        *out = hf_json_(mem,
-                        "{'events': %p, 'last_sequence': %lld, 'closed': %p, 'arguments': %p, "
-                        "'payload_codec': 'avro'}",
-                        (const void *)events, (long long)dossier.event_count,
-                        (const void *)hf_value_bool(dossier.base.closed_us != HF_NONE),
-                        (const void *)arguments);
+        *out =
+            hf_json_(mem,
+                     "{'events': %p, 'last_sequence': %lld, 'closed': %p, 'arguments': %p, "
+                     "'payload_codec': 'avro'}",
+                     (const void *)events, (long long)dossier.event_count,
+                     (const void *)hf_value_bool(closes_among(&dossier)), (const void *)arguments);
         st = *out ? HF_OK : hf_err_nomem(err, "a history");
     }
     return st;
@@ -126,14 +136,14 @@ hf_status hf_history_with(hf_engine *engine, hf_mem *mem, hf_value *out, const h
 
     if (st)
         return st;
-    if (!mem || !out || !o || !o->id || o->after < 0 || o->limit < 0)
+    if (!mem || !out || !o || !o->id || o->after < 0 || o->limit < 0 || o->at < 0)
         return hf_err_set(&c.slot->err, HF_MISUSE, "an id, memory and a place are needed");
     *out = NULL;
     st = hf_call_await(&c, o->wait, run_look, &look);
     if (st && st != HF_TIMEOUT) /* nothing happened: an empty page */
         return st;
     hf_call_read_begin(&c);
-    st = hf_look_history(c.in.db, mem, look.run, o->after, o->limit, out, &c.slot->err);
+    st = hf_look_history(c.in.db, mem, look.run, o->after, o->limit, o->at, out, &c.slot->err);
     hf_call_read_end(&c);
     return st;
 }

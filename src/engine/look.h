@@ -21,9 +21,10 @@ HF_NODISCARD hf_status hf_look_asker(const hf_engine *engine, hf_db *db, hf_mem 
 HF_NODISCARD hf_status hf_look_list(hf_db *db, const hf_engine *engine, int64_t namespace_key,
                                     hf_value request, hf_mem *mem, hf_value *out_page, hf_err *err);
 
-/* Events of a run behind `after`, at most `limit` (0: all); see hf_history. */
+/* Events of a run behind `after`, at most `limit` (0: all), as it was after `at` (0: as it is); see
+   hf_history. */
 HF_NODISCARD hf_status hf_look_history(hf_db *db, hf_mem *mem, int64_t run, int64_t after,
-                                       int64_t limit, hf_value *out, hf_err *err);
+                                       int64_t limit, int64_t at, hf_value *out, hf_err *err);
 
 /* Ends a question: copies the answer to the caller's arena, unless `st` says that there is none,
    and frees what was needed on the way. */

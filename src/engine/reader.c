@@ -124,6 +124,7 @@ hf_status hf_reader_history(hf_reader *reader, hf_value request, hf_mem *mem, hf
 {
     int64_t after = hf_int(request, "after", 0);
     int64_t limit = hf_int(request, "limit", 0);
+    int64_t at = hf_int(request, "at", 0);
     hf_value history = NULL;
     int64_t run = HF_NONE;
     hf_mem *work;
@@ -131,11 +132,11 @@ hf_status hf_reader_history(hf_reader *reader, hf_value request, hf_mem *mem, hf
 
     if (st)
         return st;
-    if (after < 0 || limit < 0)
-        return hf_err_set(err, HF_INVALID, "after and limit are numbers from 0 on");
+    if (after < 0 || limit < 0 || at < 0)
+        return hf_err_set(err, HF_INVALID, "after, limit and at are numbers from 0 on");
     work = hf_mem_new();
     st = work ? run_find(reader, request, work, &run, err) : hf_err_nomem(err, "a history");
     if (!st)
-        st = hf_look_history(reader->db, work, run, after, limit, &history, err);
+        st = hf_look_history(reader->db, work, run, after, limit, at, &history, err);
     return hf_look_give(mem, history, st, out, work, err);
 }

@@ -45,6 +45,7 @@ static void history_answer(hf_api *api, int64_t wait_s)
     hf_status st;
 
     if (!page_after(api, &options.after) ||
+        !hf_api_query_int(api, "at", 0, 1, INT64_MAX, &options.at) ||
         !hf_api_query_int(api, "page_size", PAGE, 1, PAGE_MAX, &options.limit))
         return;
     st = hf_history_with(api->server->engine, api->mem, &page, &options);

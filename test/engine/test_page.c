@@ -338,6 +338,12 @@ HF_BOTH_ENGINES(an_earlier_moment_has_its_waits)
     ck_assert_str_eq(hf_str(out, "open_wait_id", ""), hf_str(out, "waits.0.id", "?"));
     ck_assert_uint_eq(hf_len(hf_get(out, "commands")), 1);
     ck_assert_uint_eq(hf_len(hf_get(page(d, mem, "o"), "commands")), 2);
+    hf_kit_ok(d, hf_history(d, mem, &out, "o", .at = 5, .after = 2));
+    ck_assert_uint_eq(hf_len(hf_get(out, "events")), 3);
+    ck_assert_int_eq(hf_int(out, "last_sequence", 0), 5);
+    ck_assert(!hf_bool(out, "closed", true));
+    hf_kit_ok(d, hf_history(d, mem, &out, "o"));
+    ck_assert(hf_bool(out, "closed", false));
     hf_mem_free(mem);
     hf_kit_close(d);
 }

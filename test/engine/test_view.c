@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/value.h"
 #include "engine/engine_impl.h"
@@ -346,6 +347,40 @@ static hf_rebuild_report rebuilt(const char *address, hf_rebuild_options options
     return report;
 }
 
+/* The same in a copy that nobody owns, one flag after the other: each does its own part and no
+   more. */
+static void copy_rebuilt(const char *address)
+{
+    static const char *const suffixes[] = {"", "-wal", "-shm", "-lock"};
+    hf_rebuild_report report;
+    char path[512];
+    char gone[520];
+    hf_err err = {0};
+
+    (void)snprintf(path, sizeof(path), "%s.copy", address);
+    hf_test_ok(hf_tool_backup(address, path, NULL, NULL, &err), &err, "copy");
+    report = rebuilt(path, (hf_rebuild_options){.missing = true});
+    ck_assert_int_eq(report.rebuilt, 1);
+    ck_assert_int_eq(report.pruned, 0);
+    report = rebuilt(path, (hf_rebuild_options){.dry_run = true, .needs_rebuild = true});
+    ck_assert_int_eq(report.missing, 0);
+    ck_assert_int_eq(report.stale, 1);
+    report = rebuilt(path, (hf_rebuild_options){.needs_rebuild = true});
+    ck_assert_int_eq(report.rebuilt, 1);
+    ck_assert_int_eq(report.pruned, 0);
+    report = rebuilt(path, (hf_rebuild_options){.needs_rebuild = true, .prune_stale = true});
+    ck_assert_int_eq(report.rebuilt, 0);
+    ck_assert_int_eq(report.pruned, 1);
+    report = rebuilt(path, (hf_rebuild_options){.dry_run = true});
+    ck_assert_int_eq(report.missing + report.stale + report.pruned, 0);
+    report = rebuilt(path, (hf_rebuild_options){0});
+    ck_assert_int_eq(report.rebuilt, 2);
+    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+        (void)snprintf(gone, sizeof(gone), "%s%s", path, suffixes[i]);
+        (void)unlink(gone);
+    }
+}
+
 /* The tool tells what is missing, behind and stale, changes nothing in a dry run, makes anew what
    needs it and forgets what belongs to nobody. */
 HF_BOTH_ENGINES(b191_rebuild_projections)
@@ -384,6 +419,7 @@ HF_BOTH_ENGINES(b191_rebuild_projections)
         hf_err err = {0};
 
         ck_assert_int_eq(hf_rebuild(address, NULL, NULL, &err), HF_OWNED);
+        copy_rebuilt(address);
         hf_kit_sql(d, "UPDATE run_summary SET exception_count = 1 WHERE exception_count = 9");
         hf_kit_sql(d, "DELETE FROM run_label WHERE run = 999999");
     }
