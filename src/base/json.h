@@ -53,6 +53,9 @@ void hf_json_write_canonical(hf_buf *buf, hf_value value);
    bytes, non-ASCII as \uXXXX, doubles as PHP prints them with a zero fraction ("1.0", "1.0e+25"),
    and an empty object as []. */
 void hf_json_write_ksort(hf_buf *buf, hf_value value);
+/* The same in pieces, in order, for whoever needs no more than one at a time. False: no memory. */
+typedef void hf_json_take(void *ctx, hf_slice piece);
+HF_NODISCARD bool hf_json_ksort_pieces(hf_value value, hf_json_take *take, void *ctx);
 
 /* `text` escaped for the inside of a JSON string, without the quotes. */
 void hf_json_add_escaped(hf_buf *buf, hf_slice text);

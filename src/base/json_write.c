@@ -13,8 +13,9 @@
 #include "base/value_node.h"
 
 enum {
-    WRITE_FIRST = 64, /* bytes to start with */
-    OUTER_LEVELS = 2  /* of objects that DIALECT_OUTER orders */
+    WRITE_FIRST = 64,        /* bytes to start with */
+    PIECE_BYTES = 32 * 1024, /* after which a piece is handed on */
+    OUTER_LEVELS = 2         /* of objects that DIALECT_OUTER orders */
 };
 
 typedef enum write_dialect {
@@ -150,6 +151,34 @@ static char *escape_put(unsigned char byte, char *at)
     return at;
 }
 
+/* Copies what is plain in front, and at most the seven bytes behind it one by one. */
+static inline size_t plain_put(const char *from, size_t left, bool ascii, char *to)
+{
+    size_t at = 0;
+    uint64_t word;
+
+    for (; left - at >= sizeof(word); at += sizeof(word)) {
+        memcpy(&word, from + at, sizeof(word));
+        if (!word_is_plain(word, ascii))
+            break;
+        memcpy(to + at, &word, sizeof(word));
+    }
+    if (left >= sizeof(word) && left - at < sizeof(word)) { /* the last word once more, whole */
+        size_t last = left - sizeof(word);
+
+        memcpy(&word, from + last, sizeof(word));
+        if (word_is_plain(word, ascii)) {
+            memcpy(to + last, &word, sizeof(word));
+            return left;
+        }
+    }
+    while (at < left && byte_is_plain((unsigned char)from[at], ascii)) {
+        to[at] = from[at];
+        at++;
+    }
+    return at;
+}
+
 /* The inside of a string. There is always room for what is left of the text as it is and for the
    longest escape; only text with many escapes asks again. */
 static void writer_escaped(writer *w, hf_slice text)
@@ -158,27 +187,17 @@ static void writer_escaped(writer *w, hf_slice text)
     const bool ascii = w->dialect == DIALECT_KSORT;
     const char *from = text.ptr;
     size_t left = text.len;
-    uint64_t word;
 
     if (!writer_room(w, left + ESCAPE_MAX))
         return;
     while (left > 0) {
-        while (left >= sizeof(word)) {
-            memcpy(&word, from, sizeof(word));
-            if (!word_is_plain(word, ascii))
-                break;
-            memcpy(w->at, from, sizeof(word));
-            from += sizeof(word);
-            w->at += sizeof(word);
-            left -= sizeof(word);
-        }
-        while (left > 0 && byte_is_plain((unsigned char)*from, ascii)) {
-            *w->at++ = *from++;
-            left--;
-        }
-        if (left > 0) {
-            size_t size = 1;
+        size_t size = plain_put(from, left, ascii, w->at);
 
+        from += size;
+        w->at += size;
+        left -= size;
+        if (left > 0) {
+            size = 1;
             if ((unsigned char)*from >= 0x80)
                 size = unicode_put(from, left, &w->at);
             else
@@ -450,14 +469,30 @@ static void writer_step(writer *w)
     writer_value(w, item + 1);
 }
 
-static void value_write(hf_buf *buf, hf_value value, write_dialect dialect)
+/* Hands on what was written, and begins again with an empty buffer. */
+static void writer_hand(writer *w, hf_json_take *take, void *ctx)
+{
+    writer_sync(w);
+    if (!hf_buf_ok(w->buf))
+        return;
+    take(ctx, hf_buf_slice(w->buf));
+    hf_buf_clear(w->buf);
+    (void)writer_reserve(w, WRITE_FIRST);
+}
+
+/* Without `take` the buffer gets all of it. */
+static void value_write(hf_buf *buf, hf_value value, write_dialect dialect, hf_json_take *take,
+                        void *ctx)
 {
     writer w;
 
     writer_init(&w, buf, dialect);
     writer_value(&w, value ? value : hf_value_null());
-    while (w.depth > 0 && hf_buf_ok(buf))
+    while (w.depth > 0 && hf_buf_ok(buf)) {
         writer_step(&w);
+        if (take && (size_t)(w.at - buf->ptr) >= PIECE_BYTES)
+            writer_hand(&w, take, ctx);
+    }
     while (w.depth > 0) /* memory ran out: give back what the open containers hold */
         hf_alloc_free(w.frames[--w.depth].owned);
     writer_sync(&w);
@@ -465,22 +500,35 @@ static void value_write(hf_buf *buf, hf_value value, write_dialect dialect)
 
 void hf_json_write(hf_buf *buf, hf_value value)
 {
-    value_write(buf, value, DIALECT_COMPACT);
+    value_write(buf, value, DIALECT_COMPACT, NULL, NULL);
 }
 
 void hf_json_write_canonical(hf_buf *buf, hf_value value)
 {
-    value_write(buf, value, DIALECT_CANONICAL);
+    value_write(buf, value, DIALECT_CANONICAL, NULL, NULL);
 }
 
 void hf_json_write_outer(hf_buf *buf, hf_value value)
 {
-    value_write(buf, value, DIALECT_OUTER);
+    value_write(buf, value, DIALECT_OUTER, NULL, NULL);
 }
 
 void hf_json_write_ksort(hf_buf *buf, hf_value value)
 {
-    value_write(buf, value, DIALECT_KSORT);
+    value_write(buf, value, DIALECT_KSORT, NULL, NULL);
+}
+
+bool hf_json_ksort_pieces(hf_value value, hf_json_take *take, void *ctx)
+{
+    hf_buf piece = {0};
+    bool ok;
+
+    value_write(&piece, value, DIALECT_KSORT, take, ctx);
+    ok = hf_buf_ok(&piece);
+    if (ok)
+        take(ctx, hf_buf_slice(&piece));
+    hf_buf_fini(&piece);
+    return ok;
 }
 
 static void escaped_add(hf_buf *buf, hf_slice text, write_dialect dialect)

@@ -16,6 +16,7 @@ struct hf_value_list {
     hf_json_node *nodes; /* items, or keys and values in turn */
     size_t count;        /* nodes in use */
     size_t capacity;
+    size_t first;       /* capacity to begin with */
     hf_value_kind kind; /* HF_VALUE_ARRAY or HF_VALUE_OBJECT */
     bool failed;
 };
@@ -49,20 +50,20 @@ static bool text_node(hf_mem *mem, hf_value_kind kind, hf_slice text, hf_json_no
     return true;
 }
 
-static hf_value_list *list_new(hf_mem *mem, hf_value_kind kind)
+static hf_value_list *list_new(hf_mem *mem, hf_value_kind kind, size_t first)
 {
     hf_value_list *list = hf_mem_alloc(mem, sizeof(*list));
 
     if (!list)
         return NULL;
-    *list = (hf_value_list){.mem = mem, .kind = kind};
+    *list = (hf_value_list){.mem = mem, .kind = kind, .first = first};
     return list;
 }
 
 /* Room for two more nodes. */
 static bool list_grow(hf_value_list *list)
 {
-    size_t capacity = list->capacity ? 2 * list->capacity : LIST_FIRST;
+    size_t capacity = list->capacity ? 2 * list->capacity : list->first;
     hf_json_node *grown;
 
     if (list->count + 2 <= list->capacity)
@@ -159,12 +160,18 @@ hf_value hf_value_bytes(hf_mem *mem, hf_slice bytes)
 
 hf_value_list *hf_value_array(hf_mem *mem)
 {
-    return list_new(mem, HF_VALUE_ARRAY);
+    return list_new(mem, HF_VALUE_ARRAY, LIST_FIRST);
 }
 
 hf_value_list *hf_value_object(hf_mem *mem)
 {
-    return list_new(mem, HF_VALUE_OBJECT);
+    return list_new(mem, HF_VALUE_OBJECT, LIST_FIRST);
+}
+
+hf_value_list *hf_value_object_of(hf_mem *mem, size_t members)
+{
+    /* keys, values and the index behind them */
+    return list_new(mem, HF_VALUE_OBJECT, 2 * members + members / 4 + 2);
 }
 
 void hf_value_append(hf_value_list *array, hf_value item)
@@ -205,6 +212,22 @@ void hf_value_set_int(hf_value_list *object, const char *key, int64_t integer)
         hf_value_set(object, hf_slice_of(key), hf_value_int(object->mem, integer));
 }
 
+void hf_value_put(hf_value_list *object, const char *key, hf_value item)
+{
+    size_t len = key ? strlen(key) : 0;
+
+    if (!object || object->failed)
+        return;
+    if (!item || !key || len >= UINT32_MAX || object->kind != HF_VALUE_OBJECT ||
+        !list_grow(object)) {
+        object->failed = true;
+        return;
+    }
+    object->nodes[object->count++] =
+        (hf_json_node){.kind = HF_VALUE_STRING, .len = (uint32_t)len, .as.text = key};
+    object->nodes[object->count++] = *item;
+}
+
 hf_value hf_value_finish(hf_value_list *list)
 {
     hf_json_node node;
@@ -214,9 +237,10 @@ hf_value hf_value_finish(hf_value_list *list)
     if (!list || list->failed)
         return NULL;
     if (list->kind == HF_VALUE_ARRAY)
-        st = hf_node_array(list->mem, list->nodes, list->count, &node);
+        st = hf_node_array(list->mem, list->nodes, list->count, list->capacity, &node);
     else
-        st = hf_node_object(list->mem, list->nodes, list->count / 2, &node, &duplicate);
+        st = hf_node_object(list->mem, list->nodes, list->count / 2, list->capacity, &node,
+                            &duplicate);
     list->failed = true; /* a list is finished once */
     return st ? NULL : node_keep(list->mem, node);
 }

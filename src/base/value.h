@@ -55,8 +55,12 @@ typedef struct hf_value_list hf_value_list;
 
 hf_value_list *hf_value_array(hf_mem *mem);
 hf_value_list *hf_value_object(hf_mem *mem);
+/* With room for so many members from the beginning: more may come. */
+hf_value_list *hf_value_object_of(hf_mem *mem, size_t members);
 void hf_value_append(hf_value_list *array, hf_value item);
 void hf_value_set(hf_value_list *object, hf_slice key, hf_value item); /* copies the key */
+/* Keeps the key itself: a literal, or well-formed text that lives as long as the value. */
+void hf_value_put(hf_value_list *object, const char *key, hf_value item);
 void hf_value_set_text(hf_value_list *object, const char *key, hf_slice text);
 void hf_value_set_int(hf_value_list *object, const char *key, int64_t integer);
 /* NULL when the list failed, has two equal keys or would be too deep. */

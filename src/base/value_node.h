@@ -46,12 +46,14 @@ static inline const uint32_t *hf_node_index(const hf_json_node *object)
 /* Bytes of the array that a container node points to, the index included. */
 size_t hf_node_items_bytes(const hf_json_node *container);
 
-/* Make a container node from copies of the nodes at `items`. The object takes `count` pairs and
-   fails with HF_EXISTS when two keys are equal; *out_duplicate is then the later pair. Both fail
-   with HF_NOMEM, and with HF_TOOBIG beyond HF_VALUE_DEPTH_MAX levels or UINT32_MAX children. */
-HF_NODISCARD hf_status hf_node_array(hf_mem *mem, const hf_json_node *items, size_t count,
+/* Make a container node from the nodes at `items`, which are copied unless there is `room`, in
+   nodes, for the container itself: then it may stay where they are. The object takes `count` pairs
+   and fails with HF_EXISTS when two keys are equal; *out_duplicate is then the later pair. Both
+   fail with HF_NOMEM, and with HF_TOOBIG beyond HF_VALUE_DEPTH_MAX levels or UINT32_MAX children.
+ */
+HF_NODISCARD hf_status hf_node_array(hf_mem *mem, hf_json_node *items, size_t count, size_t room,
                                      hf_json_node *out_node);
-HF_NODISCARD hf_status hf_node_object(hf_mem *mem, const hf_json_node *pairs, size_t count,
+HF_NODISCARD hf_status hf_node_object(hf_mem *mem, hf_json_node *pairs, size_t count, size_t room,
                                       hf_json_node *out_node, size_t *out_duplicate);
 
 #endif

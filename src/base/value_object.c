@@ -171,7 +171,7 @@ size_t hf_node_items_bytes(const hf_json_node *container)
     return len * 2 * sizeof(hf_json_node) + (len >= HF_NODE_INDEX_MIN ? len * sizeof(uint32_t) : 0);
 }
 
-hf_status hf_node_array(hf_mem *mem, const hf_json_node *items, size_t count,
+hf_status hf_node_array(hf_mem *mem, hf_json_node *items, size_t count, size_t room,
                         hf_json_node *out_node)
 {
     hf_json_node node;
@@ -179,23 +179,26 @@ hf_status hf_node_array(hf_mem *mem, const hf_json_node *items, size_t count,
 
     if (st)
         return st;
-    node.as.items = items_copy(mem, items, count, hf_node_items_bytes(&node));
+    node.as.items = room ? items : items_copy(mem, items, count, hf_node_items_bytes(&node));
     if (!node.as.items)
         return HF_NOMEM;
     *out_node = node;
     return HF_OK;
 }
 
-hf_status hf_node_object(hf_mem *mem, const hf_json_node *pairs, size_t count,
+hf_status hf_node_object(hf_mem *mem, hf_json_node *pairs, size_t count, size_t room,
                          hf_json_node *out_node, size_t *out_duplicate)
 {
     hf_json_node node;
-    hf_json_node *copy;
+    hf_json_node *copy = pairs;
+    size_t bytes;
     hf_status st = container_start(HF_VALUE_OBJECT, pairs, 2 * count, count, &node);
 
     if (st)
         return st;
-    copy = items_copy(mem, pairs, 2 * count, hf_node_items_bytes(&node));
+    bytes = hf_node_items_bytes(&node);
+    if (!room || bytes > room * sizeof(*pairs))
+        copy = items_copy(mem, pairs, 2 * count, bytes);
     if (!copy)
         return HF_NOMEM;
     if (count < HF_NODE_INDEX_MIN)

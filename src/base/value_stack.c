@@ -49,7 +49,7 @@ bool hf_value_stack_open(hf_value_stack *stack, bool is_object)
 hf_status hf_value_stack_close(hf_value_stack *stack, const hf_json_node **out_duplicate)
 {
     hf_value_frame *frame = &stack->frames[stack->depth - 1];
-    const hf_json_node *items = &stack->nodes[frame->start];
+    hf_json_node *items = &stack->nodes[frame->start];
     size_t count = stack->used - frame->start;
     hf_json_node node;
     hf_json_node *place;
@@ -59,11 +59,11 @@ hf_status hf_value_stack_close(hf_value_stack *stack, const hf_json_node **out_d
     HF_ASSERT(stack->depth > 0);
     if (frame->is_object) {
         HF_ASSERT(count % 2 == 0);
-        st = hf_node_object(stack->mem, items, count / 2, &node, &duplicate);
+        st = hf_node_object(stack->mem, items, count / 2, 0, &node, &duplicate);
         if (st == HF_EXISTS)
             *out_duplicate = &items[2 * duplicate];
     } else {
-        st = hf_node_array(stack->mem, items, count, &node);
+        st = hf_node_array(stack->mem, items, count, 0, &node);
     }
     if (st)
         return st;

@@ -58,9 +58,8 @@ static hf_status payload_part(hf_mem *mem, const hf_event *event, hf_event_key k
 
     if (event && hf_event_payload(event, key, &payload))
         st = hf_edge_blob(mem, &payload, &blob, err);
-    hf_value_set(object, HF_SLICE("available"),
-                 hf_value_bool(hf_value_kind_of(blob) == HF_VALUE_STRING));
-    hf_value_set(object, HF_SLICE("data"), blob);
+    hf_value_put(object, "available", hf_value_bool(hf_value_kind_of(blob) == HF_VALUE_STRING));
+    hf_value_put(object, "data", blob);
     *out_part = hf_value_finish(object);
     return st ? st : *out_part ? HF_OK : hf_err_nomem(err, "a payload");
 }
@@ -79,9 +78,9 @@ static hf_status payloads_make(const hf_section *s, hf_value *out_value, hf_err 
     st = payload_part(s->mem, hf_compose_started(s->compose), HF_KEY_ARGUMENTS, &arguments, err);
     if (!st)
         st = payload_part(s->mem, completed, HF_KEY_OUTPUT, &output, err);
-    hf_value_set(object, HF_SLICE("codec"), hf_value_string(s->mem, HF_SLICE("avro")));
-    hf_value_set(object, HF_SLICE("arguments"), arguments);
-    hf_value_set(object, HF_SLICE("output"), output);
+    hf_value_put(object, "codec", hf_value_string(s->mem, HF_SLICE("avro")));
+    hf_value_put(object, "arguments", arguments);
+    hf_value_put(object, "output", output);
     *out_value = hf_value_finish(object);
     return st ? st : *out_value ? HF_OK : hf_err_nomem(err, "payloads");
 }
@@ -153,14 +152,14 @@ static hf_status holdfast_make(const hf_section *s, hf_value *out_value, hf_err 
         st = stored_note(s, i, stored, own, avro, err);
     }
     hf_hex_print(hf_slice_from(d->base.head, sizeof(d->base.head)), head);
-    hf_value_set(object, HF_SLICE("format"), hf_value_int(s->mem, HF_BUNDLE_FORMAT));
-    hf_value_set(object, HF_SLICE("program"), hf_value_string(s->mem, HF_SLICE(HF_VERSION_TEXT)));
-    hf_value_set(object, HF_SLICE("run_key"), hf_value_int(s->mem, d->run.key));
-    hf_value_set(object, HF_SLICE("history_head"), hf_value_string(s->mem, hf_slice_of(head)));
-    hf_value_set(object, HF_SLICE("units"), hf_value_finish(units));
-    hf_value_set(object, HF_SLICE("stored"), hf_value_finish(stored));
-    hf_value_set(object, HF_SLICE("own"), hf_value_finish(own));
-    hf_value_set(object, HF_SLICE("avro"), hf_value_finish(avro));
+    hf_value_put(object, "format", hf_value_int(s->mem, HF_BUNDLE_FORMAT));
+    hf_value_put(object, "program", hf_value_string(s->mem, HF_SLICE(HF_VERSION_TEXT)));
+    hf_value_put(object, "run_key", hf_value_int(s->mem, d->run.key));
+    hf_value_put(object, "history_head", hf_value_string(s->mem, hf_slice_of(head)));
+    hf_value_put(object, "units", hf_value_finish(units));
+    hf_value_put(object, "stored", hf_value_finish(stored));
+    hf_value_put(object, "own", hf_value_finish(own));
+    hf_value_put(object, "avro", hf_value_finish(avro));
     *out_value = hf_value_finish(object);
     return st ? st : *out_value ? HF_OK : hf_err_nomem(err, "a section");
 }
@@ -186,22 +185,21 @@ static void manifest_entry(manifest *m, const char *path, bool available)
 {
     hf_mem *mem = m->mem;
     bool redacted = path_redacted(m, path);
-    hf_value_list *entry = hf_value_object(mem);
+    hf_value_list *entry = hf_value_object_of(mem, 10);
 
-    hf_value_set(entry, HF_SLICE("path"), hf_value_string(mem, hf_slice_of(path)));
-    hf_value_set(entry, HF_SLICE("codec"), hf_value_string(mem, HF_SLICE("avro")));
-    hf_value_set(entry, HF_SLICE("available"), hf_value_bool(available));
-    hf_value_set(entry, HF_SLICE("redacted"), hf_value_bool(redacted));
-    hf_value_set(entry, HF_SLICE("encoding"),
-                 hf_value_string(mem, HF_SLICE("base64-avro-single-object")));
-    hf_value_set(entry, HF_SLICE("avro_framing"), hf_value_string(mem, HF_SLICE("single-object")));
-    hf_value_set(entry, HF_SLICE("avro_prefix_hex"),
+    hf_value_put(entry, "path", hf_value_string(mem, hf_slice_of(path)));
+    hf_value_put(entry, "codec", hf_value_string(mem, HF_SLICE("avro")));
+    hf_value_put(entry, "available", hf_value_bool(available));
+    hf_value_put(entry, "redacted", hf_value_bool(redacted));
+    hf_value_put(entry, "encoding", hf_value_string(mem, HF_SLICE("base64-avro-single-object")));
+    hf_value_put(entry, "avro_framing", hf_value_string(mem, HF_SLICE("single-object")));
+    hf_value_put(entry, "avro_prefix_hex",
                  hf_value_string(mem, HF_SLICE("c301" BUNDLE_SCHEMA_MARK)));
     /* the schema itself is in codec_schemas, once */
-    hf_value_set(entry, HF_SLICE("writer_schema"), hf_value_null());
-    hf_value_set(entry, HF_SLICE("writer_schema_fingerprint"),
+    hf_value_put(entry, "writer_schema", hf_value_null());
+    hf_value_put(entry, "writer_schema_fingerprint",
                  hf_value_string(mem, HF_SLICE("crc64-avro:" BUNDLE_SCHEMA_MARK)));
-    hf_value_set(entry, HF_SLICE("diagnostic"),
+    hf_value_put(entry, "diagnostic",
                  redacted    ? hf_value_string(mem, HF_SLICE("payload_redacted"))
                  : available ? hf_value_null()
                              : hf_value_string(mem, HF_SLICE("payload_missing")));
@@ -263,8 +261,8 @@ static hf_value manifest_make(const hf_dossier *dossier, hf_mem *mem, hf_value b
         for (size_t i = 0; i < hf_len(list); i++)
             manifest_item(&m, places[p].section, i, places[p].name, hf_at(list, i));
     }
-    hf_value_set(object, HF_SLICE("version"), hf_value_int(mem, 1));
-    hf_value_set(object, HF_SLICE("entries"), hf_value_finish(m.entries));
+    hf_value_put(object, "version", hf_value_int(mem, 1));
+    hf_value_put(object, "entries", hf_value_finish(m.entries));
     return hf_value_finish(object);
 }
 
@@ -273,13 +271,12 @@ static hf_value codecs_make(hf_mem *mem)
     hf_value_list *codecs = hf_value_object(mem);
     hf_value_list *avro = hf_value_object(mem);
 
-    hf_value_set(avro, HF_SLICE("framing"), hf_value_string(mem, HF_SLICE("single-object")));
-    hf_value_set(avro, HF_SLICE("writer_schema"),
-                 hf_value_string(mem, HF_SLICE(BUNDLE_SCHEMA_NAME)));
-    hf_value_set(avro, HF_SLICE("writer_schema_version"), hf_value_int(mem, 1));
-    hf_value_set(avro, HF_SLICE("writer_schema_fingerprint"),
+    hf_value_put(avro, "framing", hf_value_string(mem, HF_SLICE("single-object")));
+    hf_value_put(avro, "writer_schema", hf_value_string(mem, HF_SLICE(BUNDLE_SCHEMA_NAME)));
+    hf_value_put(avro, "writer_schema_version", hf_value_int(mem, 1));
+    hf_value_put(avro, "writer_schema_fingerprint",
                  hf_value_string(mem, HF_SLICE(BUNDLE_SCHEMA_MARK)));
-    hf_value_set(codecs, HF_SLICE("avro"), hf_value_finish(avro));
+    hf_value_put(codecs, "avro", hf_value_finish(avro));
     return hf_value_finish(codecs);
 }
 
@@ -298,35 +295,53 @@ static hf_value without_integrity(hf_mem *mem, hf_value bundle)
     return hf_value_finish(object);
 }
 
+/* What goes over the canonical text. */
+typedef struct seal {
+    hf_sha256 *sha;
+    hf_hmac *hmac; /* NULL: it is not signed */
+} seal;
+
+/* hf_json_take */
+static void seal_take(void *ctx, hf_slice piece)
+{
+    const seal *s = ctx;
+
+    hf_sha256_add(s->sha, piece);
+    if (s->hmac)
+        hf_hmac_add(s->hmac, piece);
+}
+
 /* Checksum and, with a key, signature, over the canonical text. */
 static hf_status seal_compute(hf_value unsealed, hf_slice key, char out_sum[HF_SHA256_TEXT_SIZE],
                               char out_sign[HF_SHA256_TEXT_SIZE], hf_err *err)
 {
     uint8_t digest[HF_SHA256_BYTES];
-    hf_sha256 *sha = NULL;
-    hf_hmac *hmac = NULL;
-    hf_buf text = {0};
-    hf_status st;
+    seal s = {0};
+    hf_status st = hf_sha256_new(&s.sha, err);
 
     out_sign[0] = '\0';
-    hf_json_write_ksort(&text, unsealed);
-    st = hf_buf_ok(&text) ? hf_sha256_new(&sha, err) : hf_err_nomem(err, "a bundle");
+    if (!st && key.len)
+        st = hf_hmac_new(key, &s.hmac, err);
+    if (st)
+        goto done;
+    hf_sha256_begin(s.sha);
+    if (s.hmac)
+        hf_hmac_begin(s.hmac);
+    if (!hf_json_ksort_pieces(unsealed, seal_take, &s))
+        st = hf_err_nomem(err, "a bundle");
     if (!st)
-        st = hf_sha256_digest(sha, hf_buf_slice(&text), digest, err);
+        st = hf_sha256_end(s.sha, digest, err);
     if (st)
         goto done;
     hf_hex_print(hf_slice_from(digest, sizeof(digest)), out_sum);
-    if (!key.len)
+    if (!s.hmac)
         goto done;
-    st = hf_hmac_new(key, &hmac, err);
-    if (!st)
-        st = hf_hmac_digest(hmac, hf_buf_slice(&text), digest, err);
+    st = hf_hmac_end(s.hmac, digest, err);
     if (!st)
         hf_hex_print(hf_slice_from(digest, sizeof(digest)), out_sign);
 done:
-    hf_hmac_free(hmac);
-    hf_sha256_free(sha);
-    hf_buf_fini(&text);
+    hf_hmac_free(s.hmac);
+    hf_sha256_free(s.sha);
     return st;
 }
 
@@ -363,9 +378,9 @@ static hf_status public_sign(hf_mem *mem, const hf_bundle_options *options, hf_s
         return st;
     hf_hex_print(hf_slice_from(sign, sizeof(sign)), sign_text);
     hf_hex_print(hf_slice_from(public_key, sizeof(public_key)), key_text);
-    hf_value_set(into, HF_SLICE("ed25519_signs"), hf_value_string(mem, HF_SLICE("checksum")));
-    hf_value_set(into, HF_SLICE("ed25519_signature"), hf_value_string(mem, hf_slice_of(sign_text)));
-    hf_value_set(into, HF_SLICE("ed25519_public_key"), hf_value_string(mem, hf_slice_of(key_text)));
+    hf_value_put(into, "ed25519_signs", hf_value_string(mem, HF_SLICE("checksum")));
+    hf_value_put(into, "ed25519_signature", hf_value_string(mem, hf_slice_of(sign_text)));
+    hf_value_put(into, "ed25519_public_key", hf_value_string(mem, hf_slice_of(key_text)));
     return HF_OK;
 }
 
@@ -380,16 +395,14 @@ static hf_status integrity_make(hf_mem *mem, const hf_bundle_options *options, h
 
     if (st)
         return st;
-    hf_value_set(object, HF_SLICE("canonicalization"),
-                 hf_value_string(mem, HF_SLICE(BUNDLE_CANONICAL)));
-    hf_value_set(object, HF_SLICE("checksum_algorithm"), hf_value_string(mem, HF_SLICE("sha256")));
-    hf_value_set(object, HF_SLICE("checksum"), hf_value_string(mem, hf_slice_of(sum)));
-    hf_value_set(object, HF_SLICE("signature_algorithm"),
+    hf_value_put(object, "canonicalization", hf_value_string(mem, HF_SLICE(BUNDLE_CANONICAL)));
+    hf_value_put(object, "checksum_algorithm", hf_value_string(mem, HF_SLICE("sha256")));
+    hf_value_put(object, "checksum", hf_value_string(mem, hf_slice_of(sum)));
+    hf_value_put(object, "signature_algorithm",
                  key.len ? hf_value_string(mem, HF_SLICE("hmac-sha256")) : hf_value_null());
-    hf_value_set(object, HF_SLICE("signature"),
+    hf_value_put(object, "signature",
                  key.len ? hf_value_string(mem, hf_slice_of(sign)) : hf_value_null());
-    hf_value_set(object, HF_SLICE("key_id"),
-                 key.len ? hf_edge_text(mem, options->key_id) : hf_value_null());
+    hf_value_put(object, "key_id", key.len ? hf_edge_text(mem, options->key_id) : hf_value_null());
     st = public_sign(mem, options, hf_slice_of(sum), object, err);
     if (st)
         return st;
@@ -479,12 +492,12 @@ static void head_put(hf_value_list *bundle, const hf_section *s, const hf_bundle
     hf_ulid_print(&id, run);
     dedupe =
         hf_mem_format(s->mem, "%s:%lld:%s", run, (long long)d->base.last_seq, hf_str(last, "", ""));
-    hf_value_set(bundle, HF_SLICE("schema"), hf_value_string(s->mem, HF_SLICE(HF_BUNDLE_SCHEMA)));
-    hf_value_set(bundle, HF_SLICE("schema_version"), hf_value_int(s->mem, HF_BUNDLE_VERSION));
-    hf_value_set(bundle, HF_SLICE("exported_at"), hf_edge_time(s->mem, options->now_us));
-    hf_value_set(bundle, HF_SLICE("dedupe_key"),
+    hf_value_put(bundle, "schema", hf_value_string(s->mem, HF_SLICE(HF_BUNDLE_SCHEMA)));
+    hf_value_put(bundle, "schema_version", hf_value_int(s->mem, HF_BUNDLE_VERSION));
+    hf_value_put(bundle, "exported_at", hf_edge_time(s->mem, options->now_us));
+    hf_value_put(bundle, "dedupe_key",
                  dedupe ? hf_value_string(s->mem, hf_slice_of(dedupe)) : NULL);
-    hf_value_set(bundle, HF_SLICE("history_complete"), hf_value_bool(d->base.closed_us != HF_NONE));
+    hf_value_put(bundle, "history_complete", hf_value_bool(d->base.closed_us != HF_NONE));
 }
 
 static hf_value selected_make(const hf_section *s)
@@ -494,7 +507,7 @@ static hf_value selected_make(const hf_section *s)
     hf_value_list *object = hf_value_object(s->mem);
     hf_ulid id = hf_dossier_run_id(&s->dossier->run);
 
-    hf_value_set(object, HF_SLICE("run_id"), hf_edge_id(s->mem, &id));
+    hf_value_put(object, "run_id", hf_edge_id(s->mem, &id));
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         hf_value_set(object, hf_slice_of(names[i]), hf_value_null());
     return hf_value_finish(object);
@@ -504,10 +517,10 @@ static hf_value redaction_make(hf_mem *mem, const hf_bundle_options *options, hf
 {
     hf_value_list *object = hf_value_object(mem);
 
-    hf_value_set(object, HF_SLICE("applied"), hf_value_bool(options->redact != NULL));
-    hf_value_set(object, HF_SLICE("policy"),
+    hf_value_put(object, "applied", hf_value_bool(options->redact != NULL));
+    hf_value_put(object, "policy",
                  options->redact ? hf_edge_text(mem, options->redact_policy) : hf_value_null());
-    hf_value_set(object, HF_SLICE("paths"), paths ? paths : hf_value_finish(hf_value_array(mem)));
+    hf_value_put(object, "paths", paths ? paths : hf_value_finish(hf_value_array(mem)));
     return hf_value_finish(object);
 }
 
@@ -538,7 +551,7 @@ static hf_status sections_put(hf_value_list *bundle, const hf_section *s, hf_err
         st = sections[i].make(s, &value, err);
         hf_value_set(bundle, hf_slice_of(sections[i].name), value);
     }
-    hf_value_set(bundle, HF_SLICE("selected_run"), selected_make(s));
+    hf_value_put(bundle, "selected_run", selected_make(s));
     return st;
 }
 
@@ -608,8 +621,8 @@ hf_status hf_bundle_make(const hf_dossier *dossier, hf_mem *mem, const hf_bundle
         st = events_make(&section, compose, &events, &timeline, err);
     if (!st) {
         head_put(object, &section, options);
-        hf_value_set(object, HF_SLICE("history_events"), events);
-        hf_value_set(object, HF_SLICE("timeline"), timeline);
+        hf_value_put(object, "history_events", events);
+        hf_value_put(object, "timeline", timeline);
         st = sections_put(object, &section, err);
     }
     if (!st) {

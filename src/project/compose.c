@@ -5,6 +5,9 @@
 #include "project/compose_impl.h"
 #include "project/edge.h"
 
+/* What most of them have. */
+enum { PAYLOAD_MEMBERS = 16, EVENT_MEMBERS = 9 };
+
 #define COMPOSE_TASK_BIT UINT32_C(0x80000000) /* tells ids of turns from ids of events */
 
 /* ---- fields as they are */
@@ -30,11 +33,11 @@ static hf_status exception_value(hf_mem *mem, const hf_event *event,
     (void)hf_event_text(event, HF_KEY_EXCEPTION_TYPE, &type);
     (void)hf_event_text(event, HF_KEY_MESSAGE, &message);
     (void)hf_event_int(event, HF_KEY_CODE, &code);
-    hf_value_set(object, HF_SLICE("class"), hf_edge_text(mem, type));
-    hf_value_set(object, HF_SLICE("type"), hf_edge_text(mem, type));
-    hf_value_set(object, HF_SLICE("message"), hf_edge_text(mem, message));
-    hf_value_set(object, HF_SLICE("code"), hf_value_int(mem, code));
-    hf_value_set(object, HF_SLICE("details"), envelope);
+    hf_value_put(object, "class", hf_edge_text(mem, type));
+    hf_value_put(object, "type", hf_edge_text(mem, type));
+    hf_value_put(object, "message", hf_edge_text(mem, message));
+    hf_value_put(object, "code", hf_value_int(mem, code));
+    hf_value_put(object, "details", envelope);
     *out_value = st ? NULL : hf_value_finish(object);
     return st ? st : *out_value ? HF_OK : hf_err_nomem(err, "a failure");
 }
@@ -102,7 +105,7 @@ static bool key_is_group(hf_event_key key)
 
 static hf_value payload_compose(hf_compose_view *v)
 {
-    hf_value_list *payload = hf_value_object(v->c->mem);
+    hf_value_list *payload = hf_value_object_of(v->c->mem, PAYLOAD_MEMBERS);
 
     for (size_t i = 0; !v->st && i < hf_event_key_list.count; i++) {
         hf_event_key key = (hf_event_key)hf_event_key_list.items[i].number;
@@ -113,7 +116,7 @@ static hf_value payload_compose(hf_compose_view *v)
         value = hf_compose_key(v, key);
         if (value && key_is_group(key) && hf_value_kind_of(value) == HF_VALUE_NULL)
             continue;
-        hf_value_set(payload, hf_slice_of(hf_event_key_list.items[i].text), value);
+        hf_value_put(payload, hf_event_key_list.items[i].text, value);
     }
     return hf_value_finish(payload);
 }
@@ -192,7 +195,7 @@ hf_status hf_compose_event(hf_compose *compose, const hf_event *event, int64_t s
     hf_mem *mem = compose->mem;
     hf_compose_view v = {.c = compose, .event = event, .seq = seq, .task = task, .err = err};
     hf_ulid id = hf_track_event_id(compose->track, event, seq);
-    hf_value_list *object = hf_value_object(mem);
+    hf_value_list *object = hf_value_object_of(mem, EVENT_MEMBERS);
     hf_value payload;
 
     v.st = hf_track_add(compose->track, event, seq, err);
@@ -206,18 +209,17 @@ hf_status hf_compose_event(hf_compose *compose, const hf_event *event, int64_t s
     payload = payload_compose(&v);
     if (v.st)
         return hf_err_because(err, v.st, "show event %lld", (long long)seq);
-    hf_value_set(object, HF_SLICE("id"), hf_edge_id(mem, &id));
-    hf_value_set(object, HF_SLICE("sequence"), hf_value_int(mem, seq));
-    hf_value_set(object, HF_SLICE("type"),
+    hf_value_put(object, "id", hf_edge_id(mem, &id));
+    hf_value_put(object, "sequence", hf_value_int(mem, seq));
+    hf_value_put(object, "type",
                  hf_value_string(mem, hf_slice_of(hf_event_type_text(event->type))));
-    hf_value_set(object, HF_SLICE("workflow_run_id"), hf_edge_id(mem, &compose->run->id));
-    hf_value_set(object, HF_SLICE("workflow_task_id"), hf_compose_key(&v, HF_KEY_WORKFLOW_TASK_ID));
-    hf_value_set(object, HF_SLICE("workflow_command_id"),
-                 hf_compose_key(&v, HF_KEY_WORKFLOW_COMMAND_ID));
-    hf_value_set(object, HF_SLICE("recorded_at"), hf_edge_time(mem, event->time_us));
+    hf_value_put(object, "workflow_run_id", compose->kept->run_id);
+    hf_value_put(object, "workflow_task_id", hf_compose_key(&v, HF_KEY_WORKFLOW_TASK_ID));
+    hf_value_put(object, "workflow_command_id", hf_compose_key(&v, HF_KEY_WORKFLOW_COMMAND_ID));
+    hf_value_put(object, "recorded_at", hf_edge_time(mem, event->time_us));
     if (v.step && v.step->opened == event && v.step->line.len)
-        hf_value_set(object, HF_SLICE("source_line"), hf_edge_text(mem, v.step->line));
-    hf_value_set(object, HF_SLICE("payload"), payload);
+        hf_value_put(object, "source_line", hf_edge_text(mem, v.step->line));
+    hf_value_put(object, "payload", payload);
     *out_event = hf_value_finish(object);
     cursor_note(compose, event);
     return *out_event ? HF_OK : hf_err_nomem(err, "an event");
@@ -243,6 +245,19 @@ const hf_event *hf_compose_started(const hf_compose *compose)
     return compose->started;
 }
 
+static bool kept_make(hf_compose *c)
+{
+    hf_compose_kept *kept = hf_mem_alloc(c->mem, sizeof(*kept));
+
+    c->kept = kept;
+    if (!kept)
+        return false;
+    *kept = (hf_compose_kept){.run_id = hf_edge_id(c->mem, &c->run->id),
+                              .instance_id = hf_edge_text(c->mem, c->run->instance_id),
+                              .type = hf_edge_text(c->mem, c->run->type)};
+    return kept->run_id && kept->instance_id && kept->type;
+}
+
 hf_status hf_compose_new(hf_mem *mem, const hf_compose_run *run, hf_compose **out_compose,
                          hf_err *err)
 {
@@ -255,8 +270,8 @@ hf_status hf_compose_new(hf_mem *mem, const hf_compose_run *run, hf_compose **ou
     compose->run = run;
     compose->memo = hf_value_finish(hf_value_object(mem));
     compose->attributes = compose->memo;
-    st = compose->memo ? hf_track_new(mem, run->key, &compose->track, err)
-                       : hf_err_nomem(err, "a history");
+    st = compose->memo && kept_make(compose) ? hf_track_new(mem, run->key, &compose->track, err)
+                                             : hf_err_nomem(err, "a history");
     if (st)
         hf_compose_free(compose);
     else

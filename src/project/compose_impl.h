@@ -4,8 +4,18 @@
 
 #include "project/compose.h"
 
+/* What many events show: made once. */
+typedef struct hf_compose_kept {
+    hf_value run_id;
+    hf_value instance_id;
+    hf_value type;
+    hf_slice policy_json; /* as it is stored */
+    hf_value policy;      /* of it; NULL: none was asked for yet */
+} hf_compose_kept;
+
 struct hf_compose {
     hf_mem *mem;
+    hf_compose_kept *kept;
     const hf_compose_run *run;
     hf_track *track;
     const hf_event *started;

@@ -31,19 +31,19 @@ static hf_value said(view *v, const hf_event *event, hf_event_key key)
 static hf_value of_instance(view *v, hf_event_key key)
 {
     (void)key;
-    return hf_edge_text(v->c->mem, v->c->run->instance_id);
+    return v->c->kept->instance_id;
 }
 
 static hf_value of_run(view *v, hf_event_key key)
 {
     (void)key;
-    return hf_edge_id(v->c->mem, &v->c->run->id);
+    return v->c->kept->run_id;
 }
 
 static hf_value of_type(view *v, hf_event_key key)
 {
     (void)key;
-    return hf_edge_text(v->c->mem, v->c->run->type);
+    return v->c->kept->type;
 }
 
 static hf_value of_business_key(view *v, hf_event_key key)

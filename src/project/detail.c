@@ -1,8 +1,6 @@
 /* detail.c: see detail.h. */
 #include "project/detail.h"
 
-#include <stdio.h>
-
 #include "project/bars.h"
 #include "project/detail_impl.h"
 
@@ -126,11 +124,8 @@ static hf_status timeline_make(hf_detail_view *v, hf_value *out_timeline, hf_err
 /* A list under its name, and what it is of. */
 static void list_put(hf_sheet *sh, const char *name, hf_value list)
 {
-    char key[48];
-
     hf_sheet_put(sh, name, list);
-    (void)snprintf(key, sizeof(key), "%s_scope", name);
-    hf_sheet_text(sh, key, HF_SLICE("selected_run"));
+    hf_sheet_text(sh, hf_mem_format(sh->s->mem, "%s_scope", name), HF_SLICE("selected_run"));
 }
 
 static void sections_put(hf_sheet *sh, hf_detail_view *v)
@@ -198,12 +193,11 @@ static void sources_put(hf_sheet *sh, const hf_detail_view *v)
                                            {"timers", "workflow_run_timer_entries"},
                                            {"lineage", "workflow_run_lineage_entries"}};
     bool rebuilt = v->fold.state != HF_PROJECTION_IN_SYNC;
-    char key[48];
 
     for (size_t i = 0; i < 4; i++) {
+        const char *key = hf_mem_format(v->mem, "%s_projection_source", names[i][0]);
         const char *text = hf_mem_format(v->mem, "%s%s", names[i][1], rebuilt ? "_rebuilt" : "");
 
-        (void)snprintf(key, sizeof(key), "%s_projection_source", names[i][0]);
         hf_sheet_text(sh, key, hf_slice_of(text));
     }
 }

@@ -1,6 +1,5 @@
 /* detail_head.c: what a run is, says and promises, without its lists; and what can be done to it:
    see detail_impl.h. */
-#include <stdio.h>
 
 #include "model/limit.h"
 #include "project/detail_impl.h"
@@ -48,7 +47,6 @@ static void contracts_put(hf_sheet *sh, hf_detail_view *v)
                  {"signal", def ? &def->signals : NULL},
                  {"update", def ? &def->updates : NULL}};
     static const char *const plural[] = {"queries", "signals", "updates"};
-    char key[48];
 
     for (size_t i = 0; !sh->st && i < 3; i++) {
         const hf_slice none = HF_SLICE("[]");
@@ -57,16 +55,13 @@ static void contracts_put(hf_sheet *sh, hf_detail_view *v)
         hf_value value = NULL;
 
         sh->st = hf_edge_json(v->mem, names, &value, sh->err);
-        (void)snprintf(key, sizeof(key), "declared_%s", plural[i]);
-        hf_sheet_put(sh, key, value);
+        hf_sheet_put(sh, hf_mem_format(v->mem, "declared_%s", plural[i]), value);
         if (!sh->st)
             sh->st = hf_edge_json(v->mem, contracts, &value, sh->err);
-        (void)snprintf(key, sizeof(key), "declared_%s_contracts", kinds[i].word);
-        hf_sheet_put(sh, key, value);
+        hf_sheet_put(sh, hf_mem_format(v->mem, "declared_%s_contracts", kinds[i].word), value);
         if (!sh->st)
             sh->st = targets_make(v, names, contracts, &value, sh->err);
-        (void)snprintf(key, sizeof(key), "declared_%s_targets", kinds[i].word);
-        hf_sheet_put(sh, key, value);
+        hf_sheet_put(sh, hf_mem_format(v->mem, "declared_%s_targets", kinds[i].word), value);
     }
     hf_sheet_text(sh, "declared_entry_mode",
                   def ? hf_slice_of(hf_entry_mode_text(HF_ENTRY_MODE_CANONICAL)) : (hf_slice){0});
@@ -155,12 +150,10 @@ static void compatibility_put(hf_sheet *sh, const hf_detail_view *v, const hf_de
 /* Whether something can be done, or why not. */
 static void action_put(hf_sheet *sh, const char *name, const char *blocked)
 {
-    char key[48];
+    hf_mem *mem = sh->s->mem;
 
-    (void)snprintf(key, sizeof(key), "can_%s", name);
-    hf_sheet_put(sh, key, hf_value_bool(!blocked));
-    (void)snprintf(key, sizeof(key), "%s_blocked_reason", name);
-    hf_sheet_text(sh, key, hf_slice_of(blocked));
+    hf_sheet_put(sh, hf_mem_format(mem, "can_%s", name), hf_value_bool(!blocked));
+    hf_sheet_text(sh, hf_mem_format(mem, "%s_blocked_reason", name), hf_slice_of(blocked));
 }
 
 /* Why nobody could run its code; NULL: somebody can. */

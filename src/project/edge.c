@@ -108,8 +108,8 @@ hf_status hf_edge_envelope(hf_mem *mem, const hf_payload_value *payload, hf_valu
     if (st || hf_value_kind_of(blob) == HF_VALUE_NULL)
         return st;
     envelope = hf_value_object(mem);
-    hf_value_set(envelope, HF_SLICE("codec"), hf_value_string(mem, HF_SLICE("avro")));
-    hf_value_set(envelope, HF_SLICE("blob"), blob);
+    hf_value_put(envelope, "codec", hf_value_string(mem, HF_SLICE("avro")));
+    hf_value_put(envelope, "blob", blob);
     *out_envelope = hf_value_finish(envelope);
     return *out_envelope ? HF_OK : hf_err_nomem(err, "a payload");
 }

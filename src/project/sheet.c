@@ -3,14 +3,16 @@
 
 #include "project/edge.h"
 
+enum { SHEET_MEMBERS = 24 }; /* what most sections have about */
+
 hf_sheet hf_sheet_begin(const hf_section *s, hf_err *err)
 {
-    return (hf_sheet){.s = s, .object = hf_value_object(s->mem), .err = err};
+    return (hf_sheet){.s = s, .object = hf_value_object_of(s->mem, SHEET_MEMBERS), .err = err};
 }
 
 void hf_sheet_put(hf_sheet *sh, const char *name, hf_value value)
 {
-    hf_value_set(sh->object, hf_slice_of(name), value);
+    hf_value_put(sh->object, name, value);
 }
 
 void hf_sheet_text(hf_sheet *sh, const char *name, hf_slice text)

@@ -487,8 +487,47 @@ START_TEST(failed_allocations_are_reported)
 }
 END_TEST
 
-HF_SUITE_MAIN("base/json_write", {known_doubles, 0}, {the_locale_does_not_matter, 0},
-              {powers_of_two_read_back, 0}, {integers_are_exact, 0}, {compact_text, 0},
-              {canonical_examples, 0}, {canonical_order_of_many_members, 0}, {ksort_text, 0},
-              {escapes_grow_the_buffer, 0}, {writing_appends, 0}, {deepest_value, 0},
-              {random_values_survive, 0}, {failed_allocations_are_reported, 0})
+/* hf_json_take */
+static void piece_add(void *ctx, hf_slice piece)
+{
+    hf_buf_add_slice(ctx, piece);
+}
+
+/* Texts from nothing to several pieces, of plain words and of escapes, come in pieces as they come
+   whole; without memory it is said. */
+START_TEST(pieces_make_the_whole)
+{
+    static const char *const words[] = {
+        "",          "a",       "seven77",          "eight888",
+        "nine99999", "q\"uote", "tail of a word\n", "\xC3\xA4\xF0\x9F\x98\x80 beyond"};
+
+    for (size_t count = 0; count < 9000; count = count * 3 + 1) {
+        hf_mem *mem = hf_mem_new();
+        hf_value_list *list = hf_value_array(mem);
+        hf_buf whole = {0};
+        hf_buf pieces = {0};
+        hf_value value;
+
+        for (size_t i = 0; i < count; i++)
+            hf_value_append(list, hf_value_string(mem, hf_slice_of(words[i % 8])));
+        value = hf_value_finish(list);
+        hf_json_write_ksort(&whole, value);
+        ck_assert(hf_json_ksort_pieces(value, piece_add, &pieces));
+        ck_assert(hf_slice_equal(hf_buf_slice(&whole), hf_buf_slice(&pieces)));
+        hf_buf_clear(&pieces);
+        hf_fault_arm(HF_FAULT_ALLOC, 1, false);
+        ck_assert(!hf_json_ksort_pieces(value, piece_add, &pieces));
+        hf_fault_arm(HF_FAULT_ALLOC, 0, false);
+        hf_buf_fini(&pieces);
+        hf_buf_fini(&whole);
+        hf_mem_free(mem);
+    }
+}
+END_TEST
+
+HF_SUITE_MAIN("base/json_write", {pieces_make_the_whole, 0}, {known_doubles, 0},
+              {the_locale_does_not_matter, 0}, {powers_of_two_read_back, 0},
+              {integers_are_exact, 0}, {compact_text, 0}, {canonical_examples, 0},
+              {canonical_order_of_many_members, 0}, {ksort_text, 0}, {escapes_grow_the_buffer, 0},
+              {writing_appends, 0}, {deepest_value, 0}, {random_values_survive, 0},
+              {failed_allocations_are_reported, 0})

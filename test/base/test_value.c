@@ -21,6 +21,44 @@ START_TEST(constants)
 }
 END_TEST
 
+/* Objects of every size, with too little, just enough and too much room from the beginning, keep
+   their members and find them; a key that is kept and not copied is the one that was given. */
+START_TEST(rooms_do_not_matter)
+{
+    static const size_t rooms[] = {0, 1, 7, 8, 30, 100};
+    static char keys[64][8];
+
+    for (size_t i = 0; i < 64; i++)
+        (void)snprintf(keys[i], sizeof(keys[i]), "k%zu", i);
+    for (size_t r = 0; r < sizeof(rooms) / sizeof(rooms[0]); r++)
+        for (size_t count = 0; count <= 64; count++) {
+            hf_mem *mem = hf_mem_new();
+            hf_value_list *list = hf_value_object_of(mem, rooms[r]);
+            hf_slice name = {0};
+            hf_value item = NULL;
+            hf_value object;
+
+            for (size_t i = 0; i < count; i++)
+                hf_value_put(list, keys[i], hf_value_int(mem, (int64_t)i));
+            object = hf_value_finish(list);
+            ck_assert_uint_eq(hf_len(object), count);
+            for (size_t i = 0; i < count; i++) {
+                ck_assert(hf_value_member(object, i, &name, &item));
+                ck_assert_ptr_eq(name.ptr, keys[i]);
+                ck_assert_int_eq(hf_int(object, keys[i], -1), (int64_t)i);
+            }
+            list = hf_value_object_of(mem, rooms[r]);
+            hf_value_put(list, "a", hf_value_null());
+            hf_value_put(list, "a", hf_value_null());
+            ck_assert_ptr_null(hf_value_finish(list));
+            list = hf_value_object_of(mem, rooms[r]);
+            hf_value_put(list, NULL, hf_value_null());
+            ck_assert_ptr_null(hf_value_finish(list));
+            hf_mem_free(mem);
+        }
+}
+END_TEST
+
 /* What JSON cannot hold is refused where it would be made. */
 START_TEST(impossible_scalars)
 {
@@ -468,8 +506,9 @@ START_TEST(broken_values_are_told_apart)
 }
 END_TEST
 
-HF_SUITE_MAIN("base/value", {constants, 0}, {impossible_scalars, 0}, {containers_are_built, 0},
-              {failed_lists, 0}, {depth_is_bounded, 0}, {members_are_found, 0}, {equality, 0},
-              {merging, 0}, {copies_stand_alone, 0}, {paths, 0}, {accessors, 0}, {formats, 0},
-              {wrong_formats, 0}, {parsing, 0}, {inserted_values_are_copied, 0},
-              {failed_allocations_are_reported, 0}, {broken_values_are_told_apart, 0})
+HF_SUITE_MAIN("base/value", {constants, 0}, {impossible_scalars, 0}, {rooms_do_not_matter, 0},
+              {containers_are_built, 0}, {failed_lists, 0}, {depth_is_bounded, 0},
+              {members_are_found, 0}, {equality, 0}, {merging, 0}, {copies_stand_alone, 0},
+              {paths, 0}, {accessors, 0}, {formats, 0}, {wrong_formats, 0}, {parsing, 0},
+              {inserted_values_are_copied, 0}, {failed_allocations_are_reported, 0},
+              {broken_values_are_told_apart, 0})
