@@ -354,6 +354,8 @@ static void open_fold(liveness_fold *f, const hf_track *track)
         f->out->until_us = HF_NONE;
     } else if (f->out->task) {
         hf_liveness_trouble(f);
+    } else {
+        hf_liveness_unserved(f);
     }
 }
 

@@ -57,4 +57,8 @@ void hf_liveness_wait(liveness_fold *f);
 /* Trouble with the next task comes before what the run waits for. */
 void hf_liveness_trouble(liveness_fold *f);
 
+/* Attempts and timers are no tasks with rows of their own; those that are due wait for a worker
+   that supports the run all the same. */
+void hf_liveness_unserved(liveness_fold *f);
+
 #endif

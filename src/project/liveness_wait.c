@@ -258,3 +258,25 @@ void hf_liveness_trouble(liveness_fold *f)
         break;
     }
 }
+
+static bool activity_due(const liveness_fold *f)
+{
+    const hf_dossier_activity *row = f->out->activity;
+
+    return row->available_us == HF_NONE || row->available_us <= f->world->now_us;
+}
+
+void hf_liveness_unserved(liveness_fold *f)
+{
+    const hf_liveness_world *world = f->world;
+    bool attempt = f->out->state == HF_LIVENESS_ACTIVITY_TASK_READY && activity_due(f);
+
+    if ((!attempt && f->out->state != HF_LIVENESS_TIMER_TASK_READY) || !world->served ||
+        world->served(world->ctx, f->dossier->queue, f->out->compatibility))
+        return;
+    hf_liveness_say(f,
+                    attempt ? HF_LIVENESS_ACTIVITY_TASK_WAITING_FOR_COMPATIBLE_WORKER
+                            : HF_LIVENESS_TIMER_TASK_WAITING_FOR_COMPATIBLE_WORKER,
+                    attempt ? "no worker that is there may run its next attempt"
+                            : "no worker that is there may take the timer that is due");
+}

@@ -338,9 +338,15 @@ static bool deadline_passed(answer *a)
 
 static void about_unserved(answer *a)
 {
+    const hf_dossier_activity *activity = a->live->activity;
+
     a->code = HF_WHY_NO_COMPATIBLE_WORKER;
     a->subject = "task";
-    a->since_us = a->live->task->available_us;
+    a->since_us = a->live->task                       ? a->live->task->available_us
+                  : a->live->timer                    ? a->live->timer->due_us
+                  : activity->available_us != HF_NONE ? activity->available_us
+                                                      : activity->scheduled_us;
+    a->until_us = HF_NONE;
     a->detail = a->live->compatibility.ptr ? text_keep(a, a->live->compatibility) : "its queue";
 }
 

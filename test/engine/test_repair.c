@@ -483,6 +483,40 @@ HF_BOTH_ENGINES(b181_claim_failure_has_a_state)
     hf_kit_close(d);
 }
 
+/* Tasks of all three kinds have the states of a claim that failed and of a lease, each under the
+   name of its kind, whoever made the row; a list and the one who asks why agree on it. */
+HF_BOTH_ENGINES(b181_every_kind_of_task_has_its_claim_states)
+{
+    static const struct {
+        const char *kind;
+        const char *failed;
+    } kinds[] = {{"1", "workflow_task_claim_failed"},
+                 {"2", "activity_task_claim_failed"},
+                 {"3", "timer_task_claim_failed"}};
+    hf_engine *d = hf_kit_open(kind, &app);
+    char sql[512];
+
+    hf_kit_begin(d, "patient", "a", NULL);
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        (void)snprintf(
+            sql, sizeof(sql),
+            "INSERT INTO task (key, run, kind, status, queue, priority, available_us, "
+            "epoch, attempt, repair_count, created_us, trouble) SELECT 9000000, key, %s, "
+            "1, 'default', 0, 1, 0, 0, 1, 1, 2 FROM run",
+            kinds[i].kind);
+        hf_kit_sql(d, sql);
+        ck_assert_str_eq(liveness(d, "a"), kinds[i].failed);
+        ck_assert_str_eq(hf_str(state(d, "a"), "next_task_transport_state", ""), "claim_failed");
+        hf_kit_sql(d, "UPDATE task SET trouble = 0");
+        ck_assert_str_eq(liveness(d, "a"), "repair_needed");
+        ck_assert_str_eq(hf_str(state(d, "a"), "next_task_transport_state", ""),
+                         "dispatch_overdue");
+        hf_kit_sql(d, "DELETE FROM task");
+    }
+    ck_assert_str_eq(liveness(d, "a"), "waiting_for_signal");
+    hf_kit_close(d);
+}
+
 /* One crowded queue does not take all places of a sweep. */
 HF_BOTH_ENGINES(b182_sweeps_are_fair_between_queues)
 {
@@ -538,6 +572,36 @@ HF_BOTH_ENGINES(b183_incompatible_build_does_not_take_the_run)
     d = hf_kit_reopen(d, &build_c);
     hf_kit_ok(d, hf_test_drain(d));
     ck_assert_str_eq(liveness(d, "a"), "waiting_for_signal");
+    hf_kit_close(d);
+}
+
+/* What is due and is no turn waits visibly for a build that supports the run as well: an attempt
+   whose backoff is over, and a timer. Before it is due nobody is missed. */
+HF_BOTH_ENGINES(b183_attempts_and_timers_wait_for_a_compatible_worker)
+{
+    hf_engine *d = hf_kit_open(kind, &build_a);
+
+    hf_kit_begin(d, "retrying", "r", NULL);
+    hf_kit_begin(d, "sleeper", "s", NULL);
+    ck_assert_str_eq(liveness(d, "r"), "activity_task_ready");
+    ck_assert_str_eq(liveness(d, "s"), "timer_scheduled");
+    d = hf_kit_reopen(d, &build_b);
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_str_eq(liveness(d, "r"), "activity_task_ready");
+    ck_assert_str_eq(liveness(d, "s"), "timer_scheduled");
+    hf_kit_ok(d, hf_test_advance(d, hf_minutes(12)));
+    ck_assert_str_eq(liveness(d, "r"), "activity_task_waiting_for_compatible_worker");
+    ck_assert_str_eq(liveness(d, "s"), "timer_task_waiting_for_compatible_worker");
+    ck_assert_str_eq(hf_str(state(d, "s"), "repair_blocked_reason", ""),
+                     "waiting_for_compatible_worker");
+    ck_assert_str_eq(outcome(d, "r"), "repair_not_needed");
+    ck_assert_str_eq(outcome(d, "s"), "repair_not_needed");
+    ck_assert_int_eq(hf_test_count(d, "r", "ActivityStarted"), 1);
+    ck_assert_int_eq(hf_test_count(d, "s", "TimerFired"), 0);
+    d = hf_kit_reopen(d, &build_c);
+    hf_kit_ok(d, hf_test_advance(d, hf_minutes(5)));
+    ck_assert_str_eq(liveness(d, "r"), "closed");
+    ck_assert_str_eq(liveness(d, "s"), "closed");
     hf_kit_close(d);
 }
 
@@ -679,6 +743,8 @@ HF_PG_SUITE_MAIN(
     HF_BOTH(b180_dispatch_failure_backs_off), HF_BOTH(b181_claim_failure_has_a_state),
     HF_BOTH(b182_sweeps_are_fair_between_queues),
     HF_BOTH(b183_incompatible_build_does_not_take_the_run),
+    HF_BOTH(b183_attempts_and_timers_wait_for_a_compatible_worker),
+    HF_BOTH(b181_every_kind_of_task_has_its_claim_states),
     HF_BOTH(b184_heartbeats_expire_and_fleets_are_apart),
     HF_BOTH_SLOW(watchdog_restores_every_lost_row, 300),
     HF_BOTH_SLOW(repair_puts_damaged_rows_right, 300))

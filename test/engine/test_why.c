@@ -206,7 +206,9 @@ static const char *states_of(const char *code)
         {"heartbeat_late", "activity_task_leased"},
         {"queued_behind", "activity_task_ready"},
         {"queued_no_worker", "activity_task_ready"},
-        {"no_compatible_worker", "workflow_task_waiting_for_compatible_worker"},
+        {"no_compatible_worker", "workflow_task_waiting_for_compatible_worker "
+                                 "activity_task_waiting_for_compatible_worker "
+                                 "timer_task_waiting_for_compatible_worker"},
         {"replay_blocked_shape", "workflow_replay_blocked"},
         {"replay_blocked_key", "workflow_replay_blocked"},
         {"replay_blocked_topology", "workflow_replay_blocked"},

@@ -75,11 +75,11 @@ s.failure_print
 FROM task t WHERE t.run = s.run AND t.status IN (1, 2) ORDER BY t.available_us, t.key LIMIT 1)
 
 -- piece list_unserved
--- Nobody who is there may take a task t of the run. {own} and `supported` are lists of markers; * stands for any.
+-- Nobody who is there may do work of the run. {own} and `supported` are lists of markers; * stands for any.
 ({position}({own}, ',*,') = 0 AND s.compatibility IS NOT NULL
     AND {position}({own}, ',' || s.compatibility || ',') = 0
     AND NOT EXISTS (SELECT 1 FROM worker w WHERE w.expires_us > {now} AND w.scope = {scope}
-        AND w.queue IN ('*', t.queue)
+        AND w.queue IN ('*', s.queue)
         AND ({position}(',' || replace(w.supported, ' ', '') || ',', ',*,') > 0
             OR {position}(',' || replace(w.supported, ' ', '') || ',', ',' || s.compatibility || ',') > 0)))
 
@@ -100,11 +100,12 @@ EXISTS (SELECT 1 FROM task t WHERE t.run = s.run AND t.kind = 1 AND t.status IN 
 
 -- piece list_wait
 -- The state of a run that waits for what it says it waits for.
-(CASE WHEN s.wait_kind = 1 THEN CASE WHEN (SELECT a.status FROM activity a WHERE a.run = s.run AND a.closed_us IS NULL
-            ORDER BY a.step LIMIT 1) = 2 THEN 15 ELSE 14 END
+(CASE WHEN s.wait_kind = 1 THEN coalesce((SELECT CASE WHEN a.status = 2 THEN 15
+            WHEN coalesce(a.available_us, 0) <= {now} AND NOT {turn} AND {unserved} THEN 17 END
+        FROM activity a WHERE a.run = s.run AND a.closed_us IS NULL ORDER BY a.step LIMIT 1), 14)
     WHEN s.wait_kind = 5 THEN 5
     WHEN s.wait_kind = 4 THEN CASE WHEN EXISTS (SELECT 1 FROM timer m WHERE m.run = s.run AND m.closed_us IS NULL
-            AND m.due_us <= {now}) THEN 18 ELSE 8 END
+            AND m.due_us <= {now}) THEN CASE WHEN NOT {turn} AND {unserved} THEN 20 ELSE 18 END ELSE 8 END
     WHEN s.wait_kind = 7 AND NOT {turn} THEN 7
     WHEN s.wait_kind = 3 AND NOT {turn} THEN 6
     WHEN EXISTS (SELECT 1 FROM task t WHERE t.run = s.run AND t.kind = 1 AND t.status = 2) THEN 11
