@@ -756,6 +756,8 @@ HF_API hf_status hf_history_with(hf_engine *engine, hf_mem *mem, hf_value *out,
    (10,000) or not of texts, a filter that cannot be. HF_NOTFOUND: no such batch, or a filter that
    finds nothing. */
 HF_API hf_status hf_batch_start(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out);
+/* The newest first, at most `limit` (0: 50), without their items. */
+HF_API hf_status hf_batch_list(hf_engine *engine, int64_t limit, hf_mem *mem, hf_value *out);
 HF_API hf_status hf_batch_show(hf_engine *engine, const char *id, hf_mem *mem, hf_value *out);
 HF_API hf_status hf_batch_pause(hf_engine *engine, const char *id, hf_mem *mem, hf_value *out);
 HF_API hf_status hf_batch_resume(hf_engine *engine, const char *id, hf_mem *mem, hf_value *out);

@@ -12,6 +12,10 @@ static const hf_cli_column columns[] = {
     {"batch_id", 26, false}, {"status", 10, false},  {"command", 10, false}, {"total", 8, false},
     {"done", 8, false},      {"accepted", 8, false}, {"rejected", 0, false}, {NULL, 0, false}};
 
+static const hf_cli_column list_columns[] = {
+    {"batch_id", 26, false}, {"status", 10, false},    {"command", 10, false}, {"total", 8, false},
+    {"done", 8, false},      {"created_at", 0, false}, {NULL, 0, false}};
+
 /* --query "type=order status=running" as filters and bucket. */
 static hf_status query_set(hf_cli_call *call, hf_value_list *body, hf_err *err)
 {
@@ -81,11 +85,19 @@ static hf_status batch_judged(hf_cli_call *call, hf_value batch, hf_value *out_s
     return HF_OK;
 }
 
+static hf_status limit_query(hf_cli_call *call, hf_buf *path, hf_err *err)
+{
+    (void)err;
+    hf_cli_query_add(call, path, "limit", call->flags[HF_CLI_FLAG_LIMIT]);
+    return HF_OK;
+}
+
 #define ONE "/api/batches/{1}"
 
 static const hf_cli_action actions[] = {
     {"batch", "start", "COMMAND", "POST", "/api/batches", NULL, columns, .body = start_body,
      .question = "This is done to every workflow that is meant; --dry-run shows which."},
+    {"batch", "ls", NULL, "GET", "/api/batches", "batches", list_columns, .query = limit_query},
     {"batch", "show", "ID", "GET", ONE, NULL, columns, .answer = batch_judged},
     {"batch", "pause", "ID", "POST", ONE "/pause", NULL, columns, .body = hf_cli_body_reason},
     {"batch", "resume", "ID", "POST", ONE "/resume", NULL, columns, .body = hf_cli_body_reason},

@@ -12,8 +12,14 @@ static const hf_cli_column build_columns[] = {
     {"build_id", 24, false},     {"rollout_status", 14, false},
     {"drain_intent", 12, false}, {"active_worker_count", 19, false},
     {"drained_at", 0, false},    {NULL, 0, false}};
+static const hf_cli_column stop_columns[] = {
+    {"build_id", 24, false}, {"can_stop", 8, false}, {"open_runs", 0, false}, {NULL, 0, false}};
 static const hf_cli_column queue_columns[] = {
-    {"name", 24, false}, {"stats", 0, false}, {NULL, 0, false}};
+    {"name", 24, false}, {"paused_at", 27, false}, {"stats", 0, false}, {NULL, 0, false}};
+static const hf_cli_column pause_columns[] = {{"task_queue", 24, false},
+                                              {"drain_intent", 12, false},
+                                              {"drained_at", 0, false},
+                                              {NULL, 0, false}};
 static const hf_cli_column task_columns[] = {
     {"task_id", 26, false}, {"outcome", 0, false}, {NULL, 0, false}};
 
@@ -22,6 +28,28 @@ static hf_status build_body(hf_cli_call *call, size_t used, hf_value *out_body, 
     (void)used;
     *out_body = hf_json_(call->mem, "{'build_id': %s}", call->words[1]);
     return *out_body ? HF_OK : hf_err_nomem(err, "a request");
+}
+
+/* The whole queue: every build of it. */
+static hf_status queue_body(hf_cli_call *call, size_t used, hf_value *out_body, hf_err *err)
+{
+    if (used < call->word_count)
+        return hf_err_set(err, HF_INVALID, "queue %s does not take \"%s\"", call->args[0],
+                          call->words[used]);
+    *out_body = hf_json_(call->mem, "{'build_id': '*'}");
+    return *out_body ? HF_OK : hf_err_nomem(err, "a request");
+}
+
+/* How many open runs carry the build as their marker: while there are some, it is needed. */
+static hf_status build_judged(hf_cli_call *call, hf_value answer, hf_value *out_shown, hf_err *err)
+{
+    int64_t open = hf_int(answer, "total.n", 0);
+
+    if (open)
+        call->exit = HF_CLI_EXIT_FAILED;
+    *out_shown = hf_json_(call->mem, "{'build_id': %s, 'can_stop': %p, 'open_runs': %lld}",
+                          call->words[1], (const void *)hf_value_bool(!open), (long long)open);
+    return *out_shown ? HF_OK : hf_err_nomem(err, "a build");
 }
 
 /* The one of that name. */
@@ -57,6 +85,13 @@ static const hf_cli_action actions[] = {
     {"build", "show", "BUILD", "GET", BUILDS, NULL, build_columns, .answer = build_pick},
     {"build", "drain", "BUILD", "POST", BUILDS "/drain", NULL, build_columns, .body = build_body},
     {"build", "resume", "BUILD", "POST", BUILDS "/resume", NULL, build_columns, .body = build_body},
+    {"build", "can-stop", "BUILD", "GET",
+     "/api/workflows?page_size=1&status=running&total=1&compatibility={1}", NULL, stop_columns,
+     .answer = build_judged},
+    {"queue", "pause", "NAME", "POST", "/api/task-queues/{1}/build-ids/drain", NULL, pause_columns,
+     .body = queue_body},
+    {"queue", "resume", "NAME", "POST", "/api/task-queues/{1}/build-ids/resume", NULL,
+     pause_columns, .body = queue_body},
     {"queue", "ls", NULL, "GET", "/api/task-queues", "task_queues", .columns = queue_columns},
     {"queue", "show", "NAME", "GET", "/api/task-queues/{1}", NULL, .columns = queue_columns},
     {"task", "register", NULL, "POST", "/api/worker/register", NULL, task_columns,

@@ -63,11 +63,11 @@ const hf_cli_command hf_cli_nouns[] = {
      .text =
          "start COMMAND carries a command out for every ID, or for every workflow whose newest "
          "run matches --query, in the background and not faster than --rate. With --dry-run it "
-         "says what would happen; otherwise it asks first, or wants --yes. show ID says how far "
-         "it is; pause, resume and abort tell it to." TEXT_STORE,
+         "says what would happen; otherwise it asks first, or wants --yes. ls lists the newest, "
+         "show ID says how far it is; pause, resume and abort tell it to." TEXT_STORE,
      .example = "holdfast batch start cancel --query \"type=order status=running\" --rate 50 "
                 "--reason recall --yes",
-     .args = {{"ACTION", "start show pause resume abort", false},
+     .args = {{"ACTION", "start ls show pause resume abort", false},
               {"COMMAND", NULL, true},
               {"ID", NULL, true}},
      .many = true,
@@ -93,9 +93,10 @@ const hf_cli_command hf_cli_nouns[] = {
      .summary = "versions of workers at a task queue",
      .text =
          "ls lists the builds that work at the queue of --queue, show prints one. drain hands it "
-         "no new tasks, so that it can be stopped; resume does so again." TEXT_STORE,
+         "no new tasks, so that it can be stopped; resume does so again. can-stop says whether "
+         "open runs carry the build as their marker: exit code 1 while some do." TEXT_STORE,
      .example = "holdfast build drain 2026.04.1 --queue billing",
-     .args = {{"ACTION", "ls show drain resume", false}, {"BUILD", NULL, true}},
+     .args = {{"ACTION", "ls show drain resume can-stop", false}, {"BUILD", NULL, true}},
      .target = true,
      .flags = FLAGS_NOUN | BIT(HF_CLI_FLAG_QUEUE),
      .formats = FORMATS_LIST,
@@ -103,9 +104,11 @@ const hf_cli_command hf_cli_nouns[] = {
      .run = hf_cli_fleet},
     {.name = "queue",
      .summary = "task queues: who serves them and what waits there",
-     .text = "ls lists them, show prints one." TEXT_STORE,
-     .example = "holdfast queue show billing",
-     .args = {{"ACTION", "ls show", false}, {"NAME", NULL, true}},
+     .text = "ls lists them, show prints one. pause hands out no tasks of the queue, whoever asks; "
+             "what was handed out goes on, and so does what the engine's own process runs. resume "
+             "ends that." TEXT_STORE,
+     .example = "holdfast queue pause billing",
+     .args = {{"ACTION", "ls show pause resume", false}, {"NAME", NULL, true}},
      .target = true,
      .flags = FLAGS_NOUN,
      .formats = FORMATS_LIST,

@@ -12,7 +12,14 @@
 #include "engine/batch_filter.h"
 #include "engine/call.h"
 
-enum { STEP_ITEMS = 16, ITEMS_MAX = 10000, IDLE_US = 1000000, LEASE_US = 10000000 };
+enum {
+    STEP_ITEMS = 16,
+    ITEMS_MAX = 10000,
+    IDLE_US = 1000000,
+    LEASE_US = 10000000,
+    LIST_ROWS = 50,
+    LIST_MAX = 1000
+};
 
 struct hf_batcher {
     hf_engine *engine;
@@ -569,6 +576,55 @@ hf_status hf_batch_show(hf_engine *engine, const char *id, hf_mem *mem, hf_value
     if (!st)
         st = batch_find(&c, id, &key);
     return st ? st : batch_show(&c, key, mem, out);
+}
+
+static void put_time(hf_value_list *object, hf_mem *mem, const char *key, int64_t us)
+{
+    char text[HF_CLOCK_TEXT_SIZE] = "";
+
+    if (us != HF_NONE)
+        (void)hf_clock_print(us, text);
+    put_text(object, mem, key, hf_slice_of(text));
+}
+
+static hf_value batch_row(void *ctx, hf_mem *mem, hf_db_cursor *row)
+{
+    hf_value_list *object = hf_value_object(mem);
+    int64_t created_us = hf_db_column_int(row, 4);
+    hf_value body = NULL;
+    char id[HF_ULID_TEXT_SIZE];
+
+    (void)ctx;
+    if (hf_json_read(mem, hf_db_column_bytes(row, 6), NULL, &body, NULL))
+        return NULL;
+    id_print(created_us, hf_db_column_int(row, 0), id);
+    put_text(object, mem, "batch_id", hf_slice_of(id));
+    put_text(object, mem, "status",
+             hf_slice_of(hf_batch_status_text((hf_batch_status)hf_db_column_int(row, 1))));
+    put_text(object, mem, "command", hf_slice_of(hf_str(body, "command", "")));
+    hf_value_set(object, HF_SLICE("dry_run"), hf_value_bool(hf_bool(body, "dry_run", false)));
+    hf_value_set(object, HF_SLICE("done"), hf_value_int(mem, hf_db_column_int(row, 2)));
+    hf_value_set(object, HF_SLICE("total"), hf_value_int(mem, hf_db_column_int(row, 3)));
+    put_time(object, mem, "created_at", created_us);
+    put_time(object, mem, "closed_at",
+             hf_db_column_null(row, 5) ? HF_NONE : hf_db_column_int(row, 5));
+    return hf_value_finish(object);
+}
+
+hf_status hf_batch_list(hf_engine *engine, int64_t limit, hf_mem *mem, hf_value *out)
+{
+    hf_db_value params[3];
+    hf_call c;
+    hf_status st = hf_call_begin(&c, engine);
+
+    if (st)
+        return st;
+    if (!mem || !out || limit < 0 || limit > LIST_MAX)
+        return hf_err_set(&c.slot->err, HF_INVALID, "a list has at most %d batches", LIST_MAX);
+    params[0] = hf_db_int(c.in.namespace_key);
+    params[1] = hf_db_int(INT64_MAX);
+    params[2] = hf_db_int(limit ? limit : LIST_ROWS);
+    return hf_call_rows(&c, HF_STMT_BATCH_LIST, params, 3, mem, batch_row, NULL, out);
 }
 
 /* From one status to another; one that is elsewhere stays there and is shown. */

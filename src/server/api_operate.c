@@ -133,6 +133,26 @@ void hf_api_batch_start(hf_api *api)
         batch_answer(api, st, 202, batch);
 }
 
+void hf_api_batches(hf_api *api)
+{
+    const char *text = hf_api_query_text(api, "limit");
+    hf_value batches = NULL;
+    int64_t limit = 0;
+    hf_status st;
+
+    if (text && (!hf_slice_int(hf_slice_of(text), &limit) || limit < 1)) {
+        hf_api_invalid(api, hf_json_(api->mem, "{'limit': ['It must be a number from 1 on.']}"));
+        return;
+    }
+    st = hf_batch_list(api->server->engine, limit, api->mem, &batches);
+    if (st)
+        hf_api_status(api, st, hf_errmsg(api->server->engine));
+    else
+        hf_api_json(api, 200,
+                    hf_json_(api->mem, "{'namespace': %s, 'batches': %p}", api->namespace,
+                             (const void *)batches));
+}
+
 void hf_api_batch_show(hf_api *api)
 {
     hf_value batch = NULL;

@@ -36,6 +36,21 @@ static bool worker_is(hf_value worker, const char *status)
 
 /* ---- queues */
 
+static hf_value text_or_null(hf_mem *mem, const char *text)
+{
+    return text && *text ? hf_value_string(mem, hf_slice_of(text)) : hf_value_null();
+}
+
+static hf_value time_or_null(hf_mem *mem, int64_t us)
+{
+    char text[HF_CLOCK_TEXT_SIZE];
+
+    if (!us)
+        return hf_value_null();
+    (void)hf_clock_print(us, text);
+    return hf_value_string(mem, hf_slice_of(text));
+}
+
 /* {"name", "tasks"} of the queue; NULL: nobody came there yet. */
 static hf_value queue_find(hf_value queues, const char *name)
 {
@@ -102,33 +117,56 @@ static hf_value queue_show(hf_api *api, hf_value queues, hf_value held, hf_value
 {
     hf_value tasks = hf_get(queue_find(queues, name), "tasks");
     long long questions = (long long)hf_int(tasks, "query.ready", 0);
+    int64_t paused_us = 0;
 
-    return hf_json_(
-        api->mem,
-        "{'namespace': %s, 'name': %s, 'stats': {'tasks': %p}, 'admission': {'workflow_tasks': %p, "
-        "'activity_tasks': %p, 'query_tasks': {'status': 'accepting', 'budget_source': "
-        "'server', 'max_pending_per_queue': %d, 'approximate_pending_count': %lld, "
-        "'remaining_pending_capacity': %lld}}, 'pollers': %p, 'current_leases': %p}",
-        api->namespace, name, (const void *)(tasks ? tasks : hf_value_null()),
-        (const void *)admission_of(api, workers, name, hf_get(tasks, "workflow"),
-                                   "max_concurrent_workflow_tasks"),
-        (const void *)admission_of(api, workers, name, hf_get(tasks, "activity"),
-                                   "max_concurrent_activity_tasks"),
-        (int)QUESTIONS_MAX, questions, QUESTIONS_MAX - questions,
-        (const void *)pollers_of(api, workers, name), (const void *)leases_of(api, held, name));
+    (void)hf_fleet_drained(api->server->fleet, hf_slice_of(api->namespace), hf_slice_of(name),
+                           HF_FLEET_ALL_BUILDS, &paused_us);
+    return hf_json_(api->mem,
+                    "{'namespace': %s, 'name': %s, 'paused_at': %p, 'stats': {'tasks': %p}, "
+                    "'admission': {'workflow_tasks': %p, "
+                    "'activity_tasks': %p, 'query_tasks': {'status': 'accepting', 'budget_source': "
+                    "'server', 'max_pending_per_queue': %d, 'approximate_pending_count': %lld, "
+                    "'remaining_pending_capacity': %lld}}, 'pollers': %p, 'current_leases': %p}",
+                    api->namespace, name, (const void *)time_or_null(api->mem, paused_us),
+                    (const void *)(tasks ? tasks : hf_value_null()),
+                    (const void *)admission_of(api, workers, name, hf_get(tasks, "workflow"),
+                                               "max_concurrent_workflow_tasks"),
+                    (const void *)admission_of(api, workers, name, hf_get(tasks, "activity"),
+                                               "max_concurrent_activity_tasks"),
+                    (int)QUESTIONS_MAX, questions, QUESTIONS_MAX - questions,
+                    (const void *)pollers_of(api, workers, name),
+                    (const void *)leases_of(api, held, name));
+}
+
+/* Reads what was said of builds anew; answers and returns false when that cannot be. */
+static bool builds_refresh(hf_api *api, hf_value *out_builds)
+{
+    hf_engine *engine = api->server->engine;
+    hf_err err = {0};
+    hf_status st = hf_builds(engine, api->mem, out_builds);
+
+    if (st) {
+        hf_api_status(api, st, hf_errmsg(engine));
+        return false;
+    }
+    st = hf_fleet_builds(api->server->fleet, hf_slice_of(api->namespace), *out_builds, &err);
+    if (st)
+        hf_api_status(api, st, err.text);
+    return !st;
 }
 
 /* What lies at the queues and what is held; answers and returns false when that cannot be told. */
 static bool queues_get(hf_api *api, hf_value *out_queues, hf_value *out_held)
 {
     hf_status st = hf_workers_queues(api->server->engine, api->mem, out_queues);
+    hf_value drained = NULL;
 
     if (!st)
         st = hf_tasks_held(api->server->engine, NULL, api->mem, out_held);
 
     if (st)
         hf_api_status(api, st, hf_errmsg(api->server->engine));
-    return !st;
+    return !st && builds_refresh(api, &drained);
 }
 
 void hf_api_queues(hf_api *api)
@@ -171,21 +209,6 @@ void hf_api_queue(hf_api *api)
 static const char *build_of(hf_value worker)
 {
     return hf_str(worker, "build_id", "");
-}
-
-static hf_value text_or_null(hf_mem *mem, const char *text)
-{
-    return text && *text ? hf_value_string(mem, hf_slice_of(text)) : hf_value_null();
-}
-
-static hf_value time_or_null(hf_mem *mem, int64_t us)
-{
-    char text[HF_CLOCK_TEXT_SIZE];
-
-    if (!us)
-        return hf_value_null();
-    (void)hf_clock_print(us, text);
-    return hf_value_string(mem, hf_slice_of(text));
 }
 
 /* The texts that workers have under a key, each once. */
@@ -297,23 +320,6 @@ static hf_value cohort_show(hf_api *api, hf_value workers, hf_value builds, cons
         (const void *)time_pick(mem, own, "registered_at", false));
 }
 
-/* Reads what was said of builds anew; answers and returns false when that cannot be. */
-static bool builds_refresh(hf_api *api, hf_value *out_builds)
-{
-    hf_engine *engine = api->server->engine;
-    hf_err err = {0};
-    hf_status st = hf_builds(engine, api->mem, out_builds);
-
-    if (st) {
-        hf_api_status(api, st, hf_errmsg(engine));
-        return false;
-    }
-    st = hf_fleet_builds(api->server->fleet, hf_slice_of(api->namespace), *out_builds, &err);
-    if (st)
-        hf_api_status(api, st, err.text);
-    return !st;
-}
-
 /* Every build that a worker of the queue has or of which something was said, each once. */
 static hf_value cohorts_show(hf_api *api, hf_value builds, const char *queue)
 {
@@ -326,7 +332,8 @@ static hf_value cohorts_show(hf_api *api, hf_value builds, const char *queue)
         if (worker_serves(hf_at(workers, i), queue))
             hf_value_append(names, hf_json_(api->mem, "{'b': %s}", build_of(hf_at(workers, i))));
     for (size_t i = 0; i < hf_len(builds); i++)
-        if (strcmp(hf_str(hf_at(builds, i), "task_queue", ""), queue) == 0)
+        if (strcmp(hf_str(hf_at(builds, i), "task_queue", ""), queue) == 0 &&
+            strcmp(build_of(hf_at(builds, i)), HF_FLEET_ALL_BUILDS) != 0)
             hf_value_append(names, hf_json_(api->mem, "{'b': %s}", build_of(hf_at(builds, i))));
     all = texts_of(api->mem, hf_value_finish(names), "b");
     for (size_t i = 0; i < hf_len(all); i++)

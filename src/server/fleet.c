@@ -274,6 +274,12 @@ hf_status hf_fleet_builds(hf_fleet *fleet, hf_slice space, hf_value drained, hf_
     return st;
 }
 
+/* Whether what is drained is the build. A queue that is paused has every build drained. */
+static bool build_meant(hf_slice drained, hf_slice build)
+{
+    return hf_slice_equal(drained, build) || hf_slice_equal(drained, HF_SLICE(HF_FLEET_ALL_BUILDS));
+}
+
 /* Under the lock. */
 static bool build_drained(const hf_fleet *fleet, hf_slice space, hf_slice queue, hf_slice build,
                           int64_t *out_us)
@@ -284,7 +290,7 @@ static bool build_drained(const hf_fleet *fleet, hf_slice space, hf_slice queue,
         hf_value one = hf_at(builds->drained, i);
 
         if (!hf_slice_equal(hf_slice_of(hf_str(one, "task_queue", "")), queue) ||
-            !hf_slice_equal(hf_slice_of(hf_str(one, "build_id", "")), build) ||
+            !build_meant(hf_slice_of(hf_str(one, "build_id", "")), build) ||
             hf_int(one, "drained_at", 0) == 0)
             continue;
         if (out_us)

@@ -47,8 +47,11 @@ hf_value hf_fleet_get(hf_fleet *fleet, hf_slice worker, hf_mem *mem);
 HF_NODISCARD hf_status hf_fleet_builds(hf_fleet *fleet, hf_slice space, hf_value drained,
                                        hf_err *err);
 
-/* Whether the build (NULL: none said) gets no tasks of the queue; *out_us (may be NULL) since when.
- */
+/* What is drained in place of a build when a queue is paused. */
+#define HF_FLEET_ALL_BUILDS "*"
+
+/* Whether the build (NULL: none said) gets no tasks of the queue, by itself or because the queue is
+   paused; *out_us (may be NULL) since when. */
 bool hf_fleet_drained(hf_fleet *fleet, hf_slice space, hf_slice queue, const char *build,
                       int64_t *out_us);
 

@@ -36,7 +36,7 @@ static const hf_workflow_def workflows[] = {
          (const hf_update_def[]){{"set", "to:int", set, NULL}, {"none", "", set, NULL}, {0}}},
     {.type = "parent", .run = parent, .params = "sku:string"},
     {0}};
-static const hf_app app = {.name = "next", .workflows = workflows};
+static const hf_app app = {.name = "next", .build_id = "v7", .workflows = workflows};
 
 static hf_site site;
 static char url_line[64];
@@ -179,6 +179,25 @@ START_TEST(runs_have_a_next_command)
 }
 END_TEST
 
+/* A build can be stopped when no open run carries it. */
+START_TEST(a_build_is_needed_by_its_runs)
+{
+    int code = HF_CLI_EXIT_OK;
+
+    site_begin();
+    ck_assert_int_eq(do_words("start waits sku=a --id w-1"), HF_CLI_EXIT_OK);
+    for (int i = 0; i < 600 && code == HF_CLI_EXIT_OK; i++) /* lists are a moment behind */
+        code = do_words("build can-stop v7 --json");
+    ck_assert_int_eq(code, HF_CLI_EXIT_FAILED);
+    ck_assert(!hf_bool(json(&last.out), "can_stop", true));
+    ck_assert_int_eq(hf_int(json(&last.out), "open_runs", 0), 1);
+    ck_assert_int_eq(do_words("build can-stop v8"), HF_CLI_EXIT_OK);
+    ck_assert_int_eq(do_words("cancel w-1"), HF_CLI_EXIT_OK);
+    ck_assert_int_eq(do_words("build can-stop v7 -o none"), HF_CLI_EXIT_OK);
+    site_end();
+}
+END_TEST
+
 /* A path that is mistyped becomes no store: only what makes something new makes one. */
 START_TEST(no_store_is_made_by_mistake)
 {
@@ -214,4 +233,4 @@ START_TEST(no_store_is_made_by_mistake)
 END_TEST
 
 HF_SUITE_MAIN("cli/next", {mistakes_have_a_next_command, 0}, {runs_have_a_next_command, 0},
-              {no_store_is_made_by_mistake, 0})
+              {a_build_is_needed_by_its_runs, 0}, {no_store_is_made_by_mistake, 0})

@@ -132,6 +132,13 @@ static void batch_lives(void)
         (void)poll(&(struct pollfd){.fd = -1}, 1, 50);
     }
     ck_assert_int_eq(hf_int(json(&last.out), "accepted", 0), 1);
+    GIVES(HF_CLI_EXIT_OK, "batch", "ls", "--json");
+    ck_assert_uint_eq(hf_len(hf_get(json(&last.out), "batches")), 2);
+    ck_assert_str_eq(hf_str(json(&last.out), "batches.0.batch_id", ""), id); /* the newest */
+    ck_assert_str_eq(hf_str(json(&last.out), "batches.0.status", ""), "completed");
+    ck_assert(hf_bool(json(&last.out), "batches.1.dry_run", false));
+    GIVES(HF_CLI_EXIT_OK, "batch", "ls", "--limit", "1", "-o", "name");
+    ck_assert_uint_eq(last.out.len, strlen(id) + 1);
     GIVES(HF_CLI_EXIT_NOTFOUND, "batch", "show", "01ARZ3NDEKTSV4RRFFQ69G5FAV");
 }
 
@@ -180,12 +187,31 @@ static void fleet_lives(void)
     GIVES(HF_CLI_EXIT_NOTFOUND, "build", "show", "v2", "--queue", "q");
     GIVES(HF_CLI_EXIT_NOTFOUND, "workers", "show", "nobody");
     GIVES(HF_CLI_EXIT_USAGE, "workers", "ls", "more");
+    GIVES(HF_CLI_EXIT_OK, "build", "can-stop", "v1", "--json");
+    ck_assert(hf_bool(json(&last.out), "can_stop", false));
+    GIVES(HF_CLI_EXIT_USAGE, "queue", "pause");
+    GIVES(HF_CLI_EXIT_USAGE, "queue", "pause", "default", "now");
+    GIVES(HF_CLI_EXIT_OK, "queue", "pause", "default", "--json");
+    ck_assert_str_eq(hf_str(json(&last.out), "drain_intent", ""), "draining");
+    GIVES(HF_CLI_EXIT_OK, "queue", "show", "default", "--json");
+    ck_assert_int_eq(hf_value_kind_of(hf_get(json(&last.out), "paused_at")), HF_VALUE_STRING);
+    GIVES(HF_CLI_EXIT_OK, "build", "ls", "-o", "name"); /* no build is called * */
+    ck_assert_uint_eq(last.out.len, 0);
+    GIVES(HF_CLI_EXIT_OK, "queue", "resume", "default");
+    GIVES(HF_CLI_EXIT_OK, "queue", "show", "default", "--json");
+    ck_assert_int_eq(hf_value_kind_of(hf_get(json(&last.out), "paused_at")), HF_VALUE_NULL);
     if (!served)
         return; /* a worker is known for as long as its server lives */
     GIVES(HF_CLI_EXIT_OK, "task", "register", "worker_id=me", "task_queue=default", "runtime=shell",
           "sdk_version=1", "supported_workflow_types:=[]", "supported_activity_types:=[\"a\"]");
     GIVES(HF_CLI_EXIT_OK, "workers", "ls", "-o", "name");
     ck_assert_str_eq(hf_buf_text(&last.out), "me\n");
+    GIVES(HF_CLI_EXIT_OK, "queue", "pause", "default"); /* whatever build a worker is of */
+    GIVES(HF_CLI_EXIT_OK, "workers", "show", "me", "--json");
+    ck_assert_str_eq(hf_str(json(&last.out), "status", ""), "draining");
+    GIVES(HF_CLI_EXIT_OK, "queue", "resume", "default");
+    GIVES(HF_CLI_EXIT_OK, "workers", "show", "me", "--json");
+    ck_assert_str_eq(hf_str(json(&last.out), "status", ""), "active");
     GIVES(HF_CLI_EXIT_OK, "task", "poll", "worker_id=me", "task_queue=default",
           "timeout_seconds:=0", "--json");
     ck_assert_int_eq(hf_value_kind_of(hf_get(json(&last.out), "task")), HF_VALUE_NULL);

@@ -96,6 +96,12 @@ HF_BOTH_ENGINES(a_batch_tells_what_became_of_each)
     ck_assert_str_eq(hf_str(out, "items.0.status", ""), "not_found");
     ck_assert_str_eq(hf_str(out, "items.1.outcome", ""), "cancelled");
     ck_assert_str_eq(hf_str(out, "items.8.rejection_reason", ""), "run_not_active");
+    hf_kit_ok(d, hf_batch_list(d, 0, hf_mem_of_engine(d), &out));
+    ck_assert_uint_eq(hf_len(out), 1);
+    ck_assert_str_eq(hf_str(out, "0.batch_id", ""), id);
+    ck_assert_str_eq(hf_str(out, "0.command", ""), "cancel");
+    ck_assert_int_eq(hf_int(out, "0.done", 0), RUNS + 2);
+    ck_assert_int_eq(hf_batch_list(d, -1, hf_mem_of_engine(d), &out), HF_INVALID);
     ck_assert_str_eq(hf_kit_said(d, "r3", "WorkflowCancelled", 0, HF_KEY_REASON), "recall");
     ck_assert_int_eq(closed(d), RUNS);
     hf_kit_close(d);

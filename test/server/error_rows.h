@@ -184,6 +184,7 @@ static const row plain_rows[] = {
      "validation_failed", NULL},
     {HF_ROUTE_BATCH_START, "/api/batches", "{'command':'cancel','view':'none'}", 404,
      "view_not_found", NULL},
+    {HF_ROUTE_BATCHES, "/api/batches?limit=0", NULL, 422, "validation_failed", NULL},
     {HF_ROUTE_BATCH, "/api/batches/" NO_ID, NULL, 404, "batch_not_found", NULL},
     {HF_ROUTE_BATCH_TURN, "/api/batches/" NO_ID "/pause", "{}", 404, "batch_not_found", NULL},
     {HF_ROUTE_BATCH_TURN, "/api/batches/" NO_ID "/dance", "{}", 404, "not_found", NULL},

@@ -221,6 +221,7 @@ static const row run_rows[] = {
      "outcome workflow_id run_id start_outcome intake_group_id", NULL, ASKS},
     {HF_ROUTE_BATCH_START, "/api/batches", "{'command':'terminate','workflow_ids':['f-1','f-2']}",
      202, NULL, "batch_id", "batch=batch_id", ASKS},
+    {HF_ROUTE_BATCHES, "/api/batches?limit=5", NULL, 200, NULL, "batches", NULL, ASKS},
     {HF_ROUTE_BATCH, "/api/batches/$batch", NULL, 200, NULL, "batch_id status", NULL, ASKS},
     {HF_ROUTE_BATCH_TURN, "/api/batches/$batch/abort", "{}", 200, NULL, NULL, NULL, ASKS},
 };
