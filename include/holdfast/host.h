@@ -128,6 +128,13 @@ HF_API hf_status hf_watch_begin(hf_engine *engine, const hf_watch_opts *o, hf_wa
 /* `changed` is not called any more when it returns. NULL is allowed. */
 HF_API void hf_watch_end(hf_watch *watch);
 
+/* ---- following all runs */
+
+/* How many changes of runs this engine knows of. Waits at most so long for the number to be another
+   one than `seen`, and tells it then; on a store that is shared with other nodes it also returns
+   from time to time, because their changes may not be heard of. */
+HF_API hf_status hf_changes(hf_engine *engine, int64_t seen, hf_ms wait, int64_t *out_seen);
+
 /* ---- search attributes that a namespace knows */
 
 /* {"system_attributes": {name: type}, "custom_attributes": {name: type}} */

@@ -5,6 +5,8 @@
 #ifndef HOLDFAST_READER_H
 #define HOLDFAST_READER_H
 
+#include <stdbool.h>
+
 #include "holdfast/status.h"
 #include "holdfast/value.h"
 
@@ -24,6 +26,10 @@ typedef struct hf_reader_opts {
 HF_API hf_status hf_reader_open(const char *address, const hf_reader_opts *o, hf_reader **out,
                                 hf_err *err);
 HF_API void hf_reader_close(hf_reader *reader); /* NULL is allowed */
+
+/* Whether somebody may have written since the last call. It reads no table. SQLite knows; of
+   PostgreSQL the answer is always yes. */
+HF_API hf_status hf_reader_changed(hf_reader *reader, bool *out_changed, hf_err *err);
 
 /* As hf_list_runs. */
 HF_API hf_status hf_reader_list(hf_reader *reader, hf_value request, hf_mem *mem, hf_value *out,

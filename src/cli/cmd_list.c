@@ -28,6 +28,9 @@ typedef struct list_job {
     const char *bucket;
     int64_t limit;
     hf_value seen;    /* rows of the look before, of -w */
+    bool same;        /* this look found nothing that is not in them */
+    bool quiet;       /* nothing has changed since: the next look may wait */
+    int64_t changes;  /* as of the look before */
     hf_mem *looks[2]; /* this look and the one before */
     int turn;
 } list_job;
@@ -57,7 +60,11 @@ static hf_status list_pages(list_job *job, hf_mem *mem, hf_value_list *rows, hf_
             (const void *)job->filters, job->bucket, (long long)(left < PAGE ? left : PAGE), cursor,
             job->call->flags[HF_CLI_FLAG_VIEW]);
 
+        if (job->quiet && !cursor)
+            request = hf_value_merge(
+                mem, request, hf_json_(mem, "{'wait_changes': %lld}", (long long)job->changes));
         st = hf_cli_target_list(job->target, request, mem, &page, &cursor, err);
+        job->same = !st && !page;
         if (!st && hf_len(page))
             st = hf_cli_rows_fit(job->call, job->columns, hf_at(page, 0), err);
         for (size_t i = 0; !st && i < hf_len(page) && left > 0; i++, left--) {
@@ -80,16 +87,25 @@ static hf_status list_once(list_job *job, hf_mem *mem, hf_value *out_rows, hf_er
     return st ? st : *out_rows ? HF_OK : hf_err_nomem(err, "a list");
 }
 
-/* A look of -w: rows that are new or have changed. */
+/* A look of -w: rows that are new or have changed. What lists show is folded a moment after the
+   change, so that only a second look in a row that finds no other number lets the next one wait. */
 static hf_status list_again(void *ctx, hf_err *err)
 {
     list_job *job = ctx;
     hf_mem *mem = job->looks[job->turn];
+    hf_value rows = NULL;
+    int64_t changes;
     hf_status st;
 
     hf_mem_reset(mem);
-    st = list_once(job, mem, &job->seen, err);
-    job->turn = !job->turn;
+    st = list_once(job, mem, &rows, err);
+    changes = hf_cli_target_changes(job->target);
+    job->quiet = job->seen && changes == job->changes;
+    job->changes = changes;
+    if (!job->same) {
+        job->seen = rows;
+        job->turn = !job->turn;
+    }
     return st ? st : hf_cli_print_flush(&job->call->print, err);
 }
 
@@ -101,7 +117,7 @@ static hf_status list_watch(list_job *job, hf_err *err)
         job->call->print.format = HF_CLI_JSONL; /* a list without an end is no JSON text */
     job->looks[0] = hf_mem_new();
     job->looks[1] = hf_mem_new();
-    st = job->looks[0] && job->looks[1] ? hf_cli_repeat(list_again, job, err)
+    st = job->looks[0] && job->looks[1] ? hf_cli_repeat(job->target, list_again, job, err)
                                         : hf_err_nomem(err, "a list");
     hf_mem_free(job->looks[0]);
     hf_mem_free(job->looks[1]);

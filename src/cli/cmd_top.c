@@ -78,7 +78,7 @@ hf_status hf_cli_top(hf_cli_call *call, hf_err *err)
     if (!st && call->flags[HF_CLI_FLAG_WATCH] && call->print.format == HF_CLI_JSON)
         call->print.format = HF_CLI_JSONL; /* what has no end is no JSON text */
     if (!st)
-        st = call->flags[HF_CLI_FLAG_WATCH] ? hf_cli_repeat(top_look, &job, err)
+        st = call->flags[HF_CLI_FLAG_WATCH] ? hf_cli_repeat(NULL, top_look, &job, err)
                                             : top_look(&job, err);
     hf_cli_target_close(job.target);
     return st;

@@ -59,10 +59,8 @@ typedef struct follower {
 
 static void stopper_run(void *ctx)
 {
-    follower *f = ctx;
-
     (void)hf_cli_stop_wait(-1);
-    hf_cli_target_stop(f->waits);
+    hf_cli_target_stop(ctx);
 }
 
 /* Waits a while, longer each time. */
@@ -142,7 +140,7 @@ static hf_status follower_begin(follower *f, hf_err *err)
     if (hf_cli_target_is_server(f->target))
         st = hf_cli_target_open(hf_cli_target_call(f->target), false, &f->waits, err);
     if (!st && f->waits)
-        st = hf_thread_start(&f->stopper, "hf-stop", stopper_run, f, err);
+        st = hf_thread_start(&f->stopper, "hf-stop", stopper_run, f->waits, err);
     return st;
 }
 
@@ -168,16 +166,34 @@ hf_status hf_cli_follow(hf_cli_target *target, const hf_cli_aim *aim, int64_t ti
     return st;
 }
 
-hf_status hf_cli_repeat(hf_status (*look)(void *ctx, hf_err *err), void *ctx, hf_err *err)
+/* The pause between two looks; false: it is over. */
+static bool repeat_pause(hf_cli_target *target)
 {
+    return target ? !hf_cli_target_pause(target, REPEAT_MS, NULL) : !hf_cli_stop_wait(REPEAT_MS);
+}
+
+hf_status hf_cli_repeat(hf_cli_target *target, hf_status (*look)(void *ctx, hf_err *err), void *ctx,
+                        hf_err *err)
+{
+    hf_cli_target *waits = target && hf_cli_target_is_server(target) ? target : NULL;
+    hf_thread stopper = {0};
     hf_cli_stop old;
     hf_status st = hf_cli_stop_catch(&old, err);
 
     if (st)
         return st;
-    do
+    if (waits)
+        st = hf_thread_start(&stopper, "hf-stop", stopper_run, waits, err);
+    while (!st) {
         st = look(ctx, err);
-    while (!st && !hf_cli_stop_wait(REPEAT_MS));
+        if (!st && !repeat_pause(waits))
+            break;
+    }
+    if (st == HF_CANCELLED && waits && hf_cli_target_pause(waits, 0, NULL))
+        st = HF_OK; /* told to stop while a server was asked */
+    if (stopper.started)
+        hf_cli_stop_now();
+    hf_thread_join(&stopper);
     hf_cli_stop_release(&old);
     return st;
 }

@@ -14,8 +14,10 @@ HF_NODISCARD hf_status hf_cli_follow(hf_cli_target *target, const hf_cli_aim *ai
                                      int64_t timeout_ms, hf_cli_follow_fn *changed, void *ctx,
                                      hf_err *err);
 
-/* Calls `look` about once a second, until Ctrl-C: HF_OK. */
-HF_NODISCARD hf_status hf_cli_repeat(hf_status (*look)(void *ctx, hf_err *err), void *ctx,
+/* Calls `look` about once a second, until Ctrl-C: HF_OK. That also ends what `look` asks a server
+   for, when its target is given; else it may be NULL. */
+HF_NODISCARD hf_status hf_cli_repeat(hf_cli_target *target,
+                                     hf_status (*look)(void *ctx, hf_err *err), void *ctx,
                                      hf_err *err);
 
 /* How a closed run ended: sets call->exit, prints its result, or its failure where errors go. */

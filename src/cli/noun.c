@@ -174,7 +174,7 @@ static hf_status action_watch(noun_job *job, hf_err *err)
 {
     if (job->call->print.format == HF_CLI_JSON)
         job->call->print.format = HF_CLI_JSONL;
-    return hf_cli_repeat(action_do, job, err);
+    return hf_cli_repeat(NULL, action_do, job, err);
 }
 
 static hf_status action_find(noun_job *job, const hf_cli_action *actions, hf_err *err)

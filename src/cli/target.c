@@ -26,6 +26,7 @@ enum {
     RUNS_PAGE = 200,
     EVENTS_PAGE = 500,
     ANSWER_EXTRA_MS = 30000,
+    LIST_WAIT_S = 20,
     NO_CONTENT = 204
 };
 
@@ -42,6 +43,7 @@ struct hf_cli_target {
     hf_engine *engine; /* a store that commands go to */
     hf_reader *reader; /* a store that is read; opened when it is needed */
     const char *space;
+    int64_t changes;
     hf_server *server; /* of the engine, for this verb alone */
     char folder[32];   /* where its socket is; "": there is none */
 };
@@ -243,6 +245,11 @@ hf_cli_call *hf_cli_target_call(hf_cli_target *target)
     return target->call;
 }
 
+int64_t hf_cli_target_changes(const hf_cli_target *target)
+{
+    return target->changes;
+}
+
 hf_engine *hf_cli_target_engine(hf_cli_target *target)
 {
     return target->engine;
@@ -341,6 +348,9 @@ static hf_status list_path(hf_cli_target *target, hf_value request, hf_buf *path
         path_add(path, hf_client_path(mem, "&status=%s", bucket));
     if (cursor)
         path_add(path, hf_client_path(mem, "&next_page_token=%s", cursor));
+    if (hf_get(request, "wait_changes"))
+        hf_buf_add_format(path, "&wait_changes=%lld&wait_timeout_seconds=%d",
+                          (long long)hf_int(request, "wait_changes", 0), LIST_WAIT_S);
     if (view)
         path_add(path, hf_client_path(mem, "&view=%s", view));
     for (size_t i = 0; hf_value_member(filters, i, &key, &item); i++) {
@@ -370,6 +380,7 @@ static hf_status server_list(hf_cli_target *target, hf_value request, hf_mem *me
     hf_buf_fini(&path);
     if (st)
         return st;
+    target->changes = hf_int(body, "changes", 0);
     *out_rows = hf_get(body, "workflows");
     *out_cursor = hf_str(body, "next_page_token", NULL);
     return HF_OK;
@@ -380,15 +391,22 @@ hf_status hf_cli_target_list(hf_cli_target *target, hf_value request, hf_mem *me
 {
     hf_value_list *rows;
     hf_value page = NULL;
+    bool changed = false;
     hf_status st;
 
     if (!request)
         return hf_err_nomem(err, "a request");
     if (target->client)
         return server_list(target, request, mem, out_rows, out_cursor, err);
+    *out_rows = NULL;
+    *out_cursor = NULL;
     st = reader_get(target, err);
     if (!st)
-        st = hf_reader_list(target->reader, request, mem, &page, err);
+        st = hf_reader_changed(target->reader, &changed, err);
+    if (st || (!changed && hf_get(request, "wait_changes")))
+        return st;
+    target->changes += changed;
+    st = hf_reader_list(target->reader, request, mem, &page, err);
     if (st)
         return st;
     rows = hf_value_array(mem);

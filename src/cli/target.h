@@ -29,9 +29,14 @@ typedef struct hf_cli_aim {
 HF_NODISCARD hf_status hf_cli_target_aim(hf_cli_target *target, const char *name, hf_cli_aim *out,
                                          hf_err *err);
 
-/* Runs, newest first: {"filters", "bucket", "limit", "cursor", "view"}. */
+/* Runs, newest first: {"filters", "bucket", "limit", "cursor", "view", "wait_changes"}. The last
+   one is a number of hf_cli_target_changes: a server answers when it has another one, or after a
+   while; of a store that has no other one *out_rows is NULL. */
 HF_NODISCARD hf_status hf_cli_target_list(hf_cli_target *target, hf_value request, hf_mem *mem,
                                           hf_value *out_rows, const char **out_cursor, hf_err *err);
+
+/* As of the last list: a number that is another one after something has changed. */
+int64_t hf_cli_target_changes(const hf_cli_target *target);
 
 /* The row of a list that the newest run of an instance has. */
 HF_NODISCARD hf_status hf_cli_target_row(hf_cli_target *target, const char *id, hf_mem *mem,

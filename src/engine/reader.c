@@ -1,6 +1,8 @@
 /* reader.c: holdfast/reader.h. Its connection cannot write, whatever it is asked. */
 #include "holdfast/reader.h"
 
+#include <string.h>
+
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "engine/look.h"
@@ -50,6 +52,16 @@ void hf_reader_close(hf_reader *reader)
     hf_db_close(reader->db);
     hf_store_close(reader->store);
     hf_alloc_free(reader);
+}
+
+hf_status hf_reader_changed(hf_reader *reader, bool *out_changed, hf_err *err)
+{
+    if (!reader || !out_changed)
+        return hf_err_set(err, HF_MISUSE, "a reader and a place for the answer are needed");
+    *out_changed = true;
+    if (strcmp(hf_store_engine(reader->store), "sqlite") != 0)
+        return HF_OK;
+    return hf_db_foreign_write(reader->db, out_changed, err);
 }
 
 static hf_status request_check(const hf_reader *reader, hf_value request, const hf_mem *mem,

@@ -1,9 +1,12 @@
 /* wait.c: threads that wait for a run to change, and how they are woken. A wake is a hint: who
    waits looks again. It never changes anything. */
+#include "engine/call.h"
 #include "engine/engine_impl.h"
 #include "engine/inquiry.h"
 #include "engine/watch.h"
 #include "holdfast/host.h"
+
+enum { AWAITS_ALL = -1 }; /* whichever run it is */
 
 void hf_engine_wake_waiting(hf_engine *engine, int64_t run, bool closed)
 {
@@ -12,7 +15,8 @@ void hf_engine_wake_waiting(hf_engine *engine, int64_t run, bool closed)
     for (hf_list *link = engine->waiting.next; link != &engine->waiting; link = link->next) {
         engine_slot *slot = HF_LIST_ENTRY(link, engine_slot, waiting);
 
-        if (run && (slot->awaits != run || (slot->awaits_end && !closed)))
+        if (run && slot->awaits != AWAITS_ALL &&
+            (slot->awaits != run || (slot->awaits_end && !closed)))
             continue;
         slot->is_woken = true;
         hf_cond_signal(&slot->woken);
@@ -34,8 +38,8 @@ void hf_engine_changed(hf_engine *engine, int64_t run, bool closed)
  * changed. */
 static bool run_changed(const hf_engine *engine, int64_t run, bool closed, uint64_t seen)
 {
-    if (engine->changes - seen > ENGINE_RECENT)
-        return true;
+    if (engine->changes - seen > ENGINE_RECENT || run == AWAITS_ALL)
+        return engine->changes != seen;
     for (; seen < engine->changes; seen++) {
         int64_t recent = engine->recent[seen % ENGINE_RECENT];
 
@@ -87,6 +91,25 @@ hf_status hf_engine_wait(hf_engine *engine, int64_t run, bool closed, uint64_t *
     if (st == HF_STOPPED)
         return hf_err_set(err, st, "the engine was shut down");
     return st ? hf_err_set(err, HF_TIMEOUT, "the time allowed ran out") : HF_OK;
+}
+
+hf_status hf_changes(hf_engine *engine, int64_t seen, hf_ms wait, int64_t *out_seen)
+{
+    int64_t until_us = hf_clock_mono_us(hf_clock_system()) + wait * 1000;
+    uint64_t now = (uint64_t)seen;
+    hf_call c;
+    hf_status st = hf_call_begin(&c, engine);
+
+    if (st)
+        return st;
+    if (!out_seen || wait < 0)
+        return hf_err_set(&c.slot->err, HF_MISUSE, "a wait and a place for the answer are needed");
+    if (wait)
+        st = hf_engine_wait(engine, AWAITS_ALL, false, &now, until_us, &c.slot->err);
+    hf_mutex_lock(&engine->lock);
+    *out_seen = (int64_t)(wait ? now : engine->changes);
+    hf_mutex_unlock(&engine->lock);
+    return st == HF_TIMEOUT ? HF_OK : st;
 }
 
 void hf_waits_stop(hf_engine *engine, bool stop)

@@ -319,6 +319,16 @@ bool hf_api_fields_check(hf_api *api)
     return good;
 }
 
+void hf_api_wait(hf_api *api, void (*resume)(hf_api *api))
+{
+    api->resume = resume;
+    *api->later = true;
+    if (!hf_work_offer(api->server->waits, api))
+        return;
+    *api->later = false;
+    hf_api_error(api, 503, "overloaded", "Too many requests wait already.");
+}
+
 bool hf_api_query_int(hf_api *api, const char *name, int64_t otherwise, int64_t least, int64_t most,
                       int64_t *out_number)
 {

@@ -79,6 +79,10 @@ bool hf_api_fields_check(hf_api *api);
 bool hf_api_query_int(hf_api *api, const char *name, int64_t otherwise, int64_t least, int64_t most,
                       int64_t *out_number);
 
+/* Goes on with `resume` on a thread of those that wait; 503 when too many do. The handler returns.
+ */
+void hf_api_wait(hf_api *api, void (*resume)(hf_api *api));
+
 /* Text from the query, NUL behind it; NULL when there is none. */
 const char *hf_api_query_text(hf_api *api, const char *name);
 

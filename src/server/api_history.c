@@ -106,12 +106,7 @@ void hf_api_history(hf_api *api)
         history_answer(api, 0);
         return;
     }
-    api->resume = history_waited; /* readers that do not wait need this thread */
-    *api->later = true;
-    if (hf_work_offer(api->server->waits, api)) {
-        *api->later = false;
-        hf_api_error(api, 503, "overloaded", "Too many requests wait already.");
-    }
+    hf_api_wait(api, history_waited); /* readers that do not wait need this thread */
 }
 
 void hf_api_export(hf_api *api)

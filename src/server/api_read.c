@@ -5,11 +5,14 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/value.h"
+#include "holdfast/host.h"
 #include "holdfast/view.h"
 #include "server/handlers.h"
 #include "server/list_query.h"
 #include "server/server_impl.h"
 #include "server/shape.h"
+
+enum { WAIT_S = 20, WAIT_S_MAX = 60 };
 
 static hf_value execution(hf_api *api, hf_value detail)
 {
@@ -110,7 +113,8 @@ void hf_api_debug(hf_api *api)
 }
 
 /* Runs that match, as the published list has them; answers by itself when that fails. */
-static void runs_answer(hf_api *api, hf_value filters, hf_value more, const char *list_name)
+static void runs_answer(hf_api *api, hf_value filters, hf_value more, const char *list_name,
+                        int64_t changes)
 {
     hf_value_list *rows = hf_value_array(api->mem);
     hf_value page = NULL;
@@ -121,31 +125,72 @@ static void runs_answer(hf_api *api, hf_value filters, hf_value more, const char
     items = hf_get(page, "items");
     for (size_t i = 0; i < hf_len(items); i++)
         hf_value_append(rows, execution(api, hf_at(items, i)));
-    hf_api_json(api, 200,
-                hf_json_(api->mem,
-                         "{'namespace': %s, '%s': %p, 'next_page_token': %p, 'workflow_count': "
-                         "%zu, 'facets': %p, 'total': %p, 'visibility_filters': %p}",
-                         api->namespace, list_name, (const void *)hf_value_finish(rows),
-                         (const void *)hf_get(page, "cursor"), hf_len(items),
-                         (const void *)hf_get(page, "facets"), (const void *)hf_get(page, "total"),
-                         (const void *)hf_get(page, "visibility_filters")));
+    hf_api_json(
+        api, 200,
+        hf_json_(api->mem,
+                 "{'namespace': %s, '%s': %p, 'next_page_token': %p, 'workflow_count': "
+                 "%zu, 'facets': %p, 'total': %p, 'visibility_filters': %p, 'changes': %lld}",
+                 api->namespace, list_name, (const void *)hf_value_finish(rows),
+                 (const void *)hf_get(page, "cursor"), hf_len(items),
+                 (const void *)hf_get(page, "facets"), (const void *)hf_get(page, "total"),
+                 (const void *)hf_get(page, "visibility_filters"), (long long)changes));
+}
+
+/* Whether the list is waited for until something is not as it was, and for how long. */
+static bool wait_read(hf_api *api, int64_t *out_seen, int64_t *out_wait_s)
+{
+    *out_wait_s = 0;
+    *out_seen = 0;
+    if (!hf_api_query_text(api, "wait_changes"))
+        return true;
+    return hf_api_query_int(api, "wait_changes", 0, 0, INT64_MAX, out_seen) &&
+           hf_api_query_int(api, "wait_timeout_seconds", WAIT_S, 1, WAIT_S_MAX, out_wait_s);
+}
+
+/* What changes while the list is read is news to the next one. */
+static void list_answer(hf_api *api, int64_t seen, int64_t wait_s)
+{
+    const char *query = hf_api_query_text(api, "query");
+    hf_value filters = NULL;
+    int64_t changes = 0;
+    hf_status st = hf_changes(api->server->engine, seen, wait_s * 1000, &changes);
+
+    if (st)
+        hf_api_status(api, st, hf_errmsg(api->server->engine));
+    else if (hf_list_query(api,
+                           query ? hf_json_(api->mem, "{'instance_id_contains': %s}", query) : NULL,
+                           &filters))
+        runs_answer(api, filters, hf_list_extras(api), "workflows", changes);
+}
+
+/* On a thread of those that wait. */
+static void list_waited(hf_api *api)
+{
+    int64_t wait_s = 0;
+    int64_t seen = 0;
+
+    if (wait_read(api, &seen, &wait_s))
+        list_answer(api, seen, wait_s);
 }
 
 void hf_api_list(hf_api *api)
 {
-    const char *query = hf_api_query_text(api, "query");
-    hf_value filters = NULL;
+    int64_t wait_s = 0;
+    int64_t seen = 0;
 
-    if (hf_list_query(api, query ? hf_json_(api->mem, "{'instance_id_contains': %s}", query) : NULL,
-                      &filters))
-        runs_answer(api, filters, hf_list_extras(api), "workflows");
+    if (!wait_read(api, &seen, &wait_s))
+        return;
+    if (wait_s)
+        hf_api_wait(api, list_waited); /* readers that do not wait need this thread */
+    else
+        list_answer(api, 0, 0);
 }
 
 void hf_api_runs(hf_api *api)
 {
     runs_answer(api,
                 hf_json_(api->mem, "{'instance_id': %s}", hf_api_param_named(api, "workflow_id")),
-                NULL, "runs");
+                NULL, "runs", 0);
 }
 
 void hf_api_operator_metrics(hf_api *api)

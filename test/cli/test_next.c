@@ -1,5 +1,8 @@
 /* test_next.c: what verbs answer when something is not as it should be: the exit code, why, and the
    command that helps, each of them written down here as a person sees it. */
+#include <poll.h>
+#include <signal.h>
+
 #include "cli/exit.h"
 #include "lib/site.h"
 #include "server/registry.h"
@@ -198,6 +201,60 @@ START_TEST(a_build_is_needed_by_its_runs)
 }
 END_TEST
 
+/* Reads from the pipe until the text came; its bytes are kept behind those that came before. */
+static void read_until(int fd, hf_buf *got, const char *text)
+{
+    while (!strstr(hf_buf_text(got), text)) {
+        struct pollfd ready = {.fd = fd, .events = POLLIN};
+        char bytes[512];
+        ssize_t len;
+
+        ck_assert_msg(poll(&ready, 1, 60000) == 1, "no %s within a minute: %s", text,
+                      hf_buf_text(got));
+        len = read(fd, bytes, sizeof(bytes));
+        ck_assert_int_gt(len, 0);
+        hf_buf_add(got, bytes, (size_t)len);
+    }
+}
+
+/* A list that is followed shows what comes to be and what changes, from the server's answer or from
+   the store's file, and ends well with Ctrl-C while it waits. */
+START_TEST(a_list_is_followed)
+{
+    static const char *const ids[] = {"w-1", "w-2"};
+    static const char *const filters[] = {"id=w-1", "id=w-2"};
+    hf_buf got = {0};
+
+    site_begin();
+    for (int i = 0; i < 2; i++) {
+        const char *store = hf_test_place_address(site.place);
+        const char *words[] = {PROGRAM, "ls", "-w", "-o", "jsonl", filters[i], i ? "--store" : NULL,
+                               store,   NULL};
+        char line[64];
+        int ends[2];
+        pid_t pid;
+
+        hf_buf_clear(&got);
+        ck_assert_int_eq(pipe(ends), 0);
+        pid = start(env, words, ends[1], ends[1]);
+        (void)close(ends[1]);
+        (void)snprintf(line, sizeof(line), "start waits sku=a --id %s", ids[i]);
+        ck_assert_int_eq(do_words(line), HF_CLI_EXIT_OK);
+        (void)snprintf(line, sizeof(line), "\"workflow_id\":\"%s\"", ids[i]);
+        read_until(ends[0], &got, line);
+        (void)snprintf(line, sizeof(line), "cancel %s", ids[i]);
+        ck_assert_int_eq(do_words(line), HF_CLI_EXIT_OK);
+        read_until(ends[0], &got, "\"status\":\"cancelled\"");
+        (void)poll(&(struct pollfd){.fd = -1}, 1, 300); /* it may wait by now, or may not */
+        ck_assert_int_eq(kill(pid, SIGINT), 0);
+        ck_assert_int_eq(finish(pid), HF_CLI_EXIT_OK);
+        (void)close(ends[0]);
+    }
+    hf_buf_fini(&got);
+    site_end();
+}
+END_TEST
+
 /* A path that is mistyped becomes no store: only what makes something new makes one. */
 START_TEST(no_store_is_made_by_mistake)
 {
@@ -233,4 +290,5 @@ START_TEST(no_store_is_made_by_mistake)
 END_TEST
 
 HF_SUITE_MAIN("cli/next", {mistakes_have_a_next_command, 0}, {runs_have_a_next_command, 0},
-              {a_build_is_needed_by_its_runs, 0}, {no_store_is_made_by_mistake, 0})
+              {a_build_is_needed_by_its_runs, 0}, {a_list_is_followed, 120},
+              {no_store_is_made_by_mistake, 0})

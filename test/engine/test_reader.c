@@ -3,6 +3,7 @@
 
 #include "base/fault.h"
 #include "base/value.h"
+#include "holdfast/host.h"
 #include "holdfast/view.h"
 #include "lib/check_store.h"
 #include "lib/engine.h"
@@ -128,5 +129,41 @@ START_TEST(runs_out_of_memory_cleanly)
 }
 END_TEST
 
-HF_PG_SUITE_MAIN("engine/reader", HF_BOTH(reads_what_the_engine_reads),
+/* Who follows everything hears of a change, and of none when the time is up; who looks at a file
+   knows whether somebody wrote into it. */
+HF_BOTH_ENGINES(changes_are_told)
+{
+    hf_test_place *place = hf_test_place_new(kind);
+    hf_engine *engine = NULL;
+    hf_reader *reader;
+    bool changed = false;
+    int64_t before = -1;
+    int64_t after = -1;
+    hf_err err = {0};
+
+    ck_assert_int_eq(hf_open(hf_test_place_address(place), &app, &engine), HF_OK);
+    ck_assert_int_eq(hf_changes(engine, -1, 0, &before), HF_OK);
+    ck_assert_int_eq(hf_start(engine, "waits", NULL, .id = "a"), HF_OK);
+    while (after == -1 || after == before) /* a shared store answers from time to time */
+        ck_assert_int_eq(hf_changes(engine, before, 60000, &after), HF_OK);
+    ck_assert_int_gt(after, before);
+    ck_assert_int_eq(hf_changes(engine, INT64_MAX, 1, &before), HF_OK);
+    ck_assert_int_ge(before, after);
+    ck_assert_int_eq(hf_changes(engine, 0, -1, &before), HF_MISUSE);
+    reader = reader_new(place);
+    hf_close(engine);
+    hf_test_ok(hf_reader_changed(reader, &changed, &err), &err, "changed");
+    hf_test_ok(hf_reader_changed(reader, &changed, &err), &err, "changed");
+    ck_assert_int_eq(changed, kind != HF_ENGINE_SQLITE);
+    ck_assert_int_eq(hf_open(hf_test_place_address(place), &app, &engine), HF_OK);
+    ck_assert_int_eq(hf_start(engine, "waits", NULL, .id = "b"), HF_OK);
+    hf_test_ok(hf_reader_changed(reader, &changed, &err), &err, "changed");
+    ck_assert(changed);
+    hf_close(engine);
+    ck_assert_int_eq(hf_reader_changed(NULL, &changed, &err), HF_MISUSE);
+    hf_reader_close(reader);
+    hf_test_place_free(place);
+}
+
+HF_PG_SUITE_MAIN("engine/reader", HF_BOTH(reads_what_the_engine_reads), HF_BOTH(changes_are_told),
                  HF_BOTH(says_what_it_cannot_find), {runs_out_of_memory_cleanly, 0})
