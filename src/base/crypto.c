@@ -22,17 +22,6 @@ struct hf_hmac {
     bool failed;
 };
 
-static int digit_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
-}
-
 hf_status hf_sha256_new(hf_sha256 **out_sha, hf_err *err)
 {
     hf_sha256 *sha = hf_alloc(sizeof(*sha));
@@ -177,10 +166,10 @@ bool hf_hex_parse(hf_slice text, void *out, size_t bytes)
     if (text.len % 2 || text.len / 2 != bytes)
         return false;
     for (size_t i = 0; i < text.len; i++) {
-        if (digit_value(text.ptr[i]) < 0)
+        if (hf_hex_digit(text.ptr[i]) < 0)
             return false;
     }
     for (size_t i = 0; i < bytes; i++)
-        at[i] = (uint8_t)(digit_value(text.ptr[2 * i]) << 4 | digit_value(text.ptr[2 * i + 1]));
+        at[i] = (uint8_t)(hf_hex_digit(text.ptr[2 * i]) << 4 | hf_hex_digit(text.ptr[2 * i + 1]));
     return true;
 }

@@ -89,22 +89,13 @@ static inline char *plain_skip(char *at)
     return at;
 }
 
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 /* Four hexadecimal digits. On failure r->at is the one that is none. */
 static hf_status reader_hex(reader *r, uint32_t *out_unit)
 {
     uint32_t unit = 0;
 
     for (int i = 0; i < 4; i++, r->at++) {
-        int digit = hex_value(*r->at);
+        int digit = hf_hex_digit(*r->at);
 
         if (digit < 0)
             return reader_fail(r, r->at, "expected four hexadecimal digits after \\u");

@@ -67,6 +67,15 @@ bool hf_slice_split(hf_slice *rest, char separator, hf_slice *out_part)
     return true;
 }
 
+int hf_hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
 bool hf_slice_int(hf_slice text, int64_t *out_number)
 {
     bool negative = text.len && text.ptr[0] == '-';

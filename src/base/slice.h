@@ -27,6 +27,9 @@ hf_slice hf_slice_trim(hf_slice text); /* without ASCII white space at both ends
    after a final separator. */
 bool hf_slice_split(hf_slice *rest, char separator, hf_slice *out_part);
 
+/* The value of a hexadecimal digit, in either case; -1 when it is none. */
+int hf_hex_digit(char c);
+
 /* A whole slice as a decimal number, no sign tricks, no white space, no overflow. */
 bool hf_slice_int(hf_slice text, int64_t *out_number);
 

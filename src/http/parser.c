@@ -64,17 +64,6 @@ static bool byte_is_value(unsigned char c)
     return (c >= 0x20 && c < 0x7f) || c == '\t';
 }
 
-static int byte_hex(unsigned char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
-}
-
 /* ---- the request line */
 
 static hf_http_progress method_end(hf_http_parser *parser)
@@ -104,8 +93,8 @@ static bool target_escapes_hold(hf_slice target)
 {
     for (size_t i = 0; i < target.len; i++)
         if (target.ptr[i] == '%') {
-            if (i + 2 >= target.len || byte_hex((unsigned char)target.ptr[i + 1]) < 0 ||
-                byte_hex((unsigned char)target.ptr[i + 2]) < 0)
+            if (i + 2 >= target.len || hf_hex_digit(target.ptr[i + 1]) < 0 ||
+                hf_hex_digit(target.ptr[i + 2]) < 0)
                 return false;
             i += 2;
         }
@@ -221,8 +210,7 @@ static bool host_holds(hf_slice value)
     if (value.ptr[0] == '[') {
         at = 1;
         while (at < value.len && value.ptr[at] != ']') {
-            if (byte_hex((unsigned char)value.ptr[at]) < 0 && value.ptr[at] != ':' &&
-                value.ptr[at] != '.')
+            if (hf_hex_digit(value.ptr[at]) < 0 && value.ptr[at] != ':' && value.ptr[at] != '.')
                 return false;
             at++;
         }
@@ -437,7 +425,7 @@ static hf_http_progress chunk_size_end(hf_http_parser *parser)
 
 static hf_http_progress chunk_size_byte(hf_http_parser *parser, unsigned char c)
 {
-    int digit = byte_hex(c);
+    int digit = hf_hex_digit((char)c);
 
     if (digit >= 0) {
         if (++parser->digits > CHUNK_DIGITS_MAX)

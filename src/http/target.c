@@ -44,15 +44,6 @@ bool hf_http_path_fits(const char *pattern, hf_slice path)
     return path.len == 0;
 }
 
-static int digit_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 /* A decoded copy with a NUL behind it. */
 static hf_status text_decode(hf_mem *mem, hf_slice text, bool plus, hf_slice *out_text, hf_err *err)
 {
@@ -65,8 +56,8 @@ static hf_status text_decode(hf_mem *mem, hf_slice text, bool plus, hf_slice *ou
         int c = (unsigned char)text.ptr[i];
 
         if (c == '%') {
-            int high = i + 2 < text.len ? digit_value(text.ptr[i + 1]) : -1;
-            int low = i + 2 < text.len ? digit_value(text.ptr[i + 2]) : -1;
+            int high = i + 2 < text.len ? hf_hex_digit(text.ptr[i + 1]) : -1;
+            int low = i + 2 < text.len ? hf_hex_digit(text.ptr[i + 2]) : -1;
 
             if (high < 0 || low < 0)
                 return hf_err_set(err, HF_INVALID, "a percent sign is not followed by two digits");
