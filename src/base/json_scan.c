@@ -112,15 +112,6 @@ static hf_status scan_space(hf_json_scan *s, hf_err *err)
 
 /* ---- strings */
 
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 /* Four digits at `at`; false when there are none. */
 static bool hex_unit(const hf_json_scan *s, size_t at, uint32_t *out_unit)
 {
@@ -128,7 +119,7 @@ static bool hex_unit(const hf_json_scan *s, size_t at, uint32_t *out_unit)
     if (s->end - s->at < at + 4)
         return false;
     for (size_t i = 0; i < 4; i++) {
-        int digit = hex_value(s->window[s->at + at + i]);
+        int digit = hf_hex_digit(s->window[s->at + at + i]);
 
         if (digit < 0)
             return false;
@@ -433,11 +424,6 @@ hf_status hf_json_scan_peek(hf_json_scan *scan, char *out_byte, hf_err *err)
 
     *out_byte = scan_byte(scan);
     return st;
-}
-
-size_t hf_json_scan_depth(const hf_json_scan *scan)
-{
-    return scan->depth;
 }
 
 hf_status hf_json_scan_item(hf_json_scan *scan, bool *out_there, hf_err *err)

@@ -55,9 +55,6 @@ HF_NODISCARD hf_status hf_json_scan_place(hf_json_scan *scan, int64_t *out_at, h
 /* The first byte of it. */
 HF_NODISCARD hf_status hf_json_scan_peek(hf_json_scan *scan, char *out_byte, hf_err *err);
 
-/* Containers that are open. */
-size_t hf_json_scan_depth(const hf_json_scan *scan);
-
 /* Where a value may begin: false behind the last item of an array or member of an object, whose end
    is then passed. In an object a key is what comes next. */
 HF_NODISCARD hf_status hf_json_scan_item(hf_json_scan *scan, bool *out_there, hf_err *err);

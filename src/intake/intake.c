@@ -25,7 +25,8 @@ hf_status hf_intake_json(hf_mem *mem, hf_value value, hf_slice *out_json, hf_err
     return out_json->ptr ? HF_OK : hf_err_nomem(err, "JSON");
 }
 
-const char *hf_intake_errors_sentence(hf_mem *mem, hf_value errors)
+/* The first of the errors of a contract as a sentence; NULL when memory ran out. */
+static const char *errors_sentence(hf_mem *mem, hf_value errors)
 {
     hf_slice name = {0};
     hf_value messages = NULL;
@@ -48,7 +49,7 @@ hf_status hf_intake_refuse_arguments(hf_intake_refusal *refusal, hf_rejection_re
                                      hf_err *err)
 {
     hf_status st = hf_intake_refuse(refusal, HF_CMD_OUTCOME_REJECTED_INVALID_ARGUMENTS, reason,
-                                    hf_intake_errors_sentence(mem, errors), err);
+                                    errors_sentence(mem, errors), err);
 
     refusal->validation_errors = errors;
     refusal->parameters = hf_contract_to_value(contract, mem);

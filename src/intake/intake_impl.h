@@ -16,9 +16,6 @@ HF_NODISCARD hf_status hf_intake_json(hf_mem *mem, hf_value value, hf_slice *out
 HF_NODISCARD hf_status hf_intake_snapshot(const hf_intake *in, hf_mem *mem, int64_t definition,
                                           hf_definition_snapshot *out_snapshot, hf_err *err);
 
-/* The first of the errors of a contract as a sentence; NULL when memory ran out. */
-const char *hf_intake_errors_sentence(hf_mem *mem, hf_value errors);
-
 /* Fills a refusal; HF_NOMEM when the sentence could not be made. */
 HF_NODISCARD hf_status hf_intake_refuse(hf_intake_refusal *refusal, hf_cmd_outcome outcome,
                                         hf_rejection_reason reason, const char *why, hf_err *err);

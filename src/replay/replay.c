@@ -344,11 +344,6 @@ hf_status hf_replay_check_update(hf_replay *replay, hf_slice name, hf_value args
     return HF_OK;
 }
 
-int64_t hf_replay_seq(const hf_replay *replay)
-{
-    return replay->history.seq;
-}
-
 size_t hf_replay_held(const hf_replay *replay)
 {
     return sizeof(*replay) + hf_mem_held(replay->mem) + hf_mem_held(replay->turn) +

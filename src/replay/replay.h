@@ -137,7 +137,6 @@ HF_NODISCARD hf_status hf_replay_check_update(hf_replay *replay, hf_slice name, 
 
 /* Events fed so far, and memory held (arena, state, touched stack): for caches that are bounded by
  * memory. */
-int64_t hf_replay_seq(const hf_replay *replay);
 size_t hf_replay_held(const hf_replay *replay);
 
 /* The newest source line that the events so far carry, or "". */

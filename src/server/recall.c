@@ -140,14 +140,3 @@ hf_value hf_recall_get(hf_recall *recall, hf_slice key, hf_mem *mem, int64_t now
     hf_mutex_unlock(&recall->lock);
     return value;
 }
-
-void hf_recall_drop(hf_recall *recall, hf_slice key)
-{
-    recalled *item;
-
-    hf_mutex_lock(&recall->lock);
-    item = hf_map_get(recall->by_key, key);
-    if (item)
-        recalled_remove(recall, item);
-    hf_mutex_unlock(&recall->lock);
-}

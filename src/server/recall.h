@@ -24,6 +24,4 @@ void hf_recall_put(hf_recall *recall, hf_slice key, hf_value value, int64_t unti
 /* A copy in the arena; NULL: nothing is remembered. */
 hf_value hf_recall_get(hf_recall *recall, hf_slice key, hf_mem *mem, int64_t now_us);
 
-void hf_recall_drop(hf_recall *recall, hf_slice key);
-
 #endif

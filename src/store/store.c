@@ -264,11 +264,6 @@ const char *hf_store_address(const hf_store *store)
     return store->address.shown;
 }
 
-const hf_clock *hf_store_clock(const hf_store *store)
-{
-    return store->clock;
-}
-
 hf_db *hf_store_writer(hf_store *store)
 {
     return store->writer;

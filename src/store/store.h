@@ -40,10 +40,7 @@ HF_NODISCARD hf_status hf_store_open(const char *address, const hf_store_options
 void hf_store_close(hf_store *store);
 
 const char *hf_store_engine(const hf_store *store); /* "sqlite" or "postgres" */
-const char *
-hf_store_address(const hf_store *store); /* for messages: a password is replaced by *** */
-const hf_clock *hf_store_clock(const hf_store *store);
-
+const char *hf_store_address(const hf_store *store);
 /* The owner's connection: lives as long as the store, used by the writer's thread alone. NULL for a
  * reader. */
 hf_db *hf_store_writer(hf_store *store);

@@ -48,9 +48,6 @@ START_TEST(answers_are_found_until_their_time_is_over)
     ck_assert_int_eq(number_at(recall, "a", 150), 3);
     ck_assert_int_eq(number_at(recall, "b", 99), 2);
     ck_assert_int_eq(number_at(recall, "b", 100), -1);
-    hf_recall_drop(recall, HF_SLICE("a"));
-    hf_recall_drop(recall, HF_SLICE("nothing"));
-    ck_assert_int_eq(number_at(recall, "a", 150), -1);
     hf_recall_close(recall);
 }
 END_TEST
