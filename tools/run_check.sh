@@ -78,7 +78,7 @@ for name in "${wanted[@]}"; do
 done
 
 commit=$(git rev-parse HEAD 2>/dev/null || echo unknown)
-[ -z "$(git status --porcelain --untracked-files=no 2>/dev/null)" ] || commit+=+changes
+[ -z "$(git status --porcelain --untracked-files=no -- . ":!$record" 2>/dev/null)" ] || commit+=+changes
 printf '{"date":"%s","commit":"%s","gcc":"%s","clang":"%s","seconds":%d,%s}\n' \
     "$(date -u +%Y-%m-%dT%H:%M:%SZ)" "$commit" "$(gcc -dumpfullversion)" "$(clang -dumpversion)" \
     $(($(date +%s) - HF_BEGAN)) "$(IFS=,; echo "${parts[*]}")" >>"$record"
