@@ -54,7 +54,7 @@ printf '%s\n' 'CREATE DATABASE holdfast;' "CREATE ROLE hf_password LOGIN PASSWOR
 for _ in 1 2 3 4 5; do
     port=$((20000 + RANDOM % 10000))
     "${as[@]}" "${die[@]}" "$bin/postgres" -D "$dir/data" -p "$port" -k "$dir" -h 127.0.0.1 \
-        -c fsync="${HF_PG_FSYNC:-off}" -c synchronous_commit=on -c shared_buffers=64MB -c max_connections=100 \
+        -c fsync="${HF_PG_FSYNC:-off}" -c full_page_writes="${HF_PG_FSYNC:-off}" -c synchronous_commit=on -c shared_buffers=64MB -c max_connections=100 \
         >>"$dir/log" 2>&1 </dev/null &
     server=$!
     for _ in $(seq 600); do

@@ -18,7 +18,7 @@ enum {
     SCENARIOS_MAX = 16,
     POWER_LOSSES = 3, /* after each failed sync */
     POINTS_SHORT = 150,
-    POINTS_USUAL = 1000,
+    POINTS_USUAL = 700,
     POINTS_LONG = 2500,
     SCENARIO_SECONDS = 100000000, /* campaigns end by themselves */
     ROOM_BYTES = 3000

@@ -139,7 +139,7 @@ START_TEST(fires_as_brute_force_says)
                                         "America/Havana",
                                         "Australia/Lord_Howe",
                                         "Africa/Casablanca"};
-    const size_t step = (size_t)hf_campaign_stride(7, 1);
+    const size_t step = (size_t)hf_campaign_stride(7, 3);
 
     for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
         for (size_t j = 0; j < sizeof(zones) / sizeof(zones[0]); j++)
