@@ -18,7 +18,7 @@
 enum {
     POINTS_SHORT = 150,
     POINTS_USUAL = 900,
-    POINTS_LONG = 2500,
+    POINTS_LONG = 4000,
     POSTGRES_SHARE = 25,     /* a point costs that much more there */
     CASE_SECONDS = 100000000 /* campaigns end by themselves */
 };

@@ -19,7 +19,7 @@ enum {
     POWER_LOSSES = 3, /* after each failed sync */
     POINTS_SHORT = 150,
     POINTS_USUAL = 700,
-    POINTS_LONG = 2500,
+    POINTS_LONG = 4000,
     SCENARIO_SECONDS = 100000000, /* campaigns end by themselves */
     ROOM_BYTES = 3000
 };
