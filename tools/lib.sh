@@ -10,7 +10,7 @@ export LC_ALL=C
 # Sanitizers stop at the first finding and say where. Leaks count. The TSan runtime of clang 14 needs a fixed
 # address layout on kernels that randomise more bits than it knows; wrong use of a mutex is left to base/thread, which
 # panics on it, because a test does it on purpose.
-export ASAN_OPTIONS=${ASAN_OPTIONS:-abort_on_error=0:detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1}
+export ASAN_OPTIONS=${ASAN_OPTIONS:-abort_on_error=0:detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1:malloc_context_size=8:quarantine_size_mb=32}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
 export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1:second_deadlock_stack=1:die_after_fork=0:report_mutex_bugs=0}
 fixed_layout=
@@ -56,6 +56,21 @@ stage_command() {
     rm -f "$log"
 }
 
+# memory_files: where there is plenty of memory, temporary files and the test server's data live in it. The tests make
+# and remove some hundred thousand files, which a disk's file system spends a third of the whole time on; what they prove
+# does not depend on the disk: power loss is simulated, and what a killed process wrote stays.
+memory_files() {
+    local folder free available
+    [ -z "${TMPDIR:-}" ] || return 0
+    free=$(df --output=avail -k /dev/shm 2>/dev/null | tail -n 1)
+    available=$(awk '/^MemAvailable/ { print $2 }' /proc/meminfo)
+    [ "${free:-0}" -ge 4000000 ] && [ "${available:-0}" -ge 8000000 ] || return 0
+    folder=$(mktemp -d /dev/shm/hf_XXXXXX)
+    chmod 1777 "$folder" # the server of a run as root is another user's
+    export TMPDIR=$folder
+    trap 'pg_stop; rm -rf "$TMPDIR"' EXIT
+}
+
 # pg_start: one PostgreSQL server for the whole run. It stops when this shell ends, however it ends.
 pg_start() {
     coproc PG { exec tools/pg_for_tests.sh; }
@@ -64,6 +79,12 @@ pg_start() {
         exit 1
     fi
     export HF_TEST_PG
+}
+
+pg_stop() {
+    [ -n "${PG_PID:-}" ] || return 0
+    exec {PG[1]}>&-
+    wait "$PG_PID" || true
 }
 
 # finish: the last line, and the exit code.

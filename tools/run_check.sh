@@ -71,6 +71,7 @@ part_fuzz() {
     tools/run_fuzz.sh --totals "$totals" 60 || true
 }
 
+memory_files
 pg_start
 for name in "${wanted[@]}"; do
     "part_$name"

@@ -7,6 +7,7 @@
 # The last line is `N passed, N failed`.
 . "$(dirname "$0")/lib.sh"
 
+memory_files
 pg_start
 if stage_build build all -DHF_TESTS=OFF; then
     say "tidy and documents"
