@@ -138,17 +138,23 @@ static hf_status start_draft(hf_handling *h, const hf_intake_start *start, int64
     return hf_handling_aim(h, err);
 }
 
-/* The instance has a run: it may answer instead. True: it does not, and the start is refused. */
-static bool start_refused(hf_handling *h, hf_duplicate_policy policy)
+/* The instance has a run: it may answer instead. True: it does not, and the start is refused.
+   `key`: what led to it; ptr NULL: its id. */
+static bool start_refused(hf_handling *h, hf_duplicate_policy policy, hf_slice key)
 {
     bool open = h->target.base.closed_us == HF_NONE;
+    const char *why = open ? "an instance of that id exists already"
+                           : "an instance of that id exists already, its run is closed";
 
     if (policy == HF_DUPLICATE_POLICY_RETURN_EXISTING_ACTIVE && open)
         return false;
+    if (key.ptr)
+        why = hf_mem_format(h->mem, "the correlation key %.*s is taken by the instance %.*s",
+                            (int)key.len, key.ptr, (int)h->target.instance.id.len,
+                            h->target.instance.id.ptr);
     (void)!hf_handling_reject(h, HF_CMD_OUTCOME_REJECTED_DUPLICATE,
                               HF_REJECTION_INSTANCE_ALREADY_STARTED,
-                              open ? "an instance of that id exists already"
-                                   : "an instance of that id exists already, its run is closed");
+                              why ? why : "the correlation key is taken");
     return true;
 }
 
@@ -173,13 +179,14 @@ hf_status hf_command_start(hf_handling *h, hf_err *err)
     hf_intake_start start;
     int64_t command = 0;
     hf_status st = start_read(h, &start, err);
+    bool by_key = !st && h->target.base.run == HF_NONE;
 
-    if (!st && h->target.base.run == HF_NONE)
+    if (by_key)
         st = key_look(h, &start, err);
     if (st)
         return st;
     if (h->target.base.run != HF_NONE)
-        return start_refused(h, start.duplicate)
+        return start_refused(h, start.duplicate, by_key ? start.correlation_key : (hf_slice){0})
                    ? HF_OK
                    : hf_handling_record(h, HF_CMD_OUTCOME_RETURNED_EXISTING_ACTIVE);
     start.turns = !h->plain && hf_birth_wanted(h->call->engine, &start);
@@ -290,7 +297,7 @@ hf_status hf_command_signal_start(hf_handling *h, hf_err *err)
     if (st)
         return st;
     if (h->target.base.run != HF_NONE &&
-        start_refused(h, HF_DUPLICATE_POLICY_RETURN_EXISTING_ACTIVE))
+        start_refused(h, HF_DUPLICATE_POLICY_RETURN_EXISTING_ACTIVE, (hf_slice){0}))
         return HF_OK;
     definition = h->target.base.run == HF_NONE ? start.definition : h->target.definition;
     hf_call_read_begin(h->call);

@@ -179,7 +179,9 @@ hf_status hf_registry_check_limits(const hf_registry *registry, hf_slice concurr
                                    hf_slice rate_limit, int64_t weight, hf_err *err)
 {
     const hf_limit_def *rate = hf_registry_find_limit(registry, rate_limit, true);
-    bool named = concurrency_key.len && memchr(concurrency_key.ptr, ':', concurrency_key.len);
+    /* Also a rate limit's name alone: it was meant, and would be a key of its own. */
+    bool named = concurrency_key.len && (memchr(concurrency_key.ptr, ':', concurrency_key.len) ||
+                                         hf_registry_find_limit(registry, concurrency_key, true));
 
     if (rate_limit.len && !rate)
         return hf_err_set(err, HF_INVALID, "no rate limit is declared for %.*s",

@@ -38,6 +38,7 @@ struct hf_step {
     const hf_step_start *starts;
     size_t start_count;
     const char *bad_start; /* why the children cannot be; NULL: they can */
+    bool names_lost;       /* there was no memory for the names of a park */
     const char *at;        /* source line of the newest decision; NULL: unknown */
 };
 
@@ -216,11 +217,14 @@ hf_outcome hf_park_any(hf_step *s, const char *const *names, hf_ms timeout, cons
     size_t count = 0;
     const char **copy;
 
-    while (names && names[count] && count < NAMES_MAX)
+    while (names && names[count] && count <= NAMES_MAX) /* one too many is seen as such */
         count++;
     copy = hf_mem_array(s->job->mem, count + 1, sizeof(*copy));
-    for (size_t i = 0; copy && i < count; i++)
+    s->names_lost = !copy;
+    for (size_t i = 0; !s->names_lost && i < count; i++) {
         copy[i] = hf_mem_text(s->job->mem, hf_slice_of(names[i]));
+        s->names_lost = !copy[i];
+    }
     return (hf_outcome){.kind = HF_STEP_OUTCOME_PARK,
                         .step = then,
                         .names = copy,
@@ -282,10 +286,12 @@ hf_outcome hf_fan_out(hf_step *s, const struct hf_leaf *children, const char *th
     size_t count = 0;
     hf_step_start *starts;
 
-    while (children && children[count].kind != HF_LEAF_END && count < LEAVES_MAX)
+    while (children && children[count].kind != HF_LEAF_END && count <= LEAVES_MAX)
         count++;
     starts = hf_mem_array(s->job->mem, count + 1, sizeof(*starts));
-    s->bad_start = starts ? NULL : "there was no memory for the children";
+    s->bad_start = !starts              ? "there was no memory for the children"
+                   : count > LEAVES_MAX ? "a step starts at most 10000 children"
+                                        : NULL;
     for (size_t i = 0; !s->bad_start && i < count; i++) {
         if (children[i].kind != HF_LEAF_CHILD || !children[i].name || !children[i].opts)
             s->bad_start = "a step starts children and nothing else (HF_CHILD)";
@@ -405,10 +411,14 @@ static bool park_take(hf_step *s, const hf_outcome *outcome, hf_step_end *end)
     size_t count = 0;
     hf_slice *names;
 
+    if (s->names_lost)
+        return bad(s, "no_memory", "there was no memory for the names");
     while (outcome->names && outcome->names[count])
         count++;
     if (count == 0)
         return bad(s, "no_names", "a park needs the name of a signal");
+    if (count > NAMES_MAX)
+        return bad(s, "too_many_names", "a park takes at most %d names", NAMES_MAX);
     names = hf_mem_array(s->job->mem, count, sizeof(*names));
     if (!names)
         return bad(s, "no_memory", "there was no memory for the names");

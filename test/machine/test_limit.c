@@ -104,6 +104,7 @@ static const hf_machine_def machines[] = {
 static const hf_limit_def limits[] = {
     {"pair", .at_once = 2},
     {"mail", .allowed = 2, .per = 1000},
+    {"tick", .allowed = 1, .per = 1000, .burst = 3},
     {0},
 };
 static const hf_app app = {.name = "limits", .machines = machines, .limits = limits};
@@ -232,6 +233,54 @@ HF_BOTH_ENGINES(sm63_a_full_key_delays_no_other)
     hf_kit_close(d);
 }
 
+/* Whoever holds the slots of a key keeps back those behind it alone: a hundred that wait in front,
+   more urgent all of them, delay neither another key of the same limit nor who has none. */
+HF_BOTH_ENGINES(sm63_a_held_key_delays_no_other)
+{
+    hf_engine *d = open_kit(kind);
+
+    hf_kit_sql(d, "INSERT INTO slot (namespace, key, number, run, owner, lease_until_us) "
+                  "SELECT key, 'pair:x', 0, 77, 'somebody', 4000000000000000 FROM namespace");
+    hf_kit_sql(d, "INSERT INTO slot (namespace, key, number, run, owner, lease_until_us) "
+                  "SELECT key, 'pair:x', 1, 78, 'somebody', 4000000000000000 FROM namespace");
+    for (int i = 0; i < 100; i++)
+        hf_kit_ok(d, hf_start(d, "note", NULL, .concurrency_key = "pair:x", .priority = 1));
+    hf_kit_ok(d, hf_start(d, "note", NULL, .id = "other", .concurrency_key = "pair:y"));
+    hf_kit_ok(d, hf_start(d, "note", NULL, .id = "own", .concurrency_key = "mine"));
+    hf_kit_ok(d, hf_start(d, "note", NULL, .id = "free"));
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_ptr_nonnull(strstr(order, "other"));
+    ck_assert_ptr_nonnull(strstr(order, "own"));
+    ck_assert_ptr_nonnull(strstr(order, "free"));
+    ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM run WHERE closed_us IS NULL"), 100);
+    hf_kit_sql(d, "UPDATE slot SET lease_until_us = 1 WHERE run IN (77, 78)");
+    hf_kit_ok(d, hf_test_advance(d, 1000));
+    ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM run WHERE closed_us IS NULL"), 0);
+    hf_kit_close(d);
+}
+
+/* A burst is how much a bucket holds: so many begin at once, and then as many as are allowed. */
+HF_BOTH_ENGINES(a_burst_is_what_a_bucket_holds)
+{
+    hf_engine *d = open_kit(kind);
+
+    for (int i = 0; i < 6; i++) {
+        char id[8];
+
+        (void)snprintf(id, sizeof(id), "t%d", i);
+        hf_kit_ok(d, hf_start(d, "note", NULL, .id = id, .rate_limit = "tick"));
+    }
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_str_eq(order, "t0 t1 t2");
+    hf_kit_ok(d, hf_test_advance(d, 999));
+    ck_assert_str_eq(order, "t0 t1 t2");
+    hf_kit_ok(d, hf_test_advance(d, 2));
+    ck_assert_str_eq(order, "t0 t1 t2 t3");
+    hf_kit_ok(d, hf_test_advance(d, 2000));
+    ck_assert_str_eq(order, "t0 t1 t2 t3 t4 t5");
+    hf_kit_close(d);
+}
+
 /* A step takes as many tokens as it weighs; one that weighs less does not pass it. */
 HF_BOTH_ENGINES(weights_take_so_many_tokens)
 {
@@ -336,16 +385,17 @@ static hf_outcome counted(hf_step *s)
 
 /* More runs than memory holds want a turn: the rest waits as keys, an urgent one that comes last
    still goes before all of them, and a crash loses nobody. */
-START_TEST(sm61_more_runs_than_the_window)
+HF_BOTH_ENGINES(sm61_more_runs_than_the_window)
 {
     enum { MANY = HF_BACKLOG_WINDOW + 904 };
     static hf_start_opts items[MANY];
     static hf_status answers[MANY];
     static const hf_machine_def many[] = {{"counted", .job = counted}, {0}};
     static const hf_app many_app = {.name = "many", .machines = many};
-    hf_engine *d = hf_test_open(&many_app);
+    hf_engine *d = hf_kit_open(kind, &many_app);
     hf_value in = hf_json(d, "{}");
 
+    began = urgent_began = 0;
     for (int i = 0; i < MANY; i++)
         items[i] = (hf_start_opts){.size_ = sizeof(hf_start_opts), .in = in};
     ck_assert_int_eq(hf_start_all(d, "counted", items, MANY, answers), HF_OK);
@@ -364,9 +414,8 @@ START_TEST(sm61_more_runs_than_the_window)
     ck_assert_int_eq(hf_test_drain(d), HF_OK);
     ck_assert_uint_eq(hf_deadlines_count(d->core->backlog), 0);
     ck_assert_int_ge(began, MANY + 1);
-    hf_close(d);
+    hf_kit_close(d);
 }
-END_TEST
 
 /* Names that nobody declared are refused, where they are given: nothing waits for ever. */
 HF_BOTH_ENGINES(unknown_limits_are_refused)
@@ -420,8 +469,9 @@ END_TEST
 
 HF_PG_SUITE_MAIN("machine/limit", HF_BOTH(a_job_is_tried_again),
                  HF_BOTH(sm61_priorities_and_delays), HF_BOTH_SLOW(sm62_never_more_than_slots, 120),
-                 HF_BOTH(sm63_a_full_key_delays_no_other), HF_BOTH(weights_take_so_many_tokens),
+                 HF_BOTH(sm63_a_full_key_delays_no_other), HF_BOTH(sm63_a_held_key_delays_no_other),
+                 HF_BOTH(a_burst_is_what_a_bucket_holds), HF_BOTH(weights_take_so_many_tokens),
                  HF_BOTH(a_job_of_another_queue), HF_BOTH(sm64_a_park_gives_the_slot_back),
                  HF_BOTH(slots_have_leases), HF_BOTH(namespaces_have_keys_of_their_own),
-                 {sm61_more_runs_than_the_window, 120}, HF_BOTH(unknown_limits_are_refused),
-                 {bad_definitions_are_refused, 0})
+                 HF_BOTH_SLOW(sm61_more_runs_than_the_window, 600),
+                 HF_BOTH(unknown_limits_are_refused), {bad_definitions_are_refused, 0})
