@@ -180,8 +180,9 @@ typedef struct hf_decide {
     int64_t messages;
     hf_slice memo; /* after this unit's changes; ptr NULL: unchanged, both */
     hf_slice attributes;
-    struct decide_made_id *made_ids; /* of the children that this unit creates */
-    hf_err failure;                  /* of calls that return nothing; look at it before sealing */
+    struct decide_made_id *made_ids;   /* of the children that this unit creates */
+    hf_err failure;                    /* of calls that return nothing; look at it before sealing */
+    const hf_decision_step *last_step; /* a machine ends with it; NULL: it does not */
     bool signal_timed_out; /* out: a timeout of a signal wait fired, so the unit must not be based
                               anew */
 } hf_decide;

@@ -227,12 +227,27 @@ static bool message_moves(const hf_open_message *message)
     return !message->update || message->scope == HF_TARGET_SCOPE_INSTANCE;
 }
 
+/* What is left in the inbox of a machine that ends goes with it: no step will look for it. */
+static void signal_clear(hf_decide *decide, const hf_open_message *message)
+{
+    const hf_decision_step *last = decide->last_step;
+
+    for (size_t i = 0; i < last->seq_count; i++)
+        if (last->seqs[i] == message->seq)
+            return; /* used up */
+    hf_decide_row(decide, hf_row_command_close(hf_unit_mem(decide->unit), message->command,
+                                               HF_CMD_OUTCOME_SIGNAL_RECEIVED,
+                                               HF_SIGNAL_STATUS_RECEIVED, HF_NONE, decide->now_us));
+}
+
 void hf_decide_close_messages(hf_decide *decide, hf_closed_reason reason, bool moved)
 {
     for (size_t i = 0; i < decide->run->message_count; i++) {
         const hf_open_message *message = &decide->run->messages[i];
         hf_event_builder *events;
 
+        if (!message->update && decide->last_step)
+            signal_clear(decide, message);
         if (!message->update || (moved && message_moves(message)) ||
             message_is_over(decide, message))
             continue;

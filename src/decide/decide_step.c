@@ -36,6 +36,8 @@ hf_status hf_decide_step(hf_decide *decide, const hf_decision_row *row, hf_err *
         hf_event_put_int(events, HF_KEY_WEIGHT, step->weight);
     }
     hf_decide_payload(decide, HF_KEY_STATE, &row->value);
+    if (step->outcome == HF_STEP_OUTCOME_DONE || step->outcome == HF_STEP_OUTCOME_STOP)
+        decide->last_step = step;
     for (size_t i = 0; !st && i < step->seq_count; i++)
         st = hf_decide_use_up(decide, step->seqs[i], err);
     if (!st && step->timeout_us != HF_DECISION_NO_TIMEOUT)

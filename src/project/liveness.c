@@ -174,25 +174,17 @@ static void step_look(liveness_fold *f, const hf_track_step *step)
     }
 }
 
-/* A step machine that parked waits for signals; it has no wait of its own on the record. */
-static void machine_look(liveness_fold *f)
+/* A step machine that parked waits for signals, until its timeout has fired. */
+static void machine_look(liveness_fold *f, const hf_track *track)
 {
-    hf_slice outcome = {0};
-    hf_step_outcome word = 0;
+    const hf_track_step *park = hf_track_park(track);
 
-    for (size_t i = f->dossier->event_count; i-- > 0;) {
-        const hf_event *event = &f->dossier->events[i];
-
-        if (event->type != HF_EVENT_STEP_COMPLETED)
-            continue;
-        (void)hf_event_text(event, HF_KEY_OUTCOME, &outcome);
-        (void)hf_step_outcome_parse(outcome, &word);
-        if (word == HF_STEP_OUTCOME_PARK) {
-            f->machine_park = event;
-            f->out->open_waits++;
-        }
+    if (!park || hf_liveness_timer_fired(park))
         return;
-    }
+    f->machine_park = park;
+    f->out->open_waits++;
+    if (hf_liveness_timer_pending(park))
+        (void)timer_kept(f, park);
 }
 
 /* Whether a wait is open that takes a signal of this name. */
@@ -337,7 +329,7 @@ static void open_fold(liveness_fold *f, const hf_track *track)
 {
     for (const hf_track_step *step = hf_track_steps(track); step; step = step->next)
         step_look(f, step);
-    machine_look(f);
+    machine_look(f, track);
     messages_look(f, track);
     tasks_look(f);
     pause_look(f);

@@ -28,12 +28,12 @@ typedef struct liveness_fold {
     const hf_track_step *child;
     const hf_dossier_child *child_ended;
     const hf_track_step *child_ended_step;
-    const hf_event *paused;       /* the order that nobody has taken back */
-    const hf_event *machine_park; /* a step machine waits for signals */
-    bool timeout_fired;           /* of a condition, and nobody has told the code yet */
-    bool wants_turn;              /* something is there for the code */
-    bool lost_timer;              /* of the wait that counts */
-    bool failed;                  /* memory ran out */
+    const hf_event *paused;            /* the order that nobody has taken back */
+    const hf_track_step *machine_park; /* where a step machine waits for signals */
+    bool timeout_fired;                /* of a condition, and nobody has told the code yet */
+    bool wants_turn;                   /* something is there for the code */
+    bool lost_timer;                   /* of the wait that counts */
+    bool failed;                       /* memory ran out */
 } liveness_fold;
 
 /* ---- liveness.c */

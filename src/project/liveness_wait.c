@@ -182,10 +182,15 @@ static void about_child(liveness_fold *f)
 
 static void about_park(liveness_fold *f)
 {
-    f->out->wait_kind = HF_WAIT_KIND_SIGNAL;
-    f->out->source_kind = HF_RESUME_SOURCE_KIND_SIGNAL;
-    f->out->since_us = f->machine_park->time_us;
-    hf_liveness_say(f, HF_LIVENESS_WAITING_FOR_SIGNAL, "a step of a machine waits for signals");
+    const hf_track_step *step = f->machine_park;
+
+    about_step(f, step, HF_WAIT_KIND_SIGNAL, HF_RESUME_SOURCE_KIND_SIGNAL);
+    f->out->open_wait_id = id_text(f, "step:", &step->id);
+    f->out->timer = hf_liveness_timer_row(f->dossier, step->step);
+    if (hf_liveness_timer_pending(step) && !f->out->timer)
+        hf_liveness_say(f, HF_LIVENESS_REPAIR_NEEDED, "the timeout of a machine's park is lost");
+    else
+        hf_liveness_say(f, HF_LIVENESS_WAITING_FOR_SIGNAL, "a step of a machine waits for signals");
 }
 
 void hf_liveness_wait(liveness_fold *f)

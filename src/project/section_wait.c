@@ -77,6 +77,21 @@ static void signal_wait(const hf_section *s, const hf_track_step *step, wait *ou
                                            : "waiting";
 }
 
+/* A step of a machine that waits, until the next one is over or the timeout fires. */
+static void park_wait(const hf_section *s, const hf_track_step *step, wait *out)
+{
+    out->kind = HF_WAIT_KIND_SIGNAL;
+    out->id = id_text(s->mem, "step:", &step->id);
+    out->target = step->awaited;
+    out->resume_kind = step->timer_set ? HF_RESUME_SOURCE_KIND_TIMER : HF_RESUME_SOURCE_KIND_SIGNAL;
+    out->resume_id = step->timer_set ? &step->timer_id : NULL;
+    out->ended = timed_out(step) ? step->timer_ended : step->woken;
+    out->source_status = timed_out(step)  ? "timed_out"
+                         : step->woken    ? "applied"
+                         : closed_word(s) ? closed_word(s)
+                                          : "waiting";
+}
+
 /* What the step waits for; false for steps that are over at once. */
 static bool step_wait(const hf_section *s, const hf_track_step *step, wait *out)
 {
@@ -123,6 +138,9 @@ static bool step_wait(const hf_section *s, const hf_track_step *step, wait *out)
     case HF_EVENT_SIGNAL_WAIT_OPENED:
         signal_wait(s, step, out);
         return true;
+    case HF_EVENT_STEP_COMPLETED:
+        park_wait(s, step, out);
+        return step->awaited.ptr != NULL;
     case HF_EVENT_CHILD_WORKFLOW_SCHEDULED:
         out->kind = HF_WAIT_KIND_CHILD;
         out->id = id_text(s->mem, "child:", &step->id);
@@ -152,6 +170,12 @@ static void message_wait(const hf_section *s, const hf_track_message *m, wait *o
                                            : HF_RESUME_SOURCE_KIND_WORKFLOW_SIGNAL,
                   .resume_id = &m->id,
                   .source_status = ended ? "applied" : "received"};
+}
+
+/* Whether it is a wait of its own. What lies in a machine's inbox is none: its park is. */
+static bool message_waits(const hf_track *track, const hf_track_message *m)
+{
+    return m->update || (!m->applied && !hf_track_is_machine(track));
 }
 
 static hf_wait_status wait_status(const hf_section *s, const wait *w)
@@ -229,13 +253,13 @@ hf_status hf_section_waits(const hf_section *section, hf_value *out_value, hf_er
     for (const hf_track_step *step = hf_track_steps(track); step; step = step->next)
         total += step_wait(section, step, &w);
     for (const hf_track_message *m = hf_track_messages(track); m; m = m->next)
-        total += m->update || !m->applied;
+        total += message_waits(track, m);
     skip = hf_section_skip(section, total);
     for (const hf_track_step *step = hf_track_steps(track); !st && step; step = step->next)
         if (step_wait(section, step, &w) && ++position > skip)
             st = wait_append(section, &w, position, list, err);
     for (const hf_track_message *m = hf_track_messages(track); !st && m; m = m->next) {
-        if (!m->update && m->applied)
+        if (!message_waits(track, m))
             continue;
         message_wait(section, m, &w);
         if (++position > skip)

@@ -2,7 +2,10 @@
 #include "project/track.h"
 
 #include "base/alloc.h"
+#include "base/buf.h"
+#include "base/json.h"
 #include "base/map.h"
+#include "base/value.h"
 #include "project/edge.h"
 
 struct hf_track {
@@ -15,7 +18,9 @@ struct hf_track {
     hf_track_failure *first_failure, *last_failure;
     hf_track_step *waits;      /* open signal waits, newest first */
     hf_track_message *waiting; /* signals not yet applied, oldest first */
-    hf_slice line;             /* of the step that was opened last */
+    hf_track_step *park;       /* where a machine waits; NULL: nowhere */
+    bool machine;
+    hf_slice line; /* of the step that was opened last */
 };
 
 hf_ulid hf_track_event_id(const hf_track *track, const hf_event *event, int64_t seq)
@@ -171,9 +176,8 @@ static hf_track_message *message_find(const hf_track *track, const hf_event *eve
                : NULL;
 }
 
-static void signal_applied(hf_track *track, const hf_event *event)
+static void signal_applied(hf_track *track, hf_track_message *message, const hf_event *event)
 {
-    hf_track_message *message = message_find(track, event, HF_KEY_SIGNAL_ID);
     hf_track_message **at = &track->waiting;
 
     if (!message)
@@ -337,6 +341,65 @@ static void timer_event(hf_track *track, hf_track_step *step, const hf_event *ev
         wait_over(track, step); /* a signal wait that timed out has no event of its own */
 }
 
+/* The list that the event carries; NULL when it has none, or one that cannot be read. */
+static hf_status list_read(hf_track *track, const hf_event *event, hf_event_key key,
+                           hf_value *out_list, hf_err *err)
+{
+    hf_slice json;
+    hf_err broken = {0};
+
+    *out_list = NULL;
+    if (!hf_event_json(event, key, &json))
+        return HF_OK;
+    if (hf_json_read(track->mem, json, NULL, out_list, &broken) == HF_NOMEM) {
+        *err = broken;
+        return HF_NOMEM;
+    }
+    return HF_OK;
+}
+
+static hf_status park_begin(hf_track *track, hf_track_step *step, const hf_event *event,
+                            hf_err *err)
+{
+    hf_value names = NULL;
+    hf_buf text = {0};
+    hf_status st = list_read(track, event, HF_KEY_AWAITED_NAMES, &names, err);
+
+    for (size_t i = 0; i < hf_len(names); i++) {
+        hf_buf_add_text(&text, i ? "|" : "");
+        hf_buf_add_slice(&text, hf_value_slice(hf_at(names, i)));
+    }
+    if (!st && hf_buf_ok(&text))
+        step->awaited = hf_slice_from(hf_mem_text(track->mem, hf_buf_slice(&text)), text.len);
+    hf_buf_fini(&text);
+    track->park = step;
+    return st || step->awaited.ptr ? st : hf_err_nomem(err, "the names that a machine awaits");
+}
+
+/* A machine's step says which signals it used up, and ends the wait that led to it. */
+static hf_status machine_step(hf_track *track, hf_track_step *step, const hf_event *event,
+                              int64_t seq, hf_err *err)
+{
+    hf_step_outcome outcome = HF_STEP_OUTCOME_NEXT;
+    hf_value used = NULL;
+    hf_slice text = {0};
+    hf_ulid id;
+    hf_status st = list_read(track, event, HF_KEY_CONSUMED_SIGNALS, &used, err);
+
+    track->machine = true;
+    step->id = hf_track_event_id(track, event, seq);
+    for (size_t i = 0; i < hf_len(used); i++)
+        if (hf_ulid_parse(hf_value_slice(hf_at(used, i)), &id))
+            signal_applied(track, hf_map_int_get(track->messages, (uint64_t)hf_ulid_key(&id)),
+                           event);
+    if (track->park)
+        track->park->woken = event;
+    track->park = NULL;
+    (void)hf_event_text(event, HF_KEY_OUTCOME, &text);
+    (void)hf_step_outcome_parse(text, &outcome);
+    return st || outcome != HF_STEP_OUTCOME_PARK ? st : park_begin(track, step, event, err);
+}
+
 static hf_status step_event(hf_track *track, const hf_event *event, int64_t seq, hf_err *err)
 {
     hf_track_step *step = NULL;
@@ -386,9 +449,11 @@ static hf_status step_event(hf_track *track, const hf_event *event, int64_t seq,
     case HF_EVENT_SIGNAL_WAIT_OPENED:
         return wait_opened(track, step, event, seq, err);
     case HF_EVENT_SIGNAL_APPLIED:
-        signal_applied(track, event);
+        signal_applied(track, message_find(track, event, HF_KEY_SIGNAL_ID), event);
         wait_over(track, step);
         return HF_OK;
+    case HF_EVENT_STEP_COMPLETED:
+        return machine_step(track, step, event, seq, err);
     case HF_EVENT_CHILD_WORKFLOW_SCHEDULED:
         step->id = id_of(track, event, seq, HF_KEY_CHILD_CALL_ID);
         return HF_OK;
@@ -455,6 +520,16 @@ hf_status hf_track_add(hf_track *track, const hf_event *event, int64_t seq, hf_e
 const hf_track_step *hf_track_step_get(const hf_track *track, int64_t step)
 {
     return hf_map_int_get(track->steps, (uint64_t)step);
+}
+
+bool hf_track_is_machine(const hf_track *track)
+{
+    return track->machine;
+}
+
+const hf_track_step *hf_track_park(const hf_track *track)
+{
+    return track->park;
 }
 
 const hf_track_message *hf_track_message_get(const hf_track *track, const hf_ulid *id)

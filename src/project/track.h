@@ -51,6 +51,9 @@ typedef struct hf_track_step {
     const hf_event *timer_set;
     const hf_event *timer_ended; /* fired or cancelled */
     hf_ulid timer_id;
+    /* a step of a machine that parked */
+    hf_slice awaited;      /* the names of the signals, "a|b"; ptr NULL: it did not park */
+    const hf_event *woken; /* the step behind it; NULL: it waits */
     /* children */
     const hf_event *child_started;    /* the newest run of the child */
     struct hf_track_step *next_wait;  /* among the signal waits that are open */
@@ -91,6 +94,10 @@ HF_NODISCARD hf_status hf_track_add(hf_track *track, const hf_event *event, int6
 /* NULL when no event spoke of it. */
 const hf_track_step *hf_track_step_get(const hf_track *track, int64_t step);
 const hf_track_message *hf_track_message_get(const hf_track *track, const hf_ulid *id);
+
+/* Whether the steps are those of a machine; where it waits for signals, NULL: it does not. */
+bool hf_track_is_machine(const hf_track *track);
+const hf_track_step *hf_track_park(const hf_track *track);
 
 /* The first of each list; NULL when it is empty. */
 const hf_track_step *hf_track_steps(const hf_track *track);

@@ -302,7 +302,9 @@ static void about_wait(answer *a)
     case HF_LIVENESS_WAITING_FOR_SIGNAL:
         a->code = HF_WHY_WAITING_FOR_SIGNAL;
         a->subject = "signal_wait";
-        a->name = event_text(a, a->event, HF_KEY_SIGNAL_NAME);
+        a->name = a->live->step && a->live->step->awaited.ptr
+                      ? text_keep(a, a->live->step->awaited)
+                      : event_text(a, a->event, HF_KEY_SIGNAL_NAME);
         break;
     case HF_LIVENESS_WAITING_FOR_CHILD:
         a->code = HF_WHY_WAITING_FOR_CHILD;

@@ -1,5 +1,5 @@
-/* steps_work.c: one step of a machine: what it is handed, and what its end decides. What goes on
-   uses up exactly the signals that the step was handed. */
+/* steps_work.c: one step of a machine: what it is handed, and what its end decides. What goes on or
+   ends uses up exactly the signals that the step was handed. */
 #include <string.h>
 
 #include "base/buf.h"
@@ -178,7 +178,7 @@ static hf_slice names_json(const hf_step_end *end, hf_mem *mem, hf_err *err)
 static hf_status step_row(const hf_steps *steps, const hf_step_end *end, hf_mem *mem,
                           hf_decision_row *row, hf_err *err)
 {
-    bool goes_on = end->outcome == HF_STEP_OUTCOME_NEXT || end->outcome == HF_STEP_OUTCOME_FAN_OUT;
+    bool uses_up = end->outcome != HF_STEP_OUTCOME_PARK && end->outcome != HF_STEP_OUTCOME_AGAIN;
     int64_t *seqs = hf_mem_array(mem, end->presented_count + 1, sizeof(*seqs));
     hf_slice handed = {0};
     size_t count = 0;
@@ -203,7 +203,7 @@ static hf_status step_row(const hf_steps *steps, const hf_step_end *end, hf_mem 
     handed = handed_json(steps, end, mem, seqs, &count, err);
     if (!handed.ptr)
         return HF_NOMEM;
-    if (goes_on && !end->handled && count) {
+    if (uses_up && !end->handled && count) {
         row->machine.consumed = handed;
         row->machine.seqs = seqs;
         row->machine.seq_count = count;

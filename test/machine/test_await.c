@@ -199,7 +199,8 @@ HF_BOTH_ENGINES(sm15_sm16_park_and_again_use_nothing_up)
     hf_kit_close(d);
 }
 
-/* The end clears the whole inbox. */
+/* The end clears the whole inbox: what the last step was handed is used up, the rest goes with it.
+ */
 HF_BOTH_ENGINES(sm17_the_end_clears_the_inbox)
 {
     hf_engine *d = open_kit(kind);
@@ -212,6 +213,12 @@ HF_BOTH_ENGINES(sm17_the_end_clears_the_inbox)
     deliver(d, "stop", "b", 1);
     deliver(d, "stop", "a", 2);
     ck_assert_str_eq(hf_test_status(d, "stop"), "failed");
+    ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM command WHERE type = 2 AND state = 2"),
+                     2);
+    ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM command WHERE type = 2 AND state = 1"),
+                     2);
+    ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM command WHERE closed_us IS NULL"), 0);
+    ck_assert_int_eq(hf_kit_number(d, "SELECT sum(open_signals) FROM run"), 0);
     ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM inbox"), 0);
     ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM task"), 0);
     hf_kit_close(d);

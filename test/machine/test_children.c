@@ -6,6 +6,7 @@
 #include "base/thread.h"
 #include "engine/engine_impl.h"
 #include "holdfast/holdfast.h"
+#include "holdfast/view.h"
 #include "lib/kit.h"
 #include "lib/script.h"
 
@@ -257,20 +258,86 @@ HF_BOTH_ENGINES(sm65_a_restart_while_a_caller_waits)
     hf_test_place_free(place);
 }
 
-/* What a machine waits for is said like what a workflow waits for. */
+/* What a machine waits for is said like what a workflow waits for: the names, the step, how long.
+ */
 HF_BOTH_ENGINES(why_a_machine_does_not_move)
 {
     hf_engine *d = open_kit(kind);
     hf_value why = NULL;
 
-    hf_script_play(d, "i", "[" PARK("\"a\"") "," DONE "]");
+    hf_script_play(d, "i", "[{\"do\":\"park\",\"names\":[\"a\",\"b\"],\"ms\":60000}," DONE "]");
+    hf_kit_ok(d, hf_signal(d, "i", "c", NULL)); /* it is not what the machine waits for */
+    hf_kit_ok(d, hf_test_drain(d));
     hf_kit_ok(d, hf_why(d, "i", hf_mem_of_engine(d), &why));
     ck_assert_str_eq(hf_str(why, "code", ""), "waiting_for_signal");
-    ck_assert_ptr_nonnull(strstr(hf_str(why, "text", ""), "a"));
+    ck_assert_str_eq(hf_str(why, "subject.name", ""), "a|b");
+    ck_assert_int_eq(hf_int(why, "subject.step", 0), 1);
+    ck_assert_str_eq(hf_str(why, "until", ""), "2026-01-01T00:01:00.000000Z");
+    ck_assert_ptr_nonnull(strstr(hf_str(why, "text", ""), "a|b"));
     hf_kit_ok(d, hf_signal(d, "i", "a", NULL));
     hf_kit_ok(d, hf_test_drain(d));
     hf_kit_ok(d, hf_why(d, "i", hf_mem_of_engine(d), &why));
     ck_assert_str_eq(hf_str(why, "code", ""), "closed_completed");
+    hf_kit_close(d);
+}
+
+static hf_value page(hf_engine *d, const char *id)
+{
+    hf_mem *mem = hf_mem_of_engine(d);
+    hf_value out = NULL;
+
+    hf_kit_ok(d, hf_describe(d, hf_json(d, "{'id': %s}", id), mem, &out));
+    return out;
+}
+
+/* The page of a machine: its park is an open wait with the names, and the signals that a step used
+   up are applied, at that step. */
+HF_BOTH_ENGINES(a_machine_is_shown)
+{
+    hf_engine *d = open_kit(kind);
+    hf_value out;
+
+    hf_script_play(d, "i", "[" PARK("\"a\"") "," NEXT "," PARK("\"b\"") "," DONE "]");
+    out = page(d, "i");
+    ck_assert_uint_eq(hf_len(hf_get(out, "waits")), 1);
+    ck_assert_str_eq(hf_str(out, "waits.0.kind", ""), "signal");
+    ck_assert_str_eq(hf_str(out, "waits.0.status", ""), "open");
+    ck_assert_str_eq(hf_str(out, "waits.0.target_name", ""), "a");
+    hf_kit_ok(d, hf_signal(d, "i", "c", NULL));
+    hf_kit_ok(d, hf_signal(d, "i", "a", NULL));
+    hf_kit_ok(d, hf_test_drain(d));
+    out = page(d, "i");
+    ck_assert_uint_eq(hf_len(hf_get(out, "waits")), 2); /* what nobody waits for is no wait */
+    ck_assert_str_eq(hf_str(out, "waits.0.status", ""), "resolved");
+    ck_assert_str_eq(hf_str(out, "waits.1.target_name", ""), "b");
+    ck_assert_str_eq(hf_str(out, "waits.1.status", ""), "open");
+    ck_assert_str_eq(hf_str(out, "signals.0.status", ""), "received");
+    ck_assert_str_eq(hf_str(out, "signals.1.status", ""), "applied");
+    ck_assert_int_eq(hf_int(out, "signals.1.workflow_sequence", 0), 2);
+    hf_kit_ok(d, hf_signal(d, "i", "b", NULL));
+    hf_kit_ok(d, hf_test_drain(d));
+    out = page(d, "i");
+    ck_assert_str_eq(hf_str(out, "waits.1.status", ""), "resolved");
+    ck_assert_str_eq(hf_str(out, "signals.0.status", ""), "received"); /* cleared with the inbox */
+    ck_assert_str_eq(hf_str(out, "signals.2.status", ""), "applied");
+    hf_kit_close(d);
+}
+
+/* The timeout of a park that was lost is missed, and a repair brings it back. */
+HF_BOTH_ENGINES(a_lost_timeout_comes_back)
+{
+    hf_engine *d = open_kit(kind);
+    hf_value why = NULL;
+
+    hf_script_play(d, "i", "[{\"do\":\"park\",\"names\":[\"a\"],\"ms\":60000}," DONE "]");
+    hf_kit_sql(d, "DELETE FROM timer");
+    hf_test_crash(d);
+    hf_kit_ok(d, hf_test_drain(d));
+    hf_kit_ok(d, hf_why(d, "i", hf_mem_of_engine(d), &why));
+    ck_assert_str_ne(hf_str(why, "code", ""), "waiting_for_signal");
+    (void)hf_kit_ask(d, "repair", hf_json(d, "{'workflow_id': 'i'}"));
+    hf_kit_ok(d, hf_test_advance(d, 60000));
+    ck_assert_str_eq(hf_kit_result(d, "i"), "[\"aw= all= t=1\",\"aw= all= t=1 late\"]");
     hf_kit_close(d);
 }
 
@@ -417,7 +484,7 @@ HF_PG_SUITE_MAIN("machine/children", HF_BOTH(sm56_spawn_and_park_are_one),
                  HF_BOTH(both_kinds_in_one_program), HF_BOTH(a_bundle_of_a_machine_replays),
                  HF_BOTH(sm55_unknown_steps_wait), HF_BOTH(sm65_callers_wait),
                  HF_BOTH_SLOW(sm65_a_restart_while_a_caller_waits, 120),
-                 HF_BOTH(why_a_machine_does_not_move),
-                 HF_BOTH(sm45_starts_with_answers_by_position),
+                 HF_BOTH(why_a_machine_does_not_move), HF_BOTH(a_machine_is_shown),
+                 HF_BOTH(a_lost_timeout_comes_back), HF_BOTH(sm45_starts_with_answers_by_position),
                  HF_BOTH(sm45_a_batch_is_few_transactions),
                  HF_BOTH_SLOW(sm45_batches_in_opposite_order, 120))
