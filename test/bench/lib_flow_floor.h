@@ -34,6 +34,11 @@ void hf_flow_floor_close(hf_flow_floor *floor);
 /* Steps a second with so many runs in flight, for that long. */
 double hf_flow_floor_loop(hf_flow_floor *floor, size_t runs, double seconds);
 
+/* Jobs a second with so many of them in flight, for that long: the rows that their start and their
+   end cannot do without, each in the transaction of whatever is ready; the end of one and the start
+   of the next are in the same. Nothing is folded. */
+double hf_flow_floor_jobs(hf_flow_floor *floor, size_t jobs, double seconds);
+
 /* Microseconds of one durable commit of one step, without hops. */
 double hf_flow_floor_lone(hf_flow_floor *floor);
 
@@ -41,6 +46,9 @@ double hf_flow_floor_lone(hf_flow_floor *floor);
 
 struct hf_flow_floor {
     void (*write)(hf_flow_floor *floor, const hf_flow_floor_run *runs, int64_t time_us);
+    /* Ends the jobs of the keys in `activity`, unless they are the first, and starts those in
+       `begins`: four keys each (instance, run, command, task), and two positions. */
+    void (*jobs_write)(hf_flow_floor *floor, const hf_flow_floor_run *runs, int64_t time_us);
     void (*close)(hf_flow_floor *floor);
     int64_t position;
     int64_t key;

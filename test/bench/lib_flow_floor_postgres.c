@@ -154,6 +154,57 @@ static void postgres_write(hf_flow_floor *floor, const hf_flow_floor_run *runs, 
     answers_take(mine);
 }
 
+/* Sends a statement of the jobs: their keys, a time, and what `hash` and `body` ask for. */
+static void job_send(floor_postgres *mine, const char *name, const hf_flow_floor_run *runs,
+                     size_t count, size_t key, int64_t time_us, bool hash, bool body)
+{
+    column_int(mine, runs, count, key, 0);
+    column_same(mine, count, time_us);
+    if (hash)
+        column_heads(mine, runs, count);
+    if (body)
+        column_bodies(mine, count);
+    stmt_send(mine, name);
+}
+
+static void chunks_send(floor_postgres *mine, const hf_flow_floor_run *runs, size_t count,
+                        size_t key, int64_t nth, int64_t seq)
+{
+    column_int(mine, runs, count, offsetof(hf_flow_floor_run, position), nth);
+    column_int(mine, runs, count, key, 1);
+    column_same(mine, count, seq);
+    column_bodies(mine, count);
+    column_heads(mine, runs, count);
+    stmt_send(mine, "history");
+}
+
+static void postgres_jobs_write(hf_flow_floor *floor, const hf_flow_floor_run *runs,
+                                int64_t time_us)
+{
+    const size_t ends = offsetof(hf_flow_floor_run, activity);
+    const size_t begins = offsetof(hf_flow_floor_run, begins);
+    floor_postgres *mine = (floor_postgres *)floor;
+    size_t count = 0;
+
+    for (const hf_flow_floor_run *run = runs; run; run = run->next)
+        count++;
+    stmt_send(mine, "start");
+    if (runs->activity) {
+        job_send(mine, "job_close", runs, count, ends, time_us, true, false);
+        chunks_send(mine, runs, count, ends, 0, 3);
+        job_send(mine, "job_task_end", runs, count, ends, time_us, false, false);
+        job_send(mine, "job_ended", runs, count, ends, time_us, false, false);
+    }
+    job_send(mine, "job_instance", runs, count, begins, time_us, false, false);
+    job_send(mine, "job_run", runs, count, begins, time_us, true, false);
+    chunks_send(mine, runs, count, begins, 1, 1);
+    job_send(mine, "job_command", runs, count, begins, time_us, false, true);
+    job_send(mine, "job_task", runs, count, begins, time_us, false, false);
+    job_send(mine, "job_summary", runs, count, begins, time_us, false, false);
+    stmt_send(mine, "finish");
+    answers_take(mine);
+}
+
 static void postgres_finish(hf_flow_floor *floor)
 {
     floor_postgres *mine = (floor_postgres *)floor;
@@ -180,6 +231,41 @@ static void stmt_make(PGconn *conn, const char *name, const char *sql)
     PQclear(result);
 }
 
+#define JOBS        " FROM unnest($1::bigint[], $2::bigint[]) AS u(k, t)"
+#define HASHED_JOBS " FROM unnest($1::bigint[], $2::bigint[], $3::bytea[]) AS u(k, t, b)"
+
+static void job_stmts_make(PGconn *conn)
+{
+    stmt_make(conn, "job_close",
+              "UPDATE run r SET last_seq = 4, head = u.b, last_us = u.t, history_bytes = 500,"
+              " status = 6, closed_reason = 1, closed_us = u.t" HASHED_JOBS
+              " WHERE r.key = u.k + 1 AND r.last_seq = 2");
+    stmt_make(conn, "job_task_end",
+              "DELETE FROM task t USING unnest($1::bigint[], $2::bigint[]) AS u(k, t)"
+              " WHERE t.run = u.k + 1");
+    stmt_make(conn, "job_ended",
+              "UPDATE run_summary s SET status = 6, ended = 6, settled = 0" JOBS
+              " WHERE s.run = u.k + 1");
+    stmt_make(conn, "job_instance",
+              "INSERT INTO instance (key, namespace, id, shard, type, current_run, run_count,"
+              " created_us) SELECT k, 1, lpad(k::text, 26, '0'), 0, 'noop', k + 1, 1, t" JOBS);
+    stmt_make(conn, "job_run",
+              "INSERT INTO run (key, instance, number, status, last_seq, head, last_us,"
+              " history_bytes, command_seq, message_seq, message_cursor, created_us, queue)"
+              " SELECT k + 1, k, 1, 1, 2, b, t, 250, 1, 0, 0, t, 'default'" HASHED_JOBS);
+    stmt_make(conn, "job_command",
+              "INSERT INTO command (key, instance, run, type, status, outcome, scope, source,"
+              " command_seq, recorded_us, applied_us, closed_us, body)"
+              " SELECT k + 2, k, k + 1, 1, 1, 1, 1, 1, 1, t, t, t, b" HASHED_JOBS);
+    stmt_make(conn, "job_task",
+              "INSERT INTO task (key, run, kind, status, queue, priority, available_us, epoch,"
+              " attempt, repair_count, created_us)"
+              " SELECT k + 3, k + 1, 1, 1, 'default', 5, t, 0, 0, 0, t" JOBS);
+    stmt_make(conn, "job_summary",
+              "INSERT INTO run_summary (run, namespace, instance, status, sort_us, type, queue)"
+              " SELECT k + 1, 1, k, 1, t, 'noop', 'default'" JOBS);
+}
+
 hf_flow_floor *hf_flow_floor_postgres(const char *uri, const char *schema)
 {
     floor_postgres *mine = hf_alloc(sizeof(*mine));
@@ -187,6 +273,7 @@ hf_flow_floor *hf_flow_floor_postgres(const char *uri, const char *schema)
 
     hf_bench_need(mine != NULL, "no memory");
     mine->base.write = postgres_write;
+    mine->base.jobs_write = postgres_jobs_write;
     mine->base.close = postgres_finish;
     mine->conn = PQconnectdb(uri);
     hf_bench_need(PQstatus(mine->conn) == CONNECTION_OK, "the floor cannot reach PostgreSQL");
@@ -215,6 +302,7 @@ hf_flow_floor *hf_flow_floor_postgres(const char *uri, const char *schema)
               " lost_attempts, scheduled_us, started_us) SELECT k, r, s, 'noop', 2, 1, 1, 0, t, t"
               " FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[])"
               " AS u(k, r, s, t)");
+    job_stmts_make(mine->conn);
     stmt_make(mine->conn, "finish", "COMMIT");
     hf_bench_need(PQenterPipelineMode(mine->conn) == 1, "libpq refuses pipeline mode");
     return &mine->base;
