@@ -324,6 +324,6 @@ START_TEST(bad_machine_without_its_initial_step)
 }
 END_TEST
 
-HF_PG_SUITE_MAIN("machine/bad_input", HF_BOTH_SLOW(bad_outcomes_end_their_machine, 60),
+HF_PG_SUITE_MAIN("machine/bad_input", HF_BOTH_SLOW(bad_outcomes_end_their_machine, 300),
                  HF_BOTH(bad_starts), HF_BOTH(bad_signals),
                  {bad_machine_without_its_initial_step, 0})

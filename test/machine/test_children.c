@@ -486,5 +486,5 @@ HF_PG_SUITE_MAIN("machine/children", HF_BOTH(sm56_spawn_and_park_are_one),
                  HF_BOTH_SLOW(sm65_a_restart_while_a_caller_waits, 120),
                  HF_BOTH(why_a_machine_does_not_move), HF_BOTH(a_machine_is_shown),
                  HF_BOTH(a_lost_timeout_comes_back), HF_BOTH(sm45_starts_with_answers_by_position),
-                 HF_BOTH(sm45_a_batch_is_few_transactions),
+                 HF_BOTH_SLOW(sm45_a_batch_is_few_transactions, 300),
                  HF_BOTH_SLOW(sm45_batches_in_opposite_order, 120))

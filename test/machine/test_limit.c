@@ -469,7 +469,8 @@ END_TEST
 
 HF_PG_SUITE_MAIN("machine/limit", HF_BOTH(a_job_is_tried_again),
                  HF_BOTH(sm61_priorities_and_delays), HF_BOTH_SLOW(sm62_never_more_than_slots, 120),
-                 HF_BOTH(sm63_a_full_key_delays_no_other), HF_BOTH(sm63_a_held_key_delays_no_other),
+                 HF_BOTH(sm63_a_full_key_delays_no_other),
+                 HF_BOTH_SLOW(sm63_a_held_key_delays_no_other, 300),
                  HF_BOTH(a_burst_is_what_a_bucket_holds), HF_BOTH(weights_take_so_many_tokens),
                  HF_BOTH(a_job_of_another_queue), HF_BOTH(sm64_a_park_gives_the_slot_back),
                  HF_BOTH(slots_have_leases), HF_BOTH(namespaces_have_keys_of_their_own),
