@@ -19,6 +19,7 @@
 
 struct hf_test_place {
     hf_engine_kind kind;
+    bool stocked;
     char folder[256];
     char address[1024];
     char schema[64];
@@ -96,26 +97,76 @@ hf_test_place *hf_test_place_new(hf_engine_kind kind)
     return place;
 }
 
-/* Goes through the driver: dropping what another connection holds would wait, so a case closes its
-   own first. */
-static void schema_drop(hf_test_place *place)
+/* Runs a block of plpgsql on the place's schema; a connection below the store makes the schema when
+   it is not there. */
+static void schema_do(const hf_test_place *place, const char *block)
 {
-    char sql[128];
+    char sql[2048];
     hf_db *db = NULL;
     hf_err err = {0};
+    int len = snprintf(sql, sizeof(sql), "DO $do$ DECLARE mine name := '%s'; %s $do$",
+                       place->schema, block);
 
-    (void)snprintf(sql, sizeof(sql), "DROP SCHEMA IF EXISTS %s CASCADE", place->schema);
+    ck_assert(len > 0 && (size_t)len < sizeof(sql));
     hf_test_ok(hf_test_place_dial(place, HF_DB_WRITE, NULL, 0, &db, &err), &err,
-               "connect to drop the schema");
-    hf_test_ok(hf_db_script(db, sql, &err), &err, "drop the schema");
+               "connect to the schema");
+    hf_test_ok(hf_db_script(db, sql, &err), &err, "make the schema ready");
     hf_db_close(db);
+}
+
+hf_test_place *hf_test_place_stocked(hf_engine_kind kind)
+{
+    hf_test_place *place = hf_test_place_new(kind);
+
+    place->stocked = true;
+    if (kind == HF_ENGINE_POSTGRES)
+        schema_do(place, "spare name; BEGIN"
+                         "  PERFORM pg_advisory_xact_lock(7271);"
+                         "  SELECT nspname INTO spare FROM pg_namespace"
+                         "   WHERE nspname LIKE 'spare\\_%' LIMIT 1;"
+                         "  IF spare IS NOT NULL THEN"
+                         "    EXECUTE format('DROP SCHEMA %I', mine);"
+                         "    EXECUTE format('ALTER SCHEMA %I RENAME TO %I', spare, mine);"
+                         "  END IF; END");
+    return place;
+}
+
+/* What the case wrote goes, what making the store wrote stays; a store that grew large is not worth
+   the sweeping. Locks wait for what a killed process had under way. */
+static void schema_spare(const hf_test_place *place)
+{
+    schema_do(place,
+              "t name; BEGIN"
+              "  IF to_regclass('meta') IS NULL OR (SELECT sum(pg_table_size(oid)) FROM pg_class"
+              "     WHERE relnamespace = mine::regnamespace AND relkind = 'r') > 4000000 THEN"
+              "    EXECUTE format('DROP SCHEMA %I CASCADE', mine);"
+              "    RETURN;"
+              "  END IF;"
+              "  FOR t IN SELECT relname FROM pg_class"
+              "     WHERE relnamespace = mine::regnamespace AND relkind = 'r' LOOP"
+              "    EXECUTE format('LOCK TABLE %I IN ACCESS EXCLUSIVE MODE', t);"
+              "    CONTINUE WHEN t IN ('meta', 'migration', 'counter', 'shard');"
+              "    EXECUTE format('DELETE FROM %I', t);"
+              "  END LOOP;"
+              "  UPDATE meta SET value = md5(random()::text) WHERE name = 'store_id';"
+              "  UPDATE counter SET next = 1;"
+              "  UPDATE shard SET node = NULL, epoch = 0 WHERE node IS NOT NULL OR epoch > 0;"
+              "  EXECUTE format('ALTER SCHEMA %I RENAME TO %I', mine, 'spare_' || mine); END");
+}
+
+/* Dropping what another connection holds would wait, so a case closes its own first. */
+static void schema_drop(const hf_test_place *place)
+{
+    schema_do(place, "BEGIN EXECUTE format('DROP SCHEMA %I CASCADE', mine); END");
 }
 
 void hf_test_place_free(hf_test_place *place)
 {
     if (hf_test_place_verify)
         hf_test_place_verify(place);
-    if (place->kind == HF_ENGINE_POSTGRES)
+    if (place->kind == HF_ENGINE_POSTGRES && place->stocked)
+        schema_spare(place);
+    else if (place->kind == HF_ENGINE_POSTGRES)
         schema_drop(place);
     ck_assert_int_eq(nftw(place->folder, entry_remove, 16, FTW_DEPTH | FTW_PHYS), 0);
     hf_alloc_free(place);

@@ -54,7 +54,7 @@ static size_t engine_find(const hf_engine *engine)
 
 hf_engine *hf_kit_open(hf_engine_kind kind, const hf_app *app)
 {
-    return engine_at(hf_test_place_new(kind), app, KIT_EPOCH_US);
+    return engine_at(hf_test_place_stocked(kind), app, KIT_EPOCH_US);
 }
 
 hf_engine *hf_kit_reopen(hf_engine *engine, const hf_app *app)

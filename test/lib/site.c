@@ -25,7 +25,7 @@ void hf_site_open(hf_site *site, hf_engine_kind kind, const hf_app *app, hf_serv
 
     *site = (hf_site){.mem = hf_mem_new()};
     if (app) {
-        site->place = hf_test_place_new(kind);
+        site->place = hf_test_place_stocked(kind);
         engine_open(site, app);
     }
     options.engine = site->engine;
