@@ -57,11 +57,13 @@ static hf_status correlation_read(const hf_start_opts *opts, hf_intake_start *st
 static hf_status start_more(const hf_call *c, const hf_start_opts *opts, hf_intake_start *start,
                             hf_err *err)
 {
-    if (opts->delay < 0)
+    if (opts->delay < 0 || opts->delay > hf_years(100)) /* beyond, it is a typing mistake */
         return hf_err_set(err, HF_INVALID, "a start cannot be delayed by %lld ms",
                           (long long)opts->delay);
     if (opts->priority < 0 || opts->priority > 99)
         return hf_err_set(err, HF_INVALID, "a priority is 1 to 99, not %d", opts->priority);
+    if (opts->weight && !opts->rate_limit)
+        return hf_err_set(err, HF_INVALID, "a weight of %d needs a rate limit", opts->weight);
     start->priority = opts->priority;
     start->concurrency_key = hf_slice_of(opts->concurrency_key);
     start->rate_limit = hf_slice_of(opts->rate_limit);
@@ -199,14 +201,16 @@ hf_status hf_signal_dedup(hf_engine *engine, const char *id, const char *name, h
                           slot->mem, &result, &slot->err)
                     : HF_NOMEM;
     st = hf_call_begin(&c, engine);
-    return st ? st
-              : request_send(&c,
-                             &(hf_request){.type = HF_COMMAND_TYPE_SIGNAL,
-                                           .id = hf_slice_of(id),
-                                           .name = hf_slice_of(name),
-                                           .args = args,
-                                           .dedup_key = hf_slice_of(dedup_key)},
-                             &reply);
+    if (st)
+        return st;
+    st = request_send(&c,
+                      &(hf_request){.type = HF_COMMAND_TYPE_SIGNAL,
+                                    .id = hf_slice_of(id),
+                                    .name = hf_slice_of(name),
+                                    .args = args,
+                                    .dedup_key = hf_slice_of(dedup_key)},
+                      &reply);
+    return st == HF_NOTFOUND ? hf_err_because(&c.slot->err, st, "no_target") : st;
 }
 
 hf_status hf_signal(hf_engine *engine, const char *id, const char *name, hf_value args)

@@ -292,12 +292,16 @@ hf_status hf_command_signal_start(hf_handling *h, hf_err *err)
     hf_value value = NULL;
     hf_slice args = {0};
     hf_status st = start_read(h, &start, err);
+    bool by_key = !st && h->target.base.run == HF_NONE;
     int64_t definition;
 
+    if (by_key)
+        st = key_look(h, &start, err);
     if (st)
         return st;
     if (h->target.base.run != HF_NONE &&
-        start_refused(h, HF_DUPLICATE_POLICY_RETURN_EXISTING_ACTIVE, (hf_slice){0}))
+        start_refused(h, HF_DUPLICATE_POLICY_RETURN_EXISTING_ACTIVE,
+                      by_key ? start.correlation_key : (hf_slice){0}))
         return HF_OK;
     definition = h->target.base.run == HF_NONE ? start.definition : h->target.definition;
     hf_call_read_begin(h->call);

@@ -445,6 +445,8 @@ static bool limits_take(hf_step *s, const hf_outcome *outcome, hf_step_end *end)
 {
     hf_err err = {0};
 
+    if (outcome->weight && !outcome->rate_limit)
+        return bad(s, "unknown_limit", "a weight of %d needs a rate limit", outcome->weight);
     end->concurrency_key = hf_slice_of(outcome->concurrency_key);
     end->rate_limit = hf_slice_of(outcome->rate_limit);
     end->weight = outcome->weight ? outcome->weight : 1;

@@ -164,6 +164,13 @@ static hf_outcome too_heavy(hf_step *s)
                                         .weight = 3});
 }
 
+static hf_outcome weight_of_nothing(hf_step *s)
+{
+    return hf_next_with(
+        s, "go",
+        &(hf_next_opts){.size_ = sizeof(hf_next_opts), .state = hf_step_state(s), .weight = 2});
+}
+
 static hf_outcome no_options(hf_step *s)
 {
     return hf_next_with(s, "go", NULL);
@@ -219,6 +226,7 @@ static const struct {
     {unknown_concurrency, "unknown_limit", "pear:1"},
     {rate_as_concurrency, "unknown_limit", "mail"},
     {too_heavy, "unknown_limit", "a weight of 3"},
+    {weight_of_nothing, "unknown_limit", "a weight of 2 needs a rate limit"},
     /* something that is no outcome */
     {no_outcome, "bad_outcome", "77"},
 };
@@ -276,7 +284,9 @@ HF_BOTH_ENGINES(bad_starts)
     refused(d, hf_start(d, "m", in, .id = "j", .correlation_key = "k"), HF_EXISTS,
             "correlation key k is taken by the instance i");
     refused(d, hf_start(d, "m", in, .id = "j", .delay = -1), HF_INVALID, "delay");
+    refused(d, hf_start(d, "m", in, .id = "j", .delay = INT64_MAX), HF_INVALID, "delay");
     refused(d, hf_start(d, "m", in, .id = "j", .priority = 100), HF_INVALID, "priority");
+    refused(d, hf_start(d, "m", in, .id = "j", .weight = -3), HF_INVALID, "needs a rate limit");
     refused(d,
             hf_start(d, "m", in, .id = "j", .correlation_key = "l", .correlation_scope = "often"),
             HF_INVALID, "not often");

@@ -127,6 +127,7 @@ HF_BOTH_ENGINES(sm40_no_target)
 
     hf_script_play(d, "i", "[" DONE "]");
     ck_assert_int_eq(hf_signal(d, "nobody", "a", NULL), HF_NOTFOUND);
+    ck_assert_ptr_nonnull(strstr(hf_errmsg(d), "no_target"));
     ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM command WHERE type = 2"), 0);
     ck_assert_int_eq(hf_signal(d, "i", "a", NULL), HF_REJECTED);
     ck_assert_ptr_nonnull(strstr(hf_errmsg(d), "no_target"));
@@ -166,6 +167,29 @@ HF_BOTH_ENGINES(sm41_sm42_a_key_and_its_occupant)
         d, hf_start(d, "script", hf_script_plan(d, text), .id = "j", .correlation_key = "order-7"));
     deliver(d, "order-7", "a", 2, NULL);
     ck_assert_str_eq(hf_test_status(d, "j"), "completed");
+    hf_kit_close(d);
+}
+
+/* A start with a signal takes whoever has the key, as it takes whoever has the id; a key that
+   somebody keeps who has ended is refused. */
+HF_BOTH_ENGINES(sm41_a_start_with_a_signal_by_key)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+    const hf_start_opts o = {.size_ = sizeof(o),
+                             .in = hf_script_plan(d, "[" PARK("\"a\"") "," DONE "]"),
+                             .id = "j",
+                             .correlation_key = "k"};
+
+    hf_kit_ok(d, hf_start(d, "script", o.in, .id = "i", .correlation_key = "k",
+                          .correlation_scope = "done"));
+    hf_kit_ok(d, hf_test_drain(d));
+    hf_kit_ok(d, hf_signal_with_start(d, "script", &o, "a", NULL));
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_str_eq(hf_test_status(d, "i"), "completed");
+    ck_assert_str_eq(hf_test_status(d, "j"), "not found");
+    ck_assert_int_eq(hf_signal_with_start(d, "script", &o, "a", NULL), HF_EXISTS);
+    ck_assert_ptr_nonnull(strstr(hf_errmsg(d), "correlation key k is taken by the instance i"));
+    ck_assert_str_eq(hf_test_status(d, "j"), "not found");
     hf_kit_close(d);
 }
 
@@ -270,7 +294,8 @@ HF_PG_SUITE_MAIN("machine/target", HF_BOTH(sm26_sm27_sm28_dedup_keys),
                  HF_BOTH(sm29_a_key_protects_after_it_was_used_up),
                  HF_BOTH(sm30_a_repetition_does_not_wake),
                  HF_BOTH_SLOW(sm31_concurrent_repetitions, 120), HF_BOTH(sm40_no_target),
-                 HF_BOTH(sm41_sm42_a_key_and_its_occupant), HF_BOTH(sm43_a_scope_keeps_the_key),
+                 HF_BOTH(sm41_sm42_a_key_and_its_occupant),
+                 HF_BOTH(sm41_a_start_with_a_signal_by_key), HF_BOTH(sm43_a_scope_keeps_the_key),
                  HF_BOTH(sm44_no_scope_no_uniqueness),
                  HF_BOTH(sm46_a_signal_before_and_behind_the_end),
                  HF_BOTH_SLOW(sm46_a_signal_races_the_end, 120), HF_BOTH(a_delayed_start))
