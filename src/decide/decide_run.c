@@ -320,7 +320,8 @@ void hf_decide_closed(hf_decide *decide, hf_run_status status, hf_closed_reason 
     decide->closed = true;
     hf_unit_fix(decide->unit); /* a message that came meanwhile would be left unanswered */
     hf_unit_close(decide->unit, 0, status, reason, decide->now_us);
-    hf_decide_row(decide, hf_row_delete(mem, HF_OP_ACTIVITY_CLEAR, run));
+    if (!decide->last_step) /* a machine has none */
+        hf_decide_row(decide, hf_row_delete(mem, HF_OP_ACTIVITY_CLEAR, run));
     hf_decide_row(decide, hf_row_delete(mem, HF_OP_TIMER_CLEAR, run));
     hf_decide_row(decide, hf_row_delete(mem, HF_OP_TASK_CLEAR, run));
     hf_decide_row(decide, hf_row_delete(mem, HF_OP_INBOX_CLEAR, run));

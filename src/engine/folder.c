@@ -15,6 +15,8 @@ enum {
     GATHER_US = 100000,   /* so long a changed run waits for more of its changes */
     REST = 50,            /* times as long as the last round took, so that folding takes little */
     REST_MAX_US = 500000, /* but no longer, so that it stays close behind */
+    SHARE = 4,            /* of the time, while there is so much to fold that a round takes long */
+    LAG_MAX_US = 5000000, /* but it is not left behind for longer */
     AGAIN_US = 1000000,   /* after a failure */
     STEP_BYTES = 1 << 20  /* of history after which a transaction is full */
 };
@@ -258,6 +260,18 @@ bool hf_folder_step(hf_folder *folder)
 
 /* ---- the thread */
 
+/* How far apart rounds begin. In a burst most of the time is left to the work itself, and what
+   begins and ends meanwhile is folded once. */
+static int64_t round_us(int64_t took_us)
+{
+    int64_t rest_us = took_us < REST_MAX_US / REST ? took_us * REST : REST_MAX_US;
+    int64_t share_us = took_us < LAG_MAX_US / SHARE ? took_us * SHARE : LAG_MAX_US;
+
+    if (rest_us < GATHER_US)
+        rest_us = GATHER_US;
+    return rest_us > share_us ? rest_us : share_us;
+}
+
 /* Sleeps until runs changed and have had a moment for more. *out_due of them are to be folded now;
    what changes meanwhile waits for the next round, so that a run which moves fast is not folded
    again and again. False: end. */
@@ -265,16 +279,14 @@ static bool work_wait(hf_folder *folder, bool failed, size_t *out_due)
 {
     bool more;
     int64_t until_us;
-    int64_t rest_us;
 
     hf_mutex_lock(&folder->lock);
     folder->asleep = true;
     while (!folder->stopping && !hf_map_int_count(folder->told) && folder->sweep_at == INT64_MAX)
         hf_cond_wait(&folder->work, &folder->lock);
     folder->asleep = false;
-    rest_us = folder->took_us < REST_MAX_US / REST ? folder->took_us * REST : REST_MAX_US;
     until_us = failed ? hf_clock_mono_us(hf_clock_system()) + AGAIN_US
-                      : folder->told_us + (rest_us > GATHER_US ? rest_us : GATHER_US);
+                      : folder->told_us + round_us(folder->took_us);
     while (!folder->stopping)
         if (hf_cond_wait_until(&folder->work, &folder->lock, until_us) == HF_TIMEOUT)
             break;
