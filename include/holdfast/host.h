@@ -82,6 +82,13 @@ typedef struct hf_retention_opts {
 HF_API hf_status hf_retention_pass(hf_engine *engine, const hf_retention_opts *o, hf_mem *mem,
                                    hf_value *out);
 
+/* ---- whether it works */
+
+/* HF_OK while the engine can go on. HF_STOPPED when it never will again, and why: a failed sync,
+   corruption, somebody else who wrote to its store. What is read still is right; the host should
+   stop taking work and end with a failure. Asks nothing of the store; any thread. */
+HF_API hf_status hf_working(hf_engine *engine);
+
 /* ---- stopping */
 
 /* True: from now on nobody waits. Calls that wait for a run, an update or a worker's answer return

@@ -31,9 +31,13 @@ static void settings_write(FILE *out)
 
         (void)fprintf(out, "%-16s %s\n", setting->env, setting->sentence);
     }
-    (void)fputs("HF_TOKEN         the credential itself\n"
-                "HF_NO_INPUT      nothing is asked, as without a terminal\n",
-                out);
+    (void)fputs(
+        "HF_TOKEN         the credential itself\n"
+        "HF_CA_FILE       whom to trust over https (PEM), instead of the system's authorities\n"
+        "HF_CERT_FILE     certificate (PEM) for a server that asks for one\n"
+        "HF_KEY_FILE      its key (PEM)\n"
+        "HF_NO_INPUT      nothing is asked, as without a terminal\n",
+        out);
 }
 
 static void formats_write(FILE *out)

@@ -233,7 +233,10 @@ static hf_status near_begin(serve_job *job, hf_err *err)
     if (!job->near)
         return HF_OK;
     st = token_make(job, "operator", "verbs beside holdfast dev", &token, err);
-    return st ? st : hf_cli_nearest_write(job->url, token.secret, err);
+    return st ? st
+              : hf_cli_nearest_write(
+                    job->url, token.secret,
+                    job->call->flags[HF_CLI_FLAG_TLS_CERT] ? getenv("HF_CA_FILE") : NULL, err);
 }
 
 /* A file that has changed becomes the worker, if it can be compiled. */
@@ -255,18 +258,34 @@ static hf_status child_renew(serve_job *job, hf_err *err)
     return child_begin(job, err);
 }
 
-/* Until a signal comes, or the store can no longer be read. */
+/* An engine that cannot write any more ends the service with a failure, so that somebody looks. The
+   service manager hears as long as the loop comes round and this thread does. */
+static hf_status job_look(serve_job *job, bool watched, hf_err *err)
+{
+    hf_status st = hf_working(job->engine);
+
+    if (st == HF_STOPPED)
+        return hf_err_set(err, st, "%s", hf_errmsg(job->engine));
+    if (watched && hf_server_pulse(job->server))
+        hf_notify("WATCHDOG=1");
+    if (job->keeper)
+        hf_keeper_look(job->keeper);
+    return child_renew(job, err);
+}
+
+/* Until a signal comes, or the store can no longer be read or written. */
 static hf_status job_watch(serve_job *job, hf_err *err)
 {
     int64_t look_ms = job->keeper ? CHILD_LOOK_MS : LOOK_MS;
+    int64_t watchdog_ms = hf_notify_watchdog_ms();
     int64_t since_ms = 0;
     hf_status st = HF_OK;
 
+    if (watchdog_ms && watchdog_ms / 3 < look_ms)
+        look_ms = watchdog_ms / 3 + 1;
     hf_notify("READY=1");
     while (!st && !hf_cli_stop_wait(look_ms)) {
-        if (job->keeper)
-            hf_keeper_look(job->keeper);
-        st = child_renew(job, err);
+        st = job_look(job, watchdog_ms > 0, err);
         if (st)
             break;
         since_ms += look_ms;
@@ -409,11 +428,27 @@ static hf_status source_build(serve_job *job, hf_err *err)
     return job->child_argv[0] ? HF_OK : hf_err_nomem(err, "the worker");
 }
 
+/* The worker, and verbs in the folder, trust the certificate that dev was given, unless they are
+   told whom to trust. */
+static hf_status trust_give(const hf_cli_call *call, hf_err *err)
+{
+    const char *certificate = call->flags[HF_CLI_FLAG_TLS_CERT];
+    char path[PATH_MAX];
+
+    if (!certificate)
+        return HF_OK;
+    if (!realpath(certificate, path))
+        return hf_err_set(err, HF_INVALID, "%s: %s", certificate, strerror(errno));
+    return setenv("HF_CA_FILE", path, 0) ? hf_err_nomem(err, "the environment") : HF_OK;
+}
+
 hf_status hf_cli_dev(hf_cli_call *call, hf_err *err)
 {
     serve_job job = {.call = call};
     hf_status st = worker_words(&job, err);
 
+    if (!st)
+        st = trust_give(call, err);
     if (st)
         return st;
     call->store = call->flags[HF_CLI_FLAG_STORE];

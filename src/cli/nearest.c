@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -30,6 +31,8 @@ static bool server_read(hf_cli_call *call, const char *path)
     said = hf_parse_(call->mem, text, len);
     call->store = hf_str(said, "url", NULL);
     call->found_token = hf_str(said, "token", NULL);
+    if (hf_str(said, "ca", NULL))
+        (void)setenv("HF_CA_FILE", hf_str(said, "ca", ""), 0);
     return call->store != NULL;
 }
 
@@ -63,7 +66,7 @@ hf_status hf_cli_nearest_find(hf_cli_call *call, hf_err *err)
     return call->store ? HF_OK : hf_err_nomem(err, "the address");
 }
 
-hf_status hf_cli_nearest_write(const char *url, const char *token, hf_err *err)
+hf_status hf_cli_nearest_write(const char *url, const char *token, const char *ca, hf_err *err)
 {
     hf_mem *mem = hf_mem_new();
     hf_buf text = {0};
@@ -71,7 +74,7 @@ hf_status hf_cli_nearest_write(const char *url, const char *token, hf_err *err)
     int fd;
 
     if (mem)
-        hf_json_write(&text, hf_json_(mem, "{'url': %s, 'token': %s}", url, token));
+        hf_json_write(&text, hf_json_(mem, "{'url': %s, 'token': %s, 'ca': %s}", url, token, ca));
     hf_mem_free(mem);
     if (!hf_buf_ok(&text) || text.len < 2) {
         hf_buf_fini(&text);

@@ -13,8 +13,10 @@
    of the program that this is, or the address that servers have by default. */
 HF_NODISCARD hf_status hf_cli_nearest_find(hf_cli_call *call, hf_err *err);
 
-/* Says in the folder below the working folder where the server is, and takes it back. */
-HF_NODISCARD hf_status hf_cli_nearest_write(const char *url, const char *token, hf_err *err);
+/* Says in the folder below the working folder where the server is and whom to trust that it is the
+   one (NULL: nobody in particular), and takes it back. */
+HF_NODISCARD hf_status hf_cli_nearest_write(const char *url, const char *token, const char *ca,
+                                            hf_err *err);
 void hf_cli_nearest_remove(void);
 
 #endif

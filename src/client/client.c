@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -164,6 +165,23 @@ static hf_status easy_prepare(hf_client *client, const hf_client_options *option
     return address_set(client, options->url, err);
 }
 
+/* A file that the environment names. */
+static bool file_set(hf_client *client, CURLoption option, const char *name)
+{
+    const char *path = getenv(name);
+
+    return !path || !*path || !client->curl->easy_setopt(client->easy, option, path);
+}
+
+static hf_status trust_set(hf_client *client, hf_err *err)
+{
+    return file_set(client, CURLOPT_CAINFO, "HF_CA_FILE") &&
+                   file_set(client, CURLOPT_SSLCERT, "HF_CERT_FILE") &&
+                   file_set(client, CURLOPT_SSLKEY, "HF_KEY_FILE")
+               ? HF_OK
+               : hf_err_nomem(err, "a client");
+}
+
 hf_status hf_client_open(const hf_client_options *options, hf_client **out_client, hf_err *err)
 {
     const hf_curl *curl;
@@ -185,6 +203,8 @@ hf_status hf_client_open(const hf_client_options *options, hf_client **out_clien
                                        : hf_err_nomem(err, "a client");
     if (!st)
         st = easy_prepare(client, options, err);
+    if (!st)
+        st = trust_set(client, err);
     if (st) {
         hf_client_close(client);
         return st;
@@ -282,6 +302,11 @@ static hf_status transfer_failed(hf_client *client, CURLcode code, hf_err *err)
         return hf_err_set(err, HF_CANCELLED, "the request to %s was stopped", where);
     if (code == CURLE_URL_MALFORMAT)
         return hf_err_set(err, HF_INVALID, "%s: %s", where, why);
+    if (code == CURLE_SSL_CACERT_BADFILE || code == CURLE_SSL_CERTPROBLEM)
+        return hf_err_set(err, HF_INVALID, "HF_CA_FILE, HF_CERT_FILE or HF_KEY_FILE: %s", why);
+    if (code == CURLE_PEER_FAILED_VERIFICATION)
+        return hf_err_set(err, HF_UNREACHABLE,
+                          "%s is not trusted: %s (HF_CA_FILE names whom to trust)", where, why);
     if (code == CURLE_OPERATION_TIMEDOUT && client->received.len == 0)
         return hf_err_set(err, HF_TIMEOUT, "%s did not answer in time: %s", where, why);
     return hf_err_set(err, code == CURLE_OPERATION_TIMEDOUT ? HF_TIMEOUT : HF_UNREACHABLE,

@@ -15,6 +15,9 @@
 
 typedef struct hf_client hf_client;
 
+/* Over https the environment says whom to trust, HF_CA_FILE instead of the system's authorities,
+   and what to show to a server that asks who is there, HF_CERT_FILE and HF_KEY_FILE; all of them
+   PEM. */
 typedef struct hf_client_options {
     const char *url;       /* http://HOST:PORT, https://HOST:PORT, with a path in front of /api when
                               a proxy wants one; or unix:PATH */

@@ -112,6 +112,25 @@ hf_status hf_changes(hf_engine *engine, int64_t seen, hf_ms wait, int64_t *out_s
     return st == HF_TIMEOUT ? HF_OK : st;
 }
 
+hf_status hf_working(hf_engine *engine)
+{
+    hf_err failure = {0};
+    bool ended;
+    hf_call c;
+    hf_status st = hf_call_begin(&c, engine);
+
+    if (st)
+        return st;
+    hf_mutex_lock(&engine->lock);
+    ended = engine->stopping; /* what the core's thread leaves behind can be read now */
+    hf_mutex_unlock(&engine->lock);
+    if (!hf_writer_failure(engine->writer, &failure) &&
+        (!ended || !hf_core_failure(engine->core, &failure)))
+        return HF_OK;
+    return hf_err_set(&c.slot->err, HF_STOPPED, "the engine stopped (%s): %s",
+                      hf_strstatus(failure.status), failure.text);
+}
+
 void hf_waits_stop(hf_engine *engine, bool stop)
 {
     hf_mutex_lock(&engine->lock);

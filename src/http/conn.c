@@ -494,6 +494,14 @@ static void conn_eof(hf_http_exchange *conn)
     }
 }
 
+/* Somebody left the s of https out: said in the clear, because that is what they understand. */
+static void conn_plain(hf_http_exchange *conn)
+{
+    hf_tls_session_free(conn->tls);
+    conn->tls = NULL;
+    conn_refuse(conn, 400, "this port speaks TLS: use https://");
+}
+
 static void on_readable(evutil_socket_t fd, short what, void *ctx)
 {
     hf_http_exchange *conn = ctx;
@@ -514,6 +522,8 @@ static void on_readable(evutil_socket_t fd, short what, void *ctx)
             conn_run(conn, (hf_slice){0});
             break;
         }
+        if (result == CONN_READ_PLAIN)
+            conn_plain(conn);
         conn_run(conn, bytes);
         if (bytes.len < HF_HTTP_READ_BYTES && !conn->tls)
             break; /* that was all */

@@ -2,6 +2,7 @@
    programs may share it. */
 #include "base/assert.h"
 #include "http/http_impl.h"
+#include "http/listen.h"
 
 void hf_conn_uncount(hf_http_exchange *conn)
 {
@@ -24,7 +25,7 @@ hf_status hf_conn_count(hf_http *http, hf_http_exchange *conn, hf_err *err)
     uintptr_t count = (uintptr_t)hf_map_get(http->addresses, peer);
     hf_status st;
 
-    if (hf_http_is_loopback(conn->peer))
+    if (hf_listen_is_loopback(conn->peer))
         return HF_OK;
     if (count >= http->limits.address_max)
         return hf_err_set(err, HF_BUSY, "%s has %zu connections", conn->peer, (size_t)count);

@@ -88,6 +88,8 @@ conn_received hf_conn_receive(hf_http_exchange *conn, hf_slice *out_bytes)
             (void)event_add(&conn->write_event, NULL);
         if (need == HF_TLS_DONE)
             return CONN_READ_SOME;
+        if (need == HF_TLS_PLAIN)
+            return CONN_READ_PLAIN;
         return need == HF_TLS_END ? CONN_READ_END : CONN_READ_WAIT;
     }
     do

@@ -234,6 +234,7 @@ static void on_wake(evutil_socket_t fd, short what, void *ctx)
     (void)what;
     while (read((int)fd, bytes, sizeof(bytes)) == (ssize_t)sizeof(bytes))
         ;
+    atomic_store(&http->pulse_wanted, false);
     hf_http_posts_run(http);
     if (atomic_load(&http->drain_wanted) && !http->draining)
         drain_begin(http);
@@ -273,18 +274,6 @@ int hf_http_port(const hf_http *http)
     return http->port;
 }
 
-bool hf_http_is_loopback(const char *listen)
-{
-    static const char *const prefixes[] = {"127.",        "[::1]",      "::1",
-                                           "::ffff:127.", "localhost:", "unix"};
-    hf_slice text = hf_slice_of(listen);
-
-    for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
-        if (hf_slice_starts(text, hf_slice_of(prefixes[i])))
-            return true;
-    return false;
-}
-
 void hf_http_stats_get(const hf_http *http, hf_http_stats *out_stats)
 {
     *out_stats = (hf_http_stats){.accepted = atomic_load(&http->accepted),
@@ -293,6 +282,15 @@ void hf_http_stats_get(const hf_http *http, hf_http_stats *out_stats)
                                  .connections = atomic_load(&http->open),
                                  .parked = atomic_load(&http->parked),
                                  .bodies_bytes = atomic_load(&http->bodies_bytes)};
+}
+
+bool hf_http_pulse(hf_http *http)
+{
+    bool late = atomic_exchange(&http->pulse_wanted, true);
+
+    if (!late)
+        loop_wake(http);
+    return !late;
 }
 
 /* ---- opening and closing */

@@ -62,8 +62,6 @@ void hf_http_wait(hf_http *http);
 void hf_http_close(hf_http *http);
 
 int hf_http_port(const hf_http *http); /* 0 for a socket in the file system */
-/* Whether an address to listen on can be reached from this machine only, by its text alone. */
-bool hf_http_is_loopback(const char *listen);
 
 typedef struct hf_http_stats {
     uint64_t accepted;     /* connections, ever */
@@ -75,6 +73,10 @@ typedef struct hf_http_stats {
 } hf_http_stats;
 
 void hf_http_stats_get(const hf_http *http, hf_http_stats *out_stats);
+
+/* Whether the loop has come round since this was called last, or there was no last time; asks it to
+   come round again. Does not wait. */
+bool hf_http_pulse(hf_http *http);
 
 /* ---- exchanges */
 

@@ -105,6 +105,7 @@ struct hf_http {
     int64_t drain_until_us;
     _Atomic bool drain_wanted;
     _Atomic int64_t drain_grace_ms;
+    _Atomic bool pulse_wanted; /* somebody asked whether the loop still comes round */
     /* Counters, read from any thread. */
     _Atomic uint64_t accepted;
     _Atomic uint64_t requests;
@@ -132,8 +133,9 @@ typedef enum conn_flushed { CONN_FLUSH_ALL, CONN_FLUSH_WAIT, CONN_FLUSH_BROKEN }
 typedef enum conn_received {
     CONN_READ_SOME,
     CONN_READ_WAIT,
-    CONN_READ_END,   /* the client closed its side */
-    CONN_READ_BROKEN /* the connection is gone */
+    CONN_READ_END,    /* the client closed its side */
+    CONN_READ_BROKEN, /* the connection is gone */
+    CONN_READ_PLAIN   /* HTTP where TLS was to come */
 } conn_received;
 
 size_t hf_conn_left(const hf_http_exchange *conn); /* bytes of the answer that are not sent */

@@ -146,6 +146,24 @@ hf_status hf_listen_open(const char *address, int *out_fd, int *out_port, hf_err
     return st;
 }
 
+bool hf_listen_is_loopback(const char *address)
+{
+    struct in6_addr six;
+    struct in_addr four;
+    char host[HOST_BYTES];
+    const char *port;
+
+    if (strcmp(address, "unix") == 0 || hf_slice_starts(hf_slice_of(address), HF_SLICE("unix:")))
+        return true;
+    if (!address_split(address, host, &port)) /* a peer's has no port */
+        (void)snprintf(host, sizeof(host), "%.*s", (int)sizeof(host) - 1, address);
+    if (inet_pton(AF_INET, host, &four) == 1)
+        return ntohl(four.s_addr) >> 24 == 127;
+    if (inet_pton(AF_INET6, host, &six) == 1)
+        return IN6_IS_ADDR_LOOPBACK(&six) || (IN6_IS_ADDR_V4MAPPED(&six) && six.s6_addr[12] == 127);
+    return strcmp(host, "localhost") == 0;
+}
+
 static void peer_print(const struct sockaddr_storage *peer, char *out_peer, size_t room)
 {
     const void *at = NULL;

@@ -5,7 +5,9 @@
 #include <limits.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <openssl/sslerr.h>
 #include <openssl/x509.h>
+#include <openssl/x509err.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -33,18 +35,65 @@ static hf_status failure(hf_err *err, hf_status status, const char *what)
     return hf_err_set(err, status, "%s: %s", what, text);
 }
 
+/* What is wrong with a file of ours, in words for whoever gave it. */
+static hf_status file_failure(hf_err *err, const char *path, const char *wanted)
+{
+    unsigned long code = ERR_get_error();
+    const char *reason = ERR_reason_error_string(code);
+
+    ERR_clear_error();
+    if (ERR_SYSTEM_ERROR(code))
+        return hf_err_set(err, HF_INVALID, "%s: %s", path, strerror(ERR_GET_REASON(code)));
+    if (ERR_GET_LIB(code) == ERR_LIB_X509 && ERR_GET_REASON(code) == X509_R_KEY_VALUES_MISMATCH)
+        return hf_err_set(err, HF_INVALID, "the key in %s does not belong to the certificate",
+                          path);
+    return hf_err_set(err, HF_INVALID, "%s holds no %s in PEM form that can be used (%s)", path,
+                      wanted, reason ? reason : "no reason given");
+}
+
+/* A service has nobody who could type a pass phrase. */
+static int phrase_refuse(char *out_phrase, int room, int writes, void *asked)
+{
+    (void)out_phrase;
+    (void)room;
+    (void)writes;
+    *(bool *)asked = true;
+    return -1;
+}
+
+static hf_status key_load(SSL_CTX *context, const char *key, hf_err *err)
+{
+    bool asked = false;
+    bool loaded;
+
+    SSL_CTX_set_default_passwd_cb(context, phrase_refuse);
+    SSL_CTX_set_default_passwd_cb_userdata(context, &asked);
+    loaded = SSL_CTX_use_PrivateKey_file(context, key, SSL_FILETYPE_PEM) == 1;
+    SSL_CTX_set_default_passwd_cb(context, NULL);
+    SSL_CTX_set_default_passwd_cb_userdata(context, NULL);
+    if (asked) {
+        ERR_clear_error();
+        return hf_err_set(err, HF_INVALID,
+                          "the key in %s wants a pass phrase; give one that does not, in a file "
+                          "that only the server can read",
+                          key);
+    }
+    return loaded ? HF_OK : file_failure(err, key, "private key");
+}
+
 static hf_status context_load(SSL_CTX *context, const char *certificate, const char *key,
                               const char *client_ca, hf_err *err)
 {
+    hf_status st;
+
     if (SSL_CTX_use_certificate_chain_file(context, certificate) != 1)
-        return failure(err, HF_INVALID, certificate);
-    if (SSL_CTX_use_PrivateKey_file(context, key, SSL_FILETYPE_PEM) != 1)
-        return failure(err, HF_INVALID, key);
-    if (SSL_CTX_check_private_key(context) != 1)
-        return failure(err, HF_INVALID, "the key does not belong to the certificate");
+        return file_failure(err, certificate, "certificate");
+    st = key_load(context, key, err);
+    if (st)
+        return st;
     if (client_ca) {
         if (SSL_CTX_load_verify_locations(context, client_ca, NULL) != 1)
-            return failure(err, HF_INVALID, client_ca);
+            return file_failure(err, client_ca, "certificate");
         SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
     }
     return HF_OK;
@@ -139,11 +188,15 @@ void hf_tls_session_bye(hf_tls_session *session)
 static hf_tls_need need_of(SSL *ssl, int result)
 {
     int error = SSL_get_error(ssl, result);
+    unsigned long code = ERR_peek_error();
+    bool plain = ERR_GET_LIB(code) == ERR_LIB_SSL && ERR_GET_REASON(code) == SSL_R_HTTP_REQUEST;
 
     ERR_clear_error();
     if (error == SSL_ERROR_WANT_READ)
         return HF_TLS_READABLE;
-    return error == SSL_ERROR_WANT_WRITE ? HF_TLS_WRITABLE : HF_TLS_END;
+    if (error == SSL_ERROR_WANT_WRITE)
+        return HF_TLS_WRITABLE;
+    return plain ? HF_TLS_PLAIN : HF_TLS_END;
 }
 
 size_t hf_tls_read(hf_tls_session *session, void *out_bytes, size_t room, hf_tls_need *out_need)

@@ -12,7 +12,8 @@
 typedef struct hf_tls hf_tls;                 /* certificate and key */
 typedef struct hf_tls_session hf_tls_session; /* one connection */
 
-/* HF_INVALID when the files are missing or do not fit each other. `client_ca` may be NULL. */
+/* HF_INVALID when the files are missing, do not fit each other, or want a pass phrase: nobody is
+   asked for one. `client_ca` may be NULL. */
 HF_NODISCARD hf_status hf_tls_open(const char *certificate, const char *key, const char *client_ca,
                                    hf_tls **out_tls, hf_err *err);
 void hf_tls_close(hf_tls *tls);
@@ -25,7 +26,13 @@ void hf_tls_session_free(hf_tls_session *session); /* NULL is allowed; the socke
 bool hf_tls_session_name(hf_tls_session *session, char *out_name, size_t room);
 void hf_tls_session_bye(hf_tls_session *session); /* says that nothing more will come */
 
-typedef enum hf_tls_need { HF_TLS_DONE, HF_TLS_READABLE, HF_TLS_WRITABLE, HF_TLS_END } hf_tls_need;
+typedef enum hf_tls_need {
+    HF_TLS_DONE,
+    HF_TLS_READABLE,
+    HF_TLS_WRITABLE,
+    HF_TLS_END,
+    HF_TLS_PLAIN /* the peer speaks HTTP, and no TLS */
+} hf_tls_need;
 
 /* Bytes read or written, 0 or more, and what is needed before it can go on; HF_TLS_DONE with bytes
    that were moved, HF_TLS_END when the connection is over. */

@@ -1,6 +1,7 @@
 /* api_health.c: what probes and scrapers ask for. Open to everybody, so they tell nothing of what
    is stored. */
 #include "base/json.h"
+#include "holdfast/host.h"
 #include "holdfast/tool.h"
 #include "server/handlers.h"
 #include "server/server_impl.h"
@@ -13,13 +14,23 @@ void hf_api_health(hf_api *api)
     hf_api_json(api, 200, hf_json_(api->mem, "{'status': 'serving', 'timestamp': %s}", now));
 }
 
+/* What keeps it from taking work; NULL: nothing. */
+static const char *ready_fault(hf_server *server)
+{
+    if (atomic_load(&server->draining))
+        return "draining";
+    if (server->engine && hf_working(server->engine) == HF_STOPPED)
+        return "stopped";
+    return atomic_load(&server->away) ? "store_unreachable" : NULL;
+}
+
 void hf_api_ready(hf_api *api)
 {
-    bool draining = atomic_load(&api->server->draining);
+    const char *fault = ready_fault(api->server);
 
-    hf_api_json(api, draining ? 503 : 200,
-                hf_json_(api->mem, "{'status': %s, 'ready': %p}", draining ? "draining" : "ready",
-                         (const void *)hf_value_bool(!draining)));
+    hf_api_json(api, fault ? 503 : 200,
+                hf_json_(api->mem, "{'status': %s, 'ready': %p}", fault ? fault : "ready",
+                         (const void *)hf_value_bool(!fault)));
 }
 
 void hf_api_openapi(hf_api *api)

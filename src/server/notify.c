@@ -8,6 +8,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/slice.h"
+
 void hf_notify(const char *state)
 {
     const char *path = getenv("NOTIFY_SOCKET");
@@ -26,4 +28,17 @@ void hf_notify(const char *state)
     (void)sendto(fd, state, strlen(state), MSG_NOSIGNAL, (struct sockaddr *)&to,
                  (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len));
     (void)close(fd);
+}
+
+int64_t hf_notify_watchdog_ms(void)
+{
+    const char *pid = getenv("WATCHDOG_PID"); /* whom it is for, when that is said */
+    const char *us = getenv("WATCHDOG_USEC");
+    int64_t number = 0;
+
+    if (pid && (!hf_slice_int(hf_slice_of(pid), &number) || number != (int64_t)getpid()))
+        return 0;
+    if (!us || !hf_slice_int(hf_slice_of(us), &number) || number <= 0)
+        return 0;
+    return number < 2000 ? 2 : number / 1000;
 }

@@ -3,7 +3,12 @@
 #ifndef HF_SERVER_NOTIFY_H
 #define HF_SERVER_NOTIFY_H
 
-/* "READY=1", "STOPPING=1", "STATUS=..." */
+#include <stdint.h>
+
+/* "READY=1", "STOPPING=1", "WATCHDOG=1", "STATUS=..." */
 void hf_notify(const char *state);
+
+/* How long the manager waits for "WATCHDOG=1" before it ends this process; 0: it does not. */
+int64_t hf_notify_watchdog_ms(void);
 
 #endif

@@ -122,8 +122,10 @@ static hf_status refresh(hf_server *server, size_t *out_tokens, hf_err *err)
 hf_status hf_server_refresh(hf_server *server, hf_err *err)
 {
     size_t count;
+    hf_status st = refresh(server, &count, err);
 
-    return refresh(server, &count, err);
+    atomic_store(&server->away, st == HF_UNREACHABLE);
+    return st;
 }
 
 hf_status hf_server_first_token(hf_server *server, hf_token *out_token, hf_err *err)

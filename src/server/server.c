@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "holdfast/host.h"
 #include "holdfast/tool.h"
+#include "http/listen.h"
 #include "server/claimant.h"
 #include "server/fleet.h"
 #include "server/gate.h"
@@ -356,7 +357,7 @@ static void on_refuse(void *ctx, const char *reason, hf_http_reply *reply)
 /* An address that others can reach needs a credential, and a credential needs TLS. */
 static hf_status exposure_check(const hf_server_options *options, hf_err *err)
 {
-    if (hf_http_is_loopback(options->listen) || options->insecure)
+    if (hf_listen_is_loopback(options->listen) || options->insecure)
         return HF_OK;
     if (options->webhook.mode == HF_WEBHOOK_NONE)
         return hf_err_set(err, HF_DENIED,
@@ -423,7 +424,7 @@ hf_status hf_server_open(const hf_server_options *options, hf_server **out_serve
         server->options.listen = "127.0.0.1:7430";
     server->engine = options->engine;
     server->clock = options->clock ? options->clock : hf_clock_system();
-    server->loopback = hf_http_is_loopback(server->options.listen);
+    server->loopback = hf_listen_is_loopback(server->options.listen);
     server->started_us = hf_clock_wall_us(server->clock);
     hf_buf_add_text(&server->namespaces, HF_NAMESPACE_DEFAULT ",");
     st = hf_mutex_init(&server->mutex, err);
@@ -496,6 +497,11 @@ void hf_server_drain(hf_server *server, int64_t grace_ms)
     if (server->engine)
         hf_waits_stop(server->engine, true); /* who waits for others is told to ask again */
     hf_http_drain(server->http, grace_ms);
+}
+
+bool hf_server_pulse(hf_server *server)
+{
+    return hf_http_pulse(server->http);
 }
 
 void hf_server_wait(hf_server *server)

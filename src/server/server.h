@@ -48,6 +48,8 @@ int hf_server_port(const hf_server *server);
 /* Any thread: finishes what is under way, for at most so long. */
 void hf_server_drain(hf_server *server, int64_t grace_ms);
 void hf_server_wait(hf_server *server);
+/* Whether requests have been looked at since this was asked last; see hf_http_pulse. Any thread. */
+bool hf_server_pulse(hf_server *server);
 void hf_server_close(hf_server *server); /* NULL is allowed */
 
 /* Replaces the tokens that are accepted; any thread. */

@@ -40,6 +40,7 @@ struct hf_server {
     bool loopback; /* only this machine can ask */
     int64_t started_us;
     _Atomic bool draining;
+    _Atomic bool away;           /* the store could not be read when it was last looked at */
     _Atomic uint64_t answers[6]; /* by hundreds of the status */
     hf_mutex mutex;
     hf_buf namespaces;  /* each with a comma behind it; under the mutex, this and the next two */

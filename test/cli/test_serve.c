@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sqlite3.h>
 #include <stddef.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -10,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/exit.h"
 #include "cli/program.h"
 #include "lib/wire.h"
 
@@ -244,34 +246,6 @@ START_TEST(dev_looks_after_a_worker)
 }
 END_TEST
 
-/* The service manager hears when it is ready and when it stops. */
-START_TEST(tells_the_service_manager)
-{
-    char *argv[] = {"holdfast", "serve", "s.db", "--listen", "127.0.0.1:0", NULL};
-    struct sockaddr_un at = {.sun_family = AF_UNIX, .sun_path = "notify"};
-    char path[512];
-    char text[64] = "";
-    int fd = socket(AF_UNIX, SOCK_DGRAM, 0);
-    process self;
-
-    begin();
-    ck_assert_int_eq(bind(fd, (struct sockaddr *)&at, sizeof(at)), 0);
-    ck_assert_ptr_nonnull(getcwd(path, sizeof(path) - 8));
-    (void)strncat(path, "/notify", 8);
-    ck_assert_int_eq(setenv("NOTIFY_SOCKET", path, 1), 0);
-    self = serve_start(argv);
-    ck_assert_int_gt(recv(fd, text, sizeof(text) - 1, 0), 0);
-    ck_assert_str_eq(text, "READY=1");
-    ck_assert_int_eq(serve_stop(&self), 0);
-    (void)unsetenv("NOTIFY_SOCKET");
-    memset(text, 0, sizeof(text));
-    ck_assert_int_gt(recv(fd, text, sizeof(text) - 1, 0), 0);
-    ck_assert_str_eq(text, "STOPPING=1");
-    (void)close(fd);
-    end();
-}
-END_TEST
-
 /* Sends a request, and does not wait. */
 static int post(const process *self, const char *path, const char *body)
 {
@@ -302,6 +276,92 @@ static hf_value answer(int fd, int status)
     (void)close(fd);
     return value;
 }
+
+/* What the service manager was told next; waits for it. */
+static const char *heard(int fd)
+{
+    static char text[64];
+    struct pollfd wait = {.fd = fd, .events = POLLIN};
+    ssize_t got;
+
+    ck_assert_msg(poll(&wait, 1, 60000) > 0, "nothing was said");
+    got = recv(fd, text, sizeof(text) - 1, 0);
+    ck_assert_int_gt(got, 0);
+    text[got] = '\0';
+    return text;
+}
+
+/* The service manager hears when it is ready and when it stops, and in between that it lives if it
+   wants to; what it wants of another process is nothing to this one. */
+START_TEST(tells_the_service_manager)
+{
+    static const char *const watchdogs[][2] = {
+        {NULL, NULL}, {"200000", NULL}, {"200000", "1"}, {"soon", NULL}};
+    char *argv[] = {"holdfast", "serve", "s.db", "--auth", "none", "--listen", "127.0.0.1:0", NULL};
+    struct sockaddr_un at = {.sun_family = AF_UNIX, .sun_path = "notify"};
+    char path[512];
+    int fd = socket(AF_UNIX, SOCK_DGRAM, 0);
+
+    begin();
+    ck_assert_int_eq(bind(fd, (struct sockaddr *)&at, sizeof(at)), 0);
+    ck_assert_ptr_nonnull(getcwd(path, sizeof(path) - 8));
+    (void)strncat(path, "/notify", 8);
+    ck_assert_int_eq(setenv("NOTIFY_SOCKET", path, 1), 0);
+    for (size_t i = 0; i < sizeof(watchdogs) / sizeof(watchdogs[0]); i++) {
+        const char *said;
+        process self;
+
+        if (watchdogs[i][0])
+            ck_assert_int_eq(setenv("WATCHDOG_USEC", watchdogs[i][0], 1), 0);
+        if (watchdogs[i][1])
+            ck_assert_int_eq(setenv("WATCHDOG_PID", watchdogs[i][1], 1), 0);
+        self = serve_again(argv, "");
+        ck_assert_str_eq(heard(fd), "READY=1");
+        for (int beats = 0; i == 1 && beats < 3; beats++)
+            ck_assert_str_eq(heard(fd), "WATCHDOG=1");
+        ck_assert_int_eq(serve_stop(&self), 0);
+        do
+            said = heard(fd);
+        while (i == 1 && strcmp(said, "WATCHDOG=1") == 0);
+        ck_assert_str_eq(said, "STOPPING=1");
+        (void)unsetenv("WATCHDOG_USEC");
+        (void)unsetenv("WATCHDOG_PID");
+    }
+    (void)unsetenv("NOTIFY_SOCKET");
+    (void)close(fd);
+    end();
+}
+END_TEST
+
+/* Somebody else writes to the store: nothing more can be promised, so it says so and ends with a
+   failure that its manager sees, and what it had accepted is there. */
+START_TEST(ends_when_it_cannot_write)
+{
+    char *argv[] = {"holdfast", "serve", "s.db", "--auth", "none", "--listen", "127.0.0.1:0", NULL};
+    sqlite3 *other = NULL;
+    process self;
+    int status = 0;
+
+    begin();
+    self = serve_again(argv, "");
+    (void)answer(post(&self, "/api/workflows", "{\"workflow_type\":\"t\",\"workflow_id\":\"a\"}"),
+                 201);
+    ck_assert_int_eq(sqlite3_open("s.db", &other), SQLITE_OK);
+    ck_assert_int_eq(sqlite3_exec(other, "CREATE TABLE x (y); DROP TABLE x", NULL, NULL, NULL),
+                     SQLITE_OK);
+    (void)sqlite3_close(other);
+    (void)answer(post(&self, "/api/workflows", "{\"workflow_type\":\"t\",\"workflow_id\":\"b\"}"),
+                 503);
+    ck_assert_int_eq(waitpid(self.pid, &status, 0), self.pid);
+    ck_assert(WIFEXITED(status));
+    ck_assert_int_eq(WEXITSTATUS(status), HF_CLI_EXIT_SERVER);
+    (void)close(self.out);
+    ck_assert_int_eq(RUN("ls", "--store", "s.db", "-o", "name"), 0);
+    ck_assert_str_eq(hf_buf_text(&last.out), "a\n");
+    ck_assert_int_eq(RUN("verify", "s.db"), 0);
+    end();
+}
+END_TEST
 
 #define WORKER "\"worker_id\":\"w1\",\"task_queue\":\"far\""
 
@@ -362,7 +422,55 @@ START_TEST(stops_while_clients_wait)
 }
 END_TEST
 
+#define SHOWN "HF_CA_FILE=c.pem", "HF_CERT_FILE=c.pem", "HF_KEY_FILE=k.pem"
+
+/* Programs of ours over TLS: a server that nobody vouches for is not asked, HF_CA_FILE says whom to
+   trust, a file of trust that is none is named; a server that wants to see a certificate sees it.
+   dev tells its worker and the verbs in its folder by itself. */
+START_TEST(speaks_tls)
+{
+    char *argv[] = {"holdfast", "serve",           "s.db",       "--auth", "none",
+                    "--listen", "127.0.0.1:0",     "--tls-cert", "c.pem",  "--tls-key",
+                    "k.pem",    "--tls-client-ca", "c.pem",      NULL};
+    char *dev[] = {"holdfast",   "dev",   "./worker",  "--listen", "127.0.0.1:0",
+                   "--tls-cert", "c.pem", "--tls-key", "k.pem",    NULL};
+    char url[64];
+    process self;
+
+    begin();
+    ck_assert_int_eq(system("openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes "
+                            "-days 2 -subj /CN=localhost -addext "
+                            "subjectAltName=DNS:localhost,IP:127.0.0.1 -keyout k.pem -out c.pem "
+                            ">/dev/null 2>&1"),
+                     0);
+    self = serve_again(argv, "");
+    (void)snprintf(url, sizeof(url), "https://127.0.0.1:%d", self.port);
+    ck_assert_int_eq(RUN("ls", "--url", url), HF_CLI_EXIT_UNREACHABLE);
+    ck_assert(says(&last.err, "HF_CA_FILE names whom to trust"));
+    ck_assert_int_eq(RUN_IN(ENV("HF_CA_FILE=none.pem"), "ls", "--url", url), HF_CLI_EXIT_USAGE);
+    ck_assert(says(&last.err, "none.pem"));
+    ck_assert_int_eq(RUN_IN(ENV("HF_CA_FILE=c.pem"), "ls", "--url", url), HF_CLI_EXIT_UNREACHABLE);
+    ck_assert_int_eq(RUN_IN(ENV(SHOWN), "start", "t", "--id", "a", "--url", url), 0);
+    ck_assert_int_eq(RUN_IN(ENV(SHOWN), "ls", "--url", url, "-o", "name"), 0);
+    ck_assert_str_eq(hf_buf_text(&last.out), "a\n");
+    ck_assert_int_eq(serve_stop(&self), 0);
+    file_write("worker",
+               "#!/bin/sh\n[ -s \"$HF_CA_FILE\" ] && echo \"$HF_URL\" >>told\nexec sleep 60\n");
+    ck_assert_int_eq(chmod("worker", 0700), 0);
+    self = serve_start(dev);
+    for (int i = 0; i < 3000 && (access("told", F_OK) || access(".holdfast/server.json", F_OK));
+         i++)
+        (void)poll(NULL, 0, 20);
+    ck_assert_int_eq(access("told", F_OK), 0);
+    ck_assert_int_eq(RUN("start", "t", "--id", "b"),
+                     0); /* the folder says where, and whom to trust */
+    ck_assert_int_eq(serve_stop(&self), 0);
+    ck_assert_int_eq(system("rm -r .holdfast"), 0);
+    end();
+}
+END_TEST
+
 HF_SUITE_MAIN("cli/serve", {serves_until_told_to_stop, 0}, {serves_through_a_link, 0},
               {refuses_to_be_exposed, 0}, {tokens_without_a_server, 0},
               {dev_looks_after_a_worker, 0}, {tells_the_service_manager, 0},
-              {stops_while_clients_wait, 0})
+              {ends_when_it_cannot_write, 0}, {stops_while_clients_wait, 0}, {speaks_tls, 0})

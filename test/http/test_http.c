@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/thread.h"
 #include "http/http.h"
+#include "http/listen.h"
 #include "lib/hostile.h"
 #include "lib/suite.h"
 #include "lib/wire.h"
@@ -686,8 +687,16 @@ static void certificate_make(const char *folder)
     ck_assert_int_eq(system(command), 0);
 }
 
-/* The same over TLS; plain bytes on the TLS port are cut off; a key that does not fit is refused.
- */
+static void folder_remove(const char *folder)
+{
+    char command[100];
+
+    (void)snprintf(command, sizeof(command), "rm -r %s", folder);
+    ck_assert_int_eq(system(command), 0);
+}
+
+/* The same over TLS. Who speaks plain HTTP there is told so in the clear, and who speaks neither is
+   cut off. */
 START_TEST(speaks_tls)
 {
     char folder[] = "/tmp/hf_tls_XXXXXX";
@@ -695,8 +704,6 @@ START_TEST(speaks_tls)
     char key[64];
     app self;
     SSL_CTX *context = SSL_CTX_new(TLS_client_method());
-    hf_http *none = NULL;
-    hf_err err = {0};
 
     ck_assert_ptr_nonnull(mkdtemp(folder));
     certificate_make(folder);
@@ -722,17 +729,60 @@ START_TEST(speaks_tls)
         SSL_free(ssl);
         (void)close(fd);
     }
-    ck_assert_int_eq(hf_wire_ask(app_port(&self), HF_SLICE(GET("/echo")), false), 0);
+    ck_assert_int_eq(hf_wire_ask(app_port(&self), HF_SLICE(GET("/echo")), false), 400);
+    ck_assert_int_eq(hf_wire_ask(app_port(&self), HF_SLICE("\x16\x03\x01 no handshake"), false), 0);
     app_close(&self);
-    ck_assert_int_eq(hf_http_open(&(hf_http_options){.listen = "127.0.0.1:0",
-                                                     .tls_certificate = certificate,
-                                                     .tls_key = certificate},
-                                  &none, &err),
-                     HF_INVALID);
     SSL_CTX_free(context);
-    (void)unlink(certificate);
-    (void)unlink(key);
-    (void)rmdir(folder);
+    folder_remove(folder);
+}
+END_TEST
+
+/* Files that are no certificate, no key, or those of somebody else are named, and what is wrong
+   with them; a key with a pass phrase asks nobody for it. */
+START_TEST(refuses_bad_certificates)
+{
+    static const struct {
+        const char *certificate;
+        const char *key;
+        const char *says;
+    } rows[] = {
+        {"cert.pem", "other.pem", "other.pem does not belong to the certificate"},
+        {"cert.pem", "none.pem", "none.pem: No such file"},
+        {"cert.pem", "junk.pem", "junk.pem holds no private key"},
+        {"cert.pem", "cert.pem", "cert.pem holds no private key"},
+        {"cert.pem", ".", "holds no private key"},
+        {"cert.pem", "locked.pem", "locked.pem wants a pass phrase"},
+        {"none.pem", "key.pem", "none.pem: No such file"},
+        {"junk.pem", "key.pem", "junk.pem holds no certificate"},
+        {"key.pem", "key.pem", "key.pem holds no certificate"},
+    };
+    char folder[] = "/tmp/hf_tls_XXXXXX";
+    char command[600];
+
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    certificate_make(folder);
+    (void)snprintf(command, sizeof(command),
+                   "cd %s && echo hello >junk.pem && "
+                   "openssl ecparam -name prime256v1 -genkey -noout -out other.pem 2>/dev/null && "
+                   "openssl ec -aes256 -passout pass:x -in key.pem -out locked.pem 2>/dev/null",
+                   folder);
+    ck_assert_int_eq(system(command), 0);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char certificate[64];
+        char key[64];
+        hf_http *none = NULL;
+        hf_err err = {0};
+
+        (void)snprintf(certificate, sizeof(certificate), "%s/%s", folder, rows[i].certificate);
+        (void)snprintf(key, sizeof(key), "%s/%s", folder, rows[i].key);
+        ck_assert_int_eq(hf_http_open(&(hf_http_options){.listen = "127.0.0.1:0",
+                                                         .tls_certificate = certificate,
+                                                         .tls_key = key},
+                                      &none, &err),
+                         HF_INVALID);
+        ck_assert_msg(strstr(err.text, rows[i].says), "%zu: %s", i, err.text);
+    }
+    folder_remove(folder);
 }
 END_TEST
 
@@ -769,6 +819,9 @@ END_TEST
 START_TEST(addresses)
 {
     static const char *const bad[] = {"", "1.2.3.4", ":80", "[::1]", "a:b:c", "127.0.0.1:99999x"};
+    static const char *const open[] = {"0.0.0.0:1",          "example.org:1",  "127.example.org:1",
+                                       "unixbox:1",          "localhost.me:1", "[::12]:1",
+                                       "[::ffff:1.2.3.4]:1", "[::]:1",         "1270.0.0.1:1"};
     hf_http *http = NULL;
     hf_http *again = NULL;
     char address[64];
@@ -786,9 +839,12 @@ START_TEST(addresses)
     ck_assert_int_eq(hf_http_open(&(hf_http_options){.listen = address}, &again, &err), HF_BUSY);
     hf_http_close(http);
     ck_assert_int_ne(access(address + 5, F_OK), 0);
-    ck_assert(hf_http_is_loopback("127.0.0.1:1") && hf_http_is_loopback("[::1]:1") &&
-              hf_http_is_loopback("localhost:1"));
-    ck_assert(!hf_http_is_loopback("0.0.0.0:1") && !hf_http_is_loopback("example.org:1"));
+    ck_assert(hf_listen_is_loopback("127.0.0.1:1") && hf_listen_is_loopback("[::1]:1") &&
+              hf_listen_is_loopback("localhost:1") && hf_listen_is_loopback("unix:/run/h") &&
+              hf_listen_is_loopback("127.1.2.3") && hf_listen_is_loopback("::1") &&
+              hf_listen_is_loopback("::ffff:127.0.0.1") && hf_listen_is_loopback("unix"));
+    for (size_t i = 0; i < sizeof(open) / sizeof(open[0]); i++)
+        ck_assert_msg(!hf_listen_is_loopback(open[i]), "%s", open[i]);
 }
 END_TEST
 
@@ -798,5 +854,5 @@ HF_SUITE_MAIN("http/http", {keeps_alive_and_takes_pipelines, 0},
               {slow_senders_are_cut_off, 0}, {slow_readers_are_cut_off, 0},
               {uploads_over_the_limit, 0}, {a_thousand_uploads_at_once, 0}, {parked_requests, 0},
               {answers_to_the_dead_are_reported, 0}, {streams, 0}, {lagging_readers_are_cut_off, 0},
-              {drains, 0}, {compresses, 0}, {speaks_tls, 0}, {connections_are_bounded, 0},
-              {addresses, 0})
+              {drains, 0}, {compresses, 0}, {speaks_tls, 0}, {refuses_bad_certificates, 0},
+              {connections_are_bounded, 0}, {addresses, 0})
