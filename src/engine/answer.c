@@ -9,10 +9,11 @@
 #include "model/event_codec.h"
 #include "store/payload.h"
 
-/* Looks for an event of a run, newest chunks last; the events live in the arena. */
+/* Looks for an event of a run, newest chunks last, and where it stands (may be NULL); the events
+   live in the arena. */
 static hf_status event_find(hf_call *c, int64_t run, int64_t from_seq,
                             bool (*wanted)(const hf_event *, const void *), const void *ctx,
-                            const hf_event **out_event)
+                            const hf_event **out_event, int64_t *out_seq)
 {
     const hf_db_value params[] = {hf_db_int(run), hf_db_int(from_seq), hf_db_int(INT64_MAX)};
     hf_db_cursor *cursor = NULL;
@@ -35,8 +36,11 @@ static hf_status event_find(hf_call *c, int64_t run, int64_t from_seq,
                  ? hf_event_chunk_decode(c->slot->scratch, body, &events, &count, &c->slot->err)
                  : hf_err_nomem(&c->slot->err, "events");
         for (size_t i = 0; !st && i < count; i++)
-            if (wanted(&events[i], ctx))
+            if (wanted(&events[i], ctx)) {
                 *out_event = &events[i];
+                if (out_seq)
+                    *out_seq = hf_db_column_int(cursor, 0) + (int64_t)i;
+            }
     }
     hf_db_end(cursor);
     return st;
@@ -114,9 +118,9 @@ static hf_status result_look(hf_call *c, const char *id, hf_value *out, const hf
     if (target.base.closed_us == HF_NONE)
         return HF_BUSY;
     hf_call_read_begin(c);
-    st = event_find(c, target.base.run, target.base.last_seq, is_closing, NULL, &event);
+    st = event_find(c, target.base.run, target.base.last_seq, is_closing, NULL, &event, NULL);
     if (!st && !event) /* facts may follow the closing event */
-        st = event_find(c, target.base.run, 1, is_closing, NULL, &event);
+        st = event_find(c, target.base.run, 1, is_closing, NULL, &event, NULL);
     if (!st && !event)
         st = hf_err_set(&c->slot->err, HF_CORRUPT, "%s is closed without a closing event", id);
     if (!st && event->type == HF_EVENT_WORKFLOW_COMPLETED)
@@ -227,7 +231,8 @@ static hf_status life_answer(hf_call *c, int64_t command, hf_mem *mem, hf_update
 {
     const hf_event *event = NULL;
     hf_slice message;
-    hf_status st = event_find(c, life->run, 1, is_update_end, &command, &event);
+    int64_t seq = 0;
+    hf_status st = event_find(c, life->run, 1, is_update_end, &command, &event, &seq);
 
     if (!st && !event)
         return hf_err_set(err, HF_CORRUPT, "an update was answered without an event");
@@ -236,6 +241,7 @@ static hf_status life_answer(hf_call *c, int64_t command, hf_mem *mem, hf_update
     life->step = event->step ? event->step : HF_NONE;
     if (!hf_event_text(event, HF_KEY_MESSAGE, &message))
         return value_of(c, mem, life->run, event, HF_KEY_RESULT, &life->result);
+    life->failure_id = hf_ulid_form(event->time_us, life->run, (uint32_t)seq);
     st = failure_of(c, mem, life->run, event, HF_ERROR, "update_failed", &life->failure);
     return life->failure ? HF_OK : st;
 }

@@ -17,6 +17,7 @@ typedef struct hf_update_life {
     int64_t step;            /* at which it was applied; HF_NONE: at none */
     hf_value result;         /* NULL: none */
     const hf_error *failure; /* NULL: it did not fail */
+    hf_ulid failure_id;      /* of that failure */
     int64_t recorded_us;
     int64_t applied_us; /* HF_NONE: not yet, both */
     int64_t closed_us;

@@ -258,7 +258,8 @@ static hf_value time_value(hf_mem *mem, int64_t time_us)
 
 /* The life of an update as the envelope shows it. */
 static hf_status life_write(const hf_update_life *life, const char *update_id, const char *wait_for,
-                            bool timed_out, hf_mem *mem, hf_value *out_detail, hf_err *err)
+                            int64_t wait_ms, bool timed_out, hf_mem *mem, hf_value *out_detail,
+                            hf_err *err)
 {
     bool rejected = life->status == HF_UPDATE_STATUS_REJECTED;
     hf_value_list *detail = hf_value_object(mem);
@@ -269,6 +270,8 @@ static hf_status life_write(const hf_update_life *life, const char *update_id, c
     hf_value_set(detail, HF_SLICE("workflow_sequence"),
                  life->step == HF_NONE ? hf_value_null() : hf_value_int(mem, life->step));
     hf_value_set(detail, HF_SLICE("result"), life->result ? life->result : hf_value_null());
+    hf_value_set(detail, HF_SLICE("failure_id"),
+                 life->failure ? hf_edge_id(mem, &life->failure_id) : hf_value_null());
     put_text(detail, mem, "failure_type", life->failure ? life->failure->type : NULL);
     put_text(detail, mem, "failure_message", life->failure ? life->failure->message : NULL);
     hf_value_set(detail, HF_SLICE("accepted_at"),
@@ -279,6 +282,8 @@ static hf_status life_write(const hf_update_life *life, const char *update_id, c
     hf_value_set(detail, HF_SLICE("closed_at"), time_value(mem, life->closed_us));
     put_text(detail, mem, "wait_for", wait_for);
     hf_value_set(detail, HF_SLICE("wait_timed_out"), hf_value_bool(timed_out));
+    hf_value_set(detail, HF_SLICE("wait_timeout_seconds"),
+                 wait_ms ? hf_value_int(mem, (wait_ms + 999) / 1000) : hf_value_null());
     *out_detail = hf_value_finish(detail);
     return *out_detail ? HF_OK : hf_err_nomem(err, "an answer");
 }
@@ -296,8 +301,8 @@ static hf_status update_follow(hf_call *c, int64_t wait_ms, hf_reply *reply, hf_
     if (st && !timed_out && !stopped)
         return st;
     reply->outcome = life.outcome;
-    written = life_write(&life, reply->command_id, wait_ms ? "completed" : "accepted", timed_out,
-                         mem, &reply->detail, err);
+    written = life_write(&life, reply->command_id, wait_ms ? "completed" : "accepted", wait_ms,
+                         timed_out, mem, &reply->detail, err);
     return stopped ? st : written;
 }
 
@@ -343,7 +348,7 @@ static hf_status update_look(hf_call *c, const hf_request *asked, hf_value reque
     hf_command_id_print(life.recorded_us, reply.command, reply.command_id);
     if (life.run != HF_NONE)
         hf_command_id_print(life.run_us, life.run, reply.run_id);
-    st = life_write(&life, reply.command_id, "status", false, mem, &reply.detail, err);
+    st = life_write(&life, reply.command_id, "status", 0, false, mem, &reply.detail, err);
     return st ? st : reply_write(asked, &reply, mem, out, err);
 }
 

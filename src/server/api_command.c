@@ -306,6 +306,15 @@ static int update_status(const hf_command_result *result)
     return hf_command_outcome_is(result, "update_failed") ? 422 : 200;
 }
 
+void hf_command_seal(hf_api *api, const hf_command_result *result, hf_value_list *to)
+{
+    hf_value sealed = hf_value_null();
+
+    if (strcmp(hf_str(result->detail, "update_status", ""), "completed") == 0)
+        sealed = hf_payload_seal(api->mem, hf_get(result->detail, "result"));
+    hf_value_set(to, HF_SLICE("result_envelope"), sealed); /* NULL fails the answer */
+}
+
 void hf_api_update(hf_api *api)
 {
     hf_command_result result;
@@ -315,5 +324,6 @@ void hf_api_update(hf_api *api)
         return;
     body = hf_value_object(api->mem);
     hf_command_text(api, body, "update_name", hf_api_param_named(api, "name"));
+    hf_command_seal(api, &result, body);
     hf_command_answer(api, &result, update_status(&result), body);
 }

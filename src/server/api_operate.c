@@ -82,7 +82,9 @@ void hf_api_signal_with_start(hf_api *api)
 void hf_api_update_show(hf_api *api)
 {
     hf_value_list *request = hf_value_object(api->mem);
+    hf_value_list *more = hf_value_object(api->mem);
     hf_command_result result = {0};
+    hf_value added;
     hf_status st;
 
     hf_command_text(api, request, "workflow_id", hf_api_param_named(api, "workflow_id"));
@@ -94,10 +96,13 @@ void hf_api_update_show(hf_api *api)
         hf_api_error(api, 404, "update_not_found", "%s", hf_errmsg(api->server->engine));
     else if (st)
         hf_api_status(api, st, hf_errmsg(api->server->engine));
-    else
-        hf_api_json(api, result.accepted && !result.outcome ? 202 : 200,
-                    hf_value_merge(api->mem, result.detail,
-                                   hf_json_(api->mem, "{'namespace': %s}", api->namespace)));
+    if (st)
+        return;
+    hf_command_text(api, more, "namespace", api->namespace);
+    hf_command_seal(api, &result, more);
+    added = hf_value_finish(more);
+    hf_api_json(api, result.accepted && !result.outcome ? 202 : 200,
+                added ? hf_value_merge(api->mem, result.detail, added) : NULL);
 }
 
 /* ---- many instances */

@@ -26,6 +26,9 @@ bool hf_command_send(hf_api *api, const char *command, hf_value request,
 void hf_command_answer(hf_api *api, const hf_command_result *result, int status,
                        hf_value_list *more);
 
+/* The result of an update as an envelope; null while it has none. */
+void hf_command_seal(hf_api *api, const hf_command_result *result, hf_value_list *to);
+
 bool hf_command_outcome_is(const hf_command_result *result, const char *outcome);
 
 #endif

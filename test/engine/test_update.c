@@ -195,7 +195,10 @@ HF_BOTH_ENGINES(b068_bad_waits_are_refused)
 /* A body that fails leaves the run open and its state as it was, now and after every replay. */
 HF_BOTH_ENGINES(b070_failed_body_changes_nothing)
 {
+    const hf_history_opts whole = {.size_ = sizeof(whole), .id = "l-1"};
     hf_engine *d = opened(kind);
+    hf_value page = NULL;
+    hf_value events;
     hf_command_result out;
 
     out = hf_kit_ask(d, "update", add(d, 4));
@@ -204,6 +207,10 @@ HF_BOTH_ENGINES(b070_failed_body_changes_nothing)
     ck_assert_str_eq(out.outcome, "update_failed");
     ck_assert_str_eq(hf_str(out.detail, "failure_type", ""), "unlucky");
     ck_assert_str_eq(hf_str(out.detail, "failure_message", ""), "not thirteen");
+    hf_kit_ok(d, hf_history_with(d, hf_mem_of_engine(d), &page, &whole));
+    events = hf_get(page, "events");
+    ck_assert_str_eq(hf_str(hf_at(events, hf_len(events) - 1), "payload.failure_id", "none"),
+                     hf_str(out.detail, "failure_id", ""));
     hf_kit_ok(d, hf_test_drain(d));
     ck_assert_str_eq(total(d), "4");
     hf_test_crash(d);

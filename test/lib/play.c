@@ -68,14 +68,15 @@ static bool word_next(const char **rest, char out[HF_PLAY_VAR_SIZE * 2])
 
 static bool has_all(hf_value body, const char *required, const char **out_missing)
 {
-    static char word[HF_PLAY_VAR_SIZE * 2];
+    static char missing[1024];
+    char word[HF_PLAY_VAR_SIZE * 2];
+    size_t len = 0;
 
     for (const char *rest = required ? required : ""; word_next(&rest, word);)
-        if (!hf_get(body, word)) {
-            *out_missing = word;
-            return false;
-        }
-    return true;
+        if (!hf_get(body, word) && len + strlen(word) + 2 < sizeof(missing))
+            len += (size_t)snprintf(missing + len, sizeof(missing) - len, " %s", word);
+    *out_missing = missing;
+    return len == 0;
 }
 
 static void keep_all(hf_play *p, hf_value body, const char *keep)
@@ -177,11 +178,11 @@ hf_site_answer hf_play_ask(hf_play *p, const hf_play_row *r)
         (void)snprintf(file, sizeof(file), HF_TEST_DIR "/server/schemas/%s.schema.json", r->schema);
         hf_schema_fits(file, answer.body);
     }
-    ck_assert_msg(has_all(answer.body, r->required, &missing), "%s has no %s: %.600s", r->path,
+    ck_assert_msg(has_all(answer.body, r->required, &missing), "%s has no%s: %.600s", r->path,
                   missing, answer.text);
     if (route->plane == HF_PLANE_WORKER)
         ck_assert_msg(has_all(answer.body, "protocol_version server_capabilities", &missing),
-                      "%s has no %s", r->path, missing);
+                      "%s has no%s", r->path, missing);
     keep_all(p, answer.body, r->keep);
     return answer;
 }

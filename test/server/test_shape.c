@@ -22,12 +22,74 @@ typedef hf_play_row row;
 #define SENDS HF_PLAY_SENDS
 #define HEARS HF_PLAY_HEARS
 
+/* The lists of the contract, 4.1 to 4.4. */
 #define COMMAND                                                                                    \
-    "outcome workflow_id run_id command_id command_sequence target_scope workflow_type "           \
-    "command_status command_source reason rejection_reason"
-#define UPDATE "update_id update_status update_name wait_for wait_timed_out"
+    "outcome workflow_id run_id requested_run_id resolved_run_id command_id command_sequence "     \
+    "target_scope workflow_type command_status command_source reason rejection_reason "            \
+    "validation_errors"
+#define STARTED                                                                                    \
+    "start_command_id start_command_sequence start_outcome start_command_status intake_group_id"
+#define UPDATE_LIFE                                                                                \
+    "update_id update_status update_name workflow_sequence result result_envelope failure_id "     \
+    "failure_message accepted_at applied_at rejected_at closed_at"
+#define UPDATE UPDATE_LIFE " wait_for wait_timed_out wait_timeout_seconds"
+#define QUERY  "query_name workflow_id run_id target_scope result"
 #define POLLED "task poll_status"
-#define RUN    "workflow_id run_id workflow_type status"
+#define LEASED "task.task_type lease.leased_at lease.lease_expires_at"
+#define REPORT "recorded reason next_task_id"
+#define DESCRIBED                                                                                  \
+    "found workflow_instance_id workflow_type workflow_class business_key run.workflow_run_id "    \
+    "run.run_number run.is_current_run run.status run.status_bucket run.closed_reason "            \
+    "run.compatibility run.connection run.queue run.started_at run.closed_at "                     \
+    "run.last_progress_at run.wait_kind run.wait_reason run_count actions.can_signal "             \
+    "actions.can_query actions.can_update actions.can_cancel actions.can_terminate "               \
+    "actions.can_repair actions.can_archive reason"
+#define ATTEMPT                                                                                    \
+    "can_continue cancel_requested reason heartbeat_recorded workflow_instance_id "                \
+    "workflow_run_id workflow_task_id activity_execution_id activity_attempt_id attempt_number "   \
+    "run_status run_closed_reason run_closed_at activity_status attempt_status task_status "       \
+    "lease_owner lease_expires_at last_heartbeat_at"
+#define LISTED(row)                                                                                \
+    row ".id " row ".workflow_instance_id " row ".instance_id " row ".selected_run_id " row        \
+        ".run_id " row ".run_number " row ".is_current_run " row ".engine_source " row             \
+        ".class " row ".workflow_type " row ".namespace " row ".business_key " row                 \
+        ".compatibility " row ".status " row ".status_bucket " row ".is_terminal " row             \
+        ".closed_reason " row ".started_at " row ".closed_at " row ".created_at " row              \
+        ".updated_at " row ".sort_timestamp " row ".sort_key " row ".duration_ms " row             \
+        ".archived_at " row ".archive_reason " row ".wait_kind " row ".wait_reason " row           \
+        ".liveness_state " row ".visibility_labels " row ".search_attributes " row                 \
+        ".repair_attention " row ".repair_blocked_reason " row ".repair_blocked " row              \
+        ".task_problem " row ".task_problem_badge " row ".declared_entry_mode " row                \
+        ".declared_contract_source " row ".exception_count " row ".history_event_count " row       \
+        ".history_size_bytes " row ".continue_as_new_recommended " row ".connection " row ".queue"
+#define RUN                                                                                        \
+    "workflow_id id instance_id selected_run_id run_id is_current_run current_run_id "             \
+    "current_run_source current_run_status current_run_status_bucket "                             \
+    "current_run_closed_reason engine_source class workflow_type business_key "                    \
+    "visibility_labels memo search_attributes workflow_definition_fingerprint "                    \
+    "workflow_definition_current_fingerprint workflow_definition_matches_current "                 \
+    "workflow_determinism_status workflow_determinism_source "                                     \
+    "workflow_determinism_findings compatibility compatibility_namespace "                         \
+    "compatibility_supported compatibility_reason compatibility_supported_in_fleet "               \
+    "compatibility_fleet_reason compatibility_fleet arguments connection queue output "            \
+    "status is_terminal declared_queries declared_query_contracts "                                \
+    "declared_query_targets declared_signals declared_signal_contracts "                           \
+    "declared_signal_targets declared_updates declared_update_contracts "                          \
+    "declared_update_targets declared_entry_mode declared_contract_source "                        \
+    "status_bucket closed_reason closed_at archived_at duration_ms wait_kind "                     \
+    "wait_reason open_wait_id open_wait_count resume_source_kind next_task_id "                    \
+    "liveness_state task_problem task_problem_badge exception_count "                              \
+    "history_event_count history_size_bytes continue_as_new_recommended "                          \
+    "can_issue_terminal_commands can_query can_cancel can_terminate can_signal "                   \
+    "can_update can_repair can_archive query_blocked_reason cancel_blocked_reason "                \
+    "terminate_blocked_reason signal_blocked_reason update_blocked_reason "                        \
+    "repair_blocked_reason archive_blocked_reason repair_attention repair_blocked "                \
+    "read_only_reason run_navigation activities activities_scope linked_intakes "                  \
+    "linked_intakes_scope commands commands_scope signals signals_scope updates "                  \
+    "updates_scope waits waits_scope waits_projection_source tasks tasks_scope "                   \
+    "timeline timeline_scope timeline_total timers timers_scope exceptions "                       \
+    "exceptions_scope"
+
 #define ORDER(id, name)                                                                            \
     {                                                                                              \
         HF_ROUTE_START, "/api/workflows", "{'workflow_type':'order','workflow_id':'" id "'}", 201, \
@@ -47,8 +109,8 @@ typedef hf_play_row row;
     {                                                                                              \
         HF_ROUTE_POLL_WORKFLOW, "/api/worker/workflow-tasks/poll", POLL, 200,                      \
             "workflow-task-poll",                                                                  \
-            POLLED                                                                                 \
-            " task.task_id task.workflow_task_attempt task.history_events task.lease_owner",       \
+            POLLED " task.task_id task.workflow_task_attempt task.history_events "                 \
+                   "task.lease_owner " LEASED " task.workflow_id task.run_id task.history",        \
             "task=task.task_id n=task.workflow_task_attempt", ASKS                                 \
     }
 
@@ -138,22 +200,22 @@ static const row plain_rows[] = {
    makes of several answers: here is what it reads of this one. */
 static const row run_rows[] = {
     ORDER("o-1", "run"),
-    {HF_ROUTE_QUERY, "/api/workflows/o-1/query/state", "{}", 200, "workflow-query",
-     "query_name workflow_id run_id target_scope result", NULL, ASKS},
+    {HF_ROUTE_QUERY, "/api/workflows/o-1/query/state", "{}", 200, "workflow-query", QUERY, NULL,
+     ASKS},
     {HF_ROUTE_RUN_QUERY, "/api/workflows/o-1/runs/$run/query/state", "{}", 200, "workflow-query",
-     "query_name workflow_id run_id target_scope result", NULL, ASKS},
+     QUERY, NULL, ASKS},
     {HF_ROUTE_UPDATE, "/api/workflows/o-1/update/add", "{'input':[1]}", 200, NULL,
      COMMAND " " UPDATE, "update=update_id", ASKS},
     {HF_ROUTE_RUN_UPDATE, "/api/workflows/o-1/runs/$run/update/add", "{'input':[1]}", 200, NULL,
      COMMAND " " UPDATE, NULL, ASKS},
-    {HF_ROUTE_UPDATE_SHOW, "/api/workflows/o-1/updates/$update", NULL, 200, NULL,
-     "update_id update_status update_name", NULL, ASKS},
-    {HF_ROUTE_RUN_UPDATE_SHOW, "/api/workflows/o-1/runs/$run/updates/$update", NULL, 200, NULL,
-     "update_id update_status update_name", NULL, ASKS},
-    {HF_ROUTE_LIST, "/api/workflows", NULL, 200, "workflow-list", "workflows.0.workflow_id", NULL,
+    {HF_ROUTE_UPDATE_SHOW, "/api/workflows/o-1/updates/$update", NULL, 200, NULL, UPDATE_LIFE, NULL,
      ASKS},
+    {HF_ROUTE_RUN_UPDATE_SHOW, "/api/workflows/o-1/runs/$run/updates/$update", NULL, 200, NULL,
+     UPDATE_LIFE, NULL, ASKS},
+    {HF_ROUTE_LIST, "/api/workflows", NULL, 200, "workflow-list",
+     "workflow_count next_page_token workflows.0.workflow_id " LISTED("workflows.0"), NULL, ASKS},
     {HF_ROUTE_DESCRIBE, "/api/workflows/o-1", NULL, 200, "workflow-run", RUN, NULL, ASKS},
-    {HF_ROUTE_RUNS, "/api/workflows/o-1/runs", NULL, 200, "workflow-runs", "runs.0.run_id", NULL,
+    {HF_ROUTE_RUNS, "/api/workflows/o-1/runs", NULL, 200, "workflow-runs", LISTED("runs.0"), NULL,
      ASKS},
     {HF_ROUTE_DESCRIBE_RUN, "/api/workflows/o-1/runs/$run", NULL, 200, "workflow-run", RUN, NULL,
      ASKS},
@@ -218,7 +280,7 @@ static const row run_rows[] = {
      COMMAND, NULL, ASKS},
     {HF_ROUTE_SIGNAL_WITH_START, "/api/workflows/signal-with-start",
      "{'workflow_type':'order','workflow_id':'o-7','signal_name':'paid'}", 202, "workflow-signal",
-     "outcome workflow_id run_id start_outcome intake_group_id", NULL, ASKS},
+     COMMAND " " STARTED, NULL, ASKS},
     {HF_ROUTE_BATCH_START, "/api/batches", "{'command':'terminate','workflow_ids':['f-1','f-2']}",
      202, NULL, "batch_id", "batch=batch_id", ASKS},
     {HF_ROUTE_BATCHES, "/api/batches?limit=5", NULL, 200, NULL, "batches", NULL, ASKS},
@@ -276,7 +338,8 @@ static const row worker_rows[] = {
      "]}",
      200, "workflow-task-result", "recorded task_id outcome", NULL, ASKS},
     {HF_ROUTE_POLL_ACTIVITY, "/api/worker/activity-tasks/poll", POLL, 200, NULL,
-     POLLED " task.task_id task.activity_attempt_id task.arguments task.idempotency_key",
+     POLLED " " LEASED " task.task_id task.activity_attempt_id task.arguments "
+            "task.idempotency_key task.activity_type task.attempt",
      "task=task.task_id attempt=task.activity_attempt_id", ASKS},
     {HF_ROUTE_QUEUES, "/api/task-queues", NULL, 200, "task-queue-list",
      "task_queues.0.current_leases.0.type", NULL, ASKS},
@@ -306,7 +369,7 @@ static const row worker_rows[] = {
      NULL, ASKS},
     {HF_ROUTE_QUERY, "/api/workflows/r-2/query/total", "{}", 0, NULL, NULL, NULL, SENDS},
     {HF_ROUTE_POLL_QUERY, "/api/worker/query-tasks/poll", POLL, 200, "query-task-poll",
-     POLLED " task.query_task_id task.query_name",
+     POLLED " " LEASED " task.query_task_id task.query_name",
      "task=task.query_task_id n=task.query_task_attempt", ASKS},
     {HF_ROUTE_QUERY_COMPLETE, "/api/worker/query-tasks/$task/complete",
      "{'lease_owner':'w1','query_task_attempt':$n,'result':7}", 200, "query-task-result",
@@ -354,30 +417,25 @@ static const row hook_rows[] = {
     {HF_ROUTE_HOOK_START, "/webhooks/start/order", "{'workflow_id':'h-1'}", 202, NULL, COMMAND,
      "run=run_id", ASKS},
     {HF_ROUTE_HOOK_START_SIGNAL, "/webhooks/start/order/signals/paid", "{'workflow_id':'h-2'}", 202,
-     NULL, COMMAND " start_command_id start_outcome intake_group_id", NULL, ASKS},
+     NULL, COMMAND " " STARTED, NULL, ASKS},
     {HF_ROUTE_HOOK_PLAIN_START, "/webhooks/control-plane/start",
      "{'workflow_type':'elsewhere','instance_id':'e-1','queue':'hooked'}", 202, NULL,
-     "started workflow_instance_id workflow_run_id workflow_type outcome", NULL, ASKS},
-    {HF_ROUTE_HOOK_QUERY, HOOK "h-1/queries/state", "{}", 200, NULL,
-     "query_name workflow_id run_id target_scope result", NULL, ASKS},
-    {HF_ROUTE_HOOK_RUN_QUERY, HOOK "h-1/runs/$run/queries/state", "{}", 200, NULL,
-     "query_name workflow_id run_id target_scope result", NULL, ASKS},
+     "started workflow_instance_id workflow_run_id workflow_type outcome task_id reason", NULL,
+     ASKS},
+    {HF_ROUTE_HOOK_QUERY, HOOK "h-1/queries/state", "{}", 200, NULL, QUERY, NULL, ASKS},
+    {HF_ROUTE_HOOK_RUN_QUERY, HOOK "h-1/runs/$run/queries/state", "{}", 200, NULL, QUERY, NULL,
+     ASKS},
     {HF_ROUTE_HOOK_UPDATE, HOOK "h-1/updates/add", "{'arguments':[1]}", 200, NULL,
      COMMAND " " UPDATE, "update=update_id", ASKS},
     {HF_ROUTE_HOOK_RUN_UPDATE, HOOK "h-1/runs/$run/updates/add", "{'arguments':[1]}", 200, NULL,
      COMMAND " " UPDATE, NULL, ASKS},
-    {HF_ROUTE_HOOK_UPDATE_SHOW, HOOK "h-1/updates/$update", NULL, 200, NULL,
-     "update_id update_status", NULL, ASKS},
+    {HF_ROUTE_HOOK_UPDATE_SHOW, HOOK "h-1/updates/$update", NULL, 200, NULL, UPDATE_LIFE, NULL,
+     ASKS},
     {HF_ROUTE_HOOK_RUN_UPDATE_SHOW, HOOK "h-1/runs/$run/updates/$update", NULL, 200, NULL,
-     "update_id update_status", NULL, ASKS},
-    {HF_ROUTE_HOOK_DESCRIBE, HOOK "h-1/describe", NULL, 200, NULL,
-     "found workflow_instance_id workflow_type workflow_class business_key run.workflow_run_id "
-     "run.run_number run.is_current_run run.status run.status_bucket run.queue run_count "
-     "actions.can_signal actions.can_query actions.can_update actions.can_cancel "
-     "actions.can_terminate reason",
-     NULL, ASKS},
-    {HF_ROUTE_HOOK_RUN_DESCRIBE, HOOK "h-1/runs/$run/describe", NULL, 200, NULL,
-     "found run.workflow_run_id actions.can_repair actions.can_archive", NULL, ASKS},
+     UPDATE_LIFE, NULL, ASKS},
+    {HF_ROUTE_HOOK_DESCRIBE, HOOK "h-1/describe", NULL, 200, NULL, DESCRIBED, NULL, ASKS},
+    {HF_ROUTE_HOOK_RUN_DESCRIBE, HOOK "h-1/runs/$run/describe", NULL, 200, NULL, DESCRIBED, NULL,
+     ASKS},
     {HF_ROUTE_HOOK_REPAIR, HOOK "h-1/repair", "{}", 200, NULL, COMMAND, NULL, ASKS},
     {HF_ROUTE_HOOK_RUN_REPAIR, HOOK "h-1/runs/$run/repair", "{}", 200, NULL, COMMAND, NULL, ASKS},
     {HF_ROUTE_HOOK_SIGNAL, HOOK "h-1/signals/paid", "{}", 202, NULL, COMMAND, NULL, ASKS},
@@ -417,7 +475,7 @@ static const row hook_rows[] = {
     {HF_ROUTE_HOOK_WORKFLOW_COMPLETE, "/webhooks/workflow-tasks/$task/complete",
      "{'commands':[{'type':'schedule_activity','activity_type':'far','retry_policy':{"
      "'max_attempts':2,'backoff_seconds':[0]}}]}",
-     200, NULL, "recorded reason next_task_id", NULL, ASKS},
+     200, NULL, REPORT, NULL, ASKS},
     {HF_ROUTE_HOOK_ACTIVITY_POLL, "/webhooks/activity-tasks/poll?queue=hooked", NULL, 200, NULL,
      "tasks.0.task_id", "task=tasks.0.task_id", ASKS},
     {HF_ROUTE_HOOK_ACTIVITY_CLAIM, "/webhooks/activity-tasks/$task/claim", "{}", 200, NULL,
@@ -427,28 +485,24 @@ static const row hook_rows[] = {
      "lease_expires_at reason reason_detail retry_after_seconds backend_error "
      "compatibility_reason",
      "attempt=activity_attempt_id", ASKS},
-    {HF_ROUTE_HOOK_ATTEMPT, "/webhooks/activity-attempts/$attempt", NULL, 200, NULL,
-     "can_continue cancel_requested reason heartbeat_recorded workflow_instance_id workflow_run_id "
-     "workflow_task_id activity_execution_id activity_attempt_id attempt_number run_status "
-     "run_closed_reason run_closed_at activity_status attempt_status task_status lease_owner "
-     "lease_expires_at last_heartbeat_at",
-     NULL, ASKS},
+    {HF_ROUTE_HOOK_ATTEMPT, "/webhooks/activity-attempts/$attempt", NULL, 200, NULL, ATTEMPT, NULL,
+     ASKS},
     {HF_ROUTE_HOOK_ATTEMPT_HEARTBEAT, "/webhooks/activity-attempts/$attempt/heartbeat", "{}", 200,
-     NULL, "can_continue heartbeat_recorded attempt_status", NULL, ASKS},
+     NULL, ATTEMPT, NULL, ASKS},
     {HF_ROUTE_HOOK_ATTEMPT_FAIL, "/webhooks/activity-attempts/$attempt/fail", "{'failure':'no'}",
-     200, NULL, "recorded reason next_task_id", NULL, ASKS},
+     200, NULL, REPORT, NULL, ASKS},
     {HF_ROUTE_HOOK_ACTIVITY_POLL, "/webhooks/activity-tasks/poll?queue=hooked", NULL, 200, NULL,
      "tasks.0.task_id", "task=tasks.0.task_id", ASKS},
     {HF_ROUTE_HOOK_ACTIVITY_CLAIM, "/webhooks/activity-tasks/$task/claim", "{}", 200, NULL,
      "claimed", "attempt=activity_attempt_id", ASKS},
     {HF_ROUTE_HOOK_ATTEMPT_COMPLETE, "/webhooks/activity-attempts/$attempt/complete",
-     "{'result':1}", 200, NULL, "recorded reason next_task_id", NULL, ASKS},
+     "{'result':1}", 200, NULL, REPORT, NULL, ASKS},
     {HF_ROUTE_HOOK_WORKFLOW_POLL, "/webhooks/workflow-tasks/poll?queue=hooked", NULL, 200, NULL,
      "tasks.0.task_id", "task=tasks.0.task_id", ASKS},
     {HF_ROUTE_HOOK_WORKFLOW_CLAIM, "/webhooks/workflow-tasks/$task/claim", "{}", 200, NULL,
      "claimed", "task=task_id", ASKS},
     {HF_ROUTE_HOOK_WORKFLOW_FAIL, "/webhooks/workflow-tasks/$task/fail", "{'failure':'no'}", 200,
-     NULL, "recorded reason next_task_id", NULL, ASKS},
+     NULL, REPORT, NULL, ASKS},
 };
 
 typedef struct table {
