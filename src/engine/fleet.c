@@ -59,17 +59,29 @@ hf_slice hf_engine_app_scope(const hf_app *app)
 hf_status hf_asker_begin(hf_asker *who, hf_db *db, hf_mem *mem, hf_slice queue, int64_t now_us,
                          hf_err *err)
 {
+    hf_status st;
+
     who->queue = queue;
-    return hf_fleet_read(db, mem, hf_engine_app_scope(who->engine ? who->engine->app : NULL),
-                         now_us, &who->fleet, err);
+    st = hf_fleet_read(db, mem, hf_engine_app_scope(who->engine ? who->engine->app : NULL), now_us,
+                       &who->fleet, err);
+    return st ? st : hf_fleet_pins_read(db, mem, &who->pins, err);
 }
 
-bool hf_asker_served(void *ctx, hf_slice queue, hf_slice marker)
+/* The build of the program itself. */
+static bool build_is_own(const hf_engine *engine, hf_slice marker)
+{
+    return engine && engine->app && engine->app->build_id &&
+           hf_slice_equal(hf_slice_of(engine->app->build_id), marker);
+}
+
+bool hf_asker_served(void *ctx, hf_task_type kind, hf_slice queue, hf_slice marker)
 {
     const hf_asker *who = ctx;
 
     if (!who->engine && !who->fleet.count)
         return true; /* nobody can say */
+    if (kind == HF_TASK_TYPE_WORKFLOW && hf_fleet_pinned(&who->pins, queue, marker))
+        return build_is_own(who->engine, marker) || hf_fleet_has_build(&who->fleet, queue, marker);
     return (who->engine && hf_engine_app_supports(who->engine->app, marker)) ||
            hf_fleet_serves(&who->fleet, queue, marker);
 }

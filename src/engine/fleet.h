@@ -15,15 +15,16 @@ HF_NODISCARD hf_status hf_engine_worker_beat(hf_engine *engine, const hf_worker_
 typedef struct hf_asker {
     const hf_engine *engine;
     hf_fleet fleet;
+    hf_fleet_pins pins;
     hf_slice queue; /* of the run; ptr NULL: not known */
 } hf_asker;
 
-/* Reads the fleet into the arena; `engine` is set. */
+/* Reads the fleet and the builds that were promoted into the arena; `engine` is set. */
 HF_NODISCARD hf_status hf_asker_begin(hf_asker *who, hf_db *db, hf_mem *mem, hf_slice queue,
                                       int64_t now_us, hf_err *err);
 
 /* Whether somebody may take a task: the `served` of a liveness world whose ctx is the asker. */
-bool hf_asker_served(void *ctx, hf_slice queue, hf_slice marker);
+bool hf_asker_served(void *ctx, hf_task_type kind, hf_slice queue, hf_slice marker);
 
 /* What this process is called among the workers. */
 typedef struct hf_fleet_self {

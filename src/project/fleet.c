@@ -85,16 +85,66 @@ bool hf_fleet_supports(hf_slice supported, hf_slice marker)
     return false;
 }
 
+static bool worker_is_at(const hf_worker_row *worker, hf_slice queue)
+{
+    return hf_slice_equal(worker->queue, HF_SLICE("*")) || hf_slice_equal(worker->queue, queue);
+}
+
 bool hf_fleet_serves(const hf_fleet *fleet, hf_slice queue, hf_slice marker)
 {
-    for (size_t i = 0; i < fleet->count; i++) {
-        const hf_worker_row *worker = &fleet->workers[i];
-
-        if ((hf_slice_equal(worker->queue, HF_SLICE("*")) ||
-             hf_slice_equal(worker->queue, queue)) &&
-            hf_fleet_supports(worker->supported, marker))
+    for (size_t i = 0; i < fleet->count; i++)
+        if (worker_is_at(&fleet->workers[i], queue) &&
+            hf_fleet_supports(fleet->workers[i].supported, marker))
             return true;
+    return false;
+}
+
+bool hf_fleet_has_build(const hf_fleet *fleet, hf_slice queue, hf_slice build)
+{
+    for (size_t i = 0; i < fleet->count; i++)
+        if (worker_is_at(&fleet->workers[i], queue) &&
+            hf_slice_equal(fleet->workers[i].build_id, build))
+            return true;
+    return false;
+}
+
+hf_status hf_fleet_pins_read(hf_db *db, hf_mem *mem, hf_fleet_pins *out_pins, hf_err *err)
+{
+    hf_fleet_pin *pins = NULL;
+    hf_db_cursor *cursor = NULL;
+    size_t count = 0;
+    size_t room = 0;
+    bool row = true;
+    hf_status st = hf_db_query(db, HF_STMT_BUILD_PINNED, NULL, 0, &cursor, err);
+
+    while (!st && row) {
+        hf_fleet_pin *grown = pins;
+
+        st = hf_db_step(cursor, &row, err);
+        if (st || !row)
+            break;
+        if (count == room) {
+            room = room ? room * 2 : 8;
+            grown = hf_mem_array(mem, room, sizeof(*grown));
+            if (grown && count)
+                memcpy(grown, pins, count * sizeof(*grown));
+        }
+        pins = grown;
+        st =
+            pins ? text_take(mem, cursor, 0, &pins[count].queue, err) : hf_err_nomem(err, "builds");
+        if (!st)
+            st = text_take(mem, cursor, 1, &pins[count++].build, err);
     }
+    hf_db_end(cursor);
+    *out_pins = (hf_fleet_pins){.all = pins, .count = st ? 0 : count};
+    return st;
+}
+
+bool hf_fleet_pinned(const hf_fleet_pins *pins, hf_slice queue, hf_slice marker)
+{
+    for (size_t i = 0; marker.ptr && i < pins->count; i++)
+        if (hf_slice_equal(pins->all[i].queue, queue) && hf_slice_equal(pins->all[i].build, marker))
+            return true;
     return false;
 }
 

@@ -26,6 +26,26 @@ bool hf_fleet_supports(hf_slice supported, hf_slice marker);
 
 bool hf_fleet_serves(const hf_fleet *fleet, hf_slice queue, hf_slice marker);
 
+/* Builds that were promoted: what carries one is for workers of that build alone. */
+typedef struct hf_fleet_pin {
+    hf_slice queue;
+    hf_slice build;
+} hf_fleet_pin;
+
+typedef struct hf_fleet_pins {
+    const hf_fleet_pin *all;
+    size_t count;
+} hf_fleet_pins;
+
+HF_NODISCARD hf_status hf_fleet_pins_read(hf_db *db, hf_mem *mem, hf_fleet_pins *out_pins,
+                                          hf_err *err);
+
+/* Whether the marker is a build that was promoted at the queue. */
+bool hf_fleet_pinned(const hf_fleet_pins *pins, hf_slice queue, hf_slice marker);
+
+/* Whether a worker of this very build serves the queue. */
+bool hf_fleet_has_build(const hf_fleet *fleet, hf_slice queue, hf_slice build);
+
 /* As the published run detail shows it (compatibility_fleet); NULL: no memory. */
 hf_value hf_fleet_value(const hf_fleet *fleet, hf_slice marker, hf_mem *mem);
 

@@ -24,9 +24,9 @@ typedef struct hf_liveness_world {
     /* Whether an attempt of the activity with this key may be running somewhere. NULL: nobody can
        say, so it may. */
     bool (*running)(void *ctx, int64_t activity);
-    /* Whether a worker is there that may take tasks of this queue for a run with this marker (ptr
-       NULL: none). NULL: nobody can say, so there is. */
-    bool (*served)(void *ctx, hf_slice queue, hf_slice compatibility);
+    /* Whether a worker is there that may take tasks of this kind and queue for a run with this
+       marker (ptr NULL: none). NULL: nobody can say, so there is. */
+    bool (*served)(void *ctx, hf_task_type kind, hf_slice queue, hf_slice compatibility);
     void *ctx;
 } hf_liveness_world;
 

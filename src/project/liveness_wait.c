@@ -237,7 +237,7 @@ void hf_liveness_trouble(liveness_fold *f)
     const hf_liveness_world *world = f->world;
 
     if (f->out->transport != HF_TRANSPORT_STATE_LEASED && world->served &&
-        !world->served(world->ctx, task->queue, f->out->compatibility)) {
+        !world->served(world->ctx, (hf_task_type)task->kind, task->queue, f->out->compatibility)) {
         hf_liveness_say(f, states[task->kind].unserved,
                         "no worker that is there may take its next task");
         return;
@@ -277,7 +277,8 @@ void hf_liveness_unserved(liveness_fold *f)
     bool attempt = f->out->state == HF_LIVENESS_ACTIVITY_TASK_READY && activity_due(f);
 
     if ((!attempt && f->out->state != HF_LIVENESS_TIMER_TASK_READY) || !world->served ||
-        world->served(world->ctx, f->dossier->queue, f->out->compatibility))
+        world->served(world->ctx, attempt ? HF_TASK_TYPE_ACTIVITY : HF_TASK_TYPE_TIMER,
+                      f->dossier->queue, f->out->compatibility))
         return;
     hf_liveness_say(f,
                     attempt ? HF_LIVENESS_ACTIVITY_TASK_WAITING_FOR_COMPATIBLE_WORKER

@@ -131,6 +131,28 @@ HF_BOTH_ENGINES(runs_keep_the_build_they_began_with)
     hf_kit_close(d);
 }
 
+/* A run that waits for a build that was promoted says which, until a worker of that build is there:
+   one of another, and the program that serves, are no help. */
+HF_BOTH_ENGINES(why_names_the_build_that_is_missing)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+    hf_value why = NULL;
+
+    hf_kit_ok(d, hf_workers_allow(d));
+    hf_kit_ok(d, hf_builds_promote(d, "default", "2026.04.2"));
+    hf_kit_ok(d, hf_start(d, "remote", NULL, .id = "a"));
+    hf_kit_ok(d, hf_workers_beat(d, "w1", "default", "2026.04.1"));
+    hf_kit_ok(d, hf_workers_beat(d, "w2", "elsewhere", "2026.04.2"));
+    hf_kit_ok(d, hf_test_drain(d));
+    hf_kit_ok(d, hf_why(d, "a", hf_mem_of_engine(d), &why));
+    ck_assert_str_eq(hf_str(why, "code", ""), "no_compatible_worker");
+    ck_assert_msg(strstr(hf_str(why, "text", ""), "2026.04.2"), "%s", hf_str(why, "text", ""));
+    hf_kit_ok(d, hf_workers_beat(d, "w3", "default", "2026.04.2"));
+    hf_kit_ok(d, hf_why(d, "a", hf_mem_of_engine(d), &why));
+    ck_assert_str_ne(hf_str(why, "code", ""), "no_compatible_worker");
+    hf_kit_close(d);
+}
+
 /* A schedule starts runs of a worker's type with what the worker declared: its signals are known.
  */
 HF_BOTH_ENGINES(scheduled_runs_carry_their_declaration)
@@ -151,4 +173,5 @@ HF_BOTH_ENGINES(scheduled_runs_carry_their_declaration)
 HF_PG_SUITE_MAIN("engine/build", HF_BOTH(drained_builds_are_recorded),
                  HF_BOTH(builds_of_the_server_hold_back_no_worker),
                  HF_BOTH(scheduled_runs_carry_their_declaration),
-                 HF_BOTH(runs_keep_the_build_they_began_with))
+                 HF_BOTH(runs_keep_the_build_they_began_with),
+                 HF_BOTH(why_names_the_build_that_is_missing))
