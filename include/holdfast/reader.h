@@ -27,8 +27,9 @@ HF_API hf_status hf_reader_open(const char *address, const hf_reader_opts *o, hf
                                 hf_err *err);
 HF_API void hf_reader_close(hf_reader *reader); /* NULL is allowed */
 
-/* Whether somebody may have written since the last call. It reads no table. SQLite knows; of
-   PostgreSQL the answer is always yes. */
+/* Whether somebody may have written since the last call. It reads no table. A PostgreSQL server
+   tells of all its databases, and engines renew their leases: yes may be said although no run
+   changed. */
 HF_API hf_status hf_reader_changed(hf_reader *reader, bool *out_changed, hf_err *err);
 
 /* As hf_list_runs. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/buf.h"
 #include "base/clock.h"
 #include "engine/look.h"
 #include "holdfast/holdfast.h"
@@ -16,6 +17,7 @@ struct hf_reader {
     hf_store *store;
     hf_db *db;
     int64_t namespace_key;
+    hf_buf seen; /* how the store was when it was last asked whether it changed */
 };
 
 hf_status hf_reader_open(const char *address, const hf_reader_opts *o, hf_reader **out, hf_err *err)
@@ -51,17 +53,31 @@ void hf_reader_close(hf_reader *reader)
         return;
     hf_db_close(reader->db);
     hf_store_close(reader->store);
+    hf_buf_fini(&reader->seen);
     hf_alloc_free(reader);
 }
 
 hf_status hf_reader_changed(hf_reader *reader, bool *out_changed, hf_err *err)
 {
+    hf_db_cursor *cursor = NULL;
+    bool row = false;
+    hf_status st;
+
     if (!reader || !out_changed)
         return hf_err_set(err, HF_MISUSE, "a reader and a place for the answer are needed");
-    *out_changed = true;
-    if (strcmp(hf_store_engine(reader->store), "sqlite") != 0)
-        return HF_OK;
-    return hf_db_foreign_write(reader->db, out_changed, err);
+    st = hf_db_query(reader->db, HF_STMT_LOOK_SNAPSHOT, NULL, 0, &cursor, err);
+    if (!st)
+        st = hf_db_step(cursor, &row, err);
+    if (!st && row) {
+        hf_slice now = hf_db_column_bytes(cursor, 0);
+
+        *out_changed = !hf_slice_equal(now, hf_buf_slice(&reader->seen));
+        hf_buf_clear(&reader->seen);
+        hf_buf_add_slice(&reader->seen, now);
+        st = hf_buf_ok(&reader->seen) ? HF_OK : hf_err_nomem(err, "a reader");
+    }
+    hf_db_end(cursor);
+    return st;
 }
 
 static hf_status request_check(const hf_reader *reader, hf_value request, const hf_mem *mem,

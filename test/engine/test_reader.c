@@ -152,9 +152,10 @@ HF_BOTH_ENGINES(changes_are_told)
     ck_assert_int_eq(hf_changes(engine, 0, -1, &before), HF_MISUSE);
     reader = reader_new(place);
     hf_close(engine);
-    hf_test_ok(hf_reader_changed(reader, &changed, &err), &err, "changed");
-    hf_test_ok(hf_reader_changed(reader, &changed, &err), &err, "changed");
-    ck_assert_int_eq(changed, kind != HF_ENGINE_SQLITE);
+    changed = true;
+    for (int i = 0; i < 100000 && changed; i++) /* others may write to the same server */
+        hf_test_ok(hf_reader_changed(reader, &changed, &err), &err, "changed");
+    ck_assert(!changed);
     ck_assert_int_eq(hf_open(hf_test_place_address(place), &app, &engine), HF_OK);
     ck_assert_int_eq(hf_start(engine, "waits", NULL, .id = "b"), HF_OK);
     hf_test_ok(hf_reader_changed(reader, &changed, &err), &err, "changed");
