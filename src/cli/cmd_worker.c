@@ -143,6 +143,18 @@ static hf_status exec_report(exec_job *job, const hf_task_outcome *outcome, hf_e
     return exec_tell(job, outcome->done ? "complete" : "fail", body, &answer, err);
 }
 
+/* A result that the server does not take is a failure of the program, and not of this worker. */
+static hf_status outcome_report(exec_job *job, const hf_task_outcome *outcome, hf_err *err)
+{
+    hf_status st = exec_report(job, outcome, err);
+    hf_task_outcome refused = {.final = true, .type = "bad_output"};
+
+    if (!outcome->done || (st != HF_TOOBIG && st != HF_INVALID))
+        return st;
+    refused.message = hf_mem_format(job->mem, "the result is refused: %s", err->text);
+    return refused.message ? exec_report(job, &refused, err) : hf_err_nomem(err, "a report");
+}
+
 static hf_status exec_task(exec_job *job, hf_err *err)
 {
     hf_value task = job->task;
@@ -162,7 +174,7 @@ static hf_status exec_task(exec_job *job, hf_err *err)
     if (!st)
         st = hf_task_run(job->argv, environment, input, exec_beat, job, job->mem, &outcome, err);
     if (!st)
-        st = exec_report(job, &outcome, err);
+        st = outcome_report(job, &outcome, err);
     if (st == HF_REJECTED || st == HF_NOTFOUND) { /* too late: somebody else has the task */
         (void)fprintf(job->call->print.err, "a report came too late: %s\n", err->text);
         st = HF_OK;
@@ -199,6 +211,28 @@ static hf_status exec_loop(exec_job *job, hf_err *err)
     return st == HF_CANCELLED ? HF_OK : st;
 }
 
+/* Whether the command can be run, as the shell would look for it. */
+static hf_status program_check(hf_mem *mem, const char *name, hf_err *err)
+{
+    const char *path = getenv("PATH");
+    hf_slice rest = hf_slice_of(path ? path : "/usr/bin:/bin");
+    hf_slice folder;
+
+    if (strchr(name, '/'))
+        rest = HF_SLICE(".");
+    while (hf_slice_split(&rest, ':', &folder)) {
+        const char *file = strchr(name, '/')
+                               ? name
+                               : hf_mem_format(mem, "%.*s/%s", (int)folder.len, folder.ptr, name);
+
+        if (!file)
+            return hf_err_nomem(err, "a path");
+        if (access(file, X_OK) == 0)
+            return HF_OK;
+    }
+    return hf_err_set(err, HF_NOTFOUND, "cannot run %s: there is no such program", name);
+}
+
 static hf_status exec_open(exec_job *job, hf_err *err)
 {
     hf_cli_call *call = job->call;
@@ -214,7 +248,9 @@ static hf_status exec_open(exec_job *job, hf_err *err)
     job->mem = hf_mem_new();
     if (!job->argv || !job->argv[0] || !job->mem)
         return hf_err_nomem(err, "a worker");
-    st = hf_cli_target_open(call, false, &job->polls, err);
+    st = program_check(call->mem, job->argv[0], err);
+    if (!st)
+        st = hf_cli_target_open(call, false, &job->polls, err);
     if (!st)
         st = hf_cli_target_open(call, false, &job->reports, err);
     if (!st && !hf_cli_target_is_server(job->polls))

@@ -75,8 +75,15 @@ static hf_status process_spawn(task_process *process, char *const *argv, char *c
                                const int out[2], const int err_ends[2], hf_err *err)
 {
     posix_spawn_file_actions_t actions;
-    int failed = posix_spawn_file_actions_init(&actions);
+    posix_spawnattr_t attributes;
+    int failed = posix_spawnattr_init(&attributes);
 
+    if (failed)
+        return hf_err_set(err, HF_ERROR, "cannot run %s: %s", argv[0], strerror(failed));
+    /* a group of its own, so that what it starts can be told to stop as well */
+    (void)posix_spawnattr_setpgroup(&attributes, 0);
+    (void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+    failed = posix_spawn_file_actions_init(&actions);
     if (!failed)
         failed = posix_spawn_file_actions_adddup2(&actions, fileno(process->input), 0);
     if (!failed)
@@ -84,10 +91,10 @@ static hf_status process_spawn(task_process *process, char *const *argv, char *c
     if (!failed)
         failed = posix_spawn_file_actions_adddup2(&actions, err_ends[1], 2);
     if (!failed)
-        failed = posix_spawnp(&process->pid, argv[0], &actions, NULL, argv, environment);
+        failed = posix_spawnp(&process->pid, argv[0], &actions, &attributes, argv, environment);
     (void)posix_spawn_file_actions_destroy(&actions);
-    return failed ? hf_err_set(err, failed == ENOENT ? HF_NOTFOUND : HF_ERROR, "cannot run %s: %s",
-                               argv[0], strerror(failed))
+    (void)posix_spawnattr_destroy(&attributes);
+    return failed ? hf_err_set(err, HF_ERROR, "cannot run %s: %s", argv[0], strerror(failed))
                   : HF_OK;
 }
 
@@ -158,10 +165,10 @@ static void process_watch(task_process *process, hf_task_beat_fn *beat, void *ct
         process->beat_us = now_us + BEAT_US;
         if (!beat(ctx)) {
             process->stop_us = now_us;
-            (void)kill(process->pid, SIGTERM);
+            (void)kill(-process->pid, SIGTERM);
         }
     } else if (process->stop_us && now_us - process->stop_us > KILL_US) {
-        (void)kill(process->pid, SIGKILL);
+        (void)kill(-process->pid, SIGKILL);
     }
 }
 
@@ -252,6 +259,10 @@ hf_status hf_task_run(char *const *argv, const char *const *environment, hf_valu
 
     if (!st)
         st = outcome_make(&process, process_await(&process, beat, ctx), mem, out, err);
+    else if (st != HF_NOMEM) { /* the next time, or another machine, may be better */
+        outcome_fail(out, false, "cannot_run", hf_mem_text(mem, hf_slice_of(err->text)));
+        st = out->message ? HF_OK : hf_err_nomem(err, "a task");
+    }
     process_fini(&process);
     return st;
 }

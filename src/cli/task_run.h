@@ -24,7 +24,7 @@ typedef bool hf_task_beat_fn(void *ctx);
 /* Runs `argv` (ends with NULL) with `environment` added to this process's (NAME=value, ends with
    NULL) and `input` on its standard input. What it says on standard error is passed on, and the
    last line of it is the message of a failure. Exit code 0: done; 100: failed for good; any other,
-   or a signal: failed. HF_NOTFOUND: there is no such program. HF_NOMEM, HF_IO. */
+   a signal, or that it cannot be run: failed. HF_NOMEM. */
 HF_NODISCARD hf_status hf_task_run(char *const *argv, const char *const *environment,
                                    hf_value input, hf_task_beat_fn *beat, void *ctx, hf_mem *mem,
                                    hf_task_outcome *out, hf_err *err);

@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include "cli/exit.h"
+#include "lib/campaign.h"
 #include "lib/check_store.h"
 #include "lib/site.h"
 
@@ -39,12 +40,17 @@ static void site_end(void)
 }
 
 /* A command as the activity "far", until the case stops it. */
-static pid_t exec_start(const char *script)
+static pid_t command_start(const char *program, const char *flag, const char *script)
 {
     const char *const words[] = {PROGRAM, "worker", "exec", "--activity", "far",
-                                 "--",    "sh",     "-c",   script,       NULL};
+                                 "--",    program,  flag,   script,       NULL};
 
     return start(ENV(url, "HF_TOKEN=tok-worker"), words, out_fd, out_fd);
+}
+
+static pid_t exec_start(const char *script)
+{
+    return command_start("sh", "-c", script);
 }
 
 static void stop(pid_t pid, int code)
@@ -58,6 +64,26 @@ static hf_status call(const char *id, hf_value *out, const hf_error **err)
 {
     ck_assert_int_eq(hf_start(site.engine, "calls", hf_json_(mem, "{'n': 5}"), .id = id), HF_OK);
     return hf_result(site.engine, id, hf_seconds(40), out, err);
+}
+
+/* Waits until a file has so many lines. */
+static void lines_await(const char *path, int wanted)
+{
+    int lines = 0;
+
+    for (int i = 0; i < 1000 && lines < wanted; i++) {
+        struct pollfd nothing = {.fd = -1};
+        FILE *file = fopen(path, "r");
+
+        lines = 0;
+        for (int c = file ? fgetc(file) : EOF; c != EOF; c = fgetc(file))
+            lines += c == '\n';
+        if (file)
+            (void)fclose(file);
+        if (lines < wanted)
+            (void)poll(&nothing, 1, 20);
+    }
+    ck_assert_int_ge(lines, wanted);
 }
 
 /* JSON in, JSON out, and who it is for in the environment. */
@@ -110,6 +136,58 @@ START_TEST(a_program_that_fails)
 }
 END_TEST
 
+/* A result that no server takes, and a program that is gone when its turn comes, are failures of
+   the attempt; the worker goes on. */
+START_TEST(a_program_that_cannot_work)
+{
+    const hf_error *failure = NULL;
+    hf_value out = NULL;
+    pid_t pid;
+
+    site_begin(HF_ENGINE_SQLITE);
+    pid = exec_start("printf '\"'; head -c 3000000 /dev/zero | tr '\\0' x; printf '\"'");
+    ck_assert_int_eq(call("a", &out, &failure), HF_ERROR);
+    ck_assert_str_eq(failure->type, "bad_output");
+    ck_assert_int_eq(call("b", &out, &failure), HF_ERROR);
+    stop(pid, HF_CLI_EXIT_OK);
+    file_write("p.sh", "#!/bin/sh\necho 7\n");
+    ck_assert_int_eq(chmod("p.sh", 0700), 0);
+    pid = command_start("./p.sh", NULL, NULL);
+    ck_assert_int_eq(call("c", &out, &failure), HF_OK);
+    ck_assert_int_eq(hf_int(out, "", 0), 7);
+    ck_assert_int_eq(unlink("p.sh"), 0);
+    ck_assert_int_eq(call("d", &out, &failure), HF_ERROR);
+    ck_assert_str_eq(failure->type, "cannot_run");
+    stop(pid, HF_CLI_EXIT_OK);
+    site_end();
+}
+END_TEST
+
+/* A run that is cancelled ends its program and what that started. */
+START_TEST(a_program_that_is_not_wanted)
+{
+    hf_buf number = {0};
+    pid_t pid;
+    pid_t inner;
+
+    if (hf_campaign_stride(2, 2) > 1)
+        return; /* signs of life are five seconds apart */
+    site_begin(HF_ENGINE_SQLITE);
+    pid = exec_start("sleep 600 & echo $! >inner; wait");
+    ck_assert_int_eq(hf_start(site.engine, "calls", hf_json_(mem, "{'n': 5}"), .id = "a"), HF_OK);
+    lines_await("inner", 1);
+    file_read("inner", &number);
+    inner = atoi(hf_buf_text(&number));
+    ck_assert_int_eq(hf_cancel(site.engine, "a", "enough"), HF_OK);
+    for (int i = 0; i < 3000 && kill(inner, 0) == 0; i++)
+        (void)poll(NULL, 0, 20);
+    ck_assert_int_ne(kill(inner, 0), 0);
+    stop(pid, HF_CLI_EXIT_OK);
+    hf_buf_fini(&number);
+    site_end();
+}
+END_TEST
+
 /* What is no command line for it, a program that is not there, and a store instead of a server. */
 START_TEST(refuses_what_cannot_work)
 {
@@ -119,29 +197,13 @@ START_TEST(refuses_what_cannot_work)
     ck_assert_int_eq(RUN("worker", "exec", "--store", "x.db", "--activity", "a", "--", "cat"),
                      HF_CLI_EXIT_USAGE);
     ck_assert_int_eq(RUN("worker", "./nothing"), HF_CLI_EXIT_NOTFOUND);
+    ck_assert_int_eq(RUN("worker", "exec", "--activity", "a", "--", "./nothing"),
+                     HF_CLI_EXIT_NOTFOUND);
+    ck_assert_int_eq(RUN("worker", "exec", "--activity", "a", "--", "no-such-command"),
+                     HF_CLI_EXIT_NOTFOUND);
     end();
 }
 END_TEST
-
-/* Waits until a file has so many lines. */
-static void lines_await(const char *path, int wanted)
-{
-    int lines = 0;
-
-    for (int i = 0; i < 1000 && lines < wanted; i++) {
-        struct pollfd nothing = {.fd = -1};
-        FILE *file = fopen(path, "r");
-
-        lines = 0;
-        for (int c = file ? fgetc(file) : EOF; c != EOF; c = fgetc(file))
-            lines += c == '\n';
-        if (file)
-            (void)fclose(file);
-        if (lines < wanted)
-            (void)poll(&nothing, 1, 20);
-    }
-    ck_assert_int_ge(lines, wanted);
-}
 
 /* A worker that is killed is started again at once, with address and credential, and ends with the
    one who looks after it. */
@@ -238,5 +300,6 @@ START_TEST(verbs_find_dev)
 END_TEST
 
 HF_PG_SUITE_MAIN("cli/worker", HF_BOTH(a_program_is_an_activity), {a_program_that_fails, 0},
+                 {a_program_that_cannot_work, 0}, {a_program_that_is_not_wanted, 120},
                  {refuses_what_cannot_work, 0}, {a_killed_worker_is_started_again, 0},
                  {a_worker_in_shell, 0}, {verbs_find_dev, 0})
