@@ -12,6 +12,10 @@ static const hf_cli_column build_columns[] = {
     {"build_id", 24, false},     {"rollout_status", 14, false},
     {"drain_intent", 12, false}, {"active_worker_count", 19, false},
     {"drained_at", 0, false},    {NULL, 0, false}};
+static const hf_cli_column promote_columns[] = {{"build_id", 24, false},
+                                                {"new_start_selected", 18, false},
+                                                {"promoted_at", 0, false},
+                                                {NULL, 0, false}};
 static const hf_cli_column stop_columns[] = {
     {"build_id", 24, false}, {"can_stop", 8, false}, {"open_runs", 0, false}, {NULL, 0, false}};
 static const hf_cli_column queue_columns[] = {
@@ -23,21 +27,26 @@ static const hf_cli_column pause_columns[] = {{"task_queue", 24, false},
 static const hf_cli_column task_columns[] = {
     {"task_id", 26, false}, {"outcome", 0, false}, {NULL, 0, false}};
 
+/* A request about a build; "" stands for workers that say none. */
+static hf_status body_make(hf_cli_call *call, size_t used, const char *build, hf_value *out_body,
+                           hf_err *err)
+{
+    if (used < call->word_count)
+        return hf_err_set(err, HF_INVALID, "%s %s does not take \"%s\"", call->command->name,
+                          call->args[0], call->words[used]);
+    *out_body = hf_json_(call->mem, "{'build_id': %s}", *build ? build : NULL);
+    return *out_body ? HF_OK : hf_err_nomem(err, "a request");
+}
+
 static hf_status build_body(hf_cli_call *call, size_t used, hf_value *out_body, hf_err *err)
 {
-    (void)used;
-    *out_body = hf_json_(call->mem, "{'build_id': %s}", call->words[1]);
-    return *out_body ? HF_OK : hf_err_nomem(err, "a request");
+    return body_make(call, used, call->words[1], out_body, err);
 }
 
 /* The whole queue: every build of it. */
 static hf_status queue_body(hf_cli_call *call, size_t used, hf_value *out_body, hf_err *err)
 {
-    if (used < call->word_count)
-        return hf_err_set(err, HF_INVALID, "queue %s does not take \"%s\"", call->args[0],
-                          call->words[used]);
-    *out_body = hf_json_(call->mem, "{'build_id': '*'}");
-    return *out_body ? HF_OK : hf_err_nomem(err, "a request");
+    return body_make(call, used, "*", out_body, err);
 }
 
 /* How many open runs carry the build as their marker: while there are some, it is needed. */
@@ -85,6 +94,8 @@ static const hf_cli_action actions[] = {
     {"build", "show", "BUILD", "GET", BUILDS, NULL, build_columns, .answer = build_pick},
     {"build", "drain", "BUILD", "POST", BUILDS "/drain", NULL, build_columns, .body = build_body},
     {"build", "resume", "BUILD", "POST", BUILDS "/resume", NULL, build_columns, .body = build_body},
+    {"build", "promote", "BUILD", "POST", BUILDS "/promote", NULL, promote_columns,
+     .body = build_body},
     {"build", "can-stop", "BUILD", "GET",
      "/api/workflows?page_size=1&status=running&total=1&compatibility={1}", NULL, stop_columns,
      .answer = build_judged},

@@ -93,10 +93,13 @@ const hf_cli_command hf_cli_nouns[] = {
      .summary = "versions of workers at a task queue",
      .text =
          "ls lists the builds that work at the queue of --queue, show prints one. drain hands it "
-         "no new tasks, so that it can be stopped; resume does so again. can-stop says whether "
-         "open runs carry the build as their marker: exit code 1 while some do." TEXT_STORE,
+         "no new tasks, so that it can be stopped; resume does so again. promote lets new runs of "
+         "the queue carry the build, so that their workflow tasks go to its workers alone, until "
+         "another is promoted, or \"\" for none. "
+         "can-stop says whether open runs carry the build as their marker: exit code 1 while some "
+         "do." TEXT_STORE,
      .example = "holdfast build drain 2026.04.1 --queue billing",
-     .args = {{"ACTION", "ls show drain resume can-stop", false}, {"BUILD", NULL, true}},
+     .args = {{"ACTION", "ls show drain resume promote can-stop", false}, {"BUILD", NULL, true}},
      .target = true,
      .flags = FLAGS_NOUN | BIT(HF_CLI_FLAG_QUEUE),
      .formats = FORMATS_LIST,

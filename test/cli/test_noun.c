@@ -184,6 +184,12 @@ static void fleet_lives(void)
     GIVES(HF_CLI_EXIT_OK, "build", "show", "v1", "--queue", "q", "--json");
     ck_assert_str_eq(hf_str(json(&last.out), "drain_intent", ""), "draining");
     GIVES(HF_CLI_EXIT_OK, "build", "resume", "v1", "--queue", "q");
+    GIVES(HF_CLI_EXIT_OK, "build", "promote", "v1", "--queue", "q", "--json");
+    ck_assert(hf_bool(json(&last.out), "new_start_selected", false));
+    GIVES(HF_CLI_EXIT_OK, "build", "promote", "", "--queue", "q");
+    GIVES(HF_CLI_EXIT_OK, "build", "show", "v1", "--queue", "q", "--json");
+    ck_assert(!hf_bool(json(&last.out), "new_start_selected", true));
+    GIVES(HF_CLI_EXIT_USAGE, "build", "promote", "v1", "v2");
     GIVES(HF_CLI_EXIT_NOTFOUND, "build", "show", "v2", "--queue", "q");
     GIVES(HF_CLI_EXIT_NOTFOUND, "workers", "show", "nobody");
     GIVES(HF_CLI_EXIT_USAGE, "workers", "ls", "more");
