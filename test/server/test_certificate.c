@@ -11,6 +11,22 @@
 
 static const hf_app app = {.name = "nothing-here"};
 
+static hf_value twice(hf_act *a, hf_value in)
+{
+    return hf_json(a, "%lld", (long long)(2 * hf_int(in, "", 0)));
+}
+
+static hf_value doubles(hf_ctx *w, hf_value in)
+{
+    return hf_activity(w, "twice", in);
+}
+
+static const hf_app worker_app = {
+    .name = "far",
+    .workflows = (const hf_workflow_def[]){{.type = "doubles", .run = doubles}, {0}},
+    .activities = (const hf_activity_def[]){{hf_fn(twice)}, {0}},
+};
+
 static char folder[64];
 
 static const char *file(const char *name)
@@ -30,7 +46,8 @@ static void authority_make(const char *name)
 
     (void)snprintf(command, sizeof(command),
                    "cd %s && openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes "
-                   "-days 2 -keyout %s.key -subj '/CN=%s' -out %s.pem >/dev/null 2>&1",
+                   "-days 2 -keyout %s.key -subj '/CN=%s' -addext subjectAltName=IP:127.0.0.1 "
+                   "-out %s.pem >/dev/null 2>&1",
                    folder, name, name, name);
     ck_assert_msg(system(command) == 0, "%s", command);
 }
@@ -166,4 +183,39 @@ START_TEST(options_are_checked)
 }
 END_TEST
 
-HF_SUITE_MAIN("server/certificate", {t26_certificates_have_roles, 60}, {options_are_checked, 0})
+/* A program behind a server that it knows by its certificate, and that knows it by its own:
+   workflow and activity run there without another credential. */
+START_TEST(a_worker_over_tls)
+{
+    hf_server_options options = {.auth = {HF_AUTH_TOKEN, {0}}, .tls_client_roles = "ops=admin"};
+    const hf_error *failure = NULL;
+    hf_engine *d = NULL;
+    hf_value out = NULL;
+    hf_site site;
+    char url[64];
+
+    (void)signal(SIGPIPE, SIG_IGN);
+    folder_make();
+    options.tls_certificate = file("server.pem");
+    options.tls_key = file("server.key");
+    options.tls_client_ca = file("ca.pem");
+    hf_site_open(&site, HF_ENGINE_SQLITE, &app, options);
+    (void)snprintf(url, sizeof(url), "https://127.0.0.1:%d", hf_server_port(site.server));
+    ck_assert_int_eq(setenv("HF_CERT_FILE", file("ops.pem"), 1), 0);
+    ck_assert_int_eq(setenv("HF_KEY_FILE", file("ops.key"), 1), 0);
+    ck_assert_int_eq(setenv("HF_CA_FILE", file("server.pem"), 1), 0);
+    ck_assert_int_eq(hf_open(url, &worker_app, &d), HF_OK);
+    ck_assert_msg(hf_start(d, "doubles", hf_json(d, "21"), .id = "a") == HF_OK, "%s", hf_errmsg(d));
+    ck_assert_msg(hf_result(d, "a", hf_seconds(60), &out, &failure) == HF_OK, "%s", hf_errmsg(d));
+    ck_assert_int_eq(hf_int(out, "", 0), 42);
+    hf_close(d);
+    (void)unsetenv("HF_CERT_FILE");
+    (void)unsetenv("HF_KEY_FILE");
+    (void)unsetenv("HF_CA_FILE");
+    hf_site_close(&site);
+    folder_remove();
+}
+END_TEST
+
+HF_SUITE_MAIN("server/certificate", {t26_certificates_have_roles, 60}, {options_are_checked, 0},
+              {a_worker_over_tls, 120})

@@ -1,6 +1,7 @@
 /* test_drain.c: a server that is told to stop while clients wait, over real HTTP on both databases:
    whoever waits is answered at once and told to ask again, and nothing that was accepted is lost.
  */
+#include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -344,8 +345,34 @@ HF_BOTH_ENGINES(waits_can_begin_again)
     hf_site_close(&site);
 }
 
+/* A store that somebody else wrote to: nothing is accepted any more, /api/ready says so, and what
+   was there can still be read. */
+START_TEST(not_ready_when_it_cannot_write)
+{
+    static const char start[] = "{\"workflow_type\":\"t\",\"workflow_id\":\"a\"}";
+    sqlite3 *other = NULL;
+    hf_site_answer answer;
+    hf_site site;
+
+    hf_site_open(&site, HF_ENGINE_SQLITE, &app, (hf_server_options){0});
+    ck_assert_int_eq(hf_site_ask(&site, "POST", "/api/workflows", NULL, start).status, 201);
+    ck_assert_int_eq(hf_site_ask(&site, "GET", "/api/ready", NULL, NULL).status, 200);
+    ck_assert_int_eq(sqlite3_open(hf_test_place_address(site.place), &other), SQLITE_OK);
+    ck_assert_int_eq(sqlite3_exec(other, "CREATE TABLE x (y); DROP TABLE x", NULL, NULL, NULL),
+                     SQLITE_OK);
+    (void)sqlite3_close(other);
+    ck_assert_int_eq(hf_site_ask(&site, "POST", "/api/workflows/a/cancel", NULL, "{}").status, 503);
+    answer = hf_site_ask(&site, "GET", "/api/ready", NULL, NULL);
+    ck_assert_int_eq(answer.status, 503);
+    ck_assert_str_eq(hf_str(answer.body, "status", ""), "stopped");
+    ck_assert_int_eq(hf_site_ask(&site, "GET", "/api/health", NULL, NULL).status, 200);
+    ck_assert_int_eq(hf_site_ask(&site, "GET", "/api/workflows/a", NULL, NULL).status, 200);
+    hf_site_close(&site);
+}
+END_TEST
+
 HF_PG_SUITE_MAIN("server/drain", HF_BOTH(an_accepted_update_outlives_its_server),
                  HF_BOTH(questions_end_at_once), HF_BOTH(polls_and_streams_end_at_once),
                  HF_BOTH(a_task_in_hand_is_brought),
                  HF_BOTH(a_task_that_did_not_arrive_outlives_a_restart),
-                 HF_BOTH(waits_can_begin_again))
+                 HF_BOTH(waits_can_begin_again), {not_ready_when_it_cannot_write, 0})

@@ -521,6 +521,17 @@ def inside(build):  # pylint: disable=too-many-locals,too-many-statements
                      c.activity_timeout_pass):
             await call()
 
+    async def worker_restarts(s):
+        """What one worker began another one ends: its code is replayed from history."""
+        handle = await s.start("mailbox")
+        await s.client.signal_workflow(handle.workflow_id, "add", args=[1])
+        await s.until(lambda: "SignalApplied" in [e["type"] for e in s.server.events(handle)])
+        await s.rest()
+        await s.client.signal_workflow(handle.workflow_id, "add", args=[2])
+        await s.work()
+        await s.client.signal_workflow(handle.workflow_id, "add", args=[3])
+        assert await s.result(handle) == {"full": True, "got": [1, 2, 3]}
+
     async def restarts(s):
         """A worker that goes and one that comes, and a server that is killed, lose nothing."""
         handle = await s.start("sequence", "bob")
@@ -532,7 +543,7 @@ def inside(build):  # pylint: disable=too-many-locals,too-many-statements
         assert await s.result(handle) == ["hello bob", "hello x", "hello y"]
 
     cases = (steps, messages, questions, timeouts, children, continuing, retries, failures, versions, reads,
-             cancelling, schedules, standalone, bundles, fleet, manages, restarts)
+             cancelling, schedules, standalone, bundles, fleet, manages, worker_restarts, restarts)
     hosted = (both_ways,)
     failed = []
 
