@@ -118,6 +118,13 @@ void hf_clock_set_wall(hf_clock *clock, int64_t wall_us)
     atomic_store(&clock->wall_us, wall_us);
 }
 
+int64_t hf_clock_after(int64_t from_us, int64_t ms)
+{
+    if (ms <= 0)
+        return from_us;
+    return ms < (INT64_MAX - from_us) / 1000 ? from_us + ms * 1000 : INT64_MAX;
+}
+
 bool hf_clock_print(int64_t wall_us, char out_text[HF_CLOCK_TEXT_SIZE])
 {
     int64_t seconds = wall_us / US_PER_SECOND;

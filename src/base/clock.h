@@ -27,6 +27,9 @@ void hf_clock_free_virtual(hf_clock *clock); /* NULL is allowed */
 int64_t hf_clock_wall_us(const hf_clock *clock);
 int64_t hf_clock_mono_us(const hf_clock *clock);
 
+/* So many milliseconds after a time; not before it, and not beyond what can be counted. */
+int64_t hf_clock_after(int64_t from_us, int64_t ms);
+
 /* Virtual clocks only: lets time pass on both scales, or makes wall time jump, backwards as well,
    while monotonic time stays. */
 void hf_clock_advance(hf_clock *clock, int64_t by_us);

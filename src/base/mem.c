@@ -114,7 +114,10 @@ static char *mem_take(hf_mem *mem, size_t bytes, size_t align)
 void hf_mem_reset(hf_mem *mem)
 {
     mem_block *keep = NULL;
-    mem_block *block = mem->newest;
+    mem_block *block = mem ? mem->newest : NULL;
+
+    if (!mem)
+        return;
 
     while (block) {
         mem_block *next = block->next;

@@ -57,9 +57,18 @@ static hf_status correlation_read(const hf_start_opts *opts, hf_intake_start *st
 static hf_status start_more(const hf_call *c, const hf_start_opts *opts, hf_intake_start *start,
                             hf_err *err)
 {
+    const hf_ms timeouts[] = {opts->execution_timeout, opts->run_timeout};
+
     if (opts->delay < 0 || opts->delay > hf_years(100)) /* beyond, it is a typing mistake */
         return hf_err_set(err, HF_INVALID, "a start cannot be delayed by %lld ms",
                           (long long)opts->delay);
+    for (size_t i = 0; i < sizeof(timeouts) / sizeof(timeouts[0]); i++)
+        if (timeouts[i] < 0 || timeouts[i] > hf_years(100))
+            return hf_err_set(err, HF_INVALID, "a run cannot have a timeout of %lld ms",
+                              (long long)timeouts[i]);
+    if (opts->duplicate != HF_DUP_REJECT && opts->duplicate != HF_DUP_RETURN_EXISTING)
+        return hf_err_set(err, HF_INVALID, "there is no way %d to take a duplicate",
+                          (int)opts->duplicate);
     if (opts->priority < 0 || opts->priority > 99)
         return hf_err_set(err, HF_INVALID, "a priority is 1 to 99, not %d", opts->priority);
     if (opts->weight && !opts->rate_limit)
@@ -69,7 +78,7 @@ static hf_status start_more(const hf_call *c, const hf_start_opts *opts, hf_inta
     start->rate_limit = hf_slice_of(opts->rate_limit);
     start->weight = opts->rate_limit && !opts->weight ? 1 : opts->weight;
     if (opts->delay)
-        start->available_us = c->in.now_us + opts->delay * 1000;
+        start->available_us = hf_clock_after(c->in.now_us, opts->delay);
     return correlation_read(opts, start, err);
 }
 
@@ -91,10 +100,14 @@ static hf_intake_start start_of(const char *type, const hf_start_opts *opts)
 }
 
 hf_status hf_start_read(const hf_call *call, const char *type, const hf_start_opts *opts,
-                        hf_intake_start *out_start, hf_err *err)
+                        hf_intake_start *out_start, hf_slice *out_request_id, hf_err *err)
 {
-    *out_start = start_of(type, opts);
-    return start_more(call, opts, out_start, err);
+    hf_start_opts known = {0};
+    hf_status st = hf_call_options(&known, sizeof(known), opts, err);
+
+    *out_start = start_of(type, &known);
+    *out_request_id = hf_slice_of(known.request_id);
+    return st ? st : start_more(call, &known, out_start, err);
 }
 
 static hf_status start_send(hf_engine *engine, const char *type, const hf_start_opts *opts,
@@ -116,11 +129,10 @@ static hf_status start_send(hf_engine *engine, const char *type, const hf_start_
         return st;
     if (!type || !opts)
         return hf_err_set(&c.slot->err, HF_MISUSE, "a type and options are needed");
-    st = hf_start_read(&c, type, opts, &start, &c.slot->err);
+    st = hf_start_read(&c, type, opts, &start, &request.request_id, &c.slot->err);
     if (st)
         return st;
     request.id = start.id;
-    request.request_id = hf_slice_of(opts->request_id);
     request.start = &start;
     return request_send(&c, &request, &reply);
 }
@@ -258,14 +270,18 @@ static hf_status order_remote(hf_remote *remote, hf_command_type type, const cha
                               const hf_order_opts *o, engine_slot *slot)
 {
     hf_command_result result;
+    hf_order_opts opts = {0};
+    hf_status st = hf_call_options(&opts, sizeof(opts), o, &slot->err);
 
-    if (o->cleanup)
+    if (st)
+        return st;
+    if (opts.cleanup)
         return hf_err_set(&slot->err, HF_UNSUPPORTED,
                           "hf_cancel_with: cleanup cannot be asked for through a server");
     return hf_remote_order(
         remote, hf_command_type_text(type),
         hf_json_(slot->mem, "{'workflow_id': %s, 'run_id': %s, 'reason': %s, 'request_id': %s}", id,
-                 o->run_id, o->reason, o->request_id),
+                 opts.run_id, opts.reason, opts.request_id),
         slot->mem, &result, &slot->err);
 }
 
@@ -279,11 +295,11 @@ static hf_status run_order(hf_engine *engine, hf_command_type type, const char *
     hf_call c;
     hf_status st;
 
-    if (o)
-        memcpy(&opts, o, o->size_ < sizeof(opts) ? o->size_ : sizeof(opts));
     if (hf_call_remote(engine, &slot))
-        return slot ? order_remote(engine->remote, type, id, &opts, slot) : HF_NOMEM;
+        return slot ? order_remote(engine->remote, type, id, o, slot) : HF_NOMEM;
     st = hf_call_begin(&c, engine);
+    if (!st)
+        st = hf_call_options(&opts, sizeof(opts), o, &c.slot->err);
     if (st)
         return st;
     more.cleanup = opts.cleanup;
@@ -337,10 +353,10 @@ static hf_status run_copy(hf_engine *engine, hf_command_type type, const char *i
     hf_status st =
         hf_call_begin_(&c, engine, type == HF_COMMAND_TYPE_FORK ? "hf_fork_with" : "hf_reset_with");
 
+    if (!st)
+        st = hf_call_options(&opts, sizeof(opts), o, &c.slot->err);
     if (st)
         return st;
-    if (o)
-        memcpy(&opts, o, o->size_ < sizeof(opts) ? o->size_ : sizeof(opts));
     more = (hf_copy_more){
         .step = opts.step, .id = hf_slice_of(opts.id), .signals = hf_slice_of(opts.signals)};
     st = request_send(&c,

@@ -55,6 +55,8 @@ hf_status hf_attributes(hf_engine *engine, hf_mem *mem, hf_value *out)
     hf_call c;
     hf_status st = hf_call_begin(&c, engine);
 
+    if (!st && !out)
+        st = hf_err_set(&c.slot->err, HF_MISUSE, "a place for the answer is needed");
     if (!st)
         st = attributes_read(&c, mem, &rows);
     if (st)

@@ -100,6 +100,8 @@ hf_status hf_workers_queues(hf_engine *engine, hf_mem *mem, hf_value *out)
         return st;
     if (!engine->desk)
         return hf_err_set(&c.slot->err, HF_MISUSE, "workers are not allowed: hf_workers_allow");
+    if (!mem || !out)
+        return hf_err_set(&c.slot->err, HF_MISUSE, "memory and a place for the answer are needed");
     *out = hf_desk_show(engine->desk, c.in.namespace_key, mem);
     return *out ? HF_OK : hf_err_nomem(&c.slot->err, "queues");
 }

@@ -15,6 +15,19 @@ bool hf_call_remote(hf_engine *engine, engine_slot **out_slot)
     return true;
 }
 
+hf_status hf_call_options(void *out, size_t size, const void *given, hf_err *err)
+{
+    size_t said = 0;
+
+    if (!given)
+        return HF_OK;
+    memcpy(&said, given, sizeof(said));
+    if (said < sizeof(said))
+        return hf_err_set(err, HF_MISUSE, "the options do not say their size");
+    memcpy(out, given, said < size ? said : size);
+    return HF_OK;
+}
+
 hf_status hf_call_begin_(hf_call *call, hf_engine *engine, const char *function)
 {
     hf_status st;
@@ -108,13 +121,16 @@ hf_status hf_call_row(hf_call *call, hf_op op, const hf_db_value *cells, size_t 
 hf_status hf_call_rows(hf_call *call, hf_stmt stmt, const hf_db_value *params, size_t count,
                        hf_mem *mem, hf_call_make *make, void *ctx, hf_value *out)
 {
-    hf_value_list *list = hf_value_array(mem);
+    hf_value_list *list;
     hf_db_cursor *cursor = NULL;
     hf_err *err = &call->slot->err;
     bool more = true;
     hf_status st;
 
+    if (!mem || !out)
+        return hf_err_set(err, HF_MISUSE, "memory and a place for the answer are needed");
     *out = NULL;
+    list = hf_value_array(mem);
     hf_call_read_begin(call);
     st = hf_db_query(call->in.db, stmt, params, count, &cursor, err);
     while (!st && more) {
@@ -171,7 +187,7 @@ void hf_call_await_started(hf_call *call, const char *id)
 hf_status hf_call_await(hf_call *call, hf_ms wait, hf_status (*look)(hf_call *call, void *ctx),
                         void *ctx)
 {
-    int64_t until_us = hf_clock_mono_us(hf_clock_system()) + wait * 1000;
+    int64_t until_us = hf_clock_after(hf_clock_mono_us(hf_clock_system()), wait);
     uint64_t seen = call->open ? call->seen : hf_call_changes(call);
     hf_status st;
 

@@ -3,6 +3,7 @@
    and whoever waits. It knows no kind of command but by its row in the table below. */
 #include "engine/command.h"
 
+#include "base/utf8.h"
 #include "base/value.h"
 #include "engine/birth.h"
 #include "engine/command_impl.h"
@@ -389,7 +390,13 @@ static hf_status request_check(const hf_request *request, const command_kind *ki
                                   "the arguments have %lld bytes, which is more than is allowed",
                                   (long long)bytes)
                      : hf_err_set(err, HF_INVALID, "the arguments are no JSON");
-    if (request->request_id.ptr)
+    if (!hf_utf8_valid(request->reason))
+        return hf_err_set(err, HF_INVALID, "the reason is not well-formed UTF-8");
+    if (request->name.len)
+        st =
+            hf_name_check(request->type == HF_COMMAND_TYPE_UPDATE ? HF_NAME_UPDATE : HF_NAME_SIGNAL,
+                          request->name, err);
+    if (!st && request->request_id.ptr)
         st = hf_name_check(HF_NAME_REQUEST_ID, request->request_id, err);
     if (!st && request->dedup_key.ptr)
         st = hf_name_check(HF_NAME_REQUEST_ID, request->dedup_key, err);

@@ -1,5 +1,6 @@
 /* engine.c: opening, closing and moving an engine. What commands do is in api.c. */
 #include <errno.h>
+#include <limits.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -17,9 +18,9 @@ enum { ACTIVITY_THREADS = 8, ACTIVITY_PLACES = 512, CACHE_BYTES = 16 << 20 };
 
 engine_slot *hf_engine_slot_get(hf_engine *engine)
 {
-    engine_slot *slot = pthread_getspecific(engine->slot_key);
+    engine_slot *slot = engine ? pthread_getspecific(engine->slot_key) : NULL;
 
-    if (slot)
+    if (slot || !engine)
         return slot;
     slot = hf_alloc(sizeof(*slot));
     if (!slot)
@@ -195,6 +196,8 @@ hf_status hf_engine_begin(hf_engine *engine, engine_mode wanted, hf_err *err)
 {
     hf_status st = HF_OK;
 
+    if (engine->open_error.status)
+        return hf_err_set(err, engine->open_error.status, "%s", engine->open_error.text);
     if (engine->remote)
         return hf_err_set(err, HF_UNSUPPORTED,
                           "an engine behind a server is moved by its own threads: hf_run");
@@ -207,6 +210,18 @@ hf_status hf_engine_begin(hf_engine *engine, engine_mode wanted, hf_err *err)
     if (engine->mode == ENGINE_UNDECIDED)
         st = core_start(engine, wanted, err);
     hf_mutex_unlock(&engine->reader_lock);
+    return st;
+}
+
+hf_status hf_engine_begin_as(hf_engine *engine, engine_mode mode, hf_err *err)
+{
+    hf_status st = hf_engine_begin(engine, mode, err);
+
+    if (!st && engine->mode != mode)
+        st = hf_err_set(err, HF_MISUSE, "the engine is moved %s already",
+                        engine->mode == ENGINE_THREADS ? "by threads of its own"
+                        : engine->mode == ENGINE_TICK  ? "by hf_tick"
+                                                       : "by a test");
     return st;
 }
 
@@ -449,7 +464,7 @@ hf_status hf_set(hf_engine *engine, const char *name, const char *value)
     engine_slot *slot = hf_engine_slot_get(engine);
 
     if (!slot)
-        return HF_NOMEM;
+        return engine ? HF_NOMEM : HF_MISUSE;
     if (!name || !value)
         return hf_err_set(&slot->err, HF_MISUSE, "a setting has a name and a value");
     return hf_settings_set(&engine->settings, name, value, &slot->err);
@@ -524,7 +539,7 @@ int hf_fd(hf_engine *engine)
         (void)hf_err_set(&slot->err, HF_BUSY, "no file descriptor: %s", strerror(errno));
         return -1;
     }
-    return hf_engine_begin(engine, ENGINE_TICK, &slot->err) ? -1 : engine->wake_fd;
+    return hf_engine_begin_as(engine, ENGINE_TICK, &slot->err) ? -1 : engine->wake_fd;
 }
 
 int hf_tick(hf_engine *engine, hf_ms at_most)
@@ -534,8 +549,10 @@ int hf_tick(hf_engine *engine, hf_ms at_most)
     int64_t next_us;
     int64_t wait_ms;
 
-    if (!slot || hf_engine_begin(engine, ENGINE_TICK, &slot->err))
+    if (!slot || hf_engine_begin_as(engine, ENGINE_TICK, &slot->err))
         return -1;
+    if (at_most < 0 || at_most > INT_MAX)
+        at_most = at_most < 0 ? 0 : INT_MAX;
     if (engine->wake_fd >= 0)
         (void)!read(engine->wake_fd, &count, sizeof(count));
     hf_mutex_lock(&engine->lock);
@@ -561,7 +578,9 @@ hf_status hf_run(hf_engine *engine)
 
     if (slot && engine->remote)
         return hf_remote_run(engine->remote, &slot->err);
-    st = slot ? hf_engine_begin(engine, ENGINE_THREADS, &slot->err) : HF_NOMEM;
+    if (!slot)
+        return engine ? HF_NOMEM : HF_MISUSE;
+    st = hf_engine_begin_as(engine, ENGINE_THREADS, &slot->err);
     if (st)
         return st;
     hf_mutex_lock(&engine->lock);
@@ -573,6 +592,8 @@ hf_status hf_run(hf_engine *engine)
 
 void hf_shutdown(hf_engine *engine)
 {
+    if (!engine)
+        return;
     if (engine->remote)
         hf_remote_shutdown(engine->remote);
     hf_mutex_lock(&engine->lock);

@@ -117,11 +117,14 @@ struct hf_engine {
     void *meddle_ctx;
 };
 
-/* The calling thread's slot; NULL when memory ran out. */
+/* The calling thread's slot; NULL when memory ran out, or there is no engine. */
 engine_slot *hf_engine_slot_get(hf_engine *engine);
 
 /* Starts the engine in this mode, or as it was started. */
 HF_NODISCARD hf_status hf_engine_begin(hf_engine *engine, engine_mode wanted, hf_err *err);
+
+/* The same, and HF_MISUSE when it was started otherwise. */
+HF_NODISCARD hf_status hf_engine_begin_as(hf_engine *engine, engine_mode mode, hf_err *err);
 
 /* Forgets the names of namespaces; nobody uses the engine any more. */
 void hf_engine_spaces_free(hf_engine *engine);

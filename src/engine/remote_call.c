@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/value.h"
+#include "engine/call.h"
 #include "engine/remote_impl.h"
 #include "model/envelope.h"
 
@@ -212,11 +213,14 @@ hf_status hf_remote_start(hf_remote *remote, const char *type, const hf_start_op
     hf_command_result result;
     hf_start_opts o = {0};
     hf_value request;
+    hf_status st;
 
     (void)args;
     if (!given)
         return hf_err_set(err, HF_MISUSE, "a type and options are needed");
-    memcpy(&o, given, given->size_ && given->size_ < sizeof(o) ? given->size_ : sizeof(o));
+    st = hf_call_options(&o, sizeof(o), given, err);
+    if (st)
+        return st;
     if (signal || option_beyond(&o))
         return hf_err_set(err, HF_UNSUPPORTED, "hf_start: %s cannot be sent to a server",
                           signal ? "a first signal" : option_beyond(&o));
@@ -316,7 +320,7 @@ static hf_status failure_of(hf_mem *mem, hf_value said, const hf_error **out_fai
 hf_status hf_remote_result(hf_remote *remote, const char *id, hf_ms wait, hf_mem *mem,
                            hf_value *out, const hf_error **out_failure, hf_err *err)
 {
-    int64_t until_us = now_us() + wait * 1000;
+    int64_t until_us = hf_clock_after(now_us(), wait);
     hf_status st = hf_remote_begin(remote, err);
     int looks = 0;
 

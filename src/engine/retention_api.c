@@ -151,8 +151,9 @@ static hf_status pass_begin(pass *p, hf_engine *engine, const hf_retention_opts 
     if (st)
         return st;
     err = &p->call.slot->err;
-    if (o)
-        memcpy(&opts, o, o->size_ < sizeof(opts) ? o->size_ : sizeof(opts));
+    st = hf_call_options(&opts, sizeof(opts), o, err);
+    if (st)
+        return st;
     if (opts.most < 0)
         return hf_err_set(err, HF_INVALID, "the number of runs to remove is negative");
     p->most = opts.most ? opts.most : INT64_MAX;

@@ -3,6 +3,7 @@
    schedule_show.c. */
 #include <string.h>
 
+#include "base/utf8.h"
 #include "base/value.h"
 #include "engine/call.h"
 #include "engine/schedule.h"
@@ -39,6 +40,18 @@ static hf_status intervals_value(hf_mem *mem, const hf_schedule_opts *o, hf_valu
     return *out ? HF_OK : hf_err_nomem(err, "a schedule");
 }
 
+/* Whether all that is text is text. */
+static hf_status texts_check(const hf_schedule_opts *o, hf_err *err)
+{
+    const char *const texts[] = {o->type,  o->cron,         o->timezone, o->overlap, o->note,
+                                 o->queue, o->business_key, o->labels,   o->memo,    o->attributes};
+
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        if (!hf_utf8_valid(hf_slice_of(texts[i])))
+            return spec_refuse(err, "an option is not well-formed UTF-8");
+    return HF_OK;
+}
+
 /* The specification that the options make of the one before (NULL: none). */
 static hf_status spec_make(hf_mem *mem, const hf_schedule_opts *o, hf_value before, hf_value *out,
                            hf_err *err)
@@ -48,9 +61,11 @@ static hf_status spec_make(hf_mem *mem, const hf_schedule_opts *o, hf_value befo
     hf_value intervals = times ? NULL : hf_get(before, "intervals");
     hf_value zone = hf_get(before, "timezone");
     hf_value_list *spec = hf_value_object(mem);
-    hf_status st = HF_OK;
+    hf_status st = texts_check(o, err);
 
     *out = before;
+    if (st)
+        return st;
     if (o->spec) {
         *out = o->spec;
         return times || o->timezone
@@ -281,6 +296,8 @@ static hf_status update_draft(const hf_intake *in, hf_schedule *s, const void *c
     hf_value list;
     hf_status st;
 
+    if (!o)
+        return hf_err_set(err, HF_MISUSE, "options are needed");
     if (s->status == HF_SCHEDULE_STATUS_DELETED)
         return deleted_refuse(err);
     st = spec_make(mem, o, before.spec, &s->spec, err);
@@ -305,7 +322,7 @@ static hf_status update_draft(const hf_intake *in, hf_schedule *s, const void *c
 
 hf_status hf_schedule_update_with(hf_engine *engine, const char *id, const hf_schedule_opts *o)
 {
-    return o ? schedule_change(engine, id, update_draft, o) : HF_MISUSE;
+    return schedule_change(engine, id, update_draft, o);
 }
 
 static hf_status pause_draft(const hf_intake *in, hf_schedule *s, const void *ctx, hf_unit *unit,

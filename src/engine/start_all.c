@@ -32,6 +32,12 @@ typedef struct starting {
     size_t later_count;
 } starting;
 
+/* The caller's structs are as long as the program that made them knew them. */
+static const hf_start_opts *item_at(const starting *s, size_t at)
+{
+    return (const void *)((const char *)s->items + at * s->items->size_);
+}
+
 /* Whether an earlier one of the window has the same correlation key. */
 static hf_status key_seen(starting *s, hf_slice key, bool *out_seen, hf_err *err)
 {
@@ -51,12 +57,12 @@ static hf_status item_draft(starting *s, size_t at)
     hf_intake_start start;
     hf_reply reply;
     bool seen = false;
-    hf_status st = hf_start_read(&s->call, s->type, &s->items[at], &start, err);
+    hf_status st =
+        hf_start_read(&s->call, s->type, item_at(s, at), &start, &request.request_id, err);
 
     if (!st)
         st = key_seen(s, start.correlation_key, &seen, err);
     request.id = start.id;
-    request.request_id = hf_slice_of(s->items[at].request_id);
     request.start = &start;
     *next = (draft){.at = at, .priority = start.priority ? start.priority : HF_TASK_PRIORITY};
     if (!st && !seen)
@@ -94,7 +100,7 @@ static hf_status window_end(starting *s)
     for (size_t i = 0; !st && i < s->later_count; i++) {
         size_t at = s->later[i];
 
-        s->answers[at] = hf_start_with(engine, s->type, &s->items[at]);
+        s->answers[at] = hf_start_with(engine, s->type, item_at(s, at));
         if (s->answers[at] == HF_STOPPED || s->answers[at] == HF_NOMEM)
             st = s->answers[at]; /* the rest would fare no better */
     }

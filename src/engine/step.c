@@ -56,7 +56,7 @@ hf_step_fn *hf_step_code(const hf_machine_def *machine, hf_slice name)
 
 hf_mem *hf_mem_of_step(hf_step *s)
 {
-    return s->job->mem;
+    return s ? s->job->mem : NULL;
 }
 
 static hf_value payload_value(hf_mem *mem, const hf_decision_payload *payload)
@@ -72,9 +72,9 @@ static hf_value payload_value(hf_mem *mem, const hf_decision_payload *payload)
 
 hf_value hf_step_state(hf_step *s)
 {
-    if (!s->state)
+    if (s && !s->state)
         s->state = payload_value(s->job->mem, &s->in->work.state);
-    return s->state;
+    return s ? s->state : NULL;
 }
 
 /* As workflows receive it. */
@@ -107,17 +107,17 @@ static hf_value signals_list(hf_step *s, bool awaited)
 
 hf_value hf_step_awaited(hf_step *s)
 {
-    return signals_list(s, true);
+    return s ? signals_list(s, true) : NULL;
 }
 
 hf_value hf_step_inbox(hf_step *s)
 {
-    return signals_list(s, false);
+    return s ? signals_list(s, false) : NULL;
 }
 
 hf_value hf_step_signal(hf_step *s)
 {
-    for (size_t i = 0; !s->handling && i < s->in->work.signal_count; i++)
+    for (size_t i = 0; s && !s->handling && i < s->in->work.signal_count; i++)
         if (s->in->work.signals[i].awaited)
             return signal_payload(s->job->mem, &s->in->work.signals[i]);
     return NULL;
@@ -125,7 +125,7 @@ hf_value hf_step_signal(hf_step *s)
 
 bool hf_step_timed_out(hf_step *s)
 {
-    return s->in->work.timed_out;
+    return s && s->in->work.timed_out;
 }
 
 static hf_value child_value(hf_mem *mem, const hf_step_child *child)
@@ -153,8 +153,11 @@ static hf_value child_value(hf_mem *mem, const hf_step_child *child)
 
 hf_value hf_step_children(hf_step *s)
 {
-    hf_value_list *list = hf_value_array(s->job->mem);
+    hf_value_list *list;
 
+    if (!s)
+        return NULL;
+    list = hf_value_array(s->job->mem);
     for (size_t i = 0; !s->handling && i < s->in->work.child_count; i++)
         hf_value_append(list, child_value(s->job->mem, &s->in->work.children[i]));
     return hf_value_finish(list);
@@ -162,24 +165,25 @@ hf_value hf_step_children(hf_step *s)
 
 int hf_step_attempt(hf_step *s)
 {
-    return (int)s->in->work.attempt;
+    return s ? (int)s->in->work.attempt : 0;
 }
 
 const char *hf_step_key(hf_step *s)
 {
-    return s->in->key;
+    return s ? s->in->key : "";
 }
 
 const char *hf_step_id(hf_step *s)
 {
-    return s->in->instance_id.ptr;
+    return s ? s->in->instance_id.ptr : "";
 }
 
 /* ---- what it decides */
 
 hf_step *hf_step_here_(hf_step *s, const char *at)
 {
-    s->at = at;
+    if (s)
+        s->at = at;
     return s;
 }
 
@@ -191,10 +195,10 @@ hf_outcome hf_next(hf_step *s, const char *step, hf_value state)
 
 hf_outcome hf_next_with(hf_step *s, const char *step, const hf_next_opts *o)
 {
-    hf_mem *mem = s->job->mem;
+    hf_mem *mem = hf_mem_of_step(s);
     hf_outcome outcome = {.kind = HF_STEP_OUTCOME_NEXT, .step = step};
 
-    if (!o)
+    if (!o || !mem)
         return outcome;
     outcome.state = o->state;
     outcome.weight = o->weight;
@@ -219,6 +223,8 @@ hf_outcome hf_park_any(hf_step *s, const char *const *names, hf_ms timeout, cons
 
     while (names && names[count] && count <= NAMES_MAX) /* one too many is seen as such */
         count++;
+    if (!s)
+        return (hf_outcome){0};
     copy = hf_mem_array(s->job->mem, count + 1, sizeof(*copy));
     s->names_lost = !copy;
     for (size_t i = 0; !s->names_lost && i < count; i++) {
@@ -286,6 +292,8 @@ hf_outcome hf_fan_out(hf_step *s, const struct hf_leaf *children, const char *th
     size_t count = 0;
     hf_step_start *starts;
 
+    if (!s)
+        return (hf_outcome){0};
     while (children && children[count].kind != HF_LEAF_END && count <= LEAVES_MAX)
         count++;
     starts = hf_mem_array(s->job->mem, count + 1, sizeof(*starts));
@@ -328,19 +336,22 @@ static void failure_keep(hf_step *s, const char *type, const char *message)
 
 hf_outcome hf_stop(hf_step *s, const char *type, const char *message)
 {
-    failure_keep(s, type ? type : "stopped", message);
+    if (s)
+        failure_keep(s, type ? type : "stopped", message);
     return (hf_outcome){.kind = HF_STEP_OUTCOME_STOP};
 }
 
 hf_outcome hf_raise(hf_step *s, const char *type, const char *format, ...)
 {
-    char message[1024];
+    char message[1024] = "";
     va_list args;
 
     va_start(args, format);
-    (void)vsnprintf(message, sizeof(message), format, args);
+    if (format)
+        (void)vsnprintf(message, sizeof(message), format, args);
     va_end(args);
-    failure_keep(s, type, message);
+    if (s)
+        failure_keep(s, type, message);
     return (hf_outcome){.kind = OUTCOME_RAISED};
 }
 

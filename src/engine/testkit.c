@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "engine/engine_impl.h"
 #include "model/event_codec.h"
+#include "model/retry.h"
 #include "store/row.h"
 
 #define TEST_EPOCH_US INT64_C(1767225600000000) /* 2026-01-01 */
@@ -39,13 +40,24 @@ hf_engine *hf_test_open(const hf_app *app)
     return engine; /* hf_errmsg says why it failed; every call answers the same */
 }
 
+/* Whether a test may move the engine. */
+static hf_status test_begin(hf_engine *engine)
+{
+    engine_slot *slot = hf_engine_slot_get(engine);
+
+    if (!slot)
+        return engine ? HF_NOMEM : HF_MISUSE;
+    if (!engine->virtual_clock && !engine->open_error.status)
+        return hf_err_set(&slot->err, HF_MISUSE,
+                          "only an engine of hf_test_open is moved by tests");
+    return hf_engine_begin_as(engine, ENGINE_TEST, &slot->err);
+}
+
 hf_status hf_test_drain(hf_engine *engine)
 {
     engine_slot *slot = hf_engine_slot_get(engine);
-    hf_status st = slot ? engine->open_error.status : HF_NOMEM;
+    hf_status st = test_begin(engine);
 
-    if (!st)
-        st = hf_engine_begin(engine, ENGINE_TEST, &slot->err);
     while (!st && hf_engine_pump(engine)) /* a move may be a crash: begin again then */
         st = hf_engine_begin(engine, ENGINE_TEST, &slot->err);
     return st ? st : hf_core_failure(engine->core, &slot->err);
@@ -53,9 +65,16 @@ hf_status hf_test_drain(hf_engine *engine)
 
 hf_status hf_test_advance(hf_engine *engine, hf_ms by)
 {
-    int64_t end_us = hf_clock_wall_us(engine->clock) + by * 1000;
     hf_status st = hf_test_drain(engine);
+    int64_t end_us;
 
+    if (st)
+        return st;
+    if (by < 0 || by > HF_RETRY_MS_MAX)
+        return hf_err_set(&hf_engine_slot_get(engine)->err, HF_INVALID,
+                          "a test's clock moves on by 0 to ten years, not by %lld ms",
+                          (long long)by);
+    end_us = hf_clock_after(hf_clock_wall_us(engine->clock), by);
     while (!st) {
         int64_t next_us = hf_core_next_us(engine->core);
         int64_t batch_us = hf_batch_next_us(engine->batcher);
@@ -76,12 +95,12 @@ hf_status hf_test_advance(hf_engine *engine, hf_ms by)
 
 void hf_test_fail(hf_engine *engine, const char *activity, int times, const char *type)
 {
-    hf_core_fault *fault = hf_alloc(sizeof(*fault));
+    hf_core_fault *fault = engine && activity ? hf_alloc(sizeof(*fault)) : NULL;
 
     if (!fault)
         return; /* the test sees that nothing failed */
     (void)snprintf(fault->activity, sizeof(fault->activity), "%s", activity);
-    (void)snprintf(fault->type, sizeof(fault->type), "%s", type);
+    (void)snprintf(fault->type, sizeof(fault->type), "%s", type ? type : "error");
     fault->times = times;
     fault->next = engine->faults;
     engine->faults = fault;
@@ -89,11 +108,10 @@ void hf_test_fail(hf_engine *engine, const char *activity, int times, const char
 
 void hf_test_crash(hf_engine *engine)
 {
-    engine_slot *slot = hf_engine_slot_get(engine);
-
+    if (test_begin(engine))
+        return;
     hf_engine_crash(engine);
-    if (slot)
-        (void)!hf_engine_begin(engine, ENGINE_TEST, &slot->err);
+    (void)!test_begin(engine);
 }
 
 /* The newest run of an instance; 0 when there is none. */
@@ -104,7 +122,7 @@ static int64_t run_of(hf_engine *engine, const char *id, hf_run_base *out_base)
     hf_intake_target target;
     hf_status st;
 
-    if (!slot)
+    if (!slot || engine->open_error.status || !id)
         return 0;
     in.namespace_key = slot->namespace_key;
     in.db = hf_engine_read_begin(engine);

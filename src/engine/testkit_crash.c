@@ -176,8 +176,11 @@ hf_status hf_test_crash_everywhere(const hf_app *app, scenario_fn *scenario, voi
 {
     ending whole;
     hf_err err = {0};
-    hf_status st = scenario_run(app, scenario, arg, 0, &whole, &err);
+    hf_status st;
 
+    if (!app || !scenario || (why_size && !why))
+        return HF_MISUSE;
+    st = scenario_run(app, scenario, arg, 0, &whole, &err);
     if (why_size)
         why[0] = '\0';
     if (st)

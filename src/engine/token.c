@@ -77,6 +77,8 @@ hf_status hf_token_create_with(hf_engine *engine, const hf_token_opts *o, hf_tok
 
     if (st)
         return st;
+    if (!o || !out)
+        return hf_err_set(&call.slot->err, HF_MISUSE, "options and a place for a token are needed");
     *out = (hf_token){0};
     st = option_check(o, &call.slot->err);
     if (!st)
@@ -89,7 +91,7 @@ hf_status hf_token_create_with(hf_engine *engine, const hf_token_opts *o, hf_tok
             hf_db_text(hf_slice_of(o->role)),
             hf_db_text(hf_slice_of(o->namespaces ? o->namespaces : "*")),
             hf_db_int(call.in.now_us),
-            hf_db_int(o->lifespan ? call.in.now_us + o->lifespan * 1000 : 0)};
+            hf_db_int(o->lifespan ? hf_clock_after(call.in.now_us, o->lifespan) : 0)};
 
         st = hf_call_row(&call, HF_OP_TOKEN_NEW, cells, sizeof(cells) / sizeof(cells[0]), &applied,
                          &call.slot->err);

@@ -157,7 +157,7 @@ hf_status hf_tool_inspect(const char *address, const hf_tool_options *options,
     const char *schema = NULL;
     hf_status st = options_check(options, &schema, err);
 
-    if (!st && out_info->size != sizeof(*out_info))
+    if (!st && (!address || !out_info || out_info->size != sizeof(*out_info)))
         st = hf_err_set(err, HF_MISUSE, "the information about a store has the wrong size");
     if (!st)
         st = view_open(&view, address, schema, true, err);

@@ -95,7 +95,7 @@ hf_status hf_engine_wait(hf_engine *engine, int64_t run, bool closed, uint64_t *
 
 hf_status hf_changes(hf_engine *engine, int64_t seen, hf_ms wait, int64_t *out_seen)
 {
-    int64_t until_us = hf_clock_mono_us(hf_clock_system()) + wait * 1000;
+    int64_t until_us = hf_clock_after(hf_clock_mono_us(hf_clock_system()), wait);
     uint64_t now = (uint64_t)seen;
     hf_call c;
     hf_status st = hf_call_begin(&c, engine);
@@ -133,6 +133,8 @@ hf_status hf_working(hf_engine *engine)
 
 void hf_waits_stop(hf_engine *engine, bool stop)
 {
+    if (!engine)
+        return;
     hf_mutex_lock(&engine->lock);
     engine->waits_over = stop;
     for (hf_list *link = engine->waiting.next; stop && link != &engine->waiting; link = link->next)

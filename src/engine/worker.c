@@ -210,7 +210,7 @@ hf_status hf_poll_begin(hf_engine *engine, const hf_poll_opts *opts, hf_poll **o
     poll->arg = opts->arg;
     poll->waiter.namespace_key = c.in.namespace_key;
     poll->waiter.got = poll_got;
-    poll->waiter.lease_us = opts->lease * 1000;
+    poll->waiter.lease_us = hf_clock_after(0, opts->lease);
     poll->waiter.mem = hf_mem_new_small(); /* thousands may wait */
     st = poll->waiter.mem ? poll_fill(poll, opts, &c.slot->err)
                           : hf_err_nomem(&c.slot->err, "a poll");
@@ -304,12 +304,13 @@ hf_status hf_poll_now(hf_engine *engine, const hf_poll_opts *opts, hf_mem *mem, 
     hf_poll *poll = NULL;
     hf_status st;
 
-    if (!engine || !opts || !mem || !out_task)
-        return HF_MISUSE;
-    *out_task = NULL;
     who.slot = hf_engine_slot_get(engine);
     if (!who.slot)
-        return HF_NOMEM;
+        return engine ? HF_NOMEM : HF_MISUSE;
+    if (!opts || !mem || !out_task)
+        return hf_err_set(&who.slot->err, HF_MISUSE,
+                          "options, memory and a place for the task are needed");
+    *out_task = NULL;
     own = *opts;
     own.got = probe_got;
     own.arg = &who;
@@ -436,10 +437,15 @@ hf_status hf_task_answer(hf_engine *engine, const hf_task_claim *claim, hf_value
 {
     hf_ticket ticket = {.kind = HF_TASK_WORKFLOW, .what = HF_TICKET_ANSWER};
     hf_worker_command *read = NULL;
+    hf_value errors = NULL;
     hf_call c;
     hf_status st = ticket_begin(&c, engine, claim, &ticket);
 
+    if (!out_errors)
+        out_errors = &errors;
     *out_errors = NULL;
+    if (!st && !mem)
+        st = hf_err_set(&c.slot->err, HF_MISUSE, "memory is needed");
     if (!st)
         st = hf_worker_commands_read(mem, commands, &read, &ticket.answer.count, out_errors,
                                      &c.slot->err);
@@ -455,7 +461,7 @@ hf_status hf_task_answer(hf_engine *engine, const hf_task_claim *claim, hf_value
     }
     ticket.answer.commands = read;
     st = st ? st : ticket_send(&c, &ticket);
-    if (st == HF_INVALID && !*out_errors)
+    if (st == HF_INVALID && mem && !*out_errors)
         *out_errors = hf_json_(mem, "{'commands': [%s]}", c.slot->err.text);
     return st;
 }
@@ -470,6 +476,8 @@ hf_status hf_task_decide(hf_engine *engine, const hf_task_claim *claim, hf_value
     hf_call c;
     hf_status st = ticket_begin(&c, engine, claim, &ticket);
 
+    if (!st && !mem)
+        st = hf_err_set(&c.slot->err, HF_MISUSE, "memory is needed");
     if (!st)
         st = hf_decisions_read(mem, decisions, &rows, &ticket.answer.row_count, &c.slot->err);
     if (st == HF_INVALID)

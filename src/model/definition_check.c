@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "model/name.h"
+#include "model/retry.h"
 
 /* A type key that a definition serves. */
 typedef struct claim {
@@ -61,6 +62,14 @@ static hf_status text_check(const char *text, const char *what, hf_err *err)
 {
     if (!hf_utf8_valid(hf_slice_of(text)))
         return hf_err_set(err, HF_INVALID, "%s is not well-formed UTF-8", what);
+    return HF_OK;
+}
+
+static hf_status time_check(hf_ms time, const char *what, hf_err *err)
+{
+    if (time < 0 || time > HF_RETRY_MS_MAX)
+        return hf_err_set(err, HF_INVALID, "%s is %s", what,
+                          time < 0 ? "negative" : "longer than ten years");
     return HF_OK;
 }
 
@@ -155,6 +164,8 @@ static hf_status declared_check(const hf_workflow_def *def, hf_mem *mem, hf_err 
 
 static hf_status sizes_check(const hf_workflow_def *def, hf_err *err)
 {
+    hf_status st;
+
     if (def->stack != 0 &&
         (def->stack < HF_DEFINITION_STACK_MIN || def->stack > HF_DEFINITION_STACK_MAX))
         return hf_err_set(err, HF_INVALID,
@@ -163,10 +174,8 @@ static hf_status sizes_check(const hf_workflow_def *def, hf_err *err)
     if (def->state_size > HF_DEFINITION_STATE_MAX)
         return hf_err_set(err, HF_INVALID, "state_size is %zu bytes; at most %d are allowed",
                           def->state_size, HF_DEFINITION_STATE_MAX);
-    if (def->execution_timeout < 0 || def->run_timeout < 0)
-        return hf_err_set(err, HF_INVALID, "%s is negative",
-                          def->execution_timeout < 0 ? "execution_timeout" : "run_timeout");
-    return HF_OK;
+    st = time_check(def->execution_timeout, "execution_timeout", err);
+    return st ? st : time_check(def->run_timeout, "run_timeout", err);
 }
 
 static hf_status revision_check(const char *revision, hf_err *err)
@@ -247,9 +256,10 @@ static hf_status activity_check(const hf_activity_def *def, hf_mem *mem, hf_err 
         st = params_check(def->params, mem, err);
     if (!st)
         st = text_check(def->doc, "doc", err);
-    if (!st && (def->start_to_close < 0 || def->heartbeat < 0))
-        st = hf_err_set(err, HF_INVALID, "%s is negative",
-                        def->start_to_close < 0 ? "start_to_close" : "heartbeat");
+    if (!st)
+        st = time_check(def->start_to_close, "start_to_close", err);
+    if (!st)
+        st = time_check(def->heartbeat, "heartbeat", err);
     if (!st)
         st = hf_err_because(err, types_check(def->no_retry_on, (hf_slice){0}, err), "no_retry_on");
     return hf_err_because(err, st, "activity %s", shown(def->name));
