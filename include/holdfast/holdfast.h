@@ -114,7 +114,7 @@ typedef struct hf_activity_opts {
     int max_attempts;        /* 0: the definition's, else 1; -1: no limit */
     const hf_ms *backoff;    /* NULL: 1, 2, 5, 10, 15, 30, 60, 120 s; the last repeats */
     size_t backoff_n;
-    bool local;              /* run inside the workflow's own turn: short and cheap */
+    bool local;              /* its first attempt runs within the turn; see below */
     const char *no_retry_on; /* failure types, "card_declined,bad_input" */
     const hf_error **err;    /* set: report failure here; unset: fail the run */
 } hf_activity_opts;
@@ -160,7 +160,14 @@ typedef struct hf_leaf {
     const struct hf_leaf *items;
 } hf_leaf;
 
-/* -- calls: the result, or NULL when the failure went to .err */
+/* -- calls: the result, or NULL when the failure went to .err
+
+   A local activity is for what is short and cheap. Its first attempt runs at once, on the thread of
+   the workflow's own code, and is recorded in the same transaction as whatever the code asks for
+   next: many of them cost one commit. So it must not block and not call the engine; its queue and
+   the timeouts of that attempt do not count; a process that dies meanwhile runs it again from the
+   beginning, with another idempotency key. An attempt that fails and may be tried again is followed
+   by ordinary ones. */
 HF_API hf_value hf_activity_with(hf_ctx *w, const char *name, const hf_activity_opts *o);
 HF_API hf_value hf_child_with(hf_ctx *w, const char *type, const hf_child_opts *o);
 /* A registered workflow as a child run that is waited for. */
@@ -256,6 +263,7 @@ HF_API const char *hf_uuid(hf_ctx *w); /* version 4 */
 HF_API const char *hf_workflow_id(hf_ctx *w);
 HF_API const char *hf_run_id(hf_ctx *w);
 HF_API size_t hf_history_length(hf_ctx *w); /* events up to the last fact that was seen */
+HF_API size_t hf_history_size(hf_ctx *w);   /* and their bytes */
 HF_API bool hf_should_continue_as_new(hf_ctx *w);
 
 /* Tells the next step its source line; the macros below do. */

@@ -12,6 +12,7 @@
 #include "base/utf8.h"
 #include "base/value.h"
 #include "decide/decide_impl.h"
+#include "model/words.h"
 
 /* A path is of no use elsewhere and long: the file's own name is kept. */
 static const char *line_of(const char *at)
@@ -149,6 +150,16 @@ void hf_decide_groups(hf_decide *decide, const hf_decision_row *row)
     hf_buf_fini(&path);
 }
 
+void hf_decide_words(hf_decide *decide, hf_slice type, hf_slice message)
+{
+    hf_event_builder *events = hf_unit_events(decide->unit, 0);
+
+    if (type.ptr)
+        hf_event_put_text(events, HF_KEY_EXCEPTION_TYPE, hf_words_type(type));
+    if (message.ptr)
+        hf_event_put_text(events, HF_KEY_MESSAGE, hf_words_message(message));
+}
+
 /* What every recorded failure says. The category is the recorder's view of it. */
 void hf_decide_failure(hf_decide *decide, const hf_decision_failure *failure,
                        hf_failure_category category)
@@ -157,8 +168,8 @@ void hf_decide_failure(hf_decide *decide, const hf_decision_failure *failure,
 
     hf_event_put_text(events, HF_KEY_FAILURE_CATEGORY,
                       hf_slice_of(hf_failure_category_text(category)));
-    hf_event_put_text(events, HF_KEY_EXCEPTION_TYPE, failure->type);
-    hf_event_put_text(events, HF_KEY_MESSAGE, failure->message);
+    hf_decide_words(decide, failure->type.ptr ? failure->type : HF_SLICE(""),
+                    failure->message.ptr ? failure->message : HF_SLICE(""));
     hf_event_put_bool(events, HF_KEY_NON_RETRYABLE, !failure->retryable);
     hf_decide_payload(decide, HF_KEY_EXCEPTION, &failure->details);
 }
@@ -200,8 +211,7 @@ static hf_status decide_handled(hf_decide *decide, const hf_decision_row *row, h
     (void)err;
     hf_event_put_text(events, HF_KEY_FAILURE_CATEGORY,
                       hf_slice_of(hf_failure_category_text(row->failure.category)));
-    hf_event_put_text(events, HF_KEY_EXCEPTION_TYPE, row->failure.type);
-    hf_event_put_text(events, HF_KEY_MESSAGE, row->failure.message);
+    hf_decide_words(decide, row->failure.type, row->failure.message);
     hf_event_put_bool(events, HF_KEY_HANDLED, true);
     return HF_OK;
 }
@@ -265,7 +275,7 @@ static hf_status decide_cancelled(hf_decide *decide, const hf_decision_row *row,
         hf_event_put_text(events, HF_KEY_REASON, decide->run->cancel_reason);
     hf_event_put_text(events, HF_KEY_FAILURE_CATEGORY,
                       hf_slice_of(hf_failure_category_text(HF_FAILURE_CATEGORY_CANCELLED)));
-    hf_event_put_text(events, HF_KEY_MESSAGE, row->failure.message);
+    hf_decide_words(decide, (hf_slice){0}, row->failure.message);
     hf_decide_closed(decide, HF_RUN_STATUS_CANCELLED, HF_CLOSED_REASON_CANCELLED);
     return HF_OK;
 }

@@ -126,6 +126,8 @@ typedef struct hf_effect {
     int64_t scheduled_us;
     int64_t close_deadline_us; /* schedule-to-close, HF_NONE: none */
     bool started;              /* the unit claimed it for this process */
+    int64_t attempts;          /* began and failed in the unit itself; the next one may begin */
+    int64_t available_us;      /* from then on */
     hf_limit limit;            /* HF_EFFECT_WARN, with the count in `key` */
 } hf_effect;
 
@@ -138,6 +140,29 @@ typedef enum hf_decide_known {
     HF_KNOW_WHOLE = 16 /* messages with their arguments */
 } hf_decide_known;
 
+/* How often an activity was tried. What counts against max_attempts is attempt - lost + missed. */
+typedef struct hf_attempt_count {
+    int64_t attempt; /* attempts that began */
+    int64_t lost;    /* of those, ended with their process */
+    int64_t crashes; /* of those, with their own code running */
+    int64_t missed;  /* schedule-to-start windows that passed */
+} hf_attempt_count;
+
+/* An attempt of an activity that ended, or one that did not begin in time. */
+typedef struct hf_attempt_end {
+    int64_t activity;
+    int64_t step;
+    hf_attempt_count count; /* this one included */
+    int64_t close_deadline_us;
+    hf_slice name;
+    hf_slice policy; /* snapshot, empty for the default */
+    bool failed;
+    hf_payload_codec codec;
+    hf_slice result; /* of a success */
+    hf_decision_failure failure;
+    hf_timeout_kind timeout; /* 0: it reported */
+} hf_attempt_end;
+
 /* What the engine answers while a unit is put together. Without one (NULL) everything that is asked
    for must be known. */
 typedef struct hf_decide_host {
@@ -149,6 +174,10 @@ typedef struct hf_decide_host {
     bool (*workflow)(void *ctx, hf_slice type, hf_decide_type *out_type);
     /* True reserves a place in this process for the activity: it is started in the same unit. */
     bool (*claim)(void *ctx, hf_slice name, hf_slice queue);
+    /* Runs the first attempt of a local activity that is known here, on this thread, and fills in
+       how it ended and when; what that points to lives as long as the unit. */
+    hf_status (*local)(void *ctx, const hf_decision_row *row, hf_ulid id, hf_attempt_end *io_end,
+                       int64_t *out_ended_us, hf_err *err);
     /* The message that the event at `seq` brought; NULL when there is none. */
     const hf_open_message *(*message)(void *ctx, int64_t seq);
     /* Fills in what hf_decide_run says is known where it is asked for (hf_decide_known). */
@@ -175,6 +204,7 @@ typedef struct hf_decide {
     unsigned known;   /* hf_decide_known: asked for already */
     bool retries;     /* the run closes and another attempt of it begins */
     bool again;       /* out: a step was resolved in its own unit: the code has another turn */
+    bool resolved;    /* out: a local activity was: the code may go on within this one */
     int64_t cursor;   /* of messages, as far as this unit moved it */
     int64_t commands; /* command rows that the unit adds to the run, and messages among them */
     int64_t messages;
@@ -209,29 +239,6 @@ int64_t hf_decide_due(const hf_retry_policy *policy, const hf_attempt_clock *clo
    schedule_to_start, heartbeat, start_to_close. */
 hf_timeout_kind hf_decide_late(const hf_retry_policy *policy, const hf_attempt_clock *clock,
                                int64_t now_us);
-
-/* How often an activity was tried. What counts against max_attempts is attempt - lost + missed. */
-typedef struct hf_attempt_count {
-    int64_t attempt; /* attempts that began */
-    int64_t lost;    /* of those, ended with their process */
-    int64_t crashes; /* of those, with their own code running */
-    int64_t missed;  /* schedule-to-start windows that passed */
-} hf_attempt_count;
-
-/* An attempt of an activity that ended, or one that did not begin in time. */
-typedef struct hf_attempt_end {
-    int64_t activity;
-    int64_t step;
-    hf_attempt_count count; /* this one included */
-    int64_t close_deadline_us;
-    hf_slice name;
-    hf_slice policy; /* snapshot, empty for the default */
-    bool failed;
-    hf_payload_codec codec;
-    hf_slice result; /* of a success */
-    hf_decision_failure failure;
-    hf_timeout_kind timeout; /* 0: it reported */
-} hf_attempt_end;
 
 /* Completed, failed or timed out for good, or another attempt to come (out_retry_us: when; HF_NONE:
  * none). */

@@ -5,15 +5,11 @@
 #include "decide/decide_impl.h"
 #include "model/policy.h"
 
-enum { TYPES_MAX = 16 };
-
 /* What the call says wins over what the definition says. Lists live in the unit's arena. */
 static hf_status policy_merge(hf_decide *decide, const hf_decision_activity *call,
                               hf_retry_policy *policy, hf_err *err)
 {
     hf_mem *mem = hf_unit_mem(decide->unit);
-    hf_slice rest = call->no_retry_on;
-    hf_slice type;
 
     if (call->max_attempts > 0)
         policy->max_attempts = call->max_attempts;
@@ -37,19 +33,12 @@ static hf_status policy_merge(hf_decide *decide, const hf_decision_activity *cal
         policy->backoff_ms = ms;
         policy->backoff_count = call->backoff_count;
     }
-    if (rest.len) {
-        hf_slice *types = hf_mem_array(mem, TYPES_MAX, sizeof(*types));
-        size_t count = 0;
+    if (call->no_retry_on.len) {
+        hf_status st = hf_retry_types(mem, call->no_retry_on, &policy->final_types,
+                                      &policy->final_type_count, err);
 
-        if (!types)
-            return hf_err_nomem(err, "a list of failure types");
-        while (count < TYPES_MAX && hf_slice_split(&rest, ',', &type)) {
-            type = hf_slice_trim(type);
-            if (type.len)
-                types[count++] = type;
-        }
-        policy->final_types = types;
-        policy->final_type_count = count;
+        if (st)
+            return st;
     }
     return hf_retry_check(policy, err);
 }
@@ -113,6 +102,57 @@ static void started_event(hf_decide *decide, int64_t step, int64_t attempt)
                      HF_KEY_ATTEMPT_NUMBER, attempt);
 }
 
+/* What is to be done with the activity once the unit is committed. */
+static hf_effect *activity_effect(hf_decide *decide, const hf_decision_row *row,
+                                  const hf_activity_row *activity)
+{
+    hf_effect *effect = hf_decide_effect(decide, HF_EFFECT_ACTIVITY, activity->run);
+
+    if (!effect)
+        return NULL;
+    effect->key = activity->key;
+    effect->step = row->step;
+    effect->name = row->name;
+    effect->queue = row->activity.queue;
+    effect->input = row->value.bytes;
+    effect->codec = row->value.codec;
+    effect->policy = activity->policy;
+    effect->due_us = activity->deadline_us;
+    effect->scheduled_us = activity->scheduled_us;
+    effect->close_deadline_us = activity->close_deadline_us;
+    return effect;
+}
+
+/* The first attempt of a local activity begins and ends in the unit that schedules it. One that is
+   to be tried again is an activity like any other from then on. */
+static hf_status local_run(hf_decide *decide, const hf_decision_row *row,
+                           const hf_activity_row *activity, hf_err *err)
+{
+    const hf_decide_host *host = decide->host;
+    hf_attempt_end end = {.activity = activity->key,
+                          .step = row->step,
+                          .count = {.attempt = 1},
+                          .close_deadline_us = activity->close_deadline_us,
+                          .name = row->name,
+                          .policy = activity->policy};
+    hf_ulid id = hf_ulid_form(decide->now_us, activity->key, 0);
+    int64_t retry_us = HF_NONE;
+    hf_effect *effect;
+    hf_status st = host->local(host->ctx, row, id, &end, &decide->now_us, err);
+
+    if (!st)
+        st = hf_decide_attempt(decide, &end, &retry_us, err);
+    decide->resolved |= !st && retry_us == HF_NONE;
+    if (st || retry_us == HF_NONE)
+        return st;
+    effect = activity_effect(decide, row, activity);
+    if (!effect)
+        return hf_err_nomem(err, "an activity");
+    effect->attempts = 1;
+    effect->available_us = retry_us;
+    return HF_OK;
+}
+
 hf_status hf_decide_activity(hf_decide *decide, const hf_decision_row *row, hf_err *err)
 {
     hf_slice queue = row->activity.queue.ptr ? row->activity.queue : decide->run->queue;
@@ -128,7 +168,8 @@ hf_status hf_decide_activity(hf_decide *decide, const hf_decision_row *row, hf_e
     hf_event_builder *events;
     hf_effect *effect;
     bool known = decide->host->activity(decide->host->ctx, row->name, &policy);
-    bool started = known && decide->host->claim(decide->host->ctx, row->name, queue);
+    bool local = row->activity.local && known && decide->host->local;
+    bool started = local || (known && decide->host->claim(decide->host->ctx, row->name, queue));
     hf_status st = policy_merge(decide, &row->activity, &policy, err);
 
     if (!st)
@@ -159,23 +200,19 @@ hf_status hf_decide_activity(hf_decide *decide, const hf_decision_row *row, hf_e
         hf_event_put_json(events, HF_KEY_RETRY_POLICY, activity.policy);
     if (row->activity.queue.ptr)
         hf_event_put_text(events, HF_KEY_QUEUE, queue);
+    if (row->activity.local) {
+        hf_event_put_text(events, HF_KEY_EXECUTION_MODE, HF_SLICE("local"));
+        hf_event_put_bool(events, HF_KEY_LOCAL_ACTIVITY, true);
+    }
     hf_decide_groups(decide, row);
     if (started)
         started_event(decide, row->step, 1);
     hf_decide_row(decide, hf_row_activity_new(hf_unit_mem(decide->unit), &activity));
-    effect = hf_decide_effect(decide, HF_EFFECT_ACTIVITY, activity.run);
+    if (local)
+        return local_run(decide, row, &activity, err);
+    effect = activity_effect(decide, row, &activity);
     if (!effect)
         return hf_err_nomem(err, "an activity");
-    effect->key = activity.key;
-    effect->step = row->step;
-    effect->name = row->name;
-    effect->queue = row->activity.queue;
-    effect->input = row->value.bytes;
-    effect->codec = row->value.codec;
-    effect->policy = activity.policy;
-    effect->due_us = activity.deadline_us;
-    effect->scheduled_us = decide->now_us;
-    effect->close_deadline_us = activity.close_deadline_us;
     effect->started = started;
     return HF_OK;
 }
@@ -245,10 +282,7 @@ static void attempt_retry(hf_decide *decide, const hf_attempt_end *end,
     if (end->timeout)
         hf_event_put_text(events, HF_KEY_TIMEOUT_KIND,
                           hf_slice_of(hf_timeout_kind_text(end->timeout)));
-    if (end->failure.type.ptr)
-        hf_event_put_text(events, HF_KEY_EXCEPTION_TYPE, end->failure.type);
-    if (end->failure.message.ptr)
-        hf_event_put_text(events, HF_KEY_MESSAGE, end->failure.message);
+    hf_decide_words(decide, end->failure.type, end->failure.message);
     hf_decide_row(decide, hf_row_activity_set(hf_unit_mem(decide->unit), &row));
 }
 

@@ -25,10 +25,7 @@ hf_status hf_decide_step(hf_decide *decide, const hf_decision_row *row, hf_err *
         hf_event_put_json(events, HF_KEY_CONSUMED_SIGNALS, step->consumed);
     if (step->presented.ptr)
         hf_event_put_json(events, HF_KEY_PRESENTED_SIGNALS, step->presented);
-    if (step->failure_type.ptr)
-        hf_event_put_text(events, HF_KEY_EXCEPTION_TYPE, step->failure_type);
-    if (step->message.ptr)
-        hf_event_put_text(events, HF_KEY_MESSAGE, step->message);
+    hf_decide_words(decide, step->failure_type, step->message);
     if (step->concurrency_key.ptr)
         hf_event_put_text(events, HF_KEY_CONCURRENCY_KEY, step->concurrency_key);
     if (step->rate_limit.ptr) {

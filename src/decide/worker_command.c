@@ -273,7 +273,10 @@ static hf_status failure_get(reading *r, hf_decision_failure *out_failure)
 static hf_status final_types_get(reading *r, hf_value types, hf_decision_activity *activity)
 {
     hf_buf names = {0};
+    const hf_slice *read;
     const char *kept;
+    hf_err wrong = {0};
+    size_t count;
 
     for (size_t i = 0; i < hf_len(types); i++) {
         hf_slice name = hf_value_slice(hf_at(types, i));
@@ -285,6 +288,8 @@ static hf_status final_types_get(reading *r, hf_value types, hf_decision_activit
     kept = hf_buf_ok(&names) ? hf_mem_text(r->mem, hf_buf_slice(&names)) : NULL;
     if (names.len)
         activity->no_retry_on = hf_slice_from(kept, names.len);
+    if (kept && hf_retry_types(r->mem, activity->no_retry_on, &read, &count, &wrong) == HF_INVALID)
+        mistake(r, "retry_policy.non_retryable_error_types", wrong.text);
     hf_buf_fini(&names);
     return kept ? HF_OK : hf_err_nomem(r->err, "a retry policy");
 }

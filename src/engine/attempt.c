@@ -154,6 +154,35 @@ static bool fault_take(hf_core *core, hf_job *job)
     return false;
 }
 
+hf_status hf_attempt_local(live_run *run, const hf_decision_row *row, hf_ulid id, hf_job **out_job,
+                           bool *out_lost, hf_err *err)
+{
+    hf_core *core = run->core;
+    hf_job *job = hf_job_new();
+    hf_status st = job ? job_fill(job, row->name, (hf_slice){0}, row->value.bytes, err)
+                       : hf_err_nomem(err, "an activity");
+
+    if (!st)
+        st = job_route(job, (hf_slice){0}, row->value.codec, err);
+    if (st) {
+        hf_job_free(job);
+        return st;
+    }
+    job->run = run->key;
+    job->step = row->step;
+    job->count.attempt = 1;
+    job->payload_max = hf_limits_get(core->o.limits, HF_LIMIT_PAYLOAD_SIZE_BYTES);
+    job->definition = hf_registry_find_activity(core->o.registry, row->name);
+    hf_ulid_print(&id, job->idempotency_key);
+    *out_job = job;
+    if (fault_take(core, job))
+        return HF_OK;
+    hf_core_enter(core, run);
+    hf_job_run(job);
+    *out_lost = !hf_core_exit(core, run);
+    return HF_OK;
+}
+
 /* The attempt is on the record: now it may run. */
 static void job_start(live_run *run, hf_job *job)
 {
@@ -329,12 +358,13 @@ void hf_attempt_scheduled(live_run *run, const hf_effect *effect)
     job->run = effect->run;
     job->activity = effect->key;
     job->step = effect->step;
-    job->count.attempt = 1;
+    job->count.attempt = effect->attempts + 1;
     job->close_deadline_us = effect->close_deadline_us;
     job->started_us = effect->scheduled_us;
     atomic_store(&job->beat_us, effect->scheduled_us);
     job->definition = hf_registry_find_activity(core->o.registry, effect->name);
-    *start = (core_start){.job = job, .available_us = effect->scheduled_us};
+    *start = (core_start){
+        .job = job, .available_us = effect->attempts ? effect->available_us : effect->scheduled_us};
     if (!effect->started) {
         start_offer(run, start);
         return;

@@ -25,6 +25,11 @@ void hf_attempt_committed(live_run *run);
 /* The unit is not: everything is as it was before. */
 void hf_attempt_abandoned(live_run *run);
 
+/* The first attempt of a local activity, here and now. *out_lost: the core was taken over meanwhile
+   and is not to be touched; the job is the caller's in any case but a failure. */
+HF_NODISCARD hf_status hf_attempt_local(live_run *run, const hf_decision_row *row, hf_ulid id,
+                                        hf_job **out_job, bool *out_lost, hf_err *err);
+
 /* The promise of a committed decision. */
 void hf_attempt_scheduled(live_run *run, const hf_effect *effect);
 

@@ -11,12 +11,12 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/thread.h"
-#include "base/utf8.h"
 #include "base/value.h"
 #include "engine/bounds.h"
 #include "engine/step.h"
 #include "model/envelope.h"
 #include "model/limit.h"
+#include "model/words.h"
 
 enum { POOL_THREADS_MAX = 256 };
 
@@ -360,42 +360,50 @@ hf_slice hf_pool_progress(hf_pool *pool, hf_job *job, hf_mem *mem)
     return progress;
 }
 
+void hf_job_run(hf_job *job)
+{
+    job_run(NULL, job);
+}
+
 /* ---- inside an activity */
 
 hf_mem *hf_mem_of_act(hf_act *act)
 {
-    return act->job->mem;
+    return act ? act->job->mem : NULL;
 }
 
 int hf_attempt(hf_act *act)
 {
-    return (int)act->job->count.attempt;
+    return act ? (int)act->job->count.attempt : 0;
 }
 
 const char *hf_idempotency_key(hf_act *act)
 {
-    return act->job->idempotency_key;
+    return act ? act->job->idempotency_key : "";
+}
+
+static hf_slice text_keep(hf_act *act, hf_slice text)
+{
+    return hf_slice_of(hf_mem_text(act->job->mem, text));
 }
 
 hf_value hf_error_(hf_act *act, bool retryable, const char *type, const char *format, ...)
 {
-    hf_mem *mem = act->job->mem;
-    hf_buf text = {0};
+    char message[1024] = "";
     va_list args;
-    char message[1024];
 
+    if (!act)
+        return NULL;
     va_start(args, format);
-    (void)vsnprintf(message, sizeof(message), format, args);
+    if (format)
+        (void)vsnprintf(message, sizeof(message), format, args);
     va_end(args);
-    hf_buf_add_text(&text, hf_utf8_valid(hf_slice_of(message)) ? message
-                                                               : "(a message that is not UTF-8)");
     act->failed = true;
     act->failure = (hf_decision_failure){
         .category = HF_FAILURE_CATEGORY_ACTIVITY,
-        .type = hf_slice_of(hf_mem_text(mem, hf_slice_of(type ? type : "error"))),
-        .message = hf_slice_of(hf_mem_text(mem, hf_buf_slice(&text))),
+        .type = text_keep(act, hf_words_type(hf_slice_of(type && *type ? type : "error"))),
+        .message = text_keep(act, hf_words_message(hf_slice_of(message))),
         .retryable = retryable};
-    hf_buf_fini(&text);
     return NULL;
 }
 
@@ -436,7 +444,7 @@ bool hf_heartbeat_with(hf_act *act, const hf_progress *progress)
     hf_buf text = {0};
     hf_err err = {0};
 
-    if (act->failed || atomic_load(&act->job->stop))
+    if (!act || act->failed || atomic_load(&act->job->stop))
         return false;
     if (hf_bounds_progress(progress, &text, &err)) {
         (void)hf_error_(act, err.status == HF_NOMEM,
@@ -444,7 +452,8 @@ bool hf_heartbeat_with(hf_act *act, const hf_progress *progress)
         hf_buf_fini(&text);
         return false;
     }
-    beat_keep(act->pool, act->job, &text);
+    if (act->pool)
+        beat_keep(act->pool, act->job, &text);
     hf_buf_fini(&text);
     return !atomic_load(&act->job->stop);
 }
@@ -453,7 +462,7 @@ hf_value hf_last_progress(hf_act *act)
 {
     hf_value progress = NULL;
 
-    if (act->job->last_progress.ptr &&
+    if (act && act->job->last_progress.ptr &&
         hf_json_read(act->job->mem, act->job->last_progress, NULL, &progress, NULL))
         return NULL;
     return progress;
@@ -462,7 +471,7 @@ hf_value hf_last_progress(hf_act *act)
 /* Says nothing new about an attempt that failed already. */
 hf_value hf_stopped(hf_act *act)
 {
-    if (act->failed)
+    if (!act || act->failed)
         return NULL;
     return hf_error_(act, true, "stopped", "the attempt was told to stop");
 }

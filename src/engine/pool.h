@@ -106,6 +106,10 @@ hf_slice hf_pool_progress(hf_pool *pool, hf_job *job, hf_mem *mem);
 /* A sign of life of a job that runs in another process; progress is JSON, ptr NULL: none. */
 void hf_pool_beat_far(hf_pool *pool, hf_job *job, hf_slice progress);
 
+/* Runs the job on this thread, outside any pool: nobody takes its signs of life, or tells it to
+   stop. */
+void hf_job_run(hf_job *job);
+
 HF_NODISCARD hf_job *hf_job_new(void); /* NULL: no memory */
 void hf_job_free(hf_job *job);         /* NULL is allowed */
 

@@ -9,8 +9,6 @@
 #include "model/contract.h"
 #include "store/snapshot.h"
 
-enum { TYPES_MAX = 16 };
-
 struct hf_registry {
     hf_mem *mem;
     hf_map *workflows;  /* type or alias to hf_registry_workflow */
@@ -81,8 +79,6 @@ static hf_status limit_put(hf_registry *registry, const hf_limit_def *def, hf_er
 static hf_status activity_put(hf_registry *registry, const hf_activity_def *def, hf_err *err)
 {
     hf_registry_activity *activity = hf_mem_alloc(registry->mem, sizeof(*activity));
-    hf_slice rest = hf_slice_of(def->no_retry_on);
-    hf_slice type;
 
     if (!activity)
         return hf_err_nomem(err, "an activity definition");
@@ -92,15 +88,13 @@ static hf_status activity_put(hf_registry *registry, const hf_activity_def *def,
         activity->policy.max_attempts = def->max_attempts < 0 ? 0 : def->max_attempts;
     activity->policy.start_to_close_ms = def->start_to_close;
     activity->policy.heartbeat_ms = def->heartbeat;
-    if (rest.len) {
-        hf_slice *types = hf_mem_array(registry->mem, TYPES_MAX, sizeof(*types));
+    if (def->no_retry_on) {
+        hf_status st =
+            hf_retry_types(registry->mem, hf_slice_of(def->no_retry_on),
+                           &activity->policy.final_types, &activity->policy.final_type_count, err);
 
-        if (!types)
-            return hf_err_nomem(err, "an activity definition");
-        while (activity->policy.final_type_count < TYPES_MAX && hf_slice_split(&rest, ',', &type))
-            if (hf_slice_trim(type).len)
-                types[activity->policy.final_type_count++] = hf_slice_trim(type);
-        activity->policy.final_types = types;
+        if (st)
+            return hf_err_because(err, st, "activity %s: no_retry_on", def->name);
     }
     return hf_map_put(registry->activities, hf_slice_of(def->name), activity, NULL, err);
 }

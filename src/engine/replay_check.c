@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/value.h"
 #include "engine/step.h"
+#include "model/words.h"
 
 /* What is compared of a decision and the event it leaves; 0: nothing beyond type and step. */
 typedef struct trace {
@@ -104,7 +105,7 @@ hf_status hf_replay_records(const hf_decision_row *row, const hf_event *event, b
     }
     if (event->type == HF_EVENT_WORKFLOW_FAILED &&
         (!hf_event_text(event, HF_KEY_EXCEPTION_TYPE, &name) ||
-         !hf_slice_equal(name, row->failure.type)))
+         !hf_slice_equal(name, hf_words_type(row->failure.type))))
         return HF_OK;
     *out_same = true;
     return t.value ? value_same(row, event, (hf_event_key)t.value, out_same, err) : HF_OK;

@@ -12,6 +12,8 @@
 #include "engine/schedule.h"
 #include "engine/turn_host.h"
 
+enum { LOCAL_EVENTS_MAX = 192 }; /* of one unit, before code that calls local activities waits */
+
 typedef struct turn {
     hf_core *core;
     live_run *run;
@@ -23,6 +25,7 @@ typedef struct turn {
     bool alarmed; /* a due alarm asked for it */
     bool lost;    /* the core was taken over while the code ran */
     bool misfit;  /* the code does what a unit that was lent cannot hold */
+    bool unfit;   /* what it asks for cannot be recorded, however often it is tried */
 } turn;
 
 /* A timer that is still open fires; one that was cancelled meanwhile does not. */
@@ -70,16 +73,57 @@ static void staged_take(live_run *run)
     run->due = NULL;
 }
 
-/* Facts first, then code, then what the code decided. */
+/* What the code decided becomes events, and those that it can see are fed. */
+static hf_status decisions_take(turn *t, hf_err *err)
+{
+    live_run *run = t->run;
+    const hf_event_builder *events = hf_unit_events(t->decide.unit, 0);
+    size_t before = events->count;
+    size_t count = 0;
+    const hf_decision_row *rows = hf_replay_decisions(run->replay, &count);
+    hf_status st;
+
+    t->decide.now_us = hf_core_now(t->core);
+    t->decide.line = hf_replay_line(run->replay);
+    t->decided |= count > 0;
+    st = hf_decide_add(&t->decide, rows, count, err);
+    t->lost |= t->host.lost;
+    t->unfit = st == HF_INVALID || st == HF_TOOBIG;
+    if (!st && events->count > before)
+        st = hf_live_feed(run, events->events + before, events->count - before,
+                          run->base.last_seq + 1 + (int64_t)before, err);
+    return st;
+}
+
+static hf_status code_run(turn *t, hf_turn *out_turn, hf_err *err)
+{
+    hf_status st;
+
+    hf_core_enter(t->core, t->run);
+    st = hf_replay_turn(t->run->replay, out_turn, err);
+    t->lost = !hf_core_exit(t->core, t->run);
+    return t->lost ? hf_err_set(err, HF_STOPPED, "the code took too long and was given up") : st;
+}
+
+/* Whether the unit holds nothing but ended local activities beside the facts, and not too many:
+   what else it opens or changes counts for the next turn's limits only once it is committed. */
+static bool goes_on(const turn *t)
+{
+    const hf_decide *decide = &t->decide;
+
+    return decide->resolved && !decide->closed && !decide->effects && !decide->memo.ptr &&
+           !decide->attributes.ptr && hf_unit_events(decide->unit, 0)->count < LOCAL_EVENTS_MAX;
+}
+
+/* Facts first, then code, then what the code decided. Code whose local activities are done goes on
+   in the same turn, until the unit has enough of them. */
 static hf_status turn_draft(turn *t, hf_turn *out_turn, hf_err *err)
 {
     hf_core *core = t->core;
     live_run *run = t->run;
-    hf_event_builder *events = hf_unit_events(t->decide.unit, 0);
-    const hf_decision_row *rows;
+    const hf_event_builder *events = hf_unit_events(t->decide.unit, 0);
     bool stopped = false;
     size_t facts;
-    size_t count = 0;
     hf_status st;
 
     *out_turn = HF_TURN_PARKED;
@@ -100,26 +144,25 @@ static hf_status turn_draft(turn *t, hf_turn *out_turn, hf_err *err)
         return st; /* a machine's turn runs no code, and neither does a worker's answer */
     if (!st) {
         hf_errand_turn(run);
-        hf_core_enter(core, run);
-        st = hf_replay_turn(run->replay, out_turn, err);
-        t->lost = !hf_core_exit(core, run);
+        st = code_run(t, out_turn, err);
     }
     if (t->lost)
-        return hf_err_set(err, HF_STOPPED, "the code took too long and was given up");
+        return st;
     if ((st == HF_INVALID || st == HF_CONFLICT) && run->far && run->far->answer) {
         hf_errand_refuse(run, err);
         st = hf_replay_turn(run->replay, out_turn, err);
     }
     if (st || *out_turn == HF_TURN_BLOCKED)
         return st;
-    rows = hf_replay_decisions(run->replay, &count);
-    t->decide.now_us = hf_core_now(core);
-    t->decided = count > 0;
-    t->decide.line = hf_replay_line(run->replay);
-    st = hf_decide_add(&t->decide, rows, count, err);
-    if (!st && events->count > facts)
-        st = hf_live_feed(run, events->events + facts, events->count - facts,
-                          run->base.last_seq + 1 + (int64_t)facts, err);
+    st = decisions_take(t, err);
+    while (!st && goes_on(t)) {
+        t->decide.resolved = false;
+        st = code_run(t, out_turn, err);
+        if (st || *out_turn == HF_TURN_BLOCKED)
+            return st;
+        st = decisions_take(t, err);
+    }
+    t->decide.again |= t->decide.resolved && !t->decide.closed;
     return st;
 }
 
@@ -151,6 +194,7 @@ static hf_status turn_submit(turn *t, hf_err *err)
         (core_message){.kind = CORE_MESSAGE_UNIT, .core = core, .run = run->key, .lent = run->lent};
     run->unit_events = (int64_t)hf_unit_events(unit, 0)->count;
     st = hf_unit_seal(unit, &core->stager, err);
+    t->unfit |= st == HF_INVALID || st == HF_TOOBIG;
     if (!st)
         st = unit_send(core, run, unit, message, err);
     if (st)
@@ -208,11 +252,17 @@ static hf_status turn_blocked(turn *t, hf_err *err)
                         "'replay_blocked_current_condition_key': %s,"
                         "'replay_blocked_recorded_condition_definition_fingerprint': %s,"
                         "'replay_blocked_current_condition_definition_fingerprint': %s,"
+                        "'replay_blocked_exception_class': %s,"
+                        "'replay_blocked_exception_type': %s,"
+                        "'replay_blocked_resolution_source': %s,"
+                        "'replay_blocked_resolution_error': %s,"
                         "'source_line': %s, 'message': %s}",
                         hf_replay_blocked_reason_text(why->reason), (long long)why->step,
                         why->expected_shape, why->recorded_events, why->condition_wait_id,
                         why->recorded_key, why->current_key, why->recorded_fingerprint,
-                        why->current_fingerprint, why->at, why->sentence);
+                        why->current_fingerprint, why->failure_type, why->failure_type,
+                        why->failure_resolution, why->failure_type ? why->sentence : NULL, why->at,
+                        why->sentence);
         if (body)
             hf_json_write(&text, body);
         if (!body || !hf_buf_ok(&text))
@@ -276,7 +326,8 @@ static hf_status turn_finish(turn *t, hf_err *err)
     return st ? st : turn_submit(t, err);
 }
 
-/* The store refused what the code asked for; asking again would be refused again. */
+/* What the code asked for was refused, by the store or on the way there; asking again would be
+   refused again. */
 static hf_status turn_doom(turn *t, hf_err *err)
 {
     const hf_decision_row row = {.kind = HF_DECISION_FAIL_WORKFLOW,
@@ -501,6 +552,11 @@ void hf_turn_run(hf_core *core, live_run *run)
     }
     hf_turn_abandon(core, run, t.decide.effects);
     hf_unit_free(t.decide.unit);
+    if (t.unfit && !run->doom.status) { /* it fails this run and nothing else */
+        (void)hf_err_set(&run->doom, st, "%s", err.text);
+        hf_core_ready(core, run);
+        return;
+    }
     turn_trouble(core, run, HF_TASK_TROUBLE_CLAIM, st, &err);
 }
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "engine/attempt.h"
 #include "engine/inbox.h"
 #include "store/snapshot.h"
 
@@ -51,6 +52,39 @@ static bool host_claim(void *ctx, hf_slice name, hf_slice queue)
     return hf_slice_equal(queue, host->run->info.queue) && hf_pool_reserve(host->core->pool);
 }
 
+/* A copy that lives as long as the unit; ptr NULL: there was none, or no memory. */
+static hf_slice slice_keep(hf_mem *mem, hf_slice text)
+{
+    return hf_slice_from(text.ptr ? hf_mem_text(mem, text) : NULL, text.len);
+}
+
+static hf_status host_local(void *ctx, const hf_decision_row *row, hf_ulid id,
+                            hf_attempt_end *io_end, int64_t *out_ended_us, hf_err *err)
+{
+    hf_turn_host *host = ctx;
+    hf_mem *mem = hf_unit_mem(host->unit);
+    hf_job *job = NULL;
+    hf_status st = hf_attempt_local(host->run, row, id, &job, &host->lost, err);
+
+    if (!st && host->lost)
+        st = hf_err_set(err, HF_STOPPED, "a local activity took too long and was given up");
+    if (!st) {
+        *out_ended_us = hf_core_now(host->core);
+        io_end->codec = HF_PAYLOAD_CODEC_JSON;
+        io_end->failed = job->failed;
+        io_end->failure = job->failure;
+        io_end->result = slice_keep(mem, job->result);
+        io_end->failure.type = slice_keep(mem, job->failure.type);
+        io_end->failure.message = slice_keep(mem, job->failure.message);
+        io_end->failure.details.bytes = slice_keep(mem, job->failure.details.bytes);
+        if (job->failed ? !io_end->failure.type.ptr || !io_end->failure.message.ptr
+                        : !io_end->result.ptr)
+            st = hf_err_nomem(err, "what a local activity left");
+    }
+    hf_job_free(job);
+    return st;
+}
+
 static const hf_open_message *host_message(void *ctx, int64_t seq)
 {
     const hf_turn_host *host = ctx;
@@ -92,6 +126,7 @@ hf_decide_host hf_turn_host_of(hf_turn_host *host)
                             .activity = host_activity,
                             .workflow = host_workflow,
                             .claim = host_claim,
+                            .local = host_local,
                             .message = host_message,
                             .know = host_know,
                             .taken = host_taken,

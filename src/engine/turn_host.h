@@ -9,6 +9,7 @@ typedef struct hf_turn_host {
     hf_core *core;
     live_run *run;
     hf_unit *unit; /* the draft; what is read for an answer lives in its arena */
+    bool lost;     /* the core was taken over while a local activity ran */
 } hf_turn_host;
 
 /* The functions, over a host that lives as long as they are called. */

@@ -3,6 +3,7 @@
 #include "model/retry.h"
 
 #include "base/assert.h"
+#include "model/name.h"
 
 static const int64_t retry_default_ms[] = {1000, 2000, 5000, 10000, 15000, 30000, 60000, 120000};
 
@@ -57,6 +58,34 @@ hf_status hf_retry_check(const hf_retry_policy *policy, hf_err *err)
                               "retry policy: failure type %zu of those never retried is empty",
                               i + 1);
     }
+    return HF_OK;
+}
+
+hf_status hf_retry_types(hf_mem *mem, hf_slice list, const hf_slice **out_types, size_t *out_count,
+                         hf_err *err)
+{
+    hf_slice *types = hf_mem_array(mem, HF_RETRY_TYPES_MAX, sizeof(*types));
+    size_t count = 0;
+    hf_slice type;
+
+    if (!types)
+        return hf_err_nomem(err, "a list of failure types");
+    while (hf_slice_split(&list, ',', &type)) {
+        hf_status st;
+
+        type = hf_slice_trim(type);
+        if (type.len == 0)
+            continue;
+        if (count == HF_RETRY_TYPES_MAX)
+            return hf_err_set(err, HF_INVALID, "more than %d failure types are listed",
+                              HF_RETRY_TYPES_MAX);
+        st = hf_name_check(HF_NAME_TYPE, type, err);
+        if (st)
+            return st;
+        types[count++] = type;
+    }
+    *out_types = types;
+    *out_count = count;
     return HF_OK;
 }
 

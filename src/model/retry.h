@@ -9,12 +9,14 @@
 
 #include "base/attr.h"
 #include "base/err.h"
+#include "base/mem.h"
 #include "base/slice.h"
 #include "model/vocab.h"
 
 enum {
     HF_RETRY_SNAPSHOT_VERSION = 1, /* of the policy as it is shown and recorded */
     HF_RETRY_BACKOFFS_MAX = 64,    /* entries of a backoff list */
+    HF_RETRY_TYPES_MAX = 64,       /* failure types that are never retried */
 };
 
 /* The longest pause or timeout a policy may name: ten years, in milliseconds. */
@@ -46,6 +48,11 @@ hf_retry_policy hf_retry_default(void);
 
 /* HF_INVALID for negative or absurd numbers, a list that is too long or an empty failure type. */
 HF_NODISCARD hf_status hf_retry_check(const hf_retry_policy *policy, hf_err *err);
+
+/* "card_declined, bad_input" as slices in the arena; they point into the list. HF_INVALID:
+   something that is no type (name.def), or too many of them. */
+HF_NODISCARD hf_status hf_retry_types(hf_mem *mem, hf_slice list, const hf_slice **out_types,
+                                      size_t *out_count, hf_err *err);
 
 /* Whether another attempt follows. */
 bool hf_retry_allowed(const hf_retry_policy *policy, const hf_retry_end *end);

@@ -23,6 +23,20 @@ static void text_check(hf_replay *replay, const char *text, const char *what)
         hf_in_misuse(replay, "invalid_options", "%s is not UTF-8", what);
 }
 
+static void types_check(hf_replay *replay, const char *list)
+{
+    const hf_slice *types;
+    size_t count;
+    hf_err err = {0};
+    hf_status st =
+        list ? hf_retry_types(replay->turn, hf_slice_of(list), &types, &count, &err) : HF_OK;
+
+    if (st == HF_NOMEM)
+        hf_in_break(replay, st, "a list of failure types");
+    if (st)
+        hf_in_misuse(replay, "invalid_options", "no_retry_on: %s", err.text);
+}
+
 static void backoff_check(hf_replay *replay, const hf_activity_opts *o)
 {
     if (o->backoff && (o->backoff_n == 0 || o->backoff_n > HF_RETRY_BACKOFFS_MAX))
@@ -53,7 +67,7 @@ hf_call hf_in_activity_call(hf_replay *replay, const char *name, const hf_activi
     if (options->queue)
         hf_in_name(replay, HF_NAME_QUEUE, options->queue);
     text_check(replay, options->summary, "the summary");
-    text_check(replay, options->no_retry_on, "no_retry_on");
+    types_check(replay, options->no_retry_on);
     backoff_check(replay, options);
     if (options->err)
         *options->err = NULL;

@@ -282,8 +282,8 @@ void hf_fail(hf_ctx *w, const char *type, const char *message)
     hf_replay *replay = flow_replay(w);
 
     hf_in_raise(replay, hf_in_failure(replay, HF_ERROR, HF_FAILURE_CATEGORY_APPLICATION,
-                                      text_or(type, "invalid_failure"),
-                                      text_or(message, "the message is not UTF-8")));
+                                      text_or(type && *type ? type : "error", "invalid_failure"),
+                                      text_or(message ? message : "", "the message is not UTF-8")));
 }
 
 void hf_refail(hf_ctx *w, const hf_error *e)
@@ -297,7 +297,8 @@ void hf_refail(hf_ctx *w, const hf_error *e)
         hf_in_misuse(replay, "invalid_failure", "hf_refail was given no failure");
     if (!failure) {
         failure = hf_in_failure(replay, e->status, HF_FAILURE_CATEGORY_APPLICATION,
-                                text_or(e->type, "invalid_failure"), text_or(e->message, ""));
+                                text_or(e->type && *e->type ? e->type : "error", "invalid_failure"),
+                                text_or(e->message, ""));
         failure->seen.details = e->details;
         failure->seen.retryable = e->retryable;
         failure->seen.cause = e->cause;

@@ -338,6 +338,8 @@ hf_value hf_join_all(hf_ctx *w, const hf_future *f, size_t n)
 
     if (!replay)
         return NULL;
+    if ((n && !f) || n > UINT32_MAX)
+        hf_in_misuse(replay, "invalid_future", "there are no %zu futures to join", n);
     hf_in_tell_survived(replay);
     records = hf_in_alloc(replay, n * sizeof(hf_record *));
     for (size_t i = 0; i < n; i++) {

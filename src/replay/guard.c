@@ -100,6 +100,9 @@ void hf_in_unresolved(hf_replay *replay, const hf_record *record, const char *ty
     hf_buf_add_format(&buf, "failure:%s", type);
     hf_in_mismatch(replay, record->step, record->at, hf_buf_text(&buf), record);
     mismatch->reason = HF_REPLAY_BLOCKED_FAILURE_RESOLUTION;
+    mismatch->failure_type = hf_mem_text(replay->mem, hf_slice_of(type));
+    mismatch->failure_resolution = hf_failure_resolution_text(
+        decoder ? HF_FAILURE_RESOLUTION_UNRESTORABLE : HF_FAILURE_RESOLUTION_UNRESOLVED);
     hf_buf_clear(&buf);
     hf_buf_add_format(&buf, "step %lld: history has the failure %s (%s), which the workflow %s",
                       (long long)record->step, type, mismatch->recorded_events,

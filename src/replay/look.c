@@ -100,6 +100,16 @@ size_t hf_history_length(hf_ctx *w)
     return (size_t)replay->consumed.seq;
 }
 
+size_t hf_history_size(hf_ctx *w)
+{
+    hf_replay *replay = look_replay(w);
+
+    if (!replay)
+        return 0;
+    replay->measured = true;
+    return (size_t)replay->consumed.bytes;
+}
+
 bool hf_should_continue_as_new(hf_ctx *w)
 {
     hf_replay *replay = look_replay(w);

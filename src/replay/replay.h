@@ -81,7 +81,9 @@ typedef struct hf_replay_mismatch {
     const char *condition_wait_id; /* conditions; NULL when absent */
     const char *recorded_key, *current_key;                 /* conditions; "none" for no key */
     const char *recorded_fingerprint, *current_fingerprint; /* NULL when absent */
-    const char *sentence;                                   /* the whole in one line for people */
+    const char *failure_type;       /* of a failure that the code cannot have back; else NULL, as */
+    const char *failure_resolution; /* is what became of it (failure.def) */
+    const char *sentence;           /* the whole in one line for people */
 } hf_replay_mismatch;
 
 HF_NODISCARD hf_status hf_replay_new(const hf_replay_info *info, hf_replay **out_replay,

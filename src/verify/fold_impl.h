@@ -15,7 +15,6 @@ typedef struct hf_open_step {
     int64_t step;
     hf_history_shape shape;
     bool has_id;
-    bool local; /* an activity without rows */
     hf_ulid id;
     int64_t attempt;     /* of an activity: started so far */
     uint64_t group_hash; /* of its parallel group's name; 0: none */

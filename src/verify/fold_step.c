@@ -87,7 +87,6 @@ static hf_status step_open(hf_fold *fold, const hf_event *event, hf_history_shap
                      "event %" PRId64 " (%s) opens step %" PRId64 " a second time", seq,
                      hf_event_type_text(event->type), event->step);
     step.has_id = id_of(event, shape, &step.id);
-    (void)hf_event_bool(event, HF_KEY_LOCAL_ACTIVITY, &step.local);
     st = hf_fold_group_open(fold, event, &step, seq, err);
     if (st || !fresh)
         return st;

@@ -112,7 +112,7 @@ static void activities_end(hf_fold *fold)
         activity_row_check(fold, &fold->activities[i]);
     for (size_t i = 0; i < fold->open_count; i++) {
         const hf_open_step *step = &fold->open[i];
-        bool found = step->shape != HF_HISTORY_SHAPE_ACTIVITY || step->local;
+        bool found = step->shape != HF_HISTORY_SHAPE_ACTIVITY;
 
         for (size_t j = 0; !found && j < fold->activity_count; j++)
             found = fold->activities[j].step == step->step;

@@ -68,14 +68,75 @@ static hf_value misnamed(hf_ctx *w, hf_value in)
     }
 }
 
+/* A text that no event can hold. */
+static const char *endless(void)
+{
+    static char text[100000];
+
+    memset(text, 'x', sizeof(text) - 1);
+    return text;
+}
+
+static hf_value fail_badly(hf_act *a, hf_value in)
+{
+    switch (hf_int(in, "", 0)) {
+    case 0:
+        return hf_reject(a, "caf\xe9", "the type is no text");
+    case 1:
+        return hf_reject(a, endless(), "the type is endless");
+    case 2:
+        return hf_reject(a, "", "no type");
+    case 3:
+        return hf_reject(a, NULL, "%s", endless());
+    case 4:
+        return hf_reject(a, "latin", "na\xefve");
+    default:
+        return hf_reject(a, "wide", "%.*s\xc3\xa9", 1022, endless());
+    }
+}
+
+static hf_value fails_badly(hf_ctx *w, hf_value in)
+{
+    static char listed[100 * 8];
+
+    switch (hf_int(in, "", 0)) {
+    case 10:
+        hf_fail(w, endless(), endless());
+    case 11:
+        hf_fail(w, NULL, NULL);
+    case 12:
+        for (int i = 0; i < 100; i++)
+            memcpy(listed + 8 * i, "declined,", 8);
+        listed[sizeof(listed) - 1] = '\0';
+        return hf_activity(w, "echo", in, .no_retry_on = listed);
+    case 13:
+        return hf_activity(w, "echo", in, .no_retry_on = endless());
+    case 14:
+        return hf_join_all(w, NULL, 3);
+    default:
+        return hf_activity(w, "fail_badly", in);
+    }
+}
+
+static hf_value refuse_badly(hf_ctx *w, void *state, hf_value args)
+{
+    (void)state;
+    (void)args;
+    hf_fail(w, "too_much", endless());
+}
+
 static const hf_signal_def signals[] = {{.name = "go"}, {0}};
+static const hf_update_def updates[] = {{.name = "refuse", .apply = refuse_badly}, {0}};
 static const hf_activity_def activities[] = {
-    {"echo", .run = hf_echo}, {"meddle", .run = meddle}, {0}};
-static const hf_workflow_def workflows[] = {{.type = "nothing", .run = nothing},
-                                            {.type = "meddled", .run = meddled, .signals = signals},
-                                            {.type = "unknown", .run = unknown},
-                                            {.type = "misnamed", .run = misnamed},
-                                            {0}};
+    {"echo", .run = hf_echo}, {"meddle", .run = meddle}, {hf_fn(fail_badly)}, {0}};
+static const hf_workflow_def workflows[] = {
+    {.type = "fails", .run = fails_badly},
+    {.type = "waits", .run = hf_wait_go, .signals = signals, .updates = updates},
+    {.type = "nothing", .run = nothing},
+    {.type = "meddled", .run = meddled, .signals = signals},
+    {.type = "unknown", .run = unknown},
+    {.type = "misnamed", .run = misnamed},
+    {0}};
 static const hf_app app = {.name = "bad", .activities = activities, .workflows = workflows};
 
 /* A workflow that returns nothing completes with null. */
@@ -147,6 +208,62 @@ HF_BOTH_ENGINES(broken_names_are_typed_failures)
     hf_kit_close(d);
 }
 
+/* Failures of any length and in any bytes are recorded as far as they are text and fit; the run
+   fails with them and the engine goes on. */
+HF_BOTH_ENGINES(failures_are_made_fit)
+{
+    static const struct {
+        int number;
+        const char *type;
+        const char *event;
+        size_t message; /* bytes of it that are recorded; 0: any */
+    } cases[] = {{0, "invalid_failure", "ActivityFailed", 0},
+                 {1, NULL, "ActivityFailed", 0},
+                 {2, "error", "ActivityFailed", 7},
+                 {3, "error", "ActivityFailed", 1023},
+                 {4, "latin", "ActivityFailed", 2},
+                 {5, "wide", "ActivityFailed", 1022},
+                 {10, NULL, "WorkflowFailed", 8192},
+                 {11, "error", "WorkflowFailed", 0},
+                 {12, "invalid_options", "WorkflowFailed", 0},
+                 {13, "invalid_options", "WorkflowFailed", 0},
+                 {14, "invalid_future", "WorkflowFailed", 0}};
+    hf_engine *d = hf_kit_open(kind, &app);
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char id[] = {'f', (char)('a' + i), '\0'};
+        const char *said;
+
+        hf_kit_begin(d, "fails", id, hf_json(d, "%d", cases[i].number));
+        ck_assert_str_eq(hf_test_status(d, id), "failed");
+        said = hf_kit_said(d, id, cases[i].event, 0, HF_KEY_EXCEPTION_TYPE);
+        if (cases[i].type)
+            ck_assert_str_eq(said, cases[i].type);
+        else
+            ck_assert_uint_eq(strlen(said), 191);
+        said = hf_kit_said(d, id, cases[i].event, 0, HF_KEY_MESSAGE);
+        if (cases[i].message)
+            ck_assert_uint_eq(strlen(said), cases[i].message);
+    }
+    hf_kit_begin(d, "nothing", "n", NULL);
+    ck_assert_str_eq(hf_test_status(d, "n"), "completed");
+    hf_kit_close(d);
+}
+
+/* The same of an update, which fails alone. */
+HF_BOTH_ENGINES(failures_of_updates_are_made_fit)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+
+    hf_kit_begin(d, "waits", "w", NULL);
+    ck_assert_int_eq(hf_update(d, "w", "refuse", NULL, hf_seconds(1), NULL), HF_ERROR);
+    ck_assert_uint_eq(strlen(hf_kit_said(d, "w", "UpdateCompleted", 0, HF_KEY_MESSAGE)), 8192);
+    hf_kit_ok(d, hf_signal(d, "w", "go", NULL));
+    hf_kit_settle(d);
+    ck_assert_str_eq(hf_test_status(d, "w"), "completed");
+    hf_kit_close(d);
+}
+
 /* Two definitions of one type, or of one activity, are refused when the store is opened. */
 HF_BOTH_ENGINES(two_definitions_of_a_type)
 {
@@ -173,4 +290,5 @@ HF_BOTH_ENGINES(two_definitions_of_a_type)
 
 HF_PG_SUITE_MAIN("engine/bad_input", HF_BOTH(workflow_returns_nothing),
                  HF_BOTH(step_from_an_activity), HF_BOTH(unknown_activity_waits_for_somebody),
-                 HF_BOTH(broken_names_are_typed_failures), HF_BOTH(two_definitions_of_a_type))
+                 HF_BOTH(broken_names_are_typed_failures), HF_BOTH(failures_are_made_fit),
+                 HF_BOTH(failures_of_updates_are_made_fit), HF_BOTH(two_definitions_of_a_type))

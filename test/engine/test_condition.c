@@ -1,7 +1,6 @@
 /* Waits for conditions: what opens, ends and drifts; and what wakes a run that waits. */
 #include <string.h>
 
-#include "base/json.h"
 #include "base/value.h"
 #include "holdfast/view.h"
 #include "lib/kit.h"
@@ -146,20 +145,6 @@ static hf_value liveness(hf_engine *d, const char *id)
     return hf_get(out, "liveness");
 }
 
-/* The published bundle of the newest run. */
-static hf_value bundle(hf_engine *d, const char *id)
-{
-    const hf_json_limits limits = {.bytes_max = 16 * 1024 * 1024};
-    const char *json = NULL;
-    hf_value out = NULL;
-    hf_err err;
-
-    hf_kit_ok(d, hf_export(d, hf_mem_of_engine(d), &json, id));
-    hf_test_ok(hf_json_read(hf_mem_of_engine(d), hf_slice_of(json), &limits, &out, &err), &err,
-               "read a bundle");
-    return out;
-}
-
 /* The first published event of a type. */
 static hf_value event(hf_value of, const char *type)
 {
@@ -253,7 +238,7 @@ HF_BOTH_ENGINES(b050_timeout_carries_key_and_fingerprint)
 
     begin(d, "shop", "s", 60000);
     hf_kit_ok(d, hf_test_advance(d, 60000));
-    of = bundle(d, "s");
+    of = hf_kit_bundle(d, "s");
     first = event(of, "ConditionWaitOpened");
     ck_assert_uint_eq(strlen(hf_str(first, "condition_definition_fingerprint", "")), 7 + 64);
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
@@ -344,7 +329,7 @@ HF_BOTH_ENGINES(b057_worker_blocks_on_drift)
         hf_kit_ok(d, hf_test_drain(d));
         ck_assert_str_eq(hf_str(liveness(d, "s"), "liveness_state", ""), "workflow_replay_blocked");
         ck_assert_int_eq(hf_test_count(d, "s", "WorkflowFailed"), 0);
-        of = bundle(d, "s");
+        of = hf_kit_bundle(d, "s");
         ck_assert_uint_eq(hf_len(hf_get(of, "tasks")), 1);
         ck_assert_str_eq(hf_str(hf_at(hf_get(of, "tasks"), 0), "status", ""), "failed");
         task = hf_get(hf_at(hf_get(of, "tasks"), 0), "payload");
@@ -359,6 +344,7 @@ HF_BOTH_ENGINES(b057_worker_blocks_on_drift)
                          drifts[i].recorded_key);
         ck_assert_str_eq(hf_str(task, "replay_blocked_current_condition_key", ""),
                          drifts[i].current_key);
+        ck_assert_ptr_nonnull(strstr(hf_str(task, "source_line", ""), "test_condition.c:"));
         if (condition) {
             ck_assert_str_eq(hf_str(task, "replay_blocked_condition_wait_id", ""),
                              hf_str(event(of, "ConditionWaitOpened"), "condition_wait_id", "none"));

@@ -361,6 +361,7 @@ HF_BOTH_ENGINES(b089_failures_block_until_they_can_be_decoded)
     events = hf_kit_number(d, "SELECT last_seq FROM run");
     for (int i = 0; i < 2; i++) {
         hf_value why = NULL;
+        hf_value task;
 
         d = hf_kit_reopen(d, wrong[i]);
         if (i)
@@ -373,6 +374,15 @@ HF_BOTH_ENGINES(b089_failures_block_until_they_can_be_decoded)
         hf_kit_ok(d, hf_why(d, "o", hf_mem_of_engine(d), &why));
         ck_assert_str_eq(hf_str(why, "code", ""), "replay_blocked_failure");
         ck_assert_msg(strstr(hf_show(d, why), "card_declined"), "%s", hf_show(d, why));
+        task = hf_get(hf_at(hf_get(hf_kit_bundle(d, "o"), "tasks"), 0), "payload");
+        ck_assert_str_eq(hf_str(task, "replay_blocked_reason", ""), "failure_resolution");
+        ck_assert_str_eq(hf_str(task, "replay_blocked_exception_type", ""), "card_declined");
+        ck_assert_str_eq(hf_str(task, "replay_blocked_exception_class", ""), "card_declined");
+        ck_assert_str_eq(hf_str(task, "replay_blocked_resolution_source", ""),
+                         i ? "unrestorable" : "unresolved");
+        ck_assert_ptr_nonnull(strstr(hf_str(task, "replay_blocked_resolution_error", ""),
+                                     i ? "cannot decode" : "without a decoder"));
+        ck_assert_ptr_nonnull(strstr(hf_str(task, "source_line", ""), "test_version.c:"));
     }
     ck_assert_int_le(events, hf_kit_number(d, "SELECT last_seq FROM run"));
     d = hf_kit_reopen(d, &app_decodes);

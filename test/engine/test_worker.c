@@ -443,6 +443,43 @@ HF_BOTH_ENGINES(work_on_the_desk_outlives_the_cache)
     hf_kit_close(d);
 }
 
+/* A name that no event can hold is refused; where nobody looked before it cannot be recorded, and
+   fails the run whose worker asks for it and nothing else: not the engine, and not the next one on
+   the same store. Failures of activities are recorded as far as they fit. */
+HF_BOTH_ENGINES(endless_texts_fail_one_run)
+{
+    static char endless[100000];
+    hf_engine *d = open_with_workers(kind);
+    hf_task_claim claim;
+    hf_value errors = NULL;
+    hf_value commands;
+
+    memset(endless, 'x', sizeof(endless) - 1);
+    hf_kit_begin(d, "far_type", "a", NULL);
+    claim = claim_of(task_get(d, HF_TASK_WORKFLOW, "w"));
+    commands = hf_json(d, "[{'type': 'schedule_activity', 'activity_type': %s}]", endless);
+    ck_assert_int_eq(hf_task_answer(d, &claim, commands, hf_mem_of_engine(d), &errors), HF_INVALID);
+    commands = hf_json(d,
+                       "[{'kind': 'open_condition_wait', 'step': 1, 'fingerprint': %s, "
+                       "'timeout_us': -1}]",
+                       endless);
+    hf_kit_ok(d, hf_task_decide(d, &claim, commands, false, hf_mem_of_engine(d)));
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_str_eq(hf_test_status(d, "a"), "failed");
+    ck_assert_str_eq(hf_kit_said(d, "a", "WorkflowFailed", 0, HF_KEY_EXCEPTION_TYPE),
+                     "unit_refused");
+    hf_test_crash(d);
+    hf_kit_begin(d, "calls_far", "b", hf_json(d, "3"));
+    for (int i = 0; i < 2; i++) {
+        claim = claim_of(task_get(d, HF_TASK_ACTIVITY, "w"));
+        hf_kit_ok(d, hf_task_failure(d, &claim, true, endless, endless, NULL));
+        hf_kit_ok(d, hf_test_advance(d, hf_seconds(10)));
+    }
+    ck_assert_str_eq(hf_test_status(d, "b"), "failed");
+    ck_assert_uint_eq(strlen(hf_kit_said(d, "b", "ActivityFailed", 0, HF_KEY_MESSAGE)), 8192);
+    hf_kit_close(d);
+}
+
 HF_PG_SUITE_MAIN("engine/worker", HF_BOTH(a_far_workflow_runs_to_its_end),
                  HF_BOTH(b035_signal_while_the_task_is_held),
                  HF_BOTH(work_finds_the_worker_that_waits),
@@ -453,4 +490,4 @@ HF_PG_SUITE_MAIN("engine/worker", HF_BOTH(a_far_workflow_runs_to_its_end),
                  HF_BOTH(far_runs_close_continue_and_have_children),
                  HF_BOTH(history_is_read_in_pages),
                  HF_BOTH(a_worker_that_comes_while_a_unit_is_under_way),
-                 HF_BOTH(work_on_the_desk_outlives_the_cache))
+                 HF_BOTH(work_on_the_desk_outlives_the_cache), HF_BOTH(endless_texts_fail_one_run))

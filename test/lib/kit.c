@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/id.h"
+#include "base/json.h"
 #include "engine/engine_impl.h"
 #include "model/event_codec.h"
 #include "store/row.h"
@@ -240,6 +241,19 @@ const char *hf_kit_said(hf_engine *engine, const char *id, const char *type, int
         break;
     }
     return found ? hf_mem_text(mem, text) : "";
+}
+
+hf_value hf_kit_bundle(hf_engine *engine, const char *id)
+{
+    const hf_json_limits limits = {.bytes_max = 16 * 1024 * 1024};
+    const char *json = NULL;
+    hf_value out = NULL;
+    hf_err err;
+
+    hf_kit_ok(engine, hf_export(engine, hf_mem_of_engine(engine), &json, id));
+    hf_test_ok(hf_json_read(hf_mem_of_engine(engine), hf_slice_of(json), &limits, &out, &err), &err,
+               "read a bundle");
+    return out;
 }
 
 void hf_kit_sql(hf_engine *engine, const char *sql)

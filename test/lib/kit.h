@@ -65,6 +65,9 @@ const hf_event *hf_kit_event(hf_engine *engine, const char *id, const char *type
 const char *hf_kit_said(hf_engine *engine, const char *id, const char *type, int nth,
                         hf_event_key key);
 
+/* The published bundle of the newest run, in the engine's memory. */
+hf_value hf_kit_bundle(hf_engine *engine, const char *id);
+
 /* Changes the store behind the engine's back, on its own connection. */
 void hf_kit_sql(hf_engine *engine, const char *sql);
 

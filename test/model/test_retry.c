@@ -99,6 +99,31 @@ START_TEST(bad_policies_are_refused)
 }
 END_TEST
 
+/* Types that are never retried: without spaces around them, as many as are allowed and no more. */
+START_TEST(types_are_split)
+{
+    char list[2 * HF_RETRY_TYPES_MAX + 1];
+    hf_mem *mem = hf_mem_new();
+    const hf_slice *types = NULL;
+    size_t count = 0;
+    hf_err err = {0};
+
+    ck_assert_int_eq(hf_retry_types(mem, HF_SLICE(" a b, c ,,d"), &types, &count, &err), HF_OK);
+    ck_assert_uint_eq(count, 3);
+    ck_assert(hf_slice_equal(types[0], HF_SLICE("a b")));
+    ck_assert(hf_slice_equal(types[1], HF_SLICE("c")));
+    for (size_t i = 0; i < sizeof(list); i++)
+        list[i] = i % 2 ? ',' : 'x';
+    ck_assert_int_eq(
+        hf_retry_types(mem, hf_slice_from(list, sizeof(list) - 2), &types, &count, &err), HF_OK);
+    ck_assert_uint_eq(count, HF_RETRY_TYPES_MAX);
+    ck_assert_int_eq(hf_retry_types(mem, hf_slice_from(list, sizeof(list)), &types, &count, &err),
+                     HF_INVALID);
+    ck_assert_int_eq(hf_retry_types(mem, HF_SLICE("ok,caf\xe9"), &types, &count, &err), HF_INVALID);
+    hf_mem_free(mem);
+}
+END_TEST
+
 /* Repair pauses double from the redispatch period up to the cap and never overflow. */
 START_TEST(repair_pauses_double)
 {
@@ -116,4 +141,4 @@ END_TEST
 
 HF_SUITE_MAIN("model/retry", {default_pauses_repeat_the_last, 0}, {own_pauses_are_used, 0},
               {attempts_are_counted, 0}, {some_ends_are_final, 0}, {bad_policies_are_refused, 0},
-              {repair_pauses_double, 0})
+              {types_are_split, 0}, {repair_pauses_double, 0})
