@@ -142,11 +142,9 @@ hf_failure *hf_in_enter(hf_replay *replay, const hf_want *want, hf_record **out_
     record = hf_history_make(history, step);
     if (!record)
         hf_in_break(replay, HF_NOMEM, "a step");
-    if (fresh) {
-        record->at = known.at;
-        if (!hf_look_copy(&record->wanted, &known.look))
-            hf_in_break(replay, HF_NOMEM, "a step");
-    }
+    record->at = known.at;
+    if (fresh && !hf_look_copy(&record->wanted, &known.look))
+        hf_in_break(replay, HF_NOMEM, "a step");
     history->entered = step;
     *out_record = record;
     *out_fresh = fresh;
