@@ -98,14 +98,17 @@ hf_test_place *hf_test_place_new(hf_engine_kind kind)
 }
 
 /* Runs a block of plpgsql on the place's schema; a connection below the store makes the schema when
-   it is not there. */
+   it is not there. Builds that share a server may differ in what a store is: each has spares of its
+   own. */
 static void schema_do(const hf_test_place *place, const char *block)
 {
     char sql[2048];
     hf_db *db = NULL;
     hf_err err = {0};
-    int len = snprintf(sql, sizeof(sql), "DO $do$ DECLARE mine name := '%s'; %s $do$",
-                       place->schema, block);
+    int len = snprintf(sql, sizeof(sql),
+                       "DO $do$ DECLARE mine name := '%s';"
+                       " spares text := 'spare_' || left(md5('%s'), 8); %s $do$",
+                       place->schema, HF_BUILD_DIR, block);
 
     ck_assert(len > 0 && (size_t)len < sizeof(sql));
     hf_test_ok(hf_test_place_dial(place, HF_DB_WRITE, NULL, 0, &db, &err), &err,
@@ -123,7 +126,7 @@ hf_test_place *hf_test_place_stocked(hf_engine_kind kind)
         schema_do(place, "spare name; BEGIN"
                          "  PERFORM pg_advisory_xact_lock(7271);"
                          "  SELECT nspname INTO spare FROM pg_namespace"
-                         "   WHERE nspname LIKE 'spare\\_%' LIMIT 1;"
+                         "   WHERE starts_with(nspname, spares) LIMIT 1;"
                          "  IF spare IS NOT NULL THEN"
                          "    EXECUTE format('DROP SCHEMA %I', mine);"
                          "    EXECUTE format('ALTER SCHEMA %I RENAME TO %I', spare, mine);"
@@ -151,7 +154,7 @@ static void schema_spare(const hf_test_place *place)
               "  UPDATE meta SET value = md5(random()::text) WHERE name = 'store_id';"
               "  UPDATE counter SET next = 1;"
               "  UPDATE shard SET node = NULL, epoch = 0 WHERE node IS NOT NULL OR epoch > 0;"
-              "  EXECUTE format('ALTER SCHEMA %I RENAME TO %I', mine, 'spare_' || mine); END");
+              "  EXECUTE format('ALTER SCHEMA %I RENAME TO %I', mine, spares || mine); END");
 }
 
 /* Dropping what another connection holds would wait, so a case closes its own first. */
