@@ -160,14 +160,14 @@ static hf_status batch_transact(hf_batch *batch, bool assured, hf_err *err)
 {
     hf_apply_pending *pending = NULL;
     bool foreign = false;
-    hf_status st = hf_db_foreign_write(batch->db, &foreign, err);
+    hf_status st = hf_db_begin(batch->db, HF_DB_WRITE, err);
 
     hf_mem_reset(batch->mem);
+    if (!st) /* within the transaction: from here on nobody else can */
+        st = hf_db_foreign_write(batch->db, &foreign, err);
     if (!st && foreign)
         st = hf_err_set(err, HF_CORRUPT,
                         "somebody else wrote to the store: the engine must own it alone");
-    if (!st)
-        st = hf_db_begin(batch->db, HF_DB_WRITE, err);
     if (!st)
         st = hf_apply(batch->db, batch->mem, batch->items, batch->count, assured, &pending, err);
     if (!st) {

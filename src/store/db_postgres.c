@@ -404,7 +404,7 @@ static hf_status pg_batch(hf_db *db, hf_stmt stmt, const hf_db_rows *rows, hf_er
     hf_pg_entry entry = {.kind = HF_PG_BATCH, .rows = rows->count, .flags = rows->flags};
     hf_db_rows sent = *rows;
     size_t form = (size_t)stmt;
-    hf_status st = hf_pg_pipe_ready(pg, err);
+    hf_status st = hf_pg_pipe_usable(pg, err);
 
     if (st)
         return st;

@@ -318,14 +318,22 @@ hf_status hf_pg_pipe_lost(hf_pg *pg, hf_err *err)
     return st;
 }
 
-hf_status hf_pg_pipe_ready(hf_pg *pg, hf_err *err)
+hf_status hf_pg_pipe_usable(hf_pg *pg, hf_err *err)
 {
-    struct pollfd ready = {.events = POLLIN};
-
     if (!pg->conn)
         return hf_err_set(err, HF_UNREACHABLE, "there is no connection to PostgreSQL");
     if (pg->cursor.open)
         return hf_err_set(err, HF_MISUSE, "a cursor is still open on this connection");
+    return HF_OK;
+}
+
+hf_status hf_pg_pipe_ready(hf_pg *pg, hf_err *err)
+{
+    struct pollfd ready = {.events = POLLIN};
+    hf_status unusable = hf_pg_pipe_usable(pg, err);
+
+    if (unusable)
+        return unusable;
     /* A closed socket takes data and loses it; reading is the only way to notice. */
     ready.fd = PQsocket(pg->conn);
     while (poll(&ready, 1, 0) > 0) {

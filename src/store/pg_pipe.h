@@ -85,7 +85,11 @@ typedef struct hf_pg {
     PGnotify *note;
 } hf_pg;
 
-/* HF_OK when there is a connection, no open cursor and nothing wrong with the socket. */
+/* HF_OK when there is a connection and no open cursor. For what goes on with a transaction: the
+   socket was looked at when it began, and is again before COMMIT. */
+HF_NODISCARD hf_status hf_pg_pipe_usable(hf_pg *pg, hf_err *err);
+
+/* The same, and there is nothing wrong with the socket, which costs a system call. */
 HF_NODISCARD hf_status hf_pg_pipe_ready(hf_pg *pg, hf_err *err);
 
 /* Queues a statement without parameters. BEGIN of a writer and COMMIT are prepared by the session.
