@@ -120,12 +120,29 @@ static hf_unit_part *part_or_nowhere(hf_unit *unit, size_t number)
     return number < unit->part_count ? unit->parts[number] : &unit->nowhere;
 }
 
+/* The unit's own row of a command that another one closes; NULL: it came before. */
+static hf_row *command_find(const hf_unit *unit, const hf_row *close)
+{
+    for (hf_row *row = unit->rows; row; row = row->next)
+        if (row->op == HF_OP_COMMAND_NEW && row->cells[0].number == close->cells[0].number)
+            return row;
+    return NULL;
+}
+
 void hf_unit_row(hf_unit *unit, size_t part, hf_row *row)
 {
     hf_unit_part *owner = part_or_nowhere(unit, part);
+    hf_row *command;
 
     if (!row) {
         unit_fail(unit, HF_NOMEM, "no memory for a row");
+        return;
+    }
+    command = row->op == HF_OP_COMMAND_CLOSE && owner->messages ? command_find(unit, row) : NULL;
+    if (command) { /* written once, as it ends */
+        hf_row_command_closes(command, row);
+        owner->signals += row->signals;
+        owner->updates += row->updates;
         return;
     }
     row->part = part;

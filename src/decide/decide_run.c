@@ -323,7 +323,7 @@ void hf_decide_closed(hf_decide *decide, hf_run_status status, hf_closed_reason 
     if (!decide->last_step) /* a machine has none */
         hf_decide_row(decide, hf_row_delete(mem, HF_OP_ACTIVITY_CLEAR, run));
     hf_decide_row(decide, hf_row_delete(mem, HF_OP_TIMER_CLEAR, run));
-    hf_decide_row(decide, hf_row_delete(mem, HF_OP_TASK_CLEAR, run));
+    hf_decide_row(decide, hf_row_delete(mem, HF_OP_WORK_CLEAR, run));
     hf_decide_row(decide, hf_row_delete(mem, HF_OP_INBOX_CLEAR, run));
     hf_decide_row(decide, hf_row_summary_set(mem, run, status));
     if (!continued && !decide->retries)

@@ -415,6 +415,10 @@ static hf_status pg_batch(hf_db *db, hf_stmt stmt, const hf_db_rows *rows, hf_er
     if (pg->failure.status)
         return HF_OK;
     HF_ASSERT(form < pg->statement_count);
+    if (!pg->statements[form].postgres) {
+        HF_ASSERT(!rows->flags);
+        return HF_OK; /* for SQLite only: another statement of the unit does it along here */
+    }
     entry.name = pg->statements[form].name;
     if (rows->assured && pg->statements[form].assured) {
         form += pg->statement_count;

@@ -302,6 +302,8 @@ hf_row *hf_row_command_record(hf_mem *mem, const hf_command_row *row);
 hf_row *hf_row_command_leave(hf_mem *mem, const hf_command_row *row);
 hf_row *hf_row_command_close(hf_mem *mem, int64_t key, int64_t outcome, int64_t state,
                              int64_t applied_us, int64_t closed_us);
+/* A row of hf_row_command_new takes over what one of hf_row_command_close says of it. */
+void hf_row_command_closes(hf_row *command, const hf_row *close);
 /* A message goes over to another run of the instance, as its nth command. */
 hf_row *hf_row_command_move(hf_mem *mem, int64_t key, bool update, int64_t run,
                             int64_t command_ahead);

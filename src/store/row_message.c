@@ -70,6 +70,16 @@ hf_row *hf_row_command_close(hf_mem *mem, int64_t key, int64_t outcome, int64_t 
     return hf_row_end(&b);
 }
 
+void hf_row_command_closes(hf_row *command, const hf_row *close)
+{
+    enum { OUTCOME = 5, STATE = 12, APPLIED = 14, CLOSED };
+
+    command->cells[OUTCOME] = close->cells[1];
+    command->cells[STATE] = close->cells[2];
+    command->cells[APPLIED] = close->cells[3];
+    command->cells[CLOSED] = close->cells[4];
+}
+
 hf_row *hf_row_correlation_new(hf_mem *mem, int64_t namespace_key, hf_slice key, int64_t instance,
                                int64_t scope)
 {

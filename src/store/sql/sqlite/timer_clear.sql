@@ -1,2 +1,3 @@
 -- ?1 run: it closed
+-- only sqlite: work_clear does it along on PostgreSQL
 DELETE FROM timer WHERE run = ?1

@@ -1,2 +1,0 @@
-DELETE FROM timer t USING {rows run int}
-WHERE t.run = u.run

@@ -1,2 +1,0 @@
--- ?1 run: it closed
-DELETE FROM task WHERE run = ?1
