@@ -9,13 +9,34 @@
 #include "model/event_codec.h"
 #include "store/payload.h"
 
-/* Looks for an event of a run, newest chunks last, and where it stands (may be NULL); the events
-   live in the arena. */
-static hf_status event_find(hf_call *c, int64_t run, int64_t from_seq,
-                            bool (*wanted)(const hf_event *, const void *), const void *ctx,
+typedef bool event_wanted(const hf_event *event, const void *ctx);
+
+/* The last event of a chunk that is wanted, if there is one, and where it stands in the chunk (may
+   be NULL); it lives in the arena. */
+static hf_status chunk_search(hf_call *c, hf_slice body, event_wanted *wanted, const void *ctx,
+                              const hf_event **out_event, size_t *out_nth)
+{
+    hf_slice kept = hf_slice_from(hf_mem_text(c->slot->scratch, body), body.len);
+    hf_event *events = NULL;
+    size_t count = 0;
+    hf_status st =
+        kept.ptr ? hf_event_chunk_decode(c->slot->scratch, kept, &events, &count, &c->slot->err)
+                 : hf_err_nomem(&c->slot->err, "events");
+
+    for (size_t i = 0; !st && i < count; i++)
+        if (wanted(&events[i], ctx)) {
+            *out_event = &events[i];
+            if (out_nth)
+                *out_nth = i;
+        }
+    return st;
+}
+
+/* Looks for an event in the whole history of a run, and where it stands (may be NULL). */
+static hf_status event_find(hf_call *c, int64_t run, event_wanted *wanted, const void *ctx,
                             const hf_event **out_event, int64_t *out_seq)
 {
-    const hf_db_value params[] = {hf_db_int(run), hf_db_int(from_seq), hf_db_int(INT64_MAX)};
+    const hf_db_value params[] = {hf_db_int(run), hf_db_int(1), hf_db_int(INT64_MAX)};
     hf_db_cursor *cursor = NULL;
     bool row = true;
     hf_status st;
@@ -23,24 +44,14 @@ static hf_status event_find(hf_call *c, int64_t run, int64_t from_seq,
     *out_event = NULL;
     st = hf_db_query(c->in.db, HF_STMT_HISTORY_READ, params, 3, &cursor, &c->slot->err);
     while (!st && row) {
-        hf_event *events = NULL;
-        size_t count = 0;
-        hf_slice body;
+        const hf_event *before = *out_event;
+        size_t nth = 0;
 
         st = hf_db_step(cursor, &row, &c->slot->err);
-        if (st || !row)
-            break;
-        body = hf_db_column_bytes(cursor, 3);
-        body = hf_slice_from(hf_mem_text(c->slot->scratch, body), body.len);
-        st = body.ptr
-                 ? hf_event_chunk_decode(c->slot->scratch, body, &events, &count, &c->slot->err)
-                 : hf_err_nomem(&c->slot->err, "events");
-        for (size_t i = 0; !st && i < count; i++)
-            if (wanted(&events[i], ctx)) {
-                *out_event = &events[i];
-                if (out_seq)
-                    *out_seq = hf_db_column_int(cursor, 0) + (int64_t)i;
-            }
+        if (!st && row)
+            st = chunk_search(c, hf_db_column_bytes(cursor, 3), wanted, ctx, out_event, &nth);
+        if (!st && out_seq && *out_event != before)
+            *out_seq = hf_db_column_int(cursor, 0) + (int64_t)nth;
     }
     hf_db_end(cursor);
     return st;
@@ -103,37 +114,93 @@ static bool is_closing(const hf_event *event, const void *ctx)
     return hf_event_has_flag(event->type, HF_EVENT_CLOSES);
 }
 
+/* Where the newest run of an instance is. */
+typedef struct run_end {
+    int64_t run; /* HF_NONE: there is none */
+    bool closed;
+    const hf_event *event; /* that closed it, if it is in the newest chunk */
+} run_end;
+
+static hf_status end_look(hf_call *c, hf_slice id, run_end *out_end)
+{
+    const hf_db_value params[] = {hf_db_int(c->in.namespace_key), hf_db_text(id)};
+    hf_db_cursor *cursor = NULL;
+    bool found = false;
+    hf_status st = hf_db_query(c->in.db, HF_STMT_RUN_END, params, 2, &cursor, &c->slot->err);
+
+    *out_end = (run_end){.run = HF_NONE};
+    if (!st)
+        st = hf_db_step(cursor, &found, &c->slot->err);
+    if (!st && found) {
+        out_end->run = hf_db_column_int(cursor, 0);
+        out_end->closed = !hf_db_column_null(cursor, 1);
+    }
+    if (!st && out_end->closed)
+        st =
+            chunk_search(c, hf_db_column_bytes(cursor, 2), is_closing, NULL, &out_end->event, NULL);
+    hf_db_end(cursor);
+    return st;
+}
+
+static hf_status end_read(hf_call *c, hf_slice id, run_end *out_end)
+{
+    hf_status st;
+
+    hf_call_read_begin(c);
+    st = end_look(c, id, out_end);
+    if (st == HF_UNREACHABLE && !hf_db_reconnect(c->in.db, NULL)) /* reading twice: no harm */
+        st = end_look(c, id, out_end);
+    hf_call_read_end(c);
+    return st;
+}
+
+/* What is no id may be a correlation key; what is neither is told so. */
+static hf_status end_find(hf_call *c, const char *id, run_end *out_end)
+{
+    hf_intake_target target;
+    hf_status st = HF_OK;
+
+    *out_end = (run_end){.run = HF_NONE};
+    hf_mem_reset(c->slot->scratch);
+    if (id)
+        st = end_read(c, hf_slice_of(id), out_end);
+    if (st || out_end->run != HF_NONE)
+        return st;
+    st = hf_call_find(c, id, &target);
+    return st ? st : end_read(c, target.instance.id, out_end);
+}
+
 /* HF_BUSY: the run is open. */
 static hf_status result_look(hf_call *c, const char *id, hf_value *out, const hf_error **out_error)
 {
     hf_mem *mem = c->slot->mem;
-    hf_intake_target target;
-    const hf_event *event = NULL;
-    hf_status st = hf_call_find(c, id, &target);
+    run_end end;
+    const hf_event *event;
+    hf_status st = end_find(c, id, &end);
 
     if (st)
         return st;
-    c->awaits = target.base.run;
+    c->awaits = end.run;
     c->awaits_end = true;
-    if (target.base.closed_us == HF_NONE)
+    if (!end.closed)
         return HF_BUSY;
+    event = end.event;
     hf_call_read_begin(c);
-    st = event_find(c, target.base.run, target.base.last_seq, is_closing, NULL, &event, NULL);
-    if (!st && !event) /* facts may follow the closing event */
-        st = event_find(c, target.base.run, 1, is_closing, NULL, &event, NULL);
+    if (!event) /* facts may follow the closing event */
+        st = event_find(c, end.run, is_closing, NULL, &event, NULL);
     if (!st && !event)
         st = hf_err_set(&c->slot->err, HF_CORRUPT, "%s is closed without a closing event", id);
     if (!st && event->type == HF_EVENT_WORKFLOW_COMPLETED)
-        st = value_of(c, mem, target.base.run, event, HF_KEY_OUTPUT, out);
+        st = value_of(c, mem, end.run, event, HF_KEY_OUTPUT, out);
     else if (!st && event->type == HF_EVENT_WORKFLOW_CANCELLED)
-        st = failure_of(c, mem, target.base.run, event, HF_CANCELLED, "cancelled", out_error);
+        st = failure_of(c, mem, end.run, event, HF_CANCELLED, "cancelled", out_error);
     else if (!st && event->type == HF_EVENT_WORKFLOW_TERMINATED)
-        st = failure_of(c, mem, target.base.run, event, HF_CANCELLED, "terminated", out_error);
+        st = failure_of(c, mem, end.run, event, HF_CANCELLED, "terminated", out_error);
     else if (!st && event->type == HF_EVENT_WORKFLOW_TIMED_OUT)
-        st = failure_of(c, mem, target.base.run, event, HF_ERROR,
+        st = failure_of(c, mem, end.run, event, HF_ERROR,
                         text_of(mem, event, HF_KEY_TIMEOUT_KIND, "timed_out"), out_error);
     else if (!st)
-        st = failure_of(c, mem, target.base.run, event, HF_ERROR, "failed", out_error);
+        st = failure_of(c, mem, end.run, event, HF_ERROR, "failed", out_error);
     hf_call_read_end(c);
     return st;
 }
@@ -232,7 +299,7 @@ static hf_status life_answer(hf_call *c, int64_t command, hf_mem *mem, hf_update
     const hf_event *event = NULL;
     hf_slice message;
     int64_t seq = 0;
-    hf_status st = event_find(c, life->run, 1, is_update_end, &command, &event, &seq);
+    hf_status st = event_find(c, life->run, is_update_end, &command, &event, &seq);
 
     if (!st && !event)
         return hf_err_set(err, HF_CORRUPT, "an update was answered without an event");
