@@ -228,6 +228,7 @@ static void sqlite_close(hf_db *base)
         (void)sqlite3_finalize(db->cached[i]);
     for (size_t i = 0; i < HF_SQLITE_FIXED_COUNT; i++)
         (void)sqlite3_finalize(db->prepared[i]);
+    hf_sqlite_log_end(db->log);
     code = sqlite3_close(db->handle);
     HF_ASSERT(code == SQLITE_OK); /* anything else is a statement that was not finalised */
     hf_alloc_free(db->cached);
@@ -267,6 +268,8 @@ static hf_status sqlite_open(const hf_db_options *options, hf_db **out_db, hf_er
         st = fixed_prepare(db, err);
     if (!st)
         st = hf_sqlite_data_version(db, &db->data_version, err);
+    if (!st && !db->read_only)
+        st = hf_sqlite_log_begin(db->handle, &db->log, err);
     if (st) {
         sqlite_close(&db->base);
         return st;

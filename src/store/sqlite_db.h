@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "store/db.h"
+#include "store/sqlite_log.h"
 
 /* Statements that do not depend on the schema. */
 typedef enum hf_sqlite_fixed {
@@ -39,6 +40,7 @@ typedef struct hf_sqlite {
     sqlite3_stmt **cached;                         /* by hf_stmt, prepared when first used */
     sqlite3_stmt *prepared[HF_SQLITE_FIXED_COUNT]; /* prepared at the start: rolling back should
                                                       not need memory */
+    hf_sqlite_log *log; /* the writer's; NULL: pages are written one by one */
     hf_sqlite_cursor cursor;
     int64_t data_version;
     int64_t limit_us; /* monotonic time at which a statement is interrupted; see limit */

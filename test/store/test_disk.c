@@ -261,7 +261,7 @@ static void making_fails_cleanly(trouble kind, hf_status wanted)
     bool reached = true;
 
     disk_install();
-    for (int nth = 1; reached; nth += hf_campaign_stride(7, 2)) {
+    for (int nth = 1; reached; nth += hf_campaign_stride(3, 1)) {
         hf_test_place *place = hf_test_place_new(HF_ENGINE_SQLITE);
         hf_store *store = NULL;
         hf_err err = {0};
@@ -283,7 +283,7 @@ static void making_fails_cleanly(trouble kind, hf_status wanted)
         (void)store_check(place);
         hf_test_place_free(place);
         ck_assert_int_lt(nth, 1000);
-        ck_assert(reached || nth > 50);
+        ck_assert(reached || nth > 15);
     }
 }
 
@@ -371,7 +371,7 @@ START_TEST(dying_loses_nothing)
     int result = 0;
 
     disk_install();
-    for (int nth = 1;; nth += hf_campaign_stride(7, 2)) {
+    for (int nth = 1;; nth += hf_campaign_stride(3, 1)) {
         hf_test_place *place = hf_test_place_new(HF_ENGINE_SQLITE);
         char bytes[16];
         int pipes[2];
