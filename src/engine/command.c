@@ -316,10 +316,12 @@ static hf_status handling_nudge(hf_handling *h, hf_err *err)
 
 static hf_status handling_commit(hf_handling *h, hf_err *err)
 {
+    const hf_instance_row *instance = &h->target.instance;
     hf_status st;
 
     if (h->target.turns && !h->records)
         return handling_bear(h, err);
+    hf_known_drop(h->call->engine->known, instance->namespace_key, instance->id);
     st = h->nudges && !h->records ? handling_nudge(h, err) : handling_seal(h, err);
     if (h->turned)
         return st;
@@ -344,6 +346,22 @@ static void handling_tell(const hf_handling *h)
         hf_engine_changed(engine, h->target.base.run, true);
 }
 
+/* What the command is aimed at, from memory if it is there. */
+static hf_status handling_find(hf_handling *h, hf_err *err)
+{
+    hf_call *call = h->call;
+    const hf_engine *engine = call->engine;
+
+    if (h->first && h->request->type == HF_COMMAND_TYPE_SIGNAL && !h->request->run_id.ptr &&
+        (engine->mode == ENGINE_THREADS || engine->nudges)) {
+        hf_mem_reset(call->slot->scratch);
+        h->known = hf_known_get(engine->known, call->in.namespace_key, h->request->id,
+                                call->slot->scratch, &h->target);
+    }
+    return h->known ? HF_OK
+                    : hf_call_aim(call, h->request->id, h->request->run_id, &h->target, err);
+}
+
 /* One try. HF_CONFLICT, and for kinds that make HF_EXISTS: another may do better. */
 static hf_status handling_try(hf_handling *h, const command_kind *kind, bool makes, hf_err *err)
 {
@@ -352,7 +370,7 @@ static hf_status handling_try(hf_handling *h, const command_kind *kind, bool mak
 
     reply_begin(h);
     if (!makes || h->taken) {
-        st = hf_call_aim(h->call, h->request->id, h->request->run_id, &h->target, err);
+        st = handling_find(h, err);
         if (!st)
             st = hf_handling_aim(h, err);
         if (!st)
@@ -428,6 +446,7 @@ hf_status hf_engine_command(hf_engine *engine, const hf_request *request, hf_mem
                          .mem = mem,
                          .reply = reply,
                          .taken = taken,
+                         .first = i == 0,
                          .plain = plain,
                          .target.base.run = HF_NONE,
                          .unit = hf_unit_new(NULL, NULL)};

@@ -23,6 +23,8 @@ typedef struct hf_handling {
     bool records;             /* out: nothing was drafted, the command is only to be recorded */
     hf_command_note note;     /* what its row keeps; a refusal adds to it */
     hf_slice body;            /* the note of an accepted command, written */
+    bool first;               /* nothing has shown yet that what is in memory is out of date */
+    bool known;               /* out: the target was not read, memory had it (known.h) */
     bool plain;               /* no turn of the run goes along */
     bool nudges;              /* out: the draft lacks the task for the turn that it causes */
     bool turned;              /* out: the turn went along, and both are committed */

@@ -166,6 +166,8 @@ hf_status hf_command_message(hf_handling *h, hf_err *err)
     hf_call_read_begin(h->call);
     st = message_judge(h, &draft, &refusal, err);
     hf_call_read_end(h->call);
+    if (!st && refusal.outcome && h->known) /* what is refused is refused by what the store has */
+        return hf_err_set(err, HF_CONFLICT, "what is known of the run may be out of date");
     if (!st && refusal.outcome)
         return hf_handling_refuse(h, &refusal, err);
     if (st || (update && update_refused(h, &draft, &st, err)))

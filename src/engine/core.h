@@ -81,6 +81,7 @@ typedef struct hf_core_options {
     void (*observe)(void *ctx, const hf_core_facts *facts);
     void *ctx;
     hf_core_fault **faults; /* the owner's list, which outlives the core; NULL: none */
+    struct hf_known *known; /* told where runs at rest stand; NULL: nobody asks */
     struct hf_desk *desk;   /* where workers of other processes ask; NULL: none may come */
 } hf_core_options;
 

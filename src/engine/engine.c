@@ -165,6 +165,9 @@ static hf_status core_start(hf_engine *engine, engine_mode mode, hf_err *err)
     hf_status st = hf_folder_open(&folder, &engine->folder, err);
 
     if (!st)
+        st = hf_known_new(&engine->known, err);
+    options.known = engine->known;
+    if (!st)
         st = hf_writer_open(engine->store, &writer, &engine->writer, err);
     if (!st)
         st = node_join(engine, mode, err);
@@ -249,6 +252,8 @@ void hf_engine_end(hf_engine *engine)
     engine->node = NULL;
     hf_core_close(engine->core);
     hf_folder_close(engine->folder); /* the writer told it of commits to the last */
+    hf_known_free(engine->known);
+    engine->known = NULL;
     engine->writer = NULL;
     engine->core = NULL;
     engine->folder = NULL;

@@ -15,6 +15,7 @@
 #include "engine/core.h"
 #include "engine/node.h"
 #include "engine/folder.h"
+#include "engine/known.h"
 #include "engine/registry.h"
 #include "engine/setting.h"
 #include "holdfast/holdfast.h"
@@ -68,6 +69,7 @@ struct hf_engine {
     hf_node *node;                  /* NULL: nobody else works on the store */
     hf_batcher *batcher;            /* one command for many instances */
     hf_folder *folder;              /* what is committed becomes projections */
+    hf_known *known;                /* runs whose whereabouts need not be read */
     struct hf_desk *desk;           /* NULL: no workers from elsewhere */
     struct hf_inquiries *inquiries; /* with the desk */
     struct hf_remote *remote;       /* the store is behind a server; NULL: it is here */

@@ -3,9 +3,13 @@
    caller waiting. */
 #include "engine/lent.h"
 
+#include <sched.h>
+#include <stdatomic.h>
+
 #include "base/alloc.h"
 
 enum {
+    LINGER_US = 100,     /* a turn takes about as long as falling asleep and being woken */
     PATIENCE_US = 20000, /* then the core has something else to do */
     FLYING_MOST = 256    /* with more units under way the acknowledgement comes first */
 };
@@ -27,8 +31,8 @@ struct hf_lent {
     void *done_ctx;
     hf_mutex lock;
     hf_cond moved;
-    int holders; /* under the lock, this and the rest: the caller and the core */
-    lent_state state;
+    int holders;              /* under the lock, this and the rest: the caller and the core */
+    _Atomic lent_state state; /* changed under the lock, looked at without it by lent_linger */
     hf_lent_outcome outcome;
     hf_err why; /* the unit was refused */
 };
@@ -54,11 +58,11 @@ static bool lent_move(hf_lent *lent, lent_state from, lent_state to)
 
     hf_mutex_lock(&lent->lock);
     moved = lent->state == from;
-    if (moved) {
+    if (moved)
         lent->state = to;
-        hf_cond_signal(&lent->moved);
-    }
     hf_mutex_unlock(&lent->lock);
+    if (moved) /* who calls this holds it: it is still there */
+        hf_cond_signal(&lent->moved);
     return moved;
 }
 
@@ -112,8 +116,8 @@ void hf_lent_return(hf_lent *lent, hf_unit *unit, hf_unit_done *done, void *ctx)
     lent->done = done;
     lent->done_ctx = ctx;
     lent->state = LENT_RETURNED;
-    hf_cond_signal(&lent->moved);
     hf_mutex_unlock(&lent->lock);
+    hf_cond_signal(&lent->moved); /* the run still holds it */
 }
 
 void hf_lent_answer(hf_lent *lent, const hf_unit *unit)
@@ -223,6 +227,16 @@ static bool lent_send(hf_engine *engine, hf_lent *lent)
     return sent;
 }
 
+/* Gives way for a moment before it goes to sleep: whoever took it is often done by then. */
+static void lent_linger(const hf_lent *lent)
+{
+    int64_t until_us = hf_clock_mono_us(hf_clock_system()) + LINGER_US;
+
+    while ((lent->state == LENT_WAITS || lent->state == LENT_TAKEN) &&
+           hf_clock_mono_us(hf_clock_system()) < until_us)
+        (void)sched_yield();
+}
+
 static void lent_await(hf_engine *engine, hf_lent *lent)
 {
     int64_t until_us = hf_clock_mono_us(hf_clock_system()) + PATIENCE_US;
@@ -230,6 +244,8 @@ static void lent_await(hf_engine *engine, hf_lent *lent)
     if (engine->mode != ENGINE_THREADS)
         while (lent->state == LENT_TAKEN && hf_engine_write(engine))
             ;
+    else
+        lent_linger(lent);
     hf_mutex_lock(&lent->lock);
     while (lent->state == LENT_WAITS &&
            hf_cond_wait_until(&lent->moved, &lent->lock, until_us) != HF_TIMEOUT)

@@ -7,6 +7,7 @@
 #include "engine/core_impl.h"
 #include "engine/errand.h"
 #include "engine/inbox.h"
+#include "engine/known.h"
 #include "engine/lent.h"
 #include "engine/machine.h"
 #include "engine/schedule.h"
@@ -200,6 +201,8 @@ static hf_status turn_submit(turn *t, hf_err *err)
     if (st)
         return st;
     run->dirty = true;
+    if (core->o.known)
+        hf_known_drop(core->o.known, run->info.namespace_key, run->info.instance_id);
     core->flying++;
     run->due_unit = t->alarmed;
     core->flying_due += t->alarmed;

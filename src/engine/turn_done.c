@@ -6,6 +6,7 @@
 #include "engine/attempt.h"
 #include "engine/core_impl.h"
 #include "engine/errand.h"
+#include "engine/known.h"
 #include "engine/lent.h"
 #include "engine/machine.h"
 #include "engine/schedule.h"
@@ -198,6 +199,28 @@ static bool turn_keep(hf_core *core, live_run *run, hf_unit *unit)
     return true;
 }
 
+/* The run is at rest: who signals it need not read where it stands. */
+static void rest_tell(const hf_core *core, const live_run *run)
+{
+    const hf_decide_run *info = &run->info;
+    const hf_intake_target target = {.instance = {.key = run->base.instance,
+                                                  .namespace_key = info->namespace_key,
+                                                  .id = info->instance_id,
+                                                  .shard = run->base.shard,
+                                                  .type = info->type,
+                                                  .business_key = info->business_key,
+                                                  .current_run = run->key,
+                                                  .run_count = info->number,
+                                                  .created_us = HF_NONE},
+                                     .base = run->base,
+                                     .created_us = info->created_us,
+                                     .definition = info->definition,
+                                     .queue = info->queue};
+
+    if (core->o.known && run->replay && !run->ready)
+        hf_known_put(core->o.known, &target);
+}
+
 void hf_turn_committed(hf_core *core, live_run *run, hf_unit *unit)
 {
     const char *text = NULL;
@@ -252,6 +275,7 @@ void hf_turn_committed(hf_core *core, live_run *run, hf_unit *unit)
     else if (!st && (run->look || run->ended || run->due || run->missed))
         hf_core_ready(core, run);
     else if (!st) {
+        rest_tell(core, run);
         hf_machine_dispatch(core, run);
         hf_errand_dispatch(core, run);
     }

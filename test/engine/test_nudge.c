@@ -287,6 +287,82 @@ START_TEST(a_run_that_moved_meanwhile_is_signalled_again)
 }
 END_TEST
 
+static uint64_t calls_of_signal(hf_engine *d, const char *id)
+{
+    uint64_t before = hf_store_writer(d->store)->calls;
+
+    hf_kit_ok(d, hf_signal(d, id, "go", NULL));
+    return hf_store_writer(d->store)->calls - before;
+}
+
+/* The run is at rest: where it stands need not be read. */
+HF_BOTH_ENGINES(a_run_at_rest_is_not_looked_up)
+{
+    hf_engine *d = kit_open(kind);
+
+    park(d, "waits", "known");
+    park(d, "waits", "read");
+    hf_known_drop(d->known, d->namespace_key, HF_SLICE("read"));
+    ck_assert_uint_lt(calls_of_signal(d, "known"), calls_of_signal(d, "read"));
+    ck_assert_str_eq(hf_test_status(d, "known"), "completed");
+    ck_assert_str_eq(hf_test_status(d, "read"), "completed");
+    hf_kit_ok(d, hf_test_drain(d));
+    hf_kit_close(d);
+}
+
+/* What memory says may be out of date: then the store is asked, and answers. */
+HF_BOTH_ENGINES(what_is_out_of_date_is_read)
+{
+    hf_engine *d = kit_open(kind);
+    hf_intake_target old;
+
+    park(d, "sorts", "a");
+    ck_assert(hf_known_get(d->known, d->namespace_key, HF_SLICE("a"), hf_mem_of_engine(d), &old));
+    hf_kit_ok(d, hf_signal(d, "a", "go", hf_json(d, "[1]")));
+    hf_kit_ok(d, hf_test_drain(d));
+    hf_known_put(d->known, &old);
+    hf_kit_ok(d, hf_signal(d, "a", "other", hf_json(d, "[2]")));
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_str_eq(hf_kit_result(d, "a"), "[1,2]");
+    hf_known_put(d->known, &old); /* it is closed by now */
+    ck_assert_int_eq(hf_signal(d, "a", "go", NULL), HF_REJECTED);
+    hf_known_put(d->known, &old);
+    ck_assert_int_eq(hf_signal(d, "a", "unheard-of", NULL), HF_REJECTED);
+    ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM command WHERE rejection IS NOT NULL"),
+                     2);
+    hf_kit_close(d);
+}
+
+/* So many are kept, the oldest go first; memory that runs out only forgets. */
+START_TEST(what_is_known_is_bounded)
+{
+    enum { RUNS_MANY = 5000 };
+    hf_known *known = NULL;
+    hf_intake_target target = {.instance = {.namespace_key = 1, .type = HF_SLICE("waits")},
+                               .queue = HF_SLICE("default")};
+    hf_mem *mem = hf_mem_new();
+    hf_err err = {0};
+    char id[32];
+
+    ck_assert_int_eq(hf_known_new(&known, &err), HF_OK);
+    for (int i = 0; i < RUNS_MANY; i++) {
+        (void)snprintf(id, sizeof(id), "run-%d", i);
+        target.instance.id = hf_slice_of(id);
+        target.base.run = i;
+        hf_known_put(known, &target);
+    }
+    ck_assert(hf_known_get(known, 1, hf_slice_of(id), mem, &target));
+    ck_assert_int_eq(target.base.run, RUNS_MANY - 1);
+    ck_assert(hf_slice_equal(target.queue, HF_SLICE("default")));
+    ck_assert(!hf_known_get(known, 2, hf_slice_of(id), mem, &target));
+    ck_assert(!hf_known_get(known, 1, HF_SLICE("run-0"), mem, &target));
+    hf_known_drop(known, 1, hf_slice_of(id));
+    ck_assert(!hf_known_get(known, 1, hf_slice_of(id), mem, &target));
+    hf_known_free(known);
+    hf_mem_free(mem);
+}
+END_TEST
+
 /* Memory that runs out anywhere on the way refuses the signal or lets it pass, whole. */
 HF_BOTH_ENGINES(memory_that_runs_out_leaves_no_half)
 {
@@ -441,6 +517,8 @@ HF_PG_SUITE_MAIN("engine/nudge", HF_BOTH(a_signal_and_its_turn_are_one_commit),
                  HF_BOTH(a_crash_after_the_commit_loses_nothing),
                  {a_crash_anywhere_changes_nothing, 60},
                  {a_run_that_moved_meanwhile_is_signalled_again, 60},
+                 HF_BOTH(a_run_at_rest_is_not_looked_up), HF_BOTH(what_is_out_of_date_is_read),
+                 {what_is_known_is_bounded, 0},
                  HF_BOTH_SLOW(memory_that_runs_out_leaves_no_half, 120),
                  HF_BOTH_SLOW(answers_that_are_lost_double_nothing, 120),
                  {code_that_loops_does_not_hold_its_signal, 120},
