@@ -3,7 +3,8 @@
    two alternate and medians are compared, so that a busy machine slows both.
 
    w2_1, w2_16, w2_64   steps a second of 1, 16, 64 runs of sequential no-op activities
-   w1                   workflows of one activity a second, 64 callers that start and wait
+   w1                   workflows of one activity a second, 64 callers that start and wait; the
+   floor makes the rows of runs and ends them, which two steps of a run that is there would not
 
    bench_workflows_steps [sqlite | postgres] */
 #include <sqlite3.h>
@@ -160,8 +161,7 @@ static void report_w1(const hf_flow_place *place, hf_engine *engine, hf_flow_flo
     for (int i = 0; i < ROUNDS; i++) {
         rates got;
 
-        /* two units a workflow: the start with its first turn, and the end */
-        floors[i] = hf_flow_floor_loop(floor, W1_CALLERS, round_s) / 2;
+        floors[i] = hf_flow_floor_jobs(floor, W1_CALLERS, round_s);
         got = crowd_loop(engine, W1_CALLERS, 1, round_s);
         ours[i] = got.runs;
         ratios[i] = ours[i] / floors[i];
