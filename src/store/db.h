@@ -183,7 +183,8 @@ HF_NODISCARD hf_status hf_db_open(const hf_db_driver *driver, const hf_db_option
 void hf_db_close(hf_db *db);
 
 /* After HF_UNREACHABLE or HF_UNKNOWN: one attempt at a new connection with the same options.
- * SQLite: nothing to do. */
+ * SQLite: nothing to do. A connection that was opened for reading also does so by itself, when it
+ * is used again; no more than once a second. */
 HF_NODISCARD hf_status hf_db_reconnect(hf_db *db, hf_err *err);
 
 HF_NODISCARD hf_status hf_db_begin(hf_db *db, hf_db_mode mode, hf_err *err);

@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/clock.h"
 #include "store/pg_conn.h"
 #include "store/pg_cursor.h"
 #include "store/pg_error.h"
@@ -25,6 +26,7 @@
 enum { NAME_BYTES_MAX = 63, SCHEMA_ATTEMPTS = 3, BACKEND_SIZE = sizeof(((hf_pg *)NULL)->backend) };
 #define IDLE_LIMIT_WRITE "60s"
 #define IDLE_LIMIT_READ  "600s"
+#define AGAIN_US         INT64_C(1000000)
 
 typedef enum schema_state { SCHEMA_MISSING, SCHEMA_FORBIDDEN, SCHEMA_USABLE } schema_state;
 
@@ -264,13 +266,43 @@ static hf_status pg_reconnect(hf_db *db, hf_err *err)
     return st;
 }
 
+/* Nothing can be in doubt about a connection that only reads: one that is lost is made anew when it
+   is needed next, so that whoever asks again after a restart of the server is answered. While
+   nobody answers that is tried once a second. */
+static void session_revive(hf_pg *pg)
+{
+    int64_t now_us = hf_clock_mono_us(hf_clock_system());
+
+    if (pg->conn || pg->mode != HF_DB_READ || pg->cursor.open || pg->listening ||
+        now_us < pg->again_us)
+        return;
+    session_close(pg);
+    pg->again_us = session_open(pg, false, NULL) ? now_us + AGAIN_US : 0;
+}
+
+static hf_status pg_query(hf_db *db, hf_stmt stmt, const hf_db_value *params, size_t count,
+                          hf_db_cursor **out_cursor, hf_err *err)
+{
+    session_revive((hf_pg *)db);
+    return hf_pg_query(db, stmt, params, count, out_cursor, err);
+}
+
+static hf_status pg_query_text(hf_db *db, const char *sql, const hf_db_value *params, size_t count,
+                               hf_db_cursor **out_cursor, hf_err *err)
+{
+    session_revive((hf_pg *)db);
+    return hf_pg_query_text(db, sql, params, count, out_cursor, err);
+}
+
 /* ---- transactions */
 
 static hf_status pg_begin(hf_db *db, hf_db_mode mode, hf_err *err)
 {
     hf_pg *pg = (hf_pg *)db;
-    hf_status st = hf_pg_pipe_ready(pg, err);
+    hf_status st;
 
+    session_revive(pg);
+    st = hf_pg_pipe_ready(pg, err);
     if (st)
         return st;
     if (pg->in_transaction)
@@ -563,8 +595,8 @@ static const hf_db_driver postgres_driver = {
     .assures = true,
     .batch = pg_batch,
     .flush = pg_flush,
-    .query = hf_pg_query,
-    .query_text = hf_pg_query_text,
+    .query = pg_query,
+    .query_text = pg_query_text,
     .limit = pg_limit,
     .step = hf_pg_step,
     .column_null = hf_pg_column_null,

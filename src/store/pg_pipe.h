@@ -63,6 +63,7 @@ typedef struct hf_pg {
     size_t statement_count;
     /* the session */
     PGconn *conn;     /* NULL when lost */
+    int64_t again_us; /* a reader that is lost tries no earlier, on the monotonic clock */
     char backend[64]; /* who serves the session; of a writer that lost it, who served it last */
     bool *prepared;   /* per statement, then per assured form */
     bool listening;

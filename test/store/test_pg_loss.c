@@ -52,16 +52,22 @@ static const hf_db_driver *driver_get(void)
     return driver;
 }
 
-static hf_status open_at(const char *address, const char *schema, hf_db **out_db, hf_err *err)
+static hf_status open_as(hf_db_mode mode, const char *address, const char *schema, hf_db **out_db,
+                         hf_err *err)
 {
     const hf_db_options options = {.address = address,
                                    .schema = schema,
-                                   .mode = HF_DB_WRITE,
-                                   .create = true,
+                                   .mode = mode,
+                                   .create = mode == HF_DB_WRITE,
                                    .statements = statements,
                                    .statement_count = MARK_COUNT};
 
     return hf_db_open(driver_get(), &options, out_db, err);
+}
+
+static hf_status open_at(const char *address, const char *schema, hf_db **out_db, hf_err *err)
+{
+    return open_as(HF_DB_WRITE, address, schema, out_db, err);
 }
 
 /* A connection to a schema of this case with the table mark in it. */
@@ -332,6 +338,45 @@ START_TEST(lost_commit_is_unknown)
         ck_assert(!mark_there(db, key));
         ok(mark_write(db, key, &err), &err);
     }
+    drop(db, schema);
+    proxy_stop(wire);
+}
+END_TEST
+
+/* Who only reads has lost nothing: a connection that was cut off is there again when it is used,
+   in a transaction or without one, and nobody has to ask for it. */
+START_TEST(a_reader_comes_back_by_itself)
+{
+    const struct timespec pause = {.tv_nsec = 20 * 1000000};
+    char address[ADDRESS_SIZE];
+    char schema[SCHEMA_SIZE];
+    proxy *wire = proxy_before_server(address);
+    hf_db *db = open_marks(getenv("HF_TEST_PG"), schema);
+    hf_db *reader = NULL;
+    hf_db_cursor *cursor = NULL;
+    hf_err err = {0};
+
+    ok(mark_write(db, 1, &err), &err);
+    ok(open_as(HF_DB_READ, address, schema, &reader, &err), &err);
+    for (int within = 0; within < 2; within++) {
+        hf_status st = HF_UNREACHABLE;
+
+        if (within)
+            ok(hf_db_begin(reader, HF_DB_READ, &err), &err);
+        atomic_store(&wire->cut, CUT_REQUEST);
+        ck_assert_int_eq(hf_db_query_text(reader, "SELECT 1", NULL, 0, &cursor, &err),
+                         HF_UNREACHABLE);
+        hf_db_rollback(reader);
+        for (int i = 0; i < 3000 && st == HF_UNREACHABLE; i++) {
+            st = hf_db_begin(reader, HF_DB_READ, &err);
+            if (st)
+                (void)nanosleep(&pause, NULL);
+        }
+        ok(st, &err);
+        ck_assert(mark_there(reader, 1));
+        ok(hf_db_commit(reader, &err), &err);
+    }
+    hf_db_close(reader);
     drop(db, schema);
     proxy_stop(wire);
 }
@@ -624,6 +669,7 @@ START_TEST(schema_is_created_once_by_many)
 END_TEST
 
 HF_PG_SUITE_MAIN("store/pg_loss", {transaction_is_one_round_trip, 0}, {lost_commit_is_unknown, 0},
+                 {a_reader_comes_back_by_itself, 120},
                  {an_orphan_does_not_commit_behind_our_back, 0},
                  {last_words_before_commit_are_no_commit, 0},
                  {crash_before_commit_is_no_commit, 120},
