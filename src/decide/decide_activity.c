@@ -96,10 +96,13 @@ hf_timeout_kind hf_decide_late(const hf_retry_policy *policy, const hf_attempt_c
     return 0;
 }
 
-static void started_event(hf_decide *decide, int64_t step, int64_t attempt)
+static void started_event(hf_decide *decide, int64_t step, int64_t attempt, hf_slice owner)
 {
-    hf_event_put_int(hf_decide_event(decide, HF_EVENT_ACTIVITY_STARTED, step),
-                     HF_KEY_ATTEMPT_NUMBER, attempt);
+    hf_event_builder *events = hf_decide_event(decide, HF_EVENT_ACTIVITY_STARTED, step);
+
+    hf_event_put_int(events, HF_KEY_ATTEMPT_NUMBER, attempt);
+    if (owner.len)
+        hf_event_put_text(events, HF_KEY_WORKER, owner);
 }
 
 /* What is to be done with the activity once the unit is committed. */
@@ -206,7 +209,7 @@ hf_status hf_decide_activity(hf_decide *decide, const hf_decision_row *row, hf_e
     }
     hf_decide_groups(decide, row);
     if (started)
-        started_event(decide, row->step, 1);
+        started_event(decide, row->step, 1, (hf_slice){0});
     hf_decide_row(decide, hf_row_activity_new(hf_unit_mem(decide->unit), &activity));
     if (local)
         return local_run(decide, row, &activity, err);
@@ -241,7 +244,7 @@ hf_status hf_decide_start_attempt(hf_decide *decide, int64_t activity, int64_t s
     if (st)
         return st;
     row.deadline_us = hf_decide_due(&read, &clock);
-    started_event(decide, step, count->attempt);
+    started_event(decide, step, count->attempt, owner);
     hf_decide_row(decide, hf_row_activity_set(hf_unit_mem(decide->unit), &row));
     return HF_OK;
 }

@@ -287,6 +287,7 @@ static hf_status attempt_begin(hf_track *track, hf_track_step *step, const hf_ev
                                   .closed_us = HF_EDGE_NO_TIME};
     (void)hf_event_int(event, HF_KEY_ATTEMPT_NUMBER, &attempt->number);
     (void)hf_event_time(event, HF_KEY_LEASE_EXPIRES_AT, &attempt->lease_us);
+    (void)hf_event_text(event, HF_KEY_WORKER, &attempt->worker);
     if (step->attempt)
         step->attempt->next = attempt;
     else

@@ -25,6 +25,7 @@ typedef struct hf_track_beat {
 typedef struct hf_track_attempt {
     struct hf_track_attempt *next;
     int64_t number;
+    hf_slice worker; /* of another process; ptr NULL: the engine's own */
     hf_attempt_status status;
     int64_t started_us;
     int64_t heartbeat_us; /* HF_EDGE_NO_TIME until one came; so are the next two */

@@ -6,6 +6,7 @@
 
 #include "engine/backlog.h"
 #include "engine/engine_impl.h"
+#include "holdfast/view.h"
 #include "holdfast/worker.h"
 #include "lib/kit.h"
 
@@ -258,6 +259,27 @@ HF_BOTH_ENGINES(returned_tasks_come_back_later)
     hf_kit_close(d);
 }
 
+/* History knows who was handed which attempt. */
+static void workers_named(hf_engine *d)
+{
+    hf_mem *mem = hf_mem_new();
+    hf_value page = NULL;
+    hf_value bars = NULL;
+
+    hf_kit_ok(d, hf_describe(d, hf_json_(mem, "{'id': 'a'}"), mem, &page));
+    hf_kit_ok(d, hf_spans(d, hf_json_(mem, "{'id': 'a'}"), mem, &bars));
+    for (int i = 0; i < 3; i++) {
+        const char *worker = i < 2 ? "w1" : "w2";
+        char path[64];
+
+        (void)snprintf(path, sizeof(path), "activities.0.attempts.%d.worker", i);
+        ck_assert_str_eq(hf_str(page, path, "nobody"), worker);
+        (void)snprintf(path, sizeof(path), "bars.0.attempts.%d.worker", i);
+        ck_assert_str_eq(hf_str(bars, path, "nobody"), worker);
+    }
+    hf_mem_free(mem);
+}
+
 /* A workflow of this program calls an activity of another: failure, retry, sign of life, and a
    worker that is lost. */
 HF_BOTH_ENGINES(far_activities_of_local_workflows)
@@ -290,6 +312,7 @@ HF_BOTH_ENGINES(far_activities_of_local_workflows)
     hf_kit_ok(d, hf_task_result(d, &claim, hf_json(d, "42")));
     hf_kit_ok(d, hf_result(d, "a", 0, &out, NULL));
     ck_assert_int_eq(hf_int(out, "", 0), 42);
+    workers_named(d);
     hf_kit_close(d);
 }
 

@@ -54,7 +54,7 @@ START_TEST(registry_is_the_contracts)
         ck_assert_uint_eq(allowed, hf_event_key_count(type));
     }
     ck_assert_uint_eq(pairs, PUBLISHED_PAIRS);
-    ck_assert_uint_eq(own, 27);
+    ck_assert_uint_eq(own, 28);
     ck_assert(hf_event_key_allowed(HF_EVENT_TIMER_FIRED, HF_KEY_PARALLEL_GROUP_PATH));
     ck_assert(!hf_event_key_allowed(HF_EVENT_ACTIVITY_CANCELLED, HF_KEY_PARALLEL_GROUP_PATH));
     ck_assert(hf_event_key_allowed(HF_EVENT_WORKFLOW_COMPLETED, HF_KEY_OUTPUT));

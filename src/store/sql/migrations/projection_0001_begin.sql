@@ -138,7 +138,7 @@ WHERE s.ended = 0 AND s.open_conditions > 0;
 CREATE VIEW v_activities AS
 SELECT a.run AS run, a.step AS step, a.type AS activity_type,
     CASE a.status WHEN 1 THEN 'pending' WHEN 2 THEN 'running' WHEN 3 THEN 'cancelled' WHEN 4 THEN 'completed'
-        WHEN 5 THEN 'failed' END AS status, a.attempt AS attempt,
+        WHEN 5 THEN 'failed' END AS status, a.attempt AS attempt, a.owner AS worker,
     a.max_attempts AS max_attempts, a.lost_attempts AS lost_attempts, a.scheduled_us AS scheduled_us,
     a.started_us AS started_us, a.available_us AS available_us, a.deadline_us AS deadline_us, a.closed_us AS closed_us
 FROM activity a;
