@@ -6,22 +6,27 @@
 
 #include "base/clock.h"
 #include "base/id.h"
+#include "model/name.h"
 #include "model/vocab.h"
 #include "project/list_row.h"
 
 enum { SCAN_MAX = 20000 }; /* rows looked at for what only this side can compare */
 
-static const struct {
+/* What a list counts by. */
+typedef struct facet {
     const char *name;
     hf_piece column;
     const hf_vocab *words;
-} facets[] = {{"status", HF_PIECE_FACET_STATUS, &hf_run_status_list},
-              {"workflow_type", HF_PIECE_FACET_TYPE, NULL},
-              {"queue", HF_PIECE_FACET_QUEUE, NULL},
-              {"wait_kind", HF_PIECE_FACET_WAIT_KIND, &hf_wait_kind_list},
-              {"compatibility", HF_PIECE_FACET_COMPATIBILITY, NULL},
-              {"closed_reason", HF_PIECE_FACET_CLOSED_REASON, &hf_closed_reason_list},
-              {"failure", HF_PIECE_FACET_FAILURE, NULL}};
+} facet;
+
+static const facet facets[] = {
+    {"status", HF_PIECE_FACET_STATUS, &hf_run_status_list},
+    {"workflow_type", HF_PIECE_FACET_TYPE, NULL},
+    {"queue", HF_PIECE_FACET_QUEUE, NULL},
+    {"wait_kind", HF_PIECE_FACET_WAIT_KIND, &hf_wait_kind_list},
+    {"compatibility", HF_PIECE_FACET_COMPATIBILITY, NULL},
+    {"closed_reason", HF_PIECE_FACET_CLOSED_REASON, &hf_closed_reason_list},
+    {"failure", HF_PIECE_FACET_FAILURE, NULL}};
 
 /* ---- a page */
 
@@ -264,8 +269,28 @@ static hf_value facet_value(hf_mem *mem, hf_db_cursor *cursor, const hf_vocab *w
     return item ? hf_value_string(mem, hf_slice_of(item->text)) : hf_value_null();
 }
 
-static hf_status facet_read(hf_db *db, hf_mem *mem, const hf_list_query *query, size_t which,
-                            hf_value *out_facet, hf_err *err)
+/* "label:KEY" counts by the values of a label. */
+static bool facet_find(hf_slice name, facet *out_facet, hf_slice *out_label)
+{
+    hf_slice key = name;
+    hf_slice head = {0};
+
+    *out_label = (hf_slice){0};
+    for (size_t i = 0; i < sizeof(facets) / sizeof(facets[0]); i++)
+        if (hf_slice_equal(name, hf_slice_of(facets[i].name))) {
+            *out_facet = facets[i];
+            return true;
+        }
+    if (!hf_slice_split(&key, ':', &head) || !hf_slice_equal(head, HF_SLICE("label")) ||
+        hf_name_check(HF_NAME_LABEL_KEY, key, NULL))
+        return false;
+    *out_facet = (facet){.column = HF_PIECE_FACET_LABEL};
+    *out_label = key;
+    return true;
+}
+
+static hf_status facet_read(hf_db *db, hf_mem *mem, const hf_list_query *query, const facet *by,
+                            hf_slice label, hf_value *out_facet, hf_err *err)
 {
     hf_value_list *values = hf_value_array(mem);
     hf_filter_rest rest;
@@ -277,7 +302,11 @@ static hf_status facet_read(hf_db *db, hf_mem *mem, const hf_list_query *query, 
     hf_status st = HF_OK;
 
     begin(db, query, &world, &sql);
-    sql.facet = facets[which].column;
+    sql.facet = by->column;
+    if (label.len) {
+        hf_piece_param(&sql, hf_db_text(label));
+        sql.name = sql.count;
+    }
     hf_piece_add(&sql, HF_PIECE_LIST_FACET);
     hf_piece_add(&sql, HF_PIECE_LIST_FROM);
     hf_filter_add(query->filters, &sql, &rest);
@@ -291,10 +320,9 @@ static hf_status facet_read(hf_db *db, hf_mem *mem, const hf_list_query *query, 
         if (st || !row)
             break;
         sum += hf_db_column_int(cursor, 1);
-        hf_value_append(values,
-                        hf_json_(mem, "{'value': %p, 'n': %lld}",
-                                 (const void *)facet_value(mem, cursor, facets[which].words),
-                                 (long long)hf_db_column_int(cursor, 1)));
+        hf_value_append(values, hf_json_(mem, "{'value': %p, 'n': %lld}",
+                                         (const void *)facet_value(mem, cursor, by->words),
+                                         (long long)hf_db_column_int(cursor, 1)));
     }
     hf_db_end(cursor);
     hf_piece_sql_fini(&sql);
@@ -315,20 +343,20 @@ static hf_status facets_read(hf_db *db, hf_mem *mem, const hf_list_query *query,
                           HF_LIST_FACETS_MAX);
     for (size_t i = 0; i < hf_len(query->facets); i++) {
         hf_slice name = hf_value_slice(hf_at(query->facets, i));
-        size_t which = 0;
-        hf_value facet = NULL;
+        hf_value counted = NULL;
+        hf_slice label;
+        facet by;
         hf_status st;
 
-        while (which < sizeof(facets) / sizeof(facets[0]) &&
-               !hf_slice_equal(name, hf_slice_of(facets[which].name)))
-            which++;
-        if (which == sizeof(facets) / sizeof(facets[0]))
-            return hf_err_set(err, HF_INVALID, "there is no facet \"%.*s\"", (int)name.len,
-                              name.ptr ? name.ptr : "");
-        st = facet_read(db, mem, query, which, &facet, err);
+        if (!facet_find(name, &by, &label))
+            return hf_err_set(err, HF_INVALID,
+                              "there is no facet \"%.*s\": status, workflow_type, queue, "
+                              "wait_kind, compatibility, closed_reason, failure, or label:KEY",
+                              (int)name.len, name.ptr ? name.ptr : "");
+        st = facet_read(db, mem, query, &by, label, &counted, err);
         if (st)
             return st;
-        hf_value_set(object, name, facet);
+        hf_value_set(object, name, counted);
     }
     *out_facets = hf_value_finish(object);
     return *out_facets ? HF_OK : hf_err_nomem(err, "facets");

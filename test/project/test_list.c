@@ -495,6 +495,24 @@ HF_BOTH_ENGINES(b188_order_and_pages)
     emptied(place, store);
 }
 
+/* As a plain walk over all runs counts them; null: those without the label. */
+static void labels_counted(hf_value facet)
+{
+    hf_value values = hf_get(facet, "values");
+
+    ck_assert(hf_bool(facet, "exact", false));
+    ck_assert_uint_gt(hf_len(values), 1);
+    for (size_t i = 0; i < hf_len(values); i++) {
+        const char *region = hf_str(hf_at(values, i), "value", NULL);
+        int64_t n = 0;
+
+        for (size_t run = 1; run <= RUNS; run++)
+            n += region ? facts[run].labelled && !strcmp(regions[facts[run].region], region)
+                        : !facts[run].labelled;
+        ck_assert_int_eq(hf_int(hf_at(values, i), "n", 0), n);
+    }
+}
+
 /* Facets count what matches; ids are found by a part; many keys are listed for commands. */
 HF_BOTH_ENGINES(facets_parts_and_keys)
 {
@@ -514,7 +532,7 @@ HF_BOTH_ENGINES(facets_parts_and_keys)
     size_t all = 0;
     int64_t sum = 0;
 
-    query.facets = hf_parse_(mem, "[\"status\",\"workflow_type\"]", 26);
+    query.facets = hf_json_(mem, "['status', 'workflow_type', 'label:region', 'label:nobody']");
     hf_test_ok(hf_list_read(db, mem, &query, &page, &err), &err, "list");
     ck_assert_uint_eq(hf_len(hf_get(page, "items")), 5);
     for (size_t i = 0; i < hf_len(hf_get(page, "facets.status.values")); i++)
@@ -522,6 +540,13 @@ HF_BOTH_ENGINES(facets_parts_and_keys)
     ck_assert_int_eq(sum, RUNS);
     ck_assert(hf_bool(page, "facets.status.exact", false));
     ck_assert_uint_eq(hf_len(hf_get(page, "facets.workflow_type.values")), 4);
+    labels_counted(hf_get(page, "facets.label:region"));
+    ck_assert_uint_eq(hf_len(hf_get(page, "facets.label:nobody.values")), 1);
+    ck_assert_int_eq(hf_int(page, "facets.label:nobody.values.0.n", 0), RUNS);
+    query.facets = hf_json_(mem, "['label:']");
+    ck_assert_int_eq(hf_list_read(db, mem, &query, &page, &err), HF_INVALID);
+    query.facets = hf_json_(mem, "[\"label:a' b\"]");
+    ck_assert_int_eq(hf_list_read(db, mem, &query, &page, &err), HF_INVALID);
     hf_ulid_print(&run, id);
     memcpy(part, id + 10, 16);
     part[16] = '\0';

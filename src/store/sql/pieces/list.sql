@@ -55,6 +55,9 @@ r.closed_reason
 -- piece facet_failure
 s.failure_print
 
+-- piece facet_label
+(SELECT l.value FROM run_label l WHERE l.run = s.run AND l.name = {name})
+
 -- piece list_liveness
 -- hf_liveness_state of a run by its rows, as hf_liveness_fold has it. Null: they cannot say, history must be asked.
 (CASE WHEN s.ended <> 0 THEN 1
