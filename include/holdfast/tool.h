@@ -140,15 +140,15 @@ typedef struct hf_bundle_keys {
 
 /* Whether a history bundle can be relied on, without the store it came from: every rule that does
    not hold is a finding of the report (status ok, warning or failed). HF_OK also for a bundle that
-   is worth nothing. */
+   is worth nothing. HF_INVALID: the public key is none. */
 HF_API hf_status hf_bundle_verify(const char *text, size_t len, const hf_bundle_keys *keys,
                                   hf_mem *mem, hf_value *out_report, hf_err *err);
 
-/* The same for a file that can be read at any place (pread). Memory does not grow with it when its
-   members are ordered by name, as in every bundle that Holdfast writes; others are refused over 64
-   MiB. HF_IO. */
-HF_API hf_status hf_bundle_verify_fd(int fd, const hf_bundle_keys *keys, hf_mem *mem,
-                                     hf_value *out_report, hf_err *err);
+/* The same for the bytes of a file from `from` up to `to` (0: its end), which can be read at any
+   place (pread). Memory does not grow with it when its members are ordered by name, as in every
+   bundle that Holdfast writes; others are refused over 64 MiB. HF_IO. */
+HF_API hf_status hf_bundle_verify_fd(int fd, int64_t from, int64_t to, const hf_bundle_keys *keys,
+                                     hf_mem *mem, hf_value *out_report, hf_err *err);
 
 /* Which runs of a store leave it as bundles, and how. */
 typedef struct hf_bundles_options {

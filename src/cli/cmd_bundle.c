@@ -2,6 +2,7 @@
  */
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/err.h"
@@ -16,7 +17,7 @@ static hf_status report_print(hf_cli_call *call, hf_value report, hf_err *err)
 {
     hf_value findings = hf_get(report, "findings");
 
-    if (call->print.format == HF_CLI_JSON)
+    if (call->print.format == HF_CLI_JSON || call->print.format == HF_CLI_JSONL)
         return hf_cli_print_value(call->print.out, report, err);
     if (call->print.format != HF_CLI_TABLE)
         return HF_OK;
@@ -37,24 +38,69 @@ static hf_status report_print(hf_cli_call *call, hf_value report, hf_err *err)
     return HF_OK;
 }
 
-static hf_status bundle_verify(hf_cli_call *call, hf_err *err)
+/* Where the next bundle begins: a brace on a new line behind one that closed, which no JSON text
+   has within. 0: there is none, or the rest cannot be read, which the verifier says. */
+static int64_t part_next(int fd, int64_t from)
+{
+    char room[8192];
+    char last = '\0';
+    bool line = false;
+    ssize_t got;
+
+    while ((got = pread(fd, room, sizeof(room), (off_t)from)) > 0) {
+        for (ssize_t i = 0; i < got; i++) {
+            char c = room[i];
+
+            if (c == '{' && last == '}' && line)
+                return from + i;
+            if (c == '\n')
+                line = true;
+            else if (c != ' ' && c != '\r' && c != '\t') {
+                line = false;
+                last = c;
+            }
+        }
+        from += got;
+    }
+    return 0;
+}
+
+/* Every bundle of the file, one after the other. */
+static hf_status parts_verify(hf_cli_call *call, int fd, hf_err *err)
 {
     const hf_bundle_keys keys = {.size = sizeof(keys),
                                  .key = call->flags[HF_CLI_FLAG_KEY],
                                  .public_key = call->flags[HF_CLI_FLAG_PUBLIC_KEY]};
+    int64_t from = 0;
+    hf_status st;
+
+    do {
+        int64_t next = part_next(fd, from);
+        hf_mem *mem = hf_mem_new();
+        hf_value report = NULL;
+
+        st = mem ? hf_bundle_verify_fd(fd, from, next, &keys, mem, &report, err)
+                 : hf_err_nomem(err, "a report");
+        if (!st)
+            st = report_print(call, report, err);
+        if (!st && strcmp(hf_str(report, "status", ""), "failed") == 0)
+            call->exit = HF_CLI_EXIT_FAILED;
+        hf_mem_free(mem);
+        from = next;
+    } while (!st && from);
+    return st;
+}
+
+static hf_status bundle_verify(hf_cli_call *call, hf_err *err)
+{
     hf_bundle_stream *stream = NULL;
-    hf_value report = NULL;
     int fd = -1;
     hf_status st = hf_bundle_stream_open(call->args[1], &stream, err);
 
     if (!st)
         st = hf_bundle_stream_file(stream, &fd, err);
     if (!st)
-        st = hf_bundle_verify_fd(fd, &keys, call->mem, &report, err);
-    if (!st)
-        st = report_print(call, report, err);
-    if (!st && strcmp(hf_str(report, "status", ""), "failed") == 0)
-        call->exit = HF_CLI_EXIT_FAILED;
+        st = parts_verify(call, fd, err);
     hf_bundle_stream_close(stream);
     return st;
 }
@@ -270,6 +316,8 @@ static hf_status import_all(hf_cli_call *call, hf_engine *engine, hf_bundle_stre
         o.text = text.ptr;
         o.len = text.len;
         st = hf_import_with(engine, call->mem, &answer, &o);
+        if (st == HF_NOTFOUND)
+            call->next = "holdfast namespace ls {here}";
         if (st)
             return hf_err_set(err, st, "%s", hf_errmsg(engine));
         st = import_print(call, answer, err);
@@ -287,6 +335,8 @@ static hf_status bundle_import(hf_cli_call *call, hf_err *err)
 
     if (!st)
         st = hf_bundle_stream_open(call->args[1], &stream, err);
+    if (st == HF_NOTFOUND)
+        call->next = "holdfast help {verb}"; /* a file that is missing is no store */
     if (st)
         return st;
     st = hf_open(call->store, &import_app, &engine);

@@ -38,10 +38,10 @@ hf_status hf_cli_rebuild(hf_cli_call *call, hf_err *err)
     (void)fprintf(
         call->print.out,
         ": %lld runs; %lld missing, %lld behind, %lld stale; %s%lld rebuilt, %lld pruned, "
-        "%lld failed\n",
+        "%lld failed%s\n",
         (long long)r.runs, (long long)r.missing, (long long)r.behind, (long long)r.stale,
         options.dry_run ? "would be " : "", (long long)r.rebuilt, (long long)r.pruned,
-        (long long)r.failed);
+        (long long)r.failed, r.failed ? "; holdfast verify says which and why" : "");
     return HF_OK;
 }
 

@@ -4,39 +4,57 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/crypto.h"
 #include "holdfast/tool.h"
 #include "project/bundle_verify.h"
 
-static hf_bundle_verify_options options_of(const hf_bundle_keys *keys)
+static hf_status options_of(const hf_bundle_keys *keys, hf_bundle_verify_options *out, hf_err *err)
 {
-    hf_bundle_verify_options options = {0};
+    uint8_t key[32];
 
-    if (keys) {
-        options.key = hf_slice_of(keys->key);
-        options.public_key = hf_slice_of(keys->public_key);
-        options.require_signature = keys->require_signature;
-    }
-    return options;
+    *out = (hf_bundle_verify_options){0};
+    if (!keys)
+        return HF_OK;
+    out->key = hf_slice_of(keys->key);
+    out->public_key = hf_slice_of(keys->public_key);
+    out->require_signature = keys->require_signature;
+    if (keys->public_key && !hf_hex_parse(out->public_key, key, sizeof(key)))
+        return hf_err_set(err, HF_INVALID, "a public key has 64 hexadecimal digits");
+    return HF_OK;
 }
 
 hf_status hf_bundle_verify(const char *text, size_t len, const hf_bundle_keys *keys, hf_mem *mem,
                            hf_value *out_report, hf_err *err)
 {
-    const hf_bundle_verify_options options = options_of(keys);
+    hf_bundle_verify_options options;
+    hf_status st;
 
     if (!text || !mem || !out_report || (keys && keys->size != sizeof(*keys)))
         return hf_err_set(err, HF_MISUSE, "a text, memory and a place for the report are needed");
-    return hf_bundle_verify_text(mem, hf_slice_from(text, len), &options, out_report, err);
+    st = options_of(keys, &options, err);
+    return st ? st
+              : hf_bundle_verify_text(mem, hf_slice_from(text, len), &options, out_report, err);
 }
+
+/* Bytes of a file. */
+typedef struct file_part {
+    int fd;
+    int64_t from;
+    int64_t size;
+} file_part;
 
 static hf_status file_read(void *ctx, int64_t at, char *room, size_t size, size_t *out_got,
                            hf_err *err)
 {
-    const int *fd = ctx;
+    const file_part *part = ctx;
     ssize_t got;
 
+    if (at >= part->size)
+        size = 0;
+    else if ((int64_t)size > part->size - at)
+        size = (size_t)(part->size - at);
     do
-        got = pread(*fd, room, size, (off_t)at);
+        got = pread(part->fd, room, size, (off_t)(part->from + at));
     while (got < 0 && errno == EINTR);
     if (got < 0)
         return hf_err_set(err, HF_IO, "cannot read the bundle: %s", strerror(errno));
@@ -44,19 +62,27 @@ static hf_status file_read(void *ctx, int64_t at, char *room, size_t size, size_
     return HF_OK;
 }
 
-hf_status hf_bundle_verify_fd(int fd, const hf_bundle_keys *keys, hf_mem *mem, hf_value *out_report,
-                              hf_err *err)
+hf_status hf_bundle_verify_fd(int fd, int64_t from, int64_t to, const hf_bundle_keys *keys,
+                              hf_mem *mem, hf_value *out_report, hf_err *err)
 {
-    const hf_bundle_verify_options options = options_of(keys);
-    hf_bundle_source source = {.read = file_read, .ctx = &fd};
+    file_part part = {.fd = fd, .from = from};
+    hf_bundle_verify_options options;
     struct stat about;
+    hf_status st;
 
     if (!mem || !out_report || (keys && keys->size != sizeof(*keys)))
         return hf_err_set(err, HF_MISUSE, "memory and a place for the report are needed");
     if (fstat(fd, &about) != 0 || !S_ISREG(about.st_mode))
         return hf_err_set(err, HF_IO, "the bundle is no file that can be read at any place");
-    source.size = (int64_t)about.st_size;
-    return hf_bundle_verify_source(mem, &source, &options, out_report, err);
+    if (to <= 0 || to > (int64_t)about.st_size)
+        to = (int64_t)about.st_size;
+    if (from < 0 || from > to)
+        return hf_err_set(err, HF_MISUSE, "the file has no such part");
+    part.size = to - from;
+    st = options_of(keys, &options, err);
+    return st ? st
+              : hf_bundle_verify_source(mem, &(hf_bundle_source){file_read, &part, part.size},
+                                        &options, out_report, err);
 }
 
 hf_status hf_bundle_diff(const char *a, size_t a_len, const char *b, size_t b_len, hf_mem *mem,

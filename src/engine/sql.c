@@ -55,7 +55,8 @@ static hf_status bytes_count(question *q, size_t more, hf_err *err)
 
     q->bytes += (int64_t)more;
     return q->bytes > most
-               ? hf_err_set(err, HF_TOOBIG, "the rows have more than %lld bytes", (long long)most)
+               ? hf_err_set(err, HF_TOOBIG, "the rows have more than %lld bytes: ask for less",
+                            (long long)most)
                : HF_OK;
 }
 
@@ -92,7 +93,8 @@ static hf_status row_json(question *q, hf_db_cursor *cursor, hf_err *err)
     hf_status st = bytes_count(q, hf_db_column_null(cursor, 0) ? SQL_BYTES + 1 : text.len, err);
 
     if (!st)
-        st = hf_json_read(q->mem, text, &limits, &row, err);
+        st = hf_err_because(err, hf_json_read(q->mem, text, &limits, &row, err),
+                            "tell the columns of a row apart: give each a name of its own");
     q->count = hf_len(row);
     if (!st && q->count > SQL_COLUMNS_MAX)
         st = hf_err_set(err, HF_TOOBIG, "at most %d columns", SQL_COLUMNS_MAX);
@@ -119,7 +121,8 @@ static hf_status rows_hand(question *q, hf_db_cursor *cursor, bool json, hf_err 
         if (st || !row)
             break;
         if (q->rows == limit_of(q->options->rows_max, SQL_ROWS))
-            return hf_err_set(err, HF_TOOBIG, "there are more than %lld rows", (long long)q->rows);
+            return hf_err_set(err, HF_TOOBIG, "there are more than %lld rows: add a LIMIT",
+                              (long long)q->rows);
         st = json ? row_json(q, cursor, err) : row_columns(q, cursor, err);
         if (st)
             break;
@@ -133,18 +136,19 @@ static hf_status rows_hand(question *q, hf_db_cursor *cursor, bool json, hf_err 
     return st;
 }
 
-static hf_status question_ask(question *q, hf_db *db, const char *sql, hf_err *err)
+static hf_status question_ask(question *q, hf_db *db, hf_slice sql, hf_err *err)
 {
     bool json = strcmp(db->driver->name, "postgres") == 0;
+    int64_t limit_ms = limit_of(q->options->timeout_ms, SQL_TIMEOUT_MS);
     hf_db_cursor *cursor = NULL;
     hf_buf text = {0};
-    hf_status st = hf_db_limit(db, limit_of(q->options->timeout_ms, SQL_TIMEOUT_MS), err);
+    hf_status st = hf_db_limit(db, limit_ms, err);
 
     if (json)
         hf_buf_add_format(&text, "SELECT CASE WHEN octet_length(j) <= %d THEN j END FROM (",
                           SQL_BYTES);
     hf_buf_add_text(&text, json ? "SELECT to_json(q)::text AS j FROM (" : "SELECT * FROM (");
-    hf_buf_add_text(&text, sql);
+    hf_buf_add_slice(&text, sql);
     hf_buf_add_text(&text, json ? "\n) q) r" : "\n) q");
     if (!st && !hf_buf_ok(&text))
         st = hf_err_nomem(err, "a question");
@@ -157,30 +161,67 @@ static hf_status question_ask(question *q, hf_db *db, const char *sql, hf_err *e
         hf_db_end(cursor);
         hf_db_rollback(db);
     }
+    if (st == HF_TIMEOUT)
+        st = hf_err_set(err, HF_TIMEOUT, "the statement took longer than %lld ms",
+                        (long long)limit_ms);
     hf_buf_fini(&text);
     return st;
 }
 
+/* The statement without the space around it and the semicolon that people end it with. */
+static hf_slice sql_trim(const char *sql)
+{
+    hf_slice text = hf_slice_trim(hf_slice_of(sql));
+
+    if (text.len && text.ptr[text.len - 1] == ';')
+        text = hf_slice_trim(hf_slice_from(text.ptr, text.len - 1));
+    return text;
+}
+
+/* What reads begins with one of these. Whatever else it does is up to the connection to refuse. */
+static bool sql_reads(hf_slice sql)
+{
+    static const char *const words[] = {"select", "with", "values"};
+    char word[7] = {0};
+    size_t len = 0;
+
+    for (; len < sql.len && len < sizeof(word); len++) {
+        char c =
+            sql.ptr[len] >= 'A' && sql.ptr[len] <= 'Z' ? (char)(sql.ptr[len] + 32) : sql.ptr[len];
+
+        if (c < 'a' || c > 'z')
+            break;
+        word[len] = c;
+    }
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (hf_slice_equal(hf_slice_from(word, len), hf_slice_of(words[i])))
+            return true;
+    return false;
+}
+
 /* The parentheses of the statement must close, or it could leave the table it stands in. */
-static bool sql_balanced(const char *sql)
+static bool sql_balanced(hf_slice sql)
 {
     int depth = 0;
     char quote = '\0';
 
-    for (; *sql; sql++) {
+    for (size_t i = 0; i < sql.len; i++) {
+        char c = sql.ptr[i];
+        char next = i + 1 < sql.len ? sql.ptr[i + 1] : '\0';
+
         if (quote) {
-            if (*sql == quote)
+            if (c == quote)
                 quote = '\0';
             continue;
         }
-        if (*sql == '\'' || *sql == '"')
-            quote = *sql;
-        else if (*sql == '(')
+        if (c == '\'' || c == '"')
+            quote = c;
+        else if (c == '(')
             depth++;
-        else if (*sql == ')' && --depth < 0)
+        else if (c == ')' && --depth < 0)
             return false;
-        else if (*sql == ';' || *sql == '$' || (sql[0] == '/' && sql[1] == '*') ||
-                 (sql[0] == '-' && sql[1] == '-') || *sql == '\\')
+        else if (c == ';' || c == '$' || (c == '/' && next == '*') || (c == '-' && next == '-') ||
+                 c == '\\')
             return false;
     }
     return depth == 0 && !quote;
@@ -194,11 +235,16 @@ hf_status hf_sql(const char *address, const hf_sql_options *options, const char 
     question q = {.options = options ? options : &none, .row = row, .ctx = ctx};
     hf_store *store = NULL;
     hf_db *db = NULL;
+    hf_slice text;
     hf_status st;
 
     if (q.options->size != sizeof(none) || !sql || !row)
         return hf_err_set(err, HF_MISUSE, "a question needs its text and somebody who takes rows");
-    if (!sql_balanced(sql))
+    text = sql_trim(sql);
+    if (!sql_reads(text))
+        return hf_err_set(err, HF_INVALID,
+                          "nothing but reading: a statement begins with SELECT, WITH or VALUES");
+    if (!sql_balanced(text))
         return hf_err_set(err, HF_INVALID,
                           "one reading statement, without semicolons, comments and dollar signs");
     open.schema = q.options->schema;
@@ -209,8 +255,8 @@ hf_status hf_sql(const char *address, const hf_sql_options *options, const char 
     if (!st)
         st = hf_store_connect(store, HF_DB_READ, &db, err);
     if (!st)
-        st = question_ask(&q, db, sql, err);
-    if (st == HF_ERROR || st == HF_MISUSE)
+        st = question_ask(&q, db, text, err);
+    if (st == HF_ERROR || st == HF_MISUSE || st == HF_READONLY)
         st = hf_err_because(err, HF_INVALID, "ask the store");
     hf_db_close(db);
     hf_store_close(store);

@@ -183,6 +183,17 @@ START_TEST(bundles_travel_by_file)
 }
 END_TEST
 
+static size_t out_lines(void)
+{
+    hf_slice rest = hf_buf_slice(&last.out);
+    hf_slice line;
+    size_t count = 0;
+
+    while (hf_slice_split(&rest, '\n', &line))
+        count += line.len > 0;
+    return count;
+}
+
 /* Redacted values are not in the file, a signature fits its key alone, and several runs are several
    bundles, which the program itself takes one after the other. */
 START_TEST(bundles_are_redacted_and_signed)
@@ -198,8 +209,11 @@ START_TEST(bundles_are_redacted_and_signed)
     ck_assert_int_eq(RUN("bundle", "verify", "r.json", "--key", "secret"), 0);
     ck_assert_int_eq(RUN("bundle", "verify", "r.json", "--key", "other"), 1);
     ck_assert(says(&last.out, "integrity.signature_mismatch"));
+    FAILS(2, "invalid", "bundle", "verify", "r.json", "--public-key", "zz");
     ck_assert_int_eq(RUN("bundle", "export", "a", "b", "c", "--store", path, "--out", "all.json"),
                      0);
+    ck_assert_int_eq(RUN("bundle", "verify", "all.json"), 0);
+    ck_assert_uint_eq(out_lines(), 3);
     ck_assert_int_eq(RUN_IN(ENV("VARIANT=1"), "bundle", "replay", "all.json", "--app", self_path()),
                      12);
     ck_assert(says(&last.out, "3 replayed: 0 ok, 2 would block, 1 of types"));

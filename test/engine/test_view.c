@@ -492,6 +492,12 @@ HF_BOTH_ENGINES(sql_reads_and_does_nothing_else)
         "with x as (delete from run returning key) select * from x",
         "select '",
         "select 1 -- comment",
+        "select 1;; ",
+        "VACUUM INTO 'x.db'",
+        "explain select 1",
+        "select load_extension('x')",
+        "selection",
+        "  ;",
         "",
     };
     hf_engine *d = hf_kit_open(kind, &app);
@@ -527,7 +533,21 @@ HF_BOTH_ENGINES(sql_reads_and_does_nothing_else)
     ck_assert_int_eq(seen.rows, 1);
     ck_assert_str_eq(seen.first, "signal");
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-        ck_assert_msg(hf_sql(address, NULL, bad[i], sql_row, &seen, &err) != HF_OK, "%s", bad[i]);
+        ck_assert_msg(hf_sql(address, NULL, bad[i], sql_row, &seen, &err) == HF_INVALID, "%s: %s",
+                      bad[i], err.text);
+    if (kind == HF_ENGINE_POSTGRES) {
+        ck_assert_int_eq(
+            hf_sql(address, NULL, "select * from run for update", sql_row, &seen, &err),
+            HF_INVALID);
+        ck_assert_int_eq(hf_sql(address, NULL, "select 1 as a, 2 as a", sql_row, &seen, &err),
+                         HF_INVALID);
+        ck_assert_ptr_nonnull(strstr(err.text, "a name of its own"));
+    }
+    ck_assert_int_eq(hf_sql(address, NULL, "Drop table run", sql_row, &seen, &err), HF_INVALID);
+    ck_assert_ptr_nonnull(strstr(err.text, "begins with SELECT"));
+    seen = (sql_seen){0};
+    hf_test_ok(hf_sql(address, NULL, " Values (7) ; ", sql_row, &seen, &err), &err, "ask");
+    ck_assert_str_eq(seen.first, "7");
     ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM run"), 1);
     ck_assert_int_eq(
         hf_sql(address, &tight,
@@ -535,6 +555,7 @@ HF_BOTH_ENGINES(sql_reads_and_does_nothing_else)
                "from n",
                sql_row, &seen, &err),
         HF_TIMEOUT);
+    ck_assert_ptr_nonnull(strstr(err.text, "took longer than 200 ms"));
     tight = (hf_sql_options){.size = sizeof(tight), .rows_max = 10};
     seen = (sql_seen){0};
     ck_assert_int_eq(

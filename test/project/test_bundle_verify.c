@@ -261,14 +261,14 @@ HF_BOTH_ENGINES(big_files_are_verified_in_constant_memory)
     hf_mem_reset(mem);
     hf_alloc_peak_reset();
     before = hf_alloc_peak();
-    hf_test_ok(hf_bundle_verify_fd(fileno(file), NULL, mem, &report, &err), &err, "verify");
+    hf_test_ok(hf_bundle_verify_fd(fileno(file), 0, 0, NULL, mem, &report, &err), &err, "verify");
     ck_assert_str_eq(hf_str(report, "status", ""), "ok");
     ck_assert_int_eq(hf_int(report, "events", 0), 3 * steps + 3);
     ck_assert_uint_lt(hf_alloc_peak() - before, 8 << 20);
     ck_assert_int_eq(fseek(file, (long)len - 40, SEEK_SET), 0);
     ck_assert_int_eq(fputc('#', file), '#');
     ck_assert_int_eq(fflush(file), 0);
-    hf_test_ok(hf_bundle_verify_fd(fileno(file), NULL, mem, &report, &err), &err, "verify");
+    hf_test_ok(hf_bundle_verify_fd(fileno(file), 0, 0, NULL, mem, &report, &err), &err, "verify");
     ck_assert_str_eq(hf_str(report, "status", ""), "failed");
     (void)fclose(file);
     hf_mem_free(mem);
