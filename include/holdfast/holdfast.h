@@ -885,7 +885,7 @@ HF_API hf_status hf_export_with(hf_engine *engine, hf_mem *mem, const char **out
 /* Why the newest run of the instance (or with "ID#N" its nth) is not moving, or how it ended: an
    object in `mem` with code, severity (ok, notice, attention), text, since, until, subject,
    evidence, next, and the run's state under the names of the published run summary (liveness).
-   docs/reference/why.md lists the codes. */
+   docs/reference/why.md lists the codes. hf_describe (view.h) has the same of an earlier event. */
 HF_API hf_status hf_why(hf_engine *engine, const char *id, hf_mem *mem, hf_value *out);
 
 /* Works in threads of the engine until hf_shutdown, which any thread may call. */

@@ -21,7 +21,7 @@ extern "C" {
      limit     rows of a page, 1 to 1000; 50
      cursor    what the page before returned
      facets    names to count by: status, workflow_type, queue, wait_kind, compatibility,
-               closed_reason, failure
+               closed_reason, failure, label:KEY
      total     true: count all that match
      definition  true: visibility_filters has what hf_list_filters returns
      owner, scope   whose views count; see hf_view_save
@@ -34,7 +34,8 @@ HF_API hf_status hf_list_filters(hf_engine *engine, hf_mem *mem, hf_value *out);
 
 /* One run: {"id": instance, "run_id"?, "at"?: event, "limit"?: of its lists}. Everything that the
    published selected-run detail has: identity, state, contracts, what can be done and why not,
-   waits, timeline, activities, timers, failures, commands, tasks, links, and `why`. */
+   waits, timeline, activities, timers, failures, commands, tasks, links, and `why`. With `at` all
+   of it is what history up to that event says; nothing can be done to an earlier moment. */
 HF_API hf_status hf_describe(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out);
 
 /* Its steps as bars over time: {"id", "run_id"?, "at"?, "limit"?}. */

@@ -320,6 +320,8 @@ static hf_status history_print(history_job *job, hf_err *err)
     int64_t timeout_ms = -1;
     hf_status st = hf_cli_timeout(call, &timeout_ms, err);
 
+    if (follow && call->flags[HF_CLI_FLAG_AT])
+        return hf_err_set(err, HF_INVALID, "--at is about a moment that is over: nothing follows");
     if (follow && call->print.format == HF_CLI_JSON)
         call->print.format = HF_CLI_JSONL; /* what has no end yet is no JSON text */
     if (!st)

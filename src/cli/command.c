@@ -154,7 +154,7 @@ static const hf_cli_command command_table[] = {
      .summary = "say why a run is not moving",
      .text =
          "Prints one sentence for the newest run of each instance, or with ID#N for its nth, and "
-         "what would move it. The "
+         "what would move it; with --at what its history says of the moment after an event. The "
          "answer comes from a server, or from a store alone, while an engine is at work and when "
          "there is none. The json formats have the code, since and until when, the evidence "
          "and the state of the run; docs/reference/why.md lists the codes.",
@@ -162,7 +162,7 @@ static const hf_cli_command command_table[] = {
      .args = {{"ID", NULL, false}},
      .many = true,
      .target = true,
-     .flags = FLAGS_TARGET,
+     .flags = FLAGS_TARGET | BIT(HF_CLI_FLAG_AT),
      .formats = FORMATS_LIST,
      .exits = {{HF_CLI_EXIT_OK, "all of them are healthy or over"},
                {HF_CLI_EXIT_FAILED, "one of them needs a person"},

@@ -193,13 +193,15 @@ const hf_cli_command hf_cli_daily[] = {
     {.name = "history",
      .summary = "print the events of a run",
      .text = "Prints the events of the newest run of a workflow, or with ID#N of its nth. With "
-             "--follow it goes on until the run is closed. The json formats have the whole events, "
+             "--follow it goes on until the run is closed; with --at it ends with an event. The "
+             "json formats have the whole events, "
              "as they are recorded.",
      .example = "holdfast history order-42 --kinds ActivityStarted,ActivityCompleted",
      .args = {{"ID", NULL, false}},
      .target = true,
      .flags = FLAGS_TARGET | BIT(HF_CLI_FLAG_RUN) | BIT(HF_CLI_FLAG_FOLLOW) |
-              BIT(HF_CLI_FLAG_AFTER) | BIT(HF_CLI_FLAG_KINDS) | BIT(HF_CLI_FLAG_TIMEOUT),
+              BIT(HF_CLI_FLAG_AFTER) | BIT(HF_CLI_FLAG_AT) | BIT(HF_CLI_FLAG_KINDS) |
+              BIT(HF_CLI_FLAG_TIMEOUT),
      .formats = FORMATS_LIST,
      .exits = {EXITS_LOOK, {HF_CLI_EXIT_INTERRUPTED, NULL}},
      .run = hf_cli_history},

@@ -49,8 +49,9 @@ static void field_print(hf_cli_call *call, const char *name, const char *text)
 int hf_cli_show_head(hf_cli_call *call, hf_value run)
 {
     FILE *out = call->print.out;
+    const char *then = hf_bool(run, "is_now", true) ? "" : hf_str(run, "last_progress_at", "");
     const char *span =
-        span_between(call->mem, hf_str(run, "started_at", ""), hf_str(run, "closed_at", ""));
+        span_between(call->mem, hf_str(run, "started_at", ""), hf_str(run, "closed_at", then));
 
     hf_cli_print_text(out, hf_str(run, "workflow_id", hf_str(run, "instance_id", "")));
     (void)fputs("  ", out);

@@ -407,6 +407,8 @@ hf_status hf_cli_target_list(hf_cli_target *target, hf_value request, hf_mem *me
         return st;
     target->changes += changed;
     st = hf_reader_list(target->reader, request, mem, &page, err);
+    if (st == HF_NOTFOUND)
+        target->call->next = "holdfast view ls {here}";
     if (st)
         return st;
     rows = hf_value_array(mem);
@@ -484,22 +486,32 @@ hf_status hf_cli_target_aim(hf_cli_target *target, const char *name, hf_cli_aim 
     return run ? run_numbered(target, out->id, run, &out->run_id, err) : HF_OK;
 }
 
+/* The event of --at, or the end of time. */
+static hf_status event_read(const hf_cli_target *target, int64_t *out_event, hf_err *err)
+{
+    const char *at = target->call->flags[HF_CLI_FLAG_AT];
+
+    *out_event = INT64_MAX;
+    if (at && (!hf_slice_int(hf_slice_of(at), out_event) || *out_event < 1))
+        return hf_err_set(err, HF_INVALID, "--at takes the number of an event");
+    return HF_OK;
+}
+
 hf_status hf_cli_target_run(hf_cli_target *target, const hf_cli_aim *aim, hf_mem *mem,
                             hf_value *out_run, hf_err *err)
 {
-    const char *at = target->call->flags[HF_CLI_FLAG_AT];
     hf_value detail = NULL;
-    int64_t event = INT64_MAX;
-    hf_status st;
+    int64_t event = 0;
+    hf_status st = event_read(target, &event, err);
 
-    if (at && (!hf_slice_int(hf_slice_of(at), &event) || event < 1))
-        return hf_err_set(err, HF_INVALID, "--at takes the number of an event");
+    if (st)
+        return st;
     if (target->client) {
         const char *path =
             aim->run_id ? hf_client_path(mem, "/api/workflows/%s/runs/%s", aim->id, aim->run_id)
                         : hf_client_path(mem, "/api/workflows/%s", aim->id);
 
-        if (path && at)
+        if (path && event < INT64_MAX)
             path = hf_mem_format(mem, "%s?at=%lld", path, (long long)event);
         st = hf_cli_target_ask(target, "GET", path, NULL, mem, out_run, err);
     } else {
@@ -522,23 +534,30 @@ hf_status hf_cli_target_history(hf_cli_target *target, const hf_cli_aim *aim, in
                                 hf_mem *mem, hf_value *out_page, hf_err *err)
 {
     const char *token = after ? hf_mem_format(mem, "&next_page_token=s%lld", (long long)after) : "";
+    const char *until = "";
     hf_value page = NULL;
-    hf_status st;
+    int64_t event = 0;
+    hf_status st = event_read(target, &event, err);
 
+    if (st)
+        return st;
+    if (event < INT64_MAX)
+        until = hf_mem_format(mem, "&at=%lld", (long long)event);
     if (target->client)
         return hf_cli_target_ask(
             target, "GET",
             hf_mem_format(
-                mem, "%s?page_size=%d%s",
+                mem, "%s?page_size=%d%s%s",
                 hf_client_path(mem, "/api/workflows/%s/runs/%s/history", aim->id, aim->run_id),
-                EVENTS_PAGE, token),
+                EVENTS_PAGE, until, token),
             NULL, mem, out_page, err);
     st = reader_get(target, err);
     if (!st)
-        st = hf_reader_history(target->reader,
-                               hf_json_(mem, "{'id': %s, 'run_id': %s, 'after': %lld, 'limit': %d}",
-                                        aim->id, aim->run_id, (long long)after, EVENTS_PAGE),
-                               mem, &page, err);
+        st = hf_reader_history(
+            target->reader,
+            hf_json_(mem, "{'id': %s, 'run_id': %s, 'after': %lld, 'limit': %d, 'at': %lld}",
+                     aim->id, aim->run_id, (long long)after, EVENTS_PAGE, (long long)event),
+            mem, &page, err);
     *out_page = st ? NULL : hf_shape_history(mem, page, aim->id, aim->run_id, target->space);
     return st || *out_page ? st : hf_err_nomem(err, "a history");
 }

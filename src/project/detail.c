@@ -3,10 +3,27 @@
 
 #include "project/bars.h"
 #include "project/detail_impl.h"
+#include "project/moment.h"
 
 static void view_close(hf_detail_view *v)
 {
     hf_compose_free(v->compose);
+}
+
+/* How big the history was after the unit with the event. */
+static hf_status bytes_read(hf_db *db, int64_t run, int64_t at, int64_t *out_bytes, hf_err *err)
+{
+    const hf_db_value params[] = {hf_db_int(run), hf_db_int(at)};
+    hf_db_cursor *cursor = NULL;
+    bool row = false;
+    hf_status st = hf_db_query(db, HF_STMT_HISTORY_BYTES, params, 2, &cursor, err);
+
+    if (!st)
+        st = hf_db_step(cursor, &row, err);
+    if (!st && row)
+        *out_bytes = hf_db_column_int(cursor, 0);
+    hf_db_end(cursor);
+    return st;
 }
 
 static hf_status view_open(hf_detail_view *v, hf_db *db, hf_mem *mem, int64_t run, int64_t at,
@@ -29,6 +46,12 @@ static hf_status view_open(hf_detail_view *v, hf_db *db, hf_mem *mem, int64_t ru
     d->events = v->fold.events;
     d->event_count = v->fold.count;
     v->now = at == d->base.last_seq;
+    if (!v->now) {
+        hf_moment_rewind(d);
+        st = bytes_read(db, run, at, &d->base.history_bytes, err);
+        if (st)
+            return st;
+    }
     v->run = (hf_compose_run){.key = d->run.key,
                               .id = hf_dossier_run_id(&d->run),
                               .instance_id = d->run.instance_id,
@@ -60,39 +83,6 @@ static hf_status ends_read(hf_detail_view *v, hf_db *db, hf_err *err)
             d->events[i].type == HF_EVENT_WORKFLOW_COMPLETED)
             st = hf_dossier_event(db, v->mem, d->run.key, (int64_t)i + 1, &d->events[i], err);
     return st;
-}
-
-static bool closes_among(const hf_dossier *d)
-{
-    for (size_t i = 0; i < d->event_count; i++)
-        if (hf_event_has_flag(d->events[i].type, HF_EVENT_CLOSES))
-            return true;
-    return false;
-}
-
-/* A run as it was after an earlier event was open, unless an event up to there closed it; what was
-   asked of it later was not asked yet. */
-static void view_rewind(hf_detail_view *v)
-{
-    hf_dossier *d = &v->dossier;
-    hf_dossier_command **at = &d->commands;
-
-    if (v->now)
-        return;
-    d->base.last_seq = (int64_t)d->event_count;
-    d->base.last_us = d->event_count ? d->events[d->event_count - 1].time_us : d->run.created_us;
-    d->archived_us = HF_NONE;
-    while (*at) {
-        if ((*at)->recorded_us > d->base.last_us)
-            *at = (*at)->next;
-        else
-            at = &(*at)->next;
-    }
-    if (closes_among(d))
-        return;
-    d->base.closed_us = HF_NONE;
-    d->base.closed_reason = HF_NONE;
-    d->base.status = HF_RUN_STATUS_WAITING;
 }
 
 /* Lets all events through, the last ones as entries of the timeline. */
@@ -165,6 +155,37 @@ static void links_put(hf_sheet *sh, hf_detail_view *v)
     list_put(sh, "children", hf_get(links, "children"));
 }
 
+/* Activities that are over, as the log that older consoles draw. */
+static void logs_put(hf_sheet *sh, hf_value activities)
+{
+    static const char *const names[][2] = {
+        {"id", "id"},
+        {"index", "sequence"},
+        {"now", "closed_at"},
+        {"class", "class"},
+        {"result", "result"},
+        {"created_at", "scheduled_at"},
+        {"history_authority", "history_authority"},
+        {"history_unsupported_reason", "history_unsupported_reason"},
+        {"diagnostic_only", "diagnostic_only"}};
+    hf_value_list *logs = hf_value_array(sh->s->mem);
+
+    for (size_t i = 0; i < hf_len(activities); i++) {
+        hf_value activity = hf_at(activities, i);
+        hf_value_list *entry = hf_value_object(sh->s->mem);
+
+        if (!hf_bool(activity, "diagnostic_only", false) && !hf_str(activity, "closed_at", NULL))
+            continue;
+        for (size_t n = 0; n < sizeof(names) / sizeof(names[0]); n++) {
+            hf_value value = hf_get(activity, names[n][1]);
+
+            hf_value_set(entry, hf_slice_of(names[n][0]), value ? value : hf_value_null());
+        }
+        hf_value_append(logs, hf_value_finish(entry));
+    }
+    list_put(sh, "logs", hf_value_finish(logs));
+}
+
 /* Waits, activities, timers, tasks. */
 static void work_put(hf_sheet *sh, hf_detail_view *v, const hf_liveness *live, int64_t now_us)
 {
@@ -173,11 +194,11 @@ static void work_put(hf_sheet *sh, hf_detail_view *v, const hf_liveness *live, i
     if (!sh->st)
         sh->st = hf_detail_waits(v, &list, sh->err);
     list_put(sh, "waits", list);
-    if (!sh->st && !live)
-        hf_detail_moment_put(sh, list);
     if (!sh->st)
         sh->st = hf_detail_activities(v, &list, sh->err);
     list_put(sh, "activities", list);
+    if (!sh->st)
+        logs_put(sh, list);
     if (!sh->st)
         sh->st = hf_detail_timers(v, &list, sh->err);
     list_put(sh, "timers", list);
@@ -230,13 +251,27 @@ static hf_status detail_make(hf_detail_view *v, const hf_detail_query *q, const 
     return hf_sheet_end(&sh, out_value);
 }
 
+/* Whether it moves, and why not: by rows and whoever is there, or by history alone. */
+static hf_status state_make(hf_detail_view *v, const hf_why_world *now, hf_liveness *out_live,
+                            hf_value *out_why, hf_err *err)
+{
+    const hf_why_world then = {.live = {.now_us = v->dossier.base.last_us, .past = true}};
+    const hf_why_world *world = v->now ? now : &then;
+    const hf_track *track = hf_compose_track(v->compose);
+    hf_status st = v->now ? HF_OK : hf_moment_rows(&v->dossier, track, v->mem, err);
+
+    if (!st)
+        st = hf_liveness_fold(&v->dossier, track, &world->live, v->mem, out_live, err);
+    return st ? st : hf_why_make(&v->dossier, world, v->mem, out_why, err);
+}
+
 hf_status hf_detail_read(hf_db *db, hf_mem *mem, const hf_detail_query *query, hf_value *out_detail,
                          hf_projection_state *out_state, hf_err *err)
 {
     hf_value timeline = NULL;
     hf_value base = NULL;
     hf_value detail = NULL;
-    hf_value why = hf_value_null();
+    hf_value why = NULL;
     hf_liveness live;
     hf_detail_view v;
     hf_status st = view_open(&v, db, mem, query->run, query->at, query->limit, err);
@@ -246,22 +281,16 @@ hf_status hf_detail_read(hf_db *db, hf_mem *mem, const hf_detail_query *query, h
         st = ends_read(&v, db, err);
     if (!st)
         st = hf_detail_chain_read(&v, db, err);
-    if (!st) {
-        view_rewind(&v);
+    if (!st)
         st = timeline_make(&v, &timeline, err);
-    }
-    if (!st && v.now)
-        st = hf_liveness_fold(&v.dossier, hf_compose_track(v.compose), &query->world->live, mem,
-                              &live, err);
-    if (!st && v.now)
-        st = hf_why_make(&v.dossier, query->world, mem, &why, err);
+    if (!st)
+        st = state_make(&v, query->world, &live, &why, err);
     if (!st)
         st = hf_section_workflow(&v.section, &base, err);
     if (!st)
-        st = detail_make(&v, query, v.now ? &live : NULL, timeline, &detail, err);
+        st = detail_make(&v, query, &live, timeline, &detail, err);
     if (!st) {
-        if (v.now)
-            base = hf_value_merge(mem, base, hf_liveness_value(&live, &v.dossier, mem));
+        base = hf_value_merge(mem, base, hf_liveness_value(&live, &v.dossier, mem));
         base = hf_value_merge(mem, base, detail);
         *out_detail = hf_value_merge(mem, base, hf_json_(mem, "{'why': %p}", (const void *)why));
         if (!*out_detail)
@@ -279,8 +308,6 @@ hf_status hf_detail_bars(hf_db *db, hf_mem *mem, int64_t run, int64_t at, int64_
     hf_detail_view v;
     hf_status st = view_open(&v, db, mem, run, at, limit, err);
 
-    if (!st)
-        view_rewind(&v);
     for (size_t i = 0; !st && i < v.dossier.event_count; i++)
         st = hf_compose_pass(v.compose, &v.dossier.events[i], (int64_t)i + 1, err);
     if (!st)

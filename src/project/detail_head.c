@@ -172,7 +172,7 @@ static void actions_put(hf_sheet *sh, const hf_detail_view *v, const hf_detail_q
 {
     const hf_dossier *d = &v->dossier;
     bool closed = d->base.closed_us != HF_NONE;
-    bool paused = live && live->state == HF_LIVENESS_RUN_PAUSED;
+    bool paused = live->state == HF_LIVENESS_RUN_PAUSED;
     const char *not_now = v->now ? NULL : "not_now";
     const char *not_current = not_now                        ? not_now
                               : d->current.key != d->run.key ? "selected_run_not_current"
@@ -194,8 +194,10 @@ static void actions_put(hf_sheet *sh, const hf_detail_view *v, const hf_detail_q
     action_put(sh, "resume", !open && !paused ? "run_not_paused" : open);
     action_put(sh, "fork", NULL); /* from any event that ends a step */
     action_put(sh, "reset", not_current);
-    if (!live)
+    if (not_now) { /* what liveness says of a repair is about now */
         action_put(sh, "repair", not_now);
+        hf_sheet_put(sh, "repair_blocked", hf_value_null());
+    }
     hf_sheet_put(sh, "can_issue_terminal_commands", hf_value_bool(!open));
     hf_sheet_text(sh, "read_only_reason", hf_slice_of(open));
 }
@@ -267,8 +269,11 @@ void hf_detail_head_put(hf_sheet *sh, hf_detail_view *v, const hf_detail_query *
 {
     const hf_dossier *d = &v->dossier;
     const hf_event *started = hf_compose_started(v->compose);
-    const hf_event *last = d->event_count ? &d->events[d->event_count - 1] : NULL;
+    const hf_event *completed = NULL;
 
+    for (size_t i = d->event_count; !completed && i-- > 0;)
+        if (d->events[i].type == HF_EVENT_WORKFLOW_COMPLETED)
+            completed = &d->events[i];
     hf_sheet_run(sh, "id", &d->run);
     hf_sheet_text(sh, "instance_id", d->run.instance_id);
     hf_sheet_run(sh, "selected_run_id", &d->run);
@@ -280,8 +285,7 @@ void hf_detail_head_put(hf_sheet *sh, hf_detail_view *v, const hf_detail_query *
                      ? hf_value_null()
                      : hf_value_int(v->mem, (d->base.closed_us - d->run.created_us) / 1000));
     hf_sheet_payload(sh, "arguments", started, HF_KEY_ARGUMENTS);
-    hf_sheet_payload(sh, "output", last && last->type == HF_EVENT_WORKFLOW_COMPLETED ? last : NULL,
-                     HF_KEY_OUTPUT);
+    hf_sheet_payload(sh, "output", completed, HF_KEY_OUTPUT);
     timeout_put(sh, started, "execution_timeout_seconds", d->execution_deadline_us);
     timeout_put(sh, started, "run_timeout_seconds", d->run_deadline_us);
     hf_sheet_time(sh, "execution_deadline_at", d->execution_deadline_us);
@@ -297,35 +301,4 @@ void hf_detail_head_put(hf_sheet *sh, hf_detail_view *v, const hf_detail_query *
     archive_put(sh, v);
     sort_put(sh, v);
     actions_put(sh, v, q, live);
-}
-
-void hf_detail_moment_put(hf_sheet *sh, hf_value waits)
-{
-    static const char *const kinds[] = {"activity", "update", "condition",
-                                        "timer",    "child",  "signal"};
-    static const char *const names[][2] = {{"open_wait_id", "id"},
-                                           {"wait_kind", "kind"},
-                                           {"wait_started_at", "opened_at"},
-                                           {"wait_deadline_at", "deadline_at"},
-                                           {"resume_source_kind", "resume_source_kind"},
-                                           {"resume_source_id", "resume_source_id"}};
-    hf_value best = NULL;
-    int64_t open = 0;
-
-    for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
-        for (size_t i = 0; i < hf_len(waits); i++) {
-            hf_value wait = hf_at(waits, i);
-            bool is = hf_slice_equal(hf_slice_of(hf_str(wait, "status", "")), HF_SLICE("open")) &&
-                      hf_slice_equal(hf_slice_of(hf_str(wait, "kind", "")), hf_slice_of(kinds[k]));
-
-            open += is;
-            if (is && !best)
-                best = wait;
-        }
-    hf_sheet_int(sh, "open_wait_count", open);
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        hf_value found = hf_get(best, names[i][1]);
-
-        hf_sheet_put(sh, names[i][0], found ? found : hf_value_null());
-    }
 }

@@ -38,15 +38,12 @@ HF_NODISCARD hf_status hf_detail_chain_read(hf_detail_view *v, hf_db *db, hf_err
 /* Which run is the current one, and the runs to go to from here. */
 void hf_detail_chain_put(hf_sheet *sh, const hf_detail_view *v);
 
-/* What the run is and what can be done to it: everything that is no list. `live` NULL: an earlier
-   moment. */
+/* What the run is and what can be done to it: everything that is no list. */
 void hf_detail_head_put(hf_sheet *sh, hf_detail_view *v, const hf_detail_query *q,
                         const hf_liveness *live);
 
-/* What it waited for at an earlier moment, by the waits that were open then. */
-void hf_detail_moment_put(hf_sheet *sh, hf_value waits);
-
-/* Lists, with what only rows say marked as diagnostics. `live` NULL: an earlier moment. */
+/* Lists, with what only rows say marked as diagnostics; of an earlier moment no row says anything.
+ */
 HF_NODISCARD hf_status hf_detail_waits(hf_detail_view *v, hf_value *out_list, hf_err *err);
 HF_NODISCARD hf_status hf_detail_activities(hf_detail_view *v, hf_value *out_list, hf_err *err);
 HF_NODISCARD hf_status hf_detail_timers(hf_detail_view *v, hf_value *out_list, hf_err *err);

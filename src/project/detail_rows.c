@@ -249,7 +249,7 @@ hf_status hf_detail_tasks(hf_detail_view *v, const hf_liveness *live, int64_t no
             hf_value_merge(v->mem, hf_at(tasks, i),
                            hf_json_(v->mem, "{'transport_state': %s, 'task_missing': false}",
                                     hf_transport_state_text(hf_liveness_transport(task, now_us)))));
-    for (const hf_lost *lost = live ? live->lost : NULL; !st && lost; lost = lost->next)
+    for (const hf_lost *lost = live->lost; !st && lost; lost = lost->next)
         hf_value_append(list, lost_value(v->mem, lost, live));
     return hf_sheet_list(list, st, out_list, err);
 }

@@ -251,6 +251,8 @@ static void turn_look(liveness_fold *f)
     if (f->dossier->facts || never_turned(f) || nothing ||
         f->dossier->blocked == HF_RUN_BLOCKED_REPLAY)
         f->wants_turn = true;
+    if (f->wants_turn && f->world->past)
+        f->turn_open = true;
     if (f->wants_turn && !f->turn_open && !f->turn_blocked)
         lost_add(f, &(hf_lost){.kind = HF_LOST_TASK,
                                .step = f->child_ended_step,

@@ -28,6 +28,7 @@ typedef struct hf_liveness_world {
        marker (ptr NULL: none). NULL: nobody can say, so there is. */
     bool (*served)(void *ctx, hf_task_type kind, hf_slice queue, hf_slice compatibility);
     void *ctx;
+    bool past; /* an earlier moment (moment.h): a turn that was due has no row to be asked for */
 } hf_liveness_world;
 
 typedef enum hf_lost_kind {

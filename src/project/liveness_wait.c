@@ -146,13 +146,16 @@ static void about_timer(liveness_fold *f)
 
 static void about_turn(liveness_fold *f)
 {
-    hf_ulid id = hf_ulid_form(f->turn->created_us, f->turn->key, 0);
-
     f->out->wait_kind = HF_WAIT_KIND_WORKFLOW_TASK;
     f->out->source_kind = HF_RESUME_SOURCE_KIND_WORKFLOW_TASK;
-    f->out->open_wait_id = id_text(f, "workflow-task:", &id);
-    f->out->source_id = id_text(f, "", &id);
-    f->out->since_us = f->turn->available_us;
+    f->out->since_us = f->dossier->base.last_us;
+    if (f->turn) {
+        hf_ulid id = hf_ulid_form(f->turn->created_us, f->turn->key, 0);
+
+        f->out->open_wait_id = id_text(f, "workflow-task:", &id);
+        f->out->source_id = id_text(f, "", &id);
+        f->out->since_us = f->turn->available_us;
+    }
     say_task(f, HF_LIVENESS_WORKFLOW_TASK_READY, HF_LIVENESS_WORKFLOW_TASK_LEASED,
              "the run waits for its next turn");
 }

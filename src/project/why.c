@@ -221,7 +221,9 @@ static void about_pending_activity(answer *a)
         return;
     }
     a->until_us = HF_NONE;
-    if (world->knows_activity)
+    if (world->live.past)
+        waits = true; /* who was there is not on the record */
+    else if (world->knows_activity)
         waits = world->knows_activity(world->live.ctx, row->type);
     else /* whoever cannot say looks at how long nobody took it */
         waits = a->since_us + hf_limit_get(HF_LIMIT_REPAIR_REDISPATCH_SECONDS)->standard * 1000000 >
@@ -247,6 +249,10 @@ static void about_task(answer *a)
     const hf_dossier_task *task = a->live->task;
 
     a->subject = "task";
+    if (!task) { /* of an earlier moment: that a turn was due is all that history says */
+        a->code = HF_WHY_TURN_READY;
+        return;
+    }
     a->since_us = task->available_us;
     switch ((int)a->live->transport) {
     case HF_TRANSPORT_STATE_LEASE_EXPIRED:
@@ -533,6 +539,8 @@ static hf_value next_value(const answer *a)
     hf_value_list *next = hf_value_array(a->mem);
     const char *action = hf_why_rows[a->code].action;
 
+    if (a->world->live.past)
+        return hf_value_finish(next); /* nothing can be done about it any more */
     if (action[0])
         action_add(a, next, action, a->name, true);
     if (a->live->state != HF_LIVENESS_CLOSED)
@@ -577,6 +585,8 @@ static hf_status answer_value(answer *a, hf_value *out_why, hf_err *err)
     hf_value_set(why, HF_SLICE("next"), next_value(a));
     hf_value_set(why, HF_SLICE("instance_id"), hf_edge_text(a->mem, a->dossier->run.instance_id));
     hf_value_set(why, HF_SLICE("run_id"), hf_edge_id(a->mem, &id));
+    hf_value_set(why, HF_SLICE("as_of_event"),
+                 hf_value_int(a->mem, (int64_t)a->dossier->event_count));
     hf_value_set(why, HF_SLICE("workflow_determinism_source"), determinism_value(a));
     hf_value_set(why, HF_SLICE("liveness"), hf_liveness_value(a->live, a->dossier, a->mem));
     *out_why = hf_value_finish(why);

@@ -177,9 +177,9 @@ HF_BOTH_ENGINES(a_page_has_every_published_field)
                                         "run_navigation",
                                         "why",
                                         NULL};
-    static const char *const lists[] = {"activities", "linked_intakes", "commands", "signals",
-                                        "updates",    "waits",          "tasks",    "timeline",
-                                        "timers",     "exceptions",     "links",    NULL};
+    static const char *const lists[] = {
+        "activities", "linked_intakes", "commands",   "signals", "updates", "waits", "tasks",
+        "timeline",   "timers",         "exceptions", "links",   "logs",    NULL};
     static const char *const row[] = {"id",
                                       "workflow_instance_id",
                                       "instance_id",
