@@ -1,5 +1,6 @@
 /* bench_workflows_latency.c: how long a caller, a signal and a timer wait. Latencies are compared
-   with one durable commit of one step's rows by a bare program, taken in alternating rounds.
+   with one durable commit of one step's rows by a bare program, taken before each call and after
+   the same rest: caches, processors and the disk are as cold for the one as for the other.
 
    w3          a parked run gets a signal and completes: from the call to its result
    w3_resume   the same, from the call to the moment its code goes on
@@ -14,13 +15,7 @@
 #include "lib_flow_floor.h"
 #include "lib_report.h"
 
-enum {
-    ROUNDS = 10,
-    CALLS = 30,
-    SAMPLES = ROUNDS * CALLS,
-    NAP_SPREAD_MS = 10000,
-    NAP_LEAD_MS = 3000
-};
+enum { SAMPLES = 300, NAP_SPREAD_MS = 10000, NAP_LEAD_MS = 3000 };
 
 static void report_times(const hf_flow_place *place, const char *name, double *us, double *floors,
                          double goal)
@@ -41,12 +36,6 @@ static void report_times(const hf_flow_place *place, const char *name, double *u
                                        .more = more});
 }
 
-static void floors_take(hf_flow_floor *floor, double *floors)
-{
-    for (int i = 0; i < CALLS; i++)
-        floors[i] = hf_flow_floor_lone(floor);
-}
-
 static void report_w6(const hf_flow_place *place, hf_engine *engine, hf_flow_floor *floor)
 {
     static double us[SAMPLES];
@@ -57,8 +46,8 @@ static void report_w6(const hf_flow_place *place, hf_engine *engine, hf_flow_flo
     for (int i = 0; i < SAMPLES; i++) {
         double start;
 
-        if (i % CALLS == 0)
-            floors_take(floor, floors + i);
+        floors[i] = hf_flow_floor_lone(floor);
+        hf_flow_parked_await(engine, parked + (uint64_t)i);
         (void)snprintf(id, sizeof(id), "park-%d", i);
         start = hf_bench_now_s();
         hf_flow_start(engine, "park", id, NULL);
@@ -81,8 +70,7 @@ static void report_w3(const hf_flow_place *place, hf_engine *engine, hf_flow_flo
         int64_t wall_us;
         double start;
 
-        if (i % CALLS == 0)
-            floors_take(floor, floors + i);
+        floors[i] = hf_flow_floor_lone(floor);
         (void)snprintf(id, sizeof(id), "park-%d", i);
         wall_us = hf_clock_wall_us(hf_clock_system());
         start = hf_bench_now_s();
