@@ -1,4 +1,6 @@
 /* alarm.c: what the core must do at a time: armed, moved, taken back, and fired when it is due. */
+#include <stdlib.h>
+
 #include "base/alloc.h"
 #include "engine/attempt.h"
 #include "engine/core_impl.h"
@@ -6,6 +8,8 @@
 #include "engine/turnstile.h"
 #include "engine/watchdog.h"
 #include "engine/window.h"
+
+enum { GROUP_MAX = 2048, GROUP_MIN = 256, LATE_US = 200000 };
 
 /* Whether there is one of it at most. */
 static bool alarm_keyed(const core_alarm *alarm)
@@ -27,6 +31,7 @@ bool hf_core_alarm_arm(hf_core *core, const core_alarm *alarm, int64_t due_us)
     st = copy ? HF_OK : hf_err_nomem(&err, "a deadline");
     if (!st) {
         *copy = *alarm;
+        copy->due_us = due_us;
         copy->deadline = (hf_deadline){.due_us = due_us, .key = (uint64_t)alarm->key, .ref = copy};
         st = hf_deadlines_push(core->alarms, &copy->deadline, &err);
         if (st)
@@ -51,6 +56,8 @@ bool hf_core_alarm_move(hf_core *core, const core_alarm *alarm, int64_t due_us)
     if (!armed)
         return hf_core_alarm_set(core, alarm, due_us);
     hf_deadlines_move(core->alarms, &armed->deadline, due_us);
+    armed->due_us = due_us;
+    armed->grouped = false;
     return true;
 }
 
@@ -112,7 +119,7 @@ static void alarm_fire(hf_core *core, core_alarm *alarm)
                           .activity = alarm->kind == CORE_ALARM_ATTEMPT,
                           .step = alarm->step,
                           .kind = alarm->timer_kind,
-                          .due_us = alarm->deadline.due_us,
+                          .due_us = alarm->due_us,
                           .next = run->due};
         run->due = due;
     }
@@ -134,6 +141,49 @@ static size_t alarms_room(const hf_core *core)
     return room < share ? room : share;
 }
 
+static int group_order(const void *a, const void *b)
+{
+    const core_alarm *left = *(core_alarm *const *)a;
+    const core_alarm *right = *(core_alarm *const *)b;
+
+    if (left->run != right->run)
+        return left->run < right->run ? -1 : 1;
+    if (left->due_us != right->due_us)
+        return left->due_us < right->due_us ? -1 : 1;
+    return left->key < right->key ? -1 : left->key > right->key;
+}
+
+/* When many are late they fire a group at a time, in the order of their runs: what lies together in
+   the store is written together then, and not each page once for each of its runs. A run's own stay
+   in their order. */
+static void alarms_group(hf_core *core)
+{
+    int64_t now_us = hf_core_now(core);
+    hf_deadline *next = hf_deadlines_peek(core->alarms);
+    core_alarm **group;
+    int64_t first_us;
+    size_t count = 0;
+    hf_err err;
+
+    if (!next || hf_deadlines_count(core->alarms) < GROUP_MIN || next->due_us > now_us - LATE_US ||
+        ((const core_alarm *)next->ref)->grouped)
+        return;
+    group = hf_alloc(GROUP_MAX * sizeof(*group));
+    if (!group)
+        return; /* it goes without */
+    first_us = next->due_us;
+    while (count < GROUP_MAX && (next = hf_deadlines_peek(core->alarms)) && next->due_us <= now_us)
+        group[count++] = hf_deadlines_pop(core->alarms)->ref;
+    qsort(group, count, sizeof(*group), group_order);
+    for (size_t i = 0; i < count; i++) {
+        group[i]->grouped = true;
+        group[i]->deadline.due_us = first_us - (int64_t)(count - i);
+        if (hf_deadlines_push(core->alarms, &group[i]->deadline, &err)) /* there was room for it */
+            hf_core_fail(core, HF_NOMEM, &err);
+    }
+    hf_alloc_free(group);
+}
+
 /* Their share of those that are due: a burst waits here and not in front of other work, which finds
    at most one share before its turn and so many units before its commit. Other work in turn does
    not use up the share, so that alarms go on beside much of it. */
@@ -143,6 +193,8 @@ bool hf_core_alarms_fire(hf_core *core)
     hf_deadline *next;
     size_t fired = 0;
 
+    if (most)
+        alarms_group(core);
     while (fired < most && (next = hf_deadlines_peek(core->alarms)) &&
            next->due_us <= hf_core_now(core)) {
         core_alarm *alarm = hf_deadlines_pop(core->alarms)->ref;

@@ -54,7 +54,9 @@ typedef enum core_alarm_kind {
 
 /* Something the core must do at a time. */
 typedef struct core_alarm {
-    hf_deadline deadline;
+    hf_deadline deadline; /* its place: when it is due, or before that when many are late */
+    int64_t due_us;
+    bool grouped; /* it is one of many that were late */
     core_alarm_kind kind;
     int64_t run;
     int64_t key; /* timer, activity or run; none of them has two alarms */

@@ -278,6 +278,29 @@ static void naps_end(hf_engine *d, int count)
     }
 }
 
+/* Those that are late fire in the order of their runs, a group at a time, so that what lies
+   together in the store is written together: here the last one to begin was the first to be due. */
+HF_BOTH_ENGINES(sm39_late_deadlines_in_the_order_of_runs)
+{
+    enum { LATE = 400, PAIRS = LATE * (LATE - 1) / 2 };
+    hf_engine *d = hf_kit_open(kind, &app);
+
+    for (int i = 0; i < LATE; i++)
+        hf_kit_ok(d, hf_start(d, "nap", hf_json(d, "{'ms': %d}", 2 * LATE - i)));
+    drain_wide(d);
+    ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM timer"), LATE);
+    hf_kit_skip(d, hf_minutes(1));
+    drain_wide(d);
+    ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM run WHERE closed_us IS NOT NULL"),
+                     LATE);
+    ck_assert_int_lt(
+        hf_kit_number(d, "SELECT count(*) FROM (SELECT run, max(position) AS at FROM history "
+                         "GROUP BY run) a JOIN (SELECT run, max(position) AS at FROM history "
+                         "GROUP BY run) b ON b.run > a.run AND b.at < a.at"),
+        PAIRS / 4);
+    hf_kit_close(d);
+}
+
 static bool campaign_is_long(void)
 {
     return hf_campaign_stride(0, 0) == 1;
@@ -296,4 +319,5 @@ HF_BOTH_ENGINES(sm39_many_deadlines_at_once)
 HF_PG_SUITE_MAIN("machine/race", HF_BOTH_SLOW(sm04_ten_thousand_races, 300),
                  HF_BOTH_SLOW(every_order_of_five_moves, 300),
                  HF_BOTH_SLOW(sm38_a_short_timeout, 60),
+                 HF_BOTH_SLOW(sm39_late_deadlines_in_the_order_of_runs, 300),
                  HF_BOTH_SLOW(sm39_many_deadlines_at_once, 1800))
