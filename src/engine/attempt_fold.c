@@ -187,6 +187,10 @@ hf_status hf_attempt_fold_starts(live_run *run, hf_decide *decide, hf_err *err)
             st = start_quarantine(run, decide, start, err);
             continue;
         }
+        if (job->close_deadline_us != HF_NONE && job->close_deadline_us <= decide->now_us) {
+            at = &start->next; /* too late to begin: its alarm is due and ends it */
+            continue;
+        }
         job->definition = hf_registry_find_activity(core->o.registry, job->name);
         if (start->available_us > hf_core_now(core) ||
             (!job->definition && !hf_errand_place(run, start))) {

@@ -33,15 +33,14 @@ static const struct {
     bool run;      /* the run's key is a cell */
     bool instance; /* and the instance's */
 } retired[] = {
-    {HF_OP_RETIRE_RUN, true, false},     {HF_OP_RETIRE_INSTANCE, true, true},
-    {HF_OP_RETIRE_DEDUP, false, true},   {HF_OP_RETIRE_CORRELATION, false, true},
-    {HF_OP_RETIRE_STREAM, false, true},  {HF_OP_RETIRE_MESSAGES, true, true},
-    {HF_OP_RETIRE_COMMAND, true, true},  {HF_OP_RETIRE_COMMANDS, false, true},
-    {HF_OP_RETIRE_ANSWER, true, false},  {HF_OP_RETIRE_HISTORY, true, false},
-    {HF_OP_RETIRE_PAYLOAD, true, false}, {HF_OP_RETIRE_INBOX, true, false},
-    {HF_OP_RETIRE_TASK, true, false},    {HF_OP_RETIRE_TIMER, true, false},
-    {HF_OP_RETIRE_ATTEMPT, true, false}, {HF_OP_RETIRE_ACTIVITY, true, false},
-    {HF_OP_RETIRE_LINK, true, false},
+    {HF_OP_RETIRE_RUN, true, false},      {HF_OP_RETIRE_INSTANCE, true, true},
+    {HF_OP_RETIRE_DEDUP, false, true},    {HF_OP_RETIRE_CORRELATION, false, true},
+    {HF_OP_RETIRE_STREAM, false, true},   {HF_OP_RETIRE_MESSAGES, true, true},
+    {HF_OP_RETIRE_COMMAND, true, true},   {HF_OP_RETIRE_COMMANDS, false, true},
+    {HF_OP_RETIRE_ANSWER, true, false},   {HF_OP_RETIRE_HISTORY, true, false},
+    {HF_OP_RETIRE_PAYLOAD, true, false},  {HF_OP_RETIRE_INBOX, true, false},
+    {HF_OP_RETIRE_TASK, true, false},     {HF_OP_RETIRE_TIMER, true, false},
+    {HF_OP_RETIRE_ACTIVITY, true, false}, {HF_OP_RETIRE_LINK, true, false},
 };
 
 enum {

@@ -122,26 +122,6 @@ typedef struct hf_command_row {
     hf_slice body;
 } hf_command_row;
 
-typedef struct hf_task_row {
-    int64_t key;
-    int64_t run;
-    hf_task_type kind;
-    hf_task_status status;
-    hf_slice queue;
-    int64_t priority;
-    int64_t available_us;
-    int64_t epoch;
-    hf_slice token;
-    hf_slice owner;
-    int64_t lease_until_us;
-    int64_t attempt;
-    int64_t repair_count;
-    int64_t source_kind;
-    int64_t source_key;
-    int64_t created_us;
-    hf_slice body;
-} hf_task_row;
-
 typedef struct hf_timer_row {
     int64_t key;
     int64_t run;
@@ -187,19 +167,6 @@ typedef struct hf_activity_row {
     hf_slice policy;
     hf_slice owner; /* set alone: a new row has none */
 } hf_activity_row;
-
-typedef struct hf_attempt_row {
-    int64_t activity;
-    int64_t number;
-    hf_attempt_status status;
-    int64_t task;
-    int64_t epoch;
-    hf_slice owner;
-    int64_t started_us;
-    int64_t heartbeat_us;
-    int64_t lease_until_us;
-    int64_t closed_us;
-} hf_attempt_row;
 
 typedef struct hf_link_row {
     int64_t key;
@@ -357,12 +324,10 @@ hf_row *hf_row_link_follow(hf_mem *mem, const hf_link_row *row, int64_t before);
 hf_row *hf_row_link_take(hf_mem *mem, const hf_link_row *row, int64_t origin);
 hf_row *hf_row_activity_new(hf_mem *mem, const hf_activity_row *row);
 hf_row *hf_row_activity_set(hf_mem *mem, const hf_activity_row *row);
-hf_row *hf_row_attempt_new(hf_mem *mem, const hf_attempt_row *row);
 hf_row *hf_row_timer_new(hf_mem *mem, const hf_timer_row *row);
 /* The timer is pending after all. */
 hf_row *hf_row_timer_reset(hf_mem *mem, int64_t key, int64_t due_us);
 hf_row *hf_row_timer_cancel(hf_mem *mem, int64_t run, int64_t step);
-hf_row *hf_row_task_new(hf_mem *mem, const hf_task_row *row);
 /* The workflow task that gives a run's code a turn, of which there is one at most. */
 hf_row *hf_row_task_wake(hf_mem *mem, int64_t key, int64_t run, hf_slice queue,
                          int64_t available_us, int64_t created_us);
@@ -400,7 +365,6 @@ hf_row *hf_row_run_crash(hf_mem *mem, int64_t run);
    when one has begun, or when the attempt has ended meanwhile. */
 hf_row *hf_row_activity_return(hf_mem *mem, int64_t key, int64_t attempt, int64_t lost_attempts,
                                int64_t deadline_us, int64_t available_us);
-hf_row *hf_row_task_set(hf_mem *mem, const hf_task_row *row);
 /* The task may be taken again, whatever was wrong with it. */
 hf_row *hf_row_task_repair(hf_mem *mem, int64_t key, int64_t available_us);
 /* Bare: the run's workflow task could not be handed over or claimed, and is not tried before

@@ -1,4 +1,4 @@
-/* row_work.c: rows of open work: activities, attempts, timers, tasks, slots. See row.c. */
+/* row_work.c: rows of open work: activities, timers, tasks, slots. See row.c. */
 #include "store/row_build.h"
 
 hf_row *hf_row_slot_take(hf_mem *mem, int64_t namespace_key, hf_slice key, int64_t most,
@@ -127,23 +127,6 @@ hf_row *hf_row_activity_return(hf_mem *mem, int64_t key, int64_t attempt, int64_
     return hf_row_end(&b);
 }
 
-hf_row *hf_row_attempt_new(hf_mem *mem, const hf_attempt_row *row)
-{
-    hf_row_builder b = hf_row_begin(mem, HF_OP_ATTEMPT_NEW);
-
-    hf_row_put_int(&b, row->activity);
-    hf_row_put_int(&b, row->number);
-    hf_row_put_int(&b, row->status);
-    hf_row_put_int(&b, row->task);
-    hf_row_put_int(&b, row->epoch);
-    hf_row_put_text(&b, row->owner);
-    hf_row_put_int(&b, row->started_us);
-    hf_row_put_int(&b, row->heartbeat_us);
-    hf_row_put_int(&b, row->lease_until_us);
-    hf_row_put_int(&b, row->closed_us);
-    return hf_row_end(&b);
-}
-
 hf_row *hf_row_timer_new(hf_mem *mem, const hf_timer_row *row)
 {
     hf_row_builder b = hf_row_begin(mem, HF_OP_TIMER_NEW);
@@ -159,51 +142,20 @@ hf_row *hf_row_timer_new(hf_mem *mem, const hf_timer_row *row)
     return hf_row_end(&b);
 }
 
-static hf_row *task_row(hf_mem *mem, hf_op op, const hf_task_row *row)
-{
-    hf_row_builder b = hf_row_begin(mem, op);
-
-    hf_row_put_int(&b, row->key);
-    hf_row_put_int(&b, row->run);
-    hf_row_put_int(&b, row->kind);
-    hf_row_put_int(&b, row->status);
-    hf_row_put_text(&b, row->queue);
-    hf_row_put_int(&b, row->priority);
-    hf_row_put_int(&b, row->available_us);
-    hf_row_put_int(&b, row->epoch);
-    hf_row_put_blob(&b, row->token);
-    hf_row_put_text(&b, row->owner);
-    hf_row_put_int(&b, row->lease_until_us);
-    hf_row_put_int(&b, row->attempt);
-    hf_row_put_int(&b, row->repair_count);
-    hf_row_put_int(&b, row->source_kind);
-    hf_row_put_int(&b, row->source_key);
-    hf_row_put_int(&b, row->created_us);
-    hf_row_put_blob(&b, row->body);
-    return hf_row_end(&b);
-}
-
-hf_row *hf_row_task_new(hf_mem *mem, const hf_task_row *row)
-{
-    return task_row(mem, HF_OP_TASK_NEW, row);
-}
-
 hf_row *hf_row_task_begin(hf_mem *mem, int64_t key, int64_t run, hf_slice queue, int64_t priority,
                           int64_t available_us, int64_t created_us)
 {
-    const hf_task_row row = {.key = key,
-                             .run = run,
-                             .kind = HF_TASK_TYPE_WORKFLOW,
-                             .status = HF_TASK_STATUS_READY,
-                             .queue = queue,
-                             .priority = priority ? priority : HF_TASK_PRIORITY,
-                             .available_us = available_us,
-                             .lease_until_us = HF_NONE,
-                             .source_kind = HF_NONE,
-                             .source_key = HF_NONE,
-                             .created_us = created_us};
+    hf_row_builder b = hf_row_begin(mem, HF_OP_TASK_WAKE);
 
-    return task_row(mem, HF_OP_TASK_WAKE, &row);
+    hf_row_put_int(&b, key);
+    hf_row_put_int(&b, run);
+    hf_row_put_int(&b, HF_TASK_TYPE_WORKFLOW);
+    hf_row_put_int(&b, HF_TASK_STATUS_READY);
+    hf_row_put_text(&b, queue);
+    hf_row_put_int(&b, priority ? priority : HF_TASK_PRIORITY);
+    hf_row_put_int(&b, available_us);
+    hf_row_put_int(&b, created_us);
+    return hf_row_end(&b);
 }
 
 hf_row *hf_row_task_wake(hf_mem *mem, int64_t key, int64_t run, hf_slice queue,
@@ -243,21 +195,6 @@ hf_row *hf_row_task_block(hf_mem *mem, int64_t key, int64_t run, hf_slice queue,
     hf_row_put_text(&b, queue);
     hf_row_put_int(&b, now_us);
     hf_row_put_blob(&b, body);
-    return hf_row_end(&b);
-}
-
-hf_row *hf_row_task_set(hf_mem *mem, const hf_task_row *row)
-{
-    hf_row_builder b = hf_row_begin(mem, HF_OP_TASK_SET);
-
-    hf_row_put_int(&b, row->key);
-    hf_row_put_int(&b, row->status);
-    hf_row_put_int(&b, row->epoch);
-    hf_row_put_blob(&b, row->token);
-    hf_row_put_text(&b, row->owner);
-    hf_row_put_int(&b, row->lease_until_us);
-    hf_row_put_int(&b, row->attempt);
-    hf_row_put_int(&b, row->source_key);
     return hf_row_end(&b);
 }
 

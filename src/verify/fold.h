@@ -57,8 +57,6 @@ typedef struct hf_fold_activity {
     int64_t step;
     int64_t status;
     int64_t attempt;
-    int64_t attempt_rows; /* 0 for one that runs in the engine's own process, without a task */
-    bool has_task;        /* set by the fold */
 } hf_fold_activity;
 
 typedef struct hf_fold_timer {
@@ -73,7 +71,6 @@ typedef struct hf_fold_task {
     int64_t key;
     int64_t kind;
     int64_t status;
-    int64_t source_key;
 } hf_fold_task;
 
 typedef struct hf_fold_command {

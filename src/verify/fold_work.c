@@ -96,18 +96,10 @@ static void activity_row_check(hf_fold *fold, hf_fold_activity *row)
         hf_fold_find(fold, 26, "activity", row->key,
                      "activity %" PRId64 " is at attempt %" PRId64 ", history has started %" PRId64,
                      row->key, row->attempt, step->attempt);
-    if (open && row->attempt_rows > 0 && !row->has_task && !fold->facts.blocked)
-        hf_fold_find(fold, 22, "activity", row->key,
-                     "activity %" PRId64 " is open, but no task stands behind it", row->key);
 }
 
 static void activities_end(hf_fold *fold)
 {
-    for (size_t i = 0; i < fold->task_count; i++)
-        for (size_t j = 0; j < fold->activity_count; j++)
-            if (fold->tasks[i].kind == HF_TASK_TYPE_ACTIVITY && task_open(&fold->tasks[i]) &&
-                fold->tasks[i].source_key == fold->activities[j].key)
-                fold->activities[j].has_task = true;
     for (size_t i = 0; i < fold->activity_count; i++)
         activity_row_check(fold, &fold->activities[i]);
     for (size_t i = 0; i < fold->open_count; i++) {

@@ -119,8 +119,7 @@ static hf_status part_add(run_scan *scan, scan_part part, hf_err *err)
                                     &(hf_fold_activity){.key = number(scan, 1),
                                                         .step = number(scan, 2),
                                                         .status = number(scan, 3),
-                                                        .attempt = number(scan, 4),
-                                                        .attempt_rows = number(scan, 5)},
+                                                        .attempt = number(scan, 4)},
                                     err);
     case PART_TIMER:
         return hf_fold_timer_add(scan->fold,
@@ -133,8 +132,7 @@ static hf_status part_add(run_scan *scan, scan_part part, hf_err *err)
         return hf_fold_task_add(scan->fold,
                                 &(hf_fold_task){.key = number(scan, 1),
                                                 .kind = number(scan, 2),
-                                                .status = number(scan, 3),
-                                                .source_key = number(scan, 4)},
+                                                .status = number(scan, 3)},
                                 err);
     case PART_COMMAND:
         return command_add(scan, err);

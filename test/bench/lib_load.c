@@ -10,9 +10,7 @@
 #include "base/thread.h"
 #include "lib_report.h"
 
-enum { START_US = 1767225600, LEASE_US = 300000000 };
-
-static const uint8_t load_token[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+enum { START_US = 1767225600 };
 
 enum { LANES = 2 };
 
@@ -56,26 +54,7 @@ static int64_t key_take(hf_load *load)
     return key;
 }
 
-static hf_task_row task_leased(int64_t task, int64_t run, int64_t source, int64_t time_us)
-{
-    return (hf_task_row){.key = task,
-                         .run = run,
-                         .kind = HF_TASK_TYPE_ACTIVITY,
-                         .status = HF_TASK_STATUS_LEASED,
-                         .queue = HF_SLICE("default"),
-                         .priority = 5,
-                         .available_us = time_us,
-                         .epoch = 1,
-                         .token = hf_slice_from(load_token, sizeof(load_token)),
-                         .owner = HF_SLICE("worker-1"),
-                         .lease_until_us = time_us + LEASE_US,
-                         .attempt = 1,
-                         .source_kind = HF_RESUME_SOURCE_KIND_ACTIVITY_EXECUTION,
-                         .source_key = source,
-                         .created_us = time_us};
-}
-
-/* A new run with one leased task; the unit's outcome gives its base. */
+/* A new run with one task; the unit's outcome gives its base. */
 static hf_unit *run_start(hf_load *load, size_t nth, hf_load_run *run)
 {
     int64_t time_us = now_us();
@@ -98,17 +77,17 @@ static hf_unit *run_start(hf_load *load, size_t nth, hf_load_run *run)
                         .status = HF_RUN_STATUS_WAITING,
                         .closed_reason = HF_NONE,
                         .closed_us = HF_NONE};
-    hf_task_row task;
 
     hf_bench_need(unit != NULL, "no memory");
     instance.shard = base.shard;
     instance.id = hf_slice_of(hf_mem_format(hf_unit_mem(unit), "order-%zu", nth));
     run->task = key_take(load);
-    task = task_leased(run->task, base.run, HF_NONE, time_us);
     (void)hf_unit_create(unit, HF_UNIT_INSTANCE_NEW, &instance, &base, &row);
     hf_event_begin(hf_unit_events(unit, 0), HF_EVENT_WORKFLOW_STARTED, time_us, 0);
     hf_event_put_text(hf_unit_events(unit, 0), HF_KEY_WORKFLOW_TYPE, instance.type);
-    hf_unit_row(unit, 0, hf_row_task_new(hf_unit_mem(unit), &task));
+    hf_unit_row(unit, 0,
+                hf_row_task_wake(hf_unit_mem(unit), run->task, base.run, HF_SLICE("default"),
+                                 time_us, time_us));
     return unit;
 }
 
@@ -133,7 +112,6 @@ hf_unit *hf_load_step(hf_load *load, hf_stager *stager, const hf_load_run *run, 
     int64_t activity = key_take(load);
     hf_unit *unit = hf_unit_new(done, ctx);
     hf_event_builder *events;
-    hf_task_row task = task_leased(run->task, run->base.run, activity, time_us);
     hf_err err = {0};
     hf_ulid id;
 
@@ -152,7 +130,7 @@ hf_unit *hf_load_step(hf_load *load, hf_stager *stager, const hf_load_run *run, 
                          hf_payload_inline(HF_PAYLOAD_CODEC_JSON, HF_SLICE("[42,\"EUR\"]")));
     hf_event_begin(events, HF_EVENT_ACTIVITY_STARTED, time_us, run->step + 2);
     hf_event_put_int(events, HF_KEY_ATTEMPT_NUMBER, 1);
-    hf_unit_row(unit, 0, hf_row_task_set(hf_unit_mem(unit), &task));
+    hf_unit_row(unit, 0, hf_row_task_repair(hf_unit_mem(unit), run->task, time_us));
     hf_bench_ok(hf_unit_seal(unit, stager, &err), &err, "seal a step");
     return unit;
 }

@@ -105,10 +105,9 @@ static void days_pass(hf_engine *d, int days)
 /* ---- what goes */
 
 static const char *const tables[] = {
-    "run",         "instance",  "history", "payload",     "command",        "dedup",
-    "correlation", "inbox",     "task",    "timer",       "activity",       "attempt",
-    "link",        "run_label", "failure", "run_summary", "run_projection", "search_attribute",
-    "message"};
+    "run",         "instance", "history",     "payload",        "command",          "dedup",
+    "correlation", "inbox",    "task",        "timer",          "activity",         "link",
+    "run_label",   "failure",  "run_summary", "run_projection", "search_attribute", "message"};
 
 /* A closed run leaves nothing behind in any table, once its time is over and not before. */
 HF_BOTH_ENGINES(b_every_row_of_a_run_goes_with_it)

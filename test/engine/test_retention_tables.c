@@ -149,9 +149,8 @@ static const char *const stays[] = {
 
 /* Nothing here makes rows in these. */
 static const char *const untouched[] = {
-    "attempt", /* removed with its run should there be one; the activity's row has what is needed */
-    "node",    /* of processes with threads; who joins removes the dead */
-    "shard",   /* as many as there are shards */
+    "node",  /* of processes with threads; who joins removes the dead */
+    "shard", /* as many as there are shards */
     NULL};
 
 /* ---- everything happens */

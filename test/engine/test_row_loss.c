@@ -57,7 +57,6 @@ static const struct {
     {"DELETE FROM task" OPEN, false},
     {"DELETE FROM timer" OPEN, false},
     {"DELETE FROM activity" OPEN, false},
-    {"DELETE FROM attempt WHERE activity IN (SELECT key FROM activity" OPEN ")", false},
     {"DELETE FROM inbox" OPEN, false},
     {"UPDATE task SET status = 4" OPEN, true},
     {"UPDATE task SET available_us = available_us + 1000000000000" OPEN, true},

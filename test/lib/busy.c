@@ -8,11 +8,10 @@
 #include "base/id.h"
 #include "base/thread.h"
 
-enum { ID_SIZE = 48, LEASE_US = 300000000, START_KEYS = 5 };
+enum { ID_SIZE = 48, START_KEYS = 4 };
 
 typedef struct busy_run {
     hf_run_base base;
-    int64_t task;
     int64_t activity;
     int64_t step;
 } busy_run;
@@ -85,27 +84,6 @@ static hf_status unit_stage(busy *state, hf_unit *unit, hf_run_base *out_after, 
     return HF_OK;
 }
 
-static hf_task_row task_of(const busy_run *run, int64_t now_us)
-{
-    static const uint8_t token[16] = {7};
-
-    return (hf_task_row){.key = run->task,
-                         .run = run->base.run,
-                         .kind = HF_TASK_TYPE_ACTIVITY,
-                         .status = HF_TASK_STATUS_LEASED,
-                         .queue = HF_SLICE("default"),
-                         .priority = 5,
-                         .available_us = now_us,
-                         .epoch = 1,
-                         .token = hf_slice_from(token, sizeof(token)),
-                         .owner = HF_SLICE("worker-1"),
-                         .lease_until_us = now_us + LEASE_US,
-                         .attempt = 1,
-                         .source_kind = HF_RESUME_SOURCE_KIND_ACTIVITY_EXECUTION,
-                         .source_key = run->activity,
-                         .created_us = now_us};
-}
-
 /* The next activity is scheduled and started. */
 static void activity_begin(hf_unit *unit, const busy_run *run, int64_t now_us)
 {
@@ -123,16 +101,6 @@ static void activity_begin(hf_unit *unit, const busy_run *run, int64_t now_us)
                                       .scheduled_us = now_us,
                                       .started_us = now_us,
                                       .closed_us = HF_NONE};
-    const hf_attempt_row attempt = {.activity = run->activity,
-                                    .number = 1,
-                                    .status = HF_ATTEMPT_STATUS_RUNNING,
-                                    .task = run->task,
-                                    .epoch = 1,
-                                    .owner = HF_SLICE("worker-1"),
-                                    .started_us = now_us,
-                                    .heartbeat_us = HF_NONE,
-                                    .lease_until_us = now_us + LEASE_US,
-                                    .closed_us = HF_NONE};
 
     hf_event_begin(events, HF_EVENT_ACTIVITY_SCHEDULED, now_us, run->step);
     hf_event_put_id(events, HF_KEY_ACTIVITY_EXECUTION_ID, hf_ulid_form(now_us, run->activity, 0));
@@ -143,14 +111,12 @@ static void activity_begin(hf_unit *unit, const busy_run *run, int64_t now_us)
     hf_event_begin(events, HF_EVENT_ACTIVITY_STARTED, now_us, run->step);
     hf_event_put_int(events, HF_KEY_ATTEMPT_NUMBER, 1);
     hf_unit_row(unit, 0, hf_row_activity_new(hf_unit_mem(unit), &activity));
-    hf_unit_row(unit, 0, hf_row_attempt_new(hf_unit_mem(unit), &attempt));
 }
 
 static void start_rows(busy *state, hf_unit *unit, const busy_run *run, int64_t command,
                        int64_t now_us)
 {
     hf_mem *mem = hf_unit_mem(unit);
-    const hf_task_row task = task_of(run, now_us);
     const hf_command_row row = {.key = command,
                                 .instance = run->base.instance,
                                 .run = run->base.run,
@@ -168,13 +134,12 @@ static void start_rows(busy *state, hf_unit *unit, const busy_run *run, int64_t 
                                 .closed_us = now_us};
 
     hf_unit_row(unit, 0, hf_row_command_new(mem, &row));
-    hf_unit_row(unit, 0, hf_row_task_new(mem, &task));
     hf_unit_row(unit, 0,
                 hf_row_summary_new(mem, run->base.run, state->world->namespace_key,
                                    run->base.instance, HF_RUN_STATUS_WAITING, now_us));
 }
 
-/* keys: instance, run, task, command, activity. */
+/* keys: instance, run, command, activity. */
 static hf_status run_start(busy *state, const char *name, size_t number, busy_run *out_run,
                            hf_err *err)
 {
@@ -204,8 +169,7 @@ static hf_status run_start(busy *state, const char *name, size_t number, busy_ru
                              .status = HF_RUN_STATUS_WAITING,
                              .closed_reason = HF_NONE,
                              .closed_us = HF_NONE},
-                    .task = first + 2,
-                    .activity = first + 4,
+                    .activity = first + 3,
                     .step = 1};
 
     if (st || !unit)
@@ -215,10 +179,10 @@ static hf_status run_start(busy *state, const char *name, size_t number, busy_ru
     (void)hf_unit_create(unit, HF_UNIT_INSTANCE_NEW, &instance, &run.base, &row);
     events = hf_unit_events(unit, 0);
     hf_event_begin(events, HF_EVENT_START_ACCEPTED, now_us, 0);
-    hf_event_put_id(events, HF_KEY_WORKFLOW_COMMAND_ID, hf_ulid_form(now_us, first + 3, 0));
+    hf_event_put_id(events, HF_KEY_WORKFLOW_COMMAND_ID, hf_ulid_form(now_us, first + 2, 0));
     hf_event_begin(events, HF_EVENT_WORKFLOW_STARTED, now_us, 0);
     hf_event_put_text(events, HF_KEY_WORKFLOW_TYPE, instance.type);
-    start_rows(state, unit, &run, first + 3, now_us);
+    start_rows(state, unit, &run, first + 2, now_us);
     activity_begin(unit, &run, now_us);
     st = unit_stage(state, unit, &run.base, err);
     *out_run = run;
@@ -232,7 +196,6 @@ static hf_status run_step(busy *state, busy_run *run, hf_err *err)
     hf_status st = keys_take(state, 1, &run->activity, err);
     hf_unit *unit = st ? NULL : hf_unit_new(unit_done, state);
     hf_event_builder *events;
-    hf_task_row task;
 
     if (st || !unit)
         return st ? st : hf_err_nomem(err, "a unit");
@@ -245,10 +208,7 @@ static hf_status run_step(busy *state, busy_run *run, hf_err *err)
         hf_payload_inline(HF_PAYLOAD_CODEC_JSON,
                           HF_SLICE("{\"status\":\"charged\",\"receipt\":\"8f14e45fceea167a\"}")));
     hf_unit_row(unit, 0, hf_row_delete(hf_unit_mem(unit), HF_OP_ACTIVITY_DELETE, old));
-    hf_unit_row(unit, 0, hf_row_delete(hf_unit_mem(unit), HF_OP_ATTEMPT_DELETE, old));
     activity_begin(unit, run, now_us);
-    task = task_of(run, now_us);
-    hf_unit_row(unit, 0, hf_row_task_set(hf_unit_mem(unit), &task));
     return unit_stage(state, unit, &run->base, err);
 }
 

@@ -16,6 +16,7 @@
 #include "base/crypto.h"
 #include "store/address.h"
 #include "store/module.h"
+#include "store/stmt.h"
 
 struct hf_test_place {
     hf_engine_kind kind;
@@ -97,9 +98,19 @@ hf_test_place *hf_test_place_new(hf_engine_kind kind)
     return place;
 }
 
+static uint32_t shape_of_stores(void)
+{
+    uint32_t hash = 2166136261u; /* FNV-1a */
+
+    for (size_t i = 0; i < hf_migration_texts_count; i++)
+        for (const char *at = hf_migration_texts[i].postgres; at && *at; at++)
+            hash = (hash ^ (unsigned char)*at) * 16777619u;
+    return hash;
+}
+
 /* Runs a block of plpgsql on the place's schema; a connection below the store makes the schema when
-   it is not there. Builds that share a server may differ in what a store is: each has spares of its
-   own. */
+   it is not there. Builds that share a server may differ in what a store is, and so may what one
+   folder held before: each has spares of its own. */
 static void schema_do(const hf_test_place *place, const char *block)
 {
     char sql[2048];
@@ -107,8 +118,8 @@ static void schema_do(const hf_test_place *place, const char *block)
     hf_err err = {0};
     int len = snprintf(sql, sizeof(sql),
                        "DO $do$ DECLARE mine name := '%s';"
-                       " spares text := 'spare_' || left(md5('%s'), 8); %s $do$",
-                       place->schema, HF_BUILD_DIR, block);
+                       " spares text := 'spare_' || left(md5('%s %08x'), 8); %s $do$",
+                       place->schema, HF_BUILD_DIR, (unsigned)shape_of_stores(), block);
 
     ck_assert(len > 0 && (size_t)len < sizeof(sql));
     hf_test_ok(hf_test_place_dial(place, HF_DB_WRITE, NULL, 0, &db, &err), &err,

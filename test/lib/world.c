@@ -7,9 +7,7 @@
 #include "base/assert.h"
 #include "base/id.h"
 
-enum { WORLD_START_S = 1767225600, LEASE_US = 300000000, TICK_US = 1000, RESULT_BYTES_MAX = 65536 };
-
-static const uint8_t world_token[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+enum { WORLD_START_S = 1767225600, TICK_US = 1000, RESULT_BYTES_MAX = 65536 };
 
 hf_status hf_world_open(hf_world *world, const char *address, const hf_world_options *options,
                         hf_err *err)
@@ -134,19 +132,13 @@ static hf_payload_value payload_make(hf_world *world, hf_unit *unit, size_t part
 
 static hf_row *workflow_task(hf_unit *unit, int64_t key, int64_t run, int64_t now_us)
 {
-    const hf_task_row row = {.key = key,
-                             .run = run,
-                             .kind = HF_TASK_TYPE_WORKFLOW,
-                             .status = HF_TASK_STATUS_READY,
-                             .queue = HF_SLICE("default"),
-                             .priority = 5,
-                             .available_us = now_us,
-                             .lease_until_us = HF_NONE,
-                             .source_kind = HF_NONE,
-                             .source_key = HF_NONE,
-                             .created_us = now_us};
+    return hf_row_task_wake(hf_unit_mem(unit), key, run, HF_SLICE("default"), now_us, now_us);
+}
 
-    return hf_row_task_new(hf_unit_mem(unit), &row);
+/* The turn is over. */
+static void task_end(hf_unit *unit, const hf_world_run *run)
+{
+    hf_unit_row(unit, 0, hf_row_task_done(hf_unit_mem(unit), run->base.run, run->base.message_seq));
 }
 
 /* The events and rows every new run begins with. keys: instance, run, task, command. */
@@ -294,45 +286,12 @@ static void activity_schedule(hf_unit *unit, int64_t run, int64_t key, int64_t s
     hf_unit_row(unit, 0, hf_row_activity_new(hf_unit_mem(unit), &row));
 }
 
-static void activity_start(hf_unit *unit, int64_t key, int64_t step, int64_t attempt, int64_t task,
-                           int64_t epoch, int64_t now_us)
+static void activity_start(hf_unit *unit, int64_t step, int64_t attempt, int64_t now_us)
 {
     hf_event_builder *events = hf_unit_events(unit, 0);
-    const hf_attempt_row row = {.activity = key,
-                                .number = attempt,
-                                .status = HF_ATTEMPT_STATUS_RUNNING,
-                                .task = task,
-                                .epoch = epoch,
-                                .owner = HF_SLICE("worker-1"),
-                                .started_us = now_us,
-                                .heartbeat_us = HF_NONE,
-                                .lease_until_us = now_us + LEASE_US,
-                                .closed_us = HF_NONE};
 
     hf_event_begin(events, HF_EVENT_ACTIVITY_STARTED, now_us, step);
     hf_event_put_int(events, HF_KEY_ATTEMPT_NUMBER, attempt);
-    hf_unit_row(unit, 0, hf_row_attempt_new(hf_unit_mem(unit), &row));
-}
-
-/* The task of an activity, held by a worker. */
-static hf_task_row task_leased(const hf_world_run *run, int64_t activity, int64_t epoch,
-                               int64_t now_us)
-{
-    return (hf_task_row){.key = run->activity_task,
-                         .run = run->base.run,
-                         .kind = HF_TASK_TYPE_ACTIVITY,
-                         .status = HF_TASK_STATUS_LEASED,
-                         .queue = HF_SLICE("default"),
-                         .priority = 5,
-                         .available_us = now_us,
-                         .epoch = epoch,
-                         .token = hf_slice_from(world_token, sizeof(world_token)),
-                         .owner = HF_SLICE("worker-1"),
-                         .lease_until_us = now_us + LEASE_US,
-                         .attempt = epoch,
-                         .source_kind = HF_RESUME_SOURCE_KIND_ACTIVITY_EXECUTION,
-                         .source_key = activity,
-                         .created_us = now_us};
 }
 
 static void activity_end(hf_world *world, hf_unit *unit, const hf_world_run *run, size_t bytes,
@@ -344,41 +303,26 @@ static void activity_end(hf_world *world, hf_unit *unit, const hf_world_run *run
     hf_event_put_int(events, HF_KEY_ATTEMPT_NUMBER, run->attempt);
     hf_event_put_payload(events, HF_KEY_RESULT, payload_make(world, unit, 0, bytes));
     hf_unit_row(unit, 0, hf_row_delete(hf_unit_mem(unit), HF_OP_ACTIVITY_DELETE, run->activity));
-    hf_unit_row(unit, 0, hf_row_delete(hf_unit_mem(unit), HF_OP_ATTEMPT_DELETE, run->activity));
 }
 
 hf_status hf_world_activity(hf_world *world, hf_world_run *run, hf_err *err)
 {
     int64_t now_us = world_now(world);
-    int64_t keys[2];
+    int64_t activity = 0;
     hf_unit *unit = NULL;
-    hf_task_row task;
-    hf_status st = keys_take(world, keys, 2, err);
+    hf_status st = keys_take(world, &activity, 1, err);
 
     HF_ASSERT(run->workflow_task && !run->activity);
     if (st || !(unit = decide_begin(world, run, err)))
         return st ? st : HF_NOMEM;
-    task = (hf_task_row){.key = keys[1],
-                         .run = run->base.run,
-                         .kind = HF_TASK_TYPE_ACTIVITY,
-                         .status = HF_TASK_STATUS_READY,
-                         .queue = HF_SLICE("default"),
-                         .priority = 5,
-                         .available_us = now_us,
-                         .lease_until_us = HF_NONE,
-                         .source_kind = HF_RESUME_SOURCE_KIND_ACTIVITY_EXECUTION,
-                         .source_key = keys[0],
-                         .created_us = now_us};
-    activity_schedule(unit, run->base.run, keys[0], run->step + 1, false, now_us);
-    hf_unit_row(unit, 0, hf_row_delete(hf_unit_mem(unit), HF_OP_TASK_DELETE, run->workflow_task));
-    hf_unit_row(unit, 0, hf_row_task_new(hf_unit_mem(unit), &task));
+    activity_schedule(unit, run->base.run, activity, run->step + 1, false, now_us);
+    task_end(unit, run);
     status_set(unit, run->base.run, HF_RUN_STATUS_WAITING);
     st = world_commit(world, unit, &run->base, NULL, err);
     if (st)
         return st;
     run->workflow_task = 0;
-    run->activity = keys[0];
-    run->activity_task = keys[1];
+    run->activity = activity;
     run->activity_step = ++run->step;
     run->attempt = 0;
     return HF_OK;
@@ -388,7 +332,6 @@ hf_status hf_world_claim(hf_world *world, hf_world_run *run, hf_err *err)
 {
     int64_t now_us = world_now(world);
     hf_unit *unit = decide_begin(world, run, err);
-    hf_task_row task = task_leased(run, run->activity, run->attempt + 1, now_us);
     const hf_activity_row activity = {.key = run->activity,
                                       .status = HF_ACTIVITY_STATUS_RUNNING,
                                       .attempt = run->attempt + 1,
@@ -401,10 +344,8 @@ hf_status hf_world_claim(hf_world *world, hf_world_run *run, hf_err *err)
     if (!unit)
         return HF_NOMEM;
     HF_ASSERT(run->activity && run->attempt == 0);
-    activity_start(unit, run->activity, run->activity_step, run->attempt + 1, run->activity_task,
-                   task.epoch, now_us);
+    activity_start(unit, run->activity_step, run->attempt + 1, now_us);
     hf_unit_row(unit, 0, hf_row_activity_set(hf_unit_mem(unit), &activity));
-    hf_unit_row(unit, 0, hf_row_task_set(hf_unit_mem(unit), &task));
     st = world_commit(world, unit, &run->base, NULL, err);
     if (!st)
         run->attempt++;
@@ -422,12 +363,11 @@ hf_status hf_world_complete(hf_world *world, hf_world_run *run, size_t result_by
     if (st || !(unit = decide_begin(world, run, err)))
         return st ? st : HF_NOMEM;
     activity_end(world, unit, run, result_bytes, now_us);
-    hf_unit_row(unit, 0, hf_row_delete(hf_unit_mem(unit), HF_OP_TASK_DELETE, run->activity_task));
     hf_unit_row(unit, 0, workflow_task(unit, task, run->base.run, now_us));
     st = world_commit(world, unit, &run->base, NULL, err);
     if (st)
         return st;
-    run->activity = run->activity_task = run->attempt = 0;
+    run->activity = run->attempt = 0;
     run->workflow_task = task;
     return HF_OK;
 }
@@ -437,7 +377,6 @@ hf_status hf_world_step(hf_world *world, hf_world_run *run, hf_err *err)
     int64_t now_us = world_now(world);
     int64_t activity = 0;
     hf_unit *unit = NULL;
-    hf_task_row task;
     hf_status st = keys_take(world, &activity, 1, err);
 
     HF_ASSERT(run->activity && run->attempt > 0);
@@ -445,9 +384,7 @@ hf_status hf_world_step(hf_world *world, hf_world_run *run, hf_err *err)
         return st ? st : HF_NOMEM;
     activity_end(world, unit, run, 12, now_us);
     activity_schedule(unit, run->base.run, activity, run->step + 1, true, now_us);
-    activity_start(unit, activity, run->step + 1, 1, run->activity_task, 1, now_us);
-    task = task_leased(run, activity, 1, now_us);
-    hf_unit_row(unit, 0, hf_row_task_set(hf_unit_mem(unit), &task));
+    activity_start(unit, run->step + 1, 1, now_us);
     st = world_commit(world, unit, &run->base, NULL, err);
     if (st)
         return st;
@@ -479,7 +416,7 @@ hf_status hf_world_timer(hf_world *world, hf_world_run *run, int64_t delay_us, h
     hf_event_put_int(events, HF_KEY_DELAY_SECONDS, (delay_us + 999999) / 1000000);
     hf_event_put_time(events, HF_KEY_FIRE_AT, timer.due_us);
     hf_unit_row(unit, 0, hf_row_timer_new(hf_unit_mem(unit), &timer));
-    hf_unit_row(unit, 0, hf_row_delete(hf_unit_mem(unit), HF_OP_TASK_DELETE, run->workflow_task));
+    task_end(unit, run);
     status_set(unit, run->base.run, HF_RUN_STATUS_WAITING);
     st = world_commit(world, unit, &run->base, NULL, err);
     if (st)
@@ -661,7 +598,7 @@ hf_status hf_world_child(hf_world *world, hf_world_run *run, const char *child_i
     hf_event_begin(events, HF_EVENT_CHILD_RUN_STARTED, now_us, link.step);
     hf_event_put_id(events, HF_KEY_CHILD_WORKFLOW_RUN_ID, hf_ulid_form(now_us, child.run, 0));
     hf_unit_row(unit, 0, hf_row_link_new(hf_unit_mem(unit), &link));
-    hf_unit_row(unit, 0, hf_row_delete(hf_unit_mem(unit), HF_OP_TASK_DELETE, run->workflow_task));
+    task_end(unit, run);
     status_set(unit, run->base.run, HF_RUN_STATUS_WAITING);
     (void)hf_unit_create(unit, HF_UNIT_INSTANCE_CHILD, &instance, &child, &row);
     run_begin(world, unit, 1, &instance, &child, keys, HF_COMMAND_SOURCE_WORKFLOW, now_us);
@@ -739,7 +676,7 @@ hf_status hf_world_continue(hf_world *world, hf_world_run *run, hf_world_run *ou
     hf_event_begin(events, HF_EVENT_WORKFLOW_CONTINUED_AS_NEW, now_us, run->step + 1);
     hf_event_put_id(events, HF_KEY_CONTINUED_TO_RUN_ID, hf_ulid_form(now_us, keys[0], 0));
     hf_event_put_text(events, HF_KEY_CLOSED_REASON, HF_SLICE("continued"));
-    hf_unit_row(unit, 0, hf_row_delete(hf_unit_mem(unit), HF_OP_TASK_DELETE, run->workflow_task));
+    task_end(unit, run);
     hf_unit_row(unit, 0, hf_row_link_new(hf_unit_mem(unit), &link));
     hf_unit_row(unit, 0,
                 hf_row_summary_set(hf_unit_mem(unit), run->base.run, HF_RUN_STATUS_COMPLETED));
@@ -779,7 +716,7 @@ hf_status hf_world_finish(hf_world *world, hf_world_run *run, hf_err *err)
     hf_event_begin(events, HF_EVENT_WORKFLOW_COMPLETED, now_us, 0);
     hf_event_put_payload(events, HF_KEY_OUTPUT,
                          hf_payload_inline(HF_PAYLOAD_CODEC_JSON, HF_SLICE("\"done\"")));
-    hf_unit_row(unit, 0, hf_row_delete(hf_unit_mem(unit), HF_OP_TASK_DELETE, run->workflow_task));
+    task_end(unit, run);
     hf_unit_row(unit, 0,
                 hf_row_summary_set(hf_unit_mem(unit), run->base.run, HF_RUN_STATUS_COMPLETED));
     if (run->parent_run)

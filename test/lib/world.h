@@ -41,9 +41,8 @@ typedef struct hf_world_run {
     int64_t created_us;
     int64_t step; /* the newest step */
     int64_t workflow_task;
-    int64_t activity; /* open activity execution, its task, attempt and epoch */
+    int64_t activity; /* open activity execution, its step and attempt */
     int64_t activity_step;
-    int64_t activity_task;
     int64_t attempt;
     int64_t timer;
     int64_t timer_step;
@@ -66,7 +65,7 @@ void hf_world_close(hf_world *world);
 hf_status hf_world_start(hf_world *world, const char *id, hf_world_run *out_run, hf_err *err);
 /* The workflow task ends: an activity is scheduled. */
 hf_status hf_world_activity(hf_world *world, hf_world_run *run, hf_err *err);
-/* A worker takes the activity's task: ActivityStarted, an attempt row, a lease. */
+/* A worker takes the activity: ActivityStarted, and its row says so. */
 hf_status hf_world_claim(hf_world *world, hf_world_run *run, hf_err *err);
 /* The activity completes with a result of `result_bytes` bytes of JSON; a workflow task resumes the
  * run. */

@@ -161,20 +161,15 @@ static void script_run(hf_db *db, const char *script, const life *lives, hf_engi
 }
 
 static const char *const tables[] = {
-    "meta",         "migration",
-    "counter",      "namespace",
-    "instance",     "run",
-    "history",      "payload",
-    "command",      "dedup",
-    "definition",   "inbox",
-    "message",      "task",
-    "timer",        "activity",
-    "attempt",      "link",
-    "batch_item",   "run_summary",
-    "schedule",     "schedule_history",
-    "batch",        "worker",
-    "imported_run", "correlation",
-    "slot",         "bucket",
+    "meta",        "migration",  "counter",
+    "namespace",   "instance",   "run",
+    "history",     "payload",    "command",
+    "dedup",       "definition", "inbox",
+    "message",     "task",       "timer",
+    "activity",    "link",       "batch_item",
+    "run_summary", "schedule",   "schedule_history",
+    "batch",       "worker",     "imported_run",
+    "correlation", "slot",       "bucket",
 };
 
 static void tables_script(hf_db *db, const char *format_drop, const char *middle, const char *tail)

@@ -139,8 +139,7 @@ static void story_begin(story *story_now)
                                    .run_deadline_us = HF_NONE},
                          .task = {.key = 50,
                                   .kind = HF_TASK_TYPE_WORKFLOW,
-                                  .status = HF_TASK_STATUS_READY,
-                                  .source_key = HF_NONE}};
+                                  .status = HF_TASK_STATUS_READY}};
     ck_assert_ptr_nonnull(story_now->mem);
     hf_event_builder_init(&story_now->events, story_now->mem);
     (void)say(story_now, HF_EVENT_START_ACCEPTED, 0);

@@ -23,9 +23,9 @@ FROM link l LEFT JOIN run c ON c.key = l.child_run LEFT JOIN instance i ON i.key
     LEFT JOIN run n ON n.key = i.current_run LEFT JOIN run p ON p.key = l.parent_run
 WHERE l.parent_run BETWEEN ?1 AND ?2
 UNION ALL
--- part 3, an activity: key, step, status, attempt, how many attempts have rows
+-- part 3, an activity: key, step, status, attempt
 SELECT a.run, -1000000007, 3, a.key, a.step, a.status, a.attempt,
-    (SELECT count(*) FROM attempt t WHERE t.activity = a.key), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+    NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
     NULL, NULL, NULL
 FROM activity a WHERE a.run BETWEEN ?1 AND ?2
 UNION ALL
@@ -34,8 +34,8 @@ SELECT run, -1000000006, 4, key, step, kind, status, due_us, closed_us, NULL, NU
     NULL, NULL, NULL, NULL
 FROM timer WHERE run BETWEEN ?1 AND ?2
 UNION ALL
--- part 5, a task: key, kind, status, source_key
-SELECT run, -1000000005, 5, key, kind, status, source_key, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+-- part 5, a task: key, kind, status
+SELECT run, -1000000005, 5, key, kind, status, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
     NULL, NULL, NULL, NULL
 FROM task WHERE run BETWEEN ?1 AND ?2
 UNION ALL

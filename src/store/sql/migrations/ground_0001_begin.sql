@@ -222,12 +222,12 @@ CREATE TABLE task (
     queue TEXT NOT NULL,
     priority {int} NOT NULL,
     available_us {int} NOT NULL,
-    epoch {int} NOT NULL,                    -- grows with each claim; only the newest may report
+    epoch {int} NOT NULL DEFAULT 0,          -- grows with each claim; only the newest may report
     token {blob},                            -- 16 random bytes of the claim
     owner TEXT,
     lease_until_us {int},
-    attempt {int} NOT NULL,
-    repair_count {int} NOT NULL,
+    attempt {int} NOT NULL DEFAULT 0,
+    repair_count {int} NOT NULL DEFAULT 0,
     source_kind {int},                       -- what the task resumes
     source_key {int},
     created_us {int} NOT NULL,
@@ -273,20 +273,6 @@ CREATE TABLE activity (
 ) {hot};
 CREATE UNIQUE INDEX activity_step ON activity (run, step);
 CREATE INDEX activity_deadline ON activity (deadline_us) WHERE deadline_us IS NOT NULL;
-
-CREATE TABLE attempt (
-    activity {int} NOT NULL,
-    number {int} NOT NULL,
-    status {int} NOT NULL,
-    task {int},
-    epoch {int} NOT NULL,
-    owner TEXT,
-    started_us {int} NOT NULL,
-    heartbeat_us {int},
-    lease_until_us {int},
-    closed_us {int},
-    PRIMARY KEY (activity, number)
-) {rowless};
 
 -- Who is there to take tasks: one row per worker and queue, renewed before it expires. Only rows that have not expired
 -- count; `scope` keeps fleets apart that share a store.

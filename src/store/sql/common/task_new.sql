@@ -1,3 +1,0 @@
-INSERT INTO task {insert key int, run int, kind int, status int, queue text, priority int, available_us int, epoch int,
-token blob, owner text, lease_until_us int, attempt int, repair_count int, source_kind int, source_key int,
-created_us int, body blob}

@@ -1,2 +1,0 @@
-DELETE FROM attempt t USING {rows activity int}
-WHERE t.activity = u.activity

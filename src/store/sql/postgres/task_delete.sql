@@ -1,2 +1,0 @@
-DELETE FROM task t USING {rows key int}
-WHERE t.key = u.key

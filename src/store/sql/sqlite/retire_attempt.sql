@@ -1,2 +1,0 @@
--- ?1 run: attempts of the activities of a run that retention removed. Flag: there was something.
-DELETE FROM attempt WHERE activity IN (SELECT key FROM activity WHERE run = ?1) AND NOT EXISTS (SELECT 1 FROM run WHERE key = ?1)

@@ -1,2 +1,0 @@
--- ?1 key
-DELETE FROM task WHERE key = ?1
