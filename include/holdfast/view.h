@@ -91,6 +91,9 @@ HF_API hf_status hf_import_get(hf_engine *engine, hf_value request, hf_mem *mem,
 /* {"run_id", "namespace"?} */
 HF_API hf_status hf_import_delete(hf_engine *engine, hf_value request);
 
+/* The types that events of a history have, in the order of the reference; NULL behind the last. */
+HF_API const char *hf_event_type_at(size_t i);
+
 /* The published operator metrics, read from rows when asked: runs, tasks, activities, backlog,
    repair, starts, history, projections, schedules, workers, and what the engine is set to. States
    of runs are those of the 10,000 oldest open ones. */

@@ -2,6 +2,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/value.h"
 #include "cli/follow.h"
@@ -10,6 +11,7 @@
 #include "cli/show.h"
 #include "cli/target.h"
 #include "cli/tree.h"
+#include "holdfast/view.h"
 
 enum { TREE_TICK_MS = 2000 };
 
@@ -236,6 +238,64 @@ typedef struct history_job {
     hf_value_list *events; /* json */
 } history_job;
 
+/* The first word of a type: "Activity" of ActivityStarted. */
+static hf_slice family_of(const char *type)
+{
+    return hf_slice_from(type, 1 + strcspn(type + 1, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"));
+}
+
+static bool family_is_new(size_t i)
+{
+    hf_slice family = family_of(hf_event_type_at(i));
+
+    for (size_t j = 0; j < i; j++)
+        if (hf_slice_equal(family_of(hf_event_type_at(j)), family))
+            return false;
+    return true;
+}
+
+/* Types that begin as the unknown one does, or the beginnings that there are. */
+static hf_status kind_unknown(hf_slice kind, hf_err *err)
+{
+    hf_buf known = {0};
+    const char *type;
+    bool related;
+    hf_status st;
+
+    for (size_t i = 0; (type = hf_event_type_at(i)); i++)
+        if (hf_slice_starts(kind, family_of(type)))
+            hf_buf_add_format(&known, "%s%s", known.len ? ", " : "", type);
+    related = known.len > 0;
+    for (size_t i = 0; !related && (type = hf_event_type_at(i)); i++)
+        if (family_is_new(i))
+            hf_buf_add_format(&known, "%s%.*s...", known.len ? ", " : "", (int)family_of(type).len,
+                              type);
+    st = hf_buf_ok(&known)
+             ? hf_err_set(err, HF_INVALID, "there is no event type %.*s; there are %.*s",
+                          (int)kind.len, kind.ptr, (int)known.len, known.ptr)
+             : hf_err_nomem(err, "the types of events");
+    hf_buf_fini(&known);
+    return st;
+}
+
+static hf_status kinds_check(const hf_cli_call *call, hf_err *err)
+{
+    hf_slice rest = hf_slice_of(call->flags[HF_CLI_FLAG_KINDS]);
+    hf_slice kind;
+    hf_status st = HF_OK;
+
+    while (!st && hf_slice_split(&rest, ',', &kind)) {
+        const char *type = NULL;
+
+        kind = hf_slice_trim(kind);
+        for (size_t i = 0; (type = hf_event_type_at(i)) && !hf_slice_equal(kind, hf_slice_of(type));
+             i++)
+            ;
+        st = type ? HF_OK : kind_unknown(kind, err);
+    }
+    return st;
+}
+
 static bool event_wanted(const hf_cli_call *call, hf_value event)
 {
     hf_slice rest = hf_slice_of(call->flags[HF_CLI_FLAG_KINDS]);
@@ -349,7 +409,9 @@ hf_status hf_cli_history(hf_cli_call *call, hf_err *err)
 
     if (after && (!hf_slice_int(hf_slice_of(after), &job.after) || job.after < 0))
         return hf_err_set(err, HF_INVALID, "--after takes the number of an event");
-    st = look_open(call, &job.target, &job.aim, err);
+    st = kinds_check(call, err);
+    if (!st)
+        st = look_open(call, &job.target, &job.aim, err);
     if (!st)
         st = history_print(&job, err);
     hf_cli_target_close(job.target);

@@ -3,6 +3,7 @@
 #include "base/value.h"
 #include "engine/call.h"
 #include "engine/look.h"
+#include "holdfast/view.h"
 #include "project/compose.h"
 #include "project/dossier.h"
 #include "project/edge.h"
@@ -146,4 +147,9 @@ hf_status hf_history_with(hf_engine *engine, hf_mem *mem, hf_value *out, const h
     st = hf_look_history(c.in.db, mem, look.run, o->after, o->limit, o->at, out, &c.slot->err);
     hf_call_read_end(&c);
     return st;
+}
+
+const char *hf_event_type_at(size_t i)
+{
+    return i < hf_event_type_list.count ? hf_event_type_list.items[i].text : NULL;
 }

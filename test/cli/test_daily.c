@@ -108,6 +108,12 @@ HF_BOTH_ENGINES(starts_lists_and_shows)
         DO("history", "g-1", "--store", store, "-f", "--kinds", "WorkflowCompleted", "-o", "jsonl"),
         HF_CLI_EXIT_OK);
     ck_assert_str_eq(hf_str(json(&last.out), "type", ""), "WorkflowCompleted");
+    ck_assert_int_eq(DO("history", "g-1", "--kinds", "WorkflowCompleted,TimerFires"),
+                     HF_CLI_EXIT_USAGE);
+    ck_assert(says(&last.err, "no event type TimerFires; there are TimerScheduled, TimerFired"));
+    ck_assert_int_eq(DO("history", "g-1", "--kinds", "completed"), HF_CLI_EXIT_USAGE);
+    ck_assert(says(&last.err, "Start..., Workflow..."));
+    ck_assert_int_eq(DO("history", "g-1", "--store", store, "--kinds", ""), HF_CLI_EXIT_USAGE);
     ck_assert_int_eq(DO("why", "g-1"), HF_CLI_EXIT_OK);
     ck_assert(says(&last.out, "Completed"));
     ck_assert_int_eq(DO("watch", "g-1"), HF_CLI_EXIT_OK);
