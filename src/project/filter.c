@@ -356,6 +356,8 @@ static void number_sql(hf_piece_sql *sql, field_id id, int64_t number, hf_filter
         rest->repair = number;
     else if (id == HF_FILTER_TASK_PROBLEM)
         rest->problem = number;
+    else if (id == HF_FILTER_REPAIR_ATTENTION)
+        rest->attention = number;
 }
 
 static void field_sql(hf_piece_sql *sql, field_id id, hf_value value, hf_filter_rest *rest)
@@ -497,7 +499,7 @@ static void attributes_sql(hf_piece_sql *sql, hf_value attributes)
 
 void hf_filter_add(hf_value filters, hf_piece_sql *sql, hf_filter_rest *out_rest)
 {
-    *out_rest = (hf_filter_rest){.problem = -1};
+    *out_rest = (hf_filter_rest){.problem = -1, .attention = -1};
     for (size_t i = 0; i < FIELD_COUNT; i++) {
         hf_value value = hf_value_find(filters, hf_slice_of(fields[i].name));
 

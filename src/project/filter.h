@@ -27,7 +27,8 @@ typedef struct hf_filter_rest {
     /* Of runs whose rows cannot say it, history can: */
     int64_t liveness; /* hf_liveness_state, 0: any */
     int64_t repair;   /* hf_repair_blocked_reason, 0: any */
-    int64_t problem;  /* 0 or 1, -1: any */
+    int64_t problem;  /* 0 or 1, -1: any; so is attention */
+    int64_t attention;
 } hf_filter_rest;
 
 /* Reads, trims and checks: an object {field: value, ..., "labels": {..}, "search_attributes": {..}}

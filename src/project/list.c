@@ -236,7 +236,8 @@ static hf_status total_read(hf_db *db, hf_mem *mem, const hf_list_query *query, 
     hf_filter_add(query->filters, &sql, &rest);
     hf_piece_param(&sql, hf_db_int(HF_LIST_COUNT_MAX + 1));
     hf_piece_add(&sql, HF_PIECE_LIST_COUNT_END);
-    exact = rest.run_id_part.len == 0 && !rest.liveness && !rest.repair && rest.problem < 0;
+    exact = rest.run_id_part.len == 0 && !rest.liveness && !rest.repair && rest.problem < 0 &&
+            rest.attention < 0;
     if (!rest.never) {
         st = hf_piece_query(db, &sql, &cursor, err);
         if (!st)

@@ -153,11 +153,23 @@ void hf_list_row_settle(hf_list_row *row, const hf_liveness *liveness)
     row->problem = liveness->task_problem;
 }
 
+/* Why a repair would do nothing, as operators see it; NULL: it would do something. */
+static const hf_repair_blocked_look *look_of(const hf_list_row *row)
+{
+    return row->repair ? hf_repair_blocked_look_get((hf_repair_blocked_reason)row->repair) : NULL;
+}
+
+static bool wants_attention(const hf_list_row *row)
+{
+    return look_of(row) && look_of(row)->badge;
+}
+
 bool hf_list_row_fits(const hf_list_row *row, const hf_filter_rest *rest)
 {
     return (!rest->liveness || rest->liveness == row->liveness) &&
            (!rest->repair || rest->repair == row->repair) &&
-           (rest->problem < 0 || rest->problem == row->problem);
+           (rest->problem < 0 || rest->problem == row->problem) &&
+           (rest->attention < 0 || rest->attention == wants_attention(row));
 }
 
 /* ---- showing */
@@ -265,11 +277,10 @@ static void put_state(hf_value_list *row, hf_mem *mem, const hf_list_row *c)
 
 static void put_trouble(hf_value_list *row, hf_mem *mem, const hf_list_row *c)
 {
-    const hf_repair_blocked_look *look =
-        c->repair ? hf_repair_blocked_look_get((hf_repair_blocked_reason)c->repair) : NULL;
+    const hf_repair_blocked_look *look = look_of(c);
     bool problem = c->problem != 0;
 
-    put(row, "repair_attention", hf_value_bool(look && look->badge));
+    put(row, "repair_attention", hf_value_bool(wants_attention(c)));
     put(row, "repair_blocked_reason", word(mem, &hf_repair_blocked_reason_list, c->repair));
     put(row, "repair_blocked",
         look ? hf_json_(mem, "{'label': %s, 'tone': %s, 'badge_visible': %p}", look->label,

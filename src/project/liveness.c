@@ -216,6 +216,25 @@ static void messages_look(liveness_fold *f, const hf_track *track)
         f->wants_turn = true;
 }
 
+/* Rows that no event speaks of may be somebody's work, but nothing says what comes of it: they are
+   shown and never acted on. */
+static void strays_look(liveness_fold *f, const hf_track *track)
+{
+    f->stray_activity = f->stray_timer = f->stray_ended = HF_NONE;
+    for (const hf_dossier_activity *row = f->dossier->activities; row; row = row->next) {
+        const hf_track_step *step = hf_track_step_get(track, row->step);
+
+        if (!step || !step->opened)
+            *(row->closed_us == HF_NONE ? &f->stray_activity : &f->stray_ended) = row->step;
+    }
+    for (const hf_dossier_timer *row = f->dossier->timers; row; row = row->next) {
+        const hf_track_step *step = hf_track_step_get(track, row->step);
+
+        if (!step || !step->timer_set)
+            *(row->closed_us == HF_NONE ? &f->stray_timer : &f->stray_ended) = row->step;
+    }
+}
+
 static void tasks_look(liveness_fold *f)
 {
     const hf_dossier_task *next = NULL;
@@ -333,6 +352,7 @@ static void open_fold(liveness_fold *f, const hf_track *track)
         step_look(f, step);
     machine_look(f, track);
     messages_look(f, track);
+    strays_look(f, track);
     tasks_look(f);
     pause_look(f);
     if (f->dossier->blocked != HF_RUN_BLOCKED_QUARANTINE && !f->paused)
@@ -359,7 +379,7 @@ hf_status hf_liveness_fold(const hf_dossier *dossier, const hf_track *track,
 {
     liveness_fold f = {.dossier = dossier, .world = world, .mem = mem, .out = out_liveness};
 
-    *out_liveness = (hf_liveness){.since_us = HF_NONE, .until_us = HF_NONE};
+    *out_liveness = (hf_liveness){.since_us = HF_NONE, .until_us = HF_NONE, .stray = HF_NONE};
     f.tail = &out_liveness->lost;
     marker_look(&f);
     if (dossier->base.closed_us != HF_NONE)

@@ -58,6 +58,7 @@ typedef struct hf_liveness {
     hf_resume_source_kind source_kind;
     const char *source_id;
     const hf_track_step *step; /* what is waited for; NULL: no step */
+    int64_t stray; /* step of the row without history that blocks the run; HF_NONE: there is none */
     const hf_track_message *message;
     const hf_dossier_activity *activity; /* its row; NULL: there is none, both */
     const hf_dossier_timer *timer;

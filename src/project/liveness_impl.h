@@ -30,10 +30,13 @@ typedef struct liveness_fold {
     const hf_track_step *child_ended_step;
     const hf_event *paused;            /* the order that nobody has taken back */
     const hf_track_step *machine_park; /* where a step machine waits for signals */
-    bool timeout_fired;                /* of a condition, and nobody has told the code yet */
-    bool wants_turn;                   /* something is there for the code */
-    bool lost_timer;                   /* of the wait that counts */
-    bool failed;                       /* memory ran out */
+    int64_t stray_activity; /* steps of open rows that no event speaks of; HF_NONE: there is none */
+    int64_t stray_timer;
+    int64_t stray_ended; /* the same of a row that says it is over */
+    bool timeout_fired;  /* of a condition, and nobody has told the code yet */
+    bool wants_turn;     /* something is there for the code */
+    bool lost_timer;     /* of the wait that counts */
+    bool failed;         /* memory ran out */
 } liveness_fold;
 
 /* ---- liveness.c */

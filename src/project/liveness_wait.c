@@ -127,6 +127,13 @@ static void about_signal_wait(liveness_fold *f, const hf_track_step *step)
         hf_liveness_say(f, HF_LIVENESS_WAITING_FOR_SIGNAL, "the code waits for a signal");
 }
 
+/* Whether a worker holds a task of its own for the timer. This engine fires timers without one. */
+static bool timer_held(const liveness_fold *f)
+{
+    return f->out->task && f->out->task->kind == HF_TASK_TYPE_TIMER &&
+           f->out->transport == HF_TRANSPORT_STATE_LEASED;
+}
+
 static void about_timer(liveness_fold *f)
 {
     const hf_track_step *step = f->timer;
@@ -138,6 +145,8 @@ static void about_timer(liveness_fold *f)
     if (!f->out->timer)
         hf_liveness_say(f, HF_LIVENESS_REPAIR_NEEDED,
                         "a timer is pending and nothing would fire it");
+    else if (timer_held(f))
+        hf_liveness_say(f, HF_LIVENESS_TIMER_TASK_LEASED, "a worker is firing a timer");
     else if (f->out->timer->due_us > f->world->now_us)
         hf_liveness_say(f, HF_LIVENESS_TIMER_SCHEDULED, "a timer will fire");
     else
@@ -196,9 +205,18 @@ static void about_park(liveness_fold *f)
         hf_liveness_say(f, HF_LIVENESS_WAITING_FOR_SIGNAL, "a step of a machine waits for signals");
 }
 
+static void about_stray(liveness_fold *f, int64_t step)
+{
+    f->out->stray = step;
+    hf_liveness_say(f, HF_LIVENESS_WORKFLOW_REPLAY_BLOCKED,
+                    "a row is there that no event of the history speaks of");
+}
+
 void hf_liveness_wait(liveness_fold *f)
 {
-    if (f->activity)
+    if (f->stray_activity != HF_NONE)
+        about_stray(f, f->stray_activity);
+    else if (f->activity)
         about_activity(f);
     else if (f->update)
         about_message(f, f->update);
@@ -210,10 +228,14 @@ void hf_liveness_wait(liveness_fold *f)
         about_signal_wait(f, f->timed_signal_wait);
     else if (f->timer)
         about_timer(f);
+    else if (f->stray_timer != HF_NONE)
+        about_stray(f, f->stray_timer);
     else if (f->child_ended)
         about_child(f);
     else if (f->turn_open)
         about_turn(f);
+    else if (f->stray_ended != HF_NONE)
+        about_stray(f, f->stray_ended);
     else if (f->child)
         about_child(f);
     else if (f->signal_wait)

@@ -141,6 +141,8 @@ static void about_blocked(answer *a)
 
     a->code = HF_WHY_REPLAY_BLOCKED_SHAPE;
     a->subject = "step";
+    a->step = a->live->stray;
+    a->detail = a->live->reason;
     for (const hf_dossier_task *task = a->dossier->tasks; task; task = task->next) {
         if (hf_liveness_transport(task, a->world->live.now_us) != HF_TRANSPORT_STATE_REPLAY_BLOCKED)
             continue;
@@ -541,7 +543,7 @@ static hf_value next_value(const answer *a)
 
     if (a->world->live.past)
         return hf_value_finish(next); /* nothing can be done about it any more */
-    if (action[0])
+    if (action[0] && a->live->repair_blocked != HF_REPAIR_BLOCKED_UNSUPPORTED_HISTORY)
         action_add(a, next, action, a->name, true);
     if (a->live->state != HF_LIVENESS_CLOSED)
         action_add(a, next, "cancel", NULL, false);

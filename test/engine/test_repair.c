@@ -517,6 +517,63 @@ HF_BOTH_ENGINES(b181_every_kind_of_task_has_its_claim_states)
     hf_kit_close(d);
 }
 
+/* A task that a worker holds for a timer has a state of its own, whoever made the row. */
+HF_BOTH_ENGINES(b181_timer_that_is_being_fired_has_a_state)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+
+    hf_kit_begin(d, "sleeper", "a", NULL);
+    ck_assert_str_eq(liveness(d, "a"), "timer_scheduled");
+    hf_kit_sql(d, "INSERT INTO task (key, run, kind, status, queue, priority, available_us, epoch, "
+                  "attempt, repair_count, created_us, owner, lease_until_us) SELECT 9000000, key, "
+                  "3, 2, 'default', 0, 1, 1, 1, 0, 1, 'w', 9000000000000000 FROM run");
+    ck_assert_str_eq(liveness(d, "a"), "timer_task_leased");
+    ck_assert_str_eq(hf_str(state(d, "a"), "wait_kind", ""), "timer");
+    hf_kit_sql(d, "DELETE FROM task");
+    ck_assert_str_eq(liveness(d, "a"), "timer_scheduled");
+    hf_kit_close(d);
+}
+
+/* A row of open work that no event speaks of may be somebody's work, and nothing says what comes of
+   it: the run is shown as blocked and no repair touches it. It goes on as before when the row is
+   gone. */
+HF_BOTH_ENGINES(b119_rows_without_history_block_repair)
+{
+    static const char *const rows[] = {
+        "INSERT INTO activity (key, run, step, type, status, attempt, scheduled_us) SELECT "
+        "9000000, "
+        "key, 9, 'ghost', 1, 0, 1 FROM run",
+        "INSERT INTO timer (key, run, step, kind, status, due_us, created_us) SELECT 9000000, key, "
+        "9, 0, 1, 9000000000000000, 1 FROM run",
+        "INSERT INTO activity (key, run, step, type, status, attempt, scheduled_us, closed_us) "
+        "SELECT 9000000, key, 9, 'ghost', 4, 1, 1, 2 FROM run"};
+    hf_engine *d = hf_kit_open(kind, &app);
+    hf_value out = NULL;
+
+    hf_kit_begin(d, "patient", "a", NULL);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        hf_kit_sql(d, rows[i]);
+        ck_assert_str_eq(liveness(d, "a"), "workflow_replay_blocked");
+        ck_assert_str_eq(hf_str(state(d, "a"), "repair_blocked_reason", ""), "unsupported_history");
+        ck_assert_str_eq(hf_str(state(d, "a"), "repair_blocked.label", ""), "Replay Blocked");
+        ck_assert(hf_bool(state(d, "a"), "repair_attention", false));
+        ck_assert_str_eq(hf_str(state(d, "a"), "wait_kind", "none"), "none");
+        hf_kit_ok(d, hf_why(d, "a", hf_mem_of_engine(d), &out));
+        ck_assert_str_eq(hf_str(out, "text", ""), "Blocked at step 9: a row is there that no event "
+                                                  "of the history speaks of.");
+        ck_assert_str_eq(hf_str(out, "next.0.action", ""), "cancel");
+        ck_assert_str_eq(outcome(d, "a"), "repair_not_needed");
+        ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM task"), 0);
+        hf_kit_sql(d, "DELETE FROM activity");
+        hf_kit_sql(d, "DELETE FROM timer");
+        ck_assert_str_eq(liveness(d, "a"), "waiting_for_signal");
+    }
+    hf_kit_ok(d, hf_signal(d, "a", "go", NULL));
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_str_eq(hf_test_status(d, "a"), "completed");
+    hf_kit_close(d);
+}
+
 /* One crowded queue does not take all places of a sweep. */
 HF_BOTH_ENGINES(b182_sweeps_are_fair_between_queues)
 {
@@ -745,6 +802,8 @@ HF_PG_SUITE_MAIN(
     HF_BOTH(b183_incompatible_build_does_not_take_the_run),
     HF_BOTH(b183_attempts_and_timers_wait_for_a_compatible_worker),
     HF_BOTH(b181_every_kind_of_task_has_its_claim_states),
+    HF_BOTH(b181_timer_that_is_being_fired_has_a_state),
+    HF_BOTH(b119_rows_without_history_block_repair),
     HF_BOTH(b184_heartbeats_expire_and_fleets_are_apart),
     HF_BOTH_SLOW(watchdog_restores_every_lost_row, 300),
     HF_BOTH_SLOW(repair_puts_damaged_rows_right, 300))

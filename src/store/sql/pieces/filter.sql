@@ -52,7 +52,7 @@ coalesce({liveness}, {value}) = {value}
 {repair} IN ({value}, -1)
 
 -- piece filter_attention
-(CASE WHEN {repair} IN (1, 2) THEN 1 ELSE 0 END) = {value}
+(CASE {repair} WHEN 1 THEN 1 WHEN 2 THEN 1 WHEN -1 THEN {value} ELSE 0 END) = {value}
 
 -- piece filter_problem
 coalesce({problem}, {value}) = {value}

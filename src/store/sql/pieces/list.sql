@@ -91,10 +91,11 @@ FROM task t WHERE t.run = s.run AND t.status IN (1, 2) ORDER BY t.available_us, 
 EXISTS (SELECT 1 FROM task t WHERE t.run = s.run AND t.kind = 1 AND t.status IN (1, 2))
 
 -- piece list_doubt
--- Something is open in history, of which the summary knows all, and rows that should stand behind it are missing.
+-- Something is open in history, of which the summary knows all, and rows that should stand behind it are missing, or
+-- there are rows that it does not know of. A row that says it is over fits no number: it would be gone.
 (s.folded_seq = r.last_seq
-    AND (s.open_activities > (SELECT count(*) FROM activity a WHERE a.run = s.run AND a.closed_us IS NULL)
-        OR s.open_timers + s.open_timeouts > (SELECT count(*) FROM timer m WHERE m.run = s.run AND m.closed_us IS NULL)
+    AND (s.open_activities <> (SELECT count(*) + 1000000 * count(a.closed_us) FROM activity a WHERE a.run = s.run)
+        OR s.open_timers + s.open_timeouts <> (SELECT count(*) + 1000000 * count(m.closed_us) FROM timer m WHERE m.run = s.run)
         OR (NOT {turn} AND (s.wait_kind = 6 OR s.open_updates > 0 OR r.blocked = 1
             OR EXISTS (SELECT 1 FROM inbox b WHERE b.run = s.run)
             OR s.open_children > (SELECT count(*) FROM link l JOIN run c ON c.key = l.child_run
@@ -107,8 +108,10 @@ EXISTS (SELECT 1 FROM task t WHERE t.run = s.run AND t.kind = 1 AND t.status IN 
             WHEN coalesce(a.available_us, 0) <= {now} AND NOT {turn} AND {unserved} THEN 17 END
         FROM activity a WHERE a.run = s.run AND a.closed_us IS NULL ORDER BY a.step LIMIT 1), 14)
     WHEN s.wait_kind = 5 THEN 5
-    WHEN s.wait_kind = 4 THEN CASE WHEN EXISTS (SELECT 1 FROM timer m WHERE m.run = s.run AND m.closed_us IS NULL
-            AND m.due_us <= {now}) THEN CASE WHEN NOT {turn} AND {unserved} THEN 20 ELSE 18 END ELSE 8 END
+    WHEN s.wait_kind = 4 THEN CASE
+        WHEN EXISTS (SELECT 1 FROM task t WHERE t.run = s.run AND t.kind = 3 AND t.status = 2) THEN 9
+        WHEN EXISTS (SELECT 1 FROM timer m WHERE m.run = s.run AND m.closed_us IS NULL AND m.due_us <= {now})
+        THEN CASE WHEN NOT {turn} AND {unserved} THEN 20 ELSE 18 END ELSE 8 END
     WHEN s.wait_kind = 7 AND NOT {turn} THEN 7
     WHEN s.wait_kind = 3 AND NOT {turn} THEN 6
     WHEN EXISTS (SELECT 1 FROM task t WHERE t.run = s.run AND t.kind = 1 AND t.status = 2) THEN 11
