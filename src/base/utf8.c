@@ -61,6 +61,15 @@ bool hf_utf8_valid(hf_slice text)
     return true;
 }
 
+size_t hf_utf8_count(hf_slice text)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < text.len; i++)
+        count += ((unsigned char)text.ptr[i] & 0xC0) != 0x80; /* the first byte of a character */
+    return count;
+}
+
 uint32_t hf_utf8_point(const char *at, size_t size)
 {
     const unsigned char *byte = (const unsigned char *)at;

@@ -16,6 +16,9 @@ size_t hf_utf8_size(const char *at, size_t left);
 
 bool hf_utf8_valid(hf_slice text);
 
+/* Characters of well-formed text. */
+size_t hf_utf8_count(hf_slice text);
+
 /* The code point of the well-formed character of `size` bytes at `at`. */
 uint32_t hf_utf8_point(const char *at, size_t size);
 

@@ -311,6 +311,7 @@ static decide_fn *const decide_table[] = {
 hf_status hf_decide_add(hf_decide *decide, const hf_decision_row *rows, size_t count, hf_err *err)
 {
     const hf_decision_row *fail = NULL;
+    size_t facts = hf_unit_events(decide->unit, 0)->count;
     hf_status st = hf_decide_check(decide, rows, count, &fail, err);
 
     if (!st && fail) {
@@ -332,5 +333,7 @@ hf_status hf_decide_add(hf_decide *decide, const hf_decision_row *rows, size_t c
     decide->opens = false;
     if (!st && decide->failure.status)
         st = hf_err_set(err, decide->failure.status, "%s", decide->failure.text);
+    if (!st)
+        hf_decide_near(decide, facts);
     return st;
 }

@@ -90,6 +90,10 @@ void hf_decide_move_messages(hf_decide *decide, size_t part, int64_t next_run);
 hf_status hf_decide_check(hf_decide *decide, const hf_decision_row *rows, size_t count,
                           const hf_decision_row **out_fail, hf_err *err);
 
+/* After the decisions: warns of how much the unit, of which the first `facts` events were there
+   before them, and the history with it now hold. */
+void hf_decide_near(hf_decide *decide, size_t facts);
+
 /* ---- decide_meta.c */
 
 hf_status hf_decide_memo(hf_decide *decide, const hf_decision_row *row, hf_err *err);

@@ -33,9 +33,7 @@ static void limit_break(limit_check *check, hf_limit limit, int64_t value)
         return;
     check->broken = limit;
     check->value = value;
-    check->configured = limit <= HF_LIMIT_WARNING_THRESHOLD_PERCENT
-                            ? hf_limits_get(check->decide->limits, limit)
-                            : hf_limit_get(limit)->standard;
+    check->configured = hf_limits_get(check->decide->limits, limit);
 }
 
 /* One more; trips when as many as allowed are there already. */
@@ -79,6 +77,31 @@ static void pending_count(limit_check *check)
     check->activities.before = check->activities.now;
     check->children.before = check->children.now;
     check->timers.before = check->timers.now;
+}
+
+/* The decision that closes a run is the last one of its turn. */
+static bool turn_closes(const hf_decision_row *rows, size_t count)
+{
+    switch (count ? (int)rows[count - 1].kind : 0) {
+    case HF_DECISION_COMPLETE_WORKFLOW:
+    case HF_DECISION_FAIL_WORKFLOW:
+    case HF_DECISION_CONTINUE_AS_NEW:
+    case HF_DECISION_COMPLETE_CANCELLED:
+        return true;
+    }
+    return false;
+}
+
+/* A history that is full takes what closes its run. A turn that writes nothing may pass. */
+static void history_check(limit_check *check, const hf_decision_row *rows, size_t count)
+{
+    int64_t facts = (int64_t)hf_unit_events(check->decide->unit, 0)->count;
+    int64_t length = check->decide->run->base->last_seq + facts;
+
+    if ((count || facts) && !turn_closes(rows, count) &&
+        hf_limit_trips(HF_LIMIT_MAX_EVENTS_PER_RUN,
+                       hf_limits_get(check->decide->limits, HF_LIMIT_MAX_EVENTS_PER_RUN), length))
+        limit_break(check, HF_LIMIT_MAX_EVENTS_PER_RUN, length);
 }
 
 static hf_status upsert_check(limit_check *check, bool attributes, const hf_decision_row *row,
@@ -136,35 +159,46 @@ static hf_status row_check(limit_check *check, const hf_decision_row *row, hf_er
 }
 
 /* Told once: when this turn is the one that came near. */
-static void near_warn(limit_check *check, hf_limit limit, int64_t before, int64_t now)
+static void near_warn(hf_decide *decide, hf_limit limit, int64_t before, int64_t now)
 {
-    const hf_limits *limits = check->decide->limits;
+    const hf_limits *limits = decide->limits;
     int64_t from = hf_limit_warning(hf_limits_get(limits, limit),
                                     hf_limits_get(limits, HF_LIMIT_WARNING_THRESHOLD_PERCENT));
     hf_effect *effect;
 
     if (from <= 0 || before >= from || now < from)
         return;
-    effect = hf_decide_effect(check->decide, HF_EFFECT_WARN, check->decide->run->base->run);
+    effect = hf_decide_effect(decide, HF_EFFECT_WARN, decide->run->base->run);
     if (!effect)
         return;
     effect->limit = limit;
     effect->key = now;
 }
 
-static void pending_warn(limit_check *check, const pending *kind)
+static void pending_warn(const limit_check *check, const pending *kind)
 {
-    near_warn(check, kind->limit, kind->before, kind->now);
+    near_warn(check->decide, kind->limit, kind->before, kind->now);
 }
 
-static void payload_warn(limit_check *check, const hf_decision_row *rows, size_t count)
+/* By the tighter of the two sizes that each of them has. */
+static void metadata_warn(const limit_check *check)
+{
+    const hf_decide_run *run = check->decide->run;
+
+    near_warn(check->decide, HF_LIMIT_MEMO_TOTAL_BYTES, (int64_t)run->memo.len,
+              (int64_t)check->memo.len);
+    near_warn(check->decide, HF_LIMIT_SEARCH_ATTRIBUTE_SIZE_BYTES, (int64_t)run->attributes.len,
+              (int64_t)check->attributes.len);
+}
+
+static void payload_warn(const limit_check *check, const hf_decision_row *rows, size_t count)
 {
     size_t most = 0;
 
     for (size_t i = 0; i < count; i++)
         if (rows[i].value.bytes.len > most)
             most = rows[i].value.bytes.len;
-    near_warn(check, HF_LIMIT_PAYLOAD_SIZE_BYTES, 0, (int64_t)most);
+    near_warn(check->decide, HF_LIMIT_PAYLOAD_SIZE_BYTES, 0, (int64_t)most);
 }
 
 static hf_status failure_make(const limit_check *check, const hf_decision_row **out_fail,
@@ -231,6 +265,7 @@ hf_status hf_decide_check(hf_decide *decide, const hf_decision_row *rows, size_t
     if (decide->failure.status)
         return hf_err_set(err, decide->failure.status, "%s", decide->failure.text);
     pending_count(&check);
+    history_check(&check, rows, count);
     for (size_t i = 0; !st && !check.broken && !check.invalid && i < count; i++)
         st = row_check(&check, &rows[i], err);
     if (st)
@@ -240,7 +275,19 @@ hf_status hf_decide_check(hf_decide *decide, const hf_decision_row *rows, size_t
     pending_warn(&check, &check.activities);
     pending_warn(&check, &check.children);
     pending_warn(&check, &check.timers);
-    near_warn(&check, HF_LIMIT_COMMAND_BATCH_SIZE, 0, (int64_t)count);
+    near_warn(decide, HF_LIMIT_COMMAND_BATCH_SIZE, 0, (int64_t)count);
     payload_warn(&check, rows, count);
+    metadata_warn(&check);
     return HF_OK;
+}
+
+void hf_decide_near(hf_decide *decide, size_t facts)
+{
+    int64_t before = decide->run->base->last_seq;
+    int64_t count = (int64_t)hf_unit_events(decide->unit, 0)->count;
+
+    if (decide->closed)
+        return;
+    near_warn(decide, HF_LIMIT_HISTORY_TRANSACTION_SIZE, 0, count - (int64_t)facts);
+    near_warn(decide, HF_LIMIT_MAX_EVENTS_PER_RUN, before, before + count);
 }

@@ -28,15 +28,17 @@ static hf_status text_at(hf_value request, const char *key, hf_slice *out_text, 
 /* A whole number of seconds as microseconds; 0 when it is missing. Below 1: HF_INVALID. */
 static hf_status seconds_at(hf_value request, const char *key, int64_t *out_us, hf_err *err)
 {
-    const int64_t most = INT64_MAX / 2000000;
+    const int64_t most = hf_years(100) / 1000;
     hf_value value = hf_value_find(request, hf_slice_of(key));
     int64_t seconds = hf_int(request, key, 0);
 
     *out_us = 0;
     if (hf_value_kind_of(value) == HF_VALUE_NULL)
         return HF_OK;
-    if (seconds < 1 || seconds > most)
+    if (seconds < 1)
         return hf_err_set(err, HF_INVALID, "%s must be at least 1", key);
+    if (seconds > most)
+        return hf_err_set(err, HF_INVALID, "%s must be at most %lld", key, (long long)most);
     *out_us = seconds * 1000000;
     return HF_OK;
 }

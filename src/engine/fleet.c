@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "model/limit.h"
+
 hf_status hf_engine_worker_beat(hf_engine *engine, const hf_worker_row *worker, hf_err *err)
 {
     engine_slot *slot = hf_engine_slot_get(engine);
@@ -14,7 +16,7 @@ hf_status hf_engine_worker_beat(hf_engine *engine, const hf_worker_row *worker, 
     if (!unit)
         return hf_err_nomem(err, "a heartbeat");
     row.recorded_us = hf_clock_wall_us(engine->clock);
-    row.expires_us = row.recorded_us + HF_FLEET_TTL_US;
+    row.expires_us = row.recorded_us + hf_limit_us(HF_LIMIT_COMPATIBILITY_TTL_SECONDS);
     hf_unit_row(unit, 0, hf_row_worker_beat(hf_unit_mem(unit), &row));
     st = hf_unit_seal(unit, &slot->stager, err);
     if (!st)

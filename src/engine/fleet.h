@@ -7,7 +7,8 @@
 #include "project/fleet.h"
 
 /* A worker says that it is there; recorded_us and expires_us are filled in. Whoever polls on behalf
-   of workers of other processes calls it, at least every third of HF_FLEET_TTL_US. */
+   of workers of other processes calls it, at least three times in
+   HF_LIMIT_COMPATIBILITY_TTL_SECONDS. */
 HF_NODISCARD hf_status hf_engine_worker_beat(hf_engine *engine, const hf_worker_row *worker,
                                              hf_err *err);
 

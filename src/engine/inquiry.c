@@ -13,10 +13,10 @@
 #include "base/value.h"
 #include "engine/errand.h"
 #include "model/envelope.h"
+#include "model/limit.h"
 
-#define CLAIM_US  INT64_C(10000000) /* until a worker takes it */
-#define ANSWER_US INT64_C(30000000) /* until it is answered */
-#define LOOK_US   INT64_C(10000)    /* how often a host without threads goes on */
+#define CLAIM_US INT64_C(10000000) /* until a worker takes it */
+#define LOOK_US  INT64_C(10000)    /* how often a host without threads goes on */
 
 typedef struct inquiry {
     hf_inquiry_ask *ask;
@@ -246,14 +246,15 @@ static hf_status inquiry_wait(hf_call *call, inquiry *q, hf_err *err)
 
 static hf_status inquiry_begin(hf_inquiries *inquiries, inquiry *q, hf_err *err)
 {
+    int64_t most = hf_limit_get(HF_LIMIT_QUERY_PENDING_COUNT)->standard;
     hf_ulid id;
     hf_status st;
 
     hf_mutex_lock(&inquiries->lock);
     if (inquiries->shut) {
         st = hf_err_set(err, HF_STOPPED, "the engine is closing");
-    } else if (inquiries->count >= HF_INQUIRIES_MAX) {
-        st = hf_err_set(err, HF_BUSY, "%d questions wait for workers already", HF_INQUIRIES_MAX);
+    } else if (hf_limit_trips(HF_LIMIT_QUERY_PENDING_COUNT, most, (int64_t)inquiries->count)) {
+        st = hf_err_set(err, HF_BUSY, "%lld questions wait for workers already", (long long)most);
     } else {
         q->key = ++inquiries->keys;
         id = hf_ulid_form(hf_clock_wall_us(inquiries->clock), q->key,
@@ -287,7 +288,8 @@ hf_status hf_inquiry_put(hf_call *call, hf_inquiry_ask *ask, hf_err *err)
                             .namespace_key = call->in.namespace_key,
                             .queue = ask->queue,
                             .type = ask->type},
-                 .until_us = hf_clock_mono_us(inquiries->clock) + ANSWER_US};
+                 .until_us = hf_clock_mono_us(inquiries->clock) +
+                             hf_limit_us(HF_LIMIT_QUERY_TIMEOUT_SECONDS)};
     hf_status st;
 
     ask->end = HF_INQUIRY_NOBODY;

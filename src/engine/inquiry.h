@@ -12,8 +12,6 @@
 
 typedef struct hf_inquiries hf_inquiries;
 
-enum { HF_INQUIRIES_MAX = 1024 }; /* that may wait for a worker at one time */
-
 /* How a question ended. */
 typedef enum hf_inquiry_end {
     HF_INQUIRY_ANSWERED,

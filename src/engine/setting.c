@@ -5,19 +5,21 @@
 
 #include "base/slice.h"
 
-enum { UPDATE_WAIT_MS = 10000, PERCENT_MAX = 100 };
+enum { PERCENT_MAX = 100 };
 
 /* Limits that a program may move. What metadata may hold is the same everywhere: it is searched. */
 static const hf_limit limits[] = {
-    HF_LIMIT_PENDING_ACTIVITY_COUNT,   HF_LIMIT_PENDING_CHILD_COUNT,
-    HF_LIMIT_PENDING_TIMER_COUNT,      HF_LIMIT_PENDING_SIGNAL_COUNT,
-    HF_LIMIT_PENDING_UPDATE_COUNT,     HF_LIMIT_COMMAND_BATCH_SIZE,
-    HF_LIMIT_PAYLOAD_SIZE_BYTES,       HF_LIMIT_HISTORY_TRANSACTION_SIZE,
-    HF_LIMIT_WARNING_THRESHOLD_PERCENT};
+    HF_LIMIT_PENDING_ACTIVITY_COUNT, HF_LIMIT_PENDING_CHILD_COUNT,
+    HF_LIMIT_PENDING_TIMER_COUNT,    HF_LIMIT_PENDING_SIGNAL_COUNT,
+    HF_LIMIT_PENDING_UPDATE_COUNT,   HF_LIMIT_COMMAND_BATCH_SIZE,
+    HF_LIMIT_PAYLOAD_SIZE_BYTES,     HF_LIMIT_HISTORY_TRANSACTION_SIZE,
+    HF_LIMIT_MAX_EVENTS_PER_RUN,     HF_LIMIT_WARNING_THRESHOLD_PERCENT};
 
 hf_settings hf_settings_standard(void)
 {
-    return (hf_settings){.update_wait_ms = UPDATE_WAIT_MS, .limits = hf_limits_standard()};
+    return (hf_settings){.update_wait_ms =
+                             hf_limit_us(HF_LIMIT_UPDATE_COMPLETION_TIMEOUT_SECONDS) / 1000,
+                         .limits = hf_limits_standard()};
 }
 
 static hf_status number_read(const char *name, const char *value, int64_t most, int64_t *out_number,

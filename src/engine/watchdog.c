@@ -312,7 +312,8 @@ static hf_status node_beat(hf_core *core, hf_err *err)
                          .build_id = core->o.compatibility,
                          .supported = HF_SLICE("*"),
                          .recorded_us = hf_core_now(core),
-                         .expires_us = hf_core_now(core) + HF_FLEET_TTL_US};
+                         .expires_us =
+                             hf_core_now(core) + hf_limit_us(HF_LIMIT_COMPATIBILITY_TTL_SECONDS)};
     hf_fleet_self self;
     hf_unit *unit;
 

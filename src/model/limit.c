@@ -34,8 +34,6 @@ const char *hf_limit_unit_text(hf_limit_unit unit)
         return "milliseconds";
     case HF_LIMIT_UNIT_SECONDS:
         return "seconds";
-    case HF_LIMIT_UNIT_DAYS:
-        return "days";
     }
     return "unknown";
 }
@@ -92,13 +90,12 @@ hf_limits hf_limits_standard(void)
 {
     hf_limits limits = {0};
 
-    for (int i = 1; i <= HF_LIMIT_WARNING_THRESHOLD_PERCENT; i++)
+    for (int i = 1; i <= HF_LIMITS_LAST; i++)
         limits.of[i] = hf_limit_get((hf_limit)i)->standard;
     return limits;
 }
 
 int64_t hf_limits_get(const hf_limits *limits, hf_limit limit)
 {
-    HF_ASSERT(limit > 0 && limit <= HF_LIMIT_WARNING_THRESHOLD_PERCENT);
-    return limits ? limits->of[limit] : hf_limit_get(limit)->standard;
+    return limits && limit <= HF_LIMITS_LAST ? limits->of[limit] : hf_limit_get(limit)->standard;
 }

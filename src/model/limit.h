@@ -15,7 +15,6 @@ typedef enum hf_limit_unit {
     HF_LIMIT_UNIT_PERCENT,
     HF_LIMIT_UNIT_MILLISECONDS,
     HF_LIMIT_UNIT_SECONDS,
-    HF_LIMIT_UNIT_DAYS,
 } hf_limit_unit;
 
 typedef enum hf_limit_rule {
@@ -37,14 +36,16 @@ const hf_limit_row *hf_limit_get(hf_limit limit);
 /* The default of a limit in seconds, in microseconds. */
 int64_t hf_limit_us(hf_limit limit);
 
-/* The structural limits as they are configured, by hf_limit. */
+#define HF_LIMITS_LAST HF_LIMIT_MAX_EVENTS_PER_RUN
+
+/* The structural limits as they are configured, by hf_limit; HF_LIMITS_LAST is the last of them. */
 typedef struct hf_limits {
-    int64_t of[HF_LIMIT_WARNING_THRESHOLD_PERCENT + 1];
+    int64_t of[HF_LIMITS_LAST + 1];
 } hf_limits;
 
 hf_limits hf_limits_standard(void);
 
-/* What is configured; NULL: the defaults. */
+/* What is configured; the default of a limit that cannot be, and of each when `limits` is NULL. */
 int64_t hf_limits_get(const hf_limits *limits, hf_limit limit);
 
 /* "count", "bytes" ... and "count >= limit", "value > limit", "as it is". */

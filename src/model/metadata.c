@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/json.h"
+#include "base/utf8.h"
 #include "base/value.h"
 #include "model/name.h"
 
@@ -13,7 +14,7 @@ typedef struct meta_kind {
     hf_limit size; /* of all as JSON */
     hf_limit total;
     hf_limit keys;
-    hf_limit entry; /* of one value as JSON */
+    hf_limit entry; /* of one value: as JSON, an attribute of text in characters */
 } meta_kind;
 
 static const meta_kind memo_kind = {HF_LIMIT_MEMO_SIZE_BYTES, HF_LIMIT_MEMO_TOTAL_BYTES,
@@ -74,6 +75,11 @@ static hf_status entry_check(bool attributes, hf_slice key, hf_value item, hf_er
     return st;
 }
 
+static void text_measure(hf_limit limit, hf_value text, hf_limit *out_limit, int64_t *out_value)
+{
+    (void)limit_breaks(limit, (int64_t)hf_utf8_count(hf_value_slice(text)), out_limit, out_value);
+}
+
 static hf_status entry_measure(bool attributes, hf_limit limit, hf_value item, hf_limit *out_limit,
                                int64_t *out_value, hf_err *err)
 {
@@ -82,7 +88,9 @@ static hf_status entry_measure(bool attributes, hf_limit limit, hf_value item, h
 
     if (attributes) {
         if (hf_value_kind_of(item) == HF_VALUE_STRING)
-            (void)limit_breaks(limit, (int64_t)hf_len(item), out_limit, out_value);
+            text_measure(limit, item, out_limit, out_value);
+        for (size_t i = 0; hf_value_kind_of(item) == HF_VALUE_ARRAY && i < hf_len(item); i++)
+            text_measure(HF_LIMIT_SEARCH_ATTRIBUTE_KEYWORD, hf_at(item, i), out_limit, out_value);
         return HF_OK;
     }
     hf_json_write_canonical(&text, item);

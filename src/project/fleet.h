@@ -8,9 +8,6 @@
 #include "base/value.h"
 #include "store/row.h"
 
-/* How long a heartbeat counts. */
-#define HF_FLEET_TTL_US INT64_C(30000000)
-
 typedef struct hf_fleet {
     const hf_worker_row *workers;
     size_t count;

@@ -2,6 +2,8 @@
    points of the ring, the log. Drafts only: see projection_impl.h. */
 #include "base/buf.h"
 #include "base/json.h"
+#include "base/utf8.h"
+#include "model/limit.h"
 #include "project/edge.h"
 #include "project/projection_impl.h"
 
@@ -124,7 +126,8 @@ static void attribute_row(hf_projection_work *w, hf_slice name, int64_t index, h
         text = hf_db_text(hf_value_slice(value));
         if (listed)
             type = HF_SEARCH_ATTRIBUTE_TYPE_KEYWORD_LIST;
-        else if (hf_value_slice(value).len > 255)
+        else if ((int64_t)hf_utf8_count(hf_value_slice(value)) >
+                 hf_limit_get(HF_LIMIT_SEARCH_ATTRIBUTE_KEYWORD)->standard)
             type = HF_SEARCH_ATTRIBUTE_TYPE_STRING;
         break;
     case HF_VALUE_BOOL:

@@ -52,6 +52,37 @@ static hf_value text_of(hf_mem *mem, int64_t bytes)
     return value;
 }
 
+/* So many entries of that size. */
+static hf_value notes(hf_ctx *w, hf_value in)
+{
+    hf_value big = text_of(hf_mem_of_ctx(w), hf_int(in, "bytes", 0));
+
+    for (int64_t i = 0; i < hf_int(in, "n", 0); i++) {
+        hf_value entry = hf_json(w, "{'note-%d': %p}", (int)i, (const void *)big);
+
+        if (hf_bool(in, "tags", false))
+            hf_search_attributes(w, entry);
+        else
+            hf_memo(w, entry);
+    }
+    hf_receive(w, "go");
+    return NULL;
+}
+
+/* Fails and is tried again for ever. */
+static hf_value stubborn(hf_ctx *w, hf_value in)
+{
+    static const hf_ms backoff[] = {1000};
+
+    return hf_activity(w, "fails", in, .max_attempts = -1, .backoff = backoff, .backoff_n = 1);
+}
+
+static hf_value fails(hf_act *a, hf_value in)
+{
+    (void)in;
+    return hf_retry(a, "down", "not today");
+}
+
 static hf_value side(hf_mem *mem, void *arg)
 {
     return text_of(mem, *(int64_t *)arg);
@@ -122,11 +153,13 @@ static hf_value caller(hf_ctx *w, hf_value in)
 
 static const hf_signal_def signals[] = {{.name = "go"}, {.name = "more"}, {0}};
 static const hf_activity_def activities[] = {
-    {"echo", .run = hf_echo}, {"breaks", .run = breaks}, {0}};
+    {"echo", .run = hf_echo}, {"breaks", .run = breaks}, {"fails", .run = fails}, {0}};
 static const hf_workflow_def workflows[] = {{.type = "crowd", .run = crowd, .signals = signals},
                                             {.type = "marks", .run = marks, .signals = signals},
                                             {.type = "kid", .run = kid, .signals = signals},
                                             {.type = "heavy", .run = heavy},
+                                            {.type = "stubborn", .run = stubborn},
+                                            {.type = "notes", .run = notes, .signals = signals},
                                             {.type = "broken", .run = broken},
                                             {.type = "caller", .run = caller},
                                             {0}};
@@ -248,6 +281,57 @@ HF_BOTH_ENGINES(history_transaction_at_the_threshold)
     hf_kit_close(d);
 }
 
+/* So many events as a history may have are not too many for what closes the run; whatever else its
+   code asks for then fails it, and nothing of that turn is written. */
+HF_BOTH_ENGINES(events_of_a_run_at_the_threshold)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+    char limit[32];
+    char value[32];
+    int64_t length;
+
+    hf_kit_begin(d, "crowd", "below", hf_json(d, "{'first': 1, 'second': 1}"));
+    length = hf_kit_number(d, "SELECT last_seq FROM run");
+    (void)snprintf(limit, sizeof(limit), "%lld", (long long)length + 2);
+    hf_kit_ok(d, hf_set(d, "max_events_per_run", limit));
+    hf_kit_ok(d, hf_signal(d, "below", "more", NULL));
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_str_eq(hf_test_status(d, "below"), "waiting signal:go");
+    hf_kit_begin(d, "crowd", "at", hf_json(d, "{'first': 1, 'second': 1}"));
+    hf_kit_begin(d, "crowd", "over", hf_json(d, "{'first': 1}"));
+    (void)snprintf(limit, sizeof(limit), "%lld", (long long)length + 1);
+    (void)snprintf(value, sizeof(value), "%lld", (long long)length + 1);
+    hf_kit_ok(d, hf_set(d, "max_events_per_run", limit));
+    hf_kit_ok(d, hf_signal(d, "at", "more", NULL));
+    hf_kit_ok(d, hf_signal(d, "over", "go", NULL));
+    hf_kit_ok(d, hf_test_drain(d));
+    tripped(d, "at", "max_events_per_run", value, limit);
+    ck_assert_int_eq(hf_test_count(d, "at", "ActivityScheduled"), 1);
+    ck_assert_int_eq(hf_test_count(d, "at", "SignalApplied"), 0);
+    ck_assert_str_eq(hf_test_status(d, "over"), "completed");
+    hf_kit_close(d);
+}
+
+/* Attempts without end do not make a history without end, although no code runs meanwhile; and
+   operators hear of it on the way. */
+HF_BOTH_ENGINES(retries_end_with_the_history)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+    told t = {0};
+
+    hf_log_init_sink(&d->log, HF_LOG_WARN, d->clock, told_take, &t);
+    hf_kit_ok(d, hf_set(d, "max_events_per_run", "20"));
+    hf_kit_begin(d, "stubborn", "s", NULL);
+    for (int i = 0; i < 30 && strcmp(hf_test_status(d, "s"), "failed") != 0; i++)
+        hf_kit_ok(d, hf_test_advance(d, 1000));
+    tripped(d, "s", "max_events_per_run",
+            hf_kit_said(d, "s", "WorkflowFailed", 0, HF_KEY_STRUCTURAL_LIMIT_VALUE), "20");
+    ck_assert_int_lt(hf_kit_number(d, "SELECT last_seq FROM run"), 25);
+    ck_assert_int_eq(t.count, 1);
+    ck_assert_str_eq(t.limit, "max_events_per_run");
+    hf_kit_close(d);
+}
+
 /* A value of the limit's size is recorded, whatever it is for; one byte more fails the run before
    anything of the turn is written. */
 HF_BOTH_ENGINES(payloads_at_the_threshold)
@@ -361,9 +445,37 @@ HF_BOTH_ENGINES(warnings_of_sizes_and_none)
     ck_assert_int_eq(t.count, 2);
     ck_assert_str_eq(t.limit, "command_batch_size");
     ck_assert_int_eq(t.value, 8);
-    hf_kit_ok(d, hf_set(d, "warning_threshold_percent", "0"));
-    hf_kit_begin(d, "crowd", "silent", hf_json(d, "{'first': 9}"));
+    hf_kit_ok(d, hf_set(d, "command_batch_size", "1000"));
+    hf_kit_ok(d, hf_set(d, "history_transaction_size", "10"));
+    hf_kit_begin(d, "marks", "short", hf_json(d, "{'n': 6}"));
     ck_assert_int_eq(t.count, 2);
+    hf_kit_begin(d, "marks", "long", hf_json(d, "{'n': 7}"));
+    ck_assert_int_eq(t.count, 3);
+    ck_assert_str_eq(t.limit, "history_transaction_size");
+    ck_assert_int_eq(t.value, 8);
+    hf_kit_ok(d, hf_set(d, "history_transaction_size", "5000"));
+    hf_kit_ok(d, hf_set(d, "warning_threshold_percent", "0"));
+    hf_kit_ok(d, hf_set(d, "command_batch_size", "10"));
+    hf_kit_begin(d, "crowd", "silent", hf_json(d, "{'first': 9}"));
+    ck_assert_int_eq(t.count, 3);
+    hf_kit_close(d);
+}
+
+/* And for the size of a memo and of search attributes, by the turn that makes them so large. */
+HF_BOTH_ENGINES(metadata_is_warned_of)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+    told t = {0};
+
+    hf_log_init_sink(&d->log, HF_LOG_WARN, d->clock, told_take, &t);
+    hf_kit_begin(d, "notes", "small", hf_json(d, "{'n': 5, 'bytes': 10000}"));
+    ck_assert_int_eq(t.count, 0);
+    hf_kit_begin(d, "notes", "large", hf_json(d, "{'n': 6, 'bytes': 9000}"));
+    ck_assert_int_eq(t.count, 1);
+    ck_assert_str_eq(t.limit, "memo_total_bytes");
+    hf_kit_begin(d, "notes", "tags", hf_json(d, "{'n': 17, 'bytes': 2000, 'tags': true}"));
+    ck_assert_int_eq(t.count, 2);
+    ck_assert_str_eq(t.limit, "search_attribute_size_bytes");
     hf_kit_close(d);
 }
 
@@ -438,6 +550,7 @@ HF_BOTH_ENGINES(pending_timers_at_the_threshold)
 HF_PG_SUITE_MAIN("engine/limit", HF_BOTH(pending_activities_at_the_threshold),
                  HF_BOTH(limits_can_be_taken_away), HF_BOTH(command_batch_at_the_threshold),
                  HF_BOTH(history_transaction_at_the_threshold), HF_BOTH(payloads_at_the_threshold),
-                 HF_BOTH(broken_values_are_typed_failures),
+                 HF_BOTH(events_of_a_run_at_the_threshold), HF_BOTH(retries_end_with_the_history),
+                 HF_BOTH(metadata_is_warned_of), HF_BOTH(broken_values_are_typed_failures),
                  HF_BOTH(operators_are_warned_at_four_fifths), HF_BOTH(warnings_of_sizes_and_none),
                  HF_BOTH(pending_timers_at_the_threshold))

@@ -217,6 +217,17 @@ HF_BOTH_ENGINES(b173_memo_and_attributes_merge)
     hf_kit_close(d);
 }
 
+/* A list of one text of so many times those bytes. */
+static hf_value list_of(hf_engine *d, const char *bytes, size_t count)
+{
+    static char text[1024];
+
+    text[0] = '\0';
+    for (size_t i = 0; i < count; i++)
+        (void)strncat(text, bytes, sizeof(text) - strlen(text) - 1);
+    return hf_json(d, "{'list': [%s]}", text);
+}
+
 /* What breaks a size limit fails the run before anything of the turn is written. */
 HF_BOTH_ENGINES(b173_metadata_size_limits)
 {
@@ -250,6 +261,15 @@ HF_BOTH_ENGINES(b173_metadata_size_limits)
     ck_assert_str_eq(hf_kit_result(d, "tags"), "\"kept\"");
     failed_with_limit(d, "tags-over", "search_attribute_size_bytes");
     failed_with_limit(d, "tag-over", "search_attribute_string_length");
+    hf_kit_ok(d, hf_start(d, "tagged", NULL, .id = "listed"));
+    hf_kit_ok(d, hf_signal(d, "listed", "tags", list_of(d, "\xc3\xa9", 255)));
+    hf_kit_ok(d, hf_start(d, "tagged", NULL, .id = "listed-over"));
+    hf_kit_ok(d, hf_signal(d, "listed-over", "tags", list_of(d, "x", 256)));
+    hf_kit_settle(d);
+    ck_assert_int_eq(hf_test_count(d, "listed", "SearchAttributesUpserted"), 1);
+    ck_assert_str_eq(hf_test_status(d, "listed"), "completed");
+    failed_with_limit(d, "listed-over", "search_attribute_keyword_length");
+    ck_assert_int_eq(hf_test_count(d, "listed-over", "SearchAttributesUpserted"), 0);
     hf_kit_ok(d, hf_start(d, "tagged", NULL, .id = "bad"));
     hf_kit_ok(d, hf_signal(d, "bad", "tags", hf_json(d, "{'no spaces': 1}")));
     hf_kit_settle(d);

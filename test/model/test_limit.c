@@ -1,6 +1,5 @@
 /* test_limit.c: defaults of the contract, and where each rule trips. */
 #include "lib/suite.h"
-#include "model/event_codec.h"
 #include "model/limit.h"
 
 /* The defaults are the contract's. */
@@ -33,11 +32,16 @@ START_TEST(defaults_are_the_contracts)
 }
 END_TEST
 
-/* What the history format fixes is declared with the same numbers. */
-START_TEST(format_bounds_agree)
+/* What is configured counts; a limit that nobody can configure keeps its default. */
+START_TEST(configured_limits_are_found)
 {
-    ck_assert_int_eq(hf_limit_get(HF_LIMIT_CHUNK_EVENTS)->standard, HF_EVENT_CHUNK_EVENTS_MAX);
-    ck_assert_int_eq(hf_limit_get(HF_LIMIT_CHUNK_BYTES)->standard, HF_EVENT_CHUNK_BYTES_MAX);
+    hf_limits limits = hf_limits_standard();
+
+    ck_assert_int_eq(hf_limits_get(&limits, HF_LIMIT_MAX_EVENTS_PER_RUN), 50000);
+    limits.of[HF_LIMIT_MAX_EVENTS_PER_RUN] = 7;
+    ck_assert_int_eq(hf_limits_get(&limits, HF_LIMIT_MAX_EVENTS_PER_RUN), 7);
+    ck_assert_int_eq(hf_limits_get(NULL, HF_LIMIT_MAX_EVENTS_PER_RUN), 50000);
+    ck_assert_int_eq(hf_limits_get(&limits, HF_LIMIT_SEARCH_ATTRIBUTE_KEYWORD), 255);
 }
 END_TEST
 
@@ -72,7 +76,7 @@ END_TEST
 START_TEST(words_are_there)
 {
     ck_assert_str_eq(hf_limit_unit_text(HF_LIMIT_UNIT_BYTES), "bytes");
-    ck_assert_str_eq(hf_limit_unit_text(HF_LIMIT_UNIT_DAYS), "days");
+    ck_assert_str_eq(hf_limit_unit_text(HF_LIMIT_UNIT_SECONDS), "seconds");
     ck_assert_str_eq(hf_limit_rule_text(HF_LIMIT_RULE_COUNT), "count >= limit");
     ck_assert_str_eq(hf_limit_rule_text(HF_LIMIT_RULE_PLAIN), "as it is");
     ck_assert_str_eq(hf_limit_unit_text((hf_limit_unit)99), "unknown");
@@ -80,5 +84,5 @@ START_TEST(words_are_there)
 }
 END_TEST
 
-HF_SUITE_MAIN("model/limit", {defaults_are_the_contracts, 0}, {format_bounds_agree, 0},
+HF_SUITE_MAIN("model/limit", {defaults_are_the_contracts, 0}, {configured_limits_are_found, 0},
               {rules_trip_where_they_say, 0}, {warnings_start_below, 0}, {words_are_there, 0})
