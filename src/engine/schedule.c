@@ -117,21 +117,22 @@ static hf_status start_gate(const hf_intake *in, const hf_schedule_program *prog
 
 static hf_status fire_try(const hf_intake *in, const hf_schedule_program *program,
                           const hf_schedule *schedule, const hf_fire *fire, bool latest_open,
-                          bool failed, hf_unit *unit, hf_fired *out_fired, hf_err *err)
+                          const char *fails, hf_unit *unit, hf_fired *out_fired, hf_err *err)
 {
     hf_mem *mem = hf_unit_mem(unit);
     hf_schedule after = *schedule;
     hf_fire judged = *fire;
     hf_intake own = *in;
     hf_intake_start start = start_of(mem, schedule, program);
-    hf_status st = failed ? HF_OK : start_define(in, program, mem, &start, err);
+    hf_status st = fails ? HF_OK : start_define(in, program, mem, &start, err);
 
     own.namespace_key = schedule->namespace_key;
-    if (!st && !failed)
+    judged.fails = fails;
+    if (!st && !fails)
         st = start_gate(in, program, mem, &start, &judged.blocked, err);
     if (!st)
-        st = hf_schedule_fire_draft(&own, &after, &judged, latest_open, failed ? NULL : &start,
-                                    unit, out_fired, err);
+        st = hf_schedule_fire_draft(&own, &after, &judged, latest_open, fails ? NULL : &start, unit,
+                                    out_fired, err);
     if (!st && out_fired->stops)
         st = stop_add(&own, out_fired, unit, err);
     return st;
@@ -141,17 +142,20 @@ hf_status hf_schedule_fire(const hf_intake *in, const hf_schedule_program *progr
                            const hf_schedule *schedule, const hf_fire *fire, bool latest_open,
                            bool failed, hf_unit **out_unit, hf_fired *out_fired, hf_err *err)
 {
+    const char *fails = failed ? "an instance of that id exists already" : NULL;
     hf_unit *unit = hf_unit_new(NULL, NULL);
+    hf_err why = {0};
     hf_status st = unit ? HF_OK : hf_err_nomem(err, "a schedule");
 
     if (!st)
-        st = fire_try(in, program, schedule, fire, latest_open, failed, unit, out_fired, err);
+        st = fire_try(in, program, schedule, fire, latest_open, fails, unit, out_fired, err);
     if ((st == HF_INVALID || st == HF_TOOBIG) && !failed) {
+        why = *err;
         hf_unit_free(unit);
         unit = hf_unit_new(NULL, NULL);
         st = unit ? HF_OK : hf_err_nomem(err, "a schedule");
         if (!st)
-            st = fire_try(in, program, schedule, fire, latest_open, true, unit, out_fired, err);
+            st = fire_try(in, program, schedule, fire, latest_open, why.text, unit, out_fired, err);
     }
     *out_unit = unit;
     return st;
@@ -241,6 +245,7 @@ static hf_status schedule_send(hf_core *core, core_schedule *known, const hf_sch
                           .stager = &core->stager,
                           .keys = hf_writer_keys(core->o.writer),
                           .namespace_key = s->namespace_key,
+                          .payload_max = hf_limits_get(core->o.limits, HF_LIMIT_PAYLOAD_SIZE_BYTES),
                           .now_us = hf_core_now(core)};
     const hf_schedule_program program = {.registry = core->o.registry,
                                          .compatibility = core->o.compatibility,

@@ -119,6 +119,8 @@ static hf_status timeout_member(hf_mem *mem, hf_value_list *action, const char *
 {
     if (timeout && timeout < 1000)
         return hf_err_set(err, HF_INVALID, "a workflow timeout must be at least 1 second");
+    if (timeout > hf_years(100))
+        return hf_err_set(err, HF_INVALID, "a workflow timeout is at most a hundred years");
     if (timeout) /* wire fields in seconds round up */
         hf_value_set(action, hf_slice_of(key), hf_value_int(mem, (timeout + 999) / 1000));
     else if (before)
@@ -132,10 +134,14 @@ static hf_status action_make(hf_mem *mem, const hf_schedule_opts *o, hf_value be
 {
     hf_value_list *action = hf_value_object(mem);
     hf_value input = o->in ? o->in : hf_get(before, "input");
+    int64_t bytes = 0;
     hf_status st;
 
     if (!o->type && !before)
         return spec_refuse(err, "it needs the type of a workflow");
+    if (hf_value_broken(o->in, &bytes))
+        return hf_err_set(err, bytes ? HF_TOOBIG : HF_INVALID, "schedule: the input is %s",
+                          bytes ? "too big" : "no JSON");
     text_member(mem, action, "workflow_type", o->type, hf_get(before, "workflow_type"));
     text_member(mem, action, "task_queue", o->queue, hf_get(before, "task_queue"));
     text_member(mem, action, "business_key", o->business_key, hf_get(before, "business_key"));
@@ -447,7 +453,7 @@ hf_status hf_schedule_backfill(hf_engine *engine, const char *id, int64_t from, 
 
     if (!st)
         st = overlap_read(overlap, &fire.overlap, &c.slot->err);
-    if (!st && (from > to || to * 1000 > c.in.now_us))
+    if (!st && (from > to || to > c.in.now_us / 1000))
         st = hf_err_set(&c.slot->err, HF_INVALID,
                         "invalid_time_range: it ends before it begins, "
                         "or in the future");

@@ -305,7 +305,7 @@ hf_status hf_schedule_times(hf_engine *engine, const char *id, int64_t from, int
     const hf_schedule_spec *spec = NULL;
     hf_value_list *list;
     hf_schedule_slot slot = {0};
-    int64_t at_us = from * 1000 - 1;
+    int64_t at_us;
     hf_schedule s;
     hf_call c;
     hf_status st = show_begin(&c, engine, id, out, &s);
@@ -313,13 +313,15 @@ hf_status hf_schedule_times(hf_engine *engine, const char *id, int64_t from, int
     if (st)
         return st;
     hf_call_read_end(&c);
-    if (limit < 1 || limit > TIMES_MAX || from < 1 || to > HF_CLOCK_WALL_US_MAX / 1000)
+    if (limit < 1 || limit > TIMES_MAX || from < 1 || from > HF_CLOCK_WALL_US_MAX / 1000 ||
+        to > HF_CLOCK_WALL_US_MAX / 1000)
         return hf_err_set(&c.slot->err, HF_INVALID,
                           "times are asked for 1 to %d at a time, from 1970 to 9999", TIMES_MAX);
     st = hf_schedule_spec_parse(c.slot->scratch, s.spec, &spec, &c.slot->err);
     if (st)
         return st;
     list = hf_value_array(c.slot->mem);
+    at_us = from * 1000 - 1;
     for (int i = 0; i < limit && hf_schedule_spec_next(spec, at_us, &slot); i++) {
         if (slot.at_us > to * 1000)
             break;

@@ -5,6 +5,7 @@
 #include "base/id.h"
 #include "base/json.h"
 #include "base/value.h"
+#include "intake/intake_impl.h"
 #include "model/name.h"
 
 /* ---- reading */
@@ -186,6 +187,17 @@ static void plan(change *c, int64_t after_us)
     hf_schedule_plan(c->schedule, c->spec, after_us, (uint64_t)c->schedule->revision);
 }
 
+/* What every start gets must be no bigger than a start may have it. */
+static hf_status input_check(const change *c, hf_err *err)
+{
+    hf_value input = hf_get(c->schedule->action, "input");
+    hf_intake_refusal refusal = {0};
+    hf_slice json;
+    hf_status st = hf_intake_payload_fit(c->in, c->mem, input, &json, &refusal, err);
+
+    return !st && refusal.outcome ? hf_err_set(err, HF_INVALID, "%s", refusal.why) : st;
+}
+
 /* ---- changes without a run */
 
 hf_status hf_schedule_create_draft(const hf_intake *in, hf_schedule *s, hf_unit *unit, hf_err *err)
@@ -197,6 +209,8 @@ hf_status hf_schedule_create_draft(const hf_intake *in, hf_schedule *s, hf_unit 
         st = hf_keys_take(in->keys, 1, &s->key, err);
     if (!st)
         st = change_begin(&c, in, s, unit, err);
+    if (!st)
+        st = input_check(&c, err);
     if (st)
         return st;
     s->namespace_key = in->namespace_key;
@@ -221,6 +235,8 @@ hf_status hf_schedule_update_draft(const hf_intake *in, hf_schedule *s, hf_value
     change c;
     hf_status st = change_begin(&c, in, s, unit, err);
 
+    if (!st)
+        st = input_check(&c, err);
     if (st)
         return st;
     s->updated_us = in->now_us;
@@ -359,14 +375,15 @@ static hf_value triggered_value(const change *c, const hf_fire *fire, const hf_f
         "{'workflow_instance_id': %s, 'workflow_run_id': %s, 'schedule_id': %s, "
         "'schedule_ulid': %s, 'cron_expression': %s, 'timezone': %s, 'overlap_policy': %s, "
         "'outcome': %s, 'effective_overlap_policy': %s, 'trigger_number': %p, "
-        "'occurrence_time': %s}",
+        "'occurrence_time': %s, 'error': %s}",
         fired->made ? fired->id : NULL,
         fired->made ? hf_schedule_ulid_text(c->mem, c->in->now_us, fired->run.base.run) : NULL,
         s->id.ptr, hf_schedule_ulid_text(c->mem, s->created_us, s->key), cron_text(c, fire),
         hf_mem_text(c->mem, hf_schedule_spec_zone(c->spec)), hf_overlap_policy_text(s->overlap),
         hf_trigger_outcome_text(fired->verdict.outcome),
         hf_overlap_policy_text(fired->verdict.effective), (const void *)number,
-        hf_schedule_time_text(c->mem, fire->occurrence_us));
+        hf_schedule_time_text(c->mem, fire->occurrence_us),
+        fired->verdict.outcome == HF_TRIGGER_OUTCOME_FAILED ? fire->fails : NULL);
 }
 
 /* What it did last, newest first, for people who look at it. */

@@ -82,6 +82,7 @@ typedef struct hf_fire {
     int64_t occurrence_us;
     hf_overlap_policy overlap; /* 0: the schedule's */
     bool blocked;              /* no worker that is there could take what it would start */
+    const char *fails;         /* why the start is known to fail; NULL: it is not */
 } hf_fire;
 
 /* What becomes of it. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/value.h"
+#include "engine/engine_impl.h"
 #include "lib/handlers.h"
 #include "lib/kit.h"
 
@@ -13,6 +14,27 @@ static hf_value two(hf_ctx *w, hf_value in)
 {
     (void)hf_receive(w, "go");
     return hf_json(w, "[%p, %p]", (const void *)in, (const void *)hf_receive(w, "go"));
+}
+
+static bool never(const void *state)
+{
+    (void)state;
+    return false;
+}
+
+/* A duration that long, for each thing that has one. */
+static hf_value lasting(hf_ctx *w, hf_value in)
+{
+    const char *what = hf_str(in, "what", "");
+    hf_ms ms = hf_int(in, "ms", 0);
+
+    if (strcmp(what, "timer") == 0)
+        hf_sleep(w, ms);
+    else if (strcmp(what, "signal") == 0)
+        (void)hf_receive(w, "go", .timeout = ms);
+    else if (strcmp(what, "condition") == 0)
+        (void)hf_wait(w, NULL, never, .timeout = ms);
+    return hf_json(w, "'over'");
 }
 
 static hf_value nothing(hf_ctx *w, void *state, hf_value args)
@@ -29,7 +51,7 @@ enum { TYPES = sizeof(types) / sizeof(types[0]) };
 static char type_params[TYPES][32];
 static hf_signal_def signals[TYPES + 2];
 static hf_update_def updates[TYPES + 1];
-static hf_workflow_def workflows[3];
+static hf_workflow_def workflows[4];
 static const hf_app app = {.name = "bad", .workflows = workflows};
 
 static hf_engine *open_app(hf_engine_kind kind)
@@ -46,6 +68,7 @@ static hf_engine *open_app(hf_engine_kind kind)
     workflows[0] = (hf_workflow_def){
         .type = "waits", .run = hf_wait_go, .signals = signals, .updates = updates};
     workflows[1] = (hf_workflow_def){.type = "two", .run = two, .signals = signals};
+    workflows[2] = (hf_workflow_def){.type = "lasting", .run = lasting, .signals = signals};
     return hf_kit_open(kind, &app);
 }
 
@@ -254,6 +277,79 @@ HF_BOTH_ENGINES(timeouts_of_0_and_below)
     hf_kit_close(d);
 }
 
+/* A hundred years are allowed, and not a millisecond more: a command is refused, code that asks for
+   it fails with a type, and nobody else is disturbed. */
+HF_BOTH_ENGINES(durations_beyond_a_hundred_years)
+{
+    static const hf_ms beyond[] = {hf_years(100) + 1, INT64_MAX / 1000, INT64_MAX / 1000 + 1,
+                                   INT64_MAX};
+    static const char *const whats[] = {"timer", "signal", "condition"};
+    hf_engine *d = open_app(kind);
+    hf_mem *mem = hf_mem_of_engine(d);
+    hf_command_result out;
+    hf_value answer = NULL;
+    char id[32];
+
+    for (size_t i = 0; i < sizeof(beyond) / sizeof(beyond[0]); i++) {
+        hf_ms ms = beyond[i];
+
+        ck_assert_int_eq(hf_start(d, "waits", NULL, .id = "w", .run_timeout = ms), HF_INVALID);
+        ck_assert_int_eq(hf_start(d, "waits", NULL, .id = "w", .execution_timeout = ms),
+                         HF_INVALID);
+        ck_assert_int_eq(hf_start(d, "waits", NULL, .id = "w", .delay = ms), HF_INVALID);
+        ck_assert_int_eq(
+            hf_schedule_create(d, "s", "waits", NULL, .cron = "* * * * *", .run_timeout = ms),
+            HF_INVALID);
+        ck_assert_int_eq(hf_schedule_backfill(d, "s", 0, ms, NULL, &answer), HF_INVALID);
+        ck_assert_int_eq(hf_command(d, "start",
+                                    hf_json(d,
+                                            "{'workflow_type': 'waits', 'workflow_id': 'w', "
+                                            "'delay_seconds': %lld}",
+                                            (long long)ms),
+                                    mem, &out),
+                         HF_INVALID);
+        ck_assert_int_eq(rows(d), 0);
+    }
+    hf_kit_ok(d, hf_start(d, "waits", NULL, .id = "w", .run_timeout = hf_years(100)));
+    for (size_t i = 0; i < sizeof(whats) / sizeof(whats[0]); i++) {
+        for (size_t j = 0; j < sizeof(beyond) / sizeof(beyond[0]); j++) {
+            (void)snprintf(id, sizeof(id), "%s-%zu", whats[i], j);
+            hf_kit_begin(d, "lasting", id,
+                         hf_json(d, "{'what': %s, 'ms': %lld}", whats[i], (long long)beyond[j]));
+            ck_assert_str_eq(hf_test_status(d, id), "failed");
+            ck_assert_str_eq(hf_kit_said(d, id, "WorkflowFailed", 0, HF_KEY_EXCEPTION_TYPE),
+                             "invalid_options");
+        }
+        hf_kit_begin(d, "lasting", whats[i],
+                     hf_json(d, "{'what': %s, 'ms': %lld}", whats[i], (long long)hf_years(100)));
+        ck_assert_str_ne(hf_test_status(d, whats[i]), "failed");
+    }
+    hf_kit_ok(d, hf_signal(d, "w", "go", NULL));
+    hf_kit_ok(d, hf_test_drain(d));
+    hf_kit_ok(d, hf_result(d, "w", INT64_MAX, &answer, NULL)); /* for ever is no mistake */
+    hf_kit_close(d);
+}
+
+/* A time that cannot be written, because the clock is near the end of what can, fails the run that
+   needs it and leaves the engine to the others. */
+HF_BOTH_ENGINES(times_that_cannot_be_written)
+{
+    hf_engine *d = open_app(kind);
+
+    hf_kit_begin(d, "waits", "w", NULL);
+    hf_clock_set_wall(d->virtual_clock, INT64_C(253370764800000000)); /* 9999-01-01 */
+    hf_kit_begin(d, "lasting", "t",
+                 hf_json(d, "{'what': 'timer', 'ms': %lld}", (long long)hf_years(10)));
+    ck_assert_str_eq(hf_test_status(d, "t"), "failed");
+    ck_assert_str_eq(hf_kit_said(d, "t", "WorkflowFailed", 0, HF_KEY_EXCEPTION_TYPE),
+                     "unit_refused");
+    ck_assert_int_eq(hf_test_count(d, "t", "TimerScheduled"), 0);
+    hf_kit_ok(d, hf_signal(d, "w", "go", NULL));
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_str_eq(hf_test_status(d, "w"), "completed");
+    hf_kit_close(d);
+}
+
 /* Every field of a cron line just out of its range, and lines that are none. */
 HF_BOTH_ENGINES(cron_lines_out_of_range)
 {
@@ -285,6 +381,27 @@ HF_BOTH_ENGINES(cron_lines_out_of_range)
         ck_assert_msg(hf_schedule_create(d, "s", "waits", NULL, .cron = bad[i]) == HF_INVALID,
                       "%s was taken", bad[i]);
     ck_assert_int_eq(rows(d), 0);
+    hf_kit_close(d);
+}
+
+/* What a schedule would start with is a value, and not too big for a start. */
+HF_BOTH_ENGINES(schedules_with_bad_input)
+{
+    static char text[3000];
+    hf_engine *d = open_app(kind);
+
+    memset(text, 'x', sizeof(text) - 1);
+    hf_kit_ok(d, hf_set(d, "payload_size_bytes", "2000"));
+    ck_assert_int_eq(
+        hf_schedule_create(d, "s", "waits", hf_json(d, "{'a': }"), .cron = "* * * * *"),
+        HF_INVALID);
+    ck_assert_int_eq(
+        hf_schedule_create(d, "s", "waits", hf_json(d, "%s", text), .cron = "* * * * *"),
+        HF_INVALID);
+    ck_assert_int_eq(rows(d), 0);
+    hf_kit_ok(d, hf_schedule_create(d, "s", "waits", hf_json(d, "1"), .cron = "* * * * *"));
+    ck_assert_int_eq(hf_schedule_update(d, "s", .in = hf_json(d, "%s", text)), HF_INVALID);
+    ck_assert_int_eq(hf_schedule_update(d, "s", .in = hf_json(d, "\xff")), HF_INVALID);
     hf_kit_close(d);
 }
 
@@ -360,5 +477,7 @@ HF_PG_SUITE_MAIN("engine/bad_request", HF_BOTH(ids_of_0_191_and_192_characters),
                  HF_BOTH(ids_with_each_forbidden_character), HF_BOTH(contracts_that_do_not_parse),
                  HF_BOTH(arguments_of_every_wrong_type),
                  HF_BOTH(arguments_missing_unknown_and_too_many), HF_BOTH(timeouts_of_0_and_below),
+                 HF_BOTH(durations_beyond_a_hundred_years), HF_BOTH(times_that_cannot_be_written),
                  HF_BOTH(cron_lines_out_of_range), HF_BOTH(unknown_time_zones),
-                 HF_BOTH(fork_at_a_step_that_does_not_exist), HF_BOTH(batch_whose_runs_vanish))
+                 HF_BOTH(schedules_with_bad_input), HF_BOTH(fork_at_a_step_that_does_not_exist),
+                 HF_BOTH(batch_whose_runs_vanish))

@@ -84,6 +84,15 @@ static const char *audit(hf_engine *d, const char *id)
     return text;
 }
 
+/* Why its first trigger failed. */
+static const char *failure(hf_engine *d, const char *id)
+{
+    hf_value out = NULL;
+
+    hf_kit_ok(d, hf_schedule_history(d, id, 0, 1000, &out));
+    return hf_str(out, "events.1.payload.error", "none");
+}
+
 static int64_t runs(hf_engine *d)
 {
     return hf_kit_number(d, "SELECT count(*) FROM run");
@@ -710,6 +719,8 @@ HF_BOTH_ENGINES(failed_starts_are_counted)
     ck_assert_str_eq(audit(d, "wrong"), "Created failed failed failed");
     ck_assert_int_eq(hf_int(shown(d, "taken"), "failures_count", 0), 1);
     ck_assert_int_eq(hf_int(shown(d, "wrong"), "failures_count", 0), 3);
+    ck_assert_ptr_nonnull(strstr(failure(d, "wrong"), "The n argument must be of type int"));
+    ck_assert_str_eq(failure(d, "taken"), "an instance of that id exists already");
     hf_kit_close(d);
 }
 
