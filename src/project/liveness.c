@@ -221,6 +221,8 @@ static void messages_look(liveness_fold *f, const hf_track *track)
 static void strays_look(liveness_fold *f, const hf_track *track)
 {
     f->stray_activity = f->stray_timer = f->stray_ended = HF_NONE;
+    if (f->world->past)
+        return; /* the rows are not those of that moment */
     for (const hf_dossier_activity *row = f->dossier->activities; row; row = row->next) {
         const hf_track_step *step = hf_track_step_get(track, row->step);
 

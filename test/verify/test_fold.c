@@ -129,17 +129,16 @@ static void closed(story *story_now, hf_event_type type, hf_run_status status,
 
 static void story_begin(story *story_now)
 {
-    *story_now = (story){.mem = hf_mem_new(),
-                         .now_us = start_us,
-                         .facts = {.number = 1,
-                                   .status = HF_RUN_STATUS_WAITING,
-                                   .closed_reason = HF_NONE,
-                                   .closed_us = HF_NONE,
-                                   .execution_deadline_us = HF_NONE,
-                                   .run_deadline_us = HF_NONE},
-                         .task = {.key = 50,
-                                  .kind = HF_TASK_TYPE_WORKFLOW,
-                                  .status = HF_TASK_STATUS_READY}};
+    *story_now =
+        (story){.mem = hf_mem_new(),
+                .now_us = start_us,
+                .facts = {.number = 1,
+                          .status = HF_RUN_STATUS_WAITING,
+                          .closed_reason = HF_NONE,
+                          .closed_us = HF_NONE,
+                          .execution_deadline_us = HF_NONE,
+                          .run_deadline_us = HF_NONE},
+                .task = {.key = 50, .kind = HF_TASK_TYPE_WORKFLOW, .status = HF_TASK_STATUS_READY}};
     ck_assert_ptr_nonnull(story_now->mem);
     hf_event_builder_init(&story_now->events, story_now->mem);
     (void)say(story_now, HF_EVENT_START_ACCEPTED, 0);
