@@ -139,7 +139,7 @@ hf_test_place *hf_test_place_stocked(hf_engine_kind kind)
                          "  SELECT nspname INTO spare FROM pg_namespace"
                          "   WHERE starts_with(nspname, spares) LIMIT 1;"
                          "  IF spare IS NOT NULL THEN"
-                         "    EXECUTE format('DROP SCHEMA %I', mine);"
+                         "    EXECUTE format('DROP SCHEMA %I CASCADE', mine);"
                          "    EXECUTE format('ALTER SCHEMA %I RENAME TO %I', spare, mine);"
                          "  END IF; END");
     return place;
