@@ -257,7 +257,7 @@ START_TEST(without_anything)
     REFUSED(hf_rebuild(NULL, NULL, NULL, NULL));
     REFUSED(hf_sql(NULL, NULL, NULL, NULL, NULL, NULL));
     REFUSED(hf_bundle_verify(NULL, 0, NULL, NULL, NULL, NULL));
-    REFUSED(hf_bundle_verify_fd(-1, NULL, NULL, NULL, NULL));
+    REFUSED(hf_bundle_verify_fd(-1, 0, 0, NULL, NULL, NULL, NULL));
     REFUSED(hf_tool_bundles(NULL, NULL, NULL, NULL, NULL, NULL));
     REFUSED(hf_bundle_diff(NULL, 0, NULL, 0, NULL, NULL, NULL));
     hf_reader_close(NULL);
