@@ -615,7 +615,8 @@ HF_API void hf_close(hf_engine *engine);
      pending_activity_count 2000, pending_child_count 1000, pending_timer_count 2000: what a run may
                             have open; a turn that would open more fails the run
      command_batch_size     1000: decisions of one turn; history_transaction_size 5000: its events
-     max_events_per_run     50000: a run with so many events that does not close fails
+     max_events_per_run     0; 50000 where workers of other processes are allowed, as in a server:
+                            a run with so many events that does not close fails
      payload_size_bytes     2097152: one value
      warning_threshold_percent  80: the share of a limit from which operators are warned, once; 0
                             for never */

@@ -17,9 +17,18 @@ static const hf_limit limits[] = {
 
 hf_settings hf_settings_standard(void)
 {
-    return (hf_settings){.update_wait_ms =
-                             hf_limit_us(HF_LIMIT_UPDATE_COMPLETION_TIMEOUT_SECONDS) / 1000,
-                         .limits = hf_limits_standard()};
+    hf_settings settings = {.update_wait_ms =
+                                hf_limit_us(HF_LIMIT_UPDATE_COMPLETION_TIMEOUT_SECONDS) / 1000,
+                            .limits = hf_limits_standard()};
+
+    settings.limits.of[HF_LIMIT_MAX_EVENTS_PER_RUN] = 0; /* a server's: hf_settings_for_workers */
+    return settings;
+}
+
+void hf_settings_for_workers(hf_settings *settings)
+{
+    settings->limits.of[HF_LIMIT_MAX_EVENTS_PER_RUN] =
+        hf_limit_get(HF_LIMIT_MAX_EVENTS_PER_RUN)->standard;
 }
 
 static hf_status number_read(const char *name, const char *value, int64_t most, int64_t *out_number,

@@ -18,6 +18,10 @@ typedef struct hf_settings {
 
 hf_settings hf_settings_standard(void);
 
+/* What the contract asks of a server alone: histories that workers of other processes have to be
+   sent are bounded. */
+void hf_settings_for_workers(hf_settings *settings);
+
 /* HF_INVALID: there is no such setting, or it does not take that value. */
 HF_NODISCARD hf_status hf_settings_set(hf_settings *settings, const char *name, const char *value,
                                        hf_err *err);

@@ -61,6 +61,7 @@ hf_status hf_workers_allow(hf_engine *engine)
     mode = engine->mode;
     if (mode != ENGINE_UNDECIDED)
         hf_engine_end(engine); /* what works begins again, with a desk */
+    hf_settings_for_workers(&engine->settings);
     st = hf_registry_add(engine->registry, &hf_standalone_def, &slot->err);
     if (!st)
         st = hf_registry_store(engine->registry, hf_store_writer(engine->store), &slot->err);

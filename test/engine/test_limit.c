@@ -547,10 +547,23 @@ HF_BOTH_ENGINES(pending_timers_at_the_threshold)
     hf_kit_close(d);
 }
 
+/* The length of a history is a server's limit: a program of one's own has none unless it asks. */
+HF_BOTH_ENGINES(histories_are_bounded_for_workers)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+    const int64_t *most = &d->settings.limits.of[HF_LIMIT_MAX_EVENTS_PER_RUN];
+
+    ck_assert_int_eq(*most, 0);
+    hf_kit_ok(d, hf_workers_allow(d));
+    ck_assert_int_eq(*most, 50000);
+    hf_kit_close(d);
+}
+
 HF_PG_SUITE_MAIN("engine/limit", HF_BOTH(pending_activities_at_the_threshold),
                  HF_BOTH(limits_can_be_taken_away), HF_BOTH(command_batch_at_the_threshold),
                  HF_BOTH(history_transaction_at_the_threshold), HF_BOTH(payloads_at_the_threshold),
-                 HF_BOTH(events_of_a_run_at_the_threshold), HF_BOTH(retries_end_with_the_history),
+                 HF_BOTH(events_of_a_run_at_the_threshold),
+                 HF_BOTH(histories_are_bounded_for_workers), HF_BOTH(retries_end_with_the_history),
                  HF_BOTH(metadata_is_warned_of), HF_BOTH(broken_values_are_typed_failures),
                  HF_BOTH(operators_are_warned_at_four_fifths), HF_BOTH(warnings_of_sizes_and_none),
                  HF_BOTH(pending_timers_at_the_threshold))
