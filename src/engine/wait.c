@@ -114,20 +114,25 @@ hf_status hf_changes(hf_engine *engine, int64_t seen, hf_ms wait, int64_t *out_s
 
 hf_status hf_working(hf_engine *engine)
 {
+    engine_slot *slot = hf_engine_slot_get(engine);
     hf_err failure = {0};
     bool ended;
-    hf_call c;
-    hf_status st = hf_call_begin(&c, engine);
 
-    if (st)
-        return st;
+    if (!slot)
+        return engine ? HF_NOMEM : HF_MISUSE;
+    if (engine->open_error.status) {
+        slot->err = engine->open_error;
+        return engine->open_error.status;
+    }
+    if (!engine->writer) /* it is behind a server, or has not begun */
+        return HF_OK;
     hf_mutex_lock(&engine->lock);
     ended = engine->stopping; /* what the core's thread leaves behind can be read now */
     hf_mutex_unlock(&engine->lock);
     if (!hf_writer_failure(engine->writer, &failure) &&
         (!ended || !hf_core_failure(engine->core, &failure)))
         return HF_OK;
-    return hf_err_set(&c.slot->err, HF_STOPPED, "the engine stopped (%s): %s",
+    return hf_err_set(&slot->err, HF_STOPPED, "the engine stopped (%s): %s",
                       hf_strstatus(failure.status), failure.text);
 }
 
