@@ -730,7 +730,7 @@ START_TEST(speaks_tls)
         (void)close(fd);
     }
     ck_assert_int_eq(hf_wire_ask(app_port(&self), HF_SLICE(GET("/echo")), false), 400);
-    ck_assert_int_eq(hf_wire_ask(app_port(&self), HF_SLICE("\x16\x03\x01 no handshake"), false), 0);
+    ck_assert_int_eq(hf_wire_ask(app_port(&self), HF_SLICE("\x16\x03\x01\x00\x05hello"), false), 0);
     app_close(&self);
     SSL_CTX_free(context);
     folder_remove(folder);
