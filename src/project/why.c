@@ -1,62 +1,19 @@
-/* why.c: see why.h. Liveness says in which state the run is; here that becomes one code and its
-   sentence. */
-#include "project/why.h"
-
-#include "base/assert.h"
+/* why.c: see why.h. Liveness says in which state the run is; here that becomes one code and the
+   words of its sentence, which why_value.c puts together. */
 #include "base/json.h"
 #include "model/limit.h"
 #include "model/policy.h"
 #include "project/edge.h"
-#include "project/why_text.h"
+#include "project/why_impl.h"
 
 enum { LOG_PAGES_MAX = 16384 }; /* 64 MiB */
 
-const hf_why_row hf_why_rows[HF_WHY_COUNT] = {
-#define HF_WHY(enumerator, code, severity, text, action, docs)                                     \
-    [enumerator] = {code, severity, text, action, docs},
-#include "project/why.def"
-#undef HF_WHY
-};
-
-const char *hf_why_severity_text(hf_why_severity severity)
-{
-    switch (severity) {
-    case HF_WHY_OK:
-        return "ok";
-    case HF_WHY_NOTICE:
-        return "notice";
-    case HF_WHY_ATTENTION:
-        return "attention";
-    }
-    return "attention";
-}
-
-/* An answer in the making. */
-typedef struct answer {
-    const hf_dossier *dossier;
-    const hf_track *track;
-    const hf_why_world *world;
-    const hf_liveness *live;
-    hf_mem *mem;
-    hf_why_code code;
-    const char *subject; /* kind of thing it is about */
-    const char *name;    /* words of the sentence; NULL: not known, all four */
-    const char *detail;
-    const char *queue;
-    const char *line; /* of the step in the code; NULL: unknown */
-    int64_t number;   /* {attempt}, HF_NONE: not known */
-    int64_t step;     /* HF_NONE: none */
-    int64_t since_us;
-    int64_t until_us;
-    const hf_event *event; /* evidence; NULL: none */
-} answer;
-
-static const char *text_keep(answer *a, hf_slice text)
+static const char *text_keep(hf_why_answer *a, hf_slice text)
 {
     return text.ptr ? hf_mem_text(a->mem, text) : NULL;
 }
 
-static const char *event_text(answer *a, const hf_event *event, hf_event_key key)
+static const char *event_text(hf_why_answer *a, const hf_event *event, hf_event_key key)
 {
     hf_slice text = {0};
 
@@ -65,7 +22,7 @@ static const char *event_text(answer *a, const hf_event *event, hf_event_key key
     return text_keep(a, text);
 }
 
-static void about_step(answer *a)
+static void about_step(hf_why_answer *a)
 {
     const hf_track_step *step = a->live->step;
 
@@ -98,7 +55,7 @@ static hf_why_code closed_code(const hf_dossier *dossier)
     return HF_WHY_CLOSED_FAILED;
 }
 
-static void about_closed(answer *a)
+static void about_closed(hf_why_answer *a)
 {
     a->code = closed_code(a->dossier);
     a->subject = "run";
@@ -135,7 +92,7 @@ static hf_why_code blocked_code(hf_slice reason, hf_slice expected, hf_slice rec
 }
 
 /* The blocked task says why, in the words of the turn that found it. */
-static void about_blocked(answer *a)
+static void about_blocked(hf_why_answer *a)
 {
     hf_value body = NULL;
 
@@ -161,7 +118,7 @@ static void about_blocked(answer *a)
 
 /* ---- activities */
 
-static bool heartbeat_late(answer *a, const hf_track_step *step)
+static bool heartbeat_late(hf_why_answer *a, const hf_track_step *step)
 {
     hf_retry_policy policy;
     hf_slice json = {0};
@@ -179,7 +136,7 @@ static bool heartbeat_late(answer *a, const hf_track_step *step)
 }
 
 /* What the newest attempt failed with. */
-static const char *retry_failure(answer *a, int64_t step)
+static const char *retry_failure(hf_why_answer *a, int64_t step)
 {
     for (size_t i = a->dossier->event_count; i-- > 0;) {
         const hf_event *event = &a->dossier->events[i];
@@ -194,7 +151,7 @@ static const char *retry_failure(answer *a, int64_t step)
     return NULL;
 }
 
-static void about_attempt(answer *a)
+static void about_attempt(hf_why_answer *a)
 {
     const hf_track_step *step = a->live->step;
 
@@ -206,7 +163,7 @@ static void about_attempt(answer *a)
         a->code = heartbeat_late(a, step) ? HF_WHY_HEARTBEAT_LATE : HF_WHY_RUNNING_ACTIVITY;
 }
 
-static void about_pending_activity(answer *a)
+static void about_pending_activity(hf_why_answer *a)
 {
     const hf_dossier_activity *row = a->live->activity;
     const hf_why_world *world = a->world;
@@ -233,7 +190,7 @@ static void about_pending_activity(answer *a)
     a->code = waits ? HF_WHY_QUEUED_BEHIND : HF_WHY_QUEUED_NO_WORKER;
 }
 
-static void about_activity(answer *a)
+static void about_activity(hf_why_answer *a)
 {
     about_step(a);
     a->subject = "activity";
@@ -246,7 +203,7 @@ static void about_activity(answer *a)
 
 /* ---- tasks */
 
-static void about_task(answer *a)
+static void about_task(hf_why_answer *a)
 {
     const hf_dossier_task *task = a->live->task;
 
@@ -283,7 +240,7 @@ static void about_task(answer *a)
     }
 }
 
-static void about_message(answer *a)
+static void about_message(hf_why_answer *a)
 {
     a->event = a->live->message->came;
     a->name = text_keep(a, a->live->message->name);
@@ -298,7 +255,7 @@ static void about_message(answer *a)
 
 /* ---- waits */
 
-static void about_wait(answer *a)
+static void about_wait(hf_why_answer *a)
 {
     about_step(a);
     switch (a->live->state) {
@@ -329,7 +286,7 @@ static void about_wait(answer *a)
 
 /* ---- which of them */
 
-static bool deadline_passed(answer *a)
+static bool deadline_passed(hf_why_answer *a)
 {
     const hf_dossier *d = a->dossier;
     bool execution =
@@ -346,7 +303,7 @@ static bool deadline_passed(answer *a)
     return true;
 }
 
-static void about_unserved(answer *a)
+static void about_unserved(hf_why_answer *a)
 {
     const hf_dossier_activity *activity = a->live->activity;
 
@@ -360,7 +317,7 @@ static void about_unserved(answer *a)
     a->detail = a->live->compatibility.ptr ? text_keep(a, a->live->compatibility) : "its queue";
 }
 
-static void about_quarantine(answer *a)
+static void about_quarantine(hf_why_answer *a)
 {
     a->code = HF_WHY_QUARANTINED;
     a->subject = "run";
@@ -368,7 +325,7 @@ static void about_quarantine(answer *a)
     a->since_us = a->dossier->base.last_us;
 }
 
-static void about_state(answer *a)
+static void about_state(hf_why_answer *a)
 {
     switch (a->live->state) {
     case HF_LIVENESS_CLOSED:
@@ -428,7 +385,7 @@ static void about_state(answer *a)
 }
 
 /* What is wrong with this program or store comes before what the run waits for. */
-static void about_world(answer *a)
+static void about_world(hf_why_answer *a)
 {
     const hf_why_world *world = a->world;
     const hf_dossier *d = a->dossier;
@@ -465,155 +422,24 @@ static void about_world(answer *a)
     }
 }
 
-/* ---- as a value */
-
-static const char *answer_text(answer *a)
-{
-    int64_t now_us = a->world->live.now_us;
-    const char *step =
-        a->step == HF_NONE ? NULL : hf_mem_format(a->mem, "%lld", (long long)a->step);
-    const char *number =
-        a->number == HF_NONE ? NULL : hf_mem_format(a->mem, "%lld", (long long)a->number);
-    const hf_why_word words[] = {
-        {"name", a->name},
-        {"detail", a->detail},
-        {"queue", a->queue},
-        {"step", step},
-        {"attempt", number},
-        {"since", a->since_us == HF_NONE ? NULL : hf_why_text_span(a->mem, now_us - a->since_us)},
-        {"until", a->until_us == HF_NONE ? NULL : hf_why_text_span(a->mem, a->until_us - now_us)}};
-
-    return hf_why_text_make(a->mem, hf_why_rows[a->code].text, words,
-                            sizeof(words) / sizeof(words[0]));
-}
-
-static hf_value subject_value(const answer *a)
-{
-    hf_value_list *subject = hf_value_object(a->mem);
-
-    hf_value_set(subject, HF_SLICE("kind"),
-                 hf_value_string(a->mem, hf_slice_of(a->subject ? a->subject : "run")));
-    hf_value_set(subject, HF_SLICE("name"),
-                 a->name ? hf_value_string(a->mem, hf_slice_of(a->name)) : hf_value_null());
-    hf_value_set(subject, HF_SLICE("step"),
-                 a->step != HF_NONE ? hf_value_int(a->mem, a->step) : hf_value_null());
-    hf_value_set(subject, HF_SLICE("source_line"),
-                 a->line ? hf_value_string(a->mem, hf_slice_of(a->line)) : hf_value_null());
-    return hf_value_finish(subject);
-}
-
-static hf_value evidence_value(const answer *a)
-{
-    hf_value_list *evidence = hf_value_array(a->mem);
-    hf_value_list *item;
-
-    if (a->event) {
-        item = hf_value_object(a->mem);
-        hf_value_set(item, HF_SLICE("event"),
-                     hf_value_int(a->mem, a->event - a->dossier->events + 1));
-        hf_value_append(evidence, hf_value_finish(item));
-    }
-    if (a->live->task) {
-        hf_ulid id = hf_ulid_form(a->live->task->created_us, a->live->task->key, 0);
-
-        item = hf_value_object(a->mem);
-        hf_value_set(item, HF_SLICE("task"), hf_edge_id(a->mem, &id));
-        hf_value_append(evidence, hf_value_finish(item));
-    }
-    return hf_value_finish(evidence);
-}
-
-static void action_add(const answer *a, hf_value_list *next, const char *action, const char *target,
-                       bool primary)
-{
-    hf_value_list *item = hf_value_object(a->mem);
-
-    hf_value_set(item, HF_SLICE("action"), hf_value_string(a->mem, hf_slice_of(action)));
-    if (target)
-        hf_value_set(item, HF_SLICE("target"), hf_value_string(a->mem, hf_slice_of(target)));
-    if (primary)
-        hf_value_set(item, HF_SLICE("primary"), hf_value_bool(true));
-    hf_value_append(next, hf_value_finish(item));
-}
-
-static hf_value next_value(const answer *a)
-{
-    hf_value_list *next = hf_value_array(a->mem);
-    const char *action = hf_why_rows[a->code].action;
-
-    if (a->world->live.past)
-        return hf_value_finish(next); /* nothing can be done about it any more */
-    if (action[0] && a->live->repair_blocked != HF_REPAIR_BLOCKED_UNSUPPORTED_HISTORY)
-        action_add(a, next, action, a->name, true);
-    if (a->live->state != HF_LIVENESS_CLOSED)
-        action_add(a, next, "cancel", NULL, false);
-    return hf_value_finish(next);
-}
-
-/* Whether today's definition is the one that the run was started with: what is known of today's
-   code says nothing of a run that follows another one. Null: nobody can say. */
-static hf_value determinism_value(const answer *a)
-{
-    const hf_why_world *world = a->world;
-    hf_slice current = {0};
-
-    if (world->fingerprint)
-        current = world->fingerprint(world->live.ctx, a->dossier->run.type);
-    if (!current.ptr || !a->dossier->definition)
-        return hf_value_null();
-    return hf_value_string(a->mem,
-                           hf_slice_equal(current, hf_slice_of(a->dossier->definition->fingerprint))
-                               ? HF_SLICE("live_definition")
-                               : HF_SLICE("definition_drift"));
-}
-
-static hf_status answer_value(answer *a, hf_value *out_why, hf_err *err)
-{
-    const hf_why_row *row = &hf_why_rows[a->code];
-    const char *text = answer_text(a);
-    hf_value_list *why = hf_value_object(a->mem);
-    hf_ulid id = hf_dossier_run_id(&a->dossier->run);
-
-    if (!text)
-        return hf_err_nomem(err, "an answer");
-    hf_value_set(why, HF_SLICE("code"), hf_value_string(a->mem, hf_slice_of(row->code)));
-    hf_value_set(why, HF_SLICE("severity"),
-                 hf_value_string(a->mem, hf_slice_of(hf_why_severity_text(row->severity))));
-    hf_value_set(why, HF_SLICE("text"), hf_value_string(a->mem, hf_slice_of(text)));
-    hf_value_set(why, HF_SLICE("since"), hf_edge_time(a->mem, a->since_us));
-    hf_value_set(why, HF_SLICE("until"), hf_edge_time(a->mem, a->until_us));
-    hf_value_set(why, HF_SLICE("subject"), subject_value(a));
-    hf_value_set(why, HF_SLICE("evidence"), evidence_value(a));
-    hf_value_set(why, HF_SLICE("next"), next_value(a));
-    hf_value_set(why, HF_SLICE("instance_id"), hf_edge_text(a->mem, a->dossier->run.instance_id));
-    hf_value_set(why, HF_SLICE("run_id"), hf_edge_id(a->mem, &id));
-    hf_value_set(why, HF_SLICE("as_of_event"),
-                 hf_value_int(a->mem, (int64_t)a->dossier->event_count));
-    hf_value_set(why, HF_SLICE("workflow_determinism_source"), determinism_value(a));
-    hf_value_set(why, HF_SLICE("liveness"), hf_liveness_value(a->live, a->dossier, a->mem));
-    *out_why = hf_value_finish(why);
-    return *out_why ? HF_OK : hf_err_nomem(err, "an answer");
-}
-
 hf_status hf_why_make(const hf_dossier *dossier, const hf_why_world *world, hf_mem *mem,
                       hf_value *out_why, hf_err *err)
 {
     hf_track *track = NULL;
     hf_liveness live;
-    answer a = {.dossier = dossier, .world = world, .live = &live, .mem = mem};
+    hf_why_answer a = {.dossier = dossier, .world = world, .live = &live, .mem = mem};
     hf_status st = hf_liveness_track(dossier, mem, &track, err);
 
     if (!st)
         st = hf_liveness_fold(dossier, track, &world->live, mem, &live, err);
     if (!st) {
-        a.track = track;
         a.number = a.step = HF_NONE;
         a.since_us = live.since_us;
         a.until_us = live.until_us;
         a.queue = text_keep(&a, dossier->queue);
         about_state(&a);
         about_world(&a);
-        st = answer_value(&a, out_why, err);
+        st = hf_why_answer_value(&a, out_why, err);
     }
     hf_track_free(track);
     return st;
