@@ -321,19 +321,11 @@ hf_status hf_projection_compare(hf_db *db, hf_mem *mem, int64_t run,
                                 hf_projection_change *out_found, hf_err *err)
 {
     hf_projection_work w;
-    hf_status st;
+    hf_status st = hf_projection_open(&w, db, mem, run, err);
 
-    *out_found = (hf_projection_change){0};
-    hf_projection_begin(&w, db, mem, run);
-    st = hf_runfold_new(&w.fold, err);
-    if (!st)
-        st = hf_projection_state_read(&w, err);
     if (!st)
         st = compare(&w, err);
-    out_found->summary = w.summary;
-    out_found->log = w.log;
-    out_found->events = w.s.last_seq;
-    hf_runfold_free(w.fold);
-    hf_sha256_free(w.sha);
+    *out_found = (hf_projection_change){.summary = w.summary, .log = w.log, .events = w.s.last_seq};
+    hf_projection_close(&w);
     return hf_err_because(err, st, "compare the fold of run %lld", (long long)run);
 }

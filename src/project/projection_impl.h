@@ -37,9 +37,13 @@ void hf_projection_begin(hf_projection_work *w, hf_db *db, hf_mem *mem, int64_t 
 
 hf_status hf_projection_gone(int64_t run, hf_err *err);
 
-/* Judges the rows that were read; or reads and judges those of one run. */
+/* Judges the rows that were read. */
 void hf_projection_look(hf_projection_work *w);
-HF_NODISCARD hf_status hf_projection_state_read(hf_projection_work *w, hf_err *err);
+
+/* One run for itself: reads and judges its rows, with a fold of its own. Closed in any case. */
+HF_NODISCARD hf_status hf_projection_open(hf_projection_work *w, hf_db *db, hf_mem *mem,
+                                          int64_t run, hf_err *err);
+void hf_projection_close(hf_projection_work *w);
 
 /* The chunks that were read become events, without a gap up to the newest; or the chunks of one run
    from the one with the event `from` on are read first. */

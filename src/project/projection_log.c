@@ -36,16 +36,27 @@ hf_status hf_projection_gone(int64_t run, hf_err *err)
     return hf_err_set(err, HF_NOTFOUND, "there is no run with key %lld", (long long)run);
 }
 
-hf_status hf_projection_state_read(hf_projection_work *w, hf_err *err)
+hf_status hf_projection_open(hf_projection_work *w, hf_db *db, hf_mem *mem, int64_t run,
+                             hf_err *err)
 {
     hf_fold_source *source = &w->s;
-    hf_status st = hf_fold_read_rows(w->db, w->mem, &source, 1, err);
+    hf_status st;
 
+    hf_projection_begin(w, db, mem, run);
+    st = hf_runfold_new(&w->fold, err);
+    if (!st)
+        st = hf_fold_read_rows(db, mem, &source, 1, err);
     if (!st && !source->found)
         st = hf_projection_gone(source->run, err);
     if (!st)
         hf_projection_look(w);
     return st;
+}
+
+void hf_projection_close(hf_projection_work *w)
+{
+    hf_runfold_free(w->fold);
+    hf_sha256_free(w->sha);
 }
 
 /* ---- history */
@@ -186,13 +197,9 @@ hf_status hf_projection_read(hf_db *db, hf_mem *mem, int64_t run, int64_t at,
     hf_buf pack = {0};
     hf_slice kept;
     hf_projection_work w;
-    hf_status st;
+    hf_status st = hf_projection_open(&w, db, mem, run, err);
 
     *out_projection = (hf_projection){0};
-    hf_projection_begin(&w, db, mem, run);
-    st = hf_runfold_new(&w.fold, err);
-    if (!st)
-        st = hf_projection_state_read(&w, err);
     if (!st)
         st = hf_projection_log_read(&w, err);
     if (st)
@@ -213,6 +220,6 @@ hf_status hf_projection_read(hf_db *db, hf_mem *mem, int64_t run, int64_t at,
         st = hf_runfold_events(mem, kept, at, &out_projection->events, &out_projection->count, err);
 done:
     hf_buf_fini(&pack);
-    hf_runfold_free(w.fold);
+    hf_projection_close(&w);
     return hf_err_because(err, st, "read the fold of run %lld", (long long)run);
 }
