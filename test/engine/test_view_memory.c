@@ -94,6 +94,7 @@ START_TEST(views_without_memory)
          "{\"total\":true,\"facets\":[\"status\",\"queue\"],\"filters\":{\"liveness_state\":"
          "\"repair_needed\",\"labels\":{\"a\":\"b\"},\"search_attributes\":{\"n\":{\"gte\":1}}}}"},
         {"detail", hf_describe, "{\"id\":\"o\"}"},
+        {"earlier", hf_describe, "{\"id\":\"o\",\"at\":6}"},
         {"spans", hf_spans, "{\"id\":\"o\"}"},
         {"views", hf_view_list, "{\"owner\":\"me\"}"},
         {"filters", read_filters, "{}"},
