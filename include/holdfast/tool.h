@@ -164,6 +164,9 @@ typedef struct hf_bundles_options {
     hf_value (*redact)(void *arg, hf_mem *mem, hf_value context, hf_value value);
     void *redact_arg;
     const char *redact_policy;
+    /* Without ids: is told of a run whose history cannot be read, {"instance_id", "run_id",
+       "workflow_type"} and why, before the next one comes; NULL: such a run ends it. */
+    void (*unreadable)(void *ctx, hf_value run, const hf_err *why);
 } hf_bundles_options;
 
 /* Hands over bundle after bundle, newest run first, while engines go on working. `found` returns

@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "cli/nearest.h"
 #include "cli/target.h"
+#include "holdfast/tool.h"
 
 /* The flag that a word names: --name, --name=value, -x or -xvalue. *out_value is the value inside
    the word or NULL. HF_CLI_FLAG_COUNT when the command has none of that name. */
@@ -173,6 +174,14 @@ static hf_status format_choose(hf_cli_call *call, hf_err *err)
     return st;
 }
 
+hf_status hf_cli_store_look(const hf_cli_call *call, hf_err *err)
+{
+    const hf_tool_options options = {.size = sizeof(options), .schema = call->schema};
+    hf_tool_info info = {.size = sizeof(info)};
+
+    return hf_tool_inspect(call->store, &options, &info, err);
+}
+
 hf_status hf_cli_store_choose(hf_cli_call *call, hf_err *err)
 {
     const char *first = call->command->args[0].name;
@@ -308,13 +317,15 @@ const char *hf_cli_command_text(hf_cli_call *call, const char *text)
 }
 
 /* Writes the command that helps after `status`. It is help when it is about a store and there is
-   none, or when it would be the same command again. */
+   none, when it would be the same command again, or when something else than the store is missing.
+ */
 static void next_write(const hf_cli_call *call, hf_status status, hf_buf *buf)
 {
     const char *text = call->next ? call->next : hf_cli_exit_next(status);
     bool store = call->shown_store && !hf_cli_address_remote(call->store);
 
-    if ((strstr(text, "{store}") && !store) || next_same(call, text))
+    if ((strstr(text, "{store}") && !store) || next_same(call, text) ||
+        (status == HF_NOTFOUND && !call->next && store && !hf_cli_store_look(call, NULL)))
         text = hf_cli_exit_next(HF_INVALID);
     next_words(call, text, buf);
 }

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "cli/bundle_stream.h"
+#include "cli/target.h"
 #include "cli/verbs.h"
 #include "holdfast/tool.h"
 #include "holdfast/view.h"
@@ -125,8 +126,12 @@ static hf_status side_read(hf_cli_call *call, const char *name, hf_buf *text, hf
     hf_slice only = {0};
     hf_status st;
 
-    if (call->store)
-        return hf_tool_bundles(call->store, &options, side_found, text, NULL, err);
+    if (call->store) {
+        st = hf_tool_bundles(call->store, &options, side_found, text, NULL, err);
+        if (st == HF_NOTFOUND)
+            hf_cli_target_missing(call);
+        return st;
+    }
     st = hf_bundle_stream_open(name, &stream, err);
     if (!st)
         st = hf_bundle_stream_only(stream, &only, err);
@@ -211,6 +216,22 @@ static hf_value payload_hide(void *arg, hf_mem *mem, hf_value context, hf_value 
     return value ? hf_json_(mem, "{'redacted': true}") : NULL;
 }
 
+/* A file that cannot be had says nothing of the store. */
+static hf_status file_fail(hf_cli_call *call, const char *doing, const char *path, hf_err *err)
+{
+    const int number = errno;
+    hf_status st = HF_IO;
+
+    if (number == ENOENT || number == ENOTDIR)
+        st = HF_NOTFOUND;
+    else if (number == EEXIST)
+        st = HF_EXISTS;
+    else if (number == EACCES || number == EPERM)
+        st = HF_DENIED;
+    call->next = "holdfast help {verb}";
+    return hf_err_set(err, st, "cannot %s %s: %s", doing, path, strerror(number));
+}
+
 static hf_status key_read(hf_cli_call *call, const char *path, const char **out_key, hf_err *err)
 {
     FILE *file = fopen(path, "rb");
@@ -218,8 +239,7 @@ static hf_status key_read(hf_cli_call *call, const char *path, const char **out_
     size_t len;
 
     if (!file)
-        return hf_err_set(err, errno == ENOENT ? HF_NOTFOUND : HF_IO, "cannot open %s: %s", path,
-                          strerror(errno));
+        return file_fail(call, "open", path, err);
     len = fread(text, 1, sizeof(text), file);
     (void)fclose(file);
     *out_key = hf_mem_text(call->mem, hf_slice_trim(hf_slice_from(text, len)));
@@ -248,9 +268,10 @@ static hf_status export_write(hf_cli_call *call, const hf_bundles_options *optio
     hf_status st;
 
     if (!job.out)
-        return hf_err_set(err, errno == EEXIST ? HF_EXISTS : HF_IO, "cannot make %s: %s", path,
-                          strerror(errno));
+        return file_fail(call, "make", path, err);
     st = hf_tool_bundles(call->store, options, export_found, &job, &runs, err);
+    if (st == HF_NOTFOUND)
+        hf_cli_target_missing(call);
     if (path && fclose(job.out) != 0)
         job.failed = true;
     if (!st && job.failed)

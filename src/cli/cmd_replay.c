@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "cli/bundle_stream.h"
 #include "cli/replayer.h"
+#include "cli/target.h"
 #include "cli/verbs.h"
 #include "holdfast/tool.h"
 
@@ -57,6 +58,21 @@ static bool bundle_found(void *ctx, const char *text, size_t len)
     if (!g->status)
         g->status = verdict_count(g, report, &g->err);
     return !g->status;
+}
+
+/* A history that the store has, and nobody can read. */
+static void unreadable_found(void *ctx, hf_value run, const hf_err *why)
+{
+    gate *g = ctx;
+    hf_value report = hf_value_merge(
+        g->call->mem, run,
+        hf_json_(g->call->mem,
+                 "{'events': null, 'verdict': 'unreadable', 'reason': null, 'step': null, "
+                 "'at': null, 'sentence': %s}",
+                 why->text));
+
+    if (!g->status)
+        g->status = report ? verdict_count(g, report, &g->err) : hf_err_nomem(&g->err, "a report");
 }
 
 static hf_status gate_open(gate *g, hf_cli_call *call, hf_err *err)
@@ -141,14 +157,18 @@ hf_status hf_cli_replay(hf_cli_call *call, hf_err *err)
 {
     hf_bundles_options options = {.size = sizeof(options),
                                   .schema = call->schema,
-                                  .namespace_ = call->flags[HF_CLI_FLAG_NAMESPACE]};
+                                  .namespace_ = call->flags[HF_CLI_FLAG_NAMESPACE],
+                                  .unreadable = unreadable_found};
     gate g;
     hf_status st = gate_open(&g, call, err);
 
     if (!st)
         st = filters_make(call, &options.filters, &options.max, err);
-    if (!st)
+    if (!st) {
         st = hf_tool_bundles(call->store, &options, bundle_found, &g, NULL, err);
+        if (st == HF_NOTFOUND)
+            hf_cli_target_missing(call);
+    }
     if (!st && g.status)
         st = hf_err_set(err, g.status, "%s", g.err.text);
     if (!st)

@@ -311,11 +311,13 @@ static const hf_cli_command command_table[] = {
      .run = hf_cli_bundle},
     {.name = "replay",
      .summary = "would this build of a program still replay the runs of a store",
-     .text = "The gate before a deployment. Takes the newest open runs out of the store, gives "
-             "them to the program of --app (run as PROGRAM replay - -o json) and prints those "
-             "whose replay would block: at which step and, as far as the program knows, at which "
-             "source line. Runs of types that the program does not have are counted and no more. "
-             "The store is only read, and no activity runs.",
+     .text =
+         "The gate before a deployment. Takes the newest open runs out of the store, gives "
+         "them to the program of --app (run as PROGRAM replay - -o json) and prints those "
+         "whose replay would block: at which step and, as far as the program knows, at which "
+         "source line. Histories that cannot be read are named and the others tried all the same. "
+         "Runs of types that the program does not have are counted and no more. "
+         "The store is only read, and no activity runs.",
      .example = "holdfast replay check --app ./order --sample running:500 --store orders.db",
      .args = {{"ACTION", "check", false}},
      .store = true,

@@ -112,19 +112,11 @@ static bool store_is_made(const hf_cli_call *call)
            (call->args[0] && strcmp(call->args[0], "create") == 0);
 }
 
-static hf_status store_look(const hf_cli_call *call, hf_err *err)
-{
-    const hf_tool_options options = {.size = sizeof(options), .schema = call->schema};
-    hf_tool_info info = {.size = sizeof(info)};
-
-    return hf_tool_inspect(call->store, &options, &info, err);
-}
-
 static hf_status store_open(hf_cli_target *target, hf_err *err)
 {
     static const hf_app nothing = {.name = "holdfast"};
     hf_cli_call *call = target->call;
-    hf_status st = store_is_made(call) ? HF_OK : store_look(call, err);
+    hf_status st = store_is_made(call) ? HF_OK : hf_cli_store_look(call, err);
 
     if (st)
         return st;
@@ -264,9 +256,18 @@ static hf_status reader_get(hf_cli_target *target, hf_err *err)
                        ? HF_OK
                        : hf_reader_open(target->call->store, &options, &target->reader, err);
 
-    if (st == HF_NOTFOUND && !store_look(target->call, NULL))
+    if (st == HF_NOTFOUND && !hf_cli_store_look(target->call, NULL))
         target->call->next = NEXT_SPACES; /* it is not the store that is missing */
     return st;
+}
+
+void hf_cli_target_missing(hf_cli_call *call)
+{
+    hf_cli_target target = {.call = call, .space = call->flags[HF_CLI_FLAG_NAMESPACE]};
+
+    if (!reader_get(&target, NULL))
+        call->next = NEXT_RUNS;
+    hf_reader_close(target.reader);
 }
 
 /* ---- asking a server */

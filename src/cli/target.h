@@ -19,6 +19,11 @@ HF_NODISCARD hf_status hf_cli_target_open(hf_cli_call *call, bool change, hf_cli
 HF_NODISCARD hf_status hf_cli_target_serve(hf_cli_call *call, hf_cli_target **out, hf_err *err);
 void hf_cli_target_close(hf_cli_target *target); /* NULL is allowed */
 
+/* After HF_NOTFOUND from what reads call->store without a target: call->next becomes the verb that
+   lists what could have been meant, runs or namespaces; nothing when the store itself is missing.
+ */
+void hf_cli_target_missing(hf_cli_call *call);
+
 /* The name of a run on the command line: ID, ID#N, or ID with --run R. */
 typedef struct hf_cli_aim {
     const char *id;

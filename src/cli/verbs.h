@@ -72,6 +72,9 @@ HF_NODISCARD hf_status hf_cli_version(hf_cli_call *call, hf_err *err);
    sometimes. HF_INVALID when nobody says. */
 HF_NODISCARD hf_status hf_cli_store_choose(hf_cli_call *call, hf_err *err);
 
+/* Whether there is a store at call->store, and it can be read. */
+HF_NODISCARD hf_status hf_cli_store_look(const hf_cli_call *call, hf_err *err);
+
 /* A command for people to type, "holdfast show a {here}": {here} is where this call went, {verb}
    and {store} are its own, and a program's own name stands for holdfast. NULL when memory ran out.
  */

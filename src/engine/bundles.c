@@ -95,6 +95,32 @@ static hf_status given(job *j, const char *name, hf_err *err)
     return st == HF_NOTFOUND && !imported_give(j, name, NULL) ? HF_OK : st;
 }
 
+/* A history that cannot be read costs its own run when somebody wants to know of it. */
+static hf_status unreadable_tell(job *j, int64_t run, hf_err *err)
+{
+    const hf_err why = *err;
+    hf_dossier_run named;
+    hf_value names;
+    hf_ulid id;
+    char text[HF_ULID_TEXT_SIZE];
+    hf_status st;
+
+    hf_mem_reset(j->mem);
+    st = hf_dossier_find(j->tool.db, j->mem, run, &named, err);
+    if (st)
+        return st;
+    id = hf_dossier_run_id(&named);
+    hf_ulid_print(&id, text);
+    names = hf_json_(j->mem, "{'instance_id': %p, 'run_id': %s, 'workflow_type': %p}",
+                     (const void *)hf_value_string(j->mem, named.instance_id), text,
+                     (const void *)hf_value_string(j->mem, named.type));
+    if (!names)
+        return hf_err_nomem(err, "the names of a run");
+    j->options->unreadable(j->ctx, names, &why);
+    j->runs++;
+    return HF_OK;
+}
+
 /* A run that went away between the list and its reading is no failure. */
 static hf_status filtered_give(job *j, hf_mem *list, hf_err *err)
 {
@@ -116,6 +142,8 @@ static hf_status filtered_give(job *j, hf_mem *list, hf_err *err)
             st = run_give(j, keys[i], err);
             if (st == HF_NOTFOUND)
                 st = HF_OK;
+            else if (st == HF_CORRUPT && j->options->unreadable)
+                st = unreadable_tell(j, keys[i], err);
         }
     } while (!st && !j->enough && cursor.len && j->runs < j->max);
     return st;

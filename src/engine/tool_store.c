@@ -54,5 +54,8 @@ hf_status hf_tool_run_pick(hf_db *db, const hf_intake_target *target, int64_t nu
     *out_run = target->base.run;
     if (number)
         st = hf_db_number(db, HF_STMT_RUN_NUMBERED, params, 2, &found, out_run, err);
-    return st || found ? st : hf_err_set(err, HF_NOTFOUND, "it has no run %lld", (long long)number);
+    return st || found
+               ? st
+               : hf_err_set(err, HF_NOTFOUND, "%.*s has no run %lld", (int)target->instance.id.len,
+                            target->instance.id.ptr, (long long)number);
 }

@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <spawn.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +63,17 @@ static inline void file_write(const char *path, const char *text)
     ck_assert(file);
     ck_assert_int_ge(fputs(text, file), 0);
     ck_assert_int_eq(fclose(file), 0);
+}
+
+/* Changes a store behind the back of everybody. */
+static inline void sql_run(const char *path, const char *sql)
+{
+    sqlite3 *handle = NULL;
+
+    ck_assert_int_eq(sqlite3_open(path, &handle), SQLITE_OK);
+    ck_assert_msg(sqlite3_exec(handle, sql, NULL, NULL, NULL) == SQLITE_OK, "%s",
+                  sqlite3_errmsg(handle));
+    (void)sqlite3_close(handle);
 }
 
 /* A folder of the case's own, which becomes the working folder. */

@@ -1,22 +1,11 @@
 /* test_cli.c: the commands of the holdfast binary and their exit codes, on real stores. */
 #include <signal.h>
-#include <sqlite3.h>
 #include <time.h>
 
 #include "base/json.h"
 #include "cli/program.h"
 #include "lib/pg.h"
 #include "store/store.h"
-
-static void sql_run(const char *path, const char *sql)
-{
-    sqlite3 *handle = NULL;
-
-    ck_assert_int_eq(sqlite3_open(path, &handle), SQLITE_OK);
-    ck_assert_msg(sqlite3_exec(handle, sql, NULL, NULL, NULL) == SQLITE_OK, "%s",
-                  sqlite3_errmsg(handle));
-    (void)sqlite3_close(handle);
-}
 
 /* Adds instances whose current run is not there. */
 static void store_break(const char *path, int count)

@@ -289,6 +289,46 @@ START_TEST(no_store_is_made_by_mistake)
 }
 END_TEST
 
+/* What is missing is named, and the command that helps is about that: not the store, when it is
+   there. */
+START_TEST(what_is_missing_is_not_the_store)
+{
+    static const mistake mistakes[] = {
+        {"bundle export z --store s.db", HF_CLI_EXIT_NOTFOUND, "no instance with the id z",
+         "holdfast ls --store s.db"},
+        {"bundle export a#9 --store s.db", HF_CLI_EXIT_NOTFOUND, "a has no run 9",
+         "holdfast ls --store s.db"},
+        {"bundle diff a z --store s.db", HF_CLI_EXIT_NOTFOUND, "no instance with the id z",
+         "holdfast ls --store s.db"},
+        {"bundle export a --store s.db --namespace n", HF_CLI_EXIT_NOTFOUND,
+         "no namespace called n", "holdfast namespace ls --store s.db"},
+        {"replay check --app /bin/true --store s.db --namespace n", HF_CLI_EXIT_NOTFOUND,
+         "no namespace called n", "holdfast namespace ls --store s.db"},
+        {"replay check --app ./none --store s.db", HF_CLI_EXIT_NOTFOUND, "cannot start ./none",
+         "holdfast help replay"},
+        {"bundle export a --store none.db", HF_CLI_EXIT_NOTFOUND, "no store at none.db",
+         "holdfast schema-migrate none.db"},
+        {"bundle export a --store s.db --out none/a.json", HF_CLI_EXIT_NOTFOUND,
+         "cannot make none/a.json", "holdfast help bundle"},
+        {"bundle export a --store s.db --sign none", HF_CLI_EXIT_NOTFOUND, "cannot open none",
+         "holdfast help bundle"},
+        {"backup s.db none/b.db", HF_CLI_EXIT_NOTFOUND, "cannot create none/b.db",
+         "holdfast help backup"},
+        {"backup none.db b.db", HF_CLI_EXIT_NOTFOUND, "no store at none.db",
+         "holdfast schema-migrate none.db"},
+        {"ls --store text.db", HF_CLI_EXIT_NOTASTORE, "not a Holdfast store", "holdfast config"},
+        {"schema-migrate text.db", HF_CLI_EXIT_NOTASTORE, "not a Holdfast store",
+         "holdfast config"},
+    };
+
+    begin();
+    file_write("text.db", "no store\n");
+    ck_assert_int_eq(do_words("start any --id a --store s.db"), HF_CLI_EXIT_OK);
+    mistakes_check(mistakes, sizeof(mistakes) / sizeof(mistakes[0]));
+    end();
+}
+END_TEST
+
 HF_SUITE_MAIN("cli/next", {mistakes_have_a_next_command, 0}, {runs_have_a_next_command, 0},
               {a_build_is_needed_by_its_runs, 0}, {a_list_is_followed, 120},
-              {no_store_is_made_by_mistake, 0})
+              {no_store_is_made_by_mistake, 0}, {what_is_missing_is_not_the_store, 0})

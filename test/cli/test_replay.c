@@ -119,6 +119,37 @@ START_TEST(gate_names_what_would_block)
 }
 END_TEST
 
+/* Histories that cannot be read are named one by one, the others are tried all the same, and the
+   exit code says that something could not be known; that a run would block weighs more. */
+START_TEST(gate_goes_on_behind_damage)
+{
+    const char *path;
+    hf_value answer;
+
+    begin();
+    path = store_make();
+    sql_run(path, "UPDATE history SET run = run + 1000000 WHERE run IN (SELECT key FROM run WHERE "
+                  "instance IN (SELECT key FROM instance WHERE id IN ('b', 'c')))");
+    ck_assert_int_eq(RUN_IN(ENV("VARIANT=0"), "replay", "check", "--app", self_path(), "--store",
+                            path, "--json"),
+                     1);
+    answer = json(&last.out);
+    ck_assert_int_eq(hf_int(answer, "report.replayed", 0), 3);
+    ck_assert_int_eq(hf_int(answer, "report.ok", 0), 1);
+    ck_assert_int_eq(hf_int(answer, "report.unreadable", 0), 2);
+    ck_assert_str_eq(hf_str(answer, "runs.0.instance_id", ""), "c");
+    ck_assert_str_eq(hf_str(answer, "runs.0.workflow_type", ""), "bill");
+    ck_assert_str_eq(hf_str(answer, "runs.1.instance_id", ""), "b");
+    ck_assert_str_eq(hf_str(answer, "runs.1.verdict", ""), "unreadable");
+    ck_assert_str_ne(hf_str(answer, "runs.1.sentence", ""), "");
+    ck_assert_int_eq(
+        RUN_IN(ENV("VARIANT=1"), "replay", "check", "--app", self_path(), "--store", path), 12);
+    ck_assert(says(&last.out, "3 replayed: 0 ok, 1 would block, 0 of types the program does not "
+                              "have, 2 unreadable"));
+    end();
+}
+END_TEST
+
 /* Code that crashes costs its own runs; what is no such program, and what cannot be asked, is a
    usage error. */
 START_TEST(gate_survives_bad_programs)
@@ -238,6 +269,7 @@ END_TEST
 int main(int argc, char **argv)
 {
     const hf_case cases[] = {{gate_names_what_would_block, 0},
+                             {gate_goes_on_behind_damage, 0},
                              {gate_survives_bad_programs, 0},
                              {bundles_travel_by_file, 0},
                              {bundles_are_redacted_and_signed, 0}};

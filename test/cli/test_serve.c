@@ -338,7 +338,6 @@ END_TEST
 START_TEST(ends_when_it_cannot_write)
 {
     char *argv[] = {"holdfast", "serve", "s.db", "--auth", "none", "--listen", "127.0.0.1:0", NULL};
-    sqlite3 *other = NULL;
     process self;
     int status = 0;
 
@@ -346,10 +345,7 @@ START_TEST(ends_when_it_cannot_write)
     self = serve_again(argv, "");
     (void)answer(post(&self, "/api/workflows", "{\"workflow_type\":\"t\",\"workflow_id\":\"a\"}"),
                  201);
-    ck_assert_int_eq(sqlite3_open("s.db", &other), SQLITE_OK);
-    ck_assert_int_eq(sqlite3_exec(other, "CREATE TABLE x (y); DROP TABLE x", NULL, NULL, NULL),
-                     SQLITE_OK);
-    (void)sqlite3_close(other);
+    sql_run("s.db", "CREATE TABLE x (y); DROP TABLE x");
     (void)answer(post(&self, "/api/workflows", "{\"workflow_type\":\"t\",\"workflow_id\":\"b\"}"),
                  503);
     ck_assert_int_eq(waitpid(self.pid, &status, 0), self.pid);
