@@ -16,8 +16,10 @@ static hf_status state_read(hf_handling *h, hf_dossier *dossier, hf_track **out_
 
     hf_call_read_begin(h->call);
     st = hf_dossier_skim(h->call->in.db, mem, h->target.base.run, dossier, err);
-    if (!st)
-        st = hf_asker_begin(&who, h->call->in.db, mem, dossier->queue, world.now_us, err);
+    if (!st) {
+        who.queue = dossier->queue;
+        st = hf_asker_begin(&who, h->call->in.db, mem, dossier->namespace_key, world.now_us, err);
+    }
     hf_call_read_end(h->call);
     if (!st)
         st = hf_liveness_track(dossier, mem, out_track, err);

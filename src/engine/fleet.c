@@ -58,15 +58,14 @@ hf_slice hf_engine_app_scope(const hf_app *app)
     return app && app->fleet ? hf_slice_of(app->fleet) : HF_SLICE("");
 }
 
-hf_status hf_asker_begin(hf_asker *who, hf_db *db, hf_mem *mem, hf_slice queue, int64_t now_us,
-                         hf_err *err)
+hf_status hf_asker_begin(hf_asker *who, hf_db *db, hf_mem *mem, int64_t namespace_key,
+                         int64_t now_us, hf_err *err)
 {
-    hf_status st;
+    hf_status st =
+        hf_fleet_read(db, mem, hf_engine_app_scope(who->engine ? who->engine->app : NULL), now_us,
+                      &who->fleet, err);
 
-    who->queue = queue;
-    st = hf_fleet_read(db, mem, hf_engine_app_scope(who->engine ? who->engine->app : NULL), now_us,
-                       &who->fleet, err);
-    return st ? st : hf_fleet_pins_read(db, mem, &who->pins, err);
+    return st ? st : hf_fleet_pins_read(db, mem, namespace_key, &who->pins, err);
 }
 
 /* The build of the program itself. */

@@ -20,8 +20,9 @@ typedef struct hf_asker {
     hf_slice queue; /* of the run; ptr NULL: not known */
 } hf_asker;
 
-/* Reads the fleet and the builds that were promoted into the arena; `engine` is set. */
-HF_NODISCARD hf_status hf_asker_begin(hf_asker *who, hf_db *db, hf_mem *mem, hf_slice queue,
+/* Reads the fleet and the builds that were promoted in the namespace into the arena; `engine` and
+   `queue` are set. */
+HF_NODISCARD hf_status hf_asker_begin(hf_asker *who, hf_db *db, hf_mem *mem, int64_t namespace_key,
                                       int64_t now_us, hf_err *err);
 
 /* Whether somebody may take a task: the `served` of a liveness world whose ctx is the asker. */

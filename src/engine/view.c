@@ -103,7 +103,7 @@ hf_status hf_describe(hf_engine *engine, hf_value request, hf_mem *mem, hf_value
     if (!work)
         return hf_err_nomem(err, "a run");
     hf_call_read_begin(&c);
-    st = hf_asker_begin(&who, c.in.db, work, (hf_slice){0}, world.live.now_us, err);
+    st = hf_asker_begin(&who, c.in.db, work, c.in.namespace_key, world.live.now_us, err);
     hf_why_world_fill(&who, &world);
     query.fleet = &who.fleet;
     query.scope = hf_engine_app_scope(engine->app);
@@ -190,7 +190,7 @@ hf_status hf_look_asker(const hf_engine *engine, hf_db *db, hf_mem *mem, hf_aske
     hf_status st;
 
     *who = (hf_asker){.engine = engine};
-    st = hf_asker_begin(who, db, mem, (hf_slice){0}, now_us, err);
+    st = hf_asker_begin(who, db, mem, io_query->namespace_key, now_us, err);
     if (st)
         return st;
     st = hf_engine_app_markers(app, mem, &io_query->own, err);

@@ -60,8 +60,10 @@ hf_status hf_why_run(hf_db *db, const hf_engine *engine, int64_t run, hf_why_wor
     hf_status st =
         work ? hf_dossier_skim(db, work, run, &dossier, err) : hf_err_nomem(err, "an answer");
 
-    if (!st)
-        st = hf_asker_begin(&who, db, work, dossier.queue, world->live.now_us, err);
+    if (!st) {
+        who.queue = dossier.queue;
+        st = hf_asker_begin(&who, db, work, dossier.namespace_key, world->live.now_us, err);
+    }
     hf_why_world_fill(&who, world);
     if (!st)
         st = hf_why_make(&dossier, world, work, &why, err);

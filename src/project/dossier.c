@@ -282,7 +282,6 @@ static hf_status instance_read(hf_db *db, hf_mem *mem, hf_dossier *dossier, hf_e
     const hf_db_value key = hf_db_int(dossier->run.key);
     hf_instance_row instance;
     hf_db_cursor *cursor = NULL;
-    int64_t namespace_key = 0;
     bool found = false;
     hf_status st = hf_db_query(db, HF_STMT_RUN_GET, &key, 1, &cursor, err);
 
@@ -292,11 +291,12 @@ static hf_status instance_read(hf_db *db, hf_mem *mem, hf_dossier *dossier, hf_e
         dossier->blocked = hf_db_column_int(cursor, 4);
         dossier->crash_count = hf_db_column_int(cursor, 12);
         dossier->archived_us = hf_column_or_none(cursor, 15);
-        namespace_key = hf_db_column_int(cursor, 19);
+        dossier->namespace_key = hf_db_column_int(cursor, 19);
     }
     hf_db_end(cursor);
     if (!st)
-        st = hf_instance_get(db, mem, namespace_key, dossier->run.instance_id, &instance, err);
+        st = hf_instance_get(db, mem, dossier->namespace_key, dossier->run.instance_id, &instance,
+                             err);
     if (st)
         return st;
     dossier->business_key = instance.business_key;

@@ -109,6 +109,7 @@ typedef struct hf_dossier_run {
 typedef struct hf_dossier {
     hf_run_base base;
     hf_dossier_run run;
+    int64_t namespace_key;
     hf_slice queue;
     hf_slice business_key; /* ptr NULL: none */
     int64_t archived_us;

@@ -108,14 +108,16 @@ bool hf_fleet_has_build(const hf_fleet *fleet, hf_slice queue, hf_slice build)
     return false;
 }
 
-hf_status hf_fleet_pins_read(hf_db *db, hf_mem *mem, hf_fleet_pins *out_pins, hf_err *err)
+hf_status hf_fleet_pins_read(hf_db *db, hf_mem *mem, int64_t namespace_key, hf_fleet_pins *out_pins,
+                             hf_err *err)
 {
+    const hf_db_value param = hf_db_int(namespace_key);
     hf_fleet_pin *pins = NULL;
     hf_db_cursor *cursor = NULL;
     size_t count = 0;
     size_t room = 0;
     bool row = true;
-    hf_status st = hf_db_query(db, HF_STMT_BUILD_PINNED, NULL, 0, &cursor, err);
+    hf_status st = hf_db_query(db, HF_STMT_BUILD_PINNED, &param, 1, &cursor, err);
 
     while (!st && row) {
         hf_fleet_pin *grown = pins;

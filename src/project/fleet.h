@@ -23,7 +23,7 @@ bool hf_fleet_supports(hf_slice supported, hf_slice marker);
 
 bool hf_fleet_serves(const hf_fleet *fleet, hf_slice queue, hf_slice marker);
 
-/* Builds that were promoted: what carries one is for workers of that build alone. */
+/* Builds that were promoted in a namespace: what carries one is for workers of that build alone. */
 typedef struct hf_fleet_pin {
     hf_slice queue;
     hf_slice build;
@@ -34,8 +34,8 @@ typedef struct hf_fleet_pins {
     size_t count;
 } hf_fleet_pins;
 
-HF_NODISCARD hf_status hf_fleet_pins_read(hf_db *db, hf_mem *mem, hf_fleet_pins *out_pins,
-                                          hf_err *err);
+HF_NODISCARD hf_status hf_fleet_pins_read(hf_db *db, hf_mem *mem, int64_t namespace_key,
+                                          hf_fleet_pins *out_pins, hf_err *err);
 
 /* Whether the marker is a build that was promoted at the queue. */
 bool hf_fleet_pinned(const hf_fleet_pins *pins, hf_slice queue, hf_slice marker);

@@ -2,6 +2,8 @@
    queues, and that a server's own build holds back no run whose code is elsewhere. */
 #include <string.h>
 
+#include "holdfast/host.h"
+#include "holdfast/view.h"
 #include "holdfast/worker.h"
 #include "lib/kit.h"
 
@@ -153,6 +155,35 @@ HF_BOTH_ENGINES(why_names_the_build_that_is_missing)
     hf_kit_close(d);
 }
 
+/* What was promoted in one namespace says nothing of runs in another: the program supports the
+   build of its own run, and may take it. */
+HF_BOTH_ENGINES(builds_are_promoted_in_their_namespace)
+{
+    static const hf_app later = {
+        .name = "test", .workflows = workflows, .build_id = "server-8", .supports = "server-7"};
+    hf_engine *d = hf_kit_open(kind, &app);
+    hf_value why = NULL;
+    hf_value page = NULL;
+    hf_namespace_opts options = {.size_ = sizeof(options)};
+
+    hf_kit_ok(d, hf_namespace_create(d, "other", &options));
+    hf_kit_ok(d, hf_start(d, "local", NULL, .id = "a", .delay = hf_minutes(1)));
+    hf_kit_ok(d, hf_namespace_use(d, "other"));
+    hf_kit_ok(d, hf_builds_promote(d, "default", "server-7"));
+    hf_kit_ok(d, hf_start(d, "local", NULL, .id = "a", .delay = hf_minutes(1)));
+    d = hf_kit_reopen(d, &later);
+    hf_kit_ok(d, hf_namespace_use(d, NULL));
+    hf_kit_ok(d, hf_why(d, "a", hf_mem_of_engine(d), &why));
+    ck_assert_str_eq(hf_str(why, "code", ""), "turn_ready");
+    hf_kit_ok(d, hf_describe(d, hf_json(d, "{'id': 'a'}"), hf_mem_of_engine(d), &page));
+    ck_assert_str_eq(hf_str(page, "liveness_state", ""), "workflow_task_ready");
+    hf_kit_ok(d, hf_namespace_use(d, "other"));
+    hf_kit_ok(d, hf_why(d, "a", hf_mem_of_engine(d), &why));
+    ck_assert_str_eq(hf_str(why, "code", ""), "no_compatible_worker");
+    hf_kit_ok(d, hf_namespace_use(d, NULL));
+    hf_kit_close(d);
+}
+
 /* A schedule starts runs of a worker's type with what the worker declared: its signals are known.
  */
 HF_BOTH_ENGINES(scheduled_runs_carry_their_declaration)
@@ -174,4 +205,5 @@ HF_PG_SUITE_MAIN("engine/build", HF_BOTH(drained_builds_are_recorded),
                  HF_BOTH(builds_of_the_server_hold_back_no_worker),
                  HF_BOTH(scheduled_runs_carry_their_declaration),
                  HF_BOTH(runs_keep_the_build_they_began_with),
-                 HF_BOTH(why_names_the_build_that_is_missing))
+                 HF_BOTH(why_names_the_build_that_is_missing),
+                 HF_BOTH(builds_are_promoted_in_their_namespace))
