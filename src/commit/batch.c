@@ -450,6 +450,17 @@ hf_status hf_batch_rest(hf_batch *batch, hf_err *err)
     return hf_batch_passes(st) ? HF_OK : st;
 }
 
+hf_status hf_batch_try(hf_batch *batch, hf_err *err)
+{
+    hf_status st = hf_batch_rest(batch, err); /* a log that is written back is room as well */
+
+    if (!st)
+        st = hf_keys_fill(batch->keys, batch->db, err);
+    if (!st)
+        batch->full.status = HF_OK;
+    return hf_batch_passes(st) || st == HF_UNREACHABLE || st == HF_UNKNOWN ? HF_OK : st;
+}
+
 hf_unit *hf_batch_abandon(hf_batch *batch, const hf_err *why)
 {
     hf_unit *units = batch->again;
@@ -494,7 +505,11 @@ hf_unit *hf_batch_run(hf_batch *batch, hf_unit *units, hf_unit **out_rest, hf_st
     if (!st && batch->count) {
         items_join(batch);
         st = batch_commit(batch, err);
+        if (!st)
+            batch->full.status = HF_OK;
     }
+    if (st == HF_FULL)
+        batch->full = *err;
     if (!st && batch->stats.unknown != unknown)
         batch_requeue(batch);
     else if (!st)

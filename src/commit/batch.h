@@ -23,6 +23,7 @@ typedef struct hf_batch {
     hf_unit *again_last;
     int wary;             /* batches to come in which guards are joined: one did not hold lately */
     int64_t checkpointed; /* pages of the log when it was last written back */
+    hf_err full;          /* why the newest batch found no room; status HF_OK: it did */
     hf_writer_stats stats;
     /* Asked between attempts to reach a lost database: true gives up. */
     bool (*stopped)(void *ctx);
@@ -55,5 +56,9 @@ bool hf_batch_passes(hf_status st);
 
 /* Nothing has come for a while: writes the log back. */
 HF_NODISCARD hf_status hf_batch_rest(hf_batch *batch, hf_err *err);
+
+/* Whether there is room again: reserves keys, which writes little and does no harm. A store that is
+   still full, or cannot be reached, is no failure. */
+HF_NODISCARD hf_status hf_batch_try(hf_batch *batch, hf_err *err);
 
 #endif

@@ -25,8 +25,9 @@ enum {
     BATCH_MAX = 1024,
     QUIET_US =
         15, /* nobody came for this long: those who were answered have something else to do */
-    REST_AFTER_US =
-        1000000 /* without work for this long: write the log back, then sleep until there is work */
+    REST_AFTER_US = 1000000, /* without work for this long: write the log back, then sleep until
+                                there is work */
+    TRY_AFTER_US = 500000 /* while the store is full: how often somebody sees whether it still is */
 };
 
 struct hf_writer {
@@ -55,6 +56,7 @@ struct hf_writer {
     bool dozing;    /* the thread sleeps without a limit: it knows of no log to write back */
     bool closing;   /* finish what is there, then end */
     hf_err failure; /* why the writer stopped for good */
+    hf_err full;    /* why the newest batch found no room; status HF_OK: it did */
     hf_writer_stats stats;
 };
 
@@ -168,6 +170,8 @@ static void everyone_stop(hf_writer *writer)
 static void batch_give(hf_writer *writer)
 {
     writer->stats = writer->batch.stats;
+    if (writer->full.status || writer->batch.full.status)
+        writer->full = writer->batch.full;
     writer->busy = false;
 }
 
@@ -257,8 +261,27 @@ static void log_rest(hf_writer *writer)
     writer->busy = false;
 }
 
+/* A store that was full is written to now and then: nobody may come to find out, least of all
+   when the world is told that it is full. Under the lock, which it gives up meanwhile. */
+static void store_try(hf_writer *writer)
+{
+    hf_err err = {0};
+    hf_status st;
+
+    writer->busy = true;
+    hf_mutex_unlock(&writer->lock);
+    st = hf_batch_try(&writer->batch, &err);
+    if (st)
+        failure_set(writer, st, &err);
+    writer->worked_us = hf_clock_mono_us(hf_clock_system());
+    writer->rested &= writer->batch.full.status != HF_OK;
+    hf_mutex_lock(&writer->lock);
+    batch_give(writer);
+}
+
 /* Sleeps until there is work and takes the batch for it; false when there will be none any more.
-   After a while without work it writes the log back, once. */
+   After a while without work it writes the log back, once, and sees whether a full store still is.
+ */
 static bool work_wait(hf_writer *writer)
 {
     bool go_on = false;
@@ -266,17 +289,21 @@ static bool work_wait(hf_writer *writer)
     hf_mutex_lock(&writer->lock);
     for (;;) {
         bool log = !writer->busy && !writer->rested && writer->batch.db->log_pages > 0;
-        int64_t rest_us = log ? writer->worked_us + REST_AFTER_US : 0;
+        bool full = !writer->busy && writer->full.status;
+        int64_t until_us = writer->worked_us + (full ? TRY_AFTER_US : REST_AFTER_US);
 
         if (!writer->busy && writer->failure.status)
             break;
         go_on = !writer->busy && (writer->first || hf_batch_waiting(&writer->batch));
         if (go_on || (!writer->busy && writer->closing))
             break;
-        if (log && hf_clock_mono_us(hf_clock_system()) >= rest_us) {
-            log_rest(writer);
-        } else if (log) {
-            if (hf_cond_wait_until(&writer->work, &writer->lock, rest_us) == HF_TIMEOUT)
+        if ((log || full) && hf_clock_mono_us(hf_clock_system()) >= until_us) {
+            if (full)
+                store_try(writer);
+            else
+                log_rest(writer);
+        } else if (log || full) {
+            if (hf_cond_wait_until(&writer->work, &writer->lock, until_us) == HF_TIMEOUT)
                 continue; /* there may have been work meanwhile: look again */
         } else {
             writer->dozing = true;
@@ -543,7 +570,7 @@ static void unit_run_here(hf_writer *writer, hf_unit *unit)
     writer->expected = writer->queued + 1;
     batch_give(writer);
     if (writer->first || writer->closing || fatal ||
-        (writer->dozing && writer->batch.db->log_pages > 0))
+        (writer->dozing && (writer->full.status || writer->batch.db->log_pages > 0)))
         hf_cond_signal(&writer->work);
     hf_mutex_unlock(&writer->lock);
 }
@@ -603,6 +630,18 @@ hf_status hf_writer_failure(hf_writer *writer, hf_err *out_failure)
     st = writer->failure.status;
     if (out_failure)
         *out_failure = writer->failure;
+    hf_mutex_unlock(&writer->lock);
+    return st;
+}
+
+hf_status hf_writer_full(hf_writer *writer, hf_err *out_why)
+{
+    hf_status st;
+
+    hf_mutex_lock(&writer->lock);
+    st = writer->full.status;
+    if (st && out_why)
+        *out_why = writer->full;
     hf_mutex_unlock(&writer->lock);
     return st;
 }

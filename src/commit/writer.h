@@ -87,6 +87,10 @@ hf_keys *hf_writer_keys(hf_writer *writer);
 /* Why the writer stopped: HF_OK while it works. */
 hf_status hf_writer_failure(hf_writer *writer, hf_err *out_failure);
 
+/* HF_FULL, and why, from a batch that found the disk or the database full until something can be
+   written again; the thread tries so by itself. HF_OK otherwise. */
+hf_status hf_writer_full(hf_writer *writer, hf_err *out_why);
+
 hf_writer_stats hf_writer_stats_get(hf_writer *writer);
 
 #endif

@@ -17,10 +17,14 @@ void hf_api_health(hf_api *api)
 /* What keeps it from taking work; NULL: nothing. */
 static const char *ready_fault(hf_server *server)
 {
+    hf_status st = server->engine ? hf_working(server->engine) : HF_OK;
+
     if (atomic_load(&server->draining))
         return "draining";
-    if (server->engine && hf_working(server->engine) == HF_STOPPED)
+    if (st == HF_STOPPED)
         return "stopped";
+    if (st == HF_FULL)
+        return "storage_full";
     return atomic_load(&server->away) ? "store_unreachable" : NULL;
 }
 

@@ -5,6 +5,8 @@
 #include "base/fault.h"
 #include "base/thread.h"
 #include "lib/engine.h"
+#include "lib/nap.h"
+#include "lib/simvfs.h"
 #include "lib/world.h"
 
 static hf_err err;
@@ -543,6 +545,46 @@ HF_BOTH_ENGINES(threads_commit_at_once)
     hf_test_place_free(place);
 }
 
+/* A full disk fails the batch and nothing else: the writer says that it is full, sees by itself
+   when it is not any more, and goes on. */
+START_TEST(full_disk_passes)
+{
+    hf_simvfs *disk = hf_simvfs_new("sim-full");
+    hf_world_options options = {.vfs = "sim-full"};
+    hf_world world;
+    hf_world_run run;
+    hf_world_run other;
+    uint64_t batches;
+
+    ck_assert_ptr_nonnull(disk);
+    ok(hf_world_open(&world, "full.db", &options, &err), "open the world");
+    ok(hf_world_start(&world, "order-1", &run, &err), "start");
+    ck_assert_int_eq(hf_writer_full(world.writer, &err), HF_OK);
+    hf_simvfs_fail(disk, HF_SIMVFS_FULL, 1, true);
+    ck_assert_int_eq(hf_world_start(&world, "order-2", &other, &err), HF_FULL);
+    ck_assert_int_eq(hf_writer_full(world.writer, &err), HF_FULL);
+    ck_assert_str_ne(err.text, "");
+    ck_assert_int_eq(hf_writer_failure(world.writer, NULL), HF_OK);
+    batches = hf_writer_stats_get(world.writer).batches;
+    for (int i = 0; i < 3000 && hf_simvfs_seen(disk, HF_SIMVFS_FULL) < 3; i++)
+        hf_nap_ms(10); /* it tries */
+    ck_assert_int_eq(hf_writer_full(world.writer, NULL), HF_FULL);
+    hf_simvfs_fail(disk, HF_SIMVFS_FULL, 0, false);
+    for (int i = 0; i < 3000 && hf_writer_full(world.writer, NULL); i++)
+        hf_nap_ms(10);
+    ck_assert_int_eq(hf_writer_full(world.writer, NULL), HF_OK);
+    ck_assert_uint_eq(hf_writer_stats_get(world.writer).batches, batches);
+    ok(hf_world_start(&world, "order-2", &other, &err), "start when there is room");
+    hf_simvfs_fail(disk, HF_SIMVFS_FULL, 1, true);
+    ck_assert_int_eq(hf_world_start(&world, "order-3", &other, &err), HF_FULL);
+    hf_simvfs_fail(disk, HF_SIMVFS_FULL, 0, false);
+    ok(hf_world_start(&world, "order-3", &other, &err), "start at once when there is room");
+    ck_assert_int_eq(hf_writer_full(world.writer, NULL), HF_OK);
+    hf_world_close(&world);
+    hf_simvfs_free(disk);
+}
+END_TEST
+
 HF_PG_SUITE_MAIN("commit/writer", HF_BOTH(a_life_commits), HF_BOTH(second_start_is_told_it_exists),
                  HF_BOTH(stale_decision_conflicts), HF_BOTH(outside_fact_is_based_anew),
                  HF_BOTH(closed_run_refuses), HF_BOTH(siblings_share_a_transaction),
@@ -551,4 +593,4 @@ HF_PG_SUITE_MAIN("commit/writer", HF_BOTH(a_life_commits), HF_BOTH(second_start_
                  HF_BOTH(io_error_stops_the_writer), HF_BOTH(queue_pushes_back),
                  HF_BOTH(bare_rows_say_whether_they_took_effect),
                  HF_BOTH(one_of_equal_rows_takes_effect), HF_BOTH(wrong_units_are_refused),
-                 HF_BOTH(threads_commit_at_once))
+                 HF_BOTH(threads_commit_at_once), {full_disk_passes, 0})

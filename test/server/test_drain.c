@@ -8,6 +8,8 @@
 
 #include "holdfast/host.h"
 #include "holdfast/worker.h"
+#include "lib/nap.h"
+#include "lib/simvfs.h"
 #include "lib/site.h"
 
 static const hf_app app = {.name = "nothing-here"};
@@ -371,8 +373,45 @@ START_TEST(not_ready_when_it_cannot_write)
 }
 END_TEST
 
+/* A full disk: what cannot be recorded is refused and changes nothing, /api/ready says why, reads
+   go on; and as soon as there is room it is ready again, although nobody asked it to write. */
+START_TEST(not_ready_while_the_disk_is_full)
+{
+    static const char first[] = "{\"workflow_type\":\"t\",\"workflow_id\":\"a\"}";
+    static const char second[] = "{\"workflow_type\":\"t\",\"workflow_id\":\"b\"}";
+    hf_simvfs *disk = hf_simvfs_new("small disk");
+    hf_site_answer answer;
+    hf_site site;
+
+    ck_assert_ptr_nonnull(disk);
+    ck_assert_int_eq(sqlite3_vfs_register(sqlite3_vfs_find("small disk"), 1), SQLITE_OK);
+    hf_site_open(&site, HF_ENGINE_SQLITE, &app, (hf_server_options){0});
+    ck_assert_int_eq(hf_site_ask(&site, "POST", "/api/workflows", NULL, first).status, 201);
+    hf_simvfs_fail(disk, HF_SIMVFS_FULL, 1, true);
+    answer = hf_site_ask(&site, "POST", "/api/workflows", NULL, second);
+    ck_assert_msg(answer.status == 507, "%d: %s", answer.status, answer.text);
+    ck_assert_str_eq(hf_str(answer.body, "reason", ""), "storage_full");
+    answer = hf_site_ask(&site, "GET", "/api/ready", NULL, NULL);
+    ck_assert_msg(answer.status == 503, "%d: %s", answer.status, answer.text);
+    ck_assert_str_eq(hf_str(answer.body, "status", ""), "storage_full");
+    ck_assert(!hf_bool(answer.body, "ready", true));
+    ck_assert_int_eq(hf_working(site.engine), HF_FULL);
+    ck_assert_int_eq(hf_site_ask(&site, "GET", "/api/health", NULL, NULL).status, 200);
+    ck_assert_int_eq(hf_site_ask(&site, "GET", "/api/workflows/a", NULL, NULL).status, 200);
+    ck_assert_int_eq(hf_site_ask(&site, "GET", "/api/workflows/b", NULL, NULL).status, 404);
+    hf_simvfs_fail(disk, HF_SIMVFS_FULL, 0, false);
+    for (int i = 0; i < 3000 && hf_working(site.engine); i++)
+        hf_nap_ms(20);
+    ck_assert_int_eq(hf_site_ask(&site, "GET", "/api/ready", NULL, NULL).status, 200);
+    ck_assert_int_eq(hf_site_ask(&site, "POST", "/api/workflows", NULL, second).status, 201);
+    hf_site_close(&site);
+    hf_simvfs_free(disk);
+}
+END_TEST
+
 HF_PG_SUITE_MAIN("server/drain", HF_BOTH(an_accepted_update_outlives_its_server),
                  HF_BOTH(questions_end_at_once), HF_BOTH(polls_and_streams_end_at_once),
                  HF_BOTH(a_task_in_hand_is_brought),
                  HF_BOTH(a_task_that_did_not_arrive_outlives_a_restart),
-                 HF_BOTH(waits_can_begin_again), {not_ready_when_it_cannot_write, 0})
+                 HF_BOTH(waits_can_begin_again), {not_ready_when_it_cannot_write, 0},
+                 {not_ready_while_the_disk_is_full, 0})
