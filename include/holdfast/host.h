@@ -63,6 +63,13 @@ HF_API hf_status hf_namespaces(hf_engine *engine, hf_mem *mem, hf_value *out);
 HF_API hf_status hf_namespace_open_runs(hf_engine *engine, int64_t most, int64_t *out_count);
 HF_API hf_status hf_namespace_bytes(hf_engine *engine, int64_t *out_bytes);
 
+/* ---- who changes schedules */
+
+/* What the histories of schedules say, as command_context, of changes and firings that this thread
+   asks for from now on: an object like the context of hf_command, with caller, auth, request and
+   principal. It is copied. NULL: the program itself, as in the beginning. HF_INVALID: no object. */
+HF_API hf_status hf_schedule_context(hf_engine *engine, hf_value context);
+
 /* ---- retention: closed runs whose time is over leave the store with everything that is theirs.
    The engine does so by itself; a pass does it at once. */
 
@@ -148,8 +155,9 @@ HF_API hf_status hf_changes(hf_engine *engine, int64_t seen, hf_ms wait, int64_t
 
 /* {"system_attributes": {name: type}, "custom_attributes": {name: type}} */
 HF_API hf_status hf_attributes(hf_engine *engine, hf_mem *mem, hf_value *out);
-/* The type is string, keyword, keyword_list, int, float, bool or datetime. HF_EXISTS; HF_DENIED:
-   the name is a system attribute's; HF_TOOBIG: there are too many. */
+/* The type is string, keyword, keyword_list, int, float, bool or datetime. A text of a keyword has
+   at most 255 characters from then on, other texts 2,048: a longer one is refused where it is
+   given. HF_EXISTS; HF_DENIED: the name is a system attribute's; HF_TOOBIG: there are too many. */
 HF_API hf_status hf_attribute_create(hf_engine *engine, const char *name, const char *type);
 /* Runs that carry it keep it. HF_NOTFOUND. */
 HF_API hf_status hf_attribute_delete(hf_engine *engine, const char *name);

@@ -5,6 +5,11 @@
 
 #include "base/value.h"
 
+/* Who asks when the program itself does. */
+#define EMBEDDED_CONTEXT                                                                           \
+    "{\"auth\":{\"method\":null,\"status\":\"not_applicable\"},"                                   \
+    "\"caller\":{\"label\":\"C API\",\"type\":\"embedded\"}}"
+
 bool hf_call_remote(hf_engine *engine, engine_slot **out_slot)
 {
     if (!engine || !engine->remote || engine->open_error.status)
@@ -57,6 +62,8 @@ hf_status hf_call_begin_(hf_call *call, hf_engine *engine, const char *function)
                            .payload_max =
                                hf_limits_get(&engine->settings.limits, HF_LIMIT_PAYLOAD_SIZE_BYTES),
                            .now_us = hf_clock_wall_us(engine->clock),
+                           .context = call->slot->context.len ? hf_buf_slice(&call->slot->context)
+                                                              : HF_SLICE(EMBEDDED_CONTEXT),
                            .known = hf_registry_snapshot,
                            .known_ctx = engine->registry};
     return HF_OK;

@@ -495,6 +495,7 @@ void hf_close(hf_engine *engine)
         hf_stager_fini(&slot->stager);
         hf_mem_free(slot->scratch);
         hf_mem_free(slot->mem);
+        hf_buf_fini(&slot->context);
         hf_alloc_free(slot);
     }
     hf_engine_spaces_free(engine);

@@ -39,6 +39,7 @@ typedef struct engine_slot {
     hf_stager stager;
     int64_t namespace_key; /* where this thread's calls work (space.c) */
     const char *namespace_name;
+    hf_buf context; /* who this thread changes schedules for (schedule_api.c); empty: itself */
     /* while it waits for a run; under the engine's lock */
     hf_cond woken;
     hf_list waiting; /* in the engine's list */

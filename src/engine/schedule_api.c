@@ -3,11 +3,13 @@
    schedule_show.c. */
 #include <string.h>
 
+#include "base/json.h"
 #include "base/utf8.h"
 #include "base/value.h"
 #include "engine/call.h"
 #include "engine/schedule.h"
 #include "engine/schedule_show.h"
+#include "holdfast/host.h"
 
 enum { TRIES_MAX = 64, BACKFILL_MAX = 1000 };
 
@@ -284,6 +286,25 @@ hf_status hf_schedule_create_with(hf_engine *engine, const char *id, const hf_sc
         hf_core_notify_schedule(engine->core, s.key);
     hf_unit_free(unit);
     return st;
+}
+
+hf_status hf_schedule_context(hf_engine *engine, hf_value context)
+{
+    hf_call c;
+    hf_status st = hf_call_begin(&c, engine);
+
+    if (st)
+        return st;
+    hf_buf_fini(&c.slot->context);
+    if (!context)
+        return HF_OK;
+    if (hf_value_kind_of(context) != HF_VALUE_OBJECT)
+        return hf_err_set(&c.slot->err, HF_INVALID, "schedule: the context must be an object");
+    hf_json_write_canonical(&c.slot->context, context);
+    if (hf_buf_ok(&c.slot->context))
+        return HF_OK;
+    hf_buf_fini(&c.slot->context);
+    return hf_err_nomem(&c.slot->err, "a context");
 }
 
 static void field_note(hf_mem *mem, hf_value_list *fields, const char *name, bool changed)

@@ -26,6 +26,7 @@ typedef struct hf_intake {
     int64_t namespace_key;
     int64_t payload_max; /* bytes of one value; 0: no limit */
     int64_t now_us;
+    hf_slice context; /* who asks, a JSON object; ptr NULL: nobody, the engine does it by itself */
     /* What the program itself knows of a definition, so that the store need not be asked; NULL:
        nothing, both. */
     const hf_definition_snapshot *(*known)(const void *ctx, int64_t definition);
@@ -102,7 +103,8 @@ typedef struct hf_intake_refusal {
 
 /* The unit of a start; HF_EXISTS shows when it is committed. `row` has what is known of the command
    already. *out_target is what was made, its texts in the unit's arena. *out_refusal: the arguments
-   do not fit; HF_INVALID: anything else does not. */
+   do not fit; HF_INVALID: anything else does not. The store is read only for search attributes that
+   are longer than a keyword may be. */
 HF_NODISCARD hf_status hf_intake_start_draft(const hf_intake *in, const hf_intake_start *start,
                                              hf_command_row row, hf_unit *unit,
                                              hf_intake_target *out_target, int64_t *out_command,

@@ -125,6 +125,26 @@ const char *hf_schedule_ulid_text(hf_mem *mem, int64_t time_us, int64_t key)
     return hf_mem_text(mem, hf_slice_of(text));
 }
 
+/* Who asked for the change. */
+static hf_slice context_text(const change *c)
+{
+    return c->in->context.ptr
+               ? c->in->context
+               : HF_SLICE("{\"auth\":{\"method\":null,\"status\":\"not_applicable\"},"
+                          "\"caller\":{\"label\":\"Schedules\",\"type\":\"engine\"}}");
+}
+
+static hf_status body_sign(const change *c, hf_value *io_body, hf_err *err)
+{
+    hf_value context = NULL;
+    hf_status st = hf_json_read(c->mem, context_text(c), NULL, &context, err);
+
+    if (!st && *io_body)
+        *io_body = hf_value_merge(
+            c->mem, *io_body, hf_json_(c->mem, "{'command_context': %p}", (const void *)context));
+    return !st && !*io_body ? hf_err_nomem(err, "a schedule's event") : st;
+}
+
 /* An event of the schedule's history; rows of a unit that starts a run hang on that run. */
 static hf_status event_add(change *c, hf_event_type type, hf_value body, hf_err *err)
 {
@@ -137,9 +157,10 @@ static hf_status event_add(change *c, hf_event_type type, hf_value body, hf_err 
                                  .recorded_us = c->in->now_us,
                                  .run = HF_NONE,
                                  .slot_us = HF_NONE};
+    hf_status st = body_sign(c, &body, err);
 
-    if (!body)
-        return hf_err_nomem(err, "a schedule's event");
+    if (st)
+        return st;
     if (type == HF_EVENT_SCHEDULE_TRIGGERED || type == HF_EVENT_SCHEDULE_TRIGGER_SKIPPED) {
         row.run = c->run;
         row.slot_us = c->slot_us;
@@ -363,6 +384,7 @@ static void triggered_put(const change *c, const hf_fire *fire, const hf_verdict
                       hf_slice_of(hf_overlap_policy_text(verdict->effective)));
     hf_event_put_int(events, HF_KEY_TRIGGER_NUMBER, s->fires);
     hf_event_put_time(events, HF_KEY_OCCURRENCE_TIME, fire->occurrence_us);
+    hf_event_put_json(events, HF_KEY_COMMAND_CONTEXT, context_text(c));
 }
 
 static hf_value triggered_value(const change *c, const hf_fire *fire, const hf_fired *fired)

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/rng.h"
 #include "base/value.h"
+#include "holdfast/host.h"
 #include "server/handlers.h"
 #include "server/payload.h"
 #include "server/schedule_query.h"
@@ -65,6 +66,17 @@ static void schedule_answer(hf_api *api, int status, const char *id, const char 
 static const char *id_of(const hf_api *api)
 {
     return hf_api_param_named(api, "schedule_id");
+}
+
+/* The schedule's history shall say who asked; false: answered already. */
+static bool caller_tell(hf_api *api)
+{
+    hf_value context = hf_api_context(api);
+    hf_status st = context ? hf_schedule_context(api->server->engine, context) : HF_NOMEM;
+
+    if (st)
+        schedule_failed(api, st);
+    return !st;
 }
 
 /* ---- making and changing */
@@ -131,6 +143,8 @@ void hf_api_schedule_create(hf_api *api)
     }
     if (!id)
         id = id_make(api);
+    if (!caller_tell(api))
+        return;
     st = id ? hf_schedule_create_with(api->server->engine, id, &options) : HF_NOMEM;
     if (st)
         schedule_failed(api, st);
@@ -143,7 +157,7 @@ void hf_api_schedule_update(hf_api *api)
     hf_schedule_opts options;
     hf_status st;
 
-    if (!options_read(api, &options))
+    if (!options_read(api, &options) || !caller_tell(api))
         return;
     st = hf_schedule_update_with(api->server->engine, id_of(api), &options);
     if (st)
@@ -154,8 +168,11 @@ void hf_api_schedule_update(hf_api *api)
 
 void hf_api_schedule_delete(hf_api *api)
 {
-    hf_status st = hf_schedule_delete(api->server->engine, id_of(api));
+    hf_status st;
 
+    if (!caller_tell(api))
+        return;
+    st = hf_schedule_delete(api->server->engine, id_of(api));
     if (st)
         schedule_failed(api, st);
     else
@@ -171,9 +188,12 @@ void hf_api_schedule(hf_api *api)
 
 void hf_api_schedule_pause(hf_api *api)
 {
-    hf_status st = hf_schedule_pause(api->server->engine, id_of(api),
-                                     hf_str(api->body, "note", hf_str(api->body, "reason", NULL)));
+    hf_status st;
 
+    if (!caller_tell(api))
+        return;
+    st = hf_schedule_pause(api->server->engine, id_of(api),
+                           hf_str(api->body, "note", hf_str(api->body, "reason", NULL)));
     if (st)
         schedule_failed(api, st);
     else
@@ -182,8 +202,11 @@ void hf_api_schedule_pause(hf_api *api)
 
 void hf_api_schedule_resume(hf_api *api)
 {
-    hf_status st = hf_schedule_resume(api->server->engine, id_of(api));
+    hf_status st;
 
+    if (!caller_tell(api))
+        return;
+    st = hf_schedule_resume(api->server->engine, id_of(api));
     if (st)
         schedule_failed(api, st);
     else
@@ -193,9 +216,12 @@ void hf_api_schedule_resume(hf_api *api)
 void hf_api_schedule_trigger(hf_api *api)
 {
     hf_value fired = NULL;
-    hf_status st = hf_schedule_trigger(api->server->engine, id_of(api),
-                                       hf_str(api->body, "overlap_policy", NULL), &fired);
+    hf_status st;
 
+    if (!caller_tell(api))
+        return;
+    st = hf_schedule_trigger(api->server->engine, id_of(api),
+                             hf_str(api->body, "overlap_policy", NULL), &fired);
     if (st)
         schedule_failed(api, st);
     else
@@ -232,6 +258,8 @@ void hf_api_schedule_backfill(hf_api *api)
         hf_api_error(api, 422, "invalid_time_range", "The end lies before the start.");
         return;
     }
+    if (!caller_tell(api))
+        return;
     st = hf_schedule_backfill(api->server->engine, id_of(api), from, to,
                               hf_str(api->body, "overlap_policy", NULL), &fired);
     if (st)

@@ -79,6 +79,7 @@ static void no_commands(hf_engine *d)
     REFUSED(hf_batch_pause(d, NULL, NULL, NULL));
     REFUSED(hf_batch_resume(d, NULL, NULL, NULL));
     REFUSED(hf_batch_abort(d, NULL, NULL, NULL));
+    REFUSED(hf_schedule_context(d, hf_json(d, "[]")));
     REFUSED(hf_schedule_create_with(d, NULL, NULL));
     REFUSED(hf_schedule_update_with(d, NULL, NULL));
     REFUSED(hf_schedule_pause(d, NULL, NULL));

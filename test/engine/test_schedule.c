@@ -7,6 +7,7 @@
 #include "base/fault.h"
 #include "engine/engine_impl.h"
 #include "engine/fleet.h"
+#include "holdfast/host.h"
 #include "lib/campaign.h"
 #include "lib/kit.h"
 
@@ -317,6 +318,53 @@ HF_BOTH_ENGINES(b140_delete_is_soft)
     ck_assert_int_eq(hf_schedule_delete(d, "never"), HF_NOTFOUND);
     hf_kit_ok(d, hf_schedule_list(d, &list, .limit = 5));
     ck_assert_int_eq(hf_int(list, "schedule_count", -1), 0);
+    hf_kit_close(d);
+}
+
+/* Every event says who asked: the program, whoever it named, or the engine itself. So does the run
+   that was started. */
+HF_BOTH_ENGINES(b135_events_say_who_asked)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+    hf_value named = hf_json(d, "{'caller': {'type': 'desk'}, 'principal': {'id': 'ann'}}");
+    static const struct {
+        const char *type;
+        const char *caller;
+        const char *principal;
+    } said[] = {{"ScheduleCreated", "embedded", "none"},   {"ScheduleTriggered", "engine", "none"},
+                {"ScheduleTriggered", "desk", "ann"},      {"SchedulePaused", "desk", "ann"},
+                {"ScheduleTriggerSkipped", "desk", "ann"}, {"ScheduleResumed", "desk", "ann"},
+                {"ScheduleUpdated", "desk", "ann"},        {"ScheduleDeleted", "embedded", "none"}};
+    hf_value out = NULL;
+
+    hf_kit_ok(d, hf_schedule_create(d, "s", "quick", hf_json(d, "1"), .cron = "@hourly"));
+    hf_kit_ok(d, hf_test_advance(d, hf_hours(1)));
+    hf_kit_ok(d, hf_schedule_context(d, named));
+    hf_kit_ok(d, hf_schedule_backfill(d, "s", EPOCH_MS + 3600000, EPOCH_MS + 3600000, NULL, NULL));
+    hf_kit_ok(d, hf_schedule_pause(d, "s", NULL));
+    ck_assert_str_eq(triggered(d, "s", NULL), "skipped");
+    hf_kit_ok(d, hf_schedule_resume(d, "s"));
+    hf_kit_ok(d, hf_schedule_update(d, "s", .note = "x"));
+    ck_assert_int_eq(hf_schedule_context(d, hf_json(d, "'ann'")), HF_INVALID);
+    hf_kit_ok(d, hf_schedule_context(d, NULL));
+    hf_kit_ok(d, hf_schedule_delete(d, "s"));
+    hf_kit_ok(d, hf_schedule_history(d, "s", 0, 0, &out));
+    out = hf_get(out, "events");
+    ck_assert_uint_eq(hf_len(out), sizeof(said) / sizeof(said[0]));
+    for (size_t i = 0; i < hf_len(out); i++) {
+        hf_value event = hf_at(out, i);
+
+        ck_assert_str_eq(hf_str(event, "event_type", ""), said[i].type);
+        ck_assert_str_eq(hf_str(event, "payload.command_context.caller.type", ""), said[i].caller);
+        ck_assert_str_eq(hf_str(event, "payload.command_context.principal.id", "none"),
+                         said[i].principal);
+    }
+    ck_assert_ptr_nonnull(strstr(hf_kit_said(d, "schedule:s:backfill:20260101T010000Z",
+                                             "ScheduleTriggered", 0, HF_KEY_COMMAND_CONTEXT),
+                                 "\"ann\""));
+    ck_assert_ptr_nonnull(strstr(hf_kit_said(d, "schedule:s:20260101T010000Z", "ScheduleTriggered",
+                                             0, HF_KEY_COMMAND_CONTEXT),
+                                 "\"engine\""));
     hf_kit_close(d);
 }
 
@@ -891,10 +939,11 @@ END_TEST
 HF_PG_SUITE_MAIN("engine/schedule", HF_BOTH(b135_create), HF_BOTH(b136_bad_specifications),
                  HF_BOTH(b137_duplicate_id), HF_BOTH(b138_pause_and_resume),
                  HF_BOTH(b139_update_recomputes), HF_BOTH(b140_delete_is_soft),
-                 HF_BOTH(b141_trigger_and_its_skips), HF_BOTH(b141_no_worker_supports_the_start),
-                 HF_BOTH(b142_due_and_future), HF_BOTH(b143_overlap_policies),
-                 HF_BOTH(b144_buffer_drains_in_order), HF_BOTH(b144_buffer_waits_for_the_successor),
-                 HF_BOTH(b145_max_runs), HF_BOTH(b146_backfill), HF_BOTH(b147_jitter_is_bounded),
+                 HF_BOTH(b135_events_say_who_asked), HF_BOTH(b141_trigger_and_its_skips),
+                 HF_BOTH(b141_no_worker_supports_the_start), HF_BOTH(b142_due_and_future),
+                 HF_BOTH(b143_overlap_policies), HF_BOTH(b144_buffer_drains_in_order),
+                 HF_BOTH(b144_buffer_waits_for_the_successor), HF_BOTH(b145_max_runs),
+                 HF_BOTH(b146_backfill), HF_BOTH(b147_jitter_is_bounded),
                  HF_BOTH(b148_interval_and_offset), HF_BOTH(b149_earliest_of_all),
                  HF_BOTH(b150_missed_times_fire_once), HF_BOTH(b150_audit_sequence),
                  HF_BOTH(clock_that_goes_back_fires_nothing_twice),

@@ -207,8 +207,14 @@ HF_BOTH_ENGINES(schedules)
     (void)hf_site_fits(&site, "DELETE", "/api/schedules/nightly", NULL, 204, NULL);
     refused(&site, "GET", "/api/schedules/nightly", NULL, 404, "schedule_not_found");
     refused(&site, "POST", "/api/schedules/nightly/pause", "{}", 404, "schedule_not_found");
-    (void)hf_site_fits(&site, "GET", "/api/schedules/nightly/history", NULL, 200,
-                       "schedule-history");
+    answer =
+        hf_site_fits(&site, "GET", "/api/schedules/nightly/history", NULL, 200, "schedule-history");
+    for (size_t i = 0; i < hf_len(hf_get(answer.body, "events")); i++)
+        ck_assert_str_eq(hf_str(hf_at(hf_get(answer.body, "events"), i),
+                                "payload.command_context.caller.type", ""),
+                         "server");
+    ck_assert_str_eq(hf_str(answer.body, "events.1.payload.command_context.request.route_name", ""),
+                     "/api/schedules/{schedule_id}");
     refused(&site, "GET", "/api/schedules/none/history", NULL, 404, "schedule_not_found");
     hf_site_close(&site);
 }
