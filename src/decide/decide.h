@@ -184,6 +184,8 @@ typedef struct hf_decide_host {
     hf_status (*know)(void *ctx, unsigned what, hf_err *err);
     /* Whether an instance of that id exists already. */
     hf_status (*taken)(void *ctx, hf_slice id, bool *out_taken, hf_err *err);
+    /* Whether texts of the search attribute are keywords because it is registered as such. */
+    hf_status (*keyword)(const void *ctx, hf_slice name, bool *out_keyword, hf_err *err);
     hf_slice owner; /* who claims */
 } hf_decide_host;
 

@@ -107,14 +107,18 @@ static void history_check(limit_check *check, const hf_decision_row *rows, size_
 static hf_status upsert_check(limit_check *check, bool attributes, const hf_decision_row *row,
                               hf_err *err)
 {
+    const hf_decide_host *host = check->decide->host;
+    const hf_metadata_types types = {.ctx = host ? host->ctx : NULL,
+                                     .keyword = host ? host->keyword : NULL};
     hf_mem *mem = hf_unit_mem(check->decide->unit);
     hf_slice *now = attributes ? &check->attributes : &check->memo;
     hf_slice before = attributes ? check->decide->run->attributes : check->decide->run->memo;
     hf_limit limit = (hf_limit)0;
     int64_t value = 0;
     hf_err why = {0};
-    hf_status st = hf_metadata_merge(mem, attributes, now->ptr ? *now : before, row->value.bytes,
-                                     now, &limit, &value, &why);
+    hf_status st =
+        hf_metadata_merge(mem, attributes, types.keyword ? &types : NULL, now->ptr ? *now : before,
+                          row->value.bytes, now, &limit, &value, &why);
 
     if (st == HF_INVALID && !check->invalid) {
         check->invalid = hf_mem_text(mem, hf_slice_of(why.text));

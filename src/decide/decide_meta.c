@@ -11,7 +11,7 @@ static hf_status upsert(hf_decide *decide, bool attributes, const hf_decision_ro
     hf_limit limit;
     int64_t value = 0;
     hf_status st =
-        hf_metadata_merge(hf_unit_mem(decide->unit), attributes, now->ptr ? *now : before,
+        hf_metadata_merge(hf_unit_mem(decide->unit), attributes, NULL, now->ptr ? *now : before,
                           row->value.bytes, &merged.bytes, &limit, &value, err);
 
     if (st)

@@ -1,5 +1,6 @@
 /* attribute.c: which search attributes a namespace knows, and of which type. A definition is for
-   people and for those who build forms: what runs carry is checked when they carry it. */
+   people and for those who build forms, and bounds the length of keywords: what runs carry is
+   checked when they carry it. */
 #include <string.h>
 
 #include "base/value.h"

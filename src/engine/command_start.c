@@ -119,6 +119,8 @@ static hf_status start_draft(hf_handling *h, const hf_intake_start *start, int64
     hf_intake_target made;
     hf_intake_refusal refusal = {.outcome = HF_CMD_OUTCOME_REJECTED_COMPATIBILITY_BLOCKED,
                                  .reason = HF_REJECTION_COMPATIBILITY_BLOCKED};
+    bool reads =
+        (int64_t)start->attributes.len > hf_limit_get(HF_LIMIT_SEARCH_ATTRIBUTE_KEYWORD)->standard;
     const char *why = NULL;
     hf_status st = start_gate(h, start, &why, err);
 
@@ -127,9 +129,13 @@ static hf_status start_draft(hf_handling *h, const hf_intake_start *start, int64
         return start_refuse(h, &refusal, HF_REJECTED, err);
     }
     row.type = HF_COMMAND_TYPE_START;
+    if (reads)
+        hf_call_read_begin(h->call);
     if (!st)
         st = hf_intake_start_draft(&h->call->in, start, row, h->unit, &made, out_command, &refusal,
                                    err);
+    if (reads)
+        hf_call_read_end(h->call);
     if (!st && refusal.outcome)
         return start_refuse(h, &refusal, HF_INVALID, err);
     if (st)

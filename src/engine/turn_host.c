@@ -120,6 +120,14 @@ static hf_status host_taken(void *ctx, hf_slice id, bool *out_taken, hf_err *err
     return st == HF_NOTFOUND ? HF_OK : st;
 }
 
+static hf_status host_keyword(const void *ctx, hf_slice name, bool *out_keyword, hf_err *err)
+{
+    const hf_turn_host *host = ctx;
+
+    return hf_attribute_is_keyword(host->core->db, host->run->info.namespace_key, name, out_keyword,
+                                   err);
+}
+
 hf_decide_host hf_turn_host_of(hf_turn_host *host)
 {
     return (hf_decide_host){.ctx = host,
@@ -130,5 +138,6 @@ hf_decide_host hf_turn_host_of(hf_turn_host *host)
                             .message = host_message,
                             .know = host_know,
                             .taken = host_taken,
+                            .keyword = host_keyword,
                             .owner = host->core->o.owner};
 }

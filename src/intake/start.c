@@ -78,10 +78,18 @@ static hf_status labels_fit(hf_mem *mem, hf_slice given, hf_slice *out_json, hf_
     return hf_err_because(err, st, "labels");
 }
 
-/* Memo or search attributes as they are recorded; ptr NULL when none were given. */
-static hf_status metadata_fit(hf_mem *mem, bool attributes, hf_slice given, hf_slice *out_json,
-                              hf_err *err)
+static hf_status is_keyword(const void *ctx, hf_slice name, bool *out_keyword, hf_err *err)
 {
+    const hf_intake *in = ctx;
+
+    return hf_attribute_is_keyword(in->db, in->namespace_key, name, out_keyword, err);
+}
+
+/* Memo or search attributes as they are recorded; ptr NULL when none were given. */
+static hf_status metadata_fit(const hf_intake *in, hf_mem *mem, bool attributes, hf_slice given,
+                              hf_slice *out_json, hf_err *err)
+{
+    const hf_metadata_types types = {.ctx = in, .keyword = is_keyword};
     hf_limit limit = (hf_limit)0;
     int64_t value = 0;
     hf_status st;
@@ -89,7 +97,8 @@ static hf_status metadata_fit(hf_mem *mem, bool attributes, hf_slice given, hf_s
     *out_json = (hf_slice){0};
     if (!given.ptr)
         return HF_OK;
-    st = hf_metadata_merge(mem, attributes, (hf_slice){0}, given, out_json, &limit, &value, err);
+    st = hf_metadata_merge(mem, attributes, &types, (hf_slice){0}, given, out_json, &limit, &value,
+                           err);
     if (!st && limit)
         st =
             hf_err_set(err, HF_INVALID, "%s is limited to %lld, this is %lld", hf_limit_text(limit),
@@ -105,8 +114,8 @@ typedef struct start_visible {
     hf_slice attributes;
 } start_visible;
 
-static hf_status visible_fit(const hf_intake_start *start, hf_mem *mem, start_visible *out_visible,
-                             hf_err *err)
+static hf_status visible_fit(const hf_intake *in, const hf_intake_start *start, hf_mem *mem,
+                             start_visible *out_visible, hf_err *err)
 {
     hf_status st = HF_OK;
 
@@ -118,8 +127,8 @@ static hf_status visible_fit(const hf_intake_start *start, hf_mem *mem, start_vi
     if (!st)
         st = labels_fit(mem, start->labels, &out_visible->labels, err);
     if (!st)
-        st = metadata_fit(mem, false, start->memo, &out_visible->memo, err);
-    return st ? st : metadata_fit(mem, true, start->attributes, &out_visible->attributes, err);
+        st = metadata_fit(in, mem, false, start->memo, &out_visible->memo, err);
+    return st ? st : metadata_fit(in, mem, true, start->attributes, &out_visible->attributes, err);
 }
 
 static void visible_put(const hf_intake *in, const start_visible *visible, hf_unit *unit)
@@ -212,7 +221,7 @@ static hf_status start_fit(const hf_intake *in, const hf_intake_start *start, hf
     hf_status st = instance_make(in, start, mem, key, out_instance, err);
 
     if (!st)
-        st = visible_fit(start, mem, out_visible, err);
+        st = visible_fit(in, start, mem, out_visible, err);
     return st ? st : input_fit(in, start, mem, out_input, refusal, err);
 }
 

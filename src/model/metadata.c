@@ -14,14 +14,13 @@ typedef struct meta_kind {
     hf_limit size; /* of all as JSON */
     hf_limit total;
     hf_limit keys;
-    hf_limit entry; /* of one value: as JSON, an attribute of text in characters */
 } meta_kind;
 
 static const meta_kind memo_kind = {HF_LIMIT_MEMO_SIZE_BYTES, HF_LIMIT_MEMO_TOTAL_BYTES,
-                                    HF_LIMIT_MEMO_KEYS, HF_LIMIT_MEMO_ENTRY_BYTES};
-static const meta_kind attribute_kind = {
-    HF_LIMIT_SEARCH_ATTRIBUTE_SIZE_BYTES, HF_LIMIT_SEARCH_ATTRIBUTE_TOTAL_BYTES,
-    HF_LIMIT_SEARCH_ATTRIBUTE_KEYS, HF_LIMIT_SEARCH_ATTRIBUTE_STRING};
+                                    HF_LIMIT_MEMO_KEYS};
+static const meta_kind attribute_kind = {HF_LIMIT_SEARCH_ATTRIBUTE_SIZE_BYTES,
+                                         HF_LIMIT_SEARCH_ATTRIBUTE_TOTAL_BYTES,
+                                         HF_LIMIT_SEARCH_ATTRIBUTE_KEYS};
 
 static bool limit_breaks(hf_limit limit, int64_t value, hf_limit *out_limit, int64_t *out_value)
 {
@@ -75,27 +74,43 @@ static hf_status entry_check(bool attributes, hf_slice key, hf_value item, hf_er
     return st;
 }
 
-static void text_measure(hf_limit limit, hf_value text, hf_limit *out_limit, int64_t *out_value)
+static void keyword_measure(hf_value text, hf_limit *out_limit, int64_t *out_value)
 {
-    (void)limit_breaks(limit, (int64_t)hf_utf8_count(hf_value_slice(text)), out_limit, out_value);
+    (void)limit_breaks(HF_LIMIT_SEARCH_ATTRIBUTE_KEYWORD,
+                       (int64_t)hf_utf8_count(hf_value_slice(text)), out_limit, out_value);
 }
 
-static hf_status entry_measure(bool attributes, hf_limit limit, hf_value item, hf_limit *out_limit,
-                               int64_t *out_value, hf_err *err)
+/* A text in a list is a keyword; one by itself is a string unless it is registered as a keyword. */
+static hf_status attribute_measure(const hf_metadata_types *types, hf_slice key, hf_value item,
+                                   hf_limit *out_limit, int64_t *out_value, hf_err *err)
+{
+    hf_limit over = (hf_limit)0;
+    int64_t length = 0;
+    bool keyword = false;
+    hf_status st = HF_OK;
+
+    for (size_t i = 0; hf_value_kind_of(item) == HF_VALUE_ARRAY && i < hf_len(item); i++)
+        keyword_measure(hf_at(item, i), out_limit, out_value);
+    if (hf_value_kind_of(item) != HF_VALUE_STRING)
+        return HF_OK;
+    (void)limit_breaks(HF_LIMIT_SEARCH_ATTRIBUTE_STRING,
+                       (int64_t)hf_utf8_count(hf_value_slice(item)), out_limit, out_value);
+    keyword_measure(item, &over, &length);
+    if (over && types)
+        st = types->keyword(types->ctx, key, &keyword, err);
+    if (keyword)
+        keyword_measure(item, out_limit, out_value);
+    return st;
+}
+
+static hf_status memo_measure(hf_value item, hf_limit *out_limit, int64_t *out_value, hf_err *err)
 {
     hf_buf text = {0};
     hf_status st = HF_OK;
 
-    if (attributes) {
-        if (hf_value_kind_of(item) == HF_VALUE_STRING)
-            text_measure(limit, item, out_limit, out_value);
-        for (size_t i = 0; hf_value_kind_of(item) == HF_VALUE_ARRAY && i < hf_len(item); i++)
-            text_measure(HF_LIMIT_SEARCH_ATTRIBUTE_KEYWORD, hf_at(item, i), out_limit, out_value);
-        return HF_OK;
-    }
     hf_json_write_canonical(&text, item);
     if (hf_buf_ok(&text))
-        (void)limit_breaks(limit, (int64_t)text.len, out_limit, out_value);
+        (void)limit_breaks(HF_LIMIT_MEMO_ENTRY_BYTES, (int64_t)text.len, out_limit, out_value);
     else
         st = hf_err_nomem(err, "metadata");
     hf_buf_fini(&text);
@@ -114,9 +129,9 @@ static hf_status object_read(hf_mem *mem, hf_slice text, hf_value *out_value, hf
     return st;
 }
 
-hf_status hf_metadata_merge(hf_mem *mem, bool attributes, hf_slice current, hf_slice entries,
-                            hf_slice *out_merged, hf_limit *out_limit, int64_t *out_value,
-                            hf_err *err)
+hf_status hf_metadata_merge(hf_mem *mem, bool attributes, const hf_metadata_types *types,
+                            hf_slice current, hf_slice entries, hf_slice *out_merged,
+                            hf_limit *out_limit, int64_t *out_value, hf_err *err)
 {
     const meta_kind *kind = attributes ? &attribute_kind : &memo_kind;
     hf_value_list *list = hf_value_object(mem);
@@ -142,7 +157,8 @@ hf_status hf_metadata_merge(hf_mem *mem, bool attributes, hf_slice current, hf_s
         st = entry_check(attributes, key, item, err);
         if (st || hf_value_kind_of(item) == HF_VALUE_NULL)
             continue;
-        st = entry_measure(attributes, kind->entry, item, out_limit, out_value, err);
+        st = attributes ? attribute_measure(types, key, item, out_limit, out_value, err)
+                        : memo_measure(item, out_limit, out_value, err);
         hf_value_set(list, key, item);
         count++;
     }

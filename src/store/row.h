@@ -429,6 +429,10 @@ hf_row *hf_row_definition_add(hf_mem *mem, int64_t key, hf_slice fingerprint, hf
 HF_NODISCARD hf_status hf_instance_get(hf_db *db, hf_mem *mem, int64_t namespace_key, hf_slice id,
                                        hf_instance_row *out_row, hf_err *err);
 
+/* Whether the texts of a search attribute are keywords because it is registered as such. */
+HF_NODISCARD hf_status hf_attribute_is_keyword(hf_db *db, int64_t namespace_key, hf_slice name,
+                                               bool *out_keyword, hf_err *err);
+
 typedef struct hf_newest_run {
     hf_run_base base; /* run HF_NONE: there is none */
     int64_t created_us;

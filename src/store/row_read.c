@@ -104,6 +104,20 @@ hf_status hf_instance_get(hf_db *db, hf_mem *mem, int64_t namespace_key, hf_slic
     return st;
 }
 
+hf_status hf_attribute_is_keyword(hf_db *db, int64_t namespace_key, hf_slice name,
+                                  bool *out_keyword, hf_err *err)
+{
+    const hf_db_value params[] = {hf_db_int(namespace_key), hf_db_text(name)};
+    int64_t type = 0;
+    bool found = false;
+    hf_status st = hf_db_number(db, HF_STMT_ATTRIBUTE_DEF_TYPE, params, 2, &found, &type, err);
+
+    *out_keyword =
+        !st && found &&
+        (type == HF_SEARCH_ATTRIBUTE_TYPE_KEYWORD || type == HF_SEARCH_ATTRIBUTE_TYPE_KEYWORD_LIST);
+    return st;
+}
+
 hf_status hf_instance_aim(hf_db *db, hf_mem *mem, int64_t namespace_key, hf_slice id,
                           hf_instance_row *out_row, hf_newest_run *out_newest, hf_err *err)
 {

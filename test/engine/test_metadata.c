@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "holdfast/holdfast.h"
+#include "holdfast/host.h"
 #include "lib/handlers.h"
 #include "lib/kit.h"
 
@@ -278,6 +278,36 @@ HF_BOTH_ENGINES(b173_metadata_size_limits)
     hf_kit_close(d);
 }
 
+/* A text of an attribute that is registered as a keyword has at most 255 characters, at the start
+   and later; any other has 2,048. */
+HF_BOTH_ENGINES(b173_registered_keywords_are_short)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+    hf_value out = NULL;
+    char over[300];
+    char attributes[400];
+
+    memset(over, 'x', 256);
+    over[256] = '\0';
+    hf_kit_ok(d, hf_attribute_create(d, "city", "keyword"));
+    hf_kit_ok(d, hf_attribute_create(d, "story", "string"));
+    (void)snprintf(attributes, sizeof(attributes), "{\"city\":\"%s\"}", over);
+    ck_assert_int_eq(hf_start(d, "tagged", NULL, .id = "s", .search_attributes = attributes),
+                     HF_INVALID);
+    ck_assert_ptr_nonnull(strstr(hf_errmsg(d), "search_attribute_keyword_length"));
+    ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM instance"), 0);
+    (void)snprintf(attributes, sizeof(attributes), "{\"story\":\"%s\",\"free\":\"x\"}", over);
+    hf_kit_ok(d, hf_start(d, "tagged", NULL, .id = "s", .search_attributes = attributes));
+    hf_kit_ok(d, hf_signal(d, "s", "tags", hf_json(d, "{'free': %s, 'city': %s}", over, over + 1)));
+    hf_kit_ok(d, hf_start(d, "tagged", NULL, .id = "over"));
+    hf_kit_ok(d, hf_signal(d, "over", "tags", hf_json(d, "{'city': %s}", over)));
+    hf_kit_settle(d);
+    hf_kit_ok(d, hf_result(d, "s", 0, &out, NULL));
+    failed_with_limit(d, "over", "search_attribute_keyword_length");
+    ck_assert_int_eq(hf_test_count(d, "over", "SearchAttributesUpserted"), 0);
+    hf_kit_close(d);
+}
+
 /* The next run inherits what the contract names, and every message that was not read. */
 HF_BOTH_ENGINES(b174_continue_as_new_inherits)
 {
@@ -414,7 +444,8 @@ HF_BOTH_ENGINES(b176_history_budget_at_its_thresholds)
 }
 
 HF_PG_SUITE_MAIN("engine/metadata", HF_BOTH(b173_memo_and_attributes_merge),
-                 HF_BOTH(b173_metadata_size_limits), HF_BOTH(b174_continue_as_new_inherits),
+                 HF_BOTH(b173_metadata_size_limits), HF_BOTH(b173_registered_keywords_are_short),
+                 HF_BOTH(b174_continue_as_new_inherits),
                  HF_BOTH(b080_update_comes_before_the_next_run),
                  HF_BOTH(b077_closed_run_answers_updates),
                  HF_BOTH(b174_oversize_arguments_fail_the_run),
