@@ -61,6 +61,9 @@ static hf_status flag_read(hf_cli_call *call, int argc, char **argv, int *at, hf
         return hf_err_set(err, HF_INVALID, "--%s needs a %s", flag->name, flag->value);
     if (flag->value && !value)
         value = argv[++*at];
+    if (flag->choices && !hf_cli_choice(flag->choices, hf_slice_of(value)))
+        return hf_err_set(err, HF_INVALID, "--%s is \"%s\", but must be one of: %s", flag->name,
+                          value, flag->choices);
     call->flags[id] = value ? value : "";
     if (id == HF_CLI_FLAG_JSON)
         call->flags[HF_CLI_FLAG_OUTPUT] = "json";

@@ -141,6 +141,8 @@ START_TEST(mistakes_have_a_next_command)
         {"show", HF_CLI_EXIT_USAGE, "show needs an ID", "holdfast help show"},
         {"history w-1 --after soon", HF_CLI_EXIT_USAGE, "--after takes the number of an event",
          "holdfast help history"},
+        {"start waits sku=a --dup maybe", HF_CLI_EXIT_USAGE,
+         "--dup is \"maybe\", but must be one of: reject existing", "holdfast help start"},
         {"terminate w-1", HF_CLI_EXIT_USAGE, "terminate needs a --reason",
          "holdfast help terminate"},
     };

@@ -241,6 +241,7 @@ START_TEST(bundles_are_redacted_and_signed)
     ck_assert_int_eq(RUN("bundle", "verify", "r.json", "--key", "other"), 1);
     ck_assert(says(&last.out, "integrity.signature_mismatch"));
     FAILS(2, "invalid", "bundle", "verify", "r.json", "--public-key", "zz");
+    FAILS(2, "invalid", "bundle", "export", "a", "--store", path, "--redact", "nothing");
     ck_assert_int_eq(RUN("bundle", "export", "a", "b", "c", "--store", path, "--out", "all.json"),
                      0);
     ck_assert_int_eq(RUN("bundle", "verify", "all.json"), 0);
