@@ -371,6 +371,8 @@ static hf_status status_of(int code, const char *reason)
         return HF_OK;
     if (strstr(reason, "version"))
         return HF_OLDER;
+    if (strcmp(reason, hf_strstatus(HF_NEWER)) == 0)
+        return HF_NEWER;
     switch (code) {
     case 401:
     case 403:

@@ -164,9 +164,11 @@ static hf_status filters_of(hf_db *db, int64_t namespace_key, hf_value request, 
     if (view_id.len)
         st = hf_views_get(db, work, &reader, view_id, out_view, err);
     if (!st && view_id.len && !hf_bool(*out_view, "filter_version_supported", false))
-        st = hf_err_set(err, HF_NEWER, "the view %s was written for version %lld of the filters",
+        st = hf_err_set(err, HF_NEWER,
+                        "the view %s was written for version %lld of the filters, and this program "
+                        "knows versions up to %d",
                         hf_str(*out_view, "name", ""),
-                        (long long)hf_int(*out_view, "filter_version", 0));
+                        (long long)hf_int(*out_view, "filter_version", 0), HF_FILTER_VERSION);
     if (!st && view_id.len && !out_bucket->len)
         *out_bucket = hf_slice_of(hf_str(*out_view, "bucket", ""));
     if (!st && out_bucket->len && !hf_views_bucket(*out_bucket))

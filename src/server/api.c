@@ -209,6 +209,9 @@ void hf_api_status(hf_api *api, hf_status st, const char *text)
     case HF_MISUSE:
         hf_api_error(api, 422, "validation_failed", "%s", text);
         return;
+    case HF_NEWER:
+        hf_api_error(api, 422, hf_strstatus(st), "%s", text);
+        return;
     case HF_TOOBIG:
         hf_api_error(api, 413, "payload_too_large", "%s", text);
         return;
@@ -239,7 +242,6 @@ void hf_api_status(hf_api *api, hf_status st, const char *text)
     case HF_CONSTRAINT:
     case HF_OWNED:
     case HF_NOTASTORE:
-    case HF_NEWER:
     case HF_IO:
     case HF_CORRUPT:
     case HF_OLDER:

@@ -333,6 +333,40 @@ START_TEST(tells_the_service_manager)
 }
 END_TEST
 
+/* A view that a newer program wrote is shown and not used: a store and a server say the same. */
+START_TEST(views_of_newer_programs_are_refused)
+{
+    char *argv[] = {"holdfast", "serve", "s.db", "--auth", "none", "--listen", "127.0.0.1:0", NULL};
+    static const char said[] = "the view mine was written for version 9 of the filters, and this "
+                               "program knows versions up to 6";
+    char url[64];
+    const char *id;
+    process self;
+
+    begin();
+    ck_assert_int_eq(RUN("schema-migrate", "s.db"), 0);
+    ck_assert_int_eq(RUN("view", "save", "mine", "type=any", "--store", "s.db", "--json"), 0);
+    id = hf_str(json(&last.out), "id", "");
+    sql_run("s.db", "UPDATE saved_view SET filter_version = 9");
+    FAILS(HF_CLI_EXIT_NEWER, "newer_format", "ls", "--view", id, "--store", "s.db");
+    ck_assert(says(&last.err, said));
+    ck_assert_int_eq(RUN("view", "ls", "--store", "s.db", "--json"), 0);
+    ck_assert(says(&last.out, "\"filter_version_status\":\"unsupported\""));
+    self = serve_again(argv, "");
+    (void)snprintf(url, sizeof(url), "HF_URL=http://127.0.0.1:%d", self.port);
+    FAILS_IN(HF_CLI_EXIT_NEWER, "newer_format", ENV(url), "ls", "--view", id);
+    ck_assert(says(&last.err, said));
+    ck_assert_str_eq(hf_str(answer(post(&self, "/api/views",
+                                        "{\"name\":\"n\",\"bucket\":\"running\","
+                                        "\"filter_version\":9,\"filters\":{}}"),
+                                   422),
+                            "reason", ""),
+                     "newer_format");
+    ck_assert_int_eq(serve_stop(&self), 0);
+    end();
+}
+END_TEST
+
 /* Somebody else writes to the store: nothing more can be promised, so it says so and ends with a
    failure that its manager sees, and what it had accepted is there. */
 START_TEST(ends_when_it_cannot_write)
@@ -466,7 +500,7 @@ START_TEST(speaks_tls)
 }
 END_TEST
 
-HF_SUITE_MAIN("cli/serve", {serves_until_told_to_stop, 0}, {serves_through_a_link, 0},
-              {refuses_to_be_exposed, 0}, {tokens_without_a_server, 0},
+HF_SUITE_MAIN("cli/serve", {views_of_newer_programs_are_refused, 0}, {serves_until_told_to_stop, 0},
+              {serves_through_a_link, 0}, {refuses_to_be_exposed, 0}, {tokens_without_a_server, 0},
               {dev_looks_after_a_worker, 0}, {tells_the_service_manager, 0},
               {ends_when_it_cannot_write, 0}, {stops_while_clients_wait, 0}, {speaks_tls, 0})

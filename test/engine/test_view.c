@@ -262,6 +262,7 @@ HF_BOTH_ENGINES(b189_saved_views)
     ck_assert_str_eq(hf_str(view, "filter_version_status", ""), "unsupported");
     ck_assert_int_eq(hf_list_runs(d, hf_json_(mem, "{'view': %s, 'owner': 'mia'}", id), mem, &out),
                      HF_NEWER);
+    ck_assert_ptr_nonnull(strstr(hf_errmsg(d), "version 7 of the filters"));
     ck_assert_int_eq(hf_view_delete(d, hf_json_(mem, "{'id': %s, 'owner': 'bob'}", id)),
                      HF_NOTFOUND);
     hf_kit_ok(d, hf_view_delete(d, hf_json_(mem, "{'id': %s, 'owner': 'mia'}", id)));
