@@ -94,6 +94,21 @@ void hf_fleet_self_fill(hf_fleet_self *self)
     (void)snprintf(self->name, sizeof(self->name), "engine-%ld@%s", (long)getpid(), self->host);
 }
 
+bool hf_fleet_others(const hf_fleet *fleet, hf_slice queue)
+{
+    hf_fleet_self self;
+
+    hf_fleet_self_fill(&self);
+    for (size_t i = 0; i < fleet->count; i++) {
+        const hf_fleet one = {.workers = &fleet->workers[i], .count = 1};
+
+        if (!hf_slice_equal(fleet->workers[i].name, hf_slice_of(self.name)) &&
+            (!queue.ptr || hf_fleet_serves(&one, queue, (hf_slice){0})))
+            return true;
+    }
+    return false;
+}
+
 hf_status hf_fleet_gate(const hf_app *app, hf_db *db, hf_mem *mem, hf_slice queue, hf_slice marker,
                         int64_t now_us, const char **out_why, hf_err *err)
 {

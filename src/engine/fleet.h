@@ -35,6 +35,9 @@ typedef struct hf_fleet_self {
 } hf_fleet_self;
 void hf_fleet_self_fill(hf_fleet_self *self);
 
+/* Whether somebody beside this process is there for the queue; ptr NULL: for any. */
+bool hf_fleet_others(const hf_fleet *fleet, hf_slice queue);
+
 /* Whether a start with the marker would wait although others serve its queue: none of them supports
    it. Nobody at the queue yet is no reason. *out_why: a sentence in the arena, NULL: it may start.
  */

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "engine/call.h"
 #include "engine/fleet.h"
+#include "engine/step.h"
 #include "engine/tool_store.h"
 #include "engine/why_run.h"
 #include "holdfast/tool.h"
@@ -12,8 +13,7 @@
 /* Whether a worker of another program is there for the queue, or for any when it is not known. */
 static bool asker_others(const hf_asker *who)
 {
-    return who->queue.ptr ? hf_fleet_serves(&who->fleet, who->queue, (hf_slice){0})
-                          : who->fleet.count > 0;
+    return hf_fleet_others(&who->fleet, who->queue);
 }
 
 static bool asker_knows_workflow(void *ctx, hf_slice type)
@@ -21,6 +21,30 @@ static bool asker_knows_workflow(void *ctx, hf_slice type)
     const hf_asker *who = ctx;
 
     return hf_registry_find_workflow(who->engine->registry, type) || asker_others(who);
+}
+
+/* A child may be at any queue. */
+static bool asker_knows_child(void *ctx, hf_slice type)
+{
+    const hf_asker *who = ctx;
+
+    return hf_registry_find_workflow(who->engine->registry, type) ||
+           hf_fleet_others(&who->fleet, (hf_slice){0});
+}
+
+static bool asker_knows_step(void *ctx, hf_slice type, hf_slice step)
+{
+    const hf_asker *who = ctx;
+    const hf_registry_workflow *found = hf_registry_find_workflow(who->engine->registry, type);
+
+    return !found || !found->machine || hf_step_code(found->machine, step) || asker_others(who);
+}
+
+static bool asker_knows_limit(void *ctx, hf_slice name)
+{
+    const hf_asker *who = ctx;
+
+    return hf_registry_find_limit(who->engine->registry, name, true) || asker_others(who);
 }
 
 static bool asker_knows_activity(void *ctx, hf_slice name)
@@ -45,6 +69,9 @@ void hf_why_world_fill(hf_asker *who, hf_why_world *world)
     world->live.ctx = who;
     world->live.served = hf_asker_served;
     world->knows_workflow = engine ? asker_knows_workflow : NULL;
+    world->knows_child = engine ? asker_knows_child : NULL;
+    world->knows_step = engine ? asker_knows_step : NULL;
+    world->knows_limit = engine ? asker_knows_limit : NULL;
     world->fingerprint = engine ? asker_fingerprint : NULL;
     world->knows_activity = engine ? asker_knows_activity : NULL;
 }

@@ -255,6 +255,26 @@ static void about_message(hf_why_answer *a)
 
 /* ---- waits */
 
+/* An open child that nobody can run: it would be waited for until somebody brings its type. */
+static void about_unheard_child(hf_why_answer *a)
+{
+    const hf_why_world *world = a->world;
+    const hf_dossier_child *row = a->dossier->children;
+
+    while (row && (!world->knows_child || row->closed_us != HF_NONE ||
+                   world->knows_child(world->live.ctx, row->type)))
+        row = row->next;
+    if (!row)
+        return;
+    a->code = HF_WHY_CHILD_UNKNOWN_TYPE;
+    a->name = text_keep(a, row->id);
+    a->detail = text_keep(a, row->type);
+    a->step = row->step;
+    a->since_us = row->run_us;
+    a->event = NULL;
+    a->line = NULL;
+}
+
 static void about_wait(hf_why_answer *a)
 {
     about_step(a);
@@ -276,6 +296,7 @@ static void about_wait(hf_why_answer *a)
         a->subject = "child";
         a->name = a->live->child ? text_keep(a, a->live->child->id) : NULL;
         a->detail = a->live->child ? text_keep(a, a->live->child->type) : NULL;
+        about_unheard_child(a);
         break;
     default:
         a->code = HF_WHY_WAITING_FOR_TIMER;
@@ -384,6 +405,37 @@ static void about_state(hf_why_answer *a)
     }
 }
 
+/* What the step of a machine that comes next needs and this program does not have. The start of a
+   run says nothing of a step: the one that it begins with is there when the machine is. */
+static void about_machine(hf_why_answer *a)
+{
+    const hf_why_world *world = a->world;
+    const hf_dossier *d = a->dossier;
+    const hf_event *event = NULL;
+    hf_slice name = {0};
+
+    for (size_t i = d->event_count; i-- > 0 && !event;)
+        if (d->events[i].type == HF_EVENT_STEP_COMPLETED ||
+            d->events[i].type == HF_EVENT_WORKFLOW_STARTED)
+            event = &d->events[i];
+    if (!event)
+        return;
+    if (event->type == HF_EVENT_STEP_COMPLETED && !hf_event_text(event, HF_KEY_NEXT_STEP, &name))
+        (void)hf_event_text(event, HF_KEY_STEP_NAME, &name);
+    if (name.ptr && world->knows_step && !world->knows_step(world->live.ctx, d->run.type, name)) {
+        a->code = HF_WHY_UNKNOWN_STEP;
+        a->detail = text_keep(a, d->run.type);
+    } else if (hf_event_text(event, HF_KEY_RATE_LIMIT, &name) && world->knows_limit &&
+               !world->knows_limit(world->live.ctx, name)) {
+        a->code = HF_WHY_UNKNOWN_LIMIT;
+    } else {
+        return;
+    }
+    a->subject = a->code == HF_WHY_UNKNOWN_STEP ? "step" : "limit";
+    a->name = text_keep(a, name);
+    a->event = event;
+}
+
 /* What is wrong with this program or store comes before what the run waits for. */
 static void about_world(hf_why_answer *a)
 {
@@ -408,6 +460,8 @@ static void about_world(hf_why_answer *a)
         a->code = HF_WHY_UNKNOWN_TYPE;
         a->subject = "type";
         a->name = text_keep(a, d->run.type);
+    } else if (wants_turn) {
+        about_machine(a);
     }
     if (hf_why_rows[a->code].severity != HF_WHY_ATTENTION)
         (void)deadline_passed(a);

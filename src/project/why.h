@@ -38,6 +38,9 @@ typedef struct hf_why_world {
     hf_liveness_world live;
     /* Whether this program has the definition; NULL: nobody can say. live.ctx is theirs, too. */
     bool (*knows_workflow)(void *ctx, hf_slice type);
+    bool (*knows_child)(void *ctx, hf_slice type);
+    bool (*knows_step)(void *ctx, hf_slice type, hf_slice step); /* of a machine */
+    bool (*knows_limit)(void *ctx, hf_slice name);               /* of rates */
     bool (*knows_activity)(void *ctx, hf_slice name);
     /* The fingerprint of the definition that this program has; ptr NULL: it has none. NULL: nobody
        can say. */

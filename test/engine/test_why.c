@@ -9,6 +9,7 @@
 #include "engine/command.h"
 #include "engine/core_impl.h"
 #include "engine/engine_impl.h"
+#include "engine/fleet.h"
 #include "lib/agree.h"
 #include "lib/handlers.h"
 #include "lib/kit.h"
@@ -391,15 +392,117 @@ HF_BOTH_ENGINES(why_replay_blocked)
     hf_kit_close(d);
 }
 
-/* A program without the definition. */
+/* A process that says that it is there, for every queue. */
+static void process_beat(hf_engine *d, const char *name)
+{
+    const hf_worker_row row = {.name = hf_slice_of(name),
+                               .queue = HF_SLICE("*"),
+                               .scope = HF_SLICE(""),
+                               .host = HF_SLICE("somewhere"),
+                               .supported = HF_SLICE("*")};
+    hf_err err = {0};
+
+    ck_assert_msg(hf_engine_worker_beat(d, &row, &err) == HF_OK, "%s", err.text);
+}
+
+/* A program without the definition: that it is there itself, as nodes of a shared store say, is no
+   help; another one may have it. */
 HF_BOTH_ENGINES(why_unknown_type)
 {
     hf_engine *d = hf_kit_open(kind, &app);
+    hf_fleet_self self;
 
+    hf_fleet_self_fill(&self);
     hf_kit_ok(d, hf_start(d, "receiver", NULL, .id = "a"));
     d = hf_kit_reopen(d, &empty);
     hf_kit_ok(d, hf_test_drain(d));
     ck_assert_str_eq(code(d, "a"), "unknown_type");
+    process_beat(d, self.name);
+    ck_assert_str_eq(code(d, "a"), "unknown_type");
+    process_beat(d, "engine-1@elsewhere");
+    ck_assert_str_eq(code(d, "a"), "turn_ready");
+    hf_kit_close(d);
+}
+
+/* A parent whose child nobody here can run names it, and not the one beside it that is well. */
+HF_BOTH_ENGINES(why_child_unknown_type)
+{
+    static const hf_workflow_def fewer[] = {{.type = "parent", .run = parent}, {0}};
+    static const hf_app without = {.name = "why", .workflows = fewer};
+    hf_engine *d = hf_kit_open(kind, &app);
+
+    hf_kit_begin(d, "parent", "d", hf_json(d, "{}"));
+    ck_assert_str_eq(code(d, "d"), "waiting_for_child");
+    d = hf_kit_reopen(d, &without);
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_str_eq(code(d, "d"), "child_unknown_type");
+    ck_assert_str_eq(hf_str(why(d, "d"), "text", ""),
+                     "Waiting for the child kid (step 1) since 0 s, and this program has no "
+                     "workflow of type receiver.");
+    ck_assert_str_eq(hf_str(why(d, "d"), "subject.name", ""), "kid");
+    ck_assert_str_eq(hf_str(why(d, "d"), "next.0.action", ""), "deploy");
+    process_beat(d, "engine-1@elsewhere");
+    ck_assert_str_eq(code(d, "d"), "waiting_for_child");
+    hf_kit_close(d);
+}
+
+static hf_outcome machine_wait(hf_step *s)
+{
+    return hf_park(s, "go", HF_NO_TIMEOUT, "later", hf_step_state(s));
+}
+
+static hf_outcome machine_end(hf_step *s)
+{
+    return hf_done(s, hf_step_state(s));
+}
+
+/* A build without the step that comes next says which it is; the step that is there again goes on.
+ */
+HF_BOTH_ENGINES(why_unknown_step)
+{
+    static const hf_signal_def signals[] = {{"go", NULL}, {0}};
+    static const hf_step_def whole[] = {{"wait", machine_wait}, {"later", machine_end}, {0}};
+    static const hf_step_def less[] = {{"wait", machine_wait}, {0}};
+    static const hf_machine_def machines[2][2] = {
+        {{"m", .initial = "wait", .steps = whole, .signals = signals}, {0}},
+        {{"m", .initial = "wait", .steps = less, .signals = signals}, {0}}};
+    static const hf_app builds[] = {{.name = "why", .machines = machines[0]},
+                                    {.name = "why", .machines = machines[1]}};
+    hf_engine *d = hf_kit_open(kind, &builds[0]);
+
+    hf_kit_begin(d, "m", "a", hf_json(d, "{}"));
+    d = hf_kit_reopen(d, &builds[1]);
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_str_eq(code(d, "a"), "waiting_for_signal");
+    hf_kit_ok(d, hf_signal(d, "a", "go", NULL));
+    hf_kit_ok(d, hf_test_advance(d, hf_minutes(1)));
+    ck_assert_str_eq(code(d, "a"), "unknown_step");
+    ck_assert_str_eq(hf_str(why(d, "a"), "text", ""),
+                     "The machine m of this program has no step later.");
+    d = hf_kit_reopen(d, &builds[0]);
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_str_eq(code(d, "a"), "closed_completed");
+    hf_kit_close(d);
+}
+
+/* The same with the limit that a step must pass. */
+HF_BOTH_ENGINES(why_unknown_limit)
+{
+    static const hf_machine_def machines[] = {{"m", .job = machine_end}, {0}};
+    static const hf_limit_def limits[] = {{"mail", .allowed = 2, .per = 1000}, {0}};
+    static const hf_app builds[] = {{.name = "why", .machines = machines, .limits = limits},
+                                    {.name = "why", .machines = machines}};
+    hf_engine *d = hf_kit_open(kind, &builds[0]);
+
+    hf_kit_ok(
+        d, hf_start(d, "m", hf_json(d, "{}"), .id = "a", .rate_limit = "mail:eu", .delay = 1000));
+    d = hf_kit_reopen(d, &builds[1]);
+    hf_kit_ok(d, hf_test_advance(d, hf_minutes(1)));
+    ck_assert_str_eq(code(d, "a"), "unknown_limit");
+    ck_assert_str_eq(hf_str(why(d, "a"), "subject.name", ""), "mail:eu");
+    d = hf_kit_reopen(d, &builds[0]);
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_str_eq(code(d, "a"), "closed_completed");
     hf_kit_close(d);
 }
 
@@ -690,9 +793,11 @@ END_TEST
 
 HF_PG_SUITE_MAIN("engine/why", HF_BOTH(why_waits), HF_BOTH(why_precedence), HF_BOTH(why_messages),
                  HF_BOTH(why_activities), HF_BOTH(why_queued_behind), HF_BOTH(why_replay_blocked),
-                 HF_BOTH(why_unknown_type), HF_BOTH(why_deadline_passed), HF_BOTH(why_task_missing),
-                 HF_BOTH(why_closed), HF_BOTH(why_closed_continued), HF_BOTH(why_paused),
-                 HF_BOTH(why_quarantined), HF_BOTH(why_task_trouble),
-                 HF_BOTH_SLOW(why_history_budget, 120), HF_BOTH(why_definition_drift),
-                 HF_BOTH(why_no_compatible_worker), {why_without_memory, 0},
-                 {why_store_wal_bound, 120}, {why_task_timeout, 120}, {page_lists_every_code, 0})
+                 HF_BOTH(why_unknown_type), HF_BOTH(why_child_unknown_type),
+                 HF_BOTH(why_unknown_step), HF_BOTH(why_unknown_limit),
+                 HF_BOTH(why_deadline_passed), HF_BOTH(why_task_missing), HF_BOTH(why_closed),
+                 HF_BOTH(why_closed_continued), HF_BOTH(why_paused), HF_BOTH(why_quarantined),
+                 HF_BOTH(why_task_trouble), HF_BOTH_SLOW(why_history_budget, 120),
+                 HF_BOTH(why_definition_drift), HF_BOTH(why_no_compatible_worker),
+                 {why_without_memory, 0}, {why_store_wal_bound, 120}, {why_task_timeout, 120},
+                 {page_lists_every_code, 0})
