@@ -172,6 +172,9 @@ typedef struct hf_decide_host {
     bool (*activity)(void *ctx, hf_slice name, hf_retry_policy *out_policy);
     /* The definition of a workflow type; false when it is not known here. */
     bool (*workflow)(void *ctx, hf_slice type, hf_decide_type *out_type);
+    /* Whether nobody can have a type that is not known here: it was never recorded, and no other
+       process is there or may come. NULL: nobody can say. */
+    bool (*nobody)(void *ctx, hf_slice type);
     /* True reserves a place in this process for the activity: it is started in the same unit. */
     bool (*claim)(void *ctx, hf_slice name, hf_slice queue);
     /* Runs the first attempt of a local activity that is known here, on this thread, and fills in

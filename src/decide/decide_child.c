@@ -270,6 +270,11 @@ static void child_begin(hf_decide *decide, const hf_decision_row *row, const hf_
     (void)hf_decide_begin(decide, &plan);
 }
 
+static bool type_is_nobodys(const hf_decide_host *host, hf_slice type)
+{
+    return host->nobody && host->nobody(host->ctx, type);
+}
+
 hf_status hf_decide_child(hf_decide *decide, const hf_decision_row *row, hf_err *err)
 {
     hf_mem *mem = hf_unit_mem(decide->unit);
@@ -280,6 +285,7 @@ hf_status hf_decide_child(hf_decide *decide, const hf_decision_row *row, hf_err 
     bool async = hf_slice_equal(row->name, HF_SLICE(ASYNC_TYPE));
     bool taken = false;
     int64_t first = 0; /* instance, run, task, link, command */
+    const char *refusal;
     bool known;
     hf_status st = hf_keys_take(decide->keys, 5, &first, err);
 
@@ -302,15 +308,21 @@ hf_status hf_decide_child(hf_decide *decide, const hf_decision_row *row, hf_err 
                                       .parent_us = decide->run->created_us,
                                       .parent_id = decide->run->instance_id};
     known = decide->host->workflow(decide->host->ctx, code, &type);
-    if (taken || (async && !known)) {
+    refusal = taken                                 ? "child_id_taken"
+              : known                               ? NULL
+              : async                               ? "unknown_function"
+              : type_is_nobodys(decide->host, code) ? "unknown_type"
+                                                    : NULL;
+    if (refusal) {
         char *message = taken ? hf_mem_format(mem, "an instance called %.*s exists already",
                                               (int)child.id.len, child.id.ptr)
-                              : hf_mem_format(mem, "no function called %.*s is registered",
+                              : hf_mem_format(mem, "no %s called %.*s is registered",
+                                              async ? "function" : "workflow or machine",
                                               (int)code.len, code.ptr);
 
         if (!message)
             return hf_err_nomem(err, "a refused child");
-        child_refuse(decide, row, &child, taken ? "child_id_taken" : "unknown_function", message);
+        child_refuse(decide, row, &child, refusal, message);
         return HF_OK;
     }
     child_begin(decide, row, &type, &child, first, &input);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/attempt.h"
+#include "engine/fleet.h"
 #include "engine/inbox.h"
 #include "store/snapshot.h"
 
@@ -42,6 +43,25 @@ static bool host_workflow(void *ctx, hf_slice type, hf_decide_type *out_type)
                              .execution_timeout_us = workflow->definition->execution_timeout * 1000,
                              .run_timeout_us = workflow->definition->run_timeout * 1000};
     return workflow != NULL;
+}
+
+/* A child of such a type would be waited for until somebody found the typing mistake. */
+static bool host_nobody(void *ctx, hf_slice type)
+{
+    const hf_turn_host *host = ctx;
+    const hf_core *core = host->core;
+    hf_mem *mem = hf_unit_mem(host->unit);
+    int64_t definition = HF_NONE;
+    hf_slice fingerprint;
+    hf_fleet fleet = {0};
+    hf_err err;
+
+    return !core->o.desk &&
+           !hf_snapshot_of_type(core->db, mem, type, &definition, &fingerprint, &err) &&
+           definition == HF_NONE &&
+           !hf_fleet_read(core->db, mem, hf_engine_app_scope(core->o.app), hf_core_now(core),
+                          &fleet, &err) &&
+           !hf_fleet_others(&fleet, (hf_slice){0});
 }
 
 static bool host_claim(void *ctx, hf_slice name, hf_slice queue)
@@ -133,6 +153,7 @@ hf_decide_host hf_turn_host_of(hf_turn_host *host)
     return (hf_decide_host){.ctx = host,
                             .activity = host_activity,
                             .workflow = host_workflow,
+                            .nobody = host_nobody,
                             .claim = host_claim,
                             .local = host_local,
                             .message = host_message,

@@ -178,6 +178,56 @@ HF_BOTH_ENGINES(sm55_unknown_steps_wait)
     hf_kit_close(d);
 }
 
+static hf_value misspelt(hf_ctx *w, hf_value in)
+{
+    return hf_child(w, "twyce", in);
+}
+
+/* A child of a type that nobody has ever had fails at once, where no other process can bring it:
+   neither a machine nor a workflow waits for ever because of a typing mistake. */
+HF_BOTH_ENGINES(a_misspelt_child_fails)
+{
+    static const hf_workflow_def defs[] = {{.type = "misspelt", .run = misspelt}, {0}};
+    static const hf_app own = {
+        .name = "misspelt", .machines = hf_script_machines, .workflows = defs};
+    hf_engine *d = hf_kit_open(kind, &own);
+    const hf_error *e = NULL;
+
+    hf_script_engine = d;
+    hf_script_play(d, "p",
+                   "[{\"do\":\"fan\",\"type\":\"scirpt\",\"plans\":[[" DONE "]]}," DONE "]");
+    ck_assert_str_eq(hf_kit_result(d, "p"), "[\"aw= all= t=1\",\"aw= all= t=1 kids=failed\"]");
+    ck_assert_str_eq(hf_kit_said(d, "p", "ChildRunFailed", 0, HF_KEY_EXCEPTION_TYPE),
+                     "unknown_type");
+    ck_assert_str_eq(hf_kit_said(d, "p", "ChildRunFailed", 0, HF_KEY_MESSAGE),
+                     "no workflow or machine called scirpt is registered");
+    hf_kit_begin(d, "misspelt", "w", hf_json(d, "{'n': 1}"));
+    ck_assert_int_eq(hf_result(d, "w", 0, NULL, &e), HF_ERROR);
+    ck_assert_ptr_nonnull(strstr(e->message, "twyce"));
+    ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM run"), 2);
+    hf_kit_close(d);
+}
+
+/* Where another process is there, it may have the type: the child waits for it, and the parent says
+   what for when that process is gone. */
+HF_BOTH_ENGINES(a_child_of_another_process_waits)
+{
+    hf_engine *d = open_kit(kind);
+    hf_value why = NULL;
+
+    hf_kit_ok(d, hf_workers_beat(d, "w1", "default", NULL));
+    hf_script_play(d, "p",
+                   "[{\"do\":\"fan\",\"type\":\"theirs\",\"plans\":[[" DONE "]]}," DONE "]");
+    ck_assert_str_eq(hf_test_status(d, "p"), "waiting children");
+    hf_kit_ok(d, hf_why(d, "p", hf_mem_of_engine(d), &why));
+    ck_assert_str_eq(hf_str(why, "code", ""), "waiting_for_child");
+    hf_kit_ok(d, hf_test_advance(d, hf_hours(1)));
+    hf_kit_ok(d, hf_why(d, "p", hf_mem_of_engine(d), &why));
+    ck_assert_str_eq(hf_str(why, "code", ""), "child_unknown_type");
+    ck_assert_ptr_nonnull(strstr(hf_str(why, "text", ""), "theirs"));
+    hf_kit_close(d);
+}
+
 /* A caller is told how an instance stands. */
 HF_BOTH_ENGINES(sm65_callers_wait)
 {
@@ -482,7 +532,8 @@ HF_PG_SUITE_MAIN("machine/children", HF_BOTH(sm56_spawn_and_park_are_one),
                  HF_BOTH(sm57_a_failed_child_releases_its_parent), HF_BOTH(sm58_many_ends_one_wake),
                  {sm59_crashes_around_a_spawn, 0}, HF_BOTH_SLOW(sm59_a_spawn_survives_a_crash, 120),
                  HF_BOTH(both_kinds_in_one_program), HF_BOTH(a_bundle_of_a_machine_replays),
-                 HF_BOTH(sm55_unknown_steps_wait), HF_BOTH(sm65_callers_wait),
+                 HF_BOTH(sm55_unknown_steps_wait), HF_BOTH(a_misspelt_child_fails),
+                 HF_BOTH(a_child_of_another_process_waits), HF_BOTH(sm65_callers_wait),
                  HF_BOTH_SLOW(sm65_a_restart_while_a_caller_waits, 120),
                  HF_BOTH(why_a_machine_does_not_move), HF_BOTH(a_machine_is_shown),
                  HF_BOTH(a_lost_timeout_comes_back), HF_BOTH(sm45_starts_with_answers_by_position),
