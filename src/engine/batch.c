@@ -11,6 +11,7 @@
 #include "decide/decide.h"
 #include "engine/batch_filter.h"
 #include "engine/call.h"
+#include "engine/command.h"
 
 enum {
     STEP_ITEMS = 16,
@@ -123,29 +124,6 @@ static hf_value item_request(hf_mem *mem, const batch *b, int64_t number, const 
     return hf_value_finish(object);
 }
 
-/* What would become of it. */
-static hf_status item_look(hf_batcher *batcher, const batch *b, const char *id,
-                           hf_command_result *out)
-{
-    hf_intake_target target;
-    hf_call call;
-    bool closed;
-    hf_status st = hf_call_begin(&call, batcher->engine);
-
-    if (!st)
-        st = hf_call_find(&call, id, &target);
-    if (st)
-        return st;
-    closed = target.base.closed_us != HF_NONE;
-    out->accepted =
-        b->type == HF_COMMAND_TYPE_ARCHIVE
-            ? closed
-            : !closed || b->type == HF_COMMAND_TYPE_FORK || b->type == HF_COMMAND_TYPE_RESET;
-    if (!out->accepted)
-        out->reason = closed ? "run_not_active" : "run_not_closed";
-    return HF_OK;
-}
-
 /* A status that says nothing of the item: the step is tried again later. */
 static bool passing(hf_status st)
 {
@@ -163,9 +141,8 @@ static bool item_do(hf_batcher *batcher, const batch *b, int64_t number, hf_unit
     hf_command_result result = {0};
     hf_status st;
 
-    st = b->dry ? item_look(batcher, b, id, &result)
-                : hf_command(engine, b->command, item_request(batcher->mem, b, number, id),
-                             batcher->mem, &result);
+    st = (b->dry ? hf_command_dry : hf_command)(
+        engine, b->command, item_request(batcher->mem, b, number, id), batcher->mem, &result);
     if (passing(st))
         return false;
     if (!st)

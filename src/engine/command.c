@@ -11,6 +11,7 @@
 #include "engine/command_repeat.h"
 #include "engine/nudge.h"
 #include "model/name.h"
+#include "model/words.h"
 
 enum { CONFLICT_TRIES = 16 };
 
@@ -365,23 +366,28 @@ static hf_status handling_find(hf_handling *h, hf_err *err)
 /* One try. HF_CONFLICT, and for kinds that make HF_EXISTS: another may do better. */
 static hf_status handling_try(hf_handling *h, const command_kind *kind, bool makes, hf_err *err)
 {
+    bool finds = !makes || h->taken || h->request->dry;
     bool repeated = false;
     hf_status st = HF_OK;
 
     reply_begin(h);
-    if (!makes || h->taken) {
+    if (finds)
         st = handling_find(h, err);
-        if (!st)
-            st = hf_handling_aim(h, err);
-        if (!st)
-            st = hf_command_repeat(h, &repeated, err);
-        if (st || repeated)
-            return st;
+    if (st == HF_NOTFOUND && makes && h->request->dry) { /* the id is free */
+        h->target = (hf_intake_target){.base.run = HF_NONE};
+        finds = false;
+        st = HF_OK;
     }
+    if (!st && finds)
+        st = hf_handling_aim(h, err);
+    if (!st && finds)
+        st = hf_command_repeat(h, &repeated, err);
+    if (st || repeated)
+        return st;
     st = note_begin(h, err);
     if (!st)
         st = kind->draft(h, err);
-    if (st || h->answered)
+    if (st || h->answered || h->request->dry)
         return st;
     if (h->records)
         st = record_draft(h, err);
@@ -410,6 +416,9 @@ static hf_status request_check(const hf_request *request, const command_kind *ki
                      : hf_err_set(err, HF_INVALID, "the arguments are no JSON");
     if (!hf_utf8_valid(request->reason))
         return hf_err_set(err, HF_INVALID, "the reason is not well-formed UTF-8");
+    if (request->reason.len > HF_WORDS_MESSAGE_MAX)
+        return hf_err_set(err, HF_TOOBIG, "the reason has %zu bytes, at most %d are recorded",
+                          request->reason.len, HF_WORDS_MESSAGE_MAX);
     if (request->name.len)
         st =
             hf_name_check(request->type == HF_COMMAND_TYPE_UPDATE ? HF_NAME_UPDATE : HF_NAME_SIGNAL,

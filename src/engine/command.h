@@ -28,6 +28,7 @@ typedef struct hf_request {
     hf_slice dedup_key;           /* signals; ptr NULL: none */
     const hf_intake_start *start; /* start, signal-with-start */
     const void *more;             /* what one kind alone needs, declared beside its handler */
+    bool dry;                     /* only what would become of it: nothing is kept */
 } hf_request;
 
 /* hf_request.more of a cancel. */
@@ -69,6 +70,10 @@ typedef struct hf_reply {
    HF_UNREACHABLE ...). A refusal is then in the reply all the same. */
 HF_NODISCARD hf_status hf_engine_command(hf_engine *engine, const hf_request *request, hf_mem *mem,
                                          hf_reply *reply, hf_err *err);
+
+/* What hf_command would answer, as far as it is known before the commit; nothing is kept. */
+HF_NODISCARD hf_status hf_command_dry(hf_engine *engine, const char *command, hf_value request,
+                                      hf_mem *mem, hf_command_result *out);
 
 /* The first half of it for a start: what it would commit, sealed, and what the reply would be. The
    unit is the caller's, whoever commits it tells the core of reply->run. NULL with HF_OK, and a

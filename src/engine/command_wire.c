@@ -398,7 +398,8 @@ static hf_status command_send(hf_call *c, const hf_request *asked, int64_t wait_
     hf_status written;
     hf_status st = hf_engine_command(c->engine, asked, mem, &reply, err);
 
-    if (!st && asked->type == HF_COMMAND_TYPE_UPDATE && reply.status == HF_COMMAND_STATUS_ACCEPTED)
+    if (!st && asked->type == HF_COMMAND_TYPE_UPDATE && !asked->dry &&
+        reply.status == HF_COMMAND_STATUS_ACCEPTED)
         st = update_follow(c, wait_ms, &reply, mem, err);
     if (st && reply.status != HF_COMMAND_STATUS_REJECTED && !reply.detail)
         return st;
@@ -406,16 +407,50 @@ static hf_status command_send(hf_call *c, const hf_request *asked, int64_t wait_
     return st ? st : written;
 }
 
+static hf_status command_ask(hf_call *c, const char *command, hf_value request, bool dry,
+                             hf_mem *mem, hf_command_result *out)
+{
+    hf_intake_start start = {0};
+    hf_request asked = {.dry = dry};
+    hf_err *err = &c->slot->err;
+    request_more more;
+    int64_t wait_ms = 0;
+    bool both;
+    hf_status st;
+
+    *out = (hf_command_result){0};
+    st = request_read(request, &asked, err);
+    if (!st && strcmp(command, "query") == 0)
+        return query_ask(c, &asked, mem, out, err);
+    if (!st && strcmp(command, "update_status") == 0)
+        return update_look(c, &asked, request, mem, out, err);
+    both = strcmp(command, "signal_with_start") == 0;
+    if (!st && !hf_command_type_parse(hf_slice_of(both ? "signal" : command), &asked.type))
+        st = hf_err_set(err, HF_INVALID, "there is no command %s", command);
+    if (!st && (both || asked.type == HF_COMMAND_TYPE_START)) {
+        st = start_read(request, mem, c->in.now_us, &start, err);
+        asked.start = &start;
+    }
+    if (!st)
+        st = more_read(request, &asked, &more, err);
+    if (!st && asked.type == HF_COMMAND_TYPE_UPDATE)
+        st = wait_read(c, request, &wait_ms, err);
+    return st ? st : command_send(c, &asked, wait_ms, mem, out, err);
+}
+
+hf_status hf_command_dry(hf_engine *engine, const char *command, hf_value request, hf_mem *mem,
+                         hf_command_result *out)
+{
+    hf_call c;
+    hf_status st = hf_call_begin(&c, engine);
+
+    return st ? st : command_ask(&c, command, request, true, mem, out);
+}
+
 hf_status hf_command(hf_engine *engine, const char *command, hf_value request, hf_mem *mem,
                      hf_command_result *out)
 {
-    hf_intake_start start = {0};
-    hf_request asked = {0};
-    request_more more;
-    int64_t wait_ms = 0;
     engine_slot *slot;
-    bool both;
-    hf_err *err;
     hf_call c;
     hf_status st;
 
@@ -426,25 +461,8 @@ hf_status hf_command(hf_engine *engine, const char *command, hf_value request, h
     st = hf_call_begin(&c, engine);
     if (st)
         return st;
-    err = &c.slot->err;
     if (!command || !mem || !out)
-        return hf_err_set(err, HF_MISUSE, "a command, an arena and a place for the answer");
-    *out = (hf_command_result){0};
-    st = request_read(request, &asked, err);
-    if (!st && strcmp(command, "query") == 0)
-        return query_ask(&c, &asked, mem, out, err);
-    if (!st && strcmp(command, "update_status") == 0)
-        return update_look(&c, &asked, request, mem, out, err);
-    both = strcmp(command, "signal_with_start") == 0;
-    if (!st && !hf_command_type_parse(hf_slice_of(both ? "signal" : command), &asked.type))
-        st = hf_err_set(err, HF_INVALID, "there is no command %s", command);
-    if (!st && (both || asked.type == HF_COMMAND_TYPE_START)) {
-        st = start_read(request, mem, c.in.now_us, &start, err);
-        asked.start = &start;
-    }
-    if (!st)
-        st = more_read(request, &asked, &more, err);
-    if (!st && asked.type == HF_COMMAND_TYPE_UPDATE)
-        st = wait_read(&c, request, &wait_ms, err);
-    return st ? st : command_send(&c, &asked, wait_ms, mem, out, err);
+        return hf_err_set(&c.slot->err, HF_MISUSE,
+                          "a command, an arena and a place for the answer");
+    return command_ask(&c, command, request, false, mem, out);
 }

@@ -129,6 +129,42 @@ HF_BOTH_ENGINES(a_dry_run_changes_nothing)
     hf_kit_close(d);
 }
 
+/* A dry run judges each item as the command itself would: an unknown name, arguments that do not
+   fit, a step that does not exist. */
+HF_BOTH_ENGINES(a_dry_run_refuses_what_the_command_would)
+{
+    static const struct {
+        const char *request;
+        const char *reason;
+    } rows[] = {
+        {"'command': 'signal', 'request': {'name': 'gone'}", "unknown_signal"},
+        {"'command': 'update', 'request': {'name': 'any'}", "unknown_update"},
+        {"'command': 'reset', 'request': {'step': 9}", "no_step_boundary"},
+        {"'command': 'archive'", "run_not_closed"},
+        {"'command': 'start', 'request': {'workflow_type': 'rest'}", "instance_already_started"},
+    };
+    hf_engine *d = hf_kit_open(kind, &app);
+    hf_value out = NULL;
+    char text[256];
+    int64_t commands;
+
+    hf_kit_ok(d, hf_start(d, "rest", NULL, .id = "r"));
+    hf_kit_ok(d, hf_test_drain(d));
+    commands = hf_kit_number(d, "SELECT count(*) FROM command");
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        (void)snprintf(text, sizeof(text), "{'workflow_ids': ['r'], 'dry_run': true, %s}",
+                       rows[i].request);
+        hf_kit_ok(d, hf_batch_start(d, parse(d, text), hf_mem_of_engine(d), &out));
+        hf_kit_ok(d, hf_test_drain(d));
+        out = show(d, hf_str(out, "batch_id", ""));
+        ck_assert_str_eq(hf_str(out, "items.0.status", ""), "rejected");
+        ck_assert_str_eq(hf_str(out, "items.0.rejection_reason", ""), rows[i].reason);
+    }
+    ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM command"), commands);
+    ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM run"), 1);
+    hf_kit_close(d);
+}
+
 /* The rate bounds it, pausing holds it, aborting leaves the rest; asking twice changes nothing. */
 HF_BOTH_ENGINES(a_batch_is_paced_paused_and_aborted)
 {
@@ -419,8 +455,9 @@ HF_BOTH_ENGINES(a_batch_is_stopped_in_the_middle_of_a_step)
 }
 
 HF_PG_SUITE_MAIN("engine/batch", HF_BOTH(a_batch_tells_what_became_of_each),
-                 HF_BOTH(a_dry_run_changes_nothing), HF_BOTH(a_batch_is_paced_paused_and_aborted),
-                 {a_batch_survives_every_crash, 0},
+                 HF_BOTH(a_dry_run_changes_nothing),
+                 HF_BOTH(a_dry_run_refuses_what_the_command_would),
+                 HF_BOTH(a_batch_is_paced_paused_and_aborted), {a_batch_survives_every_crash, 0},
                  HF_BOTH_SLOW(a_batch_needs_nobody_to_move_it, 120),
                  HF_BOTH(a_bad_batch_is_refused), {a_batch_has_one_owner_at_a_time, 0},
                  HF_BOTH(a_batch_is_stopped_in_the_middle_of_a_step))
