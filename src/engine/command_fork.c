@@ -1,7 +1,5 @@
 /* command_fork.c: fork and reset: a run that begins with the first events of another. The copied
    run's history is read whole; the cut and what follows from it are decide's. */
-#include <stdio.h>
-
 #include "commit/shard.h"
 #include "decide/copy.h"
 #include "engine/command_impl.h"
@@ -9,6 +7,7 @@
 #include "engine/open_work.h"
 #include "model/event_codec.h"
 #include "model/name.h"
+#include "model/words.h"
 #include "store/payload.h"
 
 /* What a handler of this file works with. */
@@ -21,7 +20,6 @@ typedef struct forking {
     hf_effect *effects;
     bool taken;
     hf_instance_row made; /* what has the id of the fork already */
-    char reason[256];
 } forking;
 
 enum { ID_BYTES = 13 };
@@ -240,15 +238,16 @@ static hf_status old_close(forking *f, hf_err *err)
                         .keys = f->h->call->in.keys,
                         .run = &f->old,
                         .now_us = f->copy.now_us};
-    int length = snprintf(f->reason, sizeof(f->reason), "reset to step %lld%s%.*s",
-                          (long long)f->copy.step, f->copy.reason.len ? ": " : "",
-                          (int)(f->copy.reason.len < 200 ? f->copy.reason.len : 200),
-                          f->copy.reason.ptr ? f->copy.reason.ptr : "");
+    const char *reason =
+        hf_mem_format(hf_unit_mem(f->h->unit), "reset to step %lld%s%.*s", (long long)f->copy.step,
+                      f->copy.reason.len ? ": " : "", (int)f->copy.reason.len,
+                      f->copy.reason.ptr ? f->copy.reason.ptr : "");
 
+    if (!reason)
+        return hf_err_nomem(err, "a reset");
     hf_unit_append(f->h->unit, &f->h->target.base, HF_NONE, HF_REBASE_NEVER);
     hf_unit_row(f->h->unit, 0, hf_row_command_new(hf_unit_mem(f->h->unit), &f->copy.command));
-    hf_decide_replace(&decide, f->copy.command.key,
-                      hf_slice_from(f->reason, (size_t)(length < 0 ? 0 : length)),
+    hf_decide_replace(&decide, f->copy.command.key, hf_words_message(hf_slice_of(reason)),
                       f->copy.base.run);
     f->effects = decide.effects;
     f->h->closes = true;

@@ -10,6 +10,7 @@
 #include "engine/schedule.h"
 #include "engine/schedule_show.h"
 #include "holdfast/host.h"
+#include "model/words.h"
 
 enum { TRIES_MAX = 64, BACKFILL_MAX = 1000 };
 
@@ -42,6 +43,19 @@ static hf_status intervals_value(hf_mem *mem, const hf_schedule_opts *o, hf_valu
     return *out ? HF_OK : hf_err_nomem(err, "a schedule");
 }
 
+/* What people say must be text and fit. */
+static hf_status words_check(const char *text, hf_err *err)
+{
+    hf_slice words = hf_slice_of(text);
+
+    if (!hf_utf8_valid(words))
+        return spec_refuse(err, "a note or reason is not well-formed UTF-8");
+    if (words.len > HF_WORDS_MESSAGE_MAX)
+        return hf_err_set(err, HF_TOOBIG, "schedule: a note or reason has at most %d bytes",
+                          HF_WORDS_MESSAGE_MAX);
+    return HF_OK;
+}
+
 /* Whether all that is text is text. */
 static hf_status texts_check(const hf_schedule_opts *o, hf_err *err)
 {
@@ -51,7 +65,7 @@ static hf_status texts_check(const hf_schedule_opts *o, hf_err *err)
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
         if (!hf_utf8_valid(hf_slice_of(texts[i])))
             return spec_refuse(err, "an option is not well-formed UTF-8");
-    return HF_OK;
+    return words_check(o->note, err);
 }
 
 /* The specification that the options make of the one before (NULL: none). */
@@ -355,10 +369,13 @@ hf_status hf_schedule_update_with(hf_engine *engine, const char *id, const hf_sc
 static hf_status pause_draft(const hf_intake *in, hf_schedule *s, const void *ctx, hf_unit *unit,
                              bool *out_done, hf_err *err)
 {
+    hf_status st;
+
     if (s->status == HF_SCHEDULE_STATUS_DELETED)
         return deleted_refuse(err);
+    st = words_check(ctx, err);
     *out_done = s->status == HF_SCHEDULE_STATUS_PAUSED;
-    return *out_done ? HF_OK : hf_schedule_pause_draft(in, s, ctx, unit, err);
+    return st || *out_done ? st : hf_schedule_pause_draft(in, s, ctx, unit, err);
 }
 
 hf_status hf_schedule_pause(hf_engine *engine, const char *id, const char *reason)

@@ -446,6 +446,35 @@ HF_BOTH_ENGINES(fork_at_a_step_that_does_not_exist)
     hf_kit_close(d);
 }
 
+/* What people say is text and bounded; else nothing is changed. */
+HF_BOTH_ENGINES(reasons_that_are_too_long_or_no_text)
+{
+    hf_engine *d = open_app(kind);
+    char *text = hf_mem_alloc(hf_mem_of_engine(d), 8194);
+
+    memset(text, 'x', 8193);
+    hf_kit_ok(d, hf_start(d, "waits", NULL, .id = "a"));
+    hf_kit_ok(d, hf_test_drain(d));
+    hf_kit_ok(d, hf_schedule_create(d, "s", "waits", NULL, .cron = "@daily"));
+    ck_assert_int_eq(hf_cancel(d, "a", text), HF_TOOBIG);
+    ck_assert_int_eq(
+        hf_reset_with(d, "a", &(hf_copy_opts){.size_ = sizeof(hf_copy_opts), .reason = text}),
+        HF_TOOBIG);
+    ck_assert_int_eq(hf_terminate(d, "a", "\xff"), HF_INVALID);
+    ck_assert_int_eq(hf_schedule_pause(d, "s", text), HF_TOOBIG);
+    ck_assert_int_eq(hf_schedule_pause(d, "s", "\xff"), HF_INVALID);
+    ck_assert_int_eq(hf_schedule_update(d, "s", .note = text), HF_TOOBIG);
+    ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM command"), 1);
+    ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM schedule_history"), 1);
+    text[8192] = '\0';
+    memcpy(text, "\xc3\xa9", 2);
+    hf_kit_ok(d, hf_schedule_pause(d, "s", text));
+    hf_kit_ok(
+        d, hf_reset_with(d, "a", &(hf_copy_opts){.size_ = sizeof(hf_copy_opts), .reason = text}));
+    hf_kit_ok(d, hf_cancel(d, "a", text));
+    hf_kit_close(d);
+}
+
 /* Runs that are there when a batch is asked for and are not when it comes to them. */
 HF_BOTH_ENGINES(batch_whose_runs_vanish)
 {
@@ -480,4 +509,4 @@ HF_PG_SUITE_MAIN("engine/bad_request", HF_BOTH(ids_of_0_191_and_192_characters),
                  HF_BOTH(durations_beyond_a_hundred_years), HF_BOTH(times_that_cannot_be_written),
                  HF_BOTH(cron_lines_out_of_range), HF_BOTH(unknown_time_zones),
                  HF_BOTH(schedules_with_bad_input), HF_BOTH(fork_at_a_step_that_does_not_exist),
-                 HF_BOTH(batch_whose_runs_vanish))
+                 HF_BOTH(reasons_that_are_too_long_or_no_text), HF_BOTH(batch_whose_runs_vanish))

@@ -275,6 +275,9 @@ HF_BOTH_ENGINES(fork_carries_the_signals_it_is_told_to)
 HF_BOTH_ENGINES(reset_takes_the_place_of_an_open_run)
 {
     hf_engine *d = hf_kit_open(kind, &app);
+    hf_history_opts closed = {.size_ = sizeof(closed), .id = "l"};
+    hf_command_result out;
+    hf_value page = NULL;
 
     worked = 0;
     hf_kit_ok(d, hf_start(d, "listen", NULL, .id = "l"));
@@ -283,7 +286,13 @@ HF_BOTH_ENGINES(reset_takes_the_place_of_an_open_run)
     hf_kit_ok(d, hf_test_drain(d));
     hf_kit_ok(d, hf_signal(d, "l", "b", hf_json(d, "['wrong']")));
     hf_kit_ok(d, hf_test_drain(d));
-    hf_kit_ok(d, hf_reset_with(d, "l", OPTS(.step = 1, .reason = "wrong b")));
+    out =
+        hf_kit_ask(d, "reset", hf_json(d, "{'workflow_id': 'l', 'step': 1, 'reason': 'wrong b'}"));
+    closed.run_id = hf_str(out.detail, "origin_run_id", "");
+    hf_kit_ok(d, hf_history_with(d, hf_mem_of_engine(d), &page, &closed));
+    page = hf_at(hf_get(page, "events"), hf_len(hf_get(page, "events")) - 1);
+    ck_assert_str_eq(hf_str(page, "event_type", ""), "WorkflowTerminated");
+    ck_assert_str_eq(hf_str(page, "payload.reason", ""), "reset to step 1: wrong b");
     ck_assert_str_eq(hf_kit_said(d, "l", "RunReset", 0, HF_KEY_REASON), "wrong b");
     hf_kit_ok(d, hf_test_drain(d));
     ck_assert_str_eq(hf_test_status(d, "l"), "waiting signal:b");
