@@ -172,6 +172,14 @@ HF_BOTH_ENGINES(b066_wait_timed_out)
     ck_assert_ptr_null(out.outcome);
     ck_assert(hf_bool(out.detail, "wait_timed_out", false));
     ck_assert_str_eq(hf_str(out.detail, "update_status", ""), "accepted");
+    ck_assert_int_eq(hf_int(out.detail, "wait_timeout_seconds", 0), 1);
+    for (int i = 0; i < 2; i++) { /* who does not say waits for 10 s, or as long as it is set to */
+        out = hf_kit_ask(d, "update",
+                         hf_json(d, "{'workflow_id': 'l-1', 'name': 'add', 'arguments': [2]}"));
+        ck_assert(hf_bool(out.detail, "wait_timed_out", false));
+        ck_assert_int_eq(hf_int(out.detail, "wait_timeout_seconds", 0), i ? 3 : 10);
+        hf_kit_ok(d, hf_set(d, "update_wait_seconds", "3"));
+    }
     hf_kit_close(d);
 }
 
