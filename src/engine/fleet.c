@@ -65,6 +65,10 @@ hf_status hf_asker_begin(hf_asker *who, hf_db *db, hf_mem *mem, int64_t namespac
         hf_fleet_read(db, mem, hf_engine_app_scope(who->engine ? who->engine->app : NULL), now_us,
                       &who->fleet, err);
 
+    who->db = db;
+    who->mem = mem;
+    who->namespace_key = namespace_key;
+    who->now_us = now_us;
     return st ? st : hf_fleet_pins_read(db, mem, namespace_key, &who->pins, err);
 }
 

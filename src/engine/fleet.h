@@ -18,6 +18,10 @@ typedef struct hf_asker {
     hf_fleet fleet;
     hf_fleet_pins pins;
     hf_slice queue; /* of the run; ptr NULL: not known */
+    hf_db *db;      /* of the arena's rows, and in which namespace and when */
+    hf_mem *mem;
+    int64_t namespace_key;
+    int64_t now_us;
 } hf_asker;
 
 /* Reads the fleet and the builds that were promoted in the namespace into the arena; `engine` and

@@ -10,17 +10,32 @@
 #include "engine/why_run.h"
 #include "holdfast/tool.h"
 
-/* Whether a worker of another program is there for the queue, or for any when it is not known. */
-static bool asker_others(const hf_asker *who)
+/* Whether a worker of another program is there that has the type, at the queue or (ptr NULL) at
+   any. When it cannot be found out, one may. */
+static bool asker_others(const hf_asker *who, hf_slice queue, hf_slice type, bool activity)
 {
-    return hf_fleet_others(&who->fleet, who->queue);
+    hf_fleet_work work = {.scope = hf_engine_app_scope(who->engine->app),
+                          .queue = queue,
+                          .namespace_key = who->namespace_key,
+                          .type = type,
+                          .activity = activity};
+    bool knows = false;
+    hf_fleet_self self;
+    hf_err err;
+
+    if (!who->fleet.count)
+        return false;
+    hf_fleet_self_fill(&self);
+    work.self = hf_slice_of(self.name);
+    return hf_fleet_knows(who->db, who->mem, &work, who->now_us, &knows, &err) || knows;
 }
 
 static bool asker_knows_workflow(void *ctx, hf_slice type)
 {
     const hf_asker *who = ctx;
 
-    return hf_registry_find_workflow(who->engine->registry, type) || asker_others(who);
+    return hf_registry_find_workflow(who->engine->registry, type) ||
+           asker_others(who, who->queue, type, false);
 }
 
 /* A child may be at any queue. */
@@ -29,7 +44,7 @@ static bool asker_knows_child(void *ctx, hf_slice type)
     const hf_asker *who = ctx;
 
     return hf_registry_find_workflow(who->engine->registry, type) ||
-           hf_fleet_others(&who->fleet, (hf_slice){0});
+           asker_others(who, (hf_slice){0}, type, false);
 }
 
 static bool asker_knows_step(void *ctx, hf_slice type, hf_slice step)
@@ -37,21 +52,24 @@ static bool asker_knows_step(void *ctx, hf_slice type, hf_slice step)
     const hf_asker *who = ctx;
     const hf_registry_workflow *found = hf_registry_find_workflow(who->engine->registry, type);
 
-    return !found || !found->machine || hf_step_code(found->machine, step) || asker_others(who);
+    return !found || !found->machine || hf_step_code(found->machine, step) ||
+           hf_fleet_others(&who->fleet, who->queue);
 }
 
 static bool asker_knows_limit(void *ctx, hf_slice name)
 {
     const hf_asker *who = ctx;
 
-    return hf_registry_find_limit(who->engine->registry, name, true) || asker_others(who);
+    return hf_registry_find_limit(who->engine->registry, name, true) ||
+           hf_fleet_others(&who->fleet, who->queue);
 }
 
 static bool asker_knows_activity(void *ctx, hf_slice name)
 {
     const hf_asker *who = ctx;
 
-    return hf_registry_find_activity(who->engine->registry, name) || asker_others(who);
+    return hf_registry_find_activity(who->engine->registry, name) ||
+           asker_others(who, who->queue, name, true);
 }
 
 static hf_slice asker_fingerprint(void *ctx, hf_slice type)

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/json.h"
 #include "project/edge.h"
 
 static hf_status text_take(hf_mem *mem, hf_db_cursor *cursor, size_t column, hf_slice *out_text,
@@ -148,6 +149,48 @@ bool hf_fleet_pinned(const hf_fleet_pins *pins, hf_slice queue, hf_slice marker)
         if (hf_slice_equal(pins->all[i].queue, queue) && hf_slice_equal(pins->all[i].build, marker))
             return true;
     return false;
+}
+
+/* What it registered has two names; a registration that does not say is good for every type. */
+static bool declared_has(hf_mem *mem, hf_slice body, const hf_fleet_work *work)
+{
+    hf_value said = NULL;
+    hf_value types;
+
+    if (hf_json_read(mem, body, NULL, &said, NULL))
+        return true;
+    types = hf_get(said, work->activity ? "supported_activity_types" : "supported_workflow_types");
+    if (!types)
+        types = hf_get(said, work->activity ? "activity_types" : "workflow_types");
+    for (size_t i = 0; i < hf_len(types); i++)
+        if (hf_slice_equal(hf_slice_of(hf_str(hf_at(types, i), "", "")), work->type))
+            return true;
+    return !types;
+}
+
+hf_status hf_fleet_knows(hf_db *db, hf_mem *mem, const hf_fleet_work *work, int64_t now_us,
+                         bool *out_knows, hf_err *err)
+{
+    const hf_db_value params[] = {hf_db_int(now_us), hf_db_text(work->scope),
+                                  hf_db_text(work->queue.ptr ? work->queue : HF_SLICE("")),
+                                  hf_db_int(work->namespace_key)};
+    hf_db_cursor *cursor = NULL;
+    bool row = true;
+    hf_status st = hf_db_query(db, HF_STMT_FLEET_DECLARED, params, 4, &cursor, err);
+
+    *out_knows = false;
+    while (!st && row && !*out_knows) {
+        st = hf_db_step(cursor, &row, err);
+        if (st || !row)
+            break;
+        if (hf_slice_equal(hf_db_column_bytes(cursor, 0), work->self))
+            continue;
+        *out_knows = hf_db_column_null(cursor, 2)
+                         ? !hf_db_column_int(cursor, 1)
+                         : declared_has(mem, hf_db_column_bytes(cursor, 2), work);
+    }
+    hf_db_end(cursor);
+    return st;
 }
 
 hf_value hf_fleet_value(const hf_fleet *fleet, hf_slice marker, hf_mem *mem)

@@ -43,6 +43,21 @@ bool hf_fleet_pinned(const hf_fleet_pins *pins, hf_slice queue, hf_slice marker)
 /* Whether a worker of this very build serves the queue. */
 bool hf_fleet_has_build(const hf_fleet *fleet, hf_slice queue, hf_slice build);
 
+/* Work that is looked for. */
+typedef struct hf_fleet_work {
+    hf_slice scope;
+    hf_slice queue; /* empty: any */
+    int64_t namespace_key;
+    hf_slice type;
+    bool activity; /* or a workflow */
+    hf_slice self; /* the name of whoever looks, who does not count */
+} hf_fleet_work;
+
+/* Whether one of the workers that are there has the type: it registered with it in the namespace,
+   or nowhere says what it has. */
+HF_NODISCARD hf_status hf_fleet_knows(hf_db *db, hf_mem *mem, const hf_fleet_work *work,
+                                      int64_t now_us, bool *out_knows, hf_err *err);
+
 /* As the published run detail shows it (compatibility_fleet); NULL: no memory. */
 hf_value hf_fleet_value(const hf_fleet *fleet, hf_slice marker, hf_mem *mem);
 

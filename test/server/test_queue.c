@@ -195,6 +195,32 @@ HF_BOTH_ENGINES(why_knows_the_workers)
     hf_site_close(&site);
 }
 
+/* A worker at the queue that does not know the type is no help, nor is one of another namespace. */
+HF_BOTH_ENGINES(why_knows_what_workers_know)
+{
+    static const char without[] = "{\"worker_id\":\"w1\",\"task_queue\":\"far\","
+                                  "\"supported_workflow_types\":[\"another\"]}";
+    static const char with[] = "{\"worker_id\":\"w2\",\"task_queue\":\"far\","
+                               "\"supported_workflow_types\":[\"another\",\"remote\"]}";
+    hf_site site;
+    hf_value why = NULL;
+
+    hf_site_open(&site, kind, &app, (hf_server_options){0});
+    run_start(&site, "r-1");
+    (void)hf_site_expect(&site, "POST", "/api/namespaces", "{\"name\":\"other\"}", 201);
+    ck_assert_int_eq(
+        hf_site_ask(&site, "POST", "/api/worker/register", "X-Namespace: other\r\n", with).status,
+        200);
+    (void)hf_site_expect(&site, "POST", "/api/worker/register", without, 200);
+    ck_assert_int_eq(hf_why(site.engine, "r-1", site.mem, &why), HF_OK);
+    ck_assert_str_eq(hf_str(why, "code", ""), "unknown_type");
+    ck_assert_str_eq(hf_str(why, "text", ""), "Nobody on queue far has a workflow of type remote.");
+    (void)hf_site_expect(&site, "POST", "/api/worker/register", with, 200);
+    ck_assert_int_eq(hf_why(site.engine, "r-1", site.mem, &why), HF_OK);
+    ck_assert_str_eq(hf_str(why, "code", ""), "turn_ready");
+    hf_site_close(&site);
+}
+
 HF_PG_SUITE_MAIN("server/queue", HF_BOTH(queues_and_workers_are_shown),
                  HF_BOTH(drained_builds_get_nothing), HF_BOTH(promoted_builds_get_the_new_runs),
-                 HF_BOTH(why_knows_the_workers))
+                 HF_BOTH(why_knows_the_workers), HF_BOTH(why_knows_what_workers_know))
