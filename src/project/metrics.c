@@ -129,6 +129,18 @@ static hf_value history_value(hf_mem *mem, const summed *sum, int64_t orphans)
     return hf_value_finish(o);
 }
 
+/* What a run recorded of its contract when it started is all there ever is: nothing is filled in
+   later from the code of today, so that what would be needed is not available. */
+static hf_value contracts_value(hf_mem *mem, int64_t without)
+{
+    hf_value_list *o = hf_value_object(mem);
+
+    hf_metrics_put(o, mem, "backfill_needed_runs", without);
+    hf_metrics_put(o, mem, "backfill_available_runs", 0);
+    hf_metrics_put(o, mem, "backfill_unavailable_runs", without);
+    return hf_value_finish(o);
+}
+
 static hf_status runs_read(hf_db *db, hf_mem *mem, const hf_metrics_world *w,
                            const hf_trouble *trouble, int64_t *out_attempts, hf_value_list *into,
                            hf_err *err)
@@ -155,6 +167,7 @@ static hf_status runs_read(hf_db *db, hf_mem *mem, const hf_metrics_world *w,
     hf_metrics_age(starts, mem, "oldest_pending_start_at", "max_pending_ms", open.at[7], now_us);
     hf_value_set(into, HF_SLICE("starts"), hf_value_finish(starts));
     hf_value_set(into, HF_SLICE("history"), history_value(mem, &sum, first.at[1]));
+    hf_value_set(into, HF_SLICE("command_contracts"), contracts_value(mem, open.at[8]));
     *out_attempts = first.at[2];
     return HF_OK;
 }

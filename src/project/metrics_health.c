@@ -5,7 +5,7 @@ typedef enum level { OK, WARNING, ERROR } level;
 
 static const char *const level_texts[] = {"ok", "warning", "error"};
 
-/* What makes a check speak up: a number that should be 0. */
+/* What makes a check speak up: a number that should be 0; at the level OK it is only shown. */
 typedef struct health_rule {
     const char *check;
     const char *path;
@@ -30,6 +30,7 @@ static const health_rule rules[] = {
      "Folds belong to runs that are gone: rebuild-projections --prune-stale forgets them."},
     {"selected_run_projections", "projections.folder.failures", WARNING,
      "Projections could not be folded; lists may be behind."},
+    {"command_contract_snapshots", "command_contracts.backfill_unavailable_runs", OK, NULL},
     {"task_transport", "tasks.unhealthy", WARNING, "Tasks could not be handed over or claimed."},
     {"durable_resume_paths", "runs.repair_needed", WARNING,
      "Open runs lack what would move them on: the watchdog or repair puts it back."},
@@ -53,6 +54,7 @@ static const struct {
 } checks[] = {{"backend_capabilities", false},
               {"run_summary_projection", false},
               {"selected_run_projections", false},
+              {"command_contract_snapshots", false},
               {"task_transport", false},
               {"durable_resume_paths", false},
               {"worker_compatibility", false},

@@ -65,6 +65,7 @@ HF_BOTH_ENGINES(b185_detail_rebuilds_and_says_so)
         "UPDATE run_projection SET seq = seq + 100", "UPDATE run_projection SET head = body"};
     hf_engine *d = hf_kit_open(kind, &app);
     hf_mem *mem = hf_mem_new();
+    hf_value metrics = NULL;
     hf_value before;
 
     order_start(d, "o", true, false);
@@ -86,6 +87,8 @@ HF_BOTH_ENGINES(b185_detail_rebuilds_and_says_so)
         ck_assert_str_eq(hf_str(after, "timers_projection_source", ""),
                          "workflow_run_timer_entries");
     }
+    hf_kit_ok(d, hf_metrics(d, mem, &metrics)); /* those that were there and did not fit */
+    ck_assert_int_eq(hf_int(metrics, "projections.folder.rebuilt_stale", -1), 3);
     hf_mem_free(mem);
     hf_kit_close(d);
 }
@@ -628,6 +631,8 @@ HF_BOTH_ENGINES(b192_metrics_have_every_number)
     metrics_have(m, "history",
                  "continue_as_new_recommended_runs events history_orphan_total max_event_count "
                  "max_size_bytes max_fan_out event_threshold size_bytes_threshold");
+    metrics_have(m, "command_contracts",
+                 "backfill_needed_runs backfill_available_runs backfill_unavailable_runs");
     metrics_have(m, "projections",
                  "run_summaries run_waits run_timeline_entries run_timer_entries "
                  "run_lineage_entries");
