@@ -123,6 +123,36 @@ HF_BOTH_ENGINES(imports_are_kept_once)
     hf_mem_free(mem);
 }
 
+/* An imported run is in the namespace that was named, and in no other. */
+HF_BOTH_ENGINES(imports_have_a_namespace)
+{
+    hf_engine *d = hf_kit_open(kind, &golden_app);
+    hf_mem *mem = hf_mem_new();
+    hf_import_opts o = {.size_ = sizeof(o), .space = "archive"};
+    const hf_namespace_opts space = {.size_ = sizeof(space)};
+    const hf_value request = hf_json_(mem, "{'id': 'g'}");
+    const char *back = NULL;
+    hf_value in = NULL;
+    hf_value list = NULL;
+
+    o.text = text_make(d, mem, NULL);
+    o.len = strlen(o.text);
+    hf_kit_ok(d, hf_namespace_create(d, "archive", &space));
+    hf_kit_ok(d, hf_import_with(d, mem, &in, &o));
+    ck_assert(hf_bool(in, "imported", false));
+    hf_kit_ok(d, hf_imports(d, NULL, mem, &list));
+    ck_assert_uint_eq(hf_len(list), 0);
+    ck_assert_int_eq(hf_import_get(d, request, mem, &back), HF_NOTFOUND);
+    hf_kit_ok(d, hf_namespace_use(d, "archive"));
+    hf_kit_ok(d, hf_imports(d, NULL, mem, &list));
+    ck_assert_uint_eq(hf_len(list), 1);
+    hf_kit_ok(d, hf_import_get(d, request, mem, &back));
+    ck_assert_str_eq(back, o.text);
+    hf_kit_ok(d, hf_namespace_use(d, NULL));
+    hf_kit_close(d);
+    hf_mem_free(mem);
+}
+
 /* `text` with the first `from` replaced. */
 static const char *changed(hf_mem *mem, const char *text, const char *from, const char *to)
 {
@@ -183,4 +213,4 @@ HF_BOTH_ENGINES(bad_bundles_are_refused)
 }
 
 HF_PG_SUITE_MAIN("engine/import", HF_BOTH(runs_move_between_stores), HF_BOTH(imports_are_kept_once),
-                 HF_BOTH(bad_bundles_are_refused))
+                 HF_BOTH(imports_have_a_namespace), HF_BOTH(bad_bundles_are_refused))
