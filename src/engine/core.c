@@ -294,6 +294,7 @@ static void job_take(hf_core *core, hf_job *job)
     if (hf_map_int_get(core->jobs, (uint64_t)job->activity) == job)
         hf_core_job_ended(core, job);
     else {
+        core->stale_steps += job->machine != NULL;
         hf_turnstile_drop(core, job);
         hf_job_free(job); /* the attempt was given up meanwhile: a late result changes nothing */
     }

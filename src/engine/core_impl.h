@@ -289,13 +289,13 @@ struct hf_core {
     int64_t inbox_swept;
     bool retiring; /* a walk is under way */
     hf_retention_walk walk;
-    int64_t walk_runs;      /* removed by it */
-    _Atomic bool hint_lost; /* somebody could not tell of a task */
-    _Atomic int handbacks;  /* tasks that are being given back (handback.h) */
-    char waiting[256];      /* of the run that was last asked about */
-    int64_t stale_steps;    /* ends of steps that came too late */
-    hf_deadlines *steps;    /* machines that wait for a place in the pool, by priority */
-    hf_map *gates;          /* by kind and key */
+    int64_t walk_runs;           /* removed by it */
+    _Atomic bool hint_lost;      /* somebody could not tell of a task */
+    _Atomic int handbacks;       /* tasks that are being given back (handback.h) */
+    char waiting[256];           /* of the run that was last asked about */
+    _Atomic int64_t stale_steps; /* ends of steps that came too late */
+    hf_deadlines *steps;         /* machines that wait for a place in the pool, by priority */
+    hf_map *gates;               /* by kind and key */
     hf_map_int *gate_numbers;
     int64_t gates_made;
     int64_t slots_held;

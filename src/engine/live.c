@@ -100,6 +100,8 @@ void hf_live_free(hf_core *core, live_run *run)
     starts_free(core, run->staged_starts);
     starts_free(core, run->staged_late);
     starts_free(core, run->retries);
+    for (const hf_job *job = core ? run->ended : NULL; job; job = job->next)
+        core->stale_steps += job->machine != NULL; /* the run ended before they could count */
     jobs_free(run->ended);
     jobs_free(run->staged_ended);
     due_free(run->due);

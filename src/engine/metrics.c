@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/call.h"
+#include "engine/core_impl.h"
 #include "engine/look.h"
 #include "holdfast/view.h"
 #include "project/flow.h"
@@ -49,7 +50,8 @@ static hf_status asking_begin(asking *a, hf_engine *engine, hf_mem *mem, const v
                            .rebuilt_missing = folded.missing,
                            .rebuilt_stale = folded.stale,
                            .fold_failures = folded.failed,
-                           .fold_waiting = folded.waiting};
+                           .fold_waiting = folded.waiting,
+                           .stale_steps = engine->core ? engine->core->stale_steps : 0};
     hf_call_read_begin(&a->call);
     st = hf_look_asker(engine, a->call.in.db, mem, &a->who, &a->query, &a->call.slot->err);
     if (st)

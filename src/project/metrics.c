@@ -242,6 +242,8 @@ hf_status hf_metrics_read(hf_db *db, hf_mem *mem, const hf_metrics_world *world,
         st = projections_read(db, mem, world, o, err);
     if (!st)
         st = hf_metrics_fleet(db, mem, world, o, err);
+    hf_value_set(o, HF_SLICE("machines"),
+                 hf_json_(mem, "{'stale_steps': %lld}", (long long)world->stale_steps));
     *out_metrics = hf_value_finish(o);
     if (!st && !*out_metrics)
         st = hf_err_nomem(err, "metrics");

@@ -26,6 +26,7 @@ typedef struct hf_metrics_world {
     uint64_t folded_runs, folded_events;
     uint64_t rebuilt_missing, rebuilt_stale;
     uint64_t fold_failures, fold_waiting;
+    int64_t stale_steps; /* of machines, whose end came too late to count */
 } hf_metrics_world;
 
 /* The published operator metrics, group by group. */

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "holdfast/holdfast.h"
+#include "holdfast/view.h"
 #include "lib/kit.h"
 
 static hf_engine *world;
@@ -89,7 +90,16 @@ static const hf_machine_def machines[] = {
 };
 static const hf_app app = {.name = "lost", .machines = machines};
 
-/* What a step decides after its run was ended changes nothing, whatever it decides. */
+static int64_t stale_steps(hf_engine *d)
+{
+    hf_value metrics = NULL;
+
+    hf_kit_ok(d, hf_metrics(d, hf_mem_of_engine(d), &metrics));
+    return hf_int(metrics, "machines.stale_steps", -1);
+}
+
+/* What a step decides after its run was ended changes nothing, whatever it decides, and is counted.
+ */
 HF_BOTH_ENGINES(sm20_sm49_a_late_outcome_is_dropped)
 {
     static const char *const kinds[] = {"next", "again", "park", "fan_out", "done", "stop"};
@@ -107,6 +117,7 @@ HF_BOTH_ENGINES(sm20_sm49_a_late_outcome_is_dropped)
         ck_assert_str_eq(hf_test_status(d, kinds[i]), "terminated");
         ck_assert_int_eq(hf_test_count(d, kinds[i], "StepCompleted"), 1);
         ck_assert_int_eq(atomic_load(&ran), before + 2);
+        ck_assert_int_eq(stale_steps(d), (int64_t)i + 1);
     }
     ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM command WHERE type = 2 AND state = 2"),
                      0);
@@ -156,6 +167,7 @@ HF_BOTH_ENGINES(crash_loops_are_capped)
     hf_test_place *place = hf_test_place_new(kind);
     hf_engine *d = NULL;
     hf_settled now;
+    hf_value why = NULL;
 
     ck_assert_int_eq(child_work(place, true, 1000), SIGKILL);
     for (int i = 1; i < 5; i++)
@@ -163,6 +175,8 @@ HF_BOTH_ENGINES(crash_loops_are_capped)
     ck_assert_int_eq(hf_open(hf_test_place_address(place), &app, &d), HF_OK);
     hf_kit_ok(d, hf_await(d, "k", 1000, true, &now));
     ck_assert_int_eq(now.state, HF_SETTLED_BUSY);
+    hf_kit_ok(d, hf_why(d, "k", hf_mem_of_engine(d), &why));
+    ck_assert_str_eq(hf_str(why, "code", ""), "quarantined");
     hf_close(d);
     hf_test_place_free(place);
 }
