@@ -458,7 +458,7 @@ static hf_outcome machine_end(hf_step *s)
 
 /* A build without the step that comes next says which it is; the step that is there again goes on.
  */
-HF_BOTH_ENGINES(why_unknown_step)
+HF_BOTH_ENGINES(sm55_why_unknown_step)
 {
     static const hf_signal_def signals[] = {{"go", NULL}, {0}};
     static const hf_step_def whole[] = {{"wait", machine_wait}, {"later", machine_end}, {0}};
@@ -794,7 +794,7 @@ END_TEST
 HF_PG_SUITE_MAIN("engine/why", HF_BOTH(why_waits), HF_BOTH(why_precedence), HF_BOTH(why_messages),
                  HF_BOTH(why_activities), HF_BOTH(why_queued_behind), HF_BOTH(why_replay_blocked),
                  HF_BOTH(why_unknown_type), HF_BOTH(why_child_unknown_type),
-                 HF_BOTH(why_unknown_step), HF_BOTH(why_unknown_limit),
+                 HF_BOTH(sm55_why_unknown_step), HF_BOTH(why_unknown_limit),
                  HF_BOTH(why_deadline_passed), HF_BOTH(why_task_missing), HF_BOTH(why_closed),
                  HF_BOTH(why_closed_continued), HF_BOTH(why_paused), HF_BOTH(why_quarantined),
                  HF_BOTH(why_task_trouble), HF_BOTH_SLOW(why_history_budget, 120),

@@ -17,6 +17,7 @@ static char order[256]; /* ids of steps in the order in which they ran */
 static atomic_int inside[4];
 static atomic_int worst[4];
 static atomic_int finished;
+static atomic_int met;
 
 static void note(hf_step *s)
 {
@@ -88,7 +89,39 @@ static hf_outcome lost(hf_step *s)
                                         .weight = (int)hf_int(hf_step_state(s), "weight", 0)});
 }
 
+static hf_engine *world;
+static int64_t held[4]; /* slots at each step of a keeper */
+
+/* Takes a key, keeps it over a step, gives it up. */
+static hf_outcome keeper(hf_step *s)
+{
+    int at = (int)hf_int(hf_step_state(s), "at", 0);
+    hf_value next = hf_json(s, "{'at': %d}", at + 1);
+
+    held[at] = hf_kit_number(world, "SELECT count(*) FROM slot WHERE key = 'kept'");
+    if (at == 3)
+        return hf_done(s, next);
+    return hf_next_with(s, "keeper",
+                        &(hf_next_opts){.size_ = sizeof(hf_next_opts),
+                                        .state = next,
+                                        .concurrency_key = at == 0   ? "kept"
+                                                           : at == 1 ? NULL
+                                                                     : ""});
+}
+
+/* Waits until another one is inside as well. */
+static hf_outcome meet(hf_step *s)
+{
+    int64_t until_us = hf_clock_mono_us(hf_clock_system()) + 30000000;
+
+    atomic_fetch_add(&met, 1);
+    while (atomic_load(&met) < 2 && hf_clock_mono_us(hf_clock_system()) < until_us)
+        ;
+    return hf_done(s, hf_json(s, "%d", atomic_load(&met)));
+}
+
 static const hf_ms backoff[] = {10, 20};
+static const hf_step_def keeper_steps[] = {{"keeper", keeper}, {0}};
 static const hf_step_def door_steps[] = {{"enter", enter}, {"hold", hold}, {"leave", leave}, {0}};
 static const hf_step_def lost_steps[] = {{"lost", lost}, {0}};
 static const hf_signal_def door_signals[] = {{"go", NULL}, {0}};
@@ -97,6 +130,8 @@ static const hf_machine_def machines[] = {
     {"flaky", .job = flaky},
     {"brief", .job = flaky, .max_attempts = 3, .backoff = backoff, .backoff_n = 2},
     {"guarded", .job = guarded},
+    {"meet", .job = meet},
+    {"keeper", .initial = "keeper", .steps = keeper_steps},
     {"door", .initial = "enter", .steps = door_steps, .signals = door_signals},
     {"lost", .initial = "lost", .steps = lost_steps},
     {0},
@@ -178,28 +213,63 @@ HF_BOTH_ENGINES(a_job_of_another_queue)
 
 /* ---- slots */
 
-/* Never two under a key with one slot, never three under one with two; other keys overlap. */
+/* Never two under a key with one slot, never three under one with two: of one engine, and of the
+   two that share a PostgreSQL store. */
 HF_BOTH_ENGINES(sm62_never_more_than_slots)
 {
     static const char *const keys[] = {"one", "pair:x", "pair:y"};
     hf_test_place *place = hf_test_place_new(kind);
     hf_engine *d = NULL;
+    hf_engine *other = NULL;
     int64_t until_us = hf_clock_mono_us(hf_clock_system()) + 60000000;
 
     atomic_store(&finished, 0);
     for (int i = 0; i < 4; i++)
         atomic_store(&worst[i], 0);
     ck_assert_int_eq(hf_open(hf_test_place_address(place), &app, &d), HF_OK);
-    for (int i = 0; i < 60; i++)
-        hf_kit_ok(d, hf_start(d, "guarded", hf_json(d, "{'at': %d}", i % 3),
-                              .concurrency_key = keys[i % 3]));
+    if (kind == HF_ENGINE_POSTGRES)
+        ck_assert_int_eq(hf_open(hf_test_place_address(place), &app, &other), HF_OK);
+    for (int i = 0; i < 60; i++) {
+        hf_engine *to = other && i % 2 ? other : d;
+
+        hf_kit_ok(to, hf_start(to, "guarded", hf_json(to, "{'at': %d}", i % 3),
+                               .concurrency_key = keys[i % 3]));
+    }
     while (atomic_load(&finished) < 60 && hf_clock_mono_us(hf_clock_system()) < until_us)
         (void)hf_result(d, "nobody", 0, NULL, NULL);
+    if (other)
+        hf_close(other);
     hf_close(d);
     ck_assert_int_eq(atomic_load(&finished), 60);
     ck_assert_int_eq(atomic_load(&worst[0]), 1);
     ck_assert_int_le(atomic_load(&worst[1]), 2);
     ck_assert_int_le(atomic_load(&worst[2]), 2);
+    hf_test_place_free(place);
+}
+
+/* Two keys overlap, and so do two slots of one. */
+HF_BOTH_ENGINES(sm62_keys_and_slots_overlap)
+{
+    static const char *const keys[][2] = {{"one", "two"}, {"pair:x", "pair:x"}};
+    hf_test_place *place = hf_test_place_new(kind);
+    hf_engine *d = NULL;
+
+    ck_assert_int_eq(hf_open(hf_test_place_address(place), &app, &d), HF_OK);
+    for (int i = 0; i < 4; i++) {
+        hf_value out = NULL;
+        char id[8];
+
+        (void)snprintf(id, sizeof(id), "m%d", i);
+        if (i % 2 == 0)
+            atomic_store(&met, 0);
+        hf_kit_ok(d, hf_start(d, "meet", NULL, .id = id, .concurrency_key = keys[i / 2][i % 2]));
+        for (int k = i - 1; i % 2 && k <= i; k++) {
+            (void)snprintf(id, sizeof(id), "m%d", k);
+            hf_kit_ok(d, hf_result(d, id, hf_minutes(2), &out, NULL));
+            ck_assert_int_eq(hf_int(out, "", 0), 2);
+        }
+    }
+    hf_close(d);
     hf_test_place_free(place);
 }
 
@@ -281,6 +351,20 @@ HF_BOTH_ENGINES(a_burst_is_what_a_bucket_holds)
     hf_kit_close(d);
 }
 
+/* A repetition is a beginning like any other: it takes tokens again. */
+HF_BOTH_ENGINES(a_repetition_takes_tokens_again)
+{
+    hf_engine *d = open_kit(kind);
+
+    hf_kit_ok(d, hf_start(d, "brief", hf_json(d, "{'fail': 2}"), .id = "r",
+                          .rate_limit = "mail:r")); /* after 0, 10 and 30 ms, but for the limit */
+    hf_kit_ok(d, hf_test_advance(d, 499));
+    ck_assert_int_eq(hf_test_count(d, "r", "StepCompleted"), 2);
+    hf_kit_ok(d, hf_test_advance(d, 2));
+    ck_assert_str_eq(hf_test_status(d, "r"), "completed");
+    hf_kit_close(d);
+}
+
 /* A step takes as many tokens as it weighs; one that weighs less does not pass it. */
 HF_BOTH_ENGINES(weights_take_so_many_tokens)
 {
@@ -317,6 +401,70 @@ HF_BOTH_ENGINES(sm64_a_park_gives_the_slot_back)
     ck_assert_str_eq(hf_test_status(d, "x"), "completed");
     ck_assert_str_eq(hf_test_status(d, "y"), "completed");
     ck_assert_str_eq(order, "x y x y");
+    ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM slot"), 0);
+    hf_kit_close(d);
+}
+
+/* Who is woken waits like anybody else while the slot is somebody's. */
+HF_BOTH_ENGINES(sm64_who_is_woken_waits_for_the_slot)
+{
+    hf_engine *d = open_kit(kind);
+
+    hf_kit_ok(d, hf_start(d, "door", NULL, .id = "x"));
+    hf_kit_ok(d, hf_test_drain(d));
+    hf_kit_sql(d, "INSERT INTO slot (namespace, key, number, run, owner, lease_until_us) "
+                  "SELECT key, 'door', 0, 77, 'somebody', 4000000000000000 FROM namespace");
+    hf_kit_ok(d, hf_signal(d, "x", "go", NULL));
+    hf_kit_ok(d, hf_test_advance(d, 1000));
+    ck_assert_str_eq(order, "x");
+    hf_kit_sql(d, "UPDATE slot SET lease_until_us = 1");
+    hf_kit_ok(d, hf_test_advance(d, 1000));
+    ck_assert_str_eq(order, "x x");
+    ck_assert_str_eq(hf_test_status(d, "x"), "completed");
+    hf_kit_close(d);
+}
+
+/* A key is kept from step to step without being named again, until it is given up. */
+HF_BOTH_ENGINES(a_key_is_kept_until_it_is_given_up)
+{
+    hf_engine *d = open_kit(kind);
+
+    world = d;
+    hf_kit_ok(d, hf_start(d, "keeper", NULL, .id = "k"));
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_str_eq(hf_test_status(d, "k"), "completed");
+    ck_assert_int_eq(held[0], 0);
+    ck_assert_int_eq(held[1], 1);
+    ck_assert_int_eq(held[2], 1);
+    ck_assert_int_eq(held[3], 0);
+    hf_kit_close(d);
+}
+
+/* Everything but steps: those stay in front of the pool. */
+static void pump_without_steps(hf_engine *d)
+{
+    while (hf_writer_step(d->writer) || hf_core_step(d->core))
+        ;
+}
+
+/* A slot is held for ten seconds at a time, and renewed for as long as its step takes. */
+HF_BOTH_ENGINES(slots_are_renewed)
+{
+    hf_engine *d = open_kit(kind);
+
+    hf_kit_ok(d, hf_start(d, "note", NULL, .id = "a", .concurrency_key = "one"));
+    pump_without_steps(d);
+    ck_assert_int_eq(hf_kit_number(d, "SELECT lease_until_us FROM slot"),
+                     hf_clock_wall_us(d->clock) + 10000000);
+    for (int i = 0; i < 10; i++) {
+        hf_kit_skip(d, 3000);
+        pump_without_steps(d);
+        ck_assert_int_eq(hf_kit_number(d, "SELECT lease_until_us FROM slot"),
+                         hf_clock_wall_us(d->clock) + 10000000);
+    }
+    ck_assert_str_eq(order, "");
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_str_eq(order, "a");
     ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM slot"), 0);
     hf_kit_close(d);
 }
@@ -469,6 +617,10 @@ END_TEST
 
 HF_PG_SUITE_MAIN("machine/limit", HF_BOTH(a_job_is_tried_again),
                  HF_BOTH(sm61_priorities_and_delays), HF_BOTH_SLOW(sm62_never_more_than_slots, 120),
+                 HF_BOTH_SLOW(sm62_keys_and_slots_overlap, 200),
+                 HF_BOTH(a_repetition_takes_tokens_again), HF_BOTH(slots_are_renewed),
+                 HF_BOTH(sm64_who_is_woken_waits_for_the_slot),
+                 HF_BOTH(a_key_is_kept_until_it_is_given_up),
                  HF_BOTH(sm63_a_full_key_delays_no_other),
                  HF_BOTH_SLOW(sm63_a_held_key_delays_no_other, 300),
                  HF_BOTH(a_burst_is_what_a_bucket_holds), HF_BOTH(weights_take_so_many_tokens),

@@ -66,19 +66,20 @@ typedef struct sender {
     hf_thread thread;
 } sender;
 
-/* Each machine gets its signals from one sender after the other, at moments of chance. */
+/* Goes from machine to machine and stays a while with each: the signal that follows another one at
+   once, or after a moment of chance, comes while the machine uses that one up and parks again. */
 static void sender_run(void *arg)
 {
     sender *self = arg;
     hf_rng rng;
 
     hf_rng_init_seeded(&rng, (uint64_t)self->number + 7);
-    for (int round = self->number; round < ROUNDS; round += SENDERS) {
-        for (int i = 0; i < MACHINES; i++) {
-            char id[16];
+    for (int at = 0; at < MACHINES; at++) {
+        char id[16];
 
-            (void)snprintf(id, sizeof(id), "m%d", i);
-            for (uint64_t spin = hf_rng_below(&rng, 200); spin > 0; spin--)
+        (void)snprintf(id, sizeof(id), "m%d", (at + self->number * MACHINES / SENDERS) % MACHINES);
+        for (int round = self->number; round < ROUNDS; round += SENDERS) {
+            for (uint64_t spin = hf_rng_below(&rng, 2000); spin > 0; spin--)
                 (void)hf_clock_mono_us(hf_clock_system());
             ck_assert_int_eq(hf_signal(self->engine, id, "go", NULL), HF_OK);
         }
@@ -188,6 +189,124 @@ HF_BOTH_ENGINES(every_order_of_five_moves)
         for (int i = 0; i < MOVES; i++)
             move_make(d, id, (move)digits[i], &closed, &accepted);
         ck_assert_int_eq(hf_test_count(d, id, "SignalReceived"), accepted);
+    }
+    hf_kit_close(d);
+}
+
+/* ---- every moment */
+
+enum { MOMENTS = 13, ALL_MOMENTS = MOMENTS * MOMENTS * MOMENTS * MOMENTS };
+
+/* The next of the things that an engine does by turns: a turn of the core, a batch of commits, a
+   step of a machine. */
+static void thing_do(hf_engine *d, int nth)
+{
+    if (nth % 3 == 0)
+        (void)hf_core_step(d->core);
+    else if (nth % 3 == 1)
+        (void)hf_writer_step(d->writer);
+    else
+        (void)hf_core_run_activity(d->core);
+}
+
+/* From outside, between two of them. */
+static void outside_do(hf_engine *d, const char *id, move what, bool *ended, int *accepted)
+{
+    hf_status st;
+
+    switch (what) {
+    case DELIVER:
+        st = hf_signal(d, id, "a", NULL);
+        ck_assert(st == HF_OK || (st == HF_REJECTED && *ended));
+        *accepted += st == HF_OK;
+        break;
+    case TIMEOUT: /* it is over, and nobody has looked yet */
+        hf_kit_skip(d, 600);
+        break;
+    case RETRY: /* what was only in memory is gone, a step that ran begins again */
+        hf_test_crash(d);
+        break;
+    case TERMINATE:
+        st = hf_terminate(d, id, "enough");
+        ck_assert(st == HF_OK || st == HF_REJECTED);
+        *ended = true;
+        break;
+    case PARK:
+    case MOVES:
+        break;
+    }
+}
+
+/* How many signals the last step saw. */
+static int last_inbox(const char *result)
+{
+    const char *at = result;
+    int count = 0;
+
+    for (const char *next = result; (next = strstr(next, " all=")) != NULL; next++)
+        at = next;
+    for (at += strlen(" all="); *at && *at != ' '; at++)
+        count += *at == 'a';
+    return count;
+}
+
+static void moment_play(hf_engine *d, const char *id, const int when[4])
+{
+    static const move moves[] = {DELIVER, TIMEOUT, RETRY, TERMINATE};
+    int accepted = 0;
+    bool ended = false;
+
+    for (int at = 0; at < MOMENTS; at++) {
+        for (int i = 0; i < 4; i++)
+            if (when[i] == at)
+                outside_do(d, id, moves[i], &ended, &accepted);
+        if (at < MOMENTS - 1)
+            thing_do(d, at);
+    }
+    hf_kit_ok(d, hf_test_advance(d, 1000));
+    ck_assert_int_eq(hf_test_count(d, id, "SignalReceived"), accepted);
+    if (ended) {
+        ck_assert_str_eq(hf_test_status(d, id), "terminated");
+        ck_assert_int_eq(hf_signal(d, id, "a", NULL), HF_REJECTED);
+        return;
+    }
+    if (strcmp(hf_test_status(d, id), "completed") != 0) {
+        ck_assert_str_eq(hf_test_status(d, id), "waiting signal:a");
+        hf_kit_ok(d, hf_signal(d, id, "a", NULL)); /* one that nobody was handed: it wakes */
+        accepted++;
+        hf_kit_ok(d, hf_test_drain(d));
+    }
+    ck_assert_int_eq(last_inbox(hf_kit_result(d, id)), accepted);
+}
+
+/* A machine that parks, is woken, repeats itself and parks again, while a signal, the timeout, a
+   crash and its termination come at every moment of it, before and after each turn, each commit and
+   each step, in all 28,561 ways: whatever was accepted is on the record and is seen, no park sleeps
+   over a signal, and what comes behind the end is refused. A termination at the last moment is left
+   out, so that others come to their own end. */
+HF_BOTH_ENGINES(every_moment_of_a_park)
+{
+    static const char *const plan =
+        "{\"plan\": [{\"do\":\"park\",\"names\":[\"a\"],\"ms\":500},"
+        "{\"do\":\"again\",\"ms\":50},{\"do\":\"park\",\"names\":[\"a\"]},"
+        "{\"do\":\"done\"}]}";
+    int stride = hf_campaign_stride(389, 151);
+    hf_engine *d;
+
+    machines[2] = hf_script_machines[0];
+    d = hf_kit_open(kind, &app);
+    hf_script_engine = d;
+    for (int code = 0; code < ALL_MOMENTS; code += stride) {
+        int end = code % MOMENTS;
+        const int when[4] = {code / MOMENTS % MOMENTS, code / MOMENTS / MOMENTS % MOMENTS,
+                             code / MOMENTS / MOMENTS / MOMENTS, end == MOMENTS - 1 ? -1 : end};
+        char id[16];
+
+        hf_mem_reset(hf_mem_of_engine(d));
+        (void)snprintf(id, sizeof(id), "e%d", code);
+        hf_kit_ok(
+            d, hf_start(d, "script", hf_parse_(hf_mem_of_engine(d), plan, strlen(plan)), .id = id));
+        moment_play(d, id, when);
     }
     hf_kit_close(d);
 }
@@ -318,6 +437,6 @@ HF_BOTH_ENGINES(sm39_many_deadlines_at_once)
 
 HF_PG_SUITE_MAIN("machine/race", HF_BOTH_SLOW(sm04_ten_thousand_races, 300),
                  HF_BOTH_SLOW(every_order_of_five_moves, 300),
-                 HF_BOTH_SLOW(sm38_a_short_timeout, 60),
+                 HF_BOTH_SLOW(every_moment_of_a_park, 3600), HF_BOTH_SLOW(sm38_a_short_timeout, 60),
                  HF_BOTH_SLOW(sm39_late_deadlines_in_the_order_of_runs, 300),
                  HF_BOTH_SLOW(sm39_many_deadlines_at_once, 1800))
