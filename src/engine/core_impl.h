@@ -285,6 +285,8 @@ struct hf_core {
     int64_t lost_us;     /* from when on it finds a task that nobody told of; 0: there is none */
     int64_t sweep_after; /* runs up to this key were looked at, of those up to the next */
     int64_t sweep_last;
+    int64_t sweep_skip;  /* so many tasks that nobody takes were looked at: none can be helped */
+    bool sweep_held;     /* some of them were in good hands */
     int64_t tasks_swept; /* up to which key nodes last looked for work that was overlooked */
     int64_t inbox_swept;
     bool retiring; /* a walk is under way */

@@ -9,8 +9,9 @@
 #include "engine/repair.h"
 #include "model/limit.h"
 
-/* Runs looked at in one pass; most of them are healthy and only cost a read. */
-enum { LOOKS_MAX = 250, SCAN_MAX = 64 };
+/* Runs looked at in one pass; most of them are healthy and only cost a read. Tasks read in one
+   pass, and in all passes of a round. */
+enum { LOOKS_MAX = 250, SCAN_MAX = 64, TASKS_READ = 1000, TASKS_ROUND = 10000 };
 
 static int64_t scan_limit(void)
 {
@@ -57,36 +58,6 @@ typedef struct sweep_task {
     bool known;
 } sweep_task;
 
-static hf_status tasks_read(hf_core *core, sweep_task *tasks, size_t *out_count, hf_err *err)
-{
-    int64_t now_us = hf_core_now(core);
-    const hf_db_value params[] = {
-        hf_db_int(now_us), hf_db_int(now_us - hf_limit_us(HF_LIMIT_REPAIR_REDISPATCH_SECONDS)),
-        hf_db_int(scan_limit())};
-    hf_db_cursor *cursor = NULL;
-    bool row = true;
-    hf_status st = hf_db_query(core->db, HF_STMT_SWEEP_TASKS, params, 3, &cursor, err);
-
-    *out_count = 0;
-    while (!st && row && *out_count < SCAN_MAX) {
-        st = hf_db_step(cursor, &row, err);
-        if (st || !row)
-            break;
-        if (!shard_ours(core, hf_db_column_int(cursor, 6)))
-            continue;
-        tasks[(*out_count)++] =
-            (sweep_task){.key = hf_db_column_int(cursor, 0),
-                         .run = hf_db_column_int(cursor, 1),
-                         .epoch = hf_db_column_int(cursor, 2),
-                         .repairs = hf_db_column_int(cursor, 3),
-                         .leased = hf_db_column_int(cursor, 4) == HF_TASK_STATUS_LEASED,
-                         .known = hf_registry_find_workflow(core->o.registry,
-                                                            hf_db_column_bytes(cursor, 5)) != NULL};
-    }
-    hf_db_end(cursor);
-    return st;
-}
-
 /* The run is in this process's hands already. */
 static bool run_busy(const hf_core *core, int64_t key)
 {
@@ -97,16 +68,54 @@ static bool run_busy(const hf_core *core, int64_t key)
 
 /* A ready task of a type that is not known here waits for a program that knows it: handing it out
    again would help nobody. */
+static bool task_helped(const hf_core *core, const sweep_task *task)
+{
+    return !run_busy(core, task->run) && (task->known || task->leased);
+}
+
+/* Those that can be helped, of the next ones; *out_seen: so many were looked at for them. */
+static hf_status tasks_read(hf_core *core, sweep_task *tasks, size_t *out_count, int64_t *out_seen,
+                            hf_err *err)
+{
+    int64_t now_us = hf_core_now(core);
+    const hf_db_value params[] = {
+        hf_db_int(now_us), hf_db_int(now_us - hf_limit_us(HF_LIMIT_REPAIR_REDISPATCH_SECONDS)),
+        hf_db_int(TASKS_READ), hf_db_int(core->sweep_skip)};
+    hf_db_cursor *cursor = NULL;
+    bool row = true;
+    hf_status st = hf_db_query(core->db, HF_STMT_SWEEP_TASKS, params, 4, &cursor, err);
+
+    *out_count = 0;
+    *out_seen = 0;
+    while (!st && row && (int64_t)*out_count < scan_limit()) {
+        sweep_task *task = &tasks[*out_count];
+
+        st = hf_db_step(cursor, &row, err);
+        if (st || !row)
+            break;
+        ++*out_seen;
+        core->sweep_held |= hf_backlog_holds(core, hf_db_column_int(cursor, 1));
+        *task = (sweep_task){.key = hf_db_column_int(cursor, 0),
+                             .run = hf_db_column_int(cursor, 1),
+                             .epoch = hf_db_column_int(cursor, 2),
+                             .repairs = hf_db_column_int(cursor, 3),
+                             .leased = hf_db_column_int(cursor, 4) == HF_TASK_STATUS_LEASED,
+                             .known = hf_registry_find_workflow(
+                                          core->o.registry, hf_db_column_bytes(cursor, 5)) != NULL};
+        if (shard_ours(core, hf_db_column_int(cursor, 6)) && task_helped(core, task))
+            ++*out_count;
+    }
+    hf_db_end(cursor);
+    return st;
+}
+
 static hf_status task_redo(hf_core *core, const sweep_task *task, hf_err *err)
 {
     int64_t now_us = hf_core_now(core);
-    hf_unit *unit;
+    hf_unit *unit = hf_unit_new(NULL, NULL);
     live_run *run;
     hf_status st;
 
-    if (run_busy(core, task->run) || (!task->known && !task->leased))
-        return HF_OK;
-    unit = hf_unit_new(NULL, NULL);
     if (!unit)
         return hf_err_nomem(err, "a sweep");
     hf_unit_row(unit, 0,
@@ -121,19 +130,26 @@ static hf_status task_redo(hf_core *core, const sweep_task *task, hf_err *err)
     return st;
 }
 
-/* *out_more: behind those that are in good hands there may be one that is not. */
+/* Tasks that cannot be helped here, because they wait for another program or are another node's, do
+   not stand before those that can: the next pass looks behind them. What was in good hands may have
+   moved meanwhile, and others with it: then there is another round. *out_more: a pass is wanted. */
 static hf_status tasks_sweep(hf_core *core, bool *out_more, hf_err *err)
 {
     sweep_task tasks[SCAN_MAX];
     size_t count = 0;
-    size_t held = 0;
-    hf_status st = tasks_read(core, tasks, &count, err);
+    int64_t seen = 0;
+    bool over;
+    hf_status st = tasks_read(core, tasks, &count, &seen, err);
 
-    for (size_t i = 0; !st && i < count; i++) {
-        held += hf_backlog_holds(core, tasks[i].run);
+    for (size_t i = 0; !st && i < count; i++)
         st = task_redo(core, &tasks[i], err);
+    core->sweep_skip += seen - (int64_t)count; /* those that were helped are gone from there */
+    over = ((int64_t)count < scan_limit() && seen < TASKS_READ) || core->sweep_skip >= TASKS_ROUND;
+    *out_more = !over ? core->sweep_skip > 0 : core->sweep_held && core->sweep_skip > seen;
+    if (over || !core->sweep_skip) {
+        core->sweep_skip = 0;
+        core->sweep_held = false;
     }
-    *out_more = held > 0 && (int64_t)count >= scan_limit();
     return st;
 }
 

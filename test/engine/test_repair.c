@@ -10,6 +10,7 @@
 #include "engine/engine_impl.h"
 #include "engine/fleet.h"
 #include "lib/agree.h"
+#include "lib/campaign.h"
 #include "lib/handlers.h"
 #include "lib/kit.h"
 
@@ -596,6 +597,30 @@ HF_BOTH_ENGINES(b182_sweeps_are_fair_between_queues)
     hf_kit_close(d);
 }
 
+/* Tasks that wait for another program do not stand before one that can be helped, however many
+   there are; and when nothing can be helped the watchdog rests. */
+HF_BOTH_ENGINES(b182_strangers_do_not_hold_up_a_sweep)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+    char id[16];
+
+    for (int i = 0; i < 2100 / hf_campaign_stride(70, 70); i++) { /* a long run fills two pages */
+        (void)snprintf(id, sizeof(id), "s%d", i);
+        hf_kit_ok(d, hf_start(d, "stranger", NULL, .id = id));
+    }
+    hf_kit_ok(d, hf_test_advance(d, 1));
+    hf_kit_ok(d, hf_start(d, "patient", NULL, .id = "a"));
+    hf_kit_sql(d,
+               "UPDATE task SET status = 2, epoch = 1, owner = 'gone', attempt = 1, "
+               "lease_until_us = available_us + 1000000 WHERE key = (SELECT max(key) FROM task)");
+    forget(d);
+    ck_assert_str_eq(liveness(d, "a"), "workflow_task_leased");
+    hf_kit_ok(d, hf_test_advance(d, hf_seconds(30)));
+    ck_assert_str_eq(liveness(d, "a"), "waiting_for_signal");
+    ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM task WHERE repair_count > 0"), 0);
+    hf_kit_close(d);
+}
+
 static const hf_app build_a = {
     .name = "test", .build_id = "a", .workflows = workflows, .activities = activities};
 static const hf_app build_b = {.name = "test",
@@ -798,7 +823,7 @@ HF_PG_SUITE_MAIN(
     HF_BOTH(watchdog_reclaims_expired_leases), HF_BOTH(b130_passed_deadline_needs_no_task),
     HF_BOTH(b053_drifted_rows_end_nothing), {repair_without_memory, 0},
     HF_BOTH(b180_dispatch_failure_backs_off), HF_BOTH(b181_claim_failure_has_a_state),
-    HF_BOTH(b182_sweeps_are_fair_between_queues),
+    HF_BOTH(b182_sweeps_are_fair_between_queues), HF_BOTH(b182_strangers_do_not_hold_up_a_sweep),
     HF_BOTH(b183_incompatible_build_does_not_take_the_run),
     HF_BOTH(b183_attempts_and_timers_wait_for_a_compatible_worker),
     HF_BOTH(b181_every_kind_of_task_has_its_claim_states),

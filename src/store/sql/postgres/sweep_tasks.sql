@@ -9,7 +9,7 @@ SELECT c.key, c.run, c.epoch, c.repair_count, c.status, i.type, i.shard FROM (
         SELECT x.key, x.run, x.epoch, x.repair_count, x.status, x.queue, x.available_us FROM task x
         WHERE x.queue = q.queue AND x.kind = 1 AND coalesce(x.repair_us, 0) <= ?1
             AND ((x.status = 1 AND x.available_us <= ?2) OR (x.status = 2 AND x.lease_until_us <= ?1))
-        ORDER BY x.priority, x.available_us, x.key LIMIT ?3
+        ORDER BY x.priority, x.available_us, x.key LIMIT ?3 + ?4
     ) t
 ) c JOIN run r ON r.key = c.run JOIN instance i ON i.key = r.instance
-ORDER BY c.place, c.queue LIMIT ?3
+ORDER BY c.place, c.queue LIMIT ?3 OFFSET ?4
