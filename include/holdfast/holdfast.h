@@ -925,8 +925,13 @@ HF_API int hf_main(int argc, char **argv, const hf_app *app);
 /* An engine in memory, on a virtual clock, in the caller's thread: nothing moves unless told to.
    Never NULL but when memory ran out. */
 HF_API hf_engine *hf_test_open(const hf_app *app);
-HF_API hf_status hf_test_drain(hf_engine *engine);             /* does all that can be done now */
-HF_API hf_status hf_test_advance(hf_engine *engine, hf_ms by); /* and what falls due on the way */
+/* Does all that can be done now. Pauses before another attempt at an activity count as over: the
+   clock moves to their ends, and whatever else falls due on the way happens as well. At most 1,000
+   pauses, for activities that never come to an end. */
+HF_API hf_status hf_test_drain(hf_engine *engine);
+/* Moves the clock and does what falls due on the way; 0 does what can be done at this very moment.
+ */
+HF_API hf_status hf_test_advance(hf_engine *engine, hf_ms by);
 
 /* The next `times` attempts of the activity fail with `type` instead of running, crash or not. */
 HF_API void hf_test_fail(hf_engine *engine, const char *activity, int times, const char *type);

@@ -218,7 +218,7 @@ static hf_engine *begin(hf_engine_kind kind, const char *id, const char *type, c
                        hf_json(world, "%p",
                                (void *)hf_parse_(hf_mem_of_engine(world), input, strlen(input))),
                        .id = id));
-    hf_kit_ok(world, hf_test_drain(world));
+    hf_kit_ok(world, hf_test_advance(world, 0));
     return world;
 }
 

@@ -383,7 +383,7 @@ HF_BOTH_ENGINES(waits_name_what_stands_behind_them)
     hf_value last;
 
     hf_kit_ok(d, hf_start(d, "order", hf_json(d, "{'bad': true}"), .id = "o"));
-    hf_kit_ok(d, hf_test_drain(d)); /* between two attempts */
+    hf_kit_ok(d, hf_test_advance(d, 0)); /* between two attempts */
     out = page(d, mem, "o");
     ck_assert_str_eq(hf_str(out, "waits.0.summary", ""), "Waiting for activity charge");
     ck_assert(hf_bool(out, "waits.0.task_backed", false));

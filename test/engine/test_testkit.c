@@ -1,5 +1,6 @@
 /* The kit that users test their workflows with, and the observer: what they promise, and that they
    notice what they are there to notice. */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,6 +100,23 @@ static hf_value cheat(hf_ctx *w, hf_value in)
     return hf_json(w, "{'ran': %d}", ran);
 }
 
+static hf_value naps(hf_ctx *w, hf_value in)
+{
+    hf_sleep(w, hf_seconds(hf_int(in, "sleep", 1)));
+    return NULL;
+}
+
+static hf_value tries(hf_ctx *w, hf_value in)
+{
+    hf_activity(w, "flaky", in, .max_attempts = 5);
+    return naps(w, in);
+}
+
+static hf_value stubborn(hf_ctx *w, hf_value in)
+{
+    return hf_activity(w, "flaky", in, .max_attempts = -1);
+}
+
 static hf_value waiting(hf_ctx *w, hf_value in)
 {
     (void)in;
@@ -122,6 +140,9 @@ static const hf_workflow_def workflows[] = {
     {.type = "cheat", .run = cheat},
     {.type = "waiting", .run = waiting, .signals = (const hf_signal_def[]){{"note", NULL}, {0}}},
     {.type = "slowly", .run = slowly},
+    {.type = "naps", .run = naps},
+    {.type = "tries", .run = tries},
+    {.type = "stubborn", .run = stubborn},
     {0}};
 static const hf_activity_def activities[] = {
     {.name = "echo", .run = hf_echo}, {hf_fn(refuse)}, {hf_fn(flaky)}, {hf_fn(slow)}, {0}};
@@ -246,13 +267,52 @@ HF_BOTH_ENGINES(injected_failures_survive_a_crash)
     hf_test_fail(d, "flaky", 2, "no_power");
     hf_test_crash(d);
     ok(d, hf_start(d, "everything", NULL, .id = "e-1"));
-    ok(d, hf_test_drain(d));
+    ok(d, hf_test_advance(d, 0));
     ck_assert_int_eq(hf_test_count(d, "e-1", "ActivityRetryScheduled"), 1);
     hf_test_crash(d);
     ok(d, hf_test_advance(d, hf_seconds(1)));
     ck_assert_int_eq(hf_test_count(d, "e-1", "ActivityRetryScheduled"), 2);
     hf_kit_close(d);
 }
+
+/* A drain does not stop at the pauses before further attempts, whatever crashes in them; it stops
+   at a timer. What falls due on the way happens in its order. */
+HF_BOTH_ENGINES(a_drain_runs_through_pauses)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+
+    hf_test_fail(d, "flaky", 3, "no_power"); /* pauses of 1, 2 and 5 s */
+    ok(d, hf_start(d, "tries", hf_json(d, "{'sleep': 3600}"), .id = "a"));
+    ok(d, hf_start(d, "naps", hf_json(d, "{'sleep': 2}"), .id = "b"));
+    ok(d, hf_start(d, "naps", hf_json(d, "{'sleep': 9}"), .id = "c"));
+    ok(d, hf_test_advance(d, 0));
+    ck_assert_int_eq(hf_test_count(d, "a", "ActivityRetryScheduled"), 1);
+    hf_test_crash(d);
+    ok(d, hf_test_drain(d));
+    ck_assert_int_eq(hf_test_count(d, "a", "ActivityRetryScheduled"), 3);
+    ck_assert_str_eq(hf_test_status(d, "a"), "waiting timer");
+    ck_assert_str_eq(hf_test_status(d, "b"), "completed");
+    ck_assert_str_eq(hf_test_status(d, "c"), "waiting timer");
+    ok(d, hf_test_drain(d));
+    ck_assert_str_eq(hf_test_status(d, "c"), "waiting timer");
+    ok(d, hf_test_advance(d, hf_hours(1)));
+    ck_assert_str_eq(hf_test_status(d, "a"), "completed");
+    hf_kit_close(d);
+}
+
+/* An activity that never succeeds and is tried for ever does not hold the test. */
+START_TEST(a_drain_comes_to_an_end)
+{
+    hf_engine *d = hf_test_open(&app);
+
+    hf_test_fail(d, "flaky", INT_MAX, "no_power");
+    ok(d, hf_start(d, "stubborn", NULL, .id = "a"));
+    ok(d, hf_test_drain(d));
+    ck_assert_str_eq(hf_test_status(d, "a"), "waiting activity:flaky");
+    ck_assert_int_eq(hf_test_count(d, "a", "ActivityRetryScheduled"), 1001);
+    hf_close(d);
+}
+END_TEST
 
 /* A run that is not in memory still says what it waits for. */
 HF_BOTH_ENGINES(a_status_survives_a_crash)
@@ -455,6 +515,7 @@ END_TEST
 HF_PG_SUITE_MAIN("engine/testkit", {a_crash_after_any_commit_changes_nothing, 0},
                  {a_crash_does_not_mix_runs_up, 0}, {a_workflow_that_cheats_is_found, 0},
                  {what_the_scenario_returns_counts, 0}, HF_BOTH(injected_failures_survive_a_crash),
+                 HF_BOTH(a_drain_runs_through_pauses), {a_drain_comes_to_an_end, 0},
                  HF_BOTH(a_status_survives_a_crash), HF_BOTH(an_observer_is_told_in_order),
                  HF_BOTH(an_observer_hears_of_final_failures_alone),
                  HF_BOTH(an_observer_hears_nothing_of_a_replay), {a_shutdown_lets_attempts_end, 0},
