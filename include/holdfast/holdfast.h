@@ -100,7 +100,14 @@ static inline hf_mem *hf_mem_self(hf_mem *mem)
 typedef hf_value hf_workflow_fn(hf_ctx *w, hf_value in); /* NULL completes the run with null */
 typedef bool hf_predicate(const void *state); /* looks at the state and at nothing else */
 
-/* Durations are in milliseconds; 0 means none for every timeout. */
+/* Durations are in milliseconds; 0 means none for every timeout.
+
+   Every struct of options, here and in the other headers, begins with size_, its sizeof: the macros
+   fill it in, other callers do. Members are only ever appended and zero means default, so a shorter
+   struct is an older program's, and a longer one a newer program's: it is taken while everything
+   behind what this library knows is zero, and is HF_UNSUPPORTED otherwise. A size that none can
+   have (not set, no multiple of a word, over 4,096) is HF_MISUSE. In a workflow both fail the run
+   as invalid_options. */
 typedef struct hf_activity_opts {
     size_t size_;
     const char *at_;

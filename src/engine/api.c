@@ -103,7 +103,7 @@ hf_status hf_start_read(const hf_call *call, const char *type, const hf_start_op
                         hf_intake_start *out_start, hf_slice *out_request_id, hf_err *err)
 {
     hf_start_opts known = {0};
-    hf_status st = hf_call_options(&known, sizeof(known), opts, err);
+    hf_status st = hf_options_take(&known, sizeof(known), opts, err);
 
     *out_start = start_of(type, &known);
     *out_request_id = hf_slice_of(known.request_id);
@@ -271,7 +271,7 @@ static hf_status order_remote(hf_remote *remote, hf_command_type type, const cha
 {
     hf_command_result result;
     hf_order_opts opts = {0};
-    hf_status st = hf_call_options(&opts, sizeof(opts), o, &slot->err);
+    hf_status st = hf_options_take(&opts, sizeof(opts), o, &slot->err);
 
     if (st)
         return st;
@@ -299,7 +299,7 @@ static hf_status run_order(hf_engine *engine, hf_command_type type, const char *
         return slot ? order_remote(engine->remote, type, id, o, slot) : HF_NOMEM;
     st = hf_call_begin(&c, engine);
     if (!st)
-        st = hf_call_options(&opts, sizeof(opts), o, &c.slot->err);
+        st = hf_options_take(&opts, sizeof(opts), o, &c.slot->err);
     if (st)
         return st;
     more.cleanup = opts.cleanup;
@@ -354,7 +354,7 @@ static hf_status run_copy(hf_engine *engine, hf_command_type type, const char *i
         hf_call_begin_(&c, engine, type == HF_COMMAND_TYPE_FORK ? "hf_fork_with" : "hf_reset_with");
 
     if (!st)
-        st = hf_call_options(&opts, sizeof(opts), o, &c.slot->err);
+        st = hf_options_take(&opts, sizeof(opts), o, &c.slot->err);
     if (st)
         return st;
     more = (hf_copy_more){

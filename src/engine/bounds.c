@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/options.h"
 #include "base/utf8.h"
 #include "base/value.h"
 #include "model/limit.h"
@@ -101,11 +102,15 @@ static void text_add(hf_buf *json, const char *key, const char *text)
     hf_buf_add_text(json, "\"");
 }
 
-hf_status hf_bounds_progress(const hf_progress *progress, hf_buf *out_json, hf_err *err)
+hf_status hf_bounds_progress(const hf_progress *given, hf_buf *out_json, hf_err *err)
 {
-    hf_status st = progress ? progress_check(progress, err) : HF_OK;
+    hf_progress known = {0};
+    const hf_progress *progress = &known;
+    hf_status st = hf_options_take(&known, sizeof(known), given, err);
 
-    if (st || !progress)
+    if (!st)
+        st = progress_check(progress, err);
+    if (st)
         return st;
     if (progress->current || progress->total)
         hf_buf_add_format(out_json, "{\"current\":%lld", (long long)progress->current);

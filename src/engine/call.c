@@ -20,19 +20,6 @@ bool hf_call_remote(hf_engine *engine, engine_slot **out_slot)
     return true;
 }
 
-hf_status hf_call_options(void *out, size_t size, const void *given, hf_err *err)
-{
-    size_t said = 0;
-
-    if (!given)
-        return HF_OK;
-    memcpy(&said, given, sizeof(said));
-    if (said < sizeof(said))
-        return hf_err_set(err, HF_MISUSE, "the options do not say their size");
-    memcpy(out, given, said < size ? said : size);
-    return HF_OK;
-}
-
 hf_status hf_call_begin_(hf_call *call, hf_engine *engine, const char *function)
 {
     hf_status st;

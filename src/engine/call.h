@@ -3,6 +3,7 @@
 #ifndef HF_ENGINE_CALL_H
 #define HF_ENGINE_CALL_H
 
+#include "base/options.h"
 #include "engine/engine_impl.h"
 
 typedef struct hf_call {
@@ -23,10 +24,6 @@ HF_NODISCARD hf_status hf_call_begin_(hf_call *call, hf_engine *engine, const ch
 /* For functions that a server has too: true when the engine is behind one. The slot is there then,
    and what it said before is forgotten; NULL: no memory. */
 bool hf_call_remote(hf_engine *engine, engine_slot **out_slot);
-
-/* Copies a struct of options as far as the caller's program knows it; what it does not know, and
-   all of it when nothing is given, stays as it was. HF_MISUSE: size_ was forgotten. */
-HF_NODISCARD hf_status hf_call_options(void *out, size_t size, const void *given, hf_err *err);
 
 /* The store may be read through call->in.db; not nested. */
 void hf_call_read_begin(hf_call *call);

@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/json.h"
+#include "base/options.h"
 #include "engine/engine_impl.h"
 #include "project/bundle.h"
 #include "holdfast/view.h"
@@ -30,11 +31,10 @@ static hf_status export_make(hf_engine *engine, const engine_slot *slot, const h
     const hf_bundle_options options = {.now_us = hf_clock_wall_us(engine->clock),
                                        .key = hf_slice_of(opts->key),
                                        .key_id = hf_slice_of(opts->key_id),
-                                       .seed = hf_slice_of(seal ? seal->ed25519_key : NULL),
-                                       .redact = seal ? seal->redact : NULL,
-                                       .redact_arg = seal ? seal->redact_arg : NULL,
-                                       .redact_policy =
-                                           hf_slice_of(seal ? seal->redact_policy : NULL)};
+                                       .seed = hf_slice_of(seal->ed25519_key),
+                                       .redact = seal->redact,
+                                       .redact_arg = seal->redact_arg,
+                                       .redact_policy = hf_slice_of(seal->redact_policy)};
     hf_dossier dossier;
     hf_value bundle = NULL;
     int64_t run = 0;
@@ -56,6 +56,8 @@ hf_status hf_export_sealed(hf_engine *engine, hf_mem *mem, const char **out_json
                            const hf_export_opts *o, const hf_export_seal *seal)
 {
     engine_slot *slot = engine ? hf_engine_slot_get(engine) : NULL;
+    hf_export_opts opts = {0};
+    hf_export_seal sealed = {0};
     hf_mem *work = NULL;
     hf_buf text = {0};
     hf_status st;
@@ -69,7 +71,12 @@ hf_status hf_export_sealed(hf_engine *engine, hf_mem *mem, const char **out_json
         return slot->err.status;
     }
     slot->err = (hf_err){0};
-    if (!mem || !out_json || !o || !o->id || (seal && seal->size_ != sizeof(*seal)))
+    st = hf_options_take(&opts, sizeof(opts), o, &slot->err);
+    if (!st)
+        st = hf_options_take(&sealed, sizeof(sealed), seal, &slot->err);
+    if (st)
+        return st;
+    if (!mem || !out_json || !opts.id)
         return hf_err_set(&slot->err, HF_MISUSE,
                           "an id, memory and a place for the text are needed");
     *out_json = NULL;
@@ -77,7 +84,7 @@ hf_status hf_export_sealed(hf_engine *engine, hf_mem *mem, const char **out_json
     if (st)
         return st;
     work = hf_mem_new();
-    st = work ? export_make(engine, slot, o, seal, work, &text, &slot->err)
+    st = work ? export_make(engine, slot, &opts, &sealed, work, &text, &slot->err)
               : hf_err_nomem(&slot->err, "an export");
     if (!st) {
         *out_json = hf_mem_text(mem, hf_buf_slice(&text));

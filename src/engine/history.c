@@ -131,20 +131,24 @@ static hf_status run_look(hf_call *c, void *ctx)
 
 hf_status hf_history_with(hf_engine *engine, hf_mem *mem, hf_value *out, const hf_history_opts *o)
 {
-    history_look look = {.o = o};
+    hf_history_opts opts = {0};
+    history_look look = {.o = &opts};
     hf_call c;
     hf_status st = hf_call_begin(&c, engine);
 
+    if (!st)
+        st = hf_options_take(&opts, sizeof(opts), o, &c.slot->err);
     if (st)
         return st;
-    if (!mem || !out || !o || !o->id || o->after < 0 || o->limit < 0 || o->at < 0)
+    if (!mem || !out || !opts.id || opts.after < 0 || opts.limit < 0 || opts.at < 0)
         return hf_err_set(&c.slot->err, HF_MISUSE, "an id, memory and a place are needed");
     *out = NULL;
-    st = hf_call_await(&c, o->wait, run_look, &look);
+    st = hf_call_await(&c, opts.wait, run_look, &look);
     if (st && st != HF_TIMEOUT) /* nothing happened: an empty page */
         return st;
     hf_call_read_begin(&c);
-    st = hf_look_history(c.in.db, mem, look.run, o->after, o->limit, o->at, out, &c.slot->err);
+    st =
+        hf_look_history(c.in.db, mem, look.run, opts.after, opts.limit, opts.at, out, &c.slot->err);
     hf_call_read_end(&c);
     return st;
 }

@@ -150,6 +150,7 @@ static hf_status space_find(hf_call *c, const char *name, int64_t *out_key, hf_e
 
 hf_status hf_import_with(hf_engine *engine, hf_mem *mem, hf_value *out, const hf_import_opts *o)
 {
+    hf_import_opts opts = {0};
     int64_t namespace_key = 0;
     hf_mem *work = NULL;
     bool is_new = false;
@@ -161,13 +162,16 @@ hf_status hf_import_with(hf_engine *engine, hf_mem *mem, hf_value *out, const hf
     if (st)
         return st;
     err = &c.slot->err;
-    if (!mem || !out || !o || o->size_ != sizeof(*o) || !o->text)
+    st = hf_options_take(&opts, sizeof(opts), o, err);
+    if (st)
+        return st;
+    if (!mem || !out || !opts.text)
         return hf_err_set(err, HF_MISUSE, "a bundle, memory and a place for the answer are needed");
     *out = NULL;
     work = hf_mem_new();
-    st = work ? space_find(&c, o->space, &namespace_key, err) : hf_err_nomem(err, "an import");
+    st = work ? space_find(&c, opts.space, &namespace_key, err) : hf_err_nomem(err, "an import");
     if (!st)
-        st = draft_read(&d, work, o, err);
+        st = draft_read(&d, work, &opts, err);
     if (!st)
         st = draft_commit(&c, &d, namespace_key, work, &is_new, err);
     if (!st) {

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/id.h"
 #include "base/json.h"
+#include "base/options.h"
 #include "base/rng.h"
 #include "base/map.h"
 #include "base/thread.h"
@@ -386,17 +387,21 @@ static hf_status inquiry_report(const hf_call *call, hf_task_kind kind, const hf
                                 const hf_inquiry_ask *said, hf_err *err)
 {
     hf_inquiries *inquiries = call->engine->inquiries;
+    hf_task_claim known = {0};
     const char *wrong;
-    hf_status st = HF_OK;
+    hf_status st;
     inquiry *q;
 
     if (!inquiries)
         return hf_err_set(err, HF_MISUSE, "workers are not allowed: hf_workers_allow");
-    if (!claim || !claim->task_id || !claim->worker)
+    st = hf_options_take(&known, sizeof(known), claim, err);
+    if (st)
+        return st;
+    if (!known.task_id || !known.worker)
         return hf_err_set(err, HF_INVALID, "a report needs a task and a worker");
     hf_mutex_lock(&inquiries->lock);
-    q = inquiry_find(inquiries, kind, claim->task_id);
-    wrong = q && q->errand.namespace_key == call->in.namespace_key ? report_wrong(q, claim)
+    q = inquiry_find(inquiries, kind, known.task_id);
+    wrong = q && q->errand.namespace_key == call->in.namespace_key ? report_wrong(q, &known)
                                                                    : "not_found";
     if (wrong) {
         st = report_refuse(kind, wrong, err);

@@ -2,6 +2,7 @@
    store, in their order, each once by the process that committed it; a replay tells nothing. It
    runs on the core's thread, so it must not wait for anybody. */
 #include "base/mem.h"
+#include "base/options.h"
 #include "engine/engine_impl.h"
 #include "model/event.h"
 
@@ -109,9 +110,12 @@ void hf_engine_observe(void *ctx, const hf_core_facts *facts)
 
 void hf_observe(hf_engine *engine, const hf_observer *o)
 {
-    if (!engine)
-        return;
+    hf_observer known = {0};
+    engine_slot *slot = engine ? hf_engine_slot_get(engine) : NULL;
+
+    if (!slot || hf_options_take(&known, sizeof(known), o, &slot->err))
+        return; /* hf_errmsg has it; the observer stays as it was */
     hf_mutex_lock(&engine->lock);
-    engine->observer = o ? *o : (hf_observer){0};
+    engine->observer = known;
     hf_mutex_unlock(&engine->lock);
 }

@@ -125,19 +125,23 @@ static hf_status named_read(pass *p, const char *const *ids)
 
 static hf_status pass_read(pass *p, hf_engine *engine, const hf_overdue_opts *o, hf_mem *mem)
 {
-    int64_t most = o && o->most ? o->most : MOST_USUAL;
+    hf_overdue_opts opts = {0};
     hf_status st = hf_call_begin(&p->c, engine);
 
+    if (!st)
+        st = hf_options_take(&opts, sizeof(opts), o, &p->c.slot->err);
     if (st)
         return st;
-    if (!mem || (o && o->size_ != sizeof(*o)) || most < 1 || most > MOST)
+    if (!opts.most)
+        opts.most = MOST_USUAL;
+    if (!mem || opts.most < 1 || opts.most > MOST)
         return hf_err_set(&p->c.slot->err, HF_INVALID,
                           "a look at timeouts needs an arena and takes 1 to %d", (int)MOST);
     p->mem = mem;
     p->items = hf_mem_array(mem, MOST, sizeof(*p->items));
     if (!p->items)
         return hf_err_nomem(&p->c.slot->err, "activities that are late");
-    return o && o->ids ? named_read(p, o->ids) : all_read(p, most);
+    return opts.ids ? named_read(p, opts.ids) : all_read(p, opts.most);
 }
 
 /* The core's thread. */

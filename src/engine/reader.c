@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/options.h"
 #include "engine/look.h"
 #include "holdfast/holdfast.h"
 #include "intake/intake.h"
@@ -22,15 +23,18 @@ struct hf_reader {
 
 hf_status hf_reader_open(const char *address, const hf_reader_opts *o, hf_reader **out, hf_err *err)
 {
-    const hf_store_options options = {
-        .size = sizeof(options), .role = HF_STORE_READER, .schema = o ? o->schema : NULL};
-    hf_slice space = o && o->space ? hf_slice_of(o->space) : HF_SLICE("default");
+    hf_store_options options = {.size = sizeof(options), .role = HF_STORE_READER};
+    hf_reader_opts opts = {0};
     hf_reader *reader;
     hf_status st;
 
-    if (!out || !address || (o && o->size_ != sizeof(*o)))
+    if (!out || !address)
         return hf_err_set(err, HF_MISUSE, "a reader needs an address and a place to be put");
     *out = NULL;
+    st = hf_options_take(&opts, sizeof(opts), o, err);
+    if (st)
+        return st;
+    options.schema = opts.schema;
     reader = hf_alloc(sizeof(*reader));
     if (!reader)
         return hf_err_nomem(err, "a reader");
@@ -38,7 +42,8 @@ hf_status hf_reader_open(const char *address, const hf_reader_opts *o, hf_reader
     if (!st)
         st = hf_store_connect(reader->store, HF_DB_READ, &reader->db, err);
     if (!st)
-        st = hf_namespace_get(reader->db, space, &reader->namespace_key, err);
+        st = hf_namespace_get(reader->db, hf_slice_of(opts.space ? opts.space : "default"),
+                              &reader->namespace_key, err);
     if (st) {
         hf_reader_close(reader);
         return st;

@@ -218,7 +218,7 @@ hf_status hf_remote_start(hf_remote *remote, const char *type, const hf_start_op
     (void)args;
     if (!given)
         return hf_err_set(err, HF_MISUSE, "a type and options are needed");
-    st = hf_call_options(&o, sizeof(o), given, err);
+    st = hf_options_take(&o, sizeof(o), given, err);
     if (st)
         return st;
     if (signal || option_beyond(&o))

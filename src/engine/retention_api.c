@@ -151,7 +151,7 @@ static hf_status pass_begin(pass *p, hf_engine *engine, const hf_retention_opts 
     if (st)
         return st;
     err = &p->call.slot->err;
-    st = hf_call_options(&opts, sizeof(opts), o, err);
+    st = hf_options_take(&opts, sizeof(opts), o, err);
     if (st)
         return st;
     if (opts.most < 0)

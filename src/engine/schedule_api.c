@@ -271,6 +271,7 @@ static hf_status deleted_refuse(hf_err *err)
 hf_status hf_schedule_create_with(hf_engine *engine, const char *id, const hf_schedule_opts *o)
 {
     hf_schedule s = {.status = HF_SCHEDULE_STATUS_ACTIVE, .overlap = HF_OVERLAP_POLICY_SKIP};
+    hf_schedule_opts opts = {0};
     hf_unit *unit = NULL;
     hf_call c;
     hf_status st = hf_call_begin(&c, engine);
@@ -279,17 +280,20 @@ hf_status hf_schedule_create_with(hf_engine *engine, const char *id, const hf_sc
         return st;
     if (!id || !o)
         return hf_err_set(&c.slot->err, HF_MISUSE, "an id and options are needed");
+    st = hf_options_take(&opts, sizeof(opts), o, &c.slot->err);
+    if (st)
+        return st;
     unit = hf_unit_new(NULL, NULL);
     if (!unit)
         return hf_err_nomem(&c.slot->err, "a schedule");
     s.id = hf_slice_of(id);
-    if (o->paused)
+    if (opts.paused)
         s.status = HF_SCHEDULE_STATUS_PAUSED;
-    st = spec_make(hf_unit_mem(unit), o, NULL, &s.spec, &c.slot->err);
+    st = spec_make(hf_unit_mem(unit), &opts, NULL, &s.spec, &c.slot->err);
     if (!st)
-        st = action_make(hf_unit_mem(unit), o, NULL, &s.action, &c.slot->err);
+        st = action_make(hf_unit_mem(unit), &opts, NULL, &s.action, &c.slot->err);
     if (!st)
-        st = numbers_read(o, &s, &c.slot->err);
+        st = numbers_read(&opts, &s, &c.slot->err);
     if (!st)
         st = hf_schedule_create_draft(&c.in, &s, unit, &c.slot->err);
     if (!st)
@@ -330,22 +334,24 @@ static void field_note(hf_mem *mem, hf_value_list *fields, const char *name, boo
 static hf_status update_draft(const hf_intake *in, hf_schedule *s, const void *ctx, hf_unit *unit,
                               bool *out_done, hf_err *err)
 {
-    const hf_schedule_opts *o = ctx;
+    hf_schedule_opts opts = {0};
     hf_mem *mem = hf_unit_mem(unit);
     hf_schedule before = *s;
     hf_value_list *fields = hf_value_array(mem);
     hf_value list;
     hf_status st;
 
-    if (!o)
+    if (!ctx)
         return hf_err_set(err, HF_MISUSE, "options are needed");
     if (s->status == HF_SCHEDULE_STATUS_DELETED)
         return deleted_refuse(err);
-    st = spec_make(mem, o, before.spec, &s->spec, err);
+    st = hf_options_take(&opts, sizeof(opts), ctx, err);
     if (!st)
-        st = action_make(mem, o, before.action, &s->action, err);
+        st = spec_make(mem, &opts, before.spec, &s->spec, err);
     if (!st)
-        st = numbers_read(o, s, err);
+        st = action_make(mem, &opts, before.action, &s->action, err);
+    if (!st)
+        st = numbers_read(&opts, s, err);
     if (st)
         return st;
     field_note(mem, fields, "spec", !hf_value_equal(s->spec, before.spec));

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/options.h"
 #include "base/value.h"
 
 enum {
@@ -209,6 +210,7 @@ static hf_status page_read(hf_call *c, const hf_schedule_list_opts *o, int64_t b
 
 hf_status hf_schedule_list_with(hf_engine *engine, const hf_schedule_list_opts *o, hf_value *out)
 {
+    hf_schedule_list_opts opts = {0};
     int64_t before_us = INT64_MAX;
     hf_slice after = HF_SLICE("");
     hf_schedule_status status;
@@ -220,15 +222,20 @@ hf_status hf_schedule_list_with(hf_engine *engine, const hf_schedule_list_opts *
     if (!o || !out)
         return hf_err_set(&c.slot->err, HF_MISUSE, "options and a place for the answer are needed");
     *out = NULL;
-    if (o->limit < 0 || o->limit > LIST_MAX)
+    st = hf_options_take(&opts, sizeof(opts), o, &c.slot->err);
+    if (st)
+        return st;
+    if (opts.limit < 0 || opts.limit > LIST_MAX)
         return hf_err_set(&c.slot->err, HF_INVALID, "a page has 1 to %d schedules", LIST_MAX);
-    if (o->status && !hf_schedule_status_parse(hf_slice_of(o->status), &status))
-        return hf_err_set(&c.slot->err, HF_INVALID, "there is no status %s", o->status);
-    if (o->after && !token_read(o->after, &before_us, &after))
-        return hf_err_set(&c.slot->err, HF_INVALID, "malformed_schedule_page_token: %s", o->after);
+    if (opts.status && !hf_schedule_status_parse(hf_slice_of(opts.status), &status))
+        return hf_err_set(&c.slot->err, HF_INVALID, "there is no status %s", opts.status);
+    if (opts.after && !token_read(opts.after, &before_us, &after))
+        return hf_err_set(&c.slot->err, HF_INVALID, "malformed_schedule_page_token: %s",
+                          opts.after);
     hf_mem_reset(c.slot->scratch);
     hf_call_read_begin(&c);
-    st = page_read(&c, o, before_us, after, o->limit ? (size_t)o->limit : (size_t)LIST_LIMIT, out);
+    st = page_read(&c, &opts, before_us, after,
+                   opts.limit ? (size_t)opts.limit : (size_t)LIST_LIMIT, out);
     hf_call_read_end(&c);
     return answer_check(&c, st, *out);
 }

@@ -82,10 +82,13 @@ void hf_engine_spaces_free(hf_engine *engine)
 
 /* ---- what is recorded of one */
 
-static hf_status opts_check(const hf_namespace_opts *o, hf_err *err)
+static hf_status opts_read(const hf_namespace_opts *given, hf_namespace_opts *o, hf_err *err)
 {
-    if (!o || o->size_ != sizeof(*o))
-        return hf_err_set(err, HF_MISUSE, "the options of a namespace have the wrong size");
+    hf_status st = given ? hf_options_take(o, sizeof(*o), given, err)
+                         : hf_err_set(err, HF_MISUSE, "the options of a namespace are needed");
+
+    if (st)
+        return st;
     if (o->retention_days < HF_NAMESPACE_FOR_EVER || o->retention_days > HF_NAMESPACE_DAYS_MAX)
         return hf_err_set(err, HF_INVALID, "the retention is 1 to %d days", HF_NAMESPACE_DAYS_MAX);
     if (o->description && (strlen(o->description) > DESCRIPTION_BYTES_MAX ||
@@ -171,6 +174,7 @@ hf_status hf_namespace_use(hf_engine *engine, const char *name)
 
 hf_status hf_namespace_create(hf_engine *engine, const char *name, const hf_namespace_opts *o)
 {
+    hf_namespace_opts opts = {0};
     bool applied = false;
     int64_t key = 0;
     hf_err *err;
@@ -180,7 +184,7 @@ hf_status hf_namespace_create(hf_engine *engine, const char *name, const hf_name
     if (st)
         return st;
     err = &c.slot->err;
-    st = opts_check(o, err);
+    st = opts_read(o, &opts, err);
     if (!st)
         st = hf_name_check(HF_NAME_NAMESPACE, hf_slice_of(name), err);
     if (!st)
@@ -190,9 +194,9 @@ hf_status hf_namespace_create(hf_engine *engine, const char *name, const hf_name
             hf_db_int(key),
             hf_db_text(hf_slice_of(name)),
             hf_db_int(c.in.now_us),
-            hf_db_int(o->retention_days ? days_kept(o) : HF_NAMESPACE_DAYS),
-            hf_db_text(hf_slice_of(o->description ? o->description : "")),
-            text_or_null(o->storage)};
+            hf_db_int(opts.retention_days ? days_kept(&opts) : HF_NAMESPACE_DAYS),
+            hf_db_text(hf_slice_of(opts.description ? opts.description : "")),
+            text_or_null(opts.storage)};
 
         st = hf_call_row(&c, HF_OP_NAMESPACE_ADD, cells, sizeof(cells) / sizeof(cells[0]), &applied,
                          err);
@@ -204,20 +208,21 @@ hf_status hf_namespace_create(hf_engine *engine, const char *name, const hf_name
 
 hf_status hf_namespace_set(hf_engine *engine, const char *name, const hf_namespace_opts *o)
 {
+    hf_namespace_opts opts = {0};
     bool applied = false;
     hf_call c;
     hf_status st = hf_call_begin(&c, engine);
 
     if (st)
         return st;
-    st = opts_check(o, &c.slot->err);
+    st = opts_read(o, &opts, &c.slot->err);
     if (!st && !name)
         st = hf_err_set(&c.slot->err, HF_MISUSE, "the name of a namespace is needed");
     if (!st) {
         const hf_db_value cells[] = {hf_db_text(hf_slice_of(name)),
-                                     o->retention_days ? hf_db_int(days_kept(o))
-                                                       : hf_db_null(HF_DB_INT),
-                                     text_or_null(o->description), text_or_null(o->storage)};
+                                     opts.retention_days ? hf_db_int(days_kept(&opts))
+                                                         : hf_db_null(HF_DB_INT),
+                                     text_or_null(opts.description), text_or_null(opts.storage)};
 
         st = hf_call_row(&c, HF_OP_NAMESPACE_SET, cells, sizeof(cells) / sizeof(cells[0]), &applied,
                          &c.slot->err);

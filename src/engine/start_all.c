@@ -58,10 +58,15 @@ static hf_status item_draft(starting *s, size_t at)
     hf_reply reply;
     bool seen = false;
     hf_status st =
-        hf_start_read(&s->call, s->type, item_at(s, at), &start, &request.request_id, err);
+        item_at(s, at)->size_ != s->items->size_
+            ? hf_err_set(err, HF_MISUSE, "the items of one call say the same size")
+            : hf_start_read(&s->call, s->type, item_at(s, at), &start, &request.request_id, err);
 
-    if (!st)
-        st = key_seen(s, start.correlation_key, &seen, err);
+    if (st) {
+        s->answers[at] = st;
+        return st == HF_NOMEM || st == HF_STOPPED ? st : HF_OK;
+    }
+    st = key_seen(s, start.correlation_key, &seen, err);
     request.id = start.id;
     request.start = &start;
     *next = (draft){.at = at, .priority = start.priority ? start.priority : HF_TASK_PRIORITY};
@@ -113,6 +118,7 @@ hf_status hf_start_all(hf_engine *engine, const char *type, const hf_start_opts 
                        size_t count, hf_status *out_answers)
 {
     starting *s = NULL;
+    hf_start_opts first = {0};
     hf_map_seed seed; /* callers of callers choose the ids */
     hf_call c;
     hf_status st = hf_call_begin(&c, engine);
@@ -122,6 +128,11 @@ hf_status hf_start_all(hf_engine *engine, const char *type, const hf_start_opts 
         return st;
     if (!type || !items || !out_answers)
         return hf_err_set(&c.slot->err, HF_MISUSE, "a type, items and answers are needed");
+    if (count && hf_options_take(&first, sizeof(first), items, &c.slot->err) == HF_MISUSE) {
+        for (size_t i = 0; i < count; i++) /* where the others begin is not known */
+            out_answers[i] = HF_MISUSE;
+        return HF_OK;
+    }
     st = hf_map_seed_system(&seed, &c.slot->err);
     if (st)
         return st;

@@ -9,6 +9,7 @@
 #include "base/avro.h"
 #include "base/buf.h"
 #include "base/json.h"
+#include "base/options.h"
 #include "base/utf8.h"
 #include "base/value.h"
 #include "engine/bounds.h"
@@ -193,22 +194,6 @@ hf_outcome hf_next(hf_step *s, const char *step, hf_value state)
     return (hf_outcome){.kind = HF_STEP_OUTCOME_NEXT, .step = step, .state = state};
 }
 
-hf_outcome hf_next_with(hf_step *s, const char *step, const hf_next_opts *o)
-{
-    hf_mem *mem = hf_mem_of_step(s);
-    hf_outcome outcome = {.kind = HF_STEP_OUTCOME_NEXT, .step = step};
-
-    if (!o || !mem)
-        return outcome;
-    outcome.state = o->state;
-    outcome.weight = o->weight;
-    if (o->concurrency_key)
-        outcome.concurrency_key = hf_mem_text(mem, hf_slice_of(o->concurrency_key));
-    if (o->rate_limit)
-        outcome.rate_limit = hf_mem_text(mem, hf_slice_of(o->rate_limit));
-    return outcome;
-}
-
 hf_outcome hf_again(hf_step *s, hf_value state, hf_ms after)
 {
     (void)s;
@@ -248,11 +233,16 @@ hf_outcome hf_park(hf_step *s, const char *signal, hf_ms timeout, const char *th
 /* The leaves are the caller's and may be gone when the step has returned. */
 static bool start_copy(hf_step *s, const hf_leaf *leaf, hf_step_start *out_start)
 {
-    const hf_child_opts *o = leaf->opts;
+    hf_child_opts known = {0};
+    const hf_child_opts *o = &known;
     hf_mem *mem = s->job->mem;
     hf_decision_failure failure;
     hf_buf text = {0};
 
+    if (hf_options_take(&known, sizeof(known), leaf->opts, NULL)) {
+        s->bad_start = "the options of a child do not say a size that they can have";
+        return false;
+    }
     if (hf_value_broken(o->in, NULL)) {
         s->bad_start = "the input of a child is no value";
         return false;
@@ -353,6 +343,26 @@ hf_outcome hf_raise(hf_step *s, const char *type, const char *format, ...)
     if (s)
         failure_keep(s, type, message);
     return (hf_outcome){.kind = OUTCOME_RAISED};
+}
+
+hf_outcome hf_next_with(hf_step *s, const char *step, const hf_next_opts *o)
+{
+    hf_mem *mem = hf_mem_of_step(s);
+    hf_outcome outcome = {.kind = HF_STEP_OUTCOME_NEXT, .step = step};
+    hf_next_opts opts = {0};
+    hf_err err = {0};
+
+    if (!mem)
+        return outcome;
+    if (hf_options_take(&opts, sizeof(opts), o, &err))
+        return hf_raise(s, "bad_outcome", "%s", err.text);
+    outcome.state = opts.state;
+    outcome.weight = opts.weight;
+    if (opts.concurrency_key)
+        outcome.concurrency_key = hf_mem_text(mem, hf_slice_of(opts.concurrency_key));
+    if (opts.rate_limit)
+        outcome.rate_limit = hf_mem_text(mem, hf_slice_of(opts.rate_limit));
+    return outcome;
 }
 
 /* ---- taking the outcome */

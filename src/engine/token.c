@@ -71,6 +71,7 @@ static hf_status secret_make(hf_token *out, uint8_t digest[HF_SHA256_BYTES], hf_
 hf_status hf_token_create_with(hf_engine *engine, const hf_token_opts *o, hf_token *out)
 {
     uint8_t digest[HF_SHA256_BYTES];
+    hf_token_opts opts = {0};
     hf_call call;
     bool applied;
     hf_status st = hf_call_begin(&call, engine);
@@ -80,18 +81,20 @@ hf_status hf_token_create_with(hf_engine *engine, const hf_token_opts *o, hf_tok
     if (!o || !out)
         return hf_err_set(&call.slot->err, HF_MISUSE, "options and a place for a token are needed");
     *out = (hf_token){0};
-    st = option_check(o, &call.slot->err);
+    st = hf_options_take(&opts, sizeof(opts), o, &call.slot->err);
+    if (!st)
+        st = option_check(&opts, &call.slot->err);
     if (!st)
         st = secret_make(out, digest, &call.slot->err);
     if (!st) {
         const hf_db_value cells[] = {
             hf_db_text(hf_slice_of(out->id)),
             {.type = HF_DB_BLOB, .bytes = hf_slice_from(digest, HF_SHA256_BYTES)},
-            hf_db_text(hf_slice_of(o->label ? o->label : o->role)),
-            hf_db_text(hf_slice_of(o->role)),
-            hf_db_text(hf_slice_of(o->namespaces ? o->namespaces : "*")),
+            hf_db_text(hf_slice_of(opts.label ? opts.label : opts.role)),
+            hf_db_text(hf_slice_of(opts.role)),
+            hf_db_text(hf_slice_of(opts.namespaces ? opts.namespaces : "*")),
             hf_db_int(call.in.now_us),
-            hf_db_int(o->lifespan ? hf_clock_after(call.in.now_us, o->lifespan) : 0)};
+            hf_db_int(opts.lifespan ? hf_clock_after(call.in.now_us, opts.lifespan) : 0)};
 
         st = hf_call_row(&call, HF_OP_TOKEN_NEW, cells, sizeof(cells) / sizeof(cells[0]), &applied,
                          &call.slot->err);

@@ -15,25 +15,28 @@ struct hf_watch {
 
 hf_status hf_watch_begin(hf_engine *engine, const hf_watch_opts *o, hf_watch **out_watch)
 {
+    hf_watch_opts opts = {0};
     hf_intake_target target;
     hf_watch *watch;
     hf_call c;
     hf_status st = hf_call_begin(&c, engine);
 
+    if (!st)
+        st = hf_options_take(&opts, sizeof(opts), o, &c.slot->err);
     if (st)
         return st;
-    if (!o || o->size_ != sizeof(*o) || !o->id || !o->changed || !out_watch)
+    if (!opts.id || !opts.changed || !out_watch)
         return hf_err_set(&c.slot->err, HF_MISUSE, "a watch needs an id and a function");
-    st = hf_call_aim(&c, hf_slice_of(o->id), hf_slice_of(o->run_id), &target, &c.slot->err);
+    st = hf_call_aim(&c, hf_slice_of(opts.id), hf_slice_of(opts.run_id), &target, &c.slot->err);
     if (!st && target.base.run == HF_NONE)
-        st = hf_err_set(&c.slot->err, HF_NOTFOUND, "%s was never started", o->id);
+        st = hf_err_set(&c.slot->err, HF_NOTFOUND, "%s was never started", opts.id);
     if (st)
         return st;
     watch = hf_alloc(sizeof(*watch));
     if (!watch)
         return hf_err_nomem(&c.slot->err, "a watch");
-    *watch =
-        (hf_watch){.engine = engine, .run = target.base.run, .changed = o->changed, .arg = o->arg};
+    *watch = (hf_watch){
+        .engine = engine, .run = target.base.run, .changed = opts.changed, .arg = opts.arg};
     *out_watch = watch; /* before it is called for the first time */
     hf_mutex_lock(&engine->lock);
     hf_list_add_last(&engine->watches, &watch->link);

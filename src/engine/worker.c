@@ -180,13 +180,17 @@ static hf_status task_claim(hf_poll *poll, const hf_poll_opts *opts, hf_err *err
 
 hf_status hf_poll_begin(hf_engine *engine, const hf_poll_opts *opts, hf_poll **out_poll)
 {
+    hf_poll_opts known = {0};
     hf_poll *poll;
     hf_call c;
     hf_status st = hf_call_begin(&c, engine);
 
+    if (!st)
+        st = hf_options_take(&known, sizeof(known), opts, &c.slot->err);
     if (st)
         return st;
-    if (!opts || !out_poll || (!opts->queue && !opts->task) || !opts->worker || !*opts->worker ||
+    opts = &known;
+    if (!out_poll || (!opts->queue && !opts->task) || !opts->worker || !*opts->worker ||
         !opts->got || strlen(opts->worker) > 255)
         return hf_err_set(&c.slot->err, HF_INVALID,
                           "a poll needs a queue, a worker of 1 to 255 bytes and a function");
@@ -301,7 +305,7 @@ static bool probe_wait(probe *who, int64_t wait_us)
 hf_status hf_poll_now(hf_engine *engine, const hf_poll_opts *opts, hf_mem *mem, hf_value *out_task)
 {
     probe who = {.engine = engine, .mem = mem};
-    hf_poll_opts own;
+    hf_poll_opts own = {0};
     hf_poll *poll = NULL;
     hf_status st;
 
@@ -312,7 +316,10 @@ hf_status hf_poll_now(hf_engine *engine, const hf_poll_opts *opts, hf_mem *mem, 
         return hf_err_set(&who.slot->err, HF_MISUSE,
                           "options, memory and a place for the task are needed");
     *out_task = NULL;
-    own = *opts;
+    st = hf_options_take(&own, sizeof(own), opts, &who.slot->err);
+    if (st)
+        return st;
+    own.size_ = sizeof(own);
     own.got = probe_got;
     own.arg = &who;
     st = hf_poll_begin(engine, &own, &poll);
@@ -384,15 +391,19 @@ static void reporter_wait(reporter *who)
 
 static hf_status claim_read(const hf_task_claim *claim, hf_ticket *ticket, hf_err *err)
 {
+    hf_task_claim known = {0};
     hf_ulid id;
+    hf_status st = hf_options_take(&known, sizeof(known), claim, err);
 
-    if (!claim || !claim->task_id)
+    if (st)
+        return st;
+    if (!known.task_id)
         return hf_err_set(err, HF_INVALID, "a report needs a task");
-    if (!hf_ulid_parse(hf_slice_of(claim->task_id), &id))
-        return hf_err_set(err, HF_REJECTED, "task_not_found: there is no task %s", claim->task_id);
+    if (!hf_ulid_parse(hf_slice_of(known.task_id), &id))
+        return hf_err_set(err, HF_REJECTED, "task_not_found: there is no task %s", known.task_id);
     ticket->key = hf_ulid_key(&id);
-    ticket->attempt = claim->attempt;
-    ticket->worker = claim->worker ? hf_slice_of(claim->worker) : (hf_slice){0};
+    ticket->attempt = known.attempt;
+    ticket->worker = known.worker ? hf_slice_of(known.worker) : (hf_slice){0};
     return HF_OK;
 }
 
@@ -501,16 +512,19 @@ hf_status hf_task_return(hf_engine *engine, const hf_task_claim *claim, const ch
 hf_status hf_task_release(hf_engine *engine, hf_task_kind kind, const hf_task_claim *claim)
 {
     hf_ticket ticket = {.kind = kind};
+    hf_task_claim known = {0};
     hf_call c;
     hf_status st = ticket_begin(&c, engine, claim, &ticket);
 
+    if (!st)
+        st = hf_options_take(&known, sizeof(known), claim, &c.slot->err);
     if (st)
         return st;
     if (!engine->desk || !ticket.worker.ptr)
         return hf_err_set(&c.slot->err, HF_MISUSE, "a task is given back in its worker's name");
     if (kind == HF_TASK_WORKFLOW || kind == HF_TASK_ACTIVITY)
         return hf_handback_post(engine->core, &ticket, &c.slot->err);
-    hf_inquiry_give_back(engine->inquiries, kind, claim);
+    hf_inquiry_give_back(engine->inquiries, kind, &known);
     return HF_OK;
 }
 

@@ -52,11 +52,7 @@ hf_call hf_in_activity_call(hf_replay *replay, const char *name, const hf_activi
     hf_activity_opts *options = &call.activity;
 
     hf_in_name(replay, HF_NAME_TYPE, name);
-    if (!o)
-        return call;
-    if (o->size_ < sizeof(size_t))
-        hf_in_misuse(replay, "invalid_options", "the options of an activity do not say their size");
-    memcpy(options, o, o->size_ < sizeof(*o) ? o->size_ : sizeof(*o));
+    hf_in_options(replay, options, sizeof(*options), o);
     call.at = options->at_;
     duration_check(replay, options->schedule_to_start, "schedule_to_start");
     duration_check(replay, options->start_to_close, "start_to_close");
@@ -80,11 +76,7 @@ hf_call hf_in_child_call(hf_replay *replay, const char *type, const hf_child_opt
     hf_child_opts *options = &call.options;
 
     hf_in_name(replay, HF_NAME_TYPE, type);
-    if (!o)
-        return call;
-    if (o->size_ < sizeof(size_t))
-        hf_in_misuse(replay, "invalid_options", "the options of a child do not say their size");
-    memcpy(options, o, o->size_ < sizeof(*o) ? o->size_ : sizeof(*o));
+    hf_in_options(replay, options, sizeof(*options), o);
     call.at = options->at_;
     duration_check(replay, options->execution_timeout, "execution_timeout");
     duration_check(replay, options->run_timeout, "run_timeout");

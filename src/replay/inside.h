@@ -229,6 +229,9 @@ hf_replay *hf_in_ready(hf_ctx *w);
 /* Raises unless the name is one of its kind. */
 void hf_in_name(hf_replay *replay, hf_name_kind kind, const char *name);
 
+/* Copies options as far as the program knows them (base/options.h); raises when they are none. */
+void hf_in_options(hf_replay *replay, void *out, size_t size, const void *given);
+
 /* Begins the next step. *out_fresh: nothing is recorded, so decide. Returns the failure that the
    run hears of instead (a cancellation), or NULL. */
 hf_failure *hf_in_enter(hf_replay *replay, const hf_want *want, hf_record **out_record,

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/options.h"
 #include "model/name.h"
 #include "replay/inside.h"
 
@@ -52,6 +53,14 @@ void hf_in_name(hf_replay *replay, hf_name_kind kind, const char *name)
         hf_in_misuse(replay, "invalid_name", "a step was given no %s", hf_name_kind_text(kind));
     if (hf_name_check(kind, hf_slice_of(name), &err))
         hf_in_misuse(replay, "invalid_name", "%s", err.text);
+}
+
+void hf_in_options(hf_replay *replay, void *out, size_t size, const void *given)
+{
+    hf_err err = {0};
+
+    if (hf_options_take(out, size, given, &err))
+        hf_in_misuse(replay, "invalid_options", "%s", err.text);
 }
 
 void hf_in_consume(hf_replay *replay, const hf_fact *fact)

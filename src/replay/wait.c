@@ -18,11 +18,7 @@ static waiting wait_read(hf_replay *replay, const hf_wait_opts *o)
 {
     waiting wait = {.timeout_us = HF_DECISION_NO_TIMEOUT};
 
-    if (!o)
-        return wait;
-    if (o->size_ < sizeof(size_t))
-        hf_in_misuse(replay, "invalid_options", "the options of a wait do not say their size");
-    memcpy(&wait.options, o, o->size_ < sizeof(*o) ? o->size_ : sizeof(*o));
+    hf_in_options(replay, &wait.options, sizeof(wait.options), o);
     if (wait.options.timeout > hf_years(100))
         hf_in_misuse(replay, "invalid_options", "a wait times out within a hundred years");
     if (wait.options.timeout < 0)

@@ -9,8 +9,12 @@
 
 static const char *bounded(const hf_progress *progress, hf_buf *text)
 {
+    hf_progress sized = progress ? *progress : (hf_progress){0};
     hf_err err = {0};
-    hf_status st = hf_bounds_progress(progress, text, &err);
+    hf_status st;
+
+    sized.size_ = sizeof(sized);
+    st = hf_bounds_progress(progress ? &sized : NULL, text, &err);
 
     return st == HF_OK ? hf_buf_text(text) : "refused";
 }
@@ -86,7 +90,8 @@ END_TEST
 /* Memory that runs out at any point is reported, and nothing is left behind. */
 START_TEST(progress_survives_no_memory)
 {
-    const hf_progress progress = {.current = 1, .message = "copying", .unit = "rows"};
+    const hf_progress progress = {
+        .size_ = sizeof(progress), .current = 1, .message = "copying", .unit = "rows"};
     hf_status st = HF_NOMEM;
 
     for (int64_t at = 1; st; at++) {
