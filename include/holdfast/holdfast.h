@@ -197,7 +197,8 @@ HF_API hf_value hf_map_with(hf_ctx *w, const char *activity, hf_value items, siz
    object of named ones; NULL means the timeout alone. Signals wait for their turn in the order they
    came; one that came before the timeout fired wins. A condition is asked again after every update:
    true when it holds, false when the timeout came first. Its key names it for people and may be
-   NULL. */
+   NULL. The signal must be one that the definition declares: others are refused, so waiting for one
+   fails the run as undeclared_signal. */
 HF_API hf_value hf_receive_with(hf_ctx *w, const char *signal, const hf_wait_opts *o);
 HF_API bool hf_wait_with(hf_ctx *w, const char *key, hf_predicate *p, const hf_wait_opts *o);
 HF_API void hf_sleep(hf_ctx *w, hf_ms d); /* 0 goes on at once, and is recorded */

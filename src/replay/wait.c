@@ -178,6 +178,24 @@ static hf_value signal_await(hf_replay *replay, const char *name, int64_t timeou
     }
 }
 
+/* Signals that are not declared are refused, so waiting for one would be for ever. What an earlier
+   program waited for is on the record and stays. */
+static void signal_check(hf_replay *replay, const char *name)
+{
+    const hf_signal_def *signal = replay->info.definition->signals;
+    const hf_record *record = hf_history_get(&replay->history, replay->history.entered + 1);
+
+    while (signal && signal->name && strcmp(signal->name, name) != 0)
+        signal++;
+    if ((signal && signal->name) ||
+        (record && record->recorded.shape == HF_HISTORY_SHAPE_SIGNAL_WAIT &&
+         record->recorded.name && strcmp(record->recorded.name, name) == 0))
+        return;
+    hf_in_misuse(replay, "undeclared_signal",
+                 "%s waits for the signal %s, which it does not declare: none can come",
+                 replay->info.definition->type, name);
+}
+
 hf_value hf_receive_with(hf_ctx *w, const char *signal, const hf_wait_opts *o)
 {
     hf_replay *replay = hf_in_ready(w);
@@ -191,6 +209,7 @@ hf_value hf_receive_with(hf_ctx *w, const char *signal, const hf_wait_opts *o)
     if (!replay)
         return NULL;
     hf_in_name(replay, HF_NAME_SIGNAL, signal);
+    signal_check(replay, signal);
     wait = wait_read(replay, o);
     want.look.name = (char *)(uintptr_t)signal;
     want.at = wait.options.at_;

@@ -68,6 +68,24 @@ static hf_value misnamed(hf_ctx *w, hf_value in)
     }
 }
 
+/* Waits for a signal that it does not declare, with and without a timeout, and goes on after it. */
+static hf_value undeclared(hf_ctx *w, hf_value in)
+{
+    if (hf_int(in, "", 0) == 0)
+        return hf_receive(w, "stop");
+    return hf_receive(w, "stop", .timeout = hf_days(1));
+}
+
+/* Catches it, and goes on with another step, also of the kind that it did not get. */
+static hf_value survivor(hf_ctx *w, hf_value in)
+{
+    const hf_error *e = NULL;
+
+    (void)hf_protect(w, undeclared, in, NULL, &e);
+    (void)hf_receive(w, "go", .timeout = hf_hours(1));
+    return hf_json(w, "%s", e->type);
+}
+
 /* A text that no event can hold. */
 static const char *endless(void)
 {
@@ -136,6 +154,9 @@ static const hf_workflow_def workflows[] = {
     {.type = "meddled", .run = meddled, .signals = signals},
     {.type = "unknown", .run = unknown},
     {.type = "misnamed", .run = misnamed},
+    {.type = "undeclared", .run = undeclared, .signals = signals},
+    {.type = "signalless", .run = undeclared},
+    {.type = "survivor", .run = survivor, .signals = signals},
     {0}};
 static const hf_app app = {.name = "bad", .activities = activities, .workflows = workflows};
 
@@ -205,6 +226,51 @@ HF_BOTH_ENGINES(broken_names_are_typed_failures)
     }
     ck_assert_int_eq(hf_start(d, "\xff", NULL, .id = "x"), HF_INVALID);
     ck_assert_int_eq(hf_start(d, "nothing", NULL, .id = "\xff"), HF_INVALID);
+    hf_kit_close(d);
+}
+
+/* No signal can come that is not declared, so waiting for one is a mistake that fails the run by
+   name, with or without a timeout; nothing waits for ever. */
+HF_BOTH_ENGINES(an_undeclared_signal_is_not_waited_for)
+{
+    static const char *const types[] = {"undeclared", "signalless"};
+    hf_engine *d = hf_kit_open(kind, &app);
+    char id[] = "u00";
+
+    for (int type = 0; type < 2; type++)
+        for (int timeout = 0; timeout < 2; timeout++) {
+            id[1] = (char)('0' + type);
+            id[2] = (char)('0' + timeout);
+            hf_kit_begin(d, types[type], id, hf_json(d, "%d", timeout));
+            ck_assert_str_eq(hf_test_status(d, id), "failed");
+            ck_assert_str_eq(hf_kit_said(d, id, "WorkflowFailed", 0, HF_KEY_EXCEPTION_TYPE),
+                             "undeclared_signal");
+            ck_assert_str_eq(hf_kit_said(d, id, "WorkflowFailed", 0, HF_KEY_FAILURE_CATEGORY),
+                             "task_failure");
+            ck_assert_int_eq(hf_test_count(d, id, "SignalWaitOpened"), 0);
+        }
+    hf_kit_begin(d, "survivor", "s", NULL);
+    hf_test_crash(d);
+    hf_kit_ok(d, hf_test_advance(d, hf_hours(1)));
+    ck_assert_str_eq(hf_kit_result(d, "s"), "\"undeclared_signal\"");
+    hf_kit_close(d);
+}
+
+/* A run that waits for a signal which its program no longer declares goes on waiting, as history
+   says: another build has it, and the run's own contract still takes the signal. */
+HF_BOTH_ENGINES(a_recorded_wait_outlives_its_declaration)
+{
+    static const hf_workflow_def without[] = {{.type = "waits", .run = hf_wait_go}, {0}};
+    static const hf_app later = {.name = "bad", .workflows = without};
+    hf_engine *d = hf_kit_open(kind, &app);
+
+    hf_kit_begin(d, "waits", "w", NULL);
+    d = hf_kit_reopen(d, &later);
+    hf_kit_ok(d, hf_test_advance(d, 0));
+    ck_assert_str_eq(hf_test_status(d, "w"), "waiting signal:go");
+    hf_kit_ok(d, hf_signal(d, "w", "go", hf_json(d, "7")));
+    hf_kit_ok(d, hf_test_advance(d, 0));
+    ck_assert_str_eq(hf_kit_result(d, "w"), "7");
     hf_kit_close(d);
 }
 
@@ -290,5 +356,7 @@ HF_BOTH_ENGINES(two_definitions_of_a_type)
 
 HF_PG_SUITE_MAIN("engine/bad_input", HF_BOTH(workflow_returns_nothing),
                  HF_BOTH(step_from_an_activity), HF_BOTH(unknown_activity_waits_for_somebody),
-                 HF_BOTH(broken_names_are_typed_failures), HF_BOTH(failures_are_made_fit),
+                 HF_BOTH(broken_names_are_typed_failures),
+                 HF_BOTH(an_undeclared_signal_is_not_waited_for),
+                 HF_BOTH(a_recorded_wait_outlives_its_declaration), HF_BOTH(failures_are_made_fit),
                  HF_BOTH(failures_of_updates_are_made_fit), HF_BOTH(two_definitions_of_a_type))

@@ -8,11 +8,14 @@
 
 static sim S;
 
+static const hf_signal_def go_signals[] = {{.name = "go"}, {0}};
+
 static inline void begin(hf_workflow_fn *run, const char *in)
 {
     static hf_workflow_def definition;
 
-    definition = (hf_workflow_def){.type = "t", .run = run, .state_size = 64};
+    definition =
+        (hf_workflow_def){.type = "t", .run = run, .state_size = 64, .signals = go_signals};
     sim_begin(&S, &definition, in);
 }
 

@@ -251,14 +251,8 @@ static hf_value body(hf_ctx *w, hf_value in)
 }
 
 static const hf_workflow_def program = {
-    "program",
-    body,
-    sizeof(state),
-    NULL,
-    NULL,
-    NULL,
-    NULL,
-    NULL,
+    "program", body, sizeof(state),
+    .signals = (const hf_signal_def[]){{.name = "x"}, {.name = "y"}, {0}},
     .updates = (const hf_update_def[]){
         {"bump", "by:int=1", bump, NULL}, {"refuse", "", refuse, NULL}, {0}}};
 

@@ -569,8 +569,11 @@ static const hf_update_def set_updates[] = {{"set", "", set_ready, NULL}, {0}};
 /* Whatever allocation fails, the turn says so and nothing leaks. */
 START_TEST(memory_may_run_out)
 {
-    static const hf_workflow_def definition = {
-        .type = "t", .run = no_json, .state_size = 8, .updates = set_updates};
+    static const hf_workflow_def definition = {.type = "t",
+                                               .run = no_json,
+                                               .state_size = 8,
+                                               .signals = go_signals,
+                                               .updates = set_updates};
     hf_status st = HF_NOMEM;
     int64_t nth = 1;
 
