@@ -767,12 +767,12 @@ HF_API hf_status hf_history_with(hf_engine *engine, hf_mem *mem, hf_value *out,
    {"command": "cancel", "workflow_ids": ["a", "b"], "request": {"reason": "recall"}, "rate": 50,
    "dry_run": false}. Instead of ids it takes "filters", and "view", "bucket", "owner" and "scope",
    as a list of runs does (view.h): the instances whose current run matches then. `request` has what
-   hf_command takes for that command, without the id; rate is items per second, 0: no limit; a dry
-   run says what would happen. All answer with the batch: batch_id, status (running, paused,
-   aborted, completed), total, done, how many items are accepted, rejected, not_found, failed,
-   would_apply, and the items with their outcomes so far. HF_INVALID: a list that is empty, too long
-   (10,000) or not of texts, a filter that cannot be. HF_NOTFOUND: no such batch, or a filter that
-   finds nothing. */
+   hf_command takes for that command, without the id; rate is items per second, up to
+   1,000,000, 0: no limit; a dry run says what would happen. All answer with the batch: batch_id,
+   status (running, paused, aborted, completed), total, done, how many items are accepted, rejected,
+   not_found, failed, would_apply, and the items with their outcomes so far. HF_INVALID: a list that
+   is empty, too long (10,000) or not of texts, a filter that cannot be. HF_NOTFOUND: no such batch,
+   or a filter that finds nothing. */
 HF_API hf_status hf_batch_start(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out);
 /* The newest first, at most `limit` (0: 50), without their items. */
 HF_API hf_status hf_batch_list(hf_engine *engine, int64_t limit, hf_mem *mem, hf_value *out);

@@ -29,7 +29,8 @@ HF_API hf_status hf_workers_allow(hf_engine *engine);
 
 /* A worker knows the workflow type: {"signals": [names], "updates": [names], "queries": [names],
    "update_validators": [names of updates]}. Runs that are started from now on carry these names;
-   `fingerprint` (may be NULL) tells one version of the worker's code from another. */
+   `fingerprint` (may be NULL) tells one version of the worker's code from another. HF_INVALID: a
+   list that is none, or too long, or a name that can be none; nothing is recorded. */
 HF_API hf_status hf_workers_type(hf_engine *engine, const char *type, hf_value declared,
                                  const char *fingerprint);
 

@@ -16,6 +16,7 @@
 enum {
     STEP_ITEMS = 16,
     ITEMS_MAX = 10000,
+    RATE_MAX = 1000000, /* items a second: beyond, it is no bound */
     IDLE_US = 1000000,
     LEASE_US = 10000000,
     LIST_ROWS = 50,
@@ -390,6 +391,8 @@ void hf_batch_close(hf_batcher *batcher)
 static hf_status request_check(hf_value request, hf_err *err)
 {
     hf_value ids = hf_get(request, "workflow_ids");
+    hf_value rate = hf_get(request, "rate");
+    hf_value dry_run = hf_get(request, "dry_run");
     hf_command_type type;
 
     if (!hf_command_type_parse(hf_slice_of(hf_str(request, "command", "")), &type))
@@ -399,8 +402,12 @@ static hf_status request_check(hf_value request, hf_err *err)
     for (size_t i = 0; i < hf_len(ids); i++)
         if (hf_value_kind_of(hf_at(ids, i)) != HF_VALUE_STRING)
             return hf_err_set(err, HF_INVALID, "workflow_ids must hold texts");
-    if (hf_int(request, "rate", 0) < 0)
-        return hf_err_set(err, HF_INVALID, "rate must not be negative");
+    if (hf_value_kind_of(rate) != HF_VALUE_NULL &&
+        (hf_int(rate, "", -1) < 0 || hf_int(rate, "", -1) > RATE_MAX))
+        return hf_err_set(err, HF_INVALID, "rate must be a whole number from 0 to %d", RATE_MAX);
+    if (hf_value_kind_of(dry_run) != HF_VALUE_NULL &&
+        hf_bool(dry_run, "", true) != hf_bool(dry_run, "", false))
+        return hf_err_set(err, HF_INVALID, "dry_run must be true or false");
     return HF_OK;
 }
 

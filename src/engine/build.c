@@ -9,6 +9,7 @@
 #include "engine/desk.h"
 #include "engine/fleet.h"
 #include "holdfast/worker.h"
+#include "model/name.h"
 
 #define LOOK_US INT64_C(5000000)
 
@@ -23,8 +24,13 @@ hf_status hf_workers_beat(hf_engine *engine, const char *worker, const char *que
 
     if (st)
         return st;
-    if (!worker || !*worker || !queue || !*queue)
-        return hf_err_set(&c.slot->err, HF_INVALID, "a worker and a queue are needed");
+    st = hf_name_check(HF_NAME_LEASE_OWNER, hf_slice_of(worker), &c.slot->err);
+    if (!st)
+        st = hf_name_check(HF_NAME_QUEUE, hf_slice_of(queue), &c.slot->err);
+    if (!st && build && *build)
+        st = hf_name_check(HF_NAME_BUILD, hf_slice_of(build), &c.slot->err);
+    if (st)
+        return st;
     (void)gethostname(host, sizeof(host) - 1);
     return hf_engine_worker_beat(engine,
                                  &(hf_worker_row){.name = hf_slice_of(worker),
@@ -47,8 +53,9 @@ hf_status hf_workers_keep(hf_engine *engine, const char *worker, hf_value said)
 
     if (st)
         return st;
-    if (!worker || !*worker)
-        return hf_err_set(&c.slot->err, HF_INVALID, "a worker is needed");
+    st = hf_name_check(HF_NAME_LEASE_OWNER, hf_slice_of(worker), &c.slot->err);
+    if (st)
+        return st;
     cells[0] = hf_db_int(c.in.namespace_key);
     cells[1] = hf_db_text(hf_slice_of(worker));
     if (said) {

@@ -12,22 +12,39 @@
 #include "model/contract.h"
 #include "model/name.h"
 
-/* [names], those that can be none left out. */
+/* Lists of names or nothing under the names of lists. A PHP program says [] for {}. */
+static hf_status declared_check(const char *type, hf_value declared, hf_err *err)
+{
+    static const char *const lists[] = {"signals", "updates", "queries", "update_validators"};
+    hf_value_kind kind = hf_value_kind_of(declared);
+
+    if (kind != HF_VALUE_OBJECT && kind != HF_VALUE_NULL &&
+        (kind != HF_VALUE_ARRAY || hf_len(declared)))
+        return hf_err_set(err, HF_INVALID, "what %s declares is no object of lists", type);
+    for (size_t i = 0; kind == HF_VALUE_OBJECT && i < sizeof(lists) / sizeof(lists[0]); i++) {
+        hf_value names = hf_get(declared, lists[i]);
+        hf_status st = HF_OK;
+
+        if (hf_value_kind_of(names) == HF_VALUE_NULL)
+            continue;
+        if (hf_value_kind_of(names) != HF_VALUE_ARRAY || hf_len(names) > HF_DEFINITION_TARGETS_MAX)
+            return hf_err_set(err, HF_INVALID, "%s of %s must be a list of at most %d names",
+                              lists[i], type, HF_DEFINITION_TARGETS_MAX);
+        for (size_t k = 0; !st && k < hf_len(names); k++)
+            st = hf_name_check(HF_NAME_SIGNAL, hf_value_slice(hf_at(names, k)), err);
+        if (st)
+            return hf_err_because(err, st, "%s of %s", lists[i], type);
+    }
+    return HF_OK;
+}
+
 static void names_write(hf_buf *body, hf_value names)
 {
-    bool any = false;
-
     hf_buf_add_text(body, "[");
-    for (size_t i = 0; i < hf_len(names) && i < HF_DEFINITION_TARGETS_MAX; i++) {
-        hf_slice name = hf_value_slice(hf_at(names, i));
-        hf_err err;
-
-        if (hf_name_check(HF_NAME_SIGNAL, name, &err))
-            continue;
-        hf_buf_add_text(body, any ? ",\"" : "\"");
-        hf_json_add_escaped(body, name);
+    for (size_t i = 0; i < hf_len(names); i++) {
+        hf_buf_add_text(body, i ? ",\"" : "\"");
+        hf_json_add_escaped(body, hf_value_slice(hf_at(names, i)));
         hf_buf_add_text(body, "\"");
-        any = true;
     }
     hf_buf_add_text(body, "]");
 }
@@ -94,6 +111,8 @@ hf_status hf_workers_type(hf_engine *engine, const char *type, hf_value declared
     if (st)
         return st;
     st = hf_name_check(HF_NAME_TYPE, hf_slice_of(type), &c.slot->err);
+    if (!st)
+        st = declared_check(type, declared, &c.slot->err);
     if (st)
         return st;
     hf_buf_add_text(&body, "{\"params\":null");

@@ -246,6 +246,11 @@ HF_BOTH_ENGINES(a_bad_batch_is_refused)
         "{'command': 'explode', 'workflow_ids': ['a']}",
         "{'workflow_ids': ['a']}",
         "{'command': 'cancel', 'workflow_ids': ['a'], 'rate': -1}",
+        "{'command': 'cancel', 'workflow_ids': ['a'], 'rate': 'fast'}",
+        "{'command': 'cancel', 'workflow_ids': ['a'], 'rate': 0.5}",
+        "{'command': 'cancel', 'workflow_ids': ['a'], 'rate': [5]}",
+        "{'command': 'cancel', 'workflow_ids': ['a'], 'rate': 1000001}",
+        "{'command': 'cancel', 'workflow_ids': ['a'], 'dry_run': 'yes'}",
     };
     hf_engine *d = hf_kit_open(kind, &app);
     hf_mem *mem = hf_mem_of_engine(d);

@@ -201,7 +201,48 @@ HF_BOTH_ENGINES(scheduled_runs_carry_their_declaration)
     hf_kit_close(d);
 }
 
-HF_PG_SUITE_MAIN("engine/build", HF_BOTH(drained_builds_are_recorded),
+/* What a worker says of itself is looked at as a whole before anything of it is recorded. */
+HF_BOTH_ENGINES(a_malformed_declaration_is_refused)
+{
+    static const char *const bad[] = {
+        "\"signals\"",
+        "7",
+        "[\"signals\"]",
+        "{\"signals\": \"go\"}",
+        "{\"signals\": {\"go\": 1}}",
+        "{\"updates\": [7]}",
+        "{\"queries\": [\"\"]}",
+        "{\"queries\": [\" padded \"]}",
+        "{\"signals\": [\"go\"], \"update_validators\": [null]}",
+    };
+    static char longer[300];
+    hf_engine *d = hf_kit_open(kind, &app);
+    int64_t before;
+
+    memset(longer, 'w', sizeof(longer) - 1);
+    hf_kit_ok(d, hf_workers_allow(d));
+    before = hf_kit_rows(d, "definition");
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        ck_assert_msg(hf_workers_type(d, "remote",
+                                      hf_parse_(hf_mem_of_engine(d), bad[i], strlen(bad[i])),
+                                      NULL) == HF_INVALID,
+                      "%s", bad[i]);
+        ck_assert_msg(strstr(hf_errmsg(d), "remote"), "%s", hf_errmsg(d));
+    }
+    ck_assert_int_eq(hf_kit_rows(d, "definition"), before);
+    hf_kit_ok(d, hf_workers_type(d, "remote", hf_json(d, "[]"), NULL));
+    hf_kit_ok(d, hf_workers_type(d, "remote", hf_json(d, "{'signals': null}"), NULL));
+    ck_assert_int_eq(hf_workers_beat(d, longer, "default", NULL), HF_INVALID);
+    ck_assert_int_eq(hf_workers_beat(d, "caf\xe9", "default", NULL), HF_INVALID);
+    ck_assert_int_eq(hf_workers_beat(d, "w1", longer, NULL), HF_INVALID);
+    ck_assert_int_eq(hf_workers_beat(d, "w1", "default", longer), HF_INVALID);
+    ck_assert_int_eq(hf_workers_keep(d, longer, hf_json(d, "{}")), HF_INVALID);
+    ck_assert_int_eq(hf_kit_rows(d, "worker"), 0);
+    hf_kit_close(d);
+}
+
+HF_PG_SUITE_MAIN("engine/build", HF_BOTH(a_malformed_declaration_is_refused),
+                 HF_BOTH(drained_builds_are_recorded),
                  HF_BOTH(builds_of_the_server_hold_back_no_worker),
                  HF_BOTH(scheduled_runs_carry_their_declaration),
                  HF_BOTH(runs_keep_the_build_they_began_with),
