@@ -469,6 +469,45 @@ HF_BOTH_ENGINES(slots_are_renewed)
     hf_kit_close(d);
 }
 
+/* Processes that share a PostgreSQL store share the slot of a key: who comes second waits for it
+   and asks again by itself, and when the first one is gone its lease is waited for. */
+HF_BOTH_ENGINES(sm62_a_slot_is_one_for_all_processes)
+{
+    hf_engine *d = open_kit(kind);
+    hf_engine *other = kind == HF_ENGINE_POSTGRES ? hf_kit_join(d, &app) : d;
+
+    for (int dies = 0; dies < 2; dies++) {
+        order[0] = '\0';
+        hf_kit_ok(d, hf_start(d, "note", NULL, .id = dies ? "c" : "a", .concurrency_key = "one"));
+        pump_without_steps(d);
+        hf_kit_ok(other,
+                  hf_start(other, "note", NULL, .id = dies ? "d" : "b", .concurrency_key = "one"));
+        pump_without_steps(other);
+        if (dies)
+            hf_test_crash(d);
+        for (int i = 0; i < 5; i++) {
+            hf_kit_skip(other, 1000);
+            pump_without_steps(other);
+            ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM slot"), 1);
+            if (other != d) /* on SQLite what a dead process held is free at once */
+                ck_assert(!hf_core_run_activity(other->core));
+        }
+        ck_assert_str_eq(order, "");
+        if (!dies) {
+            hf_kit_ok(d, hf_test_drain(d));
+            ck_assert_str_eq(order, other == d ? "a b" : "a");
+        }
+        hf_kit_ok(other, hf_test_advance(other, dies ? 11000 : 1000));
+        ck_assert_ptr_nonnull(strstr(order, dies ? "d" : "b"));
+        hf_kit_skip(d, dies ? 16000 : 6000); /* the clocks of two agree again */
+        hf_kit_ok(d, hf_test_drain(d));
+        ck_assert_uint_eq(strlen(order), 3);
+    }
+    if (other != d)
+        hf_kit_leave(other);
+    hf_kit_close(d);
+}
+
 /* A slot of a process that is gone ends with its lease, and the key goes on. */
 HF_BOTH_ENGINES(slots_have_leases)
 {
@@ -615,16 +654,14 @@ START_TEST(bad_definitions_are_refused)
 }
 END_TEST
 
-HF_PG_SUITE_MAIN("machine/limit", HF_BOTH(a_job_is_tried_again),
-                 HF_BOTH(sm61_priorities_and_delays), HF_BOTH_SLOW(sm62_never_more_than_slots, 120),
-                 HF_BOTH_SLOW(sm62_keys_and_slots_overlap, 200),
-                 HF_BOTH(a_repetition_takes_tokens_again), HF_BOTH(slots_are_renewed),
-                 HF_BOTH(sm64_who_is_woken_waits_for_the_slot),
-                 HF_BOTH(a_key_is_kept_until_it_is_given_up),
-                 HF_BOTH(sm63_a_full_key_delays_no_other),
-                 HF_BOTH_SLOW(sm63_a_held_key_delays_no_other, 300),
-                 HF_BOTH(a_burst_is_what_a_bucket_holds), HF_BOTH(weights_take_so_many_tokens),
-                 HF_BOTH(a_job_of_another_queue), HF_BOTH(sm64_a_park_gives_the_slot_back),
-                 HF_BOTH(slots_have_leases), HF_BOTH(namespaces_have_keys_of_their_own),
-                 HF_BOTH_SLOW(sm61_more_runs_than_the_window, 600),
-                 HF_BOTH(unknown_limits_are_refused), {bad_definitions_are_refused, 0})
+HF_PG_SUITE_MAIN(
+    "machine/limit", HF_BOTH(a_job_is_tried_again), HF_BOTH(sm61_priorities_and_delays),
+    HF_BOTH_SLOW(sm62_never_more_than_slots, 120), HF_BOTH_SLOW(sm62_keys_and_slots_overlap, 200),
+    HF_BOTH(sm62_a_slot_is_one_for_all_processes), HF_BOTH(a_repetition_takes_tokens_again),
+    HF_BOTH(slots_are_renewed), HF_BOTH(sm64_who_is_woken_waits_for_the_slot),
+    HF_BOTH(a_key_is_kept_until_it_is_given_up), HF_BOTH(sm63_a_full_key_delays_no_other),
+    HF_BOTH_SLOW(sm63_a_held_key_delays_no_other, 300), HF_BOTH(a_burst_is_what_a_bucket_holds),
+    HF_BOTH(weights_take_so_many_tokens), HF_BOTH(a_job_of_another_queue),
+    HF_BOTH(sm64_a_park_gives_the_slot_back), HF_BOTH(slots_have_leases),
+    HF_BOTH(namespaces_have_keys_of_their_own), HF_BOTH_SLOW(sm61_more_runs_than_the_window, 600),
+    HF_BOTH(unknown_limits_are_refused), {bad_definitions_are_refused, 0})

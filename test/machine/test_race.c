@@ -372,6 +372,41 @@ static void drain_wide(hf_engine *d)
     hf_kit_ok(d, hf_test_drain(d));
 }
 
+/* Twenty machines start a child each in the same commit, two of them under the same id: that one is
+   refused alone, on the record of its machine, and its neighbours have theirs. */
+HF_BOTH_ENGINES(sm52_one_poisoned_outcome_in_a_batch)
+{
+    enum { MANY = 20, POISONED = 8 };
+    hf_engine *d;
+    uint64_t batches;
+    char id[16];
+
+    machines[2] = hf_script_machines[0];
+    d = hf_kit_open(kind, &app);
+    hf_script_engine = d;
+    for (int i = 0; i < MANY; i++) {
+        char plan[256];
+
+        (void)snprintf(id, sizeof(id), "p%d", i);
+        (void)snprintf(plan, sizeof(plan),
+                       "[{\"do\":\"fan\",\"ids\":[\"kid-%d\"],\"plans\":[[{\"do\":\"done\"}]]},"
+                       "{\"do\":\"done\"}]",
+                       i == POISONED ? POISONED - 1 : i);
+        hf_kit_ok(d, hf_start(d, "script", hf_script_plan(d, plan), .id = id));
+    }
+    batches = hf_writer_stats_get(d->writer).batches;
+    drain_wide(d);
+    ck_assert_uint_lt(hf_writer_stats_get(d->writer).batches - batches, MANY);
+    for (int i = 0; i < MANY; i++) {
+        (void)snprintf(id, sizeof(id), "p%d", i);
+        ck_assert_str_eq(hf_kit_result(d, id),
+                         i == POISONED ? "[\"aw= all= t=1\",\"aw= all= t=1 kids=failed\"]"
+                                       : "[\"aw= all= t=1\",\"aw= all= t=1 kids=completed\"]");
+    }
+    ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM run"), 2 * MANY - 1);
+    hf_kit_close(d);
+}
+
 /* All park in the same moment; a second later all have been woken, none of them early. */
 static void naps_end(hf_engine *d, int count)
 {
@@ -437,6 +472,8 @@ HF_BOTH_ENGINES(sm39_many_deadlines_at_once)
 
 HF_PG_SUITE_MAIN("machine/race", HF_BOTH_SLOW(sm04_ten_thousand_races, 300),
                  HF_BOTH_SLOW(every_order_of_five_moves, 300),
-                 HF_BOTH_SLOW(every_moment_of_a_park, 3600), HF_BOTH_SLOW(sm38_a_short_timeout, 60),
+                 HF_BOTH_SLOW(every_moment_of_a_park, 3600),
+                 HF_BOTH(sm52_one_poisoned_outcome_in_a_batch),
+                 HF_BOTH_SLOW(sm38_a_short_timeout, 60),
                  HF_BOTH_SLOW(sm39_late_deadlines_in_the_order_of_runs, 300),
                  HF_BOTH_SLOW(sm39_many_deadlines_at_once, 1800))
