@@ -676,6 +676,39 @@ START_TEST(compresses)
 }
 END_TEST
 
+/* One byte below the threshold a body is worth no packing. */
+START_TEST(compresses_from_the_threshold_on)
+{
+    enum { THRESHOLD = 1024 };
+    app self;
+    int fd;
+
+    app_open(&self, (hf_http_options){0});
+    fd = hf_wire_connect(app_port(&self));
+    for (size_t len = THRESHOLD - 1; len <= THRESHOLD; len++) {
+        hf_buf request = {0};
+        hf_wire_reply reply = {0};
+
+        hf_buf_add_format(&request,
+                          "POST /echo HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip\r\n"
+                          "Content-Length: %zu\r\n\r\n",
+                          len);
+        for (size_t i = 0; i < len; i++)
+            hf_buf_add_byte(&request, 'z');
+        ck_assert(hf_wire_send(fd, hf_buf_slice(&request)));
+        ck_assert(hf_wire_read_reply(fd, &reply));
+        ck_assert_int_eq(
+            hf_slice_equal(hf_wire_field(&reply, "Content-Encoding"), HF_SLICE("gzip")),
+            len == THRESHOLD);
+        ck_assert_int_eq(reply.body.len == len, len < THRESHOLD);
+        hf_wire_reply_fini(&reply);
+        hf_buf_fini(&request);
+    }
+    (void)close(fd);
+    app_close(&self);
+}
+END_TEST
+
 static void certificate_make(const char *folder)
 {
     char command[600];
@@ -854,5 +887,5 @@ HF_SUITE_MAIN("http/http", {keeps_alive_and_takes_pipelines, 0},
               {slow_senders_are_cut_off, 0}, {slow_readers_are_cut_off, 0},
               {uploads_over_the_limit, 0}, {a_thousand_uploads_at_once, 0}, {parked_requests, 0},
               {answers_to_the_dead_are_reported, 0}, {streams, 0}, {lagging_readers_are_cut_off, 0},
-              {drains, 0}, {compresses, 0}, {speaks_tls, 0}, {refuses_bad_certificates, 0},
-              {connections_are_bounded, 0}, {addresses, 0})
+              {drains, 0}, {compresses, 0}, {compresses_from_the_threshold_on, 0}, {speaks_tls, 0},
+              {refuses_bad_certificates, 0}, {connections_are_bounded, 0}, {addresses, 0})

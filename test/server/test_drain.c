@@ -304,6 +304,23 @@ HF_BOTH_ENGINES(a_task_in_hand_is_brought)
     hf_site_close(&site);
 }
 
+/* The worker went while its task was being handed out: the task is for whoever asks next, and not
+   when the lease of that worker ends. */
+HF_BOTH_ENGINES(a_task_that_did_not_arrive_is_for_the_next)
+{
+    hf_site_answer answer;
+    hf_db *hold = NULL;
+    hf_site site;
+
+    (void)close(poll_in_hand(&site, kind, &hold));
+    parked_await(&site, "0");
+    store_let_go(hold);
+    answer = hf_site_ask(&site, "POST", "/api/worker/activity-tasks/poll", NULL,
+                         "{\"worker_id\":\"w2\",\"task_queue\":\"far\",\"timeout_seconds\":60}");
+    ck_assert_msg(hf_get(answer.body, "task.task_id"), "%s", answer.text);
+    hf_site_close(&site);
+}
+
 /* The worker went while its task was being handed out, and then the server stops, and its engine:
    after the restart the task is to be had, and not when the lease of that worker ends. */
 HF_BOTH_ENGINES(a_task_that_did_not_arrive_outlives_a_restart)
@@ -412,6 +429,7 @@ END_TEST
 HF_PG_SUITE_MAIN("server/drain", HF_BOTH(an_accepted_update_outlives_its_server),
                  HF_BOTH(questions_end_at_once), HF_BOTH(polls_and_streams_end_at_once),
                  HF_BOTH(a_task_in_hand_is_brought),
+                 HF_BOTH(a_task_that_did_not_arrive_is_for_the_next),
                  HF_BOTH(a_task_that_did_not_arrive_outlives_a_restart),
                  HF_BOTH(waits_can_begin_again), {not_ready_when_it_cannot_write, 0},
                  {not_ready_while_the_disk_is_full, 0})

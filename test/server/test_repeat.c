@@ -139,6 +139,25 @@ HF_BOTH_ENGINES(completions_carry_the_next_task)
     hf_site_close(&site);
 }
 
+/* Who does not ask for it gets none, although one is ready: that is for a poll. */
+HF_BOTH_ENGINES(completions_carry_nothing_unasked)
+{
+    hf_site site;
+    hf_site_answer answer;
+    task t;
+
+    site_begin(&site, kind);
+    t = poll(&site, "/api/worker/workflow-tasks/poll", "w1", "");
+    answer = complete(&site, &t,
+                      ",\"task_queue\":\"far\",\"commands\":[{\"type\":\"schedule_activity\","
+                      "\"activity_type\":\"a\",\"queue\":\"far\"}]");
+    ck_assert_msg(answer.status == 200, "%s", answer.text);
+    ck_assert_int_eq(hf_value_kind_of(hf_get(answer.body, "next_task")), HF_VALUE_NULL);
+    t = poll(&site, "/api/worker/activity-tasks/poll", "w1", "");
+    ck_assert_str_ne(t.id, "");
+    hf_site_close(&site);
+}
+
 /* The worker that had a run last is told so, and up to where it saw it; another one is not. */
 HF_BOTH_ENGINES(workers_hear_that_they_know_a_run)
 {
@@ -318,6 +337,7 @@ HF_BOTH_ENGINES(registrations_outlive_the_server)
 
 HF_PG_SUITE_MAIN("server/repeat", HF_BOTH(b200_lost_answers_come_again),
                  HF_BOTH(completions_carry_the_next_task),
+                 HF_BOTH(completions_carry_nothing_unasked),
                  HF_BOTH(an_idle_worker_gives_up_what_it_never_got),
                  HF_BOTH(registrations_outlive_the_server),
                  HF_BOTH(workers_hear_that_they_know_a_run), HF_BOTH(histories_come_in_pages))

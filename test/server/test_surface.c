@@ -204,5 +204,42 @@ START_TEST(what_is_out_of_scope)
 }
 END_TEST
 
-HF_PG_SUITE_MAIN("server/surface", HF_BOTH(search_attributes), HF_BOTH(activities), HF_BOTH(bridge),
-                 HF_BOTH(system_routes), {what_is_out_of_scope, 0})
+/* Who asked for it, how and from where is on the record of a command, in the words of the contract,
+   and nothing of the credential. */
+HF_BOTH_ENGINES(commands_name_who_asked)
+{
+    static const char more[] = "Authorization: Bearer tok-operator\r\nX-Request-Id: req-1\r\n"
+                               "X-Correlation-Id: corr-1\r\nUser-Agent: probe/1\r\n";
+    hf_site site;
+    hf_site_answer answer;
+    hf_value who;
+    char path[160];
+
+    hf_site_open(&site, kind, &app, (hf_server_options){.auth = {HF_AUTH_TOKEN, {0}}});
+    hf_site_tokens(&site);
+    answer = hf_site_ask(&site, "POST", "/api/workflows", more,
+                         "{\"workflow_type\":\"far\",\"workflow_id\":\"who-1\"}");
+    ck_assert_msg(answer.status == 201, "%s", answer.text);
+    (void)snprintf(path, sizeof(path), "/api/workflows/who-1/runs/%s/history/export",
+                   hf_str(answer.body, "run_id", ""));
+    answer = hf_site_ask(&site, "GET", path, "Authorization: Bearer tok-admin\r\n", NULL);
+    ck_assert_msg(answer.status == 200, "%s", answer.text);
+    who = hf_get(answer.body, "commands.0.context");
+    ck_assert_str_eq(hf_str(who, "caller.type", ""), "server");
+    ck_assert_str_eq(hf_str(who, "auth.status", ""), "authorized");
+    ck_assert_str_eq(hf_str(who, "auth.method", ""), "token");
+    ck_assert_str_eq(hf_str(who, "principal.type", ""), "operator");
+    ck_assert_str_eq(hf_str(who, "principal.label", ""), "tok-operator");
+    ck_assert_str_eq(hf_str(who, "request.method", ""), "POST");
+    ck_assert_str_eq(hf_str(who, "request.path", ""), "/api/workflows");
+    ck_assert_str_eq(hf_str(who, "request.request_id", ""), "req-1");
+    ck_assert_str_eq(hf_str(who, "request.correlation_id", ""), "corr-1");
+    ck_assert_str_eq(hf_str(who, "request.user_agent", ""), "probe/1");
+    ck_assert(strncmp(hf_str(who, "request.fingerprint", ""), "sha256:", 7) == 0);
+    ck_assert_ptr_null(strstr(answer.text, "Bearer"));
+    hf_site_close(&site);
+}
+
+HF_PG_SUITE_MAIN("server/surface", HF_BOTH(commands_name_who_asked), HF_BOTH(search_attributes),
+                 HF_BOTH(activities), HF_BOTH(bridge), HF_BOTH(system_routes),
+                 {what_is_out_of_scope, 0})

@@ -34,6 +34,23 @@ static void site_open(hf_site *site, hf_engine_kind kind, hf_webhook_options hoo
                  (hf_server_options){.auth = {HF_AUTH_TOKEN, {0}}, .webhook = hooks});
 }
 
+/* Nobody asked for webhooks: there are none, whatever is sent, and nothing begins. */
+START_TEST(off_unless_asked_for)
+{
+    static const char start[] = "{\"workflow_id\":\"o-1\"}";
+    hf_site site;
+
+    hf_site_open(&site, HF_ENGINE_SQLITE, &app, (hf_server_options){0});
+    (void)hf_site_expect(&site, "POST", "/webhooks/start/order", start, 404);
+    ck_assert_int_eq(
+        hf_site_ask(&site, "POST", "/webhooks/start/order", "Authorization: " SECRET "\r\n", start)
+            .status,
+        404);
+    (void)hf_site_expect(&site, "GET", "/api/workflows/o-1", NULL, 404);
+    hf_site_close(&site);
+}
+END_TEST
+
 /* Starts by alias: parameters by their names, duplicates, unknown aliases, options. */
 HF_BOTH_ENGINES(starts)
 {
@@ -365,5 +382,5 @@ START_TEST(custom_signatures)
 }
 END_TEST
 
-HF_PG_SUITE_MAIN("server/webhook", HF_BOTH(starts), HF_BOTH(commands), HF_BOTH(tasks_are_claimed),
-                 {modes, 0}, {signatures, 0}, {custom_signatures, 0})
+HF_PG_SUITE_MAIN("server/webhook", {off_unless_asked_for, 0}, HF_BOTH(starts), HF_BOTH(commands),
+                 HF_BOTH(tasks_are_claimed), {modes, 0}, {signatures, 0}, {custom_signatures, 0})
