@@ -107,6 +107,24 @@ HF_BOTH_ENGINES(a_batch_tells_what_became_of_each)
     hf_kit_close(d);
 }
 
+/* Items are told apart by their place in the list: an instance that is named twice hears twice. */
+HF_BOTH_ENGINES(a_batch_tells_an_instance_twice)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+    hf_value out = NULL;
+
+    hf_kit_ok(d, hf_start(d, "rest", NULL, .id = "r"));
+    hf_kit_ok(d, hf_pause(d, "r", .reason = NULL));
+    hf_kit_ok(d, hf_batch_start(d,
+                                parse(d, "{'command': 'signal', 'request': {'name': 'go'}, "
+                                         "'workflow_ids': ['r', 'r']}"),
+                                hf_mem_of_engine(d), &out));
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_int_eq(hf_int(show(d, hf_str(out, "batch_id", "")), "accepted", 0), 2);
+    ck_assert_int_eq(hf_test_count(d, "r", "SignalReceived"), 2);
+    hf_kit_close(d);
+}
+
 /* A dry run says what would happen and changes nothing. */
 HF_BOTH_ENGINES(a_dry_run_changes_nothing)
 {
@@ -460,7 +478,7 @@ HF_BOTH_ENGINES(a_batch_is_stopped_in_the_middle_of_a_step)
 }
 
 HF_PG_SUITE_MAIN("engine/batch", HF_BOTH(a_batch_tells_what_became_of_each),
-                 HF_BOTH(a_dry_run_changes_nothing),
+                 HF_BOTH(a_batch_tells_an_instance_twice), HF_BOTH(a_dry_run_changes_nothing),
                  HF_BOTH(a_dry_run_refuses_what_the_command_would),
                  HF_BOTH(a_batch_is_paced_paused_and_aborted), {a_batch_survives_every_crash, 0},
                  HF_BOTH_SLOW(a_batch_needs_nobody_to_move_it, 120),

@@ -186,6 +186,36 @@ HF_BOTH_ENGINES(b035_signal_while_the_task_is_held)
     hf_kit_close(d);
 }
 
+/* Updates that come while a worker decides to continue as new: one for the instance goes on to the
+   next run, one for the run that ends fails with it. */
+HF_BOTH_ENGINES(b080_updates_at_a_continue_as_new)
+{
+    hf_engine *d = open_with_workers(kind);
+    char request[256];
+    hf_value task;
+
+    hf_kit_ok(d, hf_workers_type(d, "far", hf_json(d, "{'updates': ['set']}"), NULL));
+    hf_kit_ok(d, hf_start(d, "far", NULL, .id = "a"));
+    task = task_get(d, HF_TASK_WORKFLOW, "w1");
+    for (int i = 0; i < 2; i++) {
+        (void)snprintf(request, sizeof(request),
+                       "{'workflow_id': 'a', 'name': 'set', 'wait_for': 'accepted'%s%s%s}",
+                       i ? ", 'run_id': '" : "", i ? hf_str(task, "run_id", "") : "", i ? "'" : "");
+        ck_assert(hf_kit_ask(d, "update", json_of(d, request)).accepted);
+    }
+    answer(d, task, "[{'type': 'continue_as_new', 'arguments': [2]}]");
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_int_eq(hf_kit_number(d, "SELECT run_count FROM instance"), 2);
+    ck_assert_int_eq(hf_kit_number(d, "SELECT number FROM run r JOIN command c ON c.run = r.key "
+                                      "WHERE c.type = 3 AND c.scope = 1 AND c.state = 1"),
+                     2);
+    ck_assert_int_eq(hf_kit_number(d, "SELECT number FROM run r JOIN command c ON c.run = r.key "
+                                      "WHERE c.type = 3 AND c.scope = 2 AND c.state = 4"),
+                     1);
+    ck_assert_int_eq(hf_test_count(d, "a", "UpdateAccepted"), 1);
+    hf_kit_close(d);
+}
+
 /* A worker that waits gets work the moment there is some; one that is gone does not keep it. */
 HF_BOTH_ENGINES(work_finds_the_worker_that_waits)
 {
@@ -503,14 +533,12 @@ HF_BOTH_ENGINES(endless_texts_fail_one_run)
     hf_kit_close(d);
 }
 
-HF_PG_SUITE_MAIN("engine/worker", HF_BOTH(a_far_workflow_runs_to_its_end),
-                 HF_BOTH(b035_signal_while_the_task_is_held),
-                 HF_BOTH(work_finds_the_worker_that_waits),
-                 HF_BOTH(b198_late_and_foreign_reports_are_refused),
-                 HF_BOTH(returned_tasks_come_back_later),
-                 HF_BOTH(far_activities_of_local_workflows), HF_BOTH(a_crash_loses_no_task),
-                 HF_BOTH(a_report_may_come_before_its_run_is_back),
-                 HF_BOTH(far_runs_close_continue_and_have_children),
-                 HF_BOTH(history_is_read_in_pages),
-                 HF_BOTH(a_worker_that_comes_while_a_unit_is_under_way),
-                 HF_BOTH(work_on_the_desk_outlives_the_cache), HF_BOTH(endless_texts_fail_one_run))
+HF_PG_SUITE_MAIN(
+    "engine/worker", HF_BOTH(a_far_workflow_runs_to_its_end),
+    HF_BOTH(b035_signal_while_the_task_is_held), HF_BOTH(b080_updates_at_a_continue_as_new),
+    HF_BOTH(work_finds_the_worker_that_waits), HF_BOTH(b198_late_and_foreign_reports_are_refused),
+    HF_BOTH(returned_tasks_come_back_later), HF_BOTH(far_activities_of_local_workflows),
+    HF_BOTH(a_crash_loses_no_task), HF_BOTH(a_report_may_come_before_its_run_is_back),
+    HF_BOTH(far_runs_close_continue_and_have_children), HF_BOTH(history_is_read_in_pages),
+    HF_BOTH(a_worker_that_comes_while_a_unit_is_under_way),
+    HF_BOTH(work_on_the_desk_outlives_the_cache), HF_BOTH(endless_texts_fail_one_run))
