@@ -18,6 +18,7 @@ build: ## build the binary and the libraries into build/
 
 run: build ## serve ./.holdfast with an example worker: addresses, a token, and verbs that find it
 	@ninja -C $(BUILD) example_shop
+	@echo "in another shell, here: $(BUILD)/holdfast start order sku=TEA-1 amount:=90 --id order-1 --wait"
 	@$(BUILD)/holdfast dev $(BUILD)/examples/shop worker
 
 demo: build ## fifty orders while their worker is killed at random: each charged once [ORDERS=50]
