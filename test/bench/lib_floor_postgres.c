@@ -9,14 +9,7 @@
 #include "lib_floor.h"
 #include "lib_report.h"
 
-enum {
-    LEASE_US = 300000000,
-    COLUMNS_MAX = 12,
-    INT_OID = 20,
-    TEXT_OID = 25,
-    BLOB_OID = 17,
-    INT_BYTES = 8
-};
+enum { COLUMNS_MAX = 12, INT_OID = 20, TEXT_OID = 25, BLOB_OID = 17, INT_BYTES = 8 };
 
 /* Arrays of one statement under construction. */
 typedef struct columns {
@@ -31,8 +24,6 @@ typedef struct floor_postgres {
     size_t rows[HF_FLOOR_UNITS_MAX]; /* that each statement in flight should touch; 0: not asked */
     size_t sent;
 } floor_postgres;
-
-static const uint8_t floor_token[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
 
 static void big_add(hf_buf *buf, uint64_t number, int bytes)
 {
@@ -180,13 +171,7 @@ static void task_send(floor_postgres *mine, const hf_floor_unit *units, size_t c
     columns *all = &mine->columns;
 
     column_of(all, units, count, offsetof(hf_load_run, task), 0);
-    column_same(all, count, HF_TASK_STATUS_LEASED);
-    column_same(all, count, 1);
-    column_bytes(all, BLOB_OID, count, floor_token, sizeof(floor_token));
-    column_bytes(all, TEXT_OID, count, "worker-1", strlen("worker-1"));
-    column_same(all, count, units[0].time_us + LEASE_US);
-    column_same(all, count, 1);
-    column_positions(all, units, count);
+    column_same(all, count, units[0].time_us);
     stmt_send(mine, "task", count);
 }
 
@@ -288,13 +273,12 @@ hf_floor *hf_floor_open_postgres(const char *uri, const char *schema, hf_load *l
               "INSERT INTO history (position, run, first_seq, count, format, body, hash)"
               " SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[],"
               " $5::bigint[], $6::bytea[], $7::bytea[])");
-    stmt_make(
-        mine->conn, "task",
-        "UPDATE task t SET status = u.status, epoch = u.epoch, token = u.token,"
-        " owner = u.owner, lease_until_us = u.lease_until_us, attempt = u.attempt,"
-        " source_key = u.source_key FROM unnest($1::bigint[], $2::bigint[], $3::bigint[],"
-        " $4::bytea[], $5::text[], $6::bigint[], $7::bigint[], $8::bigint[]) AS u(key, status,"
-        " epoch, token, owner, lease_until_us, attempt, source_key) WHERE t.key = u.key");
+    stmt_make(mine->conn, "task",
+              "UPDATE task t SET status = 1, available_us = u.available_us, epoch = t.epoch + 1,"
+              " token = NULL, owner = NULL, lease_until_us = NULL, body = NULL,"
+              " repair_count = t.repair_count + 1, trouble = 0, repair_us = NULL"
+              " FROM unnest($1::bigint[], $2::bigint[]) AS u(key, available_us)"
+              " WHERE t.key = u.key");
     stmt_make(mine->conn, "finish", "COMMIT");
     hf_bench_need(PQenterPipelineMode(mine->conn) == 1, "libpq refuses pipeline mode");
     return &mine->base;

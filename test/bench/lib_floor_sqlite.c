@@ -5,8 +5,6 @@
 #include "lib_floor.h"
 #include "lib_report.h"
 
-enum { LEASE_US = 300000000 };
-
 typedef struct floor_sqlite {
     hf_floor base;
     sqlite3 *handle;
@@ -16,8 +14,6 @@ typedef struct floor_sqlite {
     sqlite3_stmt *task;
     sqlite3_stmt *commit;
 } floor_sqlite;
-
-static const uint8_t floor_token[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
 
 static void stmt_run(sqlite3_stmt *stmt)
 {
@@ -60,13 +56,7 @@ static void history_write(sqlite3_stmt *stmt, const hf_floor *floor, const hf_fl
 static void task_write(sqlite3_stmt *stmt, const hf_floor_unit *unit)
 {
     (void)sqlite3_bind_int64(stmt, 1, unit->run->task);
-    (void)sqlite3_bind_int64(stmt, 2, HF_TASK_STATUS_LEASED);
-    (void)sqlite3_bind_int64(stmt, 3, 1);
-    (void)sqlite3_bind_blob(stmt, 4, floor_token, sizeof(floor_token), SQLITE_STATIC);
-    (void)sqlite3_bind_text(stmt, 5, "worker-1", -1, SQLITE_STATIC);
-    (void)sqlite3_bind_int64(stmt, 6, unit->time_us + LEASE_US);
-    (void)sqlite3_bind_int64(stmt, 7, 1);
-    (void)sqlite3_bind_int64(stmt, 8, unit->position);
+    (void)sqlite3_bind_int64(stmt, 2, unit->time_us);
     stmt_run(stmt);
 }
 
@@ -144,9 +134,11 @@ hf_floor *hf_floor_open_sqlite(const char *path, hf_load *load)
     mine->history = stmt_make(mine->handle,
                               "INSERT INTO history (position, run, first_seq, count, format, body,"
                               " hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)");
-    mine->task = stmt_make(mine->handle,
-                           "UPDATE task SET status = ?2, epoch = ?3, token = ?4, owner = ?5,"
-                           " lease_until_us = ?6, attempt = ?7, source_key = ?8 WHERE key = ?1");
+    mine->task =
+        stmt_make(mine->handle, "UPDATE task SET status = 1, available_us = ?2, epoch = epoch + 1,"
+                                " token = NULL, owner = NULL, lease_until_us = NULL, body = NULL,"
+                                " repair_count = repair_count + 1, trouble = 0, repair_us = NULL"
+                                " WHERE key = ?1");
     mine->commit = stmt_make(mine->handle, "COMMIT");
     return &mine->base;
 }

@@ -1,4 +1,4 @@
-/* lib_load.h: the load of the store benchmarks: runs that each hold one leased task, and the unit
+/* lib_load.h: the load of the store benchmarks: runs that each hold one task, and the unit
    that moves a run one step further. A step is three rows: a history chunk of three events
    (ActivityCompleted, ActivityScheduled, ActivityStarted), the run's row and the task's row. The
    bare programs in lib_floor.h write the same rows. */
