@@ -4,7 +4,8 @@
    sqlite/NAME.sql, postgres/NAME.sql   overrides; a statement must end up with a text for both
    engines
    assured/NAME.sql                NAME for a batch that fails as a whole when a guard does not hold
-   (PostgreSQL); statements with {insert ...} or {rows ...} get theirs by leaving the guard out
+   (PostgreSQL); statements with {insert ...} or {rows ...} get theirs by leaving the guard out.
+   {count} is how many rows there are. For one row alone there is a form without arrays
    migrations/NNNN_name.sql        a migration for both, or NNNN_name.sqlite.sql with
    NNNN_name.postgres.sql
 
@@ -23,7 +24,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAMES_MAX = 512, ENGINES = 2, ASSURED = 2, TEXTS = 3 };
+/* ASSURED and LONE are forms for PostgreSQL; a lone one is made of the assured one's text. */
+enum { NAMES_MAX = 512, ENGINES = 2, ASSURED = 2, TEXTS = 3, LONE = 3 };
 
 typedef struct entry {
     char name[128];
@@ -172,18 +174,19 @@ static size_t columns_read(const char *list, column *columns, size_t max)
     return count;
 }
 
-/* The arrays of a batch as a table u, on PostgreSQL. */
-static void rows_write(FILE *out, const char *list, bool guarded)
+/* The arrays of a batch, or the values of its only row, as a table u, on PostgreSQL. */
+static void rows_write(FILE *out, const char *list, bool guarded, bool lone)
 {
     column columns[64];
     size_t count = columns_read(list, columns, 64);
 
-    (void)fputs("unnest(", out);
+    (void)fputs(lone ? "(VALUES (" : "unnest(", out);
     for (size_t i = 0; i < count; i++)
-        (void)fprintf(out, "%s?%zu::%s[]", i ? ", " : "", i + 1, array_type(columns[i].type));
+        (void)fprintf(out, "%s?%zu::%s%s", i ? ", " : "", i + 1, array_type(columns[i].type),
+                      lone ? "" : "[]");
     if (guarded)
         (void)fprintf(out, ", ?%zu::bigint[], ?%zu::bytea[]", count + 1, count + 2);
-    (void)fputs(") WITH ORDINALITY AS u(", out);
+    (void)fputs(lone ? ", 1::bigint)) AS u(" : ") WITH ORDINALITY AS u(", out);
     for (size_t i = 0; i < count; i++)
         (void)fprintf(out, "%s, ", columns[i].name);
     if (guarded)
@@ -212,7 +215,7 @@ static void insert_write(FILE *out, const char *list, int engine)
         return;
     }
     (void)fputs(" FROM ", out);
-    rows_write(out, list, engine == 1);
+    rows_write(out, list, engine == 1, engine == LONE);
 }
 
 /* Writes what stands for {name ...} and returns the position of the closing brace. */
@@ -231,7 +234,11 @@ static const char *brace_write(FILE *out, const char *at, int engine, bool piece
     if (strncmp(name, "rows ", 5) == 0 || strncmp(name, "bare ", 5) == 0) {
         if (engine == 0)
             die("{%.4s ...} is for PostgreSQL only", name);
-        rows_write(out, name + 5, name[0] == 'r' && engine == 1);
+        rows_write(out, name + 5, name[0] == 'r' && engine == 1, engine == LONE);
+        return end;
+    }
+    if (strcmp(name, "count") == 0 && engine >= ASSURED) {
+        (void)fputs(engine == LONE ? "1" : "cardinality(?1::bigint[])", out);
         return end;
     }
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
@@ -296,8 +303,9 @@ static void engine_write(FILE *out, const entry *row, int engine, bool both)
         (void)fputs("\"\"", out);
 }
 
-/* The form for a batch in which every guard is known to hold, or the transaction ends. A statement
-   that reads the guard's row keeps it. */
+/* The forms for a batch in which every guard is known to hold, or the transaction ends. A statement
+   that reads the guard's row keeps it; one that takes an array by itself has no form for one row.
+ */
 static void assured_write(FILE *out, const entry *row)
 {
     const char *text = row->text[ASSURED];
@@ -305,10 +313,13 @@ static void assured_write(FILE *out, const entry *row)
     if (!text && row->text[1] && !strstr(row->text[1], " g.") &&
         (strstr(row->text[1], "{insert ") || strstr(row->text[1], "{rows ")))
         text = row->text[1];
-    if (text)
-        text_write(out, text, ASSURED, false);
-    else
-        (void)fputs("NULL", out);
+    for (int form = ASSURED; form <= LONE; form++) {
+        (void)fprintf(out, ",\n     ");
+        if (text && (form == ASSURED || !strstr(text, "[]")))
+            text_write(out, text, form, false);
+        else
+            (void)fputs("NULL", out);
+    }
 }
 
 /* A statement needs a text for both engines or says why not; a migration may concern one engine
@@ -323,7 +334,6 @@ static void table_write(FILE *out, const char *name, table *rows, bool both)
         engine_write(out, row, 0, both);
         (void)fprintf(out, ",\n     ");
         engine_write(out, row, 1, both);
-        (void)fprintf(out, ",\n     ");
         assured_write(out, row);
         (void)fprintf(out, "},\n");
     }

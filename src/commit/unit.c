@@ -164,6 +164,22 @@ void hf_unit_row(hf_unit *unit, size_t part, hf_row *row)
     unit->row_count++;
 }
 
+void hf_unit_rows_drop(hf_unit *unit, hf_op op)
+{
+    hf_row **at = &unit->rows;
+
+    unit->last_row = NULL;
+    while (*at) {
+        if ((*at)->op == op) {
+            *at = (*at)->next;
+            unit->row_count--;
+        } else {
+            unit->last_row = *at;
+            at = &(*at)->next;
+        }
+    }
+}
+
 void hf_unit_append(hf_unit *unit, const hf_run_base *base, int64_t epoch, hf_rebase rebase)
 {
     HF_ASSERT(unit->part_count == 0);

@@ -114,6 +114,10 @@ bool hf_unit_detached(const hf_unit *unit, const uint8_t digest[HF_SHA256_BYTES]
    the same for all parts. */
 void hf_unit_row(hf_unit *unit, size_t part, hf_row *row);
 
+/* Takes back all rows of an operation that counts nothing: what the unit does besides covers them.
+ */
+void hf_unit_rows_drop(hf_unit *unit, hf_op op);
+
 /* How the part's run stands after the unit. */
 void hf_unit_status(hf_unit *unit, size_t part, hf_run_status status);
 void hf_unit_close(hf_unit *unit, size_t part, hf_run_status status, hf_closed_reason reason,

@@ -322,6 +322,7 @@ void hf_decide_closed(hf_decide *decide, hf_run_status status, hf_closed_reason 
     hf_unit_close(decide->unit, 0, status, reason, decide->now_us);
     if (!decide->last_step) /* a machine has none */
         hf_decide_row(decide, hf_row_delete(mem, HF_OP_ACTIVITY_CLEAR, run));
+    hf_unit_rows_drop(decide->unit, HF_OP_TIMER_CANCEL); /* all timers go */
     hf_decide_row(decide, hf_row_delete(mem, HF_OP_TIMER_CLEAR, run));
     hf_decide_row(decide, hf_row_delete(mem, HF_OP_WORK_CLEAR, run));
     hf_decide_row(decide, hf_row_delete(mem, HF_OP_INBOX_CLEAR, run));

@@ -183,7 +183,7 @@ static void session_close(hf_pg *pg)
     pg->commit_open = false;
     pg->in_transaction = false;
     pg->failure = (hf_err){0};
-    memset(pg->prepared, 0, 2 * pg->statement_count * sizeof(*pg->prepared));
+    memset(pg->prepared, 0, HF_PG_FORMS * pg->statement_count * sizeof(*pg->prepared));
     hf_pg_listen_fini(pg);
 }
 
@@ -235,7 +235,7 @@ static hf_status pg_new(const hf_db_options *options, hf_pg **out_pg, hf_err *er
     pg->address = hf_alloc_text(options->address, strlen(options->address));
     pg->schema = hf_alloc_text(schema, strlen(schema));
     pg->channel = channel_new(schema);
-    pg->prepared = hf_alloc_array(2 * options->statement_count, sizeof(*pg->prepared));
+    pg->prepared = hf_alloc_array(HF_PG_FORMS * options->statement_count, sizeof(*pg->prepared));
     if (!pg->address || !pg->schema || !pg->channel || !pg->prepared) {
         pg_free(pg);
         return hf_err_nomem(err, "a connection");
@@ -452,12 +452,17 @@ static hf_status pg_batch(hf_db *db, hf_stmt stmt, const hf_db_rows *rows, hf_er
         return HF_OK; /* for SQLite only: another statement of the unit does it along here */
     }
     entry.name = pg->statements[form].name;
-    if (rows->assured && pg->statements[form].assured) {
-        form += pg->statement_count;
+    entry.assured = rows->assured && pg->statements[form].assured;
+    if (entry.assured && rows->count == 1 && pg->statements[form].lone) {
+        form += HF_PG_LONE * pg->statement_count;
+        st = hf_pg_params_scalars(&pg->params, rows->cells, rows->columns, err);
+    } else if (entry.assured) {
+        form += HF_PG_ASSURED * pg->statement_count;
         sent.guard_runs = NULL;
-        entry.assured = true;
+        st = hf_pg_params_rows(&pg->params, &sent, err);
+    } else {
+        st = hf_pg_params_rows(&pg->params, rows, err);
     }
-    st = hf_pg_params_rows(&pg->params, &sent, err);
     if (st)
         return st;
     return hf_pg_pipe_stmt(pg, form, &entry, err);

@@ -267,23 +267,27 @@ static hf_status room_make(hf_pg *pg, hf_err *err)
 /* The name that the session knows the statement by. */
 static const char *stmt_name(const hf_pg *pg, size_t stmt, char name[NAME_SIZE])
 {
-    if (stmt < pg->statement_count)
-        return pg->statements[stmt].name;
-    (void)snprintf(name, NAME_SIZE, "%s+", pg->statements[stmt - pg->statement_count].name);
+    static const char marks[HF_PG_FORMS] = {[HF_PG_ASSURED] = '+', [HF_PG_LONE] = '1'};
+    const char *plain = pg->statements[stmt % pg->statement_count].name;
+    size_t form = stmt / pg->statement_count;
+
+    if (form == HF_PG_GUARDED)
+        return plain;
+    (void)snprintf(name, NAME_SIZE, "%s%c", plain, marks[form]);
     return name;
 }
 
 static hf_status stmt_prepare(hf_pg *pg, size_t stmt, const char *name, hf_err *err)
 {
-    bool assured = stmt >= pg->statement_count;
-    const hf_stmt_text *text = &pg->statements[assured ? stmt - pg->statement_count : stmt];
+    const hf_stmt_text *text = &pg->statements[stmt % pg->statement_count];
+    const char *const forms[HF_PG_FORMS] = {text->postgres, text->assured, text->lone};
     char known[NAME_SIZE];
     hf_status st;
 
     if (pg->prepared[stmt])
         return HF_OK;
     hf_buf_clear(&pg->text);
-    hf_pg_sql_rewrite(assured ? text->assured : text->postgres, &pg->text);
+    hf_pg_sql_rewrite(forms[stmt / pg->statement_count], &pg->text);
     if (!hf_buf_ok(&pg->text))
         return hf_err_nomem(err, "the text of a statement");
     pg->unsent_bytes += pg->text.len;
@@ -367,7 +371,7 @@ hf_status hf_pg_pipe_stmt(hf_pg *pg, size_t stmt, const hf_pg_entry *entry, hf_e
     char name[NAME_SIZE];
     hf_status st;
 
-    HF_ASSERT(stmt < 2 * pg->statement_count);
+    HF_ASSERT(stmt < HF_PG_FORMS * pg->statement_count);
     st = room_make(pg, err);
     if (!st)
         st = stmt_prepare(pg, stmt, entry->name, err);

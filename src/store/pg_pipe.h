@@ -32,6 +32,9 @@ typedef enum hf_pg_kind {
     HF_PG_SYNC
 } hf_pg_kind;
 
+/* Which of a statement's texts, see stmt.h. */
+typedef enum hf_pg_form { HF_PG_GUARDED, HF_PG_ASSURED, HF_PG_LONE, HF_PG_FORMS } hf_pg_form;
+
 typedef struct hf_pg_entry {
     hf_pg_kind kind;
     bool assured;     /* an error may mean that a guard did not hold */
@@ -65,7 +68,7 @@ typedef struct hf_pg {
     PGconn *conn;     /* NULL when lost */
     int64_t again_us; /* a reader that is lost tries no earlier, on the monotonic clock */
     char backend[64]; /* who serves the session; of a writer that lost it, who served it last */
-    bool *prepared;   /* per statement, then per assured form */
+    bool *prepared;   /* per statement, once for each form */
     bool listening;
     bool in_transaction;
     hf_err failure; /* status HF_OK while nothing failed */
@@ -97,9 +100,9 @@ HF_NODISCARD hf_status hf_pg_pipe_ready(hf_pg *pg, hf_err *err);
  */
 HF_NODISCARD hf_status hf_pg_pipe_control(hf_pg *pg, hf_pg_kind kind, const char *sql, hf_err *err);
 
-/* Queues a prepared statement with pg->params, preparing it first when needed; its assured form
-   when `stmt` is statement_count more. Fills in the entry's kind, rows and flags. `name` is NULL
-   when the caller names the statement in errors. */
+/* Queues a prepared statement with pg->params, preparing it first when needed; another form of it
+   when `stmt` is that many times statement_count more. Fills in the entry's kind, rows and flags.
+   `name` is NULL when the caller names the statement in errors. */
 HF_NODISCARD hf_status hf_pg_pipe_stmt(hf_pg *pg, size_t stmt, const hf_pg_entry *entry,
                                        hf_err *err);
 

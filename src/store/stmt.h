@@ -21,6 +21,7 @@ typedef struct hf_stmt_text {
                              SQLite only */
     const char *assured; /* PostgreSQL, in a batch that fails as a whole when a guard does not hold;
                             NULL: as above */
+    const char *lone; /* the same for a batch of one row, which needs no arrays; NULL: as above */
 } hf_stmt_text;
 
 extern const hf_stmt_text hf_stmt_texts[]; /* indexed by hf_stmt */

@@ -132,10 +132,12 @@ START_TEST(units_find_rows_by_keys_on_postgres)
     ok(hf_test_place_dial(place, HF_DB_WRITE, NULL, 0, &db, &err), "dial");
     for (size_t i = 0; i < hf_stmt_texts_count; i++) {
         const hf_stmt_text *text = &hf_stmt_texts[i];
-        const char *forms[] = {text->postgres, text->assured};
+        const char *forms[] = {text->postgres, text->assured, text->lone};
 
-        for (size_t form = 0; form < 2; form++) {
-            if (!forms[form] || !strstr(forms[form], "unnest(") || swept(text->name))
+        for (size_t form = 0; form < 3; form++) {
+            bool of_rows = text->lone || (forms[form] && strstr(forms[form], "unnest("));
+
+            if (!forms[form] || !of_rows || swept(text->name))
                 continue;
             postgres_plan(db, text->name, forms[form], &plan);
             ck_assert_msg(!strstr(plan.ptr, "Seq Scan") && !index_read_whole(plan.ptr), "%s:\n%s",

@@ -6,4 +6,4 @@ WITH held AS (
     WHERE i.key = u.key AND i.run_count = u.expected
     RETURNING 1
 )
-SELECT 1 / (count(*) = cardinality(?1::bigint[]))::int FROM held
+SELECT 1 / (count(*) = {count})::int FROM held

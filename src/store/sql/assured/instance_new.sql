@@ -7,4 +7,4 @@ WITH made AS (
     ON CONFLICT (namespace, id) DO NOTHING
     RETURNING 1
 )
-SELECT 1 / (count(*) = cardinality(?1::bigint[]))::int FROM made
+SELECT 1 / (count(*) = {count})::int FROM made

@@ -9,4 +9,4 @@ WITH held AS (
         AND (u.epoch IS NULL OR EXISTS (SELECT 1 FROM shard s WHERE s.number = u.shard AND s.epoch = u.epoch))
     RETURNING 1
 )
-SELECT 1 / (count(*) = cardinality(?1::bigint[]))::int FROM held
+SELECT 1 / (count(*) = {count})::int FROM held

@@ -6,4 +6,4 @@ WITH held AS (
         AND NOT EXISTS (SELECT 1 FROM instance i WHERE i.namespace = u.namespace AND i.id = u.id)
     RETURNING 1
 )
-SELECT 1 / (count(*) = cardinality(?1::bigint[]))::int FROM held
+SELECT 1 / (count(*) = {count})::int FROM held

@@ -1,0 +1,2 @@
+-- As the guarded form; the instance's own statement ends the transaction when it does not name this run.
+INSERT INTO run {insert key int, instance int, number int, status int, last_seq int, head blob, last_us int, history_bytes int, command_seq int, message_seq int, message_cursor int, created_us int, execution_deadline_us int, run_deadline_us int, queue text, definition int, open_signals int, open_updates int, closed_reason int, closed_us int}
