@@ -23,7 +23,12 @@
 
 /* A transaction that idles for longer than the limit is stuck; the server ends it, so that its
    locks do not stop the other nodes. Readers may think for longer. */
-enum { NAME_BYTES_MAX = 63, SCHEMA_ATTEMPTS = 3, BACKEND_SIZE = sizeof(((hf_pg *)NULL)->backend) };
+enum {
+    NAME_BYTES_MAX = 63,
+    SCHEMA_ATTEMPTS = 3,
+    BACKEND_SIZE = sizeof(((hf_pg *)NULL)->backend),
+    PLAN_ROWS_MAX = 20000 /* written before plans are made anew */
+};
 #define IDLE_LIMIT_WRITE "60s"
 #define IDLE_LIMIT_READ  "600s"
 #define AGAIN_US         INT64_C(1000000)
@@ -309,8 +314,14 @@ static hf_status pg_begin(hf_db *db, hf_db_mode mode, hf_err *err)
         return hf_err_set(err, HF_MISUSE, "a transaction is already open");
     if (mode == HF_DB_WRITE && pg->mode == HF_DB_READ)
         return hf_err_set(err, HF_READONLY, "this connection was opened for reading");
-    st = hf_pg_pipe_control(pg, HF_PG_CONTROL,
-                            mode == HF_DB_READ ? HF_PG_SQL_BEGIN_READ : HF_PG_SQL_BEGIN_WRITE, err);
+    if (pg->planned_rows > PLAN_ROWS_MAX) {
+        pg->planned_rows = 0;
+        st = hf_pg_pipe_control(pg, HF_PG_CONTROL, HF_PG_SQL_REPLAN, err);
+    }
+    if (!st)
+        st = hf_pg_pipe_control(pg, HF_PG_CONTROL,
+                                mode == HF_DB_READ ? HF_PG_SQL_BEGIN_READ : HF_PG_SQL_BEGIN_WRITE,
+                                err);
     pg->in_transaction = !st;
     return st;
 }
@@ -465,6 +476,7 @@ static hf_status pg_batch(hf_db *db, hf_stmt stmt, const hf_db_rows *rows, hf_er
     }
     if (st)
         return st;
+    pg->planned_rows += rows->count;
     return hf_pg_pipe_stmt(pg, form, &entry, err);
 }
 

@@ -65,10 +65,11 @@ typedef struct hf_pg {
     const hf_stmt_text *statements;
     size_t statement_count;
     /* the session */
-    PGconn *conn;     /* NULL when lost */
-    int64_t again_us; /* a reader that is lost tries no earlier, on the monotonic clock */
-    char backend[64]; /* who serves the session; of a writer that lost it, who served it last */
-    bool *prepared;   /* per statement, once for each form */
+    PGconn *conn;        /* NULL when lost */
+    int64_t again_us;    /* a reader that is lost tries no earlier, on the monotonic clock */
+    char backend[64];    /* who serves the session; of a writer that lost it, who served it last */
+    bool *prepared;      /* per statement, once for each form */
+    size_t planned_rows; /* written since the plans were made */
     bool listening;
     bool in_transaction;
     hf_err failure; /* status HF_OK while nothing failed */

@@ -10,12 +10,21 @@
    was rolled back to is also removed: the interface knows one level. */
 #define HF_PG_SQL_BEGIN_READ  "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 #define HF_PG_SQL_BEGIN_WRITE "BEGIN"
-#define HF_PG_SQL_LIMIT       "SELECT set_config('statement_timeout', ?1, false)"
+/* Plans are made anew as tables grow: one that was made for an emptied table reads it as a whole.
+ */
+#define HF_PG_SQL_REPLAN      "DISCARD PLANS"
 #define HF_PG_SQL_COMMIT      "COMMIT"
 #define HF_PG_SQL_ROLLBACK    "ROLLBACK"
 #define HF_PG_SQL_SAVEPOINT   "SAVEPOINT holdfast"
 #define HF_PG_SQL_RELEASE     "RELEASE SAVEPOINT holdfast"
 #define HF_PG_SQL_ROLLBACK_TO "ROLLBACK TO SAVEPOINT holdfast"
+
+/* $1 milliseconds. A server that can look for its client does, and ends the statement when there is
+   none. */
+#define HF_PG_SQL_LIMIT                                                                            \
+    "SELECT set_config('statement_timeout', $1, false),"                                           \
+    " (SELECT set_config(name, '1000', false) FROM pg_catalog.pg_settings"                         \
+    " WHERE name = 'client_connection_check_interval')"
 
 /* Session set-up in one round trip. $1 schema, $2 idle-in-transaction limit, $3
    default_transaction_read_only, $4 `key` for statements that find every row by a key -> is it a

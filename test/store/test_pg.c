@@ -134,6 +134,61 @@ START_TEST(flags_tell_which_rows_applied)
 }
 END_TEST
 
+/* Whether the plan that the session keeps for touching finds its rows by the index. */
+static bool touches_by_index(hf_db *db)
+{
+    hf_db_cursor *cursor = NULL;
+    hf_err err = {0};
+    bool row = true;
+    bool found = false;
+    hf_slice line;
+
+    ok(hf_db_query_text(db, "EXPLAIN EXECUTE scratch_touch('{1}')", NULL, 0, &cursor, &err), &err);
+    for (;;) {
+        ok(hf_db_step(cursor, &row, &err), &err);
+        if (!row)
+            break;
+        line = hf_db_column_bytes(cursor, 0);
+        found |= memmem(line.ptr, line.len, "Index Cond", 10) != NULL;
+    }
+    hf_db_end(cursor);
+    return found;
+}
+
+/* A plan that was made while the table was known to be empty reads it as a whole. It does not
+   outlive the growth of the table. */
+START_TEST(plans_follow_the_growth_of_a_table)
+{
+    enum { COUNT = 1000, BATCHES = 30 };
+    char schema[40];
+    hf_db *db = open_scratch(schema);
+    hf_err err = {0};
+    hf_db_value *cells = hf_alloc_array(COUNT * 4, sizeof(*cells));
+    const hf_db_value key = hf_db_int(1);
+    const hf_db_rows touch = {.columns = 1, .count = 1, .cells = &key};
+
+    ok(hf_db_script(db, "CREATE INDEX scratch_i ON scratch (i); ANALYZE scratch", &err), &err);
+    ok(hf_db_begin(db, HF_DB_WRITE, &err), &err);
+    ok(db->driver->batch(db, (hf_stmt)SCRATCH_TOUCH, &touch, &err), &err);
+    ok(hf_db_commit(db, &err), &err);
+    ck_assert(!touches_by_index(db));
+    for (int64_t at = 0; at < (int64_t)BATCHES * COUNT;) {
+        for (size_t i = 0; i < COUNT; i++, at++) {
+            cells[i * 4] = hf_db_int(at);
+            cells[i * 4 + 1] = hf_db_text(HF_SLICE("row"));
+            cells[i * 4 + 2] = hf_db_null(HF_DB_BLOB);
+            cells[i * 4 + 3] = hf_db_real(0);
+        }
+        ok(hf_db_begin(db, HF_DB_WRITE, &err), &err);
+        ok(insert_rows(db, cells, COUNT, NULL, &err), &err);
+        ok(hf_db_commit(db, &err), &err);
+    }
+    ck_assert(touches_by_index(db));
+    hf_alloc_free(cells);
+    drop(db, schema);
+}
+END_TEST
+
 static void run_insert(hf_db *db, int key, const char *head)
 {
     char sql[300];
@@ -527,8 +582,9 @@ END_TEST
 #endif
 
 HF_PG_SUITE_MAIN("store/pg", {encodes_every_type, 0}, {flags_tell_which_rows_applied, 0},
-                 {guards_decide_what_is_inserted, 0}, {error_in_a_pipeline_names_its_statement, 0},
-                 {savepoint_isolates_a_failure, 0}, {long_pipeline_does_not_deadlock, 120},
-                 {wide_pipeline_does_not_deadlock, 60}, {server_errors_have_statuses, 0},
-                 {script_failure_ends_the_transaction, 0}, {session_is_set_up, 0},
-                 {notifications_arrive, 0}, FAULT_CASES{check_names_what_is_wrong, 0})
+                 {plans_follow_the_growth_of_a_table, 60}, {guards_decide_what_is_inserted, 0},
+                 {error_in_a_pipeline_names_its_statement, 0}, {savepoint_isolates_a_failure, 0},
+                 {long_pipeline_does_not_deadlock, 120}, {wide_pipeline_does_not_deadlock, 60},
+                 {server_errors_have_statuses, 0}, {script_failure_ends_the_transaction, 0},
+                 {session_is_set_up, 0}, {notifications_arrive, 0},
+                 FAULT_CASES{check_names_what_is_wrong, 0})
