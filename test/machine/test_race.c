@@ -195,7 +195,12 @@ HF_BOTH_ENGINES(every_order_of_five_moves)
 
 /* ---- every moment */
 
-enum { MOMENTS = 13, ALL_MOMENTS = MOMENTS * MOMENTS * MOMENTS * MOMENTS };
+static bool campaign_is_long(void)
+{
+    return hf_campaign_stride(0, 0) == 1;
+}
+
+enum { MOMENTS = 10, ALL_MOMENTS = MOMENTS * MOMENTS * MOMENTS * MOMENTS };
 
 /* The next of the things that an engine does by turns: a turn of the core, a batch of commits, a
    step of a machine. */
@@ -237,17 +242,29 @@ static void outside_do(hf_engine *d, const char *id, move what, bool *ended, int
     }
 }
 
-/* How many signals the last step saw. */
-static int last_inbox(const char *result)
+/* How many signals the last step saw, by what it wrote down: "aw=" those it was handed, "all=" the
+   whole inbox. */
+static int last_seen(const char *log, const char *which)
 {
-    const char *at = result;
+    const char *at = log;
     int count = 0;
 
-    for (const char *next = result; (next = strstr(next, " all=")) != NULL; next++)
+    for (const char *next = log; (next = strstr(next, which)) != NULL; next++)
         at = next;
-    for (at += strlen(" all="); *at && *at != ' '; at++)
+    for (at += strlen(which); *at && *at != ' '; at++)
         count += *at == 'a';
     return count;
+}
+
+/* A machine that sleeps does so over nothing that the parking step was not handed. */
+static void park_check(hf_engine *d, const char *id, int accepted)
+{
+    int steps = hf_test_count(d, id, "StepCompleted");
+
+    if (strcmp(hf_test_status(d, id), "waiting signal:a") == 0)
+        ck_assert_int_eq(
+            last_seen(hf_kit_said(d, id, "StepCompleted", steps - 1, HF_KEY_STATE), "aw="),
+            accepted);
 }
 
 static void moment_play(hf_engine *d, const char *id, const int when[4])
@@ -263,7 +280,10 @@ static void moment_play(hf_engine *d, const char *id, const int when[4])
         if (at < MOMENTS - 1)
             thing_do(d, at);
     }
+    hf_kit_ok(d, hf_test_drain(d));
+    park_check(d, id, accepted);
     hf_kit_ok(d, hf_test_advance(d, 1000));
+    park_check(d, id, accepted);
     ck_assert_int_eq(hf_test_count(d, id, "SignalReceived"), accepted);
     if (ended) {
         ck_assert_str_eq(hf_test_status(d, id), "terminated");
@@ -271,26 +291,25 @@ static void moment_play(hf_engine *d, const char *id, const int when[4])
         return;
     }
     if (strcmp(hf_test_status(d, id), "completed") != 0) {
-        ck_assert_str_eq(hf_test_status(d, id), "waiting signal:a");
         hf_kit_ok(d, hf_signal(d, id, "a", NULL)); /* one that nobody was handed: it wakes */
         accepted++;
         hf_kit_ok(d, hf_test_drain(d));
     }
-    ck_assert_int_eq(last_inbox(hf_kit_result(d, id)), accepted);
+    ck_assert_int_eq(last_seen(hf_kit_result(d, id), "all="), accepted);
 }
 
 /* A machine that parks, is woken, repeats itself and parks again, while a signal, the timeout, a
    crash and its termination come at every moment of it, before and after each turn, each commit and
-   each step, in all 28,561 ways: whatever was accepted is on the record and is seen, no park sleeps
+   each step, in all 10,000 ways: whatever was accepted is on the record and is seen, no park sleeps
    over a signal, and what comes behind the end is refused. A termination at the last moment is left
-   out, so that others come to their own end. */
+   out, so that others come to their own end. On PostgreSQL the long campaign takes a fifth. */
 HF_BOTH_ENGINES(every_moment_of_a_park)
 {
     static const char *const plan =
         "{\"plan\": [{\"do\":\"park\",\"names\":[\"a\"],\"ms\":500},"
-        "{\"do\":\"again\",\"ms\":50},{\"do\":\"park\",\"names\":[\"a\"]},"
+        "{\"do\":\"again\",\"ms\":0},{\"do\":\"park\",\"names\":[\"a\"]},"
         "{\"do\":\"done\"}]}";
-    int stride = hf_campaign_stride(389, 151);
+    int stride = campaign_is_long() && kind == HF_ENGINE_POSTGRES ? 5 : hf_campaign_stride(139, 53);
     hf_engine *d;
 
     machines[2] = hf_script_machines[0];
@@ -453,11 +472,6 @@ HF_BOTH_ENGINES(sm39_late_deadlines_in_the_order_of_runs)
                          "GROUP BY run) b ON b.run > a.run AND b.at < a.at"),
         PAIRS / 4);
     hf_kit_close(d);
-}
-
-static bool campaign_is_long(void)
-{
-    return hf_campaign_stride(0, 0) == 1;
 }
 
 /* Ten thousand timeouts of the same moment all fire: a fifth of them in a short run, a hundred
