@@ -173,38 +173,5 @@ START_TEST(workers_are_of_their_namespace)
 }
 END_TEST
 
-/* A token is good from the moment it is made until it is revoked, over HTTP and after servers have
-   read the store again. */
-HF_BOTH_ENGINES(tokens_end_when_they_are_revoked)
-{
-    hf_token_opts options = {.size_ = sizeof(options), .role = "admin"};
-    hf_site site;
-    hf_site_answer answer;
-    hf_token admin;
-    hf_err err = {0};
-    char by_admin[96];
-    char by_reader[96];
-    char path[96];
-
-    hf_site_open(&site, kind, &app, (hf_server_options){.auth = {HF_AUTH_TOKEN, {0}}});
-    ck_assert_int_eq(hf_token_create_with(site.engine, &options, &admin), HF_OK);
-    hf_test_ok(hf_server_refresh(site.server, &err), &err, "read the tokens");
-    (void)snprintf(by_admin, sizeof(by_admin), "Authorization: Bearer %s\r\n", admin.secret);
-    answer = hf_site_ask(&site, "POST", "/api/tokens", by_admin, "{\"role\":\"read\"}");
-    answered(answer, 201);
-    (void)snprintf(by_reader, sizeof(by_reader), "Authorization: Bearer %s\r\n",
-                   hf_str(answer.body, "token", ""));
-    (void)snprintf(path, sizeof(path), "/api/tokens/%s", hf_str(answer.body, "id", ""));
-    answered(hf_site_ask(&site, "GET", "/api/workflows", by_reader, NULL), 200);
-    answered(hf_site_ask(&site, "DELETE", path, by_admin, NULL), 200);
-    refused(hf_site_ask(&site, "GET", "/api/workflows", by_reader, NULL), 401, "unauthenticated");
-    refused(hf_site_ask(&site, "DELETE", path, by_admin, NULL), 404, "token_not_found");
-    hf_test_ok(hf_server_refresh(site.server, &err), &err, "read the tokens");
-    refused(hf_site_ask(&site, "GET", "/api/workflows", by_reader, NULL), 401, "unauthenticated");
-    answered(hf_site_ask(&site, "GET", "/api/workflows", by_admin, NULL), 200);
-    hf_site_close(&site);
-}
-
-HF_PG_SUITE_MAIN("server/namespace", HF_BOTH(tokens_end_when_they_are_revoked),
-                 HF_BOTH(namespaces_over_http), HF_BOTH(ids_do_not_meet),
+HF_PG_SUITE_MAIN("server/namespace", HF_BOTH(namespaces_over_http), HF_BOTH(ids_do_not_meet),
                  HF_BOTH(scoped_admins_stay_inside), {workers_are_of_their_namespace, 0})
