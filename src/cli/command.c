@@ -349,7 +349,7 @@ static const hf_cli_command command_table[] = {
      .formats = FORMATS_ROWS,
      .exits = {{HF_CLI_EXIT_OK, NULL},
                {HF_CLI_EXIT_FAILED, NULL},
-               {HF_CLI_EXIT_USAGE, "wrong usage, or a statement that does not only read"},
+               {HF_CLI_EXIT_USAGE, "wrong usage, a statement that does not only read, or too much"},
                {HF_CLI_EXIT_UNREACHABLE, NULL},
                {HF_CLI_EXIT_DENIED, NULL},
                {HF_CLI_EXIT_NOTFOUND, NULL},

@@ -73,7 +73,7 @@ static hf_status chunks_read(hf_projection_work *w, int64_t from, hf_err *err)
 hf_status hf_projection_decode(hf_projection_work *w, hf_err *err)
 {
     hf_fold_chunk *first = w->s.chunks;
-    int64_t next = first ? first->first : w->s.last_seq + 1;
+    int64_t next = first ? first->first : w->s.from;
     hf_status st = HF_OK;
 
     if (first && first->first > w->s.from)

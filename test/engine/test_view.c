@@ -89,6 +89,10 @@ HF_BOTH_ENGINES(b185_detail_rebuilds_and_says_so)
     }
     hf_kit_ok(d, hf_metrics(d, mem, &metrics)); /* those that were there and did not fit */
     ck_assert_int_eq(hf_int(metrics, "projections.folder.rebuilt_stale", -1), 3);
+    hf_kit_sql(d, harms[0]); /* nothing is made of a history that is gone */
+    hf_kit_sql(d, "UPDATE history SET run = run + 1000000");
+    ck_assert_int_eq(hf_describe(d, hf_json_(mem, "{'id': 'o'}"), mem, &metrics), HF_CORRUPT);
+    hf_kit_sql(d, "UPDATE history SET run = run - 1000000");
     hf_mem_free(mem);
     hf_kit_close(d);
 }
@@ -271,6 +275,52 @@ HF_BOTH_ENGINES(b189_saved_views)
     hf_kit_ok(d, hf_view_delete(d, hf_json_(mem, "{'id': %s, 'owner': 'mia'}", id)));
     ck_assert_int_eq(hf_view_get(d, hf_json_(mem, "{'id': %s, 'owner': 'mia'}", id), mem, &view),
                      HF_NOTFOUND);
+    hf_mem_free(mem);
+    hf_kit_close(d);
+}
+
+static hf_status view_saved(hf_engine *d, hf_mem *mem, const char *scope, const char *bucket,
+                            int version, hf_value *out)
+{
+    return hf_view_save(d,
+                        hf_json_(mem,
+                                 "{'name': 'mine', 'bucket': %s, 'scope': %s, 'owner': 'mia', "
+                                 "'shared': true, 'filter_version': %d, 'filters': {}}",
+                                 bucket, scope, version),
+                        mem, out);
+}
+
+/* A name is taken once in a bucket of a scope; another scope does not see it, shared or not; a view
+   of an early version works and says that it is old. */
+HF_BOTH_ENGINES(b189_views_have_a_scope)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+    hf_mem *mem = hf_mem_new();
+    hf_value view = NULL;
+    hf_value out = NULL;
+    const char *id;
+    size_t system_views;
+
+    hf_kit_ok(d, hf_view_list(d, hf_json_(mem, "{'owner': 'mia'}"), mem, &out));
+    system_views = hf_len(out);
+    hf_kit_ok(d, view_saved(d, mem, "ops", "running", 6, &view));
+    id = hf_str(view, "id", "");
+    ck_assert_int_eq(view_saved(d, mem, "ops", "running", 6, &out), HF_EXISTS);
+    hf_kit_ok(d, view_saved(d, mem, "ops", "failed", 6, &out));
+    hf_kit_ok(d, hf_view_list(d, hf_json_(mem, "{'owner': 'mia'}"), mem, &out));
+    ck_assert_uint_eq(hf_len(out), system_views);
+    hf_kit_ok(d, hf_view_list(d, hf_json_(mem, "{'owner': 'bob', 'scope': 'ops'}"), mem, &out));
+    ck_assert_uint_eq(hf_len(out), system_views + 2);
+    ck_assert_int_eq(hf_view_get(d, hf_json_(mem, "{'id': %s, 'owner': 'mia'}", id), mem, &out),
+                     HF_NOTFOUND);
+    ck_assert_int_eq(hf_list_runs(d, hf_json_(mem, "{'view': %s, 'owner': 'mia'}", id), mem, &out),
+                     HF_NOTFOUND);
+    hf_kit_ok(d, hf_view_get(d, hf_json_(mem, "{'id': %s, 'scope': 'ops'}", id), mem, &view));
+    ck_assert_str_eq(hf_str(view, "scope", ""), "ops");
+    hf_kit_ok(d, view_saved(d, mem, "default", "running", 2, &view));
+    ck_assert_str_eq(hf_str(view, "filter_version_status", ""), "deprecated");
+    ck_assert_str_ne(hf_str(view, "filter_version_message", ""), "");
+    hf_kit_ok(d, hf_list_runs(d, hf_json_(mem, "{'view': %s}", hf_str(view, "id", "")), mem, &out));
     hf_mem_free(mem);
     hf_kit_close(d);
 }
@@ -721,6 +771,11 @@ HF_BOTH_ENGINES(b192_statistics_name_record_holders)
     ck_assert_int_ge(hf_int(stats, "max_duration_workflow.duration_ms", 0), 1000);
     ck_assert_str_eq(hf_str(stats, "max_exceptions_workflow.instance_id", ""), "ends");
     ck_assert_int_eq(hf_int(stats, "max_exceptions_workflow.exception_count", 0), 1);
+    ck_assert_int_eq(hf_int(stats, "flows", -1), 2);
+    ck_assert_int_eq(hf_int(stats, "flows_past_hour", -1), 2);
+    ck_assert_int_eq(hf_int(stats, "failed_flows_past_week", -1), 0);
+    ck_assert_ptr_nonnull(hf_get(stats, "flows_per_minute"));
+    ck_assert_int_eq(hf_int(stats, "operator_metrics.runs.total", -1), 2);
     hf_mem_free(mem);
     hf_kit_close(d);
 }
@@ -770,13 +825,11 @@ HF_BOTH_ENGINES(b192_metrics_and_health)
     hf_kit_close(d);
 }
 
-HF_PG_SUITE_MAIN("engine/view", HF_BOTH(b192_metrics_and_health),
-                 HF_BOTH(b192_metrics_have_every_number), HF_BOTH(b192_repair_is_counted),
-                 HF_BOTH(b192_statistics_name_record_holders),
-                 HF_BOTH(b185_detail_rebuilds_and_says_so),
-                 HF_BOTH(b186_timeline_keeps_what_events_said),
-                 HF_BOTH(b187_missing_tasks_are_shown), HF_BOTH(lists_follow_commits),
-                 HF_BOTH(b190_system_views), HF_BOTH(b189_saved_views), HF_BOTH(a_run_as_it_was),
-                 HF_BOTH(big_inputs_are_shown), HF_BOTH(contracts_are_normalised),
-                 HF_BOTH(b191_rebuild_projections),
-                 HF_BOTH_SLOW(sql_reads_and_does_nothing_else, 60))
+HF_PG_SUITE_MAIN(
+    "engine/view", HF_BOTH(b192_metrics_and_health), HF_BOTH(b192_metrics_have_every_number),
+    HF_BOTH(b192_repair_is_counted), HF_BOTH(b192_statistics_name_record_holders),
+    HF_BOTH(b185_detail_rebuilds_and_says_so), HF_BOTH(b186_timeline_keeps_what_events_said),
+    HF_BOTH(b187_missing_tasks_are_shown), HF_BOTH(lists_follow_commits),
+    HF_BOTH(b190_system_views), HF_BOTH(b189_saved_views), HF_BOTH(b189_views_have_a_scope),
+    HF_BOTH(a_run_as_it_was), HF_BOTH(big_inputs_are_shown), HF_BOTH(contracts_are_normalised),
+    HF_BOTH(b191_rebuild_projections), HF_BOTH_SLOW(sql_reads_and_does_nothing_else, 60))
