@@ -88,6 +88,7 @@ hf_value hf_liveness_value(const hf_liveness *liveness, const hf_dossier *dossie
                                        ? hf_resume_source_kind_text(liveness->source_kind)
                                        : NULL));
     hf_value_set(into, HF_SLICE("resume_source_id"), text_or_null(mem, liveness->source_id));
+    hf_value_set(into, HF_SLICE("queue"), hf_edge_text(mem, dossier->queue));
     hf_value_set(into, HF_SLICE("compatibility"), hf_edge_text(mem, liveness->compatibility));
     task_fields(into, liveness, mem);
     repair_fields(into, liveness, mem);

@@ -140,6 +140,12 @@ HF_BOTH_ENGINES(attention_in_groups)
     ck_assert_uint_eq(strlen(hf_str(answer, "groups.0.signature", "")), 16);
     ck_assert_uint_eq(hf_len(hf_get(answer, "groups.0.runs")), 5);
     ck_assert(hf_bool(answer, "exact", false));
+    ck_assert_str_eq(hf_str(answer, "groups.0.queue", ""), "default");
+    hf_kit_sql(d, "UPDATE run SET queue = 'slow' WHERE key = (SELECT min(key) FROM run)");
+    hf_kit_ok(d, hf_attention(d, NULL, mem, &answer));
+    ck_assert_uint_eq(hf_len(hf_get(answer, "groups")), 2); /* another queue, another plight */
+    ck_assert_int_eq(hf_int(answer, "groups.0.count", 0) + hf_int(answer, "groups.1.count", 0), 7);
+    hf_kit_sql(d, "UPDATE run SET queue = 'default' WHERE queue = 'slow'");
     ck_assert_int_eq(hf_attention(d, hf_json_(mem, "{'limit': 0}"), mem, &answer), HF_INVALID);
     hf_kit_close(d);
     hf_mem_free(mem);
