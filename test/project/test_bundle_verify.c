@@ -151,6 +151,28 @@ static void redactor_fails(hf_engine *d, const hf_export_opts *whole, int after)
     hf_mem_free(mem);
 }
 
+/* The manifest says of each payload whether it was taken away: those of activities and in events
+   were, the run's own were not. */
+static void manifest_marks(hf_value bundle)
+{
+    hf_value entries = hf_get(bundle, "payload_manifest.entries");
+    size_t hidden = 0;
+
+    for (size_t i = 0; i < hf_len(entries); i++) {
+        hf_value entry = hf_at(entries, i);
+        const char *path = hf_str(entry, "path", "");
+        bool gone = strncmp(path, "activities.", 11) == 0 || strncmp(path, "history_", 8) == 0;
+
+        if (!hf_bool(entry, "available", false))
+            continue;
+        ck_assert_msg(hf_bool(entry, "redacted", !gone) == gone, "%s", path);
+        ck_assert_int_eq(strcmp(hf_str(entry, "diagnostic", ""), "payload_redacted") == 0, gone);
+        hidden += gone;
+    }
+    ck_assert_uint_gt(hidden, 0);
+    ck_assert_uint_lt(hidden, hf_len(entries));
+}
+
 /* What passed through the redactor is listed, what it changed is gone everywhere, and one that
    fails fails the export. */
 HF_BOTH_ENGINES(b194_redaction)
@@ -181,6 +203,7 @@ HF_BOTH_ENGINES(b194_redaction)
     ck_assert(hf_bool(bundle, "history_events.1.payload.hidden", false));
     ck_assert_ptr_null(hf_get(bundle, "holdfast.own"));
     ck_assert_str_ne(hf_str(report_of(mem, json, NULL), "status", ""), "failed");
+    manifest_marks(bundle);
     ck_assert_int_gt(seen, 5);
     for (int after = 0; after < seen; after++)
         redactor_fails(d, &whole, after);
