@@ -456,6 +456,7 @@ HF_BOTH_ENGINES(b110_schedule_to_start_has_a_fresh_window)
     hf_kit_ok(d, hf_test_advance(d, 1));
     ck_assert_str_eq(hf_kit_said(d, "a", "ActivityRetryScheduled", 0, HF_KEY_TIMEOUT_KIND),
                      "schedule_to_start");
+    ck_assert_int_eq(hf_kit_number(d, "SELECT deadline_us - available_us FROM activity"), 10000000);
     world = d = hf_kit_reopen(d, NULL);      /* armed again without the run being touched */
     hf_kit_ok(d, hf_test_advance(d, 10999)); /* 1 s of backoff, then 10 s */
     ck_assert_int_eq(hf_test_count(d, "a", "ActivityTimedOut"), 0);
@@ -698,6 +699,26 @@ HF_BOTH_ENGINES(b122_lost_attempts_begin_again)
     hf_kit_close(world);
 }
 
+/* Nor do they when later attempts fail: as many may be reported as ever. */
+HF_BOTH_ENGINES(lost_attempts_leave_the_limit_alone)
+{
+    world = hf_kit_open(kind, &app);
+    calls = 0;
+    hf_kit_ok(world,
+              hf_start(world, "call", hf_json(world, "{'activity': 'flaky', 'good': 9, 'max': 2}"),
+                       .id = "a"));
+    hf_kit_crash_after(world, 1); /* the first attempt is on the record and does not run */
+    hf_kit_ok(world, hf_test_advance(world, 0));
+    ck_assert_int_eq(hf_kit_number(world, "SELECT lost_attempts FROM activity"), 1);
+    ck_assert_int_eq(calls, 1);
+    hf_kit_ok(world, hf_test_drain(world));
+    ck_assert_int_eq(calls, 2);
+    ck_assert_int_eq(hf_test_count(world, "a", "ActivityStarted"), 3);
+    ck_assert_int_eq(hf_test_count(world, "a", "ActivityRetryScheduled"), 1);
+    ck_assert_int_eq(hf_test_count(world, "a", "ActivityFailed"), 1);
+    hf_kit_close(world);
+}
+
 /* ---- progress and lost work */
 
 /* The next attempt is told how far the one before it got, also by another process. */
@@ -864,8 +885,8 @@ HF_PG_SUITE_MAIN(
     HF_BOTH(b118_open_history_beats_a_completed_row),
     HF_BOTH(b119_completed_row_without_history_has_no_result),
     HF_BOTH(b120_cancelled_wins_over_open_events), HF_BOTH(b121_lost_row_comes_back),
-    HF_BOTH(b122_lost_attempts_begin_again), HF_BOTH(last_progress_is_handed_on),
-    HF_BOTH(oversized_results_are_typed_failures), HF_BOTH(oversized_inputs_fail_the_run),
-    HF_BOTH_SLOW(crashing_activity_is_quarantined, 120),
+    HF_BOTH(b122_lost_attempts_begin_again), HF_BOTH(lost_attempts_leave_the_limit_alone),
+    HF_BOTH(last_progress_is_handed_on), HF_BOTH(oversized_results_are_typed_failures),
+    HF_BOTH(oversized_inputs_fail_the_run), HF_BOTH_SLOW(crashing_activity_is_quarantined, 120),
     HF_BOTH_SLOW(crashing_workflow_is_quarantined, 120),
     HF_BOTH_SLOW(stack_overflow_is_quarantined, 120))
