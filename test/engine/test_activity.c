@@ -441,6 +441,20 @@ HF_BOTH_ENGINES(b109_late_outcome_loses_to_the_newer_attempt)
     hf_kit_close(d);
 }
 
+/* Nor does it count when it comes between the attempts. */
+HF_BOTH_ENGINES(b109_late_outcome_counts_for_nothing)
+{
+    hf_engine *d =
+        begin(kind, "a", "call",
+              QUOTE({"activity" : "slow", "pause" : 5500, "start_to_close" : 5000, "max" : 2}));
+
+    ck_assert_str_eq(hf_test_status(d, "a"), "waiting activity:slow");
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_str_eq(hf_kit_result(d, "a"), "{\"attempt\":2}");
+    ck_assert_int_eq(hf_test_count(d, "a", "ActivityStarted"), 2);
+    hf_kit_close(d);
+}
+
 /* ---- the four timeouts */
 
 /* A pending activity times out; the retry has a window of its own, counted from when it may
@@ -876,6 +890,7 @@ HF_PG_SUITE_MAIN(
     HF_BOTH(b106_malformed_progress_is_refused), HF_BOTH(b107_heartbeat_after_cancel_says_stop),
     HF_BOTH(b108_late_completion_after_cancel_is_ignored),
     HF_BOTH(b109_late_outcome_loses_to_the_newer_attempt),
+    HF_BOTH(b109_late_outcome_counts_for_nothing),
     HF_BOTH(b110_schedule_to_start_has_a_fresh_window), HF_BOTH(b110_no_window_clears_the_deadline),
     HF_BOTH(b111_start_to_close_is_per_attempt), HF_BOTH(b112_schedule_to_close_is_terminal),
     HF_BOTH(b112_schedule_to_close_comes_first), HF_BOTH(b113_heartbeat_timeout_and_extension),
