@@ -45,7 +45,8 @@ static bool host_workflow(void *ctx, hf_slice type, hf_decide_type *out_type)
     return workflow != NULL;
 }
 
-/* A child of such a type would be waited for until somebody found the typing mistake. */
+/* A child of such a type would be waited for until somebody found the typing mistake. Programs that
+   share a store come and go: there nobody can say. */
 static bool host_nobody(void *ctx, hf_slice type)
 {
     const hf_turn_host *host = ctx;
@@ -56,7 +57,7 @@ static bool host_nobody(void *ctx, hf_slice type)
     hf_fleet fleet = {0};
     hf_err err;
 
-    return !core->o.desk &&
+    return !core->o.desk && !core->o.shards &&
            !hf_snapshot_of_type(core->db, mem, type, &definition, &fingerprint, &err) &&
            definition == HF_NONE &&
            !hf_fleet_read(core->db, mem, hf_engine_app_scope(core->o.app), hf_core_now(core),
