@@ -20,18 +20,18 @@ static const hf_stmt_text scratch[] = {
     [SCRATCH_INSERT] = {"scratch_insert", "",
                         "INSERT INTO scratch SELECT * FROM unnest(?1::bigint[], ?2::text[], "
                         "?3::bytea[], ?4::float8[])",
-                        NULL},
+                        NULL, NULL},
     [SCRATCH_TOUCH] = {"scratch_touch", "",
                        "UPDATE scratch s SET t = 'touched' FROM unnest(?1::bigint[]) WITH "
                        "ORDINALITY AS u(key, row) "
                        "WHERE s.i = u.key RETURNING u.row",
-                       NULL},
+                       NULL, NULL},
     [SCRATCH_ECHO] = {"scratch_echo", "",
                       "SELECT u.row, repeat('y', 20 * length(u.x)) FROM unnest(?1::text[]) WITH "
                       "ORDINALITY AS u(x, row)",
-                      NULL},
+                      NULL, NULL},
     [SCRATCH_BROKEN] = {"scratch_broken", "", "SELECT u.x / 0 FROM unnest(?1::bigint[]) AS u(x)",
-                        NULL},
+                        NULL, NULL},
 };
 static HF_UNUSED const char scratch_table[] =
     "CREATE TABLE scratch (i bigint, t text, b bytea, r float8)";

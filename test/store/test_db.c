@@ -24,21 +24,22 @@ static const hf_stmt_text own_statements[T_COUNT] = {
                "INSERT INTO item (key, number, amount, words, bytes) SELECT * FROM "
                "unnest(?1::bigint[], ?2::bigint[], "
                "?3::double precision[], ?4::text[], ?5::bytea[])",
-               NULL},
+               NULL, NULL},
     [T_MOVE] = {"move", "UPDATE item SET number = ?3 WHERE key = ?1 AND number = ?2",
                 "UPDATE item SET number = u.fresh FROM unnest(?1::bigint[], ?2::bigint[], "
                 "?3::bigint[]) WITH ORDINALITY "
                 "AS u(key, old, fresh, row) WHERE item.key = u.key AND item.number = u.old "
                 "RETURNING u.row",
-                NULL},
+                NULL, NULL},
     [T_GET] = {"get", "SELECT number, amount, words, bytes FROM item WHERE key = ?1",
-               "SELECT number, amount, words, bytes FROM item WHERE key = ?1", NULL},
+               "SELECT number, amount, words, bytes FROM item WHERE key = ?1", NULL, NULL},
     [T_ALL] = {"all", "SELECT key, words FROM item WHERE key >= ?1 ORDER BY key",
-               "SELECT key, words FROM item WHERE key >= ?1 ORDER BY key", NULL},
+               "SELECT key, words FROM item WHERE key >= ?1 ORDER BY key", NULL, NULL},
     [T_TAKE] = {"take", "UPDATE item SET number = number + ?2 WHERE key <= ?1 RETURNING number",
-                "UPDATE item SET number = number + ?2 WHERE key <= ?1 RETURNING number", NULL},
-    [T_BROKEN] = {"broken", "SELECT absent FROM nowhere", "SELECT absent FROM nowhere", NULL},
-    [T_TOTAL] = {"total", "SELECT count(*) FROM item", "SELECT count(*) FROM item", NULL},
+                "UPDATE item SET number = number + ?2 WHERE key <= ?1 RETURNING number", NULL,
+                NULL},
+    [T_BROKEN] = {"broken", "SELECT absent FROM nowhere", "SELECT absent FROM nowhere", NULL, NULL},
+    [T_TOTAL] = {"total", "SELECT count(*) FROM item", "SELECT count(*) FROM item", NULL, NULL},
 };
 
 static const char item_sqlite[] =

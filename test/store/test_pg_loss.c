@@ -27,15 +27,16 @@ enum { ADDRESS_SIZE = 300, SCHEMA_SIZE = 40 };
 enum { MARK_ADD, MARK_TOUCH, MARK_DIE, MARK_COUNT };
 
 static const hf_stmt_text statements[] = {
-    [MARK_ADD] = {"mark_add", "", "INSERT INTO mark SELECT * FROM unnest(?1::bigint[])", NULL},
+    [MARK_ADD] = {"mark_add", "", "INSERT INTO mark SELECT * FROM unnest(?1::bigint[])", NULL,
+                  NULL},
     [MARK_TOUCH] = {"mark_touch", "",
                     "UPDATE mark SET key = key FROM unnest(?1::bigint[]) AS u(k) WHERE key = u.k "
                     "RETURNING 1::bigint",
-                    NULL},
+                    NULL, NULL},
     [MARK_DIE] = {"mark_die", "",
                   "SELECT pg_terminate_backend(pg_backend_pid()), pg_sleep(u.s) "
                   "FROM unnest(?1::bigint[]) AS u(s)",
-                  NULL},
+                  NULL, NULL},
 };
 
 static void ok(hf_status st, const hf_err *err)
