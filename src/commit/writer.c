@@ -290,7 +290,8 @@ static bool work_wait(hf_writer *writer)
     for (;;) {
         bool log = !writer->busy && !writer->rested && writer->batch.db->log_pages > 0;
         bool full = !writer->busy && writer->full.status;
-        int64_t until_us = writer->worked_us + (full ? TRY_AFTER_US : REST_AFTER_US);
+        int64_t until_us =
+            log || full ? writer->worked_us + (full ? TRY_AFTER_US : REST_AFTER_US) : 0;
 
         if (!writer->busy && writer->failure.status)
             break;
