@@ -709,9 +709,14 @@ void hf_simvfs_fail(hf_simvfs *vfs, hf_simvfs_fault fault, int64_t nth, bool per
     vfs_unlock(vfs);
 }
 
-int64_t hf_simvfs_seen(const hf_simvfs *vfs, hf_simvfs_fault fault)
+int64_t hf_simvfs_seen(hf_simvfs *vfs, hf_simvfs_fault fault)
 {
-    return vfs->traps[fault].seen;
+    int64_t seen;
+
+    vfs_lock(vfs);
+    seen = vfs->traps[fault].seen;
+    vfs_unlock(vfs);
+    return seen;
 }
 
 void hf_simvfs_crash_at(hf_simvfs *vfs, int64_t op)

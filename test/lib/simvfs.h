@@ -57,7 +57,7 @@ int64_t hf_simvfs_operation(const hf_simvfs *vfs);
 void hf_simvfs_fail(hf_simvfs *vfs, hf_simvfs_fault fault, int64_t nth, bool persistent);
 
 /* Calls of its kind since then. A loop over nth ends when nth is beyond this. */
-int64_t hf_simvfs_seen(const hf_simvfs *vfs, hf_simvfs_fault fault);
+int64_t hf_simvfs_seen(hf_simvfs *vfs, hf_simvfs_fault fault);
 
 /* Operation `op` and everything after it fails, reading included; 0: nothing does. */
 void hf_simvfs_crash_at(hf_simvfs *vfs, int64_t op);
