@@ -32,8 +32,9 @@ enum {
     PAGES = 300,
     EVENTS = 10000,
     ROUNDS = 5,
-    LOAD_RUNS = 32,
     LOAD_STEPS = 60,
+    COST_RUNS = 64,
+    COST_STEPS = 400,
     LAG_RUNS = 16
 };
 
@@ -53,12 +54,6 @@ static double clock_s(clockid_t clock)
 static double worked_s(void)
 {
     return clock_s(CLOCK_THREAD_CPUTIME_ID);
-}
-
-/* Seconds that all threads have worked. */
-static double all_worked_s(void)
-{
-    return clock_s(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 /* ---- lists */
@@ -275,21 +270,22 @@ static void report_long(const hf_flow_place *place)
 
 /* ---- what folding costs */
 
+/* Steps a second of runs that go on side by side for about a second. */
 static double steps_measure(hf_engine *engine, int round)
 {
     uint64_t before = hf_flow_steps();
-    double start = all_worked_s();
+    double start = hf_bench_now_s();
     char id[32];
 
-    for (int i = 0; i < LOAD_RUNS; i++) {
+    for (int i = 0; i < COST_RUNS; i++) {
         (void)snprintf(id, sizeof(id), "load-%d-%d", round, i);
-        hf_flow_start(engine, "steps", id, hf_json(engine, "{'steps': %d}", LOAD_STEPS));
+        hf_flow_start(engine, "steps", id, hf_json(engine, "{'steps': %d}", COST_STEPS));
     }
-    for (int i = 0; i < LOAD_RUNS; i++) {
+    for (int i = 0; i < COST_RUNS; i++) {
         (void)snprintf(id, sizeof(id), "load-%d-%d", round, i);
         hf_flow_result(engine, id);
     }
-    return (double)(hf_flow_steps() - before) / (all_worked_s() - start);
+    return (double)(hf_flow_steps() - before) / (hf_bench_now_s() - start);
 }
 
 /* Rounds of the two alternate, each in an engine of its own. */
