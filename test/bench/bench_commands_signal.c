@@ -57,14 +57,14 @@ static void report_accept(const hf_flow_place *place, hf_engine *engine, hf_flow
 }
 
 /* Seconds from going on to the end, with that many signals waiting. */
-static double buffered(const hf_flow_place *place, int count)
+static double buffered(const hf_flow_place *place, int count, int round)
 {
     hf_engine *engine = NULL;
     hf_command_result out;
     char name[32];
     double start;
 
-    (void)snprintf(name, sizeof(name), "buffered_%d", count);
+    (void)snprintf(name, sizeof(name), "buffered_%d_%d", count, round);
     engine = hf_flow_open(place, name);
     hf_flow_ok(engine, hf_set(engine, "pending_signal_count", "0"), "set the limit");
     hf_flow_start(engine, "drain", "d", hf_json(engine, "{'signals': %d}", count));
@@ -95,8 +95,8 @@ static void report_buffered(const hf_flow_place *place)
     char more[96];
 
     for (int i = 0; i < ROUNDS; i++) {
-        few_of[i] = buffered(place, FEW);
-        many_of[i] = buffered(place, MANY);
+        few_of[i] = buffered(place, FEW, i);
+        many_of[i] = buffered(place, MANY, i);
     }
     few = hf_bench_median(few_of, ROUNDS);
     many = hf_bench_median(many_of, ROUNDS);
