@@ -575,25 +575,43 @@ HF_BOTH_ENGINES(b119_rows_without_history_block_repair)
     hf_kit_close(d);
 }
 
+/* Starts runs from..to-1. */
+static void start_many(hf_engine *d, int from, int to, const char *queue)
+{
+    char id[16];
+
+    for (int i = from; i < to; i++) {
+        (void)snprintf(id, sizeof(id), "r%d", i);
+        hf_kit_ok(d, hf_start(d, "patient", NULL, .id = id, .queue = queue));
+    }
+    while (hf_folder_step(d->folder)) /* summaries know the marker of a run */
+        ;
+}
+
+/* All tasks are another's that is gone: the first sweep helps as many as one may, those of the
+   small scope among them, the next sweeps the rest. `small` counts the tasks of the small scope. */
+static void sweep_fairly(hf_engine *d, int64_t all, const char *small)
+{
+    hf_kit_sql(d, "UPDATE task SET status = 2, epoch = 1, owner = 'gone', attempt = 1, "
+                  "lease_until_us = available_us + 1000000");
+    forget(d);
+    ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM task"), all);
+    ck_assert_int_eq(hf_kit_number(d, small), 3);
+    hf_kit_ok(d, hf_test_advance(d, hf_seconds(4)));
+    ck_assert_int_eq(hf_kit_number(d, small), 0);
+    ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM task"), all - 25);
+    hf_kit_ok(d, hf_test_advance(d, hf_seconds(10)));
+    ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM task"), 0);
+}
+
 /* One crowded queue does not take all places of a sweep. */
 HF_BOTH_ENGINES(b182_sweeps_are_fair_between_queues)
 {
     hf_engine *d = hf_kit_open(kind, &app);
-    char id[16];
 
-    for (int i = 0; i < 43; i++) {
-        (void)snprintf(id, sizeof(id), "r%d", i);
-        hf_kit_ok(d, hf_start(d, "patient", NULL, .id = id, .queue = i < 40 ? "hot" : "cold"));
-    }
-    hf_kit_sql(d, "UPDATE task SET status = 2, epoch = 1, owner = 'gone', attempt = 1, "
-                  "lease_until_us = available_us + 1000000");
-    forget(d);
-    ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM task"), 43);
-    hf_kit_ok(d, hf_test_advance(d, hf_seconds(4)));
-    ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM task WHERE queue = 'cold'"), 0);
-    ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM task"), 43 - 25);
-    hf_kit_ok(d, hf_test_advance(d, hf_seconds(10)));
-    ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM task"), 0);
+    start_many(d, 0, 40, "cold");
+    start_many(d, 40, 43, "hot");
+    sweep_fairly(d, 43, "SELECT count(*) FROM task WHERE queue = 'hot'");
     hf_kit_close(d);
 }
 
@@ -633,6 +651,20 @@ static const hf_app build_c = {.name = "test",
                                .supports = "a, b",
                                .workflows = workflows,
                                .activities = activities};
+
+/* Nor does one crowded marker of the queue. */
+HF_BOTH_ENGINES(b182_sweeps_are_fair_between_markers)
+{
+    hf_engine *d = hf_kit_open(kind, &build_a);
+
+    start_many(d, 0, 40, "default");
+    d = hf_kit_reopen(d, &build_c);
+    start_many(d, 40, 43, "default");
+    sweep_fairly(d, 43,
+                 "SELECT count(*) FROM task t JOIN run_summary s ON s.run = t.run "
+                 "WHERE s.compatibility = 'c'");
+    hf_kit_close(d);
+}
 
 /* A build that does not support the run's marker leaves it alone; the run waits visibly and is not
    called broken. */
@@ -823,7 +855,8 @@ HF_PG_SUITE_MAIN(
     HF_BOTH(watchdog_reclaims_expired_leases), HF_BOTH(b130_passed_deadline_needs_no_task),
     HF_BOTH(b053_drifted_rows_end_nothing), {repair_without_memory, 0},
     HF_BOTH(b180_dispatch_failure_backs_off), HF_BOTH(b181_claim_failure_has_a_state),
-    HF_BOTH(b182_sweeps_are_fair_between_queues), HF_BOTH(b182_strangers_do_not_hold_up_a_sweep),
+    HF_BOTH(b182_sweeps_are_fair_between_queues), HF_BOTH(b182_sweeps_are_fair_between_markers),
+    HF_BOTH(b182_strangers_do_not_hold_up_a_sweep),
     HF_BOTH(b183_incompatible_build_does_not_take_the_run),
     HF_BOTH(b183_attempts_and_timers_wait_for_a_compatible_worker),
     HF_BOTH(b181_every_kind_of_task_has_its_claim_states),
