@@ -34,35 +34,6 @@ struct core_firing {
 
 /* ---- drafting */
 
-/* A whole number of seconds of the action, in microseconds. */
-static int64_t seconds_us(hf_value action, const char *key)
-{
-    return hf_int(action, key, 0) * 1000000;
-}
-
-static hf_slice json_of(hf_mem *mem, hf_value object)
-{
-    return object ? hf_slice_of(hf_text(mem, object)) : (hf_slice){0};
-}
-
-static hf_intake_start start_of(hf_mem *mem, const hf_schedule *s,
-                                const hf_schedule_program *program)
-{
-    hf_value action = s->action;
-
-    return (hf_intake_start){.type = hf_value_slice(hf_get(action, "workflow_type")),
-                             .input = hf_get(action, "input"),
-                             .business_key = hf_value_slice(hf_get(action, "business_key")),
-                             .labels = json_of(mem, hf_get(action, "visibility_labels")),
-                             .memo = json_of(mem, hf_get(action, "memo")),
-                             .attributes = json_of(mem, hf_get(action, "search_attributes")),
-                             .compatibility = program->compatibility,
-                             .queue = hf_slice_of(hf_str(action, "task_queue", "default")),
-                             .execution_timeout_us =
-                                 seconds_us(action, "execution_timeout_seconds"),
-                             .run_timeout_us = seconds_us(action, "run_timeout_seconds")};
-}
-
 /* The word to the run that the schedule started before, in the same unit. */
 static hf_status stop_add(const hf_intake *in, const hf_fired *fired, hf_unit *unit, hf_err *err)
 {
@@ -123,9 +94,12 @@ static hf_status fire_try(const hf_intake *in, const hf_schedule_program *progra
     hf_schedule after = *schedule;
     hf_fire judged = *fire;
     hf_intake own = *in;
-    hf_intake_start start = start_of(mem, schedule, program);
-    hf_status st = fails ? HF_OK : start_define(in, program, mem, &start, err);
+    hf_intake_start start = hf_schedule_start(mem, schedule);
+    hf_status st = HF_OK;
 
+    start.compatibility = program->compatibility;
+    if (!fails)
+        st = start_define(in, program, mem, &start, err);
     own.namespace_key = schedule->namespace_key;
     judged.fails = fails;
     if (!st && !fails)

@@ -252,8 +252,10 @@ static hf_status schedule_change(hf_engine *engine, const char *id, change_fn *d
         if (!unit)
             return hf_err_nomem(&c.slot->err, "a schedule");
         st = schedule_find(&c, id, &s, &open);
+        hf_call_read_begin(&c);
         if (!st)
             st = draft(&c.in, &s, ctx, unit, &done, &c.slot->err);
+        hf_call_read_end(&c);
         if (!st && !done)
             st = unit_commit(&c, unit, true);
         if (!st && !done)
@@ -294,8 +296,10 @@ hf_status hf_schedule_create_with(hf_engine *engine, const char *id, const hf_sc
         st = action_make(hf_unit_mem(unit), &opts, NULL, &s.action, &c.slot->err);
     if (!st)
         st = numbers_read(&opts, &s, &c.slot->err);
+    hf_call_read_begin(&c);
     if (!st)
         st = hf_schedule_create_draft(&c.in, &s, unit, &c.slot->err);
+    hf_call_read_end(&c);
     if (!st)
         st = unit_commit(&c, unit, true);
     if (st == HF_CONFLICT)

@@ -110,6 +110,11 @@ HF_NODISCARD hf_status hf_intake_start_draft(const hf_intake *in, const hf_intak
                                              hf_intake_target *out_target, int64_t *out_command,
                                              hf_intake_refusal *out_refusal, hf_err *err);
 
+/* Whether a start may carry its type, queue, business key, labels, memo and search attributes; the
+   store is read as above. HF_INVALID. For starts that come later: what they find may differ. */
+HF_NODISCARD hf_status hf_intake_start_check(const hf_intake *in, const hf_intake_start *start,
+                                             hf_mem *mem, hf_err *err);
+
 /* A unit of one bare row: an instance without a run, unless the id is taken (its flag says so). */
 HF_NODISCARD hf_status hf_intake_reserve_draft(const hf_intake *in, hf_slice type, hf_slice id,
                                                hf_unit *unit, hf_instance_row *out_instance,

@@ -208,14 +208,44 @@ static void plan(change *c, int64_t after_us)
     hf_schedule_plan(c->schedule, c->spec, after_us, (uint64_t)c->schedule->revision);
 }
 
-/* What every start gets must be no bigger than a start may have it. */
-static hf_status input_check(const change *c, hf_err *err)
+/* A whole number of seconds of the action, in microseconds. */
+static int64_t seconds_us(hf_value action, const char *key)
 {
-    hf_value input = hf_get(c->schedule->action, "input");
+    return hf_int(action, key, 0) * 1000000;
+}
+
+static hf_slice json_of(hf_mem *mem, hf_value object)
+{
+    return object ? hf_slice_of(hf_text(mem, object)) : (hf_slice){0};
+}
+
+hf_intake_start hf_schedule_start(hf_mem *mem, const hf_schedule *s)
+{
+    hf_value action = s->action;
+
+    return (hf_intake_start){.type = hf_value_slice(hf_get(action, "workflow_type")),
+                             .input = hf_get(action, "input"),
+                             .business_key = hf_value_slice(hf_get(action, "business_key")),
+                             .labels = json_of(mem, hf_get(action, "visibility_labels")),
+                             .memo = json_of(mem, hf_get(action, "memo")),
+                             .attributes = json_of(mem, hf_get(action, "search_attributes")),
+                             .queue = hf_slice_of(hf_str(action, "task_queue", "default")),
+                             .execution_timeout_us =
+                                 seconds_us(action, "execution_timeout_seconds"),
+                             .run_timeout_us = seconds_us(action, "run_timeout_seconds")};
+}
+
+/* What every start gets must be what a start may have, so that whoever plans it learns of it and
+   not whoever reads why it failed. */
+static hf_status action_check(const change *c, hf_err *err)
+{
+    hf_intake_start start = hf_schedule_start(c->mem, c->schedule);
     hf_intake_refusal refusal = {0};
     hf_slice json;
-    hf_status st = hf_intake_payload_fit(c->in, c->mem, input, &json, &refusal, err);
+    hf_status st = hf_intake_start_check(c->in, &start, c->mem, err);
 
+    if (!st)
+        st = hf_intake_payload_fit(c->in, c->mem, start.input, &json, &refusal, err);
     return !st && refusal.outcome ? hf_err_set(err, HF_INVALID, "%s", refusal.why) : st;
 }
 
@@ -231,7 +261,7 @@ hf_status hf_schedule_create_draft(const hf_intake *in, hf_schedule *s, hf_unit 
     if (!st)
         st = change_begin(&c, in, s, unit, err);
     if (!st)
-        st = input_check(&c, err);
+        st = action_check(&c, err);
     if (st)
         return st;
     s->namespace_key = in->namespace_key;
@@ -257,7 +287,7 @@ hf_status hf_schedule_update_draft(const hf_intake *in, hf_schedule *s, hf_value
     hf_status st = change_begin(&c, in, s, unit, err);
 
     if (!st)
-        st = input_check(&c, err);
+        st = action_check(&c, err);
     if (st)
         return st;
     s->updated_us = in->now_us;

@@ -26,9 +26,13 @@ HF_NODISCARD hf_status hf_schedule_row_read(hf_db_cursor *row, hf_mem *mem,
 HF_NODISCARD hf_status hf_schedule_open_run(hf_db *db, int64_t instance, int64_t *out_run,
                                             hf_err *err);
 
+/* The start that its action describes, without id, definition and compatibility. Texts live in the
+   arena and in the schedule. */
+hf_intake_start hf_schedule_start(hf_mem *mem, const hf_schedule *schedule);
+
 /* A new schedule: id, status, overlap, spec, action, note, jitter_s and max_runs are given.
-   HF_INVALID. Whether the id was free shows after the commit: hf_unit_row_applied(unit, 0), as for
-   all that starts no run. */
+   HF_INVALID, also for an action that no start could have. Whether the id was free shows after the
+   commit: hf_unit_row_applied(unit, 0), as for all that starts no run. */
 HF_NODISCARD hf_status hf_schedule_create_draft(const hf_intake *in, hf_schedule *schedule,
                                                 hf_unit *unit, hf_err *err);
 

@@ -178,6 +178,19 @@ static void started_events(const hf_intake *in, const hf_intake_start *start, hf
         hf_event_put_int(events, HF_KEY_WEIGHT, start->weight);
 }
 
+/* What the start calls things, but for the instance. */
+static hf_status names_check(const hf_intake_start *start, hf_err *err)
+{
+    hf_status st = hf_name_check(HF_NAME_TYPE, start->type, err);
+
+    if (!st)
+        st = hf_name_check(HF_NAME_QUEUE, start->queue, err);
+    if (!st && start->correlation_key.ptr)
+        st = hf_err_because(err, hf_name_check(HF_NAME_INSTANCE, start->correlation_key, err),
+                            "correlation_key");
+    return st;
+}
+
 /* The instance of the new run; one that is reserved keeps its key, id and shard. */
 static hf_status instance_make(const hf_intake *in, const hf_intake_start *start, hf_mem *mem,
                                int64_t key, hf_instance_row *out_row, hf_err *err)
@@ -196,12 +209,7 @@ static hf_status instance_make(const hf_intake *in, const hf_intake_start *start
     }
     st = hf_name_check(HF_NAME_INSTANCE, id, err);
     if (!st)
-        st = hf_name_check(HF_NAME_TYPE, start->type, err);
-    if (!st)
-        st = hf_name_check(HF_NAME_QUEUE, start->queue, err);
-    if (!st && start->correlation_key.ptr)
-        st = hf_err_because(err, hf_name_check(HF_NAME_INSTANCE, start->correlation_key, err),
-                            "correlation_key");
+        st = names_check(start, err);
     *out_row = (hf_instance_row){.key = key,
                                  .namespace_key = in->namespace_key,
                                  .id = id,
@@ -211,6 +219,15 @@ static hf_status instance_make(const hf_intake *in, const hf_intake_start *start
         *out_row = *start->reserved;
     out_row->type = start->type;
     return st;
+}
+
+hf_status hf_intake_start_check(const hf_intake *in, const hf_intake_start *start, hf_mem *mem,
+                                hf_err *err)
+{
+    start_visible visible;
+    hf_status st = names_check(start, err);
+
+    return st ? st : visible_fit(in, start, mem, &visible, err);
 }
 
 /* Everything about the start that must be right before anything is made. */

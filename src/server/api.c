@@ -301,24 +301,34 @@ static const char *field_fault(hf_mem *mem, const hf_route_field *field, hf_valu
     return NULL;
 }
 
-bool hf_api_fields_check(hf_api *api)
+bool hf_api_members_check(hf_api *api, const char *within, const char *fields)
 {
-    hf_slice rest = hf_slice_of(api->route->fields);
+    hf_value object = within ? hf_value_find(api->body, hf_slice_of(within)) : api->body;
+    hf_slice rest = hf_slice_of(fields);
     hf_value_list *faults = hf_value_object(api->mem);
     hf_route_field field;
     bool good = true;
 
-    while (api->route->fields[0] && hf_route_field_next(&rest, &field)) {
-        const char *fault = field_fault(api->mem, &field, hf_value_find(api->body, field.name));
+    while (fields[0] && hf_route_field_next(&rest, &field)) {
+        const char *fault = field_fault(api->mem, &field, hf_value_find(object, field.name));
 
         if (!fault)
             continue;
         good = false;
-        hf_value_set(faults, field.name, hf_json_(api->mem, "[%s]", fault));
+        hf_value_set(
+            faults,
+            hf_slice_of(hf_mem_format(api->mem, "%s%s%.*s", within ? within : "", within ? "." : "",
+                                      (int)field.name.len, field.name.ptr)),
+            hf_json_(api->mem, "[%s]", fault));
     }
     if (!good)
         hf_api_invalid(api, hf_value_finish(faults));
     return good;
+}
+
+bool hf_api_fields_check(hf_api *api)
+{
+    return hf_api_members_check(api, NULL, api->route->fields);
 }
 
 void hf_api_wait(hf_api *api, void (*resume)(hf_api *api))

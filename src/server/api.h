@@ -75,6 +75,10 @@ bool hf_api_arguments(hf_api *api, hf_value *out_value);
  */
 bool hf_api_fields_check(hf_api *api);
 
+/* The same for an object within the body (NULL: the body itself) and fields that are written as
+   those of routes are. An object that is not there has none of them. */
+bool hf_api_members_check(hf_api *api, const char *within, const char *fields);
+
 /* A whole number from the query, within bounds; answers 422 and returns false for anything else. */
 bool hf_api_query_int(hf_api *api, const char *name, int64_t otherwise, int64_t least, int64_t most,
                       int64_t *out_number);

@@ -88,6 +88,12 @@ static const char *object_text(hf_api *api, hf_value from, const char *key)
     return hf_value_kind_of(value) == HF_VALUE_OBJECT ? hf_text(api->mem, value) : NULL;
 }
 
+/* What an action may have; the engine says more of each. */
+static const char action_fields[] =
+    "workflow_type:string, task_queue:string, business_key:string, "
+    "visibility_labels:object, memo:object, search_attributes:object, "
+    "execution_timeout_seconds:int, run_timeout_seconds:int";
+
 /* What the body says; false: answered already. */
 static bool options_read(hf_api *api, hf_schedule_opts *o)
 {
@@ -96,6 +102,8 @@ static bool options_read(hf_api *api, hf_schedule_opts *o)
     hf_value spec = hf_get(body, "spec");
     hf_err err = {0};
 
+    if (!hf_api_members_check(api, "action", action_fields))
+        return false;
     *o = (hf_schedule_opts){
         .size_ = sizeof(*o),
         .type = hf_str(action, "workflow_type", NULL),

@@ -218,6 +218,83 @@ HF_BOTH_ENGINES(b136_bad_specifications)
     hf_kit_close(d);
 }
 
+/* What no start could carry is refused when it is planned, made or changed, and nothing is stored:
+   the schedule stays what it was. */
+HF_BOTH_ENGINES(actions_are_checked_when_they_are_planned)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+    hf_value in = hf_json(d, "1");
+    char longer[300];
+    char attributes[320];
+    static const struct {
+        hf_schedule_opts o;
+        const char *said;
+    } bad[] = {
+        {{.labels = "{\"team\":[1]}"}, "labels: the label team is no single value"},
+        {{.labels = "{\"a b\":\"x\"}"}, "labels: the label key"},
+        {{.labels = "{\"team\":\"\"}"}, "labels: the label value"},
+        {{.attributes = "{\"team\":{}}"},
+         "search attributes: the search attribute team is neither"},
+        {{.attributes = "{\"teams\":[1]}"}, "search attributes: the search attribute teams is"},
+        {{.attributes = "{\"\":1}"}, "search attributes: the label key"},
+        {{.memo = "{\"\":1}"}, "memo: a memo key"},
+        {{.business_key = " "}, "business key"},
+        {{.queue = ""}, "queue name"},
+        {{.type = ""}, "the type"},
+    };
+
+    memset(longer, 'x', sizeof(longer));
+    longer[256] = '\0';
+    (void)snprintf(attributes, sizeof(attributes), "{\"code\":\"%s\"}", longer);
+    hf_kit_ok(d, hf_attribute_create(d, "code", "keyword"));
+    hf_kit_ok(d, hf_schedule_create(d, "s", "quick", in, .cron = "@daily"));
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        hf_schedule_opts o = bad[i].o;
+
+        o.size_ = sizeof(o);
+        ck_assert_msg(hf_schedule_update_with(d, "s", &o) == HF_INVALID, "%s", bad[i].said);
+        ck_assert_msg(strstr(hf_errmsg(d), bad[i].said), "%s: %s", bad[i].said, hf_errmsg(d));
+        o.cron = "@daily";
+        if (!o.type)
+            o.type = "quick";
+        ck_assert_int_eq(hf_schedule_create_with(d, "t", &o), HF_INVALID);
+    }
+    ck_assert_int_eq(
+        hf_schedule_create(d, "t", "quick", in, .cron = "@daily", .attributes = attributes),
+        HF_INVALID);
+    ck_assert_int_eq(hf_schedule_update(d, "s", .attributes = attributes), HF_INVALID);
+    ck_assert_ptr_nonnull(strstr(hf_errmsg(d), "is limited to 255, this is 256"));
+    ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM schedule"), 1);
+    ck_assert_str_eq(audit(d, "s"), "Created");
+    attributes[strlen(attributes) - 3] = '"'; /* 255 */
+    attributes[strlen(attributes) - 2] = '}';
+    attributes[strlen(attributes) - 1] = '\0';
+    hf_kit_ok(d, hf_schedule_update(d, "s", .attributes = attributes));
+    ck_assert_str_eq(audit(d, "s"), "Created Updated");
+    hf_kit_close(d);
+}
+
+/* What was right when it was planned is looked at again when it fires. */
+HF_BOTH_ENGINES(actions_are_checked_when_they_fire)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+    char attributes[320];
+    char longer[257];
+
+    memset(longer, 'x', sizeof(longer));
+    longer[256] = '\0';
+    (void)snprintf(attributes, sizeof(attributes), "{\"code\":\"%s\"}", longer);
+    hf_kit_ok(d, hf_schedule_create(d, "s", "quick", hf_json(d, "1"), .cron = "* * * * *",
+                                    .attributes = attributes));
+    hf_kit_ok(d, hf_test_advance(d, hf_minutes(1)));
+    hf_kit_ok(d, hf_attribute_create(d, "code", "keyword"));
+    hf_kit_ok(d, hf_test_advance(d, hf_minutes(1)));
+    hf_kit_ok(d, hf_schedule_update(d, "s", .attributes = "{\"code\":\"x\"}"));
+    hf_kit_ok(d, hf_test_advance(d, hf_minutes(1)));
+    ck_assert_str_eq(audit(d, "s"), "Created triggered failed Updated triggered");
+    hf_kit_close(d);
+}
+
 /* An id that is in use is taken; one of a deleted schedule is free. */
 HF_BOTH_ENGINES(b137_duplicate_id)
 {
@@ -937,13 +1014,14 @@ START_TEST(two_living_nodes_fire_each_slot_once)
 END_TEST
 
 HF_PG_SUITE_MAIN("engine/schedule", HF_BOTH(b135_create), HF_BOTH(b136_bad_specifications),
-                 HF_BOTH(b137_duplicate_id), HF_BOTH(b138_pause_and_resume),
-                 HF_BOTH(b139_update_recomputes), HF_BOTH(b140_delete_is_soft),
-                 HF_BOTH(b135_events_say_who_asked), HF_BOTH(b141_trigger_and_its_skips),
-                 HF_BOTH(b141_no_worker_supports_the_start), HF_BOTH(b142_due_and_future),
-                 HF_BOTH(b143_overlap_policies), HF_BOTH(b144_buffer_drains_in_order),
-                 HF_BOTH(b144_buffer_waits_for_the_successor), HF_BOTH(b145_max_runs),
-                 HF_BOTH(b146_backfill), HF_BOTH(b147_jitter_is_bounded),
+                 HF_BOTH(actions_are_checked_when_they_are_planned),
+                 HF_BOTH(actions_are_checked_when_they_fire), HF_BOTH(b137_duplicate_id),
+                 HF_BOTH(b138_pause_and_resume), HF_BOTH(b139_update_recomputes),
+                 HF_BOTH(b140_delete_is_soft), HF_BOTH(b135_events_say_who_asked),
+                 HF_BOTH(b141_trigger_and_its_skips), HF_BOTH(b141_no_worker_supports_the_start),
+                 HF_BOTH(b142_due_and_future), HF_BOTH(b143_overlap_policies),
+                 HF_BOTH(b144_buffer_drains_in_order), HF_BOTH(b144_buffer_waits_for_the_successor),
+                 HF_BOTH(b145_max_runs), HF_BOTH(b146_backfill), HF_BOTH(b147_jitter_is_bounded),
                  HF_BOTH(b148_interval_and_offset), HF_BOTH(b149_earliest_of_all),
                  HF_BOTH(b150_missed_times_fire_once), HF_BOTH(b150_audit_sequence),
                  HF_BOTH(clock_that_goes_back_fires_nothing_twice),

@@ -165,8 +165,17 @@ HF_BOTH_ENGINES(histories_are_waited_for)
 /* Schedules: every verb, and each refusal. */
 HF_BOTH_ENGINES(schedules)
 {
+    static const char *const actions[] = {"\"visibility_labels\":{\"team\":{}}",
+                                          "\"visibility_labels\":\"team\"",
+                                          "\"search_attributes\":{\"a b\":1}",
+                                          "\"search_attributes\":7",
+                                          "\"memo\":[1]",
+                                          "\"task_queue\":5",
+                                          "\"business_key\":\"\"",
+                                          "\"run_timeout_seconds\":\"60\""};
     hf_site site;
     hf_site_answer answer;
+    char body[256];
 
     hf_site_open(&site, kind, &app, (hf_server_options){0});
     answer = hf_site_fits(&site, "POST", "/api/schedules", NIGHTLY, 201, "schedule");
@@ -177,6 +186,16 @@ HF_BOTH_ENGINES(schedules)
     refused(&site, "POST", "/api/schedules",
             "{\"spec\":{\"cron_expressions\":[\"what\"]},\"action\":{\"workflow_type\":\"order\"}}",
             422, "validation_failed");
+    for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++) {
+        (void)snprintf(body, sizeof(body),
+                       "{\"schedule_id\":\"bad\",\"spec\":{\"cron_expressions\":[\"0 3 * * *\"]},"
+                       "\"action\":{\"workflow_type\":\"order\",%s}}",
+                       actions[i]);
+        refused(&site, "POST", "/api/schedules", body, 422, "validation_failed");
+        (void)snprintf(body, sizeof(body), "{\"action\":{%s}}", actions[i]);
+        refused(&site, "PUT", "/api/schedules/nightly", body, 422, "validation_failed");
+    }
+    refused(&site, "GET", "/api/schedules/bad", NULL, 404, "schedule_not_found");
     (void)hf_site_fits(&site, "GET", "/api/schedules/nightly", NULL, 200, "schedule");
     answer = hf_site_fits(&site, "PUT", "/api/schedules/nightly", "{\"note\":\"later\"}", 200,
                           "schedule");
