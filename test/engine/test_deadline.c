@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/core_impl.h"
 #include "engine/engine_impl.h"
 #include "holdfast/view.h"
 #include "holdfast/host.h"
@@ -262,6 +263,30 @@ HF_BOTH_ENGINES(b130_deadline_without_the_code)
     hf_kit_close(d);
 }
 
+/* A deadline that nobody waits for any more is found by the watchdog's sweep, and by nothing else:
+   not early, and without anybody touching the run. */
+HF_BOTH_ENGINES(b130_sweep_finds_a_deadline_that_nobody_waits_for)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+
+    hf_kit_ok(d, hf_start(d, "nap", hf_json(d, "{'ms': 900000000}"), .id = "a",
+                          .run_timeout = hf_seconds(10)));
+    hf_kit_ok(d, hf_test_drain(d));
+    d = hf_kit_reopen(d, NULL); /* a round over all runs is due then */
+    hf_core_disarm(d->core, hf_kit_number(d, "SELECT key FROM run"));
+    hf_kit_skip(d, 9999);
+    hf_kit_ok(d, hf_test_advance(d, 0));
+    ck_assert_str_eq(hf_test_status(d, "a"), "waiting timer");
+    d = hf_kit_reopen(d, NULL);
+    hf_core_disarm(d->core, hf_kit_number(d, "SELECT key FROM run"));
+    hf_kit_skip(d, hf_seconds(5));
+    hf_kit_ok(d, hf_test_advance(d, 0));
+    ck_assert_str_eq(hf_test_status(d, "a"), "failed");
+    ck_assert_str_eq(hf_kit_history(d, "a"), "StartAccepted WorkflowStarted TimerScheduled "
+                                             "TimerCancelled WorkflowTimedOut");
+    hf_kit_close(d);
+}
+
 /* What was open is cancelled in order: activities, timers, then the end, with its kind. */
 HF_BOTH_ENGINES(b131_deadline_cancels_what_is_open)
 {
@@ -342,6 +367,7 @@ HF_PG_SUITE_MAIN("engine/deadline", HF_BOTH(b123_timer_of_zero_fires_inline),
                  HF_BOTH(b129_deadline_is_enforced_at_the_turn),
                  HF_BOTH(b130_deadline_closes_a_parked_run),
                  HF_BOTH(b130_deadline_without_the_code),
+                 HF_BOTH(b130_sweep_finds_a_deadline_that_nobody_waits_for),
                  HF_BOTH(b131_deadline_cancels_what_is_open),
                  HF_BOTH(b132_parent_hears_of_the_deadline),
                  HF_BOTH(b132_deadline_applies_the_parent_close_policy),
