@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/list.h"
+#include "engine/core_impl.h"
 #include "engine/engine_impl.h"
 #include "holdfast/holdfast.h"
 #include "lib/engine.h"
@@ -148,6 +150,53 @@ static const char *result(hf_engine *d, const char *id)
 
     ok(d, hf_result(d, id, 0, &out, &e));
     return hf_show(d, out);
+}
+
+/* How many coroutines are kept, and that what they are said to hold is what they hold. */
+static size_t kept(const hf_engine *d)
+{
+    const hf_core *core = d->core;
+    size_t count = 0;
+    size_t bytes = 0;
+
+    for (const hf_list *at = core->lru.next; at != &core->lru; at = at->next) {
+        const live_run *run = HF_LIST_ENTRY(at, live_run, place);
+
+        ck_assert_ptr_nonnull(run->replay);
+        bytes += hf_replay_held(run->replay);
+        count++;
+    }
+    ck_assert_uint_eq(core->held, bytes);
+    return count;
+}
+
+/* Runs that wait keep their coroutines as far as the cache has room, the youngest of them, and no
+   others: those are rows, and wake up none the worse. */
+HF_BOTH_ENGINES(parked_coroutines_are_bounded)
+{
+    enum { ROOM = 8, MANY = 5 * ROOM };
+    hf_engine *d = hf_kit_open(kind, &app);
+    char id[16];
+
+    ck_assert_uint_gt(d->core->o.cache_bytes, 0);
+    ck_assert_uint_le(d->core->o.cache_bytes, (size_t)64 << 20); /* by default */
+    ok(d, hf_start(d, "patient", NULL, .id = "p-0"));
+    ok(d, hf_test_drain(d));
+    ck_assert_uint_eq(kept(d), 1);
+    d->core->o.cache_bytes = ROOM * d->core->held;
+    for (int i = 1; i < MANY; i++) {
+        (void)snprintf(id, sizeof(id), "p-%d", i);
+        ok(d, hf_start(d, "patient", NULL, .id = id));
+        ok(d, hf_test_drain(d));
+        ck_assert_uint_le(d->core->held, d->core->o.cache_bytes);
+    }
+    ck_assert_uint_ge(kept(d), ROOM / 2);
+    ck_assert_uint_le(kept(d), 2 * ROOM);
+    ck_assert_uint_le(hf_map_int_count(d->core->runs), 2 * ROOM);
+    ok(d, hf_test_advance(d, hf_days(2)));
+    ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM run WHERE closed_us IS NULL"), 0);
+    ck_assert_str_eq(result(d, "p-0"), "\"rested\"");
+    hf_kit_close(d);
 }
 
 /* An activity's result is the workflow's result, recorded in the contract's order. */
@@ -451,4 +500,5 @@ HF_PG_SUITE_MAIN("engine/engine", {b098_activity_success_path, 0},
                  {b151_child_result_reaches_parent, 0}, {fan_out_joins_in_order, 0},
                  {b174_continue_as_new_lineage, 0}, {b125_cancel_closes_what_is_open, 0},
                  {injected_failures_are_retried, 0}, {calls_leave_no_memory_behind, 0},
-                 HF_BOTH(threads_run_workflows), HF_BOTH_SLOW(asking_while_a_run_continues, 60))
+                 HF_BOTH(parked_coroutines_are_bounded), HF_BOTH(threads_run_workflows),
+                 HF_BOTH_SLOW(asking_while_a_run_continues, 60))

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "base/assert.h"
@@ -192,6 +193,41 @@ START_TEST(never_moves)
 }
 END_TEST
 
+/* Pieces of address space that the process has. */
+static int maps_count(void)
+{
+    FILE *maps = fopen("/proc/self/maps", "r");
+    int lines = 0;
+    int c;
+
+    ck_assert_ptr_nonnull(maps);
+    while ((c = getc(maps)) != EOF)
+        lines += c == '\n';
+    (void)fclose(maps);
+    return lines;
+}
+
+/* Of the stacks that are given back the cache keeps as many as it was made for: each is a mapping
+   and its guard. */
+START_TEST(kept_stacks_are_bounded)
+{
+    enum { MANY = 200, KEEP = 8 };
+    hf_coro_cache *cache = hf_coro_cache_new(KEEP, 0);
+    hf_coro *coros[MANY];
+    counter c = {.limit = 1};
+    int before = maps_count();
+
+    for (int i = 0; i < MANY; i++)
+        coros[i] = coro_make(cache, 0, count_up, &c);
+    ck_assert_int_ge(maps_count(), before + MANY);
+    for (int i = 0; i < MANY; i++)
+        hf_coro_free(coros[i]);
+    ck_assert_int_ge(maps_count(), before + KEEP);
+    ck_assert_int_le(maps_count(), before + MANY / 2);
+    hf_coro_cache_free(cache);
+}
+END_TEST
+
 static void *run_many(void *arg)
 {
     hf_coro_cache *cache = hf_coro_cache_new(4, 0);
@@ -243,6 +279,7 @@ int main(void)
     const hf_case cases[] = {
         {goes_on_where_it_yielded, 0},
         {lives_side_by_side, 0},
+        {kept_stacks_are_bounded, 0},
         {reuses_stacks, 0},
         {never_moves, 0},
         {threads_have_their_own, 0},
