@@ -165,6 +165,8 @@ static const char *next_command(hf_mem *mem, hf_value why)
                                                                  */
     if (strcmp(action, "repair") == 0 || strcmp(action, "resume") == 0)
         return hf_mem_format(mem, "holdfast %s %s {here}", action, id);
+    if (strcmp(action, "reset") == 0)
+        return hf_mem_format(mem, "holdfast reset %s --step STEP {here}", id);
     if (strcmp(action, "signal") == 0)
         return hf_mem_format(mem, "holdfast signal %s %s {here}", id, name);
     if (strcmp(action, "update") == 0) /* the condition has a name, the update has another */

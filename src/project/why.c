@@ -275,6 +275,20 @@ static void about_unheard_child(hf_why_answer *a)
     a->line = NULL;
 }
 
+/* Code that is newer than the run may wait for a signal that the run does not take. Machines say
+   what they take when they park. */
+static void about_undeclared_signal(hf_why_answer *a)
+{
+    const hf_definition_snapshot *definition = a->dossier->definition;
+    const hf_contract *contract = NULL;
+
+    if (!a->name || !definition || definition->machine)
+        return;
+    if (!hf_definition_find(definition->signals, hf_slice_of(a->name), a->mem, &contract, NULL) &&
+        !contract)
+        a->code = HF_WHY_SIGNAL_UNDECLARED;
+}
+
 static void about_wait(hf_why_answer *a)
 {
     about_step(a);
@@ -290,6 +304,7 @@ static void about_wait(hf_why_answer *a)
         a->name = a->live->step && a->live->step->awaited.ptr
                       ? text_keep(a, a->live->step->awaited)
                       : event_text(a, a->event, HF_KEY_SIGNAL_NAME);
+        about_undeclared_signal(a);
         break;
     case HF_LIVENESS_WAITING_FOR_CHILD:
         a->code = HF_WHY_WAITING_FOR_CHILD;

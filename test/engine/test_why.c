@@ -196,6 +196,7 @@ static const char *states_of(const char *code)
 {
     static const char *const table[][2] = {
         {"waiting_for_signal", "waiting_for_signal"},
+        {"signal_undeclared", "waiting_for_signal"},
         {"waiting_for_condition", "waiting_for_condition"},
         {"waiting_for_timer", "timer_scheduled"},
         {"waiting_for_child", "waiting_for_child"},
@@ -755,6 +756,140 @@ HF_BOTH_ENGINES(why_definition_drift)
     hf_kit_close(d);
 }
 
+/* ---- code that is newer than the run */
+
+static hf_value old_order(hf_ctx *w, hf_value in)
+{
+    hf_sleep(w, hf_hours(1));
+    return in;
+}
+
+static hf_value new_order(hf_ctx *w, hf_value in)
+{
+    hf_sleep(w, hf_hours(1));
+    return hf_receive(w, "confirm", .timeout = hf_int(in, "timeout", 0));
+}
+
+static hf_value marked_order(hf_ctx *w, hf_value in)
+{
+    hf_sleep(w, hf_hours(1));
+    return hf_patched(w, "confirmed") ? hf_receive(w, "confirm") : in;
+}
+
+static hf_value renewed_order(hf_ctx *w, hf_value in)
+{
+    if (hf_bool(in, "renewed", false))
+        return hf_receive(w, "confirm");
+    hf_sleep(w, hf_hours(1));
+    hf_continue_as_new(w, hf_json(w, "{'renewed': true}"));
+}
+
+#define CONFIRM                                                                                    \
+    (const hf_signal_def[])                                                                        \
+    {                                                                                              \
+        {"confirm", "by:string"},                                                                  \
+        {                                                                                          \
+            0                                                                                      \
+        }                                                                                          \
+    }
+#define AMEND                                                                                      \
+    (const hf_update_def[])                                                                        \
+    {                                                                                              \
+        {.name = "amend", .params = "n:int", .apply = raise_stock},                                \
+        {                                                                                          \
+            0                                                                                      \
+        }                                                                                          \
+    }
+
+static const hf_workflow_def old_workflows[] = {{.type = "order", .run = old_order}, {0}};
+static const hf_workflow_def new_workflows[] = {{.type = "order",
+                                                 .run = new_order,
+                                                 .state_size = sizeof(int),
+                                                 .signals = CONFIRM,
+                                                 .updates = AMEND},
+                                                {0}};
+static const hf_workflow_def marked_workflows[] = {
+    {.type = "order", .run = marked_order, .signals = CONFIRM}, {0}};
+static const hf_workflow_def renewed_workflows[] = {
+    {.type = "order", .run = renewed_order, .signals = CONFIRM}, {0}};
+static const hf_app old_orders = {.name = "test", .workflows = old_workflows};
+static const hf_app new_orders = {.name = "test", .workflows = new_workflows};
+static const hf_app marked_orders = {.name = "test", .workflows = marked_workflows};
+static const hf_app renewed_orders = {.name = "test", .workflows = renewed_workflows};
+
+/* The newest command of the store: how it ended. */
+static int64_t last_outcome(hf_engine *d)
+{
+    return hf_kit_number(d, "SELECT outcome FROM command ORDER BY key DESC LIMIT 1");
+}
+
+/* A run that is older than the declaration of a signal waits for what cannot come: it says so, the
+   refusal of the signal says so, and the way that is documented leads out of it. */
+HF_BOTH_ENGINES(why_signal_undeclared)
+{
+    hf_engine *d = hf_kit_open(kind, &old_orders);
+
+    hf_kit_begin(d, "order", "a", hf_json(d, "{}"));
+    d = hf_kit_reopen(d, &new_orders);
+    hf_kit_begin(d, "order", "young", hf_json(d, "{}"));
+    hf_kit_ok(d, hf_test_advance(d, hf_hours(1)));
+    ck_assert_str_eq(code(d, "young"), "waiting_for_signal");
+    ck_assert_str_eq(code(d, "a"), "signal_undeclared");
+    ck_assert_str_eq(hf_str(why(d, "a"), "workflow_determinism_source", ""), "definition_drift");
+    ck_assert_str_eq(hf_str(why(d, "a"), "next.0.action", ""), "reset");
+    ck_assert_str_eq(hf_str(why(d, "a"), "subject.name", ""), "confirm");
+    ck_assert_int_eq(hf_signal(d, "a", "confirm", hf_json(d, "'me'")), HF_REJECTED);
+    ck_assert_ptr_nonnull(strstr(hf_errmsg(d), "definition drift"));
+    ck_assert_int_eq(last_outcome(d), HF_CMD_OUTCOME_REJECTED_UNKNOWN_SIGNAL);
+    ck_assert_int_eq(hf_update(d, "a", "amend", hf_json(d, "1"), 0, NULL), HF_REJECTED);
+    ck_assert_ptr_nonnull(strstr(hf_errmsg(d), "definition drift"));
+    ck_assert_int_eq(hf_signal(d, "a", "confrim", hf_json(d, "'me'")), HF_REJECTED);
+    ck_assert_ptr_null(strstr(hf_errmsg(d), "definition drift"));
+    d = hf_kit_reopen(d, &marked_orders);
+    hf_kit_ok(d, hf_reset_with(d, "a", &(hf_copy_opts){.size_ = sizeof(hf_copy_opts), .step = 1}));
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_str_eq(code(d, "a"), "closed_completed");
+    hf_kit_close(d);
+}
+
+/* A wait with a timeout ends by itself; the answer says when. */
+HF_BOTH_ENGINES(why_signal_undeclared_with_a_timeout)
+{
+    hf_engine *d = hf_kit_open(kind, &old_orders);
+
+    hf_kit_begin(d, "order", "a", hf_json(d, "{'timeout': 60000}"));
+    d = hf_kit_reopen(d, &new_orders);
+    hf_kit_ok(d, hf_test_advance(d, hf_hours(1)));
+    ck_assert_str_eq(code(d, "a"), "signal_undeclared");
+    ck_assert_ptr_nonnull(strstr(hf_str(why(d, "a"), "text", ""), "timeout in 1 m"));
+    hf_kit_ok(d, hf_test_advance(d, hf_minutes(1)));
+    ck_assert_str_eq(code(d, "a"), "closed_completed");
+    hf_kit_close(d);
+}
+
+/* Code that is marked leads older runs around the wait, and one that goes on as new has today's
+   contract. */
+HF_BOTH_ENGINES(older_runs_go_around_new_signals)
+{
+    hf_engine *d = hf_kit_open(kind, &old_orders);
+
+    hf_kit_begin(d, "order", "a", NULL);
+    d = hf_kit_reopen(d, &marked_orders);
+    hf_kit_begin(d, "order", "young", NULL);
+    hf_kit_ok(d, hf_test_advance(d, hf_hours(1)));
+    ck_assert_str_eq(code(d, "a"), "closed_completed");
+    ck_assert_str_eq(code(d, "young"), "waiting_for_signal");
+    d = hf_kit_reopen(d, &old_orders);
+    hf_kit_begin(d, "order", "c", NULL);
+    d = hf_kit_reopen(d, &renewed_orders);
+    hf_kit_ok(d, hf_test_advance(d, hf_hours(1)));
+    ck_assert_str_eq(code(d, "c"), "waiting_for_signal");
+    hf_kit_ok(d, hf_signal(d, "c", "confirm", hf_json(d, "['me']")));
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_str_eq(code(d, "c"), "closed_completed");
+    hf_kit_close(d);
+}
+
 /* The run carries the marker of a build, and the program that is there supports another one. */
 HF_BOTH_ENGINES(why_no_compatible_worker)
 {
@@ -798,6 +933,8 @@ HF_PG_SUITE_MAIN("engine/why", HF_BOTH(why_waits), HF_BOTH(why_precedence), HF_B
                  HF_BOTH(why_deadline_passed), HF_BOTH(why_task_missing), HF_BOTH(why_closed),
                  HF_BOTH(why_closed_continued), HF_BOTH(why_paused), HF_BOTH(why_quarantined),
                  HF_BOTH(why_task_trouble), HF_BOTH_SLOW(why_history_budget, 120),
-                 HF_BOTH(why_definition_drift), HF_BOTH(why_no_compatible_worker),
+                 HF_BOTH(why_definition_drift), HF_BOTH(why_signal_undeclared),
+                 HF_BOTH(why_signal_undeclared_with_a_timeout),
+                 HF_BOTH(older_runs_go_around_new_signals), HF_BOTH(why_no_compatible_worker),
                  {why_without_memory, 0}, {why_store_wal_bound, 120}, {why_task_timeout, 120},
                  {page_lists_every_code, 0})
