@@ -933,9 +933,10 @@ HF_API int hf_main(int argc, char **argv, const hf_app *app);
 /* An engine in memory, on a virtual clock, in the caller's thread: nothing moves unless told to.
    Never NULL but when memory ran out. */
 HF_API hf_engine *hf_test_open(const hf_app *app);
-/* Does all that can be done now. Pauses before another attempt at an activity count as over: the
-   clock moves to their ends, and whatever else falls due on the way happens as well. At most 1,000
-   pauses, for activities that never come to an end. */
+/* Does all that can be done now. Pauses before another attempt at an activity, or at a step that
+   failed, count as over: the clock moves to their ends, and whatever else falls due on the way
+   happens as well. Delays that code asks for are not pauses. At most 1,000 pauses, for what never
+   comes to an end. */
 HF_API hf_status hf_test_drain(hf_engine *engine);
 /* Moves the clock and does what falls due on the way; 0 does what can be done at this very moment.
  */

@@ -58,6 +58,7 @@ bool hf_core_alarm_move(hf_core *core, const core_alarm *alarm, int64_t due_us)
     hf_deadlines_move(core->alarms, &armed->deadline, due_us);
     armed->due_us = due_us;
     armed->grouped = false;
+    armed->retry = alarm->retry;
     return true;
 }
 

@@ -62,6 +62,7 @@ typedef struct core_alarm {
     int64_t key; /* timer, activity or run; none of them has two alarms */
     int64_t step;
     hf_timer_kind timer_kind;
+    bool retry; /* of a step: what it waits for is the pause behind a failed attempt */
 } core_alarm;
 
 /* Up to where alarms of a kind are in memory; rows come by time and then by key. */

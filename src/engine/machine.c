@@ -88,7 +88,7 @@ void hf_machine_later(hf_core *core, live_run *run, int64_t due_us)
 
 void hf_machine_dispatch(hf_core *core, live_run *run)
 {
-    const core_alarm due = {.kind = CORE_ALARM_STEP, .run = run->key, .key = -run->key};
+    core_alarm due = {.kind = CORE_ALARM_STEP, .run = run->key, .key = -run->key};
     hf_step_work work;
     hf_err err;
     bool runnable;
@@ -100,8 +100,10 @@ void hf_machine_dispatch(hf_core *core, live_run *run)
                hf_step_code(run->replay_info.machine, work.name); /* else another build knows it */
     if (!runnable || work.available_us > hf_core_now(core)) {
         hf_turnstile_leave(core, run);
-        if (runnable)
+        if (runnable) {
+            due.retry = work.failed;
             (void)hf_core_alarm_move(core, &due, work.available_us);
+        }
         return;
     }
     if (!hf_turnstile_pass(core, run, &work))
@@ -110,6 +112,22 @@ void hf_machine_dispatch(hf_core *core, live_run *run)
         .due_us = hf_turnstile_order(core, &work), .key = (uint64_t)run->key, .ref = run};
     if (hf_deadlines_push(core->steps, &run->turn, &err))
         hf_core_fail(core, HF_NOMEM, &err);
+}
+
+int64_t hf_machine_pause_end(hf_core *core)
+{
+    int64_t end_us = INT64_MAX;
+    size_t at = 0;
+    uint64_t key;
+    void *value;
+
+    while (hf_map_int_next(core->timers, &at, &key, &value)) {
+        const core_alarm *alarm = value;
+
+        if (alarm->kind == CORE_ALARM_STEP && alarm->retry && alarm->due_us < end_us)
+            end_us = alarm->due_us;
+    }
+    return end_us;
 }
 
 void hf_machine_resume(hf_core *core, live_run *run)

@@ -26,6 +26,9 @@ void hf_machine_back(live_run *run, hf_job *job);
 /* The run has nothing to do before that moment: it leaves memory until then. */
 void hf_machine_later(hf_core *core, live_run *run, int64_t due_us);
 
+/* When the next pause behind a failed attempt at a step ends; INT64_MAX: there is none. */
+int64_t hf_machine_pause_end(hf_core *core);
+
 /* A step ended: the turn at hand decides what it decided. A stale end is dropped and counted. */
 void hf_machine_ended(live_run *run, const hf_job *job);
 

@@ -5,13 +5,14 @@
 
 #include "base/alloc.h"
 #include "engine/engine_impl.h"
+#include "engine/machine.h"
 #include "model/event_codec.h"
 #include "model/retry.h"
 #include "store/row.h"
 
 #define TEST_EPOCH_US INT64_C(1767225600000000) /* 2026-01-01 */
 
-enum { DRAIN_PAUSES = 1000 }; /* an activity that fails for ever must not hold a test for ever */
+enum { DRAIN_PAUSES = 1000 }; /* what fails for ever must not hold a test for ever */
 
 /* A test that lets a year pass still wants to see the result. Before the engine begins, so that it
    is none of the commits that a test counts. */
@@ -88,7 +89,8 @@ static hf_status test_run_until(hf_engine *engine, int64_t end_us)
     return st ? st : test_settle(engine);
 }
 
-/* When the next pause before another attempt at an activity ends; HF_NONE: there is no pause. */
+/* When the next pause before another attempt at an activity or a step ends; INT64_MAX: there is no
+   pause. */
 static hf_status pause_end(hf_engine *engine, int64_t *out_us)
 {
     const hf_db_value now = hf_db_int(hf_clock_wall_us(engine->clock));
@@ -97,12 +99,12 @@ static hf_status pause_end(hf_engine *engine, int64_t *out_us)
     bool row = false;
     hf_status st;
 
-    *out_us = HF_NONE;
+    *out_us = hf_machine_pause_end(engine->core);
     st = hf_db_query(hf_engine_read_begin(engine), HF_STMT_ACTIVITY_RETRY, &now, 1, &cursor,
                      &slot->err);
     if (!st)
         st = hf_db_step(cursor, &row, &slot->err);
-    if (!st && row && !hf_db_column_null(cursor, 0))
+    if (!st && row && !hf_db_column_null(cursor, 0) && hf_db_column_int(cursor, 0) < *out_us)
         *out_us = hf_db_column_int(cursor, 0);
     hf_db_end(cursor);
     hf_engine_read_end(engine);
@@ -117,7 +119,7 @@ hf_status hf_test_drain(hf_engine *engine)
         int64_t end_us;
 
         st = pause_end(engine, &end_us);
-        if (st || end_us == HF_NONE)
+        if (st || end_us == INT64_MAX)
             break;
         st = test_run_until(engine, end_us);
     }

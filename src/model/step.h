@@ -40,6 +40,7 @@ typedef struct hf_step_work {
     int64_t entry;        /* number of the first execution since the machine came here */
     int64_t attempt;      /* from 1 */
     int64_t available_us; /* not before */
+    bool failed;          /* the attempt before did: until then is the pause behind it */
     hf_slice name;
     int64_t priority;
     hf_slice concurrency_key; /* empty: none, both */

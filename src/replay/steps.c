@@ -222,6 +222,7 @@ static void step_enter(hf_steps *steps)
     steps->attempt = 1;
     steps->entry = steps->last + 1;
     steps->available_us = 0;
+    steps->failed = false;
     steps->timed_out = false;
 }
 
@@ -274,6 +275,7 @@ static hf_status step_apply(hf_steps *steps, hf_mem *mem, const hf_event *event,
         (void)hf_event_int(event, HF_KEY_ATTEMPT_NUMBER, &steps->attempt);
         steps->attempt++;
         steps->available_us = event->time_us;
+        steps->failed = hf_event_text(event, HF_KEY_EXCEPTION_TYPE, &text);
         (void)hf_event_time(event, HF_KEY_RETRY_AVAILABLE_AT, &steps->available_us);
         return HF_OK;
     case HF_STEP_OUTCOME_DONE:

@@ -42,6 +42,7 @@ struct hf_steps {
     int64_t entry;
     int64_t attempt;
     int64_t available_us;
+    bool failed; /* the attempt before */
     char *name;
     int64_t priority;
     char *concurrency_key; /* NULL: none, both */

@@ -14,6 +14,7 @@ bool hf_steps_work(const hf_steps *steps, hf_step_work *out_work)
                                .entry = steps->entry,
                                .attempt = steps->attempt,
                                .available_us = steps->available_us,
+                               .failed = steps->failed,
                                .name = hf_slice_of(steps->name),
                                .priority = steps->priority,
                                .concurrency_key = hf_slice_of(steps->concurrency_key),

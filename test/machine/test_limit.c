@@ -42,6 +42,13 @@ static hf_outcome flaky(hf_step *s)
     return hf_done(s, hf_json(s, "%d", hf_step_attempt(s)));
 }
 
+/* Asks for an hour before it goes on. */
+static hf_outcome patient(hf_step *s)
+{
+    return hf_step_attempt(s) == 1 ? hf_again(s, hf_step_state(s), hf_hours(1))
+                                   : hf_done(s, hf_step_state(s));
+}
+
 /* Under a key, looks whether somebody else is. */
 static hf_outcome guarded(hf_step *s)
 {
@@ -129,6 +136,7 @@ static const hf_machine_def machines[] = {
     {"note", .job = write_down},
     {"flaky", .job = flaky},
     {"brief", .job = flaky, .max_attempts = 3, .backoff = backoff, .backoff_n = 2},
+    {"patient", .job = patient},
     {"guarded", .job = guarded},
     {"meet", .job = meet},
     {"keeper", .initial = "keeper", .steps = keeper_steps},
@@ -173,6 +181,30 @@ HF_BOTH_ENGINES(a_job_is_tried_again)
     hf_kit_ok(d, hf_test_drain(d));
     ck_assert_int_eq(hf_result(d, "c", 0, NULL, &e), HF_ERROR);
     ck_assert_str_eq(e->type, "cancelled");
+    hf_kit_close(d);
+}
+
+/* A drain runs through the pauses behind failed attempts, also over a crash; a delay that the code
+   asks for is none. */
+HF_BOTH_ENGINES(a_drain_skips_the_pauses_of_jobs)
+{
+    hf_engine *d = open_kit(kind);
+    int64_t began_us = hf_clock_wall_us(d->clock);
+    const hf_error *e = NULL;
+
+    hf_kit_ok(d, hf_start(d, "flaky", hf_json(d, "{'fail': 3}"), .id = "f"));
+    hf_kit_ok(d, hf_start(d, "patient", NULL, .id = "p"));
+    hf_kit_ok(d, hf_test_advance(d, 0));
+    ck_assert_int_eq(hf_test_count(d, "f", "StepCompleted"), 1);
+    hf_test_crash(d);
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_str_eq(hf_kit_result(d, "f"), "4");
+    ck_assert_int_eq(hf_test_count(d, "p", "StepCompleted"), 1);
+    ck_assert_int_eq(hf_clock_wall_us(d->clock) - began_us, 7000000); /* 1 + 2 + 4 s */
+    hf_kit_ok(d, hf_start(d, "flaky", hf_json(d, "{'fail': 99}"), .id = "never"));
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_int_eq(hf_result(d, "never", 0, NULL, &e), HF_ERROR);
+    ck_assert_int_eq(hf_test_count(d, "never", "StepCompleted"), 20);
     hf_kit_close(d);
 }
 
@@ -655,13 +687,14 @@ START_TEST(bad_definitions_are_refused)
 END_TEST
 
 HF_PG_SUITE_MAIN(
-    "machine/limit", HF_BOTH(a_job_is_tried_again), HF_BOTH(sm61_priorities_and_delays),
-    HF_BOTH_SLOW(sm62_never_more_than_slots, 120), HF_BOTH_SLOW(sm62_keys_and_slots_overlap, 200),
-    HF_BOTH(sm62_a_slot_is_one_for_all_processes), HF_BOTH(a_repetition_takes_tokens_again),
-    HF_BOTH(slots_are_renewed), HF_BOTH(sm64_who_is_woken_waits_for_the_slot),
-    HF_BOTH(a_key_is_kept_until_it_is_given_up), HF_BOTH(sm63_a_full_key_delays_no_other),
-    HF_BOTH_SLOW(sm63_a_held_key_delays_no_other, 300), HF_BOTH(a_burst_is_what_a_bucket_holds),
-    HF_BOTH(weights_take_so_many_tokens), HF_BOTH(a_job_of_another_queue),
-    HF_BOTH(sm64_a_park_gives_the_slot_back), HF_BOTH(slots_have_leases),
-    HF_BOTH(namespaces_have_keys_of_their_own), HF_BOTH_SLOW(sm61_more_runs_than_the_window, 600),
-    HF_BOTH(unknown_limits_are_refused), {bad_definitions_are_refused, 0})
+    "machine/limit", HF_BOTH(a_job_is_tried_again), HF_BOTH(a_drain_skips_the_pauses_of_jobs),
+    HF_BOTH(sm61_priorities_and_delays), HF_BOTH_SLOW(sm62_never_more_than_slots, 120),
+    HF_BOTH_SLOW(sm62_keys_and_slots_overlap, 200), HF_BOTH(sm62_a_slot_is_one_for_all_processes),
+    HF_BOTH(a_repetition_takes_tokens_again), HF_BOTH(slots_are_renewed),
+    HF_BOTH(sm64_who_is_woken_waits_for_the_slot), HF_BOTH(a_key_is_kept_until_it_is_given_up),
+    HF_BOTH(sm63_a_full_key_delays_no_other), HF_BOTH_SLOW(sm63_a_held_key_delays_no_other, 300),
+    HF_BOTH(a_burst_is_what_a_bucket_holds), HF_BOTH(weights_take_so_many_tokens),
+    HF_BOTH(a_job_of_another_queue), HF_BOTH(sm64_a_park_gives_the_slot_back),
+    HF_BOTH(slots_have_leases), HF_BOTH(namespaces_have_keys_of_their_own),
+    HF_BOTH_SLOW(sm61_more_runs_than_the_window, 600), HF_BOTH(unknown_limits_are_refused),
+    {bad_definitions_are_refused, 0})
