@@ -46,7 +46,7 @@ typedef struct serve_job {
     char **child_argv;   /* NULL: no worker */
     hf_builder *builder; /* of a worker that is a C file; NULL: it is a program */
     bool near;           /* the address is in the folder of dev */
-    bool full;           /* that the store is full has been said */
+    hf_status barred;    /* why the store takes no changes, when that has been said */
 } serve_job;
 
 /* Their secret comes from the environment: flags are seen by everybody on the machine. */
@@ -259,16 +259,17 @@ static hf_status child_renew(serve_job *job, hf_err *err)
     return child_begin(job, err);
 }
 
-/* A full disk is told once, and that there is room again. */
-static void full_tell(serve_job *job, bool full)
+/* That the store takes no changes is told once, and that it does again. */
+static void barred_tell(serve_job *job, hf_status st)
 {
-    const hf_log_field why = hf_log_text("error", hf_slice_of(full ? hf_errmsg(job->engine) : ""));
+    const hf_log_field why = hf_log_text("error", hf_slice_of(st ? hf_errmsg(job->engine) : ""));
 
-    if (full == job->full)
+    if (st == job->barred)
         return;
-    job->full = full;
-    if (full)
-        hf_log_write(&job->log, HF_LOG_ERROR, "store.full", &why, 1);
+    job->barred = st;
+    if (st)
+        hf_log_write(&job->log, HF_LOG_ERROR, st == HF_FULL ? "store.full" : "store.read_only",
+                     &why, 1);
     else
         hf_log_write(&job->log, HF_LOG_INFO, "store.writable", NULL, 0);
 }
@@ -281,7 +282,7 @@ static hf_status job_look(serve_job *job, bool watched, hf_err *err)
 
     if (st == HF_STOPPED)
         return hf_err_set(err, st, "%s", hf_errmsg(job->engine));
-    full_tell(job, st == HF_FULL);
+    barred_tell(job, st == HF_FULL || st == HF_READONLY ? st : HF_OK);
     if (watched && hf_server_pulse(job->server))
         hf_notify("WATCHDOG=1");
     if (job->keeper)

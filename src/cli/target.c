@@ -281,7 +281,7 @@ static void next_note(hf_cli_call *call, hf_status st)
         call->next = "holdfast help token";
     else if (st == HF_OLDER)
         call->next = "holdfast version";
-    else if (st == HF_IO || st == HF_BUSY || st == HF_TIMEOUT || st == HF_FULL)
+    else if (st == HF_IO || st == HF_BUSY || st == HF_TIMEOUT || st == HF_FULL || st == HF_READONLY)
         call->next = "holdfast config";
 }
 

@@ -373,6 +373,8 @@ static hf_status status_of(int code, const char *reason)
         return HF_OLDER;
     if (strcmp(reason, hf_strstatus(HF_NEWER)) == 0)
         return HF_NEWER;
+    if (strcmp(reason, hf_strstatus(HF_READONLY)) == 0)
+        return HF_READONLY;
     switch (code) {
     case 401:
     case 403:

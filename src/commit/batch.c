@@ -185,14 +185,20 @@ static bool status_condemns(hf_status st)
     return st == HF_CONSTRAINT || st == HF_INVALID || st == HF_TOOBIG;
 }
 
-bool hf_batch_passes(hf_status st)
+static bool status_bars(hf_status st)
 {
-    return st == HF_FULL || st == HF_BUSY || st == HF_NOMEM || st == HF_RETRY || st == HF_TIMEOUT;
+    return st == HF_FULL || st == HF_READONLY;
 }
 
-hf_status hf_batch_reach(hf_batch *batch, hf_err *err)
+bool hf_batch_passes(hf_status st)
+{
+    return status_bars(st) || st == HF_BUSY || st == HF_NOMEM || st == HF_RETRY || st == HF_TIMEOUT;
+}
+
+hf_status hf_batch_reach(hf_batch *batch, bool patient, hf_err *err)
 {
     int64_t wait_us = RECONNECT_FIRST_US;
+    bool waits;
     hf_status st;
 
     do {
@@ -200,11 +206,14 @@ hf_status hf_batch_reach(hf_batch *batch, hf_err *err)
             return hf_err_set(err, HF_STOPPED,
                               "the engine stopped while the database could not be reached");
         st = hf_db_reconnect(batch->db, err);
-        if (st == HF_UNREACHABLE || st == HF_BUSY) {
+        waits = st == HF_UNREACHABLE || st == HF_BUSY || (patient && st == HF_READONLY);
+        if (status_bars(st))
+            batch->barred = *err;
+        if (waits) {
             batch->pause(batch->ctx, wait_us);
             wait_us = wait_us * 2 < RECONNECT_MOST_US ? wait_us * 2 : RECONNECT_MOST_US;
         }
-    } while (st == HF_UNREACHABLE || st == HF_BUSY);
+    } while (waits);
     return st;
 }
 
@@ -216,7 +225,7 @@ static hf_status position_take(hf_batch *batch, int64_t *out_position, hf_err *e
     while (st == HF_BUSY) {
         st = hf_keys_fill(batch->positions, batch->db, err);
         if (st == HF_UNREACHABLE || st == HF_UNKNOWN)
-            st = hf_batch_reach(batch, err);
+            st = hf_batch_reach(batch, false, err);
         if (!st)
             st = hf_keys_take(batch->positions, 1, out_position, err);
     }
@@ -314,6 +323,7 @@ static hf_status batch_alone(hf_batch *batch, hf_err *err)
 static hf_status batch_commit(hf_batch *batch, hf_err *err)
 {
     bool alone = false;
+    bool moved = false;
     int tries = 0;
     hf_status st;
 
@@ -331,10 +341,11 @@ static hf_status batch_commit(hf_batch *batch, hf_err *err)
             alone = true;
         } else if (st == HF_RETRY && tries < BATCH_TRIES) {
             alone = ++tries == BATCH_TRIES;
-        } else if (st == HF_UNREACHABLE || st == HF_UNKNOWN) {
+        } else if (st == HF_UNREACHABLE || st == HF_UNKNOWN || (st == HF_READONLY && !moved)) {
             bool unknown = st == HF_UNKNOWN;
 
-            st = unknown ? hf_settle_unknown(batch, err) : hf_batch_reach(batch, err);
+            moved |= st == HF_READONLY; /* another server may be the one that takes changes now */
+            st = unknown ? hf_settle_unknown(batch, err) : hf_batch_reach(batch, false, err);
             if (st)
                 return st;
             if (unknown)
@@ -452,13 +463,22 @@ hf_status hf_batch_rest(hf_batch *batch, hf_err *err)
 
 hf_status hf_batch_try(hf_batch *batch, hf_err *err)
 {
-    hf_status st = hf_batch_rest(batch, err); /* a log that is written back is room as well */
+    hf_status st = HF_OK;
 
+    if (batch->barred.status == HF_READONLY)
+        st = hf_db_reconnect(batch->db, err);
+    if (!st)
+        st = hf_batch_rest(batch, err); /* a log that is written back is room as well */
     if (!st)
         st = hf_keys_fill(batch->keys, batch->db, err);
+    if (st == HF_UNREACHABLE || st == HF_UNKNOWN)
+        st =
+            hf_db_reconnect(batch->db, err) ? HF_UNREACHABLE : HF_BUSY; /* the next try will tell */
     if (!st)
-        batch->full.status = HF_OK;
-    return hf_batch_passes(st) || st == HF_UNREACHABLE || st == HF_UNKNOWN ? HF_OK : st;
+        batch->barred.status = HF_OK;
+    if (status_bars(st))
+        batch->barred = *err;
+    return hf_batch_passes(st) || st == HF_UNREACHABLE ? HF_OK : st;
 }
 
 hf_unit *hf_batch_abandon(hf_batch *batch, const hf_err *why)
@@ -506,10 +526,10 @@ hf_unit *hf_batch_run(hf_batch *batch, hf_unit *units, hf_unit **out_rest, hf_st
         items_join(batch);
         st = batch_commit(batch, err);
         if (!st)
-            batch->full.status = HF_OK;
+            batch->barred.status = HF_OK;
     }
-    if (st == HF_FULL)
-        batch->full = *err;
+    if (status_bars(st))
+        batch->barred = *err;
     if (!st && batch->stats.unknown != unknown)
         batch_requeue(batch);
     else if (!st)

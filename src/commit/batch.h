@@ -23,7 +23,7 @@ typedef struct hf_batch {
     hf_unit *again_last;
     int wary;             /* batches to come in which guards are joined: one did not hold lately */
     int64_t checkpointed; /* pages of the log when it was last written back */
-    hf_err full;          /* why the newest batch found no room; status HF_OK: it did */
+    hf_err barred;        /* HF_FULL or HF_READONLY of the newest batch, and why; HF_OK: it is in */
     hf_writer_stats stats;
     /* Asked between attempts to reach a lost database: true gives up. */
     bool (*stopped)(void *ctx);
@@ -48,8 +48,8 @@ bool hf_batch_waiting(const hf_batch *batch);
 hf_unit *hf_batch_abandon(hf_batch *batch, const hf_err *why);
 
 /* Connects to a lost database again, however long it takes. HF_STOPPED: nobody wants it any more.
- */
-HF_NODISCARD hf_status hf_batch_reach(hf_batch *batch, hf_err *err);
+   HF_READONLY: only a server that takes no changes answers; `patient` waits for another. */
+HF_NODISCARD hf_status hf_batch_reach(hf_batch *batch, bool patient, hf_err *err);
 
 /* Whether the status says that the store is fine, but not now. */
 bool hf_batch_passes(hf_status st);
@@ -57,8 +57,8 @@ bool hf_batch_passes(hf_status st);
 /* Nothing has come for a while: writes the log back. */
 HF_NODISCARD hf_status hf_batch_rest(hf_batch *batch, hf_err *err);
 
-/* Whether there is room again: reserves keys, which writes little and does no harm. A store that is
-   still full, or cannot be reached, is no failure. */
+/* Whether the store takes changes again: reserves keys, which writes little and does no harm. One
+   that still is full or read-only, or cannot be reached, is no failure. */
 HF_NODISCARD hf_status hf_batch_try(hf_batch *batch, hf_err *err);
 
 #endif

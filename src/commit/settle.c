@@ -102,7 +102,7 @@ hf_status hf_settle_unknown(hf_batch *batch, hf_err *err)
 
     batch->stats.unknown++;
     do {
-        st = hf_batch_reach(batch, err);
+        st = hf_batch_reach(batch, true, err);
         if (!st)
             st = batch_resolve(batch, err);
     } while (st == HF_UNREACHABLE);
@@ -218,7 +218,7 @@ static hf_status unit_refuse(hf_batch *batch, hf_unit *unit, hf_err *err)
     while (st == HF_UNREACHABLE) {
         st = unit_lost(batch, unit, err);
         if (st == HF_UNREACHABLE) {
-            st = hf_batch_reach(batch, err);
+            st = hf_batch_reach(batch, true, err);
             if (!st)
                 st = HF_UNREACHABLE; /* reached: ask again */
         }

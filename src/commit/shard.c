@@ -96,7 +96,7 @@ hf_status hf_shards_renew(hf_shards *shards, bool serving, hf_err *err)
     if (!st)
         st = shards_read(shards, cursor, sent_us, err);
     hf_db_end(cursor);
-    shards->lost = st == HF_UNREACHABLE || st == HF_UNKNOWN;
+    shards->lost = st == HF_UNREACHABLE || st == HF_UNKNOWN || st == HF_READONLY;
     if (!st)
         atomic_store(&shards->safe_until_us, sent_us + HF_SHARD_LEASE_US);
     return hf_err_because(err, st, "renew the shards of node %lld", (long long)shards->node);

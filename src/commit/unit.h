@@ -131,8 +131,8 @@ HF_NODISCARD hf_status hf_unit_seal(hf_unit *unit, hf_stager *stager, hf_err *er
 /* ---- afterwards, in `done` */
 
 /* HF_OK: committed. HF_CONFLICT, HF_EXISTS: the guard did not hold. HF_CONSTRAINT, HF_INVALID,
-   HF_TOOBIG: the unit is at fault. HF_FULL, HF_BUSY, HF_NOMEM: it may be tried again. HF_STOPPED:
-   the writer is gone. */
+   HF_TOOBIG: the unit is at fault. HF_FULL, HF_READONLY, HF_BUSY, HF_NOMEM: it may be tried
+   again. HF_STOPPED: the writer is gone. */
 hf_status hf_unit_outcome(const hf_unit *unit, const char **out_text);
 
 /* The part's run as the unit left it; for HF_OK only. */

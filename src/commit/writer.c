@@ -27,7 +27,8 @@ enum {
         15, /* nobody came for this long: those who were answered have something else to do */
     REST_AFTER_US = 1000000, /* without work for this long: write the log back, then sleep until
                                 there is work */
-    TRY_AFTER_US = 500000 /* while the store is full: how often somebody sees whether it still is */
+    TRY_AFTER_US =
+        500000 /* while the store takes no changes: how often somebody sees whether it does */
 };
 
 struct hf_writer {
@@ -56,7 +57,7 @@ struct hf_writer {
     bool dozing;    /* the thread sleeps without a limit: it knows of no log to write back */
     bool closing;   /* finish what is there, then end */
     hf_err failure; /* why the writer stopped for good */
-    hf_err full;    /* why the newest batch found no room; status HF_OK: it did */
+    hf_err barred;  /* the batch's, for others */
     hf_writer_stats stats;
 };
 
@@ -78,6 +79,8 @@ static void writer_pause(void *ctx, int64_t us)
     int64_t until_us = hf_clock_mono_us(hf_clock_system()) + us;
 
     hf_mutex_lock(&writer->lock);
+    if (writer->batch.barred.status)
+        writer->barred = writer->batch.barred; /* this may take long */
     while (!writer->closing &&
            hf_cond_wait_until(&writer->work, &writer->lock, until_us) != HF_TIMEOUT)
         ;
@@ -170,8 +173,8 @@ static void everyone_stop(hf_writer *writer)
 static void batch_give(hf_writer *writer)
 {
     writer->stats = writer->batch.stats;
-    if (writer->full.status || writer->batch.full.status)
-        writer->full = writer->batch.full;
+    if (writer->barred.status || writer->batch.barred.status)
+        writer->barred = writer->batch.barred;
     writer->busy = false;
 }
 
@@ -261,8 +264,8 @@ static void log_rest(hf_writer *writer)
     writer->busy = false;
 }
 
-/* A store that was full is written to now and then: nobody may come to find out, least of all
-   when the world is told that it is full. Under the lock, which it gives up meanwhile. */
+/* A store that took no changes is written to now and then: nobody may come to find out, least of
+   all when the world is told so. Under the lock, which it gives up meanwhile. */
 static void store_try(hf_writer *writer)
 {
     hf_err err = {0};
@@ -274,13 +277,14 @@ static void store_try(hf_writer *writer)
     if (st)
         failure_set(writer, st, &err);
     writer->worked_us = hf_clock_mono_us(hf_clock_system());
-    writer->rested &= writer->batch.full.status != HF_OK;
+    writer->rested &= writer->batch.barred.status != HF_OK;
     hf_mutex_lock(&writer->lock);
     batch_give(writer);
 }
 
 /* Sleeps until there is work and takes the batch for it; false when there will be none any more.
-   After a while without work it writes the log back, once, and sees whether a full store still is.
+   After a while without work it writes the log back, once, and sees whether a store that
+   took no changes does.
  */
 static bool work_wait(hf_writer *writer)
 {
@@ -289,21 +293,21 @@ static bool work_wait(hf_writer *writer)
     hf_mutex_lock(&writer->lock);
     for (;;) {
         bool log = !writer->busy && !writer->rested && writer->batch.db->log_pages > 0;
-        bool full = !writer->busy && writer->full.status;
+        bool barred = !writer->busy && writer->barred.status;
         int64_t until_us =
-            log || full ? writer->worked_us + (full ? TRY_AFTER_US : REST_AFTER_US) : 0;
+            log || barred ? writer->worked_us + (barred ? TRY_AFTER_US : REST_AFTER_US) : 0;
 
         if (!writer->busy && writer->failure.status)
             break;
         go_on = !writer->busy && (writer->first || hf_batch_waiting(&writer->batch));
         if (go_on || (!writer->busy && writer->closing))
             break;
-        if ((log || full) && hf_clock_mono_us(hf_clock_system()) >= until_us) {
-            if (full)
+        if ((log || barred) && hf_clock_mono_us(hf_clock_system()) >= until_us) {
+            if (barred)
                 store_try(writer);
             else
                 log_rest(writer);
-        } else if (log || full) {
+        } else if (log || barred) {
             if (hf_cond_wait_until(&writer->work, &writer->lock, until_us) == HF_TIMEOUT)
                 continue; /* there may have been work meanwhile: look again */
         } else {
@@ -571,7 +575,7 @@ static void unit_run_here(hf_writer *writer, hf_unit *unit)
     writer->expected = writer->queued + 1;
     batch_give(writer);
     if (writer->first || writer->closing || fatal ||
-        (writer->dozing && (writer->full.status || writer->batch.db->log_pages > 0)))
+        (writer->dozing && (writer->barred.status || writer->batch.db->log_pages > 0)))
         hf_cond_signal(&writer->work);
     hf_mutex_unlock(&writer->lock);
 }
@@ -635,16 +639,21 @@ hf_status hf_writer_failure(hf_writer *writer, hf_err *out_failure)
     return st;
 }
 
-hf_status hf_writer_full(hf_writer *writer, hf_err *out_why)
+hf_status hf_writer_barred(hf_writer *writer, hf_err *out_why)
 {
     hf_status st;
 
     hf_mutex_lock(&writer->lock);
-    st = writer->full.status;
+    st = writer->barred.status;
     if (st && out_why)
-        *out_why = writer->full;
+        *out_why = writer->barred;
     hf_mutex_unlock(&writer->lock);
     return st;
+}
+
+bool hf_writer_passes(hf_status st)
+{
+    return hf_batch_passes(st);
 }
 
 hf_writer_stats hf_writer_stats_get(hf_writer *writer)

@@ -5,9 +5,9 @@
    never calls user code except `done` functions, which must not block.
 
    After a failed sync, detected corruption or a foreign write it stops for good: everything staged
-   and submitted from then on is answered with HF_STOPPED. A full disk or a busy database fails the
-   batch and it goes on. A lost PostgreSQL connection is made again, and what was under way is found
-   out by reading back. */
+   and submitted from then on is answered with HF_STOPPED. A full disk, or a database that is busy
+   or takes no changes, fails the batch and it goes on. A lost PostgreSQL connection is made again,
+   and what was under way is found out by reading back. */
 #ifndef HF_COMMIT_WRITER_H
 #define HF_COMMIT_WRITER_H
 
@@ -87,9 +87,14 @@ hf_keys *hf_writer_keys(hf_writer *writer);
 /* Why the writer stopped: HF_OK while it works. */
 hf_status hf_writer_failure(hf_writer *writer, hf_err *out_failure);
 
-/* HF_FULL, and why, from a batch that found the disk or the database full until something can be
-   written again; the thread tries so by itself. HF_OK otherwise. */
-hf_status hf_writer_full(hf_writer *writer, hf_err *out_why);
+/* HF_FULL or HF_READONLY, and why, from a batch that found the disk or the database full or
+   read-only until something can be written again; the thread tries so by itself. HF_OK otherwise.
+ */
+hf_status hf_writer_barred(hf_writer *writer, hf_err *out_why);
+
+/* Whether the outcome of a unit says that the store is fine, but not now: HF_FULL, HF_READONLY,
+   HF_BUSY, HF_NOMEM, HF_RETRY, HF_TIMEOUT. */
+bool hf_writer_passes(hf_status st);
 
 hf_writer_stats hf_writer_stats_get(hf_writer *writer);
 

@@ -128,8 +128,8 @@ static hf_value item_request(hf_mem *mem, const batch *b, int64_t number, const 
 /* A status that says nothing of the item: the step is tried again later. */
 static bool passing(hf_status st)
 {
-    return st == HF_NOMEM || st == HF_UNREACHABLE || st == HF_UNKNOWN || st == HF_STOPPED ||
-           st == HF_BUSY || st == HF_RETRY || st == HF_FULL || st == HF_CONFLICT;
+    return hf_writer_passes(st) || st == HF_UNREACHABLE || st == HF_UNKNOWN || st == HF_STOPPED ||
+           st == HF_CONFLICT;
 }
 
 /* One item; its row goes into the unit. False: not now. */

@@ -63,7 +63,8 @@ static void client_give(hf_remote *remote, hf_client *client, bool good)
 
 static bool worth_asking_again(hf_status st, const hf_client_reply *reply)
 {
-    return st == HF_UNREACHABLE || (!st && (reply->status == 429 || reply->status == 503));
+    return st == HF_UNREACHABLE ||
+           (!st && (reply->status == 429 || reply->status == 503 || reply->status == 507));
 }
 
 void hf_remote_pause(hf_remote *remote, int64_t ms)

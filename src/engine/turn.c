@@ -411,8 +411,7 @@ static void turn_trouble(hf_core *core, live_run *run, hf_task_trouble trouble, 
 {
     if (st == HF_UNREACHABLE || st == HF_UNKNOWN)
         (void)!hf_db_reconnect(core->db, NULL);
-    if (st == HF_UNREACHABLE || st == HF_UNKNOWN || st == HF_BUSY || st == HF_RETRY ||
-        st == HF_NOMEM || st == HF_TIMEOUT || st == HF_FULL)
+    if (st == HF_UNREACHABLE || st == HF_UNKNOWN || hf_writer_passes(st))
         hf_turn_later(core, run, trouble, st);
     else
         hf_core_fail(core, st, err);

@@ -417,10 +417,14 @@ static hf_status ticket_send(hf_call *c, hf_ticket *ticket)
 {
     hf_engine *engine = c->engine;
     reporter who = {.engine = engine, .slot = c->slot};
-    hf_status st;
+    hf_status st = HF_OK;
 
     if (!engine->desk)
         return hf_err_set(&c->slot->err, HF_MISUSE, "workers are not allowed: hf_workers_allow");
+    if (ticket->what != HF_TICKET_BEAT) /* else its worker would wait until there is room */
+        st = hf_writer_barred(engine->writer, &c->slot->err);
+    if (st)
+        return st;
     ticket->done = ticket_done;
     ticket->ctx = &who;
     st = hf_errand_report(engine->core, ticket, &c->slot->err);

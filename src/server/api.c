@@ -226,8 +226,10 @@ void hf_api_status(hf_api *api, hf_status st, const char *text)
         hf_api_error(api, 503, "overloaded", "%s", text);
         return;
     case HF_FULL:
+        hf_api_error(api, 507, hf_strstatus(st), "%s", text);
+        return;
     case HF_READONLY:
-        hf_api_error(api, 507, "storage_full", "%s", text);
+        hf_api_error(api, 503, hf_strstatus(st), "%s", text);
         return;
     case HF_STOPPED:
         hf_api_error(api, 503, "draining", "%s", text);

@@ -23,8 +23,8 @@ static const char *ready_fault(hf_server *server)
         return "draining";
     if (st == HF_STOPPED)
         return "stopped";
-    if (st == HF_FULL)
-        return "storage_full";
+    if (st == HF_FULL || st == HF_READONLY)
+        return hf_strstatus(st);
     return atomic_load(&server->away) ? "store_unreachable" : NULL;
 }
 

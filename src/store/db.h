@@ -99,6 +99,7 @@ typedef struct hf_db_options {
     const char *schema;  /* PostgreSQL: schema name, NULL for "holdfast" */
     hf_db_mode mode;     /* HF_DB_WRITE: the writer's connection */
     bool create;         /* HF_DB_WRITE: make the file or schema when it does not exist */
+    bool primary;        /* HF_DB_READ, PostgreSQL: no standby will do, its rows may be old */
     bool by_key;         /* HF_DB_READ: every statement finds its rows by an index (writers do) */
     const char *vfs;     /* SQLite: VFS name, NULL for the default; tests bring their own */
     const hf_stmt_text

@@ -44,7 +44,7 @@ static hf_status session_ask(const hf_pg *pg, PGconn *conn, bool *out_standby,
     bool write = pg->mode == HF_DB_WRITE;
     const Oid types[] = {25, 25, 25, 25}; /* text */
     const char *values[] = {pg->schema, write ? IDLE_LIMIT_WRITE : IDLE_LIMIT_READ,
-                            write ? "off" : "on", write || pg->by_key ? "key" : "any"};
+                            write ? NULL : "on", write || pg->by_key ? "key" : "any"};
     PGresult *result = PQexecParams(conn, HF_PG_SQL_SESSION, 4, types, values, NULL, NULL, 0);
     hf_status st = HF_OK;
 
@@ -99,9 +99,8 @@ static hf_status session_check(hf_pg *pg, PGconn *conn, bool create, char out_ba
         st = session_ask(pg, conn, &standby, &schema, out_backend, err);
         if (st)
             return st;
-        if (standby && pg->mode == HF_DB_WRITE)
-            return hf_err_set(err, HF_READONLY,
-                              "the server is a standby (in recovery); connect to the primary");
+        if (standby && (pg->mode == HF_DB_WRITE || pg->primary)) /* a pooler did not tell */
+            return hf_err_set(err, HF_READONLY, HF_PG_STANDBY);
         if (schema == SCHEMA_FORBIDDEN)
             return hf_err_set(err, HF_DENIED, "no privilege to use schema %s", pg->schema);
         if (schema == SCHEMA_MISSING && !create)
@@ -155,7 +154,10 @@ static hf_status session_open(hf_pg *pg, bool create, hf_err *err)
 {
     char backend[BACKEND_SIZE] = "";
     PGconn *conn = NULL;
-    hf_status st = hf_pg_conn_open(pg->address, &conn, err);
+    const hf_pg_want want = pg->mode == HF_DB_WRITE ? HF_PG_WRITABLE
+                            : pg->primary           ? HF_PG_PRIMARY
+                                                    : HF_PG_ANY;
+    hf_status st = hf_pg_conn_open(pg->address, want, &conn, err);
 
     if (st)
         return st;
@@ -234,6 +236,7 @@ static hf_status pg_new(const hf_db_options *options, hf_pg **out_pg, hf_err *er
         return hf_err_nomem(err, "a connection");
     pg->mode = options->mode;
     pg->by_key = options->by_key;
+    pg->primary = options->primary;
     pg->statements = options->statements;
     pg->statement_count = options->statement_count;
     pg->cursor.base.db = &pg->db;

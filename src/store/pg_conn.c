@@ -144,9 +144,31 @@ static hf_status host_connect(const conn_options *options, PGconn **out_conn, hf
     return HF_OK;
 }
 
-static hf_status hosts_connect(const conn_options *options, hf_mem *mem, PGconn **out_conn,
-                               hf_err *err)
+static bool server_says_on(PGconn *conn, const char *setting)
 {
+    const char *value = PQparameterStatus(conn, setting); /* NULL: a pooler does not tell */
+
+    return value && strcmp(value, "on") == 0;
+}
+
+/* Whether the server is the one that is wanted, and else why not. */
+static hf_status server_fits(PGconn *conn, hf_pg_want want, hf_err *err)
+{
+    if (server_says_on(conn, "in_hot_standby"))
+        return hf_err_set(err, HF_READONLY, HF_PG_STANDBY);
+    if (want == HF_PG_WRITABLE && server_says_on(conn, "default_transaction_read_only"))
+        return hf_err_set(err, HF_READONLY,
+                          "the server takes no changes (default_transaction_read_only is on)");
+    return HF_OK;
+}
+
+/* Of several hosts the first that fits. One that answers and does not fit says more than one that
+   does not answer. */
+static hf_status hosts_connect(const conn_options *options, hf_pg_want want, hf_mem *mem,
+                               PGconn **out_conn, hf_err *err)
+{
+    PGconn *spare = NULL; /* a standby, for want of something newer */
+    hf_err misfit = {0};
     size_t hosts = list_count(options_get(options, "host"));
     size_t addresses = list_count(options_get(options, "hostaddr"));
     size_t count = hosts > addresses ? hosts : addresses;
@@ -162,9 +184,25 @@ static hf_status hosts_connect(const conn_options *options, hf_mem *mem, PGconn 
             st = options_pick(&one, "port", i, mem, err);
         if (!st)
             st = host_connect(&one, out_conn, err);
-        if (!st || st == HF_NOMEM)
+        if (st == HF_NOMEM)
             break;
+        if (st)
+            continue;
+        st = server_fits(*out_conn, want, &misfit);
+        if (!st)
+            break;
+        if (want == HF_PG_ANY && !spare)
+            spare = *out_conn;
+        else
+            PQfinish(*out_conn);
     }
+    if (st && st != HF_NOMEM && spare) {
+        *out_conn = spare;
+        return HF_OK;
+    }
+    PQfinish(spare);
+    if (st && st != HF_NOMEM && misfit.status)
+        st = hf_err_set(err, misfit.status, "%s", misfit.text);
     return st;
 }
 
@@ -181,7 +219,7 @@ bool hf_pg_conn_wait(PGconn *conn, bool writing, int timeout_ms)
     return count != 0;
 }
 
-hf_status hf_pg_conn_open(const char *address, PGconn **out_conn, hf_err *err)
+hf_status hf_pg_conn_open(const char *address, hf_pg_want want, PGconn **out_conn, hf_err *err)
 {
     conn_options options = {0};
     char *message = NULL;
@@ -204,7 +242,7 @@ hf_status hf_pg_conn_open(const char *address, PGconn **out_conn, hf_err *err)
         goto done;
     }
     options_fill(&options, parsed);
-    st = hosts_connect(&options, mem, out_conn, err);
+    st = hosts_connect(&options, want, mem, out_conn, err);
 done:
     hf_mem_free(mem);
     PQconninfoFree(parsed);

@@ -30,7 +30,7 @@ static hf_status notifier_check(hf_pg *pg, PGresult *result, hf_err *err)
 
 static hf_status notifier_open(hf_pg *pg, hf_err *err)
 {
-    hf_status st = hf_pg_conn_open(pg->address, &pg->notifier, err);
+    hf_status st = hf_pg_conn_open(pg->address, HF_PG_PRIMARY, &pg->notifier, err);
 
     return st ? st : notifier_check(pg, PQexec(pg->notifier, HF_PG_SQL_NOTIFY_SESSION), err);
 }

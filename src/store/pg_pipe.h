@@ -61,6 +61,7 @@ typedef struct hf_pg {
     char *schema;
     char *channel; /* of notifications */
     hf_db_mode mode;
+    bool primary;
     bool by_key;
     const hf_stmt_text *statements;
     size_t statement_count;

@@ -6,7 +6,8 @@
 
 #include "base/buf.h"
 
-/* Transactions. A writer's are READ COMMITTED READ WRITE because its session is. A savepoint that
+/* Transactions. A writer's are READ COMMITTED because its session is, and READ WRITE unless the
+   server was told to take no changes. A savepoint that
    was rolled back to is also removed: the interface knows one level. */
 #define HF_PG_SQL_BEGIN_READ  "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 #define HF_PG_SQL_BEGIN_WRITE "BEGIN"
@@ -26,8 +27,8 @@
     " (SELECT set_config(name, '1000', false) FROM pg_catalog.pg_settings"                         \
     " WHERE name = 'client_connection_check_interval')"
 
-/* Session set-up in one round trip. $1 schema, $2 idle-in-transaction limit, $3
-   default_transaction_read_only, $4 `key` for statements that find every row by a key -> is it a
+/* Session set-up in one round trip. $1 schema, $2 idle-in-transaction limit, $3 `on`
+   for a reader, else null, $4 `key` for statements that find every row by a key -> is it a
    standby, state of the schema (null: missing, 1: no privilege to use it, 2: usable), ..., which
    backend this is. A stricter synchronous_commit than `on` is kept. By a key, whatever the size of
    a batch, means that each statement is planned once and only by indexes, because a plan that was
@@ -42,7 +43,7 @@
     " set_config('standard_conforming_strings', 'on', false),"                                     \
     " set_config('TimeZone', 'UTC', false),"                                                       \
     " set_config('idle_in_transaction_session_timeout', $2, false),"                               \
-    " set_config('default_transaction_read_only', $3, false),"                                     \
+    " CASE $3 WHEN 'on' THEN set_config('default_transaction_read_only', $3, false) END,"          \
     " set_config('default_transaction_isolation', 'read committed', false),"                       \
     " set_config('plan_cache_mode', CASE $4 WHEN 'key' THEN 'force_generic_plan' ELSE 'auto' END," \
     " false),"                                                                                     \

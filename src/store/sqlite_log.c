@@ -3,6 +3,7 @@
    It must never hold bytes back once SQLite could show them to another connection. */
 #include "store/sqlite_log.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -27,13 +28,27 @@ static hf_sqlite_log *log_of(sqlite3_file *file)
     return (hf_sqlite_log *)(uintptr_t)file->pMethods; /* ours, which nobody else changes */
 }
 
+/* A full disk has a code of its own in SQLite; a read-only one is an I/O error like any other, and
+   at COMMIT nobody could tell them apart any more. */
+static int under_write(const hf_sqlite_log *log, const void *bytes, int len, sqlite3_int64 at)
+{
+    int code = log->under->xWrite(log->file, bytes, len, at);
+    int number = 0;
+
+    if (code == SQLITE_IOERR_WRITE &&
+        log->under->xFileControl(log->file, SQLITE_FCNTL_LAST_ERRNO, &number) == SQLITE_OK &&
+        number == EROFS)
+        return SQLITE_READONLY;
+    return code;
+}
+
 /* What cannot be written is forgotten: SQLite hears of it and undoes the transaction. */
 static int gathered_write(hf_sqlite_log *log)
 {
     int len = log->len;
 
     log->len = 0;
-    return len ? log->under->xWrite(log->file, log->bytes, len, log->at) : SQLITE_OK;
+    return len ? under_write(log, log->bytes, len, log->at) : SQLITE_OK;
 }
 
 static int log_write(sqlite3_file *file, const void *bytes, int len, sqlite3_int64 at)
@@ -50,7 +65,7 @@ static int log_write(sqlite3_file *file, const void *bytes, int len, sqlite3_int
     if (code != SQLITE_OK)
         return code;
     if (len > GATHERED_MAX)
-        return log->under->xWrite(file, bytes, len, at);
+        return under_write(log, bytes, len, at);
     if (!log->len)
         log->at = at;
     memcpy(log->bytes + log->len, bytes, (size_t)len);

@@ -19,6 +19,7 @@ static const status_row status_rows[] = {
     {SQLITE_BUSY, HF_BUSY},           /* the busy timeout has passed already */
     {SQLITE_LOCKED, HF_RETRY},        {SQLITE_SCHEMA, HF_RETRY},
     {SQLITE_PROTOCOL, HF_BUSY},       {SQLITE_NOMEM, HF_NOMEM},
+    {SQLITE_READONLY_DBMOVED, HF_IO}, /* another file has its name: this one is nobody's */
     {SQLITE_READONLY, HF_READONLY},   {SQLITE_PERM, HF_READONLY},
     {SQLITE_INTERRUPT, HF_TIMEOUT},   {SQLITE_IOERR, HF_IO}, /* a failed sync is one of these */
     {SQLITE_CORRUPT, HF_CORRUPT},     {SQLITE_FORMAT, HF_CORRUPT},
@@ -54,6 +55,7 @@ hf_status hf_sqlite_status(sqlite3 *handle, int code)
     hf_status status = HF_ERROR;
     size_t count = sizeof(status_rows) / sizeof(status_rows[0]);
     size_t at = 0;
+    hf_status said;
 
     HF_ASSERT(code != SQLITE_OK && code != SQLITE_ROW && code != SQLITE_DONE);
     while (at < count && status_rows[at].code != code)
@@ -65,8 +67,12 @@ hf_status hf_sqlite_status(sqlite3 *handle, int code)
         status = status_rows[at].status;
     if (handle && status == HF_IO && (code & 0xff) == SQLITE_CANTOPEN)
         return errno_status(sqlite3_system_errno(handle), HF_IO);
-    if (handle && status == HF_IO && errno_status(sqlite3_system_errno(handle), HF_IO) == HF_FULL)
-        return HF_FULL;
+    if (!handle || status != HF_IO)
+        return status;
+    said = errno_status(sqlite3_system_errno(handle), HF_IO);
+    /* After a sync that failed nothing more can be promised, whatever the reason. */
+    if (said == HF_FULL || (said == HF_READONLY && code == SQLITE_IOERR_WRITE))
+        return said;
     return status;
 }
 

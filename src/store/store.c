@@ -37,6 +37,7 @@ static hf_db_options store_options(const hf_store *store, hf_db_mode mode)
         .address = store->address.target,
         .schema = store->address.schema,
         .mode = mode,
+        .primary = store->writer != NULL, /* what an engine decides by */
         .vfs = store->vfs,
         .statements = hf_stmt_texts,
         .statement_count = hf_stmt_texts_count,

@@ -284,22 +284,28 @@ START_TEST(survives_a_full_disk)
 }
 END_TEST
 
-/* ---- a disk that fills up under a running engine */
+/* ---- a disk that takes nothing for a while, under a running engine */
 
-/* One unit that the full disk may refuse. The writer lives, reads work, and once there is room
-   again the very same writer takes it. */
-static void signal_despite_full(hf_world *world, hf_simvfs *vfs, hf_world_run *run, int64_t nth,
-                                bool persistent, int64_t *out_seen)
+/* What the disk does, and what becomes of units meanwhile. */
+typedef struct bar {
+    hf_simvfs_fault fault;
+    hf_status status;
+} bar;
+
+/* One unit that the disk may refuse. The writer lives, reads work, and once the disk takes
+   something again the very same writer takes it. */
+static void signal_despite(const bar *is, hf_world *world, hf_simvfs *vfs, hf_world_run *run,
+                           int64_t nth, bool persistent, int64_t *out_seen)
 {
     hf_err err = {0};
     hf_status st;
 
-    hf_simvfs_fail(vfs, HF_SIMVFS_FULL, nth, persistent);
+    hf_simvfs_fail(vfs, is->fault, nth, persistent);
     st = hf_world_signal(world, run, "more", ROOM_BYTES, &err);
     for (int i = 0; st && i < 3; i++) {
         hf_world_run copy = *run;
 
-        ck_assert_msg(st == HF_FULL, "%s", err.text);
+        ck_assert_msg(st == is->status, "%s", err.text);
         ck_assert_int_eq(hf_writer_failure(world->writer, NULL), HF_OK);
         ck_assert_int_eq(hf_world_reload(world, &copy, &err), HF_OK);
         ck_assert_int_eq(copy.base.last_seq, run->base.last_seq);
@@ -308,22 +314,21 @@ static void signal_despite_full(hf_world *world, hf_simvfs *vfs, hf_world_run *r
         st = hf_world_signal(world, run, "more", ROOM_BYTES, &err);
         ck_assert_int_ne(st, HF_OK);
     }
-    *out_seen = hf_simvfs_seen(vfs, HF_SIMVFS_FULL);
-    hf_simvfs_fail(vfs, HF_SIMVFS_FULL, 0, false);
+    *out_seen = hf_simvfs_seen(vfs, is->fault);
+    hf_simvfs_fail(vfs, is->fault, 0, false);
     if (st) {
         st = hf_world_signal(world, run, "more", ROOM_BYTES, &err);
-        ck_assert_msg(st == HF_OK, "there is room again: %s", err.text);
+        ck_assert_msg(st == HF_OK, "it may be written again: %s", err.text);
     }
 }
 
-/* Units fail with HF_FULL while there is no room; nothing is restarted when there is. */
-START_TEST(goes_on_when_space_returns)
+static void bar_run(const bar *is)
 {
-    hf_simvfs *vfs = hf_simvfs_new("sim-full");
-    const hf_world_options options = {.vfs = "sim-full", .manual = true};
+    hf_simvfs *vfs = hf_simvfs_new("sim-bar");
+    const hf_world_options options = {.vfs = "sim-bar", .manual = true};
     hf_ledger ledger = {0};
     const hf_recovery recovery = {
-        .address = STORE, .vfs = "sim-full", .ledger = &ledger, .commit = INT64_MAX};
+        .address = STORE, .vfs = "sim-bar", .ledger = &ledger, .commit = INT64_MAX};
     hf_complaint complaint;
     hf_world world;
     hf_world_run run;
@@ -334,21 +339,34 @@ START_TEST(goes_on_when_space_returns)
     ck_assert_int_eq(hf_world_start(&world, "patient", &run, &err), HF_OK);
     for (int persistent = 0; persistent < 2; persistent++)
         for (int64_t nth = 1, seen = 1; nth <= seen; nth++, points++) {
-            signal_despite_full(&world, vfs, &run, nth, persistent, &seen);
+            signal_despite(is, &world, vfs, &run, nth, persistent, &seen);
             hf_ledger_note(&ledger, &run.base, points + 1, 0);
-            if (points % 7 == 0) /* the log written back to a full disk */
-                hf_simvfs_fail(vfs, HF_SIMVFS_FULL, 1 + nth % 5, true);
+            if (points % 7 == 0) /* the log written back to such a disk */
+                hf_simvfs_fail(vfs, is->fault, 1 + nth % 5, true);
             err = (hf_err){0};
             ck_assert_int_eq(hf_db_checkpoint(hf_store_writer(world.store), &err),
-                             points % 7 == 0 ? HF_FULL : HF_OK);
-            hf_simvfs_fail(vfs, HF_SIMVFS_FULL, 0, false);
+                             points % 7 == 0 ? is->status : HF_OK);
+            hf_simvfs_fail(vfs, is->fault, 0, false);
         }
     ck_assert_int_gt(points, 3); /* a transaction is written in one or two pieces */
     hf_world_close(&world);
     ck_assert_msg(hf_recovery_check(&recovery, &complaint), "%s", complaint.text);
-    printf("io_faults full and free again: %d points\n", points);
+    printf("io_faults %s and free again: %d points\n", hf_strstatus(is->status), points);
     hf_ledger_fini(&ledger);
     hf_simvfs_free(vfs);
+}
+
+/* Units fail with HF_FULL while there is no room; nothing is restarted when there is. */
+START_TEST(goes_on_when_space_returns)
+{
+    bar_run(&(bar){HF_SIMVFS_FULL, HF_FULL});
+}
+END_TEST
+
+/* The same with HF_READONLY on a file system that was mounted anew. */
+START_TEST(goes_on_when_writable_again)
+{
+    bar_run(&(bar){HF_SIMVFS_READONLY, HF_READONLY});
 }
 END_TEST
 
@@ -470,5 +488,6 @@ HF_SUITE_MAIN("crash/io_faults", {stops_when_a_sync_fails, SCENARIO_SECONDS},
               {survives_read_errors, SCENARIO_SECONDS},
               {survives_one_moment_of_full_disk, SCENARIO_SECONDS},
               {survives_a_full_disk, SCENARIO_SECONDS}, {goes_on_when_space_returns, 300},
+              {goes_on_when_writable_again, 300},
               {ends_in_order_when_the_disk_goes_away, SCENARIO_SECONDS},
               {is_never_wrong_in_silence_when_syncs_lie, SCENARIO_SECONDS})

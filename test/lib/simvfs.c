@@ -3,6 +3,7 @@
    did not do. */
 #include "lib/simvfs.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <sqlite3.h>
 #include <string.h>
@@ -78,6 +79,17 @@ static bool trap_springs(hf_simvfs *vfs, hf_simvfs_fault which)
 
     at->seen++;
     return at->fail_at && (at->seen == at->fail_at || (at->persistent && at->seen > at->fail_at));
+}
+
+/* As after a write that met a read-only disk; there is no errno behind the other faults. */
+static int vfs_errno(hf_simvfs *vfs)
+{
+    bool fixed;
+
+    vfs_lock(vfs);
+    fixed = vfs->traps[HF_SIMVFS_READONLY].fail_at != 0;
+    vfs_unlock(vfs);
+    return fixed ? EROFS : 0;
 }
 
 /* ---- nodes */
@@ -191,6 +203,8 @@ static int file_write(sqlite3_file *base, const void *data, int amount, sqlite3_
         code = SQLITE_IOERR_WRITE;
     else if (trap_springs(vfs, HF_SIMVFS_FULL))
         code = SQLITE_FULL;
+    else if (trap_springs(vfs, HF_SIMVFS_READONLY))
+        code = SQLITE_IOERR_WRITE;
     else if (!hf_sim_bytes_write(&self->on->bytes, (size_t)offset, data, (size_t)amount))
         code = SQLITE_IOERR_NOMEM;
     else if (!self->on->scratch)
@@ -321,10 +335,10 @@ static int file_reserved(sqlite3_file *base, int *out_reserved)
 
 static int file_control(sqlite3_file *base, int what, void *argument)
 {
-    (void)base;
-    (void)what;
-    (void)argument;
-    return SQLITE_NOTFOUND;
+    if (what != SQLITE_FCNTL_LAST_ERRNO)
+        return SQLITE_NOTFOUND;
+    *(int *)argument = vfs_errno(file_of(base)->vfs);
+    return SQLITE_OK;
 }
 
 static int file_sector(sqlite3_file *base)
@@ -574,10 +588,9 @@ static int vfs_time(sqlite3_vfs *base, double *out_days)
 
 static int vfs_last_error(sqlite3_vfs *base, int room, char *out)
 {
-    (void)base;
     (void)room;
     (void)out;
-    return 0; /* there is no errno behind these files */
+    return vfs_errno(vfs_of(base));
 }
 
 static void nodes_free(hf_simvfs *vfs)

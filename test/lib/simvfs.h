@@ -7,8 +7,8 @@
 
    Recording: every write, truncation, sync, removal and creation is noted and numbered from 1;
    simdisk.h says what a crash after any of them leaves behind. Faults: the nth sync, write or read
-   from now fails, once or from then on; a write can also meet a full disk. A crash makes every call
-   fail from one operation on, as a process sees its disk go away. */
+   from now fails, once or from then on; a write can also meet a full disk or a read-only one. A
+   crash makes every call fail from one operation on, as a process sees its disk go away. */
 #ifndef HF_TEST_LIB_SIMVFS_H
 #define HF_TEST_LIB_SIMVFS_H
 
@@ -21,10 +21,11 @@
 typedef struct hf_simvfs hf_simvfs;
 
 typedef enum hf_simvfs_fault {
-    HF_SIMVFS_SYNC,  /* a sync fails; what it was to save may be lost */
-    HF_SIMVFS_WRITE, /* a write or truncation fails with an I/O error, */
-    HF_SIMVFS_FULL,  /* a write because the disk is full */
-    HF_SIMVFS_READ,  /* a read fails with an I/O error */
+    HF_SIMVFS_SYNC,     /* a sync fails; what it was to save may be lost */
+    HF_SIMVFS_WRITE,    /* a write or truncation fails with an I/O error, */
+    HF_SIMVFS_FULL,     /* a write because the disk is full */
+    HF_SIMVFS_READ,     /* a read fails with an I/O error */
+    HF_SIMVFS_READONLY, /* a write because the file system is read-only */
     HF_SIMVFS_FAULTS
 } hf_simvfs_fault;
 

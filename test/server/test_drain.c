@@ -390,41 +390,144 @@ START_TEST(not_ready_when_it_cannot_write)
 }
 END_TEST
 
-/* A full disk: what cannot be recorded is refused and changes nothing, /api/ready says why, reads
-   go on; and as soon as there is room it is ready again, although nobody asked it to write. */
-START_TEST(not_ready_while_the_disk_is_full)
-{
-    static const char first[] = "{\"workflow_type\":\"t\",\"workflow_id\":\"a\"}";
-    static const char second[] = "{\"workflow_type\":\"t\",\"workflow_id\":\"b\"}";
-    hf_simvfs *disk = hf_simvfs_new("small disk");
-    hf_site_answer answer;
-    hf_site site;
+/* ---- stores that cannot be written to */
 
-    ck_assert_ptr_nonnull(disk);
-    ck_assert_int_eq(sqlite3_vfs_register(sqlite3_vfs_find("small disk"), 1), SQLITE_OK);
-    hf_site_open(&site, HF_ENGINE_SQLITE, &app, (hf_server_options){0});
-    ck_assert_int_eq(hf_site_ask(&site, "POST", "/api/workflows", NULL, first).status, 201);
-    hf_simvfs_fail(disk, HF_SIMVFS_FULL, 1, true);
-    answer = hf_site_ask(&site, "POST", "/api/workflows", NULL, second);
-    ck_assert_msg(answer.status == 507, "%d: %s", answer.status, answer.text);
-    ck_assert_str_eq(hf_str(answer.body, "reason", ""), "storage_full");
-    answer = hf_site_ask(&site, "GET", "/api/ready", NULL, NULL);
-    ck_assert_msg(answer.status == 503, "%d: %s", answer.status, answer.text);
-    ck_assert_str_eq(hf_str(answer.body, "status", ""), "storage_full");
-    ck_assert(!hf_bool(answer.body, "ready", true));
-    ck_assert_int_eq(hf_working(site.engine), HF_FULL);
-    ck_assert_int_eq(hf_site_ask(&site, "GET", "/api/health", NULL, NULL).status, 200);
-    ck_assert_int_eq(hf_site_ask(&site, "GET", "/api/workflows/a", NULL, NULL).status, 200);
-    ck_assert_int_eq(hf_site_ask(&site, "GET", "/api/workflows/b", NULL, NULL).status, 404);
-    hf_simvfs_fail(disk, HF_SIMVFS_FULL, 0, false);
-    for (int i = 0; i < 3000 && hf_working(site.engine); i++)
-        hf_nap_ms(20);
-    ck_assert_int_eq(hf_site_ask(&site, "GET", "/api/ready", NULL, NULL).status, 200);
-    ck_assert_int_eq(hf_site_ask(&site, "POST", "/api/workflows", NULL, second).status, 201);
-    hf_site_close(&site);
-    hf_simvfs_free(disk);
+/* Every change to a table of the store is refused by the server with this SQLSTATE; NULL: none is
+   any more. */
+static void tables_refuse(hf_site *site, const char *sqlstate)
+{
+    char script[1024];
+    hf_err err = {0};
+    hf_db *db = NULL;
+
+    hf_test_ok(hf_test_place_dial(site->place, HF_DB_WRITE, NULL, 0, &db, &err), &err, "dial");
+    (void)snprintf(script, sizeof(script),
+                   "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN RAISE "
+                   "EXCEPTION 'made up' USING ERRCODE = '%s'; END $f$;"
+                   "DO $$ DECLARE t name; BEGIN FOR t IN SELECT tablename FROM pg_tables WHERE "
+                   "schemaname = current_schema() LOOP EXECUTE format('CREATE TRIGGER refuse "
+                   "BEFORE INSERT OR UPDATE OR DELETE ON %%I EXECUTE FUNCTION refuse()', t); "
+                   "END LOOP; END $$",
+                   sqlstate ? sqlstate : "");
+    hf_test_ok(hf_db_script(db, sqlstate ? script : "DROP FUNCTION refuse() CASCADE", &err), &err,
+               "triggers");
+    hf_db_close(db);
 }
-END_TEST
+
+/* A store whose writes can be made to fail: a disk in memory, or triggers. */
+typedef struct sick_store {
+    hf_site site;
+    hf_simvfs *disk; /* NULL: PostgreSQL */
+} sick_store;
+
+static void sick_open(sick_store *sick, hf_engine_kind kind)
+{
+    sick->disk = kind == HF_ENGINE_SQLITE ? hf_simvfs_new("sick disk") : NULL;
+    ck_assert(sick->disk || kind != HF_ENGINE_SQLITE);
+    if (sick->disk)
+        ck_assert_int_eq(sqlite3_vfs_register(sqlite3_vfs_find("sick disk"), 1), SQLITE_OK);
+    site_begin(&sick->site, kind);
+}
+
+static void sick_close(sick_store *sick)
+{
+    hf_site_close(&sick->site);
+    hf_simvfs_free(sick->disk);
+}
+
+/* The worker's report on the newest task of a run. */
+typedef struct report {
+    char path[160];
+    char body[256];
+} report;
+
+static report report_next(hf_site *site)
+{
+    hf_site_answer answer;
+    report r;
+
+    (void)hf_site_expect(site, "POST", "/api/workflows",
+                         "{\"workflow_type\":\"remote\",\"workflow_id\":\"r-2\",\"task_queue\":"
+                         "\"far\"}",
+                         201);
+    answer = hf_site_ask(site, "POST", "/api/worker/workflow-tasks/poll", NULL, "{" WORKER "}");
+    (void)snprintf(r.path, sizeof(r.path), "/api/worker/workflow-tasks/%s/complete",
+                   hf_str(answer.body, "task.task_id", ""));
+    (void)snprintf(r.body, sizeof(r.body),
+                   "{\"lease_owner\":\"w1\",\"workflow_task_attempt\":%d,\"commands\":[{\"type\":"
+                   "\"complete_workflow\"}]}",
+                   (int)hf_int(answer.body, "task.workflow_task_attempt", 0));
+    return r;
+}
+
+/* While the store takes nothing: commands and reports are refused in so many words and change
+   nothing, /api/ready says why, reads go on. */
+static void takes_nothing(sick_store *sick, const report *r, int status, hf_status st)
+{
+    hf_site *site = &sick->site;
+    hf_site_answer answer = hf_site_expect(
+        site, "POST", "/api/workflows", "{\"workflow_type\":\"t\",\"workflow_id\":\"b\"}", status);
+
+    ck_assert_str_eq(hf_str(answer.body, "reason", ""), hf_strstatus(st));
+    answer = hf_site_expect(site, "POST", r->path, r->body, status);
+    ck_assert_str_eq(hf_str(answer.body, "reason", ""), hf_strstatus(st));
+    answer = hf_site_expect(site, "GET", "/api/ready", NULL, 503);
+    ck_assert_str_eq(hf_str(answer.body, "status", ""), hf_strstatus(st));
+    ck_assert(!hf_bool(answer.body, "ready", true));
+    ck_assert_int_eq(hf_working(site->engine), st);
+    (void)hf_site_expect(site, "GET", "/api/health", NULL, 200);
+    (void)hf_site_expect(site, "GET", "/api/workflows/r-1", NULL, 200);
+    (void)hf_site_expect(site, "GET", "/api/workflows/b", NULL, 404);
+}
+
+/* It is ready again by itself, although nobody asked it to write, and the worker's report is
+   taken. */
+static void takes_again(sick_store *sick, const report *r)
+{
+    hf_site *site = &sick->site;
+
+    for (int i = 0; i < 3000 && hf_working(site->engine); i++)
+        hf_nap_ms(20);
+    (void)hf_site_expect(site, "GET", "/api/ready", NULL, 200);
+    (void)hf_site_expect(site, "POST", r->path, r->body, 200);
+    (void)hf_site_expect(site, "POST", "/api/workflows",
+                         "{\"workflow_type\":\"t\",\"workflow_id\":\"b\"}", 201);
+    ck_assert_int_eq(hf_result(site->engine, "r-2", hf_seconds(20), NULL, NULL), HF_OK);
+}
+
+/* The store takes nothing, and then it does. `sqlstate`: what a database server says. */
+static void sick_life(hf_engine_kind kind, hf_simvfs_fault fault, const char *sqlstate, int status,
+                      hf_status st)
+{
+    sick_store sick;
+    report r;
+
+    sick_open(&sick, kind);
+    r = report_next(&sick.site);
+    if (sick.disk)
+        hf_simvfs_fail(sick.disk, fault, 1, true);
+    else
+        tables_refuse(&sick.site, sqlstate);
+    takes_nothing(&sick, &r, status, st);
+    if (sick.disk)
+        hf_simvfs_fail(sick.disk, fault, 0, false);
+    else
+        tables_refuse(&sick.site, NULL);
+    takes_again(&sick, &r);
+    sick_close(&sick);
+}
+
+/* A full disk, or a database server whose disk is full. */
+HF_BOTH_ENGINES(a_full_disk_is_told_and_mends)
+{
+    sick_life(kind, HF_SIMVFS_FULL, "53100", 507, HF_FULL);
+}
+
+/* A file system that was mounted anew for reading, or a database server that takes no changes. */
+HF_BOTH_ENGINES(a_read_only_store_is_told_and_mends)
+{
+    sick_life(kind, HF_SIMVFS_READONLY, "25006", 503, HF_READONLY);
+}
 
 HF_PG_SUITE_MAIN("server/drain", HF_BOTH(an_accepted_update_outlives_its_server),
                  HF_BOTH(questions_end_at_once), HF_BOTH(polls_and_streams_end_at_once),
@@ -432,4 +535,5 @@ HF_PG_SUITE_MAIN("server/drain", HF_BOTH(an_accepted_update_outlives_its_server)
                  HF_BOTH(a_task_that_did_not_arrive_is_for_the_next),
                  HF_BOTH(a_task_that_did_not_arrive_outlives_a_restart),
                  HF_BOTH(waits_can_begin_again), {not_ready_when_it_cannot_write, 0},
-                 {not_ready_while_the_disk_is_full, 0})
+                 HF_BOTH(a_full_disk_is_told_and_mends),
+                 HF_BOTH(a_read_only_store_is_told_and_mends))

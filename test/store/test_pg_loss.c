@@ -19,6 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "holdfast/host.h"
+#include "lib/nap.h"
 #include "lib/pg.h"
 #include "store/db.h"
 
@@ -524,34 +526,115 @@ START_TEST(termination_around_commit_never_lies)
 }
 END_TEST
 
-/* A standby is refused for writing with words that help, and can be read. After its promotion it is
- * accepted. */
-START_TEST(standby_is_refused_for_writing)
+/* Where an address that names both servers, the standby first, leads to. */
+static int port_reached(hf_db_mode mode, const char *both, const char *schema)
+{
+    hf_err err = {0};
+    hf_db *db = NULL;
+    int port;
+
+    ok(open_as(mode, both, schema, &db, &err), &err);
+    port = (int)number_of(db, "SELECT inet_server_port() + 0 * ?1", 0);
+    hf_db_close(db);
+    return port;
+}
+
+/* A standby is refused for writing with words that help, and can be read. Of several servers the
+   primary is taken, wherever it stands, and one that was told to take no changes is none. */
+static void primary_is_taken(const hf_pg_server *primary, const hf_pg_server *standby,
+                             const char *both, const char *schema)
+{
+    char fixed[2 * ADDRESS_SIZE];
+    hf_err err = {0};
+    hf_db *other = NULL;
+
+    ck_assert_int_eq(open_at(hf_pg_uri(standby), schema, &other, &err), HF_READONLY);
+    ck_assert_ptr_nonnull(strstr(err.text, "standby"));
+    ok(open_as(HF_DB_READ, hf_pg_uri(standby), schema, &other, &err), &err);
+    ck_assert(mark_there(other, 1));
+    hf_db_close(other);
+    ck_assert_int_eq(port_reached(HF_DB_WRITE, both, schema), hf_pg_port(primary));
+    ck_assert_int_eq(port_reached(HF_DB_READ, both, schema), hf_pg_port(primary));
+    (void)snprintf(fixed, sizeof(fixed), "%s?options=-c%%20default_transaction_read_only%%3Don",
+                   both);
+    ck_assert_int_eq(open_at(fixed, schema, &other, &err), HF_READONLY);
+    ck_assert_ptr_nonnull(strstr(err.text, "takes no changes"));
+    ok(open_as(HF_DB_READ, fixed, schema, &other, &err), &err);
+    hf_db_close(other);
+}
+
+static hf_value echo(hf_ctx *w, hf_value in)
+{
+    (void)w;
+    return in;
+}
+
+static const hf_app app = {
+    .name = "follower", .workflows = (const hf_workflow_def[]){{.type = "echo", .run = echo}, {0}}};
+
+/* The standby becomes the primary, and not at once. */
+static void *promote(void *standby)
+{
+    hf_nap_ms(300);
+    ck_assert_int_eq(number_of(standby, "SELECT pg_promote(true, 30)::int + 0 * ?1", 0), 1);
+    return NULL;
+}
+
+/* The primary of a running engine goes, and a while later its standby is made the primary: the same
+   engine goes on there, with everything that the standby had. What it was told in between is in, or
+   was refused in so many words. */
+static void engine_follows(hf_pg_server *primary, const hf_pg_server *standby, const char *both)
+{
+    hf_engine *engine = NULL;
+    hf_err err = {0};
+    hf_db *other = NULL;
+    pthread_t thread;
+    hf_status st;
+
+    (void)setenv("HF_MODULE_DIR", HF_BUILD_DIR, 1);
+    ck_assert_msg(!hf_open(both, &app, &engine), "%s", hf_errmsg(engine));
+    ck_assert_int_eq(hf_start(engine, "echo", NULL, .id = "before"), HF_OK);
+    ck_assert_int_eq(hf_result(engine, "before", hf_seconds(20), NULL, NULL), HF_OK);
+    ok(open_as(HF_DB_READ, hf_pg_uri(standby), "holdfast", &other, &err), &err);
+    for (int i = 0; i < 1000 && number_of(other,
+                                          "SELECT count(*) FROM run WHERE closed_us IS NOT NULL "
+                                          "AND ?1 = 0",
+                                          0) == 0;
+         i++)
+        hf_nap_ms(10); /* it follows a little behind */
+    ok(hf_pg_crash(primary, &err), &err);
+    ck_assert_int_eq(pthread_create(&thread, NULL, promote, other), 0);
+    while ((st = hf_start(engine, "echo", NULL, .id = "after")) == HF_READONLY)
+        hf_nap_ms(10);
+    ck_assert_msg(!st, "%s", hf_errmsg(engine));
+    ck_assert_int_eq(pthread_join(thread, NULL), 0);
+    hf_db_close(other);
+    ck_assert_int_eq(hf_result(engine, "after", hf_seconds(60), NULL, NULL), HF_OK);
+    ck_assert_int_eq(hf_result(engine, "before", 0, NULL, NULL), HF_OK);
+    ck_assert_int_eq(hf_working(engine), HF_OK);
+    hf_close(engine);
+}
+
+START_TEST(a_failover_is_followed)
 {
     char schema[SCHEMA_SIZE];
+    char both[ADDRESS_SIZE];
     hf_pg_server *primary = NULL;
     hf_pg_server *standby = NULL;
-    hf_db_options options = {
-        .mode = HF_DB_READ, .statements = statements, .statement_count = MARK_COUNT};
     hf_err err = {0};
     hf_db *db;
-    hf_db *other = NULL;
 
     ok(hf_pg_start(&primary, &err), &err);
     db = open_marks(hf_pg_uri(primary), schema);
     ok(mark_write(db, 1, &err), &err);
     ok(hf_pg_start_standby(primary, &standby, &err), &err);
-    ck_assert_int_eq(open_at(hf_pg_uri(standby), schema, &other, &err), HF_READONLY);
-    ck_assert_ptr_nonnull(strstr(err.text, "standby"));
-    options.address = hf_pg_uri(standby);
-    options.schema = schema;
-    ok(hf_db_open(driver_get(), &options, &other, &err), &err);
-    ck_assert(mark_there(other, 1));
-    ck_assert_int_eq(number_of(other, "SELECT pg_promote(true, 30)::int + 0 * ?1", 0), 1);
-    hf_db_close(other);
-    ok(open_at(hf_pg_uri(standby), schema, &other, &err), &err);
-    ok(mark_write(other, 2, &err), &err);
-    hf_db_close(other);
+    (void)snprintf(both, sizeof(both), "postgresql://holdfast@127.0.0.1:%d,127.0.0.1:%d/holdfast",
+                   hf_pg_port(standby), hf_pg_port(primary));
+    primary_is_taken(primary, standby, both, schema);
+    engine_follows(primary, standby, both);
+    hf_db_close(db);
+    ok(open_at(both, schema, &db, &err), &err);
+    ok(mark_write(db, 2, &err), &err);
     hf_db_close(db);
     hf_pg_stop(standby);
     hf_pg_stop(primary);
@@ -674,5 +757,5 @@ HF_PG_SUITE_MAIN("store/pg_loss", {transaction_is_one_round_trip, 0}, {lost_comm
                  {an_orphan_does_not_commit_behind_our_back, 0},
                  {last_words_before_commit_are_no_commit, 0},
                  {crash_before_commit_is_no_commit, 120},
-                 {termination_around_commit_never_lies, 120}, {standby_is_refused_for_writing, 120},
+                 {termination_around_commit_never_lies, 120}, {a_failover_is_followed, 120},
                  {refusals_say_what_is_missing, 0}, {schema_is_created_once_by_many, 0})
