@@ -75,6 +75,8 @@ static hf_status query_fit(hf_call *call, hf_slice name, hf_mem *mem, hf_value *
     hf_call_read_begin(call);
     st = hf_intake_target_fit(&call->in, answer->target.definition, HF_TARGET_QUERY, name, *args,
                               mem, args, &refusal, err);
+    if (!st && refusal.why)
+        st = hf_call_drift_tell(call, &answer->target, HF_TARGET_QUERY, name, mem, &refusal, err);
     hf_call_read_end(call);
     if (st || !refusal.why)
         return st;

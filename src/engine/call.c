@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/value.h"
+#include "store/snapshot.h"
 
 /* Who asks when the program itself does. */
 #define EMBEDDED_CONTEXT                                                                           \
@@ -65,6 +66,53 @@ void hf_call_read_end(hf_call *call)
 {
     call->in.db = NULL;
     hf_engine_read_end(call->engine);
+}
+
+/* Whether the newest definition of the run's type has the name, be it this program's or that of a
+   worker elsewhere. */
+static hf_status declared_today(const hf_call *call, hf_slice type, hf_target_kind kind,
+                                hf_slice name, hf_mem *mem, bool *out_declared, hf_err *err)
+{
+    const hf_registry_workflow *workflow = hf_registry_find_workflow(call->engine->registry, type);
+    hf_definition_snapshot snapshot = {0};
+    const hf_contract *contract = NULL;
+    hf_slice fingerprint;
+    int64_t key = HF_NONE;
+    hf_status st = HF_OK;
+
+    if (workflow)
+        snapshot = workflow->snapshot;
+    else
+        st = hf_snapshot_of_type(call->in.db, mem, type, &key, &fingerprint, err);
+    if (!st && key != HF_NONE)
+        st = hf_snapshot_read(call->in.db, mem, key, &snapshot, err);
+    if (!st)
+        st = hf_definition_find(*hf_definition_targets_of(&snapshot, kind), name, mem, &contract,
+                                err);
+    *out_declared = contract != NULL;
+    return st;
+}
+
+hf_status hf_call_drift_tell(const hf_call *call, const hf_intake_target *target,
+                             hf_target_kind kind, hf_slice name, hf_mem *mem,
+                             hf_intake_refusal *refusal, hf_err *err)
+{
+    static const char *const words[] = {
+        [HF_TARGET_SIGNAL] = "signal", [HF_TARGET_UPDATE] = "update", [HF_TARGET_QUERY] = "query"};
+    bool declared = false;
+    hf_status st;
+
+    if (refusal->reason != HF_REJECTION_UNKNOWN_SIGNAL &&
+        refusal->reason != HF_REJECTION_UNKNOWN_UPDATE &&
+        (kind != HF_TARGET_QUERY || refusal->reason || refusal->validation_errors))
+        return HF_OK;
+    st = declared_today(call, target->instance.type, kind, name, mem, &declared, err);
+    if (!st && declared)
+        refusal->why = hf_mem_format(mem,
+                                     "the run declares no %s called %.*s: it was started before "
+                                     "its type did (definition drift); its next run will have it",
+                                     words[kind], (int)name.len, name.ptr);
+    return st || refusal->why ? st : hf_err_nomem(err, "a refusal");
 }
 
 hf_status hf_call_aim(hf_call *call, hf_slice id, hf_slice run_id, hf_intake_target *out_target,

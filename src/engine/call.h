@@ -29,6 +29,13 @@ bool hf_call_remote(hf_engine *engine, engine_slot **out_slot);
 void hf_call_read_begin(hf_call *call);
 void hf_call_read_end(hf_call *call);
 
+/* A refusal of a name that the run does not have and its type has by now says that it is the run
+   that is old, not the caller who is wrong. Any other stays what it is. The store is being read;
+   the sentence is in `mem`. */
+HF_NODISCARD hf_status hf_call_drift_tell(const hf_call *call, const hf_intake_target *target,
+                                          hf_target_kind kind, hf_slice name, hf_mem *mem,
+                                          hf_intake_refusal *refusal, hf_err *err);
+
 /* The newest run of an instance, or with `run_id` (ptr NULL: none) that one; base.run is HF_NONE
    when the instance was never started. Forgets what the slot's scratch arena held. HF_NOTFOUND. */
 HF_NODISCARD hf_status hf_call_aim(hf_call *call, hf_slice id, hf_slice run_id,

@@ -4,7 +4,6 @@
 #include "engine/ask.h"
 #include "engine/command_impl.h"
 #include "engine/nudge.h"
-#include "store/snapshot.h"
 
 /* What the handlers work out before they draft. */
 typedef struct message_draft {
@@ -41,56 +40,6 @@ static hf_status count_check(hf_handling *h, bool update, hf_intake_refusal *ref
     return HF_OK;
 }
 
-/* Whether the newest definition of the run's type declares the message, be it this program's or
-   that of a worker elsewhere. */
-static hf_status declared_today(const hf_handling *h, const hf_intake_message *message,
-                                bool *out_declared, hf_err *err)
-{
-    const hf_registry_workflow *workflow =
-        hf_registry_find_workflow(h->call->engine->registry, h->target.instance.type);
-    hf_mem *mem = hf_unit_mem(h->unit);
-    hf_definition_snapshot snapshot = {0};
-    const hf_contract *contract = NULL;
-    hf_slice fingerprint;
-    int64_t key = HF_NONE;
-    hf_status st = HF_OK;
-
-    if (workflow)
-        snapshot = workflow->snapshot;
-    else
-        st = hf_snapshot_of_type(h->call->in.db, mem, h->target.instance.type, &key, &fingerprint,
-                                 err);
-    if (!st && key != HF_NONE)
-        st = hf_snapshot_read(h->call->in.db, mem, key, &snapshot, err);
-    if (!st)
-        st = hf_definition_find(message->update ? snapshot.updates : snapshot.signals,
-                                message->name, mem, &contract, err);
-    *out_declared = contract != NULL;
-    return st;
-}
-
-/* A name that the run does not have and its type has by now: the refusal says that it is the run
-   that is old, not the caller who is wrong. */
-static hf_status drift_tell(const hf_handling *h, const hf_intake_message *message,
-                            hf_intake_refusal *refusal, hf_err *err)
-{
-    const char *word = message->update ? "update" : "signal";
-    bool declared = false;
-    hf_status st;
-
-    if (refusal->reason != HF_REJECTION_UNKNOWN_SIGNAL &&
-        refusal->reason != HF_REJECTION_UNKNOWN_UPDATE)
-        return HF_OK;
-    st = declared_today(h, message, &declared, err);
-    if (!st && declared)
-        refusal->why = hf_mem_format(
-            hf_unit_mem(h->unit),
-            "the run declares no %s called %.*s: it was started before its type did (definition "
-            "drift); its next run will have it",
-            word, (int)message->name.len, message->name.ptr);
-    return st || refusal->why ? st : hf_err_nomem(err, "a refusal");
-}
-
 /* What the declaration and the limits say of the message; the store is being read. */
 static hf_status message_judge(hf_handling *h, message_draft *draft, hf_intake_refusal *refusal,
                                hf_err *err)
@@ -102,7 +51,8 @@ static hf_status message_judge(hf_handling *h, message_draft *draft, hf_intake_r
                               &draft->args, &draft->json, refusal, err);
 
     if (!st && refusal->outcome && !h->known)
-        st = drift_tell(h, &draft->message, refusal, err);
+        st = hf_call_drift_tell(h->call, &h->target, update ? HF_TARGET_UPDATE : HF_TARGET_SIGNAL,
+                                draft->message.name, hf_unit_mem(h->unit), refusal, err);
     if (!st && !refusal->outcome)
         st = count_check(h, update, refusal, err);
     if (!st && !refusal->outcome && update && h->call->engine->settings.updates_queue &&

@@ -313,6 +313,9 @@ hf_status hf_command_signal_start(hf_handling *h, hf_err *err)
     hf_call_read_begin(h->call);
     st = hf_intake_message_fit(&h->call->in, definition, &signal, hf_unit_mem(h->unit), &value,
                                &args, &refusal, err);
+    if (!st && refusal.outcome && h->target.base.run != HF_NONE)
+        st = hf_call_drift_tell(h->call, &h->target, HF_TARGET_SIGNAL, signal.name,
+                                hf_unit_mem(h->unit), &refusal, err);
     hf_call_read_end(h->call);
     if (!st && refusal.outcome)
         return start_refuse(h, &refusal, HF_REJECTED, err);

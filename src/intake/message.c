@@ -33,20 +33,6 @@ static const struct {
     [HF_TARGET_QUERY] = {.word = "query"},
 };
 
-static const hf_definition_targets *targets_of(const hf_definition_snapshot *snapshot,
-                                               hf_target_kind kind)
-{
-    switch (kind) {
-    case HF_TARGET_SIGNAL:
-        return &snapshot->signals;
-    case HF_TARGET_UPDATE:
-        return &snapshot->updates;
-    case HF_TARGET_QUERY:
-        return &snapshot->queries;
-    }
-    return NULL;
-}
-
 hf_status hf_intake_target_fit(const hf_intake *in, int64_t definition, hf_target_kind kind,
                                hf_slice name, hf_value args, hf_mem *mem, hf_value *out_args,
                                hf_intake_refusal *refusal, hf_err *err)
@@ -63,7 +49,8 @@ hf_status hf_intake_target_fit(const hf_intake *in, int64_t definition, hf_targe
                                 "the run's contracts are not known", err);
     st = hf_intake_snapshot(in, mem, definition, &snapshot, err);
     if (!st)
-        st = hf_definition_find(*targets_of(&snapshot, kind), name, mem, &contract, err);
+        st = hf_definition_find(*hf_definition_targets_of(&snapshot, kind), name, mem, &contract,
+                                err);
     if (!st && !contract)
         return hf_intake_refuse(refusal, kinds[kind].unknown, kinds[kind].unknown_reason,
                                 hf_mem_format(mem, "the run declares no %s called %.*s",

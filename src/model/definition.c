@@ -273,6 +273,20 @@ static hf_value contracts_find(hf_value contracts, hf_slice name)
     return NULL;
 }
 
+const hf_definition_targets *hf_definition_targets_of(const hf_definition_snapshot *snapshot,
+                                                      hf_target_kind kind)
+{
+    switch (kind) {
+    case HF_TARGET_SIGNAL:
+        return &snapshot->signals;
+    case HF_TARGET_UPDATE:
+        return &snapshot->updates;
+    case HF_TARGET_QUERY:
+        return &snapshot->queries;
+    }
+    return NULL;
+}
+
 hf_status hf_definition_find(hf_definition_targets targets, hf_slice name, hf_mem *mem,
                              const hf_contract **out_contract, hf_err *err)
 {

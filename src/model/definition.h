@@ -93,6 +93,10 @@ HF_NODISCARD hf_status hf_definition_snap_machine(const hf_machine_def *def, hf_
                                                   hf_definition_snapshot *out_snapshot,
                                                   hf_err *err);
 
+/* What a snapshot has of one kind. */
+const hf_definition_targets *hf_definition_targets_of(const hf_definition_snapshot *snapshot,
+                                                      hf_target_kind kind);
+
 /* The contract of the target `name` in a recorded snapshot. *out_contract is NULL when the name was
    not declared, and an undeclared contract when it was declared without parameters; empty texts
    declare nothing. HF_INVALID when a text is not what was written above, HF_NOMEM. The contract

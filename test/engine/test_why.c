@@ -770,6 +770,12 @@ static hf_value new_order(hf_ctx *w, hf_value in)
     return hf_receive(w, "confirm", .timeout = hf_int(in, "timeout", 0));
 }
 
+static hf_value stock_of(hf_mem *mem, const void *state, hf_value in)
+{
+    (void)in;
+    return hf_json(mem, "%d", *(const int *)state);
+}
+
 static hf_value marked_order(hf_ctx *w, hf_value in)
 {
     hf_sleep(w, hf_hours(1));
@@ -802,11 +808,13 @@ static hf_value renewed_order(hf_ctx *w, hf_value in)
     }
 
 static const hf_workflow_def old_workflows[] = {{.type = "order", .run = old_order}, {0}};
+static const hf_query_def new_queries[] = {{"stock", NULL, stock_of}, {0}};
 static const hf_workflow_def new_workflows[] = {{.type = "order",
                                                  .run = new_order,
                                                  .state_size = sizeof(int),
                                                  .signals = CONFIRM,
-                                                 .updates = AMEND},
+                                                 .updates = AMEND,
+                                                 .queries = new_queries},
                                                 {0}};
 static const hf_workflow_def marked_workflows[] = {
     {.type = "order", .run = marked_order, .signals = CONFIRM}, {0}};
@@ -828,6 +836,7 @@ static int64_t last_outcome(hf_engine *d)
 HF_BOTH_ENGINES(why_signal_undeclared)
 {
     hf_engine *d = hf_kit_open(kind, &old_orders);
+    hf_value out = NULL;
 
     hf_kit_begin(d, "order", "a", hf_json(d, "{}"));
     d = hf_kit_reopen(d, &new_orders);
@@ -843,6 +852,16 @@ HF_BOTH_ENGINES(why_signal_undeclared)
     ck_assert_int_eq(last_outcome(d), HF_CMD_OUTCOME_REJECTED_UNKNOWN_SIGNAL);
     ck_assert_int_eq(hf_update(d, "a", "amend", hf_json(d, "1"), 0, NULL), HF_REJECTED);
     ck_assert_ptr_nonnull(strstr(hf_errmsg(d), "definition drift"));
+    ck_assert_int_eq(hf_query(d, "a", "stock", NULL, &out), HF_NOTFOUND);
+    ck_assert_ptr_nonnull(strstr(hf_errmsg(d), "definition drift"));
+    hf_kit_ok(d, hf_query(d, "young", "stock", NULL, &out));
+    ck_assert_int_eq(hf_signal_with_start(
+                         d, "order", &(hf_start_opts){.size_ = sizeof(hf_start_opts), .id = "a"},
+                         "confirm", hf_json(d, "['me']")),
+                     HF_REJECTED);
+    ck_assert_ptr_nonnull(strstr(hf_errmsg(d), "definition drift"));
+    ck_assert_int_eq(hf_signal(d, "young", "confirm", hf_json(d, "[1]")), HF_REJECTED);
+    ck_assert_ptr_null(strstr(hf_errmsg(d), "definition drift"));
     ck_assert_int_eq(hf_signal(d, "a", "confrim", hf_json(d, "'me'")), HF_REJECTED);
     ck_assert_ptr_null(strstr(hf_errmsg(d), "definition drift"));
     d = hf_kit_reopen(d, &marked_orders);
