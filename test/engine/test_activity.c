@@ -48,6 +48,20 @@ static hf_value slow(hf_act *a, hf_value in)
     return hf_json(a, "{'attempt': %d}", number);
 }
 
+/* In its first attempt returns only when that has timed out and the next one is begun. */
+static hf_value overtaken(hf_act *a, hf_value in)
+{
+    static const hf_ms passing[] = {5000, 1000}; /* its time, the pause behind it */
+
+    for (size_t i = 0; hf_attempt(a) == 1 && i < sizeof(passing) / sizeof(passing[0]); i++) {
+        hf_kit_skip(world, passing[i]);
+        for (int turns = 0; turns < 8; turns++)
+            hf_kit_turn(world);
+    }
+    (void)in;
+    return hf_json(a, "{'attempt': %d}", hf_attempt(a));
+}
+
 /* Reports `beats` times, `pause` ms apart, then takes `rest` ms. */
 static hf_value beating(hf_act *a, hf_value in)
 {
@@ -194,6 +208,7 @@ static const hf_activity_def activities[] = {{.name = "echo", .run = echo},
                                              {.name = "flaky", .run = flaky},
                                              {.name = "refuse", .run = refuse},
                                              {.name = "slow", .run = slow},
+                                             {.name = "overtaken", .run = overtaken},
                                              {.name = "beating", .run = beating},
                                              {.name = "resuming", .run = resuming},
                                              {.name = "chatty", .run = chatty},
@@ -438,6 +453,19 @@ HF_BOTH_ENGINES(b109_late_outcome_loses_to_the_newer_attempt)
     ck_assert_int_eq(hf_test_count(d, "a", "ActivityStarted"), 2);
     ck_assert_str_eq(hf_kit_said(d, "a", "ActivityRetryScheduled", 0, HF_KEY_TIMEOUT_KIND),
                      "start_to_close");
+    hf_kit_close(d);
+}
+
+/* Nor does it count when the next attempt is under way: it is not that one's. */
+HF_BOTH_ENGINES(b109_late_outcome_is_not_the_newer_attempts)
+{
+    hf_engine *d = begin(kind, "a", "call",
+                         QUOTE({"activity" : "overtaken", "start_to_close" : 5000, "max" : 2}));
+
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_str_eq(hf_kit_result(d, "a"), "{\"attempt\":2}");
+    ck_assert_int_eq(hf_test_count(d, "a", "ActivityStarted"), 2);
+    ck_assert_int_eq(hf_test_count(d, "a", "ActivityCompleted"), 1);
     hf_kit_close(d);
 }
 
@@ -743,7 +771,8 @@ HF_BOTH_ENGINES(last_progress_is_handed_on)
     hf_kit_ok(d, hf_test_advance(d, hf_seconds(30)));
     ck_assert_str_eq(hf_kit_result(d, "a"), "2");
     hf_kit_ok(d, hf_start(d, "call", hf_json(d, "{'activity': 'resuming', 'max': 9}"), .id = "b"));
-    hf_kit_ok(d, hf_test_drain(d));
+    hf_kit_ok(d, hf_test_advance(d, 0));
+    ck_assert_int_eq(hf_test_count(d, "b", "ActivityStarted"), 1);
     world = d = hf_kit_reopen(d, NULL);
     hf_kit_ok(d, hf_test_advance(d, hf_seconds(1)));
     world = d = hf_kit_reopen(d, NULL);
@@ -891,6 +920,7 @@ HF_PG_SUITE_MAIN(
     HF_BOTH(b108_late_completion_after_cancel_is_ignored),
     HF_BOTH(b109_late_outcome_loses_to_the_newer_attempt),
     HF_BOTH(b109_late_outcome_counts_for_nothing),
+    HF_BOTH(b109_late_outcome_is_not_the_newer_attempts),
     HF_BOTH(b110_schedule_to_start_has_a_fresh_window), HF_BOTH(b110_no_window_clears_the_deadline),
     HF_BOTH(b111_start_to_close_is_per_attempt), HF_BOTH(b112_schedule_to_close_is_terminal),
     HF_BOTH(b112_schedule_to_close_comes_first), HF_BOTH(b113_heartbeat_timeout_and_extension),
