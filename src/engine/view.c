@@ -198,6 +198,8 @@ hf_status hf_look_asker(const hf_engine *engine, hf_db *db, hf_mem *mem, hf_aske
     st = hf_engine_app_markers(app, mem, &io_query->own, err);
     if (!st && !engine && who->fleet.count)
         io_query->own = HF_SLICE(",");
+    if (engine || who->fleet.count) /* as hf_asker_served: else nobody can say */
+        io_query->build = hf_slice_of(app && app->build_id ? app->build_id : "");
     if (st)
         return st;
     io_query->live = (hf_liveness_world){.now_us = now_us, .served = hf_asker_served, .ctx = who};

@@ -155,7 +155,8 @@ static void begin(hf_db *db, const hf_list_query *query, hf_piece_world *world, 
     *world = (hf_piece_world){.namespace_key = query->namespace_key,
                               .now_us = query->live.now_us,
                               .scope = query->scope,
-                              .own = query->own};
+                              .own = query->own,
+                              .build = query->build};
     hf_piece_sql_init(sql, db, world);
 }
 

@@ -34,6 +34,7 @@ typedef struct hf_list_query {
     hf_liveness_world live;
     hf_slice scope;
     hf_slice own;
+    hf_slice build;
 } hf_list_query;
 
 /* {"items": [...], "cursor": sort key or null, "facets": {...}, "total": {"n", "exact"}}.

@@ -7,15 +7,17 @@
 #include "model/limit.h"
 
 /* Words that the world gives, in the order of hf_piece_sql.fixed. */
-enum { NAMESPACE, NOW, OVERDUE, SCOPE, OWN, FIXED };
+enum { NAMESPACE, NOW, OVERDUE, SCOPE, OWN, BUILD, FIXED };
 
-static const char *const fixed_words[FIXED] = {"namespace", "now", "overdue", "scope", "own"};
+static const char *const fixed_words[FIXED] = {"namespace", "now", "overdue",
+                                               "scope",     "own", "build"};
 
 static const struct {
     const char *word;
     hf_piece piece;
 } nested[] = {{"liveness", HF_PIECE_LIST_LIVENESS}, {"transport", HF_PIECE_LIST_TRANSPORT},
               {"unserved", HF_PIECE_LIST_UNSERVED}, {"turn", HF_PIECE_LIST_TURN},
+              {"pinned", HF_PIECE_LIST_PINNED},     {"unmanned", HF_PIECE_LIST_UNMANNED},
               {"doubt", HF_PIECE_LIST_DOUBT},       {"wait", HF_PIECE_LIST_WAIT},
               {"repair", HF_PIECE_LIST_REPAIR},     {"problem", HF_PIECE_LIST_PROBLEM}};
 
@@ -49,6 +51,8 @@ static hf_db_value fixed_value(const hf_piece_world *world, size_t which)
                              INT64_C(1000000));
     case SCOPE:
         return hf_db_text(world->scope.ptr ? world->scope : HF_SLICE(""));
+    case BUILD:
+        return hf_db_text(world->build.ptr ? world->build : HF_SLICE("*"));
     }
     return hf_db_text(world->own.ptr ? world->own : HF_SLICE(",*,"));
 }

@@ -20,6 +20,8 @@ typedef struct hf_piece_world {
     int64_t now_us; /* 0: nothing is late */
     hf_slice scope; /* compatibility namespace of the fleet */
     hf_slice own;   /* markers that the asker serves itself, ",a,b,"; ptr NULL: any */
+    hf_slice build; /* what the asker's own program is, empty: no build; ptr NULL: nobody can say
+                       who is of which */
 } hf_piece_world;
 
 /* A statement in the making; hf_piece_sql_fini it. */
@@ -29,7 +31,7 @@ typedef struct hf_piece_sql {
     bool postgres;
     hf_db_value params[HF_PIECE_PARAMS_MAX];
     size_t count;     /* of parameters; those beyond the room were not kept */
-    size_t fixed[5];  /* numbers of the parameters that the world gives; 0: not used yet */
+    size_t fixed[6];  /* numbers of the parameters that the world gives; 0: not used yet */
     hf_piece facet;   /* what {facet} stands for */
     size_t name;      /* the parameter that {name} stands for */
     const char *sign; /* what {sign} stands for */

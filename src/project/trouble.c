@@ -162,7 +162,8 @@ static hf_status runs_look(look *l, hf_err *err)
     const hf_piece_world world = {.namespace_key = l->query->namespace_key,
                                   .now_us = l->query->live.now_us,
                                   .scope = l->query->scope,
-                                  .own = l->query->own};
+                                  .own = l->query->own,
+                                  .build = l->query->build};
     hf_db_cursor *cursor = NULL;
     hf_piece_sql sql;
     bool row = true;

@@ -3,7 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/value.h"
+#include "holdfast/view.h"
+#include "lib/nap.h"
 #include "lib/site.h"
 
 static const hf_app app = {.name = "nothing-here"};
@@ -178,6 +181,48 @@ HF_BOTH_ENGINES(promoted_builds_get_the_new_runs)
     hf_site_close(&site);
 }
 
+/* What moves a run on, or keeps it, to who asks why and in a list, once the list has it. */
+static const char *state_agreed(hf_site *site, const char *id)
+{
+    hf_value page = NULL;
+    hf_value why = NULL;
+    const char *told = "";
+    const char *shown = "-";
+
+    for (int i = 0; i < 1000 && strcmp(shown, told) != 0; i++) {
+        if (i)
+            hf_nap_ms(5); /* its summary is about to be written */
+        ck_assert_int_eq(hf_list_runs(site->engine,
+                                      hf_json_(site->mem, "{'filters': {'instance_id': %s}}", id),
+                                      site->mem, &page),
+                         HF_OK);
+        ck_assert_int_eq(hf_why(site->engine, id, site->mem, &why), HF_OK);
+        shown = hf_str(page, "items.0.liveness_state", "-");
+        told = hf_str(why, "liveness.liveness_state", "");
+    }
+    ck_assert_msg(strcmp(shown, told) == 0, "%s is %s in the list and %s to who asks why", id,
+                  shown, told);
+    return told;
+}
+
+/* A run of a promoted build waits when none of its workers is there, whatever others support: to
+   who asks why and in lists alike. */
+HF_BOTH_ENGINES(lists_know_promoted_builds)
+{
+    static const char waits[] = "workflow_task_waiting_for_compatible_worker";
+    hf_site site;
+
+    hf_site_open(&site, kind, &app, (hf_server_options){0});
+    worker_register(&site, "w1", "b1");
+    (void)hf_site_expect(&site, "POST", "/api/task-queues/far/build-ids/promote",
+                         "{\"build_id\":\"b2\"}", 200);
+    run_start(&site, "r-1");
+    ck_assert_str_eq(state_agreed(&site, "r-1"), waits);
+    worker_register(&site, "w2", "b2");
+    ck_assert_str_ne(state_agreed(&site, "r-1"), waits);
+    hf_site_close(&site);
+}
+
 /* A run of a type that only workers know waits for one, and says so; with a worker at its queue it
    is an ordinary run. */
 HF_BOTH_ENGINES(why_knows_the_workers)
@@ -223,4 +268,5 @@ HF_BOTH_ENGINES(why_knows_what_workers_know)
 
 HF_PG_SUITE_MAIN("server/queue", HF_BOTH(queues_and_workers_are_shown),
                  HF_BOTH(drained_builds_get_nothing), HF_BOTH(promoted_builds_get_the_new_runs),
-                 HF_BOTH(why_knows_the_workers), HF_BOTH(why_knows_what_workers_know))
+                 HF_BOTH(lists_know_promoted_builds), HF_BOTH(why_knows_the_workers),
+                 HF_BOTH(why_knows_what_workers_know))

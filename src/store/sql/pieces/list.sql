@@ -1,6 +1,6 @@
 -- Pieces that statements of lists are put together from; a piece begins with its name. Words in braces are filled in by
 -- src/project/piece.h: {value} and {before} are the newest parameter and the one before it, {namespace}, {now},
--- {overdue}, {scope} and {own} what a list is asked with, {liveness} and its like other pieces.
+-- {overdue}, {scope}, {own} and {build} what a list is asked with, {liveness} and its like other pieces.
 
 -- piece list_columns
 SELECT s.run, s.sort_us, i.id, r.number, i.current_run, s.type, n.name, s.business_key, s.compatibility, s.status,
@@ -68,7 +68,8 @@ s.failure_print
 
 -- piece list_transport
 -- What trouble with the next task makes of a run; null: there is none.
-(SELECT CASE WHEN (t.status = 1 OR t.lease_until_us <= {now}) AND {unserved}
+(SELECT CASE WHEN (t.status = 1 OR t.lease_until_us <= {now})
+            AND (CASE WHEN t.kind = 1 AND {pinned} THEN {unmanned} ELSE {unserved} END)
         THEN CASE t.kind WHEN 1 THEN 13 WHEN 2 THEN 17 ELSE 20 END
     WHEN t.status = 2 THEN CASE WHEN t.lease_until_us <= {now} THEN 3 END
     WHEN t.trouble = 1 THEN 3
@@ -85,6 +86,16 @@ FROM task t WHERE t.run = s.run AND t.status IN (1, 2) ORDER BY t.available_us, 
         AND w.queue IN ('*', s.queue)
         AND ({position}(',' || replace(w.supported, ' ', '') || ',', ',*,') > 0
             OR {position}(',' || replace(w.supported, ' ', '') || ',', ',' || s.compatibility || ',') > 0)))
+
+-- piece list_pinned
+-- The run carries a build that was promoted at its queue: its turns are for workers of that build alone.
+({build} <> '*' AND EXISTS (SELECT 1 FROM build b WHERE b.namespace = {namespace} AND b.queue = s.queue
+    AND b.build_id = s.compatibility AND b.promoted_us IS NOT NULL))
+
+-- piece list_unmanned
+-- Nobody who is there is of the run's build.
+({build} <> s.compatibility AND NOT EXISTS (SELECT 1 FROM worker w WHERE w.expires_us > {now} AND w.scope = {scope}
+    AND w.queue IN ('*', s.queue) AND w.build_id = s.compatibility))
 
 -- piece list_turn
 -- There is a workflow task that somebody will take or has taken.
