@@ -1,4 +1,5 @@
-/* reader.h: a store that is only looked at: lists, one run, its history. It needs no engine, works
+/* reader.h: a store that is only looked at: lists, one run, its history, namespaces and
+   tokens. It needs no engine, works
    beside one that is at work (in this process, in another, or none) and never writes. What the
    answers hold is said where an engine gives the same: view.h and holdfast.h. One thread at a time;
    every call may block. */
@@ -43,6 +44,10 @@ HF_API hf_status hf_reader_describe(hf_reader *reader, hf_value request, hf_mem 
 /* As hf_history: {"id", "run_id"?, "after"?, "limit"?}. */
 HF_API hf_status hf_reader_history(hf_reader *reader, hf_value request, hf_mem *mem, hf_value *out,
                                    hf_err *err);
+
+/* As hf_namespaces and hf_tokens: of the whole store. */
+HF_API hf_status hf_reader_namespaces(hf_reader *reader, hf_mem *mem, hf_value *out, hf_err *err);
+HF_API hf_status hf_reader_tokens(hf_reader *reader, hf_mem *mem, hf_value *out, hf_err *err);
 
 #ifdef __cplusplus
 }

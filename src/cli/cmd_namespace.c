@@ -16,6 +16,7 @@ static const hf_cli_column columns[] = {
 static hf_status namespaces_get(hf_cli_target *target, hf_value *out, hf_err *err)
 {
     hf_cli_call *call = hf_cli_target_call(target);
+    hf_reader *reader = NULL;
     hf_value body = NULL;
     hf_status st;
 
@@ -24,8 +25,8 @@ static hf_status namespaces_get(hf_cli_target *target, hf_value *out, hf_err *er
         *out = hf_get(body, "namespaces");
         return st;
     }
-    st = hf_namespaces(hf_cli_target_engine(target), call->mem, out);
-    return st ? hf_err_set(err, st, "%s", hf_errmsg(hf_cli_target_engine(target))) : HF_OK;
+    st = hf_cli_target_reader(target, &reader, err);
+    return st ? st : hf_reader_namespaces(reader, call->mem, out, err);
 }
 
 /* Makes one, or changes it: name=value pairs say what it is like. */
@@ -80,9 +81,10 @@ hf_status hf_cli_namespace(hf_cli_call *call, hf_err *err)
 {
     hf_cli_target *target = NULL;
     hf_value rows = NULL;
-    hf_status st = hf_cli_target_open(call, true, &target, err);
+    bool change = hf_cli_choice("create set", hf_slice_of(call->args[0]));
+    hf_status st = hf_cli_target_open(call, change, &target, err);
 
-    if (!st && hf_cli_choice("create set", hf_slice_of(call->args[0])))
+    if (!st && change)
         st = namespace_put(target, err);
     if (!st)
         st = namespaces_get(target, &rows, err);

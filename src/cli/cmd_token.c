@@ -61,6 +61,7 @@ static hf_status token_list(hf_cli_target *target, hf_err *err)
                                             {"revoked_at", 28, false}, {"label", 0, false},
                                             {NULL, 0, false}};
     hf_cli_call *call = hf_cli_target_call(target);
+    hf_reader *reader = NULL;
     hf_value rows = NULL;
     hf_value body = NULL;
     hf_status st;
@@ -69,7 +70,9 @@ static hf_status token_list(hf_cli_target *target, hf_err *err)
         st = hf_cli_target_ask(target, "GET", "/api/tokens", NULL, call->mem, &body, err);
         rows = hf_get(body, "tokens");
     } else {
-        st = engine_failed(target, hf_tokens(hf_cli_target_engine(target), call->mem, &rows), err);
+        st = hf_cli_target_reader(target, &reader, err);
+        if (!st)
+            st = hf_reader_tokens(reader, call->mem, &rows, err);
     }
     return st ? st : hf_cli_rows_print(call, "tokens", columns, rows, err);
 }
@@ -92,11 +95,12 @@ static hf_status token_revoke(hf_cli_target *target, hf_err *err)
 hf_status hf_cli_token(hf_cli_call *call, hf_err *err)
 {
     hf_cli_target *target = NULL;
-    hf_status st = hf_cli_target_open(call, true, &target, err);
+    bool list = strcmp(call->args[0], "ls") == 0;
+    hf_status st = hf_cli_target_open(call, !list, &target, err);
 
     if (!st && strcmp(call->args[0], "create") == 0)
         st = token_create(target, err);
-    else if (!st && strcmp(call->args[0], "ls") == 0)
+    else if (!st && list)
         st = token_list(target, err);
     else if (!st)
         st = token_revoke(target, err);

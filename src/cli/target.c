@@ -261,6 +261,14 @@ static hf_status reader_get(hf_cli_target *target, hf_err *err)
     return st;
 }
 
+hf_status hf_cli_target_reader(hf_cli_target *target, hf_reader **out, hf_err *err)
+{
+    hf_status st = reader_get(target, err);
+
+    *out = target->reader;
+    return st;
+}
+
 void hf_cli_target_missing(hf_cli_call *call)
 {
     hf_cli_target target = {.call = call, .space = call->flags[HF_CLI_FLAG_NAMESPACE]};

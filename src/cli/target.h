@@ -5,6 +5,7 @@
 #define HF_CLI_TARGET_H
 
 #include "cli/verbs.h"
+#include "holdfast/reader.h"
 
 typedef struct hf_cli_target hf_cli_target;
 
@@ -88,6 +89,9 @@ HF_NODISCARD hf_status hf_cli_target_token(hf_cli_call *call, const char **out_t
 bool hf_cli_target_is_server(const hf_cli_target *target);
 
 hf_cli_call *hf_cli_target_call(hf_cli_target *target);
+
+/* What reads a store, beside whoever owns it; for no server. */
+HF_NODISCARD hf_status hf_cli_target_reader(hf_cli_target *target, hf_reader **out, hf_err *err);
 
 /* The engine behind commands to a store; NULL for a server. */
 hf_engine *hf_cli_target_engine(hf_cli_target *target);

@@ -160,12 +160,11 @@ hf_status hf_call_row(hf_call *call, hf_op op, const hf_db_value *cells, size_t 
     return st;
 }
 
-hf_status hf_call_rows(hf_call *call, hf_stmt stmt, const hf_db_value *params, size_t count,
-                       hf_mem *mem, hf_call_make *make, void *ctx, hf_value *out)
+hf_status hf_look_rows(hf_db *db, hf_stmt stmt, const hf_db_value *params, size_t count,
+                       hf_mem *mem, hf_call_make *make, void *ctx, hf_value *out, hf_err *err)
 {
     hf_value_list *list;
     hf_db_cursor *cursor = NULL;
-    hf_err *err = &call->slot->err;
     bool more = true;
     hf_status st;
 
@@ -173,19 +172,28 @@ hf_status hf_call_rows(hf_call *call, hf_stmt stmt, const hf_db_value *params, s
         return hf_err_set(err, HF_MISUSE, "memory and a place for the answer are needed");
     *out = NULL;
     list = hf_value_array(mem);
-    hf_call_read_begin(call);
-    st = hf_db_query(call->in.db, stmt, params, count, &cursor, err);
+    st = hf_db_query(db, stmt, params, count, &cursor, err);
     while (!st && more) {
         st = hf_db_step(cursor, &more, err);
         if (!st && more)
             hf_value_append(list, make(ctx, mem, cursor));
     }
     hf_db_end(cursor);
-    hf_call_read_end(call);
     if (st)
         return st;
     *out = hf_value_finish(list);
     return *out ? HF_OK : hf_err_nomem(err, "a list");
+}
+
+hf_status hf_call_rows(hf_call *call, hf_stmt stmt, const hf_db_value *params, size_t count,
+                       hf_mem *mem, hf_call_make *make, void *ctx, hf_value *out)
+{
+    hf_status st;
+
+    hf_call_read_begin(call);
+    st = hf_look_rows(call->in.db, stmt, params, count, mem, make, ctx, out, &call->slot->err);
+    hf_call_read_end(call);
+    return st;
 }
 
 uint64_t hf_call_changes(const hf_call *call)

@@ -49,8 +49,11 @@ HF_NODISCARD hf_status hf_call_row(hf_call *call, hf_op op, const hf_db_value *c
                                    bool *out_applied, hf_err *err);
 
 /* The rows of a statement as an array in the arena, each made by `make`; NULL from it: no memory.
- */
+   Through the engine's connection that reads, or any. */
 typedef hf_value hf_call_make(void *ctx, hf_mem *mem, hf_db_cursor *row);
+HF_NODISCARD hf_status hf_look_rows(hf_db *db, hf_stmt stmt, const hf_db_value *params,
+                                    size_t count, hf_mem *mem, hf_call_make *make, void *ctx,
+                                    hf_value *out, hf_err *err);
 HF_NODISCARD hf_status hf_call_rows(hf_call *call, hf_stmt stmt, const hf_db_value *params,
                                     size_t count, hf_mem *mem, hf_call_make *make, void *ctx,
                                     hf_value *out);

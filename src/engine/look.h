@@ -26,6 +26,11 @@ HF_NODISCARD hf_status hf_look_list(hf_db *db, const hf_engine *engine, int64_t 
 HF_NODISCARD hf_status hf_look_history(hf_db *db, hf_mem *mem, int64_t run, int64_t after,
                                        int64_t limit, int64_t at, hf_value *out, hf_err *err);
 
+/* See hf_namespaces and hf_tokens. `engine`: gets to know the namespaces; may be NULL. */
+HF_NODISCARD hf_status hf_look_namespaces(hf_db *db, hf_engine *engine, hf_mem *mem, hf_value *out,
+                                          hf_err *err);
+HF_NODISCARD hf_status hf_look_tokens(hf_db *db, hf_mem *mem, hf_value *out, hf_err *err);
+
 /* Ends a question: copies the answer to the caller's arena, unless `st` says that there is none,
    and frees what was needed on the way. */
 HF_NODISCARD hf_status hf_look_give(hf_mem *mem, hf_value answer, hf_status st, hf_value *out,

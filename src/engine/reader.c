@@ -173,3 +173,17 @@ hf_status hf_reader_history(hf_reader *reader, hf_value request, hf_mem *mem, hf
         st = hf_look_history(reader->db, work, run, after, limit, at, &history, err);
     return hf_look_give(mem, history, st, out, work, err);
 }
+
+hf_status hf_reader_namespaces(hf_reader *reader, hf_mem *mem, hf_value *out, hf_err *err)
+{
+    hf_status st = request_check(reader, NULL, mem, out, err);
+
+    return st ? st : hf_look_namespaces(reader->db, NULL, mem, out, err);
+}
+
+hf_status hf_reader_tokens(hf_reader *reader, hf_mem *mem, hf_value *out, hf_err *err)
+{
+    hf_status st = request_check(reader, NULL, mem, out, err);
+
+    return st ? st : hf_look_tokens(reader->db, mem, out, err);
+}

@@ -11,6 +11,7 @@
 #include "base/value.h"
 #include "engine/retention.h"
 #include "engine/call.h"
+#include "engine/look.h"
 #include "holdfast/host.h"
 #include "model/name.h"
 #include "store/stmt.h"
@@ -121,7 +122,7 @@ static hf_value space_value(void *ctx, hf_mem *mem, hf_db_cursor *row)
     hf_value policy = hf_value_null();
     hf_err err;
 
-    if (!space_keep(ctx, name, hf_db_column_int(row, 0)))
+    if (ctx && !space_keep(ctx, name, hf_db_column_int(row, 0)))
         return NULL;
     if (storage.len && hf_json_read(mem, storage, NULL, &policy, &err))
         policy = hf_value_null();
@@ -234,13 +235,22 @@ hf_status hf_namespace_set(hf_engine *engine, const char *name, const hf_namespa
     return st;
 }
 
+hf_status hf_look_namespaces(hf_db *db, hf_engine *engine, hf_mem *mem, hf_value *out, hf_err *err)
+{
+    return hf_look_rows(db, HF_STMT_NAMESPACE_LIST, NULL, 0, mem, space_value, engine, out, err);
+}
+
 hf_status hf_namespaces(hf_engine *engine, hf_mem *mem, hf_value *out)
 {
     hf_call c;
     hf_status st = hf_call_begin(&c, engine);
 
-    return st ? st
-              : hf_call_rows(&c, HF_STMT_NAMESPACE_LIST, NULL, 0, mem, space_value, engine, out);
+    if (st)
+        return st;
+    hf_call_read_begin(&c);
+    st = hf_look_namespaces(c.in.db, engine, mem, out, &c.slot->err);
+    hf_call_read_end(&c);
+    return st;
 }
 
 /* One number of the thread's namespace. */

@@ -8,6 +8,7 @@
 #include "base/utf8.h"
 #include "base/value.h"
 #include "engine/call.h"
+#include "engine/look.h"
 #include "holdfast/host.h"
 #include "store/stmt.h"
 
@@ -155,10 +156,20 @@ static hf_value token_value(void *ctx, hf_mem *mem, hf_db_cursor *cursor)
     return hf_value_finish(token);
 }
 
+hf_status hf_look_tokens(hf_db *db, hf_mem *mem, hf_value *out, hf_err *err)
+{
+    return hf_look_rows(db, HF_STMT_TOKEN_LIST, NULL, 0, mem, token_value, NULL, out, err);
+}
+
 hf_status hf_tokens(hf_engine *engine, hf_mem *mem, hf_value *out)
 {
     hf_call call;
     hf_status st = hf_call_begin(&call, engine);
 
-    return st ? st : hf_call_rows(&call, HF_STMT_TOKEN_LIST, NULL, 0, mem, token_value, NULL, out);
+    if (st)
+        return st;
+    hf_call_read_begin(&call);
+    st = hf_look_tokens(call.in.db, mem, out, &call.slot->err);
+    hf_call_read_end(&call);
+    return st;
 }

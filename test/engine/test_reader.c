@@ -61,6 +61,41 @@ HF_BOTH_ENGINES(reads_what_the_engine_reads)
     hf_test_place_free(place);
 }
 
+/* Namespaces and tokens, beside the engine that owns the store. */
+HF_BOTH_ENGINES(reads_namespaces_and_tokens)
+{
+    const hf_token_opts role = {.size_ = sizeof(role), .role = "read", .label = "for a test"};
+    hf_test_place *place = hf_test_place_new(kind);
+    hf_mem *mem = hf_mem_new();
+    hf_engine *engine = NULL;
+    hf_token token;
+    hf_reader *reader;
+    hf_value theirs = NULL;
+    hf_value ours = NULL;
+    hf_err err = {0};
+
+    ck_assert_int_eq(hf_open(hf_test_place_address(place), &app, &engine), HF_OK);
+    ck_assert_int_eq(hf_namespace_create(engine, "billing",
+                                         &(hf_namespace_opts){.size_ = sizeof(hf_namespace_opts)}),
+                     HF_OK);
+    ck_assert_int_eq(hf_token_create_with(engine, &role, &token), HF_OK);
+    reader = reader_new(place);
+    ck_assert_int_eq(hf_namespaces(engine, mem, &theirs), HF_OK);
+    hf_test_ok(hf_reader_namespaces(reader, mem, &ours, &err), &err, "namespaces");
+    ck_assert_uint_eq(hf_len(ours), 2);
+    ck_assert(hf_value_equal(ours, theirs));
+    ck_assert_int_eq(hf_tokens(engine, mem, &theirs), HF_OK);
+    hf_test_ok(hf_reader_tokens(reader, mem, &ours, &err), &err, "tokens");
+    ck_assert_str_eq(hf_str(ours, "0.label", ""), "for a test");
+    ck_assert(hf_value_equal(ours, theirs));
+    ck_assert_int_eq(hf_reader_tokens(reader, mem, NULL, &err), HF_MISUSE);
+    ck_assert_int_eq(hf_reader_namespaces(NULL, mem, &ours, &err), HF_MISUSE);
+    hf_close(engine);
+    hf_reader_close(reader);
+    hf_mem_free(mem);
+    hf_test_place_free(place);
+}
+
 /* What is not there, and what is no question. */
 HF_BOTH_ENGINES(says_what_it_cannot_find)
 {
@@ -166,5 +201,6 @@ HF_BOTH_ENGINES(changes_are_told)
     hf_test_place_free(place);
 }
 
-HF_PG_SUITE_MAIN("engine/reader", HF_BOTH(reads_what_the_engine_reads), HF_BOTH(changes_are_told),
+HF_PG_SUITE_MAIN("engine/reader", HF_BOTH(reads_what_the_engine_reads),
+                 HF_BOTH(reads_namespaces_and_tokens), HF_BOTH(changes_are_told),
                  HF_BOTH(says_what_it_cannot_find), {runs_out_of_memory_cleanly, 0})
