@@ -178,16 +178,19 @@ static const hf_cli_command command_table[] = {
                {HF_CLI_EXIT_PIPE, NULL}},
      .run = hf_cli_why},
     {.name = "doctor",
-     .summary = "look a store over: versions, and every run that needs a person",
-     .text = "Says what the store is and which versions it has, then looks at every open run and "
-             "prints those that need a person, each with its sentence.",
+     .summary = "look a store or a server over, and every run that needs a person",
+     .text = "Of a store: says what it is and which versions it has, then looks at every open run "
+             "of all namespaces and prints those that need a person, each with its sentence. Of a "
+             "server: its version, whether it is ready, how far its clock is from this one, its "
+             "health checks that are not ok, and the runs of the namespace that need a person, "
+             "some of each kind and how many there are.",
      .example = "holdfast doctor orders.db",
      .args = {{"STORE", NULL, true}},
-     .store = true,
-     .flags = FLAGS_COMMON | BIT(HF_CLI_FLAG_SCHEMA),
+     .target = true,
+     .flags = FLAGS_TARGET,
      .formats = FORMATS_LIST,
      .exits = {{HF_CLI_EXIT_OK, "nothing needs a person"},
-               {HF_CLI_EXIT_FAILED, "some runs need a person"},
+               {HF_CLI_EXIT_FAILED, "some runs need a person, or the server does"},
                {HF_CLI_EXIT_USAGE, NULL},
                {HF_CLI_EXIT_UNREACHABLE, NULL},
                {HF_CLI_EXIT_DENIED, NULL},

@@ -3,6 +3,7 @@
 #include <poll.h>
 
 #include "cli/exit.h"
+#include "holdfast/host.h"
 #include "lib/check_store.h"
 #include "lib/site.h"
 
@@ -288,4 +289,60 @@ START_TEST(nouns_of_a_store)
 }
 END_TEST
 
-HF_PG_SUITE_MAIN("cli/noun", HF_BOTH(nouns_of_a_server), {nouns_of_a_store, 120})
+/* A server is looked over as a store is: how it does, and which runs need a person. */
+HF_BOTH_ENGINES(doctor_of_a_server)
+{
+    hf_value said;
+
+    place_begin(kind, true);
+    GIVES(HF_CLI_EXIT_OK, "doctor");
+    ck_assert(says(&last.out, ": Holdfast " HF_VERSION_TEXT ", ready, clock +0 s; 0 of "));
+    ck_assert(says(&last.out, " 0 need a person\n"));
+    GIVES(HF_CLI_EXIT_OK, "start", "nobody-has-it", "--id", "lost");
+    GIVES(HF_CLI_EXIT_FAILED, "doctor", line + strlen("HF_URL="), "--json");
+    said = json(&last.out);
+    ck_assert(hf_bool(said, "report.ready", false));
+    ck_assert_str_eq(hf_str(said, "report.status", ""), "ready");
+    ck_assert_int_eq(hf_int(said, "report.attention", 0), 1);
+    ck_assert_uint_gt(hf_len(hf_get(said, "report.checks")), 10);
+    ck_assert_str_eq(hf_str(said, "runs.0.instance_id", ""), "lost");
+    ck_assert_str_eq(hf_str(said, "runs.0.code", ""), "unknown_type");
+    GIVES(HF_CLI_EXIT_FAILED, "doctor");
+    ck_assert(says(&last.out, "lost "));
+    ck_assert(says(&last.out, " 1 need a person\n"));
+    ck_assert_int_eq(RUN("doctor", "http://127.0.0.1:1"), HF_CLI_EXIT_UNREACHABLE);
+    ck_assert_int_eq(RUN("doctor", line + strlen("HF_URL=")), HF_CLI_EXIT_DENIED);
+    place_end();
+}
+
+/* What only reads a store works beside the engine that owns it; what changes it does not. */
+START_TEST(lists_beside_an_owner)
+{
+    hf_engine *owner = NULL;
+    char path[128];
+
+    begin();
+    (void)snprintf(path, sizeof(path), "%s/owned.db", scratch);
+    ck_assert_int_eq(hf_open(path, &app, &owner), HF_OK);
+    ck_assert_int_eq(hf_namespace_create(owner, "billing",
+                                         &(hf_namespace_opts){.size_ = sizeof(hf_namespace_opts)}),
+                     HF_OK);
+    ck_assert_int_eq(RUN("token", "create", "--role", "read", "--store", path), HF_CLI_EXIT_OWNED);
+    ck_assert_int_eq(RUN("namespace", "create", "other", "--store", path), HF_CLI_EXIT_OWNED);
+    ck_assert_int_eq(RUN("namespace", "ls", "--store", path), HF_CLI_EXIT_OK);
+    ck_assert(says(&last.out, "billing"));
+    ck_assert_int_eq(RUN("namespace", "show", "billing", "--store", path), HF_CLI_EXIT_OK);
+    ck_assert_int_eq(RUN("namespace", "show", "none", "--store", path), HF_CLI_EXIT_NOTFOUND);
+    ck_assert_int_eq(RUN("token", "ls", "--store", path), HF_CLI_EXIT_OK);
+    hf_close(owner);
+    ck_assert_int_eq(RUN("token", "create", "--role", "read", "--store", path), HF_CLI_EXIT_OK);
+    ck_assert_int_eq(RUN("token", "ls", "--store", path, "-o", "name"), HF_CLI_EXIT_OK);
+    ck_assert(says(&last.out, "tok_"));
+    ck_assert_int_eq(RUN("doctor", path, "--namespace", "billing"), HF_CLI_EXIT_USAGE);
+    ck_assert_int_eq(RUN("verify", path), HF_CLI_EXIT_OK);
+    end();
+}
+END_TEST
+
+HF_PG_SUITE_MAIN("cli/noun", HF_BOTH(nouns_of_a_server), {nouns_of_a_store, 120},
+                 HF_BOTH(doctor_of_a_server), {lists_beside_an_owner, 0})
