@@ -51,6 +51,36 @@ static hf_value waits(hf_ctx *w, hf_value in)
     return hf_receive(w, "tick");
 }
 
+static bool shut(const void *state)
+{
+    return ((const seen *)state)->signals > 0;
+}
+
+static bool open_wide(const void *state)
+{
+    (void)state;
+    return true;
+}
+
+static hf_value gate_pass(hf_ctx *w, hf_predicate *predicate)
+{
+    (void)hf_wait(w, "gate", predicate);
+    ((seen *)hf_state(w))->joined = 1;
+    return hf_receive(w, "tick");
+}
+
+static hf_value shut_gate(hf_ctx *w, hf_value in)
+{
+    (void)in;
+    return gate_pass(w, shut);
+}
+
+static hf_value open_gate(hf_ctx *w, hf_value in)
+{
+    (void)in;
+    return gate_pass(w, open_wide);
+}
+
 static hf_value look_read(hf_mem *mem, const void *state, hf_value args)
 {
     const seen *s = state;
@@ -71,9 +101,21 @@ static const hf_workflow_def workflows[] = {
      .queries = queries},
     {.type = "joins", .run = joins, .state_size = sizeof(seen), .queries = queries},
     {.type = "waits", .run = waits, .signals = signals},
+    {.type = "gate",
+     .run = shut_gate,
+     .state_size = sizeof(seen),
+     .signals = signals,
+     .queries = queries},
     {0}};
+static const hf_workflow_def opened_workflows[] = {{.type = "gate",
+                                                    .run = open_gate,
+                                                    .state_size = sizeof(seen),
+                                                    .signals = signals,
+                                                    .queries = queries},
+                                                   {0}};
 static const hf_activity_def activities[] = {{.name = "half", .run = hf_echo}, {0}};
 static const hf_app app = {.name = "queries", .workflows = workflows, .activities = activities};
+static const hf_app opened = {.name = "queries", .workflows = opened_workflows};
 static const hf_workflow_def no_workflows[] = {{.type = "else", .run = waits}, {0}};
 static const hf_app other = {.name = "queries", .workflows = no_workflows};
 
@@ -211,6 +253,27 @@ HF_BOTH_ENGINES(b088_side_effects_are_not_repeated)
     hf_kit_close(d);
 }
 
+/* What is not recorded is not done for a query: neither a step that the code would begin, nor a
+   wait that its predicate would end by now. */
+HF_BOTH_ENGINES(a_query_goes_no_further_than_history)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+
+    effects_run = 0;
+    hf_kit_ok(d, hf_start(d, "counts", NULL, .id = "c", .delay = hf_hours(1)));
+    hf_kit_ok(d, hf_start(d, "gate", NULL, .id = "g"));
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_int_eq(look(d, "c", "signals"), 0);
+    ck_assert_int_eq(effects_run, 0);
+    ck_assert_str_eq(hf_kit_history(d, "c"), "StartAccepted WorkflowStarted");
+    d = hf_kit_reopen(d, &opened);
+    ck_assert_int_eq(look(d, "g", "joined"), 0);
+    hf_kit_ok(d, hf_signal(d, "g", "tick", NULL));
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_int_eq(look(d, "g", "joined"), 1);
+    hf_kit_close(d);
+}
+
 /* A barrier of activities and a child is passed when history has the last of them, in a query too.
  */
 HF_BOTH_ENGINES(b092_b096_barrier_waits_for_all)
@@ -233,4 +296,5 @@ HF_PG_SUITE_MAIN("engine/query", HF_BOTH(b083_pending_signals_are_not_seen),
                  HF_BOTH(b084_historical_and_closed_runs_answer), HF_BOTH(b085_named_arguments),
                  HF_BOTH(b086_invalid_arguments), HF_BOTH(b087_definition_unavailable),
                  HF_BOTH(b088_side_effects_are_not_repeated),
+                 HF_BOTH(a_query_goes_no_further_than_history),
                  HF_BOTH(b092_b096_barrier_waits_for_all))
