@@ -170,6 +170,23 @@ START_TEST(forgets_compensations)
 }
 END_TEST
 
+/* What is being undone is undone to its end, whoever cancels the run meanwhile. */
+START_TEST(cancel_does_not_end_compensations)
+{
+    saga_to_ship();
+    sim_fail(&S, 3, "no_stock");
+    ck_assert_str_eq(turn(), "schedule_activity@4 refund \"P\"");
+    sim_cancel(&S, "customer left");
+    ck_assert_str_eq(turn(), "");
+    sim_evict(&S);
+    sim_complete(&S, 4, "null");
+    ck_assert_str_eq(turn(), "schedule_activity@5 release \"R\"");
+    sim_complete(&S, 5, "null");
+    ck_assert_str_eq(turn(), "fail_workflow@0   activity no_stock it failed");
+    finish();
+}
+END_TEST
+
 /* A cooperative cancel is heard where the code waits and undoes like a failure. */
 START_TEST(cancel_compensates)
 {
@@ -375,7 +392,7 @@ END_TEST
 HF_SUITE_MAIN("replay/call", {activity_runs_once, 0}, {attempts_may_be_left_open, 0},
               {failures_are_handed_back, 0}, {compensates_in_reverse, 0},
               {stops_at_a_failed_compensation, 0}, {forgets_compensations, 0},
-              {cancel_compensates, 0}, {abandon_runs_deferred, 0}, {protect_catches, 0},
-              {refail_is_not_handled, 0}, {barrier_keeps_its_shape, 0},
-              {barrier_picks_a_failure, 0}, {barrier_topology_is_guarded, 0}, {map_is_bounded, 0},
-              {map_stops_at_a_failure, 0})
+              {cancel_compensates, 0}, {cancel_does_not_end_compensations, 0},
+              {abandon_runs_deferred, 0}, {protect_catches, 0}, {refail_is_not_handled, 0},
+              {barrier_keeps_its_shape, 0}, {barrier_picks_a_failure, 0},
+              {barrier_topology_is_guarded, 0}, {map_is_bounded, 0}, {map_stops_at_a_failure, 0})
