@@ -48,6 +48,12 @@ static hf_api *queue_take(queue *q)
     return api;
 }
 
+/* Whether a thread that looks now finds something that it may have. */
+static bool work_ready(const hf_work *work)
+{
+    return work->reports.first || (work->others.first && work->others_run < work->others_max);
+}
+
 /* The next one that this thread may have; NULL: none. */
 static hf_api *work_take(hf_work *work, bool *out_other)
 {
@@ -66,6 +72,7 @@ static hf_api *work_take(hf_work *work, bool *out_other)
 static void work_run(void *ctx)
 {
     hf_work *work = ctx;
+    bool left = false; /* this thread had one of the others until now */
 
     hf_mutex_lock(&work->mutex);
     for (;;) {
@@ -75,13 +82,17 @@ static void work_run(void *ctx)
         if (!api) {
             if (work->closing && !work->waiting)
                 break;
+            left = false;
             hf_cond_wait(&work->some, &work->mutex);
             continue;
         }
+        if (left && !other && work_ready(work)) /* its place is for another thread */
+            hf_cond_signal(&work->some);
         hf_mutex_unlock(&work->mutex);
         hf_api_run(api);
         hf_mutex_lock(&work->mutex);
         work->others_run -= other;
+        left = other;
         if (work->closing)
             hf_cond_broadcast(&work->some); /* who waits for a place, or for the end */
     }
@@ -149,7 +160,8 @@ hf_status hf_work_offer(hf_work *work, hf_api *api)
     } else {
         queue_put(api->route->plane == HF_PLANE_WORKER ? &work->reports : &work->others, api);
         work->waiting++;
-        hf_cond_signal(&work->some);
+        if (work_ready(work)) /* else whoever gives its place up goes on with it */
+            hf_cond_signal(&work->some);
     }
     hf_mutex_unlock(&work->mutex);
     return st;
