@@ -108,22 +108,27 @@ void hf_buf_add_byte(hf_buf *buf, uint8_t byte)
 
 void hf_buf_add_format(hf_buf *buf, const char *format, ...)
 {
+    size_t room = buf->failed ? 0 : buf->capacity - buf->len;
+    char *at = room ? buf->ptr + buf->len : NULL;
     va_list args;
     va_list again;
-    char *at;
     int len;
 
     va_start(args, format);
     va_copy(again, args);
-    len = vsnprintf(NULL, 0, format, args);
+    len = vsnprintf(at, room, format, args); /* what fits is formatted once */
     va_end(args);
-    if (len < 0)
-        buf->failed = true;
-    at = len < 0 ? NULL : hf_buf_reserve(buf, (size_t)len);
-    if (at) {
-        (void)vsnprintf(at, (size_t)len + 1, format, again);
-        hf_buf_advance(buf, (size_t)len);
+    if (len < 0 || (size_t)len >= room) {
+        if (at)
+            *at = '\0';
+        if (len < 0)
+            buf->failed = true;
+        at = len < 0 ? NULL : hf_buf_reserve(buf, (size_t)len);
+        if (at)
+            (void)vsnprintf(at, (size_t)len + 1, format, again);
     }
+    if (at)
+        hf_buf_advance(buf, (size_t)len);
     va_end(again);
 }
 

@@ -124,6 +124,7 @@ START_TEST(failed_allocation_sets_the_flag)
         hf_fault_arm(HF_FAULT_ALLOC, 0, false);
         ck_assert_int_eq(hf_buf_ok(&buf), done);
         ck_assert(hf_slice_starts(hf_buf_slice(&whole), hf_buf_slice(&buf)));
+        ck_assert_uint_eq(strlen(hf_buf_text(&buf)), strnlen(whole.ptr, buf.len)); /* no rest */
         len = buf.len;
         hf_buf_add_text(&buf, "more");
         ck_assert_uint_eq(buf.len, done ? len + 4 : len);
