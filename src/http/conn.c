@@ -224,16 +224,19 @@ static void continue_send(hf_http_exchange *conn)
         conn_end(conn);
 }
 
-/* The head is in: may the body come? */
-static void body_admit(hf_http_exchange *conn, bool body_waits)
+/* The head is in: may the body come? One that has come already is not asked about: whoever handles
+   the request does that. */
+static void body_admit(hf_http_exchange *conn, size_t come)
 {
     hf_http *http = conn->http;
     const hf_http_handlers *handlers = &http->options.handlers;
     hf_http_parser *parser = &conn->parser;
+    bool whole = !parser->chunked && come >= parser->left;
     hf_http_reply reply;
 
     hf_http_reply_init(&reply, 400);
-    if (handlers->admit && !handlers->admit(handlers->ctx, conn, &parser->body_bytes_max, &reply)) {
+    if (!whole && handlers->admit &&
+        !handlers->admit(handlers->ctx, conn, &parser->body_bytes_max, &reply)) {
         reply.final = true;
         atomic_fetch_add(&http->refused, 1);
         hf_conn_render(conn, &reply, false);
@@ -255,7 +258,7 @@ static void body_admit(hf_http_exchange *conn, bool body_waits)
     conn->since_us = now_us(conn);
     conn->moved = 0;
     deadline_by_rate(conn);
-    if (parser->request.wants_continue && body_waits)
+    if (parser->request.wants_continue && come == 0)
         continue_send(conn);
 }
 
@@ -312,7 +315,7 @@ static bool conn_parse(hf_http_exchange *conn, hf_slice *in)
         *in = hf_slice_from(in->ptr + taken, in->len - taken);
         conn->begun = true;
         if (parser->request.has_body)
-            body_admit(conn, in->len == 0);
+            body_admit(conn, in->len);
         return true;
     case HF_HTTP_WHOLE:
         *in = hf_slice_from(in->ptr + taken, in->len - taken);

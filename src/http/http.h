@@ -23,7 +23,7 @@ typedef struct hf_http hf_http;
 typedef struct hf_http_exchange hf_http_exchange;
 
 typedef struct hf_http_handlers {
-    /* The head of a request with a body is in: whether to receive the body, of at most
+    /* The head of a request is in and its body is not: whether to receive that, of at most
      *body_bytes_max bytes (it holds the default). False refuses it with `out_reply`. May be NULL.
      */
     bool (*admit)(void *ctx, const hf_http_exchange *exchange, size_t *body_bytes_max,

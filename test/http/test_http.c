@@ -406,12 +406,14 @@ START_TEST(slow_readers_are_cut_off)
 END_TEST
 
 /* Uploads over the limit are refused before their body is read; the client sees the answer although
-   it goes on sending. So are bodies that a route does not want. */
+   it goes on sending. So are bodies that a route does not want, unless they are there already: then
+   the route answers. */
 START_TEST(uploads_over_the_limit)
 {
     app self;
     hf_buf body = {0};
     hf_http_stats stats;
+    int fd;
 
     app_open(&self, (hf_http_options){.limits = {.body_bytes_max = 100000}});
     hf_buf_add_text(&body, "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 3000000\r\n\r\n");
@@ -428,6 +430,17 @@ START_TEST(uploads_over_the_limit)
                     HF_SLICE("POST /forbidden HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n"),
                     false),
         403);
+    ck_assert_int_eq(
+        hf_wire_ask(
+            app_port(&self),
+            HF_SLICE("POST /forbidden HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n1234"),
+            false),
+        403);
+    fd = hf_wire_connect(app_port(&self));
+    ck_assert(hf_wire_send(
+        fd, HF_SLICE("POST /forbidden HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n12345")));
+    reply_is(fd, 404, "/forbidden");
+    (void)close(fd);
     hf_buf_fini(&body);
     hf_http_stats_get(self.http, &stats);
     ck_assert_uint_eq(stats.bodies_bytes, 0);
