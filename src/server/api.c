@@ -131,10 +131,11 @@ void hf_api_json(hf_api *api, int status, hf_value value)
 
 hf_plane hf_api_plane(const hf_api *api)
 {
-    hf_slice path = hf_http_request_path(api->request);
+    hf_slice path;
 
     if (api->route)
         return api->route->plane;
+    path = hf_http_request_path(api->request);
     if (hf_slice_starts(path, HF_SLICE("/api/worker/")))
         return HF_PLANE_WORKER;
     return hf_slice_starts(path, HF_SLICE("/api/")) ? HF_PLANE_CONTROL : HF_PLANE_OPEN;

@@ -22,6 +22,8 @@ typedef enum hf_plane {
     HF_PLANE_WEBHOOK
 } hf_plane;
 
+enum { HF_PLANES = HF_PLANE_WEBHOOK + 1 };
+
 typedef enum hf_scope { HF_SCOPE_NONE, HF_SCOPE_NAMESPACE } hf_scope;
 
 typedef enum hf_where { HF_WHERE_LOOP, HF_WHERE_POOL, HF_WHERE_WAIT } hf_where;

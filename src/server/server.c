@@ -84,19 +84,28 @@ void hf_api_finish(hf_api *api)
     hf_http_answer(exchange, &reply);
 }
 
-/* Finds the route; answers when there is none. */
-static bool route_take(hf_api *api)
+/* NULL: there is none; then `out_methods` are those that the resource has. */
+static const hf_route *route_of(const hf_server *server, const hf_http_request *request,
+                                unsigned *out_methods)
 {
-    unsigned methods = 0;
+    const hf_route *route =
+        hf_route_find(request->method, hf_http_request_path(request), out_methods);
+
+    if (!route || route->plane != HF_PLANE_WEBHOOK ||
+        server->options.webhook.mode != HF_WEBHOOK_OFF)
+        return route;
+    *out_methods = 0;
+    return NULL;
+}
+
+/* Answers that there is no such route. */
+static void route_miss(hf_api *api, unsigned methods)
+{
     hf_buf allow = {0};
 
-    api->route = hf_route_find(api->request->method, hf_http_request_path(api->request), &methods);
-    if (api->route && (api->route->plane != HF_PLANE_WEBHOOK ||
-                       api->server->options.webhook.mode != HF_WEBHOOK_OFF))
-        return true;
-    if (api->route || !methods) {
+    if (!methods) {
         hf_api_error(api, 404, "not_found", "There is no such resource.");
-        return false;
+        return;
     }
     for (int method = 0; method < HF_HTTP_METHODS; method++)
         if (methods & 1U << method)
@@ -106,7 +115,6 @@ static bool route_take(hf_api *api)
                  hf_buf_text(&allow));
     hf_http_reply_field(&api->reply, "Allow", hf_buf_slice(&allow));
     hf_buf_fini(&allow);
-    return false;
 }
 
 /* Who the client's certificate names, when that matters. */
@@ -242,15 +250,18 @@ void hf_api_run(hf_api *api)
 
 /* ---- what the loop calls */
 
-/* Counts it as in work; answers when there is too much of it. */
-static bool admission_take(hf_api *api)
+/* There is too much of it already. This costs as little as can be: in a flood there are many of
+   them for each one that is accepted, and they take its time. */
+static void turn_away(hf_server *server, hf_http_exchange *exchange, hf_plane plane)
 {
-    api->class = hf_class_of(api->route);
-    api->admitted = hf_admission_enter(api->server->admission, api->class);
-    api->admitted_us = hf_clock_mono_us(api->server->clock);
-    if (!api->admitted)
-        hf_api_error(api, 429, "overloaded", "More is asked than can be done now.");
-    return api->admitted;
+    const hf_http_reply *refusal = &server->refusals[plane];
+    hf_http_reply reply;
+
+    hf_http_reply_init(&reply, refusal->status);
+    hf_buf_add_slice(&reply.fields, hf_buf_slice(&refusal->fields));
+    hf_buf_add_slice(&reply.body, hf_buf_slice(&refusal->body));
+    answer_count(server, reply.status);
+    hf_http_answer(exchange, &reply);
 }
 
 /* Counts it as its namespace's; answers when that has its share. */
@@ -270,15 +281,29 @@ static bool share_take(hf_api *api)
 static void on_request(void *ctx, hf_http_exchange *exchange)
 {
     hf_server *server = ctx;
-    hf_api *api = hf_api_new(server, exchange);
+    unsigned methods;
+    const hf_route *route = route_of(server, hf_http_exchange_request(exchange), &methods);
+    hf_class class = route ? hf_class_of(route) : HF_CLASS_OPEN;
+    hf_api *api;
 
+    if (!hf_admission_enter(server->admission, class)) {
+        turn_away(server, exchange, route->plane);
+        return;
+    }
+    api = hf_api_new(server, exchange);
     if (!api) {
+        hf_admission_leave(server->admission, class);
         hf_http_abandon(exchange);
         return;
     }
+    api->route = route;
+    api->class = class;
+    api->admitted = true;
+    api->admitted_us = hf_clock_mono_us(server->clock);
     subject_read(server, exchange, api->subject);
-    if (!route_take(api) || !admission_take(api) || !hf_gate_pass(api) || !share_take(api) ||
-        !type_check(api)) {
+    if (!route)
+        route_miss(api, methods);
+    if (!route || !hf_gate_pass(api) || !share_take(api) || !type_check(api)) {
         hf_api_finish(api);
         return;
     }
@@ -297,6 +322,7 @@ static bool on_admit(void *ctx, const hf_http_exchange *exchange, size_t *body_b
 {
     hf_server *server = ctx;
     hf_api api = {.server = server, .request = hf_http_exchange_request(exchange)};
+    unsigned methods;
     bool good;
 
     *body_bytes_max = BODY_BYTES_MAX;
@@ -307,7 +333,10 @@ static bool on_admit(void *ctx, const hf_http_exchange *exchange, size_t *body_b
         return false;
     }
     hf_http_reply_init(&api.reply, 200);
-    good = route_take(&api) && hf_gate_head(&api) && type_check(&api);
+    api.route = route_of(server, api.request, &methods);
+    if (!api.route)
+        route_miss(&api, methods);
+    good = api.route && hf_gate_head(&api) && type_check(&api);
     if (good) {
         hf_http_reply_fini(&api.reply);
     } else {
@@ -411,6 +440,26 @@ static hf_status http_open(hf_server *server, hf_err *err)
     return hf_http_open(&http, &server->http, err);
 }
 
+/* What those hear that are turned away, for each plane. */
+static hf_status refusals_make(hf_server *server, hf_err *err)
+{
+    hf_mem *mem = hf_mem_new();
+    bool good = mem != NULL;
+
+    for (int plane = 0; good && plane < HF_PLANES; plane++) {
+        const hf_route route = {.plane = (hf_plane)plane};
+        hf_api api = {.server = server, .route = &route, .mem = mem};
+
+        hf_http_reply_init(&api.reply, 429);
+        hf_api_error(&api, 429, "overloaded", "More is asked than can be done now.");
+        reply_dress(&api);
+        server->refusals[plane] = api.reply;
+        good = hf_buf_ok(&api.reply.fields) && hf_buf_ok(&api.reply.body);
+    }
+    hf_mem_free(mem);
+    return good ? HF_OK : hf_err_nomem(err, "what those hear that are turned away");
+}
+
 hf_status hf_server_open(const hf_server_options *options, hf_server **out_server, hf_err *err)
 {
     hf_server *server = hf_alloc(sizeof(*server));
@@ -463,6 +512,8 @@ hf_status hf_server_open(const hf_server_options *options, hf_server **out_serve
         server->polls = hf_map_int_new((hf_map_seed){0});
         st = server->polls ? HF_OK : hf_err_nomem(err, "a server");
     }
+    if (!st)
+        st = refusals_make(server, err);
     if (!st)
         st = http_open(server, err);
     if (!st) {
@@ -532,6 +583,8 @@ void hf_server_close(hf_server *server)
     hf_recall_close(server->recall);
     hf_auth_free(server->auth);
     hf_buf_fini(&server->openapi);
+    for (int plane = 0; plane < HF_PLANES; plane++)
+        hf_http_reply_fini(&server->refusals[plane]);
     hf_buf_fini(&server->namespaces);
     hf_mem_free(server->spaces_mem);
     hf_mutex_fini(&server->mutex);

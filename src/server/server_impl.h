@@ -37,7 +37,8 @@ struct hf_server {
     hf_map_int *polls; /* workers that wait, by exchange */
     const hf_clock *clock;
     hf_buf openapi;
-    bool loopback; /* only this machine can ask */
+    hf_http_reply refusals[HF_PLANES]; /* what those hear that are turned away */
+    bool loopback;                     /* only this machine can ask */
     int64_t started_us;
     _Atomic bool draining;
     _Atomic bool away;           /* the store could not be read when it was last looked at */

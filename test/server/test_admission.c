@@ -188,10 +188,15 @@ static void in_work_await(hf_site *site, const char *class, int count)
         (void)poll(NULL, 0, 1);
 }
 
-/* Turned away: 429 in the form of every refusal, with the time to wait, and the connection stays.
- */
-static void turned_away(hf_site_answer answer)
+/* Turned away: 429 in the form of every refusal of its plane, with the time to wait. */
+static void turned_away(hf_site_answer answer, bool worker)
 {
+    hf_slice version =
+        hf_wire_field(&answer.raw, worker ? "X-Durable-Workflow-Protocol-Version"
+                                          : "X-Durable-Workflow-Control-Plane-Version");
+
+    ck_assert_uint_gt(version.len, 0);
+    ck_assert_int_eq(hf_get(answer.body, "server_capabilities") != NULL, worker);
     ck_assert_msg(answer.status == 429, "%d: %s", answer.status, answer.text);
     ck_assert_str_eq(hf_str(answer.body, "reason", ""), "overloaded");
     ck_assert_str_ne(hf_str(answer.body, "message", ""), "");
@@ -217,7 +222,7 @@ HF_BOTH_ENGINES(held_reads_leave_room_for_reports)
     for (int i = 0; i < 3; i++)
         fds[i] = hf_site_send(&site, "GET", "/api/workflows/nobody", NULL);
     in_work_await(&site, "read", 3);
-    turned_away(hf_site_ask(&site, "GET", "/api/workflows/nobody", NULL, NULL));
+    turned_away(hf_site_ask(&site, "GET", "/api/workflows/nobody", NULL, NULL), false);
     ck_assert_int_eq(/* it needs a thread, and nothing from the store */
                      hf_site_ask(&site, "POST", "/api/worker/heartbeat", NULL,
                                  "{\"worker_id\":\"w2\"}")
@@ -250,7 +255,7 @@ HF_BOTH_ENGINES(held_commands_are_turned_away)
     for (int i = 0; i < 2; i++)
         fds[i] = hf_site_send(&site, "POST", "/api/workflows/nobody/cancel", "{}");
     in_work_await(&site, "command", 2);
-    turned_away(hf_site_ask(&site, "POST", "/api/workflows", NULL, start));
+    turned_away(hf_site_ask(&site, "POST", "/api/workflows", NULL, start), false);
     hf_engine_read_end(site.engine);
     for (int i = 0; i < 2; i++)
         ck_assert_int_eq(status_read(fds[i]), 404);
@@ -271,7 +276,7 @@ HF_BOTH_ENGINES(parked_polls_are_bounded)
     for (int i = 0; i < 2; i++)
         fds[i] = hf_site_send(&site, "POST", "/api/worker/activity-tasks/poll", ask);
     in_work_await(&site, "held", 2);
-    turned_away(hf_site_ask(&site, "POST", "/api/worker/workflow-tasks/poll", NULL, ask));
+    turned_away(hf_site_ask(&site, "POST", "/api/worker/workflow-tasks/poll", NULL, ask), true);
     (void)close(fds[0]);
     in_work_await(&site, "held", 1);
     ck_assert_int_eq(hf_site_ask(&site, "POST", "/api/workflows", NULL,
@@ -301,7 +306,7 @@ HF_BOTH_ENGINES(t23_one_tenant_leaves_room)
     for (int i = 0; i < 3; i++)
         fds[i] = hf_site_send(&site, "GET", "/api/workflows/nobody", NULL);
     in_work_await(&site, "read", 3);
-    turned_away(hf_site_ask(&site, "GET", "/api/workflows/nobody", NULL, NULL));
+    turned_away(hf_site_ask(&site, "GET", "/api/workflows/nobody", NULL, NULL), false);
     fds[3] = hf_site_send(&site, "GET", "/api/workflows/nobody?namespace=b", NULL);
     in_work_await(&site, "read", 4);
     hf_engine_read_end(site.engine);
