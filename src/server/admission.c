@@ -1,5 +1,8 @@
-/* admission.c: see admission.h. The longest wait of a window says nothing, since one slow request
-   is enough for it; the shortest one tells whether the queue was ever empty. */
+/* admission.c: see admission.h. Those who wait inside are there so that a thread that gets free has
+   something to do at once. In a flood, when more are turned away than accepted, somebody stands at
+   the door at any moment, and waiting inside is good for nothing: the bound follows the wait much
+   closer then. As long as threads are free, what is waited for is a processor, and so it falls
+   below their number only where those are short, and more in work would not be more done. */
 #include "server/admission.h"
 
 #include "base/alloc.h"
@@ -7,13 +10,21 @@
 #include "base/map.h"
 #include "base/thread.h"
 
-enum { WINDOW_US = 100000, WAIT_US = 3000, LEAST = 16, SECOND_US = 1000000 };
+enum {
+    WINDOW_US = 100000,
+    WAIT_US = 3000,
+    WAIT_FLOOD_US = 200,
+    LEAST = 16,
+    LEAST_FLOOD = 4,
+    SECOND_US = 1000000
+};
 
 typedef struct counter {
     size_t in_work;
     size_t limit;
     size_t most;
     uint64_t refused;
+    uint64_t refused_before; /* the window */
     int64_t window_end_us;
     int64_t waited_us; /* in the window, together */
     int64_t count;     /* of those who got a thread in it */
@@ -65,15 +76,18 @@ hf_class hf_class_of(const hf_route *route)
 /* With the lock held: the window is over. */
 static void limit_move(const hf_admission *admission, counter *c)
 {
+    bool flood = c->refused - c->refused_before > (uint64_t)c->count;
+    int64_t most_us = flood ? WAIT_FLOOD_US : WAIT_US;
+    size_t least = flood && admission->least > LEAST_FLOOD ? LEAST_FLOOD : admission->least;
     int64_t mean_us = c->waited_us / c->count;
     size_t limit = c->limit;
 
-    if (mean_us > WAIT_US)
-        limit = (size_t)((int64_t)limit * WAIT_US / mean_us);
-    else if (mean_us < WAIT_US / 2)
+    if (mean_us > most_us)
+        limit = (size_t)((int64_t)limit * most_us / mean_us);
+    else if (mean_us < most_us / 2)
         limit += limit / 4 + 1;
-    if (limit < admission->least)
-        limit = admission->least;
+    if (limit < least)
+        limit = least;
     c->limit = limit < c->most ? limit : c->most;
 }
 
@@ -150,6 +164,7 @@ void hf_admission_waited(hf_admission *admission, hf_class class, int64_t waited
         c->window_end_us = now_us + WINDOW_US;
         c->waited_us = 0;
         c->count = 0;
+        c->refused_before = c->refused;
     }
     c->waited_us += waited_us > 0 ? waited_us : 0;
     c->count++;

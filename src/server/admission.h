@@ -6,8 +6,9 @@
 
    For reads and commands the bound moves with how long they wait for a thread. Each tenth of a
    second it is looked at: when they waited more than 3 ms on average it shrinks to what would have
-   waited that long, when they waited less than half of that it grows by a quarter. Short bursts
-   pass; an overload costs those who are accepted little, and the others are told at once.
+   waited that long, when they waited less than half of that it grows by a quarter. In a flood, when
+   more were turned away than got a thread, 0.2 ms take the place of 3. Short bursts pass; an
+   overload costs those who are accepted little, and the others are told at once.
 
    Where there are several namespaces, none of them takes more than three quarters of a class, so
    that one that floods the server leaves room for the others; and each may be held to so many
@@ -44,7 +45,7 @@ hf_class hf_class_of(const hf_route *route);
 /* The most that may be in work, by class; 0: the default. */
 typedef struct hf_admission_limits {
     size_t most[HF_CLASSES];
-    size_t least; /* to which reads and commands may shrink; 0: 16 */
+    size_t least; /* to which reads and commands may shrink; 0: 16. In a flood at most 4 */
     int64_t rate; /* reads, commands and waits of a namespace in a second; 0: any number */
     size_t polls; /* polls and streams of a namespace that are held; 0: its share of them all */
 } hf_admission_limits;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/fault.h"
 #include "engine/engine_impl.h"
 #include "lib/site.h"
@@ -84,6 +85,34 @@ START_TEST(the_bound_follows_the_wait)
     hf_admission_waited(admission, HF_CLASS_REPORT, 90 * MS, now_us += 100 * MS);
     hf_admission_waited(admission, HF_CLASS_REPORT, 90 * MS, now_us += 100 * MS);
     ck_assert_uint_eq(limit_of(admission, HF_CLASS_REPORT), 1024); /* reports are never shed */
+    hf_admission_close(admission);
+}
+END_TEST
+
+/* In a flood, when more are turned away than get a thread, nobody has to wait inside: the bound
+   follows a much shorter wait, and lower. It is as before as soon as the flood is over. */
+START_TEST(a_flood_leaves_no_queue)
+{
+    hf_admission *admission =
+        admission_make(&(hf_admission_limits){.most = {[HF_CLASS_COMMAND] = 40}});
+    int64_t now_us = 1;
+
+    for (int i = 0; i < 40; i++)
+        ck_assert(hf_admission_enter(admission, HF_CLASS_COMMAND));
+    hf_admission_waited(admission, HF_CLASS_COMMAND, 1 * MS, now_us);
+    ck_assert(!hf_admission_enter(admission, HF_CLASS_COMMAND));
+    hf_admission_waited(admission, HF_CLASS_COMMAND, 1 * MS, now_us += 100 * MS);
+    ck_assert_uint_eq(limit_of(admission, HF_CLASS_COMMAND), 40); /* one of two is no flood */
+    ck_assert(!hf_admission_enter(admission, HF_CLASS_COMMAND));
+    ck_assert(!hf_admission_enter(admission, HF_CLASS_COMMAND));
+    hf_admission_waited(admission, HF_CLASS_COMMAND, 60 * MS, now_us += 100 * MS);
+    ck_assert_uint_eq(limit_of(admission, HF_CLASS_COMMAND), 8); /* 0.2 ms of 1 */
+    ck_assert(!hf_admission_enter(admission, HF_CLASS_COMMAND));
+    ck_assert(!hf_admission_enter(admission, HF_CLASS_COMMAND));
+    hf_admission_waited(admission, HF_CLASS_COMMAND, 2 * MS, now_us += 100 * MS);
+    ck_assert_uint_eq(limit_of(admission, HF_CLASS_COMMAND), 4); /* the least in a flood */
+    hf_admission_waited(admission, HF_CLASS_COMMAND, 0, now_us += 100 * MS);
+    ck_assert_uint_eq(limit_of(admission, HF_CLASS_COMMAND), 16); /* the least otherwise */
     hf_admission_close(admission);
 }
 END_TEST
@@ -240,6 +269,57 @@ HF_BOTH_ENGINES(held_reads_leave_room_for_reports)
     hf_site_close(&site);
 }
 
+/* Until the bound of reads is this. */
+static void read_limit_await(hf_site *site, int limit)
+{
+    char wanted[96];
+
+    (void)snprintf(wanted, sizeof(wanted), "holdfast_http_in_work_limit{class=\"read\"} %d\n",
+                   limit);
+    while (!strstr(hf_site_ask(site, "GET", "/metrics", NULL, NULL).text, wanted))
+        (void)poll(NULL, 0, 1);
+}
+
+/* Reads that take up their class and wait so long for each other while others are turned away. */
+static void reads_hold(hf_site *site, hf_clock *clock, int turned_away_count, int64_t us)
+{
+    int fds[8];
+
+    (void)hf_engine_read_begin(site->engine);
+    for (int i = 0; i < 8; i++)
+        fds[i] = hf_site_send(site, "GET", "/api/workflows/nobody", NULL);
+    in_work_await(site, "read", 8);
+    for (int i = 0; i < turned_away_count; i++)
+        turned_away(hf_site_ask(site, "GET", "/api/workflows/nobody", NULL, NULL), false);
+    hf_clock_advance(clock, us);
+    hf_engine_read_end(site->engine);
+    for (int i = 0; i < 8; i++)
+        ck_assert_int_eq(status_read(fds[i]), 404);
+    in_work_await(site, "read", 0);
+}
+
+/* A flood that makes those wait who are accepted: fewer are accepted, until it is over. */
+HF_BOTH_ENGINES(a_flood_is_met_with_a_lower_bound)
+{
+    hf_clock *clock = hf_clock_new_virtual(0);
+    hf_server_options options = {
+        .threads = 2, .admission = {.most = {[HF_CLASS_READ] = 8}}, .clock = clock};
+    hf_site site;
+
+    ck_assert_ptr_nonnull(clock);
+    hf_site_open(&site, kind, &app, options);
+    ck_assert_int_eq(/* the engine runs from here on */
+                     hf_site_ask(&site, "GET", "/api/workflows/nobody", NULL, NULL).status, 404);
+    reads_hold(&site, clock, 0, 50 * MS);
+    reads_hold(&site, clock, 20, 100 * MS);
+    read_limit_await(&site, 4);
+    hf_clock_advance(clock, 100 * MS);
+    ck_assert_int_eq(hf_site_ask(&site, "GET", "/api/workflows/nobody", NULL, NULL).status, 404);
+    read_limit_await(&site, 8);
+    hf_site_close(&site);
+    hf_clock_free_virtual(clock);
+}
+
 /* Commands have a bound of their own, whatever reads do. */
 HF_BOTH_ENGINES(held_commands_are_turned_away)
 {
@@ -318,6 +398,7 @@ HF_BOTH_ENGINES(t23_one_tenant_leaves_room)
 }
 
 HF_PG_SUITE_MAIN("server/admission", {classes_are_bounded, 0}, {the_bound_follows_the_wait, 0},
+                 {a_flood_leaves_no_queue, 0}, HF_BOTH(a_flood_is_met_with_a_lower_bound),
                  {routes_have_classes, 0}, {t23_namespaces_have_shares, 0}, {memory_may_run_out, 0},
                  HF_BOTH(t23_one_tenant_leaves_room), HF_BOTH(held_reads_leave_room_for_reports),
                  HF_BOTH(held_commands_are_turned_away), HF_BOTH(parked_polls_are_bounded))
