@@ -463,11 +463,11 @@ hf_status hf_batch_rest(hf_batch *batch, hf_err *err)
 
 hf_status hf_batch_try(hf_batch *batch, hf_err *err)
 {
-    hf_status st = HF_OK;
+    hf_status st;
 
-    if (batch->barred.status == HF_READONLY)
+    if (batch->barred.status == HF_READONLY) /* no sync is asked of a disk that takes nothing */
         st = hf_db_reconnect(batch->db, err);
-    if (!st)
+    else
         st = hf_batch_rest(batch, err); /* a log that is written back is room as well */
     if (!st)
         st = hf_keys_fill(batch->keys, batch->db, err);
