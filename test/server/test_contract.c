@@ -165,14 +165,12 @@ HF_BOTH_ENGINES(histories_are_waited_for)
 /* Schedules: every verb, and each refusal. */
 HF_BOTH_ENGINES(schedules)
 {
-    static const char *const actions[] = {"\"visibility_labels\":{\"team\":{}}",
-                                          "\"visibility_labels\":\"team\"",
-                                          "\"search_attributes\":{\"a b\":1}",
-                                          "\"search_attributes\":7",
-                                          "\"memo\":[1]",
-                                          "\"task_queue\":5",
-                                          "\"business_key\":\"\"",
-                                          "\"run_timeout_seconds\":\"60\""};
+    static const char *const actions[] = {
+        "\"visibility_labels\":{\"team\":{}}", "\"visibility_labels\":\"team\"",
+        "\"search_attributes\":{\"a b\":1}", "\"search_attributes\":7", "\"memo\":[1]",
+        "\"task_queue\":5", "\"business_key\":\"\"", "\"run_timeout_seconds\":\"60\"",
+        /* 0, once it is milliseconds in 64 bits */
+        "\"run_timeout_seconds\":2305843009213693952"};
     hf_site site;
     hf_site_answer answer;
     char body[256];
