@@ -512,7 +512,7 @@ static void sick_life(hf_engine_kind kind, hf_simvfs_fault fault, const char *sq
         hf_simvfs_fail(sick.disk, HF_SIMVFS_SYNC, 1, true); /* as ext4 has it after an error */
     takes_nothing(&sick, &r, status, st);
     if (sick.disk && fault == HF_SIMVFS_READONLY) {
-        hf_nap_ms(700); /* long enough for it to look whether that is over */
+        hf_nap_ms(1200); /* long enough for it to look whether that is over */
         ck_assert_int_eq(hf_working(sick.site.engine), st);
         hf_simvfs_fail(sick.disk, HF_SIMVFS_SYNC, 0, false);
     }
