@@ -124,7 +124,7 @@ static hf_status unit_arrange(hf_batch *batch, hf_unit *unit, bool *out_placed, 
 /* The fence is the first row of a unit that appends. */
 static hf_row *unit_fence(const hf_unit *unit)
 {
-    HF_ASSERT(unit->item.rows[0]->op == HF_OP_RUN_ADVANCE);
+    HF_ASSERT(hf_op_infos[unit->item.rows[0]->op].guard == HF_OP_GUARD_FENCE);
     return unit->item.rows[0];
 }
 
@@ -150,7 +150,8 @@ static void items_join(hf_batch *batch)
             batch->items[i].count--;
         }
         hf_row_run_expect(unit_fence(unit),
-                          &hf_unit_appends(unit->followed ? unit : unit->leader)->before);
+                          &hf_unit_appends(unit->followed ? unit : unit->leader)->before,
+                          &hf_unit_appends(unit)->after);
     }
 }
 
@@ -252,6 +253,7 @@ static hf_status unit_number(hf_batch *batch, const hf_unit *unit, hf_err *err)
  */
 static hf_status unit_alone(hf_batch *batch, hf_unit *unit, hf_err *err)
 {
+    const hf_unit_part *part = hf_unit_appends(unit);
     hf_apply_pending *pending = NULL;
     hf_apply_item item = unit->item;
     hf_err fault = {0};
@@ -259,8 +261,8 @@ static hf_status unit_alone(hf_batch *batch, hf_unit *unit, hf_err *err)
 
     if (st)
         return st;
-    if (hf_unit_appends(unit))
-        hf_row_run_expect(unit_fence(unit), &hf_unit_appends(unit)->before);
+    if (part)
+        hf_row_run_expect(unit_fence(unit), &part->before, &part->after);
     st = hf_apply(batch->db, batch->mem, &item, 1, false, &pending, &fault);
     if (!st)
         st = hf_db_release(batch->db, &fault);

@@ -82,6 +82,17 @@ hf_row *hf_row_run_new(hf_mem *mem, const hf_run_base *base, const hf_run_row *r
     return hf_row_end(&b);
 }
 
+/* Whether a unit that finds the run as expected leaves status and counters as they are. */
+static bool run_keeps(const hf_run_base *expected, const hf_run_base *base)
+{
+    return base->command_seq == expected->command_seq &&
+           base->message_seq == expected->message_seq &&
+           base->message_cursor == expected->message_cursor && base->status == expected->status &&
+           base->closed_reason == expected->closed_reason &&
+           base->closed_us == expected->closed_us && base->open_signals == expected->open_signals &&
+           base->open_updates == expected->open_updates;
+}
+
 hf_row *hf_row_run_advance(hf_mem *mem, const hf_run_base *expected, const hf_run_base *base,
                            int64_t epoch)
 {
@@ -93,25 +104,26 @@ hf_row *hf_row_run_advance(hf_mem *mem, const hf_run_base *expected, const hf_ru
     hf_row_put_blob(&b, hf_slice_from(base->head, sizeof(base->head)));
     hf_row_put_int(&b, base->last_us);
     hf_row_put_int(&b, base->history_bytes);
+    hf_row_put_int(&b, base->shard);
+    hf_row_put_int(&b, epoch);
+    hf_row_put_int(&b, expected->command_seq); /* HF_OP_RUN_STEP ends here */
     hf_row_put_int(&b, base->command_seq);
     hf_row_put_int(&b, base->message_seq);
     hf_row_put_int(&b, base->message_cursor);
     hf_row_put_int(&b, base->status);
     hf_row_put_int(&b, base->closed_reason);
     hf_row_put_int(&b, base->closed_us);
-    hf_row_put_int(&b, base->shard);
-    hf_row_put_int(&b, epoch);
-    hf_row_put_int(&b, expected->command_seq);
     hf_row_put_int(&b, base->open_signals);
     hf_row_put_int(&b, base->open_updates);
     return hf_row_end(&b);
 }
 
-void hf_row_run_expect(hf_row *row, const hf_run_base *expected)
+void hf_row_run_expect(hf_row *row, const hf_run_base *expected, const hf_run_base *base)
 {
-    HF_ASSERT(row->op == HF_OP_RUN_ADVANCE);
+    HF_ASSERT(hf_op_infos[row->op].guard == HF_OP_GUARD_FENCE);
+    row->op = run_keeps(expected, base) ? HF_OP_RUN_STEP : HF_OP_RUN_ADVANCE;
     row->cells[1] = hf_db_int(expected->last_seq);
-    row->cells[14] = hf_db_int(expected->command_seq);
+    row->cells[8] = hf_db_int(expected->command_seq);
 }
 
 hf_row *hf_row_run_mark(hf_mem *mem, int64_t run, int64_t blocked, int64_t crash_count)

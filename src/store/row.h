@@ -253,8 +253,9 @@ hf_row *hf_row_run_new(hf_mem *mem, const hf_run_base *base, const hf_run_row *r
 /* epoch HF_NONE: the unit holds whoever owns the shard. */
 hf_row *hf_row_run_advance(hf_mem *mem, const hf_run_base *expected, const hf_run_base *base,
                            int64_t epoch);
-/* What the fence expects, changed after it was built. */
-void hf_row_run_expect(hf_row *row, const hf_run_base *expected);
+/* What the fence expects, changed after it was built; `base` is what it was built with. A run whose
+   status and counters stay is only moved on. */
+void hf_row_run_expect(hf_row *row, const hf_run_base *expected, const hf_run_base *base);
 hf_row *hf_row_run_mark(hf_mem *mem, int64_t run, int64_t blocked, int64_t crash_count);
 hf_row *hf_row_run_pause(hf_mem *mem, int64_t run, int64_t paused_us); /* HF_NONE: it goes on */
 hf_row *hf_row_run_archive(hf_mem *mem, int64_t run, int64_t archived_us);
