@@ -174,12 +174,27 @@ static size_t columns_read(const char *list, column *columns, size_t max)
     return count;
 }
 
-/* The arrays of a batch, or the values of its only row, as a table u, on PostgreSQL. */
-static void rows_write(FILE *out, const char *list, bool guarded, bool lone)
+/* The arrays of an assured batch as a table u. Unlike a function in FROM, what is unnested in the
+   list of columns is not put aside before it is read. */
+static void assured_rows_write(FILE *out, const column *columns, size_t count)
 {
+    for (size_t i = 0; i < count; i++)
+        (void)fprintf(out, "%sunnest(?%zu::%s[]) AS %s", i ? ", " : "(SELECT ", i + 1,
+                      array_type(columns[i].type), columns[i].name);
+    (void)fputs(") AS u", out);
+}
+
+/* The arrays of a batch, or the values of its only row, as a table u, on PostgreSQL. */
+static void rows_write(FILE *out, const char *list, bool guarded, int engine)
+{
+    bool lone = engine == LONE;
     column columns[64];
     size_t count = columns_read(list, columns, 64);
 
+    if (engine == ASSURED) {
+        assured_rows_write(out, columns, count);
+        return;
+    }
     (void)fputs(lone ? "(VALUES (" : "unnest(", out);
     for (size_t i = 0; i < count; i++)
         (void)fprintf(out, "%s?%zu::%s%s", i ? ", " : "", i + 1, array_type(columns[i].type),
@@ -215,7 +230,7 @@ static void insert_write(FILE *out, const char *list, int engine)
         return;
     }
     (void)fputs(" FROM ", out);
-    rows_write(out, list, engine == 1, engine == LONE);
+    rows_write(out, list, engine == 1, engine);
 }
 
 /* Writes what stands for {name ...} and returns the position of the closing brace. */
@@ -234,7 +249,7 @@ static const char *brace_write(FILE *out, const char *at, int engine, bool piece
     if (strncmp(name, "rows ", 5) == 0 || strncmp(name, "bare ", 5) == 0) {
         if (engine == 0)
             die("{%.4s ...} is for PostgreSQL only", name);
-        rows_write(out, name + 5, name[0] == 'r' && engine == 1, engine == LONE);
+        rows_write(out, name + 5, name[0] == 'r' && engine == 1, engine);
         return end;
     }
     if (strcmp(name, "count") == 0 && engine >= ASSURED) {
