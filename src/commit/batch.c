@@ -3,7 +3,9 @@
    - arrange: units for the same run follow each other. Each is based on what the one before leaves,
      and the last one moves the fence for all of them. A unit that may not be based on the others
      waits for the next round.
-   - together: all units in one transaction. This is the path that must be fast.
+   - together: all units in one transaction. This is the path that must be fast. Units that come
+     while the database works on the others join them before the commit, as long as some are
+     expected: one sync serves them all, and the database has work while they are made.
    - alone: when the database refused something in it, each unit again behind a savepoint, so that
      the one at fault is condemned and the others live. Serialisation failures and deadlocks only
      cause another try.
@@ -105,7 +107,7 @@ static hf_status unit_arrange(hf_batch *batch, hf_unit *unit, bool *out_placed, 
         return HF_OK;
     before = hf_map_int_get(batch->runs, (uint64_t)part->before.run);
     if (before) {
-        *out_placed = unit_may_follow(unit, before);
+        *out_placed = !batch->written && unit_may_follow(unit, before);
         if (!*out_placed)
             return HF_OK;
         st = hf_unit_rebase(unit, &hf_unit_appends(before)->after, &batch->stager, err);
@@ -129,12 +131,12 @@ static hf_row *unit_fence(const hf_unit *unit)
 }
 
 /* Units in a row share one fence, the last one's, and everything in them is guarded by the head it
- * leaves. */
+   leaves. Those that are written already are left as they are. */
 static void items_join(hf_batch *batch)
 {
     const hf_unit *last = NULL;
 
-    for (size_t i = batch->count; i-- > 0;) {
+    for (size_t i = batch->count; i-- > batch->written;) {
         const hf_unit *unit = batch->units[i];
 
         batch->items[i] = unit->item;
@@ -153,31 +155,6 @@ static void items_join(hf_batch *batch)
                           &hf_unit_appends(unit->followed ? unit : unit->leader)->before,
                           &hf_unit_appends(unit)->after);
     }
-}
-
-/* Assured: for when every guard is expected to hold. HF_CONFLICT: one did not, and nothing was
-   written. */
-static hf_status batch_transact(hf_batch *batch, bool assured, hf_err *err)
-{
-    hf_apply_pending *pending = NULL;
-    bool foreign = false;
-    hf_status st = hf_db_begin(batch->db, HF_DB_WRITE, err);
-
-    hf_mem_reset(batch->mem);
-    if (!st) /* within the transaction: from here on nobody else can */
-        st = hf_db_foreign_write(batch->db, &foreign, err);
-    if (!st && foreign)
-        st = hf_err_set(err, HF_CORRUPT,
-                        "somebody else wrote to the store: the engine must own it alone");
-    if (!st)
-        st = hf_apply(batch->db, batch->mem, batch->items, batch->count, assured, &pending, err);
-    if (!st) {
-        st = hf_db_commit(batch->db, err);
-        hf_apply_settle(pending);
-    } else {
-        hf_db_rollback(batch->db);
-    }
-    return st;
 }
 
 /* Only the unit's own content can be at fault with these. */
@@ -245,6 +222,111 @@ static hf_status unit_number(hf_batch *batch, const hf_unit *unit, hf_err *err)
             continue;
         st = position_take(batch, &position, err);
         row->cells[0] = hf_db_int(position);
+    }
+    return st;
+}
+
+/* Takes the unit into the batch, or to the next round, or, when it is at fault, to its end. */
+static hf_status unit_place(hf_batch *batch, hf_unit *unit, hf_err *err)
+{
+    bool placed = false;
+    hf_status st = unit_arrange(batch, unit, &placed, err);
+
+    if (!st && placed)
+        st = unit_number(batch, unit, err);
+    if (status_condemns(st)) {
+        hf_settle_unit(unit, st, err);
+        unit->next = batch->ended;
+        batch->ended = unit;
+        return HF_OK;
+    }
+    if (placed)
+        batch->units[batch->count++] = unit;
+    else
+        hf_settle_again(batch, unit);
+    return st;
+}
+
+static hf_status units_place(hf_batch *batch, hf_unit *units, hf_err *err)
+{
+    hf_status st = HF_OK;
+
+    while (!st && units && batch->count < batch->room) {
+        hf_unit *unit = units;
+
+        units = unit->next;
+        unit->next = NULL;
+        unit->waits = false;
+        batch->taken++;
+        st = unit_place(batch, unit, err);
+    }
+    batch->rest = units;
+    return st;
+}
+
+/* Fills the batch: those kept for another round first, then the list. */
+static hf_status batch_fill(hf_batch *batch, hf_unit *units, hf_err *err)
+{
+    hf_unit *waiting = units;
+
+    hf_map_int_clear(batch->runs);
+    batch->written = batch->taken = 0;
+    if (batch->again) {
+        batch->again_last->next = units;
+        waiting = batch->again;
+    }
+    batch->again = batch->again_last = NULL;
+    return units_place(batch, waiting, err);
+}
+
+/* Lets units join the open transaction that came while the database worked on the others, as long
+   as some are expected and it does not need to wait for them. */
+static hf_status units_join(hf_batch *batch, bool assured, hf_apply_pending **pending, hf_err *err)
+{
+    hf_status st = HF_OK;
+
+    while (!st && batch->taken < batch->expected && !batch->rest &&
+           !hf_keys_low(batch->positions)) {
+        hf_unit *units;
+
+        st = hf_db_flush(batch->db, err);
+        units = st ? NULL : batch->more(batch->ctx);
+        if (!units)
+            break;
+        batch->written = batch->count;
+        st = units_place(batch, units, err);
+        if (st)
+            break;
+        items_join(batch);
+        st = hf_apply(batch->db, batch->mem, batch->items + batch->written,
+                      batch->count - batch->written, assured, pending, err);
+    }
+    return st;
+}
+
+/* Assured: for when every guard is expected to hold. HF_CONFLICT: one did not, and nothing was
+   written. */
+static hf_status batch_transact(hf_batch *batch, bool assured, bool first, hf_err *err)
+{
+    hf_apply_pending *pending = NULL;
+    bool foreign = false;
+    hf_status st = hf_db_begin(batch->db, HF_DB_WRITE, err);
+
+    hf_mem_reset(batch->mem);
+    if (!st) /* within the transaction: from here on nobody else can */
+        st = hf_db_foreign_write(batch->db, &foreign, err);
+    if (!st && foreign)
+        st = hf_err_set(err, HF_CORRUPT,
+                        "somebody else wrote to the store: the engine must own it alone");
+    if (!st)
+        st = hf_apply(batch->db, batch->mem, batch->items, batch->count, assured, &pending, err);
+    if (!st && first)
+        st = units_join(batch, assured, &pending, err);
+    if (!st) {
+        st = hf_db_commit(batch->db, err);
+        hf_apply_settle(pending);
+    } else {
+        hf_db_rollback(batch->db);
     }
     return st;
 }
@@ -326,13 +408,15 @@ static hf_status batch_commit(hf_batch *batch, hf_err *err)
 {
     bool alone = false;
     bool moved = false;
+    bool first = true;
     int tries = 0;
     hf_status st;
 
     for (;;) {
         bool assured = batch->db->driver->assures && batch->wary == 0;
 
-        st = alone ? batch_alone(batch, err) : batch_transact(batch, assured, err);
+        st = alone ? batch_alone(batch, err) : batch_transact(batch, assured, first, err);
+        first = false;
         if (st == HF_OK)
             break;
         if (st == HF_CONFLICT && assured) { /* again, so that the others' rows are written */
@@ -379,51 +463,6 @@ static void batch_fail(hf_batch *batch, hf_status st, const hf_err *err)
     for (size_t i = 0; i < batch->count; i++)
         if (!batch->units[i]->settled && !batch->units[i]->waits)
             hf_settle_unit(batch->units[i], st, err);
-}
-
-/* Takes the unit into the batch, or to the next round, or, when it is at fault, to its end. */
-static hf_status unit_place(hf_batch *batch, hf_unit *unit, hf_err *err)
-{
-    bool placed = false;
-    hf_status st = unit_arrange(batch, unit, &placed, err);
-
-    if (!st && placed)
-        st = unit_number(batch, unit, err);
-    if (status_condemns(st)) {
-        hf_settle_unit(unit, st, err);
-        unit->next = batch->ended;
-        batch->ended = unit;
-        return HF_OK;
-    }
-    if (placed)
-        batch->units[batch->count++] = unit;
-    else
-        hf_settle_again(batch, unit);
-    return st;
-}
-
-/* Fills the batch: those kept for another round first, then the list. */
-static hf_status batch_fill(hf_batch *batch, hf_unit *units, hf_unit **out_rest, hf_err *err)
-{
-    hf_unit *waiting = units;
-    hf_status st = HF_OK;
-
-    hf_map_int_clear(batch->runs);
-    if (batch->again) {
-        batch->again_last->next = units;
-        waiting = batch->again;
-    }
-    batch->again = batch->again_last = NULL;
-    while (!st && waiting && batch->count < batch->room) {
-        hf_unit *unit = waiting;
-
-        waiting = unit->next;
-        unit->next = NULL;
-        unit->waits = false;
-        st = unit_place(batch, unit, err);
-    }
-    *out_rest = waiting;
-    return st;
 }
 
 /* The log is written back when it is long; it is bounded as long as no reader holds an old
@@ -519,11 +558,11 @@ hf_unit *hf_batch_run(hf_batch *batch, hf_unit *units, hf_unit **out_rest, hf_st
     hf_status st;
 
     *out_fatal = HF_OK;
-    *out_rest = units;
+    batch->rest = units;
     batch->count = 0;
     st = keys_refill(batch, err);
     if (!st)
-        st = batch_fill(batch, units, out_rest, err);
+        st = batch_fill(batch, units, err);
     if (!st && batch->count) {
         items_join(batch);
         st = batch_commit(batch, err);
@@ -543,5 +582,6 @@ hf_unit *hf_batch_run(hf_batch *batch, hf_unit *units, hf_unit **out_rest, hf_st
         if (!hf_batch_passes(st))
             *out_fatal = st;
     }
+    *out_rest = batch->rest;
     return batch_finished(batch);
 }

@@ -17,7 +17,10 @@ typedef struct hf_batch {
     hf_unit **units;      /* those of the transaction */
     hf_apply_item *items; /* the same, as the row layer wants them */
     size_t count;
+    size_t written; /* of them, by the open transaction, before the last ones joined */
     size_t room;
+    size_t taken;  /* units that were placed, or found no place */
+    hf_unit *rest; /* units that it did not get to */
     hf_unit *ended; /* finished before they could be placed */
     hf_unit *again; /* units for the next round, in order */
     hf_unit *again_last;
@@ -25,6 +28,10 @@ typedef struct hf_batch {
     int64_t checkpointed; /* pages of the log when it was last written back */
     hf_err barred;        /* HF_FULL or HF_READONLY of the newest batch, and why; HF_OK: it is in */
     hf_writer_stats stats;
+    /* Units that may join the open transaction while the database has less to do: so many are
+       expected in all; asked for those that came meanwhile, in order. */
+    size_t expected;
+    hf_unit *(*more)(void *ctx);
     /* Asked between attempts to reach a lost database: true gives up. */
     bool (*stopped)(void *ctx);
     void (*pause)(void *ctx, int64_t us);

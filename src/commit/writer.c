@@ -3,8 +3,9 @@
    and never under the queue's lock. The queue is bounded; whoever submits waits or is told so.
 
    Callers in a loop would fall into two groups that commit in turn, each with half of the units and
-   a sync of its own, because the writer finds the other group staged whenever it comes back. So it
-   lets those it has just answered come back first, as long as they do come: see queue_gather.
+   a sync of its own, because the writer finds the other group staged whenever it comes back. So
+   those that come while a batch is being written join it, as long as fewer are in it than were
+   answered last: see queue_more.
 
    The batch is in one pair of hands at a time, those of whoever set `busy` under the lock: the
    thread's, or those of a caller that found the writer idle and waits for its unit anyway. Such a
@@ -35,7 +36,6 @@ struct hf_writer {
     /* belong to whoever is busy */
     hf_batch batch;
     size_t expected;   /* units that would be staged if all who were answered came back */
-    int64_t took_us;   /* how long the last batch took */
     int64_t worked_us; /* when it ended, by the monotonic clock */
     bool rested;       /* the log was written back since */
     void (*answered)(void *ctx);
@@ -50,7 +50,7 @@ struct hf_writer {
     hf_cond room; /* the queue has room again, or the writer stopped */
     hf_unit *first;
     hf_unit **tail;
-    atomic_size_t queued; /* changed under the lock, looked at without it by queue_gather */
+    atomic_size_t queued; /* changed under the lock, looked at without it by queue_more */
     size_t queue_max;
     size_t waiting; /* submitters that wait for room */
     bool busy;      /* somebody works on the batch */
@@ -178,6 +178,21 @@ static void batch_give(hf_writer *writer)
     writer->busy = false;
 }
 
+/* What came while the batch was being written. Those who are on their way are given a moment. */
+static hf_unit *queue_more(void *ctx)
+{
+    hf_writer *writer = ctx;
+    int64_t until_us = hf_clock_mono_us(hf_clock_system()) + QUIET_US;
+    hf_unit *units;
+
+    while (!atomic_load(&writer->queued) && hf_clock_mono_us(hf_clock_system()) < until_us)
+        (void)sched_yield();
+    hf_mutex_lock(&writer->lock);
+    units = queue_take(writer);
+    hf_mutex_unlock(&writer->lock);
+    return units;
+}
+
 /* Whoever follows the runs is told, whichever thread did the work. */
 static void committed_tell(const hf_writer *writer, const hf_unit *finished)
 {
@@ -189,11 +204,9 @@ static void committed_tell(const hf_writer *writer, const hf_unit *finished)
 static hf_unit *batch_work(hf_writer *writer, hf_unit *units, hf_unit **out_rest,
                            hf_status *out_fatal, hf_err *err)
 {
-    int64_t started_us = hf_clock_mono_us(hf_clock_system());
     hf_unit *finished = hf_batch_run(&writer->batch, units, out_rest, out_fatal, err);
 
     writer->worked_us = hf_clock_mono_us(hf_clock_system());
-    writer->took_us = writer->worked_us - started_us;
     writer->rested = false;
     if (writer->committed)
         committed_tell(writer, finished);
@@ -213,7 +226,9 @@ static size_t queue_work(hf_writer *writer)
     hf_mutex_lock(&writer->lock);
     units = queue_take(writer);
     hf_mutex_unlock(&writer->lock);
+    writer->batch.expected = writer->manual ? 0 : writer->expected;
     finished = batch_work(writer, units, &rest, &fatal, &err);
+    writer->batch.expected = 0;
     count = writer->batch.count;
     if (fatal)
         failure_set(writer, fatal, &err); /* known before the first of them is told */
@@ -321,36 +336,12 @@ static bool work_wait(hf_writer *writer)
     return go_on;
 }
 
-/* Gives way while callers that were just answered come back one after the other. It ends when all
-   of them are there, when none came for a moment, or when it has lasted half as long as a batch: a
-   lone caller is never waited for, and no unit waits for a time that somebody set. */
-static void queue_gather(hf_writer *writer)
-{
-    size_t most = writer->expected < writer->batch.room ? writer->expected : writer->batch.room;
-    int64_t now_us = hf_clock_mono_us(hf_clock_system());
-    int64_t until_us = now_us + writer->took_us / 2;
-    int64_t quiet_us = now_us + QUIET_US;
-    size_t queued = atomic_load(&writer->queued);
-
-    while (queued < most && now_us < until_us && now_us < quiet_us) {
-        size_t before = queued;
-
-        (void)sched_yield();
-        now_us = hf_clock_mono_us(hf_clock_system());
-        queued = atomic_load(&writer->queued);
-        if (queued != before)
-            quiet_us = now_us + QUIET_US;
-    }
-}
-
 static void writer_run(void *ctx)
 {
     hf_writer *writer = ctx;
 
-    while (work_wait(writer)) {
-        queue_gather(writer);
+    while (work_wait(writer))
         (void)queue_work(writer);
-    }
     if (writer->failure.status) /* a caller's own commit may have met it */
         everyone_stop(writer);
 }
@@ -373,6 +364,7 @@ hf_status hf_writer_open(hf_store *store, const hf_writer_options *options, hf_w
     writer->committed_ctx = options ? options->committed_ctx : NULL;
     writer->tail = &writer->first;
     st = hf_batch_init(&writer->batch, store, batch_max, err);
+    writer->batch.more = queue_more;
     writer->batch.stopped = writer_stopped;
     writer->batch.pause = writer_pause;
     writer->batch.ctx = writer;

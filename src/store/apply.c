@@ -134,9 +134,8 @@ static hf_status op_apply(hf_db *db, hf_mem *mem, hf_op op, hf_apply_item *items
 }
 
 hf_status hf_apply(hf_db *db, hf_mem *mem, hf_apply_item *items, size_t count, bool assured,
-                   hf_apply_pending **out_pending, hf_err *err)
+                   hf_apply_pending **pending, hf_err *err)
 {
-    hf_apply_pending *pending = NULL;
     hf_status st = HF_OK;
 
     for (size_t i = 0; i < count; i++) {
@@ -144,9 +143,8 @@ hf_status hf_apply(hf_db *db, hf_mem *mem, hf_apply_item *items, size_t count, b
         memset(items[i].flags, HF_DB_PENDING, items[i].count);
     }
     for (int op = 0; !st && op < HF_OP_COUNT; op++)
-        st = op_apply(db, mem, (hf_op)op, items, count, assured, &pending, err);
+        st = op_apply(db, mem, (hf_op)op, items, count, assured, pending, err);
     for (size_t i = 0; !st && i < count; i++)
         HF_ASSERT(items[i].at == items[i].count);
-    *out_pending = pending;
     return st;
 }

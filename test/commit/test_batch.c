@@ -1,0 +1,192 @@
+/* Units that join a transaction while it is open, on both engines: one commit for all, and each its
+   own fate. */
+#include "commit/batch.h"
+
+#include "lib/engine.h"
+#include "lib/world.h"
+
+static hf_err err;
+
+static void ok(hf_status st, const char *doing)
+{
+    hf_test_ok(st, &err, doing);
+}
+
+enum { RUNS = 4 };
+
+/* A world whose writer rests, a batch on its store, and who joins, one each time it is asked. */
+typedef struct meeting {
+    hf_test_place *place;
+    hf_world world;
+    hf_world_run runs[RUNS];
+    hf_batch batch;
+    hf_unit *joins[RUNS];
+    size_t join_count;
+    size_t asked;
+} meeting;
+
+static hf_unit *join_next(void *ctx)
+{
+    meeting *m = ctx;
+
+    return m->asked < m->join_count ? m->joins[m->asked++] : NULL;
+}
+
+static void meeting_begin(meeting *m, hf_engine_kind kind)
+{
+    static const char *const ids[RUNS] = {"a", "b", "c", "d"};
+    const hf_world_options options = {.manual = true};
+
+    *m = (meeting){.place = hf_test_place_new(kind)};
+    ok(hf_world_open(&m->world, hf_test_place_address(m->place), &options, &err), "open the world");
+    for (size_t i = 0; i < RUNS; i++)
+        ok(hf_world_start(&m->world, ids[i], &m->runs[i], &err), "start");
+    ok(hf_batch_init(&m->batch, m->world.store, 64, &err), "begin a batch");
+    m->batch.more = join_next;
+    m->batch.ctx = m;
+}
+
+static void meeting_end(meeting *m)
+{
+    hf_batch_fini(&m->batch);
+    hf_world_close(&m->world);
+    hf_test_place_free(m->place);
+}
+
+/* A note for the run, unlike all others; with poison the database refuses it. */
+static hf_unit *note(meeting *m, size_t run, hf_rebase rebase, bool poison)
+{
+    static int64_t later_us;
+    const hf_timer_row twice = {
+        .key = 1, .run = 1, .step = 1, .status = HF_TIMER_STATUS_PENDING, .closed_us = HF_NONE};
+    hf_unit *unit = hf_unit_new(NULL, NULL);
+
+    hf_unit_append(unit, &m->runs[run].base, HF_NONE, rebase);
+    hf_event_begin(hf_unit_events(unit, 0), HF_EVENT_NOTE_RECORDED,
+                   m->runs[run].base.last_us + ++later_us, 0);
+    for (int i = 0; poison && i < 2; i++) /* the same primary key twice */
+        hf_unit_row(unit, 0, hf_row_timer_new(hf_unit_mem(unit), &twice));
+    ok(hf_unit_seal(unit, &m->world.stager, &err), "seal");
+    return unit;
+}
+
+/* Runs the batch with this unit first; how many ended. */
+static size_t batch_go(meeting *m, hf_unit *first, hf_unit **out_ended)
+{
+    hf_status fatal = HF_OK;
+    hf_unit *rest = NULL;
+    size_t count = 0;
+
+    for (hf_unit *unit = hf_batch_run(&m->batch, first, &rest, &fatal, &err); unit;
+         unit = unit->next)
+        out_ended[count++] = unit;
+    ck_assert_int_eq(fatal, HF_OK);
+    ck_assert_ptr_null(rest);
+    return count;
+}
+
+static int64_t last_seq(meeting *m, size_t run)
+{
+    ok(hf_world_reload(&m->world, &m->runs[run], &err), "reload");
+    return m->runs[run].base.last_seq;
+}
+
+HF_BOTH_ENGINES(units_join_the_open_transaction)
+{
+    meeting m;
+    hf_unit *ended[RUNS];
+    int64_t before[RUNS];
+
+    meeting_begin(&m, kind);
+    for (size_t i = 0; i < RUNS; i++)
+        before[i] = m.runs[i].base.last_seq;
+    m.joins[0] = note(&m, 1, HF_REBASE_NEVER, false);
+    m.joins[1] = note(&m, 2, HF_REBASE_NEVER, false);
+    m.joins[2] = note(&m, 3, HF_REBASE_NEVER, false);
+    m.join_count = 3;
+    m.batch.expected = 3; /* so the last one is not asked for */
+    ck_assert_uint_eq(batch_go(&m, note(&m, 0, HF_REBASE_NEVER, false), ended), 3);
+    ck_assert_uint_eq(m.asked, 2);
+    ck_assert_uint_eq(m.batch.stats.batches, 1);
+    for (size_t i = 0; i < 3; i++) {
+        ck_assert_int_eq(hf_unit_outcome(ended[i], NULL), HF_OK);
+        ck_assert_int_eq(last_seq(&m, i), before[i] + 1);
+        hf_unit_free(ended[i]);
+    }
+    ck_assert_int_eq(last_seq(&m, 3), before[3]);
+    hf_unit_free(m.joins[2]);
+    meeting_end(&m);
+}
+
+/* Who comes for a run that is being written has its turn after it. */
+HF_BOTH_ENGINES(who_joins_for_a_run_that_is_written_waits)
+{
+    meeting m;
+    hf_unit *ended[RUNS];
+    int64_t before;
+
+    meeting_begin(&m, kind);
+    before = m.runs[0].base.last_seq;
+    m.joins[0] = note(&m, 0, HF_REBASE_WHILE_OPEN, false);
+    m.joins[1] = note(&m, 1, HF_REBASE_NEVER, false);
+    m.join_count = 2;
+    m.batch.expected = 8;
+    ck_assert_uint_eq(batch_go(&m, note(&m, 0, HF_REBASE_NEVER, false), ended), 2);
+    ck_assert(hf_batch_waiting(&m.batch));
+    ck_assert_int_eq(last_seq(&m, 0), before + 1);
+    hf_unit_free(ended[0]);
+    hf_unit_free(ended[1]);
+    while (batch_go(&m, NULL, ended) == 0) /* it is based anew on the run as it is */
+        ck_assert(hf_batch_waiting(&m.batch));
+    ck_assert_int_eq(hf_unit_outcome(ended[0], NULL), HF_OK);
+    ck_assert_int_eq(last_seq(&m, 0), before + 2);
+    hf_unit_free(ended[0]);
+    meeting_end(&m);
+}
+
+/* The unit joins that of another run and falls; the other stands. */
+static void falls_alone(meeting *m, hf_unit *unit, hf_status why)
+{
+    hf_unit *ended[RUNS];
+    int64_t first = last_seq(m, 0);
+    int64_t second = last_seq(m, 1);
+
+    m->joins[0] = unit;
+    m->join_count = 1;
+    m->batch.expected = 2;
+    ck_assert_uint_eq(batch_go(m, note(m, 0, HF_REBASE_NEVER, false), ended), 2);
+    ck_assert_uint_eq(m->asked, 1);
+    ck_assert_int_eq(hf_unit_outcome(ended[0], NULL), HF_OK);
+    ck_assert_ptr_eq(ended[1], unit);
+    ck_assert_int_eq(hf_unit_outcome(ended[1], NULL), why);
+    ck_assert_int_eq(last_seq(m, 0), first + 1);
+    ck_assert_int_eq(last_seq(m, 1), second);
+    hf_unit_free(ended[0]);
+    hf_unit_free(ended[1]);
+}
+
+HF_BOTH_ENGINES(who_joins_too_late_falls_alone)
+{
+    meeting m;
+    hf_unit *stale;
+
+    meeting_begin(&m, kind);
+    stale = note(&m, 1, HF_REBASE_NEVER, false);
+    ok(hf_world_activity(&m.world, &m.runs[1], &err), "move on");
+    falls_alone(&m, stale, HF_CONFLICT);
+    meeting_end(&m);
+}
+
+HF_BOTH_ENGINES(who_joins_with_poison_falls_alone)
+{
+    meeting m;
+
+    meeting_begin(&m, kind);
+    falls_alone(&m, note(&m, 1, HF_REBASE_NEVER, true), HF_CONSTRAINT);
+    meeting_end(&m);
+}
+
+HF_PG_SUITE_MAIN("commit/batch", HF_BOTH(units_join_the_open_transaction),
+                 HF_BOTH(who_joins_for_a_run_that_is_written_waits),
+                 HF_BOTH(who_joins_too_late_falls_alone),
+                 HF_BOTH(who_joins_with_poison_falls_alone))
