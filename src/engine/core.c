@@ -22,6 +22,8 @@
 #include "engine/window.h"
 #include "model/limit.h"
 
+enum { MESSAGES_MAX = 8 }; /* read before what they made ready goes on */
+
 int64_t hf_core_now(const hf_core *core)
 {
     return core->o.shards ? hf_shards_now_us(core->o.shards) : hf_clock_wall_us(core->o.clock);
@@ -118,6 +120,7 @@ hf_status hf_core_open(const hf_core_options *options, hf_core **out_core, hf_er
     core->o = *options;
     core->ready_tail = &core->ready;
     core->inbox_tail = &core->inbox;
+    core->ended_tail = &core->ended;
     hf_list_init(&core->lru);
     hf_list_init(&core->hungry);
     st = hf_mutex_init(&core->lock, err);
@@ -404,10 +407,13 @@ static void message_take(hf_core *core, core_message *message)
     }
 }
 
-/* Those that are taken stay with the core: who answers a question may lose it. */
+/* Some messages, so that what they make ready reaches the writer before the others are read. Those
+   that are taken stay with the core: who answers a question may lose it. */
 static bool messages_take(hf_core *core, hf_seat *seat)
 {
     bool unseen = hf_core_mail_fetch(core);
+    bool lost;
+    int left = MESSAGES_MAX;
 
     if (unseen)
         hf_schedule_due(core, HF_SCHEDULE_SWEEP);
@@ -418,7 +424,10 @@ static bool messages_take(hf_core *core, hf_seat *seat)
 
         core->taken = message->next;
         message_take(core, message);
-    } while (!(seat && hf_seat_lost(seat)) && core->taken);
+        lost = seat && hf_seat_lost(seat);
+    } while (!lost && core->taken && --left > 0);
+    if (!lost)
+        hf_pool_call(core->pool);
     return true;
 }
 
@@ -441,28 +450,20 @@ static void cache_trim(hf_core *core)
     }
 }
 
-bool hf_core_step(hf_core *core)
+/* Runs what is ready. A burst of starts waits as rows and keys; only so many coroutines are between
+   two states. False: somebody else took the core meanwhile. */
+static bool ready_run(hf_core *core, hf_seat *seat, bool *worked)
 {
-    hf_seat *seat = core->seat;
     live_run *run;
-    bool worked;
 
-    hf_live_ahead_drop(core);
-    worked = messages_take(core, seat);
-    if (seat && hf_seat_lost(seat))
-        return false;
-    if (atomic_exchange(&core->hint_lost, false))
-        hf_watchdog_lost(core);
-    worked |= hf_core_alarms_fire(core);
     hf_backlog_admit(core);
-    /* A burst of starts waits as rows and keys; only so many coroutines are between two states. */
     while ((run = core->ready) && !core->failure.status && core->flying < HF_CORE_FLYING_MAX) {
         core->ready = run->next_ready;
         if (!core->ready)
             core->ready_tail = &core->ready;
         run->ready = false;
         core->ready_count--;
-        worked = true;
+        *worked = true;
         if (run->gone)
             hf_live_free(core, run);
         else if (run->dirty)
@@ -475,7 +476,30 @@ bool hf_core_step(hf_core *core)
             return false;
         hf_backlog_admit(core);
     }
+    return true;
+}
+
+bool hf_core_step(hf_core *core)
+{
+    hf_seat *seat = core->seat;
+    bool worked = false;
+    bool first = true;
+
+    do {
+        hf_live_ahead_drop(core);
+        worked |= messages_take(core, seat);
+        if (seat && hf_seat_lost(seat))
+            return false;
+        if (atomic_exchange(&core->hint_lost, false))
+            hf_watchdog_lost(core);
+        if (first) /* their share is one of all that came */
+            worked |= hf_core_alarms_fire(core);
+        first = false;
+        if (!ready_run(core, seat, &worked))
+            return false;
+    } while (core->taken && !core->failure.status);
     worked |= hf_machine_serve(core);
+    hf_pool_call(core->pool);
     cache_trim(core);
     return worked;
 }

@@ -308,6 +308,8 @@ struct hf_core {
     hf_mutex lock;
     core_message *inbox;
     core_message **inbox_tail;
+    core_message *ended; /* jobs that ended: what waits for the writer goes on with them */
+    core_message **ended_tail;
     bool shut;             /* the thread that works here has left: nothing is lent any more */
     bool schedules_unseen; /* one was changed, and there was no memory to say which */
 };
@@ -343,8 +345,8 @@ void hf_core_put(hf_core *core, core_message *message); /* somebody else wakes t
 void hf_core_post(hf_core *core, core_message *message);
 void hf_core_post_done(void *ctx, hf_job *job); /* for the pool, this and the next; ctx: the core */
 void hf_core_post_beat(void *ctx, const hf_job *job);
-/* Moves what has come to core->taken, unless something is left there. True: a schedule was changed,
-   and nobody could say which. */
+/* Moves what has come to core->taken: jobs that ended, and the rest unless something is left there.
+   True: a schedule was changed, and nobody could say which. */
 bool hf_core_mail_fetch(hf_core *core);
 void hf_core_mail_free(hf_core *core); /* the core closes: those who wait for an answer get one */
 

@@ -1,16 +1,22 @@
-/* mailbox.c: messages to the core from other threads, kept in the order in which they came. Who
-   sends one never waits for the core; a hint that there is no memory for is made good by a sweep.
- */
+/* mailbox.c: messages to the core from other threads, kept in the order in which they came, but for
+   jobs that ended, which come first. Who sends one never waits for the core; a hint that there is
+   no memory for is made good by a sweep. */
 #include "base/alloc.h"
 #include "engine/core_impl.h"
 #include "engine/lent.h"
 
+/* Under the lock. */
+static void message_add(core_message ***tail, core_message *message)
+{
+    message->next = NULL;
+    **tail = message;
+    *tail = &message->next;
+}
+
 void hf_core_put(hf_core *core, core_message *message)
 {
     hf_mutex_lock(&core->lock);
-    message->next = NULL;
-    *core->inbox_tail = message;
-    core->inbox_tail = &message->next;
+    message_add(&core->inbox_tail, message);
     hf_mutex_unlock(&core->lock);
 }
 
@@ -30,7 +36,11 @@ void hf_core_post_done(void *ctx, hf_job *job)
         return; /* the attempt counts as lost: its deadline or the next start finds it */
     message->kind = CORE_MESSAGE_JOB;
     message->job = job;
-    hf_core_post(core, message);
+    hf_mutex_lock(&core->lock);
+    message_add(&core->ended_tail, message);
+    hf_mutex_unlock(&core->lock);
+    if (core->o.wake)
+        core->o.wake(core->o.ctx);
 }
 
 /* A hint, too: a sign of life that is not recorded is still in the job. */
@@ -158,16 +168,20 @@ static void messages_free(core_message *message)
 
 bool hf_core_mail_fetch(hf_core *core)
 {
-    bool unseen;
+    bool unseen = false;
 
-    if (core->taken)
-        return false;
     hf_mutex_lock(&core->lock);
-    core->taken = core->inbox;
-    core->inbox = NULL;
-    core->inbox_tail = &core->inbox;
-    unseen = core->schedules_unseen;
-    core->schedules_unseen = false;
+    if (!core->taken) {
+        core->taken = core->inbox;
+        core->inbox = NULL;
+        core->inbox_tail = &core->inbox;
+        unseen = core->schedules_unseen;
+        core->schedules_unseen = false;
+    }
+    *core->ended_tail = core->taken;
+    core->taken = core->ended ? core->ended : core->taken;
+    core->ended = NULL;
+    core->ended_tail = &core->ended;
     hf_mutex_unlock(&core->lock);
     return unseen;
 }
@@ -175,5 +189,6 @@ bool hf_core_mail_fetch(hf_core *core)
 void hf_core_mail_free(hf_core *core)
 {
     messages_free(core->taken);
+    messages_free(core->ended);
     messages_free(core->inbox);
 }

@@ -318,7 +318,14 @@ void hf_pool_submit(hf_pool *pool, hf_job *job)
     job->next = NULL;
     *pool->tail = job;
     pool->tail = &job->next;
-    thread_call(pool);
+    hf_mutex_unlock(&pool->lock);
+}
+
+void hf_pool_call(hf_pool *pool)
+{
+    hf_mutex_lock(&pool->lock);
+    if (pool->first)
+        thread_call(pool);
     hf_mutex_unlock(&pool->lock);
 }
 

@@ -91,9 +91,11 @@ void hf_pool_drain(hf_pool *pool);
 bool hf_pool_reserve(hf_pool *pool);
 void hf_pool_release(hf_pool *pool);
 
-/* Runs the job in a reserved place; the place is free again when `done` was called. A job that was
-   told to stop before its turn came is not run at all. */
+/* Runs the job in a reserved place, after hf_pool_call, which calls a thread for all that were
+   submitted; the place is free again when `done` was called. A job that was told to stop before its
+   turn came is not run at all. */
 void hf_pool_submit(hf_pool *pool, hf_job *job);
+void hf_pool_call(hf_pool *pool);
 
 /* A pool without threads: runs one job to its end; false when there is none. */
 bool hf_pool_step(hf_pool *pool);
