@@ -27,7 +27,8 @@ enum {
     NAME_BYTES_MAX = 63,
     SCHEMA_ATTEMPTS = 3,
     BACKEND_SIZE = sizeof(((hf_pg *)NULL)->backend),
-    PLAN_ROWS_MAX = 20000 /* written before plans are made anew */
+    PLAN_ROWS = 20000, /* written before plans are made anew, each time twice as many up to */
+    PLAN_ROWS_MAX = 80000
 };
 #define IDLE_LIMIT_WRITE "60s"
 #define IDLE_LIMIT_READ  "600s"
@@ -239,6 +240,7 @@ static hf_status pg_new(const hf_db_options *options, hf_pg **out_pg, hf_err *er
     pg->primary = options->primary;
     pg->statements = options->statements;
     pg->statement_count = options->statement_count;
+    pg->plan_rows = PLAN_ROWS;
     pg->cursor.base.db = &pg->db;
     pg->address = hf_alloc_text(options->address, strlen(options->address));
     pg->schema = hf_alloc_text(schema, strlen(schema));
@@ -317,8 +319,9 @@ static hf_status pg_begin(hf_db *db, hf_db_mode mode, hf_err *err)
         return hf_err_set(err, HF_MISUSE, "a transaction is already open");
     if (mode == HF_DB_WRITE && pg->mode == HF_DB_READ)
         return hf_err_set(err, HF_READONLY, "this connection was opened for reading");
-    if (pg->planned_rows > PLAN_ROWS_MAX) {
+    if (pg->planned_rows > pg->plan_rows) {
         pg->planned_rows = 0;
+        pg->plan_rows = pg->plan_rows < PLAN_ROWS_MAX ? pg->plan_rows * 2 : PLAN_ROWS_MAX;
         st = hf_pg_pipe_control(pg, HF_PG_CONTROL, HF_PG_SQL_REPLAN, err);
     }
     if (!st)

@@ -71,6 +71,7 @@ typedef struct hf_pg {
     char backend[64];    /* who serves the session; of a writer that lost it, who served it last */
     bool *prepared;      /* per statement, once for each form */
     size_t planned_rows; /* written since the plans were made */
+    size_t plan_rows;    /* that may be, before they are made anew */
     bool listening;
     bool in_transaction;
     hf_err failure; /* status HF_OK while nothing failed */
