@@ -89,6 +89,18 @@ typedef struct rates {
     double units; /* a step */
 } rates;
 
+static void wait_until(double until_s)
+{
+    double left_s = until_s - hf_bench_now_s();
+    const struct timespec left = {.tv_sec = (time_t)left_s,
+                                  .tv_nsec = (long)((left_s - (double)(time_t)left_s) * 1e9)};
+
+    if (left_s > 0)
+        (void)nanosleep(&left, NULL);
+}
+
+/* What is done while all of them are there: the last runs of the round end one by one, which is
+   another load. */
 static rates crowd_loop(hf_engine *engine, size_t callers, int64_t steps, double seconds)
 {
     static int round;
@@ -97,6 +109,7 @@ static rates crowd_loop(hf_engine *engine, size_t callers, int64_t steps, double
     crowd all = {.engine = engine, .steps = steps, .until_s = start + seconds, .round = round++};
     uint64_t units = hf_flow_units(engine);
     uint64_t done = hf_flow_steps();
+    uint64_t runs;
     hf_err err = {0};
     double took;
 
@@ -105,13 +118,16 @@ static rates crowd_loop(hf_engine *engine, size_t callers, int64_t steps, double
         hf_bench_ok(hf_thread_start(&them[i].thread, "caller", caller_run, &them[i], &err), &err,
                     "start a caller");
     }
-    for (size_t i = 0; i < callers; i++)
-        hf_thread_join(&them[i].thread);
+    wait_until(all.until_s);
     took = hf_bench_now_s() - start;
     done = hf_flow_steps() - done;
+    units = hf_flow_units(engine) - units;
+    runs = atomic_load(&all.runs);
+    for (size_t i = 0; i < callers; i++)
+        hf_thread_join(&them[i].thread);
     return (rates){.steps = (double)done / took,
-                   .runs = (double)atomic_load(&all.runs) / took,
-                   .units = (double)(hf_flow_units(engine) - units) / (double)done};
+                   .runs = (double)runs / took,
+                   .units = (double)units / (double)done};
 }
 
 static void report_w2(const hf_flow_place *place, hf_engine *engine, hf_flow_floor *floor,
