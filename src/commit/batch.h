@@ -19,8 +19,8 @@ typedef struct hf_batch {
     size_t count;
     size_t written; /* of them, by the open transaction, before the last ones joined */
     size_t room;
-    size_t taken;  /* units that were placed, or found no place */
-    hf_unit *rest; /* units that it did not get to */
+    size_t taken;   /* units that were placed, or found no place */
+    hf_unit *rest;  /* units that it did not get to */
     hf_unit *ended; /* finished before they could be placed */
     hf_unit *again; /* units for the next round, in order */
     hf_unit *again_last;

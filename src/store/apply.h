@@ -28,8 +28,9 @@ typedef struct hf_apply_pending hf_apply_pending;
 /* Writes all items inside the caller's transaction. `mem` must live until the transaction ended. A
    failed guard is not an error: the item's other rows are left out, and its flags say so. After the
    flush or commit that followed, hf_apply_settle(*pending) puts the flags that were still pending
-   into the items; further calls in the same transaction add to *pending, which begins as NULL. Assured, for a driver that does: a failed guard ends the transaction with
-   HF_CONFLICT, which shows at the flush or commit. */
+   into the items; further calls in the same transaction add to *pending, which begins as NULL.
+   Assured, for a driver that does: a failed guard ends the transaction with HF_CONFLICT, which
+   shows at the flush or commit. */
 HF_NODISCARD hf_status hf_apply(hf_db *db, hf_mem *mem, hf_apply_item *items, size_t count,
                                 bool assured, hf_apply_pending **pending, hf_err *err);
 void hf_apply_settle(const hf_apply_pending *pending);
