@@ -486,12 +486,19 @@ static hf_status pg_batch(hf_db *db, hf_stmt stmt, const hf_db_rows *rows, hf_er
     return hf_pg_pipe_stmt(pg, form, &entry, err);
 }
 
+/* In a transaction the answers are asked for, and no more: a sync would have the server get ready
+   for another one. */
 static hf_status pg_flush(hf_db *db, hf_err *err)
 {
     hf_pg *pg = (hf_pg *)db;
     hf_status st = hf_pg_pipe_ready(pg, err);
 
-    return st ? st : hf_pg_pipe_flush(pg, err);
+    if (st || !pg->in_transaction)
+        return st ? st : hf_pg_pipe_flush(pg, err);
+    if (pg->ring_count && !PQsendFlushRequest(pg->conn))
+        return hf_pg_pipe_lost(pg, err);
+    st = hf_pg_pipe_wait(pg, 0, err);
+    return st ? st : hf_pg_pipe_failure(pg, err);
 }
 
 /* Several statements at once exist only in the simple protocol, which a pipeline cannot carry. */
@@ -500,8 +507,10 @@ static hf_status pg_script(hf_db *db, const char *sql, hf_err *err)
     hf_pg *pg = (hf_pg *)db;
     PGresult *result;
     ExecStatusType status;
-    hf_status st = pg_flush(db, err);
+    hf_status st = hf_pg_pipe_ready(pg, err);
 
+    if (!st)
+        st = hf_pg_pipe_flush(pg, err);
     if (st)
         return st;
     if (!PQexitPipelineMode(pg->conn))
