@@ -88,4 +88,8 @@ bool hf_value_equal(hf_value a, hf_value b);
 /* A copy that shares nothing with `value`. NULL when memory ran out or value is NULL. */
 HF_NODISCARD hf_value hf_value_copy(hf_mem *mem, hf_value value);
 
+/* A number of seconds as milliseconds; one that they cannot hold stays too big for whoever checks
+   it. */
+int64_t hf_value_seconds_ms(hf_value value, const char *path, int64_t otherwise);
+
 #endif

@@ -48,6 +48,14 @@ int64_t hf_int(hf_value value, const char *path, int64_t otherwise)
     return otherwise;
 }
 
+int64_t hf_value_seconds_ms(hf_value value, const char *path, int64_t otherwise)
+{
+    const int64_t most = INT64_MAX / 1000;
+    int64_t seconds = hf_int(value, path, otherwise);
+
+    return 1000 * (seconds > most ? most : seconds < -most ? -most : seconds);
+}
+
 double hf_num(hf_value value, const char *path, double otherwise)
 {
     hf_value found = hf_get(value, path);

@@ -5,14 +5,10 @@
 
 #include <stdio.h>
 
+#include "base/value.h"
 #include "holdfast/host.h"
 
 enum { BACKOFF_MAX = 32, TYPES_SIZE = 2048 };
-
-static hf_ms seconds_of(hf_value in, const char *name)
-{
-    return hf_seconds(hf_int(in, name, 0));
-}
 
 /* "a,b" of a list of texts; false: they do not fit. */
 static bool types_join(hf_value types, char *out, size_t size)
@@ -39,18 +35,19 @@ static hf_value standalone_run(hf_ctx *w, hf_value in)
     size_t count = 0;
 
     for (; count < hf_len(backoff) && count < BACKOFF_MAX; count++)
-        pauses[count] = hf_seconds(hf_int(hf_at(backoff, count), "", 1));
+        pauses[count] = hf_value_seconds_ms(hf_at(backoff, count), "", 1);
     if (!types_join(hf_get(in, "retry_policy.non_retryable_error_types"), types, sizeof(types)))
         hf_fail(w, "invalid_retry_policy", "the types that are not retried are too many");
-    return hf_activity(w, hf_str(in, "activity_type", ""), hf_get(in, "input"),
-                       .queue = hf_str(in, "task_queue", NULL),
-                       .schedule_to_start = seconds_of(in, "schedule_to_start_timeout_seconds"),
-                       .start_to_close = seconds_of(in, "start_to_close_timeout_seconds"),
-                       .schedule_to_close = seconds_of(in, "schedule_to_close_timeout_seconds"),
-                       .heartbeat = seconds_of(in, "heartbeat_timeout_seconds"),
-                       .max_attempts = (int)hf_int(in, "retry_policy.max_attempts", 0),
-                       .backoff = count ? pauses : NULL, .backoff_n = count,
-                       .no_retry_on = types[0] ? types : NULL);
+    return hf_activity(
+        w, hf_str(in, "activity_type", ""), hf_get(in, "input"),
+        .queue = hf_str(in, "task_queue", NULL),
+        .schedule_to_start = hf_value_seconds_ms(in, "schedule_to_start_timeout_seconds", 0),
+        .start_to_close = hf_value_seconds_ms(in, "start_to_close_timeout_seconds", 0),
+        .schedule_to_close = hf_value_seconds_ms(in, "schedule_to_close_timeout_seconds", 0),
+        .heartbeat = hf_value_seconds_ms(in, "heartbeat_timeout_seconds", 0),
+        .max_attempts = (int)hf_int(in, "retry_policy.max_attempts", 0),
+        .backoff = count ? pauses : NULL, .backoff_n = count,
+        .no_retry_on = types[0] ? types : NULL);
 }
 
 const hf_workflow_def hf_standalone_def = {

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/value.h"
 #include "server/handlers.h"
 #include "server/registry.h"
 #include "server/server_impl.h"
@@ -75,7 +76,7 @@ void hf_api_token_create(hf_api *api)
                              .label = hf_str(api->body, "label", NULL),
                              .role = hf_str(api->body, "role", NULL),
                              .namespaces = hf_str(api->body, "namespaces", NULL),
-                             .lifespan = hf_seconds(hf_int(api->body, "lifespan_seconds", 0))};
+                             .lifespan = hf_value_seconds_ms(api->body, "lifespan_seconds", 0)};
     hf_token token;
     hf_status st;
 

@@ -88,15 +88,6 @@ static const char *object_text(hf_api *api, hf_value from, const char *key)
     return hf_value_kind_of(value) == HF_VALUE_OBJECT ? hf_text(api->mem, value) : NULL;
 }
 
-/* A number of seconds; one that no milliseconds can hold stays too big for whoever checks it. */
-static hf_ms seconds_of(hf_value from, const char *key)
-{
-    const int64_t most = INT64_MAX / 1000;
-    int64_t seconds = hf_int(from, key, 0);
-
-    return hf_seconds(seconds > most ? most : seconds < -most ? -most : seconds);
-}
-
 /* What an action may have; the engine says more of each. */
 static const char action_fields[] =
     "workflow_type:string, task_queue:string, business_key:string, "
@@ -113,23 +104,23 @@ static bool options_read(hf_api *api, hf_schedule_opts *o)
 
     if (!hf_api_members_check(api, "action", action_fields))
         return false;
-    *o = (hf_schedule_opts){.size_ = sizeof(*o),
-                            .type = hf_str(action, "workflow_type", NULL),
-                            .spec = hf_value_kind_of(spec) == HF_VALUE_OBJECT ? spec : NULL,
-                            .overlap = hf_str(body, "overlap_policy", NULL),
-                            .jitter = seconds_of(body, "jitter_seconds"),
-                            .max_runs = hf_int(body, "max_runs", 0),
-                            .paused = hf_bool(body, "paused", false),
-                            .note = hf_str(body, "note", NULL),
-                            .queue = hf_str(action, "task_queue", NULL),
-                            .business_key = hf_str(action, "business_key", NULL),
-                            .labels = object_text(api, action, "visibility_labels"),
-                            .memo = object_text(api, hf_get(body, "memo") ? body : action, "memo"),
-                            .attributes =
-                                object_text(api, hf_get(body, "search_attributes") ? body : action,
-                                            "search_attributes"),
-                            .execution_timeout = seconds_of(action, "execution_timeout_seconds"),
-                            .run_timeout = seconds_of(action, "run_timeout_seconds")};
+    *o = (hf_schedule_opts){
+        .size_ = sizeof(*o),
+        .type = hf_str(action, "workflow_type", NULL),
+        .spec = hf_value_kind_of(spec) == HF_VALUE_OBJECT ? spec : NULL,
+        .overlap = hf_str(body, "overlap_policy", NULL),
+        .jitter = hf_value_seconds_ms(body, "jitter_seconds", 0),
+        .max_runs = hf_int(body, "max_runs", 0),
+        .paused = hf_bool(body, "paused", false),
+        .note = hf_str(body, "note", NULL),
+        .queue = hf_str(action, "task_queue", NULL),
+        .business_key = hf_str(action, "business_key", NULL),
+        .labels = object_text(api, action, "visibility_labels"),
+        .memo = object_text(api, hf_get(body, "memo") ? body : action, "memo"),
+        .attributes = object_text(api, hf_get(body, "search_attributes") ? body : action,
+                                  "search_attributes"),
+        .execution_timeout = hf_value_seconds_ms(action, "execution_timeout_seconds", 0),
+        .run_timeout = hf_value_seconds_ms(action, "run_timeout_seconds", 0)};
     if (!hf_payload_open(api->mem, hf_get(action, "input"), &o->in, &err))
         return true;
     hf_api_invalid(api, hf_json_(api->mem, "{'action.input': [%s]}", err.text));

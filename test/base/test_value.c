@@ -308,7 +308,8 @@ START_TEST(accessors)
     hf_mem *mem = hf_mem_new();
     hf_value v =
         hf_json_(mem, "{'i': 7, 'd': 7.0, 'f': 7.5, 'one': 1, 's': 'x', 't': true, 'big': 1e30,"
-                      " 'list': [1, 2, 3], 'n': null, 'edge': 9223372036854775808}");
+                      " 'list': [1, 2, 3], 'n': null, 'edge': 9223372036854775808,"
+                      " 'long': 2305843009213693952}");
 
     ck_assert_int_eq(hf_int(v, "i", -1), 7);
     ck_assert_int_eq(hf_int(v, "d", -1), 7);
@@ -327,7 +328,10 @@ START_TEST(accessors)
     ck_assert_str_eq(hf_str(v, "s", "?"), "x");
     ck_assert_str_eq(hf_str(v, "i", "?"), "?");
     ck_assert_ptr_null(hf_str(v, "missing", NULL));
-    ck_assert_uint_eq(hf_len(v), 10);
+    ck_assert_int_eq(hf_value_seconds_ms(v, "i", 0), 7000);
+    ck_assert_int_eq(hf_value_seconds_ms(v, "missing", 3), 3000);
+    ck_assert_int_eq(hf_value_seconds_ms(v, "long", 0), INT64_MAX / 1000 * 1000);
+    ck_assert_uint_eq(hf_len(v), 11);
     ck_assert_uint_eq(hf_len(hf_get(v, "list")), 3);
     ck_assert_uint_eq(hf_len(hf_get(v, "s")), 1);
     ck_assert_uint_eq(hf_len(hf_get(v, "i")), 0);
