@@ -210,6 +210,7 @@ HF_BOTH_ENGINES(a_claim_cut_off_is_for_the_next)
     hf_site_answer answer;
     hf_site site;
     char path[160];
+    int tries = 0;
 
     site_begin(&site, kind);
     do
@@ -218,7 +219,10 @@ HF_BOTH_ENGINES(a_claim_cut_off_is_for_the_next)
     (void)snprintf(path, sizeof(path), "/webhooks/workflow-tasks/%s/claim",
                    hf_str(answer.body, "tasks.0.task_id", ""));
     deaf_go(&site, deaf_ask(&site, path, "{\"lease_owner\":\"w0\"}"));
-    answer = hf_site_expect(&site, "POST", path, "{\"lease_owner\":\"w1\"}", 200);
+    do { /* it is given back a moment after the connection is gone */
+        hf_nap_ms(1);
+        answer = hf_site_ask(&site, "POST", path, NULL, "{\"lease_owner\":\"w1\"}");
+    } while (answer.status != 200 && ++tries < 2000);
     ck_assert_str_eq(hf_str(answer.body, "lease_owner", ""), "w1");
     hf_site_close(&site);
 }
