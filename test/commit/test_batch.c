@@ -2,6 +2,7 @@
    own fate. */
 #include "commit/batch.h"
 
+#include "base/fault.h"
 #include "lib/engine.h"
 #include "lib/world.h"
 
@@ -186,7 +187,66 @@ HF_BOTH_ENGINES(who_joins_with_poison_falls_alone)
     meeting_end(&m);
 }
 
+/* One round in which that allocation fails: each run has what its unit was told. False: there are
+   not so many. */
+static bool round_without(meeting *m, int64_t nth)
+{
+    hf_unit *first = note(m, 0, HF_REBASE_NEVER, false);
+    hf_status fatal = HF_OK;
+    hf_unit *rest = NULL;
+    hf_unit *unit;
+    int64_t before[3];
+    int64_t applied = 0;
+    int64_t after = 0;
+    bool hit;
+
+    for (size_t i = 0; i < 3; i++)
+        before[i] = last_seq(m, i);
+    m->joins[0] = note(m, 1, HF_REBASE_NEVER, false);
+    m->joins[1] = note(m, 2, HF_REBASE_NEVER, false);
+    m->join_count = 2;
+    m->asked = 0;
+    m->batch.expected = 3;
+    hf_fault_arm(HF_FAULT_ALLOC, nth, false);
+    unit = hf_batch_run(&m->batch, first, &rest, &fatal, &err);
+    hit = hf_fault_seen(HF_FAULT_ALLOC) >= nth;
+    hf_fault_arm(HF_FAULT_ALLOC, 0, false);
+    ck_assert_int_eq(fatal, HF_OK);
+    ck_assert(!hf_batch_waiting(&m->batch));
+    while (unit) {
+        hf_unit *next = unit->next;
+        hf_status st = hf_unit_outcome(unit, NULL);
+
+        ck_assert(st == HF_OK || st == HF_NOMEM);
+        applied += st == HF_OK;
+        hf_unit_free(unit);
+        unit = next;
+    }
+    while ((unit = rest)) {
+        rest = unit->next;
+        hf_unit_free(unit);
+    }
+    while (m->asked < m->join_count)
+        hf_unit_free(m->joins[m->asked++]);
+    for (size_t i = 0; i < 3; i++)
+        after += last_seq(m, i) - before[i];
+    ck_assert_int_eq(after, applied);
+    ck_assert(hit || applied == 3);
+    return hit;
+}
+
+HF_BOTH_ENGINES(memory_may_end_while_they_join)
+{
+    meeting m;
+
+    meeting_begin(&m, kind);
+    for (int64_t nth = 1; round_without(&m, nth); nth++)
+        ck_assert_int_lt(nth, 1000);
+    meeting_end(&m);
+}
+
 HF_PG_SUITE_MAIN("commit/batch", HF_BOTH(units_join_the_open_transaction),
                  HF_BOTH(who_joins_for_a_run_that_is_written_waits),
                  HF_BOTH(who_joins_too_late_falls_alone),
-                 HF_BOTH(who_joins_with_poison_falls_alone))
+                 HF_BOTH(who_joins_with_poison_falls_alone),
+                 HF_BOTH(memory_may_end_while_they_join))
