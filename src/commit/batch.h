@@ -28,8 +28,9 @@ typedef struct hf_batch {
     int64_t checkpointed; /* pages of the log when it was last written back */
     hf_err barred;        /* HF_FULL or HF_READONLY of the newest batch, and why; HF_OK: it is in */
     hf_writer_stats stats;
-    /* Units that may join the open transaction while the database has less to do: so many are
-       expected in all; asked for those that came meanwhile, in order. */
+    /* As long as fewer units were taken than are expected in all, `more` is asked, whenever the
+       database has done what it was told, for those that came meanwhile: they join the open
+       transaction. NULL: none. */
     size_t expected;
     hf_unit *(*more)(void *ctx);
     /* Asked between attempts to reach a lost database: true gives up. */

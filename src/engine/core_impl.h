@@ -308,7 +308,7 @@ struct hf_core {
     hf_mutex lock;
     core_message *inbox;
     core_message **inbox_tail;
-    core_message *ended; /* jobs that ended: what waits for the writer goes on with them */
+    core_message *ended; /* jobs that ended; they are read before the inbox */
     core_message **ended_tail;
     bool shut;             /* the thread that works here has left: nothing is lent any more */
     bool schedules_unseen; /* one was changed, and there was no memory to say which */
