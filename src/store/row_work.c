@@ -76,22 +76,24 @@ hf_row *hf_row_task_tell(hf_mem *mem, int64_t key, int64_t run, int64_t instance
 
 hf_row *hf_row_activity_new(hf_mem *mem, const hf_activity_row *row)
 {
-    bool plain = row->deadline_us == HF_NONE && row->close_deadline_us == HF_NONE &&
-                 row->closed_us == HF_NONE && row->available_us == HF_NONE && !row->policy.ptr;
-    hf_row_builder b = hf_row_begin(mem, plain ? HF_OP_ACTIVITY_BEGIN : HF_OP_ACTIVITY_NEW);
+    bool begins = row->status == HF_ACTIVITY_STATUS_RUNNING && row->attempt == 1 &&
+                  row->lost_attempts == 0 && row->started_us == row->scheduled_us &&
+                  row->deadline_us == HF_NONE && row->close_deadline_us == HF_NONE &&
+                  row->closed_us == HF_NONE && row->available_us == HF_NONE && !row->policy.ptr;
+    hf_row_builder b = hf_row_begin(mem, begins ? HF_OP_ACTIVITY_BEGIN : HF_OP_ACTIVITY_NEW);
 
     hf_row_put_int(&b, row->key);
     hf_row_put_int(&b, row->run);
     hf_row_put_int(&b, row->step);
     hf_row_put_text(&b, row->type);
+    hf_row_put_int(&b, row->max_attempts);
+    hf_row_put_int(&b, row->scheduled_us);
+    if (begins)
+        return hf_row_end(&b);
+    hf_row_put_int(&b, row->started_us);
     hf_row_put_int(&b, row->status);
     hf_row_put_int(&b, row->attempt);
-    hf_row_put_int(&b, row->max_attempts);
     hf_row_put_int(&b, row->lost_attempts);
-    hf_row_put_int(&b, row->scheduled_us);
-    hf_row_put_int(&b, row->started_us);
-    if (plain)
-        return hf_row_end(&b);
     hf_row_put_int(&b, row->deadline_us);
     hf_row_put_int(&b, row->close_deadline_us);
     hf_row_put_int(&b, row->closed_us);
