@@ -5,7 +5,7 @@
      waits for the next round.
    - together: all units in one transaction. This is the path that must be fast. Units that come
      while the database works on the others join them before the commit, as long as some are
-     expected: one sync serves them all, and the database has work while they are made.
+     expected and a sync takes long: one serves them all.
    - alone: when the database refused something in it, each unit again behind a savepoint, so that
      the one at fault is condemned and the others live. Serialisation failures and deadlocks only
      cause another try.
@@ -19,16 +19,40 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/clock.h"
 #include "commit/settle.h"
 
 enum {
     BATCH_TRIES = 5,      /* of the whole transaction after a serialisation failure */
     LOG_PAGES_MAX = 1000, /* of the SQLite log before it is written back */
     KEY_BLOCK = 100000,
+    SYNC_LONG_US = 350, /* from here on a sync is worth waiting for those who may share it */
     WARY_BATCHES = 32,
     RECONNECT_FIRST_US = 20000,
     RECONNECT_MOST_US = 1000000
 };
+
+/* Reserves a block of keys: the smallest transaction there is, measured beside a question, so that
+   what is left is the sync. Of the last two the shorter one counts, so that a hiccup does not. */
+static hf_status block_fill(hf_batch *batch, hf_keys *keys, hf_err *err)
+{
+    const hf_clock *clock = hf_clock_system();
+    const hf_db_value name = hf_db_text(HF_SLICE(""));
+    int64_t asked_us = hf_clock_mono_us(clock);
+    int64_t told_us;
+    int64_t sync_us;
+    hf_status st = hf_db_exec(batch->db, HF_STMT_META_GET, &name, 1, NULL, err);
+
+    told_us = hf_clock_mono_us(clock);
+    if (!st)
+        st = hf_keys_fill(keys, batch->db, err);
+    if (st)
+        return st;
+    sync_us = hf_clock_mono_us(clock) - told_us - (told_us - asked_us);
+    batch->sync_us = sync_us < batch->last_sync_us ? sync_us : batch->last_sync_us;
+    batch->last_sync_us = sync_us;
+    return HF_OK;
+}
 
 hf_status hf_batch_init(hf_batch *batch, hf_store *store, size_t room, hf_err *err)
 {
@@ -40,6 +64,10 @@ hf_status hf_batch_init(hf_batch *batch, hf_store *store, size_t room, hf_err *e
         st = hf_keys_open(batch->db, "key", KEY_BLOCK, &batch->keys, err);
     if (!st)
         st = hf_keys_open(batch->db, "position", KEY_BLOCK, &batch->positions, err);
+    if (!st)
+        st = block_fill(batch, batch->keys, err);
+    if (!st)
+        st = block_fill(batch, batch->positions, err);
     if (st)
         return st;
     batch->mem = hf_mem_new();
@@ -280,13 +308,15 @@ static hf_status batch_fill(hf_batch *batch, hf_unit *units, hf_err *err)
 }
 
 /* Lets units join the open transaction that came while the database worked on the others, as long
-   as some are expected and it does not need to wait for them. */
+   as some are expected and it does not need to wait for them. Where a sync is short they are better
+   off in a transaction of their own: the database works on it while those of this one make their
+   next units. */
 static hf_status units_join(hf_batch *batch, bool assured, hf_apply_pending **pending, hf_err *err)
 {
     hf_status st = HF_OK;
 
-    while (!st && batch->taken < batch->expected && !batch->rest &&
-           !hf_keys_low(batch->positions)) {
+    while (!st && batch->sync_us >= SYNC_LONG_US && batch->taken < batch->expected &&
+           !batch->rest && !hf_keys_low(batch->positions)) {
         hf_unit *units;
 
         st = hf_db_flush(batch->db, err);
@@ -489,9 +519,9 @@ static hf_status keys_refill(hf_batch *batch, hf_err *err)
     hf_status st = HF_OK;
 
     if (hf_keys_low(batch->keys))
-        st = hf_keys_fill(batch->keys, batch->db, err);
+        st = block_fill(batch, batch->keys, err);
     if (!st && hf_keys_low(batch->positions))
-        st = hf_keys_fill(batch->positions, batch->db, err);
+        st = block_fill(batch, batch->positions, err);
     return hf_batch_passes(st) || st == HF_UNREACHABLE || st == HF_UNKNOWN ? HF_OK : st;
 }
 

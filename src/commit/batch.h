@@ -24,13 +24,15 @@ typedef struct hf_batch {
     hf_unit *ended; /* finished before they could be placed */
     hf_unit *again; /* units for the next round, in order */
     hf_unit *again_last;
+    int64_t sync_us; /* what a sync takes, the shorter of the last two that were measured */
+    int64_t last_sync_us;
     int wary;             /* batches to come in which guards are joined: one did not hold lately */
     int64_t checkpointed; /* pages of the log when it was last written back */
     hf_err barred;        /* HF_FULL or HF_READONLY of the newest batch, and why; HF_OK: it is in */
     hf_writer_stats stats;
-    /* As long as fewer units were taken than are expected in all, `more` is asked, whenever the
-       database has done what it was told, for those that came meanwhile: they join the open
-       transaction. NULL: none. */
+    /* Where a sync takes long, and as long as fewer units were taken than are expected in all,
+       `more` is asked, whenever the database has done what it was told, for those that came
+       meanwhile: they join the open transaction. NULL: none. */
     size_t expected;
     hf_unit *(*more)(void *ctx);
     /* Asked between attempts to reach a lost database: true gives up. */

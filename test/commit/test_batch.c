@@ -44,6 +44,7 @@ static void meeting_begin(meeting *m, hf_engine_kind kind)
         ok(hf_world_start(&m->world, ids[i], &m->runs[i], &err), "start");
     ok(hf_batch_init(&m->batch, m->world.store, 64, &err), "begin a batch");
     m->batch.more = join_next;
+    m->batch.sync_us = INT64_MAX; /* however short it is here */
     m->batch.ctx = m;
 }
 
@@ -116,6 +117,24 @@ HF_BOTH_ENGINES(units_join_the_open_transaction)
     }
     ck_assert_int_eq(last_seq(&m, 3), before[3]);
     hf_unit_free(m.joins[2]);
+    meeting_end(&m);
+}
+
+/* The next transaction is theirs: it is written while the first make their next units. */
+HF_BOTH_ENGINES(where_a_sync_is_short_nobody_joins)
+{
+    meeting m;
+    hf_unit *ended[RUNS];
+
+    meeting_begin(&m, kind);
+    m.batch.sync_us = 100;
+    m.joins[0] = note(&m, 1, HF_REBASE_NEVER, false);
+    m.join_count = 1;
+    m.batch.expected = 2;
+    ck_assert_uint_eq(batch_go(&m, note(&m, 0, HF_REBASE_NEVER, false), ended), 1);
+    ck_assert_uint_eq(m.asked, 0);
+    hf_unit_free(ended[0]);
+    hf_unit_free(m.joins[0]);
     meeting_end(&m);
 }
 
@@ -246,6 +265,7 @@ HF_BOTH_ENGINES(memory_may_end_while_they_join)
 }
 
 HF_PG_SUITE_MAIN("commit/batch", HF_BOTH(units_join_the_open_transaction),
+                 HF_BOTH(where_a_sync_is_short_nobody_joins),
                  HF_BOTH(who_joins_for_a_run_that_is_written_waits),
                  HF_BOTH(who_joins_too_late_falls_alone),
                  HF_BOTH(who_joins_with_poison_falls_alone),
