@@ -32,15 +32,16 @@ enum {
     RECONNECT_MOST_US = 1000000
 };
 
-/* Reserves a block of keys: the smallest transaction there is, measured beside a question, so that
-   what is left is the sync. Of the last two the shorter one counts, so that a hiccup does not. */
+/* Reserves a block of keys: the smallest transaction there is, measured beside the quickest answer
+   to a question, so that what is left is the sync. Of the last two the shorter one counts, so that
+   a hiccup does not. */
 static hf_status block_fill(hf_batch *batch, hf_keys *keys, hf_err *err)
 {
     const hf_clock *clock = hf_clock_system();
     const hf_db_value name = hf_db_text(HF_SLICE(""));
     int64_t asked_us = hf_clock_mono_us(clock);
     int64_t told_us;
-    int64_t sync_us;
+    int64_t fill_us;
     hf_status st = hf_db_exec(batch->db, HF_STMT_META_GET, &name, 1, NULL, err);
 
     told_us = hf_clock_mono_us(clock);
@@ -48,9 +49,11 @@ static hf_status block_fill(hf_batch *batch, hf_keys *keys, hf_err *err)
         st = hf_keys_fill(keys, batch->db, err);
     if (st)
         return st;
-    sync_us = hf_clock_mono_us(clock) - told_us - (told_us - asked_us);
-    batch->sync_us = sync_us < batch->last_sync_us ? sync_us : batch->last_sync_us;
-    batch->last_sync_us = sync_us;
+    fill_us = hf_clock_mono_us(clock) - told_us;
+    if (!batch->ask_us || told_us - asked_us < batch->ask_us)
+        batch->ask_us = told_us - asked_us;
+    batch->sync_us = (fill_us < batch->fill_us ? fill_us : batch->fill_us) - batch->ask_us;
+    batch->fill_us = fill_us;
     return HF_OK;
 }
 
