@@ -3,9 +3,9 @@
    and never under the queue's lock. The queue is bounded; whoever submits waits or is told so.
 
    Callers in a loop would fall into two groups that commit in turn, each with half of the units and
-   a sync of its own, because the writer finds the other group staged whenever it comes back. Where a
-   sync takes long, those that come while a batch is being written join it, as long as fewer are in
-   it than were answered last: see queue_more.
+   a sync of its own, because the writer finds the other group staged whenever it comes back. Where
+   a sync takes long, those that come while a batch is being written join it, as long as fewer are
+   in it than were answered last: see queue_more.
 
    The batch is in one pair of hands at a time, those of whoever set `busy` under the lock: the
    thread's, or those of a caller that found the writer idle and waits for its unit anyway. Such a
