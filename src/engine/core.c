@@ -22,7 +22,10 @@
 #include "engine/window.h"
 #include "model/limit.h"
 
-enum { MESSAGES_MAX = 8 }; /* read before what they made ready goes on */
+enum {
+    MESSAGES_MAX = 8, /* read before what they made ready goes on */
+    STACKS_MAX = 64   /* kept for the next runs */
+};
 
 int64_t hf_core_now(const hf_core *core)
 {
@@ -131,6 +134,7 @@ hf_status hf_core_open(const hf_core_options *options, hf_core **out_core, hf_er
     if (core->o.alarms_max <= 0)
         core->o.alarms_max = HF_WINDOW_ALARMS;
     hf_window_open(core);
+    core->stacks = hf_coro_cache_new(STACKS_MAX, 0);
     core->runs = hf_map_int_new((hf_map_seed){0});
     core->jobs = hf_map_int_new((hf_map_seed){0});
     core->plain = hf_map_int_new((hf_map_seed){0});
@@ -148,9 +152,10 @@ hf_status hf_core_open(const hf_core_options *options, hf_core **out_core, hf_er
                    (unsigned long long)hf_clock_mono_us(hf_clock_system()));
     core->schedules = hf_map_int_new((hf_map_seed){0});
     core->schedule_waits = hf_map_int_new((hf_map_seed){0});
-    if (!st && (!core->runs || !core->jobs || !core->plain || !core->timers || !core->late ||
-                !core->alarms || !core->steps || !core->backlog || !core->backlog_runs ||
-                !core->gates || !core->gate_numbers || !core->schedules || !core->schedule_waits))
+    if (!st &&
+        (!core->stacks || !core->runs || !core->jobs || !core->plain || !core->timers ||
+         !core->late || !core->alarms || !core->steps || !core->backlog || !core->backlog_runs ||
+         !core->gates || !core->gate_numbers || !core->schedules || !core->schedule_waits))
         st = hf_err_nomem(err, "the core");
     if (!st)
         st = hf_stager_init(&core->stager, err);
@@ -215,6 +220,7 @@ void hf_core_close(hf_core *core)
     }
     while (core->runs && hf_map_int_next(core->runs, &at, &key, &run))
         hf_live_free(core, run);
+    hf_coro_cache_free(core->stacks);
     hf_turnstile_close(core);
     hf_backlog_free(core);
     hf_deadlines_free(core->steps);

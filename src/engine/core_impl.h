@@ -14,6 +14,7 @@
 #include "engine/retention.h"
 #include "engine/seat.h"
 #include "engine/stall.h"
+#include "replay/coro.h"
 #include "replay/replay.h"
 
 /* An attempt that is to begin: now, later, or when there is a place for it. */
@@ -253,7 +254,8 @@ struct hf_core {
     bool own_db;
     hf_pool *pool;
     hf_stager stager;
-    hf_map_int *runs; /* key to live_run */
+    hf_coro_cache *stacks; /* of coroutines that have ended */
+    hf_map_int *runs;      /* key to live_run */
     hf_list lru;
     size_t held;                  /* bytes of parked coroutines */
     size_t flying;                /* runs whose unit is under way */

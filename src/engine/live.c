@@ -41,6 +41,8 @@ void hf_live_forget(hf_core *core, live_run *run)
     }
     run->counted = 0;
     hf_live_ahead_free(run);
+    if (!core && run->replay)
+        hf_replay_part(run->replay);
     hf_replay_free(run->replay);
     run->replay = NULL;
     hf_list_remove(&run->place);

@@ -331,6 +331,7 @@ hf_status hf_live_attach(hf_core *core, live_run *run, const hf_registry_workflo
                          .run_timeout_us = workflow->definition->run_timeout * 1000};
     live_reset(run);
     run->replay_info = (hf_replay_info){
+        .stacks = core->stacks,
         .definition = workflow->definition,
         .machine = workflow->machine,
         .instance_id = run->info.instance_id,

@@ -55,7 +55,6 @@ struct hf_coro_cache {
     size_t count;
     size_t keep_max;
     size_t stack_bytes;
-    pthread_t owner;
 };
 
 #ifdef HF_CORO_UCONTEXT
@@ -320,7 +319,6 @@ hf_coro_cache *hf_coro_cache_new(size_t keep_max, size_t stack_bytes)
         return NULL;
     cache->keep_max = keep_max;
     cache->stack_bytes = stack_round(stack_bytes);
-    cache->owner = pthread_self();
     return cache;
 }
 
@@ -343,7 +341,6 @@ hf_status hf_coro_new(hf_coro_cache *cache, size_t stack_bytes, hf_coro_fn *fn, 
     hf_coro *coro;
 
     HF_ASSERT(fn != NULL);
-    HF_ASSERT(!cache || pthread_equal(cache->owner, pthread_self()));
     coro = hf_alloc(sizeof(*coro));
     if (!coro)
         return hf_err_nomem(err, "a coroutine");
@@ -367,12 +364,16 @@ void hf_coro_free(hf_coro *coro)
     if (!coro)
         return;
     HF_ASSERT(!coro->running);
-    HF_ASSERT(!coro->cache || owner_calls(coro));
 #ifdef CORO_TSAN
     __tsan_destroy_fiber(coro->here_fiber);
 #endif
     stack_give(coro->cache, coro->stack);
     hf_alloc_free(coro);
+}
+
+void hf_coro_part(hf_coro *coro)
+{
+    coro->cache = NULL;
 }
 
 bool hf_coro_resume(hf_coro *coro)

@@ -1,7 +1,7 @@
 /* coro.h: stackful coroutines: the only place in the tree where a stack is switched. A coroutine
    runs on a mapped stack of its own with a guard page below it, so that an overflow ends the
    process instead of writing into something else. It belongs to the thread that made it and never
-   moves: every call but hf_coro_touched and hf_coro_free asserts that.
+   moves: resuming and yielding assert that.
 
    AddressSanitizer, ThreadSanitizer and valgrind are told of every stack and every switch. The
    switch itself is Boost.Context's, or ucontext's where the build says so (HF_COROUTINE). */
@@ -18,7 +18,8 @@ enum { HF_CORO_STACK_DEFAULT = 64 * 1024, HF_CORO_STACK_MIN = 16 * 1024 };
 typedef struct hf_coro hf_coro;
 typedef void hf_coro_fn(void *arg);
 
-/* Stacks of one thread that wait to be used again: mapping one costs more than many switches. */
+/* Stacks that wait to be used again: mapping one costs more than many switches, and unmapping it
+   interrupts every processor that runs the program. For one thread at a time. */
 typedef struct hf_coro_cache hf_coro_cache;
 
 /* Keeps at most `keep_max` free stacks; those of other sizes than `stack_bytes` (0: the default)
@@ -34,9 +35,12 @@ HF_NODISCARD hf_status hf_coro_new(hf_coro_cache *cache, size_t stack_bytes, hf_
                                    void *arg, hf_coro **out_coro, hf_err *err);
 
 /* Gives it up, finished or not: what is on its stack is forgotten, nothing there runs again. Not
-   from inside. Another thread may do it when the owner cannot any more and there is no cache. NULL
-   is allowed. */
+   from inside. Another thread may do it when the owner does not use it any more. NULL is allowed.
+ */
 void hf_coro_free(hf_coro *coro);
+
+/* Its stack will not go back to the cache, which others use from now on. */
+void hf_coro_part(hf_coro *coro);
 
 /* Runs it until it yields or returns. False once `fn` has returned; it must not be resumed then. */
 bool hf_coro_resume(hf_coro *coro);

@@ -71,6 +71,12 @@ void hf_replay_free(hf_replay *replay)
     hf_alloc_free(replay);
 }
 
+void hf_replay_part(hf_replay *replay)
+{
+    if (replay->coro)
+        hf_coro_part(replay->coro);
+}
+
 /* ---- feeding */
 
 /* What code decided before it was recorded is compared when the record comes. */

@@ -62,7 +62,7 @@ typedef struct hf_replay_info {
     hf_replay_messages_fn *messages; /* NULL: streams are empty */
     void *messages_ctx;
     struct hf_coro_cache
-        *stacks; /* of the thread the replay belongs to (coro.h); NULL: a new stack each */
+        *stacks; /* of those the replay belongs to (coro.h); NULL: a new stack each */
 } hf_replay_info;
 
 typedef enum hf_turn {
@@ -93,6 +93,9 @@ HF_NODISCARD hf_status hf_replay_new(const hf_replay_info *info, hf_replay **out
    the definition says HF_WORKFLOW_UNWINDS: then the step that it waits in ends with HF_ABANDONED
    first. NULL is allowed. */
 void hf_replay_free(hf_replay *replay);
+
+/* Nothing of it goes back to info.stacks, which others use from now on. */
+void hf_replay_part(hf_replay *replay);
 
 /* Events of the run in order, beginning behind those fed before; first_seq says where. What is
    needed later is copied. HF_CORRUPT when events contradict each other (a step resolved twice, a

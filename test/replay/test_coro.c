@@ -230,6 +230,30 @@ START_TEST(kept_stacks_are_bounded)
 }
 END_TEST
 
+static void *free_elsewhere(void *arg)
+{
+    hf_coro_free(arg);
+    return NULL;
+}
+
+/* One that is parted may end on any thread, and after the cache. */
+START_TEST(parted_ones_give_nothing_back)
+{
+    hf_coro_cache *cache = hf_coro_cache_new(8, 0);
+    counter c = {.limit = 1};
+    int before = guards_count();
+    hf_coro *coro = coro_make(cache, 0, count_up, &c);
+    pthread_t thread;
+
+    ck_assert(hf_coro_resume(coro));
+    hf_coro_part(coro);
+    hf_coro_cache_free(cache);
+    ck_assert_int_gt(guards_count(), before);
+    ck_assert_int_eq(pthread_create(&thread, NULL, free_elsewhere, coro), 0);
+    ck_assert_int_eq(pthread_join(thread, NULL), 0);
+}
+END_TEST
+
 static void *run_many(void *arg)
 {
     hf_coro_cache *cache = hf_coro_cache_new(4, 0);
@@ -282,6 +306,7 @@ int main(void)
         {goes_on_where_it_yielded, 0},
         {lives_side_by_side, 0},
         {kept_stacks_are_bounded, 0},
+        {parted_ones_give_nothing_back, 0},
         {reuses_stacks, 0},
         {never_moves, 0},
         {threads_have_their_own, 0},
