@@ -32,28 +32,29 @@ enum {
     RECONNECT_MOST_US = 1000000
 };
 
-/* Reserves a block of keys: the smallest transaction there is, measured beside the quickest answer
-   to a question, so that what is left is the sync. Of the last two the shorter one counts, so that
-   a hiccup does not. */
-static hf_status block_fill(hf_batch *batch, hf_keys *keys, hf_err *err)
+/* Reserves a block of keys, the first one or another: the smallest transaction there is, measured
+   beside the quickest answer to a question, so that what is left is the sync. Of the last two the
+   shorter one counts, so that a hiccup does not. */
+static hf_status block_reserve(hf_batch *batch, const char *name, hf_keys **keys, hf_err *err)
 {
     const hf_clock *clock = hf_clock_system();
-    const hf_db_value name = hf_db_text(HF_SLICE(""));
+    const hf_db_value nobody = hf_db_text(HF_SLICE(""));
     int64_t asked_us = hf_clock_mono_us(clock);
     int64_t told_us;
-    int64_t fill_us;
-    hf_status st = hf_db_exec(batch->db, HF_STMT_META_GET, &name, 1, NULL, err);
+    int64_t took_us;
+    hf_status st = hf_db_exec(batch->db, HF_STMT_META_GET, &nobody, 1, NULL, err);
 
     told_us = hf_clock_mono_us(clock);
     if (!st)
-        st = hf_keys_fill(keys, batch->db, err);
+        st = *keys ? hf_keys_fill(*keys, batch->db, err)
+                   : hf_keys_open(batch->db, name, KEY_BLOCK, keys, err);
     if (st)
         return st;
-    fill_us = hf_clock_mono_us(clock) - told_us;
+    took_us = hf_clock_mono_us(clock) - told_us;
     if (!batch->ask_us || told_us - asked_us < batch->ask_us)
         batch->ask_us = told_us - asked_us;
-    batch->sync_us = (fill_us < batch->fill_us ? fill_us : batch->fill_us) - batch->ask_us;
-    batch->fill_us = fill_us;
+    batch->sync_us = (took_us < batch->reserve_us ? took_us : batch->reserve_us) - batch->ask_us;
+    batch->reserve_us = took_us;
     return HF_OK;
 }
 
@@ -64,13 +65,9 @@ hf_status hf_batch_init(hf_batch *batch, hf_store *store, size_t room, hf_err *e
     *batch = (hf_batch){.db = hf_store_writer(store), .room = room};
     st = hf_stager_init(&batch->stager, err);
     if (!st)
-        st = hf_keys_open(batch->db, "key", KEY_BLOCK, &batch->keys, err);
+        st = block_reserve(batch, "key", &batch->keys, err);
     if (!st)
-        st = hf_keys_open(batch->db, "position", KEY_BLOCK, &batch->positions, err);
-    if (!st)
-        st = block_fill(batch, batch->keys, err);
-    if (!st)
-        st = block_fill(batch, batch->positions, err);
+        st = block_reserve(batch, "position", &batch->positions, err);
     if (st)
         return st;
     batch->mem = hf_mem_new();
@@ -522,9 +519,9 @@ static hf_status keys_refill(hf_batch *batch, hf_err *err)
     hf_status st = HF_OK;
 
     if (hf_keys_low(batch->keys))
-        st = block_fill(batch, batch->keys, err);
+        st = block_reserve(batch, "key", &batch->keys, err);
     if (!st && hf_keys_low(batch->positions))
-        st = block_fill(batch, batch->positions, err);
+        st = block_reserve(batch, "position", &batch->positions, err);
     return hf_batch_passes(st) || st == HF_UNREACHABLE || st == HF_UNKNOWN ? HF_OK : st;
 }
 

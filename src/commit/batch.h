@@ -26,7 +26,7 @@ typedef struct hf_batch {
     hf_unit *again_last;
     int64_t sync_us; /* what a sync takes, as far as is known */
     int64_t ask_us;  /* what the quickest question took, and the last block of keys */
-    int64_t fill_us;
+    int64_t reserve_us;
     int wary;             /* batches to come in which guards are joined: one did not hold lately */
     int64_t checkpointed; /* pages of the log when it was last written back */
     hf_err barred;        /* HF_FULL or HF_READONLY of the newest batch, and why; HF_OK: it is in */

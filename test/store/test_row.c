@@ -15,8 +15,8 @@ static void row_check(hf_db *db, const hf_activity_row *row)
 {
     static const char text[] =
         "SELECT run, step, status, attempt, max_attempts, lost_attempts, scheduled_us, started_us,"
-        " deadline_us, close_deadline_us, closed_us, available_us, type FROM activity WHERE key ="
-        " ?1";
+        " deadline_us, close_deadline_us, closed_us, available_us, type, policy"
+        " FROM activity WHERE key = ?1";
     const int64_t numbers[] = {row->run,          row->step,
                                row->status,       row->attempt,
                                row->max_attempts, row->lost_attempts,
@@ -37,6 +37,9 @@ static void row_check(hf_db *db, const hf_activity_row *row)
             ck_assert_int_eq(hf_db_column_int(cursor, i), numbers[i]);
     }
     ck_assert(hf_slice_equal(hf_db_column_bytes(cursor, count), row->type));
+    ck_assert_int_eq(hf_db_column_null(cursor, count + 1), !row->policy.ptr);
+    if (row->policy.ptr)
+        ck_assert(hf_slice_equal(hf_db_column_bytes(cursor, count + 1), row->policy));
     hf_db_end(cursor);
 }
 
@@ -70,7 +73,7 @@ HF_BOTH_ENGINES(activities_are_what_they_were_given_as)
                                     .scheduled_us = 7,
                                     .started_us = 7,
                                     .closed_us = HF_NONE};
-    hf_activity_row rows[10];
+    hf_activity_row rows[12];
     const size_t count = sizeof(rows) / sizeof(rows[0]);
     hf_test_place *place = hf_test_place_new(kind);
     hf_world world;
@@ -94,12 +97,14 @@ HF_BOTH_ENGINES(activities_are_what_they_were_given_as)
     rows[6].deadline_us = 9;
     rows[7].close_deadline_us = 9;
     rows[8].available_us = 9;
-    rows[9].max_attempts = HF_NONE;
+    rows[9].closed_us = 9;
+    rows[10].policy = HF_SLICE("{}");
+    rows[11].max_attempts = HF_NONE; /* this column is written */
     unit = note(&run);
     for (size_t i = 0; i < count; i++) {
         hf_row *row = hf_row_activity_new(hf_unit_mem(unit), &rows[i]);
 
-        ck_assert_int_eq(row->op, i == 0 || i == 9 ? HF_OP_ACTIVITY_BEGIN : HF_OP_ACTIVITY_NEW);
+        ck_assert_int_eq(row->op, i == 0 || i == 11 ? HF_OP_ACTIVITY_BEGIN : HF_OP_ACTIVITY_NEW);
         hf_unit_row(unit, 0, row);
     }
     unit_commit(&world, unit);
