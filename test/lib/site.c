@@ -1,6 +1,7 @@
 /* site.c: one connection per question, so that every question stands alone. */
 #include "lib/site.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,7 +9,10 @@
 #include "base/crypto.h"
 #include "base/json.h"
 #include "holdfast/worker.h"
+#include "lib/nap.h"
 #include "lib/schema.h"
+
+enum { AWAIT_MS_MAX = 10000 };
 
 static void engine_open(hf_site *site, const hf_app *app)
 {
@@ -144,6 +148,24 @@ hf_site_answer hf_site_fits(hf_site *site, const char *method, const char *path,
         hf_schema_fits(file, answer.body);
     }
     return answer;
+}
+
+void hf_site_await(hf_site *site, const char *format, ...)
+{
+    char line[128] = "\n";
+    bool there = false;
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(line + 1, sizeof(line) - 2, format, args);
+    va_end(args);
+    (void)strcat(line, "\n");
+    for (int i = 0; i < AWAIT_MS_MAX && !there; i++) {
+        there = strstr(hf_site_ask(site, "GET", "/metrics", NULL, NULL).text, line) != NULL;
+        if (!there)
+            hf_nap_ms(1);
+    }
+    ck_assert_msg(there, "the metrics never said%s", line);
 }
 
 int hf_site_send(hf_site *site, const char *method, const char *path, const char *body)

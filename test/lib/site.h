@@ -44,6 +44,9 @@ hf_site_answer hf_site_expect(hf_site *site, const char *method, const char *pat
 hf_site_answer hf_site_fits(hf_site *site, const char *method, const char *path, const char *body,
                             int status, const char *schema);
 
+/* Waits until the metrics have this line; fails the case when they do not within ten seconds. */
+void hf_site_await(hf_site *site, const char *format, ...) HF_FORMAT(2, 3);
+
 /* A request on a connection of its own that is not waited for: the connection. */
 int hf_site_send(hf_site *site, const char *method, const char *path, const char *body);
 

@@ -209,12 +209,7 @@ static int status_read(int fd)
 /* Until so many of a class are in work. */
 static void in_work_await(hf_site *site, const char *class, int count)
 {
-    char wanted[96];
-
-    (void)snprintf(wanted, sizeof(wanted), "holdfast_http_in_work{class=\"%s\"} %d\n", class,
-                   count);
-    while (!strstr(hf_site_ask(site, "GET", "/metrics", NULL, NULL).text, wanted))
-        (void)poll(NULL, 0, 1);
+    hf_site_await(site, "holdfast_http_in_work{class=\"%s\"} %d", class, count);
 }
 
 /* Turned away: 429 in the form of every refusal of its plane, with the time to wait. */
@@ -272,12 +267,7 @@ HF_BOTH_ENGINES(held_reads_leave_room_for_reports)
 /* Until the bound of reads is this. */
 static void read_limit_await(hf_site *site, int limit)
 {
-    char wanted[96];
-
-    (void)snprintf(wanted, sizeof(wanted), "holdfast_http_in_work_limit{class=\"read\"} %d\n",
-                   limit);
-    while (!strstr(hf_site_ask(site, "GET", "/metrics", NULL, NULL).text, wanted))
-        (void)poll(NULL, 0, 1);
+    hf_site_await(site, "holdfast_http_in_work_limit{class=\"read\"} %d", limit);
 }
 
 /* Reads that take up their class and wait so long for each other while others are turned away. */

@@ -190,9 +190,7 @@ HF_BOTH_ENGINES(polls_and_streams_end_at_once)
     stream = hf_site_send(&site, "GET", "/api/workflows/r-1/events", NULL);
     poll = hf_site_send(&site, "POST", "/api/worker/activity-tasks/poll",
                         "{" WORKER ",\"timeout_seconds\":60}");
-    do /* until the server has it */
-        answer = hf_site_ask(&site, "GET", "/metrics", NULL, NULL);
-    while (!strstr(answer.text, "holdfast_http_parked 1\n"));
+    hf_site_await(&site, "holdfast_http_parked 1");
     hf_server_drain(site.server, 60000);
     answer = answer_read(&site, poll, &reply);
     ck_assert_msg(answer.status == 200, "%d: %s", answer.status, answer.text);
@@ -234,17 +232,6 @@ static void store_let_go(hf_db *db)
     hf_db_close(db);
 }
 
-static void parked_await(hf_site *site, const char *count)
-{
-    hf_site_answer answer;
-    char line[48];
-
-    (void)snprintf(line, sizeof(line), "holdfast_http_parked %s\n", count);
-    do
-        answer = hf_site_ask(site, "GET", "/metrics", NULL, NULL);
-    while (!strstr(answer.text, line));
-}
-
 /* A worker asks for the activity of a run, and whoever hands it out is at its commit. */
 static int poll_in_hand(hf_site *site, hf_engine_kind kind, hf_db **out_hold)
 {
@@ -271,7 +258,7 @@ static int poll_in_hand(hf_site *site, hf_engine_kind kind, hf_db **out_hold)
     *out_hold = store_hold(site);
     fd = hf_site_send(site, "POST", "/api/worker/activity-tasks/poll",
                       "{" WORKER ",\"timeout_seconds\":60}");
-    parked_await(site, "1");
+    hf_site_await(site, "holdfast_http_parked 1");
     return fd;
 }
 
@@ -313,7 +300,7 @@ HF_BOTH_ENGINES(a_task_that_did_not_arrive_is_for_the_next)
     hf_site site;
 
     (void)close(poll_in_hand(&site, kind, &hold));
-    parked_await(&site, "0");
+    hf_site_await(&site, "holdfast_http_parked 0");
     store_let_go(hold);
     answer = hf_site_ask(&site, "POST", "/api/worker/activity-tasks/poll", NULL,
                          "{\"worker_id\":\"w2\",\"task_queue\":\"far\",\"timeout_seconds\":60}");
@@ -331,7 +318,7 @@ HF_BOTH_ENGINES(a_task_that_did_not_arrive_outlives_a_restart)
     hf_err err = {0};
 
     (void)close(poll_in_hand(&site, kind, &hold));
-    parked_await(&site, "0");
+    hf_site_await(&site, "holdfast_http_parked 0");
     hf_server_drain(site.server, 60000);
     store_let_go(hold);
     hf_server_wait(site.server);

@@ -73,17 +73,8 @@ static int deaf_ask(hf_site *site, const char *path, const char *body)
 /* Goes, and the server has noticed: nobody is connected but who asks. */
 static void deaf_go(hf_site *site, int fd)
 {
-    hf_site_answer answer;
-    bool gone = false;
-
     (void)close(fd);
-    for (int i = 0; i < 1000 && !gone; i++) {
-        answer = hf_site_ask(site, "GET", "/metrics", NULL, NULL);
-        gone = strstr(answer.text, "\nholdfast_http_connections 1\n") != NULL;
-        if (!gone)
-            hf_nap_ms(1);
-    }
-    ck_assert_msg(gone, "the connection is still open");
+    hf_site_await(site, "holdfast_http_connections 1");
 }
 
 /* The task that the worker is handed at once; fails the case when there is none. */

@@ -307,7 +307,9 @@ HF_BOTH_ENGINES(the_dead_get_nothing)
         int fd = hf_wire_connect(hf_server_port(site.server));
 
         ck_assert(hf_wire_send(fd, hf_slice_from(poll, sizeof(poll) - 1)));
+        hf_site_await(&site, "holdfast_http_parked 1");
         (void)close(fd);
+        hf_site_await(&site, "holdfast_http_connections 1"); /* of who asks */
     }
     remote_start(&site, "r-1");
     t = workflow_poll(&site, &answer);
