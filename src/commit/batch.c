@@ -6,13 +6,17 @@
    - together: all units in one transaction. This is the path that must be fast. Units that come
      while the database works on the others join them before the commit, as long as some are
      expected and a sync takes long: one serves them all.
+   - ahead: where a sync is short, and on a database that can, those that come while it works on a
+     COMMIT are sent behind it as the next transaction. That has to wait for the outcome with its
+     own COMMIT; when the first fails, or anything is wrong with the second, it is given up and its
+     units begin again as if they had just come.
    - alone: when the database refused something in it, each unit again behind a savepoint, so that
      the one at fault is condemned and the others live. Serialisation failures and deadlocks only
      cause another try.
    - settle: what became of each (settle.h).
 
-   It must never report a unit as committed before hf_db_commit returned HF_OK or the read-back
-   found it. */
+   It must never report a unit as committed before the commit returned HF_OK or the read-back found
+   it. */
 #include "commit/batch.h"
 
 #include <string.h>
@@ -58,34 +62,47 @@ static hf_status block_reserve(hf_batch *batch, const char *name, hf_keys **keys
     return HF_OK;
 }
 
+static hf_status round_init(hf_round *round, size_t room, hf_err *err)
+{
+    round->mem = hf_mem_new();
+    round->runs =
+        hf_map_int_new((hf_map_seed){0}); /* keys are our own: nobody can choose them to collide */
+    round->units = hf_alloc_array(room, sizeof(*round->units));
+    round->items = hf_alloc_array(room, sizeof(*round->items));
+    if (!round->mem || !round->runs || !round->units || !round->items)
+        return hf_err_nomem(err, "the writer");
+    return HF_OK;
+}
+
+static void round_fini(hf_round *round)
+{
+    hf_alloc_free(round->items);
+    hf_alloc_free(round->units);
+    hf_map_int_free(round->runs);
+    hf_mem_free(round->mem);
+}
+
 hf_status hf_batch_init(hf_batch *batch, hf_store *store, size_t room, hf_err *err)
 {
     hf_status st;
 
     *batch = (hf_batch){.db = hf_store_writer(store), .room = room};
+    batch->now = &batch->rounds[0];
+    batch->next = &batch->rounds[1];
     st = hf_stager_init(&batch->stager, err);
     if (!st)
         st = block_reserve(batch, "key", &batch->keys, err);
     if (!st)
         st = block_reserve(batch, "position", &batch->positions, err);
-    if (st)
-        return st;
-    batch->mem = hf_mem_new();
-    batch->runs =
-        hf_map_int_new((hf_map_seed){0}); /* keys are our own: nobody can choose them to collide */
-    batch->units = hf_alloc_array(room, sizeof(*batch->units));
-    batch->items = hf_alloc_array(room, sizeof(*batch->items));
-    if (!batch->mem || !batch->runs || !batch->units || !batch->items)
-        return hf_err_nomem(err, "the writer");
-    return HF_OK;
+    for (size_t i = 0; !st && i < 2; i++)
+        st = round_init(&batch->rounds[i], room, err);
+    return st;
 }
 
 void hf_batch_fini(hf_batch *batch)
 {
-    hf_alloc_free(batch->items);
-    hf_alloc_free(batch->units);
-    hf_map_int_free(batch->runs);
-    hf_mem_free(batch->mem);
+    round_fini(&batch->rounds[0]);
+    round_fini(&batch->rounds[1]);
     hf_keys_close(batch->positions);
     hf_keys_close(batch->keys);
     hf_stager_fini(&batch->stager);
@@ -93,7 +110,12 @@ void hf_batch_fini(hf_batch *batch)
 
 bool hf_batch_waiting(const hf_batch *batch)
 {
-    return batch->again != NULL;
+    return batch->again != NULL || batch->next->begun;
+}
+
+size_t hf_batch_ahead(const hf_batch *batch)
+{
+    return batch->next->begun ? batch->next->count : 0;
 }
 
 /* Whether the unit may stand behind all that the row of units before it appends. */
@@ -120,8 +142,9 @@ static bool unit_may_follow(const hf_unit *unit, const hf_unit *before)
     return true;
 }
 
-/* Finds the unit its place in the batch. False: it waits for the next round. */
-static hf_status unit_arrange(hf_batch *batch, hf_unit *unit, bool *out_placed, hf_err *err)
+/* Finds the unit its place in the round. False: it waits for the next one. */
+static hf_status unit_arrange(hf_batch *batch, hf_round *round, hf_unit *unit, bool *out_placed,
+                              hf_err *err)
 {
     const hf_unit_part *part = hf_unit_appends(unit);
     hf_unit *before;
@@ -133,16 +156,18 @@ static hf_status unit_arrange(hf_batch *batch, hf_unit *unit, bool *out_placed, 
     *out_placed = true;
     if (!part)
         return HF_OK;
-    before = hf_map_int_get(batch->runs, (uint64_t)part->before.run);
+    before = hf_map_int_get(round->runs, (uint64_t)part->before.run);
+    *out_placed = before ? !round->written && unit_may_follow(unit, before)
+                         : round == batch->now ||
+                               !hf_map_int_get(batch->now->runs, (uint64_t)part->before.run);
+    if (!*out_placed)
+        return HF_OK;
     if (before) {
-        *out_placed = !batch->written && unit_may_follow(unit, before);
-        if (!*out_placed)
-            return HF_OK;
         st = hf_unit_rebase(unit, &hf_unit_appends(before)->after, &batch->stager, err);
         if (st)
             return st;
     }
-    st = hf_map_int_put(batch->runs, (uint64_t)part->before.run, unit, NULL, err);
+    st = hf_map_int_put(round->runs, (uint64_t)part->before.run, unit, NULL, err);
     if (!st && before) {
         unit->follows = before;
         unit->leader = before->leader;
@@ -160,24 +185,24 @@ static hf_row *unit_fence(const hf_unit *unit)
 
 /* Units in a row share one fence, the last one's, and everything in them is guarded by the head it
    leaves. Those that are written already are left as they are. */
-static void items_join(hf_batch *batch)
+static void items_join(hf_round *round)
 {
     const hf_unit *last = NULL;
 
-    for (size_t i = batch->count; i-- > batch->written;) {
-        const hf_unit *unit = batch->units[i];
+    for (size_t i = round->count; i-- > round->written;) {
+        const hf_unit *unit = round->units[i];
 
-        batch->items[i] = unit->item;
+        round->items[i] = unit->item;
         if (!hf_unit_appends(unit))
             continue;
-        last = hf_map_int_get(batch->runs, (uint64_t)unit->item.guard_run);
+        last = hf_map_int_get(round->runs, (uint64_t)unit->item.guard_run);
         HF_ASSERT(last && last->leader == unit->leader);
-        batch->items[i].guard_head = last->item.guard_head;
+        round->items[i].guard_head = last->item.guard_head;
         if (unit->followed) { /* the fence itself is left to the last */
-            batch->items[i].guard = &last->item;
-            batch->items[i].rows++;
-            batch->items[i].flags++;
-            batch->items[i].count--;
+            round->items[i].guard = &last->item;
+            round->items[i].rows++;
+            round->items[i].flags++;
+            round->items[i].count--;
         }
         hf_row_run_expect(unit_fence(unit),
                           &hf_unit_appends(unit->followed ? unit : unit->leader)->before,
@@ -254,11 +279,11 @@ static hf_status unit_number(hf_batch *batch, const hf_unit *unit, hf_err *err)
     return st;
 }
 
-/* Takes the unit into the batch, or to the next round, or, when it is at fault, to its end. */
-static hf_status unit_place(hf_batch *batch, hf_unit *unit, hf_err *err)
+/* Takes the unit into the round, or to the next one, or, when it is at fault, to its end. */
+static hf_status unit_place(hf_batch *batch, hf_round *round, hf_unit *unit, hf_err *err)
 {
     bool placed = false;
-    hf_status st = unit_arrange(batch, unit, &placed, err);
+    hf_status st = unit_arrange(batch, round, unit, &placed, err);
 
     if (!st && placed)
         st = unit_number(batch, unit, err);
@@ -269,49 +294,99 @@ static hf_status unit_place(hf_batch *batch, hf_unit *unit, hf_err *err)
         return HF_OK;
     }
     if (placed)
-        batch->units[batch->count++] = unit;
+        round->units[round->count++] = unit;
     else
         hf_settle_again(batch, unit);
     return st;
 }
 
-static hf_status units_place(hf_batch *batch, hf_unit *units, hf_err *err)
+static hf_status units_place(hf_batch *batch, hf_round *round, hf_unit *units, hf_err *err)
 {
     hf_status st = HF_OK;
 
-    while (!st && units && batch->count < batch->room) {
+    while (!st && units && round->count < batch->room) {
         hf_unit *unit = units;
 
         units = unit->next;
         unit->next = NULL;
         unit->waits = false;
         batch->taken++;
-        st = unit_place(batch, unit, err);
+        st = unit_place(batch, round, unit, err);
     }
     batch->rest = units;
     return st;
 }
 
-/* Fills the batch: those kept for another round first, then the list. */
-static hf_status batch_fill(hf_batch *batch, hf_unit *units, hf_err *err)
+/* Fills the round: those kept for another one first, then the list. */
+static hf_status round_fill(hf_batch *batch, hf_round *round, hf_unit *units, hf_err *err)
 {
     hf_unit *waiting = units;
 
-    hf_map_int_clear(batch->runs);
-    batch->written = batch->taken = 0;
     if (batch->again) {
         batch->again_last->next = units;
         waiting = batch->again;
     }
     batch->again = batch->again_last = NULL;
-    return units_place(batch, waiting, err);
+    return units_place(batch, round, waiting, err);
+}
+
+static void round_clear(hf_round *round)
+{
+    HF_ASSERT(!round->begun);
+    hf_map_int_clear(round->runs);
+    round->count = round->written = 0;
+}
+
+/* The round that was begun ahead is the one to commit, and others may still join it; or a new one.
+ */
+static hf_status batch_fill(hf_batch *batch, hf_unit *units, hf_err *err)
+{
+    hf_round *begun = batch->next;
+
+    batch->taken = 0;
+    if (!begun->begun) {
+        round_clear(batch->now);
+    } else {
+        batch->next = batch->now;
+        batch->now = begun;
+        batch->taken = begun->count;
+        if (hf_keys_low(batch->positions)) /* no block can be reserved within a transaction */
+            return HF_OK;
+    }
+    return round_fill(batch, batch->now, units, err);
+}
+
+/* Writes the units of the round that are not written, in its transaction, which it begins when it
+   is not open. Assured: for when every guard is expected to hold. */
+static hf_status round_write(hf_batch *batch, hf_round *round, bool assured, hf_err *err)
+{
+    bool foreign = false;
+    hf_status st = HF_OK;
+
+    if (!round->begun) {
+        round->pending = NULL;
+        round->written = 0;
+        hf_mem_reset(round->mem);
+        st = hf_db_begin(batch->db, HF_DB_WRITE, err);
+        round->begun = !st;
+        if (!st) /* within the transaction: from here on nobody else can */
+            st = hf_db_foreign_write(batch->db, &foreign, err);
+        if (!st && foreign)
+            st = hf_err_set(err, HF_CORRUPT,
+                            "somebody else wrote to the store: the engine must own it alone");
+    }
+    if (!st && round->written < round->count)
+        st = hf_apply(batch->db, round->mem, round->items + round->written,
+                      round->count - round->written, assured, &round->pending, err);
+    round->written = round->count;
+    return st;
 }
 
 /* Lets units join the open transaction that came while the database worked on the others, as long
    as some are expected and it does not need to wait for them. Where a sync is short they are better
    off in a transaction of their own: the database works on it while those of this one make their
    next units. */
-static hf_status units_join(hf_batch *batch, bool assured, hf_apply_pending **pending, hf_err *err)
+static hf_status units_join(hf_batch *batch, bool assured, hf_err *err)
 {
     hf_status st = HF_OK;
 
@@ -323,41 +398,92 @@ static hf_status units_join(hf_batch *batch, bool assured, hf_apply_pending **pe
         units = st ? NULL : batch->more(batch->ctx);
         if (!units)
             break;
-        batch->written = batch->count;
-        st = units_place(batch, units, err);
+        st = units_place(batch, batch->now, units, err);
         if (st)
             break;
-        items_join(batch);
-        st = hf_apply(batch->db, batch->mem, batch->items + batch->written,
-                      batch->count - batch->written, assured, pending, err);
+        items_join(batch->now);
+        st = round_write(batch, batch->now, assured, err);
     }
     return st;
 }
 
-/* Assured: for when every guard is expected to hold. HF_CONFLICT: one did not, and nothing was
-   written. */
+static bool next_wanted(const hf_batch *batch)
+{
+    return batch->db->driver->commit_send && batch->ahead && batch->sync_us < SYNC_LONG_US &&
+           batch->taken < batch->expected && !batch->rest && !hf_keys_low(batch->keys) &&
+           !hf_keys_low(batch->positions);
+}
+
+/* While the database works on the COMMIT that was sent, the next transaction is sent behind it. */
+static hf_status next_begin(hf_batch *batch, bool assured)
+{
+    hf_round *next = batch->next;
+    hf_unit *units;
+    hf_status st;
+
+    round_clear(next);
+    units = batch->ahead(batch->ctx, batch->expected - batch->taken);
+    if (!units)
+        return HF_OK;
+    st = round_fill(batch, next, units, NULL);
+    if (st || !next->count)
+        return st;
+    items_join(next);
+    return round_write(batch, next, assured, NULL);
+}
+
+/* Gives up what was begun behind a transaction that failed, or failed by itself: a later round is
+   theirs, before all who came after them. */
+static void next_drop(hf_batch *batch)
+{
+    hf_round *next = batch->next;
+    hf_unit *later = batch->again;
+
+    hf_db_rollback(batch->db);
+    batch->again = batch->again_last = NULL;
+    for (size_t i = 0; i < next->count; i++)
+        hf_settle_again(batch, next->units[i]);
+    while (later) {
+        hf_unit *unit = later;
+
+        later = unit->next;
+        hf_settle_again(batch, unit);
+    }
+    next->begun = false;
+    next->count = 0;
+}
+
+/* Commits what is open, and begins the next meanwhile. */
+static hf_status round_commit(hf_batch *batch, bool assured, hf_err *err)
+{
+    hf_status failed;
+    hf_status st = hf_db_commit_send(batch->db, err);
+
+    if (st)
+        return st;
+    failed = next_begin(batch, assured);
+    st = hf_db_commit_end(batch->db, err);
+    if (st || failed)
+        next_drop(batch);
+    return st;
+}
+
+/* HF_CONFLICT: a guard did not hold that was assured, and nothing was written. */
 static hf_status batch_transact(hf_batch *batch, bool assured, bool first, hf_err *err)
 {
-    hf_apply_pending *pending = NULL;
-    bool foreign = false;
-    hf_status st = hf_db_begin(batch->db, HF_DB_WRITE, err);
+    hf_round *now = batch->now;
+    hf_status st = round_write(batch, now, assured, err);
 
-    hf_mem_reset(batch->mem);
-    if (!st) /* within the transaction: from here on nobody else can */
-        st = hf_db_foreign_write(batch->db, &foreign, err);
-    if (!st && foreign)
-        st = hf_err_set(err, HF_CORRUPT,
-                        "somebody else wrote to the store: the engine must own it alone");
-    if (!st)
-        st = hf_apply(batch->db, batch->mem, batch->items, batch->count, assured, &pending, err);
     if (!st && first)
-        st = units_join(batch, assured, &pending, err);
-    if (!st) {
-        st = hf_db_commit(batch->db, err);
-        hf_apply_settle(pending);
-    } else {
+        st = units_join(batch, assured, err);
+    if (st)
         hf_db_rollback(batch->db);
-    }
+    else if (first && assured && next_wanted(batch))
+        st = round_commit(batch, assured, err);
+    else
+        st = hf_db_commit(batch->db, err);
+    now->begun = false;
+    hf_apply_settle(now->pending);
     return st;
 }
 
@@ -375,7 +501,7 @@ static hf_status unit_alone(hf_batch *batch, hf_unit *unit, hf_err *err)
         return st;
     if (part)
         hf_row_run_expect(unit_fence(unit), &part->before, &part->after);
-    st = hf_apply(batch->db, batch->mem, &item, 1, false, &pending, &fault);
+    st = hf_apply(batch->db, batch->now->mem, &item, 1, false, &pending, &fault);
     if (!st)
         st = hf_db_release(batch->db, &fault);
     hf_apply_settle(pending);
@@ -407,17 +533,17 @@ static hf_status batch_alone(hf_batch *batch, hf_err *err)
 {
     hf_status st;
 
-    for (size_t i = 0; i < batch->count;
+    for (size_t i = 0; i < batch->now->count;
          i++) { /* in this mode everyone brings a fence of its own */
-        batch->units[i]->followed = false;
-        if (batch->units[i]->settled && batch->units[i]->status != HF_OK)
-            batch->units[i]->settled =
+        batch->now->units[i]->followed = false;
+        if (batch->now->units[i]->settled && batch->now->units[i]->status != HF_OK)
+            batch->now->units[i]->settled =
                 false; /* a rolled back attempt condemned it; it is judged again */
     }
-    hf_mem_reset(batch->mem);
+    hf_mem_reset(batch->now->mem);
     st = hf_db_begin(batch->db, HF_DB_WRITE, err);
-    for (size_t i = 0; !st && i < batch->count; i++) {
-        hf_unit *unit = batch->units[i];
+    for (size_t i = 0; !st && i < batch->now->count; i++) {
+        hf_unit *unit = batch->now->units[i];
 
         if (unit->settled)
             continue;
@@ -436,6 +562,7 @@ static hf_status batch_alone(hf_batch *batch, hf_err *err)
 /* Tries until the batch is committed, or the reason why not is one that another try cannot mend. */
 static hf_status batch_commit(hf_batch *batch, hf_err *err)
 {
+    bool ahead = batch->now->begun;
     bool alone = false;
     bool moved = false;
     bool first = true;
@@ -472,6 +599,7 @@ static hf_status batch_commit(hf_batch *batch, hf_err *err)
         batch->stats.retries++;
     }
     batch->stats.batches++;
+    batch->stats.ahead += ahead;
     if (batch->wary > 0)
         batch->wary--;
     return HF_OK;
@@ -481,18 +609,18 @@ static hf_status batch_commit(hf_batch *batch, hf_err *err)
  * tell. */
 static void batch_requeue(hf_batch *batch)
 {
-    for (size_t i = 0; i < batch->count; i++)
-        if (!batch->units[i]->settled)
-            hf_settle_again(batch, batch->units[i]);
+    for (size_t i = 0; i < batch->now->count; i++)
+        if (!batch->now->units[i]->settled)
+            hf_settle_again(batch, batch->now->units[i]);
 }
 
 /* Those that were promised another round keep it; when there is none, hf_batch_abandon ends them.
  */
 static void batch_fail(hf_batch *batch, hf_status st, const hf_err *err)
 {
-    for (size_t i = 0; i < batch->count; i++)
-        if (!batch->units[i]->settled && !batch->units[i]->waits)
-            hf_settle_unit(batch->units[i], st, err);
+    for (size_t i = 0; i < batch->now->count; i++)
+        if (!batch->now->units[i]->settled && !batch->now->units[i]->waits)
+            hf_settle_unit(batch->now->units[i], st, err);
 }
 
 /* The log is written back when it is long; it is bounded as long as no reader holds an old
@@ -571,11 +699,11 @@ static hf_unit *batch_finished(hf_batch *batch)
     batch->ended = NULL;
     while (*tail)
         tail = &(*tail)->next;
-    for (size_t i = 0; i < batch->count; i++) {
-        if (!batch->units[i]->settled)
+    for (size_t i = 0; i < batch->now->count; i++) {
+        if (!batch->now->units[i]->settled)
             continue; /* it waits for another round */
-        *tail = batch->units[i];
-        tail = &batch->units[i]->next;
+        *tail = batch->now->units[i];
+        tail = &batch->now->units[i]->next;
         *tail = NULL;
     }
     return finished;
@@ -585,19 +713,25 @@ hf_unit *hf_batch_run(hf_batch *batch, hf_unit *units, hf_unit **out_rest, hf_st
                       hf_err *err)
 {
     uint64_t unknown = batch->stats.unknown;
-    hf_status st;
+    hf_status st = HF_OK;
 
     *out_fatal = HF_OK;
     batch->rest = units;
-    batch->count = 0;
-    st = keys_refill(batch, err);
+    if (!batch->next->begun) {
+        batch->now->count = 0;
+        st = keys_refill(batch, err);
+    }
     if (!st)
         st = batch_fill(batch, units, err);
-    if (!st && batch->count) {
-        items_join(batch);
+    if (!st && batch->now->count) {
+        items_join(batch->now);
         st = batch_commit(batch, err);
         if (!st)
             batch->barred.status = HF_OK;
+    }
+    if (batch->now->begun) { /* who joined it could not be placed */
+        hf_db_rollback(batch->db);
+        batch->now->begun = false;
     }
     if (status_bars(st))
         batch->barred = *err;

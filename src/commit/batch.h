@@ -7,17 +7,26 @@
 #include "commit/unit_impl.h"
 #include "commit/writer.h"
 
+/* The units of one transaction. */
+typedef struct hf_round {
+    hf_mem *mem;          /* reset for each transaction */
+    hf_map_int *runs;     /* run key to the newest unit for it in this round */
+    hf_unit **units;      /* those of the transaction */
+    hf_apply_item *items; /* the same, as the row layer wants them */
+    hf_apply_pending *pending;
+    size_t count;
+    size_t written; /* of them, by the open transaction, before the last ones joined */
+    bool begun;     /* its transaction is open */
+} hf_round;
+
 typedef struct hf_batch {
     hf_db *db;
     hf_keys *keys;
     hf_keys *positions;
     hf_stager stager;
-    hf_mem *mem;          /* reset for each transaction */
-    hf_map_int *runs;     /* run key to the newest unit for it in this batch */
-    hf_unit **units;      /* those of the transaction */
-    hf_apply_item *items; /* the same, as the row layer wants them */
-    size_t count;
-    size_t written; /* of them, by the open transaction, before the last ones joined */
+    hf_round rounds[2];
+    hf_round *now;  /* the round that is being committed */
+    hf_round *next; /* begun: its rows were sent behind the COMMIT of the one before */
     size_t room;
     size_t taken;   /* units that were placed, or found no place */
     hf_unit *rest;  /* units that it did not get to */
@@ -36,6 +45,10 @@ typedef struct hf_batch {
        meanwhile: they join the open transaction. NULL: none. */
     size_t expected;
     hf_unit *(*more)(void *ctx);
+    /* Where a sync is short, and the database can: asked while it works on a COMMIT for the units
+       of the next transaction; waits until there are as many as wanted, or the database has
+       answered. NULL: none. */
+    hf_unit *(*ahead)(void *ctx, size_t wanted);
     /* Asked between attempts to reach a lost database: true gives up. */
     bool (*stopped)(void *ctx);
     void (*pause)(void *ctx, int64_t us);
@@ -52,8 +65,11 @@ void hf_batch_fini(hf_batch *batch);
 hf_unit *hf_batch_run(hf_batch *batch, hf_unit *units, hf_unit **out_rest, hf_status *out_fatal,
                       hf_err *err);
 
-/* Whether units wait for another round. */
+/* Whether units wait for another round, or to be committed. */
 bool hf_batch_waiting(const hf_batch *batch);
+
+/* How many of them were sent ahead. */
+size_t hf_batch_ahead(const hf_batch *batch);
 
 /* Gives up the units that wait for another round: finished with HF_STOPPED. */
 hf_unit *hf_batch_abandon(hf_batch *batch, const hf_err *why);

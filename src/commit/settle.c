@@ -36,7 +36,7 @@ static bool unit_refused(const hf_batch *batch, const hf_unit *unit)
     const hf_unit *last = unit;
 
     if (unit->followed)
-        last = hf_map_int_get(batch->runs, (uint64_t)unit->item.guard_run);
+        last = hf_map_int_get(batch->now->runs, (uint64_t)unit->item.guard_run);
     return hf_apply_refused(&last->item);
 }
 
@@ -84,14 +84,14 @@ static hf_status batch_resolve(hf_batch *batch, hf_err *err)
 {
     hf_status st = HF_OK;
 
-    for (size_t i = 0; !st && i < batch->count; i++) {
+    for (size_t i = 0; !st && i < batch->now->count; i++) {
         bool found = false;
 
-        if (batch->units[i]->settled)
+        if (batch->now->units[i]->settled)
             continue;
-        st = unit_find(batch, batch->units[i], &found, err);
+        st = unit_find(batch, batch->now->units[i], &found, err);
         if (!st && found)
-            hf_settle_unit(batch->units[i], HF_OK, NULL);
+            hf_settle_unit(batch->now->units[i], HF_OK, NULL);
     }
     return st;
 }
@@ -135,7 +135,8 @@ static hf_status run_moved_over(hf_batch *batch, const hf_unit *unit, const hf_r
         if (st || !row)
             break;
         first = hf_db_column_int(cursor, 0);
-        st = hf_event_chunk_decode(batch->mem, hf_db_column_bytes(cursor, 3), &events, &count, err);
+        st = hf_event_chunk_decode(batch->now->mem, hf_db_column_bytes(cursor, 3), &events, &count,
+                                   err);
         for (size_t i = 0; !st && i < count; i++)
             if (first + (int64_t)i >= from && !hf_unit_rebase_over(unit, events[i].type))
                 *out_allowed = false;
@@ -230,17 +231,19 @@ hf_status hf_settle_committed(hf_batch *batch, hf_err *err)
 {
     hf_status st = HF_OK;
 
-    hf_mem_reset(batch->mem);
-    for (size_t i = 0; i < batch->count; i++) {
-        hf_unit *unit = batch->units[i];
+    hf_mem_reset(batch->now->mem);
+    for (size_t i = 0; i < batch->now->count; i++) {
+        hf_unit *unit = batch->now->units[i];
 
         if (unit->settled || unit_refused(batch, unit))
             continue;
         batch->stats.units++;
         hf_settle_unit(unit, HF_OK, NULL);
     }
-    for (size_t i = 0; !st && i < batch->count; i++)
-        if (!batch->units[i]->settled)
-            st = unit_refuse(batch, batch->units[i], err);
+    for (size_t i = 0; !st && i < batch->now->count; i++)
+        if (!batch->now->units[i]->settled) {
+            HF_ASSERT(!batch->next->begun); /* it was assured that every guard holds */
+            st = unit_refuse(batch, batch->now->units[i], err);
+        }
     return st;
 }

@@ -5,15 +5,20 @@
    Callers in a loop would fall into two groups that commit in turn, each with half of the units and
    a sync of its own, because the writer finds the other group staged whenever it comes back. Where
    a sync takes long, those that come while a batch is being written join it, as long as fewer are
-   in it than were answered last: see queue_more.
+   in it than were answered last: see queue_more. Where it is short, the other group is sent behind
+   the COMMIT of the first: see queue_ahead.
 
    The batch is in one pair of hands at a time, those of whoever set `busy` under the lock: the
    thread's, or those of a caller that found the writer idle and waits for its unit anyway. Such a
    caller commits by itself and saves two changes of thread; see unit_run_here. */
 #include "commit/writer.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/assert.h"
@@ -44,6 +49,7 @@ struct hf_writer {
     void *committed_ctx;
     hf_thread thread;
     bool manual;
+    int wake_fd; /* readable when as many were queued as queue_ahead waits for */
     /* under the lock */
     hf_mutex lock;
     hf_cond work; /* something was staged, the batch is free again, or the writer is to stop */
@@ -53,6 +59,7 @@ struct hf_writer {
     atomic_size_t queued; /* changed under the lock, looked at without it by queue_more */
     size_t queue_max;
     size_t waiting; /* submitters that wait for room */
+    size_t wanted;  /* units that queue_ahead waits for, 0: it does not */
     bool busy;      /* somebody works on the batch */
     bool dozing;    /* the thread sleeps without a limit: it knows of no log to write back */
     bool closing;   /* finish what is there, then end */
@@ -193,6 +200,30 @@ static hf_unit *queue_more(void *ctx)
     return units;
 }
 
+/* The units of the next transaction, while the database works on the COMMIT of this one: when all
+   who are expected have come. Else it answers first, and they are taken as usual. */
+static hf_unit *queue_ahead(void *ctx, size_t wanted)
+{
+    hf_writer *writer = ctx;
+    hf_unit *units = NULL;
+    bool answered = false;
+    uint64_t ignored;
+
+    hf_mutex_lock(&writer->lock);
+    if (writer->queued < wanted) {
+        writer->wanted = wanted;
+        hf_mutex_unlock(&writer->lock);
+        answered = hf_db_commit_await(writer->batch.db, writer->wake_fd);
+        hf_mutex_lock(&writer->lock);
+        writer->wanted = 0;
+        (void)!read(writer->wake_fd, &ignored, sizeof(ignored));
+    }
+    if (!answered)
+        units = queue_take(writer);
+    hf_mutex_unlock(&writer->lock);
+    return units;
+}
+
 /* Whoever follows the runs is told, whichever thread did the work. */
 static void committed_tell(const hf_writer *writer, const hf_unit *finished)
 {
@@ -229,12 +260,12 @@ static size_t queue_work(hf_writer *writer)
     writer->batch.expected = writer->manual ? 0 : writer->expected;
     finished = batch_work(writer, units, &rest, &fatal, &err);
     writer->batch.expected = 0;
-    count = writer->batch.count;
+    count = writer->batch.now->count;
     if (fatal)
         failure_set(writer, fatal, &err); /* known before the first of them is told */
     hf_mutex_lock(&writer->lock);
     queue_return(writer, rest);
-    writer->expected = writer->queued + count;
+    writer->expected = writer->queued + count + hf_batch_ahead(&writer->batch);
     if (writer->waiting && writer->queued < writer->queue_max)
         hf_cond_broadcast(&writer->room);
     if (!fatal)
@@ -364,12 +395,20 @@ hf_status hf_writer_open(hf_store *store, const hf_writer_options *options, hf_w
     writer->committed_ctx = options ? options->committed_ctx : NULL;
     writer->tail = &writer->first;
     st = hf_batch_init(&writer->batch, store, batch_max, err);
+    if (options && options->sync_us)
+        writer->batch.sync_us = options->sync_us;
     writer->batch.more = queue_more;
+    writer->batch.ahead = queue_ahead;
     writer->batch.stopped = writer_stopped;
     writer->batch.pause = writer_pause;
     writer->batch.ctx = writer;
     if (st)
-        goto no_lock;
+        goto no_fd;
+    writer->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (writer->wake_fd < 0)
+        st = hf_err_set(err, HF_BUSY, "no file descriptor: %s", strerror(errno));
+    if (st)
+        goto no_fd;
     st = hf_mutex_init(&writer->lock, err);
     if (st)
         goto no_lock;
@@ -391,6 +430,8 @@ no_room:
 no_work:
     hf_mutex_fini(&writer->lock);
 no_lock:
+    (void)close(writer->wake_fd);
+no_fd:
     hf_batch_fini(&writer->batch);
     hf_alloc_free(writer);
     return hf_err_because(err, st, "start the writer");
@@ -412,6 +453,7 @@ void hf_writer_close(hf_writer *writer)
     hf_cond_fini(&writer->room);
     hf_cond_fini(&writer->work);
     hf_mutex_fini(&writer->lock);
+    (void)close(writer->wake_fd);
     hf_batch_fini(&writer->batch);
     hf_alloc_free(writer);
 }
@@ -456,6 +498,10 @@ static void queue_put(hf_writer *writer, hf_unit *unit)
     writer->queued++;
     if (was_empty)
         hf_cond_signal(&writer->work);
+    if (writer->wanted && writer->queued >= writer->wanted) {
+        writer->wanted = 0;
+        (void)!write(writer->wake_fd, &(uint64_t){1}, sizeof(uint64_t));
+    }
 }
 
 /* The unit does not come in. */

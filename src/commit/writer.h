@@ -25,6 +25,7 @@ typedef struct hf_writer_options {
     size_t size;
     size_t queue_max; /* units staged and not yet taken; 0: 8192 */
     size_t batch_max; /* units in one transaction; 0: 1024 */
+    int64_t sync_us;  /* what a sync takes, until it is measured again; 0: as measured now */
     bool manual;      /* no thread: the owner calls hf_writer_step */
     /* Called after the `done` functions of a batch, on the same thread: the place to wake whoever
        waits for results, once and not once per unit. Must not block. May be NULL. */
@@ -38,6 +39,7 @@ typedef struct hf_writer_options {
 
 typedef struct hf_writer_stats {
     uint64_t batches;   /* transactions committed */
+    uint64_t ahead;     /* of them, begun behind the COMMIT of the one before */
     uint64_t units;     /* units committed */
     uint64_t refused;   /* units whose guard did not hold */
     uint64_t rebased;   /* times a unit was based anew */

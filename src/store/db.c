@@ -80,6 +80,31 @@ hf_status hf_db_commit(hf_db *db, hf_err *err)
     return st;
 }
 
+hf_status hf_db_commit_send(hf_db *db, hf_err *err)
+{
+    hf_status st = call_enter(db, "commit", err);
+
+    if (!st)
+        return db->driver->commit_send(db, err);
+    db->driver->rollback(db);
+    return st;
+}
+
+bool hf_db_commit_await(hf_db *db, int fd)
+{
+    return db->driver->commit_await(db, fd);
+}
+
+hf_status hf_db_commit_end(hf_db *db, hf_err *err)
+{
+    hf_status st = db->driver->commit_end(db, err);
+
+    if (st || !hf_fault_hit(HF_FAULT_DB_LOST))
+        return st;
+    db->driver->rollback(db);
+    return hf_err_set(err, HF_UNKNOWN, "commit: injected loss of the answer");
+}
+
 void hf_db_rollback(hf_db *db)
 {
     db->calls++;

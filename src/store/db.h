@@ -123,6 +123,9 @@ typedef struct hf_db_driver {
     hf_status (*reconnect)(hf_db *db, hf_err *err);
     hf_status (*begin)(hf_db *db, hf_db_mode mode, hf_err *err);
     hf_status (*commit)(hf_db *db, hf_err *err);
+    hf_status (*commit_send)(hf_db *db, hf_err *err); /* NULL with the next two: cannot */
+    bool (*commit_await)(hf_db *db, int fd);
+    hf_status (*commit_end)(hf_db *db, hf_err *err);
     void (*rollback)(hf_db *db);
     hf_status (*savepoint)(hf_db *db, hf_err *err);
     hf_status (*release)(hf_db *db, hf_err *err);
@@ -193,6 +196,16 @@ HF_NODISCARD hf_status hf_db_begin(hf_db *db, hf_db_mode mode, hf_err *err);
 /* Ends the transaction. On any failure the transaction is over or rolled back, except HF_UNKNOWN:
  * read back. */
 HF_NODISCARD hf_status hf_db_commit(hf_db *db, hf_err *err);
+
+/* The same in two halves, for a driver that can: between them the next transaction may be begun and
+   rows be written in it, and nothing else. When the first half fails there is no second. When the
+   second fails, the transaction that was begun is over as well; one that failed on its own says so
+   in its turn, and has to be rolled back. */
+HF_NODISCARD hf_status hf_db_commit_send(hf_db *db, hf_err *err);
+HF_NODISCARD hf_status hf_db_commit_end(hf_db *db, hf_err *err);
+
+/* Between the two: waits until hf_db_commit_end would not wait, or `fd` can be read: then false. */
+bool hf_db_commit_await(hf_db *db, int fd);
 
 /* Gives the transaction up; safe when there is none. Cannot fail: a broken connection has no
  * transaction. */

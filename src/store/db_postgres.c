@@ -178,6 +178,15 @@ static hf_status session_open(hf_pg *pg, bool create, hf_err *err)
     return HF_OK;
 }
 
+static void transaction_over(hf_pg *pg)
+{
+    pg->in_transaction = false;
+    pg->ending = false;
+    pg->ahead = false;
+    pg->behind = 0;
+    pg->failure = (hf_err){0};
+}
+
 /* Leaves a state from which session_open can start again. */
 static void session_close(hf_pg *pg)
 {
@@ -189,8 +198,7 @@ static void session_close(hf_pg *pg)
     pg->unsynced = false;
     pg->unsent_bytes = 0;
     pg->commit_open = false;
-    pg->in_transaction = false;
-    pg->failure = (hf_err){0};
+    transaction_over(pg);
     memset(pg->prepared, 0, HF_PG_FORMS * pg->statement_count * sizeof(*pg->prepared));
     hf_pg_listen_fini(pg);
 }
@@ -315,7 +323,7 @@ static hf_status pg_begin(hf_db *db, hf_db_mode mode, hf_err *err)
     st = hf_pg_pipe_ready(pg, err);
     if (st)
         return st;
-    if (pg->in_transaction)
+    if (pg->in_transaction && (!pg->ending || pg->ahead))
         return hf_err_set(err, HF_MISUSE, "a transaction is already open");
     if (mode == HF_DB_WRITE && pg->mode == HF_DB_READ)
         return hf_err_set(err, HF_READONLY, "this connection was opened for reading");
@@ -328,7 +336,10 @@ static hf_status pg_begin(hf_db *db, hf_db_mode mode, hf_err *err)
         st = hf_pg_pipe_control(pg, HF_PG_CONTROL,
                                 mode == HF_DB_READ ? HF_PG_SQL_BEGIN_READ : HF_PG_SQL_BEGIN_WRITE,
                                 err);
-    pg->in_transaction = !st;
+    if (pg->ending)
+        pg->ahead = !st;
+    else
+        pg->in_transaction = !st;
     return st;
 }
 
@@ -355,8 +366,7 @@ static void pg_rollback(hf_db *db)
         if (pg->conn && (st || PQtransactionStatus(pg->conn) != PQTRANS_IDLE))
             (void)hf_pg_pipe_lost(pg, NULL);
     }
-    pg->in_transaction = false;
-    pg->failure = (hf_err){0};
+    transaction_over(pg);
 }
 
 /* Reports the kept failure and gives the transaction up. */
@@ -368,7 +378,7 @@ static hf_status transaction_fail(hf_pg *pg, hf_err *err)
     return st;
 }
 
-static hf_status pg_commit(hf_db *db, hf_err *err)
+static hf_status pg_commit_send(hf_db *db, hf_err *err)
 {
     hf_pg *pg = (hf_pg *)db;
     hf_status st = hf_pg_pipe_ready(pg, err);
@@ -385,17 +395,49 @@ static hf_status pg_commit(hf_db *db, hf_err *err)
         return st;
     }
     st = hf_pg_pipe_sync(pg, err);
-    if (!st)
-        st = hf_pg_pipe_wait(pg, 0, err);
     if (st && pg->conn)
         st = hf_pg_pipe_lost(pg, err); /* COMMIT is queued and cannot be taken back */
-    if (pg->committed) {
-        /* Flags that cannot be told are found too late here: the caller would act on a guess. */
-        HF_ASSERT(!pg->failure.status);
-        pg->in_transaction = false;
-        return HF_OK;
+    pg->ending = !st;
+    return st;
+}
+
+static bool pg_commit_await(hf_db *db, int fd)
+{
+    hf_pg *pg = (hf_pg *)db;
+
+    HF_ASSERT(pg->ending);
+    return hf_pg_pipe_await(pg, pg->behind, fd);
+}
+
+/* What was begun behind it may have failed already, or lost the connection: that is told when its
+   own turn comes. */
+static hf_status pg_commit_end(hf_db *db, hf_err *err)
+{
+    hf_pg *pg = (hf_pg *)db;
+    bool ahead = pg->ahead;
+    hf_status st;
+
+    HF_ASSERT(pg->ending);
+    st = hf_pg_pipe_wait(pg, pg->behind, err);
+    if (st && pg->conn)
+        st = hf_pg_pipe_lost(pg, err);
+    if (!pg->committed && !st)
+        return transaction_fail(pg, err);
+    if (pg->committed && pg->conn) {
+        pg->in_transaction = ahead;
+        pg->ending = pg->ahead = false;
+        pg->behind = 0;
+    } else {
+        transaction_over(pg);
     }
-    return st ? st : transaction_fail(pg, err);
+    return pg->committed ? HF_OK : st;
+}
+
+static hf_status pg_commit(hf_db *db, hf_err *err)
+{
+    hf_status st = pg_commit_send(db, err);
+
+    return st ? st : pg_commit_end(db, err);
 }
 
 /* Queues a control statement of the open transaction and waits for everything. */
@@ -619,6 +661,9 @@ static const hf_db_driver postgres_driver = {
     .reconnect = pg_reconnect,
     .begin = pg_begin,
     .commit = pg_commit,
+    .commit_send = pg_commit_send,
+    .commit_await = pg_commit_await,
+    .commit_end = pg_commit_end,
     .rollback = pg_rollback,
     .savepoint = pg_savepoint,
     .release = pg_release,

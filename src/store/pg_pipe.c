@@ -36,6 +36,7 @@ static void ring_push(hf_pg *pg, hf_pg_entry entry)
     HF_ASSERT(pg->ring_count < HF_PG_RING);
     *ring_at(pg, pg->ring_count) = entry;
     pg->ring_count++;
+    pg->behind += pg->ending;
     if (pg->ring_count == 1)
         ring_head_changed(pg);
 }
@@ -123,6 +124,8 @@ static void entry_done(hf_pg *pg, const hf_pg_entry *entry, PGresult *result)
         /* COMMIT of a transaction that had failed is answered with ROLLBACK, not with an error. */
         pg->commit_open = false;
         pg->committed = strcmp(PQcmdStatus(result), "COMMIT") == 0;
+        /* Flags that cannot be told are found too late here: the caller would act on a guess. */
+        HF_ASSERT(!pg->committed || !pg->failure.status);
         if (!pg->committed) {
             hf_err_set(&err, HF_ERROR, "the server rolled the transaction back");
             failure_keep(pg, &err, entry->name);
@@ -202,18 +205,26 @@ static hf_status entry_answer(hf_pg *pg, PGresult *result, hf_err *err)
 
 /* ---- the socket */
 
-/* Waits until the socket can be read, or written when something is to be sent, and reads. The end
-   of the connection shows as an answer, after all answers that arrived before it. */
-static void socket_work(hf_pg *pg, bool sending)
+/* Waits until the socket can be read, or written when something is to be sent, and reads; or until
+   `fd` can be read, unless it is -1: then true. The end of the connection shows as an answer, after
+   all answers that arrived before it. */
+static bool socket_or(hf_pg *pg, bool sending, int fd)
 {
-    struct pollfd ready = {.fd = PQsocket(pg->conn), .events = POLLIN};
+    struct pollfd ready[] = {{.fd = PQsocket(pg->conn), .events = POLLIN},
+                             {.fd = fd, .events = POLLIN}};
 
     if (sending)
-        ready.events = POLLIN | POLLOUT;
-    while (poll(&ready, 1, -1) < 0 && errno == EINTR)
+        ready[0].events = POLLIN | POLLOUT;
+    while (poll(ready, 2, -1) < 0 && errno == EINTR)
         continue;
-    if (ready.revents & ~POLLOUT)
+    if (ready[0].revents & ~POLLOUT)
         (void)PQconsumeInput(pg->conn);
+    return ready[1].revents != 0;
+}
+
+static void socket_work(hf_pg *pg, bool sending)
+{
+    (void)socket_or(pg, sending, -1);
 }
 
 /* Takes every answer that is there without waiting. */
@@ -305,8 +316,11 @@ static hf_status stmt_prepare(hf_pg *pg, size_t stmt, const char *name, hf_err *
 hf_status hf_pg_pipe_lost(hf_pg *pg, hf_err *err)
 {
     hf_status st = pg->commit_open ? HF_UNKNOWN : HF_UNREACHABLE;
+    hf_err lost = {0};
 
-    (void)hf_pg_error_lost(pg->conn, st, err);
+    (void)hf_pg_error_lost(pg->conn, st, &lost);
+    if (err)
+        *err = lost;
     while (pg->ring_count > 0) {
         entry_failed(pg, ring_at(pg, 0));
         pg->ring_first = (pg->ring_first + 1) % HF_PG_RING;
@@ -318,7 +332,7 @@ hf_status hf_pg_pipe_lost(hf_pg *pg, hf_err *err)
     pg->unsent_bytes = 0;
     pg->in_transaction = false;
     pg->cursor.over = true;
-    pg->failure = (hf_err){0};
+    pg->failure = pg->ending ? lost : (hf_err){0};
     return st;
 }
 
@@ -407,20 +421,36 @@ hf_status hf_pg_pipe_sync(hf_pg *pg, hf_err *err)
     return queued(pg, PQpipelineSync(pg->conn), (hf_pg_entry){.kind = HF_PG_SYNC}, err);
 }
 
-hf_status hf_pg_pipe_wait(hf_pg *pg, size_t leave, hf_err *err)
+static hf_status pipe_wait(hf_pg *pg, size_t leave, int fd, bool *out_called, hf_err *err)
 {
-    while (pg->ring_count > leave) {
+    *out_called = false;
+    while (pg->ring_count > leave && !*out_called) {
         bool sending = PQflush(pg->conn) == 1;
         hf_status st = answers_take(pg, leave, err);
 
         if (st)
             return st;
         if (pg->ring_count > leave)
-            socket_work(pg, sending);
+            *out_called = socket_or(pg, sending, fd);
         if (!sending)
             pg->unsent_bytes = 0;
     }
     return HF_OK;
+}
+
+hf_status hf_pg_pipe_wait(hf_pg *pg, size_t leave, hf_err *err)
+{
+    bool called;
+
+    return pipe_wait(pg, leave, -1, &called, err);
+}
+
+bool hf_pg_pipe_await(hf_pg *pg, size_t leave, int fd)
+{
+    bool called;
+
+    (void)pipe_wait(pg, leave, fd, &called, NULL);
+    return !called;
 }
 
 hf_status hf_pg_pipe_answer(hf_pg *pg, PGresult **out_result, hf_err *err)

@@ -5,7 +5,11 @@
    entries in order. The first error of a transaction is kept in `failure` until the transaction, or
    its savepoint, is rolled back; after it nothing more is sent. A lost connection sets `conn` to
    NULL; what is then known about COMMIT decides between HF_UNREACHABLE and HF_UNKNOWN. While data
-   is being sent, answers are read, so neither side can block the other. */
+   is being sent, answers are read, so neither side can block the other.
+
+   Another transaction may be begun behind a COMMIT that is not answered. There is never more than
+   one such COMMIT, and answers come in order: what fails before its answer is a failure of the
+   first transaction, what fails after it one of the second. */
 #ifndef HF_STORE_PG_PIPE_H
 #define HF_STORE_PG_PIPE_H
 
@@ -83,6 +87,9 @@ typedef struct hf_pg {
     size_t unsent_bytes; /* queued since the socket last took everything */
     bool commit_open;    /* COMMIT was queued and not answered, and nothing before it failed */
     bool committed;      /* COMMIT was answered with COMMIT */
+    bool ending;         /* COMMIT was sent, and its outcome not yet asked for */
+    bool ahead;          /* and another transaction was begun behind it */
+    size_t behind;       /* entries that were queued behind it */
     /* scratch */
     hf_pg_params params;
     hf_buf text;
@@ -119,6 +126,10 @@ HF_NODISCARD hf_status hf_pg_pipe_sync(hf_pg *pg, hf_err *err);
    failure of a statement goes to pg->failure. */
 HF_NODISCARD hf_status hf_pg_pipe_wait(hf_pg *pg, size_t leave, hf_err *err);
 
+/* The same, but gives up as soon as `fd` can be read: then false. A lost connection counts as an
+   answer to everything. */
+bool hf_pg_pipe_await(hf_pg *pg, size_t leave, int fd);
+
 /* Waits for the next answer of the entry in front, which is a query; NULL when it has no more, and
    then the entry is gone. An answer that is an error went to pg->failure and is not handed out. */
 HF_NODISCARD hf_status hf_pg_pipe_answer(hf_pg *pg, PGresult **out_result, hf_err *err);
@@ -133,7 +144,8 @@ hf_status hf_pg_pipe_failure(const hf_pg *pg, hf_err *err);
 /* Nobody waits for the flags of what is in flight any more. */
 void hf_pg_pipe_forget_flags(hf_pg *pg);
 
-/* Drops the connection. Returns HF_UNKNOWN while COMMIT is open, else HF_UNREACHABLE. */
+/* Drops the connection. Returns HF_UNKNOWN while COMMIT is open, else HF_UNREACHABLE; the failure
+   stays for whoever is still to ask for the outcome of a COMMIT. */
 hf_status hf_pg_pipe_lost(hf_pg *pg, hf_err *err);
 
 #endif

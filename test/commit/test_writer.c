@@ -1,5 +1,7 @@
 /* The writer and its batches, on both engines: order, fences, re-basing, poison, lost answers,
  * back-pressure. */
+#include <poll.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/fault.h"
@@ -585,6 +587,91 @@ HF_BOTH_ENGINES(threads_commit_at_once)
     hf_test_place_free(place);
 }
 
+/* What the writer asks of the database, and what it is let do. */
+static atomic_bool let_commit;
+static atomic_bool awaiting;
+
+static hf_status commit_late(hf_db *db, hf_err *out_err)
+{
+    while (!atomic_load(&let_commit))
+        hf_nap_ms(1);
+    return driver_under->commit(db, out_err);
+}
+
+/* The first time deaf to the database: only who comes ends the wait. */
+static bool await_units(hf_db *db, int fd)
+{
+    struct pollfd units = {.fd = fd, .events = POLLIN};
+
+    if (atomic_exchange(&awaiting, true))
+        return driver_under->commit_await(db, fd);
+    ck_assert_int_eq(poll(&units, 1, 60000), 1);
+    return false;
+}
+
+static void count_done(hf_unit *unit, void *ctx)
+{
+    ck_assert_int_eq(hf_unit_outcome(unit, NULL), HF_OK);
+    hf_unit_free(unit);
+    atomic_fetch_add((atomic_int *)ctx, 1);
+}
+
+static void note_offer(hf_world *world, const hf_world_run *run, atomic_int *done)
+{
+    hf_unit *unit = hf_unit_new(count_done, done);
+
+    hf_unit_append(unit, &run->base, HF_NONE, HF_REBASE_NEVER);
+    hf_event_begin(hf_unit_events(unit, 0), HF_EVENT_NOTE_RECORDED, run->base.last_us + 1, 0);
+    ok(hf_unit_seal(unit, &world->stager, &err), "seal");
+    ok(hf_writer_offer(world->writer, unit, &err), "offer");
+}
+
+/* One is written while another waits, so two are expected. When the second is being committed and
+   the first comes back, it is sent behind that COMMIT. */
+START_TEST(who_comes_back_is_sent_behind_the_commit)
+{
+    static const char *const ids[] = {"a", "b", "c"};
+    const hf_world_options options = {.sync_us = 1};
+    hf_test_place *place = hf_test_place_new(HF_ENGINE_POSTGRES);
+    hf_db_driver driver;
+    hf_world world;
+    hf_world_run runs[3];
+    atomic_int done = 0;
+    hf_db *db;
+
+    ok(hf_world_open(&world, hf_test_place_address(place), &options, &err), "open the world");
+    for (size_t i = 0; i < 3; i++)
+        ok(hf_world_start(&world, ids[i], &runs[i], &err), "start");
+    db = hf_store_writer(world.store);
+    driver_under = db->driver;
+    driver = *db->driver;
+    driver.commit = commit_late;
+    driver.commit_await = await_units;
+    db->driver = &driver;
+    note_offer(&world, &runs[0], &done);
+    while (hf_writer_stats_get(world.writer).queued)
+        hf_nap_ms(1);
+    note_offer(&world, &runs[1], &done);
+    atomic_store(&let_commit, true);
+    while (!atomic_load(&awaiting))
+        hf_nap_ms(1);
+    ck_assert_int_eq(atomic_load(&done), 1);
+    note_offer(&world, &runs[2], &done);
+    while (atomic_load(&done) < 3)
+        hf_nap_ms(1);
+    ck_assert_uint_eq(hf_writer_stats_get(world.writer).ahead, 1);
+    for (size_t i = 0; i < 3; i++) {
+        int64_t before = runs[i].base.last_seq;
+
+        ok(hf_world_reload(&world, &runs[i], &err), "reload");
+        ck_assert_int_eq(runs[i].base.last_seq, before + 1);
+    }
+    db->driver = driver_under;
+    hf_world_close(&world);
+    hf_test_place_free(place);
+}
+END_TEST
+
 /* A full disk fails the batch and nothing else: the writer says that it is full, sees by itself
    when it is not any more, and goes on. */
 START_TEST(full_disk_passes)
@@ -633,4 +720,5 @@ HF_PG_SUITE_MAIN("commit/writer", HF_BOTH(a_life_commits), HF_BOTH(second_start_
                  HF_BOTH(lost_answers_wait_for_the_primary), HF_BOTH(io_error_stops_the_writer),
                  HF_BOTH(queue_pushes_back), HF_BOTH(bare_rows_say_whether_they_took_effect),
                  HF_BOTH(one_of_equal_rows_takes_effect), HF_BOTH(wrong_units_are_refused),
-                 HF_BOTH(threads_commit_at_once), {full_disk_passes, 0})
+                 HF_BOTH(threads_commit_at_once), {who_comes_back_is_sent_behind_the_commit, 0},
+                 {full_disk_passes, 0})

@@ -22,6 +22,7 @@ hf_status hf_world_open(hf_world *world, const char *address, const hf_world_opt
         options = &none;
     world->manual = options->manual;
     writer.manual = options->manual;
+    writer.sync_us = options->sync_us;
     store.vfs = options->vfs;
     store.create = !options->existing;
     world->clock = hf_clock_new_virtual((int64_t)WORLD_START_S * 1000000);

@@ -31,6 +31,7 @@ typedef struct hf_world_options {
     const char *vfs; /* SQLite VFS */
     bool manual;     /* step the writer instead of running its thread */
     bool existing;   /* the store must exist already */
+    int64_t sync_us; /* what the writer takes a sync to last; 0: it measures */
 } hf_world_options;
 
 /* A run and the open work it has. 0 means none. */

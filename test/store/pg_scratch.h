@@ -76,18 +76,24 @@ static HF_UNUSED hf_db *open_with(const hf_db_options *options)
     return db;
 }
 
+/* Another connection to the schema of open_scratch. */
+static HF_UNUSED hf_db *open_scratch_again(const char *schema)
+{
+    hf_db_options options = options_of(schema);
+
+    options.statements = scratch;
+    options.statement_count = SCRATCH_COUNT;
+    return open_with(&options);
+}
+
 /* A schema of this case alone, with the test's own statements and table. */
 static HF_UNUSED hf_db *open_scratch(char *schema)
 {
-    hf_db_options options;
     hf_err err = {0};
     hf_db *db;
 
     (void)snprintf(schema, 40, "t_scratch_%d", (int)getpid());
-    options = options_of(schema);
-    options.statements = scratch;
-    options.statement_count = SCRATCH_COUNT;
-    db = open_with(&options);
+    db = open_scratch_again(schema);
     ok(hf_db_script(db, scratch_table, &err), &err);
     return db;
 }

@@ -290,6 +290,102 @@ START_TEST(error_in_a_pipeline_names_its_statement)
 }
 END_TEST
 
+static hf_status scratch_write(hf_db *db, int64_t key, bool broken)
+{
+    const hf_db_value cells[] = {hf_db_int(key), hf_db_null(HF_DB_TEXT), hf_db_null(HF_DB_BLOB),
+                                 hf_db_null(HF_DB_REAL)};
+    const hf_db_rows rows = {.columns = 1, .count = 1, .cells = cells};
+    hf_err err = {0};
+
+    ok(hf_db_begin(db, HF_DB_WRITE, &err), &err);
+    if (broken)
+        ok(db->driver->batch(db, (hf_stmt)SCRATCH_BROKEN, &rows, &err), &err);
+    return insert_rows(db, cells, 1, NULL, &err);
+}
+
+static hf_status touch_first(hf_db *db, hf_err *err)
+{
+    const hf_db_value key = hf_db_int(1);
+    const hf_db_rows rows = {.columns = 1, .count = 1, .cells = &key};
+
+    return db->driver->batch(db, (hf_stmt)SCRATCH_TOUCH, &rows, err);
+}
+
+/* A transaction that is begun behind a COMMIT without waiting for its answer: each fails for
+   itself, but the second is over with the first. */
+START_TEST(the_next_is_begun_behind_a_commit)
+{
+    char schema[40];
+    hf_db *db = open_scratch(schema);
+    hf_err err = {0};
+    int64_t rows = 0;
+
+    for (int broken = 0; broken < 4; broken++) { /* none, the first, the second, both */
+        bool first = broken & 1;
+        bool second = broken & 2;
+
+        ok(scratch_write(db, 1, first), &err);
+        ok(hf_db_commit_send(db, &err), &err);
+        ok(scratch_write(db, 2, second), &err);
+        ck_assert_int_eq(hf_db_begin(db, HF_DB_WRITE, &err), HF_MISUSE);
+        if (first)
+            fails(hf_db_commit_end(db, &err), HF_INVALID, &err, "scratch_broken");
+        else
+            ok(hf_db_commit_end(db, &err), &err);
+        ck_assert_int_eq(hf_db_in_transaction(db), !first);
+        if (first)
+            ck_assert_int_eq(hf_db_commit(db, &err), HF_MISUSE);
+        else if (second)
+            fails(hf_db_commit(db, &err), HF_INVALID, &err, "scratch_broken");
+        else
+            ok(hf_db_commit(db, &err), &err);
+        rows += first ? 0 : second ? 1 : 2;
+        ck_assert_int_eq(number_of(db, "SELECT count(*) FROM scratch"), rows);
+    }
+    ok(scratch_write(db, 1, false), &err);
+    ok(hf_db_commit_send(db, &err), &err);
+    ok(scratch_write(db, 2, false), &err);
+    ok(hf_db_commit_end(db, &err), &err);
+    hf_db_rollback(db);
+    ck_assert_int_eq(number_of(db, "SELECT count(*) FROM scratch"), rows + 1);
+    drop(db, schema);
+}
+END_TEST
+
+/* Who waits for the answer to a COMMIT can be called away from it, and come back. */
+START_TEST(waiting_for_a_commit_can_be_broken_off)
+{
+    char schema[40];
+    hf_db *db = open_scratch(schema);
+    hf_db *other = open_scratch_again(schema);
+    int fds[2];
+    hf_err err = {0};
+
+    ck_assert_int_eq(pipe(fds), 0);
+    ok(scratch_write(db, 1, false), &err);
+    ok(hf_db_commit_send(db, &err), &err);
+    ck_assert(hf_db_commit_await(db, fds[0])); /* the answer comes first */
+    ok(hf_db_commit_end(db, &err), &err);
+    ok(hf_db_begin(other, HF_DB_WRITE, &err), &err);
+    ok(touch_first(other, &err), &err); /* holds the row */
+    ok(hf_db_flush(other, &err), &err);
+    ok(hf_db_begin(db, HF_DB_WRITE, &err), &err);
+    ok(touch_first(db, &err), &err);
+    ok(hf_db_commit_send(db, &err), &err);
+    ck_assert_int_eq(write(fds[1], "x", 1), 1);
+    ck_assert(!hf_db_commit_await(db, fds[0]));
+    ok(scratch_write(db, 2, false), &err);
+    ok(hf_db_commit(other, &err), &err);
+    ok(hf_db_commit_end(db, &err), &err);
+    ok(hf_db_commit(db, &err), &err);
+    ck_assert_int_eq(number_of(db, "SELECT count(*) FROM scratch"), 2);
+    (void)close(fds[0]);
+    (void)close(fds[1]);
+    hf_db_close(other);
+    drop(db, schema);
+}
+END_TEST
+
 /* A savepoint saves what came before it from an error behind it; the transaction goes on and
  * commits. */
 START_TEST(savepoint_isolates_a_failure)
@@ -583,7 +679,9 @@ END_TEST
 
 HF_PG_SUITE_MAIN("store/pg", {encodes_every_type, 0}, {flags_tell_which_rows_applied, 0},
                  {plans_follow_the_growth_of_a_table, 60}, {guards_decide_what_is_inserted, 0},
-                 {error_in_a_pipeline_names_its_statement, 0}, {savepoint_isolates_a_failure, 0},
+                 {error_in_a_pipeline_names_its_statement, 0},
+                 {the_next_is_begun_behind_a_commit, 0},
+                 {waiting_for_a_commit_can_be_broken_off, 0}, {savepoint_isolates_a_failure, 0},
                  {long_pipeline_does_not_deadlock, 120}, {wide_pipeline_does_not_deadlock, 60},
                  {server_errors_have_statuses, 0}, {script_failure_ends_the_transaction, 0},
                  {session_is_set_up, 0}, {notifications_arrive, 0},

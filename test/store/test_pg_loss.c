@@ -486,9 +486,40 @@ static void *killer_run(void *ctx)
     return NULL;
 }
 
+/* Writes marks, each after the one before, until the connection is gone; *key is the last. */
+static hf_status marks_write(hf_db *db, int64_t *key, hf_err *err)
+{
+    hf_status st = HF_OK;
+
+    while (!st)
+        st = mark_write(db, ++*key, err);
+    return st;
+}
+
+/* The same with each transaction begun behind the COMMIT of the one before. */
+static hf_status marks_write_ahead(hf_db *db, int64_t *key, hf_err *err)
+{
+    hf_err later = {0};
+    hf_status st = hf_db_begin(db, HF_DB_WRITE, err);
+
+    if (!st)
+        st = batch(db, MARK_ADD, ++*key, err);
+    while (!st) {
+        st = hf_db_commit_send(db, err);
+        if (st)
+            break;
+        if (!hf_db_begin(db, HF_DB_WRITE, &later))
+            (void)!batch(db, MARK_ADD, *key + 1, &later);
+        st = hf_db_commit_end(db, err);
+        if (!st)
+            ++*key;
+    }
+    return st;
+}
+
 /* Connections terminated at any moment around COMMIT: what was confirmed is there, what was denied
    is not, and only HF_UNKNOWN may be either. */
-START_TEST(termination_around_commit_never_lies)
+static void termination_never_lies(hf_status (*write)(hf_db *, int64_t *, hf_err *))
 {
     char schema[SCHEMA_SIZE];
     hf_db *db = open_marks(getenv("HF_TEST_PG"), schema);
@@ -498,20 +529,17 @@ START_TEST(termination_around_commit_never_lies)
 
     for (int round = 0; round < 60; round++) {
         hf_err err = {0};
-        hf_status st = HF_OK;
-        int writes = 0;
+        hf_status st;
 
         kill.victim = number_of(db, "SELECT pg_backend_pid() + 0 * ?1", 0);
         kill.delay_ns = round * 50000L;
         ck_assert_int_eq(pthread_create(&kill.thread, NULL, killer_run, &kill), 0);
-        while (!st && ++writes < 100000) {
-            st = mark_write(db, ++key, &err);
-            ck_assert_msg(st == HF_OK || st == HF_UNREACHABLE || st == HF_UNKNOWN, "%s: %s",
-                          hf_strstatus(st), err.text);
-        }
+        st = write(db, &key, &err);
+        ck_assert_msg(st == HF_UNREACHABLE || st == HF_UNKNOWN, "%s: %s", hf_strstatus(st),
+                      err.text);
         ck_assert_int_eq(pthread_join(kill.thread, NULL), 0);
-        ck_assert_int_ne(st, HF_OK);
         reconnect(db);
+        ck_assert(!mark_there(observer, key + 1));
         if (st == HF_UNREACHABLE)
             ck_assert(!mark_there(observer, key));
         ck_assert_int_eq(number_of(observer, "SELECT count(*) FROM mark WHERE key < ?1", key),
@@ -523,6 +551,56 @@ START_TEST(termination_around_commit_never_lies)
     hf_db_close(kill.db);
     hf_db_close(observer);
     drop(db, schema);
+}
+
+START_TEST(termination_around_commit_never_lies)
+{
+    termination_never_lies(marks_write);
+}
+END_TEST
+
+START_TEST(termination_with_the_next_begun_never_lies)
+{
+    termination_never_lies(marks_write_ahead);
+}
+END_TEST
+
+/* The answer to COMMIT is lost when the next transaction has been sent behind it: the outcome of
+   the first is unknown, and the second has not happened. One that loses the connection itself
+   leaves the first as it is. */
+START_TEST(lost_commit_is_unknown_with_the_next_begun)
+{
+    char address[ADDRESS_SIZE];
+    char schema[SCHEMA_SIZE];
+    proxy *wire = proxy_before_server(address);
+    hf_db *db = open_marks(address, schema);
+    hf_err err = {0};
+
+    ok(mark_write(db, 1, &err), &err);
+    for (int64_t key = 10; key < 50; key += 10) {
+        bool done = key % 20 == 0;
+        bool dies = key == 40;
+
+        ok(hf_db_begin(db, HF_DB_WRITE, &err), &err);
+        ok(batch(db, MARK_ADD, key, &err), &err);
+        if (!dies)
+            atomic_store(&wire->cut, done ? CUT_ANSWER : CUT_REQUEST);
+        ok(hf_db_commit_send(db, &err), &err);
+        ok(hf_db_begin(db, HF_DB_WRITE, &err), &err);
+        ok(batch(db, MARK_ADD, key + 1, &err), &err);
+        if (dies)
+            ok(batch(db, MARK_DIE, 10, &err), &err);
+        ck_assert_int_eq(hf_db_commit_end(db, &err), dies ? HF_OK : HF_UNKNOWN);
+        ck_assert_int_eq(hf_db_commit(db, &err), HF_UNREACHABLE);
+        ck_assert(!hf_db_in_transaction(db));
+        hf_db_rollback(db);
+        reconnect(db);
+        ck_assert_int_eq(mark_there(db, key), done);
+        ck_assert(!mark_there(db, key + 1));
+        ok(mark_write(db, key + 1, &err), &err);
+    }
+    drop(db, schema);
+    proxy_stop(wire);
 }
 END_TEST
 
@@ -757,5 +835,7 @@ HF_PG_SUITE_MAIN("store/pg_loss", {transaction_is_one_round_trip, 0}, {lost_comm
                  {an_orphan_does_not_commit_behind_our_back, 0},
                  {last_words_before_commit_are_no_commit, 0},
                  {crash_before_commit_is_no_commit, 120},
-                 {termination_around_commit_never_lies, 120}, {a_failover_is_followed, 120},
+                 {termination_around_commit_never_lies, 120},
+                 {termination_with_the_next_begun_never_lies, 120},
+                 {lost_commit_is_unknown_with_the_next_begun, 0}, {a_failover_is_followed, 120},
                  {refusals_say_what_is_missing, 0}, {schema_is_created_once_by_many, 0})
