@@ -240,10 +240,11 @@ hf_status hf_settle_committed(hf_batch *batch, hf_err *err)
         batch->stats.units++;
         hf_settle_unit(unit, HF_OK, NULL);
     }
-    for (size_t i = 0; !st && i < batch->now->count; i++)
-        if (!batch->now->units[i]->settled) {
-            HF_ASSERT(!batch->next->begun); /* it was assured that every guard holds */
-            st = unit_refuse(batch, batch->now->units[i], err);
-        }
+    for (size_t i = 0; !st && i < batch->now->count; i++) {
+        if (batch->now->units[i]->settled)
+            continue;
+        HF_ASSERT(!batch->next->begun); /* that takes it for granted that every guard holds */
+        st = unit_refuse(batch, batch->now->units[i], err);
+    }
     return st;
 }
