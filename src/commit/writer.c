@@ -618,14 +618,19 @@ static void unit_run_here(hf_writer *writer, hf_unit *unit)
     hf_mutex_unlock(&writer->lock);
 }
 
+/* Under the lock: nobody has anything to write. */
+static bool writer_idle(const hf_writer *writer)
+{
+    return !writer->busy && !writer->first && !hf_batch_waiting(&writer->batch);
+}
+
 /* Whether nobody else has anything to write; the batch is then the caller's. */
 static bool batch_take_idle(hf_writer *writer)
 {
     bool idle;
 
     hf_mutex_lock(&writer->lock);
-    idle = !writer->busy && !writer->first && !writer->closing && !writer->failure.status &&
-           !hf_batch_waiting(&writer->batch);
+    idle = writer_idle(writer) && !writer->closing && !writer->failure.status;
     if (idle)
         writer->busy = true;
     hf_mutex_unlock(&writer->lock);
@@ -655,7 +660,7 @@ bool hf_writer_busy(hf_writer *writer)
     bool busy;
 
     hf_mutex_lock(&writer->lock);
-    busy = writer->busy || writer->first;
+    busy = !writer_idle(writer);
     hf_mutex_unlock(&writer->lock);
     return busy;
 }
