@@ -325,7 +325,7 @@ void hf_errand_run_report(hf_core *core, hf_ticket *ticket)
         break;
     }
     if (ticket->mem) {
-        ticket->instance_id = hf_mem_text(ticket->mem, run->info.instance_id);
+        ticket->instance_id = hf_mem_text(ticket->mem, run->far->errand.instance_id);
         ticket->run_id = hf_mem_text(ticket->mem, hf_slice_of(run->run_id));
     }
     hf_ticket_end(ticket, HF_OK, "", "");

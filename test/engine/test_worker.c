@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/backlog.h"
+#include "engine/core_impl.h"
 #include "engine/engine_impl.h"
 #include "holdfast/view.h"
 #include "holdfast/worker.h"
@@ -499,6 +500,31 @@ HF_BOTH_ENGINES(work_on_the_desk_outlives_the_cache)
     hf_kit_close(d);
 }
 
+/* Facts came between what a worker decided and its commit, so the replay of its run was thrown
+   away: before it is back the worker says that it goes on. */
+HF_BOTH_ENGINES(a_task_is_held_while_its_run_is_out_of_memory)
+{
+    hf_engine *d = open_with_workers(kind);
+    hf_task_claim claim;
+    hf_value held = NULL;
+    hf_value task;
+    void *run = NULL;
+    uint64_t key = 0;
+    size_t at = 0;
+
+    hf_kit_begin(d, "far_type", "a", NULL);
+    task = task_get(d, HF_TASK_WORKFLOW, "w");
+    claim = claim_of(task);
+    ck_assert(hf_map_int_next(d->core->runs, &at, &key, &run));
+    hf_live_forget(d->core, run);
+    hf_kit_ok(d, hf_task_extend(d, &claim, hf_mem_of_engine(d), &held));
+    ck_assert_str_eq(hf_str(held, "workflow_id", ""), "a");
+    ck_assert_str_eq(hf_str(held, "run_id", ""), hf_str(task, "run_id", "?"));
+    answer(d, task, "[{'type': 'complete_workflow', 'result': 1}]");
+    ck_assert_str_eq(hf_test_status(d, "a"), "completed");
+    hf_kit_close(d);
+}
+
 /* A name that no event can hold is refused; where nobody looked before it cannot be recorded, and
    fails the run whose worker asks for it and nothing else: not the engine, and not the next one on
    the same store. Failures of activities are recorded as far as they fit. */
@@ -544,4 +570,5 @@ HF_PG_SUITE_MAIN(
     HF_BOTH(a_crash_loses_no_task), HF_BOTH(a_report_may_come_before_its_run_is_back),
     HF_BOTH(far_runs_close_continue_and_have_children), HF_BOTH(history_is_read_in_pages),
     HF_BOTH(a_worker_that_comes_while_a_unit_is_under_way),
-    HF_BOTH(work_on_the_desk_outlives_the_cache), HF_BOTH(endless_texts_fail_one_run))
+    HF_BOTH(work_on_the_desk_outlives_the_cache),
+    HF_BOTH(a_task_is_held_while_its_run_is_out_of_memory), HF_BOTH(endless_texts_fail_one_run))
