@@ -1,7 +1,7 @@
 /* Rows of open work and of projections are lost or damaged right before any commit of a life, while
    the engine that made them goes on: the watchdog, or a person's repair, puts back what history
    says, the life ends as it would have, and nothing that was done is done again. Losses that meet
-   with a restart are in test_repair.c. */
+   with a restart are in test_repair.c and test_watchdog.c. */
 #include <stdio.h>
 #include <string.h>
 
