@@ -1,6 +1,6 @@
 /* What user code can get wrong, each with its answer: the run fails with a type, or waits and says
    for what, or the program is told when it opens the store. What is too big or no JSON is in
-   test_limit.c, code that crashes or overflows its stack in test_activity.c, code that loops in
+   test_limit.c, code that crashes or overflows its stack in test_quarantine.c, code that loops in
    test_runner.c. */
 #include <string.h>
 
