@@ -10,9 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/attr.h"
-#include "lib/pg.h"
-#include "store/db.h"
+#include "store/pg_case.h"
 
 enum { SCRATCH_INSERT, SCRATCH_TOUCH, SCRATCH_ECHO, SCRATCH_BROKEN, SCRATCH_COUNT };
 
@@ -36,25 +34,11 @@ static const hf_stmt_text scratch[] = {
 static HF_UNUSED const char scratch_table[] =
     "CREATE TABLE scratch (i bigint, t text, b bytea, r float8)";
 
-static HF_UNUSED void ok(hf_status st, const hf_err *err)
-{
-    ck_assert_msg(st == HF_OK, "%s: %s", hf_strstatus(st), err->text);
-}
-
 static HF_UNUSED void fails(hf_status st, hf_status expected, const hf_err *err, const char *words)
 {
     ck_assert_msg(st == expected, "%s instead of %s: %s", hf_strstatus(st), hf_strstatus(expected),
                   err->text);
     ck_assert_msg(strstr(err->text, words) != NULL, "'%s' is not in: %s", words, err->text);
-}
-
-static HF_UNUSED const hf_db_driver *driver_get(void)
-{
-    const hf_db_driver *driver = NULL;
-    hf_err err = {0};
-
-    ok(hf_pg_driver(HF_BUILD_DIR, &driver, &err), &err);
-    return driver;
 }
 
 static HF_UNUSED hf_db_options options_of(const char *schema)
@@ -96,16 +80,6 @@ static HF_UNUSED hf_db *open_scratch(char *schema)
     db = open_scratch_again(schema);
     ok(hf_db_script(db, scratch_table, &err), &err);
     return db;
-}
-
-static HF_UNUSED void drop(hf_db *db, const char *schema)
-{
-    char sql[100];
-    hf_err err = {0};
-
-    (void)snprintf(sql, sizeof(sql), "DROP SCHEMA %s CASCADE", schema);
-    ok(hf_db_script(db, sql, &err), &err);
-    hf_db_close(db);
 }
 
 /* The first column of the first row. */

@@ -1,6 +1,6 @@
 /* test_pg.c: the PostgreSQL driver against a real server: encoding, pipeline, session, hints,
-   checks. Reading is in test_pg_read.c; what happens when the server or the connection goes away is
-   in test_pg_loss.c. */
+   checks. Reading is in test_pg_read.c, connecting in test_pg_connect.c; what happens when the
+   server or the connection goes away is in test_pg_loss.c. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <time.h>
