@@ -144,7 +144,9 @@ static void entry_done(hf_pg *pg, const hf_pg_entry *entry, PGresult *result)
 }
 
 /* An error answer. The server's last words before it closes the connection prove that a COMMIT
-   further back in the queue was not reached; they prove nothing about a COMMIT that they answer. */
+   further back in the queue was not reached; they prove nothing about a COMMIT that they answer. An
+   error without a SQLSTATE is none of the server's: libpq could not write or read, and says so in
+   place of answers that may still be on their way. */
 static hf_status entry_error(hf_pg *pg, hf_pg_entry *entry, PGresult *result, hf_err *err)
 {
     const char *sqlstate = PQresultErrorField(result, PG_DIAG_SQLSTATE);
@@ -153,7 +155,7 @@ static hf_status entry_error(hf_pg *pg, hf_pg_entry *entry, PGresult *result, hf
 
     if (fatal && entry->kind != HF_PG_COMMIT)
         pg->commit_open = false;
-    if (fatal || PQstatus(pg->conn) == CONNECTION_BAD) {
+    if (fatal || !sqlstate || PQstatus(pg->conn) == CONNECTION_BAD) {
         hf_status st = hf_pg_pipe_lost(pg, err);
 
         if (fatal) {
@@ -163,7 +165,7 @@ static hf_status entry_error(hf_pg *pg, hf_pg_entry *entry, PGresult *result, hf
         return st;
     }
     (void)hf_pg_error_set(result, &text);
-    if (entry->assured && strcmp(sqlstate ? sqlstate : "", GUARD_FAILED) == 0)
+    if (entry->assured && strcmp(sqlstate, GUARD_FAILED) == 0)
         (void)hf_err_set(&text, HF_CONFLICT, "a guard did not hold");
     failure_keep(pg, &text, entry->name);
     entry_failed(pg, entry);
@@ -176,8 +178,10 @@ static hf_status entry_answer(hf_pg *pg, PGresult *result, hf_err *err)
     hf_pg_entry *entry = ring_at(pg, 0);
     ExecStatusType status = result ? PQresultStatus(result) : PGRES_EMPTY_QUERY;
 
+    if (!result && !entry->answered) /* so libpq puts it when nothing can come any more */
+        return hf_pg_pipe_lost(pg, err);
+    entry->answered = true;
     if (!result) {
-        HF_ASSERT(entry->kind != HF_PG_SYNC); /* a sync has one answer and no end */
         ring_pop(pg);
         return HF_OK;
     }

@@ -42,6 +42,7 @@ typedef enum hf_pg_form { HF_PG_GUARDED, HF_PG_ASSURED, HF_PG_LONE, HF_PG_FORMS 
 typedef struct hf_pg_entry {
     hf_pg_kind kind;
     bool assured;     /* an error may mean that a guard did not hold */
+    bool answered;    /* it has had an answer; the last is followed by none */
     const char *name; /* put in front of an error; NULL when the caller does that */
     size_t stmt;      /* HF_PG_PREPARE */
     size_t rows;      /* HF_PG_BATCH */
