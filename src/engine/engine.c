@@ -162,16 +162,17 @@ static hf_status core_start(hf_engine *engine, engine_mode mode, hf_err *err)
                                   .desk = engine->desk,
                                   .ctx = engine};
     hf_core_options options = core;
+    hf_writer *opened = NULL;
     hf_status st = hf_folder_open(&folder, &engine->folder, err);
 
     if (!st)
         st = hf_known_new(&engine->known, err);
     options.known = engine->known;
     if (!st)
-        st = hf_writer_open(engine->store, &writer, &engine->writer, err);
+        st = hf_writer_open(engine->store, &writer, &opened, err);
+    engine->writer = options.writer = opened;
     if (!st)
         st = node_join(engine, mode, err);
-    options.writer = engine->writer;
     hf_desk_shut(engine->desk, false);
     hf_inquiries_shut(engine->inquiries, false);
     options.shards = engine->node ? hf_node_shards(engine->node) : NULL;

@@ -65,7 +65,7 @@ struct hf_engine {
     _Atomic int64_t promotions_us;
     hf_registry *registry;
     hf_store *store;
-    hf_writer *writer;
+    hf_writer *_Atomic writer; /* hf_working looks while another thread begins */
     hf_core *core;
     hf_node *node;                  /* NULL: nobody else works on the store */
     hf_batcher *batcher;            /* one command for many instances */
