@@ -3,7 +3,7 @@
 
 #include "base/alloc.h"
 #include "engine/attempt.h"
-#include "engine/core_impl.h"
+#include "engine/errand.h"
 #include "engine/schedule.h"
 #include "engine/turnstile.h"
 #include "engine/watchdog.h"
@@ -105,9 +105,8 @@ static void alarm_fire(hf_core *core, core_alarm *alarm)
     if (!run)
         return;
     run->look |= alarm->kind == CORE_ALARM_STEP; /* its task stands for it */
-    if (alarm->kind == CORE_ALARM_ERRAND && run->far && !run->far->answer &&
-        run->far->lease.until_us <= hf_core_now(core))
-        run->far->lease.held = false; /* its worker is lost: another gets the task */
+    if (alarm->kind == CORE_ALARM_ERRAND)
+        hf_errand_run_alarm(core, run);
     if (alarm->kind == CORE_ALARM_TIMER || alarm->kind == CORE_ALARM_ATTEMPT) {
         due = hf_alloc(sizeof(*due));
         if (!due) {

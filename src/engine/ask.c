@@ -204,7 +204,7 @@ hf_status hf_ask_query(hf_call *call, hf_slice id, hf_slice run_id, hf_slice nam
     if (st || out_answer->refused)
         return st;
     if (!hf_registry_find_workflow(call->engine->registry, out_answer->target.instance.type) &&
-        call->engine->desk)
+        call->engine->matching)
         return query_far(call, name, args, mem, out_answer, err);
     if (!hf_registry_find_workflow(call->engine->registry, out_answer->target.instance.type))
         return refuse(out_answer, HF_REJECTED, "workflow_definition_unavailable",

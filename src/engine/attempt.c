@@ -50,6 +50,7 @@ static void activity_arm(hf_core *core, const hf_job *job, int64_t due_us)
 void hf_attempt_arm(hf_core *core, const hf_job *job)
 {
     const hf_attempt_clock clock = hf_attempt_clock_job(job);
+    int64_t lease_us = hf_errand_lease_end(core, job);
     int64_t due_us = hf_decide_due(&job->rules, &clock);
 
     if (job->beat_waits) {
@@ -57,8 +58,8 @@ void hf_attempt_arm(hf_core *core, const hf_job *job)
 
         due_us = due_us == HF_NONE || record_us < due_us ? record_us : due_us;
     }
-    if (job->far && (due_us == HF_NONE || job->lease_until_us < due_us))
-        due_us = job->lease_until_us;
+    if (lease_us != HF_NONE && (due_us == HF_NONE || lease_us < due_us))
+        due_us = lease_us;
     activity_arm(core, job, due_us);
 }
 
@@ -241,8 +242,9 @@ core_start *hf_attempt_after(live_run *run, hf_job *job, int64_t available_us, h
 /* ---- after the unit */
 
 /* A job of the pool comes back and is freed then; nobody brings one back that was handed out. */
-void hf_attempt_stop(hf_job *job)
+void hf_attempt_stop(hf_core *core, hf_job *job)
 {
+    hf_errand_attempt_end(core, job, HF_TASK_WITHDRAW);
     if (job->far)
         hf_job_free(job);
     else
@@ -257,7 +259,7 @@ static void late_drop(live_run *run, const core_due *due)
 
     if (hf_map_int_get(core->jobs, (uint64_t)due->timer) == due->late) {
         (void)hf_map_int_remove(core->jobs, (uint64_t)due->timer);
-        hf_attempt_stop(due->late);
+        hf_attempt_stop(core, due->late);
         return;
     }
     while (*at && *at != due->late) /* it reported while the unit was under way: too late */
@@ -275,7 +277,7 @@ void hf_attempt_committed(live_run *run)
 
     while ((job = run->staged_ended)) {
         run->staged_ended = job->next;
-        hf_errand_reported(job, HF_OK, "");
+        hf_errand_reported(run->core, job);
         hf_job_free(job);
     }
     for (core_due *due = run->staged_due; due; due = due->next)
@@ -283,7 +285,7 @@ void hf_attempt_committed(live_run *run)
             late_drop(run, due);
     while ((start = run->staged_starts)) {
         run->staged_starts = start->next;
-        if (start->waiter)
+        if (start->claimed)
             hf_errand_start(run, start);
         else
             job_start(run, start->job);
@@ -417,6 +419,7 @@ void hf_attempt_lost(hf_core *core, hf_job *job)
     }
     start->job->count.lost++;
     return_record(core, start);
+    hf_errand_attempt_end(core, job, HF_TASK_EXPIRE);
     (void)hf_map_int_remove(core->jobs, (uint64_t)job->activity);
     hf_job_free(job);
     start_offer(run, start);
@@ -440,11 +443,13 @@ bool hf_attempt_alarm(hf_core *core, int64_t activity)
     hf_job *job = hf_map_int_get(core->jobs, (uint64_t)activity);
     hf_attempt_clock clock;
     int64_t now_us = hf_core_now(core);
+    int64_t lease_us;
 
     if (!job)
         return true; /* it waits, or its run has to be looked at */
     clock = hf_attempt_clock_job(job);
-    if (!hf_decide_late(&job->rules, &clock, now_us) && hf_errand_lost(core, job)) {
+    lease_us = hf_errand_lease_end(core, job);
+    if (!hf_decide_late(&job->rules, &clock, now_us) && lease_us != HF_NONE && lease_us <= now_us) {
         hf_attempt_lost(core, job);
         return false;
     }
@@ -483,7 +488,7 @@ void hf_attempt_stop_all(hf_core *core, int64_t run)
                 continue;
             (void)hf_map_int_remove(core->jobs, key);
             hf_core_disarm(core, job->activity);
-            hf_attempt_stop(job);
+            hf_attempt_stop(core, job);
         }
     }
 }
@@ -519,7 +524,7 @@ hf_status hf_attempt_found(live_run *run, hf_db_cursor *row, hf_err *err)
                                                (lost && hf_breadcrumb_left(core->crumb, activity)),
                                     .missed = hf_db_column_int(row, 11)};
     job->close_deadline_us = hf_column_or_none(row, 6);
-    if (lost && core->o.desk && !hf_registry_find_activity(core->o.registry, job->name)) {
+    if (lost && core->o.matching && !hf_registry_find_activity(core->o.registry, job->name)) {
         hf_alloc_free(start); /* its worker is in another process and may be alive */
         job->count.attempt--;
         job->count.lost--;

@@ -55,7 +55,7 @@ void hf_attempt_lost(hf_core *core, hf_job *job);
 core_start *hf_attempt_waiting(const live_run *run, int64_t activity);
 
 /* The job is nobody's any more: what it reports is dropped. */
-void hf_attempt_stop(hf_job *job);
+void hf_attempt_stop(hf_core *core, hf_job *job);
 
 /* The run is over: whatever still works for it is told to stop, and its results are dropped. */
 void hf_attempt_stop_all(hf_core *core, int64_t run);

@@ -115,6 +115,7 @@ static void start_stage(live_run *run, core_start *start, int64_t retry_us)
     while (*at != start)
         at = &(*at)->next;
     *at = start->next;
+    hf_errand_release(run->core, start);
     start->retry_us = retry_us;
     start->next = run->staged_late;
     run->staged_late = start;
@@ -188,7 +189,13 @@ hf_status hf_attempt_fold_starts(live_run *run, hf_decide *decide, hf_err *err)
             continue;
         }
         if (job->close_deadline_us != HF_NONE && job->close_deadline_us <= decide->now_us) {
+            hf_errand_release(core, start);
             at = &start->next; /* too late to begin: its alarm is due and ends it */
+            continue;
+        }
+        if (start->offered &&
+            !start->claimed) { /* nobody here knew it, and nobody elsewhere came */
+            at = &start->next;
             continue;
         }
         job->definition = hf_registry_find_activity(core->o.registry, job->name);
@@ -211,7 +218,7 @@ hf_status hf_attempt_fold_starts(live_run *run, hf_decide *decide, hf_err *err)
         atomic_store(&job->beat_us, decide->now_us);
         st = hf_decide_start_attempt(decide, job->activity, job->step, &job->count, job->policy,
                                      job->close_deadline_us,
-                                     start->waiter ? start->waiter->worker : (hf_slice){0}, err);
+                                     start->claimed ? start->worker : (hf_slice){0}, err);
     }
     return st;
 }

@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "base/value.h"
 #include "engine/call.h"
-#include "engine/desk.h"
+#include "task/matching.h"
 #include "engine/fleet.h"
 #include "holdfast/worker.h"
 #include "model/name.h"
@@ -105,11 +105,11 @@ hf_status hf_workers_queues(hf_engine *engine, hf_mem *mem, hf_value *out)
 
     if (st)
         return st;
-    if (!engine->desk)
+    if (!engine->matching)
         return hf_err_set(&c.slot->err, HF_MISUSE, "workers are not allowed: hf_workers_allow");
     if (!mem || !out)
         return hf_err_set(&c.slot->err, HF_MISUSE, "memory and a place for the answer are needed");
-    *out = hf_desk_show(engine->desk, c.in.namespace_key, mem);
+    *out = hf_matching_queues(engine->matching, c.in.namespace_key, mem);
     return *out ? HF_OK : hf_err_nomem(&c.slot->err, "queues");
 }
 

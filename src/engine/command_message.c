@@ -135,7 +135,7 @@ static bool update_refused(hf_handling *h, const message_draft *draft, hf_status
     const hf_update_def *def = workflow ? update_def(workflow, draft->message.name) : NULL;
 
     *out_status = HF_OK;
-    if (!def && (workflow || !h->call->engine->desk)) /* else a worker elsewhere has it */
+    if (!def && (workflow || !h->call->engine->matching)) /* else a worker elsewhere has it */
         *out_status = hf_handling_reject(h, HF_CMD_OUTCOME_REJECTED_WORKFLOW_DEFINITION_UNAVAILABLE,
                                          HF_REJECTION_WORKFLOW_DEFINITION_UNAVAILABLE,
                                          "the code that would apply the update is not loaded here");

@@ -48,13 +48,13 @@ static hf_status start_define(hf_handling *h, hf_intake_start *start, hf_err *er
     const hf_engine *engine = h->call->engine;
     bool known = hf_registry_find_workflow(engine->registry, start->type) != NULL;
 
-    if (known || !engine->desk) /* workers elsewhere have builds of their own */
+    if (known || !engine->matching) /* workers elsewhere have builds of their own */
         start->compatibility = hf_slice_of(engine->app ? engine->app->build_id : NULL);
     if (h->taken && h->target.base.run == HF_NONE)
         start->reserved = &h->target.instance;
     start->definition = HF_NONE;
     if (!known) {
-        hf_status st = engine->desk ? start_define_far(h, start, err) : HF_OK;
+        hf_status st = engine->matching ? start_define_far(h, start, err) : HF_OK;
 
         if (!st && start->definition == HF_NONE && h->request->source == HF_COMMAND_SOURCE_WEBHOOK)
             st = hf_err_set(err, HF_NOTFOUND, "there is no workflow %.*s", (int)start->type.len,

@@ -175,11 +175,14 @@ hf_status hf_core_open(const hf_core_options *options, hf_core **out_core, hf_er
         st = hf_store_connect_by_key(options->store, &core->db, err);
         core->own_db = !st;
     }
-    if (st)
+    if (st) {
         hf_core_close(core);
-    else
-        *out_core = core;
-    return st;
+        return st;
+    }
+    if (core->o.matching)
+        hf_errand_listen(core);
+    *out_core = core;
+    return HF_OK;
 }
 
 void hf_core_leave(hf_core *core)
@@ -204,6 +207,8 @@ void hf_core_close(hf_core *core)
 
     if (!core)
         return;
+    if (core->o.matching)
+        hf_matching_forget(core->o.matching, HF_ERRAND_KINDS);
     while (core->jobs && hf_map_int_next(core->jobs, &at, &key, &job))
         if (((hf_job *)job)->far) /* the others are the pool's */
             hf_job_free(job);
@@ -444,7 +449,7 @@ static void cache_trim(hf_core *core)
 
     while (core->held > core->o.cache_bytes && link != &core->lru) {
         live_run *run = HF_LIST_ENTRY(link, live_run, place);
-        bool wanted = hf_errand_wanted(run); /* it lies on the desk */
+        bool wanted = hf_errand_wanted(run); /* it is offered */
 
         link = link->next;
         if (run->dirty || run->ready || (run->far && (run->far->lease.held || run->far->answer)))
@@ -496,6 +501,8 @@ bool hf_core_step(hf_core *core)
         worked |= messages_take(core, seat);
         if (seat && hf_seat_lost(seat))
             return false;
+        if (atomic_exchange(&core->claims, false))
+            worked |= hf_errand_claims(core);
         if (atomic_exchange(&core->hint_lost, false))
             hf_watchdog_lost(core);
         if (first) /* their share is one of all that came */

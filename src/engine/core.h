@@ -49,7 +49,7 @@ typedef struct hf_core_facts {
     const void *ctx;
 } hf_core_facts;
 
-struct hf_desk;
+struct hf_matching;
 
 typedef struct hf_core_options {
     hf_store *store;
@@ -80,9 +80,9 @@ typedef struct hf_core_options {
     /* What a turn committed, from the core's thread; must not block. NULL: nobody wants to know. */
     void (*observe)(void *ctx, const hf_core_facts *facts);
     void *ctx;
-    hf_core_fault **faults; /* the owner's list, which outlives the core; NULL: none */
-    struct hf_known *known; /* told where runs at rest stand; NULL: nobody asks */
-    struct hf_desk *desk;   /* where workers of other processes ask; NULL: none may come */
+    hf_core_fault **faults;       /* the owner's list, which outlives the core; NULL: none */
+    struct hf_known *known;       /* told where runs at rest stand; NULL: nobody asks */
+    struct hf_matching *matching; /* where workers elsewhere ask; NULL: none may come */
 } hf_core_options;
 
 HF_NODISCARD hf_status hf_core_open(const hf_core_options *options, hf_core **out_core,

@@ -10,22 +10,24 @@
 #include "base/thread.h"
 #include "decide/decide.h"
 #include "engine/core.h"
-#include "engine/desk.h"
 #include "engine/retention.h"
 #include "engine/seat.h"
 #include "engine/stall.h"
 #include "replay/coro.h"
 #include "replay/replay.h"
+#include "task/matching.h"
 
 /* An attempt that is to begin: now, later, or when there is a place for it. */
 typedef struct core_start {
     struct core_start *next;
     hf_job *job; /* filled in; the pool gets it after the commit */
     int64_t available_us;
-    bool placed;       /* a place in the pool is reserved */
-    int64_t retry_us;  /* staged as late: when the next attempt may begin, HF_NONE: never */
-    hf_errand errand;  /* on the desk: nobody here knows the activity */
-    hf_waiter *waiter; /* the worker that gets it */
+    bool placed;      /* a place in the pool is reserved */
+    int64_t retry_us; /* staged as late: when the next attempt may begin, HF_NONE: never */
+    bool offered;     /* to workers elsewhere: nobody here knows the activity */
+    bool claimed;     /* one of them gets it when it is on the record */
+    hf_slice worker;  /* that one, in the job's memory */
+    int64_t lease_us; /* for as long */
 } core_start;
 
 /* A timer that is due, or an activity for which something is. */
@@ -77,19 +79,16 @@ typedef struct core_window {
 typedef struct core_far {
     bool seen_known;
     int64_t seen_seq; /* newest event that a worker answered to */
-    hf_errand errand;
-    char *texts;              /* the errand's: it may lie on the desk when the replay is gone */
-    struct hf_waiter *waiter; /* took it then: it is handed over when the replay is back */
+    bool offered;     /* its next task is */
+    bool pinned;      /* to workers of its build */
     struct {
         bool held;
-        char owner[256];
+        char owner[HF_MATCHING_WORKER_SIZE];
         int64_t attempt;
         int64_t seen_seq;
         int64_t known_seq; /* up to which the worker has seen it before; 0: it has not */
         bool sticky;       /* the worker had the run last */
         int64_t taken_us;
-        int64_t until_us;
-        int64_t lease_us;
         int64_t again_us; /* not offered before */
         int failures;     /* in a row */
     } lease;
@@ -296,6 +295,7 @@ struct hf_core {
     hf_retention_walk walk;
     int64_t walk_runs;           /* removed by it */
     _Atomic bool hint_lost;      /* somebody could not tell of a task */
+    _Atomic bool claims;         /* workers took tasks that are offered */
     _Atomic int handbacks;       /* tasks that are being given back (handback.h) */
     char waiting[256];           /* of the run that was last asked about */
     _Atomic int64_t stale_steps; /* ends of steps that came too late */

@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
-#include "engine/desk.h"
+#include "task/matching.h"
 #include "engine/inquiry.h"
 #include "engine/engine_impl.h"
 #include "engine/remote.h"
@@ -94,9 +94,9 @@ static bool node_serves(void *ctx)
     const hf_engine *engine = ctx;
     const hf_app *app = engine->app;
 
-    return !engine->desk || (app && app->workflows && app->workflows[0].type) ||
+    return !engine->matching || (app && app->workflows && app->workflows[0].type) ||
            (app && app->activities && app->activities[0].name) ||
-           hf_desk_visited(engine->desk, HF_DESK_VISIT_US);
+           hf_matching_visited(engine->matching, HF_MATCHING_VISIT_US);
 }
 
 /* hf_node_options.starves */
@@ -104,7 +104,7 @@ static bool node_starves(void *ctx, int64_t patience_us)
 {
     const hf_engine *engine = ctx;
 
-    return engine->desk && hf_desk_starves(engine->desk, patience_us);
+    return engine->matching && hf_matching_starves(engine->matching, patience_us);
 }
 
 /* Several processes may share a PostgreSQL store; those that are moved by hand own all of it. */
@@ -159,7 +159,7 @@ static hf_status core_start(hf_engine *engine, engine_mode mode, hf_err *err)
                                   .stalled = mode == ENGINE_THREADS ? hf_runner_stalled : NULL,
                                   .observe = hf_engine_observe,
                                   .faults = &engine->faults,
-                                  .desk = engine->desk,
+                                  .matching = engine->matching,
                                   .ctx = engine};
     hf_core_options options = core;
     hf_writer *opened = NULL;
@@ -173,7 +173,7 @@ static hf_status core_start(hf_engine *engine, engine_mode mode, hf_err *err)
     engine->writer = options.writer = opened;
     if (!st)
         st = node_join(engine, mode, err);
-    hf_desk_shut(engine->desk, false);
+    hf_matching_shut(engine->matching, false);
     hf_inquiries_shut(engine->inquiries, false);
     options.shards = engine->node ? hf_node_shards(engine->node) : NULL;
     if (!st)
@@ -240,7 +240,7 @@ void hf_engine_end(hf_engine *engine)
     hf_cond_broadcast(&engine->changed);
     hf_engine_wake_waiting(engine, 0, false);
     hf_mutex_unlock(&engine->lock);
-    hf_desk_shut(engine->desk, true);
+    hf_matching_shut(engine->matching, true);
     hf_inquiries_shut(engine->inquiries, true);
     hf_batch_close(engine->batcher);
     engine->batcher = NULL;
@@ -482,8 +482,8 @@ void hf_close(hf_engine *engine)
         return;
     hf_remote_close(engine->remote);
     hf_engine_end(engine);
-    hf_desk_close(engine->desk);
     hf_inquiries_close(engine->inquiries);
+    hf_matching_close(engine->matching);
     hf_db_close(engine->reader);
     hf_store_close(engine->store);
     hf_registry_free(engine->registry);

@@ -71,8 +71,8 @@ struct hf_engine {
     hf_batcher *batcher;            /* one command for many instances */
     hf_folder *folder;              /* what is committed becomes projections */
     hf_known *known;                /* runs whose whereabouts need not be read */
-    struct hf_desk *desk;           /* NULL: no workers from elsewhere */
-    struct hf_inquiries *inquiries; /* with the desk */
+    struct hf_matching *matching;   /* NULL: no workers from elsewhere */
+    struct hf_inquiries *inquiries; /* with it */
     struct hf_remote *remote;       /* the store is behind a server; NULL: it is here */
     const hf_clock *clock;
     hf_log log;              /* warnings for operators, on standard error */

@@ -3,7 +3,8 @@
 #include "base/alloc.h"
 #include "base/value.h"
 #include "engine/errand_impl.h"
-#include "engine/inquiry.h"
+
+enum { CLAIMS_MAX = 64 }; /* between two looks at other work */
 
 void hf_ticket_end(hf_ticket *ticket, hf_status st, const char *reason, const char *sentence)
 {
@@ -26,10 +27,10 @@ hf_value hf_errand_id(hf_mem *mem, int64_t time_us, int64_t key, uint32_t counte
     return hf_value_string(mem, hf_slice_of(text));
 }
 
-hf_value_list *hf_errand_task(const live_run *run, hf_task_kind kind, const hf_waiter *waiter,
+hf_value_list *hf_errand_task(hf_mem *mem, const live_run *run, hf_task_kind kind, hf_slice worker,
                               hf_slice queue, int64_t until_us)
 {
-    hf_value_list *task = hf_value_object(waiter->mem);
+    hf_value_list *task = hf_value_object(mem);
 
     hf_value_set_text(task, "kind",
                       kind == HF_TASK_WORKFLOW ? HF_SLICE("workflow") : HF_SLICE("activity"));
@@ -37,92 +38,47 @@ hf_value_list *hf_errand_task(const live_run *run, hf_task_kind kind, const hf_w
     hf_value_set_text(task, "run_id", hf_slice_of(run->run_id));
     hf_value_set_text(task, "workflow_type", run->info.type);
     hf_value_set_text(task, "task_queue", queue);
-    hf_value_set_text(task, "lease_owner", waiter->worker);
+    hf_value_set_text(task, "lease_owner", worker);
     hf_value_set_int(task, "lease_expires_at", until_us);
     return task;
 }
 
-void hf_errand_send_back(hf_core *core, hf_waiter *waiter)
-{
-    hf_err err;
+/* ---- claims */
 
-    if (waiter && (waiter->once || hf_errand_ask(core->o.desk, waiter, &err)))
-        (void)waiter->got(waiter, NULL);
+/* Any thread. */
+static void core_claimed(void *ctx)
+{
+    hf_core *core = ctx;
+
+    atomic_store(&core->claims, true);
+    if (core->o.wake)
+        core->o.wake(core->o.ctx);
 }
 
-/* ---- messages */
-
-typedef struct errand_message {
-    hf_core_call call;
-    hf_errand errand;
-    hf_waiter *waiter;
-} errand_message;
-
-/* Somebody asked for work that lay on the desk. It may be gone meanwhile. */
-static void errand_take(hf_core *core, hf_core_call *call)
+void hf_errand_listen(hf_core *core)
 {
-    errand_message *message = (errand_message *)call;
-    hf_waiter *waiter = message->waiter;
-    live_run *run = core ? hf_map_int_get(core->runs, (uint64_t)message->errand.run) : NULL;
-    bool taken = false; /* the waiter is somebody else's now */
+    hf_matching_listen(core->o.matching, HF_ERRAND_KINDS, core_claimed, core);
+}
 
-    if (!core) {
-        (void)waiter->got(waiter, NULL);
-        hf_alloc_free(message);
-        return;
+bool hf_errand_claims(hf_core *core)
+{
+    hf_task_key key;
+    int64_t run_key;
+    int taken = 0;
+
+    while (taken < CLAIMS_MAX &&
+           hf_matching_claim(core->o.matching, HF_ERRAND_KINDS, &key, &run_key, NULL)) {
+        live_run *run = hf_map_int_get(core->runs, (uint64_t)run_key);
+        bool holds = run && (key.kind == HF_TASK_WORKFLOW ? hf_errand_run_claimed(core, run, &key)
+                                                          : hf_errand_attempt_claimed(run, &key));
+
+        if (!holds)
+            hf_matching_withdraw(core->o.matching, &key);
+        taken++;
     }
-    if (run && message->errand.kind == HF_TASK_WORKFLOW)
-        taken = hf_errand_run_take(core, run, waiter);
-    else if (run && message->errand.kind == HF_TASK_ACTIVITY)
-        taken = hf_errand_attempt_take(run, message->errand.activity, waiter);
-    if (!taken)
-        hf_errand_send_back(core, waiter);
-    hf_alloc_free(message);
-}
-
-hf_status hf_errand_ask(hf_desk *desk, hf_waiter *waiter, hf_err *err)
-{
-    errand_message *message = hf_alloc(sizeof(*message));
-    bool found = false;
-    hf_value task = NULL;
-    hf_status st;
-
-    if (!message)
-        return hf_err_nomem(err, "a poll");
-    message->waiter = waiter;
-    message->call.run = errand_take;
-    do {
-        st = hf_desk_ask(desk, waiter, &found, &message->errand, err);
-        if (st || !found || !message->errand.inquiries)
-            break;
-        task = hf_inquiry_take(message->errand.inquiries, message->errand.activity, waiter);
-        if (task && !waiter->got(waiter, task))
-            hf_inquiry_return(message->errand.inquiries, message->errand.activity);
-        found = false; /* nothing for a core */
-    } while (!task);   /* whoever asked has left */
-    if (!st && found)
-        st = hf_core_call_post(message->errand.core, &message->call, err);
-    if (st || !found)
-        hf_alloc_free(message);
-    return st;
-}
-
-hf_status hf_errand_claim(hf_desk *desk, hf_waiter *waiter, int64_t run, int64_t activity,
-                          hf_err *err)
-{
-    errand_message *message = hf_alloc(sizeof(*message));
-    hf_status st;
-
-    if (!message)
-        return hf_err_nomem(err, "a claim");
-    message->waiter = waiter;
-    message->call.run = errand_take;
-    st = hf_desk_claim(desk, waiter, run, activity, &message->errand)
-             ? hf_core_call_post(message->errand.core, &message->call, err)
-             : hf_err_set(err, HF_NOTFOUND, "task_not_found: no such task is to be had");
-    if (st)
-        hf_alloc_free(message);
-    return st;
+    if (taken == CLAIMS_MAX)
+        atomic_store(&core->claims, true); /* there may be more */
+    return taken > 0;
 }
 
 /* ---- reports */
@@ -165,9 +121,32 @@ hf_status hf_errand_report(hf_core *core, hf_ticket *ticket, hf_err *err)
     return st;
 }
 
+/* They are noted first: the next worker may take one at once. Without memory for the notes the
+   leases end by themselves. */
 int64_t hf_errand_give_up(hf_core *core, int64_t namespace_key, hf_slice worker, bool unheard)
 {
-    int64_t attempts = hf_errand_attempts_give_up(core, namespace_key, worker, unheard);
+    hf_task_lease *leases = NULL;
+    int64_t given_up = 0;
+    size_t count = 0;
 
-    return attempts + (unheard ? 0 : hf_errand_runs_give_up(core, namespace_key, worker));
+    if (hf_matching_leases_of(core->o.matching, HF_ERRAND_KINDS, namespace_key, worker, &leases,
+                              &count, NULL))
+        return 0;
+    for (size_t i = 0; i < count; i++) {
+        if (unheard && !leases[i].unheard)
+            continue;
+        given_up += leases[i].key.kind == HF_TASK_WORKFLOW
+                        ? hf_errand_run_give_up(core, &leases[i])
+                        : hf_errand_attempt_give_up(core, &leases[i]);
+    }
+    hf_alloc_free(leases);
+    return given_up;
+}
+
+void hf_errand_back(hf_core *core, const hf_ticket *ticket)
+{
+    if (ticket->kind == HF_TASK_WORKFLOW)
+        hf_errand_run_back(core, ticket);
+    else
+        hf_errand_attempt_back(core, ticket);
 }

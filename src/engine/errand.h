@@ -1,8 +1,8 @@
-/* errand.h: the core's side of work for workers in other processes: when a run or an attempt goes
-   to the desk, who has it and until when, and what becomes of reports. A workflow task is held in
-   memory alone: what a worker decides is fenced by the run's history anyway, and after a crash the
-   task row brings the run back to the desk. An attempt is on the record before a worker gets it,
-   like any other. The core's thread only, but for the calls at the end. */
+/* errand.h: the core's side of work for workers in other processes: when a run or an attempt is
+   offered (task/matching.h), whether a claim still holds, and what becomes of reports. A workflow
+   task is leased in memory alone: what a worker decides is fenced by the run's history anyway, and
+   after a crash the task row has the run offered again. An attempt is on the record before a worker
+   gets it, like any other. The core's thread only, but for the call at the end. */
 #ifndef HF_ENGINE_ERRAND_H
 #define HF_ENGINE_ERRAND_H
 
@@ -38,10 +38,18 @@ typedef struct hf_ticket {
     void *ctx;
 } hf_ticket;
 
+enum { HF_ERRAND_KINDS = 1 << HF_TASK_WORKFLOW | 1 << HF_TASK_ACTIVITY }; /* the core's */
+
+/* From now on the core hears of claims, until hf_matching_forget. */
+void hf_errand_listen(hf_core *core);
+
+/* Looks at the claims that workers made. False: there was none. */
+bool hf_errand_claims(hf_core *core);
+
 /* ---- runs whose code is elsewhere */
 
-/* After a turn or a commit: the run goes to the desk when its worker has news and nobody holds it.
- */
+/* After a turn or a commit: the run is offered when its worker has news and nobody holds it, and
+   handed to the worker that claimed it. */
 void hf_errand_dispatch(hf_core *core, live_run *run);
 
 /* The turn at hand decides what the worker answered, if it did. */
@@ -56,6 +64,9 @@ bool hf_errand_wanted(const live_run *run);
 /* The answer is committed, or led to nothing. */
 void hf_errand_answered(live_run *run);
 
+/* The time of its lease, or of the pause before it is offered again, is over. */
+void hf_errand_run_alarm(hf_core *core, live_run *run);
+
 /* Fresh from the store: a task row says that its worker has not seen the news. */
 HF_NODISCARD hf_status hf_errand_loaded(live_run *run, hf_err *err);
 
@@ -63,38 +74,39 @@ HF_NODISCARD hf_status hf_errand_loaded(live_run *run, hf_err *err);
    attempts of the process before that nobody has heard of since. */
 int64_t hf_errand_give_up(hf_core *core, int64_t namespace_key, hf_slice worker, bool unheard);
 
+/* The task never arrived: it is offered again, if the ticket's worker still holds it. */
+void hf_errand_back(hf_core *core, const hf_ticket *ticket);
+
 /* The run leaves memory: it is closed, or evicted. */
 void hf_errand_gone(live_run *run);
 
 /* ---- attempts of activities that nobody here knows */
 
-/* True: a worker waits for the start, and it may be put on the record. */
+/* Offers it. True: a worker has claimed the start, and it may be put on the record. */
 bool hf_errand_place(live_run *run, core_start *start);
 
 /* The start is on the record: the worker gets it. */
 void hf_errand_start(live_run *run, core_start *start);
 
-/* It is not, or the start is gone: the worker goes on waiting. */
+/* The start is not to be had, now or any more: a worker that claimed it goes on waiting. */
 void hf_errand_release(hf_core *core, core_start *start);
+
+/* The same for all starts of a run that does not begin attempts. */
+void hf_errand_hold(live_run *run);
 
 /* An attempt that the worker had when the process before ended: it may still report. */
 HF_NODISCARD hf_status hf_errand_found(live_run *run, hf_job *job, hf_slice owner, hf_err *err);
 
-/* Its worker has not shown itself in time. */
-bool hf_errand_lost(const hf_core *core, const hf_job *job);
+/* When its worker is to have shown itself; HF_NONE: no worker elsewhere has it. */
+int64_t hf_errand_lease_end(const hf_core *core, const hf_job *job);
 
-/* The end of a reported attempt is committed (HF_OK), or cannot be any more. */
-void hf_errand_reported(hf_job *job, hf_status st, const char *reason);
+/* The attempt is over without a report: so is the lease. */
+void hf_errand_attempt_end(hf_core *core, const hf_job *job, hf_task_move how);
+
+/* The end of a reported attempt is committed. */
+void hf_errand_reported(hf_core *core, hf_job *job);
 
 /* ---- from any thread */
-
-/* A worker asks: its waiter comes back through `got`, or waits. */
-HF_NODISCARD hf_status hf_errand_ask(hf_desk *desk, hf_waiter *waiter, hf_err *err);
-
-/* A worker asks for the work on this run, or on this activity (0: the run's): it comes back through
-   `got`, without a task when the work was gone meanwhile. HF_NOTFOUND: nobody offers it. */
-HF_NODISCARD hf_status hf_errand_claim(hf_desk *desk, hf_waiter *waiter, int64_t run,
-                                       int64_t activity, hf_err *err);
 
 /* A report; `done` is called for it unless this fails. */
 HF_NODISCARD hf_status hf_errand_report(hf_core *core, hf_ticket *ticket, hf_err *err);

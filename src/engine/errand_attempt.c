@@ -15,80 +15,102 @@
 
 enum { EARLY_TIMES = 100 }; /* turns of the core that a report waits for its run */
 
-/* Whether an attempt is the worker's, and not reported on. */
-static bool attempt_held(hf_core *core, const hf_job *job, int64_t namespace_key, hf_slice worker,
-                         bool unheard)
+/* Of the attempt that a job is, or that is offered. */
+static hf_task_key job_key(const hf_job *job)
 {
-    live_run *run =
-        job->far && !job->ticket && (job->unheard || !unheard) && hf_slice_equal(job->owner, worker)
-            ? hf_core_live(core, job->run)
-            : NULL;
-
-    return run && run->info.namespace_key == namespace_key;
+    return (hf_task_key){.kind = HF_TASK_ACTIVITY,
+                         .subject = job->activity,
+                         .attempt = job->count.attempt,
+                         .epoch = job->epoch};
 }
 
-/* Every attempt that the worker holds is lost. They are noted first: the next one to try may come
-   at once. Without memory for the notes their leases find them. */
-int64_t hf_errand_attempts_give_up(hf_core *core, int64_t namespace_key, hf_slice worker,
-                                   bool unheard)
+static hf_slice job_queue(const live_run *run, const hf_job *job)
 {
-    uint64_t *held = hf_alloc_array(hf_map_int_count(core->jobs) + 1, sizeof(*held));
-    size_t count = 0;
-    size_t at = 0;
-    uint64_t key;
-    void *item;
-
-    while (held && hf_map_int_next(core->jobs, &at, &key, &item))
-        if (attempt_held(core, item, namespace_key, worker, unheard))
-            held[count++] = key;
-    for (size_t i = 0; i < count; i++)
-        hf_attempt_lost(core, hf_map_int_get(core->jobs, held[i]));
-    hf_alloc_free(held);
-    return (int64_t)count;
+    return job->queue.ptr ? job->queue : run->info.queue;
 }
 
-/* What the desk says of the attempt, in the job's memory. False: there is none left. */
-static bool start_describe(live_run *run, core_start *start)
+static hf_task_offer job_offer(const live_run *run, const hf_job *job)
 {
-    hf_errand *errand = &start->errand;
-    hf_job *job = start->job;
-    hf_slice queue = job->queue.ptr ? job->queue : run->info.queue;
+    return (hf_task_offer){.key = job_key(job),
+                           .run = run->key,
+                           .namespace_key = run->info.namespace_key,
+                           .queue = job_queue(run, job),
+                           .type = job->name,
+                           .workflow_id = run->info.instance_id,
+                           .run_id = hf_slice_of(run->run_id),
+                           .task_id = hf_slice_of(job->idempotency_key)};
+}
 
-    if (errand->core)
-        return true;
-    hf_list_init(&errand->place);
-    errand->kind = HF_TASK_ACTIVITY;
-    errand->run = run->key;
-    errand->activity = job->activity;
-    errand->namespace_key = run->info.namespace_key;
-    errand->queue = hf_slice_from(hf_mem_text(job->mem, queue), queue.len);
-    errand->type = job->name;
-    errand->instance_id =
-        hf_slice_from(hf_mem_text(job->mem, run->info.instance_id), run->info.instance_id.len);
-    errand->run_id = hf_slice_of(run->run_id);
-    memcpy(errand->task_id, job->idempotency_key, sizeof(errand->task_id));
-    if (!errand->queue.ptr || !errand->instance_id.ptr)
+bool hf_errand_attempt_give_up(hf_core *core, const hf_task_lease *lease)
+{
+    hf_job *job = hf_map_int_get(core->jobs, (uint64_t)lease->key.subject);
+    const hf_task_key key = job ? job_key(job) : (hf_task_key){0};
+
+    if (!job || !job->far || job->ticket || !hf_task_key_equal(&key, &lease->key))
         return false;
-    errand->core = run->core;
+    hf_attempt_lost(core, job);
     return true;
 }
 
-/* Offered at most once at a time; a start that a worker waits for already keeps that worker. */
+/* ---- starts */
+
 bool hf_errand_place(live_run *run, core_start *start)
 {
     hf_core *core = run->core;
-    hf_err err;
+    hf_job *job = start->job;
+    hf_task_holder holder;
+    hf_task_offer offer;
+    hf_err err = {0};
+    hf_status st;
 
-    if (!core->o.desk)
+    if (!core->o.matching)
         return false;
-    if (start->waiter)
-        return true;
-    if (!start_describe(run, start))
-        hf_core_fail(core, hf_err_nomem(&err, "a task"), &err);
-    else if (hf_desk_offer(core->o.desk, &start->errand, (hf_slice){0}, &start->waiter, &err))
-        hf_core_fail(core, HF_NOMEM, &err);
-    return start->waiter != NULL;
+    job->epoch = run->epoch;
+    offer = job_offer(run, job);
+    st = hf_matching_offer(core->o.matching, &offer, &start->claimed, &holder, &err);
+    start->offered = !st;
+    if (!st && start->claimed) {
+        hf_slice worker = hf_slice_of(holder.worker);
+
+        start->lease_us = holder.lease_us;
+        start->worker = hf_slice_from(hf_mem_text(job->mem, worker), worker.len);
+        if (!start->worker.ptr)
+            st = hf_err_nomem(&err, "a task");
+    }
+    if (st)
+        hf_core_fail(core, st, &err);
+    return !st && start->claimed;
 }
+
+bool hf_errand_attempt_claimed(live_run *run, const hf_task_key *key)
+{
+    core_start *start = hf_attempt_waiting(run, key->subject);
+    const hf_task_key offered = start ? job_key(start->job) : (hf_task_key){0};
+
+    if (!start || !start->offered || run->paused || !hf_task_key_equal(&offered, key))
+        return false;
+    start->claimed = true; /* the next turn puts it on the record */
+    hf_core_ready(run->core, run);
+    return true;
+}
+
+void hf_errand_release(hf_core *core, core_start *start)
+{
+    const hf_task_key key = job_key(start->job);
+
+    if (start->offered)
+        hf_matching_withdraw(core->o.matching, &key);
+    start->offered = false;
+    start->claimed = false;
+}
+
+void hf_errand_hold(live_run *run)
+{
+    for (core_start *start = run->starts; start; start = start->next)
+        hf_errand_release(run->core, start);
+}
+
+/* ---- tasks */
 
 static hf_status payload_value(hf_mem *mem, hf_payload_codec codec, hf_slice bytes,
                                hf_value *out_value)
@@ -110,12 +132,11 @@ static hf_value json_value(hf_mem *mem, hf_slice json)
     return value;
 }
 
-static hf_value attempt_task(const live_run *run, const hf_job *job, const hf_waiter *waiter)
+static hf_value attempt_task(hf_mem *mem, const live_run *run, const hf_job *job, hf_slice worker,
+                             int64_t until_us)
 {
-    hf_mem *mem = waiter->mem;
     hf_value_list *task =
-        hf_errand_task(run, HF_TASK_ACTIVITY, waiter, job->queue.ptr ? job->queue : run->info.queue,
-                       job->lease_until_us);
+        hf_errand_task(mem, run, HF_TASK_ACTIVITY, worker, job_queue(run, job), until_us);
     hf_value arguments = NULL;
     hf_ulid id;
 
@@ -141,72 +162,80 @@ static hf_value attempt_task(const live_run *run, const hf_job *job, const hf_wa
 void hf_errand_start(live_run *run, core_start *start)
 {
     hf_core *core = run->core;
-    hf_waiter *waiter = start->waiter;
     hf_job *job = start->job;
-    hf_value task;
+    const hf_task_key key = job_key(job);
+    int64_t lease_us =
+        start->lease_us ? start->lease_us : hf_limit_us(HF_LIMIT_ACTIVITY_LEASE_SECONDS);
+    int64_t until_us = hf_core_now(core) + lease_us;
+    hf_mem *mem = NULL;
+    hf_value task = NULL;
     hf_err err = {0};
 
-    start->waiter = NULL;
     job->far = true;
-    job->lease_us =
-        waiter->lease_us ? waiter->lease_us : hf_limit_us(HF_LIMIT_ACTIVITY_LEASE_SECONDS);
-    job->lease_until_us = hf_core_now(core) + job->lease_us;
-    job->owner = hf_slice_from(hf_mem_text(job->mem, waiter->worker), waiter->worker.len);
-    if (!job->owner.ptr || hf_map_int_put(core->jobs, (uint64_t)job->activity, job, NULL, &err)) {
-        (void)waiter->got(waiter, NULL);
+    if (hf_map_int_put(core->jobs, (uint64_t)job->activity, job, NULL, &err)) {
+        hf_matching_withdraw(core->o.matching, &key);
         hf_job_free(job);
         hf_core_fail(core, HF_NOMEM, &err);
         return;
     }
-    hf_attempt_arm(core, job);
-    task = attempt_task(run, job, waiter);
-    if (!waiter->got(waiter, task) || !task)
+    mem = hf_mem_new_small();
+    if (mem)
+        task = attempt_task(mem, run, job, start->worker, until_us);
+    if (hf_matching_deliver(core->o.matching, &key, lease_us, until_us, mem, task))
+        hf_attempt_arm(core, job);
+    else
         hf_attempt_lost(core, job);
 }
 
-void hf_errand_release(hf_core *core, core_start *start)
-{
-    hf_waiter *waiter = start->waiter;
-
-    start->waiter = NULL;
-    if (!core->o.desk)
-        return;
-    if (start->errand.core)
-        hf_desk_withdraw(core->o.desk, &start->errand);
-    hf_errand_send_back(core, waiter);
-}
+/* ---- leases */
 
 hf_status hf_errand_found(live_run *run, hf_job *job, hf_slice owner, hf_err *err)
 {
     hf_core *core = run->core;
+    int64_t lease_us = hf_limit_us(HF_LIMIT_ACTIVITY_LEASE_SECONDS);
+    hf_task_offer offer;
     hf_status st;
 
-    if (owner.len)
-        job->owner = hf_slice_from(hf_mem_text(job->mem, owner), owner.len);
-    if (owner.len && !job->owner.ptr)
-        return hf_err_nomem(err, "an attempt");
     job->far = true;
-    job->unheard = true;
-    job->lease_us = hf_limit_us(HF_LIMIT_ACTIVITY_LEASE_SECONDS);
-    job->lease_until_us = hf_core_now(core) + job->lease_us;
+    job->epoch = run->epoch;
+    offer = job_offer(run, job);
+    st = hf_matching_resume(core->o.matching, &offer, owner, lease_us, hf_core_now(core) + lease_us,
+                            err);
+    if (st)
+        return st;
     st = hf_map_int_put(core->jobs, (uint64_t)job->activity, job, NULL, err);
-    if (!st)
+    if (st)
+        hf_errand_attempt_end(core, job, HF_TASK_WITHDRAW);
+    else
         hf_attempt_arm(core, job);
     return st;
 }
 
-bool hf_errand_lost(const hf_core *core, const hf_job *job)
+int64_t hf_errand_lease_end(const hf_core *core, const hf_job *job)
 {
-    return job->far && job->lease_until_us <= hf_core_now(core);
+    const hf_task_key key = job_key(job);
+    hf_task_holder holder;
+
+    return job->far && hf_matching_leased(core->o.matching, &key, &holder) ? holder.until_us
+                                                                           : (int64_t)HF_NONE;
 }
 
-void hf_errand_reported(hf_job *job, hf_status st, const char *reason)
+void hf_errand_attempt_end(hf_core *core, const hf_job *job, hf_task_move how)
+{
+    const hf_task_key key = job_key(job);
+
+    if (job->far)
+        hf_matching_end(core->o.matching, &key, how);
+}
+
+void hf_errand_reported(hf_core *core, hf_job *job)
 {
     hf_ticket *ticket = job->ticket;
 
     job->ticket = NULL;
+    hf_errand_attempt_end(core, job, HF_TASK_REPORT);
     if (ticket)
-        hf_ticket_end(ticket, st, reason, "the attempt is over");
+        hf_ticket_end(ticket, HF_OK, "", "");
 }
 
 static bool result_keep(hf_job *job, const hf_ticket *ticket)
@@ -244,6 +273,7 @@ static void report_drop(hf_job *job)
     job->ticket = NULL;
     if (!ticket)
         return;
+    hf_errand_attempt_end(ticket->core, job, HF_TASK_WITHDRAW);
     if (!hf_run_base_get(ticket->core->db, job->run, &base, &err) && base.closed_us != HF_NONE)
         hf_ticket_end(ticket, HF_REJECTED, "run_closed", "the run is closed");
     else
@@ -254,24 +284,29 @@ void hf_errand_attempt_report(hf_core *core, hf_ticket *ticket)
 {
     hf_job *job = hf_map_int_get(core->jobs, (uint64_t)ticket->key);
     live_run *run = job && job->far ? hf_core_live(core, job->run) : NULL;
+    const hf_task_key key = job ? job_key(job) : (hf_task_key){0};
+    hf_task_holder holder;
 
     if (!run && hf_whereabouts_elsewhere(core, ticket)) {
         hf_ticket_elsewhere(ticket);
         return;
     }
-    if (!run || run->info.namespace_key != ticket->namespace_key) {
+    if (!run || run->info.namespace_key != ticket->namespace_key ||
+        !hf_matching_leased(core->o.matching, &key, &holder)) {
         hf_ticket_end(ticket, HF_REJECTED, "attempt_closed",
                       "nothing is known of a running attempt");
         return;
     }
     if (job->count.attempt != ticket->attempt ||
-        (job->owner.ptr && ticket->worker.ptr && !hf_slice_equal(job->owner, ticket->worker))) {
+        (holder.worker[0] && ticket->worker.ptr &&
+         !hf_slice_equal(hf_slice_of(holder.worker), ticket->worker))) {
         hf_ticket_end(ticket, HF_REJECTED, "stale_attempt", "another attempt is running");
         return;
     }
-    job->unheard = false;
+    (void)hf_matching_extend(core->o.matching, &key,
+                             ticket->what == HF_TICKET_BEAT ? hf_core_now(core) + holder.lease_us
+                                                            : holder.until_us);
     if (ticket->what == HF_TICKET_BEAT) {
-        job->lease_until_us = hf_core_now(core) + job->lease_us;
         hf_pool_beat_far(core->pool, job, ticket->progress);
         hf_attempt_arm(core, job);
         hf_ticket_end(ticket, HF_OK, "", "");
@@ -311,13 +346,18 @@ bool hf_errand_attempt_early(hf_core *core, hf_ticket *ticket)
     return true;
 }
 
-bool hf_errand_attempt_take(live_run *run, int64_t activity, hf_waiter *waiter)
+void hf_errand_attempt_back(hf_core *core, const hf_ticket *ticket)
 {
-    core_start *start = hf_attempt_waiting(run, activity);
+    hf_job *job = hf_map_int_get(core->jobs, (uint64_t)ticket->key);
+    const hf_task_key key = job ? job_key(job) : (hf_task_key){0};
+    hf_task_holder holder;
+    live_run *run;
 
-    if (!start || start->waiter)
-        return false;
-    start->waiter = waiter;
-    hf_core_ready(run->core, run);
-    return true;
+    if (!job || !job->far || job->ticket || job->count.attempt != ticket->attempt ||
+        !hf_matching_leased(core->o.matching, &key, &holder) ||
+        !hf_slice_equal(hf_slice_of(holder.worker), ticket->worker))
+        return;
+    run = hf_core_live(core, job->run);
+    if (run && run->info.namespace_key == ticket->namespace_key)
+        hf_attempt_lost(core, job);
 }

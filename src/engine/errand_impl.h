@@ -15,19 +15,16 @@ void hf_ticket_end(hf_ticket *ticket, hf_status st, const char *reason, const ch
 void hf_ticket_elsewhere(hf_ticket *ticket);
 
 /* A task in the making, with what both kinds say. */
-hf_value_list *hf_errand_task(const live_run *run, hf_task_kind kind, const hf_waiter *waiter,
+hf_value_list *hf_errand_task(hf_mem *mem, const live_run *run, hf_task_kind kind, hf_slice worker,
                               hf_slice queue, int64_t until_us);
 hf_value hf_errand_id(hf_mem *mem, int64_t time_us, int64_t key, uint32_t counter);
 
-/* Nothing for a worker after all: it goes on waiting. NULL is allowed. */
-void hf_errand_send_back(hf_core *core, hf_waiter *waiter);
-
 /* ---- errand_run.c and errand_attempt.c, the same for both */
 
-/* A worker asked for what lay on the desk. False: there is nothing any more, and the waiter is
-   still the caller's. */
-bool hf_errand_run_take(hf_core *core, live_run *run, hf_waiter *waiter);
-bool hf_errand_attempt_take(live_run *run, int64_t activity, hf_waiter *waiter);
+/* A worker claims what was offered. False: the claim is stale; else it is answered in this turn of
+   the run or the next. */
+bool hf_errand_run_claimed(hf_core *core, live_run *run, const hf_task_key *key);
+bool hf_errand_attempt_claimed(live_run *run, const hf_task_key *key);
 
 void hf_errand_run_report(hf_core *core, hf_ticket *ticket);
 void hf_errand_attempt_report(hf_core *core, hf_ticket *ticket);
@@ -36,9 +33,11 @@ void hf_errand_attempt_report(hf_core *core, hf_ticket *ticket);
    is to have its turn, and the report comes again. */
 bool hf_errand_attempt_early(hf_core *core, hf_ticket *ticket);
 
-/* All that the worker holds is offered again; how many they were. */
-int64_t hf_errand_runs_give_up(hf_core *core, int64_t namespace_key, hf_slice worker);
-int64_t hf_errand_attempts_give_up(hf_core *core, int64_t namespace_key, hf_slice worker,
-                                   bool unheard);
+void hf_errand_run_back(hf_core *core, const hf_ticket *ticket);
+void hf_errand_attempt_back(hf_core *core, const hf_ticket *ticket);
+
+/* What the worker holds is offered again. False: it has reported, or does not hold it any more. */
+bool hf_errand_run_give_up(hf_core *core, const hf_task_lease *lease);
+bool hf_errand_attempt_give_up(hf_core *core, const hf_task_lease *lease);
 
 #endif

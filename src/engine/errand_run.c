@@ -1,4 +1,4 @@
-/* errand_run.c: runs whose code is in another process: when one goes to the desk, which worker
+/* errand_run.c: runs whose code is in another process: when one is offered, which worker
    holds it and until when, and what its answer becomes. */
 #include <string.h>
 
@@ -27,11 +27,19 @@ bool hf_errand_wanted(const live_run *run)
     return hf_replay_news(run->replay) > seen;
 }
 
-static hf_value run_task(live_run *run, const hf_waiter *waiter)
+/* Of the task that is offered, or that a worker has. */
+static hf_task_key run_key(const live_run *run)
 {
-    hf_mem *mem = waiter->mem;
-    hf_value_list *task =
-        hf_errand_task(run, HF_TASK_WORKFLOW, waiter, run->info.queue, run->far->lease.until_us);
+    return (hf_task_key){.kind = HF_TASK_WORKFLOW,
+                         .subject = run->key,
+                         .attempt = run->far->lease.attempt + !run->far->lease.held,
+                         .epoch = run->epoch};
+}
+
+static hf_value run_task(live_run *run, hf_mem *mem, int64_t until_us)
+{
+    hf_value_list *task = hf_errand_task(
+        mem, run, HF_TASK_WORKFLOW, hf_slice_of(run->far->lease.owner), run->info.queue, until_us);
     const hf_open_message *update = NULL;
     int64_t update_seq = hf_replay_open_update(run->replay);
 
@@ -62,50 +70,42 @@ static hf_slice sticky_worker(const hf_core *core, const live_run *run)
     return fresh ? hf_slice_of(run->far->lease.owner) : (hf_slice){0};
 }
 
-static bool lease_take(hf_core *core, live_run *run, const hf_waiter *waiter)
+static bool lease_arm(hf_core *core, const live_run *run, int64_t until_us)
 {
     const core_alarm end = {.kind = CORE_ALARM_ERRAND, .run = run->key, .key = -run->key};
-    int64_t lease_us =
-        waiter->lease_us ? waiter->lease_us : hf_limit_us(HF_LIMIT_PROTOCOL_TASK_LEASE_SECONDS);
 
-    if (waiter->worker.len >= sizeof(run->far->lease.owner))
-        return false;
-    run->far->lease.sticky = hf_slice_equal(sticky_worker(core, run), waiter->worker);
+    return hf_core_alarm_move(core, &end, until_us);
+}
+
+static void lease_take(hf_core *core, live_run *run, const hf_task_holder *holder)
+{
+    run->far->lease.sticky = hf_slice_equal(sticky_worker(core, run), hf_slice_of(holder->worker));
     run->far->lease.known_seq = run->far->lease.sticky ? run->far->lease.seen_seq : 0;
-    memcpy(run->far->lease.owner, waiter->worker.ptr, waiter->worker.len);
-    run->far->lease.owner[waiter->worker.len] = '\0';
-    run->far->lease.lease_us = lease_us;
+    memcpy(run->far->lease.owner, holder->worker, sizeof(holder->worker));
     run->far->lease.taken_us = hf_core_now(core);
-    run->far->lease.until_us = run->far->lease.taken_us + lease_us;
     run->far->lease.attempt++;
     run->far->lease.seen_seq = run->base.last_seq;
-    run->far->lease.held = hf_core_alarm_move(core, &end, run->far->lease.until_us);
-    if (run->far->lease.held)
-        hf_replay_handed(run->replay, run->far->lease.seen_seq);
-    return run->far->lease.held;
+    run->far->lease.held = true;
+    hf_replay_handed(run->replay, run->far->lease.seen_seq);
 }
 
-/* Hands the run to the worker; false: the worker is gone, or was sent away for want of memory. */
-static bool run_hand(hf_core *core, live_run *run, hf_waiter *waiter)
+/* Hands the run to the worker that claimed it; false: that one is gone, or memory is. */
+static bool run_hand(hf_core *core, live_run *run, const hf_task_holder *holder)
 {
+    int64_t lease_us =
+        holder->lease_us ? holder->lease_us : hf_limit_us(HF_LIMIT_PROTOCOL_TASK_LEASE_SECONDS);
+    int64_t until_us = hf_core_now(core) + lease_us;
+    const hf_task_key key = run_key(run);
+    hf_mem *mem = hf_mem_new_small();
     hf_value task = NULL;
-    bool took;
 
-    if (lease_take(core, run, waiter))
-        task = run_task(run, waiter);
-    took = waiter->got(waiter, task) && task;
-    if (!took)
-        run->far->lease.held = false;
-    return took;
-}
-
-static hf_slice text_put(char **at, hf_slice text)
-{
-    hf_slice copy = hf_slice_from(*at, text.len);
-
-    memcpy(*at, text.ptr, text.len);
-    *at += text.len;
-    return copy;
+    lease_take(core, run, holder);
+    if (mem && lease_arm(core, run, until_us))
+        task = run_task(run, mem, until_us);
+    run->far->offered = false;
+    run->far->lease.held =
+        hf_matching_deliver(core->o.matching, &key, lease_us, until_us, mem, task);
+    return run->far->lease.held;
 }
 
 /* Whether the run is for workers of its build alone: one that was promoted at its queue. Others
@@ -123,63 +123,62 @@ static bool run_is_pinned(hf_core *core, const live_run *run)
            found;
 }
 
-/* What the desk says of the run; the same for all its tasks. False: no memory. */
-static bool run_describe(hf_core *core, live_run *run)
+/* Its task is not to be had; it need not be offered. */
+static void run_withdraw(live_run *run)
 {
-    hf_errand *errand = &run->far->errand;
-    const hf_decide_run *info = &run->info;
-    hf_ulid id;
-    char *at;
+    const hf_task_key key = run_key(run);
 
-    if (run->far->texts)
-        return true;
-    at = hf_alloc(info->queue.len + info->type.len + info->instance_id.len +
-                  info->compatibility.len);
-    if (!at)
-        return false;
-    run->far->texts = at;
-    errand->kind = HF_TASK_WORKFLOW;
-    errand->core = core;
-    errand->run = run->key;
-    errand->namespace_key = info->namespace_key;
-    errand->queue = text_put(&at, info->queue);
-    errand->type = text_put(&at, info->type);
-    errand->instance_id = text_put(&at, info->instance_id);
-    errand->run_id = hf_slice_of(run->run_id);
-    if (run_is_pinned(core, run))
-        errand->build = text_put(&at, info->compatibility);
-    id = hf_ulid_form(info->created_us, run->key, 1);
-    hf_ulid_print(&id, errand->task_id);
-    return true;
+    if (run->far->offered)
+        hf_matching_withdraw(run->core->o.matching, &key);
+    run->far->offered = false;
+}
+
+/* *out_claimed: a worker has it. */
+static hf_status run_offer(hf_core *core, live_run *run, bool *out_claimed,
+                           hf_task_holder *out_holder, hf_err *err)
+{
+    const hf_ulid id = hf_ulid_form(run->info.created_us, run->key, 1);
+    char task_id[HF_ULID_TEXT_SIZE];
+    hf_task_offer offer = {.key = run_key(run),
+                           .run = run->key,
+                           .namespace_key = run->info.namespace_key,
+                           .queue = run->info.queue,
+                           .type = run->info.type,
+                           .workflow_id = run->info.instance_id,
+                           .run_id = hf_slice_of(run->run_id),
+                           .prefers = sticky_worker(core, run)};
+    hf_status st;
+
+    hf_ulid_print(&id, task_id);
+    offer.task_id = hf_slice_of(task_id);
+    if (!run->far->offered)
+        run->far->pinned = run_is_pinned(core, run);
+    if (run->far->pinned)
+        offer.build = run->info.compatibility;
+    st = hf_matching_offer(core->o.matching, &offer, out_claimed, out_holder, err);
+    run->far->offered = !st;
+    return st;
 }
 
 void hf_errand_dispatch(hf_core *core, live_run *run)
 {
-    hf_waiter *waiter = run->far ? run->far->waiter : NULL;
+    hf_task_holder holder;
+    bool claimed = false;
     hf_err err;
 
     if (!run->far || run->dirty)
         return;
-    run->far->waiter = NULL;
     if (run->paused || run->far->answer || run->far->lease.held || !hf_errand_wanted(run) ||
         run->far->lease.again_us > hf_core_now(core)) {
-        hf_errand_send_back(core, waiter);
+        run_withdraw(run);
         return;
     }
-    if (!run_describe(core, run)) {
-        hf_errand_send_back(core, waiter);
-        hf_core_fail(core, hf_err_nomem(&err, "a task"), &err);
-        return;
-    }
-    while (!waiter || !run_hand(core, run, waiter)) {
-        if (hf_desk_offer(core->o.desk, &run->far->errand, sticky_worker(core, run), &waiter,
-                          &err)) {
+    do {
+        if (run_offer(core, run, &claimed, &holder, &err)) {
             hf_core_fail(core, HF_NOMEM, &err);
             return;
         }
-        if (!waiter)
-            return; /* it lies there */
-    }
+    } while (claimed && !run_hand(core, run, &holder));
 }
 
 void hf_errand_turn(live_run *run)
@@ -188,12 +187,17 @@ void hf_errand_turn(live_run *run)
         hf_replay_answered(run->replay, &run->far->answer->answer);
 }
 
-static void lease_end(live_run *run)
+static void lease_end(live_run *run, hf_task_move how)
 {
+    const hf_task_key key = run_key(run);
+
+    hf_matching_end(run->core->o.matching, &key, how);
     run->far->lease.held = false;
+    hf_core_disarm(run->core, -run->key);
+    if (how == HF_TASK_EXPIRE)
+        return;
     run->far->lease.again_us = 0;
     run->far->lease.failures = 0;
-    hf_core_disarm(run->core, -run->key);
 }
 
 void hf_errand_refuse(live_run *run, const hf_err *why)
@@ -202,7 +206,7 @@ void hf_errand_refuse(live_run *run, const hf_err *why)
 
     run->far->answer = NULL;
     if (why->status == HF_CONFLICT) { /* the code has to see more: another task, at once */
-        lease_end(run);
+        lease_end(run, HF_TASK_WITHDRAW);
         hf_ticket_end(ticket, HF_REJECTED, "history_moved", why->text);
         return;
     }
@@ -218,7 +222,7 @@ void hf_errand_answered(live_run *run)
         return;
     run->far->answer = NULL;
     run->far->seen_seq = ticket->answer.seen_seq;
-    lease_end(run);
+    lease_end(run, HF_TASK_REPORT);
     hf_ticket_end(ticket, HF_OK, "", "");
 }
 
@@ -235,7 +239,6 @@ hf_status hf_errand_loaded(live_run *run, hf_err *err)
         run->far = hf_alloc(sizeof(*run->far));
         if (!run->far)
             return hf_err_nomem(err, "a live run");
-        hf_list_init(&run->far->errand.place);
     }
     if (run->far->seen_known)
         return HF_OK;
@@ -248,16 +251,15 @@ hf_status hf_errand_loaded(live_run *run, hf_err *err)
 void hf_errand_gone(live_run *run)
 {
     hf_ticket *ticket = run->far ? run->far->answer : NULL;
-    hf_waiter *waiter = run->far ? run->far->waiter : NULL;
 
     if (!run->far)
         return;
-    hf_desk_withdraw(run->core->o.desk, &run->far->errand);
+    run_withdraw(run);
+    if (run->far->lease.held)
+        lease_end(run, HF_TASK_WITHDRAW);
     hf_core_disarm(run->core, -run->key);
-    hf_alloc_free(run->far->texts);
     hf_alloc_free(run->far);
     run->far = NULL;
-    hf_errand_send_back(run->core, waiter);
     if (ticket && run->elsewhere)
         hf_ticket_elsewhere(ticket);
     else if (ticket)
@@ -266,27 +268,43 @@ void hf_errand_gone(live_run *run)
 
 static const char *lease_wrong(const hf_core *core, const live_run *run, const hf_ticket *ticket)
 {
-    if (!run->far->lease.held || run->far->answer)
+    const hf_task_key key = run_key(run);
+    hf_task_holder holder;
+
+    if (!run->far->lease.held || run->far->answer ||
+        !hf_matching_leased(core->o.matching, &key, &holder))
         return "task_not_leased";
-    if (ticket->worker.ptr && !hf_slice_equal(ticket->worker, hf_slice_of(run->far->lease.owner)))
+    if (ticket->worker.ptr && !hf_slice_equal(ticket->worker, hf_slice_of(holder.worker)))
         return "lease_owner_mismatch";
-    if (ticket->attempt != run->far->lease.attempt)
+    if (ticket->attempt != key.attempt)
         return "workflow_task_attempt_mismatch";
-    return run->far->lease.until_us <= hf_core_now(core) ? "lease_expired" : NULL;
+    return holder.until_us <= hf_core_now(core) ? "lease_expired" : NULL;
+}
+
+static void lease_extend(hf_core *core, const live_run *run)
+{
+    const hf_task_key key = run_key(run);
+    hf_task_holder holder;
+    int64_t until_us;
+
+    if (!hf_matching_leased(core->o.matching, &key, &holder))
+        return;
+    until_us = hf_core_now(core) + holder.lease_us;
+    (void)hf_matching_extend(core->o.matching, &key, until_us);
+    (void)lease_arm(core, run, until_us);
 }
 
 /* It is handed out again, later each time. */
 static void task_return(hf_core *core, live_run *run)
 {
-    const core_alarm again = {.kind = CORE_ALARM_ERRAND, .run = run->key, .key = -run->key};
-    int64_t pause_us = RETRY_FIRST_US
-                       << (run->far->lease.failures < 6 ? run->far->lease.failures : 6);
+    int failures = run->far->lease.failures + 1;
+    int64_t pause_us = RETRY_FIRST_US << (failures < 7 ? failures - 1 : 6);
 
-    run->far->lease.held = false;
-    run->far->lease.failures++;
+    lease_end(run, HF_TASK_REPORT);
+    run->far->lease.failures = failures;
     run->far->lease.again_us =
         hf_core_now(core) + (pause_us < RETRY_MOST_US ? pause_us : RETRY_MOST_US);
-    (void)hf_core_alarm_move(core, &again, run->far->lease.again_us);
+    (void)lease_arm(core, run, run->far->lease.again_us);
 }
 
 void hf_errand_run_report(hf_core *core, hf_ticket *ticket)
@@ -294,7 +312,7 @@ void hf_errand_run_report(hf_core *core, hf_ticket *ticket)
     live_run *run = hf_map_int_get(core->runs, (uint64_t)ticket->key);
     bool there = run && run->far && run->info.namespace_key == ticket->namespace_key;
     const char *wrong = there ? lease_wrong(core, run, ticket) : NULL;
-    const core_alarm end = {.kind = CORE_ALARM_ERRAND, .run = ticket->key, .key = -ticket->key};
+    const hf_task_key key = there ? run_key(run) : (hf_task_key){0};
 
     if ((!there || wrong) && hf_whereabouts_elsewhere(core, ticket)) {
         hf_ticket_elsewhere(ticket);
@@ -320,48 +338,60 @@ void hf_errand_run_report(hf_core *core, hf_ticket *ticket)
     case HF_TICKET_BEAT:
     case HF_TICKET_RESULT:
     case HF_TICKET_FAILURE:
-        run->far->lease.until_us = hf_core_now(core) + run->far->lease.lease_us;
-        (void)hf_core_alarm_move(core, &end, run->far->lease.until_us);
+        lease_extend(core, run);
         break;
     }
     if (ticket->mem) {
-        ticket->instance_id = hf_mem_text(ticket->mem, run->far->errand.instance_id);
+        ticket->instance_id = hf_matching_workflow_id(core->o.matching, &key, ticket->mem);
         ticket->run_id = hf_mem_text(ticket->mem, hf_slice_of(run->run_id));
     }
     hf_ticket_end(ticket, HF_OK, "", "");
 }
 
-bool hf_errand_run_take(hf_core *core, live_run *run, hf_waiter *waiter)
+bool hf_errand_run_claimed(hf_core *core, live_run *run, const hf_task_key *key)
 {
-    if (hf_errand_wanted(run) && !run->dirty && !run->far->lease.held && !run->far->answer) {
-        if (!run_hand(core, run, waiter)) /* the worker is gone: offered again */
-            hf_errand_dispatch(core, run);
-        return true;
-    }
-    if (run->replay || !run->far || run->far->waiter)
+    const hf_task_key offered = run->far ? run_key(run) : (hf_task_key){0};
+
+    if (!run->far || !run->far->offered || !hf_task_key_equal(&offered, key))
         return false;
-    run->far->waiter = waiter;
+    if (run->replay)
+        hf_errand_dispatch(core, run); /* when its unit is under way: after that */
+    else
+        hf_core_ready(core, run);
+    return true;
+}
+
+void hf_errand_run_alarm(hf_core *core, live_run *run)
+{
+    const hf_task_key key = run->far ? run_key(run) : (hf_task_key){0};
+    hf_task_holder holder;
+
+    if (run->far && !run->far->answer && run->far->lease.held &&
+        hf_matching_leased(core->o.matching, &key, &holder) && holder.until_us <= hf_core_now(core))
+        lease_end(run, HF_TASK_EXPIRE); /* its worker is lost: another gets the task */
+}
+
+bool hf_errand_run_give_up(hf_core *core, const hf_task_lease *lease)
+{
+    live_run *run = hf_map_int_get(core->runs, (uint64_t)lease->key.subject);
+    const hf_task_key key = run && run->far ? run_key(run) : (hf_task_key){0};
+
+    if (!run || !run->far || !run->far->lease.held || run->far->answer ||
+        !hf_task_key_equal(&key, &lease->key))
+        return false;
+    lease_end(run, HF_TASK_EXPIRE);
     hf_core_ready(core, run);
     return true;
 }
 
-int64_t hf_errand_runs_give_up(hf_core *core, int64_t namespace_key, hf_slice worker)
+void hf_errand_run_back(hf_core *core, const hf_ticket *ticket)
 {
-    int64_t count = 0;
-    size_t at = 0;
-    uint64_t key;
-    void *item;
+    live_run *run = hf_map_int_get(core->runs, (uint64_t)ticket->key);
 
-    while (hf_map_int_next(core->runs, &at, &key, &item)) {
-        live_run *run = item;
-
-        if (!run->far || !run->far->lease.held || run->far->answer ||
-            run->info.namespace_key != namespace_key ||
-            !hf_slice_equal(worker, hf_slice_of(run->far->lease.owner)))
-            continue;
-        lease_end(run);
-        hf_core_ready(core, run);
-        count++;
-    }
-    return count;
+    if (!run || !run->far || run->info.namespace_key != ticket->namespace_key ||
+        lease_wrong(core, run, ticket))
+        return;
+    lease_end(run, HF_TASK_WITHDRAW);
+    run->far->lease.taken_us = 0; /* it has not seen what it was handed */
+    hf_core_ready(core, run);
 }

@@ -17,45 +17,18 @@ typedef struct handback {
     char worker[];
 } handback;
 
-static bool owner_is(const handback *back, hf_slice owner)
-{
-    return hf_slice_equal(owner, hf_slice_from(back->worker, back->worker_len));
-}
-
-static void run_back(hf_core *core, const handback *back)
-{
-    live_run *run = hf_map_int_get(core->runs, (uint64_t)back->key);
-
-    if (!run || !run->far || run->info.namespace_key != back->namespace_key ||
-        !run->far->lease.held || run->far->answer || run->far->lease.attempt != back->attempt ||
-        !owner_is(back, hf_slice_of(run->far->lease.owner)))
-        return;
-    run->far->lease.held = false;
-    run->far->lease.taken_us = 0; /* it has not seen what it was handed */
-    hf_core_disarm(core, -run->key);
-    hf_core_ready(core, run);
-}
-
-static void attempt_back(hf_core *core, const handback *back)
-{
-    hf_job *job = hf_map_int_get(core->jobs, (uint64_t)back->key);
-    live_run *run = job && job->far && !job->ticket && job->count.attempt == back->attempt &&
-                            owner_is(back, job->owner)
-                        ? hf_core_live(core, job->run)
-                        : NULL;
-
-    if (run && run->info.namespace_key == back->namespace_key)
-        hf_attempt_lost(core, job);
-}
-
 static void back_take(hf_core *core, hf_core_call *call)
 {
     handback *back = (handback *)call;
 
-    if (core && back->kind == HF_TASK_WORKFLOW)
-        run_back(core, back);
-    else if (core)
-        attempt_back(core, back);
+    const hf_ticket ticket = {.kind = back->kind,
+                              .key = back->key,
+                              .attempt = back->attempt,
+                              .namespace_key = back->namespace_key,
+                              .worker = hf_slice_from(back->worker, back->worker_len)};
+
+    if (core)
+        hf_errand_back(core, &ticket);
     atomic_fetch_sub(&back->core->handbacks, 1);
     hf_alloc_free(back);
 }
@@ -97,7 +70,7 @@ bool hf_handback_waits(hf_core *core)
 
         for (const core_start *start = run->dirty ? run->staged_starts : NULL; start;
              start = start->next)
-            if (start->waiter)
+            if (start->claimed)
                 return true;
     }
     return false;

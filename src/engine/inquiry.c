@@ -2,6 +2,7 @@
    its key, under the lock, and write their answer into the asker's arena. */
 #include "engine/inquiry.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -12,7 +13,6 @@
 #include "base/map.h"
 #include "base/thread.h"
 #include "base/value.h"
-#include "engine/errand.h"
 #include "model/envelope.h"
 #include "model/limit.h"
 
@@ -21,11 +21,11 @@
 
 typedef struct inquiry {
     hf_inquiry_ask *ask;
-    hf_errand errand;
+    int64_t namespace_key;
     int64_t key;
     char id[HF_ULID_TEXT_SIZE];
-    char owner[256]; /* empty: nobody has it */
-    int64_t attempt;
+    char owner[256];  /* empty: nobody has it */
+    int64_t attempt;  /* the last one that a worker got */
     int64_t until_us; /* the asker leaves */
     bool done;
     bool stopped;
@@ -34,6 +34,7 @@ typedef struct inquiry {
 
 struct hf_inquiries {
     const hf_clock *clock;
+    hf_matching *matching;
     hf_mutex lock;
     hf_map_int *open; /* by key */
     size_t count;
@@ -42,7 +43,12 @@ struct hf_inquiries {
     bool shut;
 };
 
-hf_status hf_inquiries_open(const hf_clock *clock, hf_inquiries **out_inquiries, hf_err *err)
+enum { KINDS = 1 << HF_TASK_QUERY | 1 << HF_TASK_VALIDATION };
+
+static void inquiry_claimed(void *ctx);
+
+hf_status hf_inquiries_open(const hf_clock *clock, hf_matching *matching,
+                            hf_inquiries **out_inquiries, hf_err *err)
 {
     hf_inquiries *inquiries = hf_alloc(sizeof(*inquiries));
     hf_status st;
@@ -50,6 +56,7 @@ hf_status hf_inquiries_open(const hf_clock *clock, hf_inquiries **out_inquiries,
     if (!inquiries)
         return hf_err_nomem(err, "questions");
     inquiries->clock = clock;
+    inquiries->matching = matching;
     st = hf_mutex_init(&inquiries->lock, err);
     if (st) {
         hf_alloc_free(inquiries);
@@ -64,6 +71,7 @@ hf_status hf_inquiries_open(const hf_clock *clock, hf_inquiries **out_inquiries,
         hf_inquiries_close(inquiries);
         return st;
     }
+    hf_matching_listen(matching, KINDS, inquiry_claimed, inquiries);
     *out_inquiries = inquiries;
     return HF_OK;
 }
@@ -72,6 +80,7 @@ void hf_inquiries_close(hf_inquiries *inquiries)
 {
     if (!inquiries)
         return;
+    hf_matching_forget(inquiries->matching, KINDS);
     hf_map_int_free(inquiries->open);
     hf_mutex_fini(&inquiries->lock);
     hf_alloc_free(inquiries);
@@ -98,11 +107,19 @@ void hf_inquiries_shut(hf_inquiries *inquiries, bool shut)
 
 /* ---- the worker's side */
 
+/* Of the attempt that a worker has, or of the next. */
+static hf_task_key inquiry_key(const inquiry *q)
+{
+    return (hf_task_key){.kind = q->ask->kind,
+                         .subject = q->key,
+                         .attempt = q->attempt + !q->owner[0],
+                         .epoch = HF_NONE};
+}
+
 /* What the worker gets; the rest of the run it reads from history. */
-static hf_value inquiry_task(const inquiry *q, const hf_waiter *waiter, int64_t until_us)
+static hf_value inquiry_task(const inquiry *q, hf_mem *mem, int64_t until_us)
 {
     bool query = q->ask->kind == HF_TASK_QUERY;
-    hf_mem *mem = waiter->mem;
     hf_value_list *task = hf_value_object(mem);
     hf_decision_payload payload = {.codec = HF_PAYLOAD_CODEC_JSON};
     hf_value arguments = NULL;
@@ -127,71 +144,81 @@ static hf_value inquiry_task(const inquiry *q, const hf_waiter *waiter, int64_t 
     hf_value_set_text(task, "run_id", q->ask->run_id);
     hf_value_set_text(task, "workflow_type", q->ask->type);
     hf_value_set_text(task, "task_queue", q->ask->queue);
-    hf_value_set_text(task, "lease_owner", waiter->worker);
+    hf_value_set_text(task, "lease_owner", hf_slice_of(q->owner));
     hf_value_set_int(task, "lease_expires_at", until_us);
     return hf_value_finish(task);
 }
 
-hf_value hf_inquiry_take(hf_inquiries *inquiries, int64_t key, const hf_waiter *waiter)
+/* The question goes to the worker that claimed it, if it still waits for one. */
+static void inquiry_hand(hf_inquiries *inquiries, const hf_task_key *key, const char *worker)
 {
-    int64_t left_us;
+    hf_mem *mem = hf_mem_new_small();
+    hf_task_key now = {0};
     hf_value task = NULL;
+    int64_t left_us = 0;
     inquiry *q;
 
     hf_mutex_lock(&inquiries->lock);
-    q = hf_map_int_get(inquiries->open, (uint64_t)key);
-    if (q && !q->done && !q->stopped && !q->owner[0] && waiter->worker.len < sizeof(q->owner)) {
-        q->attempt++;
+    q = hf_map_int_get(inquiries->open, (uint64_t)key->subject);
+    if (q)
+        now = inquiry_key(q);
+    if (q && hf_task_key_equal(&now, key) && !q->done && !q->stopped && !q->owner[0] && mem) {
         left_us = q->until_us - hf_clock_mono_us(inquiries->clock);
-        task = inquiry_task(q, waiter, hf_clock_wall_us(inquiries->clock) + left_us);
-        if (task) {
-            memcpy(q->owner, waiter->worker.ptr, waiter->worker.len);
-            q->owner[waiter->worker.len] = '\0';
-        } else {
-            hf_cond_broadcast(&q->changed); /* no memory: the asker puts it on the desk again */
-        }
+        (void)snprintf(q->owner, sizeof(q->owner), "%s", worker);
+        q->attempt++;
+        task = inquiry_task(q, mem, hf_clock_wall_us(inquiries->clock) + left_us);
     }
     hf_mutex_unlock(&inquiries->lock);
-    return task;
+    if (task && hf_matching_deliver(inquiries->matching, key, left_us,
+                                    hf_clock_wall_us(inquiries->clock) + left_us, mem, task))
+        return;
+    if (!task) { /* no memory: the worker goes on waiting */
+        hf_mem_free(mem);
+        hf_matching_withdraw(inquiries->matching, key);
+    }
+    hf_mutex_lock(&inquiries->lock);
+    q = hf_map_int_get(inquiries->open, (uint64_t)key->subject);
+    if (q && !q->done && q->attempt == key->attempt) {
+        q->owner[0] = '\0';
+        hf_cond_broadcast(&q->changed); /* the asker offers it again */
+    }
+    hf_mutex_unlock(&inquiries->lock);
 }
 
-void hf_inquiry_return(hf_inquiries *inquiries, int64_t key)
+/* Any thread that polls, or asks. */
+static void inquiry_claimed(void *ctx)
 {
-    inquiry *q;
+    hf_inquiries *inquiries = ctx;
+    hf_task_holder holder;
+    hf_task_key key;
+    int64_t run;
 
-    hf_mutex_lock(&inquiries->lock);
-    q = hf_map_int_get(inquiries->open, (uint64_t)key);
-    if (q && !q->done) {
-        q->owner[0] = '\0';
-        hf_cond_broadcast(&q->changed); /* the asker puts it on the desk again */
-    }
-    hf_mutex_unlock(&inquiries->lock);
+    while (hf_matching_claim(inquiries->matching, KINDS, &key, &run, &holder))
+        inquiry_hand(inquiries, &key, holder.worker);
 }
 
 /* ---- the asker's side */
 
-/* Puts it on the desk, and into the hands of a worker that waits there. */
-static hf_status inquiry_offer(hf_inquiries *inquiries, hf_desk *desk, inquiry *q, hf_err *err)
+/* Offers it, and hands it to a worker that waits. */
+static hf_status inquiry_offer(hf_inquiries *inquiries, inquiry *q, hf_err *err)
 {
-    hf_waiter *waiter = NULL;
+    hf_task_offer offer = {.run = q->ask->run,
+                           .namespace_key = q->namespace_key,
+                           .queue = q->ask->queue,
+                           .type = q->ask->type,
+                           .workflow_id = q->ask->instance_id,
+                           .run_id = q->ask->run_id};
+    hf_task_holder holder;
+    bool claimed = false;
     hf_status st;
 
-    for (;;) {
-        hf_value task;
-
-        st = hf_desk_offer(desk, &q->errand, (hf_slice){0}, &waiter, err);
-        if (st || !waiter)
-            return st;
-        task = hf_inquiry_take(inquiries, q->key, waiter);
-        if (!task) { /* another worker was faster: this one goes on waiting */
-            if (hf_errand_ask(desk, waiter, err))
-                (void)waiter->got(waiter, NULL);
-            return HF_OK;
-        }
-        if (waiter->got(waiter, task))
-            return HF_OK;
-        hf_inquiry_return(inquiries, q->key);
-    }
+    hf_mutex_lock(&inquiries->lock);
+    offer.key = inquiry_key(q);
+    hf_mutex_unlock(&inquiries->lock);
+    st = hf_matching_offer(inquiries->matching, &offer, &claimed, &holder, err);
+    if (!st && claimed)
+        inquiry_hand(inquiries, &offer.key, holder.worker);
+    return st;
 }
 
 /* True: it is over, one way or the other. Under the lock. */
@@ -219,7 +246,7 @@ static void inquiry_sleep(hf_call *call, inquiry *q, int64_t claim_us)
         q->until_us = 0; /* nobody else moves this engine: nothing more will come */
 }
 
-/* Waits for its end. A worker that went away with it sends it back to the desk. */
+/* Waits for its end. It is offered again when a worker went away with it. */
 static hf_status inquiry_wait(hf_call *call, inquiry *q, hf_err *err)
 {
     hf_inquiries *inquiries = call->engine->inquiries;
@@ -239,7 +266,7 @@ static hf_status inquiry_wait(hf_call *call, inquiry *q, hf_err *err)
         if (over)
             return st;
         if (free)
-            st = inquiry_offer(inquiries, call->engine->desk, q, err);
+            st = inquiry_offer(inquiries, q, err);
         if (st)
             return st;
     }
@@ -271,33 +298,31 @@ static hf_status inquiry_begin(hf_inquiries *inquiries, inquiry *q, hf_err *err)
 static void inquiry_finish(hf_inquiries *inquiries, inquiry *q)
 {
     hf_inquiry_ask *ask = q->ask;
+    hf_task_key key;
 
     hf_mutex_lock(&inquiries->lock);
+    key = inquiry_key(q);
     (void)hf_map_int_remove(inquiries->open, (uint64_t)q->key);
     inquiries->count--;
     if (!q->done)
         ask->end = q->owner[0] ? HF_INQUIRY_LATE : HF_INQUIRY_UNCLAIMED;
     hf_mutex_unlock(&inquiries->lock);
+    hf_matching_withdraw(inquiries->matching, &key);
 }
 
 hf_status hf_inquiry_put(hf_call *call, hf_inquiry_ask *ask, hf_err *err)
 {
     hf_inquiries *inquiries = call->engine->inquiries;
     inquiry q = {.ask = ask,
-                 .errand = {.kind = ask->kind,
-                            .inquiries = inquiries,
-                            .namespace_key = call->in.namespace_key,
-                            .queue = ask->queue,
-                            .type = ask->type},
+                 .namespace_key = call->in.namespace_key,
                  .until_us = hf_clock_mono_us(inquiries->clock) +
                              hf_limit_us(HF_LIMIT_QUERY_TIMEOUT_SECONDS)};
     hf_status st;
 
     ask->end = HF_INQUIRY_NOBODY;
-    if (!hf_desk_served(call->engine->desk, ask->kind, call->in.namespace_key, ask->queue,
-                        HF_DESK_VISIT_US))
+    if (!hf_matching_served(inquiries->matching, ask->kind, call->in.namespace_key, ask->queue,
+                            HF_MATCHING_VISIT_US))
         return HF_OK;
-    hf_list_init(&q.errand.place);
     st = hf_cond_init(&q.changed, err);
     if (st)
         return st;
@@ -307,11 +332,9 @@ hf_status hf_inquiry_put(hf_call *call, hf_inquiry_ask *ask, hf_err *err)
         ask->end = HF_INQUIRY_FULL;
         return st == HF_BUSY ? HF_OK : st;
     }
-    q.errand.activity = q.key;
-    st = inquiry_offer(inquiries, call->engine->desk, &q, err);
+    st = inquiry_offer(inquiries, &q, err);
     if (!st)
         st = inquiry_wait(call, &q, err);
-    hf_desk_withdraw(call->engine->desk, &q.errand);
     inquiry_finish(inquiries, &q);
     hf_cond_fini(&q.changed);
     if (!st && q.stopped && !q.done)
@@ -401,8 +424,7 @@ static hf_status inquiry_report(const hf_call *call, hf_task_kind kind, const hf
         return hf_err_set(err, HF_INVALID, "a report needs a task and a worker");
     hf_mutex_lock(&inquiries->lock);
     q = inquiry_find(inquiries, kind, known.task_id);
-    wrong = q && q->errand.namespace_key == call->in.namespace_key ? report_wrong(q, &known)
-                                                                   : "not_found";
+    wrong = q && q->namespace_key == call->in.namespace_key ? report_wrong(q, &known) : "not_found";
     if (wrong) {
         st = report_refuse(kind, wrong, err);
     } else if (!report_keep(q->ask, said)) {

@@ -1,14 +1,14 @@
 /* inquiry.h: questions to runs whose code is in other processes: queries, and whether the validator
-   of an update takes it. A question lies on the desk until a worker takes it; whoever asks waits.
-   Nothing of it is stored: a crash ends both, and the caller asks again.
+   of an update takes it. A question is offered until a worker takes it; whoever asks waits. Nothing
+   of it is stored: a crash ends both, and the caller asks again.
 
    Any thread. It must never call user code or the store. */
 #ifndef HF_ENGINE_INQUIRY_H
 #define HF_ENGINE_INQUIRY_H
 
 #include "engine/call.h"
-#include "engine/desk.h"
 #include "holdfast/worker.h"
+#include "task/matching.h"
 
 typedef struct hf_inquiries hf_inquiries;
 
@@ -40,8 +40,8 @@ typedef struct hf_inquiry_ask {
     hf_value validation_errors; /* NULL: none */
 } hf_inquiry_ask;
 
-HF_NODISCARD hf_status hf_inquiries_open(const hf_clock *clock, hf_inquiries **out_inquiries,
-                                         hf_err *err);
+HF_NODISCARD hf_status hf_inquiries_open(const hf_clock *clock, hf_matching *matching,
+                                         hf_inquiries **out_inquiries, hf_err *err);
 void hf_inquiries_close(hf_inquiries *inquiries); /* NULL is allowed; nobody asks any more */
 
 /* Whoever asks is sent away with HF_STOPPED, until it opens again. NULL is allowed. */
@@ -50,14 +50,7 @@ void hf_inquiries_shut(hf_inquiries *inquiries, bool shut);
 /* Asks and waits; HF_OK: `end` says how it ended. */
 HF_NODISCARD hf_status hf_inquiry_put(hf_call *call, hf_inquiry_ask *ask, hf_err *err);
 
-/* The worker takes a question that lay on the desk: its task, in the waiter's arena. NULL: it is
-   gone, or memory ran out. */
-hf_value hf_inquiry_take(hf_inquiries *inquiries, int64_t key, const hf_waiter *waiter);
-
-/* The worker that took it is gone: it is for others again. */
-void hf_inquiry_return(hf_inquiries *inquiries, int64_t key);
-
-/* The same when its task did not arrive: nothing happens unless the claim still holds. */
+/* The task of a question did not arrive: it is for others again, if the claim still holds. */
 void hf_inquiry_give_back(hf_inquiries *inquiries, hf_task_kind kind, const hf_task_claim *claim);
 
 #endif

@@ -381,7 +381,7 @@ static hf_status live_begin(hf_core *core, live_run *run, bool closed_too, const
     if (st)
         return st;
     run->open_count = 0;
-    if (!workflow && core->o.desk && !closed_too && !run->quarantined)
+    if (!workflow && core->o.matching && !closed_too && !run->quarantined)
         return live_begin_far(run, err);
     if (!workflow || ((run->quarantined || hf_core_away(core, run->key)) && !closed_too)) {
         /* Another build has the code, or it must not be run: the task waits. A deadline does not.

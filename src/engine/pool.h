@@ -56,10 +56,7 @@ typedef struct hf_job {
     bool beat_waits;     /* a sign of life waits to be recorded */
     int64_t recorded_us; /* when one was recorded last, HF_NONE: never */
     bool far;            /* a worker in another process has it, see errand.h */
-    hf_slice owner;      /* that worker; ptr NULL: not known */
-    bool unheard;        /* it was handed out by the process before, and nobody spoke of it since */
-    int64_t lease_us;
-    int64_t lease_until_us;
+    int64_t epoch;       /* of its task then: with activity and attempt, the key of the lease */
     struct hf_ticket *ticket;            /* its report waits for the commit */
     void (*dropped)(struct hf_job *job); /* asked when it is freed; NULL: nobody waits */
     /* under the pool's lock */

@@ -225,7 +225,7 @@ static hf_status schedule_send(hf_core *core, core_schedule *known, const hf_sch
                                          .compatibility = core->o.compatibility,
                                          .app = core->o.app,
                                          .fleet_fails = core->o.settings->fleet_fails,
-                                         .far = core->o.desk != NULL};
+                                         .far = core->o.matching != NULL};
     bool failed = known->refused && known->refused_at == s->revision;
     struct core_firing *firing = NULL;
     hf_unit *unit = NULL;

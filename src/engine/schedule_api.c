@@ -432,7 +432,7 @@ static hf_status schedule_fire(hf_call *c, const char *id, hf_fire fire, hf_valu
         .compatibility = hf_slice_of(engine->app ? engine->app->build_id : NULL),
         .app = engine->app,
         .fleet_fails = engine->settings.fleet_fails,
-        .far = engine->desk != NULL};
+        .far = engine->matching != NULL};
     int64_t refused_at = 0;
     hf_status st = HF_CONFLICT;
 

@@ -79,7 +79,7 @@ static hf_status activity_recover(hf_core *core, hf_db_cursor *row)
     bool lost = hf_db_column_int(row, 3) == HF_ACTIVITY_STATUS_RUNNING;
     int64_t available_us = hf_db_column_null(row, 4) ? 0 : hf_db_column_int(row, 4);
     int64_t due_us = hf_db_column_null(row, 5) ? INT64_MAX : hf_db_column_int(row, 5);
-    bool here = core->o.desk /* or with a worker elsewhere */ ||
+    bool here = core->o.matching /* or with a worker elsewhere */ ||
                 hf_registry_find_activity(core->o.registry, hf_db_column_bytes(row, 2));
     bool now = lost || (available_us <= hf_core_now(core) && here);
     live_run *run;

@@ -136,7 +136,9 @@ static hf_status turn_draft(turn *t, hf_turn *out_turn, hf_err *err)
         st = hf_inbox_fold(core, run, &t->decide, &stopped, err);
     if (st || stopped)
         return st;
-    if (!run->paused)
+    if (run->paused)
+        hf_errand_hold(run);
+    else
         st = hf_attempt_fold_starts(run, &t->decide, err);
     facts = events->count;
     if (!st && facts)

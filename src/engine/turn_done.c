@@ -168,7 +168,7 @@ static bool turn_keep(hf_core *core, live_run *run, hf_unit *unit)
 
             hf_core_disarm(core, run->open[i].key);
             if (job)
-                hf_attempt_stop(job);
+                hf_attempt_stop(core, job);
         }
     }
     hf_live_settle(run, events->events, events->count);

@@ -34,7 +34,7 @@ static bool host_workflow(void *ctx, hf_slice type, hf_decide_type *out_type)
     const hf_turn_host *host = ctx;
     const hf_registry_workflow *workflow = hf_registry_find_workflow(host->core->o.registry, type);
 
-    if (!workflow && host->core->o.desk)
+    if (!workflow && host->core->o.matching)
         return far_workflow(host, type, out_type);
     if (workflow)
         *out_type =
@@ -57,7 +57,7 @@ static bool host_nobody(void *ctx, hf_slice type)
     hf_fleet fleet = {0};
     hf_err err;
 
-    return !core->o.desk && !core->o.shards &&
+    return !core->o.matching && !core->o.shards &&
            !hf_snapshot_of_type(core->db, mem, type, &definition, &fingerprint, &err) &&
            definition == HF_NONE &&
            !hf_fleet_read(core->db, mem, hf_engine_app_scope(core->o.app), hf_core_now(core),

@@ -1,8 +1,7 @@
-/* worker.c: the calls of worker.h. A poll is a waiter at the desk with texts of its own; a report
+/* worker.c: the calls of worker.h, but for those of a poll that is there (task/poll.c). A report
    waits until the core has committed what it says. */
 #include "holdfast/worker.h"
 
-#include <pthread.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -17,32 +16,12 @@
 #include "engine/inquiry.h"
 #include "model/decision_codec.h"
 #include "model/envelope.h"
+#include "task/matching.h"
 
 #define COMING_US  INT64_C(20000)   /* for what the core is about to offer */
 #define HANDING_US INT64_C(1000000) /* for what is being handed over: a commit, for an attempt */
 
-enum { TYPES_MAX = 1024, KINDS_ALL = (1 << HF_DESK_KINDS) - 1 };
-
-typedef enum poll_state {
-    POLL_WAITS,
-    POLL_CALLING, /* `got` runs */
-    POLL_GOT,
-    POLL_LEFT /* its owner went, and a thread of the engine is on its way to it: that one frees it
-               */
-} poll_state;
-
-struct hf_poll {
-    hf_waiter waiter;
-    hf_desk *desk;
-    bool (*got)(void *arg, hf_value task);
-    void *arg;
-    hf_mutex lock;
-    hf_cond called;
-    poll_state state;
-    pthread_t caller; /* of `got` */
-    bool ended;       /* from inside `got` */
-    bool left;        /* nothing comes any more: the owner's */
-};
+enum { TYPES_MAX = 1024, KINDS_ALL = (1 << HF_TASK_KINDS) - 1 };
 
 hf_status hf_workers_allow(hf_engine *engine)
 {
@@ -56,132 +35,56 @@ hf_status hf_workers_allow(hf_engine *engine)
         slot->err = engine->open_error;
         return engine->open_error.status;
     }
-    if (engine->desk)
+    if (engine->matching)
         return HF_OK;
     mode = engine->mode;
     if (mode != ENGINE_UNDECIDED)
-        hf_engine_end(engine); /* what works begins again, with a desk */
+        hf_engine_end(engine); /* what works begins again, with matching */
     hf_settings_for_workers(&engine->settings);
     st = hf_registry_add(engine->registry, &hf_standalone_def, &slot->err);
     if (!st)
         st = hf_registry_store(engine->registry, hf_store_writer(engine->store), &slot->err);
     if (st)
         return st;
-    st = hf_desk_open(engine->clock, &engine->desk, &slot->err);
+    st = hf_matching_open(engine->clock, &engine->matching, &slot->err);
     if (!st)
-        st = hf_inquiries_open(engine->clock, &engine->inquiries, &slot->err);
+        st = hf_inquiries_open(engine->clock, engine->matching, &engine->inquiries, &slot->err);
     return st || mode == ENGINE_UNDECIDED ? st : hf_engine_begin(engine, mode, &slot->err);
 }
 
-static void poll_free(hf_poll *poll)
+/* Texts ended by NULL, at most so many, behind the first ones that are there; in `mem`. */
+static hf_slice *texts_read(hf_mem *mem, const char *first, const char *const *texts, size_t most,
+                            size_t *out_count)
 {
-    hf_cond_fini(&poll->called);
-    hf_mutex_fini(&poll->lock);
-    hf_mem_free(poll->waiter.mem);
-    hf_alloc_free(poll);
-}
+    size_t count = first != NULL;
+    hf_slice *read;
 
-static bool poll_got(hf_waiter *waiter, hf_value task)
-{
-    hf_poll *poll = (hf_poll *)waiter;
-    bool took = false;
-    bool over;
-
-    hf_mutex_lock(&poll->lock);
-    over = poll->state == POLL_LEFT;
-    poll->state = POLL_CALLING;
-    poll->caller = pthread_self();
-    hf_mutex_unlock(&poll->lock);
-    if (!over) {
-        took = poll->got(poll->arg, task);
-        hf_mutex_lock(&poll->lock);
-        over = poll->ended;
-        poll->state = POLL_GOT;
-        hf_cond_broadcast(&poll->called);
-        hf_mutex_unlock(&poll->lock);
-    }
-    if (over)
-        poll_free(poll);
-    return took;
-}
-
-/* Its queues, and a place at each for every kind. */
-static hf_status places_fill(hf_poll *poll, const hf_poll_opts *opts, hf_err *err)
-{
-    hf_waiter *waiter = &poll->waiter;
-    size_t kinds = 0;
-    size_t count = 1;
-    hf_slice *queues;
-
-    waiter->kinds = (1U << opts->kind | opts->also) & KINDS_ALL;
-    for (unsigned kind = 0; kind < HF_DESK_KINDS; kind++)
-        kinds += waiter->kinds >> kind & 1;
-    while (opts->queues && opts->queues[count - 1] && count < HF_DESK_QUEUES_MAX)
+    for (size_t i = 0; texts && texts[i] && count < most; i++)
         count++;
-    queues = hf_mem_array(waiter->mem, count, sizeof(*queues));
-    waiter->places = hf_mem_array(waiter->mem, count * kinds, sizeof(*waiter->places));
-    if (!queues || !waiter->places)
-        return hf_err_nomem(err, "a poll");
-    for (size_t i = 0; i < count; i++) {
-        const char *name = i ? opts->queues[i - 1] : opts->queue;
-
-        queues[i] = hf_slice_of(hf_mem_text(waiter->mem, hf_slice_of(name)));
-        if (!queues[i].ptr)
-            return hf_err_nomem(err, "a poll");
-    }
-    waiter->queues = queues;
-    waiter->queue_count = count;
-    waiter->place_count = count * kinds;
-    for (size_t i = 0; i < waiter->place_count; i++) {
-        waiter->places[i].waiter = waiter;
-        hf_list_init(&waiter->places[i].link);
-    }
-    return HF_OK;
-}
-
-static hf_status poll_fill(hf_poll *poll, const hf_poll_opts *opts, hf_err *err)
-{
-    hf_mem *mem = poll->waiter.mem;
-    hf_slice *types = NULL;
-    size_t count = 0;
-
-    while (opts->types && opts->types[count] && count < TYPES_MAX)
-        count++;
-    if (count)
-        types = hf_mem_array(mem, count, sizeof(*types));
-    poll->waiter.worker = hf_slice_of(hf_mem_text(mem, hf_slice_of(opts->worker)));
-    if (opts->build && *opts->build)
-        poll->waiter.build = hf_slice_of(hf_mem_text(mem, hf_slice_of(opts->build)));
-    if ((count && !types) || !poll->waiter.worker.ptr ||
-        (opts->build && *opts->build && !poll->waiter.build.ptr))
-        return hf_err_nomem(err, "a poll");
-    for (size_t i = 0; i < count; i++) {
-        types[i] = hf_slice_of(hf_mem_text(mem, hf_slice_of(opts->types[i])));
-        if (!types[i].ptr)
-            return hf_err_nomem(err, "a poll");
-    }
-    poll->waiter.types = types;
-    poll->waiter.type_count = count;
-    poll->waiter.once = opts->task != NULL;
-    return opts->task ? HF_OK : places_fill(poll, opts, err);
+    read = hf_mem_array(mem, count + 1, sizeof(*read));
+    for (size_t i = 0; read && i < count; i++)
+        read[i] = hf_slice_of(!first ? texts[i] : i == 0 ? first : texts[i - 1]);
+    *out_count = count;
+    return read;
 }
 
 /* The one task that is asked for. */
-static hf_status task_claim(hf_poll *poll, const hf_poll_opts *opts, hf_err *err)
+static hf_status task_claim(hf_matching *matching, const hf_poll_spec *spec,
+                            const hf_poll_opts *opts, hf_poll **out_poll, hf_err *err)
 {
     hf_ulid id;
 
+    if (opts->kind != HF_TASK_WORKFLOW && opts->kind != HF_TASK_ACTIVITY)
+        return hf_err_set(err, HF_INVALID, "workflow tasks and activities are taken by name");
     if (!hf_ulid_parse(hf_slice_of(opts->task), &id))
         return hf_err_set(err, HF_NOTFOUND, "task_not_found: there is no task %s", opts->task);
-    if (opts->kind == HF_TASK_ACTIVITY)
-        return hf_errand_claim(poll->desk, &poll->waiter, 0, hf_ulid_key(&id), err);
-    return hf_errand_claim(poll->desk, &poll->waiter, hf_ulid_key(&id), 0, err);
+    return hf_matching_poll_task(matching, spec, opts->kind, hf_ulid_key(&id), out_poll, err);
 }
 
 hf_status hf_poll_begin(hf_engine *engine, const hf_poll_opts *opts, hf_poll **out_poll)
 {
+    hf_poll_spec spec = {0};
     hf_poll_opts known = {0};
-    hf_poll *poll;
     hf_call c;
     hf_status st = hf_call_begin(&c, engine);
 
@@ -191,75 +94,30 @@ hf_status hf_poll_begin(hf_engine *engine, const hf_poll_opts *opts, hf_poll **o
         return st;
     opts = &known;
     if (!out_poll || (!opts->queue && !opts->task) || !opts->worker || !*opts->worker ||
-        !opts->got || strlen(opts->worker) > 255)
+        !opts->got || strlen(opts->worker) >= HF_MATCHING_WORKER_SIZE)
         return hf_err_set(&c.slot->err, HF_INVALID,
                           "a poll needs a queue, a worker of 1 to 255 bytes and a function");
-    if (!engine->desk)
+    if (!engine->matching)
         return hf_err_set(&c.slot->err, HF_MISUSE, "workers are not allowed: hf_workers_allow");
-    poll = hf_alloc(sizeof(*poll));
-    if (!poll)
+    hf_mem_reset(c.slot->scratch);
+    spec.kinds = (1U << opts->kind | opts->also) & KINDS_ALL;
+    spec.namespace_key = c.in.namespace_key;
+    spec.queues = texts_read(c.slot->scratch, opts->queue ? opts->queue : "", opts->queues,
+                             HF_MATCHING_QUEUES_MAX, &spec.queue_count);
+    spec.types = texts_read(c.slot->scratch, NULL, opts->types, TYPES_MAX, &spec.type_count);
+    spec.worker = hf_slice_of(opts->worker);
+    if (opts->build && *opts->build)
+        spec.build = hf_slice_of(opts->build);
+    spec.lease_us = hf_clock_after(0, opts->lease);
+    spec.got = opts->got;
+    spec.arg = opts->arg;
+    if (!spec.queues || !spec.types)
         return hf_err_nomem(&c.slot->err, "a poll");
-    st = hf_mutex_init(&poll->lock, &c.slot->err);
-    if (st) {
-        hf_alloc_free(poll);
-        return st;
-    }
-    st = hf_cond_init(&poll->called, &c.slot->err);
-    if (st) {
-        hf_mutex_fini(&poll->lock);
-        hf_alloc_free(poll);
-        return st;
-    }
-    poll->desk = engine->desk;
-    poll->got = opts->got;
-    poll->arg = opts->arg;
-    poll->waiter.namespace_key = c.in.namespace_key;
-    poll->waiter.got = poll_got;
-    poll->waiter.lease_us = hf_clock_after(0, opts->lease);
-    poll->waiter.mem = hf_mem_new_small(); /* thousands may wait */
-    st = poll->waiter.mem ? poll_fill(poll, opts, &c.slot->err)
-                          : hf_err_nomem(&c.slot->err, "a poll");
-    *out_poll = poll; /* `got` may be called before this returns */
-    if (!st && engine->node && !hf_desk_visited(engine->desk, HF_DESK_VISIT_US))
+    if (engine->node && !hf_matching_visited(engine->matching, HF_MATCHING_VISIT_US))
         hf_node_look(engine->node);
-    if (!st)
-        st = opts->task ? task_claim(poll, opts, &c.slot->err)
-                        : hf_errand_ask(engine->desk, &poll->waiter, &c.slot->err);
-    if (st) {
-        *out_poll = NULL;
-        poll_free(poll);
-    }
-    return st;
-}
-
-bool hf_poll_leave(hf_poll *poll)
-{
-    if (poll && !poll->left)
-        poll->left = hf_desk_leave(poll->desk, &poll->waiter);
-    return !poll || poll->left;
-}
-
-bool hf_poll_end(hf_poll *poll)
-{
-    bool waited;
-    bool got;
-    bool inside;
-
-    if (!poll)
-        return true;
-    waited = hf_poll_leave(poll);
-    hf_mutex_lock(&poll->lock);
-    inside = poll->state == POLL_CALLING && pthread_equal(poll->caller, pthread_self());
-    poll->ended |= inside;
-    while (!inside && poll->state == POLL_CALLING)
-        hf_cond_wait(&poll->called, &poll->lock);
-    got = poll->state != POLL_WAITS;
-    if (!got && !waited)
-        poll->state = POLL_LEFT;
-    hf_mutex_unlock(&poll->lock);
-    if (!inside && (got || waited))
-        poll_free(poll);
-    return !got;
+    *out_poll = NULL;
+    return opts->task ? task_claim(engine->matching, &spec, opts, out_poll, &c.slot->err)
+                      : hf_matching_poll(engine->matching, &spec, out_poll, &c.slot->err);
 }
 
 /* ---- a poll that does not wait */
@@ -345,12 +203,12 @@ hf_status hf_tasks_ready(hf_engine *engine, hf_task_kind kind, const char *queue
         return st;
     if (!mem || !out || most < 1 || kind > HF_TASK_ACTIVITY)
         return hf_err_set(&c.slot->err, HF_INVALID, "workflow tasks or activities, at least one");
-    if (!engine->desk)
+    if (!engine->matching)
         return hf_err_set(&c.slot->err, HF_MISUSE, "workers are not allowed: hf_workers_allow");
-    if (engine->node && !hf_desk_visited(engine->desk, HF_DESK_VISIT_US))
+    if (engine->node && !hf_matching_visited(engine->matching, HF_MATCHING_VISIT_US))
         hf_node_look(engine->node);
-    *out = hf_desk_ready(engine->desk, c.in.namespace_key, kind,
-                         queue ? hf_slice_of(queue) : (hf_slice){0}, (size_t)most, mem);
+    *out = hf_matching_ready(engine->matching, c.in.namespace_key, kind,
+                             queue ? hf_slice_of(queue) : (hf_slice){0}, (size_t)most, mem);
     return *out ? HF_OK : hf_err_nomem(&c.slot->err, "tasks");
 }
 
@@ -419,7 +277,7 @@ static hf_status ticket_send(hf_call *c, hf_ticket *ticket)
     reporter who = {.engine = engine, .slot = c->slot};
     hf_status st = HF_OK;
 
-    if (!engine->desk)
+    if (!engine->matching)
         return hf_err_set(&c->slot->err, HF_MISUSE, "workers are not allowed: hf_workers_allow");
     if (ticket->what != HF_TICKET_BEAT) /* else its worker would wait until there is room */
         st = hf_writer_barred(engine->writer, &c->slot->err);
@@ -524,7 +382,7 @@ hf_status hf_task_release(hf_engine *engine, hf_task_kind kind, const hf_task_cl
         st = hf_options_take(&known, sizeof(known), claim, &c.slot->err);
     if (st)
         return st;
-    if (!engine->desk || !ticket.worker.ptr)
+    if (!engine->matching || !ticket.worker.ptr)
         return hf_err_set(&c.slot->err, HF_MISUSE, "a task is given back in its worker's name");
     if (kind == HF_TASK_WORKFLOW || kind == HF_TASK_ACTIVITY)
         return hf_handback_post(engine->core, &ticket, &c.slot->err);
@@ -627,7 +485,7 @@ static int64_t release_send(hf_engine *engine, const char *worker, bool unheard)
                             .who = {.engine = engine}};
     hf_call c;
 
-    if (hf_call_begin(&c, engine) || !engine->desk || !worker || !*worker)
+    if (hf_call_begin(&c, engine) || !engine->matching || !worker || !*worker)
         return 0;
     release.namespace_key = c.in.namespace_key;
     release.who.slot = c.slot;

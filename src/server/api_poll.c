@@ -299,7 +299,7 @@ static parked *parked_new(hf_api *api, const hf_poll_opts *opts, hf_slice key)
     return p;
 }
 
-/* Waits at the engine's desk; a worker of a drained build waits for nothing. */
+/* Waits for a task; a worker of a drained build waits for nothing. */
 static hf_status parked_begin(parked *p, const hf_poll_opts *opts)
 {
     hf_engine *engine = p->server->engine;

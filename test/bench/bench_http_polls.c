@@ -1,5 +1,5 @@
 /* bench_http_polls.c: what workers that wait cost in the whole server: memory over the empty one
-   with 9,800 polls at its desk, and how long it takes from a start until a worker has its task
+   with 9,800 polls that wait, and how long it takes from a start until a worker has its task
    while all the others go on waiting. Floor: 30 MB, and 50 ms at the 99th percentile.
    bench_http_park measures the same without engine and routes. */
 #include <arpa/inet.h>

@@ -474,7 +474,7 @@ HF_BOTH_ENGINES(a_worker_that_comes_while_a_unit_is_under_way)
 }
 
 /* Runs and attempts that wait for a worker when memory for runs is short: all of them are had. */
-HF_BOTH_ENGINES(work_on_the_desk_outlives_the_cache)
+HF_BOTH_ENGINES(offered_tasks_outlive_the_cache)
 {
     enum { RUNS = 5 };
     hf_engine *d = open_with_workers(kind);
@@ -570,5 +570,5 @@ HF_PG_SUITE_MAIN(
     HF_BOTH(a_crash_loses_no_task), HF_BOTH(a_report_may_come_before_its_run_is_back),
     HF_BOTH(far_runs_close_continue_and_have_children), HF_BOTH(history_is_read_in_pages),
     HF_BOTH(a_worker_that_comes_while_a_unit_is_under_way),
-    HF_BOTH(work_on_the_desk_outlives_the_cache),
+    HF_BOTH(offered_tasks_outlive_the_cache),
     HF_BOTH(a_task_is_held_while_its_run_is_out_of_memory), HF_BOTH(endless_texts_fail_one_run))
