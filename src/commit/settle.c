@@ -1,7 +1,8 @@
 /* settle.c: see settle.h. A unit whose fence did not hold is based on the run as it is now, when it
    allows that, and gets another round; else it ends with HF_CONFLICT. When the answer to COMMIT was
    lost, the chunk at the unit's place in history tells: it is there with this hash, or the unit was
-   not committed. */
+   not committed. A unit without events has no chunk: its command rows tell, and what holds no
+   command either ends with HF_CONFLICT, to be drafted again. */
 #include "commit/settle.h"
 
 #include <string.h>
@@ -40,7 +41,7 @@ static bool unit_refused(const hf_batch *batch, const hf_unit *unit)
     return hf_apply_refused(&last->item);
 }
 
-/* The same for a unit without events: it has nothing but the commands that it records. */
+/* The same for a unit without events that records commands. */
 static hf_status command_find(hf_batch *batch, const hf_row *command, bool *out_found, hf_err *err)
 {
     int64_t ignored = 0;
@@ -49,8 +50,10 @@ static hf_status command_find(hf_batch *batch, const hf_row *command, bool *out_
                         err);
 }
 
-/* Was the unit committed? Its first chunk is there with its hash, or it was not. */
-static hf_status unit_find(hf_batch *batch, const hf_unit *unit, bool *out_found, hf_err *err)
+/* Was the unit committed? Its first chunk is there with its hash, or it was not. *out_traced false:
+   nothing that stays would tell. */
+static hf_status unit_find(hf_batch *batch, const hf_unit *unit, bool *out_found, bool *out_traced,
+                           hf_err *err)
 {
     const hf_row *chunk = NULL;
     const hf_row *command = NULL;
@@ -65,6 +68,7 @@ static hf_status unit_find(hf_batch *batch, const hf_unit *unit, bool *out_found
         if (unit->item.rows[i]->op == HF_OP_COMMAND_RECORD)
             command = unit->item.rows[i];
     }
+    *out_traced = chunk || command || !hf_unit_appends(unit);
     if (!chunk && command)
         return command_find(batch, command, out_found, err);
     if (!chunk)
@@ -86,12 +90,19 @@ static hf_status batch_resolve(hf_batch *batch, hf_err *err)
 
     for (size_t i = 0; !st && i < batch->now->count; i++) {
         bool found = false;
+        bool traced = true;
+        hf_err why;
 
         if (batch->now->units[i]->settled)
             continue;
-        st = unit_find(batch, batch->now->units[i], &found, err);
+        st = unit_find(batch, batch->now->units[i], &found, &traced, err);
         if (!st && found)
             hf_settle_unit(batch->now->units[i], HF_OK, NULL);
+        else if (!st && !traced)
+            hf_settle_unit(
+                batch->now->units[i],
+                hf_err_set(&why, HF_CONFLICT, "the answer to COMMIT was lost, and no event tells"),
+                &why);
     }
     return st;
 }

@@ -180,6 +180,14 @@ void hf_unit_rows_drop(hf_unit *unit, hf_op op)
     }
 }
 
+bool hf_unit_empty(const hf_unit *unit)
+{
+    for (size_t i = 0; i < unit->part_count; i++)
+        if (unit->parts[i]->events.count)
+            return false;
+    return !unit->rows && !unit->failure.status;
+}
+
 void hf_unit_append(hf_unit *unit, const hf_run_base *base, int64_t epoch, hf_rebase rebase)
 {
     HF_ASSERT(unit->part_count == 0);
@@ -377,7 +385,7 @@ static hf_status part_seal(hf_unit *unit, hf_unit_part *part, hf_stager *stager,
 
     if (st)
         return st;
-    if (count == 0 && (part->creates || part->commands == 0))
+    if (count == 0 && (part->creates || !unit->rows))
         return hf_err_set(err, HF_MISUSE, "a unit must append at least one event to run %lld",
                           (long long)part->before.run);
     *after = part->before;

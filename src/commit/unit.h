@@ -73,9 +73,11 @@ void hf_unit_claim(hf_unit *unit, int64_t epoch);
 /* The unit's arena: what is put into rows and events may live here. */
 hf_mem *hf_unit_mem(hf_unit *unit);
 
-/* The unit appends to this run; must come first. It may go without events when all it does is to
-   record commands (hf_row_command_record). `epoch` is the shard's, HF_NONE for a fact from
- * outside. */
+/* The unit appends to this run; must come first. It may go without events when it has rows: commands
+   that it records (hf_row_command_record), or rows that may be written twice, such as what a run
+   sends to others, which carries a number. When the answer to the COMMIT of such rows is lost, the
+   unit ends with HF_CONFLICT and its drafter sends them again. `epoch` is the shard's, HF_NONE for
+   a fact from outside. */
 void hf_unit_append(hf_unit *unit, const hf_run_base *base, int64_t epoch, hf_rebase rebase);
 
 /* The unit fires a schedule: it moves the schedule's revision, and the instance that it makes
@@ -117,6 +119,9 @@ void hf_unit_row(hf_unit *unit, size_t part, hf_row *row);
 /* Takes back all rows of an operation that counts nothing: what the unit does besides covers them.
  */
 void hf_unit_rows_drop(hf_unit *unit, hf_op op);
+
+/* Whether it holds neither events nor rows, so that nothing is lost when it is thrown away. */
+bool hf_unit_empty(const hf_unit *unit);
 
 /* How the part's run stands after the unit. */
 void hf_unit_status(hf_unit *unit, size_t part, hf_run_status status);

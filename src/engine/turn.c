@@ -393,7 +393,7 @@ static hf_status turn_go(turn *t, hf_err *err)
         return st;
     if (outcome == HF_TURN_BLOCKED)
         return turn_blocked(t, err);
-    if (hf_unit_events(t->decide.unit, 0)->count)
+    if (!hf_unit_empty(t->decide.unit)) /* a signal to a child is rows and no event */
         return turn_finish(t, err);
     hf_turn_due_forget(t->run); /* what was due led to nothing */
     wanted = t->run->paused || hf_machine_runnable(t->run) || hf_errand_wanted(t->run);

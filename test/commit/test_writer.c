@@ -325,6 +325,74 @@ HF_BOTH_ENGINES(lost_answers_are_read_back)
     hf_test_place_free(place);
 }
 
+/* A unit that another run gets a signal from, and no event of its own. */
+static hf_unit *telling_unit(hf_world *world, const hf_world_run *run, int64_t *out_key,
+                             ledger *book)
+{
+    hf_unit *unit = hf_unit_new(ledger_add, book);
+    hf_mem *mem = hf_unit_mem(unit);
+
+    ok(hf_keys_take(hf_writer_keys(world->writer), 1, out_key, &err), "take a key");
+    hf_unit_append(unit, &run->base, HF_NONE, HF_REBASE_OUTSIDE_FACTS);
+    ck_assert(hf_unit_empty(unit));
+    hf_unit_row(unit, 0,
+                hf_row_inbox_tell(mem, *out_key, run->base.run, HF_NONE, HF_INBOX_SIGNAL,
+                                  run->base.run, 1, HF_SLICE("{}")));
+    ck_assert(!hf_unit_empty(unit));
+    ok(hf_unit_seal(unit, &world->stager, &err), "seal");
+    return unit;
+}
+
+static int64_t inbox_count(hf_world *world, int64_t run)
+{
+    const hf_db_value key = hf_db_int(run);
+    hf_db_cursor *cursor = NULL;
+    hf_db *db = NULL;
+    int64_t count = 0;
+    bool found = true;
+
+    ok(hf_store_connect(world->store, HF_DB_READ, &db, &err), "connect");
+    ok(hf_db_query(db, HF_STMT_INBOX_READ, &key, 1, &cursor, &err), "ask");
+    for (;; count++) {
+        ok(hf_db_step(cursor, &found, &err), "read");
+        if (!found)
+            break;
+    }
+    hf_db_end(cursor);
+    hf_db_close(db);
+    return count;
+}
+
+/* A unit of rows without an event is written once. When the answer to its COMMIT is lost nothing
+   that stays would tell, so its drafter is asked to draft it again and nothing is written twice. */
+HF_BOTH_ENGINES(n03_rows_without_events_are_written)
+{
+    hf_test_place *place = hf_test_place_new(kind);
+    ledger book = {0};
+    hf_world world;
+    hf_world_run run;
+    int64_t key = 0;
+
+    world_begin(&world, place, true);
+    ok(hf_world_start(&world, "order-1", &run, &err), "start");
+    ok(hf_writer_offer(world.writer, telling_unit(&world, &run, &key, &book), &err), "offer");
+    writer_drain(world.writer);
+    ck_assert_uint_eq(book.count, 1);
+    ck_assert_int_eq(hf_unit_outcome(book.units[0], NULL), HF_OK);
+    ck_assert_int_eq(hf_unit_after(book.units[0], 0)->last_seq, run.base.last_seq);
+    ck_assert_int_eq(inbox_count(&world, run.base.run), 1);
+    ok(hf_writer_offer(world.writer, telling_unit(&world, &run, &key, &book), &err), "offer");
+    hf_fault_arm(HF_FAULT_DB_LOST, 1, false);
+    writer_drain(world.writer);
+    hf_fault_arm(HF_FAULT_DB_LOST, 0, false);
+    ck_assert_uint_eq(book.count, 2);
+    ck_assert_int_eq(hf_unit_outcome(book.units[1], NULL), HF_CONFLICT);
+    ck_assert_int_eq(inbox_count(&world, run.base.run), 2);
+    ledger_free(&book);
+    hf_world_close(&world);
+    hf_test_place_free(place);
+}
+
 static const hf_db_driver *driver_under;
 static int standbys; /* how often one answers instead of the primary */
 
@@ -717,6 +785,7 @@ HF_PG_SUITE_MAIN("commit/writer", HF_BOTH(a_life_commits), HF_BOTH(second_start_
                  HF_BOTH(closed_run_refuses), HF_BOTH(siblings_share_a_transaction),
                  HF_BOTH(decision_does_not_follow_blindly), HF_BOTH(decision_follows_outside_facts),
                  HF_BOTH(poison_dies_alone), HF_BOTH(lost_answers_are_read_back),
+                 HF_BOTH(n03_rows_without_events_are_written),
                  HF_BOTH(lost_answers_wait_for_the_primary), HF_BOTH(io_error_stops_the_writer),
                  HF_BOTH(queue_pushes_back), HF_BOTH(bare_rows_say_whether_they_took_effect),
                  HF_BOTH(one_of_equal_rows_takes_effect), HF_BOTH(wrong_units_are_refused),

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "holdfast/tool.h"
 #include "lib/site.h"
 
 /* ---- an application that uses about everything */
@@ -149,6 +150,26 @@ static hf_value waits(hf_ctx *w, hf_value in)
     return hf_activity(w, "endless", in, .heartbeat = hf_seconds(30));
 }
 
+/* Both wait while the parent's turn after its activity decides nothing but what it sends. */
+static hf_value hears(hf_ctx *w, hf_value in)
+{
+    (void)in;
+    return hf_receive(w, "go");
+}
+
+static hf_value tells(hf_ctx *w, hf_value in)
+{
+    const char *calls[1];
+    hf_future child = hf_spawn_child(w, "hears", in, .id = "child");
+    hf_future done = hf_spawn_activity(w, "twice", in);
+
+    hf_join(w, done);
+    if (hf_children(w, calls, 1) == 1)
+        hf_signal_child(w, calls[0], "go", hf_json(w, "{'from': 'parent'}"));
+    hf_messages_send(w, "t-1", "mail", "ref-1");
+    return hf_join(w, child);
+}
+
 static const hf_app app = {
     .name = "tour",
     .workflows =
@@ -163,6 +184,10 @@ static const hf_app app = {
             {.type = "countdown", .run = countdown},
             {.type = "broken", .run = broken},
             {.type = "waits", .run = waits},
+            {.type = "hears",
+             .run = hears,
+             .signals = (const hf_signal_def[]){{"go", "from:string"}, {0}}},
+            {.type = "tells", .run = tells},
             {0}},
     .activities = (const hf_activity_def[]){{hf_fn(twice)},
                                             {hf_fn(flaky)},
@@ -318,6 +343,44 @@ HF_BOTH_ENGINES(starts_are_held_against_the_contract)
     hf_site_close(&site);
 }
 
+static bool count_keep(void *ctx, const char *const *names, const char *const *cells, size_t count)
+{
+    (void)names;
+    (void)count;
+    if (cells)
+        *(int64_t *)ctx = atoll(cells[0]);
+    return true;
+}
+
+static int64_t count_of(const hf_site *site, const char *sql)
+{
+    int64_t count = -1;
+    hf_err err = {0};
+
+    hf_test_ok(hf_sql(hf_test_place_address(site->place), NULL, sql, count_keep, &count, &err),
+               &err, sql);
+    return count;
+}
+
+/* What a turn sends is kept although the turn leaves no event: the fact that it follows is on the
+   record before its worker is asked. */
+HF_BOTH_ENGINES(n03_a_turn_that_only_sends_is_kept)
+{
+    hf_site site;
+    hf_engine *d;
+    hf_value out = NULL;
+
+    hf_site_open(&site, kind, &nothing, (hf_server_options){0});
+    d = remote_open(&site, &app);
+    OK(d, hf_start(d, "tells", hf_json(d, "{'n': 1}"), .id = "t-1"));
+    OK(d, hf_result(d, "t-1", 20000, &out, NULL));
+    ck_assert_str_eq(hf_show(d, out), "{\"from\":\"parent\"}");
+    ck_assert_int_eq(count_of(&site, "SELECT count(*) FROM message"), 2);
+    ck_assert_int_eq(count_of(&site, "SELECT count(*) FROM inbox"), 0);
+    hf_close(d);
+    hf_site_close(&site);
+}
+
 /* What a server does not have says so, with its name; so does a program with step machines. */
 START_TEST(what_a_server_does_not_have)
 {
@@ -349,4 +412,5 @@ START_TEST(what_a_server_does_not_have)
 END_TEST
 
 HF_PG_SUITE_MAIN("server/remote", HF_BOTH(a_program_does_not_notice), HF_BOTH(ends_are_ends),
-                 HF_BOTH(starts_are_held_against_the_contract), {what_a_server_does_not_have, 60})
+                 HF_BOTH(starts_are_held_against_the_contract),
+                 HF_BOTH(n03_a_turn_that_only_sends_is_kept), {what_a_server_does_not_have, 60})
