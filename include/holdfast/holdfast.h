@@ -502,7 +502,7 @@ HF_API int hf_step_attempt(hf_step *s);     /* from 1; counts hf_again and lost 
 HF_API const char *hf_step_key(hf_step *s); /* the same for every attempt at this step */
 HF_API const char *hf_step_id(hf_step *s);  /* of the instance */
 
-/* -- what it decides */
+/* -- what it decides. A state or a result that is NULL is null. */
 #define HF_NO_TIMEOUT INT64_MAX
 HF_API hf_outcome hf_next(hf_step *s, const char *step, hf_value state);
 /* The next step begins when it may: with a slot under the concurrency key, which the machine keeps

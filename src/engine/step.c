@@ -60,15 +60,24 @@ hf_mem *hf_mem_of_step(hf_step *s)
     return s ? s->job->mem : NULL;
 }
 
+/* A value that could not be made is one that reads as null and that no outcome takes: NULL would
+   mean null, and a state would be lost for want of memory. */
+static hf_value made(hf_mem *mem, hf_value value)
+{
+    return value ? value : hf_value_make_broken(mem, 0);
+}
+
 static hf_value payload_value(hf_mem *mem, const hf_decision_payload *payload)
 {
     hf_value value = NULL;
+    hf_status st;
 
     if (!payload->bytes.ptr)
         return hf_value_null();
-    if (payload->codec == HF_PAYLOAD_CODEC_AVRO)
-        return hf_avro_decode(mem, payload->bytes, NULL, &value, NULL) ? NULL : value;
-    return hf_json_read(mem, payload->bytes, NULL, &value, NULL) ? NULL : value;
+    st = payload->codec == HF_PAYLOAD_CODEC_AVRO
+             ? hf_avro_decode(mem, payload->bytes, NULL, &value, NULL)
+             : hf_json_read(mem, payload->bytes, NULL, &value, NULL);
+    return made(mem, st ? NULL : value);
 }
 
 hf_value hf_step_state(hf_step *s)
@@ -103,7 +112,7 @@ static hf_value signals_list(hf_step *s, bool awaited)
         hf_value_set(item, HF_SLICE("payload"), signal_payload(mem, signal));
         hf_value_append(list, hf_value_finish(item));
     }
-    return hf_value_finish(list);
+    return made(mem, hf_value_finish(list));
 }
 
 hf_value hf_step_awaited(hf_step *s)
@@ -161,7 +170,7 @@ hf_value hf_step_children(hf_step *s)
     list = hf_value_array(s->job->mem);
     for (size_t i = 0; !s->handling && i < s->in->work.child_count; i++)
         hf_value_append(list, child_value(s->job->mem, &s->in->work.children[i]));
-    return hf_value_finish(list);
+    return made(s->job->mem, hf_value_finish(list));
 }
 
 int hf_step_attempt(hf_step *s)
@@ -388,12 +397,12 @@ static bool value_take(hf_step *s, hf_value value, const char *what, hf_decision
     int64_t bytes = 0;
     bool ok;
 
-    if (!value || (hf_value_broken(value, &bytes) && !bytes))
+    if (hf_value_broken(value, &bytes) && !bytes)
         return bad(s, "unencodable", "the %s is no value", what);
     if (bytes)
         return bad(s, "too_big", "the %s has %lld bytes, which is more than is allowed", what,
                    (long long)bytes);
-    hf_json_write(&text, value);
+    hf_json_write(&text, value ? value : hf_value_null());
     ok = hf_buf_ok(&text);
     if (ok && hf_bounds_payload(s->job->mem, s->job->payload_max, (int64_t)text.len, &failure)) {
         hf_buf_fini(&text);

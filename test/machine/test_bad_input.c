@@ -111,16 +111,6 @@ static hf_outcome state_of_no_text(hf_step *s)
     return hf_next(s, "go", hf_json(s, "{'name': %s}", "\xff\xfe"));
 }
 
-static hf_outcome no_state(hf_step *s)
-{
-    return hf_next(s, "go", NULL);
-}
-
-static hf_outcome no_result(hf_step *s)
-{
-    return hf_done(s, NULL);
-}
-
 static hf_outcome big_state(hf_step *s)
 {
     return hf_next(s, "go", too_big(s));
@@ -171,11 +161,6 @@ static hf_outcome weight_of_nothing(hf_step *s)
         &(hf_next_opts){.size_ = sizeof(hf_next_opts), .state = hf_step_state(s), .weight = 2});
 }
 
-static hf_outcome no_options(hf_step *s)
-{
-    return hf_next_with(s, "go", NULL);
-}
-
 static hf_outcome no_outcome(hf_step *s)
 {
     (void)s;
@@ -214,11 +199,8 @@ static const struct {
     {too_many_children, "bad_child", "at most 10000"},
     {big_child, "bad_child", "too big"},
     /* state and result that are no values or too big for one */
-    {no_state, "unencodable", "the state"},
-    {no_options, "unencodable", "the state"},
     {state_of_no_number, "unencodable", "the state"},
     {state_of_no_text, "unencodable", "the state"},
-    {no_result, "unencodable", "the result"},
     {big_state, "too_big", "the state"},
     {big_result, "too_big", "the result"},
     /* limits that nobody declared, or declared as something else */

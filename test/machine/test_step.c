@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/engine_impl.h"
+#include "base/value.h"
 #include "holdfast/holdfast.h"
 #include "lib/kit.h"
 
@@ -49,7 +50,7 @@ static hf_outcome odd(hf_step *s)
     if (strcmp(what, "no_state") == 0)
         return hf_next(s, "odd", hf_json(s, "{'nan': %g}", 0.0 / hf_num(st, "zero", 0.0)));
     if (strcmp(what, "no_result") == 0)
-        return hf_done(s, NULL);
+        return hf_done(s, hf_json(s, "{'nan': %g}", 0.0 / hf_num(st, "zero", 0.0)));
     if (strcmp(what, "too_big") == 0) {
         hf_value half;
 
@@ -103,8 +104,50 @@ static hf_outcome worse(hf_step *s, const hf_error *e)
             0                                                                                      \
         }                                                                                          \
     }
+/* Every outcome in turn with NULL for its state, and at last for its result. */
+static hf_outcome null_next(hf_step *s)
+{
+    return hf_next(s, "next_with", NULL);
+}
+
+static hf_outcome null_next_with(hf_step *s)
+{
+    return hf_next_with(s, "again", NULL);
+}
+
+static hf_outcome null_again(hf_step *s)
+{
+    return hf_step_attempt(s) < 2 ? hf_again(s, NULL, 0) : hf_next(s, "fan", hf_step_state(s));
+}
+
+static hf_outcome null_fan(hf_step *s)
+{
+    return hf_fan_out(s, (const hf_leaf[]){HF_CHILD("null_job", NULL), {0}}, "park", NULL);
+}
+
+static hf_outcome null_park(hf_step *s)
+{
+    return hf_park(s, "go", HF_NO_TIMEOUT, "done", NULL);
+}
+
+static hf_outcome null_done(hf_step *s)
+{
+    return hf_value_kind_of(hf_step_state(s)) == HF_VALUE_NULL ? hf_done(s, NULL)
+                                                               : hf_stop(s, "state", "not null");
+}
+
+static hf_outcome null_job(hf_step *s)
+{
+    return hf_done(s, NULL);
+}
+
 static const hf_signal_def signals[] = {{"go", NULL}, {0}};
 static const hf_machine_def machines[] = {
+    {"null", .initial = "next",
+     .steps = STEPS({"next", null_next}, {"next_with", null_next_with}, {"again", null_again},
+                    {"fan", null_fan}, {"park", null_park}, {"done", null_done}),
+     .signals = signals},
+    {"null_job", .job = null_job},
     {"counter", .initial = "count", .params = "n:int", .steps = STEPS({"count", count})},
     {"stubborn", .initial = "try", .steps = STEPS({"try", stubborn})},
     {"quitter", .initial = "quit", .steps = STEPS({"quit", quit})},
@@ -164,6 +207,24 @@ HF_BOTH_ENGINES(sm50_again_counts_and_waits)
     ck_assert_ptr_nonnull(strstr(hf_kit_result(d, "s"), "\"attempt\":3"));
     key = strstr(hf_kit_result(d, "s"), "-1\"}");
     ck_assert_ptr_nonnull(key);
+    hf_kit_close(d);
+}
+
+/* NULL is null in every outcome, as it is in workflows: nothing fails and nothing is repeated. */
+HF_BOTH_ENGINES(n05_null_is_a_state_and_a_result)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+
+    start(d, "null_job", "j", "{}");
+    ck_assert_str_eq(hf_kit_result(d, "j"), "null");
+    ck_assert_int_eq(hf_test_count(d, "j", "StepCompleted"), 1);
+    start(d, "null", "n", "{\"a\": 1}");
+    ck_assert_str_eq(hf_test_status(d, "n"), "waiting signal:go");
+    hf_test_crash(d);
+    hf_kit_ok(d, hf_signal(d, "n", "go", NULL));
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_str_eq(hf_kit_result(d, "n"), "null");
+    ck_assert_int_eq(hf_test_count(d, "n", "StepCompleted"), 7);
     hf_kit_close(d);
 }
 
@@ -294,7 +355,8 @@ HF_BOTH_ENGINES(ten_steps_cost_ten_commits)
 }
 
 HF_PG_SUITE_MAIN("machine/step", HF_BOTH(a_chain_of_steps), HF_BOTH(sm50_again_counts_and_waits),
-                 HF_BOTH(stop_fails_the_run), HF_BOTH(sm12_bad_outcomes_go_to_on_error),
+                 HF_BOTH(n05_null_is_a_state_and_a_result), HF_BOTH(stop_fails_the_run),
+                 HF_BOTH(sm12_bad_outcomes_go_to_on_error),
                  HF_BOTH(sm51_without_a_handler_it_stops), {sm47_a_crash_at_every_commit, 0},
                  HF_BOTH_SLOW(sm47_a_step_survives_a_crash, 120),
                  HF_BOTH(ten_steps_cost_ten_commits))
