@@ -159,12 +159,18 @@ typedef struct hf_future {
 } hf_future;
 
 /* A barrier: leaves and groups of leaves, ended by HF_LEAF_END. HF_ACTIVITY, HF_CHILD and HF_ALL
-   make them. */
+   make them. A leaf holds its options itself, so that an array can be filled in a loop:
+   leaves[i] = (hf_leaf)HF_CHILD("kid", v). Only HF_ALL points to an array of the block that it
+   stands in. */
 typedef struct hf_leaf {
     enum { HF_LEAF_END, HF_LEAF_ACTIVITY, HF_LEAF_CHILD, HF_LEAF_GROUP } kind;
     const char *name;
-    const void *opts;
-    const struct hf_leaf *items;
+    const struct hf_leaf *items; /* of a group */
+    union {
+        hf_activity_opts activity;
+        hf_child_opts child;
+        uint64_t room_[24]; /* options grow into it: a leaf keeps its size */
+    } opts;
 } hf_leaf;
 
 /* -- calls: the result, or NULL when the failure went to .err
@@ -316,22 +322,26 @@ HF_API hf_ctx *hf_here_(hf_ctx *w, const char *at);
 #define hf_wait(w, key, ...)                                                                       \
     hf_wait_x_(w, key, __VA_ARGS__, .size_ = sizeof(hf_wait_opts), .at_ = HF_AT)
 #define hf_wait_x_(w, key, p, ...) hf_wait_with(w, key, p, &(hf_wait_opts){__VA_ARGS__})
-#define hf_all(w, ...)             hf_all_of(w, (const hf_leaf[]){__VA_ARGS__, {HF_LEAF_END, NULL, NULL, NULL}})
-#define HF_ACTIVITY(name, ...)                                                                     \
+#define hf_all(w, ...)             hf_all_of(w, (const hf_leaf[]){__VA_ARGS__, {.kind = HF_LEAF_END}})
+#define HF_ACTIVITY(activity_, ...)                                                                \
     {                                                                                              \
-        HF_LEAF_ACTIVITY, name, HF_ACTIVITY_OPTS_(__VA_ARGS__), NULL                               \
+        .kind = HF_LEAF_ACTIVITY, .name = activity_, .opts = {                                     \
+            .activity = {.size_ = sizeof(hf_activity_opts), .at_ = HF_AT, .in = __VA_ARGS__}       \
+        }                                                                                          \
     }
 #define HF_CHILD(type, ...)                                                                        \
     {                                                                                              \
-        HF_LEAF_CHILD, type, HF_CHILD_OPTS_(__VA_ARGS__), NULL                                     \
+        .kind = HF_LEAF_CHILD, .name = type, .opts = {                                             \
+            .child = {.size_ = sizeof(hf_child_opts), .at_ = HF_AT, .in = __VA_ARGS__}             \
+        }                                                                                          \
     }
 #define HF_ALL(...)                                                                                \
     {                                                                                              \
-        HF_LEAF_GROUP, NULL, NULL, (const hf_leaf[])                                               \
+        .kind = HF_LEAF_GROUP, .items = (const hf_leaf[])                                          \
         {                                                                                          \
             __VA_ARGS__,                                                                           \
             {                                                                                      \
-                HF_LEAF_END, NULL, NULL, NULL                                                      \
+                .kind = HF_LEAF_END                                                                \
             }                                                                                      \
         }                                                                                          \
     }
@@ -527,6 +537,10 @@ HF_API hf_outcome hf_park_any(hf_step *s, const char *const *names, hf_ms timeou
 /* Starts the children (HF_CHILD) and goes on when all have ended, however they did. */
 HF_API hf_outcome hf_fan_out(hf_step *s, const struct hf_leaf *children, const char *then,
                              hf_value state);
+/* The same with one child for each item of an array, which is its input. The options are for all of
+   them: .in must not be set, and .id is what their ids begin with: "img" makes img-0, img-1, ... */
+HF_API hf_outcome hf_fan_out_map_with(hf_step *s, const char *type, hf_value items,
+                                      const char *then, hf_value state, const hf_child_opts *o);
 HF_API hf_outcome hf_done(hf_step *s, hf_value result);
 HF_API hf_outcome hf_stop(hf_step *s, const char *type, const char *message);
 /* The step failed: on_error decides. */
@@ -545,6 +559,13 @@ HF_API hf_step *hf_step_here_(hf_step *s, const char *at);
 #define hf_done(s, ...)      hf_done(hf_step_here_(s, HF_AT), __VA_ARGS__)
 #define hf_stop(s, ...)      hf_stop(hf_step_here_(s, HF_AT), __VA_ARGS__)
 #define hf_raise(s, ...)     hf_raise(hf_step_here_(s, HF_AT), __VA_ARGS__)
+/* hf_fan_out_map(s, "resize", images, "collect", state, .max_attempts = 3) */
+#define hf_fan_out_map(s, type, items, then, ...)                                                  \
+    hf_fan_out_map_x_(s, type, items, then, __VA_ARGS__, .size_ = sizeof(hf_child_opts),           \
+                      .at_ = HF_AT)
+#define hf_fan_out_map_x_(s, type, items, then, state, ...)                                        \
+    hf_fan_out_map_with(hf_step_here_(s, HF_AT), type, items, then, state,                         \
+                        &(hf_child_opts){__VA_ARGS__})
 #endif
 
 /* Bounds that machines share, in all processes that work on a store. A concurrency key is the name

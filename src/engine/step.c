@@ -25,8 +25,14 @@
 #undef hf_stop
 #undef hf_raise
 
-enum { OUTCOME_RAISED = HF_STEP_OUTCOME_STOP + 1, NAMES_MAX = 256, LEAVES_MAX = 10000 };
+enum {
+    OUTCOME_RAISED = HF_STEP_OUTCOME_STOP + 1,
+    NAMES_MAX = 256,
+    LEAVES_MAX = 10000,
+    CHILD_ID_BYTES = 256
+};
 
+#define BAD_OPTIONS  "the options of a child do not say a size that they can have"
 #define AFTER_MAX_MS hf_years(100) /* beyond, it is a typing mistake */
 
 /* What a step function gets. */
@@ -239,36 +245,55 @@ hf_outcome hf_park(hf_step *s, const char *signal, hf_ms timeout, const char *th
     return hf_park_any(s, names, timeout, then, state);
 }
 
-/* The leaves are the caller's and may be gone when the step has returned. */
-static bool start_copy(hf_step *s, const hf_leaf *leaf, hf_step_start *out_start)
+/* Children of a step while they are listed: what the caller gave may be gone when the step has
+   returned, so it is copied. */
+static hf_step_start *starts_begin(hf_step *s, size_t count)
 {
-    hf_child_opts known = {0};
-    const hf_child_opts *o = &known;
+    hf_step_start *starts = hf_mem_array(s->job->mem, count + 1, sizeof(*starts));
+
+    s->bad_start = !starts              ? "there was no memory for the children"
+                   : count > LEAVES_MAX ? "a step starts at most 10000 children"
+                                        : NULL;
+    s->starts = starts;
+    s->start_count = count;
+    return starts;
+}
+
+static bool input_copy(hf_step *s, hf_value in, hf_decision_payload *out_payload)
+{
     hf_mem *mem = s->job->mem;
     hf_decision_failure failure;
     hf_buf text = {0};
 
-    if (hf_options_take(&known, sizeof(known), leaf->opts, NULL)) {
-        s->bad_start = "the options of a child do not say a size that they can have";
-        return false;
-    }
-    if (hf_value_broken(o->in, NULL)) {
+    if (hf_value_broken(in, NULL)) {
         s->bad_start = "the input of a child is no value";
         return false;
     }
-    hf_json_write(&text, o->in ? o->in : hf_value_null());
+    hf_json_write(&text, in ? in : hf_value_null());
     if (hf_buf_ok(&text) &&
         hf_bounds_payload(mem, s->job->payload_max, (int64_t)text.len, &failure)) {
-        hf_buf_fini(&text);
         s->bad_start = "the input of a child is too big";
-        return false;
+    } else {
+        *out_payload = (hf_decision_payload){
+            .codec = HF_PAYLOAD_CODEC_JSON,
+            .bytes = hf_slice_from(hf_buf_ok(&text) ? hf_mem_text(mem, hf_buf_slice(&text)) : NULL,
+                                   text.len)};
+        if (!out_payload->bytes.ptr)
+            s->bad_start = "there was no memory for a child";
     }
+    hf_buf_fini(&text);
+    return !s->bad_start;
+}
+
+/* The options were taken (hf_options_take) and may lack the input, which comes beside them. */
+static void start_copy(hf_step *s, const char *type, const hf_child_opts *o, hf_value in,
+                       hf_step_start *out_start)
+{
+    hf_mem *mem = s->job->mem;
+
     *out_start = (hf_step_start){
-        .type = hf_slice_of(hf_mem_text(mem, hf_slice_of(leaf->name))),
+        .type = hf_slice_of(hf_mem_text(mem, hf_slice_of(type))),
         .at = o->at_,
-        .input = {.codec = HF_PAYLOAD_CODEC_JSON,
-                  .bytes = hf_slice_from(
-                      hf_buf_ok(&text) ? hf_mem_text(mem, hf_buf_slice(&text)) : NULL, text.len)},
         .options = {.execution_timeout_us = o->execution_timeout * 1000,
                     .run_timeout_us = o->run_timeout * 1000,
                     .max_attempts = o->max_attempts,
@@ -276,14 +301,20 @@ static bool start_copy(hf_step *s, const hf_leaf *leaf, hf_step_start *out_start
                         o->on_parent_close == HF_CLOSE_CANCEL      ? HF_PARENT_CLOSE_REQUEST_CANCEL
                         : o->on_parent_close == HF_CLOSE_TERMINATE ? HF_PARENT_CLOSE_TERMINATE
                                                                    : HF_PARENT_CLOSE_ABANDON}};
+    if (!input_copy(s, in, &out_start->input))
+        return;
     if (o->id)
         out_start->options.id = hf_slice_of(hf_mem_text(mem, hf_slice_of(o->id)));
     if (o->queue)
         out_start->options.queue = hf_slice_of(hf_mem_text(mem, hf_slice_of(o->queue)));
-    hf_buf_fini(&text);
-    if (!out_start->type.ptr || !out_start->input.bytes.ptr)
+    if (!out_start->type.ptr || (o->id && !out_start->options.id.ptr) ||
+        (o->queue && !out_start->options.queue.ptr))
         s->bad_start = "there was no memory for a child";
-    return !s->bad_start;
+}
+
+static hf_outcome fan_out(const char *then, hf_value state)
+{
+    return (hf_outcome){.kind = HF_STEP_OUTCOME_FAN_OUT, .step = then, .state = state};
 }
 
 hf_outcome hf_fan_out(hf_step *s, const struct hf_leaf *children, const char *then, hf_value state)
@@ -295,20 +326,50 @@ hf_outcome hf_fan_out(hf_step *s, const struct hf_leaf *children, const char *th
         return (hf_outcome){0};
     while (children && children[count].kind != HF_LEAF_END && count <= LEAVES_MAX)
         count++;
-    starts = hf_mem_array(s->job->mem, count + 1, sizeof(*starts));
-    s->bad_start = !starts              ? "there was no memory for the children"
-                   : count > LEAVES_MAX ? "a step starts at most 10000 children"
-                                        : NULL;
+    starts = starts_begin(s, count);
     for (size_t i = 0; !s->bad_start && i < count; i++) {
-        if (children[i].kind != HF_LEAF_CHILD || !children[i].name || !children[i].opts)
+        hf_child_opts o = {0};
+
+        if (children[i].kind != HF_LEAF_CHILD || !children[i].name)
             s->bad_start = "a step starts children and nothing else (HF_CHILD)";
+        else if (children[i].opts.child.size_ > sizeof(children[i].opts) ||
+                 hf_options_take(&o, sizeof(o), &children[i].opts.child, NULL))
+            s->bad_start = BAD_OPTIONS;
         else
-            (void)start_copy(s, &children[i], &starts[i]);
+            start_copy(s, children[i].name, &o, o.in, &starts[i]);
     }
-    s->starts = starts;
-    s->start_count = count;
-    return (hf_outcome){
-        .kind = HF_STEP_OUTCOME_FAN_OUT, .step = then, .state = state, .children = NULL};
+    return fan_out(then, state);
+}
+
+hf_outcome hf_fan_out_map_with(hf_step *s, const char *type, hf_value items, const char *then,
+                               hf_value state, const hf_child_opts *o)
+{
+    hf_child_opts opts = {0};
+    const char *prefix;
+    char id[CHILD_ID_BYTES];
+    hf_step_start *starts;
+
+    if (!s)
+        return (hf_outcome){0};
+    starts = starts_begin(s, hf_len(items));
+    if (s->bad_start)
+        return fan_out(then, state);
+    if (!type || hf_value_kind_of(items) != HF_VALUE_ARRAY)
+        s->bad_start = "a map needs a type and an array of items";
+    else if (hf_options_take(&opts, sizeof(opts), o, NULL))
+        s->bad_start = BAD_OPTIONS;
+    else if (opts.in)
+        s->bad_start = "the input of each child is its item: .in must not be set";
+    prefix = opts.id;
+    for (size_t i = 0; !s->bad_start && i < s->start_count; i++) {
+        if (prefix && (size_t)snprintf(id, sizeof(id), "%s-%zu", prefix, i) >= sizeof(id))
+            s->bad_start = "the ids of the children are too long";
+        if (prefix)
+            opts.id = id;
+        if (!s->bad_start)
+            start_copy(s, type, &opts, hf_at(items, i), &starts[i]);
+    }
+    return fan_out(then, state);
 }
 
 hf_outcome hf_done(hf_step *s, hf_value result)

@@ -179,16 +179,25 @@ static leaf_count leaves_count(hf_replay *replay, const hf_leaf *leaves, size_t 
     return count;
 }
 
+/* The call of a leaf that is no group. Its options cannot be longer than the leaf has room for. */
+static hf_call leaf_call(hf_replay *replay, const hf_leaf *leaf)
+{
+    if (leaf->opts.child.size_ > sizeof(leaf->opts))
+        hf_in_misuse(replay, "invalid_options", "the options of a leaf have at most %zu bytes",
+                     sizeof(leaf->opts));
+    return leaf->kind == HF_LEAF_CHILD
+               ? hf_in_child_call(replay, leaf->name, &leaf->opts.child)
+               : hf_in_activity_call(replay, leaf->name, &leaf->opts.activity);
+}
+
 /* Checks all leaves before the first is decided. */
 static void leaves_check(hf_replay *replay, const hf_leaf *leaves)
 {
     for (; leaves && leaves->kind != HF_LEAF_END; leaves++)
         switch (leaves->kind) {
         case HF_LEAF_ACTIVITY:
-            (void)hf_in_activity_call(replay, leaves->name, leaves->opts);
-            break;
         case HF_LEAF_CHILD:
-            (void)hf_in_child_call(replay, leaves->name, leaves->opts);
+            (void)leaf_call(replay, leaves);
             break;
         case HF_LEAF_GROUP:
             leaves_check(replay, leaves->items);
@@ -201,9 +210,7 @@ static void leaves_check(hf_replay *replay, const hf_leaf *leaves)
 static hf_failure *leaf_begin(barrier *all, const hf_leaf *leaf)
 {
     hf_replay *replay = all->replay;
-    hf_call call = leaf->kind == HF_LEAF_CHILD
-                       ? hf_in_child_call(replay, leaf->name, leaf->opts)
-                       : hf_in_activity_call(replay, leaf->name, leaf->opts);
+    hf_call call = leaf_call(replay, leaf);
     hf_want want = hf_in_call_want(&call);
     hf_record *record = NULL;
     bool fresh = false;

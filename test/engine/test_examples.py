@@ -4,8 +4,9 @@ should; hf_main behaves as a program's main function; every C block of the guide
 
     test_examples.py --build DIR [--cc CC] [--cxx CXX] [--sanitize LIST]
 
-A document's C blocks follow a line `<!-- c -->` and are joined, in order, into one source, as a reader would type them.
-When that has a main function it is linked and run, and a text block after `<!-- prints -->` must be what it printed.
+A document's C blocks follow a line `<!-- c -->` and are joined, in order, into one source, as a reader would type them;
+after one with a main function, a block that includes holdfast.h begins another.
+A source with a main function is linked and run, and a text block after `<!-- prints -->` must be what it printed.
 A block after `<!-- file PATH -->` must be the contents of that file. The last line is Check's summary, for run_programs.py.
 """
 import argparse
@@ -317,44 +318,58 @@ def main_says_what_there_is():
     equal(os.listdir("."), ["not.db"])
 
 
+MAIN = re.compile(r"^int main\(", re.M)
+
+
+def document_programs(path):
+    """The C blocks of a document, joined into programs: one that has its main function is complete, and a block that
+    includes holdfast.h again begins the next. A list of [source, what it prints or None]."""
+    programs = []
+    with open(os.path.join(ROOT, path), encoding="utf-8") as file:
+        text = file.read()
+    for match in BLOCK.finditer(text):
+        kind, name, language, body = match.groups()
+        line = text.count("\n", 0, match.start()) + 1
+        if kind == "file":
+            with open(os.path.join(ROOT, name), encoding="utf-8") as file:
+                assert body in file.read(), f"{path}:{line}: {name} has other words"
+        elif language == "c" or kind == "c":
+            assert kind == "c", f"{path}:{line}: a C block that nothing compiles"
+            again = programs and MAIN.search(programs[-1][0]) and body.startswith("#include <holdfast/holdfast.h>")
+            if not programs or again:
+                programs.append(["#include <holdfast/holdfast.h>\n#include <stdio.h>\n#include <string.h>\n", None])
+            programs[-1][0] += f'#line {line} "{path}"\n{body}'
+        elif kind == "prints":
+            programs[-1][1] = body
+    return programs
+
+
+def document_program(source, prints):
+    """Compiles it, and runs it when it has a main function."""
+    with open("document.c", "w", encoding="utf-8") as file:
+        file.write(source)
+    flags = ["-std=c17", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-Wno-unused-const-variable",
+             "-Wno-unused-variable", "-D_POSIX_C_SOURCE=200809L", "-I" + os.path.join(ROOT, "include")]
+    if args.sanitize:
+        flags.append("-fsanitize=" + args.sanitize)
+    has_main = MAIN.search(source)
+    words = [args.cc, *flags, "document.c"]
+    words += ["-o", "document", "-L" + args.build, "-lholdfast", "-Wl,-rpath," + args.build] if has_main else ["-c"]
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    if has_main:
+        done = subprocess.run(["./document"], capture_output=True, text=True, timeout=LIMIT_S)
+        assert done.returncode == 0, f"exit code {done.returncode}\n{done.stdout}{done.stderr}"
+        if prints is not None:
+            equal(done.stdout, prints)
+
+
 def document_case(path):
-    """The C blocks of one document as one source."""
+    """The programs of one document."""
 
     def check():
-        with open(os.path.join(ROOT, path), encoding="utf-8") as file:
-            text = file.read()
-        source, prints = "#include <holdfast/holdfast.h>\n#include <stdio.h>\n#include <string.h>\n", None
-        found = 0
-        for match in BLOCK.finditer(text):
-            kind, name, language, body = match.groups()
-            line = text.count("\n", 0, match.start()) + 1
-            if kind == "file":
-                with open(os.path.join(ROOT, name), encoding="utf-8") as file:
-                    assert body in file.read(), f"{path}:{line}: {name} has other words"
-            elif language == "c" or kind == "c":
-                assert kind == "c", f"{path}:{line}: a C block that nothing compiles"
-                source += f'#line {line} "{path}"\n{body}'
-                found += 1
-            elif kind == "prints":
-                prints = body
-        if not found:
-            return
-        with open("document.c", "w", encoding="utf-8") as file:
-            file.write(source)
-        flags = ["-std=c17", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-Wno-unused-const-variable",
-                 "-Wno-unused-variable", "-D_POSIX_C_SOURCE=200809L", "-I" + os.path.join(ROOT, "include")]
-        if args.sanitize:
-            flags.append("-fsanitize=" + args.sanitize)
-        has_main = re.search(r"^int main\(", source, re.M)
-        words = [args.cc, *flags, "document.c"]
-        words += ["-o", "document", "-L" + args.build, "-lholdfast", "-Wl,-rpath," + args.build] if has_main else ["-c"]
-        done = subprocess.run(words, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
-        if has_main:
-            done = subprocess.run(["./document"], capture_output=True, text=True, timeout=LIMIT_S)
-            assert done.returncode == 0, f"exit code {done.returncode}\n{done.stdout}{done.stderr}"
-            if prints is not None:
-                equal(done.stdout, prints)
+        for source, prints in document_programs(path):
+            document_program(source, prints)
 
     check.__name__ = "document " + path
     return check

@@ -311,6 +311,7 @@ START_TEST(code_without_a_handle)
     (void)hf_park(NULL, NULL, 0, NULL, NULL);
     (void)hf_park_any(NULL, NULL, 0, NULL, NULL);
     (void)hf_fan_out(NULL, NULL, NULL, NULL);
+    (void)hf_fan_out_map_with(NULL, NULL, NULL, NULL, NULL, NULL);
     (void)hf_done(NULL, NULL);
     (void)hf_stop(NULL, NULL, NULL);
     (void)hf_raise(NULL, NULL, "x");

@@ -197,6 +197,14 @@ static const size_t absurd[] = {0,
 
 /* ---- code that takes options */
 
+static hf_value uses_leaf(hf_ctx *w)
+{
+    hf_leaf leaves[2] = {{.kind = HF_LEAF_ACTIVITY, .name = "echo"}, {0}};
+
+    memcpy(&leaves[0].opts, given, sizeof(leaves[0].opts));
+    return hf_all_of(w, leaves);
+}
+
 static hf_value uses(hf_ctx *w, hf_value in)
 {
     switch (hf_int(in, "", 0)) {
@@ -207,7 +215,7 @@ static hf_value uses(hf_ctx *w, hf_value in)
     case 2:
         return hf_receive_with(w, "go", (const void *)given);
     case 3:
-        return hf_all_of(w, (const hf_leaf[]){{HF_LEAF_ACTIVITY, "echo", given, NULL}, {0}});
+        return uses_leaf(w);
     default:
         return hf_activity(w, "beat", NULL);
     }

@@ -85,17 +85,12 @@ static hf_outcome park(hf_step *s, hf_value move, hf_value next)
 static hf_outcome fan(hf_step *s, hf_value move, hf_value next)
 {
     hf_leaf leaves[65] = {{0}};
-    hf_child_opts opts[64];
     hf_value plans = hf_get(move, "plans");
 
-    for (size_t i = 0; i < hf_len(plans) && i < 64; i++) {
-        opts[i] = (hf_child_opts){.size_ = sizeof(hf_child_opts),
-                                  .at_ = HF_AT,
-                                  .in = hf_json(s, "{'plan': %p}", (const void *)hf_at(plans, i)),
-                                  .id = hf_str(hf_at(hf_get(move, "ids"), i), "", NULL)};
-        leaves[i] = (hf_leaf){
-            .kind = HF_LEAF_CHILD, .name = hf_str(move, "type", "script"), .opts = &opts[i]};
-    }
+    for (size_t i = 0; i < hf_len(plans) && i < 64; i++)
+        leaves[i] = (hf_leaf)HF_CHILD(hf_str(move, "type", "script"),
+                                      hf_json(s, "{'plan': %p}", (const void *)hf_at(plans, i)),
+                                      .id = hf_str(hf_at(hf_get(move, "ids"), i), "", NULL));
     return hf_fan_out(s, leaves, "run", next);
 }
 

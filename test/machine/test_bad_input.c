@@ -88,12 +88,53 @@ static hf_outcome unknown_join_step(hf_step *s)
 
 static hf_outcome too_many_children(hf_step *s)
 {
-    static const hf_child_opts o = {.size_ = sizeof(o)};
     static hf_leaf leaves[CHILDREN_TOO_MANY + 1];
 
     for (int i = 0; i < CHILDREN_TOO_MANY; i++)
-        leaves[i] = (hf_leaf){.kind = HF_LEAF_CHILD, .name = "m", .opts = &o};
+        leaves[i] = (hf_leaf)HF_CHILD("m", NULL);
     return hf_fan_out(s, leaves, "go", hf_step_state(s));
+}
+
+/* A size that leaves the leaf. */
+static hf_outcome long_leaf(hf_step *s)
+{
+    hf_leaf leaves[] = {HF_CHILD("m", NULL), {0}};
+
+    leaves[0].opts.child.size_ = sizeof(leaves[0].opts) + sizeof(size_t);
+    return hf_fan_out(s, leaves, "go", hf_step_state(s));
+}
+
+static hf_outcome map_of_no_array(hf_step *s)
+{
+    return hf_fan_out_map(s, "m", hf_json(s, "{'a': 1}"), "go", NULL);
+}
+
+static hf_outcome map_of_nothing(hf_step *s)
+{
+    return hf_fan_out_map(s, "m", NULL, "go", NULL);
+}
+
+static hf_outcome map_without_a_type(hf_step *s)
+{
+    return hf_fan_out_map(s, NULL, hf_json(s, "[1]"), "go", NULL);
+}
+
+static hf_outcome map_with_an_input(hf_step *s)
+{
+    return hf_fan_out_map(s, "m", hf_json(s, "[1]"), "go", NULL, .in = hf_json(s, "2"));
+}
+
+static hf_outcome map_with_a_long_id(hf_step *s)
+{
+    static char id[300];
+
+    memset(id, 'x', sizeof(id) - 1);
+    return hf_fan_out_map(s, "m", hf_json(s, "[1]"), "go", NULL, .id = id);
+}
+
+static hf_outcome map_without_a_size(hf_step *s)
+{
+    return hf_fan_out_map_with(s, "m", hf_json(s, "[1]"), "go", NULL, &(hf_child_opts){0});
 }
 
 static hf_outcome big_child(hf_step *s)
@@ -198,6 +239,13 @@ static const struct {
     /* children that cannot be */
     {too_many_children, "bad_child", "at most 10000"},
     {big_child, "bad_child", "too big"},
+    {long_leaf, "bad_child", "a size"},
+    {map_of_no_array, "bad_child", "an array"},
+    {map_of_nothing, "bad_child", "an array"},
+    {map_without_a_type, "bad_child", "a type"},
+    {map_with_an_input, "bad_child", ".in must not be set"},
+    {map_with_a_long_id, "bad_child", "too long"},
+    {map_without_a_size, "bad_child", "a size"},
     /* state and result that are no values or too big for one */
     {state_of_no_number, "unencodable", "the state"},
     {state_of_no_text, "unencodable", "the state"},

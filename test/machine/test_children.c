@@ -37,10 +37,31 @@ static hf_outcome told(hf_step *s)
     return hf_done(s, hf_step_children(s));
 }
 
+/* Fills the leaves in a loop, as many as the state says. */
+static hf_outcome ask_many(hf_step *s)
+{
+    size_t count = (size_t)hf_int(hf_step_state(s), "count", 0);
+    hf_leaf leaves[9] = {{0}};
+
+    for (size_t i = 0; i < count && i < 8; i++) {
+        hf_value in = hf_json(s, "{'n': %zu}", i + 1);
+
+        leaves[i] = (hf_leaf)HF_CHILD("twice", in);
+    }
+    return hf_fan_out(s, leaves, "told", NULL);
+}
+
+static hf_outcome ask_each(hf_step *s)
+{
+    return hf_fan_out_map(s, "twice", hf_get(hf_step_state(s), "items"), "told", NULL, .id = "map",
+                          .on_parent_close = HF_CLOSE_CANCEL);
+}
+
 static const hf_workflow_def workflows[] = {
     {.type = "twice", .run = twice}, {.type = "parent", .run = parent}, {0}};
-static const hf_step_def steps[] = {{"ask", ask}, {"told", told}, {0}};
-static hf_machine_def machines[5];
+static const hf_step_def steps[] = {
+    {"ask", ask}, {"many", ask_many}, {"each", ask_each}, {"told", told}, {0}};
+static hf_machine_def machines[6];
 static hf_app app = {.name = "children", .machines = machines, .workflows = workflows};
 
 static hf_engine *open_kit(hf_engine_kind kind)
@@ -48,6 +69,8 @@ static hf_engine *open_kit(hf_engine_kind kind)
     machines[0] = hf_script_machines[0];
     machines[1] = hf_script_machines[1];
     machines[2] = (hf_machine_def){"asker", .initial = "ask", .steps = steps};
+    machines[3] = (hf_machine_def){"loop", .initial = "many", .steps = steps};
+    machines[4] = (hf_machine_def){"map", .initial = "each", .steps = steps};
     hf_script_engine = hf_kit_open(kind, &app);
     return hf_script_engine;
 }
@@ -71,6 +94,37 @@ HF_BOTH_ENGINES(sm56_spawn_and_park_are_one)
     ck_assert_str_eq(hf_kit_result(d, "p"), "[\"aw= all= t=1\",\"aw= all= t=1 kids=completed\"]");
     hf_script_play(d, "none", "[{\"do\":\"fan\",\"plans\":[]}," DONE "]");
     ck_assert_str_eq(hf_kit_result(d, "none"), "[\"aw= all= t=1\",\"aw= all= t=1\"]");
+    hf_kit_close(d);
+}
+
+static void results_are(hf_engine *d, const char *id, const int64_t *wanted, size_t count)
+{
+    hf_value children = NULL;
+
+    hf_kit_ok(d, hf_result(d, id, 0, &children, NULL));
+    ck_assert_uint_eq(hf_len(children), count);
+    for (size_t i = 0; i < count; i++) {
+        ck_assert_str_eq(hf_str(hf_at(children, i), "status", ""), "completed");
+        ck_assert_int_eq(hf_int(hf_at(children, i), "result", -1), wanted[i]);
+    }
+}
+
+/* Leaves that were made in a loop keep their inputs, and a map starts a child for each item, in
+   order, under ids that were asked for. */
+HF_BOTH_ENGINES(n06_children_made_in_a_loop_and_by_a_map)
+{
+    static const int64_t twos[] = {2, 4, 6, 8, 10, 12, 14, 16};
+    hf_engine *d = open_kit(kind);
+
+    hf_kit_begin(d, "loop", "l", hf_json(d, "{'count': 8}"));
+    results_are(d, "l", twos, 8);
+    hf_kit_begin(d, "map", "m", hf_json(d, "{'items': [{'n': 1}, {'n': 2}, {'n': 3}]}"));
+    results_are(d, "m", twos, 3);
+    ck_assert_str_eq(hf_test_status(d, "map-0"), "completed");
+    ck_assert_str_eq(hf_test_status(d, "map-2"), "completed");
+    ck_assert_str_eq(hf_test_status(d, "map-3"), "not found");
+    hf_kit_begin(d, "map", "none", hf_json(d, "{'items': []}"));
+    results_are(d, "none", twos, 0);
     hf_kit_close(d);
 }
 
@@ -529,8 +583,10 @@ HF_BOTH_ENGINES(a_bundle_of_a_machine_replays)
 }
 
 HF_PG_SUITE_MAIN("machine/children", HF_BOTH(sm56_spawn_and_park_are_one),
-                 HF_BOTH(sm57_a_failed_child_releases_its_parent), HF_BOTH(sm58_many_ends_one_wake),
-                 {sm59_crashes_around_a_spawn, 0}, HF_BOTH_SLOW(sm59_a_spawn_survives_a_crash, 120),
+                 HF_BOTH(sm57_a_failed_child_releases_its_parent),
+                 HF_BOTH(n06_children_made_in_a_loop_and_by_a_map),
+                 HF_BOTH(sm58_many_ends_one_wake), {sm59_crashes_around_a_spawn, 0},
+                 HF_BOTH_SLOW(sm59_a_spawn_survives_a_crash, 120),
                  HF_BOTH(both_kinds_in_one_program), HF_BOTH(a_bundle_of_a_machine_replays),
                  HF_BOTH(sm55_unknown_steps_wait), HF_BOTH(a_misspelt_child_fails),
                  HF_BOTH(a_child_of_another_process_waits), HF_BOTH(sm65_callers_wait),

@@ -273,7 +273,7 @@ static hf_value barrier_other(hf_ctx *w, hf_value in)
 static hf_value barrier_empty(hf_ctx *w, hf_value in)
 {
     (void)in;
-    return hf_all_of(w, (const hf_leaf[]){{HF_LEAF_END, NULL, NULL, NULL}});
+    return hf_all_of(w, (const hf_leaf[]){{.kind = HF_LEAF_END}});
 }
 
 /* Results keep the shape of the barrier, whoever ends first; an empty one takes no step. */
