@@ -120,12 +120,19 @@ static hf_unit_part *part_or_nowhere(hf_unit *unit, size_t number)
     return number < unit->part_count ? unit->parts[number] : &unit->nowhere;
 }
 
-/* The unit's own row of a command that another one closes; NULL: it came before. */
+/* The unit's own row of a command that another one closes; NULL: it came before. Rows behind the
+   last new command are not looked at. */
 static hf_row *command_find(const hf_unit *unit, const hf_row *close)
 {
-    for (hf_row *row = unit->rows; row; row = row->next)
-        if (row->op == HF_OP_COMMAND_NEW && row->cells[0].number == close->cells[0].number)
+    size_t left = unit->command_count;
+
+    for (hf_row *row = unit->rows; row && left; row = row->next) {
+        if (row->op != HF_OP_COMMAND_NEW)
+            continue;
+        if (row->cells[0].number == close->cells[0].number)
             return row;
+        left--;
+    }
     return NULL;
 }
 
@@ -146,6 +153,7 @@ void hf_unit_row(hf_unit *unit, size_t part, hf_row *row)
         return;
     }
     row->part = part;
+    unit->command_count += row->op == HF_OP_COMMAND_NEW;
     if (row->command_cell >= 0 && row->command_ahead > owner->commands)
         owner->commands = row->command_ahead;
     if (row->message_cell >= 0 && row->message_ahead > owner->messages)

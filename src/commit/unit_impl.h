@@ -39,6 +39,7 @@ struct hf_unit {
     hf_row *rows; /* in the order they were added */
     hf_row *last_row;
     size_t row_count;
+    size_t command_count; /* of rows that are new commands */
     unit_detached *detached;
     int64_t schedule; /* that it fires, 0: none; and the move of its revision */
     int64_t schedule_expected;

@@ -166,39 +166,74 @@ static hf_status message_add(live_run *run, const hf_event *event, int64_t seq, 
     return HF_OK;
 }
 
-static void message_drop(live_run *run, const hf_ulid *id)
-{
-    for (size_t i = 0; i < run->messages_open; i++) {
-        if (memcmp(&run->messages[i].command_id, id, sizeof(*id)) == 0) {
-            size_t rest = run->messages_open - i - 1;
+/* Messages that some events close, while they leave the list: all at once, so that thousands of
+   them cost what they are and not what is behind each. They go in the order in which they came,
+   mostly, so the search begins behind the one before. */
+typedef struct messages_end {
+    live_run *run;
+    size_t hint;
+    bool any;
+} messages_end;
 
-            memmove(&run->messages[i], &run->messages[i + 1], rest * sizeof(run->messages[0]));
-            memmove(&run->ordinals[i], &run->ordinals[i + 1], rest * sizeof(run->ordinals[0]));
-            run->messages_open--;
+static void message_drop(messages_end *ends, const hf_ulid *id)
+{
+    live_run *run = ends->run;
+
+    for (size_t i = 0; i < run->messages_open; i++) {
+        size_t at = (ends->hint + i) % run->messages_open;
+
+        if (memcmp(&run->messages[at].command_id, id, sizeof(*id)) == 0) {
+            run->messages[at].seq = 0;
+            ends->hint = at + 1;
+            ends->any = true;
             return;
         }
     }
 }
 
-static void message_remove(live_run *run, const hf_event *event, hf_event_key id_key)
+static void messages_close_up(const messages_end *ends)
+{
+    live_run *run = ends->run;
+    size_t kept = 0;
+
+    for (size_t i = 0; ends->any && i < run->messages_open; i++) {
+        if (run->messages[i].seq == 0)
+            continue;
+        run->messages[kept] = run->messages[i];
+        run->ordinals[kept++] = run->ordinals[i];
+    }
+    if (ends->any)
+        run->messages_open = kept;
+}
+
+static void message_remove(messages_end *ends, const hf_event *event, hf_event_key id_key)
 {
     hf_ulid id;
 
     if (hf_event_id(event, id_key, &id))
-        message_drop(run, &id);
+        message_drop(ends, &id);
 }
 
+/* They are in the order of their events. */
 const hf_open_message *hf_live_message(live_run *run, int64_t seq)
 {
-    for (size_t i = 0; i < run->messages_open; i++) {
-        if (run->messages[i].seq == seq) {
-            if (run->ordinals[i]) /* else its number is known: an earlier run received it */
-                run->messages[i].number = run->base.message_seq + run->unit_messages -
-                                          (run->message_count - run->ordinals[i]);
-            return &run->messages[i];
-        }
+    size_t low = 0;
+    size_t high = run->messages_open;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (run->messages[middle].seq < seq)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    return NULL;
+    if (low == run->messages_open || run->messages[low].seq != seq)
+        return NULL;
+    if (run->ordinals[low]) /* else its number is known: an earlier run received it */
+        run->messages[low].number =
+            run->base.message_seq + run->unit_messages - (run->message_count - run->ordinals[low]);
+    return &run->messages[low];
 }
 
 /* Somebody asked the code to clean up and end; only the first is heard. */
@@ -283,7 +318,7 @@ hf_status hf_live_feed(live_run *run, const hf_event *events, size_t count, int6
 }
 
 /* The signals that a machine's step used up. */
-static void step_settle(live_run *run, const hf_event *event)
+static void step_settle(messages_end *ends, const hf_event *event)
 {
     hf_mem *mem = hf_mem_new();
     hf_value ids = NULL;
@@ -295,7 +330,7 @@ static void step_settle(live_run *run, const hf_event *event)
             hf_ulid id;
 
             if (hf_ulid_parse(hf_value_slice(hf_at(ids, i)), &id))
-                message_drop(run, &id);
+                message_drop(ends, &id);
         }
     }
     hf_mem_free(mem);
@@ -303,14 +338,17 @@ static void step_settle(live_run *run, const hf_event *event)
 
 void hf_live_settle_messages(live_run *run, const hf_event *events, size_t count)
 {
+    messages_end ends = {.run = run};
+
     for (size_t i = 0; i < count; i++) {
         if (events[i].type == HF_EVENT_SIGNAL_APPLIED)
-            message_remove(run, &events[i], HF_KEY_SIGNAL_ID);
+            message_remove(&ends, &events[i], HF_KEY_SIGNAL_ID);
         else if (events[i].type == HF_EVENT_UPDATE_COMPLETED)
-            message_remove(run, &events[i], HF_KEY_UPDATE_ID);
+            message_remove(&ends, &events[i], HF_KEY_UPDATE_ID);
         else if (events[i].type == HF_EVENT_STEP_COMPLETED)
-            step_settle(run, &events[i]);
+            step_settle(&ends, &events[i]);
     }
+    messages_close_up(&ends);
 }
 
 hf_status hf_live_text(live_run *run, hf_slice text, hf_slice *out_text, hf_err *err)

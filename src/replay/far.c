@@ -167,6 +167,7 @@ static hf_status message_add(hf_far *code, const hf_event *event, int64_t seq, h
     return HF_OK;
 }
 
+/* Messages go in the order in which they came, mostly: the search begins behind the one before. */
 static void message_remove(hf_far *code, const hf_event *event, hf_event_key key)
 {
     hf_ulid id;
@@ -174,13 +175,46 @@ static void message_remove(hf_far *code, const hf_event *event, hf_event_key key
     if (!hf_event_id(event, key, &id))
         return;
     for (size_t i = 0; i < code->message_count; i++) {
-        if (hf_ulid_compare(&code->messages[i].id, &id) == 0) {
-            memmove(&code->messages[i], &code->messages[i + 1],
-                    (code->message_count - i - 1) * sizeof(code->messages[0]));
-            code->message_count--;
+        size_t at = (code->message_hint + i) % code->message_count;
+
+        if (hf_ulid_compare(&code->messages[at].id, &id) == 0) {
+            code->messages_gone += !code->messages[at].gone;
+            code->messages[at].gone = true;
+            code->message_hint = at + 1;
             return;
         }
     }
+}
+
+/* Takes those that are gone out of the list, all at once. */
+static void messages_close_up(hf_far *code)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; code->messages_gone && i < code->message_count; i++)
+        if (!code->messages[i].gone)
+            code->messages[kept++] = code->messages[i];
+    if (code->messages_gone)
+        code->message_count = kept;
+    code->messages_gone = 0;
+    code->message_hint = 0;
+}
+
+far_message *hf_far_message(hf_far *code, int64_t seq)
+{
+    size_t low = 0;
+    size_t high = code->message_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (code->messages[middle].seq < seq)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < code->message_count && code->messages[low].seq == seq ? &code->messages[low]
+                                                                       : NULL;
 }
 
 /* A timer stands alone, or ends the wait of its step. */
@@ -279,6 +313,7 @@ hf_status hf_far_feed(hf_far *code, const hf_event *events, size_t count, int64_
         if (events[i].step >= code->next_step && hf_event_shape(events[i].type))
             code->next_step = events[i].step + 1;
     }
+    messages_close_up(code);
     return st;
 }
 
@@ -380,29 +415,23 @@ static hf_status wait_end(hf_far *code, const far_step *wait, hf_decision kind, 
     return HF_OK;
 }
 
-/* The oldest signal of that name that nobody has taken; rows before say which are taken already. */
-static const far_message *signal_for(const hf_far *code, hf_slice name)
+/* The oldest signal of that name that no decision of the turn has taken. */
+static far_message *signal_for(const hf_far *code, hf_slice name)
 {
-    for (size_t i = 0; i < code->message_count; i++) {
-        bool taken = false;
-
-        if (code->messages[i].update || !hf_slice_equal(code->messages[i].name, name))
-            continue;
-        for (size_t k = 0; k < code->row_count; k++)
-            taken |= code->rows[k].kind == HF_DECISION_APPLY_SIGNAL &&
-                     code->rows[k].fact.seq == code->messages[i].seq;
-        if (!taken)
+    for (size_t i = 0; i < code->message_count; i++)
+        if (!code->messages[i].taken && !code->messages[i].update &&
+            hf_slice_equal(code->messages[i].name, name))
             return &code->messages[i];
-    }
     return NULL;
 }
 
-static hf_status signal_apply(hf_far *code, const far_message *message, int64_t step, hf_err *err)
+static hf_status signal_apply(hf_far *code, far_message *message, int64_t step, hf_err *err)
 {
     hf_decision_row *row = hf_far_row_add(code, err);
 
     if (!row)
         return HF_NOMEM;
+    message->taken = true;
     row->kind = HF_DECISION_APPLY_SIGNAL;
     row->step = step;
     row->name = message->name;
@@ -417,7 +446,7 @@ static hf_status facts_decide(hf_far *code, hf_err *err)
 
     for (size_t i = 0; !st && i < code->step_count; i++) {
         const far_step *wait = &code->steps[i];
-        const far_message *message = NULL;
+        far_message *message = NULL;
 
         if (wait->shape == HF_HISTORY_SHAPE_CONDITION_WAIT && wait->timed_out)
             st = wait_end(code, wait, HF_DECISION_TIME_OUT_CONDITION, err);
@@ -563,10 +592,9 @@ static hf_status signals_settle(hf_far *code, int64_t seen_seq, hf_err *err)
     hf_status st = HF_OK;
 
     for (size_t i = 0; !st && i < code->message_count; i++) {
-        const far_message *message = &code->messages[i];
+        far_message *message = &code->messages[i];
 
-        if (!message->update && message->seq <= seen_seq &&
-            signal_for(code, message->name) == message)
+        if (!message->update && !message->taken && message->seq <= seen_seq)
             st = signal_apply(code, message, 0, err);
     }
     return st;
@@ -586,6 +614,8 @@ hf_status hf_far_turn(hf_far *code, const hf_worker_answer *answer, hf_decision_
         code->steps[i].claimed = false;
     for (size_t i = 0; i < code->closed_count; i++)
         code->closed[i].claimed = false;
+    for (size_t i = 0; i < code->message_count; i++)
+        code->messages[i].taken = false;
     if (answer && answer->native) {
         st = hf_far_native(code, answer, err);
         *out_rows = code->rows;

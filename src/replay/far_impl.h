@@ -24,6 +24,8 @@ typedef struct far_message {
     int64_t seq;
     hf_ulid id;
     bool update;
+    bool gone;  /* applied or answered; it leaves the list with the events at hand */
+    bool taken; /* by a decision of the turn */
     hf_slice name;
 } far_message;
 
@@ -35,9 +37,11 @@ struct hf_far {
     far_step *closed; /* resolved behind what the worker that has the run knows */
     size_t closed_count;
     size_t closed_room;
-    far_message *messages;
+    far_message *messages; /* by seq */
     size_t message_count;
     size_t message_room;
+    size_t message_hint;  /* where the next that goes is looked for first */
+    size_t messages_gone; /* of message_count */
     int64_t next_step;
     int64_t seq;       /* of the last event */
     int64_t moved_seq; /* of the last one that is more than a fact from outside */
@@ -55,6 +59,9 @@ struct hf_far {
 
 /* One more decision of the turn; NULL: no memory, and err says so. */
 HF_NODISCARD hf_decision_row *hf_far_row_add(hf_far *code, hf_err *err);
+
+/* The message that the event brought; NULL: it is not open. */
+far_message *hf_far_message(hf_far *code, int64_t seq);
 
 /* Takes over what code of our own kind decided, row by row as it is. HF_CONFLICT: history has moved
    on in a way that the code would have to see first. HF_INVALID: a row contradicts history. */

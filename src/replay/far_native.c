@@ -118,23 +118,16 @@ static far_step *step_of(const native *n, int64_t step, hf_history_shape shape)
     return NULL;
 }
 
-/* The message is there, of that kind and name, and no row before has taken it. */
-static bool message_waits(const native *n, int64_t seq, bool update, hf_slice name)
+/* Takes the message when it is there, of that kind and name, and no row before has taken it. */
+static bool message_take(const native *n, int64_t seq, bool update, hf_slice name)
 {
-    const hf_far *code = n->code;
-    bool found = false;
+    far_message *message = hf_far_message(n->code, seq);
 
-    for (size_t i = 0; i < code->message_count; i++)
-        found |= code->messages[i].seq == seq && code->messages[i].update == update &&
-                 hf_slice_equal(code->messages[i].name, name);
-    for (size_t i = 0; i < code->row_count; i++) {
-        const hf_decision_row *row = &code->rows[i];
-        bool fails = row->kind == HF_DECISION_FAIL_UPDATE;
-
-        if (fails || row->kind == HF_DECISION_APPLY_UPDATE || row->kind == HF_DECISION_APPLY_SIGNAL)
-            found &= (fails ? row->failure.seq : row->fact.seq) != seq;
-    }
-    return found;
+    if (!message || message->taken || message->update != update ||
+        !hf_slice_equal(message->name, name))
+        return false;
+    message->taken = true;
+    return true;
 }
 
 static hf_status step_begin(native *n, const hf_decision_row *row, hf_err *err)
@@ -182,7 +175,7 @@ static hf_status fact_check(native *n, const hf_decision_row *row, hf_err *err)
 {
     switch ((int)row->kind) {
     case HF_DECISION_APPLY_SIGNAL:
-        if (!message_waits(n, row->fact.seq, false, row->name))
+        if (!message_take(n, row->fact.seq, false, row->name))
             return refuse(row, "takes a signal that does not wait", err);
         return row->step ? wait_resolve(n, row, HF_HISTORY_SHAPE_SIGNAL_WAIT, err) : HF_OK;
     case HF_DECISION_SATISFY_CONDITION:
@@ -192,9 +185,9 @@ static hf_status fact_check(native *n, const hf_decision_row *row, hf_err *err)
         return timer_cancel(n, row, err);
     case HF_DECISION_APPLY_UPDATE:
     case HF_DECISION_FAIL_UPDATE:
-        return message_waits(
-                   n, row->kind == HF_DECISION_FAIL_UPDATE ? row->failure.seq : row->fact.seq, true,
-                   row->name)
+        return message_take(n,
+                            row->kind == HF_DECISION_FAIL_UPDATE ? row->failure.seq : row->fact.seq,
+                            true, row->name)
                    ? HF_OK
                    : refuse(row, "answers an update that is not open", err);
     case HF_DECISION_HANDLE_FAILURE:

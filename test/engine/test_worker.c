@@ -163,6 +163,36 @@ HF_BOTH_ENGINES(a_far_workflow_runs_to_its_end)
     hf_kit_close(d);
 }
 
+/* A worker ends a run with as many signals as are allowed that nobody applied: all of them are on
+   the record, once and in order. */
+HF_BOTH_ENGINES(n45_a_run_ends_with_5000_signals)
+{
+    enum { SIGNALS = 5000 };
+    hf_engine *d = open_with_workers(kind);
+    hf_value out = NULL;
+    hf_value task;
+
+    hf_kit_ok(d, hf_workers_type(d, "t", hf_json(d, "{'signals': ['s']}"), NULL));
+    hf_kit_ok(d, hf_start(d, "t", NULL, .id = "o"));
+    answer(d, task_get(d, HF_TASK_WORKFLOW, "w1"),
+           "[{'type': 'start_timer', 'delay_seconds': 60}]");
+    for (int i = 0; i < SIGNALS; i++) {
+        hf_kit_ok(d, hf_signal(d, "o", "s", hf_json(d, "[%d]", i)));
+        hf_mem_reset(hf_mem_of_engine(d));
+    }
+    ck_assert_int_eq(hf_signal(d, "o", "s", NULL), HF_REJECTED);
+    hf_kit_ok(d, hf_test_drain(d));
+    task = task_get(d, HF_TASK_WORKFLOW, "w1");
+    answer(d, task, "[{'type': 'complete_workflow', 'result': 'done'}]");
+    hf_kit_ok(d, hf_result(d, "o", 0, &out, NULL));
+    ck_assert_str_eq(hf_str(out, "", ""), "done");
+    ck_assert_int_eq(hf_test_count(d, "o", "SignalApplied"), SIGNALS);
+    ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM command WHERE type = 2 AND "
+                                      "applied_us IS NOT NULL"),
+                     SIGNALS);
+    hf_kit_close(d);
+}
+
 /* A signal that comes while a worker holds the task: there is another task when it has answered,
    for the signal. */
 HF_BOTH_ENGINES(b035_signal_while_the_task_is_held)
@@ -564,6 +594,7 @@ HF_BOTH_ENGINES(endless_texts_fail_one_run)
 
 HF_PG_SUITE_MAIN(
     "engine/worker", HF_BOTH(a_far_workflow_runs_to_its_end),
+    HF_BOTH_SLOW(n45_a_run_ends_with_5000_signals, 300),
     HF_BOTH(b035_signal_while_the_task_is_held), HF_BOTH(b080_updates_at_a_continue_as_new),
     HF_BOTH(work_finds_the_worker_that_waits), HF_BOTH(b198_late_and_foreign_reports_are_refused),
     HF_BOTH(returned_tasks_come_back_later), HF_BOTH(far_activities_of_local_workflows),

@@ -2,6 +2,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/json.h"
 #include "decide/worker_command.h"
@@ -254,7 +255,85 @@ START_TEST(contradictions_are_refused)
 }
 END_TEST
 
+enum { SIGNALS_MANY = 5000, TRIES = 5 };
+
+/* Processor time of a turn that ends the run with so many signals that nobody applied, of which
+   every second has a name of its own, and of the events that follow from it; in seconds. */
+static double end_with_signals(int signals)
+{
+    struct timespec from;
+    struct timespec to;
+
+    begin();
+    event(HF_EVENT_WORKFLOW_STARTED, 0);
+    for (int i = 0; i < signals; i++) {
+        char name[32];
+
+        (void)snprintf(name, sizeof(name), i % 2 ? "s" : "s-%d", i);
+        signal_came(name, 1 + i);
+    }
+    feed();
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
+    ck_assert(!answer("[" COMPLETE "]", signals + 1));
+    ck_assert_uint_eq(count, (size_t)signals + 1);
+    for (int i = 0; i < signals; i++) {
+        ck_assert_int_eq(rows[i].kind, HF_DECISION_APPLY_SIGNAL);
+        ck_assert_int_eq(rows[i].fact.seq, i + 2);
+        event(HF_EVENT_SIGNAL_APPLIED, 0);
+        hf_event_put_id(&history, HF_KEY_SIGNAL_ID, hf_ulid_form(1000, 1 + i, 0));
+    }
+    feed();
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &to);
+    ck_assert(!answer("[" COMPLETE "]", 2 * signals + 1)); /* none is left */
+    ck_assert_uint_eq(count, 1);
+    end();
+    return (double)(to.tv_sec - from.tv_sec) + (double)(to.tv_nsec - from.tv_nsec) / 1e9;
+}
+
+/* Five times as many signals are five times the work, and not 25 or 125 times: with 5,000, which
+   are allowed, a turn took longer than the core waits for code. */
+START_TEST(n45_signals_cost_what_they_are)
+{
+    double few = 1e9;
+    double many = 1e9;
+
+    for (int i = 0; i < TRIES; i++) {
+        double a = end_with_signals(SIGNALS_MANY / 5);
+        double b = end_with_signals(SIGNALS_MANY);
+
+        few = a < few ? a : few;
+        many = b < many ? b : many;
+    }
+    (void)fprintf(stderr, "%d signals: %.2f ms, %d: %.2f ms\n", SIGNALS_MANY / 5, few * 1e3,
+                  SIGNALS_MANY, many * 1e3);
+    ck_assert_double_lt(many, 12 * few);
+}
+END_TEST
+
+/* Signals that are applied out of order leave the others as they were. */
+START_TEST(signals_go_in_any_order)
+{
+    begin();
+    event(HF_EVENT_WORKFLOW_STARTED, 0);
+    for (int i = 0; i < 6; i++)
+        signal_came(i % 2 ? "odd" : "even", 1 + i);
+    feed();
+    for (int i = 5; i >= 0; i -= 2) {
+        event(HF_EVENT_SIGNAL_APPLIED, 0);
+        hf_event_put_id(&history, HF_KEY_SIGNAL_ID, hf_ulid_form(1000, 1 + i, 0));
+    }
+    feed();
+    ck_assert(!answer("[" COMPLETE "]", 10));
+    decided("apply_signal:0 apply_signal:0 apply_signal:0 complete_workflow:0");
+    ck_assert_int_eq(rows[0].fact.seq, 2);
+    ck_assert_int_eq(rows[1].fact.seq, 4);
+    ck_assert_int_eq(rows[2].fact.seq, 6);
+    end();
+}
+END_TEST
+
 HF_SUITE_MAIN("replay/far", {what_is_recorded_is_not_decided_again, 0},
               {what_ended_behind_the_workers_back, 0}, {barriers_wake_once, 0},
               {going_on_satisfies_a_condition, 0}, {named_waits_need_no_worker, 0},
-              {contradictions_are_refused, 0})
+              {contradictions_are_refused, 0}, {n45_signals_cost_what_they_are, 0},
+              {signals_go_in_any_order, 0})
