@@ -639,6 +639,9 @@ HF_API void hf_close(hf_engine *engine);
                             that does, or is refused as compatibility_blocked
      update_behind_signal   reject, queue: an update while an earlier signal is not applied
      update_wait_seconds    10: how long hf_command waits for the answer to an update
+     node_lease_ms          10000, from 200 to 600000: an engine on a PostgreSQL store that is
+                            silent for so long has lost its share of the work to the others; the
+                            same for all engines of a store
      pending_signal_count   5000: signals of a run that are not applied; 0 for no limit, as below
      pending_update_count   500: updates of a run that are not answered
      pending_activity_count 2000, pending_child_count 1000, pending_timer_count 2000: what a run may

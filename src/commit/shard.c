@@ -14,6 +14,7 @@
 struct hf_shards {
     hf_db *db; /* the renewing thread's */
     int64_t node;
+    int64_t lease_us;
     char name[128];
     bool lost;                         /* the connection must be made again */
     _Atomic int64_t epochs[HF_SHARDS]; /* HF_NONE: not ours */
@@ -84,8 +85,8 @@ static hf_status shards_read(hf_shards *shards, hf_db_cursor *cursor, int64_t se
 
 hf_status hf_shards_renew(hf_shards *shards, bool serving, hf_err *err)
 {
-    const hf_db_value params[] = {hf_db_int(shards->node), hf_db_int(HF_SHARD_LEASE_US),
-                                  hf_db_int(HF_SHARD_SWEEP_US),
+    const hf_db_value params[] = {hf_db_int(shards->node), hf_db_int(shards->lease_us),
+                                  hf_db_int(shards->lease_us / 5),
                                   hf_db_text(hf_slice_of(shards->name)), hf_db_int(serving)};
     int64_t sent_us = hf_clock_mono_us(hf_clock_system());
     hf_db_cursor *cursor = NULL;
@@ -98,26 +99,27 @@ hf_status hf_shards_renew(hf_shards *shards, bool serving, hf_err *err)
     hf_db_end(cursor);
     shards->lost = st == HF_UNREACHABLE || st == HF_UNKNOWN || st == HF_READONLY;
     if (!st)
-        atomic_store(&shards->safe_until_us, sent_us + HF_SHARD_LEASE_US);
+        atomic_store(&shards->safe_until_us, sent_us + shards->lease_us);
     return hf_err_because(err, st, "renew the shards of node %lld", (long long)shards->node);
 }
 
-hf_status hf_shards_join(hf_store *store, int64_t node_key, const char *name,
-                         hf_shards **out_shards, hf_err *err)
+hf_status hf_shards_join(const hf_shards_options *options, hf_shards **out_shards, hf_err *err)
 {
-    const hf_db_value params[] = {hf_db_int(node_key), hf_db_text(hf_slice_of(name)),
-                                  hf_db_int(HF_SHARD_LEASE_US)};
+    int64_t lease_us = options->lease_us ? options->lease_us : HF_SHARD_LEASE_US;
+    const hf_db_value params[] = {hf_db_int(options->node), hf_db_text(hf_slice_of(options->name)),
+                                  hf_db_int(lease_us)};
     hf_shards *shards = hf_alloc(sizeof(*shards));
     int64_t now_us = 0;
     hf_status st;
 
     if (!shards)
         return hf_err_nomem(err, "the shards of a node");
-    shards->node = node_key;
-    (void)snprintf(shards->name, sizeof(shards->name), "%s", name);
+    shards->node = options->node;
+    shards->lease_us = lease_us;
+    (void)snprintf(shards->name, sizeof(shards->name), "%s", options->name);
     for (size_t i = 0; i < HF_SHARDS; i++)
         atomic_init(&shards->epochs[i], HF_NONE);
-    st = hf_store_connect(store, HF_DB_WRITE, &shards->db, err);
+    st = hf_store_connect(options->store, HF_DB_WRITE, &shards->db, err);
     if (!st)
         st = hf_db_now(shards->db, &now_us, err);
     atomic_init(&shards->ahead_us, now_us - hf_clock_mono_us(hf_clock_system()));
@@ -128,7 +130,7 @@ hf_status hf_shards_join(hf_store *store, int64_t node_key, const char *name,
     if (st) {
         hf_db_close(shards->db);
         hf_alloc_free(shards);
-        return hf_err_because(err, st, "join as node %s", name);
+        return hf_err_because(err, st, "join as node %s", options->name);
     }
     *out_shards = shards;
     return HF_OK;
@@ -145,6 +147,16 @@ void hf_shards_leave(hf_shards *shards)
         (void)!hf_db_exec(shards->db, HF_STMT_NODE_LEAVE, &node, 1, NULL, NULL);
     hf_db_close(shards->db);
     hf_alloc_free(shards);
+}
+
+int64_t hf_shards_lease_us(const hf_shards *shards)
+{
+    return shards->lease_us;
+}
+
+int64_t hf_shards_renew_us(const hf_shards *shards)
+{
+    return shards->lease_us * 3 / 10;
 }
 
 int64_t hf_shards_epoch(hf_shards *shards, int64_t shard)

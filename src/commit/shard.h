@@ -16,21 +16,29 @@
 
 enum {
     HF_SHARDS = 256,
-    HF_SHARD_LEASE_US = 10000000, /* a node that is silent for this long has lost its shards */
-    HF_SHARD_RENEW_US = 3000000,  /* how often to renew */
-    HF_SHARD_SWEEP_US = 2000000   /* work that waits for longer was overlooked */
+    HF_SHARD_LEASE_US = 10000000 /* a node that is silent for this long has lost its shards */
 };
 
 typedef struct hf_shards hf_shards;
+
+typedef struct hf_shards_options {
+    hf_store *store;
+    int64_t node;     /* its key, from hf_keys */
+    const char *name; /* for people */
+    int64_t lease_us; /* 0: HF_SHARD_LEASE_US; the same for all nodes of a store */
+} hf_shards_options;
 
 /* The shard of an instance id within its namespace. The same on every node, for ever: ids are
  * stored with it. */
 int64_t hf_shard_of(int64_t namespace_key, hf_slice id);
 
-/* Joins the cluster under `node_key` (from hf_keys) and `name` (for people), over a connection of
-   its own, and takes a first share. */
-HF_NODISCARD hf_status hf_shards_join(hf_store *store, int64_t node_key, const char *name,
-                                      hf_shards **out_shards, hf_err *err);
+/* Joins the cluster over a connection of its own, and takes a first share. */
+HF_NODISCARD hf_status hf_shards_join(const hf_shards_options *options, hf_shards **out_shards,
+                                      hf_err *err);
+
+/* How long the lease is, and how often to renew it. */
+int64_t hf_shards_lease_us(const hf_shards *shards);
+int64_t hf_shards_renew_us(const hf_shards *shards);
 
 /* Gives the shards free at once and closes the connection. NULL is allowed. */
 void hf_shards_leave(hf_shards *shards);

@@ -113,6 +113,7 @@ static hf_status node_join(hf_engine *engine, engine_mode mode, hf_err *err)
     const hf_node_options options = {.store = engine->store,
                                      .keys = hf_writer_keys(engine->writer),
                                      .log = &engine->log,
+                                     .lease_us = engine->settings.node_lease_ms * 1000,
                                      .answered = node_answered,
                                      .serves = node_serves,
                                      .starves = node_starves,

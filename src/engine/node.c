@@ -10,11 +10,12 @@
 #include "commit/wake.h"
 #include "store/keys.h"
 
+/* Times of renewals are parts of the lease. */
 enum {
-    RETRY_US = 500000, /* after a renewal that failed */
-    EAGER_US = 300000, /* between the first ones: the others make room for a newcomer */
+    RETRY_PART = 20, /* after a renewal that failed */
+    EAGER_PART = 33, /* between the first ones: the others make room for a newcomer */
     EAGER_ROUNDS = 4,
-    CALM_US = 100000,            /* between two, however often the others call */
+    CALM_PART = 100,             /* between two, however often the others call */
     PATIENCE_US = 20000000,      /* with workers that do not come here */
     PATIENCE_MOST_US = 80000000, /* when giving the work away did not help either */
     YIELD_US = 15000000          /* how long it is the others' then */
@@ -23,6 +24,7 @@ enum {
 struct hf_node {
     hf_node_options o;
     int64_t key;
+    int64_t lease_us;
     hf_shards *shards;
     hf_wake *wake; /* NULL: not started */
     hf_core *core; /* NULL: not started */
@@ -102,8 +104,8 @@ static int64_t node_renew(hf_node *node, int64_t *valid_us)
         trouble_tell(node, &err);
     node->troubled = st != HF_OK;
     if (st)
-        return now_us + RETRY_US;
-    *valid_us = now_us + HF_SHARD_LEASE_US;
+        return now_us + node->lease_us / RETRY_PART;
+    *valid_us = now_us + node->lease_us;
     hf_mutex_lock(&node->lock);
     lapsed |= node->unswept;
     node->unswept = false;
@@ -112,29 +114,31 @@ static int64_t node_renew(hf_node *node, int64_t *valid_us)
     shards_compare(node, lapsed);
     if (turned)
         hf_wake_tell(node->wake, 0); /* the others make room, or take it up */
-    return now_us + (turned ? EAGER_US : HF_SHARD_RENEW_US);
+    return now_us + (turned ? node->lease_us / EAGER_PART : hf_shards_renew_us(node->shards));
 }
 
 static void node_thread(void *ctx)
 {
     hf_node *node = ctx;
     int64_t renewed_us = hf_clock_mono_us(hf_clock_system());
-    int64_t valid_us = renewed_us + HF_SHARD_LEASE_US;
-    int64_t next_us = renewed_us + EAGER_US;
+    int64_t valid_us = renewed_us + node->lease_us;
+    int64_t eager_us = node->lease_us / EAGER_PART;
+    int64_t calm_us = node->lease_us / CALM_PART;
+    int64_t next_us = renewed_us + eager_us;
     int eager = EAGER_ROUNDS;
 
     hf_mutex_lock(&node->lock);
     while (!node->closing) {
-        if (node->called && next_us > renewed_us + CALM_US)
-            next_us = renewed_us + CALM_US;
+        if (node->called && next_us > renewed_us + calm_us)
+            next_us = renewed_us + calm_us;
         node->called = false;
         if (hf_cond_wait_until(&node->work, &node->lock, next_us) != HF_TIMEOUT)
             continue;
         hf_mutex_unlock(&node->lock);
         next_us = node_renew(node, &valid_us);
         renewed_us = hf_clock_mono_us(hf_clock_system());
-        if (eager > 0 && next_us > renewed_us + EAGER_US) {
-            next_us = renewed_us + EAGER_US;
+        if (eager > 0 && next_us > renewed_us + eager_us) {
+            next_us = renewed_us + eager_us;
             eager--;
         }
         hf_mutex_lock(&node->lock);
@@ -190,8 +194,13 @@ hf_status hf_node_join(const hf_node_options *options, hf_node **out_node, hf_er
     (void)snprintf(name, sizeof(name), "%s:%ld", host, (long)getpid());
     st = hf_keys_take(options->keys, 1, &key, err);
     if (!st)
-        st = hf_shards_join(options->store, key, name, &node->shards, err);
+        st = hf_shards_join(
+            &(hf_shards_options){
+                .store = options->store, .node = key, .name = name, .lease_us = options->lease_us},
+            &node->shards, err);
     node->key = key;
+    if (!st)
+        node->lease_us = hf_shards_lease_us(node->shards);
     for (int64_t i = 0; !st && i < HF_SHARDS; i++)
         node->epochs[i] = hf_shards_epoch(node->shards, i);
     if (st)

@@ -1,5 +1,5 @@
 /* node.h: this process as one of several that share a PostgreSQL store: which shards it owns, and
-   hints to and from the others. A thread of its own renews the lease every three seconds, which is
+   hints to and from the others. A thread of its own renews the lease, which is
    all that an idle node does, and tells the core where to look: in shards that are new here, and
    where work waits that no hint told of.
 
@@ -18,6 +18,7 @@ typedef struct hf_node_options {
     hf_store *store;
     hf_keys *keys;
     const hf_log *log;
+    int64_t lease_us; /* as hf_shards_options */
     /* A run has answered somebody, or (run 0) anything may have happened. From a thread of the
        node's; must not block. */
     void (*answered)(void *ctx, int64_t run);

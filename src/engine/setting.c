@@ -5,7 +5,12 @@
 
 #include "base/slice.h"
 
-enum { PERCENT_MAX = 100 };
+enum {
+    PERCENT_MAX = 100,
+    NODE_LEASE_MS = 10000,
+    NODE_LEASE_MS_MIN = 200, /* below that a busy machine renews too late */
+    NODE_LEASE_MS_MAX = 600000
+};
 
 /* Limits that a program may move. What metadata may hold is the same everywhere: it is searched. */
 static const hf_limit limits[] = {
@@ -19,6 +24,7 @@ hf_settings hf_settings_standard(void)
 {
     hf_settings settings = {.update_wait_ms =
                                 hf_limit_us(HF_LIMIT_UPDATE_COMPLETION_TIMEOUT_SECONDS) / 1000,
+                            .node_lease_ms = NODE_LEASE_MS,
                             .limits = hf_limits_standard()};
 
     settings.limits.of[HF_LIMIT_MAX_EVENTS_PER_RUN] = 0; /* a server's: hf_settings_for_workers */
@@ -58,6 +64,14 @@ hf_status hf_settings_set(hf_settings *settings, const char *name, const char *v
         st = number_read(name, value, INT64_MAX / 1000, &number, err);
         if (!st)
             settings->update_wait_ms = number * 1000;
+        return st;
+    }
+    if (strcmp(name, "node_lease_ms") == 0) {
+        st = number_read(name, value, NODE_LEASE_MS_MAX, &number, err);
+        if (!st && number < NODE_LEASE_MS_MIN)
+            st = hf_err_set(err, HF_INVALID, "%s is at least %d", name, (int)NODE_LEASE_MS_MIN);
+        if (!st)
+            settings->node_lease_ms = number;
         return st;
     }
     if (strcmp(name, "fleet_validation_mode") == 0) {

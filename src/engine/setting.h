@@ -13,6 +13,7 @@ typedef struct hf_settings {
                            refused */
     bool fleet_fails;   /* a start that no worker of the fleet supports is refused; else it waits */
     int64_t update_wait_ms; /* how long a caller waits for the answer to an update */
+    int64_t node_lease_ms;  /* a node that is silent for this long has lost its shards */
     hf_limits limits;       /* 0: none */
 } hf_settings;
 

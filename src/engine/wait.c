@@ -68,8 +68,12 @@ hf_status hf_engine_wait(hf_engine *engine, int64_t run, bool closed, uint64_t *
     slot = hf_engine_slot_get(engine);
     if (!slot)
         return hf_err_nomem(err, "a wait");
-    if (engine->node && look_us > hf_clock_mono_us(hf_clock_system()) + HF_SHARD_RENEW_US)
-        look_us = hf_clock_mono_us(hf_clock_system()) + HF_SHARD_RENEW_US;
+    if (engine->node) {
+        int64_t renewal_us =
+            hf_clock_mono_us(hf_clock_system()) + hf_shards_renew_us(hf_node_shards(engine->node));
+
+        look_us = look_us > renewal_us ? renewal_us : look_us;
+    }
     hf_mutex_lock(&engine->lock);
     slot->awaits = run;
     slot->awaits_end = closed;

@@ -21,7 +21,9 @@ static hf_shards *join(hf_world *world, const char *name)
     int64_t key = 0;
 
     ok(hf_keys_take(hf_writer_keys(world->writer), 1, &key, &err), "take a key");
-    ok(hf_shards_join(world->store, key, name, &shards, &err), "join");
+    ok(hf_shards_join(&(hf_shards_options){.store = world->store, .node = key, .name = name},
+                      &shards, &err),
+       "join");
     return shards;
 }
 
