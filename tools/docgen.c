@@ -55,9 +55,10 @@ static void print_flags(hf_event_type type)
         hf_event_flag flag;
         const char *words;
     } flags[] = {
-        {HF_EVENT_CLOSES, "closes the run"}, {HF_EVENT_AFTER_CLOSE, "may follow the close"},
-        {HF_EVENT_OPENS, "opens a step"},    {HF_EVENT_RESOLVES, "resolves a step"},
-        {HF_EVENT_OUTSIDE, "outside fact"},  {HF_EVENT_SCHEDULE, "schedule history"},
+        {HF_EVENT_CLOSES, "closes the run"},     {HF_EVENT_AFTER_CLOSE, "may follow the close"},
+        {HF_EVENT_OPENS, "opens a step"},        {HF_EVENT_RESOLVES, "resolves a step"},
+        {HF_EVENT_OUTSIDE, "outside fact"},      {HF_EVENT_COMMAND, "of a command"},
+        {HF_EVENT_SCHEDULE, "schedule history"},
     };
     const char *between = "";
 
@@ -99,7 +100,8 @@ static void print_events(const hf_vocab *list)
 {
     print_heading(list);
     printf(
-        "An outside fact is one over which a staged unit of work may be re-based. Stored keys are "
+        "An outside fact is one that workflow code did not decide; over one of a command a staged "
+        "turn may be re-based. Stored keys are "
         "kept beside the published ones and shown inside the snapshots they belong to.\n\n"
         "| No. | Type | Meaning | Flags |\n| ---: | --- | --- | --- |\n");
     for (size_t i = 0; i < list->count; i++) {

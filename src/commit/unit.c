@@ -530,8 +530,8 @@ bool hf_unit_rebase_over(const hf_unit *unit, hf_event_type type)
     switch (unit->rebase) {
     case HF_REBASE_NEVER:
         return false;
-    case HF_REBASE_OUTSIDE_FACTS:
-        return hf_event_outside_fact(type);
+    case HF_REBASE_COMMANDS:
+        return hf_event_command_fact(type);
     case HF_REBASE_WHILE_OPEN: /* whether the run is open is read from its row */
     case HF_REBASE_ALWAYS:
         return true;

@@ -36,12 +36,13 @@ void hf_stager_fini(hf_stager *stager);
 
 /* What may have happened to the run since the unit was drafted without making it void. */
 typedef enum hf_rebase {
-    HF_REBASE_NEVER,         /* any movement of the run refuses the unit (HF_CONFLICT) */
-    HF_REBASE_OUTSIDE_FACTS, /* over facts from outside only: what code decided still stands */
-    HF_REBASE_WHILE_OPEN,    /* over anything, as long as the run is open: the unit is itself a fact
-                                from outside */
-    HF_REBASE_BUT_SIGNALS,   /* the same, but not over a signal that came */
-    HF_REBASE_ALWAYS         /* over anything: the unit records a command and nothing else */
+    HF_REBASE_NEVER,       /* any movement of the run refuses the unit (HF_CONFLICT) */
+    HF_REBASE_COMMANDS,    /* over facts of commands only: what code decided still stands; an event
+                              of a step is another owner's, and may be of a step in the unit */
+    HF_REBASE_WHILE_OPEN,  /* over anything, as long as the run is open: the unit is itself a fact
+                              from outside */
+    HF_REBASE_BUT_SIGNALS, /* the same, but not over a signal that came */
+    HF_REBASE_ALWAYS       /* over anything: the unit records a command and nothing else */
 } hf_rebase;
 
 /* How a unit comes by the instance of a run it creates. */

@@ -539,7 +539,7 @@ void hf_turn_run(hf_core *core, live_run *run)
     }
     turn_begin(&t, hf_unit_new(NULL, NULL));
     if (t.decide.unit) {
-        hf_unit_append(t.decide.unit, &run->base, run->epoch, HF_REBASE_OUTSIDE_FACTS);
+        hf_unit_append(t.decide.unit, &run->base, run->epoch, HF_REBASE_COMMANDS);
         st = turn_go(&t, &err);
     } else {
         st = hf_err_nomem(&err, "a turn");

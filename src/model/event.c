@@ -256,6 +256,11 @@ bool hf_event_outside_fact(hf_event_type type)
     return hf_event_has_flag(type, HF_EVENT_OUTSIDE);
 }
 
+bool hf_event_command_fact(hf_event_type type)
+{
+    return hf_event_has_flag(type, HF_EVENT_COMMAND);
+}
+
 bool hf_event_key_published(hf_event_type type, hf_event_key key)
 {
     const event_rule *rule = rule_get(type);

@@ -33,6 +33,7 @@ typedef enum hf_event_flag {
     HF_EVENT_RESOLVES = 8,
     HF_EVENT_OUTSIDE = 16,
     HF_EVENT_SCHEDULE = 32,
+    HF_EVENT_COMMAND = 64,
 } hf_event_flag;
 
 /* A value of the user's, or what is known of it. */
@@ -71,8 +72,11 @@ bool hf_event_has_flag(hf_event_type type, hf_event_flag flag);
 /* The shape of the step that events of this type speak of; 0: of none. */
 hf_history_shape hf_event_shape(hf_event_type type);
 
-/* A staged unit may be re-based over an event of this type. */
+/* Workflow code did not decide it. */
 bool hf_event_outside_fact(hf_event_type type);
+
+/* A command records it: a staged turn may be re-based over an event of this type. */
+bool hf_event_command_fact(hf_event_type type);
 
 /* Whether an event of this type may carry the key, be it the registry's or our own. */
 bool hf_event_key_allowed(hf_event_type type, hf_event_key key);

@@ -225,7 +225,7 @@ HF_BOTH_ENGINES(decision_does_not_follow_blindly)
 }
 
 /* A decision that allows facts from outside goes through behind them. */
-HF_BOTH_ENGINES(decision_follows_outside_facts)
+HF_BOTH_ENGINES(decision_follows_commands)
 {
     hf_test_place *place = hf_test_place_new(kind);
     hf_world world;
@@ -240,7 +240,7 @@ HF_BOTH_ENGINES(decision_follows_outside_facts)
          round++) { /* in the same batch, then after the fact was committed */
         fact = hf_world_signal_unit(&world, &run, "approve", ledger_add, &book, &err);
         decision = hf_unit_new(ledger_add, &book);
-        hf_unit_append(decision, &run.base, HF_NONE, HF_REBASE_OUTSIDE_FACTS);
+        hf_unit_append(decision, &run.base, HF_NONE, HF_REBASE_COMMANDS);
         hf_event_begin(hf_unit_events(decision, 0), HF_EVENT_NOTE_RECORDED, 0, 0);
         ok(hf_unit_seal(decision, &world.stager, &err), "seal");
         ok(hf_writer_offer(world.writer, fact, &err), "offer");
@@ -252,6 +252,39 @@ HF_BOTH_ENGINES(decision_follows_outside_facts)
         ck_assert_int_eq(hf_unit_outcome(decision, NULL), HF_OK);
         run.base = *hf_unit_after(decision, 0);
         ck_assert_int_eq(run.base.last_seq, 2 + 2 * (round + 1));
+    }
+    ledger_free(&book);
+    hf_world_close(&world);
+    hf_test_place_free(place);
+}
+
+/* n02: a decision does not follow what happened to a step meanwhile, in the same batch or before
+   it: only another owner of the run can have recorded that. */
+HF_BOTH_ENGINES(n02_decision_does_not_follow_a_step)
+{
+    hf_test_place *place = hf_test_place_new(kind);
+    hf_world world;
+    hf_world_run run;
+    ledger book = {0};
+    hf_unit *decision;
+
+    world_begin(&world, place, true);
+    for (int round = 0; round < 2; round++) {
+        hf_run_base known;
+
+        ok(hf_world_start(&world, round ? "order-2" : "order-1", &run, &err), "start");
+        ok(hf_world_activity(&world, &run, &err), "schedule an activity");
+        ok(hf_world_claim(&world, &run, &err), "start it");
+        known = run.base;
+        if (round == 1)
+            ok(hf_world_complete(&world, &run, 16, &err), "complete it");
+        decision = hf_unit_new(ledger_add, &book);
+        hf_unit_append(decision, &known, HF_NONE, HF_REBASE_COMMANDS);
+        hf_event_begin(hf_unit_events(decision, 0), HF_EVENT_NOTE_RECORDED, 0, 0);
+        ok(hf_unit_seal(decision, &world.stager, &err), "seal");
+        ok(hf_writer_offer(world.writer, decision, &err), "offer");
+        writer_drain(world.writer);
+        ck_assert_int_eq(hf_unit_outcome(decision, NULL), round ? HF_CONFLICT : HF_OK);
     }
     ledger_free(&book);
     hf_world_close(&world);
@@ -783,11 +816,12 @@ END_TEST
 HF_PG_SUITE_MAIN("commit/writer", HF_BOTH(a_life_commits), HF_BOTH(second_start_is_told_it_exists),
                  HF_BOTH(stale_decision_conflicts), HF_BOTH(outside_fact_is_based_anew),
                  HF_BOTH(closed_run_refuses), HF_BOTH(siblings_share_a_transaction),
-                 HF_BOTH(decision_does_not_follow_blindly), HF_BOTH(decision_follows_outside_facts),
-                 HF_BOTH(poison_dies_alone), HF_BOTH(lost_answers_are_read_back),
-                 HF_BOTH(n03_rows_without_events_are_written),
-                 HF_BOTH(lost_answers_wait_for_the_primary), HF_BOTH(io_error_stops_the_writer),
-                 HF_BOTH(queue_pushes_back), HF_BOTH(bare_rows_say_whether_they_took_effect),
+                 HF_BOTH(decision_does_not_follow_blindly), HF_BOTH(decision_follows_commands),
+                 HF_BOTH(n02_decision_does_not_follow_a_step),
+                 HF_BOTH(n03_rows_without_events_are_written), HF_BOTH(poison_dies_alone),
+                 HF_BOTH(lost_answers_are_read_back), HF_BOTH(lost_answers_wait_for_the_primary),
+                 HF_BOTH(io_error_stops_the_writer), HF_BOTH(queue_pushes_back),
+                 HF_BOTH(bare_rows_say_whether_they_took_effect),
                  HF_BOTH(one_of_equal_rows_takes_effect), HF_BOTH(wrong_units_are_refused),
                  HF_BOTH(threads_commit_at_once), {who_comes_back_is_sent_behind_the_commit, 0},
                  {full_disk_passes, 0})

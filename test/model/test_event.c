@@ -103,7 +103,9 @@ START_TEST(flags_are_as_designed)
         HF_EVENT_TIMER_FIRED,          HF_EVENT_CHILD_RUN_COMPLETED,
         HF_EVENT_CHILD_RUN_FAILED,     HF_EVENT_CHILD_RUN_CANCELLED,
         HF_EVENT_CHILD_RUN_TERMINATED, HF_EVENT_REPAIR_REQUESTED};
-    size_t counts[3] = {0};
+    static const hf_event_type commands[] = {HF_EVENT_SIGNAL_RECEIVED, HF_EVENT_UPDATE_ACCEPTED,
+                                             HF_EVENT_UPDATE_REJECTED, HF_EVENT_REPAIR_REQUESTED};
+    size_t counts[4] = {0};
 
     for (size_t t = 0; t < hf_event_type_list.count; t++) {
         hf_event_type type = (hf_event_type)hf_event_type_list.items[t].number;
@@ -111,6 +113,7 @@ START_TEST(flags_are_as_designed)
         counts[0] += hf_event_has_flag(type, HF_EVENT_CLOSES);
         counts[1] += hf_event_has_flag(type, HF_EVENT_AFTER_CLOSE);
         counts[2] += hf_event_outside_fact(type);
+        counts[3] += hf_event_command_fact(type);
         if (hf_event_has_flag(type, HF_EVENT_OPENS) || hf_event_has_flag(type, HF_EVENT_RESOLVES))
             ck_assert_msg(hf_event_key_allowed(type, HF_KEY_SEQUENCE), "%s",
                           hf_event_type_text(type));
@@ -124,6 +127,9 @@ START_TEST(flags_are_as_designed)
         ck_assert(hf_event_has_flag(after[i], HF_EVENT_AFTER_CLOSE));
     for (size_t i = 0; i < sizeof(outside) / sizeof(outside[0]); i++)
         ck_assert(hf_event_outside_fact(outside[i]));
+    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+        ck_assert(hf_event_command_fact(commands[i]) && hf_event_outside_fact(commands[i]));
+    ck_assert_uint_eq(counts[3], sizeof(commands) / sizeof(commands[0]));
     ck_assert_uint_eq(counts[0], sizeof(closes) / sizeof(closes[0]));
     ck_assert_uint_eq(counts[1], sizeof(after) / sizeof(after[0]));
     ck_assert_uint_eq(counts[2], sizeof(outside) / sizeof(outside[0]));
