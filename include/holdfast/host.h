@@ -134,8 +134,9 @@ typedef struct hf_watch_opts {
     size_t size_;
     const char *id;
     const char *run_id; /* NULL: the newest run */
-    /* After each commit of this engine that changed the run, and when anything may have. On a
-       thread of the engine: it must neither block nor call the engine. */
+    /* After each commit that changed the run, and when anything may have: on a store that is shared
+       with other nodes from time to time, because their hints may be lost. On a thread of the
+       engine: it must neither block nor call the engine. */
     void (*changed)(void *arg);
     void *arg;
 } hf_watch_opts;
@@ -149,7 +150,7 @@ HF_API void hf_watch_end(hf_watch *watch);
 
 /* How many changes of runs this engine knows of. Waits at most so long for the number to be another
    one than `seen`, and tells it then; on a store that is shared with other nodes it also returns
-   from time to time, because their changes may not be heard of. */
+   from time to time, because their hints may be lost. */
 HF_API hf_status hf_changes(hf_engine *engine, int64_t seen, hf_ms wait, int64_t *out_seen);
 
 /* ---- search attributes that a namespace knows */

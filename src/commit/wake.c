@@ -1,11 +1,18 @@
-/* wake.c: a thread that sends and a thread that listens, each with its own connection. The text of
-   a notification is "NODE RUN RUN ..." in decimal, at most WAKE_BYTES long; "NODE 0" means
-   everything. */
+/* wake.c: a thread that sends and a thread that listens, each with its own connection and its own
+   condition, so that none can take a signal that was meant for the other. The text of a
+   notification is "NODE HINT HINT ...", at most WAKE_BYTES long; numbers are decimal:
+
+       0    look at everything        12   run 12 has facts
+       -12  run 12 has changed        !    some run has changed
+       ?12  run 12 is awaited         ?0   any run is awaited
+
+   A hint that is not understood is skipped: it is a newer node's. */
 #include "commit/wake.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -14,7 +21,8 @@
 
 enum {
     WAKE_BYTES = 4000, /* a notification of PostgreSQL holds 8000 */
-    WAKE_RUNS = 200,   /* runs that wait to be told of; more become "everything" */
+    HINT_BYTES = 24,   /* the longest */
+    WAKE_HINTS = 4096, /* that wait to be sent; more become "everything" */
     LISTEN_MS = 200,   /* how often the listener looks whether it shall end */
     RECONNECT_US = 500000
 };
@@ -29,8 +37,9 @@ struct hf_wake {
     hf_thread listener;
     /* under the lock */
     hf_mutex lock;
-    hf_cond work;
-    int64_t runs[WAKE_RUNS];
+    hf_cond work; /* the sender alone waits for it */
+    hf_cond end;  /* the listener alone waits for it */
+    hf_hint hints[WAKE_HINTS];
     size_t count;
     bool all; /* too many to name */
     bool closing;
@@ -46,54 +55,127 @@ static bool wake_closing(hf_wake *wake)
     return closing;
 }
 
-void hf_wake_tell(hf_wake *wake, int64_t run)
+/* With the lock held: whether it is what was said last. */
+static bool is_said(const hf_wake *wake, hf_hint hint)
 {
-    bool first;
+    const hf_hint *last = wake->count ? &wake->hints[wake->count - 1] : NULL;
 
+    return last && last->kind == hint.kind && last->run == hint.run;
+}
+
+void hf_wake_tell(hf_wake *wake, hf_hint hint)
+{
     hf_mutex_lock(&wake->lock);
-    first = wake->count == 0 && !wake->all;
-    if (wake->count < WAKE_RUNS && (wake->count == 0 || wake->runs[wake->count - 1] != run))
-        wake->runs[wake->count++] = run;
-    else if (wake->count == WAKE_RUNS)
+    if (hint.kind == HF_HINT_LOOK || (wake->count == WAKE_HINTS && !is_said(wake, hint)))
         wake->all = true;
-    if (first)
-        hf_cond_signal(&wake->work);
+    else if (!is_said(wake, hint))
+        wake->hints[wake->count++] = hint;
+    hf_cond_signal(&wake->work);
     hf_mutex_unlock(&wake->lock);
 }
 
-/* With the lock held: what is to be told, as text; the list is empty afterwards. */
+static size_t hint_print(hf_hint hint, char *text, size_t size)
+{
+    int len = 0;
+
+    switch (hint.kind) {
+    case HF_HINT_LOOK:
+        len = snprintf(text, size, " 0");
+        break;
+    case HF_HINT_FACTS:
+        len = snprintf(text, size, " %" PRId64, hint.run);
+        break;
+    case HF_HINT_CHANGED:
+        len = hint.run ? snprintf(text, size, " -%" PRId64, hint.run) : snprintf(text, size, " !");
+        break;
+    case HF_HINT_AWAITED:
+        len = snprintf(text, size, " ?%" PRId64, hint.run);
+        break;
+    }
+    return (size_t)len;
+}
+
+static bool hint_read(hf_slice text, hf_hint *out_hint)
+{
+    int64_t number = 0;
+
+    if (hf_slice_equal(text, HF_SLICE("!"))) {
+        *out_hint = (hf_hint){HF_HINT_CHANGED, 0};
+        return true;
+    }
+    if (text.len && text.ptr[0] == '?') {
+        *out_hint = (hf_hint){.kind = HF_HINT_AWAITED};
+        return hf_slice_int(hf_slice_from(text.ptr + 1, text.len - 1), &out_hint->run) &&
+               out_hint->run >= 0;
+    }
+    if (!hf_slice_int(text, &number) || number == INT64_MIN)
+        return false;
+    if (number > 0)
+        *out_hint = (hf_hint){HF_HINT_FACTS, number};
+    else if (number < 0)
+        *out_hint = (hf_hint){HF_HINT_CHANGED, -number};
+    else
+        *out_hint = (hf_hint){.kind = HF_HINT_LOOK};
+    return true;
+}
+
+/* With the lock held: what is to be told, as text, or as much as fits; it is not waiting any more.
+   Who looks at everything need not be told of runs. */
 static void text_take(hf_wake *wake, char *text, size_t size)
 {
     size_t len = (size_t)snprintf(text, size, "%" PRId64, wake->node);
+    size_t taken = 0;
 
-    if (wake->all)
-        (void)snprintf(text + len, size - len, " 0");
-    for (size_t i = 0; !wake->all && i < wake->count; i++)
-        len += (size_t)snprintf(text + len, size - len, " %" PRId64, wake->runs[i]);
-    wake->count = 0;
-    wake->all = false;
+    if (wake->all) {
+        (void)hint_print((hf_hint){.kind = HF_HINT_LOOK}, text + len, size - len);
+        wake->count = 0;
+        wake->all = false;
+        return;
+    }
+    while (taken < wake->count && len < WAKE_BYTES)
+        len += hint_print(wake->hints[taken++], text + len, size - len);
+    wake->count -= taken;
+    memmove(wake->hints, wake->hints + taken, wake->count * sizeof(wake->hints[0]));
 }
 
-/* A hint that cannot be sent is dropped: the connection is made again before the next one. */
+/* With the lock held: the database is not there. */
+static void sender_pause(hf_wake *wake)
+{
+    int64_t until_us = hf_clock_mono_us(hf_clock_system()) + RECONNECT_US;
+
+    while (!wake->closing && hf_cond_wait_until(&wake->work, &wake->lock, until_us) != HF_TIMEOUT)
+        ;
+}
+
+/* The connection makes itself anew: one that was cut while nothing was said takes a second try. */
+static hf_status text_send(hf_wake *wake, const char *text)
+{
+    hf_status st = hf_db_notify(wake->out, hf_slice_of(text), NULL);
+
+    return st ? hf_db_notify(wake->out, hf_slice_of(text), NULL) : HF_OK;
+}
+
+/* What could not be sent is not kept by name: who looks at everything finds it. */
 static void sender_run(void *ctx)
 {
     hf_wake *wake = ctx;
-    char text[WAKE_BYTES + 128];
+    char text[WAKE_BYTES + HINT_BYTES * 2];
     hf_status st = HF_OK;
 
     hf_mutex_lock(&wake->lock);
-    while (!wake->closing || wake->count || wake->all) { /* the last hints are sent, too */
+    while (!wake->closing || ((wake->count || wake->all) && !st)) { /* the last ones, too */
         if (wake->count == 0 && !wake->all) {
             hf_cond_wait(&wake->work, &wake->lock);
             continue;
         }
         text_take(wake, text, sizeof(text));
         hf_mutex_unlock(&wake->lock);
-        if (st)
-            st = hf_db_reconnect(wake->out, NULL);
-        if (!st)
-            st = hf_db_notify(wake->out, hf_slice_of(text), NULL);
+        st = text_send(wake, text);
         hf_mutex_lock(&wake->lock);
+        if (st) {
+            wake->all = true;
+            sender_pause(wake);
+        }
     }
     hf_mutex_unlock(&wake->lock);
 }
@@ -102,12 +184,13 @@ static void text_hear(hf_wake *wake, hf_slice text)
 {
     hf_slice part;
     int64_t number = 0;
+    hf_hint hint;
 
     if (!hf_slice_split(&text, ' ', &part) || !hf_slice_int(part, &number) || number == wake->node)
         return;
     while (hf_slice_split(&text, ' ', &part))
-        if (hf_slice_int(part, &number))
-            wake->heard(wake->ctx, number);
+        if (hint_read(part, &hint))
+            wake->heard(wake->ctx, hint);
 }
 
 static void listener_pause(hf_wake *wake)
@@ -115,7 +198,7 @@ static void listener_pause(hf_wake *wake)
     int64_t until_us = hf_clock_mono_us(hf_clock_system()) + RECONNECT_US;
 
     hf_mutex_lock(&wake->lock);
-    while (!wake->closing && hf_cond_wait_until(&wake->work, &wake->lock, until_us) != HF_TIMEOUT)
+    while (!wake->closing && hf_cond_wait_until(&wake->end, &wake->lock, until_us) != HF_TIMEOUT)
         ;
     hf_mutex_unlock(&wake->lock);
 }
@@ -134,7 +217,7 @@ static void listener_run(void *ctx)
             if (hf_db_reconnect(wake->in, NULL)) /* listens again by itself */
                 listener_pause(wake);
             else
-                wake->heard(wake->ctx, 0); /* something may have been missed */
+                wake->heard(wake->ctx, (hf_hint){.kind = HF_HINT_LOOK}); /* some may be lost */
         }
     }
 }
@@ -161,6 +244,13 @@ hf_status hf_wake_open(hf_store *store, int64_t node, hf_wake_heard *heard, void
         hf_alloc_free(wake);
         return st;
     }
+    st = hf_cond_init(&wake->end, err);
+    if (st) {
+        hf_cond_fini(&wake->work);
+        hf_mutex_fini(&wake->lock);
+        hf_alloc_free(wake);
+        return st;
+    }
     st = hf_store_connect(store, HF_DB_READ, &wake->out, err);
     if (!st)
         st = hf_store_connect(store, HF_DB_READ, &wake->in, err);
@@ -183,12 +273,14 @@ void hf_wake_close(hf_wake *wake)
         return;
     hf_mutex_lock(&wake->lock);
     wake->closing = true;
-    hf_cond_broadcast(&wake->work);
+    hf_cond_signal(&wake->work);
+    hf_cond_signal(&wake->end);
     hf_mutex_unlock(&wake->lock);
     hf_thread_join(&wake->sender);
     hf_thread_join(&wake->listener);
     hf_db_close(wake->out);
     hf_db_close(wake->in);
+    hf_cond_fini(&wake->end);
     hf_cond_fini(&wake->work);
     hf_mutex_fini(&wake->lock);
     hf_alloc_free(wake);

@@ -117,6 +117,7 @@ static bool is_closing(const hf_event *event, const void *ctx)
 /* Where the newest run of an instance is. */
 typedef struct run_end {
     int64_t run; /* HF_NONE: there is none */
+    int64_t shard;
     bool closed;
     const hf_event *event; /* that closed it, if it is in the newest chunk */
 } run_end;
@@ -128,7 +129,7 @@ static hf_status end_look(hf_call *c, hf_slice id, run_end *out_end)
     bool found = false;
     hf_status st = hf_db_query(c->in.db, HF_STMT_RUN_END, params, 2, &cursor, &c->slot->err);
 
-    *out_end = (run_end){.run = HF_NONE};
+    *out_end = (run_end){.run = HF_NONE, .shard = hf_shard_of(c->in.namespace_key, id)};
     if (!st)
         st = hf_db_step(cursor, &found, &c->slot->err);
     if (!st && found) {
@@ -181,6 +182,7 @@ static hf_status result_look(hf_call *c, const char *id, hf_value *out, const hf
     if (st)
         return st;
     c->awaits = end.run;
+    c->awaits_shard = end.shard;
     c->awaits_end = true;
     if (!end.closed)
         return HF_BUSY;

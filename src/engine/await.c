@@ -36,6 +36,7 @@ static hf_status settle_look(hf_call *c, void *ctx)
     if (st)
         return st;
     c->awaits = target.base.run;
+    c->awaits_shard = target.base.shard;
     c->awaits_end = wanted->terminal;
     if (target.base.closed_us != HF_NONE) {
         wanted->state = HF_SETTLED_DONE;

@@ -44,6 +44,7 @@ hf_status hf_call_begin_(hf_call *call, hf_engine *engine, const char *function)
     if (st)
         return st;
     call->open = false;
+    call->awaits_shard = HF_NONE;
     call->in = (hf_intake){.stager = &call->slot->stager,
                            .keys = hf_writer_keys(engine->writer),
                            .namespace_key = call->slot->namespace_key,
@@ -229,6 +230,7 @@ void hf_call_await_started(hf_call *call, const char *id)
     if (!call->open)
         return;
     call->awaits = slot->started;
+    call->awaits_shard = hf_shard_of(slot->namespace_key, hf_slice_of(id));
     call->awaits_end = true;
     call->seen = slot->started_seen;
     slot->started = 0;
@@ -250,8 +252,8 @@ hf_status hf_call_await(hf_call *call, hf_ms wait, hf_status (*look)(hf_call *ca
                               hf_strstatus(failure.status), failure.text);
         if (wait <= 0 && call->engine->mode == ENGINE_THREADS)
             return hf_err_set(&call->slot->err, HF_TIMEOUT, "it is not done yet");
-        st = hf_engine_wait(call->engine, call->awaits, call->awaits_end, &seen, until_us,
-                            &call->slot->err);
+        st = hf_engine_wait(call->engine, call->awaits_shard, call->awaits, call->awaits_end, &seen,
+                            until_us, &call->slot->err);
         if (st)
             return st;
     }

@@ -9,9 +9,10 @@
 typedef struct hf_call {
     hf_engine *engine;
     engine_slot *slot;
-    hf_intake in;    /* its db is set between hf_call_read_begin and hf_call_read_end */
-    int64_t awaits;  /* the run that the caller waits for */
-    bool awaits_end; /* until it is closed */
+    hf_intake in;         /* its db is set between hf_call_read_begin and hf_call_read_end */
+    int64_t awaits;       /* the run that the caller waits for */
+    int64_t awaits_shard; /* where that is, if known; else HF_NONE */
+    bool awaits_end;      /* until it is closed */
     bool open; /* that run was open at `seen`: there is nothing to look at before it changes */
     uint64_t seen;
 } hf_call;
@@ -67,7 +68,7 @@ void hf_call_started(const hf_call *call, uint64_t seen, int64_t run, const char
 void hf_call_await_started(hf_call *call, const char *id);
 
 /* Asks `look` until it answers something else than HF_BUSY, or the time is up: HF_TIMEOUT. `look`
-   says in call->awaits which run is waited for. */
+   says in call->awaits which run is waited for, and in call->awaits_shard where it is. */
 HF_NODISCARD hf_status hf_call_await(hf_call *call, hf_ms wait,
                                      hf_status (*look)(hf_call *call, void *ctx), void *ctx);
 

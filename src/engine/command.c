@@ -339,12 +339,15 @@ static void handling_tell(const hf_handling *h)
 
     for (const hf_effect *at = h->effects; at; at = at->next) /* its parent, its children */
         hf_core_notify(engine->core, at->run);
-    if (h->reloads)
+    if (engine->node && h->reply->run == h->target.base.run &&
+        !hf_node_owns(engine->node, h->target.base.shard))
+        hf_node_tell(engine->node, h->reply->run); /* the core would find out and say the same */
+    else if (h->reloads)
         hf_core_reload(engine->core, h->reply->run);
     else
         hf_core_notify(engine->core, h->reply->run);
-    if (h->closes)
-        hf_engine_changed(engine, h->target.base.run, true);
+    if (h->target.base.run != HF_NONE)
+        hf_engine_changed(engine, h->target.base.run, h->closes);
 }
 
 /* What the command is aimed at, from memory if it is there. */

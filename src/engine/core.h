@@ -70,7 +70,7 @@ typedef struct hf_core_options {
     bool single;        /* one thread does everything: read through the writer's connection */
     /* Called after each commit that changed a run, from the core's thread; must not block. */
     void (*changed)(void *ctx, int64_t run, bool closed);
-    /* Other nodes should know: the run's owner of new facts, or (-run) who waits for its answer. */
+    /* Another node owns the run and may not know that it has new facts. */
     void (*tell)(void *ctx, int64_t run);
     void (*unswept)(void *ctx); /* a sweep failed: what it was for is still to be found */
     void (*wake)(void *ctx);    /* something is to be done: the thread may be asleep */

@@ -13,6 +13,7 @@
 #include "engine/engine_impl.h"
 #include "engine/remote.h"
 #include "engine/runner.h"
+#include "engine/watch.h"
 
 enum { ACTIVITY_THREADS = 8, ACTIVITY_PLACES = 512, CACHE_BYTES = 16 << 20 };
 
@@ -83,9 +84,23 @@ static void core_unswept(void *ctx)
         hf_node_unswept(engine->node);
 }
 
-static void node_answered(void *ctx, int64_t run)
+/* hf_node_options.heard. Who sends HF_HINT_AWAITED may have looked just before a commit here that
+   nobody was to be told of then. */
+static void node_heard(void *ctx, hf_hint hint)
 {
-    hf_engine_changed(ctx, run, true);
+    hf_engine *engine = ctx;
+
+    if (hint.kind != HF_HINT_AWAITED)
+        hf_engine_heard(engine,
+                        hint.kind == HF_HINT_CHANGED && !hint.run ? HF_ENGINE_SOME_RUN : hint.run);
+    else if (hf_engine_changed_lately(engine, hint.run))
+        hf_node_changed(engine->node, hint.run);
+}
+
+/* hf_node_options.renewed */
+static void node_renewed(void *ctx)
+{
+    hf_watches_sweep(ctx);
 }
 
 /* hf_node_options.serves */
@@ -114,7 +129,8 @@ static hf_status node_join(hf_engine *engine, engine_mode mode, hf_err *err)
                                      .keys = hf_writer_keys(engine->writer),
                                      .log = &engine->log,
                                      .lease_us = engine->settings.node_lease_ms * 1000,
-                                     .answered = node_answered,
+                                     .heard = node_heard,
+                                     .renewed = node_renewed,
                                      .serves = node_serves,
                                      .starves = node_starves,
                                      .ctx = engine};

@@ -57,6 +57,8 @@ typedef struct engine_runner engine_runner;
 
 enum { ENGINE_RECENT = 1024 };
 
+#define HF_ENGINE_SOME_RUN INT64_MAX /* no run has this key: some run, nobody knows which */
+
 #define HF_SPACE_DEFAULT "default" /* the namespace that every store has */
 
 struct hf_engine {
@@ -92,9 +94,10 @@ struct hf_engine {
     uint64_t changes;
     int64_t
         recent[ENGINE_RECENT]; /* runs that changed last, by number of the change; closed: < 0 */
-    hf_list waiting;           /* slots of threads that wait for a run */
-    size_t waiting_any;        /* those of them that wait for any change of it */
-    hf_list watches;           /* hosts that follow one (watch.c) */
+    int64_t recent_us[ENGINE_RECENT]; /* when, by the monotonic clock */
+    hf_list waiting;                  /* slots of threads that wait for a run */
+    size_t waiting_any;               /* those of them that wait for any change of it */
+    hf_list watches;                  /* hosts that follow one (watch.c) */
     bool woken;
     bool dozing;           /* the core's thread sleeps */
     engine_runner *runner; /* the core's thread; NULL: none */
@@ -156,16 +159,24 @@ HF_NODISCARD hf_status hf_engine_commit(hf_engine *engine, hf_unit *unit, hf_err
 HF_NODISCARD hf_status hf_engine_commit_all(hf_engine *engine, hf_unit *const *units, size_t count,
                                             hf_err *err);
 
-/* A run changed: who waits for it looks again. Run 0: everybody does. */
+/* A commit of this engine changed the run: who waits for it looks again, here and at other nodes.
+   Run 0: everybody here does. */
 void hf_engine_changed(hf_engine *engine, int64_t run, bool closed);
+
+/* Another node said that the run changed, or HF_ENGINE_SOME_RUN: who waits here looks again. Run 0:
+   everybody does. */
+void hf_engine_heard(hf_engine *engine, int64_t run);
+
+/* Whether the run (0: any) may have changed here in the last second. */
+bool hf_engine_changed_lately(hf_engine *engine, int64_t run);
 
 /* Those who wait for the run look again; 0: all of them. With the lock held. */
 void hf_engine_wake_waiting(hf_engine *engine, int64_t run, bool closed);
 
 /* Waits until the run changed (is closed) after the change `seen`, or the time is up: HF_TIMEOUT.
- * In the other modes it pumps. */
-HF_NODISCARD hf_status hf_engine_wait(hf_engine *engine, int64_t run, bool closed, uint64_t *seen,
-                                      int64_t until_us, hf_err *err);
+   `shard`: the run's, as far as known, or HF_NONE. In the other modes it pumps. */
+HF_NODISCARD hf_status hf_engine_wait(hf_engine *engine, int64_t shard, int64_t run, bool closed,
+                                      uint64_t *seen, int64_t until_us, hf_err *err);
 
 /* The store as the caller may read it; give it back with hf_engine_read_end. */
 hf_db *hf_engine_read_begin(hf_engine *engine);

@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/thread.h"
-#include "commit/wake.h"
+#include "engine/awaited.h"
 #include "store/keys.h"
 
 /* Times of renewals are parts of the lease. */
@@ -21,13 +21,16 @@ enum {
     YIELD_US = 15000000          /* how long it is the others' then */
 };
 
+static const hf_hint LOOK = {.kind = HF_HINT_LOOK};
+
 struct hf_node {
     hf_node_options o;
     int64_t key;
     int64_t lease_us;
     hf_shards *shards;
-    hf_wake *wake; /* NULL: not started */
-    hf_core *core; /* NULL: not started */
+    hf_awaited *awaited;   /* by callers at other nodes */
+    hf_wake *_Atomic wake; /* NULL: not started; the listener runs before it is told */
+    hf_core *core;         /* NULL: not started */
     hf_thread thread;
     /* the thread's */
     int64_t epochs[HF_SHARDS]; /* under which the core knows them */
@@ -112,8 +115,9 @@ static int64_t node_renew(hf_node *node, int64_t *valid_us)
     hf_mutex_unlock(&node->lock);
     node->served = serves;
     shards_compare(node, lapsed);
+    node->o.renewed(node->o.ctx);
     if (turned)
-        hf_wake_tell(node->wake, 0); /* the others make room, or take it up */
+        hf_wake_tell(node->wake, LOOK); /* the others make room, or take it up */
     return now_us + (turned ? node->lease_us / EAGER_PART : hf_shards_renew_us(node->shards));
 }
 
@@ -154,16 +158,24 @@ static void node_call(hf_node *node)
     hf_mutex_unlock(&node->lock);
 }
 
-static void node_heard(void *ctx, int64_t run)
+static void node_heard(void *ctx, hf_hint hint)
 {
     hf_node *node = ctx;
 
-    if (run > 0)
-        hf_core_heard(node->core, run);
-    if (run == 0)
+    switch (hint.kind) {
+    case HF_HINT_LOOK:
         node_call(node);
-    if (run <= 0)
-        node->o.answered(node->o.ctx, -run);
+        break;
+    case HF_HINT_FACTS:
+        hf_core_heard(node->core, hint.run);
+        break;
+    case HF_HINT_CHANGED:
+        break;
+    case HF_HINT_AWAITED:
+        hf_awaited_add(node->awaited, hint.run, hf_clock_mono_us(hf_clock_system()));
+        break;
+    }
+    node->o.heard(node->o.ctx, hint);
 }
 
 hf_status hf_node_join(const hf_node_options *options, hf_node **out_node, hf_err *err)
@@ -192,7 +204,9 @@ hf_status hf_node_join(const hf_node_options *options, hf_node **out_node, hf_er
     }
     (void)gethostname(host, sizeof(host) - 1);
     (void)snprintf(name, sizeof(name), "%s:%ld", host, (long)getpid());
-    st = hf_keys_take(options->keys, 1, &key, err);
+    st = hf_awaited_open(&node->awaited, err);
+    if (!st)
+        st = hf_keys_take(options->keys, 1, &key, err);
     if (!st)
         st = hf_shards_join(
             &(hf_shards_options){
@@ -212,13 +226,15 @@ hf_status hf_node_join(const hf_node_options *options, hf_node **out_node, hf_er
 
 hf_status hf_node_start(hf_node *node, hf_core *core, hf_err *err)
 {
+    hf_wake *wake = NULL;
     hf_status st;
 
     node->core = core;
-    st = hf_wake_open(node->o.store, node->key, node_heard, node, &node->wake, err);
+    st = hf_wake_open(node->o.store, node->key, node_heard, node, &wake, err);
+    node->wake = wake;
     if (st)
         return st;
-    hf_wake_tell(node->wake, 0); /* the others make room */
+    hf_wake_tell(node->wake, LOOK); /* the others make room */
     return hf_thread_start(&node->thread, "hf-node", node_thread, node, err);
 }
 
@@ -233,8 +249,9 @@ void hf_node_leave(hf_node *node)
     hf_thread_join(&node->thread);
     hf_shards_leave(node->shards);
     if (node->wake)
-        hf_wake_tell(node->wake, 0);
+        hf_wake_tell(node->wake, LOOK);
     hf_wake_close(node->wake);
+    hf_awaited_close(node->awaited);
     hf_cond_fini(&node->work);
     hf_mutex_fini(&node->lock);
     hf_alloc_free(node);
@@ -245,10 +262,34 @@ hf_shards *hf_node_shards(hf_node *node)
     return node->shards;
 }
 
+bool hf_node_owns(hf_node *node, int64_t shard)
+{
+    return shard == HF_NONE ? hf_shards_count(node->shards) == HF_SHARDS
+                            : hf_shards_epoch(node->shards, shard) != HF_NONE;
+}
+
 void hf_node_tell(hf_node *node, int64_t run)
 {
-    if (node->wake && hf_shards_count(node->shards) < HF_SHARDS) /* else there is nobody to tell */
-        hf_wake_tell(node->wake, run);
+    if (node->wake)
+        hf_wake_tell(node->wake, (hf_hint){HF_HINT_FACTS, run});
+}
+
+void hf_node_changed(hf_node *node, int64_t run)
+{
+    int64_t now_us = hf_clock_mono_us(hf_clock_system());
+
+    if (!node->wake)
+        return;
+    if (hf_awaited_has(node->awaited, run, now_us))
+        hf_wake_tell(node->wake, (hf_hint){HF_HINT_CHANGED, run});
+    if (hf_awaited_has(node->awaited, 0, now_us))
+        hf_wake_tell(node->wake, (hf_hint){HF_HINT_CHANGED, 0});
+}
+
+void hf_node_await(hf_node *node, int64_t shard, int64_t run)
+{
+    if (node->wake && !hf_node_owns(node, shard))
+        hf_wake_tell(node->wake, (hf_hint){HF_HINT_AWAITED, run});
 }
 
 void hf_node_unswept(hf_node *node)

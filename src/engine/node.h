@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "commit/shard.h"
+#include "commit/wake.h"
 #include "commit/writer.h"
 #include "engine/core.h"
 
@@ -19,9 +20,11 @@ typedef struct hf_node_options {
     hf_keys *keys;
     const hf_log *log;
     int64_t lease_us; /* as hf_shards_options */
-    /* A run has answered somebody, or (run 0) anything may have happened. From a thread of the
-       node's; must not block. */
-    void (*answered)(void *ctx, int64_t run);
+    /* Another node said so; the core has been told. From a thread of the node's; must not block. */
+    void (*heard)(void *ctx, hf_hint hint);
+    /* The lease was renewed: what hints may have missed is looked for, and what callers here wait
+       for is said again. From a thread of the node's; must not block. */
+    void (*renewed)(void *ctx);
     /* Whether somebody is here who does work: code of this program, or workers that ask for it.
        From a thread of the node's; NULL: always. */
     bool (*serves)(void *ctx);
@@ -40,8 +43,22 @@ void hf_node_leave(hf_node *node);
 
 hf_shards *hf_node_shards(hf_node *node);
 
-/* hf_core_options.tell and .unswept. Any thread; never block. */
+/* Whether this node owns the shard; HF_NONE: all of them. */
+bool hf_node_owns(hf_node *node, int64_t shard);
+
+/* The run, which is another node's, has facts that its owner may not know of. Any thread; never
+   blocks. This is hf_core_options.tell. */
 void hf_node_tell(hf_node *node, int64_t run);
+
+/* A unit of the run was committed here: nodes that wait for it are told. Any thread; never blocks.
+ */
+void hf_node_changed(hf_node *node, int64_t run);
+
+/* A caller here waits for a run of that shard (HF_NONE: unknown) to change, and goes on waiting for
+   at most HF_SHARD_RENEW_US before it looks for itself and says so again. Run 0: any run. */
+void hf_node_await(hf_node *node, int64_t shard, int64_t run);
+
+/* hf_core_options.unswept. Any thread; never blocks. */
 void hf_node_unswept(hf_node *node);
 
 /* Any thread: somebody came who does work; the node's share is looked at soon. */

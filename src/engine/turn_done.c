@@ -132,15 +132,6 @@ static hf_slice activity_name(const void *ctx, int64_t step)
     return (hf_slice){0};
 }
 
-/* Whether somebody may wait for what the events say, on whatever node. */
-static bool is_answer(const hf_event_builder *events)
-{
-    for (size_t i = 0; i < events->count; i++)
-        if (events->events[i].type == HF_EVENT_UPDATE_COMPLETED)
-            return true;
-    return false;
-}
-
 /* True when the run goes on living. */
 static bool turn_keep(hf_core *core, live_run *run, hf_unit *unit)
 {
@@ -179,8 +170,6 @@ static bool turn_keep(hf_core *core, live_run *run, hf_unit *unit)
     hf_errand_answered(run); /* the effects spoke with the answer's words */
     if (core->o.changed)
         core->o.changed(core->o.ctx, run->key, closed);
-    if (core->o.tell && (closed || is_answer(events)))
-        core->o.tell(core->o.ctx, -run->key);
     if (closed)
         hf_schedule_closed(core, run->base.instance);
     if (closed)

@@ -6,7 +6,7 @@
 #include "engine/watch.h"
 #include "holdfast/host.h"
 
-enum { AWAITS_ALL = -1 }; /* whichever run it is */
+enum { LATELY_US = 1000000 }; /* a hint takes no longer, or it counts as lost */
 
 void hf_engine_wake_waiting(hf_engine *engine, int64_t run, bool closed)
 {
@@ -15,7 +15,7 @@ void hf_engine_wake_waiting(hf_engine *engine, int64_t run, bool closed)
     for (hf_list *link = engine->waiting.next; link != &engine->waiting; link = link->next) {
         engine_slot *slot = HF_LIST_ENTRY(link, engine_slot, waiting);
 
-        if (run && slot->awaits != AWAITS_ALL &&
+        if (run && slot->awaits != HF_ENGINE_SOME_RUN &&
             (slot->awaits != run || (slot->awaits_end && !closed)))
             continue;
         slot->is_woken = true;
@@ -23,9 +23,12 @@ void hf_engine_wake_waiting(hf_engine *engine, int64_t run, bool closed)
     }
 }
 
-void hf_engine_changed(hf_engine *engine, int64_t run, bool closed)
+static void change_note(hf_engine *engine, int64_t run, bool closed)
 {
+    int64_t now_us = hf_clock_mono_us(hf_clock_system());
+
     hf_mutex_lock(&engine->lock);
+    engine->recent_us[engine->changes % ENGINE_RECENT] = now_us;
     engine->recent[engine->changes++ % ENGINE_RECENT] = closed ? -run : run;
     hf_engine_wake_waiting(engine, run, closed);
     hf_watches_tell(engine, run);
@@ -34,11 +37,42 @@ void hf_engine_changed(hf_engine *engine, int64_t run, bool closed)
     hf_mutex_unlock(&engine->lock);
 }
 
+void hf_engine_changed(hf_engine *engine, int64_t run, bool closed)
+{
+    change_note(engine, run, closed);
+    if (engine->node && run)
+        hf_node_changed(engine->node, run);
+}
+
+void hf_engine_heard(hf_engine *engine, int64_t run)
+{
+    change_note(engine, run, true);
+}
+
+bool hf_engine_changed_lately(hf_engine *engine, int64_t run)
+{
+    int64_t since_us = hf_clock_mono_us(hf_clock_system()) - LATELY_US;
+    uint64_t seen;
+    bool changed = false;
+
+    hf_mutex_lock(&engine->lock);
+    for (seen = engine->changes; seen && !changed; seen--) {
+        size_t at = (seen - 1) % ENGINE_RECENT;
+
+        if (engine->recent_us[at] < since_us)
+            break;
+        changed = !run || engine->recent[at] == run || engine->recent[at] == -run ||
+                  engine->changes - seen >= ENGINE_RECENT - 1; /* as far as is known */
+    }
+    hf_mutex_unlock(&engine->lock);
+    return changed;
+}
+
 /* With the lock held: whether the run changed since. What is too long ago to tell counts as
  * changed. */
 static bool run_changed(const hf_engine *engine, int64_t run, bool closed, uint64_t seen)
 {
-    if (engine->changes - seen > ENGINE_RECENT || run == AWAITS_ALL)
+    if (engine->changes - seen > ENGINE_RECENT || run == HF_ENGINE_SOME_RUN)
         return engine->changes != seen;
     for (; seen < engine->changes; seen++) {
         int64_t recent = engine->recent[seen % ENGINE_RECENT];
@@ -49,7 +83,7 @@ static bool run_changed(const hf_engine *engine, int64_t run, bool closed, uint6
     return false;
 }
 
-hf_status hf_engine_wait(hf_engine *engine, int64_t run, bool closed, uint64_t *seen,
+hf_status hf_engine_wait(hf_engine *engine, int64_t shard, int64_t run, bool closed, uint64_t *seen,
                          int64_t until_us, hf_err *err)
 {
     int64_t look_us = until_us; /* hints of other nodes may be lost */
@@ -73,6 +107,7 @@ hf_status hf_engine_wait(hf_engine *engine, int64_t run, bool closed, uint64_t *
             hf_clock_mono_us(hf_clock_system()) + hf_shards_renew_us(hf_node_shards(engine->node));
 
         look_us = look_us > renewal_us ? renewal_us : look_us;
+        hf_node_await(engine->node, shard, run == HF_ENGINE_SOME_RUN ? 0 : run);
     }
     hf_mutex_lock(&engine->lock);
     slot->awaits = run;
@@ -109,7 +144,8 @@ hf_status hf_changes(hf_engine *engine, int64_t seen, hf_ms wait, int64_t *out_s
     if (!out_seen || wait < 0)
         return hf_err_set(&c.slot->err, HF_MISUSE, "a wait and a place for the answer are needed");
     if (wait)
-        st = hf_engine_wait(engine, AWAITS_ALL, false, &now, until_us, &c.slot->err);
+        st = hf_engine_wait(engine, HF_NONE, HF_ENGINE_SOME_RUN, false, &now, until_us,
+                            &c.slot->err);
     hf_mutex_lock(&engine->lock);
     *out_seen = (int64_t)(wait ? now : engine->changes);
     hf_mutex_unlock(&engine->lock);

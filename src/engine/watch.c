@@ -1,5 +1,6 @@
-/* watch.c: hosts that follow a run without asking again and again. A watch hears of every commit
-   that this engine made of the run; what happened, its host reads for itself. */
+/* watch.c: hosts that follow a run without asking again and again. A watch hears of every commit of
+   the run, and of a run that another node owns with every sweep as well, since hints may be lost;
+   what happened, its host reads for itself. */
 #include "base/alloc.h"
 #include "engine/call.h"
 #include "engine/watch.h"
@@ -9,6 +10,7 @@ struct hf_watch {
     hf_list link; /* in the engine's list, under its lock */
     hf_engine *engine;
     int64_t run;
+    int64_t shard;
     void (*changed)(void *arg);
     void *arg;
 };
@@ -35,12 +37,17 @@ hf_status hf_watch_begin(hf_engine *engine, const hf_watch_opts *o, hf_watch **o
     watch = hf_alloc(sizeof(*watch));
     if (!watch)
         return hf_err_nomem(&c.slot->err, "a watch");
-    *watch = (hf_watch){
-        .engine = engine, .run = target.base.run, .changed = opts.changed, .arg = opts.arg};
+    *watch = (hf_watch){.engine = engine,
+                        .run = target.base.run,
+                        .shard = target.base.shard,
+                        .changed = opts.changed,
+                        .arg = opts.arg};
     *out_watch = watch; /* before it is called for the first time */
     hf_mutex_lock(&engine->lock);
     hf_list_add_last(&engine->watches, &watch->link);
     hf_mutex_unlock(&engine->lock);
+    if (engine->node)
+        hf_node_await(engine->node, watch->shard, watch->run);
     return HF_OK;
 }
 
@@ -63,4 +70,19 @@ void hf_watches_tell(hf_engine *engine, int64_t run)
         if (!run || watch->run == run)
             watch->changed(watch->arg);
     }
+}
+
+void hf_watches_sweep(hf_engine *engine)
+{
+    hf_mutex_lock(&engine->lock);
+    for (hf_list *link = hf_list_first(&engine->watches); link;
+         link = hf_list_next(&engine->watches, link)) {
+        hf_watch *watch = HF_LIST_ENTRY(link, hf_watch, link);
+
+        if (hf_node_owns(engine->node, watch->shard))
+            continue;
+        hf_node_await(engine->node, watch->shard, watch->run);
+        watch->changed(watch->arg);
+    }
+    hf_mutex_unlock(&engine->lock);
 }

@@ -7,4 +7,7 @@
 /* The run changed (0: anything may have); with the engine's lock held. */
 void hf_watches_tell(hf_engine *engine, int64_t run);
 
+/* Runs of other nodes are looked at, and said to be awaited again; an engine that is a node. */
+void hf_watches_sweep(hf_engine *engine);
+
 #endif

@@ -6,6 +6,8 @@
 #include <time.h>
 
 #include "engine/engine_impl.h"
+#include "holdfast/host.h"
+#include "holdfast/worker.h"
 #include "lib/check_store.h"
 #include "lib/handlers.h"
 #include "lib/kit.h"
@@ -239,5 +241,146 @@ START_TEST(nodes_come_and_go)
 }
 END_TEST
 
+/* ---- waiting at a node that does not own the run */
+
+enum { QUICK_MS = 1500, ROUNDS = 24 }; /* a hint that does not come costs 3 s */
+
+static int64_t now_ms(void)
+{
+    return hf_clock_mono_us(hf_clock_system()) / 1000;
+}
+
+static void quick(int64_t since_ms, const char *what, int i)
+{
+    int64_t took_ms = now_ms() - since_ms;
+
+    ck_assert_msg(took_ms < QUICK_MS, "%s of %d took %lld ms", what, i, (long long)took_ms);
+}
+
+/* A node without types of its own, which leaves all shards to the other one. */
+static hf_engine *front_open(hf_test_place *place, hf_engine *owner)
+{
+    static const hf_app front = {.name = "front"};
+    hf_engine *d = NULL;
+    hf_value out = NULL;
+
+    hf_kit_ok(d, hf_open(hf_test_place_address(place), &front, &d));
+    hf_kit_ok(d, hf_workers_allow(d));
+    ck_assert_int_eq(hf_result(d, "nothing", 0, &out, NULL), HF_NOTFOUND); /* it begins */
+    for (int i = 0; i < 6000 && shards_of(owner) < HF_SHARDS; i++)
+        hf_nap_ms(10);
+    ck_assert_int_eq(shards_of(owner), HF_SHARDS);
+    return d;
+}
+
+/* Updates and results are waited for at a node in front of the one that owns everything, and at two
+   that share: each as quickly as at the owner. */
+static void waits_are_quick(hf_engine *at, hf_engine *other)
+{
+    hf_value out = NULL;
+
+    for (int i = 0; i < ROUNDS; i++) {
+        int64_t began_ms;
+
+        hf_kit_ok(other, hf_start(other, "counts", NULL, .id = id_of("c", i)));
+        hf_kit_ok(other,
+                  hf_start(other, "naps", hf_json(other, "{'ms': 300}"), .id = id_of("n", i)));
+        for (int k = 1; k <= 3; k++) {
+            began_ms = now_ms();
+            hf_kit_ok(
+                at, hf_update(at, id_of("c", i), "add", hf_json(at, "[1]"), hf_seconds(60), &out));
+            quick(began_ms, "an update", i);
+        }
+        began_ms = now_ms();
+        completes(at, id_of("c", i));
+        quick(began_ms, "the result", i);
+        began_ms = now_ms();
+        completes(at, id_of("n", i));
+        quick(began_ms, "the result after a timer", i);
+        hf_kit_ok(other, hf_start(other, "waits", NULL, .id = id_of("t", i)));
+        began_ms = now_ms();
+        hf_kit_ok(at, hf_terminate(at, id_of("t", i), "enough"));
+        ck_assert_int_eq(hf_result(other, id_of("t", i), hf_seconds(60), &out, NULL), HF_CANCELLED);
+        quick(began_ms, "the end by another node", i);
+    }
+}
+
+START_TEST(n23_a_front_end_hears_at_once)
+{
+    hf_test_place *place = hf_test_place_new(HF_ENGINE_POSTGRES);
+    hf_engine *owner = node_open(place);
+    hf_engine *front = front_open(place, owner);
+
+    waits_are_quick(front, owner);
+    hf_close(front);
+    hf_close(owner);
+    hf_test_place_free(place);
+}
+END_TEST
+
+START_TEST(n23_two_nodes_hear_at_once)
+{
+    hf_test_place *place = hf_test_place_new(HF_ENGINE_POSTGRES);
+    hf_engine *nodes[2];
+
+    for (int i = 0; i < 2; i++)
+        nodes[i] = node_open(place);
+    balance(nodes, 2);
+    waits_are_quick(nodes[0], nodes[1]);
+    hf_close(nodes[0]);
+    hf_close(nodes[1]);
+    hf_test_place_free(place);
+}
+END_TEST
+
+static void watch_changed(void *arg)
+{
+    atomic_fetch_add((_Atomic int *)arg, 1);
+}
+
+/* Who follows a run, or all of them, at another node hears of every change, and not only of its
+   end. */
+START_TEST(n23_a_watch_hears_at_once)
+{
+    hf_test_place *place = hf_test_place_new(HF_ENGINE_POSTGRES);
+    hf_engine *owner = node_open(place);
+    hf_engine *front = front_open(place, owner);
+
+    for (int i = 0; i < ROUNDS / 4; i++) {
+        _Atomic int heard = 0;
+        const hf_watch_opts options = {
+            .size_ = sizeof(options), .id = id_of("c", i), .changed = watch_changed, .arg = &heard};
+        hf_watch *watch = NULL;
+        hf_value out = NULL;
+        int64_t seen = 0;
+        int64_t began_ms;
+        int before;
+
+        hf_kit_ok(owner, hf_start(owner, "counts", NULL, .id = id_of("c", i)));
+        hf_kit_ok(front, hf_watch_begin(front, &options, &watch));
+        hf_nap_ms(200);
+        before = heard;
+        began_ms = now_ms();
+        hf_kit_ok(owner, hf_update(owner, id_of("c", i), "add", hf_json(owner, "[1]"),
+                                   hf_seconds(60), &out));
+        while (heard == before && now_ms() - began_ms < 4 * QUICK_MS)
+            hf_nap_ms(1);
+        quick(began_ms, "a watch", i);
+        hf_watch_end(watch);
+        hf_kit_ok(front, hf_changes(front, 0, 0, &seen));
+        began_ms = now_ms();
+        hf_kit_ok(owner, hf_update(owner, id_of("c", i), "add", hf_json(owner, "[1]"),
+                                   hf_seconds(60), &out));
+        hf_kit_ok(front, hf_changes(front, seen, hf_seconds(60), &seen));
+        quick(began_ms, "a change", i);
+    }
+    hf_close(front);
+    hf_close(owner);
+    hf_test_place_free(place);
+}
+END_TEST
+
 HF_PG_SUITE_MAIN("engine/node", {any_node_takes_commands, 180},
-                 {signals_follow_a_run_that_goes_on, 180}, {nodes_come_and_go, 180})
+                 {n23_a_front_end_hears_at_once, 180}, {n23_two_nodes_hear_at_once, 180},
+                 {n23_a_watch_hears_at_once, 180}, {signals_follow_a_run_that_goes_on, 180},
+                 {nodes_come_and_go, 180})
