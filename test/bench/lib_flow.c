@@ -135,7 +135,23 @@ static hf_value drain(hf_ctx *w, hf_value in)
     return NULL;
 }
 
+static hf_value tally_add(hf_ctx *w, void *state, hf_value args)
+{
+    int64_t *sum = state;
+
+    *sum += hf_int(hf_at(args, 0), "", 0);
+    return hf_json(w, "%lld", (long long)*sum);
+}
+
+static hf_value tally(hf_ctx *w, hf_value in)
+{
+    (void)in;
+    return hf_receive(w, "go", .timeout = hf_days(30));
+}
+
 static const hf_signal_def park_signals[] = {{.name = "go"}, {0}};
+static const hf_update_def tally_updates[] = {
+    {.name = "add", .params = "by:int", .apply = tally_add}, {0}};
 static const hf_query_def long_queries[] = {{.name = "seen", .read = seen_read}, {0}};
 static const hf_workflow_def flow_workflows[] = {
     {.type = "steps", .run = steps},
@@ -144,6 +160,11 @@ static const hf_workflow_def flow_workflows[] = {
     {.type = "nap", .run = nap},
     {.type = "doze", .run = doze},
     {.type = "drain", .run = drain, .signals = park_signals},
+    {.type = "tally",
+     .run = tally,
+     .state_size = sizeof(int64_t),
+     .signals = park_signals,
+     .updates = tally_updates},
     {.type = "long",
      .run = go_long,
      .state_size = sizeof(int64_t),

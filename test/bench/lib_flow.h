@@ -6,6 +6,7 @@
    fan     {"steps": n}            n activities at once, joined
    long    {"steps": n}            as steps, then waits for go; the query seen tells how many
    park                            waits for the signal go, at most 30 days
+   tally                           the same, and adds up what updates bring
    doze    {"until": t}            sleeps until that time, in milliseconds since 1970
    drain   {"signals": n}          receives n signals, with an activity after each 250
    nap     {"nth": n, "ms": m}     sleeps, then runs an activity that takes the time */
