@@ -66,12 +66,17 @@ static hf_status named_give(job *j, const char *name, hf_err *err)
     hf_mem_reset(j->mem);
     st = hf_tool_name_split(j->mem, name, &id, &number, err);
     if (!st)
+        st = hf_db_begin(j->tool.db, HF_DB_READ, err); /* found and read in one snapshot */
+    if (!st)
         st = hf_intake_find(&in, j->mem, hf_slice_of(id), &target, err);
     if (!st && target.base.run == HF_NONE)
         st = hf_err_set(err, HF_NOTFOUND, "%s was never started", name);
     if (!st)
         st = hf_tool_run_pick(j->tool.db, &target, number, &run, err);
-    return st ? st : run_give(j, run, err);
+    if (!st)
+        st = run_give(j, run, err);
+    hf_db_rollback(j->tool.db);
+    return st;
 }
 
 /* A run of another store leaves as it came. */

@@ -130,6 +130,42 @@ hf_status hf_call_aim(hf_call *call, hf_slice id, hf_slice run_id, hf_intake_tar
     return st;
 }
 
+static hf_status view_try(hf_call *call, hf_slice id, hf_slice run_id, hf_intake_target *out_target,
+                          hf_err *err)
+{
+    hf_status st = hf_db_begin(call->in.db, HF_DB_READ, err);
+
+    if (!st)
+        st = hf_intake_aim(&call->in, call->slot->scratch, id, run_id, out_target, err);
+    if (!st && out_target->base.run == HF_NONE)
+        st = hf_err_set(err, HF_NOTFOUND, "the instance %.*s was never started", (int)id.len,
+                        id.ptr);
+    if (st)
+        hf_db_rollback(call->in.db);
+    return st;
+}
+
+hf_status hf_call_view_begin(hf_call *call, hf_slice id, hf_slice run_id,
+                             hf_intake_target *out_target, hf_err *err)
+{
+    hf_status st;
+
+    hf_mem_reset(call->slot->scratch);
+    hf_call_read_begin(call);
+    st = view_try(call, id, run_id, out_target, err);
+    if (st == HF_UNREACHABLE && !hf_db_reconnect(call->in.db, NULL)) /* reading twice: no harm */
+        st = view_try(call, id, run_id, out_target, err);
+    if (st)
+        hf_call_read_end(call);
+    return st;
+}
+
+void hf_call_view_end(hf_call *call)
+{
+    hf_db_rollback(call->in.db); /* it only read */
+    hf_call_read_end(call);
+}
+
 hf_status hf_call_find(hf_call *call, const char *id, hf_intake_target *out_target)
 {
     hf_err *err = &call->slot->err;

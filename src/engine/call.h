@@ -42,6 +42,14 @@ HF_NODISCARD hf_status hf_call_drift_tell(const hf_call *call, const hf_intake_t
 HF_NODISCARD hf_status hf_call_aim(hf_call *call, hf_slice id, hf_slice run_id,
                                    hf_intake_target *out_target, hf_err *err);
 
+/* The same for reading: until hf_call_view_end the store may be read through call->in.db, in the
+   snapshot in which the run was found, so that an instance that goes on as a new run meanwhile is
+   one or the other and never half of each. The run must be there; on any failure there is no view.
+ */
+HF_NODISCARD hf_status hf_call_view_begin(hf_call *call, hf_slice id, hf_slice run_id,
+                                          hf_intake_target *out_target, hf_err *err);
+void hf_call_view_end(hf_call *call);
+
 /* The same for the newest run, which there must be; the failure is in the slot. */
 HF_NODISCARD hf_status hf_call_find(hf_call *call, const char *id, hf_intake_target *out_target);
 

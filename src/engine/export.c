@@ -39,10 +39,13 @@ static hf_status export_make(hf_engine *engine, const engine_slot *slot, const h
     hf_value bundle = NULL;
     int64_t run = 0;
     hf_db *db = hf_engine_read_begin(engine);
-    hf_status st = run_find(slot, db, work, opts, &run, err);
+    hf_status st = hf_db_begin(db, HF_DB_READ, err);
 
     if (!st)
+        st = run_find(slot, db, work, opts, &run, err);
+    if (!st)
         st = hf_dossier_read(db, work, run, &dossier, err);
+    hf_db_rollback(db); /* it only read */
     hf_engine_read_end(engine);
     if (!st)
         st = hf_bundle_make(&dossier, work, &options, &bundle, err);

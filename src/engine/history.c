@@ -105,34 +105,38 @@ hf_status hf_look_history(hf_db *db, hf_mem *mem, int64_t run, int64_t after, in
 
 typedef struct history_look {
     const hf_history_opts *o;
-    int64_t run;
+    bool waits;
+    hf_mem *mem;
+    hf_value *out;
 } history_look;
 
-/* The run; HF_BUSY while it is open, nothing is behind `after`, and the caller would wait. */
-static hf_status run_look(hf_call *c, void *ctx)
+/* The page; HF_BUSY while the run is open, nothing is behind `after`, and the caller would wait. */
+static hf_status page_look(hf_call *c, void *ctx)
 {
-    history_look *look = ctx;
+    const history_look *look = ctx;
     const hf_history_opts *o = look->o;
     hf_intake_target target;
     hf_status st =
-        hf_call_aim(c, hf_slice_of(o->id), hf_slice_of(o->run_id), &target, &c->slot->err);
+        hf_call_view_begin(c, hf_slice_of(o->id), hf_slice_of(o->run_id), &target, &c->slot->err);
 
-    if (!st && target.base.run == HF_NONE)
-        st = hf_err_set(&c->slot->err, HF_NOTFOUND, "%s was never started", o->id);
     if (st)
         return st;
-    look->run = target.base.run;
     c->awaits = target.base.run;
+    c->awaits_shard = target.base.shard;
     c->awaits_end = false;
-    return o->wait > 0 && target.base.last_seq <= o->after && target.base.closed_us == HF_NONE
-               ? HF_BUSY
-               : HF_OK;
+    if (look->waits && target.base.last_seq <= o->after && target.base.closed_us == HF_NONE)
+        st = HF_BUSY;
+    else
+        st = hf_look_history(c->in.db, look->mem, target.base.run, o->after, o->limit, o->at,
+                             look->out, &c->slot->err);
+    hf_call_view_end(c);
+    return st;
 }
 
 hf_status hf_history_with(hf_engine *engine, hf_mem *mem, hf_value *out, const hf_history_opts *o)
 {
     hf_history_opts opts = {0};
-    history_look look = {.o = &opts};
+    history_look look = {.o = &opts, .mem = mem, .out = out};
     hf_call c;
     hf_status st = hf_call_begin(&c, engine);
 
@@ -143,14 +147,12 @@ hf_status hf_history_with(hf_engine *engine, hf_mem *mem, hf_value *out, const h
     if (!mem || !out || !opts.id || opts.after < 0 || opts.limit < 0 || opts.at < 0)
         return hf_err_set(&c.slot->err, HF_MISUSE, "an id, memory and a place are needed");
     *out = NULL;
-    st = hf_call_await(&c, opts.wait, run_look, &look);
-    if (st && st != HF_TIMEOUT) /* nothing happened: an empty page */
+    look.waits = opts.wait > 0;
+    st = hf_call_await(&c, opts.wait, page_look, &look);
+    if (st != HF_TIMEOUT)
         return st;
-    hf_call_read_begin(&c);
-    st =
-        hf_look_history(c.in.db, mem, look.run, opts.after, opts.limit, opts.at, out, &c.slot->err);
-    hf_call_read_end(&c);
-    return st;
+    look.waits = false; /* nothing happened: an empty page */
+    return page_look(&c, &look);
 }
 
 const char *hf_event_type_at(size_t i)

@@ -96,8 +96,9 @@ static hf_status request_check(const hf_reader *reader, hf_value request, const 
     return HF_OK;
 }
 
-/* The run that a request names. */
-static hf_status run_find(const hf_reader *reader, hf_value request, hf_mem *work, int64_t *out_run,
+/* The run that a request names, in a snapshot in which it is read then: the caller ends it, also
+   when this fails. */
+static hf_status run_view(const hf_reader *reader, hf_value request, hf_mem *work, int64_t *out_run,
                           hf_err *err)
 {
     const hf_intake in = {.db = reader->db, .namespace_key = reader->namespace_key};
@@ -108,7 +109,9 @@ static hf_status run_find(const hf_reader *reader, hf_value request, hf_mem *wor
 
     if (!id.len)
         return hf_err_set(err, HF_INVALID, "the id of an instance is needed");
-    st = hf_intake_aim(&in, work, id, run_id, &target, err);
+    st = hf_db_begin(reader->db, HF_DB_READ, err);
+    if (!st)
+        st = hf_intake_aim(&in, work, id, run_id, &target, err);
     if (!st && target.base.run == HF_NONE)
         st = hf_err_set(err, HF_NOTFOUND, "%.*s was never started", (int)id.len, id.ptr);
     if (!st)
@@ -146,9 +149,10 @@ hf_status hf_reader_describe(hf_reader *reader, hf_value request, hf_mem *mem, h
     if (st)
         return st;
     work = hf_mem_new();
-    st = work ? run_find(reader, request, work, &query.run, err) : hf_err_nomem(err, "a run");
+    st = work ? run_view(reader, request, work, &query.run, err) : hf_err_nomem(err, "a run");
     if (!st)
         st = hf_detail_read(reader->db, work, &query, &detail, &state, err);
+    hf_db_rollback(reader->db); /* it only read */
     return hf_look_give(mem, detail, st, out, work, err);
 }
 
@@ -168,9 +172,10 @@ hf_status hf_reader_history(hf_reader *reader, hf_value request, hf_mem *mem, hf
     if (after < 0 || limit < 0 || at < 0)
         return hf_err_set(err, HF_INVALID, "after, limit and at are numbers from 0 on");
     work = hf_mem_new();
-    st = work ? run_find(reader, request, work, &run, err) : hf_err_nomem(err, "a history");
+    st = work ? run_view(reader, request, work, &run, err) : hf_err_nomem(err, "a history");
     if (!st)
         st = hf_look_history(reader->db, work, run, after, limit, at, &history, err);
+    hf_db_rollback(reader->db); /* it only read */
     return hf_look_give(mem, history, st, out, work, err);
 }
 

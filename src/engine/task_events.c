@@ -106,16 +106,12 @@ hf_status hf_task_events(hf_engine *engine, const char *id, const char *run_id, 
     if (!id || after < 0 || !mem || !out)
         return hf_err_set(&c.slot->err, HF_MISUSE, "an id, memory and a place are needed");
     *out = NULL;
-    st = hf_call_aim(&c, hf_slice_of(id), hf_slice_of(run_id), &target, &c.slot->err);
-    if (!st && target.base.run == HF_NONE)
-        st = hf_err_set(&c.slot->err, HF_NOTFOUND, "%s was never started", id);
+    st = hf_call_view_begin(&c, hf_slice_of(id), hf_slice_of(run_id), &target, &c.slot->err);
     if (st)
         return st;
-    if (upto > after) {
-        hf_call_read_begin(&c);
+    if (upto > after)
         st = hf_dossier_events(c.in.db, mem, target.base.run, after, upto, &events, &count,
                                &c.slot->err);
-        hf_call_read_end(&c);
-    }
+    hf_call_view_end(&c);
     return st ? st : chunks_make(&c, mem, events, count, after, out, &c.slot->err);
 }

@@ -51,16 +51,15 @@ typedef struct run_request {
     int64_t limit;
 } run_request;
 
-static hf_status run_read(hf_call *c, hf_value request, run_request *out, hf_err *err)
+/* The run that is asked for, in a view that is open unless this fails. */
+static hf_status run_view(hf_call *c, hf_value request, run_request *out, hf_err *err)
 {
     hf_intake_target target;
     hf_status st;
 
     if (!member(request, "id").len)
         return hf_err_set(err, HF_INVALID, "the id of an instance is needed");
-    st = hf_call_aim(c, member(request, "id"), member(request, "run_id"), &target, err);
-    if (!st && target.base.run == HF_NONE)
-        st = hf_err_set(err, HF_NOTFOUND, "%s was never started", member(request, "id").ptr);
+    st = hf_call_view_begin(c, member(request, "id"), member(request, "run_id"), &target, err);
     if (st)
         return st;
     *out = (run_request){.run = target.base.run,
@@ -87,9 +86,12 @@ hf_status hf_describe(hf_engine *engine, hf_value request, hf_mem *mem, hf_value
     if (st)
         return st;
     err = &c.slot->err;
-    st = run_read(&c, request, &wanted, err);
-    if (st)
+    work = hf_mem_new();
+    st = work ? run_view(&c, request, &wanted, err) : hf_err_nomem(err, "a run");
+    if (st) {
+        hf_mem_free(work);
         return st;
+    }
     workflow = hf_registry_find_workflow(engine->registry, wanted.type);
     world.live.now_us = hf_clock_wall_us(engine->clock);
     world.stalled_run = hf_core_stalled(engine->core, wanted.run);
@@ -99,10 +101,6 @@ hf_status hf_describe(hf_engine *engine, hf_value request, hf_mem *mem, hf_value
                               .world = &world,
                               .fingerprint = workflow ? hf_slice_of(workflow->snapshot.fingerprint)
                                                       : (hf_slice){0}};
-    work = hf_mem_new();
-    if (!work)
-        return hf_err_nomem(err, "a run");
-    hf_call_read_begin(&c);
     st = hf_asker_begin(&who, c.in.db, work, c.in.namespace_key, world.live.now_us, err);
     hf_why_world_fill(&who, &world);
     query.fleet = &who.fleet;
@@ -111,7 +109,7 @@ hf_status hf_describe(hf_engine *engine, hf_value request, hf_mem *mem, hf_value
         st = hf_engine_app_markers(engine->app, work, &query.own, err);
     if (!st)
         st = hf_detail_read(c.in.db, work, &query, &detail, &state, err);
-    hf_call_read_end(&c);
+    hf_call_view_end(&c);
     if (!st && state != HF_PROJECTION_IN_SYNC)
         hf_folder_want(engine->folder, wanted.run);
     return hf_look_give(mem, detail, st, out, work, err);
@@ -125,17 +123,17 @@ hf_status hf_spans(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *o
     hf_call c;
     hf_status st = call_begin(&c, engine, request, mem, out);
 
-    if (!st)
-        st = run_read(&c, request, &wanted, &c.slot->err);
     if (st)
         return st;
     work = hf_mem_new();
-    if (!work)
-        return hf_err_nomem(&c.slot->err, "a run");
-    hf_call_read_begin(&c);
+    st = work ? run_view(&c, request, &wanted, &c.slot->err) : hf_err_nomem(&c.slot->err, "a run");
+    if (st) {
+        hf_mem_free(work);
+        return st;
+    }
     st = hf_detail_bars(c.in.db, work, wanted.run, wanted.at,
                         wanted.limit ? wanted.limit : HF_DETAIL_LIMIT_MAX, &bars, &c.slot->err);
-    hf_call_read_end(&c);
+    hf_call_view_end(&c);
     return hf_look_give(mem, bars, st, out, work, &c.slot->err);
 }
 

@@ -138,17 +138,16 @@ hf_status hf_why(hf_engine *engine, const char *id, hf_mem *mem, hf_value *out)
     *out = NULL;
     st = hf_tool_name_split(c.slot->mem, id, &name, &number, &c.slot->err);
     if (!st)
-        st = hf_call_find(&c, name, &target);
+        st = hf_call_view_begin(&c, hf_slice_of(name), (hf_slice){0}, &target, &c.slot->err);
     if (st)
         return st;
     world.live = (hf_liveness_world){.now_us = hf_clock_wall_us(engine->clock)};
     world.stalled_run = hf_core_stalled(engine->core, target.base.run);
     world.log_pages = hf_store_writer(engine->store)->log_pages;
-    hf_call_read_begin(&c);
     st = hf_tool_run_pick(c.in.db, &target, number, &run, &c.slot->err);
     if (!st)
         st = hf_why_run(c.in.db, engine, run, &world, mem, out, &c.slot->err);
-    hf_call_read_end(&c);
+    hf_call_view_end(&c);
     return st;
 }
 

@@ -346,12 +346,14 @@ static hf_status dossier_fill(hf_db *db, hf_mem *mem, int64_t run, dossier_depth
 static hf_status dossier_read(hf_db *db, hf_mem *mem, int64_t run, dossier_depth depth,
                               hf_dossier *out_dossier, hf_err *err)
 {
-    hf_status st = hf_db_begin(db, HF_DB_READ, err);
+    bool joins = hf_db_in_transaction(db);
+    hf_status st = joins ? HF_OK : hf_db_begin(db, HF_DB_READ, err);
 
     *out_dossier = (hf_dossier){0};
     if (!st) {
         st = dossier_fill(db, mem, run, depth, out_dossier, err);
-        hf_db_rollback(db); /* it only read */
+        if (!joins)
+            hf_db_rollback(db); /* it only read */
     }
     return hf_err_because(err, st, "read run %lld", (long long)run);
 }

@@ -132,8 +132,8 @@ typedef struct hf_dossier {
     hf_dossier_fact *facts;
 } hf_dossier;
 
-/* Reads the run with this key, in a transaction of its own. Everything lives in the arena.
-   HF_NOTFOUND, HF_CORRUPT, HF_NOMEM, and what the database says. */
+/* Reads the run with this key in one snapshot: the caller's, if it has begun one. Everything lives
+   in the arena. HF_NOTFOUND, HF_CORRUPT, HF_NOMEM, and what the database says. */
 HF_NODISCARD hf_status hf_dossier_read(hf_db *db, hf_mem *mem, int64_t run, hf_dossier *out_dossier,
                                        hf_err *err);
 

@@ -7,6 +7,7 @@
 
 #include "base/value.h"
 #include "engine/view_order.h"
+#include "lib/handlers.h"
 
 static hf_value described(hf_engine *d, hf_mem *mem, const char *id)
 {
@@ -343,7 +344,63 @@ HF_BOTH_ENGINES(contracts_are_normalised)
     hf_kit_close(d);
 }
 
-HF_PG_SUITE_MAIN("engine/view", HF_BOTH(b185_detail_rebuilds_and_says_so),
+/* ---- an instance that goes on as a new run while it is read */
+
+static hf_value relay(hf_ctx *w, hf_value in)
+{
+    int64_t left = hf_int(in, "left", 0);
+
+    (void)hf_activity(w, "echo", in);
+    if (left > 0)
+        hf_continue_as_new(w, hf_json(w, "{'left': %lld}", (long long)left - 1));
+    return hf_json(w, "'the end'");
+}
+
+static const hf_app relays = {
+    .name = "relays",
+    .workflows = (const hf_workflow_def[]){{.type = "relay", .run = relay}, {0}},
+    .activities = (const hf_activity_def[]){{.name = "echo", .run = hf_echo}, {0}}};
+
+enum { RELAY_RUNS = 200 };
+
+/* Whoever names the instance reads its newest run: never one that has been continued, whose end is
+   not that of the instance. */
+HF_BOTH_ENGINES(n09_reads_find_the_run_in_their_snapshot)
+{
+    hf_test_place *place = hf_test_place_new(kind);
+    hf_mem *mem = hf_mem_new();
+    hf_engine *d = NULL;
+    hf_value out = NULL;
+    const char *text = NULL;
+    bool over = false;
+
+    hf_kit_ok(d, hf_open(hf_test_place_address(place), &relays, &d));
+    hf_kit_ok(d, hf_start(d, "relay", hf_json(d, "{'left': %d}", RELAY_RUNS), .id = "r"));
+    while (!over) {
+        hf_value detail = described(d, mem, "r");
+        hf_value history = NULL;
+        hf_value events;
+
+        ck_assert_msg(hf_bool(detail, "is_current_run", false),
+                      "a run that was continued is shown: %s", hf_str(detail, "status", ""));
+        over = strcmp(hf_str(detail, "status", ""), "completed") == 0;
+        hf_kit_ok(d, hf_history(d, mem, &history, "r"));
+        events = hf_get(history, "events");
+        ck_assert_str_ne(hf_str(hf_at(events, hf_len(events) - 1), "event_type", ""),
+                         "WorkflowContinuedAsNew");
+        hf_kit_ok(d, hf_export(d, mem, &text, "r"));
+        ck_assert_ptr_null(strstr(text, "WorkflowContinuedAsNew"));
+        hf_mem_reset(mem);
+    }
+    hf_kit_ok(d, hf_result(d, "r", hf_seconds(60), &out, NULL));
+    ck_assert_str_eq(hf_str(out, "", ""), "the end");
+    hf_close(d);
+    hf_mem_free(mem);
+    hf_test_place_free(place);
+}
+
+HF_PG_SUITE_MAIN("engine/view", HF_BOTH(n09_reads_find_the_run_in_their_snapshot),
+                 HF_BOTH(b185_detail_rebuilds_and_says_so),
                  HF_BOTH(b186_timeline_keeps_what_events_said),
                  HF_BOTH(b187_missing_tasks_are_shown), HF_BOTH(lists_follow_commits),
                  HF_BOTH(b190_system_views), HF_BOTH(b189_saved_views),
