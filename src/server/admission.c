@@ -1,8 +1,7 @@
-/* admission.c: see admission.h. Those who wait inside are there so that a thread that gets free has
-   something to do at once. In a flood, when more are turned away than accepted, somebody stands at
-   the door at any moment, and waiting inside is good for nothing: the bound follows the wait much
-   closer then. As long as threads are free, what is waited for is a processor, and so it falls
-   below their number only where those are short, and more in work would not be more done. */
+/* admission.c: see admission.h. In a flood the next request comes at any moment, and waiting inside
+   is good for nothing: the bound follows the wait much closer then. As long as threads are free,
+   what is waited for is a processor, and so it falls below their number only where those are short,
+   and more in work would not be more done. */
 #include "server/admission.h"
 
 #include "base/alloc.h"
@@ -13,9 +12,11 @@
 enum {
     WINDOW_US = 100000,
     WAIT_US = 3000,
-    WAIT_FLOOD_US = 200,
+    WAIT_FLOOD_US = 1000,
+    BURST_US = 800000, /* waits that stay long for this time are no burst */
+    CALM_US = 1000000, /* a flood is over when nobody was turned away for so long */
     LEAST = 16,
-    LEAST_FLOOD = 4,
+    LEAST_FLOOD = 12,
     SECOND_US = 1000000
 };
 
@@ -25,6 +26,9 @@ typedef struct counter {
     size_t most;
     uint64_t refused;
     uint64_t refused_before; /* the window */
+    int64_t refused_us;      /* the newest */
+    int64_t slow_us;         /* since then waits are long; 0: they are not */
+    bool flood;
     int64_t window_end_us;
     int64_t waited_us; /* in the window, together */
     int64_t count;     /* of those who got a thread in it */
@@ -51,7 +55,7 @@ static const struct {
     size_t most;
 } classes[HF_CLASSES] = {
     [HF_CLASS_OPEN] = {"open", SIZE_MAX}, [HF_CLASS_REPORT] = {"report", 1024},
-    [HF_CLASS_READ] = {"read", 256},      [HF_CLASS_COMMAND] = {"command", 256},
+    [HF_CLASS_READ] = {"read", 1024},     [HF_CLASS_COMMAND] = {"command", 1024},
     [HF_CLASS_WAIT] = {"wait", 1024},     [HF_CLASS_HELD] = {"held", 12288},
 };
 
@@ -73,15 +77,37 @@ hf_class hf_class_of(const hf_route *route)
     return route->method == HF_HTTP_GET ? HF_CLASS_READ : HF_CLASS_COMMAND;
 }
 
-/* With the lock held: the window is over. */
-static void limit_move(const hf_admission *admission, counter *c)
+/* With the lock held: how many may be in work. */
+static size_t bound_of(const counter *c)
 {
-    bool flood = c->refused - c->refused_before > (uint64_t)c->count;
-    int64_t most_us = flood ? WAIT_FLOOD_US : WAIT_US;
-    size_t least = flood && admission->least > LEAST_FLOOD ? LEAST_FLOOD : admission->least;
+    return c->flood ? c->limit : c->most;
+}
+
+/* With the lock held: whether it is a flood by the window that is over. */
+static void flood_judge(counter *c, int64_t mean_us, int64_t now_us)
+{
+    if (mean_us <= WAIT_US || now_us - c->window_end_us > WINDOW_US)
+        c->slow_us = 0; /* they are quick, or there was nobody for a while */
+    else if (!c->slow_us)
+        c->slow_us = c->window_end_us - WINDOW_US;
+    if (c->refused - c->refused_before > (uint64_t)c->count ||
+        (c->slow_us && now_us - c->slow_us >= BURST_US)) {
+        c->refused_us = c->flood ? c->refused_us : now_us;
+        c->flood = true;
+    }
+}
+
+/* With the lock held: the window is over. */
+static void limit_move(const hf_admission *admission, counter *c, int64_t now_us)
+{
     int64_t mean_us = c->waited_us / c->count;
     size_t limit = c->limit;
+    int64_t most_us;
+    size_t least;
 
+    flood_judge(c, mean_us, now_us);
+    most_us = c->flood ? WAIT_FLOOD_US : WAIT_US;
+    least = c->flood && admission->least > LEAST_FLOOD ? LEAST_FLOOD : admission->least;
     if (mean_us > most_us)
         limit = (size_t)((int64_t)limit * most_us / mean_us);
     else if (mean_us < most_us / 2)
@@ -138,15 +164,21 @@ hf_status hf_admission_open(const hf_admission_limits *limits, hf_admission **ou
     return HF_OK;
 }
 
-bool hf_admission_enter(hf_admission *admission, hf_class class)
+bool hf_admission_enter(hf_admission *admission, hf_class class, int64_t now_us, bool *out_flood)
 {
     counter *c = &admission->counters[class];
     bool entered;
 
     hf_mutex_lock(&admission->lock);
-    entered = c->in_work < c->limit;
+    if (c->flood && now_us - c->refused_us >= CALM_US) {
+        c->flood = false;
+        c->slow_us = 0;
+    }
+    entered = c->in_work < bound_of(c);
     c->in_work += entered;
     c->refused += !entered;
+    c->refused_us = entered ? c->refused_us : now_us;
+    *out_flood = c->flood;
     hf_mutex_unlock(&admission->lock);
     return entered;
 }
@@ -160,7 +192,7 @@ void hf_admission_waited(hf_admission *admission, hf_class class, int64_t waited
     hf_mutex_lock(&admission->lock);
     if (now_us >= c->window_end_us) {
         if (c->count)
-            limit_move(admission, c);
+            limit_move(admission, c, now_us);
         c->window_end_us = now_us + WINDOW_US;
         c->waited_us = 0;
         c->count = 0;
@@ -190,7 +222,7 @@ static bool is_shared(hf_class class)
 /* How much of the class one namespace may have. */
 static size_t share_of(const hf_admission *admission, hf_class class, bool alone)
 {
-    size_t limit = admission->counters[class].limit;
+    size_t limit = bound_of(&admission->counters[class]);
     size_t share = alone ? SIZE_MAX : limit - limit / 4;
 
     return class == HF_CLASS_HELD && admission->polls && admission->polls < share ? admission->polls
@@ -273,6 +305,6 @@ void hf_admission_look(hf_admission *admission, hf_class class, hf_admission_sta
     const counter *c = &admission->counters[class];
 
     hf_mutex_lock(&admission->lock);
-    *out_state = (hf_admission_state){c->in_work, c->limit, c->refused};
+    *out_state = (hf_admission_state){c->in_work, c->limit, bound_of(c), c->refused};
     hf_mutex_unlock(&admission->lock);
 }

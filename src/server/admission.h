@@ -4,11 +4,14 @@
    A class has a bound of its own, so that none can take what another needs: a flood of starts does
    not keep workers from reporting, and probes are always answered.
 
-   For reads and commands the bound moves with how long they wait for a thread. Each tenth of a
-   second it is looked at: when they waited more than 3 ms on average it shrinks to what would have
-   waited that long, when they waited less than half of that it grows by a quarter. In a flood, when
-   more were turned away than got a thread, 0.2 ms take the place of 3. Short bursts pass; an
-   overload costs those who are accepted little, and the others are told at once.
+   A burst waits inside: reads and commands may be in work up to the bound of their class, and who
+   has waited longer than HF_ADMISSION_WAIT_US when a thread takes it is turned away after all. It
+   is a flood when they waited more than 3 ms on average for most of a second, or when more were
+   turned away than got a thread, and until nobody was turned away for a second. Then the bound
+   moves with the wait. Each tenth of a second it is looked at: when they waited longer than 0.2 ms
+   on average (3 ms before the flood) it shrinks to what would have waited that long, when they
+   waited less than half of that it grows by a quarter. So an overload costs those who are accepted
+   little.
 
    Where there are several namespaces, none of them takes more than three quarters of a class, so
    that one that floods the server leaves room for the others; and each may be held to so many
@@ -28,6 +31,8 @@
 #include "server/route.h"
 
 typedef struct hf_admission hf_admission;
+
+enum { HF_ADMISSION_WAIT_US = 10000000 };
 
 typedef enum hf_class {
     HF_CLASS_OPEN,    /* probes and descriptions of the server: never turned away */
@@ -54,8 +59,8 @@ HF_NODISCARD hf_status hf_admission_open(const hf_admission_limits *limits,
                                          hf_admission **out_admission, hf_err *err);
 void hf_admission_close(hf_admission *admission); /* NULL is allowed */
 
-/* One more is in work; false: it must be turned away. */
-bool hf_admission_enter(hf_admission *admission, hf_class class);
+/* One more is in work; false: it must be turned away, as one of many in a flood. */
+bool hf_admission_enter(hf_admission *admission, hf_class class, int64_t now_us, bool *out_flood);
 /* It got its thread after so long. */
 void hf_admission_waited(hf_admission *admission, hf_class class, int64_t waited_us,
                          int64_t now_us);
@@ -69,7 +74,8 @@ void hf_admission_unshare(hf_admission *admission, hf_class class, hf_slice spac
 
 typedef struct hf_admission_state {
     size_t in_work;
-    size_t limit;
+    size_t limit;     /* that moves; it holds in a flood */
+    size_t bound;     /* that holds now */
     uint64_t refused; /* ever */
 } hf_admission_state;
 

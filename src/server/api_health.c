@@ -67,7 +67,7 @@ static void admission_add(hf_buf *out, hf_admission *admission)
             hf_buf_add_format(out, "%s{class=\"%s\"} %llu\n", names[i],
                               hf_class_text((hf_class) class),
                               (unsigned long long)(i == 0   ? state.in_work
-                                                   : i == 1 ? state.limit
+                                                   : i == 1 ? state.bound
                                                             : state.refused));
         }
     }

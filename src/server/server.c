@@ -22,6 +22,8 @@ enum {
     THREADS = 16,
     WAIT_THREADS = 16,
     WAITING_MAX = 4096, /* more than may be in work */
+    AT_DOOR_MS = 100,   /* in a flood, after which one that is turned away is told so */
+    AT_DOOR_MAX = 1024, /* more are told at once */
     BODY_BYTES_MAX = 2 * 1024 * 1024 + 64 * 1024
 };
 
@@ -213,13 +215,16 @@ static bool stopping_tell(hf_api *api)
     return true;
 }
 
-/* Got a thread: how long did that take? */
-static void thread_had(hf_api *api)
+/* Got a thread: how long did that take? False: longer than anybody waits for an answer. */
+static bool thread_had(hf_api *api)
 {
     int64_t now_us = hf_clock_mono_us(api->server->clock);
 
-    if (!api->resume)
-        hf_admission_waited(api->server->admission, api->class, now_us - api->admitted_us, now_us);
+    if (api->resume)
+        return true;
+    hf_admission_waited(api->server->admission, api->class, now_us - api->admitted_us, now_us);
+    return (api->class != HF_CLASS_READ && api->class != HF_CLASS_COMMAND) ||
+           now_us - api->admitted_us <= HF_ADMISSION_WAIT_US;
 }
 
 void hf_api_run(hf_api *api)
@@ -228,7 +233,11 @@ void hf_api_run(hf_api *api)
     hf_engine *engine = pool ? api->server->engine : NULL;
     bool later = false;
 
-    thread_had(api);
+    if (!thread_had(api)) {
+        hf_api_error(api, 429, "overloaded", "The request has waited too long for a thread.");
+        hf_api_finish(api);
+        return;
+    }
     if (!api->resume && stopping_tell(api)) {
         hf_api_finish(api);
         return;
@@ -252,7 +261,7 @@ void hf_api_run(hf_api *api)
 
 /* There is too much of it already. This costs as little as can be: in a flood there are many of
    them for each one that is accepted, and they take its time. */
-static void turn_away(hf_server *server, hf_http_exchange *exchange, hf_plane plane)
+static void turn_away_now(hf_server *server, hf_http_exchange *exchange, hf_plane plane)
 {
     const hf_http_reply *refusal = &server->refusals[plane];
     hf_http_reply reply;
@@ -262,6 +271,30 @@ static void turn_away(hf_server *server, hf_http_exchange *exchange, hf_plane pl
     hf_buf_add_slice(&reply.body, hf_buf_slice(&refusal->body));
     answer_count(server, reply.status);
     hf_http_answer(exchange, &reply);
+}
+
+/* It has stood at the door for long enough, or the server stops; nobody else knows of it. */
+static void on_turn_away(void *ctx, hf_http_exchange *exchange, hf_http_why why)
+{
+    const hf_server_door *door = ctx;
+
+    (void)why;
+    door->server->at_door--;
+    turn_away_now(door->server, exchange, door->plane);
+}
+
+/* In a flood who is refused and asks again at once takes the time of those that are accepted. So it
+   is told a little later, which takes no thread: its connection is busy meanwhile. */
+static void turn_away(hf_server *server, hf_http_exchange *exchange, const hf_route *route,
+                      bool flood)
+{
+    if (!flood || server->at_door >= AT_DOOR_MAX) {
+        turn_away_now(server, exchange, route->plane);
+        return;
+    }
+    server->at_door++;
+    hf_http_forget(exchange);
+    hf_http_park(exchange, AT_DOOR_MS, on_turn_away, &server->doors[route->plane]);
 }
 
 /* Counts it as its namespace's; answers when that has its share. */
@@ -284,10 +317,11 @@ static void on_request(void *ctx, hf_http_exchange *exchange)
     unsigned methods;
     const hf_route *route = route_of(server, hf_http_exchange_request(exchange), &methods);
     hf_class class = route ? hf_class_of(route) : HF_CLASS_OPEN;
+    bool flood = false;
     hf_api *api;
 
-    if (!hf_admission_enter(server->admission, class)) {
-        turn_away(server, exchange, route->plane);
+    if (!hf_admission_enter(server->admission, class, hf_clock_mono_us(server->clock), &flood)) {
+        turn_away(server, exchange, route, flood);
         return;
     }
     api = hf_api_new(server, exchange);
@@ -454,6 +488,7 @@ static hf_status refusals_make(hf_server *server, hf_err *err)
         hf_api_error(&api, 429, "overloaded", "More is asked than can be done now.");
         reply_dress(&api);
         server->refusals[plane] = api.reply;
+        server->doors[plane] = (hf_server_door){server, (hf_plane)plane};
         good = hf_buf_ok(&api.reply.fields) && hf_buf_ok(&api.reply.body);
     }
     hf_mem_free(mem);

@@ -19,6 +19,11 @@
 #define HF_CONTROL_PLANE_HEADER   "X-Durable-Workflow-Control-Plane-Version"
 #define HF_WORKER_PROTOCOL_HEADER "X-Durable-Workflow-Protocol-Version"
 
+typedef struct hf_server_door {
+    hf_server *server;
+    hf_plane plane;
+} hf_server_door;
+
 struct hf_server {
     hf_server_options options;
     hf_engine *engine;
@@ -38,6 +43,8 @@ struct hf_server {
     const hf_clock *clock;
     hf_buf openapi;
     hf_http_reply refusals[HF_PLANES]; /* what those hear that are turned away */
+    hf_server_door doors[HF_PLANES];   /* where those stand who hear it later */
+    size_t at_door;                    /* how many do; the loop's thread */
     bool loopback;                     /* only this machine can ask */
     int64_t started_us;
     _Atomic bool draining;

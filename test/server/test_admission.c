@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/fault.h"
 #include "engine/engine_impl.h"
+#include "lib/nap.h"
 #include "lib/site.h"
 #include "server/admission.h"
 
@@ -25,6 +26,21 @@ static size_t limit_of(hf_admission *admission, hf_class class)
 
     hf_admission_look(admission, class, &state);
     return state.limit;
+}
+
+static size_t bound_of(hf_admission *admission, hf_class class)
+{
+    hf_admission_state state;
+
+    hf_admission_look(admission, class, &state);
+    return state.bound;
+}
+
+static bool entered(hf_admission *admission, hf_class class, int64_t now_us)
+{
+    bool flood = false;
+
+    return hf_admission_enter(admission, class, now_us, &flood);
 }
 
 static hf_admission *admission_make(const hf_admission_limits *limits)
@@ -43,18 +59,18 @@ START_TEST(classes_are_bounded)
         &(hf_admission_limits){.most = {[HF_CLASS_REPORT] = 2, [HF_CLASS_COMMAND] = 1}});
     hf_admission_state state;
 
-    ck_assert(hf_admission_enter(admission, HF_CLASS_COMMAND));
-    ck_assert(!hf_admission_enter(admission, HF_CLASS_COMMAND));
-    ck_assert(hf_admission_enter(admission, HF_CLASS_REPORT)); /* another class has room */
-    ck_assert(hf_admission_enter(admission, HF_CLASS_REPORT));
-    ck_assert(!hf_admission_enter(admission, HF_CLASS_REPORT));
+    ck_assert(entered(admission, HF_CLASS_COMMAND, 0));
+    ck_assert(!entered(admission, HF_CLASS_COMMAND, 0));
+    ck_assert(entered(admission, HF_CLASS_REPORT, 0)); /* another class has room */
+    ck_assert(entered(admission, HF_CLASS_REPORT, 0));
+    ck_assert(!entered(admission, HF_CLASS_REPORT, 0));
     hf_admission_leave(admission, HF_CLASS_COMMAND);
-    ck_assert(hf_admission_enter(admission, HF_CLASS_COMMAND));
+    ck_assert(entered(admission, HF_CLASS_COMMAND, 0));
     hf_admission_look(admission, HF_CLASS_COMMAND, &state);
     ck_assert_uint_eq(state.in_work, 1);
     ck_assert_uint_eq(state.refused, 1);
     for (int i = 0; i < 100000; i++) /* probes have no bound */
-        ck_assert(hf_admission_enter(admission, HF_CLASS_OPEN));
+        ck_assert(entered(admission, HF_CLASS_OPEN, 0));
     hf_admission_close(admission);
 }
 END_TEST
@@ -90,7 +106,7 @@ START_TEST(the_bound_follows_the_wait)
 END_TEST
 
 /* In a flood, when more are turned away than get a thread, nobody has to wait inside: the bound
-   follows a much shorter wait, and lower. It is as before as soon as the flood is over. */
+   follows a shorter wait, and lower. It is as before when nobody was turned away for a second. */
 START_TEST(a_flood_leaves_no_queue)
 {
     hf_admission *admission =
@@ -98,21 +114,53 @@ START_TEST(a_flood_leaves_no_queue)
     int64_t now_us = 1;
 
     for (int i = 0; i < 40; i++)
-        ck_assert(hf_admission_enter(admission, HF_CLASS_COMMAND));
-    hf_admission_waited(admission, HF_CLASS_COMMAND, 1 * MS, now_us);
-    ck_assert(!hf_admission_enter(admission, HF_CLASS_COMMAND));
-    hf_admission_waited(admission, HF_CLASS_COMMAND, 1 * MS, now_us += 100 * MS);
-    ck_assert_uint_eq(limit_of(admission, HF_CLASS_COMMAND), 40); /* one of two is no flood */
-    ck_assert(!hf_admission_enter(admission, HF_CLASS_COMMAND));
-    ck_assert(!hf_admission_enter(admission, HF_CLASS_COMMAND));
-    hf_admission_waited(admission, HF_CLASS_COMMAND, 60 * MS, now_us += 100 * MS);
-    ck_assert_uint_eq(limit_of(admission, HF_CLASS_COMMAND), 8); /* 0.2 ms of 1 */
-    ck_assert(!hf_admission_enter(admission, HF_CLASS_COMMAND));
-    ck_assert(!hf_admission_enter(admission, HF_CLASS_COMMAND));
+        ck_assert(entered(admission, HF_CLASS_COMMAND, now_us));
+    hf_admission_waited(admission, HF_CLASS_COMMAND, 2 * MS, now_us);
+    ck_assert(!entered(admission, HF_CLASS_COMMAND, now_us));
     hf_admission_waited(admission, HF_CLASS_COMMAND, 2 * MS, now_us += 100 * MS);
-    ck_assert_uint_eq(limit_of(admission, HF_CLASS_COMMAND), 4); /* the least in a flood */
-    hf_admission_waited(admission, HF_CLASS_COMMAND, 0, now_us += 100 * MS);
-    ck_assert_uint_eq(limit_of(admission, HF_CLASS_COMMAND), 16); /* the least otherwise */
+    ck_assert_uint_eq(bound_of(admission, HF_CLASS_COMMAND), 40); /* one of two is no flood */
+    ck_assert(!entered(admission, HF_CLASS_COMMAND, now_us));
+    ck_assert(!entered(admission, HF_CLASS_COMMAND, now_us));
+    hf_admission_waited(admission, HF_CLASS_COMMAND, 60 * MS, now_us += 100 * MS);
+    ck_assert_uint_eq(bound_of(admission, HF_CLASS_COMMAND), 20); /* 1 ms of 2 */
+    ck_assert(!entered(admission, HF_CLASS_COMMAND, now_us));
+    hf_admission_waited(admission, HF_CLASS_COMMAND, 2 * MS, now_us += 100 * MS);
+    ck_assert_uint_eq(bound_of(admission, HF_CLASS_COMMAND), 12); /* the least in a flood */
+    for (int i = 0; i < 30; i++)
+        hf_admission_leave(admission, HF_CLASS_COMMAND);
+    ck_assert(entered(admission, HF_CLASS_COMMAND, now_us += 700 * MS));
+    ck_assert_uint_eq(bound_of(admission, HF_CLASS_COMMAND), 12);
+    ck_assert(entered(admission, HF_CLASS_COMMAND, now_us += 300 * MS));
+    ck_assert_uint_eq(bound_of(admission, HF_CLASS_COMMAND), 40); /* it is over */
+    hf_admission_close(admission);
+}
+END_TEST
+
+/* A burst is let in up to the bound of its class, however long those before it waited; only waits
+   that stay long for most of a second are a flood, and one after a pause is a burst again. */
+START_TEST(n25_a_burst_waits_inside)
+{
+    hf_admission *admission =
+        admission_make(&(hf_admission_limits){.most = {[HF_CLASS_COMMAND] = 200}});
+    int64_t now_us = 1;
+
+    for (int burst = 0; burst < 3; burst++) {
+        for (int i = 0; i < 200; i++)
+            ck_assert(entered(admission, HF_CLASS_COMMAND, now_us));
+        for (int i = 0; i < 200; i++) { /* half a second for all of them */
+            hf_admission_waited(admission, HF_CLASS_COMMAND, i * 2500, now_us += 2500);
+            hf_admission_leave(admission, HF_CLASS_COMMAND);
+        }
+        ck_assert_uint_eq(limit_of(admission, HF_CLASS_COMMAND), 16);
+        ck_assert_uint_eq(bound_of(admission, HF_CLASS_COMMAND), 200);
+        now_us += 5000 * MS;
+    }
+    for (int i = 0; i < 400; i++) { /* and a second: that is no burst */
+        ck_assert(entered(admission, HF_CLASS_COMMAND, now_us));
+        hf_admission_waited(admission, HF_CLASS_COMMAND, 500 * MS, now_us += 2500);
+        hf_admission_leave(admission, HF_CLASS_COMMAND);
+    }
+    ck_assert_uint_eq(bound_of(admission, HF_CLASS_COMMAND), 12);
     hf_admission_close(admission);
 }
 END_TEST
@@ -293,7 +341,7 @@ HF_BOTH_ENGINES(a_flood_is_met_with_a_lower_bound)
 {
     hf_clock *clock = hf_clock_new_virtual(0);
     hf_server_options options = {
-        .threads = 2, .admission = {.most = {[HF_CLASS_READ] = 8}}, .clock = clock};
+        .threads = 2, .admission = {.most = {[HF_CLASS_READ] = 8}, .least = 4}, .clock = clock};
     hf_site site;
 
     ck_assert_ptr_nonnull(clock);
@@ -303,7 +351,7 @@ HF_BOTH_ENGINES(a_flood_is_met_with_a_lower_bound)
     reads_hold(&site, clock, 0, 50 * MS);
     reads_hold(&site, clock, 20, 100 * MS);
     read_limit_await(&site, 4);
-    hf_clock_advance(clock, 100 * MS);
+    hf_clock_advance(clock, 1100 * MS);
     ck_assert_int_eq(hf_site_ask(&site, "GET", "/api/workflows/nobody", NULL, NULL).status, 404);
     read_limit_await(&site, 8);
     hf_site_close(&site);
@@ -387,8 +435,32 @@ HF_BOTH_ENGINES(t23_one_tenant_leaves_room)
     hf_site_close(&site);
 }
 
-HF_PG_SUITE_MAIN("server/admission", {classes_are_bounded, 0}, {the_bound_follows_the_wait, 0},
-                 {a_flood_leaves_no_queue, 0}, HF_BOTH(a_flood_is_met_with_a_lower_bound),
-                 {routes_have_classes, 0}, {t23_namespaces_have_shares, 0}, {memory_may_run_out, 0},
+/* Bursts of starts with a pause between them: each start waits for its turn and is carried out. */
+HF_BOTH_ENGINES(n25_bursts_of_starts_are_carried_out)
+{
+    enum { BURSTS = 3, STARTS = 200 };
+    static const char start[] = "{\"workflow_type\":\"remote\",\"task_queue\":\"far\"}";
+    hf_site site;
+    int fds[STARTS];
+
+    hf_site_open(&site, kind, &app, (hf_server_options){0});
+    for (int burst = 0; burst < BURSTS; burst++) {
+        for (int i = 0; i < STARTS; i++)
+            fds[i] = hf_site_send(&site, "POST", "/api/workflows", start);
+        for (int i = 0; i < STARTS; i++) {
+            int status = status_read(fds[i]);
+
+            ck_assert_msg(status == 201, "start %d of burst %d: %d", i, burst, status);
+        }
+        hf_nap_ms(1200);
+    }
+    hf_site_close(&site);
+}
+
+HF_PG_SUITE_MAIN("server/admission", {n25_a_burst_waits_inside, 0},
+                 HF_BOTH(n25_bursts_of_starts_are_carried_out), {classes_are_bounded, 0},
+                 {the_bound_follows_the_wait, 0}, {a_flood_leaves_no_queue, 0},
+                 HF_BOTH(a_flood_is_met_with_a_lower_bound), {routes_have_classes, 0},
+                 {t23_namespaces_have_shares, 0}, {memory_may_run_out, 0},
                  HF_BOTH(t23_one_tenant_leaves_room), HF_BOTH(held_reads_leave_room_for_reports),
                  HF_BOTH(held_commands_are_turned_away), HF_BOTH(parked_polls_are_bounded))
