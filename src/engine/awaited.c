@@ -7,14 +7,14 @@
 #include "base/alloc.h"
 #include "base/map.h"
 #include "base/thread.h"
-#include "commit/shard.h"
 
 enum {
-    PERIOD_US = HF_SHARD_RENEW_US + 1000000, /* waiting nodes say it with every sweep */
-    RUNS_MAX = 65536                         /* in a period */
+    LATE_US = 1000000, /* a sweep may be */
+    RUNS_MAX = 65536   /* in a period */
 };
 
 struct hf_awaited {
+    int64_t period_us;
     _Atomic int64_t until_us; /* after this nothing is awaited: who commits need not look */
     /* under the lock */
     hf_mutex lock;
@@ -34,7 +34,7 @@ void hf_awaited_close(hf_awaited *awaited)
     hf_alloc_free(awaited);
 }
 
-hf_status hf_awaited_open(hf_awaited **out_awaited, hf_err *err)
+hf_status hf_awaited_open(int64_t sweep_us, hf_awaited **out_awaited, hf_err *err)
 {
     hf_awaited *awaited = hf_alloc(sizeof(*awaited));
     hf_map_seed seed;
@@ -42,6 +42,7 @@ hf_status hf_awaited_open(hf_awaited **out_awaited, hf_err *err)
 
     if (!awaited)
         return hf_err_nomem(err, "runs that are awaited");
+    awaited->period_us = sweep_us + LATE_US;
     st = hf_mutex_init(&awaited->lock, err);
     if (st) {
         hf_alloc_free(awaited);
@@ -66,9 +67,9 @@ static void periods_turn(hf_awaited *awaited, int64_t now_us)
 {
     hf_map_int *old = awaited->old;
 
-    if (now_us - awaited->turned_us < PERIOD_US)
+    if (now_us - awaited->turned_us < awaited->period_us)
         return;
-    if (now_us - awaited->turned_us >= 2 * (int64_t)PERIOD_US)
+    if (now_us - awaited->turned_us >= 2 * awaited->period_us)
         hf_map_int_clear(awaited->young); /* nobody looked for so long */
     hf_map_int_clear(old);
     awaited->old = awaited->young;
@@ -82,8 +83,8 @@ void hf_awaited_add(hf_awaited *awaited, int64_t run, int64_t now_us)
     periods_turn(awaited, now_us);
     if (hf_map_int_count(awaited->young) >= RUNS_MAX ||
         hf_map_int_put(awaited->young, (uint64_t)run, awaited, NULL, NULL))
-        awaited->crowd_us = now_us + PERIOD_US;
-    atomic_store(&awaited->until_us, now_us + 2 * (int64_t)PERIOD_US);
+        awaited->crowd_us = now_us + awaited->period_us;
+    atomic_store(&awaited->until_us, now_us + 2 * awaited->period_us);
     hf_mutex_unlock(&awaited->lock);
 }
 

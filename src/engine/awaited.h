@@ -11,7 +11,8 @@
 
 typedef struct hf_awaited hf_awaited;
 
-HF_NODISCARD hf_status hf_awaited_open(hf_awaited **out_awaited, hf_err *err);
+/* `sweep_us`: how often a waiting node says it again. */
+HF_NODISCARD hf_status hf_awaited_open(int64_t sweep_us, hf_awaited **out_awaited, hf_err *err);
 void hf_awaited_close(hf_awaited *awaited); /* NULL is allowed */
 
 /* A node waits for the run; 0: for any. Too many to keep count as all. */

@@ -204,9 +204,7 @@ hf_status hf_node_join(const hf_node_options *options, hf_node **out_node, hf_er
     }
     (void)gethostname(host, sizeof(host) - 1);
     (void)snprintf(name, sizeof(name), "%s:%ld", host, (long)getpid());
-    st = hf_awaited_open(&node->awaited, err);
-    if (!st)
-        st = hf_keys_take(options->keys, 1, &key, err);
+    st = hf_keys_take(options->keys, 1, &key, err);
     if (!st)
         st = hf_shards_join(
             &(hf_shards_options){
@@ -215,6 +213,8 @@ hf_status hf_node_join(const hf_node_options *options, hf_node **out_node, hf_er
     node->key = key;
     if (!st)
         node->lease_us = hf_shards_lease_us(node->shards);
+    if (!st)
+        st = hf_awaited_open(hf_shards_renew_us(node->shards), &node->awaited, err);
     for (int64_t i = 0; !st && i < HF_SHARDS; i++)
         node->epochs[i] = hf_shards_epoch(node->shards, i);
     if (st)

@@ -366,7 +366,7 @@ static hf_unit *telling_unit(hf_world *world, const hf_world_run *run, int64_t *
     hf_mem *mem = hf_unit_mem(unit);
 
     ok(hf_keys_take(hf_writer_keys(world->writer), 1, out_key, &err), "take a key");
-    hf_unit_append(unit, &run->base, HF_NONE, HF_REBASE_OUTSIDE_FACTS);
+    hf_unit_append(unit, &run->base, HF_NONE, HF_REBASE_COMMANDS);
     ck_assert(hf_unit_empty(unit));
     hf_unit_row(unit, 0,
                 hf_row_inbox_tell(mem, *out_key, run->base.run, HF_NONE, HF_INBOX_SIGNAL,
