@@ -106,7 +106,7 @@ typedef struct hf_rebuild_report {
     int64_t runs; /* looked at */
     int64_t missing, behind, stale;
     int64_t rebuilt, pruned; /* with dry_run: would be */
-    int64_t failed;          /* histories that cannot be read; hf_verify says why */
+    int64_t failed;          /* runs that cannot be folded; hf_verify says why */
 } hf_rebuild_report;
 
 /* Makes projections anew from history: with neither `missing` nor `needs_rebuild` all of them.

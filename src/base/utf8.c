@@ -84,6 +84,23 @@ uint32_t hf_utf8_point(const char *at, size_t size)
     return point;
 }
 
+bool hf_utf8_is_control(uint32_t point)
+{
+    return point < 0x20 || (point >= 0x7F && point <= 0x9F);
+}
+
+bool hf_utf8_has_control(hf_slice text)
+{
+    for (size_t at = 0; at < text.len;) {
+        size_t size = hf_utf8_size(text.ptr + at, text.len - at);
+
+        if (size == 0 || hf_utf8_is_control(hf_utf8_point(text.ptr + at, size)))
+            return true;
+        at += size;
+    }
+    return false;
+}
+
 size_t hf_utf8_put(uint32_t point, char *out_bytes)
 {
     static const unsigned char lead[HF_UTF8_MAX + 1] = {0, 0, 0xC0, 0xE0, 0xF0};

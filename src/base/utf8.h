@@ -22,6 +22,13 @@ size_t hf_utf8_count(hf_slice text);
 /* The code point of the well-formed character of `size` bytes at `at`. */
 uint32_t hf_utf8_point(const char *at, size_t size);
 
+/* Control characters: C0, DEL and C1. They break logs, terminals and databases, and NUL ends what C
+   takes for a text; nothing that people call something by has one. */
+bool hf_utf8_is_control(uint32_t point);
+
+/* Whether well-formed text has one. */
+bool hf_utf8_has_control(hf_slice text);
+
 /* Writes a code point that is no surrogate and not above U+10FFFF; returns its bytes, 1 to 4. */
 size_t hf_utf8_put(uint32_t point, char *out_bytes);
 

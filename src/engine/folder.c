@@ -37,10 +37,11 @@ struct hf_folder {
     hf_mutex lock;
     hf_cond work;
     hf_map_int *told;
-    size_t taken;     /* those in `tasks` */
-    int64_t told_us;  /* when the first of them came, by the monotonic clock */
-    int64_t took_us;  /* the last round */
-    int64_t sweep_at; /* the next run key of a sweep; INT64_MAX: none is under way */
+    hf_map_int *aside; /* runs that could not be folded, until they can: numbers alone */
+    size_t taken;      /* those in `tasks` */
+    int64_t told_us;   /* when the first of them came, by the monotonic clock */
+    int64_t took_us;   /* the last round */
+    int64_t sweep_at;  /* the next run key of a sweep; INT64_MAX: none is under way */
     bool stopping;
     bool finish;
     bool asleep;
@@ -111,17 +112,41 @@ static void step_back(hf_folder *folder, size_t done)
     hf_mutex_unlock(&folder->lock);
 }
 
-static void failure_note(hf_folder *folder, const char *doing, const hf_err *err)
+static void trouble_log(hf_folder *folder, const char *what, int64_t run, const hf_err *err)
+{
+    if (folder->options.log) {
+        const hf_log_field fields[] = {hf_log_text("why", hf_slice_of(err->text)),
+                                       hf_log_int("run_key", run)};
+
+        hf_log_write(folder->options.log, HF_LOG_WARN, what, fields, run ? 2 : 1);
+    }
+}
+
+static void failure_note(hf_folder *folder, const hf_err *err)
 {
     hf_mutex_lock(&folder->lock);
     folder->stats.failed++;
     hf_mutex_unlock(&folder->lock);
-    if (folder->options.log) {
-        const hf_log_field fields[] = {hf_log_text("doing", hf_slice_of(doing)),
-                                       hf_log_text("why", hf_slice_of(err->text))};
+    trouble_log(folder, "projection update failed; it will be retried", 0, err);
+}
 
-        hf_log_write(folder->options.log, HF_LOG_WARN, "a projection stays behind", fields, 2);
-    }
+/* Nothing more is tried with the run until it moves on, somebody wants it, or the next start. */
+static void aside_put(hf_folder *folder, int64_t run, const hf_err *err)
+{
+    hf_mutex_lock(&folder->lock);
+    if (hf_map_int_count(folder->aside) < TOLD_MAX)
+        (void)!hf_map_int_put(folder->aside, (uint64_t)run, TOLD, NULL, NULL);
+    folder->stats.aside = hf_map_int_count(folder->aside);
+    hf_mutex_unlock(&folder->lock);
+    trouble_log(folder, "a run cannot be folded and is set aside", run, err);
+}
+
+static void aside_drop(hf_folder *folder, int64_t run)
+{
+    hf_mutex_lock(&folder->lock);
+    (void)hf_map_int_remove(folder->aside, (uint64_t)run);
+    folder->stats.aside = hf_map_int_count(folder->aside);
+    hf_mutex_unlock(&folder->lock);
 }
 
 static void change_count(hf_folder *folder, const hf_projection_change *change)
@@ -133,13 +158,6 @@ static void change_count(hf_folder *folder, const hf_projection_change *change)
     folder->stats.stale += (uint64_t)(change->summary == HF_PROJECTION_STALE) +
                            (uint64_t)(change->log == HF_PROJECTION_STALE);
     hf_mutex_unlock(&folder->lock);
-}
-
-/* A run that cannot be folded is left alone until it moves on; any other failure ends the step. */
-static bool run_skip(hf_status st)
-{
-    return st == HF_NOTFOUND || st == HF_CORRUPT || st == HF_NEWER || st == HF_TOOBIG ||
-           st == HF_INVALID;
 }
 
 /* Points are kept for a week; what is older goes once an hour. */
@@ -155,27 +173,24 @@ static void ring_prune(hf_folder *folder, int64_t newest_us, hf_unit *unit)
     }
 }
 
-/* Drafts the rows of as many runs as fit; *out_done of them. */
-static hf_status step_draft(hf_folder *folder, hf_unit *unit, size_t *out_done, bool *out_rows,
-                            hf_err *err)
+/* Drafts the rows of as many of the runs as fit; *out_done of them. A run that is at fault itself
+   has none. */
+static hf_status step_draft(hf_folder *folder, hf_projection_task *tasks, size_t count,
+                            hf_unit *unit, size_t *out_done, bool *out_rows, hf_err *err)
 {
     int64_t newest_us = 0;
-    hf_status st = hf_projection_catch_up_all(folder_db(folder), folder->mem, folder->tasks,
-                                              folder->taken, STEP_BYTES, out_done, err);
+    hf_status st = hf_projection_catch_up_all(folder_db(folder), folder->mem, tasks, count,
+                                              STEP_BYTES, out_done, err);
 
     for (size_t i = 0; !st && i < *out_done; i++) {
-        const hf_projection_task *task = &folder->tasks[i];
-        const hf_projection_change *change = &task->change;
+        const hf_projection_change *change = &tasks[i].change;
 
-        if (task->err.status && !run_skip(task->err.status)) {
-            *err = task->err;
+        if (tasks[i].err.status && !hf_projection_run_at_fault(tasks[i].err.status)) {
+            *err = tasks[i].err;
             return err->status;
         }
-        if (task->err.status && task->err.status != HF_NOTFOUND)
-            failure_note(folder, "fold", &task->err);
-        if (task->err.status)
+        if (tasks[i].err.status)
             continue;
-        change_count(folder, change);
         newest_us = change->newest_us > newest_us ? change->newest_us : newest_us;
         for (hf_row *row = change->rows; row;) {
             hf_row *next = row->next;
@@ -190,30 +205,82 @@ static hf_status step_draft(hf_folder *folder, hf_unit *unit, size_t *out_done, 
     return st;
 }
 
+/* What became of runs whose rows are written. A run that is gone needs no fold. */
+static void step_settle(hf_folder *folder, const hf_projection_task *tasks, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const hf_projection_task *task = &tasks[i];
+
+        if (task->err.status && task->err.status != HF_NOTFOUND) {
+            aside_put(folder, task->run, &task->err);
+            continue;
+        }
+        aside_drop(folder, task->run);
+        if (!task->err.status)
+            change_count(folder, &task->change);
+    }
+}
+
+/* One transaction of the first *out_done of the runs. A failure: none of them. */
+static hf_status step_write(hf_folder *folder, hf_projection_task *tasks, size_t count,
+                            size_t *out_done, hf_err *err)
+{
+    bool rows = false;
+    hf_unit *unit;
+    hf_status st;
+
+    *out_done = 0;
+    hf_mem_reset(folder->mem);
+    unit = hf_unit_new(NULL, NULL);
+    st = unit ? step_draft(folder, tasks, count, unit, out_done, &rows, err)
+              : hf_err_nomem(err, "a unit of work");
+    if (!st && rows)
+        st = hf_unit_seal(unit, &folder->stager, err);
+    if (!st && rows)
+        st = folder->options.commit(folder->options.ctx, unit, err);
+    hf_unit_free(unit);
+    if (st)
+        *out_done = 0;
+    else
+        step_settle(folder, tasks, *out_done);
+    return st;
+}
+
+/* Each run by itself, because together they could not be written: the one that is at fault is set
+   aside, and the others go on. */
+static hf_status step_each(hf_folder *folder, size_t *out_done, hf_err *err)
+{
+    hf_status st = HF_OK;
+
+    for (*out_done = 0; !st && *out_done < folder->taken; ++*out_done) {
+        hf_projection_task *task = &folder->tasks[*out_done];
+        size_t one = 0;
+
+        st = step_write(folder, task, 1, &one, err);
+        if (!hf_projection_run_at_fault(st))
+            continue;
+        aside_put(folder, task->run, err);
+        st = HF_OK;
+    }
+    *out_done -= st ? 1 : 0;
+    return st;
+}
+
 /* How many runs were folded; 0 also when it failed. */
 static size_t step_run(hf_folder *folder)
 {
     size_t done = 0;
-    bool rows = false;
     hf_err err = {0};
-    hf_unit *unit;
     hf_status st;
 
     if (!step_take(folder))
         return 0;
-    hf_mem_reset(folder->mem);
-    unit = hf_unit_new(NULL, NULL);
-    st = unit ? step_draft(folder, unit, &done, &rows, &err) : hf_err_nomem(&err, "a unit of work");
-    if (!st && rows)
-        st = hf_unit_seal(unit, &folder->stager, &err);
-    if (!st && rows)
-        st = folder->options.commit(folder->options.ctx, unit, &err);
-    hf_unit_free(unit);
-    if (st)
-        done = 0;
+    st = step_write(folder, folder->tasks, folder->taken, &done, &err);
+    if (hf_projection_run_at_fault(st))
+        st = step_each(folder, &done, &err);
     step_back(folder, done);
     if (st)
-        failure_note(folder, "write", &err);
+        failure_note(folder, &err);
     return done;
 }
 
@@ -246,7 +313,7 @@ static bool sweep_run(hf_folder *folder)
     }
     hf_db_end(cursor);
     if (st)
-        failure_note(folder, "sweep", &err);
+        failure_note(folder, &err);
     hf_mutex_lock(&folder->lock);
     folder->sweep_at = st || found < SWEEP_RUNS ? INT64_MAX : last;
     hf_mutex_unlock(&folder->lock);
@@ -342,7 +409,8 @@ hf_status hf_folder_open(const hf_folder_options *options, hf_folder **out_folde
     }
     folder->mem = hf_mem_new();
     folder->told = hf_map_int_new(seed);
-    if (!folder->mem || !folder->told)
+    folder->aside = hf_map_int_new(seed);
+    if (!folder->mem || !folder->told || !folder->aside)
         st = hf_err_nomem(err, "a folder");
     if (!st)
         st = hf_stager_init(&folder->stager, err);
@@ -383,6 +451,7 @@ void hf_folder_close(hf_folder *folder)
     hf_db_close(folder->db);
     hf_stager_fini(&folder->stager);
     hf_map_int_free(folder->told);
+    hf_map_int_free(folder->aside);
     hf_mem_free(folder->mem);
     hf_cond_fini(&folder->work);
     hf_mutex_fini(&folder->lock);

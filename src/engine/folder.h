@@ -7,8 +7,10 @@
    says up to which event it was folded. Positions of history would not do as a cursor, because
    nodes that share a store take them in blocks and commit them out of order.
 
-   A fold that fails is no failure of the engine: it is counted, logged and tried again when the run
-   moves on. */
+   A fold that fails is no failure of the engine. When the store is at fault, everything is tried
+   again; when a run is (its history cannot be read, its rows cannot be written), that run is set
+   aside, counted and logged, and the others go on. It is tried again when it moves on, when
+   somebody who read it wants it, at the next start, and by hf_rebuild. */
 #ifndef HF_ENGINE_FOLDER_H
 #define HF_ENGINE_FOLDER_H
 
@@ -36,7 +38,8 @@ typedef struct hf_folder_stats {
     uint64_t events;  /* that were new */
     uint64_t missing; /* summaries or logs that were not there though they should have been */
     uint64_t stale;   /* that were of another version or history, or damaged */
-    uint64_t failed;
+    uint64_t failed;  /* times that the store did not let it fold */
+    uint64_t aside;   /* runs that cannot be folded now */
     uint64_t waiting; /* runs that are known to have changed and are not folded yet */
 } hf_folder_stats;
 

@@ -50,6 +50,7 @@ static hf_status asking_begin(asking *a, hf_engine *engine, hf_mem *mem, const v
                            .rebuilt_missing = folded.missing,
                            .rebuilt_stale = folded.stale,
                            .fold_failures = folded.failed,
+                           .fold_aside = folded.aside,
                            .fold_waiting = folded.waiting,
                            .stale_steps = engine->core ? engine->core->stale_steps : 0};
     hf_call_read_begin(&a->call);

@@ -70,16 +70,12 @@ static bool run_wanted(const job *j, const hf_projection_change *found)
     return (j->options->missing && missing) || (j->options->needs_rebuild && drifted);
 }
 
-static hf_status run_rebuild(job *j, int64_t run, hf_err *err)
+static hf_status run_fold(job *j, int64_t run, hf_err *err)
 {
     hf_projection_change found;
     hf_projection_change change;
     hf_status st = hf_projection_compare(j->db, j->mem, run, &found, err);
 
-    if (st == HF_CORRUPT || st == HF_NEWER) {
-        j->report->failed++;
-        return HF_OK; /* verify says what is wrong with that history */
-    }
     if (st)
         return st;
     j->report->runs++;
@@ -89,11 +85,25 @@ static hf_status run_rebuild(job *j, int64_t run, hf_err *err)
     j->report->behind += found.summary == HF_PROJECTION_BEHIND || found.log == HF_PROJECTION_BEHIND;
     if (!run_wanted(j, &found))
         return HF_OK;
-    j->report->rebuilt++;
-    if (j->options->dry_run)
-        return HF_OK;
-    st = hf_projection_catch_up(j->db, j->mem, run, true, true, &change, err);
-    return st ? st : rows_commit(j, change.rows, err);
+    if (!j->options->dry_run) {
+        st = hf_projection_catch_up(j->db, j->mem, run, true, true, &change, err);
+        if (!st)
+            st = rows_commit(j, change.rows, err);
+    }
+    j->report->rebuilt += !st;
+    return st;
+}
+
+/* A run that cannot be folded is counted, and the others go on: verify says what is wrong with it.
+ */
+static hf_status run_rebuild(job *j, int64_t run, hf_err *err)
+{
+    hf_status st = run_fold(j, run, err);
+
+    if (!hf_projection_run_at_fault(st))
+        return st;
+    j->report->failed++;
+    return HF_OK;
 }
 
 static hf_status run_prune(job *j, int64_t run, hf_err *err)

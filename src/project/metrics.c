@@ -217,10 +217,11 @@ static hf_status projections_read(hf_db *db, hf_mem *mem, const hf_metrics_world
         o, HF_SLICE("folder"),
         hf_json_(mem,
                  "{'runs': %llu, 'events': %llu, 'rebuilt_missing': %llu, 'rebuilt_stale': %llu, "
-                 "'failures': %llu, 'waiting': %llu}",
+                 "'failures': %llu, 'set_aside_runs': %llu, 'waiting': %llu}",
                  (unsigned long long)w->folded_runs, (unsigned long long)w->folded_events,
                  (unsigned long long)w->rebuilt_missing, (unsigned long long)w->rebuilt_stale,
-                 (unsigned long long)w->fold_failures, (unsigned long long)w->fold_waiting));
+                 (unsigned long long)w->fold_failures, (unsigned long long)w->fold_aside,
+                 (unsigned long long)w->fold_waiting));
     hf_value_set(into, HF_SLICE("projections"), hf_value_finish(o));
     return HF_OK;
 }

@@ -25,7 +25,7 @@ typedef struct hf_metrics_world {
     int64_t update_wait_ms;
     uint64_t folded_runs, folded_events;
     uint64_t rebuilt_missing, rebuilt_stale;
-    uint64_t fold_failures, fold_waiting;
+    uint64_t fold_failures, fold_aside, fold_waiting;
     int64_t stale_steps; /* of machines, whose end came too late to count */
 } hf_metrics_world;
 

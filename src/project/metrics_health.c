@@ -30,6 +30,9 @@ static const health_rule rules[] = {
      "Folds belong to runs that are gone: rebuild-projections --prune-stale forgets them."},
     {"selected_run_projections", "projections.folder.failures", WARNING,
      "Projections could not be folded; lists may be behind."},
+    {"selected_run_projections", "projections.folder.set_aside_runs", WARNING,
+     "Runs cannot be folded and lists show them as they were: the log names them, verify says what "
+     "is wrong, rebuild-projections tries again."},
     {"command_contract_snapshots", "command_contracts.backfill_unavailable_runs", OK, NULL},
     {"task_transport", "tasks.unhealthy", WARNING, "Tasks could not be handed over or claimed."},
     {"durable_resume_paths", "runs.repair_needed", WARNING,

@@ -269,6 +269,45 @@ hf_status hf_projection_catch_up(hf_db *db, hf_mem *mem, int64_t run, bool whole
     return st;
 }
 
+bool hf_projection_run_at_fault(hf_status st)
+{
+    switch (st) {
+    case HF_NOTFOUND:
+    case HF_CORRUPT:
+    case HF_NEWER:
+    case HF_TOOBIG:
+    case HF_INVALID:
+    case HF_CONSTRAINT:
+    case HF_ERROR: /* a statement that the database refused */
+    case HF_UNSUPPORTED:
+        return true;
+    case HF_OK:
+    case HF_NOMEM:
+    case HF_MISUSE:
+    case HF_EXISTS:
+    case HF_REJECTED:
+    case HF_CONFLICT:
+    case HF_REPLAY_BLOCKED:
+    case HF_TIMEOUT:
+    case HF_CANCELLED:
+    case HF_ABANDONED:
+    case HF_BUSY:
+    case HF_RETRY:
+    case HF_UNREACHABLE:
+    case HF_UNKNOWN:
+    case HF_FULL:
+    case HF_READONLY:
+    case HF_STOPPED:
+    case HF_DENIED:
+    case HF_OWNED:
+    case HF_NOTASTORE:
+    case HF_IO:
+    case HF_OLDER:
+        break;
+    }
+    return false;
+}
+
 /* ---- comparing */
 
 /* The columns as folding everything up to the stored sequence gives them. */

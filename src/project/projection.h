@@ -53,6 +53,10 @@ HF_NODISCARD hf_status hf_projection_catch_up_all(hf_db *db, hf_mem *mem, hf_pro
                                                   size_t count, size_t bytes_max, size_t *out_done,
                                                   hf_err *err);
 
+/* Whether a failure to fold or to write what was folded is the run's own: its history or a value in
+   it. Whoever folds many goes on with the others then. */
+bool hf_projection_run_at_fault(hf_status st);
+
 /* Drafts the removal of everything that projections know of a run that is gone. */
 HF_NODISCARD hf_status hf_projection_forget(hf_mem *mem, int64_t run, hf_row **out_rows,
                                             hf_err *err);

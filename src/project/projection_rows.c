@@ -124,6 +124,8 @@ static void attribute_row(hf_projection_work *w, hf_slice name, int64_t index, h
     switch (hf_value_kind_of(value)) {
     case HF_VALUE_STRING:
         text = hf_db_text(hf_value_slice(value));
+        if (hf_utf8_has_control(text.bytes))
+            return; /* of a time when that was recorded; no filter asks for it */
         if (listed)
             type = HF_SEARCH_ATTRIBUTE_TYPE_KEYWORD_LIST;
         else if ((int64_t)hf_utf8_count(hf_value_slice(value)) >

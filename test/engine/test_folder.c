@@ -3,9 +3,12 @@
    nothing but a failure. That what is stored equals a fold of all history is checked for every
    store that a test leaves (lib/check_store.h). */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/fault.h"
 #include "engine/engine_impl.h"
+#include "holdfast/view.h"
+#include "lib/forge.h"
 #include "lib/kit.h"
 #include "project/projection.h"
 
@@ -191,5 +194,113 @@ START_TEST(folding_without_memory)
 }
 END_TEST
 
+/* How many runs a list of those with a label has. */
+static int64_t listed(hf_engine *d, const char *label)
+{
+    hf_value page = NULL;
+
+    hf_kit_ok(d, hf_list_runs(d, hf_json(d, "{'filters': {'labels': {'a': %s}}}", label),
+                              hf_mem_of_engine(d), &page));
+    return (int64_t)hf_len(hf_get(page, "items"));
+}
+
+/* Runs of a program, the third of them with a label of its own. */
+static void runs_begin(hf_engine *d, char letter)
+{
+    char id[16];
+
+    for (int i = 0; i < 6; i++) {
+        (void)snprintf(id, sizeof(id), "%c%d", letter, i);
+        hf_kit_ok(d, hf_start(d, "order", hf_json(d, "{'nth': 1}"), .id = id,
+                              .labels = i == 2 ? "{\"a\":\"bad\"}" : "{\"a\":\"b\"}"));
+    }
+    hf_kit_ok(d, hf_test_drain(d));
+}
+
+/* The database takes no row with the label bad from now on; or it does again. */
+static void label_refuse(hf_engine *d, bool refuse)
+{
+    if (refuse) {
+        hf_kit_sql(d, "CREATE UNIQUE INDEX n07 ON run_label (value) WHERE value = 'bad'");
+        hf_kit_sql(d, "INSERT INTO run_label (run, name, value) VALUES (999999, 'n07', 'bad')");
+    } else {
+        hf_kit_sql(d, "DELETE FROM run_label WHERE run = 999999");
+        hf_kit_sql(d, "DROP INDEX n07");
+    }
+}
+
+static int64_t aside(hf_engine *d)
+{
+    hf_value metrics = NULL;
+
+    hf_kit_ok(d, hf_metrics(d, hf_mem_of_engine(d), &metrics));
+    return hf_int(metrics, "projections.folder.set_aside_runs", -1);
+}
+
+/* A run whose rows cannot be written is set aside and counted; those beside it and those that come
+   after it are folded. It is folded when it moves on and nothing is in the way any more. */
+HF_BOTH_ENGINES(n07_a_run_that_cannot_be_folded_is_set_aside)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+    hf_value health = NULL;
+
+    label_refuse(d, true);
+    runs_begin(d, 'x');
+    ck_assert_int_eq(listed(d, "b"), 5);
+    ck_assert_int_eq(listed(d, "bad"), 0);
+    ck_assert_int_eq(aside(d), 1);
+    runs_begin(d, 'y');
+    ck_assert_int_eq(listed(d, "b"), 10);
+    ck_assert_int_eq(aside(d), 2);
+    hf_kit_ok(d, hf_health(d, hf_mem_of_engine(d), &health));
+    ck_assert_msg(strstr(hf_show(d, health), "cannot be folded") != NULL, "%s", hf_show(d, health));
+    label_refuse(d, false);
+    hf_kit_ok(d, hf_signal(d, "x2", "go", NULL));
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_int_eq(listed(d, "bad"), 1);
+    ck_assert_int_eq(aside(d), 1);
+    d = hf_kit_reopen(d, NULL); /* the next start finds the other one */
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_int_eq(listed(d, "bad"), 2);
+    ck_assert_int_eq(aside(d), 0);
+    hf_kit_close(d);
+}
+
+static void attribute_forge(hf_forge *forge)
+{
+    hf_event *event = hf_forge_find(forge, HF_EVENT_WORKFLOW_STARTED, 0);
+
+    for (size_t i = 0; i < event->count; i++)
+        if (event->fields[i].key == HF_KEY_SEARCH_ATTRIBUTES)
+            event->fields[i].payload = hf_payload_inline(
+                event->fields[i].payload.codec, HF_SLICE("{\"city\":\"x\\u0000y\",\"n\":1}"));
+}
+
+/* A value that could be recorded once and that no database column takes: the run is folded without
+   it, and no other run is held up. */
+HF_BOTH_ENGINES(n07_values_that_older_stores_have)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+    int64_t run;
+
+    hf_kit_ok(d, hf_start(d, "order", hf_json(d, "{'nth': 1}"), .id = "old",
+                          .search_attributes = "{\"city\":\"x\",\"n\":1}"));
+    hf_kit_ok(d, hf_test_drain(d));
+    run = hf_kit_number(d, "SELECT max(key) FROM run");
+    hf_forge_run(hf_store_writer(d->store), run, attribute_forge);
+    hf_kit_sql(d, "DELETE FROM run_projection");
+    hf_kit_sql(d, "DELETE FROM search_attribute");
+    hf_kit_sql(d, "UPDATE run_summary SET folded_seq = 0, settled = 0");
+    d = hf_kit_reopen(d, NULL);
+    runs_begin(d, 'x');
+    ck_assert_int_eq(listed(d, "b"), 5);
+    ck_assert_int_eq(aside(d), 0);
+    ck_assert_int_eq(hf_kit_rows(d, "search_attribute"), 1);
+    ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM run_summary WHERE folded_seq = 0"), 0);
+    hf_kit_close(d);
+}
+
 HF_PG_SUITE_MAIN("engine/folder", HF_BOTH(runs_together_are_folded_as_each_alone),
-                 HF_BOTH(much_to_fold_is_folded_in_portions), {folding_without_memory, 120})
+                 HF_BOTH(much_to_fold_is_folded_in_portions), {folding_without_memory, 120},
+                 HF_BOTH(n07_a_run_that_cannot_be_folded_is_set_aside),
+                 HF_BOTH(n07_values_that_older_stores_have))

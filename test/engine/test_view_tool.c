@@ -20,14 +20,23 @@ static hf_rebuild_report rebuilt(const char *address, hf_rebuild_options options
     return report;
 }
 
+static void copy_remove(const char *path)
+{
+    static const char *const suffixes[] = {"", "-wal", "-shm", "-lock"};
+    char gone[520];
+
+    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+        (void)snprintf(gone, sizeof(gone), "%s%s", path, suffixes[i]);
+        (void)unlink(gone);
+    }
+}
+
 /* The same in a copy that nobody owns, one flag after the other: each does its own part and no
    more. */
 static void copy_rebuilt(const char *address)
 {
-    static const char *const suffixes[] = {"", "-wal", "-shm", "-lock"};
     hf_rebuild_report report;
     char path[512];
-    char gone[520];
     hf_err err = {0};
 
     (void)snprintf(path, sizeof(path), "%s.copy", address);
@@ -48,10 +57,7 @@ static void copy_rebuilt(const char *address)
     ck_assert_int_eq(report.missing + report.stale + report.pruned, 0);
     report = rebuilt(path, (hf_rebuild_options){0});
     ck_assert_int_eq(report.rebuilt, 2);
-    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
-        (void)snprintf(gone, sizeof(gone), "%s%s", path, suffixes[i]);
-        (void)unlink(gone);
-    }
+    copy_remove(path);
 }
 
 /* The tool tells what is missing, behind and stale, changes nothing in a dry run, makes anew what
@@ -96,6 +102,40 @@ HF_BOTH_ENGINES(b191_rebuild_projections)
         hf_kit_sql(d, "UPDATE run_summary SET exception_count = 1 WHERE exception_count = 9");
         hf_kit_sql(d, "DELETE FROM run_label WHERE run = 999999");
     }
+    hf_kit_close(d);
+}
+
+/* A run that cannot be written is counted, and those behind it are made anew. */
+HF_BOTH_ENGINES(n07_a_rebuild_goes_on)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+    const char *address = hf_test_place_address(hf_kit_place(d));
+    hf_rebuild_report report;
+    hf_err err = {0};
+    char path[512];
+
+    for (int i = 0; i < 3; i++)
+        hf_kit_ok(d, hf_start(d, "order", hf_json(d, "{'total': 1}"),
+                              .id = (const char *[]){"a", "b", "c"}[i],
+                              .labels = i ? "{\"team\":\"blue\"}" : "{\"team\":\"bad\"}"));
+    hf_kit_ok(d, hf_test_drain(d));
+    hf_kit_sql(d, "DELETE FROM run_label");
+    hf_kit_sql(d, "CREATE UNIQUE INDEX n07 ON run_label (value) WHERE value = 'bad'");
+    hf_kit_sql(d, "INSERT INTO run_label (run, name, value) VALUES (999999, 'n07', 'bad')");
+    if (kind == HF_ENGINE_POSTGRES) {
+        hf_engine_end(d);
+        report = rebuilt(address, (hf_rebuild_options){0});
+    } else {
+        (void)snprintf(path, sizeof(path), "%s.copy", address);
+        hf_test_ok(hf_tool_backup(address, path, NULL, NULL, &err), &err, "copy");
+        report = rebuilt(path, (hf_rebuild_options){0});
+        copy_remove(path);
+    }
+    hf_kit_sql(d, "DELETE FROM run_label WHERE run = 999999");
+    hf_kit_sql(d, "DROP INDEX n07");
+    ck_assert_int_eq(report.runs, 3);
+    ck_assert_int_eq(report.failed, 1);
+    ck_assert_int_eq(report.rebuilt, 2);
     hf_kit_close(d);
 }
 
@@ -251,4 +291,4 @@ HF_BOTH_ENGINES(sql_reads_and_does_nothing_else)
 }
 
 HF_PG_SUITE_MAIN("engine/view_tool", HF_BOTH(b191_rebuild_projections),
-                 HF_BOTH_SLOW(sql_reads_and_does_nothing_else, 60))
+                 HF_BOTH(n07_a_rebuild_goes_on), HF_BOTH_SLOW(sql_reads_and_does_nothing_else, 60))
