@@ -74,11 +74,11 @@ void hf_unit_claim(hf_unit *unit, int64_t epoch);
 /* The unit's arena: what is put into rows and events may live here. */
 hf_mem *hf_unit_mem(hf_unit *unit);
 
-/* The unit appends to this run; must come first. It may go without events when it has rows: commands
-   that it records (hf_row_command_record), or rows that may be written twice, such as what a run
-   sends to others, which carries a number. When the answer to the COMMIT of such rows is lost, the
-   unit ends with HF_CONFLICT and its drafter sends them again. `epoch` is the shard's, HF_NONE for
-   a fact from outside. */
+/* The unit appends to this run; must come first. It may go without events when it has rows:
+   commands that it records (hf_row_command_record), or rows that may be written twice, such as what
+   a run sends to others, which carries a number. When the answer to the COMMIT of such rows is
+   lost, the unit ends with HF_CONFLICT and its drafter sends them again. `epoch` is the shard's,
+   HF_NONE for a fact from outside. */
 void hf_unit_append(hf_unit *unit, const hf_run_base *base, int64_t epoch, hf_rebase rebase);
 
 /* The unit fires a schedule: it moves the schedule's revision, and the instance that it makes
