@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/utf8.h"
 #include "base/value.h"
 #include "model/envelope.h"
 #include "model/limit.h"
@@ -59,7 +60,8 @@ static const command_kind kinds[] = {
 
 typedef enum field_form {
     FORM_ANY,
-    FORM_NAME,     /* a text that is not empty, at most TEXT_MAX bytes */
+    FORM_NAME,     /* a line that is not empty, at most TEXT_MAX bytes */
+    FORM_LINE,     /* a text without control characters */
     FORM_TEXT,     /* any text */
     FORM_POSITIVE, /* seconds, above 0 */
     FORM_SECONDS,  /* 0 or more, fractions allowed */
@@ -108,8 +110,8 @@ static const command_field fields[] = {
     {"attributes", ATTRIBUTES, ATTRIBUTES, FORM_OBJECT},
     {"attribute_types", ATTRIBUTES, 0, FORM_OBJECT},
     {"entries", MEMO, MEMO, FORM_OBJECT},
-    {"condition_key", CONDITION, 0, FORM_TEXT},
-    {"condition_definition_fingerprint", CONDITION, 0, FORM_TEXT},
+    {"condition_key", CONDITION, 0, FORM_LINE},
+    {"condition_definition_fingerprint", CONDITION, 0, FORM_LINE},
     {"signal_name", SIGNAL, SIGNAL, FORM_NAME},
     {"timeout_seconds", CONDITION | SIGNAL, 0, FORM_SECONDS},
     {"parallel_group_path", GROUPED, 0, FORM_ANY},
@@ -164,9 +166,14 @@ static const char *form_mistake(field_form form, hf_value value)
         return NULL;
     case FORM_NAME:
         return kind == HF_VALUE_STRING && hf_value_slice(value).len > 0 &&
-                       hf_value_slice(value).len <= TEXT_MAX
+                       hf_value_slice(value).len <= TEXT_MAX &&
+                       !hf_utf8_has_control(hf_value_slice(value))
                    ? NULL
-                   : "must be a text of 1 to 255 bytes";
+                   : "must be a text of 1 to 255 bytes without control characters";
+    case FORM_LINE:
+        return kind == HF_VALUE_STRING && !hf_utf8_has_control(hf_value_slice(value))
+                   ? NULL
+                   : "must be a text without control characters";
     case FORM_TEXT:
         return kind == HF_VALUE_STRING ? NULL : "must be a text";
     case FORM_POSITIVE:

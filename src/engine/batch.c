@@ -12,6 +12,7 @@
 #include "engine/batch_filter.h"
 #include "engine/call.h"
 #include "engine/command.h"
+#include "model/name.h"
 
 enum {
     STEP_ITEMS = 16,
@@ -393,10 +394,14 @@ static hf_status request_check(hf_value request, hf_err *err)
     hf_value ids = hf_get(request, "workflow_ids");
     hf_value rate = hf_get(request, "rate");
     hf_value dry_run = hf_get(request, "dry_run");
+    hf_value name = hf_get(request, "request.name");
     hf_command_type type;
 
     if (!hf_command_type_parse(hf_slice_of(hf_str(request, "command", "")), &type))
         return hf_err_set(err, HF_INVALID, "command must name a command");
+    if (name && hf_name_check(type == HF_COMMAND_TYPE_UPDATE ? HF_NAME_UPDATE : HF_NAME_SIGNAL,
+                              hf_value_slice(name), err))
+        return HF_INVALID;
     if (hf_value_kind_of(ids) != HF_VALUE_ARRAY || !hf_len(ids) || hf_len(ids) > ITEMS_MAX)
         return hf_err_set(err, HF_INVALID, "workflow_ids must be a list of 1 to %d ids", ITEMS_MAX);
     for (size_t i = 0; i < hf_len(ids); i++)

@@ -13,8 +13,6 @@
 
 #define LOOK_US INT64_C(5000000)
 
-enum { BUILD_BYTES_MAX = 191 };
-
 hf_status hf_workers_beat(hf_engine *engine, const char *worker, const char *queue,
                           const char *build)
 {
@@ -124,9 +122,11 @@ static hf_status build_say(hf_engine *engine, hf_op op, const char *queue, const
 
     if (st)
         return st;
-    if (!queue || !*queue || (build && strlen(build) > BUILD_BYTES_MAX))
-        return hf_err_set(&c.slot->err, HF_INVALID, "a queue and a build of at most %d bytes",
-                          BUILD_BYTES_MAX);
+    st = hf_name_check(HF_NAME_QUEUE, hf_slice_of(queue), &c.slot->err);
+    if (!st && build && *build)
+        st = hf_name_check(HF_NAME_BUILD, hf_slice_of(build), &c.slot->err);
+    if (st)
+        return st;
     cells[0] = hf_db_int(c.in.namespace_key);
     cells[1] = hf_db_text(hf_slice_of(queue));
     cells[2] = hf_db_text(hf_slice_of(build ? build : ""));

@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "base/map.h"
 #include "model/contract.h"
+#include "model/name.h"
 #include "store/snapshot.h"
 
 struct hf_registry {
@@ -173,10 +174,15 @@ hf_status hf_registry_check_limits(const hf_registry *registry, hf_slice concurr
                                    hf_slice rate_limit, int64_t weight, hf_err *err)
 {
     const hf_limit_def *rate = hf_registry_find_limit(registry, rate_limit, true);
+    hf_status st = hf_name_check_text("concurrency key", concurrency_key, err);
     /* Also a rate limit's name alone: it was meant, and would be a key of its own. */
     bool named = concurrency_key.len && (memchr(concurrency_key.ptr, ':', concurrency_key.len) ||
                                          hf_registry_find_limit(registry, concurrency_key, true));
 
+    if (!st)
+        st = hf_name_check_text("rate limit", rate_limit, err);
+    if (st)
+        return st;
     if (rate_limit.len && !rate)
         return hf_err_set(err, HF_INVALID, "no rate limit is declared for %.*s",
                           (int)rate_limit.len, rate_limit.ptr);

@@ -5,14 +5,28 @@
 
 #include "base/crypto.h"
 #include "base/rng.h"
-#include "base/utf8.h"
 #include "base/value.h"
 #include "engine/call.h"
 #include "engine/look.h"
 #include "holdfast/host.h"
+#include "model/name.h"
 #include "store/stmt.h"
 
-enum { SECRET_BYTES = 32, LABEL_BYTES_MAX = 120, SPACES_BYTES_MAX = 500 };
+enum { SECRET_BYTES = 32, SPACES_BYTES_MAX = 500 };
+
+/* "a,b": what tokens are for; "*": every namespace. */
+static hf_status spaces_check(hf_slice list, hf_err *err)
+{
+    hf_status st = hf_name_check_text("list of namespaces", list, err);
+    hf_slice name;
+
+    while (!st && hf_slice_split(&list, ',', &name)) {
+        name = hf_slice_trim(name);
+        if (!hf_slice_equal(name, HF_SLICE("*")))
+            st = hf_name_check(HF_NAME_NAMESPACE, name, err);
+    }
+    return st;
+}
 
 static hf_status option_check(const hf_token_opts *o, hf_err *err)
 {
@@ -23,9 +37,8 @@ static hf_status option_check(const hf_token_opts *o, hf_err *err)
         known = known || strcmp(roles[i], o->role) == 0;
     if (!known)
         return hf_err_set(err, HF_INVALID, "the role is read, operator, worker or admin");
-    if (o->label && (strlen(o->label) > LABEL_BYTES_MAX || !hf_utf8_valid(hf_slice_of(o->label))))
-        return hf_err_set(err, HF_INVALID, "the label is not UTF-8 of at most %d bytes",
-                          LABEL_BYTES_MAX);
+    if (o->label && hf_name_check(HF_NAME_TOKEN_LABEL, hf_slice_of(o->label), err))
+        return HF_INVALID;
     if (o->namespaces && (!o->namespaces[0] || strlen(o->namespaces) > SPACES_BYTES_MAX))
         return hf_err_set(err, HF_INVALID,
                           "the namespaces are names separated by commas, at most %d "
@@ -33,7 +46,7 @@ static hf_status option_check(const hf_token_opts *o, hf_err *err)
                           SPACES_BYTES_MAX);
     if (o->lifespan < 0)
         return hf_err_set(err, HF_INVALID, "the lifespan is negative");
-    return HF_OK;
+    return o->namespaces ? spaces_check(hf_slice_of(o->namespaces), err) : HF_OK;
 }
 
 /* 256 random bits as text, and their digest. */

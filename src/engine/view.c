@@ -7,6 +7,7 @@
 #include "engine/call.h"
 #include "engine/look.h"
 #include "engine/why_run.h"
+#include "model/name.h"
 #include "project/detail.h"
 #include "project/views.h"
 
@@ -330,13 +331,14 @@ static hf_status draft_check(view_draft *d, hf_value request, hf_err *err)
     d->scope = member(request, "scope").len ? member(request, "scope") : HF_SLICE("default");
     d->shared = hf_bool(request, "shared", false);
     d->version = hf_int(request, "filter_version", HF_FILTER_VERSION);
-    if (!d->name.len || d->name.len > HF_VIEWS_NAME_MAX)
-        return hf_err_set(err, HF_INVALID, "a view has a name of 1 to %d bytes", HF_VIEWS_NAME_MAX);
+    if (hf_name_check(HF_NAME_SAVED_VIEW, d->name, err))
+        return HF_INVALID;
     if (!hf_views_bucket(d->bucket))
         return hf_err_set(err, HF_INVALID,
                           "a view is of a bucket: running, completed, failed, ...");
-    if (!d->owner.len || d->owner.len > HF_FILTER_VALUE_MAX || d->scope.len > HF_FILTER_VALUE_MAX)
-        return hf_err_set(err, HF_INVALID, "a view has an owner and a scope of at most 191 bytes");
+    if (hf_name_check(HF_NAME_VIEW_OWNER, d->owner, err) ||
+        hf_name_check(HF_NAME_VIEW_OWNER, d->scope, err))
+        return HF_INVALID;
     if (d->version < 1)
         return hf_err_set(err, HF_INVALID, "a filter version is a number from 1 on");
     if (d->version > HF_FILTER_VERSION)

@@ -16,6 +16,7 @@
 #include "engine/inquiry.h"
 #include "model/decision_codec.h"
 #include "model/envelope.h"
+#include "model/name.h"
 #include "task/matching.h"
 
 #define COMING_US  INT64_C(20000)   /* for what the core is about to offer */
@@ -68,6 +69,20 @@ static hf_slice *texts_read(hf_mem *mem, const char *first, const char *const *t
     return read;
 }
 
+/* What the worker calls itself, where it works and what it was built from. */
+static hf_status poll_names_check(const hf_poll_opts *opts, hf_err *err)
+{
+    hf_status st = hf_name_check(HF_NAME_LEASE_OWNER, hf_slice_of(opts->worker), err);
+
+    if (!st && opts->queue)
+        st = hf_name_check(HF_NAME_QUEUE, hf_slice_of(opts->queue), err);
+    for (size_t i = 0; !st && opts->queues && opts->queues[i]; i++)
+        st = hf_name_check(HF_NAME_QUEUE, hf_slice_of(opts->queues[i]), err);
+    if (!st && opts->build && *opts->build)
+        st = hf_name_check(HF_NAME_BUILD, hf_slice_of(opts->build), err);
+    return st;
+}
+
 /* The one task that is asked for. */
 static hf_status task_claim(hf_matching *matching, const hf_poll_spec *spec,
                             const hf_poll_opts *opts, hf_poll **out_poll, hf_err *err)
@@ -93,10 +108,11 @@ hf_status hf_poll_begin(hf_engine *engine, const hf_poll_opts *opts, hf_poll **o
     if (st)
         return st;
     opts = &known;
-    if (!out_poll || (!opts->queue && !opts->task) || !opts->worker || !*opts->worker ||
-        !opts->got || strlen(opts->worker) >= HF_MATCHING_WORKER_SIZE)
-        return hf_err_set(&c.slot->err, HF_INVALID,
-                          "a poll needs a queue, a worker of 1 to 255 bytes and a function");
+    if (!out_poll || (!opts->queue && !opts->task) || !opts->got)
+        return hf_err_set(&c.slot->err, HF_INVALID, "a poll needs a queue and a function");
+    st = poll_names_check(opts, &c.slot->err);
+    if (st)
+        return st;
     if (!engine->matching)
         return hf_err_set(&c.slot->err, HF_MISUSE, "workers are not allowed: hf_workers_allow");
     hf_mem_reset(c.slot->scratch);

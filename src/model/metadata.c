@@ -7,8 +7,6 @@
 #include "base/value.h"
 #include "model/name.h"
 
-enum { KEY_BYTES_MAX = 64 };
-
 /* One kind of metadata and its bounds. */
 typedef struct meta_kind {
     hf_limit size; /* of all as JSON */
@@ -44,33 +42,49 @@ static bool attribute_fits(hf_value value)
     return true;
 }
 
-/* Memo keys are short at every level. */
-static bool keys_fit(hf_value value)
+/* Keys of a memo, at every level. */
+static hf_status keys_check(hf_value value, hf_err *err)
 {
+    hf_status st = HF_OK;
     hf_slice key;
     hf_value item;
 
-    for (size_t i = 0; i < hf_len(value) && hf_value_kind_of(value) == HF_VALUE_ARRAY; i++)
-        if (!keys_fit(hf_at(value, i)))
-            return false;
-    for (size_t i = 0; hf_value_member(value, i, &key, &item); i++)
-        if (key.len == 0 || key.len > KEY_BYTES_MAX || !keys_fit(item))
-            return false;
-    return true;
+    for (size_t i = 0; !st && i < hf_len(value) && hf_value_kind_of(value) == HF_VALUE_ARRAY; i++)
+        st = keys_check(hf_at(value, i), err);
+    for (size_t i = 0; !st && hf_value_member(value, i, &key, &item); i++) {
+        st = hf_name_check(HF_NAME_MEMO_KEY, key, err);
+        if (!st)
+            st = keys_check(item, err);
+    }
+    return st;
+}
+
+/* A text is what lists are filtered by, so that it can be stored, shown and asked for. */
+static hf_status attribute_texts_check(hf_value item, hf_err *err)
+{
+    hf_status st = HF_OK;
+
+    if (hf_value_kind_of(item) == HF_VALUE_STRING)
+        return hf_name_check_text("value", hf_value_slice(item), err);
+    for (size_t i = 0; !st && i < hf_len(item); i++)
+        st = hf_name_check_text("value", hf_value_slice(hf_at(item, i)), err);
+    return st;
 }
 
 static hf_status entry_check(bool attributes, hf_slice key, hf_value item, hf_err *err)
 {
-    hf_status st = HF_OK;
+    hf_status st =
+        hf_name_check(attributes ? HF_NAME_SEARCH_ATTRIBUTE_KEY : HF_NAME_MEMO_KEY, key, err);
 
-    if (attributes)
-        st = hf_name_check(HF_NAME_LABEL_KEY, key, err);
-    else if (key.len == 0 || key.len > KEY_BYTES_MAX || !keys_fit(item))
-        st = hf_err_set(err, HF_INVALID, "a memo key has 1 to %d bytes", KEY_BYTES_MAX);
+    if (!st && !attributes)
+        st = keys_check(item, err);
     if (!st && attributes && !attribute_fits(item))
         st = hf_err_set(err, HF_INVALID,
                         "the search attribute %.*s is neither one value nor a list of texts",
                         (int)key.len, key.ptr);
+    if (!st && attributes)
+        st = hf_err_because(err, attribute_texts_check(item, err), "the search attribute %.*s",
+                            (int)key.len, key.ptr);
     return st;
 }
 

@@ -12,12 +12,17 @@ typedef enum hf_name_alphabet {
     HF_NAME_ALPHABET_ID,
     HF_NAME_ALPHABET_LOWER,
     HF_NAME_ALPHABET_ALIAS,
+    HF_NAME_ALPHABET_PART,
     HF_NAME_ALPHABET_TEXT,
 } hf_name_alphabet;
 
 /* HF_OK, or HF_INVALID with a text that names the kind and either the length or the first bad
    character and its position, counted from 1. */
 HF_NODISCARD hf_status hf_name_check(hf_name_kind kind, hf_slice name, hf_err *err);
+
+/* The same for a text that is no name and has no bound of its own, such as the value of a search
+   attribute: well-formed, without control characters. It may be empty. `word` says what it is. */
+HF_NODISCARD hf_status hf_name_check_text(const char *word, hf_slice text, hf_err *err);
 
 /* The longest name of a kind in characters, and its alphabet; for pages and contracts. */
 int hf_name_longest(hf_name_kind kind);

@@ -12,8 +12,6 @@
 #include "base/value.h"
 #include "store/db.h"
 
-enum { HF_VIEWS_NAME_MAX = 120 };
-
 /* Whose eyes look. */
 typedef struct hf_views_reader {
     int64_t namespace_key;

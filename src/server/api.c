@@ -7,6 +7,7 @@
 
 #include "base/crypto.h"
 #include "base/json.h"
+#include "base/utf8.h"
 #include "holdfast/view.h"
 #include "server/api_worker.h"
 #include "server/server_impl.h"
@@ -271,11 +272,42 @@ static bool choice_has(hf_slice choices, hf_slice word)
     return false;
 }
 
+/* Whether every key and text of a value, all the way down, is without control characters. */
+static bool names_only(hf_value value)
+{
+    hf_slice key;
+    hf_value item;
+
+    if (hf_value_kind_of(value) == HF_VALUE_STRING)
+        return !hf_utf8_has_control(hf_value_slice(value));
+    for (size_t i = 0; hf_value_kind_of(value) == HF_VALUE_ARRAY && i < hf_len(value); i++)
+        if (!names_only(hf_at(value, i)))
+            return false;
+    for (size_t i = 0; hf_value_member(value, i, &key, &item); i++)
+        if (hf_utf8_has_control(key) || !names_only(item))
+            return false;
+    return true;
+}
+
+/* What is wrong with the characters of a field that has the right type. */
+static const char *characters_fault(hf_slice type, hf_value value)
+{
+    hf_slice text = hf_value_slice(value);
+
+    if (hf_slice_equal(type, HF_SLICE("text")))
+        return text.len && memchr(text.ptr, '\0', text.len) ? "The field must not have a NUL."
+                                                            : NULL;
+    if (hf_slice_equal(type, HF_SLICE("string")) || hf_slice_equal(type, HF_SLICE("object")) ||
+        hf_slice_equal(type, HF_SLICE("array")))
+        return names_only(value) ? NULL : "The field must not have control characters.";
+    return NULL;
+}
+
 /* What is wrong with a field; NULL when nothing is. */
 static const char *field_fault(hf_mem *mem, const hf_route_field *field, hf_value value)
 {
     hf_value_kind kind = hf_value_kind_of(value);
-    hf_slice type = field->type;
+    hf_slice type = hf_route_field_plain(field->type);
     bool good = true;
 
     if (!value || kind == HF_VALUE_NULL)
@@ -301,7 +333,7 @@ static const char *field_fault(hf_mem *mem, const hf_route_field *field, hf_valu
     if (kind == HF_VALUE_STRING && field->max && hf_value_slice(value).len > (size_t)field->max)
         return hf_mem_format(mem, "The field must not be longer than %lld characters.",
                              (long long)field->max);
-    return NULL;
+    return characters_fault(field->type, value);
 }
 
 bool hf_api_members_check(hf_api *api, const char *within, const char *fields)

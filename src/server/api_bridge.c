@@ -134,6 +134,12 @@ static void command_answer(hf_api *api, const hf_command_result *result)
                    outcome, result->reason, hf_value_finish(more));
 }
 
+/* What a target may have; the engine says more of each. */
+static const char target_fields[] =
+    "workflow_id:string, run_id:string, signal_name:string, update_name:string, "
+    "workflow_type:string, task_queue:string, business_key:string, labels:object, memo:map, "
+    "search_attributes:object";
+
 void hf_api_bridge(hf_api *api)
 {
     const bridge_action *action = action_of(api);
@@ -147,6 +153,8 @@ void hf_api_bridge(hf_api *api)
         outcome_answer(api, 422, "rejected", "unsupported_action", NULL);
         return;
     }
+    if (!hf_api_members_check(api, "target", target_fields))
+        return;
     fault = target_fault(target, action);
     if (fault) {
         outcome_answer(api, 422, "rejected", "invalid_target",

@@ -362,7 +362,6 @@ static void build_set(hf_api *api, intent what)
 {
     const char *queue = hf_api_param(api, 0);
     const char *build = hf_str(api->body, "build_id", NULL);
-    hf_value sent = hf_value_find(api->body, HF_SLICE("build_id"));
     int64_t drained_us = 0;
     int64_t promoted_us;
     hf_value builds = NULL;
@@ -370,11 +369,6 @@ static void build_set(hf_api *api, intent what)
     bool drained;
     hf_status st;
 
-    if (sent && !build && hf_value_kind_of(sent) != HF_VALUE_NULL) {
-        hf_api_invalid(api,
-                       hf_json_(api->mem, "{'build_id': ['The field must be a text or null.']}"));
-        return;
-    }
     st = what == INTENT_PROMOTE
              ? hf_builds_promote(api->server->engine, queue, build)
              : hf_builds_drain(api->server->engine, queue, build, what == INTENT_DRAIN);

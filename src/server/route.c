@@ -75,6 +75,15 @@ bool hf_route_field_next(hf_slice *rest, hf_route_field *out_field)
     return true;
 }
 
+hf_slice hf_route_field_plain(hf_slice type)
+{
+    if (hf_slice_equal(type, HF_SLICE("text")))
+        return HF_SLICE("string");
+    if (hf_slice_equal(type, HF_SLICE("map")))
+        return HF_SLICE("object");
+    return hf_slice_equal(type, HF_SLICE("list")) ? HF_SLICE("array") : type;
+}
+
 /* ---- the OpenAPI document */
 
 static void text_add(hf_buf *out, const char *key, hf_slice text)
@@ -101,9 +110,10 @@ static void schema_add(hf_buf *out, const hf_route_field *field)
     } else if (hf_slice_equal(field->type, HF_SLICE("any"))) {
         hf_buf_add_text(out, "true");
     } else {
-        hf_slice type = hf_slice_equal(field->type, HF_SLICE("int"))    ? HF_SLICE("integer")
-                        : hf_slice_equal(field->type, HF_SLICE("bool")) ? HF_SLICE("boolean")
-                                                                        : field->type;
+        hf_slice type = hf_slice_equal(field->type, HF_SLICE("int")) ? HF_SLICE("integer")
+                        : hf_slice_equal(field->type, HF_SLICE("bool"))
+                            ? HF_SLICE("boolean")
+                            : hf_route_field_plain(field->type);
 
         hf_buf_add_format(out, "{\"type\":[\"%.*s\"%s]", (int)type.len, type.ptr,
                           field->required ? "" : ",\"null\"");

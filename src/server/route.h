@@ -70,6 +70,9 @@ typedef struct hf_route_field {
 /* Takes the next field of *rest; false at the end. */
 bool hf_route_field_next(hf_slice *rest, hf_route_field *out_field);
 
+/* What a field is without what route.def says of its characters: string, object, array ... */
+hf_slice hf_route_field_plain(hf_slice type);
+
 /* The whole table as an OpenAPI 3.1 document, and as a page of Markdown. */
 void hf_route_openapi(hf_buf *out, const char *version);
 void hf_route_markdown(hf_buf *out);

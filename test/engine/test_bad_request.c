@@ -5,6 +5,8 @@
 
 #include "base/value.h"
 #include "engine/engine_impl.h"
+#include "holdfast/host.h"
+#include "holdfast/view.h"
 #include "lib/handlers.h"
 #include "lib/kit.h"
 
@@ -83,6 +85,13 @@ static int64_t rows(hf_engine *d)
 
 /* ---- ids */
 
+static bool got_nothing(void *arg, hf_value task)
+{
+    (void)arg;
+    (void)task;
+    return false;
+}
+
 /* No characters, one too many, and as many as are allowed. */
 HF_BOTH_ENGINES(ids_of_0_191_and_192_characters)
 {
@@ -122,6 +131,84 @@ HF_BOTH_ENGINES(ids_with_each_forbidden_character)
                           byte, hf_errmsg(d));
     }
     ck_assert_int_eq(rows(d), 0);
+    hf_kit_close(d);
+}
+
+/* Every text that a caller of the C API can call something by, with a control character in it. */
+HF_BOTH_ENGINES(n07_no_name_has_control_characters)
+{
+    hf_engine *d = open_app(kind);
+    hf_mem *mem = hf_mem_of_engine(d);
+    hf_value out = NULL;
+    const hf_namespace_opts space = {.size_ = sizeof(space)};
+    hf_token token;
+    hf_poll *poll = NULL;
+
+    hf_kit_ok(d, hf_workers_allow(d));
+#define TOKEN(...)                                                                                 \
+    hf_token_create_with(                                                                          \
+        d, &(hf_token_opts){.size_ = sizeof(hf_token_opts), .role = "read", __VA_ARGS__}, &token)
+#define BAD(call) ck_assert_msg((call) == HF_INVALID, #call ": %s", hf_errmsg(d))
+    BAD(hf_start(d, "wai\tts", NULL));
+    BAD(hf_start(d, "waits", NULL, .id = "a\nb"));
+    BAD(hf_start(d, "waits", NULL, .id = ".."));
+    BAD(hf_start(d, "waits", NULL, .queue = "q\x7F"));
+    BAD(hf_start(d, "waits", NULL, .business_key = "b\x01k"));
+    BAD(hf_start(d, "waits", NULL, .request_id = "r\x1Fq"));
+    BAD(hf_start(d, "waits", NULL, .labels = "{\"a\\u0000b\":\"x\"}"));
+    BAD(hf_start(d, "waits", NULL, .labels = "{\"a\":\"x\\u0000y\"}"));
+    BAD(hf_start(d, "waits", NULL, .memo = "{\"a\\u0000b\":1}"));
+    BAD(hf_start(d, "waits", NULL, .memo = "{\"a\":[{\"b\\n\":1}]}"));
+    BAD(hf_start(d, "waits", NULL, .search_attributes = "{\"a\\u0000b\":\"x\"}"));
+    BAD(hf_start(d, "waits", NULL, .search_attributes = "{\"a\":\"x\\u0000y\"}"));
+    BAD(hf_start(d, "waits", NULL, .search_attributes = "{\"a\":\"x\\u0085y\"}"));
+    BAD(hf_start(d, "waits", NULL, .search_attributes = "{\"a\":[\"x\",\"\\u0007\"]}"));
+    BAD(hf_start(d, "waits", NULL, .concurrency_key = "c\x02"));
+    BAD(hf_schedule_create(d, "n\x01", "waits", NULL, .cron = "0 9 * * *"));
+    BAD(hf_schedule_create(d, "..", "waits", NULL, .cron = "0 9 * * *"));
+    BAD(hf_schedule_create(d, "nightly", "wa\x01its", NULL, .cron = "0 9 * * *"));
+    BAD(hf_namespace_create(d, ".", &space));
+    BAD(hf_namespace_create(d, "..", &space));
+    BAD(hf_namespace_create(d, "a\nb", &space));
+    BAD(hf_attribute_create(d, "a\x01", "keyword"));
+    BAD(TOKEN(.label = "a\x1B[2Jb"));
+    BAD(TOKEN(.namespaces = "a,b\n"));
+    BAD(TOKEN(.namespaces = ".."));
+    BAD(hf_builds_drain(d, "default", "b\x01", true));
+    BAD(hf_builds_drain(d, "q\n", "b", true));
+    BAD(hf_builds_promote(d, "default", "b\x01"));
+    BAD(hf_workers_beat(d, "w\x01", "default", NULL));
+    BAD(hf_workers_beat(d, "..", "default", NULL));
+    BAD(hf_workers_beat(d, "w", "default", "b\n"));
+    BAD(hf_poll_begin(
+        d,
+        &(hf_poll_opts){
+            .size_ = sizeof(hf_poll_opts), .worker = "w\n", .queue = "default", .got = got_nothing},
+        &poll));
+    BAD(hf_poll_begin(
+        d,
+        &(hf_poll_opts){
+            .size_ = sizeof(hf_poll_opts), .worker = "w", .queue = "q\n", .got = got_nothing},
+        &poll));
+    BAD(hf_poll_begin(d,
+                      &(hf_poll_opts){.size_ = sizeof(hf_poll_opts),
+                                      .worker = "w",
+                                      .queue = "q",
+                                      .build = "b\n",
+                                      .got = got_nothing},
+                      &poll));
+    BAD(hf_view_save(
+        d, hf_json(d, "{'name': 'a\\nb', 'bucket': 'running', 'owner': 'me', 'filters': {}}"), mem,
+        &out));
+    BAD(hf_view_save(
+        d, hf_json(d, "{'name': 'a', 'bucket': 'running', 'owner': 'm\\u0000e', 'filters': {}}"),
+        mem, &out));
+#undef BAD
+#undef TOKEN
+    ck_assert_int_eq(rows(d), 0);
+    ck_assert_int_eq(hf_kit_rows(d, "saved_view") + hf_kit_rows(d, "token"), 0);
+    hf_kit_ok(d, hf_start(d, "waits", hf_json(d, "'a\\u0000b'"), .id = "a")); /* a payload may */
+    hf_kit_ok(d, hf_test_drain(d));
     hf_kit_close(d);
 }
 
@@ -503,7 +590,8 @@ HF_BOTH_ENGINES(batch_whose_runs_vanish)
 }
 
 HF_PG_SUITE_MAIN("engine/bad_request", HF_BOTH(ids_of_0_191_and_192_characters),
-                 HF_BOTH(ids_with_each_forbidden_character), HF_BOTH(contracts_that_do_not_parse),
+                 HF_BOTH(ids_with_each_forbidden_character),
+                 HF_BOTH(n07_no_name_has_control_characters), HF_BOTH(contracts_that_do_not_parse),
                  HF_BOTH(arguments_of_every_wrong_type),
                  HF_BOTH(arguments_missing_unknown_and_too_many), HF_BOTH(timeouts_of_0_and_below),
                  HF_BOTH(durations_beyond_a_hundred_years), HF_BOTH(times_that_cannot_be_written),

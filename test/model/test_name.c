@@ -99,6 +99,35 @@ START_TEST(text_names_take_any_script)
 }
 END_TEST
 
+/* No kind takes a control character, wherever it stands; what can be a part of an address is no
+   folder of one. */
+START_TEST(n07_no_control_characters_and_no_folders)
+{
+    static const struct {
+        const char *text;
+        size_t len;
+    } bad[] = {{"a\0b", 3},  {"\0", 1},    {"a\n", 2},       {"\ta", 2},
+               {"a\x1F", 2}, {"a\x7F", 2}, {"a\xC2\x80", 3}, {"a\xC2\x9F", 3}};
+
+    for (size_t i = 0; i < hf_name_kind_list.count; i++) {
+        hf_name_kind kind = (hf_name_kind)hf_name_kind_list.items[i].number;
+        bool part = hf_name_alphabet_of(kind) != HF_NAME_ALPHABET_TEXT;
+
+        for (size_t k = 0; k < sizeof(bad) / sizeof(bad[0]); k++)
+            ck_assert_int_eq(hf_name_check(kind, hf_slice_from(bad[k].text, bad[k].len), NULL),
+                             HF_INVALID);
+        ck_assert_int_eq(hf_name_check(kind, HF_SLICE("."), NULL), part ? HF_INVALID : HF_OK);
+        ck_assert_int_eq(hf_name_check(kind, HF_SLICE(".."), NULL), part ? HF_INVALID : HF_OK);
+        ck_assert_int_eq(hf_name_check(kind, HF_SLICE("..."), NULL), HF_OK);
+    }
+    for (size_t k = 0; k < sizeof(bad) / sizeof(bad[0]); k++)
+        ck_assert_int_eq(hf_name_check_text("value", hf_slice_from(bad[k].text, bad[k].len), NULL),
+                         HF_INVALID);
+    ck_assert_int_eq(hf_name_check_text("value", HF_SLICE(" x "), NULL), HF_OK);
+    ck_assert_int_eq(hf_name_check_text("value", (hf_slice){0}, NULL), HF_OK);
+}
+END_TEST
+
 /* A message names the character and its position, counted in characters from 1. */
 START_TEST(messages_point_at_the_character)
 {
@@ -120,4 +149,4 @@ END_TEST
 
 HF_SUITE_MAIN("model/name", {lengths_are_bounded, 0}, {bounds_are_the_contracts, 0},
               {alphabets_are_exact, 0}, {text_names_take_any_script, 0},
-              {messages_point_at_the_character, 0})
+              {n07_no_control_characters_and_no_folders, 0}, {messages_point_at_the_character, 0})

@@ -180,11 +180,11 @@ static void body_wrong(const hf_route *route, hf_buf *out)
     hf_buf_clear(out);
     hf_buf_add_byte(out, '{');
     while (hf_route_field_next(&rest, &field))
-        hf_buf_add_format(out, "%s\"%.*s\":%s", out->len > 1 ? "," : "", (int)field.name.len,
-                          field.name.ptr,
-                          hf_slice_equal(field.type, HF_SLICE("any"))      ? "null"
-                          : hf_slice_equal(field.type, HF_SLICE("string")) ? "7"
-                                                                           : "\"neither\"");
+        hf_buf_add_format(
+            out, "%s\"%.*s\":%s", out->len > 1 ? "," : "", (int)field.name.len, field.name.ptr,
+            hf_slice_equal(field.type, HF_SLICE("any"))                            ? "null"
+            : hf_slice_equal(hf_route_field_plain(field.type), HF_SLICE("string")) ? "7"
+                                                                                   : "\"neither\"");
     hf_buf_add_byte(out, '}');
 }
 

@@ -50,7 +50,9 @@ static void body_fill(const hf_route *route, const char *worker, hf_buf *out)
     while (rest.len && hf_route_field_next(&rest, &field))
         if (field.required && !hf_slice_equal(field.name, HF_SLICE("worker_id")))
             hf_buf_add_format(out, ",\"%.*s\":%s", (int)field.name.len, field.name.ptr,
-                              hf_slice_equal(field.type, HF_SLICE("array")) ? "[]" : "\"x\"");
+                              hf_slice_equal(hf_route_field_plain(field.type), HF_SLICE("array"))
+                                  ? "[]"
+                                  : "\"x\"");
     hf_buf_add_byte(out, '}');
 }
 
