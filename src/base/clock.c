@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/date.h"
+#include "base/sched.h"
 
 enum { YEAR_MIN = 1970 };
 
@@ -23,8 +24,13 @@ static const hf_clock clock_of_system = {.is_virtual = false};
 
 static int64_t system_us(clockid_t id)
 {
+    hf_sched *sched = hf_sched_here();
     struct timespec now;
-    int rc = clock_gettime(id, &now);
+    int rc;
+
+    if (sched)
+        return sched->time_us(sched, id == CLOCK_REALTIME);
+    rc = clock_gettime(id, &now);
 
     HF_ASSERT(rc == 0);
     return (int64_t)now.tv_sec * US_PER_SECOND + now.tv_nsec / 1000;

@@ -5,6 +5,7 @@
 #include <sys/random.h>
 
 #include "base/assert.h"
+#include "base/sched.h"
 
 static uint64_t bits_rotate(uint64_t bits, int left)
 {
@@ -23,8 +24,13 @@ static uint64_t seed_spread(uint64_t *seed)
 
 static bool system_fill(void *out, size_t bytes)
 {
+    hf_sched *sched = hf_sched_here();
     char *at = out;
 
+    if (sched) {
+        sched->random(sched, out, bytes);
+        return true;
+    }
     while (bytes) {
         ssize_t got = getrandom(at, bytes, 0);
 

@@ -1,6 +1,7 @@
 /* thread.h: threads, mutexes and conditions that check themselves. Creating one may fail and
    returns a status; using one wrongly (locking twice, unlocking another thread's) is a broken
-   invariant and panics. All of them live in the caller's memory and must not move. */
+   invariant and panics. All of them live in the caller's memory and must not move. In a test build
+   a scheduler may decide about them instead of the system (sched.h). */
 #ifndef HF_BASE_THREAD_H
 #define HF_BASE_THREAD_H
 
@@ -27,6 +28,8 @@ typedef struct hf_thread {
     bool started; /* and not yet joined; zero-initialise */
     hf_thread_fn *run;
     void *ctx;
+    struct hf_sched *sched; /* that it runs under; NULL: the system's */
+    void *slot;             /* its name there */
     char name[HF_THREAD_NAME_SIZE];
 } hf_thread;
 
@@ -55,6 +58,9 @@ HF_NODISCARD hf_status hf_thread_start(hf_thread *thread, const char *name, hf_t
 
 /* Lets the thread go: nobody will wait for it. */
 void hf_thread_detach(hf_thread *thread);
+
+/* Lets another thread run, for whom this one waits without sleeping. */
+void hf_thread_yield(void);
 
 /* Waits for the thread to end. Does nothing for one that was not started or is joined already. */
 void hf_thread_join(hf_thread *thread);

@@ -14,7 +14,6 @@
 #include "commit/writer.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -193,7 +192,7 @@ static hf_unit *queue_more(void *ctx)
     hf_unit *units;
 
     while (!atomic_load(&writer->queued) && hf_clock_mono_us(hf_clock_system()) < until_us)
-        (void)sched_yield();
+        hf_thread_yield();
     hf_mutex_lock(&writer->lock);
     units = queue_take(writer);
     hf_mutex_unlock(&writer->lock);

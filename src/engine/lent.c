@@ -3,7 +3,6 @@
    caller waiting. */
 #include "engine/lent.h"
 
-#include <sched.h>
 #include <stdatomic.h>
 
 #include "base/alloc.h"
@@ -234,7 +233,7 @@ static void lent_linger(const hf_lent *lent)
 
     while ((lent->state == LENT_WAITS || lent->state == LENT_TAKEN) &&
            hf_clock_mono_us(hf_clock_system()) < until_us)
-        (void)sched_yield();
+        hf_thread_yield();
 }
 
 static void lent_await(hf_engine *engine, hf_lent *lent)
