@@ -106,14 +106,21 @@ hf_effect *hf_decide_effect(hf_decide *decide, hf_effect_kind kind, int64_t run)
     return effect;
 }
 
-/* The six keys that every leaf of a barrier carries. */
-void hf_decide_groups(hf_decide *decide, const hf_decision_row *row)
+void hf_decide_group_id(const hf_decision_group *group, char *out_text, size_t size)
 {
     static const char *const prefixes[] = {[HF_PARALLEL_GROUP_KIND_ACTIVITY] =
                                                "parallel-activities",
                                            [HF_PARALLEL_GROUP_KIND_CHILD] = "parallel-children",
                                            [HF_PARALLEL_GROUP_KIND_MIXED] = "parallel-calls",
                                            [HF_PARALLEL_GROUP_KIND_TIMER] = "parallel-timers"};
+
+    (void)snprintf(out_text, size, "%s:%lld:%lld", prefixes[group->kind],
+                   (long long)group->base_step, (long long)group->size);
+}
+
+/* The six keys that every leaf of a barrier carries. */
+void hf_decide_groups(hf_decide *decide, const hf_decision_row *row)
+{
     hf_event_builder *events = hf_unit_events(decide->unit, 0);
     const hf_decision_group *inner;
     hf_buf path = {0};
@@ -124,19 +131,17 @@ void hf_decide_groups(hf_decide *decide, const hf_decision_row *row)
     for (size_t i = 0; i < row->group_count; i++) {
         const hf_decision_group *group = &row->groups[i];
 
+        hf_decide_group_id(group, id, sizeof(id));
         hf_buf_add_format(
             &path,
-            "%s{\"parallel_group_base_sequence\":%lld,\"parallel_group_id\":\"%s:%lld:%lld\","
+            "%s{\"parallel_group_base_sequence\":%lld,\"parallel_group_id\":\"%s\","
             "\"parallel_group_index\":%lld,\"parallel_group_kind\":\"%s\",\"parallel_group_size\":%"
             "lld}",
-            i ? "," : "[", (long long)group->base_step, prefixes[group->kind],
-            (long long)group->base_step, (long long)group->size, (long long)group->index,
+            i ? "," : "[", (long long)group->base_step, id, (long long)group->index,
             hf_parallel_group_kind_text(group->kind), (long long)group->size);
     }
     hf_buf_add_text(&path, "]");
     inner = &row->groups[row->group_count - 1];
-    (void)snprintf(id, sizeof(id), "%s:%lld:%lld", prefixes[inner->kind],
-                   (long long)inner->base_step, (long long)inner->size);
     hf_event_put_text(events, HF_KEY_PARALLEL_GROUP_ID, hf_slice_of(id));
     hf_event_put_text(events, HF_KEY_PARALLEL_GROUP_KIND,
                       hf_slice_of(hf_parallel_group_kind_text(inner->kind)));

@@ -15,6 +15,9 @@ void hf_decide_payload_in(hf_decide *decide, size_t part, hf_event_key key,
 hf_effect *hf_decide_effect(hf_decide *decide, hf_effect_kind kind,
                             int64_t run); /* NULL: no memory */
 void hf_decide_groups(hf_decide *decide, const hf_decision_row *row);
+
+/* "parallel-activities:3:2": what a group is called. */
+void hf_decide_group_id(const hf_decision_group *group, char *out_text, size_t size);
 /* What the event at hand says went wrong, as far as it fits (words.h); ptr NULL: nothing. */
 void hf_decide_words(hf_decide *decide, hf_slice type, hf_slice message);
 void hf_decide_failure(hf_decide *decide, const hf_decision_failure *failure,

@@ -258,6 +258,8 @@ hf_status hf_decide_continue(hf_decide *decide, const hf_decision_row *row, hf_e
     plan.link = link.key;
     plan.call = old->parent_run == HF_NONE ? NULL : &old->call;
     plan.inherits = true;
+    if (row->next.queue.ptr)
+        plan.run.queue = row->next.queue;
     if (row->next.type.ptr) {
         plan.instance.type = row->next.type;
         plan.type = (hf_decide_type){.definition = HF_NONE};

@@ -50,6 +50,7 @@ hf_status hf_decide_timer_start(hf_decide *decide, const hf_decision_row *row, i
     hf_event_put_int(events, HF_KEY_DELAY_SECONDS, seconds_up(delay_us));
     hf_event_put_time(events, HF_KEY_FIRE_AT, timer.due_us);
     timer_fields(events, kind, row->name);
+    hf_decide_groups(decide, row);
     if (delay_us == 0) {
         fired_event(decide, row->step, kind, row->name);
         return HF_OK;

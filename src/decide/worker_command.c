@@ -1,6 +1,7 @@
 /* worker_command.c: see worker_command.h. Two tables say what the published commands are: which
-   fields each may carry, and what a field must look like. A field that belongs to another command
-   is a mistake; one that nobody knows is a newer worker's and is passed over. */
+   fields each may carry, and what a field must look like. Everything that a command carries is
+   either carried out or a mistake: a field of another command, one that this server does not do,
+   one that nobody knows. */
 #include "decide/worker_command.h"
 
 #include <stdio.h>
@@ -9,11 +10,20 @@
 #include "base/buf.h"
 #include "base/utf8.h"
 #include "base/value.h"
+#include "decide/decide_impl.h"
 #include "model/envelope.h"
 #include "model/limit.h"
+#include "model/name.h"
 #include "model/policy.h"
 
-enum { KEY_SIZE = 160, GROUPS_MAX = 8, BACKOFFS_MAX = HF_RETRY_BACKOFFS_MAX, TEXT_MAX = 255 };
+enum {
+    KEY_SIZE = 160,
+    FIELD_MAX = 64, /* no field that is known is longer */
+    GROUPS_MAX = 8,
+    GROUP_STEP_MAX = 1000000000,
+    BACKOFFS_MAX = HF_RETRY_BACKOFFS_MAX,
+    TEXT_MAX = 255
+};
 
 /* Commands as bits, so that a field can name all it belongs to. */
 enum {
@@ -76,50 +86,51 @@ typedef struct command_field {
     unsigned in;     /* commands that may carry it */
     unsigned needed; /* commands that must */
     field_form form;
+    hf_name_kind rule; /* what a FORM_NAME must be besides; 0: nothing */
 } command_field;
 
 static const command_field fields[] = {
-    {"activity_type", ACTIVITY, ACTIVITY, FORM_NAME},
-    {"workflow_type", CHILD | CONTINUE, CHILD, FORM_NAME},
-    {"arguments", ACTIVITY | CHILD | CONTINUE, 0, FORM_ANY},
+    {"activity_type", ACTIVITY, ACTIVITY, FORM_NAME, HF_NAME_TYPE},
+    {"workflow_type", CHILD | CONTINUE, CHILD, FORM_NAME, HF_NAME_TYPE},
+    {"arguments", ACTIVITY | CHILD | CONTINUE, 0, FORM_ANY, 0},
     {"payload_codec", ACTIVITY | CHILD | CONTINUE | COMPLETE | SIDE_EFFECT | COMPLETE_UPDATE, 0,
-     FORM_NAME},
-    {"queue", ACTIVITY | CHILD | CONTINUE, 0, FORM_NAME},
-    {"connection", ACTIVITY | CHILD | CONTINUE, 0, FORM_ANY},
-    {"retry_policy", ACTIVITY | CHILD, 0, FORM_OBJECT},
-    {"start_to_close_timeout", ACTIVITY, 0, FORM_POSITIVE},
-    {"schedule_to_start_timeout", ACTIVITY, 0, FORM_POSITIVE},
-    {"schedule_to_close_timeout", ACTIVITY, 0, FORM_POSITIVE},
-    {"heartbeat_timeout", ACTIVITY, 0, FORM_POSITIVE},
-    {"worker_session", 0, 0, FORM_REFUSED},
-    {"delay_seconds", TIMER, TIMER, FORM_SECONDS},
-    {"parent_close_policy", CHILD, 0, FORM_NAME},
-    {"execution_timeout_seconds", CHILD, 0, FORM_POSITIVE},
-    {"run_timeout_seconds", CHILD, 0, FORM_POSITIVE},
-    {"update_id", COMPLETE_UPDATE | FAIL_UPDATE, COMPLETE_UPDATE | FAIL_UPDATE, FORM_NAME},
-    {"result", COMPLETE | COMPLETE_UPDATE | SIDE_EFFECT, SIDE_EFFECT, FORM_ANY},
-    {"message", FAIL | FAIL_UPDATE, FAIL | FAIL_UPDATE, FORM_TEXT},
-    {"exception_type", FAIL | FAIL_UPDATE, 0, FORM_TEXT},
-    {"exception_class", FAIL | FAIL_UPDATE, 0, FORM_TEXT},
-    {"exception", FAIL | FAIL_UPDATE, 0, FORM_ANY},
-    {"non_retryable", FAIL | FAIL_UPDATE, 0, FORM_BOOL},
-    {"change_id", VERSION, VERSION, FORM_NAME},
-    {"version", VERSION, VERSION, FORM_INT},
-    {"min_supported", VERSION, VERSION, FORM_INT},
-    {"max_supported", VERSION, VERSION, FORM_INT},
-    {"attributes", ATTRIBUTES, ATTRIBUTES, FORM_OBJECT},
-    {"attribute_types", ATTRIBUTES, 0, FORM_OBJECT},
-    {"entries", MEMO, MEMO, FORM_OBJECT},
-    {"condition_key", CONDITION, 0, FORM_LINE},
-    {"condition_definition_fingerprint", CONDITION, 0, FORM_LINE},
-    {"signal_name", SIGNAL, SIGNAL, FORM_NAME},
-    {"timeout_seconds", CONDITION | SIGNAL, 0, FORM_SECONDS},
-    {"parallel_group_path", GROUPED, 0, FORM_ANY},
-    {"parallel_group_id", GROUPED, 0, FORM_NAME},
-    {"parallel_group_kind", GROUPED, 0, FORM_NAME},
-    {"parallel_group_base_sequence", GROUPED, 0, FORM_INT},
-    {"parallel_group_size", GROUPED, 0, FORM_INT},
-    {"parallel_group_index", GROUPED, 0, FORM_INT},
+     FORM_NAME, 0},
+    {"queue", ACTIVITY | CHILD | CONTINUE, 0, FORM_NAME, HF_NAME_QUEUE},
+    {"connection", 0, 0, FORM_REFUSED, 0},
+    {"retry_policy", ACTIVITY | CHILD, 0, FORM_OBJECT, 0},
+    {"start_to_close_timeout", ACTIVITY, 0, FORM_POSITIVE, 0},
+    {"schedule_to_start_timeout", ACTIVITY, 0, FORM_POSITIVE, 0},
+    {"schedule_to_close_timeout", ACTIVITY, 0, FORM_POSITIVE, 0},
+    {"heartbeat_timeout", ACTIVITY, 0, FORM_POSITIVE, 0},
+    {"worker_session", 0, 0, FORM_REFUSED, 0},
+    {"delay_seconds", TIMER, TIMER, FORM_SECONDS, 0},
+    {"parent_close_policy", CHILD, 0, FORM_NAME, 0},
+    {"execution_timeout_seconds", CHILD, 0, FORM_POSITIVE, 0},
+    {"run_timeout_seconds", CHILD, 0, FORM_POSITIVE, 0},
+    {"update_id", COMPLETE_UPDATE | FAIL_UPDATE, COMPLETE_UPDATE | FAIL_UPDATE, FORM_NAME, 0},
+    {"result", COMPLETE | COMPLETE_UPDATE | SIDE_EFFECT, SIDE_EFFECT, FORM_ANY, 0},
+    {"message", FAIL | FAIL_UPDATE, FAIL | FAIL_UPDATE, FORM_TEXT, 0},
+    {"exception_type", FAIL | FAIL_UPDATE, 0, FORM_TEXT, 0},
+    {"exception_class", FAIL | FAIL_UPDATE, 0, FORM_TEXT, 0},
+    {"exception", FAIL | FAIL_UPDATE, 0, FORM_ANY, 0},
+    {"non_retryable", FAIL | FAIL_UPDATE, 0, FORM_BOOL, 0},
+    {"change_id", VERSION, VERSION, FORM_NAME, HF_NAME_CHANGE},
+    {"version", VERSION, VERSION, FORM_INT, 0},
+    {"min_supported", VERSION, VERSION, FORM_INT, 0},
+    {"max_supported", VERSION, VERSION, FORM_INT, 0},
+    {"attributes", ATTRIBUTES, ATTRIBUTES, FORM_OBJECT, 0},
+    {"attribute_types", ATTRIBUTES, 0, FORM_OBJECT, 0},
+    {"entries", MEMO, MEMO, FORM_OBJECT, 0},
+    {"condition_key", CONDITION, 0, FORM_LINE, 0},
+    {"condition_definition_fingerprint", CONDITION, 0, FORM_LINE, 0},
+    {"signal_name", SIGNAL, SIGNAL, FORM_NAME, HF_NAME_SIGNAL},
+    {"timeout_seconds", CONDITION | SIGNAL, 0, FORM_SECONDS, 0},
+    {"parallel_group_path", GROUPED, 0, FORM_ANY, 0},
+    {"parallel_group_id", GROUPED, 0, FORM_NAME, 0},
+    {"parallel_group_kind", GROUPED, 0, FORM_NAME, 0},
+    {"parallel_group_base_sequence", GROUPED, 0, FORM_INT, 0},
+    {"parallel_group_size", GROUPED, 0, FORM_INT, 0},
+    {"parallel_group_index", GROUPED, 0, FORM_INT, 0},
 };
 
 /* One batch on its way in. */
@@ -196,12 +207,33 @@ static const char *form_mistake(field_form form, hf_value value)
     return NULL;
 }
 
+/* Members that nobody knows: what they ask for would not be done. */
+static void unknown_check(reading *r)
+{
+    hf_slice name;
+    hf_value value;
+
+    for (size_t i = 0; hf_value_member(r->command, i, &name, &value); i++) {
+        bool known = hf_slice_equal(name, HF_SLICE("type"));
+
+        for (size_t k = 0; !known && k < sizeof(fields) / sizeof(fields[0]); k++)
+            known = hf_slice_equal(name, hf_slice_of(fields[k].name));
+        if (known)
+            continue;
+        if (name.len > FIELD_MAX || hf_utf8_has_control(name))
+            mistake(r, NULL, "has a field that no command has");
+        else
+            mistake(r, hf_mem_text(r->mem, name), "is no field that this server knows");
+    }
+}
+
 /* Every field that is known is in its place and of its form; null is as good as absent. */
 static void fields_check(reading *r)
 {
     for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
         const command_field *field = &fields[i];
         hf_value value = hf_value_find(r->command, hf_slice_of(field->name));
+        hf_err bad = {0};
         const char *wrong;
 
         if (hf_value_kind_of(value) == HF_VALUE_NULL) {
@@ -214,6 +246,8 @@ static void fields_check(reading *r)
         wrong = form_mistake(field->form, value);
         if (field->form != FORM_REFUSED && !(field->in & r->bit))
             wrong = "does not belong to this command";
+        if (!wrong && field->rule && hf_name_check(field->rule, hf_value_slice(value), &bad))
+            wrong = bad.text;
         if (wrong)
             mistake(r, field->name, wrong);
     }
@@ -301,6 +335,42 @@ static hf_status final_types_get(reading *r, hf_value types, hf_decision_activit
     return kept ? HF_OK : hf_err_nomem(r->err, "a retry policy");
 }
 
+static bool array_or_none(hf_value value)
+{
+    return hf_value_kind_of(value) == HF_VALUE_NULL || hf_value_kind_of(value) == HF_VALUE_ARRAY;
+}
+
+/* What a retry policy has is known, and of the kind that it must be. */
+static void policy_check(reading *r, hf_value policy, bool child)
+{
+    static const char *const known[] = {"max_attempts", "backoff_seconds",
+                                        "non_retryable_error_types"};
+    hf_value pauses = hf_get(policy, known[1]);
+    hf_slice name;
+    hf_value value;
+
+    for (size_t i = 0; hf_value_member(policy, i, &name, &value); i++) {
+        bool found = false;
+
+        for (size_t k = 0; k < sizeof(known) / sizeof(known[0]); k++)
+            found = found || hf_slice_equal(name, hf_slice_of(known[k]));
+        if (!found)
+            mistake(r, "retry_policy",
+                    "may have max_attempts, backoff_seconds and non_retryable_error_types alone");
+    }
+    if (!array_or_none(pauses))
+        mistake(r, "retry_policy.backoff_seconds", "must be an array");
+    if (!array_or_none(hf_get(policy, known[2])))
+        mistake(r, "retry_policy.non_retryable_error_types", "must be an array");
+    for (size_t i = 0; child && i < hf_len(pauses); i++)
+        if (hf_num(hf_at(pauses, i), "", -1) != 0)
+            mistake(r, "retry_policy.backoff_seconds",
+                    "must be 0: this server tries children again at once");
+    if (child && hf_len(hf_get(policy, known[2])))
+        mistake(r, "retry_policy.non_retryable_error_types",
+                "is not supported for children by this server");
+}
+
 /* max_attempts, backoff_seconds and non_retryable_error_types of an activity or child. */
 static hf_status retries_get(reading *r, hf_decision_activity *activity, int64_t *out_max)
 {
@@ -313,6 +383,7 @@ static hf_status retries_get(reading *r, hf_decision_activity *activity, int64_t
     *out_max = 0;
     if (!policy)
         return HF_OK;
+    policy_check(r, policy, !activity);
     if (hf_value_kind_of(most) == HF_VALUE_NULL)
         *out_max = -1;
     else if (whole_number(most) && hf_int(most, "", 0) > 0)
@@ -379,28 +450,81 @@ static hf_status child_read(reading *r, hf_decision_row *row)
     return retries_get(r, NULL, &child->max_attempts);
 }
 
-/* One entry of a group path; false: something is missing or does not fit. */
-static bool group_read(hf_value entry, hf_decision_group *out_group)
+static bool same_group(const hf_decision_group *a, const hf_decision_group *b)
 {
-    hf_slice kind = hf_value_slice(hf_get(entry, "parallel_group_kind"));
+    return a->kind == b->kind && a->base_step == b->base_step && a->size == b->size;
+}
 
+/* What a group says of itself: all of it is there, nothing else is, and it fits the command. */
+static const char *group_read(const reading *r, hf_value entry, bool flat,
+                              hf_decision_group *out_group)
+{
+    hf_parallel_group_kind own = r->bit == TIMER   ? HF_PARALLEL_GROUP_KIND_TIMER
+                                 : r->bit == CHILD ? HF_PARALLEL_GROUP_KIND_CHILD
+                                                   : HF_PARALLEL_GROUP_KIND_ACTIVITY;
+    hf_slice kind = hf_value_slice(hf_get(entry, "parallel_group_kind"));
+    hf_slice name;
+    hf_value value;
+    char id[96];
+
+    for (size_t i = 0; !flat && hf_value_member(entry, i, &name, &value); i++)
+        if (!hf_slice_starts(name, HF_SLICE("parallel_group_")) ||
+            (!hf_slice_equal(name, HF_SLICE("parallel_group_id")) &&
+             !hf_slice_equal(name, HF_SLICE("parallel_group_kind")) &&
+             !hf_slice_equal(name, HF_SLICE("parallel_group_base_sequence")) &&
+             !hf_slice_equal(name, HF_SLICE("parallel_group_size")) &&
+             !hf_slice_equal(name, HF_SLICE("parallel_group_index"))))
+            return "has a member that this server does not know";
     *out_group = (hf_decision_group){.base_step = hf_int(entry, "parallel_group_base_sequence", 0),
                                      .size = hf_int(entry, "parallel_group_size", 0),
                                      .index = hf_int(entry, "parallel_group_index", -1)};
-    return hf_parallel_group_kind_parse(kind, &out_group->kind) &&
-           hf_str(entry, "parallel_group_id", NULL) && out_group->base_step > 0 &&
-           out_group->size > 0 && out_group->index >= 0 && out_group->index < out_group->size;
+    if (!hf_parallel_group_kind_parse(kind, &out_group->kind) || out_group->base_step < 1 ||
+        out_group->base_step > GROUP_STEP_MAX || out_group->size < 1 ||
+        out_group->size > GROUP_STEP_MAX || out_group->index < 0 ||
+        out_group->index >= out_group->size)
+        return "is not complete";
+    if (out_group->kind != own && out_group->kind != HF_PARALLEL_GROUP_KIND_MIXED)
+        return "is of a kind that this command is not";
+    hf_decide_group_id(out_group, id, sizeof(id));
+    if (strcmp(hf_str(entry, "parallel_group_id", ""), id) != 0)
+        return "has an id that is not made of its kind, its first step and its size";
+    return NULL;
 }
 
 /* The barriers that the command is a leaf of, outermost first. They fix its step. */
+static const char *groups_fill(reading *r, hf_value path, hf_decision_group *groups, size_t count)
+{
+    hf_decision_group flat;
+    const char *wrong = NULL;
+
+    for (size_t i = 0; !wrong && i < count; i++) {
+        wrong = group_read(r, path ? hf_at(path, i) : r->command, !path, &groups[i]);
+        if (!wrong &&
+            groups[i].base_step + groups[i].index != groups[0].base_step + groups[0].index)
+            wrong = "names two different steps";
+    }
+    if (wrong || !path || !field_get(r, "parallel_group_id"))
+        return wrong;
+    wrong = group_read(r, r->command, true, &flat);
+    return wrong ? wrong
+           : !same_group(&flat, &groups[count - 1]) || flat.index != groups[count - 1].index
+               ? "ends in another group than the command names beside it"
+               : NULL;
+}
+
 static hf_status groups_read(reading *r, hf_decision_row *row)
 {
     hf_value path = field_get(r, "parallel_group_path");
     size_t count = path ? hf_len(path) : field_get(r, "parallel_group_id") ? 1 : 0;
     hf_decision_group *groups;
+    const char *wrong;
 
-    if (!count && !path)
+    if (!count && !path) {
+        if (field_get(r, "parallel_group_kind") || field_get(r, "parallel_group_base_sequence") ||
+            field_get(r, "parallel_group_size") || field_get(r, "parallel_group_index"))
+            mistake(r, "parallel_group_path", "is not complete");
         return HF_OK;
+    }
     if (count == 0 || count > GROUPS_MAX) {
         mistake(r, "parallel_group_path", "must have 1 to 8 entries");
         return HF_OK;
@@ -408,20 +532,62 @@ static hf_status groups_read(reading *r, hf_decision_row *row)
     groups = hf_mem_array(r->mem, count, sizeof(*groups));
     if (!groups)
         return hf_err_nomem(r->err, "a parallel group");
-    for (size_t i = 0; i < count; i++) {
-        if (!group_read(path ? hf_at(path, i) : r->command, &groups[i])) {
-            mistake(r, "parallel_group_path", "is not complete");
-            return HF_OK;
-        }
-        if (groups[i].base_step + groups[i].index != groups[0].base_step + groups[0].index) {
-            mistake(r, "parallel_group_path", "names two different steps");
-            return HF_OK;
-        }
+    wrong = groups_fill(r, path, groups, count);
+    if (wrong) {
+        mistake(r, "parallel_group_path", wrong);
+        return HF_OK;
     }
     row->groups = groups;
     row->group_count = count;
     row->step = groups[0].base_step + groups[0].index;
     return HF_OK;
+}
+
+/* A type that is named for an attribute is one that its value has. */
+static bool attribute_fits(hf_search_attribute_type type, hf_value value)
+{
+    hf_value_kind kind = hf_value_kind_of(value);
+
+    if (kind == HF_VALUE_NULL)
+        return true; /* taken away */
+    switch (type) {
+    case HF_SEARCH_ATTRIBUTE_TYPE_STRING:
+    case HF_SEARCH_ATTRIBUTE_TYPE_KEYWORD:
+    case HF_SEARCH_ATTRIBUTE_TYPE_DATETIME:
+        return kind == HF_VALUE_STRING;
+    case HF_SEARCH_ATTRIBUTE_TYPE_KEYWORD_LIST:
+        for (size_t i = 0; i < hf_len(value); i++)
+            if (hf_value_kind_of(hf_at(value, i)) != HF_VALUE_STRING)
+                return false;
+        return kind == HF_VALUE_ARRAY;
+    case HF_SEARCH_ATTRIBUTE_TYPE_INT:
+        return kind == HF_VALUE_INT;
+    case HF_SEARCH_ATTRIBUTE_TYPE_FLOAT:
+        return kind == HF_VALUE_INT || kind == HF_VALUE_DOUBLE;
+    case HF_SEARCH_ATTRIBUTE_TYPE_BOOL:
+        return kind == HF_VALUE_BOOL;
+    }
+    return false;
+}
+
+static void attribute_types_check(reading *r)
+{
+    hf_value types = field_get(r, "attribute_types");
+    hf_value attributes = field_get(r, "attributes");
+    hf_slice name;
+    hf_value word;
+
+    for (size_t i = 0; hf_value_member(types, i, &name, &word); i++) {
+        hf_value value = hf_value_find(attributes, name);
+        hf_search_attribute_type type;
+
+        if (!value)
+            mistake(r, "attribute_types", "names an attribute that is not among attributes");
+        else if (!hf_search_attribute_type_parse(hf_value_slice(word), &type))
+            mistake(r, "attribute_types", "has a type that this server does not know");
+        else if (!attribute_fits(type, value))
+            mistake(r, "attribute_types", "does not fit the value of an attribute");
+    }
 }
 
 static hf_status command_fill(reading *r, hf_worker_command *out)
@@ -455,6 +621,10 @@ static hf_status command_fill(reading *r, hf_worker_command *out)
         break;
     case CONTINUE:
         row->next.type = text_get(r, "workflow_type");
+        row->next.queue = text_get(r, "queue");
+        break;
+    case ATTRIBUTES:
+        attribute_types_check(r);
         break;
     case COMPLETE_UPDATE:
     case FAIL_UPDATE:
@@ -484,6 +654,7 @@ static hf_status command_read(reading *r, hf_worker_command *out)
     r->bit = kind->bit;
     out->row.kind = kind->decision;
     before = r->mistakes;
+    unknown_check(r);
     fields_check(r);
     if (r->mistakes > before)
         return HF_OK;
@@ -497,6 +668,8 @@ static hf_status command_read(reading *r, hf_worker_command *out)
     if (!st && (r->bit & (ACTIVITY | CHILD | CONTINUE | COMPLETE | COMPLETE_UPDATE | SIDE_EFFECT |
                           ATTRIBUTES | MEMO)))
         st = payload_get(r, value, &out->row.value);
+    if (!st && (r->bit & (ATTRIBUTES | MEMO)) && out->row.value.codec != HF_PAYLOAD_CODEC_JSON)
+        mistake(r, value, "must be a plain object, not an envelope");
     return st;
 }
 

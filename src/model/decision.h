@@ -116,7 +116,8 @@ typedef struct hf_decision_row {
             int64_t ordinal;     /* counts within the run: makes sending idempotent */
         } outgoing;
         struct {
-            hf_slice type; /* continue_as_new; ptr NULL: the same */
+            hf_slice type;  /* continue_as_new; ptr NULL: the same */
+            hf_slice queue; /* as the type */
         } next;
     };
 } hf_decision_row;

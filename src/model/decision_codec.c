@@ -71,6 +71,7 @@ static const member members[] = {
     {"instance", OUTGOING, FORM_TEXT, AT(outgoing.instance), NULL},
     {"ordinal", OUTGOING, FORM_INT, AT(outgoing.ordinal), NULL},
     {"type", NEXT, FORM_TEXT, AT(next.type), NULL},
+    {"queue", NEXT, FORM_TEXT, AT(next.queue), NULL},
 };
 enum { MEMBERS = sizeof(members) / sizeof(members[0]) };
 

@@ -568,9 +568,17 @@ static hf_status command_decide(hf_far *code, const hf_worker_command *command, 
 
     if (command->update_id.ptr)
         return update_decide(code, command, err);
-    if (given->step && given->step < code->next_step)
-        return HF_OK; /* a member of a barrier that is on the record */
-    if (given->step > *next)
+    if (given->step && given->step < code->next_step) { /* a member of a barrier, on the record */
+        const far_step *recorded = step_find(code, given->step);
+
+        return recorded && recorded->shape != decision_shape(given->kind)
+                   ? hf_err_set(err, HF_INVALID,
+                                "a parallel group has a %s at step %lld, which is recorded as %s",
+                                hf_history_shape_text(decision_shape(given->kind)),
+                                (long long)given->step, hf_history_shape_text(recorded->shape))
+                   : HF_OK;
+    }
+    if (given->step && given->step != *next)
         return hf_err_set(err, HF_INVALID,
                           "a parallel group names step %lld, but the next one is %lld",
                           (long long)given->step, (long long)*next);
@@ -583,6 +591,23 @@ static hf_status command_decide(hf_far *code, const hf_worker_command *command, 
     *row = *given;
     if (decision_has_step(given->kind))
         row->step = (*next)++;
+    return HF_OK;
+}
+
+/* All members of a barrier are opened in the turn that opens the first. */
+static hf_status groups_check(const hf_far *code, int64_t next, hf_err *err)
+{
+    for (size_t i = 0; i < code->row_count; i++) {
+        const hf_decision_row *row = &code->rows[i];
+
+        for (size_t k = 0; k < row->group_count; k++)
+            if (row->groups[k].base_step < code->next_step ||
+                row->groups[k].base_step + row->groups[k].size > next)
+                return hf_err_set(err, HF_INVALID,
+                                  "members of the parallel group of %lld at step %lld are missing",
+                                  (long long)row->groups[k].size,
+                                  (long long)row->groups[k].base_step);
+    }
     return HF_OK;
 }
 
@@ -625,6 +650,8 @@ hf_status hf_far_turn(hf_far *code, const hf_worker_answer *answer, hf_decision_
     st = code->native ? HF_OK : facts_decide(code, err);
     for (size_t i = 0; !st && answer && i < answer->count; i++)
         st = command_decide(code, &answer->commands[i], &next, err);
+    if (!st)
+        st = groups_check(code, next, err);
     if (!st && answer && answer->count && !answer->commands[0].update_id.ptr) {
         /* handled signals are on the record before the run ends or goes on waiting */
         size_t decided = code->row_count;

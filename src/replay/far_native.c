@@ -101,6 +101,8 @@ static hf_status names_check(const hf_decision_row *row, hf_err *err)
         st = hf_name_check(HF_NAME_QUEUE, row->child.queue, err);
     if (!st && row->kind == HF_DECISION_START_CHILD_WORKFLOW && row->child.id.ptr)
         st = hf_name_check(HF_NAME_INSTANCE, row->child.id, err);
+    if (!st && row->kind == HF_DECISION_CONTINUE_AS_NEW && row->next.queue.ptr)
+        st = hf_name_check(HF_NAME_QUEUE, row->next.queue, err);
     if (!st && row->kind == HF_DECISION_SEND_MESSAGE)
         st = hf_name_check(HF_NAME_INSTANCE, row->outgoing.instance, err);
     return st;
@@ -138,6 +140,9 @@ static hf_status step_begin(native *n, const hf_decision_row *row, hf_err *err)
         if (row->groups[i].base_step > row->step ||
             row->groups[i].base_step + row->groups[i].size <= row->step)
             return refuse(row, "is not within its barrier", err);
+    if (row->group_count && row->kind != HF_DECISION_SCHEDULE_ACTIVITY &&
+        row->kind != HF_DECISION_START_CHILD_WORKFLOW && row->kind != HF_DECISION_START_TIMER)
+        return refuse(row, "cannot be a member of a barrier", err);
     n->next = row->step + 1;
     if (shape_of(row->kind))
         n->opened[n->opened_count++] =

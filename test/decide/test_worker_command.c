@@ -82,8 +82,9 @@ START_TEST(commands_become_decisions)
     ck_assert(slice_is(row->value.bytes, "1"));
     row = only("[{\"type\":\"fail_workflow\",\"message\":\"no\",\"exception_class\":\"C\"}]");
     ck_assert(slice_is(row->failure.type, "C") && row->failure.retryable);
-    row = only("[{\"type\":\"continue_as_new\",\"workflow_type\":\"next\",\"newer_field\":1}]");
-    ck_assert(slice_is(row->next.type, "next"));
+    row = only("[{\"type\":\"continue_as_new\",\"workflow_type\":\"next\",\"queue\":\"q2\","
+               "\"connection\":null}]");
+    ck_assert(slice_is(row->next.type, "next") && slice_is(row->next.queue, "q2"));
     hf_mem_free(mem);
 }
 END_TEST
@@ -166,6 +167,97 @@ START_TEST(b199_batches_are_checked_before_anything_is_used)
 }
 END_TEST
 
+#define GROUP(id, kind, base, size, index)                                                         \
+    "{\"parallel_group_id\":\"" id "\",\"parallel_group_kind\":\"" kind                            \
+    "\",\"parallel_group_base_sequence\":" #base ",\"parallel_group_size\":" #size                 \
+    ",\"parallel_group_index\":" #index "}"
+#define TIMER_IN(path)                                                                             \
+    "[{\"type\":\"start_timer\",\"delay_seconds\":1,\"parallel_group_path\":" path "}]"
+
+/* Whatever a command carries is carried out or refused by its name. */
+START_TEST(n48_what_is_not_carried_out_is_refused)
+{
+    static const struct {
+        const char *json, *key;
+    } cases[] = {
+        {"[{\"type\":\"start_timer\",\"delay_seconds\":1,\"newer_field\":null}]",
+         "commands.0.newer_field"},
+        {"[{\"type\":\"schedule_activity\",\"activity_type\":\"a\",\"connection\":\"redis\"}]",
+         "commands.0.connection"},
+        {"[{\"type\":\"schedule_activity\",\"activity_type\":\"a\",\"worker_session\":{}}]",
+         "commands.0.worker_session"},
+        {"[{\"type\":\"schedule_activity\",\"activity_type\":\"a\",\"cancellation_policy\":\"x\"}]",
+         "commands.0.cancellation_policy"},
+        {"[{\"type\":\"schedule_activity\",\"activity_type\":\"a\",\"retry_policy\":{"
+         "\"max_attempts\":2,\"maximum_interval\":3}}]",
+         "commands.0.retry_policy"},
+        {"[{\"type\":\"schedule_activity\",\"activity_type\":\"a\",\"retry_policy\":{"
+         "\"max_attempts\":2,\"backoff_seconds\":5}}]",
+         "commands.0.retry_policy.backoff_seconds"},
+        {"[{\"type\":\"schedule_activity\",\"activity_type\":\"a\",\"retry_policy\":{"
+         "\"max_attempts\":2,\"non_retryable_error_types\":\"T\"}}]",
+         "commands.0.retry_policy.non_retryable_error_types"},
+        {"[{\"type\":\"start_child_workflow\",\"workflow_type\":\"c\",\"retry_policy\":{"
+         "\"max_attempts\":2,\"backoff_seconds\":[1]}}]",
+         "commands.0.retry_policy.backoff_seconds"},
+        {"[{\"type\":\"start_child_workflow\",\"workflow_type\":\"c\",\"retry_policy\":{"
+         "\"max_attempts\":2,\"non_retryable_error_types\":[\"T\"]}}]",
+         "commands.0.retry_policy.non_retryable_error_types"},
+        {"[{\"type\":\"record_side_effect\",\"result\":1,\"workflow_stream\":{}}]",
+         "commands.0.workflow_stream"},
+        {"[{\"type\":\"open_condition_wait\",\"condition_wait_occurrence_id\":\"o\"}]",
+         "commands.0.condition_wait_occurrence_id"},
+        {"[{\"type\":\"open_signal_wait\",\"signal_name\":\"s\",\"parallel_group_path\":[" GROUP(
+             "parallel-calls:1:1", "mixed", 1, 1, 0) "]}]",
+         "commands.0.parallel_group_path"},
+        {"[{\"type\":\"open_condition_wait\",\"parallel_group_id\":\"parallel-calls:1:1\"}]",
+         "commands.0.parallel_group_id"},
+        {TIMER_IN("[" GROUP("select-calls:1:1", "mixed", 1, 1, 0) "]"),
+         "commands.0.parallel_group_path"},
+        {TIMER_IN("[" GROUP("parallel-activities:1:1", "activity", 1, 1, 0) "]"),
+         "commands.0.parallel_group_path"},
+        {TIMER_IN("[" GROUP("parallel-calls:9223372036854775807:2", "mixed", 9223372036854775807, 2,
+                            1) "]"),
+         "commands.0.parallel_group_path"},
+        {TIMER_IN(
+             "[{\"parallel_group_id\":\"parallel-timers:1:1\",\"parallel_group_kind\":\"timer\","
+             "\"parallel_group_base_sequence\":1,\"parallel_group_size\":1,"
+             "\"parallel_group_index\":0,\"parallel_group_mode\":\"select\"}]"),
+         "commands.0.parallel_group_path"},
+        {"[{\"type\":\"start_timer\",\"delay_seconds\":1,\"parallel_group_size\":1}]",
+         "commands.0.parallel_group_path"},
+        {"[{\"type\":\"start_timer\",\"delay_seconds\":1,\"parallel_group_id\":\"parallel-timers:1:"
+         "2\","
+         "\"parallel_group_kind\":\"timer\",\"parallel_group_base_sequence\":1,"
+         "\"parallel_group_size\":2,\"parallel_group_index\":0,\"parallel_group_path\":[" GROUP(
+             "parallel-timers:1:1", "timer", 1, 1, 0) "]}]",
+         "commands.0.parallel_group_path"},
+        {"[{\"type\":\"upsert_search_attributes\",\"attributes\":{\"k\":\"1\"},"
+         "\"attribute_types\":{\"k\":\"int\"}}]",
+         "commands.0.attribute_types"},
+        {"[{\"type\":\"upsert_search_attributes\",\"attributes\":{\"k\":1},"
+         "\"attribute_types\":{\"k\":\"money\"}}]",
+         "commands.0.attribute_types"},
+        {"[{\"type\":\"upsert_search_attributes\",\"attributes\":{\"k\":1},"
+         "\"attribute_types\":{\"l\":\"int\"}}]",
+         "commands.0.attribute_types"},
+        {"[{\"type\":\"upsert_memo\",\"entries\":{\"codec\":\"avro\",\"blob\":\"AA==\"}}]",
+         "commands.0.entries"},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        ck_assert_int_eq(read_batch(cases[i].json), HF_OK);
+        ck_assert_msg(errors && hf_value_find(errors, hf_slice_of(cases[i].key)), "%s: %s",
+                      cases[i].json, errors ? hf_text(mem, errors) : "no mistake");
+    }
+    (void)only("[{\"type\":\"upsert_search_attributes\",\"attributes\":{\"k\":1,\"l\":[\"a\"]},"
+               "\"attribute_types\":{\"k\":\"int\",\"l\":\"keyword_list\"}}]");
+    (void)only("[{\"type\":\"start_child_workflow\",\"workflow_type\":\"c\",\"retry_policy\":{"
+               "\"max_attempts\":3,\"backoff_seconds\":[0,0],\"non_retryable_error_types\":[]}}]");
+    hf_mem_free(mem);
+}
+END_TEST
+
 /* Every allocation fails once. */
 START_TEST(memory_may_run_out)
 {
@@ -196,4 +288,5 @@ END_TEST
 
 HF_SUITE_MAIN("decide/worker_command", {commands_become_decisions, 0},
               {parallel_groups_fix_the_step, 0},
-              {b199_batches_are_checked_before_anything_is_used, 0}, {memory_may_run_out, 0})
+              {b199_batches_are_checked_before_anything_is_used, 0},
+              {n48_what_is_not_carried_out_is_refused, 0}, {memory_may_run_out, 0})

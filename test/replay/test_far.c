@@ -158,19 +158,57 @@ START_TEST(barriers_wake_once)
     ck_assert(!answer("[" MEMBER(0) "," MEMBER(1) "]", 1));
     decided("start_timer:1 start_timer:2");
     for (int64_t step = 1; step <= 2; step++) {
-        event(HF_EVENT_ACTIVITY_SCHEDULED, step);
+        event(HF_EVENT_TIMER_SCHEDULED, step);
         hf_event_put_int(&history, HF_KEY_PARALLEL_GROUP_BASE_SEQUENCE, 1);
     }
-    event(HF_EVENT_ACTIVITY_COMPLETED, 2);
+    event(HF_EVENT_TIMER_FIRED, 2);
     feed();
     ck_assert_int_eq(hf_far_news(code), 1);
     ck_assert(!answer("[" MEMBER(0) "," MEMBER(1) "]", 1));
     decided("");
-    event(HF_EVENT_ACTIVITY_COMPLETED, 1);
+    event(HF_EVENT_TIMER_FIRED, 1);
     feed();
     ck_assert_int_eq(hf_far_news(code), 5);
     ck_assert_int_eq(answer("[" ACTIVITY "," MEMBER(0) "]", 5), HF_OK); /* recorded: passed over */
     decided("schedule_activity:3");
+    end();
+}
+END_TEST
+
+#define IN_GROUP(type, rest, base, size, index)                                                    \
+    "{\"type\":\"" type "\"," rest ",\"parallel_group_id\":\"parallel-calls:" #base ":" #size      \
+    "\",\"parallel_group_kind\":\"mixed\",\"parallel_group_base_sequence\":" #base                 \
+    ",\"parallel_group_size\":" #size ",\"parallel_group_index\":" #index "}"
+#define ACTIVITY_IN(base, size, index)                                                             \
+    IN_GROUP("schedule_activity", "\"activity_type\":\"a\"", base, size, index)
+#define TIMER_OF(base, size, index)                                                                \
+    IN_GROUP("start_timer", "\"delay_seconds\":1", base, size, index)
+
+/* A barrier has all its members, each once and in its place; a member that is on the record is what
+   it was. */
+START_TEST(n48_barriers_are_whole)
+{
+    begin();
+    event(HF_EVENT_WORKFLOW_STARTED, 0);
+    feed();
+    ck_assert_int_eq(answer("[" ACTIVITY_IN(1, 2, 0) "]", 1), HF_INVALID);
+    ck_assert_int_eq(answer("[" ACTIVITY_IN(1, 2, 0) "," ACTIVITY_IN(1, 2, 0) "]", 1), HF_INVALID);
+    ck_assert_int_eq(answer("[" ACTIVITY_IN(1, 2, 1) "," ACTIVITY_IN(1, 2, 0) "]", 1), HF_INVALID);
+    ck_assert(!answer("[" ACTIVITY_IN(1, 2, 0) "," TIMER_OF(1, 2, 1) "]", 1));
+    decided("schedule_activity:1 start_timer:2");
+    event(HF_EVENT_ACTIVITY_SCHEDULED, 1);
+    hf_event_put_int(&history, HF_KEY_PARALLEL_GROUP_BASE_SEQUENCE, 1);
+    event(HF_EVENT_TIMER_SCHEDULED, 2);
+    hf_event_put_int(&history, HF_KEY_PARALLEL_GROUP_BASE_SEQUENCE, 1);
+    feed();
+    ck_assert_int_eq(answer("[" TIMER_OF(1, 2, 0) "," ACTIVITY_IN(1, 2, 1) "]", 1), HF_INVALID);
+    event(HF_EVENT_ACTIVITY_COMPLETED, 1);
+    feed();
+    ck_assert_int_eq(hf_far_news(code), 1); /* the timer is open */
+    event(HF_EVENT_TIMER_FIRED, 2);
+    feed();
+    ck_assert_int_eq(hf_far_news(code), 5);
+    ck_assert_int_eq(answer("[" TIMER_OF(2, 2, 1) "]", 5), HF_INVALID); /* begins in the past */
     end();
 }
 END_TEST
@@ -334,6 +372,6 @@ END_TEST
 
 HF_SUITE_MAIN("replay/far", {what_is_recorded_is_not_decided_again, 0},
               {what_ended_behind_the_workers_back, 0}, {barriers_wake_once, 0},
-              {going_on_satisfies_a_condition, 0}, {named_waits_need_no_worker, 0},
-              {contradictions_are_refused, 0}, {n45_signals_cost_what_they_are, 0},
-              {signals_go_in_any_order, 0})
+              {n48_barriers_are_whole, 0}, {going_on_satisfies_a_condition, 0},
+              {named_waits_need_no_worker, 0}, {contradictions_are_refused, 0},
+              {n45_signals_cost_what_they_are, 0}, {signals_go_in_any_order, 0})

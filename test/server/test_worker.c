@@ -260,6 +260,129 @@ HF_BOTH_ENGINES(b199_batches_are_checked)
     hf_site_close(&site);
 }
 
+/* A member of a group of mixed calls. */
+static const char *member(char *out, size_t size, const char *type, const char *rest, int base,
+                          int count, int index)
+{
+    (void)snprintf(out, size,
+                   "{\"type\":\"%s\",%s,\"parallel_group_path\":[{\"parallel_group_id\":"
+                   "\"parallel-calls:%d:%d\",\"parallel_group_kind\":\"mixed\","
+                   "\"parallel_group_base_sequence\":%d,\"parallel_group_size\":%d,"
+                   "\"parallel_group_index\":%d}]}",
+                   type, rest, base, count, base, count, index);
+    return out;
+}
+
+/* Opens [activity, ..., timer] at step `base`, lets the timer fire first, and completes the
+   activities in the reverse order: the worker has the run back with the last of them, and what
+   ends a member says which it is. */
+static void group_live(hf_site *site, int base, int activities)
+{
+    static const char one[] = "\"activity_type\":\"double\",\"queue\":\"far\",\"arguments\":["
+                              "5]";
+    char text[4][400];
+    char commands[2048] = ",\"commands\":[";
+    hf_site_answer answer;
+    task tasks[3];
+    task t = workflow_poll(site, &answer);
+    int members = 0;
+    hf_value events;
+
+    for (int i = 0; i <= activities; i++)
+        (void)snprintf(commands + strlen(commands), sizeof(commands) - strlen(commands), "%s%s",
+                       i ? "," : "",
+                       i < activities ? member(text[i], sizeof(text[i]), "schedule_activity", one,
+                                               base, activities + 1, i)
+                                      : member(text[i], sizeof(text[i]), "start_timer",
+                                               "\"delay_seconds\":0", base, activities + 1, i));
+    (void)snprintf(commands + strlen(commands), sizeof(commands) - strlen(commands), "]");
+    answered(workflow_report(site, &t, "w1", "complete", commands), 200);
+    for (int i = 0; i < activities; i++)
+        tasks[i] = activity_poll(site);
+    for (int i = activities; i-- > 0;) {
+        answer = hf_site_ask(site, "POST", "/api/worker/workflow-tasks/poll", NULL,
+                             "{\"worker_id\":\"w1\",\"task_queue\":\"far\",\"timeout_seconds\":0}");
+        ck_assert_msg(!hf_str(answer.body, "task.task_id", NULL), "%s", answer.text);
+        answered(activity_report(site, &tasks[i], "complete", ",\"result\":10"), 200);
+    }
+    t = workflow_poll(site, &answer);
+    events = hf_get(answer.body, "task.history_events");
+    for (size_t i = 0; i < hf_len(events); i++) {
+        hf_value payload = hf_get(hf_at(events, i), "payload");
+        const char *type = hf_str(hf_at(events, i), "event_type", "");
+
+        if (strncmp(type, "Timer", 5) != 0 && strcmp(type, "ActivityCompleted") != 0)
+            continue;
+        if (hf_int(payload, "parallel_group_base_sequence", 0) != base)
+            continue;
+        members++;
+        ck_assert_msg(hf_int(payload, "sequence", 0) ==
+                          base + hf_int(payload, "parallel_group_path.0.parallel_group_index", -1),
+                      "%s", hf_text(site->mem, payload));
+    }
+    ck_assert_msg(members == activities + 2, "%s", answer.text);
+    answered(workflow_report(site, &t, "w1", "complete",
+                             ",\"commands\":[{\"type\":\"record_side_effect\",\"result\":1},"
+                             "{\"type\":\"start_timer\",\"delay_seconds\":0}]"),
+             200);
+}
+
+/* A timer is a member of a group like any other: its events say so, and the worker has the run back
+   when the last member ended. What is no group is refused, and the task stays the worker's. */
+HF_BOTH_ENGINES(n48_timers_in_groups)
+{
+    hf_site site;
+    hf_site_answer answer;
+    hf_value out = NULL;
+    const hf_error *failure = NULL;
+    char text[400];
+    char body[500];
+    task t;
+
+    hf_site_open(&site, kind, &app, (hf_server_options){0});
+    remote_start(&site, "r-1");
+    group_live(&site, 1, 1); /* steps 1 and 2, then 3 and 4 */
+    group_live(&site, 5, 2);
+    t = workflow_poll(&site, &answer);
+    (void)snprintf(body, sizeof(body), ",\"commands\":[%s]",
+                   member(text, sizeof(text), "start_timer", "\"delay_seconds\":1", 10, 2, 0));
+    refused(workflow_report(&site, &t, "w1", "complete", body), 422, "invalid_commands");
+    answered(workflow_report(&site, &t, "w1", "complete",
+                             ",\"unheard_of\":1,\"commands\":[{\"type\":\"continue_as_new\","
+                             "\"queue\":\"far\",\"arguments\":[6]}]"),
+             200);
+    t = workflow_poll(&site, &answer);
+    answered(workflow_report(&site, &t, "w1", "complete",
+                             ",\"commands\":[{\"type\":\"complete_workflow\",\"result\":1}]"),
+             200);
+    ck_assert_int_eq(hf_result(site.engine, "r-1", 20000, &out, &failure), HF_OK);
+    hf_site_close(&site);
+}
+
+/* A run goes on in the queue that it names. */
+HF_BOTH_ENGINES(n48_the_next_run_has_its_queue)
+{
+    hf_site site;
+    hf_site_answer answer;
+    task t;
+
+    hf_site_open(&site, kind, &app, (hf_server_options){0});
+    remote_start(&site, "r-1");
+    t = workflow_poll(&site, &answer);
+    answered(
+        workflow_report(&site, &t, "w1", "complete",
+                        ",\"commands\":[{\"type\":\"continue_as_new\",\"queue\":\"farther\"}]"),
+        200);
+    answer =
+        hf_site_ask(&site, "POST", "/api/worker/workflow-tasks/poll", NULL,
+                    "{\"worker_id\":\"w1\",\"task_queue\":\"farther\",\"timeout_seconds\":20}");
+    answered(answer, 200);
+    ck_assert_msg(hf_str(answer.body, "task.task_id", NULL) != NULL, "%s", answer.text);
+    answer = hf_site_ask(&site, "GET", "/api/workflows/r-1", NULL, NULL);
+    ck_assert_msg(strcmp(hf_str(answer.body, "task_queue", ""), "farther") == 0, "%s", answer.text);
+    hf_site_close(&site);
+}
+
 /* A poll for another queue or type finds nothing, a probe does not wait, and a poll says who asks.
  */
 HF_BOTH_ENGINES(b200_polls_are_filtered)
@@ -321,5 +444,6 @@ HF_BOTH_ENGINES(the_dead_get_nothing)
 HF_PG_SUITE_MAIN("server/worker", HF_BOTH(a_remote_life),
                  HF_BOTH(a_worker_is_seen_with_its_contracts),
                  HF_BOTH(what_a_worker_leaves_goes_to_others), HF_BOTH(b198_reports_are_fenced),
-                 HF_BOTH(b199_batches_are_checked), HF_BOTH(b200_polls_are_filtered),
+                 HF_BOTH(b199_batches_are_checked), HF_BOTH(n48_timers_in_groups),
+                 HF_BOTH(n48_the_next_run_has_its_queue), HF_BOTH(b200_polls_are_filtered),
                  HF_BOTH(the_dead_get_nothing))
