@@ -172,6 +172,10 @@ HF_API hf_status hf_task_decide(hf_engine *engine, const hf_task_claim *claim, h
    base64 of a big value]], "last_sequence": N}, the events behind `after` up to `upto`. */
 HF_API hf_status hf_task_events(hf_engine *engine, const char *id, const char *run_id,
                                 int64_t after, int64_t upto, hf_mem *mem, hf_value *out);
+/* What the code of such a program reads of a message stream of its instance (hf_messages_receive):
+   the messages behind number `after`, oldest first, at most `max` (0: 100). */
+HF_API hf_status hf_task_messages(hf_engine *engine, const char *id, const char *stream,
+                                  int64_t after, int64_t max, hf_mem *mem, hf_value *out);
 /* It could not be done: it is handed out again, later each time. */
 HF_API hf_status hf_task_return(hf_engine *engine, const hf_task_claim *claim, const char *message);
 /* The task never reached its worker: others may have it at once, as if it had not been handed out.

@@ -10,8 +10,6 @@
 #include "commit/shard.h"
 #include "decide/decide_impl.h"
 
-#define ASYNC_TYPE "durable-workflow.async"
-
 /* An instance id that this unit takes. */
 typedef struct decide_made_id {
     struct decide_made_id *next;
@@ -282,7 +280,7 @@ hf_status hf_decide_child(hf_decide *decide, const hf_decision_row *row, hf_err 
     hf_decision_payload input = row->value;
     hf_slice code = row->name;
     hf_child_end child = {.number = 1, .run_us = decide->now_us, .type = row->name};
-    bool async = hf_slice_equal(row->name, HF_SLICE(ASYNC_TYPE));
+    bool async = hf_slice_equal(row->name, HF_SLICE(HF_ASYNC_TYPE));
     bool taken = false;
     int64_t first = 0; /* instance, run, task, link, command */
     const char *refusal;

@@ -105,17 +105,22 @@ static hf_status query_run(hf_call *call, hf_slice name, hf_value args, hf_mem *
 
 /* The run as a worker is told of it; texts in the arena, since whoever answers may use this
    thread's scratch memory. */
-static hf_status inquiry_fill(const hf_intake_target *target, hf_task_kind kind, hf_slice name,
-                              hf_value args, hf_mem *mem, hf_inquiry_ask *out_ask, hf_err *err)
+static hf_status inquiry_fill(hf_call *call, const hf_intake_target *target, hf_task_kind kind,
+                              hf_slice name, hf_value args, hf_mem *mem, hf_inquiry_ask *out_ask,
+                              hf_err *err)
 {
+    hf_slice code;
+    hf_status st = hf_call_code(call, target, mem, &code, err);
     char run_id[HF_ULID_TEXT_SIZE];
 
+    if (st)
+        return st;
     hf_command_id_print(target->created_us, target->base.run, run_id);
     *out_ask = (hf_inquiry_ask){.kind = kind,
                                 .run = target->base.run,
                                 .instance_id = hf_slice_of(hf_mem_text(mem, target->instance.id)),
                                 .run_id = hf_slice_of(hf_mem_text(mem, hf_slice_of(run_id))),
-                                .type = hf_slice_of(hf_mem_text(mem, target->instance.type)),
+                                .type = hf_slice_of(hf_mem_text(mem, code)),
                                 .queue = hf_slice_of(hf_mem_text(mem, target->queue)),
                                 .name = name,
                                 .args = args,
@@ -148,7 +153,7 @@ static hf_status query_far(hf_call *call, hf_slice name, hf_value args, hf_mem *
                            hf_ask_answer *answer, hf_err *err)
 {
     hf_inquiry_ask ask;
-    hf_status st = inquiry_fill(&answer->target, HF_TASK_QUERY, name, args, mem, &ask, err);
+    hf_status st = inquiry_fill(call, &answer->target, HF_TASK_QUERY, name, args, mem, &ask, err);
 
     if (!st)
         st = hf_inquiry_put(call, &ask, err);
@@ -169,7 +174,7 @@ hf_status hf_ask_worker(hf_call *call, const hf_intake_target *target, hf_slice 
                         hf_mem *mem, hf_ask_verdict *out_verdict, hf_err *err)
 {
     hf_inquiry_ask ask;
-    hf_status st = inquiry_fill(target, HF_TASK_VALIDATION, name, args, mem, &ask, err);
+    hf_status st = inquiry_fill(call, target, HF_TASK_VALIDATION, name, args, mem, &ask, err);
 
     *out_verdict = (hf_ask_verdict){0};
     if (!st)
@@ -189,7 +194,9 @@ hf_status hf_ask_worker(hf_call *call, const hf_intake_target *target, hf_slice 
 hf_status hf_ask_query(hf_call *call, hf_slice id, hf_slice run_id, hf_slice name, hf_value args,
                        hf_mem *mem, hf_ask_answer *out_answer, hf_err *err)
 {
+    hf_slice code;
     hf_status st;
+    bool here;
 
     *out_answer = (hf_ask_answer){0};
     if (!name.ptr || !id.ptr)
@@ -203,10 +210,13 @@ hf_status hf_ask_query(hf_call *call, hf_slice id, hf_slice run_id, hf_slice nam
     st = query_fit(call, name, mem, &args, out_answer, err);
     if (st || out_answer->refused)
         return st;
-    if (!hf_registry_find_workflow(call->engine->registry, out_answer->target.instance.type) &&
-        call->engine->matching)
+    st = hf_call_code(call, &out_answer->target, mem, &code, err);
+    if (st)
+        return st;
+    here = hf_registry_find_workflow(call->engine->registry, code) != NULL;
+    if (!here && call->engine->matching)
         return query_far(call, name, args, mem, out_answer, err);
-    if (!hf_registry_find_workflow(call->engine->registry, out_answer->target.instance.type))
+    if (!here)
         return refuse(out_answer, HF_REJECTED, "workflow_definition_unavailable",
                       "the code of the run is not loaded here");
     return query_run(call, name, args, mem, out_answer, err);

@@ -130,6 +130,21 @@ hf_status hf_call_aim(hf_call *call, hf_slice id, hf_slice run_id, hf_intake_tar
     return st;
 }
 
+hf_status hf_call_code(hf_call *call, const hf_intake_target *target, hf_mem *mem,
+                       hf_slice *out_type, hf_err *err)
+{
+    hf_status st;
+
+    *out_type = target->instance.type;
+    if (!hf_slice_equal(target->instance.type, HF_SLICE(HF_ASYNC_TYPE)) ||
+        target->definition == HF_NONE)
+        return HF_OK;
+    hf_call_read_begin(call);
+    st = hf_snapshot_type(call->in.db, mem, target->definition, out_type, err);
+    hf_call_read_end(call);
+    return st;
+}
+
 static hf_status view_try(hf_call *call, hf_slice id, hf_slice run_id, hf_intake_target *out_target,
                           hf_err *err)
 {

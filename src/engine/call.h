@@ -42,6 +42,11 @@ HF_NODISCARD hf_status hf_call_drift_tell(const hf_call *call, const hf_intake_t
 HF_NODISCARD hf_status hf_call_aim(hf_call *call, hf_slice id, hf_slice run_id,
                                    hf_intake_target *out_target, hf_err *err);
 
+/* The type whose code the run has, in the arena: its own, or that of the function that an async
+   child runs. */
+HF_NODISCARD hf_status hf_call_code(hf_call *call, const hf_intake_target *target, hf_mem *mem,
+                                    hf_slice *out_type, hf_err *err);
+
 /* The same for reading: until hf_call_view_end the store may be read through call->in.db, in the
    snapshot in which the run was found, so that an instance that goes on as a new run meanwhile is
    one or the other and never half of each. The run must be there; on any failure there is no view.

@@ -130,11 +130,15 @@ static bool validator_refuses(hf_handling *h, const message_draft *draft, bool f
 static bool update_refused(hf_handling *h, const message_draft *draft, hf_status *out_status,
                            hf_err *err)
 {
-    const hf_registry_workflow *workflow =
-        hf_registry_find_workflow(h->call->engine->registry, h->target.instance.type);
-    const hf_update_def *def = workflow ? update_def(workflow, draft->message.name) : NULL;
+    const hf_registry_workflow *workflow;
+    const hf_update_def *def;
+    hf_slice code;
 
-    *out_status = HF_OK;
+    *out_status = hf_call_code(h->call, &h->target, h->mem, &code, err);
+    if (*out_status)
+        return true;
+    workflow = hf_registry_find_workflow(h->call->engine->registry, code);
+    def = workflow ? update_def(workflow, draft->message.name) : NULL;
     if (!def && (workflow || !h->call->engine->matching)) /* else a worker elsewhere has it */
         *out_status = hf_handling_reject(h, HF_CMD_OUTCOME_REJECTED_WORKFLOW_DEFINITION_UNAVAILABLE,
                                          HF_REJECTION_WORKFLOW_DEFINITION_UNAVAILABLE,

@@ -107,6 +107,8 @@ typedef struct live_run {
     hf_mem *mem; /* texts below */
     hf_run_base base;
     hf_decide_run info;
+    hf_slice code; /* the type whose code it runs, which is another one than its own for async
+                      children */
     hf_replay_info replay_info;
     hf_replay *replay; /* NULL: to be loaded before the next turn */
     size_t counted;    /* bytes of the replay in core->held: it may have grown or shrunk since */

@@ -36,7 +36,7 @@ hf_value_list *hf_errand_task(hf_mem *mem, const live_run *run, hf_task_kind kin
                       kind == HF_TASK_WORKFLOW ? HF_SLICE("workflow") : HF_SLICE("activity"));
     hf_value_set_text(task, "workflow_id", run->info.instance_id);
     hf_value_set_text(task, "run_id", hf_slice_of(run->run_id));
-    hf_value_set_text(task, "workflow_type", run->info.type);
+    hf_value_set_text(task, "workflow_type", kind == HF_TASK_WORKFLOW ? run->code : run->info.type);
     hf_value_set_text(task, "task_queue", queue);
     hf_value_set_text(task, "lease_owner", worker);
     hf_value_set_int(task, "lease_expires_at", until_us);

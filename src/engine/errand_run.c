@@ -143,7 +143,7 @@ static hf_status run_offer(hf_core *core, live_run *run, bool *out_claimed,
                            .run = run->key,
                            .namespace_key = run->info.namespace_key,
                            .queue = run->info.queue,
-                           .type = run->info.type,
+                           .type = run->code,
                            .workflow_id = run->info.instance_id,
                            .run_id = hf_slice_of(run->run_id),
                            .prefers = sticky_worker(core, run)};

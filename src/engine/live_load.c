@@ -12,6 +12,7 @@
 #include "model/event_codec.h"
 #include "model/limit.h"
 #include "store/payload.h"
+#include "store/snapshot.h"
 
 static hf_status payload_find(live_run *run, hf_mem *mem, const hf_payload_value *reference,
                               hf_slice *out_bytes, hf_err *err)
@@ -42,24 +43,19 @@ static hf_status payload_read(void *ctx, hf_mem *mem, const hf_payload_value *re
     return st;
 }
 
-/* The code of the run: its type's, or the function's that an async child runs. */
-static hf_status code_find(hf_core *core, const live_run *run,
-                           const hf_registry_workflow **out_code, hf_err *err)
+/* The code of the run: its type's, or the function's that an async child runs. NULL: another
+   process has it. */
+static hf_status code_find(hf_core *core, live_run *run, const hf_registry_workflow **out_code,
+                           hf_err *err)
 {
-    const hf_db_value key = hf_db_int(run->info.definition);
-    hf_db_cursor *cursor = NULL;
-    bool found = false;
     hf_status st = HF_OK;
 
-    *out_code = hf_registry_find_workflow(core->o.registry, run->info.type);
-    if (*out_code || run->info.definition == HF_NONE)
-        return HF_OK;
-    st = hf_db_query(core->db, HF_STMT_DEFINITION_READ, &key, 1, &cursor, err);
-    if (!st)
-        st = hf_db_step(cursor, &found, err);
-    if (!st && found)
-        *out_code = hf_registry_find_workflow(core->o.registry, hf_db_column_bytes(cursor, 1));
-    hf_db_end(cursor);
+    run->code = run->info.type;
+    if (hf_slice_equal(run->info.type, HF_SLICE(HF_ASYNC_TYPE)) && run->info.definition != HF_NONE)
+        st = hf_snapshot_type(core->db, run->mem, run->info.definition, &run->code, err);
+    if (st == HF_NOTFOUND)
+        st = HF_OK;
+    *out_code = st ? NULL : hf_registry_find_workflow(core->o.registry, run->code);
     return st;
 }
 

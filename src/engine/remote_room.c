@@ -50,18 +50,34 @@ static hf_status payload_find(void *ctx, hf_mem *mem, const hf_payload_value *re
     return hf_err_set(err, HF_CORRUPT, "the task came without the value %s", wanted);
 }
 
-/* Messages of streams stay with the server. */
-static hf_status messages_refuse(void *ctx, hf_mem *mem, hf_slice stream, int64_t after, size_t max,
-                                 hf_value *out_messages, hf_err *err)
+/* The streams are the server's: it is asked while the code waits, in the name of the task that the
+   turn is taken for. */
+static hf_status messages_ask(void *ctx, hf_mem *mem, hf_slice stream, int64_t after, size_t max,
+                              hf_value *out_messages, hf_err *err)
 {
-    (void)ctx;
-    (void)mem;
-    (void)after;
-    (void)max;
+    const remote_live *live = ctx;
+    hf_mem *scratch = live->task.hand->mem;
+    const char *name = hf_mem_text(scratch, stream);
+    hf_client_reply reply;
+    hf_status st = hf_remote_report(
+        live->task.hand,
+        hf_client_path(scratch, "/api/worker/workflow-tasks/%s/messages", live->task.id),
+        name ? hf_json_(scratch,
+                        "{'lease_owner': %s, 'workflow_task_attempt': %lld, 'stream': %s, 'after': "
+                        "%lld, 'max': %lld}",
+                        live->task.hand->remote->worker, (long long)live->task.attempt, name,
+                        (long long)after, (long long)(max < INT32_MAX ? max : INT32_MAX))
+             : NULL,
+        &reply, err);
+
     *out_messages = NULL;
-    return hf_err_set(err, HF_UNSUPPORTED,
-                      "hf_messages_receive: the stream %.*s cannot be read through a server",
-                      (int)stream.len, stream.ptr);
+    if (!st)
+        st = hf_client_outcome(&reply, err);
+    if (!st)
+        *out_messages = hf_value_copy(mem, hf_get(reply.body, "messages"));
+    if (!st && !*out_messages)
+        st = hf_err_nomem(err, "messages");
+    return hf_err_because(err, st, "read the stream %s", name ? name : "");
 }
 
 static int64_t run_key(const char *run_id)
@@ -102,7 +118,8 @@ hf_status hf_remote_live_new(remote_room *room, hf_value task, const hf_registry
         .continue_bytes = hf_limit_get(HF_LIMIT_BUDGET_SIZE_BYTES_THRESHOLD)->standard,
         .payload = payload_find,
         .payload_ctx = live,
-        .messages = messages_refuse,
+        .messages = messages_ask,
+        .messages_ctx = live,
         .stacks = room->stacks};
     st = hf_replay_new(&live->info, &live->replay, err);
     if (st)

@@ -28,6 +28,13 @@ typedef enum remote_standing {
     REMOTE_LOST       /* nobody knows */
 } remote_standing;
 
+/* The task that a turn is taken for. */
+typedef struct remote_task {
+    remote_hand *hand; /* waits for the turn: what it has is the room's meanwhile */
+    const char *id;
+    int64_t attempt;
+} remote_task;
+
 /* A run in memory. The room's thread alone, but for what is under the lock. */
 typedef struct remote_live {
     hf_list lru;
@@ -38,6 +45,7 @@ typedef struct remote_live {
     remote_payload *payloads;
     int64_t fed;
     size_t decided;           /* in the last turn */
+    remote_task task;         /* while a turn is taken */
     remote_standing standing; /* under the room's lock */
     uint64_t turn;            /* which report that is about */
     size_t held;              /* bytes, as they were counted */

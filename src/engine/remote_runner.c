@@ -99,8 +99,12 @@ static hf_status live_turn(const task *t, remote_live *live, hf_turn *out_turn, 
     if (!st && live->fed != t->upto)
         st = hf_err_set(err, HF_CORRUPT, "the task came with %lld of its %lld events",
                         (long long)live->fed, (long long)t->upto);
+    live->task = (remote_task){.hand = t->hand,
+                               .id = hf_str(t->said, "task_id", ""),
+                               .attempt = hf_int(t->said, "workflow_task_attempt", 0)};
     if (!st)
         st = hf_replay_turn(live->replay, out_turn, err);
+    live->task = (remote_task){0};
     if (!st && *out_turn == HF_TURN_BLOCKED)
         st = hf_err_set(err, HF_REPLAY_BLOCKED, "replay_blocked: %s",
                         hf_replay_mismatch_get(live->replay)->sentence);

@@ -17,13 +17,16 @@ static hf_value message_make(hf_mem *mem, hf_db_cursor *cursor)
     return hf_value_finish(message);
 }
 
-static hf_status messages_read(live_run *run, hf_mem *mem, const hf_db_value *params, size_t count,
-                               hf_value *out_messages, hf_err *err)
+hf_status hf_stream_messages(hf_db *db, int64_t instance, hf_mem *mem, hf_slice stream,
+                             int64_t after, size_t max, hf_value *out_messages, hf_err *err)
 {
+    size_t most = max == 0 ? AT_ONCE : max < AT_ONCE_MAX ? max : AT_ONCE_MAX;
+    const hf_db_value params[] = {hf_db_int(instance), hf_db_text(stream), hf_db_int(after),
+                                  hf_db_int((int64_t)most)};
     hf_value_list *messages = hf_value_array(mem);
     hf_db_cursor *cursor = NULL;
     bool row = true;
-    hf_status st = hf_db_query(run->core->db, HF_STMT_MESSAGE_READ, params, count, &cursor, err);
+    hf_status st = hf_db_query(db, HF_STMT_MESSAGE_READ, params, 4, &cursor, err);
 
     while (!st && row) {
         st = hf_db_step(cursor, &row, err);
@@ -41,15 +44,13 @@ hf_status hf_stream_read(void *ctx, hf_mem *mem, hf_slice stream, int64_t after,
                          hf_value *out_messages, hf_err *err)
 {
     live_run *run = ctx;
-    size_t most = max == 0 ? AT_ONCE : max < AT_ONCE_MAX ? max : AT_ONCE_MAX;
-    const hf_db_value params[] = {hf_db_int(run->base.instance), hf_db_text(stream),
-                                  hf_db_int(after), hf_db_int((int64_t)most)};
     bool inside = false;
     hf_status st;
 
     if (run->seat && !hf_seat_pause(run->seat, &inside))
         return hf_err_set(err, HF_STOPPED, "the code took too long and was given up");
-    st = messages_read(run, mem, params, sizeof(params) / sizeof(params[0]), out_messages, err);
+    st = hf_stream_messages(run->core->db, run->base.instance, mem, stream, after, max,
+                            out_messages, err);
     if (run->seat)
         hf_seat_resume(run->seat, inside);
     return st;

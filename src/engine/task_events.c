@@ -1,11 +1,14 @@
-/* task_events.c: the history of a run as it is stored, for programs of ours in other processes. It
-   reads what is committed and nothing else; big values travel beside their events. */
+/* task_events.c: the history of a run as it is stored and the messages of its instance, for
+   programs of ours in other processes. It reads what is committed and nothing else; big values
+   travel beside their events. */
 #include "base/base64.h"
 #include "base/buf.h"
 #include "base/value.h"
 #include "engine/call.h"
+#include "engine/stream.h"
 #include "holdfast/worker.h"
 #include "model/event_codec.h"
+#include "model/name.h"
 #include "project/dossier.h"
 
 enum { INLINE_BYTES = 1024, CHUNK_EVENTS = 32 };
@@ -114,4 +117,30 @@ hf_status hf_task_events(hf_engine *engine, const char *id, const char *run_id, 
                                &c.slot->err);
     hf_call_view_end(&c);
     return st ? st : chunks_make(&c, mem, events, count, after, out, &c.slot->err);
+}
+
+hf_status hf_task_messages(hf_engine *engine, const char *id, const char *stream, int64_t after,
+                           int64_t max, hf_mem *mem, hf_value *out)
+{
+    hf_intake_target target;
+    hf_call c;
+    hf_status st = hf_call_begin(&c, engine);
+
+    if (st)
+        return st;
+    if (!id || !stream || !mem || !out)
+        return hf_err_set(&c.slot->err, HF_MISUSE,
+                          "an id, a stream, memory and a place are needed");
+    *out = NULL;
+    if (after < 0 || max < 0)
+        return hf_err_set(&c.slot->err, HF_INVALID, "after and max must not be negative");
+    st = hf_name_check(HF_NAME_STREAM_KEY, hf_slice_of(stream), &c.slot->err);
+    if (!st)
+        st = hf_call_view_begin(&c, hf_slice_of(id), (hf_slice){0}, &target, &c.slot->err);
+    if (st)
+        return st;
+    st = hf_stream_messages(c.in.db, target.instance.key, mem, hf_slice_of(stream), after,
+                            (size_t)max, out, &c.slot->err);
+    hf_call_view_end(&c);
+    return st;
 }

@@ -13,6 +13,9 @@
 #include "model/retry.h"
 #include "model/vocab.h"
 
+/* The type of a child that hf_async makes; its code is that of the type its definition has. */
+#define HF_ASYNC_TYPE "durable-workflow.async"
+
 /* A value to be recorded; bytes.ptr NULL means none. */
 typedef struct hf_decision_payload {
     hf_payload_codec codec;

@@ -7,8 +7,6 @@
 #include "model/retry.h"
 #include "replay/inside.h"
 
-#define ASYNC_TYPE "durable-workflow.async"
-
 /* ---- options */
 
 static void duration_check(hf_replay *replay, hf_ms duration, const char *what)
@@ -337,6 +335,6 @@ hf_value hf_async(hf_ctx *w, const char *function, hf_value in)
         hf_json_(replay->mem, "{'function': %s, 'arguments': %p}", function, (const void *)in);
     if (!options.in)
         hf_in_break(replay, HF_NOMEM, "the arguments of an async function");
-    call = hf_in_child_call(replay, ASYNC_TYPE, &options);
+    call = hf_in_child_call(replay, HF_ASYNC_TYPE, &options);
     return call_blocking(replay, &call);
 }

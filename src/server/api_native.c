@@ -92,6 +92,32 @@ void hf_api_task_decide(hf_api *api)
             hf_json_(api->mem, "{'recorded': true, 'task_id': %s, 'reason': null}", claim.task_id));
 }
 
+/* Only who holds the task may read what the run's code would. */
+void hf_api_task_messages(hf_api *api)
+{
+    hf_engine *engine = api->server->engine;
+    const char *worker = hf_worker_name(api);
+    const hf_task_claim claim = {.size_ = sizeof(claim),
+                                 .task_id = hf_api_param(api, 0),
+                                 .worker = worker,
+                                 .attempt = hf_int(api->body, "workflow_task_attempt", 0)};
+    hf_value messages = NULL;
+    hf_value task = NULL;
+    hf_status st;
+
+    if (!worker)
+        return;
+    st = hf_task_extend(engine, &claim, api->mem, &task);
+    if (!st)
+        st = hf_task_messages(engine, hf_str(task, "workflow_id", ""),
+                              hf_str(api->body, "stream", ""), hf_int(api->body, "after", 0),
+                              hf_int(api->body, "max", 0), api->mem, &messages);
+    if (st)
+        hf_worker_refuse(api, st, hf_errmsg(engine));
+    else
+        hf_worker_json(api, 200, hf_json_(api->mem, "{'messages': %p}", (const void *)messages));
+}
+
 /* ---- results */
 
 void hf_api_result(hf_api *api)

@@ -81,6 +81,28 @@ static hf_status targets_read(hf_mem *mem, hf_value body, const char *name,
     return st ? st : slice_write(mem, hf_get(targets, "contracts"), &out->contracts, err);
 }
 
+hf_status hf_snapshot_type(hf_db *db, hf_mem *mem, int64_t key, hf_slice *out_type, hf_err *err)
+{
+    const hf_db_value param = hf_db_int(key);
+    hf_db_cursor *cursor = NULL;
+    bool found = false;
+    hf_status st = hf_db_query(db, HF_STMT_DEFINITION_READ, &param, 1, &cursor, err);
+
+    if (!st)
+        st = hf_db_step(cursor, &found, err);
+    if (!st && !found)
+        st = hf_err_set(err, HF_NOTFOUND, "there is no definition with key %lld", (long long)key);
+    if (!st) {
+        hf_slice type = hf_db_column_bytes(cursor, 1);
+
+        *out_type = hf_slice_from(hf_mem_text(mem, type), type.len);
+        if (!out_type->ptr)
+            st = hf_err_nomem(err, "a type");
+    }
+    hf_db_end(cursor);
+    return st;
+}
+
 hf_status hf_snapshot_read(hf_db *db, hf_mem *mem, int64_t key,
                            hf_definition_snapshot *out_snapshot, hf_err *err)
 {

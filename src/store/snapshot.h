@@ -25,6 +25,10 @@ void hf_snapshot_write(const hf_definition_snapshot *snapshot, hf_buf *out_body)
 HF_NODISCARD hf_status hf_snapshot_of_type(hf_db *db, hf_mem *mem, hf_slice type, int64_t *out_key,
                                            hf_slice *out_fingerprint, hf_err *err);
 
+/* The type that the snapshot under a key is of; lives in the arena. HF_NOTFOUND. */
+HF_NODISCARD hf_status hf_snapshot_type(hf_db *db, hf_mem *mem, int64_t key, hf_slice *out_type,
+                                        hf_err *err);
+
 /* The snapshot under a key; lives in the arena. HF_NOTFOUND. */
 HF_NODISCARD hf_status hf_snapshot_read(hf_db *db, hf_mem *mem, int64_t key,
                                         hf_definition_snapshot *out_snapshot, hf_err *err);

@@ -152,6 +152,7 @@ static void no_workers(hf_engine *d)
     REFUSED(hf_task_answer(d, NULL, NULL, NULL, NULL));
     REFUSED(hf_task_decide(d, NULL, NULL, false, NULL));
     REFUSED(hf_task_events(d, NULL, NULL, 0, 0, NULL, NULL));
+    REFUSED(hf_task_messages(d, NULL, NULL, 0, 0, NULL, NULL));
     REFUSED(hf_task_return(d, NULL, NULL));
     REFUSED(hf_task_release(d, HF_TASK_WORKFLOW, NULL));
     REFUSED(hf_task_extend(d, NULL, NULL, NULL));

@@ -170,6 +170,45 @@ static hf_value tells(hf_ctx *w, hf_value in)
     return hf_join(w, child);
 }
 
+/* Looks at its mail, takes it, and has a function answer. */
+static hf_value reads(hf_ctx *w, hf_value in)
+{
+    hf_value seen;
+    hf_value first;
+    hf_value rest;
+
+    (void)in;
+    hf_receive(w, "go");
+    seen = hf_messages_peek(w, "mail", 0);
+    first = hf_messages_receive(w, "mail", 1);
+    rest = hf_messages_receive(w, "mail", 0);
+    return hf_json(w, "{'seen': %zu, 'first': %s, 'rest': %zu, 'again': %zu, 'async': %p}",
+                   hf_len(seen), hf_str(hf_at(first, 0), "payload_ref", ""), hf_len(rest),
+                   hf_len(hf_messages_receive(w, "mail", 0)),
+                   (const void *)hf_async(w, "leaf", hf_json(w, "{'n': 21}")));
+}
+
+static hf_value sends(hf_ctx *w, hf_value in)
+{
+    for (int i = 0; i < 3; i++)
+        hf_messages_send(w, "r-1", "mail", "ref-1");
+    return hf_async(w, "told_of", in);
+}
+
+static hf_value level(hf_mem *mem, const void *s, hf_value args)
+{
+    (void)args;
+    return hf_json_(mem, "%lld", (long long)((const state *)s)->added);
+}
+
+/* A function that is asked and told. */
+static hf_value told_of(hf_ctx *w, hf_value in)
+{
+    (void)in;
+    hf_wait(w, "ten", has_ten);
+    return hf_json(w, "%lld", (long long)((state *)hf_state(w))->added);
+}
+
 static const hf_app app = {
     .name = "tour",
     .workflows =
@@ -188,6 +227,13 @@ static const hf_app app = {
              .run = hears,
              .signals = (const hf_signal_def[]){{"go", "from:string"}, {0}}},
             {.type = "tells", .run = tells},
+            {.type = "reads", .run = reads, .signals = (const hf_signal_def[]){{"go", NULL}, {0}}},
+            {.type = "sends", .run = sends},
+            {.type = "told_of",
+             .run = told_of,
+             .state_size = sizeof(state),
+             .updates = (const hf_update_def[]){{"add", "n:int", add, NULL}, {0}},
+             .queries = (const hf_query_def[]){{"level", NULL, level}, {0}}},
             {0}},
     .activities = (const hf_activity_def[]){{hf_fn(twice)},
                                             {hf_fn(flaky)},
@@ -381,6 +427,33 @@ HF_BOTH_ENGINES(n03_a_turn_that_only_sends_is_kept)
     hf_site_close(&site);
 }
 
+/* The code of an async child is another type's: its worker gets it, also what it is asked and told.
+ */
+HF_BOTH_ENGINES(n17_streams_and_async_functions)
+{
+    hf_site site;
+    hf_engine *d;
+    hf_value out = NULL;
+    const char *child = "s-1:1:1";
+
+    hf_site_open(&site, kind, &nothing, (hf_server_options){0});
+    d = remote_open(&site, &app);
+    OK(d, hf_start(d, "reads", NULL, .id = "r-1"));
+    OK(d, hf_start(d, "sends", NULL, .id = "s-1"));
+    for (int i = 0; i < 1000 && hf_query(d, child, "level", NULL, &out); i++)
+        (void)poll(&(struct pollfd){.fd = -1}, 1, 10);
+    ck_assert_msg(hf_int(out, "", -1) == 0, "%s", hf_errmsg(d));
+    OK(d, hf_update(d, child, "add", hf_json(d, "{'n': 10}"), 20000, &out));
+    OK(d, hf_result(d, "s-1", 20000, &out, NULL));
+    ck_assert_int_eq(hf_int(out, "", 0), 10);
+    OK(d, hf_signal(d, "r-1", "go", NULL));
+    OK(d, hf_result(d, "r-1", 20000, &out, NULL));
+    ck_assert_str_eq(hf_show(d, out), "{\"seen\":3,\"first\":\"ref-1\",\"rest\":2,"
+                                      "\"again\":0,\"async\":42}");
+    hf_close(d);
+    hf_site_close(&site);
+}
+
 /* What a server does not have says so, with its name; so does a program with step machines. */
 START_TEST(what_a_server_does_not_have)
 {
@@ -413,4 +486,5 @@ END_TEST
 
 HF_PG_SUITE_MAIN("server/remote", HF_BOTH(a_program_does_not_notice), HF_BOTH(ends_are_ends),
                  HF_BOTH(starts_are_held_against_the_contract),
-                 HF_BOTH(n03_a_turn_that_only_sends_is_kept), {what_a_server_does_not_have, 60})
+                 HF_BOTH(n03_a_turn_that_only_sends_is_kept),
+                 HF_BOTH(n17_streams_and_async_functions), {what_a_server_does_not_have, 60})
