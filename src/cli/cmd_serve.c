@@ -317,6 +317,32 @@ static hf_status job_watch(serve_job *job, hf_err *err)
     return st;
 }
 
+/* The settings of --set, before work begins. */
+static hf_status engine_set(const serve_job *job, hf_err *err)
+{
+    const char *text = job->call->flags[HF_CLI_FLAG_SET];
+    char *at = text ? hf_mem_text(job->call->mem, hf_slice_of(text)) : NULL;
+
+    if (text && !at)
+        return hf_err_nomem(err, "the settings");
+    while (at) {
+        char *end = strchr(at, ',');
+        char *value = strchr(at, '=');
+        hf_status st;
+
+        if (end)
+            *end = '\0';
+        if (!value || (end && value > end))
+            return hf_err_set(err, HF_INVALID, "--set is NAME=VALUE, not %s", at);
+        *value = '\0';
+        st = hf_set(job->engine, at, value + 1);
+        if (st)
+            return hf_err_set(err, st, "--set: %s", hf_errmsg(job->engine));
+        at = end ? end + 1 : NULL;
+    }
+    return HF_OK;
+}
+
 static hf_status job_run(serve_job *job, hf_err *err)
 {
     hf_cli_stop old;
@@ -330,6 +356,8 @@ static hf_status job_run(serve_job *job, hf_err *err)
         st = hf_workers_allow(job->engine);
     if (st)
         (void)hf_err_set(err, st, "%s", hf_errmsg(job->engine));
+    if (!st)
+        st = engine_set(job, err);
     if (!st)
         st = server_begin(job, err);
     if (!st)

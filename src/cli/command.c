@@ -37,7 +37,7 @@ static const hf_cli_command command_table[] = {
      .more = MORE(HF_CLI_FLAG_NO_SANDBOX) | MORE(HF_CLI_FLAG_NAMESPACE_RATE) |
              MORE(HF_CLI_FLAG_NAMESPACE_POLLS) | MORE(HF_CLI_FLAG_NAMESPACE_RUNS) |
              MORE(HF_CLI_FLAG_NAMESPACE_BYTES) | MORE(HF_CLI_FLAG_TLS_CLIENT_CA) |
-             MORE(HF_CLI_FLAG_TLS_CLIENT_ROLES),
+             MORE(HF_CLI_FLAG_TLS_CLIENT_ROLES) | MORE(HF_CLI_FLAG_SET),
      .formats = FORMATS_RESULT,
      .exits = {{HF_CLI_EXIT_OK, "stopped by a signal"},
                {HF_CLI_EXIT_FAILED, NULL},

@@ -189,6 +189,37 @@ START_TEST(refuses_to_be_exposed)
 }
 END_TEST
 
+/* Settings of the engine are passed on before work begins, and what cannot be one is refused. */
+START_TEST(settings_of_the_engine)
+{
+    const char *const wrong[] = {"node_lease_ms=soon",
+                                 "node_lease_ms=1",
+                                 "colour=red",
+                                 "node_lease_ms",
+                                 "node_lease_ms=5000,colour=red",
+                                 ""};
+    char *argv[] = {"holdfast",    "serve", "s.db",
+                    "--auth",      "none",  "--listen",
+                    "127.0.0.1:0", "--set", "node_lease_ms=5000,payload_size_bytes=100",
+                    NULL};
+    char url[64];
+    char big[256] = "text=";
+    process self;
+
+    begin();
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+        ck_assert_int_eq(RUN("serve", "s.db", "--listen", "127.0.0.1:0", "--set", wrong[i]), 2);
+    ck_assert(says(&last.err, "--set is NAME=VALUE"));
+    self = serve_again(argv, "");
+    (void)snprintf(url, sizeof(url), "http://127.0.0.1:%d", self.port);
+    ck_assert_int_eq(RUN("start", "job", "text=small", "--url", url), 0);
+    memset(big + strlen(big), 'a', 200);
+    ck_assert_int_eq(RUN("start", "job", big, "--url", url), 2);
+    ck_assert_int_eq(serve_stop(&self), 0);
+    end();
+}
+END_TEST
+
 /* Tokens are made, listed and revoked without a server. */
 START_TEST(tokens_without_a_server)
 {
@@ -501,6 +532,7 @@ START_TEST(speaks_tls)
 END_TEST
 
 HF_SUITE_MAIN("cli/serve", {views_of_newer_programs_are_refused, 0}, {serves_until_told_to_stop, 0},
-              {serves_through_a_link, 0}, {refuses_to_be_exposed, 0}, {tokens_without_a_server, 0},
-              {dev_looks_after_a_worker, 0}, {tells_the_service_manager, 0},
-              {ends_when_it_cannot_write, 0}, {stops_while_clients_wait, 0}, {speaks_tls, 0})
+              {settings_of_the_engine, 0}, {serves_through_a_link, 0}, {refuses_to_be_exposed, 0},
+              {tokens_without_a_server, 0}, {dev_looks_after_a_worker, 0},
+              {tells_the_service_manager, 0}, {ends_when_it_cannot_write, 0},
+              {stops_while_clients_wait, 0}, {speaks_tls, 0})
