@@ -2,7 +2,7 @@
 # run_tests.sh: the first tier, `make test`. At most 20 minutes on 2 cores.
 #   the release build    what users get: `make tidy`, the examples of the documents
 #   gcc, plain           all programs, with the campaigns (crash points, kills, corruptions): HF_CAMPAIGN=1
-#   clang, ASan + UBSan  all programs but test/crash, campaigns short
+#   clang, ASan + UBSan  all programs but test/crash, campaigns short; 20 s of pollers that come and go
 #   clang, libFuzzer     5 s for each target
 # The last line is `N passed, N failed`.
 . "$(dirname "$0")/lib.sh"
