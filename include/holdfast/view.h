@@ -121,8 +121,10 @@ HF_API hf_status hf_metrics_points(hf_engine *engine, hf_value request, hf_mem *
    more runs than one look affords (1,000, or half a second). */
 HF_API hf_status hf_attention(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out);
 
-/* Failures in groups that differ in numbers only, the newest first: {"since_us"?, "limit"?}. The
-   filter `failure` of a list takes a fingerprint. */
+/* Failures in groups that differ in numbers only: {"since_us"?, "limit"?}. What workers report of
+   workflow tasks that they cannot do now comes first ("workflow_task": true), whenever it began;
+   then the failures of history, the newest first. The filter `failure` of a list takes their
+   fingerprint. */
 HF_API hf_status hf_failure_groups(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out);
 
 #ifdef __cplusplus

@@ -176,7 +176,12 @@ HF_API hf_status hf_task_events(hf_engine *engine, const char *id, const char *r
    the messages behind number `after`, oldest first, at most `max` (0: 100). */
 HF_API hf_status hf_task_messages(hf_engine *engine, const char *id, const char *stream,
                                   int64_t after, int64_t max, hf_mem *mem, hf_value *out);
-/* It could not be done: it is handed out again, later each time. */
+/* It could not be done: what `failure` says ({"type", "message"}) is kept with the task and
+   counted, and it is handed out again, later each time. A failure that says that code and history
+   disagree (the words of the published SDKs, or "replay_blocked" of programs of ours) blocks the
+   run until it is repaired. Both are committed when this returns. */
+HF_API hf_status hf_task_fail(hf_engine *engine, const hf_task_claim *claim, hf_value failure);
+/* The same with nothing but a message. */
 HF_API hf_status hf_task_return(hf_engine *engine, const hf_task_claim *claim, const char *message);
 /* The task never reached its worker: others may have it at once, as if it had not been handed out.
    Any kind, also attempts and questions; does not wait. Whoever has it meanwhile keeps it. */

@@ -78,9 +78,11 @@ typedef struct core_window {
    with or without its replay. */
 typedef struct core_far {
     bool seen_known;
-    int64_t seen_seq; /* newest event that a worker answered to */
-    bool offered;     /* its next task is */
-    bool pinned;      /* to workers of its build */
+    int64_t seen_seq;       /* newest event that a worker answered to */
+    bool offered;           /* its next task is */
+    bool pinned;            /* to workers of its build */
+    bool faulty;            /* the task's row says that a worker could not do it */
+    int64_t fault_again_us; /* staged: when it is offered again */
     struct {
         bool held;
         char owner[HF_MATCHING_WORKER_SIZE];
@@ -90,7 +92,6 @@ typedef struct core_far {
         bool sticky;       /* the worker had the run last */
         int64_t taken_us;
         int64_t again_us; /* not offered before */
-        int failures;     /* in a row */
     } lease;
     struct hf_ticket *answer; /* the turn at hand decides it */
 } core_far;
@@ -161,6 +162,7 @@ typedef struct live_run {
     int64_t crashes;  /* of the process in this run's code since it last got further */
     bool quarantined; /* its code is not run */
     bool blocked;     /* code and history disagree: nothing more happens here until a repair */
+    bool stuck;       /* its row says that they disagreed */
     hf_err doom;      /* the store refused what the code asked for: the run fails with this */
     hf_unit *unit;
     hf_effect *effects;

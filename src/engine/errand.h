@@ -23,6 +23,7 @@ typedef struct hf_ticket {
         HF_TICKET_BEAT /* both: the lease is extended */
     } what;
     hf_worker_answer answer;
+    const struct hf_task_fault *fault; /* why it comes back; NULL: no failure */
     hf_decision_payload result;
     hf_decision_failure failure;
     hf_slice progress; /* JSON; ptr NULL: none */
@@ -58,6 +59,20 @@ void hf_errand_turn(live_run *run);
 /* The answer contradicts history: its worker is told so, and the turn goes on without it. */
 void hf_errand_refuse(live_run *run, const hf_err *why);
 
+/* Whether a worker answered the task, so that there is something to decide. */
+bool hf_errand_has_answer(const live_run *run);
+
+/* What the worker says of a task that it could not do; NULL: nothing is to be recorded. */
+const struct hf_task_fault *hf_errand_fault(const live_run *run);
+
+/* What becomes the body of the task's row, and when it is offered again. */
+HF_NODISCARD hf_status hf_errand_fault_write(live_run *run, hf_mem *mem, hf_buf *out_body,
+                                             int64_t *out_again_us, hf_err *err);
+
+/* It is recorded: the worker is told, and the task is offered again later, unless the run is
+   blocked. */
+void hf_errand_faulted(live_run *run);
+
 /* Whether a worker has something to do once the answer at hand has been used. */
 bool hf_errand_wanted(const live_run *run);
 
@@ -67,7 +82,8 @@ void hf_errand_answered(live_run *run);
 /* The time of its lease, or of the pause before it is offered again, is over. */
 void hf_errand_run_alarm(hf_core *core, live_run *run);
 
-/* Fresh from the store: a task row says that its worker has not seen the news. */
+/* Fresh from the store: a task row says that its worker has not seen the news, and whether workers
+   could do it. */
 HF_NODISCARD hf_status hf_errand_loaded(live_run *run, hf_err *err);
 
 /* Every run and attempt that the worker holds is offered again; how many they were. `unheard`: only

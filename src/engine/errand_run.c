@@ -5,16 +5,26 @@
 #include "base/alloc.h"
 #include "base/value.h"
 #include "engine/errand_impl.h"
+#include "engine/task_fault.h"
 #include "engine/whereabouts.h"
 #include "model/limit.h"
 #include "store/db.h"
 
-#define RETRY_FIRST_US INT64_C(1000000)
-#define RETRY_MOST_US  INT64_C(60000000)
-
 static bool run_is_far(const live_run *run)
 {
     return run->far && run->replay && hf_replay_is_far(run->replay);
+}
+
+bool hf_errand_has_answer(const live_run *run)
+{
+    return run->far && run->far->answer && run->far->answer->what == HF_TICKET_ANSWER;
+}
+
+const hf_task_fault *hf_errand_fault(const live_run *run)
+{
+    bool returned = run->far && run->far->answer && run->far->answer->what == HF_TICKET_RETURN;
+
+    return returned ? run->far->answer->fault : NULL;
 }
 
 bool hf_errand_wanted(const live_run *run)
@@ -23,7 +33,7 @@ bool hf_errand_wanted(const live_run *run)
 
     if (!run_is_far(run))
         return false;
-    seen = run->far->answer ? run->far->answer->answer.seen_seq : run->far->seen_seq;
+    seen = hf_errand_has_answer(run) ? run->far->answer->answer.seen_seq : run->far->seen_seq;
     return hf_replay_news(run->replay) > seen;
 }
 
@@ -183,7 +193,7 @@ void hf_errand_dispatch(hf_core *core, live_run *run)
 
 void hf_errand_turn(live_run *run)
 {
-    if (run->far && run->far->answer)
+    if (hf_errand_has_answer(run))
         hf_replay_answered(run->replay, &run->far->answer->answer);
 }
 
@@ -194,10 +204,8 @@ static void lease_end(live_run *run, hf_task_move how)
     hf_matching_end(run->core->o.matching, &key, how);
     run->far->lease.held = false;
     hf_core_disarm(run->core, -run->key);
-    if (how == HF_TASK_EXPIRE)
-        return;
-    run->far->lease.again_us = 0;
-    run->far->lease.failures = 0;
+    if (how != HF_TASK_EXPIRE)
+        run->far->lease.again_us = 0;
 }
 
 void hf_errand_refuse(live_run *run, const hf_err *why)
@@ -216,11 +224,12 @@ void hf_errand_refuse(live_run *run, const hf_err *why)
 
 void hf_errand_answered(live_run *run)
 {
-    hf_ticket *ticket = run->far ? run->far->answer : NULL;
+    hf_ticket *ticket = hf_errand_has_answer(run) ? run->far->answer : NULL;
 
     if (!ticket)
         return;
     run->far->answer = NULL;
+    run->far->faulty = false;
     run->far->seen_seq = ticket->answer.seen_seq;
     lease_end(run, HF_TASK_REPORT);
     hf_ticket_end(ticket, HF_OK, "", "");
@@ -229,8 +238,8 @@ void hf_errand_answered(live_run *run)
 hf_status hf_errand_loaded(live_run *run, hf_err *err)
 {
     const hf_db_value key = hf_db_int(run->key);
+    hf_db_cursor *cursor = NULL;
     bool found = false;
-    int64_t task = 0;
     hf_status st;
 
     if (!hf_replay_is_far(run->replay))
@@ -242,7 +251,15 @@ hf_status hf_errand_loaded(live_run *run, hf_err *err)
     }
     if (run->far->seen_known)
         return HF_OK;
-    st = hf_db_number(run->core->db, HF_STMT_TASK_OF_RUN, &key, 1, &found, &task, err);
+    st = hf_db_query(run->core->db, HF_STMT_TASK_OF_RUN, &key, 1, &cursor, err);
+    if (!st)
+        st = hf_db_step(cursor, &found, err);
+    if (!st && found && hf_db_column_int(cursor, 1) == HF_TASK_TROUBLE_WORKER) {
+        run->far->faulty = true;
+        run->far->lease.again_us = hf_db_column_int(cursor, 2);
+        (void)lease_arm(run->core, run, run->far->lease.again_us);
+    }
+    hf_db_end(cursor);
     run->far->seen_seq = found ? 0 : hf_replay_news(run->replay);
     run->far->seen_known = !st;
     return st;
@@ -294,17 +311,83 @@ static void lease_extend(hf_core *core, const live_run *run)
     (void)lease_arm(core, run, until_us);
 }
 
-/* It is handed out again, later each time. */
-static void task_return(hf_core *core, live_run *run)
+/* It is handed out again later. */
+static void task_return(live_run *run, int64_t again_us)
 {
-    int failures = run->far->lease.failures + 1;
-    int64_t pause_us = RETRY_FIRST_US << (failures < 7 ? failures - 1 : 6);
-
     lease_end(run, HF_TASK_REPORT);
-    run->far->lease.failures = failures;
-    run->far->lease.again_us =
-        hf_core_now(core) + (pause_us < RETRY_MOST_US ? pause_us : RETRY_MOST_US);
-    (void)lease_arm(core, run, run->far->lease.again_us);
+    run->far->lease.again_us = again_us;
+    (void)lease_arm(run->core, run, again_us);
+}
+
+/* What is logged of it: the first of many, and then fewer and fewer. */
+static void fault_log(const live_run *run, const hf_ticket *ticket, int64_t count, int64_t same)
+{
+    const hf_log_field fields[] = {hf_log_text("instance_id", run->info.instance_id),
+                                   hf_log_text("run_id", hf_slice_of(run->run_id)),
+                                   hf_log_text("workflow_type", run->info.type),
+                                   hf_log_text("worker", hf_slice_of(run->far->lease.owner)),
+                                   hf_log_text("failure", ticket->fault->type),
+                                   hf_log_text("error", ticket->fault->message),
+                                   hf_log_int("count", count)};
+
+    if ((same & (same - 1)) == 0)
+        hf_log_write(run->core->o.log, HF_LOG_WARN, "a worker could not do a workflow task", fields,
+                     sizeof(fields) / sizeof(fields[0]));
+}
+
+/* What its row says so far, in the arena. */
+static hf_status body_read(const live_run *run, hf_mem *mem, hf_slice *out_body, hf_err *err)
+{
+    const hf_db_value key = hf_db_int(run->key);
+    hf_db_cursor *cursor = NULL;
+    bool found = false;
+    hf_status st = hf_db_query(run->core->db, HF_STMT_TASK_OF_RUN, &key, 1, &cursor, err);
+
+    *out_body = (hf_slice){0};
+    if (!st)
+        st = hf_db_step(cursor, &found, err);
+    if (!st && found && hf_db_column_int(cursor, 1) == HF_TASK_TROUBLE_WORKER) {
+        hf_slice body = hf_db_column_bytes(cursor, 3);
+
+        *out_body = hf_slice_from(hf_mem_text(mem, body), body.len);
+        st = out_body->ptr ? HF_OK : hf_err_nomem(err, "a failure");
+    }
+    hf_db_end(cursor);
+    return st;
+}
+
+hf_status hf_errand_fault_write(live_run *run, hf_mem *mem, hf_buf *out_body, int64_t *out_again_us,
+                                hf_err *err)
+{
+    const hf_ticket *ticket = run->far->answer;
+    int64_t now_us = hf_core_now(run->core);
+    hf_slice before;
+    int64_t count = 0;
+    int64_t same = 0;
+    hf_status st = body_read(run, mem, &before, err);
+
+    if (!st)
+        st = hf_task_fault_write(mem, before, ticket->fault, hf_slice_of(run->far->lease.owner),
+                                 now_us, out_body, &count, &same, err);
+    if (st)
+        return st;
+    fault_log(run, ticket, count, same);
+    *out_again_us = run->far->fault_again_us = hf_task_fault_again(count, now_us);
+    return HF_OK;
+}
+
+void hf_errand_faulted(live_run *run)
+{
+    hf_ticket *ticket = run->far->answer;
+
+    run->far->answer = NULL;
+    if (run->blocked) {
+        lease_end(run, HF_TASK_REPORT);
+    } else {
+        run->far->faulty = true;
+        task_return(run, run->far->fault_again_us);
+    }
+    hf_ticket_end(ticket, HF_OK, "", "");
 }
 
 void hf_errand_run_report(hf_core *core, hf_ticket *ticket)
@@ -333,7 +416,12 @@ void hf_errand_run_report(hf_core *core, hf_ticket *ticket)
         hf_core_ready(core, run);
         return;
     case HF_TICKET_RETURN:
-        task_return(core, run);
+        if (ticket->fault) {
+            run->far->answer = ticket;
+            hf_core_ready(core, run);
+            return;
+        }
+        task_return(run, hf_task_fault_again(1, hf_core_now(core)));
         break;
     case HF_TICKET_BEAT:
     case HF_TICKET_RESULT:

@@ -98,6 +98,7 @@ static hf_status info_take(hf_core *core, live_run *run, const live_rows *rows, 
     run->info.parent_run = HF_NONE;
     run->crashes = rows->crashes;
     run->quarantined = rows->blocked == HF_RUN_BLOCKED_QUARANTINE;
+    run->stuck = rows->blocked == HF_RUN_BLOCKED_REPLAY;
     hf_ulid_print(&id, run->run_id);
     st = hf_live_text(run, rows->info.instance_id, &run->info.instance_id, err);
     if (!st)

@@ -6,6 +6,7 @@
 
 #include "base/value.h"
 #include "engine/remote_room.h"
+#include "engine/task_fault.h"
 #include "model/decision_codec.h"
 #include "model/envelope.h"
 
@@ -23,6 +24,7 @@ typedef struct task {
     hf_err err;
     hf_status status; /* of the visit */
     bool missed;      /* the room does not have the run as it was at `after` */
+    hf_value blocked; /* where code and history disagree; NULL: nowhere */
     /* workflow tasks */
     uint64_t turn;
     bool measured;
@@ -89,7 +91,7 @@ static hf_status decisions_make(const task *t, remote_live *live, hf_value *out_
 /* ---- in the room */
 
 /* Code and history, as far as both go. */
-static hf_status live_turn(const task *t, remote_live *live, hf_turn *out_turn, hf_err *err)
+static hf_status live_turn(task *t, remote_live *live, hf_turn *out_turn, hf_err *err)
 {
     hf_value pages = hf_value_finish(t->pages);
     hf_status st = pages ? HF_OK : hf_err_nomem(err, "a history");
@@ -105,9 +107,11 @@ static hf_status live_turn(const task *t, remote_live *live, hf_turn *out_turn, 
     if (!st)
         st = hf_replay_turn(live->replay, out_turn, err);
     live->task = (remote_task){0};
-    if (!st && *out_turn == HF_TURN_BLOCKED)
+    if (!st && *out_turn == HF_TURN_BLOCKED) {
+        t->blocked = hf_task_blocked_value(t->hand->mem, hf_replay_mismatch_get(live->replay));
         st = hf_err_set(err, HF_REPLAY_BLOCKED, "replay_blocked: %s",
                         hf_replay_mismatch_get(live->replay)->sentence);
+    }
     return st;
 }
 
@@ -141,6 +145,13 @@ static void work_turn(remote_visit *visit, remote_room *room)
 
 /* ---- reports */
 
+static const char *fault_type(hf_status st)
+{
+    return st == HF_REPLAY_BLOCKED ? "replay_blocked"
+           : st == HF_NOTFOUND     ? "unknown_type"
+                                   : "workflow_task_failed";
+}
+
 static void task_fail(task *t)
 {
     hf_mem *mem = t->hand->mem;
@@ -151,9 +162,11 @@ static void task_fail(task *t)
         t->hand,
         hf_client_path(mem, "/api/worker/workflow-tasks/%s/fail", hf_str(t->said, "task_id", "")),
         hf_json_(mem,
-                 "{'lease_owner': %s, 'workflow_task_attempt': %lld, 'failure': {'message': %s}}",
+                 "{'lease_owner': %s, 'workflow_task_attempt': %lld, 'failure': {'type': %s, "
+                 "'message': %s, 'replay_blocked': %p}}",
                  t->hand->remote->worker, (long long)hf_int(t->said, "workflow_task_attempt", 0),
-                 t->err.text),
+                 fault_type(t->status), t->err.text,
+                 (const void *)(t->blocked ? t->blocked : hf_value_null())),
         &reply, &err);
 }
 

@@ -11,6 +11,7 @@
 #include "engine/lent.h"
 #include "engine/machine.h"
 #include "engine/schedule.h"
+#include "engine/task_fault.h"
 #include "engine/turn_host.h"
 
 enum { LOCAL_EVENTS_MAX = 192 }; /* of one unit, before code that calls local activities waits */
@@ -143,7 +144,7 @@ static hf_status turn_draft(turn *t, hf_turn *out_turn, hf_err *err)
     facts = events->count;
     if (!st && facts)
         st = hf_live_feed(run, events->events, facts, run->base.last_seq + 1, err);
-    if (run->paused && !hf_replay_is_machine(run->replay) && !(run->far && run->far->answer))
+    if (run->paused && !hf_replay_is_machine(run->replay) && !hf_errand_has_answer(run))
         return st; /* a machine's turn runs no code, and neither does a worker's answer */
     if (!st) {
         hf_errand_turn(run);
@@ -151,7 +152,7 @@ static hf_status turn_draft(turn *t, hf_turn *out_turn, hf_err *err)
     }
     if (t->lost)
         return st;
-    if ((st == HF_INVALID || st == HF_CONFLICT) && run->far && run->far->answer) {
+    if ((st == HF_INVALID || st == HF_CONFLICT) && hf_errand_has_answer(run)) {
         hf_errand_refuse(run, err);
         st = hf_replay_turn(run->replay, out_turn, err);
     }
@@ -218,27 +219,41 @@ static hf_status turn_submit(turn *t, hf_err *err)
     return HF_OK;
 }
 
-/* The wake-up was for nothing that code waits for: only the task that stands for it goes. */
-static hf_status turn_drop(turn *t, hf_err *err)
+/* A unit of rows alone takes the place of what was drafted. */
+static hf_status turn_bare(turn *t, hf_unit *unit, hf_err *err)
 {
-    hf_unit *unit = hf_unit_new(NULL, NULL);
-    hf_status st;
-
-    if (!unit)
-        return hf_err_nomem(err, "a turn");
-    hf_unit_row(unit, 0, hf_row_task_drop(hf_unit_mem(unit), t->run->key, t->run->base.last_seq));
     hf_unit_free(t->decide.unit);
     t->decide.unit = unit;
     t->decide.effects = NULL;
     t->run->bare = true;
-    st = turn_submit(t, err);
-    return st;
+    return turn_submit(t, err);
 }
 
-/* Every field an operator needs to see why, as the task's body. */
-static hf_status turn_blocked(turn *t, hf_err *err)
+/* The wake-up was for nothing that code waits for: only the task that stands for it goes. */
+static hf_status turn_drop(turn *t, hf_err *err)
 {
-    const hf_replay_mismatch *why = hf_replay_mismatch_get(t->run->replay);
+    hf_unit *unit = hf_unit_new(NULL, NULL);
+
+    if (!unit)
+        return hf_err_nomem(err, "a turn");
+    hf_unit_row(unit, 0, hf_row_task_drop(hf_unit_mem(unit), t->run->key, t->run->base.last_seq));
+    return turn_bare(t, unit, err);
+}
+
+static void blocked_log(const live_run *run, const hf_replay_mismatch *why)
+{
+    const hf_log_field fields[] = {hf_log_text("instance_id", run->info.instance_id),
+                                   hf_log_text("run_id", hf_slice_of(run->run_id)),
+                                   hf_log_text("workflow_type", run->info.type),
+                                   hf_log_text("error", hf_slice_of(why->sentence))};
+
+    hf_log_write(run->core->o.log, HF_LOG_WARN, "a run is blocked: code and history disagree",
+                 fields, sizeof(fields) / sizeof(fields[0]));
+}
+
+/* Code and history disagree, as the code of this process or a worker found: the task says where. */
+static hf_status turn_blocked(turn *t, const hf_replay_mismatch *why, hf_err *err)
+{
     hf_unit *unit = hf_unit_new(NULL, NULL);
     hf_buf text = {0};
     int64_t task = 0;
@@ -247,27 +262,7 @@ static hf_status turn_blocked(turn *t, hf_err *err)
         unit ? hf_keys_take(t->decide.keys, 1, &task, err) : hf_err_nomem(err, "a blocked run");
 
     if (!st) {
-        body = hf_json_(hf_unit_mem(unit),
-                        "{'replay_blocked': true, 'replay_blocked_reason': %s, "
-                        "'replay_blocked_workflow_sequence': %lld,"
-                        "'replay_blocked_expected_history_shape': %s, "
-                        "'replay_blocked_recorded_event_types': %s,"
-                        "'replay_blocked_condition_wait_id': %s, "
-                        "'replay_blocked_recorded_condition_key': %s, "
-                        "'replay_blocked_current_condition_key': %s,"
-                        "'replay_blocked_recorded_condition_definition_fingerprint': %s,"
-                        "'replay_blocked_current_condition_definition_fingerprint': %s,"
-                        "'replay_blocked_exception_class': %s,"
-                        "'replay_blocked_exception_type': %s,"
-                        "'replay_blocked_resolution_source': %s,"
-                        "'replay_blocked_resolution_error': %s,"
-                        "'source_line': %s, 'message': %s}",
-                        hf_replay_blocked_reason_text(why->reason), (long long)why->step,
-                        why->expected_shape, why->recorded_events, why->condition_wait_id,
-                        why->recorded_key, why->current_key, why->recorded_fingerprint,
-                        why->current_fingerprint, why->failure_type, why->failure_type,
-                        why->failure_resolution, why->failure_type ? why->sentence : NULL, why->at,
-                        why->sentence);
+        body = hf_task_blocked_value(hf_unit_mem(unit), why);
         if (body)
             hf_json_write(&text, body);
         if (!body || !hf_buf_ok(&text))
@@ -278,12 +273,37 @@ static hf_status turn_blocked(turn *t, hf_err *err)
                     hf_row_task_block(hf_unit_mem(unit), task, t->run->key, t->run->info.queue,
                                       t->decide.now_us, hf_buf_slice(&text)));
         hf_unit_row(unit, 0, hf_row_run_block(hf_unit_mem(unit), t->run->key, 1));
-        hf_unit_free(t->decide.unit);
-        t->decide.unit = unit;
-        t->decide.effects = NULL;
-        t->run->bare = true;
+        blocked_log(t->run, why);
         t->run->blocked = true;
-        st = turn_submit(t, err);
+        st = turn_bare(t, unit, err);
+    } else {
+        hf_unit_free(unit);
+    }
+    hf_buf_fini(&text);
+    return st;
+}
+
+/* A worker could not do the task: its row keeps what it said. */
+static hf_status turn_faulted(turn *t, hf_err *err)
+{
+    const hf_task_fault *fault = hf_errand_fault(t->run);
+    hf_unit *unit;
+    hf_buf text = {0};
+    int64_t again_us = 0;
+    int64_t task = 0;
+    hf_status st;
+
+    if (fault->blocked)
+        return turn_blocked(t, &fault->why, err);
+    unit = hf_unit_new(NULL, NULL);
+    st = unit ? hf_keys_take(t->decide.keys, 1, &task, err) : hf_err_nomem(err, "a failure");
+    if (!st)
+        st = hf_errand_fault_write(t->run, hf_unit_mem(unit), &text, &again_us, err);
+    if (!st) {
+        hf_unit_row(unit, 0,
+                    hf_row_task_fault(hf_unit_mem(unit), task, t->run->key, t->run->info.queue,
+                                      t->decide.now_us, hf_buf_slice(&text), again_us));
+        st = turn_bare(t, unit, err);
     } else {
         hf_unit_free(unit);
     }
@@ -314,8 +334,10 @@ static hf_status turn_finish(turn *t, hf_err *err)
     if (t->decide.signal_timed_out || hf_replay_measured(run->replay))
         hf_unit_fix(unit); /* which came first, signal or timeout, is what was decided */
     if (!t->decide.closed && !run->paused) { /* else the code has not seen what is recorded here */
-        if (t->decided && run->crashes)      /* it got further than where the process died */
+        if (t->decided && (run->crashes || run->stuck)) /* it got further than where it stopped */
             hf_unit_row(unit, 0, hf_row_run_mark(hf_unit_mem(unit), run->key, 0, 0));
+        if (hf_errand_has_answer(run) && run->far->faulty)
+            hf_unit_row(unit, 0, hf_row_task_calm(hf_unit_mem(unit), run->key));
         if (t->decide.again || hf_machine_runnable(run) || hf_errand_wanted(run))
             st = turn_again(t, err);
         else if (t->woken || hf_replay_is_machine(run->replay) || run->far)
@@ -388,16 +410,18 @@ static hf_status turn_go(turn *t, hf_err *err)
         return turn_overdue(t, kind, err);
     if (t->run->doom.status)
         return turn_doom(t, err);
+    if (hf_errand_fault(t->run))
+        return turn_faulted(t, err);
     st = turn_draft(t, &outcome, err);
     if (st)
         return st;
     if (outcome == HF_TURN_BLOCKED)
-        return turn_blocked(t, err);
+        return turn_blocked(t, hf_replay_mismatch_get(t->run->replay), err);
     if (!hf_unit_empty(t->decide.unit)) /* a signal to a child is rows and no event */
         return turn_finish(t, err);
     hf_turn_due_forget(t->run); /* what was due led to nothing */
     wanted = t->run->paused || hf_machine_runnable(t->run) || hf_errand_wanted(t->run);
-    t->woken |= t->run->far && t->run->far->answer;
+    t->woken |= hf_errand_has_answer(t->run);
     hf_errand_answered(t->run);
     if (t->woken && !wanted)
         return turn_drop(t, err);

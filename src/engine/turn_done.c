@@ -175,6 +175,7 @@ static bool turn_keep(hf_core *core, live_run *run, hf_unit *unit)
     if (closed)
         return false;
     run->troubles = 0;
+    run->stuck = false;
     run->unit_messages = 0; /* counted in the base now */
     run->check_ids = false;
     hf_core_in_time(core, run->key);
@@ -238,6 +239,8 @@ void hf_turn_committed(hf_core *core, live_run *run, hf_unit *unit)
         lives = turn_keep(core, run, unit);
     } else if (st == HF_OK) {
         hf_turn_return(run);
+        if (hf_errand_fault(run))
+            hf_errand_faulted(run);
         lives = !run->blocked;
     } else {
         hf_turn_abandon(core, run, run->effects);

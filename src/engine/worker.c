@@ -14,6 +14,7 @@
 #include "engine/handback.h"
 #include "engine/standalone.h"
 #include "engine/inquiry.h"
+#include "engine/task_fault.h"
 #include "model/decision_codec.h"
 #include "model/envelope.h"
 #include "model/name.h"
@@ -376,15 +377,28 @@ hf_status hf_task_decide(hf_engine *engine, const hf_task_claim *claim, hf_value
     return st ? st : ticket_send(&c, &ticket);
 }
 
-hf_status hf_task_return(hf_engine *engine, const hf_task_claim *claim, const char *message)
+hf_status hf_task_fail(hf_engine *engine, const hf_task_claim *claim, hf_value failure)
 {
-    hf_ticket ticket = {.kind = HF_TASK_WORKFLOW,
-                        .what = HF_TICKET_RETURN,
-                        .failure = {.message = hf_slice_of(message)}};
+    hf_ticket ticket = {.kind = HF_TASK_WORKFLOW, .what = HF_TICKET_RETURN};
+    hf_task_fault fault;
     hf_call c;
     hf_status st = ticket_begin(&c, engine, claim, &ticket);
 
+    if (!st)
+        st = hf_task_fault_read(c.slot->scratch, failure, &fault, &c.slot->err);
+    if (!st && !fault.waits)
+        ticket.fault = &fault;
     return st ? st : ticket_send(&c, &ticket);
+}
+
+hf_status hf_task_return(hf_engine *engine, const hf_task_claim *claim, const char *message)
+{
+    hf_mem *mem = hf_mem_new_small();
+    hf_status st = hf_task_fail(engine, claim,
+                                mem && message ? hf_value_string(mem, hf_slice_of(message)) : NULL);
+
+    hf_mem_free(mem);
+    return st;
 }
 
 hf_status hf_task_release(hf_engine *engine, hf_task_kind kind, const hf_task_claim *claim)

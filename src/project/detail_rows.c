@@ -235,6 +235,12 @@ static hf_value lost_value(hf_mem *mem, const hf_lost *lost, const hf_liveness *
                     (long long)(lost->step ? lost->step->step : 0));
 }
 
+/* Why a task is blocked, or what the worker said that could not do it; NULL: neither. */
+static const char *last_error(hf_value body)
+{
+    return hf_str(body, "failure.message", hf_str(body, "message", NULL));
+}
+
 hf_status hf_detail_tasks(hf_detail_view *v, const hf_liveness *live, int64_t now_us,
                           hf_value *out_list, hf_err *err)
 {
@@ -246,9 +252,11 @@ hf_status hf_detail_tasks(hf_detail_view *v, const hf_liveness *live, int64_t no
     for (size_t i = 0; !st && task; i++, task = task->next)
         hf_value_append(
             list,
-            hf_value_merge(v->mem, hf_at(tasks, i),
-                           hf_json_(v->mem, "{'transport_state': %s, 'task_missing': false}",
-                                    hf_transport_state_text(hf_liveness_transport(task, now_us)))));
+            hf_value_merge(
+                v->mem, hf_at(tasks, i),
+                hf_json_(v->mem, "{'transport_state': %s, 'task_missing': false, 'last_error': %s}",
+                         hf_transport_state_text(hf_liveness_transport(task, now_us)),
+                         last_error(hf_get(hf_at(tasks, i), "payload")))));
     for (const hf_lost *lost = live->lost; !st && lost; lost = lost->next)
         hf_value_append(list, lost_value(v->mem, lost, live));
     return hf_sheet_list(list, st, out_list, err);

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/crypto.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/slice.h"
@@ -55,6 +56,13 @@ HF_NODISCARD hf_status hf_runfold_events(hf_mem *mem, hf_slice pack, int64_t cou
 
 /* ---- columns */
 
+enum { HF_RUNFOLD_PRINT_SIZE = 33 };
+
+/* The fingerprint of a failure: the same for those that differ in numbers only. HF_NOMEM. */
+HF_NODISCARD hf_status hf_runfold_print(hf_sha256 *sha, hf_slice name, hf_slice type,
+                                        hf_slice message, char out_print[HF_RUNFOLD_PRINT_SIZE],
+                                        hf_err *err);
+
 /* One failure that the events recorded. */
 typedef struct hf_runfold_failure {
     struct hf_runfold_failure *next;
@@ -65,7 +73,7 @@ typedef struct hf_runfold_failure {
     hf_slice name; /* of what failed: activity, child or workflow type */
     hf_slice type;
     hf_slice message;
-    char print[33]; /* the same for failures that differ in numbers only */
+    char print[HF_RUNFOLD_PRINT_SIZE]; /* the same for failures that differ in numbers only */
 } hf_runfold_failure;
 
 typedef struct hf_runfold_handled {

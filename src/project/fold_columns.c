@@ -73,22 +73,22 @@ static void message_mask(hf_buf *buf, hf_slice message)
     }
 }
 
-static hf_status failure_print(columns_work *work, hf_runfold_failure *failure, hf_err *err)
+hf_status hf_runfold_print(hf_sha256 *sha, hf_slice name, hf_slice type, hf_slice message,
+                           char out_print[HF_RUNFOLD_PRINT_SIZE], hf_err *err)
 {
     uint8_t digest[HF_SHA256_BYTES];
     hf_buf text = {0};
-    hf_status st = work->sha ? HF_OK : hf_sha256_new(&work->sha, err);
+    hf_status st;
 
-    hf_buf_add_slice(&text, failure->name);
+    hf_buf_add_slice(&text, name);
     hf_buf_add_byte(&text, '\n');
-    hf_buf_add_slice(&text, failure->type);
+    hf_buf_add_slice(&text, type);
     hf_buf_add_byte(&text, '\n');
-    message_mask(&text, failure->message);
+    message_mask(&text, message);
+    st = hf_buf_ok(&text) ? hf_sha256_digest(sha, hf_buf_slice(&text), digest, err)
+                          : hf_err_nomem(err, "a failure");
     if (!st)
-        st = hf_buf_ok(&text) ? hf_sha256_digest(work->sha, hf_buf_slice(&text), digest, err)
-                              : hf_err_nomem(err, "a failure");
-    if (!st)
-        hf_hex_print(hf_slice_from(digest, PRINT_BYTES), failure->print);
+        hf_hex_print(hf_slice_from(digest, PRINT_BYTES), out_print);
     hf_buf_fini(&text);
     return st;
 }
@@ -122,7 +122,10 @@ static hf_status failure_add(columns_work *work, const hf_event *event, int64_t 
                                     .message = message_keep(work->mem, message)};
     if (!failure->name.ptr || !failure->type.ptr || !failure->message.ptr)
         return hf_err_nomem(err, "a failure");
-    st = failure_print(work, failure, err);
+    st = work->sha ? HF_OK : hf_sha256_new(&work->sha, err);
+    if (!st)
+        st = hf_runfold_print(work->sha, failure->name, failure->type, failure->message,
+                              failure->print, err);
     if (st)
         return st;
     work->columns->failures = failure;

@@ -29,6 +29,9 @@ static bool body_says_blocked(const hf_dossier_task *task)
 static hf_transport_state ready_state(const hf_dossier_task *task, int64_t now_us)
 {
     bool later = task->repair_us != HF_NONE && task->repair_us > now_us;
+    int64_t due_us = task->trouble == HF_TASK_TROUBLE_WORKER && task->repair_us > task->available_us
+                         ? task->repair_us
+                         : task->available_us;
 
     if (task->trouble != HF_TASK_TROUBLE_NONE && later)
         return HF_TRANSPORT_STATE_REPAIR_BACKOFF;
@@ -38,7 +41,7 @@ static hf_transport_state ready_state(const hf_dossier_task *task, int64_t now_u
         return HF_TRANSPORT_STATE_SCHEDULED;
     if (task->trouble == HF_TASK_TROUBLE_CLAIM)
         return HF_TRANSPORT_STATE_CLAIM_FAILED;
-    if (task->available_us + hf_limit_us(HF_LIMIT_REPAIR_REDISPATCH_SECONDS) <= now_us)
+    if (due_us + hf_limit_us(HF_LIMIT_REPAIR_REDISPATCH_SECONDS) <= now_us)
         return HF_TRANSPORT_STATE_DISPATCH_OVERDUE;
     return HF_TRANSPORT_STATE_READY;
 }

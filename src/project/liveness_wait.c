@@ -273,6 +273,8 @@ void hf_liveness_trouble(liveness_fold *f)
         break;
     case HF_TRANSPORT_STATE_DISPATCH_FAILED:
     case HF_TRANSPORT_STATE_REPAIR_BACKOFF:
+        if (task->trouble == HF_TASK_TROUBLE_WORKER)
+            break; /* it is ready, and offered again later */
         hf_liveness_say(f,
                         task->trouble == HF_TASK_TROUBLE_CLAIM ? states[task->kind].failed
                                                                : HF_LIVENESS_REPAIR_NEEDED,

@@ -1,8 +1,6 @@
-/* metrics_stats.c: what a dashboard shows first, and failures in groups: see metrics.h. */
+/* metrics_stats.c: what a dashboard shows first: see metrics.h. */
 #include "project/edge.h"
 #include "project/metrics_impl.h"
-
-enum { FAILURES_MAX = 500 };
 
 /* ---- statistics */
 
@@ -80,44 +78,4 @@ hf_status hf_metrics_stats(hf_db *db, hf_mem *mem, const hf_metrics_world *world
     hf_value_set(o, HF_SLICE("operator_metrics"), metrics);
     *out_stats = hf_value_finish(o);
     return *out_stats ? HF_OK : hf_err_nomem(err, "statistics");
-}
-
-/* ---- failures */
-
-hf_status hf_metrics_failures(hf_db *db, hf_mem *mem, int64_t namespace_key, int64_t since_us,
-                              int64_t limit, hf_value *out_groups, hf_err *err)
-{
-    const hf_db_value params[] = {hf_db_int(namespace_key), hf_db_int(since_us),
-                                  hf_db_int(limit ? limit : 50)};
-    hf_value_list *list = hf_value_array(mem);
-    hf_db_cursor *cursor = NULL;
-    bool row = true;
-    hf_status st;
-
-    if (limit < 0 || limit > FAILURES_MAX)
-        return hf_err_set(err, HF_INVALID, "1 to %d groups of failures are listed", FAILURES_MAX);
-    st = hf_db_query(db, HF_STMT_FAILURE_GROUPS, params, 3, &cursor, err);
-    while (!st && row) {
-        hf_value_list *g;
-
-        st = hf_db_step(cursor, &row, err);
-        if (st || !row)
-            break;
-        g = hf_value_object(mem);
-        hf_value_set(g, HF_SLICE("fingerprint"),
-                     hf_value_string(mem, hf_db_column_bytes(cursor, 0)));
-        hf_metrics_put(g, mem, "count", hf_db_column_int(cursor, 1));
-        hf_metrics_put(g, mem, "runs", hf_db_column_int(cursor, 2));
-        hf_value_set(g, HF_SLICE("first_seen_at"), hf_edge_time(mem, hf_db_column_int(cursor, 3)));
-        hf_value_set(g, HF_SLICE("last_seen_at"), hf_edge_time(mem, hf_db_column_int(cursor, 4)));
-        hf_metrics_put(g, mem, "handled", hf_db_column_int(cursor, 5));
-        hf_value_set(g, HF_SLICE("name"), hf_value_string(mem, hf_db_column_bytes(cursor, 6)));
-        hf_value_set(g, HF_SLICE("failure_type"),
-                     hf_value_string(mem, hf_db_column_bytes(cursor, 7)));
-        hf_value_set(g, HF_SLICE("message"), hf_value_string(mem, hf_db_column_bytes(cursor, 8)));
-        hf_value_append(list, hf_value_finish(g));
-    }
-    hf_db_end(cursor);
-    *out_groups = hf_value_finish(list);
-    return st ? st : *out_groups ? HF_OK : hf_err_nomem(err, "failures");
 }

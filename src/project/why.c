@@ -451,6 +451,35 @@ static void about_machine(hf_why_answer *a)
     a->event = event;
 }
 
+/* Workers reported that they could not do its next task; its body is what they said. */
+static void about_fault(hf_why_answer *a)
+{
+    const hf_dossier_task *task = a->live->task;
+    hf_value body = NULL;
+
+    (void)!hf_json_read(a->mem, task->body, NULL, &body, NULL);
+    a->code = HF_WHY_TASK_FAILING;
+    a->subject = "task";
+    a->since_us = task->available_us;
+    a->number = hf_int(body, "failure.total", 1);
+    a->name = hf_str(body, "failure.type", "failure");
+    a->detail = hf_str(body, "failure.message", "");
+    a->until_us = task->repair_us != HF_NONE && task->repair_us > a->world->live.now_us
+                      ? task->repair_us
+                      : HF_NONE;
+}
+
+/* Whether failures of its task are what holds the run: nothing that is worse does. */
+static bool fault_counts(const hf_why_answer *a)
+{
+    hf_liveness_state state = a->live->state;
+
+    return a->live->task && a->live->task->trouble == HF_TASK_TROUBLE_WORKER &&
+           state != HF_LIVENESS_WORKFLOW_REPLAY_BLOCKED && state != HF_LIVENESS_RUN_QUARANTINED &&
+           state != HF_LIVENESS_RUN_PAUSED &&
+           state != HF_LIVENESS_WORKFLOW_TASK_WAITING_FOR_COMPATIBLE_WORKER;
+}
+
 /* What is wrong with this program or store comes before what the run waits for. */
 static void about_world(hf_why_answer *a)
 {
@@ -470,6 +499,8 @@ static void about_world(hf_why_answer *a)
         a->code = HF_WHY_HISTORY_BUDGET;
         a->number = d->base.last_seq;
     }
+    if (fault_counts(a))
+        about_fault(a);
     if (wants_turn && world->knows_workflow &&
         !world->knows_workflow(world->live.ctx, d->run.type)) {
         a->code = HF_WHY_UNKNOWN_TYPE;

@@ -404,9 +404,7 @@ void hf_api_hook_workflow_complete(hf_api *api)
 void hf_api_hook_workflow_fail(hf_api *api)
 {
     hf_task_claim claim = workflow_claim(api);
-    hf_status st =
-        hf_task_return(api->server->engine, &claim,
-                       hf_str(api->body, "failure.message", hf_str(api->body, "failure", "")));
+    hf_status st = hf_task_fail(api->server->engine, &claim, hf_get(api->body, "failure"));
 
     if (st)
         report_refuse(api, st, "task_not_found");

@@ -105,7 +105,7 @@ void hf_api_debug(hf_api *api)
                  now, api->namespace, (const void *)hf_get(detail, "instance_id"),
                  (const void *)hf_get(detail, "run_id"), hf_str(why, "severity", "ok"),
                  (const void *)execution(api, detail),
-                 (const void *)items_where(api, hf_get(detail, "tasks"), "task_type", "workflow"),
+                 (const void *)items_where(api, hf_get(detail, "tasks"), "type", "workflow"),
                  (const void *)activities_open(api, detail), (const void *)hf_get(detail, "queue"),
                  (const void *)hf_get(detail, "exceptions"),
                  (const void *)hf_get(detail, "compatibility"), (const void *)findings(api, why),

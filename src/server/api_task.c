@@ -124,8 +124,8 @@ void hf_api_task_fail(hf_api *api)
 
     if (!claim_get(api, &claim) || hf_worker_repeated(api))
         return;
-    st = hf_task_return(api->server->engine, &claim,
-                        hf_str(api->body, "failure.message", hf_str(api->body, "message", "")));
+    st = hf_task_fail(api->server->engine, &claim,
+                      hf_get(api->body, hf_get(api->body, "failure") ? "failure" : "message"));
     if (st)
         hf_worker_refuse(api, st, hf_errmsg(api->server->engine));
     else

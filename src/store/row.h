@@ -42,7 +42,8 @@ typedef enum hf_run_blocked {
 typedef enum hf_task_trouble {
     HF_TASK_TROUBLE_NONE = 0,
     HF_TASK_TROUBLE_DISPATCH = 1, /* handing it to a runner, pool or poller failed */
-    HF_TASK_TROUBLE_CLAIM = 2     /* the claim's transaction failed */
+    HF_TASK_TROUBLE_CLAIM = 2,    /* the claim's transaction failed */
+    HF_TASK_TROUBLE_WORKER = 3    /* the worker that had it reported that it could not do it */
 } hf_task_trouble;
 
 /* One row operation. Sequence numbers of commands are not known until the unit is based on a run,
@@ -371,6 +372,12 @@ hf_row *hf_row_task_repair(hf_mem *mem, int64_t key, int64_t available_us);
 /* Bare: the run's workflow task could not be handed over or claimed, and is not tried before
  * `repair_us`. */
 hf_row *hf_row_task_trouble(hf_mem *mem, int64_t run, hf_task_trouble trouble, int64_t repair_us);
+/* A worker could not do the run's workflow task, which is made when it is not there: body says why,
+   and it is not offered before repair_us. */
+hf_row *hf_row_task_fault(hf_mem *mem, int64_t key, int64_t run, hf_slice queue, int64_t now_us,
+                          hf_slice body, int64_t repair_us);
+/* A worker could do it after all. */
+hf_row *hf_row_task_calm(hf_mem *mem, int64_t run);
 /* Bare: the watchdog hands a task out again that is as it saw it. */
 hf_row *hf_row_task_redo(hf_mem *mem, int64_t key, int64_t expected_epoch, int64_t available_us,
                          int64_t repair_us);

@@ -219,6 +219,28 @@ hf_row *hf_row_task_trouble(hf_mem *mem, int64_t run, hf_task_trouble trouble, i
     return hf_row_end(&b);
 }
 
+hf_row *hf_row_task_fault(hf_mem *mem, int64_t key, int64_t run, hf_slice queue, int64_t now_us,
+                          hf_slice body, int64_t repair_us)
+{
+    hf_row_builder b = hf_row_begin(mem, HF_OP_TASK_FAULT);
+
+    hf_row_put_int(&b, key);
+    hf_row_put_int(&b, run);
+    hf_row_put_text(&b, queue);
+    hf_row_put_int(&b, now_us);
+    hf_row_put_blob(&b, body);
+    hf_row_put_int(&b, repair_us);
+    return hf_row_end(&b);
+}
+
+hf_row *hf_row_task_calm(hf_mem *mem, int64_t run)
+{
+    hf_row_builder b = hf_row_begin(mem, HF_OP_TASK_CALM);
+
+    hf_row_put_int(&b, run);
+    return hf_row_end(&b);
+}
+
 hf_row *hf_row_task_redo(hf_mem *mem, int64_t key, int64_t expected_epoch, int64_t available_us,
                          int64_t repair_us)
 {

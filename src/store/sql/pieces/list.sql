@@ -75,7 +75,7 @@ s.failure_print
     WHEN t.trouble = 1 THEN 3
     WHEN t.trouble = 2 AND (t.repair_us > {now} OR t.available_us <= {now})
         THEN CASE t.kind WHEN 1 THEN 12 WHEN 2 THEN 16 ELSE 19 END
-    WHEN t.trouble = 0 AND t.available_us <= {overdue} THEN 3 END
+    WHEN (t.trouble = 0 OR t.trouble = 3 AND t.repair_us <= {overdue}) AND t.available_us <= {overdue} THEN 3 END
 FROM task t WHERE t.run = s.run AND t.status IN (1, 2) ORDER BY t.available_us, t.key LIMIT 1)
 
 -- piece list_unserved
