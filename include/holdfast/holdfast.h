@@ -642,6 +642,9 @@ HF_API void hf_close(hf_engine *engine);
      node_lease_ms          10000, from 200 to 600000: an engine on a PostgreSQL store that is
                             silent for so long has lost its share of the work to the others; the
                             same for all engines of a store
+     activity_lease_ms      300000, from 200 to 86400000: how long a worker of another process
+                            holds an attempt without a sign of life
+     workflow_task_lease_ms 60000, from 200 to 86400000: the same of a workflow task
      pending_signal_count   5000: signals of a run that are not applied; 0 for no limit, as below
      pending_update_count   500: updates of a run that are not answered
      pending_activity_count 2000, pending_child_count 1000, pending_timer_count 2000: what a run may

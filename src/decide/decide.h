@@ -250,16 +250,29 @@ hf_timeout_kind hf_decide_late(const hf_retry_policy *policy, const hf_attempt_c
 HF_NODISCARD hf_status hf_decide_attempt(hf_decide *decide, const hf_attempt_end *end,
                                          int64_t *out_retry_us, hf_err *err);
 
-/* Another attempt begins, counted already; `owner` is the worker of another process that gets it,
-   ptr NULL: it runs here. */
+/* Whose an attempt is, and until when. */
+typedef struct hf_attempt_lease {
+    hf_slice owner;   /* a worker of another process; ptr NULL: none, it runs here */
+    int64_t until_us; /* HF_NONE: it runs here */
+} hf_attempt_lease;
+
+/* Another attempt begins, counted already. */
 HF_NODISCARD hf_status hf_decide_start_attempt(hf_decide *decide, int64_t activity, int64_t step,
                                                const hf_attempt_count *count, hf_slice policy,
-                                               int64_t close_deadline_us, hf_slice owner,
-                                               hf_err *err);
+                                               int64_t close_deadline_us,
+                                               const hf_attempt_lease *lease, hf_err *err);
 
-/* An attempt showed that it lives; progress is JSON, ptr NULL: none. */
-void hf_decide_heartbeat(hf_decide *decide, int64_t step, int64_t attempt, int64_t beat_us,
-                         hf_slice progress);
+/* An attempt showed that it lives. */
+typedef struct hf_attempt_sign {
+    int64_t activity;
+    int64_t step;
+    int64_t attempt;
+    int64_t at_us;
+    int64_t lease_until_us; /* HF_NONE: it runs here */
+    hf_slice progress;      /* JSON; ptr NULL: none */
+} hf_attempt_sign;
+
+void hf_decide_heartbeat(hf_decide *decide, const hf_attempt_sign *beat);
 
 /* The run's execution or run deadline has passed: it closes with everything that is open in it. */
 void hf_decide_deadline(hf_decide *decide, hf_timeout_kind kind);

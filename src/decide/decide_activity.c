@@ -96,13 +96,16 @@ hf_timeout_kind hf_decide_late(const hf_retry_policy *policy, const hf_attempt_c
     return 0;
 }
 
-static void started_event(hf_decide *decide, int64_t step, int64_t attempt, hf_slice owner)
+static void started_event(hf_decide *decide, int64_t step, int64_t attempt,
+                          const hf_attempt_lease *lease)
 {
     hf_event_builder *events = hf_decide_event(decide, HF_EVENT_ACTIVITY_STARTED, step);
 
     hf_event_put_int(events, HF_KEY_ATTEMPT_NUMBER, attempt);
-    if (owner.len)
-        hf_event_put_text(events, HF_KEY_WORKER, owner);
+    if (!lease->owner.len)
+        return;
+    hf_event_put_time(events, HF_KEY_LEASE_EXPIRES_AT, lease->until_us);
+    hf_event_put_text(events, HF_KEY_WORKER, lease->owner);
 }
 
 /* What is to be done with the activity once the unit is committed. */
@@ -209,7 +212,7 @@ hf_status hf_decide_activity(hf_decide *decide, const hf_decision_row *row, hf_e
     }
     hf_decide_groups(decide, row);
     if (started)
-        started_event(decide, row->step, 1, (hf_slice){0});
+        started_event(decide, row->step, 1, &(hf_attempt_lease){.until_us = HF_NONE});
     hf_decide_row(decide, hf_row_activity_new(hf_unit_mem(decide->unit), &activity));
     if (local)
         return local_run(decide, row, &activity, err);
@@ -222,7 +225,8 @@ hf_status hf_decide_activity(hf_decide *decide, const hf_decision_row *row, hf_e
 
 hf_status hf_decide_start_attempt(hf_decide *decide, int64_t activity, int64_t step,
                                   const hf_attempt_count *count, hf_slice policy,
-                                  int64_t close_deadline_us, hf_slice owner, hf_err *err)
+                                  int64_t close_deadline_us, const hf_attempt_lease *lease,
+                                  hf_err *err)
 {
     const hf_attempt_clock clock = {.running = true,
                                     .since_us = decide->now_us,
@@ -238,25 +242,31 @@ hf_status hf_decide_start_attempt(hf_decide *decide, int64_t activity, int64_t s
                            .available_us = HF_NONE,
                            .started_us = decide->now_us,
                            .closed_us = HF_NONE,
-                           .owner = owner};
+                           .owner = lease->owner,
+                           .lease_until_us = lease->until_us};
     hf_status st = hf_policy_read(hf_unit_mem(decide->unit), policy, &read, err);
 
     if (st)
         return st;
     row.deadline_us = hf_decide_due(&read, &clock);
-    started_event(decide, step, count->attempt, owner);
+    started_event(decide, step, count->attempt, lease);
     hf_decide_row(decide, hf_row_activity_set(hf_unit_mem(decide->unit), &row));
     return HF_OK;
 }
 
-void hf_decide_heartbeat(hf_decide *decide, int64_t step, int64_t attempt, int64_t beat_us,
-                         hf_slice progress)
+void hf_decide_heartbeat(hf_decide *decide, const hf_attempt_sign *beat)
 {
-    const hf_decision_payload value = {.codec = HF_PAYLOAD_CODEC_JSON, .bytes = progress};
-    hf_event_builder *events = hf_decide_event(decide, HF_EVENT_ACTIVITY_HEARTBEAT_RECORDED, step);
+    const hf_decision_payload value = {.codec = HF_PAYLOAD_CODEC_JSON, .bytes = beat->progress};
+    hf_event_builder *events =
+        hf_decide_event(decide, HF_EVENT_ACTIVITY_HEARTBEAT_RECORDED, beat->step);
 
-    hf_event_put_int(events, HF_KEY_ATTEMPT_NUMBER, attempt);
-    hf_event_put_time(events, HF_KEY_HEARTBEAT_AT, beat_us);
+    hf_event_put_int(events, HF_KEY_ATTEMPT_NUMBER, beat->attempt);
+    hf_event_put_time(events, HF_KEY_HEARTBEAT_AT, beat->at_us);
+    if (beat->lease_until_us != HF_NONE) {
+        hf_event_put_time(events, HF_KEY_LEASE_EXPIRES_AT, beat->lease_until_us);
+        hf_decide_row(decide, hf_row_activity_lease(hf_unit_mem(decide->unit), beat->activity,
+                                                    beat->attempt, beat->lease_until_us));
+    }
     hf_decide_payload(decide, HF_KEY_PROGRESS, &value);
 }
 

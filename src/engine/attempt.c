@@ -27,12 +27,14 @@ hf_attempt_clock hf_attempt_clock_start(const core_start *start)
 
 int64_t hf_attempt_record_due(const hf_job *job, int64_t now_us)
 {
-    int64_t pause_us = job->rules.heartbeat_ms * 1000 / 3;
+    int64_t pause_us = BEAT_RECORD_US_MAX;
 
     if (job->recorded_us == HF_NONE)
         return now_us;
-    if (pause_us == 0 || pause_us > BEAT_RECORD_US_MAX)
-        pause_us = BEAT_RECORD_US_MAX;
+    if (job->rules.heartbeat_ms && job->rules.heartbeat_ms * 1000 / 3 < pause_us)
+        pause_us = job->rules.heartbeat_ms * 1000 / 3;
+    if (job->far && job->lease_us / 3 < pause_us)
+        pause_us = job->lease_us / 3;
     return job->recorded_us + pause_us;
 }
 
@@ -530,7 +532,8 @@ hf_status hf_attempt_found(live_run *run, hf_db_cursor *row, hf_err *err)
         job->count.lost--;
         job->started_us = hf_core_now(core);
         atomic_store(&job->beat_us, job->started_us);
-        st = hf_errand_found(run, job, hf_db_column_bytes(row, 12), err);
+        st =
+            hf_errand_found(run, job, hf_db_column_bytes(row, 12), hf_column_or_none(row, 13), err);
         if (st)
             hf_job_free(job);
         return st;

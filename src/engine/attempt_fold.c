@@ -41,8 +41,13 @@ static void beat_fold(live_run *run, hf_decide *decide, hf_job *job)
     if (!hf_pool_take_beat(run->core->pool, job, hf_unit_mem(decide->unit), &progress))
         return;
     job->recorded_us = decide->now_us;
-    hf_decide_heartbeat(decide, job->step, job->count.attempt, atomic_load(&job->beat_us),
-                        progress);
+    hf_decide_heartbeat(decide,
+                        &(hf_attempt_sign){.activity = job->activity,
+                                           .step = job->step,
+                                           .attempt = job->count.attempt,
+                                           .at_us = atomic_load(&job->beat_us),
+                                           .lease_until_us = hf_errand_lease_end(run->core, job),
+                                           .progress = progress});
 }
 
 hf_status hf_attempt_fold_ended(live_run *run, hf_decide *decide, hf_err *err)
@@ -183,6 +188,7 @@ hf_status hf_attempt_fold_starts(live_run *run, hf_decide *decide, hf_err *err)
     while (!st && *at) {
         core_start *start = *at;
         hf_job *job = start->job;
+        hf_attempt_lease lease;
 
         if (hf_limit_trips(HF_LIMIT_CRASH_LIMIT, crash_limit, job->count.crashes)) {
             st = start_quarantine(run, decide, start, err);
@@ -216,9 +222,9 @@ hf_status hf_attempt_fold_starts(live_run *run, hf_decide *decide, hf_err *err)
         run->staged_starts = start;
         job->started_us = decide->now_us;
         atomic_store(&job->beat_us, decide->now_us);
+        lease = hf_errand_lease(core, start, decide->now_us);
         st = hf_decide_start_attempt(decide, job->activity, job->step, &job->count, job->policy,
-                                     job->close_deadline_us,
-                                     start->claimed ? start->worker : (hf_slice){0}, err);
+                                     job->close_deadline_us, &lease, err);
     }
     return st;
 }

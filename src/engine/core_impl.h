@@ -27,7 +27,8 @@ typedef struct core_start {
     bool offered;     /* to workers elsewhere: nobody here knows the activity */
     bool claimed;     /* one of them gets it when it is on the record */
     hf_slice worker;  /* that one, in the job's memory */
-    int64_t lease_us; /* for as long */
+    int64_t lease_us; /* for as long; 0: it did not say */
+    int64_t until_us; /* as it is on the record */
 } core_start;
 
 /* A timer that is due, or an activity for which something is. */

@@ -101,6 +101,10 @@ void hf_errand_gone(live_run *run);
 /* Offers it. True: a worker has claimed the start, and it may be put on the record. */
 bool hf_errand_place(live_run *run, core_start *start);
 
+/* The lease that the start begins with when it is put on the record now; none where it runs here.
+ */
+hf_attempt_lease hf_errand_lease(const hf_core *core, core_start *start, int64_t now_us);
+
 /* The start is on the record: the worker gets it. */
 void hf_errand_start(live_run *run, core_start *start);
 
@@ -110,8 +114,10 @@ void hf_errand_release(hf_core *core, core_start *start);
 /* The same for all starts of a run that does not begin attempts. */
 void hf_errand_hold(live_run *run);
 
-/* An attempt that the worker had when the process before ended: it may still report. */
-HF_NODISCARD hf_status hf_errand_found(live_run *run, hf_job *job, hf_slice owner, hf_err *err);
+/* An attempt that the worker had when the process before ended: it may still report, and its lease
+   (HF_NONE: the row does not say) goes on. */
+HF_NODISCARD hf_status hf_errand_found(live_run *run, hf_job *job, hf_slice owner,
+                                       int64_t lease_until_us, hf_err *err);
 
 /* When its worker is to have shown itself; HF_NONE: no worker elsewhere has it. */
 int64_t hf_errand_lease_end(const hf_core *core, const hf_job *job);

@@ -159,19 +159,27 @@ static hf_value attempt_task(hf_mem *mem, const live_run *run, const hf_job *job
     return hf_value_finish(task);
 }
 
+hf_attempt_lease hf_errand_lease(const hf_core *core, core_start *start, int64_t now_us)
+{
+    if (!start->claimed)
+        return (hf_attempt_lease){.until_us = HF_NONE};
+    if (!start->lease_us)
+        start->lease_us = core->o.settings->activity_lease_ms * 1000;
+    start->until_us = now_us + start->lease_us;
+    return (hf_attempt_lease){.owner = start->worker, .until_us = start->until_us};
+}
+
 void hf_errand_start(live_run *run, core_start *start)
 {
     hf_core *core = run->core;
     hf_job *job = start->job;
     const hf_task_key key = job_key(job);
-    int64_t lease_us =
-        start->lease_us ? start->lease_us : hf_limit_us(HF_LIMIT_ACTIVITY_LEASE_SECONDS);
-    int64_t until_us = hf_core_now(core) + lease_us;
     hf_mem *mem = NULL;
     hf_value task = NULL;
     hf_err err = {0};
 
     job->far = true;
+    job->lease_us = start->lease_us;
     if (hf_map_int_put(core->jobs, (uint64_t)job->activity, job, NULL, &err)) {
         hf_matching_withdraw(core->o.matching, &key);
         hf_job_free(job);
@@ -180,8 +188,8 @@ void hf_errand_start(live_run *run, core_start *start)
     }
     mem = hf_mem_new_small();
     if (mem)
-        task = attempt_task(mem, run, job, start->worker, until_us);
-    if (hf_matching_deliver(core->o.matching, &key, lease_us, until_us, mem, task))
+        task = attempt_task(mem, run, job, start->worker, start->until_us);
+    if (hf_matching_deliver(core->o.matching, &key, start->lease_us, start->until_us, mem, task))
         hf_attempt_arm(core, job);
     else
         hf_attempt_lost(core, job);
@@ -189,18 +197,20 @@ void hf_errand_start(live_run *run, core_start *start)
 
 /* ---- leases */
 
-hf_status hf_errand_found(live_run *run, hf_job *job, hf_slice owner, hf_err *err)
+hf_status hf_errand_found(live_run *run, hf_job *job, hf_slice owner, int64_t lease_until_us,
+                          hf_err *err)
 {
     hf_core *core = run->core;
-    int64_t lease_us = hf_limit_us(HF_LIMIT_ACTIVITY_LEASE_SECONDS);
+    int64_t lease_us = core->o.settings->activity_lease_ms * 1000;
+    int64_t until_us = lease_until_us == HF_NONE ? hf_core_now(core) + lease_us : lease_until_us;
     hf_task_offer offer;
     hf_status st;
 
     job->far = true;
     job->epoch = run->epoch;
+    job->lease_us = lease_us;
     offer = job_offer(run, job);
-    st = hf_matching_resume(core->o.matching, &offer, owner, lease_us, hf_core_now(core) + lease_us,
-                            err);
+    st = hf_matching_resume(core->o.matching, &offer, owner, lease_us, until_us, err);
     if (st)
         return st;
     st = hf_map_int_put(core->jobs, (uint64_t)job->activity, job, NULL, err);

@@ -102,8 +102,7 @@ static void lease_take(hf_core *core, live_run *run, const hf_task_holder *holde
 /* Hands the run to the worker that claimed it; false: that one is gone, or memory is. */
 static bool run_hand(hf_core *core, live_run *run, const hf_task_holder *holder)
 {
-    int64_t lease_us =
-        holder->lease_us ? holder->lease_us : hf_limit_us(HF_LIMIT_PROTOCOL_TASK_LEASE_SECONDS);
+    int64_t lease_us = holder->lease_us ? holder->lease_us : core->o.settings->task_lease_ms * 1000;
     int64_t until_us = hf_core_now(core) + lease_us;
     const hf_task_key key = run_key(run);
     hf_mem *mem = hf_mem_new_small();

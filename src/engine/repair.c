@@ -71,6 +71,7 @@ static hf_status activity_mend(mend *m, const hf_lost *lost, hf_err *err)
                            .available_us = running ? HF_NONE : count.available_us,
                            .started_us = running ? step->attempt->started_us : HF_NONE,
                            .closed_us = HF_NONE};
+    bool leased = running && step->attempt->worker.len && step->attempt->lease_us != HF_NONE;
     hf_attempt_clock clock = {.running = running,
                               .since_us = running ? row.started_us : row.available_us,
                               .beat_us = row.started_us};
@@ -88,9 +89,13 @@ static hf_status activity_mend(mend *m, const hf_lost *lost, hf_err *err)
                                 : HF_NONE;
     clock.close_deadline_us = row.close_deadline_us;
     row.deadline_us = hf_decide_due(&policy, &clock);
+    if (leased) {
+        row.owner = step->attempt->worker;
+        row.lease_until_us = step->attempt->lease_us;
+    }
     mended(m, lost->drifted ? hf_row_activity_set(m->mem, &row) : hf_row_activity_new(m->mem, &row),
            HF_TASK_TYPE_ACTIVITY, row.key, row.scheduled_us);
-    if (row.missed_starts && !lost->drifted)
+    if ((row.missed_starts || leased) && !lost->drifted)
         hf_unit_row(m->r->unit, 0, hf_row_activity_set(m->mem, &row));
     return HF_OK;
 }

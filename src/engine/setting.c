@@ -8,8 +8,9 @@
 enum {
     PERCENT_MAX = 100,
     NODE_LEASE_MS = 10000,
-    NODE_LEASE_MS_MIN = 200, /* below that a busy machine renews too late */
-    NODE_LEASE_MS_MAX = 600000
+    LEASE_MS_MIN = 200, /* below that a busy machine renews too late */
+    NODE_LEASE_MS_MAX = 600000,
+    TASK_LEASE_MS_MAX = 86400000
 };
 
 /* Limits that a program may move. What metadata may hold is the same everywhere: it is searched. */
@@ -22,10 +23,12 @@ static const hf_limit limits[] = {
 
 hf_settings hf_settings_standard(void)
 {
-    hf_settings settings = {.update_wait_ms =
-                                hf_limit_us(HF_LIMIT_UPDATE_COMPLETION_TIMEOUT_SECONDS) / 1000,
-                            .node_lease_ms = NODE_LEASE_MS,
-                            .limits = hf_limits_standard()};
+    hf_settings settings = {
+        .update_wait_ms = hf_limit_us(HF_LIMIT_UPDATE_COMPLETION_TIMEOUT_SECONDS) / 1000,
+        .task_lease_ms = hf_limit_us(HF_LIMIT_PROTOCOL_TASK_LEASE_SECONDS) / 1000,
+        .activity_lease_ms = hf_limit_us(HF_LIMIT_ACTIVITY_LEASE_SECONDS) / 1000,
+        .node_lease_ms = NODE_LEASE_MS,
+        .limits = hf_limits_standard()};
 
     settings.limits.of[HF_LIMIT_MAX_EVENTS_PER_RUN] = 0; /* a server's: hf_settings_for_workers */
     return settings;
@@ -42,6 +45,20 @@ static hf_status number_read(const char *name, const char *value, int64_t most, 
 {
     if (!hf_slice_int(hf_slice_of(value), out_number) || *out_number < 0 || *out_number > most)
         return hf_err_set(err, HF_INVALID, "%s takes a whole number, not %s", name, value);
+    return HF_OK;
+}
+
+static hf_status lease_read(const char *name, const char *value, int64_t most, int64_t *out_ms,
+                            hf_err *err)
+{
+    int64_t number = 0;
+    hf_status st = number_read(name, value, most, &number, err);
+
+    if (st)
+        return st;
+    if (number < LEASE_MS_MIN)
+        return hf_err_set(err, HF_INVALID, "%s is at least %d", name, (int)LEASE_MS_MIN);
+    *out_ms = number;
     return HF_OK;
 }
 
@@ -66,14 +83,12 @@ hf_status hf_settings_set(hf_settings *settings, const char *name, const char *v
             settings->update_wait_ms = number * 1000;
         return st;
     }
-    if (strcmp(name, "node_lease_ms") == 0) {
-        st = number_read(name, value, NODE_LEASE_MS_MAX, &number, err);
-        if (!st && number < NODE_LEASE_MS_MIN)
-            st = hf_err_set(err, HF_INVALID, "%s is at least %d", name, (int)NODE_LEASE_MS_MIN);
-        if (!st)
-            settings->node_lease_ms = number;
-        return st;
-    }
+    if (strcmp(name, "node_lease_ms") == 0)
+        return lease_read(name, value, NODE_LEASE_MS_MAX, &settings->node_lease_ms, err);
+    if (strcmp(name, "workflow_task_lease_ms") == 0)
+        return lease_read(name, value, TASK_LEASE_MS_MAX, &settings->task_lease_ms, err);
+    if (strcmp(name, "activity_lease_ms") == 0)
+        return lease_read(name, value, TASK_LEASE_MS_MAX, &settings->activity_lease_ms, err);
     if (strcmp(name, "fleet_validation_mode") == 0) {
         if (strcmp(value, "warn") != 0 && strcmp(value, "fail") != 0)
             return hf_err_set(err, HF_INVALID, "%s is warn or fail, not %s", name, value);

@@ -12,9 +12,11 @@ typedef struct hf_settings {
     bool updates_queue; /* an update waits behind a signal that is not applied; else it is
                            refused */
     bool fleet_fails;   /* a start that no worker of the fleet supports is refused; else it waits */
-    int64_t update_wait_ms; /* how long a caller waits for the answer to an update */
-    int64_t node_lease_ms;  /* a node that is silent for this long has lost its shards */
-    hf_limits limits;       /* 0: none */
+    int64_t update_wait_ms;    /* how long a caller waits for the answer to an update */
+    int64_t task_lease_ms;     /* how long a worker holds a workflow task without a sign of life */
+    int64_t activity_lease_ms; /* the same of an attempt */
+    int64_t node_lease_ms;     /* a node that is silent for this long has lost its shards */
+    hf_limits limits;          /* 0: none */
 } hf_settings;
 
 hf_settings hf_settings_standard(void);

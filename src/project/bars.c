@@ -78,6 +78,8 @@ static hf_status attempts_list(const hf_section *s, const hf_track_step *step, h
 
         hf_sheet_int(&sh, "number", a->number);
         hf_sheet_text(&sh, "worker", a->worker);
+        hf_sheet_put(&sh, "task_id",
+                     a->worker.len ? hf_edge_id(s->mem, &step->id) : hf_value_null());
         hf_sheet_word(&sh, "status", &hf_attempt_status_list, a->status);
         hf_sheet_time(&sh, "started_at", a->started_us);
         hf_sheet_time(&sh, "closed_at", a->closed_us);

@@ -163,6 +163,9 @@ static hf_status attempt_append(const hf_section *section, const hf_track_step *
     for (size_t i = 0; hf_value_member(shown, i, &name, &item); i++)
         hf_value_set(sh.object, name, item);
     hf_sheet_text(&sh, "worker", attempt->worker);
+    hf_sheet_text(&sh, "lease_owner", attempt->worker);
+    hf_sheet_put(&sh, "task_id", /* the engine runs its own without one */
+                 attempt->worker.len ? hf_edge_id(section->mem, &step->id) : hf_value_null());
     hf_sheet_field(&sh, "last_heartbeat_progress", attempt->beat, HF_KEY_PROGRESS);
     hf_sheet_field(&sh, "exception_type", attempt->ended, HF_KEY_EXCEPTION_TYPE);
     hf_sheet_field(&sh, "message", attempt->ended, HF_KEY_MESSAGE);

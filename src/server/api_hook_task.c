@@ -15,7 +15,6 @@
 #include "server/handed.h"
 #include "server/handlers.h"
 #include "server/offer.h"
-#include "server/recall.h"
 #include "server/server_impl.h"
 
 enum { POLL_USUAL = 10, POLL_MAX = 100, PAGE_EVENTS = 500, PAGE_EVENTS_MAX = 1000 };
@@ -134,26 +133,12 @@ static hf_value task_claim(hf_api *api, hf_task_kind kind)
     return whole;
 }
 
-/* Who has it and until when: what a status of the attempt says later. */
-static hf_slice lease_key(hf_api *api, const char *attempt)
-{
-    return hf_slice_of(hf_mem_format(api->mem, "lease\n%s\n%s", api->namespace, attempt));
-}
-
 void hf_api_hook_activity_claim(hf_api *api)
 {
     hf_value task = task_claim(api, HF_TASK_ACTIVITY);
-    hf_slice key;
-    hf_value lease;
 
     if (!task)
         return;
-    key = lease_key(api, hf_str(task, "activity_attempt_id", ""));
-    lease = hf_json_(api->mem, "{'lease_owner': %p, 'lease_expires_at': %p}",
-                     (const void *)hf_get(task, "lease_owner"),
-                     (const void *)hf_get(task, "lease_expires_at"));
-    if (key.ptr && lease)
-        hf_recall_put(api->server->recall, key, lease, INT64_MAX);
     hf_api_json(
         api, 200,
         hf_json_(
@@ -175,8 +160,8 @@ void hf_api_hook_activity_claim(hf_api *api)
             (const void *)hf_get(task, "arguments.codec"),
             (const void *)hf_get(task, "arguments.blob"), (const void *)hf_get(task, "arguments"),
             (const void *)hf_get(task, "retry_policy"), (const void *)hf_get(task, "task_queue"),
-            (const void *)hf_get(lease, "lease_owner"),
-            (const void *)hf_get(lease, "lease_expires_at")));
+            (const void *)hf_get(task, "lease_owner"),
+            (const void *)hf_get(task, "lease_expires_at")));
 }
 
 void hf_api_hook_workflow_claim(hf_api *api)
@@ -274,8 +259,6 @@ static bool attempt_read(hf_api *api, attempt_seen *out)
 static void attempt_answer(hf_api *api, const attempt_seen *seen, bool beaten)
 {
     const char *id = hf_api_param_named(api, "attempt");
-    hf_slice key = lease_key(api, id);
-    hf_value lease = key.ptr ? hf_recall_get(api->server->recall, key, api->mem, 0) : NULL;
     bool running = strcmp(hf_str(seen->attempt, "status", ""), "running") == 0;
     bool closed = hf_bool(seen->run, "is_terminal", false);
 
@@ -300,8 +283,8 @@ static void attempt_answer(hf_api *api, const attempt_seen *seen, bool beaten)
             (const void *)hf_get(seen->run, "closed_at"),
             (const void *)hf_get(seen->activity, "status"),
             (const void *)hf_get(seen->attempt, "status"), running && !closed ? "leased" : "closed",
-            (const void *)hf_get(lease, "lease_owner"),
-            (const void *)hf_get(lease, "lease_expires_at"),
+            (const void *)hf_get(seen->attempt, "lease_owner"),
+            (const void *)hf_get(seen->attempt, "lease_expires_at"),
             (const void *)hf_get(seen->attempt, "last_heartbeat_at")));
 }
 

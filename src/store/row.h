@@ -166,7 +166,8 @@ typedef struct hf_activity_row {
     int64_t started_us;
     int64_t closed_us;
     hf_slice policy;
-    hf_slice owner; /* set alone: a new row has none */
+    hf_slice owner; /* set alone, this and the next: a new row has none */
+    int64_t lease_until_us;
 } hf_activity_row;
 
 typedef struct hf_link_row {
@@ -326,6 +327,8 @@ hf_row *hf_row_link_follow(hf_mem *mem, const hf_link_row *row, int64_t before);
 hf_row *hf_row_link_take(hf_mem *mem, const hf_link_row *row, int64_t origin);
 hf_row *hf_row_activity_new(hf_mem *mem, const hf_activity_row *row);
 hf_row *hf_row_activity_set(hf_mem *mem, const hf_activity_row *row);
+/* The worker that has the attempt keeps it until then. */
+hf_row *hf_row_activity_lease(hf_mem *mem, int64_t key, int64_t attempt, int64_t lease_until_us);
 hf_row *hf_row_timer_new(hf_mem *mem, const hf_timer_row *row);
 /* The timer is pending after all. */
 hf_row *hf_row_timer_reset(hf_mem *mem, int64_t key, int64_t due_us);

@@ -117,6 +117,17 @@ hf_row *hf_row_activity_set(hf_mem *mem, const hf_activity_row *row)
     hf_row_put_int(&b, row->crash_count);
     hf_row_put_int(&b, row->missed_starts);
     hf_row_put_text(&b, row->owner);
+    hf_row_put_int(&b, row->owner.len ? row->lease_until_us : (int64_t)HF_NONE);
+    return hf_row_end(&b);
+}
+
+hf_row *hf_row_activity_lease(hf_mem *mem, int64_t key, int64_t attempt, int64_t lease_until_us)
+{
+    hf_row_builder b = hf_row_begin(mem, HF_OP_ACTIVITY_LEASE);
+
+    hf_row_put_int(&b, key);
+    hf_row_put_int(&b, attempt);
+    hf_row_put_int(&b, lease_until_us);
     return hf_row_end(&b);
 }
 
