@@ -24,8 +24,10 @@ const hf_cli_command hf_cli_daily[] = {
      .summary = "list runs, newest first",
      .text = "Lists runs. Each QUERY is part of an id, or a filter: type=order, status=failed, "
              "id=order-42; every field of the list can be one: queue=billing, "
-             "business_key=B-7, wait_kind=timer. With --watch it goes on and prints what is new or "
-             "has changed.\n\nReading a store never changes it and works while a server owns it.",
+             "business_key=B-7, wait_kind=timer; label=team=blue and search_attribute=amount>=5 "
+             "take a name as well. A filter that is not known, or is given twice, is refused. With "
+             "--watch it goes on and prints what is new or has changed.\n\nReading a store never "
+             "changes it and works while a server owns it.",
      .example = "holdfast ls type=order status=running --columns workflow_id,started_at",
      .args = {{"QUERY", NULL, true}},
      .many = true,

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/value.h"
 #include "server/route.h"
@@ -50,4 +51,20 @@ bool hf_cli_known_parameter(const char *path, hf_slice name)
     const hf_route *route = route_of("GET", path);
 
     return route && field_known(hf_route_query(route), name);
+}
+
+const char *hf_cli_known_parameters(hf_mem *mem, const char *path)
+{
+    const hf_route *route = route_of("GET", path);
+    hf_slice rest = hf_slice_of(route ? hf_route_query(route) : "");
+    hf_route_field field;
+    hf_buf names = {0};
+    const char *text;
+
+    while (rest.len && hf_route_field_next(&rest, &field))
+        hf_buf_add_format(&names, "%s%.*s", names.len ? ", " : "", (int)field.name.len,
+                          field.name.ptr);
+    text = hf_buf_ok(&names) ? hf_mem_text(mem, hf_buf_slice(&names)) : NULL;
+    hf_buf_fini(&names);
+    return text ? text : "";
 }

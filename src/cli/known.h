@@ -7,6 +7,7 @@
 
 #include "base/attr.h"
 #include "base/err.h"
+#include "base/mem.h"
 #include "base/slice.h"
 #include "holdfast/value.h"
 
@@ -17,5 +18,8 @@ HF_NODISCARD hf_status hf_cli_known_fields(const char *method, const char *path,
 
 /* Whether GET of the path has a parameter of that name. */
 bool hf_cli_known_parameter(const char *path, hf_slice name);
+
+/* The names of its parameters, for a sentence. */
+const char *hf_cli_known_parameters(hf_mem *mem, const char *path);
 
 #endif

@@ -27,9 +27,10 @@ enum {
 };
 
 /* Rights of Landlock. */
-#define FS_EXECUTE   (UINT64_C(1) << 0)
-#define FS_WRITES    (UINT64_C(1) << 1 | UINT64_C(0x1ff) << 4) /* write, remove, make */
-#define FS_FILES     (UINT64_C(1) << 1 | UINT64_C(0xb) << 5)   /* write, remove, regular, folders */
+#define FS_EXECUTE (UINT64_C(1) << 0)
+#define FS_WRITES  (UINT64_C(1) << 1 | UINT64_C(0x1ff) << 4) /* write, remove, make */
+/* write a file; remove folders and files; make folders and files */
+#define FS_FILES     (UINT64_C(1) << 1 | UINT64_C(0x3) << 4 | UINT64_C(0x3) << 7)
 #define FS_SOCKET    (UINT64_C(1) << 9)
 #define FS_REFER     (UINT64_C(1) << 13) /* from version 2 on */
 #define FS_TRUNCATE  (UINT64_C(1) << 14) /* from version 3 on */

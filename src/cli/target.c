@@ -341,7 +341,29 @@ static void path_add(hf_buf *path, const char *part)
         path->failed = true;
 }
 
-/* The filters of a list as parameters of its route, which has another name for one of them. */
+/* Labels or search attributes: PARAMETER[NAME]=value, and PARAMETER[NAME][gte]=value of bounds. */
+static void members_add(hf_mem *mem, hf_buf *path, const char *parameter, hf_value members)
+{
+    hf_slice key;
+    hf_value item;
+
+    for (size_t i = 0; hf_value_member(members, i, &key, &item); i++) {
+        const char *name = hf_client_path(mem, "[%s]", hf_mem_text(mem, key));
+
+        if (hf_value_kind_of(item) == HF_VALUE_OBJECT) {
+            members_add(mem, path, hf_mem_format(mem, "%s%s", parameter, name ? name : ""), item);
+            continue;
+        }
+        hf_buf_add_format(path, "&%s", parameter);
+        path_add(path, name);
+        path_add(path,
+                 hf_client_path(mem, "=%s",
+                                hf_value_kind_of(item) == HF_VALUE_STRING ? hf_str(item, "", "")
+                                                                          : hf_text(mem, item)));
+    }
+}
+
+/* The filters of a list as parameters of its route, which has another name for some of them. */
 static hf_status list_path(hf_cli_target *target, hf_value request, hf_buf *path, hf_err *err)
 {
     hf_value filters = hf_get(request, "filters");
@@ -366,10 +388,15 @@ static hf_status list_path(hf_cli_target *target, hf_value request, hf_buf *path
         hf_slice known = hf_slice_equal(key, HF_SLICE("status")) ? HF_SLICE("run_status") : key;
         const char *name = hf_mem_text(mem, known);
 
-        /* one that it does not read would be ignored, and the list too long */
+        if (hf_value_kind_of(item) == HF_VALUE_OBJECT) {
+            members_add(mem, path,
+                        hf_slice_equal(key, HF_SLICE("labels")) ? "label" : "search_attribute",
+                        item);
+            continue;
+        }
         if (!hf_cli_known_parameter(LIST_PATH, known))
-            return hf_err_set(err, HF_INVALID, "%.*s is no filter of a list", (int)key.len,
-                              key.ptr);
+            return hf_err_set(err, HF_INVALID, "there is no filter \"%.*s\"; there are: %s",
+                              (int)key.len, key.ptr, hf_cli_known_parameters(mem, LIST_PATH));
         path_add(path, name ? hf_client_path(mem, "&%s=%s", name, hf_str(item, "", "")) : NULL);
     }
     return hf_buf_ok(path) ? HF_OK : hf_err_nomem(err, "a request");
@@ -415,7 +442,9 @@ hf_status hf_cli_target_list(hf_cli_target *target, hf_value request, hf_mem *me
     if (st || (!changed && hf_get(request, "wait_changes")))
         return st;
     target->changes += changed;
-    st = hf_reader_list(target->reader, request, mem, &page, err);
+    request = hf_value_merge(mem, request, hf_json_(mem, "{'wait_changes': null}")); /* is over */
+    st = request ? hf_reader_list(target->reader, request, mem, &page, err)
+                 : hf_err_nomem(err, "a request");
     if (st == HF_NOTFOUND)
         target->call->next = "holdfast view ls {here}";
     if (st)

@@ -236,6 +236,9 @@ hf_status hf_attention(hf_engine *engine, hf_value request, hf_mem *mem, hf_valu
     if (limit < 1 || limit > GROUPS_MAX)
         return hf_err_set(err, HF_INVALID, "1 to %d groups are listed", GROUPS_MAX);
     *out = NULL;
+    st = hf_look_members(request, "limit", err);
+    if (st)
+        return st;
     st = look_init(&l, &c, err);
     if (!st) {
         hf_call_read_begin(&c);

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/crypto.h"
 #include "engine/call.h"
+#include "engine/look.h"
 #include "holdfast/view.h"
 #include "project/bundle.h"
 #include "project/bundle_verify.h"
@@ -254,6 +255,9 @@ hf_status hf_imports(hf_engine *engine, hf_value request, hf_mem *mem, hf_value 
     if (!mem || !out)
         return hf_err_set(&c.slot->err, HF_MISUSE, "memory and a place for the answer are needed");
     *out = NULL;
+    st = hf_look_members(request, "namespace limit cursor", &c.slot->err);
+    if (st)
+        return st;
     if (limit < 1 || limit > LIST_LIMIT_MAX)
         return hf_err_set(&c.slot->err, HF_INVALID, "a page has 1 to %d rows", LIST_LIMIT_MAX);
     st = space_find(&c, hf_str(request, "namespace", NULL), &namespace_key, &c.slot->err);
@@ -279,7 +283,9 @@ hf_status hf_import_get(hf_engine *engine, hf_value request, hf_mem *mem, const 
     if (!mem || !out_json || !name.len)
         return hf_err_set(&c.slot->err, HF_MISUSE, "an id, memory and a place are needed");
     *out_json = NULL;
-    st = space_find(&c, hf_str(request, "namespace", NULL), &namespace_key, &c.slot->err);
+    st = hf_look_members(request, "id namespace", &c.slot->err);
+    if (!st)
+        st = space_find(&c, hf_str(request, "namespace", NULL), &namespace_key, &c.slot->err);
     if (st)
         return st;
     hf_call_read_begin(&c);
@@ -298,6 +304,8 @@ hf_status hf_import_delete(hf_engine *engine, hf_value request)
     hf_call c;
     hf_status st = hf_call_begin(&c, engine);
 
+    if (!st)
+        st = hf_look_members(request, "run_id namespace", &c.slot->err);
     if (!st)
         st = space_find(&c, hf_str(request, "namespace", NULL), &namespace_key, &c.slot->err);
     if (st)

@@ -17,6 +17,14 @@
 HF_NODISCARD hf_status hf_look_asker(const hf_engine *engine, hf_db *db, hf_mem *mem, hf_asker *who,
                                      hf_list_query *io_query, hf_err *err);
 
+/* Members of requests. */
+#define HF_LOOK_LIST "filters view bucket limit cursor facets total definition owner scope"
+#define HF_LOOK_RUN  "id run_id at limit"
+
+/* Whether a request is an object, and every member of it one of `known`, words separated by spaces;
+   null is as good as absent. HF_INVALID names the one that is not, and those that there are. */
+HF_NODISCARD hf_status hf_look_members(hf_value request, const char *known, hf_err *err);
+
 /* A page of runs; see hf_list_runs. */
 HF_NODISCARD hf_status hf_look_list(hf_db *db, const hf_engine *engine, int64_t namespace_key,
                                     hf_value request, hf_mem *mem, hf_value *out_page, hf_err *err);

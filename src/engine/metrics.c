@@ -110,6 +110,8 @@ hf_status hf_failure_groups(hf_engine *engine, hf_value request, hf_mem *mem, hf
     hf_call c;
     hf_status st = metrics_begin(&c, engine, mem, out);
 
+    if (!st)
+        st = hf_look_members(request, "since_us limit", &c.slot->err);
     if (st)
         return st;
     hf_call_read_begin(&c);
@@ -128,6 +130,8 @@ hf_status hf_metrics_points(hf_engine *engine, hf_value request, hf_mem *mem, hf
     hf_call c;
     hf_status st = metrics_begin(&c, engine, mem, out);
 
+    if (!st)
+        st = hf_look_members(request, "span from_us to_us limit", &c.slot->err);
     if (st)
         return st;
     if (!minute && strcmp(span, "hour") != 0)

@@ -85,15 +85,13 @@ hf_status hf_reader_changed(hf_reader *reader, bool *out_changed, hf_err *err)
     return st;
 }
 
-static hf_status request_check(const hf_reader *reader, hf_value request, const hf_mem *mem,
-                               hf_value *out, hf_err *err)
+static hf_status request_check(const hf_reader *reader, hf_value request, const char *known,
+                               const hf_mem *mem, hf_value *out, hf_err *err)
 {
     if (!reader || !mem || !out)
         return hf_err_set(err, HF_MISUSE, "a reader, memory and a place for the answer are needed");
     *out = NULL;
-    if (request && hf_value_kind_of(request) != HF_VALUE_OBJECT)
-        return hf_err_set(err, HF_INVALID, "a request is an object");
-    return HF_OK;
+    return hf_look_members(request, known, err);
 }
 
 /* The run that a request names, in a snapshot in which it is read then: the caller ends it, also
@@ -124,7 +122,7 @@ hf_status hf_reader_list(hf_reader *reader, hf_value request, hf_mem *mem, hf_va
 {
     hf_value page = NULL;
     hf_mem *work;
-    hf_status st = request_check(reader, request, mem, out, err);
+    hf_status st = request_check(reader, request, HF_LOOK_LIST, mem, out, err);
 
     if (st)
         return st;
@@ -144,7 +142,7 @@ hf_status hf_reader_describe(hf_reader *reader, hf_value request, hf_mem *mem, h
     hf_projection_state state = HF_PROJECTION_IN_SYNC;
     hf_value detail = NULL;
     hf_mem *work;
-    hf_status st = request_check(reader, request, mem, out, err);
+    hf_status st = request_check(reader, request, HF_LOOK_RUN, mem, out, err);
 
     if (st)
         return st;
@@ -165,7 +163,7 @@ hf_status hf_reader_history(hf_reader *reader, hf_value request, hf_mem *mem, hf
     hf_value history = NULL;
     int64_t run = HF_NONE;
     hf_mem *work;
-    hf_status st = request_check(reader, request, mem, out, err);
+    hf_status st = request_check(reader, request, HF_LOOK_RUN " after", mem, out, err);
 
     if (st)
         return st;
@@ -181,14 +179,14 @@ hf_status hf_reader_history(hf_reader *reader, hf_value request, hf_mem *mem, hf
 
 hf_status hf_reader_namespaces(hf_reader *reader, hf_mem *mem, hf_value *out, hf_err *err)
 {
-    hf_status st = request_check(reader, NULL, mem, out, err);
+    hf_status st = request_check(reader, NULL, "", mem, out, err);
 
     return st ? st : hf_look_namespaces(reader->db, NULL, mem, out, err);
 }
 
 hf_status hf_reader_tokens(hf_reader *reader, hf_mem *mem, hf_value *out, hf_err *err)
 {
-    hf_status st = request_check(reader, NULL, mem, out, err);
+    hf_status st = request_check(reader, NULL, "", mem, out, err);
 
     return st ? st : hf_look_tokens(reader->db, mem, out, err);
 }

@@ -11,14 +11,39 @@
 #include "project/detail.h"
 #include "project/views.h"
 
+enum { NAME_SHOWN = 64 };
+
+#define VIEW_MEMBERS "id owner scope"
+
 static hf_slice member(hf_value request, const char *name)
 {
     return hf_value_slice(hf_value_find(request, hf_slice_of(name)));
 }
 
-/* Begins a call that returns a value. */
-static hf_status call_begin(hf_call *c, hf_engine *engine, hf_value request, const hf_mem *mem,
-                            hf_value *out)
+hf_status hf_look_members(hf_value request, const char *known, hf_err *err)
+{
+    hf_slice name;
+    hf_value value;
+
+    if (request && hf_value_kind_of(request) != HF_VALUE_OBJECT)
+        return hf_err_set(err, HF_INVALID, "a request is an object");
+    for (size_t i = 0; hf_value_member(request, i, &name, &value); i++) {
+        hf_slice rest = hf_slice_of(known);
+        hf_slice word;
+        bool found = hf_value_kind_of(value) == HF_VALUE_NULL;
+
+        while (!found && rest.len && hf_slice_split(&rest, ' ', &word))
+            found = hf_slice_equal(word, name);
+        if (!found)
+            return hf_err_set(err, HF_INVALID, "the request has no member \"%.*s\"; there are: %s",
+                              name.len > NAME_SHOWN ? NAME_SHOWN : (int)name.len, name.ptr, known);
+    }
+    return HF_OK;
+}
+
+/* Begins a call that returns a value; `known` are the members of its request. */
+static hf_status call_begin(hf_call *c, hf_engine *engine, hf_value request, const char *known,
+                            const hf_mem *mem, hf_value *out)
 {
     hf_status st = hf_call_begin(c, engine);
 
@@ -27,9 +52,7 @@ static hf_status call_begin(hf_call *c, hf_engine *engine, hf_value request, con
     if (!mem || !out)
         return hf_err_set(&c->slot->err, HF_MISUSE, "memory and a place for the answer are needed");
     *out = NULL;
-    if (request && hf_value_kind_of(request) != HF_VALUE_OBJECT)
-        return hf_err_set(&c->slot->err, HF_INVALID, "a request is an object");
-    return HF_OK;
+    return hf_look_members(request, known, &c->slot->err);
 }
 
 hf_status hf_look_give(hf_mem *mem, hf_value answer, hf_status st, hf_value *out, hf_mem *work,
@@ -82,7 +105,7 @@ hf_status hf_describe(hf_engine *engine, hf_value request, hf_mem *mem, hf_value
     hf_mem *work;
     hf_err *err;
     hf_call c;
-    hf_status st = call_begin(&c, engine, request, mem, out);
+    hf_status st = call_begin(&c, engine, request, HF_LOOK_RUN, mem, out);
 
     if (st)
         return st;
@@ -122,7 +145,7 @@ hf_status hf_spans(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *o
     hf_value bars = NULL;
     hf_mem *work;
     hf_call c;
-    hf_status st = call_begin(&c, engine, request, mem, out);
+    hf_status st = call_begin(&c, engine, request, HF_LOOK_RUN, mem, out);
 
     if (st)
         return st;
@@ -219,8 +242,10 @@ hf_status hf_look_list(hf_db *db, const hf_engine *engine, int64_t namespace_key
     hf_value page = NULL;
     hf_slice bucket = {0};
     hf_asker who;
-    hf_status st = filters_of(db, namespace_key, request, work, &applied, &view, &bucket, err);
+    hf_status st = hf_look_members(request, HF_LOOK_LIST, err);
 
+    if (!st)
+        st = filters_of(db, namespace_key, request, work, &applied, &view, &bucket, err);
     if (!st)
         st = hf_look_asker(engine, db, work, &who, &query, err);
     if (st)
@@ -257,7 +282,7 @@ hf_status hf_list_runs(hf_engine *engine, hf_value request, hf_mem *mem, hf_valu
     hf_value page = NULL;
     hf_mem *work;
     hf_call c;
-    hf_status st = call_begin(&c, engine, request, mem, out);
+    hf_status st = call_begin(&c, engine, request, HF_LOOK_LIST, mem, out);
 
     if (st)
         return st;
@@ -273,7 +298,7 @@ hf_status hf_list_runs(hf_engine *engine, hf_value request, hf_mem *mem, hf_valu
 hf_status hf_list_filters(hf_engine *engine, hf_mem *mem, hf_value *out)
 {
     hf_call c;
-    hf_status st = call_begin(&c, engine, NULL, mem, out);
+    hf_status st = call_begin(&c, engine, NULL, "", mem, out);
 
     if (st)
         return st;
@@ -287,7 +312,7 @@ hf_status hf_view_list(hf_engine *engine, hf_value request, hf_mem *mem, hf_valu
 {
     hf_views_reader reader;
     hf_call c;
-    hf_status st = call_begin(&c, engine, request, mem, out);
+    hf_status st = call_begin(&c, engine, request, "owner scope bucket", mem, out);
 
     if (st)
         return st;
@@ -302,7 +327,7 @@ hf_status hf_view_get(hf_engine *engine, hf_value request, hf_mem *mem, hf_value
 {
     hf_views_reader reader;
     hf_call c;
-    hf_status st = call_begin(&c, engine, request, mem, out);
+    hf_status st = call_begin(&c, engine, request, VIEW_MEMBERS, mem, out);
 
     if (st)
         return st;
@@ -410,7 +435,8 @@ hf_status hf_view_save(hf_engine *engine, hf_value request, hf_mem *mem, hf_valu
     hf_ulid formed;
     hf_err *err;
     hf_call c;
-    hf_status st = call_begin(&c, engine, request, mem, out);
+    hf_status st = call_begin(&c, engine, request,
+                              "id name bucket filters owner scope shared filter_version", mem, out);
 
     if (st)
         return st;
@@ -447,6 +473,8 @@ hf_status hf_view_delete(hf_engine *engine, hf_value request)
     hf_call c;
     hf_status st = hf_call_begin(&c, engine);
 
+    if (!st)
+        st = hf_look_members(request, VIEW_MEMBERS, &c.slot->err);
     if (st)
         return st;
     if (hf_slice_starts(id, HF_SLICE("system:")))

@@ -4,10 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/id.h"
 #include "model/vocab.h"
 #include "project/fold.h"
+
+enum { KEY_SHOWN = 64 };
 
 typedef enum field_type { S, W, B, C, T } field_type;
 
@@ -242,6 +245,22 @@ static bool name_is(hf_slice name, const char *a, const char *b)
     return hf_slice_equal(name, hf_slice_of(a)) || hf_slice_equal(name, hf_slice_of(b));
 }
 
+/* Names the filters that there are. */
+static hf_status unknown(hf_slice name, hf_err *err)
+{
+    hf_buf names = {0};
+    hf_status st;
+
+    for (size_t i = 0; i < FIELD_COUNT; i++)
+        hf_buf_add_format(&names, "%s, ", fields[i].name);
+    st = hf_err_set(err, HF_INVALID,
+                    "there is no filter \"%.*s\"; there are: %slabels and search_attributes",
+                    name.len > KEY_SHOWN ? KEY_SHOWN : (int)name.len, name.ptr,
+                    hf_buf_ok(&names) ? hf_buf_text(&names) : "");
+    hf_buf_fini(&names);
+    return st;
+}
+
 hf_status hf_filter_read(hf_mem *mem, hf_value given, hf_value *out_filters, hf_err *err)
 {
     hf_value_list *list = hf_value_object(mem);
@@ -258,13 +277,17 @@ hf_status hf_filter_read(hf_mem *mem, hf_value given, hf_value *out_filters, hf_
         const field *f = field_find(name);
         hf_value value = NULL;
 
-        if (name_is(name, "labels", "label")) {
+        if (name_is(name, "labels", "label")
+                ? labels != NULL
+                : name_is(name, "search_attributes", "search_attribute") && attributes) {
+            st = hf_err_set(err, HF_INVALID, "the filter %.*s is given twice", (int)name.len,
+                            name.ptr);
+        } else if (name_is(name, "labels", "label")) {
             st = labels_read(mem, "labels", item, &labels, err);
         } else if (name_is(name, "search_attributes", "search_attribute")) {
             st = attributes_read(mem, "search_attributes", item, &attributes, err);
         } else if (!f) {
-            st =
-                hf_err_set(err, HF_INVALID, "there is no filter \"%.*s\"", (int)name.len, name.ptr);
+            st = unknown(name, err);
         } else {
             st = field_read(mem, f, item, &value, err);
             if (!st && value)

@@ -392,6 +392,98 @@ bool hf_api_query_int(hf_api *api, const char *name, int64_t otherwise, int64_t 
     return false;
 }
 
+/* A parameter's own name, or NAME[KEY] of one that has members. */
+static bool parameter_is(const hf_route_field *field, hf_slice name)
+{
+    size_t len = field->name.len;
+
+    if (!hf_slice_equal(field->type, HF_SLICE("object")))
+        return hf_slice_equal(field->name, name);
+    return name.len > len + 2 && memcmp(name.ptr, field->name.ptr, len) == 0 &&
+           name.ptr[len] == '[' && name.ptr[name.len - 1] == ']';
+}
+
+static const char *parameters_text(hf_api *api)
+{
+    hf_slice rest = hf_slice_of(hf_route_query(api->route));
+    hf_buf names = {0};
+    hf_route_field field;
+    const char *text;
+
+    while (hf_route_field_next(&rest, &field))
+        hf_buf_add_format(&names, "%s%.*s%s", names.len ? ", " : "", (int)field.name.len,
+                          field.name.ptr,
+                          hf_slice_equal(field.type, HF_SLICE("object")) ? "[NAME]" : "");
+    if (api->route->scope == HF_SCOPE_NAMESPACE)
+        hf_buf_add_format(&names, "%snamespace", names.len ? ", " : "");
+    text = names.len ? hf_mem_format(api->mem, "There is no such parameter; there are %s.",
+                                     hf_buf_text(&names))
+                     : "There is no such parameter; there are none.";
+    hf_buf_fini(&names);
+    return text ? text : "There is no such parameter.";
+}
+
+static bool text_is_bool(hf_slice text)
+{
+    return choice_has(HF_SLICE("true|false|1|0|yes|no"), text);
+}
+
+/* What is wrong with a parameter; NULL when nothing is. What its numbers and texts may be is the
+   handler's to say. */
+static const char *parameter_fault(hf_api *api, size_t at)
+{
+    const hf_http_pair *pair = &api->query.pairs[at];
+    hf_slice rest = hf_slice_of(hf_route_query(api->route));
+    hf_route_field field;
+
+    for (size_t i = 0; i < at; i++)
+        if (hf_slice_equal(api->query.pairs[i].name, pair->name))
+            return "The parameter may be given once.";
+    if (api->route->scope == HF_SCOPE_NAMESPACE &&
+        hf_slice_equal(pair->name, HF_SLICE("namespace")))
+        return NULL;
+    while (hf_route_field_next(&rest, &field)) {
+        if (!parameter_is(&field, pair->name))
+            continue;
+        if (!pair->value.len)
+            return NULL;
+        if (type_is_choice(field.type) && !choice_has(field.type, pair->value))
+            return hf_mem_format(api->mem, "The parameter must be one of %.*s.",
+                                 (int)field.type.len, field.type.ptr);
+        if (hf_slice_equal(field.type, HF_SLICE("bool")) && !text_is_bool(pair->value))
+            return "The parameter must be true or false.";
+        return NULL;
+    }
+    return parameters_text(api);
+}
+
+bool hf_api_query_check(hf_api *api)
+{
+    hf_value_list *faults = NULL;
+
+    for (size_t i = 0; i < api->query.count; i++) {
+        const char *fault = parameter_fault(api, i);
+
+        if (!fault)
+            continue;
+        faults = faults ? faults : hf_value_object(api->mem);
+        hf_value_set(faults, api->query.pairs[i].name, hf_json_(api->mem, "[%s]", fault));
+        break;
+    }
+    if (faults)
+        hf_api_invalid(api, hf_value_finish(faults));
+    return !faults;
+}
+
+bool hf_api_query_bool(const hf_api *api, const char *name)
+{
+    hf_slice text;
+
+    return hf_http_query_find(&api->query, name, &text) &&
+           (hf_slice_equal(text, HF_SLICE("true")) || hf_slice_equal(text, HF_SLICE("1")) ||
+            hf_slice_equal(text, HF_SLICE("yes")));
+}
+
 const char *hf_api_query_text(hf_api *api, const char *name)
 {
     hf_slice text;

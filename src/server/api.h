@@ -87,6 +87,13 @@ bool hf_api_query_int(hf_api *api, const char *name, int64_t otherwise, int64_t 
  */
 void hf_api_wait(hf_api *api, void (*resume)(hf_api *api));
 
+/* Whether every parameter of the query is one that the route reads (query.def), given once and of
+   its type; answers 422 with what is wrong, and which there are, when not. */
+bool hf_api_query_check(hf_api *api);
+
+/* true, 1 or yes. */
+bool hf_api_query_bool(const hf_api *api, const char *name);
+
 /* Text from the query, NUL behind it; NULL when there is none. */
 const char *hf_api_query_text(hf_api *api, const char *name);
 

@@ -79,10 +79,8 @@ static void bundle_publish(hf_buf *out, const char *bundle)
 
 static bool wait_read(hf_api *api, int64_t *out_s)
 {
-    const char *wanted = hf_api_query_text(api, "wait_new_event");
-
     *out_s = 0;
-    if (!wanted || strcmp(wanted, "0") == 0 || strcmp(wanted, "false") == 0)
+    if (!hf_api_query_bool(api, "wait_new_event"))
         return true;
     return hf_api_query_int(api, "wait_timeout_seconds", WAIT_S, 1, WAIT_S_MAX, out_s);
 }

@@ -234,5 +234,5 @@ bool hf_gate_pass(hf_api *api)
                      st == HF_NOMEM ? "overloaded" : "malformed_target", "%s", err.text);
         return false;
     }
-    return namespace_check(api);
+    return namespace_check(api) && hf_api_query_check(api);
 }

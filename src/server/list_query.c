@@ -54,8 +54,13 @@ static hf_value object_of(hf_mem *mem, hf_slice name, hf_value item)
     return hf_value_finish(list);
 }
 
-/* The members whose names are PREFIX[NAME], by those names. */
-static hf_value members_read(hf_api *api, const char *prefix, bool typed)
+static void parameter_refuse(hf_api *api, hf_slice name, const char *sentence)
+{
+    hf_api_invalid(api, object_of(api->mem, name, hf_json_(api->mem, "[%s]", sentence)));
+}
+
+/* The members whose names are PREFIX[NAME], by those names; false: answered already. */
+static bool members_read(hf_api *api, const char *prefix, bool typed, hf_value *out_members)
 {
     size_t len = strlen(prefix);
     hf_value all = hf_json_(api->mem, "{}");
@@ -67,29 +72,25 @@ static hf_value members_read(hf_api *api, const char *prefix, bool typed)
         hf_slice sign;
         hf_value item;
 
-        if (name.len <= len + 1 || memcmp(name.ptr, prefix, len) != 0 || name.ptr[len] != '[' ||
-            !brackets_read(hf_slice_from(name.ptr + len + 1, name.len - len - 1), &key, &sign))
+        hf_value before;
+
+        if (name.len <= len + 1 || memcmp(name.ptr, prefix, len) != 0 || name.ptr[len] != '[')
             continue;
+        if (!brackets_read(hf_slice_from(name.ptr + len + 1, name.len - len - 1), &key, &sign)) {
+            parameter_refuse(api, name, "The parameter is written NAME[KEY] or NAME[KEY][gte].");
+            return false;
+        }
         item = typed ? value_read(api->mem, text) : hf_value_string(api->mem, text);
+        before = hf_value_find(all, key);
+        if (before && (!sign.len || hf_value_kind_of(before) != HF_VALUE_OBJECT)) {
+            parameter_refuse(api, name, "The parameter is a value or bounds, and not both.");
+            return false;
+        }
         if (sign.len)
-            item =
-                hf_value_merge(api->mem, hf_value_find(all, key), object_of(api->mem, sign, item));
+            item = hf_value_merge(api->mem, before, object_of(api->mem, sign, item));
         all = hf_value_merge(api->mem, all, object_of(api->mem, key, item));
     }
-    return all;
-}
-
-/* A name that comes twice would be one that does not count: nothing is widened in silence. */
-static bool twice(hf_api *api, hf_slice name)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < api->query.count; i++)
-        count += hf_slice_equal(api->query.pairs[i].name, name);
-    if (count < 2)
-        return false;
-    hf_api_invalid(
-        api, object_of(api->mem, name, hf_json_(api->mem, "['The parameter may be given once.']")));
+    *out_members = all;
     return true;
 }
 
@@ -97,6 +98,8 @@ bool hf_list_query(hf_api *api, hf_value given, hf_value *out_filters)
 {
     hf_engine *engine = api->server->engine;
     hf_value known = NULL;
+    hf_value labels = NULL;
+    hf_value attributes = NULL;
     hf_value_list *list = hf_value_object(api->mem);
     hf_status st = hf_list_filters(engine, api->mem, &known);
     const char *status = hf_api_query_text(api, "run_status");
@@ -110,14 +113,19 @@ bool hf_list_query(hf_api *api, hf_value given, hf_value *out_filters)
 
         if (is_taken(name) || !hf_value_find(hf_get(known, "fields"), name))
             continue;
-        if (twice(api, name))
+        if (hf_value_find(given, name)) { /* as ?query */
+            parameter_refuse(api, name, "The parameter is given already, as query.");
             return false;
+        }
         hf_value_set(list, name, hf_value_string(api->mem, api->query.pairs[i].value));
     }
     if (status)
         hf_value_set(list, HF_SLICE("status"), hf_value_string(api->mem, hf_slice_of(status)));
-    hf_value_set(list, HF_SLICE("labels"), members_read(api, "label", false));
-    hf_value_set(list, HF_SLICE("search_attributes"), members_read(api, "search_attribute", true));
+    if (!members_read(api, "label", false, &labels) ||
+        !members_read(api, "search_attribute", true, &attributes))
+        return false;
+    hf_value_set(list, HF_SLICE("labels"), labels);
+    hf_value_set(list, HF_SLICE("search_attributes"), attributes);
     *out_filters = hf_value_merge(api->mem, hf_value_finish(list), given);
     return true;
 }
@@ -125,7 +133,6 @@ bool hf_list_query(hf_api *api, hf_value given, hf_value *out_filters)
 hf_value hf_list_extras(hf_api *api)
 {
     const char *facets = hf_api_query_text(api, "facets");
-    const char *total = hf_api_query_text(api, "total");
     hf_value_list *names = hf_value_array(api->mem);
     hf_slice rest = hf_slice_of(facets ? facets : "");
     hf_slice name;
@@ -134,6 +141,5 @@ hf_value hf_list_extras(hf_api *api)
         hf_value_append(names, hf_value_string(api->mem, hf_slice_trim(name)));
     return hf_json_(api->mem, "{'view': %s, 'facets': %p, 'total': %p}",
                     hf_api_query_text(api, "view"), (const void *)hf_value_finish(names),
-                    (const void *)hf_value_bool(
-                        total && (strcmp(total, "true") == 0 || strcmp(total, "1") == 0)));
+                    (const void *)hf_value_bool(hf_api_query_bool(api, "total")));
 }

@@ -7,6 +7,7 @@
 #include "cli/exit.h"
 #include "lib/check_store.h"
 #include "lib/handlers.h"
+#include "lib/nap.h"
 #include "lib/site.h"
 #include "server/registry.h"
 
@@ -199,6 +200,64 @@ HF_BOTH_ENGINES(tells_how_a_run_ended)
     site_end();
 }
 
+/* What ls prints for a filter, from the server and from its store (NULL: from the server); both are
+   folded a moment after the commit. */
+static void ls_finds(const char *store, const char *filter, const char *ids)
+{
+    for (int i = 0; i < 200; i++) {
+        ck_assert_int_eq(store ? DO("ls", "--store", store, filter, "-o", "name")
+                               : DO("ls", filter, "-o", "name"),
+                         HF_CLI_EXIT_OK);
+        if (strcmp(hf_buf_text(&last.out), ids) == 0)
+            return;
+        hf_nap_ms(50);
+    }
+    ck_abort_msg("%s finds %s", filter, hf_buf_text(&last.out));
+}
+
+/* Filters by labels and search attributes, from a server and from its store; what is not understood
+   lists nothing. */
+HF_BOTH_ENGINES(n08_filters_are_understood_or_refused)
+{
+    static const struct {
+        const char *filter, *found;
+    } good[] = {{"label=team=blue", "b\n"},           {"label[team]=red", "a\n"},
+                {"search_attribute=n>=2", "b\n"},     {"search_attribute=n=1", "a\n"},
+                {"search_attribute[n][lt]=2", "a\n"}, {"label=team=none", ""}};
+    static const char *const bad[] = {"label=team", "labels[team]=red", "label[team][gte]=red",
+                                      "search_attribute=n", "attribute=n=1"};
+    const char *store;
+
+    site_begin(kind);
+    store = hf_test_place_address(site.place);
+    for (const char *id = "ab"; *id; id++) {
+        bool a = *id == 'a';
+        const hf_start_opts o = {.size_ = sizeof(o),
+                                 .id = a ? "a" : "b",
+                                 .labels = a ? "{\"team\":\"red\"}" : "{\"team\":\"blue\"}",
+                                 .search_attributes = a ? "{\"n\":1}" : "{\"n\":2}"};
+
+        ck_assert_int_eq(hf_start_with(site.engine, "waits", &o), HF_OK);
+    }
+    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+        ls_finds(NULL, good[i].filter, good[i].found);
+        ls_finds(store, good[i].filter, good[i].found);
+    }
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        ck_assert_int_eq(DO("ls", bad[i], "-o", "name"), HF_CLI_EXIT_USAGE);
+        ck_assert_int_eq(DO("ls", "--store", store, bad[i], "-o", "name"), HF_CLI_EXIT_USAGE);
+        ck_assert_uint_eq(last.out.len, 0);
+    }
+    ck_assert_int_eq(DO("ls", "wait_kinds=x"), HF_CLI_EXIT_USAGE);
+    ck_assert(says(&last.err, "wait_kind,"));
+    ck_assert_int_eq(DO("ls", "--store", store, "wait_kinds=x"), HF_CLI_EXIT_USAGE);
+    ck_assert(says(&last.err, "wait_kind,"));
+    ck_assert_int_eq(DO("ls", "status=running", "status=failed"), HF_CLI_EXIT_USAGE);
+    ck_assert_int_eq(DO("ls", "label=team=red", "label=team=blue"), HF_CLI_EXIT_USAGE);
+    ck_assert_int_eq(DO("ls", "search_attribute=n=1", "search_attribute=n>0"), HF_CLI_EXIT_USAGE);
+    site_end();
+}
+
 /* Every format of a list. */
 START_TEST(prints_every_format)
 {
@@ -368,7 +427,8 @@ HF_BOTH_ENGINES(works_on_a_store_alone)
     hf_test_place_free(place);
 }
 
-HF_PG_SUITE_MAIN("cli/daily", HF_BOTH(starts_lists_and_shows), {makes_namespaces, 0},
+HF_PG_SUITE_MAIN("cli/daily", HF_BOTH(starts_lists_and_shows),
+                 HF_BOTH(n08_filters_are_understood_or_refused), {makes_namespaces, 0},
                  HF_BOTH(tells_runs_something), HF_BOTH(tells_how_a_run_ended),
                  {prints_every_format, 0}, {takes_input_in_every_form, 0},
                  {says_what_stands_against_it, 0}, {tells_servers_apart, 0},

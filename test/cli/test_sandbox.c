@@ -38,6 +38,15 @@ static bool can_write(const char *folder)
     return fd >= 0 && !unlink(path);
 }
 
+/* Folders come and go where payloads are kept; devices are nobody's to make. */
+static bool can_keep(const char *folder)
+{
+    char path[128];
+
+    (void)snprintf(path, sizeof(path), "%s/folder", folder);
+    return !mkdir(path, 0700) && !rmdir(path);
+}
+
 static bool can_connect(int port)
 {
     struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
@@ -77,6 +86,10 @@ static void attempt_make(void *ctx)
         a->done = "it may still gain privileges";
     else if (!can_write(a->inside))
         a->done = "it cannot write where it must";
+    else if (!can_keep(a->inside))
+        a->done = "it cannot make folders where it must";
+    else if (version >= 1 && can_keep(a->outside))
+        a->done = "it makes folders elsewhere";
     else if (version >= 1 && can_write(a->outside))
         a->done = "it writes elsewhere";
     else if (version >= 4 && can_connect(a->port) != a->connects)

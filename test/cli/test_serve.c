@@ -172,6 +172,36 @@ START_TEST(serves_through_a_link)
 }
 END_TEST
 
+/* Under the sandbox that serve has by default payloads are kept by reference, in folders that it
+   makes itself and clears away again. */
+START_TEST(n10_keeps_payloads_under_the_sandbox)
+{
+    static const char body[] = "{\"driver\":\"local\"}";
+    char *argv[] = {"holdfast",    "serve",     "s.db", "--listen",
+                    "127.0.0.1:0", "--storage", "kept", NULL};
+    hf_buf request = {0};
+    process self;
+
+    begin();
+    ck_assert_int_eq(mkdir("kept", 0700), 0);
+    self = serve_start(argv);
+    ck_assert(is_confined(self.pid));
+    hf_buf_add_format(&request,
+                      "POST /api/storage/test HTTP/1.1\r\nHost: localhost\r\n"
+                      "Authorization: Bearer %s\r\nX-Durable-Workflow-Control-Plane-Version: 2\r\n"
+                      "Content-Type: application/json\r\nContent-Length: %zu\r\n"
+                      "Connection: close\r\n\r\n%s",
+                      self.token, strlen(body), body);
+    ck_assert_int_eq(hf_wire_ask(self.port, hf_buf_slice(&request), false), 200);
+    hf_buf_fini(&request);
+    ck_assert_int_eq(access("kept/default/avro", F_OK), 0);
+    ck_assert_int_eq(serve_stop(&self), 0);
+    ck_assert_int_eq(RUN("verify", "s.db"), 0);
+    ck_assert_int_eq(system("rm -r kept"), 0);
+    end();
+}
+END_TEST
+
 /* What would be unprotected, or cannot be, is refused before anything listens. */
 START_TEST(refuses_to_be_exposed)
 {
@@ -532,7 +562,8 @@ START_TEST(speaks_tls)
 END_TEST
 
 HF_SUITE_MAIN("cli/serve", {views_of_newer_programs_are_refused, 0}, {serves_until_told_to_stop, 0},
-              {settings_of_the_engine, 0}, {serves_through_a_link, 0}, {refuses_to_be_exposed, 0},
+              {settings_of_the_engine, 0}, {serves_through_a_link, 0},
+              {n10_keeps_payloads_under_the_sandbox, 0}, {refuses_to_be_exposed, 0},
               {tokens_without_a_server, 0}, {dev_looks_after_a_worker, 0},
               {tells_the_service_manager, 0}, {ends_when_it_cannot_write, 0},
               {stops_while_clients_wait, 0}, {speaks_tls, 0})

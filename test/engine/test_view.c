@@ -399,7 +399,41 @@ HF_BOTH_ENGINES(n09_reads_find_the_run_in_their_snapshot)
     hf_test_place_free(place);
 }
 
+/* A member of a request that nobody reads is refused, and those that there are are named. */
+HF_BOTH_ENGINES(n08_requests_have_known_members)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+    hf_mem *mem = hf_mem_new();
+    hf_value out = NULL;
+
+    ck_assert_int_eq(hf_list_runs(d, hf_json_(mem, "{'filter': {'queue': 'x'}}"), mem, &out),
+                     HF_INVALID);
+    ck_assert_ptr_nonnull(strstr(hf_errmsg(d), "filters"));
+    ck_assert_int_eq(
+        hf_list_runs(d, hf_json_(mem, "{'filters': {'workflow_typ': 'x'}}"), mem, &out),
+        HF_INVALID);
+    ck_assert_ptr_nonnull(strstr(hf_errmsg(d), "workflow_type"));
+    ck_assert_int_eq(hf_list_runs(d,
+                                  hf_json_(mem, "{'filters': {'label': {'a': 'b'}, 'labels': {}}}"),
+                                  mem, &out),
+                     HF_INVALID);
+    ck_assert_int_eq(hf_describe(d, hf_json_(mem, "{'id': 'o', 'run': 'x'}"), mem, &out),
+                     HF_INVALID);
+    ck_assert_int_eq(hf_spans(d, hf_json_(mem, "{'id': 'o', 'run': 'x'}"), mem, &out), HF_INVALID);
+    ck_assert_int_eq(hf_view_delete(d, hf_json_(mem, "{'id': 'o', 'force': true}")), HF_INVALID);
+    ck_assert_int_eq(hf_attention(d, hf_json_(mem, "{'limits': 1}"), mem, &out), HF_INVALID);
+    ck_assert_int_eq(hf_failure_groups(d, hf_json_(mem, "{'since': 1}"), mem, &out), HF_INVALID);
+    ck_assert_int_eq(hf_metrics_points(d, hf_json_(mem, "{'step': 'hour'}"), mem, &out),
+                     HF_INVALID);
+    ck_assert_int_eq(hf_imports(d, hf_json_(mem, "{'page': 1}"), mem, &out), HF_INVALID);
+    ck_assert_int_eq(hf_list_runs(d, hf_json_(mem, "{'view': null, 'page': null}"), mem, &out),
+                     HF_OK);
+    hf_mem_free(mem);
+    hf_kit_close(d);
+}
+
 HF_PG_SUITE_MAIN("engine/view", HF_BOTH(n09_reads_find_the_run_in_their_snapshot),
+                 HF_BOTH(n08_requests_have_known_members),
                  HF_BOTH(b185_detail_rebuilds_and_says_so),
                  HF_BOTH(b186_timeline_keeps_what_events_said),
                  HF_BOTH(b187_missing_tasks_are_shown), HF_BOTH(lists_follow_commits),

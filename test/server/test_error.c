@@ -298,6 +298,52 @@ START_TEST(every_body_is_checked)
 }
 END_TEST
 
+/* Every route: a parameter that nobody reads is refused, and those that there are are named; so are
+   one that is given twice, and a choice or a truth value that is none. */
+START_TEST(n08_every_parameter_is_checked)
+{
+    const hf_route *route;
+    hf_site site;
+    char path[256];
+
+    hf_site_open(&site, HF_ENGINE_SQLITE, &app,
+                 (hf_server_options){.webhook = {.mode = HF_WEBHOOK_NONE}});
+    for (size_t i = 0; (route = hf_route_at(i)); i++) {
+        const char *method = hf_http_method_text(route->method);
+        const char *body = route->fields ? "{}" : NULL;
+        hf_slice rest = hf_slice_of(hf_route_query(route));
+        hf_site_answer answer;
+        hf_route_field field;
+        char known[4096];
+        char query[512];
+        char name[80];
+
+        path_of(route, path, sizeof(path));
+        (void)snprintf(query, sizeof(query), "%s?workflow_typ=x", path);
+        answer = hf_site_ask(&site, method, query, NULL, body);
+        error_check(route, answer, 422, "validation_failed", "workflow_typ");
+        (void)snprintf(known, sizeof(known), "%s", answer.text);
+        while (hf_route_field_next(&rest, &field)) {
+            bool members = hf_slice_equal(field.type, HF_SLICE("object"));
+
+            (void)snprintf(name, sizeof(name), "%.*s%s", (int)field.name.len, field.name.ptr,
+                           members ? "[NAME]" : "");
+            ck_assert_msg(strstr(known, name) != NULL, "%s is not named: %s", name, known);
+            (void)snprintf(query, sizeof(query), "%s?%s=&%s=2", path, name, name);
+            error_check(route, hf_site_ask(&site, method, query, NULL, body), 422,
+                        "validation_failed", name);
+            if (!hf_slice_equal(field.type, HF_SLICE("bool")) &&
+                !memchr(field.type.ptr, '|', field.type.len))
+                continue;
+            (void)snprintf(query, sizeof(query), "%s?%s=perhaps", path, name);
+            error_check(route, hf_site_ask(&site, method, query, NULL, body), 422,
+                        "validation_failed", name);
+        }
+    }
+    hf_site_close(&site);
+}
+END_TEST
+
 /* Another method of a path that there is gets told which there are; another path gets nothing. */
 START_TEST(other_methods_and_paths)
 {
@@ -361,5 +407,5 @@ END_TEST
 HF_PG_SUITE_MAIN("server/error", HF_BOTH(plain_errors), HF_BOTH_SLOW(run_errors, 120),
                  HF_BOTH_SLOW(webhook_errors, 120), HF_BOTH_SLOW(worker_errors, 120),
                  HF_BOTH_SLOW(webhook_task_errors, 120), {every_field_is_checked, 60},
-                 {every_body_is_checked, 60}, {other_methods_and_paths, 60},
-                 {every_error_has_a_row, 0})
+                 {every_body_is_checked, 60}, {n08_every_parameter_is_checked, 60},
+                 {other_methods_and_paths, 60}, {every_error_has_a_row, 0})

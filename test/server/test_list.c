@@ -128,6 +128,37 @@ HF_BOTH_ENGINES(bad_filters_are_refused)
     hf_site_close(&site);
 }
 
+/* A filter that nobody knows, one that is written wrongly, and one that is given twice or in two
+   ways: no list is longer than it was asked to be. */
+HF_BOTH_ENGINES(n08_filters_that_are_not_understood)
+{
+    static const char *const bad[] = {"label=team",
+                                      "labels[team]=red",
+                                      "label[team=red",
+                                      "label[]=red",
+                                      "label[a][gte]=1",
+                                      "label[a]=1&label%5Ba%5D=2",
+                                      "search_attribute=x",
+                                      "search_attribute[a][gte=1",
+                                      "search_attribute[a]=1&search_attribute[a][gte]=2",
+                                      "workflow_typ=x",
+                                      "query=o&instance_id_contains=p",
+                                      "status=running&status=running",
+                                      "namespace=default&namespace=other",
+                                      "total=maybe"};
+    hf_site site;
+
+    hf_site_open(&site, kind, &app, (hf_server_options){0});
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        hf_site_answer answer = list_get(&site, bad[i], 422);
+
+        ck_assert_str_eq(hf_str(answer.body, "reason", ""), "validation_failed");
+    }
+    ck_assert_int_eq(list_get(&site, "", 200).status, 200);
+    ck_assert_int_eq(list_get(&site, "namespace=default&total=yes&status=", 200).status, 200);
+    hf_site_close(&site);
+}
+
 /* Facets, totals and views come with the page that asked for them. */
 HF_BOTH_ENGINES(lists_have_extras)
 {
@@ -183,4 +214,5 @@ START_TEST(no_filter_is_missing)
 END_TEST
 
 HF_PG_SUITE_MAIN("server/list", HF_BOTH(filters_are_parameters), HF_BOTH(bad_filters_are_refused),
-                 HF_BOTH(lists_have_extras), {no_filter_is_missing, 0})
+                 HF_BOTH(n08_filters_that_are_not_understood), HF_BOTH(lists_have_extras),
+                 {no_filter_is_missing, 0})
