@@ -94,7 +94,8 @@ typedef struct core_far {
         int64_t taken_us;
         int64_t again_us; /* not offered before */
     } lease;
-    struct hf_ticket *answer; /* the turn at hand decides it */
+    struct hf_ticket *answer; /* the turn at hand decides it, */
+    bool drafted;             /* or the unit under way has what it decided */
 } core_far;
 
 typedef struct hf_turnstile hf_turnstile;

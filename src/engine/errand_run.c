@@ -192,8 +192,10 @@ void hf_errand_dispatch(hf_core *core, live_run *run)
 
 void hf_errand_turn(live_run *run)
 {
-    if (hf_errand_has_answer(run))
-        hf_replay_answered(run->replay, &run->far->answer->answer);
+    if (!hf_errand_has_answer(run))
+        return;
+    hf_replay_answered(run->replay, &run->far->answer->answer);
+    run->far->drafted = true;
 }
 
 static void lease_end(live_run *run, hf_task_move how)
@@ -223,7 +225,7 @@ void hf_errand_refuse(live_run *run, const hf_err *why)
 
 void hf_errand_answered(live_run *run)
 {
-    hf_ticket *ticket = hf_errand_has_answer(run) ? run->far->answer : NULL;
+    hf_ticket *ticket = hf_errand_has_answer(run) && run->far->drafted ? run->far->answer : NULL;
 
     if (!ticket)
         return;
@@ -412,6 +414,7 @@ void hf_errand_run_report(hf_core *core, hf_ticket *ticket)
     case HF_TICKET_ANSWER:
         ticket->answer.seen_seq = run->far->lease.seen_seq;
         run->far->answer = ticket;
+        run->far->drafted = false; /* a unit may be under way: it goes into the next */
         hf_core_ready(core, run);
         return;
     case HF_TICKET_RETURN:

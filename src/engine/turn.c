@@ -495,6 +495,8 @@ static void turn_begin(turn *t, hf_unit *unit)
     run->unit_messages = 0;
     run->makes_children = false;
     run->bare = false;
+    if (run->far && !run->doom.status) /* else what it decided is what doomed the run */
+        run->far->drafted = false;
     run->draft = t->decide.unit;
 }
 

@@ -592,9 +592,53 @@ HF_BOTH_ENGINES(endless_texts_fail_one_run)
     hf_kit_close(d);
 }
 
+/* A worker's answer, given right before a commit that another fact of the run has drafted. */
+typedef struct late_answer {
+    hf_engine *d;
+    hf_value task;
+} late_answer;
+
+static void answer_between(void *ctx)
+{
+    const late_answer *late = ctx;
+    hf_task_claim claim = claim_of(late->task);
+    hf_value commands = json_of(late->d, "[{'type': 'record_side_effect', 'result': 7}]");
+    hf_value errors = NULL;
+
+    hf_kit_ok(late->d,
+              hf_task_answer(late->d, &claim, commands, hf_mem_of_engine(late->d), &errors));
+}
+
+/* An answer that comes while a unit of its run is under way goes into the next one: it is not taken
+   for a part of that unit, acknowledged and forgotten. */
+HF_BOTH_ENGINES(an_answer_while_a_unit_is_under_way_is_decided)
+{
+    hf_engine *d = open_with_workers(kind);
+    late_answer late = {.d = d};
+    hf_task_claim claim;
+    hf_value first;
+    hf_value second;
+
+    hf_kit_begin(d, "far_type", "a", NULL);
+    answer(d, task_get(d, HF_TASK_WORKFLOW, "w"),
+           "[{'type': 'schedule_activity', 'activity_type': 'far'},"
+           " {'type': 'schedule_activity', 'activity_type': 'far'}]");
+    first = task_get(d, HF_TASK_ACTIVITY, "w");
+    second = task_get(d, HF_TASK_ACTIVITY, "w");
+    claim = claim_of(first);
+    hf_kit_ok(d, hf_task_result(d, &claim, hf_json(d, "1")));
+    late.task = task_get(d, HF_TASK_WORKFLOW, "w");
+    claim = claim_of(second);
+    hf_kit_meddle(d, 1, answer_between, &late);
+    hf_kit_ok(d, hf_task_result(d, &claim, hf_json(d, "2")));
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_int_eq(hf_test_count(d, "a", "SideEffectRecorded"), 1);
+    hf_kit_close(d);
+}
+
 HF_PG_SUITE_MAIN(
-    "engine/worker", HF_BOTH(a_far_workflow_runs_to_its_end),
-    HF_BOTH_SLOW(n45_a_run_ends_with_5000_signals, 300),
+    "engine/worker", HF_BOTH(an_answer_while_a_unit_is_under_way_is_decided),
+    HF_BOTH(a_far_workflow_runs_to_its_end), HF_BOTH_SLOW(n45_a_run_ends_with_5000_signals, 300),
     HF_BOTH(b035_signal_while_the_task_is_held), HF_BOTH(b080_updates_at_a_continue_as_new),
     HF_BOTH(work_finds_the_worker_that_waits), HF_BOTH(b198_late_and_foreign_reports_are_refused),
     HF_BOTH(returned_tasks_come_back_later), HF_BOTH(far_activities_of_local_workflows),
