@@ -5,6 +5,7 @@
        0    look at everything        12   run 12 has facts
        -12  run 12 has changed        !    some run has changed
        ?12  run 12 is awaited         ?0   any run is awaited
+       @12  node 12 has mail
 
    A hint that is not understood is skipped: it is a newer node's. */
 #include "commit/wake.h"
@@ -91,6 +92,9 @@ static size_t hint_print(hf_hint hint, char *text, size_t size)
     case HF_HINT_AWAITED:
         len = snprintf(text, size, " ?%" PRId64, hint.run);
         break;
+    case HF_HINT_MAIL:
+        len = snprintf(text, size, " @%" PRId64, hint.run);
+        break;
     }
     return (size_t)len;
 }
@@ -103,8 +107,8 @@ static bool hint_read(hf_slice text, hf_hint *out_hint)
         *out_hint = (hf_hint){HF_HINT_CHANGED, 0};
         return true;
     }
-    if (text.len && text.ptr[0] == '?') {
-        *out_hint = (hf_hint){.kind = HF_HINT_AWAITED};
+    if (text.len && (text.ptr[0] == '?' || text.ptr[0] == '@')) {
+        *out_hint = (hf_hint){.kind = text.ptr[0] == '@' ? HF_HINT_MAIL : HF_HINT_AWAITED};
         return hf_slice_int(hf_slice_from(text.ptr + 1, text.len - 1), &out_hint->run) &&
                out_hint->run >= 0;
     }

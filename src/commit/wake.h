@@ -16,7 +16,8 @@ typedef enum hf_hint_kind {
     HF_HINT_LOOK,    /* look at everything: a node came or went, or hints were lost */
     HF_HINT_FACTS,   /* the run has facts that its owner may not know of */
     HF_HINT_CHANGED, /* the sender committed a unit of the run; run 0: of some run */
-    HF_HINT_AWAITED  /* a caller at the sender waits for the run to change; run 0: for any run */
+    HF_HINT_AWAITED, /* a caller at the sender waits for the run to change; run 0: for any run */
+    HF_HINT_MAIL     /* `run` is a node: there is a letter for it (mail.h) */
 } hf_hint_kind;
 
 typedef struct hf_hint {

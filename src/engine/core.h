@@ -50,6 +50,7 @@ typedef struct hf_core_facts {
 } hf_core_facts;
 
 struct hf_matching;
+struct hf_ticket;
 
 typedef struct hf_core_options {
     hf_store *store;
@@ -72,6 +73,8 @@ typedef struct hf_core_options {
     void (*changed)(void *ctx, int64_t run, bool closed);
     /* Another node owns the run and may not know that it has new facts. */
     void (*tell)(void *ctx, int64_t run);
+    /* A task that came back (handback.h) is of a run that another node has. */
+    void (*elsewhere)(void *ctx, const struct hf_ticket *ticket);
     void (*unswept)(void *ctx); /* a sweep failed: what it was for is still to be found */
     void (*wake)(void *ctx);    /* something is to be done: the thread may be asleep */
     /* Code has not come back in time; from the watcher's thread, must not block. NULL: it is only

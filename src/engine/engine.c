@@ -11,7 +11,9 @@
 #include "task/matching.h"
 #include "engine/inquiry.h"
 #include "engine/engine_impl.h"
+#include "engine/carrier.h"
 #include "engine/remote.h"
+#include "engine/report.h"
 #include "engine/runner.h"
 #include "engine/watch.h"
 
@@ -76,6 +78,14 @@ static void core_tell(void *ctx, int64_t run)
         hf_node_tell(engine->node, run);
 }
 
+static void core_elsewhere(void *ctx, const struct hf_ticket *ticket)
+{
+    hf_engine *engine = ctx;
+    hf_err err;
+
+    (void)!hf_report_back(engine, ticket, &err); /* else its lease ends */
+}
+
 static void core_unswept(void *ctx)
 {
     const hf_engine *engine = ctx;
@@ -90,7 +100,11 @@ static void node_heard(void *ctx, hf_hint hint)
 {
     hf_engine *engine = ctx;
 
-    if (hint.kind != HF_HINT_AWAITED)
+    if (hint.kind == HF_HINT_LOOK)
+        hf_carrier_moved(engine->carrier);
+    if (hint.kind == HF_HINT_MAIL)
+        hf_carrier_look(engine->carrier);
+    else if (hint.kind != HF_HINT_AWAITED)
         hf_engine_heard(engine,
                         hint.kind == HF_HINT_CHANGED && !hint.run ? HF_ENGINE_SOME_RUN : hint.run);
     else if (hf_engine_changed_lately(engine, hint.run))
@@ -100,7 +114,10 @@ static void node_heard(void *ctx, hf_hint hint)
 /* hf_node_options.renewed */
 static void node_renewed(void *ctx)
 {
-    hf_watches_sweep(ctx);
+    hf_engine *engine = ctx;
+
+    hf_watches_sweep(engine);
+    hf_carrier_renewed(engine->carrier);
 }
 
 /* hf_node_options.serves */
@@ -140,6 +157,18 @@ static hf_status node_join(hf_engine *engine, engine_mode mode, hf_err *err)
     return hf_node_join(&options, &engine->node, err);
 }
 
+/* Letters to and from the other nodes. */
+static hf_status carrier_open(hf_engine *engine, hf_err *err)
+{
+    const hf_carrier_options options = {.store = engine->store,
+                                        .node = engine->node,
+                                        .log = &engine->log,
+                                        .asked = hf_report_asked,
+                                        .ctx = engine};
+
+    return engine->node ? hf_carrier_open(&options, &engine->carrier, err) : HF_OK;
+}
+
 static hf_status core_start(hf_engine *engine, engine_mode mode, hf_err *err)
 {
     const hf_folder_options folder = {.store = engine->store,
@@ -172,6 +201,7 @@ static hf_status core_start(hf_engine *engine, engine_mode mode, hf_err *err)
                                   .changed = core_changed,
                                   .tell = core_tell,
                                   .unswept = core_unswept,
+                                  .elsewhere = core_elsewhere,
                                   .wake = hf_runner_wake,
                                   .stalled = mode == ENGINE_THREADS ? hf_runner_stalled : NULL,
                                   .observe = hf_engine_observe,
@@ -190,6 +220,8 @@ static hf_status core_start(hf_engine *engine, engine_mode mode, hf_err *err)
     engine->writer = options.writer = opened;
     if (!st)
         st = node_join(engine, mode, err);
+    if (!st)
+        st = carrier_open(engine, err);
     hf_matching_shut(engine->matching, false);
     hf_inquiries_shut(engine->inquiries, false);
     options.shards = engine->node ? hf_node_shards(engine->node) : NULL;
@@ -199,6 +231,8 @@ static hf_status core_start(hf_engine *engine, engine_mode mode, hf_err *err)
         st = hf_core_recover(engine->core, err);
     if (!st && engine->node)
         st = hf_node_start(engine->node, engine->core, err);
+    if (!st && engine->node)
+        st = hf_carrier_start(engine->carrier, err);
     if (!st && mode == ENGINE_THREADS && !engine->reader)
         st = hf_store_connect(engine->store, HF_DB_READ, &engine->reader, err);
     engine->mode = mode; /* before the thread reads it */
@@ -259,6 +293,7 @@ void hf_engine_end(hf_engine *engine)
     hf_mutex_unlock(&engine->lock);
     hf_matching_shut(engine->matching, true);
     hf_inquiries_shut(engine->inquiries, true);
+    hf_carrier_shut(engine->carrier);
     hf_batch_close(engine->batcher);
     engine->batcher = NULL;
     hf_runner_stop(engine);
@@ -266,9 +301,12 @@ void hf_engine_end(hf_engine *engine)
         hf_folder_stop(engine->folder, finish);
     hf_writer_close(
         engine->writer); /* answers what is under way; the core must still be there to hear it */
-    hf_node_leave(engine->node); /* the last commit is made: others may go on */
+    hf_carrier_stop(engine->carrier); /* what was answered for other nodes is sent */
+    hf_node_leave(engine->node);      /* the last commit is made: others may go on */
     engine->node = NULL;
     hf_core_close(engine->core);
+    hf_carrier_close(engine->carrier);
+    engine->carrier = NULL;
     hf_folder_close(engine->folder); /* the writer told it of commits to the last */
     hf_known_free(engine->known);
     engine->known = NULL;

@@ -70,6 +70,7 @@ struct hf_engine {
     hf_writer *_Atomic writer; /* hf_working looks while another thread begins */
     hf_core *core;
     hf_node *node;                  /* NULL: nobody else works on the store */
+    struct hf_carrier *carrier;     /* with it */
     hf_batcher *batcher;            /* one command for many instances */
     hf_folder *folder;              /* what is committed becomes projections */
     hf_known *known;                /* runs whose whereabouts need not be read */

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/value.h"
 #include "engine/errand_impl.h"
+#include "engine/whereabouts.h"
 
 enum { CLAIMS_MAX = 64 }; /* between two looks at other work */
 
@@ -100,6 +101,10 @@ static void report_take(hf_core *core, hf_core_call *call)
     ticket->core = core;
     if (!core)
         hf_ticket_end(ticket, HF_STOPPED, "stopped", "the engine is closing");
+    else if (ticket->what == HF_TICKET_BACK && !hf_errand_back(core, ticket))
+        hf_ticket_elsewhere(ticket);
+    else if (ticket->what == HF_TICKET_BACK)
+        hf_ticket_end(ticket, HF_OK, "", "");
     else if (ticket->kind == HF_TASK_WORKFLOW)
         hf_errand_run_report(core, ticket);
     else
@@ -143,10 +148,9 @@ int64_t hf_errand_give_up(hf_core *core, int64_t namespace_key, hf_slice worker,
     return given_up;
 }
 
-void hf_errand_back(hf_core *core, const hf_ticket *ticket)
+bool hf_errand_back(hf_core *core, hf_ticket *ticket)
 {
-    if (ticket->kind == HF_TASK_WORKFLOW)
-        hf_errand_run_back(core, ticket);
-    else
-        hf_errand_attempt_back(core, ticket);
+    return (ticket->kind == HF_TASK_WORKFLOW ? hf_errand_run_back(core, ticket)
+                                             : hf_errand_attempt_back(core, ticket)) ||
+           !hf_whereabouts_elsewhere(core, ticket);
 }

@@ -20,8 +20,10 @@ typedef struct hf_ticket {
         HF_TICKET_RETURN,
         HF_TICKET_RESULT, /* of an attempt */
         HF_TICKET_FAILURE,
-        HF_TICKET_BEAT /* both: the lease is extended */
+        HF_TICKET_BEAT, /* both: the lease is extended */
+        HF_TICKET_BACK  /* both: it never arrived */
     } what;
+    hf_value said; /* what the next were read from; NULL: nothing */
     hf_worker_answer answer;
     const struct hf_task_fault *fault; /* why it comes back; NULL: no failure */
     hf_decision_payload result;
@@ -29,10 +31,12 @@ typedef struct hf_ticket {
     hf_slice progress; /* JSON; ptr NULL: none */
     hf_mem *mem;       /* NULL: nobody asks whose task it is */
     int early;         /* how often it came before its run was in memory */
+    bool tried;        /* a node that had the run may have carried it out */
     hf_core *core;     /* that took it up */
     /* out */
     const char *instance_id;
     const char *run_id;
+    int64_t shard; /* of the run, when another node has it; HF_NONE: not known */
     hf_status status;
     hf_err err;
     void (*done)(struct hf_ticket *ticket); /* once, on the core's thread */
@@ -90,8 +94,9 @@ HF_NODISCARD hf_status hf_errand_loaded(live_run *run, hf_err *err);
    attempts of the process before that nobody has heard of since. */
 int64_t hf_errand_give_up(hf_core *core, int64_t namespace_key, hf_slice worker, bool unheard);
 
-/* The task never arrived: it is offered again, if the ticket's worker still holds it. */
-void hf_errand_back(hf_core *core, const hf_ticket *ticket);
+/* The task never arrived: it is offered again, if the ticket's worker still holds it. False:
+   another node has the run; ticket->shard says which. */
+bool hf_errand_back(hf_core *core, hf_ticket *ticket);
 
 /* The run leaves memory: it is closed, or evicted. */
 void hf_errand_gone(live_run *run);

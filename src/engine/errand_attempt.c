@@ -284,10 +284,14 @@ static void report_drop(hf_job *job)
     if (!ticket)
         return;
     hf_errand_attempt_end(ticket->core, job, HF_TASK_WITHDRAW);
-    if (!hf_run_base_get(ticket->core->db, job->run, &base, &err) && base.closed_us != HF_NONE)
-        hf_ticket_end(ticket, HF_REJECTED, "run_closed", "the run is closed");
-    else
+    if (hf_run_base_get(ticket->core->db, job->run, &base, &err)) {
         hf_ticket_elsewhere(ticket);
+    } else if (base.closed_us != HF_NONE) {
+        hf_ticket_end(ticket, HF_REJECTED, "run_closed", "the run is closed");
+    } else {
+        ticket->shard = base.shard;
+        hf_ticket_elsewhere(ticket);
+    }
 }
 
 void hf_errand_attempt_report(hf_core *core, hf_ticket *ticket)
@@ -356,7 +360,7 @@ bool hf_errand_attempt_early(hf_core *core, hf_ticket *ticket)
     return true;
 }
 
-void hf_errand_attempt_back(hf_core *core, const hf_ticket *ticket)
+bool hf_errand_attempt_back(hf_core *core, const hf_ticket *ticket)
 {
     hf_job *job = hf_map_int_get(core->jobs, (uint64_t)ticket->key);
     const hf_task_key key = job ? job_key(job) : (hf_task_key){0};
@@ -366,8 +370,10 @@ void hf_errand_attempt_back(hf_core *core, const hf_ticket *ticket)
     if (!job || !job->far || job->ticket || job->count.attempt != ticket->attempt ||
         !hf_matching_leased(core->o.matching, &key, &holder) ||
         !hf_slice_equal(hf_slice_of(holder.worker), ticket->worker))
-        return;
+        return false;
     run = hf_core_live(core, job->run);
-    if (run && run->info.namespace_key == ticket->namespace_key)
-        hf_attempt_lost(core, job);
+    if (!run || run->info.namespace_key != ticket->namespace_key)
+        return false;
+    hf_attempt_lost(core, job);
+    return true;
 }

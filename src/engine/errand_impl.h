@@ -33,8 +33,9 @@ void hf_errand_attempt_report(hf_core *core, hf_ticket *ticket);
    is to have its turn, and the report comes again. */
 bool hf_errand_attempt_early(hf_core *core, hf_ticket *ticket);
 
-void hf_errand_run_back(hf_core *core, const hf_ticket *ticket);
-void hf_errand_attempt_back(hf_core *core, const hf_ticket *ticket);
+/* False: it is not here. */
+bool hf_errand_run_back(hf_core *core, const hf_ticket *ticket);
+bool hf_errand_attempt_back(hf_core *core, const hf_ticket *ticket);
 
 /* What the worker holds is offered again. False: it has reported, or does not hold it any more. */
 bool hf_errand_run_give_up(hf_core *core, const hf_task_lease *lease);

@@ -278,10 +278,12 @@ void hf_errand_gone(live_run *run)
     hf_core_disarm(run->core, -run->key);
     hf_alloc_free(run->far);
     run->far = NULL;
-    if (ticket && run->elsewhere)
+    if (ticket && run->elsewhere) {
+        ticket->shard = run->base.shard;
         hf_ticket_elsewhere(ticket);
-    else if (ticket)
+    } else if (ticket) {
         hf_ticket_end(ticket, HF_REJECTED, "run_closed", "the run is closed");
+    }
 }
 
 static const char *lease_wrong(const hf_core *core, const live_run *run, const hf_ticket *ticket)
@@ -428,6 +430,7 @@ void hf_errand_run_report(hf_core *core, hf_ticket *ticket)
     case HF_TICKET_BEAT:
     case HF_TICKET_RESULT:
     case HF_TICKET_FAILURE:
+    case HF_TICKET_BACK:
         lease_extend(core, run);
         break;
     }
@@ -474,14 +477,15 @@ bool hf_errand_run_give_up(hf_core *core, const hf_task_lease *lease)
     return true;
 }
 
-void hf_errand_run_back(hf_core *core, const hf_ticket *ticket)
+bool hf_errand_run_back(hf_core *core, const hf_ticket *ticket)
 {
     live_run *run = hf_map_int_get(core->runs, (uint64_t)ticket->key);
 
     if (!run || !run->far || run->info.namespace_key != ticket->namespace_key ||
         lease_wrong(core, run, ticket))
-        return;
+        return false;
     lease_end(run, HF_TASK_WITHDRAW);
     run->far->lease.taken_us = 0; /* it has not seen what it was handed */
     hf_core_ready(core, run);
+    return true;
 }

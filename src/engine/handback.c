@@ -21,14 +21,16 @@ static void back_take(hf_core *core, hf_core_call *call)
 {
     handback *back = (handback *)call;
 
-    const hf_ticket ticket = {.kind = back->kind,
-                              .key = back->key,
-                              .attempt = back->attempt,
-                              .namespace_key = back->namespace_key,
-                              .worker = hf_slice_from(back->worker, back->worker_len)};
+    hf_ticket ticket = {.kind = back->kind,
+                        .key = back->key,
+                        .attempt = back->attempt,
+                        .namespace_key = back->namespace_key,
+                        .what = HF_TICKET_BACK,
+                        .shard = HF_NONE,
+                        .worker = hf_slice_from(back->worker, back->worker_len)};
 
-    if (core)
-        hf_errand_back(core, &ticket);
+    if (core && !hf_errand_back(core, &ticket))
+        core->o.elsewhere(core->o.ctx, &ticket);
     atomic_fetch_sub(&back->core->handbacks, 1);
     hf_alloc_free(back);
 }

@@ -171,6 +171,10 @@ static void node_heard(void *ctx, hf_hint hint)
         break;
     case HF_HINT_CHANGED:
         break;
+    case HF_HINT_MAIL:
+        if (hint.run != node->key)
+            return; /* another one's */
+        break;
     case HF_HINT_AWAITED:
         hf_awaited_add(node->awaited, hint.run, hf_clock_mono_us(hf_clock_system()));
         break;
@@ -262,6 +266,11 @@ hf_shards *hf_node_shards(hf_node *node)
     return node->shards;
 }
 
+int64_t hf_node_key(const hf_node *node)
+{
+    return node->key;
+}
+
 bool hf_node_owns(hf_node *node, int64_t shard)
 {
     return shard == HF_NONE ? hf_shards_count(node->shards) == HF_SHARDS
@@ -290,6 +299,12 @@ void hf_node_await(hf_node *node, int64_t shard, int64_t run)
 {
     if (node->wake && !hf_node_owns(node, shard))
         hf_wake_tell(node->wake, (hf_hint){HF_HINT_AWAITED, run});
+}
+
+void hf_node_mail(hf_node *node, int64_t to)
+{
+    if (node->wake)
+        hf_wake_tell(node->wake, (hf_hint){HF_HINT_MAIL, to});
 }
 
 void hf_node_unswept(hf_node *node)

@@ -43,6 +43,9 @@ void hf_node_leave(hf_node *node);
 
 hf_shards *hf_node_shards(hf_node *node);
 
+/* What this node is called among the others. */
+int64_t hf_node_key(const hf_node *node);
+
 /* Whether this node owns the shard; HF_NONE: all of them. */
 bool hf_node_owns(hf_node *node, int64_t shard);
 
@@ -57,6 +60,9 @@ void hf_node_changed(hf_node *node, int64_t run);
 /* A caller here waits for a run of that shard (HF_NONE: unknown) to change, and goes on waiting for
    at most HF_SHARD_RENEW_US before it looks for itself and says so again. Run 0: any run. */
 void hf_node_await(hf_node *node, int64_t shard, int64_t run);
+
+/* There is a letter for that node (commit/mail.h). Any thread; never blocks. */
+void hf_node_mail(hf_node *node, int64_t to);
 
 /* hf_core_options.unswept. Any thread; never blocks. */
 void hf_node_unswept(hf_node *node);

@@ -32,14 +32,16 @@ static bool attempt_shard(hf_core *core, const hf_ticket *ticket, int64_t *out_s
     return runs;
 }
 
-bool hf_whereabouts_elsewhere(hf_core *core, const hf_ticket *ticket)
+bool hf_whereabouts_elsewhere(hf_core *core, hf_ticket *ticket)
 {
-    int64_t shard = 0;
+    int64_t shard = ticket->shard;
 
     if (!core->o.shards)
         return false;
-    if (!(ticket->kind == HF_TASK_WORKFLOW ? run_shard(core, ticket, &shard)
+    if (shard == HF_NONE &&
+        !(ticket->kind == HF_TASK_WORKFLOW ? run_shard(core, ticket, &shard)
                                            : attempt_shard(core, ticket, &shard)))
         return false;
+    ticket->shard = shard;
     return hf_shards_epoch(core->o.shards, shard) == HF_NONE;
 }

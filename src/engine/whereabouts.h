@@ -7,7 +7,8 @@
 #include "engine/core_impl.h"
 #include "engine/errand.h"
 
-/* Whether the task may be held, and another node would know. The core's thread. */
-bool hf_whereabouts_elsewhere(hf_core *core, const hf_ticket *ticket);
+/* Whether the task may be held, and another node would know: the owner of ticket->shard, which is
+   looked up when it is HF_NONE. The core's thread. */
+bool hf_whereabouts_elsewhere(hf_core *core, hf_ticket *ticket);
 
 #endif

@@ -5,18 +5,13 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/json.h"
 #include "base/value.h"
-#include "decide/worker_command.h"
-#include "engine/bounds.h"
 #include "engine/call.h"
 #include "engine/errand.h"
 #include "engine/handback.h"
 #include "engine/standalone.h"
 #include "engine/inquiry.h"
-#include "engine/task_fault.h"
-#include "model/decision_codec.h"
-#include "model/envelope.h"
+#include "engine/report.h"
 #include "model/name.h"
 #include "task/matching.h"
 
@@ -231,39 +226,6 @@ hf_status hf_tasks_ready(hf_engine *engine, hf_task_kind kind, const char *queue
 
 /* ---- reports */
 
-typedef struct reporter {
-    hf_engine *engine;
-    engine_slot *slot; /* of the thread that waits */
-    bool done;
-} reporter;
-
-/* Wakes the thread that waits, and no other. */
-static void reporter_tell(reporter *who)
-{
-    hf_engine *engine = who->engine;
-
-    hf_mutex_lock(&engine->lock);
-    who->done = true;
-    hf_cond_signal(&who->slot->woken);
-    hf_mutex_unlock(&engine->lock); /* it may be gone by now */
-}
-
-static void ticket_done(hf_ticket *ticket)
-{
-    reporter_tell(ticket->ctx);
-}
-
-static void reporter_wait(reporter *who)
-{
-    if (who->engine->mode != ENGINE_THREADS)
-        while (!who->done)
-            (void)hf_engine_pump(who->engine);
-    hf_mutex_lock(&who->engine->lock);
-    while (!who->done)
-        hf_cond_wait(&who->slot->woken, &who->engine->lock);
-    hf_mutex_unlock(&who->engine->lock);
-}
-
 static hf_status claim_read(const hf_task_claim *claim, hf_ticket *ticket, hf_err *err)
 {
     hf_task_claim known = {0};
@@ -282,33 +244,9 @@ static hf_status claim_read(const hf_task_claim *claim, hf_ticket *ticket, hf_er
     return HF_OK;
 }
 
-/* Sends the ticket through the core and waits for its answer. */
 static int64_t payload_max(const hf_engine *engine)
 {
     return hf_limits_get(&engine->settings.limits, HF_LIMIT_PAYLOAD_SIZE_BYTES);
-}
-
-static hf_status ticket_send(hf_call *c, hf_ticket *ticket)
-{
-    hf_engine *engine = c->engine;
-    reporter who = {.engine = engine, .slot = c->slot};
-    hf_status st = HF_OK;
-
-    if (!engine->matching)
-        return hf_err_set(&c->slot->err, HF_MISUSE, "workers are not allowed: hf_workers_allow");
-    if (ticket->what != HF_TICKET_BEAT) /* else its worker would wait until there is room */
-        st = hf_writer_barred(engine->writer, &c->slot->err);
-    if (st)
-        return st;
-    ticket->done = ticket_done;
-    ticket->ctx = &who;
-    st = hf_errand_report(engine->core, ticket, &c->slot->err);
-    if (st)
-        return st;
-    reporter_wait(&who);
-    if (ticket->status)
-        c->slot->err = ticket->err;
-    return ticket->status;
 }
 
 static hf_status ticket_begin(hf_call *c, hf_engine *engine, const hf_task_claim *claim,
@@ -323,11 +261,18 @@ static hf_status ticket_begin(hf_call *c, hf_engine *engine, const hf_task_claim
     return claim_read(claim, ticket, &c->slot->err);
 }
 
+/* Reads what is said, in the arena, and has it carried out. */
+static hf_status ticket_report(hf_call *c, hf_ticket *ticket, hf_mem *mem, hf_value *out_errors)
+{
+    hf_status st = hf_report_read(mem, ticket, payload_max(c->engine), out_errors, &c->slot->err);
+
+    return st ? st : hf_report_send(c, ticket);
+}
+
 hf_status hf_task_answer(hf_engine *engine, const hf_task_claim *claim, hf_value commands,
                          hf_mem *mem, hf_value *out_errors)
 {
-    hf_ticket ticket = {.kind = HF_TASK_WORKFLOW, .what = HF_TICKET_ANSWER};
-    hf_worker_command *read = NULL;
+    hf_ticket ticket = {.kind = HF_TASK_WORKFLOW, .what = HF_TICKET_ANSWER, .said = commands};
     hf_value errors = NULL;
     hf_call c;
     hf_status st = ticket_begin(&c, engine, claim, &ticket);
@@ -338,20 +283,7 @@ hf_status hf_task_answer(hf_engine *engine, const hf_task_claim *claim, hf_value
     if (!st && !mem)
         st = hf_err_set(&c.slot->err, HF_MISUSE, "memory is needed");
     if (!st)
-        st = hf_worker_commands_read(mem, commands, &read, &ticket.answer.count, out_errors,
-                                     &c.slot->err);
-    if (!st && *out_errors)
-        st = hf_err_set(&c.slot->err, HF_INVALID, "invalid_commands: the commands do not fit");
-    for (size_t i = 0; !st && i < ticket.answer.count; i++) {
-        hf_decision_failure failure;
-
-        if (hf_bounds_payload(c.slot->scratch, payload_max(engine),
-                              (int64_t)read[i].row.value.bytes.len, &failure))
-            st = hf_err_set(&c.slot->err, HF_TOOBIG, "payload_too_large: %.*s",
-                            (int)failure.message.len, failure.message.ptr);
-    }
-    ticket.answer.commands = read;
-    st = st ? st : ticket_send(&c, &ticket);
+        st = ticket_report(&c, &ticket, mem, out_errors);
     if (st == HF_INVALID && mem && !*out_errors)
         *out_errors = hf_json_(mem, "{'commands': [%s]}", c.slot->err.text);
     return st;
@@ -362,33 +294,23 @@ hf_status hf_task_decide(hf_engine *engine, const hf_task_claim *claim, hf_value
 {
     hf_ticket ticket = {.kind = HF_TASK_WORKFLOW,
                         .what = HF_TICKET_ANSWER,
-                        .answer = {.native = true, .measured = measured}};
-    hf_decision_row *rows = NULL;
+                        .answer = {.native = true, .measured = measured},
+                        .said = decisions};
     hf_call c;
     hf_status st = ticket_begin(&c, engine, claim, &ticket);
 
     if (!st && !mem)
         st = hf_err_set(&c.slot->err, HF_MISUSE, "memory is needed");
-    if (!st)
-        st = hf_decisions_read(mem, decisions, &rows, &ticket.answer.row_count, &c.slot->err);
-    if (st == HF_INVALID)
-        st = hf_err_because(&c.slot->err, st, "invalid_decisions");
-    ticket.answer.rows = rows;
-    return st ? st : ticket_send(&c, &ticket);
+    return st ? st : ticket_report(&c, &ticket, mem, NULL);
 }
 
 hf_status hf_task_fail(hf_engine *engine, const hf_task_claim *claim, hf_value failure)
 {
-    hf_ticket ticket = {.kind = HF_TASK_WORKFLOW, .what = HF_TICKET_RETURN};
-    hf_task_fault fault;
+    hf_ticket ticket = {.kind = HF_TASK_WORKFLOW, .what = HF_TICKET_RETURN, .said = failure};
     hf_call c;
     hf_status st = ticket_begin(&c, engine, claim, &ticket);
 
-    if (!st)
-        st = hf_task_fault_read(c.slot->scratch, failure, &fault, &c.slot->err);
-    if (!st && !fault.waits)
-        ticket.fault = &fault;
-    return st ? st : ticket_send(&c, &ticket);
+    return st ? st : ticket_report(&c, &ticket, c.slot->scratch, NULL);
 }
 
 hf_status hf_task_return(hf_engine *engine, const hf_task_claim *claim, const char *message)
@@ -403,7 +325,7 @@ hf_status hf_task_return(hf_engine *engine, const hf_task_claim *claim, const ch
 
 hf_status hf_task_release(hf_engine *engine, hf_task_kind kind, const hf_task_claim *claim)
 {
-    hf_ticket ticket = {.kind = kind};
+    hf_ticket ticket = {.kind = kind, .what = HF_TICKET_BACK};
     hf_task_claim known = {0};
     hf_call c;
     hf_status st = ticket_begin(&c, engine, claim, &ticket);
@@ -427,7 +349,7 @@ hf_status hf_task_extend(hf_engine *engine, const hf_task_claim *claim, hf_mem *
     hf_status st = ticket_begin(&c, engine, claim, &ticket);
 
     if (!st)
-        st = ticket_send(&c, &ticket);
+        st = hf_report_send(&c, &ticket);
     if (st || !out)
         return st;
     *out = hf_json_(mem, "{'workflow_id': %s, 'run_id': %s}", ticket.instance_id, ticket.run_id);
@@ -436,18 +358,11 @@ hf_status hf_task_extend(hf_engine *engine, const hf_task_claim *claim, hf_mem *
 
 hf_status hf_task_result(hf_engine *engine, const hf_task_claim *claim, hf_value result)
 {
-    hf_ticket ticket = {.kind = HF_TASK_ACTIVITY, .what = HF_TICKET_RESULT};
-    hf_decision_failure failure;
+    hf_ticket ticket = {.kind = HF_TASK_ACTIVITY, .what = HF_TICKET_RESULT, .said = result};
     hf_call c;
     hf_status st = ticket_begin(&c, engine, claim, &ticket);
 
-    if (!st)
-        st = hf_envelope_read(c.slot->scratch, result, (hf_slice){0}, &ticket.result, &c.slot->err);
-    if (!st && hf_bounds_payload(c.slot->scratch, payload_max(engine),
-                                 (int64_t)ticket.result.bytes.len, &failure))
-        st = hf_err_set(&c.slot->err, HF_TOOBIG, "payload_too_large: %.*s",
-                        (int)failure.message.len, failure.message.ptr);
-    return st ? st : ticket_send(&c, &ticket);
+    return st ? st : ticket_report(&c, &ticket, c.slot->scratch, NULL);
 }
 
 hf_status hf_task_failure(hf_engine *engine, const hf_task_claim *claim, bool retryable,
@@ -459,70 +374,30 @@ hf_status hf_task_failure(hf_engine *engine, const hf_task_claim *claim, bool re
         .failure = {.category = HF_FAILURE_CATEGORY_ACTIVITY,
                     .type = hf_slice_of(type && *type ? type : "error"),
                     .message = hf_slice_of(message && *message ? message : "the activity failed"),
-                    .retryable = retryable}};
+                    .retryable = retryable},
+        .said = details};
     hf_call c;
     hf_status st = ticket_begin(&c, engine, claim, &ticket);
 
-    if (!st)
-        st = hf_envelope_read(c.slot->scratch, details, (hf_slice){0}, &ticket.failure.details,
-                              &c.slot->err);
-    return st ? st : ticket_send(&c, &ticket);
+    return st ? st : ticket_report(&c, &ticket, c.slot->scratch, NULL);
 }
 
 hf_status hf_task_beat(hf_engine *engine, const hf_task_claim *claim, hf_value progress)
 {
-    hf_ticket ticket = {.kind = HF_TASK_ACTIVITY, .what = HF_TICKET_BEAT};
-    hf_buf text = {0};
+    hf_ticket ticket = {.kind = HF_TASK_ACTIVITY, .what = HF_TICKET_BEAT, .said = progress};
     hf_call c;
     hf_status st = ticket_begin(&c, engine, claim, &ticket);
 
-    if (!st && progress) {
-        hf_json_write(&text, progress);
-        ticket.progress = hf_buf_slice(&text);
-        if (!hf_buf_ok(&text))
-            st = hf_err_nomem(&c.slot->err, "progress");
-    }
-    if (!st)
-        st = ticket_send(&c, &ticket);
-    hf_buf_fini(&text);
-    return st;
-}
-
-typedef struct release_call {
-    hf_core_call call;
-    int64_t namespace_key;
-    hf_slice worker;
-    bool unheard;
-    int64_t count;
-    reporter who;
-} release_call;
-
-static void release_run(hf_core *core, hf_core_call *call)
-{
-    release_call *release = (release_call *)call;
-
-    if (core)
-        release->count =
-            hf_errand_give_up(core, release->namespace_key, release->worker, release->unheard);
-    reporter_tell(&release->who);
+    return st ? st : ticket_report(&c, &ticket, c.slot->scratch, NULL);
 }
 
 static int64_t release_send(hf_engine *engine, const char *worker, bool unheard)
 {
-    release_call release = {.call = {.run = release_run},
-                            .worker = hf_slice_of(worker),
-                            .unheard = unheard,
-                            .who = {.engine = engine}};
     hf_call c;
 
     if (hf_call_begin(&c, engine) || !engine->matching || !worker || !*worker)
         return 0;
-    release.namespace_key = c.in.namespace_key;
-    release.who.slot = c.slot;
-    if (hf_core_call_post(engine->core, &release.call, &c.slot->err))
-        return 0;
-    reporter_wait(&release.who);
-    return release.count;
+    return hf_report_give_up(&c, hf_slice_of(worker), unheard);
 }
 
 int64_t hf_workers_release(hf_engine *engine, const char *worker)

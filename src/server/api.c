@@ -30,6 +30,7 @@ static const remedy_row remedies[] = {
     {"namespace_not_found", "Create the namespace, or name another in X-Namespace."},
     {"unsupported_media_type", "Send Content-Type: application/json."},
     {"overloaded", "Try again after the time in Retry-After."},
+    {"no_owner", "Try again after the time in Retry-After."},
     {"draining", "Try again: another server, or this one after its restart."},
     {"host_not_allowed", "Name the host with --allow-host."},
     {"origin_not_allowed", "Requests of browsers must come from this server's own pages."},

@@ -82,9 +82,8 @@ void hf_worker_refuse(hf_api *api, hf_status st, const char *engine_text)
         memcpy(reason, text, len);
         reason[len] = '\0';
     }
-    if (st == HF_RETRY && strcmp(reason, "task_elsewhere") == 0) {
-        hf_api_error(api, 503, "task_elsewhere", "%s", hf_worker_sentence(text));
-        api->reply.final = true; /* a new connection may lead to the server that has it */
+    if (st == HF_RETRY && strcmp(reason, "no_owner") == 0) {
+        hf_api_error(api, 503, "no_owner", "%s", hf_worker_sentence(text));
         return;
     }
     if (st != HF_REJECTED && st != HF_INVALID) {

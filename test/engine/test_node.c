@@ -1,10 +1,14 @@
 /* Several engines on one PostgreSQL store: each works on its shards, any of them takes commands for
    all, what one leaves another takes up. */
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "base/value.h"
 #include "engine/engine_impl.h"
 #include "holdfast/host.h"
 #include "holdfast/worker.h"
@@ -380,7 +384,208 @@ START_TEST(n23_a_watch_hears_at_once)
 }
 END_TEST
 
+/* ---- workers of other processes, at any node */
+
+enum { LEASE_MS = 1000, TASKS = 4 };
+
+static const hf_app nothing = {.name = "nothing"};
+
+/* A node for workers, without types of its own. */
+static hf_engine *desk_open(hf_test_place *place)
+{
+    hf_engine *d = NULL;
+    hf_value out = NULL;
+
+    hf_kit_ok(d, hf_open(hf_test_place_address(place), &nothing, &d));
+    hf_kit_ok(d, hf_set(d, "node_lease_ms", "1000"));
+    hf_kit_ok(d, hf_workers_allow(d));
+    ck_assert_int_eq(hf_result(d, "nothing", 0, &out, NULL), HF_NOTFOUND); /* it begins */
+    return d;
+}
+
+static hf_value task_now(hf_engine *d, hf_task_kind kind)
+{
+    const hf_poll_opts options = {
+        .size_ = sizeof(options), .kind = kind, .queue = "far", .worker = "w1"};
+    hf_value task = NULL;
+
+    hf_kit_ok(d, hf_poll_now(d, &options, hf_mem_of_engine(d), &task));
+    return task;
+}
+
+/* The next task, from whichever node hands it out; and which that was. */
+static hf_value task_next(hf_engine *const *nodes, hf_task_kind kind, int *out_at)
+{
+    int64_t until_ms = now_ms() + PATIENCE_S * 1000;
+
+    while (now_ms() < until_ms)
+        for (int i = 0; i < 2; i++) {
+            hf_value task = task_now(nodes[i], kind);
+
+            *out_at = i;
+            if (task)
+                return task;
+        }
+    ck_abort_msg("no task came");
+}
+
+static hf_task_claim claim_of(hf_value task, hf_task_kind kind)
+{
+    return (hf_task_claim){
+        .size_ = sizeof(hf_task_claim),
+        .task_id = hf_str(task, "task_id", NULL),
+        .worker = "w1",
+        .attempt =
+            hf_int(task, kind == HF_TASK_WORKFLOW ? "workflow_task_attempt" : "attempt_number", 0)};
+}
+
+static void refused(hf_engine *d, hf_status st)
+{
+    ck_assert_msg(st == HF_REJECTED, "%d: %s", (int)st, hf_errmsg(d));
+}
+
+static hf_value schedules(hf_engine *d)
+{
+    return hf_json_(hf_mem_of_engine(d),
+                    "[{'type': 'schedule_activity', 'activity_type': 'charge', 'retry_policy': "
+                    "{'max_attempts': 3, 'backoff_seconds': [0]}}]");
+}
+
+/* A run of a worker's type: an activity that fails once, and its end. Every report goes to the node
+   that did not hand the task out. */
+static void run_from_the_other_node(hf_engine *const *nodes, const char *id)
+{
+    hf_task_claim claim;
+    hf_value task;
+    hf_value out = NULL;
+    int at = 0;
+    hf_engine *other;
+    hf_mem *mem = hf_mem_new();
+
+    hf_kit_ok(nodes[0], hf_start(nodes[0], "remote", NULL, .id = id, .queue = "far"));
+    task = hf_value_copy(mem, task_next(nodes, HF_TASK_WORKFLOW, &at));
+    other = nodes[1 - at];
+    claim = claim_of(task, HF_TASK_WORKFLOW);
+    hf_kit_ok(other, hf_task_extend(other, &claim, mem, &out));
+    ck_assert_str_eq(hf_str(out, "workflow_id", ""), id);
+    hf_kit_ok(other, hf_task_answer(other, &claim, schedules(other), mem, NULL));
+    refused(other, hf_task_answer(other, &claim, hf_json_(mem, "[{'type': 'complete_workflow'}]"),
+                                  mem, NULL));
+    for (int i = 0; i < 2; i++) {
+        task = hf_value_copy(mem, task_next(nodes, HF_TASK_ACTIVITY, &at));
+        other = nodes[1 - at];
+        claim = claim_of(task, HF_TASK_ACTIVITY);
+        hf_kit_ok(other, hf_task_beat(other, &claim, hf_json_(mem, "{'half': %d}", i)));
+        if (i == 0)
+            hf_kit_ok(other, hf_task_failure(other, &claim, true, "busy", "not now", NULL));
+        else
+            hf_kit_ok(other, hf_task_result(other, &claim, hf_json_(mem, "{'paid': 7}")));
+        refused(other, hf_task_beat(other, &claim, NULL));
+    }
+    task = hf_value_copy(mem, task_next(nodes, HF_TASK_WORKFLOW, &at));
+    other = nodes[1 - at];
+    claim = claim_of(task, HF_TASK_WORKFLOW);
+    hf_kit_ok(other, hf_task_answer(other, &claim,
+                                    hf_json_(mem, "[{'type': 'complete_workflow', 'result': 7}]"),
+                                    mem, NULL));
+    completes(nodes[at], id);
+    hf_mem_free(mem);
+}
+
+START_TEST(n11_any_node_takes_reports)
+{
+    hf_test_place *place = hf_test_place_new(HF_ENGINE_POSTGRES);
+    hf_engine *nodes[2];
+
+    for (int i = 0; i < 2; i++)
+        nodes[i] = desk_open(place);
+    for (int i = 0; i < 2; i++)
+        (void)task_now(nodes[i], HF_TASK_WORKFLOW); /* somebody is there to do the work */
+    balance(nodes, 2);
+    for (int i = 0; i < TASKS; i++)
+        run_from_the_other_node(nodes, id_of("r", i));
+    hf_close(nodes[0]);
+    hf_close(nodes[1]);
+    hf_test_place_free(place);
+}
+END_TEST
+
+/* A process of its own that is a node, hands out attempts and says which, until it is killed. */
+static _Noreturn void victim_run(hf_test_place *place, int out)
+{
+    hf_engine *d = desk_open(place);
+
+    for (int i = 0; i < TASKS; i++) {
+        hf_task_claim claim;
+        hf_value task;
+        const char *text;
+        int at;
+
+        hf_kit_ok(d, hf_start(d, "remote", NULL, .id = id_of("v", i), .queue = "far"));
+        task = task_next((hf_engine *const[]){d, d}, HF_TASK_WORKFLOW, &at);
+        claim = claim_of(task, HF_TASK_WORKFLOW);
+        hf_kit_ok(d, hf_task_answer(d, &claim, schedules(d), hf_mem_of_engine(d), NULL));
+        text = hf_text(hf_mem_of_engine(d),
+                       task_next((hf_engine *const[]){d, d}, HF_TASK_ACTIVITY, &at));
+        ck_assert_int_eq(write(out, text, strlen(text)), (ssize_t)strlen(text));
+        ck_assert_int_eq(write(out, "\n", 1), 1);
+    }
+    for (;;)
+        (void)pause();
+}
+
+static pid_t victim_begin(hf_test_place *place, FILE **out_said)
+{
+    int ends[2];
+    pid_t pid;
+
+    ck_assert_int_eq(pipe(ends), 0);
+    pid = fork();
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0) {
+        (void)close(ends[0]);
+        victim_run(place, ends[1]);
+    }
+    (void)close(ends[1]);
+    *out_said = fdopen(ends[0], "r");
+    ck_assert_ptr_nonnull(*out_said);
+    return pid;
+}
+
+/* Attempts outlive the node that handed them out: their results are taken by any other, also right
+   after that one was killed, and none of them runs again. */
+START_TEST(n11_reports_outlive_their_node)
+{
+    hf_test_place *place = hf_test_place_new(HF_ENGINE_POSTGRES);
+    hf_mem *mem = hf_mem_new();
+    hf_task_claim claims[TASKS];
+    char line[4096];
+    FILE *said = NULL;
+    pid_t victim = victim_begin(place, &said);
+    hf_engine *d;
+
+    for (int i = 0; i < TASKS; i++) {
+        ck_assert_ptr_nonnull(fgets(line, sizeof(line), said));
+        claims[i] = claim_of(hf_parse_(mem, line, strlen(line) - 1), HF_TASK_ACTIVITY);
+    }
+    (void)fclose(said);
+    d = desk_open(place);
+    hf_kit_ok(d, hf_task_beat(d, &claims[0], NULL)); /* wherever it is */
+    ck_assert_int_eq(kill(victim, SIGKILL), 0);
+    ck_assert_int_eq(waitpid(victim, NULL, 0), victim);
+    for (int i = 0; i < TASKS; i++) {
+        hf_kit_ok(d, hf_task_result(d, &claims[i], hf_json_(mem, "%d", i)));
+        refused(d, hf_task_result(d, &claims[i], hf_json_(mem, "%d", i)));
+    }
+    ck_assert_ptr_null(task_now(d, HF_TASK_ACTIVITY));
+    hf_close(d);
+    hf_mem_free(mem);
+    hf_test_place_free(place);
+}
+END_TEST
+
 HF_PG_SUITE_MAIN("engine/node", {any_node_takes_commands, 180},
                  {n23_a_front_end_hears_at_once, 180}, {n23_two_nodes_hear_at_once, 180},
-                 {n23_a_watch_hears_at_once, 180}, {signals_follow_a_run_that_goes_on, 180},
+                 {n23_a_watch_hears_at_once, 180}, {n11_any_node_takes_reports, 180},
+                 {n11_reports_outlive_their_node, 180}, {signals_follow_a_run_that_goes_on, 180},
                  {nodes_come_and_go, 180})

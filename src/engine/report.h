@@ -1,0 +1,30 @@
+/* report.h: what a worker says of its task, between the call that brings it and the core that
+   commits it. Both may be in different processes: a report that reaches a node which does not have
+   the run is carried to the one that has it, as a copy, and its answer back (carrier.h). */
+#ifndef HF_ENGINE_REPORT_H
+#define HF_ENGINE_REPORT_H
+
+#include "engine/call.h"
+
+struct hf_ticket; /* errand.h */
+
+/* Reads ticket->said, in `mem`, as what the ticket's kind of report says. HF_INVALID with
+ *out_errors: which commands are at fault (may be NULL). HF_TOOBIG, HF_NOMEM. */
+HF_NODISCARD hf_status hf_report_read(hf_mem *mem, struct hf_ticket *ticket, int64_t payload_max,
+                                      hf_value *out_errors, hf_err *err);
+
+/* Has the report carried out by whoever has its run, here or elsewhere, and waits. While nobody has
+   it, that is waited for, too: for two leases of the nodes, then HF_RETRY (`no_owner`). */
+HF_NODISCARD hf_status hf_report_send(hf_call *call, struct hf_ticket *ticket);
+
+/* A task that was handed out comes back (handback.h): the same, without waiting. */
+HF_NODISCARD hf_status hf_report_back(hf_engine *engine, const struct hf_ticket *ticket,
+                                      hf_err *err);
+
+/* What the worker holds is offered again, at every node that has some of it; how much it was. */
+int64_t hf_report_give_up(hf_call *call, hf_slice worker, bool unheard);
+
+/* hf_carrier_options.asked; the context is the engine. */
+void hf_report_asked(void *ctx, int64_t number, bool tried, hf_value ask);
+
+#endif
