@@ -283,6 +283,7 @@ static hf_status job_look(serve_job *job, bool watched, hf_err *err)
     if (st == HF_STOPPED)
         return hf_err_set(err, st, "%s", hf_errmsg(job->engine));
     barred_tell(job, st == HF_FULL || st == HF_READONLY ? st : HF_OK);
+    hf_server_review(job->server);
     if (watched && hf_server_pulse(job->server))
         hf_notify("WATCHDOG=1");
     if (job->keeper)

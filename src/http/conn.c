@@ -662,6 +662,17 @@ void hf_conn_drain(hf_http_exchange *conn)
     conn_leave(conn);
 }
 
+void hf_conn_review(hf_http_exchange *conn)
+{
+    bool waits = conn->parked || conn->state == CONN_STREAMING;
+
+    conn_enter(conn);
+    if (waits && conn->held && conn->wake)
+        conn->wake(conn->wake_ctx, conn, HF_HTTP_REVIEW);
+    conn_run(conn, (hf_slice){0});
+    conn_leave(conn);
+}
+
 void hf_conn_kill(hf_http_exchange *conn)
 {
     conn_enter(conn);

@@ -226,6 +226,18 @@ void hf_http_posts_run(hf_http *http)
         hf_conn_posted(conn, posted);
 }
 
+static void review_run(hf_http *http)
+{
+    hf_list *link = hf_list_first(&http->conns);
+
+    while (link) {
+        hf_list *next = hf_list_next(&http->conns, link);
+
+        hf_conn_review(HF_LIST_ENTRY(link, hf_http_exchange, link));
+        link = next;
+    }
+}
+
 static void on_wake(evutil_socket_t fd, short what, void *ctx)
 {
     hf_http *http = ctx;
@@ -236,6 +248,8 @@ static void on_wake(evutil_socket_t fd, short what, void *ctx)
         ;
     atomic_store(&http->pulse_wanted, false);
     hf_http_posts_run(http);
+    if (atomic_exchange(&http->review_wanted, false))
+        review_run(http);
     if (atomic_load(&http->drain_wanted) && !http->draining)
         drain_begin(http);
     if (http->draining && hf_list_empty(&http->conns))
@@ -282,6 +296,12 @@ void hf_http_stats_get(const hf_http *http, hf_http_stats *out_stats)
                                  .connections = atomic_load(&http->open),
                                  .parked = atomic_load(&http->parked),
                                  .bodies_bytes = atomic_load(&http->bodies_bytes)};
+}
+
+void hf_http_review(hf_http *http)
+{
+    if (!atomic_exchange(&http->review_wanted, true))
+        loop_wake(http);
 }
 
 bool hf_http_pulse(hf_http *http)

@@ -78,6 +78,9 @@ void hf_http_stats_get(const hf_http *http, hf_http_stats *out_stats);
    come round again. Does not wait. */
 bool hf_http_pulse(hf_http *http);
 
+/* Any thread: whatever is parked or streams is woken with REVIEW, soon. Does not wait. */
+void hf_http_review(hf_http *http);
+
 /* ---- exchanges */
 
 const hf_http_request *hf_http_exchange_request(const hf_http_exchange *exchange);
@@ -99,6 +102,7 @@ typedef enum hf_http_why {
     HF_HTTP_TIMEOUT,  /* the time to wait is over */
     HF_HTTP_GONE,     /* the client is: whatever is answered goes nowhere */
     HF_HTTP_DRAINING, /* the server is about to stop */
+    HF_HTTP_REVIEW,   /* hf_http_review: does it still have a right to wait? */
 } hf_http_why;
 
 /* Called on the loop's thread, for GONE and DRAINING at most once each, and not after TIMEOUT. The

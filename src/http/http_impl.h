@@ -105,6 +105,7 @@ struct hf_http {
     int64_t drain_until_us;
     _Atomic bool drain_wanted;
     _Atomic int64_t drain_grace_ms;
+    _Atomic bool review_wanted;
     _Atomic bool pulse_wanted; /* somebody asked whether the loop still comes round */
     /* Counters, read from any thread. */
     _Atomic uint64_t accepted;
@@ -122,7 +123,8 @@ HF_NODISCARD hf_status hf_conn_new(hf_http *http, int fd, const char *peer, hf_e
 void hf_conn_posted(hf_http_exchange *conn, unsigned posted);
 void hf_conn_due(hf_http_exchange *conn);   /* its deadline came */
 void hf_conn_drain(hf_http_exchange *conn); /* the server wants to stop */
-void hf_conn_kill(hf_http_exchange *conn);  /* and cannot wait any longer */
+void hf_conn_review(hf_http_exchange *conn);
+void hf_conn_kill(hf_http_exchange *conn); /* and cannot wait any longer */
 
 /* Makes the bytes of an answer; on whichever thread has the exchange. */
 void hf_conn_render(hf_http_exchange *conn, hf_http_reply *reply, bool stream);

@@ -21,6 +21,7 @@ typedef struct feed {
     bool busy;  /* somebody has it */
     bool dirty; /* there may be something new */
     bool over;  /* the client is gone, or the server stops */
+    bool ended; /* the token is */
 } feed;
 
 /* By whoever has it. */
@@ -81,6 +82,25 @@ static void on_changed(void *arg)
     }
 }
 
+/* Tokens have gone: is that of this feed among them? Then whoever has it says so and ends it. */
+static void feed_review(hf_server *server, const hf_http_exchange *exchange)
+{
+    bool taken = false;
+    feed *f;
+
+    hf_mutex_lock(&server->polls_lock);
+    f = hf_map_int_get(server->polls, (uintptr_t)exchange);
+    if (f && hf_auth_ended(server->auth, &f->api->principal, hf_clock_wall_us(server->clock))) {
+        hf_mutex_lock(&f->lock);
+        f->ended = true;
+        hf_mutex_unlock(&f->lock);
+        taken = feed_take(f, true, false);
+    }
+    hf_mutex_unlock(&server->polls_lock);
+    if (taken && hf_work_offer(server->work, f->api))
+        feed_end(f);
+}
+
 /* The loop's thread. One that is not in the list has ended meanwhile. */
 static void on_wake(void *ctx, hf_http_exchange *exchange, hf_http_why why)
 {
@@ -88,7 +108,10 @@ static void on_wake(void *ctx, hf_http_exchange *exchange, hf_http_why why)
     bool taken;
     feed *f;
 
-    (void)why;
+    if (why == HF_HTTP_REVIEW) {
+        feed_review(server, exchange);
+        return;
+    }
     hf_mutex_lock(&server->polls_lock);
     f = hf_map_int_get(server->polls, (uintptr_t)exchange);
     taken = f && feed_take(f, false, true);
@@ -123,6 +146,16 @@ static bool failure_send(feed *f, hf_mem *mem, hf_status st)
     return false;
 }
 
+static bool feed_ended(feed *f)
+{
+    bool ended;
+
+    hf_mutex_lock(&f->lock);
+    ended = f->ended;
+    hf_mutex_unlock(&f->lock);
+    return ended;
+}
+
 /* Sends what is new; false: nothing more will come. */
 static bool feed_send(feed *f, hf_mem *mem)
 {
@@ -133,8 +166,15 @@ static bool feed_send(feed *f, hf_mem *mem)
                                      .limit = PAGE};
     hf_value page = NULL;
     hf_value events;
-    hf_status st = hf_history_with(f->api->server->engine, mem, &page, &options);
+    hf_status st;
 
+    if (feed_ended(f)) {
+        (void)message_send(f, 0, "error",
+                           hf_json_(mem, "{'reason': 'unauthenticated', 'message': 'The token was "
+                                         "revoked or has expired.'}"));
+        return false;
+    }
+    st = hf_history_with(f->api->server->engine, mem, &page, &options);
     if (st)
         return failure_send(f, mem, st);
     events = hf_get(page, "events");

@@ -44,15 +44,20 @@ typedef struct parked {
     bool shared; /* it counts as its namespace's */
     bool native; /* history_format */
     bool sticky;
-    bool json;         /* payload_codec */
-    bool drained;      /* it waits for nothing: its build gets no tasks */
-    bool late;         /* its time is over: what is on its way to it or nothing; under the lock */
-    const char *build; /* of the worker; NULL: it says none */
-    hf_slice key;      /* under which the answer is remembered; ptr NULL: it is not */
-    char namespace[];  /* with build and key behind it */
+    bool json;    /* payload_codec */
+    bool drained; /* it waits for nothing: its build gets no tasks */
+    bool late;    /* its time is over: what is on its way to it or nothing; under the lock */
+    bool ended;   /* its token is; under the lock */
+    char token[HF_AUTH_ID_SIZE]; /* that it came with; "": none */
+    const char *build;           /* of the worker; NULL: it says none */
+    hf_slice key;                /* under which the answer is remembered; ptr NULL: it is not */
+    char namespace[];            /* with build and key behind it */
 } parked;
 
 #define PAGE_UNSAID INT64_MIN
+
+/* In the place of a poll status: the credential does not hold any more. */
+static const char ended[] = "ended";
 
 static hf_status parked_put(hf_server *server, parked *p, hf_err *err)
 {
@@ -134,7 +139,10 @@ static void poll_end(parked *p, hf_api *api, const char *status)
     (void)hf_poll_end(p->poll);
     api = api ? api : api_again(p);
     if (api) {
-        poll_empty(api, status);
+        if (status == ended)
+            hf_api_ended(api);
+        else
+            poll_empty(api, status);
         hf_api_finish(api);
     } else {
         if (p->shared)
@@ -145,10 +153,33 @@ static void poll_end(parked *p, hf_api *api, const char *status)
     hf_alloc_free(p);
 }
 
+/* Tokens have gone: is its one among them? What is on its way to it then goes back. */
+static void poll_review(hf_server *server, hf_http_exchange *exchange)
+{
+    parked *p;
+
+    hf_mutex_lock(&server->polls_lock);
+    p = hf_map_int_get(server->polls, (uintptr_t)exchange);
+    if (p && p->token[0])
+        p->ended = !hf_auth_knows(server->auth, p->token, hf_clock_wall_us(server->clock));
+    if (p && !p->ended)
+        p = NULL;
+    hf_mutex_unlock(&server->polls_lock);
+    p = p ? parked_leave(server, exchange) : NULL;
+    if (p)
+        poll_end(p, NULL, ended);
+}
+
 /* The time is over, the client gone, or the server about to stop. The loop's thread. */
 static void on_wake(void *ctx, hf_http_exchange *exchange, hf_http_why why)
 {
-    parked *p = why == HF_HTTP_GONE ? parked_take(ctx, exchange) : parked_leave(ctx, exchange);
+    parked *p;
+
+    if (why == HF_HTTP_REVIEW) {
+        poll_review(ctx, exchange);
+        return;
+    }
+    p = why == HF_HTTP_GONE ? parked_take(ctx, exchange) : parked_leave(ctx, exchange);
 
     if (p)
         poll_end(p, NULL, why == HF_HTTP_DRAINING || p->drained ? "draining" : "timeout");
@@ -226,6 +257,8 @@ static const char *task_unfit(const parked *p, hf_value task)
 {
     if (!hf_http_exchange_alive(p->exchange))
         return "timeout";
+    if (p->ended)
+        return ended;
     return hf_fleet_drained(p->server->fleet, hf_slice_of(p->namespace),
                             hf_slice_of(hf_str(task, "task_queue", "")), p->build, NULL)
                ? "draining"
@@ -290,6 +323,8 @@ static parked *parked_new(hf_api *api, const hf_poll_opts *opts, hf_slice key)
     p->exchange = api->exchange;
     p->route = api->route;
     p->class = api->class;
+    if (strcmp(api->principal.method, "token") == 0)
+        (void)snprintf(p->token, sizeof(p->token), "%s", api->principal.id);
     p->shared = api->shared;
     p->admitted_us = api->admitted_us;
     p->page = hf_int(api->body, "history_page_size", PAGE_UNSAID);

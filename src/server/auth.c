@@ -38,6 +38,8 @@ struct hf_auth {
     hf_mutex mutex;          /* for the map */
     hf_map_seed seed;
     hf_map *tokens;
+    bool lost;           /* a token has gone */
+    int64_t next_end_us; /* when the next one ends; INT64_MAX: none does */
 };
 
 const char *hf_role_text(hf_role role)
@@ -199,6 +201,48 @@ static hf_status token_put(hf_map *tokens, const hf_auth_token *token, hf_err *e
     return st;
 }
 
+/* Under the mutex: when the next token ends. */
+static void end_find(hf_auth *auth, int64_t wall_us)
+{
+    size_t at = 0;
+    hf_slice digest;
+    void *value;
+
+    auth->next_end_us = INT64_MAX;
+    while (hf_map_next(auth->tokens, &at, &digest, &value)) {
+        const auth_entry *entry = value;
+
+        if (entry->expires_us > wall_us && entry->expires_us < auth->next_end_us)
+            auth->next_end_us = entry->expires_us;
+    }
+}
+
+/* Whether a token of the one is missing in the other. */
+static bool tokens_lack(const hf_map *old, const hf_map *fresh)
+{
+    size_t at = 0;
+    hf_slice digest;
+    void *value;
+
+    while (hf_map_next(old, &at, &digest, &value))
+        if (!hf_map_get(fresh, digest))
+            return true;
+    return false;
+}
+
+bool hf_auth_lost(hf_auth *auth, int64_t wall_us)
+{
+    bool lost;
+
+    hf_mutex_lock(&auth->mutex);
+    lost = auth->lost || wall_us >= auth->next_end_us;
+    if (lost)
+        end_find(auth, wall_us);
+    auth->lost = false;
+    hf_mutex_unlock(&auth->mutex);
+    return lost;
+}
+
 hf_status hf_auth_tokens_set(hf_auth *auth, const hf_auth_token *tokens, size_t count, hf_err *err)
 {
     hf_map *fresh = hf_map_new(auth->seed);
@@ -214,6 +258,8 @@ hf_status hf_auth_tokens_set(hf_auth *auth, const hf_auth_token *tokens, size_t 
     hf_mutex_lock(&auth->mutex);
     old = auth->tokens;
     auth->tokens = fresh;
+    auth->lost = auth->lost || tokens_lack(old, fresh);
+    end_find(auth, 0);
     hf_mutex_unlock(&auth->mutex);
     tokens_free(old);
     return HF_OK;
@@ -335,6 +381,12 @@ bool hf_auth_knows(hf_auth *auth, const char *id, int64_t wall_us)
     }
     hf_mutex_unlock(&auth->mutex);
     return found;
+}
+
+bool hf_auth_ended(hf_auth *auth, const hf_principal *principal, int64_t wall_us)
+{
+    return principal->method && strcmp(principal->method, "token") == 0 &&
+           !hf_auth_knows(auth, principal->id, wall_us);
 }
 
 hf_status hf_auth_check(hf_auth *auth, const hf_http_request *request, int64_t wall_us,

@@ -84,6 +84,14 @@ bool hf_auth_certificate(const char *roles, const char *name, hf_principal *out_
  */
 bool hf_auth_knows(hf_auth *auth, const char *id, int64_t wall_us);
 
+/* Whether it was by a token that the principal was recognised, and that does not hold any more. Any
+   thread. */
+bool hf_auth_ended(hf_auth *auth, const hf_principal *principal, int64_t wall_us);
+
+/* Whether a token that was there when this was asked last has gone or has come to its end. Any
+   thread. */
+bool hf_auth_lost(hf_auth *auth, int64_t wall_us);
+
 /* Recognises who sent the request, by its head and for signatures by its body; the loop's thread.
    HF_DENIED with a sentence that is safe to show. */
 HF_NODISCARD hf_status hf_auth_check(hf_auth *auth, const hf_http_request *request, int64_t wall_us,

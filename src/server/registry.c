@@ -125,6 +125,7 @@ hf_status hf_server_refresh(hf_server *server, hf_err *err)
     hf_status st = refresh(server, &count, err);
 
     atomic_store(&server->away, st == HF_UNREACHABLE);
+    hf_server_review(server);
     return st;
 }
 

@@ -215,6 +215,11 @@ static bool stopping_tell(hf_api *api)
     return true;
 }
 
+void hf_api_ended(hf_api *api)
+{
+    hf_api_error(api, 401, "unauthenticated", "The token was revoked or has expired.");
+}
+
 /* Got a thread: how long did that take? False: longer than anybody waits for an answer. */
 static bool thread_had(hf_api *api)
 {
@@ -251,6 +256,9 @@ void hf_api_run(hf_api *api)
         api->resume(api);
     else if (body_read(api) && (!api->route->fields || hf_api_fields_check(api)))
         api->route->handle(api);
+    if (!later && (api->resume || api->route->where == HF_WHERE_WAIT) &&
+        hf_auth_ended(api->server->auth, &api->principal, hf_clock_wall_us(api->server->clock)))
+        hf_api_ended(api); /* while it waited */
     if (engine)
         hf_mem_reset(hf_mem_of_engine(engine)); /* this thread's */
     if (!later)                                 /* else it may be answered and gone by now */
@@ -278,7 +286,8 @@ static void on_turn_away(void *ctx, hf_http_exchange *exchange, hf_http_why why)
 {
     const hf_server_door *door = ctx;
 
-    (void)why;
+    if (why == HF_HTTP_REVIEW)
+        return;
     door->server->at_door--;
     turn_away_now(door->server, exchange, door->plane);
 }
@@ -629,5 +638,14 @@ void hf_server_close(hf_server *server)
 hf_status hf_server_tokens_set(hf_server *server, const hf_auth_token *tokens, size_t count,
                                hf_err *err)
 {
-    return hf_auth_tokens_set(server->auth, tokens, count, err);
+    hf_status st = hf_auth_tokens_set(server->auth, tokens, count, err);
+
+    hf_server_review(server);
+    return st;
+}
+
+void hf_server_review(hf_server *server)
+{
+    if (hf_auth_lost(server->auth, hf_clock_wall_us(server->clock)))
+        hf_http_review(server->http);
 }

@@ -52,6 +52,10 @@ void hf_server_wait(hf_server *server);
 bool hf_server_pulse(hf_server *server);
 void hf_server_close(hf_server *server); /* NULL is allowed */
 
+/* Ends what waits or streams for tokens that have gone or come to their end. Called when tokens
+   were read anew, and now and then. Any thread. */
+void hf_server_review(hf_server *server);
+
 /* Replaces the tokens that are accepted; any thread. */
 HF_NODISCARD hf_status hf_server_tokens_set(hf_server *server, const hf_auth_token *tokens,
                                             size_t count, hf_err *err);

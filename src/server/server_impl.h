@@ -75,6 +75,9 @@ void hf_api_done(hf_api *api);
 /* Sends the answer off and frees the request; any thread. */
 void hf_api_finish(hf_api *api);
 
+/* Answers that the credential, which was good when the request came, is not any more. */
+void hf_api_ended(hf_api *api);
+
 /* The rest of a request's way on the thread that may block: body, fields, handler, answer. */
 void hf_api_run(hf_api *api);
 
