@@ -59,7 +59,7 @@ static hf_status webhooks_read(const char *mode, const hf_app *app, hf_webhook_o
                                 .check = app ? app->webhook : NULL,
                                 .arg = app ? app->webhook_arg : NULL};
     if (mode && !hf_webhook_mode_parse(hf_slice_of(mode), &out->mode))
-        return hf_err_set(err, HF_INVALID, "--webhooks is none, token, signature or custom");
+        return hf_err_set(err, HF_INVALID, "--webhooks is none, token, signature, bound or custom");
     return HF_OK;
 }
 

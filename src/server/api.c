@@ -56,7 +56,8 @@ static void text_add(hf_buf *out, const char *key, const char *text)
     hf_buf_add_byte(out, '"');
 }
 
-void hf_api_error_body(hf_buf *out, const char *reason, const char *text, hf_value fields)
+static void error_body(hf_buf *out, const char *reason, const char *text, const char *remedy,
+                       hf_value fields)
 {
     hf_buf_add_byte(out, '{');
     text_add(out, "message", text);
@@ -65,7 +66,7 @@ void hf_api_error_body(hf_buf *out, const char *reason, const char *text, hf_val
     hf_buf_add_byte(out, ',');
     text_add(out, "reason", reason);
     hf_buf_add_byte(out, ',');
-    text_add(out, "remediation", remedy_of(reason));
+    text_add(out, "remediation", remedy);
     if (fields) {
         hf_buf_add_text(out, ",\"errors\":");
         hf_json_write(out, fields);
@@ -73,6 +74,22 @@ void hf_api_error_body(hf_buf *out, const char *reason, const char *text, hf_val
         hf_json_write(out, fields);
     }
     hf_buf_add_byte(out, '}');
+}
+
+void hf_api_error_body(hf_buf *out, const char *reason, const char *text, hf_value fields)
+{
+    error_body(out, reason, text, remedy_of(reason), fields);
+}
+
+/* What helps whoever asked this. */
+static const char *remedy_for(const hf_api *api, const char *reason)
+{
+    if (strcmp(reason, "unauthenticated") != 0 || !api->server)
+        return remedy_of(reason);
+    if (api->route && api->route->plane == HF_PLANE_WEBHOOK)
+        return hf_webhook_advice(&api->server->options.webhook);
+    return hf_auth_driver_of(api->server->auth) == HF_AUTH_SIGNATURE ? HF_SIGNATURE_ADVICE
+                                                                     : remedy_of(reason);
 }
 
 const char *hf_api_param(const hf_api *api, size_t at)
@@ -166,7 +183,7 @@ void hf_api_error(hf_api *api, int status, const char *reason, const char *forma
     (void)vsnprintf(text, sizeof(text), format, args);
     va_end(args);
     reply_again(api, status);
-    hf_api_error_body(&api->reply.body, reason, text, NULL);
+    error_body(&api->reply.body, reason, text, remedy_for(api, reason), NULL);
     worker_dress(api);
     if (status == 503 || status == 429)
         hf_http_reply_field(&api->reply, "Retry-After", HF_SLICE("1"));
@@ -190,6 +207,21 @@ void hf_api_refuse(hf_api *api, int status, const char *text)
         text = colon + 1 + strspn(colon + 1, " ");
     }
     hf_api_error(api, status, reason, "%s", text);
+}
+
+/* What the store or the system said is for the log; others are told what kind of failure it is. */
+static void failure_tell(hf_api *api, int status, const char *reason, hf_status st,
+                         const char *text)
+{
+    const hf_log_field fields[] = {
+        hf_log_text("route", hf_slice_of(api->route ? api->route->path : "")),
+        hf_log_text("status", hf_slice_of(hf_strstatus(st))),
+        hf_log_text("error", hf_slice_of(text))};
+
+    if (status == 500)
+        hf_log_write(api->server->options.log, HF_LOG_ERROR, "request.failed", fields,
+                     sizeof(fields) / sizeof(fields[0]));
+    hf_api_error(api, status, reason, "%s", hf_status_sentence(st));
 }
 
 void hf_api_status(hf_api *api, hf_status st, const char *text)
@@ -219,20 +251,20 @@ void hf_api_status(hf_api *api, hf_status st, const char *text)
         hf_api_error(api, 413, "payload_too_large", "%s", text);
         return;
     case HF_TIMEOUT:
-        hf_api_error(api, 504, "timeout", "%s", text);
+        failure_tell(api, 504, "timeout", st, text);
         return;
     case HF_BUSY:
     case HF_NOMEM:
     case HF_RETRY:
     case HF_UNREACHABLE:
     case HF_UNKNOWN:
-        hf_api_error(api, 503, "overloaded", "%s", text);
+        failure_tell(api, 503, "overloaded", st, text);
         return;
     case HF_FULL:
-        hf_api_error(api, 507, hf_strstatus(st), "%s", text);
+        failure_tell(api, 507, hf_strstatus(st), st, text);
         return;
     case HF_READONLY:
-        hf_api_error(api, 503, hf_strstatus(st), "%s", text);
+        failure_tell(api, 503, hf_strstatus(st), st, text);
         return;
     case HF_STOPPED:
         hf_api_error(api, 503, "draining", "%s", text);
@@ -253,7 +285,7 @@ void hf_api_status(hf_api *api, hf_status st, const char *text)
     case HF_UNSUPPORTED:
         break;
     }
-    hf_api_error(api, 500, "server_error", "%s", text);
+    failure_tell(api, 500, "server_error", st, text);
 }
 
 /* ---- fields */

@@ -139,10 +139,11 @@ static bool message_send(feed *f, int64_t id, const char *event, hf_value data)
 
 static bool failure_send(feed *f, hf_mem *mem, hf_status st)
 {
-    (void)message_send(f, 0, "error",
-                       hf_json_(mem, "{'reason': %s, 'message': %s}",
-                                st == HF_NOTFOUND ? "run_not_found" : "server_error",
-                                hf_errmsg(f->api->server->engine)));
+    (void)message_send(
+        f, 0, "error",
+        hf_json_(mem, "{'reason': %s, 'message': %s}",
+                 st == HF_NOTFOUND ? "run_not_found" : "server_error",
+                 st == HF_NOTFOUND ? hf_errmsg(f->api->server->engine) : hf_status_sentence(st)));
     return false;
 }
 

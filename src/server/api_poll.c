@@ -323,7 +323,7 @@ static parked *parked_new(hf_api *api, const hf_poll_opts *opts, hf_slice key)
     p->exchange = api->exchange;
     p->route = api->route;
     p->class = api->class;
-    if (strcmp(api->principal.method, "token") == 0)
+    if (api->principal.revocable)
         (void)snprintf(p->token, sizeof(p->token), "%s", api->principal.id);
     p->shared = api->shared;
     p->admitted_us = api->admitted_us;

@@ -33,9 +33,10 @@ typedef struct auth_entry {
 
 struct hf_auth {
     hf_auth_driver driver;
-    hf_hmac *keys[HF_ROLES]; /* the loop's thread */
-    hf_sha256 *sha;          /* the loop's thread */
-    hf_mutex mutex;          /* for the map */
+    hf_hmac *keys[HF_ROLES];   /* the loop's thread */
+    hf_sha256 *sha;            /* the loop's thread */
+    hf_signatures *signatures; /* the loop's thread */
+    hf_mutex mutex;            /* for the map */
     hf_map_seed seed;
     hf_map *tokens;
     bool lost;           /* a token has gone */
@@ -136,7 +137,8 @@ static hf_status keys_open(hf_auth *auth, const hf_auth_options *options, hf_err
     return any ? HF_OK : hf_err_set(err, HF_INVALID, "signatures need at least one key");
 }
 
-hf_status hf_auth_new(const hf_auth_options *options, hf_auth **out_auth, hf_err *err)
+hf_status hf_auth_new(const hf_auth_options *options, int64_t wall_us, hf_auth **out_auth,
+                      hf_err *err)
 {
     hf_auth *auth = hf_alloc(sizeof(*auth));
     hf_status st;
@@ -156,6 +158,8 @@ hf_status hf_auth_new(const hf_auth_options *options, hf_auth **out_auth, hf_err
     }
     if (!st)
         st = keys_open(auth, options, err);
+    if (!st)
+        st = hf_signatures_open(wall_us, 0, &auth->signatures, err);
     if (st) {
         hf_auth_free(auth);
         return st;
@@ -171,9 +175,15 @@ void hf_auth_free(hf_auth *auth)
     for (int role = 0; role < HF_ROLES; role++)
         hf_hmac_free(auth->keys[role]);
     hf_sha256_free(auth->sha);
+    hf_signatures_close(auth->signatures);
     tokens_free(auth->tokens);
     hf_mutex_fini(&auth->mutex);
     hf_alloc_free(auth);
+}
+
+hf_signatures *hf_auth_signatures(hf_auth *auth)
+{
+    return auth->signatures;
 }
 
 hf_auth_driver hf_auth_driver_of(const hf_auth *auth)
@@ -190,6 +200,7 @@ static hf_status token_put(hf_map *tokens, const hf_auth_token *token, hf_err *e
         return hf_err_nomem(err, "a token");
     entry->principal.role = token->role;
     entry->principal.method = "token";
+    entry->principal.revocable = true;
     entry->expires_us = token->expires_us;
     (void)snprintf(entry->principal.id, sizeof(entry->principal.id), "%s", token->id);
     (void)snprintf(entry->principal.label, sizeof(entry->principal.label), "%s", token->label);
@@ -293,30 +304,35 @@ static hf_status token_check(hf_auth *auth, const hf_http_request *request, int6
     return good ? HF_OK : hf_err_set(err, HF_DENIED, "the token is unknown, expired or revoked");
 }
 
-static hf_status signature_check(hf_auth *auth, const hf_http_request *request,
+static hf_status signature_check(hf_auth *auth, const hf_http_request *request, int64_t wall_us,
                                  hf_principal *out_principal, hf_err *err)
 {
     uint8_t sent[HF_SHA256_BYTES];
+    int64_t time_us = 0;
     int found = -1;
     hf_slice value;
+    hf_status st;
 
     if (!hf_http_request_field(request, "x-signature", &value) ||
         !hf_hex_parse(value, sent, sizeof(sent)))
-        return hf_err_set(err, HF_DENIED,
-                          "send X-Signature: the HMAC-SHA-256 of the body as hexadecimal digits");
+        return hf_err_set(err, HF_DENIED, "the request is not signed with X-Signature");
     for (int role = 0; role < HF_ROLES; role++) { /* all of them, so that the time tells nothing */
         uint8_t digest[HF_SHA256_BYTES];
 
         if (!auth->keys[role])
             continue;
-        if (hf_hmac_digest(auth->keys[role], hf_buf_slice(&request->body), digest, err))
-            return HF_DENIED;
+        st = hf_signature_digest(auth->keys[role], request, digest, &time_us, err);
+        if (st)
+            return st;
         if (hf_crypto_equal(hf_slice_from(sent, sizeof(sent)),
                             hf_slice_from(digest, sizeof(digest))))
             found = role;
     }
     if (found < 0)
-        return hf_err_set(err, HF_DENIED, "the signature does not fit the body");
+        return hf_err_set(err, HF_DENIED, "the signature does not fit the request");
+    st = hf_signatures_use(auth->signatures, sent, time_us, wall_us, err);
+    if (st)
+        return st;
     *out_principal = (hf_principal){.role = (hf_role)found, .method = "signature"};
     (void)snprintf(out_principal->id, sizeof(out_principal->id), "signature:%s", role_texts[found]);
     (void)snprintf(out_principal->label, sizeof(out_principal->label), "%s key", role_texts[found]);
@@ -385,8 +401,7 @@ bool hf_auth_knows(hf_auth *auth, const char *id, int64_t wall_us)
 
 bool hf_auth_ended(hf_auth *auth, const hf_principal *principal, int64_t wall_us)
 {
-    return principal->method && strcmp(principal->method, "token") == 0 &&
-           !hf_auth_knows(auth, principal->id, wall_us);
+    return principal->revocable && !hf_auth_knows(auth, principal->id, wall_us);
 }
 
 hf_status hf_auth_check(hf_auth *auth, const hf_http_request *request, int64_t wall_us,
@@ -403,7 +418,7 @@ hf_status hf_auth_check(hf_auth *auth, const hf_http_request *request, int64_t w
     case HF_AUTH_TOKEN:
         return token_check(auth, request, wall_us, out_principal, err);
     case HF_AUTH_SIGNATURE:
-        return signature_check(auth, request, out_principal, err);
+        return signature_check(auth, request, wall_us, out_principal, err);
     }
     return hf_err_set(err, HF_DENIED, "no way to authenticate is configured");
 }

@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "base/slice.h"
 #include "http/request.h"
+#include "server/signature.h"
 
 typedef enum hf_role {
 #define HF_ROLE(id, text, sentence) id,
@@ -39,6 +40,7 @@ enum { HF_CERTIFICATE_NAME_SIZE = HF_AUTH_ID_SIZE - 3 };
 typedef struct hf_principal {
     hf_role role;
     const char *method;                   /* "none", "token", "signature" */
+    bool revocable;                       /* it is a token, and id its id */
     char id[HF_AUTH_ID_SIZE];             /* of the token; "anonymous" */
     char label[HF_AUTH_LABEL_SIZE];       /* for people */
     char namespaces[HF_AUTH_SPACES_SIZE]; /* "*" or names separated by commas */
@@ -65,10 +67,15 @@ typedef struct hf_auth_options {
         *keys[HF_ROLES]; /* signature: a secret for each role, 24 bytes or more; NULL: none */
 } hf_auth_options;
 
-/* HF_INVALID for a signature driver without a key, or with a short one. */
-HF_NODISCARD hf_status hf_auth_new(const hf_auth_options *options, hf_auth **out_auth, hf_err *err);
+/* HF_INVALID for a signature driver without a key, or with a short one. `wall_us`: the time of now,
+   before which nothing can have been signed that is still good. */
+HF_NODISCARD hf_status hf_auth_new(const hf_auth_options *options, int64_t wall_us,
+                                   hf_auth **out_auth, hf_err *err);
 void hf_auth_free(hf_auth *auth);
 hf_auth_driver hf_auth_driver_of(const hf_auth *auth);
+
+/* Signatures that were used; the loop's thread. */
+hf_signatures *hf_auth_signatures(hf_auth *auth);
 
 /* Replaces all tokens; any thread. */
 HF_NODISCARD hf_status hf_auth_tokens_set(hf_auth *auth, const hf_auth_token *tokens, size_t count,
@@ -84,8 +91,7 @@ bool hf_auth_certificate(const char *roles, const char *name, hf_principal *out_
  */
 bool hf_auth_knows(hf_auth *auth, const char *id, int64_t wall_us);
 
-/* Whether it was by a token that the principal was recognised, and that does not hold any more. Any
-   thread. */
+/* Whether the principal is a token that does not hold any more. Any thread. */
 bool hf_auth_ended(hf_auth *auth, const hf_principal *principal, int64_t wall_us);
 
 /* Whether a token that was there when this was asked last has gone or has come to its end. Any

@@ -112,9 +112,18 @@ static bool role_check(hf_api *api)
 
 static bool webhook_check(hf_api *api)
 {
-    if (hf_webhook_allows(&api->server->options.webhook, api->request, api->mem, &api->principal))
+    hf_server *server = api->server;
+    hf_err err = {0};
+    hf_status st =
+        hf_webhook_check(&server->options.webhook, api->request, hf_auth_signatures(server->auth),
+                         hf_clock_wall_us(server->clock), api->mem, &api->principal, &err);
+
+    if (!st)
         return true;
-    hf_api_error(api, 401, "unauthenticated", "The webhook's credential does not hold.");
+    if (st == HF_DENIED)
+        hf_api_error(api, 401, "unauthenticated", "%s", err.text);
+    else
+        hf_api_error(api, 503, "overloaded", "The credential could not be checked.");
     return false;
 }
 

@@ -535,7 +535,7 @@ hf_status hf_server_open(const hf_server_options *options, hf_server **out_serve
         st =
             options->storage ? hf_storage_find(options->storage, server->storage_root, err) : HF_OK;
     if (!st)
-        st = hf_auth_new(&options->auth, &server->auth, err);
+        st = hf_auth_new(&options->auth, server->started_us, &server->auth, err);
     if (!st)
         st = hf_admission_open(&options->admission, &server->admission, err);
     if (!st)

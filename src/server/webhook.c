@@ -9,11 +9,10 @@
 
 enum { SECRET_BYTES_MIN = 16 };
 
-static const char *const mode_texts[] = {[HF_WEBHOOK_OFF] = "off",
-                                         [HF_WEBHOOK_NONE] = "none",
-                                         [HF_WEBHOOK_TOKEN] = "token",
-                                         [HF_WEBHOOK_SIGNATURE] = "signature",
-                                         [HF_WEBHOOK_CUSTOM] = "custom"};
+static const char *const mode_texts[] = {
+    [HF_WEBHOOK_OFF] = "off",     [HF_WEBHOOK_NONE] = "none",
+    [HF_WEBHOOK_TOKEN] = "token", [HF_WEBHOOK_SIGNATURE] = "signature",
+    [HF_WEBHOOK_BOUND] = "bound", [HF_WEBHOOK_CUSTOM] = "custom"};
 
 bool hf_webhook_mode_parse(hf_slice text, hf_webhook_mode *out_mode)
 {
@@ -27,7 +26,8 @@ bool hf_webhook_mode_parse(hf_slice text, hf_webhook_mode *out_mode)
 
 hf_status hf_webhook_check_options(const hf_webhook_options *options, hf_err *err)
 {
-    bool secret = options->mode == HF_WEBHOOK_TOKEN || options->mode == HF_WEBHOOK_SIGNATURE;
+    bool secret = options->mode == HF_WEBHOOK_TOKEN || options->mode == HF_WEBHOOK_SIGNATURE ||
+                  options->mode == HF_WEBHOOK_BOUND;
 
     if (secret && (!options->secret || strlen(options->secret) < SECRET_BYTES_MIN))
         return hf_err_set(err, HF_INVALID, "webhooks in mode %s need a secret of at least %d bytes",
@@ -71,13 +71,44 @@ static bool mac_fits(const char *key, const char *before, hf_slice body, hf_slic
     return good;
 }
 
-static bool signature_fits(const hf_webhook_options *options, const hf_http_request *request)
+static hf_status refuse(hf_err *err)
+{
+    return hf_err_set(err, HF_DENIED, "the webhook's credential does not hold");
+}
+
+/* The signature of the whole request, which is good once. */
+static hf_status bound_check(const hf_webhook_options *options, const hf_http_request *request,
+                             hf_slice value, hf_signatures *used, int64_t wall_us, hf_err *err)
+{
+    uint8_t sent[HF_SHA256_BYTES];
+    uint8_t digest[HF_SHA256_BYTES];
+    int64_t time_us = 0;
+    hf_hmac *key = NULL;
+    hf_status st = hf_hmac_new(hf_slice_of(options->secret), &key, err);
+
+    if (!st)
+        st = hf_signature_digest(key, request, digest, &time_us, err);
+    if (!st && (!hf_hex_parse(value, sent, sizeof(sent)) ||
+                !hf_crypto_equal(hf_slice_from(sent, sizeof(sent)),
+                                 hf_slice_from(digest, sizeof(digest)))))
+        st = refuse(err);
+    if (!st)
+        st = hf_signatures_use(used, digest, time_us, wall_us, err);
+    hf_hmac_free(key);
+    return st;
+}
+
+static hf_status signature_check(const hf_webhook_options *options, const hf_http_request *request,
+                                 hf_signatures *used, int64_t wall_us, hf_err *err)
 {
     hf_slice value;
 
-    return hf_http_request_field(request, options->header ? options->header : "x-signature",
-                                 &value) &&
-           mac_fits(options->secret, NULL, hf_buf_slice(&request->body), value);
+    if (!hf_http_request_field(request, options->header ? options->header : "x-signature", &value))
+        return refuse(err);
+    if (options->mode == HF_WEBHOOK_BOUND || hf_signature_is_bound(request))
+        return bound_check(options, request, value, used, wall_us, err);
+    return mac_fits(options->secret, NULL, hf_buf_slice(&request->body), value) ? HF_OK
+                                                                                : refuse(err);
 }
 
 /* What the function of a program is shown. */
@@ -106,25 +137,46 @@ static bool custom_allows(const hf_webhook_options *options, const hf_http_reque
 
 bool hf_webhook_needs_body(hf_webhook_mode mode)
 {
-    return mode == HF_WEBHOOK_SIGNATURE || mode == HF_WEBHOOK_CUSTOM;
+    return mode == HF_WEBHOOK_SIGNATURE || mode == HF_WEBHOOK_BOUND || mode == HF_WEBHOOK_CUSTOM;
 }
 
-static bool mode_allows(const hf_webhook_options *options, const hf_http_request *request,
-                        hf_mem *mem)
+static hf_status mode_check(const hf_webhook_options *options, const hf_http_request *request,
+                            hf_signatures *used, int64_t wall_us, hf_mem *mem, hf_err *err)
 {
     switch (options->mode) {
     case HF_WEBHOOK_OFF:
-        return false;
+        break;
     case HF_WEBHOOK_NONE:
-        return true;
+        return HF_OK;
     case HF_WEBHOOK_TOKEN:
-        return token_fits(options, request);
+        return token_fits(options, request) ? HF_OK : refuse(err);
     case HF_WEBHOOK_SIGNATURE:
-        return signature_fits(options, request);
+    case HF_WEBHOOK_BOUND:
+        return signature_check(options, request, used, wall_us, err);
     case HF_WEBHOOK_CUSTOM:
-        return custom_allows(options, request, mem);
+        return custom_allows(options, request, mem) ? HF_OK : refuse(err);
     }
-    return false;
+    return refuse(err);
+}
+
+const char *hf_webhook_advice(const hf_webhook_options *options)
+{
+    switch (options->mode) {
+    case HF_WEBHOOK_TOKEN:
+        return "Send the secret that this server was given for webhooks in the header that it was "
+               "given for them, which is Authorization if nothing was said.";
+    case HF_WEBHOOK_SIGNATURE:
+        return "Send X-Signature: the HMAC-SHA-256 of the body under the secret that this server "
+               "was given for webhooks, as hexadecimal digits.";
+    case HF_WEBHOOK_BOUND:
+        return HF_SIGNATURE_ADVICE;
+    case HF_WEBHOOK_CUSTOM:
+        return "The program that serves judges webhooks by a function of its own: ask its owner.";
+    case HF_WEBHOOK_OFF:
+    case HF_WEBHOOK_NONE:
+        break;
+    }
+    return NULL;
 }
 
 const char *hf_webhook_header(const hf_webhook *webhook, const char *name)
@@ -149,16 +201,19 @@ bool hf_webhook_signed(const hf_webhook *webhook, const char *key, const char *b
                     hf_slice_of(signature));
 }
 
-bool hf_webhook_allows(const hf_webhook_options *options, const hf_http_request *request,
-                       hf_mem *mem, hf_principal *out_principal)
+hf_status hf_webhook_check(const hf_webhook_options *options, const hf_http_request *request,
+                           hf_signatures *used, int64_t wall_us, hf_mem *mem,
+                           hf_principal *out_principal, hf_err *err)
 {
-    if (!mode_allows(options, request, mem))
-        return false;
+    hf_status st = mode_check(options, request, used, wall_us, mem, err);
+
+    if (st)
+        return st;
     *out_principal = (hf_principal){.role = HF_ROLE_OPERATOR,
                                     .method = mode_texts[options->mode],
                                     .id = "webhook",
                                     .label = "webhook"};
     (void)snprintf(out_principal->namespaces, sizeof(out_principal->namespaces), "%s",
                    options->namespaces ? options->namespaces : "default");
-    return true;
+    return HF_OK;
 }

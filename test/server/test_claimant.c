@@ -24,7 +24,8 @@ static hf_auth *auth_make(const char *first, const char *second)
     hf_auth *auth = NULL;
     hf_err err = {0};
 
-    ck_assert_int_eq(hf_auth_new(&(hf_auth_options){.driver = HF_AUTH_TOKEN}, &auth, &err), HF_OK);
+    ck_assert_int_eq(hf_auth_new(&(hf_auth_options){.driver = HF_AUTH_TOKEN}, 0, &auth, &err),
+                     HF_OK);
     ck_assert_int_eq(hf_auth_tokens_set(auth, tokens, second ? 2 : 1, &err), HF_OK);
     return auth;
 }

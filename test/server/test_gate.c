@@ -6,7 +6,10 @@
 #include "base/crypto.h"
 #include "base/value.h"
 #include "lib/site.h"
+#include "server/sign.h"
 #include "server/route.h"
+
+static const hf_app app = {.name = "gate"};
 
 static const char *reason_of(hf_site_answer answer)
 {
@@ -98,16 +101,17 @@ START_TEST(tokens)
 }
 END_TEST
 
-/* A signature is the HMAC of the body under the key of a role; nothing else will do, and a driver
-   without keys does not open. */
+#define KEY       "0123456789abcdef01234567"
+#define OTHER_KEY "76543210fedcba9876543210"
+
+/* A signature is made with the key of a role; nothing else will do, and a driver without keys does
+   not open. */
 START_TEST(signatures)
 {
-    static const char key[] = "0123456789abcdef01234567";
+    const signed_request info = {"GET", "/api/cluster/info", "", "", 0, NULL};
     hf_site site;
     hf_server *none = NULL;
-    hf_hmac *hmac = NULL;
-    uint8_t digest[HF_SHA256_BYTES];
-    char header[128] = "X-Signature: ";
+    char header[256];
     hf_err err = {0};
 
     ck_assert_int_eq(hf_server_open(&(hf_server_options){.listen = "127.0.0.1:0",
@@ -119,18 +123,80 @@ START_TEST(signatures)
                                     &none, &err),
                      HF_INVALID);
     hf_site_open(&site, HF_ENGINE_SQLITE, NULL,
-                 (hf_server_options){.auth = {HF_AUTH_SIGNATURE, {[HF_ROLE_READ] = key}}});
-    hf_test_ok(hf_hmac_new(hf_slice_of(key), &hmac, &err), &err, "key");
-    hf_test_ok(hf_hmac_digest(hmac, HF_SLICE(""), digest, &err), &err, "sign");
-    hf_hmac_free(hmac);
-    hf_hex_print(hf_slice_from(digest, sizeof(digest)), header + strlen(header));
-    memcpy(header + strlen(header), "\r\n", 3);
+                 (hf_server_options){.auth = {HF_AUTH_SIGNATURE, {[HF_ROLE_READ] = KEY}}});
+    sign(KEY, &info, header, sizeof(header));
     ck_assert_int_eq(hf_site_ask(&site, "GET", "/api/cluster/info", header, NULL).status, 200);
-    header[20] = header[20] == 'a' ? 'b' : 'a';
+    sign(OTHER_KEY, &info, header, sizeof(header));
     refused(hf_site_ask(&site, "GET", "/api/cluster/info", header, NULL), 401, "unauthenticated");
     refused(hf_site_ask(&site, "GET", "/api/cluster/info", "X-Signature: 00\r\n", NULL), 401,
             "unauthenticated");
     refused(hf_site_ask(&site, "GET", "/api/cluster/info", NULL, NULL), 401, "unauthenticated");
+    hf_site_close(&site);
+}
+END_TEST
+
+static int ask_signed(hf_site *site, const signed_request *sent, const char *header)
+{
+    hf_site_answer answer =
+        hf_site_ask(site, sent->method, sent->target, header, sent->body[0] ? sent->body : NULL);
+
+    if (answer.status == 401) {
+        ck_assert_str_eq(hf_str(answer.body, "reason", ""), "unauthenticated");
+        ck_assert_ptr_nonnull(strstr(hf_str(answer.body, "remediation", ""), "X-Signature-Time"));
+    }
+    return answer.status;
+}
+
+/* One that was overheard is good for nothing else, and not for the same again: neither at this
+   server nor at the one that is started after it. */
+START_TEST(n43_signatures_are_for_one_request)
+{
+    static const char body[] = "{\"name\":\"orders\"}";
+    const signed_request made = {"POST", "/api/namespaces", "", body, 0, NULL};
+    const signed_request others[] = {
+        {"POST", "/api/namespaces?a=b", "", body, 0, NULL},
+        {"POST", "/api/tokens", "", body, 0, NULL},
+        {"PUT", "/api/namespaces/orders", "", body, 0, NULL},
+        {"POST", "/api/namespaces", "", "{\"name\":\"returns\"}", 0, NULL},
+        {"POST", "/api/namespaces", "", "", 0, NULL},
+    };
+    const hf_server_options options = {.auth = {HF_AUTH_SIGNATURE, {[HF_ROLE_ADMIN] = KEY}}};
+    int64_t now_us = hf_clock_wall_us(hf_clock_system());
+    signed_request again = made;
+    char header[512];
+    hf_site site;
+
+    hf_site_open(&site, HF_ENGINE_SQLITE, &app, options);
+    sign(KEY, &made, header, sizeof(header));
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        ck_assert_int_eq(ask_signed(&site, &others[i], header), 401);
+    (void)strcat(header, "X-Namespace: default\r\n");
+    ck_assert_int_eq(ask_signed(&site, &made, header), 401);
+    sign(KEY, &made, header, sizeof(header));
+    ck_assert_int_eq(ask_signed(&site, &made, header), 201);
+    ck_assert_int_eq(ask_signed(&site, &made, header), 401); /* used */
+    sign(KEY, &made, header, sizeof(header));
+    strstr(header, "Time: ")[7]++;
+    ck_assert_int_eq(ask_signed(&site, &made, header), 401); /* another time */
+    again.time_us = now_us - INT64_C(301000000);
+    sign(KEY, &again, header, sizeof(header));
+    ck_assert_int_eq(ask_signed(&site, &again, header), 401);
+    again.time_us = now_us + INT64_C(400000000);
+    sign(KEY, &again, header, sizeof(header));
+    ck_assert_int_eq(ask_signed(&site, &again, header), 401);
+    for (int i = 0; i < 2; i++) { /* the same twice in a microsecond */
+        again.time_us = now_us + 60000000;
+        again.nonce = i ? "n-1" : "n-0";
+        sign(KEY, &again, header, sizeof(header));
+        ck_assert_int_eq(ask_signed(&site, &again, header), 422); /* the name is taken */
+    }
+    again.time_us = 0;
+    sign(KEY, &again, header, sizeof(header));
+    hf_site_close(&site);
+    hf_site_open(&site, HF_ENGINE_SQLITE, &app, options);
+    ck_assert_int_eq(ask_signed(&site, &again, header), 401); /* from before it began */
+    sign(KEY, &again, header, sizeof(header));
+    ck_assert_int_eq(ask_signed(&site, &again, header), 201);
     hf_site_close(&site);
 }
 END_TEST
@@ -217,5 +283,5 @@ START_TEST(metrics)
 END_TEST
 
 HF_SUITE_MAIN("server/gate", {open_routes, 0}, {openapi_lists_every_route, 0}, {tokens, 0},
-              {signatures, 0}, {hosts_and_origins, 0}, {exposed_addresses_need_protection, 0},
-              {refusals_have_a_body, 0}, {metrics, 0})
+              {signatures, 0}, {n43_signatures_are_for_one_request, 0}, {hosts_and_origins, 0},
+              {exposed_addresses_need_protection, 0}, {refusals_have_a_body, 0}, {metrics, 0})

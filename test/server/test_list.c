@@ -213,6 +213,35 @@ START_TEST(no_filter_is_missing)
 }
 END_TEST
 
+static void script(const hf_site *site, const char *sql)
+{
+    hf_db *db = NULL;
+    hf_err err = {0};
+
+    hf_test_ok(hf_test_place_dial(site->place, HF_DB_WRITE, NULL, 0, &db, &err), &err, "connect");
+    hf_test_ok(hf_db_script(db, sql, &err), &err, sql);
+    hf_db_close(db);
+}
+
+/* What the store says about itself is nobody's business who asks over HTTP. */
+START_TEST(n43_failures_of_the_store_stay_inside)
+{
+    hf_site site;
+    hf_site_answer answer;
+
+    hf_site_open(&site, HF_ENGINE_POSTGRES, &app, (hf_server_options){0});
+    script(&site, "ALTER TABLE saved_view RENAME TO hidden");
+    answer = hf_site_ask(&site, "GET", "/api/views", NULL, NULL);
+    ck_assert_int_eq(answer.status, 500);
+    ck_assert_str_eq(hf_str(answer.body, "reason", ""), "server_error");
+    ck_assert_msg(!strstr(answer.text, "view"), "%s", answer.text);
+    ck_assert_msg(!strstr(answer.text, "relation"), "%s", answer.text);
+    script(&site, "ALTER TABLE hidden RENAME TO saved_view");
+    ck_assert_int_eq(hf_site_ask(&site, "GET", "/api/views", NULL, NULL).status, 200);
+    hf_site_close(&site);
+}
+END_TEST
+
 HF_PG_SUITE_MAIN("server/list", HF_BOTH(filters_are_parameters), HF_BOTH(bad_filters_are_refused),
                  HF_BOTH(n08_filters_that_are_not_understood), HF_BOTH(lists_have_extras),
-                 {no_filter_is_missing, 0})
+                 {no_filter_is_missing, 0}, {n43_failures_of_the_store_stay_inside, 0})

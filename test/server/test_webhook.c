@@ -7,6 +7,7 @@
 #include "base/crypto.h"
 #include "lib/handlers.h"
 #include "lib/site.h"
+#include "server/sign.h"
 #include "server/route.h"
 
 static hf_value order(hf_ctx *w, hf_value in)
@@ -343,6 +344,72 @@ START_TEST(signatures)
 }
 END_TEST
 
+/* The form that covers the whole request is taken beside the plain one, and can be the only one. */
+START_TEST(n43_bound_webhooks)
+{
+    const signed_request made = {
+        "POST", "/webhooks/start/order", "", "{\"workflow_id\":\"o-1\"}", 0, NULL};
+    const signed_request cancel = {"POST", "/webhooks/instances/o-1/cancel", "", "{}", 0, NULL};
+    const hf_webhook_mode taken[] = {HF_WEBHOOK_SIGNATURE, HF_WEBHOOK_BOUND};
+    uint8_t digest[HF_SHA256_BYTES];
+    char plain[128] = "X-Signature: ";
+    char header[256];
+    hf_hmac *hmac = NULL;
+    hf_err err = {0};
+    hf_site site;
+
+    hf_test_ok(hf_hmac_new(hf_slice_of(SECRET), &hmac, &err), &err, "key");
+    hf_test_ok(hf_hmac_digest(hmac, HF_SLICE("{}"), digest, &err), &err, "sign");
+    hf_hmac_free(hmac);
+    hf_hex_print(hf_slice_from(digest, sizeof(digest)), plain + strlen(plain));
+    memcpy(plain + strlen(plain), "\r\n", 3);
+    for (size_t i = 0; i < 2; i++) {
+        hf_site_answer answer;
+
+        site_open(&site, HF_ENGINE_SQLITE,
+                  (hf_webhook_options){.mode = taken[i], .secret = SECRET});
+        sign(SECRET, &made, header, sizeof(header));
+        ck_assert_int_eq(hf_site_ask(&site, "POST", cancel.target, header, made.body).status, 401);
+        ck_assert_int_eq(hf_site_ask(&site, "POST", made.target, header, made.body).status, 202);
+        answer = hf_site_ask(&site, "POST", made.target, header, made.body);
+        ck_assert_int_eq(answer.status, 401);
+        ck_assert_ptr_nonnull(strstr(answer.text, "used before"));
+        ck_assert_int_eq(hf_site_ask(&site, "POST", cancel.target, plain, "{}").status,
+                         taken[i] == HF_WEBHOOK_BOUND ? 401 : 200);
+        hf_site_close(&site);
+    }
+}
+END_TEST
+
+/* Who is refused is told what would help there, and nothing that does not. */
+START_TEST(n43_refusals_say_what_helps)
+{
+    static const struct {
+        hf_webhook_mode mode;
+        const char *says;
+    } rows[] = {{HF_WEBHOOK_TOKEN, "Authorization"},
+                {HF_WEBHOOK_SIGNATURE, "X-Signature"},
+                {HF_WEBHOOK_BOUND, "X-Signature-Time"},
+                {HF_WEBHOOK_CUSTOM, "function"}};
+    hf_site site;
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        hf_site_answer answer;
+
+        site_open(
+            &site, HF_ENGINE_SQLITE,
+            (hf_webhook_options){
+                .mode = rows[i].mode, .secret = SECRET, .check = custom, .arg = (char[]){"x"}});
+        answer = hf_site_ask(&site, "POST", "/webhooks/start/order", NULL, "{}");
+        ck_assert_int_eq(answer.status, 401);
+        ck_assert_msg(strstr(hf_str(answer.body, "remediation", ""), rows[i].says) != NULL, "%s",
+                      answer.text);
+        ck_assert_msg(!strstr(answer.text, "token create"), "%s", answer.text);
+        hf_site_close(&site);
+    }
+}
+END_TEST
+
 /* Signed as some do it: the HMAC of a text of the header and the body. */
 static bool dated(void *arg, const hf_webhook *webhook)
 {
@@ -383,4 +450,5 @@ START_TEST(custom_signatures)
 END_TEST
 
 HF_PG_SUITE_MAIN("server/webhook", {off_unless_asked_for, 0}, HF_BOTH(starts), HF_BOTH(commands),
-                 HF_BOTH(tasks_are_claimed), {modes, 0}, {signatures, 0}, {custom_signatures, 0})
+                 HF_BOTH(tasks_are_claimed), {modes, 0}, {signatures, 0}, {n43_bound_webhooks, 0},
+                 {n43_refusals_say_what_helps, 0}, {custom_signatures, 0})
