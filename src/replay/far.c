@@ -491,6 +491,17 @@ static hf_history_shape decision_shape(hf_decision kind)
     }
 }
 
+/* The code may have gone past the condition into another one when it was told of a message since.
+   With a further message on the way that stays open: the worker gets another task at once, and code
+   that replays must find both messages at the wait, not its end between them. */
+static bool condition_passed(const hf_far *code, const far_step *wait, const hf_decision_row *row)
+{
+    if (code->unseen_seq && code->row_count == 0 && hf_slice_equal(wait->key, row->name) &&
+        hf_slice_equal(wait->fingerprint, row->wait.fingerprint))
+        return false;
+    return code->received_seq > wait->seq;
+}
+
 /* The open step that the command stands for: the oldest of its shape that none before it took. */
 static far_step *step_claim(hf_far *code, const hf_decision_row *row)
 {
@@ -502,7 +513,7 @@ static far_step *step_claim(hf_far *code, const hf_decision_row *row)
 
         if (step->claimed || step->shape != decision_shape(row->kind) || step->group ||
             (step->timed_out && !step->unseen) ||
-            (step->shape == HF_HISTORY_SHAPE_CONDITION_WAIT && code->received_seq > step->seq))
+            (step->shape == HF_HISTORY_SHAPE_CONDITION_WAIT && condition_passed(code, step, row)))
             continue;
         if (!found || step->step < found->step)
             found = step;

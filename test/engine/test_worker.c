@@ -217,6 +217,36 @@ HF_BOTH_ENGINES(b035_signal_while_the_task_is_held)
     hf_kit_close(d);
 }
 
+/* A worker waits on behind a signal, and does not know yet of a second one: the wait is not ended
+   between the two, where its code would look for the second one behind the end when it replays. The
+   next task tells. */
+HF_BOTH_ENGINES(a_condition_goes_on_behind_a_signal_that_came_meanwhile)
+{
+    const char *waits = "[{'type': 'open_condition_wait', 'condition_key': 'all'}]";
+    hf_engine *d = open_with_workers(kind);
+    hf_value task;
+
+    hf_kit_ok(d, hf_workers_type(d, "t", hf_json(d, "{'signals': ['go']}"), NULL));
+    hf_kit_ok(d, hf_start(d, "t", NULL, .id = "a"));
+    answer(d, task_get(d, HF_TASK_WORKFLOW, "w"), waits);
+    hf_kit_ok(d, hf_signal(d, "a", "go", hf_json(d, "[1]")));
+    task = task_get(d, HF_TASK_WORKFLOW, "w");
+    hf_kit_ok(d, hf_signal(d, "a", "go", hf_json(d, "[2]")));
+    hf_kit_ok(d, hf_test_drain(d));
+    answer(d, task, waits);
+    ck_assert_int_eq(hf_test_count(d, "a", "ConditionWaitOpened"), 1);
+    ck_assert_int_eq(hf_test_count(d, "a", "ConditionWaitSatisfied"), 0);
+    ck_assert_int_eq(hf_test_count(d, "a", "SignalApplied"), 1);
+    answer(d, task_get(d, HF_TASK_WORKFLOW, "w"), waits);
+    ck_assert_int_eq(hf_test_count(d, "a", "ConditionWaitOpened"), 2);
+    ck_assert_int_eq(hf_test_count(d, "a", "SignalApplied"), 2);
+    no_task(d, HF_TASK_WORKFLOW);
+    hf_kit_ok(d, hf_signal(d, "a", "go", hf_json(d, "[3]")));
+    answer(d, task_get(d, HF_TASK_WORKFLOW, "w"), "[{'type': 'complete_workflow'}]");
+    ck_assert_str_eq(hf_test_status(d, "a"), "completed");
+    hf_kit_close(d);
+}
+
 /* Updates that come while a worker decides to continue as new: one for the instance goes on to the
    next run, one for the run that ends fails with it. */
 HF_BOTH_ENGINES(b080_updates_at_a_continue_as_new)
@@ -639,10 +669,12 @@ HF_BOTH_ENGINES(an_answer_while_a_unit_is_under_way_is_decided)
 HF_PG_SUITE_MAIN(
     "engine/worker", HF_BOTH(an_answer_while_a_unit_is_under_way_is_decided),
     HF_BOTH(a_far_workflow_runs_to_its_end), HF_BOTH_SLOW(n45_a_run_ends_with_5000_signals, 300),
-    HF_BOTH(b035_signal_while_the_task_is_held), HF_BOTH(b080_updates_at_a_continue_as_new),
-    HF_BOTH(work_finds_the_worker_that_waits), HF_BOTH(b198_late_and_foreign_reports_are_refused),
-    HF_BOTH(returned_tasks_come_back_later), HF_BOTH(far_activities_of_local_workflows),
-    HF_BOTH(a_crash_loses_no_task), HF_BOTH(a_report_may_come_before_its_run_is_back),
+    HF_BOTH(b035_signal_while_the_task_is_held),
+    HF_BOTH(a_condition_goes_on_behind_a_signal_that_came_meanwhile),
+    HF_BOTH(b080_updates_at_a_continue_as_new), HF_BOTH(work_finds_the_worker_that_waits),
+    HF_BOTH(b198_late_and_foreign_reports_are_refused), HF_BOTH(returned_tasks_come_back_later),
+    HF_BOTH(far_activities_of_local_workflows), HF_BOTH(a_crash_loses_no_task),
+    HF_BOTH(a_report_may_come_before_its_run_is_back),
     HF_BOTH(far_runs_close_continue_and_have_children), HF_BOTH(history_is_read_in_pages),
     HF_BOTH(a_worker_that_comes_while_a_unit_is_under_way),
     HF_BOTH(offered_tasks_outlive_the_cache),
