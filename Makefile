@@ -42,6 +42,9 @@ fuzz: setup ## run the fuzz targets [SECONDS=600 TARGET=json]
 crash: setup ## crash campaigns until stopped [COUNT=1000000 for that many points]
 	@tools/run_crash.sh $(or $(COUNT),forever)
 
+chaos: setup ## servers, nodes and workers under faults [SECONDS=60 SEED=7 STORE=postgres]
+	@tools/run_chaos.sh $(or $(SECONDS),60) "$(SEED)" $(STORE)
+
 bench: setup ## run the benchmarks, append to build/bench.jsonl [BENCH=store]
 	@tools/run_bench.sh $(BENCH)
 
@@ -51,4 +54,4 @@ install: build ## install below PREFIX [PREFIX=/usr/local DESTDIR=]
 clean: ## remove everything that was built
 	rm -rf $(BUILD)
 
-.PHONY: help setup build run demo test check tidy fuzz crash bench install clean
+.PHONY: help setup build run demo test check tidy fuzz crash chaos bench install clean

@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # run_check.sh: the second tier, `make check`, run before work is called done. At most 60 minutes on 2 cores.
 #   gcc, plain            test/crash and the other campaigns, longer: HF_CAMPAIGN=long
+#   gcc, plain            test/chaos, two minutes on each kind of store
 #   gcc, plain            the Rust SDK's own example against the server
-#   clang, TSan           all programs but test/crash
+#   clang, TSan           all programs but test/crash and test/chaos
 #   gcc under valgrind    base, model, store, commit
 #   clang, ucontext       all programs but test/crash, with the other stack switch
-#   gcc, ASan + UBSan     all programs but test/crash
+#   gcc, ASan + UBSan     all programs but test/crash and test/chaos
 #   clang, libFuzzer      60 s for each target
 # It appends one line with the counts to docs/campaign.jsonl, which is committed.
-#   tools/run_check.sh [PART...]    some of campaigns rust_sdk valgrind tsan clang gcc_asan fuzz; all when none is named
+#   tools/run_check.sh [PART...]    some of campaigns chaos rust_sdk valgrind tsan clang gcc_asan fuzz; all when none is named
 . "$(dirname "$0")/lib.sh"
 record=docs/campaign.jsonl
 why="campaigns run in the plain gcc build"
@@ -16,7 +17,7 @@ gcc=(-DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_COMPILER=g++ -DHF_FAULT=ON -DHF_TESTS=ON
 clang=(-DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DHF_FAULT=ON -DHF_TESTS=ON)
 # Leaks are looked for by ASan; valgrind takes what a forked child of a test left to its parent for one.
 valgrind="valgrind --quiet --error-exitcode=99 --leak-check=no --suppressions=tools/valgrind.supp"
-all=(campaigns rust_sdk valgrind tsan clang gcc_asan fuzz)
+all=(campaigns chaos rust_sdk valgrind tsan clang gcc_asan fuzz)
 parts=()
 
 # part NAME: what was counted since the last part, as a member of the JSON line.
@@ -39,6 +40,16 @@ part_campaigns() {
     HF_CAMPAIGN=long stage_programs build/test-gcc --only crash,verify,commit,engine,machine,project,server --scale 2
 }
 
+# Each time with faults that were not there before; what it prints says how to repeat them.
+part_chaos() {
+    local store seed=$((RANDOM * 32768 + RANDOM))
+    stage_build build/test-gcc all "${gcc[@]}" || return 0
+    for store in sqlite postgres mixed; do
+        stage_command "chaos $store, seed $seed" test/chaos/chaos.py --build build/test-gcc --venv build/venv --store "$store" \
+            --seconds 120 --seed "$seed"
+    done
+}
+
 # The crate is built once in build/rust; a cargo that is older than the SDK wants says so and fails.
 part_rust_sdk() {
     stage_build build/test-gcc holdfast "${gcc[@]}" || return 0
@@ -54,17 +65,17 @@ part_valgrind() {
 
 part_tsan() {
     stage_build build/test-tsan all "${clang[@]}" -DHF_SANITIZE=thread || return 0
-    stage_programs build/test-tsan --wrap "$fixed_layout" --scale 5 --skip crash --why "$why"
+    stage_programs build/test-tsan --wrap "$fixed_layout" --scale 5 --skip crash,chaos --why "$why"
 }
 
 part_clang() {
     stage_build build/test-clang all "${clang[@]}" -DHF_COROUTINE=ucontext || return 0
-    stage_programs build/test-clang --skip crash --why "$why"
+    stage_programs build/test-clang --skip crash,chaos --why "$why"
 }
 
 part_gcc_asan() {
     stage_build build/test-gccasan all "${gcc[@]}" -DHF_SANITIZE=address,undefined || return 0
-    stage_programs build/test-gccasan --wrap "$fixed_layout" --scale 3 --skip crash --why "$why"
+    stage_programs build/test-gccasan --wrap "$fixed_layout" --scale 3 --skip crash,chaos --why "$why"
 }
 
 part_fuzz() {
