@@ -27,7 +27,7 @@ static bool field_known(const char *fields, hf_slice name)
 
     while (rest.len && hf_route_field_next(&rest, &field))
         if (hf_slice_equal(field.name, name))
-            return true;
+            return !hf_slice_equal(field.type, HF_SLICE("refused"));
     return false;
 }
 

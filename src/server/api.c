@@ -336,6 +336,27 @@ static const char *characters_fault(hf_slice type, hf_value value)
     return NULL;
 }
 
+/* Whether a value asks for something. */
+static bool asks(hf_value value)
+{
+    switch (hf_value_kind_of(value)) {
+    case HF_VALUE_NULL:
+        return false;
+    case HF_VALUE_BOOL:
+        return hf_bool(value, "", false);
+    case HF_VALUE_STRING:
+        return hf_value_slice(value).len > 0;
+    case HF_VALUE_ARRAY:
+    case HF_VALUE_OBJECT:
+        return hf_len(value) > 0;
+    case HF_VALUE_INT:
+    case HF_VALUE_DOUBLE:
+    case HF_VALUE_BYTES:
+        break;
+    }
+    return true;
+}
+
 /* What is wrong with a field; NULL when nothing is. */
 static const char *field_fault(hf_mem *mem, const hf_route_field *field, hf_value value)
 {
@@ -345,6 +366,8 @@ static const char *field_fault(hf_mem *mem, const hf_route_field *field, hf_valu
 
     if (!value || kind == HF_VALUE_NULL)
         return field->required ? "The field is required." : NULL;
+    if (hf_slice_equal(type, HF_SLICE("refused")))
+        return asks(value) ? "The field is not supported by this server." : NULL;
     if (type_is_choice(type))
         return kind == HF_VALUE_STRING && choice_has(type, hf_value_slice(value))
                    ? NULL
@@ -369,6 +392,34 @@ static const char *field_fault(hf_mem *mem, const hf_route_field *field, hf_valu
     return characters_fault(field->type, value);
 }
 
+/* A member of an object within the body that nobody reads. The body itself may have others: clients
+   that are newer send them. */
+static bool members_unknown(hf_api *api, const char *within, const char *fields,
+                            hf_value_list *faults)
+{
+    hf_value object = hf_value_find(api->body, hf_slice_of(within));
+    bool found = false;
+    hf_slice name;
+    hf_value value;
+
+    for (size_t i = 0; hf_value_member(object, i, &name, &value); i++) {
+        hf_slice rest = hf_slice_of(fields);
+        hf_route_field field;
+        bool known = !asks(value);
+
+        while (!known && hf_route_field_next(&rest, &field))
+            known = hf_slice_equal(field.name, name);
+        if (known)
+            continue;
+        found = true;
+        hf_value_set(
+            faults,
+            hf_slice_of(hf_mem_format(api->mem, "%s.%.*s", within, (int)name.len, name.ptr)),
+            hf_json_(api->mem, "['The field is not known here.']"));
+    }
+    return found;
+}
+
 bool hf_api_members_check(hf_api *api, const char *within, const char *fields)
 {
     hf_value object = within ? hf_value_find(api->body, hf_slice_of(within)) : api->body;
@@ -389,6 +440,8 @@ bool hf_api_members_check(hf_api *api, const char *within, const char *fields)
                                       (int)field.name.len, field.name.ptr)),
             hf_json_(api->mem, "[%s]", fault));
     }
+    if (within && members_unknown(api, within, fields, faults))
+        good = false;
     if (!good)
         hf_api_invalid(api, hf_value_finish(faults));
     return good;

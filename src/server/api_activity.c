@@ -115,7 +115,10 @@ void hf_api_activity_start(hf_api *api)
     hf_value arguments = NULL;
     hf_value detail = NULL;
 
-    if (!hf_api_arguments(api, &arguments))
+    if (!hf_api_members_check(
+            api, "retry_policy",
+            "max_attempts:int, backoff_seconds:list, non_retryable_error_types:list") ||
+        !hf_api_arguments(api, &arguments))
         return;
     hf_command_field(labels, api->body, "activity_type");
     hf_command_field(labels, api->body, "activity_class");

@@ -266,6 +266,10 @@ static bool message_send(hf_api *api, const char *command, hf_command_result *ou
         return false;
     request = hf_command_target(api);
     hf_command_field(request, api->body, "wait_for");
+    if (!hf_str(api->body, "wait_for", NULL) &&
+        hf_value_kind_of(hf_get(api->body, "wait")) == HF_VALUE_BOOL)
+        hf_command_text(api, request, "wait_for",
+                        hf_bool(api->body, "wait", true) ? "completed" : "accepted");
     hf_command_field(request, api->body, "wait_timeout_seconds");
     if (arguments)
         hf_value_set(request, HF_SLICE("arguments"), arguments);

@@ -91,7 +91,8 @@ static const char *object_text(hf_api *api, hf_value from, const char *key)
 /* What an action may have; the engine says more of each. */
 static const char action_fields[] = "workflow_type:string, task_queue:string, business_key:string, "
                                     "visibility_labels:object, memo:map, search_attributes:object, "
-                                    "execution_timeout_seconds:int, run_timeout_seconds:int";
+                                    "execution_timeout_seconds:int, run_timeout_seconds:int, "
+                                    "input:any";
 
 /* What the body says; false: answered already. */
 static bool options_read(hf_api *api, hf_schedule_opts *o)

@@ -132,6 +132,8 @@ static void body_add(hf_buf *out, const char *fields)
     hf_buf_add_text(out, ",\"requestBody\":{\"content\":{\"application/json\":{\"schema\":{"
                          "\"type\":\"object\",\"additionalProperties\":true,\"properties\":{");
     while (hf_route_field_next(&rest, &field)) {
+        if (hf_slice_equal(field.type, HF_SLICE("refused")))
+            continue;
         hf_buf_add_format(out, "%s\"%.*s\":", between, (int)field.name.len, field.name.ptr);
         schema_add(out, &field);
         between = ",";
@@ -342,6 +344,8 @@ void hf_route_markdown(hf_buf *out)
         hf_buf_add_format(out, "| `%s %s` | %s | ", hf_http_method_text(route->method), route->path,
                           plane_text(route));
         while (route->fields && hf_route_field_next(&rest, &field)) {
+            if (hf_slice_equal(field.type, HF_SLICE("refused")))
+                continue;
             hf_buf_add_format(out, "%s`%.*s`%s", between, (int)field.name.len, field.name.ptr,
                               field.required ? "*" : "");
             between = ", ";

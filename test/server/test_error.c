@@ -344,6 +344,75 @@ START_TEST(n08_every_parameter_is_checked)
 }
 END_TEST
 
+static bool is_refused(const hf_route_field *field)
+{
+    return hf_slice_equal(field->type, HF_SLICE("refused"));
+}
+
+/* What is published and not done is refused by its name wherever it asks for something, and members
+   that nobody reads of objects that have a form; the rest of a body may have what newer clients
+   send. */
+START_TEST(n48_published_fields_are_carried_out_or_refused)
+{
+    static const struct {
+        const char *path, *body, *field;
+    } rows[] = {
+        {"/api/schedules",
+         "{\"spec\":{\"intervals\":[{\"every\":\"PT1H\"}]},\"action\":{\"workflow_type\":\"x\","
+         "\"priority\":1}}",
+         "action.priority"},
+        {"/api/activities",
+         "{\"activity_type\":\"a\",\"task_queue\":\"q\",\"retry_policy\":{\"maximum_attempts\":3}}",
+         "retry_policy.maximum_attempts"},
+        {"/api/activities",
+         "{\"activity_type\":\"a\",\"task_queue\":\"q\",\"retry_policy\":{\"backoff_seconds\":3}}",
+         "retry_policy.backoff_seconds"},
+        {"/api/bridge-adapters/webhook/shop",
+         "{\"action\":\"start_workflow\",\"idempotency_key\":\"k\",\"target\":{\"workflow_type\":"
+         "\"x\",\"delay\":5}}",
+         "target.delay"},
+    };
+    const hf_route *route;
+    int refused = 0;
+    hf_site site;
+
+    hf_site_open(&site, HF_ENGINE_SQLITE, &app,
+                 (hf_server_options){.webhook = {.mode = HF_WEBHOOK_NONE}});
+    for (size_t i = 0; (route = hf_route_at(i)); i++) {
+        hf_slice rest = hf_slice_of(route->fields);
+        hf_route_field field;
+        hf_buf body = {0};
+
+        while (route->fields && hf_route_field_next(&rest, &field))
+            if (is_refused(&field)) {
+                hf_buf_add_format(&body, "%s\"%.*s\":1", body.len ? "," : "{", (int)field.name.len,
+                                  field.name.ptr);
+                refused++;
+            }
+        if (body.len) {
+            hf_buf_add_text(&body, "}");
+            faults_check(&site, route, hf_buf_text(&body), is_refused);
+        }
+        hf_buf_fini(&body);
+    }
+    ck_assert_int_gt(refused, 5);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        hf_site_answer answer = hf_site_ask(&site, "POST", rows[i].path, NULL, rows[i].body);
+
+        ck_assert_msg(answer.status == 422 &&
+                          fault_has(hf_get(answer.body, "errors"), rows[i].field),
+                      "%s: %d %s", rows[i].field, answer.status, answer.text);
+    }
+    ck_assert_int_eq(
+        hf_site_ask(&site, "POST", "/api/workflows", NULL,
+                    "{\"workflow_type\":\"x\",\"workflow_id\":\"x-1\",\"priority\":null,"
+                    "\"build_id\":\"\",\"newer\":{\"a\":1}}")
+            .status,
+        201);
+    hf_site_close(&site);
+}
+END_TEST
+
 /* Another method of a path that there is gets told which there are; another path gets nothing. */
 START_TEST(other_methods_and_paths)
 {
@@ -408,4 +477,5 @@ HF_PG_SUITE_MAIN("server/error", HF_BOTH(plain_errors), HF_BOTH_SLOW(run_errors,
                  HF_BOTH_SLOW(webhook_errors, 120), HF_BOTH_SLOW(worker_errors, 120),
                  HF_BOTH_SLOW(webhook_task_errors, 120), {every_field_is_checked, 60},
                  {every_body_is_checked, 60}, {n08_every_parameter_is_checked, 60},
+                 {n48_published_fields_are_carried_out_or_refused, 60},
                  {other_methods_and_paths, 60}, {every_error_has_a_row, 0})

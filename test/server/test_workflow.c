@@ -96,6 +96,27 @@ static void envelope_is_whole(hf_site_answer answer)
     has(answer, "command_source", "control_plane");
 }
 
+/* The published wait of an update is its wait_for. */
+HF_BOTH_ENGINES(n48_an_update_waits_as_it_is_told)
+{
+    static const char *const rows[][2] = {
+        {"{\"arguments\":{\"amount\":1},\"wait\":true}", "completed"},
+        {"{\"arguments\":{\"amount\":1},\"wait\":false}", "accepted"},
+        {"{\"arguments\":{\"amount\":1},\"wait\":false,\"wait_for\":\"completed\"}", "completed"},
+        {"{\"arguments\":{\"amount\":1},\"wait\":null}", "completed"}};
+    hf_site site;
+
+    hf_site_open(&site, kind, &app, (hf_server_options){0});
+    order_start(&site, "o-1");
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        has(hf_site_ask(&site, "POST", "/api/workflows/o-1/update/add", NULL, rows[i][0]),
+            "wait_for", rows[i][1]);
+    refused(hf_site_ask(&site, "POST", "/api/workflows/o-1/signal/paid", NULL,
+                        "{\"arguments\":{\"by\":\"x\"},\"wait\":true}"),
+            422, "validation_failed");
+    hf_site_close(&site);
+}
+
 /* A start answers 201, once; again it is a duplicate or, when asked for, the open run. */
 HF_BOTH_ENGINES(starts)
 {
@@ -501,8 +522,9 @@ HF_BOTH_ENGINES(tokens_over_http)
     hf_site_close(&site);
 }
 
-HF_PG_SUITE_MAIN("server/workflow", HF_BOTH(starts), HF_BOTH(payloads_may_be_avro),
-                 HF_BOTH(signals), HF_BOTH(updates), HF_BOTH(queries), HF_BOTH(ends),
-                 HF_BOTH(histories), HF_BOTH(every_route_is_guarded),
-                 {every_route_checks_its_version, 0}, {every_route_checks_its_media_type, 0},
-                 {other_origins_change_nothing, 0}, HF_BOTH(tokens_over_http))
+HF_PG_SUITE_MAIN("server/workflow", HF_BOTH(starts), HF_BOTH(n48_an_update_waits_as_it_is_told),
+                 HF_BOTH(payloads_may_be_avro), HF_BOTH(signals), HF_BOTH(updates),
+                 HF_BOTH(queries), HF_BOTH(ends), HF_BOTH(histories),
+                 HF_BOTH(every_route_is_guarded), {every_route_checks_its_version, 0},
+                 {every_route_checks_its_media_type, 0}, {other_origins_change_nothing, 0},
+                 HF_BOTH(tokens_over_http))
