@@ -172,7 +172,7 @@ HF_BOTH_ENGINES(bodies_are_checked)
         answer = route_ask(&site, route, NULL,
                            "{\"worker_id\":\"w\",\"lease_owner\":\"w\",\"timeout_seconds\":0,"
                            "\"activity_attempt_id\":\"01ARZ3NDEKTSV4RRFFQ69G5FAV\",\"commands\":"
-                           "[{\"type\":\"complete_workflow\"}],\"decisions\":[]}");
+                           "[{\"type\":\"complete_workflow\"}],\"decisions\":[],\"stream\":\"s\"}");
         if (strstr(route->path, "{task}") &&
             !strstr(route->path, "activity-tasks/{task}/heartbeat"))
             ck_assert_msg(answer.status == 404 || answer.status == 409, "%s: %s", route->path,
