@@ -5,6 +5,7 @@
 #include "base/value.h"
 #include "engine/answer.h"
 #include "engine/ask.h"
+#include "engine/look.h"
 #include "engine/remote.h"
 #include "project/edge.h"
 #include "engine/command_impl.h"
@@ -407,6 +408,31 @@ static hf_status command_send(hf_call *c, const hf_request *asked, int64_t wait_
     return st ? st : written;
 }
 
+/* What the request of a command may have. */
+#define MEMBERS "workflow_id run_id request_id dedup_key name reason source arguments context"
+#define STARTS                                                                                     \
+    " workflow_type business_key task_queue labels memo search_attributes "                        \
+    "execution_timeout_seconds run_timeout_seconds delay_seconds duplicate_policy input"
+
+static hf_status members_check(const char *command, hf_value request, hf_err *err)
+{
+    static const struct {
+        const char *command;
+        const char *members;
+    } rows[] = {{"start", MEMBERS STARTS},
+                {"signal_with_start", MEMBERS STARTS},
+                {"cancel", MEMBERS " cleanup"},
+                {"fork", MEMBERS " step new_workflow_id signals"},
+                {"reset", MEMBERS " step new_workflow_id signals"},
+                {"update", MEMBERS " wait_for wait_timeout_seconds"},
+                {"update_status", MEMBERS " update_id"}};
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        if (strcmp(rows[i].command, command) == 0)
+            return hf_look_members(request, rows[i].members, err);
+    return hf_look_members(request, MEMBERS, err);
+}
+
 static hf_status command_ask(hf_call *c, const char *command, hf_value request, bool dry,
                              hf_mem *mem, hf_command_result *out)
 {
@@ -419,7 +445,9 @@ static hf_status command_ask(hf_call *c, const char *command, hf_value request, 
     hf_status st;
 
     *out = (hf_command_result){0};
-    st = request_read(request, &asked, err);
+    st = members_check(command, request, err);
+    if (!st)
+        st = request_read(request, &asked, err);
     if (!st && strcmp(command, "query") == 0)
         return query_ask(c, &asked, mem, out, err);
     if (!st && strcmp(command, "update_status") == 0)
@@ -454,10 +482,12 @@ hf_status hf_command(hf_engine *engine, const char *command, hf_value request, h
     hf_call c;
     hf_status st;
 
-    if (hf_call_remote(engine, &slot))
-        return slot && command && mem && out
-                   ? hf_remote_command(engine->remote, command, request, mem, out, &slot->err)
-                   : HF_MISUSE;
+    if (hf_call_remote(engine, &slot)) {
+        if (!slot || !command || !mem || !out)
+            return HF_MISUSE;
+        st = members_check(command, request, &slot->err);
+        return st ? st : hf_remote_command(engine->remote, command, request, mem, out, &slot->err);
+    }
     st = hf_call_begin(&c, engine);
     if (st)
         return st;

@@ -256,6 +256,17 @@ void hf_api_archive(hf_api *api)
     plain_command(api, "archive", 202);
 }
 
+/* How long an update is waited for; `wait` is another way to say wait_for. */
+static void wait_set(hf_api *api, hf_value_list *request)
+{
+    hf_command_field(request, api->body, "wait_for");
+    if (!hf_str(api->body, "wait_for", NULL) &&
+        hf_value_kind_of(hf_get(api->body, "wait")) == HF_VALUE_BOOL)
+        hf_command_text(api, request, "wait_for",
+                        hf_bool(api->body, "wait", true) ? "completed" : "accepted");
+    hf_command_field(request, api->body, "wait_timeout_seconds");
+}
+
 /* Name and arguments of a message, sent; false when it is answered already. */
 static bool message_send(hf_api *api, const char *command, hf_command_result *out_result)
 {
@@ -265,12 +276,8 @@ static bool message_send(hf_api *api, const char *command, hf_command_result *ou
     if (!hf_api_arguments(api, &arguments))
         return false;
     request = hf_command_target(api);
-    hf_command_field(request, api->body, "wait_for");
-    if (!hf_str(api->body, "wait_for", NULL) &&
-        hf_value_kind_of(hf_get(api->body, "wait")) == HF_VALUE_BOOL)
-        hf_command_text(api, request, "wait_for",
-                        hf_bool(api->body, "wait", true) ? "completed" : "accepted");
-    hf_command_field(request, api->body, "wait_timeout_seconds");
+    if (strcmp(command, "update") == 0)
+        wait_set(api, request);
     if (arguments)
         hf_value_set(request, HF_SLICE("arguments"), arguments);
     return hf_command_send(api, command, hf_value_finish(request), out_result);

@@ -404,6 +404,7 @@ HF_BOTH_ENGINES(n08_requests_have_known_members)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     hf_mem *mem = hf_mem_new();
+    hf_command_result result;
     hf_value out = NULL;
 
     ck_assert_int_eq(hf_list_runs(d, hf_json_(mem, "{'filter': {'queue': 'x'}}"), mem, &out),
@@ -426,6 +427,14 @@ HF_BOTH_ENGINES(n08_requests_have_known_members)
     ck_assert_int_eq(hf_metrics_points(d, hf_json_(mem, "{'step': 'hour'}"), mem, &out),
                      HF_INVALID);
     ck_assert_int_eq(hf_imports(d, hf_json_(mem, "{'page': 1}"), mem, &out), HF_INVALID);
+    ck_assert_int_eq(hf_command(d, "start", hf_json_(mem, "{'workflow_type': 'order', 'ids': 'o'}"),
+                                mem, &result),
+                     HF_INVALID);
+    ck_assert_ptr_nonnull(strstr(hf_errmsg(d), "workflow_id"));
+    ck_assert_int_eq(hf_command(d, "cancel",
+                                hf_json_(mem, "{'workflow_id': 'o', 'wait_for': 'completed'}"), mem,
+                                &result),
+                     HF_INVALID);
     ck_assert_int_eq(hf_list_runs(d, hf_json_(mem, "{'view': null, 'page': null}"), mem, &out),
                      HF_OK);
     hf_mem_free(mem);
