@@ -139,6 +139,7 @@ typedef struct hf_watch_opts {
        engine: it must neither block nor call the engine. */
     void (*changed)(void *arg);
     void *arg;
+    bool ends; /* only the commit that closed the run counts */
 } hf_watch_opts;
 
 /* HF_NOTFOUND. */

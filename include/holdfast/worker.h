@@ -131,6 +131,13 @@ HF_API bool hf_poll_end(hf_poll *poll);
 HF_API hf_status hf_poll_now(hf_engine *engine, const hf_poll_opts *opts, hf_mem *mem,
                              hf_value *out_task);
 
+enum { HF_TASKS_TAKE_MAX = 64 };
+
+/* Tasks that are there now, at most so many: a list, which may be empty, in `mem`. Nothing is
+   waited for but what is being handed over; `got`, `arg` and `task` are not used. */
+HF_API hf_status hf_tasks_take(hf_engine *engine, const hf_poll_opts *opts, size_t most,
+                               hf_mem *mem, hf_value *out);
+
 /* Tasks that nobody holds and that a poll of this process would get, the oldest first, at most so
    many: [{"task_id", "workflow_id", "run_id", "type", "task_queue", "available_at"}]. Workflow
    tasks or activities; queue NULL: of all queues. */
@@ -196,6 +203,20 @@ HF_API hf_status hf_task_failure(hf_engine *engine, const hf_task_claim *claim, 
                                  const char *type, const char *message, hf_value details);
 /* A sign of life, which extends the lease; HF_REJECTED: the attempt is over, stop. */
 HF_API hf_status hf_task_beat(hf_engine *engine, const hf_task_claim *claim, hf_value progress);
+
+/* How one of several reports ended, as the call for it alone would have. */
+typedef struct hf_report_end {
+    hf_status status;
+    const char *message; /* "reason: sentence"; "" when it is recorded */
+} hf_report_end;
+
+/* Reports of a worker on tasks that it holds, all at once, so that they share commits: [{"task_id",
+   "attempt", and one of "decisions" (and "measured"; as hf_task_decide), "result" (as
+   hf_task_result) and "failure" ({"type", "message", "non_retryable", "details"}; as
+   hf_task_failure)}]. `out_ends` has room for each of them. Returns when the last is decided; one
+   that is refused is no reason to refuse the others. */
+HF_API hf_status hf_tasks_report(hf_engine *engine, const char *worker, hf_value reports,
+                                 hf_mem *mem, hf_report_end *out_ends);
 
 /* ---- questions: queries and validations. Who asked waits, and is told at once. HF_REJECTED: it
    does not wait any more, or not for this worker. */

@@ -61,10 +61,14 @@ static void client_give(hf_remote *remote, hf_client *client, bool good)
     hf_mutex_unlock(&remote->lock);
 }
 
+bool hf_remote_busy(const hf_client_reply *reply)
+{
+    return reply->status == 429 || reply->status == 503 || reply->status == 507;
+}
+
 static bool worth_asking_again(hf_status st, const hf_client_reply *reply)
 {
-    return st == HF_UNREACHABLE ||
-           (!st && (reply->status == 429 || reply->status == 503 || reply->status == 507));
+    return st == HF_UNREACHABLE || (!st && hf_remote_busy(reply));
 }
 
 void hf_remote_pause(hf_remote *remote, int64_t ms)
@@ -86,9 +90,9 @@ static int64_t backoff_ms(int tries, int64_t asked_ms)
     return ms < BACKOFF_MOST_MS ? ms : BACKOFF_MOST_MS;
 }
 
-static hf_status client_ask(hf_client *client, const hf_client_request *request,
-                            int64_t patience_ms, hf_mem *mem, hf_client_reply *out_reply,
-                            hf_err *err)
+hf_status hf_remote_ask_with(hf_client *client, const hf_client_request *request,
+                             int64_t patience_ms, hf_mem *mem, hf_client_reply *out_reply,
+                             hf_err *err)
 {
     int64_t until_us = now_us() + patience_ms * 1000;
     hf_status st;
@@ -117,7 +121,7 @@ hf_status hf_remote_ask(hf_remote *remote, const hf_client_request *request, int
         return st;
     if (!atomic_load(&remote->met))
         patience_ms = 0;
-    st = client_ask(client, request, patience_ms, mem, out_reply, err);
+    st = hf_remote_ask_with(client, request, patience_ms, mem, out_reply, err);
     if (!st)
         atomic_store(&remote->met, true);
     client_give(remote, client, !st);
@@ -137,7 +141,8 @@ hf_status hf_remote_report(remote_hand *hand, const char *path, hf_value body,
     for (int i = 0; st == HF_NOMEM && i < REMOTE_MEMORY_TRIES; i++) { /* it may be said twice */
         if (i)
             hf_remote_pause(hand->remote, REMOTE_MEMORY_MS);
-        st = client_ask(hand->report, &request, REMOTE_PATIENCE_MS, hand->mem, out_reply, err);
+        st = hf_remote_ask_with(hand->report, &request, REMOTE_PATIENCE_MS, hand->mem, out_reply,
+                                err);
     }
     return st;
 }
@@ -188,20 +193,23 @@ static hf_value definition_value(hf_mem *mem, const hf_registry_workflow *workfl
     return made;
 }
 
-static const char *queue_of(const hf_remote *remote)
+const char *hf_remote_queue(const hf_remote *remote)
 {
     return remote->app && remote->app->queue ? remote->app->queue : "default";
 }
 
-/* Attempts in hand, and polls of registrations before `number` that may still bring one. */
+/* Attempts in hand, and requests of registrations before `number` that may still bring one. */
 static int64_t hands_full(hf_remote *remote, uint64_t number)
 {
-    int64_t count = 0;
+    int64_t count;
 
+    hf_mutex_lock(&remote->lock);
+    count = hf_remote_link_attempts(remote->link, number);
+    hf_mutex_unlock(&remote->lock);
     for (size_t i = 0; i < remote->hand_count; i++) {
         remote_hand *hand = &remote->hands[i];
 
-        if (!hand->pool)
+        if (hand->kind != REMOTE_ACTIVITIES)
             continue;
         hf_mutex_lock(&hand->lock);
         count += hand->job || (hand->asked_in && hand->asked_in != number);
@@ -253,7 +261,7 @@ static hf_value registration_make(hf_remote *remote, hf_mem *mem)
                     "{'worker_id': %s, 'task_queue': %s, 'runtime': 'c', 'sdk_version': "
                     "'" HF_VERSION_TEXT "', 'build_id': %s, 'supported_workflow_types': %p, "
                     "'supported_activity_types': %p, 'definitions': %p, 'active_slots': %lld}",
-                    remote->worker, queue_of(remote), app->build_id ? app->build_id : "",
+                    remote->worker, hf_remote_queue(remote), app->build_id ? app->build_id : "",
                     (const void *)made[0], (const void *)made[1], (const void *)made[2],
                     (long long)hands_full(remote, registration_number(remote) + 1));
 }
@@ -301,34 +309,66 @@ static void worker_lost(hf_remote *remote)
     hf_mutex_unlock(&remote->lock);
 }
 
-const char *hf_remote_poll_name(remote_hand *hand)
+const char *hf_remote_name(hf_remote *remote, hf_mem *mem)
 {
-    hf_remote *remote = hand->remote;
+    unsigned long long parts[2];
 
-    if (!hand->ask[0]) {
-        hf_mutex_lock(&remote->lock);
-        (void)snprintf(hand->ask, sizeof(hand->ask), "p-%016llx%016llx",
-                       (unsigned long long)hf_rng_next(&remote->rng),
-                       (unsigned long long)hf_rng_next(&remote->rng));
-        hf_mutex_unlock(&remote->lock);
-    }
-    return hand->ask;
+    hf_mutex_lock(&remote->lock);
+    for (int i = 0; i < 2; i++)
+        parts[i] = (unsigned long long)hf_rng_next(&remote->rng);
+    hf_mutex_unlock(&remote->lock);
+    return hf_mem_format(mem, "%016llx%016llx", parts[0], parts[1]);
 }
 
-hf_value hf_remote_poll(remote_hand *hand, const char *path, hf_value body)
+remote_kind hf_remote_kind_of(hf_value task)
+{
+    return strcmp(hf_str(task, "kind", ""), "activity") == 0 ? REMOTE_ACTIVITIES : REMOTE_WORKFLOWS;
+}
+
+/* A poll that was not answered is asked again under the same name. */
+static hf_value poll_body(remote_hand *hand, int64_t most)
 {
     hf_remote *remote = hand->remote;
-    const hf_client_request request = {
-        .method = "POST", .path = path, .body = body, .timeout_ms = (REMOTE_POLL_S + 10) * 1000};
+    const char *name = hand->ask[0] ? NULL : hf_remote_name(remote, hand->mem);
+    hf_value body;
+
+    if (name)
+        (void)snprintf(hand->ask, sizeof(hand->ask), "%s", name);
+    body = hf_json_(hand->mem,
+                    "{'worker_id': %s, 'poll_request_id': %s, 'task_queue': %s, "
+                    "'timeout_seconds': %d, 'max_tasks': %lld}",
+                    remote->worker, hand->ask, hf_remote_queue(remote), REMOTE_POLL_S,
+                    (long long)most);
+    return body && hand->kind == REMOTE_WORKFLOWS
+               ? hf_value_merge(hand->mem, body,
+                                hf_json_(hand->mem,
+                                         "{'history_format': 'native', 'history_page_size': %d, "
+                                         "'sticky': true, 'task_kinds': ['workflow', 'query', "
+                                         "'update_validation']}",
+                                         REMOTE_PAGE_EVENTS))
+               : body;
+}
+
+hf_value hf_remote_poll(remote_hand *hand, int64_t most)
+{
+    hf_remote *remote = hand->remote;
+    const hf_client_request request = {.method = "POST",
+                                       .path = hand->kind == REMOTE_WORKFLOWS
+                                                   ? "/api/worker/workflow-tasks/poll"
+                                                   : "/api/worker/activity-tasks/poll",
+                                       .body = poll_body(hand, most),
+                                       .timeout_ms = (REMOTE_POLL_S + 10) * 1000};
     hf_client_reply reply = {0};
     hf_err err = {0};
-    hf_status st = body ? hf_client_ask(hand->poll, &request, hand->mem, &reply, &err) : HF_NOMEM;
+    hf_status st;
 
+    hf_remote_asks(hand, true);
+    st = request.body ? hf_client_ask(hand->poll, &request, hand->mem, &reply, &err) : HF_NOMEM;
     if (!st)
         st = hf_client_outcome(&reply, &err);
     if (!st) {
         hand->ask[0] = '\0';
-        return hf_get(reply.body, "task");
+        return hf_get(reply.body, "tasks");
     }
     if (st == HF_UNREACHABLE || st == HF_IO)
         worker_lost(remote);
@@ -435,10 +475,17 @@ static hf_status hand_open(hf_remote *remote, remote_hand *hand, bool attempts, 
 
     if (st)
         return st;
+    st = hf_cond_init(&hand->woken, err);
+    if (st) {
+        hf_mutex_fini(&hand->lock);
+        return st;
+    }
     hand->remote = remote;
+    hand->kind = attempts ? REMOTE_ACTIVITIES : REMOTE_WORKFLOWS;
     hand->mem = hf_mem_new();
-    st = hand->mem ? hf_client_open(&remote->address, &hand->poll, err)
-                   : hf_err_nomem(err, "a worker");
+    hand->link_mem = hf_mem_new();
+    st = hand->mem && hand->link_mem ? hf_client_open(&remote->address, &hand->poll, err)
+                                     : hf_err_nomem(err, "a worker");
     if (!st)
         st = hf_client_open(&remote->address, &hand->report, err);
     if (!st && attempts)
@@ -459,6 +506,9 @@ static void hand_close(remote_hand *hand)
     hf_client_close(hand->beat);
     hf_pool_close(hand->pool);
     hf_mem_free(hand->mem);
+    hf_mem_free(hand->task_mem);
+    hf_mem_free(hand->link_mem);
+    hf_cond_fini(&hand->woken);
     hf_mutex_fini(&hand->lock);
 }
 
@@ -500,6 +550,8 @@ void hf_remote_shutdown(hf_remote *remote)
 {
     hf_mutex_lock(&remote->lock);
     remote->stopping = true;
+    if (remote->link)
+        hf_remote_link_stop(remote->link);
     hf_cond_broadcast(&remote->changed);
     hf_mutex_unlock(&remote->lock);
 }
@@ -553,6 +605,7 @@ void hf_remote_close(hf_remote *remote)
         hf_client_close(idle->client);
         hf_alloc_free(idle);
     }
+    hf_remote_link_close(remote->link);
     hf_mem_free(remote->keeper_mem);
     hf_alloc_free(remote->hands);
     hf_alloc_free(remote->url);
@@ -646,7 +699,9 @@ hf_status hf_remote_open(hf_engine *engine, const char *where, hf_remote **out_r
         hf_alloc_free(remote);
         return st;
     }
-    st = remote_fill(remote, where, err);
+    st = hf_remote_link_open(remote, &remote->link, err);
+    if (!st)
+        st = remote_fill(remote, where, err);
     if (st)
         hf_remote_close(remote);
     else

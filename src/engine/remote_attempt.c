@@ -148,15 +148,15 @@ static hf_status failure_report(remote_hand *hand, const hf_decision_failure *fa
     const char *message = hf_mem_text(mem, failure->message);
     hf_client_reply reply;
 
-    return hf_remote_report(
-        hand, hf_client_path(mem, "/api/worker/activity-tasks/%s/fail", hand->task_id),
-        type && message ? hf_json_(mem,
-                                   "{'lease_owner': %s, 'activity_attempt_id': %s, 'failure': "
-                                   "{'type': %s, 'message': %s, 'non_retryable': %p}}",
-                                   hand->remote->worker, hand->attempt_id, type, message,
-                                   (const void *)hf_value_bool(!failure->retryable))
-                        : NULL,
-        &reply, err);
+    return hf_remote_tell(hand,
+                          type && message
+                              ? hf_json_(mem,
+                                         "{'task_id': %s, 'attempt': %lld, 'failure': {'type': %s, "
+                                         "'message': %s, 'non_retryable': %p}}",
+                                         hand->task_id, (long long)hand->attempt, type, message,
+                                         (const void *)hf_value_bool(!failure->retryable))
+                              : NULL,
+                          &reply, err);
 }
 
 static hf_status result_report(remote_hand *hand, hf_slice result, hf_err *err)
@@ -164,12 +164,11 @@ static hf_status result_report(remote_hand *hand, hf_slice result, hf_err *err)
     const char *text = hf_mem_text(hand->mem, result);
     hf_client_reply reply;
 
-    return hf_remote_report(
-        hand, hf_client_path(hand->mem, "/api/worker/activity-tasks/%s/complete", hand->task_id),
+    return hf_remote_tell(
+        hand,
         text ? hf_json_(hand->mem,
-                        "{'lease_owner': %s, 'activity_attempt_id': %s, 'result': "
-                        "{'codec': 'json', 'blob': %s}}",
-                        hand->remote->worker, hand->attempt_id, text)
+                        "{'task_id': %s, 'attempt': %lld, 'result': {'codec': 'json', 'blob': %s}}",
+                        hand->task_id, (long long)hand->attempt, text)
              : NULL,
         &reply, err);
 }
@@ -209,6 +208,7 @@ static void attempt_run(remote_hand *hand, hf_value task)
     (void)snprintf(hand->task_id, sizeof(hand->task_id), "%s", hf_str(task, "task_id", ""));
     (void)snprintf(hand->attempt_id, sizeof(hand->attempt_id), "%s",
                    hf_str(task, "activity_attempt_id", ""));
+    hand->attempt = hf_int(task, "attempt_number", 1);
     for (int i = 0; st == HF_NOMEM && i < REMOTE_MEMORY_TRIES; i++) {
         if (i)
             hf_remote_pause(hand->remote, REMOTE_MEMORY_MS);
@@ -239,17 +239,8 @@ void hf_remote_attempts(void *ctx)
     hf_remote *remote = hand->remote;
 
     while (hf_remote_ready(remote)) {
-        hf_value task;
+        hf_value task = hf_remote_task(hand);
 
-        hf_mem_reset(hand->mem);
-        hf_remote_asks(hand, true);
-        task = hf_remote_poll(
-            hand, "/api/worker/activity-tasks/poll",
-            hf_json_(
-                hand->mem,
-                "{'worker_id': %s, 'poll_request_id': %s, 'task_queue': %s, 'timeout_seconds': %d}",
-                remote->worker, hf_remote_poll_name(hand),
-                remote->app->queue ? remote->app->queue : "default", REMOTE_POLL_S));
         if (hf_value_kind_of(task) == HF_VALUE_OBJECT)
             attempt_run(hand, task);
         hf_remote_asks(hand, false); /* also its end is reported, if it can be */

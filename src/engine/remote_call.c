@@ -11,7 +11,7 @@
 #include "engine/remote_impl.h"
 #include "model/envelope.h"
 
-enum { LOOK_MS = 250, LOOKS_BUSY = 8, WAIT_MOST_S = 60 };
+enum { LOOK_MS = 20000, WAIT_MOST_S = 60 };
 
 static int64_t now_us(void)
 {
@@ -322,7 +322,6 @@ hf_status hf_remote_result(hf_remote *remote, const char *id, hf_ms wait, hf_mem
 {
     int64_t until_us = hf_clock_after(now_us(), wait);
     hf_status st = hf_remote_begin(remote, err);
-    int looks = 0;
 
     while (!st) {
         int64_t left_ms = (until_us - now_us()) / 1000;
@@ -346,8 +345,6 @@ hf_status hf_remote_result(hf_remote *remote, const char *id, hf_ms wait, hf_mem
             return failure_of(mem, reply.body, out_failure, err);
         if (!st && left_ms <= 0)
             return hf_err_set(err, HF_TIMEOUT, "it is not done yet");
-        if (!st && ++looks > LOOKS_BUSY) /* it takes its time: others may ask too */
-            hf_remote_pause(remote, look_ms);
     }
     return st;
 }

@@ -10,6 +10,7 @@
 #include "engine/pool.h"
 #include "engine/registry.h"
 #include "engine/remote.h"
+#include "engine/remote_link.h"
 #include "base/list.h"
 #include "base/map.h"
 #include "replay/coro.h"
@@ -34,23 +35,35 @@ typedef struct remote_client {
     hf_client *client;
 } remote_client;
 
+/* What a thread works on. */
+typedef enum remote_kind {
+    REMOTE_WORKFLOWS, /* their tasks, queries and validations */
+    REMOTE_ACTIVITIES,
+    REMOTE_KINDS
+} remote_kind;
+
 /* A thread that works. */
 typedef struct remote_hand {
     hf_remote *remote;
+    remote_kind kind;
     hf_thread thread;
     bool started;
     hf_client *poll;   /* is stopped when the program ends */
     hf_client *report; /* is not */
-    hf_mem *mem;       /* of one task */
+    hf_mem *mem;       /* of the work on one task */
+    hf_mem *task_mem;  /* of the task itself */
+    hf_mem *link_mem;  /* of an exchange that it sends */
+    hf_cond woken;     /* its report is answered, or may be sent; under the remote's lock */
     char ask[40];      /* name of the poll that was not answered yet; "": none */
-    uint64_t asked_in; /* registration in which the poll was sent that it deals with; 0: none; under
-                          the lock below */
+    uint64_t asked_in; /* registration in which it asked for attempts, and has no answer yet; 0: it
+                          did not; under the lock below */
     /* attempts */
     hf_pool *pool; /* moved by this thread alone */
     hf_mutex lock;
     hf_job *job; /* that runs; under the lock */
     char task_id[64];
     char attempt_id[64];
+    int64_t attempt;
     int64_t beat_us; /* when the server last heard of it; under the lock */
     hf_client *beat; /* under the lock */
 } remote_hand;
@@ -69,6 +82,7 @@ struct hf_remote {
     _Atomic size_t cache_bytes; /* for coroutines of runs that wait */
     hf_mutex lock;
     hf_cond changed;
+    remote_link *link;
     remote_client *idle; /* under the lock, as all below */
     bool begun;
     bool stopping; /* nothing new is taken */
@@ -91,6 +105,14 @@ HF_NODISCARD hf_status hf_remote_ask(hf_remote *remote, const hf_client_request 
                                      int64_t patience_ms, hf_mem *mem, hf_client_reply *out_reply,
                                      hf_err *err);
 
+/* The same with a client of the caller's. */
+HF_NODISCARD hf_status hf_remote_ask_with(hf_client *client, const hf_client_request *request,
+                                          int64_t patience_ms, hf_mem *mem,
+                                          hf_client_reply *out_reply, hf_err *err);
+
+/* Whether the server says that it has too much to do, or no room, now. */
+bool hf_remote_busy(const hf_client_reply *reply);
+
 /* The same for a hand's own client; stops trying when the program ends. */
 HF_NODISCARD hf_status hf_remote_report(remote_hand *hand, const char *path, hf_value body,
                                         hf_client_reply *out_reply, hf_err *err);
@@ -104,15 +126,21 @@ bool hf_remote_ready(hf_remote *remote);
    carry it. */
 void hf_remote_known(hf_remote *remote);
 
-/* The name of the next poll. One that was not answered is asked again under the same name: a task
-   that was handed out meanwhile is not lost. */
-const char *hf_remote_poll_name(remote_hand *hand);
+/* A name for a request that may be asked again: a task that it was answered with is not lost then.
+   NULL: no memory. */
+const char *hf_remote_name(hf_remote *remote, hf_mem *mem);
 
-/* The hand sends a poll for attempts now; or it is done with what that brought. */
+/* The queue that the program works at. */
+const char *hf_remote_queue(const hf_remote *remote);
+
+/* The hand asks for attempts now; or it has the answer. */
 void hf_remote_asks(remote_hand *hand, bool asks);
 
-/* A poll; NULL: nothing to do, or no answer. The task lives in hand->mem. */
-hf_value hf_remote_poll(remote_hand *hand, const char *path, hf_value body);
+/* A poll at the server for at most so many: a list in hand->mem, which may be NULL. */
+hf_value hf_remote_poll(remote_hand *hand, int64_t most);
+
+/* Which threads do it. */
+remote_kind hf_remote_kind_of(hf_value task);
 
 /* Waits, but not longer than the program lives. */
 void hf_remote_pause(hf_remote *remote, int64_t ms);

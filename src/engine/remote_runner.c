@@ -174,16 +174,15 @@ static hf_status task_decide(task *t, remote_standing *out_standing, hf_err *err
 {
     hf_mem *mem = t->hand->mem;
     hf_client_reply reply;
-    hf_status st = hf_remote_report(
-        t->hand,
-        hf_client_path(mem, "/api/worker/workflow-tasks/%s/decisions",
-                       hf_str(t->said, "task_id", "")),
-        hf_json_(mem,
-                 "{'lease_owner': %s, 'workflow_task_attempt': %lld, 'measured': %p, "
-                 "'decisions': %p}",
-                 t->hand->remote->worker, (long long)hf_int(t->said, "workflow_task_attempt", 0),
-                 (const void *)hf_value_bool(t->measured), (const void *)t->decisions),
-        &reply, err);
+    hf_status st = hf_remote_tell(t->hand,
+                                  hf_json_(mem,
+                                           "{'task_id': %s, 'attempt': %lld, 'measured': %p, "
+                                           "'decisions': %p}",
+                                           hf_str(t->said, "task_id", ""),
+                                           (long long)hf_int(t->said, "workflow_task_attempt", 0),
+                                           (const void *)hf_value_bool(t->measured),
+                                           (const void *)t->decisions),
+                                  &reply, err);
 
     *out_standing = !st && reply.status == 200 ? REMOTE_SETTLED : REMOTE_LOST;
     if (st == HF_UNREACHABLE || (!st && (reply.status == 404 || reply.status == 409)))
@@ -416,20 +415,8 @@ void hf_remote_runner(void *ctx)
     hf_remote *remote = hand->remote;
 
     while (hf_remote_ready(remote)) {
-        hf_value said;
+        hf_value said = hf_remote_task(hand);
 
-        hf_mem_reset(hand->mem);
-        said = hf_remote_poll(
-            hand, "/api/worker/workflow-tasks/poll",
-            hf_json_(
-                hand->mem,
-                "{'worker_id': %s, 'poll_request_id': %s, 'task_queue': %s, 'timeout_seconds': %d, "
-                "'history_format': 'native', 'history_page_size': %d, "
-                "'sticky': true, 'task_kinds': ['workflow', 'query', "
-                "'update_validation']}",
-                remote->worker, hf_remote_poll_name(hand),
-                remote->app->queue ? remote->app->queue : "default", REMOTE_POLL_S,
-                REMOTE_PAGE_EVENTS));
         if (hf_value_kind_of(said) != HF_VALUE_OBJECT)
             continue;
         if (strcmp(hf_str(said, "kind", ""), "query") == 0)

@@ -296,26 +296,33 @@ void hf_report_asked(void *ctx, int64_t number, bool tried, hf_value ask)
 typedef struct waiter {
     hf_engine *engine;
     engine_slot *slot;
-    bool done;
+    size_t done;   /* answers that came */
+    size_t wanted; /* of so many; 0: of one */
 } waiter;
+
+static bool waiter_served(const waiter *who)
+{
+    return who->done > 0 && who->done >= who->wanted;
+}
 
 static void waiter_tell(waiter *who)
 {
     hf_engine *engine = who->engine;
 
     hf_mutex_lock(&engine->lock);
-    who->done = true;
-    hf_cond_signal(&who->slot->woken);
+    who->done++;
+    if (waiter_served(who))
+        hf_cond_signal(&who->slot->woken);
     hf_mutex_unlock(&engine->lock); /* it may be gone by now */
 }
 
 static void waiter_wait(waiter *who)
 {
     if (who->engine->mode != ENGINE_THREADS)
-        while (!who->done)
+        while (!waiter_served(who))
             (void)hf_engine_pump(who->engine);
     hf_mutex_lock(&who->engine->lock);
-    while (!who->done)
+    while (!waiter_served(who))
         hf_cond_wait(&who->slot->woken, &who->engine->lock);
     hf_mutex_unlock(&who->engine->lock);
 }
@@ -397,6 +404,29 @@ static int64_t report_patience_us(const hf_engine *engine)
     return LEASES * hf_shards_lease_us(hf_node_shards(engine->node));
 }
 
+/* Posts all of them before the first is waited for, so that they share commits. */
+static void tickets_try(hf_call *c, hf_ticket *const *tickets, size_t count)
+{
+    waiter who = {.engine = c->engine, .slot = c->slot, .wanted = count};
+
+    for (size_t i = 0; i < count; i++) {
+        hf_ticket *ticket = tickets[i];
+        hf_status st;
+
+        ticket->done = ticket_done;
+        ticket->ctx = &who;
+        ticket->shard = HF_NONE;
+        st = hf_errand_report(c->engine->core, ticket, &c->slot->err);
+        if (!st)
+            continue; /* it is the core's until it is done */
+        ticket->status = st;
+        ticket->err = c->slot->err;
+        waiter_tell(&who);
+    }
+    if (count > 0)
+        waiter_wait(&who);
+}
+
 /* Where it is, until it is carried out or the time is over. */
 static hf_status ticket_follow(hf_call *c, hf_ticket *ticket, hf_status st)
 {
@@ -419,15 +449,36 @@ static hf_status ticket_follow(hf_call *c, hf_ticket *ticket, hf_status st)
     return st;
 }
 
-hf_status hf_report_send(hf_call *c, hf_ticket *ticket)
+/* Whether reports can be recorded at all. */
+static hf_status reports_check(hf_call *c, bool written)
 {
     hf_engine *engine = c->engine;
-    hf_status st = HF_OK;
 
     if (!engine->matching)
         return hf_err_set(&c->slot->err, HF_MISUSE, "workers are not allowed: hf_workers_allow");
-    if (ticket->what != HF_TICKET_BEAT) /* else its worker would wait until there is room */
-        st = hf_writer_barred(engine->writer, &c->slot->err);
+    /* else its worker would wait until there is room */
+    return written ? hf_writer_barred(engine->writer, &c->slot->err) : HF_OK;
+}
+
+hf_status hf_report_send_all(hf_call *c, hf_ticket *const *tickets, size_t count)
+{
+    hf_engine *engine = c->engine;
+    hf_status st = reports_check(c, true);
+
+    if (st)
+        return st;
+    tickets_try(c, tickets, count);
+    for (size_t i = 0; i < count; i++)
+        if (tickets[i]->status == HF_RETRY && engine->carrier && tickets[i]->shard != HF_NONE)
+            tickets[i]->status = ticket_follow(c, tickets[i], HF_RETRY);
+    return HF_OK;
+}
+
+hf_status hf_report_send(hf_call *c, hf_ticket *ticket)
+{
+    hf_engine *engine = c->engine;
+    hf_status st = reports_check(c, ticket->what != HF_TICKET_BEAT);
+
     if (st)
         return st;
     ticket->shard = HF_NONE;

@@ -17,6 +17,10 @@ HF_NODISCARD hf_status hf_report_read(hf_mem *mem, struct hf_ticket *ticket, int
    it, that is waited for, too: for two leases of the nodes, then HF_RETRY (`no_owner`). */
 HF_NODISCARD hf_status hf_report_send(hf_call *call, struct hf_ticket *ticket);
 
+/* The same for several at once: how each ended is in its status and err. */
+HF_NODISCARD hf_status hf_report_send_all(hf_call *call, struct hf_ticket *const *tickets,
+                                          size_t count);
+
 /* A task that was handed out comes back (handback.h): the same, without waiting. */
 HF_NODISCARD hf_status hf_report_back(hf_engine *engine, const struct hf_ticket *ticket,
                                       hf_err *err);

@@ -31,7 +31,7 @@ static void change_note(hf_engine *engine, int64_t run, bool closed)
     engine->recent_us[engine->changes % ENGINE_RECENT] = now_us;
     engine->recent[engine->changes++ % ENGINE_RECENT] = closed ? -run : run;
     hf_engine_wake_waiting(engine, run, closed);
-    hf_watches_tell(engine, run);
+    hf_watches_tell(engine, run, closed);
     if (!run)
         hf_cond_broadcast(&engine->changed);
     hf_mutex_unlock(&engine->lock);

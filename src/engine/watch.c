@@ -11,6 +11,7 @@ struct hf_watch {
     hf_engine *engine;
     int64_t run;
     int64_t shard;
+    bool ends; /* it hears of the end alone */
     void (*changed)(void *arg);
     void *arg;
 };
@@ -40,6 +41,7 @@ hf_status hf_watch_begin(hf_engine *engine, const hf_watch_opts *o, hf_watch **o
     *watch = (hf_watch){.engine = engine,
                         .run = target.base.run,
                         .shard = target.base.shard,
+                        .ends = opts.ends,
                         .changed = opts.changed,
                         .arg = opts.arg};
     *out_watch = watch; /* before it is called for the first time */
@@ -61,13 +63,13 @@ void hf_watch_end(hf_watch *watch)
     hf_alloc_free(watch);
 }
 
-void hf_watches_tell(hf_engine *engine, int64_t run)
+void hf_watches_tell(hf_engine *engine, int64_t run, bool closed)
 {
     for (hf_list *link = hf_list_first(&engine->watches); link;
          link = hf_list_next(&engine->watches, link)) {
         hf_watch *watch = HF_LIST_ENTRY(link, hf_watch, link);
 
-        if (!run || watch->run == run)
+        if (!run || (watch->run == run && (closed || !watch->ends)))
             watch->changed(watch->arg);
     }
 }

@@ -4,8 +4,8 @@
 
 #include "engine/engine_impl.h"
 
-/* The run changed (0: anything may have); with the engine's lock held. */
-void hf_watches_tell(hf_engine *engine, int64_t run);
+/* The run changed, or was closed (0: anything may have); with the engine's lock held. */
+void hf_watches_tell(hf_engine *engine, int64_t run, bool closed);
 
 /* Runs of other nodes are looked at, and said to be awaited again; an engine that is a node. */
 void hf_watches_sweep(hf_engine *engine);

@@ -205,6 +205,108 @@ hf_status hf_poll_now(hf_engine *engine, const hf_poll_opts *opts, hf_mem *mem, 
     return HF_OK;
 }
 
+/* ---- tasks that are there now */
+
+typedef struct taker {
+    hf_engine *engine;
+    engine_slot *slot; /* of the thread that waits */
+    size_t left;       /* polls that a task is on its way to */
+} taker;
+
+typedef struct taken {
+    taker *who;
+    hf_poll *poll;
+    hf_value task; /* the poll's */
+} taken;
+
+static bool taken_got(void *arg, hf_value task)
+{
+    taken *one = arg;
+    hf_engine *engine = one->who->engine;
+
+    hf_mutex_lock(&engine->lock);
+    one->task = task;
+    if (--one->who->left == 0)
+        hf_cond_signal(&one->who->slot->woken);
+    hf_mutex_unlock(&engine->lock);
+    return task != NULL;
+}
+
+/* True: the poll has a task, or soon will have. */
+static bool take_begin(taker *who, taken *one, const hf_poll_opts *opts, hf_status *out_status)
+{
+    hf_poll_opts own = *opts;
+
+    own.got = taken_got;
+    own.arg = one;
+    one->who = who;
+    hf_mutex_lock(&who->engine->lock);
+    who->left++;
+    hf_mutex_unlock(&who->engine->lock);
+    *out_status = hf_poll_begin(who->engine, &own, &one->poll);
+    if (!*out_status && !hf_poll_leave(one->poll))
+        return true;
+    hf_mutex_lock(&who->engine->lock);
+    who->left--;
+    hf_mutex_unlock(&who->engine->lock);
+    if (!*out_status)
+        (void)hf_poll_end(one->poll);
+    return false;
+}
+
+static void take_wait(taker *who)
+{
+    hf_engine *engine = who->engine;
+    int64_t until_us = hf_clock_mono_us(hf_clock_system()) + HANDING_US;
+
+    hf_mutex_lock(&engine->lock);
+    while (who->left > 0) {
+        if (engine->mode != ENGINE_THREADS) {
+            hf_mutex_unlock(&engine->lock);
+            (void)hf_engine_pump(engine);
+            hf_mutex_lock(&engine->lock);
+        } else if (hf_cond_wait_until(&who->slot->woken, &engine->lock, until_us)) {
+            break; /* what comes later goes to others */
+        }
+    }
+    hf_mutex_unlock(&engine->lock);
+}
+
+hf_status hf_tasks_take(hf_engine *engine, const hf_poll_opts *opts, size_t most, hf_mem *mem,
+                        hf_value *out)
+{
+    taker who = {.engine = engine, .slot = engine ? hf_engine_slot_get(engine) : NULL};
+    taken ones[HF_TASKS_TAKE_MAX] = {0};
+    hf_poll_opts own = {0};
+    hf_value_list *list;
+    size_t count = 0;
+    hf_status st;
+
+    if (!who.slot)
+        return engine ? HF_NOMEM : HF_MISUSE;
+    if (!opts || !mem || !out || most < 1 || most > HF_TASKS_TAKE_MAX)
+        return hf_err_set(&who.slot->err, HF_MISUSE,
+                          "opts, mem and out must not be NULL, most is from 1 to %d",
+                          HF_TASKS_TAKE_MAX);
+    *out = NULL;
+    st = hf_options_take(&own, sizeof(own), opts, &who.slot->err);
+    own.size_ = sizeof(own);
+    while (!st && count < most && take_begin(&who, &ones[count], &own, &st))
+        count++;
+    take_wait(&who);
+    list = hf_value_array(mem);
+    for (size_t i = 0; i < count; i++) {
+        (void)hf_poll_leave(ones[i].poll);
+        if (ones[i].task)
+            hf_value_append(list, hf_value_copy(mem, ones[i].task));
+        (void)hf_poll_end(ones[i].poll);
+    }
+    *out = hf_value_finish(list);
+    if (*out)
+        return hf_len(*out) ? HF_OK : st;
+    return hf_err_nomem(&who.slot->err, "tasks");
+}
+
 hf_status hf_tasks_ready(hf_engine *engine, hf_task_kind kind, const char *queue, int64_t most,
                          hf_mem *mem, hf_value *out)
 {
@@ -365,17 +467,22 @@ hf_status hf_task_result(hf_engine *engine, const hf_task_claim *claim, hf_value
     return st ? st : ticket_report(&c, &ticket, c.slot->scratch, NULL);
 }
 
+static hf_decision_failure failure_of(bool retryable, const char *type, const char *message)
+{
+    return (hf_decision_failure){
+        .category = HF_FAILURE_CATEGORY_ACTIVITY,
+        .type = hf_slice_of(type && *type ? type : "error"),
+        .message = hf_slice_of(message && *message ? message : "the activity failed"),
+        .retryable = retryable};
+}
+
 hf_status hf_task_failure(hf_engine *engine, const hf_task_claim *claim, bool retryable,
                           const char *type, const char *message, hf_value details)
 {
-    hf_ticket ticket = {
-        .kind = HF_TASK_ACTIVITY,
-        .what = HF_TICKET_FAILURE,
-        .failure = {.category = HF_FAILURE_CATEGORY_ACTIVITY,
-                    .type = hf_slice_of(type && *type ? type : "error"),
-                    .message = hf_slice_of(message && *message ? message : "the activity failed"),
-                    .retryable = retryable},
-        .said = details};
+    hf_ticket ticket = {.kind = HF_TASK_ACTIVITY,
+                        .what = HF_TICKET_FAILURE,
+                        .failure = failure_of(retryable, type, message),
+                        .said = details};
     hf_call c;
     hf_status st = ticket_begin(&c, engine, claim, &ticket);
 
@@ -389,6 +496,81 @@ hf_status hf_task_beat(hf_engine *engine, const hf_task_claim *claim, hf_value p
     hf_status st = ticket_begin(&c, engine, claim, &ticket);
 
     return st ? st : ticket_report(&c, &ticket, c.slot->scratch, NULL);
+}
+
+/* ---- many reports */
+
+/* One of hf_tasks_report as the ticket of the call that it would be. */
+static hf_status report_take(hf_call *c, hf_ticket *ticket, const char *worker, hf_value said,
+                             hf_mem *mem)
+{
+    const hf_task_claim claim = {.size_ = sizeof(claim),
+                                 .task_id = hf_str(said, "task_id", NULL),
+                                 .worker = worker,
+                                 .attempt = hf_int(said, "attempt", 0)};
+    hf_value failure = hf_get(said, "failure");
+    hf_value decisions = hf_get(said, "decisions");
+    hf_value result = hf_get(said, "result");
+    hf_status st = claim_read(&claim, ticket, &c->slot->err);
+
+    if (st)
+        return st;
+    ticket->namespace_key = c->in.namespace_key;
+    ticket->kind = decisions ? HF_TASK_WORKFLOW : HF_TASK_ACTIVITY;
+    if (decisions) {
+        ticket->what = HF_TICKET_ANSWER;
+        ticket->answer =
+            (hf_worker_answer){.native = true, .measured = hf_bool(said, "measured", false)};
+        ticket->said = decisions;
+    } else if (failure) {
+        ticket->what = HF_TICKET_FAILURE;
+        ticket->failure =
+            failure_of(!hf_bool(failure, "non_retryable", false), hf_str(failure, "type", NULL),
+                       hf_str(failure, "message", NULL));
+        ticket->said = hf_get(failure, "details");
+    } else if (result) {
+        ticket->what = HF_TICKET_RESULT;
+        ticket->said = result;
+    } else {
+        return hf_err_set(&c->slot->err, HF_INVALID,
+                          "invalid_report: it has decisions, a result or a failure");
+    }
+    return hf_report_read(mem, ticket, payload_max(c->engine), NULL, &c->slot->err);
+}
+
+hf_status hf_tasks_report(hf_engine *engine, const char *worker, hf_value reports, hf_mem *mem,
+                          hf_report_end *out_ends)
+{
+    size_t count = hf_len(reports);
+    hf_ticket **good;
+    hf_ticket *tickets;
+    size_t sent = 0;
+    hf_call c;
+    hf_status st = hf_call_begin(&c, engine);
+
+    if (st)
+        return st;
+    if (!mem || !out_ends || !worker || !*worker)
+        return hf_err_set(&c.slot->err, HF_MISUSE, "worker, mem and out must not be NULL");
+    tickets = hf_mem_array(mem, count + 1, sizeof(*tickets));
+    good = hf_mem_array(mem, count + 1, sizeof(hf_ticket *));
+    if (!tickets || !good)
+        return hf_err_nomem(&c.slot->err, "reports");
+    for (size_t i = 0; i < count; i++) {
+        tickets[i].status = report_take(&c, &tickets[i], worker, hf_at(reports, i), mem);
+        if (tickets[i].status)
+            tickets[i].err = c.slot->err;
+        else
+            good[sent++] = &tickets[i];
+    }
+    st = hf_report_send_all(&c, good, sent);
+    for (size_t i = 0; !st && i < count; i++) {
+        const char *why =
+            tickets[i].status ? hf_mem_text(mem, hf_slice_of(tickets[i].err.text)) : "";
+
+        out_ends[i] = (hf_report_end){.status = tickets[i].status, .message = why ? why : ""};
+    }
+    return st;
 }
 
 static int64_t release_send(hf_engine *engine, const char *worker, bool unheard)

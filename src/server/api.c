@@ -160,18 +160,24 @@ hf_plane hf_api_plane(const hf_api *api)
     return hf_slice_starts(path, HF_SLICE("/api/")) ? HF_PLANE_CONTROL : HF_PLANE_OPEN;
 }
 
+void hf_api_dress(hf_api *api)
+{
+    hf_buf *out = &api->reply.body;
+    bool empty = out->len == 2;
+
+    if (out->len < 2)
+        return;
+    out->len--; /* the closing brace comes again */
+    hf_buf_add_text(out, empty ? "" : ",");
+    hf_buf_add_slice(out, hf_buf_slice(&api->server->worker_plane));
+    hf_buf_add_byte(out, '}');
+}
+
 /* Every answer of the worker plane says what the server is. */
 static void worker_dress(hf_api *api)
 {
-    hf_buf *out = &api->reply.body;
-
-    if (hf_api_plane(api) != HF_PLANE_WORKER || out->len < 2)
-        return;
-    out->len--; /* the closing brace comes again */
-    hf_buf_add_text(out, ",\"protocol_version\":\"" HF_WORKER_PROTOCOL_TEXT
-                         "\",\"server_capabilities\":");
-    hf_json_write(out, hf_worker_capabilities(api->mem));
-    hf_buf_add_byte(out, '}');
+    if (hf_api_plane(api) == HF_PLANE_WORKER)
+        hf_api_dress(api);
 }
 
 void hf_api_error(hf_api *api, int status, const char *reason, const char *format, ...)

@@ -57,6 +57,9 @@ hf_storage hf_api_storage(const hf_api *api);
 /* Answers with a value; NULL (memory ran out) becomes 503. */
 void hf_api_json(hf_api *api, int status, hf_value value);
 
+/* Adds to the object that is answered what the worker plane says of the server. */
+void hf_api_dress(hf_api *api);
+
 /* Answers with the published error body. `reason` is a code; the text a sentence. */
 void hf_api_error(hf_api *api, int status, const char *reason, const char *format, ...)
     HF_FORMAT(4, 5);

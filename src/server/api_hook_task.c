@@ -127,7 +127,7 @@ static hf_value task_claim(hf_api *api, hf_task_kind kind)
     }
     whole = hf_offer_task(api, out);
     if (whole)
-        hf_handed_watch(api, out, (hf_slice){0});
+        hf_handed_watch(api, &out, 1, (hf_slice){0});
     else
         hf_handed_back(api, out);
     return whole;

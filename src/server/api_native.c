@@ -1,19 +1,25 @@
 /* api_native.c: workers that are programs of ours. They run the code of their workflows as the
    engine does: their tasks bring history as it is stored, and they send back what the code decided,
-   not commands that it has to be guessed from. Everything else is the published protocol, but for
-   the result of a workflow without all that a description has. */
+   not commands that it has to be guessed from. Many reports go in one request, which brings back
+   the tasks that come next, so that their commits and the cost of a request are shared. Everything
+   else is the published protocol, but for the result of a workflow without all that a description
+   has. */
 #include <string.h>
 
+#include "base/json.h"
 #include "base/value.h"
 #include "holdfast/worker.h"
 #include "server/api_worker.h"
+#include "server/fleet.h"
+#include "server/handed.h"
 #include "server/handlers.h"
+#include "server/offer.h"
 #include "server/payload.h"
+#include "server/recall.h"
 #include "server/server_impl.h"
+#include "server/waiting.h"
 
-/* Programs of ours wait shortly and ask again, because few threads wait and others want them too;
-   people may wait longer. */
-enum { RESULT_WAIT_MS = 250, RESULT_WAIT_MAX_S = 60 };
+enum { RESULT_WAIT_MAX_S = 60 };
 
 bool hf_native_wanted(hf_api *api)
 {
@@ -118,22 +124,129 @@ void hf_api_task_messages(hf_api *api)
         hf_worker_json(api, 200, hf_json_(api->mem, "{'messages': %p}", (const void *)messages));
 }
 
+/* ---- exchanges */
+
+#define RECALL_US INT64_C(60000000) /* an exchange whose answer was lost is asked again by then */
+
+/* What one report would have been answered with. */
+static hf_value report_answer(hf_api *api, const hf_report_end *end)
+{
+    hf_value body = NULL;
+
+    if (!end->status)
+        return hf_json_(api->mem, "{'status': 200}");
+    hf_worker_refuse(api, end->status, end->message);
+    if (hf_json_read(api->mem, hf_buf_slice(&api->reply.body), NULL, &body, NULL))
+        return NULL;
+    return hf_value_merge(api->mem, body, hf_json_(api->mem, "{'status': %d}", api->reply.status));
+}
+
+/* NULL: answered already. */
+static hf_value reports_take(hf_api *api, const char *worker)
+{
+    hf_value reports = hf_get(api->body, "reports");
+    hf_value_list *answers = hf_value_array(api->mem);
+    hf_report_end *ends = hf_mem_array(api->mem, hf_len(reports) + 1, sizeof(*ends));
+    hf_status st = ends ? HF_OK : HF_NOMEM;
+
+    if (!st && hf_len(reports))
+        st = hf_tasks_report(api->server->engine, worker, reports, api->mem, ends);
+    if (st) {
+        hf_api_status(api, st, hf_errmsg(api->server->engine));
+        return NULL;
+    }
+    for (size_t i = 0; i < hf_len(reports); i++)
+        hf_value_append(answers, report_answer(api, &ends[i]));
+    return hf_value_finish(answers);
+}
+
+/* Tasks of the kind that are there, as the engine hands them out, behind those of the list. */
+static void tasks_take(hf_api *api, const char *worker, hf_task_kind kind, const char *slots,
+                       hf_value_list *tasks)
+{
+    hf_server *server = api->server;
+    int64_t most = hf_int(api->body, slots, 0);
+    hf_value taken = NULL;
+    hf_poll_opts opts;
+
+    if (most < 1 || !hf_offer_read(api, worker, kind, false, &opts) ||
+        hf_fleet_drained(server->fleet, hf_slice_of(api->namespace), hf_slice_of(opts.queue),
+                         opts.build, NULL) ||
+        hf_tasks_take(server->engine, &opts,
+                      most < HF_TASKS_TAKE_MAX ? (size_t)most : HF_TASKS_TAKE_MAX, api->mem,
+                      &taken))
+        return;
+    for (size_t i = 0; i < hf_len(taken); i++)
+        hf_value_append(tasks, hf_at(taken, i));
+}
+
+static void exchange_answer(hf_api *api, hf_value answers, hf_value tasks, hf_slice key)
+{
+    hf_worker_json(api, 200,
+                   hf_json_(api->mem, "{'reports': %p, 'tasks': %p}", (const void *)answers,
+                            (const void *)hf_offer_tasks(api, tasks, key)));
+}
+
+/* The same exchange again, because its answer was lost: tasks that the worker does not hold any
+   more are left out. */
+static void exchange_again(hf_api *api, hf_value before, hf_slice key)
+{
+    hf_value tasks = hf_get(before, "tasks");
+    hf_value_list *held = hf_value_array(api->mem);
+
+    hf_handed_again(api, key);
+    for (size_t i = 0; i < hf_len(tasks); i++)
+        if (hf_handed_held(api, hf_at(tasks, i)))
+            hf_value_append(held, hf_at(tasks, i));
+    exchange_answer(api, hf_get(before, "reports"), hf_value_finish(held), key);
+}
+
+void hf_api_exchange(hf_api *api)
+{
+    hf_server *server = api->server;
+    const char *worker = hf_worker_name(api);
+    const char *id = hf_str(api->body, "exchange_id", "");
+    int64_t now_us = hf_clock_wall_us(server->clock);
+    hf_value_list *tasks;
+    hf_value answers;
+    hf_value before;
+    hf_slice key;
+
+    if (!worker)
+        return;
+    key = hf_slice_of(hf_mem_format(api->mem, "exchange\n%s\n%s\n%s", api->namespace, worker, id));
+    before = key.ptr ? hf_recall_get(server->recall, key, api->mem, now_us) : NULL;
+    if (before) {
+        exchange_again(api, before, key);
+        return;
+    }
+    (void)hf_fleet_beat(server->fleet, hf_worker_key(api, worker), now_us);
+    answers = reports_take(api, worker);
+    if (!answers)
+        return;
+    tasks = hf_value_array(api->mem);
+    if (!atomic_load(&server->draining)) {
+        tasks_take(api, worker, HF_TASK_WORKFLOW, "workflow_slots", tasks);
+        tasks_take(api, worker, HF_TASK_ACTIVITY, "activity_slots", tasks);
+    }
+    before = hf_json_(api->mem, "{'reports': %p, 'tasks': %p}", (const void *)answers,
+                      (const void *)hf_value_finish(tasks));
+    if (key.ptr && before)
+        hf_recall_put(server->recall, key, before, now_us + RECALL_US);
+    exchange_answer(api, answers, hf_get(before, "tasks"), key);
+}
+
 /* ---- results */
 
-void hf_api_result(hf_api *api)
+static bool result_look(hf_api *api, const char *id, bool last)
 {
     hf_engine *engine = api->server->engine;
-    const char *id = hf_api_param_named(api, "workflow_id");
     const hf_error *failure = NULL;
     hf_value result = NULL;
-    int64_t wait_ms = 0;
-    int64_t wait_s = 0;
-    hf_status st;
+    hf_status st = hf_result(engine, id, 0, &result, &failure);
 
-    if (!hf_api_query_int(api, "wait_ms", 0, 0, RESULT_WAIT_MS, &wait_ms) ||
-        !hf_api_query_int(api, "wait_timeout_seconds", 0, 0, RESULT_WAIT_MAX_S, &wait_s))
-        return;
-    st = hf_result(engine, id, wait_ms + hf_seconds(wait_s), &result, &failure);
+    if (st == HF_TIMEOUT && !last)
+        return false;
     if (st == HF_TIMEOUT)
         hf_api_json(api, 200,
                     hf_json_(api->mem, "{'namespace': %s, 'workflow_id': %s, 'status': 'open'}",
@@ -162,4 +275,16 @@ void hf_api_result(hf_api *api)
                      "'result_envelope': %p}",
                      api->namespace, id, (const void *)result,
                      (const void *)hf_payload_seal(api->mem, result)));
+    return true;
+}
+
+void hf_api_result(hf_api *api)
+{
+    int64_t wait_ms = 0;
+    int64_t wait_s = 0;
+
+    if (hf_api_query_int(api, "wait_ms", 0, 0, RESULT_WAIT_MAX_S * 1000, &wait_ms) &&
+        hf_api_query_int(api, "wait_timeout_seconds", 0, 0, RESULT_WAIT_MAX_S, &wait_s))
+        hf_waiting_begin(api, hf_api_param_named(api, "workflow_id"), wait_ms + hf_seconds(wait_s),
+                         result_look);
 }

@@ -40,6 +40,8 @@ typedef struct parked {
     const hf_route *route;
     int64_t admitted_us;
     int64_t page; /* history_page_size; PAGE_UNSAID: it does not say */
+    int64_t most; /* tasks of one answer; 0: the published answer, with one */
+    hf_task_kind kind;
     hf_class class;
     bool shared; /* it counts as its namespace's */
     bool native; /* history_format */
@@ -51,7 +53,9 @@ typedef struct parked {
     char token[HF_AUTH_ID_SIZE]; /* that it came with; "": none */
     const char *build;           /* of the worker; NULL: it says none */
     hf_slice key;                /* under which the answer is remembered; ptr NULL: it is not */
-    char namespace[];            /* with build and key behind it */
+    hf_slice worker;             /* these two when there may be several tasks */
+    hf_slice queue;
+    char namespace[]; /* with the texts above behind it */
 } parked;
 
 #define PAGE_UNSAID INT64_MIN
@@ -102,6 +106,17 @@ static void poll_empty(hf_api *api, const char *status)
     hf_worker_json(api, 200, hf_json_(api->mem, "{'task': null, 'poll_status': %s}", status));
 }
 
+/* Tasks with all that belongs to them; `many`: in a list. */
+static void poll_answer(hf_api *api, hf_value tasks, hf_slice key, bool many)
+{
+    hf_value list = hf_offer_tasks(api, tasks, key);
+
+    if (many)
+        hf_worker_json(api, 200, hf_json_(api->mem, "{'tasks': %p}", (const void *)list));
+    else if (hf_len(list))
+        hf_worker_json(api, 200, hf_offer_lease(api, hf_at(list, 0)));
+}
+
 /* The request again, as far as its answer depends on it; NULL: no memory. */
 static hf_api *api_again(const parked *p)
 {
@@ -119,6 +134,10 @@ static hf_api *api_again(const parked *p)
         hf_value_set(body, HF_SLICE("sticky"), hf_value_bool(true));
     if (p->json)
         hf_value_set(body, HF_SLICE("payload_codec"), hf_value_string(api->mem, HF_SLICE("json")));
+    if (p->most) {
+        hf_value_set(body, HF_SLICE("worker_id"), hf_value_string(api->mem, p->worker));
+        hf_value_set(body, HF_SLICE("task_queue"), hf_value_string(api->mem, p->queue));
+    }
     api->body = hf_value_finish(body);
     if (!api->body) {
         hf_api_done(api);
@@ -185,22 +204,36 @@ static void on_wake(void *ctx, hf_http_exchange *exchange, hf_http_why why)
         poll_end(p, NULL, why == HF_HTTP_DRAINING || p->drained ? "draining" : "timeout");
 }
 
-/* A handler thread: the task with all that belongs to it. */
+/* The task that came, and what else is there by now. */
+static hf_value tasks_of(hf_api *api, const parked *p)
+{
+    hf_value_list *tasks = hf_value_array(api->mem);
+    hf_value more = NULL;
+    hf_poll_opts opts;
+
+    hf_value_append(tasks, p->task);
+    if (p->most > 1 &&
+        hf_offer_read(api, hf_str(api->body, "worker_id", ""), p->kind, false, &opts) &&
+        !hf_tasks_take(p->server->engine, &opts, (size_t)p->most - 1, api->mem, &more))
+        for (size_t i = 0; i < hf_len(more); i++)
+            hf_value_append(tasks, hf_at(more, i));
+    return hf_value_finish(tasks);
+}
+
+/* A handler thread. */
 static void poll_resume(hf_api *api)
 {
     parked *p = api->more;
-    hf_value task = NULL;
+    hf_value tasks = hf_http_exchange_alive(api->exchange) ? tasks_of(api, p) : NULL;
 
-    if (hf_http_exchange_alive(api->exchange))
-        task = hf_offer_task(api, p->task);
-    if (task) {
-        hf_worker_json(api, 200, hf_offer_lease(api, task));
-        hf_handed_watch(api, p->task, p->key);
-    } else {
+    if (!tasks) {
         hf_handed_back(api, p->task);
+    } else {
+        poll_answer(api, tasks, p->key, p->most > 0);
+        if (p->key.ptr)
+            hf_recall_put(api->server->recall, p->key, tasks,
+                          hf_int(p->task, "lease_expires_at", 0));
     }
-    if (task && p->key.ptr)
-        hf_recall_put(api->server->recall, p->key, p->task, hf_int(p->task, "lease_expires_at", 0));
     (void)hf_poll_end(p->poll);
     hf_alloc_free(p);
 }
@@ -208,15 +241,19 @@ static void poll_resume(hf_api *api)
 /* A handler thread: the same poll again, because its answer was lost. */
 static void poll_again(hf_api *api)
 {
-    hf_value task = api->more;
+    hf_value before = api->more;
+    hf_value_list *held = hf_value_array(api->mem);
+    bool many = hf_int(api->body, "max_tasks", 0) > 0;
+    hf_value tasks;
 
-    if (!hf_handed_held(api, task)) {
+    for (size_t i = 0; i < hf_len(before); i++)
+        if (hf_handed_held(api, hf_at(before, i)))
+            hf_value_append(held, hf_at(before, i));
+    tasks = hf_value_finish(held);
+    if (hf_len(tasks))
+        poll_answer(api, tasks, (hf_slice){0}, many);
+    else
         poll_empty(api, "empty");
-        return;
-    }
-    task = hf_offer_task(api, task);
-    if (task)
-        hf_worker_json(api, 200, hf_offer_lease(api, task));
 }
 
 /* What the answer to this poll is remembered under; ptr NULL: it has no id. */
@@ -308,7 +345,9 @@ static parked *parked_new(hf_api *api, const hf_poll_opts *opts, hf_slice key)
 {
     hf_slice build = hf_slice_of(opts->build);
     hf_slice space = hf_slice_of(api->namespace);
-    parked *p = hf_alloc(sizeof(*p) + space.len + 1 + build.len + 1 + key.len + 1);
+    hf_slice worker = hf_slice_of(opts->worker);
+    hf_slice queue = hf_slice_of(opts->queue);
+    parked *p = hf_alloc(sizeof(*p) + space.len + build.len + key.len + worker.len + queue.len + 5);
     char *at;
 
     if (!p) {
@@ -319,6 +358,12 @@ static parked *parked_new(hf_api *api, const hf_poll_opts *opts, hf_slice key)
     (void)text_put(&at, space);
     p->build = build.ptr ? text_put(&at, build).ptr : NULL;
     p->key = key.ptr ? text_put(&at, key) : (hf_slice){0};
+    p->worker = text_put(&at, worker);
+    p->queue = text_put(&at, queue);
+    p->kind = opts->kind;
+    p->most = hf_int(api->body, "max_tasks", 0);
+    if (p->most > HF_TASKS_TAKE_MAX)
+        p->most = HF_TASKS_TAKE_MAX;
     p->server = api->server;
     p->exchange = api->exchange;
     p->route = api->route;

@@ -62,7 +62,7 @@ static hf_value next_task(hf_api *api, const hf_task_claim *claim)
         return hf_value_null();
     whole = hf_offer_task(api, task);
     if (whole)
-        hf_handed_watch(api, task, hf_worker_report_key(api));
+        hf_handed_watch(api, &task, 1, hf_worker_report_key(api));
     else
         hf_handed_back(api, task);
     return whole ? whole : hf_value_null();

@@ -40,15 +40,25 @@ hf_value hf_worker_capabilities(hf_mem *mem)
         "'open_signal_wait', 'complete_workflow', 'fail_workflow', 'continue_as_new']}");
 }
 
+void hf_worker_plane(hf_buf *out)
+{
+    hf_mem *mem = hf_mem_new();
+    hf_value said = mem ? hf_worker_capabilities(mem) : NULL;
+
+    hf_buf_add_text(out, "\"protocol_version\":\"" HF_WORKER_PROTOCOL_TEXT
+                         "\",\"server_capabilities\":");
+    if (said)
+        hf_json_write(out, said);
+    else
+        out->failed = true;
+    hf_mem_free(mem);
+}
+
 void hf_worker_json(hf_api *api, int status, hf_value object)
 {
-    hf_api_json(api, status,
-                hf_value_merge(api->mem,
-                               hf_json_(api->mem,
-                                        "{'protocol_version': '" HF_WORKER_PROTOCOL_TEXT
-                                        "', 'server_capabilities': %p}",
-                                        (const void *)hf_worker_capabilities(api->mem)),
-                               object));
+    hf_api_json(api, status, object);
+    if (object)
+        hf_api_dress(api);
 }
 
 hf_slice hf_worker_key(hf_api *api, const char *worker)

@@ -9,10 +9,13 @@ enum { HF_WORKER_STALE_SECONDS = 60 }; /* a worker that is silent for so long co
 /* What this server can do for workers, as every answer of the plane says. */
 hf_value hf_worker_capabilities(hf_mem *mem);
 
+/* The same as members of an object, with the version: made once. */
+void hf_worker_plane(hf_buf *out);
+
 /* Workers of the namespace, as cluster/info sums them up. */
 hf_value hf_worker_fleet(hf_api *api);
 
-/* Answers with the envelope of the plane around the members of `object` (may be NULL: none). */
+/* Answers with the envelope of the plane around the members of `object`; NULL becomes 503. */
 void hf_worker_json(hf_api *api, int status, hf_value object);
 
 /* The published error of the plane; the text is the engine's, "reason: sentence". */

@@ -12,14 +12,19 @@
 
 #define AGAIN_US INT64_C(600000000) /* longer than a connection takes to break */
 
+typedef struct handed_task {
+    hf_task_kind kind;
+    hf_task_claim claim;
+} handed_task;
+
 /* With its texts, in an arena of its own: the request is over when it is needed. */
 typedef struct handed {
     hf_mem *mem;
     hf_server *server;
     const char *namespace;
     hf_slice key;
-    hf_task_kind kind;
-    hf_task_claim claim;
+    size_t count;
+    handed_task tasks[];
 } handed;
 
 static hf_task_kind kind_of(hf_value task)
@@ -46,21 +51,30 @@ static hf_task_claim claim_of(hf_value task)
                            .attempt = hf_int(task, attempts[kind_of(task)], 0)};
 }
 
-static handed *handed_new(hf_api *api, hf_value task, hf_slice key)
+static bool task_keep(hf_mem *mem, hf_value task, handed_task *out)
 {
-    hf_task_claim claim = claim_of(task);
+    *out = (handed_task){.kind = kind_of(task), .claim = claim_of(task)};
+    out->claim.task_id = hf_mem_text(mem, hf_slice_of(out->claim.task_id));
+    out->claim.worker = hf_mem_text(mem, hf_slice_of(out->claim.worker));
+    return out->claim.task_id && out->claim.worker;
+}
+
+static handed *handed_new(hf_api *api, const hf_value *tasks, size_t count, hf_slice key)
+{
     hf_mem *mem = hf_mem_new_small();
-    handed *h = mem ? hf_mem_alloc(mem, sizeof(*h)) : NULL;
+    handed *h = mem ? hf_mem_alloc(mem, sizeof(*h) + count * sizeof(h->tasks[0])) : NULL;
+    bool good = h != NULL;
 
     if (h) {
-        *h = (handed){.mem = mem, .server = api->server, .kind = kind_of(task), .claim = claim};
+        *h = (handed){.mem = mem, .server = api->server, .count = count};
         h->namespace = hf_mem_text(mem, hf_slice_of(api->namespace));
-        h->claim.task_id = hf_mem_text(mem, hf_slice_of(claim.task_id));
-        h->claim.worker = hf_mem_text(mem, hf_slice_of(claim.worker));
         if (key.ptr)
             h->key = hf_slice_from(hf_mem_text(mem, key), key.len);
+        good = h->namespace && !(key.ptr && !h->key.ptr);
     }
-    if (h && h->namespace && h->claim.task_id && h->claim.worker && !(key.ptr && !h->key.ptr))
+    for (size_t i = 0; good && i < count; i++)
+        good = task_keep(mem, tasks[i], &h->tasks[i]);
+    if (good)
         return h;
     hf_mem_free(mem);
     return NULL;
@@ -87,16 +101,17 @@ static void on_sent(void *ctx, bool delivered)
     hf_engine *engine = h->server->engine;
 
     if (!delivered && !asked_again(h) && !hf_namespace_use(engine, h->namespace))
-        (void)!hf_task_release(engine, h->kind, &h->claim);
+        for (size_t i = 0; i < h->count; i++)
+            (void)!hf_task_release(engine, h->tasks[i].kind, &h->tasks[i].claim);
     hf_mem_free(h->mem);
 }
 
-void hf_handed_watch(hf_api *api, hf_value task, hf_slice key)
+void hf_handed_watch(hf_api *api, const hf_value *tasks, size_t count, hf_slice key)
 {
-    handed *h = handed_new(api, task, key);
+    handed *h = count ? handed_new(api, tasks, count, key) : NULL;
 
     if (!h)
-        return; /* its lease ends when nobody reports */
+        return; /* without memory: leases end when nobody reports */
     api->reply.sent = on_sent;
     api->reply.sent_ctx = h;
 }

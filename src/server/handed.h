@@ -8,10 +8,10 @@
 #include "holdfast/value.h"
 #include "server/api.h"
 
-/* The answer that is being made carries the task: it is given back when the answer is not
+/* The answer that is being made carries these tasks: they are given back when the answer is not
    delivered, unless it was asked for again meanwhile. `key`: under which the answer is remembered;
    ptr NULL: it is not. Before the request is finished. */
-void hf_handed_watch(hf_api *api, hf_value task, hf_slice key);
+void hf_handed_watch(hf_api *api, const hf_value *tasks, size_t count, hf_slice key);
 
 /* Whoever lost the answer that is remembered under the key has asked again, and gets its task from
    now on: to be said before hf_handed_held is asked. */

@@ -9,6 +9,7 @@
 #include "server/api_worker.h"
 #include "holdfast/view.h"
 #include "server/fleet.h"
+#include "server/handed.h"
 #include "server/recall.h"
 #include "server/payload.h"
 #include "server/server_impl.h"
@@ -321,6 +322,26 @@ hf_value hf_offer_task(hf_api *api, hf_value task)
                  "{'task_kind': %s, 'task_type': %s, 'payload_codec': 'avro', 'lease_expires_at': "
                  "%s}",
                  kind, kind, time_text(api->mem, hf_int(task, "lease_expires_at", 0))));
+}
+
+hf_value hf_offer_tasks(hf_api *api, hf_value tasks, hf_slice key)
+{
+    hf_value *sent = hf_mem_array(api->mem, hf_len(tasks) + 1, sizeof(hf_value));
+    hf_value_list *list = hf_value_array(api->mem);
+    size_t count = 0;
+
+    for (size_t i = 0; i < hf_len(tasks); i++) {
+        hf_value task = sent ? hf_offer_task(api, hf_at(tasks, i)) : NULL;
+
+        if (!task) {
+            hf_handed_back(api, hf_at(tasks, i));
+            continue;
+        }
+        hf_value_append(list, task);
+        sent[count++] = hf_at(tasks, i);
+    }
+    hf_handed_watch(api, sent, count, key);
+    return hf_value_finish(list);
 }
 
 hf_value hf_offer_lease(hf_api *api, hf_value task)

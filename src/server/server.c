@@ -9,6 +9,7 @@
 #include "holdfast/host.h"
 #include "holdfast/tool.h"
 #include "http/listen.h"
+#include "server/api_worker.h"
 #include "server/claimant.h"
 #include "server/fleet.h"
 #include "server/gate.h"
@@ -526,7 +527,9 @@ hf_status hf_server_open(const hf_server_options *options, hf_server **out_serve
         hf_alloc_free(server);
         return st;
     }
-    st = exposure_check(&server->options, err);
+    hf_worker_plane(&server->worker_plane);
+    st = hf_buf_ok(&server->worker_plane) ? exposure_check(&server->options, err)
+                                          : hf_err_nomem(err, "a server");
     if (!st)
         st = certificates_check(options, err);
     if (!st)
@@ -627,6 +630,7 @@ void hf_server_close(hf_server *server)
     hf_recall_close(server->recall);
     hf_auth_free(server->auth);
     hf_buf_fini(&server->openapi);
+    hf_buf_fini(&server->worker_plane);
     for (int plane = 0; plane < HF_PLANES; plane++)
         hf_http_reply_fini(&server->refusals[plane]);
     hf_buf_fini(&server->namespaces);

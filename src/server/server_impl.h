@@ -41,6 +41,7 @@ struct hf_server {
     hf_mutex polls_lock;
     hf_map_int *polls; /* workers that wait, by exchange */
     const hf_clock *clock;
+    hf_buf worker_plane; /* what its answers say of the server: members of an object */
     hf_buf openapi;
     hf_http_reply refusals[HF_PLANES]; /* what those hear that are turned away */
     hf_server_door doors[HF_PLANES];   /* where those stand who hear it later */

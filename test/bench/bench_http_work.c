@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "lib_report.h"
@@ -69,25 +70,40 @@ static void caller_run(void *ctx)
     }
 }
 
-static double rate(hf_engine *engine, const char *type, bool wait, int count)
+/* Processor time of this process so far. */
+static double cpu_us(void)
+{
+    struct rusage used;
+
+    (void)getrusage(RUSAGE_SELF, &used);
+    return 1e6 * (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+           (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+}
+
+/* A second, and the processor time of one in *out_cpu_us. */
+static double rate(hf_engine *engine, const char *type, bool wait, int count, double *out_cpu_us)
 {
     load l = {.engine = engine, .type = type, .wait = wait, .count = count};
     hf_thread threads[CALLERS] = {0};
     double began = hf_bench_now_s();
+    double cpu = cpu_us();
     hf_err err = {0};
 
     for (int i = 0; i < CALLERS; i++)
         hf_bench_ok(hf_thread_start(&threads[i], "caller", caller_run, &l, &err), &err, "start");
     for (int i = 0; i < CALLERS; i++)
         hf_thread_join(&threads[i]);
+    *out_cpu_us = (cpu_us() - cpu) / count;
     return count / (hf_bench_now_s() - began);
 }
 
-static void report(const char *name, double embedded, double http)
+static void report(const char *name, double embedded, double http, const double *cpus)
 {
-    char more[64];
+    char more[128];
 
-    (void)snprintf(more, sizeof(more), ",\"embedded\":%.0f", embedded);
+    (void)snprintf(more, sizeof(more),
+                   ",\"embedded\":%.0f,\"cpu_us\":%.0f,\"embedded_cpu_us\":%.0f", embedded, cpus[1],
+                   cpus[0]);
     hf_bench_report(&(hf_bench_result){.group = "http",
                                        .name = name,
                                        .store = "sqlite",
@@ -109,13 +125,14 @@ int main(int argc, char **argv)
     hf_err err = {0};
     double embedded[2];
     double http[2];
+    double cpus[2][2];
 
     hf_bench_modules(argc > 0 ? argv[0] : "");
     hf_bench_need(mkdtemp(folder) != NULL, "no folder");
     (void)snprintf(path, sizeof(path), "%s/embedded.db", folder);
     hf_bench_need(!hf_open(path, &app, &engine), hf_errmsg(engine));
-    embedded[0] = rate(engine, "idle", false, STARTS);
-    embedded[1] = rate(engine, "flow", true, FLOWS);
+    embedded[0] = rate(engine, "idle", false, STARTS, &cpus[0][0]);
+    embedded[1] = rate(engine, "flow", true, FLOWS, &cpus[1][0]);
     hf_close(engine);
 
     (void)snprintf(path, sizeof(path), "%s/server.db", folder);
@@ -127,8 +144,8 @@ int main(int argc, char **argv)
     hf_bench_ok(hf_server_start(server, &err), &err, "start a server");
     (void)snprintf(url, sizeof(url), "http://127.0.0.1:%d", hf_server_port(server));
     hf_bench_need(!hf_open(url, &app, &remote), hf_errmsg(remote));
-    http[0] = rate(remote, "idle", false, STARTS);
-    http[1] = rate(remote, "flow", true, FLOWS);
+    http[0] = rate(remote, "idle", false, STARTS, &cpus[0][1]);
+    http[1] = rate(remote, "flow", true, FLOWS, &cpus[1][1]);
     hf_close(remote);
     hf_server_drain(server, 5000);
     hf_server_wait(server);
@@ -136,8 +153,8 @@ int main(int argc, char **argv)
     hf_close(engine);
 
     hf_bench_title("http: starts and workflows of one activity, through a server");
-    report("starts", embedded[0], http[0]);
-    report("one_activity_workflows", embedded[1], http[1]);
+    report("starts", embedded[0], http[0], cpus[0]);
+    report("one_activity_workflows", embedded[1], http[1], cpus[1]);
     (void)snprintf(path, sizeof(path), "rm -r %s", folder);
     return system(path) == 0 ? 0 : 1;
 }

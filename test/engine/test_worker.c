@@ -666,9 +666,53 @@ HF_BOTH_ENGINES(an_answer_while_a_unit_is_under_way_is_decided)
     hf_kit_close(d);
 }
 
+/* Tasks are taken together, and reports on them come together: those that are refused say so and
+   change nothing, the others are recorded. */
+HF_BOTH_ENGINES(tasks_are_taken_and_reported_together)
+{
+    hf_engine *d = open_with_workers(kind);
+    hf_mem *mem = hf_mem_of_engine(d);
+    const hf_poll_opts opts = {
+        .size_ = sizeof(opts), .kind = HF_TASK_ACTIVITY, .queue = "default", .worker = "w"};
+    hf_report_end ends[5];
+    hf_value tasks = NULL;
+    hf_value reports;
+
+    for (int i = 0; i < 3; i++)
+        hf_kit_begin(d, "calls_far", hf_mem_format(mem, "r%d", i), hf_json(d, "3"));
+    hf_kit_ok(d, hf_test_drain(d));
+    hf_kit_ok(d, hf_tasks_take(d, &opts, 2, mem, &tasks));
+    ck_assert_uint_eq(hf_len(tasks), 2);
+    reports = hf_json(d,
+                      "[{'task_id': %s, 'attempt': 1, 'result': 4}, {'task_id': %s, 'attempt': 7, "
+                      "'result': 4}, {'task_id': 'none', 'result': 4}, {'task_id': %s, 'attempt': "
+                      "1}, {'task_id': %s, 'attempt': 1, 'result': 4}]",
+                      hf_str(tasks, "0.task_id", ""), hf_str(tasks, "1.task_id", ""),
+                      hf_str(tasks, "1.task_id", ""), hf_str(tasks, "1.task_id", ""));
+    hf_kit_ok(d, hf_tasks_report(d, "w", reports, mem, ends));
+    ck_assert_int_eq(ends[0].status, HF_OK);
+    ck_assert_int_eq(ends[1].status, HF_REJECTED);
+    ck_assert_str_eq(
+        hf_mem_text(mem, hf_slice_from(ends[1].message, strcspn(ends[1].message, ":"))),
+        "stale_attempt");
+    ck_assert_int_eq(ends[2].status, HF_REJECTED);
+    ck_assert_str_eq(
+        hf_mem_text(mem, hf_slice_from(ends[2].message, strcspn(ends[2].message, ":"))),
+        "task_not_found");
+    ck_assert_int_eq(ends[3].status, HF_INVALID);
+    ck_assert_int_eq(ends[4].status, HF_OK);
+    hf_kit_ok(d, hf_test_drain(d));
+    hf_kit_ok(d, hf_tasks_take(d, &opts, HF_TASKS_TAKE_MAX, mem, &tasks));
+    ck_assert_uint_eq(hf_len(tasks), 1);
+    hf_kit_ok(d, hf_tasks_take(d, &opts, 1, mem, &tasks));
+    ck_assert_uint_eq(hf_len(tasks), 0);
+    hf_kit_close(d);
+}
+
 HF_PG_SUITE_MAIN(
     "engine/worker", HF_BOTH(an_answer_while_a_unit_is_under_way_is_decided),
-    HF_BOTH(a_far_workflow_runs_to_its_end), HF_BOTH_SLOW(n45_a_run_ends_with_5000_signals, 300),
+    HF_BOTH(tasks_are_taken_and_reported_together), HF_BOTH(a_far_workflow_runs_to_its_end),
+    HF_BOTH_SLOW(n45_a_run_ends_with_5000_signals, 300),
     HF_BOTH(b035_signal_while_the_task_is_held),
     HF_BOTH(a_condition_goes_on_behind_a_signal_that_came_meanwhile),
     HF_BOTH(b080_updates_at_a_continue_as_new), HF_BOTH(work_finds_the_worker_that_waits),

@@ -366,6 +366,11 @@ static const row worker_rows[] = {
     {HF_ROUTE_TASK_DECIDE, "/api/worker/workflow-tasks/$task/decisions",
      "{'lease_owner':'w1','workflow_task_attempt':$n,'decisions':[]}", 200, NULL,
      "recorded task_id", NULL, ASKS},
+    FAR("r-3"),
+    {HF_ROUTE_EXCHANGE, "/api/worker/exchange",
+     "{'worker_id':'w1','exchange_id':'x1','task_queue':'far','workflow_slots':1,"
+     "'history_format':'native'}",
+     200, NULL, "reports tasks", NULL, ASKS},
     /* A worker shows itself, is asked something, answers, and whoever asked hears it. */
     {HF_ROUTE_POLL_QUERY, "/api/worker/query-tasks/poll",
      "{'worker_id':'w1','task_queue':'far','timeout_seconds':0}", 200, "query-task-poll", POLLED,
