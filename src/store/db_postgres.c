@@ -32,6 +32,9 @@ enum {
 };
 #define IDLE_LIMIT_WRITE "60s"
 #define IDLE_LIMIT_READ  "600s"
+/* Nobody waits long for a row that a session has locked which was cut off in the middle. */
+#define LOCK_LIMIT_WRITE "2s"
+#define LOCK_LIMIT_READ  "10s"
 #define AGAIN_US         INT64_C(1000000)
 
 typedef enum schema_state { SCHEMA_MISSING, SCHEMA_FORBIDDEN, SCHEMA_USABLE } schema_state;
@@ -43,10 +46,11 @@ static hf_status session_ask(const hf_pg *pg, PGconn *conn, bool *out_standby,
                              schema_state *out_schema, char out_backend[BACKEND_SIZE], hf_err *err)
 {
     bool write = pg->mode == HF_DB_WRITE;
-    const Oid types[] = {25, 25, 25, 25}; /* text */
+    const Oid types[] = {25, 25, 25, 25, 25}; /* text */
     const char *values[] = {pg->schema, write ? IDLE_LIMIT_WRITE : IDLE_LIMIT_READ,
-                            write ? NULL : "on", write || pg->by_key ? "key" : "any"};
-    PGresult *result = PQexecParams(conn, HF_PG_SQL_SESSION, 4, types, values, NULL, NULL, 0);
+                            write ? NULL : "on", write || pg->by_key ? "key" : "any",
+                            write ? LOCK_LIMIT_WRITE : LOCK_LIMIT_READ};
+    PGresult *result = PQexecParams(conn, HF_PG_SQL_SESSION, 5, types, values, NULL, NULL, 0);
     hf_status st = HF_OK;
 
     if (PQresultStatus(result) != PGRES_TUPLES_OK) {

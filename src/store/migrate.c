@@ -16,6 +16,7 @@
 
 enum {
     RETRIES_MAX = 20, /* nodes that begin at once meet a few times, not more */
+    LOCK_MS = 600000, /* another one's migration may take long */
     STORE_ID_BYTES = 16,
     NUMBER_TEXT_SIZE = 24,
     NAME_BYTES_MAX = 127
@@ -269,11 +270,15 @@ static hf_status migration_apply(state *now, hf_db *db, size_t at, int64_t now_u
 static hf_status migration_run(state *now, hf_db *db, const hf_clock *clock, size_t at, hf_err *err)
 {
     const hf_db_value lock[] = {hf_db_text(hf_slice_of(kind_version_rows[KIND_GROUND]))};
+    const hf_db_value patience = hf_db_int(LOCK_MS);
+    const hf_db_rows rows = {.columns = 1, .count = 1, .cells = &patience};
     hf_status st = hf_db_begin(db, HF_DB_WRITE, err);
 
     if (st)
         return st;
-    if (now->present)
+    if (strcmp(db->driver->name, "sqlite") != 0)
+        st = hf_db_batch(db, HF_STMT_LOCK_TIMEOUT_ONCE, &rows, err);
+    if (!st && now->present)
         st = hf_db_exec(db, HF_STMT_META_LOCK, lock, 1, NULL, err);
     if (!st)
         st = state_read(now, db, err);

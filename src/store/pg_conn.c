@@ -18,10 +18,10 @@ typedef struct option {
     const char *value;
 } option;
 
-/* What holds unless the address says otherwise. A dead peer is noticed within about a minute. */
+/* What holds unless the address says otherwise. A dead peer is noticed within about 20 s. */
 static const option option_defaults[] = {
-    {"application_name", "holdfast"}, {"connect_timeout", "5"},  {"keepalives_idle", "30"},
-    {"keepalives_interval", "10"},    {"keepalives_count", "3"}, {"tcp_user_timeout", "30000"},
+    {"application_name", "holdfast"}, {"connect_timeout", "5"},  {"keepalives_idle", "5"},
+    {"keepalives_interval", "5"},     {"keepalives_count", "3"}, {"tcp_user_timeout", "15000"},
 };
 
 /* NULL-terminated, as libpq wants them. */

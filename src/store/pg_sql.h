@@ -28,11 +28,14 @@
     " WHERE name = 'client_connection_check_interval')"
 
 /* Session set-up in one round trip. $1 schema, $2 idle-in-transaction limit, $3 `on`
-   for a reader, else null, $4 `key` for statements that find every row by a key -> is it a
+   for a reader, else null, $4 `key` for statements that find every row by a key, $5 how long a
+   statement waits for a lock -> is it a
    standby, state of the schema (null: missing, 1: no privilege to use it, 2: usable), ..., which
    backend this is. A stricter synchronous_commit than `on` is kept. By a key, whatever the size of
    a batch, means that each statement is planned once and only by indexes, because a plan that was
-   made for empty tables is kept while they grow. */
+   made for empty tables is kept while they grow. The server, too, notices a client whose machine is
+   gone, and lets go of what its session has locked. In a pipeline that was cut off before its end a
+   transaction is not idle: where the server can, it bounds the whole of it. */
 #define HF_PG_SQL_SESSION                                                                          \
     "SELECT pg_is_in_recovery()::int,"                                                             \
     " (SELECT CASE WHEN has_schema_privilege(oid, 'USAGE') THEN 2 ELSE 1 END"                      \
@@ -43,6 +46,12 @@
     " set_config('standard_conforming_strings', 'on', false),"                                     \
     " set_config('TimeZone', 'UTC', false),"                                                       \
     " set_config('idle_in_transaction_session_timeout', $2, false),"                               \
+    " set_config('lock_timeout', $5, false), set_config('tcp_keepalives_idle', '5', false),"       \
+    " set_config('tcp_keepalives_interval', '5', false),"                                          \
+    " set_config('tcp_keepalives_count', '3', false),"                                             \
+    " set_config('tcp_user_timeout', '15000', false),"                                             \
+    " (SELECT set_config(name, $2, false) FROM pg_catalog.pg_settings"                             \
+    " WHERE name = 'transaction_timeout' AND $3 IS NULL),"                                         \
     " CASE $3 WHEN 'on' THEN set_config('default_transaction_read_only', $3, false) END,"          \
     " set_config('default_transaction_isolation', 'read committed', false),"                       \
     " set_config('plan_cache_mode', CASE $4 WHEN 'key' THEN 'force_generic_plan' ELSE 'auto' END," \
