@@ -19,6 +19,7 @@
    it. */
 #include "commit/batch.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -30,7 +31,10 @@ enum {
     BATCH_TRIES = 5,      /* of the whole transaction after a serialisation failure */
     LOG_PAGES_MAX = 1000, /* of the SQLite log before it is written back */
     KEY_BLOCK = 100000,
-    SYNC_LONG_US = 350, /* from here on a sync is worth waiting for those who may share it */
+    LOCK_SHORT_MS = 100,     /* once somebody was waited for in vain */
+    LOCK_SHORT_US = 5000000, /* for so long */
+    LOCK_UNITS_MAX = 20,     /* in one transaction; the others do not wait at all */
+    SYNC_LONG_US = 350,      /* from here on a sync is worth waiting for those who may share it */
     WARY_BATCHES = 32,
     RECONNECT_FIRST_US = 20000,
     RECONNECT_MOST_US = 1000000
@@ -86,7 +90,7 @@ hf_status hf_batch_init(hf_batch *batch, hf_store *store, size_t room, hf_err *e
 {
     hf_status st;
 
-    *batch = (hf_batch){.db = hf_store_writer(store), .room = room};
+    *batch = (hf_batch){.db = hf_store_writer(store), .room = room, .shut_from = INT64_MAX};
     batch->now = &batch->rounds[0];
     batch->next = &batch->rounds[1];
     st = hf_stager_init(&batch->stager, err);
@@ -226,6 +230,63 @@ bool hf_batch_passes(hf_status st)
     return status_bars(st) || st == HF_BUSY || st == HF_NOMEM || st == HF_RETRY || st == HF_TIMEOUT;
 }
 
+/* ---- the session */
+
+/* Whether the session still has to write itself in. */
+static bool session_new(const hf_batch *batch)
+{
+    return atomic_load(&batch->node) != batch->known || atomic_load(&batch->locks) != batch->holds;
+}
+
+/* Writes it in, before it does anything more for its node: who takes shards from the node finds and
+   ends it. */
+static hf_status session_put(hf_batch *batch, hf_err *err)
+{
+    int64_t node = atomic_load(&batch->node);
+    bool locks = atomic_load(&batch->locks);
+    const hf_db_value params[] = {hf_db_int(node), hf_db_int(1), hf_db_int(locks)};
+    hf_status st = node ? hf_db_exec(batch->db, HF_STMT_SESSION_PUT, params, 3, NULL, err) : HF_OK;
+
+    if (st)
+        return hf_err_because(err, st, "write in the session of node %lld", (long long)node);
+    batch->known = node;
+    batch->holds = locks;
+    return HF_OK;
+}
+
+static hf_status session_renew(hf_batch *batch, hf_err *err)
+{
+    hf_status st;
+
+    batch->known = 0;
+    st = hf_db_reconnect(batch->db, err);
+    return st ? st : session_put(batch, err);
+}
+
+static hf_status number_set(hf_batch *batch, hf_stmt stmt, int64_t number, hf_err *err)
+{
+    const hf_db_value value = hf_db_int(number);
+
+    return hf_db_batch(batch->db, stmt, &(hf_db_rows){.columns = 1, .count = 1, .cells = &value},
+                       err);
+}
+
+/* Begins a transaction for units. */
+static hf_status units_begin(hf_batch *batch, hf_err *err)
+{
+    hf_status st = hf_db_begin(batch->db, HF_DB_WRITE, err);
+
+    if (!st && batch->locked_until_us) {
+        if (hf_clock_mono_us(hf_clock_system()) >= batch->locked_until_us)
+            batch->locked_until_us = 0;
+        else
+            st = number_set(batch, HF_STMT_LOCK_TIMEOUT_ONCE, LOCK_SHORT_MS, err);
+    }
+    if (!st && batch->holds)
+        st = number_set(batch, HF_STMT_SESSION_LOCK, batch->known, err);
+    return st;
+}
+
 hf_status hf_batch_reach(hf_batch *batch, bool patient, hf_err *err)
 {
     int64_t wait_us = RECONNECT_FIRST_US;
@@ -236,8 +297,9 @@ hf_status hf_batch_reach(hf_batch *batch, bool patient, hf_err *err)
         if (batch->stopped(batch->ctx))
             return hf_err_set(err, HF_STOPPED,
                               "the engine stopped while the database could not be reached");
-        st = hf_db_reconnect(batch->db, err);
-        waits = st == HF_UNREACHABLE || st == HF_BUSY || (patient && st == HF_READONLY);
+        st = session_renew(batch, err);
+        waits = st == HF_UNREACHABLE || st == HF_UNKNOWN || st == HF_BUSY ||
+                (patient && st == HF_READONLY);
         if (status_bars(st))
             batch->barred = *err;
         if (waits) {
@@ -279,15 +341,21 @@ static hf_status unit_number(hf_batch *batch, const hf_unit *unit, hf_err *err)
     return st;
 }
 
-/* Takes the unit into the round, or to the next one, or, when it is at fault, to its end. */
+/* Takes the unit into the round, or to the next one, or, when it is at fault or of a shard that is
+   given back, to its end. */
 static hf_status unit_place(hf_batch *batch, hf_round *round, hf_unit *unit, hf_err *err)
 {
     bool placed = false;
-    hf_status st = unit_arrange(batch, round, unit, &placed, err);
+    hf_status st = HF_OK;
 
+    if (hf_unit_shard(unit) >= atomic_load(&batch->shut_from))
+        st = hf_err_set(err, HF_CONFLICT, "shard %lld is being given to another node",
+                        (long long)hf_unit_shard(unit));
+    if (!st)
+        st = unit_arrange(batch, round, unit, &placed, err);
     if (!st && placed)
         st = unit_number(batch, unit, err);
-    if (status_condemns(st)) {
+    if (status_condemns(st) || st == HF_CONFLICT) {
         hf_settle_unit(unit, st, err);
         unit->next = batch->ended;
         batch->ended = unit;
@@ -367,7 +435,7 @@ static hf_status round_write(hf_batch *batch, hf_round *round, bool assured, hf_
         round->pending = NULL;
         round->written = 0;
         hf_mem_reset(round->mem);
-        st = hf_db_begin(batch->db, HF_DB_WRITE, err);
+        st = units_begin(batch, err);
         round->begun = !st;
         if (!st) /* within the transaction: from here on nobody else can */
             st = hf_db_foreign_write(batch->db, &foreign, err);
@@ -411,7 +479,7 @@ static bool next_wanted(const hf_batch *batch)
 {
     return batch->db->driver->commit_send && batch->ahead && batch->sync_us < SYNC_LONG_US &&
            batch->taken < batch->expected && !batch->rest && !hf_keys_low(batch->keys) &&
-           !hf_keys_low(batch->positions);
+           !hf_keys_low(batch->positions) && !session_new(batch);
 }
 
 /* While the database works on the COMMIT that was sent, the next transaction is sent behind it. */
@@ -487,8 +555,14 @@ static hf_status batch_transact(hf_batch *batch, bool assured, bool first, hf_er
     return st;
 }
 
-/* One unit behind a savepoint. Its own fault condemns it; everything else is the caller's to judge.
- */
+/* Whether somebody has a row locked and keeps it. On SQLite there is nobody else. */
+static bool status_locked(const hf_batch *batch, hf_status st)
+{
+    return st == HF_BUSY && batch->db->driver->assures;
+}
+
+/* One unit behind a savepoint. Its own fault condemns it, and one that waits for a lock in vain
+   ends with HF_BUSY; everything else is the caller's to judge. */
 static hf_status unit_alone(hf_batch *batch, hf_unit *unit, hf_err *err)
 {
     const hf_unit_part *part = hf_unit_appends(unit);
@@ -505,10 +579,13 @@ static hf_status unit_alone(hf_batch *batch, hf_unit *unit, hf_err *err)
     if (!st)
         st = hf_db_release(batch->db, &fault);
     hf_apply_settle(pending);
-    if (status_condemns(st) && hf_db_in_transaction(batch->db)) {
+    if ((status_condemns(st) || status_locked(batch, st)) && hf_db_in_transaction(batch->db)) {
+        bool locked = !status_condemns(st);
+
         st = hf_db_rollback_to(batch->db, err);
         if (!st) {
-            batch->stats.condemned++;
+            batch->stats.condemned += !locked;
+            batch->stats.locked += locked;
             hf_settle_unit(unit, fault.status, &fault);
         }
         return st;
@@ -531,6 +608,7 @@ static bool unit_stands(const hf_unit *unit)
 
 static hf_status batch_alone(hf_batch *batch, hf_err *err)
 {
+    uint64_t locked = batch->stats.locked;
     hf_status st;
 
     for (size_t i = 0; i < batch->now->count;
@@ -541,7 +619,7 @@ static hf_status batch_alone(hf_batch *batch, hf_err *err)
                 false; /* a rolled back attempt condemned it; it is judged again */
     }
     hf_mem_reset(batch->now->mem);
-    st = hf_db_begin(batch->db, HF_DB_WRITE, err);
+    st = units_begin(batch, err);
     for (size_t i = 0; !st && i < batch->now->count; i++) {
         hf_unit *unit = batch->now->units[i];
 
@@ -551,6 +629,8 @@ static hf_status batch_alone(hf_batch *batch, hf_err *err)
             st = unit_alone(batch, unit, err);
         else /* as if its fence had not held: it is based anew, or ends */
             memset(unit->item.flags, HF_DB_SKIPPED, unit->item.count);
+        if (!st && batch->stats.locked == locked + LOCK_UNITS_MAX)
+            st = number_set(batch, HF_STMT_LOCK_TIMEOUT_ONCE, 1, err);
     }
     if (!st)
         st = hf_db_commit(batch->db, err);
@@ -582,6 +662,9 @@ static hf_status batch_commit(hf_batch *batch, hf_err *err)
         }
         if (status_condemns(st) && !alone) {
             alone = true;
+        } else if (status_locked(batch, st) && !alone) {
+            alone = true;
+            batch->locked_until_us = hf_clock_mono_us(hf_clock_system()) + LOCK_SHORT_US;
         } else if (st == HF_RETRY && tries < BATCH_TRIES) {
             alone = ++tries == BATCH_TRIES;
         } else if (st == HF_UNREACHABLE || st == HF_UNKNOWN || (st == HF_READONLY && !moved)) {
@@ -653,6 +736,14 @@ static hf_status keys_refill(hf_batch *batch, hf_err *err)
     return hf_batch_passes(st) || st == HF_UNREACHABLE || st == HF_UNKNOWN ? HF_OK : st;
 }
 
+/* A session that is to write itself in does so before its next unit. */
+static hf_status session_ensure(hf_batch *batch, hf_err *err)
+{
+    hf_status st = session_new(batch) ? session_put(batch, err) : HF_OK;
+
+    return st == HF_UNREACHABLE || st == HF_UNKNOWN ? hf_batch_reach(batch, false, err) : st;
+}
+
 hf_status hf_batch_rest(hf_batch *batch, hf_err *err)
 {
     hf_status st = batch->db->log_pages ? hf_db_checkpoint(batch->db, err) : HF_OK;
@@ -665,14 +756,13 @@ hf_status hf_batch_try(hf_batch *batch, hf_err *err)
     hf_status st;
 
     if (batch->barred.status == HF_READONLY) /* no sync is asked of a disk that takes nothing */
-        st = hf_db_reconnect(batch->db, err);
+        st = session_renew(batch, err);
     else
         st = hf_batch_rest(batch, err); /* a log that is written back is room as well */
     if (!st)
         st = hf_keys_fill(batch->keys, batch->db, err);
     if (st == HF_UNREACHABLE || st == HF_UNKNOWN)
-        st =
-            hf_db_reconnect(batch->db, err) ? HF_UNREACHABLE : HF_BUSY; /* the next try will tell */
+        st = session_renew(batch, err) ? HF_UNREACHABLE : HF_BUSY; /* the next try will tell */
     if (!st)
         batch->barred.status = HF_OK;
     if (status_bars(st))
@@ -719,7 +809,9 @@ hf_unit *hf_batch_run(hf_batch *batch, hf_unit *units, hf_unit **out_rest, hf_st
     batch->rest = units;
     if (!batch->next->begun) {
         batch->now->count = 0;
-        st = keys_refill(batch, err);
+        st = session_ensure(batch, err);
+        if (!st)
+            st = keys_refill(batch, err);
     }
     if (!st)
         st = batch_fill(batch, units, err);

@@ -20,7 +20,16 @@ typedef struct hf_round {
 } hf_round;
 
 typedef struct hf_batch {
+    /* Set by other threads: whose units these are, 0: nobody's, and whether each of its
+       transactions holds the lock of that node; from which shard on units with an epoch are
+       refused. */
+    _Atomic int64_t node;
+    _Atomic bool locks;
+    _Atomic int64_t shut_from;
     hf_db *db;
+    int64_t known;           /* the node that the session wrote itself in for */
+    bool holds;              /* and that its transactions hold the lock */
+    int64_t locked_until_us; /* a lock was waited for in vain: others are not waited for so long */
     hf_keys *keys;
     hf_keys *positions;
     hf_stager stager;

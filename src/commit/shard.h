@@ -3,6 +3,12 @@
    them when it stops renewing. Units of in-process work carry the epoch of their shard, so that a
    node that lost a shard cannot write for it any more.
 
+   A shard changes hands in one of two ways, and in both nothing that the former owner had under way
+   for it can be committed once the new one reads it (docs/internals/nodes.md):
+   - given back: units for it are refused, those under way are waited for, then the row is freed;
+   - taken from a node that is silent: the epoch moves, the sessions of that node are ended and
+     waited for. Until then the shard is this node's in the row alone.
+
    On SQLite there is one node and it owns everything; this file is not used there. The lease is a
    hint about who should work; the fence of each unit is what keeps two owners apart. */
 #ifndef HF_COMMIT_SHARD_H
@@ -12,6 +18,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "commit/writer.h"
 #include "store/store.h"
 
 enum {
@@ -23,9 +30,10 @@ typedef struct hf_shards hf_shards;
 
 typedef struct hf_shards_options {
     hf_store *store;
-    int64_t node;     /* its key, from hf_keys */
-    const char *name; /* for people */
-    int64_t lease_us; /* 0: HF_SHARD_LEASE_US; the same for all nodes of a store */
+    int64_t node;      /* its key, from hf_keys */
+    const char *name;  /* for people */
+    int64_t lease_us;  /* 0: HF_SHARD_LEASE_US; the same for all nodes of a store */
+    hf_writer *writer; /* of the node's units; finished before the node leaves */
 } hf_shards_options;
 
 /* The shard of an instance id within its namespace. The same on every node, for ever: ids are
@@ -40,14 +48,18 @@ HF_NODISCARD hf_status hf_shards_join(const hf_shards_options *options, hf_shard
 int64_t hf_shards_lease_us(const hf_shards *shards);
 int64_t hf_shards_renew_us(const hf_shards *shards);
 
-/* Gives the shards free at once and closes the connection. NULL is allowed. */
+/* Gives the shards free at once and closes the connection; after the last unit, when nobody uses
+   the writer's connection any more. NULL is allowed. */
 void hf_shards_leave(hf_shards *shards);
 
 /* Renews the lease, takes what is free up to a fair share, gives back what is over it. A node that
    is not `serving`, because nobody is there to do the work, has no share while another one is. A
-   lost connection is made again by the next call. On failure what is owned stays as known until
-   hf_shards_expired says otherwise. */
-HF_NODISCARD hf_status hf_shards_renew(hf_shards *shards, bool serving, hf_err *err);
+   lost connection is made again by the next call. On failure what is owned stays as known until the
+   lease has run out. HF_NEWER: the store was migrated by a newer program; nothing may be written to
+   it any more. out_unsettled->status, unless HF_OK: sessions of a former owner may still be there,
+   so that not all that was taken is owned yet; to be called again soon. */
+HF_NODISCARD hf_status hf_shards_renew(hf_shards *shards, bool serving, hf_err *out_unsettled,
+                                       hf_err *err);
 
 /* The epoch under which this node owns the shard, or HF_NONE: it does not, or its lease may have
    run out by the monotonic clock. The thread that renews may be another one. */

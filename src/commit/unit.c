@@ -541,6 +541,11 @@ bool hf_unit_rebase_over(const hf_unit *unit, hf_event_type type)
     return false;
 }
 
+int64_t hf_unit_shard(const hf_unit *unit)
+{
+    return unit->epoch == HF_NONE ? (int64_t)HF_NONE : unit->parts[0]->before.shard;
+}
+
 hf_unit_part *hf_unit_appends(const hf_unit *unit)
 {
     return unit->part_count && !unit->parts[0]->creates ? unit->parts[0] : NULL;

@@ -75,6 +75,9 @@ HF_NODISCARD hf_status hf_unit_rebase(hf_unit *unit, const hf_run_base *base, hf
 /* Whether the unit may be based on top of an event of this type. */
 bool hf_unit_rebase_over(const hf_unit *unit, hf_event_type type);
 
+/* The shard whose epoch the unit carries; HF_NONE: it carries none. */
+int64_t hf_unit_shard(const hf_unit *unit);
+
 /* The run that the unit appends to, NULL for one that creates it or has none. */
 hf_unit_part *hf_unit_appends(const hf_unit *unit);
 

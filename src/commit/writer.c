@@ -24,6 +24,7 @@
 #include "base/clock.h"
 #include "base/thread.h"
 #include "commit/batch.h"
+#include "commit/shard.h"
 
 enum {
     QUEUE_MAX = 8192,
@@ -55,6 +56,10 @@ struct hf_writer {
     hf_cond room; /* the queue has room again, or the writer stopped */
     hf_unit *first;
     hf_unit **tail;
+    atomic_int_least32_t flying[HF_SHARDS]; /* units that carry an epoch, from when they come in
+                                               until they are answered, by shard */
+    atomic_bool quieting;                   /* somebody waits for some of them */
+    hf_cond quiet;                          /* one was answered */
     atomic_size_t queued; /* changed under the lock, looked at without it by queue_more */
     size_t queue_max;
     size_t waiting; /* submitters that wait for room */
@@ -93,10 +98,31 @@ static void writer_pause(void *ctx, int64_t us)
     hf_mutex_unlock(&writer->lock);
 }
 
-static void units_done(const hf_writer *writer, hf_unit *units)
+static void unit_flies(hf_writer *writer, const hf_unit *unit, int32_t by)
+{
+    int64_t shard = hf_unit_shard(unit);
+
+    if (shard != HF_NONE)
+        atomic_fetch_add(&writer->flying[shard], by);
+}
+
+/* Their fate is known. */
+static void units_land(hf_writer *writer, const hf_unit *units)
+{
+    for (; units; units = units->next)
+        unit_flies(writer, units, -1);
+    if (!atomic_load(&writer->quieting))
+        return;
+    hf_mutex_lock(&writer->lock);
+    hf_cond_broadcast(&writer->quiet);
+    hf_mutex_unlock(&writer->lock);
+}
+
+static void units_done(hf_writer *writer, hf_unit *units)
 {
     if (!units)
         return;
+    units_land(writer, units);
     while (units) {
         hf_unit *unit = units;
 
@@ -135,7 +161,7 @@ static void queue_return(hf_writer *writer, hf_unit *rest)
     writer->first = rest;
 }
 
-static void units_stop(const hf_writer *writer, hf_unit *units, const hf_err *why)
+static void units_stop(hf_writer *writer, hf_unit *units, const hf_err *why)
 {
     for (hf_unit *unit = units; unit; unit = unit->next) {
         unit->status = HF_STOPPED;
@@ -417,12 +443,17 @@ hf_status hf_writer_open(hf_store *store, const hf_writer_options *options, hf_w
     st = hf_cond_init(&writer->room, err);
     if (st)
         goto no_room;
+    st = hf_cond_init(&writer->quiet, err);
+    if (st)
+        goto no_quiet;
     if (!writer->manual)
         st = hf_thread_start(&writer->thread, "hf-writer", writer_run, writer, err);
     if (!st) {
         *out_writer = writer;
         return HF_OK;
     }
+    hf_cond_fini(&writer->quiet);
+no_quiet:
     hf_cond_fini(&writer->room);
 no_room:
     hf_cond_fini(&writer->work);
@@ -436,7 +467,7 @@ no_fd:
     return hf_err_because(err, st, "start the writer");
 }
 
-void hf_writer_close(hf_writer *writer)
+void hf_writer_finish(hf_writer *writer)
 {
     if (!writer)
         return;
@@ -449,6 +480,14 @@ void hf_writer_close(hf_writer *writer)
         while (!writer->failure.status && hf_writer_step(writer))
             ;
     hf_thread_join(&writer->thread);
+}
+
+void hf_writer_close(hf_writer *writer)
+{
+    if (!writer)
+        return;
+    hf_writer_finish(writer);
+    hf_cond_fini(&writer->quiet);
     hf_cond_fini(&writer->room);
     hf_cond_fini(&writer->work);
     hf_mutex_fini(&writer->lock);
@@ -495,6 +534,7 @@ static void queue_put(hf_writer *writer, hf_unit *unit)
     *writer->tail = unit;
     writer->tail = &unit->next;
     writer->queued++;
+    unit_flies(writer, unit, 1);
     if (was_empty)
         hf_cond_signal(&writer->work);
     if (writer->wanted && writer->queued >= writer->wanted) {
@@ -608,6 +648,8 @@ static void unit_run_here(hf_writer *writer, hf_unit *unit)
             unit->err = err;
         }
     }
+    unit->next = NULL;
+    units_land(writer, unit);
     hf_mutex_lock(&writer->lock);
     writer->expected = writer->queued + 1;
     batch_give(writer);
@@ -623,15 +665,17 @@ static bool writer_idle(const hf_writer *writer)
     return !writer->busy && !writer->first && !hf_batch_waiting(&writer->batch);
 }
 
-/* Whether nobody else has anything to write; the batch is then the caller's. */
-static bool batch_take_idle(hf_writer *writer)
+/* Whether nobody else has anything to write; the batch is then the caller's, for this unit. */
+static bool batch_take_idle(hf_writer *writer, const hf_unit *unit)
 {
     bool idle;
 
     hf_mutex_lock(&writer->lock);
     idle = writer_idle(writer) && !writer->closing && !writer->failure.status;
-    if (idle)
+    if (idle) {
         writer->busy = true;
+        unit_flies(writer, unit, 1);
+    }
     hf_mutex_unlock(&writer->lock);
     return idle;
 }
@@ -641,7 +685,7 @@ hf_status hf_writer_commit(hf_writer *writer, hf_unit *unit, hf_err *err)
     hf_status st = HF_OK;
 
     HF_ASSERT(!writer->manual && unit->sealed && !unit->done);
-    if (batch_take_idle(writer))
+    if (batch_take_idle(writer, unit))
         unit_run_here(writer, unit);
     else
         st = unit_wait(writer, unit, err);
@@ -652,6 +696,46 @@ hf_status hf_writer_commit(hf_writer *writer, hf_unit *unit, hf_err *err)
         err->status = unit->status;
     }
     return unit->status;
+}
+
+void hf_writer_serve(hf_writer *writer, int64_t node, bool locks)
+{
+    atomic_store(&writer->batch.locks, locks);
+    atomic_store(&writer->batch.node, node);
+}
+
+void hf_writer_shut(hf_writer *writer, int64_t from)
+{
+    atomic_store(&writer->batch.shut_from, from);
+}
+
+/* Whether a unit that is refused now is under way. */
+static bool units_fly(hf_writer *writer)
+{
+    int64_t shard = atomic_load(&writer->batch.shut_from);
+
+    while (shard < HF_SHARDS && !atomic_load(&writer->flying[shard]))
+        shard++;
+    return shard < HF_SHARDS;
+}
+
+hf_status hf_writer_quiet(hf_writer *writer, int64_t until_us, hf_err *err)
+{
+    hf_status st = HF_OK;
+
+    hf_mutex_lock(&writer->lock);
+    atomic_store(&writer->quieting, true);
+    while (units_fly(writer) && st != HF_TIMEOUT)
+        st = hf_cond_wait_until(&writer->quiet, &writer->lock, until_us);
+    atomic_store(&writer->quieting, false);
+    if (units_fly(writer))
+        st = hf_err_set(err, HF_TIMEOUT, "units for shards from %lld on are under way",
+                        (long long)atomic_load(&writer->batch.shut_from));
+    else
+        st = writer->failure.status ? hf_err_set(err, HF_STOPPED, "%s", writer->failure.text)
+                                    : HF_OK;
+    hf_mutex_unlock(&writer->lock);
+    return st;
 }
 
 bool hf_writer_busy(hf_writer *writer)

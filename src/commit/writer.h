@@ -44,6 +44,7 @@ typedef struct hf_writer_stats {
     uint64_t refused;   /* units whose guard did not hold */
     uint64_t rebased;   /* times a unit was based anew */
     uint64_t condemned; /* units that the database refused */
+    uint64_t locked;    /* units that waited for a lock in vain */
     uint64_t
         retries; /* transactions run again after a serialisation failure or a lost connection */
     uint64_t unknown; /* commits whose answer was lost */
@@ -55,7 +56,10 @@ typedef struct hf_writer_stats {
 HF_NODISCARD hf_status hf_writer_open(hf_store *store, const hf_writer_options *options,
                                       hf_writer **out_writer, hf_err *err);
 
-/* Finishes what was submitted, then ends the thread. NULL is allowed. */
+/* Finishes what was submitted, then ends the thread: nothing comes in any more. NULL is allowed. */
+void hf_writer_finish(hf_writer *writer);
+
+/* The same, and frees it. NULL is allowed. */
 void hf_writer_close(hf_writer *writer);
 
 /* Hands a sealed unit over; its `done` will be called. Blocks while the queue is full. On failure
@@ -82,6 +86,21 @@ size_t hf_writer_step(hf_writer *writer);
 /* Whether a unit that is submitted now waits for others. Any thread; a moment later it may be
    otherwise. */
 bool hf_writer_busy(hf_writer *writer);
+
+/* ---- on a store that nodes share
+
+   The units are a node's: before the next one the writer's session writes itself in, so that it is
+   found and ended by who takes shards from the node. `locks`: not everybody can end it; its
+   transactions hold the node's lock. */
+void hf_writer_serve(hf_writer *writer, int64_t node, bool locks);
+
+/* Units that carry an epoch of a shard from this number on are refused with HF_CONFLICT, until it
+   is called again; INT64_MAX: none. */
+void hf_writer_shut(hf_writer *writer, int64_t from);
+
+/* Waits until no unit that is refused now is under way. HF_TIMEOUT at a time of the monotonic
+   clock; HF_STOPPED: the fate of those that were may never be known here. */
+HF_NODISCARD hf_status hf_writer_quiet(hf_writer *writer, int64_t until_us, hf_err *err);
 
 /* Keys for rows; see keys.h. */
 hf_keys *hf_writer_keys(hf_writer *writer);

@@ -143,7 +143,7 @@ static bool node_starves(void *ctx, int64_t patience_us)
 static hf_status node_join(hf_engine *engine, engine_mode mode, hf_err *err)
 {
     const hf_node_options options = {.store = engine->store,
-                                     .keys = hf_writer_keys(engine->writer),
+                                     .writer = engine->writer,
                                      .log = &engine->log,
                                      .lease_us = engine->settings.node_lease_ms * 1000,
                                      .heard = node_heard,
@@ -299,8 +299,9 @@ void hf_engine_end(hf_engine *engine)
     hf_runner_stop(engine);
     if (engine->core)
         hf_folder_stop(engine->folder, finish);
-    hf_writer_close(
-        engine->writer); /* answers what is under way; the core must still be there to hear it */
+    /* It answers what is under way; the core must still be there to hear it, and the node to hold
+       its shards. */
+    hf_writer_finish(engine->writer);
     hf_carrier_stop(engine->carrier); /* what was answered for other nodes is sent */
     hf_node_leave(engine->node);      /* the last commit is made: others may go on */
     engine->node = NULL;
@@ -310,6 +311,7 @@ void hf_engine_end(hf_engine *engine)
     hf_folder_close(engine->folder); /* the writer told it of commits to the last */
     hf_known_free(engine->known);
     engine->known = NULL;
+    hf_writer_close(engine->writer);
     engine->writer = NULL;
     engine->core = NULL;
     engine->folder = NULL;

@@ -35,6 +35,7 @@ struct hf_node {
     /* the thread's */
     int64_t epochs[HF_SHARDS]; /* under which the core knows them */
     bool troubled;             /* the last renewal failed, and that was said */
+    bool unsettled;            /* sessions of a former owner may be there, and that was said */
     bool served;               /* at the last renewal somebody was here to do the work */
     int64_t patience_us;
     int64_t yields_us; /* it gives its work away until then */
@@ -46,12 +47,11 @@ struct hf_node {
     bool unswept;
 };
 
-static void trouble_tell(const hf_node *node, const hf_err *err)
+static void trouble_tell(const hf_node *node, const char *what, const hf_err *err)
 {
     const hf_log_field field = hf_log_text("why", hf_slice_of(err->text));
 
-    hf_log_write(node->o.log, HF_LOG_WARN, "the lease of this node's shards cannot be renewed",
-                 &field, 1);
+    hf_log_write(node->o.log, HF_LOG_WARN, what, &field, 1);
 }
 
 /* What is new here, and what still waits, is the core's to find. */
@@ -100,14 +100,18 @@ static int64_t node_renew(hf_node *node, int64_t *valid_us)
     bool lapsed = now_us >= *valid_us; /* the core may have put runs aside meanwhile */
     bool serves = node_serves(node, now_us);
     bool turned = serves != node->served;
+    hf_err unsettled;
     hf_err err = {0};
-    hf_status st = hf_shards_renew(node->shards, serves, &err);
+    hf_status st = hf_shards_renew(node->shards, serves, &unsettled, &err);
 
     if (st && !node->troubled)
-        trouble_tell(node, &err);
+        trouble_tell(node, "the lease of this node's shards cannot be renewed", &err);
     node->troubled = st != HF_OK;
     if (st)
         return now_us + node->lease_us / RETRY_PART;
+    if (unsettled.status && !node->unsettled)
+        trouble_tell(node, "shards of another node cannot be taken yet", &unsettled);
+    node->unsettled = unsettled.status != HF_OK;
     *valid_us = now_us + node->lease_us;
     hf_mutex_lock(&node->lock);
     lapsed |= node->unswept;
@@ -118,6 +122,8 @@ static int64_t node_renew(hf_node *node, int64_t *valid_us)
     node->o.renewed(node->o.ctx);
     if (turned)
         hf_wake_tell(node->wake, LOOK); /* the others make room, or take it up */
+    if (node->unsettled)
+        return now_us + node->lease_us / RETRY_PART;
     return now_us + (turned ? node->lease_us / EAGER_PART : hf_shards_renew_us(node->shards));
 }
 
@@ -208,12 +214,14 @@ hf_status hf_node_join(const hf_node_options *options, hf_node **out_node, hf_er
     }
     (void)gethostname(host, sizeof(host) - 1);
     (void)snprintf(name, sizeof(name), "%s:%ld", host, (long)getpid());
-    st = hf_keys_take(options->keys, 1, &key, err);
+    st = hf_keys_take(hf_writer_keys(options->writer), 1, &key, err);
     if (!st)
-        st = hf_shards_join(
-            &(hf_shards_options){
-                .store = options->store, .node = key, .name = name, .lease_us = options->lease_us},
-            &node->shards, err);
+        st = hf_shards_join(&(hf_shards_options){.store = options->store,
+                                                 .node = key,
+                                                 .name = name,
+                                                 .lease_us = options->lease_us,
+                                                 .writer = options->writer},
+                            &node->shards, err);
     node->key = key;
     if (!st)
         node->lease_us = hf_shards_lease_us(node->shards);

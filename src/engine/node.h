@@ -17,7 +17,7 @@ typedef struct hf_node hf_node;
 
 typedef struct hf_node_options {
     hf_store *store;
-    hf_keys *keys;
+    hf_writer *writer; /* finished before the node leaves */
     const hf_log *log;
     int64_t lease_us; /* as hf_shards_options */
     /* Another node said so; the core has been told. From a thread of the node's; must not block. */

@@ -4,27 +4,43 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
+#include "base/thread.h"
 #include "commit/shard.h"
 #include "lib/engine.h"
+#include "lib/nap.h"
 #include "lib/world.h"
 
 static hf_err err;
+static hf_err unsettled;
 
 static void ok(hf_status st, const char *doing)
 {
     hf_test_ok(st, &err, doing);
 }
 
-static hf_shards *join(hf_world *world, const char *name)
+static int64_t newest_key; /* of a node */
+
+static hf_shards *join_for(hf_world *world, const char *name, int64_t lease_us)
 {
     hf_shards *shards = NULL;
     int64_t key = 0;
 
     ok(hf_keys_take(hf_writer_keys(world->writer), 1, &key, &err), "take a key");
-    ok(hf_shards_join(&(hf_shards_options){.store = world->store, .node = key, .name = name},
+    ok(hf_shards_join(&(hf_shards_options){.store = world->store,
+                                           .node = key,
+                                           .name = name,
+                                           .lease_us = lease_us,
+                                           .writer = world->writer},
                       &shards, &err),
        "join");
+    newest_key = key;
     return shards;
+}
+
+static hf_shards *join(hf_world *world, const char *name)
+{
+    return join_for(world, name, 0);
 }
 
 /* Makes every node's lease run out, as ten silent seconds would. */
@@ -61,7 +77,7 @@ START_TEST(shares_are_fair)
         nodes[i] = join(&world, "node");
         for (int round = 0; round < 2; round++)
             for (size_t j = 0; j <= i; j++)
-                ok(hf_shards_renew(nodes[j], true, &err), "renew");
+                ok(hf_shards_renew(nodes[j], true, &unsettled, &err), "renew");
         owned_once(nodes, i + 1);
         for (size_t j = 0; j <= i; j++) {
             ck_assert_int_ge(hf_shards_count(nodes[j]), (int64_t)(HF_SHARDS / (i + 1)) - 2);
@@ -70,8 +86,8 @@ START_TEST(shares_are_fair)
     }
     hf_shards_leave(nodes[1]); /* what it had is free at once */
     for (int round = 0; round < 2; round++) {
-        ok(hf_shards_renew(nodes[0], true, &err), "renew");
-        ok(hf_shards_renew(nodes[2], true, &err), "renew");
+        ok(hf_shards_renew(nodes[0], true, &unsettled, &err), "renew");
+        ok(hf_shards_renew(nodes[2], true, &unsettled, &err), "renew");
     }
     nodes[1] = nodes[2];
     owned_once(nodes, 2);
@@ -156,13 +172,318 @@ START_TEST(former_owner_cannot_write)
     }
     former_owner_starts(&world, &run, epoch);
     ok(hf_world_signal(&world, &run, "approve", 16, &err), "a fact from outside");
-    ok(hf_shards_renew(first, true, &err), "the first node comes back");
+    ok(hf_shards_renew(first, true, &unsettled, &err), "the first node comes back");
     ck_assert_int_eq(hf_shards_count(first), 0); /* the other gives back when it renews */
-    ok(hf_shards_renew(second, true, &err), "renew");
-    ok(hf_shards_renew(first, true, &err), "renew");
+    ok(hf_shards_renew(second, true, &unsettled, &err), "renew");
+    ok(hf_shards_renew(first, true, &unsettled, &err), "renew");
     ck_assert_int_eq(hf_shards_count(first), HF_SHARDS / 2);
     hf_shards_leave(first);
     hf_shards_leave(second);
+    hf_world_close(&world);
+    hf_test_place_free(place);
+}
+END_TEST
+
+/* ---- takeovers */
+
+/* Somebody who has rows locked and keeps them. */
+static const hf_stmt_text blocks[] = {
+    {.name = "lock", .postgres = "SELECT key FROM run WHERE key = ?1 FOR UPDATE"},
+    {.name = "shards", .postgres = "SELECT count(*) FROM shard WHERE node = ?1"},
+    {.name = "sessions",
+     .postgres = "SELECT count(*) FROM session s JOIN pg_stat_activity a ON a.pid = s.pid "
+                 "WHERE s.node = ?1"}};
+enum { BLOCK_LOCK, BLOCK_SHARDS, BLOCK_SESSIONS };
+
+static int64_t number(hf_db *db, int stmt, int64_t param)
+{
+    const hf_db_value value = hf_db_int(param);
+    bool found = false;
+    int64_t out = -1;
+
+    ok(hf_db_number(db, (hf_stmt)stmt, &value, 1, &found, &out, &err), "ask");
+    return out;
+}
+
+static hf_db *block_open(const hf_test_place *place)
+{
+    hf_db *db = NULL;
+
+    ok(hf_test_place_dial(place, HF_DB_WRITE, blocks, 3, &db, &err), "dial");
+    return db;
+}
+
+static void run_lock(hf_db *db, int64_t run)
+{
+    ok(hf_db_begin(db, HF_DB_WRITE, &err), "begin");
+    ck_assert_int_eq(number(db, BLOCK_LOCK, run), run);
+}
+
+/* The outcome of a unit, when there is one. */
+typedef struct fate {
+    hf_mutex lock;
+    hf_cond known;
+    bool is_known;
+    hf_status status;
+    char text[256];
+} fate;
+
+static void fate_init(fate *of)
+{
+    *of = (fate){0};
+    ok(hf_mutex_init(&of->lock, &err), "mutex");
+    ok(hf_cond_init(&of->known, &err), "condition");
+}
+
+static void fate_note(hf_unit *unit, void *ctx)
+{
+    fate *of = ctx;
+    const char *text = NULL;
+
+    hf_mutex_lock(&of->lock);
+    of->status = hf_unit_outcome(unit, &text);
+    (void)snprintf(of->text, sizeof(of->text), "%s", text ? text : "");
+    of->is_known = true;
+    hf_cond_signal(&of->known);
+    hf_mutex_unlock(&of->lock);
+    hf_unit_free(unit);
+}
+
+/* How long it took; fails the case after a minute. */
+static int64_t fate_wait_ms(fate *of)
+{
+    int64_t began_us = hf_clock_mono_us(hf_clock_system());
+
+    hf_mutex_lock(&of->lock);
+    while (!of->is_known &&
+           hf_cond_wait_until(&of->known, &of->lock, began_us + 60000000) != HF_TIMEOUT)
+        ;
+    ck_assert(of->is_known);
+    hf_mutex_unlock(&of->lock);
+    return (hf_clock_mono_us(hf_clock_system()) - began_us) / 1000;
+}
+
+static hf_unit *note_unit(hf_world *world, const hf_run_base *base, int64_t epoch, fate *of)
+{
+    hf_unit *unit = hf_unit_new(fate_note, of);
+
+    hf_unit_append(unit, base, epoch, HF_REBASE_NEVER);
+    hf_event_begin(hf_unit_events(unit, 0), HF_EVENT_NOTE_RECORDED, 0, 0);
+    ok(hf_unit_seal(unit, &world->stager, &err), "seal");
+    return unit;
+}
+
+static void signal_offer(hf_world *world, const hf_world_run *run, fate *of)
+{
+    hf_unit *unit = hf_world_signal_unit(world, run, "approve", fate_note, of, &err);
+
+    ck_assert_ptr_nonnull(unit);
+    ok(hf_writer_offer(world->writer, unit, &err), "offer");
+}
+
+/* Waits until the writer's transaction stands before the locked row. */
+static void waits_there(hf_db *db)
+{
+    static const char sql[] =
+        "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' "
+        "AND query LIKE '%UPDATE run%'";
+    int64_t count = 0;
+
+    for (int i = 0; i < 1000 && !count; i++) {
+        hf_db_cursor *cursor = NULL;
+        bool row = false;
+
+        ok(hf_db_query_text(db, sql, NULL, 0, &cursor, &err), "who waits");
+        ok(hf_db_step(cursor, &row, &err), "who waits");
+        count = hf_db_column_int(cursor, 0);
+        hf_db_end(cursor);
+        if (!count)
+            hf_nap_ms(10);
+    }
+    ck_assert_int_gt(count, 0);
+}
+
+/* n02: what a silent node has sent and not committed never comes true once its shards are another
+   one's: its session is ended before they are read. */
+START_TEST(n02_a_taker_ends_the_sessions_of_the_former_owner)
+{
+    hf_test_place *place = hf_test_place_new(HF_ENGINE_POSTGRES);
+    hf_world worlds[2];
+    hf_shards *nodes[2];
+    hf_run_base after;
+    hf_world_run run;
+    fate of;
+    hf_db *db;
+
+    fate_init(&of);
+    for (int i = 0; i < 2; i++)
+        ok(hf_world_open(&worlds[i], hf_test_place_address(place), NULL, &err), "open");
+    nodes[0] = join(&worlds[0], "silent");
+    ok(hf_world_start(&worlds[0], "order-1", &run, &err), "start");
+    db = hf_store_writer(worlds[0].store);
+    ok(hf_db_begin(db, HF_DB_WRITE, &err), "begin"); /* and COMMIT is held on its way */
+    ok(hf_db_exec(db, HF_STMT_META_SET,
+                  (const hf_db_value[]){hf_db_text(HF_SLICE("late")), hf_db_text(HF_SLICE("1"))}, 2,
+                  NULL, &err),
+       "write");
+    leases_end(place);
+    nodes[1] = join(&worlds[1], "taker");
+    ck_assert_int_eq(hf_shards_count(nodes[1]), HF_SHARDS);
+    ck_assert_int_ne(hf_db_commit(db, &err), HF_OK);
+    ok(hf_run_base_get(hf_store_writer(worlds[1].store), run.base.run, &after, &err), "read");
+    ok(hf_writer_offer(worlds[0].writer,
+                       note_unit(&worlds[0], &after, hf_shards_epoch(nodes[0], after.shard), &of),
+                       &err),
+       "offer");
+    (void)fate_wait_ms(&of);
+    ck_assert_int_eq(of.status, HF_CONFLICT); /* the former owner, whose session is a new one */
+    for (int i = 0; i < 2; i++) {
+        hf_shards_leave(nodes[i]);
+        hf_world_close(&worlds[i]);
+    }
+    hf_test_place_free(place);
+}
+END_TEST
+
+/* A role that may not end the other's sessions waits for the batch that is under way. */
+START_TEST(n02_a_taker_without_rights_waits_for_the_batch)
+{
+    static const char grants[] =
+        "DO $do$ BEGIN"
+        "  IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'hf_taker') THEN"
+        "    CREATE ROLE hf_taker LOGIN; END IF;"
+        "  EXECUTE format('GRANT USAGE ON SCHEMA %I TO hf_taker', current_schema());"
+        "  EXECUTE format('GRANT ALL ON ALL TABLES IN SCHEMA %I TO hf_taker', current_schema());"
+        "END $do$";
+    hf_test_place *place = hf_test_place_new(HF_ENGINE_POSTGRES);
+    char address[512];
+    char *user;
+    hf_world worlds[2];
+    hf_shards *nodes[2];
+    hf_world_run run;
+    hf_db *block;
+    hf_db *look;
+    fate of;
+
+    fate_init(&of);
+    ok(hf_world_open(&worlds[0], hf_test_place_address(place), NULL, &err), "open");
+    block = block_open(place);
+    look = block_open(place);
+    ok(hf_db_script(block, grants, &err), "grant");
+    (void)snprintf(address, sizeof(address), "%s", hf_test_place_address(place));
+    user = strstr(address, "holdfast@");
+    ck_assert_ptr_nonnull(user);
+    memcpy(user, "hf_taker", 8);
+    ok(hf_world_open(&worlds[1], address, NULL, &err), "open as another role");
+    nodes[0] = join(&worlds[0], "owner");
+    ok(hf_world_start(&worlds[0], "order-1", &run, &err), "start");
+    run_lock(block, run.base.run);
+    signal_offer(&worlds[0], &run, &of);
+    waits_there(look);
+    leases_end(place);
+    nodes[1] = join_for(&worlds[1], "taker", 1000000);
+    ck_assert_int_eq(hf_shards_count(nodes[1]), 0); /* taken, and not to be read yet */
+    hf_db_rollback(block);
+    (void)fate_wait_ms(&of);
+    ck_assert_msg(of.status == HF_OK, "%s", of.text);
+    ok(hf_shards_renew(nodes[1], true, &unsettled, &err), "renew");
+    ck_assert_msg(unsettled.status == HF_OK, "%s", unsettled.text);
+    ck_assert_int_eq(hf_shards_count(nodes[1]), HF_SHARDS);
+    hf_db_close(look);
+    hf_db_close(block);
+    for (int i = 0; i < 2; i++) {
+        hf_shards_leave(nodes[i]);
+        hf_world_close(&worlds[i]);
+    }
+    hf_test_place_free(place);
+}
+END_TEST
+
+/* Shards are given back when what was under way for them is done, and not before; what comes too
+   late is refused. */
+START_TEST(shards_are_given_back_when_the_writer_is_through)
+{
+    hf_test_place *place = hf_test_place_new(HF_ENGINE_POSTGRES);
+    hf_world worlds[2];
+    hf_shards *nodes[2];
+    hf_world_run run;
+    hf_db *block;
+    hf_db *look;
+    int64_t epoch;
+    int64_t owner;
+    fate of[2];
+
+    for (int i = 0; i < 2; i++) {
+        fate_init(&of[i]);
+        ok(hf_world_open(&worlds[i], hf_test_place_address(place), NULL, &err), "open");
+    }
+    block = block_open(place);
+    look = block_open(place);
+    nodes[0] = join_for(&worlds[0], "giver", 2000000);
+    owner = newest_key;
+    ok(hf_world_start(&worlds[0], "order-42", &run, &err), "start");
+    epoch = hf_shards_epoch(nodes[0], run.base.shard);
+    run_lock(block, run.base.run);
+    ok(hf_writer_offer(worlds[0].writer, note_unit(&worlds[0], &run.base, epoch, &of[0]), &err),
+       "offer");
+    waits_there(look);
+    nodes[1] = join_for(&worlds[1], "newcomer", 2000000);
+    ok(hf_shards_renew(nodes[0], false, &unsettled, &err), "renew, with nobody here any more");
+    ck_assert_int_eq(hf_shards_count(nodes[0]), 0);
+    ck_assert_int_eq(number(look, BLOCK_SHARDS, owner), HF_SHARDS);
+    ok(hf_writer_offer(worlds[0].writer, note_unit(&worlds[0], &run.base, epoch, &of[1]), &err),
+       "offer");
+    hf_db_rollback(block);
+    for (int i = 0; i < 2; i++)
+        (void)fate_wait_ms(&of[i]);
+    ck_assert_msg(of[0].status == HF_OK, "%s", of[0].text);
+    ck_assert_int_eq(of[1].status, HF_CONFLICT);
+    ok(hf_shards_renew(nodes[0], false, &unsettled, &err), "renew");
+    ck_assert_int_eq(number(look, BLOCK_SHARDS, owner), 0);
+    ok(hf_shards_renew(nodes[1], true, &unsettled, &err), "renew");
+    owned_once(nodes, 2);
+    ck_assert_int_gt(number(look, BLOCK_SESSIONS, owner), 1); /* nobody was sent away */
+    hf_db_close(look);
+    hf_db_close(block);
+    for (int i = 0; i < 2; i++) {
+        hf_shards_leave(nodes[i]);
+        hf_world_close(&worlds[i]);
+    }
+    hf_test_place_free(place);
+}
+END_TEST
+
+/* n49: a row that somebody has locked and keeps holds up who wants that row, and for a few seconds;
+   he is told to try again, and all others go on. */
+START_TEST(n49_a_locked_row_does_not_hold_up_others)
+{
+    hf_test_place *place = hf_test_place_new(HF_ENGINE_POSTGRES);
+    int64_t began_us;
+    hf_world world;
+    hf_world_run run;
+    hf_world_run other;
+    hf_db *block;
+    fate of[2];
+
+    ok(hf_world_open(&world, hf_test_place_address(place), NULL, &err), "open");
+    block = block_open(place);
+    ok(hf_world_start(&world, "order-1", &run, &err), "start");
+    run_lock(block, run.base.run);
+    for (int i = 0; i < 2; i++) {
+        char id[16];
+
+        fate_init(&of[i]);
+        began_us = hf_clock_mono_us(hf_clock_system());
+        signal_offer(&world, &run, &of[i]);
+        (void)snprintf(id, sizeof(id), "order-%d", i + 2);
+        ok(hf_world_start(&world, id, &other, &err), "start another");
+        ck_assert_int_lt(hf_clock_mono_us(hf_clock_system()) - began_us, i ? 4000000 : 12000000);
+        (void)fate_wait_ms(&of[i]);
+        ck_assert_int_eq(of[i].status, HF_BUSY);
+    }
+    hf_db_rollback(block);
+    ok(hf_world_signal(&world, &run, "approve", 16, &err), "signal");
+    hf_db_close(block);
     hf_world_close(&world);
     hf_test_place_free(place);
 }
@@ -179,18 +500,18 @@ START_TEST(idle_nodes_leave_their_share)
     nodes[0] = join(&world, "busy");
     nodes[1] = join(&world, "idle");
     for (int round = 0; round < 2; round++) {
-        ok(hf_shards_renew(nodes[1], false, &err), "renew");
-        ok(hf_shards_renew(nodes[0], true, &err), "renew");
+        ok(hf_shards_renew(nodes[1], false, &unsettled, &err), "renew");
+        ok(hf_shards_renew(nodes[0], true, &unsettled, &err), "renew");
     }
     ck_assert_int_eq(hf_shards_count(nodes[0]), HF_SHARDS);
     ck_assert_int_eq(hf_shards_count(nodes[1]), 0);
     for (int round = 0; round < 2; round++)
         for (size_t i = 0; i < 2; i++)
-            ok(hf_shards_renew(nodes[i], false, &err), "renew");
+            ok(hf_shards_renew(nodes[i], false, &unsettled, &err), "renew");
     owned_once(nodes, 2);
     ck_assert_int_eq(hf_shards_count(nodes[1]), HF_SHARDS / 2);
     hf_shards_leave(nodes[0]);
-    ok(hf_shards_renew(nodes[1], false, &err), "renew");
+    ok(hf_shards_renew(nodes[1], false, &unsettled, &err), "renew");
     ck_assert_int_eq(hf_shards_count(nodes[1]), HF_SHARDS);
     hf_shards_leave(nodes[1]);
     hf_world_close(&world);
@@ -269,4 +590,8 @@ END_TEST
 
 HF_PG_SUITE_MAIN("commit/shard", {shares_are_fair, 0}, {former_owner_cannot_write, 0},
                  {idle_nodes_leave_their_share, 0}, {a_backlog_does_not_slow_the_renewal, 0},
-                 {shard_of_an_id_is_fixed, 0})
+                 {shard_of_an_id_is_fixed, 0},
+                 {n02_a_taker_ends_the_sessions_of_the_former_owner, 0},
+                 {n02_a_taker_without_rights_waits_for_the_batch, 120},
+                 {shards_are_given_back_when_the_writer_is_through, 120},
+                 {n49_a_locked_row_does_not_hold_up_others, 120})

@@ -164,7 +164,8 @@ static void schema_spare(const hf_test_place *place)
               "  END LOOP;"
               "  UPDATE meta SET value = md5(random()::text) WHERE name = 'store_id';"
               "  UPDATE counter SET next = 1;"
-              "  UPDATE shard SET node = NULL, epoch = 0 WHERE node IS NOT NULL OR epoch > 0;"
+              "  UPDATE shard SET node = NULL, former = NULL, epoch = 0 WHERE node IS NOT NULL OR "
+              "former IS NOT NULL OR epoch > 0;"
               "  EXECUTE format('ALTER SCHEMA %I RENAME TO %I', mine, spares || mine); END");
 }
 

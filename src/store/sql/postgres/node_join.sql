@@ -4,7 +4,8 @@
 WITH t AS (
     SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS us
 ), dead AS (
-    DELETE FROM node USING t WHERE node.lease_until_us < t.us - 100 * ?3
+    DELETE FROM node WHERE key IN
+        (SELECT n.key FROM node n, t WHERE n.lease_until_us < t.us - 100 * ?3 FOR UPDATE OF n SKIP LOCKED)
 )
 INSERT INTO node (key, name, started_us, lease_until_us)
 SELECT ?1, ?2, t.us, t.us + ?3 FROM t

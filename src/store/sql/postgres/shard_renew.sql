@@ -1,9 +1,11 @@
 -- only postgres
 -- ?1 node key, ?2 lease in microseconds, ?3 microseconds after which work that waits was overlooked,
 -- ?4 name, ?5 1 when there is somebody at the node to do its work. In one statement:
--- renew the node, take free or orphaned shards up to a fair share, give back what is over it -> number, epoch of every
--- shard the node owns now, whether work waits there, the database's time; without shards one row
--- with the time alone. What waits is looked up once, and the shard of each by its key: for each shard anew, or by a
+-- renew the node, take free or orphaned shards up to a fair share -> number, epoch of every shard the node owns now,
+-- whether work waits there, the database's time, whose sessions must end before the shard is read, whether it is over
+-- the share and to be given back (shard_give); then of all: whether shards that nobody has are locked by somebody,
+-- whether a role may write to the store that cannot end this one's sessions, ground and projection version; without
+-- shards one row with these alone. What waits is looked up once, and the shard of each by its key: for each shard anew, or by a
 -- join that the planner may turn around to read every run there is, a long backlog would take longer than the lease.
 WITH t AS (
     SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS us
@@ -18,24 +20,35 @@ WITH t AS (
 ), share AS (
     SELECT CASE WHEN idle THEN 0 ELSE (256 + nodes - 1) / nodes END AS most FROM live
 ), mine AS (
-    SELECT number, epoch, row_number() OVER (ORDER BY number) AS place FROM shard WHERE node = ?1
-), dropped AS (
-    UPDATE shard SET node = NULL FROM mine, share
-    WHERE shard.number = mine.number AND mine.place > share.most RETURNING shard.number
+    SELECT number, epoch, former, row_number() OVER (ORDER BY number) AS place FROM shard WHERE node = ?1
+), room AS (
+    SELECT greatest((SELECT most FROM share) - (SELECT count(*) FROM mine), 0) AS most
 ), loose AS (
-    SELECT s.number FROM shard s, share, t
+    SELECT s.number FROM shard s, t
     WHERE (s.node IS NULL OR NOT EXISTS (SELECT 1 FROM node n WHERE n.key = s.node AND n.lease_until_us > t.us))
         AND s.node IS DISTINCT FROM ?1
     ORDER BY s.number
-    LIMIT greatest((SELECT most FROM share) - (SELECT count(*) FROM mine), 0)
+    LIMIT (SELECT most FROM room)
     FOR UPDATE OF s SKIP LOCKED
 ), taken AS (
-    UPDATE shard SET node = ?1, epoch = shard.epoch + 1 FROM loose, me
-    WHERE shard.number = loose.number RETURNING shard.number, shard.epoch
+    UPDATE shard SET node = ?1, epoch = shard.epoch + 1, former = coalesce(shard.former, shard.node) FROM loose, me
+    WHERE shard.number = loose.number RETURNING shard.number, shard.epoch, shard.former
+), stuck AS (
+    SELECT ((SELECT count(*) FROM shard s, t
+        WHERE (s.node IS NULL OR NOT EXISTS (SELECT 1 FROM node n WHERE n.key = s.node AND n.lease_until_us > t.us))
+            AND s.node IS DISTINCT FROM ?1) > (SELECT count(*) FROM taken)
+        AND (SELECT count(*) FROM taken) < (SELECT most FROM room))::int AS some
 ), own AS (
-    SELECT number, epoch FROM taken
+    SELECT number, epoch, former, 0 AS over FROM taken
     UNION ALL
-    SELECT mine.number, mine.epoch FROM mine, me, share WHERE mine.place <= share.most
+    SELECT mine.number, mine.epoch, mine.former, (mine.place > share.most)::int FROM mine, me, share
+), strange AS (
+    SELECT count(*) AS some FROM pg_roles r, pg_roles me
+    WHERE me.rolname = session_user AND r.oid <> me.oid AND NOT r.rolsuper
+        AND (me.rolsuper OR NOT pg_has_role(r.oid, me.oid, 'USAGE'))
+        AND (me.rolsuper OR NOT pg_has_role(r.oid, 'pg_signal_backend', 'USAGE')
+            OR NOT pg_has_role(r.oid, 'pg_read_all_stats', 'USAGE'))
+        AND r.rolcanlogin AND has_table_privilege(r.oid, 'shard', 'UPDATE')
 ), waiting AS (
     SELECT run FROM (SELECT run FROM task, t WHERE kind = 1 AND status = 1 AND created_us < t.us - ?3 LIMIT 1000) a
     UNION
@@ -44,5 +57,7 @@ WITH t AS (
     SELECT DISTINCT (SELECT i.shard FROM run r JOIN instance i ON i.key = r.instance WHERE r.key = w.run) AS shard
     FROM waiting w
 )
-SELECT own.number, own.epoch, (o.shard IS NOT NULL)::int, t.us
-FROM t LEFT JOIN own ON true LEFT JOIN overdue o ON o.shard = own.number
+SELECT own.number, own.epoch, (o.shard IS NOT NULL)::int, t.us, own.former, own.over, stuck.some,
+    (strange.some > 0)::int, (SELECT value FROM meta WHERE name = 'ground_version')::bigint,
+    (SELECT value FROM meta WHERE name = 'projection_version')::bigint
+FROM t CROSS JOIN stuck CROSS JOIN strange LEFT JOIN own ON true LEFT JOIN overdue o ON o.shard = own.number
