@@ -366,6 +366,65 @@ static hf_status handling_find(hf_handling *h, hf_err *err)
                     : hf_call_aim(call, h->request->id, h->request->run_id, &h->target, err);
 }
 
+/* Whether the command would be refused by where the instance's row points. */
+static bool pointer_doubted(const hf_intake_target *target)
+{
+    return target->base.run == HF_NONE || target->base.run != target->instance.current_run ||
+           target->base.closed_us != HF_NONE;
+}
+
+static hf_status pointer_set(hf_handling *h, int64_t run, int64_t number, hf_err *err)
+{
+    const hf_instance_row *instance = &h->target.instance;
+    const hf_log_field field = hf_log_text("instance_id", instance->id);
+    hf_unit *unit = hf_unit_new(NULL, NULL);
+    hf_status st;
+
+    if (!unit)
+        return hf_err_nomem(err, "an instance");
+    hf_unit_row(unit, 0, hf_row_instance_point(hf_unit_mem(unit), instance, run, number));
+    st = hf_unit_seal(unit, &h->call->slot->stager, err);
+    if (!st)
+        st = hf_engine_commit(h->call->engine, unit, err);
+    hf_unit_free(unit);
+    if (!st)
+        hf_log_write(&h->call->engine->log, HF_LOG_WARN,
+                     "the row of an instance did not name its open run; it was set right", &field,
+                     1);
+    return st;
+}
+
+/* An instance has one open run at most, and the runs' own rows are the truth: a row that names
+   another one is set right. Then HF_CONFLICT, from the beginning; else what was found stays. */
+static hf_status pointer_check(hf_handling *h, hf_status found, hf_err *err)
+{
+    const hf_db_value instance = hf_db_int(h->target.instance.key);
+    hf_db_cursor *cursor = NULL;
+    hf_err failed = {0};
+    int64_t run = HF_NONE;
+    int64_t number = 0;
+    bool row = false;
+    hf_status st;
+
+    hf_call_read_begin(h->call);
+    st = hf_db_query(h->call->in.db, HF_STMT_INSTANCE_OPEN, &instance, 1, &cursor, &failed);
+    if (!st)
+        st = hf_db_step(cursor, &row, &failed);
+    if (!st && row) {
+        run = hf_db_column_int(cursor, 0);
+        number = hf_db_column_int(cursor, 1);
+    }
+    hf_db_end(cursor);
+    hf_call_read_end(h->call);
+    if (!st && (!row || run == h->target.instance.current_run))
+        return found;
+    if (!st)
+        st = pointer_set(h, run, number, &failed);
+    if (!st || st == HF_CONFLICT)
+        return HF_CONFLICT;
+    return hf_err_set(err, st, "%s", failed.text);
+}
+
 /* One try. HF_CONFLICT, and for kinds that make HF_EXISTS: another may do better. */
 static hf_status handling_try(hf_handling *h, const command_kind *kind, bool makes, hf_err *err)
 {
@@ -381,6 +440,8 @@ static hf_status handling_try(hf_handling *h, const command_kind *kind, bool mak
         finds = false;
         st = HF_OK;
     }
+    if (finds && !h->known && (st == HF_CORRUPT || (!st && pointer_doubted(&h->target))))
+        st = pointer_check(h, st, err);
     if (!st && finds)
         st = hf_handling_aim(h, err);
     if (!st && finds)

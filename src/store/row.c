@@ -45,6 +45,19 @@ hf_row *hf_row_instance_advance(hf_mem *mem, const hf_instance_row *row, int64_t
     return hf_row_end(&b);
 }
 
+hf_row *hf_row_instance_point(hf_mem *mem, const hf_instance_row *row, int64_t current_run,
+                              int64_t run_count)
+{
+    hf_row_builder b = hf_row_begin(mem, HF_OP_INSTANCE_POINT);
+
+    hf_row_put_int(&b, row->key);
+    hf_row_put_int(&b, current_run);
+    hf_row_put_int(&b, run_count);
+    hf_row_put_int(&b, row->current_run);
+    hf_row_put_int(&b, row->run_count);
+    return hf_row_end(&b);
+}
+
 hf_row *hf_row_instance_continue(hf_mem *mem, int64_t key, int64_t run_count, int64_t current_run)
 {
     hf_row_builder b = hf_row_begin(mem, HF_OP_INSTANCE_CONTINUE);

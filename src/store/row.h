@@ -248,6 +248,9 @@ hf_row *hf_row_instance_new(hf_mem *mem, const hf_instance_row *row, int64_t epo
 hf_row *hf_row_instance_child(hf_mem *mem, const hf_instance_row *row);
 /* An instance that exists has its next run; its row says which and how many there are then. */
 hf_row *hf_row_instance_advance(hf_mem *mem, const hf_instance_row *row, int64_t expected_count);
+/* Bare: the instance's newest run is another one than its row says, unless that has changed. */
+hf_row *hf_row_instance_point(hf_mem *mem, const hf_instance_row *row, int64_t current_run,
+                              int64_t run_count);
 /* Bare: an instance without a run. */
 hf_row *hf_row_instance_reserve(hf_mem *mem, const hf_instance_row *row);
 hf_row *hf_row_instance_continue(hf_mem *mem, int64_t key, int64_t run_count, int64_t current_run);

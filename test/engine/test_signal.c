@@ -396,6 +396,39 @@ HF_BOTH_ENGINES(dedup_key_outlives_the_run)
     hf_kit_close(d);
 }
 
+/* n12: a row of an instance that does not name its open run, but nothing, an older run or one of
+   another instance: the command finds the open run, sets the row right, and reaches no other. */
+HF_BOTH_ENGINES(n12_a_drifted_pointer_is_set_right)
+{
+    static const char *const drifts[] = {
+        "UPDATE instance SET current_run = NULL, run_count = 0 WHERE id = 'i'",
+        "UPDATE instance SET run_count = 1, current_run = (SELECT r.key FROM run r WHERE "
+        "r.instance "
+        "= instance.key AND r.number = 1) WHERE id = 'i'",
+        "UPDATE instance SET current_run = (SELECT r.current_run FROM instance r WHERE r.id = "
+        "'other') WHERE id = 'i'"};
+    hf_engine *d = hf_kit_open(kind, &app);
+
+    hf_kit_begin(d, "one", "other", NULL);
+    hf_kit_begin(d, "again", "i", hf_json(d, "{'left': 3}"));
+    hf_kit_ok(d, hf_signal(d, "i", "any", hf_json(d, "[0]")));
+    hf_kit_settle(d);
+    for (int i = 0; i < 3; i++) {
+        hf_kit_sql(d, drifts[i]);
+        hf_kit_settle(d); /* a start of the engine does not know better */
+        hf_kit_ok(d, hf_signal(d, "i", "any", hf_json(d, "[%d]", i + 1)));
+        hf_kit_settle(d);
+        ck_assert_int_eq(hf_kit_number(d,
+                                       "SELECT count(*) FROM instance i JOIN run r ON r.instance "
+                                       "= i.key WHERE i.id = 'i' AND r.key = i.current_run AND "
+                                       "r.number = i.run_count"),
+                         1);
+    }
+    ck_assert_str_eq(hf_kit_result(d, "i"), "3");
+    ck_assert_str_eq(hf_test_status(d, "other"), "waiting signal:any");
+    hf_kit_close(d);
+}
+
 HF_PG_SUITE_MAIN("engine/signal", HF_BOTH(b022_payload_rules),
                  HF_BOTH(b023_buffered_signals_keep_their_order), HF_BOTH(b024_wait_id_is_kept),
                  HF_BOTH(b025_repeated_waits_differ), HF_BOTH(b028_b073_historical_run_refuses),
@@ -406,4 +439,4 @@ HF_PG_SUITE_MAIN("engine/signal", HF_BOTH(b022_payload_rules),
                  HF_BOTH(b043_pending_signals_have_a_limit),
                  HF_BOTH(b044_oversize_payload_is_refused), HF_BOTH(b045_b046_newest_run_receives),
                  HF_BOTH(b047_cursor_moves_forward_only), HF_BOTH(dedup_key_sends_once),
-                 HF_BOTH(dedup_key_outlives_the_run))
+                 HF_BOTH(dedup_key_outlives_the_run), HF_BOTH(n12_a_drifted_pointer_is_set_right))

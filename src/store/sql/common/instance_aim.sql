@@ -5,4 +5,4 @@ SELECT i.key, i.shard, i.type, i.business_key, i.current_run, i.run_count, i.cre
        r.command_seq, r.message_seq, r.message_cursor, r.crash_count, r.created_us, r.closed_us, r.archived_us,
        r.execution_deadline_us, r.run_deadline_us, i.shard, i.namespace, r.open_signals, r.open_updates,
        r.definition, r.queue
-FROM instance i LEFT JOIN run r ON r.key = i.current_run WHERE i.namespace = ?1 AND i.id = ?2
+FROM instance i LEFT JOIN run r ON r.key = i.current_run AND r.instance = i.key WHERE i.namespace = ?1 AND i.id = ?2
