@@ -753,6 +753,20 @@ hf_keys *hf_writer_keys(hf_writer *writer)
     return writer->batch.keys;
 }
 
+void hf_writer_stop(hf_writer *writer, const hf_err *why)
+{
+    bool stopped;
+
+    hf_mutex_lock(&writer->lock);
+    stopped = writer->failure.status != HF_OK;
+    hf_mutex_unlock(&writer->lock);
+    if (!stopped)
+        failure_set(writer, why->status, why);
+    hf_mutex_lock(&writer->lock);
+    hf_cond_signal(&writer->work);
+    hf_mutex_unlock(&writer->lock);
+}
+
 hf_status hf_writer_failure(hf_writer *writer, hf_err *out_failure)
 {
     hf_status st;

@@ -105,6 +105,9 @@ HF_NODISCARD hf_status hf_writer_quiet(hf_writer *writer, int64_t until_us, hf_e
 /* Keys for rows; see keys.h. */
 hf_keys *hf_writer_keys(hf_writer *writer);
 
+/* Stops it for good, for a reason that somebody else found. Any thread. */
+void hf_writer_stop(hf_writer *writer, const hf_err *why);
+
 /* Why the writer stopped: HF_OK while it works. */
 hf_status hf_writer_failure(hf_writer *writer, hf_err *out_failure);
 

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/thread.h"
 #include "engine/awaited.h"
+#include "engine/core_impl.h"
 #include "store/keys.h"
 
 /* Times of renewals are parts of the lease. */
@@ -18,7 +19,8 @@ enum {
     CALM_PART = 100,             /* between two, however often the others call */
     PATIENCE_US = 20000000,      /* with workers that do not come here */
     PATIENCE_MOST_US = 80000000, /* when giving the work away did not help either */
-    YIELD_US = 15000000          /* how long it is the others' then */
+    STOPPED_US = 60000000,
+    YIELD_US = 15000000 /* how long it is the others' then */
 };
 
 static const hf_hint LOOK = {.kind = HF_HINT_LOOK};
@@ -35,6 +37,7 @@ struct hf_node {
     /* the thread's */
     int64_t epochs[HF_SHARDS]; /* under which the core knows them */
     bool troubled;             /* the last renewal failed, and that was said */
+    bool stopped;              /* the store is a newer program's now */
     bool unsettled;            /* sessions of a former owner may be there, and that was said */
     bool served;               /* at the last renewal somebody was here to do the work */
     int64_t patience_us;
@@ -93,6 +96,37 @@ static bool node_serves(hf_node *node, int64_t now_us)
     return !node->o.serves || node->o.serves(node->o.ctx);
 }
 
+/* By which the core hears that it is to stop; the node may be gone by then. */
+typedef struct stop_call {
+    hf_core_call base;
+    hf_err why;
+} stop_call;
+
+static void core_stop(hf_core *core, hf_core_call *call)
+{
+    stop_call *stop = (stop_call *)call;
+
+    if (core)
+        hf_core_fail(core, stop->why.status, &stop->why);
+    hf_alloc_free(stop);
+}
+
+/* Nothing is written any more; the lease runs out, and newer nodes go on. A core that cannot be
+   told finds out when it writes. */
+static void node_stop(hf_node *node, const hf_err *why)
+{
+    stop_call *stop = hf_alloc(sizeof(*stop));
+
+    node->stopped = node->troubled = true;
+    trouble_tell(node, "this node stops", why);
+    hf_writer_stop(node->o.writer, why);
+    if (!stop)
+        return;
+    *stop = (stop_call){.base.run = core_stop, .why = *why};
+    if (hf_core_call_post(node->core, &stop->base, NULL))
+        hf_alloc_free(stop);
+}
+
 /* Returns when to renew next. */
 static int64_t node_renew(hf_node *node, int64_t *valid_us)
 {
@@ -102,7 +136,13 @@ static int64_t node_renew(hf_node *node, int64_t *valid_us)
     bool turned = serves != node->served;
     hf_err unsettled;
     hf_err err = {0};
-    hf_status st = hf_shards_renew(node->shards, serves, &unsettled, &err);
+    hf_status st;
+
+    if (node->stopped)
+        return now_us + STOPPED_US;
+    st = hf_shards_renew(node->shards, serves, &unsettled, &err);
+    if (st == HF_NEWER)
+        node_stop(node, &err);
 
     if (st && !node->troubled)
         trouble_tell(node, "the lease of this node's shards cannot be renewed", &err);

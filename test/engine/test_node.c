@@ -584,8 +584,39 @@ START_TEST(n11_reports_outlive_their_node)
 }
 END_TEST
 
+/* n47: a node whose store was migrated by a newer program stops with a sentence that says so. */
+START_TEST(n47_a_migrated_store_is_left_alone)
+{
+    hf_test_place *place = hf_test_place_new(HF_ENGINE_POSTGRES);
+    hf_engine *d = NULL;
+    hf_status st = HF_OK;
+    hf_value out = NULL;
+    hf_db *db = NULL;
+    hf_err err = {0};
+
+    hf_kit_ok(d, hf_open(hf_test_place_address(place), &app, &d));
+    hf_kit_ok(d, hf_set(d, "node_lease_ms", "1000"));
+    hf_kit_ok(d, hf_start(d, "waits", NULL, .id = "w"));
+    ck_assert_int_eq(hf_test_place_dial(place, HF_DB_WRITE, NULL, 0, &db, &err), HF_OK);
+    ck_assert_int_eq(
+        hf_db_script(db, "UPDATE meta SET value = '99' WHERE name = 'ground_version'", &err),
+        HF_OK);
+    hf_db_close(db);
+    for (int i = 0; i < 3000 && st == HF_OK; i++) {
+        hf_nap_ms(20);
+        st = hf_start(d, "naps", NULL, .id = id_of("n", i));
+    }
+    ck_assert_int_eq(st, HF_STOPPED);
+    ck_assert_msg(strstr(hf_errmsg(d), "migrated to ground version 99"), "%s", hf_errmsg(d));
+    ck_assert_int_ne(hf_result(d, "w", hf_seconds(60), &out, NULL), HF_TIMEOUT);
+    ck_assert_int_eq(hf_run(d), HF_NEWER);
+    hf_close(d);
+    hf_test_place_free(place);
+}
+END_TEST
+
 HF_PG_SUITE_MAIN("engine/node", {any_node_takes_commands, 180},
                  {n23_a_front_end_hears_at_once, 180}, {n23_two_nodes_hear_at_once, 180},
                  {n23_a_watch_hears_at_once, 180}, {n11_any_node_takes_reports, 180},
                  {n11_reports_outlive_their_node, 180}, {signals_follow_a_run_that_goes_on, 180},
-                 {nodes_come_and_go, 180})
+                 {nodes_come_and_go, 180}, {n47_a_migrated_store_is_left_alone, 120})
