@@ -19,6 +19,7 @@ import collections
 import json
 import os
 import random
+import resource
 import shutil
 import signal
 import subprocess
@@ -623,6 +624,7 @@ def main():
     shutil.rmtree(logs, ignore_errors=True)
     os.makedirs(logs)
     failed = 0
+    resource.setrlimit(resource.RLIMIT_CORE, (resource.getrlimit(resource.RLIMIT_CORE)[1],) * 2)
     print(f"chaos on {args.store}, {args.seconds:g} s of faults; again with: "
           f"HF_CHAOS_SEED={args.seed} HF_CHAOS_SECONDS={args.seconds:g} {' '.join(sys.argv)}", flush=True)
     with tempfile.TemporaryDirectory() as folder:

@@ -39,7 +39,8 @@ class Process:
         if self.as_user and os.getuid() == 0:
             command = ["setpriv", "--reuid=" + self.as_user, "--regid=" + self.as_user, "--init-groups"] + command
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE if self.ready else self.log,
-                                        stderr=self.log, env=self.env, start_new_session=True)
+                                        stderr=self.log, env=self.env, start_new_session=True,
+                                        cwd=None if self.as_user else self.world.logs)  # for its core, if it leaves one
 
     def line(self, limit_s):
         """The line that says that it works; None: it ended, or was silent for too long."""
