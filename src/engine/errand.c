@@ -127,15 +127,15 @@ hf_status hf_errand_report(hf_core *core, hf_ticket *ticket, hf_err *err)
 }
 
 /* They are noted first: the next worker may take one at once. Without memory for the notes the
-   leases end by themselves. */
+   leases end by themselves. A node without workers of its own is asked by others too. */
 int64_t hf_errand_give_up(hf_core *core, int64_t namespace_key, hf_slice worker, bool unheard)
 {
     hf_task_lease *leases = NULL;
     int64_t given_up = 0;
     size_t count = 0;
 
-    if (hf_matching_leases_of(core->o.matching, HF_ERRAND_KINDS, namespace_key, worker, &leases,
-                              &count, NULL))
+    if (!core->o.matching || hf_matching_leases_of(core->o.matching, HF_ERRAND_KINDS, namespace_key,
+                                                   worker, &leases, &count, NULL))
         return 0;
     for (size_t i = 0; i < count; i++) {
         if (unheard && !leases[i].unheard)

@@ -510,6 +510,29 @@ START_TEST(n11_any_node_takes_reports)
 }
 END_TEST
 
+/* A worker leaves one node, and the others are told, also a program that has all its types and lets
+   no workers in: it holds nothing for them, and goes on. */
+START_TEST(workers_leave_beside_a_node_that_lets_none_in)
+{
+    hf_test_place *place = hf_test_place_new(HF_ENGINE_POSTGRES);
+    hf_engine *nodes[2] = {desk_open(place), NULL};
+
+    hf_kit_ok(nodes[1], hf_open(hf_test_place_address(place), &app, &nodes[1]));
+    hf_kit_ok(nodes[1], hf_set(nodes[1], "node_lease_ms", "1000"));
+    hf_kit_ok(nodes[1], hf_start(nodes[1], "naps", hf_json(nodes[1], "{'ms': 1}"), .id = "a"));
+    completes(nodes[1], "a");
+    (void)task_now(nodes[0], HF_TASK_WORKFLOW); /* somebody is there to do the work */
+    balance(nodes, 2);
+    ck_assert_int_eq(hf_workers_release(nodes[0], "w1"), 0);
+    ck_assert_int_eq(hf_workers_idle(nodes[0], "w1"), 0);
+    hf_close(nodes[0]);
+    hf_kit_ok(nodes[1], hf_start(nodes[1], "naps", hf_json(nodes[1], "{'ms': 1}"), .id = "b"));
+    completes(nodes[1], "b");
+    hf_close(nodes[1]);
+    hf_test_place_free(place);
+}
+END_TEST
+
 /* A process of its own that is a node, hands out attempts and says which, until it is killed. */
 static _Noreturn void victim_run(hf_test_place *place, int out)
 {
@@ -618,5 +641,6 @@ END_TEST
 HF_PG_SUITE_MAIN("engine/node", {any_node_takes_commands, 180},
                  {n23_a_front_end_hears_at_once, 180}, {n23_two_nodes_hear_at_once, 180},
                  {n23_a_watch_hears_at_once, 180}, {n11_any_node_takes_reports, 180},
+                 {workers_leave_beside_a_node_that_lets_none_in, 180},
                  {n11_reports_outlive_their_node, 180}, {signals_follow_a_run_that_goes_on, 180},
                  {nodes_come_and_go, 180}, {n47_a_migrated_store_is_left_alone, 120})
