@@ -333,6 +333,11 @@ int64_t hf_far_news(const hf_far *code)
     return code->news_seq;
 }
 
+bool hf_far_reopened(const hf_far *code)
+{
+    return code->reopened;
+}
+
 int64_t hf_far_update(const hf_far *code)
 {
     for (size_t i = 0; i < code->message_count; i++)
@@ -494,12 +499,15 @@ static hf_history_shape decision_shape(hf_decision kind)
 /* The code may have gone past the condition into another one when it was told of a message since.
    With a further message on the way that stays open: the worker gets another task at once, and code
    that replays must find both messages at the wait, not its end between them. */
-static bool condition_passed(const hf_far *code, const far_step *wait, const hf_decision_row *row)
+static bool condition_passed(hf_far *code, const far_step *wait, const hf_decision_row *row)
 {
-    if (code->unseen_seq && code->row_count == 0 && hf_slice_equal(wait->key, row->name) &&
-        hf_slice_equal(wait->fingerprint, row->wait.fingerprint))
+    bool same = code->row_count == 0 && hf_slice_equal(wait->key, row->name) &&
+                hf_slice_equal(wait->fingerprint, row->wait.fingerprint);
+
+    if (code->received_seq <= wait->seq || (same && code->unseen_seq))
         return false;
-    return code->received_seq > wait->seq;
+    code->reopened |= same;
+    return true;
 }
 
 /* The open step that the command stands for: the oldest of its shape that none before it took. */
@@ -646,6 +654,7 @@ hf_status hf_far_turn(hf_far *code, const hf_worker_answer *answer, hf_decision_
     code->rows = NULL;
     code->row_count = 0;
     code->row_room = 0;
+    code->reopened = false;
     for (size_t i = 0; i < code->step_count; i++)
         code->steps[i].claimed = false;
     for (size_t i = 0; i < code->closed_count; i++)

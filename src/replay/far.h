@@ -34,6 +34,10 @@ HF_NODISCARD hf_status hf_far_turn(hf_far *code, const hf_worker_answer *answer,
 /* The newest event that a worker should react to; what it has seen is below when it has none. */
 int64_t hf_far_news(const hf_far *code);
 
+/* Whether the last turn ends a wait and begins it again, because no further message was on the way:
+   its unit may not be re-based over one. */
+bool hf_far_reopened(const hf_far *code);
+
 /* The oldest update that waits to be applied: the seq of its UpdateAccepted, 0: none. */
 int64_t hf_far_update(const hf_far *code);
 

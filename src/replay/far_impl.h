@@ -52,6 +52,7 @@ struct hf_far {
     int64_t received_seq; /* newest message it knows that may have changed what its code does */
     int64_t unseen_seq;   /* the same that it does not know; 0: none */
     hf_mem *rows_mem;     /* of the newest turn */
+    bool reopened;        /* it ended a condition and opens the same again */
     hf_decision_row *rows;
     size_t row_count;
     size_t row_room;

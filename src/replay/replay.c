@@ -213,11 +213,13 @@ static hf_status turn_step(hf_replay *replay, hf_turn *out_turn, hf_err *err)
 static hf_status turn_far(hf_replay *replay, hf_turn *out_turn, hf_err *err)
 {
     const hf_worker_answer *answer = replay->answer;
+    hf_status st;
 
     replay->answer = NULL;
-    replay->measured = answer && answer->measured;
     *out_turn = HF_TURN_PARKED;
-    return hf_far_turn(replay->far, answer, &replay->decisions, &replay->decision_count, err);
+    st = hf_far_turn(replay->far, answer, &replay->decisions, &replay->decision_count, err);
+    replay->measured = (answer && answer->measured) || hf_far_reopened(replay->far);
+    return st;
 }
 
 hf_status hf_replay_turn(hf_replay *replay, hf_turn *out_turn, hf_err *err)

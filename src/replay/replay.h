@@ -113,8 +113,9 @@ HF_NODISCARD hf_status hf_replay_turn(hf_replay *replay, hf_turn *out_turn, hf_e
 /* The decisions of the last turn, in order; borrowed until the next turn. */
 const hf_decision_row *hf_replay_decisions(const hf_replay *replay, size_t *out_count);
 
-/* Whether code asked in the last turn how long history is. A unit that holds the fact it was
-   measured at may then not be re-based: a replay would measure otherwise. */
+/* Whether code asked in the last turn how long history is, or code elsewhere decided what depends
+   on which message is the newest. A unit that holds the fact it was measured at may then not be
+   re-based: a replay would measure otherwise. */
 bool hf_replay_measured(const hf_replay *replay);
 
 /* Whether an update failed in the last turn: the turn ended there, and the code has seen a change

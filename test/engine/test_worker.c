@@ -247,6 +247,38 @@ HF_BOTH_ENGINES(a_condition_goes_on_behind_a_signal_that_came_meanwhile)
     hf_kit_close(d);
 }
 
+static void signal_between(void *ctx)
+{
+    hf_engine *other = ctx;
+
+    hf_kit_ok(other, hf_signal(other, "a", "go", hf_json(other, "[2]")));
+}
+
+/* The same when the second signal comes at another node, right before the commit. */
+START_TEST(a_condition_goes_on_behind_a_signal_of_another_node)
+{
+    const char *waits = "[{'type': 'open_condition_wait', 'condition_key': 'all'}]";
+    hf_engine *d = open_with_workers(HF_ENGINE_POSTGRES);
+    hf_engine *other;
+    hf_value task;
+
+    hf_kit_ok(d, hf_workers_type(d, "t", hf_json(d, "{'signals': ['go']}"), NULL));
+    hf_kit_ok(d, hf_start(d, "t", NULL, .id = "a"));
+    answer(d, task_get(d, HF_TASK_WORKFLOW, "w"), waits);
+    other = hf_kit_join(d, &app);
+    hf_kit_ok(d, hf_signal(d, "a", "go", hf_json(d, "[1]")));
+    task = task_get(d, HF_TASK_WORKFLOW, "w");
+    hf_kit_meddle(d, 1, signal_between, other);
+    answer(d, task, waits);
+    ck_assert_int_eq(hf_test_count(d, "a", "SignalReceived"), 2);
+    ck_assert_int_eq(hf_test_count(d, "a", "ConditionWaitOpened"), 1);
+    answer(d, task_get(d, HF_TASK_WORKFLOW, "w"), waits);
+    ck_assert_int_eq(hf_test_count(d, "a", "ConditionWaitOpened"), 2);
+    hf_kit_leave(other);
+    hf_kit_close(d);
+}
+END_TEST
+
 /* Updates that come while a worker decides to continue as new: one for the instance goes on to the
    next run, one for the run that ends fails with it. */
 HF_BOTH_ENGINES(b080_updates_at_a_continue_as_new)
@@ -715,6 +747,7 @@ HF_PG_SUITE_MAIN(
     HF_BOTH_SLOW(n45_a_run_ends_with_5000_signals, 300),
     HF_BOTH(b035_signal_while_the_task_is_held),
     HF_BOTH(a_condition_goes_on_behind_a_signal_that_came_meanwhile),
+    {a_condition_goes_on_behind_a_signal_of_another_node, 60},
     HF_BOTH(b080_updates_at_a_continue_as_new), HF_BOTH(work_finds_the_worker_that_waits),
     HF_BOTH(b198_late_and_foreign_reports_are_refused), HF_BOTH(returned_tasks_come_back_later),
     HF_BOTH(far_activities_of_local_workflows), HF_BOTH(a_crash_loses_no_task),
