@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """chaos.py: servers, nodes, workers and clients under faults; then everything is held against what clients were told.
 
-    chaos.py --build DIR [--store sqlite|postgres|mixed] [--seconds 30] [--seed N] [--venv DIR] [--logs DIR]
+    chaos.py --build DIR [--store sqlite|postgres|mixed|divided] [--seconds 30] [--seed N] [--venv DIR] [--logs DIR]
 
-sqlite is one `holdfast serve`; postgres are two on one database, mixed is one and a program that embeds the engine. Workers
+sqlite is one `holdfast serve`; postgres are two on one database, mixed is one and a program that embeds the engine; divided
+are two whose workers have different parts: workflows in C at one, activities and the SDK at the other. Workers
 in C, and with --venv of the Python SDK, work through a proxy of our own; so do the clients, and so do the servers with
 PostgreSQL. Faults come from the seed: SIGKILL of servers, workers and PostgreSQL, SIGSTOP for longer than leases, a network
 that delays, cuts, dribbles and holds (also each COMMIT), a full disk. Each kind must take effect or the run fails. When they
@@ -42,7 +43,8 @@ OPEN_MAX = 8             # workflows that a client has open at a time
 SIGNALS_MAX = 12
 PATIENCE_S = 60 * float(os.environ.get("CK_TIMEOUT_MULTIPLIER", "1"))
 RSS_MAX_MB = 384
-DISK_BYTES = {"sqlite": 64 << 20, "postgres": 320 << 20, "mixed": 320 << 20}
+DISK_BYTES = {"sqlite": 64 << 20, "postgres": 320 << 20, "mixed": 320 << 20,
+              "divided": 320 << 20}
 SET = f"node_lease_ms={LEASE_MS},workflow_task_lease_ms=4000,activity_lease_ms=4000,update_behind_signal=queue"
 QUEUE = "chaos"
 
@@ -124,16 +126,19 @@ class Chaos:
             self.processes.append(self.nodes[-1])
             self.nodes[-1].start()
         self.python = self.python_find(venv) if self.store_kind != "mixed" else None
+        divided = self.store_kind == "divided"
         for i in range(2):
             server = self.servers[i % len(self.servers)]
-            self.worker_make(f"c-{i}", [worker, "worker", "--store", f"http://127.0.0.1:{server.outer}"])
-            if self.python and server.number == i:
+            self.worker_make(f"c-{i}", [worker, "worker", "--store", f"http://127.0.0.1:{server.outer}"],
+                             ("workflows", "activities")[i] if divided else "all")
+            if self.python and server.number == i and not (divided and i == 0):
                 self.worker_make(f"py-{i}", [self.python, os.path.join(HERE, "sdk_worker.py"),
                                              f"http://127.0.0.1:{server.outer}", f"py-{i}", self.effects])
         self.await_workers()
 
-    def worker_make(self, name, command):
-        worker = Process(self, "worker-" + name, command, env={"CHAOS_EFFECTS": self.effects, "HF_WORKER_ID": name})
+    def worker_make(self, name, command, part="all"):
+        worker = Process(self, "worker-" + name, command, env={"CHAOS_EFFECTS": self.effects, "HF_WORKER_ID": name,
+                                                               "CHAOS_PART": part})
         self.workers.append(worker)
         self.processes.append(worker)
         self.registered[worker] = name
@@ -613,7 +618,7 @@ def own_mounts():
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", required=True)
-    parser.add_argument("--store", choices=("sqlite", "postgres", "mixed"), default="sqlite")
+    parser.add_argument("--store", choices=("sqlite", "postgres", "mixed", "divided"), default="sqlite")
     parser.add_argument("--seconds", type=float, default=float(os.environ.get("HF_CHAOS_SECONDS", "30")))
     parser.add_argument("--seed", type=int, default=int(os.environ.get("HF_CHAOS_SEED", SEED_DEFAULT)))
     parser.add_argument("--venv")

@@ -232,6 +232,16 @@ static const hf_workflow_def workflows[] = {
 static const hf_activity_def activities[] = {{hf_fn(effect)}, {0}};
 static const hf_app app = {
     .name = "chaos", .queue = "chaos", .workflows = workflows, .activities = activities};
+static const hf_app app_workflows = {.name = "chaos", .queue = "chaos", .workflows = workflows};
+static const hf_app app_activities = {.name = "chaos", .queue = "chaos", .activities = activities};
+
+/* What CHAOS_PART says this program has: everything, "workflows" or "activities". */
+static const hf_app *app_of(const char *part)
+{
+    if (part && strcmp(part, "workflows") == 0)
+        return &app_workflows;
+    return part && strcmp(part, "activities") == 0 ? &app_activities : &app;
+}
 
 static void *stop_await(void *engine)
 {
@@ -282,7 +292,7 @@ int main(int argc, char **argv)
     sigset_t stop;
 
     if (argc < 3 || strcmp(argv[1], "node") != 0)
-        return hf_main(argc, argv, &app);
+        return hf_main(argc, argv, app_of(getenv("CHAOS_PART")));
     (void)sigemptyset(&stop);
     (void)sigaddset(&stop, SIGTERM);
     (void)sigprocmask(SIG_BLOCK, &stop, NULL); /* before there are threads */
