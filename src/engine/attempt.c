@@ -420,6 +420,7 @@ void hf_attempt_lost(hf_core *core, hf_job *job)
         return;
     }
     start->job->count.lost++;
+    start->former = hf_errand_holder(core, job, start->job->mem);
     return_record(core, start);
     hf_errand_attempt_end(core, job, HF_TASK_EXPIRE);
     (void)hf_map_int_remove(core->jobs, (uint64_t)job->activity);
@@ -539,6 +540,8 @@ hf_status hf_attempt_found(live_run *run, hf_db_cursor *row, hf_err *err)
         return st;
     }
     start->job = job;
+    if (!lost && !hf_db_column_null(row, 12))
+        start->former = hf_slice_of(hf_mem_text(job->mem, hf_db_column_bytes(row, 12)));
     start->available_us = hf_db_column_null(row, 8) ? hf_core_now(core) : hf_db_column_int(row, 8);
     start_wait(run, start);
     return HF_OK;

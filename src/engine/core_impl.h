@@ -29,6 +29,8 @@ typedef struct core_start {
     hf_slice worker;  /* that one, in the job's memory */
     int64_t lease_us; /* for as long; 0: it did not say */
     int64_t until_us; /* as it is on the record */
+    hf_slice former;  /* whose lost attempt this is to follow, and who may report on that until it
+                         begins; in the job's memory; ptr NULL: nobody */
 } core_start;
 
 /* A timer that is due, or an activity for which something is. */
@@ -93,6 +95,7 @@ typedef struct core_far {
         bool sticky;       /* the worker had the run last */
         int64_t taken_us;
         int64_t again_us; /* not offered before */
+        bool lost;        /* its holder was, who may report until another has the task */
     } lease;
     struct hf_ticket *answer; /* the turn at hand decides it, */
     bool drafted;             /* or the unit under way has what it decided */

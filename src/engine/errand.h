@@ -124,6 +124,9 @@ void hf_errand_hold(live_run *run);
 HF_NODISCARD hf_status hf_errand_found(live_run *run, hf_job *job, hf_slice owner,
                                        int64_t lease_until_us, hf_err *err);
 
+/* Who has the attempt, in `mem`; ptr NULL: no worker elsewhere, or it is not known. */
+hf_slice hf_errand_holder(const hf_core *core, const hf_job *job, hf_mem *mem);
+
 /* When its worker is to have shown itself; HF_NONE: no worker elsewhere has it. */
 int64_t hf_errand_lease_end(const hf_core *core, const hf_job *job);
 

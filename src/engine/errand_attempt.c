@@ -230,6 +230,16 @@ int64_t hf_errand_lease_end(const hf_core *core, const hf_job *job)
                                                                            : (int64_t)HF_NONE;
 }
 
+hf_slice hf_errand_holder(const hf_core *core, const hf_job *job, hf_mem *mem)
+{
+    const hf_task_key key = job_key(job);
+    hf_task_holder holder;
+
+    return job->far && hf_matching_leased(core->o.matching, &key, &holder) && holder.worker[0]
+               ? hf_slice_of(hf_mem_text(mem, hf_slice_of(holder.worker)))
+               : (hf_slice){0};
+}
+
 void hf_errand_attempt_end(hf_core *core, const hf_job *job, hf_task_move how)
 {
     const hf_task_key key = job_key(job);
@@ -294,6 +304,85 @@ static void report_drop(hf_job *job)
     }
 }
 
+/* The row of the attempt that is reported on: the run that it is of. False: that attempt is not the
+   newest, or another node has it. */
+static bool attempt_run(const hf_core *core, const hf_ticket *ticket, int64_t *out_run)
+{
+    const hf_db_value params[] = {hf_db_int(ticket->key), hf_db_int(ticket->namespace_key)};
+    hf_db_cursor *cursor = NULL;
+    bool row = false;
+    bool ours;
+    hf_err err;
+
+    ours = !hf_db_query(core->db, HF_STMT_ACTIVITY_FIND, params, 2, &cursor, &err) &&
+           !hf_db_step(cursor, &row, &err) && row && hf_db_column_null(cursor, 8) &&
+           hf_db_column_int(cursor, 4) == ticket->attempt &&
+           (!core->o.shards ||
+            hf_shards_epoch(core->o.shards, hf_db_column_int(cursor, 9)) != HF_NONE);
+    if (ours)
+        *out_run = hf_db_column_int(cursor, 1);
+    hf_db_end(cursor);
+    return ours;
+}
+
+/* The start behind a lost attempt whose worker lives after all; NULL: it has begun, or the attempt
+   is another's. */
+static core_start *start_late(hf_core *core, const hf_ticket *ticket, live_run **out_run)
+{
+    int64_t key = 0;
+    core_start *start;
+
+    if (!attempt_run(core, ticket, &key))
+        return NULL;
+    *out_run = hf_map_int_get(core->runs, (uint64_t)key);
+    start = *out_run ? hf_attempt_waiting(*out_run, ticket->key) : NULL;
+    return start && start->former.ptr && start->job->count.attempt == ticket->attempt + 1 &&
+                   (!ticket->worker.ptr || hf_slice_equal(start->former, ticket->worker))
+               ? start
+               : NULL;
+}
+
+/* The loss did not happen: the job that was to follow is the attempt that reports. */
+static hf_job *start_take_back(live_run *run, core_start *start)
+{
+    core_start **at = &run->starts;
+    hf_job *job = start->job;
+
+    while (*at != start)
+        at = &(*at)->next;
+    *at = start->next;
+    hf_errand_release(run->core, start);
+    hf_alloc_free(start);
+    job->count.attempt--;
+    job->count.lost--;
+    job->far = true;
+    return job;
+}
+
+/* True: the report is of an attempt that was held for lost, and is taken. */
+static bool report_late(hf_core *core, hf_ticket *ticket)
+{
+    live_run *run = NULL;
+    core_start *start = start_late(core, ticket, &run);
+    hf_job *job;
+
+    if (!start)
+        return false;
+    if (ticket->what == HF_TICKET_BEAT) { /* it may go on until somebody else begins */
+        hf_ticket_end(ticket, HF_OK, "", "");
+        return true;
+    }
+    if (!result_keep(start->job, ticket)) {
+        hf_ticket_end(ticket, HF_NOMEM, "no_memory", "try again");
+        return true;
+    }
+    job = start_take_back(run, start);
+    job->ticket = ticket;
+    job->dropped = report_drop;
+    hf_core_job_ended(core, job);
+    return true;
+}
+
 void hf_errand_attempt_report(hf_core *core, hf_ticket *ticket)
 {
     hf_job *job = hf_map_int_get(core->jobs, (uint64_t)ticket->key);
@@ -301,6 +390,8 @@ void hf_errand_attempt_report(hf_core *core, hf_ticket *ticket)
     const hf_task_key key = job ? job_key(job) : (hf_task_key){0};
     hf_task_holder holder;
 
+    if (!job && report_late(core, ticket))
+        return;
     if (!run && hf_whereabouts_elsewhere(core, ticket)) {
         hf_ticket_elsewhere(ticket);
         return;
@@ -337,23 +428,13 @@ void hf_errand_attempt_report(hf_core *core, hf_ticket *ticket)
 
 bool hf_errand_attempt_early(hf_core *core, hf_ticket *ticket)
 {
-    const hf_db_value params[] = {hf_db_int(ticket->key), hf_db_int(ticket->namespace_key)};
-    hf_db_cursor *cursor = NULL;
-    live_run *run = NULL;
-    bool row = false;
-    hf_err err;
+    live_run *run;
+    int64_t key = 0;
 
     if (ticket->kind == HF_TASK_WORKFLOW || hf_map_int_get(core->jobs, (uint64_t)ticket->key) ||
-        ticket->early++ >= EARLY_TIMES)
+        ticket->early++ >= EARLY_TIMES || !attempt_run(core, ticket, &key))
         return false;
-    if (!hf_db_query(core->db, HF_STMT_ACTIVITY_FIND, params, 2, &cursor, &err) &&
-        !hf_db_step(cursor, &row, &err) && row &&
-        hf_db_column_int(cursor, 6) == HF_ACTIVITY_STATUS_RUNNING &&
-        hf_db_column_int(cursor, 4) == ticket->attempt &&
-        (!core->o.shards ||
-         hf_shards_epoch(core->o.shards, hf_db_column_int(cursor, 9)) != HF_NONE))
-        run = hf_core_live(core, hf_db_column_int(cursor, 1));
-    hf_db_end(cursor);
+    run = hf_core_live(core, key);
     if (!run || run->replay)
         return false;
     hf_core_ready(core, run);

@@ -96,6 +96,7 @@ static void lease_take(hf_core *core, live_run *run, const hf_task_holder *holde
     run->far->lease.attempt++;
     run->far->lease.seen_seq = run->base.last_seq;
     run->far->lease.held = true;
+    run->far->lease.lost = false;
     hf_replay_handed(run->replay, run->far->lease.seen_seq);
 }
 
@@ -142,24 +143,31 @@ static void run_withdraw(live_run *run)
     run->far->offered = false;
 }
 
-/* *out_claimed: a worker has it. */
-static hf_status run_offer(hf_core *core, live_run *run, bool *out_claimed,
-                           hf_task_holder *out_holder, hf_err *err)
+/* What is said of it; its id is printed into the caller's text. */
+static hf_task_offer run_said(const live_run *run, char task_id[HF_ULID_TEXT_SIZE])
 {
     const hf_ulid id = hf_ulid_form(run->info.created_us, run->key, 1);
-    char task_id[HF_ULID_TEXT_SIZE];
-    hf_task_offer offer = {.key = run_key(run),
+
+    hf_ulid_print(&id, task_id);
+    return (hf_task_offer){.key = run_key(run),
                            .run = run->key,
                            .namespace_key = run->info.namespace_key,
                            .queue = run->info.queue,
                            .type = run->code,
                            .workflow_id = run->info.instance_id,
                            .run_id = hf_slice_of(run->run_id),
-                           .prefers = sticky_worker(core, run)};
+                           .task_id = hf_slice_of(task_id)};
+}
+
+/* *out_claimed: a worker has it. */
+static hf_status run_offer(hf_core *core, live_run *run, bool *out_claimed,
+                           hf_task_holder *out_holder, hf_err *err)
+{
+    char task_id[HF_ULID_TEXT_SIZE];
+    hf_task_offer offer = run_said(run, task_id);
     hf_status st;
 
-    hf_ulid_print(&id, task_id);
-    offer.task_id = hf_slice_of(task_id);
+    offer.prefers = sticky_worker(core, run);
     if (!run->far->offered)
         run->far->pinned = run_is_pinned(core, run);
     if (run->far->pinned)
@@ -204,6 +212,7 @@ static void lease_end(live_run *run, hf_task_move how)
 
     hf_matching_end(run->core->o.matching, &key, how);
     run->far->lease.held = false;
+    run->far->lease.lost = how == HF_TASK_EXPIRE;
     hf_core_disarm(run->core, -run->key);
     if (how != HF_TASK_EXPIRE)
         run->far->lease.again_us = 0;
@@ -393,13 +402,41 @@ void hf_errand_faulted(live_run *run)
     hf_ticket_end(ticket, HF_OK, "", "");
 }
 
+/* The holder was held for lost and lives, and nobody else has the task: its lease begins again. */
+static void lease_revive(hf_core *core, live_run *run, const hf_ticket *ticket)
+{
+    int64_t lease_us = core->o.settings->task_lease_ms * 1000;
+    int64_t until_us = hf_core_now(core) + lease_us;
+    hf_slice owner = hf_slice_of(run->far->lease.owner);
+    char task_id[HF_ULID_TEXT_SIZE];
+    hf_task_offer offer;
+    hf_err err;
+
+    if (run->dirty || !run->replay || run->far->lease.held || !run->far->lease.lost ||
+        ticket->attempt != run->far->lease.attempt ||
+        (ticket->worker.ptr && !hf_slice_equal(ticket->worker, owner)))
+        return;
+    run_withdraw(run);
+    run->far->lease.held = true;
+    offer = run_said(run, task_id);
+    if (lease_arm(core, run, until_us) &&
+        !hf_matching_resume(core->o.matching, &offer, owner, lease_us, until_us, &err))
+        run->far->lease.lost = false;
+    else
+        lease_end(run, HF_TASK_EXPIRE);
+}
+
 void hf_errand_run_report(hf_core *core, hf_ticket *ticket)
 {
     live_run *run = hf_map_int_get(core->runs, (uint64_t)ticket->key);
     bool there = run && run->far && run->info.namespace_key == ticket->namespace_key;
-    const char *wrong = there ? lease_wrong(core, run, ticket) : NULL;
-    const hf_task_key key = there ? run_key(run) : (hf_task_key){0};
+    const char *wrong;
+    hf_task_key key;
 
+    if (there)
+        lease_revive(core, run, ticket);
+    wrong = there ? lease_wrong(core, run, ticket) : NULL;
+    key = there ? run_key(run) : (hf_task_key){0};
     if ((!there || wrong) && hf_whereabouts_elsewhere(core, ticket)) {
         hf_ticket_elsewhere(ticket);
         return;

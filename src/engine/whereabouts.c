@@ -13,7 +13,7 @@ static bool run_shard(hf_core *core, const hf_ticket *ticket, int64_t *out_shard
     return !hf_db_number(core->db, HF_STMT_RUN_SHARD, params, 2, &found, out_shard, &err) && found;
 }
 
-/* The same of an attempt that is under way. */
+/* The same of an attempt that is the newest. */
 static bool attempt_shard(hf_core *core, const hf_ticket *ticket, int64_t *out_shard)
 {
     const hf_db_value params[] = {hf_db_int(ticket->key), hf_db_int(ticket->namespace_key)};
@@ -24,7 +24,7 @@ static bool attempt_shard(hf_core *core, const hf_ticket *ticket, int64_t *out_s
 
     runs = !hf_db_query(core->db, HF_STMT_ACTIVITY_FIND, params, 2, &cursor, &err) &&
            !hf_db_step(cursor, &row, &err) && row &&
-           hf_db_column_int(cursor, 6) == HF_ACTIVITY_STATUS_RUNNING &&
+           hf_db_column_null(cursor, 8) &&
            hf_db_column_int(cursor, 4) == ticket->attempt;
     if (runs)
         *out_shard = hf_db_column_int(cursor, 9);

@@ -191,6 +191,133 @@ HF_BOTH_ENGINES(n14_lease_times_are_settings)
     hf_kit_close(d);
 }
 
+/* Whoever took the task, and how it is called; the engine's memory does not keep it. */
+typedef struct taken {
+    char task_id[64];
+    const char *worker;
+    int64_t attempt;
+} taken;
+
+static taken task_take(hf_engine *d, hf_task_kind kind, const char *worker)
+{
+    hf_value task = poll_now(d, kind, worker);
+    taken t = {.worker = worker,
+               .attempt = hf_int(task, kind == HF_TASK_WORKFLOW ? "workflow_task_attempt"
+                                                                : "attempt_number", 0)};
+
+    ck_assert_ptr_nonnull(task);
+    (void)snprintf(t.task_id, sizeof(t.task_id), "%s", hf_str(task, "task_id", ""));
+    return t;
+}
+
+static hf_task_claim claim_of(const taken *t)
+{
+    return (hf_task_claim){.size_ = sizeof(hf_task_claim),
+                           .task_id = t->task_id,
+                           .worker = t->worker,
+                           .attempt = t->attempt};
+}
+
+/* The report of a worker that was held for lost counts until its attempt is handed out again, also
+   after a restart; nobody else's does. */
+HF_BOTH_ENGINES(n14_a_late_result_is_taken)
+{
+    for (int restarts = 0; restarts < 2; restarts++) {
+        hf_engine *d = run_begin(kind);
+        taken t = task_take(d, HF_TASK_ACTIVITY, "w1");
+        hf_task_claim claim = claim_of(&t);
+
+        hf_kit_ok(d, hf_test_advance(d, hf_seconds(61)));
+        ck_assert_int_eq(hf_kit_number(d, "SELECT lost_attempts FROM activity"), 1);
+        ck_assert_int_eq(lease_stored(d), 0);
+        if (restarts)
+            d = restart(d);
+        claim.worker = "w2";
+        ck_assert_int_eq(hf_task_result(d, &claim, hf_json(d, "1")), HF_REJECTED);
+        claim.worker = "w1";
+        claim.attempt = 2;
+        ck_assert_int_eq(hf_task_result(d, &claim, hf_json(d, "1")), HF_REJECTED);
+        claim.attempt = 1;
+        hf_kit_ok(d, hf_task_beat(d, &claim, NULL));
+        hf_kit_ok(d, hf_task_result(d, &claim, hf_json(d, "7")));
+        ck_assert_str_eq(hf_kit_result(d, "r"), "7");
+        ck_assert_int_eq(hf_test_count(d, "r", "ActivityStarted"), 1);
+        ck_assert_int_eq(hf_task_result(d, &claim, hf_json(d, "8")), HF_REJECTED);
+        hf_kit_close(d);
+    }
+}
+
+/* Once another has it, the report is refused and changes nothing. */
+HF_BOTH_ENGINES(n14_a_late_result_is_refused_when_another_began)
+{
+    hf_engine *d = run_begin(kind);
+    taken first = task_take(d, HF_TASK_ACTIVITY, "w1");
+    hf_task_claim claim = claim_of(&first);
+    taken second;
+
+    hf_kit_ok(d, hf_test_advance(d, hf_seconds(61)));
+    second = task_take(d, HF_TASK_ACTIVITY, "w2");
+    ck_assert_int_eq(second.attempt, 2);
+    ck_assert_int_eq(hf_task_result(d, &claim, hf_json(d, "7")), HF_REJECTED);
+    ck_assert_int_eq(hf_task_beat(d, &claim, NULL), HF_REJECTED);
+    claim = claim_of(&second);
+    hf_kit_ok(d, hf_task_result(d, &claim, hf_json(d, "8")));
+    ck_assert_str_eq(hf_kit_result(d, "r"), "8");
+    hf_kit_close(d);
+}
+
+/* A failure that is late counts as one of the attempts, and its loss does not count besides. */
+HF_BOTH_ENGINES(n14_a_late_failure_is_counted_once)
+{
+    hf_engine *d = run_begin(kind);
+    taken t = task_take(d, HF_TASK_ACTIVITY, "w1");
+    hf_task_claim claim = claim_of(&t);
+
+    hf_kit_ok(d, hf_test_advance(d, hf_seconds(61)));
+    hf_kit_ok(d, hf_task_failure(d, &claim, true, "broken", "it broke", NULL));
+    hf_kit_ok(d, hf_test_advance(d, hf_minutes(1)));
+    ck_assert_int_eq(hf_kit_number(d, "SELECT lost_attempts FROM activity"), 0);
+    t = task_take(d, HF_TASK_ACTIVITY, "w1");
+    ck_assert_int_eq(t.attempt, 2);
+    claim = claim_of(&t);
+    hf_kit_ok(d, hf_task_failure(d, &claim, true, "broken", "it broke", NULL));
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_str_eq(hf_test_status(d, "r"), "failed");
+    hf_kit_close(d);
+}
+
+/* The same for workflow tasks: a sign of life gives the lease back, and an answer is taken. */
+HF_BOTH_ENGINES(n14_a_late_answer_is_taken_until_another_has_the_task)
+{
+    hf_engine *d = workers_allow(hf_kit_open(kind, &app));
+    hf_value errors = NULL;
+    hf_task_claim claim;
+    taken t;
+
+    hf_kit_begin(d, "elsewhere", "e", NULL);
+    t = task_take(d, HF_TASK_WORKFLOW, "w1");
+    claim = claim_of(&t);
+    hf_kit_ok(d, hf_test_advance(d, hf_seconds(61)));
+    hf_kit_ok(d, hf_task_extend(d, &claim, NULL, NULL));
+    ck_assert_ptr_null(poll_now(d, HF_TASK_WORKFLOW, "w2"));
+    hf_kit_ok(d, hf_test_advance(d, hf_seconds(61)));
+    ck_assert_int_eq(hf_task_answer(d, &claim, hf_json(d, "[{'type': 'nonsense'}]"),
+                                    hf_mem_of_engine(d), &errors),
+                     HF_INVALID);
+    hf_kit_ok(d, hf_test_advance(d, hf_seconds(61)));
+    t = task_take(d, HF_TASK_WORKFLOW, "w2");
+    ck_assert_int_eq(hf_task_answer(d, &claim, hf_json(d, "[{'type': 'complete_workflow'}]"),
+                                    hf_mem_of_engine(d), &errors),
+                     HF_REJECTED);
+    hf_kit_ok(d, hf_test_advance(d, hf_seconds(61)));
+    claim = claim_of(&t);
+    hf_kit_ok(d, hf_task_answer(d, &claim, hf_json(d, "[{'type': 'complete_workflow'}]"),
+                                hf_mem_of_engine(d), &errors));
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_str_eq(hf_test_status(d, "e"), "completed");
+    hf_kit_close(d);
+}
+
 /* A row that is made again from history has the lease that history knows. */
 START_TEST(n14_a_repair_restores_the_lease)
 {
@@ -211,4 +338,7 @@ HF_PG_SUITE_MAIN("engine/lease", HF_BOTH(n14_a_lease_is_on_the_record),
                  HF_BOTH(n14_a_lease_keeps_its_end_in_a_restart),
                  HF_BOTH(n14_a_lease_ends_while_nobody_serves),
                  HF_BOTH(n14_extensions_are_recorded_together),
-                 HF_BOTH(n14_lease_times_are_settings), {n14_a_repair_restores_the_lease, 0})
+                 HF_BOTH(n14_lease_times_are_settings), HF_BOTH(n14_a_late_result_is_taken),
+                 HF_BOTH(n14_a_late_result_is_refused_when_another_began),
+                 HF_BOTH(n14_a_late_failure_is_counted_once),
+                 HF_BOTH(n14_a_late_answer_is_taken_until_another_has_the_task), {n14_a_repair_restores_the_lease, 0})
