@@ -77,6 +77,12 @@ HF_API hf_status hf_workers_kept(hf_engine *engine, int64_t since_us, hf_mem *me
    were. A lost attempt uses up none of those that the activity may have. */
 HF_API int64_t hf_workers_release(hf_engine *engine, const char *worker);
 
+/* A worker has been silent for so long (microseconds) and is held for lost: as with
+   hf_workers_release, others get what it holds; until one does its late report is taken.
+   HF_CONFLICT: it has shown itself at another node since, and nothing happens. */
+HF_API hf_status hf_workers_lost(hf_engine *engine, const char *worker, int64_t silent_us,
+                                 int64_t *out_count);
+
 /* A worker says that it has no attempt in hand: those that a process before this one handed to it,
    and of which nobody spoke since, never reached it. They go to others; how many they were. */
 HF_API int64_t hf_workers_idle(hf_engine *engine, const char *worker);

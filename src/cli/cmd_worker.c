@@ -182,6 +182,16 @@ static hf_status exec_task(exec_job *job, hf_err *err)
     return st;
 }
 
+/* What it has goes to others at once. A server that does not answer finds out by itself. */
+static void exec_leave(exec_job *job)
+{
+    hf_value answer = NULL;
+
+    (void)!hf_cli_target_ask(job->reports, "DELETE",
+                             hf_client_path(job->mem, "/api/worker/registrations/%s", job->worker),
+                             NULL, job->mem, &answer, NULL);
+}
+
 /* Whether the server may answer again. */
 static bool worth_waiting(hf_status st)
 {
@@ -274,6 +284,7 @@ static hf_status exec_run(hf_cli_call *call, hf_err *err)
         st = hf_thread_start(&job.stopper, "hf-stop", stopper_run, &job, err);
         if (!st)
             st = exec_loop(&job, err);
+        exec_leave(&job);
         hf_cli_stop_now();
         hf_thread_join(&job.stopper);
         hf_cli_stop_release(&old);

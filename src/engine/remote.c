@@ -260,10 +260,12 @@ static hf_value registration_make(hf_remote *remote, hf_mem *mem)
     return hf_json_(mem,
                     "{'worker_id': %s, 'task_queue': %s, 'runtime': 'c', 'sdk_version': "
                     "'" HF_VERSION_TEXT "', 'build_id': %s, 'supported_workflow_types': %p, "
-                    "'supported_activity_types': %p, 'definitions': %p, 'active_slots': %lld}",
+                    "'supported_activity_types': %p, 'definitions': %p, 'active_slots': %lld, "
+                    "'heartbeat_interval_seconds': %d}",
                     remote->worker, hf_remote_queue(remote), app->build_id ? app->build_id : "",
                     (const void *)made[0], (const void *)made[1], (const void *)made[2],
-                    (long long)hands_full(remote, registration_number(remote) + 1));
+                    (long long)hands_full(remote, registration_number(remote) + 1),
+                    (int)HEARTBEAT_S);
 }
 
 static hf_status registration_send(hf_remote *remote, hf_mem *mem, hf_err *err)

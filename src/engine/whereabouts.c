@@ -23,8 +23,7 @@ static bool attempt_shard(hf_core *core, const hf_ticket *ticket, int64_t *out_s
     hf_err err;
 
     runs = !hf_db_query(core->db, HF_STMT_ACTIVITY_FIND, params, 2, &cursor, &err) &&
-           !hf_db_step(cursor, &row, &err) && row &&
-           hf_db_column_null(cursor, 8) &&
+           !hf_db_step(cursor, &row, &err) && row && hf_db_column_null(cursor, 8) &&
            hf_db_column_int(cursor, 4) == ticket->attempt;
     if (runs)
         *out_shard = hf_db_column_int(cursor, 9);

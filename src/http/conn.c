@@ -80,7 +80,10 @@ static void parked_clear(hf_http_exchange *conn)
 static void conn_free(hf_http_exchange *conn)
 {
     hf_http *http = conn->http;
+    const hf_http_handlers *handlers = &http->options.handlers;
 
+    if (handlers->ended)
+        handlers->ended(handlers->ctx, conn, conn->left);
     hf_mutex_lock(&http->mutex);
     hf_list_remove(&conn->post);
     hf_mutex_unlock(&http->mutex);
@@ -405,6 +408,7 @@ static bool conn_step(hf_http_exchange *conn, hf_slice *in)
             deadline_by_rate(conn);
             return false;
         case CONN_FLUSH_BROKEN:
+            conn->left = HF_HTTP_LEFT_CUT;
             conn_end(conn);
             return false;
         }
@@ -505,6 +509,23 @@ static void conn_plain(hf_http_exchange *conn)
     conn_refuse(conn, 400, "this port speaks TLS: use https://");
 }
 
+/* The client ends the connection at this moment. */
+static hf_http_left left_how(const hf_http_exchange *conn)
+{
+    switch (conn->state) {
+    case CONN_READING:
+        return HF_HTTP_LEFT_IDLE;
+    case CONN_HANDLING:
+    case CONN_WRITING:
+    case CONN_STREAMING:
+        return HF_HTTP_LEFT_CUT;
+    case CONN_LINGER:
+    case CONN_CLOSED:
+        break;
+    }
+    return conn->left;
+}
+
 static void on_readable(evutil_socket_t fd, short what, void *ctx)
 {
     hf_http_exchange *conn = ctx;
@@ -518,6 +539,8 @@ static void on_readable(evutil_socket_t fd, short what, void *ctx)
 
         if (result == CONN_READ_WAIT)
             break;
+        if (result == CONN_READ_BROKEN || result == CONN_READ_END)
+            conn->left = left_how(conn);
         if (result == CONN_READ_BROKEN)
             conn_end(conn);
         if (result == CONN_READ_BROKEN || result == CONN_READ_END) {

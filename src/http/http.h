@@ -22,6 +22,13 @@
 typedef struct hf_http hf_http;
 typedef struct hf_http_exchange hf_http_exchange;
 
+/* How a connection came to its end. */
+typedef enum hf_http_left {
+    HF_HTTP_LEFT_AGREED, /* the server closed it, or both had said that it ends */
+    HF_HTTP_LEFT_IDLE,   /* the client closed it between requests */
+    HF_HTTP_LEFT_CUT     /* it broke, or the client closed it while an answer was owed */
+} hf_http_left;
+
 typedef struct hf_http_handlers {
     /* The head of a request is in and its body is not: whether to receive that, of at most
      *body_bytes_max bytes (it holds the default). False refuses it with `out_reply`. May be NULL.
@@ -32,6 +39,9 @@ typedef struct hf_http_handlers {
     /* Makes the body of an answer that the server gives by itself (a refused request, an overload),
        which has status and sentence. May be NULL: the sentence as plain text. */
     void (*refuse)(void *ctx, const char *reason, hf_http_reply *reply);
+    /* The connection of exchanges that were handed to `handle` is over; the exchange is a name and
+       must not be used. The loop's thread. May be NULL. */
+    void (*ended)(void *ctx, const hf_http_exchange *exchange, hf_http_left left);
     void *ctx;
 } hf_http_handlers;
 

@@ -39,19 +39,20 @@ struct hf_http_exchange {
     hf_deadline deadline;
     conn_state state;
     int fd;
-    int depth;       /* of functions on the stack that still need it */
-    bool running;    /* conn_run is one of them */
-    bool reading;    /* read_event is armed */
-    bool eof;        /* the client closed its side */
-    bool begun;      /* the first byte of the request is in */
-    bool held;       /* the exchange is a handler's */
-    bool answered;   /* and came back with an answer */
-    bool abandoned;  /* or without one */
-    bool parked;     /* it waits, and wake wants to hear */
-    bool told_drain; /* wake heard of DRAINING */
-    bool final;      /* the connection ends with this answer */
-    bool gzip;       /* the request, which is forgotten, said that it takes it */
-    bool spoiled;    /* memory ran out: it says that instead of what it should */
+    int depth;         /* of functions on the stack that still need it */
+    bool running;      /* conn_run is one of them */
+    bool reading;      /* read_event is armed */
+    bool eof;          /* the client closed its side */
+    hf_http_left left; /* what that means */
+    bool begun;        /* the first byte of the request is in */
+    bool held;         /* the exchange is a handler's */
+    bool answered;     /* and came back with an answer */
+    bool abandoned;    /* or without one */
+    bool parked;       /* it waits, and wake wants to hear */
+    bool told_drain;   /* wake heard of DRAINING */
+    bool final;        /* the connection ends with this answer */
+    bool gzip;         /* the request, which is forgotten, said that it takes it */
+    bool spoiled;      /* memory ran out: it says that instead of what it should */
     bool tls_read_wants_write;
     bool counted;      /* in http->addresses */
     _Atomic bool gone; /* read by handlers: nothing can be sent any more */

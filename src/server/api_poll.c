@@ -20,6 +20,7 @@
 #include "server/handed.h"
 #include "server/handlers.h"
 #include "server/offer.h"
+#include "server/presence.h"
 #include "server/recall.h"
 #include "server/server_impl.h"
 
@@ -292,8 +293,9 @@ static bool poll_repeated(hf_api *api, hf_slice key)
 /* Why a task is not for this poll after all; NULL: it is. */
 static const char *task_unfit(const parked *p, hf_value task)
 {
-    if (!hf_http_exchange_alive(p->exchange))
-        return "timeout";
+    if (!hf_http_exchange_alive(p->exchange) ||
+        !hf_presence_there(p->server->presence, p->namespace, hf_str(task, "lease_owner", "")))
+        return "timeout"; /* it hangs, and its poll with it: another is to have the task */
     if (p->ended)
         return ended;
     return hf_fleet_drained(p->server->fleet, hf_slice_of(p->namespace),

@@ -13,10 +13,11 @@
 #include "server/handed.h"
 #include "server/handlers.h"
 #include "server/offer.h"
+#include "server/presence.h"
 #include "server/recall.h"
 #include "server/server_impl.h"
 
-enum { HEARTBEAT_SECONDS = 20, QUEUES_MAX = 16 };
+enum { QUEUES_MAX = 16, BEAT_SECONDS_MAX = 3600 };
 
 #define REPEAT_US INT64_C(600000000) /* a report that is repeated so late is judged anew */
 
@@ -181,6 +182,28 @@ static bool name_use(hf_api *api, const char *name)
     return !st;
 }
 
+static const char *name_heard(hf_api *api, const char *name)
+{
+    hf_presence_heard(api->server->presence, hf_worker_key(api, name), api->exchange);
+    return name;
+}
+
+/* How often it says, or is told, to show itself. */
+static void beat_promised(hf_api *api, const char *worker)
+{
+    int64_t seconds = hf_int(api->body, "heartbeat_interval_seconds", 0);
+
+    hf_presence_promised(api->server->presence, hf_worker_key(api, worker),
+                         seconds > 0 && seconds <= BEAT_SECONDS_MAX ? seconds * 1000 : 0);
+}
+
+static int beat_seconds(const hf_api *api)
+{
+    int64_t ms = api->server->options.worker_beat_ms;
+
+    return (int)((ms ? ms : HF_PRESENCE_BEAT_MS) + 999) / 1000;
+}
+
 const char *hf_worker_name(hf_api *api)
 {
     const char *name = hf_str(api->body, "lease_owner", NULL);
@@ -188,7 +211,7 @@ const char *hf_worker_name(hf_api *api)
     if (!name)
         name = hf_str(api->body, "worker_id", NULL);
     if (name && *name && strlen(name) <= 255)
-        return name_use(api, name) ? name : NULL;
+        return name_use(api, name) ? name_heard(api, name) : NULL;
     hf_api_invalid(api, hf_json_(api->mem, "{'worker_id': ['The field must be a text of 1 to 255 "
                                            "characters.']}"));
     return NULL;
@@ -298,11 +321,13 @@ void hf_api_worker_register(hf_api *api)
     }
     worker_tell(api, worker, api->body);
     idle_note(api, worker, api->body);
+    if (hf_get(api->body, "heartbeat_interval_seconds"))
+        beat_promised(api, worker);
     hf_worker_json(api, 200,
                    hf_json_(api->mem,
                             "{'registered': true, 'outcome': 'registered', 'worker_id': %s, "
                             "'heartbeat_interval_seconds': %d, 'stale_after_seconds': %d}",
-                            worker, HEARTBEAT_SECONDS, HF_WORKER_STALE_SECONDS));
+                            worker, beat_seconds(api), HF_WORKER_STALE_SECONDS));
 }
 
 void hf_api_worker_heartbeat(hf_api *api)
@@ -320,6 +345,7 @@ void hf_api_worker_heartbeat(hf_api *api)
         hf_api_error(api, 404, "worker_not_found", "The worker is not registered here.");
         return;
     }
+    beat_promised(api, worker);
     worker_tell(api, worker, registered);
     if (hf_fleet_due(api->server->fleet, key, hf_clock_wall_us(api->server->clock)))
         (void)!registration_keep(api, worker, registered);
@@ -327,7 +353,7 @@ void hf_api_worker_heartbeat(hf_api *api)
                    hf_json_(api->mem,
                             "{'acknowledged': true, 'worker_id': %s, "
                             "'heartbeat_interval_seconds': %d, 'stale_after_seconds': %d}",
-                            worker, HEARTBEAT_SECONDS, HF_WORKER_STALE_SECONDS));
+                            worker, beat_seconds(api), HF_WORKER_STALE_SECONDS));
 }
 
 void hf_api_worker_deregister(hf_api *api)
@@ -339,6 +365,7 @@ void hf_api_worker_deregister(hf_api *api)
     if (!name_use(api, worker))
         return;
     known = hf_fleet_remove(api->server->fleet, hf_worker_key(api, worker));
+    hf_presence_left(api->server->presence, hf_worker_key(api, worker));
     (void)!hf_workers_keep(api->server->engine, worker, NULL);
     count = hf_workers_release(api->server->engine, worker); /* it may have come before a restart */
     if (!known && !count) {

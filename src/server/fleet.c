@@ -17,6 +17,7 @@ typedef struct fleet_worker {
     int64_t registered_us;
     int64_t heard_us;
     int64_t kept_us; /* in the store, as of then */
+    bool lost;
 } fleet_worker;
 
 /* Drained builds of one namespace. */
@@ -210,10 +211,23 @@ bool hf_fleet_beat(hf_fleet *fleet, hf_slice worker, int64_t now_us)
 
     hf_mutex_lock(&fleet->lock);
     found = hf_map_get(fleet->workers, worker);
-    if (found)
+    if (found) {
         found->heard_us = now_us;
+        found->lost = false;
+    }
     hf_mutex_unlock(&fleet->lock);
     return found != NULL;
+}
+
+void hf_fleet_lost(hf_fleet *fleet, hf_slice worker)
+{
+    fleet_worker *found;
+
+    hf_mutex_lock(&fleet->lock);
+    found = hf_map_get(fleet->workers, worker);
+    if (found)
+        found->lost = true;
+    hf_mutex_unlock(&fleet->lock);
 }
 
 bool hf_fleet_due(hf_fleet *fleet, hf_slice worker, int64_t now_us)
@@ -318,7 +332,7 @@ static const char *worker_status(const hf_fleet *fleet, hf_slice space, const fl
     hf_slice queue = hf_slice_of(
         hf_str(worker->said, "task_queue", hf_str(worker->said, "task_queues.0", "default")));
 
-    if (now_us - worker->heard_us >= STALE_US)
+    if (worker->lost || now_us - worker->heard_us >= STALE_US)
         return "stale";
     return build_drained(fleet, space, queue, hf_slice_of(hf_str(worker->said, "build_id", "")),
                          NULL)

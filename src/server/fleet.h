@@ -38,6 +38,8 @@ bool hf_fleet_due(hf_fleet *fleet, hf_slice worker, int64_t now_us);
 
 /* It is alive. False: it is not registered. */
 bool hf_fleet_beat(hf_fleet *fleet, hf_slice worker, int64_t now_us);
+/* It is held for lost, until it shows itself again. */
+void hf_fleet_lost(hf_fleet *fleet, hf_slice worker);
 bool hf_fleet_remove(hf_fleet *fleet, hf_slice worker);
 
 /* What the worker said of itself, in the arena; NULL: it is not registered. */

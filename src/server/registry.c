@@ -7,6 +7,7 @@
 #include "base/value.h"
 #include "holdfast/worker.h"
 #include "server/fleet.h"
+#include "server/presence.h"
 #include "server/server_impl.h"
 
 #define OVERLAP_US INT64_C(60000000)
@@ -86,18 +87,31 @@ static hf_status namespaces_refresh(hf_server *server, hf_mem *mem, hf_err *err)
     return HF_OK;
 }
 
+/* It may hold tasks of the time before this server: now it has to show itself. */
+static void worker_expect(hf_server *server, hf_value kept, hf_mem *mem)
+{
+    const char *key =
+        hf_mem_format(mem, "%s/%s", hf_str(kept, "namespace", ""), hf_str(kept, "worker_id", ""));
+
+    if (key)
+        hf_presence_promised(server->presence, hf_slice_of(key), 0);
+}
+
 /* Workers that registered with another server, or before this one began. Clocks of servers may
    differ a little, and commits take their time: the newest are read again. */
 static hf_status workers_refresh(hf_server *server, hf_mem *mem, hf_err *err)
 {
     int64_t now_us = hf_clock_wall_us(server->clock);
-    int64_t since_us = atomic_load(&server->learned_us) - OVERLAP_US;
+    int64_t learned_us = atomic_load(&server->learned_us);
+    int64_t since_us = learned_us - OVERLAP_US;
     hf_value kept = NULL;
     hf_status st = hf_workers_kept(server->engine, since_us > 0 ? since_us : 0, mem, &kept);
 
     if (st)
         return hf_err_set(err, st, "%s", hf_errmsg(server->engine));
     st = hf_fleet_learn(server->fleet, kept, err);
+    for (size_t i = 0; !st && !learned_us && i < hf_len(kept); i++)
+        worker_expect(server, hf_at(kept, i), mem);
     if (!st)
         atomic_store(&server->learned_us, now_us);
     return st;

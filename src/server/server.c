@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/json.h"
 #include "holdfast/host.h"
+#include "holdfast/worker.h"
 #include "holdfast/tool.h"
 #include "http/listen.h"
 #include "server/api_worker.h"
@@ -17,6 +18,7 @@
 #include "server/recall.h"
 #include "server/server_impl.h"
 #include "server/storage.h"
+#include "server/presence.h"
 #include "server/sweep.h"
 
 enum {
@@ -194,6 +196,54 @@ static bool body_read(hf_api *api)
     }
     hf_api_error(api, 422, "validation_failed", "The body must be a JSON object.");
     return false;
+}
+
+/* hf_http_handlers.ended */
+static void on_ended(void *ctx, const hf_http_exchange *exchange, hf_http_left left)
+{
+    const hf_server *server = ctx;
+
+    if (server->presence)
+        hf_presence_ended(server->presence, exchange, left);
+}
+
+/* hf_presence_options.lost */
+static void worker_lost(void *ctx, hf_slice key, int64_t silent_us)
+{
+    hf_server *server = ctx;
+    hf_mem *mem = hf_mem_new_small();
+    const char *slash = memchr(key.ptr, '/', key.len);
+    size_t at = slash ? (size_t)(slash - (const char *)key.ptr) : 0;
+    const char *space = mem && slash ? hf_mem_text(mem, hf_slice_from(key.ptr, at)) : NULL;
+    const char *worker =
+        space ? hf_mem_text(mem, hf_slice_from(slash + 1, key.len - at - 1)) : NULL;
+    int64_t count = 0;
+    hf_status st = worker ? hf_namespace_use(server->engine, space) : HF_NOMEM;
+
+    if (!st)
+        st = hf_workers_lost(server->engine, worker, silent_us, &count);
+    if (!st)
+        hf_fleet_lost(server->fleet, key);
+    else if (st != HF_CONFLICT) /* else it was heard elsewhere, and is looked after there */
+        hf_presence_promised(server->presence, key, 0);
+    if (!st && count && server->options.log) {
+        const hf_log_field fields[] = {hf_log_text("worker", key),
+                                       hf_log_int("silent_ms", silent_us / 1000),
+                                       hf_log_int("tasks", count)};
+
+        hf_log_write(server->options.log, HF_LOG_WARN, "worker.lost", fields, 3);
+    }
+    hf_mem_free(mem);
+}
+
+static hf_status presence_open(hf_server *server, hf_err *err)
+{
+    const hf_presence_options options = {.quiet_ms = server->options.worker_quiet_ms,
+                                         .beat_ms = server->options.worker_beat_ms,
+                                         .lost = worker_lost,
+                                         .ctx = server};
+
+    return hf_presence_open(&options, &server->presence, err);
 }
 
 /* Everything this thread asks of the engine is about the request's namespace. */
@@ -469,15 +519,18 @@ static hf_status certificates_check(const hf_server_options *options, hf_err *er
 static hf_status http_open(hf_server *server, hf_err *err)
 {
     const hf_server_options *options = &server->options;
-    hf_http_options http = {
-        .listen = options->listen,
-        .tls_certificate = options->tls_certificate,
-        .tls_key = options->tls_key,
-        .tls_client_ca = options->tls_client_ca,
-        .limits = options->limits,
-        .handlers = {.admit = on_admit, .handle = on_request, .refuse = on_refuse, .ctx = server},
-        .clock = options->clock,
-        .log = options->log};
+    hf_http_options http = {.listen = options->listen,
+                            .tls_certificate = options->tls_certificate,
+                            .tls_key = options->tls_key,
+                            .tls_client_ca = options->tls_client_ca,
+                            .limits = options->limits,
+                            .handlers = {.admit = on_admit,
+                                         .handle = on_request,
+                                         .refuse = on_refuse,
+                                         .ended = on_ended,
+                                         .ctx = server},
+                            .clock = options->clock,
+                            .log = options->log};
 
     if (!http.limits.body_bytes_max)
         http.limits.body_bytes_max = BODY_BYTES_MAX;
@@ -549,6 +602,8 @@ hf_status hf_server_open(const hf_server_options *options, hf_server **out_serve
         st = hf_work_open(WAIT_THREADS, 0, WAITING_MAX, &server->waits, err);
     if (!st)
         st = hf_fleet_open(&server->fleet, err);
+    if (!st && server->engine)
+        st = presence_open(server, err);
     if (!st)
         st = hf_recall_open(&server->recall, err);
     if (!st)
@@ -615,6 +670,8 @@ void hf_server_close(hf_server *server)
         hf_server_drain(server, 0);
         hf_server_wait(server);
     }
+    hf_presence_close(server->presence);
+    server->presence = NULL;
     hf_sweeper_close(server->sweeper);
     hf_work_close(server->waits);
     hf_work_close(server->work);

@@ -31,8 +31,11 @@ typedef struct hf_server_options {
     bool behind_proxy; /* something in front of it speaks TLS */
     int threads;       /* that run handlers which may block; 0: 16 */
     hf_admission_limits admission; /* how many requests may be in work */
-    int64_t runs_max;              /* open runs of a namespace; 0: any number */
-    int64_t bytes_max;             /* in the store, of a namespace; 0: any number */
+    int64_t worker_quiet_ms; /* a worker without connections that is silent for so long is lost; 0:
+                                HF_PRESENCE_QUIET_MS */
+    int64_t worker_beat_ms;  /* between heartbeats of workers; 0: HF_PRESENCE_BEAT_MS */
+    int64_t runs_max;        /* open runs of a namespace; 0: any number */
+    int64_t bytes_max;       /* in the store, of a namespace; 0: any number */
     hf_http_limits limits;
     const hf_clock *clock; /* NULL: the system's */
     const hf_log *log;     /* may be NULL */

@@ -6,6 +6,7 @@
 #include "cli/exit.h"
 #include "lib/campaign.h"
 #include "lib/check_store.h"
+#include "holdfast/worker.h"
 #include "lib/site.h"
 
 #include "cli/program.h" /* last: its names are short */
@@ -103,6 +104,25 @@ HF_BOTH_ENGINES(a_program_is_an_activity)
     ck_assert_uint_eq(strlen(hf_str(out, "key", "")), 26);
     ck_assert_int_eq(call("b", &out, &failure), HF_OK);
     stop(pid, HF_CLI_EXIT_OK);
+    site_end();
+}
+
+/* Who is stopped says goodbye: nobody waits for it. */
+HF_BOTH_ENGINES(n22_a_program_that_is_stopped_deregisters)
+{
+    const hf_error *failure = NULL;
+    hf_value kept = NULL;
+    hf_value out = NULL;
+    pid_t pid;
+
+    site_begin(kind);
+    pid = exec_start("echo 1");
+    ck_assert_int_eq(call("a", &out, &failure), HF_OK);
+    ck_assert_int_eq(hf_workers_kept(site.engine, 0, mem, &kept), HF_OK);
+    ck_assert_uint_eq(hf_len(kept), 1);
+    stop(pid, HF_CLI_EXIT_OK);
+    ck_assert_int_eq(hf_workers_kept(site.engine, 0, mem, &kept), HF_OK);
+    ck_assert_uint_eq(hf_len(kept), 0);
     site_end();
 }
 
@@ -299,7 +319,8 @@ START_TEST(verbs_find_dev)
 }
 END_TEST
 
-HF_PG_SUITE_MAIN("cli/worker", HF_BOTH(a_program_is_an_activity), {a_program_that_fails, 0},
+HF_PG_SUITE_MAIN("cli/worker", HF_BOTH_SLOW(n22_a_program_that_is_stopped_deregisters, 60),
+                 HF_BOTH(a_program_is_an_activity), {a_program_that_fails, 0},
                  {a_program_that_cannot_work, 0}, {a_program_that_is_not_wanted, 120},
                  {refuses_what_cannot_work, 0}, {a_killed_worker_is_started_again, 0},
                  {a_worker_in_shell, 0}, {verbs_find_dev, 0})

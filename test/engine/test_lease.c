@@ -202,8 +202,8 @@ static taken task_take(hf_engine *d, hf_task_kind kind, const char *worker)
 {
     hf_value task = poll_now(d, kind, worker);
     taken t = {.worker = worker,
-               .attempt = hf_int(task, kind == HF_TASK_WORKFLOW ? "workflow_task_attempt"
-                                                                : "attempt_number", 0)};
+               .attempt = hf_int(
+                   task, kind == HF_TASK_WORKFLOW ? "workflow_task_attempt" : "attempt_number", 0)};
 
     ck_assert_ptr_nonnull(task);
     (void)snprintf(t.task_id, sizeof(t.task_id), "%s", hf_str(task, "task_id", ""));
@@ -341,4 +341,5 @@ HF_PG_SUITE_MAIN("engine/lease", HF_BOTH(n14_a_lease_is_on_the_record),
                  HF_BOTH(n14_lease_times_are_settings), HF_BOTH(n14_a_late_result_is_taken),
                  HF_BOTH(n14_a_late_result_is_refused_when_another_began),
                  HF_BOTH(n14_a_late_failure_is_counted_once),
-                 HF_BOTH(n14_a_late_answer_is_taken_until_another_has_the_task), {n14_a_repair_restores_the_lease, 0})
+                 HF_BOTH(n14_a_late_answer_is_taken_until_another_has_the_task),
+                 {n14_a_repair_restores_the_lease, 0})
