@@ -138,11 +138,9 @@ static void start_offer(live_run *run, core_start *start)
         hf_core_ready(run->core, run);
 }
 
-/* A fault that a test asked for takes the place of the attempt. */
-static bool fault_take(hf_core *core, hf_job *job)
+bool hf_attempt_fault(hf_core_fault *fault, hf_job *job)
 {
-    for (hf_core_fault *fault = core->o.faults ? *core->o.faults : NULL; fault;
-         fault = fault->next) {
+    for (; fault; fault = fault->next) {
         if (fault->times > 0 && hf_slice_equal(hf_slice_of(fault->activity), job->name)) {
             fault->times--;
             job->failed = true;
@@ -155,6 +153,11 @@ static bool fault_take(hf_core *core, hf_job *job)
         }
     }
     return false;
+}
+
+static bool fault_take(hf_core *core, hf_job *job)
+{
+    return core->o.faults && hf_attempt_fault(*core->o.faults, job);
 }
 
 hf_status hf_attempt_local(live_run *run, const hf_decision_row *row, hf_ulid id, hf_job **out_job,

@@ -25,6 +25,9 @@ void hf_attempt_committed(live_run *run);
 /* The unit is not: everything is as it was before. */
 void hf_attempt_abandoned(live_run *run);
 
+/* A fault that a test asked for (hf_test_fail) takes the place of the attempt: true. */
+bool hf_attempt_fault(hf_core_fault *faults, hf_job *job);
+
 /* The first attempt of a local activity, here and now. *out_lost: the core was taken over meanwhile
    and is not to be touched; the job is the caller's in any case but a failure. */
 HF_NODISCARD hf_status hf_attempt_local(live_run *run, const hf_decision_row *row, hf_ulid id,

@@ -530,6 +530,9 @@ hf_status hf_set(hf_engine *engine, const char *name, const char *value)
         return engine ? HF_NOMEM : HF_MISUSE;
     if (!name || !value)
         return hf_err_set(&slot->err, HF_MISUSE, "a setting has a name and a value");
+    if (engine->remote)
+        return hf_err_set(&slot->err, HF_UNSUPPORTED,
+                          "hf_set: the settings of the server count, not those of its callers");
     return hf_settings_set(&engine->settings, name, value, &slot->err);
 }
 

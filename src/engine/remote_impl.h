@@ -117,6 +117,9 @@ bool hf_remote_busy(const hf_client_reply *reply);
 HF_NODISCARD hf_status hf_remote_report(remote_hand *hand, const char *path, hf_value body,
                                         hf_client_reply *out_reply, hf_err *err);
 
+/* The envelope of a JSON text, however long it is; NULL: no memory. */
+hf_value hf_remote_envelope(hf_mem *mem, hf_slice json);
+
 /* ---- working */
 
 /* Waits until it may poll; false: the program ends. */

@@ -114,6 +114,7 @@ hf_status hf_remote_live_new(remote_room *room, hf_value task, const hf_registry
         .compatibility = hf_slice_of(room->remote->app->build_id),
         .batch_max = hf_limit_get(HF_LIMIT_COMMAND_BATCH_SIZE)->standard,
         .events_max = hf_limit_get(HF_LIMIT_HISTORY_TRANSACTION_SIZE)->standard,
+        .payload_max = hf_limit_get(HF_LIMIT_PAYLOAD_SIZE_BYTES)->standard,
         .continue_events = hf_limit_get(HF_LIMIT_BUDGET_EVENT_THRESHOLD)->standard,
         .continue_bytes = hf_limit_get(HF_LIMIT_BUDGET_SIZE_BYTES_THRESHOLD)->standard,
         .payload = payload_find,

@@ -361,10 +361,18 @@ static void query_run(remote_hand *hand, hf_value said)
     const char *id = hf_str(said, "query_task_id", "");
     long long attempt = (long long)hf_int(said, "query_task_attempt", 1);
     hf_client_reply reply;
+    hf_value answer = NULL;
+    const char *text;
     task t;
 
     if (task_begin(&t, hand, said, work_query))
         task_visit(&t, false);
+    if (!t.status) {
+        text = hf_text(mem, t.answer ? t.answer : hf_value_null());
+        answer = text ? hf_remote_envelope(mem, hf_slice_of(text)) : NULL;
+        if (!answer)
+            t.status = hf_err_nomem(&t.err, "an answer");
+    }
     if (t.status)
         (void)!hf_remote_report(
             hand, hf_client_path(mem, "/api/worker/query-tasks/%s/fail", id),
@@ -375,11 +383,8 @@ static void query_run(remote_hand *hand, hf_value said)
     else
         (void)!hf_remote_report(
             hand, hf_client_path(mem, "/api/worker/query-tasks/%s/complete", id),
-            hf_json_(mem,
-                     "{'lease_owner': %s, 'query_task_attempt': %lld, 'result_envelope': {'codec': "
-                     "'json', 'blob': %s}}",
-                     hand->remote->worker, attempt,
-                     hf_text(mem, t.answer ? t.answer : hf_value_null())),
+            hf_json_(mem, "{'lease_owner': %s, 'query_task_attempt': %lld, 'result_envelope': %p}",
+                     hand->remote->worker, attempt, (const void *)answer),
             &reply, &t.err);
 }
 

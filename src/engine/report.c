@@ -71,6 +71,19 @@ static hf_status result_read(hf_mem *mem, hf_ticket *ticket, int64_t payload_max
     return st;
 }
 
+/* One that tells of a limit came to nothing because its result is none that can be recorded. */
+static hf_status failure_read(hf_mem *mem, hf_ticket *ticket, hf_err *err)
+{
+    hf_decision_payload *details = &ticket->failure.details;
+    hf_value said = NULL;
+    hf_status st = hf_envelope_read(mem, ticket->said, (hf_slice){0}, details, err);
+
+    if (!st && details->bytes.ptr && !hf_envelope_value(mem, details, &said, NULL) &&
+        hf_str(said, "structural_limit_kind", NULL))
+        ticket->failure.category = HF_FAILURE_CATEGORY_STRUCTURAL_LIMIT;
+    return st;
+}
+
 static hf_status progress_read(hf_mem *mem, hf_ticket *ticket, hf_err *err)
 {
     const char *text = ticket->said ? hf_text(mem, ticket->said) : NULL;
@@ -99,7 +112,7 @@ hf_status hf_report_read(hf_mem *mem, hf_ticket *ticket, int64_t payload_max, hf
     case HF_TICKET_RESULT:
         return result_read(mem, ticket, payload_max, err);
     case HF_TICKET_FAILURE:
-        return hf_envelope_read(mem, ticket->said, (hf_slice){0}, &ticket->failure.details, err);
+        return failure_read(mem, ticket, err);
     case HF_TICKET_BEAT:
         return progress_read(mem, ticket, err);
     case HF_TICKET_RETURN:

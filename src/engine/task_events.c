@@ -29,9 +29,13 @@ static hf_status payload_move(hf_call *c, hf_mem *mem, hf_value_list *payloads,
         return st;
     hf_hex_print(hf_slice_from(payload->digest, HF_SHA256_BYTES), name);
     hf_base64_encode(&text, bytes);
-    if (hf_buf_ok(&text))
-        hf_value_append(payloads, hf_json_(mem, "[%s, %s]", name, hf_buf_text(&text)));
-    else
+    if (hf_buf_ok(&text)) {
+        hf_value_list *pair = hf_value_array(mem); /* it may be longer than a format makes */
+
+        hf_value_append(pair, hf_value_string(mem, hf_slice_of(name)));
+        hf_value_append(pair, hf_value_string(mem, hf_buf_slice(&text)));
+        hf_value_append(payloads, hf_value_finish(pair));
+    } else
         st = hf_err_nomem(err, "a payload");
     hf_buf_fini(&text);
     return st;
@@ -89,6 +93,8 @@ static hf_status chunks_make(hf_call *c, hf_mem *mem, hf_event *events, size_t c
     made[1] = hf_value_finish(payloads);
     if (st)
         return st;
+    if (!made[0] || !made[1])
+        return hf_err_nomem(err, "a history");
     *out = hf_json_(mem, "{'after': %lld, 'chunks': %p, 'payloads': %p, 'last_sequence': %lld}",
                     (long long)after, (const void *)made[0], (const void *)made[1],
                     (long long)(after + (int64_t)count));

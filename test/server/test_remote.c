@@ -380,8 +380,8 @@ HF_BOTH_ENGINES(starts_are_held_against_the_contract)
     OK(d, hf_start(d, "picky", hf_json(d, "{'n': 4}"), .id = "p-1"));
     OK(d, hf_result(d, "p-1", 30000, &out, NULL)); /* it is registered by now */
     ck_assert_int_eq(hf_int(out, "", 0), 8);
-    ck_assert_int_eq(hf_start(d, "picky", hf_json(d, "{'m': 4}"), .id = "p-2"), HF_REJECTED);
-    ck_assert_int_eq(hf_start(d, "picky", hf_json(d, "{'n': 'x'}"), .id = "p-2"), HF_REJECTED);
+    ck_assert_int_eq(hf_start(d, "picky", hf_json(d, "{'m': 4}"), .id = "p-2"), HF_INVALID);
+    ck_assert_int_eq(hf_start(d, "picky", hf_json(d, "{'n': 'x'}"), .id = "p-2"), HF_INVALID);
     ck_assert_msg(strstr(hf_errmsg(d), "argument n") != NULL, "%s", hf_errmsg(d));
     OK(d, hf_start(d, "picky", hf_json(d, "{'n': 5}"), .id = "p-2"));
     OK(d, hf_result(d, "p-2", 30000, &out, NULL));
@@ -462,6 +462,7 @@ START_TEST(what_a_server_does_not_have)
     const hf_app with = {.name = "machines", .machines = machines};
     hf_site site;
     hf_engine *d;
+    hf_command_result answer;
     hf_value out = NULL;
 
     hf_site_open(&site, HF_ENGINE_SQLITE, &nothing, (hf_server_options){0});
@@ -471,8 +472,18 @@ START_TEST(what_a_server_does_not_have)
     ck_assert_int_eq(hf_why(d, "x", hf_mem_of_engine(d), &out), HF_UNSUPPORTED);
     ck_assert_ptr_nonnull(strstr(hf_errmsg(d), "hf_why"));
     ck_assert_int_eq(hf_schedule_show(d, "x", &out), HF_UNSUPPORTED);
-    ck_assert_int_eq(hf_start(d, "tour", NULL, .delay = 1000), HF_UNSUPPORTED);
+    ck_assert_int_eq(hf_start(d, "tour", NULL, .delay = 1500), HF_UNSUPPORTED);
     ck_assert_ptr_nonnull(strstr(hf_errmsg(d), "delay"));
+    ck_assert_int_eq(hf_start(d, "tour", NULL, .priority = 3), HF_UNSUPPORTED);
+    ck_assert_ptr_nonnull(strstr(hf_errmsg(d), "priority"));
+    ck_assert_int_eq(hf_start(d, "tour", NULL, .run_timeout = 999), HF_INVALID);
+    ck_assert_int_eq(hf_start(d, "tour", NULL, .labels = "{"), HF_INVALID);
+    ck_assert_int_eq(hf_set(d, "pending_timer_count", "3"), HF_UNSUPPORTED);
+    ck_assert_ptr_nonnull(strstr(hf_errmsg(d), "hf_set"));
+    ck_assert_int_eq(hf_command(d, "start", hf_json(d, "{'workflow_type': 'tour', 'context': {}}"),
+                                hf_mem_of_engine(d), &answer),
+                     HF_UNSUPPORTED);
+    ck_assert_ptr_nonnull(strstr(hf_errmsg(d), "context"));
     ck_assert_int_eq(hf_fd(d), -1);
     hf_close(d);
     ck_assert(hf_open("http://127.0.0.1:1", &with, &d) != HF_OK);
