@@ -172,10 +172,9 @@ static hf_status result_report(remote_hand *hand, hf_slice result, hf_err *err)
 
     return hf_remote_tell(
         hand,
-        envelope ? hf_json_(hand->mem,
-                        "{'task_id': %s, 'attempt': %lld, 'result': %p}",
-                        hand->task_id, (long long)hand->attempt, (const void *)envelope)
-             : NULL,
+        envelope ? hf_json_(hand->mem, "{'task_id': %s, 'attempt': %lld, 'result': %p}",
+                            hand->task_id, (long long)hand->attempt, (const void *)envelope)
+                 : NULL,
         &reply, err);
 }
 

@@ -64,7 +64,7 @@ static const hf_app later = {
 /* ---- attempts and retries */
 
 /* An activity's result is the workflow's result, recorded in the contract's order. */
-HF_BOTH_ENGINES(b098_success_path_in_order)
+HF_EVERY_WAY(b098_success_path_in_order)
 {
     hf_engine *d = begin(kind, "a", "call", QUOTE({"activity" : "echo"}));
 
@@ -77,7 +77,7 @@ HF_BOTH_ENGINES(b098_success_path_in_order)
 
 /* Each retry waits for the next entry of the list; execution id and idempotency key stay, the
    attempt number grows. */
-HF_BOTH_ENGINES(b099_retry_follows_the_backoff_list)
+HF_EVERY_WAY(b099_retry_follows_the_backoff_list)
 {
     hf_engine *d = begin(kind, "a", "call",
                          QUOTE({"activity" : "flaky", "good" : 4, "max" : 5, "listed" : true}));
@@ -104,7 +104,7 @@ HF_BOTH_ENGINES(b099_retry_follows_the_backoff_list)
 }
 
 /* What the definition said when the activity was scheduled counts, not what a later build says. */
-HF_BOTH_ENGINES(b100_snapshot_wins_over_a_later_definition)
+HF_EVERY_WAY(b100_snapshot_wins_over_a_later_definition)
 {
     hf_engine *d = begin(kind, "a", "call", QUOTE({"activity" : "stubborn"}));
 
@@ -117,7 +117,7 @@ HF_BOTH_ENGINES(b100_snapshot_wins_over_a_later_definition)
 }
 
 /* A failure that says so is not retried, and every record of it carries the flag. */
-HF_BOTH_ENGINES(b101_non_retryable_stops_at_once)
+HF_EVERY_WAY(b101_non_retryable_stops_at_once)
 {
     hf_engine *d = begin(kind, "a", "call", QUOTE({"activity" : "refuse", "limit" : 5, "max" : 9}));
 
@@ -131,7 +131,7 @@ HF_BOTH_ENGINES(b101_non_retryable_stops_at_once)
 }
 
 /* A failure type that the call lists is final although the activity would retry. */
-HF_BOTH_ENGINES(b102_listed_types_are_final)
+HF_EVERY_WAY(b102_listed_types_are_final)
 {
     hf_engine *d =
         begin(kind, "a", "call",
@@ -143,7 +143,7 @@ HF_BOTH_ENGINES(b102_listed_types_are_final)
 }
 
 /* Every attempt gets the input and the same key, also one that was begun by another process. */
-HF_BOTH_ENGINES(b103_every_attempt_gets_input_and_key)
+HF_EVERY_WAY(b103_every_attempt_gets_input_and_key)
 {
     hf_engine *d = begin(kind, "a", "call",
                          QUOTE({"activity" : "flaky", "good" : 2, "max" : 2, "type" : "first"}));
@@ -159,7 +159,7 @@ HF_BOTH_ENGINES(b103_every_attempt_gets_input_and_key)
 }
 
 /* An attempt that is not due, or whose type nobody knows, is not begun; it stays visible. */
-HF_BOTH_ENGINES(b104_what_cannot_be_claimed_waits)
+HF_EVERY_WAY(b104_what_cannot_be_claimed_waits)
 {
     hf_engine *d = begin(kind, "a", "call", QUOTE({"activity" : "nobody"}));
 
@@ -176,7 +176,7 @@ HF_BOTH_ENGINES(b104_what_cannot_be_claimed_waits)
 /* ---- rows against history */
 
 /* History is what code is answered from: a row that claims more moves nothing. */
-HF_BOTH_ENGINES(b118_open_history_beats_a_completed_row)
+HF_EVERY_WAY(b118_open_history_beats_a_completed_row)
 {
     hf_engine *d = begin(kind, "a", "call", QUOTE({"activity" : "nobody"}));
 
@@ -190,7 +190,7 @@ HF_BOTH_ENGINES(b118_open_history_beats_a_completed_row)
 }
 
 /* A completed row without an event shows no result. */
-HF_BOTH_ENGINES(b119_completed_row_without_history_has_no_result)
+HF_EVERY_WAY(b119_completed_row_without_history_has_no_result)
 {
     hf_engine *d = begin(kind, "a", "call", QUOTE({"activity" : "nobody"}));
     hf_value out = NULL;
@@ -204,7 +204,7 @@ HF_BOTH_ENGINES(b119_completed_row_without_history_has_no_result)
 }
 
 /* The cancellation is the last word about an activity that was open. */
-HF_BOTH_ENGINES(b120_cancelled_wins_over_open_events)
+HF_EVERY_WAY(b120_cancelled_wins_over_open_events)
 {
     hf_engine *d = begin(kind, "a", "call", QUOTE({"activity" : "flaky", "good" : 9, "max" : 9}));
 
@@ -219,7 +219,7 @@ HF_BOTH_ENGINES(b120_cancelled_wins_over_open_events)
 }
 
 /* A row that is gone ends nothing: the run waits until the watchdog has put it back. */
-HF_BOTH_ENGINES(b121_lost_row_comes_back)
+HF_EVERY_WAY(b121_lost_row_comes_back)
 {
     hf_engine *d = begin(kind, "a", "call", QUOTE({"activity" : "nobody"}));
 
@@ -237,7 +237,7 @@ HF_BOTH_ENGINES(b121_lost_row_comes_back)
 /* A running row that no process works on is an attempt that was lost: the next one begins by
    itself, and neither the limit of attempts nor, as its code never ran, that of crashes is used
    up. */
-HF_BOTH_ENGINES(b122_lost_attempts_begin_again)
+HF_EVERY_WAY(b122_lost_attempts_begin_again)
 {
     world = hf_kit_open(kind, &app);
     hf_kit_ok(world,
@@ -257,7 +257,7 @@ HF_BOTH_ENGINES(b122_lost_attempts_begin_again)
 }
 
 /* Nor do they when later attempts fail: as many may be reported as ever. */
-HF_BOTH_ENGINES(lost_attempts_leave_the_limit_alone)
+HF_EVERY_WAY(lost_attempts_leave_the_limit_alone)
 {
     world = hf_kit_open(kind, &app);
     calls = 0;
@@ -279,7 +279,7 @@ HF_BOTH_ENGINES(lost_attempts_leave_the_limit_alone)
 /* ---- values that are too big */
 
 /* A result that exceeds the limit fails the activity with a typed failure; one byte less fits. */
-HF_BOTH_ENGINES(oversized_results_are_typed_failures)
+HF_EVERY_WAY(oversized_results_are_typed_failures)
 {
     hf_engine *d =
         begin(kind, "a", "call", QUOTE({"activity" : "big", "bytes" : 2097153, "max" : 3}));
@@ -297,7 +297,7 @@ HF_BOTH_ENGINES(oversized_results_are_typed_failures)
 }
 
 /* An input that exceeds the limit fails the run, and nothing of the turn is written. */
-HF_BOTH_ENGINES(oversized_inputs_fail_the_run)
+HF_EVERY_WAY(oversized_inputs_fail_the_run)
 {
     hf_engine *d = begin(kind, "a", "huge", QUOTE({"bytes" : 2097153}));
     hf_value out = NULL;
@@ -311,12 +311,12 @@ HF_BOTH_ENGINES(oversized_inputs_fail_the_run)
 }
 
 HF_PG_SUITE_MAIN(
-    "engine/activity", HF_BOTH(b098_success_path_in_order),
-    HF_BOTH(b099_retry_follows_the_backoff_list),
-    HF_BOTH(b100_snapshot_wins_over_a_later_definition), HF_BOTH(b101_non_retryable_stops_at_once),
-    HF_BOTH(b102_listed_types_are_final), HF_BOTH(b103_every_attempt_gets_input_and_key),
-    HF_BOTH(b104_what_cannot_be_claimed_waits), HF_BOTH(b118_open_history_beats_a_completed_row),
-    HF_BOTH(b119_completed_row_without_history_has_no_result),
-    HF_BOTH(b120_cancelled_wins_over_open_events), HF_BOTH(b121_lost_row_comes_back),
-    HF_BOTH(b122_lost_attempts_begin_again), HF_BOTH(lost_attempts_leave_the_limit_alone),
-    HF_BOTH(oversized_results_are_typed_failures), HF_BOTH(oversized_inputs_fail_the_run))
+    "engine/activity", HF_WAYS(b098_success_path_in_order),
+    HF_WAYS(b099_retry_follows_the_backoff_list),
+    HF_WAYS(b100_snapshot_wins_over_a_later_definition), HF_WAYS(b101_non_retryable_stops_at_once),
+    HF_WAYS(b102_listed_types_are_final), HF_WAYS(b103_every_attempt_gets_input_and_key),
+    HF_WAYS(b104_what_cannot_be_claimed_waits), HF_WAYS(b118_open_history_beats_a_completed_row),
+    HF_WAYS(b119_completed_row_without_history_has_no_result),
+    HF_WAYS(b120_cancelled_wins_over_open_events), HF_WAYS(b121_lost_row_comes_back),
+    HF_WAYS(b122_lost_attempts_begin_again), HF_WAYS(lost_attempts_leave_the_limit_alone),
+    HF_WAYS(oversized_results_are_typed_failures), HF_WAYS(oversized_inputs_fail_the_run))

@@ -111,7 +111,7 @@ static const hf_app app = {.name = "test", .workflows = workflows, .activities =
 /* ---- signs of life */
 
 /* The newest report is recorded, at most once in a third of the timeout. */
-HF_BOTH_ENGINES(b105_heartbeat_records_bounded_progress)
+HF_EVERY_WAY(b105_heartbeat_records_bounded_progress)
 {
     hf_engine *d =
         begin(kind, "a", "call",
@@ -127,7 +127,7 @@ HF_BOTH_ENGINES(b105_heartbeat_records_bounded_progress)
 }
 
 /* A report that breaks a rule fails the attempt for good and is not recorded. */
-HF_BOTH_ENGINES(b106_malformed_progress_is_refused)
+HF_EVERY_WAY(b106_malformed_progress_is_refused)
 {
     static const char *const inputs[] = {
         QUOTE({"activity" : "chatty", "max" : 3, "current" : -1}),
@@ -172,7 +172,7 @@ HF_BOTH_ENGINES(b106_malformed_progress_is_refused)
 }
 
 /* The next attempt is told how far the one before it got, also by another process. */
-HF_BOTH_ENGINES(last_progress_is_handed_on)
+HF_EVERY_WAY(last_progress_is_handed_on)
 {
     hf_engine *d = begin(kind, "a", "call", QUOTE({"activity" : "resuming", "max" : 9}));
 
@@ -191,7 +191,7 @@ HF_BOTH_ENGINES(last_progress_is_handed_on)
 }
 
 /* After a cancel the next sign of life says stop; ActivityCancelled is on the record. */
-HF_BOTH_ENGINES(b107_heartbeat_after_cancel_says_stop)
+HF_EVERY_WAY(b107_heartbeat_after_cancel_says_stop)
 {
     hf_engine *d = begin(kind, "a", "call", QUOTE({"activity" : "doomed", "id" : "a", "max" : 5}));
 
@@ -205,7 +205,7 @@ HF_BOTH_ENGINES(b107_heartbeat_after_cancel_says_stop)
 }
 
 /* A result that comes after the cancel changes nothing. */
-HF_BOTH_ENGINES(b108_late_completion_after_cancel_is_ignored)
+HF_EVERY_WAY(b108_late_completion_after_cancel_is_ignored)
 {
     hf_engine *d =
         begin(kind, "a", "call", QUOTE({"activity" : "doomed", "id" : "a", "obey" : false}));
@@ -219,7 +219,7 @@ HF_BOTH_ENGINES(b108_late_completion_after_cancel_is_ignored)
 /* ---- outcomes that come too late */
 
 /* An attempt that timed out is over: its late result is dropped and the next attempt's counts. */
-HF_BOTH_ENGINES(b109_late_outcome_loses_to_the_newer_attempt)
+HF_EVERY_WAY(b109_late_outcome_loses_to_the_newer_attempt)
 {
     hf_engine *d =
         begin(kind, "a", "call",
@@ -248,7 +248,7 @@ HF_BOTH_ENGINES(b109_late_outcome_is_not_the_newer_attempts)
 }
 
 /* Nor does it count when it comes between the attempts. */
-HF_BOTH_ENGINES(b109_late_outcome_counts_for_nothing)
+HF_EVERY_WAY(b109_late_outcome_counts_for_nothing)
 {
     hf_engine *d =
         begin(kind, "a", "call",
@@ -265,7 +265,7 @@ HF_BOTH_ENGINES(b109_late_outcome_counts_for_nothing)
 
 /* A pending activity times out; the retry has a window of its own, counted from when it may
    begin. */
-HF_BOTH_ENGINES(b110_schedule_to_start_has_a_fresh_window)
+HF_EVERY_WAY(b110_schedule_to_start_has_a_fresh_window)
 {
     hf_engine *d = begin(
         kind, "a", "call",
@@ -288,7 +288,7 @@ HF_BOTH_ENGINES(b110_schedule_to_start_has_a_fresh_window)
 }
 
 /* Without such a timeout the deadline of a retry is cleared. */
-HF_BOTH_ENGINES(b110_no_window_clears_the_deadline)
+HF_EVERY_WAY(b110_no_window_clears_the_deadline)
 {
     hf_engine *d =
         begin(kind, "a", "call",
@@ -301,7 +301,7 @@ HF_BOTH_ENGINES(b110_no_window_clears_the_deadline)
 }
 
 /* Each attempt has the whole of it; the last one that overruns ends the activity. */
-HF_BOTH_ENGINES(b111_start_to_close_is_per_attempt)
+HF_EVERY_WAY(b111_start_to_close_is_per_attempt)
 {
     hf_engine *d = begin(kind, "a", "call", QUOTE({
                              "activity" : "slow",
@@ -322,7 +322,7 @@ HF_BOTH_ENGINES(b111_start_to_close_is_per_attempt)
 }
 
 /* The whole takes too long: no attempt follows, however many are left. */
-HF_BOTH_ENGINES(b112_schedule_to_close_is_terminal)
+HF_EVERY_WAY(b112_schedule_to_close_is_terminal)
 {
     hf_engine *d =
         begin(kind, "a", "call",
@@ -339,7 +339,7 @@ HF_BOTH_ENGINES(b112_schedule_to_close_is_terminal)
 }
 
 /* Of two timeouts that have passed, schedule_to_close is the one on the record. */
-HF_BOTH_ENGINES(b112_schedule_to_close_comes_first)
+HF_EVERY_WAY(b112_schedule_to_close_comes_first)
 {
     hf_engine *d = begin(kind, "a", "call", QUOTE({
                              "activity" : "slow",
@@ -357,7 +357,7 @@ HF_BOTH_ENGINES(b112_schedule_to_close_comes_first)
 }
 
 /* Silence ends the attempt; signs of life put the deadline off, without being recorded each. */
-HF_BOTH_ENGINES(b113_heartbeat_timeout_and_extension)
+HF_EVERY_WAY(b113_heartbeat_timeout_and_extension)
 {
     hf_engine *d =
         begin(kind, "a", "call",
@@ -375,7 +375,7 @@ HF_BOTH_ENGINES(b113_heartbeat_timeout_and_extension)
 }
 
 /* Nothing happens a moment too early, and nothing at all after the end. */
-HF_BOTH_ENGINES(b114_no_enforcement_before_or_after)
+HF_EVERY_WAY(b114_no_enforcement_before_or_after)
 {
     hf_engine *d = begin(kind, "a", "call",
                          QUOTE({"activity" : "slow", "pause" : 4999, "start_to_close" : 5000}));
@@ -394,7 +394,7 @@ HF_BOTH_ENGINES(b114_no_enforcement_before_or_after)
 }
 
 /* Deadlines within one second are told apart. */
-HF_BOTH_ENGINES(b115_deadlines_within_a_second)
+HF_EVERY_WAY(b115_deadlines_within_a_second)
 {
     hf_engine *d = begin(kind, "a", "two", "{}");
 
@@ -408,7 +408,7 @@ HF_BOTH_ENGINES(b115_deadlines_within_a_second)
 }
 
 /* A sign of life that was accepted before the alarm counts, whatever the row in the store says. */
-HF_BOTH_ENGINES(b116_accepted_heartbeat_fences_the_alarm)
+HF_EVERY_WAY(b116_accepted_heartbeat_fences_the_alarm)
 {
     hf_engine *d = begin(kind, "a", "call", QUOTE({
                              "activity" : "beating",
@@ -424,7 +424,7 @@ HF_BOTH_ENGINES(b116_accepted_heartbeat_fences_the_alarm)
 }
 
 /* The code sees a timeout as a failure of the category timeout, and goes on. */
-HF_BOTH_ENGINES(b117_timed_out_is_a_failure_of_its_kind)
+HF_EVERY_WAY(b117_timed_out_is_a_failure_of_its_kind)
 {
     hf_engine *d = begin(kind, "a", "call",
                          QUOTE({"activity" : "slow", "pause" : 9000, "start_to_close" : 5000}));
@@ -437,16 +437,16 @@ HF_BOTH_ENGINES(b117_timed_out_is_a_failure_of_its_kind)
 }
 
 HF_PG_SUITE_MAIN(
-    "engine/activity_timeout", HF_BOTH(b105_heartbeat_records_bounded_progress),
-    HF_BOTH(b106_malformed_progress_is_refused), HF_BOTH(last_progress_is_handed_on),
-    HF_BOTH(b107_heartbeat_after_cancel_says_stop),
-    HF_BOTH(b108_late_completion_after_cancel_is_ignored),
-    HF_BOTH(b109_late_outcome_loses_to_the_newer_attempt),
+    "engine/activity_timeout", HF_WAYS(b105_heartbeat_records_bounded_progress),
+    HF_WAYS(b106_malformed_progress_is_refused), HF_WAYS(last_progress_is_handed_on),
+    HF_WAYS(b107_heartbeat_after_cancel_says_stop),
+    HF_WAYS(b108_late_completion_after_cancel_is_ignored),
+    HF_WAYS(b109_late_outcome_loses_to_the_newer_attempt),
     HF_BOTH(b109_late_outcome_is_not_the_newer_attempts),
-    HF_BOTH(b109_late_outcome_counts_for_nothing),
-    HF_BOTH(b110_schedule_to_start_has_a_fresh_window), HF_BOTH(b110_no_window_clears_the_deadline),
-    HF_BOTH(b111_start_to_close_is_per_attempt), HF_BOTH(b112_schedule_to_close_is_terminal),
-    HF_BOTH(b112_schedule_to_close_comes_first), HF_BOTH(b113_heartbeat_timeout_and_extension),
-    HF_BOTH(b114_no_enforcement_before_or_after), HF_BOTH(b115_deadlines_within_a_second),
-    HF_BOTH(b116_accepted_heartbeat_fences_the_alarm),
-    HF_BOTH(b117_timed_out_is_a_failure_of_its_kind))
+    HF_WAYS(b109_late_outcome_counts_for_nothing),
+    HF_WAYS(b110_schedule_to_start_has_a_fresh_window), HF_WAYS(b110_no_window_clears_the_deadline),
+    HF_WAYS(b111_start_to_close_is_per_attempt), HF_WAYS(b112_schedule_to_close_is_terminal),
+    HF_WAYS(b112_schedule_to_close_comes_first), HF_WAYS(b113_heartbeat_timeout_and_extension),
+    HF_WAYS(b114_no_enforcement_before_or_after), HF_WAYS(b115_deadlines_within_a_second),
+    HF_WAYS(b116_accepted_heartbeat_fences_the_alarm),
+    HF_WAYS(b117_timed_out_is_a_failure_of_its_kind))

@@ -161,7 +161,7 @@ static const hf_workflow_def workflows[] = {
 static const hf_app app = {.name = "bad", .activities = activities, .workflows = workflows};
 
 /* A workflow that returns nothing completes with null. */
-HF_BOTH_ENGINES(workflow_returns_nothing)
+HF_EVERY_WAY(workflow_returns_nothing)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -172,7 +172,7 @@ HF_BOTH_ENGINES(workflow_returns_nothing)
 }
 
 /* Steps that an activity takes in its workflow's name are refused: nothing of them is written. */
-HF_BOTH_ENGINES(step_from_an_activity)
+HF_EVERY_WAY(step_from_an_activity)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -188,7 +188,7 @@ HF_BOTH_ENGINES(step_from_an_activity)
 
 /* An activity that nobody knows waits for somebody who does, and says so; it runs once it is there.
  */
-HF_BOTH_ENGINES(unknown_activity_waits_for_somebody)
+HF_EVERY_WAY(unknown_activity_waits_for_somebody)
 {
     static const hf_activity_def later[] = {{"nobody's", .run = hf_echo}, {0}};
     static const hf_app known = {.name = "bad", .activities = later, .workflows = workflows};
@@ -208,7 +208,7 @@ HF_BOTH_ENGINES(unknown_activity_waits_for_somebody)
 }
 
 /* Names that are empty, missing or no UTF-8 fail the run with a type; nothing is scheduled. */
-HF_BOTH_ENGINES(broken_names_are_typed_failures)
+HF_EVERY_WAY(broken_names_are_typed_failures)
 {
     static const char *const types[] = {"invalid_name",   "invalid_name", "invalid_name",
                                         "invalid_name",   "invalid_name", "invalid_options",
@@ -231,7 +231,7 @@ HF_BOTH_ENGINES(broken_names_are_typed_failures)
 
 /* No signal can come that is not declared, so waiting for one is a mistake that fails the run by
    name, with or without a timeout; nothing waits for ever. */
-HF_BOTH_ENGINES(an_undeclared_signal_is_not_waited_for)
+HF_EVERY_WAY(an_undeclared_signal_is_not_waited_for)
 {
     static const char *const types[] = {"undeclared", "signalless"};
     hf_engine *d = hf_kit_open(kind, &app);
@@ -258,7 +258,7 @@ HF_BOTH_ENGINES(an_undeclared_signal_is_not_waited_for)
 
 /* A run that waits for a signal which its program no longer declares goes on waiting, as history
    says: another build has it, and the run's own contract still takes the signal. */
-HF_BOTH_ENGINES(a_recorded_wait_outlives_its_declaration)
+HF_EVERY_WAY(a_recorded_wait_outlives_its_declaration)
 {
     static const hf_workflow_def without[] = {{.type = "waits", .run = hf_wait_go}, {0}};
     static const hf_app later = {.name = "bad", .workflows = without};
@@ -276,7 +276,7 @@ HF_BOTH_ENGINES(a_recorded_wait_outlives_its_declaration)
 
 /* Failures of any length and in any bytes are recorded as far as they are text and fit; the run
    fails with them and the engine goes on. */
-HF_BOTH_ENGINES(failures_are_made_fit)
+HF_EVERY_WAY(failures_are_made_fit)
 {
     static const struct {
         int number;
@@ -317,7 +317,7 @@ HF_BOTH_ENGINES(failures_are_made_fit)
 }
 
 /* The same of an update, which fails alone. */
-HF_BOTH_ENGINES(failures_of_updates_are_made_fit)
+HF_EVERY_WAY(failures_of_updates_are_made_fit)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -331,7 +331,7 @@ HF_BOTH_ENGINES(failures_of_updates_are_made_fit)
 }
 
 /* Two definitions of one type, or of one activity, are refused when the store is opened. */
-HF_BOTH_ENGINES(two_definitions_of_a_type)
+HF_EVERY_WAY(two_definitions_of_a_type)
 {
     static const hf_workflow_def twice[] = {
         {.type = "nothing", .run = nothing}, {.type = "nothing", .run = meddled}, {0}};
@@ -354,9 +354,9 @@ HF_BOTH_ENGINES(two_definitions_of_a_type)
     hf_test_place_free(place);
 }
 
-HF_PG_SUITE_MAIN("engine/bad_input", HF_BOTH(workflow_returns_nothing),
-                 HF_BOTH(step_from_an_activity), HF_BOTH(unknown_activity_waits_for_somebody),
-                 HF_BOTH(broken_names_are_typed_failures),
-                 HF_BOTH(an_undeclared_signal_is_not_waited_for),
-                 HF_BOTH(a_recorded_wait_outlives_its_declaration), HF_BOTH(failures_are_made_fit),
-                 HF_BOTH(failures_of_updates_are_made_fit), HF_BOTH(two_definitions_of_a_type))
+HF_PG_SUITE_MAIN("engine/bad_input", HF_WAYS(workflow_returns_nothing),
+                 HF_WAYS(step_from_an_activity), HF_WAYS(unknown_activity_waits_for_somebody),
+                 HF_WAYS(broken_names_are_typed_failures),
+                 HF_WAYS(an_undeclared_signal_is_not_waited_for),
+                 HF_WAYS(a_recorded_wait_outlives_its_declaration), HF_WAYS(failures_are_made_fit),
+                 HF_WAYS(failures_of_updates_are_made_fit), HF_WAYS(two_definitions_of_a_type))

@@ -240,7 +240,7 @@ static void failed_with(hf_engine *d, const char *id, const char *type)
 }
 
 /* A child's result is its parent's, and its start command names parent, step and call. */
-HF_BOTH_ENGINES(b151_child_result_and_start_command)
+HF_EVERY_WAY(b151_child_result_and_start_command)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     char call[32];
@@ -270,7 +270,7 @@ HF_BOTH_ENGINES(b151_child_result_and_start_command)
 }
 
 /* A child's failure reaches the parent's code with type and message. */
-HF_BOTH_ENGINES(b152_child_failure_is_thrown_from_history)
+HF_EVERY_WAY(b152_child_failure_is_thrown_from_history)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -285,7 +285,7 @@ HF_BOTH_ENGINES(b152_child_failure_is_thrown_from_history)
 }
 
 /* A child that runs into its deadline has failed, with a type of its own. */
-HF_BOTH_ENGINES(b152_child_timeout_fails_the_step)
+HF_EVERY_WAY(b152_child_timeout_fails_the_step)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -301,7 +301,7 @@ HF_BOTH_ENGINES(b152_child_timeout_fails_the_step)
 }
 
 /* An id that another instance has fails the step, not the unit for ever. */
-HF_BOTH_ENGINES(child_id_taken_fails_the_step)
+HF_EVERY_WAY(child_id_taken_fails_the_step)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -317,7 +317,7 @@ HF_BOTH_ENGINES(child_id_taken_fails_the_step)
 }
 
 /* The parent's task says which child it is for. */
-HF_BOTH_ENGINES(b153_parent_task_carries_child)
+HF_EVERY_WAY(b153_parent_task_carries_child)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -337,7 +337,7 @@ HF_BOTH_ENGINES(b153_parent_task_carries_child)
 }
 
 /* A barrier waits for the last success. */
-HF_BOTH_ENGINES(b154_all_waits_for_the_last)
+HF_EVERY_WAY(b154_all_waits_for_the_last)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -354,7 +354,7 @@ HF_BOTH_ENGINES(b154_all_waits_for_the_last)
 }
 
 /* The first failed, cancelled or terminated child ends the wait. */
-HF_BOTH_ENGINES(b155_all_wakes_on_the_first_failure)
+HF_EVERY_WAY(b155_all_wakes_on_the_first_failure)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -378,7 +378,7 @@ HF_BOTH_ENGINES(b155_all_wakes_on_the_first_failure)
 }
 
 /* Of several failures the one recorded first is thrown; of those, the one with the lowest place. */
-HF_BOTH_ENGINES(b156_earliest_failure_wins)
+HF_EVERY_WAY(b156_earliest_failure_wins)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -406,7 +406,7 @@ HF_BOTH_ENGINES(b156_earliest_failure_wins)
 }
 
 /* Nested groups keep the shape of their leaves, and every leaf says where it belongs. */
-HF_BOTH_ENGINES(b157_nested_groups)
+HF_EVERY_WAY(b157_nested_groups)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -424,7 +424,7 @@ HF_BOTH_ENGINES(b157_nested_groups)
 }
 
 /* Activities and children in one group, in both orders. */
-HF_BOTH_ENGINES(b158_mixed_groups)
+HF_EVERY_WAY(b158_mixed_groups)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -437,7 +437,7 @@ HF_BOTH_ENGINES(b158_mixed_groups)
 }
 
 /* One decision too many in a turn: nothing of the turn is scheduled. */
-HF_BOTH_ENGINES(b159_command_batch_size)
+HF_EVERY_WAY(b159_command_batch_size)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -455,7 +455,7 @@ HF_BOTH_ENGINES(b159_command_batch_size)
 }
 
 /* A thousand open children are allowed, one more fails the run before it is started. */
-HF_BOTH_ENGINES(pending_child_count_trips_at_its_limit)
+HF_EVERY_WAY(pending_child_count_trips_at_its_limit)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -473,7 +473,7 @@ HF_BOTH_ENGINES(pending_child_count_trips_at_its_limit)
 }
 
 /* A registered function runs as a child of the type that all of them share. */
-HF_BOTH_ENGINES(b160_async_is_a_child)
+HF_EVERY_WAY(b160_async_is_a_child)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -491,7 +491,7 @@ HF_BOTH_ENGINES(b160_async_is_a_child)
 }
 
 /* A child that continues as new keeps its call; the parent hears of each run. */
-HF_BOTH_ENGINES(b161_child_continues_as_new)
+HF_EVERY_WAY(b161_child_continues_as_new)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     char call[32];
@@ -534,7 +534,7 @@ static void guardian_end(hf_engine *d, const char *how)
 }
 
 /* Each policy at each way a parent can close. */
-HF_BOTH_ENGINES(b162_parent_close_policies)
+HF_EVERY_WAY(b162_parent_close_policies)
 {
     static const char *const ways[] = {"return", "fail", "cancel", "terminate", "time"};
     static const char *const wards[] = {"waiting signal:go", "cancelled", "terminated"};
@@ -564,7 +564,7 @@ HF_BOTH_ENGINES(b162_parent_close_policies)
 
 /* A parent that continues closes no child; the run that follows does. So does a child that
    continues stay under its policy. */
-HF_BOTH_ENGINES(b163_policy_survives_continue_as_new)
+HF_EVERY_WAY(b163_policy_survives_continue_as_new)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -600,7 +600,7 @@ HF_BOTH_ENGINES(b163_policy_survives_continue_as_new)
 }
 
 /* Children that close at the same time wake their parent once. */
-HF_BOTH_ENGINES(b164_concurrent_completions_wake_once)
+HF_EVERY_WAY(b164_concurrent_completions_wake_once)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -621,7 +621,7 @@ HF_BOTH_ENGINES(b164_concurrent_completions_wake_once)
 }
 
 /* A child that may be retried starts again before its parent hears of a failure. */
-HF_BOTH_ENGINES(b165_retryable_child_failure)
+HF_EVERY_WAY(b165_retryable_child_failure)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -651,7 +651,7 @@ HF_BOTH_ENGINES(b165_retryable_child_failure)
 }
 
 /* A signal to a child arrives once, whatever crashes, also out of an update. */
-HF_BOTH_ENGINES(b079_signals_to_children_arrive_once)
+HF_EVERY_WAY(b079_signals_to_children_arrive_once)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     hf_value out = NULL;
@@ -676,13 +676,13 @@ HF_BOTH_ENGINES(b079_signals_to_children_arrive_once)
 }
 
 HF_PG_SUITE_MAIN(
-    "engine/child", HF_BOTH(b151_child_result_and_start_command),
-    HF_BOTH(b152_child_failure_is_thrown_from_history), HF_BOTH(b152_child_timeout_fails_the_step),
-    HF_BOTH(child_id_taken_fails_the_step), HF_BOTH(b153_parent_task_carries_child),
-    HF_BOTH(b154_all_waits_for_the_last), HF_BOTH(b155_all_wakes_on_the_first_failure),
-    HF_BOTH(b156_earliest_failure_wins), HF_BOTH(b157_nested_groups), HF_BOTH(b158_mixed_groups),
-    HF_BOTH_SLOW(b159_command_batch_size, 120),
-    HF_BOTH_SLOW(pending_child_count_trips_at_its_limit, 300), HF_BOTH(b160_async_is_a_child),
-    HF_BOTH(b161_child_continues_as_new), HF_BOTH_SLOW(b162_parent_close_policies, 120),
-    HF_BOTH(b163_policy_survives_continue_as_new), HF_BOTH(b164_concurrent_completions_wake_once),
-    HF_BOTH(b165_retryable_child_failure), HF_BOTH(b079_signals_to_children_arrive_once))
+    "engine/child", HF_WAYS(b151_child_result_and_start_command),
+    HF_WAYS(b152_child_failure_is_thrown_from_history), HF_WAYS(b152_child_timeout_fails_the_step),
+    HF_WAYS(child_id_taken_fails_the_step), HF_WAYS(b153_parent_task_carries_child),
+    HF_WAYS(b154_all_waits_for_the_last), HF_WAYS(b155_all_wakes_on_the_first_failure),
+    HF_WAYS(b156_earliest_failure_wins), HF_WAYS(b157_nested_groups), HF_WAYS(b158_mixed_groups),
+    HF_WAYS_SLOW(b159_command_batch_size, 120),
+    HF_WAYS_SLOW(pending_child_count_trips_at_its_limit, 300), HF_WAYS(b160_async_is_a_child),
+    HF_WAYS(b161_child_continues_as_new), HF_WAYS_SLOW(b162_parent_close_policies, 120),
+    HF_WAYS(b163_policy_survives_continue_as_new), HF_WAYS(b164_concurrent_completions_wake_once),
+    HF_WAYS(b165_retryable_child_failure), HF_WAYS(b079_signals_to_children_arrive_once))

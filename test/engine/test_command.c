@@ -47,7 +47,7 @@ static int64_t rows(hf_engine *d, const char *where)
 
 /* A refused signal is a row with a number of its own and changes nothing: no event, no message, no
    task; the number that follows is the next. */
-HF_BOTH_ENGINES(b026_unknown_signal_is_a_durable_row)
+HF_EVERY_WAY(b026_unknown_signal_is_a_durable_row)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     hf_command_result out;
@@ -80,7 +80,7 @@ HF_BOTH_ENGINES(b026_unknown_signal_is_a_durable_row)
 }
 
 /* Each way in which arguments do not fit has its own words under the argument's name. */
-HF_BOTH_ENGINES(b029_validation_errors_say_what_is_wrong)
+HF_EVERY_WAY(b029_validation_errors_say_what_is_wrong)
 {
     static const struct {
         const char *args;
@@ -114,7 +114,7 @@ HF_BOTH_ENGINES(b029_validation_errors_say_what_is_wrong)
 }
 
 /* A closed run refuses messages and orders alike; each refusal is kept. */
-HF_BOTH_ENGINES(b027_a_closed_run_refuses)
+HF_EVERY_WAY(b027_a_closed_run_refuses)
 {
     static const char *const kinds[] = {"signal", "update", "cancel", "terminate"};
     hf_engine *d = hf_kit_open(kind, &app);
@@ -136,7 +136,7 @@ HF_BOTH_ENGINES(b027_a_closed_run_refuses)
 }
 
 /* An instance that does not exist keeps nothing: there is nothing to keep it with. */
-HF_BOTH_ENGINES(an_unknown_instance_keeps_nothing)
+HF_EVERY_WAY(an_unknown_instance_keeps_nothing)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     hf_command_result out;
@@ -149,7 +149,7 @@ HF_BOTH_ENGINES(an_unknown_instance_keeps_nothing)
 }
 
 /* A second start is refused: a row, and on an open run the event that says so. */
-HF_BOTH_ENGINES(b005_second_start_is_rejected)
+HF_EVERY_WAY(b005_second_start_is_rejected)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     hf_command_result out;
@@ -171,7 +171,7 @@ HF_BOTH_ENGINES(b005_second_start_is_rejected)
 }
 
 /* The open run answers a start that allows it, and the command is kept as accepted. */
-HF_BOTH_ENGINES(b006_existing_open_run_is_returned)
+HF_EVERY_WAY(b006_existing_open_run_is_returned)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     hf_value request = hf_json(
@@ -190,7 +190,7 @@ HF_BOTH_ENGINES(b006_existing_open_run_is_returned)
 }
 
 /* A closed run does not answer a start. */
-HF_BOTH_ENGINES(b007_existing_closed_run_rejects)
+HF_EVERY_WAY(b007_existing_closed_run_rejects)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     hf_value request =
@@ -207,7 +207,7 @@ HF_BOTH_ENGINES(b007_existing_closed_run_rejects)
 }
 
 /* A refused update says so in the history of an open run, with the arguments and what is wrong. */
-HF_BOTH_ENGINES(b071_refused_updates_are_in_history)
+HF_EVERY_WAY(b071_refused_updates_are_in_history)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     hf_command_result out;
@@ -239,7 +239,7 @@ HF_BOTH_ENGINES(b071_refused_updates_are_in_history)
 }
 
 /* Who asked, and how, is kept with the command. */
-HF_BOTH_ENGINES(b019_context_is_kept)
+HF_EVERY_WAY(b019_context_is_kept)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     hf_command_result out;
@@ -265,7 +265,7 @@ HF_BOTH_ENGINES(b019_context_is_kept)
 
 /* A call of the C API is recorded as one, with a print of what was asked: the same for the same
    request, another for any other. The published bundle shows it. */
-HF_BOTH_ENGINES(b019_embedded_callers_leave_a_print)
+HF_EVERY_WAY(b019_embedded_callers_leave_a_print)
 {
     const hf_json_limits limits = {.bytes_max = 16 * 1024 * 1024};
     hf_engine *d = hf_kit_open(kind, &app);
@@ -301,7 +301,7 @@ HF_BOTH_ENGINES(b019_embedded_callers_leave_a_print)
 
 /* The same request id answers again with what was answered first, whatever it was and however the
    run went on; another type of command is another command. */
-HF_BOTH_ENGINES(b078_request_id_answers_again)
+HF_EVERY_WAY(b078_request_id_answers_again)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     hf_value good = hf_json(d, "{'workflow_id': 'w-1', 'name': 'go', 'request_id': 'r-1',"
@@ -401,7 +401,7 @@ static int exported(hf_engine *d, const char *id, const char *type, const char *
 
 /* Many callers at once: what names itself has one effect and one answer, what is refused is
    numbered without a gap (which the store's check sees). */
-HF_BOTH_ENGINES(concurrent_duplicates_have_one_effect)
+HF_EVERY_WAY(concurrent_duplicates_have_one_effect)
 {
     hf_test_place *place = hf_test_place_new(kind);
     caller callers[CALLERS];
@@ -429,13 +429,13 @@ HF_BOTH_ENGINES(concurrent_duplicates_have_one_effect)
     hf_test_place_free(place);
 }
 
-HF_PG_SUITE_MAIN("engine/command", HF_BOTH(b026_unknown_signal_is_a_durable_row),
-                 HF_BOTH(b029_validation_errors_say_what_is_wrong),
-                 HF_BOTH(b027_a_closed_run_refuses), HF_BOTH(an_unknown_instance_keeps_nothing),
-                 HF_BOTH(b005_second_start_is_rejected),
-                 HF_BOTH(b006_existing_open_run_is_returned),
-                 HF_BOTH(b007_existing_closed_run_rejects),
-                 HF_BOTH(b071_refused_updates_are_in_history), HF_BOTH(b019_context_is_kept),
-                 HF_BOTH(b019_embedded_callers_leave_a_print),
-                 HF_BOTH(b078_request_id_answers_again),
-                 HF_BOTH_SLOW(concurrent_duplicates_have_one_effect, 300))
+HF_PG_SUITE_MAIN("engine/command", HF_WAYS(b026_unknown_signal_is_a_durable_row),
+                 HF_WAYS(b029_validation_errors_say_what_is_wrong),
+                 HF_WAYS(b027_a_closed_run_refuses), HF_WAYS(an_unknown_instance_keeps_nothing),
+                 HF_WAYS(b005_second_start_is_rejected),
+                 HF_WAYS(b006_existing_open_run_is_returned),
+                 HF_WAYS(b007_existing_closed_run_rejects),
+                 HF_WAYS(b071_refused_updates_are_in_history), HF_WAYS(b019_context_is_kept),
+                 HF_WAYS(b019_embedded_callers_leave_a_print),
+                 HF_WAYS(b078_request_id_answers_again),
+                 HF_WAYS_SLOW(concurrent_duplicates_have_one_effect, 300))

@@ -157,7 +157,7 @@ static hf_value event(hf_value of, const char *type)
 }
 
 /* Any signal has the condition looked at again: here it holds by now. */
-HF_BOTH_ENGINES(b037_any_signal_wakes_a_condition)
+HF_EVERY_WAY(b037_any_signal_wakes_a_condition)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     int before;
@@ -177,7 +177,7 @@ HF_BOTH_ENGINES(b037_any_signal_wakes_a_condition)
 }
 
 /* The timeout of a signal wait gives null and is on the record; a signal in time cancels it. */
-HF_BOTH_ENGINES(b041_signal_timeout_returns_null)
+HF_EVERY_WAY(b041_signal_timeout_returns_null)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -196,7 +196,7 @@ HF_BOTH_ENGINES(b041_signal_timeout_returns_null)
 }
 
 /* A condition opens once, is kept over crashes, and holds after the update that makes it so. */
-HF_BOTH_ENGINES(b048_condition_resumes_after_update)
+HF_EVERY_WAY(b048_condition_resumes_after_update)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     hf_value out = NULL;
@@ -213,7 +213,7 @@ HF_BOTH_ENGINES(b048_condition_resumes_after_update)
 }
 
 /* The key is what operators see of the wait. */
-HF_BOTH_ENGINES(b049_keyed_wait_shows_its_key)
+HF_EVERY_WAY(b049_keyed_wait_shows_its_key)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     hf_value wait;
@@ -229,7 +229,7 @@ HF_BOTH_ENGINES(b049_keyed_wait_shows_its_key)
 }
 
 /* The timer of a timeout says whose it is: key, fingerprint and wait. */
-HF_BOTH_ENGINES(b050_timeout_carries_key_and_fingerprint)
+HF_EVERY_WAY(b050_timeout_carries_key_and_fingerprint)
 {
     static const char *const types[] = {"TimerScheduled", "TimerFired", "ConditionWaitTimedOut"};
     hf_engine *d = hf_kit_open(kind, &app);
@@ -255,7 +255,7 @@ HF_BOTH_ENGINES(b050_timeout_carries_key_and_fingerprint)
 }
 
 /* An update in time: first the timeout is cancelled, then the condition holds. */
-HF_BOTH_ENGINES(b051_update_before_the_deadline)
+HF_EVERY_WAY(b051_update_before_the_deadline)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     hf_value out = NULL;
@@ -273,7 +273,7 @@ HF_BOTH_ENGINES(b051_update_before_the_deadline)
 
 /* The timeout is on the record and every row of it is gone: the wait times out all the same, even
    though the condition holds by then. */
-HF_BOTH_ENGINES(b054_recorded_timeout_needs_no_row)
+HF_EVERY_WAY(b054_recorded_timeout_needs_no_row)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -293,7 +293,7 @@ HF_BOTH_ENGINES(b054_recorded_timeout_needs_no_row)
 }
 
 /* A query by code that has drifted is refused, in each of the four ways; nothing is recorded. */
-HF_BOTH_ENGINES(b056_query_rejects_drift)
+HF_EVERY_WAY(b056_query_rejects_drift)
 {
     for (size_t i = 0; i < sizeof(drifts) / sizeof(drifts[0]); i++) {
         hf_engine *d = hf_kit_open(kind, drifts[i].was);
@@ -315,7 +315,7 @@ HF_BOTH_ENGINES(b056_query_rejects_drift)
 }
 
 /* A turn by such code blocks: the run stays open, and its task says what was found and wanted. */
-HF_BOTH_ENGINES(b057_worker_blocks_on_drift)
+HF_EVERY_WAY(b057_worker_blocks_on_drift)
 {
     for (size_t i = 0; i < sizeof(drifts) / sizeof(drifts[0]); i++) {
         hf_engine *d = hf_kit_open(kind, drifts[i].was);
@@ -359,7 +359,7 @@ HF_BOTH_ENGINES(b057_worker_blocks_on_drift)
 }
 
 /* The wait is a condition, though a timer is what will end it. */
-HF_BOTH_ENGINES(b059_wait_stays_a_condition)
+HF_EVERY_WAY(b059_wait_stays_a_condition)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     hf_value live;
@@ -378,7 +378,7 @@ HF_BOTH_ENGINES(b059_wait_stays_a_condition)
 }
 
 /* A workflow task that has nothing to do with the wait does not take its place. */
-HF_BOTH_ENGINES(b060_open_task_does_not_displace_the_wait)
+HF_EVERY_WAY(b060_open_task_does_not_displace_the_wait)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     hf_value live;
@@ -399,7 +399,7 @@ HF_BOTH_ENGINES(b060_open_task_does_not_displace_the_wait)
 }
 
 /* An update that finds a ready task takes that one: there are never two. */
-HF_BOTH_ENGINES(b061_ready_task_is_used_again)
+HF_EVERY_WAY(b061_ready_task_is_used_again)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     int64_t task;
@@ -416,7 +416,7 @@ HF_BOTH_ENGINES(b061_ready_task_is_used_again)
 }
 
 /* Without a timeout to wait for, the answer is there at once: no timer, no task. */
-HF_BOTH_ENGINES(b062_zero_timeout_needs_no_timer)
+HF_EVERY_WAY(b062_zero_timeout_needs_no_timer)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -430,13 +430,13 @@ HF_BOTH_ENGINES(b062_zero_timeout_needs_no_timer)
     hf_kit_close(d);
 }
 
-HF_PG_SUITE_MAIN("engine/condition", HF_BOTH(b037_any_signal_wakes_a_condition),
-                 HF_BOTH(b041_signal_timeout_returns_null),
-                 HF_BOTH(b048_condition_resumes_after_update),
-                 HF_BOTH(b049_keyed_wait_shows_its_key),
-                 HF_BOTH(b050_timeout_carries_key_and_fingerprint),
-                 HF_BOTH(b051_update_before_the_deadline),
-                 HF_BOTH(b054_recorded_timeout_needs_no_row), HF_BOTH(b056_query_rejects_drift),
-                 HF_BOTH(b057_worker_blocks_on_drift), HF_BOTH(b059_wait_stays_a_condition),
-                 HF_BOTH(b060_open_task_does_not_displace_the_wait),
-                 HF_BOTH(b061_ready_task_is_used_again), HF_BOTH(b062_zero_timeout_needs_no_timer))
+HF_PG_SUITE_MAIN("engine/condition", HF_WAYS(b037_any_signal_wakes_a_condition),
+                 HF_WAYS(b041_signal_timeout_returns_null),
+                 HF_WAYS(b048_condition_resumes_after_update),
+                 HF_WAYS(b049_keyed_wait_shows_its_key),
+                 HF_WAYS(b050_timeout_carries_key_and_fingerprint),
+                 HF_WAYS(b051_update_before_the_deadline),
+                 HF_WAYS(b054_recorded_timeout_needs_no_row), HF_WAYS(b056_query_rejects_drift),
+                 HF_WAYS(b057_worker_blocks_on_drift), HF_WAYS(b059_wait_stays_a_condition),
+                 HF_WAYS(b060_open_task_does_not_displace_the_wait),
+                 HF_WAYS(b061_ready_task_is_used_again), HF_WAYS(b062_zero_timeout_needs_no_timer))

@@ -64,7 +64,7 @@ static const hf_app empty = {.name = "test", .workflows = none, .activities = ac
 /* ---- timers */
 
 /* A timer of no length fires in the turn that asked for it. */
-HF_BOTH_ENGINES(b123_timer_of_zero_fires_inline)
+HF_EVERY_WAY(b123_timer_of_zero_fires_inline)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -77,7 +77,7 @@ HF_BOTH_ENGINES(b123_timer_of_zero_fires_inline)
 }
 
 /* Timers one after another fire in order, never early, also over crashes. */
-HF_BOTH_ENGINES(b124_sequential_timers)
+HF_EVERY_WAY(b124_sequential_timers)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -101,7 +101,7 @@ HF_BOTH_ENGINES(b124_sequential_timers)
 
 /* Cancel and terminate put TimerCancelled on the record; the timer's own time means nothing then.
  */
-HF_BOTH_ENGINES(b125_stop_cancels_timers)
+HF_EVERY_WAY(b125_stop_cancels_timers)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -121,7 +121,7 @@ HF_BOTH_ENGINES(b125_stop_cancels_timers)
 }
 
 /* A timer is over when history says TimerFired, not when its row is gone. */
-HF_BOTH_ENGINES(b126_timer_needs_its_event)
+HF_EVERY_WAY(b126_timer_needs_its_event)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -138,7 +138,7 @@ HF_BOTH_ENGINES(b126_timer_needs_its_event)
 }
 
 /* A row that says fired without an event does not wake the code. */
-HF_BOTH_ENGINES(b127_fired_row_without_history)
+HF_EVERY_WAY(b127_fired_row_without_history)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -178,7 +178,7 @@ HF_BOTH_ENGINES(burst_of_timers_leaves_room)
 /* ---- deadlines of runs */
 
 /* Both deadlines are computed at the start, in the row and in WorkflowStarted. */
-HF_BOTH_ENGINES(b128_deadlines_are_recorded_at_start)
+HF_EVERY_WAY(b128_deadlines_are_recorded_at_start)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     char sql[128];
@@ -195,7 +195,7 @@ HF_BOTH_ENGINES(b128_deadlines_are_recorded_at_start)
 }
 
 /* Timeouts and the deadlines they lead to are shown with the run. */
-HF_BOTH_ENGINES(b134_describe_shows_timeouts)
+HF_EVERY_WAY(b134_describe_shows_timeouts)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     hf_value out = NULL;
@@ -211,7 +211,7 @@ HF_BOTH_ENGINES(b134_describe_shows_timeouts)
 }
 
 /* A deadline that passed while nobody looked closes the run before its code gets a turn. */
-HF_BOTH_ENGINES(b129_deadline_is_enforced_at_the_turn)
+HF_EVERY_WAY(b129_deadline_is_enforced_at_the_turn)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -228,7 +228,7 @@ HF_BOTH_ENGINES(b129_deadline_is_enforced_at_the_turn)
 }
 
 /* A parked run is closed by its deadline alone, after a restart too, and not a moment early. */
-HF_BOTH_ENGINES(b130_deadline_closes_a_parked_run)
+HF_EVERY_WAY(b130_deadline_closes_a_parked_run)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -250,7 +250,7 @@ HF_BOTH_ENGINES(b130_deadline_closes_a_parked_run)
 }
 
 /* The deadline needs none of the run's code. */
-HF_BOTH_ENGINES(b130_deadline_without_the_code)
+HF_EVERY_WAY(b130_deadline_without_the_code)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -288,7 +288,7 @@ HF_BOTH_ENGINES(b130_sweep_finds_a_deadline_that_nobody_waits_for)
 }
 
 /* What was open is cancelled in order: activities, timers, then the end, with its kind. */
-HF_BOTH_ENGINES(b131_deadline_cancels_what_is_open)
+HF_EVERY_WAY(b131_deadline_cancels_what_is_open)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     hf_value out = NULL;
@@ -317,7 +317,7 @@ HF_BOTH_ENGINES(b131_deadline_cancels_what_is_open)
 }
 
 /* The parent of a run that timed out is told. */
-HF_BOTH_ENGINES(b132_parent_hears_of_the_deadline)
+HF_EVERY_WAY(b132_parent_hears_of_the_deadline)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -329,7 +329,7 @@ HF_BOTH_ENGINES(b132_parent_hears_of_the_deadline)
 }
 
 /* The parent-close policy applies when it is a deadline that closes the parent. */
-HF_BOTH_ENGINES(b132_deadline_applies_the_parent_close_policy)
+HF_EVERY_WAY(b132_deadline_applies_the_parent_close_policy)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -342,7 +342,7 @@ HF_BOTH_ENGINES(b132_deadline_applies_the_parent_close_policy)
 }
 
 /* The next run keeps the execution's deadline and gets the whole of the run's. */
-HF_BOTH_ENGINES(b133_continue_as_new_and_deadlines)
+HF_EVERY_WAY(b133_continue_as_new_and_deadlines)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -360,16 +360,16 @@ HF_BOTH_ENGINES(b133_continue_as_new_and_deadlines)
     hf_kit_close(d);
 }
 
-HF_PG_SUITE_MAIN("engine/deadline", HF_BOTH(b123_timer_of_zero_fires_inline),
-                 HF_BOTH(b124_sequential_timers), HF_BOTH(b125_stop_cancels_timers),
-                 HF_BOTH(b126_timer_needs_its_event), HF_BOTH(b127_fired_row_without_history),
-                 HF_BOTH(b128_deadlines_are_recorded_at_start),
-                 HF_BOTH(b129_deadline_is_enforced_at_the_turn),
-                 HF_BOTH(b130_deadline_closes_a_parked_run),
-                 HF_BOTH(b130_deadline_without_the_code),
+HF_PG_SUITE_MAIN("engine/deadline", HF_WAYS(b123_timer_of_zero_fires_inline),
+                 HF_WAYS(b124_sequential_timers), HF_WAYS(b125_stop_cancels_timers),
+                 HF_WAYS(b126_timer_needs_its_event), HF_WAYS(b127_fired_row_without_history),
+                 HF_WAYS(b128_deadlines_are_recorded_at_start),
+                 HF_WAYS(b129_deadline_is_enforced_at_the_turn),
+                 HF_WAYS(b130_deadline_closes_a_parked_run),
+                 HF_WAYS(b130_deadline_without_the_code),
                  HF_BOTH(b130_sweep_finds_a_deadline_that_nobody_waits_for),
-                 HF_BOTH(b131_deadline_cancels_what_is_open),
-                 HF_BOTH(b132_parent_hears_of_the_deadline),
-                 HF_BOTH(b132_deadline_applies_the_parent_close_policy),
-                 HF_BOTH(b133_continue_as_new_and_deadlines), HF_BOTH(b134_describe_shows_timeouts),
+                 HF_WAYS(b131_deadline_cancels_what_is_open),
+                 HF_WAYS(b132_parent_hears_of_the_deadline),
+                 HF_WAYS(b132_deadline_applies_the_parent_close_policy),
+                 HF_WAYS(b133_continue_as_new_and_deadlines), HF_WAYS(b134_describe_shows_timeouts),
                  HF_BOTH(burst_of_timers_leaves_room))

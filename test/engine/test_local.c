@@ -135,7 +135,7 @@ static int64_t units(hf_engine *d)
 
 /* Three of them and the end of the run cost one transaction beside the start, and nothing is left
    of them but history, which says where they ran. */
-HF_BOTH_ENGINES(local_activities_share_a_commit)
+HF_EVERY_WAY(local_activities_share_a_commit)
 {
     hf_engine *d = begin(kind, "three", "null");
 
@@ -153,7 +153,7 @@ HF_BOTH_ENGINES(local_activities_share_a_commit)
 }
 
 /* What is recorded is not run again: a crash between two of them repeats neither. */
-HF_BOTH_ENGINES(local_activities_are_replayed)
+HF_EVERY_WAY(local_activities_are_replayed)
 {
     hf_engine *d = begin(kind, "pauses", "null");
 
@@ -169,7 +169,7 @@ HF_BOTH_ENGINES(local_activities_are_replayed)
 
 /* An attempt that fails and may be tried again is followed by ordinary ones, on time, also over a
    crash; injected failures count. */
-HF_BOTH_ENGINES(local_activities_are_tried_again)
+HF_EVERY_WAY(local_activities_are_tried_again)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -194,7 +194,7 @@ HF_BOTH_ENGINES(local_activities_are_tried_again)
 }
 
 /* A failure for good, and a result that is too big, are handed to the code that asked. */
-HF_BOTH_ENGINES(local_activities_fail)
+HF_EVERY_WAY(local_activities_fail)
 {
     hf_engine *d = begin(kind, "handles", "\"refuse\"");
 
@@ -209,7 +209,7 @@ HF_BOTH_ENGINES(local_activities_fail)
 }
 
 /* Within a barrier they stand beside ordinary activities and children. */
-HF_BOTH_ENGINES(local_activities_in_a_barrier)
+HF_EVERY_WAY(local_activities_in_a_barrier)
 {
     hf_engine *d = begin(kind, "together", "9");
 
@@ -218,7 +218,7 @@ HF_BOTH_ENGINES(local_activities_in_a_barrier)
 }
 
 /* A run that calls them without end does not make units without end. */
-HF_BOTH_ENGINES(local_activities_are_bounded)
+HF_EVERY_WAY(local_activities_are_bounded)
 {
     hf_engine *d = begin(kind, "many", "null");
 
@@ -230,7 +230,7 @@ HF_BOTH_ENGINES(local_activities_are_bounded)
 }
 
 /* One that nobody here knows waits for somebody who does. */
-HF_BOTH_ENGINES(unknown_local_activity_waits)
+HF_EVERY_WAY(unknown_local_activity_waits)
 {
     static const hf_activity_def known[] = {{"nobody's", .run = hf_echo}, {0}};
     static const hf_app there = {.name = "local", .workflows = workflows, .activities = known};
@@ -244,7 +244,7 @@ HF_BOTH_ENGINES(unknown_local_activity_waits)
 }
 
 /* Code that calls it the ordinary way now is other code. */
-HF_BOTH_ENGINES(local_is_part_of_the_shape)
+HF_EVERY_WAY(local_is_part_of_the_shape)
 {
     hf_engine *d = begin(kind, "pauses", "null");
     hf_value why = NULL;
@@ -284,8 +284,8 @@ START_TEST(local_activities_survive_crashes)
 }
 END_TEST
 
-HF_PG_SUITE_MAIN("engine/local", HF_BOTH(local_activities_share_a_commit),
-                 HF_BOTH(local_activities_are_replayed), HF_BOTH(local_activities_are_tried_again),
-                 HF_BOTH(local_activities_fail), HF_BOTH(local_activities_in_a_barrier),
-                 HF_BOTH(local_activities_are_bounded), HF_BOTH(unknown_local_activity_waits),
-                 HF_BOTH(local_is_part_of_the_shape), {local_activities_survive_crashes, 0})
+HF_PG_SUITE_MAIN("engine/local", HF_WAYS(local_activities_share_a_commit),
+                 HF_WAYS(local_activities_are_replayed), HF_WAYS(local_activities_are_tried_again),
+                 HF_WAYS(local_activities_fail), HF_WAYS(local_activities_in_a_barrier),
+                 HF_WAYS(local_activities_are_bounded), HF_WAYS(unknown_local_activity_waits),
+                 HF_WAYS(local_is_part_of_the_shape), {local_activities_survive_crashes, 0})

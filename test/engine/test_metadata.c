@@ -189,7 +189,7 @@ static void failed_with_limit(hf_engine *d, const char *id, const char *limit)
 }
 
 /* Entries are merged, null deletes, and each event carries the whole. */
-HF_BOTH_ENGINES(b173_memo_and_attributes_merge)
+HF_EVERY_WAY(b173_memo_and_attributes_merge)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -229,7 +229,7 @@ static hf_value list_of(hf_engine *d, const char *bytes, size_t count)
 }
 
 /* What breaks a size limit fails the run before anything of the turn is written. */
-HF_BOTH_ENGINES(b173_metadata_size_limits)
+HF_EVERY_WAY(b173_metadata_size_limits)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     hf_value out = NULL;
@@ -280,7 +280,7 @@ HF_BOTH_ENGINES(b173_metadata_size_limits)
 
 /* A text of an attribute that is registered as a keyword has at most 255 characters, at the start
    and later; any other has 2,048. */
-HF_BOTH_ENGINES(b173_registered_keywords_are_short)
+HF_EVERY_WAY(b173_registered_keywords_are_short)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     hf_value out = NULL;
@@ -309,7 +309,7 @@ HF_BOTH_ENGINES(b173_registered_keywords_are_short)
 }
 
 /* The next run inherits what the contract names, and every message that was not read. */
-HF_BOTH_ENGINES(b174_continue_as_new_inherits)
+HF_EVERY_WAY(b174_continue_as_new_inherits)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     hf_value out = NULL;
@@ -353,7 +353,7 @@ HF_BOTH_ENGINES(b174_continue_as_new_inherits)
 }
 
 /* An update that is there when the run continues is applied before it does. */
-HF_BOTH_ENGINES(b080_update_comes_before_the_next_run)
+HF_EVERY_WAY(b080_update_comes_before_the_next_run)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     hf_value out = NULL;
@@ -371,7 +371,7 @@ HF_BOTH_ENGINES(b080_update_comes_before_the_next_run)
 }
 
 /* A run that closes answers the updates it will not apply. */
-HF_BOTH_ENGINES(b077_closed_run_answers_updates)
+HF_EVERY_WAY(b077_closed_run_answers_updates)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     hf_value out = NULL;
@@ -386,7 +386,7 @@ HF_BOTH_ENGINES(b077_closed_run_answers_updates)
 }
 
 /* Arguments that are too big fail the run before there is another. */
-HF_BOTH_ENGINES(b174_oversize_arguments_fail_the_run)
+HF_EVERY_WAY(b174_oversize_arguments_fail_the_run)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -400,7 +400,7 @@ HF_BOTH_ENGINES(b174_oversize_arguments_fail_the_run)
 }
 
 /* A renamed definition takes over at the next run, with its own fingerprint. */
-HF_BOTH_ENGINES(b175_renamed_definition_takes_over)
+HF_EVERY_WAY(b175_renamed_definition_takes_over)
 {
     hf_engine *d = hf_kit_open(kind, &old_app);
     char fingerprint[128];
@@ -424,7 +424,7 @@ HF_BOTH_ENGINES(b175_renamed_definition_takes_over)
 }
 
 /* A run is told to continue at exactly the event the threshold names, and by size. */
-HF_BOTH_ENGINES(b176_history_budget_at_its_thresholds)
+HF_EVERY_WAY(b176_history_budget_at_its_thresholds)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     hf_value out = NULL;
@@ -443,11 +443,11 @@ HF_BOTH_ENGINES(b176_history_budget_at_its_thresholds)
     hf_kit_close(d);
 }
 
-HF_PG_SUITE_MAIN("engine/metadata", HF_BOTH(b173_memo_and_attributes_merge),
-                 HF_BOTH(b173_metadata_size_limits), HF_BOTH(b173_registered_keywords_are_short),
-                 HF_BOTH(b174_continue_as_new_inherits),
-                 HF_BOTH(b080_update_comes_before_the_next_run),
-                 HF_BOTH(b077_closed_run_answers_updates),
-                 HF_BOTH(b174_oversize_arguments_fail_the_run),
-                 HF_BOTH(b175_renamed_definition_takes_over),
-                 HF_BOTH_SLOW(b176_history_budget_at_its_thresholds, 120))
+HF_PG_SUITE_MAIN("engine/metadata", HF_WAYS(b173_memo_and_attributes_merge),
+                 HF_WAYS(b173_metadata_size_limits), HF_WAYS(b173_registered_keywords_are_short),
+                 HF_WAYS(b174_continue_as_new_inherits),
+                 HF_WAYS(b080_update_comes_before_the_next_run),
+                 HF_WAYS(b077_closed_run_answers_updates),
+                 HF_WAYS(b174_oversize_arguments_fail_the_run),
+                 HF_WAYS(b175_renamed_definition_takes_over),
+                 HF_WAYS_SLOW(b176_history_budget_at_its_thresholds, 120))

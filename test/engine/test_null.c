@@ -86,7 +86,7 @@ static const hf_app app = {.name = "null", .workflows = workflows, .activities =
 
 /* Inputs, results, side effects, answers of updates and queries, and what a run is continued with:
    a second run that is continued has seen each of them as null. */
-HF_BOTH_ENGINES(n05_null_is_null_everywhere)
+HF_EVERY_WAY(n05_null_is_null_everywhere)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     hf_value out = hf_json(d, "1");
@@ -105,4 +105,4 @@ HF_BOTH_ENGINES(n05_null_is_null_everywhere)
     hf_kit_close(d);
 }
 
-HF_PG_SUITE_MAIN("engine/null", HF_BOTH(n05_null_is_null_everywhere))
+HF_PG_SUITE_MAIN("engine/null", HF_WAYS(n05_null_is_null_everywhere))

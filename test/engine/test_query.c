@@ -128,7 +128,7 @@ static int64_t look(hf_engine *d, const char *id, const char *what)
 }
 
 /* A signal that is received and not applied changes nothing that a query sees. */
-HF_BOTH_ENGINES(b083_pending_signals_are_not_seen)
+HF_EVERY_WAY(b083_pending_signals_are_not_seen)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     int64_t rows;
@@ -147,7 +147,7 @@ HF_BOTH_ENGINES(b083_pending_signals_are_not_seen)
 }
 
 /* A run that is closed, or was continued, answers as it was when it ended. */
-HF_BOTH_ENGINES(b084_historical_and_closed_runs_answer)
+HF_EVERY_WAY(b084_historical_and_closed_runs_answer)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     hf_command_result first = hf_kit_ask(
@@ -175,7 +175,7 @@ HF_BOTH_ENGINES(b084_historical_and_closed_runs_answer)
 }
 
 /* Arguments by name or place; the answer names the query as it is declared. */
-HF_BOTH_ENGINES(b085_named_arguments)
+HF_EVERY_WAY(b085_named_arguments)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     hf_command_result out;
@@ -198,7 +198,7 @@ HF_BOTH_ENGINES(b085_named_arguments)
 }
 
 /* Arguments that do not fit are refused with the words of the contract. */
-HF_BOTH_ENGINES(b086_invalid_arguments)
+HF_EVERY_WAY(b086_invalid_arguments)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     hf_command_result out;
@@ -222,7 +222,7 @@ HF_BOTH_ENGINES(b086_invalid_arguments)
 }
 
 /* Without the run's code nothing can be asked, and the refusal says so. */
-HF_BOTH_ENGINES(b087_definition_unavailable)
+HF_EVERY_WAY(b087_definition_unavailable)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     hf_command_result out;
@@ -238,7 +238,7 @@ HF_BOTH_ENGINES(b087_definition_unavailable)
 }
 
 /* A replay for a query does not run side effects again. */
-HF_BOTH_ENGINES(b088_side_effects_are_not_repeated)
+HF_EVERY_WAY(b088_side_effects_are_not_repeated)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -255,7 +255,7 @@ HF_BOTH_ENGINES(b088_side_effects_are_not_repeated)
 
 /* What is not recorded is not done for a query: neither a step that the code would begin, nor a
    wait that its predicate would end by now. */
-HF_BOTH_ENGINES(a_query_goes_no_further_than_history)
+HF_EVERY_WAY(a_query_goes_no_further_than_history)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -276,7 +276,7 @@ HF_BOTH_ENGINES(a_query_goes_no_further_than_history)
 
 /* A barrier of activities and a child is passed when history has the last of them, in a query too.
  */
-HF_BOTH_ENGINES(b092_b096_barrier_waits_for_all)
+HF_EVERY_WAY(b092_b096_barrier_waits_for_all)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     const char *child;
@@ -292,9 +292,9 @@ HF_BOTH_ENGINES(b092_b096_barrier_waits_for_all)
     hf_kit_close(d);
 }
 
-HF_PG_SUITE_MAIN("engine/query", HF_BOTH(b083_pending_signals_are_not_seen),
-                 HF_BOTH(b084_historical_and_closed_runs_answer), HF_BOTH(b085_named_arguments),
-                 HF_BOTH(b086_invalid_arguments), HF_BOTH(b087_definition_unavailable),
-                 HF_BOTH(b088_side_effects_are_not_repeated),
-                 HF_BOTH(a_query_goes_no_further_than_history),
-                 HF_BOTH(b092_b096_barrier_waits_for_all))
+HF_PG_SUITE_MAIN("engine/query", HF_WAYS(b083_pending_signals_are_not_seen),
+                 HF_WAYS(b084_historical_and_closed_runs_answer), HF_WAYS(b085_named_arguments),
+                 HF_WAYS(b086_invalid_arguments), HF_WAYS(b087_definition_unavailable),
+                 HF_WAYS(b088_side_effects_are_not_repeated),
+                 HF_WAYS(a_query_goes_no_further_than_history),
+                 HF_WAYS(b092_b096_barrier_waits_for_all))

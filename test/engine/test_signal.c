@@ -83,7 +83,7 @@ static const char *shown(hf_engine *d, const char *id, const char *type, int nth
 }
 
 /* No argument is received as true, one as itself, several as a list. */
-HF_BOTH_ENGINES(b022_payload_rules)
+HF_EVERY_WAY(b022_payload_rules)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -103,7 +103,7 @@ HF_BOTH_ENGINES(b022_payload_rules)
 
 /* Signals of one name that came before they were waited for are applied as they were numbered, also
    when the process ends in between. */
-HF_BOTH_ENGINES(b023_buffered_signals_keep_their_order)
+HF_EVERY_WAY(b023_buffered_signals_keep_their_order)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -120,7 +120,7 @@ HF_BOTH_ENGINES(b023_buffered_signals_keep_their_order)
 }
 
 /* The wait that a signal was received for is named the same when it opens and when it ends. */
-HF_BOTH_ENGINES(b024_wait_id_is_kept)
+HF_EVERY_WAY(b024_wait_id_is_kept)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     char early[64];
@@ -147,7 +147,7 @@ HF_BOTH_ENGINES(b024_wait_id_is_kept)
 }
 
 /* Waits for the same name, one after the other, are different waits. */
-HF_BOTH_ENGINES(b025_repeated_waits_differ)
+HF_EVERY_WAY(b025_repeated_waits_differ)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     char first[64];
@@ -163,7 +163,7 @@ HF_BOTH_ENGINES(b025_repeated_waits_differ)
 }
 
 /* A run that was continued refuses what is aimed at it and says which run would take it. */
-HF_BOTH_ENGINES(b028_b073_historical_run_refuses)
+HF_EVERY_WAY(b028_b073_historical_run_refuses)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     hf_command_result first = hf_kit_ask(
@@ -194,7 +194,7 @@ HF_BOTH_ENGINES(b028_b073_historical_run_refuses)
 }
 
 /* A map names the arguments where they are declared; where they are not it is one value. */
-HF_BOTH_ENGINES(b030_maps_are_named_arguments_where_declared)
+HF_EVERY_WAY(b030_maps_are_named_arguments_where_declared)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -207,7 +207,7 @@ HF_BOTH_ENGINES(b030_maps_are_named_arguments_where_declared)
 }
 
 /* The contract is the one that the run was started with, also when its code is gone. */
-HF_BOTH_ENGINES(b031_contract_comes_from_history)
+HF_EVERY_WAY(b031_contract_comes_from_history)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     hf_command_result out;
@@ -230,7 +230,7 @@ HF_BOTH_ENGINES(b031_contract_comes_from_history)
 }
 
 /* A signal that nobody waits for leaves the wait for another name as it is. */
-HF_BOTH_ENGINES(b036_unrelated_signal_wakes_nobody)
+HF_EVERY_WAY(b036_unrelated_signal_wakes_nobody)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     int64_t events;
@@ -246,7 +246,7 @@ HF_BOTH_ENGINES(b036_unrelated_signal_wakes_nobody)
 }
 
 /* What came first in history decides, whatever is looked at first. */
-HF_BOTH_ENGINES(b040_signal_or_timeout_by_history)
+HF_EVERY_WAY(b040_signal_or_timeout_by_history)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -264,7 +264,7 @@ HF_BOTH_ENGINES(b040_signal_or_timeout_by_history)
 }
 
 /* A timeout of zero is over at once, unless the signal is there. */
-HF_BOTH_ENGINES(b042_zero_timeout)
+HF_EVERY_WAY(b042_zero_timeout)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -278,7 +278,7 @@ HF_BOTH_ENGINES(b042_zero_timeout)
 }
 
 /* Too many signals that are not applied: the next is refused, with the numbers; the run goes on. */
-HF_BOTH_ENGINES(b043_pending_signals_have_a_limit)
+HF_EVERY_WAY(b043_pending_signals_have_a_limit)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     hf_value request = hf_json(d, "{'workflow_id': 't-1', 'name': 'any'}");
@@ -302,7 +302,7 @@ HF_BOTH_ENGINES(b043_pending_signals_have_a_limit)
 }
 
 /* A payload that is too big is refused, and nothing of it is kept. */
-HF_BOTH_ENGINES(b044_oversize_payload_is_refused)
+HF_EVERY_WAY(b044_oversize_payload_is_refused)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     char text[2000];
@@ -325,7 +325,7 @@ HF_BOTH_ENGINES(b044_oversize_payload_is_refused)
 
 /* Signals go to the newest run; those that were applied are not applied again, and those that were
    not go along. */
-HF_BOTH_ENGINES(b045_b046_newest_run_receives)
+HF_EVERY_WAY(b045_b046_newest_run_receives)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -344,7 +344,7 @@ HF_BOTH_ENGINES(b045_b046_newest_run_receives)
 }
 
 /* The cursor moves forward only: a message that was overtaken moves nothing. */
-HF_BOTH_ENGINES(b047_cursor_moves_forward_only)
+HF_EVERY_WAY(b047_cursor_moves_forward_only)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -360,7 +360,7 @@ HF_BOTH_ENGINES(b047_cursor_moves_forward_only)
 }
 
 /* A dedup key makes a signal one signal, to one instance; without a key each is its own. */
-HF_BOTH_ENGINES(dedup_key_sends_once)
+HF_EVERY_WAY(dedup_key_sends_once)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -382,7 +382,7 @@ HF_BOTH_ENGINES(dedup_key_sends_once)
 }
 
 /* What was named in an earlier run is known to the run that continues it. */
-HF_BOTH_ENGINES(dedup_key_outlives_the_run)
+HF_EVERY_WAY(dedup_key_outlives_the_run)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -398,7 +398,7 @@ HF_BOTH_ENGINES(dedup_key_outlives_the_run)
 
 /* n12: a row of an instance that does not name its open run, but nothing, an older run or one of
    another instance: the command finds the open run, sets the row right, and reaches no other. */
-HF_BOTH_ENGINES(n12_a_drifted_pointer_is_set_right)
+HF_EVERY_WAY(n12_a_drifted_pointer_is_set_right)
 {
     static const char *const drifts[] = {
         "UPDATE instance SET current_run = NULL, run_count = 0 WHERE id = 'i'",
@@ -429,14 +429,14 @@ HF_BOTH_ENGINES(n12_a_drifted_pointer_is_set_right)
     hf_kit_close(d);
 }
 
-HF_PG_SUITE_MAIN("engine/signal", HF_BOTH(b022_payload_rules),
-                 HF_BOTH(b023_buffered_signals_keep_their_order), HF_BOTH(b024_wait_id_is_kept),
-                 HF_BOTH(b025_repeated_waits_differ), HF_BOTH(b028_b073_historical_run_refuses),
-                 HF_BOTH(b030_maps_are_named_arguments_where_declared),
-                 HF_BOTH(b031_contract_comes_from_history),
-                 HF_BOTH(b036_unrelated_signal_wakes_nobody),
-                 HF_BOTH(b040_signal_or_timeout_by_history), HF_BOTH(b042_zero_timeout),
-                 HF_BOTH(b043_pending_signals_have_a_limit),
-                 HF_BOTH(b044_oversize_payload_is_refused), HF_BOTH(b045_b046_newest_run_receives),
-                 HF_BOTH(b047_cursor_moves_forward_only), HF_BOTH(dedup_key_sends_once),
-                 HF_BOTH(dedup_key_outlives_the_run), HF_BOTH(n12_a_drifted_pointer_is_set_right))
+HF_PG_SUITE_MAIN("engine/signal", HF_WAYS(b022_payload_rules),
+                 HF_WAYS(b023_buffered_signals_keep_their_order), HF_WAYS(b024_wait_id_is_kept),
+                 HF_WAYS(b025_repeated_waits_differ), HF_WAYS(b028_b073_historical_run_refuses),
+                 HF_WAYS(b030_maps_are_named_arguments_where_declared),
+                 HF_WAYS(b031_contract_comes_from_history),
+                 HF_WAYS(b036_unrelated_signal_wakes_nobody),
+                 HF_WAYS(b040_signal_or_timeout_by_history), HF_WAYS(b042_zero_timeout),
+                 HF_WAYS(b043_pending_signals_have_a_limit),
+                 HF_WAYS(b044_oversize_payload_is_refused), HF_WAYS(b045_b046_newest_run_receives),
+                 HF_WAYS(b047_cursor_moves_forward_only), HF_WAYS(dedup_key_sends_once),
+                 HF_WAYS(dedup_key_outlives_the_run), HF_WAYS(n12_a_drifted_pointer_is_set_right))

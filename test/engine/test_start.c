@@ -17,7 +17,7 @@ static const hf_app app = {.name = "starts", .workflows = workflows};
 
 /* An alias leads to its definition; one that a webhook names and nobody declared leads nowhere, and
    nothing is made. */
-HF_BOTH_ENGINES(b010_unknown_alias_is_not_found)
+HF_EVERY_WAY(b010_unknown_alias_is_not_found)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     hf_command_result out;
@@ -43,7 +43,7 @@ HF_BOTH_ENGINES(b010_unknown_alias_is_not_found)
 }
 
 /* A program whose definitions claim one type twice, or disagree with themselves, does not begin. */
-HF_BOTH_ENGINES(b021_disagreeing_definitions_fail_at_the_start)
+HF_EVERY_WAY(b021_disagreeing_definitions_fail_at_the_start)
 {
     static const hf_workflow_def twice[] = {
         {.type = "waits", .run = hf_wait_go}, {.type = "waits", .run = hf_end_now}, {0}};
@@ -71,7 +71,7 @@ HF_BOTH_ENGINES(b021_disagreeing_definitions_fail_at_the_start)
 }
 
 /* Ids that are blank, too long or have a character that is not allowed leave nothing behind. */
-HF_BOTH_ENGINES(b001_bad_ids_are_refused)
+HF_EVERY_WAY(b001_bad_ids_are_refused)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     char text[193];
@@ -96,7 +96,7 @@ HF_BOTH_ENGINES(b001_bad_ids_are_refused)
 }
 
 /* The shortest and the longest id work like any other, and every character that is allowed does. */
-HF_BOTH_ENGINES(b002_longest_id_is_routable)
+HF_EVERY_WAY(b002_longest_id_is_routable)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     char text[192];
@@ -115,7 +115,7 @@ HF_BOTH_ENGINES(b002_longest_id_is_routable)
 
 /* Reserving is repeatable, a reserved instance takes no messages, and it is started like any other.
  */
-HF_BOTH_ENGINES(b003_reserve_returns_the_same_instance)
+HF_EVERY_WAY(b003_reserve_returns_the_same_instance)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     hf_command_result out;
@@ -152,7 +152,7 @@ HF_BOTH_ENGINES(b003_reserve_returns_the_same_instance)
 }
 
 /* Run, command, history and first task are there together, and the run's id is its own. */
-HF_BOTH_ENGINES(b004_start_makes_everything_at_once)
+HF_EVERY_WAY(b004_start_makes_everything_at_once)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     hf_command_result out;
@@ -170,7 +170,7 @@ HF_BOTH_ENGINES(b004_start_makes_everything_at_once)
 }
 
 /* A missing argument refuses the start with the words of the contract, and nothing is made. */
-HF_BOTH_ENGINES(b008_missing_argument_makes_no_instance)
+HF_EVERY_WAY(b008_missing_argument_makes_no_instance)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     hf_command_result out = {0};
@@ -188,7 +188,7 @@ HF_BOTH_ENGINES(b008_missing_argument_makes_no_instance)
 }
 
 /* Defaults are filled in before the run begins, and recorded. */
-HF_BOTH_ENGINES(b009_default_arguments_are_filled)
+HF_EVERY_WAY(b009_default_arguments_are_filled)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -201,7 +201,7 @@ HF_BOTH_ENGINES(b009_default_arguments_are_filled)
 }
 
 /* Labels are sorted and trimmed, null is dropped, plain values become text; a bad key refuses. */
-HF_BOTH_ENGINES(b011_labels_are_made_fit)
+HF_EVERY_WAY(b011_labels_are_made_fit)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -221,7 +221,7 @@ HF_BOTH_ENGINES(b011_labels_are_made_fit)
 }
 
 /* The business key is trimmed; an empty one and one of 192 characters are refused. */
-HF_BOTH_ENGINES(b012_business_key_has_bounds)
+HF_EVERY_WAY(b012_business_key_has_bounds)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     char text[193];
@@ -238,7 +238,7 @@ HF_BOTH_ENGINES(b012_business_key_has_bounds)
 }
 
 /* Memo keys are short at every level. */
-HF_BOTH_ENGINES(b013_memo_keys_are_short_at_every_level)
+HF_EVERY_WAY(b013_memo_keys_are_short_at_every_level)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     char memo[160];
@@ -258,7 +258,7 @@ HF_BOTH_ENGINES(b013_memo_keys_are_short_at_every_level)
 }
 
 /* What is visible is stored where it is looked for; the memo is not among what can be searched. */
-HF_BOTH_ENGINES(b014_b015_visibility_from_the_first_event)
+HF_EVERY_WAY(b014_b015_visibility_from_the_first_event)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     const char *json = NULL;
@@ -282,7 +282,7 @@ HF_BOTH_ENGINES(b014_b015_visibility_from_the_first_event)
 }
 
 /* A timeout below one second is refused with its sentence; one second is fine. */
-HF_BOTH_ENGINES(b016_timeouts_are_at_least_a_second)
+HF_EVERY_WAY(b016_timeouts_are_at_least_a_second)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     hf_command_result out;
@@ -301,7 +301,7 @@ HF_BOTH_ENGINES(b016_timeouts_are_at_least_a_second)
 }
 
 /* A type that this program does not know can be started; somebody else may have its code. */
-HF_BOTH_ENGINES(b017_start_by_type_without_its_code)
+HF_EVERY_WAY(b017_start_by_type_without_its_code)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     hf_command_result out;
@@ -316,7 +316,7 @@ HF_BOTH_ENGINES(b017_start_by_type_without_its_code)
 }
 
 /* Without an id one is made, of 26 characters. */
-HF_BOTH_ENGINES(b018_an_id_is_made)
+HF_EVERY_WAY(b018_an_id_is_made)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     hf_command_result first = hf_kit_ask(d, "start", hf_json(d, "{'workflow_type': 'waits'}"));
@@ -329,7 +329,7 @@ HF_BOTH_ENGINES(b018_an_id_is_made)
 }
 
 /* A request of the wrong shape leaves no rows. */
-HF_BOTH_ENGINES(b020_bad_requests_leave_no_rows)
+HF_EVERY_WAY(b020_bad_requests_leave_no_rows)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     hf_command_result out;
@@ -353,7 +353,7 @@ HF_BOTH_ENGINES(b020_bad_requests_leave_no_rows)
 }
 
 /* Both commands are numbered 1 and 2, share a group, and the signal is there before the code is. */
-HF_BOTH_ENGINES(b032_signal_with_start_makes_a_run)
+HF_EVERY_WAY(b032_signal_with_start_makes_a_run)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     hf_command_result out =
@@ -376,7 +376,7 @@ HF_BOTH_ENGINES(b032_signal_with_start_makes_a_run)
 }
 
 /* The open run is taken; a closed one is not, and nothing is sent to it. */
-HF_BOTH_ENGINES(b033_signal_with_start_takes_the_open_run)
+HF_EVERY_WAY(b033_signal_with_start_takes_the_open_run)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     hf_value request = hf_json(d, "{'workflow_id': 'w-1', 'workflow_type': 'waits', 'name': 'go', "
@@ -405,7 +405,7 @@ HF_BOTH_ENGINES(b033_signal_with_start_takes_the_open_run)
 }
 
 /* A signal that the type does not take, or not with these arguments, starts nothing. */
-HF_BOTH_ENGINES(b034_signal_with_start_of_an_unknown_signal)
+HF_EVERY_WAY(b034_signal_with_start_of_an_unknown_signal)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     hf_command_result out = {0};
@@ -472,15 +472,15 @@ HF_BOTH_ENGINES(b183_a_start_that_no_worker_supports_is_refused)
 }
 
 HF_PG_SUITE_MAIN(
-    "engine/start", HF_BOTH(b001_bad_ids_are_refused), HF_BOTH(b002_longest_id_is_routable),
-    HF_BOTH(b003_reserve_returns_the_same_instance), HF_BOTH(b004_start_makes_everything_at_once),
-    HF_BOTH(b008_missing_argument_makes_no_instance), HF_BOTH(b009_default_arguments_are_filled),
-    HF_BOTH(b010_unknown_alias_is_not_found), HF_BOTH(b011_labels_are_made_fit),
-    HF_BOTH(b012_business_key_has_bounds), HF_BOTH(b013_memo_keys_are_short_at_every_level),
-    HF_BOTH(b014_b015_visibility_from_the_first_event),
-    HF_BOTH(b016_timeouts_are_at_least_a_second), HF_BOTH(b017_start_by_type_without_its_code),
-    HF_BOTH(b018_an_id_is_made), HF_BOTH(b020_bad_requests_leave_no_rows),
-    HF_BOTH(b021_disagreeing_definitions_fail_at_the_start),
-    HF_BOTH(b032_signal_with_start_makes_a_run), HF_BOTH(b033_signal_with_start_takes_the_open_run),
-    HF_BOTH(b034_signal_with_start_of_an_unknown_signal),
+    "engine/start", HF_WAYS(b001_bad_ids_are_refused), HF_WAYS(b002_longest_id_is_routable),
+    HF_WAYS(b003_reserve_returns_the_same_instance), HF_WAYS(b004_start_makes_everything_at_once),
+    HF_WAYS(b008_missing_argument_makes_no_instance), HF_WAYS(b009_default_arguments_are_filled),
+    HF_WAYS(b010_unknown_alias_is_not_found), HF_WAYS(b011_labels_are_made_fit),
+    HF_WAYS(b012_business_key_has_bounds), HF_WAYS(b013_memo_keys_are_short_at_every_level),
+    HF_WAYS(b014_b015_visibility_from_the_first_event),
+    HF_WAYS(b016_timeouts_are_at_least_a_second), HF_WAYS(b017_start_by_type_without_its_code),
+    HF_WAYS(b018_an_id_is_made), HF_WAYS(b020_bad_requests_leave_no_rows),
+    HF_WAYS(b021_disagreeing_definitions_fail_at_the_start),
+    HF_WAYS(b032_signal_with_start_makes_a_run), HF_WAYS(b033_signal_with_start_takes_the_open_run),
+    HF_WAYS(b034_signal_with_start_of_an_unknown_signal),
     HF_BOTH(b183_a_start_that_no_worker_supports_is_refused))

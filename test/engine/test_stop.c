@@ -135,7 +135,7 @@ static const hf_cancel_more gently = {.cleanup = true};
 
 /* The code hears of the cancellation where it waits, what it did is undone, then the run closes as
    cancelled and says which command asked for it. */
-HF_BOTH_ENGINES(cancel_lets_the_code_clean_up)
+HF_EVERY_WAY(cancel_lets_the_code_clean_up)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     const hf_error *e = NULL;
@@ -165,7 +165,7 @@ HF_BOTH_ENGINES(cancel_lets_the_code_clean_up)
 
 /* It is heard once: a second one is recorded and changes nothing, code that goes on may complete,
    and a cancel without cleanup still closes the run at once. */
-HF_BOTH_ENGINES(cancel_with_cleanup_is_heard_once)
+HF_EVERY_WAY(cancel_with_cleanup_is_heard_once)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -236,7 +236,7 @@ static void stopped_check(hf_engine *d, const char *id, const char *verb, const 
 
 /* Both close the run with all that is open, activities before timers, and say why: in the events,
    in the failure that the bundle shows, and to whoever asks for the result. */
-HF_BOTH_ENGINES(b177_cancel_and_terminate_say_what_and_why)
+HF_EVERY_WAY(b177_cancel_and_terminate_say_what_and_why)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     const hf_error *e = NULL;
@@ -263,7 +263,7 @@ HF_BOTH_ENGINES(b177_cancel_and_terminate_say_what_and_why)
 }
 
 /* A chosen run must be the newest and open; the answer says which it is not. */
-HF_BOTH_ENGINES(b177_a_chosen_run_must_be_the_open_one)
+HF_EVERY_WAY(b177_a_chosen_run_must_be_the_open_one)
 {
     static const hf_command_type verbs[] = {HF_COMMAND_TYPE_CANCEL, HF_COMMAND_TYPE_TERMINATE,
                                             HF_COMMAND_TYPE_PAUSE, HF_COMMAND_TYPE_RESUME};
@@ -300,7 +300,7 @@ HF_BOTH_ENGINES(b177_a_chosen_run_must_be_the_open_one)
 /* ---- archive */
 
 /* A closed run is archived once, historical ones too; an open one is not. */
-HF_BOTH_ENGINES(b178_archive_marks_closed_runs)
+HF_EVERY_WAY(b178_archive_marks_closed_runs)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     hf_reply first;
@@ -333,7 +333,7 @@ HF_BOTH_ENGINES(b178_archive_marks_closed_runs)
 
 /* An activity that runs when the run is paused ends on the record; nothing follows it until the run
    is resumed. */
-HF_BOTH_ENGINES(pause_lets_running_activities_finish)
+HF_EVERY_WAY(pause_lets_running_activities_finish)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -357,7 +357,7 @@ HF_BOTH_ENGINES(pause_lets_running_activities_finish)
 
 /* Signals wait and timers fire on the record; the code sees both when it goes on, also after the
    engine was opened again. */
-HF_BOTH_ENGINES(pause_keeps_signals_and_timers_for_later)
+HF_EVERY_WAY(pause_keeps_signals_and_timers_for_later)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -384,7 +384,7 @@ HF_BOTH_ENGINES(pause_keeps_signals_and_timers_for_later)
 }
 
 /* A retry that falls due while the run is paused begins when it is resumed. */
-HF_BOTH_ENGINES(pause_holds_new_attempts)
+HF_EVERY_WAY(pause_holds_new_attempts)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -408,7 +408,7 @@ HF_BOTH_ENGINES(pause_holds_new_attempts)
 }
 
 /* Deadlines do not wait for a paused run, and neither do cancel and terminate. */
-HF_BOTH_ENGINES(pause_stops_no_deadline)
+HF_EVERY_WAY(pause_stops_no_deadline)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -426,7 +426,7 @@ HF_BOTH_ENGINES(pause_stops_no_deadline)
 }
 
 /* Asking twice is no mistake: the answer says that it was so before. */
-HF_BOTH_ENGINES(pause_and_resume_may_be_asked_twice)
+HF_EVERY_WAY(pause_and_resume_may_be_asked_twice)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -468,13 +468,13 @@ START_TEST(pause_survives_every_crash)
 }
 END_TEST
 
-HF_PG_SUITE_MAIN("engine/stop", HF_BOTH(cancel_lets_the_code_clean_up),
-                 HF_BOTH(cancel_with_cleanup_is_heard_once),
+HF_PG_SUITE_MAIN("engine/stop", HF_WAYS(cancel_lets_the_code_clean_up),
+                 HF_WAYS(cancel_with_cleanup_is_heard_once),
                  {cancel_with_cleanup_survives_every_crash, 0},
-                 HF_BOTH(b177_cancel_and_terminate_say_what_and_why),
-                 HF_BOTH(b177_a_chosen_run_must_be_the_open_one),
-                 HF_BOTH(b178_archive_marks_closed_runs),
-                 HF_BOTH(pause_lets_running_activities_finish),
-                 HF_BOTH(pause_keeps_signals_and_timers_for_later),
-                 HF_BOTH(pause_holds_new_attempts), HF_BOTH(pause_stops_no_deadline),
-                 HF_BOTH(pause_and_resume_may_be_asked_twice), {pause_survives_every_crash, 0})
+                 HF_WAYS(b177_cancel_and_terminate_say_what_and_why),
+                 HF_WAYS(b177_a_chosen_run_must_be_the_open_one),
+                 HF_WAYS(b178_archive_marks_closed_runs),
+                 HF_WAYS(pause_lets_running_activities_finish),
+                 HF_WAYS(pause_keeps_signals_and_timers_for_later),
+                 HF_WAYS(pause_holds_new_attempts), HF_WAYS(pause_stops_no_deadline),
+                 HF_WAYS(pause_and_resume_may_be_asked_twice), {pause_survives_every_crash, 0})

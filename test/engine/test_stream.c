@@ -128,7 +128,7 @@ static void ring(hf_engine *d, const char *id, const char *signal)
 
 /* What is sent arrives in order and once, is looked at without being used up, and is the same in
    every replay. */
-HF_BOTH_ENGINES(messages_arrive_in_order_and_once)
+HF_EVERY_WAY(messages_arrive_in_order_and_once)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -155,7 +155,7 @@ HF_BOTH_ENGINES(messages_arrive_in_order_and_once)
 }
 
 /* Two senders of one batch share a stream: it is numbered without a gap. */
-HF_BOTH_ENGINES(senders_share_a_stream)
+HF_EVERY_WAY(senders_share_a_stream)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -170,7 +170,7 @@ HF_BOTH_ENGINES(senders_share_a_stream)
 }
 
 /* What a run did not read is there for the run that follows it; what it read is not. */
-HF_BOTH_ENGINES(messages_stay_with_the_instance)
+HF_EVERY_WAY(messages_stay_with_the_instance)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -185,7 +185,7 @@ HF_BOTH_ENGINES(messages_stay_with_the_instance)
 
 /* A child is there for the turn that starts it, and so is the instance itself; both directions of
    one stream share its numbers. */
-HF_BOTH_ENGINES(messages_reach_new_children_and_oneself)
+HF_EVERY_WAY(messages_reach_new_children_and_oneself)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -199,7 +199,7 @@ HF_BOTH_ENGINES(messages_reach_new_children_and_oneself)
 }
 
 /* A message to nobody stands as failed with its sender, who goes on. */
-HF_BOTH_ENGINES(message_to_nobody_fails_on_the_record)
+HF_EVERY_WAY(message_to_nobody_fails_on_the_record)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -213,7 +213,7 @@ HF_BOTH_ENGINES(message_to_nobody_fails_on_the_record)
 }
 
 /* Streams, references and addresses that are no names fail the run with a type. */
-HF_BOTH_ENGINES(bad_messages_are_refused)
+HF_EVERY_WAY(bad_messages_are_refused)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -232,7 +232,7 @@ HF_BOTH_ENGINES(bad_messages_are_refused)
 }
 
 /* A reset gives back what the dropped steps read, and keeps what the others did. */
-HF_BOTH_ENGINES(reset_gives_messages_back)
+HF_EVERY_WAY(reset_gives_messages_back)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -278,8 +278,8 @@ START_TEST(messages_survive_every_crash)
 }
 END_TEST
 
-HF_PG_SUITE_MAIN("engine/stream", HF_BOTH(messages_arrive_in_order_and_once),
-                 HF_BOTH(senders_share_a_stream), HF_BOTH(messages_stay_with_the_instance),
-                 HF_BOTH(messages_reach_new_children_and_oneself),
-                 HF_BOTH(message_to_nobody_fails_on_the_record), HF_BOTH(bad_messages_are_refused),
-                 HF_BOTH(reset_gives_messages_back), {messages_survive_every_crash, 60})
+HF_PG_SUITE_MAIN("engine/stream", HF_WAYS(messages_arrive_in_order_and_once),
+                 HF_WAYS(senders_share_a_stream), HF_WAYS(messages_stay_with_the_instance),
+                 HF_WAYS(messages_reach_new_children_and_oneself),
+                 HF_WAYS(message_to_nobody_fails_on_the_record), HF_WAYS(bad_messages_are_refused),
+                 HF_WAYS(reset_gives_messages_back), {messages_survive_every_crash, 60})

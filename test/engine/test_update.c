@@ -97,7 +97,7 @@ static const char *total(hf_engine *d)
 }
 
 /* Accepted, applied and answered with the result; defaults are filled in before it is recorded. */
-HF_BOTH_ENGINES(b063_b069_update_completes)
+HF_EVERY_WAY(b063_b069_update_completes)
 {
     hf_engine *d = opened(kind);
     hf_command_result out = hf_kit_ask(d, "update", add(d, 5));
@@ -119,7 +119,7 @@ HF_BOTH_ENGINES(b063_b069_update_completes)
 }
 
 /* The declared name is the name: what the function is called is none. */
-HF_BOTH_ENGINES(b064_only_the_declared_name)
+HF_EVERY_WAY(b064_only_the_declared_name)
 {
     hf_engine *d = opened(kind);
     hf_command_result out =
@@ -130,7 +130,7 @@ HF_BOTH_ENGINES(b064_only_the_declared_name)
 }
 
 /* Who waits for acceptance only is answered before the update is applied, and can look it up. */
-HF_BOTH_ENGINES(b065_b067_accepted_then_looked_up)
+HF_EVERY_WAY(b065_b067_accepted_then_looked_up)
 {
     hf_engine *d = opened(kind);
     hf_command_result out =
@@ -158,7 +158,7 @@ HF_BOTH_ENGINES(b065_b067_accepted_then_looked_up)
 }
 
 /* A wait that is over leaves the update open, and says so. */
-HF_BOTH_ENGINES(b066_wait_timed_out)
+HF_EVERY_WAY(b066_wait_timed_out)
 {
     hf_engine *d = opened(kind);
     hf_command_result out;
@@ -184,7 +184,7 @@ HF_BOTH_ENGINES(b066_wait_timed_out)
 }
 
 /* Waiting for a status is a lookup, not a way to send; a wait is at least a second. */
-HF_BOTH_ENGINES(b068_bad_waits_are_refused)
+HF_EVERY_WAY(b068_bad_waits_are_refused)
 {
     hf_engine *d = opened(kind);
     hf_command_result out;
@@ -201,7 +201,7 @@ HF_BOTH_ENGINES(b068_bad_waits_are_refused)
 }
 
 /* A body that fails leaves the run open and its state as it was, now and after every replay. */
-HF_BOTH_ENGINES(b070_failed_body_changes_nothing)
+HF_EVERY_WAY(b070_failed_body_changes_nothing)
 {
     const hf_history_opts whole = {.size_ = sizeof(whole), .id = "l-1"};
     hf_engine *d = opened(kind);
@@ -232,7 +232,7 @@ HF_BOTH_ENGINES(b070_failed_body_changes_nothing)
 }
 
 /* The validator sees the state and refuses before anything is accepted. */
-HF_BOTH_ENGINES(b071_validator_refuses)
+HF_EVERY_WAY(b071_validator_refuses)
 {
     hf_engine *d = opened(kind);
     hf_command_result out = hf_kit_ask(d, "update", add(d, -1));
@@ -249,7 +249,7 @@ HF_BOTH_ENGINES(b071_validator_refuses)
 }
 
 /* The contract of the run is known, the code is not: the update is refused for that. */
-HF_BOTH_ENGINES(b072_definition_unavailable)
+HF_EVERY_WAY(b072_definition_unavailable)
 {
     hf_engine *d = opened(kind);
     hf_command_result out;
@@ -265,7 +265,7 @@ HF_BOTH_ENGINES(b072_definition_unavailable)
 }
 
 /* While a signal that came before is not applied an update is refused. */
-HF_BOTH_ENGINES(b074_pending_signal_refuses)
+HF_EVERY_WAY(b074_pending_signal_refuses)
 {
     hf_engine *d = opened(kind);
     hf_command_result out;
@@ -280,7 +280,7 @@ HF_BOTH_ENGINES(b074_pending_signal_refuses)
 }
 
 /* Told to queue, the engine takes it and applies it after that signal, in the order of commands. */
-HF_BOTH_ENGINES(b074_pending_signal_queues)
+HF_EVERY_WAY(b074_pending_signal_queues)
 {
     hf_engine *d = opened(kind);
     hf_command_result signal;
@@ -312,7 +312,7 @@ HF_BOTH_ENGINES(b074_pending_signal_queues)
 }
 
 /* What is known of a failed update is in history: without its row the export tells the same. */
-HF_BOTH_ENGINES(b076_failure_survives_lost_rows)
+HF_EVERY_WAY(b076_failure_survives_lost_rows)
 {
     hf_engine *d = opened(kind);
     const char *json = NULL;
@@ -328,7 +328,7 @@ HF_BOTH_ENGINES(b076_failure_survives_lost_rows)
 }
 
 /* Too many updates that are not answered: the next is refused. */
-HF_BOTH_ENGINES(b081_pending_updates_have_a_limit)
+HF_EVERY_WAY(b081_pending_updates_have_a_limit)
 {
     hf_engine *d = opened(kind);
     hf_value request = hf_json(d, "{'workflow_id': 'l-1', 'name': 'long', "
@@ -347,7 +347,7 @@ HF_BOTH_ENGINES(b081_pending_updates_have_a_limit)
 }
 
 /* A long result has a row of its own and comes back whole. */
-HF_BOTH_ENGINES(b082_long_result_is_apart)
+HF_EVERY_WAY(b082_long_result_is_apart)
 {
     hf_engine *d = opened(kind);
     hf_command_result out =
@@ -359,7 +359,7 @@ HF_BOTH_ENGINES(b082_long_result_is_apart)
 }
 
 /* The same request id is the same update, with its answer as it stands. */
-HF_BOTH_ENGINES(b078_update_is_sent_once)
+HF_EVERY_WAY(b078_update_is_sent_once)
 {
     hf_engine *d = opened(kind);
     hf_value request = hf_json(d, "{'workflow_id': 'l-1', 'name': 'add', 'arguments': [1], "
@@ -374,11 +374,11 @@ HF_BOTH_ENGINES(b078_update_is_sent_once)
     hf_kit_close(d);
 }
 
-HF_PG_SUITE_MAIN("engine/update", HF_BOTH(b063_b069_update_completes),
-                 HF_BOTH(b064_only_the_declared_name), HF_BOTH(b065_b067_accepted_then_looked_up),
-                 HF_BOTH(b066_wait_timed_out), HF_BOTH(b068_bad_waits_are_refused),
-                 HF_BOTH(b070_failed_body_changes_nothing), HF_BOTH(b071_validator_refuses),
-                 HF_BOTH(b072_definition_unavailable), HF_BOTH(b074_pending_signal_refuses),
-                 HF_BOTH(b074_pending_signal_queues), HF_BOTH(b076_failure_survives_lost_rows),
-                 HF_BOTH(b078_update_is_sent_once), HF_BOTH(b081_pending_updates_have_a_limit),
-                 HF_BOTH(b082_long_result_is_apart))
+HF_PG_SUITE_MAIN("engine/update", HF_WAYS(b063_b069_update_completes),
+                 HF_WAYS(b064_only_the_declared_name), HF_WAYS(b065_b067_accepted_then_looked_up),
+                 HF_WAYS(b066_wait_timed_out), HF_WAYS(b068_bad_waits_are_refused),
+                 HF_WAYS(b070_failed_body_changes_nothing), HF_WAYS(b071_validator_refuses),
+                 HF_WAYS(b072_definition_unavailable), HF_WAYS(b074_pending_signal_refuses),
+                 HF_WAYS(b074_pending_signal_queues), HF_WAYS(b076_failure_survives_lost_rows),
+                 HF_WAYS(b078_update_is_sent_once), HF_WAYS(b081_pending_updates_have_a_limit),
+                 HF_WAYS(b082_long_result_is_apart))

@@ -133,7 +133,7 @@ static void tell(hf_engine *d, const char *signal)
 }
 
 /* A run keeps the version it met, whatever the program knows later. */
-HF_BOTH_ENGINES(b166_marker_is_recorded_and_reused)
+HF_EVERY_WAY(b166_marker_is_recorded_and_reused)
 {
     hf_engine *d = hf_kit_open(kind, &app_marked);
 
@@ -152,7 +152,7 @@ HF_BOTH_ENGINES(b166_marker_is_recorded_and_reused)
 
 /* Another change at the place of a marker blocks the run; a version the program has no code for
    fails it. */
-HF_BOTH_ENGINES(b167_wrong_change_and_unsupported_version)
+HF_EVERY_WAY(b167_wrong_change_and_unsupported_version)
 {
     hf_engine *d = hf_kit_open(kind, &app_marked);
     const hf_error *e = NULL;
@@ -176,7 +176,7 @@ HF_BOTH_ENGINES(b167_wrong_change_and_unsupported_version)
 }
 
 /* A run of an older definition takes the old branch: no marker, no step. */
-HF_BOTH_ENGINES(b168_older_fingerprint_stays_on_default)
+HF_EVERY_WAY(b168_older_fingerprint_stays_on_default)
 {
     hf_engine *d = hf_kit_open(kind, &app_before);
 
@@ -201,7 +201,7 @@ HF_BOTH_ENGINES(b168_older_fingerprint_stays_on_default)
 }
 
 /* A run of another build takes the old branch too; one of the same build does not. */
-HF_BOTH_ENGINES(b169_other_compatibility_stays_on_default)
+HF_EVERY_WAY(b169_other_compatibility_stays_on_default)
 {
     hf_engine *d = hf_kit_open(kind, &app_before_built);
 
@@ -224,7 +224,7 @@ HF_BOTH_ENGINES(b169_other_compatibility_stays_on_default)
 }
 
 /* A run that recorded no fingerprint takes the old branch. */
-HF_BOTH_ENGINES(b170_no_fingerprint_stays_on_default)
+HF_EVERY_WAY(b170_no_fingerprint_stays_on_default)
 {
     hf_engine *d = hf_kit_open(kind, &app_empty);
 
@@ -239,7 +239,7 @@ HF_BOTH_ENGINES(b170_no_fingerprint_stays_on_default)
 }
 
 /* A patch is a change with two versions; deprecating it keeps the step of runs that met it. */
-HF_BOTH_ENGINES(b171_patched_and_deprecated)
+HF_EVERY_WAY(b171_patched_and_deprecated)
 {
     hf_engine *d = hf_kit_open(kind, &app_before);
 
@@ -262,7 +262,7 @@ HF_BOTH_ENGINES(b171_patched_and_deprecated)
 }
 
 /* A side effect runs once, and every replay is handed what it gave. */
-HF_BOTH_ENGINES(b172_side_effect_runs_once)
+HF_EVERY_WAY(b172_side_effect_runs_once)
 {
     hf_engine *d = hf_kit_open(kind, &app_lucky);
 
@@ -335,7 +335,7 @@ static void repair(hf_engine *d)
 }
 
 /* A failure that was recorded under a name of old reaches the code under that of today. */
-HF_BOTH_ENGINES(b089_failures_are_restored_by_alias)
+HF_EVERY_WAY(b089_failures_are_restored_by_alias)
 {
     hf_engine *d = hf_kit_open(kind, &app_plain);
 
@@ -350,7 +350,7 @@ HF_BOTH_ENGINES(b089_failures_are_restored_by_alias)
 
 /* A failure type that is declared without a decoder, or whose decoder gives up, blocks the run with
    its reason and writes nothing; a program that can decode it goes on after a repair. */
-HF_BOTH_ENGINES(b089_failures_block_until_they_can_be_decoded)
+HF_EVERY_WAY(b089_failures_block_until_they_can_be_decoded)
 {
     const hf_app *const wrong[] = {&app_gone, &app_unable};
     hf_engine *d = hf_kit_open(kind, &app_plain);
@@ -392,11 +392,11 @@ HF_BOTH_ENGINES(b089_failures_block_until_they_can_be_decoded)
     hf_kit_close(d);
 }
 
-HF_PG_SUITE_MAIN("engine/version", HF_BOTH(b166_marker_is_recorded_and_reused),
-                 HF_BOTH(b167_wrong_change_and_unsupported_version),
-                 HF_BOTH(b168_older_fingerprint_stays_on_default),
-                 HF_BOTH(b169_other_compatibility_stays_on_default),
-                 HF_BOTH(b170_no_fingerprint_stays_on_default),
-                 HF_BOTH(b171_patched_and_deprecated), HF_BOTH(b172_side_effect_runs_once),
-                 HF_BOTH(b089_failures_are_restored_by_alias),
-                 HF_BOTH(b089_failures_block_until_they_can_be_decoded))
+HF_PG_SUITE_MAIN("engine/version", HF_WAYS(b166_marker_is_recorded_and_reused),
+                 HF_WAYS(b167_wrong_change_and_unsupported_version),
+                 HF_WAYS(b168_older_fingerprint_stays_on_default),
+                 HF_WAYS(b169_other_compatibility_stays_on_default),
+                 HF_WAYS(b170_no_fingerprint_stays_on_default),
+                 HF_WAYS(b171_patched_and_deprecated), HF_WAYS(b172_side_effect_runs_once),
+                 HF_WAYS(b089_failures_are_restored_by_alias),
+                 HF_WAYS(b089_failures_block_until_they_can_be_decoded))

@@ -1,5 +1,6 @@
 /* kit.c: see kit.h. A case is a process of one thread, so that a short table from engine to place
    is enough. */
+#define HF_KIT_INSIDE /* here the functions are themselves */
 #include "lib/kit.h"
 
 #include <inttypes.h>
@@ -10,6 +11,7 @@
 #include "base/id.h"
 #include "base/json.h"
 #include "engine/engine_impl.h"
+#include "lib/served.h"
 #include "model/event_codec.h"
 #include "store/row.h"
 
@@ -20,27 +22,75 @@ enum { ENGINES_MAX = 8 };
 static struct {
     hf_engine *engine;
     hf_test_place *place;
+    hf_served *served; /* NULL: the engine has the store itself */
 } kit_places[ENGINES_MAX];
+
+static bool kit_served; /* the way of this case */
+
+static hf_engine *engine_note(hf_engine *engine, hf_test_place *place, hf_served *served)
+{
+    size_t i = 0;
+
+    while (i < ENGINES_MAX && kit_places[i].engine)
+        i++;
+    ck_assert_uint_lt(i, ENGINES_MAX);
+    kit_places[i].engine = engine;
+    kit_places[i].place = place;
+    kit_places[i].served = served;
+    return engine;
+}
 
 static hf_engine *engine_at(hf_test_place *place, const hf_app *app, int64_t now_us)
 {
-    hf_clock *clock = hf_clock_new_virtual(now_us);
+    hf_clock *clock;
     hf_engine *engine = NULL;
     hf_status st;
-    size_t i = 0;
 
+    if (kit_served) {
+        hf_served *served = hf_served_open(place, app, now_us);
+
+        return engine_note(hf_served_worker(served), place, served);
+    }
+    clock = hf_clock_new_virtual(now_us);
     ck_assert_ptr_nonnull(clock);
     st = hf_engine_open(hf_test_place_address(place), app, clock, &engine);
     ck_assert_ptr_nonnull(engine);
     if (!st)
         st = hf_engine_begin(engine, ENGINE_TEST, &engine->open_error);
     hf_kit_ok(engine, st);
-    while (i < ENGINES_MAX && kit_places[i].engine)
-        i++;
-    ck_assert_uint_lt(i, ENGINES_MAX);
-    kit_places[i].engine = engine;
-    kit_places[i].place = place;
+    return engine_note(engine, place, NULL);
+}
+
+/* The world of an engine; NULL: it has the store itself. */
+static hf_served *served_of(const hf_engine *engine)
+{
+    for (size_t i = 0; i < ENGINES_MAX; i++)
+        if (engine && kit_places[i].engine == engine)
+            return kit_places[i].served;
+    return NULL;
+}
+
+hf_engine *hf_kit_home(hf_engine *engine)
+{
+    hf_served *served = served_of(engine);
+
+    return served ? hf_served_engine(served) : engine;
+}
+
+hf_engine *hf_kit_going(hf_engine *engine)
+{
+    hf_served *served = served_of(engine);
+
+    if (served)
+        hf_served_go(served);
     return engine;
+}
+
+hf_engine *hf_kit_going_for(hf_engine *engine, const char *command)
+{
+    bool answers = strcmp(command, "update") == 0 || strcmp(command, "query") == 0;
+
+    return answers ? hf_kit_going(engine) : engine;
 }
 
 static size_t engine_find(const hf_engine *engine)
@@ -58,15 +108,26 @@ hf_engine *hf_kit_open(hf_engine_kind kind, const hf_app *app)
     return engine_at(hf_test_place_stocked(kind), app, KIT_EPOCH_US);
 }
 
+/* The engine's handle is gone, and what it stood for. */
+static void engine_end(size_t at)
+{
+    hf_engine *engine = kit_places[at].engine;
+
+    kit_places[at].engine = NULL;
+    if (kit_places[at].served)
+        hf_served_close(kit_places[at].served);
+    else
+        hf_close(engine);
+}
+
 hf_engine *hf_kit_reopen(hf_engine *engine, const hf_app *app)
 {
     size_t at = engine_find(engine);
     hf_test_place *place = kit_places[at].place;
-    int64_t now_us = hf_clock_wall_us(engine->clock);
+    int64_t now_us = hf_clock_wall_us(hf_kit_home(engine)->clock);
     const hf_app *program = app ? app : engine->app;
 
-    kit_places[at].engine = NULL;
-    hf_close(engine);
+    engine_end(at);
     return engine_at(place, program, now_us);
 }
 
@@ -90,8 +151,7 @@ void hf_kit_close(hf_engine *engine)
 {
     size_t at = engine_find(engine);
 
-    kit_places[at].engine = NULL;
-    hf_close(engine);
+    engine_end(at);
     hf_test_place_free(kit_places[at].place);
 }
 
@@ -109,6 +169,12 @@ void hf_kit_meddle(hf_engine *engine, int64_t commits, void (*meddle)(void *ctx)
 
 void hf_kit_skip(hf_engine *engine, hf_ms by)
 {
+    hf_served *served = served_of(engine);
+
+    if (served) {
+        hf_served_skip(served, by);
+        return;
+    }
     hf_clock_advance(engine->virtual_clock, by * 1000);
 }
 
@@ -128,16 +194,17 @@ const char *hf_kit_result(hf_engine *engine, const char *id)
     hf_value out = NULL;
     const hf_error *error = NULL;
 
-    hf_kit_ok(engine, hf_result(engine, id, 0, &out, &error));
+    hf_kit_ok(engine, hf_result(hf_kit_going(engine), id, 0, &out, &error));
     return hf_show(engine, out);
 }
 
 /* The events of the newest run, in the engine's memory. */
 static hf_event *events_read(hf_engine *engine, const char *id, size_t *out_count)
 {
+    hf_engine *home = hf_kit_home(engine);
     hf_mem *mem = hf_mem_of_engine(engine);
-    hf_db *db = hf_store_writer(engine->store);
-    hf_intake in = {.db = db, .namespace_key = engine->namespace_key};
+    hf_db *db = hf_engine_read_begin(home);
+    hf_intake in = {.db = db, .namespace_key = home->namespace_key};
     hf_db_value params[3] = {hf_db_int(0), hf_db_int(1), hf_db_int(INT64_MAX)};
     hf_intake_target target;
     hf_db_cursor *cursor = NULL;
@@ -166,6 +233,7 @@ static hf_event *events_read(hf_engine *engine, const char *id, size_t *out_coun
         *out_count += count;
     }
     hf_db_end(cursor);
+    hf_engine_read_end(home);
     return all;
 }
 
@@ -250,7 +318,7 @@ hf_value hf_kit_bundle(hf_engine *engine, const char *id)
     hf_value out = NULL;
     hf_err err;
 
-    hf_kit_ok(engine, hf_export(engine, hf_mem_of_engine(engine), &json, id));
+    hf_kit_ok(engine, hf_export(hf_kit_home(engine), hf_mem_of_engine(engine), &json, id));
     hf_test_ok(hf_json_read(hf_mem_of_engine(engine), hf_slice_of(json), &limits, &out, &err), &err,
                "read a bundle");
     return out;
@@ -260,7 +328,7 @@ void hf_kit_sql(hf_engine *engine, const char *sql)
 {
     hf_err err = {0};
 
-    hf_test_ok(hf_db_script(hf_store_writer(engine->store), sql, &err), &err, sql);
+    hf_test_ok(hf_db_script(hf_store_writer(hf_kit_home(engine)->store), sql, &err), &err, sql);
 }
 
 int64_t hf_kit_number(hf_engine *engine, const char *sql)
@@ -270,13 +338,14 @@ int64_t hf_kit_number(hf_engine *engine, const char *sql)
     bool row = false;
     int64_t number;
 
-    hf_test_ok(hf_db_query_text(hf_engine_read_begin(engine), sql, NULL, 0, &cursor, &err), &err,
-               sql);
+    hf_test_ok(
+        hf_db_query_text(hf_engine_read_begin(hf_kit_home(engine)), sql, NULL, 0, &cursor, &err),
+        &err, sql);
     hf_test_ok(hf_db_step(cursor, &row, &err), &err, sql);
     ck_assert_msg(row, "no row: %s", sql);
     number = hf_db_column_int(cursor, 0);
     hf_db_end(cursor);
-    hf_engine_read_end(engine);
+    hf_engine_read_end(hf_kit_home(engine));
     return number;
 }
 
@@ -284,21 +353,22 @@ hf_command_result hf_kit_ask(hf_engine *engine, const char *command, hf_value re
 {
     hf_command_result out = {0};
 
-    hf_kit_ok(engine, hf_command(engine, command, request, hf_mem_of_engine(engine), &out));
+    hf_kit_ok(engine, hf_command(hf_kit_going_for(engine, command), command, request,
+                                 hf_mem_of_engine(engine), &out));
     return out;
 }
 
 void hf_kit_begin(hf_engine *engine, const char *type, const char *id, hf_value input)
 {
     hf_kit_ok(engine, hf_start(engine, type, input, .id = id));
-    hf_kit_ok(engine, hf_test_advance(engine, 0));
+    hf_kit_ok(engine, hf_kit_advance(engine, 0));
 }
 
 void hf_kit_settle(hf_engine *engine)
 {
-    hf_kit_ok(engine, hf_test_advance(engine, 0));
-    hf_test_crash(engine);
-    hf_kit_ok(engine, hf_test_advance(engine, 0));
+    hf_kit_ok(engine, hf_kit_advance(engine, 0));
+    hf_kit_crash(engine);
+    hf_kit_ok(engine, hf_kit_advance(engine, 0));
 }
 
 int64_t hf_kit_rows(hf_engine *engine, const char *table)
@@ -314,7 +384,7 @@ hf_poll *hf_kit_poll(hf_engine *engine, hf_task_kind kind, const char *worker,
 {
     hf_poll *poll = NULL;
 
-    hf_kit_ok(engine, hf_poll_begin(engine,
+    hf_kit_ok(engine, hf_poll_begin(hf_kit_home(engine),
                                     &(hf_poll_opts){.size_ = sizeof(hf_poll_opts),
                                                     .kind = kind,
                                                     .queue = "default",
@@ -323,4 +393,88 @@ hf_poll *hf_kit_poll(hf_engine *engine, hf_task_kind kind, const char *worker,
                                                     .arg = arg},
                                     &poll));
     return poll;
+}
+
+/* ---- ways */
+
+typedef struct way_row {
+    const char *file;
+    const char *name;
+} way_row;
+
+#define HF_NOT_SERVED(file, name, reason) {file, #name},
+static const way_row not_served[] = {
+#include "ways/ways.def"
+    {NULL, NULL}};
+#undef HF_NOT_SERVED
+
+/* Sanitizers have their own tests of servers; these are about what programs see. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+static const bool built_plain = false;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+static const bool built_plain = false;
+#else
+static const bool built_plain = true;
+#endif
+#else
+static const bool built_plain = true;
+#endif
+
+bool hf_kit_serve(const char *file, const char *name)
+{
+    for (const way_row *row = not_served; row->file; row++)
+        if (strstr(file, row->file) && strcmp(row->name, name) == 0)
+            return false;
+    kit_served = built_plain;
+    return built_plain;
+}
+
+hf_status hf_kit_drain(hf_engine *engine)
+{
+    hf_served *served = served_of(engine);
+
+    if (!served)
+        return hf_test_drain(engine);
+    hf_served_drain(served);
+    return HF_OK;
+}
+
+hf_status hf_kit_advance(hf_engine *engine, hf_ms by)
+{
+    hf_served *served = served_of(engine);
+
+    if (!served)
+        return hf_test_advance(engine, by);
+    hf_served_advance(served, by);
+    return HF_OK;
+}
+
+void hf_kit_crash(hf_engine *engine)
+{
+    hf_served *served = served_of(engine);
+
+    if (served)
+        hf_served_restart(served);
+    else
+        hf_test_crash(engine);
+}
+
+const char *hf_kit_status(hf_engine *engine, const char *id)
+{
+    hf_served *served = served_of(engine);
+
+    return served ? hf_served_status(served, id) : hf_test_status(engine, id);
+}
+
+int hf_kit_count(hf_engine *engine, const char *id, const char *event_type)
+{
+    return hf_test_count(hf_kit_home(engine), id, event_type);
+}
+
+hf_status hf_kit_set(hf_engine *engine, const char *name, const char *value)
+{
+    hf_served *served = served_of(engine);
+
+    return served ? hf_served_set(served, name, value) : hf_set(engine, name, value);
 }
