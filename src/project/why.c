@@ -485,7 +485,8 @@ static void about_world(hf_why_answer *a)
 {
     const hf_why_world *world = a->world;
     const hf_dossier *d = a->dossier;
-    bool wants_turn = a->live->task && a->live->task->kind == HF_TASK_TYPE_WORKFLOW;
+    bool wants_turn = a->live->task && a->live->task->kind == HF_TASK_TYPE_WORKFLOW &&
+                      a->live->state != HF_LIVENESS_RUN_PAUSED;
 
     if (a->live->state == HF_LIVENESS_CLOSED)
         return;
@@ -503,7 +504,8 @@ static void about_world(hf_why_answer *a)
         about_fault(a);
     if (wants_turn && world->knows_workflow &&
         !world->knows_workflow(world->live.ctx, d->run.type)) {
-        a->code = HF_WHY_UNKNOWN_TYPE;
+        a->code = d->definition && d->definition->machine ? HF_WHY_MACHINE_ELSEWHERE
+                                                          : HF_WHY_UNKNOWN_TYPE;
         a->subject = "type";
         a->name = text_keep(a, d->run.type);
     } else if (wants_turn) {

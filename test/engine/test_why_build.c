@@ -161,6 +161,36 @@ static hf_outcome machine_end(hf_step *s)
     return hf_done(s, hf_step_state(s));
 }
 
+/* A machine whose program is not there is no unknown type; and a paused run is paused, whoever has
+   its code. */
+HF_BOTH_ENGINES(n28_why_a_machine_whose_steps_run_elsewhere)
+{
+    static const hf_signal_def signals[] = {{"go", NULL}, {0}};
+    static const hf_step_def steps[] = {{"wait", machine_wait}, {"later", machine_end}, {0}};
+    static const hf_machine_def machines[] = {
+        {"m", .initial = "wait", .steps = steps, .signals = signals}, {0}};
+    static const hf_app whole = {.name = "why", .machines = machines};
+    hf_engine *d = hf_kit_open(kind, &whole);
+
+    hf_kit_begin(d, "m", "a", hf_json(d, "{}"));
+    d = hf_kit_reopen(d, &empty);
+    hf_kit_ok(d, hf_signal(d, "a", "go", NULL));
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_str_eq(code(d, "a"), "machine_elsewhere");
+    ck_assert_str_eq(hf_str(why(d, "a"), "text", ""),
+                     "No program that is there runs the steps of the machine m.");
+    process_beat(d, "engine-1@elsewhere");
+    ck_assert_str_ne(code(d, "a"), "machine_elsewhere");
+    hf_kit_ok(d, hf_pause(d, "a", .reason = "audit"));
+    hf_kit_ok(d, hf_test_advance(d, hf_minutes(5)));
+    ck_assert_str_eq(code(d, "a"), "paused");
+    d = hf_kit_reopen(d, &whole);
+    hf_kit_ok(d, hf_resume(d, "a"));
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_str_eq(code(d, "a"), "closed_completed");
+    hf_kit_close(d);
+}
+
 /* A build without the step that comes next says which it is; the step that is there again goes on.
  */
 HF_BOTH_ENGINES(sm55_why_unknown_step)
@@ -397,6 +427,7 @@ HF_BOTH_ENGINES(why_no_compatible_worker)
 }
 
 HF_PG_SUITE_MAIN("engine/why_build", HF_BOTH(why_replay_blocked), HF_BOTH(why_unknown_type),
+                 HF_BOTH(n28_why_a_machine_whose_steps_run_elsewhere),
                  HF_BOTH(why_child_unknown_type), HF_BOTH(sm55_why_unknown_step),
                  HF_BOTH(why_unknown_limit), HF_BOTH(why_definition_drift),
                  HF_BOTH(why_signal_undeclared), HF_BOTH(why_signal_undeclared_with_a_timeout),
