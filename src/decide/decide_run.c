@@ -151,13 +151,25 @@ size_t hf_decide_begin(hf_decide *decide, const hf_decide_plan *plan)
 
 /* ---- the next run */
 
+/* The definition that the next run begins with: what this program has, or what workers of other
+   processes declared last. */
+static hf_decide_type next_type(const hf_decide *decide)
+{
+    const hf_decide_host *host = decide->host;
+    const hf_decide_run *old = decide->run;
+    hf_decide_type newest;
+
+    return !old->self.fingerprint.ptr && host->workflow(host->ctx, old->type, &newest) ? newest
+                                                                                       : old->self;
+}
+
 hf_decide_plan hf_decide_follow(const hf_decide *decide, int64_t run, int64_t task)
 {
     const hf_decide_run *old = decide->run;
     int64_t cursor =
         decide->cursor > old->base->message_cursor ? decide->cursor : old->base->message_cursor;
     hf_decide_plan plan = {.how = HF_UNIT_INSTANCE_CONTINUE,
-                           .type = old->self,
+                           .type = next_type(decide),
                            .task = task,
                            .command = HF_NONE,
                            .link = HF_NONE,
@@ -189,7 +201,7 @@ hf_decide_plan hf_decide_follow(const hf_decide *decide, int64_t run, int64_t ta
                                     ? HF_NONE
                                     : decide->now_us + (old->run_deadline_us - old->created_us),
                             .queue = old->queue,
-                            .definition = old->self.definition};
+                            .definition = plan.type.definition};
     return plan;
 }
 

@@ -195,6 +195,14 @@ static hf_value sends(hf_ctx *w, hf_value in)
     return hf_async(w, "told_of", in);
 }
 
+/* Its second run begins where the change is known already. */
+static hf_value renews(hf_ctx *w, hf_value in)
+{
+    if (!hf_bool(in, "second", false))
+        hf_continue_as_new(w, hf_json(w, "{'second': true}"));
+    return hf_json(w, "%d", hf_version(w, "changed", HF_VERSION_DEFAULT, 1));
+}
+
 static hf_value level(hf_mem *mem, const void *s, hf_value args)
 {
     (void)args;
@@ -229,6 +237,7 @@ static const hf_app app = {
             {.type = "tells", .run = tells},
             {.type = "reads", .run = reads, .signals = (const hf_signal_def[]){{"go", NULL}, {0}}},
             {.type = "sends", .run = sends},
+            {.type = "renews", .run = renews},
             {.type = "told_of",
              .run = told_of,
              .state_size = sizeof(state),
@@ -454,6 +463,23 @@ HF_BOTH_ENGINES(n17_streams_and_async_functions)
     hf_site_close(&site);
 }
 
+/* A run that continues another begins with the definition of the worker, as it would on a store. */
+HF_BOTH_ENGINES(the_next_run_has_the_newest_definition)
+{
+    hf_site site;
+    hf_engine *d;
+    hf_value out = NULL;
+
+    hf_site_open(&site, kind, &nothing, (hf_server_options){0});
+    d = remote_open(&site, &app);
+    OK(d, hf_start(d, "renews", NULL, .id = "r-1"));
+    OK(d, hf_result(d, "r-1", 20000, &out, NULL));
+    ck_assert_int_eq(hf_int(out, "", 0), 1);
+    ck_assert_int_eq(count_of(&site, "SELECT count(*) FROM run"), 2);
+    hf_close(d);
+    hf_site_close(&site);
+}
+
 /* What a server does not have says so, with its name; so does a program with step machines. */
 START_TEST(what_a_server_does_not_have)
 {
@@ -498,4 +524,5 @@ END_TEST
 HF_PG_SUITE_MAIN("server/remote", HF_BOTH(a_program_does_not_notice), HF_BOTH(ends_are_ends),
                  HF_BOTH(starts_are_held_against_the_contract),
                  HF_BOTH(n03_a_turn_that_only_sends_is_kept),
-                 HF_BOTH(n17_streams_and_async_functions), {what_a_server_does_not_have, 60})
+                 HF_BOTH(n17_streams_and_async_functions),
+                 HF_BOTH(the_next_run_has_the_newest_definition), {what_a_server_does_not_have, 60})
