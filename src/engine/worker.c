@@ -46,6 +46,10 @@ hf_status hf_workers_allow(hf_engine *engine)
     st = hf_matching_open(engine->clock, &engine->matching, &slot->err);
     if (!st)
         st = hf_inquiries_open(engine->clock, engine->matching, &engine->inquiries, &slot->err);
+    if (st) { /* whoever asks again begins anew */
+        hf_matching_close(engine->matching);
+        engine->matching = NULL;
+    }
     return st || mode == ENGINE_UNDECIDED ? st : hf_engine_begin(engine, mode, &slot->err);
 }
 

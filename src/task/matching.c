@@ -34,8 +34,8 @@ hf_status hf_matching_open(const hf_clock *clock, hf_matching **out_matching, hf
     matching->queues = st ? NULL : hf_map_new(matching->seed);
     for (size_t i = 0; i < HF_TASK_KINDS; i++) {
         hf_list_init(&matching->claims[i]);
-        matching->records[i] = st ? NULL : hf_map_int_new(matching->seed);
-        room = room && matching->records[i];
+        matching->records[i] = st || !room ? NULL : hf_map_int_new(matching->seed);
+        room = matching->records[i] != NULL; /* the last one tells that all are there */
     }
     if (!st && (!room || !matching->queues))
         st = hf_err_nomem(err, "matching");

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/fault.h"
 #include "base/value.h"
 #include "lib/suite.h"
 
@@ -393,7 +394,25 @@ START_TEST(it_knows_whether_it_is_served)
 }
 END_TEST
 
-HF_SUITE_MAIN("task/matching", {tasks_are_taken_in_order, 0}, {polls_are_chosen, 0},
-              {types_and_builds_are_kept_apart, 0}, {n01_a_claim_on_its_way_outlives_its_task, 0},
+/* Opening it fails in good order whichever allocation does. */
+START_TEST(opening_needs_memory)
+{
+    hf_status st = HF_NOMEM;
+
+    clock_now = hf_clock_new_virtual(1000000);
+    for (int nth = 1; st; nth++) {
+        matching = NULL;
+        hf_fault_arm(HF_FAULT_ALLOC, nth, false);
+        st = hf_matching_open(clock_now, &matching, &err);
+        hf_fault_arm(HF_FAULT_ALLOC, 0, false);
+        ck_assert(st == HF_OK || (st == HF_NOMEM && !matching && nth < 100));
+    }
+    end();
+}
+END_TEST
+
+HF_SUITE_MAIN("task/matching", {opening_needs_memory, 0}, {tasks_are_taken_in_order, 0},
+              {polls_are_chosen, 0}, {types_and_builds_are_kept_apart, 0},
+              {n01_a_claim_on_its_way_outlives_its_task, 0},
               {a_stale_claim_puts_the_poll_in_front, 0}, {a_poll_that_ends_leaves_its_task, 0},
               {leases_are_known, 0}, {it_knows_whether_it_is_served, 0})
