@@ -4,6 +4,7 @@
 #ifdef HF_FAULT
 
 static hf_fault_state fault_own;
+static hf_plant fault_plant;
 static hf_fault_state *fault_state = &fault_own;
 
 hf_fault_state *hf_fault_shared(void)
@@ -36,6 +37,16 @@ bool hf_fault_hit(hf_fault_kind kind)
     if (fail_at == 0)
         return false;
     return count == fail_at || (count > fail_at && atomic_load(&fault_state->persistent[kind]));
+}
+
+void hf_fault_plant(hf_plant plant)
+{
+    fault_plant = plant;
+}
+
+bool hf_fault_planted(hf_plant plant)
+{
+    return plant == fault_plant;
 }
 
 #else

@@ -1,6 +1,7 @@
-/* fault.h: fail the Nth allocation or the Nth database call, in test builds only (HF_FAULT).
-   A release build compiles hf_fault_hit() to the constant false, so that no code path depends on
-   it. The counters live in one struct that a loaded driver module shares with its host. */
+/* fault.h: fail the Nth allocation or the Nth database call, and bugs that are planted for the
+   simulation to find (docs/internals/simulation.md), in test builds only (HF_FAULT). A release
+   build compiles hf_fault_hit() to the constant false, so that no code path depends on it. The
+   counters live in one struct that a loaded driver module shares with its host. */
 #ifndef HF_BASE_FAULT_H
 #define HF_BASE_FAULT_H
 
@@ -13,6 +14,16 @@ typedef enum hf_fault_kind {
     HF_FAULT_DB_LOST, /* a commit succeeds, but its answer is lost with the connection */
     HF_FAULT_KINDS
 } hf_fault_kind;
+
+/* Bugs of kinds that were seen. Each stands at one place, behind hf_fault_planted. */
+typedef enum hf_plant {
+    HF_PLANT_NONE,
+    HF_PLANT_STALE_CLAIM,  /* a report is taken whatever attempt its worker has claimed */
+    HF_PLANT_FREED_OFFER,  /* a task that is withdrawn is freed while it is offered (n01) */
+    HF_PLANT_BARE_UNIT,    /* a unit of rows without an event is dropped (n03) */
+    HF_PLANT_EARLY_ANSWER, /* an answer ends with whatever unit is under way */
+    HF_PLANTS
+} hf_plant;
 
 #ifdef HF_FAULT
 
@@ -33,6 +44,10 @@ int64_t hf_fault_seen(hf_fault_kind kind);
 /* True when this call must fail. */
 bool hf_fault_hit(hf_fault_kind kind);
 
+/* Plants one bug in this process; HF_PLANT_NONE takes it away. */
+void hf_fault_plant(hf_plant plant);
+bool hf_fault_planted(hf_plant plant);
+
 /* The state in use, and the way for a module to use its host's. */
 hf_fault_state *hf_fault_shared(void);
 void hf_fault_share(hf_fault_state *state);
@@ -42,6 +57,12 @@ void hf_fault_share(hf_fault_state *state);
 static inline bool hf_fault_hit(hf_fault_kind kind)
 {
     (void)kind;
+    return false;
+}
+
+static inline bool hf_fault_planted(hf_plant plant)
+{
+    (void)plant;
     return false;
 }
 

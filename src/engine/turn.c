@@ -1,6 +1,7 @@
 /* turn.c: one turn of a run: facts that came, code that ran, decisions, one unit. The unit carries
    all of it or nothing; its coroutine is dirty until COMMIT answered (turn_done.c). */
 #include "base/buf.h"
+#include "base/fault.h"
 #include "base/json.h"
 #include "base/value.h"
 #include "engine/attempt.h"
@@ -417,7 +418,9 @@ static hf_status turn_go(turn *t, hf_err *err)
         return st;
     if (outcome == HF_TURN_BLOCKED)
         return turn_blocked(t, hf_replay_mismatch_get(t->run->replay), err);
-    if (!hf_unit_empty(t->decide.unit)) /* a signal to a child is rows and no event */
+    if (hf_fault_planted(HF_PLANT_BARE_UNIT)
+            ? hf_unit_events(t->decide.unit, 0)->count
+            : !hf_unit_empty(t->decide.unit)) /* a signal to a child is rows and no event */
         return turn_finish(t, err);
     hf_turn_due_forget(t->run); /* what was due led to nothing */
     wanted = t->run->paused || hf_machine_runnable(t->run) || hf_errand_wanted(t->run);

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/fault.h"
 #include "task/matching_impl.h"
 
 enum { LOOK_MAX = 64 }; /* polls that are looked at for the worker that is preferred */
@@ -230,6 +231,11 @@ void hf_task_go(hf_matching *matching, task_record *record, hf_task_move on)
     hf_task_state to = HF_TASK_UNKNOWN;
 
     HF_ASSERT(hf_task_next(record->state, on, &to));
+    if (hf_fault_planted(HF_PLANT_FREED_OFFER) && hf_list_linked(&record->place) &&
+        hf_task_over(to)) {
+        record_free(matching, record);
+        return;
+    }
     record->state = to;
     record_place(matching, record, to == HF_TASK_OFFERED);
     if (to != HF_TASK_CLAIMED) {

@@ -42,6 +42,7 @@ typedef struct thread {
     int64_t until_us;
     bool woken; /* not by the time */
     bool slow;
+    bool exact; /* it does not wake for no reason */
     sem_t turn;
     char name[HF_THREAD_NAME_SIZE];
 } thread;
@@ -135,7 +136,7 @@ static void spurious_wake(hf_simsched *sim)
 {
     thread *who = sim->live[hf_rng_below(&sim->order, (uint64_t)sim->live_count)];
 
-    if (who->state == THREAD_WAITS && who->on)
+    if (who->state == THREAD_WAITS && who->on && !who->exact)
         thread_ready(who, true);
 }
 
@@ -424,6 +425,22 @@ void hf_simsched_note(hf_simsched *sim, uint64_t what)
 void hf_simsched_sleep(hf_simsched *sim, int64_t us)
 {
     (void)self_sleep(sim, THREAD_WAITS, NULL, sim->now_us + us, 'z');
+}
+
+bool hf_simsched_await(hf_simsched *sim, const void *on, int64_t until_us)
+{
+    thread *self = sim->here;
+    bool woken;
+
+    self->exact = true;
+    woken = self_sleep(sim, THREAD_WAITS, on, until_us, 'a');
+    self->exact = false;
+    return woken;
+}
+
+void hf_simsched_wake(hf_simsched *sim, const void *on)
+{
+    waiting_wake(sim, THREAD_WAITS, on, true);
 }
 
 void hf_simsched_step(hf_simsched *sim)

@@ -49,6 +49,12 @@ void hf_simsched_note(hf_simsched *sim, uint64_t what); /* into the trace */
 void hf_simsched_sleep(hf_simsched *sim, int64_t us);
 void hf_simsched_step(hf_simsched *sim);
 
+/* For what has no lock of base/: the calling thread sleeps until somebody wakes those that await
+   the same address, or the virtual time comes (INT64_MAX: for ever). True: it was woken. What a
+   thread looks at right before is still so when it sleeps. */
+bool hf_simsched_await(hf_simsched *sim, const void *on, int64_t until_us);
+void hf_simsched_wake(hf_simsched *sim, const void *on);
+
 /* Threads that the caller starts from now on belong to the group, and so do those that they start.
    A group that is killed does not run any more: its locks stay taken, its threads can not be
    joined, as if its process had been killed. The caller is not of it. */
@@ -56,7 +62,7 @@ void hf_simsched_group(hf_simsched *sim, int group);
 void hf_simsched_kill(hf_simsched *sim, int group);
 int hf_simsched_group_here(const hf_simsched *sim); /* of the calling thread */
 
-/* Reports what goes wrong from here on: nobody wakes for no reason, nobody is slow. */
+/* From here on nobody wakes for no reason, and nobody is slow. */
 void hf_simsched_calm(hf_simsched *sim);
 
 /* The threads, what each waits for, and the last steps. */

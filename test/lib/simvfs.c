@@ -56,6 +56,8 @@ struct hf_simvfs {
     trap traps[HF_SIMVFS_FAULTS];
     int64_t operation;
     int64_t crash_at;
+    void (*pause)(void *ctx, int64_t us);
+    void *pause_ctx;
 };
 
 static void vfs_lock(hf_simvfs *vfs)
@@ -244,6 +246,8 @@ static int file_sync(sqlite3_file *base, int flags)
     int code = SQLITE_OK;
 
     (void)flags;
+    if (vfs->pause)
+        vfs->pause(vfs->pause_ctx, 0);
     vfs_lock(vfs);
     if (vfs_dead(vfs)) {
         code = SQLITE_IOERR_FSYNC;
@@ -574,9 +578,12 @@ static int vfs_randomness(sqlite3_vfs *base, int bytes, char *out)
 
 static int vfs_sleep(sqlite3_vfs *base, int us)
 {
-    sqlite3_vfs *real = vfs_of(base)->real;
+    const hf_simvfs *vfs = vfs_of(base);
 
-    return real->xSleep(real, us);
+    if (!vfs->pause)
+        return vfs->real->xSleep(vfs->real, us);
+    vfs->pause(vfs->pause_ctx, us);
+    return us;
 }
 
 static int vfs_time(sqlite3_vfs *base, double *out_days)
@@ -730,6 +737,12 @@ int64_t hf_simvfs_seen(hf_simvfs *vfs, hf_simvfs_fault fault)
     seen = vfs->traps[fault].seen;
     vfs_unlock(vfs);
     return seen;
+}
+
+void hf_simvfs_pause(hf_simvfs *vfs, void (*pause)(void *ctx, int64_t us), void *ctx)
+{
+    vfs->pause = pause;
+    vfs->pause_ctx = ctx;
 }
 
 void hf_simvfs_crash_at(hf_simvfs *vfs, int64_t op)

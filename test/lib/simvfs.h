@@ -60,6 +60,10 @@ void hf_simvfs_fail(hf_simvfs *vfs, hf_simvfs_fault fault, int64_t nth, bool per
 /* Calls of its kind since then. A loop over nth ends when nth is beyond this. */
 int64_t hf_simvfs_seen(hf_simvfs *vfs, hf_simvfs_fault fault);
 
+/* Called before each sync and whenever SQLite waits for a lock, with how long (0: a sync). It may
+   let other threads run. NULL: nobody is called. */
+void hf_simvfs_pause(hf_simvfs *vfs, void (*pause)(void *ctx, int64_t us), void *ctx);
+
 /* Operation `op` and everything after it fails, reading included; 0: nothing does. */
 void hf_simvfs_crash_at(hf_simvfs *vfs, int64_t op);
 
