@@ -21,6 +21,7 @@ typedef struct format {
     char quote;        /* the quote that is open, or NUL */
     hf_value *splices; /* room for every %p */
     size_t splice_count;
+    bool unmade;    /* memory ran out */
     int64_t broken; /* bytes of a part that was too long to be made; 0: there is none */
 } format;
 
@@ -58,9 +59,11 @@ static bool format_value(format *f)
 {
     hf_value value = va_arg(f->args, void *);
 
+    f->unmade = hf_value_unmade(value);
     if (f->quote || hf_value_broken(value, &f->broken))
         return false;
     value = value ? hf_value_copy(f->mem, value) : hf_value_null();
+    f->unmade = !value;
     if (!value)
         return false;
     f->splices[f->splice_count++] = value;
@@ -180,55 +183,58 @@ static size_t format_splices(const char *text)
     return count;
 }
 
-/* NULL when it could not be made; *out_bytes: how long its text was when that was too much, else 0.
- */
-static hf_value format_make(hf_mem *mem, const char *text, va_list args, int64_t *out_bytes)
+/* A value, or a broken one. */
+static hf_value format_make(hf_mem *mem, const char *text, va_list args)
 {
     format f = {.at = text, .mem = mem};
     hf_value value = NULL;
+    int64_t bytes = 0;
+    hf_status st;
 
-    *out_bytes = 0;
     if (!mem || !text)
-        return NULL;
+        return hf_value_make_broken(mem, 0);
     hf_buf_init(&f.text);
     f.splices = hf_mem_array(mem, format_splices(text), sizeof(*f.splices));
     if (!f.splices)
-        return NULL;
+        return hf_value_make_unmade();
     va_copy(f.args, args);
-    if (!format_run(&f))
-        *out_bytes = f.broken;
-    else if (hf_json_read_spliced(mem, hf_buf_slice(&f.text), f.splices, f.splice_count, &value,
-                                  NULL)) {
-        value = NULL;
-        *out_bytes = f.text.len > HF_JSON_BYTES_MAX ? (int64_t)f.text.len : 0;
+    if (!format_run(&f)) {
+        f.unmade |= !hf_buf_ok(&f.text);
+        bytes = f.broken;
+    } else {
+        st = hf_json_read_spliced(mem, hf_buf_slice(&f.text), f.splices, f.splice_count, &value,
+                                  NULL);
+        f.unmade = st == HF_NOMEM;
+        bytes = f.text.len > HF_JSON_BYTES_MAX ? (int64_t)f.text.len : 0;
+        value = st ? NULL : value;
     }
     va_end(f.args);
     hf_buf_fini(&f.text);
+    if (!value)
+        value = f.unmade ? hf_value_make_unmade() : hf_value_make_broken(mem, bytes);
     return value;
 }
 
 hf_value hf_json_(hf_mem *mem, const char *text, ...)
 {
     hf_value value;
-    int64_t bytes;
     va_list args;
 
     va_start(args, text);
-    value = format_make(mem, text, args, &bytes);
+    value = format_make(mem, text, args);
     va_end(args);
-    return value;
+    return hf_value_broken(value, NULL) ? NULL : value;
 }
 
 hf_value hf_json_made_(hf_mem *mem, const char *text, ...)
 {
     hf_value value;
-    int64_t bytes;
     va_list args;
 
     va_start(args, text);
-    value = format_make(mem, text, args, &bytes);
+    value = format_make(mem, text, args);
     va_end(args);
-    return value ? value : hf_value_make_broken(mem, bytes);
+    return value;
 }
 
 hf_value hf_parse_(hf_mem *mem, const char *text, size_t len)

@@ -24,6 +24,7 @@ struct hf_value_list {
 enum { NODE_BROKEN = 1 }; /* the length of a null that stands for a value that could not be made */
 
 static const hf_json_node node_broken = {.kind = HF_VALUE_NULL, .len = NODE_BROKEN};
+static const hf_json_node node_unmade = {.kind = HF_VALUE_NULL, .len = NODE_BROKEN};
 static const hf_json_node node_null = {.kind = HF_VALUE_NULL};
 static const hf_json_node node_false = {.kind = HF_VALUE_BOOL, .as.boolean = false};
 static const hf_json_node node_true = {.kind = HF_VALUE_BOOL, .as.boolean = true};
@@ -111,9 +112,19 @@ hf_value hf_value_null(void)
 hf_value hf_value_make_broken(hf_mem *mem, int64_t bytes)
 {
     const hf_json_node node = {.kind = HF_VALUE_NULL, .len = NODE_BROKEN, .as.integer = bytes};
-    hf_value value = mem ? node_keep(mem, node) : NULL;
+    hf_value value = mem ? node_keep(mem, node) : &node_broken;
 
-    return value ? value : &node_broken;
+    return value ? value : &node_unmade;
+}
+
+hf_value hf_value_make_unmade(void)
+{
+    return &node_unmade;
+}
+
+bool hf_value_unmade(hf_value value)
+{
+    return value == &node_unmade;
 }
 
 bool hf_value_broken(hf_value value, int64_t *out_bytes)

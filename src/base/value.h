@@ -41,6 +41,9 @@ hf_value hf_value_null(void);
 hf_value hf_value_make_broken(hf_mem *mem, int64_t bytes);
 /* Whether it is one; NULL and null are not. out_bytes may be NULL. */
 bool hf_value_broken(hf_value value, int64_t *out_bytes);
+/* A broken one that says nothing of what it was made from: memory ran out. */
+hf_value hf_value_make_unmade(void);
+bool hf_value_unmade(hf_value value);
 
 hf_value hf_value_bool(bool boolean);
 HF_NODISCARD hf_value hf_value_int(hf_mem *mem, int64_t integer);

@@ -141,6 +141,8 @@ static void broken_check(hf_replay *replay, hf_value value)
 
     if (!hf_value_broken(value, &bytes))
         return;
+    if (hf_value_unmade(value)) /* another time there is memory */
+        hf_in_break(replay, HF_NOMEM, "a value");
     size_check(replay, bytes);
     turn_fail(replay,
               hf_in_failure(replay, HF_INVALID, HF_FAILURE_CATEGORY_TASK_FAILURE, "invalid_value",

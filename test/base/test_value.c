@@ -510,9 +510,32 @@ START_TEST(broken_values_are_told_apart)
 }
 END_TEST
 
-HF_SUITE_MAIN("base/value", {constants, 0}, {impossible_scalars, 0}, {rooms_do_not_matter, 0},
-              {containers_are_built, 0}, {failed_lists, 0}, {depth_is_bounded, 0},
-              {members_are_found, 0}, {equality, 0}, {merging, 0}, {copies_stand_alone, 0},
-              {paths, 0}, {accessors, 0}, {formats, 0}, {wrong_formats, 0}, {parsing, 0},
-              {inserted_values_are_copied, 0}, {failed_allocations_are_reported, 0},
+/* A value whose memory ran out is told from one whose text is broken, also inside another. */
+START_TEST(unmade_is_not_broken)
+{
+    hf_value value = NULL;
+
+    for (int nth = 1; !value || hf_value_broken(value, NULL); nth++) {
+        hf_mem *mem = hf_mem_new();
+        hf_value inner = NULL;
+
+        ck_assert_ptr_nonnull(mem);
+        hf_fault_arm(HF_FAULT_ALLOC, nth, false);
+        inner = hf_json_made_(mem, "{'a': %s}", "text");
+        value = hf_json_made_(mem, "[%p, 'b']", (const void *)inner);
+        hf_fault_arm(HF_FAULT_ALLOC, 0, false);
+        ck_assert(!hf_value_broken(value, NULL) || (hf_value_unmade(value) && nth < 100));
+        value = hf_value_broken(value, NULL) ? value : hf_value_null();
+        hf_mem_free(mem);
+    }
+    ck_assert(!hf_value_unmade(hf_json_made_(NULL, "1")));
+    ck_assert(hf_value_broken(hf_json_made_(NULL, "{'a': "), NULL));
+}
+END_TEST
+
+HF_SUITE_MAIN("base/value", {unmade_is_not_broken, 0}, {constants, 0}, {impossible_scalars, 0},
+              {rooms_do_not_matter, 0}, {containers_are_built, 0}, {failed_lists, 0},
+              {depth_is_bounded, 0}, {members_are_found, 0}, {equality, 0}, {merging, 0},
+              {copies_stand_alone, 0}, {paths, 0}, {accessors, 0}, {formats, 0}, {wrong_formats, 0},
+              {parsing, 0}, {inserted_values_are_copied, 0}, {failed_allocations_are_reported, 0},
               {broken_values_are_told_apart, 0})
