@@ -680,6 +680,7 @@ static void worker_turn(const char *name)
 {
     slot *s = slot_new(name);
     int life = hf_simnode_life(w.node);
+    bool left;
     int64_t until_us = hf_simsched_now_us(w.sim) +
                        (chance(w.leave) ? below(3 * MS) : (w.calm ? 30000 : 1000) * MS);
 
@@ -690,7 +691,8 @@ static void worker_turn(const char *name)
     s->gone = chance(w.refuse);
     while (!s->called && hf_simnode_life(w.node) == life && hf_simsched_await(w.sim, s, until_us))
         ;
-    if (!s->called)
+    left = !s->called;
+    if (left)
         mark_hit(MARK_POLL_LEFT_EARLY);
     if (hf_simsched_one_in(w.sim, 2))
         (void)hf_simnode_call(w.node, call_leave, s);
@@ -698,6 +700,8 @@ static void worker_turn(const char *name)
         return; /* the task, if there was one, has gone with the node */
     if (!s->has)
         return;
+    if (left)
+        mark_hit(MARK_POLL_LEFT_WITH_TASK);
     if (s->ended)
         seed_fail("a poll that ended without a task had one");
     if (chance(w.vanish)) {
