@@ -57,7 +57,7 @@ HF_API hf_status hf_builds_drain(hf_engine *engine, const char *queue, const cha
 /* Runs of workers' types that begin at the queue from now on carry the build, and their workflow
    tasks go to workers of that build alone; NULL: they carry none, and go to all. Runs that carry
    one keep it, also those that continue them. Another server on the store hears of it within 5 s.
- */
+   HF_NOTFOUND: no worker of the build has registered lately, and no run carries it. */
 HF_API hf_status hf_builds_promote(hf_engine *engine, const char *queue, const char *build);
 
 /* Those that are drained or were ever promoted: [{"task_queue", "build_id", "drained_at",

@@ -65,6 +65,10 @@ hf_status hf_workers_keep(hf_engine *engine, const char *worker, hf_value said)
                  : hf_err_nomem(&c.slot->err, "a registration");
     } else {
         st = hf_call_row(&c, HF_OP_REGISTRATION_DROP, cells, 2, &applied, &c.slot->err);
+        cells[0] = cells[1];
+        cells[1] = hf_db_int(c.in.now_us);
+        if (!st)
+            st = hf_call_row(&c, HF_OP_WORKER_GONE, cells, 2, &applied, &c.slot->err);
     }
     hf_buf_fini(&body);
     return st;
@@ -139,9 +143,41 @@ hf_status hf_builds_drain(hf_engine *engine, const char *queue, const char *buil
     return build_say(engine, HF_OP_BUILD_SET, queue, build, drain);
 }
 
+/* Whether there ever was such a build: a worker said that it is of it, a run carries it, it was
+   promoted before, or it is this program's. HF_NOTFOUND otherwise: what it is promoted for would
+   wait for a worker that nobody has. */
+static hf_status build_check(hf_engine *engine, const char *build)
+{
+    int64_t known = 0;
+    bool found = false;
+    hf_db_value params[2];
+    hf_call c;
+    hf_status st = hf_call_begin(&c, engine);
+
+    if (st || !build || !*build ||
+        (engine->app && hf_slice_equal(hf_slice_of(engine->app->build_id), hf_slice_of(build))))
+        return st;
+    params[0] = hf_db_int(c.in.namespace_key);
+    params[1] = hf_db_text(hf_slice_of(build));
+    st = hf_name_check(HF_NAME_BUILD, hf_slice_of(build), &c.slot->err);
+    if (st)
+        return st;
+    hf_call_read_begin(&c);
+    st = hf_db_number(c.in.db, HF_STMT_BUILD_KNOWN, params, 2, &found, &known, &c.slot->err);
+    hf_call_read_end(&c);
+    if (st || found)
+        return st;
+    return hf_err_set(
+        &c.slot->err, HF_NOTFOUND,
+        "build_not_found: no worker of the build %s has registered, and no run carries it", build);
+}
+
 hf_status hf_builds_promote(hf_engine *engine, const char *queue, const char *build)
 {
-    hf_status st = build_say(engine, HF_OP_BUILD_PROMOTE, queue, build, true);
+    hf_status st = build_check(engine, build);
+
+    if (!st)
+        st = build_say(engine, HF_OP_BUILD_PROMOTE, queue, build, true);
 
     if (!st)
         atomic_store(&engine->promotions, true);

@@ -128,6 +128,8 @@ hf_status hf_describe(hf_engine *engine, hf_value request, hf_mem *mem, hf_value
     st = hf_asker_begin(&who, c.in.db, work, c.in.namespace_key, world.live.now_us, err);
     hf_why_world_fill(&who, &world);
     query.fleet = &who.fleet;
+    query.pins = &who.pins;
+    query.build = hf_slice_of(engine->app ? engine->app->build_id : NULL);
     query.scope = hf_engine_app_scope(engine->app);
     if (!st)
         st = hf_engine_app_markers(engine->app, work, &query.own, err);

@@ -64,12 +64,23 @@ static bool asker_knows_limit(void *ctx, hf_slice name)
            hf_fleet_others(&who->fleet, who->queue);
 }
 
-static bool asker_knows_activity(void *ctx, hf_slice name)
+static bool asker_knows_activity(void *ctx, hf_slice queue, hf_slice name)
 {
     const hf_asker *who = ctx;
 
     return hf_registry_find_activity(who->engine->registry, name) ||
-           asker_others(who, who->queue, name, true);
+           asker_others(who, queue, name, true);
+}
+
+/* A program that serves workers and has code of its own is one of them. */
+static bool asker_manned(void *ctx, hf_slice queue)
+{
+    const hf_asker *who = ctx;
+    const hf_app *app = who->engine->app;
+
+    return (app &&
+            ((app->workflows && app->workflows->type) || (app->machines && app->machines->type))) ||
+           hf_fleet_others(&who->fleet, queue);
 }
 
 static hf_slice asker_fingerprint(void *ctx, hf_slice type)
@@ -92,6 +103,7 @@ void hf_why_world_fill(hf_asker *who, hf_why_world *world)
     world->knows_limit = engine ? asker_knows_limit : NULL;
     world->fingerprint = engine ? asker_fingerprint : NULL;
     world->knows_activity = engine ? asker_knows_activity : NULL;
+    world->manned = engine && who->engine->matching ? asker_manned : NULL;
 }
 
 /* Reads into an arena of its own; only the answer goes to the caller's. */

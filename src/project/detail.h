@@ -21,10 +21,12 @@ typedef struct hf_detail_query {
     int64_t at;    /* INT64_MAX: now */
     int64_t limit; /* of the lists that grow with history; 0: HF_DETAIL_LIMIT */
     const hf_why_world *world;
-    hf_slice fingerprint;  /* of the definition that this program has; ptr NULL: it has none */
-    const hf_fleet *fleet; /* the workers that are there; NULL: nobody looked */
-    hf_slice scope;        /* the compatibility namespace of this program */
-    hf_slice own;          /* markers that it supports; ptr NULL: all */
+    hf_slice fingerprint;      /* of the definition that this program has; ptr NULL: it has none */
+    const hf_fleet *fleet;     /* the workers that are there; NULL: nobody looked */
+    const hf_fleet_pins *pins; /* builds that were promoted; NULL: nobody looked */
+    hf_slice build;            /* of this program; empty: it says none */
+    hf_slice scope;            /* the compatibility namespace of this program */
+    hf_slice own;              /* markers that it supports; ptr NULL: all */
 } hf_detail_query;
 
 /* *out_state says how the stored fold was found; unless it was in sync somebody should write it. */

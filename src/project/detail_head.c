@@ -120,13 +120,17 @@ static void compatibility_put(hf_sheet *sh, const hf_detail_view *v, const hf_de
     const hf_event *started = hf_compose_started(v->compose);
     hf_slice queue = v->dossier.queue;
     hf_slice marker = {0};
+    bool pinned;
     bool here;
     bool served;
 
     if (started)
         (void)hf_event_text(started, HF_KEY_COMPATIBILITY, &marker);
-    here = !q->own.ptr || hf_fleet_supports(q->own, marker);
-    served = here || (q->fleet && hf_fleet_serves(q->fleet, queue, marker));
+    pinned = q->pins && hf_fleet_pinned(q->pins, queue, marker);
+    here = pinned ? hf_slice_equal(q->build, marker)
+                  : !q->own.ptr || hf_fleet_supports(q->own, marker);
+    served = here || (q->fleet && (pinned ? hf_fleet_has_build(q->fleet, queue, marker)
+                                          : hf_fleet_serves(q->fleet, queue, marker)));
     hf_sheet_text(sh, "compatibility_namespace", q->scope.len ? q->scope : (hf_slice){0});
     hf_sheet_put(sh, "compatibility_supported", hf_value_bool(here));
     hf_sheet_text(sh, "compatibility_reason",

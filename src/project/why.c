@@ -167,6 +167,7 @@ static void about_pending_activity(hf_why_answer *a)
 {
     const hf_dossier_activity *row = a->live->activity;
     const hf_why_world *world = a->world;
+    hf_slice queue = a->dossier->queue;
     bool waits;
 
     a->since_us = row->available_us != HF_NONE ? row->available_us : row->scheduled_us;
@@ -180,14 +181,18 @@ static void about_pending_activity(hf_why_answer *a)
         return;
     }
     a->until_us = HF_NONE;
+    if (hf_event_text(a->live->step->opened, HF_KEY_QUEUE, &queue) && queue.len)
+        a->queue = text_keep(a, queue);
     if (world->live.past)
         waits = true; /* who was there is not on the record */
     else if (world->knows_activity)
-        waits = world->knows_activity(world->live.ctx, row->type);
+        waits = world->knows_activity(world->live.ctx, queue, row->type);
     else /* whoever cannot say looks at how long nobody took it */
         waits = a->since_us + hf_limit_get(HF_LIMIT_REPAIR_REDISPATCH_SECONDS)->standard * 1000000 >
                 world->live.now_us;
     a->code = waits ? HF_WHY_QUEUED_BEHIND : HF_WHY_QUEUED_NO_WORKER;
+    if (!waits && world->manned && world->manned(world->live.ctx, queue))
+        a->code = HF_WHY_UNKNOWN_ACTIVITY;
 }
 
 static void about_activity(hf_why_answer *a)
@@ -480,6 +485,27 @@ static bool fault_counts(const hf_why_answer *a)
            state != HF_LIVENESS_WORKFLOW_TASK_WAITING_FOR_COMPATIBLE_WORKER;
 }
 
+/* No worker has the workflow: there is none at the queue, or those that are there do not know it.
+ */
+static void about_unknown(hf_why_answer *a)
+{
+    const hf_why_world *world = a->world;
+    const hf_definition_snapshot *definition = a->dossier->definition;
+    bool machine = definition && definition->machine;
+    bool manned = machine || !world->manned || world->manned(world->live.ctx, a->dossier->queue);
+
+    a->code = machine  ? HF_WHY_MACHINE_ELSEWHERE
+              : manned ? HF_WHY_UNKNOWN_TYPE
+                       : HF_WHY_QUEUED_NO_WORKER;
+    a->subject = manned ? "type" : "task";
+    a->name = manned ? text_keep(a, a->dossier->run.type) : NULL;
+    a->step = HF_NONE;
+    a->since_us = a->live->task->available_us;
+    a->until_us = HF_NONE;
+    a->event = NULL;
+    a->line = NULL;
+}
+
 /* What is wrong with this program or store comes before what the run waits for. */
 static void about_world(hf_why_answer *a)
 {
@@ -504,10 +530,7 @@ static void about_world(hf_why_answer *a)
         about_fault(a);
     if (wants_turn && world->knows_workflow &&
         !world->knows_workflow(world->live.ctx, d->run.type)) {
-        a->code = d->definition && d->definition->machine ? HF_WHY_MACHINE_ELSEWHERE
-                                                          : HF_WHY_UNKNOWN_TYPE;
-        a->subject = "type";
-        a->name = text_keep(a, d->run.type);
+        about_unknown(a);
     } else if (wants_turn) {
         about_machine(a);
     }

@@ -41,7 +41,10 @@ typedef struct hf_why_world {
     bool (*knows_child)(void *ctx, hf_slice type);
     bool (*knows_step)(void *ctx, hf_slice type, hf_slice step); /* of a machine */
     bool (*knows_limit)(void *ctx, hf_slice name);               /* of rates */
-    bool (*knows_activity)(void *ctx, hf_slice name);
+    bool (*knows_activity)(void *ctx, hf_slice queue, hf_slice name);
+    /* Whether there is a worker at the queue at all, whatever it knows; NULL: this program is one.
+     */
+    bool (*manned)(void *ctx, hf_slice queue);
     /* The fingerprint of the definition that this program has; ptr NULL: it has none. NULL: nobody
        can say. */
     hf_slice (*fingerprint)(void *ctx, hf_slice type);

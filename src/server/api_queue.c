@@ -372,11 +372,14 @@ static void build_set(hf_api *api, intent what)
     st = what == INTENT_PROMOTE
              ? hf_builds_promote(api->server->engine, queue, build)
              : hf_builds_drain(api->server->engine, queue, build, what == INTENT_DRAIN);
-    if (st) {
+    if (st == HF_NOTFOUND)
+        hf_api_error(api, 404, "build_not_found",
+                     "No worker of the build %s has registered, and no "
+                     "run carries it.",
+                     build);
+    else if (st)
         hf_api_status(api, st, hf_errmsg(api->server->engine));
-        return;
-    }
-    if (!builds_refresh(api, &builds))
+    if (st || !builds_refresh(api, &builds))
         return;
     drained = hf_fleet_drained(api->server->fleet, hf_slice_of(api->namespace), hf_slice_of(queue),
                                build, &drained_us);

@@ -5,6 +5,7 @@
 #include "cli/exit.h"
 #include "holdfast/host.h"
 #include "lib/check_store.h"
+#include "holdfast/worker.h"
 #include "lib/site.h"
 
 #include "base/value.h"
@@ -173,6 +174,18 @@ static void copies_live(void)
     GIVES(HF_CLI_EXIT_USAGE, "fork", "c-1", "--step", "zero");
 }
 
+/* A worker of the build says that it is there. */
+static void worker_comes(const char *build)
+{
+    hf_engine *d = served ? site.engine : NULL;
+
+    if (!served)
+        ck_assert_int_eq(hf_open("a.db", &app, &d), HF_OK);
+    ck_assert_msg(!hf_workers_beat(d, "w-1", "q", build), "%s", hf_errmsg(d));
+    if (!served)
+        hf_close(d);
+}
+
 /* Who works; and a worker that is played by hand. */
 static void fleet_lives(void)
 {
@@ -185,6 +198,8 @@ static void fleet_lives(void)
     GIVES(HF_CLI_EXIT_OK, "build", "show", "v1", "--queue", "q", "--json");
     ck_assert_str_eq(hf_str(json(&last.out), "drain_intent", ""), "draining");
     GIVES(HF_CLI_EXIT_OK, "build", "resume", "v1", "--queue", "q");
+    GIVES(HF_CLI_EXIT_NOTFOUND, "build", "promote", "v1", "--queue", "q");
+    worker_comes("v1");
     GIVES(HF_CLI_EXIT_OK, "build", "promote", "v1", "--queue", "q", "--json");
     ck_assert(hf_bool(json(&last.out), "new_start_selected", false));
     GIVES(HF_CLI_EXIT_OK, "build", "promote", "", "--queue", "q");

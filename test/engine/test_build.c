@@ -105,6 +105,8 @@ HF_BOTH_ENGINES(runs_keep_the_build_they_began_with)
         .size_ = sizeof(opts), .queue = "default", .worker = "w1", .build = "other"};
 
     hf_kit_ok(d, hf_workers_allow(d));
+    hf_kit_ok(d, hf_workers_beat(d, "w1", "default", "b1"));
+    hf_kit_ok(d, hf_workers_beat(d, "w2", "default", "b2"));
     hf_kit_ok(d, hf_builds_promote(d, "default", "b1"));
     hf_kit_ok(d, hf_start(d, "remote", NULL, .id = "a"));
     hf_kit_ok(d, hf_test_advance(d, hf_seconds(1)));
@@ -141,10 +143,10 @@ HF_BOTH_ENGINES(why_names_the_build_that_is_missing)
     hf_value why = NULL;
 
     hf_kit_ok(d, hf_workers_allow(d));
-    hf_kit_ok(d, hf_builds_promote(d, "default", "2026.04.2"));
-    hf_kit_ok(d, hf_start(d, "remote", NULL, .id = "a"));
     hf_kit_ok(d, hf_workers_beat(d, "w1", "default", "2026.04.1"));
     hf_kit_ok(d, hf_workers_beat(d, "w2", "elsewhere", "2026.04.2"));
+    hf_kit_ok(d, hf_builds_promote(d, "default", "2026.04.2"));
+    hf_kit_ok(d, hf_start(d, "remote", NULL, .id = "a"));
     hf_kit_ok(d, hf_test_drain(d));
     hf_kit_ok(d, hf_why(d, "a", hf_mem_of_engine(d), &why));
     ck_assert_str_eq(hf_str(why, "code", ""), "no_compatible_worker");

@@ -205,6 +205,25 @@ static const char *state_agreed(hf_site *site, const char *id)
     return told;
 }
 
+static const char *code_of(hf_site *site)
+{
+    hf_value why = NULL;
+
+    ck_assert_int_eq(hf_why(site->engine, "r-1", site->mem, &why), HF_OK);
+    return hf_str(why, "code", "");
+}
+
+/* What describe says of who may take the run, and what `why` does. */
+static void detail_says(hf_site *site, bool served, const char *code)
+{
+    hf_value page = hf_site_expect(site, "GET", "/api/workflows/r-1", NULL, 200).body;
+
+    ck_assert(!hf_bool(page, "compatibility_supported", true));
+    ck_assert_int_eq(hf_bool(page, "compatibility_supported_in_fleet", !served), served);
+    ck_assert_int_eq(hf_str(page, "compatibility_fleet_reason", NULL) == NULL, served);
+    ck_assert_str_eq(code_of(site), code);
+}
+
 /* A run of a promoted build waits when none of its workers is there, whatever others support: to
    who asks why and in lists alike. */
 HF_BOTH_ENGINES(lists_know_promoted_builds)
@@ -214,12 +233,70 @@ HF_BOTH_ENGINES(lists_know_promoted_builds)
 
     hf_site_open(&site, kind, &app, (hf_server_options){0});
     worker_register(&site, "w1", "b1");
+    worker_register(&site, "w2", "b2");
     (void)hf_site_expect(&site, "POST", "/api/task-queues/far/build-ids/promote",
                          "{\"build_id\":\"b2\"}", 200);
+    hf_site_expect(&site, "DELETE", "/api/workers/w2", NULL, 200);
     run_start(&site, "r-1");
     ck_assert_str_eq(state_agreed(&site, "r-1"), waits);
+    detail_says(&site, false, "no_compatible_worker");
+    ck_assert_str_eq(probe(&site, "w1"), "timeout");
     worker_register(&site, "w2", "b2");
     ck_assert_str_ne(state_agreed(&site, "r-1"), waits);
+    detail_says(&site, true, "turn_ready");
+    hf_site_close(&site);
+}
+
+/* A build that no worker ever was of and no run carries is not promoted: what begins would wait for
+   ever. */
+HF_BOTH_ENGINES(n15_unknown_builds_are_not_promoted)
+{
+    static const char promote[] = "/api/task-queues/far/build-ids/promote";
+    hf_site site;
+    hf_site_answer answer;
+
+    hf_site_open(&site, kind, &app, (hf_server_options){0});
+    worker_register(&site, "w1", "b1");
+    answer = hf_site_expect(&site, "POST", promote, "{\"build_id\":\"b-typo\"}", 404);
+    ck_assert_str_eq(hf_str(answer.body, "reason", ""), "build_not_found");
+    answer = hf_site_ask(&site, "GET", "/api/task-queues/far/build-ids", NULL, NULL);
+    ck_assert_uint_eq(hf_len(hf_get(answer.body, "build_ids")), 1);
+    run_start(&site, "r-1");
+    leases(&site, "w1");
+    (void)hf_site_expect(&site, "POST", promote, "{\"build_id\":\"b1\"}", 200);
+    hf_site_close(&site);
+}
+
+/* An activity waits at its own queue: without a worker there, or with some of which none has it. */
+HF_BOTH_ENGINES(n15_why_knows_the_workers_of_an_activity)
+{
+    static const char fast[] =
+        "{\"worker_id\":\"w2\",\"task_queue\":\"fast\",\"supported_workflow_types\":[],"
+        "\"supported_activity_types\":[\"%s\"]}";
+    hf_site_answer answer;
+    char path[128];
+    char body[256];
+    hf_site site;
+
+    hf_site_open(&site, kind, &app, (hf_server_options){0});
+    worker_register(&site, "w1", "b1");
+    run_start(&site, "r-1");
+    answer = hf_site_ask(&site, "POST", "/api/worker/workflow-tasks/poll", NULL,
+                         "{\"worker_id\":\"w1\",\"task_queue\":\"far\",\"timeout_seconds\":10}");
+    (void)snprintf(path, sizeof(path), "/api/worker/workflow-tasks/%s/complete",
+                   hf_str(answer.body, "task.task_id", ""));
+    (void)snprintf(body, sizeof(body),
+                   "{\"lease_owner\":\"w1\",\"workflow_task_attempt\":1,\"commands\":[{\"type\":"
+                   "\"schedule_activity\",\"activity_type\":\"ship\",\"queue\":\"fast\"}]}");
+    answer = hf_site_ask(&site, "POST", path, NULL, body);
+    ck_assert_msg(answer.status == 200, "%s", answer.text);
+    ck_assert_str_eq(code_of(&site), "queued_no_worker");
+    (void)snprintf(body, sizeof(body), fast, "other");
+    (void)hf_site_expect(&site, "POST", "/api/worker/register", body, 200);
+    ck_assert_str_eq(code_of(&site), "unknown_activity");
+    (void)snprintf(body, sizeof(body), fast, "ship");
+    (void)hf_site_expect(&site, "POST", "/api/worker/register", body, 200);
+    ck_assert_str_eq(code_of(&site), "queued_behind");
     hf_site_close(&site);
 }
 
@@ -233,10 +310,11 @@ HF_BOTH_ENGINES(why_knows_the_workers)
     hf_site_open(&site, kind, &app, (hf_server_options){0});
     run_start(&site, "r-1");
     ck_assert_int_eq(hf_why(site.engine, "r-1", site.mem, &why), HF_OK);
-    ck_assert_str_eq(hf_str(why, "code", ""), "unknown_type");
+    ck_assert_str_eq(hf_str(why, "code", ""), "queued_no_worker");
+    ck_assert_ptr_nonnull(strstr(hf_str(why, "text", ""), "turn waits on queue far"));
     worker_register(&site, "w1", "b1");
     ck_assert_int_eq(hf_why(site.engine, "r-1", site.mem, &why), HF_OK);
-    ck_assert_str_ne(hf_str(why, "code", ""), "unknown_type");
+    ck_assert_str_eq(hf_str(why, "code", ""), "turn_ready");
     hf_site_close(&site);
 }
 
@@ -268,5 +346,7 @@ HF_BOTH_ENGINES(why_knows_what_workers_know)
 
 HF_PG_SUITE_MAIN("server/queue", HF_BOTH(queues_and_workers_are_shown),
                  HF_BOTH(drained_builds_get_nothing), HF_BOTH(promoted_builds_get_the_new_runs),
+                 HF_BOTH(n15_unknown_builds_are_not_promoted),
+                 HF_BOTH(n15_why_knows_the_workers_of_an_activity),
                  HF_BOTH(lists_know_promoted_builds), HF_BOTH(why_knows_the_workers),
                  HF_BOTH(why_knows_what_workers_know))
