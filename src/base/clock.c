@@ -13,11 +13,15 @@ enum { YEAR_MIN = 1970 };
 
 #define US_PER_SECOND  INT64_C(1000000)
 #define ADVANCE_US_MAX HF_CLOCK_WALL_US_MAX
+#define JUMP_US        US_PER_SECOND
 
 struct hf_clock {
     bool is_virtual;         /* otherwise the system is asked and the rest is unused */
     _Atomic int64_t wall_us; /* virtual only */
     _Atomic int64_t mono_us; /* virtual only */
+    const hf_clock *under;   /* steady only */
+    int64_t ahead_us;        /* its wall time before that which does not jump */
+    _Atomic int64_t told_us; /* how far real time is ahead of it, as was told */
 };
 
 static const hf_clock clock_of_system = {.is_virtual = false};
@@ -100,13 +104,65 @@ void hf_clock_free_virtual(hf_clock *clock)
     hf_alloc_free(clock);
 }
 
+/* What passes whatever is done to wall time, also while the machine sleeps. */
+static int64_t passing_us(const hf_clock *clock)
+{
+    return clock->is_virtual ? atomic_load(&clock->mono_us) : system_us(CLOCK_BOOTTIME);
+}
+
+hf_clock *hf_clock_new_steady(const hf_clock *under)
+{
+    hf_clock *clock = hf_alloc(sizeof(*clock));
+
+    if (!clock)
+        return NULL;
+    clock->under = under;
+    clock->ahead_us = hf_clock_wall_us(under) - passing_us(under);
+    atomic_init(&clock->told_us, 0);
+    return clock;
+}
+
+void hf_clock_free_steady(hf_clock *clock)
+{
+    HF_ASSERT(!clock || clock->under);
+    hf_alloc_free(clock);
+}
+
+int64_t hf_clock_real_us(const hf_clock *clock)
+{
+    return hf_clock_wall_us(clock->under ? clock->under : clock);
+}
+
+int64_t hf_clock_ahead_us(const hf_clock *clock)
+{
+    int64_t ahead_us = clock->under ? hf_clock_real_us(clock) - hf_clock_wall_us(clock) : 0;
+
+    return ahead_us >= JUMP_US || ahead_us <= -JUMP_US ? ahead_us : 0;
+}
+
+bool hf_clock_jumped(hf_clock *clock, int64_t *out_by_us)
+{
+    int64_t told_us = atomic_load(&clock->told_us);
+    int64_t ahead_us;
+
+    HF_ASSERT(clock->under);
+    ahead_us = hf_clock_wall_us(clock->under) - hf_clock_wall_us(clock);
+    *out_by_us = ahead_us - told_us;
+    return (*out_by_us >= JUMP_US || *out_by_us <= -JUMP_US) &&
+           atomic_compare_exchange_strong(&clock->told_us, &told_us, ahead_us);
+}
+
 int64_t hf_clock_wall_us(const hf_clock *clock)
 {
+    if (clock->under)
+        return clock->ahead_us + passing_us(clock->under);
     return clock->is_virtual ? atomic_load(&clock->wall_us) : system_us(CLOCK_REALTIME);
 }
 
 int64_t hf_clock_mono_us(const hf_clock *clock)
 {
+    if (clock->under)
+        return hf_clock_mono_us(clock->under);
     return clock->is_virtual ? atomic_load(&clock->mono_us) : system_us(CLOCK_MONOTONIC);
 }
 

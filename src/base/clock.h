@@ -1,5 +1,6 @@
 /* clock.h: time, real or virtual, in microseconds. Wall time counts from the Unix epoch and may
-   jump either way; monotonic time counts from an arbitrary moment and never goes back. Every
+   jump either way; monotonic time counts from an arbitrary moment and never goes back. A steady
+   clock has a wall time that does not jump: what durations are counted with. Every
    function may be called from any thread and none blocks. Nothing else may ask the system for the
    time. */
 #ifndef HF_BASE_CLOCK_H
@@ -23,6 +24,21 @@ const hf_clock *hf_clock_system(void);
 /* A clock that stands still until it is told to move. NULL when memory ran out. */
 HF_NODISCARD hf_clock *hf_clock_new_virtual(int64_t wall_us);
 void hf_clock_free_virtual(hf_clock *clock); /* NULL is allowed */
+
+/* A clock whose wall time is that of `under` now, and from then on as much later as time has passed
+   (CLOCK_BOOTTIME: also while the machine sleeps). `under` must outlive it. NULL: no memory. */
+HF_NODISCARD hf_clock *hf_clock_new_steady(const hf_clock *under);
+void hf_clock_free_steady(hf_clock *clock); /* NULL is allowed */
+
+/* Wall time as the system has it, jumps and all: of a steady clock, that of the one under it. */
+int64_t hf_clock_real_us(const hf_clock *clock);
+
+/* How far that is ahead of the clock's own wall time; 0 when it is less than a second. */
+int64_t hf_clock_ahead_us(const hf_clock *clock);
+
+/* Steady clocks only. True once for each jump of at least a second that wall time has made since it
+   was last told of: *out_by_us, negative when it went back. */
+bool hf_clock_jumped(hf_clock *clock, int64_t *out_by_us);
 
 int64_t hf_clock_wall_us(const hf_clock *clock);
 int64_t hf_clock_mono_us(const hf_clock *clock);

@@ -51,6 +51,7 @@ hf_status hf_call_begin_(hf_call *call, hf_engine *engine, const char *function)
                            .payload_max =
                                hf_limits_get(&engine->settings.limits, HF_LIMIT_PAYLOAD_SIZE_BYTES),
                            .now_us = hf_clock_wall_us(engine->clock),
+                           .wall_ahead_us = hf_clock_ahead_us(engine->clock),
                            .context = call->slot->context.len ? hf_buf_slice(&call->slot->context)
                                                               : HF_SLICE(EMBEDDED_CONTEXT),
                            .known = hf_registry_snapshot,

@@ -113,6 +113,15 @@ void hf_core_sweep(hf_core *core, const bool shards[HF_SHARDS], bool gained);
 /* The engine's time: the database's where nodes share one. Any thread. */
 int64_t hf_core_now(const hf_core *core);
 
+/* How far wall time, which schedules follow, is ahead of that. */
+int64_t hf_core_wall_ahead(const hf_core *core);
+
+/* Wall time jumped: when each schedule fires is looked at again (schedule.c, this and the next). */
+void hf_core_clock_jumped(hf_core *core);
+
+/* Whether there are schedules, which follow it; its jumps wake nobody. */
+bool hf_core_clock_watched(const hf_core *core);
+
 /* Any thread: rows of the run's open work came back; what memory holds of it is out of date. */
 void hf_core_reload(hf_core *core, int64_t run);
 

@@ -343,9 +343,26 @@ bool hf_engine_write(hf_engine *engine)
     return true;
 }
 
+void hf_engine_clock_look(hf_engine *engine)
+{
+    int64_t by_us;
+
+    if (hf_clock_jumped(engine->steady, &by_us)) {
+        const hf_log_field fields[] = {hf_log_text("code", HF_SLICE("clock_jump")),
+                                       hf_log_int("by_ms", by_us / 1000)};
+
+        hf_log_write(&engine->log, HF_LOG_WARN,
+                     "wall time jumped: schedules follow it, durations do not", fields, 2);
+        hf_core_clock_jumped(engine->core);
+    }
+}
+
 bool hf_engine_pump(hf_engine *engine)
 {
-    bool worked = hf_core_step(engine->core);
+    bool worked;
+
+    hf_engine_clock_look(engine);
+    worked = hf_core_step(engine->core);
 
     worked |= hf_engine_write(engine);
     if (engine->mode == ENGINE_TEST && !engine->crash_due)
@@ -492,7 +509,12 @@ hf_status hf_engine_open_in(const char *where, const char *vfs, const hf_app *ap
     engine->virtual_clock = clock;
     engine->clock = clock ? clock : hf_clock_system();
     hf_log_init_fd(&engine->log, HF_LOG_WARN, engine->clock, STDERR_FILENO);
+    engine->steady = hf_clock_new_steady(engine->clock);
+    if (engine->steady)
+        engine->clock = engine->steady;
     st = locks_init(engine, err);
+    if (!st && !engine->steady)
+        st = hf_err_nomem(err, "an engine");
     if (!st)
         st = hf_registry_new(app, &engine->registry, err);
     if (!st && hf_remote_is(where))
@@ -571,6 +593,7 @@ void hf_close(hf_engine *engine)
     hf_cond_fini(&engine->work);
     hf_mutex_fini(&engine->reader_lock);
     hf_mutex_fini(&engine->lock);
+    hf_clock_free_steady(engine->steady);
     hf_clock_free_virtual(engine->virtual_clock);
     hf_alloc_free(engine);
 }

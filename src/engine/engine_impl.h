@@ -77,7 +77,8 @@ struct hf_engine {
     struct hf_matching *matching;   /* NULL: no workers from elsewhere */
     struct hf_inquiries *inquiries; /* with it */
     struct hf_remote *remote;       /* the store is behind a server; NULL: it is here */
-    const hf_clock *clock;
+    const hf_clock *clock;          /* the steady one */
+    hf_clock *steady;
     hf_log log;              /* warnings for operators, on standard error */
     hf_clock *virtual_clock; /* ENGINE_TEST */
     int64_t namespace_key;   /* of "default" */
@@ -144,6 +145,9 @@ void hf_engine_end(hf_engine *engine);
 
 /* The same as a kill would do it: what is under way is not finished. ENGINE_TEST. */
 void hf_engine_crash(hf_engine *engine);
+
+/* Jumps of wall time are logged, once each, and schedules follow them; on the core's thread. */
+void hf_engine_clock_look(hf_engine *engine);
 
 /* ENGINE_TICK and ENGINE_TEST: does what can be done now. True when anything was. */
 bool hf_engine_pump(hf_engine *engine);

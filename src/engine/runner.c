@@ -56,15 +56,23 @@ bool hf_runner_idle(hf_engine *engine)
     return idle;
 }
 
+/* Schedules follow wall time, and nothing wakes when it is set: then it is looked at so often. */
+#define CLOCK_LOOK_US INT64_C(60000000)
+
 /* Sleeps until there is work, the next deadline is due, or the engine stops. */
 static void runner_sleep(hf_engine *engine)
 {
-    int64_t next_us = hf_core_next_us(engine->core);
-    int64_t wait_us = next_us == INT64_MAX ? INT64_MAX : next_us - hf_core_now(engine->core);
+    int64_t next_us;
+    int64_t wait_us;
     int64_t until_us;
 
+    hf_engine_clock_look(engine);
+    next_us = hf_core_next_us(engine->core);
+    wait_us = next_us == INT64_MAX ? INT64_MAX : next_us - hf_core_now(engine->core);
     if (wait_us <= 0)
         return;
+    if (wait_us > CLOCK_LOOK_US && hf_core_clock_watched(engine->core))
+        wait_us = CLOCK_LOOK_US;
     until_us = wait_us == INT64_MAX ? INT64_MAX : hf_clock_mono_us(hf_clock_system()) + wait_us;
     hf_mutex_lock(&engine->lock);
     engine->dozing = true;

@@ -185,7 +185,7 @@ static bool store_is_shared(const hf_core *core)
 /* Nothing is to be done now: when is something? */
 static void schedule_park(hf_core *core, core_schedule *known, const hf_schedule *s)
 {
-    int64_t due_us = s->next_us ? s->next_us : INT64_MAX;
+    int64_t due_us = s->next_us ? s->next_us - hf_core_wall_ahead(core) : INT64_MAX;
     hf_err err;
 
     wait_end(core, known);
@@ -220,7 +220,8 @@ static hf_status schedule_send(hf_core *core, core_schedule *known, const hf_sch
                           .keys = hf_writer_keys(core->o.writer),
                           .namespace_key = s->namespace_key,
                           .payload_max = hf_limits_get(core->o.limits, HF_LIMIT_PAYLOAD_SIZE_BYTES),
-                          .now_us = hf_core_now(core)};
+                          .now_us = hf_core_now(core),
+                          .wall_ahead_us = hf_core_wall_ahead(core)};
     const hf_schedule_program program = {.registry = core->o.registry,
                                          .compatibility = core->o.compatibility,
                                          .app = core->o.app,
@@ -274,7 +275,7 @@ static hf_status schedule_move(hf_core *core, core_schedule *known, hf_mem *mem,
     if (s.buffered_count && !open) {
         fire.kind = HF_FIRE_DRAIN;
         fire.occurrence_us = s.buffered[0];
-    } else if (!s.next_us || s.next_us > hf_core_now(core)) {
+    } else if (!s.next_us || s.next_us > hf_core_now(core) + hf_core_wall_ahead(core)) {
         schedule_park(core, known, &s);
         return HF_OK;
     }
@@ -388,6 +389,17 @@ void hf_schedule_due(hf_core *core, int64_t key)
         alarm_at(core, HF_SCHEDULE_SWEEP, hf_core_now(core) + RETRY_US);
     else if (store_is_shared(core))
         alarm_at(core, HF_SCHEDULE_SWEEP, hf_core_now(core) + SWEEP_US);
+}
+
+void hf_core_clock_jumped(hf_core *core)
+{
+    if (!store_is_shared(core) && hf_map_int_count(core->schedules))
+        alarm_at(core, HF_SCHEDULE_SWEEP, hf_core_now(core));
+}
+
+bool hf_core_clock_watched(const hf_core *core)
+{
+    return !store_is_shared(core) && hf_map_int_count(core->schedules) > 0;
 }
 
 void hf_schedule_forget_all(hf_core *core)

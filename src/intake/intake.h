@@ -26,6 +26,7 @@ typedef struct hf_intake {
     int64_t namespace_key;
     int64_t payload_max; /* bytes of one value; 0: no limit */
     int64_t now_us;
+    int64_t wall_ahead_us; /* so much later is it by wall time, which schedules follow */
     hf_slice context; /* who asks, a JSON object; ptr NULL: nobody, the engine does it by itself */
     /* What the program itself knows of a definition, so that the store need not be asked; NULL:
        nothing, both. */

@@ -203,9 +203,11 @@ static hf_status row_add(change *c, hf_row *(*make)(hf_mem *, const hf_schedule_
     return HF_OK;
 }
 
-static void plan(change *c, int64_t after_us)
+/* By wall time, whatever it did. */
+static void plan(change *c)
 {
-    hf_schedule_plan(c->schedule, c->spec, after_us, (uint64_t)c->schedule->revision);
+    hf_schedule_plan(c->schedule, c->spec, c->in->now_us + c->in->wall_ahead_us,
+                     (uint64_t)c->schedule->revision);
 }
 
 /* A whole number of seconds of the action, in microseconds. */
@@ -268,7 +270,7 @@ hf_status hf_schedule_create_draft(const hf_intake *in, hf_schedule *s, hf_unit 
     s->created_us = s->updated_us = in->now_us;
     if (s->status == HF_SCHEDULE_STATUS_PAUSED)
         s->paused_us = in->now_us;
-    plan(&c, in->now_us);
+    plan(&c);
     st = row_add(&c, hf_row_schedule_new, 1, err);
     if (st)
         return st;
@@ -291,7 +293,7 @@ hf_status hf_schedule_update_draft(const hf_intake *in, hf_schedule *s, hf_value
     if (st)
         return st;
     s->updated_us = in->now_us;
-    plan(&c, in->now_us);
+    plan(&c);
     st = row_add(&c, hf_row_schedule_move, 1, err);
     if (st)
         return st;
@@ -315,7 +317,7 @@ hf_status hf_schedule_pause_draft(const hf_intake *in, hf_schedule *s, const cha
         return st;
     s->status = HF_SCHEDULE_STATUS_PAUSED;
     s->paused_us = in->now_us;
-    plan(&c, in->now_us);
+    plan(&c);
     st = row_add(&c, hf_row_schedule_move, 1, err);
     return st ? st
               : event_add(&c, HF_EVENT_SCHEDULE_PAUSED,
@@ -333,7 +335,7 @@ hf_status hf_schedule_resume_draft(const hf_intake *in, hf_schedule *s, hf_unit 
         return st;
     s->status = HF_SCHEDULE_STATUS_ACTIVE;
     s->paused_us = 0;
-    plan(&c, in->now_us);
+    plan(&c);
     st = row_add(&c, hf_row_schedule_move, 1, err);
     return st ? st
               : event_add(&c, HF_EVENT_SCHEDULE_RESUMED,
@@ -564,7 +566,7 @@ hf_status hf_schedule_fire_draft(const hf_intake *in, hf_schedule *s, const hf_f
         return st;
     if (fire->kind == HF_FIRE_TICK) {
         c.slot_us = s->last_slot_us = fire->occurrence_us;
-        plan(&c, in->now_us);
+        plan(&c);
     }
     over = out_fired->made && !hf_schedule_remaining(s);
     if (over)

@@ -90,7 +90,7 @@ static void feed_review(hf_server *server, const hf_http_exchange *exchange)
 
     hf_mutex_lock(&server->polls_lock);
     f = hf_map_int_get(server->polls, (uintptr_t)exchange);
-    if (f && hf_auth_ended(server->auth, &f->api->principal, hf_clock_wall_us(server->clock))) {
+    if (f && hf_auth_ended(server->auth, &f->api->principal, hf_clock_real_us(server->clock))) {
         hf_mutex_lock(&f->lock);
         f->ended = true;
         hf_mutex_unlock(&f->lock);

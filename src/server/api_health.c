@@ -10,7 +10,7 @@ void hf_api_health(hf_api *api)
 {
     char now[HF_CLOCK_TEXT_SIZE];
 
-    (void)hf_clock_print(hf_clock_wall_us(api->server->clock), now);
+    (void)hf_clock_print(hf_clock_real_us(api->server->clock), now);
     hf_api_json(api, 200, hf_json_(api->mem, "{'status': 'serving', 'timestamp': %s}", now));
 }
 

@@ -181,7 +181,7 @@ static void poll_review(hf_server *server, hf_http_exchange *exchange)
     hf_mutex_lock(&server->polls_lock);
     p = hf_map_int_get(server->polls, (uintptr_t)exchange);
     if (p && p->token[0])
-        p->ended = !hf_auth_knows(server->auth, p->token, hf_clock_wall_us(server->clock));
+        p->ended = !hf_auth_knows(server->auth, p->token, hf_clock_real_us(server->clock));
     if (p && !p->ended)
         p = NULL;
     hf_mutex_unlock(&server->polls_lock);

@@ -94,7 +94,7 @@ void hf_api_debug(hf_api *api)
     if (!detail_read(api, run, &detail))
         return;
     why = hf_get(detail, "why");
-    (void)hf_clock_print(hf_clock_wall_us(api->server->clock), now);
+    (void)hf_clock_print(hf_clock_real_us(api->server->clock), now);
     hf_api_json(
         api, 200,
         hf_json_(api->mem,

@@ -201,7 +201,7 @@ static hf_value namespace_find(hf_api *api)
 void hf_api_retention_status(hf_api *api)
 {
     int64_t days = hf_int(namespace_find(api), "retention_days", HF_NAMESPACE_DAYS);
-    int64_t cutoff_us = hf_clock_wall_us(api->server->clock) - days * DAY_US;
+    int64_t cutoff_us = hf_clock_real_us(api->server->clock) - days * DAY_US;
     hf_value_list *ids = hf_value_array(api->mem);
     char cutoff[HF_CLOCK_TEXT_SIZE] = "";
     hf_value page = NULL;

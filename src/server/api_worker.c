@@ -173,7 +173,7 @@ static bool name_use(hf_api *api, const char *name)
     hf_server *server = api->server;
     hf_err err = {0};
     hf_status st = hf_claimants_use(server->claimants, hf_worker_key(api, name), &api->principal,
-                                    server->auth, hf_clock_wall_us(server->clock), &err);
+                                    server->auth, hf_clock_real_us(server->clock), &err);
 
     if (st == HF_DENIED)
         hf_api_error(api, 409, "lease_owner_mismatch", "%s", err.text);

@@ -83,7 +83,7 @@ static bool credential_check(hf_api *api)
     if (server->options.tls_client_roles && api->subject[0] &&
         hf_auth_certificate(server->options.tls_client_roles, api->subject, &api->principal))
         return true;
-    st = hf_auth_check(server->auth, api->request, hf_clock_wall_us(server->clock), &api->principal,
+    st = hf_auth_check(server->auth, api->request, hf_clock_real_us(server->clock), &api->principal,
                        &err);
 
     if (!st)
@@ -116,7 +116,7 @@ static bool webhook_check(hf_api *api)
     hf_err err = {0};
     hf_status st =
         hf_webhook_check(&server->options.webhook, api->request, hf_auth_signatures(server->auth),
-                         hf_clock_wall_us(server->clock), api->mem, &api->principal, &err);
+                         hf_clock_real_us(server->clock), api->mem, &api->principal, &err);
 
     if (!st)
         return true;

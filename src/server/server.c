@@ -308,7 +308,7 @@ void hf_api_run(hf_api *api)
     else if (body_read(api) && (!api->route->fields || hf_api_fields_check(api)))
         api->route->handle(api);
     if (!later && (api->resume || api->route->where == HF_WHERE_WAIT) &&
-        hf_auth_ended(api->server->auth, &api->principal, hf_clock_wall_us(api->server->clock)))
+        hf_auth_ended(api->server->auth, &api->principal, hf_clock_real_us(api->server->clock)))
         hf_api_ended(api); /* while it waited */
     if (engine)
         hf_mem_reset(hf_mem_of_engine(engine)); /* this thread's */
@@ -570,13 +570,19 @@ hf_status hf_server_open(const hf_server_options *options, hf_server **out_serve
     if (!server->options.listen)
         server->options.listen = "127.0.0.1:7430";
     server->engine = options->engine;
-    server->clock = options->clock ? options->clock : hf_clock_system();
+    server->steady = hf_clock_new_steady(options->clock ? options->clock : hf_clock_system());
+    if (!server->steady) {
+        hf_alloc_free(server);
+        return hf_err_nomem(err, "a server");
+    }
+    server->clock = server->steady;
     server->loopback = hf_listen_is_loopback(server->options.listen);
-    server->started_us = hf_clock_wall_us(server->clock);
+    server->started_us = hf_clock_real_us(server->clock);
     hf_buf_add_text(&server->namespaces, HF_NAMESPACE_DEFAULT ",");
     st = hf_mutex_init(&server->mutex, err);
     if (st) {
         hf_buf_fini(&server->namespaces);
+        hf_clock_free_steady(server->steady);
         hf_alloc_free(server);
         return st;
     }
@@ -693,6 +699,7 @@ void hf_server_close(hf_server *server)
     hf_buf_fini(&server->namespaces);
     hf_mem_free(server->spaces_mem);
     hf_mutex_fini(&server->mutex);
+    hf_clock_free_steady(server->steady);
     hf_alloc_free(server);
 }
 
@@ -707,6 +714,6 @@ hf_status hf_server_tokens_set(hf_server *server, const hf_auth_token *tokens, s
 
 void hf_server_review(hf_server *server)
 {
-    if (hf_auth_lost(server->auth, hf_clock_wall_us(server->clock)))
+    if (hf_auth_lost(server->auth, hf_clock_real_us(server->clock)))
         hf_http_review(server->http);
 }

@@ -40,8 +40,9 @@ struct hf_server {
     struct hf_claimants *claimants;
     struct hf_sweeper *sweeper; /* NULL: there is no storage directory */
     hf_mutex polls_lock;
-    hf_map_int *polls; /* workers that wait, by exchange */
-    const hf_clock *clock;
+    hf_map_int *polls;     /* workers that wait, by exchange */
+    const hf_clock *clock; /* a steady one */
+    hf_clock *steady;
     hf_buf worker_plane; /* what its answers say of the server: members of an object */
     hf_buf openapi;
     hf_http_reply refusals[HF_PLANES]; /* what those hear that are turned away */

@@ -101,7 +101,7 @@ static hf_status row_sweep(hf_server *server, hf_value row, int64_t most, int64_
     if (days < 1) /* kept for ever */
         return HF_OK;
     return hf_sweep_files(server->storage_root, hf_str(row, "name", ""),
-                          hf_clock_wall_us(server->clock) - days * DAY_US, most, out_removed,
+                          hf_clock_real_us(server->clock) - days * DAY_US, most, out_removed,
                           out_more, err);
 }
 

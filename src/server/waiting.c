@@ -32,7 +32,7 @@ static void waiting_end(waiting *w)
     hf_watch_end(w->watch);
     hf_mutex_fini(&w->lock);
     hf_alloc_free(w);
-    if (hf_auth_ended(server->auth, &api->principal, hf_clock_wall_us(server->clock)))
+    if (hf_auth_ended(server->auth, &api->principal, hf_clock_real_us(server->clock)))
         hf_api_ended(api);
     hf_api_finish(api);
 }
@@ -87,7 +87,7 @@ static void on_wake(void *ctx, hf_http_exchange *exchange, hf_http_why why)
     hf_mutex_lock(&server->polls_lock);
     w = hf_map_int_get(server->polls, (uintptr_t)exchange);
     if (w && why == HF_HTTP_REVIEW &&
-        !hf_auth_ended(server->auth, &w->api->principal, hf_clock_wall_us(server->clock)))
+        !hf_auth_ended(server->auth, &w->api->principal, hf_clock_real_us(server->clock)))
         w = NULL; /* its token holds */
     taken = w && waiting_take(w, false, true);
     hf_mutex_unlock(&server->polls_lock);

@@ -277,6 +277,52 @@ START_TEST(virtual_clock_obeys)
 }
 END_TEST
 
+/* A steady clock goes on as time passes, whatever wall time does, and tells each jump once. */
+START_TEST(n46_steady_clock_does_not_jump)
+{
+    const int64_t second = 1000000;
+    hf_clock *under = hf_clock_new_virtual(100 * second);
+    hf_clock *clock = hf_clock_new_steady(under);
+    int64_t by_us = -1;
+
+    ck_assert_ptr_nonnull(clock);
+    ck_assert_int_eq(hf_clock_wall_us(clock), 100 * second);
+    hf_clock_advance(under, second);
+    ck_assert_int_eq(hf_clock_wall_us(clock), 101 * second);
+    ck_assert_int_eq(hf_clock_mono_us(clock), second);
+    ck_assert(!hf_clock_jumped(clock, &by_us));
+    hf_clock_set_wall(under, 101 * second + second / 2);
+    ck_assert(!hf_clock_jumped(clock, &by_us)); /* a step that is not worth a word */
+    ck_assert_int_eq(hf_clock_ahead_us(clock), 0);
+    hf_clock_set_wall(under, 3701 * second);
+    ck_assert_int_eq(hf_clock_wall_us(clock), 101 * second);
+    ck_assert_int_eq(hf_clock_real_us(clock), 3701 * second);
+    ck_assert_int_eq(hf_clock_ahead_us(clock), 3600 * second);
+    ck_assert(hf_clock_jumped(clock, &by_us));
+    ck_assert_int_eq(by_us, 3600 * second);
+    ck_assert(!hf_clock_jumped(clock, &by_us));
+    hf_clock_advance(under, second);
+    ck_assert(!hf_clock_jumped(clock, &by_us));
+    hf_clock_set_wall(under, 0);
+    ck_assert(hf_clock_jumped(clock, &by_us));
+    ck_assert_int_eq(by_us, -3702 * second);
+    ck_assert_int_eq(hf_clock_wall_us(clock), 102 * second);
+    hf_clock_free_steady(clock);
+    clock = hf_clock_new_steady(under); /* wall time counts where it begins */
+    ck_assert_int_eq(hf_clock_wall_us(clock), 0);
+    hf_clock_free_steady(clock);
+    hf_clock_free_steady(NULL);
+    hf_clock_free_virtual(under);
+    clock = hf_clock_new_steady(hf_clock_system());
+    by_us = hf_clock_wall_us(clock);
+    ck_assert_int_ge(hf_clock_wall_us(clock), by_us);
+    ck_assert_int_eq(hf_clock_ahead_us(clock), 0);
+    ck_assert_int_eq(hf_clock_real_us(hf_clock_system()) / (3600 * second),
+                     hf_clock_wall_us(hf_clock_system()) / (3600 * second));
+    hf_clock_free_steady(clock);
+}
+END_TEST
+
 static void clock_push(void *ctx)
 {
     hf_clock *clock = ctx;
@@ -329,4 +375,5 @@ END_TEST
 HF_SUITE_MAIN("base/clock", {timestamps_agree_with_the_table, 0}, {every_day_is_exact, 300},
               {days_that_do_not_exist_are_refused, 0}, {times_outside_the_calendar_are_refused, 0},
               {reading_is_strict, 0}, {damaged_timestamps_are_refused, 0}, {system_clock_runs, 0},
-              {virtual_clock_obeys, 0}, {virtual_clock_is_shared, 0}, {clock_without_memory, 0})
+              {virtual_clock_obeys, 0}, {virtual_clock_is_shared, 0}, {clock_without_memory, 0},
+              {n46_steady_clock_does_not_jump, 0})

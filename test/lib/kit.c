@@ -124,7 +124,7 @@ hf_engine *hf_kit_reopen(hf_engine *engine, const hf_app *app)
 {
     size_t at = engine_find(engine);
     hf_test_place *place = kit_places[at].place;
-    int64_t now_us = hf_clock_wall_us(hf_kit_home(engine)->clock);
+    int64_t now_us = hf_clock_real_us(hf_kit_home(engine)->clock);
     const hf_app *program = app ? app : engine->app;
 
     engine_end(at);
@@ -138,7 +138,7 @@ hf_test_place *hf_kit_place(hf_engine *engine)
 
 hf_engine *hf_kit_join(hf_engine *engine, const hf_app *app)
 {
-    return engine_at(hf_kit_place(engine), app, hf_clock_wall_us(engine->clock));
+    return engine_at(hf_kit_place(engine), app, hf_clock_real_us(engine->clock));
 }
 
 void hf_kit_leave(hf_engine *engine)
