@@ -16,8 +16,14 @@
 
 /* Stored; a kind that is not known is a newer node's, and is dropped. */
 typedef enum hf_letter_kind {
-    HF_LETTER_ASK = 1,   /* something is to be done with a run of a shard that the receiver has */
-    HF_LETTER_ANSWER = 2 /* what came of it */
+    HF_LETTER_ASK = 1,    /* something is to be done with a run of a shard that the receiver has */
+    HF_LETTER_ANSWER = 2, /* what came of it */
+    HF_LETTER_DEMAND = 3, /* what polls at the sender wait for */
+    HF_LETTER_OFFER = 4,  /* a task for polls of the receiver */
+    HF_LETTER_WITHDRAW = 5, /* it is not to be had there any more */
+    HF_LETTER_CLAIM = 6,    /* a poll at the sender took an offered task */
+    HF_LETTER_TASK = 7,     /* the task, for the poll that claimed it */
+    HF_LETTER_TAKEN = 8     /* the poll has got it, or it comes back */
 } hf_letter_kind;
 
 typedef struct hf_letter {

@@ -11,6 +11,7 @@
 #include "base/thread.h"
 #include "base/value.h"
 #include "commit/mail.h"
+#include "engine/lending.h"
 
 enum {
     OUT_MAX = 20000,      /* letters that wait to be sent */
@@ -50,7 +51,9 @@ struct hf_carrier {
     int64_t renew_us;
     hf_db *db; /* the thread's, as the next */
     hf_mem *mem;
-    bool lost; /* the connection is to be made again */
+    hf_lending *lending; /* NULL: no workers */
+    int64_t lending_us;  /* when it is to be looked at */
+    bool lost;           /* the connection is to be made again */
     int rounds;
     hf_thread thread;
     /* under the lock */
@@ -62,6 +65,7 @@ struct hf_carrier {
     bool look;    /* letters may be there */
     bool renewed; /* the lease was, since */
     bool stale;   /* owners are to be read again */
+    bool woken;   /* by the lending */
     int64_t owners[HF_SHARDS];
     int64_t nodes[HF_CARRIER_NODES];
     size_t node_count;
@@ -427,6 +431,15 @@ static void letter_came(void *ctx, const hf_letter *came)
     case HF_LETTER_ANSWER:
         answer_came(carrier, said);
         break;
+    case HF_LETTER_DEMAND:
+    case HF_LETTER_OFFER:
+    case HF_LETTER_WITHDRAW:
+    case HF_LETTER_CLAIM:
+    case HF_LETTER_TASK:
+    case HF_LETTER_TAKEN:
+        if (carrier->lending)
+            hf_lending_came(carrier->lending, came->from, came->kind, said);
+        break;
     }
 }
 
@@ -474,18 +487,31 @@ static hf_status mail_send(hf_carrier *carrier, hf_err *err)
     return st;
 }
 
+static void lending_step(hf_carrier *carrier, bool renewed)
+{
+    hf_lending_nodes(carrier->lending, carrier->nodes, carrier->node_count);
+    if (renewed)
+        hf_lending_renewed(carrier->lending);
+    carrier->lending_us = hf_lending_step(carrier->lending);
+}
+
 /* One round. Who loses the connection goes on when it is back. */
 static hf_status carrier_round(hf_carrier *carrier, bool look, bool renewed, bool stale,
                                hf_err *err)
 {
     hf_status st = carrier->lost ? hf_db_reconnect(carrier->db, err) : HF_OK;
+    bool alone = carrier->node_count == 0;
 
     if (!st && look)
         st = mail_take(carrier, err);
     if (!st && renewed && ++carrier->rounds % EXPIRE_ROUNDS == 0)
         st = hf_mail_expire(carrier->db, EXPIRE_ROUNDS * carrier->lease_us, err);
-    if (!st && stale)
+    if (!st && (stale || renewed))
         st = owners_read(carrier, err);
+    if (alone && carrier->node_count > 0)
+        carrier->o.met(carrier->o.ctx);
+    if (!st && carrier->lending)
+        lending_step(carrier, renewed);
     asks_step(carrier);
     if (!st)
         st = mail_send(carrier, err);
@@ -496,7 +522,8 @@ static hf_status carrier_round(hf_carrier *carrier, bool look, bool renewed, boo
 /* When something is to be done next. With the lock held. */
 static int64_t next_due(const hf_carrier *carrier)
 {
-    int64_t next_us = carrier->look || carrier->stale || carrier->out ? 0 : INT64_MAX;
+    int64_t next_us =
+        carrier->look || carrier->stale || carrier->out || carrier->woken ? 0 : carrier->lending_us;
 
     for (hf_list *link = hf_list_first(&carrier->asks); link;
          link = hf_list_next(&carrier->asks, link)) {
@@ -559,6 +586,7 @@ static void carrier_run(void *ctx)
         carrier->look = false;
         carrier->renewed = false;
         carrier->stale = false;
+        carrier->woken = false;
         hf_mutex_unlock(&carrier->lock);
         st = carrier_round(carrier, look, renewed, stale, &err);
         if (st && !troubled)
@@ -597,7 +625,6 @@ void hf_carrier_renewed(hf_carrier *carrier)
     hf_mutex_lock(&carrier->lock);
     carrier->look = true;
     carrier->renewed = true;
-    carrier->stale |= !hf_list_empty(&carrier->asks); /* its owner may be gone */
     hf_cond_signal(&carrier->work);
     hf_mutex_unlock(&carrier->lock);
 }
@@ -614,6 +641,48 @@ size_t hf_carrier_nodes(hf_carrier *carrier, int64_t out_nodes[HF_CARRIER_NODES]
 }
 
 /* ---- opening and closing */
+
+/* hf_lending_options.post */
+static void lending_post(void *ctx, int64_t to, hf_letter_kind kind, hf_slice body)
+{
+    hf_carrier *carrier = ctx;
+
+    hf_mutex_lock(&carrier->lock);
+    letter_post(carrier, to, kind, body);
+    hf_mutex_unlock(&carrier->lock);
+}
+
+/* hf_lending_options.wake */
+static void lending_wake(void *ctx)
+{
+    hf_carrier *carrier = ctx;
+
+    hf_mutex_lock(&carrier->lock);
+    carrier->woken = true;
+    hf_cond_signal(&carrier->work);
+    hf_mutex_unlock(&carrier->lock);
+}
+
+/* hf_lending_options.back */
+static void lending_back(void *ctx, bool here, const char *task_id, const struct hf_ticket *ticket)
+{
+    const hf_carrier *carrier = ctx;
+
+    carrier->o.back(carrier->o.ctx, here, task_id, ticket);
+}
+
+static hf_status lending_open(hf_carrier *carrier, hf_err *err)
+{
+    const hf_lending_options options = {.matching = carrier->o.matching,
+                                        .lease_us = carrier->lease_us,
+                                        .renew_us = carrier->renew_us,
+                                        .post = lending_post,
+                                        .wake = lending_wake,
+                                        .back = lending_back,
+                                        .ctx = carrier};
+
+    return carrier->o.matching ? hf_lending_open(&options, &carrier->lending, err) : HF_OK;
+}
 
 hf_status hf_carrier_open(const hf_carrier_options *options, hf_carrier **out_carrier, hf_err *err)
 {
@@ -646,6 +715,9 @@ hf_status hf_carrier_open(const hf_carrier_options *options, hf_carrier **out_ca
     carrier->served = hf_map_int_new((hf_map_seed){0});
     if (!carrier->mem || !carrier->served)
         st = hf_err_nomem(err, "a carrier");
+    carrier->lending_us = INT64_MAX;
+    if (!st)
+        st = lending_open(carrier, err);
     if (!st)
         st = hf_store_connect(options->store, HF_DB_WRITE, &carrier->db, err);
     if (st)
@@ -696,6 +768,7 @@ void hf_carrier_close(hf_carrier *carrier)
     if (!carrier)
         return;
     hf_carrier_stop(carrier);
+    hf_lending_close(carrier->lending);
     while (carrier->served && hf_map_int_next(carrier->served, &at, &number, &item)) {
         hf_alloc_free(((served *)item)->answer);
         hf_alloc_free(item);

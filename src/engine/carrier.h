@@ -4,7 +4,7 @@
    A report that comes to a node which does not have the run is carried to the one that has it, and
    its answer is carried back. Who has the run may change meanwhile: the question is then put to the
    next one, under the same number, so that nobody carries it out twice. While a shard has no owner
-   it waits for one.
+   it waits for one. Tasks for workers at other nodes go the same way (lending.h).
 
    Any thread. It must never call user code, and nothing depends on a letter that arrives. */
 #ifndef HF_ENGINE_CARRIER_H
@@ -23,6 +23,8 @@
 #include "holdfast/value.h"
 
 typedef struct hf_carrier hf_carrier;
+struct hf_matching;
+struct hf_ticket;
 
 typedef struct hf_carrier_options {
     hf_store *store;
@@ -32,6 +34,12 @@ typedef struct hf_carrier_options {
        had the run before. It is answered with hf_carrier_answer under this number, from any thread,
        then or later. From the carrier's thread; must not block. */
     void (*asked)(void *ctx, int64_t number, bool tried, hf_value ask);
+    /* There is another node. From the carrier's thread; may be called again. */
+    void (*met)(void *ctx);
+    struct hf_matching
+        *matching; /* what workers ask for goes to other nodes, too; NULL: none ask */
+    /* hf_lending_options.back */
+    void (*back)(void *ctx, bool here, const char *task_id, const struct hf_ticket *ticket);
     void *ctx;
 } hf_carrier_options;
 

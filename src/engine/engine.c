@@ -120,25 +120,6 @@ static void node_renewed(void *ctx)
     hf_carrier_renewed(engine->carrier);
 }
 
-/* hf_node_options.serves */
-static bool node_serves(void *ctx)
-{
-    const hf_engine *engine = ctx;
-    const hf_app *app = engine->app;
-
-    return !engine->matching || (app && app->workflows && app->workflows[0].type) ||
-           (app && app->activities && app->activities[0].name) ||
-           hf_matching_visited(engine->matching, HF_MATCHING_VISIT_US);
-}
-
-/* hf_node_options.starves */
-static bool node_starves(void *ctx, int64_t patience_us)
-{
-    const hf_engine *engine = ctx;
-
-    return engine->matching && hf_matching_starves(engine->matching, patience_us);
-}
-
 /* Several processes may share a PostgreSQL store; those that are moved by hand own all of it. */
 static hf_status node_join(hf_engine *engine, engine_mode mode, hf_err *err)
 {
@@ -148,13 +129,63 @@ static hf_status node_join(hf_engine *engine, engine_mode mode, hf_err *err)
                                      .lease_us = engine->settings.node_lease_ms * 1000,
                                      .heard = node_heard,
                                      .renewed = node_renewed,
-                                     .serves = node_serves,
-                                     .starves = node_starves,
                                      .ctx = engine};
+
+    hf_status st;
 
     if (mode != ENGINE_THREADS || strcmp(hf_store_engine(engine->store), "sqlite") == 0)
         return HF_OK;
-    return hf_node_join(&options, &engine->node, err);
+    st = hf_engine_match(engine, err);
+    return st ? st : hf_node_join(&options, &engine->node, err);
+}
+
+hf_status hf_engine_match(hf_engine *engine, hf_err *err)
+{
+    hf_status st = HF_OK;
+
+    if (!engine->matching)
+        st = hf_matching_open(engine->clock, &engine->matching, err);
+    if (!st && !engine->inquiries)
+        st = hf_inquiries_open(engine->clock, engine->matching, &engine->inquiries, err);
+    return st;
+}
+
+/* hf_carrier_options.met: what this program brings is there for the other nodes. */
+static void node_met(void *ctx)
+{
+    hf_engine *engine = ctx;
+    const hf_app *app = engine->app;
+    hf_err err = {0};
+    hf_status st = HF_OK;
+
+    if (!app || ((!app->workflows || !app->workflows->type) &&
+                 (!app->activities || !app->activities->name)))
+        return;
+    hf_mutex_lock(&engine->local_lock);
+    if (!engine->alone && !engine->local) {
+        st = hf_remote_open_local(engine, &engine->local, &err);
+        if (!st)
+            st = hf_remote_begin(engine->local, &err);
+    }
+    hf_mutex_unlock(&engine->local_lock);
+    if (st) {
+        const hf_log_field field = hf_log_text("why", hf_slice_of(err.text));
+
+        hf_log_write(&engine->log, HF_LOG_WARN, "this node does not work for others", &field, 1);
+    }
+}
+
+/* Its tasks are done and reported. */
+static void local_end(hf_engine *engine)
+{
+    struct hf_remote *local;
+
+    hf_mutex_lock(&engine->local_lock);
+    engine->alone = true;
+    local = engine->local;
+    engine->local = NULL;
+    hf_mutex_unlock(&engine->local_lock);
+    hf_remote_close(local);
 }
 
 /* Letters to and from the other nodes. */
@@ -164,9 +195,16 @@ static hf_status carrier_open(hf_engine *engine, hf_err *err)
                                         .node = engine->node,
                                         .log = &engine->log,
                                         .asked = hf_report_asked,
+                                        .met = node_met,
+                                        .matching = engine->matching,
+                                        .back = hf_report_lost,
                                         .ctx = engine};
 
-    return engine->node ? hf_carrier_open(&options, &engine->carrier, err) : HF_OK;
+    if (!engine->node)
+        return HF_OK;
+    if (engine->inquiries)
+        hf_inquiries_number(engine->inquiries, hf_node_key(engine->node));
+    return hf_carrier_open(&options, &engine->carrier, err);
 }
 
 static hf_status core_start(hf_engine *engine, engine_mode mode, hf_err *err)
@@ -206,7 +244,6 @@ static hf_status core_start(hf_engine *engine, engine_mode mode, hf_err *err)
                                   .stalled = mode == ENGINE_THREADS ? hf_runner_stalled : NULL,
                                   .observe = hf_engine_observe,
                                   .faults = &engine->faults,
-                                  .matching = engine->matching,
                                   .ctx = engine};
     hf_core_options options = core;
     hf_writer *opened = NULL;
@@ -225,6 +262,7 @@ static hf_status core_start(hf_engine *engine, engine_mode mode, hf_err *err)
     hf_matching_shut(engine->matching, false);
     hf_inquiries_shut(engine->inquiries, false);
     options.shards = engine->node ? hf_node_shards(engine->node) : NULL;
+    options.matching = engine->matching; /* a node may have made it */
     if (!st)
         st = hf_core_open(&options, &engine->core, err);
     if (!st)
@@ -284,6 +322,7 @@ void hf_engine_end(hf_engine *engine)
 {
     bool finish = engine->mode == ENGINE_THREADS || engine->mode == ENGINE_TICK;
 
+    local_end(engine);
     hf_mutex_lock(&engine->lock);
     engine->stopping = true;
     engine->woken = true;
@@ -316,6 +355,7 @@ void hf_engine_end(hf_engine *engine)
     engine->core = NULL;
     engine->folder = NULL;
     engine->mode = ENGINE_UNDECIDED;
+    engine->alone = false;
     engine->draining = false;
     engine->stopping = false;
     engine->woken = false;
@@ -474,6 +514,8 @@ static hf_status locks_init(hf_engine *engine, hf_err *err)
     hf_status st = hf_mutex_init(&engine->lock, err);
 
     if (!st)
+        st = hf_mutex_init(&engine->local_lock, err);
+    if (!st)
         st = hf_mutex_init(&engine->reader_lock, err);
     if (!st)
         st = hf_cond_init(&engine->work, err);
@@ -592,6 +634,7 @@ void hf_close(hf_engine *engine)
     hf_cond_fini(&engine->changed);
     hf_cond_fini(&engine->work);
     hf_mutex_fini(&engine->reader_lock);
+    hf_mutex_fini(&engine->local_lock);
     hf_mutex_fini(&engine->lock);
     hf_clock_free_steady(engine->steady);
     hf_clock_free_virtual(engine->virtual_clock);
@@ -686,6 +729,10 @@ void hf_shutdown(hf_engine *engine)
         return;
     if (engine->remote)
         hf_remote_shutdown(engine->remote);
+    hf_mutex_lock(&engine->local_lock);
+    if (engine->local)
+        hf_remote_shutdown(engine->local);
+    hf_mutex_unlock(&engine->local_lock);
     hf_mutex_lock(&engine->lock);
     engine->draining = true;
     engine->woken = true;

@@ -74,9 +74,13 @@ struct hf_engine {
     hf_batcher *batcher;            /* one command for many instances */
     hf_folder *folder;              /* what is committed becomes projections */
     hf_known *known;                /* runs whose whereabouts need not be read */
-    struct hf_matching *matching;   /* NULL: no workers from elsewhere */
+    struct hf_matching *matching;   /* NULL: no workers from elsewhere, and no other nodes */
+    bool workers;                   /* they may come: hf_workers_allow */
     struct hf_inquiries *inquiries; /* with it */
     struct hf_remote *remote;       /* the store is behind a server; NULL: it is here */
+    hf_mutex local_lock;            /* for the next two */
+    struct hf_remote *local;        /* what this program is for other nodes; NULL: there are none */
+    bool alone;                     /* it is nothing for them any more */
     const hf_clock *clock;          /* the steady one */
     hf_clock *steady;
     hf_log log;              /* warnings for operators, on standard error */
@@ -136,6 +140,9 @@ HF_NODISCARD hf_status hf_engine_begin_as(hf_engine *engine, engine_mode mode, h
 
 /* Forgets the names of namespaces; nobody uses the engine any more. */
 void hf_engine_spaces_free(hf_engine *engine);
+
+/* Polls and tasks may meet from now on, of workers or of other nodes. */
+HF_NODISCARD hf_status hf_engine_match(hf_engine *engine, hf_err *err);
 
 /* What a turn committed, for the observer (observe.c). */
 void hf_engine_observe(void *ctx, const hf_core_facts *facts);

@@ -34,6 +34,7 @@ static hf_task_offer job_offer(const live_run *run, const hf_job *job)
 {
     return (hf_task_offer){.key = job_key(job),
                            .run = run->key,
+                           .shard = run->base.shard,
                            .namespace_key = run->info.namespace_key,
                            .queue = job_queue(run, job),
                            .type = job->name,

@@ -152,6 +152,7 @@ static hf_task_offer run_said(const live_run *run, char task_id[HF_ULID_TEXT_SIZ
     hf_ulid_print(&id, task_id);
     return (hf_task_offer){.key = run_key(run),
                            .run = run->key,
+                           .shard = run->base.shard,
                            .namespace_key = run->info.namespace_key,
                            .queue = run->info.queue,
                            .type = run->code,

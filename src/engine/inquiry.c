@@ -13,11 +13,17 @@
 #include "base/map.h"
 #include "base/thread.h"
 #include "base/value.h"
+#include "engine/report.h"
 #include "model/envelope.h"
 #include "model/limit.h"
 
 #define CLAIM_US INT64_C(10000000) /* until a worker takes it */
 #define LOOK_US  INT64_C(10000)    /* how often a host without threads goes on */
+
+/* The key of a question has 48 bits: of the node that asks, and of a counter. */
+enum { NODE_BITS = 23, COUNT_BITS = 24 };
+#define NODE_MASK  ((INT64_C(1) << NODE_BITS) - 1)
+#define COUNT_MASK ((INT64_C(1) << COUNT_BITS) - 1)
 
 typedef struct inquiry {
     hf_inquiry_ask *ask;
@@ -39,7 +45,8 @@ struct hf_inquiries {
     hf_map_int *open; /* by key */
     size_t count;
     int64_t keys;
-    hf_rng rng; /* ids are not to be guessed from others */
+    int64_t node; /* a part of keys, in its place */
+    hf_rng rng;   /* ids are not to be guessed from others */
     bool shut;
 };
 
@@ -103,6 +110,32 @@ void hf_inquiries_shut(hf_inquiries *inquiries, bool shut)
         hf_cond_broadcast(&q->changed);
     }
     hf_mutex_unlock(&inquiries->lock);
+}
+
+void hf_inquiries_number(hf_inquiries *inquiries, int64_t node)
+{
+    hf_mutex_lock(&inquiries->lock);
+    inquiries->node = node & NODE_MASK;
+    hf_mutex_unlock(&inquiries->lock);
+}
+
+bool hf_inquiry_elsewhere(hf_inquiries *inquiries, const char *task_id, int64_t *out_part)
+{
+    hf_ulid id;
+    bool elsewhere = task_id && hf_ulid_parse(hf_slice_of(task_id), &id);
+
+    if (!elsewhere)
+        return false;
+    *out_part = hf_ulid_key(&id) >> COUNT_BITS;
+    hf_mutex_lock(&inquiries->lock);
+    elsewhere = *out_part != inquiries->node;
+    hf_mutex_unlock(&inquiries->lock);
+    return elsewhere;
+}
+
+bool hf_inquiry_of_node(int64_t node, int64_t part)
+{
+    return (node & NODE_MASK) == part;
 }
 
 /* ---- the worker's side */
@@ -203,6 +236,7 @@ static void inquiry_claimed(void *ctx)
 static hf_status inquiry_offer(hf_inquiries *inquiries, inquiry *q, hf_err *err)
 {
     hf_task_offer offer = {.run = q->ask->run,
+                           .shard = HF_NONE,
                            .namespace_key = q->namespace_key,
                            .queue = q->ask->queue,
                            .type = q->ask->type,
@@ -284,7 +318,7 @@ static hf_status inquiry_begin(hf_inquiries *inquiries, inquiry *q, hf_err *err)
     } else if (hf_limit_trips(HF_LIMIT_QUERY_PENDING_COUNT, most, (int64_t)inquiries->count)) {
         st = hf_err_set(err, HF_BUSY, "%lld questions wait for workers already", (long long)most);
     } else {
-        q->key = ++inquiries->keys;
+        q->key = inquiries->node << COUNT_BITS | (++inquiries->keys & COUNT_MASK);
         id = hf_ulid_form(hf_clock_wall_us(inquiries->clock), q->key,
                           (uint32_t)hf_rng_next(&inquiries->rng));
         hf_ulid_print(&id, q->id);
@@ -321,7 +355,7 @@ hf_status hf_inquiry_put(hf_call *call, hf_inquiry_ask *ask, hf_err *err)
 
     ask->end = HF_INQUIRY_NOBODY;
     if (!hf_matching_served(inquiries->matching, ask->kind, call->in.namespace_key, ask->queue,
-                            HF_MATCHING_VISIT_US))
+                            ask->type, HF_MATCHING_VISIT_US))
         return HF_OK;
     st = hf_cond_init(&q.changed, err);
     if (st)
@@ -406,25 +440,16 @@ static bool report_keep(hf_inquiry_ask *ask, const hf_inquiry_ask *said)
     return ask->reason && ask->message && (!said->validation_errors || ask->validation_errors);
 }
 
-static hf_status inquiry_report(const hf_call *call, hf_task_kind kind, const hf_task_claim *claim,
-                                const hf_inquiry_ask *said, hf_err *err)
+hf_status hf_inquiry_said(hf_inquiries *inquiries, int64_t namespace_key, hf_task_kind kind,
+                          const hf_task_claim *claim, const hf_inquiry_ask *said, hf_err *err)
 {
-    hf_inquiries *inquiries = call->engine->inquiries;
-    hf_task_claim known = {0};
+    hf_status st = HF_OK;
     const char *wrong;
-    hf_status st;
     inquiry *q;
 
-    if (!inquiries)
-        return hf_err_set(err, HF_MISUSE, "workers are not allowed: hf_workers_allow");
-    st = hf_options_take(&known, sizeof(known), claim, err);
-    if (st)
-        return st;
-    if (!known.task_id || !known.worker)
-        return hf_err_set(err, HF_INVALID, "a report needs a task and a worker");
     hf_mutex_lock(&inquiries->lock);
-    q = inquiry_find(inquiries, kind, known.task_id);
-    wrong = q && q->namespace_key == call->in.namespace_key ? report_wrong(q, &known) : "not_found";
+    q = inquiry_find(inquiries, kind, claim->task_id);
+    wrong = q && q->namespace_key == namespace_key ? report_wrong(q, claim) : "not_found";
     if (wrong) {
         st = report_refuse(kind, wrong, err);
     } else if (!report_keep(q->ask, said)) {
@@ -435,6 +460,26 @@ static hf_status inquiry_report(const hf_call *call, hf_task_kind kind, const hf
     }
     hf_mutex_unlock(&inquiries->lock);
     return st;
+}
+
+static hf_status inquiry_report(hf_call *call, hf_task_kind kind, const hf_task_claim *claim,
+                                const hf_inquiry_ask *said, hf_err *err)
+{
+    hf_inquiries *inquiries = call->engine->inquiries;
+    hf_task_claim known = {0};
+    int64_t part = 0;
+    hf_status st;
+
+    if (!inquiries)
+        return hf_err_set(err, HF_MISUSE, "workers are not allowed: hf_workers_allow");
+    st = hf_options_take(&known, sizeof(known), claim, err);
+    if (st)
+        return st;
+    if (!known.task_id || !known.worker)
+        return hf_err_set(err, HF_INVALID, "a report needs a task and a worker");
+    if (call->engine->carrier && hf_inquiry_elsewhere(inquiries, known.task_id, &part))
+        return hf_report_question(call, part, kind, &known, said, err);
+    return hf_inquiry_said(inquiries, call->in.namespace_key, kind, &known, said, err);
 }
 
 hf_status hf_question_answer(hf_engine *engine, hf_task_kind kind, const hf_task_claim *claim,

@@ -47,6 +47,21 @@ void hf_inquiries_close(hf_inquiries *inquiries); /* NULL is allowed; nobody ask
 /* Whoever asks is sent away with HF_STOPPED, until it opens again. NULL is allowed. */
 void hf_inquiries_shut(hf_inquiries *inquiries, bool shut);
 
+/* Numbers of questions are this node's from now on: `node` is a part of them. */
+void hf_inquiries_number(hf_inquiries *inquiries, int64_t node);
+
+/* Whether the question is one of another node, and which part of its number that is; see
+   hf_inquiry_of_node. */
+bool hf_inquiry_elsewhere(hf_inquiries *inquiries, const char *task_id, int64_t *out_part);
+/* Whether the number of a question of that node has this part. */
+bool hf_inquiry_of_node(int64_t node, int64_t part);
+
+/* What a worker says of a question: ask->end, value, reason, message, validation_errors. Refusals
+   as hf_question_answer. */
+HF_NODISCARD hf_status hf_inquiry_said(hf_inquiries *inquiries, int64_t namespace_key,
+                                       hf_task_kind kind, const hf_task_claim *claim,
+                                       const hf_inquiry_ask *said, hf_err *err);
+
 /* Asks and waits; HF_OK: `end` says how it ended. */
 HF_NODISCARD hf_status hf_inquiry_put(hf_call *call, hf_inquiry_ask *ask, hf_err *err);
 

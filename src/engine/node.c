@@ -16,11 +16,8 @@ enum {
     RETRY_PART = 20, /* after a renewal that failed */
     EAGER_PART = 33, /* between the first ones: the others make room for a newcomer */
     EAGER_ROUNDS = 4,
-    CALM_PART = 100,             /* between two, however often the others call */
-    PATIENCE_US = 20000000,      /* with workers that do not come here */
-    PATIENCE_MOST_US = 80000000, /* when giving the work away did not help either */
-    STOPPED_US = 60000000,
-    YIELD_US = 15000000 /* how long it is the others' then */
+    CALM_PART = 100, /* between two, however often the others call */
+    STOPPED_US = 60000000
 };
 
 static const hf_hint LOOK = {.kind = HF_HINT_LOOK};
@@ -39,9 +36,6 @@ struct hf_node {
     bool troubled;             /* the last renewal failed, and that was said */
     bool stopped;              /* the store is a newer program's now */
     bool unsettled;            /* sessions of a former owner may be there, and that was said */
-    bool served;               /* at the last renewal somebody was here to do the work */
-    int64_t patience_us;
-    int64_t yields_us; /* it gives its work away until then */
     /* under the lock */
     hf_mutex lock;
     hf_cond work;
@@ -76,24 +70,6 @@ static void shards_compare(hf_node *node, bool lapsed)
         hf_core_sweep(node->core, gained, true);
     if (hf_shards_waiting(node->shards))
         hf_core_sweep(node->core, own, false);
-}
-
-/* Whether the node takes part. Work that nobody here asks for is given to the others for a while,
-   less and less often when that does not help; so every node gets to see every run, wherever its
-   workers ask. */
-static bool node_serves(hf_node *node, int64_t now_us)
-{
-    if (now_us < node->yields_us)
-        return false;
-    if (now_us - node->yields_us > 10 * (int64_t)PATIENCE_MOST_US)
-        node->patience_us = PATIENCE_US;
-    if (node->o.starves && node->o.starves(node->o.ctx, node->patience_us)) {
-        node->yields_us = now_us + YIELD_US;
-        if (node->patience_us < PATIENCE_MOST_US)
-            node->patience_us *= 2;
-        return false;
-    }
-    return !node->o.serves || node->o.serves(node->o.ctx);
 }
 
 /* By which the core hears that it is to stop; the node may be gone by then. */
@@ -132,15 +108,13 @@ static int64_t node_renew(hf_node *node, int64_t *valid_us)
 {
     int64_t now_us = hf_clock_mono_us(hf_clock_system());
     bool lapsed = now_us >= *valid_us; /* the core may have put runs aside meanwhile */
-    bool serves = node_serves(node, now_us);
-    bool turned = serves != node->served;
     hf_err unsettled;
     hf_err err = {0};
     hf_status st;
 
     if (node->stopped)
         return now_us + STOPPED_US;
-    st = hf_shards_renew(node->shards, serves, &unsettled, &err);
+    st = hf_shards_renew(node->shards, true, &unsettled, &err);
     if (st == HF_NEWER)
         node_stop(node, &err);
 
@@ -157,14 +131,10 @@ static int64_t node_renew(hf_node *node, int64_t *valid_us)
     lapsed |= node->unswept;
     node->unswept = false;
     hf_mutex_unlock(&node->lock);
-    node->served = serves;
     shards_compare(node, lapsed);
     node->o.renewed(node->o.ctx);
-    if (turned)
-        hf_wake_tell(node->wake, LOOK); /* the others make room, or take it up */
-    if (node->unsettled)
-        return now_us + node->lease_us / RETRY_PART;
-    return now_us + (turned ? node->lease_us / EAGER_PART : hf_shards_renew_us(node->shards));
+    return now_us +
+           (node->unsettled ? node->lease_us / RETRY_PART : hf_shards_renew_us(node->shards));
 }
 
 static void node_thread(void *ctx)
@@ -239,8 +209,6 @@ hf_status hf_node_join(const hf_node_options *options, hf_node **out_node, hf_er
     if (!node)
         return hf_err_nomem(err, "a node");
     node->o = *options;
-    node->served = true;
-    node->patience_us = PATIENCE_US;
     st = hf_mutex_init(&node->lock, err);
     if (st) {
         hf_alloc_free(node);
@@ -360,9 +328,4 @@ void hf_node_unswept(hf_node *node)
     hf_mutex_lock(&node->lock);
     node->unswept = true;
     hf_mutex_unlock(&node->lock);
-}
-
-void hf_node_look(hf_node *node)
-{
-    node_call(node);
 }

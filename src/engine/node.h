@@ -25,11 +25,6 @@ typedef struct hf_node_options {
     /* The lease was renewed: what hints may have missed is looked for, and what callers here wait
        for is said again. From a thread of the node's; must not block. */
     void (*renewed)(void *ctx);
-    /* Whether somebody is here who does work: code of this program, or workers that ask for it.
-       From a thread of the node's; NULL: always. */
-    bool (*serves)(void *ctx);
-    /* Whether work has waited so long for workers that do not come here. NULL: never. */
-    bool (*starves)(void *ctx, int64_t patience_us);
     void *ctx;
 } hf_node_options;
 
@@ -66,8 +61,5 @@ void hf_node_mail(hf_node *node, int64_t to);
 
 /* hf_core_options.unswept. Any thread; never blocks. */
 void hf_node_unswept(hf_node *node);
-
-/* Any thread: somebody came who does work; the node's share is looked at soon. */
-void hf_node_look(hf_node *node);
 
 #endif

@@ -141,10 +141,18 @@ hf_status hf_remote_report(remote_hand *hand, const char *path, hf_value body,
     for (int i = 0; st == HF_NOMEM && i < REMOTE_MEMORY_TRIES; i++) { /* it may be said twice */
         if (i)
             hf_remote_pause(hand->remote, REMOTE_MEMORY_MS);
-        st = hf_remote_ask_with(hand->report, &request, REMOTE_PATIENCE_MS, hand->mem, out_reply,
-                                err);
+        st = hand->remote->local ? hf_remote_local_ask(hand, &request, hand->mem, out_reply, err)
+                                 : hf_remote_ask_with(hand->report, &request, REMOTE_PATIENCE_MS,
+                                                      hand->mem, out_reply, err);
     }
     return st;
+}
+
+hf_status hf_remote_sign(remote_hand *hand, const hf_client_request *request, hf_mem *mem,
+                         hf_client_reply *out_reply, hf_err *err)
+{
+    return hand->remote->local ? hf_remote_local_ask(hand, request, mem, out_reply, err)
+                               : hf_client_ask(hand->beat, request, mem, out_reply, err);
 }
 
 /* ---- registration */
@@ -430,13 +438,13 @@ static void keeper_run(void *ctx)
     hf_mem *mem = remote->keeper_mem;
     int64_t heard_us = now_us();
     int tries = 0;
-    bool registered = false;
+    bool registered = remote->local;
     bool stopping = false;
 
     while (!stopping) {
         if (!registered && keeper_register(remote, mem, &tries))
             heard_us = now_us();
-        if (now_us() - heard_us > HEARTBEAT_S * INT64_C(1000000)) {
+        if (!remote->local && now_us() - heard_us > HEARTBEAT_S * INT64_C(1000000)) {
             heartbeat_send(remote, mem);
             heard_us = now_us();
         }
@@ -486,11 +494,13 @@ static hf_status hand_open(hf_remote *remote, remote_hand *hand, bool attempts, 
     hand->kind = attempts ? REMOTE_ACTIVITIES : REMOTE_WORKFLOWS;
     hand->mem = hf_mem_new();
     hand->link_mem = hf_mem_new();
-    st = hand->mem && hand->link_mem ? hf_client_open(&remote->address, &hand->poll, err)
-                                     : hf_err_nomem(err, "a worker");
-    if (!st)
+    if (!hand->mem || !hand->link_mem)
+        st = hf_err_nomem(err, "a worker");
+    if (!st && !remote->local)
+        st = hf_client_open(&remote->address, &hand->poll, err);
+    if (!st && !remote->local)
         st = hf_client_open(&remote->address, &hand->report, err);
-    if (!st && attempts)
+    if (!st && !remote->local && attempts)
         st = hf_client_open(&remote->address, &hand->beat, err);
     if (!st && attempts)
         st = hf_remote_pool_open(hand, err);
@@ -503,7 +513,7 @@ static hf_status hand_open(hf_remote *remote, remote_hand *hand, bool attempts, 
 
 static void hand_close(remote_hand *hand)
 {
-    hf_client_close(hand->poll);
+    hf_client_close(hand->poll); /* NULL is allowed */
     hf_client_close(hand->report);
     hf_client_close(hand->beat);
     hf_pool_close(hand->pool);
@@ -517,7 +527,8 @@ static void hand_close(remote_hand *hand)
 hf_status hf_remote_begin(hf_remote *remote, hf_err *err)
 {
     const hf_app *app = remote->app;
-    size_t runners = app && app->workflows && app->workflows->type ? REMOTE_RUNNERS : 0;
+    size_t most = remote->local ? REMOTE_LOCAL : REMOTE_RUNNERS;
+    size_t runners = app && app->workflows && app->workflows->type ? most : 0;
     size_t attempts = app && app->activities && app->activities->name ? REMOTE_ATTEMPTS : 0;
     hf_status st = HF_OK;
     bool first;
@@ -610,6 +621,7 @@ void hf_remote_close(hf_remote *remote)
     hf_remote_link_close(remote->link);
     hf_mem_free(remote->keeper_mem);
     hf_alloc_free(remote->hands);
+    hf_alloc_free(remote->workflow_types);
     hf_alloc_free(remote->url);
     hf_alloc_free(remote->token);
     hf_alloc_free(remote->namespace);
@@ -657,8 +669,6 @@ static hf_status remote_fill(hf_remote *remote, const char *where, hf_err *err)
         st = text_keep(getenv("HF_TOKEN"), &remote->token, err);
     if (!st)
         st = text_keep(getenv("HF_NAMESPACE"), &remote->namespace, err);
-    if (!st)
-        st = name_make(remote, err);
     remote->address = (hf_client_options){
         .url = remote->url, .token = remote->token, .namespace = remote->namespace};
     if (!st)
@@ -673,17 +683,11 @@ void hf_remote_cache_limit(hf_remote *remote, size_t bytes)
     atomic_store(&remote->cache_bytes, bytes);
 }
 
-hf_status hf_remote_open(hf_engine *engine, const char *where, hf_remote **out_remote, hf_err *err)
+hf_status hf_remote_new(hf_engine *engine, hf_remote **out_remote, hf_err *err)
 {
-    hf_remote *remote;
+    hf_remote *remote = hf_alloc(sizeof(*remote));
     hf_status st;
 
-    if (engine->app && engine->app->machines && engine->app->machines->type)
-        return hf_err_set(err, HF_UNSUPPORTED,
-                          "step machines run in the engine's own process: %s cannot be worked on "
-                          "through a server",
-                          engine->app->machines->type);
-    remote = hf_alloc(sizeof(*remote));
     if (!remote)
         return hf_err_nomem(err, "a handle");
     remote->engine = engine;
@@ -702,6 +706,26 @@ hf_status hf_remote_open(hf_engine *engine, const char *where, hf_remote **out_r
         return st;
     }
     st = hf_remote_link_open(remote, &remote->link, err);
+    if (!st)
+        st = name_make(remote, err);
+    if (st)
+        hf_remote_close(remote);
+    else
+        *out_remote = remote;
+    return st;
+}
+
+hf_status hf_remote_open(hf_engine *engine, const char *where, hf_remote **out_remote, hf_err *err)
+{
+    hf_remote *remote = NULL;
+    hf_status st;
+
+    if (engine->app && engine->app->machines && engine->app->machines->type)
+        return hf_err_set(err, HF_UNSUPPORTED,
+                          "step machines run in the engine's own process: %s cannot be worked on "
+                          "through a server",
+                          engine->app->machines->type);
+    st = hf_remote_new(engine, &remote, err);
     if (!st)
         st = remote_fill(remote, where, err);
     if (st)

@@ -25,6 +25,10 @@ bool hf_remote_is(const char *where);
 HF_NODISCARD hf_status hf_remote_open(hf_engine *engine, const char *where, hf_remote **out_remote,
                                       hf_err *err);
 
+/* The worker that a node is for the other nodes of its store: what it brings is worked on for all.
+ */
+HF_NODISCARD hf_status hf_remote_open_local(hf_engine *engine, hf_remote **out_remote, hf_err *err);
+
 /* Ends what runs: attempts are told to stop, reported and waited for. NULL is allowed. */
 void hf_remote_close(hf_remote *remote);
 

@@ -16,6 +16,13 @@
 
 enum { BEAT_LEAST_US = 200000, SILENT_MOST_US = 60 * 1000000 };
 
+/* How long an attempt that shows no signs of life may be silent. */
+static int64_t silent_most_us(const remote_hand *hand)
+{
+    return hand->remote->local ? 2 * hf_shards_lease_us(hf_node_shards(hand->remote->engine->node))
+                               : SILENT_MOST_US;
+}
+
 static int64_t now_us(void)
 {
     return hf_clock_mono_us(hf_clock_system());
@@ -44,7 +51,7 @@ static void beat_send(remote_hand *hand, hf_job *job)
     request.body = hf_json_(mem, "{'lease_owner': %s, 'activity_attempt_id': %s, 'details': %p}",
                             hand->remote->worker, hand->attempt_id,
                             progress ? (const void *)progress : (const void *)hf_value_null());
-    if (request.path && request.body && !hf_client_ask(hand->beat, &request, mem, &reply, &err) &&
+    if (request.path && request.body && !hf_remote_sign(hand, &request, mem, &reply, &err) &&
         (reply.status == 404 || reply.status == 409 ||
          (reply.status == 200 && !hf_bool(reply.body, "can_continue", true))))
         atomic_store(&job->stop, true);
@@ -73,8 +80,8 @@ void hf_remote_beats(remote_hand *hand, int64_t now)
     hf_mutex_lock(&hand->lock);
     job = hand->job;
     silent_us = job ? now - hand->beat_us : 0;
-    if (job &&
-        (atomic_load(&job->beat_new) || (!job->rules.heartbeat_ms && silent_us > SILENT_MOST_US)))
+    if (job && (atomic_load(&job->beat_new) ||
+                (!job->rules.heartbeat_ms && silent_us > silent_most_us(hand))))
         beat_send(hand, job);
     hf_mutex_unlock(&hand->lock);
 }

@@ -19,6 +19,7 @@ enum {
     REMOTE_RUNNERS = 16,        /* threads that poll for workflow tasks and report on them */
     REMOTE_ROOMS = 4,           /* threads that run workflow code */
     REMOTE_ATTEMPTS = 8,        /* activities at once */
+    REMOTE_LOCAL = 4,           /* runners for other nodes, which poll for nothing else */
     REMOTE_POLL_S = 20,         /* how long a poll waits for a task */
     REMOTE_PATIENCE_MS = 15000, /* how long a command is asked again */
     REMOTE_PAGE_EVENTS = 1000,  /* of a history */
@@ -48,13 +49,16 @@ typedef struct remote_hand {
     remote_kind kind;
     hf_thread thread;
     bool started;
-    hf_client *poll;   /* is stopped when the program ends */
-    hf_client *report; /* is not */
-    hf_mem *mem;       /* of the work on one task */
-    hf_mem *task_mem;  /* of the task itself */
-    hf_mem *link_mem;  /* of an exchange that it sends */
-    hf_cond woken;     /* its report is answered, or may be sent; under the remote's lock */
-    char ask[40];      /* name of the poll that was not answered yet; "": none */
+    bool polled; /* the next is the answer; under the remote's lock, as the next */
+    hf_value task;
+    int64_t namespace_key; /* whose that is */
+    hf_client *poll;       /* is stopped when the program ends */
+    hf_client *report;     /* is not */
+    hf_mem *mem;           /* of the work on one task */
+    hf_mem *task_mem;      /* of the task itself */
+    hf_mem *link_mem;      /* of an exchange that it sends */
+    hf_cond woken;         /* its report is answered, or may be sent; under the remote's lock */
+    char ask[40];          /* name of the poll that was not answered yet; "": none */
     uint64_t asked_in; /* registration in which it asked for attempts, and has no answer yet; 0: it
                           did not; under the lock below */
     /* attempts */
@@ -77,6 +81,11 @@ struct hf_remote {
     char *token;
     char *namespace;
     char worker[192];
+    bool local; /* for other nodes of the store that is this process's (remote_local.c) */
+    hf_slice *workflow_types; /* then: what the program brings; aliases are not offered */
+    size_t workflow_type_count;
+    hf_slice *activity_types; /* behind them */
+    size_t activity_type_count;
     hf_rng rng;                 /* under the lock */
     _Atomic bool met;           /* the server has answered: when it does not, it may come back */
     _Atomic size_t cache_bytes; /* for coroutines of runs that wait */
@@ -119,6 +128,24 @@ HF_NODISCARD hf_status hf_remote_report(remote_hand *hand, const char *path, hf_
 
 /* The envelope of a JSON text, however long it is; NULL: no memory. */
 hf_value hf_remote_envelope(hf_mem *mem, hf_slice json);
+
+/* The next for signs of life, which nobody sends twice. */
+HF_NODISCARD hf_status hf_remote_sign(remote_hand *hand, const hf_client_request *request,
+                                      hf_mem *mem, hf_client_reply *out_reply, hf_err *err);
+
+/* ---- remote_local.c */
+
+/* What hf_remote_poll and the two above do when the store is this process's. */
+hf_value hf_remote_local_poll(remote_hand *hand);
+HF_NODISCARD hf_status hf_remote_local_ask(remote_hand *hand, const hf_client_request *request,
+                                           hf_mem *mem, hf_client_reply *out_reply, hf_err *err);
+
+/* What hf_remote_tell does then. */
+HF_NODISCARD hf_status hf_remote_local_tell(remote_hand *hand, hf_value said,
+                                            hf_client_reply *out_reply, hf_err *err);
+
+/* A handle without an address. */
+HF_NODISCARD hf_status hf_remote_new(hf_engine *engine, hf_remote **out_remote, hf_err *err);
 
 /* ---- working */
 

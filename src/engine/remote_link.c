@@ -299,7 +299,8 @@ hf_status hf_remote_tell(remote_hand *hand, hf_value said, hf_client_reply *out_
     while (again) { /* it may be said twice */
         link_report report = {.hand = hand, .said = said, .reply = out_reply, .err = err};
 
-        st = report_send(remote->link, &report);
+        st = remote->local ? hf_remote_local_tell(hand, said, out_reply, err)
+                           : report_send(remote->link, &report);
         again =
             (st == HF_NOMEM && ++memory < REMOTE_MEMORY_TRIES) ||
             (!st && hf_remote_busy(out_reply) && hf_clock_mono_us(hf_clock_system()) < until_us);
@@ -357,6 +358,8 @@ hf_value hf_remote_task(remote_hand *hand)
     link_kind *kind = &link->kinds[hand->kind];
     hf_value said = NULL;
 
+    if (remote->local)
+        return hf_remote_local_poll(hand);
     hf_mem_free(hand->task_mem);
     hand->task_mem = NULL;
     hf_mem_reset(hand->mem);

@@ -11,6 +11,8 @@
 #include "engine/bounds.h"
 #include "engine/carrier.h"
 #include "engine/errand.h"
+#include "engine/handback.h"
+#include "engine/inquiry.h"
 #include "engine/task_fault.h"
 #include "model/decision_codec.h"
 #include "model/envelope.h"
@@ -18,7 +20,8 @@
 enum { LEASES = 2 }; /* of nodes, that a report waits for an owner of its run */
 
 /* Beside the kinds of reports, on the wire: see give_up_ask. */
-#define GIVE_UP "give_up"
+#define GIVE_UP  "give_up"
+#define QUESTION "question"
 
 static const char *const names[] = {
     [HF_TICKET_ANSWER] = "answer",   [HF_TICKET_RETURN] = "return", [HF_TICKET_RESULT] = "result",
@@ -262,6 +265,34 @@ static hf_status give_up_take(visitor *from, hf_value ask, hf_err *err)
     return hf_core_call_post(from->engine->core, &up->call, err);
 }
 
+/* {"what": "question", "namespace", "kind", "task_id", "worker", "attempt", "end", "value",
+   "reason", "message", "errors"} */
+static hf_status question_take(visitor *from, hf_value ask)
+{
+    const hf_task_claim claim = {.size_ = sizeof(claim),
+                                 .task_id = hf_str(ask, "task_id", ""),
+                                 .worker = hf_str(ask, "worker", ""),
+                                 .attempt = hf_int(ask, "attempt", 0)};
+    bool answered = hf_int(ask, "end", 0) == HF_INQUIRY_ANSWERED;
+    hf_value errors = hf_get(ask, "errors");
+    hf_task_kind kind =
+        hf_int(ask, "kind", 0) == HF_TASK_QUERY ? HF_TASK_QUERY : HF_TASK_VALIDATION;
+    const hf_inquiry_ask said = {
+        .end = answered ? HF_INQUIRY_ANSWERED : HF_INQUIRY_REFUSED,
+        .value = answered && kind == HF_TASK_QUERY ? hf_get(ask, "value") : NULL,
+        .reason = hf_str(ask, "reason", ""),
+        .message = hf_str(ask, "message", ""),
+        .validation_errors = hf_value_kind_of(errors) == HF_VALUE_OBJECT ? errors : NULL};
+    hf_err err = {0};
+    hf_status st = from->engine->inquiries
+                       ? hf_inquiry_said(from->engine->inquiries, hf_int(ask, "namespace", 0), kind,
+                                         &claim, &said, &err)
+                       : hf_err_set(&err, HF_REJECTED, "query_task_not_found: nobody asks here");
+
+    visitor_answer(from, hf_json_(from->mem, "{'status': %d, 'text': %s}", (int)st, err.text));
+    return HF_OK;
+}
+
 static hf_status visitor_take(visitor *from, hf_value ask, bool tried, hf_err *err)
 {
     hf_ticket *ticket = &from->ticket;
@@ -271,6 +302,8 @@ static hf_status visitor_take(visitor *from, hf_value ask, bool tried, hf_err *e
         return hf_err_nomem(err, "a report");
     if (strcmp(hf_str(ask, "what", ""), GIVE_UP) == 0)
         return give_up_take(from, ask, err);
+    if (strcmp(hf_str(ask, "what", ""), QUESTION) == 0)
+        return question_take(from, ask);
     if (!report_take(from->mem, ask, ticket))
         return hf_err_set(err, HF_INVALID, "a report of a newer node");
     ticket->tried = tried;
@@ -366,11 +399,10 @@ static hf_status ticket_try(hf_call *c, hf_ticket *ticket)
 }
 
 /* The answer of the node that carried it out. */
-static hf_status answer_read(const hf_ticket *ticket, hf_value answer, hf_err *err)
+static hf_status answer_read(hf_value answer, hf_err *err)
 {
     hf_status st = (hf_status)hf_int(answer, "status", HF_ERROR);
 
-    (void)ticket;
     return st ? hf_err_set(err, st, "%s", hf_str(answer, "text", "")) : HF_OK;
 }
 
@@ -395,7 +427,7 @@ static hf_status ticket_carry(hf_call *c, hf_ticket *ticket, hf_buf *text, int64
         st = carried.status;
         ticket->tried = carried.tried;
         if (st == HF_OK)
-            st = answer_read(ticket, carried.answer, &ticket->err);
+            st = answer_read(carried.answer, &ticket->err);
         else if (st == HF_RETRY)
             (void)hf_err_set(&ticket->err, HF_RETRY,
                              "no_owner: no server has the run now: say it again");
@@ -548,6 +580,79 @@ hf_status hf_report_back(hf_engine *engine, const hf_ticket *ticket, hf_err *err
 
     report_write(ticket, &text);
     return letter_send(engine, ticket->shard, HF_NONE, &text, err);
+}
+
+void hf_report_lost(void *ctx, bool here, const char *task_id, const hf_ticket *ticket)
+{
+    hf_engine *engine = ctx;
+    char worker[HF_MATCHING_WORKER_SIZE] = "";
+    const hf_task_claim claim = {
+        .size_ = sizeof(claim), .task_id = task_id, .worker = worker, .attempt = ticket->attempt};
+    hf_err err;
+
+    if (!here) {
+        (void)!hf_report_back(engine, ticket, &err);
+    } else if (ticket->kind == HF_TASK_WORKFLOW || ticket->kind == HF_TASK_ACTIVITY) {
+        (void)!hf_handback_post(engine->core, ticket, &err);
+    } else if (ticket->worker.len < sizeof(worker)) {
+        memcpy(worker, ticket->worker.ptr, ticket->worker.len);
+        hf_inquiry_give_back(engine->inquiries, ticket->kind, &claim);
+    }
+}
+
+/* ---- questions */
+
+/* The node whose part of a number this is; HF_NONE: it is gone. */
+static int64_t part_node(const hf_engine *engine, int64_t part)
+{
+    int64_t nodes[HF_CARRIER_NODES];
+    size_t count = hf_carrier_nodes(engine->carrier, nodes);
+
+    for (size_t i = 0; i < count; i++)
+        if (hf_inquiry_of_node(nodes[i], part))
+            return nodes[i];
+    return HF_NONE;
+}
+
+hf_status hf_report_question(hf_call *c, int64_t part, hf_task_kind kind,
+                             const hf_task_claim *claim, const hf_inquiry_ask *said, hf_err *err)
+{
+    waiter who = {.engine = c->engine, .slot = c->slot};
+    hf_mem *mem = hf_mem_new_small();
+    hf_buf text = {0};
+    hf_carried carried = {.shard = HF_NONE,
+                          .node = part_node(c->engine, part),
+                          .for_us = report_patience_us(c->engine),
+                          .mem = mem,
+                          .done = carried_done,
+                          .ctx = &who};
+    hf_status st = HF_NOMEM;
+
+    if (mem)
+        hf_json_write(&text,
+                      hf_json_(mem,
+                               "{'what': '" QUESTION "', 'namespace': %lld, 'kind': %d, 'task_id': "
+                               "%s, 'worker': %s, 'attempt': %lld, 'end': %d, 'value': %p, "
+                               "'reason': %s, 'message': %s, 'errors': %p}",
+                               (long long)c->in.namespace_key, (int)kind, claim->task_id,
+                               claim->worker, (long long)claim->attempt, (int)said->end,
+                               (const void *)said->value, said->reason, said->message,
+                               (const void *)said->validation_errors));
+    carried.ask = hf_buf_slice(&text);
+    if (mem && hf_buf_ok(&text))
+        st = hf_carrier_ask(c->engine->carrier, &carried, err);
+    else
+        (void)hf_err_nomem(err, "an answer");
+    if (!st) {
+        waiter_wait(&who);
+        st = carried.status
+                 ? hf_err_set(err, HF_REJECTED, "%s_not_found: nobody waits for this answer",
+                              kind == HF_TASK_QUERY ? "query_task" : "update_validation_task")
+                 : answer_read(carried.answer, err);
+    }
+    hf_buf_fini(&text);
+    hf_mem_free(mem);
+    return st;
 }
 
 /* ---- a worker that went */

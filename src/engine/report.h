@@ -5,6 +5,7 @@
 #define HF_ENGINE_REPORT_H
 
 #include "engine/call.h"
+#include "holdfast/worker.h"
 
 struct hf_ticket; /* errand.h */
 
@@ -24,6 +25,15 @@ HF_NODISCARD hf_status hf_report_send_all(hf_call *call, struct hf_ticket *const
 /* A task that was handed out comes back (handback.h): the same, without waiting. */
 HF_NODISCARD hf_status hf_report_back(hf_engine *engine, const struct hf_ticket *ticket,
                                       hf_err *err);
+
+/* hf_carrier_options.back; the context is the engine. */
+void hf_report_lost(void *ctx, bool here, const char *task_id, const struct hf_ticket *ticket);
+
+/* An answer to a question that another node asks, whose part of the question's number this is. */
+struct hf_inquiry_ask;
+HF_NODISCARD hf_status hf_report_question(hf_call *call, int64_t part, hf_task_kind kind,
+                                          const hf_task_claim *claim,
+                                          const struct hf_inquiry_ask *said, hf_err *err);
 
 /* What the worker holds is offered again, at every node that has some of it; how much it was. */
 int64_t hf_report_give_up(hf_call *call, hf_slice worker, bool unheard);

@@ -32,7 +32,7 @@ hf_status hf_workers_allow(hf_engine *engine)
         slot->err = engine->open_error;
         return engine->open_error.status;
     }
-    if (engine->matching)
+    if (engine->workers)
         return HF_OK;
     mode = engine->mode;
     if (mode != ENGINE_UNDECIDED)
@@ -43,13 +43,8 @@ hf_status hf_workers_allow(hf_engine *engine)
         st = hf_registry_store(engine->registry, hf_store_writer(engine->store), &slot->err);
     if (st)
         return st;
-    st = hf_matching_open(engine->clock, &engine->matching, &slot->err);
-    if (!st)
-        st = hf_inquiries_open(engine->clock, engine->matching, &engine->inquiries, &slot->err);
-    if (st) { /* whoever asks again begins anew */
-        hf_matching_close(engine->matching);
-        engine->matching = NULL;
-    }
+    st = hf_engine_match(engine, &slot->err);
+    engine->workers = !st;
     return st || mode == ENGINE_UNDECIDED ? st : hf_engine_begin(engine, mode, &slot->err);
 }
 
@@ -129,8 +124,6 @@ hf_status hf_poll_begin(hf_engine *engine, const hf_poll_opts *opts, hf_poll **o
     spec.arg = opts->arg;
     if (!spec.queues || !spec.types)
         return hf_err_nomem(&c.slot->err, "a poll");
-    if (engine->node && !hf_matching_visited(engine->matching, HF_MATCHING_VISIT_US))
-        hf_node_look(engine->node);
     *out_poll = NULL;
     return opts->task ? task_claim(engine->matching, &spec, opts, out_poll, &c.slot->err)
                       : hf_matching_poll(engine->matching, &spec, out_poll, &c.slot->err);
@@ -323,8 +316,6 @@ hf_status hf_tasks_ready(hf_engine *engine, hf_task_kind kind, const char *queue
         return hf_err_set(&c.slot->err, HF_INVALID, "workflow tasks or activities, at least one");
     if (!engine->matching)
         return hf_err_set(&c.slot->err, HF_MISUSE, "workers are not allowed: hf_workers_allow");
-    if (engine->node && !hf_matching_visited(engine->matching, HF_MATCHING_VISIT_US))
-        hf_node_look(engine->node);
     *out = hf_matching_ready(engine->matching, c.in.namespace_key, kind,
                              queue ? hf_slice_of(queue) : (hf_slice){0}, (size_t)most, mem);
     return *out ? HF_OK : hf_err_nomem(&c.slot->err, "tasks");

@@ -33,6 +33,10 @@ hf_status hf_matching_open(const hf_clock *clock, hf_matching **out_matching, hf
     }
     st = hf_map_seed_system(&matching->seed, err); /* names of queues are chosen by others */
     matching->queues = st ? NULL : hf_map_new(matching->seed);
+    hf_list_init(&matching->foreign);
+    hf_list_init(&matching->fars);
+    hf_list_init(&matching->anywhere);
+    matching->recalls_last = &matching->recalls;
     for (size_t i = 0; i < HF_TASK_KINDS; i++) {
         hf_list_init(&matching->claims[i]);
         matching->records[i] = st || !room ? NULL : hf_map_int_new(matching->seed);
@@ -70,6 +74,7 @@ void hf_matching_close(hf_matching *matching)
         return;
     if (matching->queues && matching->records[HF_TASK_KINDS - 1])
         hf_matching_forget(matching, (1U << HF_TASK_KINDS) - 1);
+    hf_task_fars_free(matching);
     while (matching->queues && hf_map_next(matching->queues, &at, &key, &item))
         for (task_queue *queue = item; queue; queue = item) {
             item = queue->next;
@@ -142,6 +147,7 @@ task_shelf *hf_task_shelf_use(task_queue *queue, hf_slice type, hf_slice build)
     for (size_t i = 0; i < HF_TASK_KINDS; i++) {
         hf_list_init(&made->tasks[i]);
         hf_list_init(&made->polls[i]);
+        hf_list_init(&made->stay[i]);
     }
     made->queue = queue;
     shelf = hf_map_get(queue->shelves, hf_slice_from(made->key, len));
@@ -176,7 +182,8 @@ task_record *hf_task_find(const hf_matching *matching, const hf_task_key *key)
 }
 
 /* What goes with the state of a record. A claim has a poll until it is confirmed, then a worker;
-   neither, when the poll left after the owner had heard of the claim, who will say what follows. */
+   neither, when the poll left after the owner had heard of the claim, who will say what follows.
+   Only what is offered and this node's own is told to others, to one at a time. */
 static void record_check(const task_record *record)
 {
     bool offered = record->state == HF_TASK_OFFERED;
@@ -184,6 +191,8 @@ static void record_check(const task_record *record)
 
     HF_ASSERT(hf_list_linked(&record->place) == offered);
     HF_ASSERT(hf_list_linked(&record->in_queue) == offered);
+    HF_ASSERT(hf_list_linked(&record->lend) == (offered && !record->owner));
+    HF_ASSERT(!record->far || hf_list_linked(&record->lend));
     HF_ASSERT(!record->poll || (claimed && !record->worker && record->poll->task == record &&
                                 record->poll->state == POLL_CLAIMED));
     HF_ASSERT(!record->worker || claimed);
@@ -238,6 +247,10 @@ void hf_task_go(hf_matching *matching, task_record *record, hf_task_move on)
     }
     record->state = to;
     record_place(matching, record, to == HF_TASK_OFFERED);
+    if (to == HF_TASK_OFFERED && !record->owner)
+        hf_task_stay(record);
+    else
+        hf_task_unlend(matching, record, true);
     if (to != HF_TASK_CLAIMED) {
         hf_list_remove(&record->claim);
         if (record->poll)
@@ -281,6 +294,7 @@ task_record *hf_task_record_new(hf_matching *matching, const hf_task_offer *offe
     record->key = offer->key;
     record->shelf = shelf;
     record->run = offer->run;
+    record->shard = offer->shard;
     record->since_us = hf_clock_wall_us(matching->clock);
     record->workflow_id = text_put(&at, offer->workflow_id);
     record->run_id = text_put(&at, offer->run_id);
@@ -288,6 +302,7 @@ task_record *hf_task_record_new(hf_matching *matching, const hf_task_offer *offe
     hf_list_init(&record->place);
     hf_list_init(&record->in_queue);
     hf_list_init(&record->claim);
+    hf_list_init(&record->lend);
     return record;
 }
 
@@ -302,6 +317,11 @@ void hf_task_claim_by(hf_matching *matching, task_record *record, hf_poll *poll,
     poll->task = record;
     record->poll = poll;
     hf_task_go(matching, record, HF_TASK_CLAIM);
+    if (record->owner) {
+        hf_list_add_last(&matching->foreign, &record->claim);
+        matching->share = true;
+        return;
+    }
     hf_list_add_last(&matching->claims[record->key.kind], &record->claim);
     after->kinds |= 1U << record->key.kind;
 }
@@ -345,20 +365,33 @@ void hf_task_seek_poll(hf_matching *matching, task_record *record, hf_slice pref
             break;
         looked++;
     }
+    if (!found && record->owner)
+        found = hf_task_anywhere_poll(matching, record);
     if (found)
         hf_task_claim_by(matching, record, found, after);
+    else
+        matching->share |= !hf_list_empty(&matching->fars);
 }
 
 void hf_matching_unlock(hf_matching *matching, const matching_after *after)
 {
     matching_listener tell[MATCHING_LISTENERS];
 
+    bool waits = !matching->share;
+    void (*shared)(void *ctx, bool waits) =
+        matching->share || matching->waits ? matching->shared : NULL;
+    void *shared_ctx = matching->shared_ctx;
+
+    matching->share = false;
+    matching->waits = false;
     memcpy(tell, matching->listeners, sizeof(tell));
-    matching->calls += after->kinds != 0;
+    matching->calls += after->kinds != 0 || shared;
     hf_mutex_unlock(&matching->lock);
     if (after->dismissed)
         (void)hf_poll_call(after->dismissed, NULL);
-    if (!after->kinds)
+    if (shared)
+        shared(shared_ctx, waits);
+    if (!after->kinds && !shared)
         return;
     for (size_t i = 0; i < MATCHING_LISTENERS; i++)
         if (tell[i].kinds & after->kinds)
@@ -385,8 +418,7 @@ void hf_matching_listen(hf_matching *matching, unsigned kinds, void (*claimed)(v
     hf_mutex_unlock(&matching->lock);
 }
 
-/* The record ends; a poll that had claimed it is the first to get something else. */
-static void record_withdraw(hf_matching *matching, task_record *record, matching_after *after)
+void hf_task_withdraw(hf_matching *matching, task_record *record, matching_after *after)
 {
     hf_poll *poll = record->poll;
 
@@ -397,7 +429,7 @@ static void record_withdraw(hf_matching *matching, task_record *record, matching
     }
 }
 
-static hf_task_holder claim_holder(const task_record *record)
+hf_task_holder hf_task_claim_holder(const task_record *record)
 {
     const hf_poll_spec *spec = &record->poll->spec;
     hf_task_holder holder = {.lease_us = spec->lease_us};
@@ -417,7 +449,7 @@ hf_status hf_matching_offer(hf_matching *matching, const hf_task_offer *offer, b
     hf_mutex_lock(&matching->lock);
     record = hf_map_int_get(matching->records[offer->key.kind], (uint64_t)offer->key.subject);
     if (record && !hf_task_key_equal(&record->key, &offer->key)) {
-        record_withdraw(matching, record, &after);
+        hf_task_withdraw(matching, record, &after);
         record = NULL;
     }
     if (!record) {
@@ -436,7 +468,7 @@ hf_status hf_matching_offer(hf_matching *matching, const hf_task_offer *offer, b
     if (record->poll) {
         hf_list_remove(&record->claim); /* its owner knows now */
         *out_claimed = true;
-        *out_holder = claim_holder(record);
+        *out_holder = hf_task_claim_holder(record);
     }
     hf_matching_unlock(matching, &after);
     return HF_OK;
@@ -450,7 +482,7 @@ void hf_matching_withdraw(hf_matching *matching, const hf_task_key *key)
     hf_mutex_lock(&matching->lock);
     record = hf_task_find(matching, key);
     if (record)
-        record_withdraw(matching, record, &after);
+        hf_task_withdraw(matching, record, &after);
     hf_matching_unlock(matching, &after);
 }
 
@@ -469,7 +501,7 @@ bool hf_matching_claim(hf_matching *matching, unsigned kinds, hf_task_key *out_k
         *out_key = record->key;
         *out_run = record->run;
         if (out_holder)
-            *out_holder = claim_holder(record);
+            *out_holder = hf_task_claim_holder(record);
     }
     hf_mutex_unlock(&matching->lock);
     return claim != NULL;
@@ -480,10 +512,13 @@ bool hf_matching_claim(hf_matching *matching, unsigned kinds, hf_task_key *out_k
 /* A poll that waits; NULL: there is none. */
 static hf_poll *poll_any(hf_matching *matching)
 {
+    hf_list *first = hf_list_first(&matching->anywhere);
     size_t at = 0;
     hf_slice key;
     void *item;
 
+    if (first)
+        return HF_LIST_ENTRY(first, hf_poll, anywhere);
     while (hf_map_next(matching->queues, &at, &key, &item))
         for (task_queue *queue = item; queue; queue = queue->next)
             for (size_t kind = 0; kind < HF_TASK_KINDS; kind++) {
@@ -533,7 +568,7 @@ void hf_matching_forget(hf_matching *matching, unsigned kinds)
                hf_map_int_next(matching->records[kind], &at, &subject, &item)) {
             matching_after after = {0};
 
-            record_withdraw(matching, item, &after);
+            hf_task_withdraw(matching, item, &after);
             hf_matching_unlock(matching, &after);
             hf_mutex_lock(&matching->lock);
         }

@@ -61,6 +61,7 @@ void hf_matching_forget(hf_matching *matching, unsigned kinds);
 typedef struct hf_task_offer {
     hf_task_key key;
     int64_t run;
+    int64_t shard; /* of the run; HF_NONE: nobody but the owner of the task knows of it */
     int64_t namespace_key;
     hf_slice queue;
     hf_slice type;
@@ -138,7 +139,7 @@ typedef struct hf_poll_spec {
     unsigned kinds; /* a bit 1 << kind for each */
     int64_t namespace_key;
     const hf_slice *queues;
-    size_t queue_count;
+    size_t queue_count; /* 0: whatever the queue and namespace; it gets tasks of other nodes */
     const hf_slice *types;
     size_t type_count; /* 0: all */
     hf_slice worker;
@@ -158,17 +159,74 @@ HF_NODISCARD hf_status hf_matching_poll_task(hf_matching *matching, const hf_pol
                                              hf_task_kind kind, int64_t subject, hf_poll **out_poll,
                                              hf_err *err);
 
+/* ---- other nodes of a shared store (engine/carrier.h)
+
+   A task that no poll here takes is told to one other node that has polls for it. There it is a
+   copy under the same key, which a poll may claim; the claim comes back here, where it is a poll
+   for this one task, and only its owner confirms it. Until then it may be taken here as well: what
+   another node was told is a hint. */
+
+/* `shared` is called when one of the next functions has something to say; `waits`: it is only that
+   one more poll waits. It must not block. NULL: there are no other nodes. */
+void hf_matching_share(hf_matching *matching, void (*shared)(void *ctx, bool waits), void *ctx);
+
+/* Polls at another node that wait for one kind of task. */
+typedef struct hf_task_demand {
+    hf_task_kind kind;
+    bool any_queue; /* it is a program that brings the type */
+    int64_t namespace_key;
+    hf_slice queue;
+    hf_slice type;  /* ptr NULL: any */
+    hf_slice build; /* ptr NULL: they say none */
+    int64_t polls;
+} hf_task_demand;
+
+/* All that waits at that node now; what it said before is forgotten. */
+HF_NODISCARD hf_status hf_matching_demand(hf_matching *matching, int64_t node,
+                                          const hf_task_demand *demands, size_t count, hf_err *err);
+
+/* What waits here, for other nodes; at most so many, in `mem`. NULL: no memory. */
+hf_task_demand *hf_matching_wanted(hf_matching *matching, hf_mem *mem, size_t most,
+                                   size_t *out_count);
+
+/* The next task that the node is to be told of, in `mem`. False: there is none now. */
+bool hf_matching_lend(hf_matching *matching, hf_mem *mem, int64_t *out_node,
+                      hf_task_offer *out_offer);
+/* The next one that the node was told of and that is not to be had any more. */
+bool hf_matching_recall(hf_matching *matching, int64_t *out_node, hf_task_key *out_key);
+/* Nobody there took it in time: it is told to another one, and that node gets no more before it
+   says again what waits there. */
+void hf_matching_unlent(hf_matching *matching, const hf_task_key *key, int64_t node);
+
+/* A task of another node. Nothing happens when there is one of the same subject and epoch here; one
+   of an epoch before is over. */
+HF_NODISCARD hf_status hf_matching_borrow(hf_matching *matching, const hf_task_offer *offer,
+                                          int64_t owner, hf_err *err);
+/* It is over for this node, unless a poll has claimed it. */
+void hf_matching_return(hf_matching *matching, const hf_task_key *key);
+/* The oldest claim of another node's task that it was not told of. */
+typedef struct hf_task_abroad {
+    hf_task_key key;
+    int64_t owner;
+    int64_t shard;
+    int64_t namespace_key;
+    hf_task_holder holder;
+    hf_slice build; /* of the poll, in `mem` */
+    bool any_queue; /* it is one of whatever queue */
+} hf_task_abroad;
+bool hf_matching_claim_abroad(hf_matching *matching, hf_mem *mem, hf_task_abroad *out);
+
+/* A poll at another node has claimed the task. HF_NOTFOUND: it is not to be had under this key. */
+HF_NODISCARD hf_status hf_matching_poll_key(hf_matching *matching, const hf_poll_spec *spec,
+                                            const hf_task_key *key, hf_poll **out_poll,
+                                            hf_err *err);
+
 /* ---- what is here */
 
-/* Whether a worker asked for this kind of task at the queue within the last `within_us`. */
+/* Whether a worker asked for this kind of task at the queue within the last `within_us`, or one at
+   another node waits for it there or brings the type. */
 bool hf_matching_served(hf_matching *matching, hf_task_kind kind, int64_t namespace_key,
-                        hf_slice queue, int64_t within_us);
-
-/* Whether a worker asked for anything within the last `within_us`. */
-bool hf_matching_visited(hf_matching *matching, int64_t within_us);
-
-/* Whether a task has waited for `patience_us` for which nobody asked in that time. */
-bool hf_matching_starves(hf_matching *matching, int64_t patience_us);
+                        hf_slice queue, hf_slice type, int64_t within_us);
 
 /* What is offered at the queue (ptr NULL: any) and has a name, the oldest first at each queue, at
    most so many; see hf_tasks_ready. Who looks counts as a worker that asked. NULL: no memory. */

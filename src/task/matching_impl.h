@@ -31,11 +31,36 @@ typedef struct task_shelf {
     size_t users;
     hf_list tasks[HF_TASK_KINDS]; /* offered, oldest first */
     hf_list polls[HF_TASK_KINDS]; /* places of polls that name the type */
+    hf_list stay[HF_TASK_KINDS];  /* offered tasks of this node that no other one is told of */
     hf_slice type;                /* in `key`, this and the next */
     hf_slice build;               /* ptr NULL: for all */
     size_t key_len;
     char key[];
 } task_shelf;
+
+/* Polls that wait at another node for one kind of task, as that node told. */
+typedef struct task_far {
+    hf_list link; /* the next one to be told of a task first */
+    int64_t node;
+    hf_task_kind kind;
+    task_queue *queue; /* NULL: programs that bring the type, at whatever queue */
+    task_shelf *shelf; /* NULL: of any type */
+    int64_t room;      /* tasks that it may be told of beside those that it is told of */
+    int64_t polls;
+    hf_list lent;   /* tasks that it is told of, oldest first */
+    bool kept;      /* it is in the newest that the node told */
+    bool missed;    /* it did not take one in time: it gets no more before the node is heard of */
+    hf_slice type;  /* without a queue; in `texts`, as the next */
+    hf_slice build; /* of polls of any type; ptr NULL: they say none */
+    char texts[];
+} task_far;
+
+/* A task that another node was told of is not to be had any more. */
+typedef struct task_recall {
+    struct task_recall *next;
+    int64_t node;
+    hf_task_key key;
+} task_recall;
 
 /* A task. Where it stands is its state and nothing else; hf_task_check says what goes with each. */
 typedef struct task_record {
@@ -45,12 +70,16 @@ typedef struct task_record {
     hf_list place; /* on the shelf, while it is offered; this and the next */
     hf_list in_queue;
     hf_list claim;        /* among those that its owner has not seen */
+    int64_t owner;        /* the node that it came from; 0: this one */
+    hf_list lend;         /* offered here: in `stay` of its shelf, or in `lent` of the next */
+    task_far *far;        /* another node that is told of it, too; NULL: none */
     struct hf_poll *poll; /* that took it; NULL: none, it left, or the claim is confirmed */
     char *worker;         /* of the lease; NULL: there is none */
     int64_t lease_us;
     int64_t until_us;
     bool unheard;
     int64_t run;
+    int64_t shard;
     int64_t since_us;     /* offered */
     int64_t order;        /* of offers */
     hf_slice workflow_id; /* in `texts`, with the next two */
@@ -83,7 +112,9 @@ struct hf_poll {
     hf_mem *mem;
     hf_mem *task_mem; /* of the task that it got */
     task_place *places;
-    size_t place_count; /* 0: it waits nowhere, but for one task by name */
+    size_t place_count; /* 0: it waits nowhere, but for one task by name, or in the next */
+    hf_list anywhere;   /* among polls of whatever queue */
+    bool any_queue;
     poll_state state;
     task_record *task; /* POLL_CLAIMED */
     int64_t order;     /* among those that wait: one that is sent back is in front */
@@ -108,6 +139,16 @@ struct hf_matching {
     hf_map *queues;                     /* by name */
     hf_map_int *records[HF_TASK_KINDS]; /* by subject */
     hf_list claims[HF_TASK_KINDS];      /* that their owner has not seen, oldest first */
+    hf_list foreign;                    /* the same of tasks of other nodes */
+    hf_list fars;                       /* polls at other nodes */
+    hf_list anywhere;                   /* polls of whatever queue, for tasks of other nodes */
+    task_recall *recalls;
+    task_recall **recalls_last;
+    void (*shared)(void *ctx,
+                   bool waits); /* something is to be said to other nodes; NULL: there are none */
+    void *shared_ctx;
+    bool share; /* say so when the lock is given up */
+    bool waits; /* a poll does: the same */
     matching_listener listeners[MATCHING_LISTENERS];
     int calls;      /* of listeners that have not come back */
     int64_t orders; /* the last one that was given at the end */
@@ -146,6 +187,29 @@ void hf_task_claim_by(hf_matching *matching, task_record *record, hf_poll *poll,
 /* The offered task goes to a poll that waits, if one does. */
 void hf_task_seek_poll(hf_matching *matching, task_record *record, hf_slice prefers,
                        matching_after *after);
+
+/* ---- share.c */
+
+/* The offered task stays here until another node has room for it. */
+void hf_task_stay(task_record *record);
+/* The poll of whatever queue that takes the task of another node; NULL: none. And the task. */
+hf_poll *hf_task_anywhere_poll(const hf_matching *matching, const task_record *record);
+task_record *hf_task_anywhere(const hf_matching *matching, const hf_poll *poll);
+/* No other node is told of it any more; `recall`: it is to hear so. */
+void hf_task_unlend(hf_matching *matching, task_record *record, bool recall);
+/* Whether another node has polls for the kind at the queue (NULL: it is not known), or brings the
+   type. */
+bool hf_task_far_serves(const hf_matching *matching, hf_task_kind kind, const task_queue *queue,
+                        hf_slice type);
+void hf_task_fars_free(hf_matching *matching);
+
+/* ---- matching.c */
+
+/* The record ends; a poll that had claimed it is the first to get something else. */
+void hf_task_withdraw(hf_matching *matching, task_record *record, matching_after *after);
+
+/* Of a claim that is not confirmed. */
+hf_task_holder hf_task_claim_holder(const task_record *record);
 
 /* Gives up the lock and does what is to be done then. */
 void hf_matching_unlock(hf_matching *matching, const matching_after *after);

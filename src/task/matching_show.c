@@ -4,7 +4,7 @@
 #include "task/matching_impl.h"
 
 bool hf_matching_served(hf_matching *matching, hf_task_kind kind, int64_t namespace_key,
-                        hf_slice queue, int64_t within_us)
+                        hf_slice queue, hf_slice type, int64_t within_us)
 {
     int64_t now_us = hf_clock_wall_us(matching->clock);
     const task_queue *at;
@@ -14,66 +14,9 @@ bool hf_matching_served(hf_matching *matching, hf_task_kind kind, int64_t namesp
     at = hf_task_queue_find(matching, namespace_key, queue);
     served = at && (at->polls[kind] > 0 ||
                     (at->asked_us[kind] && now_us - at->asked_us[kind] < within_us));
+    served = served || hf_task_far_serves(matching, kind, at, type);
     hf_mutex_unlock(&matching->lock);
     return served;
-}
-
-/* Calls `is` for each queue until it says yes. Under the lock. */
-static bool any_queue(hf_matching *matching, bool (*is)(const task_queue *queue, int64_t than_us),
-                      int64_t than_us)
-{
-    bool found = false;
-    size_t at = 0;
-    hf_slice key;
-    void *item;
-
-    while (!found && hf_map_next(matching->queues, &at, &key, &item))
-        for (const task_queue *queue = item; queue && !found; queue = queue->next)
-            found = is(queue, than_us);
-    return found;
-}
-
-static bool queue_visited(const task_queue *queue, int64_t after_us)
-{
-    bool visited = false;
-
-    for (size_t i = 0; i < HF_TASK_KINDS; i++)
-        visited |= queue->asked_us[i] > after_us || queue->polls[i] > 0;
-    return visited;
-}
-
-bool hf_matching_visited(hf_matching *matching, int64_t within_us)
-{
-    int64_t after_us = hf_clock_wall_us(matching->clock) - within_us;
-    bool visited;
-
-    hf_mutex_lock(&matching->lock);
-    visited = any_queue(matching, queue_visited, after_us);
-    hf_mutex_unlock(&matching->lock);
-    return visited;
-}
-
-static bool queue_starves(const task_queue *queue, int64_t before_us)
-{
-    for (size_t i = 0; i < HF_TASK_KINDS; i++) {
-        hf_list *oldest = hf_list_first(&queue->tasks[i]);
-
-        if (oldest && queue->polls[i] == 0 && queue->asked_us[i] < before_us &&
-            HF_LIST_ENTRY(oldest, task_record, in_queue)->since_us < before_us)
-            return true;
-    }
-    return false;
-}
-
-bool hf_matching_starves(hf_matching *matching, int64_t patience_us)
-{
-    int64_t before_us = hf_clock_wall_us(matching->clock) - patience_us;
-    bool starves;
-
-    hf_mutex_lock(&matching->lock);
-    starves = any_queue(matching, queue_starves, before_us);
-    hf_mutex_unlock(&matching->lock);
-    return starves;
 }
 
 static hf_value text_value(hf_mem *mem, hf_slice text)

@@ -49,6 +49,7 @@ static hf_poll *poll_new(hf_matching *matching, const hf_poll_spec *spec)
     if (!poll)
         return NULL;
     poll->matching = matching;
+    hf_list_init(&poll->anywhere);
     poll->spec = *spec;
     poll->mem = hf_mem_new_small(); /* thousands may wait */
     if (poll->mem) {
@@ -131,6 +132,7 @@ static bool places_fill(hf_poll *poll)
 
 void hf_poll_unplace(hf_poll *poll)
 {
+    hf_list_remove(&poll->anywhere);
     for (size_t i = 0; i < poll->place_count; i++) {
         task_place *place = &poll->places[i];
 
@@ -145,6 +147,8 @@ static void poll_place(hf_poll *poll, bool front)
     hf_matching *matching = poll->matching;
 
     poll->order = front ? --matching->fronts : ++matching->orders;
+    if (poll->any_queue)
+        hf_list_add_last(&matching->anywhere, &poll->anywhere);
     for (size_t i = 0; i < poll->place_count; i++) {
         task_place *place = &poll->places[i];
         hf_list *list =
@@ -156,6 +160,7 @@ static void poll_place(hf_poll *poll, bool front)
             hf_list_add_last(list, &place->link);
         place->queue->polls[place->kind] += place->first;
     }
+    matching->waits = matching->shared != NULL;
 }
 
 static task_record *older(task_record *found, const hf_list *tasks)
@@ -187,7 +192,7 @@ static task_record *place_task(const hf_poll *poll, const task_place *place, tas
 /* The oldest of the first kind and queue that have one. */
 static task_record *poll_task(const hf_poll *poll)
 {
-    task_record *found = NULL;
+    task_record *found = poll->any_queue ? hf_task_anywhere(poll->matching, poll) : NULL;
 
     for (size_t i = 0; i < poll->place_count && !(found && poll->places[i].first); i++)
         found = place_task(poll, &poll->places[i], found);
@@ -204,7 +209,7 @@ void hf_poll_calling(hf_poll *poll)
 void hf_poll_seek(hf_poll *poll, bool front, matching_after *after)
 {
     hf_matching *matching = poll->matching;
-    bool waits = !matching->shut && !poll->leaving && poll->place_count > 0;
+    bool waits = !matching->shut && !poll->leaving && (poll->place_count > 0 || poll->any_queue);
     task_record *record = waits ? poll_task(poll) : NULL;
 
     if (record) {
@@ -258,7 +263,7 @@ hf_status hf_matching_poll(hf_matching *matching, const hf_poll_spec *spec, hf_p
         return hf_err_nomem(err, "a poll");
     hf_mutex_lock(&matching->lock);
     shut = matching->shut;
-    room = shut || places_fill(poll);
+    room = shut || spec->queue_count == 0 || places_fill(poll);
     if (shut || !room) {
         places_drop(poll);
         hf_mutex_unlock(&matching->lock);
@@ -266,6 +271,7 @@ hf_status hf_matching_poll(hf_matching *matching, const hf_poll_spec *spec, hf_p
         return shut ? hf_err_set(err, HF_STOPPED, "the engine is closing")
                     : hf_err_nomem(err, "a poll");
     }
+    poll->any_queue = spec->queue_count == 0;
     *out_poll = poll; /* `got` may be called before this returns */
     hf_poll_seek(poll, false, &after);
     hf_matching_unlock(matching, &after);
@@ -288,6 +294,32 @@ hf_status hf_matching_poll_task(hf_matching *matching, const hf_poll_spec *spec,
               record->shelf->queue->namespace_key == spec->namespace_key;
     if (offered) {
         *out_poll = poll;
+        hf_task_claim_by(matching, record, poll, &after);
+    }
+    hf_matching_unlock(matching, &after);
+    if (offered)
+        return HF_OK;
+    poll_free(poll);
+    return hf_err_set(err, HF_NOTFOUND, "task_not_found: no such task is to be had");
+}
+
+hf_status hf_matching_poll_key(hf_matching *matching, const hf_poll_spec *spec,
+                               const hf_task_key *key, hf_poll **out_poll, hf_err *err)
+{
+    hf_poll *poll = poll_new(matching, spec);
+    matching_after after = {0};
+    task_record *record;
+    bool offered;
+
+    if (!poll)
+        return hf_err_nomem(err, "a poll");
+    hf_mutex_lock(&matching->lock);
+    record = hf_task_find(matching, key);
+    offered = record && record->state == HF_TASK_OFFERED && !record->owner && !matching->shut;
+    if (offered) {
+        *out_poll = poll;
+        hf_task_unlend(matching, record, false); /* it knows */
+        hf_task_stay(record);
         hf_task_claim_by(matching, record, poll, &after);
     }
     hf_matching_unlock(matching, &after);

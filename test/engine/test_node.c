@@ -261,7 +261,7 @@ static void quick(int64_t since_ms, const char *what, int i)
     ck_assert_msg(took_ms < QUICK_MS, "%s of %d took %lld ms", what, i, (long long)took_ms);
 }
 
-/* A node without types of its own, which leaves all shards to the other one. */
+/* A node without types of its own, which has its share of shards like any other. */
 static hf_engine *front_open(hf_test_place *place, hf_engine *owner)
 {
     static const hf_app front = {.name = "front"};
@@ -269,15 +269,12 @@ static hf_engine *front_open(hf_test_place *place, hf_engine *owner)
     hf_value out = NULL;
 
     hf_kit_ok(d, hf_open(hf_test_place_address(place), &front, &d));
-    hf_kit_ok(d, hf_workers_allow(d));
     ck_assert_int_eq(hf_result(d, "nothing", 0, &out, NULL), HF_NOTFOUND); /* it begins */
-    for (int i = 0; i < 6000 && shards_of(owner) < HF_SHARDS; i++)
-        hf_nap_ms(10);
-    ck_assert_int_eq(shards_of(owner), HF_SHARDS);
+    balance((hf_engine *const[]){owner, d}, 2);
     return d;
 }
 
-/* Updates and results are waited for at a node in front of the one that owns everything, and at two
+/* Updates and results are waited for at a node in front of the one that brings the code, and at two
    that share: each as quickly as at the owner. */
 static void waits_are_quick(hf_engine *at, hf_engine *other)
 {
@@ -499,8 +496,6 @@ START_TEST(n11_any_node_takes_reports)
 
     for (int i = 0; i < 2; i++)
         nodes[i] = desk_open(place);
-    for (int i = 0; i < 2; i++)
-        (void)task_now(nodes[i], HF_TASK_WORKFLOW); /* somebody is there to do the work */
     balance(nodes, 2);
     for (int i = 0; i < TASKS; i++)
         run_from_the_other_node(nodes, id_of("r", i));
@@ -638,9 +633,152 @@ START_TEST(n47_a_migrated_store_is_left_alone)
 }
 END_TEST
 
+/* One task of that kind, if there is one, done by a worker that asks this node alone. */
+static bool work_once(hf_engine *d, hf_task_kind kind)
+{
+    hf_value task = task_now(d, kind);
+    hf_mem *mem = hf_mem_new();
+    hf_task_claim claim;
+
+    if (task) {
+        task = hf_value_copy(mem, task);
+        claim = claim_of(task, kind);
+        if (kind == HF_TASK_ACTIVITY)
+            hf_kit_ok(d, hf_task_result(d, &claim, hf_json_(mem, "7")));
+        else if (hf_int(task, "last_history_sequence", 0) <= 3)
+            hf_kit_ok(d, hf_task_answer(d, &claim, schedules(d), mem, NULL));
+        else
+            hf_kit_ok(d, hf_task_answer(d, &claim, hf_json_(mem, "[{'type': 'complete_workflow'}]"),
+                                        mem, NULL));
+    }
+    hf_mem_free(mem);
+    return task != NULL;
+}
+
+/* A worker that asks one node gets the tasks of runs that another one owns, at once, and none of
+   them twice. */
+START_TEST(n24_a_worker_at_one_node_serves_both)
+{
+    hf_test_place *place = hf_test_place_new(HF_ENGINE_POSTGRES);
+    hf_engine *nodes[2];
+    int done[2] = {0};
+    int64_t began_ms;
+
+    for (int i = 0; i < 2; i++)
+        nodes[i] = desk_open(place);
+    balance(nodes, 2);
+    for (int i = 0; i < ROUNDS; i++)
+        hf_kit_ok(nodes[i % 2],
+                  hf_start(nodes[i % 2], "remote", NULL, .id = id_of("r", i), .queue = "far"));
+    began_ms = now_ms();
+    while ((done[0] < 2 * ROUNDS || done[1] < ROUNDS) && now_ms() - began_ms < 15000) {
+        done[0] += work_once(nodes[0], HF_TASK_WORKFLOW);
+        done[1] += work_once(nodes[0], HF_TASK_ACTIVITY);
+        hf_mem_reset(hf_mem_of_engine(nodes[0]));
+    }
+    ck_assert_int_eq(done[0], 2 * ROUNDS);
+    ck_assert_int_eq(done[1], ROUNDS);
+    for (int i = 0; i < ROUNDS; i++)
+        completes(nodes[1], id_of("r", i));
+    hf_close(nodes[0]);
+    hf_close(nodes[1]);
+    hf_test_place_free(place);
+}
+END_TEST
+
+/* ---- programs that bring a part of the types */
+
+enum { PARTS = 20, SECONDS_MAX = 20 };
+
+static const hf_workflow_def waits_alone[] = {
+    {.type = "waits", .run = waits, .signals = (const hf_signal_def[]){{"go", "what:any"}, {0}}},
+    {0}};
+static const hf_workflow_def naps_alone[] = {{.type = "naps", .run = naps}, {0}};
+
+static hf_engine *part_open(hf_test_place *place, const hf_app *part)
+{
+    hf_engine *d = NULL;
+    hf_value out = NULL;
+
+    hf_kit_ok(d, hf_open(hf_test_place_address(place), part, &d));
+    hf_kit_ok(d, hf_set(d, "node_lease_ms", "1000"));
+    ck_assert_int_eq(hf_result(d, "nothing", 0, &out, NULL), HF_NOTFOUND); /* it begins */
+    return d;
+}
+
+/* Runs of a type, started at both nodes in turn, all end in seconds. */
+static void all_end(hf_engine *const *nodes, const char *type)
+{
+    int64_t began_ms = now_ms();
+
+    for (int i = 0; i < PARTS; i++)
+        hf_kit_ok(nodes[i % 2], hf_start(nodes[i % 2], type, hf_json(nodes[i % 2], "{'ms': 5}"),
+                                         .id = id_of(type, i)));
+    for (int i = 0; i < PARTS && strcmp(type, "waits") == 0; i++)
+        hf_kit_ok(nodes[i % 2],
+                  hf_signal(nodes[i % 2], id_of(type, i), "go", hf_json(nodes[i % 2], "[%d]", i)));
+    for (int i = 0; i < PARTS; i++)
+        completes(nodes[i % 2], id_of(type, i));
+    ck_assert_int_lt(now_ms() - began_ms, SECONDS_MAX * 1000);
+    printf("%d runs of %s in %lld ms\n", PARTS, type, (long long)(now_ms() - began_ms));
+}
+
+static void parts_end(const hf_app *first, const hf_app *second, const char *const *types)
+{
+    hf_test_place *place = hf_test_place_new(HF_ENGINE_POSTGRES);
+    hf_engine *nodes[2] = {part_open(place, first), part_open(place, second)};
+
+    balance(nodes, 2);
+    for (; *types; types++)
+        all_end(nodes, *types);
+    hf_close(nodes[0]);
+    hf_close(nodes[1]);
+    hf_test_place_free(place);
+}
+
+/* One program brings the workflows, the other one the activities. */
+START_TEST(n24_workflows_here_activities_there)
+{
+    static const hf_app code = {.name = "code", .workflows = workflows};
+    static const hf_app hands = {.name = "hands", .activities = activities};
+
+    parts_end(&code, &hands, (const char *const[]){"waits", "naps", NULL});
+}
+END_TEST
+
+/* Each brings one type of workflow, and one of them the activity of both. */
+START_TEST(n24_some_types_here_some_there)
+{
+    static const hf_app one = {.name = "one", .workflows = waits_alone, .activities = activities};
+    static const hf_app other = {.name = "other", .workflows = naps_alone};
+
+    parts_end(&one, &other, (const char *const[]){"waits", "naps", NULL});
+}
+END_TEST
+
+/* A front end brings nothing, and owns half of the runs all the same. */
+START_TEST(n24_a_front_end_brings_nothing)
+{
+    parts_end(&nothing, &app, (const char *const[]){"waits", "family", NULL});
+}
+END_TEST
+
+/* A new build brings a type that the old one, which is still there, does not know. */
+START_TEST(n24_a_deploy_does_not_wait_for_the_old_one)
+{
+    static const hf_app old = {.name = "shop", .workflows = waits_alone, .activities = activities};
+
+    parts_end(&old, &app, (const char *const[]){"naps", "waits", NULL});
+}
+END_TEST
+
 HF_PG_SUITE_MAIN("engine/node", {any_node_takes_commands, 180},
                  {n23_a_front_end_hears_at_once, 180}, {n23_two_nodes_hear_at_once, 180},
                  {n23_a_watch_hears_at_once, 180}, {n11_any_node_takes_reports, 180},
                  {workers_leave_beside_a_node_that_lets_none_in, 180},
-                 {n11_reports_outlive_their_node, 180}, {signals_follow_a_run_that_goes_on, 180},
-                 {nodes_come_and_go, 180}, {n47_a_migrated_store_is_left_alone, 120})
+                 {n11_reports_outlive_their_node, 180}, {n24_a_worker_at_one_node_serves_both, 180},
+                 {n24_workflows_here_activities_there, 180}, {n24_some_types_here_some_there, 180},
+                 {n24_a_front_end_brings_nothing, 180},
+                 {n24_a_deploy_does_not_wait_for_the_old_one, 180},
+                 {signals_follow_a_run_that_goes_on, 180}, {nodes_come_and_go, 180},
+                 {n47_a_migrated_store_is_left_alone, 120})

@@ -368,28 +368,20 @@ START_TEST(leases_are_known)
 }
 END_TEST
 
-/* Whether workers come, and whether tasks wait for those that do not. */
+/* Whether workers come for a kind of task. */
 START_TEST(it_knows_whether_it_is_served)
 {
     worker w;
 
     begin();
-    ck_assert(!hf_matching_visited(matching, 1000));
-    ck_assert_str_eq(offer_plain(HF_TASK_ACTIVITY, "q1", 1), "");
-    hf_clock_advance(clock_now, 500);
-    ck_assert(!hf_matching_starves(matching, 1000));
-    hf_clock_advance(clock_now, 1000);
-    ck_assert(hf_matching_starves(matching, 1000));
-    poll_for(&w, "w", 1U << HF_TASK_WORKFLOW); /* comes for other tasks */
-    ck_assert(hf_matching_visited(matching, 1000));
-    ck_assert(hf_matching_served(matching, HF_TASK_WORKFLOW, 0, HF_SLICE("q1"), 1000));
-    ck_assert(!hf_matching_served(matching, HF_TASK_ACTIVITY, 0, HF_SLICE("q1"), 1000));
-    ck_assert(hf_matching_starves(matching, 1000));
+    ck_assert(!hf_matching_served(matching, HF_TASK_WORKFLOW, 0, HF_SLICE("q1"), HF_SLICE("t"), 0));
+    poll_for(&w, "w", 1U << HF_TASK_WORKFLOW);
+    ck_assert(hf_matching_served(matching, HF_TASK_WORKFLOW, 0, HF_SLICE("q1"), HF_SLICE("t"), 0));
+    ck_assert(!hf_matching_served(matching, HF_TASK_ACTIVITY, 0, HF_SLICE("q1"), HF_SLICE("t"), 0));
     ck_assert(hf_poll_end(w.poll));
     hf_clock_advance(clock_now, 2000);
-    ck_assert(!hf_matching_visited(matching, 1000));
-    hf_matching_withdraw(matching, &(hf_task_key){HF_TASK_ACTIVITY, 1, 1, 0});
-    ck_assert(!hf_matching_starves(matching, 1000));
+    ck_assert(
+        !hf_matching_served(matching, HF_TASK_WORKFLOW, 0, HF_SLICE("q1"), HF_SLICE("t"), 1000));
     end();
 }
 END_TEST
@@ -411,8 +403,188 @@ START_TEST(opening_needs_memory)
 }
 END_TEST
 
+/* ---- two nodes */
+
+enum { NODE_A = 7, NODE_B = 8 };
+
+static hf_matching *there; /* of node B; `matching` is A's */
+static int shares;
+
+static void shared(void *ctx, bool waits)
+{
+    (void)ctx;
+    (void)waits;
+    shares++;
+}
+
+static void nodes_begin(void)
+{
+    begin();
+    ck_assert_int_eq(hf_matching_open(clock_now, &there, &err), HF_OK);
+    hf_matching_share(matching, shared, NULL);
+    hf_matching_share(there, shared, NULL);
+    shares = 0;
+}
+
+static void nodes_end(void)
+{
+    hf_matching_close(there);
+    end();
+}
+
+static void poll_there(worker *w, const char *name)
+{
+    const hf_poll_spec spec = spec_of(w, name, KINDS);
+
+    *w = (worker){0};
+    ck_assert_int_eq(hf_matching_poll(there, &spec, &w->poll, &err), HF_OK);
+}
+
+/* A hears what waits at B. */
+static size_t demand_carry(void)
+{
+    hf_mem *mem = hf_mem_new();
+    size_t count = 0;
+    const hf_task_demand *wanted = hf_matching_wanted(there, mem, 64, &count);
+
+    ck_assert_ptr_nonnull(wanted);
+    ck_assert_int_eq(hf_matching_demand(matching, NODE_B, wanted, count, &err), HF_OK);
+    hf_mem_free(mem);
+    return count;
+}
+
+/* B hears of the task that A has for it; its subject, 0: there is none. */
+static int64_t offer_carry(void)
+{
+    hf_mem *mem = hf_mem_new();
+    hf_task_offer o = {0};
+    int64_t node = 0;
+    bool lent = hf_matching_lend(matching, mem, &node, &o);
+
+    if (lent) {
+        ck_assert_int_eq(node, NODE_B);
+        ck_assert_int_eq(hf_matching_borrow(there, &o, NODE_A, &err), HF_OK);
+    }
+    hf_mem_free(mem);
+    return lent ? o.key.subject : 0;
+}
+
+/* A task that nobody takes at A goes to the poll at B, which A's owner of the task confirms: once,
+   and to no other. */
+START_TEST(a_poll_at_another_node_gets_a_task)
+{
+    hf_task_abroad abroad;
+    hf_poll_spec spec;
+    hf_mem *mem;
+    worker w;
+    worker guest = {0};
+
+    nodes_begin();
+    ck_assert_str_eq(offer_plain(HF_TASK_WORKFLOW, "q1", 1), "");
+    ck_assert_int_eq(offer_carry(), 0); /* nobody wants it */
+    poll_there(&w, "far");
+    ck_assert_uint_eq(demand_carry(), 4); /* two kinds at two queues */
+    ck_assert(hf_matching_served(matching, HF_TASK_WORKFLOW, 0, HF_SLICE("q1"), HF_SLICE("t"), 0));
+    ck_assert_int_eq(offer_carry(), 1);
+    ck_assert_int_eq(offer_carry(), 0); /* it is told once */
+    mem = hf_mem_new();
+    ck_assert(hf_matching_claim_abroad(there, mem, &abroad));
+    ck_assert(!hf_matching_claim_abroad(there, mem, &abroad));
+    ck_assert_int_eq(abroad.owner, NODE_A);
+    ck_assert_int_eq(abroad.key.subject, 1);
+    ck_assert_str_eq(abroad.holder.worker, "far");
+    spec = spec_of(&guest, "far", 1U << HF_TASK_WORKFLOW);
+    ck_assert_int_eq(hf_matching_poll_key(matching, &spec, &abroad.key, &guest.poll, &err), HF_OK);
+    ck_assert_int_eq(hf_matching_poll_key(matching, &spec, &abroad.key, &guest.poll, &err),
+                     HF_NOTFOUND);
+    ck_assert_int_eq(w.calls, 0); /* nothing before the owner confirms */
+    ck_assert_int_eq(answer(), 1);
+    ck_assert_int_eq(guest.got, 1);
+    ck_assert(
+        hf_matching_deliver(there, &abroad.key, 100, 5000, mem, hf_json_(mem, "{'subject': 1}")));
+    ck_assert_int_eq(w.got, 1);
+    hf_matching_end(there, &abroad.key, HF_TASK_WITHDRAW);
+    ck_assert(!hf_poll_end(w.poll));
+    ck_assert(!hf_poll_end(guest.poll));
+    nodes_end();
+}
+END_TEST
+
+/* A lease that B gave while it owned the run ends when the next owner has the task offered there.
+ */
+START_TEST(a_lease_ends_with_the_ownership)
+{
+    hf_task_offer o = offer_of(HF_TASK_WORKFLOW, "q1", 1);
+    hf_task_abroad abroad;
+    hf_task_holder holder;
+    hf_mem *mem = hf_mem_new();
+    bool has = false;
+    worker w;
+
+    nodes_begin();
+    ck_assert_int_eq(hf_matching_resume(there, &o, HF_SLICE("before"), 100, 5000, &err), HF_OK);
+    poll_there(&w, "far");
+    (void)demand_carry();
+    o.key.epoch++;
+    ck_assert_int_eq(hf_matching_offer(matching, &o, &has, &holder, &err), HF_OK);
+    ck_assert_int_eq(offer_carry(), 1);
+    ck_assert(hf_matching_claim_abroad(there, mem, &abroad));
+    ck_assert_int_eq(abroad.key.epoch, o.key.epoch);
+    ck_assert(hf_poll_end(w.poll));
+    hf_mem_free(mem);
+    nodes_end();
+}
+END_TEST
+
+/* What B was told of may be taken at A all the same: B is told so, and its poll goes on waiting. A
+   task that B did not take in time is offered no more to it before it is heard of again. */
+START_TEST(what_another_node_is_told_of_is_a_hint)
+{
+    hf_task_offer o = offer_of(HF_TASK_WORKFLOW, "q1", 1);
+    hf_task_abroad abroad;
+    hf_task_key key;
+    int64_t node = 0;
+    hf_mem *mem = hf_mem_new();
+    worker here;
+    worker w;
+
+    nodes_begin();
+    poll_there(&w, "far");
+    (void)demand_carry();
+    ck_assert_str_eq(offer(&o), "");
+    ck_assert_int_eq(offer_carry(), 1);
+    ck_assert(hf_matching_claim_abroad(there, mem, &abroad));
+    poll_for(&here, "near", KINDS);
+    ck_assert_int_eq(answer(), 1);
+    ck_assert_int_eq(here.got, 1);
+    ck_assert(hf_matching_recall(matching, &node, &key));
+    ck_assert_int_eq(node, NODE_B);
+    ck_assert(hf_task_key_equal(&key, &o.key));
+    ck_assert(!hf_matching_recall(matching, &node, &key));
+    hf_matching_withdraw(there, &key);
+    ck_assert_int_eq(w.calls, 0);
+    o.key.subject = 2;
+    ck_assert_str_eq(offer(&o), "");
+    ck_assert_int_eq(offer_carry(), 2);
+    hf_matching_unlent(matching, &o.key, NODE_B);
+    ck_assert(hf_matching_recall(matching, &node, &key));
+    ck_assert_int_eq(offer_carry(), 0);
+    hf_matching_withdraw(there, &key);
+    (void)demand_carry();
+    ck_assert_int_eq(offer_carry(), 2);
+    ck_assert_int_eq(hf_matching_demand(matching, NODE_B, NULL, 0, &err), HF_OK); /* it is gone */
+    ck_assert_int_eq(offer_carry(), 0);
+    ck_assert(!hf_poll_end(here.poll));
+    ck_assert(hf_poll_end(w.poll));
+    hf_mem_free(mem);
+    nodes_end();
+}
+END_TEST
+
 HF_SUITE_MAIN("task/matching", {opening_needs_memory, 0}, {tasks_are_taken_in_order, 0},
               {polls_are_chosen, 0}, {types_and_builds_are_kept_apart, 0},
               {n01_a_claim_on_its_way_outlives_its_task, 0},
               {a_stale_claim_puts_the_poll_in_front, 0}, {a_poll_that_ends_leaves_its_task, 0},
-              {leases_are_known, 0}, {it_knows_whether_it_is_served, 0})
+              {leases_are_known, 0}, {it_knows_whether_it_is_served, 0},
+              {a_poll_at_another_node_gets_a_task, 0}, {a_lease_ends_with_the_ownership, 0},
+              {what_another_node_is_told_of_is_a_hint, 0})
