@@ -80,6 +80,8 @@ typedef struct core_window {
 /* A run whose code is in another process: who works on it. Lives as long as the run is in memory,
    with or without its replay. */
 typedef struct core_far {
+    uint32_t number; /* in the ids of its tasks: attempts are counted anew with each load of the
+                        run, and a report on one of an earlier load is none on one of this */
     bool seen_known;
     int64_t seen_seq;       /* newest event that a worker answered to */
     bool offered;           /* its next task is */

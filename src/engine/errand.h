@@ -13,6 +13,7 @@ typedef struct hf_ticket {
     hf_task_kind kind;
     int64_t key; /* of the run, or of the activity */
     int64_t attempt;
+    uint32_t number;       /* of a workflow task: core_far.number, as its id says */
     hf_slice worker;       /* ptr NULL: whoever knows the number of the claim */
     int64_t namespace_key; /* the reporter's: a task elsewhere is none of its business */
     enum {

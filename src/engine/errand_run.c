@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/rng.h"
 #include "base/fault.h"
 #include "base/value.h"
 #include "engine/errand_impl.h"
@@ -54,7 +55,8 @@ static hf_value run_task(live_run *run, hf_mem *mem, int64_t until_us)
     const hf_open_message *update = NULL;
     int64_t update_seq = hf_replay_open_update(run->replay);
 
-    hf_value_set(task, HF_SLICE("task_id"), hf_errand_id(mem, run->info.created_us, run->key, 1));
+    hf_value_set(task, HF_SLICE("task_id"),
+                 hf_errand_id(mem, run->info.created_us, run->key, run->far->number));
     hf_value_set_int(task, "workflow_task_attempt", run->far->lease.attempt);
     hf_value_set_int(task, "last_history_sequence", run->far->lease.seen_seq);
     hf_value_set_int(task, "known_history_sequence", run->far->lease.known_seq);
@@ -147,7 +149,7 @@ static void run_withdraw(live_run *run)
 /* What is said of it; its id is printed into the caller's text. */
 static hf_task_offer run_said(const live_run *run, char task_id[HF_ULID_TEXT_SIZE])
 {
-    const hf_ulid id = hf_ulid_form(run->info.created_us, run->key, 1);
+    const hf_ulid id = hf_ulid_form(run->info.created_us, run->key, run->far->number);
 
     hf_ulid_print(&id, task_id);
     return (hf_task_offer){.key = run_key(run),
@@ -250,6 +252,21 @@ void hf_errand_answered(live_run *run)
     hf_ticket_end(ticket, HF_OK, "", "");
 }
 
+static hf_status far_new(core_far **out_far, hf_err *err)
+{
+    core_far *far = hf_alloc(sizeof(*far));
+    hf_rng rng;
+    hf_status st = far ? hf_rng_init_system(&rng, err) : hf_err_nomem(err, "a live run");
+
+    if (st) {
+        hf_alloc_free(far);
+        return st;
+    }
+    far->number = (uint32_t)hf_rng_next(&rng);
+    *out_far = far;
+    return HF_OK;
+}
+
 hf_status hf_errand_loaded(live_run *run, hf_err *err)
 {
     const hf_db_value key = hf_db_int(run->key);
@@ -260,9 +277,9 @@ hf_status hf_errand_loaded(live_run *run, hf_err *err)
     if (!hf_replay_is_far(run->replay))
         return HF_OK;
     if (!run->far) {
-        run->far = hf_alloc(sizeof(*run->far));
-        if (!run->far)
-            return hf_err_nomem(err, "a live run");
+        st = far_new(&run->far, err);
+        if (st)
+            return st;
     }
     if (run->far->seen_known)
         return HF_OK;
@@ -310,7 +327,7 @@ static const char *lease_wrong(const hf_core *core, const live_run *run, const h
         return "task_not_leased";
     if (ticket->worker.ptr && !hf_slice_equal(ticket->worker, hf_slice_of(holder.worker)))
         return "lease_owner_mismatch";
-    if (ticket->attempt != key.attempt)
+    if (ticket->attempt != key.attempt || ticket->number != run->far->number)
         return "workflow_task_attempt_mismatch";
     return holder.until_us <= hf_core_now(core) ? "lease_expired" : NULL;
 }
@@ -418,7 +435,7 @@ static void lease_revive(hf_core *core, live_run *run, const hf_ticket *ticket)
     hf_err err;
 
     if (run->dirty || !run->replay || run->far->lease.held || !run->far->lease.lost ||
-        ticket->attempt != run->far->lease.attempt ||
+        ticket->attempt != run->far->lease.attempt || ticket->number != run->far->number ||
         (ticket->worker.ptr && !hf_slice_equal(ticket->worker, owner)))
         return;
     run_withdraw(run);

@@ -139,12 +139,13 @@ static void text_add(hf_buf *text, const char *name, hf_slice value)
 
 static void report_write(const hf_ticket *ticket, hf_buf *text)
 {
-    hf_buf_add_format(
-        text,
-        "{\"what\":\"%s\",\"kind\":%d,\"key\":%lld,\"attempt\":%lld,\"namespace\":%lld"
-        ",\"shard\":%lld",
-        names[ticket->what], (int)ticket->kind, (long long)ticket->key, (long long)ticket->attempt,
-        (long long)ticket->namespace_key, (long long)ticket->shard);
+    hf_buf_add_format(text,
+                      "{\"what\":\"%s\",\"kind\":%d,\"key\":%lld,\"attempt\":%lld,\"number\":%u,"
+                      "\"namespace\":%lld"
+                      ",\"shard\":%lld",
+                      names[ticket->what], (int)ticket->kind, (long long)ticket->key,
+                      (long long)ticket->attempt, (unsigned)ticket->number,
+                      (long long)ticket->namespace_key, (long long)ticket->shard);
     text_add(text, "worker", ticket->worker);
     text_add(text, "type", ticket->failure.type);
     text_add(text, "message", ticket->failure.message);
@@ -183,6 +184,7 @@ static bool report_take(hf_mem *mem, hf_value ask, hf_ticket *ticket)
     *ticket = (hf_ticket){.kind = (hf_task_kind)kind,
                           .key = hf_int(ask, "key", 0),
                           .attempt = hf_int(ask, "attempt", 0),
+                          .number = (uint32_t)hf_int(ask, "number", 0),
                           .namespace_key = hf_int(ask, "namespace", 0),
                           .shard = hf_int(ask, "shard", HF_NONE),
                           .worker = text_take(ask, "worker"),

@@ -336,6 +336,7 @@ static hf_status claim_read(const hf_task_claim *claim, hf_ticket *ticket, hf_er
     if (!hf_ulid_parse(hf_slice_of(known.task_id), &id))
         return hf_err_set(err, HF_REJECTED, "task_not_found: there is no task %s", known.task_id);
     ticket->key = hf_ulid_key(&id);
+    ticket->number = hf_ulid_counter(&id);
     ticket->attempt = known.attempt;
     ticket->worker = known.worker ? hf_slice_of(known.worker) : (hf_slice){0};
     return HF_OK;

@@ -698,6 +698,41 @@ HF_BOTH_ENGINES(an_answer_while_a_unit_is_under_way_is_decided)
     hf_kit_close(d);
 }
 
+/* An answer that is sent again after the engine came back, because its acknowledgement was lost, is
+   not taken for the answer to the task that the worker was handed since: attempts are counted anew,
+   and the id of the task tells them apart. */
+HF_BOTH_ENGINES(an_answer_that_is_repeated_is_not_the_next_one)
+{
+    static const char *const commands = "[{'type': 'schedule_activity', 'activity_type': 'far'},"
+                                        " {'type': 'schedule_activity', 'activity_type': 'far'}]";
+    hf_engine *d = open_with_workers(kind);
+    hf_value errors = NULL;
+    char id[40];
+    hf_task_claim first;
+    hf_task_claim second;
+
+    hf_kit_begin(d, "far_type", "a", NULL);
+    first = claim_of(task_get(d, HF_TASK_WORKFLOW, "w"));
+    (void)snprintf(id, sizeof(id), "%s", first.task_id);
+    first.task_id = id;
+    first.worker = "w";
+    hf_kit_ok(d, hf_task_answer(d, &first, json_of(d, commands), hf_mem_of_engine(d), &errors));
+    hf_test_crash(d);
+    for (int i = 0; i < 2; i++) {
+        second = claim_of(task_get(d, HF_TASK_ACTIVITY, "w"));
+        hf_kit_ok(d, hf_task_result(d, &second, hf_json(d, "1")));
+    }
+    second = claim_of(task_get(d, HF_TASK_WORKFLOW, "w"));
+    ck_assert_int_eq(second.attempt, first.attempt);
+    ck_assert_int_eq(hf_task_answer(d, &first, json_of(d, commands), hf_mem_of_engine(d), &errors),
+                     HF_REJECTED);
+    hf_kit_ok(d, hf_task_answer(d, &second, json_of(d, "[{'type': 'complete_workflow'}]"),
+                                hf_mem_of_engine(d), &errors));
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_str_eq(hf_test_status(d, "a"), "completed");
+    hf_kit_close(d);
+}
+
 /* Tasks are taken together, and reports on them come together: those that are refused say so and
    change nothing, the others are recorded. */
 HF_BOTH_ENGINES(tasks_are_taken_and_reported_together)
@@ -743,8 +778,9 @@ HF_BOTH_ENGINES(tasks_are_taken_and_reported_together)
 
 HF_PG_SUITE_MAIN(
     "engine/worker", HF_BOTH(an_answer_while_a_unit_is_under_way_is_decided),
-    HF_BOTH(tasks_are_taken_and_reported_together), HF_BOTH(a_far_workflow_runs_to_its_end),
-    HF_BOTH_SLOW(n45_a_run_ends_with_5000_signals, 300),
+    HF_BOTH(tasks_are_taken_and_reported_together),
+    HF_BOTH(an_answer_that_is_repeated_is_not_the_next_one),
+    HF_BOTH(a_far_workflow_runs_to_its_end), HF_BOTH_SLOW(n45_a_run_ends_with_5000_signals, 300),
     HF_BOTH(b035_signal_while_the_task_is_held),
     HF_BOTH(a_condition_goes_on_behind_a_signal_that_came_meanwhile),
     {a_condition_goes_on_behind_a_signal_of_another_node, 60},
