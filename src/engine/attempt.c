@@ -410,6 +410,13 @@ static void return_record(hf_core *core, const core_start *start)
         hf_unit_free(unit);
 }
 
+void hf_attempt_crashed_late(live_run *run, core_start *start)
+{
+    start->job->count.crashes++;
+    start->former = (hf_slice){0}; /* there is nobody who could report */
+    hf_core_ready(run->core, run);
+}
+
 void hf_attempt_lost(hf_core *core, hf_job *job)
 {
     live_run *run = hf_core_live(core, job->run);
@@ -429,6 +436,12 @@ void hf_attempt_lost(hf_core *core, hf_job *job)
     (void)hf_map_int_remove(core->jobs, (uint64_t)job->activity);
     hf_job_free(job);
     start_offer(run, start);
+}
+
+void hf_attempt_crashed(hf_core *core, hf_job *job)
+{
+    job->count.crashes++;
+    hf_attempt_lost(core, job);
 }
 
 bool hf_attempt_is_late(hf_core *core, int64_t run, int64_t activity)

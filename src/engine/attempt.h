@@ -54,6 +54,10 @@ void hf_attempt_arm(hf_core *core, const hf_job *job);
    that a restart does not wait for that worker. */
 void hf_attempt_lost(hf_core *core, hf_job *job);
 
+/* The same when its process died of it; and when it was held for lost already. */
+void hf_attempt_crashed(hf_core *core, hf_job *job);
+void hf_attempt_crashed_late(live_run *run, core_start *start);
+
 /* The start of an activity that waits; NULL: none does. */
 core_start *hf_attempt_waiting(const live_run *run, int64_t activity);
 

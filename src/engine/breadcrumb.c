@@ -17,7 +17,7 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 
-enum { PATH_SIZE = 1024, LEFT_MAX = 4 * HF_BREADCRUMB_SLOTS };
+enum { LEFT_MAX = 4 * HF_BREADCRUMB_SLOTS };
 
 #define CRUMB_MAGIC INT64_C(0x32424d5552434648) /* "HFCRUMB2" */
 
@@ -29,7 +29,7 @@ typedef struct crumb_file {
 struct hf_breadcrumb {
     crumb_file *file;
     crumb_file own; /* in place of a file that could not be had */
-    char path[PATH_SIZE];
+    char path[HF_BREADCRUMB_PATH];
     size_t left_count;
     int64_t left[LEFT_MAX];
     size_t run_count;
@@ -98,7 +98,7 @@ static void sqlite_open(hf_breadcrumb *crumb, const char *address)
 }
 
 /* The folder for files that several processes share a store with; false when there is none. */
-static bool state_folder(char out_path[PATH_SIZE])
+bool hf_breadcrumb_folder(char out_path[HF_BREADCRUMB_PATH])
 {
     const char *state = getenv("XDG_STATE_HOME");
     const char *home = getenv("HOME");
@@ -106,12 +106,12 @@ static bool state_folder(char out_path[PATH_SIZE])
     int len;
 
     if (state && state[0] == '/')
-        len = snprintf(out_path, PATH_SIZE, "%s", state);
+        len = snprintf(out_path, HF_BREADCRUMB_PATH, "%s", state);
     else if (home && home[0] == '/')
-        len = snprintf(out_path, PATH_SIZE, "%s/.local/state", home);
+        len = snprintf(out_path, HF_BREADCRUMB_PATH, "%s/.local/state", home);
     else
-        len = snprintf(out_path, PATH_SIZE, "%s", temp && temp[0] == '/' ? temp : "/tmp");
-    if (len <= 0 || len >= PATH_SIZE - 32)
+        len = snprintf(out_path, HF_BREADCRUMB_PATH, "%s", temp && temp[0] == '/' ? temp : "/tmp");
+    if (len <= 0 || len >= HF_BREADCRUMB_PATH - 32)
         return false;
     for (char *at = out_path + 1; *at; at++) { /* folders that are there already stay as they are */
         if (*at != '/')
@@ -121,11 +121,11 @@ static bool state_folder(char out_path[PATH_SIZE])
         *at = '/';
     }
     (void)mkdir(out_path, 0700);
-    (void)snprintf(out_path + len, PATH_SIZE - (size_t)len, "/holdfast");
+    (void)snprintf(out_path + len, HF_BREADCRUMB_PATH - (size_t)len, "/holdfast");
     return mkdir(out_path, 0700) == 0 || errno == EEXIST;
 }
 
-static bool process_gone(long pid)
+bool hf_breadcrumb_gone(long pid)
 {
     return kill((pid_t)pid, 0) != 0 && errno == ESRCH;
 }
@@ -134,14 +134,14 @@ static bool process_gone(long pid)
 static void postgres_open(hf_breadcrumb *crumb, const char *store_id)
 {
     static atomic_int made; /* by this process, whose number may have been another's before */
-    char folder[PATH_SIZE];
+    char folder[HF_BREADCRUMB_PATH];
     char prefix[80];
     char name[128];
     int first = atomic_load(&made);
     struct dirent *entry;
     DIR *dir;
 
-    if (!state_folder(folder) || !(dir = opendir(folder)))
+    if (!hf_breadcrumb_folder(folder) || !(dir = opendir(folder)))
         return;
     (void)snprintf(prefix, sizeof(prefix), "crumb-%s-", store_id);
     while ((entry = readdir(dir))) {
@@ -155,7 +155,7 @@ static void postgres_open(hf_breadcrumb *crumb, const char *store_id)
         number = *end == '-' ? strtol(end + 1, NULL, 10) : -1;
         if (pid <= 0 || number < 0 || !path_fill(crumb, folder, "/", entry->d_name))
             continue;
-        if (pid == (long)getpid() ? number < first : !process_gone(pid))
+        if (pid == (long)getpid() ? number < first : !hf_breadcrumb_gone(pid))
             continue;
         left_read(crumb, crumb->path);
         (void)unlink(crumb->path);

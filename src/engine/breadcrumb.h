@@ -22,8 +22,16 @@ typedef struct hf_breadcrumb hf_breadcrumb;
 
 enum { /* the first slots are for workflow code, the others for activities */
        HF_BREADCRUMB_RUNS = 64,
-       HF_BREADCRUMB_SLOTS = HF_BREADCRUMB_RUNS + 256
+       HF_BREADCRUMB_SLOTS = HF_BREADCRUMB_RUNS + 256,
+       HF_BREADCRUMB_PATH = 1024
 };
+
+/* The folder for files that processes leave for those that come after them, made if need be; false:
+   it cannot be had. */
+bool hf_breadcrumb_folder(char out_path[HF_BREADCRUMB_PATH]);
+
+/* Whether no process of this machine has the number. */
+bool hf_breadcrumb_gone(long pid);
 
 /* The store is open and owned. HF_NOMEM alone fails. */
 HF_NODISCARD hf_status hf_breadcrumb_open(hf_store *store, hf_breadcrumb **out_crumb, hf_err *err);

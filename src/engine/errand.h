@@ -22,7 +22,8 @@ typedef struct hf_ticket {
         HF_TICKET_RESULT, /* of an attempt */
         HF_TICKET_FAILURE,
         HF_TICKET_BEAT, /* both: the lease is extended */
-        HF_TICKET_BACK  /* both: it never arrived */
+        HF_TICKET_BACK, /* both: it never arrived */
+        HF_TICKET_CRASH /* of an attempt: its process died of it */
     } what;
     hf_value said; /* what the next were read from; NULL: nothing */
     hf_worker_answer answer;

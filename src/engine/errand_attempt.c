@@ -370,6 +370,11 @@ static bool report_late(hf_core *core, hf_ticket *ticket)
 
     if (!start)
         return false;
+    if (ticket->what == HF_TICKET_CRASH) {
+        hf_attempt_crashed_late(run, start);
+        hf_ticket_end(ticket, HF_OK, "", "");
+        return true;
+    }
     if (ticket->what == HF_TICKET_BEAT) { /* it may go on until somebody else begins */
         hf_ticket_end(ticket, HF_OK, "", "");
         return true;
@@ -409,6 +414,11 @@ void hf_errand_attempt_report(hf_core *core, hf_ticket *ticket)
          (holder.worker[0] && ticket->worker.ptr &&
           !hf_slice_equal(hf_slice_of(holder.worker), ticket->worker)))) {
         hf_ticket_end(ticket, HF_REJECTED, "stale_attempt", "another attempt is running");
+        return;
+    }
+    if (ticket->what == HF_TICKET_CRASH && !job->ticket) {
+        hf_attempt_crashed(core, job);
+        hf_ticket_end(ticket, HF_OK, "", "");
         return;
     }
     (void)hf_matching_extend(core->o.matching, &key,

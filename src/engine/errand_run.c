@@ -490,6 +490,7 @@ void hf_errand_run_report(hf_core *core, hf_ticket *ticket)
     case HF_TICKET_RESULT:
     case HF_TICKET_FAILURE:
     case HF_TICKET_BACK:
+    case HF_TICKET_CRASH:
         lease_extend(core, run);
         break;
     }

@@ -269,11 +269,11 @@ static hf_value registration_make(hf_remote *remote, hf_mem *mem)
                     "{'worker_id': %s, 'task_queue': %s, 'runtime': 'c', 'sdk_version': "
                     "'" HF_VERSION_TEXT "', 'build_id': %s, 'supported_workflow_types': %p, "
                     "'supported_activity_types': %p, 'definitions': %p, 'active_slots': %lld, "
-                    "'heartbeat_interval_seconds': %d}",
+                    "'heartbeat_interval_seconds': %d, 'crashed': %p}",
                     remote->worker, hf_remote_queue(remote), app->build_id ? app->build_id : "",
                     (const void *)made[0], (const void *)made[1], (const void *)made[2],
                     (long long)hands_full(remote, registration_number(remote) + 1),
-                    (int)HEARTBEAT_S);
+                    (int)HEARTBEAT_S, (const void *)hf_remote_crumb_left(remote->crumb, mem));
 }
 
 static hf_status registration_send(hf_remote *remote, hf_mem *mem, hf_err *err)
@@ -424,6 +424,7 @@ static bool keeper_register(hf_remote *remote, hf_mem *mem, int *tries)
         return false;
     }
     *tries = 0;
+    hf_remote_crumb_told(remote->crumb);
     hf_mutex_lock(&remote->lock);
     remote->registered = true;
     remote->registrations++;
@@ -524,6 +525,22 @@ static void hand_close(remote_hand *hand)
     hf_mutex_fini(&hand->lock);
 }
 
+/* The same program for the same server: another process of it tells of this one's death. */
+static hf_status crumb_open(hf_remote *remote, hf_err *err)
+{
+    hf_buf program = {0};
+    hf_status st;
+
+    hf_buf_add_format(&program, "%s\n%s\n%s", remote->url,
+                      remote->namespace ? remote->namespace : "",
+                      remote->app && remote->app->name ? remote->app->name : "");
+    st = hf_buf_ok(&program)
+             ? hf_remote_crumb_open(hf_buf_slice(&program), remote->worker, &remote->crumb, err)
+             : hf_err_nomem(err, "the breadcrumb");
+    hf_buf_fini(&program);
+    return st;
+}
+
 hf_status hf_remote_begin(hf_remote *remote, hf_err *err)
 {
     const hf_app *app = remote->app;
@@ -539,6 +556,10 @@ hf_status hf_remote_begin(hf_remote *remote, hf_err *err)
     hf_mutex_unlock(&remote->lock);
     if (!first || runners + attempts == 0)
         return HF_OK;
+    if (!remote->local)
+        st = crumb_open(remote, err);
+    if (st)
+        return st;
     remote->hands = hf_alloc_array(runners + attempts, sizeof(*remote->hands));
     if (!remote->hands)
         return hf_err_nomem(err, "workers");
@@ -620,6 +641,7 @@ void hf_remote_close(hf_remote *remote)
     }
     hf_remote_link_close(remote->link);
     hf_mem_free(remote->keeper_mem);
+    hf_remote_crumb_close(remote->crumb);
     hf_alloc_free(remote->hands);
     hf_alloc_free(remote->workflow_types);
     hf_alloc_free(remote->url);

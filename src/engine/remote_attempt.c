@@ -203,6 +203,7 @@ static void job_done(void *ctx, hf_job *job)
 {
     remote_hand *hand = ctx;
 
+    hf_remote_crumb_clear(hand->remote->crumb, (size_t)(hand - hand->remote->hands));
     hf_mutex_lock(&hand->lock);
     hand->job = NULL;
     hf_mutex_unlock(&hand->lock);
@@ -254,6 +255,8 @@ static void attempt_run(remote_hand *hand, hf_value task)
     if (fault_take(hand, job))
         job_done(hand, job);
     else if (hf_pool_reserve(hand->pool)) {
+        hf_remote_crumb_put(hand->remote->crumb, (size_t)(hand - hand->remote->hands), "activity",
+                            hand->task_id, job->count.attempt);
         hf_pool_submit(hand->pool, job);
         (void)hf_pool_step(hand->pool);
     }

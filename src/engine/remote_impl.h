@@ -10,6 +10,7 @@
 #include "engine/pool.h"
 #include "engine/registry.h"
 #include "engine/remote.h"
+#include "engine/remote_crumb.h"
 #include "engine/remote_link.h"
 #include "base/list.h"
 #include "base/map.h"
@@ -98,6 +99,7 @@ struct hf_remote {
     bool registered;
     bool tried; /* it was refused, or nobody answered */
     uint64_t registrations;
+    hf_remote_crumb *crumb; /* whose code runs, by the number of the hand */
     remote_hand *hands;
     size_t hand_count;
     remote_room *rooms;

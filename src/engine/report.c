@@ -25,7 +25,8 @@ enum { LEASES = 2 }; /* of nodes, that a report waits for an owner of its run */
 
 static const char *const names[] = {
     [HF_TICKET_ANSWER] = "answer",   [HF_TICKET_RETURN] = "return", [HF_TICKET_RESULT] = "result",
-    [HF_TICKET_FAILURE] = "failure", [HF_TICKET_BEAT] = "beat",     [HF_TICKET_BACK] = "back"};
+    [HF_TICKET_FAILURE] = "failure", [HF_TICKET_BEAT] = "beat",     [HF_TICKET_BACK] = "back",
+    [HF_TICKET_CRASH] = "crash"};
 
 enum { NAMES = sizeof(names) / sizeof(names[0]) };
 
@@ -121,6 +122,7 @@ hf_status hf_report_read(hf_mem *mem, hf_ticket *ticket, int64_t payload_max, hf
     case HF_TICKET_RETURN:
         return fault_read(mem, ticket, err);
     case HF_TICKET_BACK:
+    case HF_TICKET_CRASH:
         break;
     }
     return HF_OK;

@@ -17,7 +17,7 @@
 #include "server/recall.h"
 #include "server/server_impl.h"
 
-enum { QUEUES_MAX = 16, BEAT_SECONDS_MAX = 3600 };
+enum { QUEUES_MAX = 16, BEAT_SECONDS_MAX = 3600, CRASHED_MAX = 64 };
 
 #define REPEAT_US INT64_C(600000000) /* a report that is repeated so late is judged anew */
 
@@ -268,6 +268,30 @@ static void idle_note(hf_api *api, const char *worker, hf_value registered)
         (void)hf_workers_idle(api->server->engine, worker);
 }
 
+/* What processes of the same program ran when they died: told by the one that came after them. A
+   name that is another credential's is nothing it may speak of. */
+static void crashes_take(hf_api *api)
+{
+    hf_server *server = api->server;
+    hf_value crashed = hf_get(api->body, "crashed");
+
+    for (size_t i = 0; i < hf_len(crashed) && i < CRASHED_MAX; i++) {
+        hf_value one = hf_at(crashed, i);
+        const hf_task_claim claim = {.size_ = sizeof(claim),
+                                     .task_id = hf_str(one, "task_id", ""),
+                                     .worker = hf_str(one, "lease_owner", ""),
+                                     .attempt = hf_int(one, "attempt", 0)};
+        bool workflow = strcmp(hf_str(one, "kind", ""), "workflow") == 0;
+
+        if (!*claim.worker ||
+            hf_claimants_use(server->claimants, hf_worker_key(api, claim.worker), &api->principal,
+                             server->auth, hf_clock_wall_us(server->clock), NULL))
+            continue;
+        (void)!hf_task_crashed(server->engine, workflow ? HF_TASK_WORKFLOW : HF_TASK_ACTIVITY,
+                               &claim);
+    }
+}
+
 static void registration_refuse(hf_api *api, hf_status st, const hf_err *err)
 {
     if (st == HF_CONFLICT)
@@ -319,6 +343,7 @@ void hf_api_worker_register(hf_api *api)
         registration_refuse(api, st, &err);
         return;
     }
+    crashes_take(api);
     worker_tell(api, worker, api->body);
     idle_note(api, worker, api->body);
     if (hf_get(api->body, "heartbeat_interval_seconds"))
