@@ -24,7 +24,8 @@
 
 enum {
     MESSAGES_MAX = 8, /* read before what they made ready goes on */
-    STACKS_MAX = 64   /* kept for the next runs */
+    STACKS_MAX = 64,  /* kept for the next runs */
+    REST_SHARE = 4    /* of the cache: one of so many, for runs that rest */
 };
 
 int64_t hf_core_now(const hf_core *core)
@@ -447,22 +448,30 @@ static bool messages_take(hf_core *core, hf_seat *seat)
     return true;
 }
 
-/* Parked coroutines beyond the budget go, the longest unused first. */
+/* Parked coroutines beyond the budget go, the longest unused first. Runs that nobody ever took have
+   none, and a quarter of it. */
 static void cache_trim(hf_core *core)
 {
     hf_list *link = core->lru.next;
 
-    while (core->held > core->o.cache_bytes && link != &core->lru) {
+    while (core->held > core->o.cache_bytes / REST_SHARE && link != &core->lru) {
         live_run *run = HF_LIST_ENTRY(link, live_run, place);
         bool wanted = hf_errand_wanted(run); /* it is offered */
 
+        if (core->held <= core->o.cache_bytes && !hf_errand_rests(run))
+            return;
         link = link->next;
         if (run->dirty || run->ready || (run->far && (run->far->lease.held || run->far->answer)))
             continue;
         hf_live_forget(core, run);
-        if (!wanted && !run->ended && !run->due && !run->starts && !hf_list_linked(&run->hunger) &&
-            !hf_deadline_queued(&run->turn) && !run->slot)
+        if (wanted && !hf_errand_rests(run))
+            continue;
+        if (!run->ended && !run->due && !run->starts && !hf_list_linked(&run->hunger) &&
+            !hf_deadline_queued(&run->turn) && !run->slot) {
+            if (wanted)
+                hf_errand_rest(run);
             hf_core_remove(core, run);
+        }
     }
 }
 
@@ -567,6 +576,8 @@ bool hf_core_drain(hf_core *core)
     void *item;
 
     hf_pool_drain(core->pool);
+    if (core->flying) /* their units are under way */
+        return true;
     while (hf_map_int_next(core->jobs, &at, &key, &item))
         if (!((const hf_job *)item)->far) /* workers elsewhere report to whoever comes next */
             return true;
@@ -574,7 +585,7 @@ bool hf_core_drain(hf_core *core)
     while (hf_map_int_next(core->runs, &at, &key, &item)) {
         const live_run *run = item;
 
-        if (run->dirty || run->ended)
+        if (run->ended)
             return true;
     }
     return false;

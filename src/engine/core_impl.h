@@ -83,8 +83,9 @@ typedef struct core_far {
     uint32_t number; /* in the ids of its tasks: attempts are counted anew with each load of the
                         run, and a report on one of an earlier load is none on one of this */
     bool seen_known;
-    int64_t seen_seq;       /* newest event that a worker answered to */
-    bool offered;           /* its next task is */
+    int64_t seen_seq; /* newest event that a worker answered to */
+    bool offered;     /* its next task is */
+    bool pin_known;
     bool pinned;            /* to workers of its build */
     bool faulty;            /* the task's row says that a worker could not do it */
     int64_t fault_again_us; /* staged: when it is offered again */

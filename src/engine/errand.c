@@ -70,8 +70,12 @@ bool hf_errand_claims(hf_core *core)
     while (taken < CLAIMS_MAX &&
            hf_matching_claim(core->o.matching, HF_ERRAND_KINDS, &key, &run_key, NULL)) {
         live_run *run = hf_map_int_get(core->runs, (uint64_t)run_key);
-        bool holds = run && (key.kind == HF_TASK_WORKFLOW ? hf_errand_run_claimed(core, run, &key)
-                                                          : hf_errand_attempt_claimed(run, &key));
+        bool holds;
+
+        if (!run && key.kind == HF_TASK_WORKFLOW)
+            run = hf_errand_run_wake(core, &key);
+        holds = run && (key.kind == HF_TASK_WORKFLOW ? hf_errand_run_claimed(core, run, &key)
+                                                     : hf_errand_attempt_claimed(run, &key));
 
         if (!holds)
             hf_matching_withdraw(core->o.matching, &key);

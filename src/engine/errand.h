@@ -103,6 +103,13 @@ bool hf_errand_back(hf_core *core, hf_ticket *ticket);
 /* The run leaves memory: it is closed, or evicted. */
 void hf_errand_gone(live_run *run);
 
+/* Whether nothing is known of an offered run but that it is offered: nobody ever had its task. Such
+   a run need not be in memory until a worker claims it, however many there are. Where shards change
+   hands the offer goes with the run. */
+bool hf_errand_rests(const live_run *run);
+/* It leaves memory, and its offer stays. */
+void hf_errand_rest(live_run *run);
+
 /* ---- attempts of activities that nobody here knows */
 
 /* Offers it. True: a worker has claimed the start, and it may be put on the record. */

@@ -24,6 +24,8 @@ hf_value hf_errand_id(hf_mem *mem, int64_t time_us, int64_t key, uint32_t counte
 /* A worker claims what was offered. False: the claim is stale; else it is answered in this turn of
    the run or the next. */
 bool hf_errand_run_claimed(hf_core *core, live_run *run, const hf_task_key *key);
+/* The run of a claim that rested; NULL: it did not, or there is no memory. */
+live_run *hf_errand_run_wake(hf_core *core, const hf_task_key *key);
 bool hf_errand_attempt_claimed(live_run *run, const hf_task_key *key);
 
 void hf_errand_run_report(hf_core *core, hf_ticket *ticket);

@@ -172,8 +172,9 @@ static hf_status run_offer(hf_core *core, live_run *run, bool *out_claimed,
     hf_status st;
 
     offer.prefers = sticky_worker(core, run);
-    if (!run->far->offered)
+    if (!run->far->offered || !run->far->pin_known)
         run->far->pinned = run_is_pinned(core, run);
+    run->far->pin_known = true;
     if (run->far->pinned)
         offer.build = run->info.compatibility;
     st = hf_matching_offer(core->o.matching, &offer, out_claimed, out_holder, err);
@@ -280,6 +281,7 @@ hf_status hf_errand_loaded(live_run *run, hf_err *err)
         st = far_new(&run->far, err);
         if (st)
             return st;
+        run->far->offered = !run->core->o.shards; /* it may have rested */
     }
     if (run->far->seen_known)
         return HF_OK;
@@ -295,6 +297,36 @@ hf_status hf_errand_loaded(live_run *run, hf_err *err)
     run->far->seen_seq = found ? 0 : hf_replay_news(run->replay);
     run->far->seen_known = !st;
     return st;
+}
+
+bool hf_errand_rests(const live_run *run)
+{
+    return !run->core->o.shards && run->far && run->far->offered && !run->far->faulty &&
+           !run->far->answer && !run->far->lease.held && run->far->lease.attempt == 0;
+}
+
+void hf_errand_rest(live_run *run)
+{
+    hf_alloc_free(run->far);
+    run->far = NULL;
+}
+
+live_run *hf_errand_run_wake(hf_core *core, const hf_task_key *key)
+{
+    live_run *run = core->o.shards ? NULL : hf_core_live(core, key->subject);
+
+    if (!run)
+        return NULL;
+    run->far = hf_alloc(sizeof(*run->far));
+    if (!run->far) {
+        hf_core_remove(core, run);
+        return NULL;
+    }
+    run->core = core;
+    run->epoch = key->epoch;
+    run->far->lease.attempt = key->attempt - 1;
+    run->far->offered = true;
+    return run;
 }
 
 void hf_errand_gone(live_run *run)

@@ -14,6 +14,7 @@ enum {
     SWEEP_RUNS = 512,     /* in one look */
     GATHER_US = 100000,   /* so long a changed run waits for more of its changes */
     REST = 50,            /* times as long as the last round took, so that folding takes little */
+    FINISH_US = 1000000,  /* at the end of the engine, for what is due */
     REST_MAX_US = 500000, /* but no longer, so that it stays close behind */
     SHARE = 4,            /* of the time, while there is so much to fold that a round takes long */
     LAG_MAX_US = 5000000, /* but it is not left behind for longer */
@@ -43,6 +44,7 @@ struct hf_folder {
     int64_t took_us;   /* the last round */
     int64_t sweep_at;  /* the next run key of a sweep; INT64_MAX: none is under way */
     bool stopping;
+    int64_t finish_us; /* while it stops: until then it goes on with what is due */
     bool finish;
     bool asleep;
     hf_folder_stats stats;
@@ -364,20 +366,33 @@ static bool work_wait(hf_folder *folder, bool failed, size_t *out_due)
     return more;
 }
 
-/* Everything that was due when it began. False: something failed. */
+/* Whether it is to stop with the rest undone: the store knows what is behind, and who opens it next
+   goes on. */
+static bool time_over(hf_folder *folder)
+{
+    bool over;
+
+    hf_mutex_lock(&folder->lock);
+    over = folder->stopping && hf_clock_mono_us(hf_clock_system()) >= folder->finish_us;
+    hf_mutex_unlock(&folder->lock);
+    return over;
+}
+
+/* Everything that was due when it began. False: something failed, or it has to stop. */
 static bool round_run(hf_folder *folder, size_t due)
 {
     uint64_t before = hf_folder_stats_get(folder).failed;
     int64_t began_us = hf_clock_mono_us(hf_clock_system());
     size_t done = 1;
 
-    for (; due && done; due -= done < due ? done : due)
+    for (; due && done && !time_over(folder); due -= done < due ? done : due)
         done = step_run(folder);
-    (void)sweep_run(folder);
+    if (!time_over(folder))
+        (void)sweep_run(folder);
     hf_mutex_lock(&folder->lock);
     folder->took_us = hf_clock_mono_us(hf_clock_system()) - began_us;
     hf_mutex_unlock(&folder->lock);
-    return hf_folder_stats_get(folder).failed == before;
+    return hf_folder_stats_get(folder).failed == before && !time_over(folder);
 }
 
 static void folder_run(void *ctx)
@@ -436,10 +451,11 @@ void hf_folder_stop(hf_folder *folder, bool finish)
     hf_mutex_lock(&folder->lock);
     folder->stopping = true;
     folder->finish = finish;
+    folder->finish_us = finish ? hf_clock_mono_us(hf_clock_system()) + FINISH_US : 0;
     hf_cond_signal(&folder->work);
     hf_mutex_unlock(&folder->lock);
     hf_thread_join(&folder->thread);
-    while (finish && folder->options.db && hf_folder_step(folder))
+    while (finish && folder->options.db && !time_over(folder) && hf_folder_step(folder))
         ;
 }
 

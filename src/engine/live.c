@@ -28,6 +28,8 @@ void hf_live_count(hf_core *core, live_run *run)
 {
     size_t held = run->replay ? hf_replay_held(run->replay) : 0;
 
+    if (run->replay && run->far) /* it goes as a whole, and is more than its replay */
+        held += sizeof(*run) + sizeof(*run->far) + hf_mem_held(run->mem);
     core->held -= run->counted;
     core->held += held;
     run->counted = held;

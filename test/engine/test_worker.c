@@ -592,6 +592,40 @@ HF_BOTH_ENGINES(offered_tasks_outlive_the_cache)
     hf_kit_close(d);
 }
 
+/* Runs that nobody ever took are offered without being in memory; one that is cancelled, signalled
+   or paused meanwhile is, and each is had once, with all that came for it. */
+HF_BOTH_ENGINES(n26_offered_runs_rest_outside_memory)
+{
+    enum { RUNS = 50 };
+    hf_engine *d = open_with_workers(kind);
+    int had = 0;
+
+    d->core->o.cache_bytes = 0;
+    hf_kit_ok(d, hf_workers_type(d, "far", hf_json(d, "{'signals': ['go']}"), NULL));
+    for (int i = 0; i < RUNS; i++)
+        hf_kit_ok(d, hf_start(d, "far", NULL, .id = hf_mem_format(hf_mem_of_engine(d), "o-%d", i)));
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_uint_lt(hf_map_int_count(d->core->runs), 2);
+    hf_kit_ok(d, hf_cancel(d, "o-3", "not needed"));
+    hf_kit_ok(d, hf_signal(d, "o-4", "go", NULL));
+    hf_kit_ok(d, hf_terminate(d, "o-5", "not needed"));
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_uint_lt(hf_map_int_count(d->core->runs), 2);
+    for (int i = 0; i < RUNS - 2; i++) {
+        hf_value task = task_get(d, HF_TASK_WORKFLOW, "w1");
+        bool signalled = strcmp(hf_str(task, "workflow_id", ""), "o-4") == 0;
+
+        ck_assert_int_eq(hf_int(task, "workflow_task_attempt", 0), 1);
+        had += signalled;
+        ck_assert_int_eq(hf_int(task, "last_history_sequence", 0), signalled ? 3 : 2);
+        answer(d, task, "[{'type': 'complete_workflow'}]");
+    }
+    no_task(d, HF_TASK_WORKFLOW);
+    ck_assert_int_eq(had, 1);
+    ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM run WHERE closed_us IS NULL"), 0);
+    hf_kit_close(d);
+}
+
 /* Facts came between what a worker decided and its commit, so the replay of its run was thrown
    away: before it is back the worker says that it goes on. */
 HF_BOTH_ENGINES(a_task_is_held_while_its_run_is_out_of_memory)
@@ -790,5 +824,5 @@ HF_PG_SUITE_MAIN(
     HF_BOTH(a_report_may_come_before_its_run_is_back),
     HF_BOTH(far_runs_close_continue_and_have_children), HF_BOTH(history_is_read_in_pages),
     HF_BOTH(a_worker_that_comes_while_a_unit_is_under_way),
-    HF_BOTH(offered_tasks_outlive_the_cache),
+    HF_BOTH(offered_tasks_outlive_the_cache), HF_BOTH(n26_offered_runs_rest_outside_memory),
     HF_BOTH(a_task_is_held_while_its_run_is_out_of_memory), HF_BOTH(endless_texts_fail_one_run))
