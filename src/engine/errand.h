@@ -16,7 +16,7 @@ typedef struct hf_ticket {
     uint32_t number;       /* of a workflow task: core_far.number, as its id says */
     hf_slice worker;       /* ptr NULL: whoever knows the number of the claim */
     int64_t namespace_key; /* the reporter's: a task elsewhere is none of its business */
-    enum {
+    enum hf_ticket_what {
         HF_TICKET_ANSWER, /* of a workflow task */
         HF_TICKET_RETURN,
         HF_TICKET_RESULT, /* of an attempt */

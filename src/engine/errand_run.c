@@ -12,6 +12,9 @@
 #include "model/limit.h"
 #include "store/db.h"
 
+/* Numbers of loads have 20 bits, the first of which is set: webhooks put the attempt behind it. */
+enum { NUMBER_LEAST = 1 << 19 };
+
 static bool run_is_far(const live_run *run)
 {
     return run->far && run->replay && hf_replay_is_far(run->replay);
@@ -263,7 +266,7 @@ static hf_status far_new(core_far **out_far, hf_err *err)
         hf_alloc_free(far);
         return st;
     }
-    far->number = (uint32_t)hf_rng_next(&rng);
+    far->number = NUMBER_LEAST + (uint32_t)hf_rng_below(&rng, NUMBER_LEAST);
     *out_far = far;
     return HF_OK;
 }

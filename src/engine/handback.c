@@ -12,6 +12,7 @@ typedef struct handback {
     hf_task_kind kind;
     int64_t key;
     int64_t attempt;
+    uint32_t number;
     int64_t namespace_key;
     size_t worker_len;
     char worker[];
@@ -24,6 +25,7 @@ static void back_take(hf_core *core, hf_core_call *call)
     hf_ticket ticket = {.kind = back->kind,
                         .key = back->key,
                         .attempt = back->attempt,
+                        .number = back->number,
                         .namespace_key = back->namespace_key,
                         .what = HF_TICKET_BACK,
                         .shard = HF_NONE,
@@ -47,6 +49,7 @@ hf_status hf_handback_post(hf_core *core, const hf_ticket *ticket, hf_err *err)
                        .kind = ticket->kind,
                        .key = ticket->key,
                        .attempt = ticket->attempt,
+                       .number = ticket->number,
                        .namespace_key = ticket->namespace_key,
                        .worker_len = ticket->worker.len};
     memcpy(back->worker, ticket->worker.ptr, ticket->worker.len);

@@ -190,7 +190,7 @@ static bool report_take(hf_mem *mem, hf_value ask, hf_ticket *ticket)
                           .namespace_key = hf_int(ask, "namespace", 0),
                           .shard = hf_int(ask, "shard", HF_NONE),
                           .worker = text_take(ask, "worker"),
-                          .what = (int)at,
+                          .what = (enum hf_ticket_what)at,
                           .answer = {.native = hf_bool(ask, "native", false),
                                      .measured = hf_bool(ask, "measured", false)},
                           .failure = {.category = HF_FAILURE_CATEGORY_ACTIVITY,

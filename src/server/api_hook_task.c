@@ -17,6 +17,12 @@
 #include "server/offer.h"
 #include "server/server_impl.h"
 
+/* The task of a claim over a webhook says its attempt: its id has the number that the engine gave
+   it (20 bits, the first of which is set) and the attempt behind it. */
+enum { ATTEMPT_BITS = 12, ATTEMPT_MASK = (1 << ATTEMPT_BITS) - 1 };
+
+#define CLAIMED_LEAST (UINT32_C(1) << 31)
+
 enum { POLL_USUAL = 10, POLL_MAX = 100, PAGE_EVENTS = 500, PAGE_EVENTS_MAX = 1000 };
 
 #define CLAIM_LATER "1" /* seconds until a task that somebody holds may be asked for again */
@@ -172,16 +178,18 @@ void hf_api_hook_workflow_claim(hf_api *api)
         return;
     hf_api_json(
         api, 200,
-        hf_value_merge(api->mem, task,
-                       hf_json_(api->mem,
-                                "{'claimed': true, 'task_id': %s, 'workflow_instance_id': %p, "
-                                "'workflow_run_id': %p, 'queue': %p, 'connection': null, 'reason': "
-                                "null}",
-                                id_with(api->mem, hf_str(task, "task_id", ""),
-                                        (uint32_t)hf_int(task, "workflow_task_attempt", 0) + 1),
-                                (const void *)hf_get(task, "workflow_id"),
-                                (const void *)hf_get(task, "run_id"),
-                                (const void *)hf_get(task, "task_queue"))));
+        hf_value_merge(
+            api->mem, task,
+            hf_json_(
+                api->mem,
+                "{'claimed': true, 'task_id': %s, 'workflow_instance_id': %p, "
+                "'workflow_run_id': %p, 'queue': %p, 'connection': null, 'reason': "
+                "null}",
+                id_with(api->mem, hf_str(task, "task_id", ""),
+                        id_counter(hf_str(task, "task_id", "")) << ATTEMPT_BITS |
+                            ((uint32_t)hf_int(task, "workflow_task_attempt", 0) & ATTEMPT_MASK)),
+                (const void *)hf_get(task, "workflow_id"), (const void *)hf_get(task, "run_id"),
+                (const void *)hf_get(task, "task_queue"))));
 }
 
 /* ---- reports */
@@ -356,12 +364,14 @@ static hf_task_claim workflow_claim(hf_api *api)
 {
     const char *task = hf_api_param_named(api, "task");
     uint32_t counter = id_counter(task);
+    bool claimed = counter >= CLAIMED_LEAST;
 
-    return (hf_task_claim){
-        .size_ = sizeof(hf_task_claim),
-        .task_id = task,
-        .worker = hf_str(api->body, "lease_owner", NULL),
-        .attempt = hf_int(api->body, "workflow_task_attempt", counter ? (int64_t)counter - 1 : 0)};
+    return (hf_task_claim){.size_ = sizeof(hf_task_claim),
+                           .task_id =
+                               claimed ? id_with(api->mem, task, counter >> ATTEMPT_BITS) : task,
+                           .worker = hf_str(api->body, "lease_owner", NULL),
+                           .attempt = hf_int(api->body, "workflow_task_attempt",
+                                             claimed ? (int64_t)(counter & ATTEMPT_MASK) : 0)};
 }
 
 void hf_api_hook_workflow_complete(hf_api *api)

@@ -161,8 +161,8 @@ class Chaos:
 
     def python_find(self, venv):
         python = venv and os.path.join(venv, "bin", "python")
-        if python and subprocess.run([python, "-c", "import durable_workflow"], capture_output=True,
-                                     check=False).returncode == 0:
+        if python and os.path.exists(python) and subprocess.run(
+                [python, "-c", "import durable_workflow"], capture_output=True, check=False).returncode == 0:
             return python
         self.say("left out: workers of the Python SDK, which is not installed (test_server_sdk does that)")
         return None

@@ -129,7 +129,7 @@ START_TEST(mistakes_have_a_next_command)
          "holdfast namespace ls"},
         {"ls --columns workflow_id,colour", HF_CLI_EXIT_USAGE, "there is no column colour",
          "holdfast help ls"},
-        {"ls colour=red", HF_CLI_EXIT_USAGE, "colour is no filter", "holdfast help ls"},
+        {"ls colour=red", HF_CLI_EXIT_USAGE, "there is no filter \"colour\"", "holdfast help ls"},
         {"ls --token-file none", HF_CLI_EXIT_NOTFOUND, "cannot open the token file none",
          "holdfast help ls"},
         {"start waits @none", HF_CLI_EXIT_NOTFOUND, "cannot open none", "holdfast help start"},

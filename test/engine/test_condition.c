@@ -123,8 +123,10 @@ static void begin(hf_engine *d, const char *type, const char *id, int timeout_ms
 static hf_command_result ask(hf_engine *d, const char *command, const char *id)
 {
     hf_command_result out = {0};
-    hf_value request = hf_json(d, "{'workflow_id': %s, 'name': 'add', 'wait_for': 'accepted'}", id);
+    hf_value request = hf_json(d, "{'workflow_id': %s, 'name': 'add'}", id);
 
+    if (strcmp(command, "update") == 0)
+        request = hf_json(d, "{'workflow_id': %s, 'name': 'add', 'wait_for': 'accepted'}", id);
     hf_kit_ok(d, hf_command(d, command, request, hf_mem_of_engine(d), &out));
     return out;
 }

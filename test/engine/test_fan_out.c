@@ -90,12 +90,13 @@ static void hand_answer(hand *h, hf_value task, hf_mem *mem)
     size_t len = 1;
 
     for (int i = 0; begins && i < WIDTH; i++)
-        len += (size_t)snprintf(commands + len, sizeof(commands) - len,
-                                "%s{'type': 'schedule_activity', 'activity_type': 'a',"
-                                " 'parallel_group_id': 'g', 'parallel_group_kind': 'activity',"
-                                " 'parallel_group_base_sequence': 1, 'parallel_group_size': %d,"
-                                " 'parallel_group_index': %d}",
-                                i ? ", " : "", WIDTH, i);
+        len += (size_t)snprintf(
+            commands + len, sizeof(commands) - len,
+            "%s{'type': 'schedule_activity', 'activity_type': 'a',"
+            " 'parallel_group_id': 'parallel-activities:1:%d', 'parallel_group_kind': 'activity',"
+            " 'parallel_group_base_sequence': 1, 'parallel_group_size': %d,"
+            " 'parallel_group_index': %d}",
+            i ? ", " : "", WIDTH, WIDTH, i);
     (void)snprintf(commands + len, sizeof(commands) - len, "%s]",
                    begins ? "" : "{'type': 'complete_workflow'}");
     for (char *at = commands; *at; at++)

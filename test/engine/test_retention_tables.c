@@ -149,8 +149,9 @@ static const char *const stays[] = {
 
 /* Nothing here makes rows in these. */
 static const char *const untouched[] = {
-    "node",  /* of processes with threads; who joins removes the dead */
-    "shard", /* as many as there are shards */
+    "node",            /* of processes with threads; who joins removes the dead */
+    "mail", "session", /* the same */
+    "shard",           /* as many as there are shards */
     NULL};
 
 /* ---- everything happens */

@@ -88,7 +88,7 @@ hf_engine *hf_kit_going(hf_engine *engine)
 
 hf_engine *hf_kit_going_for(hf_engine *engine, const char *command)
 {
-    bool answers = strcmp(command, "update") == 0 || strcmp(command, "query") == 0;
+    bool answers = command && (strcmp(command, "update") == 0 || strcmp(command, "query") == 0);
 
     return answers ? hf_kit_going(engine) : engine;
 }
