@@ -402,11 +402,10 @@ HF_EVERY_WAY(n12_a_drifted_pointer_is_set_right)
 {
     static const char *const drifts[] = {
         "UPDATE instance SET current_run = NULL, run_count = 0 WHERE id = 'i'",
-        "UPDATE instance SET run_count = 1, current_run = (SELECT r.key FROM run r WHERE "
-        "r.instance "
-        "= instance.key AND r.number = 1) WHERE id = 'i'",
-        "UPDATE instance SET current_run = (SELECT r.current_run FROM instance r WHERE r.id = "
-        "'other') WHERE id = 'i'"};
+        ("UPDATE instance SET run_count = 1, current_run = (SELECT r.key FROM run r WHERE "
+         "r.instance = instance.key AND r.number = 1) WHERE id = 'i'"),
+        ("UPDATE instance SET current_run = (SELECT r.current_run FROM instance r WHERE r.id = "
+         "'other') WHERE id = 'i'")};
     hf_engine *d = hf_kit_open(kind, &app);
 
     hf_kit_begin(d, "one", "other", NULL);

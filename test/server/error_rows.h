@@ -194,6 +194,8 @@ static const row plain_rows[] = {
      "validation_failed", "build_id"},
     {HF_ROUTE_BUILD_PROMOTE, "/api/task-queues/far/build-ids/promote", "{'build_id':1}", 422,
      "validation_failed", "build_id"},
+    {HF_ROUTE_BUILD_PROMOTE, "/api/task-queues/far/build-ids/promote", "{'build_id':'none'}", 404,
+     "build_not_found", NULL},
     {HF_ROUTE_BUILD_RESUME, "/api/task-queues/far/build-ids/resume", "{'build_id':1}", 422,
      "validation_failed", "build_id"},
 };

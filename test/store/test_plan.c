@@ -111,11 +111,13 @@ static bool index_read_whole(const char *plan)
     return false;
 }
 
-/* What sweeps and retention remove is not found by the keys of a turn; they say how much. */
+/* What sweeps and retention remove is not found by the keys of a turn; they say how much. Tasks
+   that workers could not do are all that the index of task_calm has. */
 static bool swept(const char *name)
 {
     return strncmp(name, "retire_", 7) == 0 || strcmp(name, "metric_prune") == 0 ||
-           strcmp(name, "slot_clear") == 0 || strcmp(name, "slot_renew") == 0;
+           strcmp(name, "task_calm") == 0 || strcmp(name, "slot_clear") == 0 ||
+           strcmp(name, "slot_renew") == 0;
 }
 
 /* No statement of a unit reads an index or a table as a whole, however few rows it was planned
