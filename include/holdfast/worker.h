@@ -139,10 +139,10 @@ HF_API hf_status hf_poll_now(hf_engine *engine, const hf_poll_opts *opts, hf_mem
 
 enum { HF_TASKS_TAKE_MAX = 64 };
 
-/* Tasks that are there now, at most so many: a list, which may be empty, in `mem`. Nothing is
+/* Tasks that are there now, in `mem`, at most so many; out_tasks has room for them. Nothing is
    waited for but what is being handed over; `got`, `arg` and `task` are not used. */
 HF_API hf_status hf_tasks_take(hf_engine *engine, const hf_poll_opts *opts, size_t most,
-                               hf_mem *mem, hf_value *out);
+                               hf_mem *mem, hf_value *out_tasks, size_t *out_count);
 
 /* Tasks that nobody holds and that a poll of this process would get, the oldest first, at most so
    many: [{"task_id", "workflow_id", "run_id", "type", "task_queue", "available_at"}]. Workflow

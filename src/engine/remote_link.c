@@ -176,26 +176,38 @@ static hf_status exchange_ask(remote_hand *hand, const link_report *batch, const
     request.body = exchange_body(hand, batch, wanted);
     if (!request.body)
         return hf_err_nomem(err, "a report");
-    st = hf_remote_ask_with(hand->report, &request, REMOTE_PATIENCE_MS, hand->link_mem, reply, err);
+    st = HF_NOMEM;
+    for (int i = 0; st == HF_NOMEM && i < REMOTE_MEMORY_TRIES; i++) /* under its name */
+        st = hf_remote_ask_with(hand->report, &request, REMOTE_PATIENCE_MS, hand->link_mem, reply,
+                                err);
     return st ? st : hf_client_outcome(reply, err);
 }
 
-static void task_put(remote_link *link, hf_value said, uint64_t asked_in)
+static link_task *task_new(hf_value said)
 {
-    bool activity = hf_remote_kind_of(said) == REMOTE_ACTIVITIES;
-    link_kind *kind = &link->kinds[activity ? REMOTE_ACTIVITIES : REMOTE_WORKFLOWS];
     link_task *task = hf_alloc(sizeof(*task));
 
     if (task)
         task->mem = hf_mem_new_small();
     if (task && task->mem)
         task->task = hf_value_copy(task->mem, said);
-    if (!task || !task->task) { /* its lease runs out */
-        if (task)
-            hf_mem_free(task->mem);
-        hf_alloc_free(task);
-        return;
-    }
+    if (task && task->task)
+        return task;
+    if (task)
+        hf_mem_free(task->mem);
+    hf_alloc_free(task);
+    return NULL;
+}
+
+static void task_put(remote_link *link, hf_value said, uint64_t asked_in)
+{
+    link_kind *kind = &link->kinds[hf_remote_kind_of(said)];
+    link_task *task = NULL;
+
+    for (int i = 0; !task && i < REMOTE_MEMORY_TRIES; i++)
+        task = task_new(said);
+    if (!task)
+        return; /* its lease runs out */
     task->asked_in = asked_in;
     *kind->last = task;
     kind->last = &task->next;

@@ -207,13 +207,14 @@ hf_status hf_poll_now(hf_engine *engine, const hf_poll_opts *opts, hf_mem *mem, 
 typedef struct taker {
     hf_engine *engine;
     engine_slot *slot; /* of the thread that waits */
+    hf_mem *mem;       /* for the tasks */
     size_t left;       /* polls that a task is on its way to */
 } taker;
 
 typedef struct taken {
     taker *who;
     hf_poll *poll;
-    hf_value task; /* the poll's */
+    hf_value task;
 } taken;
 
 static bool taken_got(void *arg, hf_value task)
@@ -222,7 +223,8 @@ static bool taken_got(void *arg, hf_value task)
     hf_engine *engine = one->who->engine;
 
     hf_mutex_lock(&engine->lock);
-    one->task = task;
+    one->task = task ? hf_value_copy(one->who->mem, task) : NULL;
+    task = one->task;
     if (--one->who->left == 0)
         hf_cond_signal(&one->who->slot->woken);
     hf_mutex_unlock(&engine->lock);
@@ -270,38 +272,33 @@ static void take_wait(taker *who)
 }
 
 hf_status hf_tasks_take(hf_engine *engine, const hf_poll_opts *opts, size_t most, hf_mem *mem,
-                        hf_value *out)
+                        hf_value *out_tasks, size_t *out_count)
 {
-    taker who = {.engine = engine, .slot = engine ? hf_engine_slot_get(engine) : NULL};
+    taker who = {.engine = engine, .slot = engine ? hf_engine_slot_get(engine) : NULL, .mem = mem};
     taken ones[HF_TASKS_TAKE_MAX] = {0};
     hf_poll_opts own = {0};
-    hf_value_list *list;
     size_t count = 0;
     hf_status st;
 
     if (!who.slot)
         return engine ? HF_NOMEM : HF_MISUSE;
-    if (!opts || !mem || !out || most < 1 || most > HF_TASKS_TAKE_MAX)
+    if (!opts || !mem || !out_tasks || !out_count || most < 1 || most > HF_TASKS_TAKE_MAX)
         return hf_err_set(&who.slot->err, HF_MISUSE,
                           "opts, mem and out must not be NULL, most is from 1 to %d",
                           HF_TASKS_TAKE_MAX);
-    *out = NULL;
+    *out_count = 0;
     st = hf_options_take(&own, sizeof(own), opts, &who.slot->err);
     own.size_ = sizeof(own);
     while (!st && count < most && take_begin(&who, &ones[count], &own, &st))
         count++;
     take_wait(&who);
-    list = hf_value_array(mem);
     for (size_t i = 0; i < count; i++) {
         (void)hf_poll_leave(ones[i].poll);
+        (void)hf_poll_end(ones[i].poll); /* `got` is not called any more */
         if (ones[i].task)
-            hf_value_append(list, hf_value_copy(mem, ones[i].task));
-        (void)hf_poll_end(ones[i].poll);
+            out_tasks[(*out_count)++] = ones[i].task;
     }
-    *out = hf_value_finish(list);
-    if (*out)
-        return hf_len(*out) ? HF_OK : st;
-    return hf_err_nomem(&who.slot->err, "tasks");
+    return *out_count ? HF_OK : st;
 }
 
 hf_status hf_tasks_ready(hf_engine *engine, hf_task_kind kind, const char *queue, int64_t most,

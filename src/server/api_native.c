@@ -160,31 +160,31 @@ static hf_value reports_take(hf_api *api, const char *worker)
     return hf_value_finish(answers);
 }
 
-/* Tasks of the kind that are there, as the engine hands them out, behind those of the list. */
-static void tasks_take(hf_api *api, const char *worker, hf_task_kind kind, const char *slots,
-                       hf_value_list *tasks)
+/* Tasks of the kind that are there, behind those that were taken before. */
+static size_t tasks_take(hf_api *api, const char *worker, hf_task_kind kind, const char *slots,
+                         hf_value *tasks, size_t count)
 {
     hf_server *server = api->server;
     int64_t most = hf_int(api->body, slots, 0);
-    hf_value taken = NULL;
+    int64_t room = HF_TASKS_TAKE_MAX - (int64_t)count;
+    size_t taken = 0;
     hf_poll_opts opts;
 
-    if (most < 1 || !hf_offer_read(api, worker, kind, false, &opts) ||
+    if (most < 1 || room < 1 || !hf_offer_read(api, worker, kind, false, &opts) ||
         hf_fleet_drained(server->fleet, hf_slice_of(api->namespace), hf_slice_of(opts.queue),
-                         opts.build, NULL) ||
-        hf_tasks_take(server->engine, &opts,
-                      most < HF_TASKS_TAKE_MAX ? (size_t)most : HF_TASKS_TAKE_MAX, api->mem,
-                      &taken))
-        return;
-    for (size_t i = 0; i < hf_len(taken); i++)
-        hf_value_append(tasks, hf_at(taken, i));
+                         opts.build, NULL))
+        return count;
+    (void)!hf_tasks_take(server->engine, &opts, (size_t)(most < room ? most : room), api->mem,
+                         tasks + count, &taken);
+    return count + taken;
 }
 
-static void exchange_answer(hf_api *api, hf_value answers, hf_value tasks, hf_slice key)
+static void exchange_answer(hf_api *api, hf_value answers, const hf_value *tasks, size_t count,
+                            hf_slice key)
 {
     hf_worker_json(api, 200,
                    hf_json_(api->mem, "{'reports': %p, 'tasks': %p}", (const void *)answers,
-                            (const void *)hf_offer_tasks(api, tasks, key)));
+                            (const void *)hf_offer_tasks(api, tasks, count, key)));
 }
 
 /* The same exchange again, because its answer was lost: tasks that the worker does not hold any
@@ -192,13 +192,14 @@ static void exchange_answer(hf_api *api, hf_value answers, hf_value tasks, hf_sl
 static void exchange_again(hf_api *api, hf_value before, hf_slice key)
 {
     hf_value tasks = hf_get(before, "tasks");
-    hf_value_list *held = hf_value_array(api->mem);
+    hf_value held[HF_TASKS_TAKE_MAX];
+    size_t count = 0;
 
     hf_handed_again(api, key);
-    for (size_t i = 0; i < hf_len(tasks); i++)
+    for (size_t i = 0; i < hf_len(tasks) && i < HF_TASKS_TAKE_MAX; i++)
         if (hf_handed_held(api, hf_at(tasks, i)))
-            hf_value_append(held, hf_at(tasks, i));
-    exchange_answer(api, hf_get(before, "reports"), hf_value_finish(held), key);
+            held[count++] = hf_at(tasks, i);
+    exchange_answer(api, hf_get(before, "reports"), held, count, key);
 }
 
 void hf_api_exchange(hf_api *api)
@@ -207,7 +208,8 @@ void hf_api_exchange(hf_api *api)
     const char *worker = hf_worker_name(api);
     const char *id = hf_str(api->body, "exchange_id", "");
     int64_t now_us = hf_clock_wall_us(server->clock);
-    hf_value_list *tasks;
+    hf_value tasks[HF_TASKS_TAKE_MAX];
+    size_t count = 0;
     hf_value answers;
     hf_value before;
     hf_slice key;
@@ -224,16 +226,15 @@ void hf_api_exchange(hf_api *api)
     answers = reports_take(api, worker);
     if (!answers)
         return;
-    tasks = hf_value_array(api->mem);
     if (!atomic_load(&server->draining)) {
-        tasks_take(api, worker, HF_TASK_WORKFLOW, "workflow_slots", tasks);
-        tasks_take(api, worker, HF_TASK_ACTIVITY, "activity_slots", tasks);
+        count = tasks_take(api, worker, HF_TASK_WORKFLOW, "workflow_slots", tasks, count);
+        count = tasks_take(api, worker, HF_TASK_ACTIVITY, "activity_slots", tasks, count);
     }
     before = hf_json_(api->mem, "{'reports': %p, 'tasks': %p}", (const void *)answers,
-                      (const void *)hf_value_finish(tasks));
+                      (const void *)hf_offer_list(api->mem, tasks, count));
     if (key.ptr && before)
         hf_recall_put(server->recall, key, before, now_us + RECALL_US);
-    exchange_answer(api, answers, hf_get(before, "tasks"), key);
+    exchange_answer(api, answers, tasks, count, key);
 }
 
 /* ---- results */

@@ -108,9 +108,9 @@ static void poll_empty(hf_api *api, const char *status)
 }
 
 /* Tasks with all that belongs to them; `many`: in a list. */
-static void poll_answer(hf_api *api, hf_value tasks, hf_slice key, bool many)
+static void poll_answer(hf_api *api, const hf_value *tasks, size_t count, hf_slice key, bool many)
 {
-    hf_value list = hf_offer_tasks(api, tasks, key);
+    hf_value list = hf_offer_tasks(api, tasks, count, key);
 
     if (many)
         hf_worker_json(api, 200, hf_json_(api->mem, "{'tasks': %p}", (const void *)list));
@@ -206,33 +206,35 @@ static void on_wake(void *ctx, hf_http_exchange *exchange, hf_http_why why)
 }
 
 /* The task that came, and what else is there by now. */
-static hf_value tasks_of(hf_api *api, const parked *p)
+static size_t tasks_of(hf_api *api, const parked *p, hf_value *tasks)
 {
-    hf_value_list *tasks = hf_value_array(api->mem);
-    hf_value more = NULL;
+    size_t more = 0;
     hf_poll_opts opts;
 
-    hf_value_append(tasks, p->task);
+    tasks[0] = p->task;
     if (p->most > 1 &&
-        hf_offer_read(api, hf_str(api->body, "worker_id", ""), p->kind, false, &opts) &&
-        !hf_tasks_take(p->server->engine, &opts, (size_t)p->most - 1, api->mem, &more))
-        for (size_t i = 0; i < hf_len(more); i++)
-            hf_value_append(tasks, hf_at(more, i));
-    return hf_value_finish(tasks);
+        hf_offer_read(api, hf_str(api->body, "worker_id", ""), p->kind, false, &opts))
+        (void)!hf_tasks_take(p->server->engine, &opts, (size_t)p->most - 1, api->mem, tasks + 1,
+                             &more);
+    return 1 + more;
 }
 
 /* A handler thread. */
 static void poll_resume(hf_api *api)
 {
     parked *p = api->more;
-    hf_value tasks = hf_http_exchange_alive(api->exchange) ? tasks_of(api, p) : NULL;
+    hf_value tasks[HF_TASKS_TAKE_MAX];
+    hf_value list;
+    size_t count;
 
-    if (!tasks) {
+    if (!hf_http_exchange_alive(api->exchange)) {
         hf_handed_back(api, p->task);
     } else {
-        poll_answer(api, tasks, p->key, p->most > 0);
-        if (p->key.ptr)
-            hf_recall_put(api->server->recall, p->key, tasks,
+        count = tasks_of(api, p, tasks);
+        poll_answer(api, tasks, count, p->key, p->most > 0);
+        list = p->key.ptr ? hf_offer_list(api->mem, tasks, count) : NULL;
+        if (list)
+            hf_recall_put(api->server->recall, p->key, list,
                           hf_int(p->task, "lease_expires_at", 0));
     }
     (void)hf_poll_end(p->poll);
@@ -243,16 +245,14 @@ static void poll_resume(hf_api *api)
 static void poll_again(hf_api *api)
 {
     hf_value before = api->more;
-    hf_value_list *held = hf_value_array(api->mem);
-    bool many = hf_int(api->body, "max_tasks", 0) > 0;
-    hf_value tasks;
+    hf_value held[HF_TASKS_TAKE_MAX];
+    size_t count = 0;
 
-    for (size_t i = 0; i < hf_len(before); i++)
+    for (size_t i = 0; i < hf_len(before) && i < HF_TASKS_TAKE_MAX; i++)
         if (hf_handed_held(api, hf_at(before, i)))
-            hf_value_append(held, hf_at(before, i));
-    tasks = hf_value_finish(held);
-    if (hf_len(tasks))
-        poll_answer(api, tasks, (hf_slice){0}, many);
+            held[count++] = hf_at(before, i);
+    if (count)
+        poll_answer(api, held, count, (hf_slice){0}, hf_int(api->body, "max_tasks", 0) > 0);
     else
         poll_empty(api, "empty");
 }

@@ -324,24 +324,34 @@ hf_value hf_offer_task(hf_api *api, hf_value task)
                  kind, kind, time_text(api->mem, hf_int(task, "lease_expires_at", 0))));
 }
 
-hf_value hf_offer_tasks(hf_api *api, hf_value tasks, hf_slice key)
+hf_value hf_offer_list(hf_mem *mem, const hf_value *tasks, size_t count)
 {
-    hf_value *sent = hf_mem_array(api->mem, hf_len(tasks) + 1, sizeof(hf_value));
-    hf_value_list *list = hf_value_array(api->mem);
-    size_t count = 0;
+    hf_value_list *list = hf_value_array(mem);
 
-    for (size_t i = 0; i < hf_len(tasks); i++) {
-        hf_value task = sent ? hf_offer_task(api, hf_at(tasks, i)) : NULL;
-
-        if (!task) {
-            hf_handed_back(api, hf_at(tasks, i));
-            continue;
-        }
-        hf_value_append(list, task);
-        sent[count++] = hf_at(tasks, i);
-    }
-    hf_handed_watch(api, sent, count, key);
+    for (size_t i = 0; i < count; i++)
+        hf_value_append(list, tasks[i]);
     return hf_value_finish(list);
+}
+
+hf_value hf_offer_tasks(hf_api *api, const hf_value *tasks, size_t count, hf_slice key)
+{
+    hf_value sent[HF_TASKS_TAKE_MAX];
+    hf_value whole[HF_TASKS_TAKE_MAX];
+    size_t good = 0;
+    hf_value list;
+
+    for (size_t i = 0; i < count; i++) {
+        whole[good] = hf_offer_task(api, tasks[i]);
+        if (!whole[good])
+            hf_handed_back(api, tasks[i]);
+        else
+            sent[good++] = tasks[i];
+    }
+    list = hf_offer_list(api->mem, whole, good);
+    for (size_t i = 0; !list && i < good; i++)
+        hf_handed_back(api, sent[i]);
+    hf_handed_watch(api, sent, list ? good : 0, key);
+    return list;
 }
 
 hf_value hf_offer_lease(hf_api *api, hf_value task)

@@ -18,7 +18,10 @@ hf_value hf_offer_task(hf_api *api, hf_value task);
 
 /* The same for several, as one answer carries them: a task that cannot be sent goes to others, and
    those that the answer does not deliver are given back; `key` as in hf_handed_watch. */
-hf_value hf_offer_tasks(hf_api *api, hf_value tasks, hf_slice key);
+hf_value hf_offer_tasks(hf_api *api, const hf_value *tasks, size_t count, hf_slice key);
+
+/* The array as a list, to be remembered. NULL: no memory. */
+hf_value hf_offer_list(hf_mem *mem, const hf_value *tasks, size_t count);
 
 /* A page of a run's history behind `after` (page 0: all of it): history_events,
    total_history_events, next_history_page_token; *out_arguments (may be NULL): what the run was

@@ -776,20 +776,21 @@ HF_BOTH_ENGINES(tasks_are_taken_and_reported_together)
     const hf_poll_opts opts = {
         .size_ = sizeof(opts), .kind = HF_TASK_ACTIVITY, .queue = "default", .worker = "w"};
     hf_report_end ends[5];
-    hf_value tasks = NULL;
+    hf_value tasks[HF_TASKS_TAKE_MAX];
+    size_t count = 0;
     hf_value reports;
 
     for (int i = 0; i < 3; i++)
         hf_kit_begin(d, "calls_far", hf_mem_format(mem, "r%d", i), hf_json(d, "3"));
     hf_kit_ok(d, hf_test_drain(d));
-    hf_kit_ok(d, hf_tasks_take(d, &opts, 2, mem, &tasks));
-    ck_assert_uint_eq(hf_len(tasks), 2);
+    hf_kit_ok(d, hf_tasks_take(d, &opts, 2, mem, tasks, &count));
+    ck_assert_uint_eq(count, 2);
     reports = hf_json(d,
                       "[{'task_id': %s, 'attempt': 1, 'result': 4}, {'task_id': %s, 'attempt': 7, "
                       "'result': 4}, {'task_id': 'none', 'result': 4}, {'task_id': %s, 'attempt': "
                       "1}, {'task_id': %s, 'attempt': 1, 'result': 4}]",
-                      hf_str(tasks, "0.task_id", ""), hf_str(tasks, "1.task_id", ""),
-                      hf_str(tasks, "1.task_id", ""), hf_str(tasks, "1.task_id", ""));
+                      hf_str(tasks[0], "task_id", ""), hf_str(tasks[1], "task_id", ""),
+                      hf_str(tasks[1], "task_id", ""), hf_str(tasks[1], "task_id", ""));
     hf_kit_ok(d, hf_tasks_report(d, "w", reports, mem, ends));
     ck_assert_int_eq(ends[0].status, HF_OK);
     ck_assert_int_eq(ends[1].status, HF_REJECTED);
@@ -803,10 +804,10 @@ HF_BOTH_ENGINES(tasks_are_taken_and_reported_together)
     ck_assert_int_eq(ends[3].status, HF_INVALID);
     ck_assert_int_eq(ends[4].status, HF_OK);
     hf_kit_ok(d, hf_test_drain(d));
-    hf_kit_ok(d, hf_tasks_take(d, &opts, HF_TASKS_TAKE_MAX, mem, &tasks));
-    ck_assert_uint_eq(hf_len(tasks), 1);
-    hf_kit_ok(d, hf_tasks_take(d, &opts, 1, mem, &tasks));
-    ck_assert_uint_eq(hf_len(tasks), 0);
+    hf_kit_ok(d, hf_tasks_take(d, &opts, HF_TASKS_TAKE_MAX, mem, tasks, &count));
+    ck_assert_uint_eq(count, 1);
+    hf_kit_ok(d, hf_tasks_take(d, &opts, 1, mem, tasks, &count));
+    ck_assert_uint_eq(count, 0);
     hf_kit_close(d);
 }
 
