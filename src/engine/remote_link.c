@@ -376,13 +376,13 @@ hf_value hf_remote_task(remote_hand *hand)
     hand->task_mem = NULL;
     hf_mem_reset(hand->mem);
     hf_mutex_lock(&remote->lock);
-    while (!kind->first && kind->polls >= POLLS_MAX && !link->closed) {
+    while (!kind->first && kind->polls >= POLLS_MAX && !hand->ask[0] && !link->closed) {
         kind->idle++;
         hf_cond_wait(&kind->more, &remote->lock);
         kind->idle--;
     }
-    if (!kind->first && !link->closed)
-        kind_poll(link, kind, hand);
+    if ((!kind->first || hand->ask[0]) && !link->closed)
+        kind_poll(link, kind, hand); /* also one that was not answered: tasks may wait for it */
     if (kind->first)
         said = task_pop(kind, hand);
     hf_cond_signal(&kind->more); /* another one takes the next, or waits at the server now */
