@@ -61,6 +61,8 @@ def main():
         print(line)
     if not check and not found:
         PAGE.write_text(made)
+    if check:
+        print(f"{0 if found else 100}%: Checks: 1, Failures: {len(found[:1])}, Errors: 0")
     return 1 if found else 0
 
 

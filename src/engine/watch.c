@@ -58,8 +58,8 @@ hf_status hf_watch_begin(hf_engine *engine, const hf_watch_opts *o, hf_watch **o
     watch = hf_alloc(sizeof(*watch));
     if (!watch)
         return hf_err_nomem(&c.slot->err, "a watch");
-    *watch = (hf_watch){
-        .engine = engine, .ends = opts.ends, .changed = opts.changed, .arg = opts.arg};
+    *watch =
+        (hf_watch){.engine = engine, .ends = opts.ends, .changed = opts.changed, .arg = opts.arg};
     *out_watch = watch; /* before it is called for the first time */
     hf_mutex_lock(&engine->lock);
     hf_list_add_last(&engine->watches, &watch->link);
