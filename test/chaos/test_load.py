@@ -73,9 +73,10 @@ class Load:
         if task["last_history_sequence"] >= WIDTH:
             return [{"type": "complete_workflow", "result": 1}]
         plan = self.plans[task["workflow_id"]]
-        return [{"type": "schedule_activity", "activity_type": "a", "queue": "q", "parallel_group_id": "g",
-                 "parallel_group_kind": "activity", "parallel_group_base_sequence": 1, "parallel_group_size": WIDTH,
-                 "parallel_group_index": i, "retry_policy": {"max_attempts": 100000, "backoff_seconds": [0]},
+        return [{"type": "schedule_activity", "activity_type": "a", "queue": "q",
+                 "parallel_group_id": f"parallel-activities:1:{WIDTH}", "parallel_group_kind": "activity",
+                 "parallel_group_base_sequence": 1, "parallel_group_size": WIDTH, "parallel_group_index": i,
+                 "retry_policy": {"max_attempts": 100000, "backoff_seconds": [0]},
                  **({"start_to_close_timeout": 1, "schedule_to_close_timeout": 1} if plan == "late" and i == WIDTH - 1
                     else {"start_to_close_timeout": 3})}
                 for i in range(WIDTH)]
