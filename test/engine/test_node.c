@@ -245,6 +245,28 @@ START_TEST(nodes_come_and_go)
 }
 END_TEST
 
+/* What a node has lost of its runs' rows comes back at the one that has its shards next. */
+START_TEST(lost_rows_come_back_with_gained_shards)
+{
+    enum { LOST = 8, NAP_MS = 2000 };
+    hf_test_place *place = hf_test_place_new(HF_ENGINE_POSTGRES);
+    hf_engine *nodes[] = {node_open(place), node_open(place)};
+
+    balance(nodes, 2);
+    for (int i = 0; i < LOST; i++)
+        hf_kit_ok(nodes[0], hf_start(nodes[0], "naps", hf_json(nodes[0], "{'ms': %d}", NAP_MS),
+                                     .id = id_of("n", i)));
+    for (int i = 0; i < 1000 && hf_kit_number(nodes[0], "SELECT count(*) FROM timer") < LOST; i++)
+        hf_nap_ms(2);
+    hf_kit_sql(nodes[0], "DELETE FROM timer");
+    hf_close(nodes[0]);
+    for (int i = 0; i < LOST; i++)
+        completes(nodes[1], id_of("n", i));
+    hf_close(nodes[1]);
+    hf_test_place_free(place);
+}
+END_TEST
+
 /* ---- waiting at a node that does not own the run */
 
 enum { QUICK_MS = 1500, ROUNDS = 24 }; /* a hint that does not come costs 3 s */
@@ -781,4 +803,5 @@ HF_PG_SUITE_MAIN("engine/node", {any_node_takes_commands, 180},
                  {n24_a_front_end_brings_nothing, 180},
                  {n24_a_deploy_does_not_wait_for_the_old_one, 180},
                  {signals_follow_a_run_that_goes_on, 180}, {nodes_come_and_go, 180},
+                 {lost_rows_come_back_with_gained_shards, 180},
                  {n47_a_migrated_store_is_left_alone, 120})
