@@ -43,10 +43,12 @@ typedef struct serve_job {
     hf_token token; /* the first one, when it was just made */
     hf_log log;
     char url[TEXT_BYTES];
-    char **child_argv;   /* NULL: no worker */
-    hf_builder *builder; /* of a worker that is a C file; NULL: it is a program */
-    bool near;           /* the address is in the folder of dev */
-    hf_status barred;    /* why the store takes no changes, when that has been said */
+    char **child_argv;                 /* NULL: no worker */
+    hf_builder *builder;               /* of a worker that is a C file; NULL: it is a program */
+    bool dev;                          /* it is for one person, who gets a link to the console */
+    bool near;                         /* the address is in the folder of dev */
+    char link[HF_SESSION_SECRET_SIZE]; /* that logs that person in; "": there is none */
+    hf_status barred;                  /* why the store takes no changes, when that has been said */
 } serve_job;
 
 /* Their secret comes from the environment: flags are seen by everybody on the machine. */
@@ -91,6 +93,35 @@ static hf_status bounds_read(const char *const *flags, hf_server_options *out, h
     return HF_OK;
 }
 
+static const char *store_kind(const char *address)
+{
+    return address && strncmp(address, "postgres", 8) == 0 ? "postgres" : "sqlite";
+}
+
+/* NAME or NAME:COLOUR, for the badge of the console. */
+static hf_status environment_read(const char *text, hf_mem *mem, hf_server_options *out,
+                                  hf_err *err)
+{
+    static const char *const colors[] = {"grey", "green", "blue", "amber", "red", "violet"};
+    hf_slice rest = hf_slice_of(text);
+    hf_slice name;
+
+    if (!text)
+        return HF_OK;
+    (void)hf_slice_split(&rest, ':', &name);
+    out->environment = hf_mem_text(mem, name);
+    if (!out->environment)
+        return hf_err_nomem(err, "the name of the environment");
+    for (size_t i = 0; i < sizeof(colors) / sizeof(colors[0]); i++)
+        if (hf_slice_equal(rest.ptr ? rest : HF_SLICE("grey"), hf_slice_of(colors[i])))
+            out->environment_color = colors[i];
+    if (out->environment_color && name.len && name.len <= 40)
+        return HF_OK;
+    return hf_err_set(err, HF_INVALID,
+                      "--environment is NAME or NAME:COLOUR; the name has 1 to 40 bytes and the "
+                      "colours are grey, green, blue, amber, red and violet");
+}
+
 static hf_status options_read(const serve_job *job, hf_server_options *out, hf_err *err)
 {
     static const char *const keys[HF_ROLES] = {[HF_ROLE_READ] = "HF_SIGNATURE_KEY_READ",
@@ -110,6 +141,7 @@ static hf_status options_read(const serve_job *job, hf_server_options *out, hf_e
                                .tls_key = flags[HF_CLI_FLAG_TLS_KEY],
                                .tls_client_ca = flags[HF_CLI_FLAG_TLS_CLIENT_CA],
                                .tls_client_roles = flags[HF_CLI_FLAG_TLS_CLIENT_ROLES],
+                               .store = store_kind(job->call->store),
                                .behind_proxy = flags[HF_CLI_FLAG_BEHIND_PROXY] != NULL,
                                .log = &job->log};
     if (!out->listen)
@@ -130,6 +162,9 @@ static hf_status options_read(const serve_job *job, hf_server_options *out, hf_e
     out->insecure = flags[HF_CLI_FLAG_INSECURE] != NULL;
     for (int role = 0; role < HF_ROLES; role++)
         out->auth.keys[role] = getenv(keys[role]);
+    st = environment_read(flags[HF_CLI_FLAG_ENVIRONMENT], job->call->mem, out, err);
+    if (st)
+        return st;
     return webhooks_read(flags[HF_CLI_FLAG_WEBHOOKS], job->call->app, &out->webhook, err);
 }
 
@@ -151,12 +186,17 @@ static hf_status job_print(const serve_job *job, hf_err *err)
 {
     hf_cli_print *print = &job->call->print;
 
+    const char *console = job->link[0] ? hf_mem_format(job->call->mem, "%s/console/login?link=%s",
+                                                       job->url, job->link)
+                                       : NULL;
+
     if (print->format == HF_CLI_JSON)
-        return hf_cli_print_value(print->out,
-                                  hf_json_(job->call->mem, "{'url': %s, 'store': %s, 'token': %s}",
-                                           job->url, job->call->shown_store,
-                                           job->token.secret[0] ? job->token.secret : NULL),
-                                  err);
+        return hf_cli_print_value(
+            print->out,
+            hf_json_(job->call->mem, "{'url': %s, 'store': %s, 'token': %s, 'console': %s}",
+                     job->url, job->call->shown_store,
+                     job->token.secret[0] ? job->token.secret : NULL, console),
+            err);
     if (print->format == HF_CLI_TABLE) {
         (void)fprintf(print->out, "serving ");
         hf_cli_print_text(print->out, job->call->shown_store);
@@ -168,13 +208,40 @@ static hf_status job_print(const serve_job *job, hf_err *err)
         }
         if (job->near)
             (void)fputs("verbs in this folder find it: holdfast ls\n", print->out);
-        if (job->token.secret[0])
+        if (console)
+            (void)fprintf(print->out, "console, one login within ten minutes: %s\n", console);
+        if (job->token.secret[0] && !job->near)
             (void)fprintf(print->out,
                           "admin token, shown only now: %s\n"
                           "try: curl -H 'Authorization: Bearer %s' %s/api/cluster/info\n",
                           job->token.secret, job->token.secret, job->url);
     }
     return HF_OK;
+}
+
+/* A credential that is good for a day, for this process's own purposes. */
+static hf_status token_make(serve_job *job, const char *role, const char *label, hf_token *out,
+                            hf_err *err)
+{
+    hf_token_opts options = {
+        .size_ = sizeof(options), .role = role, .label = label, .lifespan = hf_days(1)};
+    hf_status st = hf_token_create_with(job->engine, &options, out);
+
+    if (st)
+        return hf_err_set(err, st, "%s", hf_errmsg(job->engine));
+    return hf_server_refresh(job->server, err);
+}
+
+/* Whoever started dev sees the console without a token. */
+static hf_status console_begin(serve_job *job, const hf_server_options *options, hf_err *err)
+{
+    hf_token token;
+    hf_status st;
+
+    if (!job->dev || options->auth.driver != HF_AUTH_TOKEN)
+        return HF_OK;
+    st = token_make(job, "admin", "console of holdfast dev", &token, err);
+    return st ? st : hf_server_login_link(job->server, token.id, job->link, err);
 }
 
 static hf_status server_begin(serve_job *job, hf_err *err)
@@ -189,25 +256,14 @@ static hf_status server_begin(serve_job *job, hf_err *err)
     if (!st)
         st = hf_server_first_token(job->server, &job->token, err);
     if (!st)
+        st = console_begin(job, &options, err);
+    if (!st)
         st = hf_server_start(job->server, err);
     if (!st) {
         url_make(job, &options);
         st = job_print(job, err);
     }
     return st ? st : hf_cli_print_flush(&job->call->print, err);
-}
-
-/* A credential that is good for a day, for this process's own purposes. */
-static hf_status token_make(serve_job *job, const char *role, const char *label, hf_token *out,
-                            hf_err *err)
-{
-    hf_token_opts options = {
-        .size_ = sizeof(options), .role = role, .label = label, .lifespan = hf_days(1)};
-    hf_status st = hf_token_create_with(job->engine, &options, out);
-
-    if (st)
-        return hf_err_set(err, st, "%s", hf_errmsg(job->engine));
-    return hf_server_refresh(job->server, err);
 }
 
 /* The worker gets a credential of its own; the one before ends with this process's end at the
@@ -490,7 +546,7 @@ static hf_status trust_give(const hf_cli_call *call, hf_err *err)
 
 hf_status hf_cli_dev(hf_cli_call *call, hf_err *err)
 {
-    serve_job job = {.call = call};
+    serve_job job = {.call = call, .dev = true};
     hf_status st = worker_words(&job, err);
 
     if (!st)

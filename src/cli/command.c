@@ -37,7 +37,8 @@ static const hf_cli_command command_table[] = {
      .more = MORE(HF_CLI_FLAG_NO_SANDBOX) | MORE(HF_CLI_FLAG_NAMESPACE_RATE) |
              MORE(HF_CLI_FLAG_NAMESPACE_POLLS) | MORE(HF_CLI_FLAG_NAMESPACE_RUNS) |
              MORE(HF_CLI_FLAG_NAMESPACE_BYTES) | MORE(HF_CLI_FLAG_TLS_CLIENT_CA) |
-             MORE(HF_CLI_FLAG_TLS_CLIENT_ROLES) | MORE(HF_CLI_FLAG_SET),
+             MORE(HF_CLI_FLAG_TLS_CLIENT_ROLES) | MORE(HF_CLI_FLAG_SET) |
+             MORE(HF_CLI_FLAG_ENVIRONMENT),
      .formats = FORMATS_RESULT,
      .exits = {{HF_CLI_EXIT_OK, "stopped by a signal"},
                {HF_CLI_EXIT_FAILED, NULL},
@@ -60,7 +61,8 @@ static const hf_cli_command command_table[] = {
          "started again whenever it ends. A PROGRAM that ends in .c is compiled first, with cc "
          "against the library that holdfast is installed with (HF_CC_FLAGS says otherwise), and "
          "again whenever the file changes. While it serves, verbs that are used in this folder or "
-         "below it find the server and need no token.",
+         "below it find the server and need no token. It prints a link that logs a browser in to "
+         "the console, once and within ten minutes.",
      .example = "holdfast dev ./worker",
      .args = {{"PROGRAM", NULL, true}, {"ARGUMENT", NULL, true}},
      .many = true,

@@ -32,6 +32,7 @@ static const remedy_row remedies[] = {
     {"overloaded", "Try again after the time in Retry-After."},
     {"no_owner", "Try again after the time in Retry-After."},
     {"draining", "Try again: another server, or this one after its restart."},
+    {"console_header_missing", "Send X-Holdfast-Console: 1."},
     {"host_not_allowed", "Name the host with --allow-host."},
     {"origin_not_allowed", "Requests of browsers must come from this server's own pages."},
 };
@@ -157,6 +158,8 @@ hf_plane hf_api_plane(const hf_api *api)
     path = hf_http_request_path(api->request);
     if (hf_slice_starts(path, HF_SLICE("/api/worker/")))
         return HF_PLANE_WORKER;
+    if (hf_slice_starts(path, HF_SLICE("/console/api/")))
+        return HF_PLANE_CONSOLE;
     return hf_slice_starts(path, HF_SLICE("/api/")) ? HF_PLANE_CONTROL : HF_PLANE_OPEN;
 }
 

@@ -278,20 +278,14 @@ hf_status hf_auth_tokens_set(hf_auth *auth, const hf_auth_token *tokens, size_t 
 
 /* ---- checking */
 
-static hf_status token_check(hf_auth *auth, const hf_http_request *request, int64_t wall_us,
+hf_status hf_auth_token_find(hf_auth *auth, hf_slice token, int64_t wall_us,
                              hf_principal *out_principal, hf_err *err)
 {
     uint8_t digest[HF_SHA256_BYTES];
     const auth_entry *entry;
-    hf_slice value;
     bool good = false;
-    hf_status st;
+    hf_status st = hf_sha256_digest(auth->sha, token, digest, err);
 
-    if (!hf_http_request_field(request, "authorization", &value) || value.len < 8 ||
-        !hf_slice_equal(hf_slice_from(value.ptr, 7), HF_SLICE("Bearer ")))
-        return hf_err_set(err, HF_DENIED, "send a token: Authorization: Bearer TOKEN");
-    value = hf_slice_trim(hf_slice_from(value.ptr + 7, value.len - 7));
-    st = hf_sha256_digest(auth->sha, value, digest, err);
     if (st)
         return st;
     hf_mutex_lock(&auth->mutex);
@@ -302,6 +296,18 @@ static hf_status token_check(hf_auth *auth, const hf_http_request *request, int6
     }
     hf_mutex_unlock(&auth->mutex);
     return good ? HF_OK : hf_err_set(err, HF_DENIED, "the token is unknown, expired or revoked");
+}
+
+static hf_status token_check(hf_auth *auth, const hf_http_request *request, int64_t wall_us,
+                             hf_principal *out_principal, hf_err *err)
+{
+    hf_slice value;
+
+    if (!hf_http_request_field(request, "authorization", &value) || value.len < 8 ||
+        !hf_slice_equal(hf_slice_from(value.ptr, 7), HF_SLICE("Bearer ")))
+        return hf_err_set(err, HF_DENIED, "send a token: Authorization: Bearer TOKEN");
+    value = hf_slice_trim(hf_slice_from(value.ptr + 7, value.len - 7));
+    return hf_auth_token_find(auth, value, wall_us, out_principal, err);
 }
 
 static hf_status signature_check(hf_auth *auth, const hf_http_request *request, int64_t wall_us,
@@ -394,6 +400,25 @@ bool hf_auth_knows(hf_auth *auth, const char *id, int64_t wall_us)
 
         found = strcmp(entry->principal.id, id) == 0 &&
                 (!entry->expires_us || entry->expires_us > wall_us);
+    }
+    hf_mutex_unlock(&auth->mutex);
+    return found;
+}
+
+bool hf_auth_principal(hf_auth *auth, const char *id, hf_principal *out_principal)
+{
+    bool found = false;
+    size_t at = 0;
+    hf_slice digest;
+    void *value;
+
+    hf_mutex_lock(&auth->mutex);
+    while (!found && hf_map_next(auth->tokens, &at, &digest, &value)) {
+        const auth_entry *entry = value;
+
+        found = strcmp(entry->principal.id, id) == 0;
+        if (found)
+            *out_principal = entry->principal;
     }
     hf_mutex_unlock(&auth->mutex);
     return found;

@@ -39,10 +39,10 @@ enum { HF_CERTIFICATE_NAME_SIZE = HF_AUTH_ID_SIZE - 3 };
 /* Who was recognised; copied out, so that a token may be revoked meanwhile. */
 typedef struct hf_principal {
     hf_role role;
-    const char *method;                   /* "none", "token", "signature" */
-    bool revocable;                       /* it is a token, and id its id */
-    char id[HF_AUTH_ID_SIZE];             /* of the token; "anonymous" */
-    char label[HF_AUTH_LABEL_SIZE];       /* for people */
+    const char *method;             /* "none", "token", "signature", "certificate", "session" */
+    bool revocable;                 /* it is a token, and id its id */
+    char id[HF_AUTH_ID_SIZE];       /* of the token; "anonymous" */
+    char label[HF_AUTH_LABEL_SIZE]; /* for people */
     char namespaces[HF_AUTH_SPACES_SIZE]; /* "*" or names separated by commas */
 } hf_principal;
 
@@ -97,6 +97,13 @@ bool hf_auth_ended(hf_auth *auth, const hf_principal *principal, int64_t wall_us
 /* Whether a token that was there when this was asked last has gone or has come to its end. Any
    thread. */
 bool hf_auth_lost(hf_auth *auth, int64_t wall_us);
+
+/* Whose token it is; the loop's thread. HF_DENIED: nobody's that may still be used. */
+HF_NODISCARD hf_status hf_auth_token_find(hf_auth *auth, hf_slice token, int64_t wall_us,
+                                          hf_principal *out_principal, hf_err *err);
+
+/* The principal of the token with this id; false: there is none. Any thread. */
+bool hf_auth_principal(hf_auth *auth, const char *id, hf_principal *out_principal);
 
 /* Recognises who sent the request, by its head and for signatures by its body; the loop's thread.
    HF_DENIED with a sentence that is safe to show. */

@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "server/cookie.h"
 #include "server/server_impl.h"
+#include "server/session.h"
 
 /* ---- hosts and origins: a page in the operator's browser must not reach a server on loopback */
 
@@ -74,15 +76,54 @@ static bool origin_check(hf_api *api)
 
 /* ---- credential and role */
 
+/* Browsers may carry a session where people work, and only there. */
+static bool session_sent(const hf_api *api, hf_slice *out_secret)
+{
+    hf_plane plane = api->route->plane;
+    hf_slice credential;
+
+    return hf_auth_driver_of(api->server->auth) != HF_AUTH_NONE &&
+           (plane == HF_PLANE_CONTROL || plane == HF_PLANE_CONSOLE ||
+            plane == HF_PLANE_DISCOVERY) &&
+           !hf_http_request_field(api->request, "authorization", &credential) &&
+           !hf_http_request_field(api->request, "x-signature", &credential) &&
+           hf_cookie_read(api->server, api->request, out_secret);
+}
+
+/* A browser sends its cookie with whatever a page makes it send: what changes something must carry
+   a header as well, which pages of other sites cannot add. */
+static bool session_check(hf_api *api, hf_slice secret)
+{
+    hf_server *server = api->server;
+    int64_t now_us = hf_clock_real_us(server->clock);
+    hf_slice said;
+
+    if (!hf_session_find(server->sessions, secret, now_us, &api->principal) ||
+        hf_auth_ended(server->auth, &api->principal, now_us)) {
+        hf_api_error(api, 401, "unauthenticated", "The session is over. Log in again.");
+        return false;
+    }
+    if (api->request->method == HF_HTTP_GET || api->request->method == HF_HTTP_HEAD ||
+        hf_http_request_field(api->request, "x-holdfast-console", &said))
+        return true;
+    hf_api_error(api, 403, "console_header_missing",
+                 "A request of a browser that changes something needs the header "
+                 "X-Holdfast-Console: 1.");
+    return false;
+}
+
 static bool credential_check(hf_api *api)
 {
     hf_server *server = api->server;
+    hf_slice secret;
     hf_err err = {0};
     hf_status st;
 
     if (server->options.tls_client_roles && api->subject[0] &&
         hf_auth_certificate(server->options.tls_client_roles, api->subject, &api->principal))
         return true;
+    if (session_sent(api, &secret))
+        return session_check(api, secret);
     st = hf_auth_check(server->auth, api->request, hf_clock_real_us(server->clock), &api->principal,
                        &err);
 
@@ -180,6 +221,7 @@ static bool version_check(hf_api *api)
     case HF_PLANE_OPEN:
     case HF_PLANE_DISCOVERY:
     case HF_PLANE_WEBHOOK:
+    case HF_PLANE_CONSOLE:
         break;
     }
     return true;

@@ -321,6 +321,7 @@ static const char *plane_text(const hf_route *route)
         return "any role";
     case HF_PLANE_CONTROL:
     case HF_PLANE_WORKER:
+    case HF_PLANE_CONSOLE:
         break;
     case HF_PLANE_WEBHOOK:
         return "webhook";

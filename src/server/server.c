@@ -17,6 +17,7 @@
 #include "server/quota.h"
 #include "server/recall.h"
 #include "server/server_impl.h"
+#include "server/session.h"
 #include "server/storage.h"
 #include "server/presence.h"
 #include "server/sweep.h"
@@ -58,6 +59,12 @@ static void reply_dress(hf_api *api)
     if (plane == HF_PLANE_CONTROL)
         hf_http_reply_field(&api->reply, HF_CONTROL_PLANE_HEADER,
                             HF_SLICE(HF_CONTROL_PLANE_VERSION));
+    if (plane == HF_PLANE_CONSOLE) {
+        hf_http_reply_field(&api->reply, "Content-Security-Policy",
+                            HF_SLICE("default-src 'none'; frame-ancestors 'none'"));
+        hf_http_reply_field(&api->reply, "Referrer-Policy", HF_SLICE("no-referrer"));
+        hf_http_reply_field(&api->reply, "Cross-Origin-Resource-Policy", HF_SLICE("same-origin"));
+    }
     if (plane == HF_PLANE_WORKER)
         hf_http_reply_field(&api->reply, HF_WORKER_PROTOCOL_HEADER,
                             HF_SLICE(HF_WORKER_PROTOCOL_TEXT));
@@ -599,6 +606,8 @@ hf_status hf_server_open(const hf_server_options *options, hf_server **out_serve
     if (!st)
         st = hf_auth_new(&options->auth, server->started_us, &server->auth, err);
     if (!st)
+        st = hf_sessions_open(&server->sessions, err);
+    if (!st)
         st = hf_admission_open(&options->admission, &server->admission, err);
     if (!st)
         st = hf_quotas_open(options->runs_max, options->bytes_max, &server->quotas, err);
@@ -684,6 +693,7 @@ void hf_server_close(hf_server *server)
     if (server->engine)
         hf_waits_stop(server->engine, false);
     hf_http_close(server->http);
+    hf_sessions_close(server->sessions);
     hf_quotas_close(server->quotas);
     hf_admission_close(server->admission);
     hf_map_int_free(server->polls);

@@ -12,6 +12,7 @@
 #include "http/http.h"
 #include "server/admission.h"
 #include "server/auth.h"
+#include "server/session.h"
 #include "server/webhook.h"
 
 typedef struct hf_server hf_server;
@@ -25,8 +26,11 @@ typedef struct hf_server_options {
     const char *storage; /* directory for payloads outside of messages; NULL: there are none */
     const char *tls_certificate;
     const char *tls_key;
-    const char *tls_client_ca;    /* clients must show a certificate that it signed; or NULL */
-    const char *tls_client_roles; /* "NAME=ROLE,...": who needs no other credential; or NULL */
+    const char *tls_client_ca;     /* clients must show a certificate that it signed; or NULL */
+    const char *tls_client_roles;  /* "NAME=ROLE,...": who needs no other credential; or NULL */
+    const char *store;             /* "sqlite" or "postgres", for people; NULL: not said */
+    const char *environment;       /* what people call it: "production"; NULL: nothing */
+    const char *environment_color; /* of its badge */
     bool insecure;     /* listens beyond loopback without credentials, although that is unwise */
     bool behind_proxy; /* something in front of it speaks TLS */
     int threads;       /* that run handlers which may block; 0: 16 */
@@ -58,6 +62,11 @@ void hf_server_close(hf_server *server); /* NULL is allowed */
 /* Ends what waits or streams for tokens that have gone or come to their end. Called when tokens
    were read anew, and now and then. Any thread. */
 void hf_server_review(hf_server *server);
+
+/* The secret of a link that logs a browser in as the token, once and within ten minutes:
+   URL/console/login?link=SECRET. HF_NOTFOUND: there is no such token. Any thread. */
+HF_NODISCARD hf_status hf_server_login_link(hf_server *server, const char *token_id,
+                                            char out_secret[HF_SESSION_SECRET_SIZE], hf_err *err);
 
 /* Replaces the tokens that are accepted; any thread. */
 HF_NODISCARD hf_status hf_server_tokens_set(hf_server *server, const hf_auth_token *tokens,

@@ -20,7 +20,7 @@ typedef struct process {
     pid_t pid;
     int out;
     int port;
-    char token[64];
+    char token[80];
 } process;
 
 /* Reads lines until one begins with `start`; the rest of it goes to `out_rest`. */
@@ -76,6 +76,18 @@ static process serve_start(char *const *argv)
     process self = serve_again(argv, "");
 
     line_await(self.out, "admin token, shown only now: ", self.token, sizeof(self.token));
+    return self;
+}
+
+/* dev gives a link to the console instead of a token. */
+static process dev_start(char *const *argv)
+{
+    char link[256];
+    process self = serve_again(argv, "");
+
+    line_await(self.out, "console, one login within ten minutes: http", link, sizeof(link));
+    ck_assert_ptr_nonnull(strstr(link, "/console/login?link="));
+    (void)snprintf(self.token, sizeof(self.token), "%.64s", strstr(link, "link=") + 5);
     return self;
 }
 
@@ -277,11 +289,14 @@ START_TEST(dev_looks_after_a_worker)
     char *argv[] = {"holdfast", "dev", "./worker", "--listen", "127.0.0.1:0", NULL};
     process self;
     char counts[256] = "";
+    char path[128];
 
     begin();
     file_write("worker", "#!/bin/sh\necho \"$HF_URL $HF_TOKEN\" >> starts\nexit 3\n");
     ck_assert_int_eq(chmod("worker", 0700), 0);
-    self = serve_start(argv);
+    self = dev_start(argv);
+    (void)snprintf(path, sizeof(path), "/console/login?link=%s", self.token);
+    ck_assert_int_eq(ask(&self, path), 302);
     for (int i = 0; i < 1000 && !strchr(counts, '\n'); i++) {
         struct pollfd nothing = {.fd = -1};
         FILE *file = fopen("starts", "r");
@@ -463,7 +478,7 @@ START_TEST(stops_while_clients_wait)
     char *argv[] = {"holdfast", "serve", "s.db", "--listen", "127.0.0.1:0", NULL};
     process self;
     hf_value body;
-    char token[64];
+    char token[80];
     char path[160];
     int query;
     int update;
@@ -548,7 +563,7 @@ START_TEST(speaks_tls)
     file_write("worker",
                "#!/bin/sh\n[ -s \"$HF_CA_FILE\" ] && echo \"$HF_URL\" >>told\nexec sleep 60\n");
     ck_assert_int_eq(chmod("worker", 0700), 0);
-    self = serve_start(dev);
+    self = dev_start(dev);
     for (int i = 0; i < 3000 && (access("told", F_OK) || access(".holdfast/server.json", F_OK));
          i++)
         (void)poll(NULL, 0, 20);

@@ -171,6 +171,7 @@ static const row plain_rows[] = {
      "{'action':'signal_workflow','idempotency_key':'k','target':{'workflow_id':'none',"
      "'signal_name':'paid'}}",
      422, "instance_not_found", NULL},
+    {HF_ROUTE_LOGIN, "/console/api/login", "{'token':'x'}", 409, "login_not_needed", NULL},
     {HF_ROUTE_ATTENTION, "/console/api/attention?limit=0", NULL, 422, "validation_failed", "limit"},
     {HF_ROUTE_FAILURES, "/console/api/failures?since=soon", NULL, 422, "validation_failed",
      "since"},

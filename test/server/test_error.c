@@ -42,6 +42,8 @@ static const struct {
     {HF_ROUTE_POLL_QUERY, 409, "the same"},
     {HF_ROUTE_POLL_VALIDATION, 409, "the same"},
     {HF_ROUTE_ATTEMPT_HEARTBEAT, 409, "the same"},
+    {HF_ROUTE_LOGIN, 401, "tokens: test_console_session.c"},
+    {HF_ROUTE_LOGIN, 403, "the same"},
     {HF_ROUTE_READY, 503, "test_drain.c"},
     {HF_ROUTE_SYSTEM_HEALTH, 503, "a store that cannot be written any more"},
     {HF_ROUTE_QUERY, 429, "as many callers as may wait for workers"},

@@ -1,0 +1,57 @@
+/* session.h: browsers that logged in, and links that log one in. Both are random secrets of which
+   only the digest is kept, in memory: a session ends with its token, after a while without a
+   request, and with the server. A link works once. Any thread. */
+#ifndef HF_SERVER_SESSION_H
+#define HF_SERVER_SESSION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/err.h"
+#include "base/slice.h"
+#include "server/auth.h"
+
+enum {
+    HF_SESSION_SECRET_SIZE = 65,
+    HF_SESSION_MAX = 10000, /* one more, and the oldest is forgotten */
+    HF_SESSION_IDLE_S = 8 * 3600,
+    HF_SESSION_LIFE_S = 7 * 24 * 3600,
+    HF_SESSION_LINK_S = 600
+};
+
+typedef struct hf_sessions hf_sessions;
+
+HF_NODISCARD hf_status hf_sessions_open(hf_sessions **out_sessions, hf_err *err);
+void hf_sessions_close(hf_sessions *sessions); /* NULL is allowed */
+
+/* A session of the principal; `out_secret` is the only copy. */
+HF_NODISCARD hf_status hf_session_begin(hf_sessions *sessions, const hf_principal *principal,
+                                        int64_t wall_us, char out_secret[HF_SESSION_SECRET_SIZE],
+                                        hf_err *err);
+
+/* Whose session it is, which counts as a sign of life; false: there is no such session, or it is
+   over. Whether its token still holds is the caller's to ask (hf_auth_ended). */
+bool hf_session_find(hf_sessions *sessions, hf_slice secret, int64_t wall_us,
+                     hf_principal *out_principal);
+
+/* Forgets it, if it is there. */
+void hf_session_end(hf_sessions *sessions, hf_slice secret);
+
+/* A link that logs its bearer in as the principal, once and soon. */
+HF_NODISCARD hf_status hf_session_link(hf_sessions *sessions, const hf_principal *principal,
+                                       int64_t wall_us, char out_secret[HF_SESSION_SECRET_SIZE],
+                                       hf_err *err);
+
+typedef enum hf_session_link_state {
+    HF_SESSION_LINK_GOOD,
+    HF_SESSION_LINK_USED,
+    HF_SESSION_LINK_EXPIRED,
+    HF_SESSION_LINK_UNKNOWN
+} hf_session_link_state;
+
+/* Uses a link up. */
+hf_session_link_state hf_session_link_use(hf_sessions *sessions, hf_slice secret, int64_t wall_us,
+                                          hf_principal *out_principal);
+
+#endif
