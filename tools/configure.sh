@@ -13,3 +13,4 @@ if ! cmake -S . -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo "$@" >"$
     cat "$folder/configure.log" >&2
     exit 1
 fi
+sed -n 's/^-- \(console: .*\)/\1/p' "$folder/configure.log" >&2 # what was left out

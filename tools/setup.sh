@@ -19,7 +19,9 @@ test=(
     check libjansson-dev                                         # test library; rival in a benchmark
     sqlite3 postgresql valgrind
     curl jq # the worker in shell
+    chromium fonts-inter # the console in a browser
 )
+command -v node >/dev/null || test+=(nodejs)
 
 fail() { echo "setup: $*" >&2; exit 1; }
 

@@ -27,6 +27,11 @@ static bool segment_is_param(hf_slice segment)
     return segment.len > 2 && segment.ptr[0] == '{';
 }
 
+static bool segment_is_rest(hf_slice segment)
+{
+    return hf_slice_equal(segment, HF_SLICE("*"));
+}
+
 bool hf_http_path_fits(const char *pattern, hf_slice path)
 {
     hf_slice wanted = hf_slice_of(pattern);
@@ -38,6 +43,8 @@ bool hf_http_path_fits(const char *pattern, hf_slice path)
     while (segment_take(&wanted, &want)) {
         if (!segment_take(&path, &have))
             return false;
+        if (segment_is_rest(want))
+            return true;
         if (segment_is_param(want) ? have.len == 0 : !hf_slice_equal(want, have))
             return false;
     }
@@ -77,6 +84,23 @@ static hf_status text_decode(hf_mem *mem, hf_slice text, bool plus, hf_slice *ou
     return HF_OK;
 }
 
+/* Segments that stay as they are: no page has two names, so none may lead up. */
+static hf_status rest_check(hf_mem *mem, hf_slice path, hf_err *err)
+{
+    hf_slice have;
+    hf_slice text;
+
+    while (segment_take(&path, &have)) {
+        hf_status st = text_decode(mem, have, false, &text, err);
+
+        if (st)
+            return st;
+        if (hf_slice_equal(text, HF_SLICE(".")) || hf_slice_equal(text, HF_SLICE("..")))
+            return hf_err_set(err, HF_INVALID, "a part of the path is a path itself");
+    }
+    return HF_OK;
+}
+
 hf_status hf_http_path_params(hf_mem *mem, const char *pattern, hf_slice path,
                               hf_http_params *out_params, hf_err *err)
 {
@@ -85,10 +109,14 @@ hf_status hf_http_path_params(hf_mem *mem, const char *pattern, hf_slice path,
     hf_slice have;
 
     *out_params = (hf_http_params){0};
-    while (segment_take(&wanted, &want) && segment_take(&path, &have)) {
+    while (segment_take(&wanted, &want)) {
         hf_slice *value = &out_params->values[out_params->count];
         hf_status st;
 
+        if (segment_is_rest(want))
+            return rest_check(mem, path, err);
+        if (!segment_take(&path, &have))
+            return HF_OK;
         if (!segment_is_param(want))
             continue;
         HF_ASSERT(out_params->count < HF_HTTP_PARAMS_MAX);

@@ -22,7 +22,8 @@ typedef struct hf_http_params {
 } hf_http_params;
 
 /* Whether `path` has the form of `pattern`, "/api/workflows/{id}/signal/{name}", before anything is
-   decoded: as many segments, equal where the pattern is literal, none empty. */
+   decoded: as many segments, equal where the pattern is literal, none empty. A star at the end of
+   the pattern stands for whatever follows, also for nothing. */
 bool hf_http_path_fits(const char *pattern, hf_slice path);
 
 /* Decodes the parts of a fitting path. HF_INVALID for what the rule above refuses; HF_NOMEM. */

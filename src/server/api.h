@@ -40,6 +40,7 @@ typedef struct hf_api {
     void (*resume)(
         struct hf_api *api); /* what a handler thread does instead of the route's handler */
     void *more;              /* its own */
+    bool cached;             /* the handler has said how long the answer may be kept */
 } hf_api;
 
 /* The value of a {part} of the path by its place, NUL behind it. */

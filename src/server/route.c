@@ -37,7 +37,9 @@ const hf_route *hf_route_find(hf_http_method method, hf_slice path, unsigned *ou
 
     *out_methods = 0;
     for (size_t i = 0; i < HF_ROUTES; i++) {
-        if (!hf_http_path_fits(route_table[i].path, path))
+        if (!hf_http_path_fits(route_table[i].path, path) ||
+            (route_table[i].id == HF_ROUTE_PAGE &&
+             hf_slice_starts(path, HF_SLICE("/console/api/"))))
             continue;
         if (route_table[i].method == wanted)
             return &route_table[i];

@@ -55,7 +55,8 @@ static void reply_dress(hf_api *api)
 {
     hf_plane plane = hf_api_plane(api);
 
-    hf_http_reply_field(&api->reply, "Cache-Control", HF_SLICE("no-store"));
+    if (!api->cached)
+        hf_http_reply_field(&api->reply, "Cache-Control", HF_SLICE("no-store"));
     if (plane == HF_PLANE_CONTROL)
         hf_http_reply_field(&api->reply, HF_CONTROL_PLANE_HEADER,
                             HF_SLICE(HF_CONTROL_PLANE_VERSION));

@@ -26,6 +26,9 @@ START_TEST(paths_fit_patterns)
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
         ck_assert_msg(!hf_http_path_fits(pattern, hf_slice_of(wrong[i])), "%s", wrong[i]);
     ck_assert(hf_http_path_fits("/", HF_SLICE("/")));
+    ck_assert(hf_http_path_fits("/a/*", HF_SLICE("/a/")));
+    ck_assert(hf_http_path_fits("/a/*", HF_SLICE("/a/b/c")));
+    ck_assert(!hf_http_path_fits("/a/*", HF_SLICE("/a")));
 }
 END_TEST
 

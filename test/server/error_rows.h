@@ -64,6 +64,8 @@ static const hf_play_row plain_setup[] = {
 };
 
 static const row plain_rows[] = {
+    {HF_ROUTE_PAGE, "/console/1/2/3/4/5/6/7/8/9/10/11/12/13/14/15/16/17/18", NULL, 404, "not_found",
+     NULL},
     {HF_ROUTE_NAMESPACE, "/api/namespaces/nowhere", NULL, 404, "namespace_not_found", NULL},
     {HF_ROUTE_NAMESPACE_CREATE, "/api/namespaces", "{'name':'default'}", 422, "validation_failed",
      "name"},

@@ -120,6 +120,8 @@ static const row plain_rows[] = {
     {HF_ROUTE_READY, "/api/ready", NULL, 200, NULL, "status", NULL, ASKS},
     {HF_ROUTE_OPENAPI, "/api/openapi.json", NULL, 200, NULL, "openapi paths info", NULL, ASKS},
     {HF_ROUTE_METRICS, "/metrics", NULL, 200, NULL, NULL, NULL, ASKS},
+    {HF_ROUTE_PAGE_ROOT, "/console", NULL, 302, NULL, NULL, NULL, ASKS},
+    {HF_ROUTE_PAGE, "/console/runs/a%2Fb/steps", NULL, 200, NULL, NULL, NULL, ASKS},
     {HF_ROUTE_CLUSTER, "/api/cluster/info", NULL, 200, "server-info",
      "server_id version default_namespace capabilities control_plane worker_protocol", NULL, ASKS},
     {HF_ROUTE_NAMESPACE_CREATE, "/api/namespaces", "{'name':'shop'}", 201, "namespace", "name",

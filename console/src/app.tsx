@@ -1,0 +1,75 @@
+// The console: starts, finds out who is here, and shows the page that the address names.
+import { render } from "preact";
+import "./css/tokens.css";
+import "./css/base.css";
+import "./css/more.css";
+import "./css/run.css";
+import { Frame, PAGES } from "./frame";
+import { loggedOut, Refusal } from "./lib/api";
+import "./lib/prefs";
+import { go, href, path, start } from "./lib/router";
+import { has, known, me, whoAmI } from "./lib/session";
+import { Attention } from "./screens/attention";
+import { Login } from "./screens/login";
+import { Button, Empty, PageHead } from "./ui/basic";
+import { Dialogs } from "./ui/dialog";
+import { signal } from "@preact/signals";
+import type { ComponentType } from "preact";
+
+/** The screens by the first part of the address. A screen reads the rest of it itself. */
+const SCREENS: Record<string, ComponentType> = {
+  attention: Attention,
+};
+
+function Missing({ name }: { name: string }) {
+  return (
+    <>
+      <PageHead title="No such page" />
+      <section class="card">
+        <Empty title={`There is no page ${name}.`}>
+          <Button onClick={() => go(href(["overview"]))}>Go to the overview</Button>
+        </Empty>
+      </section>
+    </>
+  );
+}
+
+const fault = signal<string | null>(null);
+
+function App() {
+  if (fault.value !== null)
+    return (
+      <main class="solo plain" id="main">
+        <div class="login card">
+          <Empty title="The server cannot be reached.">
+            <p class="d">{fault.value} It is tried again every few seconds.</p>
+          </Empty>
+        </div>
+      </main>
+    );
+  if (!known.value) return null;
+  if (!me.value || loggedOut.value !== null) return <Login />;
+  const name = path.value[0] ?? "overview";
+  const Screen = SCREENS[name];
+  const page = PAGES.find((one) => one.name === name);
+  return (
+    <>
+      <Frame>{Screen && (!page?.needs || has(page.needs)) ? <Screen /> : <Missing name={name} />}</Frame>
+      <Dialogs />
+    </>
+  );
+}
+
+async function begin() {
+  try {
+    await whoAmI();
+    fault.value = null;
+  } catch (error) {
+    fault.value = error instanceof Refusal ? error.message : String(error);
+    setTimeout(begin, 3000);
+  }
+}
+
+start();
+render(<App />, document.getElementById("app")!);
+void begin();

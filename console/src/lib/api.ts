@@ -1,0 +1,95 @@
+// Asking the server. The browser's session is a cookie that scripts cannot read; what changes something carries a header that
+// other sites cannot send. Errors are the published ones.
+import { signal } from "@preact/signals";
+import { parse, stringify, type Json } from "./json";
+import { base, query, root, type Query } from "./router";
+
+export type Fields = Record<string, string[]>;
+
+export class Refusal extends Error {
+  constructor(
+    readonly status: number,
+    readonly reason: string,
+    message: string,
+    readonly remediation: string | null = null,
+    readonly fields: Fields = {},
+  ) {
+    super(message);
+  }
+}
+
+/** Nobody is logged in, or not any more; the sentence says why. null: somebody is. */
+export const loggedOut = signal<string | null>(null);
+/** The server could not be reached when it was asked last. */
+export const unreachable = signal(false);
+
+/** The namespace that the address names. */
+export function namespace(): string {
+  return query.peek().get("namespace") ?? "default";
+}
+
+/** An address below /console/api/ ("runs/a-1") or, with a slash in front, of the published API ("/api/workflows"). */
+export function address(where: string, values: Query = {}): string {
+  const url = where.startsWith("/") ? new URL(where.slice(1), root) : new URL("api/" + where, base);
+  for (const [name, value] of Object.entries(values))
+    if (value !== null && value !== undefined && value !== "") url.searchParams.set(name, String(value));
+  return url.href;
+}
+
+/** Parts of an address, encoded: at`runs/${id}/spans`. */
+export function at(strings: TemplateStringsArray, ...ids: (string | number)[]): string {
+  return strings.reduce((text, part, i) => text + encodeURIComponent(String(ids[i - 1])) + part);
+}
+
+/** A token of the one who logged in, while the server has no sessions for browsers; it is kept nowhere. */
+export const bearer = signal("");
+
+export function headers(): Record<string, string> {
+  const own: Record<string, string> = bearer.peek() ? { Authorization: "Bearer " + bearer.peek() } : {};
+  return { ...own, "X-Namespace": namespace(), "X-Durable-Workflow-Control-Plane-Version": "2", "X-Holdfast-Console": "1" };
+}
+
+async function answer(response: Response): Promise<Json> {
+  const text = await response.text();
+  let body: Json = null;
+  try {
+    body = text ? parse(text) : null;
+  } catch {
+    body = null;
+  }
+  if (response.ok) return body;
+  const said = (body ?? {}) as Record<string, Json>;
+  const refusal = new Refusal(
+    response.status,
+    String(said.reason ?? "http_" + response.status),
+    String(said.message ?? `The server answered ${response.status}.`),
+    said.remediation ? String(said.remediation) : null,
+    (said.validation_errors ?? {}) as Fields,
+  );
+  if (response.status === 401) loggedOut.value ??= refusal.message;
+  throw refusal;
+}
+
+export async function ask<T = any>(method: string, where: string, values: Query = {}, body?: unknown, signal?: AbortSignal): Promise<T> {
+  let response: Response;
+  try {
+    response = await fetch(address(where, values), {
+      method,
+      headers: body === undefined ? headers() : { ...headers(), "Content-Type": "application/json" },
+      body: body === undefined ? undefined : stringify(body as Json),
+      credentials: "same-origin",
+      signal,
+    });
+  } catch (fault) {
+    if (signal?.aborted) throw fault;
+    unreachable.value = true;
+    throw new Refusal(0, "unreachable", "The server cannot be reached.");
+  }
+  unreachable.value = false;
+  return (await answer(response)) as T;
+}
+
+export const get = <T = any>(where: string, values: Query = {}, signal?: AbortSignal) => ask<T>("GET", where, values, undefined, signal);
+export const post = <T = any>(where: string, body: unknown = {}, values: Query = {}) => ask<T>("POST", where, values, body);
+export const put = <T = any>(where: string, body: unknown = {}) => ask<T>("PUT", where, {}, body);
+export const remove = <T = any>(where: string, values: Query = {}) => ask<T>("DELETE", where, values);

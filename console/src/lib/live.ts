@@ -1,0 +1,261 @@
+// What is shown, kept true. One stream a tab says which topics may have changed; what is shown of them is asked again. A proxy
+// that swallows streams is noticed, and the same is asked for in long polls; a server without either is asked now and then.
+import { computed, effect, signal } from "@preact/signals";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { address, get, headers, loggedOut, namespace, Refusal, unreachable } from "./api";
+import { now } from "./format";
+import { live } from "./prefs";
+import { query } from "./router";
+import { has, me } from "./session";
+
+type State = "live" | "connecting" | "waiting" | "paused" | "polling";
+
+const state = signal<State>("connecting");
+const retryAt = signal(0);
+export const lastChange = signal<{ id: number; at: number } | null>(null);
+
+const hidden = signal(document.hidden);
+document.addEventListener("visibilitychange", () => (hidden.value = document.hidden));
+
+/** The words beside the dot. */
+export const liveWord = computed(() => {
+  if (live.value === "off") return "paused";
+  if (unreachable.value || state.value === "waiting") {
+    const seconds = Math.max(0, Math.ceil((retryAt.value - now.value) / 1000));
+    return seconds ? `reconnecting in ${seconds}\u00a0s` : "reconnecting";
+  }
+  return state.value === "connecting" ? "connecting" : "live";
+});
+/** The server cannot be reached: commands are not offered meanwhile. */
+export const offline = computed(() => unreachable.value || state.value === "waiting");
+
+// ---- who listens
+
+interface Listener {
+  topics: string[];
+  changed: (message: any) => void;
+}
+const listeners = new Set<Listener>();
+const wanted = signal("");
+let regather = 0;
+
+function gather() {
+  clearTimeout(regather);
+  regather = window.setTimeout(() => {
+    wanted.value = [...new Set([...listeners].flatMap((l) => l.topics))].sort().join(",");
+  }, 30);
+}
+
+function tell(topics: string[], message: any) {
+  for (const listener of [...listeners])
+    if (listener.topics.some((topic) => topics.includes(topic) || topics.includes(topic.split("/")[0]!))) listener.changed(message);
+}
+
+const everything = () => wanted.peek().split(",");
+
+// ---- the connection
+
+const SILENT_MS = 6000; // a stream that has not said hello by then is swallowed somewhere
+const BEAT_MS = 40000; // and one that says nothing for so long is dead: a comment comes every 15 s
+const SLOW_MS = 10000;
+let swallowed = false;
+let lastId: number | null = null;
+
+const pause = (ms: number, stop: AbortSignal) =>
+  new Promise<void>((done) => {
+    const timer = setTimeout(done, ms);
+    stop.addEventListener("abort", () => (clearTimeout(timer), done()), { once: true });
+  });
+
+function arrived(event: string, data: any, id: number | null) {
+  if (id !== null) lastId = id;
+  if (event === "hello") {
+    if (typeof data.id === "number") lastId ??= data.id;
+    state.value = "live";
+  } else if (event === "change") {
+    lastChange.value = { id: id ?? 0, at: Date.now() };
+    tell(data.topics ?? [], data);
+  } else if (event === "error") {
+    if (data.reason === "unauthenticated") loggedOut.value = data.message;
+    throw new Refusal(0, data.reason ?? "stream", data.message ?? "The stream ended.");
+  }
+}
+
+async function stream(topics: string, stop: AbortSignal) {
+  const inner = new AbortController();
+  const end = () => inner.abort();
+  let timer = window.setTimeout(() => ((swallowed = true), end()), SILENT_MS);
+  stop.addEventListener("abort", end, { once: true });
+  try {
+    const response = await fetch(address("stream", { topics, after: lastId }), {
+      headers: { ...headers(), Accept: "text/event-stream" },
+      signal: inner.signal,
+    });
+    if (response.status === 401) loggedOut.value ??= "";
+    if (!response.ok || !response.body) throw new Refusal(response.status, "stream", "no stream");
+    unreachable.value = false;
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    let rest = "";
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) return;
+      clearTimeout(timer);
+      timer = window.setTimeout(end, BEAT_MS);
+      rest += value;
+      const messages = rest.split(/\r?\n\r?\n/);
+      rest = messages.pop()!;
+      for (const message of messages) {
+        let event = "message";
+        let data = "";
+        let id: number | null = null;
+        for (const line of message.split(/\r?\n/)) {
+          if (line.startsWith("event:")) event = line.slice(6).trim();
+          else if (line.startsWith("data:")) data += line.slice(5).trim();
+          else if (line.startsWith("id:")) id = Number(line.slice(3).trim());
+        }
+        if (data) arrived(event, JSON.parse(data), id);
+      }
+    }
+  } finally {
+    clearTimeout(timer);
+    stop.removeEventListener("abort", end);
+    inner.abort();
+  }
+}
+
+async function longPoll(topics: string, stop: AbortSignal) {
+  const answer = await get("changes", { topics, after: lastId, wait_timeout_seconds: 20 }, stop);
+  state.value = "live";
+  if (answer.changed?.length) arrived("change", { ...answer, topics: answer.changed }, answer.id);
+  lastId = answer.id;
+}
+
+async function run(topics: string, stop: AbortSignal) {
+  let failures = 0;
+  while (!stop.aborted) {
+    const began = Date.now();
+    try {
+      if (!has("stream")) {
+        state.value = unreachable.peek() ? "waiting" : "live";
+        retryAt.value = Date.now() + SLOW_MS;
+        await pause(SLOW_MS, stop);
+        if (!stop.aborted) tell(everything(), {});
+        continue;
+      }
+      if (swallowed) await longPoll(topics, stop);
+      else await stream(topics, stop);
+    } catch (fault) {
+      if (stop.aborted) return;
+      if (swallowed && !(fault instanceof Refusal)) continue; // tried the other way at once
+      failures++;
+    }
+    if (stop.aborted || loggedOut.peek() !== null) return;
+    if (swallowed && failures === 0) continue;
+    if (Date.now() - began > 30000) failures = 1;
+    const wait = Math.min(30000, 500 * 2 ** Math.min(failures, 6));
+    state.value = "waiting";
+    retryAt.value = Date.now() + wait;
+    await pause(wait, stop);
+  }
+}
+
+effect(() => {
+  const topics = wanted.value;
+  const on = topics !== "" && live.value === "on" && !hidden.value && me.value !== null;
+  query.value.get("namespace");
+  if (!on) return;
+  const stop = new AbortController();
+  void run(topics, stop.signal);
+  return () => stop.abort();
+});
+
+/** Hears of changes of topics as long as the component is there. */
+export function useTopics(topics: string[], changed: (message: any) => void) {
+  const hear = useRef(changed);
+  hear.current = changed;
+  const key = topics.join(",");
+  useEffect(() => {
+    const listener: Listener = { topics, changed: (message) => hear.current(message) };
+    listeners.add(listener);
+    gather();
+    return () => {
+      listeners.delete(listener);
+      gather();
+    };
+  }, [key]);
+}
+
+export interface Data<T> {
+  data: T | null; // the newest there is; old while new is on its way
+  fault: Refusal | null; // why the last question was not answered
+  loading: boolean; // nothing is there yet
+  slow: boolean; // and that has taken so long that bones are shown
+  at: number | null; // when `data` came
+  again: () => void;
+}
+
+/** Asks, and asks again when one of the topics changed. `key` names what is asked: another key is another thing; null: nothing. */
+export function useData<T>(key: string | null, fetch: (stop: AbortSignal) => Promise<T>, topics: string[] = []): Data<T> {
+  const space = namespace();
+  const whole = key === null ? null : space + " " + key;
+  const [shown, show] = useState<{ key: string | null; data: T | null; fault: Refusal | null; at: number | null }>({
+    key: null,
+    data: null,
+    fault: null,
+    at: null,
+  });
+  const [slow, setSlow] = useState(false);
+  const asking = useRef({ busy: false, again: false, fetch, key: whole });
+  asking.current.fetch = fetch;
+  asking.current.key = whole;
+
+  const again = useMemo(
+    () => async () => {
+      const self = asking.current;
+      if (self.key === null) return;
+      if (self.busy) {
+        self.again = true;
+        return;
+      }
+      self.busy = true;
+      do {
+        self.again = false;
+        const asked: string | null = self.key;
+        try {
+          const data = await self.fetch(new AbortController().signal);
+          if (self.key === asked) show({ key: asked, data, fault: null, at: Date.now() });
+        } catch (fault) {
+          const refusal = fault instanceof Refusal ? fault : new Refusal(0, "page", String(fault));
+          if (!(fault instanceof Refusal)) console.error(fault);
+          if (self.key === asked) show((was) => ({ key: asked, data: was.key === asked ? was.data : null, fault: refusal, at: was.at }));
+        }
+        if (self.key !== asked) self.again = self.key !== null;
+        else if (self.again) await new Promise((done) => setTimeout(done, 300)); // a burst of changes is one question
+      } while (self.again);
+      self.busy = false;
+    },
+    [],
+  );
+
+  useEffect(() => {
+    setSlow(false);
+    if (whole === null) return;
+    const timer = setTimeout(() => setSlow(true), 200);
+    void again();
+    return () => clearTimeout(timer);
+  }, [whole]);
+  useTopics(whole === null ? [] : topics, () => void again());
+  const fresh = shown.key === whole;
+  return {
+    data: shown.data,
+    fault: fresh ? shown.fault : null,
+    loading: !shown.data && !(fresh && shown.fault),
+    slow: slow && !shown.data && !shown.fault,
+    at: shown.at,
+    again,
+  };
+}
+
+addEventListener("focus", () => {
+  if (!has("stream") && live.peek() === "on" && wanted.peek()) tell(everything(), {});
+});

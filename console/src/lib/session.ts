@@ -1,0 +1,75 @@
+// Who is here, and what they may do.
+import { computed, signal } from "@preact/signals";
+import { bearer, get, loggedOut, post, Refusal } from "./api";
+import { moment, now, skew } from "./format";
+
+export interface Me {
+  principal: { id: string; label: string; role: string; method: string };
+  can: { read: boolean; operate: boolean; administer: boolean };
+  namespaces: string[];
+  namespace: string;
+  server: { version: string; started_at: string; time: string; store: string; auth: string };
+  environment: { name: string; color: string } | null;
+  features: string[];
+}
+
+export const me = signal<Me | null>(null);
+/** The first answer is in: show the page, or the login. */
+export const known = signal(false);
+export const can = computed(() => me.value?.can ?? { read: false, operate: false, administer: false });
+
+/** Why a button that changes something is not for this person; undefined when it is. */
+export const readOnly = computed(() =>
+  me.value && !me.value.can.operate ? `The role ${me.value.principal.role} cannot change anything; it takes operator.` : undefined,
+);
+
+export function has(feature: string): boolean {
+  return me.value?.features.includes(feature) ?? false;
+}
+
+function arrived(answer: Me) {
+  const there = moment(answer.server.time);
+  if (there !== null) {
+    skew.value = there - Date.now();
+    now.value = there;
+  }
+  me.value = answer;
+  loggedOut.value = null;
+}
+
+export async function whoAmI() {
+  try {
+    arrived(await get<Me>("me"));
+  } catch (fault) {
+    if (fault instanceof Refusal && (fault.status === 401 || fault.status === 404)) loggedOut.value = "";
+    else throw fault;
+  } finally {
+    known.value = true;
+  }
+}
+
+export async function login(token: string) {
+  try {
+    arrived(await post<Me>("login", { token: token.trim() }));
+  } catch (fault) {
+    if (!(fault instanceof Refusal) || (fault.status !== 404 && fault.status !== 405)) throw fault;
+    bearer.value = token.trim();
+    const answer = await get("/api/namespaces");
+    arrived({
+      principal: { id: "", label: "", role: "operator", method: "token" },
+      can: { read: true, operate: true, administer: false },
+      namespaces: answer.namespaces.map((one: { name: string }) => one.name),
+      namespace: "default",
+      server: { version: "", started_at: "", time: "", store: "", auth: "token" },
+      environment: null,
+      features: [],
+    });
+  }
+}
+
+export async function logout() {
+  if (bearer.value) bearer.value = "";
+  else await post("logout");
+  me.value = null;
+  loggedOut.value = "";
+}
