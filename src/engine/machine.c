@@ -82,8 +82,8 @@ void hf_machine_later(hf_core *core, live_run *run, int64_t due_us)
 {
     const core_alarm due = {.kind = CORE_ALARM_STEP, .run = run->key, .key = -run->key};
 
-    if (hf_core_alarm_move(core, &due, due_us))
-        hf_core_remove(core, run);
+    hf_core_remove(core, run); /* which takes alarms back that would stand for it */
+    (void)hf_core_alarm_move(core, &due, due_us);
 }
 
 void hf_machine_dispatch(hf_core *core, live_run *run)
