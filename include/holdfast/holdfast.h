@@ -138,9 +138,12 @@ typedef struct hf_child_opts {
     const char *summary;
     hf_ms execution_timeout; /* over all runs of the child */
     hf_ms run_timeout;       /* of one run */
-    int max_attempts;
+    int max_attempts;        /* runs that fail are followed by others; 0: not; -1: no limit */
     hf_close_policy on_parent_close;
     const hf_error **err; /* as for activities */
+    const hf_ms *backoff; /* NULL: at once; the last repeats. The next run begins that much later */
+    size_t backoff_n;
+    const char *no_retry_on; /* failure types, as for activities */
 } hf_child_opts;
 
 typedef struct hf_wait_opts {

@@ -91,7 +91,7 @@ static hf_status start_copy(hf_copy *copy, size_t part, size_t at, int64_t copie
         HF_KEY_WORKFLOW_LINK_ID, HF_KEY_AVAILABLE_AT,
         /* a fork is nobody's child */
         HF_KEY_PARENT_WORKFLOW_INSTANCE_ID, HF_KEY_PARENT_WORKFLOW_RUN_ID, HF_KEY_PARENT_SEQUENCE,
-        HF_KEY_CHILD_CALL_ID, HF_KEY_RETRY_ATTEMPT, HF_KEY_CORRELATION_KEY};
+        HF_KEY_CHILD_CALL_ID, HF_KEY_RETRY_ATTEMPT, HF_KEY_RETRY_POLICY, HF_KEY_CORRELATION_KEY};
     enum { OWN_SKIPS = 10 };
     hf_event_builder *events = hf_unit_events(copy->unit, part);
     hf_status st = event_copy(copy, part, &copy->events[at], copy->events[at].time_us, skips,

@@ -81,6 +81,7 @@ typedef struct hf_decide_run {
     int64_t definition;            /* HF_NONE: unknown */
     int64_t execution_deadline_us; /* HF_NONE: none, both */
     int64_t run_deadline_us;
+    int64_t begins_us;        /* its first turn is not taken before; 0: at once */
     int64_t parent_run;       /* HF_NONE: it is nobody's child */
     hf_child_call_info call;  /* of a child */
     const hf_open_work *open; /* before this unit */
@@ -96,6 +97,7 @@ typedef struct hf_decide_run {
     hf_slice memo;
     hf_slice attributes;
     hf_slice compatibility;
+    hf_slice retry_policy; /* of a child; children of programs before it was recorded have none */
     hf_decision_payload input; /* known where the run may be retried */
     bool cancel_asked; /* its code was asked to clean up and end; by which command, and why */
     hf_ulid cancel_command;
@@ -296,6 +298,7 @@ typedef struct hf_child_end {
     hf_run_status status;
     hf_closed_reason reason;
     int64_t closed_us;
+    int64_t pause_ms; /* before this run of a child that is tried again */
     hf_decision_payload output;
     hf_slice failure_type; /* ptr NULL: none, all three */
     hf_slice message;

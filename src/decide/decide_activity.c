@@ -5,9 +5,8 @@
 #include "decide/decide_impl.h"
 #include "model/policy.h"
 
-/* What the call says wins over what the definition says. Lists live in the unit's arena. */
-static hf_status policy_merge(hf_decide *decide, const hf_decision_activity *call,
-                              hf_retry_policy *policy, hf_err *err)
+hf_status hf_decide_policy(hf_decide *decide, const hf_decision_retry *call,
+                           hf_retry_policy *policy, hf_err *err)
 {
     hf_mem *mem = hf_unit_mem(decide->unit);
 
@@ -15,14 +14,6 @@ static hf_status policy_merge(hf_decide *decide, const hf_decision_activity *cal
         policy->max_attempts = call->max_attempts;
     else if (call->max_attempts < 0)
         policy->max_attempts = 0;
-    if (call->start_to_close_us)
-        policy->start_to_close_ms = call->start_to_close_us / 1000;
-    if (call->schedule_to_start_us)
-        policy->schedule_to_start_ms = call->schedule_to_start_us / 1000;
-    if (call->schedule_to_close_us)
-        policy->schedule_to_close_ms = call->schedule_to_close_us / 1000;
-    if (call->heartbeat_us)
-        policy->heartbeat_ms = call->heartbeat_us / 1000;
     if (call->backoff_count) {
         int64_t *ms = hf_mem_array(mem, call->backoff_count, sizeof(*ms));
 
@@ -41,6 +32,21 @@ static hf_status policy_merge(hf_decide *decide, const hf_decision_activity *cal
             return st;
     }
     return hf_retry_check(policy, err);
+}
+
+/* What the call says wins over what the definition says. */
+static hf_status policy_merge(hf_decide *decide, const hf_decision_activity *call,
+                              hf_retry_policy *policy, hf_err *err)
+{
+    if (call->start_to_close_us)
+        policy->start_to_close_ms = call->start_to_close_us / 1000;
+    if (call->schedule_to_start_us)
+        policy->schedule_to_start_ms = call->schedule_to_start_us / 1000;
+    if (call->schedule_to_close_us)
+        policy->schedule_to_close_ms = call->schedule_to_close_us / 1000;
+    if (call->heartbeat_us)
+        policy->heartbeat_ms = call->heartbeat_us / 1000;
+    return hf_decide_policy(decide, &call->retry, policy, err);
 }
 
 /* The default policy is not written down: it is what an absent snapshot means. */

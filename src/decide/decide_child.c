@@ -9,6 +9,7 @@
 #include "base/value.h"
 #include "commit/shard.h"
 #include "decide/decide_impl.h"
+#include "model/policy.h"
 
 /* An instance id that this unit takes. */
 typedef struct decide_made_id {
@@ -51,19 +52,20 @@ static hf_event_builder *child_event(hf_decide *decide, hf_event_type type,
     return events;
 }
 
-/* The frozen policy of retries, as the contract shows it. */
-static void retry_policy_put(hf_decide *decide, hf_event_builder *events, int64_t max_attempts)
+/* The policy of retries as it is frozen; ptr NULL for a child that is tried once. Without a list of
+   pauses it is tried again at once. */
+static hf_status retry_policy(hf_decide *decide, const hf_decision_retry *call, hf_slice *out_json,
+                              hf_err *err)
 {
-    char *text;
+    static const int64_t at_once[] = {0};
+    hf_retry_policy policy = {.max_attempts = 1, .backoff_ms = at_once, .backoff_count = 1};
+    hf_status st;
 
-    if (max_attempts == 0 || max_attempts == 1)
-        return;
-    text = hf_mem_format(hf_unit_mem(decide->unit), "{\"max_attempts\":%lld}",
-                         max_attempts < 0 ? 0LL : (long long)max_attempts);
-    if (text)
-        hf_event_put_json(events, HF_KEY_RETRY_POLICY, hf_slice_of(text));
-    else
-        hf_unit_row(decide->unit, 0, NULL);
+    *out_json = (hf_slice){0};
+    if (call->max_attempts == 0 || call->max_attempts == 1)
+        return HF_OK;
+    st = hf_decide_policy(decide, call, &policy, err);
+    return st ? st : hf_policy_write(hf_unit_mem(decide->unit), &policy, out_json, err);
 }
 
 void hf_decide_child_started(hf_decide *decide, const hf_child_end *child)
@@ -77,6 +79,8 @@ void hf_decide_child_started(hf_decide *decide, const hf_child_end *child)
                       hf_slice_of(hf_parent_close_policy_text(child->call.policy)));
     if (child->call.attempt > 1)
         hf_event_put_int(events, HF_KEY_RETRY_ATTEMPT, child->call.attempt);
+    if (child->pause_ms)
+        hf_event_put_int(events, HF_KEY_RETRY_BACKOFF_SECONDS, (child->pause_ms + 999) / 1000);
 }
 
 void hf_decide_child_closed(hf_decide *decide, const hf_child_end *end)
@@ -240,7 +244,8 @@ static hf_decide_plan child_plan(const hf_decide *decide, const hf_decision_row 
 }
 
 static void child_begin(hf_decide *decide, const hf_decision_row *row, const hf_decide_type *type,
-                        const hf_child_end *child, int64_t first, const hf_decision_payload *input)
+                        const hf_child_end *child, int64_t first, const hf_decision_payload *input,
+                        hf_slice policy)
 {
     hf_decide_plan plan = child_plan(decide, row, type, child, first);
     const hf_link_row link = {.key = child->link,
@@ -259,12 +264,14 @@ static void child_begin(hf_decide *decide, const hf_decision_row *row, const hf_
 
     hf_event_put_text(events, HF_KEY_PARENT_CLOSE_POLICY,
                       hf_slice_of(hf_parent_close_policy_text(child->call.policy)));
-    retry_policy_put(decide, events, child->call.max_attempts);
+    if (policy.ptr)
+        hf_event_put_json(events, HF_KEY_RETRY_POLICY, policy);
     hf_decide_groups(decide, row);
     hf_decide_child_started(decide, child);
     hf_decide_groups(decide, row);
     hf_decide_row(decide, hf_row_link_new(hf_unit_mem(decide->unit), &link));
     plan.input = input;
+    plan.retry_policy = policy;
     (void)hf_decide_begin(decide, &plan);
 }
 
@@ -279,6 +286,7 @@ hf_status hf_decide_child(hf_decide *decide, const hf_decision_row *row, hf_err 
     hf_decide_type type = {.definition = HF_NONE};
     hf_decision_payload input = row->value;
     hf_slice code = row->name;
+    hf_slice policy = {0};
     hf_child_end child = {.number = 1, .run_us = decide->now_us, .type = row->name};
     bool async = hf_slice_equal(row->name, HF_SLICE(HF_ASYNC_TYPE));
     bool taken = false;
@@ -292,6 +300,8 @@ hf_status hf_decide_child(hf_decide *decide, const hf_decision_row *row, hf_err 
     if (!st && async)
         st = function_find(decide, row, &code, &input, err);
     if (!st)
+        st = retry_policy(decide, &row->child.retry, &policy, err);
+    if (!st)
         st = id_take(decide, child.id, &taken, err);
     if (st)
         return st;
@@ -302,7 +312,7 @@ hf_status hf_decide_child(hf_decide *decide, const hf_decision_row *row, hf_err 
                                       .call = first + 3,
                                       .call_us = decide->now_us,
                                       .attempt = 1,
-                                      .max_attempts = row->child.max_attempts,
+                                      .max_attempts = row->child.retry.max_attempts,
                                       .parent_us = decide->run->created_us,
                                       .parent_id = decide->run->instance_id};
     known = decide->host->workflow(decide->host->ctx, code, &type);
@@ -323,7 +333,7 @@ hf_status hf_decide_child(hf_decide *decide, const hf_decision_row *row, hf_err 
         child_refuse(decide, row, &child, refusal, message);
         return HF_OK;
     }
-    child_begin(decide, row, &type, &child, first, &input);
+    child_begin(decide, row, &type, &child, first, &input, policy);
     return HF_OK;
 }
 
@@ -332,7 +342,33 @@ hf_status hf_decide_child(hf_decide *decide, const hf_decision_row *row, hf_err 
 /* What code raised by itself may be tried again; what the engine refused would be refused again. */
 static bool failure_retryable(const hf_decision_failure *failure)
 {
-    return failure->retryable || failure->category == HF_FAILURE_CATEGORY_APPLICATION;
+    return !failure->final &&
+           (failure->retryable || failure->category == HF_FAILURE_CATEGORY_APPLICATION);
+}
+
+/* Whether another attempt follows, and after which pause. */
+static hf_status retry_ask(hf_decide *decide, const hf_decision_failure *failure, bool *out_retry,
+                           int64_t *out_pause_ms, hf_err *err)
+{
+    const hf_child_call_info *call = &decide->run->call;
+    hf_retry_policy policy;
+    hf_retry_end end = {.reported = call->attempt,
+                        .failure_type = failure->type,
+                        .non_retryable = !failure_retryable(failure)};
+    hf_status st;
+
+    *out_retry = false;
+    *out_pause_ms = 0;
+    if (decide->run->parent_run == HF_NONE || call->max_attempts == 0)
+        return HF_OK;
+    st = hf_policy_read(hf_unit_mem(decide->unit), decide->run->retry_policy, &policy, err);
+    if (st)
+        return st;
+    policy.max_attempts = call->max_attempts < 0 ? 0 : call->max_attempts;
+    *out_retry = hf_retry_allowed(&policy, &end);
+    if (*out_retry && policy.backoff_count)
+        *out_pause_ms = hf_retry_backoff_ms(&policy, call->attempt);
+    return HF_OK;
 }
 
 hf_status hf_decide_retry(hf_decide *decide, const hf_decision_row *row, bool *out_retried,
@@ -342,12 +378,13 @@ hf_status hf_decide_retry(hf_decide *decide, const hf_decision_row *row, bool *o
     hf_child_call_info call = old->call;
     hf_decide_plan plan;
     int64_t first = 0; /* run, task */
-    hf_status st;
+    int64_t pause_ms;
+    bool retry;
+    hf_status st = retry_ask(decide, &row->failure, &retry, &pause_ms, err);
 
     *out_retried = false;
-    if (old->parent_run == HF_NONE || !failure_retryable(&row->failure) || call.max_attempts == 0 ||
-        (call.max_attempts > 0 && call.attempt >= call.max_attempts))
-        return HF_OK;
+    if (st || !retry)
+        return st;
     hf_decide_know(decide, HF_KNOW_INPUT);
     if (decide->failure.status)
         return hf_err_set(err, decide->failure.status, "%s", decide->failure.text);
@@ -360,11 +397,16 @@ hf_status hf_decide_retry(hf_decide *decide, const hf_decision_row *row, bool *o
     (void)hf_decide_event(decide, HF_EVENT_WORKFLOW_FAILED, 0);
     hf_decide_failure(decide, &row->failure, row->failure.category);
     hf_decide_closed(decide, HF_RUN_STATUS_FAILED, HF_CLOSED_REASON_FAILED);
-    hf_decide_relink(decide, first, call.attempt);
+    hf_decide_relink(decide, first, call.attempt, pause_ms);
     plan = hf_decide_follow(decide, first, first + 1);
     plan.input = &old->input;
     plan.call = &call;
     plan.retries = true;
+    if (pause_ms) {
+        plan.available_us = decide->now_us + pause_ms * 1000;
+        if (plan.run.run_deadline_us != HF_NONE) /* it counts from when the run may begin */
+            plan.run.run_deadline_us += pause_ms * 1000;
+    }
     (void)hf_decide_begin(decide, &plan);
     *out_retried = true;
     return HF_OK;

@@ -40,6 +40,8 @@ typedef struct hf_decide_plan {
     int64_t command; /* the start command's row; HF_NONE: it has none */
     int64_t link;
     const hf_child_call_info *call; /* of a child; NULL: nobody's */
+    hf_slice retry_policy;          /* of a child, as it is recorded; ptr NULL: it has none */
+    int64_t available_us;           /* the run begins then; 0: at once */
     int64_t parent_run;
     int64_t continued_from; /* key and time of the run it continues; HF_NONE: none */
     int64_t continued_from_us;
@@ -53,11 +55,18 @@ size_t hf_decide_begin(hf_decide *decide, const hf_decide_plan *plan);
 /* A run of this instance that follows the one that decides, but for its input. */
 hf_decide_plan hf_decide_follow(const hf_decide *decide, int64_t run, int64_t task);
 
-/* Tells the parent of another run of its child; both links are written. */
-void hf_decide_relink(hf_decide *decide, int64_t next_run, int64_t attempt);
+/* Tells the parent of another run of its child, which begins after the pause; both links are
+   written. */
+void hf_decide_relink(hf_decide *decide, int64_t next_run, int64_t attempt, int64_t pause_ms);
 
 /* The run's code has a turn to take, whoever takes it. */
 void hf_decide_wake(hf_decide *decide);
+
+/* ---- decide_activity.c */
+
+/* What the call says of retries wins over what the policy has. Lists live in the unit's arena. */
+hf_status hf_decide_policy(hf_decide *decide, const hf_decision_retry *call,
+                           hf_retry_policy *policy, hf_err *err);
 
 /* ---- decide_child.c */
 

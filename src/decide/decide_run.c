@@ -112,6 +112,10 @@ static void started_event(hf_decide *decide, size_t part, const hf_decide_plan *
         hf_event_put_text(events, HF_KEY_COMPATIBILITY, decide->run->compatibility);
     if (plan->call)
         started_call(events, plan);
+    if (plan->call && plan->retry_policy.ptr)
+        hf_event_put_json(events, HF_KEY_RETRY_POLICY, plan->retry_policy);
+    if (plan->available_us)
+        hf_event_put_time(events, HF_KEY_AVAILABLE_AT, plan->available_us);
     if (plan->link != HF_NONE)
         hf_event_put_id(events, HF_KEY_WORKFLOW_LINK_ID,
                         hf_ulid_form(decide->now_us, plan->link, 0));
@@ -138,9 +142,10 @@ size_t hf_decide_begin(hf_decide *decide, const hf_decide_plan *plan)
     started_event(decide, part, plan);
     if (plan->command != HF_NONE)
         start_command(decide, part, plan);
-    hf_unit_row(decide->unit, part,
-                hf_row_task_wake(hf_unit_mem(decide->unit), plan->task, plan->base.run,
-                                 plan->run.queue, decide->now_us, decide->now_us));
+    hf_unit_row(
+        decide->unit, part,
+        hf_row_task_wake(hf_unit_mem(decide->unit), plan->task, plan->base.run, plan->run.queue,
+                         plan->available_us ? plan->available_us : decide->now_us, decide->now_us));
     hf_unit_row(decide->unit, part,
                 hf_row_summary_new(hf_unit_mem(decide->unit), plan->base.run,
                                    plan->instance.namespace_key, plan->instance.key,
@@ -166,6 +171,9 @@ static hf_decide_type next_type(const hf_decide *decide)
 hf_decide_plan hf_decide_follow(const hf_decide *decide, int64_t run, int64_t task)
 {
     const hf_decide_run *old = decide->run;
+    /* a child that was tried again after a pause: its own time began after that */
+    int64_t began_us =
+        old->parent_run != HF_NONE && old->begins_us ? old->begins_us : old->created_us;
     int64_t cursor =
         decide->cursor > old->base->message_cursor ? decide->cursor : old->base->message_cursor;
     hf_decide_plan plan = {.how = HF_UNIT_INSTANCE_CONTINUE,
@@ -174,6 +182,7 @@ hf_decide_plan hf_decide_follow(const hf_decide *decide, int64_t run, int64_t ta
                            .command = HF_NONE,
                            .link = HF_NONE,
                            .parent_run = old->parent_run,
+                           .retry_policy = old->retry_policy,
                            .continued_from = old->base->run,
                            .continued_from_us = old->created_us};
 
@@ -193,20 +202,23 @@ hf_decide_plan hf_decide_follow(const hf_decide *decide, int64_t run, int64_t ta
                               .status = HF_RUN_STATUS_PENDING,
                               .closed_reason = HF_NONE,
                               .closed_us = HF_NONE};
-    plan.run = (hf_run_row){.number = old->number + 1,
-                            .created_us = decide->now_us,
-                            .execution_deadline_us = old->execution_deadline_us,
-                            .run_deadline_us =
-                                old->run_deadline_us == HF_NONE
-                                    ? HF_NONE
-                                    : decide->now_us + (old->run_deadline_us - old->created_us),
-                            .queue = old->queue,
-                            .definition = plan.type.definition};
+    plan.run =
+        (hf_run_row){.number = old->number + 1,
+                     .created_us = decide->now_us,
+                     .execution_deadline_us = old->execution_deadline_us,
+                     .run_deadline_us = old->run_deadline_us == HF_NONE
+                                            ? HF_NONE
+                                            : decide->now_us + (old->run_deadline_us - began_us),
+                     .queue = old->queue,
+                     .definition = plan.type.definition};
     return plan;
 }
 
-void hf_decide_relink(hf_decide *decide, int64_t next_run, int64_t attempt)
+void hf_decide_relink(hf_decide *decide, int64_t next_run, int64_t attempt, int64_t pause_ms)
 {
+    char *pause = pause_ms ? hf_mem_format(hf_unit_mem(decide->unit), "{\"pause_ms\":%lld}",
+                                           (long long)pause_ms)
+                           : NULL;
     const hf_decide_run *old = decide->run;
     hf_link_row link = {.kind = HF_LINK_TYPE_CHILD_WORKFLOW,
                         .parent_run = old->parent_run,
@@ -225,7 +237,9 @@ void hf_decide_relink(hf_decide *decide, int64_t next_run, int64_t attempt)
     hf_decide_row(decide, hf_row_parent_hold(hf_unit_mem(decide->unit), old->parent_run));
     hf_decide_row(decide, hf_row_link_follow(hf_unit_mem(decide->unit), &link, old->base->run));
     hf_decide_tell(decide, old->parent_run, HF_NONE, old->parent_run, HF_INBOX_CHILD_STARTED,
-                   next_run, (hf_slice){0});
+                   next_run, hf_slice_of(pause));
+    if (pause_ms && !pause)
+        hf_unit_row(decide->unit, 0, NULL);
 }
 
 hf_status hf_decide_continue(hf_decide *decide, const hf_decision_row *row, hf_err *err)
@@ -263,7 +277,7 @@ hf_status hf_decide_continue(hf_decide *decide, const hf_decision_row *row, hf_e
     hf_decide_row(decide, hf_row_inbox_move(mem, old->base->run, first));
     hf_decide_closed(decide, HF_RUN_STATUS_COMPLETED, HF_CLOSED_REASON_CONTINUED);
     if (old->parent_run != HF_NONE) /* the parent goes on waiting, for the next run */
-        hf_decide_relink(decide, first, old->call.attempt);
+        hf_decide_relink(decide, first, old->call.attempt, 0);
     hf_decide_keep_children(decide, first);
     plan = hf_decide_follow(decide, first, first + 1);
     plan.input = &row->value;

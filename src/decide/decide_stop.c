@@ -67,7 +67,7 @@ void hf_decide_replace(hf_decide *decide, int64_t command, hf_slice reason, int6
     decide->retries = true; /* the parent goes on waiting */
     hf_decide_closed(decide, HF_RUN_STATUS_TERMINATED, HF_CLOSED_REASON_TERMINATED);
     if (decide->run->parent_run != HF_NONE)
-        hf_decide_relink(decide, next_run, decide->run->call.attempt);
+        hf_decide_relink(decide, next_run, decide->run->call.attempt, 0);
     (void)hf_decide_effect(decide, HF_EFFECT_RUN, run); /* its attempts are told to stop */
 }
 

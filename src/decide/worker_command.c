@@ -306,12 +306,13 @@ static hf_status failure_get(reading *r, hf_decision_failure *out_failure)
         .type = type.ptr ? type : text_get(r, "exception_class"),
         .message = text_get(r, "message"),
         .retryable = !hf_bool(r->command, "non_retryable", false),
+        .final = hf_bool(r->command, "non_retryable", false),
     };
     return exception ? payload_get(r, "exception", &out_failure->details) : HF_OK;
 }
 
 /* As decisions carry them: joined by commas. */
-static hf_status final_types_get(reading *r, hf_value types, hf_decision_activity *activity)
+static hf_status final_types_get(reading *r, hf_value types, hf_decision_retry *retry)
 {
     hf_buf names = {0};
     const hf_slice *read;
@@ -328,8 +329,8 @@ static hf_status final_types_get(reading *r, hf_value types, hf_decision_activit
     }
     kept = hf_buf_ok(&names) ? hf_mem_text(r->mem, hf_buf_slice(&names)) : NULL;
     if (names.len)
-        activity->no_retry_on = hf_slice_from(kept, names.len);
-    if (kept && hf_retry_types(r->mem, activity->no_retry_on, &read, &count, &wrong) == HF_INVALID)
+        retry->no_retry_on = hf_slice_from(kept, names.len);
+    if (kept && hf_retry_types(r->mem, retry->no_retry_on, &read, &count, &wrong) == HF_INVALID)
         mistake(r, "retry_policy.non_retryable_error_types", wrong.text);
     hf_buf_fini(&names);
     return kept ? HF_OK : hf_err_nomem(r->err, "a retry policy");
@@ -341,11 +342,10 @@ static bool array_or_none(hf_value value)
 }
 
 /* What a retry policy has is known, and of the kind that it must be. */
-static void policy_check(reading *r, hf_value policy, bool child)
+static void policy_check(reading *r, hf_value policy)
 {
     static const char *const known[] = {"max_attempts", "backoff_seconds",
                                         "non_retryable_error_types"};
-    hf_value pauses = hf_get(policy, known[1]);
     hf_slice name;
     hf_value value;
 
@@ -358,21 +358,14 @@ static void policy_check(reading *r, hf_value policy, bool child)
             mistake(r, "retry_policy",
                     "may have max_attempts, backoff_seconds and non_retryable_error_types alone");
     }
-    if (!array_or_none(pauses))
+    if (!array_or_none(hf_get(policy, known[1])))
         mistake(r, "retry_policy.backoff_seconds", "must be an array");
     if (!array_or_none(hf_get(policy, known[2])))
         mistake(r, "retry_policy.non_retryable_error_types", "must be an array");
-    for (size_t i = 0; child && i < hf_len(pauses); i++)
-        if (hf_num(hf_at(pauses, i), "", -1) != 0)
-            mistake(r, "retry_policy.backoff_seconds",
-                    "must be 0: this server tries children again at once");
-    if (child && hf_len(hf_get(policy, known[2])))
-        mistake(r, "retry_policy.non_retryable_error_types",
-                "is not supported for children by this server");
 }
 
 /* max_attempts, backoff_seconds and non_retryable_error_types of an activity or child. */
-static hf_status retries_get(reading *r, hf_decision_activity *activity, int64_t *out_max)
+static hf_status retries_get(reading *r, hf_decision_retry *retry)
 {
     hf_value policy = field_get(r, "retry_policy");
     hf_value most = hf_get(policy, "max_attempts");
@@ -380,20 +373,19 @@ static hf_status retries_get(reading *r, hf_decision_activity *activity, int64_t
     int64_t *backoff;
     size_t count;
 
-    *out_max = 0;
     if (!policy)
         return HF_OK;
-    policy_check(r, policy, !activity);
+    policy_check(r, policy);
     if (hf_value_kind_of(most) == HF_VALUE_NULL)
-        *out_max = -1;
+        retry->max_attempts = -1;
     else if (whole_number(most) && hf_int(most, "", 0) > 0)
-        *out_max = hf_int(most, "", 0);
+        retry->max_attempts = hf_int(most, "", 0);
     else
         mistake(r, "retry_policy.max_attempts", "must be a whole number above 0, or null");
     count = hf_len(pauses);
     if (count > BACKOFFS_MAX)
         mistake(r, "retry_policy.backoff_seconds", "has more than 64 entries");
-    if (!activity || count > BACKOFFS_MAX)
+    if (count > BACKOFFS_MAX)
         return HF_OK;
     backoff = count ? hf_mem_array(r->mem, count, sizeof(*backoff)) : NULL;
     if (count && !backoff)
@@ -405,9 +397,9 @@ static hf_status retries_get(reading *r, hf_decision_activity *activity, int64_t
             mistake(r, "retry_policy.backoff_seconds", form_mistake(FORM_SECONDS, pause));
         backoff[i] = (int64_t)(hf_num(pause, "", 0) * 1e6);
     }
-    activity->backoff_us = backoff;
-    activity->backoff_count = count;
-    return final_types_get(r, hf_get(policy, "non_retryable_error_types"), activity);
+    retry->backoff_us = backoff;
+    retry->backoff_count = count;
+    return final_types_get(r, hf_get(policy, "non_retryable_error_types"), retry);
 }
 
 static hf_status activity_read(reading *r, hf_decision_row *row)
@@ -428,7 +420,7 @@ static hf_status activity_read(reading *r, hf_decision_row *row)
     if (activity->heartbeat_us && activity->start_to_close_us &&
         activity->heartbeat_us > activity->start_to_close_us)
         mistake(r, "heartbeat_timeout", "must not be above start_to_close_timeout");
-    return retries_get(r, activity, &activity->max_attempts);
+    return retries_get(r, &activity->retry);
 }
 
 static hf_status child_read(reading *r, hf_decision_row *row)
@@ -447,7 +439,7 @@ static hf_status child_read(reading *r, hf_decision_row *row)
         mistake(r, "parent_close_policy", "must be abandon, request_cancel or terminate");
     if (child->execution_timeout_us && child->run_timeout_us > child->execution_timeout_us)
         mistake(r, "run_timeout_seconds", "must not be above execution_timeout_seconds");
-    return retries_get(r, NULL, &child->max_attempts);
+    return retries_get(r, &child->retry);
 }
 
 static bool same_group(const hf_decision_group *a, const hf_decision_group *b)

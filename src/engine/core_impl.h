@@ -137,7 +137,6 @@ typedef struct live_run {
     core_due *due;
     core_start *starts;
     int64_t started_seq; /* events that say what the run was started with, and its metadata now */
-    int64_t begins_us;   /* its first turn is not taken before */
     int64_t memo_seq;    /* 0: it has none */
     int64_t attributes_seq;
     bool copied;       /* its history began as another run's */

@@ -180,25 +180,6 @@ static hf_status end_read(hf_core *core, hf_mem *mem, hf_child_end *end, hf_err 
     return HF_OK;
 }
 
-static hf_status child_fold(hf_core *core, live_run *run, hf_decide *decide, int64_t child,
-                            bool closed, hf_err *err)
-{
-    hf_mem *mem = hf_unit_mem(decide->unit);
-    hf_child_end end;
-    bool found = false;
-    hf_status st = child_read(core, mem, run->key, child, &end, &found, err);
-
-    if (st || !found)
-        return st;
-    if (closed)
-        st = end_read(core, mem, &end, err);
-    if (!st && closed)
-        hf_decide_child_closed(decide, &end);
-    else if (!st)
-        hf_decide_child_started(decide, &end);
-    return st;
-}
-
 /* ---- signals */
 
 /* What makes a signal the same signal: who sent it, and as the how-manieth of its own. */
@@ -287,6 +268,30 @@ static hf_status rows_read(hf_core *core, const live_run *run, hf_mem *mem, inbo
     return st;
 }
 
+static hf_status child_fold(hf_core *core, live_run *run, hf_decide *decide, const inbox_row *row,
+                            hf_err *err)
+{
+    bool closed = row->kind == HF_INBOX_CHILD_CLOSED;
+    hf_value told = NULL;
+    hf_mem *mem = hf_unit_mem(decide->unit);
+    hf_child_end end;
+    bool found = false;
+    hf_status st = child_read(core, mem, run->key, row->source, &end, &found, err);
+
+    if (st || !found)
+        return st;
+    if (closed)
+        st = end_read(core, mem, &end, err);
+    else if (row->body.len)
+        st = hf_json_read(mem, row->body, NULL, &told, err);
+    end.pause_ms = hf_int(told, "pause_ms", 0);
+    if (!st && closed)
+        hf_decide_child_closed(decide, &end);
+    else if (!st)
+        hf_decide_child_started(decide, &end);
+    return st;
+}
+
 hf_status hf_inbox_fold(hf_core *core, live_run *run, hf_decide *decide, bool *out_stopped,
                         hf_err *err)
 {
@@ -299,8 +304,7 @@ hf_status hf_inbox_fold(hf_core *core, live_run *run, hf_decide *decide, bool *o
         switch (row->kind) {
         case HF_INBOX_CHILD_CLOSED:
         case HF_INBOX_CHILD_STARTED:
-            st =
-                child_fold(core, run, decide, row->source, row->kind == HF_INBOX_CHILD_CLOSED, err);
+            st = child_fold(core, run, decide, row, err);
             break;
         case HF_INBOX_SIGNAL:
             st = signal_fold(core, run, decide, first, row, err);

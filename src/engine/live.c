@@ -262,8 +262,13 @@ static hf_status meta_note(live_run *run, const hf_event *event, int64_t seq, hf
     switch ((int)event->type) {
     case HF_EVENT_WORKFLOW_STARTED:
         run->started_seq = seq;
-        run->begins_us = 0;
-        (void)hf_event_time(event, HF_KEY_AVAILABLE_AT, &run->begins_us);
+        run->info.begins_us = 0;
+        (void)hf_event_time(event, HF_KEY_AVAILABLE_AT, &run->info.begins_us);
+        if (hf_event_json(event, HF_KEY_RETRY_POLICY, &text)) {
+            run->info.retry_policy = hf_slice_from(hf_mem_text(run->mem, text), text.len);
+            if (!run->info.retry_policy.ptr)
+                return hf_err_nomem(err, "a live run");
+        }
         if (hf_event_payload(event, HF_KEY_MEMO, &payload))
             run->memo_seq = seq;
         if (hf_event_payload(event, HF_KEY_SEARCH_ATTRIBUTES, &payload))

@@ -43,14 +43,14 @@ static void activity_fill(const hf_remote *remote, hf_decision_row *row)
 
     if (!def)
         return;
-    if (!row->activity.max_attempts)
-        row->activity.max_attempts = def->max_attempts;
+    if (!row->activity.retry.max_attempts)
+        row->activity.retry.max_attempts = def->max_attempts;
     if (!row->activity.start_to_close_us)
         row->activity.start_to_close_us = def->start_to_close * 1000;
     if (!row->activity.heartbeat_us)
         row->activity.heartbeat_us = def->heartbeat * 1000;
-    if (!row->activity.no_retry_on.ptr)
-        row->activity.no_retry_on = hf_slice_of(def->no_retry_on);
+    if (!row->activity.retry.no_retry_on.ptr)
+        row->activity.retry.no_retry_on = hf_slice_of(def->no_retry_on);
     if (!row->activity.queue.ptr)
         row->activity.queue = hf_slice_of(remote->app->queue);
 }

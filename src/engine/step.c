@@ -285,6 +285,40 @@ static bool input_copy(hf_step *s, hf_value in, hf_decision_payload *out_payload
     return !s->bad_start;
 }
 
+/* When a child that failed is tried again, as it was given: checked and copied. */
+static bool retry_copy(hf_step *s, const hf_child_opts *o, hf_decision_retry *out_retry)
+{
+    hf_mem *mem = s->job->mem;
+    const hf_retry_policy given = {.backoff_ms = o->backoff,
+                                   .backoff_count = o->backoff ? o->backoff_n : 0};
+    const hf_slice *types;
+    size_t count;
+    int64_t *waits = NULL;
+    hf_status st = hf_retry_check(&given, NULL);
+
+    *out_retry = (hf_decision_retry){.max_attempts = o->max_attempts};
+    if (!st && o->no_retry_on)
+        st = hf_retry_types(mem, hf_slice_of(o->no_retry_on), &types, &count, NULL);
+    if (o->max_attempts < -1 || (o->backoff && !o->backoff_n))
+        st = HF_INVALID;
+    if (!st && o->no_retry_on) {
+        out_retry->no_retry_on = hf_slice_of(hf_mem_text(mem, hf_slice_of(o->no_retry_on)));
+        st = out_retry->no_retry_on.ptr ? HF_OK : HF_NOMEM;
+    }
+    if (!st && o->backoff) {
+        waits = hf_mem_array(mem, o->backoff_n, sizeof(*waits));
+        st = waits ? HF_OK : HF_NOMEM;
+    }
+    for (size_t i = 0; !st && i < given.backoff_count; i++)
+        waits[i] = o->backoff[i] * 1000;
+    out_retry->backoff_us = waits;
+    out_retry->backoff_count = given.backoff_count;
+    if (st)
+        s->bad_start = st == HF_NOMEM ? "there was no memory for a child"
+                                      : "max_attempts, backoff or no_retry_on of a child is wrong";
+    return !st;
+}
+
 /* The options were taken (hf_options_take) and may lack the input, which comes beside them. */
 static void start_copy(hf_step *s, const char *type, const hf_child_opts *o, hf_value in,
                        hf_step_start *out_start)
@@ -296,12 +330,11 @@ static void start_copy(hf_step *s, const char *type, const hf_child_opts *o, hf_
         .at = o->at_,
         .options = {.execution_timeout_us = o->execution_timeout * 1000,
                     .run_timeout_us = o->run_timeout * 1000,
-                    .max_attempts = o->max_attempts,
                     .on_parent_close =
                         o->on_parent_close == HF_CLOSE_CANCEL      ? HF_PARENT_CLOSE_REQUEST_CANCEL
                         : o->on_parent_close == HF_CLOSE_TERMINATE ? HF_PARENT_CLOSE_TERMINATE
                                                                    : HF_PARENT_CLOSE_ABANDON}};
-    if (!input_copy(s, in, &out_start->input))
+    if (!retry_copy(s, o, &out_start->options.retry) || !input_copy(s, in, &out_start->input))
         return;
     if (o->id)
         out_start->options.id = hf_slice_of(hf_mem_text(mem, hf_slice_of(o->id)));

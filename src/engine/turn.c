@@ -561,9 +561,9 @@ void hf_turn_run(hf_core *core, live_run *run)
         hf_core_remove(core, run);
         return;
     }
-    if (run->base.status == HF_RUN_STATUS_PENDING && run->begins_us > hf_core_now(core) &&
+    if (run->base.status == HF_RUN_STATUS_PENDING && run->info.begins_us > hf_core_now(core) &&
         !hf_live_overdue(run, hf_core_now(core))) {
-        hf_machine_later(core, run, run->begins_us);
+        hf_machine_later(core, run, run->info.begins_us);
         return;
     }
     turn_begin(&t, hf_unit_new(NULL, NULL));

@@ -37,8 +37,19 @@ typedef struct hf_decision_failure {
     hf_slice message;
     hf_decision_payload details;
     bool retryable;
+    bool final;  /* its code says that it must not be tried again; else a child may be, all the same
+                  */
     int64_t seq; /* fail_update: history sequence of the UpdateAccepted */
 } hf_decision_failure;
+
+/* How often a call is tried, and when. */
+typedef struct hf_decision_retry {
+    int64_t max_attempts; /* 0: the definition's, else 1; -1: no limit */
+    const int64_t
+        *backoff_us; /* NULL: the definition's, else the default list; a child's: at once */
+    size_t backoff_count;
+    hf_slice no_retry_on; /* "card_declined,bad_input" */
+} hf_decision_retry;
 
 typedef struct hf_decision_activity {
     hf_slice queue; /* ptr NULL: the run's */
@@ -48,10 +59,7 @@ typedef struct hf_decision_activity {
     int64_t start_to_close_us;
     int64_t schedule_to_close_us;
     int64_t heartbeat_us;
-    int64_t max_attempts;      /* 0: the definition's, else 1; -1: no limit */
-    const int64_t *backoff_us; /* NULL: the definition's, else the default list */
-    size_t backoff_count;
-    hf_slice no_retry_on; /* "card_declined,bad_input" */
+    hf_decision_retry retry;
 } hf_decision_activity;
 
 typedef struct hf_decision_child {
@@ -60,7 +68,7 @@ typedef struct hf_decision_child {
     hf_slice summary;
     int64_t execution_timeout_us;
     int64_t run_timeout_us;
-    int64_t max_attempts; /* as the caller gave it. 0: not at all; -1: no limit */
+    hf_decision_retry retry;
     hf_parent_close_policy on_parent_close;
 } hf_decision_child;
 

@@ -24,7 +24,7 @@ enum {
     NEXT = BIT(CONTINUE_AS_NEW)
 };
 
-typedef enum form { FORM_TEXT, FORM_INT, FORM_BOOL, FORM_PAYLOAD, FORM_WORD } form;
+typedef enum form { FORM_TEXT, FORM_INT, FORM_BOOL, FORM_PAYLOAD, FORM_WORD, FORM_WAITS } form;
 
 typedef struct member {
     const char *name;
@@ -44,14 +44,17 @@ static const member members[] = {
     {"start_to_close_us", ACTIVITY, FORM_INT, AT(activity.start_to_close_us), NULL},
     {"schedule_to_close_us", ACTIVITY, FORM_INT, AT(activity.schedule_to_close_us), NULL},
     {"heartbeat_us", ACTIVITY, FORM_INT, AT(activity.heartbeat_us), NULL},
-    {"max_attempts", ACTIVITY, FORM_INT, AT(activity.max_attempts), NULL},
-    {"no_retry_on", ACTIVITY, FORM_TEXT, AT(activity.no_retry_on), NULL},
+    {"max_attempts", ACTIVITY, FORM_INT, AT(activity.retry.max_attempts), NULL},
+    {"backoff_us", ACTIVITY, FORM_WAITS, AT(activity.retry), NULL},
+    {"no_retry_on", ACTIVITY, FORM_TEXT, AT(activity.retry.no_retry_on), NULL},
     {"id", CHILD, FORM_TEXT, AT(child.id), NULL},
     {"queue", CHILD, FORM_TEXT, AT(child.queue), NULL},
     {"summary", CHILD, FORM_TEXT, AT(child.summary), NULL},
     {"execution_timeout_us", CHILD, FORM_INT, AT(child.execution_timeout_us), NULL},
     {"run_timeout_us", CHILD, FORM_INT, AT(child.run_timeout_us), NULL},
-    {"max_attempts", CHILD, FORM_INT, AT(child.max_attempts), NULL},
+    {"max_attempts", CHILD, FORM_INT, AT(child.retry.max_attempts), NULL},
+    {"backoff_us", CHILD, FORM_WAITS, AT(child.retry), NULL},
+    {"no_retry_on", CHILD, FORM_TEXT, AT(child.retry.no_retry_on), NULL},
     {"on_parent_close", CHILD, FORM_WORD, AT(child.on_parent_close), &hf_parent_close_policy_list},
     {"delay_us", TIMER, FORM_INT, AT(timer.delay_us), NULL},
     {"timeout_us", WAIT, FORM_INT, AT(wait.timeout_us), NULL},
@@ -110,6 +113,18 @@ static hf_status payload_set(hf_mem *mem, hf_value_list *object, const char *nam
     return st;
 }
 
+/* The waits stand in a policy whole, so that list and count stay together. */
+static void waits_set(hf_mem *mem, hf_value_list *object, const char *name,
+                      const hf_decision_retry *retry)
+{
+    hf_value_list *list = hf_value_array(mem);
+
+    for (size_t i = 0; i < retry->backoff_count; i++)
+        hf_value_append(list, hf_value_int(mem, retry->backoff_us[i]));
+    if (retry->backoff_us)
+        hf_value_set(object, hf_slice_of(name), hf_value_finish(list));
+}
+
 static hf_status member_write(hf_mem *mem, hf_value_list *object, const member *m,
                               const hf_decision_row *row, hf_err *err)
 {
@@ -136,6 +151,9 @@ static hf_status member_write(hf_mem *mem, hf_value_list *object, const member *
         if (word)
             text_set(mem, object, m->name, hf_slice_of(hf_vocab_text(m->words, word)));
         break;
+    case FORM_WAITS:
+        waits_set(mem, object, m->name, (const hf_decision_retry *)(const void *)at);
+        break;
     case FORM_PAYLOAD:
         return payload_set(mem, object, m->name, (const hf_decision_payload *)(const void *)at,
                            err);
@@ -157,16 +175,6 @@ static void groups_write(hf_mem *mem, hf_value_list *object, const hf_decision_r
         hf_value_set(object, HF_SLICE("groups"), hf_value_finish(list));
 }
 
-static void backoff_write(hf_mem *mem, hf_value_list *object, const hf_decision_activity *activity)
-{
-    hf_value_list *list = hf_value_array(mem);
-
-    for (size_t i = 0; i < activity->backoff_count; i++)
-        hf_value_append(list, hf_value_int(mem, activity->backoff_us[i]));
-    if (activity->backoff_us)
-        hf_value_set(object, HF_SLICE("backoff_us"), hf_value_finish(list));
-}
-
 static hf_status row_write(hf_mem *mem, hf_value_list *list, const hf_decision_row *row,
                            hf_err *err)
 {
@@ -182,8 +190,6 @@ static hf_status row_write(hf_mem *mem, hf_value_list *list, const hf_decision_r
     for (size_t i = 0; !st && i < MEMBERS; i++)
         if (member_of(&members[i], row->kind))
             st = member_write(mem, object, &members[i], row, err);
-    if (row->kind == HF_DECISION_SCHEDULE_ACTIVITY)
-        backoff_write(mem, object, &row->activity);
     hf_value_append(list, hf_value_finish(object));
     return st;
 }
@@ -249,6 +255,30 @@ static hf_status payload_get(hf_mem *mem, hf_value object, const char *name,
     return kept ? HF_OK : hf_err_nomem(err, "a decision");
 }
 
+static hf_status waits_get(hf_mem *mem, hf_value object, const char *name, hf_decision_retry *retry,
+                           hf_err *err)
+{
+    hf_value list = hf_value_find(object, hf_slice_of(name));
+    size_t count = hf_len(list);
+    int64_t *waits;
+
+    if (!list)
+        return HF_OK;
+    if (hf_value_kind_of(list) != HF_VALUE_ARRAY || count > BACKOFFS_MAX)
+        return bad(err, name, "is no list of waits");
+    waits = hf_mem_array(mem, count + 1, sizeof(*waits));
+    if (!waits)
+        return hf_err_nomem(err, "a decision");
+    for (size_t i = 0; i < count; i++) {
+        waits[i] = hf_int(hf_at(list, i), "", -1);
+        if (waits[i] < 0)
+            return bad(err, name, "has a wait below 0");
+    }
+    retry->backoff_us = waits;
+    retry->backoff_count = count;
+    return HF_OK;
+}
+
 static hf_status member_read(hf_mem *mem, hf_value object, const member *m, hf_decision_row *row,
                              hf_err *err)
 {
@@ -282,6 +312,8 @@ static hf_status member_read(hf_mem *mem, hf_value object, const member *m, hf_d
         if (item)
             memcpy(at, &item->number, sizeof(item->number));
         break;
+    case FORM_WAITS:
+        return waits_get(mem, object, m->name, (hf_decision_retry *)(void *)at, err);
     case FORM_PAYLOAD:
         return payload_get(mem, object, m->name, (hf_decision_payload *)(void *)at, err);
     }
@@ -317,30 +349,6 @@ static hf_status groups_read(hf_mem *mem, hf_value object, hf_decision_row *row,
     return HF_OK;
 }
 
-static hf_status backoff_read(hf_mem *mem, hf_value object, hf_decision_activity *activity,
-                              hf_err *err)
-{
-    hf_value list = hf_value_find(object, HF_SLICE("backoff_us"));
-    size_t count = hf_len(list);
-    int64_t *waits;
-
-    if (!list)
-        return HF_OK;
-    if (hf_value_kind_of(list) != HF_VALUE_ARRAY || count > BACKOFFS_MAX)
-        return bad(err, "backoff_us", "is no list of waits");
-    waits = hf_mem_array(mem, count + 1, sizeof(*waits));
-    if (!waits)
-        return hf_err_nomem(err, "a decision");
-    for (size_t i = 0; i < count; i++) {
-        waits[i] = hf_int(hf_at(list, i), "", -1);
-        if (waits[i] < 0)
-            return bad(err, "backoff_us", "has a wait below 0");
-    }
-    activity->backoff_us = waits;
-    activity->backoff_count = count;
-    return HF_OK;
-}
-
 static hf_status row_read(hf_mem *mem, hf_value object, hf_decision_row *row, hf_err *err)
 {
     hf_slice at = {0};
@@ -364,8 +372,6 @@ static hf_status row_read(hf_mem *mem, hf_value object, hf_decision_row *row, hf
     for (size_t i = 0; !st && i < MEMBERS; i++)
         if (member_of(&members[i], row->kind))
             st = member_read(mem, object, &members[i], row, err);
-    if (!st && row->kind == HF_DECISION_SCHEDULE_ACTIVITY)
-        st = backoff_read(mem, object, &row->activity, err);
     return st;
 }
 

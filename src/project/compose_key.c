@@ -260,7 +260,8 @@ static hf_value of_backoff(view *v, hf_event_key key)
 {
     int64_t until_us = 0;
 
-    (void)key;
+    if (v->event->type == HF_EVENT_CHILD_RUN_STARTED)
+        return said(v, v->event, key);
     if (v->event->type != HF_EVENT_ACTIVITY_RETRY_SCHEDULED ||
         !hf_event_time(v->event, HF_KEY_RETRY_AVAILABLE_AT, &until_us))
         return hf_value_null();
@@ -281,6 +282,8 @@ static hf_value of_policy(view *v, hf_event_key key)
     hf_value policy = NULL;
     hf_status st;
 
+    if (v->event->type == HF_EVENT_WORKFLOW_STARTED)
+        return said(v, v->event, key);
     if (!v->step || !v->step->opened || v->step->opened->type != HF_EVENT_ACTIVITY_SCHEDULED)
         return v->step ? said(v, v->step->opened, key) : hf_value_null();
     st = hf_compose_policy(v->c, v->step, &policy, v->err);

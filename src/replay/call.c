@@ -35,13 +35,17 @@ static void types_check(hf_replay *replay, const char *list)
         hf_in_misuse(replay, "invalid_options", "no_retry_on: %s", err.text);
 }
 
-static void backoff_check(hf_replay *replay, const hf_activity_opts *o)
+static void retry_check(hf_replay *replay, int max_attempts, const hf_ms *backoff, size_t count,
+                        const char *no_retry_on)
 {
-    if (o->backoff && (o->backoff_n == 0 || o->backoff_n > HF_RETRY_BACKOFFS_MAX))
+    if (max_attempts < -1)
+        hf_in_misuse(replay, "invalid_options", "max_attempts must be -1 or more");
+    types_check(replay, no_retry_on);
+    if (backoff && (count == 0 || count > HF_RETRY_BACKOFFS_MAX))
         hf_in_misuse(replay, "invalid_options", "a backoff list has 1 to %d entries",
                      HF_RETRY_BACKOFFS_MAX);
-    for (size_t i = 0; o->backoff && i < o->backoff_n; i++)
-        duration_check(replay, o->backoff[i], "a backoff");
+    for (size_t i = 0; backoff && i < count; i++)
+        duration_check(replay, backoff[i], "a backoff");
 }
 
 hf_call hf_in_activity_call(hf_replay *replay, const char *name, const hf_activity_opts *o)
@@ -56,13 +60,11 @@ hf_call hf_in_activity_call(hf_replay *replay, const char *name, const hf_activi
     duration_check(replay, options->start_to_close, "start_to_close");
     duration_check(replay, options->schedule_to_close, "schedule_to_close");
     duration_check(replay, options->heartbeat, "heartbeat");
-    if (options->max_attempts < -1)
-        hf_in_misuse(replay, "invalid_options", "max_attempts must be -1 or more");
+    retry_check(replay, options->max_attempts, options->backoff, options->backoff_n,
+                options->no_retry_on);
     if (options->queue)
         hf_in_name(replay, HF_NAME_QUEUE, options->queue);
     text_check(replay, options->summary, "the summary");
-    types_check(replay, options->no_retry_on);
-    backoff_check(replay, options);
     if (options->err)
         *options->err = NULL;
     return call;
@@ -78,8 +80,8 @@ hf_call hf_in_child_call(hf_replay *replay, const char *type, const hf_child_opt
     call.at = options->at_;
     duration_check(replay, options->execution_timeout, "execution_timeout");
     duration_check(replay, options->run_timeout, "run_timeout");
-    if (options->max_attempts < -1)
-        hf_in_misuse(replay, "invalid_options", "max_attempts must be -1 or more");
+    retry_check(replay, options->max_attempts, options->backoff, options->backoff_n,
+                options->no_retry_on);
     if (options->id)
         hf_in_name(replay, HF_NAME_INSTANCE, options->id);
     if (options->queue)
@@ -121,28 +123,36 @@ static int64_t us_of(hf_ms duration)
     return (int64_t)duration * 1000;
 }
 
+static hf_decision_retry retry_of(hf_replay *replay, int max_attempts, const hf_ms *backoff,
+                                  size_t count, const char *no_retry_on)
+{
+    hf_decision_retry retry = {.max_attempts = max_attempts,
+                               .no_retry_on = hf_in_text(replay, no_retry_on)};
+    int64_t *waits;
+
+    if (!backoff)
+        return retry;
+    waits = hf_mem_array(replay->turn, count, sizeof(*waits));
+    if (!waits)
+        hf_in_break(replay, HF_NOMEM, "a decision");
+    for (size_t i = 0; i < count; i++)
+        waits[i] = us_of(backoff[i]);
+    retry.backoff_us = waits;
+    retry.backoff_count = count;
+    return retry;
+}
+
 static void activity_fill(hf_replay *replay, const hf_activity_opts *o, hf_decision_row *row)
 {
-    int64_t *backoff = NULL;
-
-    if (o->backoff) {
-        backoff = hf_mem_array(replay->turn, o->backoff_n, sizeof(*backoff));
-        if (!backoff)
-            hf_in_break(replay, HF_NOMEM, "a decision");
-        for (size_t i = 0; i < o->backoff_n; i++)
-            backoff[i] = us_of(o->backoff[i]);
-    }
-    row->activity = (hf_decision_activity){.queue = hf_in_text(replay, o->queue),
-                                           .summary = hf_in_text(replay, o->summary),
-                                           .local = o->local,
-                                           .schedule_to_start_us = us_of(o->schedule_to_start),
-                                           .start_to_close_us = us_of(o->start_to_close),
-                                           .schedule_to_close_us = us_of(o->schedule_to_close),
-                                           .heartbeat_us = us_of(o->heartbeat),
-                                           .max_attempts = o->max_attempts,
-                                           .backoff_us = backoff,
-                                           .backoff_count = backoff ? o->backoff_n : 0,
-                                           .no_retry_on = hf_in_text(replay, o->no_retry_on)};
+    row->activity = (hf_decision_activity){
+        .queue = hf_in_text(replay, o->queue),
+        .summary = hf_in_text(replay, o->summary),
+        .local = o->local,
+        .schedule_to_start_us = us_of(o->schedule_to_start),
+        .start_to_close_us = us_of(o->start_to_close),
+        .schedule_to_close_us = us_of(o->schedule_to_close),
+        .heartbeat_us = us_of(o->heartbeat),
+        .retry = retry_of(replay, o->max_attempts, o->backoff, o->backoff_n, o->no_retry_on)};
 }
 
 static void child_fill(hf_replay *replay, const hf_child_opts *o, hf_decision_row *row)
@@ -153,13 +163,14 @@ static void child_fill(hf_replay *replay, const hf_child_opts *o, hf_decision_ro
         [HF_CLOSE_TERMINATE] = HF_PARENT_CLOSE_TERMINATE,
     };
 
-    row->child = (hf_decision_child){.id = hf_in_text(replay, o->id),
-                                     .queue = hf_in_text(replay, o->queue),
-                                     .summary = hf_in_text(replay, o->summary),
-                                     .execution_timeout_us = us_of(o->execution_timeout),
-                                     .run_timeout_us = us_of(o->run_timeout),
-                                     .max_attempts = o->max_attempts,
-                                     .on_parent_close = policies[o->on_parent_close]};
+    row->child = (hf_decision_child){
+        .id = hf_in_text(replay, o->id),
+        .queue = hf_in_text(replay, o->queue),
+        .summary = hf_in_text(replay, o->summary),
+        .execution_timeout_us = us_of(o->execution_timeout),
+        .run_timeout_us = us_of(o->run_timeout),
+        .retry = retry_of(replay, o->max_attempts, o->backoff, o->backoff_n, o->no_retry_on),
+        .on_parent_close = policies[o->on_parent_close]};
 }
 
 void hf_in_call_decide(hf_replay *replay, const hf_call *call, hf_value input, int64_t step,

@@ -49,18 +49,19 @@ START_TEST(commands_become_decisions)
                "\"non_retryable_error_types\":[\"a\",\"b\"]}}]");
     ck_assert_int_eq(row->kind, HF_DECISION_SCHEDULE_ACTIVITY);
     ck_assert(slice_is(row->name, "charge") && slice_is(row->activity.queue, "q"));
-    ck_assert(slice_is(row->value.bytes, "[1]") && slice_is(row->activity.no_retry_on, "a,b"));
+    ck_assert(slice_is(row->value.bytes, "[1]") &&
+              slice_is(row->activity.retry.no_retry_on, "a,b"));
     ck_assert_int_eq(row->activity.start_to_close_us, 5000000);
     ck_assert_int_eq(row->activity.heartbeat_us, 1500000);
-    ck_assert_int_eq(row->activity.max_attempts, 3);
-    ck_assert_int_eq(row->activity.backoff_us[1], 2500000);
+    ck_assert_int_eq(row->activity.retry.max_attempts, 3);
+    ck_assert_int_eq(row->activity.retry.backoff_us[1], 2500000);
     row = only("[{\"type\":\"start_timer\",\"delay_seconds\":0}]");
     ck_assert_int_eq(row->timer.delay_us, 0);
     row = only("[{\"type\":\"start_child_workflow\",\"workflow_type\":\"c\",\"arguments\":[],"
                "\"parent_close_policy\":\"terminate\",\"run_timeout_seconds\":5,"
                "\"retry_policy\":{\"max_attempts\":null}}]");
     ck_assert_int_eq(row->child.on_parent_close, HF_PARENT_CLOSE_TERMINATE);
-    ck_assert_int_eq(row->child.max_attempts, -1);
+    ck_assert_int_eq(row->child.retry.max_attempts, -1);
     row = only("[{\"type\":\"complete_update\",\"update_id\":\"U\",\"result\":7}]");
     ck_assert_int_eq(row->kind, HF_DECISION_APPLY_UPDATE);
     ck_assert(slice_is(commands[0].update_id, "U") && slice_is(row->value.bytes, "7"));
@@ -177,6 +178,7 @@ END_TEST
 /* Whatever a command carries is carried out or refused by its name. */
 START_TEST(n48_what_is_not_carried_out_is_refused)
 {
+    const hf_decision_row *row;
     static const struct {
         const char *json, *key;
     } cases[] = {
@@ -198,10 +200,10 @@ START_TEST(n48_what_is_not_carried_out_is_refused)
          "\"max_attempts\":2,\"non_retryable_error_types\":\"T\"}}]",
          "commands.0.retry_policy.non_retryable_error_types"},
         {"[{\"type\":\"start_child_workflow\",\"workflow_type\":\"c\",\"retry_policy\":{"
-         "\"max_attempts\":2,\"backoff_seconds\":[1]}}]",
+         "\"max_attempts\":2,\"backoff_seconds\":[-1]}}]",
          "commands.0.retry_policy.backoff_seconds"},
         {"[{\"type\":\"start_child_workflow\",\"workflow_type\":\"c\",\"retry_policy\":{"
-         "\"max_attempts\":2,\"non_retryable_error_types\":[\"T\"]}}]",
+         "\"max_attempts\":2,\"non_retryable_error_types\":[\"a,b\"]}}]",
          "commands.0.retry_policy.non_retryable_error_types"},
         {"[{\"type\":\"record_side_effect\",\"result\":1,\"workflow_stream\":{}}]",
          "commands.0.workflow_stream"},
@@ -252,8 +254,12 @@ START_TEST(n48_what_is_not_carried_out_is_refused)
     }
     (void)only("[{\"type\":\"upsert_search_attributes\",\"attributes\":{\"k\":1,\"l\":[\"a\"]},"
                "\"attribute_types\":{\"k\":\"int\",\"l\":\"keyword_list\"}}]");
-    (void)only("[{\"type\":\"start_child_workflow\",\"workflow_type\":\"c\",\"retry_policy\":{"
-               "\"max_attempts\":3,\"backoff_seconds\":[0,0],\"non_retryable_error_types\":[]}}]");
+    row = only(
+        "[{\"type\":\"start_child_workflow\",\"workflow_type\":\"c\",\"retry_policy\":{"
+        "\"max_attempts\":3,\"backoff_seconds\":[1,2],\"non_retryable_error_types\":[\"T\"]}}]");
+    ck_assert_int_eq(row->child.retry.max_attempts, 3);
+    ck_assert_int_eq(row->child.retry.backoff_us[1], 2000000);
+    ck_assert(hf_slice_equal(row->child.retry.no_retry_on, HF_SLICE("T")));
     hf_mem_free(mem);
 }
 END_TEST

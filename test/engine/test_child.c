@@ -177,6 +177,15 @@ static hf_value patron(hf_ctx *w, hf_value in)
                   HF_CHILD("waiter", in, .id = "other"));
 }
 
+/* Its child is tried again after pauses, but never when it is told to. */
+static hf_value patient(hf_ctx *w, hf_value in)
+{
+    static const hf_ms pauses[] = {1000, 3000};
+
+    return hf_child(w, "stubborn", in, .id = "stubborn", .max_attempts = 5, .backoff = pauses,
+                    .backoff_n = 2, .run_timeout = 2500, .no_retry_on = hf_str(in, "never", NULL));
+}
+
 /* Signals its child, once right away and once from an update. */
 static hf_value nudge(hf_ctx *w, void *state, hf_value args)
 {
@@ -223,6 +232,7 @@ static const hf_workflow_def workflows[] = {{.type = "leaf", .run = hf_call_echo
                                             {.type = "guardian", .run = guardian, .signals = end},
                                             {.type = "stubborn", .run = stubborn},
                                             {.type = "patron", .run = patron},
+                                            {.type = "patient", .run = patient},
                                             {.type = "handler", .run = handler, .updates = nudges},
                                             {0}};
 static const hf_activity_def activities[] = {
@@ -650,6 +660,78 @@ HF_EVERY_WAY(b165_retryable_child_failure)
     hf_kit_close(d);
 }
 
+/* The whole policy of a child is carried out: each run that follows a failure waits for the next
+   entry of the list, also over a crash, and then has its time from its own beginning. */
+HF_EVERY_WAY(n48_child_waits_between_its_tries)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+
+    tries = 0;
+    hf_kit_ok(d, hf_start(d, "patient", hf_json(d, "{'until': 4}"), .id = "p"));
+    for (int i = 0; i < 3; i++)
+        hf_kit_settle(d);
+    ck_assert_int_eq(tries, 1);
+    ck_assert_str_eq(hf_test_status(d, "stubborn"), "pending");
+    hf_kit_ok(d, hf_test_advance(d, 999));
+    hf_kit_settle(d);
+    ck_assert_int_eq(tries, 1);
+    hf_test_crash(d);
+    hf_kit_ok(d, hf_test_advance(d, 1));
+    hf_kit_settle(d);
+    ck_assert_int_eq(tries, 2);
+    hf_kit_ok(d, hf_test_advance(d, 2999)); /* longer than a run may take */
+    hf_kit_settle(d);
+    ck_assert_int_eq(tries, 2);
+    hf_test_crash(d);
+    hf_kit_ok(d, hf_test_advance(d, 1));
+    hf_kit_settle(d);
+    ck_assert_int_eq(tries, 3);
+    hf_kit_ok(d, hf_test_advance(d, 3000)); /* the last entry repeats */
+    for (int i = 0; i < 2; i++)
+        hf_kit_settle(d);
+    ck_assert_str_eq(hf_kit_result(d, "p"), "{\"tries\":4,\"in\":{\"until\":4}}");
+    ck_assert_int_eq(hf_test_count(d, "p", "ChildRunFailed"), 0);
+    ck_assert_int_eq(hf_test_count(d, "p", "ChildRunStarted"), 4);
+    ck_assert_str_eq(hf_kit_said(d, "p", "ChildRunStarted", 2, HF_KEY_RETRY_BACKOFF_SECONDS), "3");
+    ck_assert_str_eq(hf_kit_said(d, "p", "ChildWorkflowScheduled", 0, HF_KEY_RETRY_POLICY),
+                     "{\"backoff_seconds\":[1,3],\"max_attempts\":5,\"snapshot_version\":1}");
+    ck_assert_str_eq(hf_kit_said(d, "stubborn", "WorkflowStarted", 0, HF_KEY_RETRY_POLICY),
+                     "{\"backoff_seconds\":[1,3],\"max_attempts\":5,\"snapshot_version\":1}");
+    hf_kit_close(d);
+}
+
+/* The same in one life of the engine: what waits to begin is remembered. */
+HF_EVERY_WAY(n48_child_begins_again_without_a_restart)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+
+    tries = 0;
+    hf_kit_ok(d, hf_start(d, "patient", hf_json(d, "{'until': 3}"), .id = "p"));
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_int_eq(tries, 1);
+    hf_kit_ok(d, hf_test_advance(d, 1000));
+    ck_assert_int_eq(tries, 2);
+    hf_kit_ok(d, hf_test_advance(d, 3000));
+    ck_assert_str_eq(hf_kit_result(d, "p"), "{\"tries\":3,\"in\":{\"until\":3}}");
+    hf_kit_close(d);
+}
+
+/* A failure type that the policy names ends the child at once. */
+HF_EVERY_WAY(n48_child_is_not_tried_again_after_a_final_type)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+
+    tries = 0;
+    hf_kit_ok(d, hf_start(d, "patient", hf_json(d, "{'until': 4, 'never': 'bad_input, not_yet'}"),
+                          .id = "p"));
+    for (int i = 0; i < 3; i++)
+        hf_kit_settle(d);
+    failed_with(d, "p", "not_yet");
+    ck_assert_int_eq(tries, 1);
+    ck_assert_int_eq(hf_test_count(d, "p", "ChildRunStarted"), 1);
+    hf_kit_close(d);
+}
+
 /* A signal to a child arrives once, whatever crashes, also out of an update. */
 HF_EVERY_WAY(b079_signals_to_children_arrive_once)
 {
@@ -675,14 +757,19 @@ HF_EVERY_WAY(b079_signals_to_children_arrive_once)
     hf_kit_close(d);
 }
 
-HF_PG_SUITE_MAIN(
-    "engine/child", HF_WAYS(b151_child_result_and_start_command),
-    HF_WAYS(b152_child_failure_is_thrown_from_history), HF_WAYS(b152_child_timeout_fails_the_step),
-    HF_WAYS(child_id_taken_fails_the_step), HF_WAYS(b153_parent_task_carries_child),
-    HF_WAYS(b154_all_waits_for_the_last), HF_WAYS(b155_all_wakes_on_the_first_failure),
-    HF_WAYS(b156_earliest_failure_wins), HF_WAYS(b157_nested_groups), HF_WAYS(b158_mixed_groups),
-    HF_WAYS_SLOW(b159_command_batch_size, 120),
-    HF_WAYS_SLOW(pending_child_count_trips_at_its_limit, 300), HF_WAYS(b160_async_is_a_child),
-    HF_WAYS(b161_child_continues_as_new), HF_WAYS_SLOW(b162_parent_close_policies, 120),
-    HF_WAYS(b163_policy_survives_continue_as_new), HF_WAYS(b164_concurrent_completions_wake_once),
-    HF_WAYS(b165_retryable_child_failure), HF_WAYS(b079_signals_to_children_arrive_once))
+HF_PG_SUITE_MAIN("engine/child", HF_WAYS(b151_child_result_and_start_command),
+                 HF_WAYS(b152_child_failure_is_thrown_from_history),
+                 HF_WAYS(b152_child_timeout_fails_the_step), HF_WAYS(child_id_taken_fails_the_step),
+                 HF_WAYS(b153_parent_task_carries_child), HF_WAYS(b154_all_waits_for_the_last),
+                 HF_WAYS(b155_all_wakes_on_the_first_failure), HF_WAYS(b156_earliest_failure_wins),
+                 HF_WAYS(b157_nested_groups), HF_WAYS(b158_mixed_groups),
+                 HF_WAYS_SLOW(b159_command_batch_size, 120),
+                 HF_WAYS_SLOW(pending_child_count_trips_at_its_limit, 300),
+                 HF_WAYS(b160_async_is_a_child), HF_WAYS(b161_child_continues_as_new),
+                 HF_WAYS_SLOW(b162_parent_close_policies, 120),
+                 HF_WAYS(b163_policy_survives_continue_as_new),
+                 HF_WAYS(b164_concurrent_completions_wake_once),
+                 HF_WAYS(b165_retryable_child_failure), HF_WAYS(n48_child_waits_between_its_tries),
+                 HF_WAYS(n48_child_begins_again_without_a_restart),
+                 HF_WAYS(n48_child_is_not_tried_again_after_a_final_type),
+                 HF_WAYS(b079_signals_to_children_arrive_once))

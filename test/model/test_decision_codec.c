@@ -29,16 +29,18 @@ static void rows_make(hf_decision_row *out)
          .group_count = 2,
          .activity = {.queue = HF_SLICE("q"),
                       .start_to_close_us = 5,
-                      .max_attempts = -1,
-                      .backoff_us = waits,
-                      .backoff_count = 2,
-                      .local = true,
-                      .no_retry_on = HF_SLICE("a,b")}},
+                      .retry = {.max_attempts = -1,
+                                .backoff_us = waits,
+                                .backoff_count = 2,
+                                .no_retry_on = HF_SLICE("a,b")},
+                      .local = true}},
         {.kind = HF_DECISION_START_TIMER, .step = 4, .timer = {.delay_us = 7}},
         {.kind = HF_DECISION_START_CHILD_WORKFLOW,
          .step = 5,
          .name = HF_SLICE("leaf"),
-         .child = {.id = HF_SLICE("x"), .on_parent_close = HF_PARENT_CLOSE_REQUEST_CANCEL}},
+         .child = {.id = HF_SLICE("x"),
+                   .retry = {.max_attempts = 3, .backoff_us = waits, .backoff_count = 2},
+                   .on_parent_close = HF_PARENT_CLOSE_REQUEST_CANCEL}},
         {.kind = HF_DECISION_OPEN_SIGNAL_WAIT, .step = 6, .wait = {.timeout_us = -1}},
         {.kind = HF_DECISION_APPLY_SIGNAL, .name = HF_SLICE("s"), .fact = {.seq = 9}},
         {.kind = HF_DECISION_RECORD_VERSION_MARKER,
@@ -77,8 +79,9 @@ START_TEST(every_kind_comes_back)
     ck_assert(hf_value_equal(list, again));
     ck_assert(hf_slice_equal(read[0].value.bytes, rows[0].value.bytes));
     ck_assert_int_eq(read[0].groups[1].base_step, 3);
-    ck_assert_int_eq(read[0].activity.backoff_us[1], 2000000);
+    ck_assert_int_eq(read[0].activity.retry.backoff_us[1], 2000000);
     ck_assert(read[0].activity.local);
+    ck_assert_uint_eq(read[2].child.retry.backoff_count, 2);
     ck_assert_int_eq(read[2].child.on_parent_close, HF_PARENT_CLOSE_REQUEST_CANCEL);
     ck_assert_int_eq(read[3].wait.timeout_us, HF_DECISION_NO_TIMEOUT);
     ck_assert_int_eq(read[6].failure.seq, 4);

@@ -111,7 +111,7 @@ class Server:
 
 
 def inside(build):  # pylint: disable=too-many-locals,too-many-statements
-    from durable_workflow import Client, Worker, activity, serializer, workflow
+    from durable_workflow import ChildWorkflowRetryPolicy, Client, Worker, activity, serializer, workflow
     from durable_workflow.client import ScheduleAction, ScheduleSpec
     from durable_workflow.errors import (ActivityCancelled, DurableWorkflowError, QueryFailed, ScheduleNotFound,
                                          UpdateRejected, WorkflowFailed)
@@ -216,6 +216,22 @@ def inside(build):  # pylint: disable=too-many-locals,too-many-statements
             two = yield [ctx.start_child_workflow("leaf", [10]), ctx.start_child_workflow("leaf", [20])]
             return [one] + two
 
+    @workflow.defn(name="wobbly")
+    class Wobbly:
+        def run(self, ctx, key: str):
+            count = yield ctx.side_effect(lambda: tries.setdefault(key, 0) + 1)
+            tries[key] = count
+            if count < 2:
+                raise ValueError("not yet")
+            return count
+
+    @workflow.defn(name="carer")
+    class Carer:
+        def run(self, ctx, key: str, never: list):
+            policy = ChildWorkflowRetryPolicy(non_retryable_error_types=never)
+            count = yield ctx.start_child_workflow("wobbly", [key], retry_policy=policy)
+            return count
+
     @workflow.defn(name="again")
     class Again:
         def run(self, ctx, number: int):
@@ -243,7 +259,7 @@ def inside(build):  # pylint: disable=too-many-locals,too-many-statements
             yield ctx.upsert_search_attributes({"stage": "done"})
             return version
 
-    types = [WaitsLong, Doubles, Sequence, Mailbox, Impatient, Leaf, Tree, Again, Stubborn, Broken, Versioned]
+    types = [WaitsLong, Doubles, Sequence, Mailbox, Impatient, Leaf, Tree, Wobbly, Carer, Again, Stubborn, Broken, Versioned]
 
     class Session:
         """One server with one client and one worker."""
@@ -351,6 +367,15 @@ def inside(build):  # pylint: disable=too-many-locals,too-many-statements
 
     async def retries(s):
         assert await s.result(await s.start("stubborn", "a")) == 3
+
+    async def child_retries(s):
+        """The default policy of a child: 1 s before its second run; and a failure type that ends it at once."""
+        handle = await s.start("carer", "kid", [])
+        assert await s.result(handle) == 2
+        begun = [e["payload"] for e in s.server.events(handle) if e["type"] == "ChildRunStarted"]
+        assert [one.get("retry_backoff_seconds") for one in begun] == [None, 1], begun
+        kind, payload = await s.end(await s.start("carer", "kid-2", ["ValueError"]))
+        assert kind == "WorkflowFailed" and tries["kid-2"] == 1, payload
 
     async def failures(s):
         kind, payload = await s.end(await s.start("broken"))
@@ -546,8 +571,8 @@ def inside(build):  # pylint: disable=too-many-locals,too-many-statements
         await s.work()
         assert await s.result(handle) == ["hello bob", "hello x", "hello y"]
 
-    cases = (steps, messages, questions, timeouts, children, continuing, retries, failures, versions, reads,
-             cancelling, schedules, standalone, bundles, fleet, manages, worker_restarts, restarts)
+    cases = (steps, messages, questions, timeouts, children, continuing, retries, child_retries, failures,
+             versions, reads, cancelling, schedules, standalone, bundles, fleet, manages, worker_restarts, restarts)
     hosted = (both_ways,)
     failed = []
 
