@@ -25,10 +25,13 @@ demo: build ## fifty orders while their worker is killed at random: each charged
 	@ninja -C $(BUILD) example_shop
 	@tools/demo.py --build $(BUILD) --orders $(or $(ORDERS),50)
 
-test: setup ## everything a change must pass (at most 20 minutes on 2 cores)
+quick: setup ## what the touched layers need (at most 3 minutes)
+	@tools/quick.py
+
+test: setup ## everything a change must pass (at most 30 minutes on 2 cores)
 	@tools/run_tests.sh
 
-check: setup ## the second tier: TSan, valgrind, other compilers, long campaigns (at most 60 minutes) [PART=tsan]
+check: setup ## the second tier: TSan, valgrind, other compilers, long campaigns (at most 3 hours) [PART=tsan]
 	@tools/run_check.sh $(PART)
 
 tidy: setup ## the house style, as far as a machine can check it [UPDATE=1 accepts the exported symbols]
@@ -59,4 +62,4 @@ install: build ## install below PREFIX [PREFIX=/usr/local DESTDIR=]
 clean: ## remove everything that was built
 	rm -rf $(BUILD)
 
-.PHONY: help setup build run demo test check tidy fuzz crash chaos sim bench install clean
+.PHONY: help setup build run demo quick test check tidy fuzz crash chaos sim bench install clean

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run_check.sh: the second tier, `make check`, run before work is called done. At most 60 minutes on 2 cores.
+# run_check.sh: the second tier, `make check`, run before work is called done. At most 3 hours on 2 cores.
 #   gcc, plain            test/crash and the other campaigns, longer: HF_CAMPAIGN=long
 #   gcc, plain            test/chaos, two minutes on each kind of store
 #   gcc, plain            the Rust SDK's own example against the server

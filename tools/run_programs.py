@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """run_programs.py: run the test programs of one build folder and count their cases.
 
-    tools/run_programs.py BUILD [--only DIR,..] [--skip DIR,..] [--wrap COMMAND] [--totals FILE]
+    tools/run_programs.py BUILD [--only DIR,..] [--skip DIR,..] [--names NAME,..] [--budget SECONDS] [--wrap COMMAND]
+                          [--totals FILE]
 
 The list of programs comes from ctest. Each runs in a session of its own, so that a program that hangs ends with
 all its children: Check puts every case into a process group of its own, which a signal to the program's misses. A line is printed as each ends; the log of a program that failed is printed whole.
@@ -32,9 +33,7 @@ def programs_of(build):
     found = []
     for test in json.loads(text)["tests"]:
         properties = {p["name"]: p["value"] for p in test.get("properties", [])}
-        if "command" not in test:
-            sys.exit(f"run_programs: {test['name']} was not built")
-        found.append({"name": test["name"], "dir": properties["LABELS"][0], "command": test["command"],
+        found.append({"name": test["name"], "dir": properties["LABELS"][0], "command": test.get("command"),
                       "timeout": float(properties.get("TIMEOUT", 600)), "cost": float(properties.get("COST", 0))})
     return found
 
@@ -91,6 +90,8 @@ def main():
     options.add_argument("build")
     options.add_argument("--only", default="", help="folders under test/, separated by commas")
     options.add_argument("--skip", default="", help="folders under test/ to leave out")
+    options.add_argument("--names", default="", help="these programs alone, in this order")
+    options.add_argument("--budget", type=float, default=float("inf"), help="begin none after so many seconds, and say so")
     options.add_argument("--why", default="asked for", help="printed with what is left out")
     options.add_argument("--wrap", default="", help="a command to run each program with")
     # One more than the cores of a small machine: many programs wait for leases and processes.
@@ -102,12 +103,16 @@ def main():
     signal.signal(signal.SIGTERM, stop)
     only = set(filter(None, args.only.split(",")))
     skip = set(filter(None, args.skip.split(",")))
+    names = list(filter(None, args.names.split(",")))
+    until = time.monotonic() + args.budget
     chosen = []
     for program in programs_of(args.build):
-        if only and program["dir"] not in only:
+        if (only and program["dir"] not in only) or (names and program["name"] not in names):
             continue
         if program["dir"] in skip:
             print(f"  --    {program['name']:<32} left out: {args.why}", flush=True)
+        elif not program["command"]:
+            sys.exit(f"run_programs: {program['name']} was not built")
         else:
             chosen.append(program)
     os.environ["CK_VERBOSITY"] = "normal"
@@ -123,15 +128,21 @@ def main():
     except (OSError, ValueError):
         times = {}
     chosen.sort(key=lambda p: (-times.get(p["name"], 1e9 if p["dir"] == "crash" else 1e6 + p["cost"]), p["name"]))
+    if names:
+        chosen.sort(key=lambda p: names.index(p["name"]))
 
     passed = failed = 0
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         jobs = {}
         for program in chosen:
             log_path = os.path.join(logs, program["name"] + ".log")
-            jobs[pool.submit(program_run, program, shlex.split(args.wrap), log_path, args.scale)] = (program, log_path)
+            jobs[pool.submit(lambda *what: program_run(*what) if time.monotonic() < until else None, program,
+                             shlex.split(args.wrap), log_path, args.scale)] = (program, log_path)
         for job in concurrent.futures.as_completed(jobs):
             program, log_path = jobs[job]
+            if job.result() is None:
+                print(f"  --    {program['name']:<32} left out: the time is up", flush=True)
+                continue
             good, bad, seconds, remark = job.result()
             passed += good
             failed += bad

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run_tests.sh: the first tier, `make test`. At most 20 minutes on 2 cores.
+# run_tests.sh: the first tier, `make test`. At most 30 minutes on 2 cores.
 #   the release build    what users get: `make tidy`, the examples of the documents
 #   gcc, plain           all programs, with the campaigns (crash points, kills, corruptions): HF_CAMPAIGN=1; 30 s of chaos on
 #                        each kind of store

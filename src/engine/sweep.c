@@ -188,6 +188,8 @@ static hf_status sweep_run(hf_core *core, const core_sweep *sweep, hf_err *err)
         st = runs_scan(core, sweep, HF_STMT_WORK_INBOX, &core->inbox_swept, err);
     if (!st && all)
         st = hf_window_scan(core, sweep, err);
+    if (!st && all)
+        st = hf_watchdog_begin(core, err);
     return st;
 }
 
@@ -234,8 +236,6 @@ hf_status hf_core_recover(hf_core *core, hf_err *err)
         sweep.shards[i] = hf_shards_epoch(core->o.shards, i) != HF_NONE;
     if (!st)
         st = sweep_run(core, core->o.shards ? &sweep : NULL, err);
-    if (!st)
-        st = hf_watchdog_begin(core, err);
     if (!st)
         st = hf_retention_begin(core, err);
     if (!st)

@@ -516,18 +516,47 @@ static void turn_lose(turn *t)
     hf_live_free(NULL, t->run);
 }
 
+/* Whether its shard has gone elsewhere since it was loaded; it may have come back. */
+static bool run_left(const hf_core *core, const live_run *run)
+{
+    return core->o.shards && run->epoch > 0 &&
+           hf_shards_epoch(core->o.shards, run->base.shard) != run->epoch;
+}
+
+/* Another node may have had the run meanwhile: what was offered, handed out, begun and ended here
+   before counts for nothing, and the run begins anew with what the store says. What was reported is
+   carried to whoever has the attempt now. NULL: there is no memory. */
+static live_run *run_anew(hf_core *core, live_run *old)
+{
+    bool pass_on = old->pass_on;
+    int64_t key = old->key;
+    live_run *run;
+
+    hf_attempt_stop_all(core, key);
+    old->elsewhere = true;
+    hf_core_remove(core, old);
+    run = hf_core_live(core, key);
+    if (!run)
+        return NULL;
+    run->look = run->stale = true;
+    run->pass_on = pass_on;
+    return run;
+}
+
 void hf_turn_run(hf_core *core, live_run *run)
 {
-    turn t = {.core = core, .run = run, .woken = run->look, .alarmed = run->alarmed};
+    turn t = {.core = core, .woken = run->look, .alarmed = run->alarmed};
     bool gone = false;
     hf_err err = {0};
     hf_status st = HF_OK;
 
+    if (run_left(core, run))
+        run = run_anew(core, run);
+    if (!run)
+        return;
+    t.run = run;
     run->alarmed = false;
     run->missed = false;
-    if (run->replay && core->o.shards &&
-        hf_shards_epoch(core->o.shards, run->base.shard) != run->epoch)
-        hf_live_forget(core, run); /* another node may have had it meanwhile */
     if (run->stale)
         hf_live_forget(core, run);
     if (run->look || !run->replay)

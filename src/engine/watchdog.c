@@ -180,14 +180,13 @@ static hf_status deadlines_sweep(hf_core *core, hf_err *err)
 
 /* ---- rows that are gone */
 
-/* A SQLite store has one engine: an attempt that this process does not have is over. Elsewhere
-   another node may have it. */
+/* Only the owner of a shard restores rows of its runs, and it knows of each attempt, whoever runs
+   it: one that it does not know of is over, or its late report will be refused. */
 static bool attempt_running(void *ctx, int64_t activity)
 {
     const hf_core *core = ctx;
 
-    return core->db->driver != &hf_db_sqlite ||
-           hf_map_int_get(core->jobs, (uint64_t)activity) != NULL;
+    return hf_map_int_get(core->jobs, (uint64_t)activity) != NULL;
 }
 
 static hf_status run_repair(hf_core *core, const hf_dossier *dossier, const hf_liveness *live,

@@ -2,16 +2,16 @@
    over, deadlines that passed, runs whose rows of open work are gone. Any node may sweep; two that
    sweep at once do no harm, because whatever they change is fenced.
 
-   A sweep is armed only while there is something that could be lost: after the store was opened
-   (every run that was open then is looked at once), while a task waits for another try, and when a
-   lease ends. On an idle SQLite store nothing is armed and nothing is asked. Belongs to the core's
-   thread. */
+   A sweep is armed only while there is something that could be lost: after the store was opened or
+   shards were gained (every run that was open then is looked at once), while a task waits for
+   another try, and when a lease ends. On an idle SQLite store nothing is armed and nothing is
+   asked. Belongs to the core's thread. */
 #ifndef HF_ENGINE_WATCHDOG_H
 #define HF_ENGINE_WATCHDOG_H
 
 #include "engine/core_impl.h"
 
-/* After the core has recovered: is there anything to look at? */
+/* The core has found its work, or that of shards that it gained: is there anything to look at? */
 HF_NODISCARD hf_status hf_watchdog_begin(hf_core *core, hf_err *err);
 
 /* One pass, and the next one armed if there is need. */

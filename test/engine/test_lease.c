@@ -319,9 +319,9 @@ HF_BOTH_ENGINES(n14_a_late_answer_is_taken_until_another_has_the_task)
 }
 
 /* A row that is made again from history has the lease that history knows. */
-START_TEST(n14_a_repair_restores_the_lease)
+HF_BOTH_ENGINES(n14_a_repair_restores_the_lease)
 {
-    hf_engine *d = run_begin_leased(HF_ENGINE_SQLITE, "7200000");
+    hf_engine *d = run_begin_leased(kind, "7200000");
     int64_t until_us = hf_int(poll_now(d, HF_TASK_ACTIVITY, "w1"), "lease_expires_at", 0);
 
     hf_kit_sql(d, "DELETE FROM activity");
@@ -332,7 +332,6 @@ START_TEST(n14_a_repair_restores_the_lease)
     ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM activity WHERE owner = 'w1'"), 1);
     hf_kit_close(d);
 }
-END_TEST
 
 HF_PG_SUITE_MAIN("engine/lease", HF_BOTH(n14_a_lease_is_on_the_record),
                  HF_BOTH(n14_a_lease_keeps_its_end_in_a_restart),
@@ -342,4 +341,4 @@ HF_PG_SUITE_MAIN("engine/lease", HF_BOTH(n14_a_lease_is_on_the_record),
                  HF_BOTH(n14_a_late_result_is_refused_when_another_began),
                  HF_BOTH(n14_a_late_failure_is_counted_once),
                  HF_BOTH(n14_a_late_answer_is_taken_until_another_has_the_task),
-                 {n14_a_repair_restores_the_lease, 0})
+                 HF_BOTH(n14_a_repair_restores_the_lease))

@@ -14,6 +14,7 @@
 #include "holdfast/worker.h"
 #include "lib/check_store.h"
 #include "lib/handlers.h"
+#include "lib/hold.h"
 #include "lib/kit.h"
 #include "lib/nap.h"
 
@@ -245,6 +246,28 @@ START_TEST(nodes_come_and_go)
 }
 END_TEST
 
+/* What a node has lost of its runs' rows comes back at the one that has its shards next. */
+START_TEST(lost_rows_come_back_with_gained_shards)
+{
+    enum { LOST = 8, NAP_MS = 2000 };
+    hf_test_place *place = hf_test_place_new(HF_ENGINE_POSTGRES);
+    hf_engine *nodes[] = {node_open(place), node_open(place)};
+
+    balance(nodes, 2);
+    for (int i = 0; i < LOST; i++)
+        hf_kit_ok(nodes[0], hf_start(nodes[0], "naps", hf_json(nodes[0], "{'ms': %d}", NAP_MS),
+                                     .id = id_of("n", i)));
+    for (int i = 0; i < 1000 && hf_kit_number(nodes[0], "SELECT count(*) FROM timer") < LOST; i++)
+        hf_nap_ms(2);
+    hf_kit_sql(nodes[0], "DELETE FROM timer");
+    hf_close(nodes[0]);
+    for (int i = 0; i < LOST; i++)
+        completes(nodes[1], id_of("n", i));
+    hf_close(nodes[1]);
+    hf_test_place_free(place);
+}
+END_TEST
+
 /* ---- waiting at a node that does not own the run */
 
 enum { QUICK_MS = 1500, ROUNDS = 24 }; /* a hint that does not come costs 3 s */
@@ -388,16 +411,21 @@ enum { LEASE_MS = 1000, TASKS = 4 };
 static const hf_app nothing = {.name = "nothing"};
 
 /* A node for workers, without types of its own. */
-static hf_engine *desk_open(hf_test_place *place)
+static hf_engine *desk_at(const char *address)
 {
     hf_engine *d = NULL;
     hf_value out = NULL;
 
-    hf_kit_ok(d, hf_open(hf_test_place_address(place), &nothing, &d));
+    hf_kit_ok(d, hf_open(address, &nothing, &d));
     hf_kit_ok(d, hf_set(d, "node_lease_ms", "1000"));
     hf_kit_ok(d, hf_workers_allow(d));
     ck_assert_int_eq(hf_result(d, "nothing", 0, &out, NULL), HF_NOTFOUND); /* it begins */
     return d;
+}
+
+static hf_engine *desk_open(hf_test_place *place)
+{
+    return desk_at(hf_test_place_address(place));
 }
 
 static hf_value task_now(hf_engine *d, hf_task_kind kind)
@@ -524,6 +552,78 @@ START_TEST(workers_leave_beside_a_node_that_lets_none_in)
     hf_kit_ok(nodes[1], hf_start(nodes[1], "naps", hf_json(nodes[1], "{'ms': 1}"), .id = "b"));
     completes(nodes[1], "b");
     hf_close(nodes[1]);
+    hf_test_place_free(place);
+}
+END_TEST
+
+static void shards_await(hf_engine *d, int64_t count)
+{
+    int64_t until_ms = now_ms() + PATIENCE_S * 1000;
+
+    while (shards_of(d) != count && now_ms() < until_ms)
+        hf_nap_ms(5);
+    ck_assert_int_eq(shards_of(d), count);
+}
+
+/* A node is cut off while it offers an attempt and a workflow task. The other takes over, hands
+   both out and is told their ends; then the first one has the shards again, and nothing of what it
+   offered before counts. */
+START_TEST(n02_what_a_node_gets_back_is_read_anew)
+{
+    hf_test_place *place = hf_test_place_new(HF_ENGINE_POSTGRES);
+    char address[HF_HOLD_ADDRESS];
+    hf_hold *hold = hf_hold_new(hf_test_place_address(place), address);
+    hf_engine *nodes[2] = {desk_at(address), NULL};
+    hf_mem *mem = hf_mem_new();
+    const char *const ids[] = {"work", "turn"};
+    hf_task_claim claim;
+    hf_value task;
+    int at = 0;
+
+    hf_kit_ok(nodes[0], hf_start(nodes[0], "remote", NULL, .id = ids[0], .queue = "far"));
+    task = task_next((hf_engine *const[]){nodes[0], nodes[0]}, HF_TASK_WORKFLOW, &at);
+    claim = claim_of(task, HF_TASK_WORKFLOW);
+    hf_kit_ok(nodes[0], hf_task_answer(nodes[0], &claim, schedules(nodes[0]), mem, NULL));
+    hf_kit_ok(nodes[0], hf_start(nodes[0], "remote", NULL, .id = ids[1], .queue = "far"));
+    (void)task_next((hf_engine *const[]){nodes[0], nodes[0]}, HF_TASK_WORKFLOW, &at);
+
+    hf_hold_arm(hold, HF_HOLD_LEASE, 1, PATIENCE_S * 1000);
+    nodes[1] = desk_at(hf_test_place_address(place));
+    shards_await(nodes[1], HF_SHARDS);
+    for (int i = 0; i < 2; i++) {
+        hf_task_kind kind = i ? HF_TASK_WORKFLOW : HF_TASK_ACTIVITY;
+
+        task = task_next((hf_engine *const[]){nodes[1], nodes[1]}, kind, &at);
+        claim = claim_of(task, kind);
+        if (i)
+            hf_kit_ok(nodes[1], hf_task_answer(nodes[1], &claim, schedules(nodes[1]), mem, NULL));
+        else
+            hf_kit_ok(nodes[1], hf_task_result(nodes[1], &claim, hf_json_(mem, "7")));
+    }
+    hf_close(nodes[1]);
+    hf_hold_release(hold);
+    shards_await(nodes[0], HF_SHARDS);
+
+    task = task_next((hf_engine *const[]){nodes[0], nodes[0]}, HF_TASK_ACTIVITY, &at);
+    ck_assert_str_eq(hf_str(task, "workflow_id", ""), ids[1]);
+    claim = claim_of(task, HF_TASK_ACTIVITY);
+    hf_kit_ok(nodes[0], hf_task_result(nodes[0], &claim, hf_json_(mem, "7")));
+    for (int i = 0; i < 2; i++) {
+        task = task_next((hf_engine *const[]){nodes[0], nodes[0]}, HF_TASK_WORKFLOW, &at);
+        claim = claim_of(task, HF_TASK_WORKFLOW);
+        hf_kit_ok(nodes[0],
+                  hf_task_answer(nodes[0], &claim, hf_json_(mem, "[{'type': 'complete_workflow'}]"),
+                                 mem, NULL));
+    }
+    for (int i = 0; i < 2; i++) {
+        completes(nodes[0], ids[i]);
+        ck_assert_int_eq(hf_test_count(nodes[0], ids[i], "ActivityStarted"), 1);
+        ck_assert_int_eq(hf_test_count(nodes[0], ids[i], "ActivityCompleted"), 1);
+    }
+    ck_assert_ptr_null(task_now(nodes[0], HF_TASK_ACTIVITY));
+    hf_close(nodes[0]);
+    hf_hold_free(hold);
+    hf_mem_free(mem);
     hf_test_place_free(place);
 }
 END_TEST
@@ -772,13 +872,13 @@ START_TEST(n24_a_deploy_does_not_wait_for_the_old_one)
 }
 END_TEST
 
-HF_PG_SUITE_MAIN("engine/node", {any_node_takes_commands, 180},
-                 {n23_a_front_end_hears_at_once, 180}, {n23_two_nodes_hear_at_once, 180},
-                 {n23_a_watch_hears_at_once, 180}, {n11_any_node_takes_reports, 180},
-                 {workers_leave_beside_a_node_that_lets_none_in, 180},
-                 {n11_reports_outlive_their_node, 180}, {n24_a_worker_at_one_node_serves_both, 180},
-                 {n24_workflows_here_activities_there, 180}, {n24_some_types_here_some_there, 180},
-                 {n24_a_front_end_brings_nothing, 180},
-                 {n24_a_deploy_does_not_wait_for_the_old_one, 180},
-                 {signals_follow_a_run_that_goes_on, 180}, {nodes_come_and_go, 180},
-                 {n47_a_migrated_store_is_left_alone, 120})
+HF_PG_SUITE_MAIN(
+    "engine/node", {any_node_takes_commands, 180}, {n23_a_front_end_hears_at_once, 180},
+    {n23_two_nodes_hear_at_once, 180}, {n23_a_watch_hears_at_once, 180},
+    {n11_any_node_takes_reports, 180}, {workers_leave_beside_a_node_that_lets_none_in, 180},
+    {n11_reports_outlive_their_node, 180}, {n02_what_a_node_gets_back_is_read_anew, 180},
+    {n24_a_worker_at_one_node_serves_both, 180}, {n24_workflows_here_activities_there, 180},
+    {n24_some_types_here_some_there, 180}, {n24_a_front_end_brings_nothing, 180},
+    {n24_a_deploy_does_not_wait_for_the_old_one, 180}, {signals_follow_a_run_that_goes_on, 180},
+    {nodes_come_and_go, 180}, {lost_rows_come_back_with_gained_shards, 180},
+    {n47_a_migrated_store_is_left_alone, 120})

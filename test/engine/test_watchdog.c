@@ -28,11 +28,11 @@ HF_BOTH_ENGINES(watchdog_reclaims_expired_leases)
     hf_kit_close(d);
 }
 
-/* The process that ran the attempt is gone: on SQLite nobody else can have it, so the row comes
-   back and the attempt counts as lost. */
-START_TEST(lost_attempt_is_restored_when_its_process_is_gone)
+/* The process that ran the attempt is gone, and its row as well: the owner of the run does not know
+   of it, so the row comes back and the attempt counts as lost. */
+HF_BOTH_ENGINES(lost_attempt_is_restored_when_its_process_is_gone)
 {
-    hf_engine *d = hf_kit_open(HF_ENGINE_SQLITE, &app);
+    hf_engine *d = hf_kit_open(kind, &app);
 
     charges = 0;
     hf_kit_ok(d, hf_start(d, "order", NULL, .id = "a"));
@@ -46,7 +46,6 @@ START_TEST(lost_attempt_is_restored_when_its_process_is_gone)
     ck_assert_int_eq(hf_test_count(d, "a", "ActivityStarted"), 2);
     hf_kit_close(d);
 }
-END_TEST
 
 /* A deadline that passed while no engine was there, and no task open. */
 HF_BOTH_ENGINES(b130_passed_deadline_needs_no_task)
@@ -378,7 +377,7 @@ HF_BOTH_ENGINES(watchdog_restores_every_lost_row)
 }
 
 HF_PG_SUITE_MAIN("engine/watchdog", HF_BOTH(watchdog_reclaims_expired_leases),
-                 {lost_attempt_is_restored_when_its_process_is_gone, 0},
+                 HF_BOTH(lost_attempt_is_restored_when_its_process_is_gone),
                  HF_BOTH(b130_passed_deadline_needs_no_task),
                  HF_BOTH(b180_dispatch_failure_backs_off), HF_BOTH(b181_claim_failure_has_a_state),
                  HF_BOTH(b181_every_kind_of_task_has_its_claim_states),

@@ -40,6 +40,27 @@ class Programs(unittest.TestCase):
         result = self.run_programs({"test_base_a": ("base", GOOD), "test_base_b": ("base", GOOD)})
         self.assertEqual(result[:3], (0, 6, 0))
 
+    # Those that are named run alone; what does not begin within its time is said to be left out.
+    def test_names_and_budget(self):
+        scripts = {f"test_base_{name}": ("base", GOOD) for name in "abc"}
+        code, passed, failed, output = self.run_programs(scripts, "--names", "test_base_c,test_base_a")
+        self.assertEqual((code, passed, failed), (0, 6, 0))
+        self.assertNotIn("test_base_b", output)
+        code, passed, failed, output = self.run_programs(scripts, "--names", "test_base_c,test_base_a", "--budget", "0")
+        self.assertEqual((passed, failed), (0, 0))
+        self.assertEqual(output.count("left out: the time is up"), 2)
+
+    # What includes a touched layer is tested with it, what it includes is not; a touched file's own test comes first.
+    def test_quick(self):
+        sys.path.insert(0, os.path.join(ROOT, "tools"))
+        import quick  # pylint: disable=import-outside-toplevel,import-error
+        found = [name for _, name in sorted(quick.programs_of(["src/http/parser.c"]))]
+        self.assertEqual(found[0], "test_http_parser")
+        self.assertTrue(any(name.startswith("test_server_") for name in found))
+        self.assertFalse(any(name.startswith(("test_engine_", "test_base_")) for name in found))
+        self.assertEqual(quick.programs_of(["docs/index.md"]), [])
+        self.assertGreater(len(quick.programs_of(["include/holdfast/holdfast.h"])), 200)
+
     # A failed case is counted, and the log of its program is shown.
     def test_failed_case(self):
         text = "echo '50%: Checks: 4, Failures: 1, Errors: 1'; echo the reason; exit 1"
