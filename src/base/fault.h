@@ -22,6 +22,7 @@ typedef enum hf_plant {
     HF_PLANT_FREED_OFFER,  /* a task that is withdrawn is freed while it is offered (n01) */
     HF_PLANT_BARE_UNIT,    /* a unit of rows without an event is dropped (n03) */
     HF_PLANT_EARLY_ANSWER, /* an answer ends with whatever unit is under way */
+    HF_PLANT_ONE_SIGNAL,   /* two threads wait for one condition, which is signalled once (n23) */
     HF_PLANTS
 } hf_plant;
 

@@ -17,6 +17,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/fault.h"
 #include "base/slice.h"
 #include "base/thread.h"
 
@@ -200,9 +201,10 @@ static void text_hear(hf_wake *wake, hf_slice text)
 static void listener_pause(hf_wake *wake)
 {
     int64_t until_us = hf_clock_mono_us(hf_clock_system()) + RECONNECT_US;
+    hf_cond *end = hf_fault_planted(HF_PLANT_ONE_SIGNAL) ? &wake->work : &wake->end;
 
     hf_mutex_lock(&wake->lock);
-    while (!wake->closing && hf_cond_wait_until(&wake->end, &wake->lock, until_us) != HF_TIMEOUT)
+    while (!wake->closing && hf_cond_wait_until(end, &wake->lock, until_us) != HF_TIMEOUT)
         ;
     hf_mutex_unlock(&wake->lock);
 }
@@ -226,8 +228,8 @@ static void listener_run(void *ctx)
     }
 }
 
-hf_status hf_wake_open(hf_store *store, int64_t node, hf_wake_heard *heard, void *ctx,
-                       hf_wake **out_wake, hf_err *err)
+static hf_status wake_new(int64_t node, hf_wake_heard *heard, void *ctx, hf_wake **out_wake,
+                          hf_err *err)
 {
     hf_wake *wake = hf_alloc(sizeof(*wake));
     hf_status st;
@@ -255,11 +257,24 @@ hf_status hf_wake_open(hf_store *store, int64_t node, hf_wake_heard *heard, void
         hf_alloc_free(wake);
         return st;
     }
-    st = hf_store_connect(store, HF_DB_READ, &wake->out, err);
-    if (!st)
-        st = hf_store_connect(store, HF_DB_READ, &wake->in, err);
-    if (!st)
-        st = hf_db_listen(wake->in, err);
+    *out_wake = wake;
+    return HF_OK;
+}
+
+hf_status hf_wake_open_on(hf_db *out, hf_db *in, int64_t node, hf_wake_heard *heard, void *ctx,
+                          hf_wake **out_wake, hf_err *err)
+{
+    hf_wake *wake = NULL;
+    hf_status st = wake_new(node, heard, ctx, &wake, err);
+
+    if (st) {
+        hf_db_close(out);
+        hf_db_close(in);
+        return st;
+    }
+    wake->out = out;
+    wake->in = in;
+    st = hf_db_listen(wake->in, err);
     if (!st)
         st = hf_thread_start(&wake->sender, "hf-wake-out", sender_run, wake, err);
     if (!st)
@@ -268,6 +283,22 @@ hf_status hf_wake_open(hf_store *store, int64_t node, hf_wake_heard *heard, void
         hf_wake_close(wake);
     else
         *out_wake = wake;
+    return st;
+}
+
+hf_status hf_wake_open(hf_store *store, int64_t node, hf_wake_heard *heard, void *ctx,
+                       hf_wake **out_wake, hf_err *err)
+{
+    hf_db *out = NULL;
+    hf_db *in = NULL;
+    hf_status st = hf_store_connect(store, HF_DB_READ, &out, err);
+
+    if (!st)
+        st = hf_store_connect(store, HF_DB_READ, &in, err);
+    if (st)
+        hf_db_close(out);
+    else
+        st = hf_wake_open_on(out, in, node, heard, ctx, out_wake, err);
     return hf_err_because(err, st, "listen to other nodes");
 }
 

@@ -32,6 +32,9 @@ typedef void hf_wake_heard(void *ctx, hf_hint hint);
 /* `node` tells our own notifications from others'. */
 HF_NODISCARD hf_status hf_wake_open(hf_store *store, int64_t node, hf_wake_heard *heard, void *ctx,
                                     hf_wake **out_wake, hf_err *err);
+/* The same over connections that are there, which it closes also when it fails. */
+HF_NODISCARD hf_status hf_wake_open_on(hf_db *out, hf_db *in, int64_t node, hf_wake_heard *heard,
+                                       void *ctx, hf_wake **out_wake, hf_err *err);
 void hf_wake_close(hf_wake *wake); /* NULL is allowed */
 
 /* Any thread, after the commit; never blocks. What is said while a notification is on its way goes
