@@ -415,6 +415,12 @@ START_TEST(n48_published_fields_are_carried_out_or_refused)
 }
 END_TEST
 
+/* Every address of the console is its page, but for those of its interface. */
+static bool is_page(const char *path)
+{
+    return strncmp(path, "/console", 8) == 0 && strncmp(path, "/console/api/", 13) != 0;
+}
+
 /* Another method of a path that there is gets told which there are; another path gets nothing. */
 START_TEST(other_methods_and_paths)
 {
@@ -440,10 +446,10 @@ START_TEST(other_methods_and_paths)
             ck_assert_msg(answer.status == 405 && hf_wire_field(&answer.raw, "Allow").len > 0,
                           "%s %s: %s", methods[m], path, answer.text);
         }
-        if (route->id == HF_ROUTE_PAGE || route->id == HF_ROUTE_PAGE_ROOT)
-            continue; /* every address below is a page */
         (void)strncat(path, "/and/so/on/and/so/forth", sizeof(path) - strlen(path) - 1);
-        ck_assert_int_eq(hf_site_ask(&site, "GET", path, NULL, NULL).status, 404);
+        ck_assert_msg(hf_site_ask(&site, "GET", path, NULL, NULL).status ==
+                          (is_page(path) ? 200 : 404),
+                      "GET %s", path);
     }
     hf_site_close(&site);
 }
