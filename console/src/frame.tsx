@@ -138,7 +138,7 @@ function Omnibox() {
   const field = useRef<HTMLInputElement>(null);
   const word = text.value.trim();
   const plain = word && !word.startsWith(">");
-  const found = useData(plain && open.value ? "omni " + word : null, (stop) => get("runs", { q: word, limit: 6 }, stop));
+  const found = useData(plain && open.value && has("runs") ? "omni " + word : null, (stop) => get("runs", { q: word, limit: 6 }, stop));
   useKey("/", () => field.current?.focus());
 
   const hits: Hit[] = [];
@@ -280,9 +280,11 @@ function BottomBar({ at, counts }: { at: string; counts: Record<string, Count | 
   );
 }
 
+const myName = () => me.value?.principal.label || me.value?.principal.role || "you";
+
 export function Frame({ children }: { children: ComponentChildren }) {
   const at = path.value[0] ?? "overview";
-  const overview = useData("overview counts", (stop) => get("overview", {}, stop), ["metrics", "list", "attention"]);
+  const overview = useData(has("overview") ? "overview counts" : null, (stop) => get("overview", {}, stop), ["metrics", "list", "attention"]);
   const counts = overview.data?.counts ?? {};
   const space = query.value.get("namespace") ?? me.value?.namespace ?? "default";
   const spaces = me.value?.namespaces ?? [space];
@@ -313,7 +315,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
           <Menu
             kind="ghost"
             end
-            label="Times"
+            label={`${{ utc: "UTC", local: "Local", relative: "Relative" }[zone.value]} times`}
             text={{ utc: "UTC", local: "Local", relative: "Relative" }[zone.value]}
             items={[
               { text: "UTC", act: () => (zone.value = "utc"), on: zone.value === "utc" },
@@ -326,8 +328,8 @@ export function Frame({ children }: { children: ComponentChildren }) {
           <Menu
             kind="ghost"
             end
-            label="You"
-            text={me.value?.principal.label || me.value?.principal.role || "you"}
+            label={`${myName()}, you`}
+            text={myName()}
             items={[
               { text: `${me.value?.principal.role ?? ""}, ${me.value?.principal.id ?? ""}`, why: " " },
               { text: "Messages", act: showMessages },

@@ -556,6 +556,8 @@ bool hf_api_query_check(hf_api *api)
 {
     hf_value_list *faults = NULL;
 
+    if (api->route->id == HF_ROUTE_PAGE) /* its query is read by the page, in the browser */
+        return true;
     for (size_t i = 0; i < api->query.count; i++) {
         const char *fault = parameter_fault(api, i);
 

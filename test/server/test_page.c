@@ -37,6 +37,8 @@ START_TEST(every_address_is_the_page)
         const char *up;
     } rows[] = {{"/console/", "=\""},
                 {"/console/runs", "=\""},
+                {"/console/?login=used", "=\""},
+                {"/console/runs?q=is%3Aopen&theirs=1", "=\""},
                 {"/console/runs/a%2Fb", "=\"../"},
                 {"/console/runs/a%20b/steps", "=\"../../"}};
     hf_site site;

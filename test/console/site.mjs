@@ -1,0 +1,129 @@
+// A real server on a store of its own in a temporary folder, with a real worker beside it. Both are ours to kill.
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const running = new Set();
+const folders = new Set();
+
+/** Ends what is left, however the program ends. */
+export function endAll() {
+  for (const child of running) child.kill("SIGKILL");
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+}
+process.on("exit", endAll);
+for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => process.exit(1));
+
+function freePort() {
+  return new Promise((done) => {
+    const server = createServer().listen(0, "127.0.0.1", () => {
+      const { port } = server.address();
+      server.close(() => done(port));
+    });
+  });
+}
+
+export async function until(what, seconds = 15, name = what.toString()) {
+  const end = Date.now() + seconds * 1000;
+  for (;;) {
+    const value = await what();
+    if (value) return value;
+    if (Date.now() > end) throw new Error(`it did not happen within ${seconds} s: ${name}`);
+    await new Promise((on) => setTimeout(on, 50));
+  }
+}
+
+export class Site {
+  constructor(build) {
+    this.build = build;
+    this.folder = mkdtempSync(join(tmpdir(), "holdfast-console-"));
+    folders.add(this.folder);
+    this.store = join(this.folder, "orders.db");
+    this.said = "";
+  }
+
+  spawn(command, words, env = {}) {
+    const child = spawn(command, words, { cwd: this.folder, env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"] });
+    running.add(child);
+    child.ended = new Promise((done) => child.on("close", () => (running.delete(child), done())));
+    for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => (this.said += text));
+    return child;
+  }
+
+  async serve() {
+    this.port ??= await freePort();
+    this.url = `http://127.0.0.1:${this.port}/`;
+    this.server = this.spawn(join(this.build, "holdfast"), ["serve", this.store, "--listen", `127.0.0.1:${this.port}`, "--environment", "production:violet"]);
+    await until(() => fetch(this.url + "api/ready").then((answer) => answer.ok, () => false), 20, "the server is ready:\n" + this.said);
+    this.admin ??= this.said.match(/hf_[\w-]+/)[0];
+  }
+
+  async killServer() {
+    this.server.kill("SIGKILL");
+    await this.server.ended;
+  }
+
+  async work() {
+    const { secret } = await this.token("worker");
+    this.worker = this.spawn(join(this.build, "test/site_worker"), ["worker", "--store", this.url], { HF_TOKEN: secret });
+    await until(async () => (await this.ask("GET", "api/workers")).workers.length > 0, 20, "the worker is there");
+  }
+
+  async stop() {
+    for (const child of [this.worker, this.server])
+      if (child && running.has(child)) {
+        child.kill("SIGTERM");
+        await Promise.race([child.ended, new Promise((on) => setTimeout(on, 3000))]);
+        child.kill("SIGKILL");
+        await child.ended;
+      }
+  }
+
+  /** The body of an answer; with `status` of one that must have it. */
+  async ask(method, path, body, { token = this.admin, namespace = "default", status } = {}) {
+    const answer = await fetch(this.url + path, {
+      method,
+      headers: {
+        Authorization: "Bearer " + token,
+        "X-Namespace": namespace,
+        "X-Durable-Workflow-Control-Plane-Version": "2",
+        ...(body === undefined ? {} : { "Content-Type": "application/json" }),
+      },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+    const text = await answer.text();
+    if (status ? answer.status !== status : !answer.ok) throw new Error(`${method} /${path}: ${answer.status} ${text}`);
+    return text ? JSON.parse(text) : null;
+  }
+
+  async token(role, label = role) {
+    const made = await this.ask("POST", "api/tokens", { role, label });
+    return { ...made, secret: made.token ?? made.secret };
+  }
+
+  start(type, id, input, more = {}, options = {}) {
+    return this.ask("POST", "api/workflows", { workflow_type: type, workflow_id: id, ...(input ? { input } : {}), ...more }, options);
+  }
+
+  async loginLink(token = this.admin) {
+    return (await this.ask("POST", "console/api/login-links", {}, { token })).link;
+  }
+
+  /** A store with something of everything in it. */
+  async seed() {
+    await this.ask("POST", "api/namespaces", { name: "shipping", description: "the other one", retention_days: 30 });
+    for (let i = 1; i <= 6; i++) await this.start("order", `order-${i}`, { sku: "TEA-1", amount: 90 + i });
+    await this.start("order", "order-42", { sku: "TEA-9", amount: 700 }, { business_key: "A-20419", labels: { region: "eu" } });
+    await this.start("order", "order-43", { sku: "TEA-9", amount: 900 }, { labels: { region: "us" } });
+    await this.start("order", "order-51", { sku: "TEA-2", amount: 5000 });
+    await this.start("order", "order-52", { sku: "TEA-2", amount: 7000 });
+    await this.start("order", "order-60", { sku: "TEA-3", amount: -1 });
+    await this.start("import", "import-1");
+    await this.start("invoice", "inv-204", undefined, { task_queue: "emails" });
+    await this.start("order", "ship-1", { sku: "TEA-1", amount: 10 }, {}, { namespace: "shipping" });
+    const closed = async () => (await this.ask("GET", "api/workflows?status=completed")).workflows?.length >= 6;
+    await until(closed, 20, "six orders are shipped");
+  }
+}
