@@ -22,7 +22,7 @@ typedef struct bytes {
 typedef struct asset {
     const char *name;        /* app.js */
     char served[NAME_BYTES]; /* app-0123456789abcdef.js */
-    bytes plain;
+    size_t plain_len;
     bytes packed;
 } asset;
 
@@ -91,35 +91,40 @@ static const char *type_of(const char *name)
 static asset asset_read(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    asset out = {.name = slash ? slash + 1 : path, .plain = file_read(path)};
+    bytes plain = file_read(path);
+    asset out = {.name = slash ? slash + 1 : path, .plain_len = plain.len};
     const char *dot = strrchr(out.name, '.');
     unsigned char digest[SHA256_DIGEST_LENGTH];
     int len;
 
     if (!dot)
         die("%s has no ending", path);
-    (void)SHA256(out.plain.at, out.plain.len, digest);
+    (void)SHA256(plain.at, plain.len, digest);
     len = snprintf(out.served, sizeof(out.served), "%.*s-", (int)(dot - out.name), out.name);
     for (int i = 0; i < HASH_BYTES && len > 0 && (size_t)len < sizeof(out.served); i++)
         len += snprintf(out.served + len, sizeof(out.served) - (size_t)len, "%02x", digest[i]);
     if (len < 0 || (size_t)len + strlen(dot) >= sizeof(out.served))
         die("the name of %s is too long", path);
     (void)snprintf(out.served + len, sizeof(out.served) - (size_t)len, "%s", dot);
-    out.packed = pack(out.plain, out.name);
+    out.packed = pack(plain, out.name);
+    free(plain.at);
     return out;
 }
 
+/* Writes `data` and frees it. */
 static void array_write(FILE *out, const char *name, size_t at, bytes data)
 {
     (void)fprintf(out, "static const unsigned char %s%zu[] = {", name, at);
     for (size_t i = 0; i < data.len; i++)
         (void)fprintf(out, "%s%u,", i % 24 ? "" : "\n", data.at[i]);
     (void)fputs("0};\n", out);
+    free(data.at);
 }
 
-/* The page with the names that its files are served under. */
-static bytes page_fill(bytes page, const asset *files, size_t count)
+/* The page at `path`, with the names that its files are served under. */
+static bytes page_fill(const char *path, const asset *files, size_t count)
 {
+    bytes page = file_read(path);
     bytes out = {.at = calloc(1, page.len + (count + 1) * NAME_BYTES * 4)};
     const char *at = (const char *)page.at;
 
@@ -142,6 +147,7 @@ static bytes page_fill(bytes page, const asset *files, size_t count)
             out.at[out.len++] = (unsigned char)*at++;
         }
     }
+    free(page.at);
     return out;
 }
 
@@ -160,7 +166,7 @@ int main(int argc, char **argv)
         die("cannot write %s", argv[1]);
     (void)fputs("/* Made by tools/assetgen.c from console/. */\n#include \"server/console.h\"\n\n",
                 out);
-    array_write(out, "page", 0, page_fill(file_read(argv[2]), files, count));
+    array_write(out, "page", 0, page_fill(argv[2], files, count));
     for (size_t i = 0; i < count; i++)
         array_write(out, "file", i, files[i].packed);
     (void)fputs("\nconst hf_slice hf_console_page = {(const char *)page0, sizeof(page0) - 1};\n"
@@ -169,7 +175,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < count; i++)
         (void)fprintf(out,
                       "    {\"%s\", \"%s\", {(const char *)file%zu, sizeof(file%zu) - 1}, %zu},\n",
-                      files[i].served, type_of(files[i].name), i, i, files[i].plain.len);
+                      files[i].served, type_of(files[i].name), i, i, files[i].plain_len);
     (void)fprintf(out, "    {0, 0, {0, 0}, 0}};\nconst size_t hf_console_file_count = %zu;\n",
                   count);
     if (fclose(out))
