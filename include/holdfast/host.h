@@ -63,6 +63,15 @@ HF_API hf_status hf_namespaces(hf_engine *engine, hf_mem *mem, hf_value *out);
 HF_API hf_status hf_namespace_open_runs(hf_engine *engine, int64_t most, int64_t *out_count);
 HF_API hf_status hf_namespace_bytes(hf_engine *engine, int64_t *out_bytes);
 
+/* ---- types
+
+   What this program registers and what the store knows of the definitions of others, the newest of
+   each type, of all namespaces: [{"type", "kind": "workflow", "machine" or "activity", "here": this
+   program has its code, "fingerprint", "contract": {"parameters", "signals": [{"name",
+   "parameters"}], "updates", "queries"}}]; parameters are null when they are not declared, and
+   activities have neither contract nor fingerprint. At most 1,000 types that are recorded. */
+HF_API hf_status hf_types(hf_engine *engine, hf_mem *mem, hf_value *out);
+
 /* ---- who changes schedules */
 
 /* What the histories of schedules say, as command_context, of changes and firings that this thread

@@ -46,7 +46,8 @@ HF_API hf_status hf_workers_beat(hf_engine *engine, const char *worker, const ch
 
 /* What lies at the queues that workers or work came to since this process began, here and not on
    other nodes: [{"name", "tasks": {"workflow": {"ready", "polls"}, "activity", "query",
-   "update_validation"}}]. */
+   "update_validation"}, "oldest_at" (microseconds: since when a workflow or activity task waits;
+   null: none does)}]. */
 HF_API hf_status hf_workers_queues(hf_engine *engine, hf_mem *mem, hf_value *out);
 
 /* A build (NULL: workers that say none) gets no new tasks of the queue, or gets them again. It is
@@ -64,6 +65,11 @@ HF_API hf_status hf_builds_promote(hf_engine *engine, const char *queue, const c
    "promoted_at" (microseconds; null: it is not, it never was)}]. The one that was promoted last is
    chosen. */
 HF_API hf_status hf_builds(hf_engine *engine, hf_mem *mem, hf_value *out);
+
+/* The builds that open runs of the namespace carry, and so need: [{"build_id", "open_runs",
+   "oldest_open_at" (microseconds)}]. The 10,000 oldest open runs are looked at; *out_exact: there
+   are no more. A run that began a second ago may not be counted yet. */
+HF_API hf_status hf_builds_needed(hf_engine *engine, hf_mem *mem, hf_value *out, bool *out_exact);
 
 /* What a worker said of itself when it registered is kept in the store, for a server that begins
    later and for others on the store; NULL: it is gone. Whoever was not seen for a week is. */

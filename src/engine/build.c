@@ -8,6 +8,7 @@
 #include "engine/call.h"
 #include "task/matching.h"
 #include "engine/fleet.h"
+#include "holdfast/host.h"
 #include "holdfast/worker.h"
 #include "model/name.h"
 
@@ -265,4 +266,35 @@ hf_status hf_builds(hf_engine *engine, hf_mem *mem, hf_value *out)
         return st;
     space = hf_db_int(c.in.namespace_key);
     return hf_call_rows(&c, HF_STMT_BUILD_LIST, &space, 1, mem, build_value, NULL, out);
+}
+
+enum { OPEN_RUNS_MAX = 10000 };
+
+static hf_value build_open_value(void *ctx, hf_mem *mem, hf_db_cursor *row)
+{
+    hf_value_list *build = hf_value_object(mem);
+
+    (void)ctx;
+    hf_value_set(build, HF_SLICE("build_id"), hf_value_string(mem, hf_db_column_bytes(row, 0)));
+    hf_value_set(build, HF_SLICE("open_runs"), hf_value_int(mem, hf_db_column_int(row, 1)));
+    hf_value_set(build, HF_SLICE("oldest_open_at"), hf_value_int(mem, hf_db_column_int(row, 2)));
+    return hf_value_finish(build);
+}
+
+hf_status hf_builds_needed(hf_engine *engine, hf_mem *mem, hf_value *out, bool *out_exact)
+{
+    hf_db_value params[2];
+    int64_t open = 0;
+    hf_call c;
+    hf_status st = hf_call_begin(&c, engine);
+
+    if (st)
+        return st;
+    params[0] = hf_db_int(c.in.namespace_key);
+    params[1] = hf_db_int(OPEN_RUNS_MAX);
+    st = hf_call_rows(&c, HF_STMT_BUILD_OPEN, params, 2, mem, build_open_value, NULL, out);
+    if (!st)
+        st = hf_namespace_open_runs(engine, OPEN_RUNS_MAX + 1, &open);
+    *out_exact = open <= OPEN_RUNS_MAX;
+    return st;
 }

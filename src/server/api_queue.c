@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/value.h"
 #include "holdfast/worker.h"
+#include "server/api_queue.h"
 #include "server/api_worker.h"
 #include "server/fleet.h"
 #include "server/handlers.h"
@@ -13,13 +14,13 @@
 
 enum { QUESTIONS_MAX = 1024 };
 
-static hf_value workers_of(hf_api *api)
+hf_value hf_queue_workers(hf_api *api)
 {
     return hf_fleet_list(api->server->fleet, hf_slice_of(api->namespace), api->mem,
                          hf_clock_wall_us(api->server->clock));
 }
 
-static bool worker_serves(hf_value worker, const char *queue)
+bool hf_queue_served_by(hf_value worker, const char *queue)
 {
     hf_value queues = hf_get(worker, "task_queues");
 
@@ -29,7 +30,7 @@ static bool worker_serves(hf_value worker, const char *queue)
     return strcmp(hf_str(worker, "task_queue", ""), queue) == 0;
 }
 
-static bool worker_is(hf_value worker, const char *status)
+bool hf_queue_worker_is(hf_value worker, const char *status)
 {
     return strcmp(hf_str(worker, "status", ""), status) == 0;
 }
@@ -41,7 +42,7 @@ static hf_value text_or_null(hf_mem *mem, const char *text)
     return text && *text ? hf_value_string(mem, hf_slice_of(text)) : hf_value_null();
 }
 
-static hf_value time_or_null(hf_mem *mem, int64_t us)
+hf_value hf_queue_time(hf_mem *mem, int64_t us)
 {
     char text[HF_CLOCK_TEXT_SIZE];
 
@@ -52,7 +53,7 @@ static hf_value time_or_null(hf_mem *mem, int64_t us)
 }
 
 /* {"name", "tasks"} of the queue; NULL: nobody came there yet. */
-static hf_value queue_find(hf_value queues, const char *name)
+hf_value hf_queue_named(hf_value queues, const char *name)
 {
     for (size_t i = 0; i < hf_len(queues); i++)
         if (strcmp(hf_str(hf_at(queues, i), "name", ""), name) == 0)
@@ -70,7 +71,7 @@ static hf_value admission_of(hf_api *api, hf_value workers, const char *queue, h
     for (size_t i = 0; i < hf_len(workers); i++) {
         hf_value worker = hf_at(workers, i);
 
-        if (!worker_serves(worker, queue) || !worker_is(worker, "active"))
+        if (!hf_queue_served_by(worker, queue) || !hf_queue_worker_is(worker, "active"))
             continue;
         active++;
         configured += hf_int(worker, slots, 0);
@@ -89,7 +90,7 @@ static hf_value pollers_of(hf_api *api, hf_value workers, const char *queue)
     hf_value_list *list = hf_value_array(api->mem);
 
     for (size_t i = 0; i < hf_len(workers); i++)
-        if (worker_serves(hf_at(workers, i), queue))
+        if (hf_queue_served_by(hf_at(workers, i), queue))
             hf_value_append(list, hf_at(workers, i));
     return hf_value_finish(list);
 }
@@ -115,7 +116,7 @@ static hf_value leases_of(hf_api *api, hf_value held, const char *queue)
 static hf_value queue_show(hf_api *api, hf_value queues, hf_value held, hf_value workers,
                            const char *name)
 {
-    hf_value tasks = hf_get(queue_find(queues, name), "tasks");
+    hf_value tasks = hf_get(hf_queue_named(queues, name), "tasks");
     long long questions = (long long)hf_int(tasks, "query.ready", 0);
     int64_t paused_us = 0;
 
@@ -127,7 +128,7 @@ static hf_value queue_show(hf_api *api, hf_value queues, hf_value held, hf_value
                     "'activity_tasks': %p, 'query_tasks': {'status': 'accepting', 'budget_source': "
                     "'server', 'max_pending_per_queue': %d, 'approximate_pending_count': %lld, "
                     "'remaining_pending_capacity': %lld}}, 'pollers': %p, 'current_leases': %p}",
-                    api->namespace, name, (const void *)time_or_null(api->mem, paused_us),
+                    api->namespace, name, (const void *)hf_queue_time(api->mem, paused_us),
                     (const void *)(tasks ? tasks : hf_value_null()),
                     (const void *)admission_of(api, workers, name, hf_get(tasks, "workflow"),
                                                "max_concurrent_workflow_tasks"),
@@ -139,7 +140,7 @@ static hf_value queue_show(hf_api *api, hf_value queues, hf_value held, hf_value
 }
 
 /* Reads what was said of builds anew; answers and returns false when that cannot be. */
-static bool builds_refresh(hf_api *api, hf_value *out_builds)
+bool hf_queue_builds(hf_api *api, hf_value *out_builds)
 {
     hf_engine *engine = api->server->engine;
     hf_err err = {0};
@@ -156,7 +157,7 @@ static bool builds_refresh(hf_api *api, hf_value *out_builds)
 }
 
 /* What lies at the queues and what is held; answers and returns false when that cannot be told. */
-static bool queues_get(hf_api *api, hf_value *out_queues, hf_value *out_held)
+bool hf_queue_look(hf_api *api, hf_value *out_queues, hf_value *out_held)
 {
     hf_status st = hf_workers_queues(api->server->engine, api->mem, out_queues);
     hf_value drained = NULL;
@@ -166,24 +167,24 @@ static bool queues_get(hf_api *api, hf_value *out_queues, hf_value *out_held)
 
     if (st)
         hf_api_status(api, st, hf_errmsg(api->server->engine));
-    return !st && builds_refresh(api, &drained);
+    return !st && hf_queue_builds(api, &drained);
 }
 
 void hf_api_queues(hf_api *api)
 {
-    hf_value workers = workers_of(api);
+    hf_value workers = hf_queue_workers(api);
     hf_value_list *list = hf_value_array(api->mem);
     hf_value queues = NULL;
     hf_value held = NULL;
 
-    if (!queues_get(api, &queues, &held))
+    if (!hf_queue_look(api, &queues, &held))
         return;
     for (size_t i = 0; i < hf_len(queues); i++)
         hf_value_append(
             list, queue_show(api, queues, held, workers, hf_str(hf_at(queues, i), "name", "")));
     for (size_t i = 0; i < hf_len(workers); i++) {
         const char *name = hf_str(hf_at(workers, i), "task_queue", "");
-        bool seen = queue_find(queues, name) != NULL;
+        bool seen = hf_queue_named(queues, name) != NULL;
 
         for (size_t k = 0; k < i; k++)
             seen |= strcmp(hf_str(hf_at(workers, k), "task_queue", ""), name) == 0;
@@ -200,8 +201,9 @@ void hf_api_queue(hf_api *api)
     hf_value queues = NULL;
     hf_value held = NULL;
 
-    if (queues_get(api, &queues, &held))
-        hf_api_json(api, 200, queue_show(api, queues, held, workers_of(api), hf_api_param(api, 0)));
+    if (hf_queue_look(api, &queues, &held))
+        hf_api_json(api, 200,
+                    queue_show(api, queues, held, hf_queue_workers(api), hf_api_param(api, 0)));
 }
 
 /* ---- builds */
@@ -212,7 +214,7 @@ static const char *build_of(hf_value worker)
 }
 
 /* The texts that workers have under a key, each once. */
-static hf_value texts_of(hf_mem *mem, hf_value workers, const char *key)
+hf_value hf_queue_texts(hf_mem *mem, hf_value workers, const char *key)
 {
     hf_value_list *list = hf_value_array(mem);
 
@@ -258,8 +260,7 @@ static const char *cohort_status(const cohort_counts *counts)
 }
 
 /* When the build was promoted at the queue, 0: never; and whether it is the one that was last. */
-static int64_t build_promoted(hf_value builds, const char *queue, const char *build,
-                              bool *out_chosen)
+int64_t hf_queue_promoted(hf_value builds, const char *queue, const char *build, bool *out_chosen)
 {
     int64_t own_us = 0;
     int64_t last_us = 0;
@@ -289,17 +290,17 @@ static hf_value cohort_show(hf_api *api, hf_value workers, hf_value builds, cons
     bool drained = hf_fleet_drained(api->server->fleet, hf_slice_of(api->namespace),
                                     hf_slice_of(queue), build, &drained_us);
     bool chosen = false;
-    int64_t promoted_us = build_promoted(builds, queue, build, &chosen);
+    int64_t promoted_us = hf_queue_promoted(builds, queue, build, &chosen);
     hf_value own;
 
     for (size_t i = 0; i < hf_len(workers); i++) {
         hf_value worker = hf_at(workers, i);
 
-        if (!worker_serves(worker, queue) || strcmp(build_of(worker), build) != 0)
+        if (!hf_queue_served_by(worker, queue) || strcmp(build_of(worker), build) != 0)
             continue;
-        counts.active += worker_is(worker, "active") && !drained;
-        counts.draining += !worker_is(worker, "stale") && drained;
-        counts.stale += worker_is(worker, "stale");
+        counts.active += hf_queue_worker_is(worker, "active") && !drained;
+        counts.draining += !hf_queue_worker_is(worker, "stale") && drained;
+        counts.stale += hf_queue_worker_is(worker, "stale");
         hf_value_append(list, worker);
     }
     own = hf_value_finish(list);
@@ -311,11 +312,11 @@ static hf_value cohort_show(hf_api *api, hf_value workers, hf_value builds, cons
         "'total_worker_count': %lld, 'runtimes': %p, 'sdk_versions': %p, 'last_heartbeat_at': %p, "
         "'first_seen_at': %p}",
         (const void *)text_or_null(mem, build), cohort_status(&counts),
-        drained ? "draining" : "active", (const void *)time_or_null(mem, drained_us),
-        (const void *)time_or_null(mem, promoted_us), (const void *)hf_value_bool(chosen),
+        drained ? "draining" : "active", (const void *)hf_queue_time(mem, drained_us),
+        (const void *)hf_queue_time(mem, promoted_us), (const void *)hf_value_bool(chosen),
         (long long)counts.active, (long long)counts.draining, (long long)counts.stale,
-        (long long)hf_len(own), (const void *)texts_of(mem, own, "runtime"),
-        (const void *)texts_of(mem, own, "sdk_version"),
+        (long long)hf_len(own), (const void *)hf_queue_texts(mem, own, "runtime"),
+        (const void *)hf_queue_texts(mem, own, "sdk_version"),
         (const void *)time_pick(mem, own, "last_heartbeat_at", true),
         (const void *)time_pick(mem, own, "registered_at", false));
 }
@@ -323,19 +324,19 @@ static hf_value cohort_show(hf_api *api, hf_value workers, hf_value builds, cons
 /* Every build that a worker of the queue has or of which something was said, each once. */
 static hf_value cohorts_show(hf_api *api, hf_value builds, const char *queue)
 {
-    hf_value workers = workers_of(api);
+    hf_value workers = hf_queue_workers(api);
     hf_value_list *names = hf_value_array(api->mem);
     hf_value_list *list = hf_value_array(api->mem);
     hf_value all;
 
     for (size_t i = 0; i < hf_len(workers); i++)
-        if (worker_serves(hf_at(workers, i), queue))
+        if (hf_queue_served_by(hf_at(workers, i), queue))
             hf_value_append(names, hf_json_(api->mem, "{'b': %s}", build_of(hf_at(workers, i))));
     for (size_t i = 0; i < hf_len(builds); i++)
         if (strcmp(hf_str(hf_at(builds, i), "task_queue", ""), queue) == 0 &&
             strcmp(build_of(hf_at(builds, i)), HF_FLEET_ALL_BUILDS) != 0)
             hf_value_append(names, hf_json_(api->mem, "{'b': %s}", build_of(hf_at(builds, i))));
-    all = texts_of(api->mem, hf_value_finish(names), "b");
+    all = hf_queue_texts(api->mem, hf_value_finish(names), "b");
     for (size_t i = 0; i < hf_len(all); i++)
         hf_value_append(list,
                         cohort_show(api, workers, builds, queue, hf_str(hf_at(all, i), "", "")));
@@ -347,7 +348,7 @@ void hf_api_builds(hf_api *api)
     const char *queue = hf_api_param(api, 0);
     hf_value builds = NULL;
 
-    if (builds_refresh(api, &builds))
+    if (hf_queue_builds(api, &builds))
         hf_api_json(api, 200,
                     hf_json_(api->mem,
                              "{'namespace': %s, 'task_queue': %s, 'stale_after_seconds': %d, "
@@ -379,11 +380,11 @@ static void build_set(hf_api *api, intent what)
                      build);
     else if (st)
         hf_api_status(api, st, hf_errmsg(api->server->engine));
-    if (st || !builds_refresh(api, &builds))
+    if (st || !hf_queue_builds(api, &builds))
         return;
     drained = hf_fleet_drained(api->server->fleet, hf_slice_of(api->namespace), hf_slice_of(queue),
                                build, &drained_us);
-    promoted_us = build_promoted(builds, queue, build ? build : "", &chosen);
+    promoted_us = hf_queue_promoted(builds, queue, build ? build : "", &chosen);
     hf_api_json(api, 200,
                 hf_json_(api->mem,
                          "{'namespace': %s, 'task_queue': %s, 'build_id': %p, 'drain_intent': %s, "
@@ -391,8 +392,8 @@ static void build_set(hf_api *api, intent what)
                          "'new_start_selected': %p, 'deployment': null}",
                          api->namespace, queue, (const void *)text_or_null(api->mem, build),
                          drained ? "draining" : "active",
-                         (const void *)time_or_null(api->mem, drained_us),
-                         (const void *)time_or_null(api->mem, promoted_us),
+                         (const void *)hf_queue_time(api->mem, drained_us),
+                         (const void *)hf_queue_time(api->mem, promoted_us),
                          (const void *)hf_value_bool(chosen)));
 }
 
@@ -414,16 +415,17 @@ void hf_api_build_promote(hf_api *api)
 hf_value hf_worker_fleet(hf_api *api)
 {
     hf_mem *mem = api->mem;
-    hf_value workers = workers_of(api);
+    hf_value workers = hf_queue_workers(api);
     long long active = 0;
 
     for (size_t i = 0; i < hf_len(workers); i++)
-        active += worker_is(hf_at(workers, i), "active");
+        active += hf_queue_worker_is(hf_at(workers, i), "active");
     return hf_json_(mem,
                     "{'namespace': %s, 'active_workers': %lld, 'queues': %p, 'build_ids': %p, "
                     "'workers': %p}",
-                    api->namespace, active, (const void *)texts_of(mem, workers, "task_queue"),
-                    (const void *)texts_of(mem, workers, "build_id"), (const void *)workers);
+                    api->namespace, active,
+                    (const void *)hf_queue_texts(mem, workers, "task_queue"),
+                    (const void *)hf_queue_texts(mem, workers, "build_id"), (const void *)workers);
 }
 
 /* ---- workers */
@@ -440,12 +442,12 @@ void hf_api_workers(hf_api *api)
 {
     const char *queue = filter_of(api, "task_queue");
     const char *status = filter_of(api, "status");
-    hf_value workers = workers_of(api);
+    hf_value workers = hf_queue_workers(api);
     hf_value_list *list = hf_value_array(api->mem);
 
     for (size_t i = 0; i < hf_len(workers); i++)
-        if ((!queue || worker_serves(hf_at(workers, i), queue)) &&
-            (!status || worker_is(hf_at(workers, i), status)))
+        if ((!queue || hf_queue_served_by(hf_at(workers, i), queue)) &&
+            (!status || hf_queue_worker_is(hf_at(workers, i), status)))
             hf_value_append(list, hf_at(workers, i));
     hf_api_json(api, 200,
                 hf_json_(api->mem, "{'namespace': %s, 'stale_after_seconds': %d, 'workers': %p}",
@@ -455,7 +457,7 @@ void hf_api_workers(hf_api *api)
 
 void hf_api_worker(hf_api *api)
 {
-    hf_value workers = workers_of(api);
+    hf_value workers = hf_queue_workers(api);
 
     for (size_t i = 0; i < hf_len(workers); i++)
         if (strcmp(hf_str(hf_at(workers, i), "worker_id", ""), hf_api_param(api, 0)) == 0) {

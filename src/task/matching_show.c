@@ -103,6 +103,28 @@ static hf_value queue_show(const task_queue *queue, hf_mem *mem)
     return hf_value_finish(tasks);
 }
 
+enum { OLDEST_OF = 256 };
+
+/* Since when the longest waiting task for workers is offered, of those that come next; null: none
+   waits. */
+static hf_value oldest_show(const task_queue *queue, hf_mem *mem)
+{
+    static const hf_task_kind kinds[] = {HF_TASK_WORKFLOW, HF_TASK_ACTIVITY};
+    int64_t oldest_us = INT64_MAX;
+
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+        const hf_list *tasks = &queue->tasks[kinds[i]];
+        hf_list *link = hf_list_first(tasks);
+
+        for (size_t k = 0; link && k < OLDEST_OF; k++, link = hf_list_next(tasks, link)) {
+            const task_record *record = HF_LIST_ENTRY(link, task_record, in_queue);
+
+            oldest_us = record->since_us < oldest_us ? record->since_us : oldest_us;
+        }
+    }
+    return oldest_us == INT64_MAX ? hf_value_null() : hf_value_int(mem, oldest_us);
+}
+
 hf_value hf_matching_queues(hf_matching *matching, int64_t namespace_key, hf_mem *mem)
 {
     hf_value_list *list = hf_value_array(mem);
@@ -120,6 +142,7 @@ hf_value hf_matching_queues(hf_matching *matching, int64_t namespace_key, hf_mem
         shown = hf_value_object(mem);
         hf_value_set(shown, HF_SLICE("name"), hf_value_string(mem, key));
         hf_value_set(shown, HF_SLICE("tasks"), queue_show(queue, mem));
+        hf_value_set(shown, HF_SLICE("oldest_at"), oldest_show(queue, mem));
         hf_value_append(list, hf_value_finish(shown));
     }
     hf_mutex_unlock(&matching->lock);
