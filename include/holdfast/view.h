@@ -15,7 +15,10 @@ extern "C" {
 #endif
 
 /* Runs, newest first.
-     filters   {field: value, "labels": {..}, "search_attributes": {..}}; see hf_list_filters
+     filters   {field: value, "labels": {..}, "search_attributes": {..}}; see hf_list_filters. "q"
+               among them is a query line, of which every word must be understood
+     q         a query line: words such as type:order is:open started<1h, which win over `filters`.
+               A word that is not understood is told in the answer's `query`, and the rest is asked
      view      id of a saved or system view, whose filters come first and yield to `filters`
      bucket    "running", "completed", "failed", "cancelled" or "terminated"
      limit     rows of a page, 1 to 1000; 50
@@ -23,10 +26,13 @@ extern "C" {
      facets    names to count by: status, workflow_type, queue, wait_kind, compatibility,
                closed_reason, failure, label:KEY
      total     true: count all that match
+     why       true: each item has `why` in short and a `glyph`; where history is long, or the
+               page is, from its row alone: code null, and what will move it on as the text
      definition  true: visibility_filters has what hf_list_filters returns
      owner, scope   whose views count; see hf_view_save
-   The answer has items, cursor, facets, total, and visibility_filters: what was applied. Counts
-   beyond 10,000 say that they are not exact. HF_NEWER: the view was written by a newer program. */
+   The answer has items, cursor, facets, total, visibility_filters: what was applied, and with `q`
+   query {tokens, errors, filters, view}. Counts beyond 10,000 say that they are not exact.
+   HF_NEWER: the view was written by a newer program. */
 HF_API hf_status hf_list_runs(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out);
 
 /* The fields a list is filtered by, with labels and options, for those who build forms. */
@@ -41,9 +47,9 @@ HF_API hf_status hf_describe(hf_engine *engine, hf_value request, hf_mem *mem, h
 /* Its steps as bars over time: {"id", "run_id"?, "at"?, "limit"?}. */
 HF_API hf_status hf_spans(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out);
 
-/* Keeps a view: {"id"?: to change one, "name", "bucket", "filters", "owner", "scope"?, "shared"?,
-   "filter_version"?}. HF_EXISTS: the name is taken in that scope and bucket. HF_DENIED: somebody
-   else's. */
+/* Keeps a view: {"id"?: to change one, "name", "bucket", "filters" or "q": a query line, "owner",
+   "scope"?, "shared"?, "filter_version"?}. HF_EXISTS: the name is taken in that scope and bucket.
+   HF_DENIED: somebody else's. */
 HF_API hf_status hf_view_save(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out);
 
 /* System views and those that the owner may see: {"owner"?, "scope"?, "bucket"?}. */

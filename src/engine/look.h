@@ -8,8 +8,10 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/value.h"
+#include "engine/call.h"
 #include "engine/fleet.h"
 #include "project/list.h"
+#include "project/views.h"
 #include "store/db.h"
 
 /* Fills in what a list needs to know of the world to say what moves runs on. `engine` NULL: none is
@@ -18,12 +20,26 @@ HF_NODISCARD hf_status hf_look_asker(const hf_engine *engine, hf_db *db, hf_mem 
                                      hf_list_query *io_query, hf_err *err);
 
 /* Members of requests. */
-#define HF_LOOK_LIST "filters view bucket limit cursor facets total definition owner scope"
+#define HF_LOOK_LIST "filters q view bucket limit cursor facets total definition owner scope"
 #define HF_LOOK_RUN  "id run_id at limit"
 
 /* Whether a request is an object, and every member of it one of `known`, words separated by spaces;
    null is as good as absent. HF_INVALID names the one that is not, and those that there are. */
 HF_NODISCARD hf_status hf_look_members(hf_value request, const char *known, hf_err *err);
+
+/* A text of a request; empty: there is none. */
+hf_slice hf_look_member(hf_value request, const char *name);
+
+/* Begins a call that returns a value; `known` are the members of its request. */
+HF_NODISCARD hf_status hf_look_begin(hf_call *call, hf_engine *engine, hf_value request,
+                                     const char *known, const hf_mem *mem, hf_value *out);
+
+/* Whose views a request means. */
+hf_views_reader hf_look_reader(int64_t namespace_key, hf_value request);
+
+/* Whether filters, with a query line among them as `q`, can be asked for. HF_INVALID. */
+HF_NODISCARD hf_status hf_look_filters_check(hf_mem *mem, hf_value given, int64_t now_us,
+                                             hf_err *err);
 
 /* A page of runs; see hf_list_runs. */
 HF_NODISCARD hf_status hf_look_list(hf_db *db, const hf_engine *engine, int64_t namespace_key,

@@ -1,5 +1,5 @@
-/* view.c: holdfast/view.h: lists, one run, its history, and views that are kept. Each call reads
-   into an arena of its own where much is thrown away, and hands the answer over. */
+/* view.c: holdfast/view.h: one run, its history, and views that are kept; lists are in list.c. Each
+   call reads into an arena of its own where much is thrown away, and hands the answer over. */
 #include "holdfast/view.h"
 
 #include "base/buf.h"
@@ -15,7 +15,7 @@ enum { NAME_SHOWN = 64 };
 
 #define VIEW_MEMBERS "id owner scope"
 
-static hf_slice member(hf_value request, const char *name)
+hf_slice hf_look_member(hf_value request, const char *name)
 {
     return hf_value_slice(hf_value_find(request, hf_slice_of(name)));
 }
@@ -41,9 +41,8 @@ hf_status hf_look_members(hf_value request, const char *known, hf_err *err)
     return HF_OK;
 }
 
-/* Begins a call that returns a value; `known` are the members of its request. */
-static hf_status call_begin(hf_call *c, hf_engine *engine, hf_value request, const char *known,
-                            const hf_mem *mem, hf_value *out)
+hf_status hf_look_begin(hf_call *c, hf_engine *engine, hf_value request, const char *known,
+                        const hf_mem *mem, hf_value *out)
 {
     hf_status st = hf_call_begin(c, engine);
 
@@ -81,9 +80,10 @@ static hf_status run_view(hf_call *c, hf_value request, run_request *out, hf_err
     hf_intake_target target;
     hf_status st;
 
-    if (!member(request, "id").len)
+    if (!hf_look_member(request, "id").len)
         return hf_err_set(err, HF_INVALID, "the id of an instance is needed");
-    st = hf_call_view_begin(c, member(request, "id"), member(request, "run_id"), &target, err);
+    st = hf_call_view_begin(c, hf_look_member(request, "id"), hf_look_member(request, "run_id"),
+                            &target, err);
     if (st)
         return st;
     *out = (run_request){.run = target.base.run,
@@ -105,7 +105,7 @@ hf_status hf_describe(hf_engine *engine, hf_value request, hf_mem *mem, hf_value
     hf_mem *work;
     hf_err *err;
     hf_call c;
-    hf_status st = call_begin(&c, engine, request, HF_LOOK_RUN, mem, out);
+    hf_status st = hf_look_begin(&c, engine, request, HF_LOOK_RUN, mem, out);
 
     if (st)
         return st;
@@ -147,7 +147,7 @@ hf_status hf_spans(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *o
     hf_value bars = NULL;
     hf_mem *work;
     hf_call c;
-    hf_status st = call_begin(&c, engine, request, HF_LOOK_RUN, mem, out);
+    hf_status st = hf_look_begin(&c, engine, request, HF_LOOK_RUN, mem, out);
 
     if (st)
         return st;
@@ -163,164 +163,26 @@ hf_status hf_spans(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *o
     return hf_look_give(mem, bars, st, out, work, &c.slot->err);
 }
 
-/* ---- lists */
+/* ---- views */
 
-static hf_views_reader reader_of(int64_t namespace_key, hf_value request)
+hf_views_reader hf_look_reader(int64_t namespace_key, hf_value request)
 {
     return (hf_views_reader){.namespace_key = namespace_key,
-                             .scope = member(request, "scope"),
-                             .owner = member(request, "owner")};
+                             .scope = hf_look_member(request, "scope"),
+                             .owner = hf_look_member(request, "owner")};
 }
-
-/* What the view, the bucket and the request ask for together. */
-static hf_status filters_of(hf_db *db, int64_t namespace_key, hf_value request, hf_mem *work,
-                            hf_value *out_filters, hf_value *out_view, hf_slice *out_bucket,
-                            hf_err *err)
-{
-    hf_views_reader reader = reader_of(namespace_key, request);
-    hf_slice view_id = member(request, "view");
-    hf_value kept = NULL;
-    hf_value given = NULL;
-    hf_status st = HF_OK;
-
-    *out_view = hf_value_null();
-    *out_bucket = member(request, "bucket");
-    if (view_id.len)
-        st = hf_views_get(db, work, &reader, view_id, out_view, err);
-    if (!st && view_id.len && !hf_bool(*out_view, "filter_version_supported", false))
-        st = hf_err_set(err, HF_NEWER,
-                        "the view %s was written for version %lld of the filters, and this program "
-                        "knows versions up to %d",
-                        hf_str(*out_view, "name", ""),
-                        (long long)hf_int(*out_view, "filter_version", 0), HF_FILTER_VERSION);
-    if (!st && view_id.len && !out_bucket->len)
-        *out_bucket = hf_slice_of(hf_str(*out_view, "bucket", ""));
-    if (!st && out_bucket->len && !hf_views_bucket(*out_bucket))
-        st = hf_err_set(err, HF_INVALID, "there is no bucket \"%.*s\"", (int)out_bucket->len,
-                        out_bucket->ptr);
-    if (!st)
-        st = hf_filter_read(work, hf_get(*out_view, "filters"), &kept, err);
-    if (!st)
-        st = hf_filter_read(work, hf_value_find(request, HF_SLICE("filters")), &given, err);
-    if (st)
-        return st;
-    *out_filters = hf_filter_merge(work, kept, given);
-    return *out_filters ? HF_OK : hf_err_nomem(err, "filters");
-}
-
-hf_status hf_look_asker(const hf_engine *engine, hf_db *db, hf_mem *mem, hf_asker *who,
-                        hf_list_query *io_query, hf_err *err)
-{
-    const hf_app *app = engine ? engine->app : NULL;
-    int64_t now_us = hf_clock_wall_us(engine ? engine->clock : hf_clock_system());
-    hf_status st;
-
-    *who = (hf_asker){.engine = engine};
-    st = hf_asker_begin(who, db, mem, io_query->namespace_key, now_us, err);
-    if (st)
-        return st;
-    st = hf_engine_app_markers(app, mem, &io_query->own, err);
-    if (!st && !engine && who->fleet.count)
-        io_query->own = HF_SLICE(",");
-    if (engine || who->fleet.count) /* as hf_asker_served: else nobody can say */
-        io_query->build = hf_slice_of(app && app->build_id ? app->build_id : "");
-    if (st)
-        return st;
-    io_query->live = (hf_liveness_world){.now_us = now_us, .served = hf_asker_served, .ctx = who};
-    io_query->scope = hf_engine_app_scope(app);
-    return HF_OK;
-}
-
-hf_status hf_look_list(hf_db *db, const hf_engine *engine, int64_t namespace_key, hf_value request,
-                       hf_mem *work, hf_value *out_page, hf_err *err)
-{
-    hf_list_query query = {.namespace_key = namespace_key,
-                           .limit = hf_int(request, "limit", 0),
-                           .cursor = member(request, "cursor"),
-                           .facets = hf_value_find(request, HF_SLICE("facets")),
-                           .total = hf_bool(request, "total", false)};
-    hf_value applied = NULL;
-    hf_value view = NULL;
-    hf_value page = NULL;
-    hf_slice bucket = {0};
-    hf_asker who;
-    hf_status st = hf_look_members(request, HF_LOOK_LIST, err);
-
-    if (!st)
-        st = filters_of(db, namespace_key, request, work, &applied, &view, &bucket, err);
-    if (!st)
-        st = hf_look_asker(engine, db, work, &who, &query, err);
-    if (st)
-        return st;
-    query.filters = hf_filter_merge(work, hf_views_bucket_filters(work, bucket), applied);
-    if (!query.filters)
-        return hf_err_nomem(err, "filters");
-    st = hf_list_read(db, work, &query, &page, err);
-    if (!st) {
-        hf_value_list *object = hf_value_object(work);
-        hf_slice name;
-        hf_value item;
-
-        for (size_t i = 0; hf_value_member(page, i, &name, &item); i++)
-            hf_value_set(object, name, item);
-        hf_value_set(object, HF_SLICE("visibility_filters"),
-                     hf_json_(work,
-                              "{'version': %d, 'bucket': %s, 'definition': %p, 'applied': %p, "
-                              "'saved_view': %p}",
-                              HF_FILTER_VERSION, bucket.len ? hf_mem_text(work, bucket) : NULL,
-                              (const void *)(hf_bool(request, "definition", false)
-                                                 ? hf_filter_definition(work)
-                                                 : hf_value_null()),
-                              (const void *)applied, (const void *)view));
-        *out_page = hf_value_finish(object);
-        if (!*out_page)
-            st = hf_err_nomem(err, "a list");
-    }
-    return st;
-}
-
-hf_status hf_list_runs(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out)
-{
-    hf_value page = NULL;
-    hf_mem *work;
-    hf_call c;
-    hf_status st = call_begin(&c, engine, request, HF_LOOK_LIST, mem, out);
-
-    if (st)
-        return st;
-    work = hf_mem_new();
-    if (!work)
-        return hf_err_nomem(&c.slot->err, "a list");
-    hf_call_read_begin(&c);
-    st = hf_look_list(c.in.db, engine, c.in.namespace_key, request, work, &page, &c.slot->err);
-    hf_call_read_end(&c);
-    return hf_look_give(mem, page, st, out, work, &c.slot->err);
-}
-
-hf_status hf_list_filters(hf_engine *engine, hf_mem *mem, hf_value *out)
-{
-    hf_call c;
-    hf_status st = call_begin(&c, engine, NULL, "", mem, out);
-
-    if (st)
-        return st;
-    *out = hf_filter_definition(mem);
-    return *out ? HF_OK : hf_err_nomem(&c.slot->err, "the filters");
-}
-
-/* ---- views */
 
 hf_status hf_view_list(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out)
 {
     hf_views_reader reader;
     hf_call c;
-    hf_status st = call_begin(&c, engine, request, "owner scope bucket", mem, out);
+    hf_status st = hf_look_begin(&c, engine, request, "owner scope bucket", mem, out);
 
     if (st)
         return st;
-    reader = reader_of(c.in.namespace_key, request);
+    reader = hf_look_reader(c.in.namespace_key, request);
     hf_call_read_begin(&c);
-    st = hf_views_list(c.in.db, mem, &reader, member(request, "bucket"), out, &c.slot->err);
+    st = hf_views_list(c.in.db, mem, &reader, hf_look_member(request, "bucket"), out, &c.slot->err);
     hf_call_read_end(&c);
     return st;
 }
@@ -329,13 +191,13 @@ hf_status hf_view_get(hf_engine *engine, hf_value request, hf_mem *mem, hf_value
 {
     hf_views_reader reader;
     hf_call c;
-    hf_status st = call_begin(&c, engine, request, VIEW_MEMBERS, mem, out);
+    hf_status st = hf_look_begin(&c, engine, request, VIEW_MEMBERS, mem, out);
 
     if (st)
         return st;
-    reader = reader_of(c.in.namespace_key, request);
+    reader = hf_look_reader(c.in.namespace_key, request);
     hf_call_read_begin(&c);
-    st = hf_views_get(c.in.db, mem, &reader, member(request, "id"), out, &c.slot->err);
+    st = hf_views_get(c.in.db, mem, &reader, hf_look_member(request, "id"), out, &c.slot->err);
     hf_call_read_end(&c);
     return st;
 }
@@ -352,10 +214,11 @@ typedef struct view_draft {
 
 static hf_status draft_check(view_draft *d, hf_value request, hf_err *err)
 {
-    d->name = hf_slice_trim(member(request, "name"));
-    d->bucket = member(request, "bucket");
-    d->owner = hf_slice_trim(member(request, "owner"));
-    d->scope = member(request, "scope").len ? member(request, "scope") : HF_SLICE("default");
+    d->name = hf_slice_trim(hf_look_member(request, "name"));
+    d->bucket = hf_look_member(request, "bucket");
+    d->owner = hf_slice_trim(hf_look_member(request, "owner"));
+    d->scope = hf_look_member(request, "scope").len ? hf_look_member(request, "scope")
+                                                    : HF_SLICE("default");
     d->shared = hf_bool(request, "shared", false);
     d->version = hf_int(request, "filter_version", HF_FILTER_VERSION);
     if (hf_name_check(HF_NAME_SAVED_VIEW, d->name, err))
@@ -377,8 +240,8 @@ static hf_status draft_check(view_draft *d, hf_value request, hf_err *err)
 /* The key: a new one, or that of the view which is changed. */
 static hf_status draft_key(hf_call *c, view_draft *d, hf_value request, hf_err *err)
 {
-    hf_slice id = member(request, "id");
-    hf_views_reader reader = reader_of(c->in.namespace_key, request);
+    hf_slice id = hf_look_member(request, "id");
+    hf_views_reader reader = hf_look_reader(c->in.namespace_key, request);
     hf_value view = NULL;
     int64_t created_ms = 0;
     hf_status st;
@@ -401,6 +264,24 @@ static hf_status draft_key(hf_call *c, view_draft *d, hf_value request, hf_err *
     (void)hf_views_key(id, &d->key, &created_ms);
     d->created_us = created_ms * 1000;
     return HF_OK;
+}
+
+/* What is kept: filters as they were read, or the query line as it was written, whose ages count
+   from when the view is looked at. */
+static hf_status draft_filters(const hf_call *c, hf_value request, hf_mem *mem,
+                               hf_value *out_filters, hf_err *err)
+{
+    hf_value line = hf_value_find(request, HF_SLICE("q"));
+    hf_value given = hf_value_find(request, HF_SLICE("filters"));
+
+    if (!line || hf_value_kind_of(line) == HF_VALUE_NULL)
+        return hf_filter_read(mem, given, out_filters, err);
+    if (hf_len(given))
+        return hf_err_set(err, HF_INVALID, "a view has filters or a query line, and not both");
+    *out_filters = hf_json_(mem, "{'q': %p}", (const void *)line);
+    return *out_filters
+               ? hf_look_filters_check(mem, *out_filters, hf_clock_wall_us(c->engine->clock), err)
+               : hf_err_nomem(err, "a view");
 }
 
 static hf_status draft_commit(hf_call *c, const view_draft *d, hf_err *err)
@@ -437,15 +318,16 @@ hf_status hf_view_save(hf_engine *engine, hf_value request, hf_mem *mem, hf_valu
     hf_ulid formed;
     hf_err *err;
     hf_call c;
-    hf_status st = call_begin(&c, engine, request,
-                              "id name bucket filters owner scope shared filter_version", mem, out);
+    hf_status st =
+        hf_look_begin(&c, engine, request,
+                      "id name bucket filters q owner scope shared filter_version", mem, out);
 
     if (st)
         return st;
     err = &c.slot->err;
     st = draft_check(&draft, request, err);
     if (!st)
-        st = hf_filter_read(mem, hf_value_find(request, HF_SLICE("filters")), &filters, err);
+        st = draft_filters(&c, request, mem, &filters, err);
     if (!st)
         st = draft_key(&c, &draft, request, err);
     if (!st) {
@@ -458,7 +340,7 @@ hf_status hf_view_save(hf_engine *engine, hf_value request, hf_mem *mem, hf_valu
         return st;
     formed = hf_ulid_form(draft.created_us, draft.key, 0);
     hf_ulid_print(&formed, id);
-    reader = reader_of(c.in.namespace_key, request);
+    reader = hf_look_reader(c.in.namespace_key, request);
     hf_call_read_begin(&c);
     st = hf_views_get(c.in.db, mem, &reader, hf_slice_of(id), out, err);
     hf_call_read_end(&c);
@@ -467,7 +349,7 @@ hf_status hf_view_save(hf_engine *engine, hf_value request, hf_mem *mem, hf_valu
 
 hf_status hf_view_delete(hf_engine *engine, hf_value request)
 {
-    hf_slice id = member(request, "id");
+    hf_slice id = hf_look_member(request, "id");
     hf_db_value cells[3];
     int64_t key = 0;
     int64_t created_ms = 0;
@@ -485,7 +367,8 @@ hf_status hf_view_delete(hf_engine *engine, hf_value request)
         return hf_err_set(&c.slot->err, HF_NOTFOUND, "there is no such view");
     cells[0] = hf_db_int(key);
     cells[1] = hf_db_int(c.in.namespace_key);
-    cells[2] = hf_db_text(member(request, "owner").ptr ? member(request, "owner") : HF_SLICE(""));
+    cells[2] = hf_db_text(hf_look_member(request, "owner").ptr ? hf_look_member(request, "owner")
+                                                               : HF_SLICE(""));
     st = hf_call_row(&c, HF_OP_VIEW_DELETE, cells, 3, &applied, &c.slot->err);
     if (!st && !applied)
         st = hf_err_set(&c.slot->err, HF_NOTFOUND, "there is no such view of this owner");

@@ -4,6 +4,7 @@
 #include "base/id.h"
 #include "project/edge.h"
 #include "project/filter.h"
+#include "project/query_line.h"
 
 typedef struct system_view {
     const char *id;
@@ -65,17 +66,32 @@ static hf_value joined(hf_mem *mem, hf_value a, hf_value b)
     return hf_edge_merge(mem, a, b);
 }
 
+/* The query line of a view: as it was written, or as its bucket and filters would be. */
+static hf_value with_line(hf_mem *mem, hf_value view)
+{
+    hf_value filters = hf_get(view, "filters");
+    hf_value line = hf_value_find(filters, HF_SLICE("q"));
+
+    if (!line)
+        line = hf_query_line_write(
+            mem, joined(mem, hf_views_bucket_filters(mem, hf_slice_of(hf_str(view, "bucket", ""))),
+                        filters));
+    return joined(mem, view, hf_json_(mem, "{'q': %p}", (const void *)line));
+}
+
 static hf_value system_value(hf_mem *mem, const system_view *view)
 {
     hf_value filters = hf_parse_(mem, view->filters, hf_slice_of(view->filters).len);
 
-    return joined(mem,
+    return joined(
+        mem,
+        with_line(mem,
                   hf_json_(mem,
                            "{'id': %s, 'name': %s, 'bucket': %s, 'scope': 'default', 'owner': "
                            "null, 'shared': true, 'system': true, 'filters': %p, 'created_at': "
                            "null, 'updated_at': null}",
-                           view->id, view->name, view->bucket, (const void *)filters),
-                  version_value(mem, HF_FILTER_VERSION));
+                           view->id, view->name, view->bucket, (const void *)filters)),
+        version_value(mem, HF_FILTER_VERSION));
 }
 
 static hf_value text_at(hf_mem *mem, hf_db_cursor *c, size_t column)
@@ -101,7 +117,8 @@ static hf_value saved_value(hf_mem *mem, hf_db_cursor *c)
     hf_value_set(view, HF_SLICE("filters"), filters);
     hf_value_set(view, HF_SLICE("created_at"), hf_edge_time(mem, hf_db_column_int(c, 8)));
     hf_value_set(view, HF_SLICE("updated_at"), hf_edge_time(mem, hf_db_column_int(c, 9)));
-    return joined(mem, hf_value_finish(view), version_value(mem, hf_db_column_int(c, 7)));
+    return joined(mem, with_line(mem, hf_value_finish(view)),
+                  version_value(mem, hf_db_column_int(c, 7)));
 }
 
 bool hf_views_key(hf_slice id, int64_t *out_key, int64_t *out_created_ms)
