@@ -4,13 +4,25 @@ import "./css/tokens.css";
 import "./css/base.css";
 import "./css/more.css";
 import "./css/run.css";
+import "./css/pages.css";
 import { Frame, PAGES } from "./frame";
 import { loggedOut, Refusal } from "./lib/api";
 import "./lib/prefs";
 import { go, href, path, start } from "./lib/router";
 import { has, known, me, whoAmI } from "./lib/session";
+import { Approvals } from "./screens/approvals";
 import { Attention } from "./screens/attention";
+import { Batches } from "./screens/batches";
+import { Explore } from "./screens/explore";
+import { Failures } from "./screens/failures";
+import { First } from "./screens/first";
 import { Login } from "./screens/login";
+import { Overview } from "./screens/overview";
+import { Queues } from "./screens/queues";
+import { Schedules } from "./screens/schedules";
+import { Settings } from "./screens/settings";
+import { Types } from "./screens/types";
+import { Workers } from "./screens/workers";
 import { Button, Empty, PageHead } from "./ui/basic";
 import { Dialogs } from "./ui/dialog";
 import { signal } from "@preact/signals";
@@ -18,7 +30,18 @@ import type { ComponentType } from "preact";
 
 /** The screens by the first part of the address. A screen reads the rest of it itself. */
 const SCREENS: Record<string, ComponentType> = {
+  overview: Overview,
+  first: First,
   attention: Attention,
+  approvals: Approvals,
+  failures: Failures,
+  schedules: Schedules,
+  workers: Workers,
+  queues: Queues,
+  types: Types,
+  batches: Batches,
+  explore: Explore,
+  settings: Settings,
 };
 
 function Missing({ name }: { name: string }) {

@@ -1,11 +1,12 @@
 // What stands around every page: bar, rail, search, live dot, keys.
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useRef } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { get } from "./lib/api";
 import { count, type Count, stamp, now } from "./lib/format";
 import { KEYS, useKey } from "./lib/keys";
 import { lastChange, liveWord, offline, useData } from "./lib/live";
+import { overview, type Overview } from "./lib/overview";
 import { keys, live, theme, zone } from "./lib/prefs";
 import { go, href, path, query } from "./lib/router";
 import { has, logout, me } from "./lib/session";
@@ -24,15 +25,16 @@ export interface Page {
 }
 
 export const PAGES: Page[] = [
-  { name: "overview", title: "Overview", group: 0 },
-  { name: "runs", title: "Runs", count: "runs", group: 0 },
+  { name: "overview", title: "Overview", needs: "overview", group: 0 },
+  { name: "runs", title: "Runs", count: "runs", needs: "runs", group: 0 },
   { name: "attention", title: "Attention", count: "attention", bad: true, group: 0 },
   { name: "approvals", title: "Approvals", count: "approvals", needs: "approvals", group: 0 },
   { name: "failures", title: "Failures", count: "failures", group: 0 },
   { name: "schedules", title: "Schedules", count: "schedules", group: 1 },
-  { name: "workers", title: "Workers", count: "workers", group: 1 },
-  { name: "queues", title: "Queues", count: "queues", group: 1 },
-  { name: "types", title: "Types", count: "types", group: 1 },
+  { name: "workers", title: "Workers", count: "workers", needs: "workers", group: 1 },
+  { name: "queues", title: "Queues", count: "queues", needs: "queues", group: 1 },
+  { name: "types", title: "Types", count: "types", needs: "types", group: 1 },
+  { name: "batches", title: "Batches", group: 2 },
   { name: "bundles", title: "Bundles", needs: "bundles", group: 2 },
   { name: "explore", title: "Explore", needs: "sql", group: 2 },
   { name: "settings", title: "Settings", group: 2 },
@@ -284,8 +286,11 @@ const myName = () => me.value?.principal.label || me.value?.principal.role || "y
 
 export function Frame({ children }: { children: ComponentChildren }) {
   const at = path.value[0] ?? "overview";
-  const overview = useData(has("overview") ? "overview counts" : null, (stop) => get("overview", {}, stop), ["metrics", "list", "attention"]);
-  const counts = overview.data?.counts ?? {};
+  const asked = useData<Overview>(has("overview") ? "overview" : null, (stop) => get("overview", {}, stop), ["metrics", "list", "attention", "workers"]);
+  useEffect(() => {
+    overview.value = { data: asked.data, fault: asked.fault, at: asked.at, slow: asked.slow };
+  }, [asked.data, asked.fault, asked.at, asked.slow]);
+  const counts = asked.data?.counts ?? {};
   const space = query.value.get("namespace") ?? me.value?.namespace ?? "default";
   const spaces = me.value?.namespaces ?? [space];
   const environment = me.value?.environment;

@@ -45,14 +45,22 @@ export async function openPage(browser, site, { theme = "light", width = 1440, h
   return page;
 }
 
+/** The same, logged in by a link. */
+export async function enter(browser, site, options = {}) {
+  const page = await openPage(browser, site, options);
+  await page.goto(await site.loginLink(options.token));
+  await page.locator("main h1").waitFor();
+  return page;
+}
+
 export function quiet(page) {
   if (page.complaints.length) throw new Error(page.complaints.join("\n"));
 }
 
 /** What axe-core calls serious or critical, as sentences. Evaluated from outside, which the page's policy does not concern. */
-export async function barriers(page) {
-  await page.evaluate(axe());
-  const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+export async function barriers(page, rules) {
+  if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axe());
+  const found = await page.evaluate((only) => window.axe.run(document, { resultTypes: ["violations"], ...(only && { runOnly: only }) }), rules);
   return found.violations
     .filter((one) => one.impact === "serious" || one.impact === "critical")
     .flatMap((one) => one.nodes.map((node) => `${one.id}: ${node.target.join(" ")}: ${(node.any[0] ?? node.all[0] ?? node.none[0])?.message}`));

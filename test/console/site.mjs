@@ -123,6 +123,12 @@ export class Site {
     await this.start("import", "import-1");
     await this.start("invoice", "inv-204", undefined, { task_queue: "emails" });
     await this.start("order", "ship-1", { sku: "TEA-1", amount: 10 }, {}, { namespace: "shipping" });
+    await this.ask("POST", "api/schedules", { schedule_id: "nightly", spec: { cron_expressions: ["0 9 * * 1-5"], timezone: "Europe/Berlin" }, action: { workflow_type: "order", input: { sku: "TEA-1", amount: 5 } }, note: "stock of the day" });
+    await this.ask("POST", "api/schedules", { schedule_id: "every-five", spec: { intervals: [{ every: "PT5M" }] }, action: { workflow_type: "region", input: { name: "north" } } });
+    for (let i = 0; i < 3; i++) await this.ask("POST", "api/schedules/every-five/trigger", {});
+    await this.ask("POST", "api/schedules", { schedule_id: "monthly", spec: { cron_expressions: ["0 0 1 * *"] }, action: { workflow_type: "import" }, paused: true, note: "until the new year" });
+    for (let i = 1; i <= 3; i++) await this.start("region", `region-${i}`, { name: "south" });
+    this.batch = (await this.ask("POST", "api/batches", { command: "cancel", workflow_ids: ["region-1", "region-2", "nobody"], rate: 50 })).batch_id;
     const closed = async () => (await this.ask("GET", "api/workflows?status=completed")).workflows?.length >= 6;
     await until(closed, 20, "six orders are shipped");
   }

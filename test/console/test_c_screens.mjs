@@ -1,28 +1,54 @@
 // Every screen, in both themes and two sizes: it opens, says its name, breaks no rule, and is pictured for the eye.
 import { join } from "node:path";
-import { barriers, openPage, quiet } from "./browser.mjs";
+import { barriers, enter, quiet } from "./browser.mjs";
 import { equal, ok, test } from "./cases.mjs";
 
 /** Address, heading. */
-const SCREENS = [["attention", "Attention"]];
+const SCREENS = [
+  ["attention", "Attention"],
+  ["failures", "Failures"],
+  ["schedules", "Schedules"],
+  ["schedules/every-five", "every-five"],
+  ["workers", "Workers and builds"],
+  ["queues", "Queues"],
+  ["types", "Types"],
+  ["types/order", "order"],
+  ["batches", "Batches"],
+  ["settings", "Settings"],
+  ["settings?tab=namespaces", "Settings"],
+  ["settings?tab=tokens", "Settings"],
+  ["settings?tab=about", "Settings"],
+];
 
-async function entered(browser, site, options) {
-  const page = await openPage(browser, site, options);
-  await page.goto(await site.loginLink());
-  await page.locator("main h1").waitFor();
-  return page;
+/** Follows a link within the console, as a click does. */
+async function follow(page, where) {
+  await page.evaluate((to) => {
+    const link = document.createElement("a");
+    link.href = new URL(to, document.querySelector("a.logo").href.replace(/overview.*$/, "")).href;
+    document.body.append(link);
+    link.click();
+    link.remove();
+  }, where);
 }
 
-for (const [theme, width, height] of [["light", 1440, 900], ["dark", 1440, 900], ["light", 390, 844], ["dark", 390, 844]])
-  test(`every screen opens, ${theme}, ${width} px`, async ({ site, browser, shots }) => {
-    const page = await entered(browser, site, { theme, width, height });
+async function settled(page, title) {
+  await page.getByRole("heading", { level: 1, name: title, exact: true }).waitFor();
+  await page.waitForFunction(() => !document.querySelector("main [aria-busy=true]"));
+}
+
+for (const [size, width, height] of [["", 1440, 900], ["phone-", 390, 844]])
+  test(`every screen opens, light and dark, ${width} px`, async ({ site, browser, shots }) => {
+    const page = await enter(browser, site, { width, height });
     const wrong = [];
     for (const [where, title] of SCREENS) {
-      await page.goto("console/" + where);
-      await page.getByRole("heading", { level: 1, name: title }).waitFor();
-      await page.waitForFunction(() => !document.querySelector("[aria-busy=true]"));
-      await page.screenshot({ path: join(shots, `${where.split("?")[0].replaceAll("/", "-")}-${width < 700 ? "phone-" : ""}${theme}.png`) });
-      if (width > 700) wrong.push(...(await barriers(page)).map((one) => `${where}: ${one}`));
+      await follow(page, where);
+      await settled(page, title);
+      const name = where.replace(/\?tab=/, "-").split("?")[0].replaceAll("/", "-");
+      for (const theme of ["light", "dark"]) {
+        await page.emulateMedia({ colorScheme: theme });
+        await page.screenshot({ path: join(shots, `${name}-${size}${theme}.png`) });
+        if (!size) wrong.push(...(await barriers(page, theme === "dark" ? ["color-contrast"] : undefined)).map((one) => `${where}, ${theme}: ${one}`));
+      }
       const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
       if (wide > 0) wrong.push(`${where}: scrolls ${wide} px sideways`);
     }
@@ -31,8 +57,83 @@ for (const [theme, width, height] of [["light", 1440, 900], ["dark", 1440, 900],
     await page.context().close();
   });
 
+test("a reader sees everything and can change nothing", async ({ site, browser }) => {
+  const { secret } = await site.token("read", "reader");
+  const page = await enter(browser, site, { token: secret });
+  await follow(page, "schedules/every-five");
+  await settled(page, "every-five");
+  for (const name of ["Trigger now…", "Pause…", "Backfill…"]) {
+    const button = page.getByRole("button", { name });
+    equal(await button.getAttribute("aria-disabled"), "true", name);
+    await button.click({ force: true });
+    equal(await page.getByRole("dialog").count(), 0, "dialogs after " + name);
+  }
+  equal(
+    await page.evaluate(async () => (await fetch("../../api/schedules/every-five/trigger", { method: "POST", body: "{}", headers: { "Content-Type": "application/json", "X-Holdfast-Console": "1", "X-Durable-Workflow-Control-Plane-Version": "2" } })).status),
+    403,
+    "the server, asked all the same,",
+  );
+  page.complaints = page.complaints.filter((one) => !one.includes("status of 403"));
+  await follow(page, "settings?tab=tokens");
+  await page.getByText("Tokens are for the role admin.").waitFor();
+  quiet(page);
+  await page.context().close();
+});
+
+test("each namespace shows its own, and the address says which", async ({ site, browser }) => {
+  const page = await enter(browser, site);
+  await follow(page, "schedules");
+  await page.getByRole("link", { name: "every-five" }).waitFor();
+  await page.getByRole("button", { name: "Namespace default" }).click();
+  await page.getByRole("menuitem", { name: "shipping" }).click();
+  await page.getByText("Nothing starts by itself here.").waitFor();
+  equal(new URL(page.url()).searchParams.get("namespace"), "shipping", "the address");
+  await page.goBack();
+  await page.getByRole("link", { name: "every-five" }).waitFor();
+  quiet(page);
+  await page.context().close();
+});
+
+test("a schedule is paused and resumed, with a reason that stays", async ({ site, browser }) => {
+  const page = await enter(browser, site);
+  await follow(page, "schedules/nightly");
+  await page.getByRole("button", { name: "Pause…" }).click();
+  await page.getByRole("textbox", { name: /Reason/ }).fill("stock is counted");
+  await page.getByRole("dialog").getByRole("button", { name: "Pause", exact: true }).click();
+  await page.getByRole("button", { name: "Resume…" }).waitFor({ timeout: 15000 });
+  await page.getByText("stock is counted").first().waitFor();
+  equal((await site.ask("GET", "api/schedules/nightly")).paused, true, "paused");
+  await page.getByRole("button", { name: "Resume…" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Resume", exact: true }).click();
+  await page.getByRole("button", { name: "Pause…" }).waitFor({ timeout: 15000 });
+  equal((await site.ask("GET", "api/schedules/nightly")).paused, false, "paused");
+  quiet(page);
+  await page.context().close();
+});
+
+test("a queue is paused, keys walk through groups, and the theme is kept", async ({ site, browser }) => {
+  const page = await enter(browser, site);
+  await follow(page, "queues");
+  await page.getByRole("button", { name: "Pause emails" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Pause", exact: true }).click();
+  await page.getByRole("button", { name: "Resume emails" }).waitFor({ timeout: 15000 });
+  await page.getByRole("button", { name: "Resume emails" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Resume", exact: true }).click();
+  await page.getByRole("button", { name: "Pause emails" }).waitFor({ timeout: 15000 });
+  await follow(page, "failures");
+  await settled(page, "Failures");
+  await page.keyboard.press("j");
+  await page.waitForFunction(() => new URL(location.href).searchParams.has("group"));
+  await follow(page, "settings");
+  await page.getByText("Dark", { exact: true }).click();
+  await page.reload();
+  await page.waitForFunction(() => document.documentElement.dataset.theme === "dark");
+  quiet(page);
+  await page.context().close();
+});
+
 test("the page recovers when the server is killed and started again", async ({ site, browser }) => {
-  const page = await entered(browser, site);
+  const page = await enter(browser, site);
   await page.goto("console/attention");
   const dot = page.getByRole("button", { name: /^(live|reconnecting)/ });
   await page.getByRole("button", { name: "live" }).waitFor();

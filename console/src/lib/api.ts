@@ -23,6 +23,9 @@ export const loggedOut = signal<string | null>(null);
 /** The server could not be reached when it was asked last. */
 export const unreachable = signal(false);
 
+/** How often this page has changed something: what is shown is asked again at once. */
+export const written = signal(0);
+
 /** The namespace that the address names. */
 export function namespace(): string {
   return query.peek().get("namespace") ?? "default";
@@ -86,7 +89,9 @@ export async function ask<T = any>(method: string, where: string, values: Query 
     throw new Refusal(0, "unreachable", "The server cannot be reached.");
   }
   unreachable.value = false;
-  return (await answer(response)) as T;
+  const said = (await answer(response)) as T;
+  if (method !== "GET") written.value++;
+  return said;
 }
 
 export const get = <T = any>(where: string, values: Query = {}, signal?: AbortSignal) => ask<T>("GET", where, values, undefined, signal);

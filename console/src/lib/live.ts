@@ -2,7 +2,7 @@
 // that swallows streams is noticed, and the same is asked for in long polls; a server without either is asked now and then.
 import { computed, effect, signal } from "@preact/signals";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { address, get, headers, loggedOut, namespace, Refusal, unreachable } from "./api";
+import { address, get, headers, loggedOut, namespace, Refusal, unreachable, written } from "./api";
 import { now } from "./format";
 import { live } from "./prefs";
 import { query } from "./router";
@@ -258,4 +258,8 @@ export function useData<T>(key: string | null, fetch: (stop: AbortSignal) => Pro
 
 addEventListener("focus", () => {
   if (!has("stream") && live.peek() === "on" && wanted.peek()) tell(everything(), {});
+});
+
+effect(() => {
+  if (written.value) tell(everything(), {});
 });

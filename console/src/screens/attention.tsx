@@ -1,12 +1,14 @@
 // What needs a person, what mends itself, and when.
-import { get } from "../lib/api";
-import { many } from "../lib/format";
+import { get, post } from "../lib/api";
+import { duration, many } from "../lib/format";
 import { useData } from "../lib/live";
 import { href } from "../lib/router";
-import { Age, Bones, Empty, Fault, Glyph, PageHead, RunLink } from "../ui/basic";
+import { can, readOnly } from "../lib/session";
+import { Bones, Button, Empty, Fault, Glyph, PageHead, RunLink, Time } from "../ui/basic";
+import { askFor } from "../ui/form";
 
 const GLYPHS: [RegExp, string][] = [
-  [/^replay_blocked|unknown_type|no_compatible/, "blocked"],
+  [/^replay_blocked|unknown_|child_unknown|elsewhere|no_compatible|undeclared/, "blocked"],
   [/no_worker|lease|quarantined|closed_failed/, "failed"],
   [/retry|task_missing|repair/, "retrying"],
   [/timeout|deadline/, "timedout"],
@@ -17,14 +19,135 @@ export function attentionGlyph(code: string): string {
   return GLYPHS.find(([pattern]) => pattern.test(code))?.[1] ?? "waiting";
 }
 
+/** What happens by itself: in bold, and how. */
+const BY_ITSELF: [RegExp, string, string][] = [
+  [/^replay_blocked/, "Nothing happens by itself.", "The runs wait until a build that fits their history is there, or somebody repairs them."],
+  [/no_worker|no_compatible/, "It goes on by itself", "as soon as a worker of that queue polls."],
+  [/unknown_|child_unknown|elsewhere/, "It goes on by itself", "as soon as a program that has the definition is there."],
+  [/quarantined|task_timeout/, "Nothing happens by itself.", "Deploy code that does not end its process, then repair."],
+  [/task_missing|repair/, "It repairs itself", "in one of the next passes."],
+  [/heartbeat|lease/, "It is tried again by itself", "when its lease has run out."],
+  [/history/, "It goes on until its budget is spent.", "The code should continue as new before that."],
+  [/undeclared/, "Nothing happens by itself.", "No such signal can come: reset the runs, or end them."],
+];
+
+function Policy({ of }: { of: any }) {
+  if (!of) return null;
+  const rows: [string, string | null][] = [
+    ["looks again after", of.redispatch_after_seconds != null ? duration(of.redispatch_after_seconds * 1000) : null],
+    ["a pass takes up to", of.scan_limit != null ? many(of.scan_limit, "run") : null],
+    ["passes are apart", of.loop_throttle_seconds != null ? duration(of.loop_throttle_seconds * 1000) : null],
+    ["backs off to", of.failure_backoff_max_seconds != null ? duration(of.failure_backoff_max_seconds * 1000) : null],
+  ];
+  return (
+    <div class="card policy sm d">
+      <span>The engine by itself:</span>
+      {rows.map(
+        ([what, value]) =>
+          value && (
+            <span key={what}>
+              {what} <b class="b">{value}</b>
+            </span>
+          ),
+      )}
+    </div>
+  );
+}
+
+function repairAll(group: any) {
+  askFor({
+    title: group.count === 1 ? `Repair ${group.runs[0].workflow_id ?? group.runs[0].instance_id}` : `Repair ${many(group.runs.length, "run")}`,
+    glyph: "retrying",
+    say: "Open work that is missing is made again from history, and a run whose code did not fit is tried again. Nothing that was recorded changes.",
+    go: "Repair",
+    keep: "Leave as it is",
+    shell: () => `holdfast repair ${group.runs.map((run: any) => run.workflow_id ?? run.instance_id).join(" ")}`,
+    send: async () => {
+      for (const run of group.runs) await post(`/api/workflows/${encodeURIComponent(run.workflow_id ?? run.instance_id)}/repair`);
+      return many(group.runs.length, "run") + " repaired";
+    },
+  });
+}
+
+function repairPass() {
+  askFor({
+    title: "Run a repair pass now",
+    say: "Looks at the open runs of this namespace whose work is missing, and makes it again from history.",
+    go: "Run it",
+    send: async () => {
+      const said = await post("/api/system/repair/pass");
+      return `The pass is over: ${many(said.repaired_existing_tasks + said.repaired_missing_tasks, "task")} made again`;
+    },
+  });
+}
+
+function Group({ group, first }: { group: any; first: boolean }) {
+  const glyph = attentionGlyph(group.code);
+  const runs: any[] = group.runs ?? [];
+  const shown = runs.slice(0, 3);
+  const [, bold, rest] = BY_ITSELF.find(([pattern]) => pattern.test(group.code)) ?? [null, "Nothing happens by itself.", "Somebody has to look."];
+  const fixable = /^replay_blocked|quarantined|task_timeout|task_missing|repair/.test(group.code);
+  const all = href(["runs"], { q: ["is:attention", group.workflow_type && `type:${group.workflow_type}`, group.queue && `queue:${group.queue}`].filter(Boolean).join(" ") });
+  const one = runs[0] && href(["runs", runs[0].workflow_id ?? runs[0].instance_id], { run_id: runs[0].run_id });
+  return (
+    <div class="att">
+      <span class={"c-" + glyph}>
+        <Glyph name={glyph} />
+      </span>
+      <div>
+        <h2 class="b">
+          {many(group.count, "run")}
+          {group.workflow_type && ` of ${group.workflow_type}`}
+          {/no_worker|no_compatible/.test(group.code) && group.queue ? `: queue ${group.queue} has no worker` : ""}
+        </h2>
+        <p class="d">{group.text}</p>
+        <div class="samples">
+          {shown.map((run) => (
+            <RunLink key={run.run_id} id={run.workflow_id ?? run.instance_id} run={run.run_id} class="chip" />
+          ))}
+          {group.count > shown.length && (
+            <a class="chip" href={all}>
+              {group.count - shown.length} more
+            </a>
+          )}
+        </div>
+      </div>
+      <div class="self">
+        <b>{bold}</b>
+        {rest} <span class="nw">Since <Time at={group.since} />.</span>
+      </div>
+      <div class="acts">
+        {fixable && (
+          <Button kind={first ? "primary" : undefined} size="small" why={readOnly.value} onClick={() => repairAll(group)}>
+            Repair{group.count > 1 ? ` ${runs.length}` : ""}…
+          </Button>
+        )}
+        {group.queue && /worker/.test(group.code) && (
+          <a class="btn sm" href={href(["queues"])}>
+            Open queue
+          </a>
+        )}
+        <a class={first && !fixable ? "btn sm p" : "btn sm"} href={group.count === 1 ? one : all}>
+          {group.count === 1 ? "Open run" : "Open runs"}
+        </a>
+      </div>
+    </div>
+  );
+}
+
 export function Attention() {
   const { data, fault, slow, again } = useData("attention", (stop) => get("attention", { limit: 100 }, stop), ["attention", "list"]);
   const groups: any[] = data?.groups ?? [];
   return (
     <>
-      <PageHead title="Attention" say={data && (groups.length ? `${many(groups.length, "group")}, worst first` : "nothing needs a person")} />
+      <PageHead title="Attention" say={data && (groups.length ? `${many(groups.length, "group")}, worst first` : "nothing needs a person")}>
+        <Button why={can.value.administer ? null : "A repair pass takes the role admin."} onClick={repairPass}>
+          Run a repair pass now…
+        </Button>
+      </PageHead>
       {fault && <Fault of={fault} again={again} />}
       {!data && !fault && <Bones slow={slow} />}
+      {data && <Policy of={data.repair_policy} />}
       {data && groups.length === 0 && (
         <section class="card">
           <Empty title="No open run needs a person.">
@@ -33,36 +156,11 @@ export function Attention() {
         </section>
       )}
       {groups.length > 0 && (
-        <section class="card">
-          {groups.map((group) => (
-            <div class="att" key={group.signature}>
-              <span class={"c-" + attentionGlyph(group.code)}>
-                <Glyph name={attentionGlyph(group.code)} />
-              </span>
-              <div>
-                <h2 class="b">{group.text}</h2>
-                <div class="d">
-                  {many(group.count, "run")}
-                  {group.workflow_type && ` of ${group.workflow_type}`}
-                  {group.queue && `, queue ${group.queue}`}
-                </div>
-                <div class="samples">
-                  {(group.runs ?? []).slice(0, 3).map((run: any) => (
-                    <RunLink key={run.run_id} id={run.workflow_id ?? run.instance_id} class="chip" />
-                  ))}
-                  {group.count > 3 && (
-                    <a class="chip" href={href(["runs"], { q: group.workflow_type ? `is:attention type:${group.workflow_type}` : "is:attention" })}>
-                      {group.count - Math.min(3, group.runs?.length ?? 0)} more
-                    </a>
-                  )}
-                </div>
-              </div>
-              <div class="self">
-                since <Age at={group.since} />
-              </div>
-              <div class="acts" />
-            </div>
+        <section class="card" aria-label="Groups">
+          {groups.map((group, i) => (
+            <Group key={group.signature} group={group} first={i === 0} />
           ))}
+          {data.exact === false && <div class="selbar d sm">{many(data.looked_at, "open run")} were looked at; there are more.</div>}
         </section>
       )}
     </>

@@ -1,0 +1,293 @@
+// Is all well, and if not, where?
+import { get } from "../lib/api";
+import { bytes, count, duration, many, measure, moment, now, number } from "../lib/format";
+import { useData } from "../lib/live";
+import { overview, type Overview as Seen } from "../lib/overview";
+import { zone } from "../lib/prefs";
+import { href, param } from "../lib/router";
+import { stamp } from "../lib/format";
+import { Bones, Choice, Fault, Glyph, Icon, PageHead, RunLink, Time } from "../ui/basic";
+import { Plot, Spark } from "../ui/chart";
+import { attentionGlyph } from "./attention";
+import { First, firstVisit } from "./first";
+
+const RANGES: [string, string, number][] = [
+  ["15m", "15 min", 15],
+  ["1h", "1 h", 60],
+  ["6h", "6 h", 360],
+  ["24h", "24 h", 1440],
+  ["7d", "7 d", 10080],
+];
+const BARS = 60;
+
+interface Point {
+  at: string;
+  [name: string]: number | string;
+}
+const NAMES = ["started", "completed", "failed", "cancelled", "terminated", "continued", "failures", "attempts", "retries", "events"] as const;
+type Name = (typeof NAMES)[number];
+
+/** Points of minutes or hours as equal steps; what has no point is nothing. Each is the mean of a minute. */
+function stepped(points: Point[], minutes: number, hours: boolean) {
+  const unit = hours ? 3600000 : 60000;
+  const width = Math.max(unit, Math.ceil((minutes * 60000) / BARS / unit) * unit);
+  const end = Math.ceil(now.peek() / width) * width;
+  const steps = Math.ceil((minutes * 60000) / width);
+  const at = Array.from({ length: steps }, (_, i) => (end - (steps - i) * width) / 1000);
+  const values = Object.fromEntries(NAMES.map((name) => [name, new Array<number>(steps).fill(0)])) as Record<Name, number[]>;
+  for (const point of points) {
+    const i = Math.floor(((moment(point.at) ?? 0) / 1000 - at[0]!) / (width / 1000));
+    if (i < 0 || i >= steps) continue;
+    for (const name of NAMES) values[name][i]! += Number(point[name] ?? 0) / (width / 60000);
+  }
+  return { at, values, closed: at.map((_, i) => values.completed[i]! + values.failed[i]! + values.cancelled[i]! + values.terminated[i]!) };
+}
+
+function Tile({ title, value, unit, bad, sub, children }: { title: string; value: string; unit?: string; bad?: boolean; sub: string; children?: preact.ComponentChildren }) {
+  return (
+    <div class="tile">
+      <h2 title={title}>{title}</h2>
+      <div class={bad ? "v c-failed" : "v"}>
+        {value}
+        <small>{unit}</small>
+      </div>
+      {children}
+      <div class="sub" title={sub}>
+        {sub}
+      </div>
+    </div>
+  );
+}
+
+const perMinute = (n: number | null | undefined) => (n === null || n === undefined ? "unknown" : measure(n));
+
+function Tiles({ seen, points }: { seen: Seen; points: ReturnType<typeof stepped> | null }) {
+  const timers = seen.timers_next_hour ?? [];
+  const due = timers.reduce((sum, n) => sum + n, 0);
+  const most = timers.indexOf(Math.max(...timers));
+  const line = (name: Name, token?: string) => points && <Spark values={points.values[name]} label={`${name}, over time`} token={token} />;
+  const failed = seen.rates.failed_share;
+  const age = seen.backlog.oldest_ready_at ? seen.backlog.oldest_ready_age_ms : 0;
+  const late = age > 60000;
+  const [ageNumber, ageUnit] = age ? duration(age).split("\u00a0") : ["0", ""];
+  return (
+    <div class="tiles">
+      <Tile title="Open runs" value={number(seen.runs.open ?? 0)} sub={`${number(seen.runs.running ?? 0)} running, ${number(seen.runs.waiting ?? 0)} waiting`}>
+        {line("events")}
+      </Tile>
+      <Tile title="Started" value={perMinute(seen.rates.started_per_minute)} unit="/min" sub={`mean of ${seen.rates.minutes} min`}>
+        {line("started")}
+      </Tile>
+      <Tile title="Closed" value={perMinute(seen.rates.closed_per_minute)} unit="/min" sub={`${number(seen.runs.completed ?? 0)} completed in all`}>
+        {points && <Spark values={points.closed} label="closed, over time" />}
+      </Tile>
+      <Tile title="Failure rate" value={failed === null ? "0" : measure(failed * 100)} unit="%" sub={`${number(seen.runs.failed ?? 0)} failed in all`}>
+        {line("failed", failed ? "c3" : "c5")}
+      </Tile>
+      <Tile title="Oldest ready task" value={ageNumber!} unit={ageUnit} bad={late} sub={seen.backlog.ready ? many(seen.backlog.ready, "task") + " ready" : "nothing waits for a worker"}>
+        {line("attempts", late ? "cfail" : "c5")}
+      </Tile>
+      <Tile title="Activity retries" value={perMinute(seen.rates.retries_per_minute)} unit="/min" sub={`mean of ${seen.rates.minutes} min`}>
+        {line("retries", seen.rates.retries_per_minute ? "c3" : "c5")}
+      </Tile>
+      <Tile title="Timers next hour" value={number(due)} sub={due ? `most in ${most} to ${most + 1} min` : "none is due"}>
+        <Spark values={timers.length ? timers : [0]} label="timers by minute of the next hour" bars most={due ? most : -1} />
+      </Tile>
+    </div>
+  );
+}
+
+function Strip({ seen }: { seen: Seen }) {
+  const top = seen.attention.top ?? [];
+  if (top.length === 0) return null;
+  return (
+    <div class="card strip">
+      {top.map((one) => (
+        <a key={one.signature} href={href(["attention"])}>
+          <span class={"c-" + attentionGlyph(one.code)}>
+            <Glyph name={attentionGlyph(one.code)} />
+          </span>
+          <span>
+            <b class="b">{many(one.count, "run")}</b> {one.text}
+          </span>
+          <span class="when">
+            since <Time at={one.since} />
+          </span>
+          <Icon name="right" />
+        </a>
+      ))}
+    </div>
+  );
+}
+
+function TypeTable({ types }: { types: Seen["types"] }) {
+  return (
+    <section class="card scroll" aria-label="Types">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Type</th>
+            <th scope="col" class="num">
+              Open
+            </th>
+            <th scope="col" class="num">
+              Completed
+            </th>
+            <th scope="col" class="num">
+              Failed
+            </th>
+            <th scope="col" class="num">
+              Success
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {types.map((one) => {
+            const ended = one.completed + one.failed;
+            return (
+              <tr key={one.workflow_type}>
+                <td class="b">
+                  <a class="q" href={href(["runs"], { q: `type:${one.workflow_type}` })}>
+                    {one.workflow_type}
+                  </a>
+                </td>
+                <td class="num">{number(one.open)}</td>
+                <td class="num">{number(one.completed)}</td>
+                <td class={one.failed ? "num c-failed" : "num"}>{number(one.failed)}</td>
+                <td class="num d">{ended ? measure((one.completed / ended) * 100) + "\u00a0%" : "none closed"}</td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+const RECORDS: [string, string, (one: any) => string][] = [
+  ["longest_open", "Longest open", (one) => (moment(one.started_at) === null ? "" : duration(now.value - moment(one.started_at)!))],
+  ["most_retries", "Most retries", (one) => (one.retries ?? one.attempts ? many(one.retries ?? one.attempts, "attempt") : "")],
+  ["biggest_history", "Biggest history", (one) => ((one.history_event_count ?? one.events) ? many(one.history_event_count ?? one.events, "event") : "")],
+];
+
+function Side({ seen }: { seen: Seen }) {
+  const { storage, projections, health } = seen;
+  const drift = projections.missing + projections.stale + projections.orphaned;
+  const records = RECORDS.filter(([name]) => seen.records?.[name]?.workflow_id);
+  return (
+    <div class="stack">
+      <section class="card">
+        <div class="ch">
+          <h2>Storage</h2>
+          <span class="grow" />
+          <span class={health.status === "ok" ? "tag ok" : "tag warn"}>{health.status === "ok" ? "healthy" : health.status}</span>
+        </div>
+        <div class="pad">
+          <dl class="kv">
+            <dt>{storage.backend === "sqlite" ? "SQLite file" : "PostgreSQL"}</dt>
+            <dd>{bytes(storage.bytes)}</dd>
+            {storage.backend === "sqlite" && (
+              <>
+                <dt>WAL</dt>
+                <dd>{bytes(storage.wal_bytes)}</dd>
+              </>
+            )}
+            <dt>Projection drift</dt>
+            <dd>{drift ? `${number(projections.missing)} missing, ${number(projections.stale)} stale, ${number(projections.orphaned)} orphaned` : "none"}</dd>
+            <dt>Schedules</dt>
+            <dd>
+              {many(seen.schedules.active, "active", "active")}
+              {seen.schedules.paused > 0 && <span class="d">, {number(seen.schedules.paused)} paused</span>}
+            </dd>
+            <dt>Workers</dt>
+            <dd>{seen.workers.active ? number(seen.workers.active) : <span class="c-failed b">none</span>}</dd>
+          </dl>
+        </div>
+      </section>
+      {records.length > 0 && (
+        <section class="card">
+          <div class="ch">
+            <h2>Record holders</h2>
+          </div>
+          <div class="pad">
+            <dl class="kv">
+              {records.map(([name, title, say]) => (
+                <>
+                  <dt>{title}</dt>
+                  <dd>
+                    <RunLink id={seen.records[name].workflow_id} run={seen.records[name].run_id} /> <span class="d">{say(seen.records[name])}</span>
+                  </dd>
+                </>
+              ))}
+            </dl>
+          </div>
+        </section>
+      )}
+    </div>
+  );
+}
+
+export function Overview() {
+  const { data: seen, fault, at, slow } = overview.value;
+  const range = RANGES.find(([name]) => name === param("range")) ?? RANGES[1]!;
+  const [, , minutes] = range;
+  const hours = minutes > 1440;
+  const series = useData(`series ${range[0]}`, (stop) => get("metrics/series", { step: hours ? "hour" : "minute", from: new Date(Date.now() - minutes * 60000).toISOString() }, stop), ["metrics"]);
+  const points = series.data ? stepped(series.data.points, minutes, hours) : null;
+  if (seen && firstVisit(seen)) return <First />;
+  const v = points?.values;
+  return (
+    <>
+      <PageHead title="Overview" say={at !== null && `as of ${stamp(at, zone.value === "relative" ? "utc" : zone.value)}`}>
+        <Choice label="Range" items={RANGES.map(([name, text]) => [name, text])} on={range[0]} to={(name) => href(["overview"], { range: name === "1h" ? null : name })} />
+      </PageHead>
+      {fault && <Fault of={fault} what="The numbers of this namespace could not be read." />}
+      {!seen && !fault && <Bones slow={slow} />}
+      {seen && (
+        <>
+          <Strip seen={seen} />
+          <Tiles seen={seen} points={points} />
+        </>
+      )}
+      {series.fault && <Fault of={series.fault} again={series.again} what="The charts could not be read." />}
+      {points && v && (
+        <div class="g3">
+          <Plot
+            title="Closed, a minute"
+            at={points.at}
+            stacked
+            series={[
+              { name: "completed", token: "c2", values: v.completed },
+              { name: "cancelled", token: "c5", values: v.cancelled.map((n, i) => n + v.terminated[i]!) },
+              { name: "failed", token: "cfail", values: v.failed },
+            ]}
+          />
+          <Plot
+            title="Started and closed"
+            at={points.at}
+            series={[
+              { name: "started", token: "c1", values: v.started },
+              { name: "closed", token: "c2", values: points.closed },
+            ]}
+          />
+          <Plot
+            title="Activities, a minute"
+            at={points.at}
+            series={[
+              { name: "attempts", token: "c1", values: v.attempts },
+              { name: "retries", token: "c3", values: v.retries },
+              { name: "failures", token: "cfail", values: v.failures },
+            ]}
+          />
+        </div>
+      )}
+      {seen && (
+        <div class="g2">
+          {seen.types?.length ? <TypeTable types={seen.types} /> : <span />}
+          <Side seen={seen} />
+        </div>
+      )}
+      {seen && <p class="off">{count(seen.counts.runs)} runs in all</p>}
+    </>
+  );
+}
