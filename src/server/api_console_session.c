@@ -14,8 +14,10 @@
 #include "server/session.h"
 
 /* What the pages can ask for beside what every server has. */
-static const char *const features[] = {"runs",     "spans",  "why",    "attention",
-                                       "failures", "series", "imports"};
+static const char *const features[] = {
+    "runs",    "spans", "why",    "attention", "failures", "series",
+    "imports", "types", "queues", "workers",   "builds",
+};
 
 static hf_value time_value(hf_api *api, int64_t us)
 {
