@@ -44,6 +44,19 @@ HF_API hf_status hf_list_filters(hf_engine *engine, hf_mem *mem, hf_value *out);
    of it is what history up to that event says; nothing can be done to an earlier moment. */
 HF_API hf_status hf_describe(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out);
 
+/* One part of it for a page that shows only that: {"id", "run_id"?, "at"?, "limit"?, "part", ...}.
+   Payloads in it are for people: {"codec", "text": JSON text of at most 16 KB, "bytes", "cut"}.
+     head        all that hf_describe has but its lists; actions, counts, parent, started_by
+     events      {run_id, last_sequence, is_now, events, next_after, previous_before, scanned_to}:
+                 between `after` and `before`, `limit` (1 to 1000) of those that have one of `kinds`
+                 and the text `q`, from the first on or with `order` "desc" from the last on; at
+   most 20,000 are looked at spans       {run_id, spans: what hf_spans returns} waits, commands,
+   activities, timers, failures, tasks   {run_id, that list} step        {run_id, step, bar,
+   activity, wait, timer, child, failures, events} of `step` state       memo, search attributes,
+   labels, notes; where a machine stands lineage     the runs around it, `depth` (1 to 5; 2) steps
+   up and down: {root, nodes, edges, cut} */
+HF_API hf_status hf_run_part(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out);
+
 /* Its steps as bars over time: {"id", "run_id"?, "at"?, "limit"?}. */
 HF_API hf_status hf_spans(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out);
 

@@ -22,6 +22,7 @@ HF_NODISCARD hf_status hf_look_asker(const hf_engine *engine, hf_db *db, hf_mem 
 /* Members of requests. */
 #define HF_LOOK_LIST "filters q view bucket limit cursor facets total definition owner scope"
 #define HF_LOOK_RUN  "id run_id at limit"
+#define HF_LOOK_PART HF_LOOK_RUN " part after before kinds q order step depth"
 
 /* Whether a request is an object, and every member of it one of `known`, words separated by spaces;
    null is as good as absent. HF_INVALID names the one that is not, and those that there are. */

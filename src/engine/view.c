@@ -1,14 +1,13 @@
-/* view.c: holdfast/view.h: one run, its history, and views that are kept; lists are in list.c. Each
-   call reads into an arena of its own where much is thrown away, and hands the answer over. */
+/* view.c: holdfast/view.h: views that are kept; list.c has lists, view_run.c one run. Here is also
+   what the calls that answer requests have in common: each reads into an arena of its own where
+   much is thrown away, and hands the answer over. */
 #include "holdfast/view.h"
 
 #include "base/buf.h"
 #include "base/json.h"
 #include "engine/call.h"
 #include "engine/look.h"
-#include "engine/why_run.h"
 #include "model/name.h"
-#include "project/detail.h"
 #include "project/views.h"
 
 enum { NAME_SHOWN = 64 };
@@ -63,104 +62,6 @@ hf_status hf_look_give(hf_mem *mem, hf_value answer, hf_status st, hf_value *out
     }
     hf_mem_free(work);
     return st;
-}
-
-/* ---- one run */
-
-typedef struct run_request {
-    int64_t run;
-    hf_slice type;
-    int64_t at;
-    int64_t limit;
-} run_request;
-
-/* The run that is asked for, in a view that is open unless this fails. */
-static hf_status run_view(hf_call *c, hf_value request, run_request *out, hf_err *err)
-{
-    hf_intake_target target;
-    hf_status st;
-
-    if (!hf_look_member(request, "id").len)
-        return hf_err_set(err, HF_INVALID, "the id of an instance is needed");
-    st = hf_call_view_begin(c, hf_look_member(request, "id"), hf_look_member(request, "run_id"),
-                            &target, err);
-    if (st)
-        return st;
-    *out = (run_request){.run = target.base.run,
-                         .type = target.instance.type,
-                         .at = hf_int(request, "at", INT64_MAX),
-                         .limit = hf_int(request, "limit", 0)};
-    return HF_OK;
-}
-
-hf_status hf_describe(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out)
-{
-    const hf_registry_workflow *workflow;
-    hf_why_world world = {.live.now_us = 0};
-    hf_asker who = {.engine = engine};
-    hf_projection_state state = HF_PROJECTION_IN_SYNC;
-    hf_detail_query query;
-    run_request wanted;
-    hf_value detail = NULL;
-    hf_mem *work;
-    hf_err *err;
-    hf_call c;
-    hf_status st = hf_look_begin(&c, engine, request, HF_LOOK_RUN, mem, out);
-
-    if (st)
-        return st;
-    err = &c.slot->err;
-    work = hf_mem_new();
-    st = work ? run_view(&c, request, &wanted, err) : hf_err_nomem(err, "a run");
-    if (st) {
-        hf_mem_free(work);
-        return st;
-    }
-    workflow = hf_registry_find_workflow(engine->registry, wanted.type);
-    world.live.now_us = hf_clock_wall_us(engine->clock);
-    world.stalled_run = hf_core_stalled(engine->core, wanted.run);
-    query = (hf_detail_query){.run = wanted.run,
-                              .at = wanted.at,
-                              .limit = wanted.limit,
-                              .world = &world,
-                              .fingerprint = workflow ? hf_slice_of(workflow->snapshot.fingerprint)
-                                                      : (hf_slice){0}};
-    st = hf_asker_begin(&who, c.in.db, work, c.in.namespace_key, world.live.now_us, err);
-    hf_why_world_fill(&who, &world);
-    query.fleet = &who.fleet;
-    query.pins = &who.pins;
-    query.build = hf_slice_of(engine->app ? engine->app->build_id : NULL);
-    query.scope = hf_engine_app_scope(engine->app);
-    if (!st)
-        st = hf_engine_app_markers(engine->app, work, &query.own, err);
-    if (!st)
-        st = hf_detail_read(c.in.db, work, &query, &detail, &state, err);
-    hf_call_view_end(&c);
-    if (!st && state != HF_PROJECTION_IN_SYNC)
-        hf_folder_want(engine->folder, wanted.run);
-    return hf_look_give(mem, detail, st, out, work, err);
-}
-
-hf_status hf_spans(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out)
-{
-    run_request wanted;
-    hf_value bars = NULL;
-    hf_mem *work;
-    hf_call c;
-    hf_status st = hf_look_begin(&c, engine, request, HF_LOOK_RUN, mem, out);
-
-    if (st)
-        return st;
-    work = hf_mem_new();
-    st = work ? run_view(&c, request, &wanted, &c.slot->err) : hf_err_nomem(&c.slot->err, "a run");
-    if (st) {
-        hf_mem_free(work);
-        return st;
-    }
-    st = hf_detail_bars(c.in.db, work, wanted.run, wanted.at,
-                        wanted.limit ? wanted.limit : HF_DETAIL_LIMIT_MAX, &bars, &c.slot->err);
-    hf_call_view_end(&c);
-    return hf_look_give(mem, bars, st, out, work, &c.slot->err);
 }
 
 /* ---- views */

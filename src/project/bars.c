@@ -161,9 +161,9 @@ hf_status hf_bars_make(const hf_section *section, hf_value *out_bars, hf_err *er
 
     for (const hf_track_step *step = hf_track_steps(track); step; step = step->next)
         total += step->opened != NULL;
-    skip = hf_section_skip(section, total);
+    skip = section->step ? 0 : hf_section_skip(section, total);
     for (const hf_track_step *step = hf_track_steps(track); !st && step; step = step->next)
-        if (step->opened && !(skip && skip--))
+        if (step->opened && hf_section_takes(section, step->step) && !(skip && skip--))
             st = bar_append(section, step, bars, err);
     return hf_sheet_list(bars, st, out_bars, err);
 }

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "project/compose_impl.h"
 #include "project/edge.h"
+#include "project/shown.h"
 
 /* What most of them have. */
 enum { PAYLOAD_MEMBERS = 16, EVENT_MEMBERS = 9 };
@@ -19,16 +20,24 @@ static bool key_is_plain(hf_event_key key)
            key == HF_KEY_ACTION;
 }
 
+hf_status hf_compose_payload(const hf_compose *c, const hf_payload_value *payload,
+                             hf_value *out_value, hf_err *err)
+{
+    return c->shown ? hf_shown_payload(c->mem, payload, out_value, err)
+                    : hf_edge_envelope(c->mem, payload, out_value, err);
+}
+
 /* The published shape of a failure, with our details inside. */
-static hf_status exception_value(hf_mem *mem, const hf_event *event,
+static hf_status exception_value(const hf_compose *c, const hf_event *event,
                                  const hf_payload_value *details, hf_value *out_value, hf_err *err)
 {
+    hf_mem *mem = c->mem;
     hf_value_list *object = hf_value_object(mem);
     hf_slice type = {0};
     hf_slice message = {0};
     int64_t code = 0;
     hf_value envelope = NULL;
-    hf_status st = hf_edge_envelope(mem, details, &envelope, err);
+    hf_status st = hf_compose_payload(c, details, &envelope, err);
 
     (void)hf_event_text(event, HF_KEY_EXCEPTION_TYPE, &type);
     (void)hf_event_text(event, HF_KEY_MESSAGE, &message);
@@ -42,16 +51,16 @@ static hf_status exception_value(hf_mem *mem, const hf_event *event,
     return st ? st : *out_value ? HF_OK : hf_err_nomem(err, "a failure");
 }
 
-static hf_status payload_value(hf_mem *mem, const hf_event *event, const hf_event_field *field,
-                               hf_value *out_value, hf_err *err)
+static hf_status payload_value(const hf_compose *c, const hf_event *event,
+                               const hf_event_field *field, hf_value *out_value, hf_err *err)
 {
     if (key_is_plain(field->key))
-        return hf_edge_plain(mem, &field->payload, out_value, err);
+        return hf_edge_plain(c->mem, &field->payload, out_value, err);
     if (field->key == HF_KEY_EXCEPTION)
-        return exception_value(mem, event, &field->payload, out_value, err);
-    if (hf_event_key_published(event->type, HF_KEY_PAYLOAD_CODEC))
-        return hf_edge_blob(mem, &field->payload, out_value, err);
-    return hf_edge_envelope(mem, &field->payload, out_value, err);
+        return exception_value(c, event, &field->payload, out_value, err);
+    if (!c->shown && hf_event_key_published(event->type, HF_KEY_PAYLOAD_CODEC))
+        return hf_edge_blob(c->mem, &field->payload, out_value, err);
+    return hf_compose_payload(c, &field->payload, out_value, err);
 }
 
 const hf_event_field *hf_compose_find(const hf_event *event, hf_event_key key)
@@ -62,9 +71,11 @@ const hf_event_field *hf_compose_find(const hf_event *event, hf_event_key key)
     return NULL;
 }
 
-static hf_status field_value(hf_mem *mem, const hf_event *event, const hf_event_field *field,
-                             hf_value *out_value, hf_err *err)
+static hf_status field_value(const hf_compose *c, const hf_event *event,
+                             const hf_event_field *field, hf_value *out_value, hf_err *err)
 {
+    hf_mem *mem = c->mem;
+
     switch (hf_event_key_kind(field->key)) {
     case HF_VALUE_KIND_TEXT:
         *out_value = hf_value_string(mem, field->text);
@@ -84,7 +95,7 @@ static hf_status field_value(hf_mem *mem, const hf_event *event, const hf_event_
     case HF_VALUE_KIND_JSON:
         return hf_edge_json(mem, field->text, out_value, err);
     case HF_VALUE_KIND_PAYLOAD:
-        return payload_value(mem, event, field, out_value, err);
+        return payload_value(c, event, field, out_value, err);
     }
     return *out_value ? HF_OK : hf_err_nomem(err, "a field");
 }
@@ -95,7 +106,7 @@ hf_status hf_compose_field(const hf_compose *compose, const hf_event *event, hf_
     const hf_event_field *field = event ? hf_compose_find(event, key) : NULL;
 
     *out_value = hf_value_null();
-    return field ? field_value(compose->mem, event, field, out_value, err) : HF_OK;
+    return field ? field_value(compose, event, field, out_value, err) : HF_OK;
 }
 
 static bool key_is_group(hf_event_key key)
@@ -277,6 +288,16 @@ hf_status hf_compose_new(hf_mem *mem, const hf_compose_run *run, hf_compose **ou
     else
         *out_compose = compose;
     return st;
+}
+
+void hf_compose_show(hf_compose *compose)
+{
+    compose->shown = true;
+}
+
+bool hf_compose_shows(const hf_compose *compose)
+{
+    return compose->shown;
 }
 
 void hf_compose_free(hf_compose *compose)

@@ -4,8 +4,9 @@
    nobody knows is null; the six keys of a parallel group are there only when there is a group.
 
    Events go through in order, from the first. A payload with payload_codec beside it is the bare
-   base64 text, any other {"codec": "avro", "blob": text}; memo, search attributes and progress are
-   plain values, because operators read them. Must never read a database. */
+   base64 text, any other {"codec": "avro", "blob": text}; after hf_compose_show all of them are as
+   shown.h has them. Memo, search attributes and progress are plain values, because operators read
+   them. Must never read a database. */
 #ifndef HF_PROJECT_COMPOSE_H
 #define HF_PROJECT_COMPOSE_H
 
@@ -41,6 +42,15 @@ typedef struct hf_compose_run {
 HF_NODISCARD hf_status hf_compose_new(hf_mem *mem, const hf_compose_run *run,
                                       hf_compose **out_compose, hf_err *err);
 void hf_compose_free(hf_compose *compose); /* NULL is allowed */
+
+/* Payloads are for people from now on. Before the first event. */
+void hf_compose_show(hf_compose *compose);
+bool hf_compose_shows(const hf_compose *compose);
+
+/* A payload with its codec beside it, in either way. */
+HF_NODISCARD hf_status hf_compose_payload(const hf_compose *compose,
+                                          const hf_payload_value *payload, hf_value *out_value,
+                                          hf_err *err);
 
 /* The next event, whose payloads are all inline or erased; it lives as long as the compose. `task`
    is the id of the turn that wrote it, NULL when no turn did. HF_CORRUPT when a stored value cannot

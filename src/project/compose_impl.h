@@ -22,6 +22,7 @@ struct hf_compose {
     hf_value memo;
     hf_value attributes;
     int64_t cursor; /* of the run's own messages */
+    bool shown;     /* payloads as people read them */
 };
 
 /* One event while it is shown. */

@@ -5,7 +5,7 @@
 #include "project/detail_impl.h"
 #include "project/moment.h"
 
-static void view_close(hf_detail_view *v)
+void hf_detail_close(hf_detail_view *v)
 {
     hf_compose_free(v->compose);
 }
@@ -26,32 +26,39 @@ static hf_status bytes_read(hf_db *db, int64_t run, int64_t at, int64_t *out_byt
     return st;
 }
 
-static hf_status view_open(hf_detail_view *v, hf_db *db, hf_mem *mem, int64_t run, int64_t at,
-                           int64_t limit, hf_err *err)
+/* The run with its events, as the store has it. */
+static hf_status stored_read(hf_detail_view *v, hf_db *db, int64_t run, int64_t at, hf_err *err)
 {
     hf_dossier *d = &v->dossier;
-    hf_status st;
+    hf_status st = hf_dossier_outline(db, v->mem, run, d, err);
 
-    *v = (hf_detail_view){.mem = mem};
-    if (at < 1 || limit < 0 || limit > HF_DETAIL_LIMIT_MAX)
-        return hf_err_set(err, HF_INVALID, "a moment is an event from 1 on, and a list has 1 to %d",
-                          HF_DETAIL_LIMIT_MAX);
-    st = hf_dossier_outline(db, mem, run, d, err);
-    if (!st && d->base.last_seq < at)
-        at = d->base.last_seq;
     if (!st)
-        st = hf_projection_read(db, mem, run, at, &v->fold, err);
+        st = hf_projection_read(db, v->mem, run, at, &v->fold, err);
     if (st)
         return st;
     d->events = v->fold.events;
     d->event_count = v->fold.count;
-    v->now = at == d->base.last_seq;
-    if (!v->now) {
-        hf_moment_rewind(d);
-        st = bytes_read(db, run, at, &d->base.history_bytes, err);
-        if (st)
-            return st;
-    }
+    v->now = (int64_t)d->event_count == d->base.last_seq;
+    if (v->now)
+        return HF_OK;
+    hf_moment_rewind(d);
+    return bytes_read(db, run, (int64_t)d->event_count, &d->base.history_bytes, err);
+}
+
+hf_status hf_detail_open(hf_detail_view *v, hf_db *db, hf_mem *mem, const hf_detail_query *q,
+                         hf_err *err)
+{
+    const hf_dossier *d = &v->dossier;
+    int64_t limit = q->limit;
+    hf_status st;
+
+    *v = (hf_detail_view){.mem = mem, .db = db};
+    if (q->at < 1 || limit < 0 || limit > HF_DETAIL_LIMIT_MAX)
+        return hf_err_set(err, HF_INVALID, "a moment is an event from 1 on, and a list has 1 to %d",
+                          HF_DETAIL_LIMIT_MAX);
+    st = stored_read(v, db, q->run, q->at, err);
+    if (st)
+        return st;
     v->run = (hf_compose_run){.key = d->run.key,
                               .id = hf_dossier_run_id(&d->run),
                               .instance_id = d->run.instance_id,
@@ -72,8 +79,7 @@ static hf_status view_open(hf_detail_view *v, hf_db *db, hf_mem *mem, int64_t ru
     return st;
 }
 
-/* What went in and what came out are shown, however big they are: the fold keeps no big values. */
-static hf_status ends_read(hf_detail_view *v, hf_db *db, hf_err *err)
+hf_status hf_detail_ends(hf_detail_view *v, hf_err *err)
 {
     hf_dossier *d = &v->dossier;
     hf_status st = HF_OK;
@@ -81,7 +87,7 @@ static hf_status ends_read(hf_detail_view *v, hf_db *db, hf_err *err)
     for (size_t i = 0; !st && i < d->event_count; i++)
         if (d->events[i].type == HF_EVENT_WORKFLOW_STARTED ||
             d->events[i].type == HF_EVENT_WORKFLOW_COMPLETED)
-            st = hf_dossier_event(db, v->mem, d->run.key, (int64_t)i + 1, &d->events[i], err);
+            st = hf_dossier_event(v->db, v->mem, d->run.key, (int64_t)i + 1, &d->events[i], err);
     return st;
 }
 
@@ -252,8 +258,8 @@ static hf_status detail_make(hf_detail_view *v, const hf_detail_query *q, const 
 }
 
 /* Whether it moves, and why not: by rows and whoever is there, or by history alone. */
-static hf_status state_make(hf_detail_view *v, const hf_why_world *now, hf_liveness *out_live,
-                            hf_value *out_why, hf_err *err)
+hf_status hf_detail_state(hf_detail_view *v, const hf_why_world *now, hf_liveness *out_live,
+                          hf_value *out_why, hf_err *err)
 {
     const hf_why_world then = {.live = {.now_us = v->dossier.base.last_us, .past = true}};
     const hf_why_world *world = v->now ? now : &then;
@@ -274,17 +280,17 @@ hf_status hf_detail_read(hf_db *db, hf_mem *mem, const hf_detail_query *query, h
     hf_value why = NULL;
     hf_liveness live;
     hf_detail_view v;
-    hf_status st = view_open(&v, db, mem, query->run, query->at, query->limit, err);
+    hf_status st = hf_detail_open(&v, db, mem, query, err);
 
     *out_state = v.fold.state;
     if (!st)
-        st = ends_read(&v, db, err);
+        st = hf_detail_ends(&v, err);
     if (!st)
-        st = hf_detail_chain_read(&v, db, err);
+        st = hf_detail_chain_read(&v, err);
     if (!st)
         st = timeline_make(&v, &timeline, err);
     if (!st)
-        st = state_make(&v, query->world, &live, &why, err);
+        st = hf_detail_state(&v, query->world, &live, &why, err);
     if (!st)
         st = hf_section_workflow(&v.section, &base, err);
     if (!st)
@@ -296,36 +302,49 @@ hf_status hf_detail_read(hf_db *db, hf_mem *mem, const hf_detail_query *query, h
         if (!*out_detail)
             st = hf_err_nomem(err, "a run");
     }
-    view_close(&v);
+    hf_detail_close(&v);
     return st;
+}
+
+hf_status hf_detail_pass(hf_detail_view *v, hf_err *err)
+{
+    hf_status st = HF_OK;
+
+    for (size_t i = 0; !st && i < v->dossier.event_count; i++)
+        st = hf_compose_pass(v->compose, &v->dossier.events[i], (int64_t)i + 1, err);
+    return st;
+}
+
+hf_status hf_detail_spans(const hf_detail_view *v, hf_value *out_spans, hf_err *err)
+{
+    hf_value bars = NULL;
+    hf_value barriers = NULL;
+    hf_sheet sh = hf_sheet_begin(&v->section, err);
+
+    sh.st = hf_bars_make(&v->section, &bars, err);
+    if (!sh.st)
+        sh.st = hf_bars_barriers(&v->section, &barriers, err);
+    hf_sheet_run(&sh, "run_id", &v->dossier.run);
+    hf_sheet_time(&sh, "from", v->dossier.run.created_us);
+    hf_sheet_time(&sh, "to", v->dossier.base.closed_us);
+    hf_sheet_int(&sh, "events", (int64_t)v->dossier.event_count);
+    hf_sheet_put(&sh, "is_now", hf_value_bool(v->now));
+    hf_sheet_put(&sh, "bars", bars);
+    hf_sheet_put(&sh, "barriers", barriers);
+    return hf_sheet_end(&sh, out_spans);
 }
 
 hf_status hf_detail_bars(hf_db *db, hf_mem *mem, int64_t run, int64_t at, int64_t limit,
                          hf_value *out_bars, hf_err *err)
 {
-    hf_value bars = NULL;
-    hf_value barriers = NULL;
+    const hf_detail_query query = {.run = run, .at = at, .limit = limit};
     hf_detail_view v;
-    hf_status st = view_open(&v, db, mem, run, at, limit, err);
+    hf_status st = hf_detail_open(&v, db, mem, &query, err);
 
-    for (size_t i = 0; !st && i < v.dossier.event_count; i++)
-        st = hf_compose_pass(v.compose, &v.dossier.events[i], (int64_t)i + 1, err);
     if (!st)
-        st = hf_bars_make(&v.section, &bars, err);
+        st = hf_detail_pass(&v, err);
     if (!st)
-        st = hf_bars_barriers(&v.section, &barriers, err);
-    if (!st) {
-        hf_sheet sh = hf_sheet_begin(&v.section, err);
-
-        hf_sheet_run(&sh, "run_id", &v.dossier.run);
-        hf_sheet_time(&sh, "from", v.dossier.run.created_us);
-        hf_sheet_time(&sh, "to", v.dossier.base.closed_us);
-        hf_sheet_int(&sh, "events", (int64_t)v.dossier.event_count);
-        hf_sheet_put(&sh, "is_now", hf_value_bool(v.now));
-        hf_sheet_put(&sh, "bars", bars);
-        hf_sheet_put(&sh, "barriers", barriers);
-        st = hf_sheet_end(&sh, out_bars);
-    }
-    view_close(&v);
+        st = hf_detail_spans(&v, out_bars, err);
+    hf_detail_close(&v);
     return st;
 }

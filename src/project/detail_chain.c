@@ -5,7 +5,7 @@
 
 enum { CHAIN_MAX = 100 };
 
-hf_status hf_detail_chain_read(hf_detail_view *v, hf_db *db, hf_err *err)
+hf_status hf_detail_chain_read(hf_detail_view *v, hf_err *err)
 {
     const hf_db_value params[] = {hf_db_int(v->dossier.run.key), hf_db_int(CHAIN_MAX)};
     hf_db_cursor *cursor = NULL;
@@ -15,7 +15,7 @@ hf_status hf_detail_chain_read(hf_detail_view *v, hf_db *db, hf_err *err)
     v->chain = hf_mem_array(v->mem, CHAIN_MAX, sizeof(*v->chain));
     if (!v->chain)
         return hf_err_nomem(err, "the runs of an instance");
-    st = hf_db_query(db, HF_STMT_RUN_CHAIN, params, 2, &cursor, err);
+    st = hf_db_query(v->db, HF_STMT_RUN_CHAIN, params, 2, &cursor, err);
     while (!st && row && v->chain_count < CHAIN_MAX) {
         st = hf_db_step(cursor, &row, err);
         if (st || !row)

@@ -21,6 +21,7 @@ typedef struct hf_detail_link {
 
 typedef struct hf_detail_view {
     hf_mem *mem;
+    hf_db *db;          /* where big values are */
     hf_dossier dossier; /* its events are those of the fold, up to `at` */
     hf_projection fold;
     hf_compose_run run;
@@ -32,8 +33,28 @@ typedef struct hf_detail_view {
     size_t chain_count;
 } hf_detail_view;
 
+/* Opens the run as it was after query->at, its events not yet let through; hf_detail_close it, also
+   when this failed. */
+HF_NODISCARD hf_status hf_detail_open(hf_detail_view *v, hf_db *db, hf_mem *mem,
+                                      const hf_detail_query *query, hf_err *err);
+void hf_detail_close(hf_detail_view *v);
+
+/* What went in and what came out are shown, however big they are: the fold keeps no big values. */
+HF_NODISCARD hf_status hf_detail_ends(hf_detail_view *v, hf_err *err);
+
+/* Lets all events through; none is shown. */
+HF_NODISCARD hf_status hf_detail_pass(hf_detail_view *v, hf_err *err);
+
+/* Whether it moves, and why not: by rows and whoever is there, or by history alone. All events went
+   through. */
+HF_NODISCARD hf_status hf_detail_state(hf_detail_view *v, const hf_why_world *now,
+                                       hf_liveness *out_live, hf_value *out_why, hf_err *err);
+
+/* Its steps as bars. */
+HF_NODISCARD hf_status hf_detail_spans(const hf_detail_view *v, hf_value *out_spans, hf_err *err);
+
 /* Namespace and runs of the instance. */
-HF_NODISCARD hf_status hf_detail_chain_read(hf_detail_view *v, hf_db *db, hf_err *err);
+HF_NODISCARD hf_status hf_detail_chain_read(hf_detail_view *v, hf_err *err);
 
 /* Which run is the current one, and the runs to go to from here. */
 void hf_detail_chain_put(hf_sheet *sh, const hf_detail_view *v);

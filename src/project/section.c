@@ -10,6 +10,11 @@ size_t hf_section_skip(const hf_section *section, size_t total)
     return section->limit && total > section->limit ? total - section->limit : 0;
 }
 
+bool hf_section_takes(const hf_section *section, int64_t step)
+{
+    return !section->step || section->step == step;
+}
+
 /* ---- the run */
 
 /* The published shape is a list of texts; ours are pairs. */
@@ -205,10 +210,13 @@ hf_status hf_section_activities(const hf_section *section, hf_value *out_value, 
     hf_value_list *list = hf_value_array(section->mem);
     hf_status st = HF_OK;
 
-    size_t skip = hf_section_skip(section, steps_count(track, HF_EVENT_ACTIVITY_SCHEDULED));
+    size_t skip = section->step
+                      ? 0
+                      : hf_section_skip(section, steps_count(track, HF_EVENT_ACTIVITY_SCHEDULED));
 
     for (const hf_track_step *step = hf_track_steps(track); !st && step; step = step->next)
-        if (step_is(step, HF_EVENT_ACTIVITY_SCHEDULED) && !(skip && skip--))
+        if (step_is(step, HF_EVENT_ACTIVITY_SCHEDULED) && hf_section_takes(section, step->step) &&
+            !(skip && skip--))
             st = activity_append(section, step, list, err);
     return hf_sheet_list(list, st, out_value, err);
 }
@@ -248,7 +256,7 @@ hf_status hf_section_timers(const hf_section *section, hf_value *out_value, hf_e
     for (const hf_track_step *step = hf_track_steps(track); !st && step; step = step->next) {
         hf_sheet sh = hf_sheet_begin(section, err);
 
-        if (!step->timer_set)
+        if (!step->timer_set || !hf_section_takes(section, step->step))
             continue;
         hf_sheet_id(&sh, "id", &step->timer_id);
         hf_sheet_int(&sh, "sequence", step->step);
@@ -298,6 +306,8 @@ hf_status hf_section_failures(const hf_section *section, hf_value *out_value, hf
     for (const hf_track_failure *f = hf_track_failures(track); !st && f; f = f->next) {
         hf_sheet sh = hf_sheet_begin(section, err);
 
+        if (!hf_section_takes(section, f->event->step))
+            continue;
         hf_sheet_id(&sh, "id", &f->id);
         put_source(&sh, f);
         hf_sheet_word(&sh, "propagation_kind", &hf_propagation_kind_list, f->propagation);
@@ -381,6 +391,8 @@ static hf_status children_list(const hf_section *section, hf_value *out_value, h
     for (const hf_track_step *step = hf_track_steps(track); !st && step; step = step->next) {
         hf_sheet sh = hf_sheet_begin(section, err);
 
+        if (!hf_section_takes(section, step->step))
+            continue;
         if (step_is(step, HF_EVENT_CHILD_WORKFLOW_SCHEDULED)) {
             put_child(&sh, step);
             st = hf_sheet_append(&sh, list);

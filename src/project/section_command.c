@@ -4,6 +4,7 @@
 #include "project/edge.h"
 #include "project/section.h"
 #include "project/sheet.h"
+#include "project/shown.h"
 
 /* A member of what was stored with a command; null when there is none. */
 static void put_member(hf_sheet *sh, const char *name, hf_value body)
@@ -11,6 +12,16 @@ static void put_member(hf_sheet *sh, const char *name, hf_value body)
     hf_value value = hf_value_find(body, hf_slice_of(name));
 
     hf_sheet_put(sh, name, value ? value : hf_value_null());
+}
+
+/* What was brought along; for people when the compose shows payloads so. */
+static void put_brought(hf_sheet *sh, hf_value body)
+{
+    hf_value value = hf_value_find(body, HF_SLICE("payload"));
+
+    if (!sh->st && value && hf_compose_shows(sh->s->compose))
+        sh->st = hf_shown_value(sh->s->mem, value, &value, sh->err);
+    hf_sheet_put(sh, "payload", value ? value : hf_value_null());
 }
 
 /* Who asked, and how. Calls of the C API keep the fingerprint alone: the rest is the same for all.
@@ -116,7 +127,7 @@ hf_status hf_section_commands(const hf_section *section, hf_value *out_value, hf
         hf_sheet_time(&sh, "applied_at", c->applied_us);
         hf_sheet_time(&sh, "closed_at", c->closed_us);
         put_context(&sh, section->mem, body);
-        put_member(&sh, "payload", body);
+        put_brought(&sh, body);
         put_member(&sh, "reason", body);
         put_member(&sh, "request_id", body);
         put_member(&sh, "validation_errors", body);

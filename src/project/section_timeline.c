@@ -4,7 +4,7 @@
 #include "project/section.h"
 #include "project/sheet.h"
 
-static hf_timeline_kind entry_kind(hf_event_type type)
+hf_timeline_kind hf_section_kind(hf_event_type type)
 {
     switch ((int)type) {
     case HF_EVENT_START_ACCEPTED:
@@ -125,7 +125,7 @@ hf_status hf_section_entry(const hf_section *section, const hf_event *stored, hf
                            hf_value *out_entry, hf_err *err)
 {
     hf_value payload = hf_value_find(event, HF_SLICE("payload"));
-    hf_timeline_kind kind = entry_kind(stored->type);
+    hf_timeline_kind kind = hf_section_kind(stored->type);
     pointer source = entry_source(kind);
     hf_ulid run = hf_dossier_run_id(&section->dossier->run);
     hf_sheet sh = hf_sheet_begin(section, err);

@@ -256,13 +256,14 @@ hf_status hf_section_waits(const hf_section *section, hf_value *out_value, hf_er
         total += message_waits(track, m);
     skip = hf_section_skip(section, total);
     for (const hf_track_step *step = hf_track_steps(track); !st && step; step = step->next)
-        if (step_wait(section, step, &w) && ++position > skip)
+        if (step_wait(section, step, &w) && ++position > skip &&
+            hf_section_takes(section, step->step))
             st = wait_append(section, &w, position, list, err);
     for (const hf_track_message *m = hf_track_messages(track); !st && m; m = m->next) {
         if (!message_waits(track, m))
             continue;
         message_wait(section, m, &w);
-        if (++position > skip)
+        if (++position > skip && hf_section_takes(section, w.step))
             st = wait_append(section, &w, position, list, err);
     }
     return hf_sheet_list(list, st, out_value, err);

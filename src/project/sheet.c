@@ -71,19 +71,19 @@ void hf_sheet_field(hf_sheet *sh, const char *name, const hf_event *event, hf_ev
         hf_sheet_put(sh, name, value);
 }
 
-/* A payload always with its codec beside it, whatever the event would show. */
 void hf_sheet_line(hf_sheet *sh, const hf_track_step *step)
 {
     hf_sheet_text(sh, "source_line", step && step->line.len ? step->line : (hf_slice){0});
 }
 
+/* A payload always with its codec beside it, whatever the event would show. */
 void hf_sheet_payload(hf_sheet *sh, const char *name, const hf_event *event, hf_event_key key)
 {
     hf_payload_value payload;
     hf_value value = hf_value_null();
 
     if (!sh->st && event && hf_event_payload(event, key, &payload))
-        sh->st = hf_edge_envelope(sh->s->mem, &payload, &value, sh->err);
+        sh->st = hf_compose_payload(sh->s->compose, &payload, &value, sh->err);
     if (!sh->st)
         hf_sheet_put(sh, name, value);
 }

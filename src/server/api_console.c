@@ -1,6 +1,6 @@
-/* api_console.c: what operators read beside runs: why one stands where it stands, its bars, who
-   needs a person, which failures there are, what happened in each minute, what was imported. All of
-   it is view.h's; here are only names and bounds of the query. */
+/* api_console.c: what operators read beside runs: who needs a person, which failures there are,
+   what happened in each minute, what was imported. All of it is view.h's; here are only names and
+   bounds of the query. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -16,9 +16,7 @@ enum {
     POINTS_USUAL = 1440,
     POINTS_MAX = 10080,
     IMPORTS_USUAL = 50,
-    IMPORTS_MAX = 1000,
-    SPANS_USUAL = 1000,
-    SPANS_MAX = 10000
+    IMPORTS_MAX = 1000
 };
 
 /* Answers with what view.h said. */
@@ -50,56 +48,6 @@ static bool moment_read(hf_api *api, const char *name, hf_value *out)
     }
     *out = hf_value_int(api->mem, us);
     return true;
-}
-
-/* ---- one run */
-
-/* {"id", "run_id", "at", "limit"} of the request; NULL: answered already. */
-static hf_value run_asked(hf_api *api)
-{
-    int64_t at = 0;
-    int64_t limit = 0;
-
-    if (!hf_api_query_int(api, "at", 0, 0, INT64_MAX, &at) ||
-        !hf_api_query_int(api, "limit", SPANS_USUAL, 1, SPANS_MAX, &limit))
-        return NULL;
-    return hf_json_(api->mem, "{'id': %s, 'run_id': %s, 'at': %p, 'limit': %lld}",
-                    hf_api_param_named(api, "workflow_id"), hf_api_query_text(api, "run_id"),
-                    (const void *)(at ? hf_value_int(api->mem, at) : hf_value_null()),
-                    (long long)limit);
-}
-
-void hf_api_spans(hf_api *api)
-{
-    hf_value request = run_asked(api);
-    hf_value out = NULL;
-    hf_status st;
-
-    if (!request)
-        return;
-    st = hf_spans(api->server->engine, request, api->mem, &out);
-    answer(api, st, st ? NULL : hf_json_(api->mem, "{'spans': %p}", (const void *)out));
-}
-
-void hf_api_why(hf_api *api)
-{
-    hf_value request = run_asked(api);
-    hf_value detail = NULL;
-    hf_status st;
-
-    if (!request)
-        return;
-    st = hf_describe(api->server->engine, request, api->mem, &detail);
-    answer(api, st,
-           st ? NULL
-              : hf_json_(api->mem,
-                         "{'workflow_id': %p, 'run_id': %p, 'status': %p, 'liveness_state': %p, "
-                         "'why': %p}",
-                         (const void *)hf_get(detail, "instance_id"),
-                         (const void *)hf_get(detail, "run_id"),
-                         (const void *)hf_get(detail, "status"),
-                         (const void *)hf_get(detail, "liveness_state"),
-                         (const void *)hf_get(detail, "why")));
 }
 
 /* ---- all of a namespace */

@@ -15,8 +15,9 @@
 
 /* What the pages can ask for beside what every server has. */
 static const char *const features[] = {
-    "runs",    "spans", "why",    "attention", "failures", "series",
-    "imports", "types", "queues", "workers",   "builds",
+    "runs",  "spans",    "why",        "attention", "failures", "series", "imports",
+    "types", "queues",   "workers",    "builds",    "head",     "events", "waits",
+    "steps", "commands", "activities", "timers",    "tasks",
 };
 
 static hf_value time_value(hf_api *api, int64_t us)

@@ -99,6 +99,7 @@ static void no_views(hf_engine *d)
     REFUSED(hf_list_filters(d, NULL, NULL));
     REFUSED(hf_describe(d, NULL, NULL, NULL));
     REFUSED(hf_spans(d, NULL, NULL, NULL));
+    REFUSED(hf_run_part(d, NULL, NULL, NULL));
     REFUSED(hf_view_save(d, NULL, NULL, NULL));
     REFUSED(hf_view_list(d, NULL, NULL, NULL));
     REFUSED(hf_view_get(d, NULL, NULL, NULL));
