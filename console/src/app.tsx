@@ -23,6 +23,7 @@ import { Schedules } from "./screens/schedules";
 import { Settings } from "./screens/settings";
 import { Types } from "./screens/types";
 import { Workers } from "./screens/workers";
+import { RunPages } from "./screens/run";
 import { Button, Empty, PageHead } from "./ui/basic";
 import { Dialogs } from "./ui/dialog";
 import { signal } from "@preact/signals";
@@ -42,6 +43,7 @@ const SCREENS: Record<string, ComponentType> = {
   batches: Batches,
   explore: Explore,
   settings: Settings,
+  runs: RunPages,
 };
 
 function Missing({ name }: { name: string }) {

@@ -141,7 +141,11 @@ function Omnibox() {
   const word = text.value.trim();
   const plain = word && !word.startsWith(">");
   const found = useData(plain && open.value && has("runs") ? "omni " + word : null, (stop) => get("runs", { q: word, limit: 6 }, stop));
-  useKey("/", () => field.current?.focus());
+  const show = () => {
+    open.value = true;
+    requestAnimationFrame(() => field.current?.focus());
+  };
+  useKey("/", show);
 
   const hits: Hit[] = [];
   if (word.startsWith(">")) hits.push(...actions().filter((action) => action.text.includes(word.slice(1).trim())));
@@ -161,7 +165,11 @@ function Omnibox() {
     hit.act?.();
   };
   return (
-    <div class="omniwrap wide" role="search">
+    <>
+    <button type="button" class="btn ghost sq only-s" aria-label="Search" onClick={show}>
+      <Icon name="search" />
+    </button>
+    <div class={open.value ? "omniwrap wide shown" : "omniwrap wide"} role="search" aria-label="Everything">
       <div class="omni">
         <Icon name="search" />
         <input
@@ -207,6 +215,7 @@ function Omnibox() {
         </ul>
       )}
     </div>
+    </>
   );
 }
 

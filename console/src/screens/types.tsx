@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals";
 import { at as url, get, post } from "../lib/api";
 import { many, measure, number } from "../lib/format";
-import { stringify } from "../lib/json";
+import { stringify, type Json } from "../lib/json";
 import { useData } from "../lib/live";
 import { go, href, path } from "../lib/router";
 import { can, readOnly } from "../lib/session";
@@ -154,13 +154,14 @@ function StartFields() {
 }
 
 /** Asks for what a start needs, and goes to the run. */
-export function startOf(type: string, parameters: Parameter[] | null, queue = "") {
+export function startOf(type: string, parameters: Parameter[] | null, queue = "", first?: Json) {
   startId.value = startKey.value = "";
   startQueue.value = queue === "default" ? "" : queue;
   askFor({
     title: `Start ${type}`,
     glyph: "running",
     parameters,
+    first,
     more: <StartFields />,
     go: "Start",
     shell: (value) => `holdfast start ${quoted(type)}${shellArguments(value)}${startId.value ? " --id " + quoted(startId.value) : ""}`,

@@ -1,0 +1,251 @@
+// What can be done to a run, each with its form, its reason and its shell line; what cannot be done says why.
+import { signal } from "@preact/signals";
+import { ask, at, post, Refusal } from "../lib/api";
+import { duration } from "../lib/format";
+import { parse, stringify, type Json } from "../lib/json";
+import { go, href } from "../lib/router";
+import { readOnly } from "../lib/session";
+import { Button, Menu, copy, type MenuItem } from "../ui/basic";
+import { askFor, quoted, shellArguments, withReason, type Parameter } from "../ui/form";
+import { ValueView } from "../ui/json";
+import { toast } from "../ui/toasts";
+import { askStart } from "./start";
+
+interface Target {
+  name: string;
+  has_contract?: boolean;
+  parameters?: Parameter[];
+}
+
+const path = (head: any, ...rest: string[]) => {
+  const run = head.is_current_run ? "" : at`/runs/${head.run_id}`;
+  return at`/api/workflows/${head.workflow_id}` + run + rest.map((part) => "/" + encodeURIComponent(part)).join("");
+};
+
+/** Why an action is not for now: the server's sentence, or the role's. */
+export function refused(head: any, action: string): string | null {
+  const one = head.actions?.[action];
+  if (action !== "query" && readOnly.value) return readOnly.value;
+  return one && !one.allowed ? (one.text ?? one.reason ?? "It is not allowed now.") : null;
+}
+
+const contractOf = (list: Target[] | undefined, name: string): Parameter[] | null => {
+  const target = list?.find((one) => one.name === name);
+  return target?.has_contract ? (target.parameters ?? []) : null;
+};
+
+export function askSignal(head: any, name: string) {
+  const id = head.workflow_id;
+  askFor({
+    title: `Signal ${name}`,
+    glyph: "waiting",
+    say: (
+      <>
+        <span class="mono">{id}</span> gets the signal <span class="mono">{name}</span>. It is recorded, and a wait for it ends.
+      </>
+    ),
+    parameters: contractOf(head.declared_signal_targets, name),
+    reason: "wanted",
+    go: `Signal ${name}`,
+    keep: "Send nothing",
+    why: () => refused(head, "signal"),
+    shell: (value, reason) => withReason(`holdfast signal ${quoted(id)} ${quoted(name)}${shellArguments(value)}`, reason),
+    send: async (input, reason) => {
+      await post(path(head, "signal", name), { input, ...(reason ? { reason } : {}) });
+      return `${name} was sent to ${id}`;
+    },
+  });
+}
+
+export function askUpdate(head: any, name: string) {
+  const id = head.workflow_id;
+  askFor({
+    title: `Update ${name}`,
+    say: "The code takes it and answers. A validator may refuse it.",
+    parameters: contractOf(head.declared_update_targets, name),
+    reason: "wanted",
+    go: `Update ${name}`,
+    keep: "Send nothing",
+    why: () => refused(head, "update"),
+    shell: (value, reason) => withReason(`holdfast update ${quoted(id)} ${quoted(name)}${shellArguments(value)}`, reason),
+    send: async (input, reason) => {
+      const began = Date.now();
+      const answer = await post(path(head, "update", name), { input, wait_for: "completed", wait_timeout_seconds: 10, ...(reason ? { reason } : {}) });
+      return (
+        <>
+          <p>
+            {String(answer.update_status ?? answer.outcome).replace(/_/g, " ")} <span class="d">after {duration(Date.now() - began)}</span>
+            {answer.failure_message && <span class="c-failed"> {answer.failure_message}</span>}
+          </p>
+          {answer.result !== undefined && answer.result !== null && <ValueView value={answer.result} label="the result" />}
+          {answer.update_status === "accepted" && <p class="d sm">It is not applied yet. The Commands tab shows when it is.</p>}
+        </>
+      );
+    },
+  });
+}
+
+export function askQuery(head: any, name: string) {
+  const id = head.workflow_id;
+  askFor({
+    title: `Query ${name}`,
+    say: "The code is asked. Nothing is recorded and nothing changes.",
+    parameters: contractOf(head.declared_query_targets, name),
+    go: "Ask",
+    keep: "Close",
+    reads: true,
+    why: () => refused(head, "query"),
+    shell: (value) => `holdfast query ${quoted(id)} ${quoted(name)}${shellArguments(value)}`,
+    send: async (input) => <ValueView value={(await post(path(head, "query", name), { input })).result} label="the answer" />,
+  });
+}
+
+interface Plain {
+  action: string;
+  verb: string;
+  say: string;
+  keep: string;
+  danger?: boolean;
+  reason: "needed" | "wanted";
+}
+
+const PLAIN: Plain[] = [
+  { action: "pause", verb: "Pause", say: "Its work is not handed out until it is resumed. What runs goes on to its end.", keep: "Leave it", reason: "wanted" },
+  { action: "resume", verb: "Resume", say: "Its work is handed out again.", keep: "Leave it", reason: "wanted" },
+  { action: "repair", verb: "Repair", say: "Open work that is missing is made again from history, and a blocked run is tried again.", keep: "Leave it", reason: "wanted" },
+  { action: "cancel", verb: "Cancel", say: "It is asked to stop, and its compensation runs.", keep: "Keep running", danger: true, reason: "needed" },
+  { action: "terminate", verb: "Terminate", say: "It ends at once. No compensation runs, and this cannot be undone.", keep: "Keep running", danger: true, reason: "needed" },
+  { action: "archive", verb: "Archive", say: "It is marked as archived and leaves the ordinary lists.", keep: "Leave it", reason: "wanted" },
+];
+
+export function askPlain(head: any, action: string) {
+  const plain = PLAIN.find((one) => one.action === action);
+  if (!plain) return;
+  const id = head.workflow_id;
+  askFor({
+    title: `${plain.verb} ${id}`,
+    glyph: head.glyph,
+    say: plain.say,
+    reason: plain.reason,
+    danger: plain.danger,
+    go: plain.verb,
+    keep: plain.keep,
+    why: () => refused(head, action),
+    shell: (_value, reason) => withReason(`holdfast ${action} ${quoted(id)}`, reason),
+    send: async (_value, reason) => {
+      await post(path(head, action), reason && action !== "repair" ? { reason } : {});
+      return `${plain.verb}: ${id} took it`;
+    },
+  });
+}
+
+/** A new workflow, or the next run of this one, that begins with the first steps. */
+export function askCopy(head: any, action: "fork" | "reset", step?: number | null) {
+  const id = head.workflow_id;
+  const parameters: Parameter[] = [
+    { name: "step", type: "int", default_available: true, default: null, allows_null: true, doc: "The last step that is kept; none: all that are settled." },
+    ...(action === "fork" ? [{ name: "new_workflow_id", type: "string", default_available: true, default: null, allows_null: true, doc: "One is made when none is given." } as Parameter] : []),
+    { name: "signals", type: "bool", default_available: true, default: false, doc: "Whether signals that came later are carried over." },
+  ];
+  askFor({
+    title: action === "fork" ? `Fork ${id}` : `Reset ${id}`,
+    glyph: "continued",
+    say: action === "fork" ? "A new workflow begins with the first steps of this one and goes on from there. This one is not touched." : "The run ends, and the next one begins with its first steps.",
+    parameters,
+    first: step ? { step } : undefined,
+    reason: "needed",
+    danger: action === "reset",
+    go: action === "fork" ? "Fork" : "Reset",
+    keep: "Leave it",
+    why: () => refused(head, action),
+    shell: (value, reason) => {
+      const of = (value ?? {}) as Record<string, Json>;
+      return withReason(`holdfast ${action} ${quoted(id)}${of.step ? ` --step ${of.step}` : ""}${of.new_workflow_id ? ` --id ${quoted(String(of.new_workflow_id))}` : ""}`, reason);
+    },
+    send: async (value, reason) => {
+      const of = Object.fromEntries(Object.entries((value ?? {}) as Record<string, Json>).filter(([, one]) => one !== null));
+      const answer = await post(action === "fork" ? path(head, "fork") : at`/api/workflows/${id}/reset`, { ...of, reason });
+      go(href(["runs", answer.workflow_id ?? id]));
+      return action === "fork" ? `Forked as ${answer.workflow_id}` : `${id} was reset`;
+    },
+  });
+}
+
+/** The history of the run as a bundle, in a file. */
+async function download(head: any) {
+  const bundle = await ask("GET", at`/api/workflows/${head.workflow_id}/runs/${head.run_id}/history/export`);
+  save(`${head.workflow_id}.bundle.json`, stringify(bundle as Json, 1));
+}
+
+export function save(name: string, text: string) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type: "application/json" }));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}
+
+/** The one that would move this run now. */
+export function primaryOf(head: any): { text: string; act: () => void; why: string | null } | null {
+  const next = (head.why?.next ?? []).find((one: any) => one.primary) ?? head.why?.next?.[0];
+  if (!next || !head.is_now) return null;
+  const { action, target } = next;
+  if (action === "signal" && target) return { text: `Signal ${target}…`, act: () => askSignal(head, target), why: refused(head, action) };
+  if (action === "update") {
+    const name = target ?? head.declared_updates?.[0];
+    return name ? { text: `Update ${name}…`, act: () => askUpdate(head, name), why: refused(head, action) } : null;
+  }
+  if (action === "open_child" && target) return { text: "Open the child", act: () => go(href(["runs", target])), why: null };
+  if (action === "reset" || action === "fork") return { text: action === "reset" ? "Reset…" : "Fork…", act: () => askCopy(head, action), why: refused(head, action) };
+  if (action === "repair" && head.glyph === "blocked") return { text: "Try again…", act: () => askPlain(head, "repair"), why: refused(head, "repair") };
+  const plain = PLAIN.find((one) => one.action === action);
+  return plain && !plain.danger ? { text: `${plain.verb}…`, act: () => askPlain(head, action), why: refused(head, action) } : null;
+}
+
+async function startAlike(head: any) {
+  const text = head.arguments?.text;
+  await askStart(head.workflow_type, text ? parse(text) : undefined, head.queue ?? "");
+}
+
+const small = matchMedia("(max-width: 720px)");
+const narrow = signal(small.matches);
+small.addEventListener("change", () => (narrow.value = small.matches));
+
+export function Actions({ head }: { head: any }) {
+  const primary = primaryOf(head);
+  const names = (list: string[] | undefined, what: string, act: (head: any, name: string) => void): MenuItem[] =>
+    (list ?? []).map((name) => ({
+      text: (
+        <>
+          {narrow.value && what[0]!.toUpperCase() + what.slice(1) + " "}
+          <span class="mono">{name}</span>
+        </>
+      ), why: refused(head, what),
+      act: () => act(head, name),
+    }));
+  const signals = names(head.declared_signals, "signal", askSignal);
+  const updates = names(head.declared_updates, "update", askUpdate);
+  const queries = names(head.declared_queries, "query", askQuery);
+  const more: MenuItem[] = [
+    ...(narrow.value ? [...signals, ...updates, ...queries] : []),
+    ...PLAIN.map((plain) => ({ text: `${plain.verb}…`, why: refused(head, plain.action), act: () => askPlain(head, plain.action) })),
+    { text: "Fork…", why: refused(head, "fork"), act: () => askCopy(head, "fork") },
+    { text: "Reset…", why: refused(head, "reset"), act: () => askCopy(head, "reset") },
+    { text: "Start like this one…", why: readOnly.value ?? null, act: () => void startAlike(head) },
+    { text: "Export as a bundle", act: () => void download(head).catch((fault) => toast(fault instanceof Refusal ? fault.message : String(fault), true)) },
+    { text: "Copy shell line", act: () => void copy(`holdfast show ${quoted(head.workflow_id)}`) },
+  ];
+  return (
+    <span class="acts row">
+      {primary && (
+        <Button kind="primary" why={primary.why} onClick={primary.act}>
+          {primary.text}
+        </Button>
+      )}
+      {!narrow.value && signals.length > 0 && <Menu end text="Signal" items={signals} />}
+      {!narrow.value && updates.length > 0 && <Menu end text="Update" items={updates} />}
+      {!narrow.value && queries.length > 0 && <Menu end text="Query" items={queries} />}
+      <Menu end text="More" items={more} />
+    </span>
+  );
+}

@@ -1,0 +1,387 @@
+// What is selected on the page, at its right: a step with its attempts and where its time went, an event, or the run itself.
+import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { bytes, duration, now, number } from "../lib/format";
+import { param } from "../lib/router";
+import { Age, Bones, Button, Fault, Glyph, JsonValue, Mono, RunLink, Shell, Status, Time, Took } from "../ui/basic";
+import { quoted } from "../ui/form";
+import { PayloadView, ValueView, type Payload } from "../ui/json";
+import { askSignal, refused } from "./actions";
+import { barName, barState, took, usePart, type Attempt, type Bar, type Place } from "./place";
+
+function Section({ title, children }: { title: string; children: ComponentChildren }) {
+  return (
+    <section>
+      <h3>{title}</h3>
+      {children}
+    </section>
+  );
+}
+
+/** Pairs of a name and what it is; those that are not known are left out. */
+export function Facts({ of }: { of: [string, ComponentChildren][] }) {
+  const shown = of.filter(([, value]) => value !== null && value !== undefined && value !== "");
+  if (!shown.length) return null;
+  return (
+    <dl class="kv">
+      {shown.map(([name, value]) => (
+        <>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </>
+      ))}
+    </dl>
+  );
+}
+
+const PARTS: [string, string, string][] = [
+  ["queued", "queued", "kq"],
+  ["running", "running", "kr"],
+  ["backoff", "back-off", "kb"],
+  ["lost", "worker lost", "kl"],
+  ["waiting", "waiting", "k3"],
+  ["timer", "timer", "k5"],
+];
+
+function TimeSplit({ bar }: { bar: Bar }) {
+  const sums = new Map<string, number>();
+  for (const segment of bar.segments) sums.set(segment.kind, (sums.get(segment.kind) ?? 0) + (took(segment.from, segment.to ?? (bar.open ? null : bar.to), now.value) ?? 0));
+  const all = [...sums.values()].reduce((sum, one) => sum + one, 0);
+  const shown = PARTS.filter(([kind]) => sums.has(kind));
+  return (
+    <Section title="Where the time went">
+      <div class="timebar" aria-hidden="true">
+        {shown.map(([kind, , colour]) => (
+          <i key={kind} class={colour} style={{ "--v": `${all ? Math.max(1, (sums.get(kind)! / all) * 100) : 100}%` }} />
+        ))}
+      </div>
+      <table>
+        <tbody>
+          {shown.map(([kind, text, colour]) => (
+            <tr key={kind}>
+              <td>
+                <span class="legend">
+                  <span>
+                    <i class={colour} />
+                    {text}
+                  </span>
+                </span>
+              </td>
+              <td class="num">{duration(sums.get(kind)!)}</td>
+              <td class="num d">{all ? `${Math.round((sums.get(kind)! / all) * 100)} %` : ""}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Section>
+  );
+}
+
+/** How an attempt ended, in its own word. */
+export function AttemptState({ of }: { of: Attempt }) {
+  if (of.status === "expired")
+    return (
+      <span class="st c-cancelled">
+        <Glyph name="lost" />
+        worker {of.worker ?? ""} lost
+      </span>
+    );
+  if (of.status === "failed" || of.status === "timed_out") return <Status of={of.status} word={of.failure_type ?? (of.timeout_kind ? `timed out: ${of.timeout_kind.replace(/_/g, " ")}` : of.status.replace(/_/g, " "))} />;
+  if (of.status === "completed") return <Status of="completed" />;
+  if (of.status === "cancelled") return <Status of="cancelled" />;
+  return <Status of="running" word={of.worker ? `running on ${of.worker}` : of.status.replace(/_/g, " ")} />;
+}
+
+const ATTEMPTS = 6;
+
+function Attempts({ of }: { of: Attempt[] }) {
+  const all = useSignal(false);
+  const hidden = all.value ? 0 : Math.max(0, of.length - ATTEMPTS);
+  return (
+    <Section title="Attempts">
+      {hidden > 0 && (
+        <button type="button" class="linkbtn more" onClick={() => (all.value = true)}>
+          {number(hidden)} earlier
+        </button>
+      )}
+      <table>
+        <tbody>
+          {of.slice(hidden).map((each) => (
+            <tr key={each.number}>
+              <td class="w">{each.number}</td>
+              <td class="wrap">
+                <AttemptState of={each} />
+                {each.message && <div class="d sm">{each.message}</div>}
+              </td>
+              <td class="num d">
+                <Took from={each.started_at} to={each.closed_at} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Section>
+  );
+}
+
+function Progress({ of }: { of: Attempt }) {
+  const progress = of.progress;
+  if (!progress) return null;
+  const part = progress.total ? Math.min(1, (progress.current ?? 0) / progress.total) : null;
+  return (
+    <section>
+      <div class="row">
+        <h3>Progress</h3>
+        <span class="grow" />
+        <span class="sm">
+          {number(progress.current ?? 0)}
+          {progress.total ? ` of ${number(progress.total)}` : ""} {progress.unit ?? ""}
+        </span>
+      </div>
+      {part !== null && (
+        <div class="meter run">
+          <i style={{ "--v": `${part * 100}%` }} />
+        </div>
+      )}
+      <p class="d sm">
+        {progress.message && `${progress.message}; `}heartbeat <Age at={of.last_heartbeat_at} />
+      </p>
+    </section>
+  );
+}
+
+/** A payload, however the part that it is of writes it. */
+export function AnyPayload({ of, label }: { of: unknown; label: string }) {
+  if (of === null || of === undefined) return <p class="d sm">nothing</p>;
+  const payload = of as Payload;
+  return typeof of === "object" && "text" in (of as object) && "bytes" in (of as object) ? <PayloadView of={payload} label={label} /> : <ValueView value={of as any} label={label} />;
+}
+
+function StepInspector({ place, head, step }: { place: Place; head: any; step: string }) {
+  const { data, fault, slow, again } = usePart(place, "steps/" + step);
+  if (fault) return <Fault of={fault} again={again} what={`Step ${step} could not be read.`} />;
+  if (!data) return <Bones slow={slow} />;
+  const bar: Bar | null = data.bar;
+  const activity = data.activity;
+  const wait = data.wait;
+  const child = data.child;
+  const running = bar?.attempts.find((each) => !each.closed_at);
+  const line = bar?.source_line;
+  return (
+    <>
+      <section>
+        <div class="row">
+          <h2 class="mono">{bar ? barName(bar) : `step ${step}`}</h2>
+          <span class="d">step {step}</span>
+          <span class="grow" />
+          {bar && <Status of={barState(bar)} pill />}
+        </div>
+        <p class="d sm">
+          {[bar?.kind.replace(/_/g, " "), activity?.attempt_count && `attempt ${activity.attempt_count}${activity.retry_policy?.max_attempts ? ` of ${activity.retry_policy.max_attempts}` : ""}`].filter(Boolean).join(" · ")}
+          {line && (
+            <>
+              {" · "}
+              <Mono>{line}</Mono>
+            </>
+          )}
+        </p>
+      </section>
+      {running && <Progress of={running} />}
+      {wait && wait.status === "open" && /signal|condition|update/.test(wait.kind) && (
+        <Section title="Waits for">
+          <Facts
+            of={[
+              [wait.kind, <Mono>{wait.target_name ?? wait.condition_key ?? ""}</Mono>],
+              ["since", <Age at={wait.opened_at} />],
+              ["until", wait.deadline_at && <Time at={wait.deadline_at} />],
+            ]}
+          />
+          {wait.kind === "signal" && wait.target_name && (
+            <div class="row gap">
+              <Button size="small" why={refused(head, "signal")} onClick={() => askSignal(head, wait.target_name)}>
+                Send…
+              </Button>
+            </div>
+          )}
+        </Section>
+      )}
+      {child && (
+        <Section title="Child">
+          <Facts of={[["run", <RunLink id={child.workflow_id ?? child.child_workflow_instance_id ?? child.instance_id ?? bar?.child_instance_id ?? ""} />], ["status", child.status && <Status of={child.glyph ?? child.status} />], ["type", <Mono>{child.workflow_type ?? ""}</Mono>]]} />
+        </Section>
+      )}
+      {!child && bar?.child_instance_id && (
+        <Section title="Child">
+          <RunLink id={bar.child_instance_id} />
+        </Section>
+      )}
+      {bar && bar.attempts.length > 0 && <Attempts of={bar.attempts} />}
+      {bar && bar.segments.length > 0 && <TimeSplit bar={bar} />}
+      {(data.failures ?? []).map((failure: any, i: number) => (
+        <Section key={i} title="Failure">
+          <p>
+            <Status of="failed" word={failure.failure_type ?? failure.exception_type ?? failure.type ?? "failed"} />
+          </p>
+          <p class="d sm">{failure.message}</p>
+          {failure.trace && <pre tabIndex={0}>{typeof failure.trace === "string" ? failure.trace : JSON.stringify(failure.trace, null, 1)}</pre>}
+        </Section>
+      ))}
+      {activity && (
+        <>
+          <Section title="Input">
+            <AnyPayload of={activity.arguments} label="the input" />
+          </Section>
+          {(activity.result ?? activity.output) && (
+            <Section title="Output">
+              <AnyPayload of={activity.result ?? activity.output} label="the output" />
+            </Section>
+          )}
+          {activity.idempotency_key && (
+            <Section title="Idempotency key">
+              <Mono class="wrap">{activity.idempotency_key}</Mono>
+            </Section>
+          )}
+          {activity.retry_policy && (
+            <details class="insp-more">
+              <summary>Policy</summary>
+              <JsonValue value={activity.retry_policy} />
+            </details>
+          )}
+        </>
+      )}
+      {data.timer && (
+        <Section title="Timer">
+          <Facts of={[["fires", data.timer.fire_at && <Time at={data.timer.fire_at} fine />], ["status", data.timer.status]]} />
+        </Section>
+      )}
+      {(data.events ?? []).length > 0 && (
+        <Section title="Events">
+          <ul class="evs">
+            {data.events.map((event: any) => (
+              <li key={event.sequence}>
+                <span class="w">{event.sequence}</span> {event.type} <span class="d sm"><Time at={event.recorded_at} /></span>
+              </li>
+            ))}
+          </ul>
+        </Section>
+      )}
+      <Section title="The same from the shell">
+        <Shell text={`holdfast show ${quoted(place.id)} --step ${step}`} />
+      </Section>
+    </>
+  );
+}
+
+function EventInspector({ place, sequence }: { place: Place; sequence: string }) {
+  const { data, fault, slow, again } = usePart(place, "events", { after: Math.max(0, Number(sequence) - 1), limit: 1 });
+  if (fault) return <Fault of={fault} again={again} what={`Event ${sequence} could not be read.`} />;
+  if (!data) return <Bones slow={slow} />;
+  const event = data.events[0];
+  if (!event) return null;
+  return (
+    <>
+      <section>
+        <div class="row">
+          <h2>{event.type}</h2>
+          <span class="d">event {event.sequence}</span>
+        </div>
+        <p class="d sm">
+          <Time at={event.recorded_at} fine />
+          {event.workflow_sequence ? ` · step ${event.workflow_sequence}` : ""} {event.source_line && <Mono>{event.source_line}</Mono>}
+        </p>
+      </section>
+      {event.summary && (
+        <section>
+          <p>{event.summary}</p>
+        </section>
+      )}
+      <Section title="Payload">
+        <AnyPayload of={event.payload} label="the payload" />
+      </Section>
+      <Section title="The same from the shell">
+        <Shell text={`holdfast show ${quoted(place.id)} --at ${sequence}`} />
+      </Section>
+    </>
+  );
+}
+
+function RunInspector({ place, head }: { place: Place; head: any }) {
+  const who = head.started_by?.principal;
+  const labels = Object.entries({ ...(head.search_attributes ?? {}), ...(Array.isArray(head.visibility_labels) ? {} : (head.visibility_labels ?? {})) });
+  const seconds = (value: number | null) => (value === null || value === undefined ? null : duration(value * 1000));
+  return (
+    <>
+      <section>
+        <div class="row">
+          <h2 class="mono">{head.workflow_type}</h2>
+          <span class="d">run {head.run_number}</span>
+          <span class="grow" />
+          <Status of={head.glyph ?? head.status} pill />
+        </div>
+        <p class="d sm">
+          <Mono class="wrap">{head.run_id}</Mono>
+        </p>
+      </section>
+      <Section title="Input">
+        <AnyPayload of={head.arguments} label="the input" />
+      </Section>
+      {head.output && (
+        <Section title="Result">
+          <AnyPayload of={head.output} label="the result" />
+        </Section>
+      )}
+      <Section title="When">
+        <Facts
+          of={[
+            ["started", <Time at={head.started_at} />],
+            ["closed", head.closed_at && <Time at={head.closed_at} />],
+            ["last progress", head.last_progress_at && <Age at={head.last_progress_at} />],
+            ["waits until", head.wait_deadline_at && <Time at={head.wait_deadline_at} />],
+            ["run deadline", head.run_deadline_at && <Time at={head.run_deadline_at} />],
+            ["execution deadline", head.execution_deadline_at && <Time at={head.execution_deadline_at} />],
+            ["run timeout", seconds(head.run_timeout_seconds)],
+            ["execution timeout", seconds(head.execution_timeout_seconds)],
+            ["archived", head.archived_at && <Time at={head.archived_at} />],
+          ]}
+        />
+      </Section>
+      {who && (
+        <Section title="Started by">
+          <Facts of={[["who", who.label ?? who.id], ["from", head.started_by.ip], ["with", head.started_by.user_agent]]} />
+        </Section>
+      )}
+      {labels.length > 0 && (
+        <Section title="Labels">
+          <Facts of={labels.map(([name, value]) => [name, String(value)])} />
+        </Section>
+      )}
+      {head.memo && Object.keys(head.memo).length > 0 && (
+        <Section title="Memo">
+          <ValueView value={head.memo} label="the memo" />
+        </Section>
+      )}
+      <Section title="History">
+        <Facts
+          of={[
+            ["events", `${number(head.history_event_count ?? 0)} of ${number(head.history_event_threshold ?? 0)}`],
+            ["size", `${bytes(head.history_size_bytes)} of ${bytes(head.history_size_bytes_threshold)}`],
+            ["pressure", head.history_budget_pressure?.replace(/_/g, " ")],
+          ]}
+        />
+      </Section>
+      <Section title="The same from the shell">
+        <Shell text={`holdfast show ${quoted(place.id)}`} />
+      </Section>
+    </>
+  );
+}
+
+export function Inspector({ place, head }: { place: Place; head: any }) {
+  const step = param("step");
+  const event = param("event");
+  return (
+    <aside class="card insp" aria-label="Inspector">
+      {event ? <EventInspector key={event} place={place} sequence={event} /> : step ? <StepInspector key={step} place={place} head={head} step={step} /> : <RunInspector place={place} head={head} />}
+    </aside>
+  );
+}

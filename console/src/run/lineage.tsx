@@ -1,0 +1,182 @@
+// Where a run came from and what it started: parents at the left, children at the right, later runs of the instance below.
+import { many } from "../lib/format";
+import { href, param, set } from "../lib/router";
+import { Bones, Button, Empty, Fault, Glyph, glyphName, RunLink, Status, Took } from "../ui/basic";
+import { usePart, type Place } from "./place";
+
+interface Node {
+  run_id: string;
+  workflow_id: string;
+  workflow_type: string;
+  run_number: number;
+  status: string;
+  glyph: string;
+  started_at: string;
+  closed_at: string | null;
+  relation: "self" | "parent" | "child" | "continued";
+  depth: number;
+  failing: boolean;
+}
+
+interface Edge {
+  from: string;
+  to: string;
+  kind: "child" | "continued";
+  step: number | null;
+}
+
+const WIDE = 196;
+const HIGH = 44;
+const GAP_X = 56;
+const GAP_Y = 14;
+const FOLD = 12;
+
+interface Put {
+  node: Node;
+  column: number;
+  row: number;
+}
+
+/** Columns by generation; a child stands beside the run that started it, as far up as there is room. */
+function layout(nodes: Node[], edges: Edge[]): { put: Map<string, Put>; columns: number; rows: number; folded: Map<string, number> } {
+  const column = new Map<string, number>();
+  const least = Math.min(0, ...nodes.filter((node) => node.relation === "parent").map((node) => -Math.abs(node.depth)));
+  for (const node of nodes) column.set(node.run_id, (node.relation === "parent" ? -Math.abs(node.depth) : node.relation === "child" ? Math.abs(node.depth) : 0) - least);
+  const put = new Map<string, Put>();
+  const next: number[] = [];
+  const folded = new Map<string, number>();
+  const parent = new Map(edges.filter((edge) => edge.kind === "child").map((edge) => [edge.to, edge.from]));
+  const shown = new Map<string, number>();
+  const order = [...nodes].sort((a, b) => column.get(a.run_id)! - column.get(b.run_id)! || Number(b.failing) - Number(a.failing) || (a.started_at < b.started_at ? -1 : 1));
+  for (const node of order) {
+    const at = column.get(node.run_id)!;
+    const from = parent.get(node.run_id);
+    if (from && node.relation === "child") {
+      const n = (shown.get(from) ?? 0) + 1;
+      shown.set(from, n);
+      if (n > FOLD) {
+        folded.set(from, (folded.get(from) ?? 0) + 1);
+        continue;
+      }
+    }
+    const row = Math.max(next[at] ?? 0, from ? (put.get(from)?.row ?? 0) : 0);
+    put.set(node.run_id, { node, column: at, row });
+    next[at] = row + 1;
+  }
+  return { put, columns: Math.max(0, ...[...put.values()].map((one) => one.column)) + 1, rows: Math.max(1, ...next.filter(Boolean)), folded };
+}
+
+const x = (column: number) => 12 + column * (WIDE + GAP_X);
+const y = (row: number) => 12 + row * (HIGH + GAP_Y);
+
+function short(text: string, n: number): string {
+  return text.length > n ? text.slice(0, n - 1) + "…" : text;
+}
+
+export function LineageTab({ place }: { place: Place }) {
+  const depth = Number(param("depth")) || 2;
+  const { data, fault, slow, again } = usePart<{ nodes: Node[]; edges: Edge[]; cut: number | boolean; root: string }>(place, "lineage", { depth });
+  if (fault && !data) return <Fault of={fault} again={again} what="The lineage could not be read." />;
+  if (!data) return <Bones slow={slow} rows={6} />;
+  const { nodes, edges } = data;
+  const { put, columns, rows, folded } = layout(nodes, edges);
+  const leaf = nodes.find((node) => node.failing && !edges.some((edge) => edge.from === node.run_id && nodes.find((other) => other.run_id === edge.to)?.failing));
+  const self = nodes.find((node) => node.relation === "self");
+  return (
+    <>
+      <div class="ch">
+        <span class="d sm">
+          {many(nodes.length, "run")}
+          {data.cut ? `, ${Number(data.cut)} more are not shown` : ""}
+        </span>
+        {leaf && leaf !== self && (
+          <span class="c-failed sm">
+            root cause: <RunLink id={leaf.workflow_id} run={leaf.run_id} />
+          </span>
+        )}
+        <span class="grow" />
+        <Button size="small" why={depth >= 5 ? "Five generations are as many as are drawn." : null} onClick={() => set({ depth: depth + 1 }, true)}>
+          One more generation
+        </Button>
+      </div>
+      {nodes.length <= 1 ? (
+        <Empty title="It has no parent, no children and no other run." />
+      ) : (
+        <div class="scroll lin" tabIndex={0} role="group" aria-label="Lineage, drawn">
+          <svg width={x(columns)} height={y(rows) + 8} viewBox={`0 0 ${x(columns)} ${y(rows) + 8}`} role="img" aria-label={`Lineage of ${nodes.length} runs; the table below has the same.`}>
+            {edges.map((edge) => {
+              const a = put.get(edge.from);
+              const b = put.get(edge.to);
+              if (!a || !b) return null;
+              const bad = a.node.failing && b.node.failing;
+              const path =
+                edge.kind === "continued"
+                  ? `M${x(a.column) + 20} ${y(a.row) + HIGH}V${y(b.row)}`
+                  : `M${x(a.column) + WIDE} ${y(a.row) + HIGH / 2}C${x(a.column) + WIDE + 28} ${y(a.row) + HIGH / 2} ${x(b.column) - 28} ${y(b.row) + HIGH / 2} ${x(b.column)} ${y(b.row) + HIGH / 2}`;
+              return <path key={edge.from + edge.to} d={path} class={[bad ? "bad" : "", edge.kind].join(" ")} />;
+            })}
+            {[...put.values()].map(({ node, column, row }) => (
+              <a key={node.run_id} href={href(["runs", node.workflow_id], { run_id: node.run_id, tab: "lineage" })} aria-label={`${node.workflow_id}, ${node.workflow_type}, ${node.glyph ?? node.status}`}>
+                <rect x={x(column)} y={y(row)} width={WIDE} height={HIGH} rx="6" class={[node.relation === "self" ? "self" : "", node.failing ? "bad" : ""].join(" ")} />
+                <g class={"c-" + glyphName(node.glyph ?? node.status)}>
+                  <svg x={x(column) + 10} y={y(row) + 8} width="16" height="16" viewBox="0 0 16 16">
+                    <Glyph name={node.glyph ?? node.status} />
+                  </svg>
+                </g>
+                <text x={x(column) + 32} y={y(row) + 20} class="t1">
+                  {short(node.workflow_id, 20)}
+                  {node.relation === "continued" ? ` #${node.run_number}` : ""}
+                </text>
+                <text x={x(column) + 32} y={y(row) + 36} class="t2">
+                  {short(node.workflow_type, 24)}
+                </text>
+              </a>
+            ))}
+            {[...folded].map(([from, n]) => {
+              const one = put.get(from);
+              const children = edges.filter((edge) => edge.from === from && put.has(edge.to)).map((edge) => put.get(edge.to)!);
+              const last = children.sort((a, b) => b.row - a.row)[0];
+              return one && last ? (
+                <text key={from} x={x(last.column) + 10} y={y(last.row + 1) + 6} class="t2">
+                  {n} more children, in the table
+                </text>
+              ) : null;
+            })}
+          </svg>
+        </div>
+      )}
+      <div class="scroll">
+        <table class="dense">
+          <thead>
+            <tr>
+              <th scope="col">Run</th>
+              <th scope="col">Status</th>
+              <th scope="col">Type</th>
+              <th scope="col">What it is</th>
+              <th scope="col" class="num">
+                Took
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {nodes.map((node) => (
+              <tr key={node.run_id} class={node.relation === "self" ? "sel" : ""}>
+                <td class="nw b">
+                  <RunLink id={node.workflow_id} run={node.run_id} /> <span class="w sm">#{node.run_number}</span>
+                </td>
+                <td>
+                  <Status of={node.glyph ?? node.status} />
+                </td>
+                <td class="nw d">{node.workflow_type}</td>
+                <td class="d">{node.relation === "self" ? "this run" : node.relation === "continued" ? "another run of the instance" : node.relation}</td>
+                <td class="num">
+                  <Took from={node.started_at} to={node.closed_at} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,389 @@
+// The list: which runs are these, and why does each of them not move?
+import { useComputed, useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { at, get, put, Refusal, remove } from "../lib/api";
+import { count, many, moment } from "../lib/format";
+import { useKey } from "../lib/keys";
+import { useData } from "../lib/live";
+import { go, href, param, set } from "../lib/router";
+import { readOnly } from "../lib/session";
+import { quoted, askFor } from "../ui/form";
+import { Bones, Button, Empty, Fault, Icon, Menu, RunLink, Status, Took } from "../ui/basic";
+import { toast } from "../ui/toasts";
+import { words } from "../run/query";
+import { chooseStart } from "../run/start";
+import { askBatch, BATCHES, type BatchCommand } from "./runs-batch";
+import { FACET_NAMES, Facets } from "./runs-facets";
+import { QueryLine } from "./runs-query";
+
+const LIMIT = 50;
+const BATCH_MAX = 10000; // as many as one batch takes
+
+interface View {
+  id: string;
+  name: string;
+  system: boolean;
+  shared: boolean;
+  q: string | null;
+  count: { n: number; exact: boolean } | null;
+}
+
+const COLUMNS: [string, string][] = [
+  ["business_key", "Business key"],
+  ["queue", "Queue"],
+  ["compatibility", "Build"],
+  ["history_event_count", "Events"],
+  ["run_number", "Run"],
+];
+
+/** The rows that are shown stay where they are: what is new waits, what went away is marked. */
+function useSteady(fresh: any[] | null, key: string) {
+  const held = useRef<{ key: string; ids: string[]; rows: Map<string, any> }>({ key: "", ids: [], rows: new Map() });
+  const turn = useSignal(0);
+  const self = held.current;
+  turn.value;
+  if (fresh && (self.key !== key || self.ids.length === 0)) {
+    self.key = key;
+    self.ids = fresh.map((row) => row.run_id);
+    self.rows = new Map();
+  }
+  const by = new Map((fresh ?? []).map((row) => [row.run_id, row]));
+  const oldest = fresh && fresh.length >= LIMIT ? moment(fresh.at(-1).started_at) : null;
+  const rows = self.ids.flatMap((id) => {
+    const row = by.get(id);
+    if (row) self.rows.set(id, row);
+    const old = self.rows.get(id);
+    if (!row && !old) return [];
+    const gone = !row && fresh !== null && (oldest === null || (moment(old.started_at) ?? 0) > oldest);
+    return [{ ...(row ?? old), gone }];
+  });
+  const waiting = (fresh ?? []).filter((row) => !self.ids.includes(row.run_id)).length;
+  const take = () => {
+    self.ids = [];
+    turn.value++;
+  };
+  return { rows, waiting, take };
+}
+
+function Views({ views, view, query }: { views: View[]; view: string; query: string }) {
+  const none = !view && !query;
+  return (
+    <nav class="views" aria-label="Views">
+      <a href={href(["runs"])} class={none ? "view on" : "view"} aria-current={none ? "page" : undefined}>
+        All
+      </a>
+      {views.map((one) => {
+        const on = one.id === view;
+        return (
+          <a key={one.id} href={href(["runs"], { view: one.id })} class={on ? "view on" : "view"} aria-current={on ? "page" : undefined} title={one.q ?? undefined}>
+            {!one.system && <Icon name="star" small />}
+            {one.name} {one.count && <b>{count(one.count)}</b>}
+          </a>
+        );
+      })}
+    </nav>
+  );
+}
+
+function saveView(query: string, again: () => void) {
+  askFor({
+    title: "Save this list",
+    say: (
+      <>
+        It is kept under a name for everybody of the namespace: <span class="mono">{query || "all runs"}</span>
+      </>
+    ),
+    parameters: [
+      { name: "name", type: "string", required: true },
+      { name: "shared", type: "bool", default: true, default_available: true },
+    ],
+    go: "Save",
+    keep: "Do not save",
+    send: async (value) => {
+      const { name, shared } = value as { name: string; shared?: boolean };
+      const view = await put("views", { name, q: query, shared: shared ?? true });
+      again();
+      set({ view: view.id, q: null });
+      return `Saved ${name}`;
+    },
+  });
+}
+
+async function dropView(view: View, again: () => void) {
+  try {
+    await remove(at`views/${view.id}`);
+    set({ view: null });
+    again();
+  } catch (fault) {
+    toast(fault instanceof Refusal ? fault.message : String(fault), true);
+  }
+}
+
+/** The ids of all that match, as many as one batch takes. */
+async function allIds(ask: (cursor: string | null) => Promise<any>): Promise<{ ids: string[]; cut: boolean }> {
+  const ids = new Set<string>();
+  let cursor: string | null = null;
+  do {
+    const page: any = await ask(cursor);
+    for (const row of page.items) if (ids.size < BATCH_MAX) ids.add(row.workflow_id);
+    cursor = page.cursor;
+  } while (cursor && ids.size < BATCH_MAX);
+  return { ids: [...ids], cut: cursor !== null };
+}
+
+function Row({ row, columns, on, picked, pick, refer }: { row: any; columns: string[]; on: boolean; picked: boolean; pick: () => void; refer: (element: HTMLTableRowElement | null) => void }) {
+  const value = (name: string) => (name === "run_number" ? "#" + row[name] : (row[name] ?? ""));
+  return (
+    <tr ref={refer} class={[picked && "sel", on && "on", row.gone && "gone"].filter(Boolean).join(" ")} aria-selected={picked}>
+      <td class="hide-s">
+        <input type="checkbox" checked={picked} aria-label={`Select ${row.workflow_id}`} onChange={pick} />
+      </td>
+      <td class="nw b">
+        <RunLink id={row.workflow_id} run={row.is_current_run ? null : row.run_id} class="q" />
+        {!row.is_current_run && <span class="w sm"> #{row.run_number}</span>}
+      </td>
+      <td>
+        <Status of={row.glyph ?? row.status} />
+      </td>
+      <td class="cut" title={row.why?.text}>
+        {row.gone ? <span class="w">Does not match any more. </span> : null}
+        {row.why?.text}
+      </td>
+      <td class="nw d">{row.workflow_type}</td>
+      {columns.map((name) => (
+        <td key={name} class={typeof row[name] === "number" ? "num d hide-s" : "nw d hide-s"}>
+          {value(name)}
+        </td>
+      ))}
+      <td class="num">
+        <Took from={row.started_at} to={row.closed_at} />
+      </td>
+    </tr>
+  );
+}
+
+export function Runs() {
+  const query = param("q");
+  const view = param("view");
+  const cursor = param("cursor");
+  const columns = param("columns").split(",").filter(Boolean);
+  const key = JSON.stringify([query, view, cursor]);
+  const ask = (values: Record<string, string | number | boolean | null>, stop?: AbortSignal) => get("runs", { q: query, view, ...values }, stop);
+  const list = useData("runs " + key, (stop) => ask({ cursor, limit: LIMIT, facets: FACET_NAMES, total: true }, stop), ["list"]);
+  const kept = useData("views", (stop) => get("views", {}, stop), ["list"]);
+  const { rows, waiting, take } = useSteady(list.data && !list.loading ? list.data.items : null, key);
+  const picked = useSignal<ReadonlySet<string>>(new Set());
+  const every = useSignal(false);
+  const current = useSignal(-1);
+  const elements = useRef<(HTMLTableRowElement | null)[]>([]);
+  const views: View[] = kept.data?.views ?? [];
+  const own = views.find((one) => one.id === view && !one.system);
+  const total = list.data?.total;
+
+  useEffect(() => {
+    document.title = "Runs · Holdfast";
+  }, []);
+  useEffect(() => {
+    picked.value = new Set();
+    every.value = false;
+    current.value = -1;
+  }, [key]);
+
+  const change = (q: string) => set({ q, cursor: null });
+  const pick = (id: string) => {
+    const next = new Set(picked.value);
+    if (!next.delete(id)) next.add(id);
+    picked.value = next;
+    every.value = false;
+  };
+  const move = (by: number) => {
+    if (!rows.length) return;
+    current.value = Math.max(0, Math.min(rows.length - 1, current.value + by));
+    const element = elements.current[current.value];
+    element?.scrollIntoView({ block: "nearest" });
+    element?.querySelector<HTMLElement>("a")?.focus({ preventScroll: true });
+  };
+  useKey("j", () => move(1));
+  useKey("k", () => move(-1));
+  useKey("x", () => {
+    const row = rows[current.value];
+    if (row) pick(row.run_id);
+  });
+  useKey("Enter", (event) => {
+    const row = rows[current.value];
+    if (!row || (event.target as HTMLElement).closest("a, button, input")) return false;
+    go(href(["runs", row.workflow_id], { run_id: row.is_current_run ? null : row.run_id }));
+    return;
+  });
+  const chosen = useComputed(() => rows.filter((row) => picked.value.has(row.run_id)));
+  useKey("a", () => document.querySelector<HTMLElement>(".selbar button")?.focus());
+
+  const batch = async (command: BatchCommand) => {
+    if (!every.value) {
+      askBatch(command, [...new Set(rows.filter((row) => picked.value.has(row.run_id)).map((row) => row.workflow_id as string))]);
+      return;
+    }
+    try {
+      const { ids, cut } = await allIds((next) => ask({ cursor: next, limit: 200 }));
+      askBatch(command, ids, cut);
+    } catch (fault) {
+      toast(fault instanceof Refusal ? fault.message : String(fault), true);
+    }
+  };
+  const n = every.value ? total : { n: chosen.value.length, exact: true };
+  const allHere = rows.length > 0 && rows.every((row) => picked.value.has(row.run_id));
+
+  return (
+    <>
+      <div class="head">
+        <h1>Runs</h1>
+        <Views views={views} view={view} query={query} />
+        <span class="grow hide-s" />
+        {own ? (
+          <Button class="hide-s" why={readOnly.value ?? null} onClick={() => void dropView(own, kept.again)}>
+            Forget this view
+          </Button>
+        ) : (
+          <Button class="hide-s" why={readOnly.value ?? (query ? null : "The list of all runs has its place already.")} onClick={() => saveView(query, kept.again)}>
+            Save view…
+          </Button>
+        )}
+        <Button kind="primary" class="hide-s" why={readOnly.value ?? null} onClick={() => void chooseStart()}>
+          Start…
+        </Button>
+      </div>
+      <QueryLine
+        query={query}
+        errors={list.data?.query?.errors ?? []}
+        set={change}
+        end={
+          <>
+            {list.data && (
+              <span class="d sm nw hide-s" role="status">
+                {total ? `${count(total)} match` : ""}
+              </span>
+            )}
+            <span class="hide-s">
+              <Menu
+                kind="ghost"
+                size="small"
+                end
+                label="Columns"
+                text={
+                  <>
+                    <Icon name="columns" /> Columns
+                  </>
+                }
+                items={COLUMNS.map(([name, title]) => ({
+                  text: title,
+                  on: columns.includes(name),
+                  act: () => set({ columns: (columns.includes(name) ? columns.filter((one) => one !== name) : [...columns, name]).join(",") }, true),
+                }))}
+              />
+            </span>
+          </>
+        }
+      />
+      {list.fault && <Fault of={list.fault} again={list.again} what="The list could not be read." />}
+      <div class="runs">
+        {list.data?.facets ? <Facets facets={list.data.facets} query={query} set={change} /> : <aside class="card facets hide-s">{<Bones slow={list.slow} rows={8} />}</aside>}
+        <section class="card" aria-label="Found runs">
+          {waiting > 0 && (
+            <div class="ch">
+              <button type="button" class="chip new" onClick={take}>
+                {many(waiting, "new run")}, show
+              </button>
+            </div>
+          )}
+          {!list.data && !list.fault && <Bones slow={list.slow} rows={12} />}
+          {list.data && rows.length === 0 && (
+            <Empty title={query || view ? "No run matches this." : "There are no runs yet."}>
+              {words(query).length > 0 && (
+                <div class="row">
+                  {words(query).map((word) => (
+                    <Button key={word} size="small" onClick={() => change(words(query).filter((one) => one !== word).join(" "))}>
+                      without {word}
+                    </Button>
+                  ))}
+                </div>
+              )}
+              {!query && !view && <p class="d">A run begins with Start, with the command line or with the API.</p>}
+            </Empty>
+          )}
+          {rows.length > 0 && (
+            <table class="stackable">
+              <thead>
+                <tr>
+                  <th class="hide-s" scope="col">
+                    <input
+                      type="checkbox"
+                      aria-label="Select all that are shown"
+                      checked={allHere}
+                      onChange={() => {
+                        picked.value = allHere ? new Set() : new Set(rows.map((row) => row.run_id));
+                        every.value = false;
+                      }}
+                    />
+                  </th>
+                  <th scope="col">Run</th>
+                  <th scope="col">Status</th>
+                  <th scope="col">Why, result or error</th>
+                  <th scope="col">Type</th>
+                  {columns.map((name) => (
+                    <th key={name} scope="col" class="hide-s">
+                      {COLUMNS.find(([one]) => one === name)?.[1] ?? name}
+                    </th>
+                  ))}
+                  <th scope="col" class="num">
+                    Age
+                  </th>
+                </tr>
+              </thead>
+              <tbody>
+                {rows.map((row, i) => (
+                  <Row key={row.run_id} row={row} columns={columns} on={i === current.value} picked={every.value || picked.value.has(row.run_id)} pick={() => pick(row.run_id)} refer={(element) => (elements.current[i] = element)} />
+                ))}
+              </tbody>
+            </table>
+          )}
+          {rows.length > 0 && (chosen.value.length > 0 || every.value) && (
+            <div class="selbar float hide-s" role="region" aria-label="Selection">
+              <b class="b">{count(n)} selected</b>
+              {!every.value && total && total.n > chosen.value.length && (
+                <button type="button" class="linkbtn" onClick={() => (every.value = true)}>
+                  select all {count(total)} that match
+                </button>
+              )}
+              <button
+                type="button"
+                class="linkbtn"
+                onClick={() => {
+                  picked.value = new Set();
+                  every.value = false;
+                }}
+              >
+                select none
+              </button>
+              <span class="grow" />
+              {BATCHES.map((command) => (
+                <Button key={command.name} size="small" why={readOnly.value ?? null} onClick={() => void batch(command)}>
+                  {command.verb}…
+                </Button>
+              ))}
+            </div>
+          )}
+          {(list.data?.cursor || cursor) && (
+            <div class="selbar">
+              {cursor && <Button onClick={() => set({ cursor: null })}>Newest</Button>}
+              <span class="grow" />
+              {list.data?.cursor && <Button onClick={() => set({ cursor: list.data!.cursor })}>Older</Button>}
+            </div>
+          )}
+        </section>
+      </div>
+      <p class="d sm fine hide-s">
+        In the shell: <span class="mono">holdfast ls{query ? ` --query ${quoted(query)}` : ""}</span>
+      </p>
+    </>
+  );
+}

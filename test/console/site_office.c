@@ -1,0 +1,187 @@
+/* site_office.c: the second worker of the console's browser tests, on the queue that it is told:
+   what the page of one run draws. Barriers, retries, progress, children, signals with a contract of
+   every type, a run that a build of SITE_BUILD=2 does not fit, continued runs, and many steps.
+
+     site_office worker --store URL        until SIGTERM; HF_TOKEN is its token
+
+   Only public headers are used. */
+#include <holdfast/holdfast.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { LEAVES_MAX = 600 };
+
+typedef struct {
+    bool paid;
+    char address[64];
+} order_state;
+
+static void take_time(long ms)
+{
+    struct timespec wait = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+
+    nanosleep(&wait, NULL);
+}
+
+static hf_value quick(hf_act *a, hf_value in)
+{
+    take_time(15);
+    return hf_json(a, "{'echo': %p}", (void *)in);
+}
+
+static hf_value charge(hf_act *a, hf_value in)
+{
+    take_time(30);
+    if (hf_num(in, "amount", 0) > 1000)
+        return hf_reject(a, "card_declined", "limit is 1000, asked %g", hf_num(in, "amount", 0));
+    if (hf_attempt(a) < 2)
+        return hf_retry(a, "gateway_timeout", "the gateway did not answer");
+    return hf_json(a, "{'receipt': 9007199254740993}");
+}
+
+static hf_value never(hf_act *a, hf_value in)
+{
+    (void)in;
+    return hf_retry(a, "gateway_timeout", "no answer, attempt %d", hf_attempt(a));
+}
+
+static hf_value serials(hf_act *a, hf_value in)
+{
+    int64_t total = hf_int(in, "units", 40);
+
+    for (int64_t i = 0; i < total; i++) {
+        take_time(50);
+        if (!hf_heartbeat(a, .current = i + 1, .total = total, .unit = "units"))
+            return hf_stopped(a);
+    }
+    return hf_json(a, "{'registered': %lld}", (long long)total);
+}
+
+static hf_value set_address(hf_ctx *w, void *s, hf_value args)
+{
+    order_state *o = s;
+
+    snprintf(o->address, sizeof o->address, "%s", hf_str(args, "street", ""));
+    return hf_json(w, "{'address': %s}", o->address);
+}
+
+static hf_value where(hf_mem *m, const void *state, hf_value args)
+{
+    const order_state *o = state;
+
+    (void)args;
+    return hf_json(m, "{'paid': %d, 'address': %s}", o->paid, o->address);
+}
+
+static hf_value ship(hf_ctx *w, hf_value in)
+{
+    hf_activity(w, "book-courier", in, .summary = "North Line");
+    return hf_receive(w, "pickup", .timeout = hf_hours(30));
+}
+
+static hf_value order(hf_ctx *w, hf_value in)
+{
+    order_state *o = hf_state(w);
+    hf_value who;
+
+    hf_note(w, "reserving");
+    hf_activity(w, "reserve", in, .summary = "3 items");
+    hf_activity(w, "charge", in, .summary = "129.90 EUR", .max_attempts = 4);
+    o->paid = true;
+    hf_sleep(w, hf_seconds(2));
+    hf_label(w, "region", hf_str(in, "region", "eu"));
+    hf_all(w,
+           HF_ACTIVITY("register-serials", in, .summary = "40 units", .heartbeat = hf_seconds(15)),
+           HF_ALL(HF_ACTIVITY("mail", in, .summary = "finance"),
+                  HF_ACTIVITY("mail", in, .summary = "ops")),
+           HF_CHILD("ship", in));
+    who = hf_receive(w, "approved-by", .timeout = hf_hours(8));
+    return hf_json(w, "{'order': %s, 'approved': %p}", hf_workflow_id(w), (void *)who);
+}
+
+static hf_value review(hf_ctx *w, hf_value in)
+{
+    hf_value who;
+
+    hf_activity(w, "mail", in, .summary = "asks for a decision");
+    who = hf_receive(w, "decide", .timeout = hf_days(2));
+    return hf_json(w, "{'decision': %p}", (void *)who);
+}
+
+static hf_value drift(hf_ctx *w, hf_value in)
+{
+    const char *build = getenv("SITE_BUILD");
+
+    hf_activity(w, "reserve", in);
+    if (build && strcmp(build, "2") == 0)
+        hf_activity(w, "fraud-check", in);
+    else
+        hf_sleep(w, 100);
+    hf_activity(w, "mail", in, .summary = "finance");
+    return hf_receive(w, "go");
+}
+
+static hf_value wide(hf_ctx *w, hf_value in)
+{
+    static hf_future f[LEAVES_MAX];
+    size_t n = (size_t)hf_int(in, "steps", 100);
+
+    n = n < LEAVES_MAX ? n : LEAVES_MAX;
+    for (size_t i = 0; i < n; i++)
+        f[i] = hf_spawn_activity(w, "mail", in, .summary = "one of many");
+    hf_join_all(w, f, n);
+    return hf_receive(w, "go");
+}
+
+static hf_value stuck(hf_ctx *w, hf_value in)
+{
+    return hf_activity(w, "never", in, .max_attempts = 50);
+}
+
+static hf_value sums(hf_ctx *w, hf_value in)
+{
+    int64_t left = hf_int(in, "left", 0);
+
+    hf_activity(w, "reserve", in);
+    if (left > 0)
+        hf_continue_as_new(w, hf_json(w, "{'left': %lld}", (long long)left - 1));
+    return hf_receive(w, "go");
+}
+
+static const hf_signal_def decide_signals[] = {
+    {"decide", "outcome:enum(yes|no|later), amount:number?, count:int=1, urgent:bool=false, "
+               "until:time?, grace:duration?, lines:array?, note:string?"},
+    {0}};
+static const hf_signal_def go_signals[] = {{"go", ""}, {0}};
+static const hf_workflow_def workflows[] = {
+    {"order.process", order, sizeof(order_state),
+     .params = "amount:number=129.9, units:int=40, region:string=eu, big:int=0",
+     .doc = "One order from the cart to the courier.",
+     .signals = (const hf_signal_def[]){{"approved-by", "approver:string, note:string?"}, {0}},
+     .updates =
+         (const hf_update_def[]){{"address", "street:string, floor:int?", set_address, NULL}, {0}},
+     .queries = (const hf_query_def[]){{"where", "", where}, {0}}},
+    {"ship", ship, .params = "any", .signals = (const hf_signal_def[]){{"pickup", ""}, {0}}},
+    {"review", review, .params = "any", .signals = decide_signals},
+    {"drift", drift, .params = "any", .signals = go_signals},
+    {"wide", wide, .params = "steps:int=100", .signals = go_signals},
+    {"stuck", stuck, .params = "any"},
+    {"sums", sums, .params = "left:int=0", .signals = go_signals},
+    {0}};
+static const hf_activity_def activities[] = {{.name = "reserve", .run = quick},
+                                             {.name = "charge", .run = charge},
+                                             {.name = "mail", .run = quick},
+                                             {.name = "book-courier", .run = quick},
+                                             {.name = "fraud-check", .run = quick},
+                                             {.name = "never", .run = never},
+                                             {.name = "register-serials", .run = serials},
+                                             {0}};
+
+int main(int argc, char **argv)
+{
+    const hf_app app = {.name = "office", .workflows = workflows, .activities = activities};
+
+    return hf_main(argc, argv, &app);
+}
