@@ -127,6 +127,14 @@ HF_API hf_status hf_health(hf_engine *engine, hf_mem *mem, hf_value *out);
 /* What a dashboard shows first. */
 HF_API hf_status hf_stats(hf_engine *engine, hf_mem *mem, hf_value *out);
 
+/* What an operator looks at first, in bounded time whatever the store holds: {runs: {open, pending,
+   running, waiting, completed, failed, cancelled, terminated, exact}, rates, backlog,
+   timers_next_hour: one number for each minute, types, types_exact, records {longest_open,
+   most_retries, biggest_history}, failures: kinds of them, projections, schedules {active, paused,
+   missed}, storage {backend, bytes, wal_bytes, path}}. Numbers are counted up to 10,000, and types,
+   records and failures are those of the 10,000 newest runs. */
+HF_API hf_status hf_overview(hf_engine *engine, hf_mem *mem, hf_value *out);
+
 /* What happened in each minute or hour, for charts: {"span": "minute" or "hour", "from_us"?,
    "to_us"?, "limit"?: 1 to 10080}. The answer: {"span", "points": [{at, started, completed, failed,
    cancelled, terminated, continued, failures, attempts, retries, events}]} in the order of time, by
@@ -135,9 +143,10 @@ HF_API hf_status hf_stats(hf_engine *engine, hf_mem *mem, hf_value *out);
 HF_API hf_status hf_metrics_points(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out);
 
 /* Open runs that need a person, those in the same plight together, the largest group first:
-   {"limit"?: groups, 1 to 100}. The answer: {"groups": [{signature, code, text, workflow_type,
-   queue, count, since, runs: up to five}], "looked_at", "exact"}; exact is false when there were
-   more runs than one look affords (1,000, or half a second). */
+   {"limit"?: groups, 1 to 100, "budget_ms"?: how long it may look, 1 to 500}. The answer:
+   {"groups": [{signature, code, text, workflow_type, queue, count, since, runs: up to five}],
+   "looked_at", "exact"}; exact is false when there were more runs than one look affords (1,000, or
+   half a second). */
 HF_API hf_status hf_attention(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out);
 
 /* Failures in groups that differ in numbers only: {"since_us"?, "limit"?}. What workers report of

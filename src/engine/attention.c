@@ -13,7 +13,7 @@
 enum {
     RUNS_MAX = 1000,
     PAGE_RUNS = 250,
-    BUDGET_US = 500000,
+    BUDGET_MS = 500,
     GROUPS_MAX = 100,
     GROUPS = 50,
     SAMPLES = 5,
@@ -194,7 +194,7 @@ static hf_value answer_make(look *l, int64_t limit)
                     (long long)l->looked, (const void *)hf_value_bool(!l->cut));
 }
 
-static hf_status look_init(look *l, hf_call *c, hf_err *err)
+static hf_status look_init(look *l, hf_call *c, int64_t budget_ms, hf_err *err)
 {
     const hf_map_seed seed = {.low = 3, .high = 5}; /* keys are the engine's own */
     hf_status st;
@@ -204,7 +204,7 @@ static hf_status look_init(look *l, hf_call *c, hf_err *err)
                 .work = hf_mem_new(),
                 .seen = hf_map_int_new(seed),
                 .groups = hf_map_new(seed),
-                .until_us = hf_clock_mono_us(hf_clock_system()) + BUDGET_US};
+                .until_us = hf_clock_mono_us(hf_clock_system()) + budget_ms * 1000};
     st = hf_sha256_new(&l->sha, err);
     return !st && l->mem && l->work && l->seen && l->groups ? HF_OK
                                                             : hf_err_nomem(err, "an answer");
@@ -222,6 +222,7 @@ static void look_fini(look *l)
 hf_status hf_attention(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out)
 {
     int64_t limit = hf_int(request, "limit", GROUPS);
+    int64_t budget_ms = hf_int(request, "budget_ms", BUDGET_MS);
     hf_value answer = NULL;
     look l;
     hf_err *err;
@@ -235,11 +236,13 @@ hf_status hf_attention(hf_engine *engine, hf_value request, hf_mem *mem, hf_valu
         return hf_err_set(err, HF_MISUSE, "memory and a place for the answer are needed");
     if (limit < 1 || limit > GROUPS_MAX)
         return hf_err_set(err, HF_INVALID, "1 to %d groups are listed", GROUPS_MAX);
+    if (budget_ms < 1 || budget_ms > BUDGET_MS)
+        return hf_err_set(err, HF_INVALID, "a look takes 1 to %d ms", BUDGET_MS);
     *out = NULL;
-    st = hf_look_members(request, "limit", err);
+    st = hf_look_members(request, "limit budget_ms", err);
     if (st)
         return st;
-    st = look_init(&l, &c, err);
+    st = look_init(&l, &c, budget_ms, err);
     if (!st) {
         hf_call_read_begin(&c);
         st = runs_look(&l, true, err);

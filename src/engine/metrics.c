@@ -9,6 +9,8 @@
 #include "engine/look.h"
 #include "holdfast/view.h"
 #include "project/flow.h"
+#include "project/metrics_impl.h"
+#include "project/overview.h"
 
 enum { POINTS_MAX = 10080 };
 
@@ -147,6 +149,47 @@ hf_status hf_metrics_points(hf_engine *engine, hf_value request, hf_mem *mem, hf
         return st;
     *out = hf_json_(mem, "{'span': %s, 'points': %p}", span, (const void *)points);
     return *out ? HF_OK : hf_err_nomem(&c.slot->err, "points");
+}
+
+/* {backend, bytes, wal_bytes, path}: the last two of a file alone. */
+static hf_status storage_read(const hf_engine *engine, hf_db *db, hf_mem *mem,
+                              hf_value *out_storage, hf_err *err)
+{
+    const char *backend = hf_store_engine(engine->store);
+    bool file = strcmp(backend, "sqlite") == 0;
+    hf_metrics_row n;
+    hf_status st = hf_metrics_numbers(db, HF_STMT_STORE_BYTES, NULL, 0, &n, err);
+
+    if (st)
+        return st;
+    *out_storage = hf_json_(
+        mem, "{'backend': %s, 'bytes': %lld, 'wal_bytes': %p, 'path': %s}", backend,
+        (long long)n.at[0],
+        (const void *)(file ? hf_value_int(mem, hf_store_writer(engine->store)->log_pages * n.at[1])
+                            : hf_value_null()),
+        file ? hf_store_address(engine->store) : NULL);
+    return *out_storage ? HF_OK : hf_err_nomem(err, "an overview");
+}
+
+hf_status hf_overview(hf_engine *engine, hf_mem *mem, hf_value *out)
+{
+    hf_value storage = NULL;
+    hf_value overview = NULL;
+    hf_call c;
+    hf_status st = metrics_begin(&c, engine, mem, out);
+
+    if (st)
+        return st;
+    hf_call_read_begin(&c);
+    st = hf_overview_read(c.in.db, mem, c.in.namespace_key, hf_clock_wall_us(engine->clock),
+                          &overview, &c.slot->err);
+    if (!st)
+        st = storage_read(engine, c.in.db, mem, &storage, &c.slot->err);
+    hf_call_read_end(&c);
+    if (st)
+        return hf_err_because(&c.slot->err, st, "read an overview");
+    *out = hf_value_merge(mem, overview, hf_json_(mem, "{'storage': %p}", (const void *)storage));
+    return *out ? HF_OK : hf_err_nomem(&c.slot->err, "an overview");
 }
 
 hf_status hf_metrics_text(hf_engine *engine, hf_mem *mem, const char **out_text)
