@@ -120,7 +120,8 @@ static hf_value health_value(hf_api *api, const overview *o)
         {"projections",
          hf_bool(o->numbers, "projections.needs_rebuild", false) ||
              hf_int(o->numbers, "projections.stale", 0) > FOLD_LATE,
-         false, "Lists are behind histories; if that stays, rebuild them: holdfast rebuild-projections."}};
+         false,
+         "Lists are behind histories; if that stays, rebuild them: holdfast rebuild-projections."}};
     hf_value_list *list = hf_value_array(api->mem);
     const char *status = "ok";
 
