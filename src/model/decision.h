@@ -153,6 +153,7 @@ typedef struct hf_worker_answer {
     bool measured; /* it asked how long history is: nothing may come in between */
     const hf_decision_row *rows;
     size_t row_count;
+    struct hf_step_end *ended; /* instead of all: of a machine's step; NULL: it is none */
 } hf_worker_answer;
 
 #endif

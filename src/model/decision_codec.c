@@ -7,6 +7,8 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/value.h"
+#include "model/member.h"
+#include "model/name.h"
 
 enum { GROUPS_MAX = 16, BACKOFFS_MAX = 64 };
 
@@ -85,34 +87,6 @@ static bool member_of(const member *m, hf_decision kind)
 
 /* ---- out */
 
-static void text_set(hf_mem *mem, hf_value_list *object, const char *name, hf_slice text)
-{
-    if (text.ptr)
-        hf_value_set(object, hf_slice_of(name), hf_value_string(mem, text));
-}
-
-static void int_set(hf_mem *mem, hf_value_list *object, const char *name, int64_t number)
-{
-    if (number)
-        hf_value_set(object, hf_slice_of(name), hf_value_int(mem, number));
-}
-
-static hf_status payload_set(hf_mem *mem, hf_value_list *object, const char *name,
-                             const hf_decision_payload *payload, hf_err *err)
-{
-    hf_value value = NULL;
-    hf_status st;
-
-    if (!payload->bytes.ptr)
-        return HF_OK;
-    if (payload->codec && payload->codec != HF_PAYLOAD_CODEC_JSON)
-        return hf_err_set(err, HF_INVALID, "a payload is no JSON");
-    st = hf_json_read(mem, payload->bytes, NULL, &value, err);
-    if (!st)
-        hf_value_set(object, hf_slice_of(name), value);
-    return st;
-}
-
 /* The waits stand in a policy whole, so that list and count stay together. */
 static void waits_set(hf_mem *mem, hf_value_list *object, const char *name,
                       const hf_decision_retry *retry)
@@ -136,11 +110,11 @@ static hf_status member_write(hf_mem *mem, hf_value_list *object, const member *
     switch (m->form) {
     case FORM_TEXT:
         memcpy(&text, at, sizeof(text));
-        text_set(mem, object, m->name, text);
+        hf_member_text_set(mem, object, m->name, text);
         break;
     case FORM_INT:
         memcpy(&number, at, sizeof(number));
-        int_set(mem, object, m->name, number);
+        hf_member_int_set(mem, object, m->name, number);
         break;
     case FORM_BOOL:
         if (*(const bool *)at)
@@ -149,14 +123,14 @@ static hf_status member_write(hf_mem *mem, hf_value_list *object, const member *
     case FORM_WORD:
         memcpy(&word, at, sizeof(word));
         if (word)
-            text_set(mem, object, m->name, hf_slice_of(hf_vocab_text(m->words, word)));
+            hf_member_text_set(mem, object, m->name, hf_slice_of(hf_vocab_text(m->words, word)));
         break;
     case FORM_WAITS:
         waits_set(mem, object, m->name, (const hf_decision_retry *)(const void *)at);
         break;
     case FORM_PAYLOAD:
-        return payload_set(mem, object, m->name, (const hf_decision_payload *)(const void *)at,
-                           err);
+        return hf_member_payload_set(mem, object, m->name,
+                                     (const hf_decision_payload *)(const void *)at, err);
     }
     return HF_OK;
 }
@@ -181,11 +155,11 @@ static hf_status row_write(hf_mem *mem, hf_value_list *list, const hf_decision_r
     hf_value_list *object = hf_value_object(mem);
     hf_status st;
 
-    text_set(mem, object, "kind", hf_slice_of(hf_decision_text(row->kind)));
-    int_set(mem, object, "step", row->step);
-    text_set(mem, object, "at", hf_slice_of(row->at));
-    text_set(mem, object, "name", row->name);
-    st = payload_set(mem, object, "value", &row->value, err);
+    hf_member_text_set(mem, object, "kind", hf_slice_of(hf_decision_text(row->kind)));
+    hf_member_int_set(mem, object, "step", row->step);
+    hf_member_text_set(mem, object, "at", hf_slice_of(row->at));
+    hf_member_text_set(mem, object, "name", row->name);
+    st = hf_member_payload_set(mem, object, "value", &row->value, err);
     groups_write(mem, object, row);
     for (size_t i = 0; !st && i < MEMBERS; i++)
         if (member_of(&members[i], row->kind))
@@ -208,53 +182,6 @@ hf_status hf_decisions_write(hf_mem *mem, const hf_decision_row *rows, size_t co
 
 /* ---- in */
 
-static hf_status bad(hf_err *err, const char *name, const char *what)
-{
-    return hf_err_set(err, HF_INVALID, "%s %s", name, what);
-}
-
-static hf_status text_get(hf_value object, const char *name, hf_slice *out_text, hf_err *err)
-{
-    hf_value value = hf_value_find(object, hf_slice_of(name));
-
-    if (!value)
-        return HF_OK;
-    if (hf_value_kind_of(value) != HF_VALUE_STRING ||
-        memchr(hf_value_slice(value).ptr, '\0', hf_value_slice(value).len))
-        return bad(err, name, "is no text");
-    *out_text = hf_value_slice(value);
-    return HF_OK;
-}
-
-static hf_status int_get(hf_value object, const char *name, int64_t *out_number, hf_err *err)
-{
-    hf_value value = hf_value_find(object, hf_slice_of(name));
-
-    if (!value)
-        return HF_OK;
-    if (hf_value_kind_of(value) != HF_VALUE_INT)
-        return bad(err, name, "is no whole number");
-    *out_number = hf_int(value, "", 0);
-    return *out_number < -1 ? bad(err, name, "is below -1") : HF_OK;
-}
-
-static hf_status payload_get(hf_mem *mem, hf_value object, const char *name,
-                             hf_decision_payload *out_payload, hf_err *err)
-{
-    hf_value value = hf_value_find(object, hf_slice_of(name));
-    hf_buf text = {0};
-    char *kept;
-
-    if (!value)
-        return HF_OK;
-    hf_json_write(&text, value);
-    kept = hf_buf_ok(&text) ? hf_mem_text(mem, hf_buf_slice(&text)) : NULL;
-    *out_payload = (hf_decision_payload){.codec = HF_PAYLOAD_CODEC_JSON,
-                                         .bytes = hf_slice_from(kept, kept ? text.len : 0)};
-    hf_buf_fini(&text);
-    return kept ? HF_OK : hf_err_nomem(err, "a decision");
-}
-
 static hf_status waits_get(hf_mem *mem, hf_value object, const char *name, hf_decision_retry *retry,
                            hf_err *err)
 {
@@ -265,14 +192,14 @@ static hf_status waits_get(hf_mem *mem, hf_value object, const char *name, hf_de
     if (!list)
         return HF_OK;
     if (hf_value_kind_of(list) != HF_VALUE_ARRAY || count > BACKOFFS_MAX)
-        return bad(err, name, "is no list of waits");
+        return hf_member_bad(err, name, "is no list of waits");
     waits = hf_mem_array(mem, count + 1, sizeof(*waits));
     if (!waits)
         return hf_err_nomem(err, "a decision");
     for (size_t i = 0; i < count; i++) {
         waits[i] = hf_int(hf_at(list, i), "", -1);
         if (waits[i] < 0)
-            return bad(err, name, "has a wait below 0");
+            return hf_member_bad(err, name, "has a wait below 0");
     }
     retry->backoff_us = waits;
     retry->backoff_count = count;
@@ -291,31 +218,31 @@ static hf_status member_read(hf_mem *mem, hf_value object, const member *m, hf_d
 
     switch (m->form) {
     case FORM_TEXT:
-        st = text_get(object, m->name, &text, err);
+        st = hf_member_text(object, m->name, &text, err);
         memcpy(at, &text, sizeof(text));
         break;
     case FORM_INT:
-        st = int_get(object, m->name, &number, err);
+        st = hf_member_int(object, m->name, &number, err);
         memcpy(at, &number, sizeof(number));
         break;
     case FORM_BOOL:
         value = hf_value_find(object, hf_slice_of(m->name));
         if (value && hf_value_kind_of(value) != HF_VALUE_BOOL)
-            return bad(err, m->name, "is neither true nor false");
+            return hf_member_bad(err, m->name, "is neither true nor false");
         *(bool *)at = hf_bool(value, "", false);
         break;
     case FORM_WORD:
-        st = text_get(object, m->name, &text, err);
+        st = hf_member_text(object, m->name, &text, err);
         item = text.ptr ? hf_vocab_by_text(m->words, text) : NULL;
         if (!st && text.ptr && !item)
-            return bad(err, m->name, "is none of its words");
+            return hf_member_bad(err, m->name, "is none of its words");
         if (item)
             memcpy(at, &item->number, sizeof(item->number));
         break;
     case FORM_WAITS:
         return waits_get(mem, object, m->name, (hf_decision_retry *)(void *)at, err);
     case FORM_PAYLOAD:
-        return payload_get(mem, object, m->name, (hf_decision_payload *)(void *)at, err);
+        return hf_member_payload(mem, object, m->name, (hf_decision_payload *)(void *)at, err);
     }
     return st;
 }
@@ -329,7 +256,7 @@ static hf_status groups_read(hf_mem *mem, hf_value object, hf_decision_row *row,
     if (!list)
         return HF_OK;
     if (hf_value_kind_of(list) != HF_VALUE_ARRAY || count == 0 || count > GROUPS_MAX)
-        return bad(err, "groups", "is no list of barriers");
+        return hf_member_bad(err, "groups", "is no list of barriers");
     groups = hf_mem_array(mem, count, sizeof(*groups));
     if (!groups)
         return hf_err_nomem(err, "a decision");
@@ -342,7 +269,7 @@ static hf_status groups_read(hf_mem *mem, hf_value object, hf_decision_row *row,
         if (!hf_parallel_group_kind_parse(hf_slice_of(hf_str(group, "0", "")), &groups[i].kind) ||
             groups[i].base_step < 1 || groups[i].size < 1 || groups[i].index < 0 ||
             groups[i].index >= groups[i].size)
-            return bad(err, "groups", "has a barrier that cannot be");
+            return hf_member_bad(err, "groups", "has a barrier that cannot be");
     }
     row->groups = groups;
     row->group_count = count;
@@ -357,16 +284,16 @@ static hf_status row_read(hf_mem *mem, hf_value object, hf_decision_row *row, hf
     if (!hf_decision_parse(hf_slice_of(hf_str(object, "kind", "")), &row->kind) ||
         row->kind == HF_DECISION_COMPLETE_STEP)
         return hf_err_set(err, HF_INVALID, "there is no decision %s", hf_str(object, "kind", ""));
-    st = int_get(object, "step", &row->step, err);
+    st = hf_member_int(object, "step", &row->step, err);
     if (!st && row->step < 0)
-        st = bad(err, "step", "is below 0");
+        st = hf_member_bad(err, "step", "is below 0");
     if (!st)
-        st = text_get(object, "at", &at, err);
+        st = hf_member_text(object, "at", &at, err);
     row->at = at.ptr;
     if (!st)
-        st = text_get(object, "name", &row->name, err);
+        st = hf_member_text(object, "name", &row->name, err);
     if (!st)
-        st = payload_get(mem, object, "value", &row->value, err);
+        st = hf_member_payload(mem, object, "value", &row->value, err);
     if (!st)
         st = groups_read(mem, object, row, err);
     for (size_t i = 0; !st && i < MEMBERS; i++)
@@ -399,5 +326,51 @@ hf_status hf_decisions_read(hf_mem *mem, hf_value list, hf_decision_row **out_ro
     }
     *out_rows = rows;
     *out_count = count;
+    return st;
+}
+
+/* ---- names */
+
+/* Names that rows of the kind carry; 0: none, or any text. */
+static hf_name_kind name_of(hf_decision kind)
+{
+    switch ((int)kind) {
+    case HF_DECISION_SCHEDULE_ACTIVITY:
+    case HF_DECISION_START_CHILD_WORKFLOW:
+        return HF_NAME_TYPE;
+    case HF_DECISION_OPEN_SIGNAL_WAIT:
+    case HF_DECISION_APPLY_SIGNAL:
+    case HF_DECISION_SIGNAL_CHILD:
+        return HF_NAME_SIGNAL;
+    case HF_DECISION_APPLY_UPDATE:
+    case HF_DECISION_FAIL_UPDATE:
+        return HF_NAME_UPDATE;
+    case HF_DECISION_RECORD_VERSION_MARKER:
+        return HF_NAME_CHANGE;
+    case HF_DECISION_RECEIVE_MESSAGES:
+    case HF_DECISION_SEND_MESSAGE:
+        return HF_NAME_STREAM_KEY;
+    default:
+        return 0;
+    }
+}
+
+hf_status hf_decision_names_check(const hf_decision_row *row, hf_err *err)
+{
+    hf_name_kind kind = name_of(row->kind);
+    hf_status st = kind ? hf_name_check(kind, row->name, err) : HF_OK;
+
+    if (!st && row->kind == HF_DECISION_OPEN_CONDITION_WAIT && row->name.ptr)
+        st = hf_name_check(HF_NAME_CONDITION_KEY, row->name, err);
+    if (!st && row->kind == HF_DECISION_SCHEDULE_ACTIVITY && row->activity.queue.ptr)
+        st = hf_name_check(HF_NAME_QUEUE, row->activity.queue, err);
+    if (!st && row->kind == HF_DECISION_START_CHILD_WORKFLOW && row->child.queue.ptr)
+        st = hf_name_check(HF_NAME_QUEUE, row->child.queue, err);
+    if (!st && row->kind == HF_DECISION_START_CHILD_WORKFLOW && row->child.id.ptr)
+        st = hf_name_check(HF_NAME_INSTANCE, row->child.id, err);
+    if (!st && row->kind == HF_DECISION_CONTINUE_AS_NEW && row->next.queue.ptr)
+        st = hf_name_check(HF_NAME_QUEUE, row->next.queue, err);
+    if (!st && row->kind == HF_DECISION_SEND_MESSAGE)
+        st = hf_name_check(HF_NAME_INSTANCE, row->outgoing.instance, err);
     return st;
 }

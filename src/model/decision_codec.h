@@ -24,4 +24,7 @@ HF_NODISCARD hf_status hf_decisions_write(hf_mem *mem, const hf_decision_row *ro
 HF_NODISCARD hf_status hf_decisions_read(hf_mem *mem, hf_value list, hf_decision_row **out_rows,
                                          size_t *out_count, hf_err *err);
 
+/* Whether what the row names can be called so. HF_INVALID. */
+HF_NODISCARD hf_status hf_decision_names_check(const hf_decision_row *row, hf_err *err);
+
 #endif

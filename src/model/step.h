@@ -41,7 +41,7 @@ typedef struct hf_step_work {
     int64_t attempt;      /* from 1 */
     int64_t available_us; /* not before */
     bool failed;          /* the attempt before did: until then is the pause behind it */
-    hf_slice name;
+    hf_slice name;        /* empty: the first, and only its code knows how that is called */
     int64_t priority;
     hf_slice concurrency_key; /* empty: none, both */
     hf_slice rate_limit;
@@ -66,6 +66,7 @@ typedef struct hf_step_start {
 /* What a step decided. */
 typedef struct hf_step_end {
     hf_step_outcome outcome;
+    hf_slice name;   /* of the step, from elsewhere; ptr NULL: it ran here */
     int64_t number;  /* hf_step_work.number: another one is stale */
     int64_t attempt; /* as the step was told */
     hf_slice next;
@@ -81,9 +82,10 @@ typedef struct hf_step_end {
     size_t start_count;
     hf_slice failure_type; /* stop, or what on_error answered; ptr NULL: none */
     hf_slice message;
-    bool handled;   /* on_error decided: nothing is used up */
-    const char *at; /* source line of the decision, or NULL */
-    /* Sequences of the awaited signals that the step was handed. */
+    bool handled;     /* on_error decided: nothing is used up */
+    const char *at;   /* source line of the decision, or NULL */
+    int64_t seen_seq; /* newest event when it was handed out elsewhere; 0: it ran here */
+    /* Sequences of the awaited signals that the step was handed here. */
     const int64_t *presented;
     size_t presented_count;
 } hf_step_end;

@@ -4,7 +4,7 @@
    history could have made is refused with the whole answer. */
 #include <string.h>
 
-#include "model/name.h"
+#include "model/decision_codec.h"
 #include "replay/far_impl.h"
 
 enum { STEPS_SKIPPED_MAX = 1000 };
@@ -62,50 +62,6 @@ static bool closes_run(hf_decision kind)
 {
     return kind == HF_DECISION_COMPLETE_WORKFLOW || kind == HF_DECISION_FAIL_WORKFLOW ||
            kind == HF_DECISION_CONTINUE_AS_NEW || kind == HF_DECISION_COMPLETE_CANCELLED;
-}
-
-/* Names that rows of the kind carry; 0: none, or any text. */
-static hf_name_kind name_of(hf_decision kind)
-{
-    switch ((int)kind) {
-    case HF_DECISION_SCHEDULE_ACTIVITY:
-    case HF_DECISION_START_CHILD_WORKFLOW:
-        return HF_NAME_TYPE;
-    case HF_DECISION_OPEN_SIGNAL_WAIT:
-    case HF_DECISION_APPLY_SIGNAL:
-    case HF_DECISION_SIGNAL_CHILD:
-        return HF_NAME_SIGNAL;
-    case HF_DECISION_APPLY_UPDATE:
-    case HF_DECISION_FAIL_UPDATE:
-        return HF_NAME_UPDATE;
-    case HF_DECISION_RECORD_VERSION_MARKER:
-        return HF_NAME_CHANGE;
-    case HF_DECISION_RECEIVE_MESSAGES:
-    case HF_DECISION_SEND_MESSAGE:
-        return HF_NAME_STREAM_KEY;
-    default:
-        return 0;
-    }
-}
-
-static hf_status names_check(const hf_decision_row *row, hf_err *err)
-{
-    hf_name_kind kind = name_of(row->kind);
-    hf_status st = kind ? hf_name_check(kind, row->name, err) : HF_OK;
-
-    if (!st && row->kind == HF_DECISION_OPEN_CONDITION_WAIT && row->name.ptr)
-        st = hf_name_check(HF_NAME_CONDITION_KEY, row->name, err);
-    if (!st && row->kind == HF_DECISION_SCHEDULE_ACTIVITY && row->activity.queue.ptr)
-        st = hf_name_check(HF_NAME_QUEUE, row->activity.queue, err);
-    if (!st && row->kind == HF_DECISION_START_CHILD_WORKFLOW && row->child.queue.ptr)
-        st = hf_name_check(HF_NAME_QUEUE, row->child.queue, err);
-    if (!st && row->kind == HF_DECISION_START_CHILD_WORKFLOW && row->child.id.ptr)
-        st = hf_name_check(HF_NAME_INSTANCE, row->child.id, err);
-    if (!st && row->kind == HF_DECISION_CONTINUE_AS_NEW && row->next.queue.ptr)
-        st = hf_name_check(HF_NAME_QUEUE, row->next.queue, err);
-    if (!st && row->kind == HF_DECISION_SEND_MESSAGE)
-        st = hf_name_check(HF_NAME_INSTANCE, row->outgoing.instance, err);
-    return st;
 }
 
 static far_step *step_of(const native *n, int64_t step, hf_history_shape shape)
@@ -223,7 +179,7 @@ hf_status hf_far_native(hf_far *code, const hf_worker_answer *answer, hf_err *er
 
         if (n.closed)
             return refuse(row, "comes after the end of the run", err);
-        st = names_check(row, err);
+        st = hf_decision_names_check(row, err);
         if (!st)
             st = begins_step(row->kind) ? step_begin(&n, row, err) : fact_check(&n, row, err);
         added = st ? NULL : hf_far_row_add(code, err);

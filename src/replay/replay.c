@@ -29,12 +29,13 @@ hf_status hf_replay_new(const hf_replay_info *info, hf_replay **out_replay, hf_e
     replay->turn = hf_mem_new();
     if (replay->mem)
         replay->state = hf_mem_alloc(replay->mem, info->far ? 0 : info->definition->state_size);
-    if (info->machine)
+    if (info->machine || info->far_steps)
         replay->steps = hf_steps_new(info->machine);
-    if (info->far)
+    else if (info->far)
         replay->far = hf_far_new();
-    if (!replay->mem || !replay->turn || !replay->state || (info->machine && !replay->steps) ||
-        (info->far && !replay->far)) {
+    if (!replay->mem || !replay->turn || !replay->state ||
+        ((info->machine || info->far_steps) && !replay->steps) ||
+        (info->far && !replay->steps && !replay->far)) {
         hf_replay_free(replay);
         return hf_err_nomem(err, "a replay");
     }
@@ -308,11 +309,11 @@ hf_status hf_replay_query(hf_replay *replay, hf_slice name, hf_value args, hf_me
                           hf_value *out_value, hf_err *err)
 {
     const hf_query_def *volatile query =
-        replay->far ? NULL : query_def(replay, name); /* kept over setjmp */
+        replay->info.far ? NULL : query_def(replay, name); /* kept over setjmp */
     hf_frame frame;
 
     *out_value = hf_value_null();
-    if (replay->far)
+    if (replay->info.far)
         return hf_err_set(err, HF_NOTFOUND, "the workflow's code is in another process");
     if (!query)
         return hf_err_set(err, HF_NOTFOUND, "the workflow has no query \"%.*s\"", (int)name.len,
@@ -402,7 +403,7 @@ bool hf_replay_timer_wanted(const hf_replay *replay, int64_t step)
 
 bool hf_replay_is_far(const hf_replay *replay)
 {
-    return replay->far != NULL;
+    return replay->info.far;
 }
 
 void hf_replay_answered(hf_replay *replay, const hf_worker_answer *answer)

@@ -46,6 +46,7 @@ typedef struct hf_replay_info {
     const hf_workflow_def *definition;
     const hf_machine_def *machine; /* the run is a step machine's; NULL: it has a body */
     bool far;                      /* its code is in another process; there is no definition */
+    bool far_steps;                /* and it is a step machine's */
     hf_slice instance_id;
     hf_slice run_id;         /* text */
     uint64_t random_seed;    /* the same for every replay of the run */
@@ -177,6 +178,9 @@ bool hf_replay_timer_wanted(const hf_replay *replay, int64_t step);
    follows from history alone, and what hf_replay_answered was handed before it. */
 
 bool hf_replay_is_far(const hf_replay *replay);
+
+/* Machines whose code is elsewhere are both: hf_replay_step_ended takes the end of their step, and
+   the turn fails with HF_INVALID when it is none of the step that comes next. */
 
 /* The worker's answer; borrowed until the next turn has decided it. The turn fails with HF_INVALID
    when the answer contradicts history, and may be taken again without it. */

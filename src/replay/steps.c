@@ -165,13 +165,14 @@ static hf_status list_read(hf_mem *mem, const hf_event *event, hf_event_key key,
     return hf_event_json(event, key, &json) ? hf_json_read(mem, json, NULL, out_list, err) : HF_OK;
 }
 
-static hf_status name_move(hf_steps *steps, const hf_event *event, int64_t seq, hf_err *err)
+static hf_status name_move(hf_steps *steps, const hf_event *event, hf_event_key key, int64_t seq,
+                           hf_err *err)
 {
     hf_slice next;
     char *name;
 
-    if (!hf_event_text(event, HF_KEY_NEXT_STEP, &next))
-        return hf_err_set(err, HF_CORRUPT, "event %lld says no next step", (long long)seq);
+    if (!hf_event_text(event, key, &next))
+        return hf_err_set(err, HF_CORRUPT, "event %lld says no step", (long long)seq);
     name = text_keep(next);
     if (!name)
         return hf_err_nomem(err, "a step");
@@ -277,13 +278,13 @@ static hf_status step_apply(hf_steps *steps, hf_mem *mem, const hf_event *event,
         steps->available_us = event->time_us;
         steps->failed = hf_event_text(event, HF_KEY_EXCEPTION_TYPE, &text);
         (void)hf_event_time(event, HF_KEY_RETRY_AVAILABLE_AT, &steps->available_us);
-        return HF_OK;
+        return steps->name ? HF_OK : name_move(steps, event, HF_KEY_STEP_NAME, seq, err);
     case HF_STEP_OUTCOME_DONE:
     case HF_STEP_OUTCOME_STOP:
         return HF_OK;
     case HF_STEP_OUTCOME_PARK:
         step_enter(steps);
-        st = name_move(steps, event, seq, err);
+        st = name_move(steps, event, HF_KEY_NEXT_STEP, seq, err);
         return st ? st : park_take(steps, mem, event, err);
     case HF_STEP_OUTCOME_FAN_OUT:
         steps->mode = STEPS_JOINING;
@@ -293,7 +294,7 @@ static hf_status step_apply(hf_steps *steps, hf_mem *mem, const hf_event *event,
     }
     step_enter(steps);
     names_free(steps);
-    return name_move(steps, event, seq, err);
+    return name_move(steps, event, HF_KEY_NEXT_STEP, seq, err);
 }
 
 static hf_status step_take(hf_steps *steps, const hf_event *event, int64_t seq, hf_err *err)
@@ -307,10 +308,13 @@ static hf_status step_take(hf_steps *steps, const hf_event *event, int64_t seq, 
 
 static hf_status start_take(hf_steps *steps, const hf_event *event, hf_err *err)
 {
-    steps->name = text_keep(hf_slice_of(steps->machine->job ? "job" : steps->machine->initial));
+    const hf_machine_def *machine = steps->machine;
+
+    if (machine)
+        steps->name = text_keep(hf_slice_of(machine->job ? "job" : machine->initial));
     steps->priority = HF_STEP_PRIORITY;
     (void)hf_event_int(event, HF_KEY_PRIORITY, &steps->priority);
-    if (!steps->name || limits_take(steps, event, err) ||
+    if ((machine && !steps->name) || limits_take(steps, event, err) ||
         !hf_stored_take(event, HF_KEY_ARGUMENTS, &steps->state))
         return hf_err_nomem(err, "a machine");
     steps->mode = STEPS_READY;

@@ -9,8 +9,9 @@
 
 typedef struct hf_steps hf_steps;
 
-HF_NODISCARD hf_steps *hf_steps_new(const hf_machine_def *machine); /* NULL: no memory */
-void hf_steps_free(hf_steps *steps);                                /* NULL is allowed */
+/* machine NULL: its code is elsewhere, and so is the name of its first step. NULL: no memory. */
+HF_NODISCARD hf_steps *hf_steps_new(const hf_machine_def *machine);
+void hf_steps_free(hf_steps *steps); /* NULL is allowed */
 
 /* One event of the run, in order. HF_CORRUPT for one that cannot follow. */
 HF_NODISCARD hf_status hf_steps_feed(hf_steps *steps, const hf_event *event, int64_t seq,
@@ -23,7 +24,8 @@ bool hf_steps_work(const hf_steps *steps, hf_step_work *out_work);
 HF_NODISCARD hf_status hf_steps_fill(const hf_steps *steps, const hf_replay_info *info, hf_mem *mem,
                                      hf_step_work *work, hf_err *err);
 
-/* What the end of the step becomes, in the arena. */
+/* What the end of the step becomes, in the arena. HF_INVALID: it is from elsewhere, and of another
+   step. */
 HF_NODISCARD hf_status hf_steps_decide(const hf_steps *steps, const hf_step_end *end, hf_mem *mem,
                                        hf_decision_row **out_rows, size_t *out_count, hf_err *err);
 

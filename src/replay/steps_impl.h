@@ -43,7 +43,7 @@ struct hf_steps {
     int64_t attempt;
     int64_t available_us;
     bool failed; /* the attempt before */
-    char *name;
+    char *name;  /* NULL: of the first step, whose name only its code knows */
     int64_t priority;
     char *concurrency_key; /* NULL: none, both */
     char *rate_limit;

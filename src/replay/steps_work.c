@@ -144,6 +144,14 @@ static hf_slice json_keep(hf_mem *mem, hf_buf *text, hf_err *err)
     return kept;
 }
 
+/* One that ran elsewhere was handed what was awaited when it was handed out. */
+static bool was_handed(const hf_steps *steps, const hf_step_end *end, const steps_signal *signal)
+{
+    if (!end->seen_seq)
+        return seq_among(end->presented, end->presented_count, signal->seq);
+    return signal->seq <= end->seen_seq && hf_steps_awaited(steps, signal->name);
+}
+
 /* Ids of the signals that the step was handed and that are still there, as a JSON list. */
 static hf_slice handed_json(const hf_steps *steps, const hf_step_end *end, hf_mem *mem,
                             int64_t *out_seqs, size_t *out_count, hf_err *err)
@@ -153,7 +161,7 @@ static hf_slice handed_json(const hf_steps *steps, const hf_step_end *end, hf_me
     hf_buf_add_text(&text, "[");
     *out_count = 0;
     for (const steps_signal *signal = steps->inbox; signal; signal = signal->next) {
-        if (!seq_among(end->presented, end->presented_count, signal->seq))
+        if (!was_handed(steps, end, signal))
             continue;
         hf_buf_add_format(&text, "%s\"%s\"", *out_count ? "," : "", signal->id);
         out_seqs[(*out_count)++] = signal->seq;
@@ -180,16 +188,19 @@ static hf_status step_row(const hf_steps *steps, const hf_step_end *end, hf_mem 
                           hf_decision_row *row, hf_err *err)
 {
     bool uses_up = end->outcome != HF_STEP_OUTCOME_PARK && end->outcome != HF_STEP_OUTCOME_AGAIN;
-    int64_t *seqs = hf_mem_array(mem, end->presented_count + 1, sizeof(*seqs));
     hf_slice handed = {0};
-    size_t count = 0;
+    size_t count = 1;
+    int64_t *seqs;
 
+    for (const steps_signal *signal = steps->inbox; signal; signal = signal->next)
+        count++;
+    seqs = hf_mem_array(mem, count, sizeof(*seqs));
     if (!seqs)
         return hf_err_nomem(err, "the end of a step");
     *row = (hf_decision_row){.kind = HF_DECISION_COMPLETE_STEP,
                              .step = steps->last + 1,
                              .at = end->at,
-                             .name = hf_slice_of(steps->name),
+                             .name = steps->name ? hf_slice_of(steps->name) : end->name,
                              .value = end->state};
     row->machine = (hf_decision_step){.outcome = end->outcome,
                                       .attempt = end->attempt,
@@ -227,6 +238,9 @@ hf_status hf_steps_decide(const hf_steps *steps, const hf_step_end *end, hf_mem 
     size_t count = 0;
     hf_status st;
 
+    if (end->seen_seq && steps->name && !hf_slice_equal(end->name, hf_slice_of(steps->name)))
+        return hf_err_set(err, HF_INVALID, "invalid_step: step %lld is %s", (long long)step,
+                          steps->name);
     if (!rows)
         return hf_err_nomem(err, "the end of a step");
     if (steps->timer && !closes) /* a run that closes withdraws its timers itself */
