@@ -20,8 +20,9 @@ extern "C" {
 typedef enum {
     HF_TASK_WORKFLOW,
     HF_TASK_ACTIVITY,
-    HF_TASK_QUERY,     /* somebody asks a run something */
-    HF_TASK_VALIDATION /* would the run take this update? */
+    HF_TASK_QUERY,      /* somebody asks a run something */
+    HF_TASK_VALIDATION, /* would the run take this update? */
+    HF_TASK_STEP        /* a step machine's step, for programs of ours */
 } hf_task_kind;
 
 /* From now on workers may come; before anything else is called. */
@@ -127,7 +128,13 @@ typedef struct hf_poll_opts {
    validation the same with update_validation_task_id, update_validation_attempt, update_name and
    update_arguments.
 
-   Kind is workflow, activity, query or update_validation. */
+   A step has kind, task_id, workflow_id, run_id, workflow_type, task_queue, workflow_task_attempt,
+   lease_owner, lease_expires_at and step, what it sees (src/model/step_codec.h; with lease_us). It
+   is reported on, extended, returned and released as a workflow task. Its type is that of the
+   machine, a slash and the name of the step, which is empty for the first: "order/charge",
+   "order/".
+
+   Kind is workflow, activity, query, update_validation or step. */
 HF_API hf_status hf_poll_begin(hf_engine *engine, const hf_poll_opts *opts, hf_poll **out_poll);
 
 /* Waits no more, without ending it. True: `got` was not called and will not be. False: something is
@@ -187,6 +194,10 @@ HF_API hf_status hf_task_answer(hf_engine *engine, const hf_task_claim *claim, h
    HF_REJECTED with history_moved: it has to see more first, and gets another task. */
 HF_API hf_status hf_task_decide(hf_engine *engine, const hf_task_claim *claim, hf_value decisions,
                                 bool measured, hf_mem *mem);
+/* The same of a machine's step: how it ended (src/model/step_codec.h). HF_INVALID: it is no end of
+   the step that the task is, and nothing is changed. */
+HF_API hf_status hf_task_step_ended(hf_engine *engine, const hf_task_claim *claim, hf_value end,
+                                    hf_mem *mem);
 /* What such a program replays: {"after", "chunks": [base64 of stored events], "payloads": [[digest,
    base64 of a big value]], "last_sequence": N}, the events behind `after` up to `upto`. */
 HF_API hf_status hf_task_events(hf_engine *engine, const char *id, const char *run_id,
@@ -215,7 +226,8 @@ HF_API hf_status hf_task_failure(hf_engine *engine, const hf_task_claim *claim, 
                                  const char *type, const char *message, hf_value details);
 /* The process of the worker died while it ran the task's code: others may have it at once. A crash
    uses up none of the attempts that an activity may have; after five of them it fails as
-   quarantined. A workflow task is returned (hf_task_return). */
+   quarantined. A step's crash is counted with its run, which is quarantined at the limit. A
+   workflow task is returned (hf_task_return). */
 HF_API hf_status hf_task_crashed(hf_engine *engine, hf_task_kind kind, const hf_task_claim *claim);
 /* A sign of life, which extends the lease; HF_REJECTED: the attempt is over, stop. */
 HF_API hf_status hf_task_beat(hf_engine *engine, const hf_task_claim *claim, hf_value progress);
@@ -227,10 +239,10 @@ typedef struct hf_report_end {
 } hf_report_end;
 
 /* Reports of a worker on tasks that it holds, all at once, so that they share commits: [{"task_id",
-   "attempt", and one of "decisions" (and "measured"; as hf_task_decide), "result" (as
-   hf_task_result) and "failure" ({"type", "message", "non_retryable", "details"}; as
-   hf_task_failure)}]. `out_ends` has room for each of them. Returns when the last is decided; one
-   that is refused is no reason to refuse the others. */
+   "attempt", and one of "decisions" (and "measured"; as hf_task_decide), "step" (as
+   hf_task_step_ended), "result" (as hf_task_result) and "failure" ({"type", "message",
+   "non_retryable", "details"}; as hf_task_failure)}]. `out_ends` has room for each of them. Returns
+   when the last is decided; one that is refused is no reason to refuse the others. */
 HF_API hf_status hf_tasks_report(hf_engine *engine, const char *worker, hf_value reports,
                                  hf_mem *mem, hf_report_end *out_ends);
 

@@ -144,6 +144,7 @@ hf_status hf_core_open(const hf_core_options *options, hf_core **out_core, hf_er
     core->runs = hf_map_int_new((hf_map_seed){0});
     core->jobs = hf_map_int_new((hf_map_seed){0});
     core->plain = hf_map_int_new((hf_map_seed){0});
+    core->far_shapes = hf_map_int_new((hf_map_seed){0});
     core->timers = hf_map_int_new((hf_map_seed){0});
     core->late = hf_map_int_new((hf_map_seed){0});
     core->alarms = hf_deadlines_new();
@@ -158,10 +159,10 @@ hf_status hf_core_open(const hf_core_options *options, hf_core **out_core, hf_er
                    (unsigned long long)hf_clock_mono_us(hf_clock_system()));
     core->schedules = hf_map_int_new((hf_map_seed){0});
     core->schedule_waits = hf_map_int_new((hf_map_seed){0});
-    if (!st &&
-        (!core->stacks || !core->runs || !core->jobs || !core->plain || !core->timers ||
-         !core->late || !core->alarms || !core->steps || !core->backlog || !core->backlog_runs ||
-         !core->gates || !core->gate_numbers || !core->schedules || !core->schedule_waits))
+    if (!st && (!core->stacks || !core->runs || !core->jobs || !core->plain || !core->far_shapes ||
+                !core->timers || !core->late || !core->alarms || !core->steps || !core->backlog ||
+                !core->backlog_runs || !core->gates || !core->gate_numbers || !core->schedules ||
+                !core->schedule_waits))
         st = hf_err_nomem(err, "the core");
     if (!st)
         st = hf_stager_init(&core->stager, err);
@@ -241,6 +242,7 @@ void hf_core_close(hf_core *core)
     hf_map_int_free(core->runs);
     hf_map_int_free(core->jobs);
     hf_map_int_free(core->plain);
+    hf_map_int_free(core->far_shapes);
     hf_map_int_free(core->timers);
     hf_map_int_free(core->late);
     hf_schedule_forget_all(core);

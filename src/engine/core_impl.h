@@ -85,6 +85,8 @@ typedef struct core_far {
     bool seen_known;
     int64_t seen_seq; /* newest event that a worker answered to */
     bool offered;     /* its next task is */
+    bool steps;       /* its tasks are steps of a machine */
+    int64_t attempt;  /* at the step that was handed out last */
     bool pin_known;
     bool pinned;            /* to workers of its build */
     bool faulty;            /* the task's row says that a worker could not do it */
@@ -279,6 +281,7 @@ struct hf_core {
     hf_deadlines *backlog;    /* runs that are to be made ready, by priority (backlog.h) */
     hf_map_int *backlog_runs; /* by key */
     hf_map_int *plain;        /* definitions whose first turn does not fit into a start */
+    hf_map_int *far_shapes;   /* definitions of code elsewhere: whether they are machines */
     hf_map_int *jobs;         /* activity key to the job that is running or queued in the pool */
     hf_deadlines *alarms;
     core_window timer_window;

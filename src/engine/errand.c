@@ -34,10 +34,12 @@ hf_value_list *hf_errand_task(hf_mem *mem, const live_run *run, hf_task_kind kin
     hf_value_list *task = hf_value_object(mem);
 
     hf_value_set_text(task, "kind",
-                      kind == HF_TASK_WORKFLOW ? HF_SLICE("workflow") : HF_SLICE("activity"));
+                      kind == HF_TASK_WORKFLOW ? HF_SLICE("workflow")
+                      : kind == HF_TASK_STEP   ? HF_SLICE("step")
+                                               : HF_SLICE("activity"));
     hf_value_set_text(task, "workflow_id", run->info.instance_id);
     hf_value_set_text(task, "run_id", hf_slice_of(run->run_id));
-    hf_value_set_text(task, "workflow_type", kind == HF_TASK_WORKFLOW ? run->code : run->info.type);
+    hf_value_set_text(task, "workflow_type", kind == HF_TASK_ACTIVITY ? run->info.type : run->code);
     hf_value_set_text(task, "task_queue", queue);
     hf_value_set_text(task, "lease_owner", worker);
     hf_value_set_int(task, "lease_expires_at", until_us);
@@ -74,8 +76,8 @@ bool hf_errand_claims(hf_core *core)
 
         if (!run && key.kind == HF_TASK_WORKFLOW)
             run = hf_errand_run_wake(core, &key);
-        holds = run && (key.kind == HF_TASK_WORKFLOW ? hf_errand_run_claimed(core, run, &key)
-                                                     : hf_errand_attempt_claimed(run, &key));
+        holds = run && (key.kind == HF_TASK_ACTIVITY ? hf_errand_attempt_claimed(run, &key)
+                                                     : hf_errand_run_claimed(core, run, &key));
 
         if (!holds)
             hf_matching_withdraw(core->o.matching, &key);
@@ -144,9 +146,9 @@ int64_t hf_errand_give_up(hf_core *core, int64_t namespace_key, hf_slice worker,
     for (size_t i = 0; i < count; i++) {
         if (unheard && !leases[i].unheard)
             continue;
-        given_up += leases[i].key.kind == HF_TASK_WORKFLOW
-                        ? hf_errand_run_give_up(core, &leases[i])
-                        : hf_errand_attempt_give_up(core, &leases[i]);
+        given_up += leases[i].key.kind == HF_TASK_ACTIVITY
+                        ? hf_errand_attempt_give_up(core, &leases[i])
+                        : hf_errand_run_give_up(core, &leases[i]);
     }
     hf_alloc_free(leases);
     return given_up;

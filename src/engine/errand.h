@@ -10,8 +10,8 @@
 
 /* A report on its way through the core. The reporter waits; texts are borrowed from it. */
 typedef struct hf_ticket {
-    hf_task_kind kind;
-    int64_t key; /* of the run, or of the activity */
+    hf_task_kind kind; /* a step's tasks are spoken of as workflow tasks */
+    int64_t key;       /* of the run, or of the activity */
     int64_t attempt;
     uint32_t number;       /* of a workflow task: core_far.number, as its id says */
     hf_slice worker;       /* ptr NULL: whoever knows the number of the claim */
@@ -23,9 +23,10 @@ typedef struct hf_ticket {
         HF_TICKET_FAILURE,
         HF_TICKET_BEAT, /* both: the lease is extended */
         HF_TICKET_BACK, /* both: it never arrived */
-        HF_TICKET_CRASH /* of an attempt: its process died of it */
+        HF_TICKET_CRASH /* of an attempt or a step: its process died of it */
     } what;
     hf_value said; /* what the next were read from; NULL: nothing */
+    bool step;     /* it is the end of a machine's step */
     hf_worker_answer answer;
     const struct hf_task_fault *fault; /* why it comes back; NULL: no failure */
     hf_decision_payload result;
@@ -45,7 +46,9 @@ typedef struct hf_ticket {
     void *ctx;
 } hf_ticket;
 
-enum { HF_ERRAND_KINDS = 1 << HF_TASK_WORKFLOW | 1 << HF_TASK_ACTIVITY }; /* the core's */
+enum {
+    HF_ERRAND_KINDS = 1 << HF_TASK_WORKFLOW | 1 << HF_TASK_ACTIVITY | 1 << HF_TASK_STEP
+}; /* the core's */
 
 /* From now on the core hears of claims, until hf_matching_forget. */
 void hf_errand_listen(hf_core *core);
@@ -58,6 +61,12 @@ bool hf_errand_claims(hf_core *core);
 /* After a turn or a commit: the run is offered when its worker has news and nobody holds it, and
    handed to the worker that claimed it. */
 void hf_errand_dispatch(hf_core *core, live_run *run);
+
+/* The same for a machine, whose step may run now (hf_machine_dispatch) or not. */
+void hf_errand_step(hf_core *core, live_run *run, bool may);
+
+/* Whether a worker elsewhere has a step of the run, or its end is being committed. */
+bool hf_errand_stepping(const live_run *run);
 
 /* The turn at hand decides what the worker answered, if it did. */
 void hf_errand_turn(live_run *run);

@@ -1,5 +1,5 @@
 /* errand_run.c: runs whose code is in another process: when one is offered, which worker
-   holds it and until when, and what its answer becomes. */
+   holds it and until when, and what its answer becomes. Of a step machine a task is one step. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -7,6 +7,7 @@
 #include "base/fault.h"
 #include "base/value.h"
 #include "engine/errand_impl.h"
+#include "engine/machine.h"
 #include "engine/task_fault.h"
 #include "engine/whereabouts.h"
 #include "model/limit.h"
@@ -14,6 +15,8 @@
 
 /* Numbers of loads have 20 bits, the first of which is set: webhooks put the attempt behind it. */
 enum { NUMBER_LEAST = 1 << 19 };
+
+enum { STEP_AGAIN_US = 200000 }; /* after the store or memory had no room for a step */
 
 static bool run_is_far(const live_run *run)
 {
@@ -38,6 +41,8 @@ bool hf_errand_wanted(const live_run *run)
 
     if (!run_is_far(run))
         return false;
+    if (run->far->steps)
+        return hf_machine_runnable(run);
     seen = hf_errand_has_answer(run) ? run->far->answer->answer.seen_seq : run->far->seen_seq;
     return hf_replay_news(run->replay) > seen;
 }
@@ -45,22 +50,27 @@ bool hf_errand_wanted(const live_run *run)
 /* Of the task that is offered, or that a worker has. */
 static hf_task_key run_key(const live_run *run)
 {
-    return (hf_task_key){.kind = HF_TASK_WORKFLOW,
+    return (hf_task_key){.kind = run->far->steps ? HF_TASK_STEP : HF_TASK_WORKFLOW,
                          .subject = run->key,
                          .attempt = run->far->lease.attempt + !run->far->lease.held,
                          .epoch = run->epoch};
 }
 
-static hf_value run_task(live_run *run, hf_mem *mem, int64_t until_us)
+static hf_value run_task(live_run *run, hf_value step, hf_mem *mem, int64_t until_us)
 {
-    hf_value_list *task = hf_errand_task(
-        mem, run, HF_TASK_WORKFLOW, hf_slice_of(run->far->lease.owner), run->info.queue, until_us);
+    hf_value_list *task =
+        hf_errand_task(mem, run, step ? HF_TASK_STEP : HF_TASK_WORKFLOW,
+                       hf_slice_of(run->far->lease.owner), run->info.queue, until_us);
     const hf_open_message *update = NULL;
     int64_t update_seq = hf_replay_open_update(run->replay);
 
     hf_value_set(task, HF_SLICE("task_id"),
                  hf_errand_id(mem, run->info.created_us, run->key, run->far->number));
     hf_value_set_int(task, "workflow_task_attempt", run->far->lease.attempt);
+    if (step) {
+        hf_value_set(task, HF_SLICE("step"), step);
+        return hf_value_finish(task);
+    }
     hf_value_set_int(task, "last_history_sequence", run->far->lease.seen_seq);
     hf_value_set_int(task, "known_history_sequence", run->far->lease.known_seq);
     hf_value_set_text(task, "sticky_replay_mode",
@@ -106,7 +116,19 @@ static void lease_take(hf_core *core, live_run *run, const hf_task_holder *holde
     hf_replay_handed(run->replay, run->far->lease.seen_seq);
 }
 
-/* Hands the run to the worker that claimed it; false: that one is gone, or memory is. */
+/* What the step is to see cannot be had: another time. */
+static void step_later(hf_core *core, live_run *run)
+{
+    const hf_task_key key = run_key(run);
+
+    hf_matching_withdraw(core->o.matching, &key);
+    run->far->offered = false;
+    run->far->lease.again_us = hf_core_now(core) + STEP_AGAIN_US;
+    (void)lease_arm(core, run, run->far->lease.again_us);
+}
+
+/* Hands the run to the worker that claimed it; false: that one is gone, or memory is, and it is to
+   be offered again. */
 static bool run_hand(hf_core *core, live_run *run, const hf_task_holder *holder)
 {
     int64_t lease_us = holder->lease_us ? holder->lease_us : core->o.settings->task_lease_ms * 1000;
@@ -114,10 +136,19 @@ static bool run_hand(hf_core *core, live_run *run, const hf_task_holder *holder)
     const hf_task_key key = run_key(run);
     hf_mem *mem = hf_mem_new_small();
     hf_value task = NULL;
+    hf_value step = NULL;
 
+    if (run->far->steps) {
+        step = mem ? hf_errand_step_value(run, mem, lease_us) : NULL;
+        if (!step) {
+            hf_mem_free(mem);
+            step_later(core, run);
+            return true;
+        }
+    }
     lease_take(core, run, holder);
     if (mem && lease_arm(core, run, until_us))
-        task = run_task(run, mem, until_us);
+        task = run_task(run, step, mem, until_us);
     run->far->offered = false;
     run->far->lease.held =
         hf_matching_deliver(core->o.matching, &key, lease_us, until_us, mem, task);
@@ -149,29 +180,36 @@ static void run_withdraw(live_run *run)
     run->far->offered = false;
 }
 
-/* What is said of it; its id is printed into the caller's text. */
-static hf_task_offer run_said(const live_run *run, char task_id[HF_ULID_TEXT_SIZE])
+/* What is printed of an offer while it is made. */
+typedef struct run_texts {
+    char task_id[HF_ULID_TEXT_SIZE];
+    char type[HF_ERRAND_TYPE_SIZE];
+} run_texts;
+
+/* What is said of it, partly in the caller's texts. */
+static hf_task_offer run_said(const live_run *run, run_texts *texts)
 {
     const hf_ulid id = hf_ulid_form(run->info.created_us, run->key, run->far->number);
 
-    hf_ulid_print(&id, task_id);
+    hf_ulid_print(&id, texts->task_id);
     return (hf_task_offer){.key = run_key(run),
                            .run = run->key,
                            .shard = run->base.shard,
                            .namespace_key = run->info.namespace_key,
                            .queue = run->info.queue,
-                           .type = run->code,
+                           .type =
+                               run->far->steps ? hf_errand_step_type(run, texts->type) : run->code,
                            .workflow_id = run->info.instance_id,
                            .run_id = hf_slice_of(run->run_id),
-                           .task_id = hf_slice_of(task_id)};
+                           .task_id = hf_slice_of(texts->task_id)};
 }
 
 /* *out_claimed: a worker has it. */
 static hf_status run_offer(hf_core *core, live_run *run, bool *out_claimed,
                            hf_task_holder *out_holder, hf_err *err)
 {
-    char task_id[HF_ULID_TEXT_SIZE];
-    hf_task_offer offer = run_said(run, task_id);
+    run_texts texts;
+    hf_task_offer offer = run_said(run, &texts);
     hf_status st;
 
     offer.prefers = sticky_worker(core, run);
@@ -185,15 +223,13 @@ static hf_status run_offer(hf_core *core, live_run *run, bool *out_claimed,
     return st;
 }
 
-void hf_errand_dispatch(hf_core *core, live_run *run)
+static void run_dispatch(hf_core *core, live_run *run, bool wanted)
 {
     hf_task_holder holder;
     bool claimed = false;
     hf_err err;
 
-    if (!run->far || run->dirty)
-        return;
-    if (run->paused || run->far->answer || run->far->lease.held || !hf_errand_wanted(run) ||
+    if (run->paused || run->far->answer || run->far->lease.held || !wanted ||
         run->far->lease.again_us > hf_core_now(core)) {
         run_withdraw(run);
         return;
@@ -206,10 +242,35 @@ void hf_errand_dispatch(hf_core *core, live_run *run)
     } while (claimed && !run_hand(core, run, &holder));
 }
 
+void hf_errand_dispatch(hf_core *core, live_run *run)
+{
+    if (run->far && !run->far->steps && !run->dirty)
+        run_dispatch(core, run, hf_errand_wanted(run));
+}
+
+void hf_errand_step(hf_core *core, live_run *run, bool may)
+{
+    if (run->far && run->far->steps && !run->dirty)
+        run_dispatch(core, run, may);
+}
+
+bool hf_errand_stepping(const live_run *run)
+{
+    return run->far && run->far->steps && (run->far->lease.held || run->far->answer);
+}
+
 void hf_errand_turn(live_run *run)
 {
+    hf_ticket *ticket = run->far ? run->far->answer : NULL;
+
     if (!hf_errand_has_answer(run))
         return;
+    if (run->far->steps) {
+        run->far->drafted = hf_errand_step_ended(run, ticket);
+        if (!run->far->drafted)
+            run->far->answer = NULL;
+        return;
+    }
     hf_replay_answered(run->replay, &run->far->answer->answer);
     run->far->drafted = true;
 }
@@ -271,6 +332,19 @@ static hf_status far_new(core_far **out_far, hf_err *err)
     return HF_OK;
 }
 
+/* Its type may have become known as a machine's since it was offered. */
+static void far_shape_set(live_run *run)
+{
+    bool steps = hf_replay_is_machine(run->replay);
+
+    if (run->far->steps == steps)
+        return;
+    run_withdraw(run);
+    if (run->far->lease.held)
+        lease_end(run, HF_TASK_WITHDRAW);
+    run->far->steps = steps;
+}
+
 hf_status hf_errand_loaded(live_run *run, hf_err *err)
 {
     const hf_db_value key = hf_db_int(run->key);
@@ -286,6 +360,7 @@ hf_status hf_errand_loaded(live_run *run, hf_err *err)
             return st;
         run->far->offered = !run->core->o.shards; /* it may have rested */
     }
+    far_shape_set(run);
     if (run->far->seen_known)
         return HF_OK;
     st = hf_db_query(run->core->db, HF_STMT_TASK_OF_RUN, &key, 1, &cursor, err);
@@ -304,8 +379,9 @@ hf_status hf_errand_loaded(live_run *run, hf_err *err)
 
 bool hf_errand_rests(const live_run *run)
 {
-    return !run->core->o.shards && run->far && run->far->offered && !run->far->faulty &&
-           !run->far->answer && !run->far->lease.held && run->far->lease.attempt == 0;
+    return !run->core->o.shards && run->far && !run->far->steps && run->far->offered &&
+           !run->far->faulty && !run->far->answer && !run->far->lease.held &&
+           run->far->lease.attempt == 0;
 }
 
 void hf_errand_rest(live_run *run)
@@ -465,7 +541,7 @@ static void lease_revive(hf_core *core, live_run *run, const hf_ticket *ticket)
     int64_t lease_us = core->o.settings->task_lease_ms * 1000;
     int64_t until_us = hf_core_now(core) + lease_us;
     hf_slice owner = hf_slice_of(run->far->lease.owner);
-    char task_id[HF_ULID_TEXT_SIZE];
+    run_texts texts;
     hf_task_offer offer;
     hf_err err;
 
@@ -475,7 +551,7 @@ static void lease_revive(hf_core *core, live_run *run, const hf_ticket *ticket)
         return;
     run_withdraw(run);
     run->far->lease.held = true;
-    offer = run_said(run, task_id);
+    offer = run_said(run, &texts);
     if (lease_arm(core, run, until_us) &&
         !hf_matching_resume(core->o.matching, &offer, owner, lease_us, until_us, &err))
         run->far->lease.lost = false;
@@ -508,6 +584,12 @@ void hf_errand_run_report(hf_core *core, hf_ticket *ticket)
     }
     switch (ticket->what) {
     case HF_TICKET_ANSWER:
+        if (run->far->steps != (ticket->answer.ended != NULL)) {
+            hf_ticket_end(ticket, HF_INVALID, "invalid_report",
+                          run->far->steps ? "the task is a machine's step, which ends in one way"
+                                          : "the task is no machine's step");
+            return;
+        }
         ticket->answer.seen_seq = run->far->lease.seen_seq;
         run->far->answer = ticket;
         run->far->drafted = false; /* a unit may be under way: it goes into the next */
@@ -525,7 +607,14 @@ void hf_errand_run_report(hf_core *core, hf_ticket *ticket)
     case HF_TICKET_RESULT:
     case HF_TICKET_FAILURE:
     case HF_TICKET_BACK:
+        lease_extend(core, run);
+        break;
     case HF_TICKET_CRASH:
+        if (run->far->steps) {
+            lease_end(run, HF_TASK_EXPIRE);
+            hf_errand_step_crashed(core, run, ticket);
+            return;
+        }
         lease_extend(core, run);
         break;
     }
@@ -542,10 +631,12 @@ bool hf_errand_run_claimed(hf_core *core, live_run *run, const hf_task_key *key)
 
     if (!run->far || !run->far->offered || !hf_task_key_equal(&offered, key))
         return false;
-    if (run->replay)
-        hf_errand_dispatch(core, run); /* when its unit is under way: after that */
-    else
+    if (!run->replay)
         hf_core_ready(core, run);
+    else if (run->far->steps)
+        hf_machine_dispatch(core, run); /* when its unit is under way: after that, here and below */
+    else
+        hf_errand_dispatch(core, run);
     return true;
 }
 

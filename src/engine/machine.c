@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "engine/errand.h"
 #include "engine/turnstile.h"
 #include "engine/step.h"
 
@@ -89,16 +90,20 @@ void hf_machine_later(hf_core *core, live_run *run, int64_t due_us)
 void hf_machine_dispatch(hf_core *core, live_run *run)
 {
     core_alarm due = {.kind = CORE_ALARM_STEP, .run = run->key, .key = -run->key};
+    const bool far = run->far != NULL; /* the code is elsewhere */
     hf_step_work work;
     hf_err err;
     bool runnable;
 
     if (!run->replay || run->dirty || run->ended || run->stepping || run->waits ||
-        hf_deadline_queued(&run->turn) || hf_map_int_get(core->jobs, (uint64_t)run->key))
+        hf_errand_stepping(run) || hf_deadline_queued(&run->turn) ||
+        hf_map_int_get(core->jobs, (uint64_t)run->key))
         return;
-    runnable = !run->paused && hf_replay_work(run->replay, &work) &&
-               hf_step_code(run->replay_info.machine, work.name); /* else another build knows it */
+    runnable =
+        !run->paused && hf_replay_work(run->replay, &work) &&
+        (far || hf_step_code(run->replay_info.machine, work.name)); /* else another build's */
     if (!runnable || work.available_us > hf_core_now(core)) {
+        hf_errand_step(core, run, false);
         hf_turnstile_leave(core, run);
         if (runnable) {
             due.retry = work.failed;
@@ -106,8 +111,14 @@ void hf_machine_dispatch(hf_core *core, live_run *run)
         }
         return;
     }
-    if (!hf_turnstile_pass(core, run, &work))
+    if (!hf_turnstile_pass(core, run, &work)) {
+        hf_errand_step(core, run, false);
         return;
+    }
+    if (far) {
+        hf_errand_step(core, run, true);
+        return;
+    }
     run->turn = (hf_deadline){
         .due_us = hf_turnstile_order(core, &work), .key = (uint64_t)run->key, .ref = run};
     if (hf_deadlines_push(core->steps, &run->turn, &err))

@@ -1,5 +1,5 @@
-/* remote.c: the handle: clients, registration, threads. What is worked on is in remote_runner.c and
-   remote_attempt.c, what is asked in remote_call.c. */
+/* remote.c: the handle: clients, registration, threads. What is worked on is in remote_runner.c,
+   remote_attempt.c and remote_step.c, what is asked in remote_call.c. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -251,7 +251,10 @@ static hf_value registration_make(hf_remote *remote, hf_mem *mem)
     hf_value_list *types = hf_value_array(mem);
     hf_value_list *activities = hf_value_array(mem);
     hf_value_list *definitions = hf_value_object(mem);
-    hf_value made[3];
+    hf_value_list *steps = hf_value_array(mem);
+    hf_slice *step_types = NULL;
+    size_t step_count = 0;
+    hf_value made[4];
 
     for (const hf_workflow_def *def = app->workflows; def && def->type; def++) {
         const hf_registry_workflow *workflow =
@@ -260,18 +263,32 @@ static hf_value registration_make(hf_remote *remote, hf_mem *mem)
         types_add(mem, types, def);
         hf_value_set(definitions, hf_slice_of(def->type), definition_value(mem, workflow));
     }
+    for (const hf_machine_def *def = app->machines; def && def->type; def++) {
+        const hf_registry_workflow *machine =
+            hf_registry_find_workflow(remote->registry, hf_slice_of(def->type));
+
+        hf_value_append(types, hf_value_string(mem, hf_slice_of(def->type)));
+        hf_value_set(definitions, hf_slice_of(def->type), definition_value(mem, machine));
+    }
     for (const hf_activity_def *def = app->activities; def && def->name; def++)
         hf_value_append(activities, hf_value_string(mem, hf_slice_of(def->name)));
+    if (hf_remote_step_types(app, mem, &step_types, &step_count, NULL))
+        return NULL;
+    for (size_t i = 0; i < step_count; i++)
+        hf_value_append(steps, hf_value_string(mem, step_types[i]));
     made[0] = hf_value_finish(types);
     made[1] = hf_value_finish(activities);
     made[2] = hf_value_finish(definitions);
+    made[3] = hf_value_finish(steps);
     return hf_json_(mem,
                     "{'worker_id': %s, 'task_queue': %s, 'runtime': 'c', 'sdk_version': "
                     "'" HF_VERSION_TEXT "', 'build_id': %s, 'supported_workflow_types': %p, "
-                    "'supported_activity_types': %p, 'definitions': %p, 'active_slots': %lld, "
+                    "'supported_activity_types': %p, 'definitions': %p, 'supported_steps': %p, "
+                    "'active_slots': %lld, "
                     "'heartbeat_interval_seconds': %d, 'crashed': %p}",
                     remote->worker, hf_remote_queue(remote), app->build_id ? app->build_id : "",
                     (const void *)made[0], (const void *)made[1], (const void *)made[2],
+                    (const void *)made[3],
                     (long long)hands_full(remote, registration_number(remote) + 1),
                     (int)HEARTBEAT_S, (const void *)hf_remote_crumb_left(remote->crumb, mem));
 }
@@ -332,7 +349,11 @@ const char *hf_remote_name(hf_remote *remote, hf_mem *mem)
 
 remote_kind hf_remote_kind_of(hf_value task)
 {
-    return strcmp(hf_str(task, "kind", ""), "activity") == 0 ? REMOTE_ACTIVITIES : REMOTE_WORKFLOWS;
+    const char *kind = hf_str(task, "kind", "");
+
+    return strcmp(kind, "activity") == 0 ? REMOTE_ACTIVITIES
+           : strcmp(kind, "step") == 0   ? REMOTE_STEPS
+                                         : REMOTE_WORKFLOWS;
 }
 
 /* A poll that was not answered is asked again under the same name. */
@@ -349,6 +370,8 @@ static hf_value poll_body(remote_hand *hand, int64_t most)
                     "'timeout_seconds': %d, 'max_tasks': %lld}",
                     remote->worker, hand->ask, hf_remote_queue(remote), REMOTE_POLL_S,
                     (long long)most);
+    if (body && hand->kind == REMOTE_STEPS)
+        return hf_value_merge(hand->mem, body, hf_json_(hand->mem, "{'task_kinds': ['step']}"));
     return body && hand->kind == REMOTE_WORKFLOWS
                ? hf_value_merge(hand->mem, body,
                                 hf_json_(hand->mem,
@@ -363,9 +386,9 @@ hf_value hf_remote_poll(remote_hand *hand, int64_t most)
 {
     hf_remote *remote = hand->remote;
     const hf_client_request request = {.method = "POST",
-                                       .path = hand->kind == REMOTE_WORKFLOWS
-                                                   ? "/api/worker/workflow-tasks/poll"
-                                                   : "/api/worker/activity-tasks/poll",
+                                       .path = hand->kind == REMOTE_ACTIVITIES
+                                                   ? "/api/worker/activity-tasks/poll"
+                                                   : "/api/worker/workflow-tasks/poll",
                                        .body = poll_body(hand, most),
                                        .timeout_ms = (REMOTE_POLL_S + 10) * 1000};
     hf_client_reply reply = {0};
@@ -480,8 +503,19 @@ static void deregister(hf_remote *remote)
 
 /* ---- threads */
 
-static hf_status hand_open(hf_remote *remote, remote_hand *hand, bool attempts, hf_err *err)
+static const struct {
+    const char *name; /* of the thread */
+    void (*run)(void *hand);
+    void (*done)(void *hand, hf_job *job); /* NULL: it runs no jobs */
+} works[REMOTE_KINDS] = {
+    [REMOTE_WORKFLOWS] = {"hf-poller", hf_remote_runner, NULL},
+    [REMOTE_ACTIVITIES] = {"hf-attempt", hf_remote_attempts, hf_remote_attempt_done},
+    [REMOTE_STEPS] = {"hf-step", hf_remote_steps, hf_remote_step_done},
+};
+
+static hf_status hand_open(hf_remote *remote, remote_hand *hand, remote_kind kind, hf_err *err)
 {
+    bool jobs = works[kind].done != NULL;
     hf_status st = hf_mutex_init(&hand->lock, err);
 
     if (st)
@@ -492,7 +526,7 @@ static hf_status hand_open(hf_remote *remote, remote_hand *hand, bool attempts, 
         return st;
     }
     hand->remote = remote;
-    hand->kind = attempts ? REMOTE_ACTIVITIES : REMOTE_WORKFLOWS;
+    hand->kind = kind;
     hand->mem = hf_mem_new();
     hand->link_mem = hf_mem_new();
     if (!hand->mem || !hand->link_mem)
@@ -501,13 +535,12 @@ static hf_status hand_open(hf_remote *remote, remote_hand *hand, bool attempts, 
         st = hf_client_open(&remote->address, &hand->poll, err);
     if (!st && !remote->local)
         st = hf_client_open(&remote->address, &hand->report, err);
-    if (!st && !remote->local && attempts)
+    if (!st && !remote->local && jobs)
         st = hf_client_open(&remote->address, &hand->beat, err);
-    if (!st && attempts)
-        st = hf_remote_pool_open(hand, err);
+    if (!st && jobs)
+        st = hf_remote_pool_open(hand, works[kind].done, err);
     if (!st)
-        st = hf_thread_start(&hand->thread, attempts ? "hf-attempt" : "hf-poller",
-                             attempts ? hf_remote_attempts : hf_remote_runner, hand, err);
+        st = hf_thread_start(&hand->thread, works[kind].name, works[kind].run, hand, err);
     hand->started = !st;
     return st;
 }
@@ -547,6 +580,8 @@ hf_status hf_remote_begin(hf_remote *remote, hf_err *err)
     size_t most = remote->local ? REMOTE_LOCAL : REMOTE_RUNNERS;
     size_t runners = app && app->workflows && app->workflows->type ? most : 0;
     size_t attempts = app && app->activities && app->activities->name ? REMOTE_ATTEMPTS : 0;
+    size_t steppers = app && app->machines && app->machines->type ? REMOTE_STEPPERS : 0;
+    size_t all = runners + attempts + steppers;
     hf_status st = HF_OK;
     bool first;
 
@@ -554,19 +589,23 @@ hf_status hf_remote_begin(hf_remote *remote, hf_err *err)
     first = !remote->begun;
     remote->begun = true;
     hf_mutex_unlock(&remote->lock);
-    if (!first || runners + attempts == 0)
+    if (!first || all == 0)
         return HF_OK;
     if (!remote->local)
         st = crumb_open(remote, err);
     if (st)
         return st;
-    remote->hands = hf_alloc_array(runners + attempts, sizeof(*remote->hands));
+    remote->hands = hf_alloc_array(all, sizeof(*remote->hands));
     if (!remote->hands)
         return hf_err_nomem(err, "workers");
     if (runners)
         st = hf_remote_rooms_open(remote, err);
-    for (size_t i = 0; !st && i < runners + attempts; i++) {
-        st = hand_open(remote, &remote->hands[i], i >= runners, err);
+    for (size_t i = 0; !st && i < all; i++) {
+        st = hand_open(remote, &remote->hands[i],
+                       i < runners              ? REMOTE_WORKFLOWS
+                       : i < runners + attempts ? REMOTE_ACTIVITIES
+                                                : REMOTE_STEPS,
+                       err);
         remote->hand_count++;
     }
     remote->keeper_mem = hf_mem_new();
@@ -644,6 +683,7 @@ void hf_remote_close(hf_remote *remote)
     hf_remote_crumb_close(remote->crumb);
     hf_alloc_free(remote->hands);
     hf_alloc_free(remote->workflow_types);
+    hf_mem_free(remote->step_mem);
     hf_alloc_free(remote->url);
     hf_alloc_free(remote->token);
     hf_alloc_free(remote->namespace);
@@ -739,14 +779,15 @@ hf_status hf_remote_new(hf_engine *engine, hf_remote **out_remote, hf_err *err)
 
 hf_status hf_remote_open(hf_engine *engine, const char *where, hf_remote **out_remote, hf_err *err)
 {
+    const hf_app *app = engine->app;
     hf_remote *remote = NULL;
     hf_status st;
 
-    if (engine->app && engine->app->machines && engine->app->machines->type)
+    if (app && app->limits && app->limits->name && app->machines && app->machines->type)
         return hf_err_set(err, HF_UNSUPPORTED,
-                          "step machines run in the engine's own process: %s cannot be worked on "
-                          "through a server",
-                          engine->app->machines->type);
+                          "limits of step machines are kept by programs that open the store: a "
+                          "server cannot keep %s",
+                          app->limits->name);
     st = hf_remote_new(engine, &remote, err);
     if (!st)
         st = remote_fill(remote, where, err);

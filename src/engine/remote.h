@@ -1,5 +1,6 @@
 /* remote.h: an engine whose store is behind a server. The handle is the same, and so is the
-   program: its commands become requests, and its workflows and activities are worked on as a worker
+   program: its commands become requests, and its workflows, activities and step machines are worked
+   on as a worker
    of that server: it registers, polls, runs what it gets in its own coroutines, which it keeps for
    the next task, sends back what they decided, and registers again when the server was away. What a
    server does not offer is refused with HF_UNSUPPORTED and the name of the function.
@@ -21,7 +22,7 @@ typedef struct hf_remote hf_remote;
 bool hf_remote_is(const char *where);
 
 /* Nothing is sent yet. The token comes from HF_TOKEN, the namespace from HF_NAMESPACE. HF_INVALID,
-   HF_UNSUPPORTED (the app brings step machines), HF_NOTFOUND (no libcurl), HF_NOMEM. */
+   HF_UNSUPPORTED (the app brings limits for its machines), HF_NOTFOUND (no libcurl), HF_NOMEM. */
 HF_NODISCARD hf_status hf_remote_open(hf_engine *engine, const char *where, hf_remote **out_remote,
                                       hf_err *err);
 

@@ -19,6 +19,8 @@ enum { BEAT_LEAST_US = 200000, SILENT_MOST_US = 60 * 1000000 };
 /* How long an attempt that shows no signs of life may be silent. */
 static int64_t silent_most_us(const remote_hand *hand)
 {
+    if (hand->kind == REMOTE_STEPS)
+        return hand->lease_us / 3;
     return hand->remote->local ? 2 * hf_shards_lease_us(hf_node_shards(hand->remote->engine->node))
                                : SILENT_MOST_US;
 }
@@ -47,10 +49,19 @@ static void beat_send(remote_hand *hand, hf_job *job)
     if (text.ptr && hf_json_read(mem, text, NULL, &progress, &err))
         progress = NULL;
     hand->beat_us = now_us();
-    request.path = hf_client_path(mem, "/api/worker/activity-tasks/%s/heartbeat", hand->task_id);
-    request.body = hf_json_(mem, "{'lease_owner': %s, 'activity_attempt_id': %s, 'details': %p}",
-                            hand->remote->worker, hand->attempt_id,
-                            progress ? (const void *)progress : (const void *)hf_value_null());
+    if (hand->kind == REMOTE_STEPS) {
+        request.path =
+            hf_client_path(mem, "/api/worker/workflow-tasks/%s/heartbeat", hand->task_id);
+        request.body = hf_json_(mem, "{'lease_owner': %s, 'workflow_task_attempt': %lld}",
+                                hand->remote->worker, (long long)hand->attempt);
+    } else {
+        request.path =
+            hf_client_path(mem, "/api/worker/activity-tasks/%s/heartbeat", hand->task_id);
+        request.body =
+            hf_json_(mem, "{'lease_owner': %s, 'activity_attempt_id': %s, 'details': %p}",
+                     hand->remote->worker, hand->attempt_id,
+                     progress ? (const void *)progress : (const void *)hf_value_null());
+    }
     if (request.path && request.body && !hf_remote_sign(hand, &request, mem, &reply, &err) &&
         (reply.status == 404 || reply.status == 409 ||
          (reply.status == 200 && !hf_bool(reply.body, "can_continue", true))))
@@ -198,18 +209,37 @@ static void end_report(remote_hand *hand, const hf_decision_failure *failure, hf
     }
 }
 
-/* The attempt has ended; its thread. */
-static void job_done(void *ctx, hf_job *job)
+void hf_remote_job_over(remote_hand *hand)
 {
-    remote_hand *hand = ctx;
-
     hf_remote_crumb_clear(hand->remote->crumb, (size_t)(hand - hand->remote->hands));
     hf_mutex_lock(&hand->lock);
     hand->job = NULL;
     hf_mutex_unlock(&hand->lock);
+}
+
+/* The attempt has ended; its thread. */
+void hf_remote_attempt_done(void *ctx, hf_job *job)
+{
+    remote_hand *hand = ctx;
+
+    hf_remote_job_over(hand);
     if (job->failed || job->result.ptr)
         end_report(hand, job->failed ? &job->failure : NULL, job->result);
     hf_job_free(job); /* else it was told to stop before it began: its lease runs out */
+}
+
+void hf_remote_job_run(remote_hand *hand, hf_job *job, const char *kind, int64_t attempt)
+{
+    hf_mutex_lock(&hand->lock);
+    hand->job = job;
+    hand->beat_us = now_us() - BEAT_LEAST_US;
+    hf_mutex_unlock(&hand->lock);
+    if (!hf_pool_reserve(hand->pool))
+        return;
+    hf_remote_crumb_put(hand->remote->crumb, (size_t)(hand - hand->remote->hands), kind,
+                        hand->task_id, attempt);
+    hf_pool_submit(hand->pool, job);
+    (void)hf_pool_step(hand->pool);
 }
 
 /* hf_test_fail, for tests that go through a server. */
@@ -248,18 +278,10 @@ static void attempt_run(remote_hand *hand, hf_value task)
         hf_job_free(job);
         return;
     }
-    hf_mutex_lock(&hand->lock);
-    hand->job = job;
-    hand->beat_us = now_us() - BEAT_LEAST_US;
-    hf_mutex_unlock(&hand->lock);
     if (fault_take(hand, job))
-        job_done(hand, job);
-    else if (hf_pool_reserve(hand->pool)) {
-        hf_remote_crumb_put(hand->remote->crumb, (size_t)(hand - hand->remote->hands), "activity",
-                            hand->task_id, job->count.attempt);
-        hf_pool_submit(hand->pool, job);
-        (void)hf_pool_step(hand->pool);
-    }
+        hf_remote_attempt_done(hand, job);
+    else
+        hf_remote_job_run(hand, job, "activity", job->count.attempt);
 }
 
 void hf_remote_attempts(void *ctx)
@@ -276,9 +298,9 @@ void hf_remote_attempts(void *ctx)
     }
 }
 
-hf_status hf_remote_pool_open(remote_hand *hand, hf_err *err)
+hf_status hf_remote_pool_open(remote_hand *hand, void (*done)(void *ctx, hf_job *job), hf_err *err)
 {
-    const hf_pool_host host = {.done = job_done,
+    const hf_pool_host host = {.done = done,
                                .beat = beat_note,
                                .ctx = hand,
                                .clock = hf_clock_system(),

@@ -20,6 +20,7 @@ enum {
     REMOTE_RUNNERS = 16,        /* threads that poll for workflow tasks and report on them */
     REMOTE_ROOMS = 4,           /* threads that run workflow code */
     REMOTE_ATTEMPTS = 8,        /* activities at once */
+    REMOTE_STEPPERS = 8,        /* steps of machines at once */
     REMOTE_LOCAL = 4,           /* runners for other nodes, which poll for nothing else */
     REMOTE_POLL_S = 20,         /* how long a poll waits for a task */
     REMOTE_PATIENCE_MS = 15000, /* how long a command is asked again */
@@ -41,6 +42,7 @@ typedef struct remote_client {
 typedef enum remote_kind {
     REMOTE_WORKFLOWS, /* their tasks, queries and validations */
     REMOTE_ACTIVITIES,
+    REMOTE_STEPS, /* of machines */
     REMOTE_KINDS
 } remote_kind;
 
@@ -62,15 +64,16 @@ typedef struct remote_hand {
     char ask[40];          /* name of the poll that was not answered yet; "": none */
     uint64_t asked_in; /* registration in which it asked for attempts, and has no answer yet; 0: it
                           did not; under the lock below */
-    /* attempts */
+    /* attempts and steps */
     hf_pool *pool; /* moved by this thread alone */
     hf_mutex lock;
     hf_job *job; /* that runs; under the lock */
     char task_id[64];
     char attempt_id[64];
     int64_t attempt;
-    int64_t beat_us; /* when the server last heard of it; under the lock */
-    hf_client *beat; /* under the lock */
+    int64_t lease_us; /* of a step */
+    int64_t beat_us;  /* when the server last heard of it; under the lock */
+    hf_client *beat;  /* under the lock */
 } remote_hand;
 
 struct hf_remote {
@@ -87,6 +90,9 @@ struct hf_remote {
     size_t workflow_type_count;
     hf_slice *activity_types; /* behind them */
     size_t activity_type_count;
+    hf_mem *step_mem;
+    hf_slice *step_types; /* in that */
+    size_t step_type_count;
     hf_rng rng;                 /* under the lock */
     _Atomic bool met;           /* the server has answered: when it does not, it may come back */
     _Atomic size_t cache_bytes; /* for coroutines of runs that wait */
@@ -179,9 +185,31 @@ void hf_remote_pause(hf_remote *remote, int64_t ms);
 
 void hf_remote_runner(void *hand); /* threads */
 void hf_remote_attempts(void *hand);
+void hf_remote_steps(void *hand);
 
-/* The pool that a thread for attempts moves. */
-HF_NODISCARD hf_status hf_remote_pool_open(remote_hand *hand, hf_err *err);
+/* The pool that a thread for attempts or steps moves; `done` is told of what has ended. */
+HF_NODISCARD hf_status hf_remote_pool_open(remote_hand *hand, void (*done)(void *ctx, hf_job *job),
+                                           hf_err *err);
+void hf_remote_attempt_done(void *hand, hf_job *job); /* of those */
+void hf_remote_step_done(void *hand, hf_job *job);
+
+/* Runs the job to its end; `kind` is what is told of a process that dies of it. */
+void hf_remote_job_run(remote_hand *hand, hf_job *job, const char *kind, int64_t attempt);
+
+/* What the job that has ended left. */
+void hf_remote_job_over(remote_hand *hand);
+
+/* The steps that the program's machines have, as the types of their tasks (worker.h), in the
+   arena. */
+HF_NODISCARD hf_status hf_remote_step_types(const hf_app *app, hf_mem *mem, hf_slice **out_types,
+                                            size_t *out_count, hf_err *err);
+
+/* Says that the task of a run could not be done. `blocked` may be NULL. */
+void hf_remote_task_fail(remote_hand *hand, hf_value task, const char *type, const char *message,
+                         hf_value blocked);
+
+/* Adds what this program's definition says of a child that is started. */
+void hf_remote_child_fill(const hf_remote *remote, hf_slice *type, hf_decision_child *child);
 
 /* The keeper's: signs of life of attempts that have not shown one for long. */
 void hf_remote_beats(remote_hand *hand, int64_t now_us);

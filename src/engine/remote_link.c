@@ -64,8 +64,9 @@ struct remote_link {
     link_kind kinds[REMOTE_KINDS];
 };
 
-static const char *const slots[REMOTE_KINDS] = {
-    [REMOTE_WORKFLOWS] = "workflow_slots", [REMOTE_ACTIVITIES] = "activity_slots"};
+static const char *const slots[REMOTE_KINDS] = {[REMOTE_WORKFLOWS] = "workflow_slots",
+                                                [REMOTE_ACTIVITIES] = "activity_slots",
+                                                [REMOTE_STEPS] = "step_slots"};
 
 hf_status hf_remote_link_open(hf_remote *remote, remote_link **out_link, hf_err *err)
 {
@@ -147,6 +148,7 @@ static hf_value exchange_body(const remote_hand *hand, const link_report *batch,
     const hf_remote *remote = hand->remote;
     hf_mem *mem = hand->link_mem;
     hf_value_list *reports = hf_value_array(mem);
+    hf_value_list *free_slots = hf_value_object(mem);
     hf_value body;
 
     for (const link_report *report = batch; report; report = report->next)
@@ -157,12 +159,9 @@ static hf_value exchange_body(const remote_hand *hand, const link_report *batch,
                     "'task_kinds': ['workflow', 'query', 'update_validation']}",
                     remote->worker, hf_remote_name(hand->remote, mem), hf_remote_queue(remote),
                     (const void *)hf_value_finish(reports), REMOTE_PAGE_EVENTS);
-    return body ? hf_value_merge(mem, body,
-                                 hf_json_(mem, "{%s: %lld, %s: %lld}", slots[REMOTE_WORKFLOWS],
-                                          (long long)wanted[REMOTE_WORKFLOWS],
-                                          slots[REMOTE_ACTIVITIES],
-                                          (long long)wanted[REMOTE_ACTIVITIES]))
-                : NULL;
+    for (size_t i = 0; i < REMOTE_KINDS; i++)
+        hf_value_set(free_slots, hf_slice_of(slots[i]), hf_value_int(mem, wanted[i]));
+    return body ? hf_value_merge(mem, body, hf_value_finish(free_slots)) : NULL;
 }
 
 /* Asks; the answer lives in hand->link_mem. */

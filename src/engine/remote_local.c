@@ -40,7 +40,7 @@ static hf_value history_add(const remote_hand *hand, hf_value task)
     bool whole = strcmp(hf_str(task, "kind", ""), "workflow") != 0;
     hf_value events = NULL;
 
-    if (strcmp(hf_str(task, "kind", ""), "activity") == 0)
+    if (hf_remote_kind_of(task) != REMOTE_WORKFLOWS)
         return task;
     if (hf_task_events(hand->remote->engine, hf_str(task, "workflow_id", ""),
                        hf_str(task, "run_id", NULL),
@@ -62,17 +62,26 @@ static void namespace_use(const remote_hand *hand)
 hf_value hf_remote_local_poll(remote_hand *hand)
 {
     hf_remote *remote = hand->remote;
-    const hf_poll_spec spec = {
-        .kinds = hand->pool
-                     ? 1U << HF_TASK_ACTIVITY
-                     : 1U << HF_TASK_WORKFLOW | 1U << HF_TASK_QUERY | 1U << HF_TASK_VALIDATION,
-        .types = hand->pool ? remote->activity_types : remote->workflow_types,
-        .type_count = hand->pool ? remote->activity_type_count : remote->workflow_type_count,
-        .worker = hf_slice_of(remote->worker),
-        .build = hf_slice_of(remote->app->build_id),
-        .lease_us = LEASES * hf_shards_lease_us(hf_node_shards(remote->engine->node)),
-        .got = local_got,
-        .arg = hand};
+    const struct {
+        unsigned kinds;
+        const hf_slice *types;
+        size_t count;
+    } works[] = {
+        [REMOTE_WORKFLOWS] = {1U << HF_TASK_WORKFLOW | 1U << HF_TASK_QUERY |
+                                  1U << HF_TASK_VALIDATION,
+                              remote->workflow_types, remote->workflow_type_count},
+        [REMOTE_ACTIVITIES] = {1U << HF_TASK_ACTIVITY, remote->activity_types,
+                               remote->activity_type_count},
+        [REMOTE_STEPS] = {1U << HF_TASK_STEP, remote->step_types, remote->step_type_count}};
+    const hf_poll_spec spec = {.kinds = works[hand->kind].kinds,
+                               .types = works[hand->kind].types,
+                               .type_count = works[hand->kind].count,
+                               .worker = hf_slice_of(remote->worker),
+                               .build = hf_slice_of(remote->app->build_id),
+                               .lease_us = LEASES *
+                                           hf_shards_lease_us(hf_node_shards(remote->engine->node)),
+                               .got = local_got,
+                               .arg = hand};
     hf_poll *poll = NULL;
     hf_err err;
 
@@ -139,7 +148,7 @@ static hf_status workflow_ask(hf_engine *engine, const hf_task_claim *claim, con
     if (strcmp(verb, "fail") == 0)
         return hf_task_fail(engine, claim, hf_get(body, "failure"));
     st = hf_task_extend(engine, claim, mem, &task);
-    if (st)
+    if (st || strcmp(verb, "heartbeat") == 0)
         return st;
     if (strcmp(verb, "messages") == 0) {
         hf_value messages = NULL;
@@ -236,6 +245,8 @@ hf_status hf_remote_local_tell(remote_hand *hand, hf_value said, hf_client_reply
     if (hf_get(said, "decisions"))
         st = hf_task_decide(engine, &claim, hf_get(said, "decisions"),
                             hf_bool(said, "measured", false), hand->mem);
+    else if (hf_get(said, "step"))
+        st = hf_task_step_ended(engine, &claim, hf_get(said, "step"), hand->mem);
     else if (failure)
         st = hf_task_failure(engine, &claim, !hf_bool(failure, "non_retryable", false),
                              hf_str(failure, "type", NULL), hf_str(failure, "message", NULL),
@@ -267,7 +278,10 @@ static hf_status types_take(hf_remote *remote, hf_err *err)
         remote->activity_types[i] = hf_slice_of(app->activities[i].name);
     remote->workflow_type_count = workflows;
     remote->activity_type_count = activities;
-    return HF_OK;
+    remote->step_mem = hf_mem_new_small();
+    return remote->step_mem ? hf_remote_step_types(app, remote->step_mem, &remote->step_types,
+                                                   &remote->step_type_count, err)
+                            : hf_err_nomem(err, "the types of a program");
 }
 
 hf_status hf_remote_open_local(hf_engine *engine, hf_remote **out_remote, hf_err *err)

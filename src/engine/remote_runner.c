@@ -55,17 +55,17 @@ static void activity_fill(const hf_remote *remote, hf_decision_row *row)
         row->activity.queue = hf_slice_of(remote->app->queue);
 }
 
-static void child_fill(const hf_remote *remote, hf_decision_row *row)
+void hf_remote_child_fill(const hf_remote *remote, hf_slice *type, hf_decision_child *child)
 {
-    const hf_registry_workflow *found = hf_registry_find_workflow(remote->registry, row->name);
+    const hf_registry_workflow *found = hf_registry_find_workflow(remote->registry, *type);
 
     if (!found)
         return;
-    row->name = hf_slice_of(found->definition->type); /* it may be an alias */
-    if (!row->child.execution_timeout_us)
-        row->child.execution_timeout_us = found->definition->execution_timeout * 1000;
-    if (!row->child.run_timeout_us)
-        row->child.run_timeout_us = found->definition->run_timeout * 1000;
+    *type = hf_slice_of(found->definition->type); /* it may be an alias */
+    if (!child->execution_timeout_us)
+        child->execution_timeout_us = found->definition->execution_timeout * 1000;
+    if (!child->run_timeout_us)
+        child->run_timeout_us = found->definition->run_timeout * 1000;
 }
 
 static hf_status decisions_make(const task *t, remote_live *live, hf_value *out_list, hf_err *err)
@@ -83,7 +83,7 @@ static hf_status decisions_make(const task *t, remote_live *live, hf_value *out_
         if (rows[i].kind == HF_DECISION_SCHEDULE_ACTIVITY)
             activity_fill(remote, &rows[i]);
         else if (rows[i].kind == HF_DECISION_START_CHILD_WORKFLOW)
-            child_fill(remote, &rows[i]);
+            hf_remote_child_fill(remote, &rows[i].name, &rows[i].child);
     }
     return hf_decisions_write(t->hand->mem, rows, count, out_list, err);
 }
@@ -152,21 +152,21 @@ static const char *fault_type(hf_status st)
                                    : "workflow_task_failed";
 }
 
-static void task_fail(task *t)
+void hf_remote_task_fail(remote_hand *hand, hf_value said, const char *type, const char *message,
+                         hf_value blocked)
 {
-    hf_mem *mem = t->hand->mem;
+    hf_mem *mem = hand->mem;
     hf_client_reply reply;
     hf_err err = {0};
 
     (void)!hf_remote_report(
-        t->hand,
-        hf_client_path(mem, "/api/worker/workflow-tasks/%s/fail", hf_str(t->said, "task_id", "")),
+        hand,
+        hf_client_path(mem, "/api/worker/workflow-tasks/%s/fail", hf_str(said, "task_id", "")),
         hf_json_(mem,
                  "{'lease_owner': %s, 'workflow_task_attempt': %lld, 'failure': {'type': %s, "
                  "'message': %s, 'replay_blocked': %p}}",
-                 t->hand->remote->worker, (long long)hf_int(t->said, "workflow_task_attempt", 0),
-                 fault_type(t->status), t->err.text,
-                 (const void *)(t->blocked ? t->blocked : hf_value_null())),
+                 hand->remote->worker, (long long)hf_int(said, "workflow_task_attempt", 0), type,
+                 message, (const void *)(blocked ? blocked : hf_value_null())),
         &reply, &err);
 }
 
@@ -288,7 +288,7 @@ static void task_run(remote_hand *hand, hf_value said)
     }
     hf_remote_settle(t.room, t.run_id, t.turn, standing);
     if (t.status)
-        task_fail(&t);
+        hf_remote_task_fail(hand, said, fault_type(t.status), t.err.text, t.blocked);
 }
 
 /* ---- questions: queries, and updates that a validator is to judge. Somebody waits for the answer;

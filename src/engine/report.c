@@ -16,6 +16,7 @@
 #include "engine/task_fault.h"
 #include "model/decision_codec.h"
 #include "model/envelope.h"
+#include "model/step_codec.h"
 
 enum { LEASES = 2 }; /* of nodes, that a report waits for an owner of its run */
 
@@ -62,6 +63,29 @@ static hf_status decisions_read(hf_mem *mem, hf_ticket *ticket, hf_err *err)
 
     ticket->answer.rows = rows;
     return st == HF_INVALID ? hf_err_because(err, st, "invalid_decisions") : st;
+}
+
+/* How a machine's step ended. */
+static hf_status step_read(hf_mem *mem, hf_ticket *ticket, int64_t payload_max, hf_err *err)
+{
+    hf_step_end *end = hf_mem_alloc(mem, sizeof(*end));
+    hf_decision_failure failure;
+    int64_t most = 0;
+    hf_status st =
+        end ? hf_step_end_read(mem, ticket->said, end, err) : hf_err_nomem(err, "a step");
+
+    if (st)
+        return st == HF_INVALID ? hf_err_because(err, st, "invalid_step") : st;
+    most = (int64_t)(end->state.bytes.len > end->result.bytes.len ? end->state.bytes.len
+                                                                  : end->result.bytes.len);
+    for (size_t i = 0; i < end->start_count; i++)
+        if ((int64_t)end->starts[i].input.bytes.len > most)
+            most = (int64_t)end->starts[i].input.bytes.len;
+    if (hf_bounds_payload(mem, payload_max, most, &failure))
+        return hf_err_set(err, HF_TOOBIG, "payload_too_large: %.*s", (int)failure.message.len,
+                          failure.message.ptr);
+    ticket->answer.ended = end;
+    return HF_OK;
 }
 
 static hf_status result_read(hf_mem *mem, hf_ticket *ticket, int64_t payload_max, hf_err *err)
@@ -111,8 +135,9 @@ hf_status hf_report_read(hf_mem *mem, hf_ticket *ticket, int64_t payload_max, hf
 {
     switch (ticket->what) {
     case HF_TICKET_ANSWER:
-        return ticket->answer.native ? decisions_read(mem, ticket, err)
-                                     : commands_read(mem, ticket, payload_max, out_errors, err);
+        return ticket->step            ? step_read(mem, ticket, payload_max, err)
+               : ticket->answer.native ? decisions_read(mem, ticket, err)
+                                       : commands_read(mem, ticket, payload_max, out_errors, err);
     case HF_TICKET_RESULT:
         return result_read(mem, ticket, payload_max, err);
     case HF_TICKET_FAILURE:
@@ -156,6 +181,8 @@ static void report_write(const hf_ticket *ticket, hf_buf *text)
     if (ticket->answer.native)
         hf_buf_add_format(text, ",\"native\":true,\"measured\":%s",
                           ticket->answer.measured ? "true" : "false");
+    if (ticket->step)
+        hf_buf_add_text(text, ",\"step\":true");
     if (ticket->mem)
         hf_buf_add_text(text, ",\"asks\":true");
     if (ticket->said) {
@@ -191,6 +218,7 @@ static bool report_take(hf_mem *mem, hf_value ask, hf_ticket *ticket)
                           .shard = hf_int(ask, "shard", HF_NONE),
                           .worker = text_take(ask, "worker"),
                           .what = (enum hf_ticket_what)at,
+                          .step = hf_bool(ask, "step", false),
                           .answer = {.native = hf_bool(ask, "native", false),
                                      .measured = hf_bool(ask, "measured", false)},
                           .failure = {.category = HF_FAILURE_CATEGORY_ACTIVITY,

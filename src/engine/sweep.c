@@ -143,8 +143,7 @@ hf_status hf_sweep_crashes(hf_core *core, int64_t run, bool *out_found, int64_t 
     return st;
 }
 
-/* The process before died in this run's code. */
-static hf_status run_blame(hf_core *core, int64_t run, hf_err *err)
+hf_status hf_sweep_blame(hf_core *core, int64_t run, int64_t epoch, hf_err *err)
 {
     hf_run_base base;
     const hf_decide_run info = {.base = &base};
@@ -171,7 +170,7 @@ static hf_status run_blame(hf_core *core, int64_t run, hf_err *err)
     decide.unit = hf_unit_new(NULL, NULL);
     if (!decide.unit)
         return hf_err_nomem(err, "a quarantine");
-    hf_unit_append(decide.unit, &base, HF_NONE, HF_REBASE_WHILE_OPEN);
+    hf_unit_append(decide.unit, &base, epoch, HF_REBASE_WHILE_OPEN);
     hf_decide_quarantine(&decide, crashes);
     return hf_core_commit(core, decide.unit, err);
 }
@@ -226,7 +225,7 @@ hf_status hf_core_recover(hf_core *core, hf_err *err)
     hf_status st = HF_OK;
 
     for (size_t i = 0; !st && (blamed = hf_breadcrumb_run_left(core->crumb, i)); i++)
-        st = run_blame(core, blamed, err);
+        st = hf_sweep_blame(core, blamed, HF_NONE, err);
     if (!st && strcmp(hf_store_engine(core->o.store), "sqlite") == 0) {
         hf_unit *unit = hf_turnstile_clear(core); /* nobody else is at work on this store */
 

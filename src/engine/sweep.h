@@ -12,6 +12,10 @@
    made again, until it could or another one was asked for that covers it. */
 void hf_sweep_take(hf_core *core, core_message *message);
 
+/* A process died in this run's code: counted, and at the limit the run is quarantined. Both are
+   committed when this returns. `epoch`: of its shard here; HF_NONE: nobody else can have it. */
+HF_NODISCARD hf_status hf_sweep_blame(hf_core *core, int64_t run, int64_t epoch, hf_err *err);
+
 /* What is known of a run's crashes; not found: the run is not there. */
 HF_NODISCARD hf_status hf_sweep_crashes(hf_core *core, int64_t run, bool *out_found,
                                         int64_t *out_crashes, int64_t *out_blocked, hf_err *err);

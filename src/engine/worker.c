@@ -399,6 +399,19 @@ hf_status hf_task_decide(hf_engine *engine, const hf_task_claim *claim, hf_value
     return st ? st : ticket_report(&c, &ticket, mem, NULL);
 }
 
+hf_status hf_task_step_ended(hf_engine *engine, const hf_task_claim *claim, hf_value end,
+                             hf_mem *mem)
+{
+    hf_ticket ticket = {.kind = HF_TASK_WORKFLOW, .what = HF_TICKET_ANSWER, .said = end};
+    hf_call c;
+    hf_status st = ticket_begin(&c, engine, claim, &ticket);
+
+    if (!st && !mem)
+        st = hf_err_set(&c.slot->err, HF_MISUSE, "memory is needed");
+    ticket.step = true;
+    return st ? st : ticket_report(&c, &ticket, mem, NULL);
+}
+
 hf_status hf_task_fail(hf_engine *engine, const hf_task_claim *claim, hf_value failure)
 {
     hf_ticket ticket = {.kind = HF_TASK_WORKFLOW, .what = HF_TICKET_RETURN, .said = failure};
@@ -420,7 +433,8 @@ hf_status hf_task_return(hf_engine *engine, const hf_task_claim *claim, const ch
 
 hf_status hf_task_release(hf_engine *engine, hf_task_kind kind, const hf_task_claim *claim)
 {
-    hf_ticket ticket = {.kind = kind, .what = HF_TICKET_BACK};
+    hf_ticket ticket = {.kind = kind == HF_TASK_STEP ? HF_TASK_WORKFLOW : kind,
+                        .what = HF_TICKET_BACK};
     hf_task_claim known = {0};
     hf_call c;
     hf_status st = ticket_begin(&c, engine, claim, &ticket);
@@ -431,7 +445,7 @@ hf_status hf_task_release(hf_engine *engine, hf_task_kind kind, const hf_task_cl
         return st;
     if (!engine->matching || !ticket.worker.ptr)
         return hf_err_set(&c.slot->err, HF_MISUSE, "a task is given back in its worker's name");
-    if (kind == HF_TASK_WORKFLOW || kind == HF_TASK_ACTIVITY)
+    if (ticket.kind == HF_TASK_WORKFLOW || kind == HF_TASK_ACTIVITY)
         return hf_handback_post(engine->core, &ticket, &c.slot->err);
     hf_inquiry_give_back(engine->inquiries, kind, &known);
     return HF_OK;
@@ -484,14 +498,15 @@ hf_status hf_task_failure(hf_engine *engine, const hf_task_claim *claim, bool re
 
 hf_status hf_task_crashed(hf_engine *engine, hf_task_kind kind, const hf_task_claim *claim)
 {
-    hf_ticket ticket = {.kind = HF_TASK_ACTIVITY, .what = HF_TICKET_CRASH};
+    hf_ticket ticket = {.kind = kind == HF_TASK_STEP ? HF_TASK_WORKFLOW : HF_TASK_ACTIVITY,
+                        .what = HF_TICKET_CRASH};
     hf_call c;
     hf_status st;
 
     if (kind == HF_TASK_WORKFLOW)
         return hf_task_return(engine, claim, "the worker's process died while it ran the code");
     st = ticket_begin(&c, engine, claim, &ticket);
-    if (!st && kind != HF_TASK_ACTIVITY)
+    if (!st && kind != HF_TASK_ACTIVITY && kind != HF_TASK_STEP)
         st = hf_err_set(&c.slot->err, HF_INVALID, "a question is asked again by whoever asked it");
     return st ? st : ticket_report(&c, &ticket, c.slot->scratch, NULL);
 }
@@ -518,13 +533,18 @@ static hf_status report_take(hf_call *c, hf_ticket *ticket, const char *worker, 
     hf_value failure = hf_get(said, "failure");
     hf_value decisions = hf_get(said, "decisions");
     hf_value result = hf_get(said, "result");
+    hf_value step = hf_get(said, "step");
     hf_status st = claim_read(&claim, ticket, &c->slot->err);
 
     if (st)
         return st;
     ticket->namespace_key = c->in.namespace_key;
-    ticket->kind = decisions ? HF_TASK_WORKFLOW : HF_TASK_ACTIVITY;
-    if (decisions) {
+    ticket->kind = decisions || step ? HF_TASK_WORKFLOW : HF_TASK_ACTIVITY;
+    if (step) {
+        ticket->what = HF_TICKET_ANSWER;
+        ticket->step = true;
+        ticket->said = step;
+    } else if (decisions) {
         ticket->what = HF_TICKET_ANSWER;
         ticket->answer =
             (hf_worker_answer){.native = true, .measured = hf_bool(said, "measured", false)};
@@ -540,7 +560,7 @@ static hf_status report_take(hf_call *c, hf_ticket *ticket, const char *worker, 
         ticket->said = result;
     } else {
         return hf_err_set(&c->slot->err, HF_INVALID,
-                          "invalid_report: it has decisions, a result or a failure");
+                          "invalid_report: it has decisions, a step, a result or a failure");
     }
     return hf_report_read(mem, ticket, payload_max(c->engine), NULL, &c->slot->err);
 }

@@ -228,6 +228,7 @@ void hf_api_exchange(hf_api *api)
         return;
     if (!atomic_load(&server->draining)) {
         count = tasks_take(api, worker, HF_TASK_WORKFLOW, "workflow_slots", tasks, count);
+        count = tasks_take(api, worker, HF_TASK_STEP, "step_slots", tasks, count);
         count = tasks_take(api, worker, HF_TASK_ACTIVITY, "activity_slots", tasks, count);
     }
     before = hf_json_(api->mem, "{'reports': %p, 'tasks': %p}", (const void *)answers,

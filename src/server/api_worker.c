@@ -281,13 +281,16 @@ static void crashes_take(hf_api *api)
                                      .task_id = hf_str(one, "task_id", ""),
                                      .worker = hf_str(one, "lease_owner", ""),
                                      .attempt = hf_int(one, "attempt", 0)};
-        bool workflow = strcmp(hf_str(one, "kind", ""), "workflow") == 0;
+        const char *kind = hf_str(one, "kind", "");
 
         if (!*claim.worker ||
             hf_claimants_use(server->claimants, hf_worker_key(api, claim.worker), &api->principal,
                              server->auth, hf_clock_wall_us(server->clock), NULL))
             continue;
-        (void)!hf_task_crashed(server->engine, workflow ? HF_TASK_WORKFLOW : HF_TASK_ACTIVITY,
+        (void)!hf_task_crashed(server->engine,
+                               strcmp(kind, "workflow") == 0 ? HF_TASK_WORKFLOW
+                               : strcmp(kind, "step") == 0   ? HF_TASK_STEP
+                                                             : HF_TASK_ACTIVITY,
                                &claim);
     }
 }

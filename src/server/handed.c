@@ -31,8 +31,8 @@ static hf_task_kind kind_of(hf_value task)
 {
     const char *kind = hf_str(task, "kind", "");
 
-    if (strcmp(kind, "workflow") == 0)
-        return HF_TASK_WORKFLOW;
+    if (strcmp(kind, "workflow") == 0 || strcmp(kind, "step") == 0)
+        return HF_TASK_WORKFLOW; /* a step is spoken of as a workflow task */
     if (strcmp(kind, "activity") == 0)
         return HF_TASK_ACTIVITY;
     return strcmp(kind, "query") == 0 ? HF_TASK_QUERY : HF_TASK_VALIDATION;
@@ -137,6 +137,7 @@ bool hf_handed_held(hf_api *api, hf_value task)
         return hf_task_beat(engine, &claim, NULL) == HF_OK;
     case HF_TASK_QUERY:
     case HF_TASK_VALIDATION:
+    case HF_TASK_STEP:
         break;
     }
     return true; /* a question: whoever asked refuses what comes too late */

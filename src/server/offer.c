@@ -20,14 +20,17 @@ enum {
     PAGE_EVENTS = 500,
     PAGE_EVENTS_MAX = 1000,
     QUEUES_MAX = 16,
-    WORK_KINDS = 1U << HF_TASK_WORKFLOW | 1U << HF_TASK_QUERY | 1U << HF_TASK_VALIDATION
+    RUN_KINDS = 1U << HF_TASK_WORKFLOW | 1U << HF_TASK_QUERY | 1U << HF_TASK_VALIDATION,
+    WORK_KINDS = RUN_KINDS | 1U << HF_TASK_STEP
 };
 
-/* The published names of kinds; an activity has a poll of its own. */
+/* The published names of kinds, and that of steps of machines, which only programs of ours ask for;
+   an activity has a poll of its own. */
 static const char *const kind_names[] = {[HF_TASK_WORKFLOW] = "workflow",
                                          [HF_TASK_ACTIVITY] = NULL,
                                          [HF_TASK_QUERY] = "query",
-                                         [HF_TASK_VALIDATION] = "update_validation"};
+                                         [HF_TASK_VALIDATION] = "update_validation",
+                                         [HF_TASK_STEP] = "step"};
 
 /* ---- what is asked for */
 
@@ -39,21 +42,25 @@ static hf_value types_said(hf_value said, const char *name, const char *publishe
     return types ? types : hf_get(said, published);
 }
 
-/* Types that the worker knows, ended by NULL; NULL: it did not say. */
-static const char *const *types_of(hf_api *api, hf_value said, bool workflows, bool activities)
+/* Types that the worker knows, ended by NULL; NULL: it did not say. Who does not say which steps it
+   has has none. */
+static const char *const *types_of(hf_api *api, hf_value said, unsigned kinds)
 {
-    hf_value runs = types_said(said, "supported_workflow_types", "workflow_types");
-    hf_value acts = types_said(said, "supported_activity_types", "activity_types");
+    const hf_value known[] = {types_said(said, "supported_workflow_types", "workflow_types"),
+                              types_said(said, "supported_activity_types", "activity_types"),
+                              hf_get(said, "supported_steps")};
+    const unsigned wanted[] = {kinds & RUN_KINDS, kinds & 1U << HF_TASK_ACTIVITY,
+                               kinds & 1U << HF_TASK_STEP};
     size_t count = 0;
     const char **list;
 
-    if ((workflows && !runs) || (activities && !acts))
+    if ((wanted[0] && !known[0]) || (wanted[1] && !known[1]))
         return NULL;
-    list = hf_mem_array(api->mem, hf_len(runs) + hf_len(acts) + 2, sizeof(*list));
-    for (size_t i = 0; list && workflows && i < hf_len(runs); i++)
-        list[count++] = hf_str(hf_at(runs, i), "", "");
-    for (size_t i = 0; list && activities && i < hf_len(acts); i++)
-        list[count++] = hf_str(hf_at(acts, i), "", "");
+    list = hf_mem_array(api->mem, hf_len(known[0]) + hf_len(known[1]) + hf_len(known[2]) + 2,
+                        sizeof(*list));
+    for (size_t k = 0; list && k < sizeof(known) / sizeof(known[0]); k++)
+        for (size_t i = 0; wanted[k] && i < hf_len(known[k]); i++)
+            list[count++] = hf_str(hf_at(known[k], i), "", "");
     if (list && count == 0)
         list[0] = ""; /* it registered without any: nothing fits */
     return list;
@@ -81,7 +88,7 @@ static unsigned kinds_of(hf_api *api, hf_task_kind kind)
     hf_value names = hf_get(api->body, "task_kinds");
     unsigned kinds = 0;
 
-    if (hf_len(names) == 0 || kind == HF_TASK_ACTIVITY)
+    if (hf_len(names) == 0 || kind == HF_TASK_ACTIVITY || kind == HF_TASK_STEP)
         return 1U << kind;
     for (size_t i = 0; i < hf_len(names); i++) {
         const char *name = hf_str(hf_at(names, i), "", "");
@@ -121,8 +128,7 @@ bool hf_offer_read(hf_api *api, const char *worker, hf_task_kind kind, bool both
         .size_ = sizeof(*out_opts), .kind = kind_first(kinds), .also = kinds, .worker = worker};
     out_opts->queues = queues_of(api, &out_opts->queue);
     out_opts->build = hf_str(api->body, "build_id", hf_str(said, "build_id", NULL));
-    out_opts->types =
-        types_of(api, said, (kinds & WORK_KINDS) != 0, (kinds & 1U << HF_TASK_ACTIVITY) != 0);
+    out_opts->types = types_of(api, said, kinds);
     return true;
 }
 
@@ -311,6 +317,7 @@ hf_value hf_offer_task(hf_api *api, hf_value task)
     const char *kind = hf_str(task, "kind", "");
     hf_value whole = strcmp(kind, "workflow") == 0   ? workflow_task(api, task)
                      : strcmp(kind, "activity") == 0 ? activity_task(api, task)
+                     : strcmp(kind, "step") == 0     ? task
                                                      : question_task(api, task);
 
     if (!whole)

@@ -90,7 +90,8 @@ static hf_value queue_show(const task_queue *queue, hf_mem *mem)
     static const char *const names[HF_TASK_KINDS] = {[HF_TASK_WORKFLOW] = "workflow",
                                                      [HF_TASK_ACTIVITY] = "activity",
                                                      [HF_TASK_QUERY] = "query",
-                                                     [HF_TASK_VALIDATION] = "update_validation"};
+                                                     [HF_TASK_VALIDATION] = "update_validation",
+                                                     [HF_TASK_STEP] = "step"};
     hf_value_list *tasks = hf_value_object(mem);
 
     for (size_t i = 0; i < HF_TASK_KINDS; i++) {
@@ -152,10 +153,11 @@ hf_value hf_matching_queues(hf_matching *matching, int64_t namespace_key, hf_mem
 static hf_value lease_show(const task_record *record, hf_mem *mem)
 {
     hf_value_list *lease = task_object(record, mem);
+    hf_slice kind = record->key.kind == HF_TASK_WORKFLOW ? HF_SLICE("workflow")
+                    : record->key.kind == HF_TASK_STEP   ? HF_SLICE("step")
+                                                         : HF_SLICE("activity");
 
-    hf_value_set(lease, HF_SLICE("kind"),
-                 hf_value_string(mem, record->key.kind == HF_TASK_WORKFLOW ? HF_SLICE("workflow")
-                                                                           : HF_SLICE("activity")));
+    hf_value_set(lease, HF_SLICE("kind"), hf_value_string(mem, kind));
     hf_value_set(lease, HF_SLICE("lease_owner"), text_value(mem, hf_slice_of(record->worker)));
     hf_value_set(lease, HF_SLICE("lease_expires_at"), hf_value_int(mem, record->until_us));
     hf_value_set(lease, HF_SLICE("attempt"), hf_value_int(mem, record->key.attempt));
@@ -164,7 +166,7 @@ static hf_value lease_show(const task_record *record, hf_mem *mem)
 
 hf_value hf_matching_held(hf_matching *matching, int64_t namespace_key, hf_slice queue, hf_mem *mem)
 {
-    static const hf_task_kind kinds[] = {HF_TASK_WORKFLOW, HF_TASK_ACTIVITY};
+    static const hf_task_kind kinds[] = {HF_TASK_WORKFLOW, HF_TASK_STEP, HF_TASK_ACTIVITY};
     hf_value_list *list = hf_value_array(mem);
 
     hf_mutex_lock(&matching->lock);

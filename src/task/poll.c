@@ -8,8 +8,8 @@
 #include "task/matching_impl.h"
 
 /* What somebody waits for comes before what only has to be done. */
-static const hf_task_kind urgency[HF_TASK_KINDS] = {HF_TASK_VALIDATION, HF_TASK_QUERY,
-                                                    HF_TASK_WORKFLOW, HF_TASK_ACTIVITY};
+static const hf_task_kind urgency[HF_TASK_KINDS] = {
+    HF_TASK_VALIDATION, HF_TASK_QUERY, HF_TASK_WORKFLOW, HF_TASK_STEP, HF_TASK_ACTIVITY};
 
 /* ---- making one */
 

@@ -9,7 +9,7 @@
 
 #include "holdfast/worker.h"
 
-enum { HF_TASK_KINDS = 4 }; /* of hf_task_kind */
+enum { HF_TASK_KINDS = 5 }; /* of hf_task_kind */
 
 /* Names one hand-out of one piece of work. What is offered again after a lease ended, or by another
    owner of the run, has another attempt or epoch: messages about the one before do not fit it. */

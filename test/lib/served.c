@@ -174,6 +174,7 @@ static task_look tasks_look(const hf_served *served)
     for (at = 0; hf_map_next(matching->queues, &at, &name, &value);)
         for (const task_queue *queue = value; queue; queue = queue->next)
             look.polls += (size_t)(queue->polls[HF_TASK_WORKFLOW] > 0) +
+                          (size_t)(queue->polls[HF_TASK_STEP] > 0) +
                           (size_t)(queue->polls[HF_TASK_ACTIVITY] > 0);
     look.orders = matching->orders;
     look.fronts = matching->fronts;
@@ -187,6 +188,7 @@ static size_t polls_wanted(const hf_served *served)
     const hf_app *app = served->worker->app;
 
     return (size_t)(app && app->workflows && app->workflows->type) +
+           (size_t)(app && app->machines && app->machines->type) +
            (size_t)(app && app->activities && app->activities->name);
 }
 
@@ -372,6 +374,20 @@ static void wait_work(remote_visit *visit, remote_room *room)
     hf_mem_free(mem);
 }
 
+/* A machine waits for what its history says, whoever reads it. */
+static void machine_wait(wait_look *look, const hf_registry_workflow *workflow)
+{
+    const hf_replay_info info = {.definition = workflow->definition, .machine = workflow->machine};
+    remote_live live = {.mem = hf_mem_new()};
+    hf_err err = {0};
+
+    hf_test_ok(hf_replay_new(&info, &live.replay, &err), &err, "fold a machine");
+    hf_test_ok(hf_remote_live_feed(&live, look->history, live.mem, &err), &err, "fold a machine");
+    (void)snprintf(look->waiting, sizeof(look->waiting), "%s", hf_replay_waiting(live.replay));
+    hf_replay_free(live.replay);
+    hf_mem_free(live.mem);
+}
+
 static bool is_paused(hf_engine *engine, const char *id)
 {
     return hf_test_count(engine, id, "RunPaused") > hf_test_count(engine, id, "RunResumed");
@@ -383,6 +399,7 @@ const char *hf_served_status(hf_served *served, const char *id)
     const char *text = hf_test_status(engine, id);
     wait_look look = {
         .visit = {.work = wait_work, .arg = &look}, .worker = served->worker, .waiting = ""};
+    const hf_registry_workflow *workflow;
     hf_mem *mem = hf_mem_of_engine(engine);
     char run_id[HF_ULID_TEXT_SIZE];
     hf_intake_target target;
@@ -397,7 +414,11 @@ const char *hf_served_status(hf_served *served, const char *id)
     look.type = hf_mem_text(mem, target.instance.type);
     look.task = hf_json_(mem, "{'run_id': %s, 'workflow_id': %s}", run_id, id);
     ck_assert(!hf_task_events(engine, id, run_id, 0, target.base.last_seq, mem, &look.history));
-    hf_remote_visit(hf_remote_room_of(served->worker->remote, run_id), &look.visit);
+    workflow = hf_registry_find_workflow(served->worker->registry, hf_slice_of(look.type));
+    if (workflow && workflow->machine)
+        machine_wait(&look, workflow);
+    else
+        hf_remote_visit(hf_remote_room_of(served->worker->remote, run_id), &look.visit);
     return look.waiting[0] ? hf_mem_format(mem, "%s %s", text, look.waiting) : text;
 }
 

@@ -170,7 +170,7 @@ static void start(hf_engine *d, const char *type, const char *id, const char *js
 /* ---- the cases */
 
 /* A chain of steps ends with its result; every step left one event, in one unit of its own. */
-HF_BOTH_ENGINES(a_chain_of_steps)
+HF_EVERY_WAY(a_chain_of_steps)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     int64_t chunks;
@@ -188,7 +188,7 @@ HF_BOTH_ENGINES(a_chain_of_steps)
 }
 
 /* Again runs the same step after its delay, with the attempt counted and the same key. */
-HF_BOTH_ENGINES(sm50_again_counts_and_waits)
+HF_EVERY_WAY(sm50_again_counts_and_waits)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     const char *key;
@@ -211,7 +211,7 @@ HF_BOTH_ENGINES(sm50_again_counts_and_waits)
 }
 
 /* NULL is null in every outcome, as it is in workflows: nothing fails and nothing is repeated. */
-HF_BOTH_ENGINES(n05_null_is_a_state_and_a_result)
+HF_EVERY_WAY(n05_null_is_a_state_and_a_result)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -229,7 +229,7 @@ HF_BOTH_ENGINES(n05_null_is_a_state_and_a_result)
 }
 
 /* Stop closes the run as failed, with type and message. */
-HF_BOTH_ENGINES(stop_fails_the_run)
+HF_EVERY_WAY(stop_fails_the_run)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     const hf_error *e = NULL;
@@ -257,7 +257,7 @@ static const char *const faults[][2] = {
 };
 
 /* Every outcome that cannot be goes to on_error, with its type and without signals. */
-HF_BOTH_ENGINES(sm12_bad_outcomes_go_to_on_error)
+HF_EVERY_WAY(sm12_bad_outcomes_go_to_on_error)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -277,7 +277,7 @@ HF_BOTH_ENGINES(sm12_bad_outcomes_go_to_on_error)
 }
 
 /* Without on_error the machine stops with the failure; one that answers badly stops it too. */
-HF_BOTH_ENGINES(sm51_without_a_handler_it_stops)
+HF_EVERY_WAY(sm51_without_a_handler_it_stops)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     const hf_error *e = NULL;
@@ -354,9 +354,9 @@ HF_BOTH_ENGINES(ten_steps_cost_ten_commits)
     hf_kit_close(d);
 }
 
-HF_PG_SUITE_MAIN("machine/step", HF_BOTH(a_chain_of_steps), HF_BOTH(sm50_again_counts_and_waits),
-                 HF_BOTH(n05_null_is_a_state_and_a_result), HF_BOTH(stop_fails_the_run),
-                 HF_BOTH(sm12_bad_outcomes_go_to_on_error),
-                 HF_BOTH(sm51_without_a_handler_it_stops), {sm47_a_crash_at_every_commit, 0},
+HF_PG_SUITE_MAIN("machine/step", HF_WAYS(a_chain_of_steps), HF_WAYS(sm50_again_counts_and_waits),
+                 HF_WAYS(n05_null_is_a_state_and_a_result), HF_WAYS(stop_fails_the_run),
+                 HF_WAYS(sm12_bad_outcomes_go_to_on_error),
+                 HF_WAYS(sm51_without_a_handler_it_stops), {sm47_a_crash_at_every_commit, 0},
                  HF_BOTH_SLOW(sm47_a_step_survives_a_crash, 120),
                  HF_BOTH(ten_steps_cost_ten_commits))
