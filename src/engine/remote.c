@@ -403,7 +403,7 @@ hf_value hf_remote_poll(remote_hand *hand, int64_t most)
         hand->ask[0] = '\0';
         return hf_get(reply.body, "tasks");
     }
-    if (st == HF_UNREACHABLE || st == HF_IO)
+    if (st == HF_UNREACHABLE || st == HF_IO || st == HF_NOTFOUND)
         worker_lost(remote);
     else if (st != HF_CANCELLED && st != HF_TIMEOUT && st != HF_BUSY)
         complain(remote, "remote.poll_failed", &err);

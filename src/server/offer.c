@@ -124,6 +124,10 @@ bool hf_offer_read(hf_api *api, const char *worker, hf_task_kind kind, bool both
     if (!kinds)
         return false;
     said = hf_fleet_get(api->server->fleet, hf_worker_key(api, worker), api->mem);
+    if (!said && kinds & 1U << HF_TASK_STEP) { /* after a restart: else it would wait for nothing */
+        hf_api_error(api, 404, "worker_not_found", "The worker is not registered here.");
+        return false;
+    }
     *out_opts = (hf_poll_opts){
         .size_ = sizeof(*out_opts), .kind = kind_first(kinds), .also = kinds, .worker = worker};
     out_opts->queues = queues_of(api, &out_opts->queue);

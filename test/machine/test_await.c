@@ -54,7 +54,7 @@ static void deliver(hf_engine *d, const char *id, const char *name, int n)
 /* ---- park and wake */
 
 /* A signal that came before the instance first ran wakes the park at once. */
-HF_BOTH_ENGINES(sm01_a_signal_before_the_first_run)
+HF_EVERY_WAY(sm01_a_signal_before_the_first_run)
 {
     hf_engine *d = open_kit(kind);
 
@@ -66,7 +66,7 @@ HF_BOTH_ENGINES(sm01_a_signal_before_the_first_run)
 }
 
 /* A signal that comes while the step runs that is about to park wakes that park. */
-HF_BOTH_ENGINES(sm02_a_signal_while_the_step_runs)
+HF_EVERY_WAY(sm02_a_signal_while_the_step_runs)
 {
     hf_engine *d = open_kit(kind);
 
@@ -76,7 +76,7 @@ HF_BOTH_ENGINES(sm02_a_signal_while_the_step_runs)
 }
 
 /* Delivery first, park first, both between two commits: the end is the same. */
-HF_BOTH_ENGINES(sm03_whoever_comes_second_sees_the_other)
+HF_EVERY_WAY(sm03_whoever_comes_second_sees_the_other)
 {
     static const char *const sends[] = {"\"send\":\"a\",", ""};
 
@@ -101,7 +101,7 @@ HF_BOTH_ENGINES(sm03_whoever_comes_second_sees_the_other)
 }
 
 /* A signal that is not awaited does not wake; it waits for the park that names it. */
-HF_BOTH_ENGINES(sm05_sm06_other_names_wait)
+HF_EVERY_WAY(sm05_sm06_other_names_wait)
 {
     hf_engine *d = open_kit(kind);
 
@@ -119,7 +119,7 @@ HF_BOTH_ENGINES(sm05_sm06_other_names_wait)
 }
 
 /* Any member of a set wakes; awaited has the members alone, the inbox everything, in order. */
-HF_BOTH_ENGINES(sm07_sm08_sets_and_order)
+HF_EVERY_WAY(sm07_sm08_sets_and_order)
 {
     hf_engine *d = open_kit(kind);
 
@@ -139,7 +139,7 @@ HF_BOTH_ENGINES(sm07_sm08_sets_and_order)
 
 /* Signals that come before the wake is picked up are presented in one execution of the next step,
    never of the parking one. */
-HF_BOTH_ENGINES(sm09_sm10_sm11_one_wake_for_several)
+HF_EVERY_WAY(sm09_sm10_sm11_one_wake_for_several)
 {
     hf_engine *d = open_kit(kind);
     int before;
@@ -157,7 +157,7 @@ HF_BOTH_ENGINES(sm09_sm10_sm11_one_wake_for_several)
 /* ---- using up */
 
 /* Next uses up what the step was handed; one of the same name that came later stays. */
-HF_BOTH_ENGINES(sm13_next_uses_up_what_it_was_handed)
+HF_EVERY_WAY(sm13_next_uses_up_what_it_was_handed)
 {
     hf_engine *d = open_kit(kind);
 
@@ -171,7 +171,7 @@ HF_BOTH_ENGINES(sm13_next_uses_up_what_it_was_handed)
 }
 
 /* Starting children uses up as next does. */
-HF_BOTH_ENGINES(sm14_children_use_up_as_next)
+HF_EVERY_WAY(sm14_children_use_up_as_next)
 {
     hf_engine *d = open_kit(kind);
 
@@ -183,7 +183,7 @@ HF_BOTH_ENGINES(sm14_children_use_up_as_next)
 }
 
 /* Park and again use nothing up; the redo sees the same signals and what came of those names. */
-HF_BOTH_ENGINES(sm15_sm16_park_and_again_use_nothing_up)
+HF_EVERY_WAY(sm15_sm16_park_and_again_use_nothing_up)
 {
     hf_engine *d = open_kit(kind);
 
@@ -201,7 +201,7 @@ HF_BOTH_ENGINES(sm15_sm16_park_and_again_use_nothing_up)
 
 /* The end clears the whole inbox: what the last step was handed is used up, the rest goes with it.
  */
-HF_BOTH_ENGINES(sm17_the_end_clears_the_inbox)
+HF_EVERY_WAY(sm17_the_end_clears_the_inbox)
 {
     hf_engine *d = open_kit(kind);
 
@@ -225,7 +225,7 @@ HF_BOTH_ENGINES(sm17_the_end_clears_the_inbox)
 }
 
 /* A step that no park led to is handed nothing, sees the inbox, and uses nothing up. */
-HF_BOTH_ENGINES(sm18_a_step_without_a_park_uses_nothing_up)
+HF_EVERY_WAY(sm18_a_step_without_a_park_uses_nothing_up)
 {
     hf_engine *d = open_kit(kind);
 
@@ -238,7 +238,7 @@ HF_BOTH_ENGINES(sm18_a_step_without_a_park_uses_nothing_up)
 }
 
 /* on_error sees nothing, and what it decides uses nothing up. */
-HF_BOTH_ENGINES(sm19_on_error_sees_and_uses_nothing)
+HF_EVERY_WAY(sm19_on_error_sees_and_uses_nothing)
 {
     hf_engine *d = open_kit(kind);
 
@@ -252,7 +252,7 @@ HF_BOTH_ENGINES(sm19_on_error_sees_and_uses_nothing)
 /* ---- re-await */
 
 /* A park on nothing but what the step was handed sleeps; a new one wakes it once. */
-HF_BOTH_ENGINES(sm21_sm22_re_awaiting_does_not_spin)
+HF_EVERY_WAY(sm21_sm22_re_awaiting_does_not_spin)
 {
     hf_engine *d = open_kit(kind);
     int runs;
@@ -274,7 +274,7 @@ HF_BOTH_ENGINES(sm21_sm22_re_awaiting_does_not_spin)
 
 /* What the parking step was handed is a set of ids: one that it was not handed wakes, whatever its
    place in the inbox. */
-HF_BOTH_ENGINES(sm23_presented_is_a_set)
+HF_EVERY_WAY(sm23_presented_is_a_set)
 {
     hf_engine *d = open_kit(kind);
 
@@ -288,7 +288,7 @@ HF_BOTH_ENGINES(sm23_presented_is_a_set)
 }
 
 /* A pack of three completes once, whatever the order. */
-HF_BOTH_ENGINES(sm24_a_pack_in_any_order)
+HF_EVERY_WAY(sm24_a_pack_in_any_order)
 {
     static const char *const orders[] = {"abc", "acb", "bac", "bca", "cab", "cba"};
     hf_engine *d = open_kit(kind);
@@ -314,7 +314,7 @@ HF_BOTH_ENGINES(sm24_a_pack_in_any_order)
 }
 
 /* A handler that parks again after it failed on a signal is not woken by that signal. */
-HF_BOTH_ENGINES(sm25_a_poisoned_signal_does_not_spin)
+HF_EVERY_WAY(sm25_a_poisoned_signal_does_not_spin)
 {
     hf_engine *d = open_kit(kind);
     int runs;
@@ -332,7 +332,7 @@ HF_BOTH_ENGINES(sm25_a_poisoned_signal_does_not_spin)
 /* ---- timeouts */
 
 /* A timeout wakes the next step with nothing; it is no failure and no attempt. */
-HF_BOTH_ENGINES(sm32_a_timeout_wakes)
+HF_EVERY_WAY(sm32_a_timeout_wakes)
 {
     hf_engine *d = open_kit(kind);
 
@@ -345,7 +345,7 @@ HF_BOTH_ENGINES(sm32_a_timeout_wakes)
 }
 
 /* A signal in time leaves no timeout behind. */
-HF_BOTH_ENGINES(sm33_a_signal_disarms_the_timeout)
+HF_EVERY_WAY(sm33_a_signal_disarms_the_timeout)
 {
     hf_engine *d = open_kit(kind);
 
@@ -380,7 +380,7 @@ HF_BOTH_ENGINES(sm34_a_signal_behind_the_timeout)
 }
 
 /* A timeout delivers a partial pack, which stays when the step parks again. */
-HF_BOTH_ENGINES(sm35_a_timeout_delivers_a_partial_pack)
+HF_EVERY_WAY(sm35_a_timeout_delivers_a_partial_pack)
 {
     hf_engine *d = open_kit(kind);
 
@@ -398,7 +398,7 @@ HF_BOTH_ENGINES(sm35_a_timeout_delivers_a_partial_pack)
 }
 
 /* A new park brings its own timeout, or none. */
-HF_BOTH_ENGINES(sm36_a_new_park_replaces_the_timeout)
+HF_EVERY_WAY(sm36_a_new_park_replaces_the_timeout)
 {
     hf_engine *d = open_kit(kind);
 
@@ -416,7 +416,7 @@ HF_BOTH_ENGINES(sm36_a_new_park_replaces_the_timeout)
 }
 
 /* A timeout that passed while nobody was there fires when somebody is. */
-HF_BOTH_ENGINES(sm37_a_timeout_that_passed_meanwhile)
+HF_EVERY_WAY(sm37_a_timeout_that_passed_meanwhile)
 {
     hf_engine *d = open_kit(kind);
 
@@ -467,15 +467,15 @@ START_TEST(a_crash_at_every_commit_of_a_park)
 END_TEST
 
 HF_PG_SUITE_MAIN(
-    "machine/await", HF_BOTH(sm01_a_signal_before_the_first_run),
-    HF_BOTH(sm02_a_signal_while_the_step_runs), HF_BOTH(sm03_whoever_comes_second_sees_the_other),
-    HF_BOTH(sm05_sm06_other_names_wait), HF_BOTH(sm07_sm08_sets_and_order),
-    HF_BOTH(sm09_sm10_sm11_one_wake_for_several), HF_BOTH(sm13_next_uses_up_what_it_was_handed),
-    HF_BOTH(sm14_children_use_up_as_next), HF_BOTH(sm15_sm16_park_and_again_use_nothing_up),
-    HF_BOTH(sm17_the_end_clears_the_inbox), HF_BOTH(sm18_a_step_without_a_park_uses_nothing_up),
-    HF_BOTH(sm19_on_error_sees_and_uses_nothing), HF_BOTH(sm21_sm22_re_awaiting_does_not_spin),
-    HF_BOTH(sm23_presented_is_a_set), HF_BOTH(sm24_a_pack_in_any_order),
-    HF_BOTH(sm25_a_poisoned_signal_does_not_spin), HF_BOTH(sm32_a_timeout_wakes),
-    HF_BOTH(sm33_a_signal_disarms_the_timeout), HF_BOTH(sm34_a_signal_behind_the_timeout),
-    HF_BOTH(sm35_a_timeout_delivers_a_partial_pack), HF_BOTH(sm36_a_new_park_replaces_the_timeout),
-    HF_BOTH(sm37_a_timeout_that_passed_meanwhile), {a_crash_at_every_commit_of_a_park, 0})
+    "machine/await", HF_WAYS(sm01_a_signal_before_the_first_run),
+    HF_WAYS(sm02_a_signal_while_the_step_runs), HF_WAYS(sm03_whoever_comes_second_sees_the_other),
+    HF_WAYS(sm05_sm06_other_names_wait), HF_WAYS(sm07_sm08_sets_and_order),
+    HF_WAYS(sm09_sm10_sm11_one_wake_for_several), HF_WAYS(sm13_next_uses_up_what_it_was_handed),
+    HF_WAYS(sm14_children_use_up_as_next), HF_WAYS(sm15_sm16_park_and_again_use_nothing_up),
+    HF_WAYS(sm17_the_end_clears_the_inbox), HF_WAYS(sm18_a_step_without_a_park_uses_nothing_up),
+    HF_WAYS(sm19_on_error_sees_and_uses_nothing), HF_WAYS(sm21_sm22_re_awaiting_does_not_spin),
+    HF_WAYS(sm23_presented_is_a_set), HF_WAYS(sm24_a_pack_in_any_order),
+    HF_WAYS(sm25_a_poisoned_signal_does_not_spin), HF_WAYS(sm32_a_timeout_wakes),
+    HF_WAYS(sm33_a_signal_disarms_the_timeout), HF_BOTH(sm34_a_signal_behind_the_timeout),
+    HF_WAYS(sm35_a_timeout_delivers_a_partial_pack), HF_WAYS(sm36_a_new_park_replaces_the_timeout),
+    HF_WAYS(sm37_a_timeout_that_passed_meanwhile), {a_crash_at_every_commit_of_a_park, 0})

@@ -264,7 +264,7 @@ static const struct {
 enum { MISTAKES = sizeof(mistakes) / sizeof(mistakes[0]) };
 
 /* Every mistake ends its machine with its own type, and says what it was. */
-HF_BOTH_ENGINES(bad_outcomes_end_their_machine)
+HF_EVERY_WAY(bad_outcomes_end_their_machine)
 {
     static hf_step_def steps[MISTAKES][2];
     static hf_machine_def machines[MISTAKES + 2];
@@ -305,7 +305,7 @@ static void refused(hf_engine *d, hf_status st, hf_status want, const char *text
 
 /* A start with a key that another instance has, before now, with a priority, scope or input that
    there is not, or with limits that nobody declared, is refused where it is made. */
-HF_BOTH_ENGINES(bad_starts)
+HF_EVERY_WAY(bad_starts)
 {
     hf_engine *d = hf_kit_open(kind, &wait_app);
     hf_value in = hf_json(d, "{}");
@@ -333,7 +333,7 @@ HF_BOTH_ENGINES(bad_starts)
 
 /* A signal under a name that the machine does not declare is refused, and nothing enters its inbox:
    the machine would never look for it. */
-HF_BOTH_ENGINES(bad_signals)
+HF_EVERY_WAY(bad_signals)
 {
     hf_engine *d = hf_kit_open(kind, &wait_app);
 
@@ -364,6 +364,6 @@ START_TEST(bad_machine_without_its_initial_step)
 }
 END_TEST
 
-HF_PG_SUITE_MAIN("machine/bad_input", HF_BOTH_SLOW(bad_outcomes_end_their_machine, 300),
-                 HF_BOTH(bad_starts), HF_BOTH(bad_signals),
+HF_PG_SUITE_MAIN("machine/bad_input", HF_WAYS_SLOW(bad_outcomes_end_their_machine, 300),
+                 HF_WAYS(bad_starts), HF_WAYS(bad_signals),
                  {bad_machine_without_its_initial_step, 0})

@@ -76,7 +76,7 @@ static hf_engine *open_kit(hf_engine_kind kind)
 }
 
 /* Children are there once the parent is parked, in one commit; none at all lets it go on. */
-HF_BOTH_ENGINES(sm56_spawn_and_park_are_one)
+HF_EVERY_WAY(sm56_spawn_and_park_are_one)
 {
     hf_engine *d = open_kit(kind);
 
@@ -111,7 +111,7 @@ static void results_are(hf_engine *d, const char *id, const int64_t *wanted, siz
 
 /* Leaves that were made in a loop keep their inputs, and a map starts a child for each item, in
    order, under ids that were asked for. */
-HF_BOTH_ENGINES(n06_children_made_in_a_loop_and_by_a_map)
+HF_EVERY_WAY(n06_children_made_in_a_loop_and_by_a_map)
 {
     static const int64_t twos[] = {2, 4, 6, 8, 10, 12, 14, 16};
     hf_engine *d = open_kit(kind);
@@ -129,7 +129,7 @@ HF_BOTH_ENGINES(n06_children_made_in_a_loop_and_by_a_map)
 }
 
 /* A child that failed counts like one that is done, once, also when it ran again before. */
-HF_BOTH_ENGINES(sm57_a_failed_child_releases_its_parent)
+HF_EVERY_WAY(sm57_a_failed_child_releases_its_parent)
 {
     hf_engine *d = open_kit(kind);
 
@@ -144,7 +144,7 @@ HF_BOTH_ENGINES(sm57_a_failed_child_releases_its_parent)
 }
 
 /* Many children that end at once wake the parent once. */
-HF_BOTH_ENGINES(sm58_many_ends_one_wake)
+HF_EVERY_WAY(sm58_many_ends_one_wake)
 {
     hf_engine *d = open_kit(kind);
     int runs;
@@ -203,7 +203,7 @@ HF_BOTH_ENGINES(sm59_a_spawn_survives_a_crash)
 }
 
 /* A workflow is the child of a machine, and a machine the child of a workflow. */
-HF_BOTH_ENGINES(both_kinds_in_one_program)
+HF_EVERY_WAY(both_kinds_in_one_program)
 {
     hf_engine *d = open_kit(kind);
 
@@ -217,7 +217,7 @@ HF_BOTH_ENGINES(both_kinds_in_one_program)
 }
 
 /* A step or definition that this program does not know waits for one that does. */
-HF_BOTH_ENGINES(sm55_unknown_steps_wait)
+HF_EVERY_WAY(sm55_unknown_steps_wait)
 {
     static const hf_app empty = {.name = "empty"};
     hf_engine *d = open_kit(kind);
@@ -239,7 +239,7 @@ static hf_value misspelt(hf_ctx *w, hf_value in)
 
 /* A child of a type that nobody has ever had fails at once, where no other process can bring it:
    neither a machine nor a workflow waits for ever because of a typing mistake. */
-HF_BOTH_ENGINES(a_misspelt_child_fails)
+HF_EVERY_WAY(a_misspelt_child_fails)
 {
     static const hf_workflow_def defs[] = {{.type = "misspelt", .run = misspelt}, {0}};
     static const hf_app own = {
@@ -283,7 +283,7 @@ HF_BOTH_ENGINES(a_child_of_another_process_waits)
 }
 
 /* A caller is told how an instance stands. */
-HF_BOTH_ENGINES(sm65_callers_wait)
+HF_EVERY_WAY(sm65_callers_wait)
 {
     hf_engine *d = open_kit(kind);
     hf_settled now;
@@ -364,7 +364,7 @@ HF_BOTH_ENGINES(sm65_a_restart_while_a_caller_waits)
 
 /* What a machine waits for is said like what a workflow waits for: the names, the step, how long.
  */
-HF_BOTH_ENGINES(why_a_machine_does_not_move)
+HF_EVERY_WAY(why_a_machine_does_not_move)
 {
     hf_engine *d = open_kit(kind);
     hf_value why = NULL;
@@ -396,7 +396,7 @@ static hf_value page(hf_engine *d, const char *id)
 
 /* The page of a machine: its park is an open wait with the names, and the signals that a step used
    up are applied, at that step. */
-HF_BOTH_ENGINES(a_machine_is_shown)
+HF_EVERY_WAY(a_machine_is_shown)
 {
     hf_engine *d = open_kit(kind);
     hf_value out;
@@ -428,7 +428,7 @@ HF_BOTH_ENGINES(a_machine_is_shown)
 }
 
 /* The timeout of a park that was lost is missed, and a repair brings it back. */
-HF_BOTH_ENGINES(a_lost_timeout_comes_back)
+HF_EVERY_WAY(a_lost_timeout_comes_back)
 {
     hf_engine *d = open_kit(kind);
     hf_value why = NULL;
@@ -446,7 +446,7 @@ HF_BOTH_ENGINES(a_lost_timeout_comes_back)
 }
 
 /* Several starts in one call, each with an answer in its place. */
-HF_BOTH_ENGINES(sm45_starts_with_answers_by_position)
+HF_EVERY_WAY(sm45_starts_with_answers_by_position)
 {
     hf_engine *d = open_kit(kind);
     hf_value in = hf_script_plan(d, "[" PARK("\"a\"") "," DONE "]");
@@ -472,7 +472,7 @@ HF_BOTH_ENGINES(sm45_starts_with_answers_by_position)
 }
 
 /* Hundreds of starts are a few transactions, not hundreds. */
-HF_BOTH_ENGINES(sm45_a_batch_is_few_transactions)
+HF_EVERY_WAY(sm45_a_batch_is_few_transactions)
 {
     enum { MANY = 600 };
     static char ids[MANY][16];
@@ -556,7 +556,7 @@ HF_BOTH_ENGINES(sm45_batches_in_opposite_order)
 }
 
 /* The bundle of a machine is replayed against the steps of today. */
-HF_BOTH_ENGINES(a_bundle_of_a_machine_replays)
+HF_EVERY_WAY(a_bundle_of_a_machine_replays)
 {
     static const hf_step_def fewer[] = {{"ask", ask}, {0}};
     const hf_machine_def changed[] = {{"asker", .initial = "ask", .steps = fewer}, {0}};
@@ -582,16 +582,16 @@ HF_BOTH_ENGINES(a_bundle_of_a_machine_replays)
     hf_kit_close(d);
 }
 
-HF_PG_SUITE_MAIN("machine/children", HF_BOTH(sm56_spawn_and_park_are_one),
-                 HF_BOTH(sm57_a_failed_child_releases_its_parent),
-                 HF_BOTH(n06_children_made_in_a_loop_and_by_a_map),
-                 HF_BOTH(sm58_many_ends_one_wake), {sm59_crashes_around_a_spawn, 0},
+HF_PG_SUITE_MAIN("machine/children", HF_WAYS(sm56_spawn_and_park_are_one),
+                 HF_WAYS(sm57_a_failed_child_releases_its_parent),
+                 HF_WAYS(n06_children_made_in_a_loop_and_by_a_map),
+                 HF_WAYS(sm58_many_ends_one_wake), {sm59_crashes_around_a_spawn, 0},
                  HF_BOTH_SLOW(sm59_a_spawn_survives_a_crash, 120),
-                 HF_BOTH(both_kinds_in_one_program), HF_BOTH(a_bundle_of_a_machine_replays),
-                 HF_BOTH(sm55_unknown_steps_wait), HF_BOTH(a_misspelt_child_fails),
-                 HF_BOTH(a_child_of_another_process_waits), HF_BOTH(sm65_callers_wait),
+                 HF_WAYS(both_kinds_in_one_program), HF_WAYS(a_bundle_of_a_machine_replays),
+                 HF_WAYS(sm55_unknown_steps_wait), HF_WAYS(a_misspelt_child_fails),
+                 HF_BOTH(a_child_of_another_process_waits), HF_WAYS(sm65_callers_wait),
                  HF_BOTH_SLOW(sm65_a_restart_while_a_caller_waits, 120),
-                 HF_BOTH(why_a_machine_does_not_move), HF_BOTH(a_machine_is_shown),
-                 HF_BOTH(a_lost_timeout_comes_back), HF_BOTH(sm45_starts_with_answers_by_position),
-                 HF_BOTH_SLOW(sm45_a_batch_is_few_transactions, 300),
+                 HF_WAYS(why_a_machine_does_not_move), HF_WAYS(a_machine_is_shown),
+                 HF_WAYS(a_lost_timeout_comes_back), HF_WAYS(sm45_starts_with_answers_by_position),
+                 HF_WAYS_SLOW(sm45_a_batch_is_few_transactions, 300),
                  HF_BOTH_SLOW(sm45_batches_in_opposite_order, 120))

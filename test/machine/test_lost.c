@@ -182,7 +182,7 @@ HF_BOTH_ENGINES(crash_loops_are_capped)
 }
 
 /* One poisoned outcome among many fails alone; a NUL in a state harms nobody. */
-HF_BOTH_ENGINES(sm52_a_poisoned_outcome_fails_alone)
+HF_EVERY_WAY(sm52_a_poisoned_outcome_fails_alone)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     char id[8];
@@ -201,7 +201,7 @@ HF_BOTH_ENGINES(sm52_a_poisoned_outcome_fails_alone)
 }
 
 /* A step that takes longer than every lease runs once. */
-HF_BOTH_ENGINES(sm53_a_long_step_runs_once)
+HF_EVERY_WAY(sm53_a_long_step_runs_once)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -242,5 +242,5 @@ HF_BOTH_ENGINES(sm54_closing_leaves_nothing_behind)
 HF_PG_SUITE_MAIN("machine/lost", HF_BOTH(sm20_sm49_a_late_outcome_is_dropped),
                  HF_BOTH_SLOW(sm48_a_killed_step_runs_again, 120),
                  HF_BOTH_SLOW(crash_loops_are_capped, 200),
-                 HF_BOTH(sm52_a_poisoned_outcome_fails_alone), HF_BOTH(sm53_a_long_step_runs_once),
+                 HF_WAYS(sm52_a_poisoned_outcome_fails_alone), HF_WAYS(sm53_a_long_step_runs_once),
                  HF_BOTH_SLOW(sm54_closing_leaves_nothing_behind, 120))

@@ -29,7 +29,7 @@ static int64_t signals(hf_engine *d)
 /* ---- dedup keys */
 
 /* The same key twice stores one signal, and both calls are told that it is there. */
-HF_BOTH_ENGINES(sm26_sm27_sm28_dedup_keys)
+HF_EVERY_WAY(sm26_sm27_sm28_dedup_keys)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -47,7 +47,7 @@ HF_BOTH_ENGINES(sm26_sm27_sm28_dedup_keys)
 }
 
 /* A key protects for the life of the instance: after its signal was used up, and after the end. */
-HF_BOTH_ENGINES(sm29_a_key_protects_after_it_was_used_up)
+HF_EVERY_WAY(sm29_a_key_protects_after_it_was_used_up)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -66,7 +66,7 @@ HF_BOTH_ENGINES(sm29_a_key_protects_after_it_was_used_up)
 }
 
 /* A repetition does not wake a parked machine that was handed the first one. */
-HF_BOTH_ENGINES(sm30_a_repetition_does_not_wake)
+HF_EVERY_WAY(sm30_a_repetition_does_not_wake)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     int runs;
@@ -120,7 +120,7 @@ HF_BOTH_ENGINES(sm31_concurrent_repetitions)
 
 /* An unknown id or key and a machine that has ended are no targets: nothing is stored for the
    first, a rejected command for the second. */
-HF_BOTH_ENGINES(sm40_no_target)
+HF_EVERY_WAY(sm40_no_target)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     hf_command_result result;
@@ -142,7 +142,7 @@ HF_BOTH_ENGINES(sm40_no_target)
 }
 
 /* A correlation key reaches whoever has it, is taken while it is open, and free afterwards. */
-HF_BOTH_ENGINES(sm41_sm42_a_key_and_its_occupant)
+HF_EVERY_WAY(sm41_sm42_a_key_and_its_occupant)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     const char *text = "[" PARK("\"a\"") "," DONE "]";
@@ -172,7 +172,7 @@ HF_BOTH_ENGINES(sm41_sm42_a_key_and_its_occupant)
 
 /* A start with a signal takes whoever has the key, as it takes whoever has the id; a key that
    somebody keeps who has ended is refused. */
-HF_BOTH_ENGINES(sm41_a_start_with_a_signal_by_key)
+HF_EVERY_WAY(sm41_a_start_with_a_signal_by_key)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     const hf_start_opts o = {.size_ = sizeof(o),
@@ -194,7 +194,7 @@ HF_BOTH_ENGINES(sm41_a_start_with_a_signal_by_key)
 }
 
 /* A scope keeps the key taken after such an end and after no other; the key leads to nobody. */
-HF_BOTH_ENGINES(sm43_a_scope_keeps_the_key)
+HF_EVERY_WAY(sm43_a_scope_keeps_the_key)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -216,7 +216,7 @@ HF_BOTH_ENGINES(sm43_a_scope_keeps_the_key)
 }
 
 /* Scope none allows duplicates and leads nowhere, and so does no key at all. */
-HF_BOTH_ENGINES(sm44_no_scope_no_uniqueness)
+HF_EVERY_WAY(sm44_no_scope_no_uniqueness)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     const char *text = "[" PARK("\"a\"") "," DONE "]";
@@ -233,7 +233,7 @@ HF_BOTH_ENGINES(sm44_no_scope_no_uniqueness)
 
 /* A signal that comes in while the last step runs was accepted, and is cleared with the inbox; one
    behind the end is refused. Neither is left for anybody. */
-HF_BOTH_ENGINES(sm46_a_signal_before_and_behind_the_end)
+HF_EVERY_WAY(sm46_a_signal_before_and_behind_the_end)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -273,7 +273,7 @@ HF_BOTH_ENGINES(sm46_a_signal_races_the_end)
 }
 
 /* A delayed start begins when its time has come, also after a crash. */
-HF_BOTH_ENGINES(a_delayed_start)
+HF_EVERY_WAY(a_delayed_start)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -290,12 +290,12 @@ HF_BOTH_ENGINES(a_delayed_start)
     hf_kit_close(d);
 }
 
-HF_PG_SUITE_MAIN("machine/target", HF_BOTH(sm26_sm27_sm28_dedup_keys),
-                 HF_BOTH(sm29_a_key_protects_after_it_was_used_up),
-                 HF_BOTH(sm30_a_repetition_does_not_wake),
-                 HF_BOTH_SLOW(sm31_concurrent_repetitions, 120), HF_BOTH(sm40_no_target),
-                 HF_BOTH(sm41_sm42_a_key_and_its_occupant),
-                 HF_BOTH(sm41_a_start_with_a_signal_by_key), HF_BOTH(sm43_a_scope_keeps_the_key),
-                 HF_BOTH(sm44_no_scope_no_uniqueness),
-                 HF_BOTH(sm46_a_signal_before_and_behind_the_end),
-                 HF_BOTH_SLOW(sm46_a_signal_races_the_end, 120), HF_BOTH(a_delayed_start))
+HF_PG_SUITE_MAIN("machine/target", HF_WAYS(sm26_sm27_sm28_dedup_keys),
+                 HF_WAYS(sm29_a_key_protects_after_it_was_used_up),
+                 HF_WAYS(sm30_a_repetition_does_not_wake),
+                 HF_BOTH_SLOW(sm31_concurrent_repetitions, 120), HF_WAYS(sm40_no_target),
+                 HF_WAYS(sm41_sm42_a_key_and_its_occupant),
+                 HF_WAYS(sm41_a_start_with_a_signal_by_key), HF_WAYS(sm43_a_scope_keeps_the_key),
+                 HF_WAYS(sm44_no_scope_no_uniqueness),
+                 HF_WAYS(sm46_a_signal_before_and_behind_the_end),
+                 HF_BOTH_SLOW(sm46_a_signal_races_the_end, 120), HF_WAYS(a_delayed_start))
