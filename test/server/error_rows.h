@@ -588,6 +588,8 @@ static const row worker_rows[] = {
      "worker_not_found", NULL},
     {HF_ROUTE_WORKER_HEARTBEAT, "/api/worker/heartbeat", "{}", 422, "validation_failed",
      "worker_id"},
+    {HF_ROUTE_POLL_WORKFLOW, "/api/worker/workflow-tasks/poll",
+     "{'worker_id':'stranger','task_kinds':['step']}", 404, "worker_not_found", NULL},
     {HF_ROUTE_WORKER_DEREGISTER, "/api/worker/registrations/none", NULL, 404, "worker_not_found",
      NULL},
     POLLED(HF_ROUTE_POLL_WORKFLOW, "workflow-tasks"),
