@@ -41,7 +41,10 @@ class Demo:
         log = open(os.path.join(self.folder, "dev.log"), "w", encoding="utf-8")
         self.dev = subprocess.Popen([self.holdfast, "dev", "--listen", "127.0.0.1:0", self.shop, "worker"],
                                     cwd=self.folder, stdout=subprocess.PIPE, stderr=log, text=True)
-        print(self.dev.stdout.readline(), end="")
+        for line in self.dev.stdout:
+            print(line, end="")
+            if line.startswith("console"):  # the last of them: a browser can look on
+                break
         if not os.path.exists(os.path.join(self.folder, ".holdfast")):
             raise Failed("the server did not start: see dev.log")
         until(lambda: os.path.exists(os.path.join(self.folder, ".holdfast", "server.json")), 20)
@@ -195,6 +198,7 @@ def main():
         orders_run(demo, args.limit)
         story_tell(demo)
         promises_check(demo)
+        print("to look at orders in a browser: make run, and open the link that it prints last")
         code = 0
     except Failed as why:
         print(f"\ndemo: {why}\ndemo: seed {seed}, everything is in {folder}", file=sys.stderr)

@@ -1,4 +1,5 @@
 // Getting in: by link once, by token, and what a reader cannot do.
+import { createServer, request } from "node:http";
 import { barriers, openPage, quiet } from "./browser.mjs";
 import { equal, ok, test } from "./cases.mjs";
 
@@ -40,4 +41,39 @@ test("a token logs in, a wrong one is told so, and logging out ends it", async (
   equal((await page.context().cookies()).filter((cookie) => cookie.value !== "").length, 0, "cookies");
   quiet(page);
   await page.context().close();
+});
+
+/** What a reverse proxy does that serves a site below /ops/. */
+function proxied(site) {
+  const proxy = createServer((from, to) => {
+    if (!from.url.startsWith("/ops/")) return to.writeHead(404).end();
+    const on = request({ host: "127.0.0.1", port: site.port, path: from.url.slice(4), method: from.method, headers: from.headers }, (said) => {
+      to.writeHead(said.statusCode, said.headers);
+      said.pipe(to);
+    });
+    on.on("error", () => to.destroy());
+    to.on("close", () => on.destroy());
+    from.pipe(on);
+  });
+  return new Promise((done) => proxy.listen(0, "127.0.0.1", () => done(proxy)));
+}
+
+test("behind a proxy, below a path, it works the same", async ({ site, browser }) => {
+  const proxy = await proxied(site);
+  const url = `http://127.0.0.1:${proxy.address().port}/ops/`;
+  const page = await openPage(browser, { url });
+  try {
+    await page.goto(url + (await site.loginLink()));
+    await page.getByRole("navigation", { name: "Main", exact: true }).getByRole("link", { name: "Schedules" }).click();
+    await page.getByRole("link", { name: "every-five" }).click();
+    await page.getByRole("heading", { level: 1, name: "every-five" }).waitFor();
+    equal(page.url(), url + "console/schedules/every-five", "the address");
+    await page.reload();
+    await page.getByRole("heading", { level: 1, name: "every-five" }).waitFor();
+    quiet(page);
+  } finally {
+    await page.context().close();
+    proxy.closeAllConnections();
+    proxy.close();
+  }
 });

@@ -50,7 +50,7 @@ export function First() {
   const completed = seen.runs.completed ?? 0;
   const done = [workers > 0, started > 0, completed > 0];
   const next = done.indexOf(false);
-  const extra = space === "default" ? "" : ` \\\n  -H 'X-Namespace: ${space}'`;
+  const extra = space === "default" ? "" : ` \\\n -H X-Namespace:${space}`;
   const items: any[] = runs.data?.items ?? [];
   return (
     <div class="first">
@@ -60,8 +60,8 @@ export function First() {
         <Card
           at={1}
           title="Run a worker"
-          say="An order in 60 lines of C with a charge and a refund. In the folder of the sources, with a worker's token:"
-          shell={`make run\n\n# or a program of your own:\nHF_TOKEN=$TOKEN ./order worker \\\n  --store ${address("/").replace(/\/$/, "")}`}
+          say="examples/shop.c is one: orders, charged and shipped. It needs a token of the role worker."
+          shell={`cc shop.c -o shop -lholdfast\nHF_TOKEN=$TOKEN ./shop worker \\\n  --store ${address("/").replace(/\/$/, "")}`}
           done={done[0]!}
           now={next === 0}
           seen={done[0] ? `seen: ${workers === 1 ? "one worker is here" : workers + " workers are here"}` : "waiting for a worker"}
@@ -70,7 +70,7 @@ export function First() {
           at={2}
           title="Send the first start"
           say="From any language, over HTTP. The id is yours: what was started once is not started twice."
-          shell={`curl -H "Authorization: Bearer $TOKEN" \\\n  -H 'X-Durable-Workflow-Control-Plane-Version: 2' \\\n  -H 'Content-Type: application/json'${extra} \\\n  -d '{"workflow_type":"order","workflow_id":"order-1",\n       "input":{"sku":"TEA-1","amount":90}}' \\\n  ${address("/api/workflows")}`}
+          shell={`curl -H "Authorization: Bearer $TOKEN" \\\n -H X-Durable-Workflow-Control-Plane-Version:2 \\\n -H Content-Type:application/json${extra} -d '{\n  "workflow_type": "order",\n  "workflow_id": "order-1",\n  "input": {"sku": "TEA-1", "amount": 90}}' \\\n ${address("/api/workflows")}`}
           done={done[1]!}
           now={next === 1}
           seen={done[1] ? `seen: ${started === 1 ? "one run" : started + " runs"}` : "waiting for a start"}

@@ -31,16 +31,28 @@ type Name = (typeof NAMES)[number];
 function stepped(points: Point[], minutes: number, hours: boolean) {
   const unit = hours ? 3600000 : 60000;
   const width = Math.max(unit, Math.ceil((minutes * 60000) / BARS / unit) * unit);
-  const end = Math.ceil(now.peek() / width) * width;
+  const end = Math.round(now.peek() / width) * width; // a step that has hardly begun is not shown yet
   const steps = Math.ceil((minutes * 60000) / width);
   const at = Array.from({ length: steps }, (_, i) => (end - (steps - i) * width) / 1000);
   const values = Object.fromEntries(NAMES.map((name) => [name, new Array<number>(steps).fill(0)])) as Record<Name, number[]>;
+  const begun = Math.min(width, now.peek() - (end - width)) / 60000; // how much of the last step is over
+  const share = (i: number) => (i === steps - 1 ? begun : width / 60000);
   for (const point of points) {
     const i = Math.floor(((moment(point.at) ?? 0) / 1000 - at[0]!) / (width / 1000));
     if (i < 0 || i >= steps) continue;
-    for (const name of NAMES) values[name][i]! += Number(point[name] ?? 0) / (width / 60000);
+    for (const name of NAMES) values[name][i]! += Number(point[name] ?? 0) / share(i);
   }
-  return { at, values, closed: at.map((_, i) => values.completed[i]! + values.failed[i]! + values.cancelled[i]! + values.terminated[i]!) };
+  const closed = at.map((_, i) => values.completed[i]! + values.failed[i]! + values.cancelled[i]! + values.terminated[i]!);
+  /** How many runs were open at the end of each step, counted back from now. */
+  const open = (there: number) => {
+    const line = new Array<number>(steps);
+    for (let i = steps - 1; i >= 0; i--) {
+      line[i] = Math.max(0, there);
+      there -= (values.started[i]! - closed[i]!) * share(i);
+    }
+    return line;
+  };
+  return { at, values, closed, open };
 }
 
 function Tile({ title, value, unit, bad, sub, children }: { title: string; value: string; unit?: string; bad?: boolean; sub: string; children?: preact.ComponentChildren }) {
@@ -73,7 +85,7 @@ function Tiles({ seen, points }: { seen: Seen; points: ReturnType<typeof stepped
   return (
     <div class="tiles">
       <Tile title="Open runs" value={number(seen.runs.open ?? 0)} sub={`${number(seen.runs.running ?? 0)} running, ${number(seen.runs.waiting ?? 0)} waiting`}>
-        {line("events")}
+        {points && <Spark values={points.open(seen.runs.open ?? 0)} label="open runs, over time" />}
       </Tile>
       <Tile title="Started" value={perMinute(seen.rates.started_per_minute)} unit="/min" sub={`mean of ${seen.rates.minutes} min`}>
         {line("started")}
@@ -85,7 +97,7 @@ function Tiles({ seen, points }: { seen: Seen; points: ReturnType<typeof stepped
         {line("failed", failed ? "c3" : "c5")}
       </Tile>
       <Tile title="Oldest ready task" value={ageNumber!} unit={ageUnit} bad={late} sub={seen.backlog.ready ? many(seen.backlog.ready, "task") + " ready" : "nothing waits for a worker"}>
-        {line("attempts", late ? "cfail" : "c5")}
+        <div class="sparkline" />
       </Tile>
       <Tile title="Activity retries" value={perMinute(seen.rates.retries_per_minute)} unit="/min" sub={`mean of ${seen.rates.minutes} min`}>
         {line("retries", seen.rates.retries_per_minute ? "c3" : "c5")}
@@ -108,7 +120,7 @@ function Strip({ seen }: { seen: Seen }) {
             <Glyph name={attentionGlyph(one.code)} />
           </span>
           <span>
-            <b class="b">{many(one.count, "run")}</b> {one.text}
+            <b class="b">{many(one.count, "run")}:</b> {one.text}
           </span>
           <span class="when">
             since <Time at={one.since} />
@@ -253,7 +265,7 @@ export function Overview() {
       {points && v && (
         <div class="g3">
           <Plot
-            title="Closed, a minute"
+            title="Closed"
             at={points.at}
             stacked
             series={[
@@ -271,7 +283,7 @@ export function Overview() {
             ]}
           />
           <Plot
-            title="Activities, a minute"
+            title="Activities"
             at={points.at}
             series={[
               { name: "attempts", token: "c1", values: v.attempts },

@@ -6,6 +6,7 @@ import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { measure, number, stamp } from "../lib/format";
 import { theme, zone } from "../lib/prefs";
+import { Icon } from "./basic";
 
 const systemDark = matchMedia("(prefers-color-scheme: dark)");
 const dark = signal(systemDark.matches);
@@ -14,6 +15,12 @@ systemDark.addEventListener("change", () => (dark.value = systemDark.matches));
 const palette = computed(() => (theme.value === "system" ? (dark.value ? "dark" : "light") : theme.value));
 
 const color = (token: string) => getComputedStyle(document.documentElement).getPropertyValue("--" + token).trim();
+
+/** A colour of the theme on its card, at 60 %: ordinary outcomes are pale, and bars behind do not shine through. */
+function pale(token: string): string {
+  const [one, ground] = [color(token), color("surface")].map((hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16)));
+  return `rgb(${one!.map((part, i) => Math.round(0.6 * part + 0.4 * ground![i]!)).join(" ")})`;
+}
 
 /** A line without axes, or bars; the last value is a dot. Nothing but zeros is a line at the ground. */
 export function Spark({ values, label, token = "c5", bars, most = -1 }: { values: number[]; label: string; token?: string; bars?: boolean; most?: number }) {
@@ -86,7 +93,7 @@ export function Plot({ title, at, series, stacked, unit = "" }: { title: string;
     const grid = { stroke: color("line"), width: 1 };
     const font = `11px ${getComputedStyle(document.body).fontFamily}`;
     const axis = { stroke: color("ink3"), font, grid, ticks: { show: false } };
-    const bars = uPlot.paths.bars!({ size: [0.86, 24], gap: 0 });
+    const bars = uPlot.paths.bars!({ size: [0.8, 24], gap: 0 });
     const plot = new uPlot(
       {
         width: parent.clientWidth,
@@ -102,7 +109,7 @@ export function Plot({ title, at, series, stacked, unit = "" }: { title: string;
           {},
           ...order.map((one) =>
             stacked
-              ? { label: one.name, stroke: "transparent", fill: color(one.token) + (one.token === "c2" ? "a6" : ""), paths: bars, points: { show: false }, width: 0 }
+              ? { label: one.name, stroke: "transparent", fill: one.token === "cfail" ? color(one.token) : pale(one.token), paths: bars, points: { show: false }, width: 0 }
               : { label: one.name, stroke: color(one.token), width: 1.5, points: { show: false } },
           ),
         ],
@@ -121,8 +128,7 @@ export function Plot({ title, at, series, stacked, unit = "" }: { title: string;
     };
   }, [key, look, asTable.value, stacked]);
 
-  const point = readout.value;
-  const here = point === null ? null : point;
+  const here = readout.value;
   return (
     <section class="card chart">
       <div class="row">
@@ -133,13 +139,12 @@ export function Plot({ title, at, series, stacked, unit = "" }: { title: string;
           {series.map((one) => (
             <span key={one.name}>
               <i class={`${stacked ? "" : "line "}t-${one.token}`} />
-              {one.name}
-              {here !== null && one.values[here] !== undefined && <b class="b">{measure(one.values[here]!)}</b>}
+              {here !== null && one.values[here] !== undefined ? <b title={one.name}>{measure(one.values[here]!)}</b> : one.name}
             </span>
           ))}
         </div>
-        <button type="button" class="linkbtn sm w" aria-pressed={asTable.value} onClick={() => (asTable.value = !asTable.value)}>
-          {asTable.value ? "picture" : "table"}
+        <button type="button" class="copy" aria-pressed={asTable.value} aria-label={`${title}: as a table`} title="as a table" onClick={() => (asTable.value = !asTable.value)}>
+          <Icon name="columns" />
         </button>
       </div>
       {asTable.value ? (
