@@ -30,7 +30,7 @@ export async function openPage(browser, site, { theme = "light", width = 1440, h
   page.setDefaultTimeout(10000);
   page.complaints = [];
   page.on("console", (message) => {
-    if (message.type() === "error" && !EXPECTED.test(message.text())) page.complaints.push("console: " + message.text());
+    if (message.type() === "error" && !EXPECTED.test(message.text())) page.complaints.push(`console: ${message.text()} ${message.location().url}`);
   });
   page.on("pageerror", (error) => page.complaints.push("error: " + error.message));
   await context.addInitScript(() =>
