@@ -83,7 +83,8 @@ static const hf_workflow_def workflows[] = {
     {"import", import, .doc = "Read a region in."},
     {"region", region, .params = "name:string", .doc = "One region of an import."},
     {0}};
-static const hf_app app = {.name = "site", .workflows = workflows, .activities = activities};
+static const hf_app app = {
+    .name = "site", .workflows = workflows, .activities = activities, .build_id = "2026.04.2"};
 
 int main(int argc, char **argv)
 {

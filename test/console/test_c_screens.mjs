@@ -5,6 +5,8 @@ import { equal, ok, test } from "./cases.mjs";
 
 /** Address, heading. */
 const SCREENS = [
+  ["overview", "Overview"],
+  ["first", "Nothing of yours has run yet"],
   ["attention", "Attention"],
   ["failures", "Failures"],
   ["schedules", "Schedules"],
@@ -90,6 +92,32 @@ test("each namespace shows its own, and the address says which", async ({ site, 
   equal(new URL(page.url()).searchParams.get("namespace"), "shipping", "the address");
   await page.goBack();
   await page.getByRole("link", { name: "every-five" }).waitFor();
+  quiet(page);
+  await page.context().close();
+});
+
+test("the first visit ticks off what the server sees", async ({ site, browser }) => {
+  await site.ask("POST", "api/namespaces", { name: "fresh", retention_days: 30 });
+  const page = await enter(browser, site);
+  await page.goto("console/overview?namespace=fresh");
+  await page.getByRole("heading", { level: 1, name: "Nothing of yours has run yet" }).waitFor();
+  await page.getByText("waiting for a start").waitFor();
+  await site.start("order", "order-1", { sku: "TEA-1", amount: 90 }, {}, { namespace: "fresh" });
+  await page.getByText("seen: one run", { exact: true }).waitFor({ timeout: 20000 });
+  await page.getByRole("button", { name: "Go to the overview" }).click();
+  await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+  quiet(page);
+  await page.context().close();
+});
+
+test("a chart is a table, too", async ({ site, browser }) => {
+  const page = await enter(browser, site);
+  await follow(page, "overview");
+  await page.getByRole("img", { name: /^Closed/ }).waitFor();
+  await page.getByRole("button", { name: "Closed: as a table", exact: true }).click();
+  const table = page.getByRole("region", { name: "Closed, as a table", exact: true });
+  equal(await table.getByRole("columnheader").allInnerTexts(), ["At", "completed", "cancelled", "failed"], "its columns");
+  ok((await table.getByRole("row").count()) > 10, "it has a row for each step");
   quiet(page);
   await page.context().close();
 });

@@ -177,13 +177,14 @@ function TypeTable({ types }: { types: Seen["types"] }) {
 }
 
 const RECORDS: [string, string, (one: any) => string][] = [
-  ["longest_open", "Longest open", (one) => (moment(one.started_at) === null ? "" : duration(now.value - moment(one.started_at)!))],
-  ["most_retries", "Most retries", (one) => (one.retries ?? one.attempts ? many(one.retries ?? one.attempts, "attempt") : "")],
-  ["biggest_history", "Biggest history", (one) => ((one.history_event_count ?? one.events) ? many(one.history_event_count ?? one.events, "event") : "")],
+  ["longest_open", "Longest open", (one) => duration(now.value - (moment(one.started_at) ?? now.value))],
+  ["most_retries", "Most failures", (one) => many(one.failures ?? 0, "failure")],
+  ["biggest_history", "Biggest history", (one) => many(one.events ?? 0, "event")],
 ];
 
 function Side({ seen }: { seen: Seen }) {
   const { storage, projections, health } = seen;
+  const wrong: any[] = (health.checks ?? []).filter((check: any) => check.status !== "ok" && check.name !== "attention"); // that has the strip
   const drift = projections.missing + projections.stale + projections.orphaned;
   const records = RECORDS.filter(([name]) => seen.records?.[name]?.workflow_id);
   return (
@@ -192,7 +193,7 @@ function Side({ seen }: { seen: Seen }) {
         <div class="ch">
           <h2>Storage</h2>
           <span class="grow" />
-          <span class={health.status === "ok" ? "tag ok" : "tag warn"}>{health.status === "ok" ? "healthy" : health.status}</span>
+          <span class={wrong.length ? "tag warn" : "tag ok"}>{wrong.length ? "look at it" : "healthy"}</span>
         </div>
         <div class="pad">
           <dl class="kv">
@@ -204,6 +205,12 @@ function Side({ seen }: { seen: Seen }) {
                 <dd>{bytes(storage.wal_bytes)}</dd>
               </>
             )}
+            {wrong.map((check: any) => (
+              <>
+                <dt class="c-waiting">{check.name}</dt>
+                <dd>{check.text}</dd>
+              </>
+            ))}
             <dt>Projection drift</dt>
             <dd>{drift ? `${number(projections.missing)} missing, ${number(projections.stale)} stale, ${number(projections.orphaned)} orphaned` : "none"}</dd>
             <dt>Schedules</dt>
