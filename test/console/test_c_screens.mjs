@@ -6,7 +6,7 @@ import { equal, ok, test } from "./cases.mjs";
 /** Address, heading. */
 const SCREENS = [
   ["overview", "Overview"],
-  ["first", "Nothing of yours has run yet"],
+  ["first", "Your first runs"],
   ["attention", "Attention"],
   ["failures", "Failures"],
   ["schedules", "Schedules"],

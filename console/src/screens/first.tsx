@@ -54,7 +54,7 @@ export function First() {
   const items: any[] = runs.data?.items ?? [];
   return (
     <div class="first">
-      <h1>Nothing of yours has run yet</h1>
+      <h1>{started ? "Your first runs" : "Nothing of yours has run yet"}</h1>
       <p class="d">Do these and watch them arrive here. Each card ticks itself off when the server sees it happen.</p>
       <div class="steps3">
         <Card
