@@ -52,8 +52,7 @@ export function headers(): Record<string, string> {
   return { ...own, "X-Namespace": namespace(), "X-Durable-Workflow-Control-Plane-Version": "2", "X-Holdfast-Console": "1" };
 }
 
-async function answer(response: Response): Promise<Json> {
-  const text = await response.text();
+function answer(response: Response, text: string): Json {
   let body: Json = null;
   try {
     body = text ? parse(text) : null;
@@ -75,6 +74,7 @@ async function answer(response: Response): Promise<Json> {
 
 export async function ask<T = any>(method: string, where: string, values: Query = {}, body?: unknown, signal?: AbortSignal): Promise<T> {
   let response: Response;
+  let text: string;
   try {
     response = await fetch(address(where, values), {
       method,
@@ -83,13 +83,14 @@ export async function ask<T = any>(method: string, where: string, values: Query 
       credentials: "same-origin",
       signal,
     });
+    text = await response.text();
   } catch (fault) {
     if (signal?.aborted) throw fault;
     unreachable.value = true;
     throw new Refusal(0, "unreachable", "The server cannot be reached.");
   }
   unreachable.value = false;
-  const said = (await answer(response)) as T;
+  const said = answer(response, text) as T;
   if (method !== "GET") written.value++;
   return said;
 }
