@@ -16,6 +16,7 @@
 /* What the pages can ask for beside what every server has: one a line. */
 static const char features[] = "runs "
                                "overview "
+                               "stream "
                                "spans "
                                "why "
                                "attention "

@@ -29,7 +29,8 @@ typedef struct fleet_builds {
 struct hf_fleet {
     hf_mutex lock;
     hf_map *workers;
-    hf_map *builds; /* by namespace */
+    hf_map *builds;   /* by namespace */
+    uint64_t changes; /* of who is there */
 };
 
 hf_status hf_fleet_open(hf_fleet **out_fleet, hf_err *err)
@@ -165,6 +166,7 @@ hf_status hf_fleet_register(hf_fleet *fleet, hf_slice worker, hf_value said, int
     st = worker_fits(fleet, worker, said, now_us, err);
     if (!st)
         st = hf_map_put(fleet->workers, worker, made, &replaced, err);
+    fleet->changes += !st;
     hf_mutex_unlock(&fleet->lock);
     worker_free(st ? made : replaced);
     return st;
@@ -213,6 +215,7 @@ bool hf_fleet_beat(hf_fleet *fleet, hf_slice worker, int64_t now_us)
     found = hf_map_get(fleet->workers, worker);
     if (found) {
         found->heard_us = now_us;
+        fleet->changes += found->lost;
         found->lost = false;
     }
     hf_mutex_unlock(&fleet->lock);
@@ -227,6 +230,7 @@ void hf_fleet_lost(hf_fleet *fleet, hf_slice worker)
     found = hf_map_get(fleet->workers, worker);
     if (found)
         found->lost = true;
+    fleet->changes += found != NULL;
     hf_mutex_unlock(&fleet->lock);
 }
 
@@ -250,9 +254,20 @@ bool hf_fleet_remove(hf_fleet *fleet, hf_slice worker)
 
     hf_mutex_lock(&fleet->lock);
     found = hf_map_remove(fleet->workers, worker);
+    fleet->changes += found != NULL;
     hf_mutex_unlock(&fleet->lock);
     worker_free(found);
     return found != NULL;
+}
+
+uint64_t hf_fleet_changes(hf_fleet *fleet)
+{
+    uint64_t changes;
+
+    hf_mutex_lock(&fleet->lock);
+    changes = fleet->changes;
+    hf_mutex_unlock(&fleet->lock);
+    return changes;
 }
 
 hf_value hf_fleet_get(hf_fleet *fleet, hf_slice worker, hf_mem *mem)

@@ -42,6 +42,9 @@ bool hf_fleet_beat(hf_fleet *fleet, hf_slice worker, int64_t now_us);
 void hf_fleet_lost(hf_fleet *fleet, hf_slice worker);
 bool hf_fleet_remove(hf_fleet *fleet, hf_slice worker);
 
+/* How often somebody came, came back, was lost or left; grows. */
+uint64_t hf_fleet_changes(hf_fleet *fleet);
+
 /* What the worker said of itself, in the arena; NULL: it is not registered. */
 hf_value hf_fleet_get(hf_fleet *fleet, hf_slice worker, hf_mem *mem);
 

@@ -13,6 +13,7 @@
 #include "server/api_worker.h"
 #include "server/claimant.h"
 #include "server/fleet.h"
+#include "server/follow.h"
 #include "server/gate.h"
 #include "server/quota.h"
 #include "server/recall.h"
@@ -630,6 +631,8 @@ hf_status hf_server_open(const hf_server_options *options, hf_server **out_serve
         server->polls = hf_map_int_new((hf_map_seed){0});
         st = server->polls ? HF_OK : hf_err_nomem(err, "a server");
     }
+    if (!st && server->engine)
+        st = hf_followers_open(server, &server->followers, err);
     if (!st)
         st = refusals_make(server, err);
     if (!st)
@@ -686,6 +689,7 @@ void hf_server_close(hf_server *server)
         hf_server_drain(server, 0);
         hf_server_wait(server);
     }
+    hf_followers_close(server->followers);
     hf_presence_close(server->presence);
     server->presence = NULL;
     hf_sweeper_close(server->sweeper);

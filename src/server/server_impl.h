@@ -35,8 +35,9 @@ struct hf_server {
     struct hf_sessions *sessions;
     hf_work *waits; /* callers that wait for others: those must find threads free */
     struct hf_fleet *fleet;
-    _Atomic int64_t learned_us;   /* what was kept of workers is known up to here */
-    struct hf_presence *presence; /* NULL: there is no engine */
+    _Atomic int64_t learned_us;     /* what was kept of workers is known up to here */
+    struct hf_presence *presence;   /* NULL: there is no engine */
+    struct hf_followers *followers; /* the same */
     struct hf_recall *recall;
     struct hf_claimants *claimants;
     struct hf_sweeper *sweeper; /* NULL: there is no storage directory */
