@@ -6,6 +6,7 @@
 
 #include "base/crypto.h"
 #include "base/json.h"
+#include "base/utf8.h"
 #include "base/value.h"
 #include "holdfast/worker.h"
 #include "server/claimant.h"
@@ -206,14 +207,14 @@ static int beat_seconds(const hf_api *api)
 
 const char *hf_worker_name(hf_api *api)
 {
-    const char *name = hf_str(api->body, "lease_owner", NULL);
+    const char *member = hf_str(api->body, "lease_owner", NULL) ? "lease_owner" : "worker_id";
+    const char *name = hf_str(api->body, member, "");
+    hf_slice text = hf_value_slice(hf_get(api->body, member));
 
-    if (!name)
-        name = hf_str(api->body, "worker_id", NULL);
-    if (name && *name && strlen(name) <= 255)
+    if (text.len && text.len <= 255 && !hf_utf8_has_control(text))
         return name_use(api, name) ? name_heard(api, name) : NULL;
     hf_api_invalid(api, hf_json_(api->mem, "{'worker_id': ['The field must be a text of 1 to 255 "
-                                           "characters.']}"));
+                                           "characters, without control characters.']}"));
     return NULL;
 }
 

@@ -148,6 +148,9 @@ HF_BOTH_ENGINES(n07_names_within_objects)
         {"/api/namespaces", "{\"name\":\".\"}"},
         {"/api/batches", "{\"command\":\"signal\",\"workflow_ids\":[\"a\"],\"request\":{"
                          "\"name\":\"g\\u0000o\"}}"},
+        {"/api/worker/register", "{\"worker_id\":\"w\",\"lease_owner\":\"w\\u0000x\"}"},
+        {"/api/worker/workflow-tasks/poll",
+         "{\"worker_id\":\"w\",\"timeout_seconds\":0,\"lease_owner\":\"w\\u0000x\"}"},
         {"/webhooks/start/wait", "{\"visibility\":{\"business_key\":\"a\\u0000b\"}}"},
         {"/webhooks/start/wait", "{\"visibility\":{\"labels\":{\"a\":\"x\\u0000y\"}}}"},
     };
