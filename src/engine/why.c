@@ -9,6 +9,7 @@
 #include "engine/tool_store.h"
 #include "engine/why_run.h"
 #include "holdfast/tool.h"
+#include "task/matching.h"
 
 /* Whether a worker of another program is there that has the type, at the queue or (ptr NULL) at
    any. When it cannot be found out, one may. */
@@ -83,6 +84,20 @@ static bool asker_manned(void *ctx, hf_slice queue)
            hf_fleet_others(&who->fleet, queue);
 }
 
+static hf_slice asker_holder(void *ctx, int64_t run, hf_mem *mem, int64_t *out_until_us)
+{
+    const hf_asker *who = ctx;
+    hf_task_holder holder;
+    const char *name;
+
+    if (!hf_matching_holder(who->engine->matching, HF_TASK_WORKFLOW, run, &holder) ||
+        holder.until_us <= who->now_us || !*holder.worker)
+        return (hf_slice){0};
+    name = hf_mem_text(mem, hf_slice_of(holder.worker));
+    *out_until_us = holder.until_us;
+    return hf_slice_of(name);
+}
+
 static hf_slice asker_fingerprint(void *ctx, hf_slice type)
 {
     const hf_asker *who = ctx;
@@ -97,6 +112,7 @@ void hf_why_world_fill(hf_asker *who, hf_why_world *world)
 
     world->live.ctx = who;
     world->live.served = hf_asker_served;
+    world->live.holder = engine && who->engine->matching ? asker_holder : NULL;
     world->knows_workflow = engine ? asker_knows_workflow : NULL;
     world->knows_child = engine ? asker_knows_child : NULL;
     world->knows_step = engine ? asker_knows_step : NULL;
@@ -122,6 +138,8 @@ hf_status hf_why_run(hf_db *db, const hf_engine *engine, int64_t run, hf_why_wor
         st = hf_asker_begin(&who, db, work, dossier.namespace_key, world->live.now_us, err);
     }
     hf_why_world_fill(&who, world);
+    if (!st)
+        hf_liveness_hold(&dossier, &world->live, work);
     if (!st)
         st = hf_why_make(&dossier, world, work, &why, err);
     if (!st) {

@@ -266,6 +266,7 @@ hf_status hf_detail_state(hf_detail_view *v, const hf_why_world *now, hf_livenes
     const hf_track *track = hf_compose_track(v->compose);
     hf_status st = v->now ? HF_OK : hf_moment_rows(&v->dossier, track, v->mem, err);
 
+    hf_liveness_hold(&v->dossier, &world->live, v->mem);
     if (!st)
         st = hf_liveness_fold(&v->dossier, track, &world->live, v->mem, out_live, err);
     return st ? st : hf_why_make(&v->dossier, world, v->mem, out_why, err);

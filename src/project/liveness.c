@@ -237,6 +237,21 @@ static void strays_look(liveness_fold *f, const hf_track *track)
     }
 }
 
+void hf_liveness_hold(hf_dossier *dossier, const hf_liveness_world *world, hf_mem *mem)
+{
+    int64_t until_us = HF_NONE;
+    hf_slice owner = {0};
+
+    if (world->holder)
+        owner = world->holder(world->ctx, dossier->run.key, mem, &until_us);
+    for (hf_dossier_task *task = dossier->tasks; owner.ptr && task; task = task->next)
+        if (task->kind == HF_TASK_TYPE_WORKFLOW && task->status == HF_TASK_STATUS_READY) {
+            task->status = HF_TASK_STATUS_LEASED;
+            task->owner = owner;
+            task->lease_until_us = until_us;
+        }
+}
+
 static void tasks_look(liveness_fold *f)
 {
     const hf_dossier_task *next = NULL;

@@ -27,6 +27,9 @@ typedef struct hf_liveness_world {
     /* Whether a worker is there that may take tasks of this kind and queue for a run with this
        marker (ptr NULL: none). NULL: nobody can say, so there is. */
     bool (*served)(void *ctx, hf_task_type kind, hf_slice queue, hf_slice compatibility);
+    /* The worker of another process that has the run's workflow task, and until when; the name is
+       in the arena, ptr NULL: none has. NULL: nobody can say. */
+    hf_slice (*holder)(void *ctx, int64_t run, hf_mem *mem, int64_t *out_until_us);
     void *ctx;
     bool past; /* an earlier moment (moment.h): a turn that was due has no row to be asked for */
 } hf_liveness_world;
@@ -72,6 +75,9 @@ typedef struct hf_liveness {
     hf_slice compatibility; /* the run's marker; ptr NULL: none */
     hf_lost *lost;          /* every row that should be there, not only the one that counts most */
 } hf_liveness;
+
+/* Leases of workflow tasks are in memory alone: puts the one of this run beside its row. */
+void hf_liveness_hold(hf_dossier *dossier, const hf_liveness_world *world, hf_mem *mem);
 
 /* Texts and lists live in `mem`. HF_NOMEM. */
 HF_NODISCARD hf_status hf_liveness_fold(const hf_dossier *dossier, const hf_track *track,

@@ -219,6 +219,11 @@ static void about_task(hf_why_answer *a)
     }
     a->since_us = task->available_us;
     switch ((int)a->live->transport) {
+    case HF_TRANSPORT_STATE_LEASED:
+        a->code = HF_WHY_TURN_HELD;
+        a->detail = text_keep(a, task->owner);
+        a->until_us = task->lease_until_us;
+        return;
     case HF_TRANSPORT_STATE_LEASE_EXPIRED:
         a->code = HF_WHY_LEASE_EXPIRED;
         a->since_us = task->lease_until_us;
@@ -397,7 +402,7 @@ static void about_state(hf_why_answer *a)
         break;
     case HF_LIVENESS_WORKFLOW_TASK_READY:
     case HF_LIVENESS_WORKFLOW_TASK_LEASED:
-        if (a->live->message)
+        if (a->live->message && a->live->transport != HF_TRANSPORT_STATE_LEASED)
             about_message(a);
         else
             about_task(a);
@@ -512,7 +517,8 @@ static void about_world(hf_why_answer *a)
     const hf_why_world *world = a->world;
     const hf_dossier *d = a->dossier;
     bool wants_turn = a->live->task && a->live->task->kind == HF_TASK_TYPE_WORKFLOW &&
-                      a->live->state != HF_LIVENESS_RUN_PAUSED;
+                      a->live->state != HF_LIVENESS_RUN_PAUSED &&
+                      a->live->transport != HF_TRANSPORT_STATE_LEASED;
 
     if (a->live->state == HF_LIVENESS_CLOSED)
         return;

@@ -77,19 +77,34 @@ hf_status hf_matching_resume(hf_matching *matching, const hf_task_offer *offer, 
     return hf_err_nomem(err, "a lease");
 }
 
+/* Under the lock; the record may be NULL. */
+static bool holder_copy(const task_record *record, hf_task_holder *out_holder)
+{
+    if (!record || !record->worker)
+        return false;
+    *out_holder = (hf_task_holder){
+        .lease_us = record->lease_us, .until_us = record->until_us, .unheard = record->unheard};
+    memcpy(out_holder->worker, record->worker, strlen(record->worker));
+    return true;
+}
+
 bool hf_matching_leased(hf_matching *matching, const hf_task_key *key, hf_task_holder *out_holder)
 {
-    const task_record *record;
     bool leased;
 
     hf_mutex_lock(&matching->lock);
-    record = hf_task_find(matching, key);
-    leased = record && record->worker;
-    if (leased) {
-        *out_holder = (hf_task_holder){
-            .lease_us = record->lease_us, .until_us = record->until_us, .unheard = record->unheard};
-        memcpy(out_holder->worker, record->worker, strlen(record->worker));
-    }
+    leased = holder_copy(hf_task_find(matching, key), out_holder);
+    hf_mutex_unlock(&matching->lock);
+    return leased;
+}
+
+bool hf_matching_holder(hf_matching *matching, hf_task_kind kind, int64_t subject,
+                        hf_task_holder *out_holder)
+{
+    bool leased;
+
+    hf_mutex_lock(&matching->lock);
+    leased = holder_copy(hf_map_int_get(matching->records[kind], (uint64_t)subject), out_holder);
     hf_mutex_unlock(&matching->lock);
     return leased;
 }

@@ -112,6 +112,10 @@ HF_NODISCARD hf_status hf_matching_resume(hf_matching *matching, const hf_task_o
 /* Who has the task; false: nobody does. */
 bool hf_matching_leased(hf_matching *matching, const hf_task_key *key, hf_task_holder *out_holder);
 
+/* Who has the subject's task of that kind, whatever its attempt; false: nobody does. */
+bool hf_matching_holder(hf_matching *matching, hf_task_kind kind, int64_t subject,
+                        hf_task_holder *out_holder);
+
 /* Of the run that the task is of, in `mem`; NULL: it is not known, or memory ran out. */
 const char *hf_matching_workflow_id(hf_matching *matching, const hf_task_key *key, hf_mem *mem);
 

@@ -75,6 +75,7 @@ static HF_UNUSED const char *states_of(const char *code)
         {"waiting_for_child", "waiting_for_child"},
         {"waiting_for_update", "workflow_task_ready"},
         {"turn_ready", "workflow_task_ready timer_task_ready"},
+        {"turn_held", "workflow_task_leased"},
         {"running_activity", "activity_task_leased"},
         {"running_unrecorded", "activity_running_without_task"},
         {"retrying_activity", "activity_task_ready"},

@@ -69,6 +69,48 @@ static void number_is(hf_site *site, const char *what, int64_t number)
     ck_assert_int_eq(hf_int(detail, what, -1), number);
 }
 
+/* The worker's lease of a workflow task is in memory, and shown with the run all the same: holder,
+   end, and what the run waits for. */
+HF_BOTH_ENGINES(n14_a_held_workflow_task_is_shown)
+{
+    hf_site site;
+    char body[256];
+    char path[128];
+    char until[64];
+    hf_site_answer shown;
+    hf_value row;
+
+    site_open(&site, kind);
+    (void)hf_site_expect(&site, "POST", "/api/workflows",
+                         "{\"workflow_type\":\"elsewhere\",\"workflow_id\":\"h\"}", 201);
+    shown = hf_site_expect(&site, "POST", "/api/worker/workflow-tasks/poll",
+                           body_of(body, "w1", 10), 200);
+    ck_assert_str_eq(hf_str(shown.body, "task.workflow_id", ""), "h");
+    (void)snprintf(path, sizeof(path), "/api/worker/workflow-tasks/%s/fail",
+                   hf_str(shown.body, "task.task_id", ""));
+    (void)snprintf(until, sizeof(until), "%s", hf_str(shown.body, "task.lease_expires_at", "-"));
+    shown = hf_site_expect(&site, "GET", "/api/workflows/h", NULL, 200);
+    row = hf_get(shown.body, "tasks.0");
+    ck_assert_str_eq(hf_str(row, "status", ""), "leased");
+    ck_assert_str_eq(hf_str(row, "transport_state", ""), "leased");
+    ck_assert_str_eq(hf_str(row, "lease_owner", ""), "w1");
+    ck_assert_str_eq(hf_str(row, "lease_expires_at", ""), until);
+    ck_assert_str_eq(hf_str(shown.body, "liveness_state", ""), "workflow_task_leased");
+    shown = hf_site_expect(&site, "GET", "/api/workflows/h/debug", NULL, 200);
+    ck_assert_str_eq(hf_str(shown.body, "why.code", ""), "turn_held");
+    ck_assert_ptr_nonnull(strstr(hf_str(shown.body, "why.text", ""), "Worker w1 has"));
+
+    (void)hf_site_expect(&site, "POST", path,
+                         "{\"lease_owner\":\"w1\",\"workflow_task_attempt\":1,\"failure\":"
+                         "{\"message\":\"no\"}}",
+                         200);
+    shown = hf_site_expect(&site, "GET", "/api/workflows/h", NULL, 200);
+    row = hf_get(shown.body, "tasks.0");
+    ck_assert_str_eq(hf_str(row, "status", ""), "ready");
+    ck_assert_str_eq(hf_str(row, "lease_owner", "none"), "none");
+    hf_site_close(&site);
+}
+
 /* The worker has an attempt and waits for more when it is killed: its connection breaks, and
    another has the attempt long before the lease ends. It used up none of those that the activity
    may have. */
@@ -184,7 +226,8 @@ HF_BOTH_ENGINES(n14_missed_heartbeats_are_a_loss)
     hf_site_close(&site);
 }
 
-HF_PG_SUITE_MAIN("server/presence", HF_BOTH_SLOW(n14_a_killed_worker_is_noticed, 60),
+HF_PG_SUITE_MAIN("server/presence", HF_BOTH(n14_a_held_workflow_task_is_shown),
+                 HF_BOTH_SLOW(n14_a_killed_worker_is_noticed, 60),
                  HF_BOTH_SLOW(n14_a_killed_worker_gives_up_workflow_tasks, 60),
                  HF_BOTH_SLOW(n14_a_living_worker_is_not_lost, 60),
                  HF_BOTH_SLOW(n14_missed_heartbeats_are_a_loss, 60))
