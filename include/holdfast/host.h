@@ -104,8 +104,9 @@ HF_API hf_status hf_retention_pass(hf_engine *engine, const hf_retention_opts *o
    corruption, somebody else who wrote to its store. What is read still is right; the host should
    stop taking work and end with a failure. HF_FULL while the disk or the database is full,
    HF_READONLY while the file system or the database takes no changes: commands fail with it, and
-   the engine goes on by itself as soon as it can write again, which it tries twice a second. Asks
-   nothing of the store; any thread. */
+   the engine goes on by itself as soon as it can write again, which it tries twice a second.
+   HF_UNREACHABLE while the database of a shared store did not renew the lease of this node: others
+   go on with its runs, and commands wait. Asks nothing of the store; any thread. */
 HF_API hf_status hf_working(hf_engine *engine);
 
 /* ---- stopping */

@@ -356,10 +356,15 @@ int64_t hf_shards_renew_us(const hf_shards *shards)
     return shards->lease_us * 3 / 10;
 }
 
+bool hf_shards_held(const hf_shards *shards)
+{
+    return hf_clock_mono_us(hf_clock_system()) < atomic_load(&shards->safe_until_us);
+}
+
 int64_t hf_shards_epoch(hf_shards *shards, int64_t shard)
 {
     HF_ASSERT(shard >= 0 && shard < HF_SHARDS);
-    if (hf_clock_mono_us(hf_clock_system()) >= atomic_load(&shards->safe_until_us))
+    if (!hf_shards_held(shards))
         return HF_NONE;
     return atomic_load(&shards->epochs[shard]);
 }

@@ -65,6 +65,9 @@ HF_NODISCARD hf_status hf_shards_renew(hf_shards *shards, bool serving, hf_err *
    run out by the monotonic clock. The thread that renews may be another one. */
 int64_t hf_shards_epoch(hf_shards *shards, int64_t shard);
 
+/* Whether the lease holds; what is owned is owned only as long as it does. Any thread. */
+bool hf_shards_held(const hf_shards *shards);
+
 /* How many shards this node owns. */
 int64_t hf_shards_count(hf_shards *shards);
 

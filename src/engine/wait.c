@@ -171,7 +171,10 @@ hf_status hf_working(hf_engine *engine)
     hf_mutex_unlock(&engine->lock);
     if (!hf_writer_failure(engine->writer, &failure) &&
         (!ended || !hf_core_failure(engine->core, &failure)))
-        return hf_writer_barred(engine->writer, &slot->err);
+        return engine->node && !hf_shards_held(hf_node_shards(engine->node))
+                   ? hf_err_set(&slot->err, HF_UNREACHABLE,
+                                "the database does not renew the lease of this node")
+                   : hf_writer_barred(engine->writer, &slot->err);
     return hf_err_set(&slot->err, HF_STOPPED, "the engine stopped (%s): %s",
                       hf_strstatus(failure.status), failure.text);
 }

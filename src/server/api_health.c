@@ -25,7 +25,7 @@ static const char *ready_fault(hf_server *server)
         return "stopped";
     if (st == HF_FULL || st == HF_READONLY)
         return hf_strstatus(st);
-    return atomic_load(&server->away) ? "store_unreachable" : NULL;
+    return st == HF_UNREACHABLE || atomic_load(&server->away) ? "store_unreachable" : NULL;
 }
 
 void hf_api_ready(hf_api *api)

@@ -8,6 +8,8 @@
 
 #include "holdfast/host.h"
 #include "holdfast/worker.h"
+#include "lib/hold.h"
+#include "lib/kit.h"
 #include "lib/nap.h"
 #include "lib/simvfs.h"
 #include "lib/site.h"
@@ -377,6 +379,47 @@ START_TEST(not_ready_when_it_cannot_write)
 }
 END_TEST
 
+static void ready_await(hf_site *site, int status)
+{
+    hf_site_answer answer = hf_site_ask(site, "GET", "/api/ready", NULL, NULL);
+
+    for (int i = 0; i < 3000 && answer.status != status; i++) {
+        hf_nap_ms(20);
+        answer = hf_site_ask(site, "GET", "/api/ready", NULL, NULL);
+    }
+    ck_assert_int_eq(answer.status, status);
+    ck_assert_str_eq(hf_str(answer.body, "status", ""),
+                     status == 200 ? "ready" : "store_unreachable");
+}
+
+/* The database is there and answers nothing: ready ends with the lease, and comes back with it. */
+START_TEST(n11_not_ready_without_its_lease)
+{
+    hf_site site = {.place = hf_test_place_stocked(HF_ENGINE_POSTGRES), .mem = hf_mem_new()};
+    char address[HF_HOLD_ADDRESS];
+    hf_hold *hold = hf_hold_new(hf_test_place_address(site.place), address);
+    hf_server_options options = {.listen = "127.0.0.1:0"};
+    hf_err err = {0};
+
+    hf_kit_ok(site.engine, hf_open(address, &app, &site.engine));
+    hf_kit_ok(site.engine, hf_set(site.engine, "node_lease_ms", "1000"));
+    hf_kit_ok(site.engine, hf_workers_allow(site.engine));
+    options.engine = site.engine;
+    hf_test_ok(hf_server_open(&options, &site.server, &err), &err, "open a server");
+    hf_test_ok(hf_server_start(site.server, &err), &err, "start a server");
+    (void)hf_site_expect(&site, "POST", "/api/workflows",
+                         "{\"workflow_type\":\"t\",\"workflow_id\":\"a\"}", 201);
+    ready_await(&site, 200);
+    hf_hold_arm(hold, HF_HOLD_LEASE, 1, 60000);
+    ready_await(&site, 503);
+    (void)hf_site_expect(&site, "GET", "/api/health", NULL, 200);
+    hf_hold_release(hold);
+    ready_await(&site, 200);
+    hf_site_close(&site);
+    hf_hold_free(hold);
+}
+END_TEST
+
 /* ---- stores that cannot be written to */
 
 /* Every change to a table of the store is refused by the server with this SQLSTATE; NULL: none is
@@ -529,5 +572,5 @@ HF_PG_SUITE_MAIN("server/drain", HF_BOTH(an_accepted_update_outlives_its_server)
                  HF_BOTH(a_task_that_did_not_arrive_is_for_the_next),
                  HF_BOTH(a_task_that_did_not_arrive_outlives_a_restart),
                  HF_BOTH(waits_can_begin_again), {not_ready_when_it_cannot_write, 0},
-                 HF_BOTH(a_full_disk_is_told_and_mends),
+                 {n11_not_ready_without_its_lease, 120}, HF_BOTH(a_full_disk_is_told_and_mends),
                  HF_BOTH(a_read_only_store_is_told_and_mends))
