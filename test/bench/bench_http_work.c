@@ -1,73 +1,60 @@
-/* bench_http_work.c: what HTTP costs: starts, and workflows of one activity from start to result,
-   by a program that has the engine in it and by the same program as a worker of a server, on
-   SQLite. The ratio is HTTP over embedded. Everything is in one process, so both cores are shared.
- */
+/* bench_http_work.c: what HTTP costs: the same program with the engine in it and as a worker of a
+   server, in rounds that alternate. Server, worker and callers are in one process, so both cores
+   are shared.
+
+   starts           starts a second, 64 callers; the ratio is HTTP over embedded, as below
+   http_w1_ratio    workflows of one activity a second, 64 callers that start and wait
+   http_w2_64       steps a second of 64 runs of 100 steps; the ratio is the number itself
+   http_fanout      activities a second of one run with 1,000 at once, for 16 pollers that each ask
+                    for one task and report it, as any client would; from start to result
+
+   bench_http_work [sqlite | postgres] */
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
-#include "lib_report.h"
 #include "base/thread.h"
-#include "holdfast/holdfast.h"
+#include "client/client.h"
 #include "holdfast/worker.h"
+#include "lib_flow.h"
+#include "lib_report.h"
 #include "server/server.h"
 
-enum { CALLERS = 64, STARTS = 4000, FLOWS = 2000 };
+enum { ROUNDS = 3, STARTS = 2000, STEPS_A_RUN = 100, FAN = 1000, POLLERS = 16, MORE_SIZE = 160 };
 
-static hf_value echo(hf_act *a, hf_value in)
-{
-    (void)a;
-    return in;
-}
+static const double round_s = 2.0;
 
-static hf_value flow(hf_ctx *w, hf_value in)
-{
-    return hf_activity(w, "echo", in);
-}
-
-static hf_value idle(hf_ctx *w, hf_value in)
-{
-    (void)in;
-    (void)hf_receive(w, "never");
-    return NULL;
-}
-
-static const hf_app app = {
-    .name = "bench",
-    .workflows =
-        (const hf_workflow_def[]){
-            {.type = "flow", .run = flow},
-            {.type = "idle", .run = idle, .signals = (const hf_signal_def[]){{"never", NULL}, {0}}},
-            {0}},
-    .activities = (const hf_activity_def[]){{hf_fn(echo)}, {0}}};
-static const hf_app nothing = {.name = "bench-server"};
-
-typedef struct load {
+/* A server on a store of its own, with no types. */
+typedef struct served {
     hf_engine *engine;
-    const char *type;
-    bool wait; /* for the result */
-    int count;
-    _Atomic int next;
-} load;
+    hf_server *server;
+    char url[64];
+} served;
 
-static void caller_run(void *ctx)
+static void served_open(served *s, const hf_flow_place *place, const char *name)
 {
-    load *l = ctx;
-    int i;
+    static const hf_app nothing = {.name = "bench-server"};
+    char address[HF_FLOW_ADDRESS_MAX];
+    hf_err err = {0};
 
-    while ((i = atomic_fetch_add(&l->next, 1)) < l->count) {
-        char id[48];
+    *s = (served){0};
+    hf_flow_ok(s->engine, hf_open(hf_flow_address(place, name, address), &nothing, &s->engine),
+               "open an engine");
+    hf_flow_ok(s->engine, hf_workers_allow(s->engine), "allow workers");
+    hf_bench_ok(hf_server_open(&(hf_server_options){.engine = s->engine, .listen = "127.0.0.1:0"},
+                               &s->server, &err),
+                &err, "open a server");
+    hf_bench_ok(hf_server_start(s->server, &err), &err, "start a server");
+    (void)snprintf(s->url, sizeof(s->url), "http://127.0.0.1:%d", hf_server_port(s->server));
+}
 
-        (void)snprintf(id, sizeof(id), "%s-%d-%d", l->type, l->wait, i);
-        hf_bench_need(!hf_start(l->engine, l->type, hf_json(l->engine, "{'n': 1}"), .id = id),
-                      hf_errmsg(l->engine));
-        if (l->wait)
-            hf_bench_need(!hf_result(l->engine, id, 60000, NULL, NULL), hf_errmsg(l->engine));
-        hf_mem_reset(hf_mem_of_engine(l->engine));
-    }
+static void served_close(served *s)
+{
+    hf_server_drain(s->server, 5000);
+    hf_server_wait(s->server);
+    hf_server_close(s->server);
+    hf_close(s->engine);
 }
 
 /* Processor time of this process so far. */
@@ -80,81 +67,233 @@ static double cpu_us(void)
            (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
 }
 
-/* A second, and the processor time of one in *out_cpu_us. */
-static double rate(hf_engine *engine, const char *type, bool wait, int count, double *out_cpu_us)
-{
-    load l = {.engine = engine, .type = type, .wait = wait, .count = count};
-    hf_thread threads[CALLERS] = {0};
-    double began = hf_bench_now_s();
-    double cpu = cpu_us();
-    hf_err err = {0};
+/* ---- starts */
 
-    for (int i = 0; i < CALLERS; i++)
-        hf_bench_ok(hf_thread_start(&threads[i], "caller", caller_run, &l, &err), &err, "start");
-    for (int i = 0; i < CALLERS; i++)
-        hf_thread_join(&threads[i]);
-    *out_cpu_us = (cpu_us() - cpu) / count;
-    return count / (hf_bench_now_s() - began);
+typedef struct starting {
+    hf_engine *engine;
+    int round;
+    _Atomic int next;
+} starting;
+
+static void starter_run(void *ctx)
+{
+    starting *all = ctx;
+    char id[32];
+    int i;
+
+    while ((i = atomic_fetch_add(&all->next, 1)) < STARTS) {
+        (void)snprintf(id, sizeof(id), "p%d-%d", all->round, i);
+        hf_flow_start(all->engine, "park", id, NULL);
+        hf_mem_reset(hf_mem_of_engine(all->engine));
+    }
 }
 
-static void report(const char *name, double embedded, double http, const double *cpus)
+static double starts_rate(hf_engine *engine, int round)
 {
-    char more[128];
+    starting all = {.engine = engine, .round = round};
+    hf_thread threads[HF_FLOW_CROWD_MAX] = {0};
+    double began = hf_bench_now_s();
+    hf_err err = {0};
 
-    (void)snprintf(more, sizeof(more),
-                   ",\"embedded\":%.0f,\"cpu_us\":%.0f,\"embedded_cpu_us\":%.0f", embedded, cpus[1],
-                   cpus[0]);
+    for (int i = 0; i < HF_FLOW_CROWD_MAX; i++)
+        hf_bench_ok(hf_thread_start(&threads[i], "starter", starter_run, &all, &err), &err,
+                    "start a caller");
+    for (int i = 0; i < HF_FLOW_CROWD_MAX; i++)
+        hf_thread_join(&threads[i]);
+    return STARTS / (hf_bench_now_s() - began);
+}
+
+static double w1_rate(hf_engine *engine, int round)
+{
+    (void)round;
+    return hf_flow_crowd(engine, HF_FLOW_CROWD_MAX, 1, round_s).runs;
+}
+
+/* Rounds of both in turn. */
+static void compare(const hf_flow_place *place, const char *name, double goal, hf_engine *embedded,
+                    hf_engine *remote, double rate(hf_engine *engine, int round))
+{
+    double floors[ROUNDS];
+    double ours[ROUNDS];
+    double ratios[ROUNDS];
+    double cores = 0;
+    char more[MORE_SIZE];
+
+    for (int i = 0; i < ROUNDS; i++) {
+        double cpu;
+        double began;
+
+        floors[i] = rate(embedded, i);
+        cpu = cpu_us();
+        began = hf_bench_now_s();
+        ours[i] = rate(remote, i);
+        ratios[i] = ours[i] / floors[i];
+        cores += (cpu_us() - cpu) / 1e6 / (hf_bench_now_s() - began) / ROUNDS;
+    }
+    (void)snprintf(more, sizeof(more), ",\"in_flight\":%d,\"cores\":%.2f", HF_FLOW_CROWD_MAX,
+                   cores);
     hf_bench_report(&(hf_bench_result){.group = "http",
                                        .name = name,
-                                       .store = "sqlite",
-                                       .value = http,
+                                       .store = place->store,
+                                       .value = hf_bench_median(ours, ROUNDS),
                                        .unit = "per second",
-                                       .floor = embedded,
-                                       .ratio = http / embedded,
+                                       .floor = hf_bench_median(floors, ROUNDS),
+                                       .ratio = hf_bench_median(ratios, ROUNDS),
+                                       .goal = goal,
                                        .more = more});
+}
+
+static void w2(const hf_flow_place *place, hf_engine *remote)
+{
+    double rates[ROUNDS];
+    double steps;
+    char more[MORE_SIZE];
+
+    for (int i = 0; i < ROUNDS; i++)
+        rates[i] = hf_flow_crowd(remote, HF_FLOW_CROWD_MAX, STEPS_A_RUN, 2 * round_s).steps;
+    steps = hf_bench_median(rates, ROUNDS);
+    (void)snprintf(more, sizeof(more), ",\"in_flight\":%d,\"steps_per_run\":%d", HF_FLOW_CROWD_MAX,
+                   STEPS_A_RUN);
+    hf_bench_report(&(hf_bench_result){.group = "http",
+                                       .name = "http_w2_64",
+                                       .store = place->store,
+                                       .value = steps,
+                                       .unit = "steps/s",
+                                       .ratio = steps,
+                                       .goal = place->server ? 6000 : 10000,
+                                       .more = more});
+}
+
+/* ---- fan-out */
+
+typedef struct poller {
+    const char *url;
+    int nth;
+    _Atomic bool *over;
+    uint64_t done;
+    hf_thread thread;
+} poller;
+
+static hf_value ask(hf_client *client, const char *path, hf_value body, hf_mem *mem)
+{
+    const hf_client_request request = {.method = "POST", .path = path, .body = body};
+    hf_client_reply reply;
+    hf_err err = {0};
+
+    hf_bench_ok(hf_client_ask(client, &request, mem, &reply, &err), &err, "ask the server");
+    hf_bench_need(reply.status == 200, hf_mem_text(mem, reply.text));
+    return reply.body;
+}
+
+static void poller_run(void *ctx)
+{
+    poller *me = ctx;
+    hf_client *client = NULL;
+    hf_mem *mem = hf_mem_new();
+    hf_err err = {0};
+
+    hf_bench_ok(hf_client_open(&(hf_client_options){.url = me->url}, &client, &err), &err,
+                "open a client");
+    while (!atomic_load(me->over)) {
+        hf_value task = hf_get(ask(client, "/api/worker/activity-tasks/poll",
+                                   hf_json_(mem,
+                                            "{'worker_id': 'p%d', 'task_queue': 'default', "
+                                            "'timeout_seconds': 1}",
+                                            me->nth),
+                                   mem),
+                               "task");
+
+        while (hf_str(task, "task_id", NULL)) {
+            const char *path = hf_client_path(mem, "/api/worker/activity-tasks/%s/complete",
+                                              hf_str(task, "task_id", ""));
+
+            task = hf_get(ask(client, path,
+                              hf_json_(mem,
+                                       "{'lease_owner': 'p%d', 'activity_attempt_id': %s, "
+                                       "'return_next_task': true, 'task_queue': 'default'}",
+                                       me->nth, hf_str(task, "activity_attempt_id", "")),
+                              mem),
+                          "next_task");
+            me->done++;
+        }
+        hf_mem_reset(mem);
+    }
+    hf_client_close(client);
+    hf_mem_free(mem);
+}
+
+static double fan_time(hf_engine *coder, int round)
+{
+    double began = hf_bench_now_s();
+    char id[32];
+
+    (void)snprintf(id, sizeof(id), "fan-%d", round);
+    hf_flow_start(coder, "fan", id, hf_json(coder, "{'steps': %d}", FAN));
+    hf_flow_result(coder, id);
+    return hf_bench_now_s() - began;
+}
+
+static void fan_out(const hf_flow_place *place)
+{
+    static poller pollers[POLLERS];
+    _Atomic bool over = false;
+    double rates[ROUNDS];
+    uint64_t done = 0;
+    hf_engine *coder;
+    char more[MORE_SIZE];
+    hf_err err = {0};
+    served s;
+
+    served_open(&s, place, "work_fan");
+    coder = hf_flow_at(s.url, false);
+    for (int i = 0; i < POLLERS; i++) {
+        pollers[i] = (poller){.url = s.url, .nth = i, .over = &over};
+        hf_bench_ok(hf_thread_start(&pollers[i].thread, "poller", poller_run, &pollers[i], &err),
+                    &err, "start a poller");
+    }
+    (void)fan_time(coder, ROUNDS); /* all of them are there */
+    for (int i = 0; i < ROUNDS; i++)
+        rates[i] = FAN / fan_time(coder, i);
+    atomic_store(&over, true);
+    for (int i = 0; i < POLLERS; i++) {
+        hf_thread_join(&pollers[i].thread);
+        done += pollers[i].done;
+    }
+    hf_bench_need(done == (uint64_t)(ROUNDS + 1) * FAN, "an activity was not done once");
+    hf_close(coder);
+    served_close(&s);
+    hf_flow_drop(place, "work_fan");
+    (void)snprintf(more, sizeof(more), ",\"activities\":%d,\"pollers\":%d", FAN, POLLERS);
+    hf_bench_report(&(hf_bench_result){.group = "http",
+                                       .name = "http_fanout",
+                                       .store = place->store,
+                                       .value = hf_bench_median(rates, ROUNDS),
+                                       .unit = "activities/s",
+                                       .more = more});
+}
+
+static void work(hf_flow_place *place)
+{
+    hf_engine *embedded = hf_flow_open(place, "work_embedded");
+    hf_engine *remote;
+    served s;
+
+    served_open(&s, place, "work_served");
+    remote = hf_flow_at(s.url, true);
+    (void)w1_rate(embedded, 0); /* warm */
+    (void)w1_rate(remote, 0);
+    compare(place, "http_w1_ratio", 0.3, embedded, remote, w1_rate);
+    w2(place, remote);
+    compare(place, "starts", 0, embedded, remote, starts_rate);
+    hf_close(remote);
+    served_close(&s);
+    hf_close(embedded);
+    hf_flow_drop(place, "work_served");
+    hf_flow_drop(place, "work_embedded");
+    fan_out(place);
 }
 
 int main(int argc, char **argv)
 {
-    char folder[] = "/tmp/hf_bench_http_XXXXXX";
-    char path[96];
-    char url[64];
-    hf_engine *engine = NULL;
-    hf_engine *remote = NULL;
-    hf_server *server = NULL;
-    hf_err err = {0};
-    double embedded[2];
-    double http[2];
-    double cpus[2][2];
-
-    hf_bench_modules(argc > 0 ? argv[0] : "");
-    hf_bench_need(mkdtemp(folder) != NULL, "no folder");
-    (void)snprintf(path, sizeof(path), "%s/embedded.db", folder);
-    hf_bench_need(!hf_open(path, &app, &engine), hf_errmsg(engine));
-    embedded[0] = rate(engine, "idle", false, STARTS, &cpus[0][0]);
-    embedded[1] = rate(engine, "flow", true, FLOWS, &cpus[1][0]);
-    hf_close(engine);
-
-    (void)snprintf(path, sizeof(path), "%s/server.db", folder);
-    hf_bench_need(!hf_open(path, &nothing, &engine) && !hf_workers_allow(engine),
-                  hf_errmsg(engine));
-    hf_bench_ok(hf_server_open(&(hf_server_options){.engine = engine, .listen = "127.0.0.1:0"},
-                               &server, &err),
-                &err, "open a server");
-    hf_bench_ok(hf_server_start(server, &err), &err, "start a server");
-    (void)snprintf(url, sizeof(url), "http://127.0.0.1:%d", hf_server_port(server));
-    hf_bench_need(!hf_open(url, &app, &remote), hf_errmsg(remote));
-    http[0] = rate(remote, "idle", false, STARTS, &cpus[0][1]);
-    http[1] = rate(remote, "flow", true, FLOWS, &cpus[1][1]);
-    hf_close(remote);
-    hf_server_drain(server, 5000);
-    hf_server_wait(server);
-    hf_server_close(server);
-    hf_close(engine);
-
-    hf_bench_title("http: starts and workflows of one activity, through a server");
-    report("starts", embedded[0], http[0], cpus[0]);
-    report("one_activity_workflows", embedded[1], http[1], cpus[1]);
-    (void)snprintf(path, sizeof(path), "rm -r %s", folder);
-    return system(path) == 0 ? 0 : 1;
+    return hf_flow_main(argc, argv, "http: work through a server", work);
 }

@@ -10,13 +10,12 @@
 #include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "lib_flow.h"
 #include "lib_flow_floor.h"
 #include "lib_report.h"
 
-enum { ROUNDS = 5, STEPS_A_RUN = 100, W1_CALLERS = 64, MORE_SIZE = 240 };
+enum { ROUNDS = 5, STEPS_A_RUN = 100, MORE_SIZE = 240 };
 
 static const double round_s = 1.0;
 
@@ -52,84 +51,6 @@ static double rows_changed(const hf_flow_place *place, const char *name)
                           " pg_stat_user_tables WHERE schemaname = current_schema()");
 }
 
-/* Callers that each keep one run going until the time is up. */
-typedef struct crowd {
-    hf_engine *engine;
-    int64_t steps; /* of each run */
-    double until_s;
-    int round;
-    _Atomic uint64_t runs; /* completed */
-} crowd;
-
-typedef struct caller {
-    crowd *all;
-    size_t nth;
-    hf_thread thread;
-} caller;
-
-static void caller_run(void *ctx)
-{
-    caller *me = ctx;
-    crowd *all = me->all;
-    hf_value in = hf_json(all->engine, "{'steps': %lld}", (long long)all->steps);
-    char id[64];
-
-    for (int i = 0; hf_bench_now_s() < all->until_s; i++) {
-        (void)snprintf(id, sizeof(id), "r%d-%zu-%d-%lld", all->round, me->nth, i,
-                       (long long)all->steps);
-        hf_flow_start(all->engine, "steps", id, in);
-        hf_flow_result(all->engine, id);
-        (void)atomic_fetch_add(&all->runs, 1);
-    }
-}
-
-typedef struct rates {
-    double steps; /* a second */
-    double runs;
-    double units; /* a step */
-} rates;
-
-static void wait_until(double until_s)
-{
-    double left_s = until_s - hf_bench_now_s();
-    const struct timespec left = {.tv_sec = (time_t)left_s,
-                                  .tv_nsec = (long)((left_s - (double)(time_t)left_s) * 1e9)};
-
-    if (left_s > 0)
-        (void)nanosleep(&left, NULL);
-}
-
-/* What is done while all of them are there: the last runs of the round end one by one, which is
-   another load. */
-static rates crowd_loop(hf_engine *engine, size_t callers, int64_t steps, double seconds)
-{
-    static int round;
-    static caller them[W1_CALLERS];
-    double start = hf_bench_now_s();
-    crowd all = {.engine = engine, .steps = steps, .until_s = start + seconds, .round = round++};
-    uint64_t units = hf_flow_units(engine);
-    uint64_t done = hf_flow_steps();
-    uint64_t runs;
-    hf_err err = {0};
-    double took;
-
-    for (size_t i = 0; i < callers; i++) {
-        them[i] = (caller){.all = &all, .nth = i};
-        hf_bench_ok(hf_thread_start(&them[i].thread, "caller", caller_run, &them[i], &err), &err,
-                    "start a caller");
-    }
-    wait_until(all.until_s);
-    took = hf_bench_now_s() - start;
-    done = hf_flow_steps() - done;
-    units = hf_flow_units(engine) - units;
-    runs = atomic_load(&all.runs);
-    for (size_t i = 0; i < callers; i++)
-        hf_thread_join(&them[i].thread);
-    return (rates){.steps = (double)done / took,
-                   .runs = (double)runs / took,
-                   .units = (double)units / (double)done};
-}
-
 static void report_w2(const hf_flow_place *place, hf_engine *engine, hf_flow_floor *floor,
                       size_t runs, double bytes, double rows)
 {
@@ -141,10 +62,10 @@ static void report_w2(const hf_flow_place *place, hf_engine *engine, hf_flow_flo
     char more[MORE_SIZE];
 
     for (int i = 0; i < ROUNDS; i++) {
-        rates got;
+        hf_flow_rates got;
 
         floors[i] = hf_flow_floor_loop(floor, runs, round_s);
-        got = crowd_loop(engine, runs, STEPS_A_RUN, round_s);
+        got = hf_flow_crowd(engine, runs, STEPS_A_RUN, round_s);
         ours[i] = got.steps;
         ratios[i] = ours[i] / floors[i];
         units[i] = got.units;
@@ -161,7 +82,7 @@ static void report_w2(const hf_flow_place *place, hf_engine *engine, hf_flow_flo
                                        .unit = "steps/s",
                                        .floor = hf_bench_median(floors, ROUNDS),
                                        .ratio = hf_bench_median(ratios, ROUNDS),
-                                       .goal = runs == W1_CALLERS ? 0.6 : 0,
+                                       .goal = runs == HF_FLOW_CROWD_MAX ? 0.6 : 0,
                                        .more = more});
     (void)printf("  %s\n", more + 1);
 }
@@ -175,16 +96,16 @@ static void report_w1(const hf_flow_place *place, hf_engine *engine, hf_flow_flo
     char more[MORE_SIZE];
 
     for (int i = 0; i < ROUNDS; i++) {
-        rates got;
+        hf_flow_rates got;
 
-        floors[i] = hf_flow_floor_jobs(floor, W1_CALLERS, round_s);
-        got = crowd_loop(engine, W1_CALLERS, 1, round_s);
+        floors[i] = hf_flow_floor_jobs(floor, HF_FLOW_CROWD_MAX, round_s);
+        got = hf_flow_crowd(engine, HF_FLOW_CROWD_MAX, 1, round_s);
         ours[i] = got.runs;
         ratios[i] = ours[i] / floors[i];
         units[i] = got.units;
     }
     (void)snprintf(more, sizeof(more), ",\"units_per_workflow\":%.2f,\"in_flight\":%d",
-                   hf_bench_median(units, ROUNDS), W1_CALLERS);
+                   hf_bench_median(units, ROUNDS), HF_FLOW_CROWD_MAX);
     hf_bench_report(&(hf_bench_result){.group = "workflows",
                                        .name = "w1",
                                        .store = place->store,
@@ -229,8 +150,8 @@ static void bench_steps(hf_flow_place *place)
     step_weigh(place, &bytes, &rows);
     floor = hf_flow_floor_open(place, "steps_floor", (size_t)bytes);
     engine = hf_flow_open(place, "steps");
-    (void)hf_flow_floor_loop(floor, W1_CALLERS, round_s / 2);
-    (void)crowd_loop(engine, W1_CALLERS, STEPS_A_RUN, round_s / 2);
+    (void)hf_flow_floor_loop(floor, HF_FLOW_CROWD_MAX, round_s / 2);
+    (void)hf_flow_crowd(engine, HF_FLOW_CROWD_MAX, STEPS_A_RUN, round_s / 2);
     for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++)
         report_w2(place, engine, floor, runs[i], bytes, rows);
     report_w1(place, engine, floor);

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/thread.h"
 #include "lib/pg.h"
 #include "lib_report.h"
 
@@ -194,14 +195,21 @@ const char *hf_flow_address(const hf_flow_place *place, const char *name,
     return out_address;
 }
 
+hf_engine *hf_flow_at(const char *address, bool activities)
+{
+    static const hf_app code_app = {.name = "bench", .workflows = flow_workflows};
+    hf_engine *engine = NULL;
+
+    hf_flow_ok(engine, hf_open(address, activities ? &flow_app : &code_app, &engine),
+               "open an engine");
+    return engine;
+}
+
 hf_engine *hf_flow_open(const hf_flow_place *place, const char *name)
 {
     char address[HF_FLOW_ADDRESS_MAX];
-    hf_engine *engine = NULL;
 
-    hf_flow_ok(engine, hf_open(hf_flow_address(place, name, address), &flow_app, &engine),
-               "open an engine");
-    return engine;
+    return hf_flow_at(hf_flow_address(place, name, address), true);
 }
 
 void hf_flow_drop(const hf_flow_place *place, const char *name)
@@ -311,6 +319,80 @@ void hf_flow_parked_await(hf_engine *engine, uint64_t parked)
         (void)nanosleep(&moment, NULL);
     }
 }
+
+/* ---- crowds */
+
+/* Callers that each keep one run going until the time is up. */
+typedef struct crowd {
+    hf_engine *engine;
+    int64_t steps; /* of each run */
+    double until_s;
+    int round;
+    _Atomic uint64_t runs; /* completed */
+} crowd;
+
+typedef struct caller {
+    crowd *all;
+    size_t nth;
+    hf_thread thread;
+} caller;
+
+static void caller_run(void *ctx)
+{
+    caller *me = ctx;
+    crowd *all = me->all;
+    hf_value in = hf_json(all->engine, "{'steps': %lld}", (long long)all->steps);
+    char id[64];
+
+    for (int i = 0; hf_bench_now_s() < all->until_s; i++) {
+        (void)snprintf(id, sizeof(id), "r%d-%zu-%d-%lld", all->round, me->nth, i,
+                       (long long)all->steps);
+        hf_flow_start(all->engine, "steps", id, in);
+        hf_flow_result(all->engine, id);
+        (void)atomic_fetch_add(&all->runs, 1);
+    }
+}
+
+static void wait_until(double until_s)
+{
+    double left_s = until_s - hf_bench_now_s();
+    const struct timespec left = {.tv_sec = (time_t)left_s,
+                                  .tv_nsec = (long)((left_s - (double)(time_t)left_s) * 1e9)};
+
+    if (left_s > 0)
+        (void)nanosleep(&left, NULL);
+}
+
+hf_flow_rates hf_flow_crowd(hf_engine *engine, size_t callers, int64_t steps, double seconds)
+{
+    static int round;
+    static caller them[HF_FLOW_CROWD_MAX];
+    double start = hf_bench_now_s();
+    crowd all = {.engine = engine, .steps = steps, .until_s = start + seconds, .round = round++};
+    uint64_t units = hf_flow_units(engine);
+    uint64_t done = hf_flow_steps();
+    uint64_t runs;
+    hf_err err = {0};
+    double took;
+
+    for (size_t i = 0; i < callers; i++) {
+        them[i] = (caller){.all = &all, .nth = i};
+        hf_bench_ok(hf_thread_start(&them[i].thread, "caller", caller_run, &them[i], &err), &err,
+                    "start a caller");
+    }
+    wait_until(all.until_s);
+    took = hf_bench_now_s() - start;
+    done = hf_flow_steps() - done;
+    units = hf_flow_units(engine) - units;
+    runs = atomic_load(&all.runs);
+    for (size_t i = 0; i < callers; i++)
+        hf_thread_join(&them[i].thread);
+    return (hf_flow_rates){.steps = (double)done / took,
+                           .runs = (double)runs / took,
+                           .units = (double)units / (double)done};
+}
+
+/* ---- numbers out of the store */
 
 static double number_sqlite(const char *path, const char *sql)
 {

@@ -19,7 +19,7 @@
 #include "engine/engine_impl.h"
 #include "holdfast/holdfast.h"
 
-enum { HF_FLOW_ADDRESS_MAX = 512, HF_FLOW_NAPS_MAX = 1000 };
+enum { HF_FLOW_ADDRESS_MAX = 512, HF_FLOW_NAPS_MAX = 1000, HF_FLOW_CROWD_MAX = 64 };
 
 /* Where the stores of one engine kind are. */
 typedef struct hf_flow_place {
@@ -38,6 +38,10 @@ const char *hf_flow_address(const hf_flow_place *place, const char *name,
                             char out_address[HF_FLOW_ADDRESS_MAX]);
 hf_engine *hf_flow_open(const hf_flow_place *place, const char *name);
 
+/* The same at an address, of a store or of a server; without its activities, which are somebody
+   else's then. */
+hf_engine *hf_flow_at(const char *address, bool activities);
+
 /* Removes the store's file, so that the folder can go; nothing on PostgreSQL. */
 void hf_flow_drop(const hf_flow_place *place, const char *name);
 
@@ -46,6 +50,16 @@ void hf_flow_ok(hf_engine *engine, hf_status st, const char *doing);
 
 void hf_flow_start(hf_engine *engine, const char *type, const char *id, hf_value in);
 void hf_flow_result(hf_engine *engine, const char *id); /* waits until the run is completed */
+
+typedef struct hf_flow_rates {
+    double steps; /* a second */
+    double runs;
+    double units; /* a step; 0 behind a server */
+} hf_flow_rates;
+
+/* So many callers, each of which keeps one run of `steps` going for that long. Counted is what is
+   done while all of them are there: the last runs end one by one, which is another load. */
+hf_flow_rates hf_flow_crowd(hf_engine *engine, size_t callers, int64_t steps, double seconds);
 
 uint64_t hf_flow_steps(void);     /* activities run so far in this process */
 int64_t hf_flow_resumed_us(void); /* when a parked workflow last went on, by the wall clock */
