@@ -194,6 +194,12 @@ static void poller_run(void *ctx)
 
     hf_bench_ok(hf_client_open(&(hf_client_options){.url = me->url}, &client, &err), &err,
                 "open a client");
+    (void)ask(client, "/api/worker/register",
+              hf_json_(mem,
+                       "{'worker_id': 'p%d', 'task_queue': 'default', 'supported_workflow_types': "
+                       "['none'], 'supported_activity_types': ['noop']}",
+                       me->nth),
+              mem);
     while (!atomic_load(me->over)) {
         hf_value task = hf_get(ask(client, "/api/worker/activity-tasks/poll",
                                    hf_json_(mem,
