@@ -17,10 +17,9 @@
 
 #include "client/client.h"
 #include "holdfast/holdfast.h"
-#include "holdfast/worker.h"
 #include "lib/nap.h"
 #include "lib_report.h"
-#include "server/server.h"
+#include "lib_served.h"
 
 enum { RUNS = 8, PATH_SIZE = 512, PATIENCE_MS = 60000, LOOK_MS = 20, SETTLE_MS = 2000 };
 
@@ -76,9 +75,7 @@ static int worker_main(const char *url, const char *name, const char *folder)
 
 typedef struct field {
     char folder[PATH_SIZE / 2];
-    char url[64];
-    hf_engine *engine;
-    hf_server *server;
+    hf_bench_served at;
 } field;
 
 /* The command, of which the last three words are URL, NAME and MARKS. */
@@ -89,7 +86,7 @@ static pid_t worker_start(const field *f, const char *program, const char *word,
     hf_bench_need(pid >= 0, "no process");
     if (pid == 0) {
         (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-        (void)execl(program, program, word, f->url, name, f->folder, (char *)NULL);
+        (void)execl(program, program, word, f->at.url, name, f->folder, (char *)NULL);
         _exit(127);
     }
     return pid;
@@ -127,7 +124,7 @@ static void second_await(const field *f)
     hf_mem *mem = hf_mem_new();
     hf_err err = {0};
 
-    hf_bench_ok(hf_client_open(&(hf_client_options){.url = f->url}, &client, &err), &err,
+    hf_bench_ok(hf_client_open(&(hf_client_options){.url = f->at.url}, &client, &err), &err,
                 "open a client");
     while (reply.status != 200) {
         hf_bench_need(hf_bench_now_s() < until_s, "the other worker does not come");
@@ -149,8 +146,8 @@ static void loss(const field *f, const char *name, const char *program, const ch
 
     for (int i = 0; i < RUNS; i++) {
         name_of(id, type, i);
-        hf_bench_need(!hf_start(f->engine, type, hf_json(f->engine, "[%s]", id), .id = id),
-                      hf_errmsg(f->engine));
+        hf_bench_need(!hf_start(f->at.engine, type, hf_json(f->at.engine, "[%s]", id), .id = id),
+                      hf_errmsg(f->at.engine));
     }
     marks_await(f, type);
     second = worker_start(f, program, word, "second");
@@ -159,7 +156,8 @@ static void loss(const field *f, const char *name, const char *program, const ch
     worker_end(first);
     for (int i = 0; i < RUNS; i++) {
         name_of(id, type, i);
-        hf_bench_need(!hf_result(f->engine, id, PATIENCE_MS, NULL, NULL), hf_errmsg(f->engine));
+        hf_bench_need(!hf_result(f->at.engine, id, PATIENCE_MS, NULL, NULL),
+                      hf_errmsg(f->at.engine));
     }
     began = hf_bench_now_s() - began;
     worker_end(second);
@@ -175,30 +173,19 @@ static void loss(const field *f, const char *name, const char *program, const ch
 
 static void field_open(field *f)
 {
-    static const hf_app nothing = {.name = "bench-server"};
     char path[PATH_SIZE];
-    hf_err err = {0};
 
     *f = (field){.folder = "/tmp/hf_bench_loss_XXXXXX"};
     hf_bench_need(mkdtemp(f->folder) != NULL, "no folder");
     (void)snprintf(path, sizeof(path), "%s/loss.db", f->folder);
-    hf_bench_need(!hf_open(path, &nothing, &f->engine), hf_errmsg(f->engine));
-    hf_bench_need(!hf_workers_allow(f->engine), hf_errmsg(f->engine));
-    hf_bench_ok(hf_server_open(&(hf_server_options){.engine = f->engine, .listen = "127.0.0.1:0"},
-                               &f->server, &err),
-                &err, "open a server");
-    hf_bench_ok(hf_server_start(f->server, &err), &err, "start a server");
-    (void)snprintf(f->url, sizeof(f->url), "http://127.0.0.1:%d", hf_server_port(f->server));
+    hf_bench_served_open(&f->at, path);
 }
 
 static int field_close(field *f)
 {
     char command[PATH_SIZE];
 
-    hf_server_drain(f->server, 1000);
-    hf_server_wait(f->server);
-    hf_server_close(f->server);
-    hf_close(f->engine);
+    hf_bench_served_close(&f->at);
     (void)snprintf(command, sizeof(command), "rm -r %s", f->folder);
     return system(command) == 0 ? 0 : 1;
 }

@@ -16,45 +16,20 @@
 
 #include "base/thread.h"
 #include "client/client.h"
-#include "holdfast/worker.h"
 #include "lib_flow.h"
 #include "lib_report.h"
-#include "server/server.h"
+#include "lib_served.h"
 
 enum { ROUNDS = 3, STARTS = 2000, STEPS_A_RUN = 100, FAN = 1000, POLLERS = 16, MORE_SIZE = 160 };
 
 static const double round_s = 2.0;
 
-/* A server on a store of its own, with no types. */
-typedef struct served {
-    hf_engine *engine;
-    hf_server *server;
-    char url[64];
-} served;
-
-static void served_open(served *s, const hf_flow_place *place, const char *name)
+/* A server on a store of this name in the place. */
+static void served_open(hf_bench_served *s, const hf_flow_place *place, const char *name)
 {
-    static const hf_app nothing = {.name = "bench-server"};
     char address[HF_FLOW_ADDRESS_MAX];
-    hf_err err = {0};
 
-    *s = (served){0};
-    hf_flow_ok(s->engine, hf_open(hf_flow_address(place, name, address), &nothing, &s->engine),
-               "open an engine");
-    hf_flow_ok(s->engine, hf_workers_allow(s->engine), "allow workers");
-    hf_bench_ok(hf_server_open(&(hf_server_options){.engine = s->engine, .listen = "127.0.0.1:0"},
-                               &s->server, &err),
-                &err, "open a server");
-    hf_bench_ok(hf_server_start(s->server, &err), &err, "start a server");
-    (void)snprintf(s->url, sizeof(s->url), "http://127.0.0.1:%d", hf_server_port(s->server));
-}
-
-static void served_close(served *s)
-{
-    hf_server_drain(s->server, 5000);
-    hf_server_wait(s->server);
-    hf_server_close(s->server);
-    hf_close(s->engine);
+    hf_bench_served_open(s, hf_flow_address(place, name, address));
 }
 
 /* Processor time of this process so far. */
@@ -248,7 +223,7 @@ static void fan_out(const hf_flow_place *place)
     hf_engine *coder;
     char more[MORE_SIZE];
     hf_err err = {0};
-    served s;
+    hf_bench_served s;
 
     served_open(&s, place, "work_fan");
     coder = hf_flow_at(s.url, false);
@@ -267,7 +242,7 @@ static void fan_out(const hf_flow_place *place)
     }
     hf_bench_need(done == (uint64_t)(ROUNDS + 1) * FAN, "an activity was not done once");
     hf_close(coder);
-    served_close(&s);
+    hf_bench_served_close(&s);
     hf_flow_drop(place, "work_fan");
     (void)snprintf(more, sizeof(more), ",\"activities\":%d,\"pollers\":%d", FAN, POLLERS);
     hf_bench_report(&(hf_bench_result){.group = "http",
@@ -282,7 +257,7 @@ static void work(hf_flow_place *place)
 {
     hf_engine *embedded = hf_flow_open(place, "work_embedded");
     hf_engine *remote;
-    served s;
+    hf_bench_served s;
 
     served_open(&s, place, "work_served");
     remote = hf_flow_at(s.url, true);
@@ -292,7 +267,7 @@ static void work(hf_flow_place *place)
     w2(place, remote);
     compare(place, "starts", 0, embedded, remote, starts_rate);
     hf_close(remote);
-    served_close(&s);
+    hf_bench_served_close(&s);
     hf_close(embedded);
     hf_flow_drop(place, "work_served");
     hf_flow_drop(place, "work_embedded");
