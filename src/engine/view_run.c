@@ -7,6 +7,7 @@
 #include "holdfast/view.h"
 #include "model/vocab.h"
 #include "project/detail.h"
+#include "project/lineage.h"
 #include "project/part.h"
 
 typedef struct run_request {
@@ -146,6 +147,8 @@ static hf_status part_look(hf_call *c, hf_value request, const hf_detail_query *
 
     if (st)
         return st;
+    if (hf_slice_equal(part.part, HF_SLICE("lineage")))
+        return hf_lineage_read(c->in.db, work, query->run, hf_int(request, "depth", 2), out, err);
     return hf_part_read(c->in.db, work, &part, out, out_state, err);
 }
 

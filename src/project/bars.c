@@ -19,24 +19,52 @@ static hf_status segment_add(const hf_section *s, hf_value_list *list, const cha
     return hf_sheet_append(&sh, list);
 }
 
+/* When the step was over: with its run when nothing else ended it. */
+static int64_t step_end(const hf_section *s, const hf_track_step *step)
+{
+    const hf_event *ended = step->ended ? step->ended : step->timer_ended;
+
+    return ended ? ended->time_us : s->dossier->base.closed_us;
+}
+
+/* An attempt whose worker went away: it ran until it was last heard of, was missed until its lease
+   ran out (or until the next attempt began, when nobody knows), and waited from then on. */
+static hf_status lost_segments(const hf_section *s, const hf_track_attempt *a, hf_value_list *list,
+                               int64_t *out_us, hf_err *err)
+{
+    bool heard = a->heartbeat_us != HF_EDGE_NO_TIME && a->heartbeat_us > a->started_us &&
+                 a->heartbeat_us < a->closed_us;
+    int64_t alive_us = heard ? a->heartbeat_us : a->started_us;
+    bool leased =
+        a->lease_us != HF_EDGE_NO_TIME && a->lease_us > alive_us && a->lease_us < a->closed_us;
+    hf_status st = HF_OK;
+
+    *out_us = leased ? a->lease_us : a->closed_us;
+    if (heard)
+        st = segment_add(s, list, "running", a->started_us, alive_us, a->number, err);
+    return st ? st : segment_add(s, list, "lost", alive_us, *out_us, a->number, err);
+}
+
 /* Queued before the first attempt, running during one, back-off or lost between two. */
 static hf_status activity_segments(const hf_section *s, const hf_track_step *step,
                                    hf_value_list *list, hf_err *err)
 {
     int64_t from_us = step->opened->time_us;
-    int64_t end_us = step->ended ? step->ended->time_us : HF_EDGE_NO_TIME;
+    int64_t end_us = step_end(s, step);
     const char *gap = "queued";
     hf_status st = HF_OK;
 
     for (const hf_track_attempt *a = step->attempts; !st && a; a = a->next) {
         bool lost = a->status == HF_ATTEMPT_STATUS_EXPIRED;
+        int64_t over_us = a->closed_us == HF_EDGE_NO_TIME ? end_us : a->closed_us;
 
         if (a->started_us > from_us)
             st = segment_add(s, list, gap, from_us, a->started_us, HF_NONE, err);
-        if (!st)
-            st = segment_add(s, list, lost ? "lost" : "running", a->started_us, a->closed_us,
-                             a->number, err);
-        from_us = a->closed_us;
+        if (!st && lost)
+            st = lost_segments(s, a, list, &over_us, err);
+        else if (!st)
+            st = segment_add(s, list, "running", a->started_us, over_us, a->number, err);
+        from_us = over_us;
         gap = lost ? "queued" : "backoff";
         if (from_us == HF_EDGE_NO_TIME)
             return st;
@@ -44,6 +72,53 @@ static hf_status activity_segments(const hf_section *s, const hf_track_step *ste
     if (!st && (end_us == HF_EDGE_NO_TIME || end_us > from_us))
         st = segment_add(s, list, gap, from_us, end_us, HF_NONE, err);
     return st;
+}
+
+/* ---- steps of machines */
+
+/* When a signal woke the machine for this step; the time of its end when nobody knows. */
+static int64_t woken_at(const hf_section *s, const hf_track_step *step, int64_t parked_us)
+{
+    const hf_track *track = hf_compose_track(s->compose);
+    int64_t woken_us = step->opened->time_us;
+
+    for (const hf_track_message *m = hf_track_messages(track); m; m = m->next)
+        if (m->applied == step->opened && m->came->time_us < woken_us)
+            woken_us = m->came->time_us;
+    return woken_us > parked_us ? woken_us : parked_us;
+}
+
+/* What an event of a machine says of its end is when the step ended; it began when it could: after
+   the step before it, after a pause, or when a signal came. A step that parks waits behind that. */
+static hf_status machine_segments(const hf_section *s, const hf_track_step *step,
+                                  const hf_track_step *before, hf_value_list *list,
+                                  int64_t *out_from_us, int64_t *out_to_us, hf_err *err)
+{
+    int64_t end_us = step->opened->time_us;
+    int64_t begin_us = before ? before->opened->time_us : s->dossier->run.created_us;
+    int64_t ready_us = HF_EDGE_NO_TIME;
+    int64_t attempt = HF_NONE;
+    hf_status st = HF_OK;
+
+    if (before && before->awaited.ptr)
+        begin_us = woken_at(s, step, begin_us);
+    *out_from_us = begin_us;
+    *out_to_us = end_us;
+    if (before && hf_event_time(before->opened, HF_KEY_RETRY_AVAILABLE_AT, &ready_us) &&
+        ready_us > begin_us && ready_us < end_us) {
+        st = segment_add(s, list, "backoff", begin_us, ready_us, HF_NONE, err);
+        begin_us = ready_us;
+    }
+    (void)hf_event_int(step->opened, HF_KEY_ATTEMPT_NUMBER, &attempt);
+    if (!st)
+        st = segment_add(s, list, "running", begin_us, end_us, attempt, err);
+    if (st || !step->awaited.ptr)
+        return st;
+    *out_to_us = s->dossier->base.closed_us;
+    if (step->woken)
+        *out_to_us =
+            woken_at(s, hf_track_step_get(hf_compose_track(s->compose), step->woken->step), end_us);
+    return segment_add(s, list, "waiting", end_us, *out_to_us, HF_NONE, err);
 }
 
 /* When the attempt was heard of, the earliest first; thinned when it was often. */
@@ -108,24 +183,28 @@ static const char *bar_name(hf_mem *mem, const hf_event *opened)
     return NULL;
 }
 
-static hf_status bar_append(const hf_section *s, const hf_track_step *step, hf_value_list *bars,
-                            hf_err *err)
+/* `before`: the step of a machine that led to this one; NULL: none did. */
+static hf_status bar_append(const hf_section *s, const hf_track_step *step,
+                            const hf_track_step *before, hf_value_list *bars, hf_err *err)
 {
     hf_value_list *segments = hf_value_array(s->mem);
     hf_value attempts = NULL;
     int64_t deadline_us = HF_EDGE_NO_TIME;
+    int64_t from_us = step->opened->time_us;
+    int64_t to_us = step_end(s, step);
     const hf_event *ended = step->ended ? step->ended : step->timer_ended;
     hf_sheet sh = hf_sheet_begin(s, err);
 
     if (step->opened->type == HF_EVENT_ACTIVITY_SCHEDULED)
         sh.st = activity_segments(s, step, segments, err);
+    else if (step->opened->type == HF_EVENT_STEP_COMPLETED)
+        sh.st = machine_segments(s, step, before, segments, &from_us, &to_us, err);
     else
         sh.st = segment_add(s, segments,
                             step->opened->type == HF_EVENT_CHILD_WORKFLOW_SCHEDULED ? "running"
                             : step->opened->type == HF_EVENT_TIMER_SCHEDULED        ? "timer"
                                                                                     : "waiting",
-                            step->opened->time_us, ended ? ended->time_us : HF_EDGE_NO_TIME,
-                            HF_NONE, err);
+                            from_us, to_us, HF_NONE, err);
     if (!sh.st)
         sh.st = attempts_list(s, step, &attempts, err);
     if (step->timer_set)
@@ -134,10 +213,10 @@ static hf_status bar_append(const hf_section *s, const hf_track_step *step, hf_v
     hf_sheet_word(&sh, "kind", &hf_history_shape_list, hf_event_shape(step->opened->type));
     hf_sheet_text(&sh, "name", hf_slice_of(bar_name(s->mem, step->opened)));
     hf_sheet_line(&sh, step);
-    hf_sheet_event_time(&sh, "from", step->opened);
-    hf_sheet_event_time(&sh, "to", ended);
+    hf_sheet_time(&sh, "from", from_us);
+    hf_sheet_time(&sh, "to", to_us);
     hf_sheet_time(&sh, "deadline_at", deadline_us);
-    hf_sheet_put(&sh, "open", hf_value_bool(!ended && s->dossier->base.closed_us == HF_NONE));
+    hf_sheet_put(&sh, "open", hf_value_bool(to_us == HF_EDGE_NO_TIME));
     hf_sheet_put(&sh, "failed", hf_value_bool(step->failure != NULL));
     hf_sheet_put(&sh, "handled", hf_value_bool(step->failure && step->failure->handled));
     hf_sheet_text(&sh, "outcome",
@@ -155,6 +234,7 @@ hf_status hf_bars_make(const hf_section *section, hf_value *out_bars, hf_err *er
 {
     const hf_track *track = hf_compose_track(section->compose);
     hf_value_list *bars = hf_value_array(section->mem);
+    const hf_track_step *before = NULL;
     size_t total = 0;
     size_t skip;
     hf_status st = HF_OK;
@@ -162,9 +242,14 @@ hf_status hf_bars_make(const hf_section *section, hf_value *out_bars, hf_err *er
     for (const hf_track_step *step = hf_track_steps(track); step; step = step->next)
         total += step->opened != NULL;
     skip = section->step ? 0 : hf_section_skip(section, total);
-    for (const hf_track_step *step = hf_track_steps(track); !st && step; step = step->next)
-        if (step->opened && hf_section_takes(section, step->step) && !(skip && skip--))
-            st = bar_append(section, step, bars, err);
+    for (const hf_track_step *step = hf_track_steps(track); !st && step; step = step->next) {
+        if (!step->opened)
+            continue;
+        if (hf_section_takes(section, step->step) && !(skip && skip--))
+            st = bar_append(section, step, before, bars, err);
+        if (step->opened->type == HF_EVENT_STEP_COMPLETED)
+            before = step;
+    }
     return hf_sheet_list(bars, st, out_bars, err);
 }
 

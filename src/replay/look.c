@@ -162,7 +162,6 @@ void hf_note(hf_ctx *w, const char *fmt, ...)
     hf_replay *replay = look_inside(w);
     char text[NOTE_BYTES_MAX];
     hf_decision_row *row;
-    hf_value value;
     va_list args;
 
     if (!replay || !fmt)
@@ -173,9 +172,6 @@ void hf_note(hf_ctx *w, const char *fmt, ...)
     (void)vsnprintf(text, sizeof(text), fmt, args);
     va_end(args);
     note_cut(text, strlen(text));
-    value = hf_value_string(replay->mem, hf_slice_of(text));
-    if (!value)
-        hf_in_break(replay, HF_NOMEM, "a note");
     row = hf_in_decide(replay, HF_DECISION_RECORD_NOTE, replay->history.entered, 1);
-    row->value = hf_in_payload(replay, value);
+    row->name = hf_in_text(replay, text);
 }

@@ -34,7 +34,9 @@ static const char features[] = "runs "
                                "commands "
                                "activities "
                                "timers "
-                               "tasks ";
+                               "tasks "
+                               "state "
+                               "lineage ";
 
 static hf_value time_value(hf_api *api, int64_t us)
 {

@@ -9,7 +9,7 @@
 #include "server/handlers.h"
 #include "server/server_impl.h"
 
-enum { LIST_USUAL = 1000, LIST_MAX = 10000, EVENTS_USUAL = 200, EVENTS_MAX = 1000 };
+enum { LIST_USUAL = 1000, LIST_MAX = 10000, EVENTS_USUAL = 200, EVENTS_MAX = 1000, DEPTH_MAX = 5 };
 
 /* ---- asking */
 
@@ -120,6 +120,24 @@ void hf_api_run_step(hf_api *api)
     if (!hf_slice_int(hf_slice_of(text), &step) || step < 1)
         hf_api_error(api, 404, "step_not_found", "A step is a number from 1 on.");
     else if (part_read(api, "step", hf_json_(api->mem, "{'step': %lld}", (long long)step), &out))
+        part_answer(api, out);
+}
+
+void hf_api_run_state(hf_api *api)
+{
+    hf_value out = NULL;
+
+    if (part_read(api, "state", NULL, &out))
+        part_answer(api, out);
+}
+
+void hf_api_run_lineage(hf_api *api)
+{
+    int64_t depth = 0;
+    hf_value out = NULL;
+
+    if (hf_api_query_int(api, "depth", 2, 1, DEPTH_MAX, &depth) &&
+        part_read(api, "lineage", hf_json_(api->mem, "{'depth': %lld}", (long long)depth), &out))
         part_answer(api, out);
 }
 

@@ -102,6 +102,8 @@ START_TEST(views_without_memory)
         {"waits", hf_run_part, "{\"id\":\"o\",\"part\":\"waits\"}"},
         {"commands", hf_run_part, "{\"id\":\"o\",\"part\":\"commands\"}"},
         {"tasks", hf_run_part, "{\"id\":\"o\",\"part\":\"tasks\",\"at\":5}"},
+        {"state", hf_run_part, "{\"id\":\"o\",\"part\":\"state\"}"},
+        {"lineage", hf_run_part, "{\"id\":\"o\",\"part\":\"lineage\"}"},
         {"step", hf_run_part, "{\"id\":\"o\",\"part\":\"step\",\"step\":1}"},
         {"views", hf_view_list, "{\"owner\":\"me\"}"},
         {"filters", read_filters, "{}"},

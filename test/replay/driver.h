@@ -452,7 +452,7 @@ static inline void sim_record(sim *s, const hf_decision_row *row)
         break;
     case HF_DECISION_RECORD_NOTE:
         sim_begin_event(s, b, HF_EVENT_NOTE_RECORDED, row->step);
-        hf_event_put_text(b, HF_KEY_MESSAGE, row->value.bytes);
+        hf_event_put_text(b, HF_KEY_MESSAGE, row->name);
         break;
     case HF_DECISION_HANDLE_FAILURE:
         sim_begin_event(s, b, HF_EVENT_FAILURE_HANDLED, row->step);

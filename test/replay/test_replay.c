@@ -120,7 +120,7 @@ START_TEST(marks_go_on)
     ck_assert_ptr_nonnull(strstr(turn(), "record_side_effect@1 coupon \"SPRING-7\"\n"
                                          "upsert_memo@2  {\"a\":1,\"b\":null}\n"
                                          "upsert_search_attributes@3  {\"phase\":\"two\"}\n"
-                                         "record_note@3  \"at 3\"\nstart_timer@4   delay 0\n"
+                                         "record_note@3 at 3 \nstart_timer@4   delay 0\n"
                                          "send_message@0 mail \"ref:1\" number 1\n"
                                          "schedule_activity@5 end [\"SPRING-7\","));
     ck_assert_int_eq(effects, 1);

@@ -527,6 +527,92 @@ HF_BOTH_ENGINES(a_history_that_cannot_be_read)
     hf_site_close(&site);
 }
 
+/* Bars are drawn from what happened: two attempts with the pause between them, a barrier, a child;
+   nothing goes on in a run that is over. */
+HF_BOTH_ENGINES(bars_of_a_run)
+{
+    hf_site site;
+    hf_value out;
+
+    order_open(&site, kind);
+    out = hf_get(get(&site, "o-1/spans", 200).body, "spans");
+    ck_assert_uint_eq(hf_len(hf_get(out, "barriers")), 1);
+    ck_assert_str_eq(hf_str(out, "bars.1.name", ""), "flaky");
+    ck_assert_uint_eq(hf_len(hf_get(out, "bars.1.attempts")), 2);
+    ck_assert_str_eq(hf_str(out, "bars.1.segments.0.kind", ""), "running");
+    ck_assert_str_eq(hf_str(out, "bars.1.segments.1.kind", ""), "backoff");
+    ck_assert_str_eq(hf_str(out, "bars.1.segments.2.kind", ""), "running");
+    ck_assert_str_eq(hf_str(out, "bars.1.attempts.1.progress.message", ""), "half");
+    (void)hf_site_expect(&site, "POST", "/api/workflows/o-1/terminate", "{}", 202);
+    out = hf_get(get(&site, "o-1/spans", 200).body, "spans");
+    for (size_t i = 0; i < hf_len(hf_get(out, "bars")); i++) {
+        hf_value bar = hf_at(hf_get(out, "bars"), i);
+        hf_value segments = hf_get(bar, "segments");
+
+        ck_assert(!hf_bool(bar, "open", true));
+        ck_assert_ptr_nonnull(hf_str(bar, "to", NULL));
+        for (size_t j = 0; j < hf_len(segments); j++)
+            ck_assert_ptr_nonnull(hf_str(hf_at(segments, j), "to", NULL));
+    }
+    hf_site_close(&site);
+}
+
+/* What the code says of itself, then and now. */
+HF_BOTH_ENGINES(state_of_a_run)
+{
+    hf_site site;
+    hf_value out;
+    hf_site_answer answer;
+
+    order_open(&site, kind);
+    answer = get(&site, "o-1/state", 200);
+    out = answer.body;
+    ck_assert_str_eq(hf_str(out, "memo.shop", ""), "south");
+    ck_assert_str_eq(hf_str(out, "visibility_labels.region", ""), "eu");
+    ck_assert_msg(strcmp(hf_str(out, "notes.0.text", ""), "checking the stock") == 0, "%s",
+                  answer.text);
+    ck_assert_str_eq(hf_str(out, "queries.0", ""), "state");
+    ck_assert_int_eq(hf_value_kind_of(hf_get(out, "machine")), HF_VALUE_NULL);
+    out = get(&site, "o-1/state?at=2", 200).body;
+    ck_assert_uint_eq(hf_len(hf_get(out, "notes")), 0);
+    ck_assert_ptr_null(hf_str(out, "memo.shop", NULL));
+    hf_site_close(&site);
+}
+
+/* The graph of a run: its child below it, and from there its parent above it. */
+HF_BOTH_ENGINES(lineage_of_a_run)
+{
+    char child[256];
+    char path[300];
+    hf_site site;
+    hf_value out;
+
+    order_open(&site, kind);
+    out = get(&site, "o-1/lineage", 200).body;
+    ck_assert_uint_eq(hf_len(hf_get(out, "nodes")), 2);
+    ck_assert_str_eq(hf_str(out, "nodes.0.relation", ""), "self");
+    ck_assert_str_eq(hf_str(out, "nodes.0.glyph", ""), "waiting");
+    ck_assert_str_eq(hf_str(out, "nodes.1.relation", ""), "child");
+    ck_assert_str_eq(hf_str(out, "nodes.1.glyph", ""), "completed");
+    ck_assert_int_eq(hf_int(out, "nodes.1.depth", 0), 1);
+    ck_assert_str_eq(hf_str(out, "edges.0.kind", ""), "child");
+    ck_assert_str_eq(hf_str(out, "edges.0.from", ""), hf_str(out, "root", "?"));
+    ck_assert_int_eq(hf_int(out, "cut", -1), 0);
+    (void)snprintf(child, sizeof(child), "%s", hf_str(out, "nodes.1.workflow_id", ""));
+    (void)snprintf(path, sizeof(path), "%s/lineage", child);
+    out = get(&site, path, 200).body;
+    ck_assert_str_eq(hf_str(out, "nodes.1.relation", ""), "parent");
+    ck_assert_str_eq(hf_str(out, "nodes.1.workflow_id", ""), "o-1");
+    ck_assert_int_eq(hf_int(out, "nodes.1.depth", 0), -1);
+    (void)hf_site_expect(&site, "POST", "/api/workflows/o-1/reset", "{\"step\":0}", 202);
+    out = get(&site, "o-1/lineage?depth=1", 200).body;
+    ck_assert_str_eq(hf_str(out, "nodes.1.relation", ""), "continued");
+    ck_assert_int_eq(hf_int(out, "nodes.0.run_number", 0), 2);
+    ck_assert_int_eq(hf_int(out, "nodes.1.run_number", 0), 1);
+    ck_assert_str_eq(hf_str(out, "edges.0.kind", ""), "continued");
+    hf_site_close(&site);
+}
+
 /* A step machine is a run like any other: where it stands, what it waits for, its steps. */
 HF_BOTH_ENGINES(machines_have_the_same_page)
 {
@@ -542,9 +628,21 @@ HF_BOTH_ENGINES(machines_have_the_same_page)
     out = get(&site, "m/steps/1", 200).body;
     ck_assert_str_eq(hf_str(out, "bar.name", ""), "begin");
     ck_assert_str_eq(hf_str(out, "events.0.payload.state.text", ""), "{\"asked\":1}");
+    ck_assert_str_eq(hf_str(out, "bar.segments.0.kind", ""), "running");
+    ck_assert_str_eq(hf_str(out, "bar.segments.1.kind", ""), "waiting");
+    ck_assert(hf_bool(out, "bar.open", false));
+    out = get(&site, "m/state", 200).body;
+    ck_assert_str_eq(hf_str(out, "machine.step", ""), "end");
+    ck_assert_str_eq(hf_str(out, "machine.awaits", ""), "answer");
+    ck_assert_str_eq(hf_str(out, "machine.state.text", ""), "{\"asked\":1}");
+    ck_assert_uint_eq(hf_len(hf_get(out, "machine.inbox")), 0);
     (void)hf_site_expect(&site, "POST", "/api/workflows/m/signal/answer", "{\"input\":[42]}", 202);
     out = await(&site, "m", "glyph", "completed");
     ck_assert_str_eq(hf_str(out, "output.text", ""), "42");
+    out = hf_get(get(&site, "m/spans", 200).body, "spans");
+    ck_assert_uint_eq(hf_len(hf_get(out, "bars")), 2);
+    ck_assert(!hf_bool(out, "bars.0.open", true));
+    ck_assert_str_eq(hf_str(out, "bars.0.to", ""), hf_str(out, "bars.1.from", "?"));
     hf_site_close(&site);
 }
 
@@ -553,4 +651,5 @@ HF_PG_SUITE_MAIN("server/console_run", HF_BOTH(head_has_all_but_the_lists),
                  HF_BOTH_SLOW(events_are_paged_without_gap, 120), HF_BOTH(events_show_payloads),
                  HF_BOTH(waits_and_commands), HF_BOTH(one_step), HF_BOTH_SLOW(earlier_moments, 120),
                  HF_BOTH(what_cannot_be_asked), HF_BOTH(a_history_that_cannot_be_read),
+                 HF_BOTH(bars_of_a_run), HF_BOTH(state_of_a_run), HF_BOTH(lineage_of_a_run),
                  HF_BOTH(machines_have_the_same_page))
