@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "holdfast/holdfast.h"
+#include "holdfast/tool.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -71,6 +72,61 @@ HF_API hf_status hf_namespace_bytes(hf_engine *engine, int64_t *out_bytes);
    "parameters"}], "updates", "queries"}}]; parameters are null when they are not declared, and
    activities have neither contract nor fingerprint. At most 1,000 types that are recorded. */
 HF_API hf_status hf_types(hf_engine *engine, hf_mem *mem, hf_value *out);
+
+/* ---- what waits for a person
+
+   Open waits for a signal, over all runs of the namespace, those of the newest runs first:
+   {"limit"?: runs, 1 to 200, "cursor"?}. The answer: {"approvals": [{"id", "kind": "signal",
+   "name", "workflow_id", "run_id", "workflow_type", "business_key", "step", "source_line",
+   "summary", "since", "until", "parameters": what the signal takes, null: nothing is declared,
+   "links": [{"id", "label", "created_by", "created_at", "expires_at"}]}], "cursor"}. Runs are found
+   in lists, which are a moment behind; a wait whose answer has come is never here. */
+HF_API hf_status hf_approvals(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out);
+
+/* A link that answers one of them, once, for somebody without an account: {"approval": id,
+   "label": for whom, "created_by"?, "lifespan_seconds"?: 60 to 2592000; 604800}. It ends with the
+   deadline of the wait at the latest. The answer: {"id", "label", "token": the only copy,
+   "created_at", "expires_at"}. HF_NOTFOUND: nothing waits there. HF_EXISTS: it has 10 links. */
+HF_API hf_status hf_answer_link_create(hf_engine *engine, hf_value request, hf_mem *mem,
+                                       hf_value *out);
+
+/* All links of an approval that were not used answer no more; how many they were. */
+HF_API hf_status hf_answer_link_revoke(hf_engine *engine, const char *approval, int64_t *out_count);
+
+/* What a token leads to, in whatever namespace: {"id", "namespace", "label", "expires_at",
+   "state": "open", "used", "revoked", "expired" or "over" (somebody else answered, or the run went
+   on), "approval": null unless it is open}. HF_NOTFOUND: it is no token of a link. */
+HF_API hf_status hf_answer_link_look(hf_engine *engine, const char *token, hf_mem *mem,
+                                     hf_value *out);
+
+/* Answers: a signal to exactly that wait, which is committed once whatever happens, also when two
+   answer at the same time or the process dies before it says so. `arguments` as for a signal, NULL:
+   none; `context` as for hf_command; `from` is where it came from. *out is what became of the
+   signal; an answer that its contract refuses leaves the link open. HF_CONFLICT: it has been
+   answered, or was over. HF_NOTFOUND, as above. */
+HF_API hf_status hf_answer_link_use(hf_engine *engine, const char *token, hf_value arguments,
+                                    hf_value context, const char *from, hf_mem *mem,
+                                    hf_command_result *out);
+
+/* ---- what pages keep for whoever uses them, by the id of who that is
+
+   {"surface", "value": what was put, null: nothing, "updated_at"}. A surface is 1 to 64 of a-z,
+   0-9, '.', '_' and '-'; a value has at most 16 KiB of JSON, and nobody more than 32 of them:
+   HF_INVALID, HF_TOOBIG, HF_EXISTS. Putting null forgets it. */
+HF_API hf_status hf_preference(hf_engine *engine, const char *principal, const char *surface,
+                               hf_mem *mem, hf_value *out);
+HF_API hf_status hf_preference_put(hf_engine *engine, const char *principal, const char *surface,
+                                   hf_value value);
+
+/* ---- SQL
+
+   hf_sql on the engine's store, over a connection of its own; the text of a failure is that of
+   hf_errmsg. The views show runs of all namespaces. */
+HF_API hf_status hf_sql_ask(hf_engine *engine, const hf_sql_options *options, const char *sql,
+                            hf_sql_row *row, void *ctx);
+
+/* What can be asked: {"store": "sqlite" or "postgres", "views": [{"name", "columns": [names]}]}. */
+HF_API hf_status hf_sql_schema(hf_engine *engine, hf_mem *mem, hf_value *out);
 
 /* ---- who changes schedules */
 

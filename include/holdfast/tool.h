@@ -126,6 +126,7 @@ typedef struct hf_sql_options {
     int64_t rows_max;   /* 0: 10,000 */
     int64_t bytes_max;  /* of all cells; 0: 64 MiB */
     int64_t timeout_ms; /* 0: 10,000 */
+    bool known;         /* only the functions that docs/operate/sql.md names, and no catalogues */
 } hf_sql_options;
 HF_API hf_status hf_sql(const char *address, const hf_sql_options *options, const char *sql,
                         hf_sql_row *row, void *ctx, hf_err *err);

@@ -36,6 +36,11 @@ typedef struct hf_cancel_more {
     bool cleanup; /* the code hears of it and cleans up before the run closes */
 } hf_cancel_more;
 
+/* hf_request.more of a signal. */
+typedef struct hf_signal_more {
+    int64_t step; /* of the chosen run, which must wait for this signal and have none yet; 0: any */
+} hf_signal_more;
+
 /* hf_request.more of a fork or reset. */
 typedef struct hf_copy_more {
     int64_t step;     /* the last one that is kept; 0: none */

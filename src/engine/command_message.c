@@ -1,6 +1,7 @@
 /* command_message.c: signals and updates. An update is refused while a signal that came before it
    is not applied, unless the engine is told to queue it; then it waits behind the signal. */
 #include "base/value.h"
+#include "engine/approval.h"
 #include "engine/ask.h"
 #include "engine/command_impl.h"
 #include "engine/nudge.h"
@@ -153,6 +154,44 @@ static bool update_refused(hf_handling *h, const message_draft *draft, hf_status
     return true;
 }
 
+/* The step that a signal is for; 0: none. */
+static int64_t signal_step(const hf_request *request)
+{
+    const hf_signal_more *more = request->type == HF_COMMAND_TYPE_SIGNAL ? request->more : NULL;
+
+    return more ? more->step : 0;
+}
+
+static hf_rebase rebase_of(const hf_handling *h, bool update)
+{
+    if (signal_step(h->request))
+        return HF_REBASE_NEVER;
+    return update && !h->call->engine->settings.updates_queue ? HF_REBASE_BUT_SIGNALS
+                                                              : HF_REBASE_WHILE_OPEN;
+}
+
+/* True: the step does not wait for the signal, or something went wrong. What is looked at may be
+   newer than the target: the unit is committed over nothing that it has not seen. */
+static bool step_refused(hf_handling *h, hf_status *out_status, hf_err *err)
+{
+    hf_mem *mem = hf_mem_new();
+    bool waits = false;
+
+    *out_status = mem ? HF_OK : hf_err_nomem(err, "what a run waits for");
+    if (!*out_status) {
+        hf_call_read_begin(h->call);
+        *out_status = hf_approval_waits(h->call->in.db, mem, h->target.base.run,
+                                        signal_step(h->request), h->request->name, &waits, err);
+        hf_call_read_end(h->call);
+    }
+    hf_mem_free(mem);
+    if (!*out_status && !waits)
+        *out_status =
+            hf_handling_reject(h, HF_CMD_OUTCOME_REJECTED_WAIT_NOT_OPEN, HF_REJECTION_WAIT_NOT_OPEN,
+                               "the step does not wait for the signal any more");
+    return *out_status || !waits;
+}
+
 hf_status hf_command_message(hf_handling *h, hf_err *err)
 {
     const hf_request *request = h->request;
@@ -177,11 +216,10 @@ hf_status hf_command_message(hf_handling *h, hf_err *err)
         return hf_err_set(err, HF_CONFLICT, "what is known of the run may be out of date");
     if (!st && refusal.outcome)
         return hf_handling_refuse(h, &refusal, err);
-    if (st || (update && update_refused(h, &draft, &st, err)))
+    if (st || (update && update_refused(h, &draft, &st, err)) ||
+        (signal_step(request) && step_refused(h, &st, err)))
         return st;
-    hf_unit_append(h->unit, &h->target.base, HF_NONE,
-                   update && !h->call->engine->settings.updates_queue ? HF_REBASE_BUT_SIGNALS
-                                                                      : HF_REBASE_WHILE_OPEN);
+    hf_unit_append(h->unit, &h->target.base, HF_NONE, rebase_of(h, update));
     st = hf_intake_message_put(in, &draft.message, draft.json, hf_handling_row(h), h->unit,
                                &command, err);
     h->nudges = !update && !h->plain && !request->run_id.ptr &&

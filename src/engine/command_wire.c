@@ -144,17 +144,24 @@ static hf_status request_read(hf_value value, hf_request *request, hf_err *err)
 typedef union request_more {
     hf_cancel_more cancel;
     hf_copy_more copy;
+    hf_signal_more signal;
 } request_more;
 
 static hf_status more_read(hf_value value, hf_request *request, request_more *more, hf_err *err)
 {
-    hf_status st;
+    hf_status st = HF_OK;
 
     switch ((int)request->type) {
     case HF_COMMAND_TYPE_CANCEL:
         more->cancel = (hf_cancel_more){.cleanup = hf_bool(value, "cleanup", false)};
         request->more = &more->cancel;
         break;
+    case HF_COMMAND_TYPE_SIGNAL:
+        more->signal = (hf_signal_more){.step = hf_int(value, "step", 0)};
+        request->more = &more->signal;
+        if (more->signal.step && (!request->run_id.ptr || more->signal.step < 0))
+            st = hf_err_set(err, HF_INVALID, "step is one of the run that run_id names");
+        return st;
     case HF_COMMAND_TYPE_FORK:
     case HF_COMMAND_TYPE_RESET:
         more->copy = (hf_copy_more){.step = hf_int(value, "step", 0)};
@@ -421,6 +428,7 @@ static hf_status members_check(const char *command, hf_value request, hf_err *er
         const char *members;
     } rows[] = {{"start", MEMBERS STARTS},
                 {"signal_with_start", MEMBERS STARTS},
+                {"signal", MEMBERS " step"},
                 {"cancel", MEMBERS " cleanup"},
                 {"fork", MEMBERS " step new_workflow_id signals"},
                 {"reset", MEMBERS " step new_workflow_id signals"},

@@ -1,6 +1,6 @@
-/* sql.c: hf_sql: what an operator asks a store in SQL. The statement stands inside another one as a
-   table, so that it can do nothing but read; the connection cannot write; time, rows and bytes are
-   bounded. */
+/* sql.c: what an operator asks a store in SQL, a program on its own connection or an engine. The
+   statement stands inside another one as a table, so that it can do nothing but read; the
+   connection cannot write; time, rows and bytes are bounded. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,6 +10,8 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "base/value.h"
+#include "engine/call.h"
+#include "holdfast/host.h"
 #include "holdfast/tool.h"
 #include "store/store.h"
 
@@ -227,6 +229,125 @@ static bool sql_balanced(hf_slice sql)
     return depth == 0 && !quote;
 }
 
+/* ---- what is allowed to those who ask from elsewhere */
+
+static bool is_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* Functions, and words that may stand before a parenthesis: nothing that reads files, runs texts,
+   makes big values or speaks to other sessions. docs/operate/sql.md names them. */
+static bool word_calls(const char *word)
+{
+    static const char *const words[] = {
+#define HF_SQL_WORD(word) #word,
+#include "engine/sql_word.def"
+#undef HF_SQL_WORD
+    };
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (strcmp(words[i], word) == 0)
+            return true;
+    return false;
+}
+
+/* Names of the databases' own catalogues and functions. */
+static bool word_inner(const char *word)
+{
+    static const char *const heads[] = {"pg_", "lo_", "sqlite_", "information_schema"};
+
+    for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
+        if (strncmp(word, heads[i], strlen(heads[i])) == 0)
+            return true;
+    return false;
+}
+
+enum { WORD_SIZE = 64 };
+
+/* The word at `at`, in small letters, cut where it is longer than any that is known; returns how
+   long it is. */
+static size_t word_at(hf_slice sql, size_t at, char out[WORD_SIZE])
+{
+    size_t len = 0;
+
+    for (; at + len < sql.len && is_word(sql.ptr[at + len]); len++) {
+        char c = sql.ptr[at + len];
+
+        if (len < WORD_SIZE - 1) {
+            out[len] = c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
+            out[len + 1] = '\0';
+        }
+    }
+    return len;
+}
+
+/* Texts in apostrophes are skipped; names in quotes count like those without. What was checked
+   before has no comments, dollar signs and backslashes in it. */
+static hf_status sql_known(hf_slice sql, hf_err *err)
+{
+    char word[WORD_SIZE] = "";
+    char before = '\0'; /* the last character that is no space; 'a' after a word */
+
+    for (size_t i = 0; i < sql.len;) {
+        char c = sql.ptr[i];
+        size_t len = word_at(sql, i, word);
+
+        if (len && word_inner(word))
+            return hf_err_set(err, HF_INVALID, "%s: only the views can be asked here", word);
+        if (c == '\'')
+            for (i++; i < sql.len && sql.ptr[i] != '\'';)
+                i++;
+        if (c == '`' || (c == '(' && (before == ']' || before == '"' || before == '\'')))
+            return hf_err_set(err, HF_INVALID, "names are written in letters, or between quotes");
+        if (c == '(' && before == 'a' && !word_calls(word))
+            return hf_err_set(err, HF_INVALID, "there is no function %s here", word);
+        if (len)
+            before = 'a';
+        else if (c != ' ' && c != '\n' && c != '\t' && c != '\r')
+            before = c;
+        i += len ? len : 1;
+    }
+    return HF_OK;
+}
+
+/* ---- public */
+
+/* The statement itself, or why it cannot be asked. */
+static hf_status sql_check(const hf_sql_options *options, const char *sql, hf_sql_row *row,
+                           hf_slice *out_text, hf_err *err)
+{
+    if (options->size != sizeof(*options) || !sql || !row)
+        return hf_err_set(err, HF_MISUSE, "a question needs its text and somebody who takes rows");
+    *out_text = sql_trim(sql);
+    if (!sql_reads(*out_text))
+        return hf_err_set(err, HF_INVALID,
+                          "nothing but reading: a statement begins with SELECT, WITH or VALUES");
+    if (!sql_balanced(*out_text))
+        return hf_err_set(err, HF_INVALID,
+                          "one reading statement, without semicolons, comments and dollar signs");
+    return options->known ? sql_known(*out_text, err) : HF_OK;
+}
+
+static hf_status store_ask(hf_store *store, question *q, hf_slice text, hf_err *err)
+{
+    hf_db *db = NULL;
+    hf_status st;
+
+    q->mem = hf_mem_new();
+    q->names_mem = hf_mem_new();
+    st = q->mem && q->names_mem ? hf_store_connect(store, HF_DB_READ, &db, err)
+                                : hf_err_nomem(err, "a question");
+    if (!st)
+        st = question_ask(q, db, text, err);
+    hf_db_close(db);
+    hf_mem_free(q->names_mem);
+    hf_mem_free(q->mem);
+    return st == HF_ERROR || st == HF_MISUSE || st == HF_READONLY
+               ? hf_err_because(err, HF_INVALID, "ask the store")
+               : st;
+}
+
 hf_status hf_sql(const char *address, const hf_sql_options *options, const char *sql,
                  hf_sql_row *row, void *ctx, hf_err *err)
 {
@@ -234,33 +355,76 @@ hf_status hf_sql(const char *address, const hf_sql_options *options, const char 
     hf_store_options open = {.size = sizeof(open), .role = HF_STORE_READER};
     question q = {.options = options ? options : &none, .row = row, .ctx = ctx};
     hf_store *store = NULL;
-    hf_db *db = NULL;
     hf_slice text;
-    hf_status st;
+    hf_status st = sql_check(q.options, sql, row, &text, err);
 
-    if (q.options->size != sizeof(none) || !sql || !row)
-        return hf_err_set(err, HF_MISUSE, "a question needs its text and somebody who takes rows");
-    text = sql_trim(sql);
-    if (!sql_reads(text))
-        return hf_err_set(err, HF_INVALID,
-                          "nothing but reading: a statement begins with SELECT, WITH or VALUES");
-    if (!sql_balanced(text))
-        return hf_err_set(err, HF_INVALID,
-                          "one reading statement, without semicolons, comments and dollar signs");
+    if (st)
+        return st;
     open.schema = q.options->schema;
-    q.mem = hf_mem_new();
-    q.names_mem = hf_mem_new();
-    st = q.mem && q.names_mem ? hf_store_open(address, &open, &store, err)
-                              : hf_err_nomem(err, "a question");
+    st = hf_store_open(address, &open, &store, err);
     if (!st)
-        st = hf_store_connect(store, HF_DB_READ, &db, err);
-    if (!st)
-        st = question_ask(&q, db, text, err);
-    if (st == HF_ERROR || st == HF_MISUSE || st == HF_READONLY)
-        st = hf_err_because(err, HF_INVALID, "ask the store");
-    hf_db_close(db);
+        st = store_ask(store, &q, text, err);
     hf_store_close(store);
-    hf_mem_free(q.names_mem);
-    hf_mem_free(q.mem);
     return st;
+}
+
+hf_status hf_sql_ask(hf_engine *engine, const hf_sql_options *options, const char *sql,
+                     hf_sql_row *row, void *ctx)
+{
+    question q = {.options = options, .row = row, .ctx = ctx};
+    hf_slice text;
+    hf_call c;
+    hf_status st = hf_call_begin(&c, engine);
+
+    if (!st && !options)
+        st = hf_err_set(&c.slot->err, HF_MISUSE, "a question needs options");
+    if (!st)
+        st = sql_check(options, sql, row, &text, &c.slot->err);
+    return st ? st : store_ask(engine->store, &q, text, &c.slot->err);
+}
+
+/* The views, and their columns: a row that is not there has all of them. */
+static const char *const views[] = {"v_runs",       "v_events",   "v_waits",
+                                    "v_activities", "v_failures", "v_tasks"};
+
+typedef struct schema_look {
+    hf_mem *mem;
+    hf_value columns;
+} schema_look;
+
+static bool schema_row(void *ctx, const char *const *names, const char *const *cells, size_t count)
+{
+    schema_look *look = ctx;
+    hf_value_list *list = hf_value_array(look->mem);
+
+    (void)cells;
+    for (size_t i = 0; i < count; i++)
+        hf_value_append(list, hf_value_string(look->mem, hf_slice_of(names[i])));
+    look->columns = hf_value_finish(list);
+    return false;
+}
+
+hf_status hf_sql_schema(hf_engine *engine, hf_mem *mem, hf_value *out)
+{
+    const hf_sql_options options = {.size = sizeof(options)};
+    hf_value_list *list = hf_value_array(mem);
+    hf_call c;
+    hf_status st = hf_call_begin(&c, engine);
+
+    for (size_t i = 0; !st && i < sizeof(views) / sizeof(views[0]); i++) {
+        schema_look look = {.mem = mem};
+
+        st = hf_sql_ask(engine, &options,
+                        hf_mem_format(mem,
+                                      "SELECT v.* FROM (SELECT 1 AS one) o LEFT JOIN %s v ON 1 = 0",
+                                      views[i]),
+                        schema_row, &look);
+        hf_value_append(list, hf_json_(mem, "{'name': %s, 'columns': %p}", views[i],
+                                       (const void *)look.columns));
+    }
+    if (st)
+        return st;
+    *out = hf_json_(mem, "{'store': %s, 'views': %p}", hf_store_engine(engine->store),
+                    (const void *)hf_value_finish(list));
+    return *out ? HF_OK : hf_err_nomem(&c.slot->err, "a schema");
 }

@@ -4,15 +4,15 @@
 #include <string.h>
 
 #include "base/crypto.h"
-#include "base/rng.h"
 #include "base/value.h"
 #include "engine/call.h"
 #include "engine/look.h"
+#include "engine/secret.h"
 #include "holdfast/host.h"
 #include "model/name.h"
 #include "store/stmt.h"
 
-enum { SECRET_BYTES = 32, SPACES_BYTES_MAX = 500 };
+enum { SPACES_BYTES_MAX = 500 };
 
 /* "a,b": what tokens are for; "*": every namespace. */
 static hf_status spaces_check(hf_slice list, hf_err *err)
@@ -49,32 +49,11 @@ static hf_status option_check(const hf_token_opts *o, hf_err *err)
     return o->namespaces ? spaces_check(hf_slice_of(o->namespaces), err) : HF_OK;
 }
 
-/* 256 random bits as text, and their digest. */
 static hf_status secret_make(hf_token *out, uint8_t digest[HF_SHA256_BYTES], hf_err *err)
 {
-    static const char alphabet[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    uint8_t bytes[SECRET_BYTES + 1] = {0};
     char hex[HF_SHA256_TEXT_SIZE];
-    hf_sha256 *sha = NULL;
-    size_t len = 3;
-    hf_rng rng;
-    hf_status st = hf_rng_init_system(&rng, err);
+    hf_status st = hf_secret_make("hf_", out->secret, digest, err);
 
-    if (!st)
-        st = hf_sha256_new(&sha, err);
-    if (st)
-        return st;
-    hf_rng_fill(&rng, bytes, SECRET_BYTES);
-    memcpy(out->secret, "hf_", 3); /* so that scanners find one that leaked */
-    for (size_t bit = 0; bit < SECRET_BYTES * 8; bit += 6) {
-        unsigned pair = (unsigned)bytes[bit / 8] << 8 | bytes[bit / 8 + 1];
-
-        out->secret[len++] = alphabet[pair >> (10 - bit % 8) & 63U];
-    }
-    out->secret[len] = '\0';
-    st = hf_sha256_digest(sha, hf_slice_from(out->secret, len), digest, err);
-    hf_sha256_free(sha);
     if (st)
         return st;
     hf_hex_print(hf_slice_from(digest, HF_SHA256_BYTES), hex);

@@ -38,4 +38,8 @@ HF_NODISCARD hf_status hf_detail_read(hf_db *db, hf_mem *mem, const hf_detail_qu
 HF_NODISCARD hf_status hf_detail_bars(hf_db *db, hf_mem *mem, int64_t run, int64_t at,
                                       int64_t limit, hf_value *out_bars, hf_err *err);
 
+/* What the run waits for and waited for, as the list `waits` of the detail has it. */
+HF_NODISCARD hf_status hf_detail_wait_rows(hf_db *db, hf_mem *mem, int64_t run, hf_value *out_waits,
+                                           hf_err *err);
+
 #endif

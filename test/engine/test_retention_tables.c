@@ -143,6 +143,7 @@ static const char *const stays[] = {
     "namespace",            /* made and set by people, this and the next */
     "saved_view",           /**/
     "search_attribute_def", /* declared */
+    "preference",           /* somebody's own, 32 of each at most */
     "token",      /* given to somebody; revoked ones are kept for those who ask who it was */
     "definition", /* the newest of each type; on a shared store all */
     NULL};
@@ -210,6 +211,11 @@ static void everything_happens(hf_engine *d)
         hf_kit_skip(d, hf_seconds(2));
         watch(d);
     }
+    hf_kit_ok(d, hf_approvals(d, NULL, mem, &out));
+    hf_kit_ok(d, hf_answer_link_create(d,
+                                       hf_json(d, "{'approval': %s, 'label': 'Ada'}",
+                                               hf_str(out, "approvals.0.id", "")),
+                                       mem, &out));
     hf_kit_ok(d, hf_signal_dedup(d, "b", "go", NULL, "k1"));
     watch(d);
     ck_assert_str_eq(hf_test_status(d, "b"), "completed");

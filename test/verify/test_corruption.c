@@ -170,6 +170,7 @@ static const char *const tables[] = {
     "run_summary", "schedule",   "schedule_history",
     "batch",       "worker",     "imported_run",
     "correlation", "slot",       "bucket",
+    "answer_link",
 };
 
 static void tables_script(hf_db *db, const char *format_drop, const char *middle, const char *tail)

@@ -16,6 +16,7 @@ FROM (
     UNION ALL SELECT 'key', coalesce(max(key), 0) FROM definition
     UNION ALL SELECT 'key', coalesce(max(key), 0) FROM batch
     UNION ALL SELECT 'key', coalesce(max(key), 0) FROM imported_run
+    UNION ALL SELECT 'key', coalesce(max(key), 0) FROM answer_link
     UNION ALL SELECT 'key', coalesce(max(key), 0) FROM schedule
     UNION ALL SELECT 'key', coalesce(max(revision), 0) FROM schedule
 ) t LEFT JOIN counter c ON c.name = t.name
