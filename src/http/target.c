@@ -51,8 +51,12 @@ bool hf_http_path_fits(const char *pattern, hf_slice path)
     return path.len == 0;
 }
 
+/* Where a text stands, which says what plus signs and the ends of lines mean there. */
+typedef enum text_place { PLACE_PATH, PLACE_QUERY, PLACE_FORM } text_place;
+
 /* A decoded copy with a NUL behind it. */
-static hf_status text_decode(hf_mem *mem, hf_slice text, bool plus, hf_slice *out_text, hf_err *err)
+static hf_status text_decode(hf_mem *mem, hf_slice text, text_place place, hf_slice *out_text,
+                             hf_err *err)
 {
     char *out = hf_mem_bytes(mem, text.len + 1);
     size_t len = 0;
@@ -70,10 +74,12 @@ static hf_status text_decode(hf_mem *mem, hf_slice text, bool plus, hf_slice *ou
                 return hf_err_set(err, HF_INVALID, "a percent sign is not followed by two digits");
             c = high * 16 + low;
             i += 2;
-        } else if (c == '+' && plus) {
+        } else if (c == '+' && place != PLACE_PATH) {
             c = ' ';
         }
-        if (c < 0x20 || c == 0x7f)
+        if (c == '\r' && place == PLACE_FORM)
+            continue; /* browsers end lines with both */
+        if ((c < 0x20 || c == 0x7f) && (place != PLACE_FORM || (c != '\n' && c != '\t')))
             return hf_err_set(err, HF_INVALID, "a control character is hidden in the target");
         out[len++] = (char)c;
     }
@@ -91,7 +97,7 @@ static hf_status rest_check(hf_mem *mem, hf_slice path, hf_err *err)
     hf_slice text;
 
     while (segment_take(&path, &have)) {
-        hf_status st = text_decode(mem, have, false, &text, err);
+        hf_status st = text_decode(mem, have, PLACE_PATH, &text, err);
 
         if (st)
             return st;
@@ -120,7 +126,7 @@ hf_status hf_http_path_params(hf_mem *mem, const char *pattern, hf_slice path,
         if (!segment_is_param(want))
             continue;
         HF_ASSERT(out_params->count < HF_HTTP_PARAMS_MAX);
-        st = text_decode(mem, have, false, value, err);
+        st = text_decode(mem, have, PLACE_PATH, value, err);
         if (st)
             return st;
         if (memchr(value->ptr, '/', value->len) || memchr(value->ptr, '\\', value->len) ||
@@ -141,7 +147,8 @@ static size_t pairs_most(hf_slice text)
     return most;
 }
 
-hf_status hf_http_query_read(hf_mem *mem, hf_slice text, hf_http_query *out_query, hf_err *err)
+static hf_status pairs_read(hf_mem *mem, hf_slice text, text_place place, hf_http_query *out_query,
+                            hf_err *err)
 {
     hf_slice pair;
 
@@ -161,14 +168,24 @@ hf_status hf_http_query_read(hf_mem *mem, hf_slice text, hf_http_query *out_quer
         if (out_query->count == HF_HTTP_PAIRS_MAX)
             return hf_err_set(err, HF_INVALID, "the query has over %d pairs", HF_HTTP_PAIRS_MAX);
         (void)hf_slice_split(&value, '=', &name);
-        st = text_decode(mem, name, true, &out_query->pairs[out_query->count].name, err);
+        st = text_decode(mem, name, place, &out_query->pairs[out_query->count].name, err);
         if (!st)
-            st = text_decode(mem, value, true, &out_query->pairs[out_query->count].value, err);
+            st = text_decode(mem, value, place, &out_query->pairs[out_query->count].value, err);
         if (st)
             return st;
         out_query->count++;
     }
     return HF_OK;
+}
+
+hf_status hf_http_query_read(hf_mem *mem, hf_slice text, hf_http_query *out_query, hf_err *err)
+{
+    return pairs_read(mem, text, PLACE_QUERY, out_query, err);
+}
+
+hf_status hf_http_form_read(hf_mem *mem, hf_slice text, hf_http_query *out_form, hf_err *err)
+{
+    return pairs_read(mem, text, PLACE_FORM, out_form, err);
 }
 
 bool hf_http_query_find(const hf_http_query *query, const char *name, hf_slice *out_value)

@@ -46,6 +46,10 @@ typedef struct hf_http_query {
 HF_NODISCARD hf_status hf_http_query_read(hf_mem *mem, hf_slice text, hf_http_query *out_query,
                                           hf_err *err);
 
+/* The same of a form that was sent, whose texts may have lines and tabs. */
+HF_NODISCARD hf_status hf_http_form_read(hf_mem *mem, hf_slice text, hf_http_query *out_form,
+                                         hf_err *err);
+
 /* The only value called `name`; false when there is none or more than one. */
 bool hf_http_query_find(const hf_http_query *query, const char *name, hf_slice *out_value);
 

@@ -222,6 +222,7 @@ static bool version_check(hf_api *api)
     case HF_PLANE_DISCOVERY:
     case HF_PLANE_WEBHOOK:
     case HF_PLANE_CONSOLE:
+    case HF_PLANE_ANSWER:
         break;
     }
     return true;
@@ -249,11 +250,17 @@ static bool namespace_check(hf_api *api)
     return false;
 }
 
+/* Whether who asks has to say who that is. */
+static bool asks_credential(const hf_route *route)
+{
+    return route->plane != HF_PLANE_OPEN && route->plane != HF_PLANE_ANSWER;
+}
+
 bool hf_gate_head(hf_api *api)
 {
     if (!host_check(api) || !origin_check(api))
         return false;
-    if (api->route->plane == HF_PLANE_OPEN)
+    if (!asks_credential(api->route))
         return true;
     if (api->route->plane == HF_PLANE_WEBHOOK)
         return hf_webhook_needs_body(api->server->options.webhook.mode) || webhook_check(api);
@@ -271,7 +278,7 @@ bool hf_gate_pass(hf_api *api)
         return false;
     if (api->route->plane == HF_PLANE_WEBHOOK && !webhook_check(api))
         return false;
-    if (api->route->plane != HF_PLANE_OPEN && api->route->plane != HF_PLANE_WEBHOOK &&
+    if (asks_credential(api->route) && api->route->plane != HF_PLANE_WEBHOOK &&
         !(credential_check(api) && role_check(api)))
         return false;
     if (!version_check(api))

@@ -205,7 +205,7 @@ static void parameters_add(hf_buf *out, const hf_route *route)
 
 static bool is_guarded(const hf_route *route)
 {
-    return route->plane != HF_PLANE_OPEN;
+    return route->plane != HF_PLANE_OPEN && route->plane != HF_PLANE_ANSWER;
 }
 
 static bool is_scoped(const hf_route *route)
@@ -327,6 +327,8 @@ static const char *plane_text(const hf_route *route)
         break;
     case HF_PLANE_WEBHOOK:
         return "webhook";
+    case HF_PLANE_ANSWER:
+        return "who has the link";
     }
     return hf_role_text(route->role);
 }

@@ -20,10 +20,11 @@ typedef enum hf_plane {
     HF_PLANE_CONTROL,
     HF_PLANE_WORKER,
     HF_PLANE_WEBHOOK,
-    HF_PLANE_CONSOLE
+    HF_PLANE_CONSOLE,
+    HF_PLANE_ANSWER
 } hf_plane;
 
-enum { HF_PLANES = HF_PLANE_CONSOLE + 1 };
+enum { HF_PLANES = HF_PLANE_ANSWER + 1 };
 
 typedef enum hf_scope { HF_SCOPE_NONE, HF_SCOPE_NAMESPACE } hf_scope;
 

@@ -22,13 +22,16 @@
 #include "server/storage.h"
 #include "server/presence.h"
 #include "server/sweep.h"
+#include "server/throttle.h"
 
 enum {
     THREADS = 16,
     WAIT_THREADS = 16,
-    WAITING_MAX = 4096, /* more than may be in work */
-    AT_DOOR_MS = 100,   /* in a flood, after which one that is turned away is told so */
-    AT_DOOR_MAX = 1024, /* more are told at once */
+    WAITING_MAX = 4096,    /* more than may be in work */
+    AT_DOOR_MS = 100,      /* in a flood, after which one that is turned away is told so */
+    AT_DOOR_MAX = 1024,    /* more are told at once */
+    ANSWERS_MOST = 30,     /* questions of one address at the pages of links ... */
+    ANSWERS_US = 10000000, /* ... in this time */
     BODY_BYTES_MAX = 2 * 1024 * 1024 + 64 * 1024
 };
 
@@ -140,22 +143,25 @@ static void subject_read(const hf_server *server, const hf_http_exchange *exchan
         out[0] = '\0';
 }
 
-/* A body must be JSON, and say so. */
+/* A body must be JSON, or a form where people answer, and say so. */
 static bool type_check(hf_api *api)
 {
+    hf_slice wanted = api->route->plane == HF_PLANE_ANSWER
+                          ? HF_SLICE("application/x-www-form-urlencoded")
+                          : HF_SLICE("application/json");
     hf_slice type;
     hf_slice bare;
 
     if (!api->request->has_body)
         return true;
     if (api->route->fields && hf_http_request_field(api->request, "content-type", &type) &&
-        hf_slice_split(&type, ';', &bare) &&
-        hf_slice_equal(hf_slice_trim(bare), HF_SLICE("application/json")))
+        hf_slice_split(&type, ';', &bare) && hf_slice_equal(hf_slice_trim(bare), wanted))
         return true;
     if (!api->route->fields)
         hf_api_error(api, 400, "unexpected_body", "This request has no body.");
     else
-        hf_api_error(api, 415, "unsupported_media_type", "The body must be application/json.");
+        hf_api_error(api, 415, "unsupported_media_type", "The body must be %.*s.", (int)wanted.len,
+                     wanted.ptr);
     return false;
 }
 
@@ -184,7 +190,7 @@ static bool body_read(hf_api *api)
 
     if (!api->route->fields)
         return true;
-    if (api->request->body.len == 0) {
+    if (api->request->body.len == 0 || api->route->plane == HF_PLANE_ANSWER) {
         api->body = hf_json_(api->mem, "{}");
         return api->body != NULL;
     }
@@ -622,6 +628,8 @@ hf_status hf_server_open(const hf_server_options *options, hf_server **out_serve
     if (!st && server->engine)
         st = presence_open(server, err);
     if (!st)
+        st = hf_throttle_open(ANSWERS_MOST, ANSWERS_US, &server->throttle, err);
+    if (!st)
         st = hf_recall_open(&server->recall, err);
     if (!st)
         st = hf_claimants_open(&server->claimants, err);
@@ -705,6 +713,7 @@ void hf_server_close(hf_server *server)
     hf_mutex_fini(&server->polls_lock);
     hf_fleet_close(server->fleet);
     hf_claimants_close(server->claimants);
+    hf_throttle_close(server->throttle);
     hf_recall_close(server->recall);
     hf_auth_free(server->auth);
     hf_buf_fini(&server->openapi);

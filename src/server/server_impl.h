@@ -40,7 +40,8 @@ struct hf_server {
     struct hf_followers *followers; /* the same */
     struct hf_recall *recall;
     struct hf_claimants *claimants;
-    struct hf_sweeper *sweeper; /* NULL: there is no storage directory */
+    struct hf_throttle *throttle; /* of those who answer by links */
+    struct hf_sweeper *sweeper;   /* NULL: there is no storage directory */
     hf_mutex polls_lock;
     hf_map_int *polls;     /* workers that wait, by exchange */
     const hf_clock *clock; /* a steady one */
