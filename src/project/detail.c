@@ -352,13 +352,14 @@ hf_status hf_detail_bars(hf_db *db, hf_mem *mem, int64_t run, int64_t at, int64_
 
 hf_status hf_detail_wait_rows(hf_db *db, hf_mem *mem, int64_t run, hf_value *out_waits, hf_err *err)
 {
+    const hf_detail_query query = {.run = run, .at = INT64_MAX, .limit = HF_DETAIL_LIMIT_MAX};
     hf_detail_view v;
-    hf_status st = view_open(&v, db, mem, run, INT64_MAX, HF_DETAIL_LIMIT_MAX, err);
+    hf_status st = hf_detail_open(&v, db, mem, &query, err);
 
-    for (size_t i = 0; !st && i < v.dossier.event_count; i++)
-        st = hf_compose_pass(v.compose, &v.dossier.events[i], (int64_t)i + 1, err);
+    if (!st)
+        st = hf_detail_pass(&v, err);
     if (!st)
         st = hf_section_waits(&v.section, out_waits, err);
-    view_close(&v);
+    hf_detail_close(&v);
     return st;
 }

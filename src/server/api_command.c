@@ -278,6 +278,8 @@ static bool message_send(hf_api *api, const char *command, hf_command_result *ou
     request = hf_command_target(api);
     if (strcmp(command, "update") == 0)
         wait_set(api, request);
+    else
+        hf_command_field(request, api->body, "step");
     if (arguments)
         hf_value_set(request, HF_SLICE("arguments"), arguments);
     return hf_command_send(api, command, hf_value_finish(request), out_result);

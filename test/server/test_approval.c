@@ -180,6 +180,30 @@ HF_BOTH_ENGINES(what_does_not_fit_is_asked_again)
     hf_site_close(&site);
 }
 
+/* Who is logged in answers with the signal; the step says that it is for this wait or none. */
+HF_BOTH_ENGINES(an_account_answers_by_the_signal)
+{
+    char path[128];
+    char body[160];
+    const char *id;
+    hf_site site;
+    hf_site_answer answer;
+
+    hf_site_open(&site, kind, &app, (hf_server_options){0});
+    run_start(&site, "ask", "a-1");
+    id = approval_id(&site);
+    (void)snprintf(path, sizeof(path), "/api/workflows/a-1/runs/%.26s/signal/approve", id);
+    (void)snprintf(body, sizeof(body),
+                   "{\"input\":{\"by\":\"mia\",\"verdict\":\"yes\"},\"step\":%s}", id + 27);
+    answer = hf_site_expect(&site, "POST", path,
+                            "{\"input\":{\"by\":\"mia\",\"verdict\":\"yes\"},\"step\":7}", 409);
+    ck_assert_str_eq(hf_str(answer.body, "reason", ""), "wait_not_open");
+    (void)hf_site_expect(&site, "POST", path, body, 202);
+    answer = hf_site_expect(&site, "POST", path, body, 409);
+    (void)hf_site_expect(&site, "POST", "/api/workflows/a-1/signal/approve", body, 422);
+    hf_site_close(&site);
+}
+
 /* A signal of which nothing is declared takes a text, a JSON value or nothing. */
 HF_BOTH_ENGINES(anything_may_be_answered)
 {
@@ -365,6 +389,6 @@ END_TEST
 
 HF_PG_SUITE_MAIN("server/approval", HF_BOTH(a_person_answers_by_a_link),
                  HF_BOTH(what_does_not_fit_is_asked_again), HF_BOTH(anything_may_be_answered),
-                 HF_BOTH(two_at_once_answer_once), HF_BOTH(links_that_answer_no_more_say_why),
-                 HF_BOTH(hostile_texts_stay_texts), HF_BOTH(roles_and_namespaces_hold),
-                 {one_address_may_not_ask_for_ever, 0})
+                 HF_BOTH(an_account_answers_by_the_signal), HF_BOTH(two_at_once_answer_once),
+                 HF_BOTH(links_that_answer_no_more_say_why), HF_BOTH(hostile_texts_stay_texts),
+                 HF_BOTH(roles_and_namespaces_hold), {one_address_may_not_ask_for_ever, 0})
