@@ -182,6 +182,10 @@ HF_BOTH_ENGINES(sql_reads_and_no_more)
                                  "{\"sql\":\"select 1 as a\",\"limit\":1001}")
                          .status,
                      422);
+    refused(ask_sql(&site, ADMIN,
+                    "with recursive n as (select 'xxxxxxxx' as x, 1 as i union all select x || x, "
+                    "i + 1 from n where i < 20) select x from n"),
+            413, "payload_too_large");
     refused(ask_sql(&site, ADMIN, "with recursive n(i) as (select 1) select i from n"), 422,
             "validation_failed");
     refused(
