@@ -85,6 +85,8 @@ void hf_api_error_body(hf_buf *out, const char *reason, const char *text, hf_val
 /* What helps whoever asked this. */
 static const char *remedy_for(const hf_api *api, const char *reason)
 {
+    if (strcmp(reason, "unsupported_media_type") == 0 && hf_api_plane(api) == HF_PLANE_ANSWER)
+        return "Send the form of the page.";
     if (strcmp(reason, "unauthenticated") != 0 || !api->server)
         return remedy_of(reason);
     if (api->route && api->route->plane == HF_PLANE_WEBHOOK)
