@@ -19,7 +19,7 @@ export interface Page {
   title: string;
   /** The feature of the server without which there is nothing to show. */
   needs?: string;
-  count?: "runs" | "attention" | "failures" | "schedules" | "workers" | "queues" | "types" | "approvals";
+  count?: "runs" | "attention" | "schedules" | "workers" | "queues" | "types" | "approvals";
   bad?: boolean;
   group: number;
 }
@@ -29,7 +29,7 @@ export const PAGES: Page[] = [
   { name: "runs", title: "Runs", count: "runs", needs: "runs", group: 0 },
   { name: "attention", title: "Attention", count: "attention", bad: true, group: 0 },
   { name: "approvals", title: "Approvals", count: "approvals", needs: "approvals", group: 0 },
-  { name: "failures", title: "Failures", count: "failures", group: 0 },
+  { name: "failures", title: "Failures", group: 0 },
   { name: "schedules", title: "Schedules", count: "schedules", group: 1 },
   { name: "workers", title: "Workers", count: "workers", needs: "workers", group: 1 },
   { name: "queues", title: "Queues", count: "queues", needs: "queues", group: 1 },
