@@ -19,7 +19,7 @@ export interface Page {
   title: string;
   /** The feature of the server without which there is nothing to show. */
   needs?: string;
-  count?: "runs" | "attention" | "schedules" | "workers" | "queues" | "types" | "approvals";
+  count?: "runs" | "attention" | "schedules" | "workers" | "queues" | "approvals";
   bad?: boolean;
   group: number;
 }
@@ -33,7 +33,7 @@ export const PAGES: Page[] = [
   { name: "schedules", title: "Schedules", count: "schedules", group: 1 },
   { name: "workers", title: "Workers", count: "workers", needs: "workers", group: 1 },
   { name: "queues", title: "Queues", count: "queues", needs: "queues", group: 1 },
-  { name: "types", title: "Types", count: "types", needs: "types", group: 1 },
+  { name: "types", title: "Types", needs: "types", group: 1 },
   { name: "batches", title: "Batches", group: 2 },
   { name: "bundles", title: "Bundles", needs: "bundles", group: 2 },
   { name: "explore", title: "Explore", needs: "sql", group: 2 },

@@ -65,3 +65,20 @@ export async function barriers(page, rules) {
     .filter((one) => one.impact === "serious" || one.impact === "critical")
     .flatMap((one) => one.nodes.map((node) => `${one.id}: ${node.target.join(" ")}: ${(node.any[0] ?? node.all[0] ?? node.none[0])?.message}`));
 }
+
+/** Follows a link within the console, as a click does. */
+export async function follow(page, where) {
+  await page.evaluate((to) => {
+    const link = document.createElement("a");
+    link.href = new URL(to, document.querySelector("a.logo").href.replace(/overview.*$/, "")).href;
+    document.body.append(link);
+    link.click();
+    link.remove();
+  }, where);
+}
+
+/** Until the page of that title has what it asked for. */
+export async function settled(page, title) {
+  await page.getByRole("heading", { level: 1, name: title, exact: true }).waitFor();
+  await page.waitForFunction(() => !document.querySelector("main [aria-busy=true]"));
+}

@@ -1,6 +1,6 @@
 // Every screen, in both themes and two sizes: it opens, says its name, breaks no rule, and is pictured for the eye.
 import { join } from "node:path";
-import { barriers, enter, quiet } from "./browser.mjs";
+import { barriers, enter, follow, quiet, settled } from "./browser.mjs";
 import { equal, ok, test } from "./cases.mjs";
 
 /** Address, heading. */
@@ -21,22 +21,6 @@ const SCREENS = [
   ["settings?tab=tokens", "Settings"],
   ["settings?tab=about", "Settings"],
 ];
-
-/** Follows a link within the console, as a click does. */
-async function follow(page, where) {
-  await page.evaluate((to) => {
-    const link = document.createElement("a");
-    link.href = new URL(to, document.querySelector("a.logo").href.replace(/overview.*$/, "")).href;
-    document.body.append(link);
-    link.click();
-    link.remove();
-  }, where);
-}
-
-async function settled(page, title) {
-  await page.getByRole("heading", { level: 1, name: title, exact: true }).waitFor();
-  await page.waitForFunction(() => !document.querySelector("main [aria-busy=true]"));
-}
 
 for (const [size, width, height] of [["", 1440, 900], ["phone-", 390, 844]])
   test(`every screen opens, light and dark, ${width} px`, async ({ site, browser, shots }) => {
@@ -118,44 +102,6 @@ test("a chart is a table, too", async ({ site, browser }) => {
   const table = page.getByRole("region", { name: "Closed, as a table", exact: true });
   equal(await table.getByRole("columnheader").allInnerTexts(), ["At", "completed", "cancelled", "failed"], "its columns");
   ok((await table.getByRole("row").count()) > 10, "it has a row for each step");
-  quiet(page);
-  await page.context().close();
-});
-
-test("a schedule is paused and resumed, with a reason that stays", async ({ site, browser }) => {
-  const page = await enter(browser, site);
-  await follow(page, "schedules/nightly");
-  await page.getByRole("button", { name: "Pause…" }).click();
-  await page.getByRole("textbox", { name: /Reason/ }).fill("stock is counted");
-  await page.getByRole("dialog").getByRole("button", { name: "Pause", exact: true }).click();
-  await page.getByRole("button", { name: "Resume…" }).waitFor({ timeout: 15000 });
-  await page.getByText("stock is counted").first().waitFor();
-  equal((await site.ask("GET", "api/schedules/nightly")).paused, true, "paused");
-  await page.getByRole("button", { name: "Resume…" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Resume", exact: true }).click();
-  await page.getByRole("button", { name: "Pause…" }).waitFor({ timeout: 15000 });
-  equal((await site.ask("GET", "api/schedules/nightly")).paused, false, "paused");
-  quiet(page);
-  await page.context().close();
-});
-
-test("a queue is paused, keys walk through groups, and the theme is kept", async ({ site, browser }) => {
-  const page = await enter(browser, site);
-  await follow(page, "queues");
-  await page.getByRole("button", { name: "Pause emails" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Pause", exact: true }).click();
-  await page.getByRole("button", { name: "Resume emails" }).waitFor({ timeout: 15000 });
-  await page.getByRole("button", { name: "Resume emails" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Resume", exact: true }).click();
-  await page.getByRole("button", { name: "Pause emails" }).waitFor({ timeout: 15000 });
-  await follow(page, "failures");
-  await settled(page, "Failures");
-  await page.keyboard.press("j");
-  await page.waitForFunction(() => new URL(location.href).searchParams.has("group"));
-  await follow(page, "settings");
-  await page.getByText("Dark", { exact: true }).click();
-  await page.reload();
-  await page.waitForFunction(() => document.documentElement.dataset.theme === "dark");
   quiet(page);
   await page.context().close();
 });

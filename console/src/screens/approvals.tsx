@@ -30,7 +30,7 @@ function Answer({ of, sent }: { of: any; sent: () => void }) {
     busy.value = true;
     fault.value = null;
     try {
-      await post(url`/api/workflows/${of.workflow_id}/runs/${of.run_id}/signal/${of.name}`, { input: value });
+      await post(url`/api/workflows/${of.workflow_id}/runs/${of.run_id}/signal/${of.name}`, { input: value, step: of.step });
       toast(`Answered ${of.name} of ${of.workflow_id}`);
       sent();
     } catch (error) {
@@ -123,7 +123,7 @@ function Links({ of, again }: { of: any; again: () => void }) {
         {made.value && (
           <div class="code">
             <Icon name="link" />
-            <span>{made.value.url}</span>
+            <span class="brk">{made.value.url}</span>
             <Copy text={made.value.url} label="Copy link" />
           </div>
         )}

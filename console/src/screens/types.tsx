@@ -11,7 +11,8 @@ import { askFor, quoted, shellArguments, type Parameter } from "../ui/form";
 
 function List() {
   const { data, fault, slow, again } = useData("types", (stop) => get("types", {}, stop), ["list", "workers", "metrics"]);
-  const all: any[] = data?.types ?? [];
+  const runs = (one: any) => (one.open ?? 0) + (one.completed ?? 0) + (one.failed ?? 0);
+  const all: any[] = [...(data?.types ?? [])].sort((a, b) => Number(runs(b) > 0) - Number(runs(a) > 0)); // those with runs first
   const groups: [string, any[]][] = [
     ["Workflows", all.filter((one) => one.kind === "workflow")],
     ["Step machines", all.filter((one) => one.kind === "machine")],

@@ -1,0 +1,41 @@
+// What a person does on the pages, and what the server then says of it.
+import { enter, follow, quiet, settled } from "./browser.mjs";
+import { equal, test } from "./cases.mjs";
+
+test("a schedule is paused and resumed, with a reason that stays", async ({ site, browser }) => {
+  const page = await enter(browser, site);
+  await follow(page, "schedules/nightly");
+  await page.getByRole("button", { name: "Pause…" }).click();
+  await page.getByRole("textbox", { name: /Reason/ }).fill("stock is counted");
+  await page.getByRole("dialog").getByRole("button", { name: "Pause", exact: true }).click();
+  await page.getByRole("button", { name: "Resume…" }).waitFor({ timeout: 15000 });
+  await page.getByText("stock is counted").first().waitFor();
+  equal((await site.ask("GET", "api/schedules/nightly")).paused, true, "paused");
+  await page.getByRole("button", { name: "Resume…" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Resume", exact: true }).click();
+  await page.getByRole("button", { name: "Pause…" }).waitFor({ timeout: 15000 });
+  equal((await site.ask("GET", "api/schedules/nightly")).paused, false, "paused");
+  quiet(page);
+  await page.context().close();
+});
+
+test("a queue is paused, keys walk through groups, and the theme is kept", async ({ site, browser }) => {
+  const page = await enter(browser, site);
+  await follow(page, "queues");
+  await page.getByRole("button", { name: "Pause emails" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Pause", exact: true }).click();
+  await page.getByRole("button", { name: "Resume emails" }).waitFor({ timeout: 15000 });
+  await page.getByRole("button", { name: "Resume emails" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Resume", exact: true }).click();
+  await page.getByRole("button", { name: "Pause emails" }).waitFor({ timeout: 15000 });
+  await follow(page, "failures");
+  await settled(page, "Failures");
+  await page.keyboard.press("j");
+  await page.waitForFunction(() => new URL(location.href).searchParams.has("group"));
+  await follow(page, "settings");
+  await page.getByText("Dark", { exact: true }).click();
+  await page.reload();
+  await page.waitForFunction(() => document.documentElement.dataset.theme === "dark");
+  quiet(page);
+  await page.context().close();
+});
