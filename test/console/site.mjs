@@ -57,7 +57,7 @@ export class Site {
     this.url = `http://127.0.0.1:${this.port}/`;
     this.server = this.spawn(join(this.build, "holdfast"), ["serve", this.store, "--listen", `127.0.0.1:${this.port}`, "--environment", "production:violet"]);
     await until(() => fetch(this.url + "api/ready").then((answer) => answer.ok, () => false), 20, "the server is ready:\n" + this.said);
-    this.admin ??= (await until(() => this.said.match(/hf_[\w-]+/), 10, "the token was printed"))[0];
+    this.admin ??= (await until(() => this.said.match(/admin token[^\n]*: (hf_[\w-]+)\n/), 10, "the token was printed"))[1];
   }
 
   async killServer() {
