@@ -4,10 +4,8 @@
    the store next reads what was left. A file that cannot be had is no failure: then nobody is
    blamed.
 
-   SQLite: PATH-crumb beside the store, whose owner is alone. PostgreSQL: one file per process in
-   $XDG_STATE_HOME/holdfast (or $HOME/.local/state/holdfast, or the folder for temporary files),
-   because many processes of one machine may work on one store; the leavings of processes that are
-   gone are read and removed. */
+   SQLite: PATH-crumb beside the store, whose owner is alone. PostgreSQL: one file per process
+   (crumb_file.h), because many processes of one machine may work on one store. */
 #ifndef HF_ENGINE_BREADCRUMB_H
 #define HF_ENGINE_BREADCRUMB_H
 
@@ -22,16 +20,8 @@ typedef struct hf_breadcrumb hf_breadcrumb;
 
 enum { /* the first slots are for workflow code, the others for activities */
        HF_BREADCRUMB_RUNS = 64,
-       HF_BREADCRUMB_SLOTS = HF_BREADCRUMB_RUNS + 256,
-       HF_BREADCRUMB_PATH = 1024
+       HF_BREADCRUMB_SLOTS = HF_BREADCRUMB_RUNS + 256
 };
-
-/* The folder for files that processes leave for those that come after them, made if need be; false:
-   it cannot be had. */
-bool hf_breadcrumb_folder(char out_path[HF_BREADCRUMB_PATH]);
-
-/* Whether no process of this machine has the number. */
-bool hf_breadcrumb_gone(long pid);
 
 /* The store is open and owned. HF_NOMEM alone fails. */
 HF_NODISCARD hf_status hf_breadcrumb_open(hf_store *store, hf_breadcrumb **out_crumb, hf_err *err);

@@ -1,23 +1,18 @@
 /* remote_crumb.c: see remote_crumb.h. Must never stand in the way. */
 #include "engine/remote_crumb.h"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/crypto.h"
 #include "base/value.h"
-#include "engine/breadcrumb.h"
+#include "engine/crumb_file.h"
 
 #define CRUMB_MAGIC INT64_C(0x3152574246484648)
 
-enum { WORKER_BYTES = 192, KIND_BYTES = 16, TASK_BYTES = 64, LEFT_MAX = 64, PREFIX_BYTES = 40 };
+enum { WORKER_BYTES = 192, KIND_BYTES = 16, TASK_BYTES = 64, LEFT_MAX = 64 };
 
 typedef struct crumb_slot {
     _Atomic int64_t attempt; /* 0: nothing runs */
@@ -42,7 +37,7 @@ typedef struct crumb_left {
 struct hf_remote_crumb {
     crumb_file *file;
     crumb_file own; /* in place of a file that could not be had */
-    char path[HF_BREADCRUMB_PATH];
+    char path[HF_CRUMB_PATH];
     size_t left_count;
     crumb_left left[LEFT_MAX];
 };
@@ -56,15 +51,12 @@ static void text_take(char *out, size_t size, const char *from)
     out[len] = '\0';
 }
 
-static void left_read(hf_remote_crumb *crumb, const char *path)
+static void left_read(void *ctx, const char *path)
 {
+    hf_remote_crumb *crumb = ctx;
     crumb_file found;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    ssize_t got = fd >= 0 ? read(fd, &found, sizeof(found)) : -1;
 
-    if (fd >= 0)
-        (void)close(fd);
-    if (got != (ssize_t)sizeof(found) || found.magic != CRUMB_MAGIC)
+    if (!hf_crumb_file_read(path, &found, sizeof(found)) || found.magic != CRUMB_MAGIC)
         return;
     for (size_t i = 0; i < HF_REMOTE_CRUMB_SLOTS && crumb->left_count < LEFT_MAX; i++) {
         crumb_left *left = &crumb->left[crumb->left_count];
@@ -79,34 +71,7 @@ static void left_read(hf_remote_crumb *crumb, const char *path)
     }
 }
 
-/* Every block is written before it is mapped: a store to a hole on a full disk would be a signal.
- */
-static void file_map(hf_remote_crumb *crumb)
-{
-    int fd = open(crumb->path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-    void *mapped = MAP_FAILED;
-
-    if (fd >= 0 && write(fd, &crumb->own, sizeof(crumb->own)) == (ssize_t)sizeof(crumb->own))
-        mapped = mmap(NULL, sizeof(crumb->own), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (fd >= 0)
-        (void)close(fd);
-    if (mapped != MAP_FAILED)
-        crumb->file = mapped;
-    else
-        crumb->path[0] = '\0';
-}
-
-static bool path_fill(hf_remote_crumb *crumb, const char *folder, const char *name)
-{
-    int len = snprintf(crumb->path, sizeof(crumb->path), "%s/%s", folder, name);
-
-    if (len > 0 && (size_t)len < sizeof(crumb->path))
-        return true;
-    crumb->path[0] = '\0';
-    return false;
-}
-
-static bool prefix_make(hf_slice program, char out[PREFIX_BYTES])
+static bool prefix_make(hf_slice program, char out[HF_CRUMB_PREFIX])
 {
     uint8_t digest[HF_SHA256_BYTES];
     char hex[HF_SHA256_TEXT_SIZE];
@@ -116,7 +81,7 @@ static bool prefix_make(hf_slice program, char out[PREFIX_BYTES])
     hf_sha256_free(sha);
     if (made) {
         hf_hex_print(hf_slice_from(digest, sizeof(digest)), hex);
-        (void)snprintf(out, PREFIX_BYTES, "worker-%.24s-", hex);
+        (void)snprintf(out, HF_CRUMB_PREFIX, "worker-%.24s", hex);
     }
     return made;
 }
@@ -124,43 +89,19 @@ static bool prefix_make(hf_slice program, char out[PREFIX_BYTES])
 /* What dead processes left, then a file of this one's own. */
 static void files_open(hf_remote_crumb *crumb, const char *prefix)
 {
-    static atomic_int made; /* by this process, whose number may have been another's before */
-    char folder[HF_BREADCRUMB_PATH];
-    char name[PREFIX_BYTES + 48];
-    int first = atomic_load(&made);
-    const struct dirent *entry;
-    DIR *dir;
+    crumb_file *mapped = NULL;
 
-    if (!hf_breadcrumb_folder(folder) || !(dir = opendir(folder)))
-        return;
-    while ((entry = readdir(dir))) {
-        char *end = NULL;
-        long pid;
-        long number;
-
-        if (strncmp(entry->d_name, prefix, strlen(prefix)) != 0)
-            continue;
-        pid = strtol(entry->d_name + strlen(prefix), &end, 10);
-        number = *end == '-' ? strtol(end + 1, NULL, 10) : -1;
-        if (pid <= 0 || number < 0 || !path_fill(crumb, folder, entry->d_name))
-            continue;
-        if (pid == (long)getpid() ? number < first : !hf_breadcrumb_gone(pid))
-            continue;
-        left_read(crumb, crumb->path);
-        (void)unlink(crumb->path);
-    }
-    (void)closedir(dir);
-    (void)snprintf(name, sizeof(name), "%s%ld-%d", prefix, (long)getpid(),
-                   atomic_fetch_add(&made, 1));
-    if (path_fill(crumb, folder, name))
-        file_map(crumb);
+    if (hf_crumb_file_next(prefix, left_read, crumb, crumb->path))
+        mapped = hf_crumb_file_map(crumb->path, &crumb->own, sizeof(crumb->own));
+    if (mapped)
+        crumb->file = mapped;
 }
 
 hf_status hf_remote_crumb_open(hf_slice program, const char *worker, hf_remote_crumb **out_crumb,
                                hf_err *err)
 {
     hf_remote_crumb *crumb = hf_alloc(sizeof(*crumb));
-    char prefix[PREFIX_BYTES];
+    char prefix[HF_CRUMB_PREFIX];
 
     if (!crumb)
         return hf_err_nomem(err, "the breadcrumb");
@@ -178,9 +119,7 @@ void hf_remote_crumb_close(hf_remote_crumb *crumb)
     if (!crumb)
         return;
     if (crumb->file != &crumb->own)
-        (void)munmap(crumb->file, sizeof(*crumb->file));
-    if (crumb->path[0])
-        (void)unlink(crumb->path);
+        hf_crumb_file_unmap(crumb->file, sizeof(*crumb->file), crumb->path);
     hf_alloc_free(crumb);
 }
 
