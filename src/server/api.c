@@ -77,6 +77,23 @@ static void error_body(hf_buf *out, const char *reason, const char *text, const 
     hf_buf_add_byte(out, '}');
 }
 
+bool hf_api_event(hf_api *api, int64_t id, const char *event, hf_value data)
+{
+    hf_buf text = {0};
+    hf_err err = {0};
+    bool sent;
+
+    if (id)
+        hf_buf_add_format(&text, "id: %lld\n", (long long)id);
+    hf_buf_add_format(&text, "event: %s\ndata: ", event);
+    hf_json_write(&text, data); /* one line */
+    hf_buf_add_text(&text, "\n\n");
+    sent =
+        data && hf_buf_ok(&text) && !hf_http_stream_send(api->exchange, hf_buf_slice(&text), &err);
+    hf_buf_fini(&text);
+    return sent;
+}
+
 void hf_api_error_body(hf_buf *out, const char *reason, const char *text, hf_value fields)
 {
     error_body(out, reason, text, remedy_of(reason), fields);

@@ -109,6 +109,10 @@ bool hf_api_runs_page(hf_api *api, hf_value filters, hf_value more, hf_value *ou
    principal. NULL when memory ran out. */
 hf_value hf_api_context(hf_api *api);
 
+/* Sends one server-sent event, with an id unless that is 0, on an exchange that streams. False: the
+   client is gone, or memory ran out. */
+bool hf_api_event(hf_api *api, int64_t id, const char *event, hf_value data);
+
 /* The body of an error, for answers that no handler makes. */
 void hf_api_error_body(hf_buf *out, const char *reason, const char *text, hf_value fields);
 

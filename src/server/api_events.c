@@ -120,27 +120,10 @@ static void on_wake(void *ctx, hf_http_exchange *exchange, hf_http_why why)
         feed_end(f);
 }
 
-static bool message_send(feed *f, int64_t id, const char *event, hf_value data)
-{
-    hf_buf text = {0};
-    hf_err err = {0};
-    bool sent;
-
-    if (id)
-        hf_buf_add_format(&text, "id: %lld\n", (long long)id);
-    hf_buf_add_format(&text, "event: %s\ndata: ", event);
-    hf_json_write(&text, data); /* one line */
-    hf_buf_add_text(&text, "\n\n");
-    sent = data && hf_buf_ok(&text) &&
-           !hf_http_stream_send(f->api->exchange, hf_buf_slice(&text), &err);
-    hf_buf_fini(&text);
-    return sent;
-}
-
 static bool failure_send(feed *f, hf_mem *mem, hf_status st)
 {
-    (void)message_send(
-        f, 0, "error",
+    (void)hf_api_event(
+        f->api, 0, "error",
         hf_json_(mem, "{'reason': %s, 'message': %s}",
                  st == HF_NOTFOUND ? "run_not_found" : "server_error",
                  st == HF_NOTFOUND ? hf_errmsg(f->api->server->engine) : hf_status_sentence(st)));
@@ -170,7 +153,7 @@ static bool feed_send(feed *f, hf_mem *mem)
     hf_status st;
 
     if (feed_ended(f)) {
-        (void)message_send(f, 0, "error",
+        (void)hf_api_event(f->api, 0, "error",
                            hf_json_(mem, "{'reason': 'unauthenticated', 'message': 'The token was "
                                          "revoked or has expired.'}"));
         return false;
@@ -183,7 +166,7 @@ static bool feed_send(feed *f, hf_mem *mem)
         hf_value event = hf_at(events, i);
 
         f->after = hf_int(event, "sequence", f->after + 1);
-        if (!message_send(f, f->after, hf_str(event, "event_type", "event"), event))
+        if (!hf_api_event(f->api, f->after, hf_str(event, "event_type", "event"), event))
             return false;
     }
     if (f->after < hf_int(page, "last_sequence", 0)) {
@@ -192,7 +175,8 @@ static bool feed_send(feed *f, hf_mem *mem)
     }
     if (!hf_bool(page, "closed", false))
         return true;
-    (void)message_send(f, 0, "end", hf_json_(mem, "{'last_sequence': %lld}", (long long)f->after));
+    (void)hf_api_event(f->api, 0, "end",
+                       hf_json_(mem, "{'last_sequence': %lld}", (long long)f->after));
     return false;
 }
 

@@ -252,24 +252,6 @@ static hf_value message_make(hf_followers *all, follower *f, hf_mem *mem, const 
 
 /* ---- telling */
 
-/* False: the client is gone, or memory ran out. */
-static bool event_send(follower *f, int64_t id, const char *event, hf_value data)
-{
-    hf_buf text = {0};
-    hf_err err = {0};
-    bool sent;
-
-    if (id)
-        hf_buf_add_format(&text, "id: %lld\n", (long long)id);
-    hf_buf_add_format(&text, "event: %s\ndata: ", event);
-    hf_json_write(&text, data); /* one line */
-    hf_buf_add_text(&text, "\n\n");
-    sent = data && hf_buf_ok(&text) &&
-           !hf_http_stream_send(f->api->exchange, hf_buf_slice(&text), &err);
-    hf_buf_fini(&text);
-    return sent;
-}
-
 static hf_value topics_value(const follower *f, hf_mem *mem)
 {
     hf_value_list *list = hf_value_array(mem);
@@ -291,10 +273,10 @@ static bool follower_begin(hf_followers *all, follower *f, hf_mem *mem, int64_t 
         f->topics[i].due = news;
     }
     return f->poll ||
-           event_send(f, 0, "hello",
-                      hf_json_(mem, "{'id': %lld, 'topics': %p, 'stream': 'started-%lld'}",
-                               (long long)id, (const void *)topics_value(f, mem),
-                               (long long)all->server->started_us));
+           hf_api_event(f->api, 0, "hello",
+                        hf_json_(mem, "{'id': %lld, 'topics': %p, 'stream': 'started-%lld'}",
+                                 (long long)id, (const void *)topics_value(f, mem),
+                                 (long long)all->server->started_us));
 }
 
 /* By the thread: the exchange is given back. */
@@ -329,9 +311,9 @@ static void token_over(follower *f, hf_mem *mem)
     if (f->poll)
         hf_api_ended(f->api);
     else
-        (void)event_send(f, 0, "error",
-                         hf_json_(mem, "{'reason': 'unauthenticated', 'message': 'The token was "
-                                       "revoked or has expired.'}"));
+        (void)hf_api_event(f->api, 0, "error",
+                           hf_json_(mem, "{'reason': 'unauthenticated', 'message': 'The token was "
+                                         "revoked or has expired.'}"));
 }
 
 /* Tells what is due; false: this was the last. */
@@ -344,7 +326,7 @@ static bool due_tell(hf_followers *all, follower *f, hf_mem *mem, bool any, int6
         return true;
     message = message_make(all, f, mem, f->poll ? "changed" : "topics", now_us);
     if (!f->poll)
-        return event_send(f, id, "change", message);
+        return hf_api_event(f->api, id, "change", message);
     hf_api_json(f->api, 200,
                 hf_value_merge(f->api->mem,
                                hf_json_(f->api->mem, "{'namespace': %s, 'id': %lld}",
