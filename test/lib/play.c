@@ -121,19 +121,37 @@ static void row_hear(hf_play *p, const hf_play_row *r)
     (void)close(fd);
 }
 
-/* Asks until the list that the row takes something from has something in it: the engine offers work
-   a moment after it was recorded. */
+/* Whether the row takes something from a list in which nothing is. */
+static bool is_early(const hf_play_row *r, hf_value body)
+{
+    static const char *const lists[] = {"tasks", "approvals"};
+    char first[32];
+
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+        (void)snprintf(first, sizeof(first), "=%s.0.", lists[i]);
+        if (r->keep && strstr(r->keep, first) && !hf_len(hf_get(body, lists[i])))
+            return true;
+    }
+    return false;
+}
+
+/* Asks until there is something: the engine offers work, and comes to a wait, a moment after what
+   led to it was recorded. */
 static hf_site_answer row_answer(hf_play *p, const hf_play_row *r, const char *path,
                                  const char *body)
 {
-    const char *method = hf_http_method_text(hf_route_at(r->route)->method);
+    const hf_route *route = hf_route_at(r->route);
+    const char *method = hf_http_method_text(route->method);
+    const char *fields =
+        route->plane == HF_PLANE_ANSWER && body
+            ? "Content-Type: application/x-www-form-urlencoded\r\n-Content-Type\r\n"
+            : NULL;
     int64_t until_us = hf_clock_mono_us(hf_clock_system()) + INT64_C(60000000);
     hf_site_answer answer;
 
     do {
-        answer = hf_site_ask(&p->site, method, path, NULL, body);
-    } while (r->keep && strstr(r->keep, "tasks.0.") && !hf_len(hf_get(answer.body, "tasks")) &&
-             hf_clock_mono_us(hf_clock_system()) < until_us);
+        answer = hf_site_ask(&p->site, method, path, fields, body);
+    } while (is_early(r, answer.body) && hf_clock_mono_us(hf_clock_system()) < until_us);
     return answer;
 }
 

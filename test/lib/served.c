@@ -417,7 +417,7 @@ const char *hf_served_status(hf_served *served, const char *id)
     workflow = hf_registry_find_workflow(served->worker->registry, hf_slice_of(look.type));
     if (workflow && workflow->machine)
         machine_wait(&look, workflow);
-    else
+    else if (workflow)
         hf_remote_visit(hf_remote_room_of(served->worker->remote, run_id), &look.visit);
     return look.waiting[0] ? hf_mem_format(mem, "%s %s", text, look.waiting) : text;
 }
@@ -448,10 +448,16 @@ static void server_open(hf_served *served, int64_t now_us)
     served->port = hf_server_port(served->server);
 }
 
+/* A server that is about to stop hands out no more tasks: what the core does once it is let go is
+   not done by a worker of the case that ends. */
+static void server_end(hf_served *served)
+{
+    hf_server_drain(served->server, 5000);
+    let_go(served);
+}
+
 static void server_close(hf_served *served)
 {
-    let_go(served);
-    hf_server_drain(served->server, 5000);
     hf_server_wait(served->server);
     hf_server_close(served->server);
     hf_close(served->engine);
@@ -478,7 +484,7 @@ hf_served *hf_served_open(hf_test_place *place, const hf_app *app, int64_t now_u
 
 void hf_served_close(hf_served *served)
 {
-    let_go(served);
+    server_end(served);
     hf_close(served->worker);
     server_close(served);
     hf_cond_fini(&served->changed);
@@ -490,6 +496,7 @@ void hf_served_restart(hf_served *served)
 {
     int64_t now_us = hf_served_now_us(served);
 
+    server_end(served);
     server_close(served);
     server_open(served, now_us);
     served->fresh = true;

@@ -311,7 +311,8 @@ START_TEST(every_body_is_checked)
 END_TEST
 
 /* Every route: a parameter that nobody reads is refused, and those that there are are named; so are
-   one that is given twice, and a choice or a truth value that is none. */
+   one that is given twice, and a choice or a truth value that is none. The query of the console's
+   page is the page's own. */
 START_TEST(n08_every_parameter_is_checked)
 {
     const hf_route *route;
@@ -330,6 +331,8 @@ START_TEST(n08_every_parameter_is_checked)
         char query[512];
         char name[80];
 
+        if (route->id == HF_ROUTE_PAGE)
+            continue;
         path_of(route, path, sizeof(path));
         (void)snprintf(query, sizeof(query), "%s?workflow_typ=x", path);
         answer = hf_site_ask(&site, method, query, NULL, body);
