@@ -317,12 +317,12 @@ static void token_over(follower *f, hf_mem *mem)
 }
 
 /* Tells what is due; false: this was the last. */
-static bool due_tell(hf_followers *all, follower *f, hf_mem *mem, bool any, int64_t now_us)
+static bool due_tell(hf_followers *all, follower *f, hf_mem *mem, bool now, int64_t now_us)
 {
     int64_t id = id_now(all); /* before it is read */
     hf_value message;
 
-    if (!any && !(f->poll && atomic_load(&f->over)))
+    if (!now)
         return true;
     message = message_make(all, f, mem, f->poll ? "changed" : "topics", now_us);
     if (!f->poll)
@@ -335,13 +335,15 @@ static bool due_tell(hf_followers *all, follower *f, hf_mem *mem, bool any, int6
     return false;
 }
 
-/* Looks at one follower; false: it is over. */
+/* Looks at one follower; false: it is over. What ends it meanwhile is for the next look, which says
+   why. */
 static bool follower_look(hf_followers *all, follower *f, hf_mem *mem)
 {
     int64_t now_us = hf_clock_mono_us(hf_clock_system());
-    bool any = false;
+    int ended = atomic_load(&f->over);
+    bool any = f->poll && ended;
 
-    if (atomic_load(&f->over) == OVER_TOKEN) {
+    if (ended == OVER_TOKEN) {
         token_over(f, mem);
         return false;
     }
@@ -358,7 +360,7 @@ static bool follower_look(hf_followers *all, follower *f, hf_mem *mem)
         return false;
     for (size_t i = 0; i < f->count; i++)
         f->topics[i].due = false;
-    return !atomic_load(&f->over);
+    return !ended;
 }
 
 /* ---- the thread */

@@ -239,11 +239,12 @@ HF_BOTH_ENGINES(long_polls)
     body = hf_site_expect(&site, "GET", path, NULL, 200).body;
     ck_assert_str_eq(hf_str(body, "changed.0", ""), "run:w-1");
     ck_assert_int_gt(hf_int(hf_value_find(body, HF_SLICE("run:w-1")), "last_sequence", 0), 0);
-    (void)snprintf(path, sizeof(path),
-                   "/console/api/changes?topics=run:nobody&wait_timeout_seconds=1&after=%lld",
-                   (long long)id_now(&site));
-    body = hf_site_expect(&site, "GET", path, NULL, 200).body;
-    ck_assert_uint_eq(hf_len(hf_get(body, "changed")), 0);
+    do { /* until the run has come to its wait */
+        (void)snprintf(path, sizeof(path),
+                       "/console/api/changes?topics=run:nobody&wait_timeout_seconds=1&after=%lld",
+                       (long long)id_now(&site));
+        body = hf_site_expect(&site, "GET", path, NULL, 200).body;
+    } while (hf_len(hf_get(body, "changed")));
     ck_assert_int_ge(hf_int(body, "id", 0), id);
     (void)snprintf(path, sizeof(path), "/console/api/changes?topics=run:w-1&after=%lld",
                    (long long)id_now(&site));
