@@ -17,6 +17,7 @@ line is Check's summary.
 """
 import argparse
 import collections
+import contextlib
 import json
 import os
 import random
@@ -87,6 +88,7 @@ class Chaos:
         self.disk = self.disk_make()
         self.effects = os.path.join(folder, "effects")
         self.postgres = None
+        self.ends_postgres = threading.Lock()  # of one fault at a time
         self.processes = []
         self.servers = []
         self.nodes = []
@@ -160,7 +162,7 @@ class Chaos:
         return None
 
     def python_find(self, venv):
-        python = venv and os.path.join(venv, "bin", "python")
+        python = venv and os.path.join(os.path.abspath(venv), "bin", "python")  # processes begin in another folder
         if python and os.path.exists(python) and subprocess.run(
                 [python, "-c", "import durable_workflow"], capture_output=True, check=False).returncode == 0:
             return python
@@ -465,12 +467,13 @@ class Chaos:
         return lanes
 
     def strike(self, kind, fault, chance):
-        self.note(f"{kind} begins")
-        if kind == "full_disk" and self.postgres:
-            self.postgres.wanted = False
-        count = fault(chance)
-        if kind == "full_disk" and self.postgres:
-            self.postgres.wanted = True
+        with self.ends_postgres if kind in ("kill_postgres", "full_disk") else contextlib.nullcontext():
+            self.note(f"{kind} begins")
+            if kind == "full_disk" and self.postgres:
+                self.postgres.wanted = False
+            count = fault(chance)
+            if kind == "full_disk" and self.postgres:
+                self.postgres.wanted = True
         self.bites[kind] += count
         self.note(f"{kind} ends, took effect {count} times")
 
