@@ -272,7 +272,8 @@ HF_BOTH_ENGINES(sm62_never_more_than_slots)
     if (other)
         hf_close(other);
     hf_close(d);
-    ck_assert_int_eq(atomic_load(&finished), 60);
+    /* a step whose shard moves while it runs begins again */
+    ck_assert_int_ge(atomic_load(&finished), 60);
     ck_assert_int_eq(atomic_load(&worst[0]), 1);
     ck_assert_int_le(atomic_load(&worst[1]), 2);
     ck_assert_int_le(atomic_load(&worst[2]), 2);
