@@ -14,12 +14,11 @@ static bool core_fits(hf_core *core, const hf_intake_target *made,
 }
 
 /* What there is to know of the run, as its rows will have it. */
-static hf_status run_fill(hf_core *core, live_run *run, const hf_intake_target *made, hf_err *err)
+static hf_status run_fill(live_run *run, const hf_intake_target *made, hf_err *err)
 {
     hf_ulid id = hf_ulid_form(made->created_us, run->key, 0);
     hf_status st;
 
-    run->core = core;
     run->base = made->base;
     run->epoch = made->epoch;
     run->info = (hf_decide_run){.base = &run->base,
@@ -57,7 +56,7 @@ static live_run *run_make(hf_core *core, hf_lent *lent, const hf_registry_workfl
     }
     run->lent = lent;
     run->unborn = true;
-    st = run_fill(core, run, hf_lent_target(lent), &err);
+    st = run_fill(run, hf_lent_target(lent), &err);
     if (!st)
         st = hf_live_attach(core, run, workflow, &err);
     if (!st)

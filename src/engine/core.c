@@ -77,7 +77,7 @@ live_run *hf_core_live(hf_core *core, int64_t key)
         }
         return run;
     }
-    run = hf_live_new(key);
+    run = hf_live_new(core, key);
     if (!run || hf_map_int_put(core->runs, (uint64_t)key, run, NULL, &err)) {
         if (run)
             hf_live_free(core, run);

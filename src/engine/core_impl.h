@@ -367,7 +367,7 @@ bool hf_core_mail_fetch(hf_core *core);
 void hf_core_mail_free(hf_core *core); /* the core closes: those who wait for an answer get one */
 
 /* live.c */
-live_run *hf_live_new(int64_t key);
+live_run *hf_live_new(hf_core *core, int64_t key);
 /* A copy in the run's arena. */
 HF_NODISCARD hf_status hf_live_text(live_run *run, hf_slice text, hf_slice *out_text, hf_err *err);
 /* Arms the run's own deadline, whether or not its code is here. */

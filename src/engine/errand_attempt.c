@@ -68,6 +68,7 @@ bool hf_errand_place(live_run *run, core_start *start)
     if (!core->o.matching)
         return false;
     job->epoch = run->epoch;
+    job->namespace_key = run->info.namespace_key;
     offer = job_offer(run, job);
     st = hf_matching_offer(core->o.matching, &offer, &start->claimed, &holder, &err);
     start->offered = !st;
@@ -210,6 +211,7 @@ hf_status hf_errand_found(live_run *run, hf_job *job, hf_slice owner, int64_t le
 
     job->far = true;
     job->epoch = run->epoch;
+    job->namespace_key = run->info.namespace_key;
     job->lease_us = lease_us;
     offer = job_offer(run, job);
     st = hf_matching_resume(core->o.matching, &offer, owner, lease_us, until_us, err);
@@ -403,7 +405,7 @@ void hf_errand_attempt_report(hf_core *core, hf_ticket *ticket)
         hf_ticket_elsewhere(ticket);
         return;
     }
-    if (!run || run->info.namespace_key != ticket->namespace_key ||
+    if (!run || job->namespace_key != ticket->namespace_key ||
         !hf_matching_leased(core->o.matching, &key, &holder)) {
         hf_ticket_end(ticket, HF_REJECTED, "attempt_closed",
                       "nothing is known of a running attempt");
@@ -466,7 +468,7 @@ bool hf_errand_attempt_back(hf_core *core, const hf_ticket *ticket)
         !hf_slice_equal(hf_slice_of(holder.worker), ticket->worker))
         return false;
     run = hf_core_live(core, job->run);
-    if (!run || run->info.namespace_key != ticket->namespace_key)
+    if (!run || job->namespace_key != ticket->namespace_key)
         return false;
     hf_attempt_lost(core, job);
     return true;

@@ -401,7 +401,6 @@ live_run *hf_errand_run_wake(hf_core *core, const hf_task_key *key)
         hf_core_remove(core, run);
         return NULL;
     }
-    run->core = core;
     run->epoch = key->epoch;
     run->far->lease.attempt = key->attempt - 1;
     run->far->offered = true;

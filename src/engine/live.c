@@ -12,12 +12,13 @@
 #include "engine/lent.h"
 #include "engine/live_rows.h"
 
-live_run *hf_live_new(int64_t key)
+live_run *hf_live_new(hf_core *core, int64_t key)
 {
     live_run *run = hf_alloc(sizeof(*run));
 
     if (!run)
         return NULL;
+    run->core = core;
     run->key = key;
     hf_list_init(&run->place);
     hf_list_init(&run->hunger);

@@ -392,7 +392,6 @@ static hf_status live_begin(hf_core *core, live_run *run, bool closed_too, const
         *out_gone = true;
         return HF_OK;
     }
-    run->core = core;
     run->mem = hf_mem_new();
     st = run->mem ? info_take(core, run, rows, err) : hf_err_nomem(err, "a live run");
     if (!st && !closed_too)
@@ -489,7 +488,7 @@ hf_status hf_live_load(hf_core *core, live_run *run, bool *out_gone, hf_err *err
 
 hf_status hf_live_peek(hf_core *core, int64_t key, live_run **out_run, hf_err *err)
 {
-    live_run *run = hf_live_new(key);
+    live_run *run = hf_live_new(core, key);
     live_rows rows = {0};
     hf_turn turn;
     bool gone = false;

@@ -202,7 +202,7 @@ static bool late_note(hf_core *core, hf_seat *old, int64_t key, bool unborn)
 /* What came for the run stays; what the code had of it goes with the code. */
 static live_run *run_replace(hf_core *core, live_run *old)
 {
-    live_run *run = hf_live_new(old->key);
+    live_run *run = hf_live_new(core, old->key);
     hf_err err;
 
     if (!run || hf_map_int_put(core->runs, (uint64_t)old->key, run, NULL, &err)) {
@@ -211,7 +211,6 @@ static live_run *run_replace(hf_core *core, live_run *old)
         return NULL;
     }
     hf_turn_return(old);
-    run->core = core;
     run->look = true;
     run->ended = old->ended;
     run->due = old->due;

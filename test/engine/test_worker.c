@@ -592,6 +592,33 @@ HF_BOTH_ENGINES(offered_tasks_outlive_the_cache)
     hf_kit_close(d);
 }
 
+/* Attempts are in workers' hands while their run is out of memory: a result is taken, a sign of life
+   too, and what is lost goes to others. */
+HF_BOTH_ENGINES(attempts_outlive_the_cache)
+{
+    hf_engine *d = open_with_workers(kind);
+    hf_task_claim claims[3];
+
+    hf_kit_ok(d, hf_start(d, "python.order", NULL, .id = "o"));
+    answer(d, task_get(d, HF_TASK_WORKFLOW, "w1"),
+           "[{'type': 'schedule_activity', 'activity_type': 'a'}, {'type': 'schedule_activity', "
+           "'activity_type': 'b'}, {'type': 'schedule_activity', 'activity_type': 'c'}]");
+    for (int i = 0; i < 3; i++)
+        claims[i] = claim_of(task_get(d, HF_TASK_ACTIVITY, i ? "w2" : "w1"));
+    d->core->o.cache_bytes = 0;
+    hf_kit_ok(d, hf_test_advance(d, 0));
+    ck_assert_uint_eq(hf_map_int_count(d->core->runs), 0);
+    hf_kit_ok(d, hf_task_beat(d, &claims[1], hf_json(d, "'on my way'")));
+    ck_assert_int_eq(hf_workers_release(d, "w1"), 1);
+    hf_kit_ok(d, hf_task_result(d, &claims[2], hf_json(d, "3")));
+    hf_kit_ok(d, hf_test_drain(d));
+    hf_kit_ok(d, hf_task_result(d, &claims[1], hf_json(d, "2")));
+    claims[0] = claim_of(task_get(d, HF_TASK_ACTIVITY, "w3"));
+    hf_kit_ok(d, hf_task_result(d, &claims[0], hf_json(d, "1")));
+    ck_assert_int_eq(hf_test_count(d, "o", "ActivityCompleted"), 3);
+    hf_kit_close(d);
+}
+
 /* Runs that nobody ever took are offered without being in memory; one that is cancelled, signalled
    or paused meanwhile is, and each is had once, with all that came for it. */
 HF_BOTH_ENGINES(n26_offered_runs_rest_outside_memory)
@@ -825,5 +852,6 @@ HF_PG_SUITE_MAIN(
     HF_BOTH(a_report_may_come_before_its_run_is_back),
     HF_BOTH(far_runs_close_continue_and_have_children), HF_BOTH(history_is_read_in_pages),
     HF_BOTH(a_worker_that_comes_while_a_unit_is_under_way),
-    HF_BOTH(offered_tasks_outlive_the_cache), HF_BOTH(n26_offered_runs_rest_outside_memory),
+    HF_BOTH(offered_tasks_outlive_the_cache), HF_BOTH(attempts_outlive_the_cache),
+    HF_BOTH(n26_offered_runs_rest_outside_memory),
     HF_BOTH(a_task_is_held_while_its_run_is_out_of_memory), HF_BOTH(endless_texts_fail_one_run))
