@@ -75,6 +75,12 @@ function outcome(command: any): { glyph: string; word: string } {
   return { glyph: command.applied_at || command.closed_at ? "completed" : "waiting", word: command.applied_at || command.closed_at ? "applied" : command.status };
 }
 
+/** What came with a command: of signals and updates their own rows have it. */
+function payloadOf(command: any, data: any): unknown {
+  const own = [...(data.signals ?? []), ...(data.updates ?? [])].find((one: any) => one.command_id === command.id);
+  return command.payload ?? own?.arguments;
+}
+
 function who(command: any): string {
   const context = command.context ?? {};
   return context.principal?.label ?? context.principal?.id ?? context.caller?.label ?? command.source ?? "unknown";
@@ -156,7 +162,7 @@ export function CommandsTab({ place }: { place: Place }) {
                             ))}
                           </ul>
                         )}
-                        <AnyPayload of={command.payload} label="the payload" />
+                        <AnyPayload of={payloadOf(command, data)} label="the payload" />
                         <p class="d sm">
                           {command.context?.request?.ip} {command.context?.request?.user_agent} <Mono>{command.id}</Mono>
                         </p>
