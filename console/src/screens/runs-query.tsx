@@ -5,6 +5,7 @@ import { useRef } from "preact/hooks";
 import { get } from "../lib/api";
 import { count } from "../lib/format";
 import { useData } from "../lib/live";
+import { has } from "../lib/session";
 import { byteLength, parts, without, words } from "../run/query";
 import { Glyph, Icon } from "../ui/basic";
 
@@ -27,7 +28,7 @@ export function QueryLine({ query, errors, set, end }: { query: string; errors: 
   const field = useRef<HTMLInputElement>(null);
   const all = words(query);
   const whole = [...all, typed.value].filter(Boolean).join(" ");
-  const asked = useData(open.value ? "suggest " + whole + (typed.value ? "" : " ") : null, (stop) => get("query/suggest", { q: typed.value ? whole : whole && whole + " ", at: byteLength(typed.value ? whole : whole && whole + " ") }, stop));
+  const asked = useData(open.value && has("suggest") ? "suggest " + whole + (typed.value ? "" : " ") : null, (stop) => get("query/suggest", { q: typed.value ? whole : whole && whole + " ", at: byteLength(typed.value ? whole : whole && whole + " ") }, stop));
   const hints: Suggestion[] = open.value ? (asked.data?.suggestions ?? []).slice(0, 10) : [];
   const commit = (text: string) => {
     typed.value = "";

@@ -1,12 +1,12 @@
 // The list: which runs are these, and why does each of them not move?
-import { useComputed, useSignal } from "@preact/signals";
+import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { at, get, put, Refusal, remove } from "../lib/api";
 import { count, many, moment } from "../lib/format";
 import { useKey } from "../lib/keys";
 import { useData } from "../lib/live";
 import { go, href, param, set } from "../lib/router";
-import { readOnly } from "../lib/session";
+import { has, readOnly } from "../lib/session";
 import { quoted, askFor } from "../ui/form";
 import { Bones, Button, Empty, Fault, Icon, Menu, RunLink, Status, Took } from "../ui/basic";
 import { toast } from "../ui/toasts";
@@ -170,7 +170,7 @@ export function Runs() {
   const key = JSON.stringify([query, view, cursor]);
   const ask = (values: Record<string, string | number | boolean | null>, stop?: AbortSignal) => get("runs", { q: query, view, ...values }, stop);
   const list = useData("runs " + key, (stop) => ask({ cursor, limit: LIMIT, facets: FACET_NAMES, total: true }, stop), ["list"]);
-  const kept = useData("views", (stop) => get("views", {}, stop), ["list"]);
+  const kept = useData(has("views") ? "views" : null, (stop) => get("views", {}, stop), ["list"]);
   const { rows, waiting, take } = useSteady(list.data && !list.loading ? list.data.items : null, key);
   const picked = useSignal<ReadonlySet<string>>(new Set());
   const every = useSignal(false);
@@ -215,12 +215,12 @@ export function Runs() {
     go(href(["runs", row.workflow_id], { run_id: row.is_current_run ? null : row.run_id }));
     return;
   });
-  const chosen = useComputed(() => rows.filter((row) => picked.value.has(row.run_id)));
+  const chosen = rows.filter((row) => picked.value.has(row.run_id));
   useKey("a", () => document.querySelector<HTMLElement>(".selbar button")?.focus());
 
   const batch = async (command: BatchCommand) => {
     if (!every.value) {
-      askBatch(command, [...new Set(rows.filter((row) => picked.value.has(row.run_id)).map((row) => row.workflow_id as string))]);
+      askBatch(command, [...new Set(chosen.map((row) => row.workflow_id as string))]);
       return;
     }
     try {
@@ -230,7 +230,7 @@ export function Runs() {
       toast(fault instanceof Refusal ? fault.message : String(fault), true);
     }
   };
-  const n = every.value ? total : { n: chosen.value.length, exact: true };
+  const n = every.value ? total : { n: chosen.length, exact: true };
   const allHere = rows.length > 0 && rows.every((row) => picked.value.has(row.run_id));
 
   return (
@@ -244,7 +244,7 @@ export function Runs() {
             Forget this view
           </Button>
         ) : (
-          <Button class="hide-s" why={readOnly.value ?? (query ? null : "The list of all runs has its place already.")} onClick={() => saveView(query, kept.again)}>
+          <Button class="hide-s" why={readOnly.value ?? (!has("views") ? "This server keeps no views." : query ? null : "The list of all runs has its place already.")} onClick={() => saveView(query, kept.again)}>
             Save view…
           </Button>
         )}
@@ -346,10 +346,10 @@ export function Runs() {
               </tbody>
             </table>
           )}
-          {rows.length > 0 && (chosen.value.length > 0 || every.value) && (
+          {rows.length > 0 && (chosen.length > 0 || every.value) && (
             <div class="selbar float hide-s" role="region" aria-label="Selection">
               <b class="b">{count(n)} selected</b>
-              {!every.value && total && total.n > chosen.value.length && (
+              {!every.value && total && total.n > chosen.length && (
                 <button type="button" class="linkbtn" onClick={() => (every.value = true)}>
                   select all {count(total)} that match
                 </button>
