@@ -53,6 +53,11 @@ export async function enter(browser, site, options = {}) {
   return page;
 }
 
+/** Takes what the browser says of answers that a case has asked for: refusals are errors to it. */
+export function refusals(page, status) {
+  page.complaints = page.complaints.filter((one) => !one.includes(`responded with a status of ${status} `));
+}
+
 export function quiet(page) {
   if (page.complaints.length) throw new Error(page.complaints.join("\n"));
 }
@@ -81,4 +86,28 @@ export async function follow(page, where) {
 export async function settled(page, title) {
   await page.getByRole("heading", { level: 1, name: title, exact: true }).waitFor();
   await page.waitForFunction(() => !document.querySelector("main [aria-busy=true]"));
+}
+
+/** The page of a run. `rest`: what stands behind its id in the address. */
+export async function openRun(page, id, rest = "") {
+  await follow(page, "runs/" + encodeURIComponent(id) + rest);
+  await settled(page, id);
+}
+
+/** Opens one of the menus beside the heading of a run, and takes an item of it. */
+export async function choose(page, menu, item) {
+  await page.getByRole("button", { name: menu, exact: true }).click();
+  await page.getByRole("menuitem", { name: item, exact: true }).click();
+}
+
+/** Fills the inputs of the dialog that is open, and sends it. */
+export async function send(page, button, inputs = {}) {
+  const dialog = page.getByRole("dialog");
+  for (const [label, text] of Object.entries(inputs)) await dialog.getByLabel(label).fill(text);
+  await dialog.getByRole("button", { name: button, exact: true }).click();
+}
+
+/** The status beside the heading of a run, when it has come to that. */
+export async function becomes(page, status) {
+  await page.locator("main .head .pill").getByText(status, { exact: true }).waitFor({ timeout: 30000 });
 }

@@ -1,6 +1,6 @@
 // The console in a real browser, against the real server with a real worker.
 //
-//     node test/console/main.mjs BUILD        HF_TEST_ONLY=text picks cases by name
+//     node test/console/main.mjs BUILD        HF_TEST_ONLY="text|other" picks cases by name
 //
 // Every test_*.mjs of this folder registers its cases. All share one site and one browser; a case opens the pages it needs.
 import { execFileSync } from "node:child_process";
@@ -22,6 +22,7 @@ let failed = 1;
 try {
   await site.serve();
   await site.work();
+  await site.office();
   await site.seed();
   browser = await openBrowser();
   failed = await runCases({ site, browser, build, shots });

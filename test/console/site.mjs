@@ -1,9 +1,10 @@
 // A real server on a store of its own in a temporary folder, with a real worker beside it. Both are ours to kill.
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 
 const running = new Set();
 const folders = new Set();
@@ -33,6 +34,15 @@ export async function until(what, seconds = 15, name = what.toString()) {
     if (Date.now() > end) throw new Error(`it did not happen within ${seconds} s: ${name}`);
     await new Promise((on) => setTimeout(on, 50));
   }
+}
+
+/** Ends a child in good order, which a worker needs to give back what it holds; and at once if it does not come to an end. */
+async function end(child) {
+  if (!child || !running.has(child)) return;
+  child.kill("SIGTERM");
+  await Promise.race([child.ended, new Promise((on) => setTimeout(on, 15000).unref())]);
+  child.kill("SIGKILL");
+  await child.ended;
 }
 
 export class Site {
@@ -71,14 +81,30 @@ export class Site {
     await until(async () => (await this.ask("GET", "api/workers")).workers.length > 0, 20, "the worker is there");
   }
 
+  /** The worker of the queue "office", of a build; the one that was there before is gone then. */
+  async office(build = "1") {
+    const { secret } = await this.token("worker", "office");
+    const listed = async () => (await this.ask("GET", "api/workers?task_queue=office")).workers;
+    await end(this.officer);
+    const before = (await listed()).map((one) => one.worker_id);
+    this.officer = this.spawn(join(this.build, "test/site_office"), ["worker", "--store", this.url], { HF_TOKEN: secret, SITE_QUEUE: "office", SITE_BUILD: build });
+    const there = (one) => one.status === "active" && !before.includes(one.worker_id);
+    await until(async () => (await listed()).some(there), 30, "the office is there");
+  }
+
   async stop() {
-    for (const child of [this.worker, this.server])
-      if (child && running.has(child)) {
-        child.kill("SIGTERM");
-        await Promise.race([child.ended, new Promise((on) => setTimeout(on, 3000))]);
-        child.kill("SIGKILL");
-        await child.ended;
-      }
+    for (const child of [this.worker, this.officer, this.server]) await end(child);
+  }
+
+  /** What a verb prints, typed in a shell of the admin. */
+  async cli(...words) {
+    const env = { ...process.env, HOME: this.folder, HF_TOKEN: this.admin };
+    return (await promisify(execFile)(join(this.build, "holdfast"), [...words, "--url", this.url], { cwd: this.folder, env, maxBuffer: 1 << 28 })).stdout;
+  }
+
+  /** The events of a run, as the command line has them. */
+  async history(id, ...flags) {
+    return (await this.cli("history", id, "-o", "jsonl", ...flags)).trim().split("\n").map((line) => JSON.parse(line));
   }
 
   /** The body of an answer; with `status` of one that must have it. */

@@ -2,7 +2,7 @@
    what the page of one run draws. Barriers, retries, progress, children, signals with a contract of
    every type, a run that a build of SITE_BUILD=2 does not fit, continued runs, and many steps.
 
-     site_office worker --store URL        until SIGTERM; HF_TOKEN is its token
+     site_office worker --store URL        until SIGTERM; HF_TOKEN is its token, SITE_QUEUE its queue
 
    Only public headers are used. */
 #include <holdfast/holdfast.h>
@@ -181,7 +181,11 @@ static const hf_activity_def activities[] = {{.name = "reserve", .run = quick},
 
 int main(int argc, char **argv)
 {
-    const hf_app app = {.name = "office", .workflows = workflows, .activities = activities};
+    const hf_app app = {.name = "office",
+                        .build_id = getenv("SITE_BUILD"),
+                        .queue = getenv("SITE_QUEUE"),
+                        .workflows = workflows,
+                        .activities = activities};
 
     return hf_main(argc, argv, &app);
 }
