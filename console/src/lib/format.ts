@@ -7,8 +7,10 @@ const NBSP = "\u00a0";
 export const now = signal(Date.now());
 /** How far the server's clock is ahead of ours. */
 export const skew = signal(0);
+/** What the server's clock says at this moment, whatever ours says. */
+export const rightNow = () => Date.now() + skew.peek();
 setInterval(() => {
-  if (!document.hidden) now.value = Date.now() + skew.peek();
+  if (!document.hidden) now.value = rightNow();
 }, 1000);
 
 export function number(n: number | bigint): string {

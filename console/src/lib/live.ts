@@ -3,7 +3,7 @@
 import { computed, effect, signal } from "@preact/signals";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { address, get, headers, loggedOut, namespace, Refusal, unreachable, written } from "./api";
-import { now } from "./format";
+import { now, rightNow } from "./format";
 import { live } from "./prefs";
 import { query } from "./router";
 import { has, me } from "./session";
@@ -73,7 +73,7 @@ function arrived(event: string, data: any, id: number | null) {
     if (typeof data.id === "number") lastId ??= data.id;
     state.value = "live";
   } else if (event === "change") {
-    lastChange.value = { id: id ?? 0, at: Date.now() };
+    lastChange.value = { id: id ?? 0, at: rightNow() };
     tell(data.topics ?? [], data);
   } else if (event === "error") {
     if (data.reason === "unauthenticated") loggedOut.value = data.message;
@@ -137,7 +137,7 @@ async function run(topics: string, stop: AbortSignal) {
     try {
       if (!has("stream")) {
         state.value = unreachable.peek() ? "waiting" : "live";
-        retryAt.value = Date.now() + SLOW_MS;
+        retryAt.value = rightNow() + SLOW_MS;
         await pause(SLOW_MS, stop);
         if (!stop.aborted) tell(everything(), {});
         continue;
@@ -154,7 +154,7 @@ async function run(topics: string, stop: AbortSignal) {
     if (Date.now() - began > 30000) failures = 1;
     const wait = Math.min(30000, 500 * 2 ** Math.min(failures, 6));
     state.value = "waiting";
-    retryAt.value = Date.now() + wait;
+    retryAt.value = rightNow() + wait;
     await pause(wait, stop);
   }
 }
@@ -223,7 +223,7 @@ export function useData<T>(key: string | null, fetch: (stop: AbortSignal) => Pro
         const asked: string | null = self.key;
         try {
           const data = await self.fetch(new AbortController().signal);
-          if (self.key === asked) show({ key: asked, data, fault: null, at: Date.now() });
+          if (self.key === asked) show({ key: asked, data, fault: null, at: rightNow() });
         } catch (fault) {
           const refusal = fault instanceof Refusal ? fault : new Refusal(0, "page", String(fault));
           if (!(fault instanceof Refusal)) console.error(fault);

@@ -251,7 +251,7 @@ export function Overview() {
   const range = RANGES.find(([name]) => name === param("range")) ?? RANGES[1]!;
   const [, , minutes] = range;
   const hours = minutes > 1440;
-  const series = useData(`series ${range[0]}`, (stop) => get("metrics/series", { step: hours ? "hour" : "minute", from: new Date(Date.now() - minutes * 60000).toISOString() }, stop), ["metrics"]);
+  const series = useData(`series ${range[0]}`, (stop) => get("metrics/series", { step: hours ? "hour" : "minute", from: new Date(now.peek() - minutes * 60000).toISOString() }, stop), ["metrics"]);
   const points = series.data ? stepped(series.data.points, minutes, hours) : null;
   if (seen && firstVisit(seen)) return <First />;
   const v = points?.values;

@@ -1,7 +1,7 @@
 // Runs that start by themselves: when next, what happened before, and what can be told them.
 import { signal } from "@preact/signals";
 import { at as url, get, post } from "../lib/api";
-import { many, number, stamp } from "../lib/format";
+import { many, number, rightNow, stamp } from "../lib/format";
 import { useData } from "../lib/live";
 import { zone } from "../lib/prefs";
 import { href, param, path } from "../lib/router";
@@ -169,7 +169,7 @@ const from = signal("");
 const until = signal("");
 
 function backfill(id: string) {
-  const now = Date.now();
+  const now = rightNow();
   from.value = new Date(now - 86400000).toISOString().slice(0, 19) + "Z";
   until.value = new Date(now).toISOString().slice(0, 19) + "Z";
   const preview = signal<string[] | null>(null);
@@ -252,7 +252,7 @@ function trigger(one: any) {
 function One({ id }: { id: string }) {
   const topics = ["list", "metrics"];
   const { data: one, fault, slow, again } = useData("schedule " + id, (stop) => get(url`/api/schedules/${id}`, {}, stop), topics);
-  const year = () => ({ start_time: new Date().toISOString(), end_time: new Date(Date.now() + 366 * 86400000).toISOString(), limit: 20 });
+  const year = () => ({ start_time: new Date(rightNow()).toISOString(), end_time: new Date(rightNow() + 366 * 86400000).toISOString(), limit: 20 });
   const times = useData("times " + id, (stop) => get(url`/api/schedules/${id}/times`, year(), stop), topics);
   const history = useData("schedule history " + id, (stop) => get(url`/api/schedules/${id}/history`, { limit: 200 }, stop), topics);
   const why = readOnly.value;

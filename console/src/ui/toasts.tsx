@@ -1,5 +1,6 @@
 // What was done, said once and kept in a drawer. Screen readers hear it politely.
 import { signal } from "@preact/signals";
+import { rightNow } from "../lib/format";
 
 interface Toast {
   id: number;
@@ -13,7 +14,7 @@ export const kept = signal<Toast[]>([]);
 let next = 1;
 
 export function toast(text: string, failed = false) {
-  const one = { id: next++, text, failed, at: Date.now() };
+  const one = { id: next++, text, failed, at: rightNow() };
   shown.value = [...shown.value, one].slice(-4);
   kept.value = [one, ...kept.value].slice(0, 50);
   setTimeout(() => (shown.value = shown.value.filter((other) => other !== one)), failed ? 12000 : 5000);
