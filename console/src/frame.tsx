@@ -10,7 +10,7 @@ import { overview, type Overview } from "./lib/overview";
 import { keys, live, theme, zone } from "./lib/prefs";
 import { go, href, path, query } from "./lib/router";
 import { has, logout, me } from "./lib/session";
-import { Button, Icon, Logo, Menu } from "./ui/basic";
+import { Button, Glyph, Icon, Logo, Menu } from "./ui/basic";
 import { closeDialog, Dialog, openDialog } from "./ui/dialog";
 import { kept, Toasts, toast } from "./ui/toasts";
 
@@ -293,6 +293,28 @@ function BottomBar({ at, counts }: { at: string; counts: Record<string, Count | 
 
 const myName = () => me.value?.principal.label || me.value?.principal.role || "you";
 
+declare const BUILT_VERSION: string;
+
+/** The server was replaced while the page was open: parts of it may ask what is not answered any more. */
+function OtherVersion() {
+  const there = me.value?.server.version;
+  if (!there || there === BUILT_VERSION) return null;
+  return (
+    <div class="note blocked" role="alert">
+      <Glyph name="blocked" />
+      <div class="grow">
+        <b class="b">
+          This page is of holdfast {BUILT_VERSION}, and its server is {there}.
+        </b>{" "}
+        Parts of it may not work until it is loaded again.
+      </div>
+      <Button size="small" onClick={() => location.reload()}>
+        Load it again
+      </Button>
+    </div>
+  );
+}
+
 export function Frame({ children }: { children: ComponentChildren }) {
   const at = path.value[0] ?? "overview";
   const asked = useData<Overview>(has("overview") ? "overview" : null, (stop) => get("overview", {}, stop), ["metrics", "list", "attention", "workers"]);
@@ -359,6 +381,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
       </header>
       <Rail at={at} counts={counts} />
       <main id="main" tabIndex={-1}>
+        <OtherVersion />
         {children}
       </main>
       <BottomBar at={at} counts={counts} />
