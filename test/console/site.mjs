@@ -114,7 +114,7 @@ export class Site {
       headers: {
         Authorization: "Bearer " + token,
         "X-Namespace": namespace,
-        "X-Durable-Workflow-Control-Plane-Version": "2",
+        ...(path.startsWith("api/worker/") ? { "X-Durable-Workflow-Protocol-Version": "1.13" } : { "X-Durable-Workflow-Control-Plane-Version": "2" }),
         ...(body === undefined ? {} : { "Content-Type": "application/json" }),
       },
       body: body === undefined ? undefined : JSON.stringify(body),

@@ -1,6 +1,7 @@
 /* site_office.c: the second worker of the console's browser tests, on the queue that it is told:
    what the page of one run draws. Barriers, retries, progress, children, signals with a contract of
-   every type, a run that a build of SITE_BUILD=2 does not fit, continued runs, and many steps.
+   every type, a run that a build of SITE_BUILD=2 does not fit, continued runs, many steps, text that
+   is no friend of pages, and a result of any size.
 
      site_office worker --store URL        until SIGTERM; HF_TOKEN is its token, SITE_QUEUE its queue
 
@@ -29,6 +30,12 @@ static hf_value quick(hf_act *a, hf_value in)
 {
     take_time(15);
     return hf_json(a, "{'echo': %p}", (void *)in);
+}
+
+static hf_value blink(hf_act *a, hf_value in)
+{
+    (void)in;
+    return hf_json(a, "true");
 }
 
 static hf_value charge(hf_act *a, hf_value in)
@@ -150,6 +157,59 @@ static hf_value sums(hf_ctx *w, hf_value in)
     return hf_receive(w, "go");
 }
 
+static hf_value refuse(hf_act *a, hf_value in)
+{
+    return hf_reject(a, "refused", "%s", hf_str(in, "text", ""));
+}
+
+/* Says what it is given wherever code can say something. */
+static hf_value hostile(hf_ctx *w, hf_value in)
+{
+    const char *text = hf_str(in, "text", "");
+
+    hf_note(w, "%s", text);
+    hf_activity(w, "mail", in, .summary = text);
+    hf_receive(w, "go");
+    return hf_activity(w, "refuse", in);
+}
+
+static hf_value large(hf_act *a, hf_value in)
+{
+    int64_t bytes = hf_int(in, "bytes", 1000);
+    char *text = malloc((size_t)bytes + 1);
+    hf_value out = NULL;
+
+    if (!text)
+        return hf_retry(a, "no_memory", "%lld bytes", (long long)bytes);
+    memset(text, 'x', (size_t)bytes);
+    text[bytes] = '\0';
+    out = hf_json(a, "{'head': 'the beginning', 'text': %s, 'tail': 'the end'}", text);
+    free(text);
+    return out;
+}
+
+static hf_value bulk(hf_ctx *w, hf_value in)
+{
+    return hf_activity(w, "large", in);
+}
+
+/* Three events for each step, one round after another. */
+static hf_value rounds(hf_ctx *w, hf_value in)
+{
+    int64_t left = hf_int(in, "steps", 1000);
+
+    while (left > 0) {
+        static hf_future f[LEAVES_MAX];
+        size_t n = left < LEAVES_MAX ? (size_t)left : LEAVES_MAX;
+
+        for (size_t i = 0; i < n; i++)
+            f[i] = hf_spawn_activity(w, "blink", in, .summary = "one of many");
+        hf_join_all(w, f, n);
+        left -= (int64_t)n;
+    }
+    return hf_receive(w, "go");
+}
+
 static const hf_signal_def decide_signals[] = {
     {"decide", "outcome:enum(yes|no|later), amount:number?, count:int=1, urgent:bool=false, "
                "until:time?, grace:duration?, lines:array?, note:string?"},
@@ -169,12 +229,18 @@ static const hf_workflow_def workflows[] = {
     {"wide", wide, .params = "steps:int=100", .signals = go_signals},
     {"stuck", stuck, .params = "any"},
     {"sums", sums, .params = "left:int=0", .signals = go_signals},
+    {"hostile", hostile, .params = "text:string", .signals = go_signals},
+    {"bulk", bulk, .params = "bytes:int"},
+    {"rounds", rounds, .params = "steps:int", .signals = go_signals},
     {0}};
 static const hf_activity_def activities[] = {{.name = "reserve", .run = quick},
                                              {.name = "charge", .run = charge},
                                              {.name = "mail", .run = quick},
                                              {.name = "book-courier", .run = quick},
                                              {.name = "fraud-check", .run = quick},
+                                             {.name = "refuse", .run = refuse},
+                                             {.name = "large", .run = large},
+                                             {.name = "blink", .run = blink},
                                              {.name = "never", .run = never},
                                              {.name = "register-serials", .run = serials},
                                              {0}};
