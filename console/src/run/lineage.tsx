@@ -73,6 +73,9 @@ function short(text: string, n: number): string {
   return text.length > n ? text.slice(0, n - 1) + "…" : text;
 }
 
+/** What a node is called in the picture. */
+const title = (node: Node) => short(node.workflow_id, 20) + (node.relation === "continued" ? ` #${node.run_number}` : "");
+
 export function LineageTab({ place }: { place: Place }) {
   const depth = Number(param("depth")) || 2;
   const { data, fault, slow, again } = usePart<{ nodes: Node[]; edges: Edge[]; cut: number | boolean; root: string }>(place, "lineage", { depth });
@@ -103,7 +106,7 @@ export function LineageTab({ place }: { place: Place }) {
         <Empty title="It has no parent, no children and no other run." />
       ) : (
         <div class="scroll lin" tabIndex={0} role="group" aria-label="Lineage, drawn">
-          <svg width={x(columns)} height={y(rows) + 8} viewBox={`0 0 ${x(columns)} ${y(rows) + 8}`} role="img" aria-label={`Lineage of ${nodes.length} runs; the table below has the same.`}>
+          <svg width={x(columns)} height={y(rows) + 8} viewBox={`0 0 ${x(columns)} ${y(rows) + 8}`} role="group" aria-label={`Lineage of ${nodes.length} runs; the table below has the same.`}>
             {edges.map((edge) => {
               const a = put.get(edge.from);
               const b = put.get(edge.to);
@@ -116,7 +119,7 @@ export function LineageTab({ place }: { place: Place }) {
               return <path key={edge.from + edge.to} d={path} class={[bad ? "bad" : "", edge.kind].join(" ")} />;
             })}
             {[...put.values()].map(({ node, column, row }) => (
-              <a key={node.run_id} href={href(["runs", node.workflow_id], { run_id: node.run_id, tab: "lineage" })} aria-label={`${node.workflow_id}, ${node.workflow_type}, ${node.glyph ?? node.status}`}>
+              <a key={node.run_id} href={href(["runs", node.workflow_id], { run_id: node.run_id, tab: "lineage" })} aria-label={`${title(node)} ${short(node.workflow_type, 24)}, ${node.glyph ?? node.status}`}>
                 <rect x={x(column)} y={y(row)} width={WIDE} height={HIGH} rx="6" class={[node.relation === "self" ? "self" : "", node.failing ? "bad" : ""].join(" ")} />
                 <g class={"c-" + glyphName(node.glyph ?? node.status)}>
                   <svg x={x(column) + 10} y={y(row) + 8} width="16" height="16" viewBox="0 0 16 16">
@@ -124,9 +127,8 @@ export function LineageTab({ place }: { place: Place }) {
                   </svg>
                 </g>
                 <text x={x(column) + 32} y={y(row) + 20} class="t1">
-                  {short(node.workflow_id, 20)}
-                  {node.relation === "continued" ? ` #${node.run_number}` : ""}
-                </text>
+                  {title(node)}
+                </text>{" "}
                 <text x={x(column) + 32} y={y(row) + 36} class="t2">
                   {short(node.workflow_type, 24)}
                 </text>
