@@ -143,6 +143,7 @@ function Omnibox() {
   const found = useData(plain && open.value && has("runs") ? "omni " + word : null, (stop) => get("runs", { q: word, limit: 6 }, stop));
   const show = () => {
     open.value = true;
+    field.current?.focus(); // at once, so that the next key is typed there; where there is little room it is not drawn yet
     requestAnimationFrame(() => field.current?.focus());
   };
   useKey("/", show);
