@@ -90,12 +90,19 @@ export async function ask<T = any>(method: string, where: string, values: Query 
     throw new Refusal(0, "unreachable", "The server cannot be reached.");
   }
   unreachable.value = false;
-  const said = answer(response, text) as T;
-  if (method !== "GET") written.value++;
+  return answer(response, text) as T;
+}
+
+/** Changes something: what is shown is asked again. */
+async function change<T>(method: string, where: string, values: Query, body: unknown): Promise<T> {
+  const said = await ask<T>(method, where, values, body);
+  written.value++;
   return said;
 }
 
 export const get = <T = any>(where: string, values: Query = {}, signal?: AbortSignal) => ask<T>("GET", where, values, undefined, signal);
-export const post = <T = any>(where: string, body: unknown = {}, values: Query = {}) => ask<T>("POST", where, values, body);
-export const put = <T = any>(where: string, body: unknown = {}) => ask<T>("PUT", where, {}, body);
-export const remove = <T = any>(where: string, values: Query = {}) => ask<T>("DELETE", where, values);
+export const post = <T = any>(where: string, body: unknown = {}, values: Query = {}) => change<T>("POST", where, values, body);
+export const put = <T = any>(where: string, body: unknown = {}) => change<T>("PUT", where, {}, body);
+export const remove = <T = any>(where: string, values: Query = {}) => change<T>("DELETE", where, values, undefined);
+/** A question that is too long for an address: it changes nothing. */
+export const question = <T = any>(where: string, body: unknown = {}, values: Query = {}) => ask<T>("POST", where, values, body);

@@ -2,6 +2,7 @@
 import { many } from "../lib/format";
 import { href, param, set } from "../lib/router";
 import { Bones, Button, Empty, Fault, Glyph, glyphName, RunLink, Status, Took } from "../ui/basic";
+import { Table, type Column } from "../ui/table";
 import { usePart, type Place } from "./place";
 
 interface Node {
@@ -75,6 +76,22 @@ function short(text: string, n: number): string {
 
 /** What a node is called in the picture. */
 const title = (node: Node) => short(node.workflow_id, 20) + (node.relation === "continued" ? ` #${node.run_number}` : "");
+const TWIN: Column<Node>[] = [
+  {
+    head: "Run",
+    look: "nw b",
+    by: (node) => node.workflow_id,
+    cell: (node) => (
+      <>
+        <RunLink id={node.workflow_id} run={node.run_id} /> <span class="w sm">#{node.run_number}</span>
+      </>
+    ),
+  },
+  { head: "Status", look: "state", by: (node) => node.glyph ?? node.status, cell: (node) => <Status of={node.glyph ?? node.status} /> },
+  { head: "Type", look: "nw d", by: (node) => node.workflow_type, cell: (node) => node.workflow_type },
+  { head: "What it is", look: "d", cell: (node) => (node.relation === "self" ? "this run" : node.relation === "continued" ? "another run of the instance" : node.relation) },
+  { head: "Took", look: "num", cell: (node) => <Took from={node.started_at} to={node.closed_at} /> },
+];
 
 export function LineageTab({ place }: { place: Place }) {
   const depth = Number(param("depth")) || 2;
@@ -148,36 +165,7 @@ export function LineageTab({ place }: { place: Place }) {
         </div>
       )}
       <div class="scroll">
-        <table class="dense">
-          <thead>
-            <tr>
-              <th scope="col">Run</th>
-              <th scope="col">Status</th>
-              <th scope="col">Type</th>
-              <th scope="col">What it is</th>
-              <th scope="col" class="num">
-                Took
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {nodes.map((node) => (
-              <tr key={node.run_id} class={node.relation === "self" ? "sel" : ""}>
-                <td class="nw b">
-                  <RunLink id={node.workflow_id} run={node.run_id} /> <span class="w sm">#{node.run_number}</span>
-                </td>
-                <td>
-                  <Status of={node.glyph ?? node.status} />
-                </td>
-                <td class="nw d">{node.workflow_type}</td>
-                <td class="d">{node.relation === "self" ? "this run" : node.relation === "continued" ? "another run of the instance" : node.relation}</td>
-                <td class="num">
-                  <Took from={node.started_at} to={node.closed_at} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <Table label="Lineage" dense columns={TWIN} rows={nodes} id={(node) => node.run_id} row={(node) => ({ class: node.relation === "self" ? "sel" : "" })} />
       </div>
     </>
   );

@@ -4,8 +4,9 @@ import { duration, many } from "../lib/format";
 import { useData } from "../lib/live";
 import { href } from "../lib/router";
 import { can, readOnly } from "../lib/session";
-import { Bones, Button, Empty, Fault, Glyph, PageHead, RunLink, Time } from "../ui/basic";
+import { Button, Empty, Glyph, PageHead, RunLink, Time } from "../ui/basic";
 import { askFor } from "../ui/form";
+import { Asked, Card } from "../ui/part";
 
 const GLYPHS: [RegExp, string][] = [
   [/^replay_blocked|unknown_|child_unknown|elsewhere|no_compatible|undeclared/, "blocked"],
@@ -136,33 +137,33 @@ function Group({ group, first }: { group: any; first: boolean }) {
 }
 
 export function Attention() {
-  const { data, fault, slow, again } = useData("attention", (stop) => get("attention", { limit: 100 }, stop), ["attention", "list"]);
-  const groups: any[] = data?.groups ?? [];
+  const asked = useData("attention", (stop) => get("attention", { limit: 100 }, stop), ["attention", "list"]);
+  const groups: any[] = asked.data?.groups ?? [];
   return (
     <>
-      <PageHead title="Attention" say={data && (groups.length ? `${many(groups.length, "group")}, worst first` : "nothing needs a person")}>
+      <PageHead title="Attention" say={asked.data && (groups.length ? `${many(groups.length, "group")}, worst first` : "nothing needs a person")}>
         <Button why={can.value.administer ? null : "A repair pass takes the role admin."} onClick={repairPass}>
           Run a repair pass now…
         </Button>
       </PageHead>
-      {fault && <Fault of={fault} again={again} />}
-      {!data && !fault && <Bones slow={slow} />}
-      {data && <Policy of={data.repair_policy} />}
-      {data && groups.length === 0 && (
-        <section class="card">
-          <Empty title="No open run needs a person.">
-            <p class="d">Runs that stop at a difference in their code, lose their task, wait for a worker that is not there or spend their history come here.</p>
-          </Empty>
-        </section>
-      )}
-      {groups.length > 0 && (
-        <section class="card" aria-label="Groups">
-          {groups.map((group, i) => (
-            <Group key={group.signature} group={group} first={i === 0} />
-          ))}
-          {data.exact === false && <div class="selbar d sm">{many(data.looked_at, "open run")} were looked at; there are more.</div>}
-        </section>
-      )}
+      <Asked of={asked}>
+        {(data) => (
+          <>
+            <Policy of={data.repair_policy} />
+            <Card label="Groups">
+              {groups.length === 0 && (
+                <Empty title="No open run needs a person.">
+                  <p class="d">Runs that stop at a difference in their code, lose their task, wait for a worker that is not there or spend their history come here.</p>
+                </Empty>
+              )}
+              {groups.map((group, i) => (
+                <Group key={group.signature} group={group} first={i === 0} />
+              ))}
+              {data.exact === false && <div class="selbar d sm">{many(data.looked_at, "open run")} were looked at; there are more.</div>}
+            </Card>
+          </>
+        )}
+      </Asked>
     </>
   );
 }

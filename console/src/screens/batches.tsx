@@ -7,6 +7,8 @@ import { readOnly } from "../lib/session";
 import { Bones, Button, Empty, Fault, Mono, PageHead, RunLink, Shell, Status, Time } from "../ui/basic";
 import { askFor } from "../ui/form";
 import { Meter } from "../ui/meter";
+import { Asked, Card } from "../ui/part";
+import { Table, type Column } from "../ui/table";
 
 const GLYPHS: Record<string, string> = { running: "running", pausing: "paused", paused: "paused", completed: "completed", aborting: "cancelled", aborted: "cancelled", failed: "failed" };
 
@@ -21,63 +23,60 @@ function Progress({ of }: { of: any }) {
   );
 }
 
+const LIST: Column<any>[] = [
+  {
+    head: "Batch",
+    look: "nw",
+    cell: (one) => (
+      <a class="mono q" href={href(["batches", one.batch_id])}>
+        {one.batch_id}
+      </a>
+    ),
+  },
+  {
+    head: "Command",
+    look: "b",
+    by: (one) => one.command,
+    cell: (one) => (
+      <>
+        {one.command} {one.dry_run && <span class="tag">dry run</span>}
+      </>
+    ),
+  },
+  { head: "State", look: "state", by: (one) => one.status, cell: (one) => <Status of={GLYPHS[one.status] ?? "waiting"} word={one.status} /> },
+  { head: "Progress", cell: (one) => <Progress of={one} /> },
+  { head: "Begun", look: "num d", by: (one) => one.created_at, cell: (one) => <Time at={one.created_at} /> },
+];
+
+const ITEMS: Column<any>[] = [
+  { head: "Run", look: "b nw", cell: (item) => <RunLink id={item.workflow_id} class="q" /> },
+  { head: "State", look: "state", cell: (item) => <Status of={item.status === "accepted" ? "completed" : item.status === "rejected" ? "cancelled" : "failed"} word={item.status.replace(/_/g, " ")} /> },
+  { head: "Why", look: "cut d", cell: (item) => item.message ?? item.rejection_reason?.replace(/_/g, " ") ?? item.outcome?.replace(/_/g, " ") ?? "" },
+];
+
 function List() {
-  const { data, fault, slow, again } = useData("batches", (stop) => get("/api/batches", { limit: 50 }, stop), ["list"]);
-  const all: any[] = data?.batches ?? [];
+  const asked = useData("batches", (stop) => get("/api/batches", { limit: 50 }, stop), ["list"]);
+  const all: any[] = asked.data?.batches ?? [];
   const open = all.filter((one) => !one.closed_at).length;
   return (
     <>
-      <PageHead title="Batches" say={data && (all.length ? `${many(all.length, "batch", "batches")}, ${open ? `${open} under way` : "none under way"}` : "none")} />
-      {fault && <Fault of={fault} again={again} />}
-      {!data && !fault && <Bones slow={slow} />}
-      {data && all.length === 0 && (
-        <section class="card">
-          <Empty title="No command was sent to many runs yet.">
-            <p class="d">Tick runs in the list of runs, or begin one in the shell. A batch survives a restart of the server.</p>
-            <Shell text={`holdfast batch start cancel --query "type=order status=running" --rate 50 --reason recall --yes`} />
-          </Empty>
-        </section>
-      )}
-      {all.length > 0 && (
-        <section class="card scroll" aria-label="Batches">
-          <table class="stackable">
-            <thead>
-              <tr>
-                <th scope="col">Batch</th>
-                <th scope="col">Command</th>
-                <th scope="col">State</th>
-                <th scope="col">Progress</th>
-                <th scope="col" class="num">
-                  Begun
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {all.map((one) => (
-                <tr key={one.batch_id}>
-                  <td class="nw">
-                    <a class="mono q" href={href(["batches", one.batch_id])}>
-                      {one.batch_id}
-                    </a>
-                  </td>
-                  <td class="b">
-                    {one.command} {one.dry_run && <span class="tag">dry run</span>}
-                  </td>
-                  <td>
-                    <Status of={GLYPHS[one.status] ?? "waiting"} word={one.status} />
-                  </td>
-                  <td>
-                    <Progress of={one} />
-                  </td>
-                  <td class="num d">
-                    <Time at={one.created_at} />
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </section>
-      )}
+      <PageHead title="Batches" say={asked.data && (all.length ? `${many(all.length, "batch", "batches")}, ${open ? `${open} under way` : "none under way"}` : "none")} />
+      <Asked of={asked}>
+        {() =>
+          all.length === 0 ? (
+            <Card>
+              <Empty title="No command was sent to many runs yet.">
+                <p class="d">Tick runs in the list of runs, or begin one in the shell. A batch survives a restart of the server.</p>
+                <Shell text={`holdfast batch start cancel --query "type=order status=running" --rate 50 --reason recall --yes`} />
+              </Empty>
+            </Card>
+          ) : (
+            <Card label="Batches" scroll>
+              <Table label="Batches" columns={LIST} rows={all} id={(one) => one.batch_id} />
+            </Card>
+          )
+        }
+      </Asked>
     </>
   );
 }
@@ -129,21 +128,7 @@ function One({ id }: { id: string }) {
             <span class="grow" />
             <Progress of={one} />
           </div>
-          <table class="stackable">
-            <tbody>
-              {items.map((item) => (
-                <tr key={item.workflow_id}>
-                  <td class="b nw">
-                    <RunLink id={item.workflow_id} class="q" />
-                  </td>
-                  <td>
-                    <Status of={item.status === "accepted" ? "completed" : item.status === "rejected" ? "cancelled" : "failed"} word={item.status.replace(/_/g, " ")} />
-                  </td>
-                  <td class="cut d">{item.message ?? item.rejection_reason?.replace(/_/g, " ") ?? item.outcome?.replace(/_/g, " ") ?? ""}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+          <Table bare label="What became of each" columns={ITEMS} rows={items} id={(item) => item.workflow_id} />
           {one.total > items.length && (
             <div class="selbar d sm">
               {number(items.length)} of {number(one.total)} are shown.

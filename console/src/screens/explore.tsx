@@ -1,13 +1,14 @@
 // Questions in SQL, reading only: the documented views at the side, rows below, bounds kept by the server.
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { get, post, Refusal } from "../lib/api";
+import { get, question, Refusal } from "../lib/api";
 import { bytes, duration, many, number } from "../lib/format";
 import { useData } from "../lib/live";
 import { param, set } from "../lib/router";
 import { can } from "../lib/session";
 import { Bones, Button, copy, Empty, Fault, Mono, PageHead, RunLink, Shell } from "../ui/basic";
 import { quoted } from "../ui/form";
+import { Table } from "../ui/table";
 
 /** Ready questions, each with what it costs a big store. */
 const READY: [string, "cheap" | "careful" | "heavy", string][] = [
@@ -23,6 +24,11 @@ interface Answer {
   rows: (string | null)[][];
   cut: boolean;
   elapsed_ms: number;
+}
+
+interface Line {
+  cells: (string | null)[];
+  y: number;
 }
 
 function Rows({ of }: { of: Answer }) {
@@ -43,28 +49,18 @@ function Rows({ of }: { of: Answer }) {
         </Button>
       </div>
       <div class="scroll result" tabIndex={0} role="region" aria-label="Rows">
-        <table class="dense">
-          <thead>
-            <tr>
-              {of.columns.map((name, i) => (
-                <th scope="col" key={i} class={numeric[i] ? "num" : undefined}>
-                  {name}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {of.rows.map((row, y) => (
-              <tr key={y}>
-                {row.map((cell, i) => (
-                  <td key={i} class={numeric[i] ? "num mono" : "mono cell"}>
-                    {cell === null ? <span class="w">NULL</span> : i === id ? <RunLink id={cell} /> : cell}
-                  </td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <Table
+          dense
+          most={1000}
+          rows={of.rows.map((cells, y) => ({ cells, y }))}
+          id={(row) => row.y}
+          columns={of.columns.map((name, i) => ({
+            head: name,
+            look: numeric[i] ? "num mono" : "mono cell",
+            by: ({ cells }: Line) => (cells[i] === null ? null : numeric[i] ? Number(cells[i]) : cells[i]!),
+            cell: ({ cells }: Line) => (cells[i] === null ? <span class="w">NULL</span> : i === id ? <RunLink id={cells[i]!} /> : cells[i]),
+          }))}
+        />
       </div>
     </section>
   );
@@ -83,7 +79,7 @@ export function Explore() {
     fault.value = null;
     set({ sql: text.value }, true);
     try {
-      answer.value = await post<Answer>("sql", { sql: text.value });
+      answer.value = await question<Answer>("sql", { sql: text.value });
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       fault.value = error;

@@ -8,6 +8,9 @@ import { href, param } from "../lib/router";
 import { stamp } from "../lib/format";
 import { Bones, Choice, Fault, Glyph, Icon, PageHead, RunLink, Time } from "../ui/basic";
 import { Plot, Spark } from "../ui/chart";
+import { Card, Facts } from "../ui/part";
+import { Table, type Column } from "../ui/table";
+import { token } from "../run/query";
 import { attentionGlyph } from "./attention";
 import { First, firstVisit } from "./first";
 
@@ -132,49 +135,25 @@ function Strip({ seen }: { seen: Seen }) {
   );
 }
 
-function TypeTable({ types }: { types: Seen["types"] }) {
-  return (
-    <section class="card scroll" aria-label="Types">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Type</th>
-            <th scope="col" class="num">
-              Open
-            </th>
-            <th scope="col" class="num">
-              Completed
-            </th>
-            <th scope="col" class="num">
-              Failed
-            </th>
-            <th scope="col" class="num">
-              Success
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {types.map((one) => {
-            const ended = one.completed + one.failed;
-            return (
-              <tr key={one.workflow_type}>
-                <td class="b">
-                  <a class="q" href={href(["runs"], { q: `type:${one.workflow_type}` })}>
-                    {one.workflow_type}
-                  </a>
-                </td>
-                <td class="num">{number(one.open)}</td>
-                <td class="num">{number(one.completed)}</td>
-                <td class={one.failed ? "num c-failed" : "num"}>{number(one.failed)}</td>
-                <td class="num d">{ended ? measure((one.completed / ended) * 100) + "\u00a0%" : "none closed"}</td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
-    </section>
-  );
-}
+type TypeRow = Seen["types"][number];
+const closed = (one: TypeRow) => one.completed + one.failed;
+
+const TYPES: Column<TypeRow>[] = [
+  {
+    head: "Type",
+    look: "b",
+    by: (one) => one.workflow_type,
+    cell: (one) => (
+      <a class="q" href={href(["runs"], { q: token("type", one.workflow_type) })}>
+        {one.workflow_type}
+      </a>
+    ),
+  },
+  { head: "Open", look: "num", by: (one) => one.open, cell: (one) => number(one.open) },
+  { head: "Completed", look: "num", by: (one) => one.completed, cell: (one) => number(one.completed) },
+  { head: "Failed", look: "num", by: (one) => one.failed, cell: (one) => <span class={one.failed ? "c-failed" : ""}>{number(one.failed)}</span> },
+  { head: "Success", look: "num d", by: (one) => (closed(one) ? one.completed / closed(one) : null), cell: (one) => (closed(one) ? measure((one.completed / closed(one)) * 100) + "\u00a0%" : "none closed") },
+];
 
 const RECORDS: [string, string, (one: any) => string][] = [
   ["longest_open", "Longest open", (one) => duration(now.value - (moment(one.started_at) ?? now.value))],
@@ -189,58 +168,39 @@ function Side({ seen }: { seen: Seen }) {
   const records = RECORDS.filter(([name]) => seen.records?.[name]?.workflow_id);
   return (
     <div class="stack">
-      <section class="card">
-        <div class="ch">
-          <h2>Storage</h2>
-          <span class="grow" />
-          <span class={wrong.length ? "tag warn" : "tag ok"}>{wrong.length ? "look at it" : "healthy"}</span>
-        </div>
+      <Card title="Storage" end={<span class={wrong.length ? "tag warn" : "tag ok"}>{wrong.length ? "look at it" : "healthy"}</span>}>
         <div class="pad">
-          <dl class="kv">
-            <dt>{storage.backend === "sqlite" ? "SQLite file" : "PostgreSQL"}</dt>
-            <dd>{bytes(storage.bytes)}</dd>
-            {storage.backend === "sqlite" && (
-              <>
-                <dt>WAL</dt>
-                <dd>{bytes(storage.wal_bytes)}</dd>
-              </>
-            )}
-            {wrong.map((check: any) => (
-              <>
-                <dt class="c-waiting">{check.name}</dt>
-                <dd>{check.text}</dd>
-              </>
-            ))}
-            <dt>Projection drift</dt>
-            <dd>{drift ? `${number(projections.missing)} missing, ${number(projections.stale)} stale, ${number(projections.orphaned)} orphaned` : "none"}</dd>
-            <dt>Schedules</dt>
-            <dd>
-              {many(seen.schedules.active, "active", "active")}
-              {seen.schedules.paused > 0 && <span class="d">, {number(seen.schedules.paused)} paused</span>}
-            </dd>
-            <dt>Workers</dt>
-            <dd>{seen.workers.active ? number(seen.workers.active) : <span class="c-failed b">none</span>}</dd>
-          </dl>
-        </div>
-      </section>
-      {records.length > 0 && (
-        <section class="card">
-          <div class="ch">
-            <h2>Record holders</h2>
-          </div>
-          <div class="pad">
-            <dl class="kv">
-              {records.map(([name, title, say]) => (
+          <Facts
+            of={[
+              [storage.backend === "sqlite" ? "SQLite file" : "PostgreSQL", bytes(storage.bytes)],
+              ["WAL", storage.backend === "sqlite" && bytes(storage.wal_bytes)],
+              ...wrong.map((check: any): [preact.ComponentChildren, string] => [<span class="c-waiting">{check.name}</span>, check.text]),
+              ["Projection drift", drift ? `${number(projections.missing)} missing, ${number(projections.stale)} stale, ${number(projections.orphaned)} orphaned` : "none"],
+              [
+                "Schedules",
                 <>
-                  <dt>{title}</dt>
-                  <dd>
-                    <RunLink id={seen.records[name].workflow_id} run={seen.records[name].run_id} /> <span class="d">{say(seen.records[name])}</span>
-                  </dd>
-                </>
-              ))}
-            </dl>
+                  {many(seen.schedules.active, "active", "active")}
+                  {seen.schedules.paused > 0 && <span class="d">, {number(seen.schedules.paused)} paused</span>}
+                </>,
+              ],
+              ["Workers", seen.workers.active ? number(seen.workers.active) : <span class="c-failed b">none</span>],
+            ]}
+          />
+        </div>
+      </Card>
+      {records.length > 0 && (
+        <Card title="Record holders">
+          <div class="pad">
+            <Facts
+              of={records.map(([name, title, say]) => [
+                title,
+                <>
+                  <RunLink id={seen.records[name].workflow_id} run={seen.records[name].run_id} /> <span class="d">{say(seen.records[name])}</span>
+                </>,
+              ])}
+            />
           </div>
-        </section>
+        </Card>
       )}
     </div>
   );
@@ -302,7 +262,13 @@ export function Overview() {
       )}
       {seen && (
         <div class="g2">
-          {seen.types?.length ? <TypeTable types={seen.types} /> : <span />}
+          {seen.types?.length ? (
+            <Card label="Types" scroll>
+              <Table label="Types" columns={TYPES} rows={seen.types} id={(one) => one.workflow_type} most={12} />
+            </Card>
+          ) : (
+            <span />
+          )}
           <Side seen={seen} />
         </div>
       )}

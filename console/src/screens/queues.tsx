@@ -4,9 +4,12 @@ import { duration, many, number } from "../lib/format";
 import { useData } from "../lib/live";
 import { href } from "../lib/router";
 import { readOnly } from "../lib/session";
-import { Age, Bones, Button, Empty, Fault, PageHead, Status } from "../ui/basic";
+import { token } from "../run/query";
+import { Age, Button, Empty, PageHead, Status } from "../ui/basic";
 import { askFor, quoted } from "../ui/form";
 import { Meter } from "../ui/meter";
+import { Asked, Card } from "../ui/part";
+import { Table, type Column } from "../ui/table";
 
 function turn(queue: any) {
   const action = queue.paused_at ? "resume" : "pause";
@@ -31,104 +34,95 @@ const KINDS: [string, string][] = [
   ["update_validation", "updates to judge"],
 ];
 
+const alone = (queue: any) => queue.backlog > 0 && !queue.workers && !queue.pollers;
+
+function State({ of: queue }: { of: any }) {
+  if (queue.paused_at)
+    return (
+      <>
+        <Status of="paused" />{" "}
+        <span class="w sm">
+          <Age at={queue.paused_at} />
+        </span>
+      </>
+    );
+  return alone(queue) ? <Status of="failed" word="no worker" /> : queue.backlog ? <Status of="waiting" word="working it off" /> : <Status of="completed" word="all taken" />;
+}
+
+const COLUMNS = (most: number): Column<any>[] => [
+  {
+    head: "Queue",
+    look: "b nw",
+    by: (queue) => queue.name,
+    cell: (queue) => (
+      <a class="mono q" href={href(["runs"], { q: "is:open " + token("queue", queue.name) })}>
+        {queue.name}
+      </a>
+    ),
+  },
+  { head: "State", look: "nw state", cell: (queue) => <State of={queue} /> },
+  {
+    head: "Demand",
+    by: (queue) => queue.demand,
+    cell: (queue) => (
+      <span class="progress">
+        <Meter run value={queue.demand / most} label={`demand ${queue.demand}`} />
+        <span class="nw">{number(queue.demand)}</span>
+      </span>
+    ),
+  },
+  {
+    head: "Waiting",
+    look: "num",
+    by: (queue) => queue.backlog,
+    cell: (queue) => (
+      <span title={KINDS.filter(([kind]) => queue.ready?.[kind]).map(([kind, word]) => `${number(queue.ready[kind])} ${word}`).join(", ")}>{number(queue.backlog)}</span>
+    ),
+  },
+  { head: "In hand", look: "num", by: (queue) => queue.in_flight, cell: (queue) => number(queue.in_flight) },
+  {
+    head: "Oldest",
+    look: "num",
+    by: (queue) => queue.oldest_age_ms ?? 0,
+    cell: (queue) => <span class={alone(queue) ? "c-failed b" : "d"}>{queue.oldest_age_ms ? duration(queue.oldest_age_ms) : "none"}</span>,
+  },
+  { head: "Workers", look: "num", by: (queue) => queue.workers, cell: (queue) => number(queue.workers) },
+  { head: "Polls", look: "num d", by: (queue) => queue.pollers, cell: (queue) => number(queue.pollers) },
+  {
+    head: "What to do",
+    quiet: true,
+    look: "num",
+    cell: (queue) => (
+      <Button size="small" why={readOnly.value} label={`${queue.paused_at ? "Resume" : "Pause"} ${queue.name}`} onClick={() => turn(queue)}>
+        {queue.paused_at ? "Resume…" : "Pause…"}
+      </Button>
+    ),
+  },
+];
+
 export function Queues() {
-  const { data, fault, slow, again } = useData("queues", (stop) => get("queues", {}, stop), ["metrics", "workers", "list"]);
-  const queues: any[] = data?.queues ?? [];
-  const most = Math.max(1, ...queues.map((queue) => queue.demand));
-  const idle = queues.filter((queue) => queue.backlog > 0 && !queue.workers && !queue.pollers).length;
+  const asked = useData("queues", (stop) => get("queues", {}, stop), ["metrics", "workers", "list"]);
+  const queues: any[] = asked.data?.queues ?? [];
+  const idle = queues.filter(alone).length;
   return (
     <>
-      <PageHead title="Queues" say={data && (queues.length ? many(queues.length, "queue") + (idle ? `, ${idle} with work and no worker` : "") : "none")} />
-      {fault && <Fault of={fault} again={again} />}
-      {!data && !fault && <Bones slow={slow} />}
-      {data && queues.length === 0 && (
-        <section class="card">
-          <Empty title="No queue has had work or workers.">
-            <p class="d">A queue is there as soon as a run or a worker names it.</p>
-          </Empty>
-        </section>
-      )}
-      {queues.length > 0 && (
-        <section class="card scroll" aria-label="Queues">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Queue</th>
-                <th scope="col">State</th>
-                <th scope="col">Demand</th>
-                <th scope="col" class="num">
-                  Waiting
-                </th>
-                <th scope="col" class="num">
-                  In hand
-                </th>
-                <th scope="col" class="num">
-                  Oldest
-                </th>
-                <th scope="col" class="num">
-                  Workers
-                </th>
-                <th scope="col" class="num">
-                  Polls
-                </th>
-                <th scope="col">
-                  <span class="off">What to do</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {queues.map((queue) => {
-                const alone = queue.backlog > 0 && !queue.workers && !queue.pollers;
-                const ready = KINDS.filter(([kind]) => queue.ready?.[kind]).map(([kind, word]) => `${number(queue.ready[kind])} ${word}`);
-                return (
-                  <tr key={queue.name}>
-                    <td class="b nw">
-                      <a class="mono q" href={href(["runs"], { q: "is:open queue:" + queue.name })}>
-                        {queue.name}
-                      </a>
-                    </td>
-                    <td class="nw">
-                      {queue.paused_at ? (
-                        <>
-                          <Status of="paused" />{" "}
-                          <span class="w sm">
-                            <Age at={queue.paused_at} />
-                          </span>
-                        </>
-                      ) : alone ? (
-                        <Status of="failed" word="no worker" />
-                      ) : queue.backlog ? (
-                        <Status of="waiting" word="working it off" />
-                      ) : (
-                        <Status of="completed" word="all taken" />
-                      )}
-                    </td>
-                    <td>
-                      <span class="progress">
-                        <Meter run value={queue.demand / most} label={`demand ${queue.demand}`} />
-                        <span class="nw">{number(queue.demand)}</span>
-                      </span>
-                    </td>
-                    <td class="num" title={ready.join(", ")}>
-                      {number(queue.backlog)}
-                    </td>
-                    <td class="num">{number(queue.in_flight)}</td>
-                    <td class={alone ? "num c-failed b" : "num d"}>{queue.oldest_age_ms ? duration(queue.oldest_age_ms) : "none"}</td>
-                    <td class="num">{number(queue.workers)}</td>
-                    <td class="num d">{number(queue.pollers)}</td>
-                    <td class="num">
-                      <Button size="small" why={readOnly.value} label={`${queue.paused_at ? "Resume" : "Pause"} ${queue.name}`} onClick={() => turn(queue)}>
-                        {queue.paused_at ? "Resume…" : "Pause…"}
-                      </Button>
-                    </td>
-                  </tr>
-                );
-              })}
-            </tbody>
-          </table>
-          <div class="selbar d sm">Demand is what waits and what is in hand: the number that an autoscaler needs.</div>
-        </section>
-      )}
+      <PageHead title="Queues" say={asked.data && (queues.length ? many(queues.length, "queue") + (idle ? `, ${idle} with work and no worker` : "") : "none")} />
+      <Asked of={asked}>
+        {() =>
+          queues.length === 0 ? (
+            <Card>
+              <Empty title="No queue has had work or workers.">
+                <p class="d">A queue is there as soon as a run or a worker names it.</p>
+              </Empty>
+            </Card>
+          ) : (
+            <Card label="Queues" scroll>
+              <Table label="Queues" columns={COLUMNS(Math.max(1, ...queues.map((queue) => queue.demand)))} rows={queues} id={(queue) => queue.name} />
+              <div class="selbar d sm">Demand is what waits and what is in hand: the number that an autoscaler needs.</div>
+            </Card>
+          )
+        }
+      </Asked>
     </>
   );
 }

@@ -1,8 +1,8 @@
-// What the found runs have in common, with counts: a click asks for one value, with Alt it leaves it out.
+// What the found runs have in common, with counts: a click asks for one value, another takes it back.
 import { useSignal } from "@preact/signals";
 import { count } from "../lib/format";
 import { href } from "../lib/router";
-import { token, toggled, words } from "../run/query";
+import { token, toggled, words, type Facet } from "../run/query";
 import { Status } from "../ui/basic";
 
 const FACETS: [string, string, string][] = [
@@ -15,18 +15,12 @@ const FACETS: [string, string, string][] = [
 ];
 export const FACET_NAMES = FACETS.map(([name]) => name).join(",");
 
-interface Facet {
-  values: { value: string; n: number }[];
-  exact: boolean;
-}
-
 const SHOWN = 8;
 
-function One({ title, field, facet, query, set }: { title: string; field: string; facet: Facet; query: string; set: (query: string) => void }) {
+function One({ title, field, facet, query }: { title: string; field: string; facet: Facet; query: string }) {
   const all = useSignal(false);
   const here = words(query);
-  const excluded = here.filter((word) => word.startsWith(`-${field}:`)).map((word) => word.slice(field.length + 2).replace(/"/g, ""));
-  const values = facet.values.filter((each) => each.value && !excluded.includes(each.value));
+  const values = facet.values.filter((each) => each.value);
   const shown = all.value ? values : values.slice(0, SHOWN);
   return (
     <div class="facet" role="group" aria-label={title}>
@@ -40,24 +34,13 @@ function One({ title, field, facet, query, set }: { title: string; field: string
             class={on ? "on" : ""}
             href={href(["runs"], { q: toggled(query, word), view: null })}
             aria-current={on ? "true" : undefined}
-            title={`${word}\nAlt and a click leave it out`}
-            onClick={(event) => {
-              if (!event.altKey) return;
-              event.preventDefault();
-              set(toggled(query, token(field, value, true)));
-            }}
+            title={word}
           >
             <span class="fv">{field === "status" ? <Status of={value} /> : value}</span>
             <span>{count({ n, exact: facet.exact })}</span>
           </a>
         );
       })}
-      {excluded.map((value) => (
-        <a key={value} href={href(["runs"], { q: toggled(query, token(field, value, true)), view: null })} title="Take it in again">
-          <s class="fv">{value}</s>
-          <span>excluded</span>
-        </a>
-      ))}
       {values.length > SHOWN && (
         <button type="button" class="linkbtn more" aria-expanded={all.value} onClick={() => (all.value = !all.value)}>
           {all.value ? "fewer" : `${values.length - SHOWN} more`}
@@ -67,15 +50,15 @@ function One({ title, field, facet, query, set }: { title: string; field: string
   );
 }
 
-export function Facets({ facets, query, set }: { facets: Record<string, Facet>; query: string; set: (query: string) => void }) {
+export function Facets({ facets, query }: { facets: Record<string, Facet>; query: string }) {
   const labels = Object.keys(facets).filter((name) => name.startsWith("label:"));
   const rows = [...FACETS, ...labels.map((name) => [name, name.slice(6), "label." + name.slice(6)] as [string, string, string])];
   return (
     <aside class="card facets" aria-label="Facets">
       {rows.map(([name, title, field]) => {
         const facet = facets[name];
-        if (!facet || (!facet.values.some((each) => each.value) && !query.includes(`-${field}:`))) return null;
-        return <One key={name} title={title} field={field} facet={facet} query={query} set={set} />;
+        if (!facet || !facet.values.some((each) => each.value)) return null;
+        return <One key={name} title={title} field={field} facet={facet} query={query} />;
       })}
     </aside>
   );

@@ -2,34 +2,23 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
-import { get } from "../lib/api";
 import { count } from "../lib/format";
-import { useData } from "../lib/live";
-import { has } from "../lib/session";
-import { byteLength, parts, without, words } from "../run/query";
+import { parts, suggestions, without, words, type Suggestion } from "../run/query";
 import { Glyph, Icon } from "../ui/basic";
-
-interface Suggestion {
-  text: string;
-  n: number | null;
-  exact: boolean | null;
-  help: string | null;
-}
+import type { Facet } from "../run/query";
 
 export interface QueryError {
   text: string;
   message: string;
 }
 
-export function QueryLine({ query, errors, set, end }: { query: string; errors: QueryError[]; set: (query: string) => void; end?: ComponentChildren }) {
+export function QueryLine({ query, errors, facets, set, end }: { query: string; errors: QueryError[]; facets: Record<string, Facet>; set: (query: string) => void; end?: ComponentChildren }) {
   const typed = useSignal("");
   const open = useSignal(false);
   const at = useSignal(-1);
   const field = useRef<HTMLInputElement>(null);
   const all = words(query);
-  const whole = [...all, typed.value].filter(Boolean).join(" ");
-  const asked = useData(open.value && has("suggest") ? "suggest " + whole + (typed.value ? "" : " ") : null, (stop) => get("query/suggest", { q: typed.value ? whole : whole && whole + " ", at: byteLength(typed.value ? whole : whole && whole + " ") }, stop));
-  const hints: Suggestion[] = open.value ? (asked.data?.suggestions ?? []).slice(0, 10) : [];
+  const hints: Suggestion[] = open.value ? suggestions(typed.value, facets).slice(0, 10) : [];
   const commit = (text: string) => {
     typed.value = "";
     at.value = -1;
@@ -118,7 +107,7 @@ export function QueryLine({ query, errors, set, end }: { query: string; errors: 
                 <li key={hint.text} id={"query-hint-" + i} role="option" aria-selected={i === at.value} onMouseDown={(event) => (event.preventDefault(), take(hint))}>
                   <span class="mono">{hint.text}</span>
                   <span class="grow w sm">{hint.help}</span>
-                  {hint.n !== null && hint.n !== undefined && <span class="w sm">{count({ n: hint.n, exact: hint.exact !== false })}</span>}
+                  {hint.count && <span class="w sm">{count(hint.count)}</span>}
                 </li>
               ))}
             </ul>

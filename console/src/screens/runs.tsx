@@ -1,14 +1,15 @@
 // The list: which runs are these, and why does each of them not move?
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { at, get, put, Refusal, remove } from "../lib/api";
-import { count, many, moment } from "../lib/format";
+import { at, get, post, Refusal, remove } from "../lib/api";
+import { count, many, moment, number } from "../lib/format";
 import { useKey } from "../lib/keys";
 import { useData } from "../lib/live";
 import { go, href, param, set } from "../lib/router";
-import { has, readOnly } from "../lib/session";
+import { readOnly } from "../lib/session";
 import { quoted, askFor } from "../ui/form";
 import { Bones, Button, Empty, Fault, Icon, Menu, RunLink, Status, Took } from "../ui/basic";
+import { Table, type Column } from "../ui/table";
 import { toast } from "../ui/toasts";
 import { words } from "../run/query";
 import { chooseStart } from "../run/start";
@@ -85,7 +86,7 @@ function Views({ views, view, query }: { views: View[]; view: string; query: str
   );
 }
 
-function saveView(query: string, again: () => void) {
+function saveView(query: string, filters: Record<string, unknown>, again: () => void) {
   askFor({
     title: "Save this list",
     say: (
@@ -101,7 +102,8 @@ function saveView(query: string, again: () => void) {
     keep: "Do not save",
     send: async (value) => {
       const { name, shared } = value as { name: string; shared?: boolean };
-      const view = await put("views", { name, q: query, shared: shared ?? true });
+      const { status_bucket: bucket = "running", ...rest } = filters;
+      const view = await post("/api/views", { name, bucket, filters: rest, shared: shared ?? true });
       again();
       set({ view: view.id, q: null });
       return `Saved ${name}`;
@@ -111,7 +113,7 @@ function saveView(query: string, again: () => void) {
 
 async function dropView(view: View, again: () => void) {
   try {
-    await remove(at`views/${view.id}`);
+    await remove(at`/api/views/${view.id}`);
     set({ view: null });
     again();
   } catch (fault) {
@@ -131,36 +133,6 @@ async function allIds(ask: (cursor: string | null) => Promise<any>): Promise<{ i
   return { ids: [...ids], cut: cursor !== null };
 }
 
-function Row({ row, columns, on, picked, pick, refer }: { row: any; columns: string[]; on: boolean; picked: boolean; pick: () => void; refer: (element: HTMLTableRowElement | null) => void }) {
-  const value = (name: string) => (name === "run_number" ? "#" + row[name] : (row[name] ?? ""));
-  return (
-    <tr ref={refer} class={[picked && "sel", on && "on", row.gone && "gone"].filter(Boolean).join(" ")} aria-selected={picked}>
-      <td class="hide-s">
-        <input type="checkbox" checked={picked} aria-label={`Select ${row.workflow_id}`} onChange={pick} />
-      </td>
-      <td class="nw b">
-        <RunLink id={row.workflow_id} run={row.is_current_run ? null : row.run_id} class="q" />
-        {!row.is_current_run && <span class="w sm"> #{row.run_number}</span>}
-      </td>
-      <td>
-        <Status of={row.glyph ?? row.status} />
-      </td>
-      <td class="cut" title={row.why?.text}>
-        {row.gone ? <span class="w">Does not match any more. </span> : null}
-        {row.why?.text}
-      </td>
-      <td class="nw d">{row.workflow_type}</td>
-      {columns.map((name) => (
-        <td key={name} class={typeof row[name] === "number" ? "num d hide-s" : "nw d hide-s"}>
-          {value(name)}
-        </td>
-      ))}
-      <td class="num">
-        <Took from={row.started_at} to={row.closed_at} />
-      </td>
-    </tr>
-  );
-}
 
 export function Runs() {
   const query = param("q");
@@ -170,12 +142,11 @@ export function Runs() {
   const key = JSON.stringify([query, view, cursor]);
   const ask = (values: Record<string, string | number | boolean | null>, stop?: AbortSignal) => get("runs", { q: query, view, ...values }, stop);
   const list = useData("runs " + key, (stop) => ask({ cursor, limit: LIMIT, facets: FACET_NAMES, total: true }, stop), ["list"]);
-  const kept = useData(has("views") ? "views" : null, (stop) => get("views", {}, stop), ["list"]);
+  const kept = useData("views", (stop) => get("/api/views", {}, stop), ["list"]);
   const { rows, waiting, take } = useSteady(list.data && !list.loading ? list.data.items : null, key);
   const picked = useSignal<ReadonlySet<string>>(new Set());
   const every = useSignal(false);
   const current = useSignal(-1);
-  const elements = useRef<(HTMLTableRowElement | null)[]>([]);
   const views: View[] = kept.data?.views ?? [];
   const own = views.find((one) => one.id === view && !one.system);
   const total = list.data?.total;
@@ -199,7 +170,7 @@ export function Runs() {
   const move = (by: number) => {
     if (!rows.length) return;
     current.value = Math.max(0, Math.min(rows.length - 1, current.value + by));
-    const element = elements.current[current.value];
+    const element = document.querySelector<HTMLElement>(`[data-run="${rows[current.value].run_id}"]`);
     element?.scrollIntoView({ block: "nearest" });
     element?.querySelector<HTMLElement>("a")?.focus({ preventScroll: true });
   };
@@ -232,6 +203,53 @@ export function Runs() {
   };
   const n = every.value ? total : { n: chosen.length, exact: true };
   const allHere = rows.length > 0 && rows.every((row) => picked.value.has(row.run_id));
+  const isPicked = (row: any) => every.value || picked.value.has(row.run_id);
+  const shown: Column<any>[] = [
+    {
+      head: "Select",
+      look: "hide-s",
+      title: (
+        <input
+          type="checkbox"
+          aria-label="Select all that are shown"
+          checked={allHere}
+          onChange={() => {
+            picked.value = allHere ? new Set() : new Set(rows.map((row) => row.run_id));
+            every.value = false;
+          }}
+        />
+      ),
+      cell: (row) => <input type="checkbox" checked={isPicked(row)} aria-label={`Select ${row.workflow_id}`} onChange={() => pick(row.run_id)} />,
+    },
+    {
+      head: "Run",
+      look: "b idcol",
+      cell: (row) => (
+        <>
+          <RunLink id={row.workflow_id} run={row.is_current_run ? null : row.run_id} class="q" />
+          {!row.is_current_run && <span class="w sm"> #{row.run_number}</span>}
+        </>
+      ),
+    },
+    { head: "Status", look: "state", cell: (row) => <Status of={row.glyph ?? row.status} /> },
+    {
+      head: "Why, result or error",
+      look: "cut",
+      cell: (row) => (
+        <span title={row.why?.text}>
+          {row.gone ? <span class="w">Does not match any more. </span> : null}
+          {row.why?.text}
+        </span>
+      ),
+    },
+    { head: "Type", look: "nw d", cell: (row) => row.workflow_type },
+    ...COLUMNS.filter(([name]) => columns.includes(name)).map(([name, head]): Column<any> => ({
+      head,
+      look: "d hide-s nw",
+      cell: (row) => (name === "run_number" ? "#" + row[name] : typeof row[name] === "number" ? number(row[name]) : (row[name] ?? "")),
+    })),
+    { head: "Age", look: "num", cell: (row) => <Took from={row.started_at} to={row.closed_at} /> },
+  ];
 
   return (
     <>
@@ -244,7 +262,7 @@ export function Runs() {
             Forget this view
           </Button>
         ) : (
-          <Button class="hide-s" why={readOnly.value ?? (!has("views") ? "This server keeps no views." : query ? null : "The list of all runs has its place already.")} onClick={() => saveView(query, kept.again)}>
+          <Button class="hide-s" why={readOnly.value ?? (query ? null : "The list of all runs has its place already.")} onClick={() => saveView(query, list.data?.query?.filters ?? {}, kept.again)}>
             Save view…
           </Button>
         )}
@@ -255,6 +273,7 @@ export function Runs() {
       <QueryLine
         query={query}
         errors={list.data?.query?.errors ?? []}
+        facets={list.data?.facets ?? {}}
         set={change}
         end={
           <>
@@ -286,7 +305,7 @@ export function Runs() {
       />
       {list.fault && <Fault of={list.fault} again={list.again} what="The list could not be read." />}
       <div class="runs">
-        {list.data?.facets ? <Facets facets={list.data.facets} query={query} set={change} /> : <aside class="card facets hide-s">{<Bones slow={list.slow} rows={8} />}</aside>}
+        {list.data?.facets ? <Facets facets={list.data.facets} query={query} /> : <aside class="card facets hide-s">{<Bones slow={list.slow} rows={8} />}</aside>}
         <section class="card" aria-label="Found runs">
           {waiting > 0 && (
             <div class="ch">
@@ -311,40 +330,7 @@ export function Runs() {
             </Empty>
           )}
           {rows.length > 0 && (
-            <table class="stackable">
-              <thead>
-                <tr>
-                  <th class="hide-s" scope="col">
-                    <input
-                      type="checkbox"
-                      aria-label="Select all that are shown"
-                      checked={allHere}
-                      onChange={() => {
-                        picked.value = allHere ? new Set() : new Set(rows.map((row) => row.run_id));
-                        every.value = false;
-                      }}
-                    />
-                  </th>
-                  <th scope="col">Run</th>
-                  <th scope="col">Status</th>
-                  <th scope="col">Why, result or error</th>
-                  <th scope="col">Type</th>
-                  {columns.map((name) => (
-                    <th key={name} scope="col" class="hide-s">
-                      {COLUMNS.find(([one]) => one === name)?.[1] ?? name}
-                    </th>
-                  ))}
-                  <th scope="col" class="num">
-                    Age
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {rows.map((row, i) => (
-                  <Row key={row.run_id} row={row} columns={columns} on={i === current.value} picked={every.value || picked.value.has(row.run_id)} pick={() => pick(row.run_id)} refer={(element) => (elements.current[i] = element)} />
-                ))}
-              </tbody>
-            </table>
+            <Table label="Runs" columns={shown} rows={rows} id={(row) => row.run_id} row={(row) => ({ class: [isPicked(row) && "sel", row === rows[current.value] && "on", row.gone && "gone"].filter(Boolean).join(" "), "aria-selected": isPicked(row), "data-run": row.run_id })} />
           )}
           {rows.length > 0 && (chosen.length > 0 || every.value) && (
             <div class="selbar float hide-s" role="region" aria-label="Selection">

@@ -8,6 +8,8 @@ import { href, param, path } from "../lib/router";
 import { readOnly } from "../lib/session";
 import { Age, Bones, Button, Choice, Empty, Fault, Glyph, JsonValue, Mono, PageHead, RunLink, Shell, Status, Time } from "../ui/basic";
 import { askFor, quoted } from "../ui/form";
+import { Asked, Card, Facts } from "../ui/part";
+import { Table, type Column } from "../ui/table";
 
 const DAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 const two = (n: string) => n.padStart(2, "0");
@@ -90,14 +92,47 @@ function Marks({ of }: { of: any[] }) {
   );
 }
 
+const LIST: Column<any>[] = [
+  {
+    head: "Schedule",
+    look: "b nw",
+    by: (one) => one.schedule_id,
+    cell: (one) => (
+      <a class="mono q" href={href(["schedules", one.schedule_id])}>
+        {one.schedule_id}
+      </a>
+    ),
+  },
+  { head: "Starts", by: (one) => one.workflow_type, cell: (one) => <Mono>{one.workflow_type}</Mono> },
+  {
+    head: "When",
+    look: "wide",
+    cell: (one) => (
+      <>
+        {inWords(one.spec)} {one.note && <span class="w">({one.note})</span>}
+      </>
+    ),
+  },
+  { head: "If the one before is open", look: "d hide-s", cell: (one) => one.overlap_policy.replace(/_/g, " ") },
+  { head: "Last times", cell: (one) => <Marks of={one.recent_actions ?? []} /> },
+  { head: "Next", look: "num", by: (one) => (one.paused ? null : one.next_fire_at), cell: (one) => (one.paused ? <Status of="paused" /> : one.next_fire_at ? <Time at={one.next_fire_at} /> : <span class="w">never</span>) },
+];
+
+const EVENTS: Column<any>[] = [
+  { head: "At", look: "nw d", cell: (event) => <Time at={event.recorded_at} /> },
+  { head: "What", look: "nw state", cell: (event) => (event.payload?.outcome ? <Outcome of={event.payload.outcome} /> : <Happened of={event.event_type} />) },
+  { head: "Run", look: "brk wide", cell: (event) => (event.workflow_instance_id ? <RunLink id={event.workflow_instance_id} run={event.workflow_run_id} /> : <span class="d">{reasonOf(event.payload)}</span>) },
+  { head: "Who", look: "d num", cell: (event) => event.payload?.command_context?.principal?.label ?? "" },
+];
+
 function List() {
   const status = param("status");
-  const { data, fault, slow, again } = useData("schedules " + status, (stop) => get("/api/schedules", { page_size: 100, status }, stop), ["list", "metrics"]);
-  const all: any[] = data?.schedules ?? [];
+  const asked = useData("schedules " + status, (stop) => get("/api/schedules", { page_size: 100, status }, stop), ["list", "metrics"]);
+  const all: any[] = asked.data?.schedules ?? [];
   const paused = all.filter((one) => one.paused).length;
   return (
     <>
-      <PageHead title="Schedules" say={data && (all.length ? many(all.length, "schedule") + (paused && !status ? `, ${paused} paused` : "") : "none")}>
+      <PageHead title="Schedules" say={asked.data && (all.length ? many(all.length, "schedule") + (paused && !status ? `, ${paused} paused` : "") : "none")}>
         <Choice
           label="Which"
           items={[
@@ -109,56 +144,22 @@ function List() {
           to={(value) => href(["schedules"], { status: value })}
         />
       </PageHead>
-      {fault && <Fault of={fault} again={again} />}
-      {!data && !fault && <Bones slow={slow} />}
-      {data && all.length === 0 && (
-        <section class="card">
-          <Empty title={status ? `No schedule is ${status}.` : "Nothing starts by itself here."}>
-            <p class="d">A schedule starts a workflow at times that it names:</p>
-            <Shell text={`holdfast schedule create nightly order cron="0 2 * * *" timezone=Europe/Berlin`} />
-          </Empty>
-        </section>
-      )}
-      {all.length > 0 && (
-        <section class="card scroll" aria-label="Schedules">
-          <table class="stackable">
-            <thead>
-              <tr>
-                <th scope="col">Schedule</th>
-                <th scope="col">Starts</th>
-                <th scope="col">When</th>
-                <th scope="col">If the one before is open</th>
-                <th scope="col">Last times</th>
-                <th scope="col" class="num">
-                  Next
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {all.map((one) => (
-                <tr key={one.schedule_id}>
-                  <td class="b nw">
-                    <a class="mono q" href={href(["schedules", one.schedule_id])}>
-                      {one.schedule_id}
-                    </a>
-                  </td>
-                  <td>
-                    <Mono>{one.workflow_type}</Mono>
-                  </td>
-                  <td>
-                    {inWords(one.spec)} {one.note && <span class="w">({one.note})</span>}
-                  </td>
-                  <td class="d hide-s">{one.overlap_policy.replace(/_/g, " ")}</td>
-                  <td>
-                    <Marks of={one.recent_actions ?? []} />
-                  </td>
-                  <td class="num">{one.paused ? <Status of="paused" /> : one.next_fire_at ? <Time at={one.next_fire_at} /> : <span class="w">never</span>}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </section>
-      )}
+      <Asked of={asked}>
+        {() =>
+          all.length === 0 ? (
+            <Card>
+              <Empty title={status ? `No schedule is ${status}.` : "Nothing starts by itself here."}>
+                <p class="d">A schedule starts a workflow at times that it names:</p>
+                <Shell text={`holdfast schedule create nightly order cron="0 2 * * *" timezone=Europe/Berlin`} />
+              </Empty>
+            </Card>
+          ) : (
+            <Card label="Schedules" scroll>
+              <Table label="Schedules" columns={LIST} rows={all} id={(one) => one.schedule_id} />
+            </Card>
+          )
+        }
+      </Asked>
     </>
   );
 }
@@ -290,50 +291,27 @@ function One({ id }: { id: string }) {
       {one && (
         <div class="fgrid">
           <div class="stack">
-            <section class="card">
-              <div class="ch">
-                <h2>What happened</h2>
-                <span class="d sm">
-                  {many(one.fires_count, "start")}, {number(one.skipped_trigger_count)} skipped, {number(one.failures_count)} failed
-                </span>
-              </div>
+            <Card title="What happened" say={`${many(one.fires_count, "start")}, ${number(one.skipped_trigger_count)} skipped, ${number(one.failures_count)} failed`}>
               {history.fault && <Fault of={history.fault} again={history.again} />}
-              <table class="stackable">
-                <tbody>
-                  {events.map((event) => (
-                    <tr key={event.sequence}>
-                      <td class="nw d">
-                        <Time at={event.recorded_at} />
-                      </td>
-                      <td class="nw">{event.payload?.outcome ? <Outcome of={event.payload.outcome} /> : <Happened of={event.event_type} />}</td>
-                      <td class="brk">
-                        {event.workflow_instance_id ? <RunLink id={event.workflow_instance_id} run={event.workflow_run_id} /> : <span class="d">{reasonOf(event.payload)}</span>}
-                      </td>
-                      <td class="d num">{event.payload?.command_context?.principal?.label ?? ""}</td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </section>
+              <Table bare label="What happened" columns={EVENTS} rows={events} id={(event) => event.sequence} />
+            </Card>
           </div>
           <aside class="card insp" aria-label="The schedule">
             <section>
-              <dl class="kv">
-                <dt>Starts</dt>
-                <dd>
-                  <a class="mono" href={href(["types", one.workflow_type])}>
-                    {one.workflow_type}
-                  </a>
-                </dd>
-                <dt>If the one before is open</dt>
-                <dd>{one.overlap_policy.replace(/_/g, " ")}</dd>
-                <dt>Jitter</dt>
-                <dd>{one.jitter_seconds ? `up to ${one.jitter_seconds}\u00a0s` : "none"}</dd>
-                <dt>Starts left</dt>
-                <dd>{one.remaining_actions === null ? "no limit" : number(one.remaining_actions)}</dd>
-                <dt>Last fired</dt>
-                <dd>{one.last_fired_at ? <Time at={one.last_fired_at} /> : "never"}</dd>
-              </dl>
+              <Facts
+                of={[
+                  [
+                    "Starts",
+                    <a class="mono" href={href(["types", one.workflow_type])}>
+                      {one.workflow_type}
+                    </a>,
+                  ],
+                  ["If the one before is open", one.overlap_policy.replace(/_/g, " ")],
+                  ["Jitter", one.jitter_seconds ? `up to ${one.jitter_seconds}\u00a0s` : "none"],
+                  ["Starts left", one.remaining_actions === null ? "no limit" : number(one.remaining_actions)],
+                  ["Last fired", one.last_fired_at ? <Time at={one.last_fired_at} /> : "never"],
+                ]}
+              />
             </section>
             <section>
               <h3>Next times{zone.value === "utc" ? ", UTC" : ""}</h3>

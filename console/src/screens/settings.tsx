@@ -5,8 +5,10 @@ import { useData } from "../lib/live";
 import { density, keys, theme, zone } from "../lib/prefs";
 import { base, href, param } from "../lib/router";
 import { can, has, me } from "../lib/session";
-import { Age, Bones, Button, Choice, Copy, Empty, Fault, Mono, PageHead, Radios, Time } from "../ui/basic";
+import { Age, Button, Choice, Copy, Empty, Mono, PageHead, Radios, Time } from "../ui/basic";
 import { askFor } from "../ui/form";
+import { Asked, Card, Facts } from "../ui/part";
+import { Table } from "../ui/table";
 import { showKeys } from "../frame";
 
 declare const BUILT_VERSION: string;
@@ -72,59 +74,54 @@ function namespaceDialog(one: any | null) {
 let changed = () => {};
 
 function Namespaces() {
-  const { data, fault, slow, again } = useData("namespaces", (stop) => get("/api/namespaces", {}, stop));
-  changed = again;
-  const all: any[] = data?.namespaces ?? [];
+  const asked = useData("namespaces", (stop) => get("/api/namespaces", {}, stop));
+  changed = asked.again;
+  const all: any[] = asked.data?.namespaces ?? [];
   return (
-    <section class="card scroll" aria-label="Namespaces">
-      <div class="ch">
-        <h2>Namespaces</h2>
-        <span class="grow" />
+    <Card
+      title="Namespaces"
+      scroll
+      end={
         <Button size="small" why={notAdmin()} onClick={() => namespaceDialog(null)}>
           Make one…
         </Button>
-      </div>
-      {fault && <Fault of={fault} again={again} />}
-      {!data && !fault && <Bones slow={slow} />}
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Name</th>
-            <th scope="col">What it is for</th>
-            <th scope="col" class="num">
-              Closed runs are kept
-            </th>
-            <th scope="col" class="num">
-              Made
-            </th>
-            <th scope="col">
-              <span class="off">What to do</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {all.map((one) => (
-            <tr key={one.name}>
-              <td class="b">
-                <a class="q" href={href(["overview"], { namespace: one.name === "default" ? null : one.name })}>
-                  {one.name}
-                </a>
-              </td>
-              <td class="d">{one.description}</td>
-              <td class="num">{many(one.retention_days, "day")}</td>
-              <td class="num d">
-                <Time at={one.created_at} />
-              </td>
-              <td class="num">
-                <Button size="small" why={notAdmin()} label={`Change ${one.name}`} onClick={() => namespaceDialog(one)}>
-                  Change…
-                </Button>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+      }
+    >
+      <Asked of={asked}>
+        {() => (
+          <Table
+            label="Namespaces"
+            rows={all}
+            id={(one) => one.name}
+            columns={[
+              {
+                head: "Name",
+                look: "b",
+                by: (one) => one.name,
+                cell: (one) => (
+                  <a class="q" href={href(["overview"], { namespace: one.name === "default" ? null : one.name })}>
+                    {one.name}
+                  </a>
+                ),
+              },
+              { head: "What it is for", look: "d wide", cell: (one) => one.description },
+              { head: "Closed runs are kept", look: "num", by: (one) => one.retention_days, cell: (one) => many(one.retention_days, "day") },
+              { head: "Made", look: "num d", by: (one) => one.created_at, cell: (one) => <Time at={one.created_at} /> },
+              {
+                head: "What to do",
+                quiet: true,
+                look: "num",
+                cell: (one) => (
+                  <Button size="small" why={notAdmin()} label={`Change ${one.name}`} onClick={() => namespaceDialog(one)}>
+                    Change…
+                  </Button>
+                ),
+              },
+            ]}
+          />
+        )}
+      </Asked>
+    </Card>
   );
 }
 
@@ -160,8 +157,8 @@ function makeToken(again: () => void) {
 }
 
 function Tokens() {
-  const { data, fault, slow, again } = useData(can.value.administer ? "tokens" : null, (stop) => get("/api/tokens", {}, stop));
-  const all: any[] = data?.tokens ?? [];
+  const asked = useData(can.value.administer ? "tokens" : null, (stop) => get("/api/tokens", {}, stop));
+  const all: any[] = asked.data?.tokens ?? [];
   const revoke = (one: any) =>
     askFor({
       title: `Revoke the token of ${one.label}`,
@@ -172,69 +169,77 @@ function Tokens() {
       shell: () => `holdfast token revoke ${one.id}`,
       send: async () => {
         await remove(url`/api/tokens/${one.id}`);
-        again();
+        asked.again();
         return `The token of ${one.label} was revoked`;
       },
     });
   return (
-    <section class="card scroll" aria-label="Tokens">
-      <div class="ch">
-        <h2>Tokens</h2>
-        <span class="grow" />
-        <Button size="small" why={notAdmin()} onClick={() => makeToken(again)}>
+    <Card
+      title="Tokens"
+      scroll
+      end={
+        <Button size="small" why={notAdmin()} onClick={() => makeToken(asked.again)}>
           Make one…
         </Button>
-      </div>
-      {!can.value.administer && (
+      }
+    >
+      {can.value.administer ? (
+        <Asked of={asked}>
+          {() => (
+            <Table
+              label="Tokens"
+              rows={all}
+              id={(one) => one.id}
+              columns={[
+                {
+                  head: "Token",
+                  look: "nw",
+                  by: (one) => one.label,
+                  cell: (one) => (
+                    <>
+                      <b class="b">{one.label}</b> <Mono class="w">{one.id}</Mono> {one.id === me.value?.principal.id && <span class="tag acc">you</span>}
+                    </>
+                  ),
+                },
+                { head: "Role", by: (one) => one.role, cell: (one) => one.role },
+                { head: "Namespaces", look: "d", cell: (one) => (one.namespaces === "*" ? "all" : one.namespaces) },
+                { head: "Made", look: "num d", by: (one) => one.created_at, cell: (one) => <Time at={one.created_at} /> },
+                {
+                  head: "Ends",
+                  look: "num d",
+                  by: (one) => one.revoked_at ?? one.expires_at,
+                  cell: (one) =>
+                    one.revoked_at ? (
+                      <>
+                        revoked <Age at={one.revoked_at} />
+                      </>
+                    ) : one.expires_at ? (
+                      <Time at={one.expires_at} />
+                    ) : (
+                      "never"
+                    ),
+                },
+                {
+                  head: "What to do",
+                  quiet: true,
+                  look: "num",
+                  cell: (one) =>
+                    !one.revoked_at && (
+                      <Button size="small" label={`Revoke ${one.label}`} onClick={() => revoke(one)}>
+                        Revoke…
+                      </Button>
+                    ),
+                },
+              ]}
+            />
+          )}
+        </Asked>
+      ) : (
         <Empty title="Tokens are for the role admin.">
           <p class="d">You are here with the role {me.value?.principal.role}.</p>
         </Empty>
       )}
-      {fault && <Fault of={fault} again={again} />}
-      {can.value.administer && !data && !fault && <Bones slow={slow} />}
-      {all.length > 0 && (
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Token</th>
-              <th scope="col">Role</th>
-              <th scope="col">Namespaces</th>
-              <th scope="col" class="num">
-                Made
-              </th>
-              <th scope="col" class="num">
-                Ends
-              </th>
-              <th scope="col">
-                <span class="off">What to do</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {all.map((one) => (
-              <tr key={one.id}>
-                <td class="nw">
-                  <b class="b">{one.label}</b> <Mono class="w">{one.id}</Mono> {one.id === me.value?.principal.id && <span class="tag acc">you</span>}
-                </td>
-                <td>{one.role}</td>
-                <td class="d">{one.namespaces === "*" ? "all" : one.namespaces}</td>
-                <td class="num d">
-                  <Time at={one.created_at} />
-                </td>
-                <td class="num d">{one.revoked_at ? <>revoked <Age at={one.revoked_at} /></> : one.expires_at ? <Time at={one.expires_at} /> : "never"}</td>
-                <td class="num">
-                  {!one.revoked_at && (
-                    <Button size="small" label={`Revoke ${one.label}`} onClick={() => revoke(one)}>
-                      Revoke…
-                    </Button>
-                  )}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      )}
-    </section>
+    </Card>
   );
 }
 
@@ -243,32 +248,34 @@ function About() {
   return (
     <section class="card" aria-label="About">
       <div class="pad">
-        <dl class="kv left">
-          <dt>Server</dt>
-          <dd>holdfast {server?.version}</dd>
-          <dt>Console</dt>
-          <dd>{BUILT_VERSION}</dd>
-          <dt>Started</dt>
-          <dd>
-            <Time at={server?.started_at} /> <span class="d">(<Age at={server?.started_at} />)</span>
-          </dd>
-          <dt>Store</dt>
-          <dd>{server?.store === "postgres" ? "PostgreSQL" : "SQLite"}</dd>
-          <dt>Credentials</dt>
-          <dd>{server?.auth}</dd>
-          <dt>You</dt>
-          <dd>
-            {me.value?.principal.label} <Mono class="w">{me.value?.principal.id}</Mono>, role {me.value?.principal.role}, by {me.value?.principal.method}
-          </dd>
-          <dt>Streams</dt>
-          <dd>{has("stream") ? "one for each tab" : "none: the page asks every ten seconds"}</dd>
-          <dt>Licences</dt>
-          <dd>
-            <a href={new URL("licences.txt", base).pathname} target="_blank">
-              Preact, signals and uPlot
-            </a>
-          </dd>
-        </dl>
+        <Facts
+          left
+          of={[
+            ["Server", `holdfast ${server?.version}`],
+            ["Console", BUILT_VERSION],
+            [
+              "Started",
+              <>
+                <Time at={server?.started_at} /> <span class="d">(<Age at={server?.started_at} />)</span>
+              </>,
+            ],
+            ["Store", server?.store === "postgres" ? "PostgreSQL" : "SQLite"],
+            ["Credentials", server?.auth],
+            [
+              "You",
+              <>
+                {me.value?.principal.label} <Mono class="w">{me.value?.principal.id}</Mono>, role {me.value?.principal.role}, by {me.value?.principal.method}
+              </>,
+            ],
+            ["Streams", has("stream") ? "one for each tab" : "none: the page asks every ten seconds"],
+            [
+              "Licences",
+              <a href={new URL("licences.txt", base).pathname} target="_blank">
+                Preact, signals and uPlot
+              </a>,
+            ],
+          ]}
+        />
       </div>
     </section>
   );

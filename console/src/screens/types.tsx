@@ -6,103 +6,81 @@ import { stringify, type Json } from "../lib/json";
 import { useData } from "../lib/live";
 import { go, href, path } from "../lib/router";
 import { can, readOnly } from "../lib/session";
-import { Age, Bones, Button, Empty, Fault, Mono, PageHead, RunLink, Shell, Status } from "../ui/basic";
+import { token } from "../run/query";
+import { Bones, Button, Empty, Fault, Mono, PageHead, Shell, Status } from "../ui/basic";
 import { askFor, quoted, shellArguments, type Parameter } from "../ui/form";
+import { Asked, Card, Facts, Section } from "../ui/part";
+import { RunRows } from "../ui/rows";
+import { Table, type Column } from "../ui/table";
+
+const runsOf = (one: any) => (one.open ?? 0) + (one.completed ?? 0) + (one.failed ?? 0);
+const howMany = (of: any): number => (Array.isArray(of) ? of.length : (of ?? 0));
+
+/** What it can be sent: "2 signals, one query". */
+function takes(one: any): string {
+  return (
+    [
+      ["signals", "signal", undefined],
+      ["updates", "update", undefined],
+      ["queries", "query", "queries"],
+    ] as const
+  )
+    .filter(([list]) => howMany(one[list]) > 0)
+    .map(([list, word, more]) => many(howMany(one[list]), word, more))
+    .join(", ");
+}
+
+const LIST: Column<any>[] = [
+  {
+    head: "Type",
+    look: "b nw",
+    by: (one) => one.type,
+    cell: (one) => (
+      <a class="mono q" href={href(["types", one.type])}>
+        {one.type}
+      </a>
+    ),
+  },
+  { head: "Code", look: "nw state", cell: (one) => (one.here || howMany(one.workers) ? <Status of="completed" word={one.here ? "in this server" : "with a worker"} /> : <Status of="blocked" word="nobody has it" />) },
+  { head: "Open", look: "num", by: (one) => one.open ?? 0, cell: (one) => number(one.open ?? 0) },
+  { head: "Completed", look: "num", by: (one) => one.completed ?? 0, cell: (one) => number(one.completed ?? 0) },
+  { head: "Failed", look: "num", by: (one) => one.failed ?? 0, cell: (one) => <span class={one.failed ? "c-failed" : ""}>{number(one.failed ?? 0)}</span> },
+  { head: "Queues", look: "d", cell: (one) => (one.queues ?? []).join(", ") || <span class="w">none</span> },
+  { head: "Takes", look: "d", cell: (one) => takes(one) || <span class="w">nothing</span> },
+  { head: "Workers", look: "num", by: (one) => howMany(one.workers), cell: (one) => number(howMany(one.workers)) },
+];
+const OF_RUNS = new Set(["Open", "Completed", "Failed", "Takes"]);
 
 function List() {
-  const { data, fault, slow, again } = useData("types", (stop) => get("types", {}, stop), ["list", "workers", "metrics"]);
-  const runs = (one: any) => (one.open ?? 0) + (one.completed ?? 0) + (one.failed ?? 0);
-  const all: any[] = [...(data?.types ?? [])].sort((a, b) => Number(runs(b) > 0) - Number(runs(a) > 0)); // those with runs first
-  const groups: [string, any[]][] = [
-    ["Workflows", all.filter((one) => one.kind === "workflow")],
-    ["Step machines", all.filter((one) => one.kind === "machine")],
-    ["Activities", all.filter((one) => one.kind === "activity")],
+  const asked = useData("types", (stop) => get("types", {}, stop), ["list", "workers", "metrics"]);
+  const all: any[] = [...(asked.data?.types ?? [])].sort((a, b) => Number(runsOf(b) > 0) - Number(runsOf(a) > 0)); // those with runs first
+  const groups: [string, string, any[]][] = [
+    ["Workflows", "workflow", all.filter((one) => one.kind === "workflow")],
+    ["Step machines", "step machine", all.filter((one) => one.kind === "machine")],
+    ["Activities", "activity", all.filter((one) => one.kind === "activity")],
   ];
+  const here = groups.filter(([, , of]) => of.length);
   return (
     <>
-      <PageHead title="Types" say={data && groups.filter(([, of]) => of.length).map(([name, of]) => many(of.length, name.toLowerCase().replace(/ies$/, "y").replace(/s$/, ""), name.toLowerCase())).join(", ")} />
-      {fault && <Fault of={fault} again={again} />}
-      {!data && !fault && <Bones slow={slow} />}
-      {data && all.length === 0 && (
-        <section class="card">
-          <Empty title="No type is known here.">
-            <p class="d">Types come with the workers that have their code, and with the runs that were started of them.</p>
-          </Empty>
-        </section>
-      )}
-      <div class="stack">
-        {groups.map(
-          ([name, of]) =>
-            of.length > 0 && (
-              <section class="card scroll" aria-label={name} key={name}>
-                <div class="ch">
-                  <h2>{name}</h2>
-                </div>
-                <table>
-                  <thead>
-                    <tr>
-                      <th scope="col">Type</th>
-                      <th scope="col">Code</th>
-                      {name !== "Activities" && (
-                        <>
-                          <th scope="col" class="num">
-                            Open
-                          </th>
-                          <th scope="col" class="num">
-                            Completed
-                          </th>
-                          <th scope="col" class="num">
-                            Failed
-                          </th>
-                        </>
-                      )}
-                      <th scope="col">Queues</th>
-                      {name !== "Activities" && <th scope="col">Takes</th>}
-                      <th scope="col" class="num">
-                        Workers
-                      </th>
-                    </tr>
-                  </thead>
-                  <tbody>
-                    {of.map((one) => {
-                      const workers = Array.isArray(one.workers) ? one.workers.length : (one.workers ?? 0);
-                      const has = one.here || workers > 0;
-                      const takes = [
-                        [one.signals, "signal"],
-                        [one.updates, "update"],
-                        [one.queries, "query"],
-                      ] as const;
-                      const said = takes
-                        .map(([of, word]) => [Array.isArray(of) ? of.length : (of ?? 0), word] as const)
-                        .filter(([n]) => n > 0)
-                        .map(([n, word]) => many(n, word, word === "query" ? "queries" : undefined));
-                      return (
-                        <tr key={one.type}>
-                          <td class="b nw">
-                            <a class="mono q" href={href(["types", one.type])}>
-                              {one.type}
-                            </a>
-                          </td>
-                          <td class="nw">{has ? <Status of="completed" word={one.here ? "in this server" : "with a worker"} /> : <Status of="blocked" word="nobody has it" />}</td>
-                          {name !== "Activities" && (
-                            <>
-                              <td class="num">{number(one.open ?? 0)}</td>
-                              <td class="num">{number(one.completed ?? 0)}</td>
-                              <td class={one.failed ? "num c-failed" : "num"}>{number(one.failed ?? 0)}</td>
-                            </>
-                          )}
-                          <td class="d">{(one.queues ?? []).join(", ") || <span class="w">none</span>}</td>
-                          {name !== "Activities" && <td class="d">{said.join(", ") || <span class="w">nothing</span>}</td>}
-                          <td class="num">{number(workers)}</td>
-                        </tr>
-                      );
-                    })}
-                  </tbody>
-                </table>
-              </section>
-            ),
+      <PageHead title="Types" say={asked.data && here.map(([name, one, of]) => many(of.length, one, name.toLowerCase())).join(", ")} />
+      <Asked of={asked}>
+        {() => (
+          <div class="stack">
+            {here.length === 0 && (
+              <Card>
+                <Empty title="No type is known here.">
+                  <p class="d">Types come with the workers that have their code, and with the runs that were started of them.</p>
+                </Empty>
+              </Card>
+            )}
+            {here.map(([name, , of]) => (
+              <Card title={name} key={name} scroll>
+                <Table label={name} columns={name === "Activities" ? LIST.filter((one) => !OF_RUNS.has(one.head)) : LIST} rows={of} id={(one) => one.type} />
+              </Card>
+            ))}
+          </div>
         )}
-      </div>
+      </Asked>
     </>
   );
 }
@@ -111,22 +89,18 @@ function Parameters({ of }: { of: Parameter[] | null | undefined }) {
   if (!of) return <p class="d sm">Nothing is declared: any value does.</p>;
   if (of.length === 0) return <p class="d sm">It takes nothing.</p>;
   return (
-    <table class="dense">
-      <tbody>
-        {of.map((one) => (
-          <tr key={one.name}>
-            <td>
-              <Mono class="b">{one.name}</Mono>
-            </td>
-            <td class="d">
-              {one.type ?? "any"}
-              {one.allows_null ? " or none" : ""}
-            </td>
-            <td class="num d">{one.default_available ? "default " + stringify(one.default ?? null) : one.required ? "needed" : "optional"}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table
+      bare
+      dense
+      narrow
+      rows={of}
+      id={(one) => one.name}
+      columns={[
+        { head: "Name", cell: (one) => <Mono class="b">{one.name}</Mono> },
+        { head: "Type", look: "d", cell: (one) => `${one.type ?? "any"}${one.allows_null ? " or none" : ""}` },
+        { head: "Needed", look: "num d", cell: (one) => (one.default_available ? "default " + stringify(one.default ?? null) : one.required ? "needed" : "optional") },
+      ]}
+    />
   );
 }
 
@@ -183,17 +157,14 @@ export function startOf(type: string, parameters: Parameter[] | null, queue = ""
 function Targets({ title, of }: { title: string; of: any[] | undefined }) {
   if (!of?.length) return null;
   return (
-    <section class="card">
-      <div class="ch">
-        <h2>{title}</h2>
-      </div>
+    <Card title={title}>
       {of.map((one) => (
         <div class="target" key={one.name}>
           <Mono class="b">{one.name}</Mono>
           <Parameters of={one.parameters} />
         </div>
       ))}
-    </section>
+    </Card>
   );
 }
 
@@ -221,65 +192,39 @@ function One({ type }: { type: string }) {
       {one && (
         <div class="fgrid">
           <div class="stack">
-            <section class="card">
-              <div class="ch">
-                <h2>Input</h2>
-                <span class="d sm">{one.contract_source && `as the ${String(one.contract_source).replace(/_/g, " ")} says`}</span>
-              </div>
+            <Card title="Input" say={one.contract_source && `as the ${String(one.contract_source).replace(/_/g, " ")} says`}>
               <div class="target">
                 <Parameters of={parameters} />
               </div>
-            </section>
+            </Card>
             <Targets title="Signals" of={contract?.signals} />
             <Targets title="Updates" of={contract?.updates} />
             <Targets title="Queries" of={contract?.queries} />
             {one.recent?.length > 0 && (
-              <section class="card">
-                <div class="ch">
-                  <h2>Newest runs</h2>
-                  <span class="grow" />
-                  <a class="sm" href={href(["runs"], { q: "type:" + type })}>
+              <Card
+                title="Newest runs"
+                end={
+                  <a class="sm" href={href(["runs"], { q: token("type", type) })}>
                     all of them
                   </a>
-                </div>
-                <table class="stackable">
-                  <tbody>
-                    {one.recent.map((run: any) => (
-                      <tr key={run.run_id}>
-                        <td class="b nw">
-                          <RunLink id={run.workflow_id} run={run.run_id} class="q" />
-                        </td>
-                        <td>
-                          <Status of={run.glyph ?? run.status} />
-                        </td>
-                        <td class="cut d">{run.why?.text ?? ""}</td>
-                        <td class="num d">
-                          <Age at={run.started_at} />
-                        </td>
-                      </tr>
-                    ))}
-                  </tbody>
-                </table>
-              </section>
+                }
+              >
+                <RunRows of={one.recent} why />
+              </Card>
             )}
           </div>
           <aside class="card insp" aria-label="The type">
             {startable && (
               <section>
-                <dl class="kv">
-                  {["open", "completed", "failed", "cancelled", "terminated"].map((name) => (
-                    <>
-                      <dt>{name}</dt>
-                      <dd>{number(statistics[name] ?? 0)}</dd>
-                    </>
-                  ))}
-                  <dt>success</dt>
-                  <dd>{ended ? measure(((statistics.completed ?? 0) / ended) * 100) + "\u00a0%" : "none closed"}</dd>
-                </dl>
+                <Facts
+                  of={[
+                    ...["open", "completed", "failed", "cancelled", "terminated"].map((name): [string, string] => [name, number(statistics[name] ?? 0)]),
+                    ["success", ended ? measure(((statistics.completed ?? 0) / ended) * 100) + "\u00a0%" : "none closed"],
+                  ]}
+                />
               </section>
             )}
-            <section>
-              <h3>Who has its code</h3>
+            <Section title="Who has its code">
               {(one.workers ?? []).length === 0 ? (
                 <p class="d sm">{one.here ? "This server itself." : "Nobody is here now."}</p>
               ) : (
@@ -291,7 +236,7 @@ function One({ type }: { type: string }) {
                   ))}
                 </ul>
               )}
-            </section>
+            </Section>
             {startable && can.value.read && (
               <section>
                 <Shell text={`holdfast start ${quoted(type)}${(parameters ?? []).filter((p) => p.required).map((p) => ` ${p.name}${p.type === "string" ? "=…" : ":=…"}`).join("")}`} />

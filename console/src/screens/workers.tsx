@@ -4,8 +4,11 @@ import { count, many, moment, now, number } from "../lib/format";
 import { useData } from "../lib/live";
 import { href } from "../lib/router";
 import { has, readOnly } from "../lib/session";
+import { token } from "../run/query";
 import { Age, Bones, Empty, Fault, Glyph, Icon, Menu, Mono, PageHead, Shell } from "../ui/basic";
 import { askFor, quoted } from "../ui/form";
+import { Card } from "../ui/part";
+import { Table, type Column } from "../ui/table";
 
 /** Yes, or what stands against it. */
 function Safe({ of }: { of: { safe: boolean; reason: string | null } | undefined }) {
@@ -51,127 +54,83 @@ function buildTurn(build: any, action: "drain" | "resume" | "promote") {
   });
 }
 
-function Builds({ builds }: { builds: any[] }) {
-  return (
-    <section class="card scroll" aria-label="Builds">
-      <div class="ch">
-        <h2>Builds</h2>
-        <span class="d">over all queues</span>
-      </div>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Build</th>
-            <th scope="col">State</th>
-            <th scope="col">Queues</th>
-            <th scope="col" class="num">
-              Workers
-            </th>
-            <th scope="col" class="num">
-              Open runs need it
-            </th>
-            <th scope="col">Can I shut it down?</th>
-            <th scope="col">
-              <span class="off">What to do</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {builds.map((build) => {
-            const state = build.drained_at ? "draining" : build.promoted_at ? "current" : build.active_workers ? "active" : "gone";
-            return (
-              <tr key={build.build_id ?? ""}>
-                <td class="nw b">{build.build_id ? <Mono>{build.build_id}</Mono> : <span class="d">no build id</span>}</td>
-                <td>
-                  <span class={state === "current" ? "tag acc" : "tag"}>{state}</span>
-                </td>
-                <td class="d">{(build.queues ?? []).join(", ")}</td>
-                <td class="num">
-                  {number(build.active_workers ?? 0)}
-                  {build.workers > build.active_workers && <span class="d"> of {number(build.workers)}</span>}
-                </td>
-                <td class="num">{count(build.open_runs)}</td>
-                <td>
-                  <Safe of={build.safe_to_stop} />
-                </td>
-                <td class="num">
-                  <Menu
-                    size="small"
-                    end
-                    text="Do"
-                    label={`Do something with ${named(build.build_id)}`}
-                    items={[
-                      build.drained_at ? { text: "Resume…", act: () => buildTurn(build, "resume"), why: readOnly.value } : { text: "Drain…", act: () => buildTurn(build, "drain"), why: readOnly.value },
-                      { text: "Promote…", act: () => buildTurn(build, "promote"), why: readOnly.value ?? (build.build_id ? null : "A worker without a build id cannot be promoted.") },
-                      { text: "Show its runs", to: build.build_id ? href(["runs"], { q: "is:open build:" + build.build_id }) : href(["runs"], { q: "is:open" }) },
-                    ]}
-                  />
-                </td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
-    </section>
-  );
-}
+const buildState = (build: any) => (build.drained_at ? "draining" : build.promoted_at ? "current" : build.active_workers ? "active" : "gone");
+
+const BUILDS: Column<any>[] = [
+  { head: "Build", look: "nw b", by: (build) => build.build_id ?? "", cell: (build) => (build.build_id ? <Mono>{build.build_id}</Mono> : <span class="d">no build id</span>) },
+  { head: "State", look: "state", cell: (build) => <span class={buildState(build) === "current" ? "tag acc" : "tag"}>{buildState(build)}</span> },
+  { head: "Queues", look: "d", cell: (build) => (build.queues ?? []).join(", ") },
+  {
+    head: "Workers",
+    look: "num",
+    by: (build) => build.active_workers ?? 0,
+    cell: (build) => (
+      <>
+        {number(build.active_workers ?? 0)}
+        {build.workers > build.active_workers && <span class="d"> of {number(build.workers)}</span>}
+      </>
+    ),
+  },
+  { head: "Open runs need it", look: "num", by: (build) => build.open_runs?.n ?? 0, cell: (build) => count(build.open_runs) },
+  { head: "Can I shut it down?", look: "wide", cell: (build) => <Safe of={build.safe_to_stop} /> },
+  {
+    head: "What to do",
+    quiet: true,
+    look: "num",
+    cell: (build) => (
+      <Menu
+        size="small"
+        end
+        text="Do"
+        label={`Do something with ${named(build.build_id)}`}
+        items={[
+          build.drained_at ? { text: "Resume…", act: () => buildTurn(build, "resume"), why: readOnly.value } : { text: "Drain…", act: () => buildTurn(build, "drain"), why: readOnly.value },
+          { text: "Promote…", act: () => buildTurn(build, "promote"), why: readOnly.value ?? (build.build_id ? null : "A worker without a build id cannot be promoted.") },
+          { text: "Show its runs", to: href(["runs"], { q: build.build_id ? "is:open " + token("build", build.build_id) : "is:open" }) },
+        ]}
+      />
+    ),
+  },
+];
+
+const fleetColumns = (stale: number): Column<any>[] => {
+  const lost = (worker: any) => now.value - (moment(worker.last_heartbeat_at) ?? 0) > stale * 1000;
+  return [
+    {
+      head: "Worker",
+      look: "nw",
+      by: (worker) => worker.worker_id,
+      cell: (worker) => (
+        <>
+          <Mono class="b">{worker.worker_id}</Mono> {lost(worker) && <span class="tag new">lost</span>}
+        </>
+      ),
+    },
+    { head: "Queues", look: "d nw", cell: (worker) => (worker.task_queues ?? [worker.task_queue]).join(", ") },
+    { head: "Build", look: "nw", by: (worker) => worker.build_id ?? "", cell: (worker) => (worker.build_id ? <Mono>{worker.build_id}</Mono> : <span class="w">none</span>) },
+    { head: "SDK", look: "d nw", cell: (worker) => `${worker.runtime} ${worker.sdk_version}` },
+    { head: "Tasks in hand", look: "num", by: (worker) => worker.leases ?? 0, cell: (worker) => (worker.leases === undefined ? "unknown" : number(worker.leases)) },
+    { head: "Can I stop it?", look: "wide", cell: (worker) => <Safe of={worker.safe_to_stop} /> },
+    { head: "Since", look: "num d", by: (worker) => worker.registered_at, cell: (worker) => <Age at={worker.registered_at} /> },
+    {
+      head: "Last heartbeat",
+      look: "num",
+      by: (worker) => worker.last_heartbeat_at,
+      cell: (worker) => (
+        <span class={lost(worker) ? "c-failed b" : "d"}>
+          <Age at={worker.last_heartbeat_at} />
+        </span>
+      ),
+    },
+  ];
+};
 
 function Fleet({ workers, stale }: { workers: any[]; stale: number }) {
+  const types = (worker: any) => [...(worker.supported_workflow_types ?? []), ...(worker.supported_activity_types ?? [])];
   return (
-    <section class="card scroll" aria-label="Fleet">
-      <div class="ch">
-        <h2>Fleet</h2>
-        <span class="d">last heartbeat within {stale}&nbsp;s unless marked</span>
-      </div>
-      <table class="dense">
-        <thead>
-          <tr>
-            <th scope="col">Worker</th>
-            <th scope="col">Queues</th>
-            <th scope="col">Build</th>
-            <th scope="col">SDK</th>
-            <th scope="col" class="num">
-              Tasks in hand
-            </th>
-            <th scope="col">Can I stop it?</th>
-            <th scope="col" class="num">
-              Since
-            </th>
-            <th scope="col" class="num">
-              Last heartbeat
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {workers.map((worker) => {
-            const lost = now.value - (moment(worker.last_heartbeat_at) ?? 0) > stale * 1000;
-            const types = [...(worker.supported_workflow_types ?? []), ...(worker.supported_activity_types ?? [])];
-            return (
-              <tr key={worker.worker_id} title={types.length ? "has " + types.join(", ") : undefined}>
-                <td class="nw">
-                  <Mono class="b">{worker.worker_id}</Mono> {lost && <span class="tag new">lost</span>}
-                </td>
-                <td class="d nw">{(worker.task_queues ?? [worker.task_queue]).join(", ")}</td>
-                <td class="nw">{worker.build_id ? <Mono>{worker.build_id}</Mono> : <span class="w">none</span>}</td>
-                <td class="d nw">
-                  {worker.runtime} {worker.sdk_version}
-                </td>
-                <td class="num">{worker.leases === undefined ? "unknown" : number(worker.leases)}</td>
-                <td class="nw">
-                  <Safe of={worker.safe_to_stop} />
-                </td>
-                <td class="num d">
-                  <Age at={worker.registered_at} />
-                </td>
-                <td class={lost ? "num c-failed b" : "num d"}>
-                  <Age at={worker.last_heartbeat_at} />
-                </td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
-    </section>
+    <Card title="Fleet" say={`last heartbeat within ${stale}\u00a0s unless marked`} scroll>
+      <Table label="Fleet" dense columns={fleetColumns(stale)} rows={workers} id={(worker) => worker.worker_id} row={(worker) => ({ title: types(worker).length ? "has " + types(worker).join(", ") : undefined })} />
+    </Card>
   );
 }
 
@@ -190,7 +149,11 @@ export function Workers() {
       {!fleet.data && !fleet.fault && <Bones slow={fleet.slow} />}
       <div class="stack">
         {builds.fault && <Fault of={builds.fault} again={builds.again} what="The builds could not be read." />}
-        {all.length > 0 && <Builds builds={all} />}
+        {all.length > 0 && (
+          <Card title="Builds" scroll>
+            <Table label="Builds" columns={BUILDS} rows={all} id={(build) => build.build_id ?? ""} />
+          </Card>
+        )}
         {workers.length > 0 && <Fleet workers={workers} stale={stale} />}
         {fleet.data && workers.length === 0 && (
           <section class="card">

@@ -33,7 +33,7 @@ export function Icon({ name, small }: { name: string; small?: boolean }) {
 
 /** What the server calls a status, as the name of a glyph. */
 export function glyphName(status: string): string {
-  return status === "timed_out" ? "timedout" : status;
+  return status === "timed_out" ? "timedout" : status === "pending" ? "running" : status;
 }
 
 export function Glyph({ name, small }: { name: string; small?: boolean }) {

@@ -7,6 +7,7 @@ import "uplot/dist/uPlot.min.css";
 import { measure, number, stamp } from "../lib/format";
 import { theme, zone } from "../lib/prefs";
 import { Icon } from "./basic";
+import { Table, type Column } from "./table";
 
 const systemDark = matchMedia("(prefers-color-scheme: dark)");
 const dark = signal(systemDark.matches);
@@ -149,32 +150,16 @@ export function Plot({ title, at, series, stacked, unit = "" }: { title: string;
       </div>
       {asTable.value ? (
         <div class="twin" tabIndex={0} role="region" aria-label={title + ", as a table"}>
-          <table class="dense">
-            <thead>
-              <tr>
-                <th scope="col">At</th>
-                {series.map((one) => (
-                  <th scope="col" class="num" key={one.name}>
-                    {one.name}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {at
-                .map((when, i) => (
-                  <tr key={when}>
-                    <td class="nw d">{clock(when)}</td>
-                    {series.map((one) => (
-                      <td class="num" key={one.name}>
-                        {measure(one.values[i]!)}
-                      </td>
-                    ))}
-                  </tr>
-                ))
-                .reverse()}
-            </tbody>
-          </table>
+          <Table
+            dense
+            rows={at.map((when, i) => ({ when, i })).reverse()}
+            most={10000}
+            id={(row) => row.when}
+            columns={[
+              { head: "At", look: "nw d", cell: (row) => clock(row.when) },
+              ...series.map((one): Column<{ when: number; i: number }> => ({ head: one.name, look: "num", cell: (row) => measure(one.values[row.i]!) })),
+            ]}
+          />
         </div>
       ) : (
         <div class="plot" ref={box} role="img" aria-label={`${title}${unit && ", " + unit}: ${series.map((one) => `${one.name} ${measure(one.values.reduce((a, b) => a + b, 0))}`).join(", ")} in all`} />
