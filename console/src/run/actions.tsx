@@ -1,6 +1,7 @@
 // What can be done to a run, each with its form, its reason and its shell line; what cannot be done says why.
 import { signal } from "@preact/signals";
-import { ask, at, post, Refusal } from "../lib/api";
+import { at, get, post, question, Refusal } from "../lib/api";
+import { save } from "../lib/file";
 import { duration } from "../lib/format";
 import { parse, stringify, type Json } from "../lib/json";
 import { go, href } from "../lib/router";
@@ -96,7 +97,7 @@ export function askQuery(head: any, name: string) {
     reads: true,
     why: () => refused(head, "query"),
     shell: (value) => `holdfast query ${quoted(id)} ${quoted(name)}${shellArguments(value)}`,
-    send: async (input) => <ValueView value={(await post(path(head, "query", name), { input })).result} label="the answer" />,
+    send: async (input) => <ValueView value={(await question(path(head, "query", name), { input })).result} label="the answer" />,
   });
 }
 
@@ -172,17 +173,13 @@ export function askCopy(head: any, action: "fork" | "reset", step?: number | nul
 }
 
 /** The history of the run as a bundle, in a file. */
-async function download(head: any) {
-  const bundle = await ask("GET", at`/api/workflows/${head.workflow_id}/runs/${head.run_id}/history/export`);
-  save(`${head.workflow_id}.bundle.json`, stringify(bundle as Json, 1));
-}
-
-export function save(name: string, text: string) {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([text], { type: "application/json" }));
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+export async function exportBundle(head: any) {
+  try {
+    const bundle = await get(at`/api/workflows/${head.workflow_id}/runs/${head.run_id}/history/export`);
+    save(`${head.workflow_id}.bundle.json`, stringify(bundle as Json, 1));
+  } catch (fault) {
+    toast(fault instanceof Refusal ? fault.message : String(fault), true);
+  }
 }
 
 /** The one that would move this run now. */
@@ -232,7 +229,7 @@ export function Actions({ head }: { head: any }) {
     { text: "Fork…", why: refused(head, "fork"), act: () => askCopy(head, "fork") },
     { text: "Reset…", why: refused(head, "reset"), act: () => askCopy(head, "reset") },
     { text: "Start like this one…", why: readOnly.value ?? null, act: () => void startAlike(head) },
-    { text: "Export as a bundle", act: () => void download(head).catch((fault) => toast(fault instanceof Refusal ? fault.message : String(fault), true)) },
+    { text: "Export as a bundle", act: () => void exportBundle(head) },
     { text: "Copy shell line", act: () => void copy(`holdfast show ${quoted(head.workflow_id)}`) },
   ];
   return (

@@ -1,25 +1,73 @@
-// When code and history disagree: both side by side, the first difference marked, and what would end it.
+// What history recorded beside what the code asks for, step by step; where they differ, the first difference, and what ends it.
+import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
+import { at, get, question } from "../lib/api";
+import { count, many, measure, number } from "../lib/format";
 import { useData } from "../lib/live";
-import { get } from "../lib/api";
-import { count } from "../lib/format";
 import { href } from "../lib/router";
-import { Bones, Button, copy, Empty, Fault, Glyph, Mono, Shell } from "../ui/basic";
+import { has } from "../lib/session";
+import { Button, copy, Empty, Glyph, Mono, Shell, Time } from "../ui/basic";
+import { Asked, CardHead, Facts } from "../ui/part";
 import { askBatch, BATCHES } from "../screens/runs-batch";
 import { askCopy, askPlain, refused } from "./actions";
-import { barName, usePart, type Bar, type Place, type Spans } from "./place";
+import { token } from "./query";
+import { usePart, type Place } from "./place";
 
-interface Finding {
-  replay_blocked_reason: string;
-  replay_blocked_workflow_sequence: number;
-  replay_blocked_expected_history_shape: string | null;
-  replay_blocked_recorded_event_types: string | null;
-  replay_blocked_recorded_condition_key: string | null;
-  replay_blocked_current_condition_key: string | null;
-  replay_blocked_recorded_condition_definition_fingerprint: string | null;
-  replay_blocked_current_condition_definition_fingerprint: string | null;
+interface Side {
+  kind: string;
+  name: string | null;
+  source_line?: string | null;
+  events?: [number, number] | null;
+  outcome?: string | null;
+}
+
+interface AlignedRow {
+  step: number;
+  state: "same" | "different" | "not_reached" | "missing";
+  recorded: Side | null;
+  wanted: Side | null;
+}
+
+interface Who {
+  here: boolean;
+  workers: { worker_id: string; build_id: string | null; runtime: string; status: string }[];
+  text?: string | null;
+}
+
+interface Compared {
+  rows: AlignedRow[];
+  rows_before: number;
+  rows_after: number;
+  guard: { change_id: string; line: string } | null;
+}
+
+interface Replay extends Compared {
+  verdict: "ok" | "blocked" | "elsewhere" | "unreadable";
+  events: number;
+  ran: { kind: string; build: string | null; elapsed_ms: number } | null;
+  step: number | null;
   source_line: string | null;
-  message: string | null;
+  text: string | null;
+  who: Who;
+  shell: string;
+}
+
+interface Blocked {
+  blocked:
+    | (Compared & {
+        reason: string;
+        since: string;
+        step: number;
+        text: string;
+        source_line: string | null;
+        build: string | null;
+        worker: string | null;
+        condition: { recorded_key: string | null; wanted_key: string | null; recorded_fingerprint: string | null; wanted_fingerprint: string | null } | null;
+        others: { n: number; exact: boolean };
+      })
+    | null;
+  who: Who;
+  shell: string;
 }
 
 const SENTENCES: Record<string, string> = {
@@ -27,281 +75,304 @@ const SENTENCES: Record<string, string> = {
   condition_wait_definition_mismatch: "The condition that the code waits for is not the one that was recorded.",
 };
 
-export function findingOf(head: any): Finding | null {
-  return (head.workflow_determinism_findings ?? []).find((one: any) => one.replay_blocked) ?? null;
+/** A run is blocked when its code and its history disagree: then this tab is what opens first. */
+export function isBlocked(head: any): boolean {
+  return (head.workflow_determinism_findings ?? []).some((one: any) => one.replay_blocked);
 }
 
-/** "activity:fraud-check" as kind and name. */
-function shapeOf(text: string): [string, string] {
-  const at = text.indexOf(":");
-  return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
-}
-
-function guardOf(shape: string): string | null {
-  const [kind, name] = shapeOf(shape);
-  const change = (name || kind).replace(/[^A-Za-z0-9_.-]/g, "-");
-  const call = kind === "activity" ? `hf_activity(w, "${name}", in);` : kind.startsWith("child") ? `hf_child(w, "${name}", in);` : kind === "timer" ? "hf_sleep(w, ...);" : null;
-  return call ? `if (hf_version(w, "${change}", HF_VERSION_DEFAULT, 1) >= 1)\n    ${call}` : null;
-}
-
-function Recorded({ bar }: { bar: Bar }) {
+function Cell({ of, strong }: { of: Side; strong?: boolean }) {
+  const what = (
+    <>
+      {of.kind.replace(/_/g, " ")} {of.name && <Mono>{of.name}</Mono>}
+    </>
+  );
+  const [first, last] = of.events ?? [];
   return (
     <>
-      {bar.kind.replace(/_/g, " ")} {bar.name && <Mono>{barName(bar)}</Mono>}
-      <span class="meta">{bar.open ? "open" : (bar.outcome ?? "")}</span>
+      {strong ? <b class="b">{what}</b> : what}
+      <span class="meta">
+        {[of.outcome?.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase(), first !== undefined && (last !== undefined && last !== first ? `events ${first} to ${last}` : `event ${first}`)].filter(Boolean).join(", ")}
+        {!of.outcome && of.source_line}
+      </span>
     </>
   );
 }
 
-function Aligned({ step, left, right, quiet, marked }: { step: ComponentChildren; left: ComponentChildren; right: ComponentChildren; quiet?: boolean; marked?: boolean }) {
+function Row({ of }: { of: AlignedRow }) {
+  const marked = of.state === "different" || of.state === "missing";
   return (
     <div class="arow" role="row">
       <div class={marked ? "seq dseq" : "seq"} role="cell">
-        {step}
+        {of.step}
       </div>
-      <div class={marked ? "was" : ""} role="cell">
-        {left}
+      <div class={marked ? "was" : undefined} role="cell">
+        {of.recorded ? <Cell of={of.recorded} strong={marked} /> : <span class="w">nothing: history ends before it</span>}
       </div>
-      <div class={marked ? "cr asks" : quiet ? "cr dim" : "cr"} role="cell">
-        {right}
+      <div class={marked ? "cr asks" : of.state === "not_reached" ? "cr dim" : "cr"} role="cell">
+        {of.state === "not_reached" ? "not reached" : of.wanted ? <Cell of={{ ...of.wanted, outcome: null }} strong={marked} /> : <span class="w">nothing: the code is at its end</span>}
       </div>
     </div>
   );
 }
 
-function Fix({ n, title, children, act }: { n: number; title: string; children: ComponentChildren; act?: ComponentChildren }) {
+function Skipped({ n, children }: { n: number; children: ComponentChildren }) {
+  if (!n) return null;
   return (
-    <div class="fix">
-      <span class="k">{n}</span>
-      <div>
-        <b class="b">{title}</b> {children}
+    <div class="arow" role="row">
+      <div class="seq" role="cell" />
+      <div class="dim" role="cell">
+        {many(n, "step")} {children}
       </div>
-      {act ?? <span />}
+      <div class="cr" role="cell" />
     </div>
   );
 }
 
-function Blocked({ place, head, finding }: { place: Place; head: any; finding: Finding }) {
-  const spans = usePart<{ spans: Spans }>(place, "spans", { limit: 2000 });
-  const others = useData("blocked " + head.workflow_type, (stop) => get("runs", { q: `is:blocked type:"${head.workflow_type}"`, limit: 200, total: true }, stop), ["list"]);
-  const at = finding.replay_blocked_workflow_sequence;
-  const bars = spans.data?.spans.bars ?? [];
-  const near = bars.filter((bar) => Math.abs(bar.step - at) <= 10);
-  const before = bars.filter((bar) => bar.step < at - 10).length;
-  const shape = finding.replay_blocked_expected_history_shape;
-  const [kind, name] = shapeOf(shape ?? "");
-  const guard = shape ? guardOf(shape) : null;
-  const ids: string[] = (others.data?.items ?? []).map((row: any) => row.workflow_id);
-  const total = others.data?.total;
-  const key = finding.replay_blocked_current_condition_key ?? finding.replay_blocked_recorded_condition_key;
-  const print = finding.replay_blocked_recorded_condition_definition_fingerprint;
-  const repair = BATCHES.find((one) => one.name === "repair")!;
-  const differs = (bar: Bar | null) => (
-    <Aligned
-      key="differs"
-      step={at}
-      marked
-      left={
-        <>
-          <b>
-            {bar ? bar.kind.replace(/_/g, " ") : "nothing"} {bar?.name && <Mono>{bar.name}</Mono>}
-          </b>
-          <span class="meta">{finding.replay_blocked_recorded_event_types ?? bar?.outcome}</span>
-        </>
-      }
-      right={
-        <>
-          <b>
-            {kind || finding.message} {name && <Mono>{name}</Mono>}
-          </b>
-          <span class="meta">{finding.source_line}</span>
-        </>
-      }
-    />
+function Aligned({ of, code }: { of: Compared; code?: ComponentChildren }) {
+  if (!of.rows.length) return <Empty title="No step was begun yet." />;
+  const whole = of.rows.every((row) => row.state === "same");
+  const middle = whole ? of.rows_before + of.rows_after : 0; // of a clean replay the first and the last steps are there
+  const half = middle ? Math.ceil(of.rows.length / 2) : of.rows.length;
+  return (
+    <div class="align" role="table" aria-label="History and code, step by step">
+      <div class="arow" role="row">
+        <div class="h seq" role="columnheader">
+          step
+        </div>
+        <div class="h" role="columnheader">
+          What history recorded
+        </div>
+        <div class="h cr" role="columnheader">
+          What the code asks for {code && <span class="meta">{code}</span>}
+        </div>
+      </div>
+      <Skipped n={whole ? 0 : of.rows_before}>before, the same on both sides</Skipped>
+      {of.rows.slice(0, half).map((row) => (
+        <Row key={row.step} of={row} />
+      ))}
+      <Skipped n={middle || (whole ? 0 : of.rows_after)}>{whole ? "between, the same on both sides" : "after"}</Skipped>
+      {of.rows.slice(half).map((row) => (
+        <Row key={row.step} of={row} />
+      ))}
+    </div>
   );
+}
+
+function Fixes({ of }: { of: { title: string; say: ComponentChildren; act?: ComponentChildren }[] }) {
   return (
     <>
-      <div class="pad d">
-        <b class="b ink">{SENTENCES[finding.replay_blocked_reason] ?? "Code and history disagree."}</b> The run is open and nothing was lost.
-        {total && total.n > 1 && (
-          <>
-            {" "}
-            <a href={href(["runs"], { q: `is:blocked type:${head.workflow_type}` })}>
-              {count(total)} runs of {head.workflow_type} are blocked
-            </a>
-            .
-          </>
-        )}
-      </div>
-      {spans.loading && <Bones slow={spans.slow} />}
-      <div class="align" role="table" aria-label="History and code, step by step">
-        <div class="arow" role="row">
-          <div class="h seq" role="columnheader">
-            step
+      {of.map((fix, i) => (
+        <div class="fix" key={fix.title}>
+          <span class="k">{i + 1}</span>
+          <div>
+            <b class="b">{fix.title}</b> {fix.say}
           </div>
-          <div class="h" role="columnheader">
-            What history recorded
-          </div>
-          <div class="h cr" role="columnheader">
-            What the code asks for
-          </div>
+          {fix.act ?? <span />}
         </div>
-        {before > 0 && <Aligned step="" left={`${before} steps before`} right="the same" quiet />}
-        {near.map((bar) =>
-          bar.step === at ? (
-            differs(bar)
-          ) : (
-            <Aligned
-              key={bar.step}
-              step={bar.step}
-              left={<Recorded bar={bar} />}
-              quiet={bar.step > at}
-              right={
-                bar.step > at ? (
-                  "not reached"
-                ) : (
-                  <>
-                    {bar.kind.replace(/_/g, " ")} {bar.name && <Mono>{bar.name}</Mono>}
-                    <span class="meta">{bar.source_line}</span>
-                  </>
-                )
-              }
-            />
-          ),
-        )}
-        {bars.length > 0 && !near.some((bar) => bar.step === at) && differs(null)}
-      </div>
-      {(key || print) && (
-        <div class="pad">
-          <dl class="kv">
-            <dt>condition, recorded</dt>
-            <dd>
-              <Mono>{finding.replay_blocked_recorded_condition_key ?? "none"}</Mono> <span class="w sm mono">{print}</span>
-            </dd>
-            <dt>condition, in the code</dt>
-            <dd>
-              <Mono>{finding.replay_blocked_current_condition_key ?? "none"}</Mono> <span class="w sm mono">{finding.replay_blocked_current_condition_definition_fingerprint}</span>
-            </dd>
-          </dl>
-        </div>
-      )}
-      <div class="ch nb">
-        <h2>What would fix it</h2>
-        {total && total.n > 1 && <span class="d sm">for this run and others with the same difference</span>}
-      </div>
-      {guard && (
-        <Fix
-          n={1}
-          title="Guard the new call"
-          act={
-            <Button onClick={() => void copy(guard, "Copied the guard")}>
-              Copy guard
-            </Button>
-          }
-        >
-          and deploy. Runs that passed step {at} stay as they were, new ones take version 1.
-          {finding.source_line && (
-            <span class="d">
-              {" "}
-              The line is <Mono>{finding.source_line}</Mono>.
-            </span>
-          )}
-          <pre tabIndex={0}>{guard}</pre>
-        </Fix>
-      )}
-      <Fix
-        n={guard ? 2 : 1}
-        title="Deploy a build that fits, then try again."
-        act={
-          <span class="row">
-            <Button why={refused(head, "repair")} onClick={() => askPlain(head, "repair")}>
-              Try again…
-            </Button>
-            {ids.length > 1 && (
-              <Button why={refused(head, "repair")} onClick={() => askBatch(repair, [...new Set(ids)])}>
-                Try {ids.length} again…
-              </Button>
-            )}
-          </span>
-        }
-      >
-        The run goes on where it stopped.
-      </Fix>
-      <Fix
-        n={guard ? 3 : 2}
-        title={`Fork from step ${Math.max(0, at - 1)} with the new code.`}
-        act={
-          <Button why={refused(head, "fork")} onClick={() => askCopy(head, "fork", at - 1)}>
-            Fork…
-          </Button>
-        }
-      >
-        What was done before it is kept and not repeated; the rest is dropped.
-      </Fix>
-      <Fix
-        n={guard ? 4 : 3}
-        title="End it on purpose."
-        act={
-          <Button why={refused(head, "terminate")} onClick={() => askPlain(head, "terminate")}>
-            Terminate…
-          </Button>
-        }
-      >
-        No compensation runs; this cannot be undone.
-      </Fix>
-      <div class="pad">
-        <p class="d sm">Before the next deploy, this says whether the code fits the runs that are open:</p>
-        <Shell text="holdfast replay check --app PROGRAM --blocked" />
-      </div>
+      ))}
     </>
+  );
+}
+
+function Guard({ of, step, line }: { of: { line: string }; step: number | null; line: string | null }) {
+  return {
+    title: "Guard the new call",
+    say: (
+      <>
+        and deploy. Runs that passed step {step} stay as they were, new ones take version 1.
+        {line && (
+          <span class="d">
+            {" "}
+            The line is <Mono>{line}</Mono>.
+          </span>
+        )}
+        <pre tabIndex={0}>{of.line}</pre>
+      </>
+    ),
+    act: <Button onClick={() => void copy(of.line, "Copied the guard")}>Copy guard</Button>,
+  };
+}
+
+function Workers({ of }: { of: Who }) {
+  return of.workers.length ? (
+    <>
+      {of.workers.map((one) => (
+        <span key={one.worker_id} class="sp">
+          <Mono>{one.worker_id}</Mono> {one.build_id ? `on build ${one.build_id}` : "without a build id"}
+        </span>
+      ))}
+    </>
+  ) : (
+    <>{of.here ? "This server has it itself." : "Nobody who is here has it."}</>
+  );
+}
+
+/** Asked when the tab is opened, and again by the button: code may have been deployed meanwhile. */
+function Dry({ place, head }: { place: Place; head: any }) {
+  const turn = useSignal(0);
+  const where = place.bundle ? at`bundles/${place.bundle}/replay` : at`runs/${place.id}/replay`;
+  const asked = useData<Replay>(`replay ${JSON.stringify(place)} ${turn.value}`, () => question<Replay>(where, {}, { run_id: place.run || null }));
+  return (
+    <Asked of={asked} what="The history could not be replayed." bones={8}>
+      {(said) => (
+        <>
+          <div class="ch">
+            <Status of={said} />
+            <span class="grow" />
+            {said.ran && (
+              <span class="d sm">
+                dry replay, {many(said.events, "event")}, {measure(said.ran.elapsed_ms)}&nbsp;ms, nothing was run
+              </span>
+            )}
+            <Button size="small" onClick={() => turn.value++}>
+              Replay again
+            </Button>
+          </div>
+          {said.verdict === "elsewhere" && (
+            <div class="pad stack">
+              <p>{said.who.text ?? "This server has not the code of this type, so it cannot say what the code would ask for."}</p>
+              <Facts left of={[["who has it", <Workers of={said.who} />]]} />
+              <Shell text={said.shell} />
+            </div>
+          )}
+          {said.verdict === "unreadable" && <p class="pad">{said.text}</p>}
+          {said.ran && <Aligned of={said} code={said.ran.build ? `build ${said.ran.build}` : undefined} />}
+          {said.verdict === "blocked" && said.guard && <Fixes of={[Guard({ of: said.guard, step: said.step, line: said.source_line })]} />}
+          {said.verdict !== "elsewhere" && said.shell && (
+            <div class="pad">
+              <Shell text={said.shell} />
+            </div>
+          )}
+          {head.workflow_definition_fingerprint && (
+            <p class="d sm pad1">
+              began with the definition <Mono class="brk">{head.workflow_definition_fingerprint}</Mono>
+            </p>
+          )}
+        </>
+      )}
+    </Asked>
+  );
+}
+
+function Status({ of }: { of: Replay }) {
+  const [glyph, word] = {
+    ok: ["completed", `Replays cleanly${of.ran?.build ? ` on ${of.ran.build}` : ""}`],
+    blocked: ["blocked", of.text ?? "It would be blocked"],
+    elsewhere: ["waiting", "Its code is elsewhere"],
+    unreadable: ["failed", "Its history contradicts itself"],
+  }[of.verdict];
+  return (
+    <span class="row nowrap">
+      <span class={"c-" + glyph}>
+        <Glyph name={glyph!} />
+      </span>
+      <b class="b">{word}</b>
+    </span>
+  );
+}
+
+function Stopped({ place, head }: { place: Place; head: any }) {
+  const asked = usePart<Blocked>(place, "blocked");
+  const same = useData(`blocked ${head.workflow_type}`, (stop) => get("runs", { q: "is:blocked " + token("type", head.workflow_type), limit: 200 }, stop), ["list"]);
+  const dry = useSignal(false);
+  const ids = [...new Set((same.data?.items ?? []).map((row: any) => row.workflow_id as string))] as string[];
+  const repair = BATCHES.find((one) => one.name === "repair")!;
+  if (dry.value) return <Dry place={place} head={head} />;
+  return (
+    <Asked of={asked} what="What blocks it could not be read." bones={8}>
+      {({ blocked, shell, who }) => {
+        if (!blocked) return <Dry place={place} head={head} />;
+        const others = blocked.others.n;
+        return (
+          <>
+            <div class="pad d">
+              <b class="b ink">{SENTENCES[blocked.reason] ?? "Code and history disagree."}</b> It stopped at step {blocked.step} at <Time at={blocked.since} />
+              {blocked.build && ` with build ${blocked.build}`}
+              {blocked.worker && (
+                <>
+                  {" "}
+                  on <Mono>{blocked.worker}</Mono>
+                </>
+              )}
+              .{" "}
+              {others > 0 && (
+                <>
+                  <a href={href(["runs"], { q: "is:blocked " + token("type", head.workflow_type) })}>
+                    {count(blocked.others)} other {others === 1 ? "run" : "runs"}
+                  </a>{" "}
+                  stopped in the same way.{" "}
+                </>
+              )}
+              The run is open and nothing was lost.
+            </div>
+            <Aligned of={blocked} code={blocked.build ? `build ${blocked.build}` : blocked.source_line} />
+            {blocked.condition && (
+              <div class="pad">
+                <Facts
+                  left
+                  of={[
+                    ["condition, recorded", <><Mono>{blocked.condition.recorded_key ?? "none"}</Mono> <span class="w sm mono brk">{blocked.condition.recorded_fingerprint}</span></>],
+                    ["condition, in the code", <><Mono>{blocked.condition.wanted_key ?? "none"}</Mono> <span class="w sm mono brk">{blocked.condition.wanted_fingerprint}</span></>],
+                  ]}
+                />
+              </div>
+            )}
+            <CardHead title="What would fix it" say={others > 0 ? `for this run and ${number(others)} with the same difference` : undefined} end={has("replay") && <Button size="small" onClick={() => (dry.value = true)}>Replay with the code of now</Button>} />
+            <Fixes
+              of={[
+                ...(blocked.guard ? [Guard({ of: blocked.guard, step: blocked.step, line: blocked.source_line })] : []),
+                {
+                  title: "Have a build that fits, then try again.",
+                  say: (
+                    <>
+                      The run goes on where it stopped. <span class="d">Its code is with:</span> <Workers of={who} />
+                    </>
+                  ),
+                  act: (
+                    <span class="row">
+                      <Button why={refused(head, "repair")} onClick={() => askPlain(head, "repair")}>
+                        Try again…
+                      </Button>
+                      {ids.length > 1 && (
+                        <Button why={refused(head, "repair")} onClick={() => askBatch(repair, ids)}>
+                          Try {ids.length} again…
+                        </Button>
+                      )}
+                    </span>
+                  ),
+                },
+                {
+                  title: blocked.step > 1 ? `Fork from step ${blocked.step - 1} with the new code.` : "Fork from the start with the new code.",
+                  say: "What was done before it is kept and not repeated; the rest is dropped.",
+                  act: (
+                    <Button why={refused(head, "fork")} onClick={() => askCopy(head, "fork", blocked.step - 1)}>
+                      Fork…
+                    </Button>
+                  ),
+                },
+                {
+                  title: "End it on purpose.",
+                  say: "No compensation runs; this cannot be undone.",
+                  act: (
+                    <Button why={refused(head, "terminate")} onClick={() => askPlain(head, "terminate")}>
+                      Terminate…
+                    </Button>
+                  ),
+                },
+              ]}
+            />
+            <div class="pad">
+              <p class="d sm">Before the next deploy, this says whether the code fits the runs that are blocked:</p>
+              <Shell text={shell} />
+            </div>
+          </>
+        );
+      }}
+    </Asked>
   );
 }
 
 export function CodeTab({ place, head }: { place: Place; head: any }) {
-  const finding = findingOf(head);
-  const spans = usePart<{ spans: Spans }>(place, finding ? null : "spans", { limit: 2000 });
-  if (finding) return <Blocked place={place} head={head} finding={finding} />;
-  if (spans.fault && !spans.data) return <Fault of={spans.fault} again={spans.again} />;
-  if (!spans.data) return <Bones slow={spans.slow} />;
-  const bars = spans.data.spans.bars;
-  return (
-    <>
-      <div class="pad d">
-        <span class="c-completed">
-          <Glyph name="completed" small />
-        </span>{" "}
-        No difference between code and history was seen. {head.workflow_definition_fingerprint && <Mono class="wrap sm">{head.workflow_definition_fingerprint}</Mono>}
-      </div>
-      {bars.length === 0 ? (
-        <Empty title="No step was begun yet." />
-      ) : (
-        <div class="scroll">
-          <table class="dense">
-            <thead>
-              <tr>
-                <th scope="col" class="num cstep">
-                  Step
-                </th>
-                <th scope="col">What history recorded</th>
-                <th scope="col">Line in the code</th>
-              </tr>
-            </thead>
-            <tbody>
-              {bars.map((bar) => (
-                <tr key={bar.step}>
-                  <td class="num w">{bar.step}</td>
-                  <td class="nw">
-                    <Recorded bar={bar} />
-                  </td>
-                  <td class="nw d">
-                    <Mono>{bar.source_line ?? "unknown"}</Mono>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
-    </>
-  );
+  if (!has("replay")) return <Empty title="This server replays nothing from the page." />;
+  return isBlocked(head) && !place.bundle ? <Stopped place={place} head={head} /> : <Dry place={place} head={head} />;
 }

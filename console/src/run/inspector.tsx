@@ -1,38 +1,14 @@
 // What is selected on the page, at its right: a step with its attempts and where its time went, an event, or the run itself.
-import { useSignal } from "@preact/signals";
-import type { ComponentChildren } from "preact";
 import { bytes, duration, now, number } from "../lib/format";
 import { param } from "../lib/router";
-import { Age, Bones, Button, Fault, Glyph, JsonValue, Mono, RunLink, Shell, Status, Time, Took } from "../ui/basic";
+import { Age, Bones, Button, Fault, JsonValue, Mono, RunLink, Shell, Status, Time } from "../ui/basic";
 import { quoted } from "../ui/form";
+import { Facts, Section } from "../ui/part";
+import { Table } from "../ui/table";
 import { PayloadView, ValueView, type Payload } from "../ui/json";
 import { askSignal, refused } from "./actions";
+import { AttemptList } from "./attempts";
 import { barName, barState, took, usePart, type Attempt, type Bar, type Place } from "./place";
-
-function Section({ title, children }: { title: string; children: ComponentChildren }) {
-  return (
-    <section>
-      <h3>{title}</h3>
-      {children}
-    </section>
-  );
-}
-
-/** Pairs of a name and what it is; those that are not known are left out. */
-export function Facts({ of }: { of: [string, ComponentChildren][] }) {
-  const shown = of.filter(([, value]) => value !== null && value !== undefined && value !== "");
-  if (!shown.length) return null;
-  return (
-    <dl class="kv">
-      {shown.map(([name, value]) => (
-        <>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </>
-      ))}
-    </dl>
-  );
-}
 
 const PARTS: [string, string, string][] = [
   ["queued", "queued", "kq"],
@@ -55,71 +31,28 @@ function TimeSplit({ bar }: { bar: Bar }) {
           <i key={kind} class={colour} style={{ "--v": `${all ? Math.max(1, (sums.get(kind)! / all) * 100) : 100}%` }} />
         ))}
       </div>
-      <table>
-        <tbody>
-          {shown.map(([kind, text, colour]) => (
-            <tr key={kind}>
-              <td>
-                <span class="legend">
-                  <span>
-                    <i class={colour} />
-                    {text}
-                  </span>
+      <Table
+        bare
+        dense
+        narrow
+        rows={shown}
+        id={([kind]) => kind}
+        columns={[
+          {
+            head: "What",
+            cell: ([, text, colour]) => (
+              <span class="legend">
+                <span>
+                  <i class={colour} />
+                  {text}
                 </span>
-              </td>
-              <td class="num">{duration(sums.get(kind)!)}</td>
-              <td class="num d">{all ? `${Math.round((sums.get(kind)! / all) * 100)} %` : ""}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Section>
-  );
-}
-
-/** How an attempt ended, in its own word. */
-export function AttemptState({ of }: { of: Attempt }) {
-  if (of.status === "expired")
-    return (
-      <span class="st c-cancelled">
-        <Glyph name="lost" />
-        worker {of.worker ?? ""} lost
-      </span>
-    );
-  if (of.status === "failed" || of.status === "timed_out") return <Status of={of.status} word={of.failure_type ?? (of.timeout_kind ? `timed out: ${of.timeout_kind.replace(/_/g, " ")}` : of.status.replace(/_/g, " "))} />;
-  if (of.status === "completed") return <Status of="completed" />;
-  if (of.status === "cancelled") return <Status of="cancelled" />;
-  return <Status of="running" word={of.worker ? `running on ${of.worker}` : of.status.replace(/_/g, " ")} />;
-}
-
-const ATTEMPTS = 6;
-
-function Attempts({ of }: { of: Attempt[] }) {
-  const all = useSignal(false);
-  const hidden = all.value ? 0 : Math.max(0, of.length - ATTEMPTS);
-  return (
-    <Section title="Attempts">
-      {hidden > 0 && (
-        <button type="button" class="linkbtn more" onClick={() => (all.value = true)}>
-          {number(hidden)} earlier
-        </button>
-      )}
-      <table>
-        <tbody>
-          {of.slice(hidden).map((each) => (
-            <tr key={each.number}>
-              <td class="w">{each.number}</td>
-              <td class="wrap">
-                <AttemptState of={each} />
-                {each.message && <div class="d sm">{each.message}</div>}
-              </td>
-              <td class="num d">
-                <Took from={each.started_at} to={each.closed_at} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+              </span>
+            ),
+          },
+          { head: "How long", look: "num", cell: ([kind]) => duration(sums.get(kind)!) },
+          { head: "Part", look: "num d", cell: ([kind]) => (all ? `${Math.round((sums.get(kind)! / all) * 100)}\u00a0%` : "") },
+        ]}
+      />
     </Section>
   );
 }
@@ -215,7 +148,11 @@ function StepInspector({ place, head, step }: { place: Place; head: any; step: s
           <RunLink id={bar.child_instance_id} />
         </Section>
       )}
-      {bar && bar.attempts.length > 0 && <Attempts of={bar.attempts} />}
+      {bar && bar.attempts.length > 0 && (
+        <Section title="Attempts">
+          <AttemptList of={bar.attempts} />
+        </Section>
+      )}
       {bar && bar.segments.length > 0 && <TimeSplit bar={bar} />}
       {(data.failures ?? []).map((failure: any, i: number) => (
         <Section key={i} title="Failure">

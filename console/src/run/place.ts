@@ -7,27 +7,32 @@ import { href, param, path, type Query } from "../lib/router";
 export interface Place {
   id: string;
   run: string; // empty: the newest
-  at: string; // empty: now
+  at: string; // empty: now, or the end of a bundle
+  bundle: string; // of an opened file; empty: of the store
 }
 
 export function usePlace(): Place {
-  return { id: path.value[1] ?? "", run: param("run_id"), at: param("at") };
+  const [page, name = ""] = path.value;
+  return page === "bundles" ? { id: "", run: "", at: param("at"), bundle: name } : { id: name, run: param("run_id"), at: param("at"), bundle: "" };
 }
+
+/** Where the run is found below /console/api/. */
+const where = (place: Place) => (place.bundle ? at`bundles/${place.bundle}/run` : at`runs/${place.id}`);
 
 /** A part of the run ("waits"), or its head (""). */
 export function readPart<T = any>(place: Place, part: string, values: Query = {}, stop?: AbortSignal): Promise<T> {
-  return get<T>(at`runs/${place.id}` + (part && "/" + part), { run_id: place.run || null, at: place.at || null, ...values }, stop);
+  return get<T>(where(place) + (part && "/" + part), { run_id: place.run || null, at: place.at || null, ...values }, stop);
 }
 
 /** The same, kept true while it is shown; an earlier moment does not change. */
 export function usePart<T = any>(place: Place, part: string | null, values: Query = {}): Data<T> {
   const key = part === null ? null : `run ${JSON.stringify([place, part, values])}`;
-  return useData<T>(key, (stop) => readPart(place, part!, values, stop), place.at ? [] : ["run:" + place.id]);
+  return useData<T>(key, (stop) => readPart(place, part!, values, stop), place.at || place.bundle ? [] : ["run:" + place.id]);
 }
 
 /** Another state of the same page. */
 export function here(place: Place, values: Query): string {
-  return href(["runs", place.id], { ...Object.fromEntries(new URL(location.href).searchParams), ...values });
+  return href(place.bundle ? ["bundles", place.bundle] : ["runs", place.id], { ...Object.fromEntries(new URL(location.href).searchParams), ...values });
 }
 
 export interface Segment {

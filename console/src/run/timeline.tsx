@@ -146,7 +146,7 @@ export function Timeline({ place, type, step, select }: { place: Place; type: st
     opened.length ? "children " + opened.join(",") + place.at : null,
     async (stop) => {
       const out = new Map<string, Spans>();
-      await Promise.all(opened.map(async (id) => out.set(id, (await readPart({ id, run: "", at: "" }, "spans", { limit: 500 }, stop)).spans)));
+      await Promise.all(opened.map(async (id) => out.set(id, (await readPart({ id, run: "", at: "", bundle: "" }, "spans", { limit: 500 }, stop)).spans)));
       return out;
     },
     opened.map((id) => "run:" + id),

@@ -6,7 +6,7 @@ import { useKey } from "../lib/keys";
 import { href, param, path, set } from "../lib/router";
 import { Bones, Button, copy, Empty, Fault, Glyph, Icon, Mono, RunLink, Status, Took } from "../ui/basic";
 import { Actions } from "../run/actions";
-import { CodeTab, findingOf } from "../run/code";
+import { CodeTab, isBlocked } from "../run/code";
 import { Inspector } from "../run/inspector";
 import { LineageTab } from "../run/lineage";
 import { CommandsTab, WaitsTab } from "../run/outside";
@@ -129,11 +129,11 @@ function Body({ place, head, tab, select }: { place: Place; head: any; tab: stri
   const step = param("step");
   switch (tab) {
     case "steps":
-      return <StepsTab place={place} step={step} select={select} />;
+      return <StepsTab place={place} head={head} step={step} select={select} />;
     case "waits":
       return <WaitsTab place={place} head={head} select={select} />;
     case "commands":
-      return <CommandsTab place={place} />;
+      return <CommandsTab place={place} head={head} />;
     case "lineage":
       return <LineageTab place={place} />;
     case "state":
@@ -180,7 +180,7 @@ function Run() {
   head.workflow_id ??= head.instance_id;
   const tabs = tabsOf(head);
   const asked = param("tab");
-  const tab = tabs.some((one) => one.name === asked) ? asked : findingOf(head) ? "code" : "timeline";
+  const tab = tabs.some((one) => one.name === asked) ? asked : isBlocked(head) && place.at === "" ? "code" : "timeline";
   const glyph = head.glyph ?? head.status;
   const age = moment(head.started_at) !== null;
   return (

@@ -5,7 +5,7 @@ import type { ComponentChildren } from "preact";
 import { useMemo, useRef } from "preact/hooks";
 import { bytes, number } from "../lib/format";
 import { stringify, type Json } from "../lib/json";
-import { Copy } from "./basic";
+import { Button, Copy, copy } from "./basic";
 
 interface Line {
   depth: number;
@@ -15,6 +15,8 @@ interface Line {
   end: number; // of "open": the line that closes it
   inside: number; // of "open": how many members
   comma: boolean;
+  parent: number; // the line of the bracket around it; -1: none
+  place: number; // which of its members it is
 }
 
 const TOKENS = /\s*(?:("(?:[^"\\]|\\.)*")(\s*:)?|(-?\d[\d.eE+-]*)|(true|false|null)|([[\]{},]))/y;
@@ -28,7 +30,7 @@ export function jsonLines(text: string): { lines: Line[]; whole: boolean } {
   const add = (line: string, kind: Line["kind"]) => {
     const parent = open.at(-1);
     if (kind !== "close" && parent !== undefined) lines[parent]!.inside++;
-    lines.push({ depth: open.length - (kind === "close" ? 1 : 0), key, text: line, kind, end: lines.length, inside: 0, comma: false });
+    lines.push({ depth: open.length - (kind === "close" ? 1 : 0), key, text: line, kind, end: lines.length, inside: 0, comma: false, parent: parent ?? -1, place: parent === undefined ? 0 : lines[parent]!.inside - 1 });
     key = null;
   };
   for (;;) {
@@ -60,17 +62,34 @@ export function jsonLines(text: string): { lines: Line[]; whole: boolean } {
   return { lines, whole: open.length === 0 && text.slice(at).trim() === "" && lines.length > 0 };
 }
 
+/** Where a line is: $.items[3].name */
+function pathOf(lines: Line[], i: number): string {
+  const line = lines[i]!;
+  if (line.parent < 0) return "$";
+  const around = pathOf(lines, line.parent);
+  if (line.key === null) return `${around}[${line.place}]`;
+  const key = JSON.parse(line.key) as string;
+  return /^[A-Za-z_]\w*$/.test(key) ? `${around}.${key}` : `${around}[${line.key}]`;
+}
+
+const hits = (line: Line, found: string) => line.text.toLowerCase().includes(found) || (line.key ?? "").toLowerCase().includes(found);
+
 const ROW = 24;
 const VIEW = 420;
 const COLOUR = { text: "js", number: "jn", word: "jn", open: "", close: "" };
 
-function Value({ line, found }: { line: Line; found: string }) {
-  const hit = found !== "" && (line.text.toLowerCase().includes(found) || (line.key ?? "").toLowerCase().includes(found));
+function Value({ line, found, path }: { line: Line; found: string; path?: () => string }) {
   return (
-    <span class={hit ? "jhit" : ""}>
+    <span class={found !== "" && hits(line, found) ? "jhit" : ""}>
       {line.key !== null && (
         <>
-          <span class="jk">{line.key}</span>
+          {path ? (
+            <button type="button" class="jk jpath" title="Copy the path of this value" onClick={() => void copy(path(), `Copied ${path()}`)}>
+              {line.key}
+            </button>
+          ) : (
+            <span class="jk">{line.key}</span>
+          )}
           {": "}
         </>
       )}
@@ -80,10 +99,14 @@ function Value({ line, found }: { line: Line; found: string }) {
 }
 
 /** A JSON text with folding. Few lines wrap; many scroll, and only those in view are in the page. */
-export function JsonView({ text, label = "JSON", found = "", note, tools = true }: { text: string; label?: string; found?: string; note?: ComponentChildren; tools?: boolean }) {
+export function JsonView({ text, label = "JSON", note, tools = true, search }: { text: string; label?: string; note?: ComponentChildren; tools?: boolean; search?: boolean }) {
   const { lines, whole } = useMemo(() => jsonLines(text), [text]);
   const folded = useSignal<ReadonlySet<number>>(new Set());
   const top = useSignal(0);
+  const find = useSignal("");
+  const turn = useSignal(-1);
+  const found = find.value.trim().toLowerCase();
+  const places = useMemo(() => (found ? lines.flatMap((line, i) => (hits(line, found) ? [i] : [])) : []), [lines, found]);
   const box = useRef<HTMLDivElement>(null);
   const shown: number[] = [];
   for (let i = 0; i < lines.length; i++) {
@@ -93,6 +116,20 @@ export function JsonView({ text, label = "JSON", found = "", note, tools = true 
   const many = shown.length > 120;
   const first = many ? Math.max(0, Math.floor(top.value / ROW) - 5) : 0;
   const last = many ? Math.min(shown.length, first + Math.ceil(VIEW / ROW) + 10) : shown.length;
+  /** The next hit, unfolded and in view. */
+  const next = (by: number) => {
+    if (!places.length) return;
+    turn.value = (turn.value + by + places.length) % places.length;
+    const at = places[turn.value]!;
+    const open = new Set(folded.value);
+    for (let i = lines[at]!.parent; i >= 0; i = lines[i]!.parent) open.delete(i);
+    folded.value = open;
+    requestAnimationFrame(() => {
+      const line = box.current?.querySelector(`[data-line="${at}"]`);
+      if (line) line.scrollIntoView({ block: "nearest" });
+      else box.current?.scrollTo(0, Math.max(0, at * ROW - VIEW / 2));
+    });
+  };
   const fold = (i: number) => {
     const next = new Set(folded.value);
     if (!next.delete(i)) next.add(i);
@@ -101,19 +138,46 @@ export function JsonView({ text, label = "JSON", found = "", note, tools = true 
   if (lines.length === 0) return <pre tabIndex={0}>{text}</pre>;
   return (
     <div class="jview">
+      {search && (
+        <div class="row jfind">
+          <input
+            class="in filter"
+            type="search"
+            aria-label={`Find in ${label}`}
+            placeholder="find"
+            value={find.value}
+            onInput={(event) => ((find.value = event.currentTarget.value), (turn.value = -1))}
+            onKeyDown={(event) => {
+              if (event.key !== "Enter") return;
+              event.preventDefault();
+              next(event.shiftKey ? -1 : 1);
+            }}
+          />
+          {found && (
+            <span class="d sm" role="status">
+              {places.length ? `${turn.value < 0 ? "" : `${number(turn.value + 1)} of `}${number(places.length)} found; Enter goes on` : "not found"}
+            </span>
+          )}
+          <span class="grow" />
+          <Button size="small" onClick={() => (folded.value = new Set(folded.value.size ? [] : lines.flatMap((line, i) => (line.kind === "open" && line.depth === 1 ? [i] : []))))}>
+            {folded.value.size ? "Unfold all" : "Fold all"}
+          </Button>
+        </div>
+      )}
+      <div class="jbody">
       <div class={many ? "jbox many" : "jbox"} ref={box} tabIndex={0} role="group" aria-label={label} onScroll={(event) => many && (top.value = event.currentTarget.scrollTop)}>
         {many && first > 0 && <div style={{ height: first * ROW + "px" }} />}
         {shown.slice(first, last).map((i) => {
           const line = lines[i]!;
           const shut = folded.value.has(i);
           return (
-            <div key={i} class="jline" style={{ "--in": line.depth }}>
+            <div key={i} data-line={i} class={places[turn.value] === i ? "jline at" : "jline"} style={{ "--in": line.depth }}>
               {line.kind === "open" && (
                 <button type="button" class="jfold" aria-expanded={!shut} aria-label={`Fold ${line.key ?? "value"}`} onClick={() => fold(i)}>
                   {shut ? "▸" : "▾"}
                 </button>
               )}
-              <Value line={line} found={found.toLowerCase()} />
+              <Value line={line} found={found} path={search ? () => pathOf(lines, i) : undefined} />
               {shut && (
                 <span class="w">
                   {" "}
@@ -126,12 +190,9 @@ export function JsonView({ text, label = "JSON", found = "", note, tools = true 
         })}
         {many && last < shown.length && <div style={{ height: (shown.length - last) * ROW + "px" }} />}
       </div>
-      {tools && (
-        <>
-          <Copy text={text} label={`Copy ${label}`} />
-          {(note || !whole) && <p class="sm w">{note ?? "cut here"}</p>}
-        </>
-      )}
+      {tools && <Copy text={text} label={`Copy ${label}`} />}
+      </div>
+      {tools && (note || !whole) && <p class="sm w">{note ?? "cut here"}</p>}
     </div>
   );
 }
