@@ -110,6 +110,29 @@ HF_API hf_status hf_import_get(hf_engine *engine, hf_value request, hf_mem *mem,
 /* {"run_id", "namespace"?} */
 HF_API hf_status hf_import_delete(hf_engine *engine, hf_value request);
 
+/* A bundle that is looked at without becoming part of any store: its run is shown as runs of a
+   store are, as it was when it was exported. Any thread; readers do not wait for each other. */
+typedef struct hf_bundle_view hf_bundle_view;
+
+/* HF_INVALID: it is no bundle, or cut off. HF_CORRUPT: a rule that bundles keep does not hold, such
+   as its checksum. HF_NEWER: a newer program wrote it. HF_TOOBIG: over 64 MiB. */
+HF_API hf_status hf_bundle_view_open(const char *text, size_t len, hf_bundle_view **out_view,
+                                     hf_err *err);
+HF_API void hf_bundle_view_close(hf_bundle_view *view); /* NULL is allowed */
+
+/* Bytes of memory that it takes, with the text, which hf_bundle_view_text returns. */
+HF_API size_t hf_bundle_view_held(const hf_bundle_view *view);
+HF_API const char *hf_bundle_view_text(const hf_bundle_view *view, size_t *out_len);
+
+/* {workflow_id, run_id, workflow_type, events, bytes, complete, ours, exported_at, redacted,
+   verification {status, checksum, signature, findings}}. NULL: no memory. */
+HF_API hf_value hf_bundle_view_about(const hf_bundle_view *view, hf_mem *mem);
+
+/* As hf_run_part, with a request that names no run: {"part", "at"?, "limit"?, ...}. Lineage is what
+   its history says. HF_INVALID, HF_NOTFOUND. */
+HF_API hf_status hf_bundle_view_part(const hf_bundle_view *view, hf_value request, hf_mem *mem,
+                                     hf_value *out, hf_err *err);
+
 /* The types that events of a history have, in the order of the reference; NULL behind the last. */
 HF_API const char *hf_event_type_at(size_t i);
 

@@ -11,6 +11,7 @@
 #include "engine/call.h"
 #include "engine/fleet.h"
 #include "project/list.h"
+#include "project/part.h"
 #include "project/views.h"
 #include "store/db.h"
 
@@ -20,9 +21,11 @@ HF_NODISCARD hf_status hf_look_asker(const hf_engine *engine, hf_db *db, hf_mem 
                                      hf_list_query *io_query, hf_err *err);
 
 /* Members of requests. */
-#define HF_LOOK_LIST "filters q view bucket limit cursor facets total definition owner scope"
-#define HF_LOOK_RUN  "id run_id at limit"
-#define HF_LOOK_PART HF_LOOK_RUN " part after before kinds q order step depth"
+#define HF_LOOK_LIST      "filters q view bucket limit cursor facets total definition owner scope"
+#define HF_LOOK_RUN       "id run_id at limit"
+#define HF_LOOK_PART_MORE " part after before kinds q order step depth"
+#define HF_LOOK_PART      HF_LOOK_RUN HF_LOOK_PART_MORE
+#define HF_LOOK_OPENED    "at limit" HF_LOOK_PART_MORE
 
 /* Whether a request is an object, and every member of it one of `known`, words separated by spaces;
    null is as good as absent. HF_INVALID names the one that is not, and those that there are. */
@@ -55,6 +58,10 @@ HF_NODISCARD hf_status hf_look_history(hf_db *db, hf_mem *mem, int64_t run, int6
 HF_NODISCARD hf_status hf_look_namespaces(hf_db *db, hf_engine *engine, hf_mem *mem, hf_value *out,
                                           hf_err *err);
 HF_NODISCARD hf_status hf_look_tokens(hf_db *db, hf_mem *mem, hf_value *out, hf_err *err);
+
+/* The part of a run that a request means. HF_INVALID for a kind of events that is none. */
+HF_NODISCARD hf_status hf_look_part(hf_value request, const hf_detail_query *query,
+                                    hf_part_query *out_part, hf_err *err);
 
 /* Ends a question: copies the answer to the caller's arena, unless `st` says that there is none,
    and frees what was needed on the way. */

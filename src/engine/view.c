@@ -8,6 +8,7 @@
 #include "engine/call.h"
 #include "engine/look.h"
 #include "model/name.h"
+#include "model/vocab.h"
 #include "project/views.h"
 
 enum { NAME_SHOWN = 64 };
@@ -62,6 +63,37 @@ hf_status hf_look_give(hf_mem *mem, hf_value answer, hf_status st, hf_value *out
     }
     hf_mem_free(work);
     return st;
+}
+
+/* Kinds of events, all of which there are. */
+static hf_status kinds_read(hf_value request, hf_value *out_kinds, hf_err *err)
+{
+    hf_value kinds = hf_get(request, "kinds");
+
+    *out_kinds = hf_len(kinds) ? kinds : NULL;
+    for (size_t i = 0; i < hf_len(kinds); i++) {
+        hf_slice kind = hf_value_slice(hf_at(kinds, i));
+
+        if (!hf_vocab_by_text(&hf_timeline_kind_list, kind))
+            return hf_err_set(err, HF_INVALID, "there is no kind of events \"%.*s\"",
+                              kind.len > NAME_SHOWN ? NAME_SHOWN : (int)kind.len,
+                              kind.ptr ? kind.ptr : "");
+    }
+    return HF_OK;
+}
+
+hf_status hf_look_part(hf_value request, const hf_detail_query *query, hf_part_query *out,
+                       hf_err *err)
+{
+    *out = (hf_part_query){.detail = *query,
+                           .part = hf_look_member(request, "part"),
+                           .after = hf_int(request, "after", 0),
+                           .before = hf_int(request, "before", INT64_MAX),
+                           .text = hf_look_member(request, "q"),
+                           .backwards =
+                               hf_slice_equal(hf_look_member(request, "order"), HF_SLICE("desc")),
+                           .step = hf_int(request, "step", 0)};
+    return kinds_read(request, &out->kinds, err);
 }
 
 /* ---- views */

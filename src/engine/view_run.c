@@ -5,7 +5,6 @@
 #include "engine/look.h"
 #include "engine/why_run.h"
 #include "holdfast/view.h"
-#include "model/vocab.h"
 #include "project/detail.h"
 #include "project/lineage.h"
 #include "project/part.h"
@@ -116,34 +115,11 @@ hf_status hf_describe(hf_engine *engine, hf_value request, hf_mem *mem, hf_value
 
 /* ---- parts */
 
-/* Kinds of events, all of which there are. */
-static hf_status kinds_read(hf_value request, hf_value *out_kinds, hf_err *err)
-{
-    hf_value kinds = hf_get(request, "kinds");
-
-    *out_kinds = hf_len(kinds) ? kinds : NULL;
-    for (size_t i = 0; i < hf_len(kinds); i++) {
-        hf_slice kind = hf_value_slice(hf_at(kinds, i));
-
-        if (!hf_vocab_by_text(&hf_timeline_kind_list, kind))
-            return hf_err_set(err, HF_INVALID, "there is no kind of events \"%.*s\"",
-                              kind.len > 64 ? 64 : (int)kind.len, kind.ptr ? kind.ptr : "");
-    }
-    return HF_OK;
-}
-
 static hf_status part_look(hf_call *c, hf_value request, const hf_detail_query *query, hf_mem *work,
                            hf_value *out, hf_projection_state *out_state, hf_err *err)
 {
-    hf_part_query part = {.detail = *query,
-                          .part = hf_look_member(request, "part"),
-                          .after = hf_int(request, "after", 0),
-                          .before = hf_int(request, "before", INT64_MAX),
-                          .text = hf_look_member(request, "q"),
-                          .backwards =
-                              hf_slice_equal(hf_look_member(request, "order"), HF_SLICE("desc")),
-                          .step = hf_int(request, "step", 0)};
-    hf_status st = kinds_read(request, &part.kinds, err);
+    hf_part_query part;
+    hf_status st = hf_look_part(request, query, &part, err);
 
     if (st)
         return st;

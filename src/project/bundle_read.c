@@ -285,7 +285,7 @@ static hf_status units_read(reader *r, hf_value list, hf_bundle_history *history
 {
     size_t at = 0;
 
-    history->units = hf_mem_array(r->mem, history->count + 1, sizeof(*history->units));
+    history->units = hf_mem_array(r->builder->mem, history->count + 1, sizeof(*history->units));
     if (!history->units)
         return hf_err_nomem(err, "a history");
     for (size_t i = 0; i < history->count; i++) {
@@ -401,16 +401,13 @@ hf_status hf_bundle_event_read(hf_event_builder *builder, const hf_bundle_event 
     return event_read(&r, io_time_us, err);
 }
 
-hf_status hf_bundle_read(hf_mem *mem, hf_slice text, hf_bundle_history *out_history, hf_err *err)
+hf_status hf_bundle_open(hf_mem *mem, hf_slice text, hf_value *out_bundle, hf_err *err)
 {
     const hf_json_limits limits = {.bytes_max = HF_BUNDLE_BYTES_MAX};
-    hf_event_builder builder;
-    reader r = {.mem = mem, .builder = &builder};
     hf_value bundle = NULL;
     hf_status st;
 
-    hf_event_builder_init(&builder, mem);
-    *out_history = (hf_bundle_history){0};
+    *out_bundle = NULL;
     if (text.len > HF_BUNDLE_BYTES_MAX)
         return hf_err_set(err, HF_TOOBIG, "the bundle has %zu bytes, at most %d are read", text.len,
                           HF_BUNDLE_BYTES_MAX);
@@ -424,6 +421,32 @@ hf_status hf_bundle_read(hf_mem *mem, hf_slice text, hf_bundle_history *out_hist
     if (!st)
         st = hf_bundle_check(bundle, (hf_slice){0}, err);
     if (!st)
-        st = bundle_read(&r, bundle, out_history, err);
+        *out_bundle = bundle;
+    return st;
+}
+
+hf_status hf_bundle_history_of(hf_mem *keep, hf_value bundle, hf_bundle_history *out_history,
+                               hf_err *err)
+{
+    hf_event_builder builder;
+    hf_mem *work = hf_mem_new();
+    reader r = {.mem = work, .builder = &builder};
+    hf_status st;
+
+    hf_event_builder_init(&builder, keep);
+    *out_history = (hf_bundle_history){0};
+    st = work ? bundle_read(&r, bundle, out_history, err) : hf_err_nomem(err, "a bundle");
+    hf_mem_free(work);
+    return st;
+}
+
+hf_status hf_bundle_read(hf_mem *mem, hf_slice text, hf_bundle_history *out_history, hf_err *err)
+{
+    hf_value bundle = NULL;
+    hf_status st = hf_bundle_open(mem, text, &bundle, err);
+
+    *out_history = (hf_bundle_history){0};
+    if (!st)
+        st = hf_bundle_history_of(mem, bundle, out_history, err);
     return hf_err_because(err, st, "read a history bundle");
 }

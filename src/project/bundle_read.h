@@ -43,6 +43,15 @@ typedef struct hf_bundle_event {
 HF_NODISCARD hf_status hf_bundle_event_read(hf_event_builder *builder, const hf_bundle_event *event,
                                             int64_t *io_time_us, hf_err *err);
 
+/* The text as a value: schema, version, sections and checksum are right. As hf_bundle_read. */
+HF_NODISCARD hf_status hf_bundle_open(hf_mem *mem, hf_slice text, hf_value *out_bundle,
+                                      hf_err *err);
+
+/* What that value has of a history. Events and units are made in `keep`; names are the bundle's
+   own. */
+HF_NODISCARD hf_status hf_bundle_history_of(hf_mem *keep, hf_value bundle,
+                                            hf_bundle_history *out_history, hf_err *err);
+
 /* Reads the text into the arena and checks its checksum. HF_TOOBIG beyond HF_BUNDLE_BYTES_MAX,
    HF_NEWER for a schema, version or event type that a newer program wrote, HF_INVALID for anything
    else that is not a bundle, HF_NOMEM. */

@@ -45,6 +45,21 @@ static hf_status stored_read(hf_detail_view *v, hf_db *db, int64_t run, int64_t 
     return bytes_read(db, run, (int64_t)d->event_count, &d->base.history_bytes, err);
 }
 
+/* The run of a bundle: always an earlier moment, with all its values. */
+static hf_status opened_read(hf_detail_view *v, const hf_detail_query *q, hf_err *err)
+{
+    hf_dossier *d = &v->dossier;
+    hf_status st = hf_opened_dossier(q->opened, v->mem, d, err);
+
+    if (st)
+        return st;
+    v->whole = q->opened->whole;
+    if (q->at < (int64_t)d->event_count)
+        d->event_count = (size_t)q->at;
+    hf_moment_rewind(d);
+    return HF_OK;
+}
+
 hf_status hf_detail_open(hf_detail_view *v, hf_db *db, hf_mem *mem, const hf_detail_query *q,
                          hf_err *err)
 {
@@ -56,7 +71,7 @@ hf_status hf_detail_open(hf_detail_view *v, hf_db *db, hf_mem *mem, const hf_det
     if (q->at < 1 || limit < 0 || limit > HF_DETAIL_LIMIT_MAX)
         return hf_err_set(err, HF_INVALID, "a moment is an event from 1 on, and a list has 1 to %d",
                           HF_DETAIL_LIMIT_MAX);
-    st = stored_read(v, db, q->run, q->at, err);
+    st = q->opened ? opened_read(v, q, err) : stored_read(v, db, q->run, q->at, err);
     if (st)
         return st;
     v->run = (hf_compose_run){.key = d->run.key,
@@ -79,6 +94,15 @@ hf_status hf_detail_open(hf_detail_view *v, hf_db *db, hf_mem *mem, const hf_det
     return st;
 }
 
+hf_status hf_detail_event(const hf_detail_view *v, hf_mem *mem, int64_t seq, hf_event *out_event,
+                          hf_err *err)
+{
+    if (!v->whole)
+        return hf_dossier_event(v->db, mem, v->dossier.run.key, seq, out_event, err);
+    *out_event = v->whole[seq - 1];
+    return HF_OK;
+}
+
 hf_status hf_detail_ends(hf_detail_view *v, hf_err *err)
 {
     hf_dossier *d = &v->dossier;
@@ -87,7 +111,7 @@ hf_status hf_detail_ends(hf_detail_view *v, hf_err *err)
     for (size_t i = 0; !st && i < d->event_count; i++)
         if (d->events[i].type == HF_EVENT_WORKFLOW_STARTED ||
             d->events[i].type == HF_EVENT_WORKFLOW_COMPLETED)
-            st = hf_dossier_event(v->db, v->mem, d->run.key, (int64_t)i + 1, &d->events[i], err);
+            st = hf_detail_event(v, v->mem, (int64_t)i + 1, &d->events[i], err);
     return st;
 }
 

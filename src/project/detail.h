@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/value.h"
 #include "project/fleet.h"
+#include "project/opened.h"
 #include "project/projection.h"
 #include "project/why.h"
 
@@ -18,8 +19,9 @@ enum { HF_DETAIL_LIMIT = 100, HF_DETAIL_LIMIT_MAX = 100000 };
 
 typedef struct hf_detail_query {
     int64_t run;
-    int64_t at;    /* INT64_MAX: now */
-    int64_t limit; /* of the lists that grow with history; 0: HF_DETAIL_LIMIT */
+    const hf_opened *opened; /* the run of a bundle, and no database; NULL: `run` */
+    int64_t at;              /* INT64_MAX: now */
+    int64_t limit;           /* of the lists that grow with history; 0: HF_DETAIL_LIMIT */
     const hf_why_world *world;
     hf_slice fingerprint;      /* of the definition that this program has; ptr NULL: it has none */
     const hf_fleet *fleet;     /* the workers that are there; NULL: nobody looked */

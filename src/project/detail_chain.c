@@ -15,6 +15,17 @@ hf_status hf_detail_chain_read(hf_detail_view *v, hf_err *err)
     v->chain = hf_mem_array(v->mem, CHAIN_MAX, sizeof(*v->chain));
     if (!v->chain)
         return hf_err_nomem(err, "the runs of an instance");
+    if (!v->db) { /* a bundle has one */
+        const hf_dossier *d = &v->dossier;
+
+        v->chain[v->chain_count++] = (hf_detail_link){.key = d->run.key,
+                                                      .created_us = d->run.created_us,
+                                                      .number = d->run.number,
+                                                      .status = d->base.status,
+                                                      .closed_reason = d->base.closed_reason,
+                                                      .closed_us = d->base.closed_us};
+        return HF_OK;
+    }
     st = hf_db_query(v->db, HF_STMT_RUN_CHAIN, params, 2, &cursor, err);
     while (!st && row && v->chain_count < CHAIN_MAX) {
         st = hf_db_step(cursor, &row, err);

@@ -196,7 +196,7 @@ static void actions_put(hf_sheet *sh, const hf_detail_view *v, const hf_detail_q
                                            : NULL);
     action_put(sh, "pause", !open && paused ? "run_paused" : open);
     action_put(sh, "resume", !open && !paused ? "run_not_paused" : open);
-    action_put(sh, "fork", NULL); /* from any event that ends a step */
+    action_put(sh, "fork", v->db ? NULL : "not_now"); /* from any event that ends a step */
     action_put(sh, "reset", not_current);
     if (not_now) { /* what liveness says of a repair is about now */
         action_put(sh, "repair", not_now);

@@ -21,8 +21,9 @@ typedef struct hf_detail_link {
 
 typedef struct hf_detail_view {
     hf_mem *mem;
-    hf_db *db;          /* where big values are */
-    hf_dossier dossier; /* its events are those of the fold, up to `at` */
+    hf_db *db;             /* where big values are; NULL: the run is of a bundle */
+    const hf_event *whole; /* whose events with big values are these */
+    hf_dossier dossier;    /* its events are those of the fold, up to `at` */
     hf_projection fold;
     hf_compose_run run;
     hf_compose *compose;
@@ -38,6 +39,10 @@ typedef struct hf_detail_view {
 HF_NODISCARD hf_status hf_detail_open(hf_detail_view *v, hf_db *db, hf_mem *mem,
                                       const hf_detail_query *query, hf_err *err);
 void hf_detail_close(hf_detail_view *v);
+
+/* One event with all its bytes; of a bundle they are not copied. */
+HF_NODISCARD hf_status hf_detail_event(const hf_detail_view *v, hf_mem *mem, int64_t seq,
+                                       hf_event *out_event, hf_err *err);
 
 /* What went in and what came out are shown, however big they are: the fold keeps no big values. */
 HF_NODISCARD hf_status hf_detail_ends(hf_detail_view *v, hf_err *err);

@@ -92,6 +92,30 @@ static void payload_thin(hf_event_key key, hf_payload_value *payload)
     payload->digest = NO_DIGEST;
 }
 
+hf_status hf_runfold_thin(hf_mem *mem, const hf_event *whole, size_t count, hf_event **out_events,
+                          hf_err *err)
+{
+    hf_event *events = hf_mem_array(mem, count + 1, sizeof(*events));
+
+    if (!events)
+        return hf_err_nomem(err, "a history");
+    for (size_t i = 0; i < count; i++) {
+        hf_event_field *fields = hf_mem_array(mem, whole[i].count + 1, sizeof(*fields));
+
+        if (!fields)
+            return hf_err_nomem(err, "a history");
+        for (size_t j = 0; j < whole[i].count; j++) {
+            fields[j] = whole[i].fields[j];
+            if (hf_event_key_kind(fields[j].key) == HF_VALUE_KIND_PAYLOAD)
+                payload_thin(fields[j].key, &fields[j].payload);
+        }
+        events[i] = whole[i];
+        events[i].fields = fields;
+    }
+    *out_events = events;
+    return HF_OK;
+}
+
 static bool slice_keep(hf_mem *mem, hf_slice *io_bytes)
 {
     if (!io_bytes->ptr)

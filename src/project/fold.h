@@ -43,6 +43,11 @@ HF_NODISCARD hf_status hf_runfold_load(hf_runfold *fold, hf_slice pack, hf_err *
 HF_NODISCARD hf_status hf_runfold_add(hf_runfold *fold, const hf_event *events, size_t count,
                                       hf_err *err);
 
+/* Events as a fold has them, without big payloads, in the arena; all else is shared with `whole`.
+   HF_NOMEM. */
+HF_NODISCARD hf_status hf_runfold_thin(hf_mem *mem, const hf_event *whole, size_t count,
+                                       hf_event **out_events, hf_err *err);
+
 /* How many events it has. */
 int64_t hf_runfold_seq(const hf_runfold *fold);
 

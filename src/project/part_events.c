@@ -27,11 +27,10 @@ hf_status hf_part_fill(const hf_detail_view *v, hf_mem *mem, int64_t seq, hf_err
     hf_event full;
     hf_status st;
 
-    if (!v->db || !hf_part_missing(event))
+    if (!hf_part_missing(event))
         return HF_OK;
     fields = hf_mem_array(mem, event->count, sizeof(*fields));
-    st = fields ? hf_dossier_event(v->db, mem, v->dossier.run.key, seq, &full, err)
-                : hf_err_nomem(err, "an event");
+    st = fields ? hf_detail_event(v, mem, seq, &full, err) : hf_err_nomem(err, "an event");
     if (!st && (full.type != event->type || full.count != event->count))
         st = hf_err_set(err, HF_CORRUPT, "event %lld is not what its fold says", (long long)seq);
     for (size_t i = 0; !st && i < event->count; i++) {
@@ -153,7 +152,7 @@ static int64_t window_bytes(const window *w, const hf_detail_view *v)
     size_t bytes = 0;
 
     for (; from > w->from && bytes <= HF_PART_BYTES_MAX; from--)
-        bytes += v->db ? hf_part_missing(&v->dossier.events[from - 2]) : 0;
+        bytes += hf_part_missing(&v->dossier.events[from - 2]);
     return from;
 }
 
@@ -201,7 +200,7 @@ static hf_status event_look(hf_detail_view *v, const hf_part_query *q, int64_t s
 
     if (seq < w->from || !kind_wanted(q->kinds, event->type))
         return hf_compose_pass(v->compose, event, seq, err);
-    w->bytes += v->db ? hf_part_missing(event) : 0;
+    w->bytes += hf_part_missing(event);
     st = entry_make(v, seq, q->text, &entry, &wanted, err);
     if (!st)
         st = entry_wanted(entry, q->text, &wanted, err);

@@ -217,12 +217,17 @@ void hf_api_error(hf_api *api, int status, const char *reason, const char *forma
         hf_http_reply_field(&api->reply, "Retry-After", HF_SLICE("1"));
 }
 
-void hf_api_invalid(hf_api *api, hf_value validation_errors)
+void hf_api_invalid_as(hf_api *api, const char *reason, const char *text,
+                       hf_value validation_errors)
 {
     reply_again(api, 422);
-    hf_api_error_body(&api->reply.body, "validation_failed", "The given data was invalid.",
-                      validation_errors);
+    hf_api_error_body(&api->reply.body, reason, text, validation_errors);
     worker_dress(api);
+}
+
+void hf_api_invalid(hf_api *api, hf_value validation_errors)
+{
+    hf_api_invalid_as(api, "validation_failed", "The given data was invalid.", validation_errors);
 }
 
 void hf_api_refuse(hf_api *api, int status, const char *text)

@@ -66,6 +66,9 @@ void hf_api_error(hf_api *api, int status, const char *reason, const char *forma
     HF_FORMAT(4, 5);
 /* The same with fields at fault: {"name": ["sentence", ...]}. */
 void hf_api_invalid(hf_api *api, hf_value validation_errors);
+/* The same with a reason of its own. */
+void hf_api_invalid_as(hf_api *api, const char *reason, const char *text,
+                       hf_value validation_errors);
 /* What a status of the engine becomes on the wire. */
 void hf_api_status(hf_api *api, hf_status st, const char *text);
 

@@ -6,6 +6,7 @@
 #include "server/handlers.h"
 #include "server/registry.h"
 #include "server/server_impl.h"
+#include "server/shelf.h"
 
 /* The engine's failure as an answer. */
 static void engine_failed(hf_api *api, hf_status st)
@@ -120,7 +121,9 @@ void hf_api_token_revoke(hf_api *api)
         hf_api_error(api, 404, "token_not_found", "There is no such token, or it is revoked.");
     else if (st)
         engine_failed(api, st);
-    else if (refreshed(api))
+    else if (refreshed(api)) {
+        hf_shelf_clear(api->server->shelf, hf_api_param(api, 0));
         hf_api_json(api, 200,
                     hf_json_(api->mem, "{'id': %s, 'revoked': true}", hf_api_param(api, 0)));
+    }
 }

@@ -39,7 +39,8 @@ static const char features[] = "runs "
                                "timers "
                                "tasks "
                                "state "
-                               "lineage ";
+                               "lineage "
+                               "bundles ";
 
 static hf_value time_value(hf_api *api, int64_t us)
 {

@@ -8,6 +8,7 @@
 #include "holdfast/view.h"
 #include "server/handlers.h"
 #include "server/server_impl.h"
+#include "server/shelf_api.h"
 
 enum { LIST_USUAL = 1000, LIST_MAX = 10000, EVENTS_USUAL = 200, EVENTS_MAX = 1000, DEPTH_MAX = 5 };
 
@@ -26,10 +27,8 @@ static hf_value run_asked(hf_api *api, const char *part)
 }
 
 /* Why there is no answer. */
-static void run_missed(hf_api *api, hf_status st)
+static void run_missed(hf_api *api, hf_status st, const char *text)
 {
-    const char *text = hf_errmsg(api->server->engine);
-
     if (st == HF_NOTFOUND)
         hf_api_error(api, 404,
                      strstr(text, "has no step")        ? "step_not_found"
@@ -43,27 +42,54 @@ static void run_missed(hf_api *api, hf_status st)
         hf_api_status(api, st, text);
 }
 
+/* The same of the run in a bundle that was opened. */
+static bool bundle_part_read(hf_api *api, const char *part, hf_value more, hf_value *out_part)
+{
+    hf_shelf_item *item = NULL;
+    hf_err err = {0};
+    int64_t at = 0;
+    hf_status st;
+
+    if (!hf_api_query_int(api, "at", INT64_MAX, 1, INT64_MAX, &at) ||
+        !hf_api_bundle_take(api, &item))
+        return false;
+    st = hf_bundle_view_part(
+        hf_shelf_view(item),
+        hf_value_merge(api->mem,
+                       hf_json_(api->mem, "{'at': %lld, 'part': %s}", (long long)at, part), more),
+        api->mem, out_part, &err);
+    hf_shelf_return(api->server->shelf, item);
+    if (st)
+        run_missed(api, st, err.text);
+    return !st;
+}
+
 /* The part that is asked for; false: answered already. `more` (NULL: nothing) are further members
    of the request. */
 static bool part_read(hf_api *api, const char *part, hf_value more, hf_value *out_part)
 {
-    hf_value request = run_asked(api, part);
+    hf_value request;
     hf_status st;
 
+    if (hf_api_param_named(api, "bundle"))
+        return bundle_part_read(api, part, more, out_part);
+    request = run_asked(api, part);
     if (!request)
         return false;
     st = hf_run_part(api->server->engine, hf_value_merge(api->mem, request, more), api->mem,
                      out_part);
     if (st)
-        run_missed(api, st);
+        run_missed(api, st, hf_errmsg(api->server->engine));
     return !st;
 }
 
+/* A bundle is of no namespace. */
 static void part_answer(hf_api *api, hf_value part)
 {
-    hf_api_json(
-        api, 200,
-        hf_value_merge(api->mem, hf_json_(api->mem, "{'namespace': %s}", api->namespace), part));
+    const char *space = api->namespace[0] ? api->namespace : NULL;
+
+    hf_api_json(api, 200,
+                hf_value_merge(api->mem, hf_json_(api->mem, "{'namespace': %s}", space), part));
 }
 
 static void list_answer(hf_api *api, const char *part)
@@ -245,14 +271,20 @@ static hf_value shell_for(hf_api *api, const char *id)
 
 void hf_api_run_head(hf_api *api)
 {
+    const char *bundle;
     hf_value head = NULL;
 
     if (!part_read(api, "head", NULL, &head))
         return;
-    head = hf_value_merge(api->mem, head,
-                          hf_json_(api->mem, "{'task_queue': %p, 'actions': %p, 'shell': %p}",
-                                   (const void *)hf_get(head, "queue"),
-                                   (const void *)actions_for(api, hf_get(head, "actions")),
-                                   (const void *)shell_for(api, hf_str(head, "workflow_id", ""))));
+    bundle = hf_api_param_named(api, "bundle");
+    head = hf_value_merge(
+        api->mem, head,
+        hf_json_(api->mem, "{'task_queue': %p, 'actions': %p, 'shell': %p, 'bundle': %s}",
+                 (const void *)hf_get(head, "queue"),
+                 (const void *)(bundle ? hf_get(head, "actions")
+                                       : actions_for(api, hf_get(head, "actions"))),
+                 (const void *)(bundle ? hf_json_(api->mem, "{}")
+                                       : shell_for(api, hf_str(head, "workflow_id", ""))),
+                 bundle));
     part_answer(api, head);
 }

@@ -86,6 +86,15 @@ hf_slice hf_route_field_plain(hf_slice type)
     return hf_slice_equal(type, HF_SLICE("list")) ? HF_SLICE("array") : type;
 }
 
+bool hf_route_takes_document(const hf_route *route)
+{
+    hf_slice rest = hf_slice_of(route->fields);
+    hf_route_field field;
+
+    return route->fields && hf_route_field_next(&rest, &field) &&
+           hf_slice_equal(field.type, HF_SLICE("document"));
+}
+
 /* ---- the OpenAPI document */
 
 static void text_add(hf_buf *out, const char *key, hf_slice text)
@@ -125,8 +134,9 @@ static void schema_add(hf_buf *out, const hf_route_field *field)
     }
 }
 
-static void body_add(hf_buf *out, const char *fields)
+static void body_add(hf_buf *out, const hf_route *route)
 {
+    const char *fields = hf_route_takes_document(route) ? "" : route->fields;
     hf_slice rest = hf_slice_of(fields);
     hf_route_field field;
     const char *between = "";
@@ -271,7 +281,7 @@ static void operation_add(hf_buf *out, const hf_route *route)
         hf_buf_add_text(out, ",\"security\":[]");
     parameters_add(out, route);
     if (route->fields)
-        body_add(out, route->fields);
+        body_add(out, route);
     responses_add(out, route);
     hf_buf_add_byte(out, '}');
 }

@@ -75,6 +75,10 @@ bool hf_route_field_next(hf_slice *rest, hf_route_field *out_field);
 /* What a field is without what route.def says of its characters: string, object, array ... */
 hf_slice hf_route_field_plain(hf_slice type);
 
+/* Whether the body is one document, which the handler reads and which may be long: its one field,
+   of the type document, names it for people. */
+bool hf_route_takes_document(const hf_route *route);
+
 /* The whole table as an OpenAPI 3.1 document, and as a page of Markdown. */
 void hf_route_openapi(hf_buf *out, const char *version);
 void hf_route_markdown(hf_buf *out);

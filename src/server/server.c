@@ -19,6 +19,7 @@
 #include "server/recall.h"
 #include "server/server_impl.h"
 #include "server/session.h"
+#include "server/shelf.h"
 #include "server/storage.h"
 #include "server/presence.h"
 #include "server/sweep.h"
@@ -190,7 +191,8 @@ static bool body_read(hf_api *api)
 
     if (!api->route->fields)
         return true;
-    if (api->request->body.len == 0 || api->route->plane == HF_PLANE_ANSWER) {
+    if (api->request->body.len == 0 || api->route->plane == HF_PLANE_ANSWER ||
+        hf_route_takes_document(api->route)) {
         api->body = hf_json_(api->mem, "{}");
         return api->body != NULL;
     }
@@ -320,7 +322,8 @@ void hf_api_run(hf_api *api)
     api->later = &later;
     if (api->resume) /* it holds something that must be given back in any case */
         api->resume(api);
-    else if (body_read(api) && (!api->route->fields || hf_api_fields_check(api)))
+    else if (body_read(api) && (!api->route->fields || hf_route_takes_document(api->route) ||
+                                hf_api_fields_check(api)))
         api->route->handle(api);
     if (!later && (api->resume || api->route->where == HF_WHERE_WAIT) &&
         hf_auth_ended(api->server->auth, &api->principal, hf_clock_real_us(api->server->clock)))
@@ -434,7 +437,6 @@ static bool on_admit(void *ctx, const hf_http_exchange *exchange, size_t *body_b
     unsigned methods;
     bool good;
 
-    *body_bytes_max = BODY_BYTES_MAX;
     subject_read(server, exchange, api.subject);
     api.mem = hf_mem_new();
     if (!api.mem) {
@@ -443,6 +445,8 @@ static bool on_admit(void *ctx, const hf_http_exchange *exchange, size_t *body_b
     }
     hf_http_reply_init(&api.reply, 200);
     api.route = route_of(server, api.request, &methods);
+    *body_bytes_max =
+        api.route && hf_route_takes_document(api.route) ? HF_SHELF_TEXT_MAX : BODY_BYTES_MAX;
     if (!api.route)
         route_miss(&api, methods);
     good = api.route && hf_gate_head(&api) && type_check(&api);
@@ -616,6 +620,8 @@ hf_status hf_server_open(const hf_server_options *options, hf_server **out_serve
     if (!st)
         st = hf_sessions_open(&server->sessions, err);
     if (!st)
+        st = hf_shelf_open(&server->shelf, err);
+    if (!st)
         st = hf_admission_open(&options->admission, &server->admission, err);
     if (!st)
         st = hf_quotas_open(options->runs_max, options->bytes_max, &server->quotas, err);
@@ -707,6 +713,7 @@ void hf_server_close(hf_server *server)
         hf_waits_stop(server->engine, false);
     hf_http_close(server->http);
     hf_sessions_close(server->sessions);
+    hf_shelf_close(server->shelf);
     hf_quotas_close(server->quotas);
     hf_admission_close(server->admission);
     hf_map_int_free(server->polls);

@@ -33,7 +33,8 @@ struct hf_server {
     hf_admission *admission;
     struct hf_quotas *quotas;
     struct hf_sessions *sessions;
-    hf_work *waits; /* callers that wait for others: those must find threads free */
+    struct hf_shelf *shelf; /* bundles that are looked at */
+    hf_work *waits;         /* callers that wait for others: those must find threads free */
     struct hf_fleet *fleet;
     _Atomic int64_t learned_us;     /* what was kept of workers is known up to here */
     struct hf_presence *presence;   /* NULL: there is no engine */

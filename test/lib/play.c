@@ -34,6 +34,8 @@ const char *hf_play_fill(const hf_play *p, const char *text, hf_buf *out)
 {
     if (!text)
         return NULL;
+    if (strcmp(text, "@") == 0)
+        return p->document;
     hf_buf_clear(out);
     for (; *text; text++) {
         if (*text == '$') {

@@ -1,6 +1,7 @@
 /* play.h: requests to a server, written as rows of a table: each names the route that it is for,
    and what its answer must have. In paths and bodies 'x' is written for "x", $name stands for what
-   an earlier answer had, and # for a text that is one byte longer than a payload may be. */
+   an earlier answer had, and # for a text that is one byte longer than a payload may be. The body @
+   is the play's document. */
 #ifndef HF_TEST_LIB_PLAY_H
 #define HF_TEST_LIB_PLAY_H
 
@@ -34,6 +35,7 @@ typedef struct hf_play {
     size_t sent;
     hf_buf path;
     hf_buf body;
+    const char *document; /* NULL: the case has none */
 } hf_play;
 
 /* Each fails the case when something is not as it should be. */

@@ -63,7 +63,31 @@ static const hf_play_row plain_setup[] = {
      HF_PLAY_ASKS},
 };
 
+#define BUNDLE_RUN(id, part, parameter)                                                            \
+    {id, "/console/api/bundles/none/run" part, NULL, 404, "bundle_not_found", NULL},               \
+    {                                                                                              \
+        id, "/console/api/bundles/none/run" part "?" parameter "=0", NULL, 422,                    \
+            "validation_failed", parameter                                                         \
+    }
 static const row plain_rows[] = {
+    {HF_ROUTE_BUNDLE_OPEN, "/console/api/bundles", "{}", 422, "bundle_unreadable", "bundle"},
+    {HF_ROUTE_BUNDLE, "/console/api/bundles/none", NULL, 404, "bundle_not_found", NULL},
+    {HF_ROUTE_BUNDLE_DROP, "/console/api/bundles/none", NULL, 404, "bundle_not_found", NULL},
+    {HF_ROUTE_BUNDLE_IMPORT, "/console/api/bundles/none/import", "{}", 404, "bundle_not_found",
+     NULL},
+    BUNDLE_RUN(HF_ROUTE_BUNDLE_RUN_HEAD, "", "at"),
+    BUNDLE_RUN(HF_ROUTE_BUNDLE_RUN_WHY, "/why", "at"),
+    BUNDLE_RUN(HF_ROUTE_BUNDLE_RUN_WINDOW, "/events", "at"),
+    BUNDLE_RUN(HF_ROUTE_BUNDLE_RUN_SPANS, "/spans", "at"),
+    BUNDLE_RUN(HF_ROUTE_BUNDLE_RUN_WAITS, "/waits", "at"),
+    BUNDLE_RUN(HF_ROUTE_BUNDLE_RUN_COMMANDS, "/commands", "at"),
+    BUNDLE_RUN(HF_ROUTE_BUNDLE_RUN_ACTIVITIES, "/activities", "at"),
+    BUNDLE_RUN(HF_ROUTE_BUNDLE_RUN_TIMERS, "/timers", "at"),
+    BUNDLE_RUN(HF_ROUTE_BUNDLE_RUN_FAILURES, "/failures", "at"),
+    BUNDLE_RUN(HF_ROUTE_BUNDLE_RUN_TASKS, "/tasks", "at"),
+    BUNDLE_RUN(HF_ROUTE_BUNDLE_RUN_STEP, "/steps/1", "at"),
+    BUNDLE_RUN(HF_ROUTE_BUNDLE_RUN_STATE, "/state", "at"),
+    BUNDLE_RUN(HF_ROUTE_BUNDLE_RUN_LINEAGE, "/lineage", "depth"),
     {HF_ROUTE_PAGE, "/console/1/2/3/4/5/6/7/8/9/10/11/12/13/14/15/16/17/18", NULL, 404, "not_found",
      NULL},
     {HF_ROUTE_NAMESPACE, "/api/namespaces/nowhere", NULL, 404, "namespace_not_found", NULL},

@@ -46,6 +46,9 @@ static const struct {
     {HF_ROUTE_LOGIN, 403, "the same"},
     {HF_ROUTE_PREFERENCE_PUT, 409, "32 of them: test_console_keep.c"},
     {HF_ROUTE_SQL, 413, "rows of more than 4 MiB: test_console_keep.c"},
+    {HF_ROUTE_BUNDLE_OPEN, 409, "eight of them: test_console_bundle.c"},
+    {HF_ROUTE_BUNDLE_OPEN, 413, "the same, of a file that is too big"},
+    {HF_ROUTE_BUNDLE_IMPORT, 409, "another content: the same"},
     {HF_ROUTE_APPROVAL_LINK, 409, "ten of them: test/engine/test_approval.c"},
     {HF_ROUTE_ANSWER, 404, "pages: test_approval.c"},
     {HF_ROUTE_ANSWER, 410, "the same"},
@@ -267,7 +270,7 @@ START_TEST(every_field_is_checked)
     hf_site_open(&site, HF_ENGINE_SQLITE, &app,
                  (hf_server_options){.webhook = {.mode = HF_WEBHOOK_NONE}});
     for (size_t i = 0; (route = hf_route_at(i)); i++) {
-        if (!route->fields || !route->fields[0])
+        if (!route->fields || !route->fields[0] || hf_route_takes_document(route))
             continue;
         body_wrong(route, &body);
         faults_check(&site, route, hf_buf_text(&body), is_typed);
@@ -293,8 +296,8 @@ START_TEST(every_body_is_checked)
     for (size_t i = 0; (route = hf_route_at(i)); i++) {
         const char *method = hf_http_method_text(route->method);
 
-        if (!route->fields || route->plane == HF_PLANE_ANSWER)
-            continue; /* forms: test_approval.c */
+        if (!route->fields || route->plane == HF_PLANE_ANSWER || hf_route_takes_document(route))
+            continue; /* forms: test_approval.c; documents: test_console_bundle.c */
         path_of(route, path, sizeof(path));
         error_check(route, hf_site_ask(&site, method, path, NULL, "{"), 400, "malformed_json",
                     NULL);
