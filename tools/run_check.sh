@@ -2,14 +2,14 @@
 # run_check.sh: the second tier, `make check`, run before work is called done. At most 3 hours on 2 cores.
 #   gcc, plain            test/crash and the other campaigns, longer: HF_CAMPAIGN=long
 #   gcc, plain            test/chaos, two minutes on each kind of store
-#   gcc, plain            the Rust SDK's own example against the server
+#   gcc, plain            older releases of the Python SDK; the Rust SDK's own examples, newest and older
 #   clang, TSan           all programs but test/crash and test/chaos
 #   gcc under valgrind    base, model, store, commit
 #   clang, ucontext       all programs but test/crash, with the other stack switch
 #   gcc, ASan + UBSan     all programs but test/crash and test/chaos
 #   clang, libFuzzer      60 s for each target
 # It appends one line with the counts to docs/campaign.jsonl, which is committed.
-#   tools/run_check.sh [PART...]    some of campaigns chaos rust_sdk valgrind tsan clang gcc_asan fuzz; all when none is named
+#   tools/run_check.sh [PART...]    some of campaigns chaos sdks valgrind tsan clang gcc_asan fuzz; all when none is named
 . "$(dirname "$0")/lib.sh"
 record=docs/campaign.jsonl
 why="campaigns run in the plain gcc build"
@@ -17,7 +17,7 @@ gcc=(-DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_COMPILER=g++ -DHF_FAULT=ON -DHF_TESTS=ON
 clang=(-DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DHF_FAULT=ON -DHF_TESTS=ON)
 # Leaks are looked for by ASan; valgrind takes what a forked child of a test left to its parent for one.
 valgrind="valgrind --quiet --error-exitcode=99 --leak-check=no --suppressions=tools/valgrind.supp"
-all=(campaigns chaos rust_sdk valgrind tsan clang gcc_asan fuzz)
+all=(campaigns chaos sdks valgrind tsan clang gcc_asan fuzz)
 parts=()
 
 # part NAME: what was counted since the last part, as a member of the JSON line.
@@ -50,11 +50,27 @@ part_chaos() {
     done
 }
 
-# The crate is built once in build/rust; a cargo that is older than the SDK wants says so and fails.
-part_rust_sdk() {
-    stage_build build/test-gcc holdfast "${gcc[@]}" || return 0
+# Each release in a place of its own. A cargo that is older than the crate wants says so and fails.
+part_sdks() {
+    local version
+    stage_build build/test-gcc all "${gcc[@]}" || return 0
     command -v cargo >/dev/null || apt-get install -y -qq cargo || true
-    stage_command rust_sdk python3 test/server/test_rust.py --build build/test-gcc --work build/rust
+    for version in $(client_pins python_older); do
+        stage_command "Python SDK $version" python3 test/server/test_sdk.py --build build/test-gcc --sdk "$version" \
+            --venv "build/venv-$version"
+    done
+    for version in $(client_pins rust rust_older); do
+        stage_command "Rust SDK $version" python3 test/server/test_rust.py --build build/test-gcc --crate "$version" \
+            --work "build/rust-$version"
+    done
+}
+
+# client_pins NAME...: the releases under these names.
+client_pins() {
+    python3 -c 'import json, sys
+pins = json.load(open("test/server/clients.json"))
+for name in sys.argv[1:]:
+    print(*([pins[name]] if isinstance(pins[name], str) else pins[name]))' "$@"
 }
 
 # Check's fork mode is kept: valgrind follows the fork, and a case with an error ends with a code that Check reports.

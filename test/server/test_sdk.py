@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 """test_sdk.py: the official Python SDK, unmodified, runs its workflows and activities against `holdfast serve`.
 
-    test_sdk.py --build DIR --venv DIR
+    test_sdk.py --build DIR --venv DIR [--sdk VERSION]
 
-The SDK is installed into a virtual environment on the first run. The newest release that speaks worker protocol 1.13 or
-older is pinned: later ones refuse servers that advertise less than what they were built for. The last line is Check's
-summary, for run_programs.py.
+The SDK is installed into a virtual environment on the first run: the release that clients.json pins as the newest, or
+another. The last line is Check's summary, for run_programs.py.
 """
 import argparse
 import asyncio
@@ -21,7 +20,8 @@ import time
 import traceback
 import urllib.request
 
-SDK = "durable-workflow==2.0.0rc34"
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "clients.json"), encoding="utf-8") as pins:
+    CLIENTS = json.load(pins)
 LIMIT_S = 60
 
 
@@ -36,17 +36,17 @@ def interpreters():
             yield found
 
 
-def environment(folder):
+def environment(folder, version=CLIENTS["python"]):
     """The interpreter of the virtual environment, made when it is not there; by one program at a time."""
     os.makedirs(os.path.dirname(folder), exist_ok=True)
     with open(folder + ".lock", "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        return environment_make(folder)
+        return environment_make(folder, version)
 
 
-def environment_make(folder):
+def environment_make(folder, version):
     python = os.path.join(folder, "bin", "python")
-    ready = os.path.join(folder, "ready-" + SDK)
+    ready = os.path.join(folder, "ready-" + version)
     if os.path.exists(ready):
         return python
     shutil.rmtree(folder, ignore_errors=True)
@@ -56,7 +56,9 @@ def environment_make(folder):
             break
     else:
         sys.exit("no interpreter here can make a virtual environment; install python3-venv\n" + made.stderr)
-    subprocess.run([python, "-m", "pip", "install", "-q", SDK], check=True, timeout=300)
+    # What the SDK needs is named apart: its own bound on certifi can be ahead of what the index has.
+    for what in (["--no-deps", "durable-workflow==" + version], CLIENTS["python_needs"]):
+        subprocess.run([python, "-m", "pip", "install", "-q", *what], check=True, timeout=300)
     with open(ready, "w", encoding="utf-8"):
         pass
     return python
@@ -99,12 +101,13 @@ class Server:
                               capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
 
-    def events(self, handle):
-        request = urllib.request.Request(
-            f"{self.url()}/api/workflows/{handle.workflow_id}/runs/{handle.run_id}/history",
-            headers={"X-Durable-Workflow-Control-Plane-Version": "2"})
+    def ask(self, path):
+        request = urllib.request.Request(self.url() + path, headers={"X-Durable-Workflow-Control-Plane-Version": "2"})
         with urllib.request.urlopen(request, timeout=10) as answer:
-            return json.load(answer)["events"]
+            return json.load(answer)
+
+    def events(self, handle):
+        return self.ask(f"/api/workflows/{handle.workflow_id}/runs/{handle.run_id}/history")["events"]
 
 
 # ---- what the SDK does; inside the environment
@@ -149,6 +152,33 @@ def inside(build):  # pylint: disable=too-many-locals,too-many-statements
             beats[key] = "cancelled"
             raise
         return "not cancelled"
+
+    released = set()
+
+    @activity.defn(name="held")
+    async def held(key: str) -> str:
+        while key not in released:
+            await asyncio.sleep(0.02)
+        return key
+
+    @workflow.defn(name="busy")
+    class Busy:
+        def __init__(self):
+            self.got = []
+
+        @workflow.signal("add")
+        def add(self, number: int):
+            self.got.append(number)
+
+        @workflow.update("bump")
+        def bump(self, by: int):
+            self.got.append(by)
+            return len(self.got)
+
+        def run(self, ctx, key: str):
+            yield ctx.schedule_activity("held", [key])
+            yield ctx.wait_condition(lambda: len(self.got) >= 3, key="three")
+            return self.got
 
     @workflow.defn(name="waits_long")
     class WaitsLong:
@@ -259,7 +289,7 @@ def inside(build):  # pylint: disable=too-many-locals,too-many-statements
             yield ctx.upsert_search_attributes({"stage": "done"})
             return version
 
-    types = [WaitsLong, Doubles, Sequence, Mailbox, Impatient, Leaf, Tree, Wobbly, Carer, Again, Stubborn, Broken, Versioned]
+    types = [Busy, WaitsLong, Doubles, Sequence, Mailbox, Impatient, Leaf, Tree, Wobbly, Carer, Again, Stubborn, Broken, Versioned]
 
     class Session:
         """One server with one client and one worker."""
@@ -280,7 +310,7 @@ def inside(build):  # pylint: disable=too-many-locals,too-many-statements
             self.server.stop()
 
         async def work(self):
-            self.worker = Worker(self.client, task_queue="default", workflows=types, activities=[greet, flaky, breaks, patient],
+            self.worker = Worker(self.client, task_queue="default", workflows=types, activities=[greet, flaky, breaks, held, patient],
                                  worker_id=f"py-{time.monotonic_ns()}")
             self.task = asyncio.create_task(self.worker.run())
             await asyncio.sleep(0.5)
@@ -325,6 +355,23 @@ def inside(build):  # pylint: disable=too-many-locals,too-many-statements
         answer = await s.client.update_workflow(handle.workflow_id, "bump", args=[7])
         assert answer["update_status"] == "completed", answer
         assert await s.result(handle) == {"full": True, "got": [1, 2, 7]}
+
+    async def while_busy(s):
+        """Signals and updates are applied while the code waits for an activity, in their order, and it fails nothing."""
+        handle = await s.start("busy", "a")
+        await s.until(lambda: "ActivityStarted" in [e["type"] for e in s.server.events(handle)])
+        for number in (1, 2):
+            await s.client.signal_workflow(handle.workflow_id, "add", args=[number])
+        await s.until(lambda: sum(e["type"] == "SignalApplied" for e in s.server.events(handle)) == 2)
+        updated = await s.client.update_workflow(handle.workflow_id, "bump", args=[7], wait_for="completed")
+        assert updated["update_status"] == "completed", updated
+        applied = [e["payload"]["value"] for e in s.server.events(handle) if e["type"] == "SignalApplied"]
+        assert [serializer.decode_envelope(value, codec="avro") for value in applied] == [[1], [2]], applied
+        assert "ActivityCompleted" not in [e["type"] for e in s.server.events(handle)]
+        released.add("a")
+        assert await s.result(handle) == [1, 2, 7]
+        seen = s.server.ask("/api/workflows/" + handle.workflow_id)
+        assert not [task for task in seen["tasks"] if task.get("failure_count")], seen["tasks"]
 
     async def questions(s):
         """Queries of open and closed runs, and an update that its validator refuses."""
@@ -571,7 +618,7 @@ def inside(build):  # pylint: disable=too-many-locals,too-many-statements
         await s.work()
         assert await s.result(handle) == ["hello bob", "hello x", "hello y"]
 
-    cases = (steps, messages, questions, timeouts, children, continuing, retries, child_retries, failures,
+    cases = (steps, messages, while_busy, questions, timeouts, children, continuing, retries, child_retries, failures,
              versions, reads, cancelling, schedules, standalone, bundles, fleet, manages, worker_restarts, restarts)
     hosted = (both_ways,)
     failed = []
@@ -598,11 +645,12 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", required=True)
     parser.add_argument("--venv")
+    parser.add_argument("--sdk", default=CLIENTS["python"])
     parser.add_argument("--inside", action="store_true")
     args = parser.parse_args()
     if args.inside:
         return inside(args.build)
-    python = environment(args.venv)
+    python = environment(args.venv, args.sdk)
     return subprocess.run([python, os.path.abspath(__file__), "--inside", "--build", args.build], check=False).returncode
 
 
