@@ -189,6 +189,8 @@ typedef struct hf_task_claim {
    used, and the task is still the worker's. */
 HF_API hf_status hf_task_answer(hf_engine *engine, const hf_task_claim *claim, hf_value commands,
                                 hf_mem *mem, hf_value *out_errors);
+/* The code has nothing to decide before history goes on: it took note of all that it was told. */
+HF_API hf_status hf_task_idle(hf_engine *engine, const hf_task_claim *claim);
 /* The same by a program of ours, which runs the code as the engine does: what its code decided,
    with its own steps (src/model/decision_codec.h). `measured`: the code asked how long history is.
    HF_REJECTED with history_moved: it has to see more first, and gets another task. */
@@ -216,7 +218,8 @@ HF_API hf_status hf_task_return(hf_engine *engine, const hf_task_claim *claim, c
 /* The task never reached its worker: others may have it at once, as if it had not been handed out.
    Any kind, also attempts and questions; does not wait. Whoever has it meanwhile keeps it. */
 HF_API hf_status hf_task_release(hf_engine *engine, hf_task_kind kind, const hf_task_claim *claim);
-/* The worker goes on holding the task; *out (may be NULL) has its workflow_id and run_id. */
+/* The worker goes on holding the task; *out (may be NULL) has its workflow_id, run_id and
+   lease_expires_at (microseconds since 1970). */
 HF_API hf_status hf_task_extend(hf_engine *engine, const hf_task_claim *claim, hf_mem *mem,
                                 hf_value *out);
 

@@ -24,7 +24,7 @@ enum {
 };
 
 #define CONTROL_HEADER "X-Durable-Workflow-Control-Plane-Version: 2"
-#define WORKER_HEADER  "X-Durable-Workflow-Protocol-Version: 1.13"
+#define WORKER_HEADER  "X-Durable-Workflow-Protocol-Version: 1.20"
 #define AGENT          "holdfast/" HF_VERSION_TEXT
 
 struct hf_client {

@@ -42,7 +42,10 @@ hf_status hf_decide_apply_signal(hf_decide *decide, const hf_decision_row *row, 
     events = hf_decide_event(decide, HF_EVENT_SIGNAL_APPLIED, row->step);
     hf_event_put_id(events, HF_KEY_SIGNAL_ID, message->command_id);
     hf_event_put_text(events, HF_KEY_SIGNAL_NAME, row->name);
-    hf_decide_payload(decide, HF_KEY_VALUE, &row->value);
+    if (row->fact.as_sent)
+        hf_event_put_payload(events, HF_KEY_VALUE, *row->fact.as_sent);
+    else
+        hf_decide_payload(decide, HF_KEY_VALUE, &row->value);
     hf_decide_row(decide,
                   hf_row_command_close(hf_unit_mem(decide->unit), message->command,
                                        HF_CMD_OUTCOME_SIGNAL_RECEIVED, HF_SIGNAL_STATUS_APPLIED,

@@ -119,6 +119,8 @@ hf_status hf_decide_condition_wait(hf_decide *decide, const hf_decision_row *row
     hf_event_builder *events = hf_decide_event(decide, HF_EVENT_CONDITION_WAIT_OPENED, row->step);
 
     condition_fields(events, row);
+    if (row->wait.occurrence.ptr)
+        hf_event_put_text(events, HF_KEY_CONDITION_WAIT_OCCURRENCE_ID, row->wait.occurrence);
     if (row->wait.timeout_us == HF_DECISION_NO_TIMEOUT)
         return HF_OK;
     hf_event_put_int(events, HF_KEY_TIMEOUT_SECONDS, seconds_up(row->wait.timeout_us));

@@ -123,6 +123,7 @@ static const command_field fields[] = {
     {"entries", MEMO, MEMO, FORM_OBJECT, 0},
     {"condition_key", CONDITION, 0, FORM_LINE, 0},
     {"condition_definition_fingerprint", CONDITION, 0, FORM_LINE, 0},
+    {"condition_wait_occurrence_id", CONDITION, 0, FORM_NAME, 0},
     {"signal_name", SIGNAL, SIGNAL, FORM_NAME, HF_NAME_SIGNAL},
     {"timeout_seconds", CONDITION | SIGNAL, 0, FORM_SECONDS, 0},
     {"parallel_group_path", GROUPED, 0, FORM_ANY, 0},
@@ -605,6 +606,7 @@ static hf_status command_fill(reading *r, hf_worker_command *out)
         key = text_get(r, "condition_key");
         row->name = key.len ? key : (hf_slice){0};
         row->wait.fingerprint = text_get(r, "condition_definition_fingerprint");
+        row->wait.occurrence = text_get(r, "condition_wait_occurrence_id");
         row->wait.timeout_us = micros_get(r, "timeout_seconds", HF_DECISION_NO_TIMEOUT);
         break;
     case SIGNAL:

@@ -27,6 +27,7 @@ typedef struct hf_ticket {
     } what;
     hf_value said; /* what the next were read from; NULL: nothing */
     bool step;     /* it is the end of a machine's step */
+    bool idle;     /* an answer that decides nothing */
     hf_worker_answer answer;
     const struct hf_task_fault *fault; /* why it comes back; NULL: no failure */
     hf_decision_payload result;
@@ -39,6 +40,7 @@ typedef struct hf_ticket {
     /* out */
     const char *instance_id;
     const char *run_id;
+    int64_t until_us; /* when the lease that was extended ends */
     int64_t shard; /* of the run, when another node has it; HF_NONE: not known */
     hf_status status;
     hf_err err;

@@ -442,17 +442,16 @@ static const char *lease_wrong(const hf_core *core, const live_run *run, const h
     return holder.until_us <= hf_core_now(core) ? "lease_expired" : NULL;
 }
 
-static void lease_extend(hf_core *core, const live_run *run)
+static void lease_extend(hf_core *core, const live_run *run, hf_ticket *ticket)
 {
     const hf_task_key key = run_key(run);
     hf_task_holder holder;
-    int64_t until_us;
 
     if (!hf_matching_leased(core->o.matching, &key, &holder))
         return;
-    until_us = hf_core_now(core) + holder.lease_us;
-    (void)hf_matching_extend(core->o.matching, &key, until_us);
-    (void)lease_arm(core, run, until_us);
+    ticket->until_us = hf_core_now(core) + holder.lease_us;
+    (void)hf_matching_extend(core->o.matching, &key, ticket->until_us);
+    (void)lease_arm(core, run, ticket->until_us);
 }
 
 /* It is handed out again later. */
@@ -595,18 +594,14 @@ void hf_errand_run_report(hf_core *core, hf_ticket *ticket)
         hf_core_ready(core, run);
         return;
     case HF_TICKET_RETURN:
-        if (ticket->fault) {
-            run->far->answer = ticket;
-            hf_core_ready(core, run);
-            return;
-        }
-        task_return(run, hf_task_fault_again(1, hf_core_now(core)));
-        break;
+        run->far->answer = ticket;
+        hf_core_ready(core, run);
+        return;
     case HF_TICKET_BEAT:
     case HF_TICKET_RESULT:
     case HF_TICKET_FAILURE:
     case HF_TICKET_BACK:
-        lease_extend(core, run);
+        lease_extend(core, run, ticket);
         break;
     case HF_TICKET_CRASH:
         if (run->far->steps) {
@@ -614,7 +609,7 @@ void hf_errand_run_report(hf_core *core, hf_ticket *ticket)
             hf_errand_step_crashed(core, run, ticket);
             return;
         }
-        lease_extend(core, run);
+        lease_extend(core, run, ticket);
         break;
     }
     if (ticket->mem) {

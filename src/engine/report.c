@@ -126,7 +126,7 @@ static hf_status fault_read(hf_mem *mem, hf_ticket *ticket, hf_err *err)
     hf_status st =
         fault ? hf_task_fault_read(mem, ticket->said, fault, err) : hf_err_nomem(err, "a failure");
 
-    ticket->fault = !st && !fault->waits ? fault : NULL;
+    ticket->fault = st ? NULL : fault;
     return st;
 }
 
@@ -135,7 +135,8 @@ hf_status hf_report_read(hf_mem *mem, hf_ticket *ticket, int64_t payload_max, hf
 {
     switch (ticket->what) {
     case HF_TICKET_ANSWER:
-        return ticket->step            ? step_read(mem, ticket, payload_max, err)
+        return ticket->idle            ? HF_OK
+               : ticket->step          ? step_read(mem, ticket, payload_max, err)
                : ticket->answer.native ? decisions_read(mem, ticket, err)
                                        : commands_read(mem, ticket, payload_max, out_errors, err);
     case HF_TICKET_RESULT:
@@ -183,6 +184,8 @@ static void report_write(const hf_ticket *ticket, hf_buf *text)
                           ticket->answer.measured ? "true" : "false");
     if (ticket->step)
         hf_buf_add_text(text, ",\"step\":true");
+    if (ticket->idle)
+        hf_buf_add_text(text, ",\"idle\":true");
     if (ticket->mem)
         hf_buf_add_text(text, ",\"asks\":true");
     if (ticket->said) {
@@ -219,6 +222,7 @@ static bool report_take(hf_mem *mem, hf_value ask, hf_ticket *ticket)
                           .worker = text_take(ask, "worker"),
                           .what = (enum hf_ticket_what)at,
                           .step = hf_bool(ask, "step", false),
+                          .idle = hf_bool(ask, "idle", false),
                           .answer = {.native = hf_bool(ask, "native", false),
                                      .measured = hf_bool(ask, "measured", false)},
                           .failure = {.category = HF_FAILURE_CATEGORY_ACTIVITY,
@@ -260,9 +264,9 @@ static void visitor_done(hf_ticket *ticket)
     hf_value answer = NULL;
 
     if (ticket->status != HF_RETRY && ticket->status != HF_STOPPED)
-        answer = hf_json_(from->mem, "{'status': %d, 'text': %s, 'id': %s, 'run_id': %s}",
+        answer = hf_json_(from->mem, "{'status': %d, 'text': %s, 'id': %s, 'run_id': %s, 'until': %lld}",
                           (int)ticket->status, ticket->status ? ticket->err.text : NULL,
-                          ticket->instance_id, ticket->run_id);
+                          ticket->instance_id, ticket->run_id, (long long)ticket->until_us);
     visitor_answer(from, answer);
 }
 
@@ -471,6 +475,7 @@ static hf_status ticket_carry(hf_call *c, hf_ticket *ticket, hf_buf *text, int64
             hf_mem_text(ticket->mem, hf_slice_of(hf_str(carried.answer, "id", "")));
         ticket->run_id =
             hf_mem_text(ticket->mem, hf_slice_of(hf_str(carried.answer, "run_id", "")));
+        ticket->until_us = hf_int(carried.answer, "until", 0);
     }
     hf_mem_free(mem);
     return st;

@@ -11,8 +11,7 @@
 #define RETRY_FIRST_US INT64_C(1000000)
 #define RETRY_MOST_US  INT64_C(60000000)
 
-/* What Rust workers say of all failures, and what SDKs say when they wait. */
-#define TYPE_WAITS HF_SLICE("WorkflowTaskWaitingForHistory")
+/* What Rust workers say of all failures. */
 #define TYPE_DRIFT HF_SLICE("NonDeterministicReplayError")
 
 /* ---- what SDKs say in words */
@@ -170,10 +169,8 @@ hf_status hf_task_fault_read(hf_mem *mem, hf_value failure, hf_task_fault *out_f
 
     *out_fault = (hf_task_fault){
         .type = type.len ? hf_words_type(type) : HF_SLICE("workflow_task_failed"),
-        .message = message.len ? hf_words_message(message) : HF_SLICE("the worker did not say why"),
-        .waits = hf_slice_equal(type, TYPE_WAITS)};
-    if (out_fault->waits)
-        return HF_OK;
+        .message =
+            message.len ? hf_words_message(message) : HF_SLICE("the worker did not say why")};
     if (hf_value_kind_of(own) == HF_VALUE_OBJECT) {
         own_read(mem, own, out_fault->message, &why);
         out_fault->blocked = true;

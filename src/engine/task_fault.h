@@ -12,7 +12,6 @@
 typedef struct hf_task_fault {
     hf_slice type; /* fit for the record, as the message is */
     hf_slice message;
-    bool waits;   /* no failure: the worker has nothing to do before history goes on */
     bool blocked; /* code and history disagree: `why` says where */
     hf_replay_mismatch why;
 } hf_task_fault;

@@ -384,6 +384,15 @@ hf_status hf_task_answer(hf_engine *engine, const hf_task_claim *claim, hf_value
     return st;
 }
 
+hf_status hf_task_idle(hf_engine *engine, const hf_task_claim *claim)
+{
+    hf_ticket ticket = {.kind = HF_TASK_WORKFLOW, .what = HF_TICKET_ANSWER, .idle = true};
+    hf_call c;
+    hf_status st = ticket_begin(&c, engine, claim, &ticket);
+
+    return st ? st : ticket_report(&c, &ticket, c.slot->scratch, NULL);
+}
+
 hf_status hf_task_decide(hf_engine *engine, const hf_task_claim *claim, hf_value decisions,
                          bool measured, hf_mem *mem)
 {
@@ -461,7 +470,8 @@ hf_status hf_task_extend(hf_engine *engine, const hf_task_claim *claim, hf_mem *
         st = hf_report_send(&c, &ticket);
     if (st || !out)
         return st;
-    *out = hf_json_(mem, "{'workflow_id': %s, 'run_id': %s}", ticket.instance_id, ticket.run_id);
+    *out = hf_json_(mem, "{'workflow_id': %s, 'run_id': %s, 'lease_expires_at': %lld}",
+                    ticket.instance_id, ticket.run_id, (long long)ticket.until_us);
     return *out ? HF_OK : hf_err_nomem(&c.slot->err, "a task");
 }
 

@@ -110,11 +110,14 @@ typedef struct hf_decision_row {
         struct {
             int64_t timeout_us;   /* as of timers; none when the same turn resolves the wait */
             hf_slice fingerprint; /* condition waits; ptr NULL: none */
+            hf_slice occurrence;  /* what the code calls a condition wait; ptr NULL: nothing */
         } wait;
         struct {
             int64_t seq; /* history sequence of the SignalReceived, UpdateAccepted or message that
                             is consumed; receive_messages: number of the newest that was read */
             int64_t before; /* receive_messages: how far the stream was read in this run */
+            const hf_payload_value *as_sent; /* apply_signal by code in other languages: what the
+                                                signal brought, as it is stored; NULL: value */
         } fact;
         struct {
             int64_t version, min_supported, max_supported;

@@ -75,12 +75,22 @@ static hf_status steps_grow(far_step **steps, size_t count, size_t *io_room, hf_
     return HF_OK;
 }
 
+/* A text of an event for as long as the run is known. False: no memory. */
+static bool text_keep(hf_far *code, const hf_event *event, hf_event_key key, hf_slice *out_text)
+{
+    hf_slice text;
+
+    if (!hf_event_text(event, key, &text))
+        return true;
+    *out_text = hf_slice_from(hf_mem_text(code->mem, text), text.len);
+    return out_text->ptr != NULL;
+}
+
 static hf_status step_open(hf_far *code, const hf_event *event, int64_t seq, hf_history_shape shape,
                            hf_event_key name_key, hf_err *err)
 {
     far_step step = {.step = event->step, .shape = shape, .seq = seq};
     hf_status st = steps_grow(&code->steps, code->step_count, &code->step_room, err);
-    hf_slice text;
 
     if (st)
         return st;
@@ -88,17 +98,12 @@ static hf_status step_open(hf_far *code, const hf_event *event, int64_t seq, hf_
     if (hf_event_key_allowed(event->type, HF_KEY_PARALLEL_GROUP_BASE_SEQUENCE) &&
         !hf_event_int(event, HF_KEY_PARALLEL_GROUP_BASE_SEQUENCE, &step.group))
         step.group = 0;
-    if (name_key && hf_event_text(event, name_key, &text)) {
-        step.key = hf_slice_from(hf_mem_text(code->mem, text), text.len);
-        if (!step.key.ptr)
-            return hf_err_nomem(err, "a step of a run");
-    }
+    if (name_key && !text_keep(code, event, name_key, &step.key))
+        return hf_err_nomem(err, "a step of a run");
     if (shape == HF_HISTORY_SHAPE_CONDITION_WAIT &&
-        hf_event_text(event, HF_KEY_CONDITION_DEFINITION_FINGERPRINT, &text)) {
-        step.fingerprint = hf_slice_from(hf_mem_text(code->mem, text), text.len);
-        if (!step.fingerprint.ptr)
-            return hf_err_nomem(err, "a step of a run");
-    }
+        (!text_keep(code, event, HF_KEY_CONDITION_DEFINITION_FINGERPRINT, &step.fingerprint) ||
+         !text_keep(code, event, HF_KEY_CONDITION_WAIT_OCCURRENCE_ID, &step.occurrence)))
+        return hf_err_nomem(err, "a step of a run");
     code->steps[code->step_count++] = step;
     return HF_OK;
 }
@@ -140,6 +145,20 @@ static void received(hf_far *code, int64_t seq)
         code->unseen_seq = seq;
 }
 
+/* What a signal brought; without arguments it is true. False: no memory. */
+static bool brought_keep(hf_mem *mem, const hf_event *event, hf_payload_value *out_value)
+{
+    if (!hf_event_payload(event, HF_KEY_ARGUMENTS, out_value) ||
+        out_value->form == HF_PAYLOAD_FORM_ERASED)
+        *out_value = hf_payload_inline(HF_PAYLOAD_CODEC_JSON, HF_SLICE("true"));
+    if (out_value->digest)
+        out_value->digest = (const uint8_t *)hf_mem_text(
+            mem, hf_slice_from((const char *)out_value->digest, HF_SHA256_BYTES));
+    else
+        out_value->bytes.ptr = hf_mem_text(mem, out_value->bytes);
+    return out_value->digest || out_value->bytes.ptr;
+}
+
 static hf_status message_add(hf_far *code, const hf_event *event, int64_t seq, hf_err *err)
 {
     bool update = event->type == HF_EVENT_UPDATE_ACCEPTED;
@@ -160,7 +179,7 @@ static hf_status message_add(hf_far *code, const hf_event *event, int64_t seq, h
         return hf_err_set(err, HF_CORRUPT, "event %lld brings a message without id or name",
                           (long long)seq);
     message.name = hf_slice_from(hf_mem_text(code->mem, name), name.len);
-    if (!message.name.ptr)
+    if (!message.name.ptr || (!update && !brought_keep(code->mem, event, &message.brought)))
         return hf_err_nomem(err, "a message");
     code->messages[code->message_count++] = message;
     received(code, seq);
@@ -433,14 +452,17 @@ static far_message *signal_for(const hf_far *code, hf_slice name)
 static hf_status signal_apply(hf_far *code, far_message *message, int64_t step, hf_err *err)
 {
     hf_decision_row *row = hf_far_row_add(code, err);
+    hf_payload_value *brought = row ? hf_mem_alloc(code->rows_mem, sizeof(*brought)) : NULL;
 
-    if (!row)
-        return HF_NOMEM;
+    if (!brought)
+        return hf_err_nomem(err, "a signal");
+    *brought = message->brought;
     message->taken = true;
     row->kind = HF_DECISION_APPLY_SIGNAL;
     row->step = step;
     row->name = message->name;
     row->fact.seq = message->seq;
+    row->fact.as_sent = brought;
     return HF_OK;
 }
 
@@ -496,14 +518,16 @@ static hf_history_shape decision_shape(hf_decision kind)
     }
 }
 
-/* The code may have gone past the condition into another one when it was told of a message since.
-   With a further message on the way that stays open: the worker gets another task at once, and code
+/* The code may have gone past the condition into another one when it was told of a message since;
+   only code that has a name for each of its waits says which. With a further message on the way that stays open: the worker gets another task at once, and code
    that replays must find both messages at the wait, not its end between them. */
 static bool condition_passed(hf_far *code, const far_step *wait, const hf_decision_row *row)
 {
     bool same = code->row_count == 0 && hf_slice_equal(wait->key, row->name) &&
                 hf_slice_equal(wait->fingerprint, row->wait.fingerprint);
 
+    if (wait->occurrence.ptr && row->wait.occurrence.ptr)
+        return !hf_slice_equal(wait->occurrence, row->wait.occurrence);
     if (code->received_seq <= wait->seq || (same && code->unseen_seq))
         return false;
     code->reopened |= same;
@@ -667,12 +691,14 @@ hf_status hf_far_turn(hf_far *code, const hf_worker_answer *answer, hf_decision_
         *out_count = code->row_count;
         return st;
     }
+    if (answer && !answer->count && !code->step_count && !code->closed_count)
+        return hf_err_set(err, HF_INVALID, "the run waits for nothing that could wake it");
     st = code->native ? HF_OK : facts_decide(code, err);
     for (size_t i = 0; !st && answer && i < answer->count; i++)
         st = command_decide(code, &answer->commands[i], &next, err);
     if (!st)
         st = groups_check(code, next, err);
-    if (!st && answer && answer->count && !answer->commands[0].update_id.ptr) {
+    if (!st && answer && !(answer->count && answer->commands[0].update_id.ptr)) {
         /* handled signals are on the record before the run ends or goes on waiting */
         size_t decided = code->row_count;
 

@@ -17,6 +17,7 @@ typedef struct far_step {
     int64_t seq;    /* of the event that opened it */
     hf_slice key;   /* condition key or signal */
     hf_slice fingerprint;
+    hf_slice occurrence; /* what the code calls a condition wait; ptr NULL: nothing */
 } far_step;
 
 /* A signal or update that no step has taken. */
@@ -27,6 +28,7 @@ typedef struct far_message {
     bool gone;  /* applied or answered; it leaves the list with the events at hand */
     bool taken; /* by a decision of the turn */
     hf_slice name;
+    hf_payload_value brought; /* by a signal; its bytes may be in the store */
 } far_message;
 
 struct hf_far {

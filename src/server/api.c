@@ -25,8 +25,8 @@ static const remedy_row remedies[] = {
     {"forbidden", "Use a credential with another role."},
     {"missing_control_plane_version", "Send X-Durable-Workflow-Control-Plane-Version: 2."},
     {"unsupported_control_plane_version", "Send X-Durable-Workflow-Control-Plane-Version: 2."},
-    {"missing_protocol_version", "Send X-Durable-Workflow-Protocol-Version: 1.13."},
-    {"unsupported_protocol_version", "Send X-Durable-Workflow-Protocol-Version: 1.13 or older."},
+    {"missing_protocol_version", "Send X-Durable-Workflow-Protocol-Version: " HF_WORKER_PROTOCOL_TEXT "."},
+    {"unsupported_protocol_version", "Send X-Durable-Workflow-Protocol-Version: " HF_WORKER_PROTOCOL_TEXT " or older."},
     {"namespace_not_found", "Create the namespace, or name another in X-Namespace."},
     {"unsupported_media_type", "Send Content-Type: application/json."},
     {"overloaded", "Try again after the time in Retry-After."},
@@ -182,7 +182,8 @@ hf_plane hf_api_plane(const hf_api *api)
     return hf_slice_starts(path, HF_SLICE("/api/")) ? HF_PLANE_CONTROL : HF_PLANE_OPEN;
 }
 
-void hf_api_dress(hf_api *api)
+/* More members at the end of the object that is answered. */
+static void members_add(hf_api *api, hf_slice members)
 {
     hf_buf *out = &api->reply.body;
     bool empty = out->len == 2;
@@ -191,8 +192,23 @@ void hf_api_dress(hf_api *api)
         return;
     out->len--; /* the closing brace comes again */
     hf_buf_add_text(out, empty ? "" : ",");
-    hf_buf_add_slice(out, hf_buf_slice(&api->server->worker_plane));
+    hf_buf_add_slice(out, members);
     hf_buf_add_byte(out, '}');
+}
+
+void hf_api_dress(hf_api *api)
+{
+    members_add(api, hf_buf_slice(&api->server->worker_plane));
+}
+
+void hf_api_add(hf_api *api, hf_value object)
+{
+    hf_buf text = {0};
+
+    hf_json_write(&text, object);
+    if (object && hf_buf_ok(&text))
+        members_add(api, hf_slice_from(text.ptr + 1, text.len - 2));
+    hf_buf_fini(&text);
 }
 
 /* Every answer of the worker plane says what the server is. */

@@ -60,6 +60,8 @@ void hf_api_json(hf_api *api, int status, hf_value value);
 
 /* Adds to the object that is answered what the worker plane says of the server. */
 void hf_api_dress(hf_api *api);
+/* Adds the members of `object`; NULL (memory ran out): none. */
+void hf_api_add(hf_api *api, hf_value object);
 
 /* Answers with the published error body. `reason` is a code; the text a sentence. */
 void hf_api_error(hf_api *api, int status, const char *reason, const char *format, ...)

@@ -3,7 +3,6 @@
    what differs is who may call and how a claim is named: an attempt by its id, a workflow task by
    an id that has the number of the claim in it, so that a late report names a claim that is over.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/id.h"
@@ -425,17 +424,14 @@ void hf_api_hook_workflow_history(hf_api *api)
 {
     const char *token = hf_api_query_text(api, "page_token");
     hf_task_claim claim = workflow_claim(api);
-    char *end = NULL;
-    long long after = token ? strtoll(token, &end, 10) : 0;
+    int64_t after = 0;
     int64_t size = 0;
     hf_value task = NULL;
     hf_value page;
     hf_status st;
 
-    if (token && (!*token || *end || after < 0)) {
-        hf_api_error(api, 422, "invalid_page_token", "%s is no page token.", token);
+    if (token && !hf_offer_page_read(api, token, &after))
         return;
-    }
     if (!hf_api_query_int(api, "page_size", PAGE_EVENTS, 1, PAGE_EVENTS_MAX, &size))
         return;
     st = hf_task_extend(api->server->engine, &claim, api->mem, &task);

@@ -1,6 +1,5 @@
 /* api_task.c: what workers say about the tasks they hold. Every answer is given after the commit; a
    report that comes too late gets the contract's reason and changes nothing. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/id.h"
@@ -117,37 +116,53 @@ void hf_api_task_complete(hf_api *api)
         recorded(api, &claim, "completed");
 }
 
+/* No failure, though it is reported as one: the code has nothing to decide before history goes on.
+ */
+static bool task_waits(const hf_api *api)
+{
+    return strcmp(hf_str(api->body, "failure.type", ""), "WorkflowTaskWaitingForHistory") == 0;
+}
+
 void hf_api_task_fail(hf_api *api)
 {
+    hf_engine *engine = api->server->engine;
     hf_task_claim claim;
+    bool waits = task_waits(api);
     hf_status st;
 
     if (!claim_get(api, &claim) || hf_worker_repeated(api))
         return;
-    st = hf_task_fail(api->server->engine, &claim,
-                      hf_get(api->body, hf_get(api->body, "failure") ? "failure" : "message"));
-    if (st)
-        hf_worker_refuse(api, st, hf_errmsg(api->server->engine));
+    if (waits)
+        st = hf_task_idle(engine, &claim);
     else
-        recorded(api, &claim, "failed");
+        st = hf_task_fail(engine, &claim,
+                          hf_get(api->body, hf_get(api->body, "failure") ? "failure" : "message"));
+    if (st)
+        hf_worker_refuse(api, st, hf_errmsg(engine));
+    else
+        recorded(api, &claim, waits ? "waiting_for_history" : "failed");
 }
 
 void hf_api_task_heartbeat(hf_api *api)
 {
     hf_task_claim claim;
+    hf_value task = NULL;
     hf_status st;
 
     if (!claim_get(api, &claim))
         return;
-    st = hf_task_extend(api->server->engine, &claim, NULL, NULL);
+    st = hf_task_extend(api->server->engine, &claim, api->mem, &task);
     if (st)
         hf_worker_refuse(api, st, hf_errmsg(api->server->engine));
     else
-        hf_worker_json(api, 200,
-                       hf_json_(api->mem,
-                                "{'renewed': true, 'can_continue': true, 'task_id': %s, "
-                                "'workflow_task_attempt': %lld, 'lease_owner': %s}",
-                                claim.task_id, (long long)claim.attempt, claim.worker));
+        hf_worker_json(
+            api, 200,
+            hf_json_(api->mem,
+                     "{'renewed': true, 'can_continue': true, 'reason': null, 'task_id': %s, "
+                     "'workflow_task_attempt': %lld, 'lease_owner': %s, 'task_status': 'leased', "
+                     "'lease_expires_at': %s, 'run_status': 'running'}",
+                     claim.task_id, (long long)claim.attempt, claim.worker,
+                     hf_offer_time(api->mem, hf_int(task, "lease_expires_at", 0))));
 }
 
 /* More of the history that a task came with. Extending the lease shows that the worker still holds
@@ -158,8 +173,7 @@ void hf_api_task_history(hf_api *api)
         hf_str(api->body, "next_history_page_token", hf_str(api->body, "page_token", "0"));
     int64_t size =
         hf_int(api->body, "page_size", hf_int(api->body, "history_page_size", PAGE_EVENTS));
-    char *end = NULL;
-    long long after = strtoll(token, &end, 10);
+    int64_t after = 0;
     hf_task_claim claim;
     hf_value page = NULL;
     hf_value task = NULL;
@@ -167,10 +181,8 @@ void hf_api_task_history(hf_api *api)
 
     if (!claim_get(api, &claim))
         return;
-    if (!*token || *end || after < 0) {
-        hf_api_error(api, 422, "invalid_page_token", "%s is no page token.", token);
+    if (!hf_offer_page_read(api, token, &after))
         return;
-    }
     if (size < 1 || size > PAGE_EVENTS_MAX)
         size = PAGE_EVENTS_MAX;
     st = hf_task_extend(api->server->engine, &claim, api->mem, &task);

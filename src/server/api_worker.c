@@ -319,6 +319,52 @@ static hf_status registration_keep(hf_api *api, const char *worker, hf_value sai
     return said ? hf_workers_keep(api->server->engine, worker, said) : HF_NOMEM;
 }
 
+/* What workers may have and this server does not carry out. */
+static const char *const not_served[] = {"local_activities",  "worker_sessions",
+                                         "message_streams",   "durable_selection",
+                                         "prepared_local_activities", "cooperative_cancellation"};
+
+static bool served(hf_slice feature)
+{
+    for (size_t i = 0; i < sizeof(not_served) / sizeof(not_served[0]); i++)
+        if (hf_slice_equal(feature, hf_slice_of(not_served[i])))
+            return false;
+    return true;
+}
+
+/* What the worker says that it can do, and which of it comes to nothing here. */
+static hf_value manifest_answer(hf_mem *mem, hf_value said)
+{
+    hf_value_list *list = hf_value_object(mem);
+    hf_slice feature;
+    hf_value value;
+
+    for (size_t i = 0; hf_value_member(said, i, &feature, &value); i++)
+        hf_value_set(list, feature,
+                     served(feature)
+                         ? value
+                         : hf_json_(mem, "{'supported': false, 'reason': 'not_served'}"));
+    return hf_value_finish(list);
+}
+
+/* The registration as it counts from now on: clients compare it with what they sent. */
+static void registration_echo(hf_api *api)
+{
+    hf_value queues = hf_get(api->body, "task_queues");
+    hf_value able = hf_get(api->body, "capabilities");
+
+    hf_api_add(api,
+               hf_json_(api->mem,
+                        "{'namespace': %s, 'task_queue': %s, 'build_id': %s, 'capabilities': %p, "
+                        "'capability_manifest': %p}",
+                        api->namespace,
+                        hf_str(api->body, "task_queue", hf_str(hf_at(queues, 0), "", "default")),
+                        hf_str(api->body, "build_id", NULL),
+                        (const void *)(able ? able : hf_json_(api->mem, "[]")),
+                        (const void *)manifest_answer(api->mem,
+                                                      hf_get(api->body, "capability_manifest"))));
+}
+
 /* Whoever sees the worker may start its types: their contracts are declared before it is seen. */
 void hf_api_worker_register(hf_api *api)
 {
@@ -357,6 +403,7 @@ void hf_api_worker_register(hf_api *api)
                             "{'registered': true, 'outcome': 'registered', 'worker_id': %s, "
                             "'heartbeat_interval_seconds': %d, 'stale_after_seconds': %d}",
                             worker, beat_seconds(api), HF_WORKER_STALE_SECONDS));
+    registration_echo(api);
 }
 
 void hf_api_worker_heartbeat(hf_api *api)

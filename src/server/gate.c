@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json.h"
+#include "base/value.h"
 #include "server/cookie.h"
 #include "server/server_impl.h"
 #include "server/session.h"
@@ -208,6 +210,9 @@ static bool worker_version_check(hf_api *api)
     hf_api_error(api, 400, "unsupported_protocol_version",
                  "Worker protocol %.*s is not served here; 1.0 to %s are.", (int)version.len,
                  version.ptr, HF_WORKER_PROTOCOL_TEXT);
+    hf_api_add(api, hf_json_(api->mem, "{'supported_version': %s, 'requested_version': %p}",
+                             HF_WORKER_PROTOCOL_TEXT,
+                             (const void *)hf_value_string(api->mem, version)));
     return false;
 }
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/base64.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/value.h"
@@ -138,7 +139,7 @@ bool hf_offer_read(hf_api *api, const char *worker, hf_task_kind kind, bool both
 
 /* ---- what is handed out */
 
-static const char *time_text(hf_mem *mem, int64_t us)
+const char *hf_offer_time(hf_mem *mem, int64_t us)
 {
     char text[HF_CLOCK_TEXT_SIZE];
 
@@ -191,6 +192,34 @@ static hf_value events_published(hf_mem *mem, hf_value events)
     return hf_value_finish(list);
 }
 
+hf_value hf_offer_page_token(hf_mem *mem, int64_t after)
+{
+    const char *number = hf_mem_format(mem, "%lld", (long long)after);
+    hf_buf token = {0};
+    hf_value made = NULL;
+
+    hf_base64_encode(&token, hf_slice_of(number));
+    if (number && hf_buf_ok(&token))
+        made = hf_value_string(mem, hf_buf_slice(&token));
+    hf_buf_fini(&token);
+    return made;
+}
+
+bool hf_offer_page_read(hf_api *api, const char *token, int64_t *out_after)
+{
+    hf_buf number = {0};
+    bool good = hf_slice_int(hf_slice_of(token), out_after);
+
+    if (!good)
+        good = !hf_base64_decode(&number, hf_slice_of(token), NULL) &&
+               hf_slice_int(hf_buf_slice(&number), out_after);
+    hf_buf_fini(&number);
+    if (good && *out_after >= 0)
+        return true;
+    hf_api_error(api, 400, "invalid_page_token", "The page token is not one that was given out.");
+    return false;
+}
+
 hf_value hf_offer_history(hf_api *api, const char *id, const char *run_id, int64_t after,
                           int64_t page, hf_value *out_arguments)
 {
@@ -213,8 +242,20 @@ hf_value hf_offer_history(hf_api *api, const char *id, const char *run_id, int64
                     (const void *)events_published(api->mem, hf_get(whole, "events")),
                     (long long)last,
                     page && after + page < last
-                        ? (const void *)hf_json_(api->mem, "'%lld'", (long long)(after + page))
+                        ? (const void *)hf_offer_page_token(api->mem, after + page)
                         : (const void *)hf_value_null());
+}
+
+/* Whether the worker said that it keeps runs from task to task. */
+static bool keeps_runs(hf_api *api, const char *worker)
+{
+    hf_value said = hf_fleet_get(api->server->fleet, hf_worker_key(api, worker), api->mem);
+    hf_value able = hf_get(said, "capabilities");
+
+    for (size_t i = 0; i < hf_len(able); i++)
+        if (strcmp(hf_str(hf_at(able, i), "", ""), "sticky_execution") == 0)
+            return true;
+    return false;
 }
 
 static hf_value workflow_task(hf_api *api, hf_value task)
@@ -232,6 +273,8 @@ static hf_value workflow_task(hf_api *api, hf_value task)
 
     if (!page)
         return NULL;
+    if (!keeps_runs(api, hf_str(task, "lease_owner", "")))
+        task = object_without(mem, task, HF_SLICE("sticky_replay_mode"));
     return hf_value_merge(mem, hf_value_merge(mem, task, page),
                           hf_json_(mem, "{'history': %p, 'arguments': %p}",
                                    (const void *)hf_get(page, "history_events"),
@@ -332,7 +375,7 @@ hf_value hf_offer_task(hf_api *api, hf_value task)
         hf_json_(api->mem,
                  "{'task_kind': %s, 'task_type': %s, 'payload_codec': 'avro', 'lease_expires_at': "
                  "%s}",
-                 kind, kind, time_text(api->mem, hf_int(task, "lease_expires_at", 0))));
+                 kind, kind, hf_offer_time(api->mem, hf_int(task, "lease_expires_at", 0))));
 }
 
 hf_value hf_offer_list(hf_mem *mem, const hf_value *tasks, size_t count)
@@ -370,6 +413,6 @@ hf_value hf_offer_lease(hf_api *api, hf_value task)
     return hf_json_(api->mem,
                     "{'task': %p, 'poll_status': 'leased', 'lease': {'leased_at': %s, "
                     "'lease_expires_at': %p}}",
-                    (const void *)task, time_text(api->mem, hf_clock_wall_us(api->server->clock)),
+                    (const void *)task, hf_offer_time(api->mem, hf_clock_wall_us(api->server->clock)),
                     (const void *)hf_get(task, "lease_expires_at"));
 }

@@ -29,6 +29,14 @@ hf_value hf_offer_list(hf_mem *mem, const hf_value *tasks, size_t count);
 hf_value hf_offer_history(hf_api *api, const char *id, const char *run_id, int64_t after,
                           int64_t page, hf_value *out_arguments);
 
+/* Where a page begins, as clients carry it from one request to the next: the number of the event
+   before it, in base64. Read: also the plain number; false: it is neither, and answered. */
+hf_value hf_offer_page_token(hf_mem *mem, int64_t after);
+bool hf_offer_page_read(hf_api *api, const char *token, int64_t *out_after);
+
+/* A moment as texts of the wire have it; NULL: no memory. */
+const char *hf_offer_time(hf_mem *mem, int64_t us);
+
 /* {"id", "run_id"} of a task that was handed out here; NULL: nothing is known of it. */
 hf_value hf_offer_run(hf_api *api, const char *task_id);
 

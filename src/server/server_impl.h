@@ -13,8 +13,8 @@
 
 #define HF_CONTROL_PLANE_VERSION  "2"
 #define HF_WORKER_PROTOCOL_MAJOR  1
-#define HF_WORKER_PROTOCOL_MINOR  13
-#define HF_WORKER_PROTOCOL_TEXT   "1.13"
+#define HF_WORKER_PROTOCOL_MINOR  20
+#define HF_WORKER_PROTOCOL_TEXT   "1.20"
 #define HF_NAMESPACE_DEFAULT      "default"
 #define HF_CONTROL_PLANE_HEADER   "X-Durable-Workflow-Control-Plane-Version"
 #define HF_WORKER_PROTOCOL_HEADER "X-Durable-Workflow-Protocol-Version"

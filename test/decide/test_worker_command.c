@@ -207,7 +207,10 @@ START_TEST(n48_what_is_not_carried_out_is_refused)
          "commands.0.retry_policy.non_retryable_error_types"},
         {"[{\"type\":\"record_side_effect\",\"result\":1,\"workflow_stream\":{}}]",
          "commands.0.workflow_stream"},
-        {"[{\"type\":\"open_condition_wait\",\"condition_wait_occurrence_id\":\"o\"}]",
+        {"[{\"type\":\"open_condition_wait\",\"condition_wait_occurrence_id\":\"\"}]",
+         "commands.0.condition_wait_occurrence_id"},
+        {"[{\"type\":\"open_signal_wait\",\"signal_name\":\"s\",\"condition_wait_occurrence_id\":"
+         "\"o\"}]",
          "commands.0.condition_wait_occurrence_id"},
         {"[{\"type\":\"open_signal_wait\",\"signal_name\":\"s\",\"parallel_group_path\":[" GROUP(
              "parallel-calls:1:1", "mixed", 1, 1, 0) "]}]",

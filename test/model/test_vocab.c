@@ -117,7 +117,7 @@ START_TEST(counts_are_the_contracts)
         size_t own;
     } lists[] = {
         {"event_type", 56, 7},
-        {"event_key", 159, 22},
+        {"event_key", 160, 22},
         {"run_status", 8, 0},
         {"status_bucket", 3, 0},
         {"closed_reason", 7, 0},

@@ -41,7 +41,7 @@ static void refused(const hf_route *route, hf_site_answer answer, int status, co
 {
     ck_assert_msg(answer.status == status, "%s: %d instead of %d: %s", route->path, answer.status,
                   status, answer.text);
-    ck_assert_msg(strcmp(hf_str(answer.body, "protocol_version", ""), "1.13") == 0, "%s: %s",
+    ck_assert_msg(strcmp(hf_str(answer.body, "protocol_version", ""), "1.20") == 0, "%s: %s",
                   route->path, answer.text);
     ck_assert_msg(hf_value_kind_of(hf_get(answer.body, "server_capabilities")) == HF_VALUE_OBJECT,
                   "%s: %s", route->path, answer.text);
@@ -50,7 +50,7 @@ static void refused(const hf_route *route, hf_site_answer answer, int status, co
     ck_assert_ptr_nonnull(hf_get(answer.body, "message"));
     ck_assert_ptr_nonnull(hf_get(answer.body, "error"));
     ck_assert_msg(hf_slice_equal(hf_wire_field(&answer.raw, "X-Durable-Workflow-Protocol-Version"),
-                                 HF_SLICE("1.13")),
+                                 HF_SLICE("1.20")),
                   "%s", route->path);
 }
 
@@ -66,7 +66,7 @@ static bool is_worker_route(const hf_route *route)
 /* Versions: those of the same major up to ours, and nothing else, on every route. */
 HF_BOTH_ENGINES(versions_fail_closed)
 {
-    static const char *const bad[] = {"1.14",
+    static const char *const bad[] = {"1.21",
                                       "2.0",
                                       "0.9",
                                       "1",
@@ -78,7 +78,7 @@ HF_BOTH_ENGINES(versions_fail_closed)
                                       "1.-1",
                                       "1.99999999999999999999",
                                       "+1.1"};
-    static const char *const good[] = {"1.0", "1.7", "1.13"};
+    static const char *const good[] = {"1.0", "1.7", "1.20"};
     hf_site site;
     char more[160];
 
@@ -89,7 +89,7 @@ HF_BOTH_ENGINES(versions_fail_closed)
                 400, "missing_protocol_version");
         (void)snprintf(more, sizeof(more),
                        "-X-Durable-Workflow-Protocol-Version\r\n"
-                       "X-Durable-Workflow-Protocol-Version: 1.14\r\n");
+                       "X-Durable-Workflow-Protocol-Version: 1.21\r\n");
         refused(route, route_ask(&site, route, more, "{}"), 400, "unsupported_protocol_version");
     }
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {

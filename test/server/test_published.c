@@ -163,7 +163,7 @@ START_TEST(other_operations_are_not_there)
         ck_assert_str_eq(hf_str(answer.body, "reason", ""), "not_found");
         ck_assert_str_ne(hf_str(answer.body, "message", ""), "");
         ck_assert(hf_get(answer.body, "remediation") != NULL);
-        ck_assert_str_eq(hf_str(answer.body, "protocol_version", ""), worker ? "1.13" : "");
+        ck_assert_str_eq(hf_str(answer.body, "protocol_version", ""), worker ? "1.20" : "");
         ck_assert_int_eq(hf_get(answer.body, "server_capabilities") != NULL, worker);
         ck_assert_int_eq(
             hf_wire_field(&answer.raw, "X-Durable-Workflow-Control-Plane-Version").len > 0,
@@ -176,7 +176,7 @@ START_TEST(other_operations_are_not_there)
 END_TEST
 
 /* The discovery document fits its published schema. One member is said differently there and by the
-   documents of the worker protocol, which clients go by: the version is the text 1.13. */
+   documents of the worker protocol, which clients go by: the version is the text 1.20. */
 START_TEST(the_discovery_document_fits)
 {
     hf_site_answer answer;
@@ -187,7 +187,7 @@ START_TEST(the_discovery_document_fits)
     answer = hf_site_ask(&site, "GET", "/api/cluster/info", NULL, NULL);
     ck_assert_int_eq(answer.status, 200);
     ck_assert_int_eq(hf_int(answer.body, "control_plane.version", 0), 2);
-    ck_assert_str_eq(hf_str(answer.body, "worker_protocol.version", ""), "1.13");
+    ck_assert_str_eq(hf_str(answer.body, "worker_protocol.version", ""), "1.20");
     protocol = hf_value_merge(site.mem, hf_get(answer.body, "worker_protocol"),
                               hf_json_(site.mem, "{'version': 1}"));
     hf_schema_fits(

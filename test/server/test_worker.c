@@ -12,7 +12,7 @@ static void answered(hf_site_answer answer, int status)
 {
     ck_assert_msg(answer.status == status, "%d instead of %d: %s", answer.status, status,
                   answer.text);
-    ck_assert_msg(strcmp(hf_str(answer.body, "protocol_version", ""), "1.13") == 0, "%s",
+    ck_assert_msg(strcmp(hf_str(answer.body, "protocol_version", ""), "1.20") == 0, "%s",
                   answer.text);
     ck_assert_msg(hf_get(answer.body, "server_capabilities") != NULL, "%s", answer.text);
 }
@@ -419,7 +419,7 @@ HF_BOTH_ENGINES(the_dead_get_nothing)
 {
     static const char poll[] =
         "POST /api/worker/workflow-tasks/poll HTTP/1.1\r\nHost: localhost\r\n"
-        "X-Durable-Workflow-Protocol-Version: 1.13\r\nContent-Type: application/json\r\n"
+        "X-Durable-Workflow-Protocol-Version: 1.20\r\nContent-Type: application/json\r\n"
         "Content-Length: 37\r\n\r\n{\"worker_id\":\"w0\",\"task_queue\":\"far\"}";
     hf_site site;
     hf_site_answer answer;
