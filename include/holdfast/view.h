@@ -133,6 +133,15 @@ HF_API hf_value hf_bundle_view_about(const hf_bundle_view *view, hf_mem *mem);
 HF_API hf_status hf_bundle_view_part(const hf_bundle_view *view, hf_value request, hf_mem *mem,
                                      hf_value *out, hf_err *err);
 
+/* Two runs side by side, aligned by step: {"left": {"id", "run_id"?}, "right": {...}, "after"?,
+   "limit"?: steps, 1 to 1000, "different_only"?}. A view in place of a run of the store (NULL:
+   none) has its name as {"bundle"} there. HF_NOTFOUND begins with left: or right:. The answer:
+   {equal, different, first_difference, type, input, output, left, right, steps [{step, state: same,
+   different_step, different_input, different_output, only_left or only_right, first, left, right}],
+   next_after}. */
+HF_API hf_status hf_run_diff(hf_engine *engine, hf_value request, const hf_bundle_view *left,
+                             const hf_bundle_view *right, hf_mem *mem, hf_value *out);
+
 /* The types that events of a history have, in the order of the reference; NULL behind the last. */
 HF_API const char *hf_event_type_at(size_t i);
 

@@ -170,19 +170,6 @@ static hf_status attempts_list(const hf_section *s, const hf_track_step *step, h
     return hf_sheet_list(list, st, out_list, err);
 }
 
-static const char *bar_name(hf_mem *mem, const hf_event *opened)
-{
-    static const hf_event_key keys[] = {HF_KEY_ACTIVITY_TYPE, HF_KEY_CHILD_WORKFLOW_TYPE,
-                                        HF_KEY_SIGNAL_NAME,   HF_KEY_CONDITION_KEY,
-                                        HF_KEY_CHANGE_ID,     HF_KEY_STEP_NAME};
-    hf_slice text;
-
-    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-        if (hf_event_text(opened, keys[i], &text))
-            return hf_mem_text(mem, text);
-    return NULL;
-}
-
 /* `before`: the step of a machine that led to this one; NULL: none did. */
 static hf_status bar_append(const hf_section *s, const hf_track_step *step,
                             const hf_track_step *before, hf_value_list *bars, hf_err *err)
@@ -211,7 +198,7 @@ static hf_status bar_append(const hf_section *s, const hf_track_step *step,
         (void)hf_event_time(step->timer_set, HF_KEY_FIRE_AT, &deadline_us);
     hf_sheet_int(&sh, "step", step->step);
     hf_sheet_word(&sh, "kind", &hf_history_shape_list, hf_event_shape(step->opened->type));
-    hf_sheet_text(&sh, "name", hf_slice_of(bar_name(s->mem, step->opened)));
+    hf_sheet_text(&sh, "name", hf_track_name(step->opened));
     hf_sheet_line(&sh, step);
     hf_sheet_time(&sh, "from", from_us);
     hf_sheet_time(&sh, "to", to_us);

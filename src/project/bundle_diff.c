@@ -1,82 +1,20 @@
-/* bundle_diff.c: two runs side by side: see bundle_verify.h. Steps are aligned by number; what
-   counts as input and output are the recorded bytes. */
+/* bundle_diff.c: two bundles side by side: see bundle_verify.h. */
 #include <string.h>
 
 #include "project/bundle_read.h"
 #include "project/bundle_verify.h"
-#include "project/track.h"
+#include "project/compare.h"
 
-/* One of the two runs. */
-typedef struct side {
-    hf_bundle_history history;
-    hf_track *track;
-    int64_t steps; /* the highest number */
-} side;
-
-static hf_status side_read(hf_mem *mem, hf_slice text, side *out, hf_err *err)
-{
-    hf_status st = hf_bundle_read(mem, text, &out->history, err);
-
-    if (!st)
-        st = hf_track_new(mem, out->history.run_key, &out->track, err);
-    for (size_t i = 0; !st && i < out->history.count; i++)
-        st = hf_track_add(out->track, &out->history.events[i], (int64_t)i + 1, err);
-    for (const hf_track_step *s = st ? NULL : hf_track_steps(out->track); s; s = s->next)
-        if (s->step > out->steps)
-            out->steps = s->step;
-    return st;
-}
-
-static const hf_event_key name_keys[] = {HF_KEY_ACTIVITY_TYPE, HF_KEY_CHILD_WORKFLOW_TYPE,
-                                         HF_KEY_SIGNAL_NAME,   HF_KEY_CONDITION_KEY,
-                                         HF_KEY_CHANGE_ID,     HF_KEY_STEP_NAME};
-
-static hf_slice step_name(const hf_track_step *step)
-{
-    hf_slice name = {0};
-
-    for (size_t i = 0; step->opened && i < sizeof(name_keys) / sizeof(name_keys[0]); i++)
-        if (hf_event_text(step->opened, name_keys[i], &name))
-            break;
-    return name;
-}
-
-static hf_slice payload_of(const hf_event *event, hf_event_key key)
-{
-    hf_payload_value payload;
-
-    return event && hf_event_payload(event, key, &payload) ? payload.bytes : (hf_slice){0};
-}
-
-static bool outputs_equal(const hf_track_step *a, const hf_track_step *b)
-{
-    static const hf_event_key keys[] = {HF_KEY_RESULT, HF_KEY_OUTPUT, HF_KEY_VALUE};
-
-    if (!a->ended != !b->ended || (a->ended && a->ended->type != b->ended->type))
-        return false;
-    for (size_t i = 0; i < 3; i++)
-        if (!hf_slice_equal(payload_of(a->ended, keys[i]), payload_of(b->ended, keys[i])))
-            return false;
-    return true;
-}
-
-static const char *step_state(const hf_track_step *a, const hf_track_step *b)
-{
-    if (!a || !a->opened)
-        return "only_in_b";
-    if (!b || !b->opened)
-        return "only_in_a";
-    if (a->opened->type != b->opened->type || !hf_slice_equal(step_name(a), step_name(b)))
-        return "different_step";
-    if (!hf_slice_equal(payload_of(a->opened, HF_KEY_ARGUMENTS),
-                        payload_of(b->opened, HF_KEY_ARGUMENTS)))
-        return "different_input";
-    return outputs_equal(a, b) ? "same" : "different_output";
-}
+static const char *const states[] = {[HF_COMPARE_SAME] = "same",
+                                     [HF_COMPARE_DIFFERENT_STEP] = "different_step",
+                                     [HF_COMPARE_DIFFERENT_INPUT] = "different_input",
+                                     [HF_COMPARE_DIFFERENT_OUTPUT] = "different_output",
+                                     [HF_COMPARE_ONLY_A] = "only_in_a",
+                                     [HF_COMPARE_ONLY_B] = "only_in_b"};
 
 static hf_value duration_of(hf_mem *mem, const hf_track_step *step)
 {
-    if (!step || !step->opened || !step->ended)
+    if (!step->ended)
         return hf_value_null();
     return hf_value_int(mem, (step->ended->time_us - step->opened->time_us) / 1000);
 }
@@ -85,9 +23,9 @@ static hf_value shown(hf_mem *mem, const hf_track_step *step)
 {
     hf_slice name;
 
-    if (!step || !step->opened)
+    if (!step)
         return hf_value_null();
-    name = step_name(step);
+    name = hf_track_name(step->opened);
     return hf_json_(mem,
                     "{'type': %s, 'name': %p, 'outcome': %s, 'attempts': %lld, "
                     "'duration_ms': %p}",
@@ -98,50 +36,64 @@ static hf_value shown(hf_mem *mem, const hf_track_step *step)
                     (const void *)duration_of(mem, step));
 }
 
-static hf_value about(hf_mem *mem, const side *s)
+static hf_value about(hf_mem *mem, const hf_bundle_history *history)
 {
     return hf_json_(mem, "{'instance_id': %p, 'run_id': %p, 'workflow_type': %p, 'events': %zu}",
-                    (const void *)hf_value_string(mem, s->history.instance_id),
-                    (const void *)hf_value_string(mem, s->history.run_id),
-                    (const void *)hf_value_string(mem, s->history.workflow_type), s->history.count);
+                    (const void *)hf_value_string(mem, history->instance_id),
+                    (const void *)hf_value_string(mem, history->run_id),
+                    (const void *)hf_value_string(mem, history->workflow_type), history->count);
 }
 
-static hf_status diff_make(hf_mem *mem, const side *a, const side *b, hf_value *out, hf_err *err)
+static hf_status steps_make(hf_mem *mem, hf_compare *compare, hf_value *out_steps,
+                            int64_t *out_different, hf_err *err)
 {
     hf_value_list *list = hf_value_array(mem);
-    int64_t steps = a->steps > b->steps ? a->steps : b->steps;
-    int64_t different = 0;
-    hf_value rows;
+    hf_compare_step step;
+    bool there = true;
+    hf_status st = HF_OK;
 
-    for (int64_t i = 1; i <= steps; i++) {
-        const hf_track_step *x = hf_track_step_get(a->track, i);
-        const hf_track_step *y = hf_track_step_get(b->track, i);
-        const char *state = step_state(x, y);
-
-        different += strcmp(state, "same") != 0;
-        hf_value_append(list,
-                        hf_json_(mem, "{'step': %lld, 'state': %s, 'a': %p, 'b': %p}", (long long)i,
-                                 state, (const void *)shown(mem, x), (const void *)shown(mem, y)));
+    *out_different = 0;
+    while (!st && there) {
+        st = hf_compare_next(compare, &step, &there, err);
+        if (st || !there)
+            break;
+        *out_different += step.state != HF_COMPARE_SAME;
+        hf_value_append(list, hf_json_(mem, "{'step': %lld, 'state': %s, 'a': %p, 'b': %p}",
+                                       (long long)step.step, states[step.state],
+                                       (const void *)shown(mem, step.a),
+                                       (const void *)shown(mem, step.b)));
     }
-    rows = hf_value_finish(list);
-    *out = hf_json_(mem, "{'a': %p, 'b': %p, 'equal': %p, 'different': %lld, 'steps': %p}",
-                    (const void *)about(mem, a), (const void *)about(mem, b),
-                    (const void *)hf_value_bool(different == 0), (long long)different,
-                    (const void *)rows);
-    return rows && *out ? HF_OK : hf_err_nomem(err, "a comparison");
+    *out_steps = hf_value_finish(list);
+    return st ? st : *out_steps ? HF_OK : hf_err_nomem(err, "a comparison");
 }
 
 hf_status hf_bundle_diff_texts(hf_mem *mem, hf_slice a, hf_slice b, hf_value *out_diff, hf_err *err)
 {
-    side left = {0};
-    side right = {0};
-    hf_status st = side_read(mem, a, &left, err);
+    hf_bundle_history left = {0};
+    hf_bundle_history right = {0};
+    hf_compare *compare = NULL;
+    hf_value steps = NULL;
+    int64_t different = 0;
+    hf_status st = hf_bundle_read(mem, a, &left, err);
 
     if (!st)
-        st = side_read(mem, b, &right, err);
+        st = hf_bundle_read(mem, b, &right, err);
     if (!st)
-        st = diff_make(mem, &left, &right, out_diff, err);
-    hf_track_free(left.track);
-    hf_track_free(right.track);
+        st = hf_compare_new(
+            mem,
+            &(hf_compare_run){.events = left.events, .count = left.count, .run_key = left.run_key},
+            &(hf_compare_run){
+                .events = right.events, .count = right.count, .run_key = right.run_key},
+            &compare, err);
+    if (!st)
+        st = steps_make(mem, compare, &steps, &different, err);
+    if (!st) {
+        *out_diff = hf_json_(mem, "{'a': %p, 'b': %p, 'equal': %p, 'different': %lld, 'steps': %p}",
+                             (const void *)about(mem, &left), (const void *)about(mem, &right),
+                             (const void *)hf_value_bool(different == 0), (long long)different,
+                             (const void *)steps);
+        st = *out_diff ? HF_OK : hf_err_nomem(err, "a comparison");
+    }
+    hf_compare_free(compare);
     return hf_err_because(err, st, "compare two bundles");
 }

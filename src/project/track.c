@@ -518,6 +518,19 @@ hf_status hf_track_add(hf_track *track, const hf_event *event, int64_t seq, hf_e
     return st;
 }
 
+hf_slice hf_track_name(const hf_event *opened)
+{
+    static const hf_event_key keys[] = {HF_KEY_ACTIVITY_TYPE, HF_KEY_CHILD_WORKFLOW_TYPE,
+                                        HF_KEY_SIGNAL_NAME,   HF_KEY_CONDITION_KEY,
+                                        HF_KEY_CHANGE_ID,     HF_KEY_STEP_NAME};
+    hf_slice name = {0};
+
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+        if (hf_event_text(opened, keys[i], &name))
+            break;
+    return name;
+}
+
 const hf_track_step *hf_track_step_get(const hf_track *track, int64_t step)
 {
     return hf_map_int_get(track->steps, (uint64_t)step);

@@ -96,6 +96,11 @@ HF_NODISCARD hf_status hf_track_add(hf_track *track, const hf_event *event, int6
 const hf_track_step *hf_track_step_get(const hf_track *track, int64_t step);
 const hf_track_message *hf_track_message_get(const hf_track *track, const hf_ulid *id);
 
+/* What an event that opens a step calls it: an activity's type, a signal's name ...; empty:
+ * nothing.
+ */
+hf_slice hf_track_name(const hf_event *opened);
+
 /* Whether the steps are those of a machine; where it waits for signals, NULL: it does not. */
 bool hf_track_is_machine(const hf_track *track);
 const hf_track_step *hf_track_park(const hf_track *track);

@@ -40,7 +40,8 @@ static const char features[] = "runs "
                                "tasks "
                                "state "
                                "lineage "
-                               "bundles ";
+                               "bundles "
+                               "diff ";
 
 static hf_value time_value(hf_api *api, int64_t us)
 {

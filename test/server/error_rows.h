@@ -70,6 +70,9 @@ static const hf_play_row plain_setup[] = {
             "validation_failed", parameter                                                         \
     }
 static const row plain_rows[] = {
+    {HF_ROUTE_DIFF, "/console/api/diff?left=none&right=none", NULL, 404, "instance_not_found",
+     NULL},
+    {HF_ROUTE_DIFF, "/console/api/diff?left=none", NULL, 422, "validation_failed", "right"},
     {HF_ROUTE_BUNDLE_OPEN, "/console/api/bundles", "{}", 422, "bundle_unreadable", "bundle"},
     {HF_ROUTE_BUNDLE, "/console/api/bundles/none", NULL, 404, "bundle_not_found", NULL},
     {HF_ROUTE_BUNDLE_DROP, "/console/api/bundles/none", NULL, 404, "bundle_not_found", NULL},

@@ -391,6 +391,11 @@ static const row import_rows[] = {
      "run_id memo search_attributes visibility_labels machine notes queries", NULL, ASKS},
     {HF_ROUTE_BUNDLE_RUN_LINEAGE, IN_BUNDLE "/lineage?depth=1", NULL, 200, NULL,
      "root nodes.0.run_id edges cut", NULL, ASKS},
+    {HF_ROUTE_DIFF, "/console/api/diff?left_bundle=$b&right_bundle=$b&limit=2", NULL, 200, NULL,
+     "namespace equal different first_difference type input output left.workflow_id left.bundle "
+     "left.events left.steps left.closed_by right.run_id steps.0.step steps.0.state steps.0.first "
+     "steps.0.left.kind steps.0.left.event steps.0.left.input steps.0.left.output next_after",
+     NULL, ASKS},
     {HF_ROUTE_BUNDLE_IMPORT, "/console/api/bundles/$b/import", "{}", 201, NULL,
      "namespace imported run_id workflow_id workflow_type events complete", NULL, ASKS},
     {HF_ROUTE_BUNDLE_DROP, "/console/api/bundles/$b", NULL, 204, NULL, NULL, NULL, ASKS},
