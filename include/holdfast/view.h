@@ -142,6 +142,18 @@ HF_API hf_status hf_bundle_view_part(const hf_bundle_view *view, hf_value reques
 HF_API hf_status hf_run_diff(hf_engine *engine, hf_value request, const hf_bundle_view *left,
                              const hf_bundle_view *right, hf_mem *mem, hf_value *out);
 
+/* Replays the history of a run with the code of today and compares what it asks for with what is
+   on record: {"id", "run_id"?, "timeout_ms"?: 1 to 60000}, or of a view, which then names no run.
+   Nothing is written, no activity runs, and code begins no step that is not on record. This program
+   replays it when it has the code, else a worker that has it (programs of ours can). The answer:
+   {workflow_id, run_id, workflow_type, events, verdict: ok, blocked, elsewhere (nobody who could
+   say has the code) or unreadable, ran {kind, build, elapsed_ms}, reason, step, source_line, text,
+   rows
+   [{step, state: same, different, not_reached or missing, recorded, wanted}], rows_before,
+   rows_after, guard}. HF_BUSY: two are under way. HF_TIMEOUT: the code did not come back. */
+HF_API hf_status hf_run_replay(hf_engine *engine, hf_value request, const hf_bundle_view *view,
+                               hf_mem *mem, hf_value *out);
+
 /* The types that events of a history have, in the order of the reference; NULL behind the last. */
 HF_API const char *hf_event_type_at(size_t i);
 

@@ -191,6 +191,29 @@ hf_status hf_ask_worker(hf_call *call, const hf_intake_target *target, hf_slice 
     return HF_OK;
 }
 
+hf_status hf_ask_replayed(hf_call *call, const hf_intake_target *target, hf_mem *mem,
+                          hf_ask_replay *out_replay, hf_err *err)
+{
+    hf_inquiry_ask ask;
+    hf_status st =
+        inquiry_fill(call, target, HF_TASK_QUERY, HF_SLICE(HF_ASK_REPLAY), NULL, mem, &ask, err);
+
+    *out_replay = (hf_ask_replay){0};
+    if (!st)
+        st = hf_inquiry_put(call, &ask, err);
+    if (st)
+        return st;
+    out_replay->why = unanswered[ask.end].why;
+    if (ask.end == HF_INQUIRY_REFUSED)
+        out_replay->why = "a worker has the code, and its kind cannot replay without effect";
+    if (ask.end == HF_INQUIRY_ANSWERED) {
+        out_replay->verdict = hf_str(ask.value, "verdict", NULL);
+        out_replay->blocked = hf_get(ask.value, "blocked");
+        out_replay->why = "a worker answered something else";
+    }
+    return HF_OK;
+}
+
 hf_status hf_ask_query(hf_call *call, hf_slice id, hf_slice run_id, hf_slice name, hf_value args,
                        hf_mem *mem, hf_ask_answer *out_answer, hf_err *err)
 {

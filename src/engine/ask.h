@@ -32,6 +32,20 @@ HF_NODISCARD hf_status hf_ask_worker(hf_call *call, const hf_intake_target *targ
                                      hf_value args, hf_mem *mem, hf_ask_verdict *out_verdict,
                                      hf_err *err);
 
+/* What a worker says of a replay of a run whose code it has. */
+typedef struct hf_ask_replay {
+    const char *verdict; /* "ok" or "blocked"; NULL: none could say, see why */
+    hf_value blocked;    /* as a blocked task has it; NULL: it is not */
+    const char *why;     /* a sentence, when nobody could say */
+} hf_ask_replay;
+
+/* The question that programs of ours answer with {verdict, blocked}; others know no such query. */
+#define HF_ASK_REPLAY "holdfast:replay"
+
+/* Asks a worker whether the run's history replays with its code. */
+HF_NODISCARD hf_status hf_ask_replayed(hf_call *call, const hf_intake_target *target, hf_mem *mem,
+                                       hf_ask_replay *out_replay, hf_err *err);
+
 /* *out_refusal: what the validator says against it, in the arena; NULL: it takes it. */
 HF_NODISCARD hf_status hf_ask_validator(hf_call *call, int64_t run, hf_slice name, hf_value args,
                                         hf_mem *mem, const char **out_refusal, hf_err *err);

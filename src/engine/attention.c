@@ -1,9 +1,7 @@
 /* attention.c: hf_attention: open runs that need a person, in groups. What a list knows to be in
    trouble is looked at first, then the oldest open runs, as far as one look affords. */
-#include <stdio.h>
 #include <string.h>
 
-#include "base/crypto.h"
 #include "base/map.h"
 #include "engine/call.h"
 #include "engine/look.h"
@@ -16,13 +14,12 @@ enum {
     BUDGET_MS = 500,
     GROUPS_MAX = 100,
     GROUPS = 50,
-    SAMPLES = 5,
-    SIGNATURE_SIZE = 17
+    SAMPLES = 5
 };
 
 typedef struct group {
     struct group *next;
-    char signature[SIGNATURE_SIZE];
+    char signature[HF_WHY_SIGNATURE_SIZE];
     hf_value why; /* of the first one */
     hf_slice type;
     hf_slice queue;
@@ -39,39 +36,18 @@ typedef struct look {
     hf_map_int *seen;
     hf_map *groups;
     group *first;
-    hf_sha256 *sha;
     int64_t looked;
     int64_t until_us;
     bool cut;
 } look;
 
-/* What runs in the same plight have in common: the code, the type, the queue, and what it is about.
- */
-static hf_status signature_make(look *l, hf_value why, hf_slice type, hf_slice queue,
-                                char out_text[SIGNATURE_SIZE], hf_err *err)
-{
-    uint8_t digest[HF_SHA256_BYTES];
-    char text[HF_SHA256_TEXT_SIZE];
-    const char *whole =
-        hf_mem_format(l->work, "%s|%.*s|%.*s|%s", hf_str(why, "code", ""), (int)type.len, type.ptr,
-                      (int)queue.len, queue.ptr ? queue.ptr : "", hf_str(why, "subject.name", ""));
-    hf_status st =
-        whole ? hf_sha256_digest(l->sha, hf_slice_of(whole), digest, err) : hf_err_nomem(err, "a");
-
-    if (st)
-        return st;
-    hf_hex_print(hf_slice_from(digest, sizeof(digest)), text);
-    (void)snprintf(out_text, SIGNATURE_SIZE, "%.16s", text);
-    return HF_OK;
-}
-
 static hf_status group_add(look *l, hf_value why, const hf_dossier_run *run, hf_slice queue,
                            hf_err *err)
 {
     const char *since = hf_str(why, "since", "");
-    char signature[SIGNATURE_SIZE];
+    char signature[HF_WHY_SIGNATURE_SIZE];
     group *g = NULL;
-    hf_status st = signature_make(l, why, run->type, queue, signature, err);
+    hf_status st = hf_why_signature(why, run->type, queue, signature, err);
 
     if (st)
         return st;
@@ -197,22 +173,17 @@ static hf_value answer_make(look *l, int64_t limit)
 static hf_status look_init(look *l, hf_call *c, int64_t budget_ms, hf_err *err)
 {
     const hf_map_seed seed = {.low = 3, .high = 5}; /* keys are the engine's own */
-    hf_status st;
-
     *l = (look){.call = c,
                 .mem = hf_mem_new(),
                 .work = hf_mem_new(),
                 .seen = hf_map_int_new(seed),
                 .groups = hf_map_new(seed),
                 .until_us = hf_clock_mono_us(hf_clock_system()) + budget_ms * 1000};
-    st = hf_sha256_new(&l->sha, err);
-    return !st && l->mem && l->work && l->seen && l->groups ? HF_OK
-                                                            : hf_err_nomem(err, "an answer");
+    return l->mem && l->work && l->seen && l->groups ? HF_OK : hf_err_nomem(err, "an answer");
 }
 
 static void look_fini(look *l)
 {
-    hf_sha256_free(l->sha);
     hf_map_free(l->groups);
     hf_map_int_free(l->seen);
     hf_mem_free(l->work);

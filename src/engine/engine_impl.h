@@ -111,6 +111,7 @@ struct hf_engine {
     int64_t alarms_max;    /* timers and deadlines that the core keeps in memory; 0: as many as it
                               likes */
     int64_t lost_max;      /* threads that may be away in user code */
+    _Atomic int replays;   /* that somebody waits for (run_replay.c) */
     bool draining;         /* hf_shutdown: no new attempts, the running ones end */
     bool stopping;         /* the core's thread ends, or has ended */
     bool waits_over;       /* hf_waits_stop: nobody waits any more */

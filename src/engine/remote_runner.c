@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/value.h"
+#include "engine/ask.h"
 #include "engine/remote_room.h"
 #include "engine/task_fault.h"
 #include "model/decision_codec.h"
@@ -322,12 +323,30 @@ static remote_live *question_replay(task *t, remote_room *room)
     return live;
 }
 
+/* Whether the question is if history replays; then it is answered. */
+static bool replay_said(task *t)
+{
+    hf_mem *mem = t->hand->mem;
+
+    if (strcmp(hf_str(t->said, "query_name", ""), HF_ASK_REPLAY) != 0 ||
+        (t->status && t->status != HF_REPLAY_BLOCKED))
+        return false;
+    t->answer = hf_json_(mem, "{'verdict': %s, 'blocked': %p}", t->status ? "blocked" : "ok",
+                         (const void *)(t->status && t->blocked ? t->blocked : hf_value_null()));
+    t->status = t->answer ? HF_OK : hf_err_nomem(&t->err, "an answer");
+    return true;
+}
+
 static void work_query(remote_visit *visit, remote_room *room)
 {
     task *t = visit->arg;
     remote_live *live = question_replay(t, room);
     hf_value args = NULL;
 
+    if (replay_said(t)) {
+        hf_remote_live_drop(room, live);
+        return;
+    }
     if (!t->status)
         t->status = arguments_of(t, "query_arguments", &args, &t->err);
     if (!t->status)

@@ -9,6 +9,8 @@
 #include "base/json.h"
 #include "base/value.h"
 #include "engine/step.h"
+#include "engine/task_fault.h"
+#include "model/limit.h"
 #include "model/words.h"
 
 /* What is compared of a decision and the event it leaves; 0: nothing beyond type and step. */
@@ -317,8 +319,25 @@ static hf_replay_verdict verdict_of(const hf_replay_mismatch *why)
     return verdict;
 }
 
+hf_replay_info hf_replay_check_info(const hf_registry_workflow *workflow, hf_slice instance_id,
+                                    hf_slice run_id, int64_t run_key)
+{
+    return (hf_replay_info){
+        .definition = workflow->definition,
+        .machine = workflow->machine,
+        .instance_id = instance_id,
+        .run_id = run_id,
+        .random_seed = hf_replay_seed(run_key),
+        .fingerprint = hf_slice_of(workflow->snapshot.fingerprint),
+        .batch_max = hf_limit_get(HF_LIMIT_COMMAND_BATCH_SIZE)->standard,
+        .events_max = hf_limit_get(HF_LIMIT_HISTORY_TRANSACTION_SIZE)->standard,
+        .payload_max = hf_limit_get(HF_LIMIT_PAYLOAD_SIZE_BYTES)->standard,
+        .continue_events = hf_limit_get(HF_LIMIT_BUDGET_EVENT_THRESHOLD)->standard,
+        .continue_bytes = hf_limit_get(HF_LIMIT_BUDGET_SIZE_BYTES_THRESHOLD)->standard};
+}
+
 hf_status hf_replay_check(const hf_replay_info *info, const hf_event *events, size_t count,
-                          hf_replay_verdict *out_verdict, hf_err *err)
+                          hf_mem *mem, hf_replay_verdict *out_verdict, hf_err *err)
 {
     const hf_event *closing = NULL;
     hf_replay *replay = NULL;
@@ -337,11 +356,15 @@ hf_status hf_replay_check(const hf_replay_info *info, const hf_event *events, si
     }
     st = hf_replay_new(info, &replay, err);
     if (!st)
+        hf_replay_freeze(replay);
+    if (!st)
         st = hf_replay_feed(replay, events, known, 1, err);
     if (!st)
         st = hf_replay_turn(replay, &turn, err);
     if (!st && turn == HF_TURN_BLOCKED) {
         *out_verdict = verdict_of(hf_replay_mismatch_get(replay));
+        if (mem)
+            out_verdict->blocked = hf_task_blocked_value(mem, hf_replay_mismatch_get(replay));
         st = blocked_say(hf_replay_mismatch_get(replay), events, count, err);
     } else if (!st && closing && (closed_by_code(closing) || failed_by_code(closing))) {
         st = close_compare(replay, turn, closing, err);

@@ -9,7 +9,6 @@
 #include "engine/registry.h"
 #include "engine/replay_check.h"
 #include "holdfast/host.h"
-#include "model/limit.h"
 #include "project/bundle.h"
 #include "project/bundle_read.h"
 
@@ -48,19 +47,8 @@ static hf_status history_check(const hf_registry *registry, const hf_bundle_hist
     if (!workflow)
         return hf_err_set(err, HF_NOTFOUND, "this program has no workflow %.*s",
                           (int)history->workflow_type.len, history->workflow_type.ptr);
-    info = (hf_replay_info){
-        .definition = workflow->definition,
-        .machine = workflow->machine,
-        .instance_id = history->instance_id,
-        .run_id = history->run_id,
-        .random_seed = hf_replay_seed(history->run_key),
-        .fingerprint = hf_slice_of(workflow->snapshot.fingerprint),
-        .batch_max = hf_limit_get(HF_LIMIT_COMMAND_BATCH_SIZE)->standard,
-        .events_max = hf_limit_get(HF_LIMIT_HISTORY_TRANSACTION_SIZE)->standard,
-        .payload_max = hf_limit_get(HF_LIMIT_PAYLOAD_SIZE_BYTES)->standard,
-        .continue_events = hf_limit_get(HF_LIMIT_BUDGET_EVENT_THRESHOLD)->standard,
-        .continue_bytes = hf_limit_get(HF_LIMIT_BUDGET_SIZE_BYTES_THRESHOLD)->standard};
-    return hf_replay_check(&info, history->events, history->count, verdict, err);
+    info = hf_replay_check_info(workflow, history->instance_id, history->run_id, history->run_key);
+    return hf_replay_check(&info, history->events, history->count, NULL, verdict, err);
 }
 
 /* What became of it, as one object. */

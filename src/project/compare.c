@@ -1,9 +1,6 @@
 /* compare.c: see compare.h. */
 #include "project/compare.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "project/edge.h"
 
 /* One run, and where it is. */
@@ -21,17 +18,8 @@ struct hf_compare {
     hf_mem *work; /* of the values at hand */
 };
 
-static int by_number(const void *x, const void *y)
-{
-    int64_t a = (*(const hf_track_step *const *)x)->step;
-    int64_t b = (*(const hf_track_step *const *)y)->step;
-
-    return (a > b) - (a < b);
-}
-
 static hf_status side_open(hf_mem *mem, const hf_compare_run *run, side *s, hf_err *err)
 {
-    size_t total = 0;
     hf_status st;
 
     s->run = *run;
@@ -40,16 +28,7 @@ static hf_status side_open(hf_mem *mem, const hf_compare_run *run, side *s, hf_e
         st = hf_track_add(s->track, &run->events[i], (int64_t)i + 1, err);
     if (st)
         return st;
-    for (const hf_track_step *step = hf_track_steps(s->track); step; step = step->next)
-        total++;
-    s->steps = hf_mem_array(mem, total + 1, sizeof(*s->steps));
-    if (!s->steps)
-        return hf_err_nomem(err, "a comparison");
-    for (const hf_track_step *step = hf_track_steps(s->track); step; step = step->next)
-        if (step->opened)
-            s->steps[s->count++] = step;
-    qsort(s->steps, s->count, sizeof(*s->steps), by_number);
-    return HF_OK;
+    return hf_track_by_number(s->track, mem, &s->steps, &s->count, err);
 }
 
 hf_status hf_compare_new(hf_mem *mem, const hf_compare_run *a, const hf_compare_run *b,

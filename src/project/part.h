@@ -16,7 +16,7 @@ enum {
 typedef struct hf_part_query {
     hf_detail_query detail;
     hf_slice part; /* head, events, spans, waits, commands, activities, timers, failures, tasks,
-                      step, state; of a bundle also lineage */
+                      step, state, blocked; of a bundle also lineage */
     /* events: those between both, which are not among them */
     int64_t after;
     int64_t before; /* INT64_MAX: to the end */

@@ -1,6 +1,8 @@
 /* track.c: see track.h. */
 #include "project/track.h"
 
+#include <stdlib.h>
+
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/json.h"
@@ -516,6 +518,32 @@ hf_status hf_track_add(hf_track *track, const hf_event *event, int64_t seq, hf_e
     if (!st && step)
         step->failure = track->last_failure;
     return st;
+}
+
+static int by_number(const void *x, const void *y)
+{
+    int64_t a = (*(const hf_track_step *const *)x)->step;
+    int64_t b = (*(const hf_track_step *const *)y)->step;
+
+    return (a > b) - (a < b);
+}
+
+hf_status hf_track_by_number(const hf_track *track, hf_mem *mem, const hf_track_step ***out_steps,
+                             size_t *out_count, hf_err *err)
+{
+    size_t total = 0;
+
+    *out_count = 0;
+    for (const hf_track_step *step = hf_track_steps(track); step; step = step->next)
+        total++;
+    *out_steps = hf_mem_array(mem, total + 1, sizeof(**out_steps));
+    if (!*out_steps)
+        return hf_err_nomem(err, "steps");
+    for (const hf_track_step *step = hf_track_steps(track); step; step = step->next)
+        if (step->opened)
+            (*out_steps)[(*out_count)++] = step;
+    qsort(*out_steps, *out_count, sizeof(**out_steps), by_number);
+    return HF_OK;
 }
 
 hf_slice hf_track_name(const hf_event *opened)

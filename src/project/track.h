@@ -96,6 +96,11 @@ HF_NODISCARD hf_status hf_track_add(hf_track *track, const hf_event *event, int6
 const hf_track_step *hf_track_step_get(const hf_track *track, int64_t step);
 const hf_track_message *hf_track_message_get(const hf_track *track, const hf_ulid *id);
 
+/* Those steps that history opened, by number, in the arena. HF_NOMEM. */
+HF_NODISCARD hf_status hf_track_by_number(const hf_track *track, hf_mem *mem,
+                                          const hf_track_step ***out_steps, size_t *out_count,
+                                          hf_err *err);
+
 /* What an event that opens a step calls it: an activity's type, a signal's name ...; empty:
  * nothing.
  */

@@ -56,6 +56,13 @@ typedef struct hf_why_world {
 HF_NODISCARD hf_status hf_why_make(const hf_dossier *dossier, const hf_why_world *world,
                                    hf_mem *mem, hf_value *out_why, hf_err *err);
 
+enum { HF_WHY_SIGNATURE_SIZE = 17 };
+
+/* What runs in the same plight have in common: the code, the type, the queue, and what it is about.
+ */
+HF_NODISCARD hf_status hf_why_signature(hf_value why, hf_slice type, hf_slice queue,
+                                        char out_text[HF_WHY_SIGNATURE_SIZE], hf_err *err);
+
 /* The state of a run under the names of the published run summary: liveness_state, wait_kind,
    open_wait_id, next_task_id, repair_blocked_reason ... NULL: no memory. */
 hf_value hf_liveness_value(const hf_liveness *liveness, const hf_dossier *dossier, hf_mem *mem);

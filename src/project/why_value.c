@@ -1,5 +1,9 @@
 /* why_value.c: the catalogue of answers (why.def), and one of them as an object: code, sentence,
    subject, evidence, what would move it. What the answer is was decided in why.c. */
+#include <stdio.h>
+
+#include "base/buf.h"
+#include "base/crypto.h"
 #include "project/edge.h"
 #include "project/why_impl.h"
 #include "project/why_text.h"
@@ -150,4 +154,28 @@ hf_status hf_why_answer_value(const hf_why_answer *a, hf_value *out_why, hf_err 
     hf_value_set(why, HF_SLICE("liveness"), hf_liveness_value(a->live, a->dossier, a->mem));
     *out_why = hf_value_finish(why);
     return *out_why ? HF_OK : hf_err_nomem(err, "an answer");
+}
+
+hf_status hf_why_signature(hf_value why, hf_slice type, hf_slice queue,
+                           char out_text[HF_WHY_SIGNATURE_SIZE], hf_err *err)
+{
+    uint8_t digest[HF_SHA256_BYTES];
+    char text[HF_SHA256_TEXT_SIZE];
+    hf_sha256 *sha = NULL;
+    hf_buf whole = {0};
+    hf_status st = hf_sha256_new(&sha, err);
+
+    hf_buf_add_format(&whole, "%s|%.*s|%.*s|%s", hf_str(why, "code", ""), (int)type.len, type.ptr,
+                      (int)queue.len, queue.ptr ? queue.ptr : "", hf_str(why, "subject.name", ""));
+    if (!st && !hf_buf_ok(&whole))
+        st = hf_err_nomem(err, "a signature");
+    if (!st)
+        st = hf_sha256_digest(sha, hf_buf_slice(&whole), digest, err);
+    if (!st) {
+        hf_hex_print(hf_slice_from(digest, sizeof(digest)), text);
+        (void)snprintf(out_text, HF_WHY_SIGNATURE_SIZE, "%.16s", text);
+    }
+    hf_buf_fini(&whole);
+    hf_sha256_free(sha);
+    return st;
 }

@@ -34,6 +34,9 @@ typedef hf_status hf_replay_payload_fn(void *ctx, hf_mem *mem, const hf_payload_
 typedef hf_status hf_replay_messages_fn(void *ctx, hf_mem *mem, hf_slice stream, int64_t after,
                                         size_t max, hf_value *out_messages, hf_err *err);
 
+/* Code has begun a step; `at` is its source line, or NULL. */
+typedef void hf_replay_entered_fn(void *ctx, int64_t step, const char *at);
+
 /* What every replay of a run is seeded with. A copied run draws the numbers of the run it was
    copied from: its history says which. */
 static inline uint64_t hf_replay_seed(int64_t run_key)
@@ -62,6 +65,8 @@ typedef struct hf_replay_info {
     void *payload_ctx;
     hf_replay_messages_fn *messages; /* NULL: streams are empty */
     void *messages_ctx;
+    hf_replay_entered_fn *entered; /* NULL: nobody wants to know */
+    void *entered_ctx;
     struct hf_coro_cache
         *stacks; /* of those the replay belongs to (coro.h); NULL: a new stack each */
 } hf_replay_info;

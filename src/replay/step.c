@@ -146,8 +146,8 @@ hf_failure *hf_in_enter(hf_replay *replay, const hf_want *want, hf_record **out_
     }
     if (!fresh && !hf_in_same(replay, record, &known))
         hf_in_leave(replay, HF_LEAVE_BLOCKED);
-    if (fresh && replay->frozen)
-        hf_in_leave(replay, HF_LEAVE_PARKED);
+    while (fresh && replay->frozen) /* it says what it would begin, and stays here */
+        hf_in_park(replay, hf_history_shape_text(known.look.shape), known.look.name);
     record = hf_history_make(history, step);
     if (!record)
         hf_in_break(replay, HF_NOMEM, "a step");
@@ -155,6 +155,8 @@ hf_failure *hf_in_enter(hf_replay *replay, const hf_want *want, hf_record **out_
     if (fresh && !hf_look_copy(&record->wanted, &known.look))
         hf_in_break(replay, HF_NOMEM, "a step");
     history->entered = step;
+    if (replay->info.entered)
+        replay->info.entered(replay->info.entered_ctx, step, known.at);
     *out_record = record;
     *out_fresh = fresh;
     return NULL;

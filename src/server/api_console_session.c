@@ -41,7 +41,8 @@ static const char features[] = "runs "
                                "state "
                                "lineage "
                                "bundles "
-                               "diff ";
+                               "diff "
+                               "replay ";
 
 static hf_value time_value(hf_api *api, int64_t us)
 {

@@ -80,27 +80,9 @@ static hf_value known_find(const type_look *t, const char *type, bool activity)
     return NULL;
 }
 
-/* A worker that does not say which types it knows is none of any. */
-static bool worker_knows(hf_value worker, const char *type, bool activity)
-{
-    hf_value types =
-        hf_get(worker, activity ? "supported_activity_types" : "supported_workflow_types");
-
-    for (size_t i = 0; i < hf_len(types); i++)
-        if (strcmp(hf_str(hf_at(types, i), "", ""), type) == 0)
-            return true;
-    return false;
-}
-
 static hf_value workers_of(const type_look *t, const char *type, bool activity)
 {
-    hf_value_list *list = hf_value_array(t->api->mem);
-
-    for (size_t i = 0; i < hf_len(t->workers); i++)
-        if (worker_knows(hf_at(t->workers, i), type, activity) &&
-            !hf_queue_worker_is(hf_at(t->workers, i), "stale"))
-            hf_value_append(list, hf_at(t->workers, i));
-    return hf_value_finish(list);
+    return hf_queue_workers_of(t->api->mem, t->workers, type, activity);
 }
 
 /* Whether the namespace has runs of it, in whatever state. */

@@ -483,3 +483,26 @@ void hf_api_worker_delete(hf_api *api)
                          api->namespace, worker,
                          (long long)hf_workers_release(api->server->engine, worker)));
 }
+
+/* A worker that does not say which types it knows is none of any. */
+static bool worker_knows(hf_value worker, const char *type, bool activity)
+{
+    hf_value types =
+        hf_get(worker, activity ? "supported_activity_types" : "supported_workflow_types");
+
+    for (size_t i = 0; i < hf_len(types); i++)
+        if (strcmp(hf_str(hf_at(types, i), "", ""), type) == 0)
+            return true;
+    return false;
+}
+
+hf_value hf_queue_workers_of(hf_mem *mem, hf_value workers, const char *type, bool activity)
+{
+    hf_value_list *list = hf_value_array(mem);
+
+    for (size_t i = 0; i < hf_len(workers); i++)
+        if (worker_knows(hf_at(workers, i), type, activity) &&
+            !hf_queue_worker_is(hf_at(workers, i), "stale"))
+            hf_value_append(list, hf_at(workers, i));
+    return hf_value_finish(list);
+}

@@ -28,4 +28,7 @@ hf_value hf_queue_texts(hf_mem *mem, hf_value objects, const char *key);
 /* A moment as text; null for 0. */
 hf_value hf_queue_time(hf_mem *mem, int64_t us);
 
+/* Those that are there and know the type. */
+hf_value hf_queue_workers_of(hf_mem *mem, hf_value workers, const char *type, bool activity);
+
 #endif

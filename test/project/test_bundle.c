@@ -153,7 +153,7 @@ HF_BOTH_ENGINES(exports_come_back_as_they_were)
                                 .batch_max = hf_limit_get(HF_LIMIT_COMMAND_BATCH_SIZE)->standard,
                                 .events_max =
                                     hf_limit_get(HF_LIMIT_HISTORY_TRANSACTION_SIZE)->standard};
-        ck_assert_msg(hf_replay_check(&info, history.events, history.count, &verdict, &err) ==
+        ck_assert_msg(hf_replay_check(&info, history.events, history.count, NULL, &verdict, &err) ==
                           HF_OK,
                       "%s: %s", golden_scenarios[i].name, err.text);
         hf_mem_free(mem);

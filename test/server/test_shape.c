@@ -114,6 +114,10 @@ typedef hf_play_row row;
             "task=task.task_id n=task.workflow_task_attempt", ASKS                                 \
     }
 
+#define REPLAYED                                                                                   \
+    "namespace workflow_id run_id workflow_type events verdict ran reason step source_line text "  \
+    "rows rows_before rows_after guard who.here who.workers who.text shell"
+
 /* The server itself, and what belongs to no run. */
 static const row plain_rows[] = {
     {HF_ROUTE_HEALTH, "/api/health", NULL, 200, "server-health", "status", NULL, ASKS},
@@ -277,6 +281,10 @@ static const row run_rows[] = {
      "root nodes.0.glyph nodes.0.relation edges cut", NULL, ASKS},
     {HF_ROUTE_WHY, "/console/api/runs/o-1/why", NULL, 200, NULL,
      "workflow_id run_id status why.code why.severity why.text why.next", NULL, ASKS},
+    {HF_ROUTE_RUN_REPLAY, "/console/api/runs/o-1/replay", "{}", 200, NULL, REPLAYED, NULL, ASKS},
+    {HF_ROUTE_RUN_BLOCKED, "/console/api/runs/o-1/blocked", NULL, 200, NULL,
+     "namespace workflow_id run_id workflow_type blocked who.here who.workers who.text shell", NULL,
+     ASKS},
     {HF_ROUTE_SPANS, "/console/api/runs/o-1/spans?limit=10", NULL, 200, NULL, "namespace spans",
      NULL, ASKS},
     {HF_ROUTE_ATTENTION, "/console/api/attention", NULL, 200, NULL, "groups looked_at exact", NULL,
@@ -396,6 +404,8 @@ static const row import_rows[] = {
      "left.events left.steps left.closed_by right.run_id steps.0.step steps.0.state steps.0.first "
      "steps.0.left.kind steps.0.left.event steps.0.left.input steps.0.left.output next_after",
      NULL, ASKS},
+    {HF_ROUTE_BUNDLE_REPLAY, "/console/api/bundles/$b/replay", "{}", 200, NULL,
+     REPLAYED " ran.kind ran.build ran.elapsed_ms", NULL, ASKS},
     {HF_ROUTE_BUNDLE_IMPORT, "/console/api/bundles/$b/import", "{}", 201, NULL,
      "namespace imported run_id workflow_id workflow_type events complete", NULL, ASKS},
     {HF_ROUTE_BUNDLE_DROP, "/console/api/bundles/$b", NULL, 204, NULL, NULL, NULL, ASKS},
