@@ -76,11 +76,12 @@ HF_API hf_status hf_types(hf_engine *engine, hf_mem *mem, hf_value *out);
 /* ---- what waits for a person
 
    Open waits for a signal, over all runs of the namespace, those of the newest runs first:
-   {"limit"?: runs, 1 to 200, "cursor"?}. The answer: {"approvals": [{"id", "kind": "signal",
-   "name", "workflow_id", "run_id", "workflow_type", "business_key", "step", "source_line",
-   "summary", "since", "until", "parameters": what the signal takes, null: nothing is declared,
-   "links": [{"id", "label", "created_by", "created_at", "expires_at"}]}], "cursor"}. Runs are found
-   in lists, which are a moment behind; a wait whose answer has come is never here. */
+   {"limit"?: runs, 1 to 200, "cursor"?, "q"?: words that its id, type, business key, name or
+   summary has; then 200 runs are looked at for a page}. The answer: {"approvals": [{"id", "kind":
+   "signal", "name", "workflow_id", "run_id", "workflow_type", "business_key", "step",
+   "source_line", "summary", "since", "until", "parameters": what the signal takes, null: nothing is
+   declared, "links": [{"id", "label", "created_by", "created_at", "expires_at"}]}], "cursor"}. Runs
+   are found in lists, which are a moment behind; a wait whose answer has come is never here. */
 HF_API hf_status hf_approvals(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out);
 
 /* A link that answers one of them, once, for somebody without an account: {"approval": id,

@@ -46,15 +46,29 @@ HF_API hf_status hf_describe(hf_engine *engine, hf_value request, hf_mem *mem, h
 
 /* One part of it for a page that shows only that: {"id", "run_id"?, "at"?, "limit"?, "part", ...}.
    Payloads in it are for people: {"codec", "text": JSON text of at most 16 KB, "bytes", "cut"}.
-     head        all that hf_describe has but its lists; actions, counts, parent, started_by
-     events      {run_id, last_sequence, is_now, events, next_after, previous_before, scanned_to}:
-                 between `after` and `before`, `limit` (1 to 1000) of those that have one of `kinds`
-                 and the text `q`, from the first on or with `order` "desc" from the last on; at
-   most 20,000 are looked at spans       {run_id, spans: what hf_spans returns} waits, commands,
-   activities, timers, failures, tasks   {run_id, that list} step        {run_id, step, bar,
-   activity, wait, timer, child, failures, events} of `step` state       memo, search attributes,
-   labels, notes; where a machine stands lineage     the runs around it, `depth` (1 to 5; 2) steps
-   up and down: {root, nodes, edges, cut} */
+
+     head      all that hf_describe has but its lists; actions, counts, parent, started_by
+
+     events    {run_id, last_sequence, is_now, events, next_after, previous_before, scanned_to}:
+   between `after` and `before`, `limit` (1 to 1000) of those that have one of `kinds` and the text
+   `q`, from the first on or with `order` "desc" from the last on; at most 20,000 are looked at
+
+     spans     {run_id, spans: what hf_spans returns}
+
+     waits, commands, activities, timers, failures, tasks   {run_id, that list}
+
+     step      {run_id, step, bar, activity, wait, timer, child, failures, events} of `step`
+
+     state     memo, search attributes, labels, notes; where a machine stands
+
+     blocked   {workflow_id, run_id, workflow_type, blocked: what is stored of a run whose code and
+   history disagree, with the steps around; null: it is not blocked}
+
+     payload   {run_id, event, key, codec, bytes, size, from, to, text}: `size` bytes (at most 1
+   MiB) of the JSON text of what `event` has under `key`, `from` there on; text null: it was erased
+
+     lineage   the runs around it, `depth` (1 to 5; 2) steps up and down: {root, nodes, edges, cut}
+ */
 HF_API hf_status hf_run_part(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out);
 
 /* Its steps as bars over time: {"id", "run_id"?, "at"?, "limit"?}. */

@@ -33,6 +33,24 @@ bool hf_slice_starts(hf_slice text, hf_slice prefix)
     return text.len >= prefix.len && hf_slice_equal(hf_slice_from(text.ptr, prefix.len), prefix);
 }
 
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+bool hf_slice_has(hf_slice text, hf_slice words)
+{
+    for (size_t at = 0; at + words.len <= text.len; at++) {
+        size_t i = 0;
+
+        while (i < words.len && lower(text.ptr[at + i]) == lower(words.ptr[i]))
+            i++;
+        if (i == words.len)
+            return true;
+    }
+    return false;
+}
+
 static bool byte_is_space(char c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');

@@ -20,6 +20,8 @@ hf_slice hf_slice_from(const void *bytes, size_t len);
 bool hf_slice_equal(hf_slice a, hf_slice b);
 int hf_slice_compare(hf_slice a, hf_slice b); /* by bytes, then by length */
 bool hf_slice_starts(hf_slice text, hf_slice prefix);
+/* Whether the words are somewhere in it; letters of ASCII are the same, large or small. */
+bool hf_slice_has(hf_slice text, hf_slice words);
 hf_slice hf_slice_trim(hf_slice text); /* without ASCII white space at both ends */
 
 /* Takes the part of *rest before the next `separator` and moves *rest behind it. False when *rest

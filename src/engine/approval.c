@@ -287,6 +287,28 @@ static bool cursor_read(hf_slice text, int64_t *out_us, int64_t *out_run)
            hf_slice_int(text, out_run);
 }
 
+/* Whether one of the texts that people know it by has the words. */
+static bool is_sought(hf_value approval, hf_slice words)
+{
+    static const char *const names[] = {"workflow_id", "workflow_type", "business_key", "name",
+                                        "summary"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (hf_slice_has(hf_value_slice(hf_value_find(approval, hf_slice_of(names[i]))), words))
+            return true;
+    return !words.len;
+}
+
+static hf_value sought(hf_mem *mem, hf_value approvals, hf_slice words)
+{
+    hf_value_list *list = hf_value_array(mem);
+
+    for (size_t i = 0; i < hf_len(approvals); i++)
+        if (is_sought(hf_at(approvals, i), words))
+            hf_value_append(list, hf_at(approvals, i));
+    return hf_value_finish(list);
+}
+
 hf_status hf_approvals(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out)
 {
     int64_t limit = hf_int(request, "limit", RUNS_USUAL);
@@ -296,12 +318,15 @@ hf_status hf_approvals(hf_engine *engine, hf_value request, hf_mem *mem, hf_valu
     int64_t behind_run;
     hf_call c;
     run_look look = {.call = &c, .mem = mem};
+    hf_slice words = hf_look_member(request, "q");
     const char *cursor = NULL;
     hf_status st = hf_call_begin(&c, engine);
 
     if (st)
         return st;
-    st = hf_look_members(request, "limit cursor", &c.slot->err);
+    st = hf_look_members(request, "q limit cursor", &c.slot->err);
+    if (words.len) /* as many as one look affords, of which some are meant */
+        limit = RUNS_MAX;
     if (!st && (limit < 1 || limit > RUNS_MAX ||
                 !cursor_read(hf_value_slice(hf_get(request, "cursor")), &behind_us, &behind_run)))
         st = hf_err_set(&c.slot->err, HF_INVALID, "limit is 1 to %d, and cursor what a page said",
@@ -320,7 +345,7 @@ hf_status hf_approvals(hf_engine *engine, hf_value request, hf_mem *mem, hf_valu
     }
     if (st)
         return st;
-    *out = hf_json_(mem, "{'approvals': %p, 'cursor': %s}", (const void *)hf_value_finish(list),
-                    cursor);
+    *out = hf_json_(mem, "{'approvals': %p, 'cursor': %s}",
+                    (const void *)sought(mem, hf_value_finish(list), words), cursor);
     return *out ? HF_OK : hf_err_nomem(&c.slot->err, "approvals");
 }

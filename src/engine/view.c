@@ -11,7 +11,7 @@
 #include "model/vocab.h"
 #include "project/views.h"
 
-enum { NAME_SHOWN = 64 };
+enum { NAME_SHOWN = 64, PIECE = 64 * 1024, PIECE_MAX = 1024 * 1024 };
 
 #define VIEW_MEMBERS "id owner scope"
 
@@ -92,7 +92,13 @@ hf_status hf_look_part(hf_value request, const hf_detail_query *query, hf_part_q
                            .text = hf_look_member(request, "q"),
                            .backwards =
                                hf_slice_equal(hf_look_member(request, "order"), HF_SLICE("desc")),
-                           .step = hf_int(request, "step", 0)};
+                           .step = hf_int(request, "step", 0),
+                           .event = hf_int(request, "event", 0),
+                           .key = hf_look_member(request, "key"),
+                           .from = hf_int(request, "from", 0),
+                           .size = hf_int(request, "size", PIECE)};
+    if (out->from < 0 || out->size < 1 || out->size > PIECE_MAX)
+        return hf_err_set(err, HF_INVALID, "a piece has 1 to %d bytes, from 0 on", PIECE_MAX);
     return kinds_read(request, &out->kinds, err);
 }
 

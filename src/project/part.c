@@ -181,11 +181,11 @@ hf_status hf_part_read(hf_db *db, hf_mem *mem, const hf_part_query *query, hf_va
         const char *name;
         hf_part_fn *make;
     } parts[] = {
-        {"head", hf_part_head},      {"events", hf_part_events},  {"spans", spans_part},
-        {"waits", waits_part},       {"commands", commands_part}, {"activities", activities_part},
-        {"timers", timers_part},     {"failures", failures_part}, {"tasks", tasks_part},
-        {"step", hf_part_step},      {"state", hf_part_state},    {"lineage", hf_part_lineage},
-        {"blocked", hf_part_blocked}};
+        {"head", hf_part_head},       {"events", hf_part_events},  {"spans", spans_part},
+        {"waits", waits_part},        {"commands", commands_part}, {"activities", activities_part},
+        {"timers", timers_part},      {"failures", failures_part}, {"tasks", tasks_part},
+        {"step", hf_part_step},       {"state", hf_part_state},    {"lineage", hf_part_lineage},
+        {"blocked", hf_part_blocked}, {"payload", hf_part_payload}};
     hf_part_fn *make = NULL;
     hf_detail_view v;
     hf_status st;

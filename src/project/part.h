@@ -16,7 +16,7 @@ enum {
 typedef struct hf_part_query {
     hf_detail_query detail;
     hf_slice part; /* head, events, spans, waits, commands, activities, timers, failures, tasks,
-                      step, state, blocked; of a bundle also lineage */
+                      step, state, blocked, payload; of a bundle also lineage */
     /* events: those between both, which are not among them */
     int64_t after;
     int64_t before; /* INT64_MAX: to the end */
@@ -24,6 +24,11 @@ typedef struct hf_part_query {
     hf_slice text;  /* that type, summary or payload must have; empty: none */
     bool backwards; /* from the end on */
     int64_t step;   /* of the part step */
+    /* payload: of which event, under which key; so many bytes of its text from there on */
+    int64_t event;
+    hf_slice key;
+    int64_t from;
+    int64_t size;
 } hf_part_query;
 
 /* HF_INVALID for a part that is none, and a step that the run does not have is HF_NOTFOUND. Else as

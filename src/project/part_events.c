@@ -43,31 +43,12 @@ hf_status hf_part_fill(const hf_detail_view *v, hf_mem *mem, int64_t seq, hf_err
     return st;
 }
 
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
-/* Letters of ASCII are the same, large or small. */
-static bool has_text(hf_slice where, hf_slice text)
-{
-    for (size_t at = 0; at + text.len <= where.len; at++) {
-        size_t i = 0;
-
-        while (i < text.len && lower(where.ptr[at + i]) == lower(text.ptr[i]))
-            i++;
-        if (i == text.len)
-            return true;
-    }
-    return false;
-}
-
 /* In the bytes of its values, beyond what is shown of them. */
 static bool bytes_have(const hf_event *event, hf_slice text)
 {
     for (size_t i = 0; i < event->count; i++)
         if (hf_event_key_kind(event->fields[i].key) == HF_VALUE_KIND_PAYLOAD &&
-            has_text(event->fields[i].payload.bytes, text))
+            hf_slice_has(event->fields[i].payload.bytes, text))
             return true;
     return false;
 }
@@ -110,7 +91,7 @@ static hf_status payload_has(hf_value payload, hf_slice text, bool *out_has, hf_
     hf_buf json = {0};
 
     hf_json_write(&json, payload);
-    *out_has = hf_buf_ok(&json) && has_text(hf_buf_slice(&json), text);
+    *out_has = hf_buf_ok(&json) && hf_slice_has(hf_buf_slice(&json), text);
     if (!hf_buf_ok(&json)) {
         hf_buf_fini(&json);
         return hf_err_nomem(err, "an event");
@@ -122,7 +103,7 @@ static hf_status payload_has(hf_value payload, hf_slice text, bool *out_has, hf_
 /* In type, summary or payload; the summary begins with the type. */
 static hf_status entry_wanted(hf_value entry, hf_slice text, bool *io_wanted, hf_err *err)
 {
-    if (!text.len || has_text(hf_slice_of(hf_str(entry, "summary", "")), text))
+    if (!text.len || hf_slice_has(hf_slice_of(hf_str(entry, "summary", "")), text))
         *io_wanted = true;
     return *io_wanted
                ? HF_OK

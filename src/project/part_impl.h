@@ -10,7 +10,7 @@ typedef hf_status hf_part_fn(hf_detail_view *v, const hf_part_query *query, hf_v
                              hf_err *err);
 
 HF_NODISCARD hf_part_fn hf_part_head, hf_part_events, hf_part_step, hf_part_state, hf_part_blocked,
-    hf_part_lineage;
+    hf_part_payload, hf_part_lineage;
 
 /* The event gets the bytes that the fold left out, in `mem`. */
 HF_NODISCARD hf_status hf_part_fill(const hf_detail_view *v, hf_mem *mem, int64_t seq, hf_err *err);

@@ -36,11 +36,11 @@ void hf_api_approvals(hf_api *api)
     hf_value out = NULL;
 
     if (!hf_api_query_int(api, "limit", RUNS_USUAL, 1, RUNS_MAX, &limit) ||
-        engine_failed(api,
-                      hf_approvals(api->server->engine,
-                                   hf_json_(api->mem, "{'limit': %lld, 'cursor': %s}",
-                                            (long long)limit, hf_api_query_text(api, "cursor")),
-                                   api->mem, &out)))
+        engine_failed(api, hf_approvals(api->server->engine,
+                                        hf_json_(api->mem, "{'limit': %lld, 'cursor': %s, 'q': %s}",
+                                                 (long long)limit, hf_api_query_text(api, "cursor"),
+                                                 hf_api_query_text(api, "q")),
+                                        api->mem, &out)))
         return;
     hf_api_json(
         api, 200,

@@ -42,7 +42,8 @@ static const char features[] = "runs "
                                "lineage "
                                "bundles "
                                "diff "
-                               "replay ";
+                               "replay "
+                               "payloads ";
 
 static hf_value time_value(hf_api *api, int64_t us)
 {

@@ -10,7 +10,15 @@
 #include "server/server_impl.h"
 #include "server/shelf_api.h"
 
-enum { LIST_USUAL = 1000, LIST_MAX = 10000, EVENTS_USUAL = 200, EVENTS_MAX = 1000, DEPTH_MAX = 5 };
+enum {
+    LIST_USUAL = 1000,
+    LIST_MAX = 10000,
+    EVENTS_USUAL = 200,
+    EVENTS_MAX = 1000,
+    DEPTH_MAX = 5,
+    PIECE_USUAL = 64 * 1024,
+    PIECE_MAX = 1024 * 1024
+};
 
 /* ---- asking */
 
@@ -31,7 +39,9 @@ static void run_missed(hf_api *api, hf_status st, const char *text)
 {
     if (st == HF_NOTFOUND)
         hf_api_error(api, 404,
-                     strstr(text, "has no step")        ? "step_not_found"
+                     strstr(text, "has no step") ? "step_not_found"
+                     : strstr(text, "has no payload") || strstr(text, "has no event")
+                         ? "payload_not_found"
                      : hf_api_query_text(api, "run_id") ? "run_not_found"
                                                         : "instance_not_found",
                      "%s", text);
@@ -202,6 +212,34 @@ void hf_api_run_events(hf_api *api)
                       (const void *)kinds_asked(api), hf_api_query_text(api, "q"),
                       hf_api_query_text(api, "order"));
     if (part_read(api, "events", window, &out))
+        part_answer(api, out);
+}
+
+/* ---- payloads */
+
+void hf_api_run_payload(hf_api *api)
+{
+    const char *key = hf_api_query_text(api, "key");
+    int64_t event = 0;
+    int64_t from = 0;
+    int64_t size = 0;
+    hf_value out = NULL;
+
+    if (!key) {
+        hf_api_invalid(api, hf_json_(api->mem, "{'key': ['The parameter is required.']}"));
+        return;
+    }
+    if (!hf_api_query_int(api, "event", 0, 1, INT64_MAX, &event) ||
+        !hf_api_query_int(api, "from", 0, 0, INT64_MAX, &from) ||
+        !hf_api_query_int(api, "limit", PIECE_USUAL, 1, PIECE_MAX, &size) ||
+        !part_read(api, "payload",
+                   hf_json_(api->mem, "{'event': %lld, 'key': %s, 'from': %lld, 'size': %lld}",
+                            (long long)event, key, (long long)from, (long long)size),
+                   &out))
+        return;
+    if (hf_value_kind_of(hf_get(out, "text")) == HF_VALUE_NULL)
+        hf_api_error(api, 410, "payload_erased", "This value was erased from the store.");
+    else
         part_answer(api, out);
 }
 

@@ -122,6 +122,10 @@ HF_BOTH_ENGINES(a_person_answers_by_a_link)
     hf_site_open(&site, kind, &app, (hf_server_options){0});
     run_start(&site, "ask", "a-1");
     link_make(&site, approval_id(&site), "Ada", path);
+    answer = hf_site_expect(&site, "GET", "/console/api/approvals?q=A-1", NULL, 200);
+    ck_assert_uint_eq(hf_len(hf_get(answer.body, "approvals")), 1);
+    answer = hf_site_expect(&site, "GET", "/console/api/approvals?q=a-2", NULL, 200);
+    ck_assert_uint_eq(hf_len(hf_get(answer.body, "approvals")), 0);
     answer = hf_site_ask(&site, "GET", path, NULL, NULL);
     shows(answer, 200, "<form method=\"post\">");
     shows(answer, 200, "name=\"p.by\"");

@@ -348,6 +348,21 @@ HF_BOTH_ENGINES(hostile_and_big_bundles)
     answer = hf_site_expect(&site, "GET", path, NULL, 200);
     ck_assert(hf_bool(answer.body, "arguments.cut", false));
     ck_assert_int_gt(hf_int(answer.body, "arguments.bytes", 0), BIG);
+    for (int64_t from = 0, to = 0; from < BIG; from = to) {
+        (void)snprintf(path, sizeof(path),
+                       OPEN "/%s/run/payloads?event=2&key=arguments&from=%lld&limit=250000", id,
+                       (long long)from);
+        answer = hf_site_expect(&site, "GET", path, NULL, 200);
+        to = hf_int(answer.body, "to", 0);
+        ck_assert_int_gt(to, from);
+        ck_assert_int_eq(hf_int(answer.body, "size", 0), (int64_t)input.len);
+        ck_assert_int_eq(memcmp(hf_str(answer.body, "text", ""), hf_buf_text(&input) + from,
+                                (size_t)(to - from)),
+                         0);
+    }
+    (void)snprintf(path, sizeof(path), "/console/api/runs/o-1/payloads?event=2&key=none");
+    answer = hf_site_expect(&site, "GET", path, NULL, 404);
+    ck_assert_str_eq(hf_str(answer.body, "reason", ""), "payload_not_found");
     memset(path, 'n', sizeof(path));
     memcpy(path, OPEN "?name=", strlen(OPEN "?name="));
     path[400] = '\0';

@@ -49,6 +49,8 @@ static const struct {
     {HF_ROUTE_BUNDLE_OPEN, 409, "eight of them: test_console_bundle.c"},
     {HF_ROUTE_BUNDLE_OPEN, 413, "the same, of a file that is too big"},
     {HF_ROUTE_BUNDLE_IMPORT, 409, "another content: the same"},
+    {HF_ROUTE_RUN_PAYLOAD, 410, "a value that was erased: test/project/test_part.c"},
+    {HF_ROUTE_BUNDLE_RUN_PAYLOAD, 410, "the same"},
     {HF_ROUTE_RUN_REPLAY, 429, "two that are under way: test_console_replay.c"},
     {HF_ROUTE_RUN_REPLAY, 504, "code that does not come back: the same"},
     {HF_ROUTE_BUNDLE_REPLAY, 429, "the same"},
