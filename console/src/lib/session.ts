@@ -2,6 +2,7 @@
 import { computed, signal } from "@preact/signals";
 import { bearer, get, loggedOut, post, Refusal } from "./api";
 import { moment, now, skew } from "./format";
+import { query, set } from "./router";
 
 export interface Me {
   principal: { id: string; label: string; role: string; method: string };
@@ -33,6 +34,8 @@ function arrived(answer: Me) {
     skew.value = there - Date.now();
     now.value = there;
   }
+  // who may not see the default namespace begins in one that they may see
+  if (!query.peek().has("namespace") && answer.namespace && answer.namespace !== "default") set({ namespace: answer.namespace }, true);
   me.value = answer;
   loggedOut.value = null;
 }
