@@ -7,6 +7,8 @@
 #include "engine/look.h"
 #include "engine/why_run.h"
 #include "holdfast/view.h"
+#include "project/edge.h"
+#include "project/why_short.h"
 
 enum {
     RUNS_MAX = 1000,
@@ -79,6 +81,25 @@ static hf_status group_add(look *l, hf_value why, const hf_dossier_run *run, hf_
     return HF_OK;
 }
 
+/* Counts a run whose history cannot be read: the others have their answers all the same. */
+static hf_status unreadable_add(look *l, int64_t run, hf_err *err)
+{
+    hf_dossier_run found;
+    hf_status st = hf_dossier_find(l->call->in.db, l->work, run, &found, err);
+    hf_ulid id;
+
+    if (st)
+        return st == HF_NOTFOUND ? HF_OK : st;
+    id = hf_dossier_run_id(&found);
+    return group_add(
+        l,
+        hf_value_merge(l->work, hf_why_unreadable(l->work),
+                       hf_json_(l->work, "{'instance_id': %p, 'run_id': %p}",
+                                (const void *)hf_value_string(l->work, found.instance_id),
+                                (const void *)hf_edge_id(l->work, &id))),
+        &found, (hf_slice){0}, err);
+}
+
 /* Looks at one run, unless it was looked at or the look is over. */
 static hf_status run_look(look *l, int64_t run, hf_err *err)
 {
@@ -102,6 +123,8 @@ static hf_status run_look(look *l, int64_t run, hf_err *err)
         st = hf_why_run(db, engine, run, &world, l->work, &why, err);
     if (st == HF_NOTFOUND)
         return HF_OK;
+    if (st == HF_CORRUPT)
+        return unreadable_add(l, run, err);
     if (st || strcmp(hf_str(why, "severity", ""), hf_why_severity_text(HF_WHY_ATTENTION)) != 0)
         return st;
     st = hf_dossier_find(db, l->work, run, &found, err);

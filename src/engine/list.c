@@ -196,6 +196,10 @@ static hf_status item_why(hf_call *c, hf_value item, int64_t until_us, hf_mem *w
         return HF_OK;
     world.stalled_run = hf_core_stalled(c->engine->core, hf_ulid_key(&id));
     st = hf_why_run(c->in.db, c->engine, hf_ulid_key(&id), &world, work, out_why, err);
+    if (st == HF_CORRUPT) { /* of this run alone */
+        *out_why = hf_why_unreadable(work);
+        return *out_why ? HF_OK : hf_err_nomem(err, "an answer");
+    }
     return st == HF_NOTFOUND ? HF_OK : st;
 }
 

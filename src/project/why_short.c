@@ -74,6 +74,14 @@ hf_value hf_why_of_row(hf_mem *mem, hf_value item, int64_t now_us)
                        hf_str(item, "wait_reason", ""), hf_value_null());
 }
 
+hf_value hf_why_unreadable(hf_mem *mem)
+{
+    const hf_why_row *row = &hf_why_rows[HF_WHY_HISTORY_UNREADABLE];
+
+    return short_value(mem, hf_value_string(mem, hf_slice_of(row->code)),
+                       hf_why_severity_text(row->severity), row->text, hf_value_null());
+}
+
 static const char *closed_glyph(hf_value item)
 {
     const char *reason = hf_str(item, "closed_reason", "");

@@ -20,6 +20,9 @@ bool hf_why_row_suffices(hf_value item);
    text is then what will move the run on. NULL: no memory. */
 hf_value hf_why_of_row(hf_mem *mem, hf_value item, int64_t now_us);
 
+/* The same shape of a run whose history cannot be read. NULL: no memory. */
+hf_value hf_why_unreadable(hf_mem *mem);
+
 /* running, waiting, retrying, blocked, paused, completed, failed, cancelled, terminated, timed_out
    or continued. `item` is a row of a list or the detail of a run. */
 const char *hf_glyph(hf_value item, hf_value why);

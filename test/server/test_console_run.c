@@ -513,6 +513,7 @@ HF_BOTH_ENGINES(a_history_that_cannot_be_read)
     static const char *const parts[] = {"",          "/events",     "/spans",  "/waits",
                                         "/commands", "/activities", "/timers", "/failures",
                                         "/tasks",    "/steps/1",    "/why"};
+    hf_site_answer said;
     char path[64];
     hf_site site;
 
@@ -522,6 +523,12 @@ HF_BOTH_ENGINES(a_history_that_cannot_be_read)
         (void)snprintf(path, sizeof(path), "o-1%s", parts[i]);
         ck_assert_str_eq(hf_str(get(&site, path, 500).body, "reason", ""), "history_unreadable");
     }
+    /* Lists have it among the others, and say so. */
+    said = hf_site_expect(&site, "GET", "/console/api/runs?q=id:o-1", NULL, 200);
+    ck_assert_str_eq(hf_str(said.body, "items.0.why.code", ""), "history_unreadable");
+    ck_assert_str_eq(hf_str(said.body, "items.0.glyph", ""), "blocked");
+    said = hf_site_expect(&site, "GET", "/console/api/attention", NULL, 200);
+    ck_assert_str_eq(hf_str(said.body, "groups.0.code", ""), "history_unreadable");
     harm(&site, "UPDATE history SET run = run - 1000000");
     (void)get(&site, "o-1", 200);
     hf_site_close(&site);
