@@ -1,9 +1,10 @@
 /* site_office.c: the second worker of the console's browser tests, on the queue that it is told:
    what the page of one run draws. Barriers, retries, progress, children, signals with a contract of
-   every type, a run that a build of SITE_BUILD=2 does not fit, continued runs, many steps, text that
-   is no friend of pages, and a result of any size.
+   every type, a run that a build of SITE_BUILD=2 does not fit, continued runs, many steps, text
+   that is no friend of pages, and a result of any size.
 
-     site_office worker --store URL        until SIGTERM; HF_TOKEN is its token, SITE_QUEUE its queue
+     site_office worker --store URL        until SIGTERM; HF_TOKEN is its token, SITE_QUEUE its
+   queue
 
    Only public headers are used. */
 #include <holdfast/holdfast.h>
