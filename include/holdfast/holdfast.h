@@ -655,7 +655,7 @@ HF_API void hf_close(hf_engine *engine);
      command_batch_size     1000: decisions of one turn; history_transaction_size 5000: its events
      max_events_per_run     0; 50000 where workers of other processes are allowed, as in a server:
                             a run with so many events that does not close fails
-     payload_size_bytes     2097152: one value
+     payload_size_bytes     2097152, and that is the most: one value
      warning_threshold_percent  80: the share of a limit from which operators are warned, once; 0
                             for never */
 HF_API hf_status hf_set(hf_engine *engine, const char *name, const char *value);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/json.h"
 #include "base/slice.h"
 
 enum {
@@ -73,6 +74,10 @@ hf_status hf_settings_set(hf_settings *settings, const char *name, const char *v
                              limits[i] == HF_LIMIT_WARNING_THRESHOLD_PERCENT ? PERCENT_MAX
                                                                              : INT64_MAX,
                              &number, err);
+            if (!st && limits[i] == HF_LIMIT_PAYLOAD_SIZE_BYTES &&
+                (!number || number > HF_JSON_BYTES_MAX)) /* what is longer is not read back */
+                st = hf_err_set(err, HF_INVALID, "%s is from 1 to %d, not %s", name,
+                                (int)HF_JSON_BYTES_MAX, value);
             if (!st)
                 settings->limits.of[limits[i]] = number;
             return st;

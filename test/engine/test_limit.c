@@ -340,6 +340,9 @@ HF_BOTH_ENGINES(payloads_at_the_threshold)
     hf_engine *d = hf_kit_open(kind, &app);
     char id[32];
 
+    ck_assert_int_eq(hf_set(d, "payload_size_bytes", "0"), HF_INVALID);
+    ck_assert_int_eq(hf_set(d, "payload_size_bytes", "2097153"), HF_INVALID);
+    hf_kit_ok(d, hf_set(d, "payload_size_bytes", "2097152"));
     hf_kit_ok(d, hf_set(d, "payload_size_bytes", "2000"));
     for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
         for (int bytes = 1999; bytes <= 2001; bytes++) {
