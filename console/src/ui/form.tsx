@@ -110,11 +110,14 @@ export class FormState {
   readonly json: Signal<string>;
   readonly mode: Signal<"form" | "json">;
   readonly faults: Signal<Fields>;
+  readonly parameters: Parameter[] | null;
+  /** The contract is one value of any kind, which has no name: it is JSON as a whole. */
+  readonly any: boolean;
 
-  constructor(
-    readonly parameters: Parameter[] | null,
-    first?: Json,
-  ) {
+  constructor(contract: Parameter[] | null, first?: Json) {
+    this.any = contract?.length === 1 && contract[0]!.name === "";
+    const parameters = this.any ? null : contract;
+    this.parameters = parameters;
     const given = (first && typeof first === "object" && !Array.isArray(first) ? first : {}) as Record<string, Json>;
     this.cells = signal(Object.fromEntries((parameters ?? []).map((each) => [each.name, cellOf(each, given[each.name])])));
     this.json = signal(first === undefined ? "{}" : stringify(first, 2));
@@ -280,7 +283,7 @@ export function ContractForm({ form, none }: { form: FormState; none?: string })
           set={(mode) => form.turn(mode)}
         />
       )}
-      {!form.parameters && <p class="d sm">{none ?? "There is no contract for this, so nothing is checked before it is sent."}</p>}
+      {!form.parameters && <p class="d sm">{form.any ? "It takes any JSON." : (none ?? "There is no contract for this, so nothing is checked before it is sent.")}</p>}
       {form.mode.value === "form" ? (
         form.parameters!.map((parameter) => <Input key={parameter.name} form={form} parameter={parameter} />)
       ) : (
