@@ -46,8 +46,10 @@ async function end(child) {
 }
 
 export class Site {
-  constructor(build) {
+  /** `program`: what serves; a program that embeds the engine works besides. */
+  constructor(build, program = "holdfast") {
     this.build = build;
+    this.program = join(build, program);
     this.folder = mkdtempSync(join(tmpdir(), "holdfast-console-"));
     folders.add(this.folder);
     this.store = join(this.folder, "orders.db");
@@ -62,12 +64,20 @@ export class Site {
     return child;
   }
 
-  async serve() {
+  async serve(...flags) {
     this.port ??= await freePort();
     this.url = `http://127.0.0.1:${this.port}/`;
-    this.server = this.spawn(join(this.build, "holdfast"), ["serve", this.store, "--listen", `127.0.0.1:${this.port}`, "--environment", "production:violet"]);
+    this.server = this.spawn(this.program, ["serve", this.store, "--listen", `127.0.0.1:${this.port}`, "--environment", "production:violet", ...flags]);
     await until(() => fetch(this.url + "api/ready").then((answer) => answer.ok, () => false), 20, "the server is ready:\n" + this.said);
     this.admin ??= (await until(() => this.said.match(/admin token[^\n]*: (hf_[\w-]+)\n/), 10, "the token was printed"))[1];
+  }
+
+  /** As a person develops: the server with the program as its worker. The link that it prints. */
+  async dev() {
+    this.port ??= await freePort();
+    this.url = `http://127.0.0.1:${this.port}/`;
+    this.server = this.spawn(this.program, ["dev", "--listen", `127.0.0.1:${this.port}`]);
+    return (await until(() => this.said.match(/^console, [^\n]*: (http\S+)$/m), 30, "the link was printed"))[1];
   }
 
   async killServer() {

@@ -1,0 +1,92 @@
+// A user's own program: it has the console, too, and its payloads may be of any size.
+import { execFileSync } from "node:child_process";
+import { becomes, enter, follow, openPage, openRun, quiet, refusals, settled } from "./browser.mjs";
+import { equal, ok, test } from "./cases.mjs";
+import { Site, until } from "./site.mjs";
+
+test("a program of one's own serves the console for development, and prints a link to it", async ({ build, browser }) => {
+  const site = new Site(build, "test/site_office");
+  try {
+    const link = await site.dev();
+    const page = await openPage(browser, site);
+    await page.goto(link);
+    await page.getByRole("heading", { level: 1, name: "Nothing of yours has run yet" }).waitFor();
+    execFileSync(site.program, ["start", "sums", "left:=0", "--id", "mine"], { cwd: site.folder, env: { ...process.env, HOME: site.folder }, stdio: "pipe" });
+    await page.getByText("seen: one run", { exact: true }).waitFor({ timeout: 30000 });
+    await openRun(page, "mine");
+    await becomes(page, "waiting");
+    await page.locator("main .acts").getByRole("button", { name: "Signal go…" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Signal go" }).click();
+    await becomes(page, "completed");
+    quiet(page);
+    await page.context().close();
+  } finally {
+    await site.stop();
+  }
+});
+
+test("the largest payload there is: its size is told, its beginning is shown, and answers stay small", async ({ site, browser }) => {
+  await site.start("bulk", "bulk-1", { bytes: 1900000 }, { task_queue: "office" });
+  await until(async () => (await site.ask("GET", "console/api/runs/bulk-1")).status === "completed", 60, "it is done");
+  const page = await enter(browser, site);
+  let most = 0;
+  page.on("response", async (answer) => (most = Math.max(most, (await answer.body().catch(() => "")).length)));
+  await openRun(page, "bulk-1");
+  await becomes(page, "completed");
+  const result = page.getByRole("complementary", { name: "Inspector" });
+  await result.getByText('"the beginning"').waitFor();
+  await result.getByText(/16\sKB of 1\.81\sMB shown/).waitFor();
+  for (const rest of ["?step=1", "?tab=steps&view=events&event=5", "?tab=state", "?tab=json", "?tab=code"]) {
+    await openRun(page, "bulk-1", rest);
+    equal(await page.getByRole("alert").count(), 0, "faults of " + rest);
+  }
+  await follow(page, "runs");
+  await settled(page, "Runs");
+  ok(most < 1000000, `the largest answer has ${most} bytes`);
+  quiet(page);
+  await page.context().close();
+});
+
+test("10 MB in a form are refused with a sentence, and the page goes on", async ({ site, browser }) => {
+  const page = await enter(browser, site);
+  await follow(page, "types/review");
+  await settled(page, "review");
+  await page.getByRole("button", { name: "Start…" }).click();
+  const field = page.getByRole("dialog").getByLabel("Arguments, as JSON");
+  await field.evaluate((one) => {
+    one.value = JSON.stringify({ text: "x".repeat(10000000) });
+    one.dispatchEvent(new Event("input", { bubbles: true }));
+  });
+  await page.getByRole("dialog").getByRole("button", { name: "Start", exact: true }).click();
+  await page.getByRole("dialog").getByRole("alert").getByText(/./).first().waitFor({ timeout: 60000 });
+  const said = await page.getByRole("dialog").getByRole("alert").first().innerText();
+  ok(/too large|too big|at most|2\s?MiB|[Ll]imit/.test(said), `it says: ${said}`);
+  await field.fill('{"item": "crane"}');
+  await page.getByLabel(/^Workflow id/).fill("small-1");
+  await page.getByLabel(/^Queue/).fill("office");
+  await page.getByRole("dialog").getByRole("button", { name: "Start", exact: true }).click();
+  await settled(page, "small-1");
+  equal(JSON.parse((await site.ask("GET", "console/api/runs/small-1")).arguments.text), { item: "crane" }, "its input");
+  refusals(page, 413);
+  quiet(page);
+  await page.context().close();
+});
+
+test("a run of thousands of steps is drawn and scrolled", async ({ site, browser, shots }) => {
+  await site.start("rounds", "rounds-1", { steps: 1200 }, { task_queue: "office" });
+  await until(async () => (await site.ask("GET", "console/api/runs/rounds-1")).wait_kind === "signal", 120, "all steps are done");
+  const page = await enter(browser, site);
+  await openRun(page, "rounds-1");
+  await page.getByText("event 3,", { exact: false }).first().waitFor();
+  const rows = page.locator(".gantt, .gbox, main canvas").first();
+  await rows.waitFor();
+  const nodes = await page.evaluate(() => document.querySelectorAll("main *").length);
+  ok(nodes < 3000, `only what is in view is in the page: ${nodes} elements`);
+  await page.mouse.move(700, 600);
+  for (let i = 0; i < 20; i++) await page.mouse.wheel(0, 800);
+  await page.screenshot({ path: shots + "/rounds-light.png" });
+  await openRun(page, "rounds-1", "?tab=steps&view=events");
+  await page.getByText(/of 3,\d+/).first().waitFor();
+  quiet(page);
+  await page.context().close();
+});
