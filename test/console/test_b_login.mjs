@@ -18,6 +18,17 @@ test("a login link works once, and says so when it is used again", async ({ site
   await other.context().close();
 });
 
+test("a login link may say where to begin, within the console alone", async ({ site, browser }) => {
+  for (const [behind, path] of [["#/schedules/every-five?namespace=default", "console/schedules/every-five"], ["#//example.com/x", "console//example.com/x"], ["#/../api/workflows", "console/"], ["#javascript:alert(1)", "console/"]]) {
+    const page = await openPage(browser, site);
+    await page.goto((await site.loginLink()) + behind);
+    await page.getByRole("navigation", { name: "Main", exact: true }).waitFor();
+    equal(new URL(page.url()).pathname, "/" + path, behind);
+    quiet(page);
+    await page.context().close();
+  }
+});
+
 test("a link that nobody made is refused", async ({ site, browser }) => {
   const page = await openPage(browser, site);
   await page.goto("console/login?link=hfl_nonsense");

@@ -68,8 +68,21 @@ export function set(values: Query, replace = false) {
   go(url.href, replace);
 }
 
+/** Where a login link says to begin: `#/runs/order-7` behind it, which stays in the browser. */
+function beginning(): string | null {
+  if (!location.hash.startsWith("#/")) return null;
+  try {
+    const to = new URL("." + location.hash.slice(1), base);
+    return to.origin === base.origin && to.pathname.startsWith(base.pathname) ? to.href : null;
+  } catch {
+    return null;
+  }
+}
+
 /** Links within the console are followed without loading the page again. */
 export function start() {
+  const to = beginning();
+  if (to) go(to, true);
   addEventListener("popstate", () => (address.value = location.href));
   document.addEventListener("click", (event) => {
     if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
