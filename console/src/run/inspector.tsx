@@ -8,6 +8,7 @@ import { Table } from "../ui/table";
 import { PayloadView, ValueView, type Payload } from "../ui/json";
 import { askSignal, refused } from "./actions";
 import { AttemptList } from "./attempts";
+import { AllFields } from "./record";
 import { barName, barState, took, usePart, type Attempt, type Bar, type Place } from "./place";
 
 const PARTS: [string, string, string][] = [
@@ -202,6 +203,7 @@ function StepInspector({ place, head, step }: { place: Place; head: any; step: s
           </ul>
         </Section>
       )}
+      {[activity, wait, data.timer, child].map((one, i) => one && <AllFields key={i} of={one} but={["arguments", "result", "output"]} />)}
       <Section title="The same from the shell">
         <Shell text={`holdfast show ${quoted(place.id)} --step ${step}`} />
       </Section>
@@ -306,6 +308,7 @@ function RunInspector({ place, head }: { place: Place; head: any }) {
           ]}
         />
       </Section>
+      <AllFields of={head} but={["arguments", "output", "shell", "why", "run_navigation", "declared_query_contracts", "declared_signal_contracts", "declared_update_contracts", "declared_query_targets", "declared_signal_targets", "declared_update_targets"]} />
       <Section title="The same from the shell">
         <Shell text={`holdfast show ${quoted(place.id)}`} />
       </Section>

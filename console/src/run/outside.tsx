@@ -7,6 +7,7 @@ import { Table, type Column } from "../ui/table";
 import { askSignal, askUpdate, refused } from "./actions";
 import { AnyPayload } from "./inspector";
 import { here, usePart, type Place } from "./place";
+import { AllFields, Tasks } from "./record";
 
 const WAIT_GLYPH: Record<string, string> = { open: "waiting", resolved: "completed", cancelled: "cancelled" };
 
@@ -138,6 +139,7 @@ export function WaitsTab({ place, head, select }: { place: Place; head: any; sel
                 detail={(wait) => wait.id === open && <WaitDetail place={place} wait={wait} />}
               />
             </div>
+            <Tasks place={place} />
           </>
         );
       }}
@@ -201,6 +203,7 @@ function CommandDetail({ command, payload }: { command: any; payload: unknown })
           ["id", <Mono class="brk">{command.id}</Mono>],
         ]}
       />
+      <AllFields of={command} but={["payload"]} />
     </div>
   );
 }

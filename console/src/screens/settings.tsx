@@ -10,6 +10,7 @@ import { askFor } from "../ui/form";
 import { Asked, Card, Facts } from "../ui/part";
 import { Table } from "../ui/table";
 import { showKeys } from "../frame";
+import { Numbers } from "./numbers";
 
 declare const BUILT_VERSION: string;
 
@@ -285,6 +286,7 @@ const TABS: [string, string, () => preact.JSX.Element][] = [
   ["look", "Look and keys", Look],
   ["namespaces", "Namespaces", Namespaces],
   ["tokens", "Tokens", Tokens],
+  ["numbers", "Numbers", Numbers],
   ["about", "About", About],
 ];
 
