@@ -1,6 +1,7 @@
 /* bench_http_read.c: what it costs to describe and to list runs over HTTP while many closed runs
-   exist: p99 with 10,000 of them, and with a million (HF_BENCH_RUNS says another number), on
-   SQLite. The ratio is many over few and should stay flat. */
+   exist, and to ask for the head that the console's page of a run begins with: p99 with 10,000 of
+   them, and with a million (HF_BENCH_RUNS says another number), on SQLite. The ratio is many over
+   few and should stay flat; a head is to take at most 10 ms. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +14,8 @@
 #include "lib_report.h"
 #include "server/server.h"
 
-enum { CALLERS = 16, FEW = 10000, DESCRIBES = 1000, LISTS = 200, ID_BYTES = 32 };
+enum { CALLERS = 16, FEW = 10000, DESCRIBES = 1000, LISTS = 200, ID_BYTES = 32, HEAD_MS = 10 };
+enum { DESCRIBE, LIST, HEAD, QUESTIONS };
 
 static hf_value nothing(hf_ctx *w, hf_value in)
 {
@@ -65,8 +67,8 @@ static void fill(hf_engine *engine, int from, int to)
     hf_mem_reset(hf_mem_of_engine(engine));
 }
 
-/* The 99th percentile in milliseconds of `count` questions; runs 0: lists. */
-static double p99(hf_client *client, int count, int runs)
+/* The 99th percentile in milliseconds of `count` times the question. */
+static double p99(hf_client *client, int question, int count, int runs)
 {
     double *took = calloc((size_t)count, sizeof(*took));
     hf_mem *mem = hf_mem_new();
@@ -82,10 +84,11 @@ static double p99(hf_client *client, int count, int runs)
         char id[ID_BYTES];
         double began;
 
-        if (runs) {
-            (void)snprintf(id, sizeof(id), "run-%d", (int)hf_rng_below(&rng, (uint64_t)runs));
+        (void)snprintf(id, sizeof(id), "run-%d", (int)hf_rng_below(&rng, (uint64_t)runs));
+        if (question == DESCRIBE)
             ask.path = hf_client_path(mem, "/api/workflows/%s", id);
-        }
+        else if (question == HEAD)
+            ask.path = hf_client_path(mem, "/console/api/runs/%s", id);
         began = hf_bench_now_s();
         hf_bench_ok(hf_client_ask(client, &ask, mem, &reply, &err), &err, "ask");
         took[i] = (hf_bench_now_s() - began) * 1000;
@@ -115,8 +118,8 @@ static void report(const char *name, int runs, double few, double many)
                                        .more = more});
 }
 
-/* Both questions, on a store that nobody works on any more. */
-static void measure(const char *path, int runs, double *out_describe, double *out_list)
+/* All questions, on a store that nobody works on any more. */
+static void measure(const char *path, int runs, double out_took[QUESTIONS])
 {
     char url[64];
     hf_client_options options = {.url = url};
@@ -132,9 +135,9 @@ static void measure(const char *path, int runs, double *out_describe, double *ou
     hf_bench_ok(hf_server_start(server, &err), &err, "start a server");
     (void)snprintf(url, sizeof(url), "http://127.0.0.1:%d", hf_server_port(server));
     hf_bench_ok(hf_client_open(&options, &client, &err), &err, "open a client");
-    (void)p99(client, DESCRIBES / 10, runs); /* it is begun with */
-    *out_describe = p99(client, DESCRIBES, runs);
-    *out_list = p99(client, LISTS, 0);
+    (void)p99(client, DESCRIBE, DESCRIBES / 10, runs); /* it is begun with */
+    for (int question = 0; question < QUESTIONS; question++)
+        out_took[question] = p99(client, question, question == LIST ? LISTS : DESCRIBES, runs);
     hf_client_close(client);
     hf_server_drain(server, 5000);
     hf_server_wait(server);
@@ -148,7 +151,7 @@ int main(int argc, char **argv)
     int many = wanted ? atoi(wanted) : 1000000;
     char folder[] = "/tmp/hf_bench_read_XXXXXX";
     char path[96];
-    double took[2][2];
+    double took[2][QUESTIONS];
 
     hf_bench_modules(argc > 0 ? argv[0] : "");
     hf_bench_need(many > FEW, "HF_BENCH_RUNS is more than 10000");
@@ -160,11 +163,14 @@ int main(int argc, char **argv)
         hf_bench_need(!hf_open(path, &app, &engine), hf_errmsg(engine));
         fill(engine, i ? FEW : 0, i ? many : FEW);
         hf_close(engine); /* projections are up to date after that */
-        measure(path, i ? many : FEW, &took[0][i], &took[1][i]);
+        measure(path, i ? many : FEW, took[i]);
     }
-    hf_bench_title("http: p99 of describe and list, many closed runs against 10,000");
-    report("describe_p99", many, took[0][0], took[0][1]);
-    report("list_p99", many, took[1][0], took[1][1]);
+    hf_bench_title("http: p99 of describe, list and head, many closed runs against 10,000");
+    report("describe_p99", many, took[0][DESCRIBE], took[1][DESCRIBE]);
+    report("list_p99", many, took[0][LIST], took[1][LIST]);
+    report("head_p99", many, took[0][HEAD], took[1][HEAD]);
     (void)snprintf(path, sizeof(path), "rm -r %s", folder);
-    return system(path) == 0 ? 0 : 1;
+    hf_bench_need(system(path) == 0, "the folder cannot be removed");
+    hf_bench_need(took[1][HEAD] <= HEAD_MS, "a head took more than 10 ms");
+    return 0;
 }
