@@ -187,6 +187,7 @@ export function useTopics(topics: string[], changed: (message: any) => void) {
 
 export interface Data<T> {
   data: T | null; // the newest there is; old while new is on its way
+  stale: boolean; // the data answer the question before this one
   fault: Refusal | null; // why the last question was not answered
   loading: boolean; // nothing is there yet
   slow: boolean; // and that has taken so long that bones are shown
@@ -248,6 +249,7 @@ export function useData<T>(key: string | null, fetch: (stop: AbortSignal) => Pro
   const fresh = shown.key === whole;
   return {
     data: shown.data,
+    stale: shown.data !== null && !fresh,
     fault: fresh ? shown.fault : null,
     loading: !shown.data && !(fresh && shown.fault),
     slow: slow && !shown.data && !shown.fault,

@@ -143,7 +143,7 @@ export function Runs() {
   const ask = (values: Record<string, string | number | boolean | null>, stop?: AbortSignal) => get("runs", { q: query, view, ...values }, stop);
   const list = useData("runs " + key, (stop) => ask({ cursor, limit: LIMIT, facets: FACET_NAMES, total: true }, stop), ["list"]);
   const kept = useData("views", (stop) => get("/api/views", {}, stop), ["list"]);
-  const { rows, waiting, take } = useSteady(list.data && !list.loading ? list.data.items : null, key);
+  const { rows, waiting, take } = useSteady(list.data && !list.stale ? list.data.items : null, key);
   const picked = useSignal<ReadonlySet<string>>(new Set());
   const every = useSignal(false);
   const current = useSignal(-1);
