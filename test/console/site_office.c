@@ -163,6 +163,32 @@ static hf_value refuse(hf_act *a, hf_value in)
     return hf_reject(a, "refused", "%s", hf_str(in, "text", ""));
 }
 
+static bool address_known(const void *state)
+{
+    return ((const order_state *)state)->address[0] != '\0';
+}
+
+static hf_value lot(hf_mem *m, void *arg)
+{
+    (void)arg;
+    return hf_json(m, "{'lot': 7}");
+}
+
+/* What a history can have beside steps that do something: a version, a side effect, a failure that
+   the code handles, and a condition with a deadline. */
+static hf_value gate(hf_ctx *w, hf_value in)
+{
+    const hf_error *e = NULL;
+
+    hf_version(w, "new-tax", HF_VERSION_DEFAULT, 1);
+    hf_side_effect(w, "lot", lot, NULL);
+    hf_activity(w, "refuse", hf_json(w, "{'text': 'not today'}"), .err = &e);
+    if (e)
+        hf_note(w, "refused, and that is fine");
+    hf_wait(w, "address-known", address_known, .timeout = hf_hours(2));
+    return in;
+}
+
 /* Says what it is given wherever code can say something. */
 static hf_value hostile(hf_ctx *w, hf_value in)
 {
@@ -226,6 +252,8 @@ static const hf_workflow_def workflows[] = {
     {"wide", wide, .params = "steps:int=100", .signals = go_signals},
     {"stuck", stuck, .params = "any"},
     {"sums", sums, .params = "left:int=0", .signals = go_signals},
+    {"gate", gate, sizeof(order_state), .params = "any",
+     .updates = (const hf_update_def[]){{"address", "street:string", set_address, NULL}, {0}}},
     {"hostile", hostile, .params = "text:string", .signals = go_signals},
     {"bulk", bulk, .params = "bytes:int"},
     {"rounds", rounds, .params = "steps:int", .signals = go_signals},
