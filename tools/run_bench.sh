@@ -2,9 +2,10 @@
 # run_bench.sh: run the benchmarks of a group, or all.  tools/run_bench.sh [GROUP]
 # A program test/bench/bench_GROUP.c or bench_GROUP_*.c belongs to GROUP; `also` places those named otherwise. Each
 # appends one JSON line per result to the file HF_BENCH_OUT names, build/bench.jsonl, which is never cut. The table
-# at the end shows the lines of this run. Programs run one after another: they need both cores.
+# at the end shows the lines of this run. Programs run one after another: they need both cores. The group console is
+# test/console/bench.mjs, in a browser.
 . "$(dirname "$0")/lib.sh"
-groups=(store workflows commands machines views http)
+groups=(store workflows commands machines views http console)
 declare -A also=([json]=store [verify]=store)
 
 wanted=${1:-}
@@ -33,6 +34,11 @@ for source in test/bench/bench_*.c; do
     say "$name"
     "build/bench/$name" || { echo "  FAIL  $name: exit code $?"; failed=$((failed + 1)); }
 done
+if [ "${wanted:-console}" = console ]; then
+    ran=$((ran + 1))
+    say console
+    node test/console/bench.mjs build || { echo "  FAIL  console: exit code $?"; failed=$((failed + 1)); }
+fi
 rm -f "$totals"
 [ "$ran" != 0 ] || { echo "bench: no programs${wanted:+ in group $wanted}" >&2; exit 1; }
 say "results of this run, all in build/bench.jsonl"
