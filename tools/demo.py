@@ -4,8 +4,9 @@
     tools/demo.py [--build build] [--orders 50] [--seed N] [--limit 120] [--keep] [--test]
 
 Starts `holdfast dev` with examples/shop.c as its worker, starts the orders, and kills the worker with SIGKILL at random
-until all of them are done. Prints a tally while it goes on, shows what happened to an order that was interrupted, and has
-the store verified. Exit code 0: every order was completed, charged once, and nothing is wrong with the store.
+until all of them are done. Prints a tally while it goes on, and shows what happened to an order that was interrupted. On a
+terminal it then leaves the console open at that order, until Enter. At last it has the store verified. Exit code 0: every
+order was completed, charged once, and nothing is wrong with the store.
 """
 import argparse
 import json
@@ -17,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 
 
 class Failed(Exception):
@@ -117,17 +119,25 @@ class Demo:
         return len(self.run("ls", "status=completed", "--limit", "1000", "-o", "name").split())
 
     def interrupted(self):
-        """An order that a kill hit in the middle of something, and how often it began an activity again."""
-        found = (None, 0)
+        """Orders that a kill hit in the middle of something, and how often each began an activity again; the worst first."""
+        found = []
         for name in sorted(self.run("ls", "--limit", "1000", "-o", "name").split()):
             events = [json.loads(line) for line in self.run("history", name, "-o", "jsonl").splitlines()]
             again = sum(event["type"] == "ActivityStarted" for event in events) - \
                 sum(event["type"] == "ActivityScheduled" for event in events)
-            if again > found[1]:
-                found = (name, again)
-            if again > 1:
-                break
-        return found
+            if again > 0:
+                found.append((name, again))
+        return sorted(found, key=lambda one: -one[1])
+
+    def link(self, page):
+        """A link that logs a browser in, once, and begins at a page."""
+        with open(os.path.join(self.folder, ".holdfast", "server.json"), encoding="utf-8") as file:
+            server = json.load(file)
+        request = urllib.request.Request(server["url"] + "/console/api/login-links", data=b"{}",
+                                         headers={"Authorization": "Bearer " + server["token"],
+                                                  "Content-Type": "application/json"})
+        with urllib.request.urlopen(request, timeout=20) as answer:
+            return json.load(answer)["url"] + "#/" + page
 
 
 def until(holds, seconds):
@@ -158,23 +168,40 @@ def orders_run(demo, limit):
         print()
 
 
-def story_tell(demo):
-    name, again = demo.interrupted()
-    if not name:
+def story_tell(demo, orders):
+    if not orders:
         print("no order was hit in the middle of an activity this time")
         return
+    name, again = orders[0]
     print(f"\nwhat happened to {name}, whose worker was killed in the middle of an activity ({again} more attempts):\n")
     for words in (["why", name], ["history", name], ["show", name]):
         print(f"$ holdfast {' '.join(words)}")
         print(demo.run(*words))
 
 
-def promises_check(demo):
+def console_show(demo, orders):
+    """Leaves the console open where something was interrupted: the crash is drawn there."""
+    names = [name for name, _ in orders]
+    print("the console, one login within ten minutes" + (f", at {names[0]}:" if names else ":"))
+    print("  " + demo.link("runs/" + names[0] if names else "runs"))
+    if names[1:]:
+        print("others that were interrupted: " + " ".join(names[1:10]) + (" ..." if names[10:] else ""))
+    print("Enter ends the demo.", flush=True)
+    try:
+        input()
+    except (EOFError, KeyboardInterrupt):
+        print()
+
+
+def charges_check(demo):
     count = demo.charges()
     if len(count) != demo.orders or any(times != 1 for times in count.values()):
         raise Failed(f"charges: {count}")
     if demo.kills == 0:
         raise Failed("nothing was killed, so nothing was shown")
+
+
+def store_check(demo):
     if demo.stop() != 0:
         raise Failed("the server did not end well: see dev.log")
     print(demo.run("verify", ".holdfast/dev.db"), end="")
@@ -196,9 +223,14 @@ def main():
     try:
         demo.start()
         orders_run(demo, args.limit)
-        story_tell(demo)
-        promises_check(demo)
-        print("to look at orders in a browser: make run, and open the link that it prints last")
+        charges_check(demo)
+        orders = demo.interrupted()
+        story_tell(demo, orders)
+        if sys.stdin.isatty() and sys.stdout.isatty():
+            console_show(demo, orders)
+        else:
+            print("to look at orders in a browser: make demo on a terminal, or make run")
+        store_check(demo)
         code = 0
     except Failed as why:
         print(f"\ndemo: {why}\ndemo: seed {seed}, everything is in {folder}", file=sys.stderr)

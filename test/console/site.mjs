@@ -56,8 +56,8 @@ export class Site {
     this.said = "";
   }
 
-  spawn(command, words, env = {}) {
-    const child = spawn(command, words, { cwd: this.folder, env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"] });
+  spawn(command, words, env = {}, stdin = "ignore") {
+    const child = spawn(command, words, { cwd: this.folder, env: { ...process.env, ...env }, stdio: [stdin, "pipe", "pipe"] });
     running.add(child);
     child.ended = new Promise((done) => child.on("close", () => (running.delete(child), done())));
     for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => (this.said += text));

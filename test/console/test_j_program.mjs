@@ -1,6 +1,7 @@
 // A user's own program: it has the console, too, and its payloads may be of any size.
 import { execFileSync } from "node:child_process";
-import { becomes, enter, follow, openPage, openRun, quiet, refusals, settled } from "./browser.mjs";
+import { join } from "node:path";
+import { becomes, enter, follow, home, openPage, openRun, quiet, refusals, settled } from "./browser.mjs";
 import { equal, ok, test } from "./cases.mjs";
 import { Site, until } from "./site.mjs";
 
@@ -22,6 +23,36 @@ test("a program of one's own serves the console for development, and prints a li
     await page.context().close();
   } finally {
     await site.stop();
+  }
+});
+
+test("the demo leaves the console open at an order that was interrupted, and the crash is drawn", async ({ build, browser, shots }) => {
+  const site = new Site(build);
+  const line = `${join(home, "tools/demo.py")} --build ${build} --orders 8`;
+  const demo = site.spawn("script", ["-qefc", line, "/dev/null"], {}, "pipe"); // script: it is on a terminal there
+  try {
+    const link = (await until(() => site.said.match(/(http\S+#\/runs\S*)/), 120, "the link was printed"))[1];
+    site.url = new URL(link).origin + "/";
+    const page = await openPage(browser, site);
+    await page.goto(link);
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    if (link.includes("/runs/")) {
+      const id = link.split("/").at(-1);
+      await settled(page, id);
+      await page.getByRole("img", { name: /^Timeline of/ }).waitFor();
+      await page.screenshot({ path: shots + "/demo-light.png" });
+      await openRun(page, id, "?tab=steps");
+      await page.getByRole("table").first().waitFor();
+      const { spans } = await page.evaluate(async (of) => (await fetch(`/console/api/runs/${of}/spans`)).json(), id);
+      ok(spans.bars.some((bar) => bar.segments.some((one) => one.kind === "lost")), "the time in which nobody worked is told");
+    }
+    quiet(page);
+    await page.context().close();
+    demo.stdin.write("\r");
+    await demo.ended;
+    equal(demo.exitCode, 0, site.said.slice(-1000));
+  } finally {
+    demo.kill("SIGTERM");
   }
 });
 
