@@ -39,7 +39,10 @@ test("the demo leaves the console open at an order that was interrupted, and the
     if (link.includes("/runs/")) {
       const id = link.split("/").at(-1);
       await settled(page, id);
-      await page.getByRole("img", { name: /^Timeline of/ }).waitFor();
+      const canvas = page.getByRole("img", { name: /^Timeline of/ });
+      await canvas.waitFor();
+      const drawn = () => canvas.evaluate((one) => one.width > 0 && one.getContext("2d").getImageData(one.width >> 1, 0, 1, one.height).data.some((value) => value > 0));
+      await until(drawn, 10, "the bars are drawn");
       await page.screenshot({ path: shots + "/demo-light.png" });
       await openRun(page, id, "?tab=steps");
       await page.getByRole("table").first().waitFor();

@@ -1,7 +1,7 @@
 // The picture of a run: where the time went, what failed, and what it waits for. Bars are on a canvas, names and focus in the
 // page; only the rows in view are in either. The Steps tab says the same in words.
 import { useSignal } from "@preact/signals";
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { useCallback, useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { duration, moment, now, stamp } from "../lib/format";
 import { useKey } from "../lib/keys";
 import { useData } from "../lib/live";
@@ -26,18 +26,18 @@ const LEGEND: [string, string][] = [
   ["folded", "idle, folded"],
 ];
 
-function useWidth(): [{ current: HTMLDivElement | null }, number] {
-  const box = useRef<HTMLDivElement>(null);
+/** The width of an element, from the moment on when it is there. */
+function useWidth(): [(element: HTMLDivElement | null) => void, number] {
   const width = useSignal(0);
-  useLayoutEffect(() => {
-    const element = box.current;
+  const watch = useRef<ResizeObserver | null>(null);
+  const refer = useCallback((element: HTMLDivElement | null) => {
+    watch.current?.disconnect();
     if (!element) return;
     width.value = element.clientWidth;
-    const watch = new ResizeObserver(() => (width.value = element.clientWidth));
-    watch.observe(element);
-    return () => watch.disconnect();
-  }, [box.current]);
-  return [box, width.value];
+    watch.current = new ResizeObserver(() => (width.value = element.clientWidth));
+    watch.current.observe(element);
+  }, []);
+  return [refer, width.value];
 }
 
 function Key({ kind }: { kind: string }) {
