@@ -94,7 +94,7 @@ export function Table<T>({ label, columns, rows, id, dense, narrow, bare, row, d
               <>
                 <tr role="row" key={id(each)} {...(row?.(each) as object)}>
                   {columns.map((one) => (
-                    <td role="cell" key={one.head} class={one === top ? `${one.look ?? ""} top` : one.look} data-head={one === top || bare || one.quiet || one.title ? undefined : one.head}>
+                    <td role="cell" key={one.head} class={one === top ? `${one.look ?? ""} called` : one.look} data-head={one === top || bare || one.quiet || one.title ? undefined : one.head}>
                       {one.cell(each)}
                     </td>
                   ))}
