@@ -145,6 +145,7 @@ function drawSegments(pen: Pen, colour: Colours, scale: Scale, bar: Bar, y: numb
   const isChild = bar.child_instance_id !== null;
   const attemptOf = (number: number | null) => bar.attempts.find((each) => each.number === number);
   const marks: (() => void)[] = [];
+  const losses: { x: number; text: string; took: number }[] = [];
   for (const segment of bar.segments) {
     const from = moment(segment.from);
     if (from === null) continue;
@@ -171,8 +172,7 @@ function drawSegments(pen: Pen, colour: Colours, scale: Scale, bar: Bar, y: numb
       marks.push(() => {
         lost(pen, gx - 2, y, gw, H, colour);
         const text = next ? `worker ${attempt?.worker ?? ""} lost, resumed${next.worker ? " on " + next.worker : ""} after ${duration(until - gap)}` : `worker ${attempt?.worker ?? ""} lost`;
-        pen.fillStyle = colour("ink2");
-        const wide = pen.measureText(text).width;
+        losses.push({ x: gx - 6, text, took: Math.max(0, until - gap) });
         line(
           pen,
           colour("ink3"),
@@ -182,7 +182,6 @@ function drawSegments(pen: Pen, colour: Colours, scale: Scale, bar: Bar, y: numb
           ],
           1,
         );
-        pen.fillText(text, Math.max(4, Math.min(gx - 6, right - wide - 10)), y + H + 13);
       });
     } else if (isChild) {
       box(pen, x + 0.5, y + 0.5, Math.max(2, w - 1), H - 1);
@@ -220,6 +219,12 @@ function drawSegments(pen: Pen, colour: Colours, scale: Scale, bar: Bar, y: numb
     if (attempt && (attempt.status === "failed" || attempt.status === "timed_out") && segment.to && segment.kind === "running") marks.push(() => rect(pen, colour("cfail"), x + w - 1.5, y - 3, 3, H + 6));
   }
   for (const mark of marks) mark();
+  const ends = losses.map((one) => one.x + pen.measureText(one.text).width + 10);
+  const crowded = losses.some((one, i) => i > 0 && (one.x < ends[i - 1]! || ends[i]! > right));
+  const total = losses.reduce((sum, one) => sum + one.took, 0);
+  const said = crowded ? [{ x: losses[0]!.x, text: `worker lost ${losses.length} times, resumed after ${duration(total)} in all` }] : losses;
+  pen.fillStyle = colour("ink2");
+  for (const { x, text } of said) pen.fillText(text, Math.max(4, Math.min(x, right - pen.measureText(text).width - 10)), y + H + 13);
   if (bar.failed && bar.attempts.length === 0 && bar.to) rect(pen, colour("cfail"), scale.x(moment(bar.to) ?? 0) - 1.5, y - 3, 3, H + 6);
 }
 
