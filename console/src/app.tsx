@@ -13,6 +13,8 @@ import { has, known, me, whoAmI } from "./lib/session";
 import { Approvals } from "./screens/approvals";
 import { Attention } from "./screens/attention";
 import { Batches } from "./screens/batches";
+import { Bundles } from "./screens/bundles";
+import { DiffPage } from "./screens/diff";
 import { Explore } from "./screens/explore";
 import { Failures } from "./screens/failures";
 import { First } from "./screens/first";
@@ -41,6 +43,8 @@ const SCREENS: Record<string, ComponentType> = {
   queues: Queues,
   types: Types,
   batches: Batches,
+  bundles: Bundles,
+  diff: DiffPage,
   explore: Explore,
   settings: Settings,
   runs: RunPages,

@@ -72,14 +72,18 @@ function answer(response: Response, text: string): Json {
   throw refusal;
 }
 
-export async function ask<T = any>(method: string, where: string, values: Query = {}, body?: unknown, signal?: AbortSignal): Promise<T> {
+export function ask<T = any>(method: string, where: string, values: Query = {}, body?: unknown, signal?: AbortSignal): Promise<T> {
+  return send<T>(method, where, values, body === undefined ? undefined : stringify(body as Json), signal);
+}
+
+async function send<T>(method: string, where: string, values: Query, body?: string, signal?: AbortSignal): Promise<T> {
   let response: Response;
   let text: string;
   try {
     response = await fetch(address(where, values), {
       method,
       headers: body === undefined ? headers() : { ...headers(), "Content-Type": "application/json" },
-      body: body === undefined ? undefined : stringify(body as Json),
+      body,
       credentials: "same-origin",
       signal,
     });
@@ -106,3 +110,5 @@ export const put = <T = any>(where: string, body: unknown = {}) => change<T>("PU
 export const remove = <T = any>(where: string, values: Query = {}) => change<T>("DELETE", where, values, undefined);
 /** A question that is too long for an address: it changes nothing. */
 export const question = <T = any>(where: string, body: unknown = {}, values: Query = {}) => ask<T>("POST", where, values, body);
+/** A text of JSON as it is. Nothing that is stored changes. */
+export const sendFile = <T = any>(where: string, text: string, values: Query = {}) => send<T>("POST", where, values, text);

@@ -5,7 +5,7 @@ import { save } from "../lib/file";
 import { duration } from "../lib/format";
 import { parse, stringify, type Json } from "../lib/json";
 import { go, href } from "../lib/router";
-import { readOnly } from "../lib/session";
+import { has, readOnly } from "../lib/session";
 import { Button, Menu, copy, type MenuItem } from "../ui/basic";
 import { askFor, quoted, shellArguments, withReason, type Parameter } from "../ui/form";
 import { ValueView } from "../ui/json";
@@ -229,6 +229,7 @@ export function Actions({ head }: { head: any }) {
     { text: "Fork…", why: refused(head, "fork"), act: () => askCopy(head, "fork") },
     { text: "Reset…", why: refused(head, "reset"), act: () => askCopy(head, "reset") },
     { text: "Start like this one…", why: readOnly.value ?? null, act: () => void startAlike(head) },
+    { text: "Compare with another run…", why: has("diff") ? null : "This server compares no runs.", to: href(["diff"], { left: head.workflow_id, left_run_id: head.run_id }) },
     { text: "Export as a bundle", act: () => void exportBundle(head) },
     { text: "Copy shell line", act: () => void copy(`holdfast show ${quoted(head.workflow_id)}`) },
   ];

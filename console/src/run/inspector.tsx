@@ -11,6 +11,16 @@ import { AttemptList } from "./attempts";
 import { AllFields } from "./record";
 import { barName, barState, took, usePart, type Attempt, type Bar, type Place } from "./place";
 
+/** Of a run of the store; a file is not there for the shell. */
+function InShell({ place, text }: { place: Place; text: string }) {
+  if (place.bundle) return null;
+  return (
+    <Section title="The same from the shell">
+      <Shell text={text} />
+    </Section>
+  );
+}
+
 const PARTS: [string, string, string][] = [
   ["queued", "queued", "kq"],
   ["running", "running", "kr"],
@@ -204,9 +214,7 @@ function StepInspector({ place, head, step }: { place: Place; head: any; step: s
         </Section>
       )}
       {[activity, wait, data.timer, child].map((one, i) => one && <AllFields key={i} of={one} but={["arguments", "result", "output"]} />)}
-      <Section title="The same from the shell">
-        <Shell text={`holdfast show ${quoted(place.id)} --step ${step}`} />
-      </Section>
+      <InShell place={place} text={`holdfast show ${quoted(place.id)} --step ${step}`} />
     </>
   );
 }
@@ -237,9 +245,7 @@ function EventInspector({ place, sequence }: { place: Place; sequence: string })
       <Section title="Payload">
         <AnyPayload of={event.payload} label="the payload" />
       </Section>
-      <Section title="The same from the shell">
-        <Shell text={`holdfast show ${quoted(place.id)} --at ${sequence}`} />
-      </Section>
+      <InShell place={place} text={`holdfast show ${quoted(place.id)} --at ${sequence}`} />
     </>
   );
 }
@@ -309,9 +315,7 @@ function RunInspector({ place, head }: { place: Place; head: any }) {
         />
       </Section>
       <AllFields of={head} but={["arguments", "output", "shell", "why", "run_navigation", "declared_query_contracts", "declared_signal_contracts", "declared_update_contracts", "declared_query_targets", "declared_signal_targets", "declared_update_targets"]} />
-      <Section title="The same from the shell">
-        <Shell text={`holdfast show ${quoted(place.id)}`} />
-      </Section>
+      <InShell place={place} text={`holdfast show ${quoted(place.id)}`} />
     </>
   );
 }

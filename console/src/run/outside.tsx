@@ -184,11 +184,15 @@ function CommandDetail({ command, payload }: { command: any; payload: unknown })
   const from = command.context ?? {};
   return (
     <div class="stack">
-      {Object.entries((command.validation_errors ?? {}) as Record<string, string[]>).map(([field, of]) => (
-        <p key={field} class="c-failed">
-          <Mono>{field}</Mono> {of.join(" ")}
-        </p>
-      ))}
+      {command.validation_errors && (
+        <ul>
+          {Object.entries(command.validation_errors as Record<string, string[]>).map(([field, of]) => (
+            <li key={field} class="c-failed">
+              <Mono>{field}</Mono> {of.join(" ")}
+            </li>
+          ))}
+        </ul>
+      )}
       <AnyPayload of={payload} label="the payload" />
       <Facts
         left

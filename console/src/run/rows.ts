@@ -29,7 +29,7 @@ function noteOf(bar: Bar): string {
   return bar.summary ?? (bar.name === null ? "" : (NOTES[bar.kind] ?? bar.kind));
 }
 
-function addRun(out: GanttRow[], id: string, spans: Spans, depth: number, shut: ReadonlySet<string>, opened: ReadonlyMap<string, Spans>, seen: string[]) {
+function addRun(out: GanttRow[], id: string, spans: Spans, depth: number, shut: ReadonlySet<string>, opened: ReadonlyMap<string, Spans>, opens: boolean, seen: string[]) {
   const barriers = new Map(spans.barriers.map((each) => [each.id, each]));
   const shown = new Set<string>();
   for (const bar of spans.bars) {
@@ -58,19 +58,19 @@ function addRun(out: GanttRow[], id: string, spans: Spans, depth: number, shut: 
       own: depth === 1,
       bar,
       spans,
-      folds: !!child,
+      folds: !!child && opens,
       shut: !inner,
       tall,
       y: 0,
       height: tall ? TALL : ROW,
     });
-    if (inner) addRun(out, child!, inner, depth + path.length + 1, shut, opened, [...seen, child!]);
+    if (inner) addRun(out, child!, inner, depth + path.length + 1, shut, opened, opens, [...seen, child!]);
   }
 }
 
-export function makeRows(id: string, type: string, spans: Spans, shut: ReadonlySet<string>, opened: ReadonlyMap<string, Spans>): GanttRow[] {
+export function makeRows(id: string, type: string, spans: Spans, shut: ReadonlySet<string>, opened: ReadonlyMap<string, Spans>, opens: boolean): GanttRow[] {
   const out: GanttRow[] = [{ key: id, depth: 0, kind: "run", name: type, note: "", run: id, own: true, spans, folds: false, shut: false, tall: false, y: 0, height: ROW }];
-  addRun(out, id, spans, 1, shut, opened, [id]);
+  addRun(out, id, spans, 1, shut, opened, opens, [id]);
   let y = 0;
   for (const row of out) {
     row.y = y;

@@ -139,9 +139,9 @@ function RowLabel({ row, top, on, select, fold }: { row: GanttRow; top: number; 
   );
 }
 
-export function Timeline({ place, type, step, select }: { place: Place; type: string; step: string; select: (step: number | null) => void }) {
+export function Timeline({ place, id, type, step, select }: { place: Place; id: string; type: string; step: string; select: (step: number | null) => void }) {
   const data = usePart<{ spans: Spans }>(place, "spans", { limit: LIMIT });
-  const opened = param("open").split(",").filter(Boolean);
+  const opened = place.bundle ? [] : param("open").split(",").filter(Boolean); // a file has one run
   const children = useData<Map<string, Spans>>(
     opened.length ? "children " + opened.join(",") + place.at : null,
     async (stop) => {
@@ -161,7 +161,7 @@ export function Timeline({ place, type, step, select }: { place: Place; type: st
   useKey("z", () => set({ fold: fold ? "off" : null }, true));
 
   const none = new Map<string, Spans>();
-  const rows = spans ? makeRows(place.id, type, spans, shut, (opened.length && children.data) || none) : [];
+  const rows = spans ? makeRows(id, type, spans, shut, (opened.length && children.data) || none, !place.bundle) : [];
   const whole = rows.length ? rows.at(-1)!.y + rows.at(-1)!.height : 0;
   const height = Math.min(VIEW_MAX, whole + HEAD + 6);
   const start = moment(spans?.from) ?? 0;

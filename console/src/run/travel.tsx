@@ -51,10 +51,10 @@ export function Travel({ place, head }: { place: Place; head: any }) {
           timer.current = globalThis.setTimeout(() => to(value), 120) as unknown as number;
         }}
       />
-      <span class="d sm nw long">{place.at ? event ? <>{event.type}, <Time at={event.recorded_at} /></> : "" : head.closed_at ? "the end" : "now, live"}</span>
-      <Button size="small" class="hide-s" why={refused({ ...head, actions: place.at ? {} : head.actions }, "fork")} onClick={() => askCopy(head, "fork", event?.workflow_sequence ?? null)}>
+      <span class="d sm nw long">{place.at ? event ? <>{event.type}, <Time at={event.recorded_at} /></> : "" : place.bundle ? "the end of the file" : head.closed_at ? "the end" : "now, live"}</span>
+      {!place.bundle && <Button size="small" class="hide-s" why={refused({ ...head, actions: place.at ? {} : head.actions }, "fork")} onClick={() => askCopy(head, "fork", event?.workflow_sequence ?? null)}>
         <Icon name="fork" /> Fork from here…
-      </Button>
+      </Button>}
     </div>
   );
 }
@@ -68,7 +68,7 @@ export function TravelBanner({ place }: { place: Place }) {
         <b class="b">As of event {place.at}, not now.</b> <span class="d">Nothing can be done to an earlier moment.</span>
       </div>
       <Button size="small" onClick={() => set({ at: null }, true)}>
-        Back to now
+        {place.bundle ? "To the end" : "Back to now"}
       </Button>
     </div>
   );

@@ -94,7 +94,7 @@ function Links({ of, again }: { of: any; again: () => void }) {
         const said = await post(url`approvals/${of.id}/link`, { label });
         made.value = { url: said.url, label };
         again();
-        return `A link for ${label} was made`;
+        return "The link was made: it is shown once";
       },
     });
   const revoke = () =>

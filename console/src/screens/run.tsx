@@ -1,10 +1,13 @@
 // One run: what it does, why it does not move, and what would move it. The head and the actions are there before the history.
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
+import { get, type Refusal } from "../lib/api";
 import { bytes, count, many, moment, number } from "../lib/format";
 import { useKey } from "../lib/keys";
+import { useData } from "../lib/live";
 import { href, param, path, set } from "../lib/router";
-import { Bones, Button, copy, Empty, Fault, Glyph, Icon, Mono, RunLink, Status, Took } from "../ui/basic";
+import { Bones, Button, copy, Empty, Fault, Glyph, Icon, Mono, RunLink, Shell, Status, Took } from "../ui/basic";
+import { Card, Facts } from "../ui/part";
 import { Actions } from "../run/actions";
 import { CodeTab, isBlocked } from "../run/code";
 import { Inspector } from "../run/inspector";
@@ -12,6 +15,7 @@ import { LineageTab } from "../run/lineage";
 import { CommandsTab, WaitsTab } from "../run/outside";
 import { here, usePart, usePlace, type Place } from "../run/place";
 import { JsonTab, StateTab } from "../run/state";
+import { token } from "../run/query";
 import { StepsTab } from "../run/steps";
 import { FoldSwitch, Timeline } from "../run/timeline";
 import { Travel, TravelBanner } from "../run/travel";
@@ -115,7 +119,7 @@ function Tabs({ place, tabs, on, children }: { place: Place; tabs: Tab[]; on: st
     <div class="tabbar">
       <nav class="tabs grow" aria-label="Parts of the run" onKeyDown={move}>
         {tabs.map((tab) => (
-          <a key={tab.name} href={here(place, { tab: tab.name, find: null, view: null, after: null, before: null })} class={tab.name === on ? "on" : ""} aria-current={tab.name === on ? "page" : undefined}>
+          <a key={tab.name} href={here(place, { tab: tab.name, find: null, view: null, after: null, before: null, sort: null, type: null, kinds: null })} class={tab.name === on ? "on" : ""} aria-current={tab.name === on ? "page" : undefined}>
             {tab.title} {tab.n ? <b>{count(tab.n)}</b> : null}
           </a>
         ))}
@@ -143,40 +147,70 @@ function Body({ place, head, tab, select }: { place: Place; head: any; tab: stri
     case "json":
       return <JsonTab place={place} head={head} />;
     default:
-      return <Timeline place={place} type={head.workflow_type} step={step} select={select} />;
+      return <Timeline place={place} id={head.workflow_id} type={head.workflow_type} step={step} select={select} />;
   }
 }
 
-function Run() {
+/** The page has no head: there is no such run, or its history cannot be read. What the list knows of it is shown all the same. */
+function NoHead({ place, fault, again }: { place: Place; fault: Refusal; again: () => void }) {
+  const row = useData(fault.status === 404 || place.bundle ? null : "row " + place.id, (stop) => get("runs", { q: token("id", place.id), limit: 5 }, stop)).data?.items.find((one: any) => one.workflow_id === place.id);
+  return (
+    <>
+      <div class="head">
+        <h1 class="id">{place.id || "Bundle"}</h1>
+        {row && <Status of={row.glyph} pill />}
+        {row && (
+          <span class="d facts">
+            {row.workflow_type} · queue {row.queue} · <Took from={row.started_at} to={row.closed_at} />
+          </span>
+        )}
+      </div>
+      {fault.status === 404 ? (
+        <Card>
+          <Empty title={`There is no run ${place.id} in this namespace.`}>
+            <p class="d">{fault.message}</p>
+            <a class="btn" href={href(["runs"], { q: place.id })}>
+              Look for it in the list
+            </a>
+          </Empty>
+        </Card>
+      ) : (
+        <Fault of={fault} again={again} what="The run could not be read." />
+      )}
+      {row && (
+        <Card title="What the list knows of it">
+          <div class="pad stack">
+            <Facts
+              left
+              of={[
+                ["run", <Mono class="brk">{row.run_id}</Mono>],
+                ["why", row.why?.text],
+                ["business key", row.business_key],
+                ["events", row.history_event_count && `${number(row.history_event_count)}, ${bytes(row.history_size_bytes)}`],
+              ]}
+            />
+            <p class="d sm">Other runs are not concerned. This says what is wrong with its history:</p>
+            <Shell text={`holdfast verify --store STORE`} />
+          </div>
+        </Card>
+      )}
+    </>
+  );
+}
+
+/** One run, of the store or of a file that was opened. */
+export function RunPage({ strip, acts }: { strip?: ComponentChildren; acts?: ComponentChildren }) {
   const place = usePlace();
   const { data: head, fault, slow, again } = usePart(place, "");
+  const id: string = place.id || (head?.workflow_id ?? "");
   useEffect(() => {
-    document.title = place.id + " · Holdfast";
-  }, [place.id]);
+    if (id) document.title = id + " · Holdfast";
+  }, [id]);
   const select = (step: number | null) => set({ step, event: null }, true);
   useKey("Escape", () => (param("step") || param("event") ? select(null) : false));
   useKey("a", () => document.querySelector<HTMLElement>(".acts button")?.focus());
-  if (fault && !head)
-    return (
-      <>
-        <div class="head">
-          <h1 class="id">{place.id}</h1>
-        </div>
-        {fault.status === 404 ? (
-          <section class="card">
-            <Empty title={`There is no run ${place.id} in this namespace.`}>
-              <p class="d">{fault.message}</p>
-              <a class="btn" href={href(["runs"], { q: place.id })}>
-                Look for it in the list
-              </a>
-            </Empty>
-          </section>
-        ) : (
-          <Fault of={fault} again={again} what="The run could not be read." />
-        )}
-      </>
-    );
-  if (!head || (head.workflow_id ?? head.instance_id) !== place.id) return <Bones slow={slow} rows={8} />;
+  if (fault && !head) return <NoHead place={place} fault={fault} again={again} />;
+  if (!head || (head.workflow_id ?? head.instance_id) !== id) return <Bones slow={slow} rows={8} />;
   head.workflow_id ??= head.instance_id;
   const tabs = tabsOf(head);
   const asked = param("tab");
@@ -186,8 +220,8 @@ function Run() {
   return (
     <>
       <div class="head">
-        <h1 class="id">{place.id}</h1>
-        <Button kind="ghost" square class="hide-s" label="Copy id" onClick={() => void copy(place.id)}>
+        <h1 class="id">{id}</h1>
+        <Button kind="ghost" square class="hide-s" label="Copy id" onClick={() => void copy(id)}>
           <Icon name="copy" />
         </Button>
         <Status of={glyph} pill />
@@ -203,8 +237,9 @@ function Run() {
           )}
         </span>
         <span class="grow hide-s" />
-        <Actions head={head} />
+        {acts ?? <Actions head={head} />}
       </div>
+      {strip}
       <TravelBanner place={place} />
       {fault && <Fault of={fault} again={again} what="The newest state could not be read; this is what was there before." />}
       {head.why && <Why why={head.why} glyph={glyph} />}
@@ -225,5 +260,5 @@ function Run() {
 
 /** The list, or the run that the address names. */
 export function RunPages() {
-  return path.value.length > 1 ? <Run key={path.value[1]} /> : <Runs />;
+  return path.value.length > 1 ? <RunPage key={path.value[1]} /> : <Runs />;
 }
