@@ -26,10 +26,11 @@ import { Settings } from "./screens/settings";
 import { Types } from "./screens/types";
 import { Workers } from "./screens/workers";
 import { RunPages } from "./screens/run";
-import { Button, Empty, PageHead } from "./ui/basic";
+import { Button, Empty, Fault, PageHead } from "./ui/basic";
 import { Dialogs } from "./ui/dialog";
 import { signal } from "@preact/signals";
-import type { ComponentType } from "preact";
+import type { ComponentChildren, ComponentType } from "preact";
+import { useErrorBoundary } from "preact/hooks";
 
 /** The screens by the first part of the address. A screen reads the rest of it itself. */
 const SCREENS: Record<string, ComponentType> = {
@@ -63,6 +64,13 @@ function Missing({ name }: { name: string }) {
   );
 }
 
+/** A screen that broke leaves the frame as it is, says so, and can be tried again; another address is another try. */
+function Guarded({ children }: { children: ComponentChildren }) {
+  const [broken, again] = useErrorBoundary((error) => console.error(error));
+  if (!broken) return <>{children}</>;
+  return <Fault of={new Refusal(0, "page", String(broken))} again={again} what="This page broke; the server is not concerned." />;
+}
+
 const fault = signal<string | null>(null);
 
 function App() {
@@ -83,7 +91,9 @@ function App() {
   const page = PAGES.find((one) => one.name === name);
   return (
     <>
-      <Frame>{Screen && (!page?.needs || has(page.needs)) ? <Screen /> : <Missing name={name} />}</Frame>
+      <Frame>
+        <Guarded key={path.value.join("/")}>{Screen && (!page?.needs || has(page.needs)) ? <Screen /> : <Missing name={name} />}</Guarded>
+      </Frame>
       <Dialogs />
     </>
   );

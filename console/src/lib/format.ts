@@ -13,6 +13,10 @@ setInterval(() => {
   if (!document.hidden) now.value = rightNow();
 }, 1000);
 
+/** The moment that a page shows when it is not now: of a file, or of an earlier event. What is open there lasts until then. */
+export const shownMoment = signal<number | null>(null);
+export const untilNow = () => shownMoment.value ?? now.value;
+
 export function number(n: number | bigint): string {
   return n.toLocaleString("en-US", { maximumFractionDigits: 0 });
 }

@@ -1,7 +1,7 @@
 // What is selected on the page, at its right: a step with its attempts and where its time went, an event, or the run itself.
-import { bytes, duration, now, number } from "../lib/format";
+import { bytes, duration, number } from "../lib/format";
 import { param } from "../lib/router";
-import { Age, Bones, Button, Fault, JsonValue, Mono, RunLink, Shell, Status, Time } from "../ui/basic";
+import { Age, Bones, Button, Fault, Mono, RunLink, Shell, Status, Time } from "../ui/basic";
 import { quoted } from "../ui/form";
 import { Facts, Section } from "../ui/part";
 import { Table } from "../ui/table";
@@ -32,7 +32,7 @@ const PARTS: [string, string, string][] = [
 
 function TimeSplit({ bar }: { bar: Bar }) {
   const sums = new Map<string, number>();
-  for (const segment of bar.segments) sums.set(segment.kind, (sums.get(segment.kind) ?? 0) + (took(segment.from, segment.to ?? (bar.open ? null : bar.to), now.value) ?? 0));
+  for (const segment of bar.segments) sums.set(segment.kind, (sums.get(segment.kind) ?? 0) + (took(segment.from, segment.to ?? (bar.open ? null : bar.to)) ?? 0));
   const all = [...sums.values()].reduce((sum, one) => sum + one, 0);
   const shown = PARTS.filter(([kind]) => sums.has(kind));
   return (
@@ -192,7 +192,7 @@ function StepInspector({ place, head, step }: { place: Place; head: any; step: s
           {activity.retry_policy && (
             <details class="insp-more">
               <summary>Policy</summary>
-              <JsonValue value={activity.retry_policy} />
+              <ValueView value={activity.retry_policy} label="the policy" />
             </details>
           )}
         </>

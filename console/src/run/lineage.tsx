@@ -1,8 +1,11 @@
 // Where a run came from and what it started: parents at the left, children at the right, later runs of the instance below.
 import { many } from "../lib/format";
 import { href, param, set } from "../lib/router";
-import { Bones, Button, Empty, Fault, Glyph, glyphName, RunLink, Status, Took } from "../ui/basic";
+import { Asked } from "../ui/part";
+import { Button, Empty, Glyph, glyphName, RunLink, Status, Took } from "../ui/basic";
 import { Table, type Column } from "../ui/table";
+import { readOnly } from "../lib/session";
+import { askBatch, BATCHES } from "../screens/runs-batch";
 import { usePart, type Place } from "./place";
 
 interface Node {
@@ -10,8 +13,8 @@ interface Node {
   workflow_id: string;
   workflow_type: string;
   run_number: number;
-  status: string;
-  glyph: string;
+  status: string | null;
+  glyph: string | null;
   started_at: string;
   closed_at: string | null;
   relation: "self" | "parent" | "child" | "continued";
@@ -24,6 +27,12 @@ interface Edge {
   to: string;
   kind: "child" | "continued";
   step: number | null;
+}
+
+interface Lineage {
+  nodes: Node[];
+  edges: Edge[];
+  cut: number | boolean;
 }
 
 const WIDE = 196;
@@ -74,6 +83,9 @@ function short(text: string, n: number): string {
   return text.length > n ? text.slice(0, n - 1) + "…" : text;
 }
 
+/** How a run stands; a file does not say it of others. */
+const standing = (node: Node): string => node.glyph ?? node.status ?? "unknown";
+
 /** What a node is called in the picture. */
 const title = (node: Node) => short(node.workflow_id, 20) + (node.relation === "continued" ? ` #${node.run_number}` : "");
 const TWIN: Column<Node>[] = [
@@ -87,20 +99,27 @@ const TWIN: Column<Node>[] = [
       </>
     ),
   },
-  { head: "Status", look: "state", by: (node) => node.glyph ?? node.status, cell: (node) => <Status of={node.glyph ?? node.status} /> },
+  { head: "Status", look: "state", by: (node) => standing(node), cell: (node) => <Status of={standing(node)} /> },
   { head: "Type", look: "nw d", by: (node) => node.workflow_type, cell: (node) => node.workflow_type },
   { head: "What it is", look: "d", cell: (node) => (node.relation === "self" ? "this run" : node.relation === "continued" ? "another run of the instance" : node.relation) },
-  { head: "Took", look: "num", cell: (node) => <Took from={node.started_at} to={node.closed_at} /> },
+  { head: "Took", look: "num", cell: (node) => node.started_at && <Took from={node.started_at} to={node.closed_at} /> },
 ];
 
 export function LineageTab({ place }: { place: Place }) {
   const depth = Number(param("depth")) || 2;
-  const { data, fault, slow, again } = usePart<{ nodes: Node[]; edges: Edge[]; cut: number | boolean; root: string }>(place, "lineage", { depth });
-  if (fault && !data) return <Fault of={fault} again={again} what="The lineage could not be read." />;
-  if (!data) return <Bones slow={slow} rows={6} />;
+  const asked = usePart<Lineage>(place, "lineage", { depth });
+  return (
+    <Asked of={asked} what="The lineage could not be read." bones={6}>
+      {(data) => <Drawn place={place} data={data} depth={depth} />}
+    </Asked>
+  );
+}
+
+function Drawn({ place, data, depth }: { place: Place; data: Lineage; depth: number }) {
   const { nodes, edges } = data;
   const { put, columns, rows, folded } = layout(nodes, edges);
   const leaf = nodes.find((node) => node.failing && !edges.some((edge) => edge.from === node.run_id && nodes.find((other) => other.run_id === edge.to)?.failing));
+  const open = [...new Set(nodes.filter((node) => node.relation === "child" && !node.closed_at).map((node) => node.workflow_id))];
   const self = nodes.find((node) => node.relation === "self");
   return (
     <>
@@ -115,6 +134,11 @@ export function LineageTab({ place }: { place: Place }) {
           </span>
         )}
         <span class="grow" />
+        {open.length > 0 && !place.bundle && !place.at && (
+          <Button size="small" why={readOnly.value} onClick={() => askBatch(BATCHES.find((one) => one.name === "cancel")!, open)}>
+            Cancel the {many(open.length, "open child", "open children")}…
+          </Button>
+        )}
         <Button size="small" why={depth >= 5 ? "Five generations are as many as are drawn." : null} onClick={() => set({ depth: depth + 1 }, true)}>
           One more generation
         </Button>
@@ -136,11 +160,11 @@ export function LineageTab({ place }: { place: Place }) {
               return <path key={edge.from + edge.to} d={path} class={[bad ? "bad" : "", edge.kind].join(" ")} />;
             })}
             {[...put.values()].map(({ node, column, row }) => (
-              <a key={node.run_id} href={href(["runs", node.workflow_id], { run_id: node.run_id, tab: "lineage" })} aria-label={`${title(node)} ${short(node.workflow_type, 24)}, ${node.glyph ?? node.status}`}>
+              <a key={node.run_id} href={href(["runs", node.workflow_id], { run_id: node.run_id, tab: "lineage" })} aria-label={`${title(node)} ${short(node.workflow_type, 24)}, ${standing(node)}`}>
                 <rect x={x(column)} y={y(row)} width={WIDE} height={HIGH} rx="6" class={[node.relation === "self" ? "self" : "", node.failing ? "bad" : ""].join(" ")} />
-                <g class={"c-" + glyphName(node.glyph ?? node.status)}>
+                <g class={"c-" + glyphName(standing(node))}>
                   <svg x={x(column) + 10} y={y(row) + 8} width="16" height="16" viewBox="0 0 16 16">
-                    <Glyph name={node.glyph ?? node.status} />
+                    <Glyph name={standing(node)} />
                   </svg>
                 </g>
                 <text x={x(column) + 32} y={y(row) + 20} class="t1">

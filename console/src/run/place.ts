@@ -1,6 +1,6 @@
 // Which run the page is about, and at which moment.
 import { at, get } from "../lib/api";
-import { moment } from "../lib/format";
+import { moment, untilNow } from "../lib/format";
 import { useData, type Data } from "../lib/live";
 import { href, param, path, type Query } from "../lib/router";
 
@@ -112,7 +112,7 @@ export function barState(bar: Bar): string {
   return last === "running" && bar.kind === "activity" ? "running" : last === "backoff" ? "retrying" : last === "queued" ? "running" : "waiting";
 }
 
-export function took(from: string | null, to: string | null, now: number): number | null {
+export function took(from: string | null, to: string | null): number | null {
   const begin = moment(from);
-  return begin === null ? null : Math.max(0, (moment(to) ?? now) - begin);
+  return begin === null ? null : Math.max(0, (moment(to) ?? untilNow()) - begin);
 }

@@ -1,7 +1,7 @@
 // The timeline in words: a table for each kind of step, a row opening to its attempts; what failed; and the events behind them.
 import type { ComponentChildren } from "preact";
 import { useSignal } from "@preact/signals";
-import { duration, many, moment, now, number } from "../lib/format";
+import { duration, many, moment, number } from "../lib/format";
 import { stringify, type Json } from "../lib/json";
 import { save } from "../lib/file";
 import { useKey } from "../lib/keys";
@@ -37,7 +37,7 @@ function matcher(text: string): (value: string) => boolean {
 
 function spentMs(bar: Bar, kind: string): number | null {
   const parts = bar.segments.filter((segment) => segment.kind === kind);
-  return parts.length ? parts.reduce((sum, segment) => sum + (took(segment.from, segment.to ?? (bar.open ? null : bar.to), now.value) ?? 0), 0) : null;
+  return parts.length ? parts.reduce((sum, segment) => sum + (took(segment.from, segment.to ?? (bar.open ? null : bar.to)) ?? 0), 0) : null;
 }
 
 const spent = (head: string, kind: string, look: string): Column<Bar> => ({
@@ -50,7 +50,7 @@ const spent = (head: string, kind: string, look: string): Column<Bar> => ({
   },
 });
 
-const TOOK: Column<Bar> = { head: "Took", look: "num", by: (bar) => took(bar.from, bar.to, now.peek()), cell: (bar) => <Took from={bar.from} to={bar.to} /> };
+const TOOK: Column<Bar> = { head: "Took", look: "num", by: (bar) => took(bar.from, bar.to), cell: (bar) => <Took from={bar.from} to={bar.to} /> };
 const until = (head: string): Column<Bar> => ({ head, look: "num d", by: (bar) => bar.deadline_at, cell: (bar) => bar.deadline_at && <Time at={bar.deadline_at} /> });
 const LINE: Column<Bar> = { head: "Line", look: "d", cell: (bar) => bar.source_line && <Mono>{bar.source_line}</Mono> };
 

@@ -191,7 +191,7 @@ export function Timeline({ place, id, type, step, select }: { place: Place; id: 
       width,
       height,
       selected,
-      nowText: spans.is_now ? `${stamp(end, zone.value === "relative" ? "utc" : zone.value).slice(0, 8)} now` : `event ${place.at}`,
+      nowText: spans.is_now ? `${stamp(end, zone.value === "relative" ? "utc" : zone.value).slice(0, 8)} now` : place.at ? `event ${place.at}` : "the end",
       deadline: (at) => stamp(at, zone.value),
     });
   });

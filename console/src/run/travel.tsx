@@ -1,6 +1,6 @@
 // Time travel: every tab as it was after an event. Nothing can be done to an earlier moment but fork from it.
-import { useRef } from "preact/hooks";
-import { number } from "../lib/format";
+import { useEffect, useRef } from "preact/hooks";
+import { moment, number, shownMoment } from "../lib/format";
 import { useKey } from "../lib/keys";
 import { set } from "../lib/router";
 import { Button, Icon, Time } from "../ui/basic";
@@ -18,6 +18,12 @@ export function Travel({ place, head }: { place: Place; head: any }) {
   useKey("t", () => to(place.at ? last : last - 1));
   const shown = usePart(place, place.at ? "events" : null, { after: at - 1, limit: 1 });
   const event = place.at ? shown.data?.events?.[0] : null;
+  const end = window.data?.events?.[0];
+  const frozen = place.at ? moment(event?.recorded_at) : place.bundle ? moment(end?.recorded_at) : null;
+  useEffect(() => {
+    shownMoment.value = frozen;
+    return () => void (shownMoment.value = null);
+  }, [frozen]);
   return (
     <div class="scrub" role="group" aria-label="Time travel">
       <span class="row nowrap">

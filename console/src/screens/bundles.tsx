@@ -23,7 +23,7 @@ export interface Bundle {
   bytes: number;
   complete: boolean;
   exported_at: string | null;
-  exported_from: { namespace: string | null };
+  exported_from?: { namespace: string | null };
   ours: boolean;
   verification: { status: string; checksum: string; signature: string; findings: { level: string; rule: string; text: string }[] };
   redacted: { policy: string | null; paths: number } | null;
@@ -224,7 +224,7 @@ export function FileStrip({ of }: { of: Bundle }) {
             , exported <Time at={of.exported_at} />
           </>
         )}
-        {of.exported_from.namespace && ` from ${of.exported_from.namespace}`}. <span class="d">{provenance(of)}. Nothing can be done to it.</span>
+        {of.exported_from?.namespace && ` from ${of.exported_from.namespace}`}. <span class="d">{provenance(of)}. Nothing can be done to it.</span>
         {of.verification.findings.map((one) => (
           <div key={one.rule + one.text} class="sm d">
             {one.level}: {one.text}

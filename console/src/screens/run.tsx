@@ -190,7 +190,7 @@ function NoHead({ place, fault, again }: { place: Place; fault: Refusal; again: 
               ]}
             />
             <p class="d sm">Other runs are not concerned. This says what is wrong with its history:</p>
-            <Shell text={`holdfast verify --store STORE`} />
+            <Shell text={`holdfast verify STORE`} />
           </div>
         </Card>
       )}

@@ -6,8 +6,9 @@ import { useData } from "../lib/live";
 import { zone } from "../lib/prefs";
 import { href, param, path } from "../lib/router";
 import { readOnly } from "../lib/session";
-import { Age, Bones, Button, Choice, Empty, Fault, Glyph, JsonValue, Mono, PageHead, RunLink, Shell, Status, Time } from "../ui/basic";
+import { Age, Bones, Button, Choice, Empty, Fault, Glyph, Mono, PageHead, RunLink, Shell, Status, Time } from "../ui/basic";
 import { askFor, quoted } from "../ui/form";
+import { ValueView } from "../ui/json";
 import { Asked, Card, Facts } from "../ui/part";
 import { Table, type Column } from "../ui/table";
 
@@ -329,7 +330,7 @@ function One({ id }: { id: string }) {
             </section>
             <section>
               <h3>Input</h3>
-              {one.action?.input === undefined || one.action?.input === null ? <p class="d sm">none</p> : <JsonValue value={one.action.input} />}
+              {one.action?.input === undefined || one.action?.input === null ? <p class="d sm">none</p> : <ValueView value={one.action.input} label="the input" />}
             </section>
             <section>
               <Shell text={`holdfast schedule show ${quoted(id)}`} />

@@ -3,8 +3,7 @@ import { useSignal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
 import type { Refusal } from "../lib/api";
-import { allForms, ago, duration, moment, now, stamp } from "../lib/format";
-import { stringify, type Json } from "../lib/json";
+import { allForms, ago, duration, moment, stamp, untilNow } from "../lib/format";
 import { zone } from "../lib/prefs";
 import { href } from "../lib/router";
 import { toast } from "./toasts";
@@ -37,7 +36,7 @@ export function glyphName(status: string): string {
 }
 
 export function Glyph({ name, small }: { name: string; small?: boolean }) {
-  const [stroke, fill] = drawing("glyph-" + glyphName(name)).split("|");
+  const [stroke, fill] = drawing("glyph-" + glyphName(name)).split("|"); // a name without a picture has none
   return (
     <svg class={small ? "g s" : "g"} viewBox="0 0 16 16" aria-hidden="true">
       {stroke && <path d={stroke} />}
@@ -279,7 +278,7 @@ export function Age({ at: text }: { at: string | null | undefined }) {
 export function Took({ from, to }: { from: string | null | undefined; to: string | null | undefined }) {
   const begin = moment(from);
   if (begin === null) return <span class="w">unknown</span>;
-  const end = moment(to) ?? now.value;
+  const end = moment(to) ?? untilNow();
   return <span title={`${allForms(begin)}${to ? "" : "\nstill open"}`}>{duration(Math.max(0, end - begin))}</span>;
 }
 
@@ -292,27 +291,6 @@ export function RunLink({ id, run, children, class: more }: { id: string; run?: 
 }
 
 // ---- data
-
-const JSON_TOKEN = /("(?:[^"\\]|\\.)*")(\s*:)?|-?\d[\d.eE+-]*|\btrue\b|\bfalse\b|\bnull\b/g;
-
-/** JSON with its keys, texts and numbers told apart; text nodes only. */
-export function JsonText({ text }: { text: string }) {
-  const out: ComponentChildren[] = [];
-  let done = 0;
-  for (const match of text.matchAll(JSON_TOKEN)) {
-    if (match.index > done) out.push(text.slice(done, match.index));
-    const kind = match[2] !== undefined ? "jk" : match[1] !== undefined ? "js" : "jn";
-    out.push(<span class={kind}>{match[1] ?? match[0]}</span>);
-    if (match[2]) out.push(match[2]);
-    done = match.index + match[0].length;
-  }
-  out.push(text.slice(done));
-  return <pre tabIndex={0}>{out}</pre>;
-}
-
-export function JsonValue({ value }: { value: Json }) {
-  return <JsonText text={stringify(value, 2)} />;
-}
 
 /** Nothing for 200 ms, then grey bones where the rows will be. */
 export function Bones({ rows = 5, slow }: { rows?: number; slow: boolean }) {

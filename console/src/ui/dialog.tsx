@@ -19,7 +19,7 @@ export function Dialogs() {
   return Content ? <>{Content()}</> : null;
 }
 
-export function Dialog({ title, glyph, children, foot, wide, onSubmit }: { title: string; glyph?: ComponentChildren; children: ComponentChildren; foot: ComponentChildren; wide?: boolean; onSubmit?: () => void }) {
+export function Dialog({ title, glyph, children, foot, onSubmit }: { title: string; glyph?: ComponentChildren; children: ComponentChildren; foot: ComponentChildren; onSubmit?: () => void }) {
   const box = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     const before = document.activeElement as HTMLElement | null;
@@ -29,7 +29,7 @@ export function Dialog({ title, glyph, children, foot, wide, onSubmit }: { title
   return (
     <dialog
       ref={box}
-      class={wide ? "dlg wide" : "dlg"}
+      class="dlg"
       aria-labelledby="dialog-title"
       onClose={closeDialog}
       onClick={(event) => event.target === box.current && closeDialog()}
