@@ -6,7 +6,7 @@ import "./css/more.css";
 import "./css/run.css";
 import "./css/pages.css";
 import { Frame, PAGES } from "./frame";
-import { loggedOut, Refusal } from "./lib/api";
+import { loggedOut, Refusal, refusalOf } from "./lib/api";
 import "./lib/prefs";
 import { go, href, path, start } from "./lib/router";
 import { has, known, me, whoAmI } from "./lib/session";
@@ -104,7 +104,7 @@ async function begin() {
     await whoAmI();
     fault.value = null;
   } catch (error) {
-    fault.value = error instanceof Refusal ? error.message : String(error);
+    fault.value = refusalOf(error).message;
     setTimeout(begin, 3000);
   }
 }

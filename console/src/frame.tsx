@@ -9,7 +9,9 @@ import { lastChange, liveWord, offline, useData } from "./lib/live";
 import { overview, type Overview } from "./lib/overview";
 import { keys, live, theme, zone } from "./lib/prefs";
 import { go, href, path, query } from "./lib/router";
-import { has, logout, me } from "./lib/session";
+import { has, logout, me, readOnly } from "./lib/session";
+import { token } from "./run/query";
+import { chooseStart } from "./run/start";
 import { Button, Glyph, Icon, Logo, Menu } from "./ui/basic";
 import { closeDialog, Dialog, openDialog } from "./ui/dialog";
 import { kept, Toasts, toast } from "./ui/toasts";
@@ -124,6 +126,11 @@ interface Hit {
 }
 
 const actions = (): Hit[] => [
+  { text: "> start a run…", hint: readOnly.value ?? "asks which type", act: () => void (readOnly.value ? toast(readOnly.value, true) : chooseStart()) },
+  ...(has("bundles") ? [{ text: "> open an exported file…", hint: "bundles", to: href(["bundles"]) }] : []),
+  ...(has("diff") ? [{ text: "> compare two runs…", hint: "side by side", to: href(["diff"]) }] : []),
+  { text: "> what failed today", hint: "runs", to: href(["runs"], { q: "is:failed closed<1d" }) },
+  { text: "> what needs a person", hint: "attention", to: href(["attention"]) },
   { text: "> theme light", hint: "look", act: () => (theme.value = "light") },
   { text: "> theme dark", hint: "look", act: () => (theme.value = "dark") },
   { text: "> theme as the system", hint: "look", act: () => (theme.value = "system") },
@@ -140,6 +147,8 @@ function Omnibox() {
   const field = useRef<HTMLInputElement>(null);
   const word = text.value.trim();
   const plain = word && !word.startsWith(">");
+  const types = useData(plain && open.value && has("types") ? "types" : null, (stop) => get("types", {}, stop));
+  const keyed = useData(plain && open.value && has("runs") ? "omni key " + word : null, (stop) => get("runs", { q: token("key", `*${word}*`), limit: 3 }, stop));
   const found = useData(plain && open.value && has("runs") ? "omni " + word : null, (stop) => get("runs", { q: word, limit: 6 }, stop));
   const show = () => {
     open.value = true;
@@ -151,8 +160,10 @@ function Omnibox() {
   const hits: Hit[] = [];
   if (word.startsWith(">")) hits.push(...actions().filter((action) => action.text.includes(word.slice(1).trim())));
   else {
-    const runs = (plain && found.data?.items) || [];
-    for (const run of runs) hits.push({ text: run.workflow_id, hint: `${run.workflow_type}, ${run.glyph ?? run.status}`, to: href(["runs", run.workflow_id], { run_id: run.is_current_run ? null : run.run_id }) });
+    const runs = new Map<string, any>();
+    if (plain) for (const run of [...(found.data?.items ?? []), ...(keyed.data?.items ?? [])]) runs.set(run.run_id, run);
+    for (const run of runs.values()) hits.push({ text: run.workflow_id, hint: [run.workflow_type, run.glyph ?? run.status, run.business_key].filter(Boolean).join(", "), to: href(["runs", run.workflow_id], { run_id: run.is_current_run ? null : run.run_id }) });
+    if (plain) for (const one of types.data?.types ?? []) if (one.type.toLowerCase().includes(word.toLowerCase())) hits.push({ text: one.type, hint: one.kind + " type", to: href(["types", one.type]) });
     for (const page of pages()) if (!word || page.title.toLowerCase().includes(word.toLowerCase())) hits.push({ text: page.title, hint: "page", to: href([page.name]) });
     if (plain) hits.push({ text: word, hint: "show all runs that match", to: href(["runs"], { q: word }) });
     hits.sort((a, b) => Number(b.text === word && b.hint !== "show all runs that match") - Number(a.text === word && a.hint !== "show all runs that match"));

@@ -18,6 +18,13 @@ export class Refusal extends Error {
   }
 }
 
+/** Whatever was thrown, as what can be said to people. What is no answer of the server is a mistake of the page, and is logged. */
+export function refusalOf(error: unknown): Refusal {
+  if (error instanceof Refusal) return error;
+  console.error(error);
+  return new Refusal(0, "page", String(error));
+}
+
 /** Nobody is logged in, or not any more; the sentence says why. null: somebody is. */
 export const loggedOut = signal<string | null>(null);
 /** The server could not be reached when it was asked last. */
@@ -44,12 +51,8 @@ export function at(strings: TemplateStringsArray, ...ids: (string | number)[]): 
   return strings.reduce((text, part, i) => text + encodeURIComponent(String(ids[i - 1])) + part);
 }
 
-/** A token of the one who logged in, while the server has no sessions for browsers; it is kept nowhere. */
-export const bearer = signal("");
-
 export function headers(): Record<string, string> {
-  const own: Record<string, string> = bearer.peek() ? { Authorization: "Bearer " + bearer.peek() } : {};
-  return { ...own, "X-Namespace": namespace(), "X-Durable-Workflow-Control-Plane-Version": "2", "X-Holdfast-Console": "1" };
+  return { "X-Namespace": namespace(), "X-Durable-Workflow-Control-Plane-Version": "2", "X-Holdfast-Console": "1" };
 }
 
 function answer(response: Response, text: string): Json {

@@ -13,6 +13,11 @@ setInterval(() => {
   if (!document.hidden) now.value = rightNow();
 }, 1000);
 
+/** How something ended, of the name of its event: "ActivityTimedOut" is "timed out". */
+export function ended(event: string | null | undefined): string {
+  return (/TimedOut$|[A-Z][a-z]+$/.exec(event ?? "")?.[0] ?? "").replace(/([a-z])([A-Z])/, "$1 $2").toLowerCase();
+}
+
 /** The moment that a page shows when it is not now: of a file, or of an earlier event. What is open there lasts until then. */
 export const shownMoment = signal<number | null>(null);
 export const untilNow = () => shownMoment.value ?? now.value;

@@ -2,7 +2,7 @@
 // that swallows streams is noticed, and the same is asked for in long polls; a server without either is asked now and then.
 import { computed, effect, signal } from "@preact/signals";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { address, get, headers, loggedOut, namespace, Refusal, unreachable, written } from "./api";
+import { address, get, headers, loggedOut, namespace, Refusal, refusalOf, unreachable, written } from "./api";
 import { now, rightNow } from "./format";
 import { live } from "./prefs";
 import { query } from "./router";
@@ -226,8 +226,7 @@ export function useData<T>(key: string | null, fetch: (stop: AbortSignal) => Pro
           const data = await self.fetch(new AbortController().signal);
           if (self.key === asked) show({ key: asked, data, fault: null, at: rightNow() });
         } catch (fault) {
-          const refusal = fault instanceof Refusal ? fault : new Refusal(0, "page", String(fault));
-          if (!(fault instanceof Refusal)) console.error(fault);
+          const refusal = refusalOf(fault);
           if (self.key === asked) show((was) => ({ key: asked, data: was.key === asked ? was.data : null, fault: refusal, at: was.at }));
         }
         if (self.key !== asked) self.again = self.key !== null;

@@ -1,6 +1,6 @@
 // Who is here, and what they may do.
 import { computed, signal } from "@preact/signals";
-import { bearer, get, loggedOut, post, Refusal } from "./api";
+import { get, loggedOut, post, Refusal } from "./api";
 import { moment, now, skew } from "./format";
 import { query, set } from "./router";
 
@@ -44,7 +44,7 @@ export async function whoAmI() {
   try {
     arrived(await get<Me>("me"));
   } catch (fault) {
-    if (fault instanceof Refusal && (fault.status === 401 || fault.status === 404)) loggedOut.value = "";
+    if (fault instanceof Refusal && fault.status === 401) loggedOut.value = "";
     else throw fault;
   } finally {
     known.value = true;
@@ -52,27 +52,11 @@ export async function whoAmI() {
 }
 
 export async function login(token: string) {
-  try {
-    arrived(await post<Me>("login", { token: token.trim() }));
-  } catch (fault) {
-    if (!(fault instanceof Refusal) || (fault.status !== 404 && fault.status !== 405)) throw fault;
-    bearer.value = token.trim();
-    const answer = await get("/api/namespaces");
-    arrived({
-      principal: { id: "", label: "", role: "operator", method: "token" },
-      can: { read: true, operate: true, administer: false },
-      namespaces: answer.namespaces.map((one: { name: string }) => one.name),
-      namespace: "default",
-      server: { version: "", started_at: "", time: "", store: "", auth: "token" },
-      environment: null,
-      features: [],
-    });
-  }
+  arrived(await post<Me>("login", { token: token.trim() }));
 }
 
 export async function logout() {
-  if (bearer.value) bearer.value = "";
-  else await post("logout");
+  await post("logout");
   me.value = null;
   loggedOut.value = "";
 }

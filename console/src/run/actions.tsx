@@ -1,15 +1,15 @@
 // What can be done to a run, each with its form, its reason and its shell line; what cannot be done says why.
 import { signal } from "@preact/signals";
-import { at, get, post, question, Refusal } from "../lib/api";
+import { at, get, post, question } from "../lib/api";
 import { save } from "../lib/file";
-import { duration } from "../lib/format";
+import { bytes, duration } from "../lib/format";
 import { parse, stringify, type Json } from "../lib/json";
 import { go, href } from "../lib/router";
 import { has, readOnly } from "../lib/session";
 import { Button, Menu, copy, type MenuItem } from "../ui/basic";
 import { askFor, quoted, shellArguments, withReason, type Parameter } from "../ui/form";
 import { ValueView } from "../ui/json";
-import { toast } from "../ui/toasts";
+import { attempt, toast } from "../ui/toasts";
 import { askStart } from "./start";
 
 interface Target {
@@ -46,6 +46,7 @@ export function askSignal(head: any, name: string) {
       </>
     ),
     parameters: contractOf(head.declared_signal_targets, name),
+    recent: [head.workflow_type, "signal:" + name],
     reason: "wanted",
     go: `Signal ${name}`,
     keep: "Send nothing",
@@ -64,6 +65,7 @@ export function askUpdate(head: any, name: string) {
     title: `Update ${name}`,
     say: "The code takes it and answers. A validator may refuse it.",
     parameters: contractOf(head.declared_update_targets, name),
+    recent: [head.workflow_type, "update:" + name],
     reason: "wanted",
     go: `Update ${name}`,
     keep: "Send nothing",
@@ -173,14 +175,11 @@ export function askCopy(head: any, action: "fork" | "reset", step?: number | nul
 }
 
 /** The history of the run as a bundle, in a file. */
-export async function exportBundle(head: any) {
-  try {
+export const exportBundle = (head: any) =>
+  attempt(async () => {
     const bundle = await get(at`/api/workflows/${head.workflow_id}/runs/${head.run_id}/history/export`);
     save(`${head.workflow_id}.bundle.json`, stringify(bundle as Json, 1));
-  } catch (fault) {
-    toast(fault instanceof Refusal ? fault.message : String(fault), true);
-  }
-}
+  });
 
 /** The one that would move this run now. */
 export function primaryOf(head: any): { text: string; act: () => void; why: string | null } | null {
@@ -200,8 +199,9 @@ export function primaryOf(head: any): { text: string; act: () => void; why: stri
 }
 
 async function startAlike(head: any) {
-  const text = head.arguments?.text;
-  await askStart(head.workflow_type, text ? parse(text) : undefined, head.queue ?? "");
+  const { text, cut, bytes: size } = head.arguments ?? {};
+  if (cut) toast(`Its input of ${bytes(size)} is too big for a form, which begins empty.`, true);
+  await askStart(head.workflow_type, text && !cut ? parse(text) : undefined, head.queue ?? "");
 }
 
 const small = matchMedia("(max-width: 720px)");

@@ -2,7 +2,7 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { at, get, question } from "../lib/api";
-import { count, many, measure, number } from "../lib/format";
+import { count, ended, many, measure, number } from "../lib/format";
 import { useData } from "../lib/live";
 import { href } from "../lib/router";
 import { has } from "../lib/session";
@@ -91,7 +91,7 @@ function Cell({ of, strong }: { of: Side; strong?: boolean }) {
     <>
       {strong ? <b class="b">{what}</b> : what}
       <span class="meta">
-        {[of.outcome?.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase(), first !== undefined && (last !== undefined && last !== first ? `events ${first} to ${last}` : `event ${first}`)].filter(Boolean).join(", ")}
+        {[ended(of.outcome), first !== undefined && (last !== undefined && last !== first ? `events ${first} to ${last}` : `event ${first}`)].filter(Boolean).join(", ")}
         {!of.outcome && of.source_line}
       </span>
     </>

@@ -1,15 +1,18 @@
 // What is selected on the page, at its right: a step with its attempts and where its time went, an event, or the run itself.
+import { useSignal } from "@preact/signals";
+import { save } from "../lib/file";
 import { bytes, duration, number } from "../lib/format";
-import { param } from "../lib/router";
+import { param, set } from "../lib/router";
 import { Age, Bones, Button, Fault, Mono, RunLink, Shell, Status, Time } from "../ui/basic";
 import { quoted } from "../ui/form";
 import { Facts, Section } from "../ui/part";
 import { Table } from "../ui/table";
+import { attempt } from "../ui/toasts";
 import { PayloadView, ValueView, type Payload } from "../ui/json";
 import { askSignal, refused } from "./actions";
 import { AttemptList } from "./attempts";
 import { AllFields } from "./record";
-import { barName, barState, took, usePart, type Attempt, type Bar, type Place } from "./place";
+import { barName, barState, readPart, took, usePart, type Attempt, type Bar, type Place } from "./place";
 
 /** Of a run of the store; a file is not there for the shell. */
 function InShell({ place, text }: { place: Place; text: string }) {
@@ -207,7 +210,13 @@ function StepInspector({ place, head, step }: { place: Place; head: any; step: s
           <ul class="evs">
             {data.events.map((event: any) => (
               <li key={event.sequence}>
-                <span class="w">{event.sequence}</span> {event.type} <span class="d sm"><Time at={event.recorded_at} /></span>
+                <span class="w">{event.sequence}</span>{" "}
+                <button type="button" class="linkbtn" onClick={() => set({ event: event.sequence }, true)}>
+                  {event.type}
+                </button>{" "}
+                <span class="d sm">
+                  <Time at={event.recorded_at} />
+                </span>
               </li>
             ))}
           </ul>
@@ -215,6 +224,41 @@ function StepInspector({ place, head, step }: { place: Place; head: any; step: s
       )}
       {[activity, wait, data.timer, child].map((one, i) => one && <AllFields key={i} of={one} but={["arguments", "result", "output"]} />)}
       <InShell place={place} text={`holdfast show ${quoted(place.id)} --step ${step}`} />
+    </>
+  );
+}
+
+const PIECE = 1 << 20;
+
+/** Values of which only the beginning is shown, to be saved as a whole, piece by piece. */
+function Whole({ place, event }: { place: Place; event: any }) {
+  const busy = useSignal<string | null>(null);
+  const cut = Object.entries((event.payload ?? {}) as Record<string, Payload | null>).filter(([, one]) => one && typeof one === "object" && one.cut);
+  const take = (key: string) =>
+    attempt(async () => {
+      const pieces: string[] = [];
+      for (let from = 0, size = 1; from < size; ) {
+        const piece: any = await readPart(place, "payloads", { event: event.sequence, key, from, limit: PIECE });
+        pieces.push(piece.text);
+        [from, size] = [piece.to, piece.size];
+        busy.value = `${bytes(from)} of ${bytes(size)}`;
+      }
+      save(`${event.sequence}.${key}.json`, pieces.join(""));
+    }).finally(() => (busy.value = null));
+  return (
+    <>
+      {cut.map(([key, one]) => (
+        <div class="row gap" key={key}>
+          <Button size="small" why={busy.value} onClick={() => void take(key)}>
+            Save the whole {key}, {bytes(one!.bytes)}
+          </Button>
+          {busy.value && (
+            <span class="d sm" role="status">
+              {busy.value}
+            </span>
+          )}
+        </div>
+      ))}
     </>
   );
 }
@@ -244,6 +288,7 @@ function EventInspector({ place, sequence }: { place: Place; sequence: string })
       )}
       <Section title="Payload">
         <AnyPayload of={event.payload} label="the payload" />
+        <Whole place={place} event={event} />
       </Section>
       <InShell place={place} text={`holdfast show ${quoted(place.id)} --at ${sequence}`} />
     </>

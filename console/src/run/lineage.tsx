@@ -136,7 +136,7 @@ function Drawn({ place, data, depth }: { place: Place; data: Lineage; depth: num
         <span class="grow" />
         {open.length > 0 && !place.bundle && !place.at && (
           <Button size="small" why={readOnly.value} onClick={() => askBatch(BATCHES.find((one) => one.name === "cancel")!, open)}>
-            Cancel the {many(open.length, "open child", "open children")}…
+            Cancel {open.length === 1 ? "the open child" : many(open.length, "open child", "open children")}…
           </Button>
         )}
         <Button size="small" why={depth >= 5 ? "Five generations are as many as are drawn." : null} onClick={() => set({ depth: depth + 1 }, true)}>

@@ -1,5 +1,5 @@
 // Starting a run from the list, and one like another.
-import { at, get, Refusal } from "../lib/api";
+import { at, get, Refusal, refusalOf } from "../lib/api";
 import type { Json } from "../lib/json";
 import { Button } from "../ui/basic";
 import { closeDialog, Dialog, openDialog } from "../ui/dialog";
@@ -24,7 +24,7 @@ export async function chooseStart() {
   try {
     types = (await get("types")).types;
   } catch (fault) {
-    toast(fault instanceof Refusal ? fault.message : String(fault), true);
+    toast(refusalOf(fault).message, true);
     return;
   }
   const names = types.filter((one) => one.kind !== "activity").map((one) => one.type);

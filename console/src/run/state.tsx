@@ -1,6 +1,5 @@
 // What the code says of itself: notes, labels, the machine's step, and the queries that it answers; and the whole as JSON.
 import { useSignal } from "@preact/signals";
-import { Refusal } from "../lib/api";
 import { save } from "../lib/file";
 import { many, number } from "../lib/format";
 import { stringify, type Json } from "../lib/json";
@@ -11,7 +10,7 @@ import { quoted } from "../ui/form";
 import { JsonView, ValueView } from "../ui/json";
 import { Asked, CardHead } from "../ui/part";
 import { Table } from "../ui/table";
-import { toast } from "../ui/toasts";
+import { attempt } from "../ui/toasts";
 import { askQuery, askSignal, exportBundle, refused } from "./actions";
 import { here, readPart, usePart, type Place } from "./place";
 
@@ -185,7 +184,7 @@ export function JsonTab({ place, head }: { place: Place; head: any }) {
   const history = async (join: (lines: string[]) => string, file: string) => {
     if (busy.value) return;
     busy.value = true;
-    try {
+    await attempt(async () => {
       const lines: string[] = [];
       for (let from: number | null = 0; from !== null; ) {
         const page: any = await readPart(place, "events", { after: from, limit: PAGE });
@@ -193,11 +192,8 @@ export function JsonTab({ place, head }: { place: Place; head: any }) {
         from = page.next_after ?? null;
       }
       save(`${name}.events.${file}`, join(lines));
-    } catch (fault) {
-      toast(fault instanceof Refusal ? fault.message : String(fault), true);
-    } finally {
-      busy.value = false;
-    }
+    });
+    busy.value = false;
   };
   const exported = head.run_id && !place.bundle;
   return (

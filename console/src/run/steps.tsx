@@ -56,7 +56,7 @@ const LINE: Column<Bar> = { head: "Line", look: "d", cell: (bar) => bar.source_l
 
 /** What is shown of each kind between the state and the line. */
 const COLUMNS: Record<string, Column<Bar>[]> = {
-  activities: [spent("Queued", "queued", "num d"), spent("Running", "running", "num"), { head: "Worker", look: "nw d", cell: (bar) => bar.attempts.at(-1)?.worker && <Mono>{bar.attempts.at(-1)!.worker}</Mono> }],
+  activities: [spent("Queued", "queued", "num d"), spent("Running", "running", "num"), { head: "Worker", look: "nw d hide-m", cell: (bar) => bar.attempts.at(-1)?.worker && <Mono>{bar.attempts.at(-1)!.worker}</Mono> }],
   waits: [until("Until"), TOOK],
   timers: [until("Fires"), TOOK],
   children: [{ head: "Run", cell: (bar) => bar.child_instance_id && <RunLink id={bar.child_instance_id} /> }, TOOK],
@@ -88,7 +88,7 @@ function StepTable({ title, kind, bars, step, select }: { title: string; kind: s
     { head: "Step", look: "num w cstep", by: (bar) => bar.step, cell: (bar) => bar.step },
     {
       head: "Name",
-      look: "cname",
+      look: "cname nw",
       by: barName,
       cell: (bar) => (
         <>

@@ -1,13 +1,13 @@
 // Who is being waited for, over all runs: answered here, or by a link that is given away.
 import { useSignal } from "@preact/signals";
-import { at as url, get, post, Refusal, remove } from "../lib/api";
+import { at as url, get, post, refusalOf, remove, type Refusal } from "../lib/api";
 import { duration, many, moment, now } from "../lib/format";
 import { useData } from "../lib/live";
 import { href, param } from "../lib/router";
 import { readOnly } from "../lib/session";
 import { Bones, Button, Copy, Empty, Fault, Icon, Mono, PageHead, RunLink, Shell, Time } from "../ui/basic";
 import { askFor, ContractForm, quoted, shellArguments, useForm } from "../ui/form";
-import { useRows } from "../ui/rows";
+import { useReveal, useRows } from "../ui/rows";
 import { toast } from "../ui/toasts";
 
 const SOON_MS = 3600000;
@@ -34,9 +34,8 @@ function Answer({ of, sent }: { of: any; sent: () => void }) {
       toast(`Answered ${of.name} of ${of.workflow_id}`);
       sent();
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
-      fault.value = error;
-      form.faults.value = error.fields;
+      fault.value = refusalOf(error);
+      form.faults.value = fault.value.fields;
     } finally {
       busy.value = false;
     }
@@ -151,6 +150,7 @@ export function Approvals() {
   const { data, fault, slow, again } = useData("approvals", (stop) => get("approvals", { limit: 100 }, stop), ["list"]);
   const all: any[] = data?.approvals ?? [];
   const chosen = all.find((one) => one.id === param("wait")) ?? all[0];
+  const box = useReveal(param("wait"));
   const rows = useRows(all.map((one) => one.id), chosen?.id, "wait");
   return (
     <>
@@ -190,7 +190,7 @@ export function Approvals() {
               );
             })}
           </section>
-          <div class="stack" key={chosen.id}>
+          <div class="stack" key={chosen.id} ref={box}>
             <Answer of={chosen} sent={again} />
             <Links of={chosen} again={again} />
           </div>

@@ -1,5 +1,5 @@
 // What needs a person, what mends itself, and when.
-import { get, post } from "../lib/api";
+import { at as url, get, post, remove } from "../lib/api";
 import { duration, many } from "../lib/format";
 import { useData } from "../lib/live";
 import { href } from "../lib/router";
@@ -7,6 +7,7 @@ import { can, readOnly } from "../lib/session";
 import { Button, Empty, Glyph, PageHead, RunLink, Time } from "../ui/basic";
 import { askFor } from "../ui/form";
 import { Asked, Card } from "../ui/part";
+import { attempt } from "../ui/toasts";
 
 const GLYPHS: [RegExp, string][] = [
   [/^replay_blocked|unknown_|child_unknown|elsewhere|no_compatible|undeclared/, "blocked"],
@@ -70,6 +71,30 @@ function repairAll(group: any) {
   });
 }
 
+function snooze(group: any, again: () => void) {
+  askFor({
+    title: "Be quiet about this group",
+    glyph: "paused",
+    say: "It goes to the end of the list and does not count, for everybody, until then. The runs are left alone.",
+    parameters: [{ name: "for", type: "duration", required: true, doc: "At most 30 d." }],
+    first: { for: 3600000 },
+    reason: "needed",
+    go: "Snooze",
+    keep: "Leave it",
+    send: async (value, reason) => {
+      await post(url`attention/${group.signature}/snooze`, { seconds: Math.round((value as { for: number }).for / 1000), reason });
+      again();
+      return "It is quiet until then";
+    },
+  });
+}
+
+const wake = (group: any, again: () => void) =>
+  attempt(async () => {
+    await remove(url`attention/${group.signature}/snooze`);
+    again();
+  });
+
 function repairPass() {
   askFor({
     title: "Run a repair pass now",
@@ -82,7 +107,7 @@ function repairPass() {
   });
 }
 
-function Group({ group, first }: { group: any; first: boolean }) {
+function Group({ group, first, again }: { group: any; first: boolean; again: () => void }) {
   const glyph = attentionGlyph(group.code);
   const runs: any[] = group.runs ?? [];
   const shown = runs.slice(0, 3);
@@ -116,6 +141,11 @@ function Group({ group, first }: { group: any; first: boolean }) {
       <div class="self">
         <b>{bold}</b>
         {rest} <span class="nw">Since <Time at={group.since} />.</span>
+        {group.snoozed && (
+          <div>
+            Quiet until <Time at={group.snoozed.until} />: {group.snoozed.reason} <span class="w">({group.snoozed.by?.label ?? group.snoozed.by?.id})</span>
+          </div>
+        )}
       </div>
       <div class="acts">
         {fixable && (
@@ -131,6 +161,11 @@ function Group({ group, first }: { group: any; first: boolean }) {
         <a class={first && !fixable ? "btn sm p" : "btn sm"} href={group.count === 1 ? one : all}>
           {group.count === 1 ? "Open run" : "Open runs"}
         </a>
+        {group.snoozed !== undefined && (
+          <Button size="small" kind="ghost" why={readOnly.value} onClick={() => (group.snoozed ? void wake(group, again) : snooze(group, again))}>
+            {group.snoozed ? "Wake" : "Snooze…"}
+          </Button>
+        )}
       </div>
     </div>
   );
@@ -157,7 +192,7 @@ export function Attention() {
                 </Empty>
               )}
               {groups.map((group, i) => (
-                <Group key={group.signature} group={group} first={i === 0} />
+                <Group key={group.signature} group={group} first={i === 0} again={asked.again} />
               ))}
               {data.exact === false && <div class="selbar d sm">{many(data.looked_at, "open run")} were looked at; there are more.</div>}
             </Card>

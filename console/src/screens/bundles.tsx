@@ -1,7 +1,7 @@
 // Exported files, opened to look at without becoming part of the store: the list of those that are open, and dropping another.
 import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
-import { at as url, get, post, Refusal, remove, sendFile } from "../lib/api";
+import { at as url, get, post, Refusal, refusalOf, remove, sendFile } from "../lib/api";
 import { bytes, duration, many, number } from "../lib/format";
 import { useData } from "../lib/live";
 import { go, href, path } from "../lib/router";
@@ -10,7 +10,7 @@ import { Age, Button, Empty, Fault, Glyph, Mono, PageHead, Shell, Status, Time }
 import { askFor, quoted } from "../ui/form";
 import { Asked, Card } from "../ui/part";
 import { Table, type Column } from "../ui/table";
-import { toast } from "../ui/toasts";
+import { attempt, toast } from "../ui/toasts";
 import { RunPage } from "./run";
 
 export interface Bundle {
@@ -51,15 +51,12 @@ export function provenance(of: Bundle): string {
     .join(", ");
 }
 
-export async function closeBundle(id: string) {
-  try {
+export const closeBundle = (id: string) =>
+  attempt(async () => {
     await remove(url`bundles/${id}`);
     toast("Closed");
     if (path.peek()[1] === id) go(href(["bundles"]));
-  } catch (fault) {
-    toast(fault instanceof Refusal ? fault.message : String(fault), true);
-  }
-}
+  });
 
 export function keepBundle(of: Bundle) {
   askFor({
@@ -131,7 +128,7 @@ function Drop({ limits, opened }: { limits: Opened["limits"] | undefined; opened
           many++;
         }
       } catch (fault) {
-        faults.value = [...faults.value, [file.name, fault instanceof Refusal ? fault : new Refusal(0, "page", String(fault))]];
+        faults.value = [...faults.value, [file.name, refusalOf(fault)]];
       }
     }
     busy.value = null;

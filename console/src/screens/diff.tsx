@@ -2,7 +2,7 @@
 import { useSignal } from "@preact/signals";
 import { useId } from "preact/hooks";
 import { get } from "../lib/api";
-import { duration, many, measure, number } from "../lib/format";
+import { duration, ended, many, measure, number } from "../lib/format";
 import { parse, stringify } from "../lib/json";
 import { useData } from "../lib/live";
 import { go, href, param, set } from "../lib/router";
@@ -83,7 +83,7 @@ function Step({ of }: { of: StepSide | null }) {
   return (
     <>
       {of.kind.replace(/_/g, " ")} {of.name && <Mono class="b">{of.name}</Mono>}{" "}
-      <span class="d sm">{[of.outcome?.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase(), of.attempts > 1 && many(of.attempts, "attempt"), of.failure].filter(Boolean).join(", ") || "open"}</span>
+      <span class="d sm">{[ended(of.outcome), of.attempts > 1 && many(of.attempts, "attempt"), of.failure].filter(Boolean).join(", ") || "open"}</span>
     </>
   );
 }
@@ -151,7 +151,7 @@ function RunFacts({ side, of }: { side: SideName; of: Side }) {
             ["run", <Mono class="brk">{of.run_id}</Mono>],
             ["began", <Time at={of.started_at} />],
             ["ended", of.closed_at ? <Time at={of.closed_at} /> : "it is open"],
-            ["by", of.closed_by?.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase()],
+            ["as", ended(of.closed_by)],
             ["took", of.duration_ms !== null && duration(of.duration_ms)],
             ["steps, events", `${number(of.steps)}, ${number(of.events)}`],
           ]}

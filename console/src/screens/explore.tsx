@@ -1,7 +1,7 @@
 // Questions in SQL, reading only: the documented views at the side, rows below, bounds kept by the server.
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { get, question, Refusal } from "../lib/api";
+import { get, question, refusalOf, type Refusal } from "../lib/api";
 import { bytes, duration, many, number } from "../lib/format";
 import { useData } from "../lib/live";
 import { param, set } from "../lib/router";
@@ -81,8 +81,7 @@ export function Explore() {
     try {
       answer.value = await question<Answer>("sql", { sql: text.value });
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
-      fault.value = error;
+      fault.value = refusalOf(error);
     } finally {
       busy.value = false;
     }

@@ -1,12 +1,13 @@
 // Failures, in groups that differ in numbers only: what is new, and which runs it hit.
-import { get } from "../lib/api";
+import { at as url, get, post } from "../lib/api";
 import { many, moment, now, number } from "../lib/format";
 import { useData } from "../lib/live";
 import { href, param } from "../lib/router";
-import { has } from "../lib/session";
-import { Age, Choice, Empty, Mono, PageHead, Shell, Time } from "../ui/basic";
+import { has, readOnly } from "../lib/session";
+import { Age, Button, Choice, Empty, Mono, PageHead, Shell, Status, Time } from "../ui/basic";
+import { askFor } from "../ui/form";
 import { Asked, Card, Facts, Section } from "../ui/part";
-import { RunRows, useRows } from "../ui/rows";
+import { RunRows, useReveal, useRows } from "../ui/rows";
 import { Table, type Column } from "../ui/table";
 
 const SINCE: [string, string, number | null][] = [
@@ -17,17 +18,64 @@ const SINCE: [string, string, number | null][] = [
 ];
 const NEW_MS = 3600000;
 
-function Detail({ group }: { group: any }) {
+const STANDS: Record<string, string> = { resolved: "completed", ignored: "paused", reopened: "failed", open: "failed" };
+
+function decide(group: any, action: "resolve" | "ignore" | "reopen", again: () => void) {
+  const say = {
+    resolve: "It is out of the way until it is seen again; with a build, until a run of that build or of one that is not known yet has it.",
+    ignore: "It is out of the way for that long, or until somebody opens it again.",
+    reopen: "It counts again.",
+  }[action];
+  askFor({
+    title: `${action[0]!.toUpperCase() + action.slice(1)} ${group.failure_type}`,
+    say,
+    parameters: action === "resolve" ? [{ name: "build", type: "string", doc: "The build that mends it, if there is one." }] : action === "ignore" ? [{ name: "for", type: "duration", allows_null: true, doc: "None: until it is opened again." }] : undefined,
+    first: action === "ignore" ? { for: 86400000 } : undefined,
+    reason: action === "ignore" ? "needed" : action === "resolve" ? "wanted" : undefined,
+    go: action[0]!.toUpperCase() + action.slice(1),
+    keep: "Leave it",
+    send: async (value, reason) => {
+      const of = (value ?? {}) as { build?: string; for?: number | null };
+      await post(url`failures/${group.fingerprint}/${action}`, { ...(of.build ? { build: of.build } : {}), ...(of.for ? { seconds: Math.round(of.for / 1000) } : {}), ...(reason ? { reason } : {}) });
+      again();
+      return `${group.failure_type}: ${{ resolve: "resolved", ignore: "ignored", reopen: "open again" }[action]}`;
+    },
+  });
+}
+
+/** What people said of a group. */
+function Stands({ of }: { of: any }) {
+  if (!of || of.status === "open") return null;
+  return (
+    <p class="sm">
+      <Status of={STANDS[of.status] ?? "waiting"} word={of.status} />{" "}
+      <span class="d">
+        {of.build && `by build ${of.build} `}
+        {of.until && (
+          <>
+            until <Time at={of.until} />{" "}
+          </>
+        )}
+        {of.by && `by ${of.by.label ?? of.by.id}`}
+        {of.reason && `: ${of.reason}`}
+      </span>
+    </p>
+  );
+}
+
+function Detail({ group, again }: { group: any; again: () => void }) {
   const runs = useData(has("runs") ? "failure " + group.fingerprint : null, (stop) => get("runs", { q: "failure:" + group.fingerprint, limit: 5, total: true }, stop), ["list"]);
   const items: any[] = runs.data?.items ?? [];
+  const box = useReveal(param("group"));
   const all = href(["runs"], { q: "failure:" + group.fingerprint });
   return (
-    <aside class="card insp" aria-label="The group">
+    <aside class="card insp" aria-label="The group" ref={box}>
       <section>
         <h2 class="mono">{group.failure_type}</h2>
         <p class="d sm">
           in {group.name} · fingerprint <Mono>{group.fingerprint.slice(0, 8)}</Mono>
         </p>
+        <Stands of={group.state} />
       </section>
       {group.message && (
         <section>
@@ -57,6 +105,21 @@ function Detail({ group }: { group: any }) {
           <a class="btn p" href={all}>
             Open {many(group.runs, "run")}
           </a>
+          {group.state &&
+            (/resolved|ignored/.test(group.state.status) ? (
+              <Button why={readOnly.value} onClick={() => decide(group, "reopen", again)}>
+                Reopen…
+              </Button>
+            ) : (
+              <>
+                <Button why={readOnly.value} onClick={() => decide(group, "resolve", again)}>
+                  Resolve…
+                </Button>
+                <Button why={readOnly.value} onClick={() => decide(group, "ignore", again)}>
+                  Ignore…
+                </Button>
+              </>
+            ))}
         </div>
         <p class="d sm mt">There they can be ticked and cancelled, repaired or sent a signal together.</p>
       </section>
@@ -91,6 +154,7 @@ export function Failures() {
               {group.failure_type}
             </a>
             {someOld && isNew(group) && <span class="tag new">new</span>}
+            {group.state && group.state.status !== "open" && <span class={group.state.status === "reopened" ? "tag new" : "tag"}>{group.state.status}</span>}
           </div>
           <div class="d">in {group.name}</div>
           <div class="w sm brk">{group.message}</div>
@@ -129,7 +193,7 @@ export function Failures() {
           <Card label="Groups" scroll>
             <Table label="Groups" columns={columns} rows={groups} id={(group) => group.fingerprint} row={(group) => ({ class: `vtop ${group === chosen ? "sel" : ""}`, ...rows(group.fingerprint) })} />
           </Card>
-          <Detail group={chosen} />
+          <Detail group={chosen} again={asked.again} />
         </div>
       )}
     </>

@@ -1,7 +1,7 @@
 // How somebody gets in, and why a link did not work.
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { loggedOut, Refusal } from "../lib/api";
+import { loggedOut, refusalOf } from "../lib/api";
 import { param, set } from "../lib/router";
 import { login } from "../lib/session";
 import { Button, Glyph, Logo, Mono, Shell } from "../ui/basic";
@@ -36,7 +36,7 @@ export function Login() {
       await login(token.value);
       set({ login: null }, true);
     } catch (error) {
-      fault.value = error instanceof Refusal ? error.message : String(error);
+      fault.value = refusalOf(error).message;
       field.current?.focus();
     } finally {
       busy.value = false;

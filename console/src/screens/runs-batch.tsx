@@ -1,12 +1,13 @@
 // One command for many runs: what would become of each is asked first, then it is done, and how far it is can be seen.
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { at, get, post, Refusal } from "../lib/api";
+import { at, get, post, refusalOf, type Refusal } from "../lib/api";
 import { many, number } from "../lib/format";
+import { useData } from "../lib/live";
 import { me, readOnly } from "../lib/session";
 import { Bones, Button, Fault, Glyph, RunLink, Shell } from "../ui/basic";
 import { closeDialog, Dialog, openDialog } from "../ui/dialog";
-import { ContractForm, FieldFault, quoted, useForm, withReason } from "../ui/form";
+import { ContractForm, FieldFault, FormState, quoted, useForm, withReason, type Parameter } from "../ui/form";
 
 export interface BatchCommand {
   name: string;
@@ -89,8 +90,10 @@ function Reasons({ items, ok }: { items: Item[]; ok: string }) {
   );
 }
 
-function BatchDialog({ command, ids, cut }: { command: BatchCommand; ids: string[]; cut: boolean }) {
-  const form = useForm(null);
+function BatchDialog({ command, ids, types, cut }: { command: BatchCommand; ids: string[]; types: string[]; cut: boolean }) {
+  const free = useForm(null);
+  const own = useSignal<FormState | null>(null);
+  const form = own.value ?? free;
   const signal = useSignal("");
   const reason = useSignal("");
   const typed = useSignal("");
@@ -100,6 +103,14 @@ function BatchDialog({ command, ids, cut }: { command: BatchCommand; ids: string
   const running = useSignal<Batch | null>(null);
   const fault = useSignal<Refusal | null>(null);
   const name = command.name === "signal";
+  // Runs of one type have one contract: its signals are offered, each with its form.
+  const contract = useData(name && types.length === 1 ? "type " + types[0] : null, (stop) => get(at`types/${types[0]!}`, {}, stop)).data?.contract;
+  const declared: { name: string; parameters: Parameter[] | null }[] = contract?.signals ?? [];
+  const choose = (word: string) => {
+    signal.value = word;
+    const found = declared.find((one) => one.name === word);
+    own.value = found?.parameters ? new FormState(found.parameters) : null;
+  };
   const gone = useSignal(false);
   const body = (dry: boolean) => ({
     command: command.name,
@@ -108,7 +119,7 @@ function BatchDialog({ command, ids, cut }: { command: BatchCommand; ids: string
     ...(rate.value && !dry ? { rate: Number(rate.value) } : {}),
     request: { ...(reason.value.trim() ? { reason: reason.value.trim() } : {}), ...(name ? { name: signal.value.trim(), input: form.read() ?? {} } : {}) },
   });
-  const failed = (error: unknown) => (fault.value = error instanceof Refusal ? error : new Refusal(0, "page", String(error)));
+  const failed = (error: unknown) => (fault.value = refusalOf(error));
   const look = async () => {
     fault.value = null;
     preview.value = null;
@@ -208,8 +219,17 @@ function BatchDialog({ command, ids, cut }: { command: BatchCommand; ids: string
           </p>
           {name ? (
             <>
-              {field("signal", "Signal", signal)}
-              <ContractForm form={form} none="Each run checks the arguments against its own contract." />
+              {field("signal", "Signal", signal, declared.length > 0 ? `${types[0]} takes ${declared.map((one) => one.name).join(", ")}` : undefined)}
+              {declared.length > 0 && (
+                <div class="row">
+                  {declared.map((one) => (
+                    <Button key={one.name} size="small" class="mono" onClick={() => choose(one.name)}>
+                      {one.name}
+                    </Button>
+                  ))}
+                </div>
+              )}
+              <ContractForm key={own.value ? signal.value : ""} form={form} none="Each run checks the arguments against its own contract." />
               <div class="row">
                 <Button onClick={() => void (signal.value.trim() && look())}>Look what would happen</Button>
               </div>
@@ -233,6 +253,6 @@ function BatchDialog({ command, ids, cut }: { command: BatchCommand; ids: string
   );
 }
 
-export function askBatch(command: BatchCommand, ids: string[], cut = false) {
-  openDialog(() => <BatchDialog command={command} ids={ids} cut={cut} />);
+export function askBatch(command: BatchCommand, ids: string[], types: string[] = [], cut = false) {
+  openDialog(() => <BatchDialog command={command} ids={ids} types={types} cut={cut} />);
 }

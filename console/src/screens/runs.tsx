@@ -1,7 +1,7 @@
 // The list: which runs are these, and why does each of them not move?
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { at, get, post, Refusal, remove } from "../lib/api";
+import { at, get, post, remove } from "../lib/api";
 import { count, many, moment, number } from "../lib/format";
 import { useKey } from "../lib/keys";
 import { useData } from "../lib/live";
@@ -10,7 +10,7 @@ import { readOnly } from "../lib/session";
 import { quoted, askFor } from "../ui/form";
 import { Bones, Button, Empty, Fault, Icon, Menu, RunLink, Status, Took } from "../ui/basic";
 import { Table, type Column } from "../ui/table";
-import { toast } from "../ui/toasts";
+import { attempt } from "../ui/toasts";
 import { words } from "../run/query";
 import { chooseStart } from "../run/start";
 import { askBatch, BATCHES, type BatchCommand } from "./runs-batch";
@@ -111,28 +111,29 @@ function saveView(query: string, filters: Record<string, unknown>, again: () => 
   });
 }
 
-async function dropView(view: View, again: () => void) {
-  try {
+const dropView = (view: View, again: () => void) =>
+  attempt(async () => {
     await remove(at`/api/views/${view.id}`);
     set({ view: null });
     again();
-  } catch (fault) {
-    toast(fault instanceof Refusal ? fault.message : String(fault), true);
-  }
-}
+  });
 
-/** The ids of all that match, as many as one batch takes. */
-async function allIds(ask: (cursor: string | null) => Promise<any>): Promise<{ ids: string[]; cut: boolean }> {
+/** The ids and types of all that match, as many as one batch takes. */
+async function allIds(ask: (cursor: string | null) => Promise<any>): Promise<{ ids: string[]; types: string[]; cut: boolean }> {
   const ids = new Set<string>();
+  const types = new Set<string>();
   let cursor: string | null = null;
   do {
     const page: any = await ask(cursor);
-    for (const row of page.items) if (ids.size < BATCH_MAX) ids.add(row.workflow_id);
+    for (const row of page.items)
+      if (ids.size < BATCH_MAX) {
+        ids.add(row.workflow_id);
+        types.add(row.workflow_type);
+      }
     cursor = page.cursor;
   } while (cursor && ids.size < BATCH_MAX);
-  return { ids: [...ids], cut: cursor !== null };
+  return { ids: [...ids], types: [...types], cut: cursor !== null };
 }
-
 
 export function Runs() {
   const query = param("q");
@@ -191,15 +192,13 @@ export function Runs() {
 
   const batch = async (command: BatchCommand) => {
     if (!every.value) {
-      askBatch(command, [...new Set(chosen.map((row) => row.workflow_id as string))]);
+      askBatch(command, [...new Set(chosen.map((row) => row.workflow_id as string))], [...new Set(chosen.map((row) => row.workflow_type as string))]);
       return;
     }
-    try {
-      const { ids, cut } = await allIds((next) => ask({ cursor: next, limit: 200 }));
-      askBatch(command, ids, cut);
-    } catch (fault) {
-      toast(fault instanceof Refusal ? fault.message : String(fault), true);
-    }
+    await attempt(async () => {
+      const { ids, types, cut } = await allIds((next) => ask({ cursor: next, limit: 200 }));
+      askBatch(command, ids, types, cut);
+    });
   };
   const n = every.value ? total : { n: chosen.length, exact: true };
   const allHere = rows.length > 0 && rows.every((row) => picked.value.has(row.run_id));

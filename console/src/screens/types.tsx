@@ -137,6 +137,7 @@ export function startOf(type: string, parameters: Parameter[] | null, queue = ""
     glyph: "running",
     parameters,
     first,
+    recent: [type, "start"],
     more: <StartFields />,
     go: "Start",
     shell: (value) => `holdfast start ${quoted(type)}${shellArguments(value)}${startId.value ? " --id " + quoted(startId.value) : ""}`,

@@ -1,7 +1,8 @@
 // Dialogs: one at a time, on top of everything, with the focus going back where it came from.
-import { signal } from "@preact/signals";
+import { effect, signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import { path } from "../lib/router";
 
 const open = signal<(() => ComponentChildren) | null>(null);
 
@@ -13,6 +14,14 @@ export function openDialog(content: () => ComponentChildren) {
 export function closeDialog() {
   open.value = null;
 }
+
+// Another page is another thing: what was asked about the one before is not asked any more.
+let where = "";
+effect(() => {
+  const here = path.value.join("/");
+  if (here !== where) open.value = null;
+  where = here;
+});
 
 export function Dialogs() {
   const Content = open.value;

@@ -3,10 +3,10 @@
 import { signal, useSignal, type Signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
-import { Refusal, type Fields } from "../lib/api";
+import { at, get, refusalOf, type Fields, type Refusal } from "../lib/api";
 import { parse, stringify, type Json } from "../lib/json";
 import { me, readOnly } from "../lib/session";
-import { Button, Glyph, Radios, Shell } from "./basic";
+import { Age, Button, Glyph, Radios, Shell } from "./basic";
 import { closeDialog, Dialog, openDialog } from "./dialog";
 import { toast } from "./toasts";
 
@@ -174,6 +174,15 @@ export class FormState {
     this.mode.value = mode;
   }
 
+  /** Takes over a value that was sent before. */
+  fill(value: Json) {
+    this.faults.value = {};
+    this.json.value = stringify(value, 2);
+    const object = value && typeof value === "object" && !Array.isArray(value) ? value : null;
+    if (!this.parameters || !object) this.mode.value = "json";
+    else this.cells.value = Object.fromEntries(this.parameters.map((each) => [each.name, cellOf(each, object[each.name])]));
+  }
+
   set(name: string, cell: Partial<Cell>) {
     this.cells.value = { ...this.cells.value, [name]: { ...this.cells.value[name]!, ...cell } };
     if (this.faults.value[name]) this.faults.value = { ...this.faults.value, [name]: [] };
@@ -265,6 +274,41 @@ function Input({ form, parameter }: { form: FormState; parameter: Parameter }) {
   );
 }
 
+interface Sent {
+  workflow_id: string;
+  at: string;
+  by: string | null;
+  value: { text: string | null; cut: boolean };
+}
+
+/** What was sent for the same before, to begin with. Asked when somebody wants it. */
+function Recent({ form, type, target }: { form: FormState; type: string; target: string }) {
+  const found = useSignal<Sent[] | null>(null);
+  const said = useSignal<string | null>(null);
+  const look = async () => {
+    try {
+      const all: Sent[] = (await get(at`types/${type}/payloads`, { target, limit: 5 })).payloads;
+      found.value = all.filter((one) => one.value.text !== null && !one.value.cut);
+      said.value = found.value.length ? null : "Nothing that fits here was sent before.";
+    } catch (fault) {
+      said.value = refusalOf(fault).message;
+    }
+  };
+  return (
+    <div class="recent">
+      <button type="button" class="linkbtn sm" onClick={() => void look()}>
+        Begin with what was sent before
+      </button>
+      {said.value && <span class="d sm"> {said.value}</span>}
+      {found.value?.map((one, i) => (
+        <button key={i} type="button" class="chip" title={one.value.text!} onClick={() => form.fill(parse(one.value.text!))}>
+          {one.by ?? one.workflow_id}, <Age at={one.at} /> <span class="mono cut1">{one.value.text}</span>
+        </button>
+      ))}
+    </div>
+  );
+}
+
 /** The inputs of a contract, or JSON; both show the same value. */
 export function ContractForm({ form, none }: { form: FormState; none?: string }) {
   const id = useId();
@@ -330,6 +374,8 @@ export interface Ask {
   /** The contract of the arguments; null: there is none, JSON is asked for; undefined: there are no arguments. */
   parameters?: Parameter[] | null;
   first?: Json;
+  /** The type of the run, and what it is that is sent: of these, what was sent before is offered. */
+  recent?: [type: string, target: string];
   /** More inputs, above the reason. */
   more?: ComponentChildren;
   reason?: "needed" | "wanted";
@@ -371,8 +417,7 @@ function AskDialog({ of }: { of: Ask }) {
         toast(said);
       } else result.value = said;
     } catch (error) {
-      if (!(error instanceof Refusal)) console.error(error);
-      fault.value = error instanceof Refusal ? error : new Refusal(0, "page", String(error));
+      fault.value = refusalOf(error);
       form.faults.value = fault.value.fields;
       requestAnimationFrame(() => document.querySelector<HTMLElement>("dialog[open] [aria-invalid]")?.focus());
     } finally {
@@ -414,6 +459,7 @@ function AskDialog({ of }: { of: Ask }) {
         </div>
       )}
       {asks && (of.parameters === null || of.parameters!.length > 0) && <ContractForm form={form} />}
+      {asks && of.recent && <Recent form={form} type={of.recent[0]} target={of.recent[1]} />}
       {of.more}
       {of.reason && (
         <div class="field">

@@ -1,4 +1,5 @@
 // Rows of which one is chosen: by a click, by j and k. Which one is in the address. And a few runs in short.
+import { useEffect, useRef } from "preact/hooks";
 import { useKey } from "../lib/keys";
 import { set } from "../lib/router";
 import { Age, RunLink, Status } from "./basic";
@@ -18,6 +19,15 @@ export function useRows(ids: string[], chosen: string | undefined, name: string)
       if (!(event.target as Element).closest("a, button, input, label")) set({ [name]: id });
     },
   });
+}
+
+/** What is chosen stands below the list where there is little room: it is brought into view. For the element that shows it. */
+export function useReveal(chosen: string) {
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (chosen && matchMedia("(max-width: 1100px)").matches) box.current?.scrollIntoView({ block: "start" });
+  }, [chosen]);
+  return box;
 }
 
 /** A few runs, each with how it stands: beside what they have in common. */

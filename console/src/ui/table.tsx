@@ -49,7 +49,7 @@ function compare(a: number | string | null | undefined, b: number | string | nul
 function Heading<T>({ of, down }: { of: Column<T>; down: boolean | null }) {
   const next = down === null ? of.head : down ? null : "-" + of.head;
   return (
-    <th scope="col" class={(of.look ?? "").split(" ").filter((name) => /^(num|hide-s|c\w+)$/.test(name) && name !== "cut").join(" ") || undefined} aria-sort={down === null ? undefined : down ? "descending" : "ascending"}>
+    <th scope="col" class={(of.look ?? "").split(" ").filter((name) => /^(num|hide-[sm]|c\w+)$/.test(name) && name !== "cut").join(" ") || undefined} aria-sort={down === null ? undefined : down ? "descending" : "ascending"}>
       {of.title !== undefined ? (
         of.title
       ) : of.quiet ? (

@@ -1,5 +1,6 @@
 // What was done, said once and kept in a drawer. Screen readers hear it politely.
 import { signal } from "@preact/signals";
+import { refusalOf } from "../lib/api";
 import { rightNow } from "../lib/format";
 
 interface Toast {
@@ -18,6 +19,15 @@ export function toast(text: string, failed = false) {
   shown.value = [...shown.value, one].slice(-4);
   kept.value = [one, ...kept.value].slice(0, 50);
   setTimeout(() => (shown.value = shown.value.filter((other) => other !== one)), failed ? 12000 : 5000);
+}
+
+/** Does something of which nothing is shown but that it failed. */
+export async function attempt(what: () => Promise<unknown>) {
+  try {
+    await what();
+  } catch (fault) {
+    toast(refusalOf(fault).message, true);
+  }
 }
 
 export function Toasts() {
