@@ -12,7 +12,7 @@
 #include <string.h>
 #include <zlib.h>
 
-enum { FILES_MAX = 16, NAME_BYTES = 128, HASH_BYTES = 8 };
+enum { FILES_MAX = 16, NAME_BYTES = 128, HASH_BYTES = 8, MEM_LEVEL_MIN = 4, MEM_LEVEL_MAX = 9 };
 
 typedef struct bytes {
     unsigned char *at;
@@ -54,13 +54,13 @@ static bytes file_read(const char *path)
     return out;
 }
 
-static bytes pack(bytes plain, const char *name)
+static bytes pack_with(bytes plain, int mem_level, const char *name)
 {
     z_stream stream = {0};
     bytes out = {.len = compressBound((uLong)plain.len) + 64};
 
     out.at = malloc(out.len);
-    if (!out.at || deflateInit2(&stream, 9, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY) != Z_OK)
+    if (!out.at || deflateInit2(&stream, 9, Z_DEFLATED, 15 + 16, mem_level, Z_DEFAULT_STRATEGY) != Z_OK)
         die("no memory for %s", name);
     stream.next_in = plain.at;
     stream.avail_in = (uInt)plain.len;
@@ -71,6 +71,25 @@ static bytes pack(bytes plain, const char *name)
     out.len -= stream.avail_out;
     (void)deflateEnd(&stream);
     return out;
+}
+
+/* The size of zlib's buffers decides where its blocks end, and no size is the best for every file:
+   the shortest of all is taken. */
+static bytes pack(bytes plain, const char *name)
+{
+    bytes best = pack_with(plain, MEM_LEVEL_MAX, name);
+
+    for (int level = MEM_LEVEL_MIN; level < MEM_LEVEL_MAX; level++) {
+        bytes one = pack_with(plain, level, name);
+
+        if (one.len < best.len) {
+            free(best.at);
+            best = one;
+        } else {
+            free(one.at);
+        }
+    }
+    return best;
 }
 
 static const char *type_of(const char *name)
