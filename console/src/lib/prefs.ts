@@ -1,5 +1,5 @@
 // What a person has chosen for this browser.
-import { effect, signal, type Signal } from "@preact/signals";
+import { computed, effect, signal, type Signal } from "@preact/signals";
 import type { Zone } from "./format";
 
 function kept<T extends string>(name: string, otherwise: T, allowed: readonly T[]): Signal<T> {
@@ -26,6 +26,12 @@ export const zone = kept<Zone>("zone", "utc", ["utc", "local", "relative"] as co
 export const density = kept("density", "comfortable", ["comfortable", "dense"] as const);
 export const keys = kept("keys", "on", ["on", "off"] as const);
 export const live = kept("live", "on", ["on", "off"] as const);
+
+const systemDark = matchMedia("(prefers-color-scheme: dark)");
+const dark = signal(systemDark.matches);
+systemDark.addEventListener("change", () => (dark.value = systemDark.matches));
+/** Changes when all colours do: what is drawn is then drawn again. */
+export const palette = computed(() => (theme.value === "system" ? (dark.value ? "dark" : "light") : theme.value));
 
 effect(() => {
   const root = document.documentElement;

@@ -207,6 +207,9 @@ const EVENT_KINDS: [string, string][] = [
   ["workflow", "The run"],
 ];
 
+/** The summary without the type, which stands beside it. */
+const said = (event: any): string => ((event.summary ?? "") as string).slice(event.summary?.startsWith(event.type) ? event.type.length : 0).trim();
+
 const asText = (event: any): string[] => [String(event.sequence), event.recorded_at, event.type, event.summary ?? "", String(event.workflow_sequence ?? "")];
 const csv = (cells: string[]) => cells.map((cell) => (/[",\n]/.test(cell) ? `"${cell.replace(/"/g, '""')}"` : cell)).join(",");
 const NAMES = ["event", "at", "type", "summary", "step"];
@@ -265,7 +268,7 @@ function Events({ place }: { place: Place }) {
               </button>
             ),
           },
-          { head: "What happened", look: "cut d", cell: (event) => <span title={event.summary}>{event.summary === event.type ? "" : event.summary}</span> },
+          { head: "What happened", look: "cut d", cell: (event) => <span title={event.summary}>{said(event)}</span> },
           { head: "Step", look: "num d", cell: (event) => event.workflow_sequence ?? "" },
           {
             head: "At",

@@ -5,7 +5,7 @@ import { useCallback, useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { duration, moment, now, stamp } from "../lib/format";
 import { useKey } from "../lib/keys";
 import { useData } from "../lib/live";
-import { theme, zone } from "../lib/prefs";
+import { palette, zone } from "../lib/prefs";
 import { param, set } from "../lib/router";
 import { Bones, Empty, Fault, Icon, RunLink } from "../ui/basic";
 import { drawGantt, drawKey, drawStrip, HEAD } from "./draw";
@@ -44,7 +44,7 @@ function Key({ kind }: { kind: string }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   useEffect(() => {
     if (canvas.current) drawKey(canvas.current, kind);
-  }, [theme.value]);
+  }, [palette.value]);
   return <canvas ref={canvas} aria-hidden="true" />;
 }
 
@@ -160,6 +160,7 @@ export function Timeline({ place, id, type, step, select }: { place: Place; id: 
   const fold = param("fold") !== "off";
   useKey("z", () => set({ fold: fold ? "off" : null }, true));
 
+  palette.value; // other colours, another picture
   const none = new Map<string, Spans>();
   const rows = spans ? makeRows(id, type, spans, shut, (opened.length && children.data) || none, !place.bundle) : [];
   const whole = rows.length ? rows.at(-1)!.y + rows.at(-1)!.height : 0;

@@ -1,19 +1,13 @@
 // Pictures of numbers over time: small lines, and charts with a shared cursor. Each has a name for those who do not see it, and
 // the charts a table that says the same. Colours are those of tokens.css, read again when the theme changes.
-import { computed, signal, useSignal } from "@preact/signals";
+import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { measure, number, stamp } from "../lib/format";
-import { theme, zone } from "../lib/prefs";
+import { palette, zone } from "../lib/prefs";
 import { Icon } from "./basic";
 import { Table, type Column } from "./table";
-
-const systemDark = matchMedia("(prefers-color-scheme: dark)");
-const dark = signal(systemDark.matches);
-systemDark.addEventListener("change", () => (dark.value = systemDark.matches));
-/** Changes when all colours do. */
-const palette = computed(() => (theme.value === "system" ? (dark.value ? "dark" : "light") : theme.value));
 
 const color = (token: string) => getComputedStyle(document.documentElement).getPropertyValue("--" + token).trim();
 
