@@ -91,8 +91,7 @@ function Cell({ of, strong }: { of: Side; strong?: boolean }) {
     <>
       {strong ? <b class="b">{what}</b> : what}
       <span class="meta">
-        {[ended(of.outcome), first !== undefined && (last !== undefined && last !== first ? `events ${first} to ${last}` : `event ${first}`)].filter(Boolean).join(", ")}
-        {!of.outcome && of.source_line}
+        {[ended(of.outcome), first !== undefined && (last !== undefined && last !== first ? `events ${first} to ${last}` : `event ${first}`), !of.outcome && of.source_line].filter(Boolean).join(", ")}
       </span>
     </>
   );
@@ -105,10 +104,10 @@ function Row({ of }: { of: AlignedRow }) {
       <div class={marked ? "seq dseq" : "seq"} role="cell">
         {of.step}
       </div>
-      <div class={marked ? "was" : undefined} role="cell">
+      <div class={marked ? "was" : undefined} role="cell" data-head="history">
         {of.recorded ? <Cell of={of.recorded} strong={marked} /> : <span class="w">nothing: history ends before it</span>}
       </div>
-      <div class={marked ? "cr asks" : of.state === "not_reached" ? "cr dim" : "cr"} role="cell">
+      <div class={marked ? "cr asks" : of.state === "not_reached" ? "cr dim" : "cr"} role="cell" data-head="code">
         {of.state === "not_reached" ? "not reached" : of.wanted ? <Cell of={{ ...of.wanted, outcome: null }} strong={marked} /> : <span class="w">nothing: the code is at its end</span>}
       </div>
     </div>
@@ -130,9 +129,9 @@ function Skipped({ n, children }: { n: number; children: ComponentChildren }) {
 
 function Aligned({ of, code }: { of: Compared; code?: ComponentChildren }) {
   if (!of.rows.length) return <Empty title="No step was begun yet." />;
-  const whole = of.rows.every((row) => row.state === "same");
-  const middle = whole ? of.rows_before + of.rows_after : 0; // of a clean replay the first and the last steps are there
-  const half = middle ? Math.ceil(of.rows.length / 2) : of.rows.length;
+  // What was left out lies before the first row; where that is the first step of all, in the widest gap.
+  const jumps = of.rows.map((row, i) => (i ? row.step - of.rows[i - 1]!.step : 0));
+  const gap = of.rows[0]!.step > 1 ? 0 : jumps.indexOf(Math.max(...jumps));
   return (
     <div class="align" role="table" aria-label="History and code, step by step">
       <div class="arow" role="row">
@@ -146,14 +145,13 @@ function Aligned({ of, code }: { of: Compared; code?: ComponentChildren }) {
           What the code asks for {code && <span class="meta">{code}</span>}
         </div>
       </div>
-      <Skipped n={whole ? 0 : of.rows_before}>before, the same on both sides</Skipped>
-      {of.rows.slice(0, half).map((row) => (
-        <Row key={row.step} of={row} />
+      {of.rows.map((row, i) => (
+        <>
+          {i === gap && <Skipped n={of.rows_before}>{gap ? "between" : "before"}, the same on both sides</Skipped>}
+          <Row key={row.step} of={row} />
+        </>
       ))}
-      <Skipped n={middle || (whole ? 0 : of.rows_after)}>{whole ? "between, the same on both sides" : "after"}</Skipped>
-      {of.rows.slice(half).map((row) => (
-        <Row key={row.step} of={row} />
-      ))}
+      <Skipped n={of.rows_after}>after</Skipped>
     </div>
   );
 }
@@ -305,7 +303,7 @@ function Stopped({ place, head }: { place: Place; head: any }) {
               )}
               The run is open and nothing was lost.
             </div>
-            <Aligned of={blocked} code={blocked.build ? `build ${blocked.build}` : blocked.source_line} />
+            <Aligned of={blocked} code={blocked.build && `build ${blocked.build}`} />
             {blocked.condition && (
               <div class="pad">
                 <Facts
