@@ -136,7 +136,7 @@ export function askPlain(head: any, action: string) {
     why: () => refused(head, action),
     shell: (_value, reason) => withReason(`holdfast ${action} ${quoted(id)}`, reason),
     send: async (_value, reason) => {
-      await post(path(head, action), reason && action !== "repair" ? { reason } : {});
+      await post(path(head, action), reason ? { reason } : {});
       return `${plain.verb}: ${id} took it`;
     },
   });

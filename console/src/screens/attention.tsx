@@ -5,7 +5,7 @@ import { useData } from "../lib/live";
 import { href } from "../lib/router";
 import { can, readOnly } from "../lib/session";
 import { Button, Empty, Glyph, PageHead, RunLink, Time } from "../ui/basic";
-import { askFor } from "../ui/form";
+import { askFor, withReason } from "../ui/form";
 import { Asked, Card } from "../ui/part";
 import { attempt } from "../ui/toasts";
 
@@ -63,9 +63,10 @@ function repairAll(group: any) {
     say: "Open work that is missing is made again from history, and a run whose code did not fit is tried again. Nothing that was recorded changes.",
     go: "Repair",
     keep: "Leave as it is",
-    shell: () => `holdfast repair ${group.runs.map((run: any) => run.workflow_id ?? run.instance_id).join(" ")}`,
-    send: async () => {
-      for (const run of group.runs) await post(`/api/workflows/${encodeURIComponent(run.workflow_id ?? run.instance_id)}/repair`);
+    reason: "wanted",
+    shell: (_value, reason) => withReason(`holdfast repair ${group.runs.map((run: any) => run.workflow_id ?? run.instance_id).join(" ")}`, reason),
+    send: async (_value, reason) => {
+      for (const run of group.runs) await post(url`/api/workflows/${run.workflow_id ?? run.instance_id}/repair`, reason ? { reason } : {});
       return many(group.runs.length, "run") + " repaired";
     },
   });
