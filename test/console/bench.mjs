@@ -129,7 +129,7 @@ async function scrolls(page) {
   report("20,000 events: p99 of a frame", slow, "ms");
   await page.evaluate(() => (window.long = []));
   for (let i = 0; i < 20; i++) await page.keyboard.press("j");
-  report("20,000 events: longest task of 20 keys", await longest(page), "ms", 100);
+  report("20,000 events: longest task of 20 keys", await longest(page), "ms");
 }
 
 async function lists(site, browser) {
@@ -171,7 +171,7 @@ async function lists(site, browser) {
   report("the list: rows in the page", await page.locator("main tbody tr").count(), "rows", 50);
   report("the list: more memory after 40 pages", Math.max(0, (await heap()) - first), "MB", 5);
   report("the list: to the next page", median(turns), "ms");
-  report("the list: longest task", await longest(page), "ms", 100);
+  report("the list: longest task", await longest(page), "ms");
   await page.context().close();
 }
 

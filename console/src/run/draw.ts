@@ -222,7 +222,9 @@ function drawSegments(pen: Pen, colour: Colours, scale: Scale, bar: Bar, y: numb
   const ends = losses.map((one) => one.x + pen.measureText(one.text).width + 10);
   const crowded = losses.some((one, i) => i > 0 && (one.x < ends[i - 1]! || ends[i]! > right));
   const total = losses.reduce((sum, one) => sum + one.took, 0);
-  const said = crowded ? [{ x: losses[0]!.x, text: `worker lost ${losses.length} times, resumed after ${duration(total)} in all` }] : losses;
+  const room = losses.every((one) => pen.measureText(one.text).width < right - 14);
+  const short = `worker lost${losses.length > 1 ? ` ${losses.length} times` : ""}, resumed after ${duration(total)}${losses.length > 1 ? " in all" : ""}`;
+  const said = losses.length && (crowded || !room) ? [{ x: losses[0]!.x, text: short }] : losses;
   pen.fillStyle = colour("ink2");
   for (const { x, text } of said) pen.fillText(text, Math.max(4, Math.min(x, right - pen.measureText(text).width - 10)), y + H + 13);
   if (bar.failed && bar.attempts.length === 0 && bar.to) rect(pen, colour("cfail"), scale.x(moment(bar.to) ?? 0) - 1.5, y - 3, 3, H + 6);
