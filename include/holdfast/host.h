@@ -109,6 +109,14 @@ HF_API hf_status hf_answer_link_use(hf_engine *engine, const char *token, hf_val
                                     hf_value context, const char *from, hf_mem *mem,
                                     hf_command_result *out);
 
+/* ---- what people decide about groups of the namespace, by the key of the group: hexadecimal
+   digits
+
+   `kind` is "attention" or "failure". Putting null forgets it. HF_NOTFOUND: no group has such a
+   key, HF_EXISTS: there are too many, HF_TOOBIG. The list: [{key, value, at}]. */
+HF_API hf_status hf_mark_put(hf_engine *engine, const char *kind, const char *key, hf_value value);
+HF_API hf_status hf_marks(hf_engine *engine, const char *kind, hf_mem *mem, hf_value *out);
+
 /* ---- what pages keep for whoever uses them, by the id of who that is
 
    {"surface", "value": what was put, null: nothing, "updated_at"}. A surface is 1 to 64 of a-z,

@@ -213,6 +213,11 @@ HF_API hf_status hf_attention(hf_engine *engine, hf_value request, hf_mem *mem, 
    fingerprint. */
 HF_API hf_status hf_failure_groups(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out);
 
+/* One of them: {"fingerprint", "after_us"?}: {group, samples [{workflow_id, run_id, workflow_type,
+   step, at, failure_type, message, handled, build}], the newest 20, builds: those of runs that had
+   it behind `after_us`; null among them: of runs that need none}. HF_NOTFOUND. */
+HF_API hf_status hf_failure_group(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out);
+
 #ifdef __cplusplus
 }
 #endif

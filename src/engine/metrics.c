@@ -123,6 +123,23 @@ hf_status hf_failure_groups(hf_engine *engine, hf_value request, hf_mem *mem, hf
     return st;
 }
 
+hf_status hf_failure_group(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out)
+{
+    hf_call c;
+    hf_status st = metrics_begin(&c, engine, mem, out);
+
+    if (!st)
+        st = hf_look_members(request, "fingerprint after_us", &c.slot->err);
+    if (st)
+        return st;
+    hf_call_read_begin(&c);
+    st =
+        hf_metrics_failure(c.in.db, mem, c.in.namespace_key, hf_look_member(request, "fingerprint"),
+                           hf_int(request, "after_us", 0), out, &c.slot->err);
+    hf_call_read_end(&c);
+    return st;
+}
+
 hf_status hf_metrics_points(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out)
 {
     const char *span = hf_str(request, "span", "minute");

@@ -46,6 +46,12 @@ HF_NODISCARD hf_status hf_metrics_failures(hf_db *db, hf_mem *mem, int64_t names
                                            int64_t since_us, int64_t limit, hf_value *out_groups,
                                            hf_err *err);
 
+/* One of them, with its newest failures and the builds of runs that had it after a moment:
+   {group, samples, builds}. HF_NOTFOUND. */
+HF_NODISCARD hf_status hf_metrics_failure(hf_db *db, hf_mem *mem, int64_t namespace_key,
+                                          hf_slice print, int64_t after_us, hf_value *out_group,
+                                          hf_err *err);
+
 /* Every number as a line of Prometheus text: holdfast_GROUP_NAME, no labels. */
 void hf_metrics_print(hf_buf *out, hf_value metrics);
 

@@ -7,7 +7,7 @@
 #include "project/fold.h"
 #include "project/metrics_impl.h"
 
-enum { FAILURES_MAX = 500, FAILURES = 50, FAULTS_READ = 1000 };
+enum { FAILURES_MAX = 500, FAILURES = 50, FAULTS_READ = 1000, SAMPLES = 20, BUILDS_MAX = 50 };
 
 static hf_value text_value(hf_mem *mem, hf_slice text)
 {
@@ -151,4 +151,100 @@ hf_status hf_metrics_failures(hf_db *db, hf_mem *mem, int64_t namespace_key, int
     hf_db_end(cursor);
     *out_groups = hf_value_finish(list);
     return st ? st : *out_groups ? HF_OK : hf_err_nomem(err, "failures");
+}
+
+/* ---- one group */
+
+typedef hf_value row_make(hf_mem *mem, hf_db_cursor *c);
+
+static hf_status rows_read(hf_db *db, hf_mem *mem, hf_stmt stmt, const hf_db_value *params,
+                           size_t count, row_make *make, hf_value *out_rows, hf_err *err)
+{
+    hf_value_list *list = hf_value_array(mem);
+    hf_db_cursor *cursor = NULL;
+    bool row = true;
+    hf_status st = hf_db_query(db, stmt, params, count, &cursor, err);
+
+    while (!st && row) {
+        st = hf_db_step(cursor, &row, err);
+        if (!st && row)
+            hf_value_append(list, make(mem, cursor));
+    }
+    hf_db_end(cursor);
+    *out_rows = hf_value_finish(list);
+    return st ? st : *out_rows ? HF_OK : hf_err_nomem(err, "failures");
+}
+
+static hf_value text_or_null(hf_mem *mem, hf_db_cursor *c, size_t column)
+{
+    return hf_db_column_null(c, column) ? hf_value_null()
+                                        : text_value(mem, hf_db_column_bytes(c, column));
+}
+
+static hf_value sample_value(hf_mem *mem, hf_db_cursor *c)
+{
+    hf_ulid id = hf_ulid_form(hf_db_column_int(c, 1), hf_db_column_int(c, 0), 0);
+    int64_t step = hf_db_column_int(c, 4);
+
+    return hf_json_(mem,
+                    "{'workflow_id': %p, 'run_id': %p, 'workflow_type': %p, 'step': %p, 'at': %p, "
+                    "'failure_type': %p, 'message': %p, 'handled': %p, 'build': %p}",
+                    (const void *)text_value(mem, hf_db_column_bytes(c, 2)),
+                    (const void *)hf_edge_id(mem, &id),
+                    (const void *)text_value(mem, hf_db_column_bytes(c, 3)),
+                    (const void *)(step ? hf_value_int(mem, step) : hf_value_null()),
+                    (const void *)hf_edge_time(mem, hf_db_column_int(c, 5)),
+                    (const void *)text_value(mem, hf_db_column_bytes(c, 6)),
+                    (const void *)text_value(mem, hf_db_column_bytes(c, 7)),
+                    (const void *)hf_value_bool(hf_db_column_int(c, 8) != 0),
+                    (const void *)text_or_null(mem, c, 9));
+}
+
+static hf_value build_value(hf_mem *mem, hf_db_cursor *c)
+{
+    return text_or_null(mem, c, 0);
+}
+
+/* Of the rows of history, or of the tasks that fail now. */
+static hf_status group_find(hf_db *db, hf_mem *mem, int64_t namespace_key, hf_slice print,
+                            hf_value *out_group, hf_err *err)
+{
+    const hf_db_value params[] = {hf_db_int(namespace_key), hf_db_text(print)};
+    fault_group *faults = NULL;
+    hf_value groups = NULL;
+    hf_status st = rows_read(db, mem, HF_STMT_FAILURE_GROUP, params, 2, group_value, &groups, err);
+
+    if (st || hf_len(groups)) {
+        *out_group = hf_at(groups, 0);
+        return st;
+    }
+    st = faults_read(db, mem, namespace_key, &faults, err);
+    while (faults && !hf_slice_equal(hf_slice_of(faults->print), print))
+        faults = faults->next;
+    if (!st && !faults)
+        return hf_err_set(err, HF_NOTFOUND, "there are no failures of that kind");
+    *out_group = st ? NULL : fault_value(mem, faults);
+    return st ? st : *out_group ? HF_OK : hf_err_nomem(err, "failures");
+}
+
+hf_status hf_metrics_failure(hf_db *db, hf_mem *mem, int64_t namespace_key, hf_slice print,
+                             int64_t after_us, hf_value *out_group, hf_err *err)
+{
+    const hf_db_value sampled[] = {hf_db_int(namespace_key), hf_db_text(print), hf_db_int(SAMPLES)};
+    const hf_db_value built[] = {hf_db_int(namespace_key), hf_db_text(print), hf_db_int(after_us),
+                                 hf_db_int(BUILDS_MAX)};
+    hf_value group = NULL;
+    hf_value samples = NULL;
+    hf_value builds = NULL;
+    hf_status st = group_find(db, mem, namespace_key, print, &group, err);
+
+    if (!st)
+        st = rows_read(db, mem, HF_STMT_FAILURE_SAMPLES, sampled, 3, sample_value, &samples, err);
+    if (!st)
+        st = rows_read(db, mem, HF_STMT_FAILURE_BUILDS, built, 4, build_value, &builds, err);
+    if (st)
+        return st;
+    *out_group = hf_json_(mem, "{'group': %p, 'samples': %p, 'builds': %p}", (const void *)group,
+                          (const void *)samples, (const void *)builds);
+    return *out_group ? HF_OK : hf_err_nomem(err, "failures");
 }

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/value.h"
 #include "holdfast/view.h"
+#include "server/console_mark.h"
 #include "server/handlers.h"
 #include "server/server_impl.h"
 
@@ -56,30 +57,40 @@ void hf_api_attention(hf_api *api)
 {
     int64_t limit = 0;
     hf_value out = NULL;
+    hf_value groups;
     hf_status st;
 
     if (!hf_api_query_int(api, "limit", GROUPS_USUAL, 1, GROUPS_MAX, &limit))
         return;
-    st = hf_attention(api->server->engine, hf_json_(api->mem, "{'limit': %lld}", (long long)limit),
+    st = hf_attention(api->server->engine, hf_json_(api->mem, "{'limit': %d}", (int)GROUPS_MAX),
                       api->mem, &out);
-    answer(api, st, out);
+    groups = st ? NULL : hf_api_groups_snoozed(api, hf_get(out, "groups"), limit, false);
+    if (st || groups)
+        answer(api, st,
+               st ? NULL
+                  : hf_value_merge(api->mem, out,
+                                   hf_json_(api->mem, "{'groups': %p}", (const void *)groups)));
 }
 
 void hf_api_failures(hf_api *api)
 {
+    const char *states = hf_api_query_text(api, "state");
     int64_t limit = 0;
     hf_value since = NULL;
     hf_value out = NULL;
     hf_status st;
 
     if (!hf_api_query_int(api, "limit", GROUPS_USUAL, 1, GROUPS_MAX, &limit) ||
-        !moment_read(api, "since", &since))
+        !moment_read(api, "since", &since) || !hf_api_states_check(api, states))
         return;
     st = hf_failure_groups(api->server->engine,
                            hf_json_(api->mem, "{'since_us': %p, 'limit': %lld}",
                                     (const void *)since, (long long)limit),
                            api->mem, &out);
-    answer(api, st, st ? NULL : hf_json_(api->mem, "{'groups': %p}", (const void *)out));
+    if (!st)
+        out = hf_api_groups_judged(api, out, states);
+    if (st || out)
+        answer(api, st, st ? NULL : hf_json_(api->mem, "{'groups': %p}", (const void *)out));
 }
 
 void hf_api_series(hf_api *api)

@@ -8,6 +8,7 @@
 #include "holdfast/host.h"
 #include "holdfast/view.h"
 #include "server/api_queue.h"
+#include "server/console_mark.h"
 #include "server/handlers.h"
 #include "server/server_impl.h"
 
@@ -57,7 +58,11 @@ static bool overview_read(hf_api *api, overview *o)
         hf_api_status(api, st, hf_errmsg(engine));
         return false;
     }
-    groups = hf_get(o->attention, "groups");
+    groups = hf_api_groups_snoozed(api, hf_get(o->attention, "groups"), GROUPS_LOOKED, true);
+    if (!groups)
+        return false;
+    o->attention = hf_value_merge(api->mem, o->attention,
+                                  hf_json_(api->mem, "{'groups': %p}", (const void *)groups));
     for (size_t i = 0; i < hf_len(groups); i++)
         o->attention_runs += hf_int(hf_at(groups, i), "count", 0);
     return workers_count(api, o);

@@ -43,7 +43,8 @@ static const char features[] = "runs "
                                "bundles "
                                "diff "
                                "replay "
-                               "payloads ";
+                               "payloads "
+                               "marks ";
 
 static hf_value time_value(hf_api *api, int64_t us)
 {

@@ -126,7 +126,7 @@ static void row_hear(hf_play *p, const hf_play_row *r)
 /* Whether the row takes something from a list in which nothing is. */
 static bool is_early(const hf_play_row *r, hf_value body)
 {
-    static const char *const lists[] = {"tasks", "approvals"};
+    static const char *const lists[] = {"tasks", "approvals", "groups"};
     char first[32];
 
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {

@@ -653,10 +653,38 @@ HF_BOTH_ENGINES(machines_have_the_same_page)
     hf_site_close(&site);
 }
 
+/* What was sent before, each value once, the newest first. */
+HF_BOTH_ENGINES(payloads_that_were_sent)
+{
+    hf_site site;
+    hf_value body;
+
+    order_open(&site, kind);
+    start(&site, "order", "o-2", ",\"input\":{\"limit\":5}");
+    start(&site, "order", "o-3", ",\"input\":{\"limit\":6}");
+    (void)await(&site, "o-2", "liveness_state", "waiting_for_signal");
+    (void)hf_site_expect(&site, "POST", "/api/workflows/o-2/signal/paid", "{\"input\":[3]}", 202);
+    body = hf_site_expect(&site, "GET", "/console/api/types/order/payloads", NULL, 200).body;
+    ck_assert_uint_eq(hf_len(hf_get(body, "payloads")), 2);
+    ck_assert_str_eq(hf_str(body, "payloads.0.value.text", ""), "{\"limit\":6}");
+    ck_assert_str_eq(hf_str(body, "payloads.0.workflow_id", ""), "o-3");
+    ck_assert_str_eq(hf_str(body, "payloads.1.workflow_id", ""), "o-2");
+    body = hf_site_expect(&site, "GET", "/console/api/types/order/payloads?target=signal:paid",
+                          NULL, 200)
+               .body;
+    ck_assert_uint_eq(hf_len(hf_get(body, "payloads")), 1);
+    ck_assert_str_eq(hf_str(body, "payloads.0.workflow_id", ""), "o-2");
+    body = hf_site_expect(&site, "GET", "/console/api/types/none/payloads?target=update:add", NULL,
+                          200)
+               .body;
+    ck_assert_uint_eq(hf_len(hf_get(body, "payloads")), 0);
+    hf_site_close(&site);
+}
+
 HF_PG_SUITE_MAIN("server/console_run", HF_BOTH(head_has_all_but_the_lists),
                  HF_BOTH(head_of_a_child), HF_BOTH(roles_and_namespaces),
                  HF_BOTH_SLOW(events_are_paged_without_gap, 120), HF_BOTH(events_show_payloads),
                  HF_BOTH(waits_and_commands), HF_BOTH(one_step), HF_BOTH_SLOW(earlier_moments, 120),
                  HF_BOTH(what_cannot_be_asked), HF_BOTH(a_history_that_cannot_be_read),
                  HF_BOTH(bars_of_a_run), HF_BOTH(state_of_a_run), HF_BOTH(lineage_of_a_run),
-                 HF_BOTH(machines_have_the_same_page))
+                 HF_BOTH(machines_have_the_same_page), HF_BOTH_SLOW(payloads_that_were_sent, 60))

@@ -114,6 +114,8 @@ typedef hf_play_row row;
             "task=task.task_id n=task.workflow_task_attempt", ASKS                                 \
     }
 
+#define JUDGED                                                                                     \
+    "namespace fingerprint state.status state.build state.until state.reason state.by state.at"
 #define REPLAYED                                                                                   \
     "namespace workflow_id run_id workflow_type events verdict ran reason step source_line text "  \
     "rows rows_before rows_after guard who.here who.workers who.text shell"
@@ -281,6 +283,14 @@ static const row run_rows[] = {
      "root nodes.0.glyph nodes.0.relation edges cut", NULL, ASKS},
     {HF_ROUTE_WHY, "/console/api/runs/o-1/why", NULL, 200, NULL,
      "workflow_id run_id status why.code why.severity why.text why.next", NULL, ASKS},
+    {HF_ROUTE_TYPE_PAYLOADS, "/console/api/types/order/payloads?target=signal:paid", NULL, 200,
+     NULL, "namespace type target payloads looked_at", NULL, ASKS},
+    {HF_ROUTE_SNOOZE, "/console/api/attention/00ff/snooze", "{'seconds':60,'reason':'known'}", 200,
+     NULL,
+     "namespace signature snoozed.until snoozed.reason snoozed.by.id snoozed.by.label snoozed.at",
+     NULL, ASKS},
+    {HF_ROUTE_UNSNOOZE, "/console/api/attention/00ff/snooze", NULL, 200, NULL,
+     "namespace signature snoozed", NULL, ASKS},
     {HF_ROUTE_RUN_PAYLOAD, "/console/api/runs/o-1/payloads?event=2&key=arguments", NULL, 200, NULL,
      "namespace run_id event key codec bytes size from to text", NULL, ASKS},
     {HF_ROUTE_RUN_REPLAY, "/console/api/runs/o-1/replay", "{}", 200, NULL, REPLAYED, NULL, ASKS},
@@ -481,6 +491,18 @@ static const row worker_rows[] = {
     {HF_ROUTE_TASK_FAIL, "/api/worker/workflow-tasks/$task/fail",
      "{'lease_owner':'w1','workflow_task_attempt':$n,'failure':{'message':'no'}}", 200,
      "workflow-task-result", "recorded outcome", NULL, ASKS},
+    {HF_ROUTE_FAILURES, "/console/api/failures?state=open", NULL, 200, NULL,
+     "groups.0.state.status groups.0.state.build groups.0.state.until groups.0.state.reason "
+     "groups.0.state.by groups.0.state.at",
+     "print=groups.0.fingerprint", ASKS},
+    {HF_ROUTE_FAILURE, "/console/api/failures/$print", NULL, 200, NULL,
+     "namespace group.fingerprint group.state.status samples builds", NULL, ASKS},
+    {HF_ROUTE_FAILURE_RESOLVE, "/console/api/failures/$print/resolve",
+     "{'build':'b2','reason':'done'}", 200, NULL, JUDGED, NULL, ASKS},
+    {HF_ROUTE_FAILURE_IGNORE, "/console/api/failures/$print/ignore",
+     "{'seconds':60,'reason':'known'}", 200, NULL, JUDGED, NULL, ASKS},
+    {HF_ROUTE_FAILURE_REOPEN, "/console/api/failures/$print/reopen", "{}", 200, NULL, JUDGED, NULL,
+     ASKS},
     FAR("r-2"),
     POLL_WORK,
     {HF_ROUTE_TASK_MESSAGES, "/api/worker/workflow-tasks/$task/messages",
