@@ -3,7 +3,6 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
-import "uplot/dist/uPlot.min.css";
 import { measure, number, stamp } from "../lib/format";
 import { palette, zone } from "../lib/prefs";
 import { Icon } from "./basic";
