@@ -237,11 +237,11 @@ export function Copy({ text, label = "Copy" }: { text: string; label?: string })
   );
 }
 
-const LINE_MAX = 100000; // what Linux takes as one argument is not much more
+export const LINE_MAX = 100000; // what Linux takes as one argument is not much more
 
 /** What the same would be in a shell; it wraps and is never cut. */
-export function Shell({ text }: { text: string }) {
-  if (text.length > LINE_MAX) return <p class="d sm">This value is too long for a line of a shell.</p>;
+export function Shell({ text }: { text: string | null }) {
+  if (text === null || text.length > LINE_MAX) return <p class="d sm">This value is too long for a line of a shell.</p>;
   return (
     <div class="code">
       <Icon name="terminal" />

@@ -6,7 +6,7 @@ import { useId } from "preact/hooks";
 import { at, get, refusalOf, type Fields, type Refusal } from "../lib/api";
 import { parse, stringify, type Json } from "../lib/json";
 import { me, readOnly } from "../lib/session";
-import { Age, Button, Glyph, Radios, Shell } from "./basic";
+import { Age, Button, Glyph, LINE_MAX, Radios, Shell } from "./basic";
 import { closeDialog, Dialog, openDialog } from "./dialog";
 import { toast } from "./toasts";
 
@@ -424,7 +424,8 @@ function AskDialog({ of }: { of: Ask }) {
       busy.value = false;
     }
   };
-  const shell = of.shell?.(asks ? form.read(true) : undefined, reason.value.trim());
+  const long = asks && form.mode.value === "json" && form.json.value.length > LINE_MAX; // is not read again for every key
+  const shell = long ? null : of.shell?.(asks ? form.read(true) : undefined, reason.value.trim());
   return (
     <Dialog
       title={of.title}
@@ -476,7 +477,7 @@ function AskDialog({ of }: { of: Ask }) {
           {result.value}
         </div>
       )}
-      {shell && (
+      {of.shell && shell !== undefined && (
         <div class="field">
           <span class="lab">The same from the shell</span>
           <Shell text={shell} />
