@@ -161,7 +161,7 @@ function Omnibox() {
   if (word.startsWith(">")) hits.push(...actions().filter((action) => action.text.includes(word.slice(1).trim())));
   else {
     const runs = new Map<string, any>();
-    if (plain) for (const run of [...(found.data?.items ?? []), ...(keyed.data?.items ?? [])]) runs.set(run.run_id, run);
+    if (plain) for (const { data } of [found, keyed]) for (const run of data?.query?.errors?.length ? [] : (data?.items ?? [])) runs.set(run.run_id, run);
     for (const run of runs.values()) hits.push({ text: run.workflow_id, hint: [run.workflow_type, run.glyph ?? run.status, run.business_key].filter(Boolean).join(", "), to: href(["runs", run.workflow_id], { run_id: run.is_current_run ? null : run.run_id }) });
     if (plain) for (const one of types.data?.types ?? []) if (one.type.toLowerCase().includes(word.toLowerCase())) hits.push({ text: one.type, hint: one.kind + " type", to: href(["types", one.type]) });
     for (const page of pages()) if (!word || page.title.toLowerCase().includes(word.toLowerCase())) hits.push({ text: page.title, hint: "page", to: href([page.name]) });

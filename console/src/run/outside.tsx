@@ -81,7 +81,7 @@ export function WaitsTab({ place, head, select }: { place: Place; head: any; sel
           <button type="button" class="linkbtn" aria-expanded={wait.id === open} onClick={() => set({ wait: wait.id === open ? null : wait.id }, true)}>
             {wait.kind.replace(/_/g, " ")} <Mono class="b">{wait.kind === "child" ? wait.target_type : (wait.target_name ?? wait.condition_key ?? "")}</Mono>
           </button>{" "}
-          {wait.kind === "child" && wait.target_name ? <RunLink id={wait.target_name} class="sm" /> : <span class="d sm">{wait.summary}</span>}
+          {wait.kind === "child" && wait.target_name ? <RunLink id={wait.target_name} class="sm" /> : <span class="d sm">{/^Wait(ed|ing) for/.test(wait.summary ?? "") ? "" : wait.summary}</span>}
         </>
       ),
     },
