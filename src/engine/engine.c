@@ -158,8 +158,9 @@ static void node_met(void *ctx)
     hf_err err = {0};
     hf_status st = HF_OK;
 
-    if (!app || ((!app->workflows || !app->workflows->type) &&
-                 (!app->activities || !app->activities->name)))
+    if (!app ||
+        ((!app->workflows || !app->workflows->type) &&
+         (!app->activities || !app->activities->name) && (!app->machines || !app->machines->type)))
         return;
     hf_mutex_lock(&engine->local_lock);
     if (!engine->alone && !engine->local) {
