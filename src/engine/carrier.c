@@ -419,10 +419,11 @@ void hf_carrier_answer(hf_carrier *carrier, int64_t number, hf_slice answer)
 static void letter_came(void *ctx, const hf_letter *came)
 {
     hf_carrier *carrier = ctx;
+    const hf_json_limits limits = {.bytes_max = SIZE_MAX}; /* another node's, with whole payloads */
     hf_value said = NULL;
 
     hf_mem_reset(carrier->mem);
-    if (hf_json_read(carrier->mem, came->body, NULL, &said, NULL))
+    if (hf_json_read(carrier->mem, came->body, &limits, &said, NULL))
         return;
     switch (came->kind) {
     case HF_LETTER_ASK:
