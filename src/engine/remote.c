@@ -178,22 +178,12 @@ static void types_add(hf_mem *mem, hf_value_list *types, const hf_workflow_def *
 
 static hf_value definition_value(hf_mem *mem, const hf_registry_workflow *workflow)
 {
-    const hf_update_def *update = workflow->definition->updates;
-    hf_value_list *checked = hf_value_array(mem);
     hf_buf text = {0};
-    hf_value validators;
     hf_value body;
     hf_value made = NULL;
 
-    for (; update && update->name; update++)
-        if (update->check)
-            hf_value_append(checked, hf_value_string(mem, hf_slice_of(update->name)));
-    validators = hf_value_finish(checked);
     hf_snapshot_write(&workflow->snapshot, &text);
     body = hf_buf_ok(&text) ? hf_parse_(mem, hf_buf_text(&text), text.len) : NULL;
-    if (body && hf_len(validators))
-        body = hf_value_merge(mem, body,
-                              hf_json_(mem, "{'validators': %p}", (const void *)validators));
     if (body)
         made = hf_json_(mem, "{'fingerprint': %s, 'body': %p}", workflow->snapshot.fingerprint,
                         (const void *)body);

@@ -207,6 +207,22 @@ static hf_status kind_snap(const hf_workflow_def *def, hf_target_kind kind, hf_m
     return st;
 }
 
+/* Updates that its code looks at before they are accepted: whoever takes the command asks it. */
+static hf_status validators_snap(const hf_workflow_def *def, hf_mem *mem,
+                                 hf_definition_snapshot *snapshot, hf_err *err)
+{
+    hf_value_list *names = hf_value_array(mem);
+    hf_value list;
+
+    for (const hf_update_def *update = def->updates; update && update->name; update++)
+        if (update->check)
+            hf_value_append(names, hf_value_string(mem, hf_slice_of(update->name)));
+    list = hf_value_finish(names);
+    if (!list)
+        return hf_err_nomem(err, "the validators of a definition");
+    return hf_len(list) ? recorded_text(list, mem, &snapshot->validators, err) : HF_OK;
+}
+
 static hf_status snap(const hf_workflow_def *def, hf_mem *mem, hf_definition_snapshot *snapshot,
                       hf_err *err)
 {
@@ -225,6 +241,8 @@ static hf_status snap(const hf_workflow_def *def, hf_mem *mem, hf_definition_sna
     if (!st)
         st = kind_snap(def, HF_TARGET_QUERY, mem, layout, HF_SLICE("queries"), &snapshot->queries,
                        err);
+    if (!st)
+        st = validators_snap(def, mem, snapshot, err);
     if (st)
         return st;
     hf_value_set(layout, HF_SLICE("parameters"), params);

@@ -52,7 +52,7 @@ typedef struct hf_definition_snapshot {
     hf_definition_targets signals;
     hf_definition_targets updates;
     hf_definition_targets queries;
-    hf_slice validators; /* [names] of updates that a worker validates; ptr NULL or null: none */
+    hf_slice validators; /* [names] of updates that its code validates; ptr NULL or null: none */
 } hf_definition_snapshot;
 
 /* Target `i` of a kind in declared order; false behind the last. */

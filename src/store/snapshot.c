@@ -1,8 +1,7 @@
 /* snapshot.c: a snapshot row is one canonical JSON object; its format is written and read here
    only.
    {"machine": true, for step machines alone, "params": entries, "queries": {"contracts": [...],
-   "names": [...]}, "signals": {...}, "updates": {...}, "validators": [...], for the types of
-   workers alone} */
+   "names": [...]}, "signals": {...}, "updates": {...}, "validators": [...], when there are some} */
 #include "store/snapshot.h"
 
 #include <string.h>
@@ -28,6 +27,10 @@ void hf_snapshot_write(const hf_definition_snapshot *snapshot, hf_buf *out_body)
     targets_write(out_body, "queries", snapshot->queries);
     targets_write(out_body, "signals", snapshot->signals);
     targets_write(out_body, "updates", snapshot->updates);
+    if (snapshot->validators.ptr && !hf_slice_equal(snapshot->validators, HF_SLICE("null"))) {
+        hf_buf_add_text(out_body, ",\"validators\":");
+        hf_buf_add_slice(out_body, snapshot->validators);
+    }
     hf_buf_add_text(out_body, "}");
 }
 
