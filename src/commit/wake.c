@@ -125,18 +125,16 @@ static bool hint_read(hf_slice text, hf_hint *out_hint)
 }
 
 /* With the lock held: what is to be told, as text, or as much as fits; it is not waiting any more.
-   Who looks at everything need not be told of runs. */
+   Who looks at everything is told of runs all the same: it looks for work that waits for long, and
+   these have just begun to. */
 static void text_take(hf_wake *wake, char *text, size_t size)
 {
     size_t len = (size_t)snprintf(text, size, "%" PRId64, wake->node);
     size_t taken = 0;
 
-    if (wake->all) {
-        (void)hint_print((hf_hint){.kind = HF_HINT_LOOK}, text + len, size - len);
-        wake->count = 0;
-        wake->all = false;
-        return;
-    }
+    if (wake->all)
+        len += hint_print((hf_hint){.kind = HF_HINT_LOOK}, text + len, size - len);
+    wake->all = false;
     while (taken < wake->count && len < WAKE_BYTES)
         len += hint_print(wake->hints[taken++], text + len, size - len);
     wake->count -= taken;

@@ -77,6 +77,24 @@ static bool ear_wait(ear *who, int64_t run)
     return has;
 }
 
+/* By name, and not because it is told to look at everything. */
+static bool ear_wait_named(ear *who, int64_t run)
+{
+    int64_t until_us = hf_clock_mono_us(hf_clock_system()) + 10000000;
+    hf_status st = HF_OK;
+    bool has = false;
+
+    hf_mutex_lock(&who->lock);
+    while (!has && !st) {
+        for (size_t i = 0; i < who->count && !has; i++)
+            has = who->hints[i].kind == HF_HINT_FACTS && who->hints[i].run == run;
+        if (!has)
+            st = hf_cond_wait_until(&who->heard, &who->lock, until_us);
+    }
+    hf_mutex_unlock(&who->lock);
+    return has;
+}
+
 /* What one node tells, the other hears; the teller does not hear itself. */
 START_TEST(nodes_hear_each_other)
 {
@@ -98,6 +116,34 @@ START_TEST(nodes_hear_each_other)
     ck_assert(!ear_has(&ears[1], 77));
     hf_wake_close(nodes[0]);
     hf_wake_close(nodes[1]);
+    hf_store_close(store);
+    hf_test_place_free(place);
+}
+END_TEST
+
+/* A node comes or goes while others have something to say: what they say arrives. Who looks at
+   everything finds what has waited for seconds. */
+START_TEST(hints_arrive_beside_a_look)
+{
+    enum { RUNS = 300 };
+    hf_test_place *place = hf_test_place_new(HF_ENGINE_POSTGRES);
+    hf_store *store = hf_test_place_store(place, HF_STORE_OWNER);
+    hf_wake *teller = NULL;
+    hf_wake *listener = NULL;
+    ear who;
+
+    ear_open(&who);
+    hf_test_ok(hf_wake_open(store, 1, ear_hear, &who, &listener, &err), &err, "open");
+    hf_test_ok(hf_wake_open(store, 2, ear_hear, &who, &teller, &err), &err, "open");
+    for (int64_t run = 1; run <= RUNS; run++) {
+        facts_tell(teller, run);
+        hf_wake_tell(teller, (hf_hint){.kind = HF_HINT_LOOK});
+    }
+    for (int64_t run = 1; run <= RUNS; run++)
+        ck_assert(ear_wait_named(&who, run));
+    ck_assert(who.all);
+    hf_wake_close(teller);
+    hf_wake_close(listener);
     hf_store_close(store);
     hf_test_place_free(place);
 }
@@ -196,5 +242,6 @@ START_TEST(n23_hints_go_on_after_cut_connections)
 }
 END_TEST
 
-HF_PG_SUITE_MAIN("commit/wake", {nodes_hear_each_other, 0}, {too_many_become_everything, 0},
-                 {kinds_arrive_as_they_were, 0}, {n23_hints_go_on_after_cut_connections, 120})
+HF_PG_SUITE_MAIN("commit/wake", {nodes_hear_each_other, 0}, {hints_arrive_beside_a_look, 0},
+                 {too_many_become_everything, 0}, {kinds_arrive_as_they_were, 0},
+                 {n23_hints_go_on_after_cut_connections, 120})
