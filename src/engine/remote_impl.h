@@ -86,7 +86,7 @@ struct hf_remote {
     char *namespace;
     char worker[192];
     bool local; /* for other nodes of the store that is this process's (remote_local.c) */
-    hf_slice *workflow_types; /* then: what the program brings; aliases are not offered */
+    hf_slice *workflow_types; /* then: what the program brings, and its aliases */
     size_t workflow_type_count;
     hf_slice *activity_types; /* behind them */
     size_t activity_type_count;

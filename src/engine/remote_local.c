@@ -258,22 +258,51 @@ hf_status hf_remote_local_tell(remote_hand *hand, hf_value said, hf_client_reply
 
 /* ---- opening */
 
+static bool alias_next(hf_slice *rest, hf_slice *out_alias)
+{
+    bool found = false;
+
+    while (!found && hf_slice_split(rest, ',', out_alias)) {
+        *out_alias = hf_slice_trim(*out_alias);
+        found = out_alias->len > 0;
+    }
+    return found;
+}
+
+/* A definition is called by its aliases, too: a node without it does not know better. */
+static size_t workflow_types(const hf_app *app, hf_slice *types)
+{
+    size_t count = 0;
+
+    for (const hf_workflow_def *def = app->workflows; def && def->type; def++) {
+        hf_slice rest = hf_slice_of(def->aliases);
+        hf_slice alias;
+
+        if (types)
+            types[count] = hf_slice_of(def->type);
+        count++;
+        while (alias_next(&rest, &alias)) {
+            if (types)
+                types[count] = alias;
+            count++;
+        }
+    }
+    return count;
+}
+
 static hf_status types_take(hf_remote *remote, hf_err *err)
 {
     const hf_app *app = remote->app;
-    size_t workflows = 0;
+    size_t workflows = workflow_types(app, NULL);
     size_t activities = 0;
 
-    while (app->workflows && app->workflows[workflows].type)
-        workflows++;
     while (app->activities && app->activities[activities].name)
         activities++;
     remote->workflow_types = hf_alloc_array(workflows + activities + 1, sizeof(hf_slice));
     if (!remote->workflow_types)
         return hf_err_nomem(err, "the types of a program");
     remote->activity_types = remote->workflow_types + workflows;
-    for (size_t i = 0; i < workflows; i++)
-        remote->workflow_types[i] = hf_slice_of(app->workflows[i].type);
+    (void)workflow_types(app, remote->workflow_types);
     for (size_t i = 0; i < activities; i++)
         remote->activity_types[i] = hf_slice_of(app->activities[i].name);
     remote->workflow_type_count = workflows;

@@ -863,6 +863,17 @@ START_TEST(n24_a_front_end_brings_nothing)
 }
 END_TEST
 
+/* A front end does not know what else a type is called: the program that does takes the run. */
+START_TEST(n24_a_front_end_starts_by_alias)
+{
+    static const hf_workflow_def renamed[] = {{.type = "naps", .aliases = "doze", .run = naps},
+                                              {0}};
+    static const hf_app other = {.name = "other", .workflows = renamed, .activities = activities};
+
+    parts_end(&nothing, &other, (const char *const[]){"doze", "naps", NULL});
+}
+END_TEST
+
 /* A new build brings a type that the old one, which is still there, does not know. */
 START_TEST(n24_a_deploy_does_not_wait_for_the_old_one)
 {
@@ -879,6 +890,6 @@ HF_PG_SUITE_MAIN(
     {n11_reports_outlive_their_node, 180}, {n02_what_a_node_gets_back_is_read_anew, 180},
     {n24_a_worker_at_one_node_serves_both, 180}, {n24_workflows_here_activities_there, 180},
     {n24_some_types_here_some_there, 180}, {n24_a_front_end_brings_nothing, 180},
-    {n24_a_deploy_does_not_wait_for_the_old_one, 180}, {signals_follow_a_run_that_goes_on, 180},
-    {nodes_come_and_go, 180}, {lost_rows_come_back_with_gained_shards, 180},
-    {n47_a_migrated_store_is_left_alone, 120})
+    {n24_a_front_end_starts_by_alias, 180}, {n24_a_deploy_does_not_wait_for_the_old_one, 180},
+    {signals_follow_a_run_that_goes_on, 180}, {nodes_come_and_go, 180},
+    {lost_rows_come_back_with_gained_shards, 180}, {n47_a_migrated_store_is_left_alone, 120})
