@@ -18,6 +18,7 @@ struct hf_shards {
     hf_store *store;
     hf_writer *writer;
     hf_store_versions known;
+    const hf_clock *clock; /* NULL: the database's */
     int64_t node;
     int64_t lease_us;
     char name[128];
@@ -305,6 +306,7 @@ hf_status hf_shards_join(const hf_shards_options *options, hf_shards **out_shard
     shards->lease_us = lease_us;
     shards->store = options->store;
     shards->writer = options->writer;
+    shards->clock = options->clock;
     (void)snprintf(shards->name, sizeof(shards->name), "%s", options->name);
     for (size_t i = 0; i < HF_SHARDS; i++)
         atomic_init(&shards->epochs[i], HF_NONE);
@@ -384,6 +386,8 @@ int64_t hf_shards_now_us(hf_shards *shards)
     int64_t now_us = atomic_load(&shards->ahead_us) + hf_clock_mono_us(hf_clock_system());
     int64_t newest_us = atomic_load(&shards->newest_us);
 
+    if (shards->clock)
+        return hf_clock_wall_us(shards->clock);
     while (now_us > newest_us &&
            !atomic_compare_exchange_weak(&shards->newest_us, &newest_us, now_us))
         ;

@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "commit/writer.h"
 #include "store/store.h"
@@ -30,10 +31,11 @@ typedef struct hf_shards hf_shards;
 
 typedef struct hf_shards_options {
     hf_store *store;
-    int64_t node;      /* its key, from hf_keys */
-    const char *name;  /* for people */
-    int64_t lease_us;  /* 0: HF_SHARD_LEASE_US; the same for all nodes of a store */
-    hf_writer *writer; /* of the node's units; finished before the node leaves */
+    int64_t node;          /* its key, from hf_keys */
+    const char *name;      /* for people */
+    int64_t lease_us;      /* 0: HF_SHARD_LEASE_US; the same for all nodes of a store */
+    hf_writer *writer;     /* of the node's units; finished before the node leaves */
+    const hf_clock *clock; /* tests: what the time is, of all nodes; NULL: the database says so */
 } hf_shards_options;
 
 /* The shard of an instance id within its namespace. The same on every node, for ever: ids are
@@ -77,7 +79,8 @@ bool hf_shards_waiting(hf_shards *shards);
 
 /* The database's time, or a little less: counted by the monotonic clock from the moment its answer
    to the last renewal had arrived. Who waits for it is never early, whatever the local clock; it
-   never goes back. */
+   never goes back. With a clock of their own the shards have its time, and their leases go on by
+   the real one. */
 int64_t hf_shards_now_us(hf_shards *shards);
 
 #endif

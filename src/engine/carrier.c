@@ -66,6 +66,7 @@ struct hf_carrier {
     bool renewed; /* the lease was, since */
     bool stale;   /* owners are to be read again */
     bool woken;   /* by the lending */
+    bool rests;   /* the thread waits */
     int64_t owners[HF_SHARDS];
     int64_t nodes[HF_CARRIER_NODES];
     size_t node_count;
@@ -548,10 +549,12 @@ static bool carrier_wait(hf_carrier *carrier)
             return true;
         if (carrier->closing)
             return false;
+        carrier->rests = true;
         if (next_us == INT64_MAX)
             hf_cond_wait(&carrier->work, &carrier->lock);
         else
             (void)!hf_cond_wait_until(&carrier->work, &carrier->lock, next_us);
+        carrier->rests = false;
     }
 }
 
@@ -628,6 +631,18 @@ void hf_carrier_renewed(hf_carrier *carrier)
     carrier->renewed = true;
     hf_cond_signal(&carrier->work);
     hf_mutex_unlock(&carrier->lock);
+}
+
+bool hf_carrier_idle(hf_carrier *carrier)
+{
+    bool idle;
+
+    hf_mutex_lock(&carrier->lock);
+    idle = carrier->rests && !carrier->look && !carrier->stale && !carrier->woken &&
+           !carrier->out && !hf_list_first(&carrier->asks) &&
+           (!carrier->lending || hf_lending_idle(carrier->lending));
+    hf_mutex_unlock(&carrier->lock);
+    return idle;
 }
 
 size_t hf_carrier_nodes(hf_carrier *carrier, int64_t out_nodes[HF_CARRIER_NODES])

@@ -88,6 +88,10 @@ HF_NODISCARD hf_status hf_carrier_ask(hf_carrier *carrier, hf_carried *carried, 
 /* What came of a question; `answer` is JSON. Empty: this node does not own the shard. */
 void hf_carrier_answer(hf_carrier *carrier, int64_t number, hf_slice answer);
 
+/* Whether nothing is under way between this node and others, as far as it is known here: letters
+   may be there that no hint told of yet. Any thread. */
+bool hf_carrier_idle(hf_carrier *carrier);
+
 /* Other nodes that are there, as far as it is known; at most so many. */
 enum { HF_CARRIER_NODES = 64 };
 size_t hf_carrier_nodes(hf_carrier *carrier, int64_t out_nodes[HF_CARRIER_NODES]);

@@ -127,6 +127,7 @@ static hf_status node_join(hf_engine *engine, engine_mode mode, hf_err *err)
                                      .writer = engine->writer,
                                      .log = &engine->log,
                                      .lease_us = engine->settings.node_lease_ms * 1000,
+                                     .clock = engine->virtual_clock ? engine->clock : NULL,
                                      .heard = node_heard,
                                      .renewed = node_renewed,
                                      .ctx = engine};

@@ -719,6 +719,16 @@ int64_t hf_lending_step(hf_lending *lending)
     return next_us;
 }
 
+bool hf_lending_idle(hf_lending *lending)
+{
+    bool idle;
+
+    hf_mutex_lock(&lending->lock);
+    idle = !hf_list_first(&lending->claims) && !hf_list_first(&lending->guests);
+    hf_mutex_unlock(&lending->lock);
+    return idle;
+}
+
 void hf_lending_renewed(hf_lending *lending)
 {
     lending->renewed = true;

@@ -50,6 +50,9 @@ void hf_lending_came(hf_lending *lending, int64_t from, hf_letter_kind kind, hf_
 /* The lease was renewed: what waits here is told again. */
 void hf_lending_renewed(hf_lending *lending);
 
+/* Whether no task is on its way to or from another node. While the carrier's thread is not here. */
+bool hf_lending_idle(hf_lending *lending);
+
 /* Does what is due; when it is to be called next. */
 int64_t hf_lending_step(hf_lending *lending);
 

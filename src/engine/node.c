@@ -228,6 +228,7 @@ hf_status hf_node_join(const hf_node_options *options, hf_node **out_node, hf_er
                                                  .node = key,
                                                  .name = name,
                                                  .lease_us = options->lease_us,
+                                                 .clock = options->clock,
                                                  .writer = options->writer},
                             &node->shards, err);
     node->key = key;
