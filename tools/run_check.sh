@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # run_check.sh: the second tier, `make check`, run before work is called done. At most 3 hours on 2 cores.
-#   gcc, plain            test/crash and the other campaigns, longer: HF_CAMPAIGN=long
+#   gcc, plain            test/crash and the other campaigns, longer: HF_CAMPAIGN=long; types the other way round between two nodes
 #   gcc, plain            test/chaos, two minutes on each kind of store
 #   gcc, plain            older releases of the Python SDK; the Rust SDK's own examples, newest and older
 #   clang, TSan           all programs but test/crash and test/chaos
@@ -37,7 +37,7 @@ done
 
 part_campaigns() {
     stage_build build/test-gcc all "${gcc[@]}" || return 0
-    HF_CAMPAIGN=long stage_programs build/test-gcc --only crash,verify,commit,engine,machine,project,server --scale 2
+    HF_CAMPAIGN=long HF_TEST_NODES=other stage_programs build/test-gcc --only crash,verify,commit,engine,machine,project,server --scale 2
 }
 
 # Each time with faults that were not there before; what it prints says how to repeat them.

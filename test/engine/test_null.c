@@ -93,7 +93,7 @@ HF_EVERY_WAY(n05_null_is_null_everywhere)
 
     hf_kit_begin(d, "tour", "t", NULL);
     for (int i = 0; i < 2; i++) {
-        hf_kit_ok(d, hf_update(d, "t", "answer", NULL, 0, &out));
+        hf_kit_ok(d, hf_update(d, "t", "answer", NULL, hf_seconds(10), &out));
         ck_assert(is_null(out));
         hf_kit_settle(d);
         hf_kit_ok(d, hf_query(d, "t", "look", NULL, &out));

@@ -5,12 +5,14 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/id.h"
 #include "base/json.h"
 #include "engine/engine_impl.h"
+#include "lib/nodes.h"
 #include "lib/served.h"
 #include "model/event_codec.h"
 #include "store/row.h"
@@ -22,12 +24,15 @@ enum { ENGINES_MAX = 8 };
 static struct {
     hf_engine *engine;
     hf_test_place *place;
-    hf_served *served; /* NULL: the engine has the store itself */
+    const hf_app *app;
+    hf_way *way; /* NULL: the engine has the store itself */
 } kit_places[ENGINES_MAX];
 
-static bool kit_served; /* the way of this case */
+/* The way of this case; NULL: the engine has the store itself. */
+static hf_way *(*kit_way)(hf_test_place *place, const hf_app *app, int64_t now_us);
 
-static hf_engine *engine_note(hf_engine *engine, hf_test_place *place, hf_served *served)
+static hf_engine *engine_note(hf_engine *engine, hf_test_place *place, const hf_app *app,
+                              hf_way *way)
 {
     size_t i = 0;
 
@@ -36,7 +41,8 @@ static hf_engine *engine_note(hf_engine *engine, hf_test_place *place, hf_served
     ck_assert_uint_lt(i, ENGINES_MAX);
     kit_places[i].engine = engine;
     kit_places[i].place = place;
-    kit_places[i].served = served;
+    kit_places[i].app = app;
+    kit_places[i].way = way;
     return engine;
 }
 
@@ -46,10 +52,10 @@ static hf_engine *engine_at(hf_test_place *place, const hf_app *app, int64_t now
     hf_engine *engine = NULL;
     hf_status st;
 
-    if (kit_served) {
-        hf_served *served = hf_served_open(place, app, now_us);
+    if (kit_way) {
+        hf_way *way = kit_way(place, app, now_us);
 
-        return engine_note(hf_served_worker(served), place, served);
+        return engine_note(way->handle, place, app, way);
     }
     clock = hf_clock_new_virtual(now_us);
     ck_assert_ptr_nonnull(clock);
@@ -58,31 +64,31 @@ static hf_engine *engine_at(hf_test_place *place, const hf_app *app, int64_t now
     if (!st)
         st = hf_engine_begin(engine, ENGINE_TEST, &engine->open_error);
     hf_kit_ok(engine, st);
-    return engine_note(engine, place, NULL);
+    return engine_note(engine, place, app, NULL);
 }
 
 /* The world of an engine; NULL: it has the store itself. */
-static hf_served *served_of(const hf_engine *engine)
+static hf_way *way_of(const hf_engine *engine)
 {
     for (size_t i = 0; i < ENGINES_MAX; i++)
         if (engine && kit_places[i].engine == engine)
-            return kit_places[i].served;
+            return kit_places[i].way;
     return NULL;
 }
 
 hf_engine *hf_kit_home(hf_engine *engine)
 {
-    hf_served *served = served_of(engine);
+    hf_way *way = way_of(engine);
 
-    return served ? hf_served_engine(served) : engine;
+    return way ? way->home : engine;
 }
 
 hf_engine *hf_kit_going(hf_engine *engine)
 {
-    hf_served *served = served_of(engine);
+    hf_way *way = way_of(engine);
 
-    if (served)
-        hf_served_go(served);
+    if (way)
+        way->moves->go(way);
     return engine;
 }
 
@@ -114,8 +120,8 @@ static void engine_end(size_t at)
     hf_engine *engine = kit_places[at].engine;
 
     kit_places[at].engine = NULL;
-    if (kit_places[at].served)
-        hf_served_close(kit_places[at].served);
+    if (kit_places[at].way)
+        kit_places[at].way->moves->close(kit_places[at].way);
     else
         hf_close(engine);
 }
@@ -125,7 +131,7 @@ hf_engine *hf_kit_reopen(hf_engine *engine, const hf_app *app)
     size_t at = engine_find(engine);
     hf_test_place *place = kit_places[at].place;
     int64_t now_us = hf_clock_real_us(hf_kit_home(engine)->clock);
-    const hf_app *program = app ? app : engine->app;
+    const hf_app *program = app ? app : kit_places[at].app;
 
     engine_end(at);
     return engine_at(place, program, now_us);
@@ -169,13 +175,9 @@ void hf_kit_meddle(hf_engine *engine, int64_t commits, void (*meddle)(void *ctx)
 
 void hf_kit_skip(hf_engine *engine, hf_ms by)
 {
-    hf_served *served = served_of(engine);
+    hf_way *way = way_of(engine);
 
-    if (served) {
-        hf_served_skip(served, by);
-        return;
-    }
-    hf_clock_advance(engine->virtual_clock, by * 1000);
+    hf_clock_advance(way ? way->clock : engine->virtual_clock, by * 1000);
 }
 
 void hf_kit_turn(hf_engine *engine)
@@ -324,11 +326,20 @@ hf_value hf_kit_bundle(hf_engine *engine, const char *id)
     return out;
 }
 
+/* An engine with threads of its own may write meanwhile: then on another connection. */
 void hf_kit_sql(hf_engine *engine, const char *sql)
 {
+    hf_db *db = NULL;
     hf_err err = {0};
 
-    hf_test_ok(hf_db_script(hf_store_writer(hf_kit_home(engine)->store), sql, &err), &err, sql);
+    if (!way_of(engine)) {
+        hf_test_ok(hf_db_script(hf_store_writer(engine->store), sql, &err), &err, sql);
+        return;
+    }
+    hf_test_ok(hf_test_place_dial(hf_kit_place(engine), HF_DB_WRITE, NULL, 0, &db, &err), &err,
+               "dial");
+    hf_test_ok(hf_db_script(db, sql, &err), &err, sql);
+    hf_db_close(db);
 }
 
 int64_t hf_kit_number(hf_engine *engine, const char *sql)
@@ -398,15 +409,18 @@ hf_poll *hf_kit_poll(hf_engine *engine, hf_task_kind kind, const char *worker,
 /* ---- ways */
 
 typedef struct way_row {
+    hf_kit_way way;
     const char *file;
     const char *name;
 } way_row;
 
-#define HF_NOT_SERVED(file, name, reason) {file, #name},
-static const way_row not_served[] = {
+#define HF_NOT_SERVED(file, name, reason) {HF_KIT_SERVED, file, #name},
+#define HF_NOT_NODES(file, name, reason)  {HF_KIT_NODES, file, #name},
+static const way_row not_that_way[] = {
 #include "ways/ways.def"
-    {NULL, NULL}};
+    {HF_KIT_SERVED, NULL, NULL}};
 #undef HF_NOT_SERVED
+#undef HF_NOT_NODES
 
 /* Sanitizers have their own tests of servers; these are about what programs see. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -421,50 +435,76 @@ static const bool built_plain = true;
 static const bool built_plain = true;
 #endif
 
-bool hf_kit_serve(const char *file, const char *name)
+/* Which node gets the first type: half of the cases begin with a type that the node of their
+   commands does not have. HF_TEST_NODES=other: the other half. */
+static bool kit_swapped;
+
+static hf_way *nodes_open(hf_test_place *place, const hf_app *app, int64_t now_us)
 {
-    for (const way_row *row = not_served; row->file; row++)
-        if (strstr(file, row->file) && strcmp(row->name, name) == 0)
+    return hf_nodes_open(place, app, now_us, kit_swapped);
+}
+
+bool hf_kit_goes(hf_kit_way way, const char *file, const char *name)
+{
+    const char *nodes = getenv("HF_TEST_NODES");
+
+    for (const way_row *row = not_that_way; row->file; row++)
+        if (row->way == way && strstr(file, row->file) && strcmp(row->name, name) == 0)
             return false;
-    kit_served = built_plain;
-    return built_plain;
+    if (!built_plain)
+        return false;
+    kit_way = way == HF_KIT_SERVED ? hf_served_open : nodes_open;
+    for (const char *at = name; *at; at++)
+        kit_swapped ^= *at & 1;
+    kit_swapped ^= nodes && strcmp(nodes, "other") == 0;
+    return true;
 }
 
 hf_status hf_kit_drain(hf_engine *engine)
 {
-    hf_served *served = served_of(engine);
+    hf_way *way = way_of(engine);
 
-    if (!served)
+    if (!way)
         return hf_test_drain(engine);
-    hf_served_drain(served);
+    hf_way_drain(way);
     return HF_OK;
 }
 
 hf_status hf_kit_advance(hf_engine *engine, hf_ms by)
 {
-    hf_served *served = served_of(engine);
+    hf_way *way = way_of(engine);
 
-    if (!served)
+    if (!way)
         return hf_test_advance(engine, by);
-    hf_served_advance(served, by);
+    hf_way_advance(way, by);
     return HF_OK;
 }
 
 void hf_kit_crash(hf_engine *engine)
 {
-    hf_served *served = served_of(engine);
+    hf_way *way = way_of(engine);
 
-    if (served)
-        hf_served_restart(served);
+    if (way)
+        way->moves->restart(way);
     else
         hf_test_crash(engine);
 }
 
+void hf_kit_fail(hf_engine *engine, const char *activity, int times, const char *type)
+{
+    hf_way *way = way_of(engine);
+
+    if (way)
+        way->moves->trip(way, activity, times, type);
+    else
+        hf_test_fail(engine, activity, times, type);
+}
+
 const char *hf_kit_status(hf_engine *engine, const char *id)
 {
-    hf_served *served = served_of(engine);
+    hf_way *way = way_of(engine);
 
-    return served ? hf_served_status(served, id) : hf_test_status(engine, id);
+    return way ? way->moves->status(way, id) : hf_test_status(engine, id);
 }
 
 int hf_kit_count(hf_engine *engine, const char *id, const char *event_type)
@@ -474,7 +514,7 @@ int hf_kit_count(hf_engine *engine, const char *id, const char *event_type)
 
 hf_status hf_kit_set(hf_engine *engine, const char *name, const char *value)
 {
-    hf_served *served = served_of(engine);
+    hf_way *way = way_of(engine);
 
-    return served ? hf_served_set(served, name, value) : hf_set(engine, name, value);
+    return way ? way->moves->set(way, name, value) : hf_set(engine, name, value);
 }

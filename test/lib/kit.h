@@ -9,10 +9,12 @@
        hf_kit_close(d);
    }
 
-   HF_EVERY_WAY instead of HF_BOTH_ENGINES makes a third case of it, name_served, in which the
-   program of the case is a worker behind a server (served.h): `d` is its handle, so that commands
-   are requests; what only the store knows is looked up, and what operators do is done, at the
-   server's engine. A case that cannot hold there says why in test/ways/ways.def. */
+   HF_EVERY_WAY instead of HF_BOTH_ENGINES makes two more cases of it. In name_served the program of
+   the case is a worker behind a server (served.h): `d` is its handle, so that commands are
+   requests; what only the store knows is looked up, and what operators do is done, at the server's
+   engine. In name_nodes two nodes share a PostgreSQL store, and its types are divided between them
+   (nodes.h): `d` is one of them, which owns about half of the runs and brings about half of the
+   types. A case that cannot hold there says why in test/ways/ways.def. */
 #ifndef HF_TEST_LIB_KIT_H
 #define HF_TEST_LIB_KIT_H
 
@@ -99,8 +101,10 @@ hf_poll *hf_kit_poll(hf_engine *engine, hf_task_kind kind, const char *worker,
 
 /* ---- ways */
 
-/* The case goes the way "served" from now on. False: ways.def says why it cannot. */
-bool hf_kit_serve(const char *file, const char *name);
+typedef enum hf_kit_way { HF_KIT_SERVED, HF_KIT_NODES } hf_kit_way;
+
+/* The case goes this way from now on. False: ways.def says why it cannot. */
+bool hf_kit_goes(hf_kit_way way, const char *file, const char *name);
 
 /* The engine that has the store: the server's, or the case's own. */
 hf_engine *hf_kit_home(hf_engine *engine);
@@ -111,20 +115,22 @@ hf_engine *hf_kit_going(hf_engine *engine);
 /* The same if code answers the command. */
 hf_engine *hf_kit_going_for(hf_engine *engine, const char *command);
 
-/* hf_test_drain, _advance, _crash, _status and _count. */
+/* hf_test_drain, _advance, _crash, _fail, _status and _count. */
 hf_status hf_kit_drain(hf_engine *engine);
 hf_status hf_kit_advance(hf_engine *engine, hf_ms by);
 void hf_kit_crash(hf_engine *engine);
+void hf_kit_fail(hf_engine *engine, const char *activity, int times, const char *type);
 const char *hf_kit_status(hf_engine *engine, const char *id);
 int hf_kit_count(hf_engine *engine, const char *id, const char *event_type);
 
-/* hf_set; the way "served" begins its server anew for it. */
+/* hf_set; in the other ways everything begins anew for it. */
 hf_status hf_kit_set(hf_engine *engine, const char *name, const char *value);
 
 #ifndef HF_KIT_INSIDE
 #define hf_test_drain(engine)           hf_kit_drain(engine)
 #define hf_test_advance(engine, by)     hf_kit_advance(engine, by)
 #define hf_test_crash(engine)           hf_kit_crash(engine)
+#define hf_test_fail(engine, ...)       hf_kit_fail(engine, __VA_ARGS__)
 #define hf_test_status(engine, id)      hf_kit_status(engine, id)
 #define hf_test_count(engine, id, type) hf_kit_count(engine, id, type)
 #define hf_set(engine, name, value)     hf_kit_set(engine, name, value)
@@ -132,6 +138,7 @@ hf_status hf_kit_set(hf_engine *engine, const char *name, const char *value);
 #define hf_update(engine, ...) hf_update(hf_kit_going(engine), __VA_ARGS__)
 #define hf_query(engine, ...)  hf_query(hf_kit_going(engine), __VA_ARGS__)
 #define hf_result(engine, ...) hf_result(hf_kit_going(engine), __VA_ARGS__)
+#define hf_await(engine, ...)  hf_await(hf_kit_going(engine), __VA_ARGS__)
 #define hf_command(engine, command, ...)                                                           \
     hf_command(hf_kit_going_for(engine, command), command, __VA_ARGS__)
 /* What a server does not have is looked at there. */
@@ -156,17 +163,23 @@ hf_status hf_kit_set(hf_engine *engine, const char *name, const char *value);
     END_TEST                                                                                       \
     START_TEST(name##_served)                                                                      \
     {                                                                                              \
-        if (hf_kit_serve(__FILE__, #name))                                                         \
+        if (hf_kit_goes(HF_KIT_SERVED, __FILE__, #name))                                           \
             name##_on(HF_ENGINE_SQLITE);                                                           \
+    }                                                                                              \
+    END_TEST                                                                                       \
+    START_TEST(name##_nodes)                                                                       \
+    {                                                                                              \
+        if (hf_kit_goes(HF_KIT_NODES, __FILE__, #name))                                            \
+            name##_on(HF_ENGINE_POSTGRES);                                                         \
     }                                                                                              \
     END_TEST                                                                                       \
     static void name##_on(hf_engine_kind kind)
 
 #define HF_WAYS(name) HF_WAYS_SLOW(name, 0)
 #define HF_WAYS_SLOW(name, seconds)                                                                \
-    {name##_sqlite, seconds}, {name##_postgres, seconds},                                          \
+    {name##_sqlite, seconds}, {name##_postgres, seconds}, {name##_served, seconds},                \
     {                                                                                              \
-        name##_served, seconds                                                                     \
+        name##_nodes, seconds                                                                      \
     }
 
 #endif

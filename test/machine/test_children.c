@@ -299,7 +299,7 @@ HF_EVERY_WAY(sm65_callers_wait)
     hf_test_crash(d);
     hf_kit_ok(d, hf_await(d, "later", 0, true, &now));
     ck_assert_int_eq(now.state, HF_SETTLED_BUSY);
-    hf_kit_ok(d, hf_await(d, "key", 0, false, &now));
+    hf_kit_ok(d, hf_await(d, "key", hf_seconds(10), false, &now));
     ck_assert_int_eq(now.state, HF_SETTLED_AWAITING);
     hf_kit_ok(d, hf_await(d, "i", 0, true, &now));
     ck_assert_int_eq(now.state, HF_SETTLED_BUSY);
