@@ -142,8 +142,8 @@ hf_status hf_remote_report(remote_hand *hand, const char *path, hf_value body,
         if (i)
             hf_remote_pause(hand->remote, REMOTE_MEMORY_MS);
         st = hand->remote->local ? hf_remote_local_ask(hand, &request, hand->mem, out_reply, err)
-                                 : hf_remote_ask_with(hand->report, &request, REMOTE_PATIENCE_MS,
-                                                      hand->mem, out_reply, err);
+                                 : hf_remote_ask(hand->remote, &request, REMOTE_PATIENCE_MS,
+                                                 hand->mem, out_reply, err);
     }
     return st;
 }
@@ -152,7 +152,7 @@ hf_status hf_remote_sign(remote_hand *hand, const hf_client_request *request, hf
                          hf_client_reply *out_reply, hf_err *err)
 {
     return hand->remote->local ? hf_remote_local_ask(hand, request, mem, out_reply, err)
-                               : hf_client_ask(hand->beat, request, mem, out_reply, err);
+                               : hf_remote_ask(hand->remote, request, 0, mem, out_reply, err);
 }
 
 /* ---- registration */
@@ -204,15 +204,6 @@ static int64_t hands_full(hf_remote *remote, uint64_t number)
     hf_mutex_lock(&remote->lock);
     count = hf_remote_link_attempts(remote->link, number);
     hf_mutex_unlock(&remote->lock);
-    for (size_t i = 0; i < remote->hand_count; i++) {
-        remote_hand *hand = &remote->hands[i];
-
-        if (hand->kind != REMOTE_ACTIVITIES)
-            continue;
-        hf_mutex_lock(&hand->lock);
-        count += hand->job || (hand->asked_in && hand->asked_in != number);
-        hf_mutex_unlock(&hand->lock);
-    }
     return count;
 }
 
@@ -224,15 +215,6 @@ static uint64_t registration_number(hf_remote *remote)
     number = remote->registrations;
     hf_mutex_unlock(&remote->lock);
     return number;
-}
-
-void hf_remote_asks(remote_hand *hand, bool asks)
-{
-    uint64_t number = registration_number(hand->remote);
-
-    hf_mutex_lock(&hand->lock);
-    hand->asked_in = asks ? number : 0;
-    hf_mutex_unlock(&hand->lock);
 }
 
 static hf_value registration_make(hf_remote *remote, hf_mem *mem)
@@ -385,7 +367,6 @@ hf_value hf_remote_poll(remote_hand *hand, int64_t most)
     hf_err err = {0};
     hf_status st;
 
-    hf_remote_asks(hand, true);
     st = request.body ? hf_client_ask(hand->poll, &request, hand->mem, &reply, &err) : HF_NOMEM;
     if (!st)
         st = hf_client_outcome(&reply, &err);
@@ -498,14 +479,16 @@ static const struct {
     void (*run)(void *hand);
     void (*done)(void *hand, hf_job *job); /* NULL: it runs no jobs */
 } works[REMOTE_KINDS] = {
-    [REMOTE_WORKFLOWS] = {"hf-poller", hf_remote_runner, NULL},
+    [REMOTE_WORKFLOWS] = {"hf-runner", hf_remote_runner, NULL},
     [REMOTE_ACTIVITIES] = {"hf-attempt", hf_remote_attempts, hf_remote_attempt_done},
     [REMOTE_STEPS] = {"hf-step", hf_remote_steps, hf_remote_step_done},
 };
 
-static hf_status hand_open(hf_remote *remote, remote_hand *hand, remote_kind kind, hf_err *err)
+/* `polls`: it waits at the server for the others of its kind. */
+static hf_status hand_open(hf_remote *remote, remote_hand *hand, remote_kind kind, bool polls,
+                           hf_err *err)
 {
-    bool jobs = works[kind].done != NULL;
+    bool jobs = works[kind].done != NULL && !polls;
     hf_status st = hf_mutex_init(&hand->lock, err);
 
     if (st)
@@ -518,18 +501,15 @@ static hf_status hand_open(hf_remote *remote, remote_hand *hand, remote_kind kin
     hand->remote = remote;
     hand->kind = kind;
     hand->mem = hf_mem_new();
-    hand->link_mem = hf_mem_new();
-    if (!hand->mem || !hand->link_mem)
+    if (!hand->mem)
         st = hf_err_nomem(err, "a worker");
-    if (!st && !remote->local)
+    if (!st && polls)
         st = hf_client_open(&remote->address, &hand->poll, err);
-    if (!st && !remote->local)
-        st = hf_client_open(&remote->address, &hand->report, err);
-    if (!st && !remote->local && jobs)
-        st = hf_client_open(&remote->address, &hand->beat, err);
     if (!st && jobs)
         st = hf_remote_pool_open(hand, works[kind].done, err);
-    if (!st)
+    if (!st && polls)
+        st = hf_thread_start(&hand->thread, "hf-poller", hf_remote_poller, hand, err);
+    else if (!st)
         st = hf_thread_start(&hand->thread, works[kind].name, works[kind].run, hand, err);
     hand->started = !st;
     return st;
@@ -538,12 +518,9 @@ static hf_status hand_open(hf_remote *remote, remote_hand *hand, remote_kind kin
 static void hand_close(remote_hand *hand)
 {
     hf_client_close(hand->poll); /* NULL is allowed */
-    hf_client_close(hand->report);
-    hf_client_close(hand->beat);
     hf_pool_close(hand->pool);
     hf_mem_free(hand->mem);
     hf_mem_free(hand->task_mem);
-    hf_mem_free(hand->link_mem);
     hf_cond_fini(&hand->woken);
     hf_mutex_fini(&hand->lock);
 }
@@ -564,17 +541,41 @@ static hf_status crumb_open(hf_remote *remote, hf_err *err)
     return st;
 }
 
+/* Threads for so many tasks of each kind, and where they wait at a server. */
+static hf_status hands_open(hf_remote *remote, const size_t counts[REMOTE_KINDS], hf_err *err)
+{
+    hf_status st = HF_OK;
+
+    for (int kind = 0; kind < REMOTE_KINDS; kind++) {
+        size_t all = counts[kind] + (counts[kind] > 0 && !remote->local);
+
+        for (size_t i = 0; !st && i < all; i++)
+            st = hand_open(remote, &remote->hands[remote->hand_count++], (remote_kind)kind,
+                           i == counts[kind], err);
+    }
+    return st;
+}
+
 hf_status hf_remote_begin(hf_remote *remote, hf_err *err)
 {
     const hf_app *app = remote->app;
-    size_t most = remote->local ? REMOTE_LOCAL : REMOTE_RUNNERS;
-    size_t runners = app && app->workflows && app->workflows->type ? most : 0;
-    size_t attempts = app && app->activities && app->activities->name ? REMOTE_ATTEMPTS : 0;
-    size_t steppers = app && app->machines && app->machines->type ? REMOTE_STEPPERS : 0;
-    size_t all = runners + attempts + steppers;
+    const size_t counts[REMOTE_KINDS] = {
+        [REMOTE_WORKFLOWS] = !app || !app->workflows || !app->workflows->type ? 0
+                             : remote->local                                  ? REMOTE_LOCAL
+                                                                              : REMOTE_RUNNERS,
+        [REMOTE_ACTIVITIES] =
+            !app || !app->activities || !app->activities->name ? 0 : REMOTE_ATTEMPTS,
+        [REMOTE_STEPS] = !app || !app->machines || !app->machines->type ? 0 : REMOTE_STEPPERS};
+    const int64_t slots[REMOTE_KINDS] = {[REMOTE_WORKFLOWS] =
+                                             counts[REMOTE_WORKFLOWS] ? REMOTE_TASKS : 0,
+                                         [REMOTE_ACTIVITIES] = (int64_t)counts[REMOTE_ACTIVITIES],
+                                         [REMOTE_STEPS] = (int64_t)counts[REMOTE_STEPS]};
+    size_t all = 0;
     hf_status st = HF_OK;
     bool first;
 
+    for (size_t i = 0; i < REMOTE_KINDS; i++)
+        all += counts[i];
     hf_mutex_lock(&remote->lock);
     first = !remote->begun;
     remote->begun = true;
@@ -585,19 +586,15 @@ hf_status hf_remote_begin(hf_remote *remote, hf_err *err)
         st = crumb_open(remote, err);
     if (st)
         return st;
-    remote->hands = hf_alloc_array(all, sizeof(*remote->hands));
+    remote->hands = hf_alloc_array(all + REMOTE_KINDS, sizeof(*remote->hands));
     if (!remote->hands)
         return hf_err_nomem(err, "workers");
-    if (runners)
+    if (counts[REMOTE_WORKFLOWS])
         st = hf_remote_rooms_open(remote, err);
-    for (size_t i = 0; !st && i < all; i++) {
-        st = hand_open(remote, &remote->hands[i],
-                       i < runners              ? REMOTE_WORKFLOWS
-                       : i < runners + attempts ? REMOTE_ACTIVITIES
-                                                : REMOTE_STEPS,
-                       err);
-        remote->hand_count++;
-    }
+    if (!st && !remote->local)
+        st = hf_remote_link_start(remote->link, slots, err);
+    if (!st)
+        st = hands_open(remote, counts, err);
     remote->keeper_mem = hf_mem_new();
     if (!st && !remote->keeper_mem)
         st = hf_err_nomem(err, "workers");
@@ -649,11 +646,14 @@ static void threads_end(hf_remote *remote)
             hf_thread_join(&remote->hands[i].thread);
     if (remote->kept)
         hf_thread_join(&remote->keeper);
+    hf_remote_rooms_end(remote);
+    if (remote->link)
+        hf_remote_link_end(remote->link);
+    hf_remote_rooms_close(remote);
     if (remote->registrations)
         deregister(remote);
     for (size_t i = 0; i < remote->hand_count; i++)
         hand_close(&remote->hands[i]);
-    hf_remote_rooms_close(remote);
 }
 
 void hf_remote_close(hf_remote *remote)

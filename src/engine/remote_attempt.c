@@ -162,51 +162,70 @@ static hf_status job_make(const remote_hand *hand, hf_value task, hf_job **out_j
     return st;
 }
 
-static hf_status failure_report(remote_hand *hand, const hf_decision_failure *failure, hf_err *err)
+static hf_value failure_value(const remote_hand *hand, hf_mem *mem,
+                              const hf_decision_failure *failure)
 {
-    hf_mem *mem = hand->mem;
     const char *type = hf_mem_text(mem, failure->type);
     const char *message = hf_mem_text(mem, failure->message);
     hf_value details = failure->details.bytes.ptr ? hf_remote_envelope(mem, failure->details.bytes)
                                                   : hf_value_null();
-    hf_client_reply reply;
 
-    return hf_remote_tell(hand,
-                          type && message && details
-                              ? hf_json_(mem,
-                                         "{'task_id': %s, 'attempt': %lld, 'failure': {'type': %s, "
-                                         "'message': %s, 'non_retryable': %p, 'details': %p}}",
-                                         hand->task_id, (long long)hand->attempt, type, message,
-                                         (const void *)hf_value_bool(!failure->retryable),
-                                         (const void *)details)
-                              : NULL,
-                          &reply, err);
+    return type && message && details
+               ? hf_json_(mem,
+                          "{'task_id': %s, 'attempt': %lld, 'failure': {'type': %s, "
+                          "'message': %s, 'non_retryable': %p, 'details': %p}}",
+                          hand->task_id, (long long)hand->attempt, type, message,
+                          (const void *)hf_value_bool(!failure->retryable), (const void *)details)
+               : NULL;
 }
 
-static hf_status result_report(remote_hand *hand, hf_slice result, hf_err *err)
+static hf_value result_value(const remote_hand *hand, hf_mem *mem, hf_slice result)
 {
-    hf_value envelope = hf_remote_envelope(hand->mem, result);
-    hf_client_reply reply;
+    hf_value envelope = hf_remote_envelope(mem, result);
 
-    return hf_remote_tell(
-        hand,
-        envelope ? hf_json_(hand->mem, "{'task_id': %s, 'attempt': %lld, 'result': %p}",
-                            hand->task_id, (long long)hand->attempt, (const void *)envelope)
-                 : NULL,
-        &reply, err);
+    return envelope ? hf_json_(mem, "{'task_id': %s, 'attempt': %lld, 'result': %p}", hand->task_id,
+                               (long long)hand->attempt, (const void *)envelope)
+                    : NULL;
 }
 
-/* How it ended. A report that was heard, though its answer was not, is refused the second time. */
+/* A report that was heard, though its answer was not, is refused the second time. */
+static void end_answered(remote_report *report)
+{
+    hf_mem_free(report->mem);
+}
+
+/* False: no memory. */
+static bool end_post(remote_hand *hand, const hf_decision_failure *failure, hf_slice result)
+{
+    hf_mem *mem = hf_mem_new_small();
+    remote_report *report = mem ? hf_mem_alloc(mem, sizeof(*report)) : NULL;
+    hf_client_reply reply;
+    hf_err err = {0};
+
+    if (report)
+        *report = (remote_report){.kind = REMOTE_ACTIVITIES,
+                                  .mem = mem,
+                                  .said = failure ? failure_value(hand, mem, failure)
+                                                  : result_value(hand, mem, result),
+                                  .answered = end_answered};
+    if (!report || !report->said) {
+        hf_mem_free(mem);
+        return false;
+    }
+    if (!hand->remote->local) {
+        hf_remote_post(hand->remote->link, hand, report);
+        return true;
+    }
+    (void)!hf_remote_tell(hand, report->said, &reply, &err);
+    hf_mem_free(mem);
+    return true;
+}
+
+/* How it ended. */
 static void end_report(remote_hand *hand, const hf_decision_failure *failure, hf_slice result)
 {
-    hf_err err = {0};
-    hf_status st = HF_NOMEM;
-
-    for (int i = 0; st == HF_NOMEM && i < REMOTE_MEMORY_TRIES; i++) {
-        if (i)
-            hf_remote_pause(hand->remote, REMOTE_MEMORY_MS);
-        st = failure ? failure_report(hand, failure, &err) : result_report(hand, result, &err);
-    }
+    for (int i = 0; i < REMOTE_MEMORY_TRIES && !end_post(hand, failure, result); i++)
+        hf_remote_pause(hand->remote, REMOTE_MEMORY_MS);
 }
 
 void hf_remote_job_over(remote_hand *hand)
@@ -294,7 +313,6 @@ void hf_remote_attempts(void *ctx)
 
         if (hf_value_kind_of(task) == HF_VALUE_OBJECT)
             attempt_run(hand, task);
-        hf_remote_asks(hand, false); /* also its end is reported, if it can be */
     }
 }
 

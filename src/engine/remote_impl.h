@@ -17,9 +17,10 @@
 #include "replay/coro.h"
 
 enum {
-    REMOTE_RUNNERS = 16,        /* threads that poll for workflow tasks and report on them */
+    REMOTE_TASKS = 64,          /* workflow tasks at once */
+    REMOTE_RUNNERS = 16,        /* threads for those that their rooms cannot do alone */
     REMOTE_ROOMS = 4,           /* threads that run workflow code */
-    REMOTE_ATTEMPTS = 8,        /* activities at once */
+    REMOTE_ATTEMPTS = 32,       /* activities at once */
     REMOTE_STEPPERS = 8,        /* steps of machines at once */
     REMOTE_LOCAL = 4,           /* runners for other nodes, which poll for nothing else */
     REMOTE_POLL_S = 20,         /* how long a poll waits for a task */
@@ -38,14 +39,6 @@ typedef struct remote_client {
     hf_client *client;
 } remote_client;
 
-/* What a thread works on. */
-typedef enum remote_kind {
-    REMOTE_WORKFLOWS, /* their tasks, queries and validations */
-    REMOTE_ACTIVITIES,
-    REMOTE_STEPS, /* of machines */
-    REMOTE_KINDS
-} remote_kind;
-
 /* A thread that works. */
 typedef struct remote_hand {
     hf_remote *remote;
@@ -55,15 +48,15 @@ typedef struct remote_hand {
     bool polled; /* the next is the answer; under the remote's lock, as the next */
     hf_value task;
     int64_t namespace_key; /* whose that is */
-    hf_client *poll;       /* is stopped when the program ends */
-    hf_client *report;     /* is not */
+    hf_client *poll;       /* of a poller: is stopped when the program ends */
     hf_mem *mem;           /* of the work on one task */
     hf_mem *task_mem;      /* of the task itself */
-    hf_mem *link_mem;      /* of an exchange that it sends */
-    hf_cond woken;         /* its report is answered, or may be sent; under the remote's lock */
-    char ask[40];          /* name of the poll that was not answered yet; "": none */
-    uint64_t asked_in; /* registration in which it asked for attempts, and has no answer yet; 0: it
-                          did not; under the lock below */
+    const hf_err *fault;   /* of that: why its room could not do it; NULL: nothing */
+    hf_status fault_status;
+    bool slot;     /* its task has one (remote_link.c); under the remote's lock, as the next two */
+    bool told;     /* its report is answered */
+    hf_cond woken; /* for that */
+    char ask[40];  /* name of the poll that was not answered yet; "": none */
     /* attempts and steps */
     hf_pool *pool; /* moved by this thread alone */
     hf_mutex lock;
@@ -73,7 +66,6 @@ typedef struct remote_hand {
     int64_t attempt;
     int64_t lease_us; /* of a step */
     int64_t beat_us;  /* when the server last heard of it; under the lock */
-    hf_client *beat;  /* under the lock */
 } remote_hand;
 
 struct hf_remote {
@@ -130,7 +122,7 @@ HF_NODISCARD hf_status hf_remote_ask_with(hf_client *client, const hf_client_req
 /* Whether the server says that it has too much to do, or no room, now. */
 bool hf_remote_busy(const hf_client_reply *reply);
 
-/* The same for a hand's own client; stops trying when the program ends. */
+/* The same in a hand's name, for at most REMOTE_PATIENCE_MS; the answer lives in hand->mem. */
 HF_NODISCARD hf_status hf_remote_report(remote_hand *hand, const char *path, hf_value body,
                                         hf_client_reply *out_reply, hf_err *err);
 
@@ -171,14 +163,15 @@ const char *hf_remote_name(hf_remote *remote, hf_mem *mem);
 /* The queue that the program works at. */
 const char *hf_remote_queue(const hf_remote *remote);
 
-/* The hand asks for attempts now; or it has the answer. */
-void hf_remote_asks(remote_hand *hand, bool asks);
-
 /* A poll at the server for at most so many: a list in hand->mem, which may be NULL. */
 hf_value hf_remote_poll(remote_hand *hand, int64_t most);
 
 /* Which threads do it. */
 remote_kind hf_remote_kind_of(hf_value task);
+
+/* A workflow's task for its room, which is done and reported without a thread that waits for it;
+   the arena is the room's then. False: it is one for a runner. With the remote's lock held. */
+bool hf_remote_quick(hf_remote *remote, hf_mem *mem, hf_value task);
 
 /* Waits, but not longer than the program lives. */
 void hf_remote_pause(hf_remote *remote, int64_t ms);

@@ -18,11 +18,15 @@ struct remote_room {
     hf_remote *remote;
     hf_thread thread;
     hf_mutex lock;
-    hf_cond changed;
-    bool locks; /* both are made */
+    hf_cond more;    /* for the thread */
+    hf_cond changed; /* for who waits for a visit or a report */
+    bool locks;      /* these three are made */
+    bool started;
+    remote_hand hand;
     /* under the lock */
     remote_visit *first;
     remote_visit **last;
+    remote_visit *waiting; /* for the report of its run, newest first */
     bool ending;
     hf_map *runs; /* changed by the thread alone */
     /* of the thread alone */
@@ -194,6 +198,25 @@ hf_status hf_remote_live_feed(remote_live *live, hf_value history, hf_mem *mem, 
 
 /* ---- what is kept */
 
+/* With the lock held: a report was answered, or will not be waited for. */
+static void report_over(remote_room *room)
+{
+    bool called = room->waiting != NULL;
+
+    while (room->waiting) {
+        remote_visit *visit = room->waiting;
+
+        room->waiting = visit->next;
+        visit->next = room->first;
+        room->first = visit;
+        if (!visit->next)
+            room->last = &visit->next;
+    }
+    if (called)
+        hf_cond_signal(&room->more);
+    hf_cond_broadcast(&room->changed);
+}
+
 /* Takes it out of what is kept. */
 static void live_remove(remote_room *room, remote_live *live)
 {
@@ -203,7 +226,7 @@ static void live_remove(remote_room *room, remote_live *live)
     room->held -= live->held;
     hf_mutex_lock(&room->lock);
     (void)hf_map_remove(room->runs, hf_slice_of(live->run_id));
-    hf_cond_broadcast(&room->changed); /* somebody may wait for its report */
+    report_over(room);
     hf_mutex_unlock(&room->lock);
 }
 
@@ -261,13 +284,18 @@ uint64_t hf_remote_live_keep(remote_room *room, remote_live *live)
     return turn;
 }
 
+/* With the lock held. */
+static bool reporting(const remote_room *room, const char *run_id)
+{
+    const remote_live *live = hf_map_get(room->runs, hf_slice_of(run_id));
+
+    return live && live->standing == REMOTE_REPORTING;
+}
+
 void hf_remote_await(remote_room *room, const char *run_id)
 {
-    const remote_live *live;
-
     hf_mutex_lock(&room->lock);
-    while ((live = hf_map_get(room->runs, hf_slice_of(run_id))) &&
-           live->standing == REMOTE_REPORTING)
+    while (reporting(room, run_id))
         hf_cond_wait(&room->changed, &room->lock);
     hf_mutex_unlock(&room->lock);
 }
@@ -281,23 +309,53 @@ void hf_remote_settle(remote_room *room, const char *run_id, uint64_t turn,
     live = hf_map_get(room->runs, hf_slice_of(run_id));
     if (live && live->turn == turn)
         live->standing = standing;
-    hf_cond_broadcast(&room->changed);
+    report_over(room);
     hf_mutex_unlock(&room->lock);
 }
 
 /* ---- the thread */
 
-void hf_remote_visit(remote_room *room, remote_visit *visit)
+/* With the lock held. */
+static void visit_put(remote_room *room, remote_visit *visit)
 {
-    hf_mutex_lock(&room->lock);
     visit->next = NULL;
     visit->done = false;
     *room->last = visit;
     room->last = &visit->next;
-    hf_cond_broadcast(&room->changed);
+    hf_cond_signal(&room->more);
+}
+
+void hf_remote_visit(remote_room *room, remote_visit *visit)
+{
+    hf_mutex_lock(&room->lock);
+    visit_put(room, visit);
     while (!visit->done)
         hf_cond_wait(&room->changed, &room->lock);
     hf_mutex_unlock(&room->lock);
+}
+
+void hf_remote_visit_later(remote_room *room, remote_visit *visit)
+{
+    hf_mutex_lock(&room->lock);
+    visit_put(room, visit);
+    hf_mutex_unlock(&room->lock);
+}
+
+/* With the lock held: NULL: there is none that can be done. */
+static remote_visit *visit_pop(remote_room *room)
+{
+    remote_visit *visit;
+
+    while ((visit = room->first)) {
+        room->first = visit->next;
+        if (!room->first)
+            room->last = &room->first;
+        if (!visit->run_id || room->ending || !reporting(room, visit->run_id))
+            return visit;
+        visit->next = room->waiting;
+        room->waiting = visit;
+    }
+    return NULL;
 }
 
 /* The next visit; NULL: the program ends. */
@@ -306,13 +364,8 @@ static remote_visit *visit_take(remote_room *room)
     remote_visit *visit;
 
     hf_mutex_lock(&room->lock);
-    while (!room->first && !room->ending)
-        hf_cond_wait(&room->changed, &room->lock);
-    visit = room->first;
-    if (visit)
-        room->first = visit->next;
-    if (!room->first)
-        room->last = &room->first;
+    while (!(visit = visit_pop(room)) && !room->ending)
+        hf_cond_wait(&room->more, &room->lock);
     hf_mutex_unlock(&room->lock);
     return visit;
 }
@@ -324,7 +377,11 @@ static void room_run(void *ctx)
 
     room->stacks = hf_coro_cache_new(STACKS, 0); /* without one each replay makes its own */
     while ((visit = visit_take(room))) {
+        bool waited = !visit->run_id;
+
         visit->work(visit, room);
+        if (!waited)
+            continue;
         hf_mutex_lock(&room->lock);
         visit->done = true;
         hf_cond_broadcast(&room->changed);
@@ -341,19 +398,28 @@ static hf_status room_open(hf_remote *remote, remote_room *room, hf_map_seed see
 
     if (st)
         return st;
+    st = hf_cond_init(&room->more, err);
+    if (st) {
+        hf_mutex_fini(&room->lock);
+        return st;
+    }
     st = hf_cond_init(&room->changed, err);
     if (st) {
+        hf_cond_fini(&room->more);
         hf_mutex_fini(&room->lock);
         return st;
     }
     room->locks = true;
     room->remote = remote;
+    room->hand = (remote_hand){.remote = remote, .kind = REMOTE_WORKFLOWS};
     room->last = &room->first;
     hf_list_init(&room->lru);
     room->runs = hf_map_new(seed);
     if (!room->runs)
         return hf_err_nomem(err, "a room for runs");
-    return hf_thread_start(&room->thread, "hf-runner", room_run, room, err);
+    st = hf_thread_start(&room->thread, "hf-room", room_run, room, err);
+    room->started = !st;
+    return st;
 }
 
 hf_status hf_remote_rooms_open(hf_remote *remote, hf_err *err)
@@ -372,6 +438,22 @@ hf_status hf_remote_rooms_open(hf_remote *remote, hf_err *err)
     return st;
 }
 
+void hf_remote_rooms_end(hf_remote *remote)
+{
+    for (size_t i = 0; remote->rooms && i < REMOTE_ROOMS; i++) {
+        remote_room *room = &remote->rooms[i];
+
+        if (!room->started)
+            continue;
+        hf_mutex_lock(&room->lock);
+        room->ending = true;
+        report_over(room);
+        hf_cond_signal(&room->more);
+        hf_mutex_unlock(&room->lock);
+        hf_thread_join(&room->thread);
+    }
+}
+
 void hf_remote_rooms_close(hf_remote *remote)
 {
     for (size_t i = 0; remote->rooms && i < REMOTE_ROOMS; i++) {
@@ -379,17 +461,18 @@ void hf_remote_rooms_close(hf_remote *remote)
 
         if (!room->locks)
             continue;
-        hf_mutex_lock(&room->lock);
-        room->ending = true;
-        hf_cond_broadcast(&room->changed);
-        hf_mutex_unlock(&room->lock);
-        hf_thread_join(&room->thread);
-        hf_map_free(room->runs);
+        hf_map_free(room->runs); /* NULL is allowed */
+        hf_cond_fini(&room->more);
         hf_cond_fini(&room->changed);
         hf_mutex_fini(&room->lock);
     }
     hf_alloc_free(remote->rooms);
     remote->rooms = NULL;
+}
+
+remote_hand *hf_remote_room_hand(remote_room *room)
+{
+    return &room->hand;
 }
 
 remote_room *hf_remote_room_of(hf_remote *remote, const char *run_id)

@@ -56,17 +56,22 @@ typedef struct remote_visit {
     struct remote_visit *next;
     void (*work)(struct remote_visit *visit, remote_room *room);
     void *arg;
-    bool done; /* under the room's lock */
+    const char *run_id; /* nobody waits for it, and it waits for the report of this run */
+    bool done;          /* under the room's lock */
 } remote_visit;
 
 HF_NODISCARD hf_status hf_remote_rooms_open(hf_remote *remote, hf_err *err);
-void hf_remote_rooms_close(hf_remote *remote); /* when nobody visits any more */
+void hf_remote_rooms_end(hf_remote *remote);   /* when nobody visits any more: all is done */
+void hf_remote_rooms_close(hf_remote *remote); /* when nobody settles any more */
 
 /* The room that a run belongs to. */
 remote_room *hf_remote_room_of(hf_remote *remote, const char *run_id);
 
 /* Has visit->work done by the room's thread and waits for it. */
 void hf_remote_visit(remote_room *room, remote_visit *visit);
+
+/* Has visit->work done by the room's thread, which has the visit from now on. */
+void hf_remote_visit_later(remote_room *room, remote_visit *visit);
 
 /* Any thread: waits while what the run decided is on its way to the server: the next task may come
    in before the answer to that does. */
@@ -77,6 +82,9 @@ void hf_remote_settle(remote_room *room, const char *run_id, uint64_t turn,
                       remote_standing standing);
 
 /* ---- from inside a room */
+
+/* In whose name the room does what no thread waits for; its arena is what the caller sets. */
+remote_hand *hf_remote_room_hand(remote_room *room);
 
 /* The run, if it is settled and stands at `seq`; else it is forgotten: NULL. */
 remote_live *hf_remote_live_find(remote_room *room, const char *run_id, int64_t seq);

@@ -1,7 +1,7 @@
 /* remote_runner.c: workflow tasks of a server. A task brings what is new in the history of its run,
    which is all of it when the server does not think that this program knows the run. The code goes
    on in the room of the run, and what it decided is sent back. When the room does not have the run
-   where the task begins, the whole history is asked for and replayed. */
+   where the task begins, a runner asks for the whole history and has it replayed. */
 #include <string.h>
 
 #include "base/value.h"
@@ -171,24 +171,31 @@ void hf_remote_task_fail(remote_hand *hand, hf_value said, const char *type, con
         &reply, &err);
 }
 
+static hf_value decided_value(const task *t)
+{
+    return hf_json_(
+        t->hand->mem, "{'task_id': %s, 'attempt': %lld, 'measured': %p, 'decisions': %p}",
+        hf_str(t->said, "task_id", ""), (long long)hf_int(t->said, "workflow_task_attempt", 0),
+        (const void *)hf_value_bool(t->measured), (const void *)t->decisions);
+}
+
+/* How the report on a turn was answered. HF_OK also when somebody else has the task, or it moved
+   on: nothing is lost. */
+static hf_status decided_end(hf_status st, const hf_client_reply *reply,
+                             remote_standing *out_standing, hf_err *err)
+{
+    *out_standing = !st && reply->status == 200 ? REMOTE_SETTLED : REMOTE_LOST;
+    if (st == HF_UNREACHABLE || (!st && (reply->status == 404 || reply->status == 409)))
+        return HF_OK;
+    return st ? st : hf_client_outcome(reply, err);
+}
+
 static hf_status task_decide(task *t, remote_standing *out_standing, hf_err *err)
 {
-    hf_mem *mem = t->hand->mem;
     hf_client_reply reply;
-    hf_status st = hf_remote_tell(t->hand,
-                                  hf_json_(mem,
-                                           "{'task_id': %s, 'attempt': %lld, 'measured': %p, "
-                                           "'decisions': %p}",
-                                           hf_str(t->said, "task_id", ""),
-                                           (long long)hf_int(t->said, "workflow_task_attempt", 0),
-                                           (const void *)hf_value_bool(t->measured),
-                                           (const void *)t->decisions),
-                                  &reply, err);
+    hf_status st = hf_remote_tell(t->hand, decided_value(t), &reply, err);
 
-    *out_standing = !st && reply.status == 200 ? REMOTE_SETTLED : REMOTE_LOST;
-    if (st == HF_UNREACHABLE || (!st && (reply.status == 404 || reply.status == 409)))
-        return HF_OK; /* somebody else has the task, or it moved on: nothing is lost */
-    return st ? st : hf_client_outcome(&reply, err);
+    return decided_end(st, &reply, out_standing, err);
 }
 
 /* ---- tasks */
@@ -247,7 +254,7 @@ static void task_visit(task *t, bool whole)
         hf_remote_visit(t->room, &t->visit);
 }
 
-static bool task_begin(task *t, remote_hand *hand, hf_value said,
+static bool task_begin(task *t, hf_remote *remote, remote_hand *hand, hf_value said,
                        void (*work)(remote_visit *visit, remote_room *room))
 {
     const char *type = hf_str(said, "workflow_type", "");
@@ -258,8 +265,8 @@ static bool task_begin(task *t, remote_hand *hand, hf_value said,
         .said = said,
         .run_id = hf_str(said, "run_id", ""),
         .upto = hf_int(said, "last_history_sequence", hf_int(said, "history.last_sequence", 0))};
-    t->room = hf_remote_room_of(hand->remote, t->run_id);
-    t->workflow = hf_registry_find_workflow(hand->remote->registry, hf_slice_of(type));
+    t->room = hf_remote_room_of(remote, t->run_id);
+    t->workflow = hf_registry_find_workflow(remote->registry, hf_slice_of(type));
     if (!t->workflow)
         t->status =
             hf_err_set(&t->err, HF_NOTFOUND, "this program has no workflow of the type %s", type);
@@ -271,7 +278,11 @@ static void task_run(remote_hand *hand, hf_value said)
     remote_standing standing = REMOTE_LOST;
     task t;
 
-    if (task_begin(&t, hand, said, work_turn)) {
+    if (hand->fault) {
+        hf_remote_task_fail(hand, said, fault_type(hand->fault_status), hand->fault->text, NULL);
+        return;
+    }
+    if (task_begin(&t, hand->remote, hand, said, work_turn)) {
         hf_remote_await(t.room, t.run_id);
         task_visit(&t, false);
         if (t.missed)
@@ -290,6 +301,75 @@ static void task_run(remote_hand *hand, hf_value said)
     hf_remote_settle(t.room, t.run_id, t.turn, standing);
     if (t.status)
         hf_remote_task_fail(hand, said, fault_type(t.status), t.err.text, t.blocked);
+}
+
+/* ---- tasks that no thread waits for: they come with all of their history, the room does them and
+   goes on, and the link tells how the report was answered. What is not as it should be is done
+   again by a runner. */
+
+typedef struct quick {
+    task t; /* first: a visit's task is the quick one */
+    remote_report report;
+    hf_remote *remote;
+    hf_mem *mem; /* of this, and of what it came with */
+} quick;
+
+/* A sender's thread. */
+static void quick_answered(remote_report *report)
+{
+    quick *q = report->ctx;
+    remote_standing standing;
+    hf_err err = report->err;
+    hf_status st = decided_end(report->status, &report->reply, &standing, &err);
+
+    hf_remote_settle(q->t.room, q->t.run_id, q->t.turn, standing);
+    if (st)
+        hf_remote_task_again(q->remote->link, q->mem, q->t.said, &err, st, false);
+    else
+        hf_mem_free(q->mem);
+}
+
+/* In the room. */
+static void quick_work(remote_visit *visit, remote_room *room)
+{
+    quick *q = visit->arg;
+    task *t = &q->t;
+
+    t->hand = hf_remote_room_hand(room);
+    t->hand->mem = q->mem;
+    t->pages = hf_value_array(q->mem);
+    hf_value_append(t->pages, hf_get(t->said, "history"));
+    work_turn(visit, room);
+    q->report.said = t->status || t->missed ? NULL : decided_value(t);
+    t->hand->mem = NULL;
+    if (q->report.said) {
+        hf_remote_post(q->remote->link, NULL, &q->report);
+        return;
+    }
+    hf_remote_settle(room, t->run_id, t->turn, REMOTE_LOST);
+    hf_remote_task_again(q->remote->link, q->mem, t->said, NULL, HF_OK, true);
+}
+
+bool hf_remote_quick(hf_remote *remote, hf_mem *mem, hf_value said)
+{
+    const char *kind = hf_str(said, "kind", "");
+    hf_value came = hf_get(said, "history");
+    quick *q;
+
+    if (strcmp(kind, "query") == 0 || strcmp(kind, "update_validation") == 0)
+        return false;
+    q = hf_mem_alloc(mem, sizeof(*q));
+    if (!q || !task_begin(&q->t, remote, NULL, said, quick_work) ||
+        hf_int(came, "last_sequence", q->t.upto) < q->t.upto)
+        return false;
+    q->t.after = hf_int(came, "after", 0);
+    q->t.visit.run_id = q->t.run_id;
+    q->remote = remote;
+    q->mem = mem;
+    q->report = (remote_report){
+        .kind = REMOTE_WORKFLOWS, .slot = true, .mem = mem, .answered = quick_answered, .ctx = q};
+    hf_remote_visit_later(q->t.room, &q->t.visit);
+    return true;
 }
 
 /* ---- questions: queries, and updates that a validator is to judge. Somebody waits for the answer;
@@ -384,7 +464,7 @@ static void query_run(remote_hand *hand, hf_value said)
     const char *text;
     task t;
 
-    if (task_begin(&t, hand, said, work_query))
+    if (task_begin(&t, hand->remote, hand, said, work_query))
         task_visit(&t, false);
     if (!t.status) {
         text = hf_text(mem, t.answer ? t.answer : hf_value_null());
@@ -415,7 +495,7 @@ static void validation_run(remote_hand *hand, hf_value said)
     hf_client_reply reply;
     task t;
 
-    if (task_begin(&t, hand, said, work_validation))
+    if (task_begin(&t, hand->remote, hand, said, work_validation))
         task_visit(&t, false);
     if (t.status || t.reason)
         (void)!hf_remote_report(

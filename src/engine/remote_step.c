@@ -180,6 +180,5 @@ void hf_remote_steps(void *ctx)
 
         if (hf_value_kind_of(task) == HF_VALUE_OBJECT)
             step_run(hand, task);
-        hf_remote_asks(hand, false);
     }
 }
