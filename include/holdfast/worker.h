@@ -157,6 +157,15 @@ enum { HF_TASKS_TAKE_MAX = 64 };
 HF_API hf_status hf_tasks_take(hf_engine *engine, const hf_poll_opts *opts, size_t most,
                                hf_mem *mem, hf_value *out_tasks, size_t *out_count);
 
+/* Up to so many polls of this thread, which wait from now on: what comes while it does something
+   else, as hf_tasks_report, is the next call's. They live in `mem`. */
+typedef struct hf_tasks hf_tasks;
+HF_API hf_status hf_tasks_begin(hf_engine *engine, const hf_poll_opts *opts, size_t most,
+                                hf_mem *mem, hf_tasks **out_tasks);
+
+/* They wait no more; what came, as above. NULL: nothing did. */
+HF_API void hf_tasks_end(hf_tasks *tasks, hf_value *out_tasks, size_t *out_count);
+
 /* Tasks that nobody holds and that a poll of this process would get, the oldest first, at most so
    many: [{"task_id", "workflow_id", "run_id", "type", "task_queue", "available_at"}]. Workflow
    tasks or activities; queue NULL: of all queues. */

@@ -104,6 +104,12 @@ typedef struct hf_decide_run {
     hf_slice cancel_reason;
 } hf_decide_run;
 
+/* Whose an attempt is, and until when. */
+typedef struct hf_attempt_lease {
+    hf_slice owner;   /* a worker of another process; ptr NULL: none, it runs here */
+    int64_t until_us; /* HF_NONE: it runs here */
+} hf_attempt_lease;
+
 /* Something to be done once the unit is committed. */
 typedef enum hf_effect_kind {
     HF_EFFECT_ACTIVITY, /* run or queue it */
@@ -128,6 +134,9 @@ typedef struct hf_effect {
     int64_t scheduled_us;
     int64_t close_deadline_us; /* schedule-to-close, HF_NONE: none */
     bool started;              /* the unit claimed it for this process */
+    hf_attempt_lease lease;    /* or for a worker of another one, who was handed it then; */
+    int64_t lease_us;          /* for so long, */
+    int64_t epoch;             /* at this epoch of the run's shard */
     int64_t attempts;          /* began and failed in the unit itself; the next one may begin */
     int64_t available_us;      /* from then on */
     hf_limit limit;            /* HF_EFFECT_WARN, with the count in `key` */
@@ -179,6 +188,9 @@ typedef struct hf_decide_host {
     bool (*nobody)(void *ctx, hf_slice type);
     /* True reserves a place in this process for the activity: it is started in the same unit. */
     bool (*claim)(void *ctx, hf_slice name, hf_slice queue);
+    /* The same for one that is not known here, and a worker of another process that waits for it:
+       fills in its lease, whose texts live as long as the unit. NULL: there are no such workers. */
+    bool (*hand)(void *ctx, hf_effect *io_effect);
     /* Runs the first attempt of a local activity that is known here, on this thread, and fills in
        how it ended and when; what that points to lives as long as the unit. */
     hf_status (*local)(void *ctx, const hf_decision_row *row, hf_ulid id, hf_attempt_end *io_end,
@@ -251,12 +263,6 @@ hf_timeout_kind hf_decide_late(const hf_retry_policy *policy, const hf_attempt_c
  * none). */
 HF_NODISCARD hf_status hf_decide_attempt(hf_decide *decide, const hf_attempt_end *end,
                                          int64_t *out_retry_us, hf_err *err);
-
-/* Whose an attempt is, and until when. */
-typedef struct hf_attempt_lease {
-    hf_slice owner;   /* a worker of another process; ptr NULL: none, it runs here */
-    int64_t until_us; /* HF_NONE: it runs here */
-} hf_attempt_lease;
 
 /* Another attempt begins, counted already. */
 HF_NODISCARD hf_status hf_decide_start_attempt(hf_decide *decide, int64_t activity, int64_t step,

@@ -165,6 +165,37 @@ static hf_status local_run(hf_decide *decide, const hf_decision_row *row,
     return HF_OK;
 }
 
+hf_status hf_decide_start_attempt(hf_decide *decide, int64_t activity, int64_t step,
+                                  const hf_attempt_count *count, hf_slice policy,
+                                  int64_t close_deadline_us, const hf_attempt_lease *lease,
+                                  hf_err *err)
+{
+    const hf_attempt_clock clock = {.running = true,
+                                    .since_us = decide->now_us,
+                                    .beat_us = decide->now_us,
+                                    .close_deadline_us = close_deadline_us};
+    hf_retry_policy read;
+    hf_activity_row row = {.key = activity,
+                           .status = HF_ACTIVITY_STATUS_RUNNING,
+                           .attempt = count->attempt,
+                           .lost_attempts = count->lost,
+                           .crash_count = count->crashes,
+                           .missed_starts = count->missed,
+                           .available_us = HF_NONE,
+                           .started_us = decide->now_us,
+                           .closed_us = HF_NONE,
+                           .owner = lease->owner,
+                           .lease_until_us = lease->until_us};
+    hf_status st = hf_policy_read(hf_unit_mem(decide->unit), policy, &read, err);
+
+    if (st)
+        return st;
+    row.deadline_us = hf_decide_due(&read, &clock);
+    started_event(decide, step, count->attempt, lease);
+    hf_decide_row(decide, hf_row_activity_set(hf_unit_mem(decide->unit), &row));
+    return HF_OK;
+}
+
 hf_status hf_decide_activity(hf_decide *decide, const hf_decision_row *row, hf_err *err)
 {
     hf_slice queue = row->activity.queue.ptr ? row->activity.queue : decide->run->queue;
@@ -226,38 +257,11 @@ hf_status hf_decide_activity(hf_decide *decide, const hf_decision_row *row, hf_e
     if (!effect)
         return hf_err_nomem(err, "an activity");
     effect->started = started;
-    return HF_OK;
-}
-
-hf_status hf_decide_start_attempt(hf_decide *decide, int64_t activity, int64_t step,
-                                  const hf_attempt_count *count, hf_slice policy,
-                                  int64_t close_deadline_us, const hf_attempt_lease *lease,
-                                  hf_err *err)
-{
-    const hf_attempt_clock clock = {.running = true,
-                                    .since_us = decide->now_us,
-                                    .beat_us = decide->now_us,
-                                    .close_deadline_us = close_deadline_us};
-    hf_retry_policy read;
-    hf_activity_row row = {.key = activity,
-                           .status = HF_ACTIVITY_STATUS_RUNNING,
-                           .attempt = count->attempt,
-                           .lost_attempts = count->lost,
-                           .crash_count = count->crashes,
-                           .missed_starts = count->missed,
-                           .available_us = HF_NONE,
-                           .started_us = decide->now_us,
-                           .closed_us = HF_NONE,
-                           .owner = lease->owner,
-                           .lease_until_us = lease->until_us};
-    hf_status st = hf_policy_read(hf_unit_mem(decide->unit), policy, &read, err);
-
-    if (st)
-        return st;
-    row.deadline_us = hf_decide_due(&read, &clock);
-    started_event(decide, step, count->attempt, lease);
-    hf_decide_row(decide, hf_row_activity_set(hf_unit_mem(decide->unit), &row));
-    return HF_OK;
+    if (known || !decide->host->hand || !decide->host->hand(decide->host->ctx, effect))
+        return HF_OK;
+    return hf_decide_start_attempt(decide, activity.key, row->step,
+                                   &(hf_attempt_count){.attempt = 1}, activity.policy,
+                                   activity.close_deadline_us, &effect->lease, err);
 }
 
 void hf_decide_heartbeat(hf_decide *decide, const hf_attempt_sign *beat)

@@ -355,6 +355,7 @@ void hf_attempt_scheduled(live_run *run, const hf_effect *effect)
     if (!st)
         st = job_route(job, effect->queue, effect->codec, &err);
     if (st) {
+        hf_errand_hand_back(core, effect);
         hf_job_free(job);
         hf_alloc_free(start);
         hf_core_fail(core, st, &err);
@@ -372,12 +373,15 @@ void hf_attempt_scheduled(live_run *run, const hf_effect *effect)
     job->definition = hf_registry_find_activity(core->o.registry, effect->name);
     *start = (core_start){
         .job = job, .available_us = effect->attempts ? effect->available_us : effect->scheduled_us};
-    if (!effect->started) {
+    if (!effect->started && !effect->lease.owner.ptr) {
         start_offer(run, start);
         return;
     }
+    if (effect->started)
+        job_start(run, job);
+    else
+        hf_errand_handed(run, start, effect);
     hf_alloc_free(start);
-    job_start(run, job);
 }
 
 /* ---- from outside a turn */

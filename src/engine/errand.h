@@ -126,6 +126,14 @@ void hf_errand_rest(live_run *run);
 /* Offers it. True: a worker has claimed the start, and it may be put on the record. */
 bool hf_errand_place(live_run *run, core_start *start);
 
+/* Hands the first attempt of an activity that is being scheduled to a worker that waits for one:
+   the unit puts both on the record. False: none waits. */
+bool hf_errand_hand(live_run *run, hf_mem *mem, hf_effect *io_effect);
+/* It is not recorded: the worker goes on waiting. Whoever was handed nothing is not touched. */
+void hf_errand_hand_back(hf_core *core, const hf_effect *effect);
+/* It is: the worker gets the start's job. */
+void hf_errand_handed(live_run *run, core_start *start, const hf_effect *effect);
+
 /* The lease that the start begins with when it is put on the record now; none where it runs here.
  */
 hf_attempt_lease hf_errand_lease(const hf_core *core, core_start *start, int64_t now_us);

@@ -85,6 +85,69 @@ bool hf_errand_place(live_run *run, core_start *start)
     return !st && start->claimed;
 }
 
+/* Of an attempt that is handed out with the unit that schedules its activity. */
+static hf_task_key effect_key(const hf_effect *effect)
+{
+    return (hf_task_key){
+        .kind = HF_TASK_ACTIVITY, .subject = effect->key, .attempt = 1, .epoch = effect->epoch};
+}
+
+bool hf_errand_hand(live_run *run, hf_mem *mem, hf_effect *io_effect)
+{
+    hf_core *core = run->core;
+    const hf_ulid id = hf_ulid_form(io_effect->scheduled_us, io_effect->key, 0);
+    char task_id[HF_ULID_TEXT_SIZE];
+    hf_task_holder holder;
+    hf_task_offer offer;
+    bool claimed = false;
+    hf_slice worker;
+    hf_err err;
+
+    if (!core->o.matching || run->paused || io_effect->attempts)
+        return false;
+    hf_ulid_print(&id, task_id);
+    io_effect->epoch = run->epoch;
+    offer = (hf_task_offer){.key = effect_key(io_effect),
+                            .run = run->key,
+                            .shard = run->base.shard,
+                            .namespace_key = run->info.namespace_key,
+                            .queue = io_effect->queue.ptr ? io_effect->queue : run->info.queue,
+                            .type = io_effect->name,
+                            .workflow_id = run->info.instance_id,
+                            .run_id = hf_slice_of(run->run_id),
+                            .task_id = hf_slice_of(task_id),
+                            .now = true};
+    if (hf_matching_offer(core->o.matching, &offer, &claimed, &holder, &err) || !claimed)
+        return false;
+    worker = hf_slice_of(hf_mem_text(mem, hf_slice_of(holder.worker)));
+    if (!worker.ptr) {
+        hf_matching_withdraw(core->o.matching, &offer.key);
+        return false;
+    }
+    io_effect->lease_us =
+        holder.lease_us ? holder.lease_us : core->o.settings->activity_lease_ms * 1000;
+    io_effect->lease = (hf_attempt_lease){
+        .owner = worker, .until_us = io_effect->scheduled_us + io_effect->lease_us};
+    return true;
+}
+
+void hf_errand_hand_back(hf_core *core, const hf_effect *effect)
+{
+    const hf_task_key key = effect_key(effect);
+
+    if (effect->lease.owner.ptr)
+        hf_matching_withdraw(core->o.matching, &key);
+}
+
+void hf_errand_handed(live_run *run, core_start *start, const hf_effect *effect)
+{
+    start->job->epoch = effect->epoch;
+    start->lease_us = effect->lease_us;
+    start->until_us = effect->lease.until_us;
+    start->worker = effect->lease.owner;
+    hf_errand_start(run, start);
+}
+
 bool hf_errand_attempt_claimed(live_run *run, const hf_task_key *key)
 {
     core_start *start = hf_attempt_waiting(run, key->subject);

@@ -42,6 +42,8 @@ void hf_turn_abandon(hf_core *core, live_run *run, hf_effect *effects)
     for (hf_effect *effect = effects; effect; effect = effect->next)
         if (effect->kind == HF_EFFECT_ACTIVITY && effect->started)
             hf_pool_release(core->pool);
+        else if (effect->kind == HF_EFFECT_ACTIVITY)
+            hf_errand_hand_back(core, effect);
     hf_turn_return(run);
     hf_live_forget(core, run);
 }

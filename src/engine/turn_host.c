@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/attempt.h"
+#include "engine/errand.h"
 #include "engine/fleet.h"
 #include "engine/inbox.h"
 #include "store/snapshot.h"
@@ -71,6 +72,13 @@ static bool host_claim(void *ctx, hf_slice name, hf_slice queue)
 
     (void)name;
     return hf_slice_equal(queue, host->run->info.queue) && hf_pool_reserve(host->core->pool);
+}
+
+static bool host_hand(void *ctx, hf_effect *io_effect)
+{
+    const hf_turn_host *host = ctx;
+
+    return hf_errand_hand(host->run, hf_unit_mem(host->unit), io_effect);
 }
 
 /* A copy that lives as long as the unit; ptr NULL: there was none, or no memory. */
@@ -156,6 +164,7 @@ hf_decide_host hf_turn_host_of(hf_turn_host *host)
                             .workflow = host_workflow,
                             .nobody = host_nobody,
                             .claim = host_claim,
+                            .hand = host_hand,
                             .local = host_local,
                             .message = host_message,
                             .know = host_know,

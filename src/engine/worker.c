@@ -231,23 +231,47 @@ static bool taken_got(void *arg, hf_value task)
     return task != NULL;
 }
 
-/* True: the poll has a task, or soon will have. */
-static bool take_begin(taker *who, taken *one, const hf_poll_opts *opts, hf_status *out_status)
+static void left_add(taker *who, bool more)
+{
+    hf_mutex_lock(&who->engine->lock);
+    if (more)
+        who->left++;
+    else
+        who->left--;
+    hf_mutex_unlock(&who->engine->lock);
+}
+
+/* A poll that waits. */
+static hf_status taken_begin(taker *who, taken *one, const hf_poll_opts *opts)
 {
     hf_poll_opts own = *opts;
+    hf_status st;
 
     own.got = taken_got;
     own.arg = one;
     one->who = who;
-    hf_mutex_lock(&who->engine->lock);
-    who->left++;
-    hf_mutex_unlock(&who->engine->lock);
-    *out_status = hf_poll_begin(who->engine, &own, &one->poll);
-    if (!*out_status && !hf_poll_leave(one->poll))
+    left_add(who, true);
+    st = hf_poll_begin(who->engine, &own, &one->poll);
+    if (st)
+        left_add(who, false);
+    return st;
+}
+
+/* It waits no more. True: it has a task, or soon will have. */
+static bool taken_leave(taken *one)
+{
+    if (!hf_poll_leave(one->poll))
         return true;
-    hf_mutex_lock(&who->engine->lock);
-    who->left--;
-    hf_mutex_unlock(&who->engine->lock);
+    left_add(one->who, false);
+    return false;
+}
+
+/* True: the poll has a task, or soon will have. */
+static bool take_begin(taker *who, taken *one, const hf_poll_opts *opts, hf_status *out_status)
+{
+    *out_status = taken_begin(who, one, opts);
+    if (!*out_status && taken_leave(one))
+        return true;
     if (!*out_status)
         (void)hf_poll_end(one->poll);
     return false;
@@ -271,6 +295,21 @@ static void take_wait(taker *who)
     hf_mutex_unlock(&engine->lock);
 }
 
+/* When what is on its way is there: how many tasks came. */
+static size_t take_end(taker *who, const taken *ones, size_t count, hf_value *out_tasks)
+{
+    size_t came = 0;
+
+    take_wait(who);
+    for (size_t i = 0; i < count; i++) {
+        (void)hf_poll_leave(ones[i].poll);
+        (void)hf_poll_end(ones[i].poll); /* `got` is not called any more */
+        if (ones[i].task)
+            out_tasks[came++] = ones[i].task;
+    }
+    return came;
+}
+
 hf_status hf_tasks_take(hf_engine *engine, const hf_poll_opts *opts, size_t most, hf_mem *mem,
                         hf_value *out_tasks, size_t *out_count)
 {
@@ -291,14 +330,64 @@ hf_status hf_tasks_take(hf_engine *engine, const hf_poll_opts *opts, size_t most
     own.size_ = sizeof(own);
     while (!st && count < most && take_begin(&who, &ones[count], &own, &st))
         count++;
-    take_wait(&who);
-    for (size_t i = 0; i < count; i++) {
-        (void)hf_poll_leave(ones[i].poll);
-        (void)hf_poll_end(ones[i].poll); /* `got` is not called any more */
-        if (ones[i].task)
-            out_tasks[(*out_count)++] = ones[i].task;
-    }
+    *out_count = take_end(&who, ones, count, out_tasks);
     return *out_count ? HF_OK : st;
+}
+
+struct hf_tasks {
+    taker who;   /* with an arena of its own: tasks come while the caller is busy with his */
+    hf_mem *mem; /* the caller's */
+    size_t count;
+    taken ones[];
+};
+
+hf_status hf_tasks_begin(hf_engine *engine, const hf_poll_opts *opts, size_t most, hf_mem *mem,
+                         hf_tasks **out_tasks)
+{
+    engine_slot *slot = engine ? hf_engine_slot_get(engine) : NULL;
+    hf_poll_opts own = {0};
+    hf_tasks *tasks;
+    hf_status st;
+
+    if (!slot)
+        return engine ? HF_NOMEM : HF_MISUSE;
+    if (!opts || !mem || !out_tasks || most < 1 || most > HF_TASKS_TAKE_MAX)
+        return hf_err_set(&slot->err, HF_MISUSE,
+                          "opts, mem and out must not be NULL, most is from 1 to %d",
+                          HF_TASKS_TAKE_MAX);
+    *out_tasks = NULL;
+    st = hf_options_take(&own, sizeof(own), opts, &slot->err);
+    own.size_ = sizeof(own);
+    tasks = st ? NULL : hf_mem_alloc(mem, sizeof(*tasks) + most * sizeof(tasks->ones[0]));
+    if (!tasks)
+        return st ? st : hf_err_nomem(&slot->err, "polls");
+    tasks->mem = mem;
+    tasks->who = (taker){.engine = engine, .slot = slot, .mem = hf_mem_new_small()};
+    if (!tasks->who.mem)
+        return hf_err_nomem(&slot->err, "polls");
+    while (!st && tasks->count < most) {
+        st = taken_begin(&tasks->who, &tasks->ones[tasks->count], &own);
+        tasks->count += !st;
+    }
+    *out_tasks = tasks;
+    return HF_OK; /* as many as there could be */
+}
+
+void hf_tasks_end(hf_tasks *tasks, hf_value *out_tasks, size_t *out_count)
+{
+    size_t count;
+
+    *out_count = 0;
+    if (!tasks)
+        return;
+    for (size_t i = 0; i < tasks->count; i++)
+        (void)taken_leave(&tasks->ones[i]);
+    count = take_end(&tasks->who, tasks->ones, tasks->count, out_tasks);
+    for (size_t i = 0; i < count; i++) {
+        out_tasks[*out_count] = hf_value_copy(tasks->mem, out_tasks[i]);
+        *out_count += out_tasks[*out_count] != NULL; /* else its lease runs out */
+    }
+    hf_mem_free(tasks->who.mem);
 }
 
 hf_status hf_tasks_ready(hf_engine *engine, hf_task_kind kind, const char *queue, int64_t most,

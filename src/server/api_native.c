@@ -160,23 +160,48 @@ static hf_value reports_take(hf_api *api, const char *worker)
     return hf_value_finish(answers);
 }
 
+/* What the worker asks for, of tasks of the kind. False: none. */
+static bool tasks_ask(hf_api *api, const char *worker, hf_task_kind kind, int64_t most,
+                      hf_poll_opts *out_opts)
+{
+    return most > 0 && !atomic_load(&api->server->draining) &&
+           hf_offer_read(api, worker, kind, false, out_opts) &&
+           !hf_fleet_drained(api->server->fleet, hf_slice_of(api->namespace),
+                             hf_slice_of(out_opts->queue), out_opts->build, NULL);
+}
+
 /* Tasks of the kind that are there, behind those that were taken before. */
-static size_t tasks_take(hf_api *api, const char *worker, hf_task_kind kind, const char *slots,
+static size_t tasks_take(hf_api *api, const char *worker, hf_task_kind kind, int64_t most,
                          hf_value *tasks, size_t count)
 {
-    hf_server *server = api->server;
-    int64_t most = hf_int(api->body, slots, 0);
     int64_t room = HF_TASKS_TAKE_MAX - (int64_t)count;
     size_t taken = 0;
     hf_poll_opts opts;
 
-    if (most < 1 || room < 1 || !hf_offer_read(api, worker, kind, false, &opts) ||
-        hf_fleet_drained(server->fleet, hf_slice_of(api->namespace), hf_slice_of(opts.queue),
-                         opts.build, NULL))
+    if (room < 1 || !tasks_ask(api, worker, kind, most, &opts))
         return count;
-    (void)!hf_tasks_take(server->engine, &opts, (size_t)(most < room ? most : room), api->mem,
+    (void)!hf_tasks_take(api->server->engine, &opts, (size_t)(most < room ? most : room), api->mem,
                          tasks + count, &taken);
     return count + taken;
+}
+
+/* Polls for the attempts that the reports are going to schedule: an attempt that somebody waits for
+   is on the record with its activity. NULL: there will be none. */
+static hf_tasks *attempts_await(hf_api *api, const char *worker, int64_t most)
+{
+    hf_value reports = hf_get(api->body, "reports");
+    hf_tasks *awaited = NULL;
+    int64_t decisions = 0;
+    hf_poll_opts opts;
+
+    for (size_t i = 0; i < hf_len(reports); i++)
+        decisions += hf_value_find(hf_at(reports, i), HF_SLICE("decisions")) != NULL;
+    most = most < decisions ? most : decisions;
+    most = most < HF_TASKS_TAKE_MAX ? most : HF_TASKS_TAKE_MAX;
+    if (!tasks_ask(api, worker, HF_TASK_ACTIVITY, most, &opts) ||
+        hf_tasks_begin(api->server->engine, &opts, (size_t)most, api->mem, &awaited))
+        return NULL;
+    return awaited;
 }
 
 static void exchange_answer(hf_api *api, hf_value answers, const hf_value *tasks, size_t count,
@@ -208,7 +233,9 @@ void hf_api_exchange(hf_api *api)
     const char *worker = hf_worker_name(api);
     const char *id = hf_str(api->body, "exchange_id", "");
     int64_t now_us = hf_clock_wall_us(server->clock);
+    int64_t attempts = hf_int(api->body, "activity_slots", 0);
     hf_value tasks[HF_TASKS_TAKE_MAX];
+    hf_tasks *awaited;
     size_t count = 0;
     hf_value answers;
     hf_value before;
@@ -223,14 +250,18 @@ void hf_api_exchange(hf_api *api)
         return;
     }
     (void)hf_fleet_beat(server->fleet, hf_worker_key(api, worker), now_us);
+    awaited = attempts_await(api, worker, attempts);
     answers = reports_take(api, worker);
+    hf_tasks_end(awaited, tasks, &count);
+    for (size_t i = 0; !answers && i < count; i++)
+        hf_handed_back(api, tasks[i]);
     if (!answers)
         return;
-    if (!atomic_load(&server->draining)) {
-        count = tasks_take(api, worker, HF_TASK_WORKFLOW, "workflow_slots", tasks, count);
-        count = tasks_take(api, worker, HF_TASK_STEP, "step_slots", tasks, count);
-        count = tasks_take(api, worker, HF_TASK_ACTIVITY, "activity_slots", tasks, count);
-    }
+    attempts -= (int64_t)count;
+    count = tasks_take(api, worker, HF_TASK_WORKFLOW, hf_int(api->body, "workflow_slots", 0), tasks,
+                       count);
+    count = tasks_take(api, worker, HF_TASK_STEP, hf_int(api->body, "step_slots", 0), tasks, count);
+    count = tasks_take(api, worker, HF_TASK_ACTIVITY, attempts, tasks, count);
     before = hf_json_(api->mem, "{'reports': %p, 'tasks': %p}", (const void *)answers,
                       (const void *)hf_offer_list(api->mem, tasks, count));
     if (key.ptr && before)

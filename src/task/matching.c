@@ -469,6 +469,8 @@ hf_status hf_matching_offer(hf_matching *matching, const hf_task_offer *offer, b
         hf_list_remove(&record->claim); /* its owner knows now */
         *out_claimed = true;
         *out_holder = hf_task_claim_holder(record);
+    } else if (offer->now) {
+        hf_task_withdraw(matching, record, &after);
     }
     hf_matching_unlock(matching, &after);
     return HF_OK;

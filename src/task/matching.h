@@ -70,6 +70,7 @@ typedef struct hf_task_offer {
     hf_slice task_id; /* what it is called when it is taken by name; empty: never */
     hf_slice build;   /* whose workers alone may have it; ptr NULL: all */
     hf_slice prefers; /* the worker that had the run last and may still know it; ptr NULL: none */
+    bool now;         /* for a poll that waits, or nobody */
 } hf_task_offer;
 
 /* The worker behind a claim or a lease, as a copy. */

@@ -326,6 +326,84 @@ HF_BOTH_ENGINES(work_finds_the_worker_that_waits)
     hf_kit_close(d);
 }
 
+/* A worker waits for an activity that another one schedules: its attempt is on the record with the
+   activity, in one unit, and it gets the task. */
+HF_BOTH_ENGINES(an_attempt_that_is_waited_for_begins_with_its_activity)
+{
+    static const hf_poll_opts opts = {
+        .size_ = sizeof(opts), .kind = HF_TASK_ACTIVITY, .queue = "default", .worker = "w2"};
+    hf_engine *d = open_with_workers(kind);
+    hf_mem *mem = hf_mem_new();
+    hf_tasks *awaited = NULL;
+    hf_value came[2] = {NULL};
+    size_t count = 0;
+    hf_task_claim claim;
+    int64_t units;
+    hf_value task;
+
+    hf_kit_ok(d, hf_start(d, "t", NULL, .id = "a"));
+    task = task_get(d, HF_TASK_WORKFLOW, "w1");
+    hf_kit_ok(d, hf_tasks_begin(d, &opts, 2, mem, &awaited));
+    units = hf_kit_number(d, "SELECT count(*) FROM history");
+    answer(d, task, "[{'type': 'schedule_activity', 'activity_type': 'far', 'arguments': [1]}]");
+    ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM history"), units + 1);
+    ck_assert_int_eq(hf_test_count(d, "a", "ActivityStarted"), 1);
+    ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM activity WHERE owner = 'w2' AND "
+                                      "status = 2 AND attempt = 1 AND lease_until_us > started_us"),
+                     1);
+    hf_tasks_end(awaited, came, &count);
+    ck_assert_uint_eq(count, 1);
+    ck_assert_str_eq(hf_str(came[0], "activity_type", ""), "far");
+    claim = claim_of(came[0]);
+    hf_kit_ok(d, hf_task_result(d, &claim, hf_json(d, "{}")));
+    answer(d, task_get(d, HF_TASK_WORKFLOW, "w1"), "[{'type': 'complete_workflow'}]");
+    ck_assert_str_eq(hf_test_status(d, "a"), "completed");
+    hf_mem_free(mem);
+    hf_kit_close(d);
+}
+
+static void terminated_between(void *ctx)
+{
+    hf_engine *other = ctx;
+
+    hf_kit_ok(other, hf_terminate(other, "a", NULL));
+}
+
+/* The unit that hands it out does not get into the store, because the run is closed from elsewhere
+   right before the commit: the worker gets nothing and waits on, for what comes next. */
+START_TEST(a_worker_that_was_handed_nothing_waits_on)
+{
+    const char *schedule =
+        "[{'type': 'schedule_activity', 'activity_type': 'far', 'arguments': [1]}]";
+    hf_engine *d = open_with_workers(HF_ENGINE_POSTGRES);
+    got waits = {0};
+    hf_task_claim claim;
+    hf_engine *other;
+    hf_value errors;
+    hf_value task;
+
+    hf_kit_ok(d, hf_start(d, "t", NULL, .id = "a"));
+    hf_kit_ok(d, hf_start(d, "t", NULL, .id = "b"));
+    task = task_get(d, HF_TASK_WORKFLOW, "w1");
+    ck_assert_str_eq(hf_str(task, "workflow_id", ""), "a");
+    poll_begin(d, HF_TASK_ACTIVITY, "w2", &waits);
+    other = hf_kit_join(d, &app);
+    hf_kit_meddle(d, 1, terminated_between, other);
+    claim = claim_of(task);
+    ck_assert_int_eq(hf_task_answer(d, &claim, json_of(d, schedule), hf_mem_of_engine(d), &errors),
+                     HF_REJECTED);
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert(!waits.called);
+    ck_assert_int_eq(hf_test_count(d, "a", "ActivityScheduled"), 0);
+    answer(d, task_get(d, HF_TASK_WORKFLOW, "w1"), schedule);
+    ck_assert(waits.called);
+    ck_assert_ptr_nonnull(strstr(waits.json, "\"workflow_id\":\"b\""));
+    ck_assert(!hf_poll_end(waits.poll));
+    hf_kit_leave(other);
+    hf_kit_close(d);
+}
+END_TEST
+
 /* Only the worker that holds a task may report on it, once, and in time. */
 HF_BOTH_ENGINES(b198_late_and_foreign_reports_are_refused)
 {
@@ -847,6 +925,8 @@ HF_PG_SUITE_MAIN(
     HF_BOTH(a_condition_goes_on_behind_a_signal_that_came_meanwhile),
     {a_condition_goes_on_behind_a_signal_of_another_node, 60},
     HF_BOTH(b080_updates_at_a_continue_as_new), HF_BOTH(work_finds_the_worker_that_waits),
+    HF_BOTH(an_attempt_that_is_waited_for_begins_with_its_activity),
+    {a_worker_that_was_handed_nothing_waits_on, 60},
     HF_BOTH(b198_late_and_foreign_reports_are_refused), HF_BOTH(returned_tasks_come_back_later),
     HF_BOTH(far_activities_of_local_workflows), HF_BOTH(a_crash_loses_no_task),
     HF_BOTH(a_report_may_come_before_its_run_is_back),

@@ -186,6 +186,31 @@ START_TEST(polls_are_chosen)
 }
 END_TEST
 
+/* What is offered for now goes to a poll that waits, or is nobody's; one that is not recorded after
+   all leaves its poll where it was. */
+START_TEST(an_offer_for_now_leaves_nothing)
+{
+    hf_task_offer o = offer_of(HF_TASK_ACTIVITY, "q1", 1);
+    worker w;
+
+    begin();
+    o.now = true;
+    ck_assert_str_eq(offer(&o), "");
+    poll_for(&w, "w", KINDS);
+    ck_assert_int_eq(answer(), 0); /* it is not there for one that comes later */
+    o.key.subject = 2;
+    ck_assert_str_eq(offer(&o), "w");
+    hf_matching_withdraw(matching, &o.key);
+    ck_assert_int_eq(w.calls, 0);
+    o.key.subject = 3;
+    ck_assert_str_eq(offer(&o), "w");
+    ck_assert(deliver(&o.key));
+    ck_assert_int_eq(w.got, 3);
+    ck_assert(!hf_poll_end(w.poll));
+    end();
+}
+END_TEST
+
 /* A poll gets what its types and its build allow and nothing else, and nobody is asked in vain. */
 START_TEST(types_and_builds_are_kept_apart)
 {
@@ -582,8 +607,8 @@ START_TEST(what_another_node_is_told_of_is_a_hint)
 END_TEST
 
 HF_SUITE_MAIN("task/matching", {opening_needs_memory, 0}, {tasks_are_taken_in_order, 0},
-              {polls_are_chosen, 0}, {types_and_builds_are_kept_apart, 0},
-              {n01_a_claim_on_its_way_outlives_its_task, 0},
+              {polls_are_chosen, 0}, {an_offer_for_now_leaves_nothing, 0},
+              {types_and_builds_are_kept_apart, 0}, {n01_a_claim_on_its_way_outlives_its_task, 0},
               {a_stale_claim_puts_the_poll_in_front, 0}, {a_poll_that_ends_leaves_its_task, 0},
               {leases_are_known, 0}, {it_knows_whether_it_is_served, 0},
               {a_poll_at_another_node_gets_a_task, 0}, {a_lease_ends_with_the_ownership, 0},
