@@ -60,7 +60,8 @@ static bytes pack_with(bytes plain, int mem_level, const char *name)
     bytes out = {.len = compressBound((uLong)plain.len) + 64};
 
     out.at = malloc(out.len);
-    if (!out.at || deflateInit2(&stream, 9, Z_DEFLATED, 15 + 16, mem_level, Z_DEFAULT_STRATEGY) != Z_OK)
+    if (!out.at ||
+        deflateInit2(&stream, 9, Z_DEFLATED, 15 + 16, mem_level, Z_DEFAULT_STRATEGY) != Z_OK)
         die("no memory for %s", name);
     stream.next_in = plain.at;
     stream.avail_in = (uInt)plain.len;

@@ -41,7 +41,7 @@ typedef struct hf_ticket {
     const char *instance_id;
     const char *run_id;
     int64_t until_us; /* when the lease that was extended ends */
-    int64_t shard; /* of the run, when another node has it; HF_NONE: not known */
+    int64_t shard;    /* of the run, when another node has it; HF_NONE: not known */
     hf_status status;
     hf_err err;
     void (*done)(struct hf_ticket *ticket); /* once, on the core's thread */

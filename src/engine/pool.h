@@ -53,12 +53,12 @@ typedef struct hf_job {
     hf_payload_codec result_codec; /* 0: JSON */
     hf_decision_failure failure;
     /* the core's */
-    bool beat_waits;     /* a sign of life waits to be recorded */
-    int64_t recorded_us; /* when one was recorded last, HF_NONE: never */
-    bool far;            /* a worker in another process has it, see errand.h */
-    int64_t epoch;       /* of its task then: with activity and attempt, the key of the lease */
+    bool beat_waits;       /* a sign of life waits to be recorded */
+    int64_t recorded_us;   /* when one was recorded last, HF_NONE: never */
+    bool far;              /* a worker in another process has it, see errand.h */
+    int64_t epoch;         /* of its task then: with activity and attempt, the key of the lease */
     int64_t namespace_key; /* of its run then, which need not be in memory */
-    int64_t lease_us;    /* what a sign of life extends that by */
+    int64_t lease_us;      /* what a sign of life extends that by */
     struct hf_ticket *ticket;            /* its report waits for the commit */
     void (*dropped)(struct hf_job *job); /* asked when it is freed; NULL: nobody waits */
     /* under the pool's lock */

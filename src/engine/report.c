@@ -264,9 +264,10 @@ static void visitor_done(hf_ticket *ticket)
     hf_value answer = NULL;
 
     if (ticket->status != HF_RETRY && ticket->status != HF_STOPPED)
-        answer = hf_json_(from->mem, "{'status': %d, 'text': %s, 'id': %s, 'run_id': %s, 'until': %lld}",
-                          (int)ticket->status, ticket->status ? ticket->err.text : NULL,
-                          ticket->instance_id, ticket->run_id, (long long)ticket->until_us);
+        answer =
+            hf_json_(from->mem, "{'status': %d, 'text': %s, 'id': %s, 'run_id': %s, 'until': %lld}",
+                     (int)ticket->status, ticket->status ? ticket->err.text : NULL,
+                     ticket->instance_id, ticket->run_id, (long long)ticket->until_us);
     visitor_answer(from, answer);
 }
 

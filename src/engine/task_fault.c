@@ -167,10 +167,10 @@ hf_status hf_task_fault_read(hf_mem *mem, hf_value failure, hf_task_fault *out_f
                            : hf_value_slice(failure);
     hf_replay_mismatch why = {0};
 
-    *out_fault = (hf_task_fault){
-        .type = type.len ? hf_words_type(type) : HF_SLICE("workflow_task_failed"),
-        .message =
-            message.len ? hf_words_message(message) : HF_SLICE("the worker did not say why")};
+    *out_fault =
+        (hf_task_fault){.type = type.len ? hf_words_type(type) : HF_SLICE("workflow_task_failed"),
+                        .message = message.len ? hf_words_message(message)
+                                               : HF_SLICE("the worker did not say why")};
     if (hf_value_kind_of(own) == HF_VALUE_OBJECT) {
         own_read(mem, own, out_fault->message, &why);
         out_fault->blocked = true;

@@ -519,8 +519,9 @@ static hf_history_shape decision_shape(hf_decision kind)
 }
 
 /* The code may have gone past the condition into another one when it was told of a message since;
-   only code that has a name for each of its waits says which. With a further message on the way that stays open: the worker gets another task at once, and code
-   that replays must find both messages at the wait, not its end between them. */
+   only code that has a name for each of its waits says which. With a further message on the way
+   that stays open: the worker gets another task at once, and code that replays must find both
+   messages at the wait, not its end between them. */
 static bool condition_passed(hf_far *code, const far_step *wait, const hf_decision_row *row)
 {
     bool same = code->row_count == 0 && hf_slice_equal(wait->key, row->name) &&

@@ -13,14 +13,13 @@
 static hf_value capabilities(hf_mem *mem)
 {
     return hf_json_(
-        mem,
-        "{'workflow_tasks': true, 'activity_tasks': true, 'signals': true, 'queries': true, "
-        "'updates': true, 'schedules': true, 'history_export': true, 'continue_as_new': true, "
-        "'child_workflows': true, 'payload_codec_envelope': true, "
-        "'payload_codec_envelope_responses': true, 'bridge_adapter_outcome_contract': true, "
-        "'replay_verification_contract': true, 'external_executor_config_contract': false, "
-        "'invocable_carrier_contract': false, 'payload_codecs': ['avro', 'json'], "
-        "'payload_codecs_engine_specific': {}, 'response_compression': ['gzip']}");
+        mem, "{'workflow_tasks': true, 'activity_tasks': true, 'signals': true, 'queries': true, "
+             "'updates': true, 'schedules': true, 'history_export': true, 'continue_as_new': true, "
+             "'child_workflows': true, 'payload_codec_envelope': true, "
+             "'payload_codec_envelope_responses': true, 'bridge_adapter_outcome_contract': true, "
+             "'replay_verification_contract': true, 'external_executor_config_contract': false, "
+             "'invocable_carrier_contract': false, 'payload_codecs': ['avro', 'json'], "
+             "'payload_codecs_engine_specific': {}, 'response_compression': ['gzip']}");
 }
 
 static hf_value limits(hf_mem *mem)
@@ -124,9 +123,8 @@ void hf_api_cluster(hf_api *api)
                  hf_json_(mem, "'holdfast-%lld'", (long long)api->server->started_us));
     hf_value_set(info, HF_SLICE("version"), hf_json_(mem, "%s", hf_version_text()));
     hf_value_set(info, HF_SLICE("default_namespace"), hf_json_(mem, "'" HF_NAMESPACE_DEFAULT "'"));
-    hf_value_set(
-        info, HF_SLICE("supported_sdk_versions"),
-        hf_json_(mem, "{'python': '>=2.0.0rc1', 'rust': '>=2.0.0-rc.1'}"));
+    hf_value_set(info, HF_SLICE("supported_sdk_versions"),
+                 hf_json_(mem, "{'python': '>=2.0.0rc1', 'rust': '>=2.0.0-rc.1'}"));
     hf_value_set(info, HF_SLICE("capabilities"), capabilities(mem));
     hf_value_set(info, HF_SLICE("worker_fleet"), hf_worker_fleet(api));
     hf_value_set(info, HF_SLICE("task_repair"),

@@ -320,8 +320,8 @@ static hf_status registration_keep(hf_api *api, const char *worker, hf_value sai
 }
 
 /* What workers may have and this server does not carry out. */
-static const char *const not_served[] = {"local_activities",  "worker_sessions",
-                                         "message_streams",   "durable_selection",
+static const char *const not_served[] = {"local_activities",          "worker_sessions",
+                                         "message_streams",           "durable_selection",
                                          "prepared_local_activities", "cooperative_cancellation"};
 
 static bool served(hf_slice feature)

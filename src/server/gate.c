@@ -210,9 +210,9 @@ static bool worker_version_check(hf_api *api)
     hf_api_error(api, 400, "unsupported_protocol_version",
                  "Worker protocol %.*s is not served here; 1.0 to %s are.", (int)version.len,
                  version.ptr, HF_WORKER_PROTOCOL_TEXT);
-    hf_api_add(api, hf_json_(api->mem, "{'supported_version': %s, 'requested_version': %p}",
-                             HF_WORKER_PROTOCOL_TEXT,
-                             (const void *)hf_value_string(api->mem, version)));
+    hf_api_add(api,
+               hf_json_(api->mem, "{'supported_version': %s, 'requested_version': %p}",
+                        HF_WORKER_PROTOCOL_TEXT, (const void *)hf_value_string(api->mem, version)));
     return false;
 }
 

@@ -236,14 +236,13 @@ hf_value hf_offer_history(hf_api *api, const char *id, const char *run_id, int64
     if (out_arguments)
         *out_arguments = hf_get(whole, "arguments");
     last = hf_int(whole, "last_sequence", 0);
-    return hf_json_(api->mem,
-                    "{'history_events': %p, 'total_history_events': %lld, "
-                    "'next_history_page_token': %p}",
-                    (const void *)events_published(api->mem, hf_get(whole, "events")),
-                    (long long)last,
-                    page && after + page < last
-                        ? (const void *)hf_offer_page_token(api->mem, after + page)
-                        : (const void *)hf_value_null());
+    return hf_json_(
+        api->mem,
+        "{'history_events': %p, 'total_history_events': %lld, "
+        "'next_history_page_token': %p}",
+        (const void *)events_published(api->mem, hf_get(whole, "events")), (long long)last,
+        page && after + page < last ? (const void *)hf_offer_page_token(api->mem, after + page)
+                                    : (const void *)hf_value_null());
 }
 
 /* Whether the worker said that it keeps runs from task to task. */
@@ -413,6 +412,7 @@ hf_value hf_offer_lease(hf_api *api, hf_value task)
     return hf_json_(api->mem,
                     "{'task': %p, 'poll_status': 'leased', 'lease': {'leased_at': %s, "
                     "'lease_expires_at': %p}}",
-                    (const void *)task, hf_offer_time(api->mem, hf_clock_wall_us(api->server->clock)),
+                    (const void *)task,
+                    hf_offer_time(api->mem, hf_clock_wall_us(api->server->clock)),
                     (const void *)hf_get(task, "lease_expires_at"));
 }

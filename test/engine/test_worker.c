@@ -670,8 +670,8 @@ HF_BOTH_ENGINES(offered_tasks_outlive_the_cache)
     hf_kit_close(d);
 }
 
-/* Attempts are in workers' hands while their run is out of memory: a result is taken, a sign of life
-   too, and what is lost goes to others. */
+/* Attempts are in workers' hands while their run is out of memory: a result is taken, a sign of
+   life too, and what is lost goes to others. */
 HF_BOTH_ENGINES(attempts_outlive_the_cache)
 {
     hf_engine *d = open_with_workers(kind);

@@ -12,10 +12,11 @@ static void registered(hf_site *site, const char *more)
 {
     char body[512];
 
-    (void)snprintf(body, sizeof(body),
-                   "{\"worker_id\":\"w1\",\"task_queue\":\"far\",\"supported_workflow_types\":["
-                   "\"remote\"],\"workflow_command_contracts\":{\"remote\":{\"signals\":[\"go\"]}}%s}",
-                   more);
+    (void)snprintf(
+        body, sizeof(body),
+        "{\"worker_id\":\"w1\",\"task_queue\":\"far\",\"supported_workflow_types\":["
+        "\"remote\"],\"workflow_command_contracts\":{\"remote\":{\"signals\":[\"go\"]}}%s}",
+        more);
     (void)hf_site_expect(site, "POST", "/api/worker/register", body, 200);
 }
 
@@ -79,8 +80,8 @@ static hf_value event_of(hf_site *site, const char *type)
 #define WAITS                                                                                      \
     ",\"failure\":{\"type\":\"WorkflowTaskWaitingForHistory\",\"message\":\"nothing to do\"}"
 
-/* A worker that has nothing to decide says so as if it were a failure. It is none: what the task told
-   it of is applied, with a value, and the next task comes when there is more. */
+/* A worker that has nothing to decide says so as if it were a failure. It is none: what the task
+   told it of is applied, with a value, and the next task comes when there is more. */
 HF_BOTH_ENGINES(waiting_for_history_is_no_failure)
 {
     hf_site site;
