@@ -142,6 +142,7 @@ void hf_errand_hand_back(hf_core *core, const hf_effect *effect)
 void hf_errand_handed(live_run *run, core_start *start, const hf_effect *effect)
 {
     start->job->epoch = effect->epoch;
+    start->job->namespace_key = run->info.namespace_key;
     start->lease_us = effect->lease_us;
     start->until_us = effect->lease.until_us;
     start->worker = effect->lease.owner;
