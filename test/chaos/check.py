@@ -221,11 +221,12 @@ class Run:
         return [payload(body["arguments"])[0] for body in self.all("SignalReceived") if body["signal_name"] == signal]
 
     def taken(self, runs):
-        """The numbers of the signals that were applied; one that was handed on was received by a run before."""
+        """The numbers of the signals that were applied; one that was handed on was received by a run before. Its value is
+        the argument, or, in runs of workers in other languages, the list of arguments."""
         received = {body["signal_id"]: payload(body["arguments"])[0] for run in runs for body in run.all("SignalReceived")}
         numbers = [received[body["signal_id"]] for body in self.all("SignalApplied")]
         for body, number in zip(self.all("SignalApplied"), numbers):
-            need(not body.get("value") or payload(body["value"]) == number, self.name, "applied", body, "for", number)
+            need(payload(body["value"]) in (number, [number]), self.name, "applied", body, "for", number)
         return numbers
 
     def output(self):
