@@ -53,8 +53,8 @@ sim: setup ## a node with workers and clients in simulation [SEEDS=200 SEED=s fo
 	@ninja -C $(BUILD)/test-gcc test_sim_world
 	@HF_TEST_ONLY=hostile HF_SIM_SEEDS=$(or $(SEEDS),200) $(if $(SEED),HF_SIM_SEED=$(SEED)) $(BUILD)/test-gcc/test/test_sim_world
 
-bench: setup ## run the benchmarks, append to build/bench.jsonl [BENCH=store]
-	@tools/run_bench.sh $(BENCH)
+bench: setup ## run the benchmarks, append to build/bench.jsonl [BENCH=store AGAINST=v0.1.0 ROUNDS=3]
+	@tools/run_bench.sh $(BENCH) $(if $(AGAINST),--against $(AGAINST) $(ROUNDS))
 
 install: build ## install below PREFIX [PREFIX=/usr/local DESTDIR=]
 	@DESTDIR="$(DESTDIR)" cmake --install $(BUILD)
