@@ -220,7 +220,15 @@ static hf_signal_fact *signal_find(const hf_history *history, const hf_ulid *id)
     return NULL;
 }
 
-/* The signal leaves the queue; what the code gets is the recorded value, else its arguments. */
+static bool stored_same(const hf_stored *a, const hf_stored *b)
+{
+    return a->form == b->form && a->codec == b->codec &&
+           hf_slice_equal(hf_slice_from(a->bytes, a->len), hf_slice_from(b->bytes, b->len));
+}
+
+/* The signal leaves the queue; what the code gets is the recorded value, else what its arguments
+   mean. Where the end of the wait was recorded for the worker, the arguments stand there as they
+   were sent. */
 static hf_status signal_apply(hf_history *history, const hf_event *event, hf_record *record,
                               hf_err *err)
 {
@@ -236,9 +244,11 @@ static hf_status signal_apply(hf_history *history, const hf_event *event, hf_rec
                           history->seq);
     hf_list_remove(&signal->link);
     record->signal = signal;
-    return hf_stored_take(event, HF_KEY_VALUE, &record->value)
-               ? HF_OK
-               : hf_err_nomem(err, "a signal's value");
+    if (!hf_stored_take(event, HF_KEY_VALUE, &record->value))
+        return hf_err_nomem(err, "a signal's value");
+    if (stored_same(&record->value, &signal->arguments))
+        hf_stored_fini(&record->value);
+    return HF_OK;
 }
 
 static hf_status step_end(hf_history *history, const hf_event *event, hf_record *record,

@@ -605,6 +605,26 @@ static inline void sim_signal(sim *s, const char *name, const char *arguments)
     sim_message(s, HF_EVENT_SIGNAL_RECEIVED, HF_KEY_SIGNAL_ID, HF_KEY_SIGNAL_NAME, name, arguments);
 }
 
+/* The server ended the wait of the step with the signal that came last. */
+static inline void sim_applied_as_sent(sim *s, int64_t step)
+{
+    const hf_event *signal = &s->events[s->count - 1];
+    hf_payload_value arguments;
+    hf_event_builder b;
+    size_t from = s->count;
+    hf_ulid id;
+
+    ck_assert(hf_event_id(signal, HF_KEY_SIGNAL_ID, &id));
+    ck_assert(hf_event_payload(signal, HF_KEY_ARGUMENTS, &arguments));
+    hf_event_builder_init(&b, s->mem);
+    hf_event_begin(&b, HF_EVENT_SIGNAL_APPLIED, s->now_us, step);
+    hf_event_put_id(&b, HF_KEY_SIGNAL_ID, id);
+    hf_event_put_payload(&b, HF_KEY_VALUE, arguments);
+    sim_append(s, &b);
+    sim_feed(s, from);
+    s->steps[step].kind = (hf_decision)0;
+}
+
 static inline void sim_update(sim *s, const char *name, const char *arguments)
 {
     sim_message(s, HF_EVENT_UPDATE_ACCEPTED, HF_KEY_UPDATE_ID, HF_KEY_UPDATE_NAME, name, arguments);

@@ -40,6 +40,32 @@ START_TEST(signal_values)
 }
 END_TEST
 
+static hf_value receives_one(hf_ctx *w, hf_value in)
+{
+    (void)in;
+    return hf_receive(w, "go");
+}
+
+/* A server that ends a wait for its worker records the arguments as they were sent. */
+START_TEST(signal_recorded_as_sent)
+{
+    static const char *const cases[][2] = {
+        {"[]", "true"}, {"[5]", "5"}, {"[1,2]", "[1,2]"}, {"{\"by\":\"Ada\"}", "{\"by\":\"Ada\"}"}};
+    char expected[64];
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        begin(receives_one, "0");
+        (void)turn();
+        sim_signal(&S, "go", cases[i][0]);
+        sim_applied_as_sent(&S, 1);
+        sim_evict(&S);
+        (void)snprintf(expected, sizeof(expected), "complete_workflow@0  %s", cases[i][1]);
+        ck_assert_str_eq(turn(), expected);
+        sim_end(&S);
+    }
+}
+END_TEST
+
 /* What history has first wins: the signal, although it is looked at after the timeout. */
 START_TEST(signal_before_timeout_wins)
 {
@@ -284,7 +310,8 @@ START_TEST(spoiled_takes_no_turn)
 }
 END_TEST
 
-HF_SUITE_MAIN("replay/wait", {signal_values, 0}, {signal_before_timeout_wins, 0},
+HF_SUITE_MAIN("replay/wait", {signal_values, 0}, {signal_recorded_as_sent, 0},
+              {signal_before_timeout_wins, 0},
               {timeout_before_signal_wins, 0}, {zero_timeout_fires_inline, 0},
               {condition_satisfied_by_update, 0}, {condition_timeout_first, 0},
               {condition_at_once, 0}, {condition_mismatches, 0}, {updates_and_queries, 0},
