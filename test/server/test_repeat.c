@@ -158,7 +158,20 @@ HF_BOTH_ENGINES(completions_carry_nothing_unasked)
     hf_site_close(&site);
 }
 
-/* The worker that had a run last is told so, and up to where it saw it; another one is not. */
+static void keeper_register(hf_site *site, const char *worker)
+{
+    char body[256];
+
+    (void)snprintf(body, sizeof(body),
+                   "{\"worker_id\":\"%s\",\"task_queue\":\"far\",\"supported_workflow_types\":"
+                   "[\"remote\"],\"capabilities\":[\"sticky_execution\"],"
+                   "\"workflow_command_contracts\":{\"remote\":{\"signals\":[\"go\"]}}}",
+                   worker);
+    ck_assert_int_eq(hf_site_ask(site, "POST", "/api/worker/register", NULL, body).status, 200);
+}
+
+/* A worker that says that it keeps runs is told whether it had this one last, and up to where it
+   saw it. */
 HF_BOTH_ENGINES(workers_hear_that_they_know_a_run)
 {
     static const char wait[] =
@@ -167,13 +180,8 @@ HF_BOTH_ENGINES(workers_hear_that_they_know_a_run)
     task t;
 
     hf_site_open(&site, kind, &app, (hf_server_options){0});
-    ck_assert_int_eq(
-        hf_site_ask(&site, "POST", "/api/worker/register", NULL,
-                    "{\"worker_id\":\"w1\",\"task_queue\":\"far\",\"supported_workflow_types\":"
-                    "[\"remote\"],\"workflow_command_contracts\":{\"remote\":{\"signals\":[\"go\"]"
-                    "}}}")
-            .status,
-        200);
+    keeper_register(&site, "w1");
+    keeper_register(&site, "w2");
     ck_assert_int_eq(hf_site_ask(&site, "POST", "/api/workflows", NULL,
                                  "{\"workflow_type\":\"remote\",\"workflow_id\":\"r-1\","
                                  "\"task_queue\":\"far\"}")
@@ -193,6 +201,20 @@ HF_BOTH_ENGINES(workers_hear_that_they_know_a_run)
                      202);
     t = poll(&site, "/api/worker/workflow-tasks/poll", "w2", "");
     ck_assert_str_eq(t.sticky, "cold_replay");
+    ck_assert_int_eq(complete(&site, &t, wait).status, 409); /* it is w2's */
+    hf_site_close(&site);
+}
+
+/* Who does not say so keeps none, and is not told of it: a client that is asks for what it lacks. */
+HF_BOTH_ENGINES(others_do_not_hear_of_runs_that_are_kept)
+{
+    hf_site site;
+    task t;
+
+    site_begin(&site, kind);
+    t = poll(&site, "/api/worker/workflow-tasks/poll", "w1", "");
+    ck_assert_str_ne(t.id, "");
+    ck_assert_str_eq(t.sticky, "");
     hf_site_close(&site);
 }
 
@@ -340,4 +362,5 @@ HF_PG_SUITE_MAIN("server/repeat", HF_BOTH(b200_lost_answers_come_again),
                  HF_BOTH(completions_carry_nothing_unasked),
                  HF_BOTH(an_idle_worker_gives_up_what_it_never_got),
                  HF_BOTH(registrations_outlive_the_server),
-                 HF_BOTH(workers_hear_that_they_know_a_run), HF_BOTH(histories_come_in_pages))
+                 HF_BOTH(workers_hear_that_they_know_a_run),
+                 HF_BOTH(others_do_not_hear_of_runs_that_are_kept), HF_BOTH(histories_come_in_pages))
