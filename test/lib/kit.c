@@ -326,20 +326,16 @@ hf_value hf_kit_bundle(hf_engine *engine, const char *id)
     return out;
 }
 
-/* An engine with threads of its own may write meanwhile: then on another connection. */
+/* An engine with threads of its own may write meanwhile, and owns its file alone: it begins anew. */
 void hf_kit_sql(hf_engine *engine, const char *sql)
 {
-    hf_db *db = NULL;
+    hf_way *way = way_of(engine);
     hf_err err = {0};
 
-    if (!way_of(engine)) {
+    if (way)
+        way->moves->restart(way, sql);
+    else
         hf_test_ok(hf_db_script(hf_store_writer(engine->store), sql, &err), &err, sql);
-        return;
-    }
-    hf_test_ok(hf_test_place_dial(hf_kit_place(engine), HF_DB_WRITE, NULL, 0, &db, &err), &err,
-               "dial");
-    hf_test_ok(hf_db_script(db, sql, &err), &err, sql);
-    hf_db_close(db);
 }
 
 int64_t hf_kit_number(hf_engine *engine, const char *sql)
@@ -485,7 +481,7 @@ void hf_kit_crash(hf_engine *engine)
     hf_way *way = way_of(engine);
 
     if (way)
-        way->moves->restart(way);
+        way->moves->restart(way, NULL);
     else
         hf_test_crash(engine);
 }

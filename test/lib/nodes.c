@@ -20,7 +20,8 @@ enum { NODES = 2, PATIENCE_MS = 30000, HINT_MS = 500 };
 #define HINT_RUNS INT64_C(1000000000000000000) /* no run has a key like that */
 
 typedef struct nodes {
-    hf_way way; /* handle and home: the first one */
+    hf_way way;
+    hf_test_place *place; /* handle and home: the first one */
     hf_engine *node[NODES];
     hf_rein rein[NODES];
     hf_app part[NODES];
@@ -337,12 +338,14 @@ static void nodes_close(hf_way *way)
 }
 
 /* One after the other: the second one takes the shards of the first meanwhile, if it is quick. */
-static void nodes_restart(hf_way *way)
+static void nodes_restart(hf_way *way, const char *sql)
 {
     nodes *n = (nodes *)way;
 
     if (!n->rein[0].held)
         hf_way_settle(way);
+    if (sql)
+        hf_way_sql(n->place, sql);
     for (size_t i = 0; i < NODES; i++) {
         hf_rein_end(&n->rein[i]);
         hf_engine_end(n->node[i]);
@@ -360,7 +363,7 @@ static hf_status nodes_set(hf_way *way, const char *name, const char *value)
     for (size_t i = 0; !st && i < NODES; i++)
         st = hf_set(n->node[i], name, value);
     if (!st)
-        nodes_restart(way);
+        nodes_restart(way, NULL);
     return st;
 }
 
@@ -402,6 +405,7 @@ hf_way *hf_nodes_open(hf_test_place *place, const hf_app *app, int64_t now_us, b
 
     ck_assert_ptr_nonnull(n);
     ck_assert_ptr_nonnull(clock);
+    n->place = place;
     parts_make(n, app, swapped);
     for (size_t i = 0; i < NODES; i++) {
         hf_rein_open(&n->rein[i]);

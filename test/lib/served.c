@@ -97,8 +97,15 @@ static bool served_rests(hf_way *way, int64_t *out_stamp)
 
 static const char *served_tell(const hf_way *way)
 {
-    return hf_mem_format(hf_mem_of_engine(way->home), "%zu tasks held, %zu polls",
-                         hf_rein_tasks(way->home).held, polls_wait((const served *)way));
+    const served *s = (const served *)way;
+    hf_core_state core = hf_rein_look(&((served *)way)->rein, way->home);
+    hf_task_look tasks = hf_rein_tasks(way->home);
+
+    return hf_mem_format(hf_mem_of_engine(way->home),
+                         "%zu tasks held, %zu of %zu polls, %d orders%s%s%s", tasks.held,
+                         polls_wait(s), polls_wanted(s), (int)(tasks.orders - tasks.fronts),
+                         core.busy ? ", core busy" : "", core.works ? ", core works" : "",
+                         hf_writer_busy(way->home->writer) ? ", writer busy" : "");
 }
 
 /* ---- the clock */
@@ -177,13 +184,15 @@ static void served_close(hf_way *way)
     hf_alloc_free(s);
 }
 
-static void served_restart(hf_way *way)
+static void served_restart(hf_way *way, const char *sql)
 {
     served *s = (served *)way;
     int64_t now_us = hf_way_now_us(way);
 
     server_end(s);
     server_close(s);
+    if (sql)
+        hf_way_sql(s->place, sql);
     server_open(s, now_us);
     s->fresh = true;
     served_hold(way); /* the worker comes when it is let go */
@@ -199,7 +208,7 @@ static hf_status served_set(hf_way *way, const char *name, const char *value)
     ck_assert_uint_lt(s->setting_count, SETTINGS_MAX);
     s->settings[s->setting_count][0] = name;
     s->settings[s->setting_count++][1] = value;
-    served_restart(way);
+    served_restart(way, NULL);
     return HF_OK;
 }
 

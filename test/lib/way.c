@@ -1,7 +1,6 @@
 /* way.c: see way.h. */
 #include "lib/way.h"
 
-#include "lib/engine.h"
 #include "lib/nap.h"
 
 enum { PATIENCE_MS = 30000, PAUSES_MAX = 1000, PART_US = 20000000 };
@@ -41,6 +40,16 @@ void hf_way_settle(hf_way *way)
     }
     if (!outside)
         way->moves->hold(way);
+}
+
+void hf_way_sql(hf_test_place *place, const char *sql)
+{
+    hf_db *db = NULL;
+    hf_err err = {0};
+
+    hf_test_ok(hf_test_place_dial(place, HF_DB_WRITE, NULL, 0, &db, &err), &err, "dial");
+    hf_test_ok(hf_db_script(db, sql, &err), &err, sql);
+    hf_db_close(db);
 }
 
 static void clock_move(hf_way *way, int64_t by_us)

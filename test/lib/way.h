@@ -12,6 +12,7 @@
 #include <pthread.h>
 
 #include "holdfast/holdfast.h"
+#include "lib/engine.h"
 #include "lib/rein.h"
 
 typedef struct hf_way hf_way;
@@ -27,7 +28,9 @@ typedef struct hf_way_moves {
     int64_t (*batch_us)(const hf_way *way); /* when a batch goes on */
     void (*moved)(hf_way *way);             /* the clock was */
     void (*passed)(hf_way *way);            /* as much time as it was to move, or a part of it */
-    void (*restart)(hf_way *way); /* what is in memory is gone, and everything is replayed */
+    /* What is in memory is gone, and everything is replayed. `sql` is done to the store meanwhile,
+       or nothing (NULL). */
+    void (*restart)(hf_way *way, const char *sql);
     /* hf_set; everything begins anew with it. */
     hf_status (*set)(hf_way *way, const char *name, const char *value);
     /* hf_test_fail */
@@ -52,6 +55,9 @@ void hf_way_settle(hf_way *way);
 
 /* Moves the clock so far, from one thing that falls due to the next. */
 void hf_way_advance(hf_way *way, hf_ms by);
+
+/* Does it to the store, on a connection of its own. */
+void hf_way_sql(hf_test_place *place, const char *sql);
 
 /* hf_test_drain: pauses before another attempt count as over. */
 void hf_way_drain(hf_way *way);
