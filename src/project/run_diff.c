@@ -83,6 +83,7 @@ static hf_value side_value(hf_mem *mem, const side *s, int64_t steps)
 {
     const hf_dossier *d = &s->dossier;
     bool closed = d->base.closed_us != HF_NONE;
+    int64_t ms = closed ? (d->base.closed_us - d->run.created_us) / 1000 : 0;
     hf_ulid id = hf_dossier_run_id(&d->run);
     const char *closed_by = NULL;
 
@@ -97,7 +98,7 @@ static hf_value side_value(hf_mem *mem, const side *s, int64_t steps)
         (const void *)hf_edge_text(mem, d->run.type), (const void *)hf_edge_text(mem, s->bundle),
         d->event_count, (long long)steps, (const void *)hf_edge_time(mem, d->run.created_us),
         (const void *)hf_edge_time(mem, d->base.closed_us), closed_by,
-        (const void *)number_or_null(mem, closed, (d->base.closed_us - d->run.created_us) / 1000));
+        (const void *)number_or_null(mem, closed, ms));
 }
 
 static const char *failure_text(hf_mem *mem, const hf_track_step *step)

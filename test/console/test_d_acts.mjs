@@ -30,6 +30,7 @@ test("a queue is paused, keys walk through groups, and the theme is kept", async
   await page.getByRole("button", { name: "Pause emails" }).waitFor({ timeout: 15000 });
   await follow(page, "failures");
   await settled(page, "Failures");
+  await page.getByRole("table", { name: "Groups" }).getByRole("row").nth(1).waitFor();
   await page.keyboard.press("j");
   await page.waitForFunction(() => new URL(location.href).searchParams.has("group"));
   await follow(page, "settings");

@@ -13,7 +13,7 @@ test("a reader's token changes nothing: each button says why, and the server ref
   await openRun(page, "bounds-read");
   await becomes(page, "waiting");
   equal(await page.locator("main .acts").getByRole("button", { name: /^Signal approved-by/ }).getAttribute("aria-description"), WHY, "the first action");
-  for (const [menu, but] of [["Signal"], ["Update"], ["More", /^(Export|Copy)/]]) {
+  for (const [menu, but] of [["Signal"], ["Update"], ["More", /^(Export|Copy|Compare)/]]) {
     await page.getByRole("button", { name: menu, exact: true }).click();
     for (const item of await page.getByRole("menuitem").all()) {
       const text = await item.innerText();
