@@ -19,9 +19,12 @@ struct hf_clock {
     bool is_virtual;         /* otherwise the system is asked and the rest is unused */
     _Atomic int64_t wall_us; /* virtual only */
     _Atomic int64_t mono_us; /* virtual only */
-    const hf_clock *under;   /* steady only */
-    int64_t ahead_us;        /* its wall time before that which does not jump */
+    const hf_clock *under;   /* steady only, as all that follows */
     _Atomic int64_t told_us; /* how far real time is ahead of it, as was told */
+    _Atomic int64_t gap_us;  /* its wall time before what passes */
+    _Atomic bool learns;     /* its real time is somebody else's, not that of the one under it */
+    _Atomic int64_t set_us;  /* how far theirs is ahead of it: the jumps that it did not follow */
+    _Atomic int64_t last_us; /* that it told since it learns */
 };
 
 static const hf_clock clock_of_system = {.is_virtual = false};
@@ -104,9 +107,10 @@ void hf_clock_free_virtual(hf_clock *clock)
     hf_alloc_free(clock);
 }
 
-/* What passes whatever is done to wall time, also while the machine sleeps. */
-static int64_t passing_us(const hf_clock *clock)
+int64_t hf_clock_passing_us(const hf_clock *clock)
 {
+    if (clock->under)
+        return hf_clock_passing_us(clock->under);
     return clock->is_virtual ? atomic_load(&clock->mono_us) : system_us(CLOCK_BOOTTIME);
 }
 
@@ -117,8 +121,7 @@ hf_clock *hf_clock_new_steady(const hf_clock *under)
     if (!clock)
         return NULL;
     clock->under = under;
-    clock->ahead_us = hf_clock_wall_us(under) - passing_us(under);
-    atomic_init(&clock->told_us, 0);
+    atomic_init(&clock->gap_us, hf_clock_wall_us(under) - hf_clock_passing_us(under));
     return clock;
 }
 
@@ -128,16 +131,68 @@ void hf_clock_free_steady(hf_clock *clock)
     hf_alloc_free(clock);
 }
 
+void hf_clock_learn(hf_clock *clock, int64_t theirs_us, int64_t sent_us, int64_t heard_us)
+{
+    int64_t most_us = theirs_us - sent_us;
+    int64_t least_us = theirs_us - heard_us;
+    int64_t set_us = atomic_load(&clock->set_us);
+    int64_t gap_us = atomic_load(&clock->gap_us) + set_us; /* as theirs is expected to be */
+
+    HF_ASSERT(clock->under && least_us <= most_us);
+    if (!atomic_load(&clock->learns))
+        atomic_store(&clock->gap_us, least_us);
+    else if (least_us - gap_us >= JUMP_US)
+        atomic_store(&clock->set_us, set_us + (least_us - gap_us));
+    else if (gap_us - most_us >= JUMP_US)
+        atomic_store(&clock->set_us, set_us + (most_us - gap_us));
+    else if (least_us > gap_us)
+        atomic_store(&clock->gap_us, least_us - set_us);
+    else if (most_us < gap_us)
+        atomic_store(&clock->gap_us, most_us - set_us);
+    atomic_store(&clock->learns, true);
+}
+
+/* Small corrections may be backwards: it stands still then. */
+static int64_t learned_us(const hf_clock *clock)
+{
+    _Atomic int64_t *last = (_Atomic int64_t *)&clock->last_us; /* const is for who reads it */
+    int64_t now_us = atomic_load(&clock->gap_us) + hf_clock_passing_us(clock);
+    int64_t last_us = atomic_load(last);
+
+    while (now_us > last_us && !atomic_compare_exchange_weak(last, &last_us, now_us))
+        ;
+    return now_us > last_us ? now_us : last_us;
+}
+
 int64_t hf_clock_real_us(const hf_clock *clock)
 {
+    if (clock->under && atomic_load(&clock->learns))
+        return hf_clock_wall_us(clock) + atomic_load(&clock->set_us);
     return hf_clock_wall_us(clock->under ? clock->under : clock);
+}
+
+static bool is_jump(int64_t by_us)
+{
+    return by_us >= JUMP_US || by_us <= -JUMP_US;
+}
+
+/* How far real time is ahead, in small steps as well. */
+static int64_t lead_us(const hf_clock *clock)
+{
+    return hf_clock_real_us(clock) - hf_clock_wall_us(clock);
 }
 
 int64_t hf_clock_ahead_us(const hf_clock *clock)
 {
-    int64_t ahead_us = clock->under ? hf_clock_real_us(clock) - hf_clock_wall_us(clock) : 0;
+    int64_t ahead_us = clock->under ? lead_us(clock) : 0;
 
-    return ahead_us >= JUMP_US || ahead_us <= -JUMP_US ? ahead_us : 0;
+    return is_jump(ahead_us) ? ahead_us : 0;
+}
+
+bool hf_clock_jump_waits(const hf_clock *clock)
+{
+    HF_ASSERT(clock->under);
+    return is_jump(lead_us(clock) - atomic_load(&clock->told_us));
 }
 
 bool hf_clock_jumped(hf_clock *clock, int64_t *out_by_us)
@@ -146,16 +201,18 @@ bool hf_clock_jumped(hf_clock *clock, int64_t *out_by_us)
     int64_t ahead_us;
 
     HF_ASSERT(clock->under);
-    ahead_us = hf_clock_wall_us(clock->under) - hf_clock_wall_us(clock);
+    ahead_us = lead_us(clock);
     *out_by_us = ahead_us - told_us;
-    return (*out_by_us >= JUMP_US || *out_by_us <= -JUMP_US) &&
+    return is_jump(*out_by_us) &&
            atomic_compare_exchange_strong(&clock->told_us, &told_us, ahead_us);
 }
 
 int64_t hf_clock_wall_us(const hf_clock *clock)
 {
     if (clock->under)
-        return clock->ahead_us + passing_us(clock->under);
+        return atomic_load(&clock->learns)
+                   ? learned_us(clock)
+                   : atomic_load(&clock->gap_us) + hf_clock_passing_us(clock);
     return clock->is_virtual ? atomic_load(&clock->wall_us) : system_us(CLOCK_REALTIME);
 }
 

@@ -30,7 +30,14 @@ void hf_clock_free_virtual(hf_clock *clock); /* NULL is allowed */
 HF_NODISCARD hf_clock *hf_clock_new_steady(const hf_clock *under);
 void hf_clock_free_steady(hf_clock *clock); /* NULL is allowed */
 
-/* Wall time as the system has it, jumps and all: of a steady clock, that of the one under it. */
+/* Steady clocks only, by one thread. Somebody whose wall time counts from now on said that it was
+   theirs_us, at some moment between the two, which are hf_clock_passing_us. The first time the
+   clock takes it over; after that it follows what is less than a second away, so that they do not
+   drift apart, and takes all else for a jump. It is never ahead of who does not jump. */
+void hf_clock_learn(hf_clock *clock, int64_t theirs_us, int64_t sent_us, int64_t heard_us);
+
+/* Wall time as the system has it, jumps and all: of a steady clock, that of the one under it, or of
+   whom it learns from. */
 int64_t hf_clock_real_us(const hf_clock *clock);
 
 /* How far that is ahead of the clock's own wall time; 0 when it is less than a second. */
@@ -39,9 +46,14 @@ int64_t hf_clock_ahead_us(const hf_clock *clock);
 /* Steady clocks only. True once for each jump of at least a second that wall time has made since it
    was last told of: *out_by_us, negative when it went back. */
 bool hf_clock_jumped(hf_clock *clock, int64_t *out_by_us);
+bool hf_clock_jump_waits(const hf_clock *clock); /* to be told */
 
 int64_t hf_clock_wall_us(const hf_clock *clock);
 int64_t hf_clock_mono_us(const hf_clock *clock);
+
+/* What passes whatever is done to wall time, also while the machine sleeps, which monotonic time
+   does not count. Threads wait by monotonic time; durations and leases are counted by this. */
+int64_t hf_clock_passing_us(const hf_clock *clock);
 
 /* So many milliseconds after a time; not before it, and not beyond what can be counted. */
 int64_t hf_clock_after(int64_t from_us, int64_t ms);

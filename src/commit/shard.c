@@ -18,7 +18,8 @@ struct hf_shards {
     hf_store *store;
     hf_writer *writer;
     hf_store_versions known;
-    const hf_clock *clock; /* NULL: the database's */
+    hf_clock *clock;
+    bool clock_is_own;
     int64_t node;
     int64_t lease_us;
     char name[128];
@@ -26,9 +27,8 @@ struct hf_shards {
     _Atomic int64_t epochs[HF_SHARDS]; /* HF_NONE: not ours */
     _Atomic int64_t count;
     _Atomic bool waiting;
-    _Atomic int64_t ahead_us;      /* of the database's clock before the monotonic one, at least */
-    _Atomic int64_t newest_us;     /* that hf_shards_now_us told */
-    _Atomic int64_t safe_until_us; /* monotonic; counted from before the renewal was sent */
+    int64_t even_from_us;          /* from when on the silence of others can be told; passing */
+    _Atomic int64_t safe_until_us; /* passing; counted from before the renewal was sent */
 };
 
 int64_t hf_shard_of(int64_t namespace_key, hf_slice id)
@@ -38,18 +38,21 @@ int64_t hf_shard_of(int64_t namespace_key, hf_slice id)
     return (int64_t)(hf_map_hash(seed, id) % HF_SHARDS);
 }
 
-/* The database said its time at some moment between the two, so its clock is ahead of the monotonic
-   one by at least and at most so much. The best of all answers counts, until one shows that the
-   database's clock was set back. */
-static void clock_learn(hf_shards *shards, int64_t db_us, int64_t sent_us, int64_t heard_us)
+/* Leases count while the machine sleeps, too. */
+static int64_t passed_us(void)
 {
-    int64_t ahead_us = atomic_load(&shards->ahead_us);
+    return hf_clock_passing_us(hf_clock_system());
+}
 
-    if (ahead_us < db_us - heard_us)
-        ahead_us = db_us - heard_us;
-    if (ahead_us > db_us - sent_us)
-        ahead_us = db_us - sent_us;
-    atomic_store(&shards->ahead_us, ahead_us);
+/* After a jump the leases of all are of another time, until each has been renewed. */
+static void time_learn(hf_shards *shards, int64_t db_us, int64_t sent_us, bool uneven)
+{
+    int64_t heard_us = passed_us();
+
+    if (uneven)
+        shards->even_from_us = heard_us + shards->lease_us;
+    if (!shards->clock_is_own)
+        hf_clock_learn(shards->clock, db_us, sent_us, heard_us);
 }
 
 /* ---- renewing */
@@ -65,6 +68,7 @@ typedef struct reading {
     int64_t formers[HF_SHARDS]; /* whose sessions have to end first; HF_NONE: nobody's */
     int64_t give_from;          /* shards from here on are to be given back */
     int64_t now_us;
+    bool uneven; /* the database's clock is far from where it should be */
     bool waiting;
     bool stuck;   /* somebody has shards locked that nobody has */
     bool strange; /* not everybody who may take shards can end the sessions of this node */
@@ -80,6 +84,7 @@ static hf_status reading_row(reading *said, hf_db_cursor *cursor, hf_err *err)
     said->strange = hf_db_column_int(cursor, 7) != 0;
     said->versions.ground = hf_db_column_int(cursor, 8);
     said->versions.projection = hf_db_column_int(cursor, 9);
+    said->uneven = hf_db_column_int(cursor, 10) != 0;
     if (hf_db_column_null(cursor, 0))
         return HF_OK;
     number = hf_db_column_int(cursor, 0);
@@ -98,13 +103,19 @@ static hf_status reading_row(reading *said, hf_db_cursor *cursor, hf_err *err)
 
 static hf_status reading_take(hf_shards *shards, bool serving, reading *out_said, hf_err *err)
 {
-    const hf_db_value params[] = {hf_db_int(shards->node), hf_db_int(shards->lease_us),
-                                  hf_db_int(shards->lease_us / 5),
-                                  hf_db_text(hf_slice_of(shards->name)), hf_db_int(serving)};
+    hf_db_value params[] = {hf_db_int(shards->node),
+                            hf_db_int(shards->lease_us),
+                            hf_db_int(hf_clock_wall_us(shards->clock) - shards->lease_us / 5),
+                            hf_db_text(hf_slice_of(shards->name)),
+                            hf_db_int(serving),
+                            hf_db_int(hf_clock_real_us(shards->clock)),
+                            hf_db_int(passed_us() >= shards->even_from_us)};
     hf_db_cursor *cursor = NULL;
     bool row = true;
-    hf_status st = hf_db_query(shards->db, HF_STMT_SHARD_RENEW, params, 5, &cursor, err);
+    hf_status st;
 
+    params[5].null = shards->clock_is_own;
+    st = hf_db_query(shards->db, HF_STMT_SHARD_RENEW, params, 7, &cursor, err);
     *out_said = (reading){.give_from = HF_SHARDS};
     for (size_t i = 0; i < HF_SHARDS; i++)
         out_said->epochs[i] = out_said->formers[i] = HF_NONE;
@@ -255,7 +266,7 @@ static hf_status reading_get(hf_shards *shards, bool serving, reading *out_said,
         st = shards->lost ? hf_db_reconnect(shards->db, err) : HF_OK;
         if (!st && shards->lost)
             st = shards_dial(shards, err);
-        *out_sent_us = hf_clock_mono_us(hf_clock_system());
+        *out_sent_us = passed_us();
         if (!st)
             st = reading_take(shards, serving, out_said, err);
         if (session_lost(st) && shards->lost)
@@ -276,7 +287,7 @@ hf_status hf_shards_renew(hf_shards *shards, bool serving, hf_err *out_unsettled
         st = version_check(shards, &said, err);
     if (st)
         return hf_err_because(err, st, "renew the shards of node %lld", (long long)shards->node);
-    clock_learn(shards, said.now_us, sent_us, hf_clock_mono_us(hf_clock_system()));
+    time_learn(shards, said.now_us, sent_us, said.uneven);
     hf_writer_serve(shards->writer, shards->node, said.strange);
     reading_publish(shards, &said);
     atomic_store(&shards->safe_until_us, sent_us + shards->lease_us);
@@ -297,6 +308,7 @@ hf_status hf_shards_join(const hf_shards_options *options, hf_shards **out_shard
                                   hf_db_int(lease_us)};
     hf_shards *shards = hf_alloc(sizeof(*shards));
     int64_t now_us = 0;
+    int64_t sent_us;
     hf_err unsettled;
     hf_status st;
 
@@ -307,13 +319,16 @@ hf_status hf_shards_join(const hf_shards_options *options, hf_shards **out_shard
     shards->store = options->store;
     shards->writer = options->writer;
     shards->clock = options->clock;
+    shards->clock_is_own = options->clock_is_own;
     (void)snprintf(shards->name, sizeof(shards->name), "%s", options->name);
     for (size_t i = 0; i < HF_SHARDS; i++)
         atomic_init(&shards->epochs[i], HF_NONE);
     st = hf_store_connect(options->store, HF_DB_WRITE, &shards->db, err);
+    sent_us = passed_us();
     if (!st)
         st = hf_db_now(shards->db, &now_us, err);
-    atomic_init(&shards->ahead_us, now_us - hf_clock_mono_us(hf_clock_system()));
+    if (!st)
+        time_learn(shards, now_us, sent_us, false);
     if (!st)
         st = hf_db_exec(shards->db, HF_STMT_NODE_JOIN, params, 3, NULL, err);
     if (!st)
@@ -360,7 +375,7 @@ int64_t hf_shards_renew_us(const hf_shards *shards)
 
 bool hf_shards_held(const hf_shards *shards)
 {
-    return hf_clock_mono_us(hf_clock_system()) < atomic_load(&shards->safe_until_us);
+    return passed_us() < atomic_load(&shards->safe_until_us);
 }
 
 int64_t hf_shards_epoch(hf_shards *shards, int64_t shard)
@@ -379,17 +394,4 @@ int64_t hf_shards_count(hf_shards *shards)
 bool hf_shards_waiting(hf_shards *shards)
 {
     return atomic_load(&shards->waiting);
-}
-
-int64_t hf_shards_now_us(hf_shards *shards)
-{
-    int64_t now_us = atomic_load(&shards->ahead_us) + hf_clock_mono_us(hf_clock_system());
-    int64_t newest_us = atomic_load(&shards->newest_us);
-
-    if (shards->clock)
-        return hf_clock_wall_us(shards->clock);
-    while (now_us > newest_us &&
-           !atomic_compare_exchange_weak(&shards->newest_us, &newest_us, now_us))
-        ;
-    return now_us > newest_us ? now_us : newest_us;
 }

@@ -9,6 +9,9 @@
    - taken from a node that is silent: the epoch moves, the sessions of that node are ended and
      waited for. Until then the shard is this node's in the row alone.
 
+   The node's clock learns from what the database says with each renewal (hf_clock_learn): nobody is
+   early who waits for it, and a jump of the database's clock moves neither timers nor shards.
+
    On SQLite there is one node and it owns everything; this file is not used there. The lease is a
    hint about who should work; the fence of each unit is what keeps two owners apart. */
 #ifndef HF_COMMIT_SHARD_H
@@ -35,7 +38,8 @@ typedef struct hf_shards_options {
     const char *name;      /* for people */
     int64_t lease_us;      /* 0: HF_SHARD_LEASE_US; the same for all nodes of a store */
     hf_writer *writer;     /* of the node's units; finished before the node leaves */
-    const hf_clock *clock; /* tests: what the time is, of all nodes; NULL: the database says so */
+    hf_clock *clock;       /* steady; tasks and facts carry its time; outlives the shards */
+    bool clock_is_own;     /* tests: it does not learn from the database */
 } hf_shards_options;
 
 /* The shard of an instance id within its namespace. The same on every node, for ever: ids are
@@ -64,7 +68,7 @@ HF_NODISCARD hf_status hf_shards_renew(hf_shards *shards, bool serving, hf_err *
                                        hf_err *err);
 
 /* The epoch under which this node owns the shard, or HF_NONE: it does not, or its lease may have
-   run out by the monotonic clock. The thread that renews may be another one. */
+   run out by what has passed. The thread that renews may be another one. */
 int64_t hf_shards_epoch(hf_shards *shards, int64_t shard);
 
 /* Whether the lease holds; what is owned is owned only as long as it does. Any thread. */
@@ -76,11 +80,5 @@ int64_t hf_shards_count(hf_shards *shards);
 /* Whether the last renewal found work in shards of this node that waits for longer than it should:
    a hint was lost. */
 bool hf_shards_waiting(hf_shards *shards);
-
-/* The database's time, or a little less: counted by the monotonic clock from the moment its answer
-   to the last renewal had arrived. Who waits for it is never early, whatever the local clock; it
-   never goes back. With a clock of their own the shards have its time, and their leases go on by
-   the real one. */
-int64_t hf_shards_now_us(hf_shards *shards);
 
 #endif

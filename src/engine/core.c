@@ -30,12 +30,12 @@ enum {
 
 int64_t hf_core_now(const hf_core *core)
 {
-    return core->o.shards ? hf_shards_now_us(core->o.shards) : hf_clock_wall_us(core->o.clock);
+    return hf_clock_wall_us(core->o.clock);
 }
 
 int64_t hf_core_wall_ahead(const hf_core *core)
 {
-    return core->o.shards ? 0 : hf_clock_ahead_us(core->o.clock);
+    return hf_clock_ahead_us(core->o.clock);
 }
 
 void hf_core_fail(hf_core *core, hf_status st, const hf_err *err)

@@ -116,6 +116,8 @@ static void node_renewed(void *ctx)
 {
     hf_engine *engine = ctx;
 
+    if (hf_clock_jump_waits(engine->steady))
+        hf_runner_wake(engine); /* the core's thread tells of it */
     hf_watches_sweep(engine);
     hf_carrier_renewed(engine->carrier);
 }
@@ -127,7 +129,8 @@ static hf_status node_join(hf_engine *engine, engine_mode mode, hf_err *err)
                                      .writer = engine->writer,
                                      .log = &engine->log,
                                      .lease_us = engine->settings.node_lease_ms * 1000,
-                                     .clock = engine->virtual_clock ? engine->clock : NULL,
+                                     .clock = engine->steady,
+                                     .clock_is_own = engine->virtual_clock != NULL,
                                      .heard = node_heard,
                                      .renewed = node_renewed,
                                      .ctx = engine};

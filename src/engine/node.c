@@ -107,7 +107,8 @@ static void node_stop(hf_node *node, const hf_err *why)
 static int64_t node_renew(hf_node *node, int64_t *valid_us)
 {
     int64_t now_us = hf_clock_mono_us(hf_clock_system());
-    bool lapsed = now_us >= *valid_us; /* the core may have put runs aside meanwhile */
+    int64_t passed_us = hf_clock_passing_us(hf_clock_system());
+    bool lapsed = passed_us >= *valid_us; /* the core may have put runs aside meanwhile */
     hf_err unsettled;
     hf_err err = {0};
     hf_status st;
@@ -126,7 +127,7 @@ static int64_t node_renew(hf_node *node, int64_t *valid_us)
     if (unsettled.status && !node->unsettled)
         trouble_tell(node, "shards of another node cannot be taken yet", &unsettled);
     node->unsettled = unsettled.status != HF_OK;
-    *valid_us = now_us + node->lease_us;
+    *valid_us = passed_us + node->lease_us;
     hf_mutex_lock(&node->lock);
     lapsed |= node->unswept;
     node->unswept = false;
@@ -141,7 +142,7 @@ static void node_thread(void *ctx)
 {
     hf_node *node = ctx;
     int64_t renewed_us = hf_clock_mono_us(hf_clock_system());
-    int64_t valid_us = renewed_us + node->lease_us;
+    int64_t valid_us = hf_clock_passing_us(hf_clock_system()) + node->lease_us;
     int64_t eager_us = node->lease_us / EAGER_PART;
     int64_t calm_us = node->lease_us / CALM_PART;
     int64_t next_us = renewed_us + eager_us;
@@ -229,6 +230,7 @@ hf_status hf_node_join(const hf_node_options *options, hf_node **out_node, hf_er
                                                  .name = name,
                                                  .lease_us = options->lease_us,
                                                  .clock = options->clock,
+                                                 .clock_is_own = options->clock_is_own,
                                                  .writer = options->writer},
                             &node->shards, err);
     node->key = key;

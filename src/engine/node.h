@@ -19,8 +19,9 @@ typedef struct hf_node_options {
     hf_store *store;
     hf_writer *writer; /* finished before the node leaves */
     const hf_log *log;
-    int64_t lease_us; /* as hf_shards_options, this and the next */
-    const hf_clock *clock;
+    int64_t lease_us; /* as hf_shards_options, this and the next two */
+    hf_clock *clock;
+    bool clock_is_own;
     /* Another node said so; the core has been told. From a thread of the node's; must not block. */
     void (*heard)(void *ctx, hf_hint hint);
     /* The lease was renewed: what hints may have missed is looked for, and what callers here wait

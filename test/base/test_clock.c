@@ -323,6 +323,55 @@ START_TEST(n46_steady_clock_does_not_jump)
 }
 END_TEST
 
+/* So does one that learns from somebody else; it follows what is near, and never goes back. */
+START_TEST(n46_learning_clock_does_not_jump)
+{
+    const int64_t second = 1000000;
+    const int64_t hour = 3600 * second;
+    hf_clock *under = hf_clock_new_virtual(5 * second);
+    hf_clock *clock = hf_clock_new_steady(under);
+    int64_t by_us = 0;
+    int64_t now_us;
+
+    ck_assert_ptr_nonnull(clock);
+    hf_clock_advance(under, second);
+    hf_clock_learn(clock, 100 * second, 0, second); /* said at some moment of this second */
+    ck_assert_int_eq(hf_clock_wall_us(clock), 100 * second);
+    ck_assert_int_eq(hf_clock_real_us(clock), 100 * second);
+    ck_assert(!hf_clock_jump_waits(clock));
+    hf_clock_set_wall(under, hour); /* does not count any more */
+    ck_assert_int_eq(hf_clock_wall_us(clock), 100 * second);
+    hf_clock_advance(under, second);
+    hf_clock_learn(clock, 101 * second + second / 2, second * 2, second * 2);
+    ck_assert_int_eq(hf_clock_wall_us(clock), 101 * second + second / 2); /* a better answer */
+    hf_clock_learn(clock, 101 * second, second * 2, second * 2);
+    ck_assert_int_eq(hf_clock_wall_us(clock), 101 * second + second / 2); /* stands still */
+    hf_clock_advance(under, second);
+    ck_assert_int_eq(hf_clock_wall_us(clock), 102 * second);
+    hf_clock_learn(clock, 102 * second + hour, second * 3, second * 3);
+    ck_assert_int_eq(hf_clock_wall_us(clock), 102 * second);
+    ck_assert_int_eq(hf_clock_ahead_us(clock), hour);
+    ck_assert(hf_clock_jump_waits(clock));
+    ck_assert(hf_clock_jumped(clock, &by_us));
+    ck_assert_int_eq(by_us, hour);
+    ck_assert(!hf_clock_jump_waits(clock) && !hf_clock_jumped(clock, &by_us));
+    hf_clock_advance(under, second);
+    hf_clock_learn(clock, 103 * second + second / 4 + hour, second * 4, second * 4);
+    ck_assert_int_eq(hf_clock_wall_us(clock), 103 * second + second / 4); /* near what it is now */
+    hf_clock_learn(clock, 3 * second, second * 4, second * 4);
+    ck_assert_int_eq(hf_clock_wall_us(clock), 103 * second + second / 4);
+    ck_assert_int_eq(hf_clock_real_us(clock), 3 * second);
+    ck_assert(hf_clock_jumped(clock, &by_us));
+    now_us = hf_clock_wall_us(clock);
+    hf_clock_advance(under, hour); /* an answer that took an hour tells nothing new */
+    hf_clock_learn(clock, 3 * second + hour / 2, second * 4, second * 4 + hour);
+    ck_assert_int_eq(hf_clock_wall_us(clock), now_us + hour);
+    ck_assert(!hf_clock_jump_waits(clock));
+    hf_clock_free_steady(clock);
+    hf_clock_free_virtual(under);
+}
+END_TEST
+
 static void clock_push(void *ctx)
 {
     hf_clock *clock = ctx;
@@ -376,4 +425,4 @@ HF_SUITE_MAIN("base/clock", {timestamps_agree_with_the_table, 0}, {every_day_is_
               {days_that_do_not_exist_are_refused, 0}, {times_outside_the_calendar_are_refused, 0},
               {reading_is_strict, 0}, {damaged_timestamps_are_refused, 0}, {system_clock_runs, 0},
               {virtual_clock_obeys, 0}, {virtual_clock_is_shared, 0}, {clock_without_memory, 0},
-              {n46_steady_clock_does_not_jump, 0})
+              {n46_steady_clock_does_not_jump, 0}, {n46_learning_clock_does_not_jump, 0})

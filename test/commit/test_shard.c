@@ -9,6 +9,7 @@
 #include "commit/shard.h"
 #include "lib/engine.h"
 #include "lib/nap.h"
+#include "lib/pgclock.h"
 #include "lib/world.h"
 
 static hf_err err;
@@ -21,6 +22,18 @@ static void ok(hf_status st, const char *doing)
 
 static int64_t newest_key; /* of a node */
 
+/* Each node has a clock; they go with the case's process. */
+static hf_clock *clock_new(void)
+{
+    static hf_clock *all[16];
+    static size_t count;
+
+    ck_assert_uint_lt(count, sizeof(all) / sizeof(all[0]));
+    all[count] = hf_clock_new_steady(hf_clock_system());
+    ck_assert_ptr_nonnull(all[count]);
+    return all[count++];
+}
+
 static hf_shards *join_for(hf_world *world, const char *name, int64_t lease_us)
 {
     hf_shards *shards = NULL;
@@ -31,6 +44,7 @@ static hf_shards *join_for(hf_world *world, const char *name, int64_t lease_us)
                                            .node = key,
                                            .name = name,
                                            .lease_us = lease_us,
+                                           .clock = clock_new(),
                                            .writer = world->writer},
                       &shards, &err),
        "join");
@@ -524,7 +538,7 @@ END_TEST
    lease, and the node would lose what it cannot keep up with. */
 START_TEST(a_backlog_does_not_slow_the_renewal)
 {
-    static const char *const values[] = {"1", "1", "1", "'node'", "1"};
+    static const char *const values[] = {"1", "1", "1", "'node'", "1", "1", "1"};
     hf_test_place *place = hf_test_place_new(HF_ENGINE_POSTGRES);
     const char *at = hf_stmt_texts[HF_STMT_SHARD_RENEW].postgres;
     hf_buf text = {0};
@@ -569,6 +583,63 @@ START_TEST(a_backlog_does_not_slow_the_renewal)
 }
 END_TEST
 
+/* The epochs of all shards of all nodes. */
+static int64_t epochs_sum(hf_shards *const *nodes, size_t count)
+{
+    int64_t sum = 0;
+
+    for (int64_t shard = 0; shard < HF_SHARDS; shard++)
+        for (size_t i = 0; i < count; i++) {
+            int64_t epoch = hf_shards_epoch(nodes[i], shard);
+
+            sum += epoch == HF_NONE ? 0 : epoch * (shard * 2 + (int64_t)i + 1);
+        }
+    return sum;
+}
+
+/* When the database's clock jumps the leases of all are over, or last for hours: nobody takes shards
+   of a node that lives, and those of one that died are taken when it was silent for long enough. */
+START_TEST(n46_a_jump_moves_no_shard)
+{
+    static const int jumps_s[] = {3600, -7200, 0};
+    hf_pgclock *clock = hf_pgclock_open();
+    hf_test_place *place = hf_test_place_new(HF_ENGINE_POSTGRES);
+    hf_world world;
+    hf_shards *nodes[2];
+    int64_t before;
+    int64_t until_us;
+
+    ok(hf_world_open(&world, hf_test_place_address(place), NULL, &err), "open");
+    for (int i = 0; i < 2; i++)
+        nodes[i] = join_for(&world, "node", 3000000);
+    for (int round = 0; round < 2; round++)
+        for (int i = 0; i < 2; i++)
+            ok(hf_shards_renew(nodes[i], true, &unsettled, &err), "renew");
+    owned_once(nodes, 2);
+    before = epochs_sum(nodes, 2);
+    for (size_t jump = 0; jump < sizeof(jumps_s) / sizeof(jumps_s[0]); jump++) {
+        hf_pgclock_set(clock, jumps_s[jump]);
+        for (int i = 0; i < 6; i++)
+            ok(hf_shards_renew(nodes[i % 2], true, &unsettled, &err), "renew");
+        owned_once(nodes, 2);
+        ck_assert_int_eq(epochs_sum(nodes, 2), before);
+    }
+    hf_pgclock_set(clock, -3600); /* and one of them dies */
+    until_us = hf_clock_mono_us(hf_clock_system()) + 60000000;
+    while (hf_shards_count(nodes[0]) < HF_SHARDS &&
+           hf_clock_mono_us(hf_clock_system()) < until_us) {
+        ok(hf_shards_renew(nodes[0], true, &unsettled, &err), "renew");
+        hf_nap_ms(50);
+    }
+    ck_assert_int_eq(hf_shards_count(nodes[0]), HF_SHARDS);
+    hf_shards_leave(nodes[0]);
+    hf_shards_leave(nodes[1]);
+    hf_world_close(&world);
+    hf_test_place_free(place);
+    hf_pgclock_close(clock);
+}
+END_TEST
+
 /* The shard of an id never changes: it is stored. */
 START_TEST(shard_of_an_id_is_fixed)
 {
@@ -594,4 +665,5 @@ HF_PG_SUITE_MAIN("commit/shard", {shares_are_fair, 0}, {former_owner_cannot_writ
                  {n02_a_taker_ends_the_sessions_of_the_former_owner, 0},
                  {n02_a_taker_without_rights_waits_for_the_batch, 120},
                  {shards_are_given_back_when_the_writer_is_through, 120},
-                 {n49_a_locked_row_does_not_hold_up_others, 120})
+                 {n49_a_locked_row_does_not_hold_up_others, 120},
+                 {n46_a_jump_moves_no_shard, 120})

@@ -1,7 +1,12 @@
 /* test_clock_jump.c: wall time is set while the engine runs. Durations go on as if it had not been,
    schedules follow it, and after a restart it counts. */
+#include <stdatomic.h>
+#include <stdio.h>
+
 #include "engine/engine_impl.h"
 #include "lib/kit.h"
+#include "lib/nap.h"
+#include "lib/pgclock.h"
 
 static hf_value sleeps(hf_ctx *w, hf_value in)
 {
@@ -137,6 +142,88 @@ HF_BOTH_ENGINES(n46_schedules_follow_wall_time)
     hf_kit_close(d);
 }
 
-HF_PG_SUITE_MAIN("engine/clock_jump", HF_BOTH(n46_durations_do_not_jump),
+/* ---- the clock of a database that nodes share */
+
+enum { NAPS = 8, NAP_S = 5, PATIENCE_S = 60 };
+
+static void jump_count(const hf_log_entry *entry, void *ctx)
+{
+    _Atomic int *jumps = ctx;
+
+    for (size_t i = 0; i < entry->field_count; i++)
+        if (hf_slice_equal(entry->fields[i].text, HF_SLICE("clock_jump")))
+            atomic_fetch_add(jumps, 1);
+}
+
+static void naps_begin(hf_engine *d, const char *set)
+{
+    char id[32];
+
+    for (int i = 0; i < NAPS; i++) {
+        (void)snprintf(id, sizeof(id), "%s-%d", set, i);
+        hf_kit_ok(d, hf_start(d, "sleeps", hf_json(d, "%d", NAP_S), .id = id));
+    }
+}
+
+static int naps_ended(hf_engine *d)
+{
+    return (int)hf_kit_number(d, "SELECT count(*) FROM run WHERE closed_us IS NOT NULL");
+}
+
+/* None before its time, all of them soon after it. `began_us`: when they were started. */
+static void naps_end(hf_engine *d, int before, int64_t began_us)
+{
+    int64_t passed_us = 0;
+
+    while (naps_ended(d) < before + NAPS && passed_us < PATIENCE_S * INT64_C(1000000)) {
+        int ended;
+
+        hf_nap_ms(20);
+        ended = naps_ended(d);
+        passed_us = hf_clock_passing_us(hf_clock_system()) - began_us;
+        ck_assert(ended == before || passed_us >= NAP_S * INT64_C(1000000));
+    }
+    ck_assert_int_eq(naps_ended(d), before + NAPS);
+}
+
+/* An hour forward and two hours back of the database's clock move nothing that two nodes wait for, and
+   each of them says so. */
+START_TEST(n46_durations_of_nodes_do_not_jump)
+{
+    static const int jumps_s[] = {3600, -3600};
+    hf_pgclock *clock = hf_pgclock_open();
+    hf_test_place *place = hf_test_place_new(HF_ENGINE_POSTGRES);
+    hf_engine *nodes[2] = {NULL};
+    _Atomic int jumps[2] = {0};
+
+    for (int i = 0; i < 2; i++) {
+        hf_kit_ok(nodes[i], hf_open(hf_test_place_address(place), &app, &nodes[i]));
+        hf_kit_ok(nodes[i], hf_set(nodes[i], "node_lease_ms", "2000"));
+        hf_log_init_sink(&nodes[i]->log, HF_LOG_WARN, hf_clock_system(), jump_count, &jumps[i]);
+        hf_kit_ok(nodes[i], hf_start(nodes[i], "sleeps", hf_json(nodes[i], "0")));
+    }
+    for (int i = 0; i < 2; i++) {
+        int64_t began_us;
+        int before;
+
+        for (int k = 0; k < 3000 && naps_ended(nodes[1]) < 2 + i * NAPS; k++)
+            hf_nap_ms(10);
+        before = naps_ended(nodes[1]);
+        began_us = hf_clock_passing_us(hf_clock_system());
+        naps_begin(nodes[i], i ? "back" : "forward");
+        hf_pgclock_set(clock, jumps_s[i]);
+        naps_end(nodes[1 - i], before, began_us);
+        ck_assert_int_eq(atomic_load(&jumps[0]), i + 1);
+        ck_assert_int_eq(atomic_load(&jumps[1]), i + 1);
+    }
+    hf_close(nodes[0]);
+    hf_close(nodes[1]);
+    hf_test_place_free(place);
+    hf_pgclock_close(clock);
+}
+END_TEST
+
+HF_PG_SUITE_MAIN("engine/clock_jump", {n46_durations_of_nodes_do_not_jump, 240},
+ HF_BOTH(n46_durations_do_not_jump),
                  HF_BOTH(n46_backoff_does_not_jump), HF_BOTH(n46_wall_time_counts_after_a_restart),
                  HF_BOTH(n46_schedules_follow_wall_time))
