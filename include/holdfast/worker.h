@@ -238,8 +238,8 @@ HF_API hf_status hf_task_failure(hf_engine *engine, const hf_task_claim *claim, 
                                  const char *type, const char *message, hf_value details);
 /* The process of the worker died while it ran the task's code: others may have it at once. A crash
    uses up none of the attempts that an activity may have; after five of them it fails as
-   quarantined. A step's crash is counted with its run, which is quarantined at the limit. A
-   workflow task is returned (hf_task_return). */
+   quarantined. Crashes of workflow code and of steps are counted with their run, which is
+   quarantined at the limit. */
 HF_API hf_status hf_task_crashed(hf_engine *engine, hf_task_kind kind, const hf_task_claim *claim);
 /* A sign of life, which extends the lease; HF_REJECTED: the attempt is over, stop. */
 HF_API hf_status hf_task_beat(hf_engine *engine, const hf_task_claim *claim, hf_value progress);

@@ -23,7 +23,7 @@ typedef struct hf_ticket {
         HF_TICKET_FAILURE,
         HF_TICKET_BEAT, /* both: the lease is extended */
         HF_TICKET_BACK, /* both: it never arrived */
-        HF_TICKET_CRASH /* of an attempt or a step: its process died of it */
+        HF_TICKET_CRASH /* both: its process died of the code */
     } what;
     hf_value said; /* what the next were read from; NULL: nothing */
     bool step;     /* it is the end of a machine's step */

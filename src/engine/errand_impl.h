@@ -58,7 +58,4 @@ hf_value hf_errand_step_value(live_run *run, hf_mem *mem, int64_t lease_us);
    its worker is told so. */
 bool hf_errand_step_ended(live_run *run, hf_ticket *ticket);
 
-/* The step killed its worker's process. */
-void hf_errand_step_crashed(hf_core *core, live_run *run, hf_ticket *ticket);
-
 #endif

@@ -8,6 +8,7 @@
 #include "base/value.h"
 #include "engine/errand_impl.h"
 #include "engine/machine.h"
+#include "engine/sweep.h"
 #include "engine/task_fault.h"
 #include "engine/whereabouts.h"
 #include "model/limit.h"
@@ -557,6 +558,25 @@ static void lease_revive(hf_core *core, live_run *run, const hf_ticket *ticket)
         lease_end(run, HF_TASK_EXPIRE);
 }
 
+/* Its code killed the worker's process. The row of the run knows more than the run in memory then,
+   which is loaded again. */
+static void run_crashed(hf_core *core, live_run *run, hf_ticket *ticket)
+{
+    hf_err err = {0};
+    hf_status st;
+
+    lease_end(run, HF_TASK_EXPIRE);
+    run->far->lease.lost = false; /* there is nobody who could report, */
+    run->far->lease.taken_us = 0; /* or who knows the run */
+    st = hf_sweep_blame(core, run->key, run->epoch, &err);
+    run->look = run->stale = true;
+    hf_core_ready(core, run);
+    if (st)
+        hf_ticket_end(ticket, st, "not_recorded", err.text);
+    else
+        hf_ticket_end(ticket, HF_OK, "", "");
+}
+
 void hf_errand_run_report(hf_core *core, hf_ticket *ticket)
 {
     live_run *run = hf_map_int_get(core->runs, (uint64_t)ticket->key);
@@ -604,13 +624,8 @@ void hf_errand_run_report(hf_core *core, hf_ticket *ticket)
         lease_extend(core, run, ticket);
         break;
     case HF_TICKET_CRASH:
-        if (run->far->steps) {
-            lease_end(run, HF_TASK_EXPIRE);
-            hf_errand_step_crashed(core, run, ticket);
-            return;
-        }
-        lease_extend(core, run, ticket);
-        break;
+        run_crashed(core, run, ticket);
+        return;
     }
     if (ticket->mem) {
         ticket->instance_id = hf_matching_workflow_id(core->o.matching, &key, ticket->mem);

@@ -6,7 +6,6 @@
 
 #include "base/value.h"
 #include "engine/errand_impl.h"
-#include "engine/sweep.h"
 #include "model/step_codec.h"
 
 hf_slice hf_errand_step_type(const live_run *run, char text[HF_ERRAND_TYPE_SIZE])
@@ -44,18 +43,4 @@ bool hf_errand_step_ended(live_run *run, hf_ticket *ticket)
         return true;
     hf_ticket_end(ticket, HF_REJECTED, "stale_step", "the machine is at another step");
     return false;
-}
-
-/* The row of the run knows more than the run in memory, which is loaded again. */
-void hf_errand_step_crashed(hf_core *core, live_run *run, hf_ticket *ticket)
-{
-    hf_err err = {0};
-    hf_status st = hf_sweep_blame(core, run->key, run->epoch, &err);
-
-    run->look = run->stale = true;
-    hf_core_ready(core, run);
-    if (st)
-        hf_ticket_end(ticket, st, "not_recorded", err.text);
-    else
-        hf_ticket_end(ticket, HF_OK, "", "");
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/value.h"
@@ -582,6 +583,7 @@ hf_status hf_remote_begin(hf_remote *remote, hf_err *err)
     hf_mutex_unlock(&remote->lock);
     if (!first || all == 0)
         return HF_OK;
+    HF_ASSERT(all + REMOTE_KINDS <= HF_REMOTE_CRUMB_HANDS);
     if (!remote->local)
         st = crumb_open(remote, err);
     if (st)

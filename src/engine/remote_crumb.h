@@ -15,7 +15,11 @@
 
 typedef struct hf_remote_crumb hf_remote_crumb;
 
-enum { HF_REMOTE_CRUMB_SLOTS = 64 };
+enum {
+    HF_REMOTE_CRUMB_SLOTS = 64,
+    HF_REMOTE_CRUMB_ROOMS = 4, /* the last of them are for the threads of workflow code */
+    HF_REMOTE_CRUMB_HANDS = HF_REMOTE_CRUMB_SLOTS - HF_REMOTE_CRUMB_ROOMS
+};
 
 /* `program` is the same for all processes that run the same code for the same server. HF_NOMEM
    alone fails. */

@@ -17,17 +17,17 @@
 #include "replay/coro.h"
 
 enum {
-    REMOTE_TASKS = 64,          /* workflow tasks at once */
-    REMOTE_RUNNERS = 16,        /* threads for those that their rooms cannot do alone */
-    REMOTE_ROOMS = 4,           /* threads that run workflow code */
-    REMOTE_ATTEMPTS = 32,       /* activities at once */
-    REMOTE_STEPPERS = 8,        /* steps of machines at once */
-    REMOTE_LOCAL = 4,           /* runners for other nodes, which poll for nothing else */
-    REMOTE_POLL_S = 20,         /* how long a poll waits for a task */
-    REMOTE_PATIENCE_MS = 15000, /* how long a command is asked again */
-    REMOTE_PAGE_EVENTS = 1000,  /* of a history */
-    REMOTE_MEMORY_TRIES = 20,   /* when there is none: nothing is failed or lost for that */
-    REMOTE_MEMORY_MS = 50,      /* between them */
+    REMOTE_TASKS = 64,                    /* workflow tasks at once */
+    REMOTE_RUNNERS = 16,                  /* threads for those that their rooms cannot do alone */
+    REMOTE_ROOMS = HF_REMOTE_CRUMB_ROOMS, /* threads that run workflow code */
+    REMOTE_ATTEMPTS = 32,                 /* activities at once */
+    REMOTE_STEPPERS = 8,                  /* steps of machines at once */
+    REMOTE_LOCAL = 4,                     /* runners for other nodes, which poll for nothing else */
+    REMOTE_POLL_S = 20,                   /* how long a poll waits for a task */
+    REMOTE_PATIENCE_MS = 15000,           /* how long a command is asked again */
+    REMOTE_PAGE_EVENTS = 1000,            /* of a history */
+    REMOTE_MEMORY_TRIES = 20, /* when there is none: nothing is failed or lost for that */
+    REMOTE_MEMORY_MS = 50,    /* between them */
     REMOTE_CACHE_BYTES = 64 << 20
 };
 

@@ -196,6 +196,18 @@ hf_status hf_remote_live_feed(remote_live *live, hf_value history, hf_mem *mem, 
     return st;
 }
 
+hf_status hf_remote_live_turn(remote_room *room, remote_live *live, hf_turn *out_turn, hf_err *err)
+{
+    hf_remote *remote = room->remote;
+    size_t slot = HF_REMOTE_CRUMB_HANDS + (size_t)(room - remote->rooms);
+    hf_status st;
+
+    hf_remote_crumb_put(remote->crumb, slot, "workflow", live->task.id, live->task.attempt);
+    st = hf_replay_turn(live->replay, out_turn, err);
+    hf_remote_crumb_clear(remote->crumb, slot);
+    return st;
+}
+
 /* ---- what is kept */
 
 /* With the lock held: a report was answered, or will not be waited for. */

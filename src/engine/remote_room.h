@@ -98,6 +98,11 @@ HF_NODISCARD hf_status hf_remote_live_new(remote_room *room, hf_value task,
 HF_NODISCARD hf_status hf_remote_live_feed(remote_live *live, hf_value history, hf_mem *mem,
                                            hf_err *err);
 
+/* Runs its code, for live->task, until it waits. A process that dies of it is told of, unless the
+   task is a question. */
+HF_NODISCARD hf_status hf_remote_live_turn(remote_room *room, remote_live *live, hf_turn *out_turn,
+                                           hf_err *err);
+
 /* Keeps it, newest of all, and lets go what is too much. If there is no memory for that, it is
    freed: nothing depends on it. The turn that its report is to be settled under. */
 uint64_t hf_remote_live_keep(remote_room *room, remote_live *live);

@@ -92,7 +92,8 @@ static hf_status decisions_make(const task *t, remote_live *live, hf_value *out_
 /* ---- in the room */
 
 /* Code and history, as far as both go. */
-static hf_status live_turn(task *t, remote_live *live, hf_turn *out_turn, hf_err *err)
+static hf_status live_turn(task *t, remote_room *room, remote_live *live, hf_turn *out_turn,
+                           hf_err *err)
 {
     hf_value pages = hf_value_finish(t->pages);
     hf_status st = pages ? HF_OK : hf_err_nomem(err, "a history");
@@ -106,7 +107,7 @@ static hf_status live_turn(task *t, remote_live *live, hf_turn *out_turn, hf_err
                                .id = hf_str(t->said, "task_id", ""),
                                .attempt = hf_int(t->said, "workflow_task_attempt", 0)};
     if (!st)
-        st = hf_replay_turn(live->replay, out_turn, err);
+        st = hf_remote_live_turn(room, live, out_turn, err);
     live->task = (remote_task){0};
     if (!st && *out_turn == HF_TURN_BLOCKED) {
         t->blocked = hf_task_blocked_value(t->hand->mem, hf_replay_mismatch_get(live->replay));
@@ -131,7 +132,7 @@ static void work_turn(remote_visit *visit, remote_room *room)
         t->status = hf_remote_live_new(room, t->said, t->workflow, &live, &t->err);
     }
     if (!t->status)
-        t->status = live_turn(t, live, &turn, &t->err);
+        t->status = live_turn(t, room, live, &turn, &t->err);
     if (!t->status)
         t->status = decisions_make(t, live, &t->decisions, &t->err);
     if (!t->status && turn == HF_TURN_PARKED && !hf_replay_spoiled(live->replay)) {
@@ -398,7 +399,7 @@ static remote_live *question_replay(task *t, remote_room *room)
     t->status = hf_remote_live_new(room, t->said, t->workflow, &live, &t->err);
     if (!t->status) {
         hf_replay_freeze(live->replay);
-        t->status = live_turn(t, live, &turn, &t->err);
+        t->status = live_turn(t, room, live, &turn, &t->err);
     }
     return live;
 }

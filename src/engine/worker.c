@@ -597,15 +597,12 @@ hf_status hf_task_failure(hf_engine *engine, const hf_task_claim *claim, bool re
 
 hf_status hf_task_crashed(hf_engine *engine, hf_task_kind kind, const hf_task_claim *claim)
 {
-    hf_ticket ticket = {.kind = kind == HF_TASK_STEP ? HF_TASK_WORKFLOW : HF_TASK_ACTIVITY,
+    hf_ticket ticket = {.kind = kind == HF_TASK_ACTIVITY ? HF_TASK_ACTIVITY : HF_TASK_WORKFLOW,
                         .what = HF_TICKET_CRASH};
     hf_call c;
-    hf_status st;
+    hf_status st = ticket_begin(&c, engine, claim, &ticket);
 
-    if (kind == HF_TASK_WORKFLOW)
-        return hf_task_return(engine, claim, "the worker's process died while it ran the code");
-    st = ticket_begin(&c, engine, claim, &ticket);
-    if (!st && kind != HF_TASK_ACTIVITY && kind != HF_TASK_STEP)
+    if (!st && (kind == HF_TASK_QUERY || kind == HF_TASK_VALIDATION))
         st = hf_err_set(&c.slot->err, HF_INVALID, "a question is asked again by whoever asked it");
     return st ? st : ticket_report(&c, &ticket, c.slot->scratch, NULL);
 }
