@@ -71,9 +71,11 @@ static bool folder_make(char out_path[HF_CRUMB_PATH])
     return mkdir(out_path, 0700) == 0 || errno == EEXIST;
 }
 
+static atomic_int made; /* files, by this process, each before it is there */
+
 /* Whether a name PREFIX-PID-NUMBER is of a process that is gone, or of another that had this one's
-   number. */
-static bool is_left(const char *name, const char *prefix, int first)
+   number: in a container every process of a program may have the same. */
+static bool is_left(const char *name, const char *prefix)
 {
     size_t len = strlen(prefix);
     char *end = NULL;
@@ -88,7 +90,7 @@ static bool is_left(const char *name, const char *prefix, int first)
     if (pid <= 0 || number < 0)
         return false;
     if (pid == (long)getpid())
-        return number < first;
+        return number >= atomic_load(&made);
     return kill((pid_t)pid, 0) != 0 && errno == ESRCH;
 }
 
@@ -102,17 +104,15 @@ static bool path_fill(char out_path[HF_CRUMB_PATH], const char *folder, const ch
 bool hf_crumb_file_next(const char *prefix, hf_crumb_read *read, void *ctx,
                         char out_path[HF_CRUMB_PATH])
 {
-    static atomic_int made; /* by this process, whose number may have been another's before */
     char folder[HF_CRUMB_PATH];
     char name[HF_CRUMB_PREFIX + 48];
-    int first = atomic_load(&made);
     const struct dirent *entry;
     DIR *dir;
 
     if (!folder_make(folder) || !(dir = opendir(folder)))
         return false;
     while ((entry = readdir(dir))) {
-        if (!is_left(entry->d_name, prefix, first) || !path_fill(out_path, folder, entry->d_name))
+        if (!is_left(entry->d_name, prefix) || !path_fill(out_path, folder, entry->d_name))
             continue;
         read(ctx, out_path);
         (void)unlink(out_path);
