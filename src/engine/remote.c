@@ -437,6 +437,8 @@ static void keeper_run(void *ctx)
     bool registered = remote->local;
     bool stopping = false;
 
+    if (remote->local)
+        hf_remote_local_crashes(remote);
     while (!stopping) {
         if (!registered && keeper_register(remote, mem, &tries))
             heard_us = now_us();
@@ -526,13 +528,15 @@ static void hand_close(remote_hand *hand)
     hf_mutex_fini(&hand->lock);
 }
 
-/* The same program for the same server: another process of it tells of this one's death. */
+/* The same program for the same server or store: another process of it tells of this one's death.
+ */
 static hf_status crumb_open(hf_remote *remote, hf_err *err)
 {
     hf_buf program = {0};
     hf_status st;
 
-    hf_buf_add_format(&program, "%s\n%s\n%s", remote->url,
+    hf_buf_add_format(&program, "%s\n%s\n%s",
+                      remote->local ? hf_store_address(remote->engine->store) : remote->url,
                       remote->namespace ? remote->namespace : "",
                       remote->app && remote->app->name ? remote->app->name : "");
     st = hf_buf_ok(&program)
@@ -584,8 +588,7 @@ hf_status hf_remote_begin(hf_remote *remote, hf_err *err)
     if (!first || all == 0)
         return HF_OK;
     HF_ASSERT(all + REMOTE_KINDS <= HF_REMOTE_CRUMB_HANDS);
-    if (!remote->local)
-        st = crumb_open(remote, err);
+    st = crumb_open(remote, err);
     if (st)
         return st;
     remote->hands = hf_alloc_array(all + REMOTE_KINDS, sizeof(*remote->hands));

@@ -249,14 +249,18 @@ void hf_remote_attempt_done(void *ctx, hf_job *job)
 
 void hf_remote_job_run(remote_hand *hand, hf_job *job, const char *kind, int64_t attempt)
 {
+    const hf_remote_crumb_task crumb = {.kind = kind,
+                                        .task_id = hand->task_id,
+                                        .attempt = attempt,
+                                        .namespace_key = hand->namespace_key};
+
     hf_mutex_lock(&hand->lock);
     hand->job = job;
     hand->beat_us = now_us() - BEAT_LEAST_US;
     hf_mutex_unlock(&hand->lock);
     if (!hf_pool_reserve(hand->pool))
         return;
-    hf_remote_crumb_put(hand->remote->crumb, (size_t)(hand - hand->remote->hands), kind,
-                        hand->task_id, attempt);
+    hf_remote_crumb_put(hand->remote->crumb, (size_t)(hand - hand->remote->hands), &crumb);
     hf_pool_submit(hand->pool, job);
     (void)hf_pool_step(hand->pool);
 }

@@ -6,16 +6,18 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/crypto.h"
 #include "base/value.h"
 #include "engine/crumb_file.h"
 
-#define CRUMB_MAGIC INT64_C(0x3152574246484648)
+#define CRUMB_MAGIC INT64_C(0x3252574246484648)
 
 enum { WORKER_BYTES = 192, KIND_BYTES = 16, TASK_BYTES = 64, LEFT_MAX = 64 };
 
 typedef struct crumb_slot {
     _Atomic int64_t attempt; /* 0: nothing runs */
+    int64_t namespace_key;
     char kind[KIND_BYTES];
     char task_id[TASK_BYTES];
 } crumb_slot;
@@ -32,6 +34,7 @@ typedef struct crumb_left {
     char kind[KIND_BYTES];
     char task_id[TASK_BYTES];
     int64_t attempt;
+    int64_t namespace_key;
 } crumb_left;
 
 struct hf_remote_crumb {
@@ -64,6 +67,7 @@ static void left_read(void *ctx, const char *path)
         left->attempt = atomic_load(&found.slots[i].attempt);
         if (left->attempt <= 0)
             continue;
+        left->namespace_key = found.slots[i].namespace_key;
         text_take(left->worker, sizeof(left->worker), found.worker);
         text_take(left->kind, sizeof(left->kind), found.slots[i].kind);
         text_take(left->task_id, sizeof(left->task_id), found.slots[i].task_id);
@@ -123,22 +127,23 @@ void hf_remote_crumb_close(hf_remote_crumb *crumb)
     hf_alloc_free(crumb);
 }
 
-void hf_remote_crumb_put(hf_remote_crumb *crumb, size_t slot, const char *kind, const char *task_id,
-                         int64_t attempt)
+void hf_remote_crumb_put(hf_remote_crumb *crumb, size_t slot, const hf_remote_crumb_task *task)
 {
-    crumb_slot *at = crumb && slot < HF_REMOTE_CRUMB_SLOTS ? &crumb->file->slots[slot] : NULL;
+    crumb_slot *at = &crumb->file->slots[slot];
 
-    if (!at || strlen(task_id) >= sizeof(at->task_id))
+    HF_ASSERT(slot < HF_REMOTE_CRUMB_SLOTS);
+    if (strlen(task->task_id) >= sizeof(at->task_id))
         return;
-    text_take(at->kind, sizeof(at->kind), kind);
-    text_take(at->task_id, sizeof(at->task_id), task_id);
-    atomic_store(&at->attempt, attempt);
+    text_take(at->kind, sizeof(at->kind), task->kind);
+    text_take(at->task_id, sizeof(at->task_id), task->task_id);
+    at->namespace_key = task->namespace_key;
+    atomic_store(&at->attempt, task->attempt);
 }
 
 void hf_remote_crumb_clear(hf_remote_crumb *crumb, size_t slot)
 {
-    if (crumb && slot < HF_REMOTE_CRUMB_SLOTS)
-        atomic_store(&crumb->file->slots[slot].attempt, 0);
+    HF_ASSERT(slot < HF_REMOTE_CRUMB_SLOTS);
+    atomic_store(&crumb->file->slots[slot].attempt, 0);
 }
 
 hf_value hf_remote_crumb_left(const hf_remote_crumb *crumb, hf_mem *mem)
@@ -150,9 +155,9 @@ hf_value hf_remote_crumb_left(const hf_remote_crumb *crumb, hf_mem *mem)
 
         hf_value_append(list, hf_json_(mem,
                                        "{'kind': %s, 'task_id': %s, 'attempt': %lld, "
-                                       "'lease_owner': %s}",
+                                       "'lease_owner': %s, 'namespace_key': %lld}",
                                        left->kind, left->task_id, (long long)left->attempt,
-                                       left->worker));
+                                       left->worker, (long long)left->namespace_key));
     }
     return hf_value_finish(list);
 }

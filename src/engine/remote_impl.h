@@ -144,6 +144,9 @@ HF_NODISCARD hf_status hf_remote_local_ask(remote_hand *hand, const hf_client_re
 HF_NODISCARD hf_status hf_remote_local_tell(remote_hand *hand, hf_value said,
                                             hf_client_reply *out_reply, hf_err *err);
 
+/* Tells the other nodes of tasks of theirs that processes before this one died of. */
+void hf_remote_local_crashes(hf_remote *remote);
+
 /* A handle without an address. */
 HF_NODISCARD hf_status hf_remote_new(hf_engine *engine, hf_remote **out_remote, hf_err *err);
 

@@ -51,12 +51,13 @@ static hf_value history_add(const remote_hand *hand, hf_value task)
                           hf_json_(hand->task_mem, "{'history': %p}", (const void *)events));
 }
 
-static void namespace_use(const remote_hand *hand)
+/* Of the calling thread's tasks. */
+static void namespace_use(const hf_remote *remote, int64_t namespace_key)
 {
-    engine_slot *slot = hf_engine_slot_get(hand->remote->engine);
+    engine_slot *slot = hf_engine_slot_get(remote->engine);
 
     if (slot)
-        slot->namespace_key = hand->namespace_key;
+        slot->namespace_key = namespace_key;
 }
 
 hf_value hf_remote_local_poll(remote_hand *hand)
@@ -102,7 +103,7 @@ hf_value hf_remote_local_poll(remote_hand *hand)
     if (!hand->task)
         return NULL;
     hand->namespace_key = hf_int(hand->task, "namespace_key", 0);
-    namespace_use(hand);
+    namespace_use(hand->remote, hand->namespace_key);
     return history_add(hand, hand->task);
 }
 
@@ -212,7 +213,7 @@ hf_status hf_remote_local_ask(remote_hand *hand, const hf_client_request *reques
     *out_reply = (hf_client_reply){.status = 200, .body = hf_value_null()};
     if (!path_read(request->path, kind, task_id, verb))
         return hf_err_set(err, HF_UNSUPPORTED, "nobody answers %s here", request->path);
-    namespace_use(hand);
+    namespace_use(hand->remote, hand->namespace_key);
     if (strcmp(kind, "workflow-tasks") == 0) {
         claim.attempt = hf_int(body, "workflow_task_attempt", 0);
         st = workflow_ask(engine, &claim, verb, body, mem, &out_reply->body);
@@ -241,7 +242,7 @@ hf_status hf_remote_local_tell(remote_hand *hand, hf_value said, hf_client_reply
     hf_status st;
 
     *out_reply = (hf_client_reply){.status = 200, .body = hf_value_null()};
-    namespace_use(hand);
+    namespace_use(hand->remote, hand->namespace_key);
     if (hf_get(said, "decisions"))
         st = hf_task_decide(engine, &claim, hf_get(said, "decisions"),
                             hf_bool(said, "measured", false), hand->mem);
@@ -254,6 +255,27 @@ hf_status hf_remote_local_tell(remote_hand *hand, hf_value said, hf_client_reply
     else
         st = hf_task_result(engine, &claim, hf_get(said, "result"));
     return local_end(engine, st, hand->mem, out_reply, err);
+}
+
+/* The owner of a run may be gone for good: then the report ends when nobody has it. */
+void hf_remote_local_crashes(hf_remote *remote)
+{
+    static const hf_task_kind kinds[REMOTE_KINDS] = {[REMOTE_WORKFLOWS] = HF_TASK_WORKFLOW,
+                                                     [REMOTE_ACTIVITIES] = HF_TASK_ACTIVITY,
+                                                     [REMOTE_STEPS] = HF_TASK_STEP};
+    hf_value left = hf_remote_crumb_left(remote->crumb, remote->keeper_mem);
+
+    for (size_t i = 0; i < hf_len(left) && hf_remote_ready(remote); i++) {
+        hf_value one = hf_at(left, i);
+        const hf_task_claim claim = {.size_ = sizeof(claim),
+                                     .task_id = hf_str(one, "task_id", ""),
+                                     .worker = hf_str(one, "lease_owner", ""),
+                                     .attempt = hf_int(one, "attempt", 0)};
+
+        namespace_use(remote, hf_int(one, "namespace_key", 0));
+        (void)!hf_task_crashed(remote->engine, kinds[hf_remote_kind_of(one)], &claim);
+    }
+    hf_remote_crumb_told(remote->crumb);
 }
 
 /* ---- opening */

@@ -199,10 +199,14 @@ hf_status hf_remote_live_feed(remote_live *live, hf_value history, hf_mem *mem, 
 hf_status hf_remote_live_turn(remote_room *room, remote_live *live, hf_turn *out_turn, hf_err *err)
 {
     hf_remote *remote = room->remote;
+    const hf_remote_crumb_task crumb = {.kind = "workflow",
+                                        .task_id = live->task.id,
+                                        .attempt = live->task.attempt,
+                                        .namespace_key = live->task.hand->namespace_key};
     size_t slot = HF_REMOTE_CRUMB_HANDS + (size_t)(room - remote->rooms);
     hf_status st;
 
-    hf_remote_crumb_put(remote->crumb, slot, "workflow", live->task.id, live->task.attempt);
+    hf_remote_crumb_put(remote->crumb, slot, &crumb);
     st = hf_replay_turn(live->replay, out_turn, err);
     hf_remote_crumb_clear(remote->crumb, slot);
     return st;
