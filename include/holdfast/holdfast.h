@@ -511,7 +511,10 @@ HF_API hf_value hf_step_signal(hf_step *s); /* payload of the first awaited one,
 HF_API bool hf_step_timed_out(hf_step *s);  /* the timeout of the park before it came first */
 /* Every child so far: [{id,type,status,result,error}]; error is null or {type,message}. */
 HF_API hf_value hf_step_children(hf_step *s);
-HF_API int hf_step_attempt(hf_step *s);     /* from 1; counts hf_again and lost processes */
+/* From 1; counts hf_again, processes that died of the step, and workers (behind a server, or nodes
+   that have not the run) that were lost with it. When the node that has the run is lost itself, it
+   is not counted: the one that takes the run over does not know whether the step had begun. */
+HF_API int hf_step_attempt(hf_step *s);
 HF_API const char *hf_step_key(hf_step *s); /* the same for every attempt at this step */
 HF_API const char *hf_step_id(hf_step *s);  /* of the instance */
 

@@ -86,7 +86,9 @@ typedef struct core_far {
     int64_t seen_seq; /* newest event that a worker answered to */
     bool offered;     /* its next task is */
     bool steps;       /* its tasks are steps of a machine */
-    int64_t attempt;  /* at the step that was handed out last */
+    int64_t step;     /* that was handed out last */
+    int64_t attempt;  /* at it */
+    int64_t losses;   /* of those who had it */
     bool pin_known;
     bool pinned;            /* to workers of its build */
     bool faulty;            /* the task's row says that a worker could not do it */

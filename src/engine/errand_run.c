@@ -282,10 +282,18 @@ static void lease_end(live_run *run, hf_task_move how)
 
     hf_matching_end(run->core->o.matching, &key, how);
     run->far->lease.held = false;
-    run->far->lease.lost = how == HF_TASK_EXPIRE;
+    run->far->lease.lost = false;
     hf_core_disarm(run->core, -run->key);
     if (how != HF_TASK_EXPIRE)
         run->far->lease.again_us = 0;
+}
+
+/* Its holder is held for lost, and may report all the same until another has the task. */
+static void lease_lose(live_run *run)
+{
+    lease_end(run, HF_TASK_EXPIRE);
+    run->far->lease.lost = true;
+    run->far->losses++;
 }
 
 void hf_errand_refuse(live_run *run, const hf_err *why)
@@ -551,11 +559,12 @@ static void lease_revive(hf_core *core, live_run *run, const hf_ticket *ticket)
     run_withdraw(run);
     run->far->lease.held = true;
     offer = run_said(run, &texts);
+    run->far->losses--;
     if (lease_arm(core, run, until_us) &&
         !hf_matching_resume(core->o.matching, &offer, owner, lease_us, until_us, &err))
         run->far->lease.lost = false;
     else
-        lease_end(run, HF_TASK_EXPIRE);
+        lease_lose(run);
 }
 
 /* Its code killed the worker's process. The row of the run knows more than the run in memory then,
@@ -565,9 +574,8 @@ static void run_crashed(hf_core *core, live_run *run, hf_ticket *ticket)
     hf_err err = {0};
     hf_status st;
 
-    lease_end(run, HF_TASK_EXPIRE);
-    run->far->lease.lost = false; /* there is nobody who could report, */
-    run->far->lease.taken_us = 0; /* or who knows the run */
+    lease_end(run, HF_TASK_EXPIRE); /* there is nobody who could report, */
+    run->far->lease.taken_us = 0;   /* or who knows the run */
     st = hf_sweep_blame(core, run->key, run->epoch, &err);
     run->look = run->stale = true;
     hf_core_ready(core, run);
@@ -656,7 +664,7 @@ void hf_errand_run_alarm(hf_core *core, live_run *run)
 
     if (run->far && !run->far->answer && run->far->lease.held &&
         hf_matching_leased(core->o.matching, &key, &holder) && holder.until_us <= hf_core_now(core))
-        lease_end(run, HF_TASK_EXPIRE); /* its worker is lost: another gets the task */
+        lease_lose(run); /* another gets the task */
 }
 
 bool hf_errand_run_give_up(hf_core *core, const hf_task_lease *lease)
@@ -667,7 +675,7 @@ bool hf_errand_run_give_up(hf_core *core, const hf_task_lease *lease)
     if (!run || !run->far || !run->far->lease.held || run->far->answer ||
         !hf_task_key_equal(&key, &lease->key))
         return false;
-    lease_end(run, HF_TASK_EXPIRE);
+    lease_lose(run);
     hf_core_ready(core, run);
     return true;
 }

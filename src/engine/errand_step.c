@@ -26,7 +26,10 @@ hf_value hf_errand_step_value(live_run *run, hf_mem *mem, int64_t lease_us)
 
     if (!hf_replay_work(run->replay, &work) || hf_replay_work_fill(run->replay, mem, &work, &err))
         return NULL;
-    work.attempt += run->crashes;
+    if (run->far->step != work.number)
+        run->far->losses = 0;
+    run->far->step = work.number;
+    work.attempt += run->crashes + run->far->losses;
     run->far->attempt = work.attempt;
     if (hf_step_work_write(mem, &work, &value, &err))
         return NULL;

@@ -73,6 +73,13 @@ static hf_outcome fatal(hf_step *s)
     return hf_done(s, hf_json(s, "%d", hf_step_attempt(s)));
 }
 
+static hf_outcome stray(hf_step *s)
+{
+    if (hf_step_attempt(s) == 1)
+        (void)raise(SIGKILL);
+    return hf_done(s, hf_json(s, "%d", hf_step_attempt(s)));
+}
+
 static const hf_signal_def signals[] = {{"go", NULL}, {0}};
 static const hf_workflow_def workflows[] = {{.type = "calls", .run = calls},
                                             {.type = "dies", .run = dies},
@@ -81,7 +88,10 @@ static const hf_workflow_def workflows[] = {{.type = "calls", .run = calls},
                                             {0}};
 static const hf_activity_def activities[] = {{.name = "murder", .run = murder}, {0}};
 static const hf_step_def steps[] = {{"first", first}, {"fatal", fatal}, {0}};
-static const hf_machine_def machines[] = {{"machine", .initial = "first", .steps = steps}, {0}};
+static const hf_step_def stray_steps[] = {{"stray", stray}, {0}};
+static const hf_machine_def machines[] = {{"machine", .initial = "first", .steps = steps},
+                                          {"strays", .initial = "stray", .steps = stray_steps},
+                                          {0}};
 static const hf_app app = {
     .name = "mortal", .workflows = workflows, .activities = activities, .machines = machines};
 
@@ -117,6 +127,15 @@ static char *line_take(char **io_text)
     return line;
 }
 
+/* Where the next process leaves its traces. */
+static void folder_set(const char *folder, const char *type, int number)
+{
+    char own[SAID_BYTES];
+
+    (void)snprintf(own, sizeof(own), "%s/%d", folder, number);
+    (void)setenv("XDG_STATE_HOME", strcmp(type, "strays") == 0 ? own : folder, 1);
+}
+
 static void keeper_run(int fd, const char *type)
 {
     char said[SAID_BYTES] = "";
@@ -132,11 +151,13 @@ static void keeper_run(int fd, const char *type)
     folder = line_take(&rest);
     address = line_take(&rest);
     id = line_take(&rest);
-    if (!folder || !address || !id || setenv("XDG_STATE_HOME", folder, 1))
+    if (!folder || !address || !id)
         _exit(HF_MORTAL_GIVEN_UP);
     while (status && ++died < STARTS_MAX) {
-        pid_t child = fork();
+        pid_t child;
 
+        folder_set(folder, type, died);
+        child = fork();
         if (child == 0)
             program_run(address, type, id);
         (void)waitpid(child, &status, 0);

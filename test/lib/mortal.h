@@ -13,7 +13,8 @@ enum {
 
 /* The types that it brings, one of which is run: "calls" an activity that kills the process, "dies"
    and "machine", whose workflow code and step do, unless they were mended, "waits" for a signal
-   while its process is killed from outside; "lives" is for bystanders. */
+   while its process is killed from outside; "strays", a machine, kills its first process, of which
+   the next knows nothing, as on another machine; "lives" is for bystanders. */
 typedef struct hf_mortal {
     pid_t keeper;
     int fd; /* where it hears what to do */

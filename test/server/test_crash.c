@@ -103,8 +103,26 @@ HF_BOTH_ENGINES(n04_a_worker_that_is_killed_while_it_waits_blames_nobody)
     hf_site_close(&site);
 }
 
+/* A step whose worker was lost is at another attempt with the next one, although nobody knows if
+   the step was what killed it. */
+HF_BOTH_ENGINES(n22_a_step_counts_the_workers_that_were_lost_with_it)
+{
+    hf_site site;
+    hf_value out = NULL;
+    const hf_error *e = NULL;
+    const hf_mortal mortal = hf_mortal_new("strays");
+
+    worker_begin(&site, kind, &mortal);
+    run_await(&site, "/api/workflows/a", "status", "completed");
+    ck_assert_int_eq(hf_result(site.engine, "a", hf_seconds(60), &out, &e), HF_OK);
+    ck_assert_int_eq(hf_int(out, "", 0), 2);
+    ck_assert_int_eq(hf_mortal_end(&mortal), 1);
+    hf_site_close(&site);
+}
+
 HF_PG_SUITE_MAIN("server/crash",
                  HF_BOTH_SLOW(n04_an_activity_that_kills_its_worker_is_quarantined, 120),
                  HF_BOTH_SLOW(n04_a_workflow_that_kills_its_worker_is_quarantined, 120),
                  HF_BOTH_SLOW(n04_a_step_that_kills_its_worker_is_quarantined, 120),
-                 HF_BOTH_SLOW(n04_a_worker_that_is_killed_while_it_waits_blames_nobody, 120))
+                 HF_BOTH_SLOW(n04_a_worker_that_is_killed_while_it_waits_blames_nobody, 120),
+                 HF_BOTH_SLOW(n22_a_step_counts_the_workers_that_were_lost_with_it, 120))
