@@ -112,6 +112,12 @@ export class Site {
     return (await promisify(execFile)(join(this.build, "holdfast"), [...words, "--url", this.url], { cwd: this.folder, env, maxBuffer: 1 << 28 })).stdout;
   }
 
+  /** What a line prints that the console shows for the shell, typed as it is by the admin of this server. */
+  async shell(line) {
+    const env = { ...process.env, HOME: this.folder, HF_TOKEN: this.admin, HF_URL: this.url, PATH: `${this.build}:${process.env.PATH}` };
+    return (await promisify(execFile)("sh", ["-ec", line], { cwd: this.folder, env, maxBuffer: 1 << 28 })).stdout;
+  }
+
   /** The events of a run, as the command line has them. */
   async history(id, ...flags) {
     return (await this.cli("history", id, "-o", "jsonl", ...flags)).trim().split("\n").map((line) => JSON.parse(line));

@@ -23,9 +23,8 @@ export interface Bundle {
   bytes: number;
   complete: boolean;
   exported_at: string | null;
-  exported_from?: { namespace: string | null };
   ours: boolean;
-  verification: { status: string; checksum: string; signature: string; findings: { level: string; rule: string; text: string }[] };
+  verification: { status: string; checksum: string; signature: string; findings: { severity: string; rule: string; path: string; message: string }[] };
   redacted: { policy: string | null; paths: number } | null;
   opened_at: string;
   expires_at: string;
@@ -33,7 +32,7 @@ export interface Bundle {
 
 interface Opened {
   bundles: Bundle[];
-  limits: { bundles: number; bytes: number; bytes_together: number; idle_seconds: number };
+  limits: { bundles: number; bytes: number; memory_bytes: number; idle_seconds: number };
 }
 
 const SIGNATURES: Record<string, string> = { none: "not signed", ed25519: "signature fits the key in it", not_verified: "signature not verified" };
@@ -51,11 +50,11 @@ export function provenance(of: Bundle): string {
     .join(", ");
 }
 
-export const closeBundle = (id: string) =>
+const closeBundle = (id: string, then: () => void) =>
   attempt(async () => {
     await remove(url`bundles/${id}`);
     toast("Closed");
-    if (path.peek()[1] === id) go(href(["bundles"]));
+    then();
   });
 
 export function keepBundle(of: Bundle) {
@@ -72,7 +71,8 @@ export function keepBundle(of: Bundle) {
   });
 }
 
-const COLUMNS: Column<Bundle>[] = [
+/** `again`: the list is asked anew, since no stream tells of files. */
+const columns = (again: () => void): Column<Bundle>[] => [
   {
     head: "Run",
     look: "b idcol",
@@ -98,7 +98,7 @@ const COLUMNS: Column<Bundle>[] = [
     quiet: true,
     look: "num",
     cell: (one) => (
-      <Button size="small" label={`Close ${one.workflow_id}`} onClick={() => void closeBundle(one.id)}>
+      <Button size="small" label={`Close ${one.workflow_id}`} onClick={() => void closeBundle(one.id, again)}>
         Close
       </Button>
     ),
@@ -118,7 +118,7 @@ function Drop({ limits, opened }: { limits: Opened["limits"] | undefined; opened
     for (const file of files) {
       busy.value = file.name;
       try {
-        if (limits && file.size > limits.bytes_together) throw new Refusal(413, "payload_too_large", `It has ${bytes(file.size)}; one bundle is at most ${bytes(limits.bytes)}.`);
+        if (limits && file.size > limits.memory_bytes) throw new Refusal(413, "payload_too_large", `It has ${bytes(file.size)}; one bundle is at most ${bytes(limits.bytes)}, all that are open together ${bytes(limits.memory_bytes)}.`);
         const text = (await file.text()).trim();
         const lines = text.split("\n");
         const several = lines.length > 1 && lines.every((line) => line.startsWith("{") && line.trimEnd().endsWith("}"));
@@ -192,7 +192,7 @@ function List() {
           {() =>
             all.length > 0 ? (
               <Card label="Open files" scroll>
-                <Table label="Open files" columns={COLUMNS} rows={all} id={(one) => one.id} />
+                <Table label="Open files" columns={columns(asked.again)} rows={all} id={(one) => one.id} />
               </Card>
             ) : (
               <Card label="Open files">
@@ -221,10 +221,10 @@ export function FileStrip({ of }: { of: Bundle }) {
             , exported <Time at={of.exported_at} />
           </>
         )}
-        {of.exported_from?.namespace && ` from ${of.exported_from.namespace}`}. <span class="d">{provenance(of)}. Nothing can be done to it.</span>
+        . <span class="d">{provenance(of)}. Nothing can be done to it.</span>
         {of.verification.findings.map((one) => (
-          <div key={one.rule + one.text} class="sm d">
-            {one.level}: {one.text}
+          <div key={one.rule + one.path} class="sm d">
+            {one.severity}: {one.message} <Mono class="w">{one.rule}</Mono>
           </div>
         ))}
       </div>
@@ -267,7 +267,7 @@ function One({ id }: { id: string }) {
           <Button why={readOnly.value} onClick={() => keepBundle(bundle)}>
             Keep in the store…
           </Button>
-          <Button onClick={() => void closeBundle(id)}>Close</Button>
+          <Button onClick={() => void closeBundle(id, () => go(href(["bundles"])))}>Close</Button>
         </span>
       }
     />
