@@ -74,8 +74,15 @@ HF_API hf_status hf_run_part(hf_engine *engine, hf_value request, hf_mem *mem, h
 /* Its steps as bars over time: {"id", "run_id"?, "at"?, "limit"?}. */
 HF_API hf_status hf_spans(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out);
 
+/* How a query line could go on: {"q", "at"?: the caret, in bytes; the end} -> {"start", "end",
+   "suggestions": [{"text", "n", "exact", "help"}]}: `text` may stand in place of the bytes from
+   start to end; `n` runs would be found, null where nobody counted, or where it took too long. */
+HF_API hf_status hf_list_suggest(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out);
+
 /* Keeps a view: {"id"?: to change one, "name", "bucket", "filters" or "q": a query line, "owner",
-   "scope"?, "shared"?, "filter_version"?}. HF_EXISTS: the name is taken in that scope and bucket.
+   "scope"?, "shared"?, "filter_version"?}. With a line it needs no bucket: it is then of all runs,
+   and its bucket is null. The line is kept as it was written: its ages count from when the view is
+   looked at. HF_EXISTS: the name is taken in that scope and bucket.
    HF_DENIED: somebody else's. */
 HF_API hf_status hf_view_save(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out);
 

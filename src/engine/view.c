@@ -151,6 +151,11 @@ typedef struct view_draft {
     hf_buf filters;
 } view_draft;
 
+static bool line_given(hf_value request)
+{
+    return hf_value_kind_of(hf_value_find(request, HF_SLICE("q"))) == HF_VALUE_STRING;
+}
+
 static hf_status draft_check(view_draft *d, hf_value request, hf_err *err)
 {
     d->name = hf_slice_trim(hf_look_member(request, "name"));
@@ -162,7 +167,7 @@ static hf_status draft_check(view_draft *d, hf_value request, hf_err *err)
     d->version = hf_int(request, "filter_version", HF_FILTER_VERSION);
     if (hf_name_check(HF_NAME_SAVED_VIEW, d->name, err))
         return HF_INVALID;
-    if (!hf_views_bucket(d->bucket))
+    if (!hf_views_bucket(d->bucket) && (d->bucket.len || !line_given(request)))
         return hf_err_set(err, HF_INVALID,
                           "a view is of a bucket: running, completed, failed, ...");
     if (hf_name_check(HF_NAME_VIEW_OWNER, d->owner, err) ||
@@ -228,7 +233,7 @@ static hf_status draft_commit(hf_call *c, const view_draft *d, hf_err *err)
     const hf_db_value cells[] = {hf_db_int(d->key),
                                  hf_db_int(c->in.namespace_key),
                                  hf_db_text(d->scope),
-                                 hf_db_text(d->bucket),
+                                 hf_db_text(d->bucket.len ? d->bucket : HF_SLICE("")),
                                  hf_db_text(d->name),
                                  hf_db_text(d->owner),
                                  hf_db_int(d->shared),

@@ -109,7 +109,8 @@ static hf_value saved_value(hf_mem *mem, hf_db_cursor *c)
         filters = hf_value_null();
     hf_value_set(view, HF_SLICE("id"), hf_edge_id(mem, &id));
     hf_value_set(view, HF_SLICE("name"), text_at(mem, c, 3));
-    hf_value_set(view, HF_SLICE("bucket"), text_at(mem, c, 2));
+    hf_value_set(view, HF_SLICE("bucket"),
+                 hf_db_column_bytes(c, 2).len ? text_at(mem, c, 2) : hf_value_null());
     hf_value_set(view, HF_SLICE("scope"), text_at(mem, c, 1));
     hf_value_set(view, HF_SLICE("owner"), text_at(mem, c, 4));
     hf_value_set(view, HF_SLICE("shared"), hf_value_bool(hf_db_column_int(c, 5) != 0));

@@ -57,3 +57,20 @@ void hf_api_console_runs(hf_api *api)
                          (const void *)hf_get(page, "facets"),
                          (const void *)hf_get(page, "query")));
 }
+
+void hf_api_suggest(hf_api *api)
+{
+    const char *line = hf_api_query_text(api, "q");
+    int64_t at = 0;
+    hf_value said = NULL;
+
+    if (!hf_api_query_int(api, "at", INT64_MAX, 0, INT64_MAX, &at))
+        return;
+    if (!list_failed(api, hf_list_suggest(api->server->engine,
+                                          hf_json_(api->mem, "{'q': %s, 'at': %lld}",
+                                                   line ? line : "", (long long)at),
+                                          api->mem, &said)))
+        hf_api_json(api, 200,
+                    hf_value_merge(api->mem,
+                                   hf_json_(api->mem, "{'namespace': %s}", api->namespace), said));
+}

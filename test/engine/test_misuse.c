@@ -97,6 +97,7 @@ static void no_views(hf_engine *d)
 {
     REFUSED(hf_list_runs(d, NULL, NULL, NULL));
     REFUSED(hf_list_filters(d, NULL, NULL));
+    REFUSED(hf_list_suggest(d, NULL, NULL, NULL));
     REFUSED(hf_describe(d, NULL, NULL, NULL));
     REFUSED(hf_spans(d, NULL, NULL, NULL));
     REFUSED(hf_run_part(d, NULL, NULL, NULL));

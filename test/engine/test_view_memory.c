@@ -106,6 +106,8 @@ START_TEST(views_without_memory)
         {"lineage", hf_run_part, "{\"id\":\"o\",\"part\":\"lineage\"}"},
         {"step", hf_run_part, "{\"id\":\"o\",\"part\":\"step\",\"step\":1}"},
         {"views", hf_view_list, "{\"owner\":\"me\"}"},
+        {"suggestions", hf_list_suggest, "{\"q\":\"type:o\"}"},
+        {"states", hf_list_suggest, "{\"q\":\"is:open is:wa\"}"},
         {"filters", read_filters, "{}"},
         {"health", read_health, "{}"},
         {"points", hf_metrics_points, "{\"span\":\"minute\"}"},

@@ -342,6 +342,141 @@ START_TEST(who_sees_the_list)
 }
 END_TEST
 
+/* ---- going on */
+
+/* The texts and numbers of what is proposed: "type:order 2, ...", and where it would stand. */
+static const char *proposed(hf_site *site, const char *line, const char *at)
+{
+    static char out[2000];
+    char path[1200];
+    hf_value body;
+
+    (void)snprintf(path, sizeof(path), "/console/api/query/suggest?q=%s%s", escaped(line), at);
+    body = hf_site_expect(site, "GET", path, NULL, 200).body;
+    (void)snprintf(out, sizeof(out), "%d-%d", (int)hf_int(body, "start", -1),
+                   (int)hf_int(body, "end", -1));
+    for (size_t i = 0; i < hf_len(hf_get(body, "suggestions")); i++) {
+        hf_value one = hf_at(hf_get(body, "suggestions"), i);
+
+        (void)snprintf(out + strlen(out), sizeof(out) - strlen(out), " %s %d",
+                       hf_str(one, "text", "?"), (int)hf_int(one, "n", -1));
+    }
+    return out;
+}
+
+/* A line goes on with words of the grammar and values of the runs that the other words ask for,
+   each with how many there are. */
+HF_BOTH_ENGINES(a_line_goes_on)
+{
+    hf_site site;
+
+    hf_site_open(&site, kind, &app, (hf_server_options){0});
+    runs_make(&site);
+    ck_assert_str_eq(proposed(&site, "type:RD", ""), "0-7 type:order 2");
+    ck_assert_str_eq(proposed(&site, "type:ord is:open", "&at=8"), "0-8 type:order 1");
+    ck_assert_str_eq(proposed(&site, "type:order label.region:", ""),
+                     "11-24 label.region:eu 1 label.region:us 1");
+    ck_assert_str_eq(proposed(&site, "queue:", ""), "0-6 queue:default 5 queue:\"slow lane\" 1");
+    ck_assert_str_eq(proposed(&site, "type:order is:cl", ""), "11-16 is:closed 1");
+    ck_assert_str_eq(proposed(&site, "started", ""), "0-7 started< -1 started> -1");
+    ck_assert_str_eq(proposed(&site, "type:nobody", ""), "0-11");
+    hf_site_expect(&site, "GET", "/console/api/query/suggest?q=is&at=-1", NULL, 422);
+    hf_site_expect(&site, "GET", "/console/api/query/suggest?q=is&at=x", NULL, 422);
+    hf_site_close(&site);
+}
+
+/* ---- kept lists */
+
+#define VIEWS "/console/api/views"
+
+static hf_site_answer as(hf_site *site, const char *who, const char *method, const char *path,
+                         const char *body, int status)
+{
+    char head[200];
+    hf_site_answer answer;
+
+    (void)snprintf(head, sizeof(head), CONSOLE "Authorization: Bearer tok-%s\r\n", who);
+    answer = hf_site_ask(site, method, path, head, body);
+    ck_assert_msg(answer.status == status, "%s %s as %s: %d instead of %d: %.600s", method, path,
+                  who, answer.status, status, answer.text);
+    return answer;
+}
+
+/* The view of that name in the list of who looks; NULL: it is not there. */
+static hf_value view_of(hf_site *site, const char *who, const char *name)
+{
+    hf_value views = hf_get(as(site, who, "GET", VIEWS, NULL, 200).body, "views");
+
+    ck_assert(hf_bool(hf_at(views, 0), "system", false));
+    for (size_t i = 0; i < hf_len(views); i++)
+        if (strcmp(hf_str(hf_at(views, i), "name", ""), name) == 0)
+            return hf_at(views, i);
+    return NULL;
+}
+
+/* A view is whoever's saved it: found by them, by others when it is shared, and forgotten by its
+   owner or an admin. */
+HF_BOTH_ENGINES(views_have_owners)
+{
+    hf_site site;
+    hf_value view;
+    char body[300];
+    char path[200];
+    char id[64];
+
+    hf_site_open(&site, kind, &app, (hf_server_options){.auth = {HF_AUTH_TOKEN, {0}}});
+    hf_site_tokens(&site);
+    hf_site_ask(&site, "POST", "/api/workflows", "Authorization: Bearer tok-operator\r\n",
+                "{\"workflow_type\":\"order\",\"workflow_id\":\"o-1\"}");
+    view = as(&site, "operator", "PUT", VIEWS,
+              "{\"name\":\"mine\",\"q\":\"type:order started<1h\"}", 201)
+               .body;
+    (void)snprintf(id, sizeof(id), "%s", hf_str(view, "id", ""));
+    ck_assert_str_eq(hf_str(view, "q", ""), "type:order started<1h");
+    ck_assert_str_eq(hf_str(view, "filters.q", ""), "type:order started<1h"); /* no moment in it */
+    ck_assert_str_eq(hf_str(view, "owner", ""), "tok-operator");
+    ck_assert_int_eq(hf_value_kind_of(hf_get(view, "bucket")), HF_VALUE_NULL);
+    ck_assert(!hf_bool(view, "shared", true) && hf_bool(view, "yours", false));
+    ck_assert_int_eq(hf_int(view_of(&site, "operator", "mine"), "count.n", -1), 1);
+    ck_assert_ptr_null(view_of(&site, "admin", "mine"));
+    (void)snprintf(path, sizeof(path), "view=%s", id);
+    asked(&site, path, "Authorization: Bearer tok-admin\r\n", 404);
+    ck_assert_uint_eq(
+        hf_len(hf_get(asked(&site, path, "Authorization: Bearer tok-operator\r\n", 200).body,
+                      "items")),
+        1);
+    as(&site, "operator", "PUT", VIEWS, "{\"name\":\"mine\",\"q\":\"is:open\"}", 409);
+    as(&site, "operator", "PUT", VIEWS, "{\"name\":\"bad\",\"q\":\"tpye:x\"}", 422);
+    as(&site, "read", "PUT", VIEWS, "{\"name\":\"bad\",\"q\":\"is:open\"}", 403);
+
+    /* Changed by its owner, it is everybody's to see, and nobody else's to change. */
+    (void)snprintf(body, sizeof(body),
+                   "{\"id\":\"%s\",\"name\":\"all\",\"q\":\"type:order\",\"shared\":true}", id);
+    (void)snprintf(path, sizeof(path), VIEWS "/%s", id);
+    as(&site, "admin", "PUT", VIEWS, body, 404);
+    as(&site, "admin", "DELETE", path, NULL, 404);
+    as(&site, "operator", "PUT", VIEWS, body, 200);
+    ck_assert(!hf_bool(view_of(&site, "read", "all"), "yours", true));
+    ck_assert(hf_bool(view_of(&site, "admin", "all"), "yours", false));
+    as(&site, "read", "DELETE", path, NULL, 403);
+    as(&site, "admin", "DELETE", path, NULL, 204);
+    ck_assert_ptr_null(view_of(&site, "operator", "all"));
+    as(&site, "operator", "DELETE", VIEWS "/system:running", NULL, 403);
+
+    /* What an admin has is not an operator's to forget; what programs keep is everybody's. */
+    view =
+        as(&site, "admin", "PUT", VIEWS, "{\"name\":\"a\",\"q\":\"is:open\",\"shared\":true}", 201)
+            .body;
+    (void)snprintf(path, sizeof(path), VIEWS "/%s", hf_str(view, "id", ""));
+    as(&site, "operator", "DELETE", path, NULL, 403);
+    hf_site_ask(&site, "POST", "/api/views", "Authorization: Bearer tok-operator\r\n",
+                "{\"name\":\"b\",\"bucket\":\"running\",\"shared\":true}");
+    view = view_of(&site, "operator", "b");
+    (void)snprintf(path, sizeof(path), VIEWS "/%s", hf_str(view, "id", ""));
+    as(&site, "operator", "DELETE", path, NULL, 204);
+    hf_site_close(&site);
+}
+
 HF_PG_SUITE_MAIN("server/console_runs", HF_BOTH(a_line_finds_runs), HF_BOTH(rows_say_why),
                  HF_BOTH(pages_and_counts), {what_is_not_understood, 0}, HF_BOTH(hostile_names),
-                 {who_sees_the_list, 0})
+                 {who_sees_the_list, 0}, HF_BOTH(a_line_goes_on), HF_BOTH(views_have_owners))

@@ -1,24 +1,34 @@
-// The query line of the list: a pill for each word, completion while one is written, and what was wrong below.
+// The query line of the list: a pill for each word, completion by the server while one is written, and what was wrong below.
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
+import { get } from "../lib/api";
 import { count } from "../lib/format";
-import { parts, suggestions, without, words, type Suggestion } from "../run/query";
+import { useData } from "../lib/live";
+import { parts, without, words } from "../run/query";
 import { Glyph, Icon } from "../ui/basic";
-import type { Facet } from "../run/query";
+
+interface Suggestion {
+  text: string;
+  n: number | null;
+  exact: boolean | null;
+  help: string | null;
+}
 
 export interface QueryError {
   text: string;
   message: string;
 }
 
-export function QueryLine({ query, errors, facets, set, end }: { query: string; errors: QueryError[]; facets: Record<string, Facet>; set: (query: string) => void; end?: ComponentChildren }) {
+export function QueryLine({ query, errors, set, end }: { query: string; errors: QueryError[]; set: (query: string) => void; end?: ComponentChildren }) {
   const typed = useSignal("");
   const open = useSignal(false);
   const at = useSignal(-1);
   const field = useRef<HTMLInputElement>(null);
   const all = words(query);
-  const hints: Suggestion[] = open.value ? suggestions(typed.value, facets).slice(0, 10) : [];
+  const line = [...all, typed.value].join(" ");
+  const asked = useData<{ suggestions: Suggestion[] }>(open.value ? "suggest " + line : null, (stop) => get("query/suggest", { q: line }, stop));
+  const hints = open.value ? (asked.data?.suggestions ?? []).slice(0, 10) : [];
   const commit = (text: string) => {
     typed.value = "";
     at.value = -1;
@@ -107,7 +117,7 @@ export function QueryLine({ query, errors, facets, set, end }: { query: string; 
                 <li key={hint.text} id={"query-hint-" + i} role="option" aria-selected={i === at.value} onMouseDown={(event) => (event.preventDefault(), take(hint))}>
                   <span class="mono">{hint.text}</span>
                   <span class="grow w sm">{hint.help}</span>
-                  {hint.count && <span class="w sm">{count(hint.count)}</span>}
+                  {hint.n !== null && <span class="w sm">{count({ n: hint.n, exact: hint.exact !== false })}</span>}
                 </li>
               ))}
             </ul>

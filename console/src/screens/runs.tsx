@@ -1,7 +1,7 @@
 // The list: which runs are these, and why does each of them not move?
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { at, get, post, remove } from "../lib/api";
+import { at, get, put, remove } from "../lib/api";
 import { count, many, moment, number } from "../lib/format";
 import { useKey } from "../lib/keys";
 import { useData } from "../lib/live";
@@ -25,6 +25,7 @@ interface View {
   name: string;
   system: boolean;
   shared: boolean;
+  yours: boolean;
   q: string | null;
   count: { n: number; exact: boolean } | null;
 }
@@ -78,7 +79,8 @@ function Views({ views, view, query }: { views: View[]; view: string; query: str
         return (
           <a key={one.id} href={href(["runs"], { view: one.id })} class={on ? "view on" : "view"} aria-current={on ? "page" : undefined} title={one.q ?? undefined}>
             {!one.system && <Icon name="star" small />}
-            {one.name} {one.count && <b>{count(one.count)}</b>}
+            {one.name}
+            {!one.shared && <span class="off"> (for you alone)</span>} {one.count && <b>{count(one.count)}</b>}
           </a>
         );
       })}
@@ -86,24 +88,24 @@ function Views({ views, view, query }: { views: View[]; view: string; query: str
   );
 }
 
-function saveView(query: string, filters: Record<string, unknown>, again: () => void) {
+/** The line is kept as it stands: its ages count from when the view is looked at. */
+function saveView(query: string, again: () => void) {
   askFor({
     title: "Save this list",
     say: (
       <>
-        It is kept under a name for everybody of the namespace: <span class="mono">{query || "all runs"}</span>
+        It is kept under a name, for everybody of the namespace or for you alone: <span class="mono">{query}</span>
       </>
     ),
     parameters: [
       { name: "name", type: "string", required: true },
-      { name: "shared", type: "bool", default: true, default_available: true },
+      { name: "shared", type: "bool", default: true, default_available: true, doc: "With everybody who sees the namespace." },
     ],
     go: "Save",
     keep: "Do not save",
     send: async (value) => {
       const { name, shared } = value as { name: string; shared?: boolean };
-      const { status_bucket: bucket = "running", ...rest } = filters;
-      const view = await post("/api/views", { name, bucket, filters: rest, shared: shared ?? true });
+      const view = await put("views", { name, q: query, shared: shared ?? true });
       again();
       set({ view: view.id, q: null });
       return `Saved ${name}`;
@@ -113,8 +115,13 @@ function saveView(query: string, filters: Record<string, unknown>, again: () => 
 
 const dropView = (view: View, again: () => void) =>
   attempt(async () => {
-    await remove(at`/api/views/${view.id}`);
-    set({ view: null });
+    set({ view: null }); // before it is gone: what is shown is asked again
+    try {
+      await remove(at`views/${view.id}`);
+    } catch (fault) {
+      set({ view: view.id }, true);
+      throw fault;
+    }
     again();
   });
 
@@ -143,13 +150,15 @@ export function Runs() {
   const key = JSON.stringify([query, view, cursor]);
   const ask = (values: Record<string, string | number | boolean | null>, stop?: AbortSignal) => get("runs", { q: query, view, ...values }, stop);
   const list = useData("runs " + key, (stop) => ask({ cursor, limit: LIMIT, facets: FACET_NAMES, total: true }, stop), ["list"]);
-  const kept = useData("views", (stop) => get("/api/views", {}, stop), ["list"]);
+  const kept = useData<{ views: View[] }>("views", (stop) => get("views", {}, stop), ["list"]);
   const { rows, waiting, take } = useSteady(list.data && !list.stale ? list.data.items : null, key);
   const picked = useSignal<ReadonlySet<string>>(new Set());
   const every = useSignal(false);
   const current = useSignal(-1);
   const views: View[] = kept.data?.views ?? [];
-  const own = views.find((one) => one.id === view && !one.system);
+  const chosenView = views.find((one) => one.id === view);
+  const own = chosenView && !chosenView.system ? chosenView : null;
+  const line = [chosenView?.q, query].filter(Boolean).join(" "); // what is shown, in words
   const total = list.data?.total;
 
   useEffect(() => {
@@ -257,11 +266,11 @@ export function Runs() {
         <Views views={views} view={view} query={query} />
         <span class="grow hide-s" />
         {own ? (
-          <Button class="hide-s" why={readOnly.value ?? null} onClick={() => void dropView(own, kept.again)}>
+          <Button class="hide-s" why={readOnly.value ?? (own.yours ? null : "It belongs to somebody else, who alone forgets it; and an admin does.")} onClick={() => void dropView(own, kept.again)}>
             Forget this view
           </Button>
         ) : (
-          <Button class="hide-s" why={readOnly.value ?? (query ? null : "The list of all runs has its place already.")} onClick={() => saveView(query, list.data?.query?.filters ?? {}, kept.again)}>
+          <Button class="hide-s" why={readOnly.value ?? (query ? null : "The list of all runs has its place already.")} onClick={() => saveView(line, kept.again)}>
             Save view…
           </Button>
         )}
@@ -272,7 +281,6 @@ export function Runs() {
       <QueryLine
         query={query}
         errors={list.data?.query?.errors ?? []}
-        facets={list.data?.facets ?? {}}
         set={change}
         end={
           <>
