@@ -354,6 +354,7 @@ hf_status hf_cli_copy(hf_cli_call *call, hf_err *err)
         hf_cli_text_set(call, request, "workflow_id", aim.id);
         hf_cli_text_set(call, request, "run_id", aim.run_id);
         hf_cli_text_set(call, request, "new_workflow_id", call->flags[HF_CLI_FLAG_ID]);
+        hf_cli_text_set(call, request, "signals", call->flags[HF_CLI_FLAG_SIGNALS]);
         hf_cli_text_set(call, request, "reason", call->flags[HF_CLI_FLAG_REASON]);
         hf_cli_text_set(call, request, "request_id", call->flags[HF_CLI_FLAG_DEDUP]);
         if (step)

@@ -11,12 +11,14 @@ const hf_cli_command hf_cli_nouns[] = {
      .text =
          "Copies the history of a run up to and with step N into a new workflow, which goes on "
          "from there; the run it is copied from is not touched. --id names the new one. Without "
-         "--step everything that is settled is copied." TEXT_STORE,
+         "--step everything that is settled is copied. Signals that came later come again "
+         "only when --signals names them." TEXT_STORE,
      .example = "holdfast fork order-42 --step 3 --id order-42-again --reason \"wrong price\"",
      .args = {{"ID", NULL, false}},
      .target = true,
      .flags = FLAGS_TARGET | BIT(HF_CLI_FLAG_RUN) | BIT(HF_CLI_FLAG_STEP) | BIT(HF_CLI_FLAG_ID) |
               BIT(HF_CLI_FLAG_REASON) | BIT(HF_CLI_FLAG_DEDUP),
+     .more = MORE(HF_CLI_FLAG_SIGNALS),
      .formats = FORMATS_LIST,
      .exits = {EXITS_CHANGE, EXIT_NO_RUN},
      .run = hf_cli_copy},
@@ -25,12 +27,14 @@ const hf_cli_command hf_cli_nouns[] = {
      .text =
          "The newest run ends, and the next run of the workflow begins with its steps up to and "
          "with step N. What comes behind is done again: activities that are not repeatable "
-         "should say so." TEXT_STORE,
+         "should say so. Signals that came later come again only when --signals names "
+         "them." TEXT_STORE,
      .example = "holdfast reset order-42 --step 3 --reason \"fixed the address\"",
      .args = {{"ID", NULL, false}},
      .target = true,
      .flags =
          FLAGS_TARGET | BIT(HF_CLI_FLAG_STEP) | BIT(HF_CLI_FLAG_REASON) | BIT(HF_CLI_FLAG_DEDUP),
+     .more = MORE(HF_CLI_FLAG_SIGNALS),
      .formats = FORMATS_LIST,
      .exits = {EXITS_CHANGE, EXIT_NO_RUN},
      .run = hf_cli_copy},

@@ -265,11 +265,16 @@ static const struct {
     const char *action;
     const char *flags;
     const char *words;
-} lines[] = {{"signal", "", " NAME"},   {"update", "", " NAME"},
-             {"query", "", " NAME"},    {"cancel", "", ""},
-             {"terminate", "", ""},     {"pause", "", ""},
-             {"resume", "", ""},        {"repair", "", ""},
-             {"archive", "", ""},       {"fork", " --step N --id NEW_ID", ""},
+} lines[] = {{"signal", "", " NAME"},
+             {"update", "", " NAME"},
+             {"query", "", " NAME"},
+             {"cancel", "", ""},
+             {"terminate", " --reason WHY", ""},
+             {"pause", "", ""},
+             {"resume", "", ""},
+             {"repair", "", ""},
+             {"archive", "", ""},
+             {"fork", " --step N --id NEW_ID", ""},
              {"reset", " --step N", ""}};
 
 /* What the role of the reader does not allow is not allowed, whatever the run says. */

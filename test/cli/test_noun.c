@@ -169,6 +169,8 @@ static void copies_live(void)
         GIVES(HF_CLI_EXIT_OK, "show", "c-2", "-o", "none");
         GIVES(HF_CLI_EXIT_OK, "reset", "c-1", "--step", "1", "--reason", "again");
         GIVES(HF_CLI_EXIT_OK, "show", "c-1#2", "-o", "none");
+        GIVES(HF_CLI_EXIT_OK, "fork", "c-2", "--step", "1", "--id", "c-3", "--signals", "go,other");
+        GIVES(HF_CLI_EXIT_OK, "reset", "c-3", "--step", "1", "--signals", "*");
     }
     GIVES(HF_CLI_EXIT_NOTFOUND, "fork", "nobody", "--step", "1");
     GIVES(HF_CLI_EXIT_USAGE, "fork", "c-1", "--step", "zero");

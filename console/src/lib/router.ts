@@ -81,6 +81,9 @@ function beginning(): string | null {
 
 /** Links within the console are followed without loading the page again. */
 export function start() {
+  // Its address is written as the page's first one has it; browsers read it again when that changes.
+  const icon = document.querySelector<HTMLLinkElement>("link[rel=icon]");
+  if (icon) icon.href = icon.href;
   const to = beginning();
   if (to) go(to, true);
   addEventListener("popstate", () => (address.value = location.href));

@@ -6,8 +6,9 @@ import { bytes, duration } from "../lib/format";
 import { parse, stringify, type Json } from "../lib/json";
 import { go, href } from "../lib/router";
 import { has, readOnly } from "../lib/session";
+import { inputWords, shell } from "../lib/shell";
 import { Button, Menu, copy, type MenuItem } from "../ui/basic";
-import { askFor, quoted, shellArguments, withReason, type Parameter } from "../ui/form";
+import { askFor, type Parameter } from "../ui/form";
 import { ValueView } from "../ui/json";
 import { attempt, toast } from "../ui/toasts";
 import { askStart } from "./start";
@@ -22,6 +23,9 @@ const path = (head: any, ...rest: string[]) => {
   const run = head.is_current_run ? "" : at`/runs/${head.run_id}`;
   return at`/api/workflows/${head.workflow_id}` + run + rest.map((part) => "/" + encodeURIComponent(part)).join("");
 };
+
+/** The flag for a run that is not the newest of its workflow. */
+const older = (head: any): string | null => (head.is_current_run ? null : head.run_id);
 
 /** Why an action is not for now: the server's sentence, or the role's. */
 export function refused(head: any, action: string): string | null {
@@ -51,7 +55,7 @@ export function askSignal(head: any, name: string) {
     go: `Signal ${name}`,
     keep: "Send nothing",
     why: () => refused(head, "signal"),
-    shell: (value, reason) => withReason(`holdfast signal ${quoted(id)} ${quoted(name)}${shellArguments(value)}`, reason),
+    shell: (value, reason) => shell("signal", [id, name, ...inputWords(value)], { run: older(head), reason }),
     send: async (input, reason) => {
       await post(path(head, "signal", name), { input, ...(reason ? { reason } : {}) });
       return `${name} was sent to ${id}`;
@@ -70,7 +74,7 @@ export function askUpdate(head: any, name: string) {
     go: `Update ${name}`,
     keep: "Send nothing",
     why: () => refused(head, "update"),
-    shell: (value, reason) => withReason(`holdfast update ${quoted(id)} ${quoted(name)}${shellArguments(value)}`, reason),
+    shell: (value, reason) => shell("update", [id, name, ...inputWords(value)], { run: older(head), reason }),
     send: async (input, reason) => {
       const began = Date.now();
       const answer = await post(path(head, "update", name), { input, wait_for: "completed", wait_timeout_seconds: 10, ...(reason ? { reason } : {}) });
@@ -98,7 +102,7 @@ export function askQuery(head: any, name: string) {
     keep: "Close",
     reads: true,
     why: () => refused(head, "query"),
-    shell: (value) => `holdfast query ${quoted(id)} ${quoted(name)}${shellArguments(value)}`,
+    shell: (value) => shell("query", [older(head) ? `${id}#${older(head)}` : id, name, ...inputWords(value)]),
     send: async (input) => <ValueView value={(await question(path(head, "query", name), { input })).result} label="the answer" />,
   });
 }
@@ -134,7 +138,7 @@ export function askPlain(head: any, action: string) {
     go: plain.verb,
     keep: plain.keep,
     why: () => refused(head, action),
-    shell: (_value, reason) => withReason(`holdfast ${action} ${quoted(id)}`, reason),
+    shell: (_value, reason) => shell(action, [id], { run: older(head), reason }),
     send: async (_value, reason) => {
       await post(path(head, action), reason ? { reason } : {});
       return `${plain.verb}: ${id} took it`;
@@ -148,7 +152,7 @@ export function askCopy(head: any, action: "fork" | "reset", step?: number | nul
   const parameters: Parameter[] = [
     { name: "step", type: "int", default_available: true, default: null, allows_null: true, doc: "The last step that is kept; none: all that are settled." },
     ...(action === "fork" ? [{ name: "new_workflow_id", type: "string", default_available: true, default: null, allows_null: true, doc: "One is made when none is given." } as Parameter] : []),
-    { name: "signals", type: "bool", default_available: true, default: false, doc: "Whether signals that came later are carried over." },
+    { name: "signals", type: "string", default_available: true, default: null, allows_null: true, doc: "Those that came later and come again: names with commas between them, * for all." },
   ];
   askFor({
     title: action === "fork" ? `Fork ${id}` : `Reset ${id}`,
@@ -163,7 +167,7 @@ export function askCopy(head: any, action: "fork" | "reset", step?: number | nul
     why: () => refused(head, action),
     shell: (value, reason) => {
       const of = (value ?? {}) as Record<string, Json>;
-      return withReason(`holdfast ${action} ${quoted(id)}${of.step ? ` --step ${of.step}` : ""}${of.new_workflow_id ? ` --id ${quoted(String(of.new_workflow_id))}` : ""}`, reason);
+      return shell(action, [id], { run: action === "fork" ? older(head) : null, step: of.step as number, id: of.new_workflow_id as string, signals: of.signals as string, reason });
     },
     send: async (value, reason) => {
       const of = Object.fromEntries(Object.entries((value ?? {}) as Record<string, Json>).filter(([, one]) => one !== null));
@@ -231,7 +235,7 @@ export function Actions({ head }: { head: any }) {
     { text: "Start like this one…", why: readOnly.value ?? null, act: () => void startAlike(head) },
     { text: "Compare with another run…", why: has("diff") ? null : "This server compares no runs.", to: href(["diff"], { left: head.workflow_id, left_run_id: head.run_id }) },
     { text: "Export as a bundle", act: () => void exportBundle(head) },
-    { text: "Copy shell line", act: () => void copy(`holdfast show ${quoted(head.workflow_id)}`) },
+    { text: "Copy shell line", act: () => void copy(shell("show", [head.workflow_id], { run: older(head) })) },
   ];
   return (
     <span class="acts row">

@@ -3,8 +3,8 @@ import { useSignal } from "@preact/signals";
 import { save } from "../lib/file";
 import { bytes, duration, number } from "../lib/format";
 import { param, set } from "../lib/router";
+import { shell } from "../lib/shell";
 import { Age, Bones, Button, Fault, Mono, RunLink, Shell, Status, Time } from "../ui/basic";
-import { quoted } from "../ui/form";
 import { Facts, Section } from "../ui/part";
 import { Table } from "../ui/table";
 import { attempt } from "../ui/toasts";
@@ -223,7 +223,7 @@ function StepInspector({ place, head, step }: { place: Place; head: any; step: s
         </Section>
       )}
       {[activity, wait, data.timer, child].map((one, i) => one && <AllFields key={i} of={one} but={["arguments", "result", "output"]} />)}
-      <InShell place={place} text={`holdfast show ${quoted(place.id)} --step ${step}`} />
+      <InShell place={place} text={shell("show", [place.id], { run: place.run, step })} />
     </>
   );
 }
@@ -290,7 +290,7 @@ function EventInspector({ place, sequence }: { place: Place; sequence: string })
         <AnyPayload of={event.payload} label="the payload" />
         <Whole place={place} event={event} />
       </Section>
-      <InShell place={place} text={`holdfast show ${quoted(place.id)} --at ${sequence}`} />
+      <InShell place={place} text={shell("show", [place.id], { run: place.run, at: sequence })} />
     </>
   );
 }
@@ -360,7 +360,7 @@ function RunInspector({ place, head }: { place: Place; head: any }) {
         />
       </Section>
       <AllFields of={head} but={["arguments", "output", "shell", "why", "run_navigation", "declared_query_contracts", "declared_signal_contracts", "declared_update_contracts", "declared_query_targets", "declared_signal_targets", "declared_update_targets"]} />
-      <InShell place={place} text={`holdfast show ${quoted(place.id)}`} />
+      <InShell place={place} text={shell("show", [place.id], { run: place.run, at: place.at })} />
     </>
   );
 }

@@ -4,9 +4,9 @@ import { save } from "../lib/file";
 import { many, number } from "../lib/format";
 import { stringify, type Json } from "../lib/json";
 import { param, set } from "../lib/router";
+import { shell } from "../lib/shell";
 import { Button, Choice, Empty, Menu, Mono, RunLink, Status, Time } from "../ui/basic";
 import { Diff } from "../ui/diff";
-import { quoted } from "../ui/form";
 import { JsonView, ValueView } from "../ui/json";
 import { Asked, CardHead } from "../ui/part";
 import { Table } from "../ui/table";
@@ -251,7 +251,7 @@ export function JsonTab({ place, head }: { place: Place; head: any }) {
         )}
         {!place.bundle && (
           <p class="d sm fine">
-            In the shell: <Mono>holdfast show {quoted(place.id)} --json</Mono>
+            In the shell: <Mono>{shell("show", [place.id], { run: place.run, at: place.at, json: true })}</Mono>
           </p>
         )}
       </div>

@@ -5,8 +5,9 @@ import { duration, many, moment, now } from "../lib/format";
 import { useData } from "../lib/live";
 import { href, param } from "../lib/router";
 import { readOnly } from "../lib/session";
+import { inputWords, shell } from "../lib/shell";
 import { Bones, Button, Copy, Empty, Fault, Icon, Mono, PageHead, RunLink, Shell, Time } from "../ui/basic";
-import { askFor, ContractForm, quoted, shellArguments, useForm } from "../ui/form";
+import { askFor, ContractForm, useForm } from "../ui/form";
 import { useReveal, useRows } from "../ui/rows";
 import { toast } from "../ui/toasts";
 
@@ -73,7 +74,7 @@ function Answer({ of, sent }: { of: any; sent: () => void }) {
           </Button>
           {why && <span class="d sm">{why}</span>}
         </div>
-        <Shell text={`holdfast signal ${quoted(of.workflow_id)} ${quoted(of.name)}${shellArguments(form.read(true))}`} />
+        <Shell text={shell("signal", [of.workflow_id, of.name, ...inputWords(form.read(true))], { run: of.run_id })} />
       </form>
     </section>
   );

@@ -4,8 +4,9 @@ import { duration, many } from "../lib/format";
 import { useData } from "../lib/live";
 import { href } from "../lib/router";
 import { can, readOnly } from "../lib/session";
+import { shell } from "../lib/shell";
 import { Button, Empty, Glyph, PageHead, RunLink, Time } from "../ui/basic";
-import { askFor, withReason } from "../ui/form";
+import { askFor } from "../ui/form";
 import { Asked, Card } from "../ui/part";
 import { attempt } from "../ui/toasts";
 
@@ -64,7 +65,7 @@ function repairAll(group: any) {
     go: "Repair",
     keep: "Leave as it is",
     reason: "wanted",
-    shell: (_value, reason) => withReason(`holdfast repair ${group.runs.map((run: any) => run.workflow_id ?? run.instance_id).join(" ")}`, reason),
+    shell: (_value, reason) => shell("repair", group.runs.map((run: any) => run.workflow_id ?? run.instance_id), { reason }),
     send: async (_value, reason) => {
       for (const run of group.runs) await post(url`/api/workflows/${run.workflow_id ?? run.instance_id}/repair`, reason ? { reason } : {});
       return many(group.runs.length, "run") + " repaired";

@@ -4,6 +4,7 @@ import { many, number } from "../lib/format";
 import { useData } from "../lib/live";
 import { href, path } from "../lib/router";
 import { readOnly } from "../lib/session";
+import { shell } from "../lib/shell";
 import { Bones, Button, Empty, Fault, Mono, PageHead, RunLink, Shell, Status, Time } from "../ui/basic";
 import { askFor } from "../ui/form";
 import { Meter } from "../ui/meter";
@@ -94,7 +95,7 @@ function turn(id: string, action: keyof typeof TURNS & string) {
     go: action[0]!.toUpperCase() + action.slice(1),
     danger: action === "abort",
     keep: action === "abort" ? "Let it go on" : undefined,
-    shell: () => `holdfast batch ${action} ${id}`,
+    shell: () => shell("batch " + action, [id]),
     send: async () => {
       await post(url`/api/batches/${id}/` + action);
       return `Told to ${action}`;

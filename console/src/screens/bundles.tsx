@@ -6,8 +6,9 @@ import { bytes, duration, many, number } from "../lib/format";
 import { useData } from "../lib/live";
 import { go, href, path } from "../lib/router";
 import { has, readOnly } from "../lib/session";
+import { shell } from "../lib/shell";
 import { Age, Button, Empty, Fault, Glyph, Mono, PageHead, Shell, Status, Time } from "../ui/basic";
-import { askFor, quoted } from "../ui/form";
+import { askFor } from "../ui/form";
 import { Asked, Card } from "../ui/part";
 import { Table, type Column } from "../ui/table";
 import { attempt, toast } from "../ui/toasts";
@@ -63,7 +64,7 @@ export function keepBundle(of: Bundle) {
     say: "It is kept as evidence, as it is: no engine works on it, and no list of runs shows it. The shell and the export find it.",
     go: "Keep it",
     keep: "Leave it a file",
-    shell: () => `holdfast bundle import ${quoted(of.name ?? of.workflow_id + ".bundle.json")} --store STORE`,
+    shell: () => shell("bundle import", [of.name ?? of.workflow_id + ".bundle.json"], { store: "STORE" }),
     send: async () => {
       const said = await post(url`bundles/${of.id}/import`);
       return said.imported ? `${of.workflow_id} is kept, ${many(said.events, "event")}` : `${of.workflow_id} was there already`;
@@ -198,7 +199,7 @@ function List() {
               <Card label="Open files">
                 <Empty title="No file is open.">
                   <p class="d">A run is exported on its page, below More, or in the shell. It has everything that its page shows.</p>
-                  <Shell text="holdfast bundle export order-42 --out order-42.json" />
+                  <Shell text={shell("bundle export", ["order-42"], { store: "STORE", out: "order-42.json" })} />
                 </Empty>
               </Card>
             )

@@ -7,9 +7,9 @@ import { parse, stringify } from "../lib/json";
 import { useData } from "../lib/live";
 import { go, href, param, set } from "../lib/router";
 import { has } from "../lib/session";
+import { shell } from "../lib/shell";
 import { Button, Empty, Mono, PageHead, Shell, Status, Time } from "../ui/basic";
 import { Diff } from "../ui/diff";
-import { quoted } from "../ui/form";
 import type { Payload } from "../ui/json";
 import { Asked, Card, Facts } from "../ui/part";
 import { Table, type Column } from "../ui/table";
@@ -229,7 +229,7 @@ function Compared({ values }: { values: Record<string, string> }) {
               </div>
             )}
           </Card>
-          <Shell text={`holdfast bundle diff ${quoted(said.left.run_id)} ${quoted(said.right.run_id)} --store STORE`} />
+          {!said.left.bundle && !said.right.bundle && <Shell text={shell("bundle diff", [said.left.run_id, said.right.run_id], { store: "STORE" })} />}
         </div>
       )}
     </Asked>

@@ -6,8 +6,8 @@ import { bytes, duration, many, number } from "../lib/format";
 import { useData } from "../lib/live";
 import { param, set } from "../lib/router";
 import { can } from "../lib/session";
+import { quoted } from "../lib/shell";
 import { Bones, Button, copy, Empty, Fault, Mono, PageHead, RunLink, Shell } from "../ui/basic";
-import { quoted } from "../ui/form";
 import { Table } from "../ui/table";
 
 /** Ready questions, each with what it costs a big store. */
@@ -145,7 +145,7 @@ export function Explore() {
                     </span>
                   )}
                 </div>
-                <Shell text={`holdfast sql orders.db ${quoted(text.value)}`} />
+                <Shell text={`holdfast sql STORE ${quoted(text.value)}`} />
               </form>
             </section>
             {fault.value && !said && <Fault of={fault.value} again={() => void run()} what="It was not answered." />}

@@ -4,6 +4,7 @@ import { many, moment, now, number } from "../lib/format";
 import { useData } from "../lib/live";
 import { href, param } from "../lib/router";
 import { has, readOnly } from "../lib/session";
+import { shell } from "../lib/shell";
 import { Age, Button, Choice, Empty, Mono, PageHead, Shell, Status, Time } from "../ui/basic";
 import { askFor } from "../ui/form";
 import { Asked, Card, Facts, Section } from "../ui/part";
@@ -124,7 +125,7 @@ function Detail({ group, again }: { group: any; again: () => void }) {
         <p class="d sm mt">There they can be ticked and cancelled, repaired or sent a signal together.</p>
       </section>
       <section>
-        <Shell text={`holdfast ls failure=${group.fingerprint}`} />
+        <Shell text={shell("ls", ["failure=" + group.fingerprint])} />
       </section>
     </aside>
   );

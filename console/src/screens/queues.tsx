@@ -4,9 +4,10 @@ import { duration, many, number } from "../lib/format";
 import { useData } from "../lib/live";
 import { href } from "../lib/router";
 import { readOnly } from "../lib/session";
+import { shell } from "../lib/shell";
 import { token } from "../run/query";
 import { Age, Button, Empty, PageHead, Status } from "../ui/basic";
-import { askFor, quoted } from "../ui/form";
+import { askFor } from "../ui/form";
 import { Meter } from "../ui/meter";
 import { Asked, Card } from "../ui/part";
 import { Table, type Column } from "../ui/table";
@@ -19,7 +20,7 @@ function turn(queue: any) {
     say: queue.paused_at ? "Its tasks are handed out again." : "No task of it is handed out, whoever asks. What was handed out goes on, and nothing is lost: the tasks wait.",
     go: queue.paused_at ? "Resume" : "Pause",
     keep: queue.paused_at ? "Leave it paused" : "Let it run",
-    shell: () => `holdfast queue ${action} ${quoted(queue.name)}`,
+    shell: () => shell("queue " + action, [queue.name]),
     send: async () => {
       await post(url`/api/task-queues/${queue.name}/build-ids/` + (queue.paused_at ? "resume" : "drain"), { build_id: "*" });
       return `Queue ${queue.name} is ${queue.paused_at ? "open" : "paused"}`;

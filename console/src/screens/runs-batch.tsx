@@ -5,9 +5,10 @@ import { at, get, post, refusalOf, type Refusal } from "../lib/api";
 import { many, number } from "../lib/format";
 import { useData } from "../lib/live";
 import { me, readOnly } from "../lib/session";
+import { inputWords, shell } from "../lib/shell";
 import { Bones, Button, Fault, Glyph, RunLink, Shell } from "../ui/basic";
 import { closeDialog, Dialog, openDialog } from "../ui/dialog";
-import { ContractForm, FieldFault, FormState, quoted, useForm, withReason, type Parameter } from "../ui/form";
+import { ContractForm, FieldFault, FormState, useForm, type Parameter } from "../ui/form";
 
 export interface BatchCommand {
   name: string;
@@ -157,6 +158,13 @@ function BatchDialog({ command, ids, types, cut }: { command: BatchCommand; ids:
       failed(error);
     }
   };
+  // A batch of the shell has no arguments: signals are sent one by one.
+  const line = () => {
+    const why = reason.value.trim() || "WHY";
+    if (!name) return shell("batch start", [command.name, ...ids], { rate: rate.value, reason: why, yes: true });
+    const words = [signal.value.trim() || "NAME", ...inputWords(form.read(true))];
+    return ids.map((id) => shell("signal", [id, ...words], { reason: why })).join("\n");
+  };
   const told = many(ids.length, "run");
   const now = running.value;
   const busy = now !== null && (now.status === "running" || now.status === "paused");
@@ -204,7 +212,7 @@ function BatchDialog({ command, ids, types, cut }: { command: BatchCommand; ids:
             <i style={{ "--v": `${now.total ? (now.done / now.total) * 100 : 0}%` }} />
           </div>
           <Reasons items={now.items} ok="took it" />
-          <p class="d sm">It goes on when this dialog is closed. In the shell: holdfast batch show {now.batch_id}</p>
+          <p class="d sm">It goes on when this dialog is closed. In the shell: {shell("batch show", [now.batch_id])}</p>
         </div>
       ) : (
         <>
@@ -245,7 +253,7 @@ function BatchDialog({ command, ids, types, cut }: { command: BatchCommand; ids:
           {ids.length > 100 && field("typed", `Type ${ids.length} to go on`, typed, undefined, "number")}
           <div class="field">
             <span class="lab">The same from the shell</span>
-            <Shell text={withReason(`holdfast batch start ${command.name} ${ids.slice(0, 20).map(quoted).join(" ")}${ids.length > 20 ? " ..." : ""}`, reason.value.trim())} />
+            <Shell text={line()} />
           </div>
         </>
       )}

@@ -7,7 +7,8 @@ import { useKey } from "../lib/keys";
 import { useData } from "../lib/live";
 import { go, href, param, set } from "../lib/router";
 import { readOnly } from "../lib/session";
-import { quoted, askFor } from "../ui/form";
+import { filterWords, shell } from "../lib/shell";
+import { askFor } from "../ui/form";
 import { Bones, Button, Empty, Fault, Icon, Menu, RunLink, Status, Took } from "../ui/basic";
 import { Table, type Column } from "../ui/table";
 import { attempt } from "../ui/toasts";
@@ -375,7 +376,7 @@ export function Runs() {
         </section>
       </div>
       <p class="d sm fine hide-s">
-        In the shell: <span class="mono">holdfast ls{query ? ` --query ${quoted(query)}` : ""}</span>
+        In the shell: <span class="mono">{shell("ls", filterWords(list.data?.query?.filters ?? {}))}</span>
       </p>
     </>
   );

@@ -6,8 +6,9 @@ import { useData } from "../lib/live";
 import { zone } from "../lib/prefs";
 import { href, param, path } from "../lib/router";
 import { readOnly } from "../lib/session";
+import { shell } from "../lib/shell";
 import { Age, Bones, Button, Choice, Empty, Fault, Glyph, Mono, PageHead, RunLink, Shell, Status, Time } from "../ui/basic";
-import { askFor, quoted } from "../ui/form";
+import { askFor } from "../ui/form";
 import { ValueView } from "../ui/json";
 import { Asked, Card, Facts } from "../ui/part";
 import { Table, type Column } from "../ui/table";
@@ -184,7 +185,7 @@ function backfill(id: string) {
     say: "Fires for every time between two moments, as if it had been there then.",
     more: <Moments preview={preview} look={look} />,
     go: "Backfill",
-    shell: () => `holdfast schedule backfill ${quoted(id)} --from ${from.value} --to ${until.value}`,
+    shell: () => shell("schedule backfill", [id], { from: from.value, to: until.value, yes: true }),
     send: async () => {
       const said = await post(url`/api/schedules/${id}/backfill`, { start_time: from.value, end_time: until.value });
       return `Backfilled: ${many(said.fires_attempted ?? said.results?.length ?? 0, "time")}`;
@@ -226,7 +227,7 @@ function turn(one: any) {
     say: one.paused ? "It fires again at its times. Times that passed meanwhile are not made up for; a backfill does that." : "It does not fire until it is resumed. Runs that it has started go on.",
     reason: "wanted",
     go: one.paused ? "Resume" : "Pause",
-    shell: (_value, reason) => `holdfast schedule ${action} ${quoted(id)}${reason ? " --reason " + quoted(reason) : ""}`,
+    shell: (_value, reason) => shell("schedule " + action, [id], { reason }),
     send: async (_value, reason) => {
       await post(url`/api/schedules/${id}/` + action, reason ? { note: reason } : {});
       return `${id} is ${one.paused ? "active" : "paused"}`;
@@ -243,7 +244,7 @@ function trigger(one: any) {
       </>
     ),
     go: "Trigger",
-    shell: () => `holdfast schedule trigger ${quoted(one.schedule_id)}`,
+    shell: () => shell("schedule trigger", [one.schedule_id]),
     send: async () => {
       const said = await post(url`/api/schedules/${one.schedule_id}/trigger`);
       return said.workflow_id ? `Started ${said.workflow_id}` : `It did not start: ${said.reason ?? said.outcome}`;
@@ -333,7 +334,7 @@ function One({ id }: { id: string }) {
               {one.action?.input === undefined || one.action?.input === null ? <p class="d sm">none</p> : <ValueView value={one.action.input} label="the input" />}
             </section>
             <section>
-              <Shell text={`holdfast schedule show ${quoted(id)}`} />
+              <Shell text={shell("schedule show", [id])} />
             </section>
           </aside>
         </div>

@@ -5,6 +5,7 @@ import { useData } from "../lib/live";
 import { density, keys, theme, zone } from "../lib/prefs";
 import { base, href, param } from "../lib/router";
 import { can, has, me } from "../lib/session";
+import { shell } from "../lib/shell";
 import { Age, Button, Choice, Copy, Empty, Mono, PageHead, Radios, Time } from "../ui/basic";
 import { askFor } from "../ui/form";
 import { Asked, Card, Facts } from "../ui/part";
@@ -141,7 +142,7 @@ function makeToken(again: () => void) {
     keep: "Close",
     shell: (value) => {
       const asked = (value ?? {}) as Record<string, string>;
-      return `holdfast token create --role ${asked.role ?? "read"} --label ${asked.label ?? "NAME"}`;
+      return shell("token create", [], { role: asked.role ?? "read", label: asked.label ?? "NAME", namespaces: asked.namespaces });
     },
     send: async (value) => {
       const said = await post("/api/tokens", value);
@@ -167,7 +168,7 @@ function Tokens() {
       go: "Revoke",
       keep: "Keep it",
       danger: true,
-      shell: () => `holdfast token revoke ${one.id}`,
+      shell: () => shell("token revoke", [one.id]),
       send: async () => {
         await remove(url`/api/tokens/${one.id}`);
         asked.again();

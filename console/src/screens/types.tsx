@@ -6,9 +6,10 @@ import { stringify, type Json } from "../lib/json";
 import { useData } from "../lib/live";
 import { go, href, path } from "../lib/router";
 import { can, readOnly } from "../lib/session";
+import { inputWords, shell } from "../lib/shell";
 import { token } from "../run/query";
 import { Bones, Button, Empty, Fault, Mono, PageHead, Shell, Status } from "../ui/basic";
-import { askFor, quoted, shellArguments, type Parameter } from "../ui/form";
+import { askFor, type Parameter } from "../ui/form";
 import { Asked, Card, Facts, Section } from "../ui/part";
 import { RunRows } from "../ui/rows";
 import { Table, type Column } from "../ui/table";
@@ -140,7 +141,7 @@ export function startOf(type: string, parameters: Parameter[] | null, queue = ""
     recent: [type, "start"],
     more: <StartFields />,
     go: "Start",
-    shell: (value) => `holdfast start ${quoted(type)}${shellArguments(value)}${startId.value ? " --id " + quoted(startId.value) : ""}`,
+    shell: (value) => shell("start", [type, ...inputWords(value)], { id: startId.value, "business-key": startKey.value, queue: startQueue.value }),
     send: async (value) => {
       const said = await post("/api/workflows", {
         workflow_type: type,
@@ -240,7 +241,7 @@ function One({ type }: { type: string }) {
             </Section>
             {startable && can.value.read && (
               <section>
-                <Shell text={`holdfast start ${quoted(type)}${(parameters ?? []).filter((p) => p.required).map((p) => ` ${p.name}${p.type === "string" ? "=…" : ":=…"}`).join("")}`} />
+                <Shell text={shell("start", [type, ...(parameters ?? []).filter((p) => p.required).map((p) => `${p.name}${p.type === "string" ? "" : ":"}=VALUE`)])} />
               </section>
             )}
           </aside>

@@ -4,9 +4,10 @@ import { count, many, moment, now, number } from "../lib/format";
 import { useData } from "../lib/live";
 import { href } from "../lib/router";
 import { has, readOnly } from "../lib/session";
+import { shell } from "../lib/shell";
 import { token } from "../run/query";
 import { Age, Bones, Empty, Fault, Glyph, Icon, Menu, Mono, PageHead, Shell } from "../ui/basic";
-import { askFor, quoted } from "../ui/form";
+import { askFor } from "../ui/form";
 import { Card } from "../ui/part";
 import { Table, type Column } from "../ui/table";
 
@@ -46,7 +47,7 @@ function buildTurn(build: any, action: "drain" | "resume" | "promote") {
     title: `${action[0]!.toUpperCase() + action.slice(1)} ${named(id)}`,
     say: `${say} ${many(queues.length, "queue")}: ${queues.join(", ")}.`,
     go: action[0]!.toUpperCase() + action.slice(1),
-    shell: () => queues.map((queue) => `holdfast build ${action} ${quoted(id ?? "")} --queue ${quoted(queue)}`).join("\n"),
+    shell: () => queues.map((queue) => shell("build " + action, [id ?? ""], { queue })).join("\n"),
     send: async () => {
       for (const queue of queues) await post(url`/api/task-queues/${queue}/build-ids/` + action, { build_id: id });
       return `${named(id)}: ${action === "drain" ? "drained" : action === "resume" ? "resumed" : "promoted"}`;

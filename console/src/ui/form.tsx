@@ -351,20 +351,6 @@ export function ContractForm({ form, none }: { form: FormState; none?: string })
   );
 }
 
-/** A word of a shell line. */
-export function quoted(word: string): string {
-  return /^[A-Za-z0-9_.:\/@%+=,-]+$/.test(word) ? word : `'${word.replace(/'/g, `'\\''`)}'`;
-}
-
-/** Arguments as the verbs of the command line take them: name=text, name:=JSON. */
-export function shellArguments(value: Json | undefined): string {
-  if (value === undefined || value === null) return "";
-  if (typeof value !== "object" || Array.isArray(value)) return " " + quoted(stringify(value));
-  return Object.entries(value)
-    .map(([name, one]) => " " + quoted(typeof one === "string" ? `${name}=${one}` : `${name}:=${stringify(one)}`))
-    .join("");
-}
-
 /** Something that is asked of the server, with everything a person should know before. */
 export interface Ask {
   title: string;
@@ -385,7 +371,7 @@ export interface Ask {
   why?: () => string | null;
   /** What reads does not need more than the right to read. */
   reads?: boolean;
-  shell?: (value: Json | undefined, reason: string) => string;
+  shell?: (value: Json | undefined, reason: string | null) => string;
   /** What it says in a toast when it was done; or what is shown in the dialog, which then stays. */
   send: (value: Json | undefined, reason: string) => Promise<string | ComponentChildren>;
 }
@@ -425,7 +411,7 @@ function AskDialog({ of }: { of: Ask }) {
     }
   };
   const long = asks && form.mode.value === "json" && form.json.value.length > LINE_MAX; // is not read again for every key
-  const shell = long ? null : of.shell?.(asks ? form.read(true) : undefined, reason.value.trim());
+  const shell = long ? null : of.shell?.(asks ? form.read(true) : undefined, reason.value.trim() || (of.reason === "needed" ? "WHY" : null));
   return (
     <Dialog
       title={of.title}
@@ -492,6 +478,3 @@ function AskDialog({ of }: { of: Ask }) {
 export function askFor(of: Ask) {
   openDialog(() => <AskDialog of={of} />);
 }
-
-/** Ends a shell line with the reason, when there is one. */
-export const withReason = (line: string, reason: string) => (reason ? `${line} --reason ${quoted(reason)}` : line);
