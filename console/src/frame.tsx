@@ -2,10 +2,10 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { get } from "./lib/api";
+import { get, offline } from "./lib/api";
 import { count, type Count, stamp, now } from "./lib/format";
 import { KEYS, useKey } from "./lib/keys";
-import { lastChange, liveWord, offline, useData } from "./lib/live";
+import { lastChange, liveWord, useData } from "./lib/live";
 import { overview, type Overview } from "./lib/overview";
 import { keys, live, theme, zone } from "./lib/prefs";
 import { go, href, path, query } from "./lib/router";

@@ -1,5 +1,5 @@
 // What happens while a page is open: servers that die, tokens that are revoked, links that are used, clocks that are wrong.
-import { becomes, enter, follow, openPage, openRun, quiet, refusals, send, settled } from "./browser.mjs";
+import { becomes, choose, enter, follow, openPage, openRun, quiet, refusals, send, settled } from "./browser.mjs";
 import { equal, ok, test } from "./cases.mjs";
 import { until } from "./site.mjs";
 
@@ -9,8 +9,24 @@ test("a run that is open on a page goes on without a gap when the server is kill
   await openRun(page, "live-1", "?tab=steps&view=events");
   await page.getByRole("button", { name: "ActivityStarted" }).first().waitFor();
   await page.getByRole("button", { name: "live", exact: true }).waitFor();
+  await choose(page, "More", "Terminate…");
+  const dialog = page.getByRole("dialog", { name: "Terminate live-1" });
+  await dialog.getByLabel("Reason").fill("it hangs");
+  equal(await dialog.getByRole("button", { name: "Terminate" }).getAttribute("aria-disabled"), null, "the button while the server is there");
   await site.killServer();
-  await page.getByRole("button", { name: /^reconnecting/ }).waitFor({ timeout: 30000 });
+  await page.getByRole("button", { name: /^reconnecting/, includeHidden: true }).waitFor({ timeout: 30000 });
+
+  // Nothing is sent to a server that is not there: what is offered says why not.
+  const AWAY = "The server cannot be reached: what is shown may be old, and nothing is sent until it is back.";
+  await dialog.getByText(AWAY).waitFor();
+  equal(await dialog.getByRole("button", { name: "Terminate" }).getAttribute("aria-disabled"), "true", "the button of the dialog");
+  await page.keyboard.press("Escape");
+  for (const menu of ["Update", "Query", "More"]) {
+    await page.getByRole("button", { name: menu, exact: true }).click();
+    const items = (await page.getByRole("menuitem").all()).slice(0, menu === "More" ? 9 : 1);
+    for (const item of items) equal([await item.getAttribute("aria-disabled"), (await item.innerText()).includes(AWAY)], ["true", true], await item.innerText());
+    await page.keyboard.press("Escape");
+  }
   ok(await page.getByRole("button", { name: "ActivityStarted" }).first().isVisible(), "what was there stays");
   await site.serve();
   await page.getByLabel("Token").waitFor({ timeout: 60000 }); // sessions end with the server
@@ -18,6 +34,10 @@ test("a run that is open on a page goes on without a gap when the server is kill
   await page.keyboard.press("Enter");
   await settled(page, "live-1");
   equal(new URL(page.url()).searchParams.get("view"), "events", "the view that was open");
+  await page.getByRole("button", { name: "live", exact: true }).waitFor({ timeout: 30000 });
+  await page.getByRole("button", { name: "Query", exact: true }).click();
+  equal(await page.getByRole("menuitem").first().getAttribute("aria-disabled"), null, "a query when the server is back");
+  await page.keyboard.press("Escape");
   const events = await until(async () => {
     const seen = await site.history("live-1");
     return seen.some((event) => event.type === "ActivityCompleted" && event.payload.activity_type === "register-serials") && seen;

@@ -1,6 +1,6 @@
 // Asking the server. The browser's session is a cookie that scripts cannot read; what changes something carries a header that
 // other sites cannot send. Errors are the published ones.
-import { signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 import { parse, stringify, type Json } from "./json";
 import { base, query, root, type Query } from "./router";
 
@@ -29,6 +29,11 @@ export function refusalOf(error: unknown): Refusal {
 export const loggedOut = signal<string | null>(null);
 /** The server could not be reached when it was asked last. */
 export const unreachable = signal(false);
+
+/** The stream that says what changes is lost, and looked for again. */
+export const streamLost = signal(false);
+/** What is shown may be old, and what is sent may not arrive. */
+export const offline = computed(() => unreachable.value || streamLost.value);
 
 /** How often this page has changed something: what is shown is asked again at once. */
 export const written = signal(0);

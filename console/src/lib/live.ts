@@ -2,7 +2,7 @@
 // that swallows streams is noticed, and the same is asked for in long polls; a server without either is asked now and then.
 import { computed, effect, signal } from "@preact/signals";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { address, get, headers, loggedOut, namespace, Refusal, refusalOf, unreachable, written } from "./api";
+import { address, get, headers, loggedOut, namespace, Refusal, refusalOf, streamLost, unreachable, written } from "./api";
 import { now, rightNow } from "./format";
 import { live } from "./prefs";
 import { query } from "./router";
@@ -26,8 +26,9 @@ export const liveWord = computed(() => {
   }
   return state.value === "connecting" ? "connecting" : "live";
 });
-/** The server cannot be reached: commands are not offered meanwhile. */
-export const offline = computed(() => unreachable.value || state.value === "waiting");
+effect(() => {
+  streamLost.value = state.value === "waiting";
+});
 
 // ---- who listens
 
@@ -163,7 +164,10 @@ effect(() => {
   const topics = wanted.value;
   const on = topics !== "" && live.value === "on" && !hidden.value && me.value !== null;
   query.value.get("namespace");
-  if (!on) return;
+  if (!on) {
+    if (state.peek() === "waiting") state.value = "connecting"; // nobody looks for it: it is not known to be lost
+    return;
+  }
   const stop = new AbortController();
   void run(topics, stop.signal);
   return () => stop.abort();

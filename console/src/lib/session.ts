@@ -1,6 +1,6 @@
 // Who is here, and what they may do.
 import { computed, signal } from "@preact/signals";
-import { get, loggedOut, post, Refusal } from "./api";
+import { get, loggedOut, offline, post, Refusal } from "./api";
 import { moment, now, skew } from "./format";
 import { query, set } from "./router";
 
@@ -19,9 +19,12 @@ export const me = signal<Me | null>(null);
 export const known = signal(false);
 export const can = computed(() => me.value?.can ?? { read: false, operate: false, administer: false });
 
-/** Why a button that changes something is not for this person; undefined when it is. */
+/** Why nothing can be sent at all now; undefined when it can. */
+export const away = computed(() => (offline.value ? "The server cannot be reached: what is shown may be old, and nothing is sent until it is back." : undefined));
+
+/** Why a button that changes something is not for this person, or not for now; undefined when it is. */
 export const readOnly = computed(() =>
-  me.value && !me.value.can.operate ? `The role ${me.value.principal.role} cannot change anything; it takes operator.` : undefined,
+  away.value ? away.value : me.value && !me.value.can.operate ? `The role ${me.value.principal.role} cannot change anything; it takes operator.` : undefined,
 );
 
 export function has(feature: string): boolean {

@@ -5,7 +5,7 @@ import { save } from "../lib/file";
 import { bytes, duration } from "../lib/format";
 import { parse, stringify, type Json } from "../lib/json";
 import { go, href } from "../lib/router";
-import { has, readOnly } from "../lib/session";
+import { away, has, readOnly } from "../lib/session";
 import { inputWords, shell } from "../lib/shell";
 import { Button, Menu, copy, type MenuItem } from "../ui/basic";
 import { askFor, type Parameter } from "../ui/form";
@@ -30,7 +30,8 @@ const older = (head: any): string | null => (head.is_current_run ? null : head.r
 /** Why an action is not for now: the server's sentence, or the role's. */
 export function refused(head: any, action: string): string | null {
   const one = head.actions?.[action];
-  if (action !== "query" && readOnly.value) return readOnly.value;
+  const why = action === "query" ? away.value : readOnly.value;
+  if (why) return why;
   return one && !one.allowed ? (one.text ?? one.reason ?? "It is not allowed now.") : null;
 }
 

@@ -4,7 +4,7 @@ import { many } from "../lib/format";
 import { useData } from "../lib/live";
 import { density, keys, theme, zone } from "../lib/prefs";
 import { base, href, param } from "../lib/router";
-import { can, has, me } from "../lib/session";
+import { away, can, has, me } from "../lib/session";
 import { shell } from "../lib/shell";
 import { Age, Button, Choice, Copy, Empty, Mono, PageHead, Radios, Time } from "../ui/basic";
 import { askFor } from "../ui/form";
@@ -15,7 +15,7 @@ import { Numbers } from "./numbers";
 
 declare const BUILT_VERSION: string;
 
-const notAdmin = () => (can.value.administer ? null : "It takes the role admin.");
+const notAdmin = () => away.value ?? (can.value.administer ? null : "It takes the role admin.");
 
 function Row({ title, say, children }: { title: string; say: string; children: preact.ComponentChildren }) {
   return (

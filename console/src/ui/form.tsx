@@ -5,7 +5,7 @@ import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
 import { at, get, refusalOf, type Fields, type Refusal } from "../lib/api";
 import { parse, stringify, type Json } from "../lib/json";
-import { me, readOnly } from "../lib/session";
+import { away, me, readOnly } from "../lib/session";
 import { Age, Button, Glyph, LINE_MAX, Radios, Shell } from "./basic";
 import { closeDialog, Dialog, openDialog } from "./dialog";
 import { toast } from "./toasts";
@@ -385,7 +385,7 @@ function AskDialog({ of }: { of: Ask }) {
   const result = useSignal<ComponentChildren>(null);
   const id = useId();
   const asks = of.parameters !== undefined;
-  const why = of.why?.() ?? (of.reads ? null : (readOnly.value ?? null));
+  const why = of.why?.() ?? ((of.reads ? away.value : readOnly.value) ?? null);
   const send = async () => {
     if (busy.value || why) return;
     const value = asks ? form.read() : undefined;
