@@ -71,7 +71,8 @@ HF_API hf_status hf_describe(hf_engine *engine, hf_value request, hf_mem *mem, h
  */
 HF_API hf_status hf_run_part(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out);
 
-/* Its steps as bars over time: {"id", "run_id"?, "at"?, "limit"?}. */
+/* Its steps as bars over time: {"id", "run_id"?, "at"?, "limit"?: the newest; `left_out` is how
+   many older ones there are}. */
 HF_API hf_status hf_spans(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out);
 
 /* How a query line could go on: {"q", "at"?: the caret, in bytes; the end} -> {"start", "end",

@@ -217,7 +217,8 @@ static hf_status bar_append(const hf_section *s, const hf_track_step *step,
     return hf_sheet_append(&sh, bars);
 }
 
-hf_status hf_bars_make(const hf_section *section, hf_value *out_bars, hf_err *err)
+hf_status hf_bars_make(const hf_section *section, hf_value *out_bars, size_t *out_left_out,
+                       hf_err *err)
 {
     const hf_track *track = hf_compose_track(section->compose);
     hf_value_list *bars = hf_value_array(section->mem);
@@ -229,6 +230,8 @@ hf_status hf_bars_make(const hf_section *section, hf_value *out_bars, hf_err *er
     for (const hf_track_step *step = hf_track_steps(track); step; step = step->next)
         total += step->opened != NULL;
     skip = section->step ? 0 : hf_section_skip(section, total);
+    if (out_left_out)
+        *out_left_out = skip;
     for (const hf_track_step *step = hf_track_steps(track); !st && step; step = step->next) {
         if (!step->opened)
             continue;

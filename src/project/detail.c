@@ -344,9 +344,10 @@ hf_status hf_detail_spans(const hf_detail_view *v, hf_value *out_spans, hf_err *
 {
     hf_value bars = NULL;
     hf_value barriers = NULL;
+    size_t left_out = 0;
     hf_sheet sh = hf_sheet_begin(&v->section, err);
 
-    sh.st = hf_bars_make(&v->section, &bars, err);
+    sh.st = hf_bars_make(&v->section, &bars, &left_out, err);
     if (!sh.st)
         sh.st = hf_bars_barriers(&v->section, &barriers, err);
     hf_sheet_run(&sh, "run_id", &v->dossier.run);
@@ -356,6 +357,7 @@ hf_status hf_detail_spans(const hf_detail_view *v, hf_value *out_spans, hf_err *
     hf_sheet_put(&sh, "is_now", hf_value_bool(v->now));
     hf_sheet_put(&sh, "bars", bars);
     hf_sheet_put(&sh, "barriers", barriers);
+    hf_sheet_int(&sh, "left_out", (int64_t)left_out);
     return hf_sheet_end(&sh, out_spans);
 }
 

@@ -41,6 +41,7 @@ static hf_status waits_part(hf_detail_view *v, const hf_part_query *query, hf_va
     hf_value_list *list = hf_value_array(v->mem);
     size_t room = v->section.limit;
     hf_value waits = NULL;
+    hf_value shown;
     hf_status st = hf_detail_pass(v, err);
 
     (void)query;
@@ -57,7 +58,13 @@ static hf_status waits_part(hf_detail_view *v, const hf_part_query *query, hf_va
             hf_value_append(list, hf_at(waits, i));
             room--;
         }
-    return list_part(v, "waits", hf_value_finish(list), st, out_part, err);
+    shown = hf_value_finish(list);
+    st = list_part(v, "waits", shown, st, out_part, err);
+    if (!st)
+        *out_part =
+            hf_value_merge(v->mem, *out_part,
+                           hf_json_(v->mem, "{'left_out': %zu}", hf_len(waits) - hf_len(shown)));
+    return st ? st : *out_part ? HF_OK : hf_err_nomem(err, "waits");
 }
 
 static hf_status commands_part(hf_detail_view *v, const hf_part_query *query, hf_value *out_part,

@@ -66,7 +66,7 @@ hf_status hf_part_step(hf_detail_view *v, const hf_part_query *query, hf_value *
         return hf_err_set(err, HF_NOTFOUND, "the run has no step %lld", (long long)query->step);
     v->section.step = query->step;
     if (!st)
-        st = hf_bars_make(&v->section, &bars, err);
+        st = hf_bars_make(&v->section, &bars, NULL, err);
     if (!st)
         st = hf_section_activities(&v->section, &activities, err);
     v->section.limit = 0; /* the waits of the run, to find the one */

@@ -106,21 +106,45 @@ test("10 MB in a form are refused with a sentence, and the page goes on", async 
   await page.context().close();
 });
 
-test("a run of thousands of steps is drawn and scrolled", async ({ site, browser, shots }) => {
-  await site.start("rounds", "rounds-1", { steps: 1200 }, { task_queue: "office" });
+test("a run of thousands of steps is drawn and scrolled, from its first step to its last", async ({ site, browser, shots }) => {
+  await site.start("rounds", "rounds-1", { steps: 2400 }, { task_queue: "office" });
   await until(async () => (await site.ask("GET", "console/api/runs/rounds-1")).wait_kind === "signal", 120, "all steps are done");
   const page = await enter(browser, site);
   await openRun(page, "rounds-1");
-  await page.getByText("event 3,", { exact: false }).first().waitFor();
-  const rows = page.locator(".gantt, .gbox, main canvas").first();
-  await rows.waitFor();
+  const older = page.getByRole("status").getByText(/^The newest 2,000 of 2,401 steps are shown\.$/);
+  await older.waitFor();
+  const names = page.getByRole("group", { name: "Rows of the timeline" });
+  const wheel = async (by) => {
+    await page.locator(".gantt").hover();
+    await page.mouse.wheel(0, by);
+  };
+  await wheel(1e6);
+  await names.getByRole("button", { name: /^go\s*signal$/ }).waitFor(); // the wait behind all of them
+  await page.getByRole("button", { name: "Show all" }).click();
+  await older.waitFor({ state: "detached" });
+  await page.getByRole("img", { name: /^Timeline of 24\d\d rows/ }).waitFor();
   const nodes = await page.evaluate(() => document.querySelectorAll("main *").length);
   ok(nodes < 3000, `only what is in view is in the page: ${nodes} elements`);
-  await page.mouse.move(700, 600);
-  for (let i = 0; i < 20; i++) await page.mouse.wheel(0, 800);
+  await wheel(-1e6);
   await page.screenshot({ path: shots + "/rounds-light.png" });
+
+  await openRun(page, "rounds-1", "?tab=steps");
+  await older.waitFor();
+  const steps = page.getByRole("table", { name: "Activities" });
+  await page.getByRole("button", { name: "Show all" }).click();
+  await older.waitFor({ state: "detached" });
+  equal(await steps.locator("tbody tr td:first-child").first().innerText(), "1", "the first step");
+  equal(await steps.locator("tbody tr").count(), 200, "rows that are there at once");
+  await openRun(page, "rounds-1", "?tab=steps&most=10000&sort=-Step");
+  await page.waitForFunction(() => document.querySelector("table[aria-label=Activities] tbody td")?.innerText === "2400"); // the last one
+  await page.getByRole("button", { name: "Show 1,000 more" }).click();
+  await page.waitForFunction(() => document.querySelectorAll("table[aria-label=Activities] tbody tr").length === 1200);
+  await openRun(page, "rounds-1", "?tab=waits");
+  await page.getByRole("status").getByText(/^The newest 2,000 of 2,401 waits are shown\.$/).waitFor();
+  await page.getByRole("button", { name: "Show all" }).click();
+  await page.getByText("200 of 2,401 are shown").waitFor();
   await openRun(page, "rounds-1", "?tab=steps&view=events");
-  await page.getByText(/of 3,\d+/).first().waitFor();
+  await page.getByText(/of 7,\d+/).first().waitFor();
   quiet(page);
   await page.context().close();
 });

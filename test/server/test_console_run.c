@@ -342,11 +342,14 @@ HF_BOTH_ENGINES(waits_and_commands)
 {
     hf_site site;
     hf_value out;
+    size_t all;
 
     order_open(&site, kind);
     (void)hf_site_expect(&site, "POST", "/api/workflows/o-1/update/add", "{\"input\":[7]}", 200);
     (void)hf_site_expect(&site, "POST", "/api/workflows/o-1/signal/strange", "{}", 404);
     out = get(&site, "o-1/waits", 200).body;
+    all = hf_len(hf_get(out, "waits"));
+    ck_assert_int_eq(hf_int(out, "left_out", -1), 0);
     ck_assert_str_eq(hf_str(out, "waits.0.status", ""), "open");
     ck_assert_str_eq(hf_str(out, "waits.0.kind", ""), "signal");
     ck_assert_str_eq(hf_str(out, "waits.0.target_name", ""), "paid");
@@ -354,6 +357,7 @@ HF_BOTH_ENGINES(waits_and_commands)
     ck_assert_str_ne(hf_str(out, "waits.1.status", "open"), "open");
     out = get(&site, "o-1/waits?limit=1", 200).body;
     ck_assert_uint_eq(hf_len(hf_get(out, "waits")), 1);
+    ck_assert_int_eq(hf_int(out, "left_out", -1), (int64_t)all - 1);
     ck_assert_str_eq(hf_str(out, "waits.0.status", ""), "open");
     out = get(&site, "o-1/commands", 200).body;
     ck_assert_uint_eq(hf_len(hf_get(out, "commands")), 3);
@@ -540,9 +544,12 @@ HF_BOTH_ENGINES(bars_of_a_run)
 {
     hf_site site;
     hf_value out;
+    size_t all;
 
     order_open(&site, kind);
     out = hf_get(get(&site, "o-1/spans", 200).body, "spans");
+    all = hf_len(hf_get(out, "bars"));
+    ck_assert_int_eq(hf_int(out, "left_out", -1), 0);
     ck_assert_uint_eq(hf_len(hf_get(out, "barriers")), 1);
     ck_assert_str_eq(hf_str(out, "bars.1.name", ""), "flaky");
     ck_assert_uint_eq(hf_len(hf_get(out, "bars.1.attempts")), 2);
@@ -551,6 +558,9 @@ HF_BOTH_ENGINES(bars_of_a_run)
     ck_assert_str_eq(hf_str(out, "bars.1.segments.2.kind", ""), "running");
     ck_assert_str_eq(hf_str(out, "bars.1.attempts.1.progress.message", ""), "half");
     (void)hf_site_expect(&site, "POST", "/api/workflows/o-1/terminate", "{}", 202);
+    out = hf_get(get(&site, "o-1/spans?limit=1", 200).body, "spans");
+    ck_assert_int_eq(hf_int(out, "left_out", -1), (int64_t)all - 1);
+    ck_assert_uint_eq(hf_len(hf_get(out, "bars")), 1);
     out = hf_get(get(&site, "o-1/spans", 200).body, "spans");
     for (size_t i = 0; i < hf_len(hf_get(out, "bars")); i++) {
         hf_value bar = hf_at(hf_get(out, "bars"), i);

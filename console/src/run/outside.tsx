@@ -6,6 +6,7 @@ import { Asked, Facts } from "../ui/part";
 import { Table, type Column } from "../ui/table";
 import { askSignal, askUpdate, refused } from "./actions";
 import { AnyPayload } from "./inspector";
+import { howMany, Older } from "./older";
 import { here, usePart, type Place } from "./place";
 import { AllFields, Tasks } from "./record";
 
@@ -57,7 +58,7 @@ function WaitDetail({ place, wait }: { place: Place; wait: any }) {
 }
 
 export function WaitsTab({ place, head, select }: { place: Place; head: any; select: (step: number | null) => void }) {
-  const asked = usePart<{ waits: any[] }>(place, "waits");
+  const asked = usePart<{ waits: any[]; left_out: number }>(place, "waits", { limit: howMany() });
   const kind = param("type");
   const open = param("wait");
   const columns: Column<any>[] = [
@@ -123,10 +124,11 @@ export function WaitsTab({ place, head, select }: { place: Place; head: any; sel
   ];
   return (
     <Asked of={asked} what="The waits could not be read." bones={6}>
-      {({ waits }) => {
+      {({ waits, left_out }) => {
         const kinds = [...new Set(waits.map((wait) => wait.kind as string))];
         return (
           <>
+            <Older place={place} shown={waits.length} left={left_out} what="waits" />
             {kinds.length > 1 && <Types label="Kind of wait" place={place} on={kind} of={kinds} />}
             <div class="scroll">
               <Table

@@ -97,6 +97,7 @@ export interface Spans {
   is_now: boolean;
   bars: Bar[];
   barriers: Barrier[];
+  left_out: number; // older bars
 }
 
 /** What a step is called where there is little room. */

@@ -10,6 +10,7 @@ import { Button, Choice, copy, Empty, Icon, Menu, Mono, RunLink, Status, Time, T
 import { Asked, CardHead } from "../ui/part";
 import { Table, type Column } from "../ui/table";
 import { AttemptTable } from "./attempts";
+import { howMany, Older } from "./older";
 import { barName, barState, here, took, usePart, type Bar, type Place, type Spans } from "./place";
 
 const KINDS: [string, RegExp, string][] = [
@@ -166,7 +167,7 @@ function Failures({ place, select }: { place: Place; select: (step: number) => v
 }
 
 function Steps({ place, head, step, select }: { place: Place; head: any; step: string; select: (step: number | null) => void }) {
-  const asked = usePart<{ spans: Spans }>(place, "spans", { limit: 2000 });
+  const asked = usePart<{ spans: Spans }>(place, "spans", { limit: howMany() });
   return (
     <Asked of={asked} what="The steps could not be read." bones={8}>
       {({ spans }) => {
@@ -175,6 +176,7 @@ function Steps({ place, head, step, select }: { place: Place; head: any; step: s
         const left = new Set(bars);
         return (
           <>
+            <Older place={place} shown={spans.bars.length} left={spans.left_out} what="steps" />
             {spans.bars.length > bars.length && (
               <p class="d sm pad1" role="status">
                 {many(spans.bars.length - bars.length, "step")} left out by the filter

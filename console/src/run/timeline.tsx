@@ -9,11 +9,11 @@ import { palette, zone } from "../lib/prefs";
 import { param, set } from "../lib/router";
 import { Bones, Empty, Fault, Icon, RunLink } from "../ui/basic";
 import { drawGantt, drawKey, drawStrip, HEAD } from "./draw";
+import { howMany, Older } from "./older";
 import { readPart, usePart, type Place, type Spans } from "./place";
 import { makeRows, type GanttRow } from "./rows";
 import { busyIntervals, makeScale } from "./scale";
 
-const LIMIT = 2000;
 const VIEW_MAX = 640;
 const LEGEND: [string, string][] = [
   ["queued", "queued"],
@@ -140,7 +140,7 @@ function RowLabel({ row, top, on, select, fold }: { row: GanttRow; top: number; 
 }
 
 export function Timeline({ place, id, type, step, select }: { place: Place; id: string; type: string; step: string; select: (step: number | null) => void }) {
-  const data = usePart<{ spans: Spans }>(place, "spans", { limit: LIMIT });
+  const data = usePart<{ spans: Spans }>(place, "spans", { limit: howMany() });
   const opened = place.bundle ? [] : param("open").split(",").filter(Boolean); // a file has one run
   const children = useData<Map<string, Spans>>(
     opened.length ? "children " + opened.join(",") + place.at : null,
@@ -223,6 +223,7 @@ export function Timeline({ place, id, type, step, select }: { place: Place; id: 
   return (
     <>
       <Strip spans={spans} from={start} to={Math.max(end, start + 1)} window={[from, until]} show={(window) => set({ zoom: window ? `${Math.floor(window[0] - start)}-${Math.ceil(window[1] - start)}` : null }, true)} />
+      <Older place={place} shown={spans.bars.length} left={spans.left_out} what="steps" />
       {spans.bars.length === 0 && <Empty title="No step was begun yet." />}
       <div class="gantt" ref={scroller} style={{ height: `${height}px` }} onScroll={(event) => (scrolled.value = event.currentTarget.scrollTop)}>
         <div class="gpane" style={{ height: `${height}px` }}>
@@ -266,7 +267,6 @@ export function Timeline({ place, id, type, step, select }: { place: Place; id: 
         ))}
         <span class="grow" />
         {folded.length > 0 && <span>{duration(folded.reduce((sum, piece) => sum + piece.to - piece.from, 0))} of idle time folded</span>}
-        {spans.bars.length >= LIMIT && <span>the newest {LIMIT} steps are shown</span>}
       </div>
     </>
   );

@@ -35,9 +35,11 @@ interface TableProps<T> {
   /** What stands below a row that is open. */
   detail?: (row: T) => ComponentChildren;
   empty?: string;
-  /** How many rows are shown before one asks for the rest. */
+  /** How many rows are shown before one asks for more. */
   most?: number;
 }
+
+const STEP = 1000; // rows that are added at once: more of them in a page are slow
 
 /** Texts by the alphabet, numbers by size; what is not known comes last, whichever way. */
 function compare(a: number | string | null | undefined, b: number | string | null | undefined, down: boolean): number {
@@ -67,13 +69,14 @@ function Heading<T>({ of, down }: { of: Column<T>; down: boolean | null }) {
 }
 
 export function Table<T>({ label, columns, rows, id, dense, narrow, bare, row, detail, empty, most = 200 }: TableProps<T>) {
-  const all = useSignal(false);
+  const more = useSignal(0);
   const asked = param("sort");
   const down = asked.startsWith("-");
   const by = columns.find((one) => one.by && one.head === (down ? asked.slice(1) : asked));
   const sorted = by ? [...rows].sort((a, b) => compare(by.by!(a), by.by!(b), down)) : rows;
   const top = columns.find((one) => /\b(cname|idcol)\b/.test(one.look ?? "")) ?? columns[0]; // what a row is called, on a phone
-  const shown = all.value ? sorted : sorted.slice(0, most);
+  const shown = sorted.slice(0, most + more.value);
+  const left = rows.length - shown.length;
   if (rows.length === 0 && empty) return <Empty title={empty} />;
   return (
     <>
@@ -89,7 +92,7 @@ export function Table<T>({ label, columns, rows, id, dense, narrow, bare, row, d
         )}
         <tbody>
           {shown.map((each) => {
-            const more = detail?.(each);
+            const below = detail?.(each);
             return (
               <>
                 <tr role="row" key={id(each)} {...(row?.(each) as object)}>
@@ -99,9 +102,9 @@ export function Table<T>({ label, columns, rows, id, dense, narrow, bare, row, d
                     </td>
                   ))}
                 </tr>
-                {more && (
+                {below && (
                   <tr role="row" key={id(each) + "+"} class="more">
-                    <td role="cell" colSpan={columns.length}>{more}</td>
+                    <td role="cell" colSpan={columns.length}>{below}</td>
                   </tr>
                 )}
               </>
@@ -109,13 +112,13 @@ export function Table<T>({ label, columns, rows, id, dense, narrow, bare, row, d
           })}
         </tbody>
       </table>
-      {rows.length > shown.length && (
+      {left > 0 && (
         <div class="selbar">
           <span class="d">
             {number(shown.length)} of {number(rows.length)} are shown
           </span>
-          <Button size="small" onClick={() => (all.value = true)}>
-            Show all
+          <Button size="small" onClick={() => (more.value += STEP)}>
+            {left > STEP ? `Show ${number(STEP)} more` : "Show all"}
           </Button>
         </div>
       )}
