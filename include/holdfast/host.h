@@ -35,6 +35,24 @@ HF_API hf_status hf_token_revoke(hf_engine *engine, const char *id);
    revoked_at}]; the digest as hexadecimal digits. */
 HF_API hf_status hf_tokens(hf_engine *engine, hf_mem *mem, hf_value *out);
 
+/* ---- sessions of browsers, by the SHA-256 of the secret that each has */
+
+enum { HF_SIGN_IN_DIGEST = 32, HF_SIGN_INS_MAX = 10000 };
+
+typedef struct hf_sign_in {
+    uint8_t digest[HF_SIGN_IN_DIGEST];
+    const char *token; /* the id of whose session it is */
+    int64_t begun_us;
+    int64_t seen_us;  /* the last sign of life */
+    int64_t ended_us; /* 0: it has not */
+} hf_sign_in;
+
+/* Keeps it, or what became of it; what has ended stays so. HF_INVALID: it has no token. */
+HF_API hf_status hf_sign_in_put(hf_engine *engine, const hf_sign_in *one);
+/* Those whose last change was then or later, the newest first and HF_SIGN_INS_MAX at most:
+   [{digest, token, begun_us, seen_us, ended_us}]; the digest as hexadecimal digits. */
+HF_API hf_status hf_sign_ins(hf_engine *engine, int64_t since_us, hf_mem *mem, hf_value *out);
+
 /* ---- namespaces: ids, lists, queues and schedules that do not see those of others */
 
 enum { HF_NAMESPACE_DAYS = 30, HF_NAMESPACE_DAYS_MAX = 36500, HF_NAMESPACE_FOR_EVER = -1 };

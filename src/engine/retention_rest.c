@@ -11,7 +11,7 @@
 #define OVER_US INT64_C(3600000000) /* who comes back from a long sleep finds its row */
 #define SEEN_US                                                                                    \
     INT64_C(604800000000) /* a worker that registered is heard of within a week; so long people    \
-                             may ask what became of a link */
+                             may ask what became of a link, and no session lives longer */
 
 /* How one of a kind is listed and removed. */
 static const struct {
@@ -126,6 +126,8 @@ static hf_status bulk_draft(hf_db *db, hf_retention_rest *rest, hf_unit *unit, h
             row_add(rest, unit, HF_OP_RETIRE_REGISTRATION, &unseen, 1);
         if (hf_db_column_int(cursor, 5))
             row_add(rest, unit, HF_OP_RETIRE_ANSWER_LINK, &unseen, 1);
+        if (hf_db_column_int(cursor, 6))
+            row_add(rest, unit, HF_OP_RETIRE_SIGN_IN, &unseen, 1);
     }
     hf_db_end(cursor);
     return st;

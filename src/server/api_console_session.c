@@ -1,6 +1,7 @@
 /* api_console_session.c: how a browser logs in, and who it is. A token is shown once and exchanged
    for a session in a cookie that scripts cannot read; a link does the same for who holds no token.
-   All of it is answered from memory, on the loop. */
+   All of it is judged from memory, on the loop; what the store keeps of a session is written on a
+   thread that may wait, before the answer. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,7 +12,7 @@
 #include "server/cookie.h"
 #include "server/handlers.h"
 #include "server/server_impl.h"
-#include "server/session.h"
+#include "server/session_store.h"
 
 /* What the pages can ask for beside what every server has: one a line. */
 static const char features[] = "runs "
@@ -140,20 +141,42 @@ void hf_api_me(hf_api *api)
     me_answer(api, &api->principal);
 }
 
-/* A session for whoever has shown a credential; false: answered already. */
-static bool session_begin(hf_api *api, hf_principal *who)
+/* A session that begins or ends, until the store has it. */
+typedef struct change {
+    hf_session_row row;
+    char secret[HF_SESSION_SECRET_SIZE]; /* of one that begins */
+} change;
+
+/* The cookie goes out when the session is kept. A store that cannot be written does not keep people
+   out, who may have come to see why: such a session ends with the server. */
+static void session_kept(hf_api *api)
 {
-    char secret[HF_SESSION_SECRET_SIZE];
+    const change *of = api->more;
+
+    (void)!hf_session_write(api->server, &of->row);
+    hf_cookie_set(api->server, &api->reply, of->secret);
+}
+
+/* A session for whoever has shown a credential; `then` answers, on a thread that may wait. */
+static void session_begin(hf_api *api, const hf_principal *who, void (*then)(hf_api *api))
+{
+    change *of = hf_mem_alloc(api->mem, sizeof(*of));
     hf_err err = {0};
 
-    who->method = "session";
-    if (hf_session_begin(api->server->sessions, who, hf_clock_real_us(api->server->clock), secret,
-                         &err)) {
+    api->principal = *who;
+    api->principal.method = "session";
+    api->more = of;
+    if (!of || hf_session_begin(api->server->sessions, &api->principal,
+                                hf_clock_real_us(api->server->clock), of->secret, &of->row, &err))
         hf_api_error(api, 503, "overloaded", "Memory ran out.");
-        return false;
-    }
-    hf_cookie_set(api->server, &api->reply, secret);
-    return true;
+    else
+        hf_api_wait(api, then);
+}
+
+static void login_answer(hf_api *api)
+{
+    session_kept(api);
+    me_answer(api, &api->principal);
 }
 
 void hf_api_login(hf_api *api)
@@ -180,18 +203,37 @@ void hf_api_login(hf_api *api)
     else if (!(hf_role_allows(HF_ROLE_READ) & 1U << who.role))
         hf_api_error(api, 403, "forbidden", "A token of the role %s may not look at runs.",
                      hf_role_text(who.role));
-    else if (session_begin(api, &who))
-        me_answer(api, &who);
+    else
+        session_begin(api, &who, login_answer);
+}
+
+/* It is over here in any case; where the store was not told, it would begin again with the server. */
+static void logout_answer(hf_api *api)
+{
+    const change *of = api->more;
+    hf_status st = hf_session_write(api->server, &of->row);
+
+    hf_cookie_set(api->server, &api->reply, "");
+    if (st)
+        hf_api_status(api, st, hf_errmsg(api->server->engine));
+    else
+        hf_api_json(api, 200, hf_json_(api->mem, "{'logged_out': true}"));
 }
 
 void hf_api_logout(hf_api *api)
 {
+    change *of = hf_mem_alloc(api->mem, sizeof(*of));
     hf_slice secret;
 
-    if (hf_cookie_read(api->server, api->request, &secret))
-        hf_session_end(api->server->sessions, secret);
-    hf_cookie_set(api->server, &api->reply, "");
-    hf_api_json(api, 200, hf_json_(api->mem, "{'logged_out': true}"));
+    api->more = of;
+    if (!of)
+        hf_api_error(api, 503, "overloaded", "Memory ran out.");
+    else if (hf_cookie_read(api->server, api->request, &secret) &&
+             hf_session_end(api->server->sessions, secret, hf_clock_real_us(api->server->clock),
+                            &of->row))
+        hf_api_wait(api, logout_answer);
+    else
+        logout_answer(api); /* who asks with a token has nothing to end */
 }
 
 /* ---- links */
@@ -231,11 +273,23 @@ void hf_api_login_link(hf_api *api)
                                                            (int64_t)HF_SESSION_LINK_S * 1000000)));
 }
 
+static void redirect(hf_api *api, const char *where)
+{
+    api->reply.status = 302;
+    hf_http_reply_field(&api->reply, "Referrer-Policy", HF_SLICE("no-referrer"));
+    hf_http_reply_field(&api->reply, "Location", hf_slice_of(where));
+}
+
+static void link_answer(hf_api *api)
+{
+    session_kept(api);
+    redirect(api, "./");
+}
+
 /* A person opens it: whatever comes of it, the page says it. */
 void hf_api_login_open(hf_api *api)
 {
-    static const char *const where[] = {[HF_SESSION_LINK_GOOD] = "./",
-                                        [HF_SESSION_LINK_USED] = "./?login=used",
+    static const char *const where[] = {[HF_SESSION_LINK_USED] = "./?login=used",
                                         [HF_SESSION_LINK_EXPIRED] = "./?login=expired",
                                         [HF_SESSION_LINK_UNKNOWN] = "./?login=unknown"};
     hf_server *server = api->server;
@@ -248,9 +302,8 @@ void hf_api_login_open(hf_api *api)
 
     if (state == HF_SESSION_LINK_GOOD && hf_auth_ended(server->auth, &who, now_us))
         state = HF_SESSION_LINK_EXPIRED;
-    if (state == HF_SESSION_LINK_GOOD && !session_begin(api, &who))
-        return;
-    api->reply.status = 302;
-    hf_http_reply_field(&api->reply, "Referrer-Policy", HF_SLICE("no-referrer"));
-    hf_http_reply_field(&api->reply, "Location", hf_slice_of(where[state]));
+    if (state == HF_SESSION_LINK_GOOD)
+        session_begin(api, &who, link_answer);
+    else
+        redirect(api, where[state]);
 }

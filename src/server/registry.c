@@ -9,6 +9,7 @@
 #include "server/fleet.h"
 #include "server/presence.h"
 #include "server/server_impl.h"
+#include "server/session_store.h"
 
 #define OVERLAP_US INT64_C(60000000)
 
@@ -97,15 +98,20 @@ static void worker_expect(hf_server *server, hf_value kept, hf_mem *mem)
         hf_presence_promised(server->presence, hf_slice_of(key), 0);
 }
 
-/* Workers that registered with another server, or before this one began. Clocks of servers may
-   differ a little, and commits take their time: the newest are read again. */
-static hf_status workers_refresh(hf_server *server, hf_mem *mem, hf_err *err)
+/* Workers that registered and browsers that logged in or out at another server, or before this one
+   began. Clocks of servers may differ a little, and commits take their time: the newest are read
+   again. */
+static hf_status others_refresh(hf_server *server, hf_mem *mem, hf_err *err)
 {
     int64_t now_us = hf_clock_wall_us(server->clock);
     int64_t learned_us = atomic_load(&server->learned_us);
-    int64_t since_us = learned_us - OVERLAP_US;
+    int64_t since_us = learned_us > OVERLAP_US ? learned_us - OVERLAP_US : 0;
     hf_value kept = NULL;
-    hf_status st = hf_workers_kept(server->engine, since_us > 0 ? since_us : 0, mem, &kept);
+    hf_status st = hf_sessions_read(server, since_us, mem, err);
+
+    if (st)
+        return st;
+    st = hf_workers_kept(server->engine, since_us, mem, &kept);
 
     if (st)
         return hf_err_set(err, st, "%s", hf_errmsg(server->engine));
@@ -128,7 +134,7 @@ static hf_status refresh(hf_server *server, size_t *out_tokens, hf_err *err)
     if (!st)
         st = namespaces_refresh(server, mem, err);
     if (!st)
-        st = workers_refresh(server, mem, err);
+        st = others_refresh(server, mem, err);
     hf_mem_free(mem);
     return st;
 }

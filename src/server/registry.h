@@ -1,5 +1,6 @@
 /* registry.h: what the server keeps in memory of the store, so that requests can be judged without
-   reading it: tokens, the names of namespaces, and workers that registered elsewhere or before. */
+   reading it: tokens, the names of namespaces, and workers that registered and browsers that logged
+   in elsewhere or before. */
 #ifndef HF_SERVER_REGISTRY_H
 #define HF_SERVER_REGISTRY_H
 

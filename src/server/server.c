@@ -18,7 +18,7 @@
 #include "server/quota.h"
 #include "server/recall.h"
 #include "server/server_impl.h"
-#include "server/session.h"
+#include "server/session_store.h"
 #include "server/shelf.h"
 #include "server/storage.h"
 #include "server/presence.h"
@@ -319,6 +319,8 @@ void hf_api_run(hf_api *api)
         hf_api_finish(api);
         return;
     }
+    if (engine && !api->resume)
+        hf_session_touch(api);
     api->later = &later;
     if (api->resume) /* it holds something that must be given back in any case */
         api->resume(api);

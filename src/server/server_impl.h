@@ -36,7 +36,7 @@ struct hf_server {
     struct hf_shelf *shelf; /* bundles that are looked at */
     hf_work *waits;         /* callers that wait for others: those must find threads free */
     struct hf_fleet *fleet;
-    _Atomic int64_t learned_us;     /* what was kept of workers is known up to here */
+    _Atomic int64_t learned_us;     /* what was kept of workers and sessions is known */
     struct hf_presence *presence;   /* NULL: there is no engine */
     struct hf_followers *followers; /* the same */
     struct hf_recall *recall;

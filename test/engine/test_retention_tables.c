@@ -234,6 +234,9 @@ static void everything_happens(hf_engine *d)
                               mem, &out));
     hf_kit_ok(d, hf_token_create_with(
                      d, &(hf_token_opts){.size_ = sizeof(hf_token_opts), .role = "read"}, &token));
+    hf_kit_ok(d, hf_sign_in_put(d, &(hf_sign_in){.token = token.id,
+                                                 .begun_us = hf_core_now(d->core),
+                                                 .seen_us = hf_core_now(d->core)}));
     others_were_here(d);
     watch(d);
     import_own(d);

@@ -23,15 +23,12 @@ static void engine_open(hf_site *site, const hf_app *app)
     ck_assert_msg(st == HF_OK, "%s", hf_errmsg(site->engine));
 }
 
-void hf_site_open(hf_site *site, hf_engine_kind kind, const hf_app *app, hf_server_options options)
+static void server_begin(hf_site *site, const hf_app *app, hf_server_options options)
 {
     hf_err err = {0};
 
-    *site = (hf_site){.mem = hf_mem_new()};
-    if (app) {
-        site->place = hf_test_place_stocked(kind);
+    if (app)
         engine_open(site, app);
-    }
     options.engine = site->engine;
     if (!options.listen)
         options.listen = "127.0.0.1:0";
@@ -39,13 +36,32 @@ void hf_site_open(hf_site *site, hf_engine_kind kind, const hf_app *app, hf_serv
     hf_test_ok(hf_server_start(site->server, &err), &err, "start a server");
 }
 
-void hf_site_close(hf_site *site)
+static void server_end(hf_site *site)
 {
     hf_server_drain(site->server, 5000);
     hf_server_wait(site->server);
     hf_server_close(site->server);
     if (site->engine)
         hf_close(site->engine);
+}
+
+void hf_site_open(hf_site *site, hf_engine_kind kind, const hf_app *app, hf_server_options options)
+{
+    *site = (hf_site){.mem = hf_mem_new()};
+    if (app)
+        site->place = hf_test_place_stocked(kind);
+    server_begin(site, app, options);
+}
+
+void hf_site_again(hf_site *site, const hf_app *app, hf_server_options options)
+{
+    server_end(site);
+    server_begin(site, app, options);
+}
+
+void hf_site_close(hf_site *site)
+{
+    server_end(site);
     if (site->place)
         hf_test_place_free(site->place);
     hf_mem_free(site->mem);

@@ -18,6 +18,9 @@ typedef struct hf_site {
 void hf_site_open(hf_site *site, hf_engine_kind kind, const hf_app *app, hf_server_options options);
 void hf_site_close(hf_site *site);
 
+/* Ends the server and its engine, and begins them again on the same store. */
+void hf_site_again(hf_site *site, const hf_app *app, hf_server_options options);
+
 /* Tokens "tok-read", "tok-operator", "tok-worker" and "tok-admin" for all namespaces, and
    "tok-elsewhere", an admin of the namespace elsewhere. */
 void hf_site_tokens(hf_site *site);

@@ -1,12 +1,16 @@
 /* test_console_session.c: how a browser logs in and what its session may do, over real HTTP: the
-   cookie, roles, the header that writes need, links that work once, and what ends a session. */
+   cookie, roles, the header that writes need, links that work once, what ends a session, and that
+   the end of the server does not. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/value.h"
+#include "holdfast/host.h"
 #include "lib/handlers.h"
+#include "lib/kit.h"
 #include "lib/site.h"
+#include "server/registry.h"
 
 #define CONSOLE "X-Holdfast-Console: 1\r\n"
 
@@ -135,7 +139,7 @@ HF_BOTH_ENGINES(a_session_has_the_role_of_its_token)
     hf_site_close(&site);
 }
 
-/* It ends with logging out, with its token, and with the server; a made up one is none, and a token
+/* It ends with logging out and with its token; a made up one is none, and a token
    in the header is asked instead of a cookie. */
 START_TEST(what_ends_a_session)
 {
@@ -187,6 +191,121 @@ START_TEST(behind_a_proxy_the_cookie_is_secure)
 }
 END_TEST
 
+/* ---- a server that begins again */
+
+/* Behind a proxy the name of the cookie does not have the port, which changes here. */
+static const hf_server_options proxied = {.auth = {HF_AUTH_TOKEN, {0}}, .behind_proxy = true};
+
+static void sql(hf_site *site, const char *text)
+{
+    hf_db *db = NULL;
+    hf_err err = {0};
+
+    hf_test_ok(hf_test_place_dial(site->place, HF_DB_WRITE, NULL, 0, &db, &err), &err, "dial");
+    hf_test_ok(hf_db_script(db, text, &err), &err, text);
+    hf_db_close(db);
+}
+
+static void again(hf_site *site)
+{
+    hf_err err = {0};
+
+    hf_site_again(site, &app, proxied);
+    hf_test_ok(hf_server_refresh(site->server, &err), &err, "read the tokens");
+}
+
+static hf_token token_make(hf_site *site)
+{
+    hf_token_opts options = {.size_ = sizeof(options), .role = "operator", .label = "mia"};
+    hf_token token;
+    hf_err err = {0};
+
+    hf_kit_ok(site->engine, hf_token_create_with(site->engine, &options, &token));
+    hf_test_ok(hf_server_refresh(site->server, &err), &err, "read the tokens");
+    return token;
+}
+
+/* Whoever was logged in still is when the server begins again, and who was not is not: logged out,
+   not heard of for too long, without a token any more. The store never has the secret. */
+HF_BOTH_ENGINES(a_session_outlives_its_server)
+{
+    hf_site site;
+    hf_token token;
+    char cookie[256];
+    char other[256];
+    hf_site_answer answer;
+
+    hf_site_open(&site, kind, &app, proxied);
+    token = token_make(&site);
+    login(&site, token.secret, cookie, sizeof(cookie));
+    login(&site, token.secret, other, sizeof(other));
+    again(&site);
+    answer = hf_site_ask(&site, "GET", "/console/api/me", cookie, NULL);
+    ck_assert_msg(answer.status == 200, "%d %s", answer.status, answer.text);
+    ck_assert_str_eq(hf_str(answer.body, "principal.id", ""), token.id);
+    ck_assert_str_eq(hf_str(answer.body, "principal.label", ""), "mia");
+    ck_assert_str_eq(hf_str(answer.body, "principal.role", ""), "operator");
+    ck_assert_str_eq(hf_str(answer.body, "principal.method", ""), "session");
+    ck_assert_int_eq(ask(&site, "POST", "/console/api/logout", cookie, CONSOLE, "{}"), 200);
+    again(&site);
+    refused(hf_site_ask(&site, "GET", "/console/api/me", cookie, NULL), 401, "unauthenticated");
+    ck_assert_int_eq(ask(&site, "GET", "/console/api/me", other, "", NULL), 200);
+    sql(&site, "UPDATE sign_in SET seen_us = seen_us - 32400000000"); /* 9 h */
+    again(&site);
+    refused(hf_site_ask(&site, "GET", "/console/api/me", other, NULL), 401, "unauthenticated");
+    login(&site, token.secret, cookie, sizeof(cookie));
+    hf_kit_ok(site.engine, hf_token_revoke(site.engine, token.id));
+    again(&site);
+    refused(hf_site_ask(&site, "GET", "/console/api/me", cookie, NULL), 401, "unauthenticated");
+    hf_site_close(&site);
+}
+
+/* A session that is used stays however often the server begins again: that it is used is kept, once
+   an hour. */
+HF_BOTH_ENGINES(a_sign_of_life_is_kept)
+{
+    static const char earlier[] = "UPDATE sign_in SET seen_us = seen_us - 18000000000"; /* 5 h */
+    hf_site site;
+    hf_token token;
+    char cookie[256];
+
+    hf_site_open(&site, kind, &app, proxied);
+    token = token_make(&site);
+    login(&site, token.secret, cookie, sizeof(cookie));
+    for (int i = 0; i < 2; i++) {
+        sql(&site, earlier);
+        again(&site);
+        ck_assert_int_eq(ask(&site, "GET", "/console/api/attention", cookie, "", NULL), 200);
+    }
+    again(&site);
+    ck_assert_int_eq(ask(&site, "GET", "/console/api/me", cookie, "", NULL), 200);
+    for (int i = 0; i < 2; i++) /* and nobody asked meanwhile */
+        sql(&site, earlier);
+    again(&site);
+    ck_assert_int_eq(ask(&site, "GET", "/console/api/me", cookie, "", NULL), 401);
+    hf_site_close(&site);
+}
+
+/* Servers of one store hear of each other's sessions, and of their ends, without beginning again. */
+HF_BOTH_ENGINES(what_others_kept_is_learned)
+{
+    hf_site site;
+    hf_token token;
+    char cookie[256];
+    hf_err err = {0};
+
+    hf_site_open(&site, kind, &app, proxied);
+    token = token_make(&site);
+    login(&site, token.secret, cookie, sizeof(cookie));
+    sql(&site, "UPDATE sign_in SET ended_us = seen_us");
+    hf_test_ok(hf_server_refresh(site.server, &err), &err, "look again");
+    refused(hf_site_ask(&site, "GET", "/console/api/me", cookie, NULL), 401, "unauthenticated");
+    sql(&site, "UPDATE sign_in SET ended_us = NULL");
+    hf_test_ok(hf_server_refresh(site.server, &err), &err, "look again");
+    ck_assert_int_eq(ask(&site, "GET", "/console/api/me", cookie, "", NULL), 401);
+    hf_site_close(&site);
+}
+
 /* A link logs in whoever opens it first, as the one who asked for it; the second one is told. */
 START_TEST(a_link_works_once)
 {
@@ -225,6 +344,7 @@ START_TEST(time_ends_them)
     char secret[HF_SESSION_SECRET_SIZE];
     hf_principal who = {.id = "a", .role = HF_ROLE_READ};
     hf_sessions *sessions = NULL;
+    hf_session_row row;
     hf_principal got;
     hf_err err = {0};
 
@@ -234,7 +354,7 @@ START_TEST(time_ends_them)
                      HF_SESSION_LINK_EXPIRED);
     ck_assert_int_eq(hf_session_link_use(sessions, hf_slice_of(secret), INT64_C(600000000), &got),
                      HF_SESSION_LINK_GOOD);
-    hf_test_ok(hf_session_begin(sessions, &who, 0, secret, &err), &err, "a session");
+    hf_test_ok(hf_session_begin(sessions, &who, 0, secret, &row, &err), &err, "a session");
     ck_assert(hf_session_find(sessions, hf_slice_of(secret), 8 * hour_us, &got));
     ck_assert(hf_session_find(sessions, hf_slice_of(secret), 16 * hour_us, &got));
     ck_assert_str_eq(got.id, "a");
@@ -253,13 +373,14 @@ START_TEST(the_oldest_gives_way)
     char secret[HF_SESSION_SECRET_SIZE];
     hf_principal who = {.id = "a", .role = HF_ROLE_READ};
     hf_sessions *sessions = NULL;
+    hf_session_row row;
     hf_principal got;
     hf_err err = {0};
 
     hf_test_ok(hf_sessions_open(&sessions, &err), &err, "sessions");
-    hf_test_ok(hf_session_begin(sessions, &who, 0, first, &err), &err, "a session");
+    hf_test_ok(hf_session_begin(sessions, &who, 0, first, &row, &err), &err, "a session");
     for (int i = 0; i < HF_SESSION_MAX; i++)
-        hf_test_ok(hf_session_begin(sessions, &who, 1, secret, &err), &err, "a session");
+        hf_test_ok(hf_session_begin(sessions, &who, 1, secret, &row, &err), &err, "a session");
     ck_assert(!hf_session_find(sessions, hf_slice_of(first), 2, &got));
     ck_assert(hf_session_find(sessions, hf_slice_of(secret), 2, &got));
     hf_sessions_close(sessions);
@@ -288,5 +409,7 @@ END_TEST
 
 HF_PG_SUITE_MAIN("server/console_session", {a_token_becomes_a_session, 0},
                  HF_BOTH(a_session_has_the_role_of_its_token), {what_ends_a_session, 0},
+                 HF_BOTH(a_session_outlives_its_server), HF_BOTH(a_sign_of_life_is_kept),
+                 HF_BOTH(what_others_kept_is_learned),
                  {behind_a_proxy_the_cookie_is_secure, 0}, {a_link_works_once, 0},
                  {time_ends_them, 0}, {the_oldest_gives_way, 0}, {a_server_without_credentials, 0})
