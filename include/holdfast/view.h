@@ -208,11 +208,12 @@ HF_API hf_status hf_overview(hf_engine *engine, hf_mem *mem, hf_value *out);
    store; a second or so behind. */
 HF_API hf_status hf_metrics_points(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out);
 
-/* Open runs that need a person, those in the same plight together, the largest group first:
-   {"limit"?: groups, 1 to 100, "budget_ms"?: how long it may look, 1 to 500}. The answer:
-   {"groups": [{signature, code, text, workflow_type, queue, count, since, runs: up to five}],
-   "looked_at", "exact"}; exact is false when there were more runs than one look affords (1,000, or
-   half a second). */
+/* Open runs that need a person, those in the same plight together, the worst group first: what has
+   been so for longest. {"limit"?: groups, 1 to 100, "budget_ms"?: how long it may look, 1 to 500,
+   "samples"?: runs of each, 1 to 1000, else 5, "signature"?: only that group, "notices"?: true adds,
+   behind the others, what passes by itself but is worth a look}. The answer: {"groups": [{signature,
+   severity, code, text, workflow_type, queue, count, since, runs}], "looked_at", "exact"}; exact is
+   false when there were more runs than one look affords (1,000, or half a second). */
 HF_API hf_status hf_attention(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out);
 
 /* Failures in groups that differ in numbers only: {"since_us"?, "limit"?}. What workers report of

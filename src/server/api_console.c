@@ -14,6 +14,8 @@
 enum {
     GROUPS_USUAL = 20,
     GROUPS_MAX = 100,
+    SAMPLES_USUAL = 5,
+    SAMPLES_MAX = 1000,
     POINTS_USUAL = 1440,
     POINTS_MAX = 10080,
     IMPORTS_USUAL = 50,
@@ -55,15 +57,23 @@ static bool moment_read(hf_api *api, const char *name, hf_value *out)
 
 void hf_api_attention(hf_api *api)
 {
+    const char *signature = hf_api_query_text(api, "signature");
+    bool notices = hf_api_query_bool(api, "notices");
     int64_t limit = 0;
+    int64_t samples = 0;
     hf_value out = NULL;
     hf_value groups;
     hf_status st;
 
-    if (!hf_api_query_int(api, "limit", GROUPS_USUAL, 1, GROUPS_MAX, &limit))
+    if (!hf_api_query_int(api, "limit", GROUPS_USUAL, 1, GROUPS_MAX, &limit) ||
+        !hf_api_query_int(api, "samples", SAMPLES_USUAL, 1, SAMPLES_MAX, &samples))
         return;
-    st = hf_attention(api->server->engine, hf_json_(api->mem, "{'limit': %d}", (int)GROUPS_MAX),
-                      api->mem, &out);
+    st = hf_attention(
+        api->server->engine,
+        hf_json_(api->mem, "{'limit': %d, 'samples': %lld, 'signature': %s, 'notices': %p}",
+                 (int)GROUPS_MAX, (long long)samples, signature ? signature : "",
+                 (const void *)hf_value_bool(notices)),
+        api->mem, &out);
     groups = st ? NULL : hf_api_groups_snoozed(api, hf_get(out, "groups"), limit, false);
     if (st || groups)
         answer(api, st,

@@ -147,6 +147,52 @@ HF_BOTH_ENGINES(attention_in_groups)
     ck_assert_int_eq(hf_int(answer, "groups.0.count", 0) + hf_int(answer, "groups.1.count", 0), 7);
     hf_kit_sql(d, "UPDATE run SET queue = 'default' WHERE queue = 'slow'");
     ck_assert_int_eq(hf_attention(d, hf_json_(mem, "{'limit': 0}"), mem, &answer), HF_INVALID);
+    ck_assert_int_eq(hf_attention(d, hf_json_(mem, "{'samples': 1001}"), mem, &answer), HF_INVALID);
+    hf_kit_close(d);
+    hf_mem_free(mem);
+}
+
+/* What has needed a person for longest comes first, however many runs others have; behind it, and
+   only for those who ask, what passes by itself. One group can be asked for, with all its runs. */
+HF_BOTH_ENGINES(attention_is_in_order)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+    hf_mem *mem = hf_mem_new();
+    hf_value answer = NULL;
+    char signature[32];
+
+    started(d, "waiter", "p", 3);
+    for (int i = 0; i < 3; i++) {
+        char id[8];
+
+        (void)snprintf(id, sizeof(id), "p%d", i);
+        hf_kit_ok(d, hf_pause(d, id, .reason = "counted"));
+    }
+    hf_kit_ok(d, hf_start(d, "quick", NULL, .id = "old"));
+    hf_kit_skip(d, hf_minutes(5));
+    for (int i = 0; i < 7; i++) {
+        char id[8];
+
+        (void)snprintf(id, sizeof(id), "new%d", i);
+        hf_kit_ok(d, hf_start(d, "failing", NULL, .id = id));
+    }
+    d = hf_kit_reopen(d, &app_changed); /* which has neither */
+    hf_test_drain(d);
+    hf_kit_ok(d, hf_attention(d, NULL, mem, &answer));
+    ck_assert_uint_eq(hf_len(hf_get(answer, "groups")), 2);
+    ck_assert_str_eq(hf_str(answer, "groups.0.workflow_type", ""), "quick");
+    ck_assert_str_eq(hf_str(answer, "groups.0.severity", ""), "attention");
+    ck_assert_int_eq(hf_int(answer, "groups.1.count", 0), 7);
+    hf_kit_ok(d, hf_attention(d, hf_json_(mem, "{'notices': true}"), mem, &answer));
+    ck_assert_uint_eq(hf_len(hf_get(answer, "groups")), 3);
+    ck_assert_str_eq(hf_str(answer, "groups.2.code", ""), "paused"); /* though it is the oldest */
+    ck_assert_str_eq(hf_str(answer, "groups.2.severity", ""), "notice");
+    ck_assert_int_eq(hf_int(answer, "groups.2.count", 0), 3);
+    (void)snprintf(signature, sizeof(signature), "%s", hf_str(answer, "groups.1.signature", ""));
+    hf_kit_ok(d, hf_attention(d, hf_json_(mem, "{'signature': %s, 'samples': 1000}", signature), mem,
+                              &answer));
+    ck_assert_uint_eq(hf_len(hf_get(answer, "groups")), 1);
+    ck_assert_uint_eq(hf_len(hf_get(answer, "groups.0.runs")), 7);
     hf_kit_close(d);
     hf_mem_free(mem);
 }
@@ -261,5 +307,5 @@ HF_BOTH_ENGINES(points_count_every_event_once)
 }
 
 HF_PG_SUITE_MAIN("engine/overview", HF_BOTH(points_count_every_event_once),
-                 HF_BOTH(points_of_a_ring), HF_BOTH(attention_in_groups),
+                 HF_BOTH(points_of_a_ring), HF_BOTH(attention_in_groups), HF_BOTH(attention_is_in_order),
                  HF_BOTH(batches_over_a_filter))

@@ -4,6 +4,7 @@ import { useEffect } from "preact/hooks";
 import { at, get, post, refusalOf, type Refusal } from "../lib/api";
 import { many, number } from "../lib/format";
 import { useData } from "../lib/live";
+import { href } from "../lib/router";
 import { me, readOnly } from "../lib/session";
 import { inputWords, shell } from "../lib/shell";
 import { Bones, Button, Fault, Glyph, RunLink, Shell } from "../ui/basic";
@@ -212,7 +213,9 @@ function BatchDialog({ command, ids, types, cut }: { command: BatchCommand; ids:
             <i style={{ "--v": `${now.total ? (now.done / now.total) * 100 : 0}%` }} />
           </div>
           <Reasons items={now.items} ok="took it" />
-          <p class="d sm">It goes on when this dialog is closed. In the shell: {shell("batch show", [now.batch_id])}</p>
+          <p class="d sm">
+            It goes on when this dialog is closed. <a href={href(["batches", now.batch_id])}>What became of each</a>; in the shell: {shell("batch show", [now.batch_id])}
+          </p>
         </div>
       ) : (
         <>
