@@ -2,7 +2,7 @@
 import { at as url, get, post } from "../lib/api";
 import { many, moment, now, number } from "../lib/format";
 import { useData } from "../lib/live";
-import { href, param } from "../lib/router";
+import { href, param, path } from "../lib/router";
 import { has, readOnly } from "../lib/session";
 import { shell } from "../lib/shell";
 import { Age, Button, Choice, Empty, Mono, PageHead, Shell, Status, Time } from "../ui/basic";
@@ -10,6 +10,7 @@ import { askFor } from "../ui/form";
 import { Asked, Card, Facts, Section } from "../ui/part";
 import { RunRows, useReveal, useRows } from "../ui/rows";
 import { Table, type Column } from "../ui/table";
+import { FailurePage } from "./failure";
 
 const SINCE: [string, string, number | null][] = [
   ["1h", "1 h", 3600000],
@@ -21,7 +22,7 @@ const NEW_MS = 3600000;
 
 const STANDS: Record<string, string> = { resolved: "completed", ignored: "paused", reopened: "failed", open: "failed" };
 
-function decide(group: any, action: "resolve" | "ignore" | "reopen", again: () => void) {
+export function decide(group: any, action: "resolve" | "ignore" | "reopen", again: () => void) {
   const say = {
     resolve: "It is out of the way until it is seen again; with a build, until a run of that build or of one that is not known yet has it.",
     ignore: "It is out of the way for that long, or until somebody opens it again.",
@@ -45,7 +46,7 @@ function decide(group: any, action: "resolve" | "ignore" | "reopen", again: () =
 }
 
 /** What people said of a group. */
-function Stands({ of }: { of: any }) {
+export function Stands({ of }: { of: any }) {
   if (!of || of.status === "open") return null;
   return (
     <p class="sm">
@@ -64,6 +65,21 @@ function Stands({ of }: { of: any }) {
   );
 }
 
+/** What can be said of a group now. */
+export function Decide({ group, again }: { group: any; again: () => void }) {
+  if (!group.state) return null;
+  const actions = /resolved|ignored/.test(group.state.status) ? (["reopen"] as const) : (["resolve", "ignore"] as const);
+  return (
+    <>
+      {actions.map((action) => (
+        <Button key={action} why={readOnly.value} onClick={() => decide(group, action, again)}>
+          {action[0]!.toUpperCase() + action.slice(1)}…
+        </Button>
+      ))}
+    </>
+  );
+}
+
 function Detail({ group, again }: { group: any; again: () => void }) {
   const runs = useData(has("runs") ? "failure " + group.fingerprint : null, (stop) => get("runs", { q: "failure:" + group.fingerprint, limit: 5, total: true }, stop), ["list"]);
   const items: any[] = runs.data?.items ?? [];
@@ -77,6 +93,11 @@ function Detail({ group, again }: { group: any; again: () => void }) {
           in {group.name} · fingerprint <Mono>{group.fingerprint.slice(0, 8)}</Mono>
         </p>
         <Stands of={group.state} />
+        {!group.workflow_task && (
+          <p class="sm">
+            <a href={href(["failures", group.fingerprint])}>Samples, traces and builds</a>
+          </p>
+        )}
       </section>
       {group.message && (
         <section>
@@ -106,21 +127,7 @@ function Detail({ group, again }: { group: any; again: () => void }) {
           <a class="btn p" href={all}>
             Open {many(group.runs, "run")}
           </a>
-          {group.state &&
-            (/resolved|ignored/.test(group.state.status) ? (
-              <Button why={readOnly.value} onClick={() => decide(group, "reopen", again)}>
-                Reopen…
-              </Button>
-            ) : (
-              <>
-                <Button why={readOnly.value} onClick={() => decide(group, "resolve", again)}>
-                  Resolve…
-                </Button>
-                <Button why={readOnly.value} onClick={() => decide(group, "ignore", again)}>
-                  Ignore…
-                </Button>
-              </>
-            ))}
+          <Decide group={group} again={again} />
         </div>
         <p class="d sm mt">There they can be ticked and cancelled, repaired or sent a signal together.</p>
       </section>
@@ -131,7 +138,7 @@ function Detail({ group, again }: { group: any; again: () => void }) {
   );
 }
 
-export function Failures() {
+function List() {
   const since = SINCE.find(([name]) => name === param("since")) ?? SINCE[1]!;
   const asked = useData(
     "failures " + since[0],
@@ -199,4 +206,9 @@ export function Failures() {
       )}
     </>
   );
+}
+
+export function Failures() {
+  const fingerprint = path.value[1];
+  return fingerprint === undefined ? <List /> : <FailurePage key={fingerprint} fingerprint={fingerprint} />;
 }
