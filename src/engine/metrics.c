@@ -8,11 +8,12 @@
 #include "engine/core_impl.h"
 #include "engine/look.h"
 #include "holdfast/view.h"
+#include "project/durations.h"
 #include "project/flow.h"
 #include "project/metrics_impl.h"
 #include "project/overview.h"
 
-enum { POINTS_MAX = 10080 };
+enum { POINTS_MAX = 10080, STEPS_USUAL = 60 };
 
 /* Who asks, while they ask. */
 typedef struct asking {
@@ -166,6 +167,30 @@ hf_status hf_metrics_points(hf_engine *engine, hf_value request, hf_mem *mem, hf
         return st;
     *out = hf_json_(mem, "{'span': %s, 'points': %p}", span, (const void *)points);
     return *out ? HF_OK : hf_err_nomem(&c.slot->err, "points");
+}
+
+hf_status hf_durations(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out)
+{
+    int64_t points = hf_int(request, "points", STEPS_USUAL);
+    int64_t from_us = hf_int(request, "from_us", 0);
+    int64_t to_us = hf_int(request, "to_us", 0);
+    hf_call c;
+    hf_status st = metrics_begin(&c, engine, mem, out);
+
+    if (!st)
+        st = hf_look_members(request, "from_us to_us points", &c.slot->err);
+    if (st)
+        return st;
+    if (from_us < 0 || to_us <= from_us)
+        return hf_err_set(&c.slot->err, HF_INVALID, "the stretch of time ends after it begins");
+    if (points < 1 || points > HF_DURATIONS_POINTS)
+        return hf_err_set(&c.slot->err, HF_INVALID, "a stretch has 1 to %d steps",
+                          HF_DURATIONS_POINTS);
+    hf_call_read_begin(&c);
+    st = hf_durations_read(c.in.db, mem, c.in.namespace_key, from_us, to_us, points, out,
+                           &c.slot->err);
+    hf_call_read_end(&c);
+    return st;
 }
 
 /* {backend, bytes, wal_bytes, path}: the last two of a file alone. */

@@ -18,9 +18,13 @@ enum {
     SAMPLES_MAX = 1000,
     POINTS_USUAL = 1440,
     POINTS_MAX = 10080,
+    STEPS_USUAL = 60,
+    STEPS_MAX = 240,
     IMPORTS_USUAL = 50,
     IMPORTS_MAX = 1000
 };
+
+#define HOUR_US INT64_C(3600000000)
 
 /* Answers with what view.h said. */
 static void answer(hf_api *api, hf_status st, hf_value out)
@@ -120,6 +124,33 @@ void hf_api_series(hf_api *api)
         hf_json_(api->mem, "{'span': %s, 'from_us': %p, 'to_us': %p, 'limit': %lld}",
                  step ? step : "minute", (const void *)from, (const void *)to, (long long)limit),
         api->mem, &out);
+    answer(api, st, out);
+}
+
+void hf_api_durations(hf_api *api)
+{
+    int64_t now_us = hf_clock_wall_us(api->server->clock);
+    int64_t steps = 0;
+    int64_t from_us;
+    int64_t to_us;
+    hf_value from = NULL;
+    hf_value to = NULL;
+    hf_value out = NULL;
+    hf_status st;
+
+    if (!hf_api_query_int(api, "points", STEPS_USUAL, 1, STEPS_MAX, &steps) ||
+        !moment_read(api, "from", &from) || !moment_read(api, "to", &to))
+        return;
+    to_us = hf_value_kind_of(to) == HF_VALUE_INT ? hf_int(to, "", 0) : now_us;
+    from_us = hf_value_kind_of(from) == HF_VALUE_INT ? hf_int(from, "", 0) : to_us - HOUR_US;
+    if (from_us < 0 || to_us <= from_us) {
+        hf_api_invalid(api, hf_json_(api->mem, "{'to': ['The parameter must be after from.']}"));
+        return;
+    }
+    st = hf_durations(api->server->engine,
+                      hf_json_(api->mem, "{'from_us': %lld, 'to_us': %lld, 'points': %lld}",
+                               (long long)from_us, (long long)to_us, (long long)steps),
+                      api->mem, &out);
     answer(api, st, out);
 }
 

@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { barriers, enter, follow, quiet, settled } from "./browser.mjs";
 import { equal, ok, test } from "./cases.mjs";
+import { until } from "./site.mjs";
 
 /** Address, heading. */
 const SCREENS = [
@@ -102,6 +103,28 @@ test("a chart is a table, too", async ({ site, browser }) => {
   const table = page.getByRole("region", { name: "Closed, as a table", exact: true });
   equal(await table.getByRole("columnheader").allInnerTexts(), ["At", "completed", "cancelled", "failed"], "its columns");
   ok((await table.getByRole("row").count()) > 10, "it has a row for each step");
+  quiet(page);
+  await page.context().close();
+});
+
+test("the overview says how long runs took, how types do, and what waits in which queue", async ({ site, browser }) => {
+  const page = await enter(browser, site);
+  await follow(page, "overview?range=24h");
+  await settled(page, "Overview");
+  const { types } = await site.ask("GET", `console/api/metrics/durations?from=${new Date(Date.now() - 86400000).toISOString()}`);
+  const orders = types.find((one) => one.workflow_type === "order");
+  const cells = page.getByRole("table", { name: "Types" }).getByRole("row").filter({ has: page.getByRole("link", { name: "order", exact: true }) }).getByRole("cell");
+  await until(async () => (await cells.count()) === 7 && Number((await cells.nth(2).innerText()).replace(",", "")) >= orders.closed, 15, "the orders that closed");
+  ok(/ ?(ms|s)$/.test((await cells.nth(4).innerText()).replace("\u00a0", " ")), "their median has a unit");
+  await page.getByText("closed, success and times of the last 24 h").waitFor();
+  await page.getByRole("img", { name: /^Run time, .*that closed in the last 24 h; the slowest step had a p99 of/ }).waitFor();
+  await page.getByRole("button", { name: "Run time: as a table", exact: true }).click();
+  const table = page.getByRole("region", { name: "Run time, as a table", exact: true });
+  equal(await table.getByRole("columnheader").allInnerTexts(), ["At", "p50", "p95", "p99"], "its columns");
+  await table.getByRole("cell", { name: "none" }).first().waitFor(); // a step in which nothing closed has no time
+  const backlog = page.getByRole("region", { name: "Backlog" });
+  await backlog.getByRole("img", { name: "1 turns" }).waitFor();
+  await backlog.getByText(/^1 waits, oldest .*, no worker$/).waitFor();
   quiet(page);
   await page.context().close();
 });

@@ -1,6 +1,7 @@
 // What a person does on the pages, and what the server then says of it.
 import { enter, follow, quiet, settled } from "./browser.mjs";
 import { equal, test } from "./cases.mjs";
+import { until } from "./site.mjs";
 
 test("a schedule is paused and resumed, with a reason that stays", async ({ site, browser }) => {
   const page = await enter(browser, site);
@@ -19,7 +20,7 @@ test("a schedule is paused and resumed, with a reason that stays", async ({ site
   await page.context().close();
 });
 
-test("a queue is paused, keys walk through groups, and the theme is kept", async ({ site, browser }) => {
+test("a queue is paused, keys walk through groups, and what is chosen goes along to another browser", async ({ site, browser }) => {
   const page = await enter(browser, site);
   await follow(page, "queues");
   await page.getByRole("button", { name: "Pause emails" }).click();
@@ -35,8 +36,21 @@ test("a queue is paused, keys walk through groups, and the theme is kept", async
   await page.waitForFunction(() => new URL(location.href).searchParams.has("group"));
   await follow(page, "settings");
   await page.getByText("Dark", { exact: true }).click();
+  await page.getByText("Dense", { exact: true }).click();
+  const kept = async () => (await site.ask("GET", "console/api/me/preferences/console")).value;
+  await until(async () => (await kept())?.theme === "dark" && (await kept()).density === "dense", 10, "the server has it");
+  const other = await enter(browser, site);
+  await other.waitForFunction(() => document.documentElement.dataset.theme === "dark" && document.documentElement.dataset.density === "dense");
+  await follow(other, "settings");
+  await other.getByText("System", { exact: true }).click();
+  await other.getByText("Comfortable", { exact: true }).click();
+  await until(async () => (await kept()).theme === "system" && (await kept()).density === "comfortable", 10, "the server has that, too");
   await page.reload();
-  await page.waitForFunction(() => document.documentElement.dataset.theme === "dark");
+  await page.waitForFunction(() => !("theme" in document.documentElement.dataset)); // the server's goes before this browser's
+  const { secret } = await site.token("read", "somebody else");
+  equal((await site.ask("GET", "console/api/me/preferences/console", undefined, { token: secret })).value, null, "another one's choices");
+  quiet(other);
+  await other.context().close();
   quiet(page);
   await page.context().close();
 });

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "holdfast/host.h"
 #include "holdfast/view.h"
 #include "engine/engine_impl.h"
 #include "engine/folder.h"
@@ -109,6 +110,57 @@ HF_BOTH_ENGINES(points_of_a_ring)
                      HF_INVALID);
     ck_assert_int_eq(hf_metrics_points(d, hf_json_(mem, "{'limit': 20000}"), mem, &answer),
                      HF_INVALID);
+    hf_kit_close(d);
+    hf_mem_free(mem);
+}
+
+/* Percentiles are nearest ranks of how long runs were open, in the step in which they closed and for
+   each type; what is open, or closed at another time, or is of another namespace does not count. */
+HF_BOTH_ENGINES(durations_by_step_and_type)
+{
+    hf_engine *d = hf_kit_open(kind, &app);
+    hf_mem *mem = hf_mem_new();
+    int64_t from_us = hf_core_now(d->core);
+    hf_value answer = NULL;
+    hf_value request;
+
+    started(d, "waiter", "w", 10);
+    for (int i = 0; i < 10; i++) { /* they are open for 1 to 10 s */
+        char id[8];
+
+        (void)snprintf(id, sizeof(id), "w%d", i);
+        hf_kit_skip(d, hf_seconds(1));
+        hf_kit_ok(d, hf_signal(d, id, "go", NULL));
+        hf_test_drain(d);
+    }
+    hf_test_advance(d, hf_minutes(1));
+    started(d, "failing", "f", 2);
+    started(d, "waiter", "open", 1);
+    hf_test_advance(d, 1000);
+    hf_kit_ok(d, hf_namespace_create(d, "other", &(hf_namespace_opts){.size_ = sizeof(hf_namespace_opts)}));
+    hf_kit_ok(d, hf_namespace_use(d, "other"));
+    started(d, "quick", "o", 4);
+    hf_kit_ok(d, hf_namespace_use(d, NULL));
+    request = hf_json_(mem, "{'from_us': %lld, 'to_us': %lld, 'points': 4}", (long long)from_us,
+                       (long long)from_us + 120000000);
+    hf_kit_ok(d, hf_durations(d, request, mem, &answer));
+    ck_assert_uint_eq(hf_len(hf_get(answer, "points")), 2);
+    ck_assert_int_eq(hf_int(answer, "points.0.closed", 0), 10);
+    ck_assert_int_eq(hf_int(answer, "points.0.p50_ms", 0) / 1000, 5);
+    ck_assert_int_eq(hf_int(answer, "points.0.p95_ms", 0) / 1000, 10);
+    ck_assert_int_eq(hf_int(answer, "points.0.p99_ms", 0) / 1000, 10);
+    ck_assert_int_eq(hf_int(answer, "points.1.closed", 0), 2);
+    ck_assert_uint_eq(hf_len(hf_get(answer, "types")), 2);
+    ck_assert_str_eq(hf_str(answer, "types.0.workflow_type", ""), "waiter");
+    ck_assert_int_eq(hf_int(answer, "types.0.completed", 0), 10);
+    ck_assert_int_eq(hf_int(answer, "types.0.p50_ms", 0) / 1000, 5);
+    ck_assert_str_eq(hf_str(answer, "types.1.workflow_type", ""), "failing");
+    ck_assert_int_eq(hf_int(answer, "types.1.failed", 0), 2);
+    ck_assert_int_eq(hf_int(answer, "looked_at", 0), 13);
+    ck_assert(hf_bool(answer, "exact", false));
+    request = hf_json_(mem, "{'from_us': %lld, 'to_us': %lld}", (long long)from_us,
+                       (long long)from_us);
+    ck_assert_int_eq(hf_durations(d, request, mem, &answer), HF_INVALID);
     hf_kit_close(d);
     hf_mem_free(mem);
 }
@@ -307,5 +359,6 @@ HF_BOTH_ENGINES(points_count_every_event_once)
 }
 
 HF_PG_SUITE_MAIN("engine/overview", HF_BOTH(points_count_every_event_once),
-                 HF_BOTH(points_of_a_ring), HF_BOTH(attention_in_groups), HF_BOTH(attention_is_in_order),
+                 HF_BOTH(points_of_a_ring), HF_BOTH(durations_by_step_and_type),
+                 HF_BOTH(attention_in_groups), HF_BOTH(attention_is_in_order),
                  HF_BOTH(batches_over_a_filter))

@@ -303,6 +303,8 @@ static const row run_rows[] = {
      ASKS},
     {HF_ROUTE_FAILURES, "/console/api/failures?since=2026-01-01T00:00:00Z", NULL, 200, NULL,
      "groups", NULL, ASKS},
+    {HF_ROUTE_DURATIONS, "/console/api/metrics/durations?from=2026-01-01T00:00:00Z&points=4", NULL, 200,
+     NULL, "points types looked_at exact", NULL, ASKS},
     {HF_ROUTE_SERIES, "/console/api/metrics/series?step=hour", NULL, 200, NULL, "span points", NULL,
      ASKS},
     {HF_ROUTE_FILTERS, "/console/api/filters", NULL, 200, NULL, "version fields labels", NULL,

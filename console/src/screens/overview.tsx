@@ -5,6 +5,7 @@ import { useData } from "../lib/live";
 import { overview, type Overview as Seen } from "../lib/overview";
 import { zone } from "../lib/prefs";
 import { href, param } from "../lib/router";
+import { has } from "../lib/session";
 import { stamp } from "../lib/format";
 import { Bones, Choice, Fault, Glyph, Icon, PageHead, RunLink, Time } from "../ui/basic";
 import { Plot, Spark } from "../ui/chart";
@@ -12,6 +13,7 @@ import { Card, Facts } from "../ui/part";
 import { Table, type Column } from "../ui/table";
 import { token } from "../run/query";
 import { attentionGlyph } from "./attention";
+import { Backlog } from "./backlog";
 import { First, firstVisit } from "./first";
 
 const RANGES: [string, string, number][] = [
@@ -30,13 +32,19 @@ interface Point {
 const NAMES = ["started", "completed", "failed", "cancelled", "terminated", "continued", "failures", "attempts", "retries", "events"] as const;
 type Name = (typeof NAMES)[number];
 
-/** Points of minutes or hours as equal steps; what has no point is nothing. Each is the mean of a minute. */
-function stepped(points: Point[], minutes: number, hours: boolean) {
+/** The equal steps of a range, in milliseconds; the last one is under way. */
+function stretch(minutes: number, hours: boolean) {
   const unit = hours ? 3600000 : 60000;
   const width = Math.max(unit, Math.ceil((minutes * 60000) / BARS / unit) * unit);
   const end = Math.round(now.peek() / width) * width; // a step that has hardly begun is not shown yet
   const steps = Math.ceil((minutes * 60000) / width);
-  const at = Array.from({ length: steps }, (_, i) => (end - (steps - i) * width) / 1000);
+  return { width, steps, from: end - steps * width, end };
+}
+
+/** Points of minutes or hours as those steps; what has no point is nothing. Each is the mean of a minute. */
+function stepped(points: Point[], minutes: number, hours: boolean) {
+  const { width, steps, from, end } = stretch(minutes, hours);
+  const at = Array.from({ length: steps }, (_, i) => (from + i * width) / 1000);
   const values = Object.fromEntries(NAMES.map((name) => [name, new Array<number>(steps).fill(0)])) as Record<Name, number[]>;
   const begun = Math.min(width, now.peek() - (end - width)) / 60000; // how much of the last step is over
   const share = (i: number) => (i === steps - 1 ? begun : width / 60000);
@@ -135,8 +143,70 @@ function Strip({ seen }: { seen: Seen }) {
   );
 }
 
-type TypeRow = Seen["types"][number];
-const closed = (one: TypeRow) => one.completed + one.failed;
+/** How long runs were open that closed in the range: what the server says, and the steps that it was asked for. */
+interface Durations {
+  points: { at: string; closed: number; p50_ms: number; p95_ms: number; p99_ms: number }[];
+  types: TypeTimes[];
+  looked_at: number;
+  exact: boolean;
+  asked: ReturnType<typeof stretch>;
+}
+
+async function durations(minutes: number, hours: boolean, stop: AbortSignal): Promise<Durations> {
+  const asked = stretch(minutes, hours);
+  const said = await get("metrics/durations", { from: new Date(asked.from).toISOString(), to: new Date(asked.end).toISOString(), points: asked.steps }, stop);
+  return { ...said, asked };
+}
+
+const UNITS: [string, number][] = [
+  ["days", 86400000],
+  ["hours", 3600000],
+  ["minutes", 60000],
+  ["seconds", 1000],
+  ["ms", 1],
+];
+const PERCENTILES = [
+  ["p50", "p50_ms", "c5"],
+  ["p95", "p95_ms", "c1"],
+  ["p99", "p99_ms", "c3"],
+] as const;
+
+/** How long runs took, in the largest unit in which that is still a few. */
+function RunTime({ of, range }: { of: Durations; range: string }) {
+  const { from, width, steps } = of.asked;
+  const longest = Math.max(0, ...of.points.map((point) => point.p99_ms));
+  const [unit, ms] = UNITS.find(([, size]) => longest >= 3 * size) ?? UNITS[UNITS.length - 1]!;
+  const step = (point: { at: string }) => Math.round(((moment(point.at) ?? 0) - from) / width);
+  const series = PERCENTILES.map(([name, key, token]) => {
+    const values = new Array<number | null>(steps).fill(null);
+    for (const point of of.points) values[step(point)] = point[key] / ms;
+    return { name, token, values };
+  });
+  const runs = of.points.reduce((sum, point) => sum + point.closed, 0);
+  const said = `of ${many(runs, "run")} that closed in the last ${range}${runs ? `; the slowest step had a p99 of ${duration(longest)}` : ""}`;
+  return <Plot title="Run time" unit={unit} at={Array.from({ length: steps }, (_, i) => (from + i * width) / 1000)} series={series} say={said} />;
+}
+
+interface TypeTimes {
+  workflow_type: string;
+  closed: number;
+  completed: number;
+  failed: number;
+  p50_ms: number;
+  p95_ms: number;
+}
+type TypeRow = Partial<TypeTimes> & { workflow_type: string; open: number };
+
+/** What is open of each type now, and how those ended that closed in the range. */
+function typeRows(open: Seen["types"], times: TypeTimes[]): TypeRow[] {
+  const rows = new Map<string, TypeRow>(open.map((one) => [one.workflow_type, { workflow_type: one.workflow_type, open: one.open }]));
+  for (const one of times) rows.set(one.workflow_type, { open: 0, ...rows.get(one.workflow_type), ...one });
+  return [...rows.values()];
+}
+
+/** Of those that completed or failed; what somebody cancelled is neither. */
+const success = (one: TypeRow) => (one.completed || one.failed ? one.completed! / (one.completed! + one.failed!) : null);
+const took = (ms: number | undefined) => (ms === undefined ? <span class="w">none closed</span> : duration(ms));
 
 const TYPES: Column<TypeRow>[] = [
   {
@@ -150,9 +220,11 @@ const TYPES: Column<TypeRow>[] = [
     ),
   },
   { head: "Open", look: "num", by: (one) => one.open, cell: (one) => number(one.open) },
-  { head: "Completed", look: "num", by: (one) => one.completed, cell: (one) => number(one.completed) },
-  { head: "Failed", look: "num", by: (one) => one.failed, cell: (one) => <span class={one.failed ? "c-failed" : ""}>{number(one.failed)}</span> },
-  { head: "Success", look: "num d", by: (one) => (closed(one) ? one.completed / closed(one) : null), cell: (one) => (closed(one) ? measure((one.completed / closed(one)) * 100) + "\u00a0%" : "none closed") },
+  { head: "Closed", look: "num", by: (one) => one.closed ?? 0, cell: (one) => number(one.closed ?? 0) },
+  { head: "Success", look: "num", by: success, cell: (one) => (success(one) === null ? <span class="w">none ended</span> : measure(success(one)! * 100) + "\u00a0%") },
+  { head: "Median", look: "num d", by: (one) => one.p50_ms, cell: (one) => took(one.p50_ms) },
+  { head: "p95", look: "num d", by: (one) => one.p95_ms, cell: (one) => took(one.p95_ms) },
+  { head: "Failed", look: "num", by: (one) => one.failed ?? 0, cell: (one) => <span class={one.failed ? "c-failed" : ""}>{number(one.failed ?? 0)}</span> },
 ];
 
 const RECORDS: [string, string, (one: any) => string][] = [
@@ -212,6 +284,7 @@ export function Overview() {
   const [, , minutes] = range;
   const hours = minutes > 1440;
   const series = useData(`series ${range[0]}`, (stop) => get("metrics/series", { step: hours ? "hour" : "minute", from: new Date(now.peek() - minutes * 60000).toISOString() }, stop), ["metrics"]);
+  const times = useData(has("durations") ? `durations ${range[0]}` : null, (stop) => durations(minutes, hours, stop), ["metrics"]);
   const points = series.data ? stepped(series.data.points, minutes, hours) : null;
   if (seen && firstVisit(seen)) return <First />;
   const v = points?.values;
@@ -230,7 +303,7 @@ export function Overview() {
       )}
       {series.fault && <Fault of={series.fault} again={series.again} what="The charts could not be read." />}
       {points && v && (
-        <div class="g3">
+        <div class="charts">
           <Plot
             title="Closed"
             at={points.at}
@@ -258,17 +331,20 @@ export function Overview() {
               { name: "failures", token: "cfail", values: v.failures },
             ]}
           />
+          {times.data && <RunTime of={times.data} range={range[1]} />}
         </div>
       )}
+      {times.fault && <Fault of={times.fault} again={times.again} what="How long runs took could not be read." />}
       {seen && (
         <div class="g2">
-          {seen.types?.length ? (
-            <Card label="Types" scroll>
-              <Table label="Types" columns={TYPES} rows={seen.types} id={(one) => one.workflow_type} most={12} />
-            </Card>
-          ) : (
-            <span />
-          )}
+          <div class="stack">
+            {(seen.types?.length > 0 || (times.data?.types.length ?? 0) > 0) && (
+              <Card title="Types" say={`open now; closed, success and times of the last ${range[1]}${times.data && !times.data.exact ? `, of the ${number(times.data.looked_at)} newest runs` : ""}`} scroll>
+                <Table label="Types" columns={TYPES} rows={typeRows(seen.types ?? [], times.data?.types ?? [])} id={(one) => one.workflow_type} most={12} />
+              </Card>
+            )}
+            <Backlog />
+          </div>
           <Side seen={seen} />
         </div>
       )}

@@ -49,6 +49,7 @@ function Look() {
           </Button>
         </div>
       </Row>
+      <p class="pad d sm">{has("preferences") ? "Kept on the server for your token, and the same in every browser." : "Kept in this browser."}</p>
     </section>
   );
 }

@@ -64,14 +64,17 @@ export function Spark({ values, label, token = "c5", bars, most = -1 }: { values
 export interface Series {
   name: string;
   token: string;
-  values: number[];
+  /** null: nothing is known of that step; the line is broken there. */
+  values: (number | null)[];
 }
 
 /** Seconds as the axis and the readout say them. */
 const clock = (seconds: number) => stamp(seconds * 1000, zone.peek() === "relative" ? "utc" : zone.peek()).replace(/^(\d\d:\d\d):00$/, "$1");
 
-/** `stacked`: bars on top of each other; else lines. `marks` are moments with a word, drawn as dashed lines. */
-export function Plot({ title, at, series, stacked, unit = "" }: { title: string; at: number[]; series: Series[]; stacked?: boolean; unit?: string }) {
+const told = (value: number | null | undefined) => (value === null || value === undefined ? "none" : measure(value));
+
+/** `stacked`: bars on top of each other; else lines. `say` is what is heard in place of the picture; else how much it is in all. */
+export function Plot({ title, at, series, stacked, unit = "", say }: { title: string; at: number[]; series: Series[]; stacked?: boolean; unit?: string; say?: string }) {
   const box = useRef<HTMLDivElement>(null);
   const asTable = useSignal(false);
   const readout = useSignal<number | null>(null);
@@ -81,7 +84,7 @@ export function Plot({ title, at, series, stacked, unit = "" }: { title: string;
     const parent = box.current;
     if (!parent || at.length === 0) return;
     const sums: number[][] = [];
-    if (stacked) for (const one of series) sums.push(one.values.map((value, i) => value + (sums[sums.length - 1]?.[i] ?? 0)));
+    if (stacked) for (const one of series) sums.push(one.values.map((value, i) => (value ?? 0) + (sums[sums.length - 1]?.[i] ?? 0)));
     const drawn = stacked ? [...sums].reverse() : series.map((one) => one.values);
     const order = stacked ? [...series].reverse() : series;
     const grid = { stroke: color("line"), width: 1 };
@@ -104,7 +107,7 @@ export function Plot({ title, at, series, stacked, unit = "" }: { title: string;
           ...order.map((one) =>
             stacked
               ? { label: one.name, stroke: "transparent", fill: one.token === "cfail" ? color(one.token) : pale(one.token), paths: bars, points: { show: false }, width: 0 }
-              : { label: one.name, stroke: color(one.token), width: 1.5, points: { show: false } },
+              : { label: one.name, stroke: color(one.token), width: 1.5, points: { show: one.values.includes(null), size: 5 } },
           ),
         ],
         hooks: { setCursor: [(self) => (readout.value = self.cursor.idx ?? null)] },
@@ -126,14 +129,17 @@ export function Plot({ title, at, series, stacked, unit = "" }: { title: string;
   return (
     <section class="card chart">
       <div class="row">
-        <h2>{title}</h2>
+        <h2>
+          {title}
+          {unit && <span class="w sm">, {unit}</span>}
+        </h2>
         <span class="grow" />
         <div class="legend">
           {here !== null && at[here] !== undefined && <span class="w">{clock(at[here]!)}</span>}
           {series.map((one) => (
             <span key={one.name}>
               <i class={`${stacked ? "" : "line "}t-${one.token}`} />
-              {here !== null && one.values[here] !== undefined ? <b title={one.name}>{measure(one.values[here]!)}</b> : one.name}
+              {here !== null && one.values[here] !== undefined ? <b title={one.name}>{told(one.values[here])}</b> : one.name}
             </span>
           ))}
         </div>
@@ -150,12 +156,12 @@ export function Plot({ title, at, series, stacked, unit = "" }: { title: string;
             id={(row) => row.when}
             columns={[
               { head: "At", look: "nw d", cell: (row) => clock(row.when) },
-              ...series.map((one): Column<{ when: number; i: number }> => ({ head: one.name, look: "num", cell: (row) => measure(one.values[row.i]!) })),
+              ...series.map((one): Column<{ when: number; i: number }> => ({ head: one.name, look: "num", cell: (row) => told(one.values[row.i]) })),
             ]}
           />
         </div>
       ) : (
-        <div class="plot" ref={box} role="img" aria-label={`${title}${unit && ", " + unit}: ${series.map((one) => `${one.name} ${measure(one.values.reduce((a, b) => a + b, 0))}`).join(", ")} in all`} />
+        <div class="plot" ref={box} role="img" aria-label={`${title}${unit && ", " + unit}: ${say ?? series.map((one) => `${one.name} ${measure(one.values.reduce<number>((a, b) => a + (b ?? 0), 0))}`).join(", ") + " in all"}`} />
       )}
     </section>
   );
