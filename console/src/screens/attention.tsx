@@ -5,7 +5,6 @@ import { duration, many, number } from "../lib/format";
 import { useData } from "../lib/live";
 import { href } from "../lib/router";
 import { can, readOnly } from "../lib/session";
-import { shell } from "../lib/shell";
 import { Button, Empty, Glyph, PageHead, RunLink, Time } from "../ui/basic";
 import { askFor } from "../ui/form";
 import { Asked, Card } from "../ui/part";
