@@ -1,6 +1,6 @@
 /* sched.h: who decides which thread runs, what time it is and what is random: the system, or, in
    test builds (HF_FAULT), a scheduler that a test sets for its thread and that every thread started
-   from there inherits. thread.c, clock.c and rng.c ask for it; nothing else does. A release build
+   from there inherits. thread.c, clock.c, rng.c and the event loop of src/http ask for it; nothing else does. A release build
    compiles hf_sched_here() to the constant NULL, so that no code path depends on it. */
 #ifndef HF_BASE_SCHED_H
 #define HF_BASE_SCHED_H
@@ -29,6 +29,11 @@ typedef struct hf_sched {
     void (*yield)(struct hf_sched *sched);
     int64_t (*time_us)(struct hf_sched *sched, bool wall);
     void (*random)(struct hf_sched *sched, void *out, size_t bytes);
+    /* Something was done to a socket or pipe: whoever dozes looks at its own. */
+    void (*stir)(struct hf_sched *sched);
+    /* Nothing that the calling thread waits for is ready: returns when something was stirred since
+       this returned to it last, or at the monotonic time, or for no reason. */
+    void (*doze)(struct hf_sched *sched, int64_t mono_us);
 } hf_sched;
 
 #ifdef HF_FAULT
@@ -45,4 +50,14 @@ static inline hf_sched *hf_sched_here(void)
 }
 
 #endif
+
+/* After each act on a socket or pipe that another thread may wait for. */
+static inline void hf_sched_stir(void)
+{
+    hf_sched *sched = hf_sched_here();
+
+    if (sched)
+        sched->stir(sched);
+}
+
 #endif

@@ -113,6 +113,7 @@ static void conn_end(hf_http_exchange *conn)
     reading_set(conn, false);
     (void)event_del(&conn->write_event);
     (void)shutdown(conn->fd, SHUT_RDWR);
+    hf_sched_stir();
     deadline_set(conn, NEVER);
     body_release(conn);
     parked_clear(conn);
@@ -157,6 +158,7 @@ static void conn_linger(hf_http_exchange *conn)
     if (conn->tls)
         hf_tls_session_bye(conn->tls);
     (void)shutdown(conn->fd, SHUT_WR);
+    hf_sched_stir();
     conn->state = CONN_LINGER;
     hf_buf_fini(&conn->ahead);
     reading_set(conn, true);

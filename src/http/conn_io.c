@@ -58,6 +58,8 @@ conn_flushed hf_conn_flush(hf_http_exchange *conn)
 
         conn->out_at += put;
         conn->moved += put;
+        if (put)
+            hf_sched_stir();
         if (result == CONN_FLUSH_WAIT) {
             (void)event_add(&conn->write_event, NULL);
             return CONN_FLUSH_WAIT;

@@ -32,6 +32,8 @@ void hf_http_timer_update(hf_http *http)
     if (!next || next->due_us >= http->armed_us)
         return;
     http->armed_us = next->due_us;
+    if (hf_sched_here())
+        return; /* the loop looks at it */
     wait_us = next->due_us - now_us(http);
     if (wait_us < 0)
         wait_us = 0;
@@ -63,6 +65,7 @@ static void accept_refuse(hf_http *http, int fd)
         (void)send(fd, busy, sizeof(busy) - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
     (void)shutdown(fd, SHUT_WR);
     (void)close(fd);
+    hf_sched_stir();
 }
 
 static void accept_pause(hf_http *http)
@@ -183,6 +186,7 @@ static void loop_wake(hf_http *http)
     /* A full pipe wakes as well as one more byte would. */
     if (write(http->wake_fds[1], &byte, 1) < 0)
         HF_ASSERT(errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR);
+    hf_sched_stir();
 }
 
 void hf_http_post(hf_http_exchange *conn, unsigned what)
@@ -265,12 +269,28 @@ void hf_http_drain(hf_http *http, int64_t grace_ms)
     loop_wake(http);
 }
 
+/* In a simulation the time is not the system's, and nobody may wait for anything but the scheduler. */
+static void loop_simulate(hf_http *http, hf_sched *sched)
+{
+    while (event_base_loop(http->base, EVLOOP_NONBLOCK) >= 0 &&
+           !event_base_got_break(http->base)) {
+        if (http->armed_us <= now_us(http))
+            event_active(&http->timer_event, EV_TIMEOUT, 0);
+        else
+            sched->doze(sched, http->armed_us);
+    }
+}
+
 static void loop_run(void *ctx)
 {
     hf_http *http = ctx;
+    hf_sched *sched = hf_sched_here();
 
     http->loop_thread = pthread_self();
-    (void)event_base_dispatch(http->base);
+    if (sched)
+        loop_simulate(http, sched);
+    else
+        (void)event_base_dispatch(http->base);
 }
 
 hf_status hf_http_start(hf_http *http, hf_err *err)

@@ -10,6 +10,7 @@
 #include "base/deadline.h"
 #include "base/list.h"
 #include "base/map.h"
+#include "base/sched.h"
 #include "base/thread.h"
 #include "http/http.h"
 #include "http/parser.h"

@@ -8,9 +8,11 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/sched.h"
 #include "base/thread.h"
 #include "engine/engine_impl.h"
 #include "holdfast/worker.h"
+#include "server/server.h"
 
 enum { HANDLERS = 6, LIVES_MAX = 200 };
 
@@ -33,6 +35,7 @@ struct hf_simnode {
     int life;
     hf_simvfs *vfs[LIVES_MAX];
     hf_engine *engine;
+    hf_server *server;
     call *waiting; /* in order */
     call *taken;   /* in the hands of a handler */
     int handlers;  /* that have not ended */
@@ -112,6 +115,36 @@ static void handler_run(void *ctx)
     calls_serve(ctx);
 }
 
+void hf_simnode_socket(const hf_simnode *node, int life, char out_path[HF_SIMNODE_SOCKET])
+{
+    int len = snprintf(out_path, HF_SIMNODE_SOCKET, "%s/%d.sock", node->o.folder, life);
+
+    HF_ASSERT(len < HF_SIMNODE_SOCKET);
+}
+
+static hf_status server_begin(hf_simnode *node, hf_engine *engine)
+{
+    char path[HF_SIMNODE_SOCKET];
+    char listen[HF_SIMNODE_SOCKET + 8];
+    hf_server_options options = {.engine = engine, .listen = listen};
+    hf_status st;
+
+    hf_simnode_socket(node, node->life, path);
+    (void)snprintf(listen, sizeof(listen), "unix:%s", path);
+    st = hf_server_open(&options, &node->server, &engine->open_error);
+    return st ? st : hf_server_start(node->server, &engine->open_error);
+}
+
+static void server_end(hf_simnode *node)
+{
+    if (!node->server)
+        return;
+    hf_server_drain(node->server, 1000);
+    hf_server_wait(node->server);
+    hf_server_close(node->server);
+    node->server = NULL;
+}
+
 /* Opens, serves calls as the others do, and closes when all of them have ended. */
 static void node_run(void *ctx)
 {
@@ -126,8 +159,11 @@ static void node_run(void *ctx)
         st = hf_workers_allow(engine);
     if (!st)
         st = hf_engine_begin(engine, ENGINE_THREADS, &engine->open_error);
+    if (!st && node->o.folder)
+        st = server_begin(node, engine);
     if (st) {
         (void)snprintf(node->why, sizeof(node->why), "%s", hf_errmsg(engine));
+        server_end(node);
         hf_close(engine);
         node->state = NODE_FAILED;
         hf_simsched_wake(node->o.sim, &node->state);
@@ -147,6 +183,7 @@ static void node_run(void *ctx)
         (void)hf_simsched_await(node->o.sim, &node->handlers, INT64_MAX);
     for (int i = 1; i <= HANDLERS; i++)
         hf_thread_join(&threads[i]);
+    server_end(node);
     hf_close(engine);
     node->engine = NULL;
 }
@@ -219,9 +256,11 @@ void hf_simnode_kill(hf_simnode *node, bool power)
     hf_simsched_kill(node->o.sim, node->life);
     node->state = NODE_DOWN;
     node->engine = NULL;
+    node->server = NULL;
     calls_lose(node, &node->waiting);
     calls_lose(node, &node->taken);
     hf_simsched_wake(node->o.sim, &node->state);
+    hf_sched_stir(); /* whoever waits for an answer finds that nobody is there */
     node->life++;
     next = disk_new(node);
     node->life--;

@@ -1,5 +1,5 @@
 /* simnode.h: an engine in a simulation (simsched.h) as a process of its own: it begins, answers
-   calls on threads of its own as a server does, is killed at any step, with the machine's power or
+   calls on threads of its own as a server does, or behind the server itself (simclient.h), is killed at any step, with the machine's power or
    without, and comes back on what its disk has then. All functions but hf_simnode_kill and
    hf_simnode_free may let others run; none needs a lock. */
 #ifndef HF_TEST_LIB_SIMNODE_H
@@ -20,6 +20,7 @@ typedef struct hf_simnode_options {
     uint32_t slow_sync_one_in; /* syncs that take up to slow_sync_us; 0: none */
     int64_t slow_sync_us;
     void (*opened)(hf_engine *engine); /* on a thread of the node, before it answers calls */
+    const char *folder; /* for the socket of a server in front of the engine; NULL: there is none */
 } hf_simnode_options;
 
 hf_simnode *hf_simnode_new(const hf_simnode_options *options);
@@ -46,5 +47,9 @@ bool hf_simnode_call(hf_simnode *node, void (*call)(hf_engine *engine, void *arg
 void hf_simnode_calm(hf_simnode *node);
 const char *hf_simnode_vfs(const hf_simnode *node);
 const char *hf_simnode_address(void);
+
+/* Where the server of a life listens, without "unix:". */
+enum { HF_SIMNODE_SOCKET = 100 };
+void hf_simnode_socket(const hf_simnode *node, int life, char out_path[HF_SIMNODE_SOCKET]);
 
 #endif

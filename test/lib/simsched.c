@@ -43,6 +43,7 @@ typedef struct thread {
     bool woken; /* not by the time */
     bool slow;
     bool exact; /* it does not wake for no reason */
+    uint64_t stirred; /* what it knew of sockets when it looked last */
     sem_t turn;
     char name[HF_THREAD_NAME_SIZE];
 } thread;
@@ -67,6 +68,7 @@ struct hf_simsched {
     thread *here; /* has the token */
     int64_t now_us;
     int64_t steps;
+    uint64_t stirs;
     uint64_t trace;
     step last[LAST];
 };
@@ -346,6 +348,25 @@ static void sim_random(hf_sched *sched, void *out, size_t bytes)
     hf_rng_fill(&sim_of(sched)->random, out, bytes);
 }
 
+static void sim_stir(hf_sched *sched)
+{
+    hf_simsched *sim = sim_of(sched);
+
+    sim->stirs++;
+    waiting_wake(sim, THREAD_WAITS, &sim->stirs, true);
+    step_take(sim, 'i', STEP_US);
+}
+
+static void sim_doze(hf_sched *sched, int64_t mono_us)
+{
+    hf_simsched *sim = sim_of(sched);
+    thread *self = sim->here;
+
+    if (self->stirred == sim->stirs)
+        (void)self_sleep(sim, THREAD_WAITS, &sim->stirs, mono_us, 'd');
+    self->stirred = sim->stirs;
+}
+
 /* ---- for the world */
 
 hf_simsched *hf_simsched_begin(const hf_simsched_options *options)
@@ -372,7 +393,9 @@ hf_simsched *hf_simsched_begin(const hf_simsched_options *options)
                             .wake = sim_wake,
                             .yield = sim_yield,
                             .time_us = sim_time_us,
-                            .random = sim_random};
+                            .random = sim_random,
+                            .stir = sim_stir,
+                            .doze = sim_doze};
     sim->here = thread_add(sim, "world");
     sim->here->slow = false;
     hf_sched_set(&sim->hooks);

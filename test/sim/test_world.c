@@ -6,14 +6,9 @@
    there once and in order, no attempt was handed out or accepted twice, and the store verifies.
 
      HF_SIM_SEEDS=n   so many seeds; HF_SIM_SEED=s one of them, with everything it says */
-#include <fcntl.h>
-#include <malloc.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/assert.h"
 #include "base/buf.h"
@@ -24,6 +19,7 @@
 #include "holdfast/worker.h"
 #include "lib/recovery.h"
 #include "lib/simnode.h"
+#include "lib/simseed.h"
 #include "lib/suite.h"
 
 enum {
@@ -34,11 +30,6 @@ enum {
     WIDTH = 5,
     ID_SIZE = 48,
     HANDED_MAX = 20000,
-    SEEDS_SHORT = 20,
-    SEEDS_USUAL = 200,
-    SEEDS_LONG = 2000,
-    TWICE = 5, /* seeds that run twice */
-    JOBS = 2,  /* processes at a time */
     MS = 1000
 };
 
@@ -58,16 +49,6 @@ enum {
 typedef enum mark { MARKS(MARK_ENUM) MARK_COUNT } mark;
 static const char *const mark_names[] = {MARKS(MARK_NAME)};
 
-/* What a seed's process tells its parent. */
-typedef struct verdict {
-    bool good;
-    bool marks[MARK_COUNT];
-    uint64_t trace;
-    int64_t steps;
-    int64_t now_us;
-    char why[2048];
-} verdict;
-
 typedef struct handed {
     char task[32];
     int64_t attempt;
@@ -78,8 +59,6 @@ typedef struct handed {
 typedef struct world {
     hf_simsched *sim;
     hf_simnode *node;
-    verdict out;
-    int tell;    /* where it is sent to */
     bool calm;   /* faults are over */
     bool ending; /* workers may go */
     int clients_left;
@@ -94,34 +73,8 @@ typedef struct world {
 
 static world w;
 
-static void mark_hit(mark which)
-{
-    w.out.marks[which] = true;
-}
-
-/* The process ends, and tells its parent how. */
-static void seed_end(bool good) __attribute__((noreturn));
-
-static void seed_end(bool good)
-{
-    w.out.good = good;
-    (void)!write(w.tell, &w.out, sizeof(w.out));
-    _exit(!good);
-}
-
-static void seed_fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
-
-static void seed_fail(const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    (void)vsnprintf(w.out.why, sizeof(w.out.why), format, args);
-    va_end(args);
-    if (w.sim)
-        hf_simsched_print(w.sim, stderr);
-    seed_end(false);
-}
+#define mark_hit(mark) hf_simseed_mark(mark)
+#define seed_fail(...) hf_simseed_fail(w.sim, __VA_ARGS__)
 
 static void world_stuck(void *ctx, hf_simsched *sim, const char *why)
 {
@@ -837,10 +790,7 @@ static void world_play(uint64_t seed)
         hf_thread_join(&workers[i]);
     hf_thread_join(&supervisor);
     hf_simnode_stop(w.node);
-    w.out.trace = hf_simsched_trace(w.sim);
-    w.out.steps = hf_simsched_steps(w.sim);
-    w.out.now_us = hf_simsched_now_us(w.sim);
-    hf_simsched_end(w.sim);
+    hf_simseed_close(w.sim);
     w.sim = NULL;
     if (!hf_recovery_verify(hf_simnode_address(), hf_simnode_vfs(w.node), &complaint))
         seed_fail("the store: %s", complaint.text);
@@ -849,149 +799,20 @@ static void world_play(uint64_t seed)
 
 /* ---- the campaign */
 
-/* A seed in a process of its own. */
-typedef struct job {
-    uint64_t seed;
-    pid_t child;
-    int from;
-} job;
+static const hf_simseed_plan plan = {
+    .play = world_play, .marks = mark_names, .mark_count = MARK_COUNT, .again = "make sim SEED="};
 
-static job seed_begin(uint64_t seed, hf_plant plant, bool loud)
-{
-    job started = {.seed = seed};
-    int ends[2];
-
-    ck_assert_int_eq(pipe(ends), 0);
-    started.child = fork();
-    ck_assert_int_ge(started.child, 0);
-    if (started.child == 0) {
-        if (!loud)
-            (void)dup2(open("/dev/null", O_WRONLY), STDERR_FILENO);
-        (void)mallopt(M_PERTURB, 0xA5); /* who uses what was freed falls over it */
-        hf_fault_plant(plant);
-        w.tell = ends[1];
-        world_play(seed);
-        seed_end(true);
-    }
-    (void)close(ends[1]);
-    started.from = ends[0];
-    return started;
-}
-
-static void seed_finish(const job *started, verdict *out)
-{
-    int status = 0;
-    ssize_t got;
-
-    memset(out, 0, sizeof(*out));
-    got = read(started->from, out, sizeof(*out));
-    (void)close(started->from);
-    ck_assert_int_eq(waitpid(started->child, &status, 0), started->child);
-    if (got != sizeof(*out))
-        (void)snprintf(out->why, sizeof(out->why), "it ended with %s %d",
-                       WIFSIGNALED(status) ? "signal" : "exit code",
-                       WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
-}
-
-/* Runs the seeds, a few at a time, and shows each verdict in their order until `look` has seen
-   enough. */
-static void seeds_run(uint64_t first, uint64_t last, hf_plant plant, bool loud,
-                      bool (*look)(void *ctx, uint64_t seed, const verdict *found), void *ctx)
-{
-    job jobs[JOBS];
-    uint64_t begun = first;
-    bool enough = false;
-    verdict found;
-
-    for (uint64_t seed = first; seed <= last && (!enough || seed < begun); seed++) {
-        for (; !enough && begun <= last && begun < seed + JOBS; begun++)
-            jobs[begun % JOBS] = seed_begin(begun, plant, loud);
-        seed_finish(&jobs[seed % JOBS], &found);
-        enough = enough || !look(ctx, seed, &found);
-    }
-}
-
-static int64_t seeds_wanted(void)
-{
-    const char *seeds = getenv("HF_SIM_SEEDS");
-    const char *how = getenv("HF_CAMPAIGN");
-
-    if (seeds)
-        return strtoll(seeds, NULL, 10);
-    if (!how)
-        return SEEDS_SHORT;
-    return strcmp(how, "long") == 0 ? SEEDS_LONG : SEEDS_USUAL;
-}
-
-typedef struct campaign {
-    bool marks[MARK_COUNT];
-    int64_t steps;
-    int64_t virtual_us;
-    uint64_t trace;
-} campaign;
-
-static bool seed_holds(void *ctx, uint64_t seed, const verdict *found)
-{
-    campaign *c = ctx;
-
-    ck_assert_msg(found->good, "seed %llu: %s\n  again: make sim SEED=%llu",
-                  (unsigned long long)seed, found->why, (unsigned long long)seed);
-    c->steps += found->steps;
-    c->virtual_us += found->now_us;
-    c->trace = found->trace;
-    for (int i = 0; i < MARK_COUNT; i++)
-        c->marks[i] |= found->marks[i];
-    return true;
-}
-
-/* Every seed holds, and every mark is hit by some seed. */
 START_TEST(a_node_in_a_hostile_world)
 {
-    const char *one = getenv("HF_SIM_SEED");
-    uint64_t first = one ? strtoull(one, NULL, 10) : 1;
-    uint64_t last = one ? first : (uint64_t)seeds_wanted();
-    campaign c = {0};
-
-    seeds_run(first, last, HF_PLANT_NONE, one != NULL, seed_holds, &c);
-    (void)printf("%llu seeds, %lld steps, %lld virtual seconds\n",
-                 (unsigned long long)(last - first + 1), (long long)c.steps,
-                 (long long)c.virtual_us / 1000000);
-    for (int i = 0; i < MARK_COUNT; i++)
-        ck_assert_msg(c.marks[i] || last - first + 1 < SEEDS_USUAL, "no seed met %s",
-                      mark_names[i]);
+    hf_simseed_campaign(&plan);
 }
 END_TEST
 
-/* The same seed is the same, to the last step. */
 START_TEST(a_seed_is_the_same_twice)
 {
-    for (uint64_t seed = 1; seed <= TWICE; seed++) {
-        campaign c = {0};
-        uint64_t trace;
-
-        seeds_run(seed, seed, HF_PLANT_NONE, false, seed_holds, &c);
-        trace = c.trace;
-        seeds_run(seed, seed, HF_PLANT_NONE, false, seed_holds, &c);
-        ck_assert_msg(c.trace == trace, "seed %llu has two traces", (unsigned long long)seed);
-    }
+    hf_simseed_twice(&plan);
 }
 END_TEST
-
-typedef struct hunt {
-    uint64_t seed; /* that found it; 0: none */
-    char why[120];
-} hunt;
-
-static bool seed_misses(void *ctx, uint64_t seed, const verdict *found)
-{
-    hunt *h = ctx;
-
-    if (!found->good && !h->seed) {
-        h->seed = seed;
-        (void)snprintf(h->why, sizeof(h->why), "%.100s", found->why);
-    }
-    return found->good;
-}
 
 /* Each bug that is planted is found within the seeds of `make test`. */
 START_TEST(planted_bugs_are_found)
@@ -999,14 +820,8 @@ START_TEST(planted_bugs_are_found)
     static const hf_plant plants[] = {HF_PLANT_STALE_CLAIM, HF_PLANT_FREED_OFFER,
                                       HF_PLANT_BARE_UNIT, HF_PLANT_EARLY_ANSWER};
 
-    for (size_t i = 0; i < sizeof(plants) / sizeof(plants[0]); i++) {
-        hunt h = {0};
-
-        seeds_run(1, SEEDS_USUAL, plants[i], false, seed_misses, &h);
-        (void)printf("plant %d: seed %llu: %s\n", (int)plants[i], (unsigned long long)h.seed,
-                     h.why);
-        ck_assert_msg(h.seed, "nothing found plant %d", (int)plants[i]);
-    }
+    for (size_t i = 0; i < sizeof(plants) / sizeof(plants[0]); i++)
+        hf_simseed_hunt(&plan, plants[i]);
 }
 END_TEST
 
