@@ -84,9 +84,22 @@ HF_API hf_status hf_workers_kept(hf_engine *engine, int64_t since_us, hf_mem *me
    were. A lost attempt uses up none of those that the activity may have. */
 HF_API int64_t hf_workers_release(hf_engine *engine, const char *worker);
 
+/* Workers of all namespaces that hold a task of this process: [{"namespace", "worker_id"}]. Whoever
+   looks after workers finds those here that it never heard, because they asked another node, or a
+   process before this one. */
+HF_API hf_status hf_workers_holding(hf_engine *engine, hf_mem *mem, hf_value *out);
+
+/* Whoever looks after the workers that ask this process is asked by other nodes before they hold
+   one for lost: whether it was heard here within so long (microseconds). From a thread of the
+   engine; must not block. NULL: nobody is asked any more when this returns. */
+typedef bool hf_workers_heard_fn(void *ctx, const char *space, const char *worker,
+                                 int64_t within_us);
+HF_API void hf_workers_watch(hf_engine *engine, hf_workers_heard_fn *heard, void *ctx);
+
 /* A worker has been silent for so long (microseconds) and is held for lost: as with
    hf_workers_release, others get what it holds; until one does its late report is taken.
-   HF_CONFLICT: it has shown itself at another node since, and nothing happens. */
+   HF_CONFLICT: it has shown itself at another node since, and nothing happens. HF_RETRY: another
+   node does not say, and nothing happens either. May wait for other nodes. */
 HF_API hf_status hf_workers_lost(hf_engine *engine, const char *worker, int64_t silent_us,
                                  int64_t *out_count);
 

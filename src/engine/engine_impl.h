@@ -19,6 +19,7 @@
 #include "engine/registry.h"
 #include "engine/setting.h"
 #include "holdfast/holdfast.h"
+#include "holdfast/worker.h"
 #include "intake/intake.h"
 #include "store/store.h"
 
@@ -78,9 +79,11 @@ struct hf_engine {
     bool workers;                   /* they may come: hf_workers_allow */
     struct hf_inquiries *inquiries; /* with it */
     struct hf_remote *remote;       /* the store is behind a server; NULL: it is here */
-    hf_mutex local_lock;            /* for the next two */
+    hf_mutex local_lock;            /* for the next four */
     struct hf_remote *local;        /* what this program is for other nodes; NULL: there are none */
     bool alone;                     /* it is nothing for them any more */
+    hf_workers_heard_fn *heard;     /* hf_workers_watch */
+    void *heard_ctx;
     const hf_clock *clock;          /* the steady one */
     hf_clock *steady;
     hf_log log;              /* warnings for operators, on standard error */
@@ -140,7 +143,12 @@ HF_NODISCARD hf_status hf_engine_begin(hf_engine *engine, engine_mode wanted, hf
 HF_NODISCARD hf_status hf_engine_begin_as(hf_engine *engine, engine_mode mode, hf_err *err);
 
 /* Forgets the names of namespaces; nobody uses the engine any more. */
+/* Whether the worker was heard at this node within so long, or is this node; loss.c. Any thread. */
+bool hf_engine_hears(hf_engine *engine, const char *space, const char *worker, int64_t within_us);
+
 void hf_engine_spaces_free(hf_engine *engine);
+/* Of one that was used or listed before; NULL. Lives as long as the engine. */
+const char *hf_engine_space_name(hf_engine *engine, int64_t key);
 
 /* Polls and tasks may meet from now on, of workers or of other nodes. */
 HF_NODISCARD hf_status hf_engine_match(hf_engine *engine, hf_err *err);

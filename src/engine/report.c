@@ -23,6 +23,7 @@ enum { LEASES = 2 }; /* of nodes, that a report waits for an owner of its run */
 /* Beside the kinds of reports, on the wire: see give_up_ask. */
 #define GIVE_UP  "give_up"
 #define QUESTION "question"
+#define HEARD    "heard"
 
 static const char *const names[] = {
     [HF_TICKET_ANSWER] = "answer",   [HF_TICKET_RETURN] = "return", [HF_TICKET_RESULT] = "result",
@@ -330,6 +331,17 @@ static hf_status question_take(visitor *from, hf_value ask)
     return HF_OK;
 }
 
+/* {"what": "heard", "space", "worker", "within_us"} */
+static hf_status heard_take(visitor *from, hf_value ask)
+{
+    bool heard = hf_engine_hears(from->engine, hf_str(ask, "space", ""), hf_str(ask, "worker", ""),
+                                 hf_int(ask, "within_us", 0));
+
+    visitor_answer(from,
+                   hf_json_(from->mem, "{'heard': %p}", (const void *)hf_value_bool(heard)));
+    return HF_OK;
+}
+
 static hf_status visitor_take(visitor *from, hf_value ask, bool tried, hf_err *err)
 {
     hf_ticket *ticket = &from->ticket;
@@ -341,6 +353,8 @@ static hf_status visitor_take(visitor *from, hf_value ask, bool tried, hf_err *e
         return give_up_take(from, ask, err);
     if (strcmp(hf_str(ask, "what", ""), QUESTION) == 0)
         return question_take(from, ask);
+    if (strcmp(hf_str(ask, "what", ""), HEARD) == 0)
+        return heard_take(from, ask);
     if (!report_take(from->mem, ask, ticket))
         return hf_err_set(err, HF_INVALID, "a report of a newer node");
     ticket->tried = tried;
@@ -721,29 +735,67 @@ static void give_up_write(const hf_call *c, hf_slice worker, bool unheard, hf_bu
     hf_buf_add_byte(text, '}');
 }
 
-/* What it holds at one other node. */
-static int64_t give_up_ask(hf_call *c, int64_t node, hf_slice worker)
+/* What one other node says to this, which is freed; NULL: nothing, for as long as between two
+   renewals. */
+static hf_value node_ask(hf_call *c, int64_t node, hf_buf *text, hf_mem *mem)
 {
     waiter who = {.engine = c->engine, .slot = c->slot};
-    hf_mem *mem = hf_mem_new_small();
-    hf_buf text = {0};
     hf_carried carried = {.shard = HF_NONE,
                           .node = node,
                           .for_us = hf_shards_renew_us(hf_node_shards(c->engine->node)),
                           .mem = mem,
                           .done = carried_done,
                           .ctx = &who};
-    int64_t count = 0;
+    hf_value answer = NULL;
+
+    carried.ask = hf_buf_slice(text);
+    if (mem && hf_buf_ok(text) && !hf_carrier_ask(c->engine->carrier, &carried, NULL)) {
+        waiter_wait(&who);
+        answer = carried.status ? NULL : carried.answer;
+    }
+    hf_buf_fini(text);
+    return answer;
+}
+
+/* What it holds at one other node. */
+static int64_t give_up_ask(hf_call *c, int64_t node, hf_slice worker)
+{
+    hf_mem *mem = hf_mem_new_small();
+    hf_buf text = {0};
+    int64_t count;
 
     give_up_write(c, worker, false, &text);
-    carried.ask = hf_buf_slice(&text);
-    if (mem && hf_buf_ok(&text) && !hf_carrier_ask(c->engine->carrier, &carried, NULL)) {
-        waiter_wait(&who);
-        count = carried.status ? 0 : hf_int(carried.answer, "count", 0);
-    }
-    hf_buf_fini(&text);
+    count = hf_int(node_ask(c, node, &text, mem), "count", 0);
     hf_mem_free(mem);
     return count;
+}
+
+hf_status hf_report_heard(hf_call *c, hf_slice worker, int64_t within_us, bool *out_heard)
+{
+    int64_t nodes[HF_CARRIER_NODES];
+    size_t count = c->engine->carrier ? hf_carrier_nodes(c->engine->carrier, nodes) : 0;
+    const char *space = hf_engine_space_name(c->engine, c->in.namespace_key);
+    hf_status st = HF_OK;
+
+    *out_heard = false;
+    for (size_t i = 0; !st && !*out_heard && i < count; i++) {
+        hf_mem *mem = hf_mem_new_small();
+        hf_buf text = {0};
+        hf_value answer;
+
+        hf_buf_add_format(&text, "{\"what\":\"" HEARD "\",\"within_us\":%lld",
+                          (long long)within_us);
+        text_add(&text, "space", hf_slice_of(space ? space : HF_SPACE_DEFAULT));
+        text_add(&text, "worker", worker);
+        hf_buf_add_byte(&text, '}');
+        answer = node_ask(c, nodes[i], &text, mem);
+        *out_heard = hf_bool(answer, "heard", false);
+        if (!answer)
+            st = hf_err_set(&c->slot->err, HF_RETRY, "node %lld does not say whether it hears %.*s",
+                            (long long)nodes[i], (int)worker.len, worker.ptr);
+        hf_mem_free(mem);
+    }
+    return st;
 }
 
 int64_t hf_report_give_up(hf_call *c, hf_slice worker, bool unheard)

@@ -38,6 +38,10 @@ HF_NODISCARD hf_status hf_report_question(hf_call *call, int64_t part, hf_task_k
 /* What the worker holds is offered again, at every node that has some of it; how much it was. */
 int64_t hf_report_give_up(hf_call *call, hf_slice worker, bool unheard);
 
+/* Whether the worker was heard at another node within so long. HF_RETRY: one does not say. */
+HF_NODISCARD hf_status hf_report_heard(hf_call *call, hf_slice worker, int64_t within_us,
+                                       bool *out_heard);
+
 /* hf_carrier_options.asked; the context is the engine. */
 void hf_report_asked(void *ctx, int64_t number, bool tried, hf_value ask);
 

@@ -71,6 +71,18 @@ static engine_space *space_keep(hf_engine *engine, hf_slice name, int64_t key)
     return space ? space : made;
 }
 
+const char *hf_engine_space_name(hf_engine *engine, int64_t key)
+{
+    const engine_space *space;
+
+    hf_mutex_lock(&engine->lock);
+    space = engine->spaces;
+    while (space && space->key != key)
+        space = space->next;
+    hf_mutex_unlock(&engine->lock);
+    return space ? space->name : NULL;
+}
+
 void hf_engine_spaces_free(hf_engine *engine)
 {
     while (engine->spaces) {

@@ -270,6 +270,16 @@ uint64_t hf_fleet_changes(hf_fleet *fleet)
     return changes;
 }
 
+bool hf_fleet_has(hf_fleet *fleet, hf_slice worker)
+{
+    bool known;
+
+    hf_mutex_lock(&fleet->lock);
+    known = hf_map_get(fleet->workers, worker) != NULL;
+    hf_mutex_unlock(&fleet->lock);
+    return known;
+}
+
 hf_value hf_fleet_get(hf_fleet *fleet, hf_slice worker, hf_mem *mem)
 {
     fleet_worker *found;

@@ -45,6 +45,8 @@ bool hf_fleet_remove(hf_fleet *fleet, hf_slice worker);
 /* How often somebody came, came back, was lost or left; grows. */
 uint64_t hf_fleet_changes(hf_fleet *fleet);
 
+bool hf_fleet_has(hf_fleet *fleet, hf_slice worker);
+
 /* What the worker said of itself, in the arena; NULL: it is not registered. */
 hf_value hf_fleet_get(hf_fleet *fleet, hf_slice worker, hf_mem *mem);
 

@@ -19,7 +19,8 @@ typedef struct present {
     int64_t beat_us;  /* between heartbeats; 0: it promised none */
     int64_t quiet_us; /* since when it has no connection that it would miss; 0: it may have one */
     size_t conns;
-    bool hops; /* it closes connections between its requests */
+    bool hops;     /* it closes connections between its requests */
+    bool expected; /* it was not heard yet */
     size_t key_len;
     char key[];
 } present;
@@ -99,6 +100,7 @@ void hf_presence_heard(hf_presence *presence, hf_slice worker, const hf_http_exc
     if (who) {
         who->hops |= who->quiet_us != 0;
         who->heard_us = now_us();
+        who->expected = false;
         who->quiet_us = 0;
         before = conn ? hf_map_int_get(presence->conns, (uintptr_t)conn) : who;
     }
@@ -119,8 +121,10 @@ void hf_presence_promised(hf_presence *presence, hf_slice worker, int64_t beat_m
     who = present_get(presence, worker);
     if (who) {
         who->beat_us = (beat_ms > 0 ? beat_ms : presence->o.beat_ms) * 1000;
-        if (!who->heard_us)
+        if (!who->heard_us) {
             who->heard_us = now_us();
+            who->expected = true;
+        }
         watch(presence, who);
     }
     hf_mutex_unlock(&presence->lock);
@@ -155,15 +159,49 @@ void hf_presence_left(hf_presence *presence, hf_slice worker)
     hf_mutex_unlock(&presence->lock);
 }
 
+void hf_presence_expected(hf_presence *presence, hf_slice worker)
+{
+    bool known;
+
+    hf_mutex_lock(&presence->lock);
+    known = hf_map_get(presence->workers, worker) != NULL;
+    hf_mutex_unlock(&presence->lock);
+    if (!known)
+        hf_presence_promised(presence, worker, 0);
+}
+
+/* Under the lock; NULL: unknown, or no memory for its name. */
+static present *present_find(hf_presence *presence, const char *space, const char *worker,
+                             hf_buf *key)
+{
+    hf_buf_add_format(key, "%s/%s", space, worker);
+    return hf_buf_ok(key) ? hf_map_get(presence->workers, hf_buf_slice(key)) : NULL;
+}
+
+bool hf_presence_hears(hf_presence *presence, const char *space, const char *worker,
+                       int64_t within_us)
+{
+    hf_buf key = {0};
+    const present *who;
+    bool hears;
+
+    hf_mutex_lock(&presence->lock);
+    who = present_find(presence, space, worker, &key);
+    hears = who && !who->expected &&
+            (now_us() - who->heard_us < within_us || (who->conns > 0 && !who->beat_us));
+    hf_mutex_unlock(&presence->lock);
+    hf_buf_fini(&key);
+    return hears;
+}
+
 bool hf_presence_there(hf_presence *presence, const char *space, const char *worker)
 {
     hf_buf key = {0};
     bool there;
 
-    hf_buf_add_format(&key, "%s/%s", space, worker);
     hf_mutex_lock(&presence->lock);
-    there = !hf_buf_ok(&key) || hf_map_count(presence->workers) >= HF_PRESENCE_MAX ||
-            hf_map_get(presence->workers, hf_buf_slice(&key)) != NULL;
+    there = present_find(presence, space, worker, &key) != NULL || !hf_buf_ok(&key) ||
+            hf_map_count(presence->workers) >= HF_PRESENCE_MAX;
     hf_mutex_unlock(&presence->lock);
     hf_buf_fini(&key);
     return there;

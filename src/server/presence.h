@@ -3,7 +3,8 @@
    has closed all its connections and was silent for a while after that. Clients that close a
    connection behind each answer, as plain HTTP libraries do, say nothing by it: of them only a
    connection counts that breaks while an answer is owed. In memory; who was known before this
-   server began is expected to show itself within its heartbeats.
+   server began, or holds a task here without having been heard, is expected to show itself within
+   its heartbeats. Other nodes are asked before anybody is held for lost (hf_workers_lost).
 
    One thread, which sleeps until somebody may be lost. Any thread may call; `lost` is called from
    that thread, without the lock, and may block. */
@@ -46,6 +47,14 @@ void hf_presence_promised(hf_presence *presence, hf_slice worker, int64_t beat_m
 
 /* It has gone by itself. */
 void hf_presence_left(hf_presence *presence, hf_slice worker);
+
+/* It holds something here and may never have been heard: now it has to show itself within the
+   heartbeats that this server asks for. Nothing changes for one that is known. */
+void hf_presence_expected(hf_presence *presence, hf_slice worker);
+
+/* Whether it was heard within so long (microseconds), or has a connection and promised nothing. */
+bool hf_presence_hears(hf_presence *presence, const char *space, const char *worker,
+                       int64_t within_us);
 
 /* Whether it was heard and not lost since, as far as is known. */
 bool hf_presence_there(hf_presence *presence, const char *space, const char *worker);

@@ -88,14 +88,20 @@ static hf_status namespaces_refresh(hf_server *server, hf_mem *mem, hf_err *err)
     return HF_OK;
 }
 
+/* What fleet and presence call it. */
+static hf_slice kept_key(hf_value worker, hf_mem *mem)
+{
+    return hf_slice_of(hf_mem_format(mem, "%s/%s", hf_str(worker, "namespace", ""),
+                                     hf_str(worker, "worker_id", "")));
+}
+
 /* It may hold tasks of the time before this server: now it has to show itself. */
 static void worker_expect(hf_server *server, hf_value kept, hf_mem *mem)
 {
-    const char *key =
-        hf_mem_format(mem, "%s/%s", hf_str(kept, "namespace", ""), hf_str(kept, "worker_id", ""));
+    hf_slice key = kept_key(kept, mem);
 
-    if (key)
-        hf_presence_promised(server->presence, hf_slice_of(key), 0);
+    if (key.ptr)
+        hf_presence_promised(server->presence, key, 0);
 }
 
 /* Workers that registered and browsers that logged in or out at another server, or before this one
@@ -123,6 +129,24 @@ static hf_status others_refresh(hf_server *server, hf_mem *mem, hf_err *err)
     return st;
 }
 
+/* Workers that hold tasks of this process without having been heard here: they asked another server,
+   which may be gone. One that never registered promised nothing, and may work in silence. */
+static hf_status holders_expect(hf_server *server, hf_mem *mem, hf_err *err)
+{
+    hf_value holders = NULL;
+    hf_status st = hf_workers_holding(server->engine, mem, &holders);
+
+    if (st)
+        return hf_err_set(err, st, "%s", hf_errmsg(server->engine));
+    for (size_t i = 0; i < hf_len(holders); i++) {
+        hf_slice key = kept_key(hf_at(holders, i), mem);
+
+        if (key.ptr && hf_fleet_has(server->fleet, key))
+            hf_presence_expected(server->presence, key);
+    }
+    return HF_OK;
+}
+
 static hf_status refresh(hf_server *server, size_t *out_tokens, hf_err *err)
 {
     hf_mem *mem = hf_mem_new();
@@ -135,6 +159,8 @@ static hf_status refresh(hf_server *server, size_t *out_tokens, hf_err *err)
         st = namespaces_refresh(server, mem, err);
     if (!st)
         st = others_refresh(server, mem, err);
+    if (!st)
+        st = holders_expect(server, mem, err);
     hf_mem_free(mem);
     return st;
 }

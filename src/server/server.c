@@ -253,6 +253,14 @@ static void worker_lost(void *ctx, hf_slice key, int64_t silent_us)
     hf_mem_free(mem);
 }
 
+/* hf_workers_heard_fn */
+static bool worker_heard(void *ctx, const char *space, const char *worker, int64_t within_us)
+{
+    const hf_server *server = ctx;
+
+    return hf_presence_hears(server->presence, space, worker, within_us);
+}
+
 static hf_status presence_open(hf_server *server, hf_err *err)
 {
     const hf_presence_options options = {.quiet_ms = server->options.worker_quiet_ms,
@@ -260,7 +268,11 @@ static hf_status presence_open(hf_server *server, hf_err *err)
                                          .lost = worker_lost,
                                          .ctx = server};
 
-    return hf_presence_open(&options, &server->presence, err);
+    hf_status st = hf_presence_open(&options, &server->presence, err);
+
+    if (!st && server->engine)
+        hf_workers_watch(server->engine, worker_heard, server);
+    return st;
 }
 
 /* Everything this thread asks of the engine is about the request's namespace. */
@@ -706,6 +718,8 @@ void hf_server_close(hf_server *server)
         hf_server_wait(server);
     }
     hf_followers_close(server->followers);
+    if (server->engine)
+        hf_workers_watch(server->engine, NULL, NULL);
     hf_presence_close(server->presence);
     server->presence = NULL;
     hf_sweeper_close(server->sweeper);

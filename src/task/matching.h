@@ -243,4 +243,8 @@ hf_value hf_matching_queues(hf_matching *matching, int64_t namespace_key, hf_mem
 hf_value hf_matching_held(hf_matching *matching, int64_t namespace_key, hf_slice queue,
                           hf_mem *mem);
 
+/* Workers of all namespaces that hold something, each once: [{"namespace" (its key), "worker"}].
+   NULL: no memory. */
+hf_value hf_matching_holders(hf_matching *matching, hf_mem *mem);
+
 #endif

@@ -187,3 +187,43 @@ hf_value hf_matching_held(hf_matching *matching, int64_t namespace_key, hf_slice
     hf_mutex_unlock(&matching->lock);
     return hf_value_finish(list);
 }
+
+static bool holder_is_new(hf_map *seen, const task_record *record, hf_mem *mem, bool *out_lost)
+{
+    hf_slice key =
+        hf_slice_of(hf_mem_format(mem, "%lld/%s", (long long)record->shelf->queue->namespace_key,
+                                  record->worker));
+
+    if (key.ptr && hf_map_get(seen, key))
+        return false;
+    *out_lost |= !key.ptr || hf_map_put(seen, key, seen, NULL, NULL);
+    return !*out_lost;
+}
+
+hf_value hf_matching_holders(hf_matching *matching, hf_mem *mem)
+{
+    static const hf_task_kind kinds[] = {HF_TASK_WORKFLOW, HF_TASK_STEP, HF_TASK_ACTIVITY};
+    hf_value_list *list = hf_value_array(mem);
+    hf_map *seen = hf_map_new(matching->seed);
+    bool lost = !seen;
+
+    hf_mutex_lock(&matching->lock);
+    for (size_t i = 0; !lost && i < sizeof(kinds) / sizeof(*kinds); i++) {
+        size_t at = 0;
+        uint64_t subject;
+        void *item;
+
+        while (!lost && hf_map_int_next(matching->records[kinds[i]], &at, &subject, &item)) {
+            const task_record *record = item;
+
+            if (record->worker && record->worker[0] && holder_is_new(seen, record, mem, &lost))
+                hf_value_append(list,
+                                hf_json_(mem, "{'namespace': %lld, 'worker': %s}",
+                                         (long long)record->shelf->queue->namespace_key,
+                                         record->worker));
+        }
+    }
+    hf_mutex_unlock(&matching->lock);
+    hf_map_free(seen);
+    return lost ? NULL : hf_value_finish(list);
+}

@@ -91,6 +91,11 @@ void hf_site_tokens(hf_site *site)
     hf_test_ok(hf_server_tokens_set(site->server, tokens, 5, &err), &err, "set tokens");
 }
 
+static int port_of(const hf_site *site)
+{
+    return site->port ? site->port : hf_server_port(site->server);
+}
+
 /* Our header, unless `more` takes it away. */
 static void header_add(hf_buf *out, const char *more, const char *name, const char *value)
 {
@@ -127,7 +132,7 @@ hf_site_answer hf_site_ask(hf_site *site, const char *method, const char *path, 
     static hf_wire_reply last;
     hf_site_answer answer = {0};
     hf_buf request = {0};
-    int fd = hf_wire_connect(hf_server_port(site->server));
+    int fd = hf_wire_connect(port_of(site));
 
     hf_wire_reply_fini(&last);
     hf_mem_reset(site->mem);
@@ -186,7 +191,7 @@ void hf_site_await(hf_site *site, const char *format, ...)
 
 int hf_site_send(hf_site *site, const char *method, const char *path, const char *body)
 {
-    int fd = hf_wire_connect(hf_server_port(site->server));
+    int fd = hf_wire_connect(port_of(site));
     hf_buf text = {0};
 
     hf_buf_add_format(&text,

@@ -12,6 +12,7 @@ typedef struct hf_site {
     hf_engine *engine;
     hf_server *server;
     hf_mem *mem; /* of the answers' values */
+    int port;    /* of a server that is another process's; 0: of this one */
 } hf_site;
 
 /* `app` NULL: no engine. options.engine and .listen are filled in. Fails the case. */
