@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # run_check.sh: the second tier, `make check`, run before work is called done. At most 3 hours on 2 cores.
 #   gcc, plain            test/crash and the other campaigns, longer: HF_CAMPAIGN=long; types the other way round between two nodes
-#   gcc, plain            test/chaos, two minutes on each kind of store
+#   gcc, plain            test/sim, 2,000 seeds
+#   gcc, plain            test/chaos, two minutes on each kind of store, and with the types divided between two nodes
 #   gcc, plain            older releases of the Python SDK; the Rust SDK's own examples, newest and older
 #   clang, TSan           all programs but test/crash and test/chaos
 #   gcc under valgrind    base, model, store, commit
@@ -9,7 +10,7 @@
 #   gcc, ASan + UBSan     all programs but test/crash and test/chaos
 #   clang, libFuzzer      60 s for each target
 # It appends one line with the counts to docs/campaign.jsonl, which is committed.
-#   tools/run_check.sh [PART...]    some of campaigns chaos sdks valgrind tsan clang gcc_asan fuzz; all when none is named
+#   tools/run_check.sh [PART...]    some of campaigns sim chaos sdks valgrind tsan clang gcc_asan fuzz; all when none is named
 . "$(dirname "$0")/lib.sh"
 record=docs/campaign.jsonl
 why="campaigns run in the plain gcc build"
@@ -17,7 +18,7 @@ gcc=(-DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_COMPILER=g++ -DHF_FAULT=ON -DHF_TESTS=ON
 clang=(-DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DHF_FAULT=ON -DHF_TESTS=ON)
 # Leaks are looked for by ASan; valgrind takes what a forked child of a test left to its parent for one.
 valgrind="valgrind --quiet --error-exitcode=99 --leak-check=no --suppressions=tools/valgrind.supp"
-all=(campaigns chaos sdks valgrind tsan clang gcc_asan fuzz)
+all=(campaigns sim chaos sdks valgrind tsan clang gcc_asan fuzz)
 parts=()
 
 # part NAME: what was counted since the last part, as a member of the JSON line.
@@ -40,11 +41,16 @@ part_campaigns() {
     HF_CAMPAIGN=long HF_TEST_NODES=other stage_programs build/test-gcc --only crash,verify,commit,engine,machine,project,server --scale 2
 }
 
+part_sim() {
+    stage_build build/test-gcc all "${gcc[@]}" || return 0
+    HF_CAMPAIGN=long stage_programs build/test-gcc --only sim --scale 4
+}
+
 # Each time with faults that were not there before; what it prints says how to repeat them.
 part_chaos() {
     local store seed=$((RANDOM * 32768 + RANDOM))
     stage_build build/test-gcc all "${gcc[@]}" || return 0
-    for store in sqlite postgres mixed; do
+    for store in sqlite postgres mixed divided; do
         stage_command "chaos $store, seed $seed" test/chaos/chaos.py --build build/test-gcc --venv build/venv --store "$store" \
             --seconds 120 --seed "$seed"
     done

@@ -50,7 +50,7 @@ hf_class hf_class_of(const hf_route *route);
 /* The most that may be in work, by class; 0: the default. */
 typedef struct hf_admission_limits {
     size_t most[HF_CLASSES];
-    size_t least; /* to which reads and commands may shrink; 0: 16. In a flood at most 4 */
+    size_t least; /* to which reads and commands may shrink; 0: 16. In a flood at most 12 */
     int64_t rate; /* reads, commands and waits of a namespace in a second; 0: any number */
     size_t polls; /* polls and streams of a namespace that are held; 0: its share of them all */
 } hf_admission_limits;

@@ -62,7 +62,8 @@ typedef struct task_recall {
     hf_task_key key;
 } task_recall;
 
-/* A task. Where it stands is its state and nothing else; hf_task_check says what goes with each. */
+/* A task. Where it stands is its state and nothing else; record_check (matching.c) says
+   what goes with each. */
 typedef struct task_record {
     hf_task_key key;
     hf_task_state state;

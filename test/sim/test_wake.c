@@ -394,7 +394,7 @@ START_TEST(every_hint_is_heard_or_everything_looked_at)
     for (uint64_t seed = first; seed <= last; seed++) {
         int ended = seed_run(seed, HF_PLANT_NONE, true);
 
-        ck_assert_msg(ended & 8, "seed %llu; again: HF_SIM_SEED=%llu", (unsigned long long)seed,
+        ck_assert_msg(ended & 8, "seed %llu; again: make sim SEED=%llu", (unsigned long long)seed,
                       (unsigned long long)seed);
         marks |= ended;
     }

@@ -34,7 +34,8 @@ enum {
 };
 
 #define SAFETY_US INT64_C(8000000)
-/* The lease of an attempt, 300 s, begins anew when the node does. */
+/* The lease of an attempt, 300 s, is on the record and outlives the node with its end: twice as
+   long, and some to spare. */
 #define LIVENESS_US INT64_C(700000000)
 
 /* What must have happened in some seed of a campaign. */
