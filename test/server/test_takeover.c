@@ -1,6 +1,8 @@
-/* test_pair_loss.c: workers of two servers on one PostgreSQL store that are there at one of them:
-   polls at any node count as being heard, and workers that die together with the server that they
-   asked are noticed by the other one, long before their leases end. */
+/* test_takeover.c: two servers on one PostgreSQL store, one of which is killed. Workers that die
+   together with the server that they asked are noticed by the other one, long before their leases
+   end, and polls at any server count as being heard. Reports come to the other server: while nobody
+   has the run they are asked for again, after that they are taken until somebody else has the
+   task. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,6 +25,13 @@ static hf_value calls_far(hf_ctx *w, hf_value in)
 static const hf_workflow_def workflows[] = {{"calls_far", .run = calls_far}, {0}};
 static const hf_app app = {.name = "pair_loss", .workflows = workflows};
 
+static void look(hf_site *site)
+{
+    hf_err err = {0};
+
+    hf_test_ok(hf_server_refresh(site->server, &err), &err, "refresh");
+}
+
 static void site_on(hf_site *site, hf_test_place *place)
 {
     hf_server_options options = {
@@ -36,6 +45,7 @@ static void site_on(hf_site *site, hf_test_place *place)
     options.engine = site->engine;
     hf_test_ok(hf_server_open(&options, &site->server, &err), &err, "open a server");
     hf_test_ok(hf_server_start(site->server, &err), &err, "start a server");
+    look(site); /* the node joins with the first question */
 }
 
 /* A server in a process of its own, until it is killed. Made while there is one thread only. */
@@ -80,6 +90,7 @@ static void run_start(hf_site *site, int number, const char *queue)
 typedef struct held {
     char task[64];
     char attempt[64];
+    char workflow[32];
 } held;
 
 static bool attempt_poll(hf_site *site, const char *worker, const char *queue, int seconds,
@@ -95,10 +106,12 @@ static bool attempt_poll(hf_site *site, const char *worker, const char *queue, i
     (void)snprintf(out->task, sizeof(out->task), "%s", hf_str(answer.body, "task.task_id", ""));
     (void)snprintf(out->attempt, sizeof(out->attempt), "%s",
                    hf_str(answer.body, "task.activity_attempt_id", ""));
+    (void)snprintf(out->workflow, sizeof(out->workflow), "%s",
+                   hf_str(answer.body, "task.workflow_id", ""));
     return out->task[0] != '\0';
 }
 
-static int result_send(hf_site *site, const char *worker, const held *what)
+static hf_site_answer result_ask(hf_site *site, const char *worker, const held *what)
 {
     char path[128];
     char body[256];
@@ -107,7 +120,12 @@ static int result_send(hf_site *site, const char *worker, const held *what)
     (void)snprintf(body, sizeof(body),
                    "{\"lease_owner\":\"%s\",\"activity_attempt_id\":\"%s\",\"result\":7}", worker,
                    what->attempt);
-    return hf_site_ask(site, "POST", path, NULL, body).status;
+    return hf_site_ask(site, "POST", path, NULL, body);
+}
+
+static int result_send(hf_site *site, const char *worker, const held *what)
+{
+    return result_ask(site, worker, what).status;
 }
 
 /* `more`: how often it promises to show itself. */
@@ -122,13 +140,6 @@ static void worker_register(hf_site *site, const char *worker, const char *more)
     (void)hf_site_expect(site, "POST", "/api/worker/register", body, 200);
 }
 
-static void look(hf_site *site)
-{
-    hf_err err = {0};
-
-    hf_test_ok(hf_server_refresh(site->server, &err), &err, "refresh");
-}
-
 static void run_completes(hf_site *site, const char *queue, int number)
 {
     char id[32];
@@ -136,6 +147,83 @@ static void run_completes(hf_site *site, const char *queue, int number)
     (void)snprintf(id, sizeof(id), "%s-%d", queue, number);
     ck_assert_int_eq(hf_result(site->engine, id, hf_seconds(30), NULL, NULL), HF_OK);
 }
+
+/* Until each of two servers has its half. */
+static void shares_await(const hf_site *site)
+{
+    hf_shards *shards = hf_node_shards(site->engine->node);
+
+    for (int i = 0; i < LOOKS && hf_shards_count(shards) != HF_SHARDS / 2; i++)
+        hf_nap_ms(LOOK_MS);
+    ck_assert_int_eq(hf_shards_count(shards), HF_SHARDS / 2);
+}
+
+/* Whether the run is this server's. */
+static bool owned(const hf_site *site, const char *id)
+{
+    int64_t shard = hf_shard_of(site->engine->namespace_key, hf_slice_of(id));
+
+    return hf_shards_epoch(hf_node_shards(site->engine->node), shard) != HF_NONE;
+}
+
+/* The server that has a run is killed, and nobody can have it yet: a report is asked for again, and
+   taken when somebody has it. One that comes when somebody else has the task changes nothing, and
+   is told why. */
+START_TEST(reports_outlive_the_server_that_handed_out)
+{
+    static const char lock[] = "BEGIN; SELECT number FROM shard WHERE node IS NOT NULL FOR UPDATE";
+    hf_test_place *place = hf_test_place_stocked(HF_ENGINE_POSTGRES);
+    hf_site first;
+    hf_site second;
+    pid_t victim = victim_begin(place, &first);
+    hf_site_answer answer;
+    held mine[RUNS];
+    held again;
+    held *away = NULL;
+    held *other = NULL;
+    hf_db *db = NULL;
+    hf_err err = {0};
+
+    site_on(&second, place);
+    shares_await(&second);
+    for (int i = 0; i < RUNS; i++)
+        run_start(&second, i, "default");
+    for (int i = 0; i < RUNS; i++) {
+        ck_assert(attempt_poll(&first, "w1", "default", 20, &mine[i]));
+        if (owned(&second, mine[i].workflow))
+            continue;
+        other = away;
+        away = &mine[i];
+    }
+    ck_assert(away && other); /* the ids are always the same */
+    ck_assert_int_eq(kill(victim, SIGKILL), 0);
+    hf_test_ok(hf_test_place_dial(place, HF_DB_WRITE, NULL, 0, &db, &err), &err, "dial");
+    hf_test_ok(hf_db_script(db, lock, &err), &err, "keep the shards from being taken");
+    ck_assert_int_eq(waitpid(victim, NULL, 0), victim);
+    answer = result_ask(&second, "w1", away);
+    ck_assert_int_eq(answer.status, 503);
+    ck_assert_str_eq(hf_str(answer.body, "reason", ""), "no_owner");
+    ck_assert(hf_slice_equal(hf_wire_field(&answer.raw, "Retry-After"), HF_SLICE("1")));
+    hf_db_close(db);
+    ck_assert_int_eq(result_send(&second, "w1", away), 200);
+    run_completes(&second, "default", (int)(away->workflow[8] - '0'));
+    (void)hf_site_expect(&second, "DELETE", "/api/worker/registrations/w1", NULL, 200);
+    for (int i = 0; i < RUNS - 1; i++) {
+        ck_assert(attempt_poll(&second, "w3", "default", 20, &again));
+        if (strcmp(again.task, other->task) == 0) {
+            answer = result_ask(&second, "w1", other);
+            ck_assert_int_eq(answer.status, 409);
+            ck_assert_str_eq(hf_str(answer.body, "reason", ""), "stale_attempt");
+        }
+        ck_assert_int_eq(result_send(&second, "w3", &again), 200);
+    }
+    for (int i = 0; i < RUNS; i++)
+        run_completes(&second, "default", i);
+    hf_mem_free(first.mem);
+    hf_site_close(&second);
+    hf_test_place_free(place);
+}
+END_TEST
 
 /* A server is killed together with a worker that holds attempts of both servers' runs: the other
    server offers all of them again. An attempt of a worker that lives and now asks that server stays
@@ -229,5 +317,6 @@ START_TEST(a_worker_is_heard_at_the_other_server)
 }
 END_TEST
 
-HF_PG_SUITE_MAIN("server/pair_loss", {workers_die_with_their_server, 180},
+HF_PG_SUITE_MAIN("server/takeover", {reports_outlive_the_server_that_handed_out, 180},
+                 {workers_die_with_their_server, 180},
                  {a_worker_is_heard_at_the_other_server, 180})
