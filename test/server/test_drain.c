@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fault.h"
+#include "engine/engine_impl.h"
 #include "holdfast/host.h"
 #include "holdfast/worker.h"
 #include "lib/hold.h"
@@ -420,6 +422,70 @@ START_TEST(n11_not_ready_without_its_lease)
 }
 END_TEST
 
+/* ---- many open runs */
+
+enum { FEW = 50, MANY = 600, MORE_CALLS = 100, FOLD_LOOKS = 6000 };
+
+static hf_value opens(hf_ctx *w, hf_value in)
+{
+    (void)in;
+    return hf_receive(w, "go");
+}
+
+static const hf_app opened = {
+    .name = "opened",
+    .workflows = (const hf_workflow_def[]){
+        {.type = "opens", .run = opens, .signals = (const hf_signal_def[]){{"go", NULL}, {0}}},
+        {0}}};
+
+/* What it takes with so many runs that wait: calls of the database, one for each row. */
+typedef struct taken {
+    int64_t metrics;
+    int64_t stop;
+} taken;
+
+static taken open_runs_take(hf_engine_kind kind, int runs)
+{
+    hf_site site;
+    hf_site_answer answer;
+    taken took;
+    char id[32];
+
+    hf_site_open(&site, kind, &opened, (hf_server_options){0});
+    for (int i = 0; i < runs; i++) {
+        (void)snprintf(id, sizeof(id), "o-%d", i);
+        hf_kit_ok(site.engine, hf_start(site.engine, "opens", NULL, .id = id));
+    }
+    for (int i = 0; i < FOLD_LOOKS && hf_folder_stats_get(site.engine->folder).events < 3 * (uint64_t)runs;
+         i++)
+        hf_nap_ms(10);
+    hf_fault_arm(HF_FAULT_DB, 0, false);
+    answer = hf_site_expect(&site, "GET", "/api/system/operator-metrics", NULL, 200);
+    took.metrics = hf_fault_seen(HF_FAULT_DB);
+    ck_assert_int_eq(hf_int(answer.body, "operator_metrics.runs.waiting", 0), runs);
+    hf_fault_arm(HF_FAULT_DB, 0, false);
+    hf_server_drain(site.server, 5000);
+    hf_server_wait(site.server);
+    hf_server_close(site.server);
+    hf_close(site.engine);
+    took.stop = hf_fault_seen(HF_FAULT_DB);
+    hf_test_place_free(site.place);
+    hf_mem_free(site.mem);
+    printf("%d open runs: metrics %lld calls, stop %lld\n", runs, (long long)took.metrics,
+           (long long)took.stop);
+    return took;
+}
+
+/* A server stops, and tells its metrics, without reading one open run after the other. */
+HF_BOTH_ENGINES(n26_open_runs_hold_up_no_stop)
+{
+    taken few = open_runs_take(kind, FEW);
+    taken many = open_runs_take(kind, MANY);
+
+    ck_assert_int_lt(many.metrics, few.metrics + MORE_CALLS);
+    ck_assert_int_lt(many.stop, few.stop + MORE_CALLS);
+}
+
 /* ---- stores that cannot be written to */
 
 /* Every change to a table of the store is refused by the server with this SQLSTATE; NULL: none is
@@ -573,4 +639,5 @@ HF_PG_SUITE_MAIN("server/drain", HF_BOTH(an_accepted_update_outlives_its_server)
                  HF_BOTH(a_task_that_did_not_arrive_outlives_a_restart),
                  HF_BOTH(waits_can_begin_again), {not_ready_when_it_cannot_write, 0},
                  {n11_not_ready_without_its_lease, 120}, HF_BOTH(a_full_disk_is_told_and_mends),
-                 HF_BOTH(a_read_only_store_is_told_and_mends))
+                 HF_BOTH(a_read_only_store_is_told_and_mends),
+                 HF_BOTH_SLOW(n26_open_runs_hold_up_no_stop, 300))
