@@ -233,6 +233,48 @@ static hf_value rounds(hf_ctx *w, hf_value in)
     return hf_receive(w, "go");
 }
 
+/* A step machine: parks for one of two names, has children, parks again. */
+static hf_outcome kiln_load(hf_step *s)
+{
+    static const char *const names[] = {"fire", "discard", NULL};
+
+    return hf_park_any(s, names, hf_hours(8), "burn", hf_json(s, "{'pots': 12}"));
+}
+
+static hf_outcome kiln_burn(hf_step *s)
+{
+    return hf_fan_out(s,
+                      (const hf_leaf[]){HF_CHILD("glaze", hf_step_state(s)),
+                                        HF_CHILD("glaze", hf_step_state(s)),
+                                        {0}},
+                      "cool", hf_json(s, "{'pots': 12, 'hot': true}"));
+}
+
+static hf_outcome kiln_cool(hf_step *s)
+{
+    return hf_park(s, "opened", hf_hours(30), "end", hf_json(s, "{'pots': 12, 'hot': false}"));
+}
+
+static hf_outcome kiln_end(hf_step *s)
+{
+    return hf_done(s, hf_step_state(s));
+}
+
+static hf_outcome glaze(hf_step *s)
+{
+    return hf_done(s, hf_json(s, "'glazed'"));
+}
+
+static const hf_machine_def machines[] = {
+    {"kiln", .initial = "load",
+     .steps =
+         (const hf_step_def[]){
+             {"load", kiln_load}, {"burn", kiln_burn}, {"cool", kiln_cool}, {"end", kiln_end}, {0}},
+     .signals =
+         (const hf_signal_def[]){{"fire", "degrees:int"}, {"discard", ""}, {"opened", ""}, {0}}},
+    {"glaze", .initial = "glaze", .steps = (const hf_step_def[]){{"glaze", glaze}, {0}}},
+    {0}};
+
 static const hf_signal_def decide_signals[] = {
     {"decide", "outcome:enum(yes|no|later), amount:number?, count:int=1, urgent:bool=false, "
                "until:time?, grace:duration?, lines:array?, note:string?"},
@@ -276,6 +318,7 @@ int main(int argc, char **argv)
                         .build_id = getenv("SITE_BUILD"),
                         .queue = getenv("SITE_QUEUE"),
                         .workflows = workflows,
+                        .machines = machines,
                         .activities = activities};
 
     return hf_main(argc, argv, &app);

@@ -57,7 +57,7 @@ test("every screen about runs is without barriers, light and dark, wide and narr
       await page.getByRole("heading", { level: 1, name: title }).waitFor();
       await page.waitForFunction(() => !document.querySelector("main [aria-busy=true]"));
       const name = where.replace(/[^a-z]+/g, "-").replace(/-$/, "");
-      for (const theme of ["light", "dark"]) {
+      for (const theme of ["dark", "light"]) {
         await page.emulateMedia({ colorScheme: theme });
         await page.screenshot({ path: join(shots, `${name}-${theme}.png`) });
         wrong.push(...(await barriers(page, theme === "dark" ? ["color-contrast"] : undefined)).map((one) => `${where}, ${theme}: ${one}`));
@@ -65,7 +65,10 @@ test("every screen about runs is without barriers, light and dark, wide and narr
       await page.setViewportSize({ width: 390, height: 844 });
       const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
       if (wide > 0) wrong.push(`${where}: scrolls ${wide} px sideways`);
-      await page.screenshot({ path: join(shots, `${name}-phone-light.png`) });
+      for (const theme of ["light", "dark"]) {
+        await page.emulateMedia({ colorScheme: theme });
+        await page.screenshot({ path: join(shots, `${name}-phone-${theme}.png`) });
+      }
       await page.setViewportSize({ width: 1440, height: 900 });
     }
     page.complaints = page.complaints.filter((one) => !/runs\/nobody/.test(one));

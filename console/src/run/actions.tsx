@@ -186,12 +186,18 @@ export const exportBundle = (head: any) =>
     save(`${head.workflow_id}.bundle.json`, stringify(bundle as Json, 1));
   });
 
+/** The signals that a wait is for: a step machine waits for one of several. */
+export const awaited = (name: string | null | undefined): string[] => (name ?? "").split("|").filter(Boolean);
+
 /** The one that would move this run now. */
 export function primaryOf(head: any): { text: string; act: () => void; why: string | null } | null {
   const next = (head.why?.next ?? []).find((one: any) => one.primary) ?? head.why?.next?.[0];
   if (!next || !head.is_now) return null;
   const { action, target } = next;
-  if (action === "signal" && target) return { text: `Signal ${target}…`, act: () => askSignal(head, target), why: refused(head, action) };
+  if (action === "signal" && target) {
+    const name = awaited(target)[0]!; // the others are in the menu
+    return { text: `Signal ${name}…`, act: () => askSignal(head, name), why: refused(head, action) };
+  }
   if (action === "update") {
     const name = target ?? head.declared_updates?.[0];
     return name ? { text: `Update ${name}…`, act: () => askUpdate(head, name), why: refused(head, action) } : null;

@@ -4,7 +4,7 @@ import { param, set } from "../lib/router";
 import { Button, Choice, Mono, RunLink, Status, Time } from "../ui/basic";
 import { Asked, Facts } from "../ui/part";
 import { Table, type Column } from "../ui/table";
-import { askSignal, askUpdate, refused } from "./actions";
+import { askSignal, askUpdate, awaited, refused } from "./actions";
 import { AnyPayload } from "./inspector";
 import { howMany, Older } from "./older";
 import { here, usePart, type Place } from "./place";
@@ -109,9 +109,11 @@ export function WaitsTab({ place, head, select }: { place: Place; head: any; sel
       cell: (wait) =>
         wait.status === "open" &&
         (wait.kind === "signal" && wait.target_name ? (
-          <Button size="small" why={refused(head, "signal")} label={`Send ${wait.target_name}`} onClick={() => askSignal(head, wait.target_name)}>
-            Send…
-          </Button>
+          awaited(wait.target_name).map((name, _at, all) => (
+            <Button key={name} size="small" why={refused(head, "signal")} label={`Send ${name}`} onClick={() => askSignal(head, name)}>
+              {all.length > 1 ? `Send ${name}…` : "Send…"}
+            </Button>
+          ))
         ) : (
           wait.kind === "condition" &&
           head.declared_updates?.[0] && (

@@ -7,48 +7,77 @@ import { param, set } from "../lib/router";
 import { shell } from "../lib/shell";
 import { Button, Choice, Empty, Menu, Mono, RunLink, Status, Time } from "../ui/basic";
 import { Diff } from "../ui/diff";
-import { JsonView, ValueView } from "../ui/json";
+import { JsonView, PayloadView, ValueView } from "../ui/json";
 import { Asked, CardHead } from "../ui/part";
 import { Table } from "../ui/table";
 import { attempt } from "../ui/toasts";
-import { askQuery, askSignal, exportBundle, refused } from "./actions";
+import { askQuery, askSignal, awaited, exportBundle, refused } from "./actions";
 import { here, readPart, usePart, type Place } from "./place";
 
+/** Where a step machine stands: its next step, what it waits for, its state, what came too early, and its children. */
 function Machine({ of, head }: { of: any; head: any }) {
+  const awaits = awaited(of.awaits);
+  const others: string[] = (head.declared_signals ?? []).filter((name: string) => !awaits.includes(name));
+  const send = (say: string, names: string[]) =>
+    names.length > 0 && (
+      <div class="row">
+        <span class="d">{say}</span>
+        {names.map((name) => (
+          <Button key={name} size="small" why={refused(head, "signal")} onClick={() => askSignal(head, name)}>
+            Send {name}…
+          </Button>
+        ))}
+      </div>
+    );
   return (
     <>
-      <div class="ch">
-        <h2>Step machine</h2>
-        <span class="d">
-          in step <Mono class="b">{of.step ?? "unknown"}</Mono>
-        </span>
-      </div>
+      <CardHead
+        title="Step machine"
+        say={
+          <>
+            {of.step ? (
+              <>
+                next is <Mono class="b">{of.step}</Mono>
+              </>
+            ) : (
+              "it is over"
+            )}
+            {of.last_step && (
+              <>
+                ; <Mono>{of.last_step}</Mono> ended with {String(of.outcome).replace(/_/g, " ")}
+              </>
+            )}
+          </>
+        }
+      />
       <div class="pad stack">
-        <ValueView value={of.state ?? null} label="the state" />
-        {(head.declared_signals ?? []).length > 0 && (
-          <div class="row">
-            <span class="d">may receive</span>
-            {head.declared_signals.map((name: string) => (
-              <Button key={name} size="small" why={refused(head, "signal")} onClick={() => askSignal(head, name)}>
-                Send {name}…
-              </Button>
-            ))}
-          </div>
-        )}
+        {send("waits for", awaits)}
+        {send(awaits.length ? "may receive besides" : "may receive", others)}
+        {of.state && <PayloadView of={of.state} label="the state" />}
         {of.inbox?.length > 0 && (
           <>
             <h3>Inbox, {many(of.inbox.length, "message")}</h3>
-            <ValueView value={of.inbox} label="the inbox" />
+            {of.inbox.map((one: any) => (
+              <div key={one.id} class="field">
+                <span class="lab">
+                  <Mono>{one.name}</Mono> <span class="w">came at</span> <Time at={one.received_at} />
+                </span>
+                <PayloadView of={one.payload} label={`what came with ${one.name}`} />
+              </div>
+            ))}
           </>
         )}
         {of.children?.length > 0 && (
-          <ul class="evs">
-            {of.children.map((child: any) => (
-              <li key={child.run_id ?? child.workflow_id}>
-                <RunLink id={child.workflow_id ?? child.instance_id} /> {child.status && <Status of={child.glyph ?? child.status} />}
-              </li>
-            ))}
-          </ul>
+          <>
+            <h3>{many(of.children.length, "child", "children")}</h3>
+            <ul class="evs" aria-label="Children">
+              {of.children.map((child: any) => (
+                <li key={child.workflow_run_id}>
+                  <RunLink id={child.workflow_instance_id} run={child.workflow_run_id} /> <span class="d">{child.workflow_type}</span> <Status of={child.status} />
+                </li>
+              ))}
+            </ul>
+          </>
         )}
       </div>
     </>

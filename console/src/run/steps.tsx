@@ -18,6 +18,7 @@ const KINDS: [string, RegExp, string][] = [
   ["waits", /wait/, "Waits"],
   ["timers", /^timer$/, "Timers"],
   ["children", /child/, "Children"],
+  ["machine", /^machine step$/, "Machine steps"],
   ["others", /./, "Versions, side effects and others"],
 ];
 
@@ -61,6 +62,7 @@ const COLUMNS: Record<string, Column<Bar>[]> = {
   waits: [until("Until"), TOOK],
   timers: [until("Fires"), TOOK],
   children: [{ head: "Run", cell: (bar) => bar.child_instance_id && <RunLink id={bar.child_instance_id} /> }, TOOK],
+  machine: [spent("Queued", "queued", "num d"), spent("Running", "running", "num"), TOOK],
   others: [{ head: "At", look: "num d", by: (bar) => bar.from, cell: (bar) => <Time at={bar.from} fine /> }],
 };
 
