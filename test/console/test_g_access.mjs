@@ -65,6 +65,11 @@ test("every screen about runs is without barriers, light and dark, wide and narr
       await page.setViewportSize({ width: 390, height: 844 });
       const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
       if (wide > 0) wrong.push(`${where}: scrolls ${wide} px sideways`);
+      const tab = await page.evaluate(() => {
+        const place = document.querySelector("nav.tabs [aria-current]")?.getBoundingClientRect();
+        return !place || (place.left >= 0 && place.right <= innerWidth);
+      });
+      if (!tab) wrong.push(`${where}: the tab that is open is out of view`);
       for (const theme of ["light", "dark"]) {
         await page.emulateMedia({ colorScheme: theme });
         await page.screenshot({ path: join(shots, `${name}-phone-${theme}.png`) });

@@ -1,6 +1,6 @@
 // One run: what it does, why it does not move, and what would move it. The head and the actions are there before the history.
 import type { ComponentChildren } from "preact";
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { get, type Refusal } from "../lib/api";
 import { bytes, count, many, moment, number } from "../lib/format";
 import { useKey } from "../lib/keys";
@@ -106,6 +106,17 @@ function tabsOf(head: any): Tab[] {
 }
 
 function Tabs({ place, tabs, on, children }: { place: Place; tabs: Tab[]; on: string; children?: ComponentChildren }) {
+  const bar = useRef<HTMLElement>(null);
+  useEffect(() => {
+    // Where there is no room for all, the one that is open is among those in view.
+    const show = () => {
+      const [nav, tab] = [bar.current, bar.current?.querySelector<HTMLElement>("[aria-current]")];
+      if (nav && tab) nav.scrollLeft += tab.getBoundingClientRect().left + tab.offsetWidth / 2 - nav.getBoundingClientRect().left - nav.clientWidth / 2;
+    };
+    show();
+    addEventListener("resize", show);
+    return () => removeEventListener("resize", show);
+  }, [on]);
   const move = (event: KeyboardEvent) => {
     const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     if (!by) return;
@@ -117,7 +128,7 @@ function Tabs({ place, tabs, on, children }: { place: Place; tabs: Tab[]; on: st
   };
   return (
     <div class="tabbar">
-      <nav class="tabs grow" aria-label="Parts of the run" onKeyDown={move}>
+      <nav ref={bar} class="tabs grow" aria-label="Parts of the run" onKeyDown={move}>
         {tabs.map((tab) => (
           <a key={tab.name} href={here(place, { tab: tab.name, find: null, view: null, after: null, before: null, sort: null, type: null, kinds: null })} class={tab.name === on ? "on" : ""} aria-current={tab.name === on ? "page" : undefined}>
             {tab.title} {tab.n ? <b>{count(tab.n)}</b> : null}

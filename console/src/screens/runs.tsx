@@ -81,7 +81,7 @@ function Views({ views, view, query }: { views: View[]; view: string; query: str
           <a key={one.id} href={href(["runs"], { view: one.id })} class={on ? "view on" : "view"} aria-current={on ? "page" : undefined} title={one.q ?? undefined}>
             {!one.system && <Icon name="star" small />}
             {one.name}
-            {!one.shared && <span class="off"> (for you alone)</span>} {one.count && <b>{count(one.count)}</b>}
+            {!one.shared && <span class="off"> (for you alone)</span>} {one.count && (one.count.exact || one.count.n > 0) && <b>{count(one.count)}</b>}
           </a>
         );
       })}

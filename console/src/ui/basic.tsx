@@ -245,7 +245,7 @@ export function Shell({ text }: { text: string | null }) {
   return (
     <div class="code">
       <Icon name="terminal" />
-      <span>{text}</span>
+      <span>{text.split(/(\s+)/).map((part, i) => (i % 2 ? part : <span key={i}>{part}</span>))}</span>
       <Copy text={text} label="Copy shell line" />
     </div>
   );
