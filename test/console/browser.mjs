@@ -104,7 +104,7 @@ export async function choose(page, menu, item) {
 export async function send(page, button, inputs = {}) {
   const dialog = page.getByRole("dialog");
   for (const [label, text] of Object.entries(inputs)) await dialog.getByLabel(label).fill(text);
-  await dialog.getByRole("button", { name: button, exact: true }).click();
+  await dialog.getByRole("button", { name: button, exact: typeof button === "string" }).click();
 }
 
 /** The status beside the heading of a run, when it has come to that. */

@@ -1,6 +1,6 @@
 // What a person does on the pages, and what the server then says of it.
-import { enter, follow, quiet, settled } from "./browser.mjs";
-import { equal, test } from "./cases.mjs";
+import { enter, follow, quiet, send, settled } from "./browser.mjs";
+import { equal, ok, test } from "./cases.mjs";
 import { until } from "./site.mjs";
 
 test("a schedule is paused and resumed, with a reason that stays", async ({ site, browser }) => {
@@ -51,6 +51,106 @@ test("a queue is paused, keys walk through groups, and what is chosen goes along
   equal((await site.ask("GET", "console/api/me/preferences/console", undefined, { token: secret })).value, null, "another one's choices");
   quiet(other);
   await other.context().close();
+  quiet(page);
+  await page.context().close();
+});
+
+test("an approval is answered in place, and its link is taken back", async ({ site, browser }) => {
+  for (const id of ["acts-answer", "acts-link"]) await site.start("order", id, { sku: "TEA-1", amount: 600 });
+  const wait = (id) => until(async () => (await site.ask("GET", "console/api/approvals?limit=200")).approvals.find((one) => one.workflow_id === id), 30, `${id} waits`);
+  const page = await enter(browser, site);
+  await follow(page, "approvals?wait=" + encodeURIComponent((await wait("acts-answer")).id));
+  await settled(page, "Approvals");
+  const answer = page.getByRole("region", { name: "Answer approved-by" });
+  await answer.getByRole("button", { name: "Send answer" }).click();
+  await answer.getByText("This is needed.").waitFor();
+  await answer.getByLabel("approver", { exact: true }).fill("mia");
+  await answer.getByRole("button", { name: "Send answer" }).click();
+  await until(async () => (await site.ask("GET", "console/api/runs/acts-answer")).status === "completed", 30, "it went on");
+
+  await follow(page, "approvals?wait=" + encodeURIComponent((await wait("acts-link")).id));
+  await page.getByRole("button", { name: "Make a link…" }).click();
+  await send(page, "Make link", { label: "Ada" });
+  const link = await page.getByRole("region", { name: "One-time link" }).locator(".code .brk").innerText();
+  equal((await fetch(link)).status, 200, "the link");
+  await page.getByRole("button", { name: "Revoke…" }).click();
+  await send(page, "Revoke");
+  await page.getByText(/^1\slink revoked$/).waitFor();
+  equal((await fetch(link)).status, 410, "the link afterwards");
+  quiet(page);
+  await page.context().close();
+});
+
+test("a schedule is triggered and backfilled, a build drained, promoted and resumed", async ({ site, browser }) => {
+  await site.ask("POST", "api/schedules", { schedule_id: "acts-s", spec: { intervals: [{ every: "PT6H" }] }, overlap_policy: "allow_all", action: { workflow_type: "region", input: { name: "north" } } });
+  const page = await enter(browser, site);
+  await follow(page, "schedules/acts-s");
+  await settled(page, "acts-s");
+  const started = async () => (await site.ask("GET", "api/schedules/acts-s/history?limit=100")).events.filter((one) => one.event_type === "ScheduleTriggered").length;
+  await page.getByRole("button", { name: "Trigger now…" }).click();
+  await send(page, "Trigger");
+  await page.getByText(/^Started /).waitFor();
+  equal(await started(), 1, "runs that it started");
+  await page.getByRole("button", { name: "Backfill…" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Show the times" }).click();
+  await page.getByRole("dialog").getByText(/^4\stimes: /).waitFor();
+  equal(await started(), 1, "runs after a look");
+  await send(page, "Backfill");
+  await page.getByText(/^Backfilled: 4\stimes$/).waitFor();
+  equal(await started(), 5, "runs that it started afterwards");
+
+  await follow(page, "workers");
+  await settled(page, "Workers and builds");
+  const build = async () => (await site.ask("GET", "console/api/builds")).builds.find((one) => one.build_id === "1");
+  const told = async (item, done) => {
+    await page.getByRole("button", { name: "Do something with 1", exact: true }).click();
+    await page.getByRole("menuitem", { name: item + "…" }).click();
+    await send(page, item);
+    await page.getByText(`1: ${done}`).waitFor();
+  };
+  await told("Drain", "drained");
+  ok((await build()).drained_at, "it is drained");
+  await told("Resume", "resumed");
+  equal((await build()).drained_at, null, "drained");
+  await told("Promote", "promoted");
+  ok((await build()).promoted_at, "it is promoted");
+  await site.ask("POST", "api/task-queues/office/build-ids/promote", { build_id: null });
+  quiet(page);
+  await page.context().close();
+});
+
+test("a namespace is made and changed, a token made and revoked, and a batch paused and aborted", async ({ site, browser }) => {
+  const page = await enter(browser, site);
+  await follow(page, "settings?tab=namespaces");
+  await page.getByRole("button", { name: "Make one…" }).click();
+  await send(page, "Make", { name: "acts-space", description: "for a while", retention_days: "9" });
+  await page.getByRole("button", { name: "Change acts-space" }).click();
+  await send(page, "Change", { retention_days: "11" });
+  await page.getByText("Namespace acts-space was changed").waitFor();
+  const space = await site.ask("GET", "api/namespaces/acts-space");
+  equal([space.description, space.retention_days], ["for a while", 11], "the namespace");
+
+  await follow(page, "settings?tab=tokens");
+  await page.getByRole("button", { name: "Make one…" }).click();
+  await page.getByRole("dialog").getByLabel("role", { exact: true }).selectOption("read");
+  await send(page, "Make token", { label: "acts" });
+  const secret = await page.getByRole("dialog").getByRole("status").locator(".code > span").first().innerText();
+  await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
+  equal((await site.ask("GET", "console/api/me", undefined, { token: secret })).principal.role, "read", "the role of the token");
+  await page.getByRole("button", { name: "Revoke acts" }).click();
+  await send(page, "Revoke");
+  await page.getByText("The token of acts was revoked").waitFor();
+  await site.ask("GET", "console/api/me", undefined, { token: secret, status: 401 });
+
+  const ids = Array.from({ length: 40 }, (_, i) => `nobody-${i}`);
+  const { batch_id: id } = await site.ask("POST", "api/batches", { command: "cancel", workflow_ids: ids, rate: 1 });
+  await follow(page, "batches/" + id);
+  for (const [button, name, status] of [["Pause…", "Pause", "paused"], ["Resume…", "Resume", "running"], ["Abort…", "Abort", "aborted"]]) {
+    await page.getByRole("button", { name: button }).click();
+    await send(page, name);
+    await page.locator("main").getByText(status, { exact: true }).waitFor();
+    equal((await site.ask("GET", "api/batches/" + id)).status, status, "the batch");
+  }
   quiet(page);
   await page.context().close();
 });

@@ -218,3 +218,48 @@ test("one command is sent to many, and each of them has it in its history", asyn
   quiet(page);
   await page.context().close();
 });
+
+test("a run is started like another, answered from its waits, replayed, forked from an earlier moment, and its child cancelled", async ({ site, browser }) => {
+  await site.start("order", "acts-like", { sku: "TEA-2", amount: 600 });
+  await site.start("import", "acts-import");
+  const page = await enter(browser, site);
+  await openRun(page, "acts-like");
+  await becomes(page, "waiting");
+  await choose(page, "More", "Start like this one…");
+  await page.getByRole("dialog", { name: "Start order" }).waitFor();
+  equal(await page.getByRole("dialog").getByLabel("sku", { exact: true }).inputValue(), "TEA-2", "what it begins with");
+  await send(page, "Start", { amount: "700", "Workflow id": "acts-like-2" });
+  await settled(page, "acts-like-2");
+  equal(JSON.parse((await site.ask("GET", "console/api/runs/acts-like-2")).arguments.text), { sku: "TEA-2", amount: 700 }, "its input");
+
+  await openRun(page, "acts-like-2", "?tab=waits");
+  await becomes(page, "waiting");
+  await page.getByRole("button", { name: "Send approved-by" }).click();
+  await send(page, "Signal approved-by", { approver: "mia" });
+  await becomes(page, "completed");
+  await openRun(page, "acts-like-2", "?tab=code");
+  await page.getByText("Replays cleanly").waitFor();
+  const replays = page.waitForResponse((answer) => answer.url().includes("/replay"));
+  await page.getByRole("button", { name: "Replay again" }).click();
+  equal((await (await replays).json()).verdict, "ok", "the replay");
+
+  const reserved = (await site.history("acts-like")).find((one) => one.type === "ActivityCompleted");
+  await openRun(page, "acts-like", "?at=" + reserved.sequence);
+  await page.getByText(`As of event ${reserved.sequence}, not now.`).waitFor();
+  await page.getByText(/^ActivityCompleted, /).waitFor();
+  await page.getByRole("button", { name: "Fork from here…" }).click();
+  equal(await page.getByRole("dialog").getByLabel("step", { exact: true }).inputValue(), "1", "the step of that moment");
+  await send(page, "Fork", { new_workflow_id: "acts-like-3", Reason: "charge it again" });
+  await settled(page, "acts-like-3");
+  await becomes(page, "waiting");
+
+  await openRun(page, "acts-import", "?tab=lineage");
+  await page.getByRole("button", { name: "Cancel the open child…" }).click();
+  await page.getByRole("dialog").getByText("1 would take it").waitFor();
+  await send(page, /^Cancel 1\srun$/, { Reason: "region is gone" });
+  await page.getByRole("dialog").getByText("1 took it").waitFor({ timeout: 30000 });
+  const { nodes } = await site.ask("GET", "console/api/runs/acts-import/lineage");
+  equal(nodes.find((one) => one.relation === "child").status, "cancelled", "the child");
+  quiet(page);
+  await page.context().close();
+});

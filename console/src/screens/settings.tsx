@@ -1,11 +1,12 @@
 // How the console looks for this person, and what the server lets see of itself: namespaces, tokens, about.
 import { at as url, get, post, put, remove } from "../lib/api";
 import { many } from "../lib/format";
+import type { Json } from "../lib/json";
 import { useData } from "../lib/live";
 import { density, keys, theme, zone } from "../lib/prefs";
 import { base, href, param } from "../lib/router";
 import { away, can, has, me } from "../lib/session";
-import { shell } from "../lib/shell";
+import { inputWords, shell } from "../lib/shell";
 import { Age, Button, Choice, Copy, Empty, Mono, PageHead, Radios, Time } from "../ui/basic";
 import { askFor } from "../ui/form";
 import { Asked, Card, Facts } from "../ui/part";
@@ -64,6 +65,10 @@ function namespaceDialog(one: any | null) {
     ],
     first: one ? { description: one.description, retention_days: one.retention_days } : { description: "", retention_days: 30 },
     go: one ? "Change" : "Make",
+    shell: (value) => {
+      const { name, ...rest } = (value ?? {}) as Record<string, Json>;
+      return shell("namespace " + (one ? "set" : "create"), [one ? one.name : (name ?? "NAME"), ...inputWords(rest)]);
+    },
     send: async (value) => {
       if (one) await put(url`/api/namespaces/${one.name}`, value);
       else await post("/api/namespaces", value);
