@@ -132,7 +132,6 @@ test("the overview says how long runs took, how types do, and what waits in whic
 test("the page recovers when the server is killed and started again", async ({ site, browser }) => {
   const page = await enter(browser, site);
   await page.goto("console/attention");
-  const dot = page.getByRole("button", { name: /^(live|reconnecting)/ });
   await page.getByRole("button", { name: "live" }).waitFor();
   await site.killServer();
   await page.getByRole("button", { name: /reconnecting/ }).waitFor({ timeout: 30000 });
@@ -140,7 +139,6 @@ test("the page recovers when the server is killed and started again", async ({ s
   await page.getByRole("button", { name: "live", exact: true }).waitFor({ timeout: 30000 });
   await page.getByRole("heading", { level: 1, name: "Attention" }).waitFor();
   equal(await page.getByLabel("Token").count(), 0, "whoever was logged in is not asked again: fields for a token");
-  ok(await dot.isVisible(), "the dot is there");
   quiet(page);
   await page.context().close();
 });
