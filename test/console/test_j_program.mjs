@@ -91,14 +91,14 @@ test("10 MB in a form are refused with a sentence, and the page goes on", async 
     one.value = JSON.stringify({ text: "x".repeat(10000000) });
     one.dispatchEvent(new Event("input", { bubbles: true }));
   });
-  await page.getByRole("dialog").getByRole("button", { name: "Start", exact: true }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Start", exact: true }).click({ timeout: 60000 }); // it reads all of it
   await page.getByRole("dialog").getByRole("alert").getByText(/./).first().waitFor({ timeout: 60000 });
   const said = await page.getByRole("dialog").getByRole("alert").first().innerText();
   ok(/too large|too big|at most|2\s?MiB|[Ll]imit/.test(said), `it says: ${said}`);
   await field.fill('{"item": "crane"}');
   await page.getByLabel(/^Workflow id/).fill("small-1");
   await page.getByLabel(/^Queue/).fill("office");
-  await page.getByRole("dialog").getByRole("button", { name: "Start", exact: true }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Start", exact: true }).click({ timeout: 60000 }); // it reads all of it
   await settled(page, "small-1");
   equal(JSON.parse((await site.ask("GET", "console/api/runs/small-1")).arguments.text), { item: "crane" }, "its input");
   refusals(page, 413);
