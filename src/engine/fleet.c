@@ -62,8 +62,8 @@ hf_status hf_asker_begin(hf_asker *who, hf_db *db, hf_mem *mem, int64_t namespac
                          int64_t now_us, hf_err *err)
 {
     hf_status st =
-        hf_fleet_read(db, mem, hf_engine_app_scope(who->engine ? who->engine->app : NULL), now_us,
-                      &who->fleet, err);
+        hf_fleet_read(db, mem, hf_engine_app_scope(who->engine ? who->engine->app : NULL),
+                      namespace_key, now_us, &who->fleet, err);
 
     who->db = db;
     who->mem = mem;
@@ -119,7 +119,7 @@ hf_status hf_fleet_gate(const hf_app *app, hf_db *db, hf_mem *mem, hf_slice queu
     hf_fleet fleet = {0};
     hf_fleet_self self;
     size_t there = 0;
-    hf_status st = hf_fleet_read(db, mem, hf_engine_app_scope(app), now_us, &fleet, err);
+    hf_status st = hf_fleet_read(db, mem, hf_engine_app_scope(app), 0, now_us, &fleet, err);
 
     *out_why = NULL;
     hf_fleet_self_fill(&self);

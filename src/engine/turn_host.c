@@ -61,7 +61,7 @@ static bool host_nobody(void *ctx, hf_slice type)
     return !core->o.matching && !core->o.shards &&
            !hf_snapshot_of_type(core->db, mem, type, &definition, &fingerprint, &err) &&
            definition == HF_NONE &&
-           !hf_fleet_read(core->db, mem, hf_engine_app_scope(core->o.app), hf_core_now(core),
+           !hf_fleet_read(core->db, mem, hf_engine_app_scope(core->o.app), 0, hf_core_now(core),
                           &fleet, &err) &&
            !hf_fleet_others(&fleet, (hf_slice){0});
 }

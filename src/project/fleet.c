@@ -38,16 +38,16 @@ static hf_status worker_take(hf_mem *mem, hf_db_cursor *cursor, hf_worker_row *w
     return st;
 }
 
-hf_status hf_fleet_read(hf_db *db, hf_mem *mem, hf_slice scope, int64_t now_us, hf_fleet *out_fleet,
-                        hf_err *err)
+hf_status hf_fleet_read(hf_db *db, hf_mem *mem, hf_slice scope, int64_t namespace_key,
+                        int64_t now_us, hf_fleet *out_fleet, hf_err *err)
 {
-    const hf_db_value params[] = {hf_db_int(now_us), hf_db_text(scope)};
+    const hf_db_value params[] = {hf_db_int(now_us), hf_db_text(scope), hf_db_int(namespace_key)};
     hf_worker_row *workers = NULL;
     hf_db_cursor *cursor = NULL;
     size_t count = 0;
     size_t room = 0;
     bool row = true;
-    hf_status st = hf_db_query(db, HF_STMT_WORKER_LIST, params, 2, &cursor, err);
+    hf_status st = hf_db_query(db, HF_STMT_WORKER_LIST, params, 3, &cursor, err);
 
     while (!st && row) {
         st = hf_db_step(cursor, &row, err);
