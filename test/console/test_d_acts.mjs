@@ -1,5 +1,5 @@
 // What a person does on the pages, and what the server then says of it.
-import { enter, follow, quiet, send, settled } from "./browser.mjs";
+import { enter, follow, quiet, refusals, send, settled } from "./browser.mjs";
 import { equal, ok, test } from "./cases.mjs";
 import { until } from "./site.mjs";
 
@@ -151,6 +151,42 @@ test("a namespace is made and changed, a token made and revoked, and a batch pau
     await page.locator("main").getByText(status, { exact: true }).waitFor();
     equal((await site.ask("GET", "api/batches/" + id)).status, status, "the batch");
   }
+  quiet(page);
+  await page.context().close();
+});
+
+test("a schedule is made, changed and deleted", async ({ site, browser }) => {
+  const page = await enter(browser, site);
+  await follow(page, "schedules");
+  await settled(page, "Schedules");
+  await page.getByRole("button", { name: "Make a schedule…" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("schedule_id").fill("weekly");
+  await dialog.getByLabel("workflow_type").fill("region");
+  await dialog.getByLabel("cron").fill("61 9 * * 1");
+  await dialog.getByLabel("timezone").fill("Europe/Berlin");
+  await dialog.getByRole("button", { name: "Make", exact: true }).click();
+  const refused = await site.ask("POST", "api/schedules", { schedule_id: "weekly", spec: { cron_expressions: ["61 9 * * 1"], timezone: "Europe/Berlin" }, action: { workflow_type: "region" } }, { status: 422 });
+  await dialog.getByText(Object.values(refused.validation_errors ?? {})[0]?.[0] ?? refused.message).first().waitFor(); // the server's words
+  await dialog.getByLabel("cron").fill("30 9 * * 1");
+  await dialog.getByLabel("overlap_policy").selectOption("buffer_one");
+  await dialog.getByText("holdfast schedule create weekly region cron='30 9 * * 1' timezone=Europe/Berlin").waitFor();
+  await dialog.getByRole("button", { name: "Make", exact: true }).click();
+  await settled(page, "weekly");
+  await page.getByText("Mondays at 09:30 Europe/Berlin").waitFor();
+  await page.getByRole("button", { name: "Change…" }).click();
+  await dialog.getByLabel("note").fill("after the count");
+  await dialog.getByLabel("jitter_seconds").fill("30");
+  await dialog.getByRole("button", { name: "Change", exact: true }).click();
+  await page.getByText("Changed: jitter seconds, note").first().waitFor();
+  const one = await site.ask("GET", "api/schedules/weekly");
+  equal([one.note, one.jitter_seconds, one.overlap_policy, one.spec.cron_expressions], ["after the count", 30, "buffer_one", ["30 9 * * 1"]], "the schedule");
+  await page.getByRole("button", { name: "Delete…" }).click();
+  await dialog.getByRole("button", { name: "Delete", exact: true }).click();
+  await settled(page, "Schedules");
+  await page.getByRole("link", { name: "nightly" }).waitFor();
+  equal(await page.getByRole("link", { name: "weekly" }).count(), 0, "links to what is deleted");
+  refusals(page, 422);
   quiet(page);
   await page.context().close();
 });

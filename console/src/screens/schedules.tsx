@@ -12,6 +12,7 @@ import { askFor } from "../ui/form";
 import { ValueView } from "../ui/json";
 import { Asked, Card, Facts } from "../ui/part";
 import { Table, type Column } from "../ui/table";
+import { changeSchedule, deleteSchedule, makeSchedule } from "./schedule-form";
 
 const DAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 const two = (n: string) => n.padStart(2, "0");
@@ -145,6 +146,9 @@ function List() {
           on={status}
           to={(value) => href(["schedules"], { status: value })}
         />
+        <Button kind="primary" why={readOnly.value} onClick={makeSchedule}>
+          Make a schedule…
+        </Button>
       </PageHead>
       <Asked of={asked}>
         {() =>
@@ -273,6 +277,12 @@ function One({ id }: { id: string }) {
             </Button>
             <Button why={why} onClick={() => backfill(id)}>
               Backfill…
+            </Button>
+            <Button why={why} onClick={() => changeSchedule(one, again)}>
+              Change…
+            </Button>
+            <Button why={why} onClick={() => deleteSchedule(one)}>
+              Delete…
             </Button>
           </div>
         )}
