@@ -1,4 +1,5 @@
 // Every screen, in both themes and two sizes: it opens, says its name, breaks no rule, and is pictured for the eye.
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { barriers, enter, follow, quiet, settled } from "./browser.mjs";
 import { equal, ok, test } from "./cases.mjs";
@@ -125,6 +126,21 @@ test("the overview says how long runs took, how types do, and what waits in whic
   const backlog = page.getByRole("region", { name: "Backlog" });
   await backlog.getByRole("img", { name: "1 turns" }).waitFor();
   await backlog.getByText(/^1 waits, oldest .*, no worker$/).waitFor();
+  quiet(page);
+  await page.context().close();
+});
+
+test("workers say where they run and how many slots they have", async ({ site, browser }) => {
+  await site.ask("POST", "api/worker/register", { worker_id: "crafts-1", task_queue: "crafts", runtime: "python", max_concurrent_workflow_tasks: 4, max_concurrent_activity_tasks: 6 });
+  const page = await enter(browser, site);
+  await follow(page, "workers");
+  await settled(page, "Workers and builds");
+  const { workers } = await site.ask("GET", "console/api/workers");
+  const one = workers.find((worker) => worker.task_queue === "office");
+  const row = (id) => page.getByRole("table", { name: "Fleet" }).getByRole("row").filter({ hasText: id });
+  await row(one.worker_id).getByText(`${hostname()}, process ${site.officer.pid}`).waitFor();
+  await row("crafts-1").getByRole("img", { name: "0 of 10 slots in use" }).waitFor();
+  await site.ask("DELETE", "api/worker/registrations/crafts-1");
   quiet(page);
   await page.context().close();
 });

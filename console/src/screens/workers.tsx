@@ -8,6 +8,7 @@ import { shell } from "../lib/shell";
 import { token } from "../run/query";
 import { Age, Bones, Empty, Fault, Glyph, Icon, Menu, Mono, PageHead, Shell } from "../ui/basic";
 import { askFor } from "../ui/form";
+import { Meter } from "../ui/meter";
 import { Card } from "../ui/part";
 import { Table, type Column } from "../ui/table";
 
@@ -94,7 +95,43 @@ const BUILDS: Column<any>[] = [
   },
 ];
 
-const fleetColumns = (stale: number): Column<any>[] => {
+/** How many tasks it takes at once: what it said when it registered. null: nothing. */
+function slots(worker: any): number | null {
+  const all = (worker.max_concurrent_workflow_tasks ?? 0) + (worker.max_concurrent_activity_tasks ?? 0);
+  return all > 0 ? all : null;
+}
+
+/** What it says is in use; where it says nothing, what it holds. */
+function inUse(worker: any): number {
+  const free = worker.task_slots;
+  const all = slots(worker);
+  const said = typeof free?.workflow_available === "number" && typeof free?.activity_available === "number";
+  return said && all !== null ? Math.max(0, all - free.workflow_available - free.activity_available) : (worker.leases ?? 0);
+}
+
+function Slots({ of: worker }: { of: any }) {
+  const all = slots(worker);
+  if (all === null) return <span class="w">not said</span>;
+  const used = inUse(worker);
+  return (
+    <span class="progress" title={`${number(worker.max_concurrent_workflow_tasks ?? 0)} for turns, ${number(worker.max_concurrent_activity_tasks ?? 0)} for activities`}>
+      <Meter run value={used / all} label={`${used} of ${all} slots in use`} />
+      <span class="nw">
+        {number(used)} of {number(all)}
+      </span>
+    </span>
+  );
+}
+
+/** Programs of ours are called name@host-process-number; other SDKs say it in what they measure, or not at all. */
+function whereItRuns(worker: any): { host: string | null; process: string | null } {
+  const said = worker.process_metrics ?? {};
+  const found = /@(.+)-(\d+)-[0-9a-f]+$/.exec(worker.worker_id);
+  return { host: said.host ?? found?.[1] ?? null, process: said.process_id ?? found?.[2] ?? null };
+}
+
+/** `said`: some of them say how many tasks they take at once. */
+const fleetColumns = (stale: number, said: boolean): Column<any>[] => {
   const lost = (worker: any) => now.value - (moment(worker.last_heartbeat_at) ?? 0) > stale * 1000;
   return [
     {
@@ -110,6 +147,16 @@ const fleetColumns = (stale: number): Column<any>[] => {
     { head: "Queues", look: "d nw", cell: (worker) => (worker.task_queues ?? [worker.task_queue]).join(", ") },
     { head: "Build", look: "nw", by: (worker) => worker.build_id ?? "", cell: (worker) => (worker.build_id ? <Mono>{worker.build_id}</Mono> : <span class="w">none</span>) },
     { head: "SDK", look: "d nw", cell: (worker) => `${worker.runtime} ${worker.sdk_version}` },
+    {
+      head: "Host",
+      look: "nw d",
+      by: (worker) => whereItRuns(worker).host,
+      cell: (worker) => {
+        const { host, process } = whereItRuns(worker);
+        return host === null ? <span class="w">not said</span> : <>{host}{process !== null && <span class="w">, process {process}</span>}</>;
+      },
+    },
+    ...(said ? [{ head: "Slots", by: slots, cell: (worker: any) => <Slots of={worker} /> }] : []),
     { head: "Tasks in hand", look: "num", by: (worker) => worker.leases ?? 0, cell: (worker) => (worker.leases === undefined ? "unknown" : number(worker.leases)) },
     { head: "Can I stop it?", look: "wide", cell: (worker) => <Safe of={worker.safe_to_stop} /> },
     { head: "Since", look: "num d", by: (worker) => worker.registered_at, cell: (worker) => <Age at={worker.registered_at} /> },
@@ -130,7 +177,7 @@ function Fleet({ workers, stale }: { workers: any[]; stale: number }) {
   const types = (worker: any) => [...(worker.supported_workflow_types ?? []), ...(worker.supported_activity_types ?? [])];
   return (
     <Card title="Fleet" say={`last heartbeat within ${stale}\u00a0s unless marked`} scroll>
-      <Table label="Fleet" dense columns={fleetColumns(stale)} rows={workers} id={(worker) => worker.worker_id} row={(worker) => ({ title: types(worker).length ? "has " + types(worker).join(", ") : undefined })} />
+      <Table label="Fleet" dense columns={fleetColumns(stale, workers.some((worker) => slots(worker) !== null))} rows={workers} id={(worker) => worker.worker_id} row={(worker) => ({ title: types(worker).length ? "has " + types(worker).join(", ") : undefined })} />
     </Card>
   );
 }
