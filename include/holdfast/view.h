@@ -208,19 +208,20 @@ HF_API hf_status hf_overview(hf_engine *engine, hf_mem *mem, hf_value *out);
    store; a second or so behind. */
 HF_API hf_status hf_metrics_points(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out);
 
-/* How long runs were open that closed in a stretch of time: {"from_us", "to_us", "points"?: how many
-   equal steps, 1 to 240}. The answer: {"points": [{at, closed, p50_ms, p95_ms, p99_ms}] for those
-   steps in which some did, "types": [{workflow_type, closed, completed, failed, p50_ms, p95_ms}],
-   what closed most first, "looked_at", "exact"}; exact is false when there are more runs than the
-   10,000 newest, which alone are looked at. */
+/* How long runs were open that closed in a stretch of time: {"from_us", "to_us", "points"?: how
+   many equal steps, 1 to 240}. The answer: {"points": [{at, closed, p50_ms, p95_ms, p99_ms}] for
+   those steps in which some did, "types": [{workflow_type, closed, completed, failed, p50_ms,
+   p95_ms}], what closed most first, "looked_at", "exact"}; exact is false when there are more runs
+   than the 10,000 newest, which alone are looked at. */
 HF_API hf_status hf_durations(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out);
 
 /* Open runs that need a person, those in the same plight together, the worst group first: what has
    been so for longest. {"limit"?: groups, 1 to 100, "budget_ms"?: how long it may look, 1 to 500,
-   "samples"?: runs of each, 1 to 1000, else 5, "signature"?: only that group, "notices"?: true adds,
-   behind the others, what passes by itself but is worth a look}. The answer: {"groups": [{signature,
-   severity, code, text, workflow_type, queue, count, since, runs}], "looked_at", "exact"}; exact is
-   false when there were more runs than one look affords (1,000, or half a second). */
+   "samples"?: runs of each, 1 to 1000, else 5, "signature"?: only that group, "notices"?: true
+   adds, behind the others, what passes by itself but is worth a look}. The answer: {"groups":
+   [{signature, severity, code, text, workflow_type, queue, count, since, runs}], "looked_at",
+   "exact"}; exact is false when there were more runs than one look affords (1,000, or half a
+   second). */
 HF_API hf_status hf_attention(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out);
 
 /* Failures in groups that differ in numbers only: {"since_us"?, "limit"?}. What workers report of

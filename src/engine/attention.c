@@ -143,8 +143,8 @@ static hf_status run_look(look *l, int64_t run, hf_err *err)
         return HF_OK;
     if (st == HF_CORRUPT)
         return unreadable_add(l, run, err);
-    if (st ||
-        !(severity_is(why, HF_WHY_ATTENTION) || (l->want.notices && severity_is(why, HF_WHY_NOTICE))))
+    if (st || !(severity_is(why, HF_WHY_ATTENTION) ||
+                (l->want.notices && severity_is(why, HF_WHY_NOTICE))))
         return st;
     st = hf_dossier_find(db, l->work, run, &found, err);
     return st ? st : group_add(l, why, &found, hf_slice_of(hf_str(why, "liveness.queue", "")), err);

@@ -20,7 +20,9 @@ hf_status hf_sign_in_put(hf_engine *engine, const hf_sign_in *one)
     {
         const hf_db_value cells[] = {
             {.type = HF_DB_BLOB, .bytes = hf_slice_from(one->digest, HF_SIGN_IN_DIGEST)},
-            hf_db_text(hf_slice_of(one->token)), hf_db_int(one->begun_us), hf_db_int(one->seen_us),
+            hf_db_text(hf_slice_of(one->token)),
+            hf_db_int(one->begun_us),
+            hf_db_int(one->seen_us),
             one->ended_us ? hf_db_int(one->ended_us) : hf_db_null(HF_DB_INT)};
 
         return hf_call_row(&call, HF_OP_SIGN_IN_PUT, cells, sizeof(cells) / sizeof(cells[0]),

@@ -100,7 +100,8 @@ static hf_value points_value(hf_mem *mem, closed_runs *runs, int64_t from_us, in
         n = group_size(runs, i);
         hf_value_append(
             list,
-            hf_json_(mem, "{'at': %p, 'closed': %zu, 'p50_ms': %lld, 'p95_ms': %lld, 'p99_ms': %lld}",
+            hf_json_(mem,
+                     "{'at': %p, 'closed': %zu, 'p50_ms': %lld, 'p95_ms': %lld, 'p99_ms': %lld}",
                      (const void *)hf_edge_time(mem, from_us + of->group * step_us), n,
                      percentile_ms(of, n, 50), percentile_ms(of, n, 95), percentile_ms(of, n, 99)));
     }

@@ -13,8 +13,8 @@ typedef struct hf_fleet {
     size_t count;
 } hf_fleet;
 
-/* Those that have not expired, of one compatibility namespace, without those that registered in other
-   namespaces than this one alone; 0: with them. Everything lives in the arena. */
+/* Those that have not expired, of one compatibility namespace, without those that registered in
+   other namespaces than this one alone; 0: with them. Everything lives in the arena. */
 HF_NODISCARD hf_status hf_fleet_read(hf_db *db, hf_mem *mem, hf_slice scope, int64_t namespace_key,
                                      int64_t now_us, hf_fleet *out_fleet, hf_err *err);
 

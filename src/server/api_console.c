@@ -72,12 +72,12 @@ void hf_api_attention(hf_api *api)
     if (!hf_api_query_int(api, "limit", GROUPS_USUAL, 1, GROUPS_MAX, &limit) ||
         !hf_api_query_int(api, "samples", SAMPLES_USUAL, 1, SAMPLES_MAX, &samples))
         return;
-    st = hf_attention(
-        api->server->engine,
-        hf_json_(api->mem, "{'limit': %d, 'samples': %lld, 'signature': %s, 'notices': %p}",
-                 (int)GROUPS_MAX, (long long)samples, signature ? signature : "",
-                 (const void *)hf_value_bool(notices)),
-        api->mem, &out);
+    st = hf_attention(api->server->engine,
+                      hf_json_(api->mem,
+                               "{'limit': %d, 'samples': %lld, 'signature': %s, 'notices': %p}",
+                               (int)GROUPS_MAX, (long long)samples, signature ? signature : "",
+                               (const void *)hf_value_bool(notices)),
+                      api->mem, &out);
     groups = st ? NULL : hf_api_groups_snoozed(api, hf_get(out, "groups"), limit, false);
     if (st || groups)
         answer(api, st,

@@ -208,7 +208,8 @@ void hf_api_login(hf_api *api)
         session_begin(api, &who, login_answer);
 }
 
-/* It is over here in any case; where the store was not told, it would begin again with the server. */
+/* It is over here in any case; where the store was not told, it would begin again with the server.
+ */
 static void logout_answer(hf_api *api)
 {
     const change *of = api->more;

@@ -168,10 +168,8 @@ hf_status hf_session_begin(hf_sessions *sessions, const hf_principal *principal,
                            char out_secret[HF_SESSION_SECRET_SIZE], hf_session_row *out_keep,
                            hf_err *err)
 {
-    const ticket what = {.principal = *principal,
-                         .begun_us = wall_us,
-                         .seen_us = wall_us,
-                         .kept_us = wall_us};
+    const ticket what = {
+        .principal = *principal, .begun_us = wall_us, .seen_us = wall_us, .kept_us = wall_us};
     uint8_t digest[HF_SHA256_BYTES];
     hf_status st;
 

@@ -114,8 +114,9 @@ HF_BOTH_ENGINES(points_of_a_ring)
     hf_mem_free(mem);
 }
 
-/* Percentiles are nearest ranks of how long runs were open, in the step in which they closed and for
-   each type; what is open, or closed at another time, or is of another namespace does not count. */
+/* Percentiles are nearest ranks of how long runs were open, in the step in which they closed and
+   for each type; what is open, or closed at another time, or is of another namespace does not
+   count. */
 HF_BOTH_ENGINES(durations_by_step_and_type)
 {
     hf_engine *d = hf_kit_open(kind, &app);
@@ -137,7 +138,8 @@ HF_BOTH_ENGINES(durations_by_step_and_type)
     started(d, "failing", "f", 2);
     started(d, "waiter", "open", 1);
     hf_test_advance(d, 1000);
-    hf_kit_ok(d, hf_namespace_create(d, "other", &(hf_namespace_opts){.size_ = sizeof(hf_namespace_opts)}));
+    hf_kit_ok(d, hf_namespace_create(d, "other",
+                                     &(hf_namespace_opts){.size_ = sizeof(hf_namespace_opts)}));
     hf_kit_ok(d, hf_namespace_use(d, "other"));
     started(d, "quick", "o", 4);
     hf_kit_ok(d, hf_namespace_use(d, NULL));
@@ -158,8 +160,8 @@ HF_BOTH_ENGINES(durations_by_step_and_type)
     ck_assert_int_eq(hf_int(answer, "types.1.failed", 0), 2);
     ck_assert_int_eq(hf_int(answer, "looked_at", 0), 13);
     ck_assert(hf_bool(answer, "exact", false));
-    request = hf_json_(mem, "{'from_us': %lld, 'to_us': %lld}", (long long)from_us,
-                       (long long)from_us);
+    request =
+        hf_json_(mem, "{'from_us': %lld, 'to_us': %lld}", (long long)from_us, (long long)from_us);
     ck_assert_int_eq(hf_durations(d, request, mem, &answer), HF_INVALID);
     hf_kit_close(d);
     hf_mem_free(mem);
@@ -241,8 +243,8 @@ HF_BOTH_ENGINES(attention_is_in_order)
     ck_assert_str_eq(hf_str(answer, "groups.2.severity", ""), "notice");
     ck_assert_int_eq(hf_int(answer, "groups.2.count", 0), 3);
     (void)snprintf(signature, sizeof(signature), "%s", hf_str(answer, "groups.1.signature", ""));
-    hf_kit_ok(d, hf_attention(d, hf_json_(mem, "{'signature': %s, 'samples': 1000}", signature), mem,
-                              &answer));
+    hf_kit_ok(d, hf_attention(d, hf_json_(mem, "{'signature': %s, 'samples': 1000}", signature),
+                              mem, &answer));
     ck_assert_uint_eq(hf_len(hf_get(answer, "groups")), 1);
     ck_assert_uint_eq(hf_len(hf_get(answer, "groups.0.runs")), 7);
     hf_kit_close(d);

@@ -1,5 +1,5 @@
-/* test_apart.c: whatever can be read of a namespace says nothing of another one: every route of the table is asked in one
-   namespace, with the ids of another that is full of things. */
+/* test_apart.c: whatever can be read of a namespace says nothing of another one: every route of the
+   table is asked in one namespace, with the ids of another that is full of things. */
 #include <stdio.h>
 #include <string.h>
 
@@ -19,11 +19,10 @@ static hf_value give_up(hf_ctx *w, hf_value in)
 
 static const hf_app app = {
     .name = "apart",
-    .workflows = (const hf_workflow_def[]){{.type = "wait",
-                                            .run = hf_wait_go,
-                                            .signals = (const hf_signal_def[]){{"go", NULL}, {0}}},
-                                           {.type = "give-up", .run = give_up},
-                                           {0}}};
+    .workflows = (const hf_workflow_def[]){
+        {.type = "wait", .run = hf_wait_go, .signals = (const hf_signal_def[]){{"go", NULL}, {0}}},
+        {.type = "give-up", .run = give_up},
+        {0}}};
 
 /* What is sent in the place of each {part} of a path; ids that the server made are filled in. */
 typedef struct part {
@@ -31,13 +30,20 @@ typedef struct part {
     char value[128];
 } part;
 
-static part parts[] = {{"workflow_id", "secret-run"}, {"run_id", ""},
-                       {"schedule_id", "secret-plan"}, {"type", "secret-type"},
-                       {"queue", "secret-queue"},     {"worker", "secret-worker"},
-                       {"build_id", "secret-build"},  {"namespace", "veiled"},
-                       {"step", "1"},                 {"batch_id", ""},
-                       {"fingerprint", ""},           {"view_id", ""},
-                       {"signature", ""},             {"", "secret-other"}};
+static part parts[] = {{"workflow_id", "secret-run"},
+                       {"run_id", ""},
+                       {"schedule_id", "secret-plan"},
+                       {"type", "secret-type"},
+                       {"queue", "secret-queue"},
+                       {"worker", "secret-worker"},
+                       {"build_id", "secret-build"},
+                       {"namespace", "veiled"},
+                       {"step", "1"},
+                       {"batch_id", ""},
+                       {"fingerprint", ""},
+                       {"view_id", ""},
+                       {"signature", ""},
+                       {"", "secret-other"}};
 
 /* The last stands for those that are not there. */
 static char *part_value(const char *name)
@@ -83,7 +89,8 @@ static void path_make(const hf_route *route, char *out, size_t room)
             (void)snprintf(out + len, room - len, "%s", queries[i].query);
 }
 
-/* Where the answer has something of the other namespace that the question did not; NULL: nowhere. */
+/* Where the answer has something of the other namespace that the question did not; NULL: nowhere.
+ */
 static const char *tells(char *text)
 {
     const char *at_secret;

@@ -286,7 +286,8 @@ HF_BOTH_ENGINES(a_sign_of_life_is_kept)
     hf_site_close(&site);
 }
 
-/* Servers of one store hear of each other's sessions, and of their ends, without beginning again. */
+/* Servers of one store hear of each other's sessions, and of their ends, without beginning again.
+ */
 HF_BOTH_ENGINES(what_others_kept_is_learned)
 {
     hf_site site;
@@ -410,6 +411,6 @@ END_TEST
 HF_PG_SUITE_MAIN("server/console_session", {a_token_becomes_a_session, 0},
                  HF_BOTH(a_session_has_the_role_of_its_token), {what_ends_a_session, 0},
                  HF_BOTH(a_session_outlives_its_server), HF_BOTH(a_sign_of_life_is_kept),
-                 HF_BOTH(what_others_kept_is_learned),
-                 {behind_a_proxy_the_cookie_is_secure, 0}, {a_link_works_once, 0},
-                 {time_ends_them, 0}, {the_oldest_gives_way, 0}, {a_server_without_credentials, 0})
+                 HF_BOTH(what_others_kept_is_learned), {behind_a_proxy_the_cookie_is_secure, 0},
+                 {a_link_works_once, 0}, {time_ends_them, 0}, {the_oldest_gives_way, 0},
+                 {a_server_without_credentials, 0})
