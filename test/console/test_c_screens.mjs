@@ -100,6 +100,15 @@ test("a chart is a table, too", async ({ site, browser }) => {
   const page = await enter(browser, site);
   await follow(page, "overview");
   await page.getByRole("img", { name: /^Closed/ }).waitFor();
+  // A pointer over one chart is a readout of that moment in all of them.
+  const box = await page.getByRole("img", { name: /^Closed:/ }).boundingBox();
+  await page.mouse.move(box.x + box.width - 12, box.y + 60);
+  const moments = page.locator(".chart .legend > .w");
+  await page.waitForFunction(() => document.querySelectorAll(".chart .legend > .w").length === document.querySelectorAll(".chart").length);
+  equal(new Set(await moments.allInnerTexts()).size, 1, "moments that charts show");
+  equal(await page.locator(".chart .legend b").first().getAttribute("title"), "completed", "what the first number is of");
+  await page.mouse.move(0, 0);
+  await page.waitForFunction(() => document.querySelectorAll(".chart .legend > .w").length === 0);
   await page.getByRole("button", { name: "Closed: as a table", exact: true }).click();
   const table = page.getByRole("region", { name: "Closed, as a table", exact: true });
   equal(await table.getByRole("columnheader").allInnerTexts(), ["At", "completed", "cancelled", "failed"], "its columns");

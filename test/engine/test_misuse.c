@@ -115,12 +115,14 @@ static void no_views(hf_engine *d)
     REFUSED(hf_health(d, NULL, NULL));
     REFUSED(hf_stats(d, NULL, NULL));
     REFUSED(hf_metrics_points(d, NULL, NULL, NULL));
+    REFUSED(hf_durations(d, NULL, NULL, NULL));
     REFUSED(hf_attention(d, NULL, NULL, NULL));
     REFUSED(hf_failure_groups(d, NULL, NULL, NULL));
     REFUSED(hf_token_create_with(d, NULL, NULL));
     REFUSED(hf_token_create_with(d, OPTS(hf_token_opts, .role = "read"), NULL));
     REFUSED(hf_token_revoke(d, NULL));
     REFUSED(hf_tokens(d, NULL, NULL));
+    REFUSED(hf_sign_ins(d, 0, NULL, NULL));
     REFUSED(hf_namespace_create(d, NULL, NULL));
     REFUSED(hf_namespace_set(d, NULL, NULL));
     REFUSED(hf_namespaces(d, NULL, NULL));

@@ -111,6 +111,7 @@ START_TEST(views_without_memory)
         {"filters", read_filters, "{}"},
         {"health", read_health, "{}"},
         {"points", hf_metrics_points, "{\"span\":\"minute\"}"},
+        {"durations", hf_durations, "{\"from_us\":0,\"to_us\":9000000000000000,\"points\":2}"},
         {"attention", hf_attention, "{}"},
         {"failures", hf_failure_groups, "{}"},
         {"bundle", read_bundle, "{}"},

@@ -279,7 +279,7 @@ function About() {
             [
               "Licences",
               <a href={new URL("licences.txt", base).pathname} target="_blank">
-                Preact, signals and uPlot
+                Preact and signals
               </a>,
             ],
           ]}

@@ -1,20 +1,13 @@
 // Pictures of numbers over time: small lines, and charts with a shared cursor. Each has a name for those who do not see it, and
 // the charts a table that says the same. Colours are those of tokens.css, read again when the theme changes.
-import { useSignal } from "@preact/signals";
+import { signal, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import uPlot from "uplot";
 import { measure, number, stamp } from "../lib/format";
 import { palette, zone } from "../lib/prefs";
 import { Icon } from "./basic";
 import { Table, type Column } from "./table";
 
 const color = (token: string) => getComputedStyle(document.documentElement).getPropertyValue("--" + token).trim();
-
-/** A colour of the theme on its card, at 60 %: ordinary outcomes are pale, and bars behind do not shine through. */
-function pale(token: string): string {
-  const [one, ground] = [color(token), color("surface")].map((hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16)));
-  return `rgb(${one!.map((part, i) => Math.round(0.6 * part + 0.4 * ground![i]!)).join(" ")})`;
-}
 
 /** A line without axes, or bars; the last value is a dot. Nothing but zeros is a line at the ground. */
 export function Spark({ values, label, token = "c5", bars, most = -1 }: { values: number[]; label: string; token?: string; bars?: boolean; most?: number }) {
@@ -73,59 +66,84 @@ const clock = (seconds: number) => stamp(seconds * 1000, zone.peek() === "relati
 
 const told = (value: number | null | undefined) => (value === null || value === undefined ? "none" : measure(value));
 
+const HEIGHT = 168;
+const ABOVE = 10;
+const BELOW = 24;
+const MINUTE = 60;
+const X_STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440, 2880].map((minutes) => minutes * MINUTE);
+
+/** The step that a pointer is at, in seconds: all charts of a page show it. */
+const pointed = signal<number | null>(null);
+
+/** Round numbers from nothing to the top, some four of them. */
+function yTicks(top: number): number[] {
+  const least = top / 4;
+  const size = 10 ** Math.floor(Math.log10(least));
+  const step = Math.max(1, [1, 2, 5, 10].find((n) => n * size >= least)! * size);
+  return Array.from({ length: Math.floor(top / step) + 1 }, (_, i) => i * step);
+}
+
+/** Round moments of the zone that is shown, at least so far apart. */
+function xTicks(from: number, to: number, most: number): number[] {
+  const step = X_STEPS.find((one) => (to - from) / one <= most) ?? X_STEPS[X_STEPS.length - 1]!;
+  const shift = zone.peek() === "local" ? new Date(from * 1000).getTimezoneOffset() * MINUTE : 0;
+  const first = Math.ceil((from - shift) / step) * step + shift;
+  return Array.from({ length: Math.max(0, Math.floor((to - first) / step) + 1) }, (_, i) => first + i * step);
+}
+
+/** A line through what is known; where its neighbours are not, a dot. */
+function Line({ of, x, y }: { of: Series; x: (i: number) => number; y: (value: number) => number }) {
+  const known = (i: number) => of.values[i] !== null && of.values[i] !== undefined;
+  const path = of.values.map((value, i) => (value === null ? "" : `${known(i - 1) ? "L" : "M"}${x(i).toFixed(1)} ${y(value).toFixed(1)}`)).join("");
+  return (
+    <g class={"t-" + of.token}>
+      <path class="line" d={path} />
+      {of.values.map((value, i) => value !== null && !known(i - 1) && !known(i + 1) && <circle key={i} cx={x(i)} cy={y(value)} r="2.5" />)}
+    </g>
+  );
+}
+
+/** Bars that stand on the bars of the series before. */
+function Bars({ of, below, x, y, wide }: { of: Series; below: number[]; x: (i: number) => number; y: (value: number) => number; wide: number }) {
+  const path = of.values.map((value, i) => {
+    if (!value) return "";
+    const [foot, head] = [y(below[i]!), y(below[i]! + value)];
+    return `M${(x(i) - wide / 2).toFixed(1)} ${foot.toFixed(1)}V${head.toFixed(1)}h${wide.toFixed(1)}V${foot.toFixed(1)}z`;
+  });
+  return <path class={`t-${of.token} bars`} d={path.join("")} />;
+}
+
 /** `stacked`: bars on top of each other; else lines. `say` is what is heard in place of the picture; else how much it is in all. */
 export function Plot({ title, at, series, stacked, unit = "", say }: { title: string; at: number[]; series: Series[]; stacked?: boolean; unit?: string; say?: string }) {
   const box = useRef<HTMLDivElement>(null);
+  const width = useSignal(0);
   const asTable = useSignal(false);
-  const readout = useSignal<number | null>(null);
-  const look = palette.value;
-  const key = JSON.stringify([at, series]);
   useEffect(() => {
     const parent = box.current;
-    if (!parent || at.length === 0) return;
-    const sums: number[][] = [];
-    if (stacked) for (const one of series) sums.push(one.values.map((value, i) => (value ?? 0) + (sums[sums.length - 1]?.[i] ?? 0)));
-    const drawn = stacked ? [...sums].reverse() : series.map((one) => one.values);
-    const order = stacked ? [...series].reverse() : series;
-    const grid = { stroke: color("line"), width: 1 };
-    const font = `11px ${getComputedStyle(document.body).fontFamily}`;
-    const axis = { stroke: color("ink3"), font, grid, ticks: { show: false } };
-    const bars = uPlot.paths.bars!({ size: [0.8, 24], gap: 0 });
-    const plot = new uPlot(
-      {
-        width: parent.clientWidth,
-        height: 168,
-        legend: { show: false },
-        cursor: { sync: { key: "holdfast" }, drag: { x: false, y: false }, points: { show: !stacked } },
-        scales: { x: { time: true }, y: { range: (_plot, _least, most) => [0, Math.max(1, (most || 0) * 1.12)] } },
-        axes: [
-          { ...axis, grid: { show: false }, size: 26, gap: 6, space: 90, values: (_plot, splits) => splits.map(clock) },
-          { ...axis, size: (_plot, values) => 10 + 7 * Math.max(1, ...(values ?? [""]).map((text) => text.length)), gap: 6, space: 36, values: (_plot, splits) => splits.map((n) => (n >= 1000 ? number(n) : String(n))), incrs: [1, 2, 5, 10, 20, 25, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000, 100000, 1000000] },
-        ],
-        series: [
-          {},
-          ...order.map((one) =>
-            stacked
-              ? { label: one.name, stroke: "transparent", fill: one.token === "cfail" ? color(one.token) : pale(one.token), paths: bars, points: { show: false }, width: 0 }
-              : { label: one.name, stroke: color(one.token), width: 1.5, points: { show: one.values.includes(null), size: 5 } },
-          ),
-        ],
-        hooks: { setCursor: [(self) => (readout.value = self.cursor.idx ?? null)] },
-        // Kept on the canvas of uPlot's own; the box around it has the size.
-        padding: [8, 4, 0, 0],
-      },
-      [at, ...drawn],
-      parent,
-    );
-    const observer = new ResizeObserver(() => parent.clientWidth && plot.setSize({ width: parent.clientWidth, height: 168 }));
+    if (!parent) return;
+    const observer = new ResizeObserver(() => (width.value = parent.clientWidth));
     observer.observe(parent);
-    return () => {
-      observer.disconnect();
-      plot.destroy();
-    };
-  }, [key, look, asTable.value, stacked]);
+    return () => observer.disconnect();
+  }, [asTable.value]);
 
-  const here = readout.value;
+  const below = series.map((_, n) => at.map((_, i) => (stacked ? series.slice(0, n).reduce((sum, one) => sum + (one.values[i] ?? 0), 0) : 0)));
+  const top = 1.12 * Math.max(1 / 1.12, ...series.flatMap((one, n) => one.values.map((value, i) => (value ?? 0) + below[n]![i]!)));
+  const ys = yTicks(top);
+  const left = 12 + 7 * Math.max(...ys.map((n) => number(n).length));
+  const step = at.length > 1 ? at[1]! - at[0]! : MINUTE;
+  const edge = stacked ? step / 2 : 0; // half a bar at either end
+  const [from, to] = [(at[0] ?? 0) - edge, (at[at.length - 1] ?? 1) + edge];
+  const over = (when: number) => left + ((when - from) / Math.max(1, to - from)) * (width.value - left - 6);
+  const x = (i: number) => over(at[i]!);
+  const y = (value: number) => HEIGHT - BELOW - (value / top) * (HEIGHT - BELOW - ABOVE);
+  const wide = Math.min(24, Math.max(1, 0.8 * (over(from + step) - over(from))));
+  const move = (event: PointerEvent) => {
+    const when = from + ((event.offsetX - left) / Math.max(1, width.value - left - 6)) * (to - from);
+    const i = Math.round((when - at[0]!) / step);
+    pointed.value = at[Math.min(at.length - 1, Math.max(0, i))] ?? null;
+  };
+  const index = pointed.value === null ? -1 : at.indexOf(pointed.value);
+  const here = index < 0 ? null : index;
   return (
     <section class="card chart">
       <div class="row">
@@ -161,7 +179,27 @@ export function Plot({ title, at, series, stacked, unit = "", say }: { title: st
           />
         </div>
       ) : (
-        <div class="plot" ref={box} role="img" aria-label={`${title}${unit && ", " + unit}: ${say ?? series.map((one) => `${one.name} ${measure(one.values.reduce<number>((a, b) => a + (b ?? 0), 0))}`).join(", ") + " in all"}`} />
+        <div class="plot" ref={box} role="img" aria-label={`${title}${unit && ", " + unit}: ${say ?? series.map((one) => `${one.name} ${measure(one.values.reduce<number>((a, b) => a + (b ?? 0), 0))}`).join(", ") + " in all"}`}>
+          {width.value > 0 && at.length > 0 && (
+            <svg width={width.value} height={HEIGHT} aria-hidden="true" onPointerMove={move} onPointerLeave={() => (pointed.value = null)}>
+              {ys.map((n) => (
+                <g key={n}>
+                  <line class="grid" x1={left} x2={width.value} y1={y(n)} y2={y(n)} />
+                  <text class="end" x={left - 6} y={y(n) + 4}>
+                    {number(n)}
+                  </text>
+                </g>
+              ))}
+              {xTicks(from, to, Math.max(2, width.value / 90)).map((when) => (
+                <text key={when} class="mid" x={over(when)} y={HEIGHT - 6}>
+                  {clock(when)}
+                </text>
+              ))}
+              {series.map((one, n) => (stacked ? <Bars key={one.name} of={one} below={below[n]!} x={x} y={y} wide={wide} /> : <Line key={one.name} of={one} x={x} y={y} />))}
+              {here !== null && <line class="cursor" x1={x(here)} x2={x(here)} y1={ABOVE} y2={HEIGHT - BELOW} />}
+            </svg>
+          )}
+        </div>
       )}
     </section>
   );
