@@ -2,7 +2,8 @@
 import { at as url, post, put, remove } from "../lib/api";
 import { stringify, type Json } from "../lib/json";
 import { go, href } from "../lib/router";
-import { askFor, quoted, shellArguments, type Parameter } from "../ui/form";
+import { shell } from "../lib/shell";
+import { askFor, type Parameter } from "../ui/form";
 
 const OVERLAP: Parameter = { name: "overlap_policy", type: "enum", enum: ["skip", "buffer_one", "buffer_all", "cancel_other", "terminate_other", "allow_all"], doc: "What happens when the run before is still open." };
 const INPUT: Parameter = { name: "input", allows_null: true, doc: "What each run is given, as JSON." };
@@ -44,9 +45,10 @@ function specOf(made: Made) {
 /** The verb takes a cron text and a time zone; what else there is has no words in a shell. */
 function line(value: Json | undefined): string {
   const made = value as unknown as Made | undefined;
-  if (!made) return "holdfast schedule create ID TYPE";
-  const words = [made.cron.trim() && `cron=${quoted(made.cron.trim())}`, made.every && `every=PT${Math.round(made.every / 1000)}S`, made.timezone.trim() && `timezone=${made.timezone.trim()}`].filter(Boolean);
-  return `holdfast schedule create ${quoted(made.schedule_id || "ID")} ${quoted(made.workflow_type || "TYPE")} ${words.join(" ")}${made.input === null ? "" : shellArguments({ input: made.input })}`;
+  if (!made) return shell("schedule create", ["ID", "TYPE"]);
+  const spec = [made.cron.trim() && `cron=${made.cron.trim()}`, made.every && `every=PT${Math.round(made.every / 1000)}S`, made.timezone.trim() && `timezone=${made.timezone.trim()}`];
+  const words = [made.schedule_id || "ID", made.workflow_type || "TYPE", ...spec.filter((word) => typeof word === "string" && word), ...(made.input === null ? [] : [`input:=${stringify(made.input)}`])];
+  return shell("schedule create", words as string[]);
 }
 
 export function makeSchedule() {
@@ -101,7 +103,7 @@ export function deleteSchedule(one: any) {
     go: "Delete",
     keep: "Keep it",
     danger: true,
-    shell: () => `holdfast schedule delete ${quoted(one.schedule_id)}`,
+    shell: () => shell("schedule delete", [one.schedule_id], { yes: true }),
     send: async () => {
       await remove(url`/api/schedules/${one.schedule_id}`);
       go(href(["schedules"]));
