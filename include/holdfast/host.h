@@ -220,6 +220,19 @@ HF_API hf_status hf_overdue(hf_engine *engine, const hf_overdue_opts *o, hf_mem 
 HF_API hf_status hf_overdue_pass(hf_engine *engine, const hf_overdue_opts *o, hf_mem *mem,
                                  hf_value *out);
 
+/* ---- many starts */
+
+/* How one of several starts ended. */
+typedef struct hf_start_end {
+    hf_status status;
+    const char *message; /* in the arena; "": it is started; NULL: memory ran out */
+} hf_start_end;
+
+/* hf_start_all of requests as hf_command("start") takes them, so that each may say who asks:
+   `out_ends` has room for each. */
+HF_API hf_status hf_start_requests(hf_engine *engine, hf_value requests, hf_mem *mem,
+                                   hf_start_end *out_ends);
+
 /* ---- following a run */
 
 typedef struct hf_watch hf_watch;

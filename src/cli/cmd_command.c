@@ -41,6 +41,33 @@ static hf_status envelope_print(hf_cli_call *call, hf_value envelope, hf_err *er
 
 /* ---- start */
 
+static hf_status keys_set(hf_cli_call *call, hf_value_list *request, hf_err *err)
+{
+    static const struct {
+        const char *name;
+        hf_cli_flag_id flag;
+        bool number;
+    } keys[] = {{"correlation_key", HF_CLI_FLAG_CORRELATION_KEY, false},
+                {"correlation_scope", HF_CLI_FLAG_CORRELATION_SCOPE, false},
+                {"priority", HF_CLI_FLAG_PRIORITY, true},
+                {"concurrency_key", HF_CLI_FLAG_CONCURRENCY_KEY, false},
+                {"rate_limit", HF_CLI_FLAG_RATE_LIMIT, false},
+                {"weight", HF_CLI_FLAG_WEIGHT, true}};
+    hf_status st = HF_OK;
+
+    for (size_t i = 0; !st && i < sizeof(keys) / sizeof(keys[0]); i++) {
+        int64_t number = 0;
+
+        if (!keys[i].number)
+            hf_cli_text_set(call, request, keys[i].name, call->flags[keys[i].flag]);
+        else
+            st = hf_cli_count(call, keys[i].flag, 0, &number, err);
+        if (!st && number)
+            hf_value_set(request, hf_slice_of(keys[i].name), hf_value_int(call->mem, number));
+    }
+    return st;
+}
+
 static hf_status start_request(hf_cli_call *call, hf_value *out_request, hf_err *err)
 {
     hf_value_list *request = hf_value_object(call->mem);
@@ -70,6 +97,8 @@ static hf_status start_request(hf_cli_call *call, hf_value *out_request, hf_err 
         st = seconds_set(call, request, "run_timeout_seconds", HF_CLI_FLAG_RUN_TIMEOUT, err);
     if (!st)
         st = seconds_set(call, request, "delay_seconds", HF_CLI_FLAG_DELAY, err);
+    if (!st)
+        st = keys_set(call, request, err);
     *out_request = hf_value_finish(request);
     return st ? st : *out_request ? HF_OK : hf_err_nomem(err, "a command");
 }

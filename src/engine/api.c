@@ -9,8 +9,7 @@
 #include "engine/remote.h"
 #include "engine/start.h"
 
-/* What a caller of the C API is told: HF_OK only for what was accepted. */
-static hf_status reply_status(const hf_reply *reply, hf_slice id, hf_err *err)
+hf_status hf_reply_status(const hf_reply *reply, hf_slice id, hf_err *err)
 {
     hf_rejection_reason reason = (hf_rejection_reason)reply->rejection;
 
@@ -26,16 +25,16 @@ static hf_status request_send(hf_call *c, const hf_request *request, hf_reply *r
     hf_err *err = &c->slot->err;
     hf_status st = hf_engine_command(c->engine, request, c->slot->scratch, reply, err);
 
-    return st ? st : reply_status(reply, request->id, err);
+    return st ? st : hf_reply_status(reply, request->id, err);
 }
 
 /* "done,failed" as bits; "none": the key is neither an address nor unique. */
-static hf_status correlation_read(const hf_start_opts *opts, hf_intake_start *start, hf_err *err)
+static hf_status correlation_read(const hf_start_keys *keys, hf_intake_start *start, hf_err *err)
 {
-    hf_slice rest = hf_slice_of(opts->correlation_scope);
+    hf_slice rest = keys->correlation_scope;
     hf_slice word;
 
-    start->correlation_key = hf_slice_of(opts->correlation_key);
+    start->correlation_key = keys->correlation_key;
     while (rest.len && hf_slice_split(&rest, ',', &word)) {
         word = hf_slice_trim(word);
         if (hf_slice_equal(word, HF_SLICE("none")))
@@ -53,10 +52,36 @@ static hf_status correlation_read(const hf_start_opts *opts, hf_intake_start *st
     return HF_OK;
 }
 
+hf_start_keys hf_start_keys_of(const hf_start_opts *opts)
+{
+    return (hf_start_keys){.correlation_key = hf_slice_of(opts->correlation_key),
+                           .correlation_scope = hf_slice_of(opts->correlation_scope),
+                           .priority = opts->priority,
+                           .concurrency_key = hf_slice_of(opts->concurrency_key),
+                           .rate_limit = hf_slice_of(opts->rate_limit),
+                           .weight = opts->weight};
+}
+
+hf_status hf_start_keys_read(const hf_start_keys *keys, hf_intake_start *start, hf_err *err)
+{
+    if (keys->priority < 0 || keys->priority > 99)
+        return hf_err_set(err, HF_INVALID, "a priority is 1 to 99, not %lld",
+                          (long long)keys->priority);
+    if (keys->weight && !keys->rate_limit.ptr)
+        return hf_err_set(err, HF_INVALID, "a weight of %lld needs a rate limit",
+                          (long long)keys->weight);
+    start->priority = keys->priority;
+    start->concurrency_key = keys->concurrency_key;
+    start->rate_limit = keys->rate_limit;
+    start->weight = keys->rate_limit.ptr && !keys->weight ? 1 : keys->weight;
+    return correlation_read(keys, start, err);
+}
+
 /* What is more than copied: keys and times. */
 static hf_status start_more(const hf_call *c, const hf_start_opts *opts, hf_intake_start *start,
                             hf_err *err)
 {
+    const hf_start_keys keys = hf_start_keys_of(opts);
     const hf_ms timeouts[] = {opts->execution_timeout, opts->run_timeout};
 
     if (opts->delay < 0 || opts->delay > hf_years(100)) /* beyond, it is a typing mistake */
@@ -69,17 +94,9 @@ static hf_status start_more(const hf_call *c, const hf_start_opts *opts, hf_inta
     if (opts->duplicate != HF_DUP_REJECT && opts->duplicate != HF_DUP_RETURN_EXISTING)
         return hf_err_set(err, HF_INVALID, "there is no way %d to take a duplicate",
                           (int)opts->duplicate);
-    if (opts->priority < 0 || opts->priority > 99)
-        return hf_err_set(err, HF_INVALID, "a priority is 1 to 99, not %d", opts->priority);
-    if (opts->weight && !opts->rate_limit)
-        return hf_err_set(err, HF_INVALID, "a weight of %d needs a rate limit", opts->weight);
-    start->priority = opts->priority;
-    start->concurrency_key = hf_slice_of(opts->concurrency_key);
-    start->rate_limit = hf_slice_of(opts->rate_limit);
-    start->weight = opts->rate_limit && !opts->weight ? 1 : opts->weight;
     if (opts->delay)
         start->available_us = hf_clock_after(c->in.now_us, opts->delay);
-    return correlation_read(opts, start, err);
+    return hf_start_keys_read(&keys, start, err);
 }
 
 static hf_intake_start start_of(const char *type, const hf_start_opts *opts)
@@ -166,9 +183,15 @@ hf_status hf_reserve(hf_engine *engine, const char *type, const char *id, const 
 {
     hf_instance_row instance;
     hf_unit *unit = NULL;
+    engine_slot *slot;
     hf_call c;
-    hf_status st = hf_call_begin(&c, engine);
+    hf_status st;
 
+    if (hf_call_remote(engine, &slot))
+        return slot && type
+                   ? hf_remote_reserve(engine->remote, type, id, slot->mem, out_id, &slot->err)
+                   : HF_MISUSE;
+    st = hf_call_begin(&c, engine);
     if (st)
         return st;
     if (!type)
@@ -275,13 +298,14 @@ static hf_status order_remote(hf_remote *remote, hf_command_type type, const cha
 
     if (st)
         return st;
-    if (opts.cleanup)
-        return hf_err_set(&slot->err, HF_UNSUPPORTED,
-                          "hf_cancel_with: cleanup cannot be asked for through a server");
     return hf_remote_order(
         remote, hf_command_type_text(type),
-        hf_json_(slot->mem, "{'workflow_id': %s, 'run_id': %s, 'reason': %s, 'request_id': %s}", id,
-                 opts.run_id, opts.reason, opts.request_id),
+        hf_json_(slot->mem,
+                 "{'workflow_id': %s, 'run_id': %s, 'reason': %s, 'request_id': %s, "
+                 "'cleanup': %p}",
+                 id, opts.run_id, opts.reason, opts.request_id,
+                 type == HF_COMMAND_TYPE_CANCEL && opts.cleanup ? (const void *)hf_value_bool(true)
+                                                                : (const void *)hf_value_null()),
         slot->mem, &result, &slot->err);
 }
 
@@ -343,16 +367,40 @@ hf_status hf_resume_with(hf_engine *engine, const char *id, const hf_order_opts 
     return run_order(engine, HF_COMMAND_TYPE_RESUME, id, o);
 }
 
+static hf_status copy_remote(hf_remote *remote, hf_command_type type, const char *id,
+                             const hf_copy_opts *o, const char **out_id, engine_slot *slot)
+{
+    hf_command_result result;
+    hf_copy_opts opts = {0};
+    hf_status st = hf_options_take(&opts, sizeof(opts), o, &slot->err);
+
+    if (!st)
+        st = hf_remote_order(
+            remote, hf_command_type_text(type),
+            hf_json_(slot->mem,
+                     "{'workflow_id': %s, 'run_id': %s, 'step': %lld, 'new_workflow_id': %s, "
+                     "'signals': %s, 'reason': %s, 'request_id': %s}",
+                     id, opts.run_id, (long long)opts.step, opts.id, opts.signals, opts.reason,
+                     opts.request_id),
+            slot->mem, &result, &slot->err);
+    if (!st && out_id)
+        *out_id = result.instance_id;
+    return st;
+}
+
 static hf_status run_copy(hf_engine *engine, hf_command_type type, const char *id,
                           const hf_copy_opts *o, const char **out_id)
 {
     hf_copy_opts opts = {0};
     hf_copy_more more;
+    engine_slot *slot;
     hf_reply reply;
     hf_call c;
-    hf_status st =
-        hf_call_begin_(&c, engine, type == HF_COMMAND_TYPE_FORK ? "hf_fork_with" : "hf_reset_with");
+    hf_status st;
 
+    if (hf_call_remote(engine, &slot))
+        return slot ? copy_remote(engine->remote, type, id, o, out_id, slot) : HF_NOMEM;
+    st = hf_call_begin(&c, engine);
     if (!st)
         st = hf_options_take(&opts, sizeof(opts), o, &c.slot->err);
     if (st)

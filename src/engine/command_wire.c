@@ -7,6 +7,7 @@
 #include "engine/ask.h"
 #include "engine/look.h"
 #include "engine/remote.h"
+#include "engine/start.h"
 #include "project/edge.h"
 #include "engine/command_impl.h"
 
@@ -44,6 +45,18 @@ static hf_status seconds_at(hf_value request, const char *key, int64_t *out_us, 
     return HF_OK;
 }
 
+/* A whole number from 1 on; 0 when it is missing. */
+static hf_status number_at(hf_value request, const char *key, int64_t *out_number, hf_err *err)
+{
+    hf_value value = hf_value_find(request, hf_slice_of(key));
+
+    *out_number = hf_int(request, key, 0);
+    if (hf_value_kind_of(value) != HF_VALUE_NULL &&
+        (hf_value_kind_of(value) != HF_VALUE_INT || *out_number < 1))
+        return hf_err_set(err, HF_INVALID, "%s must be a whole number from 1 on", key);
+    return HF_OK;
+}
+
 /* An object of the request as JSON text; ptr NULL when it is missing. */
 static hf_status object_at(hf_value request, const char *key, hf_mem *mem, hf_slice *out_json,
                            hf_err *err)
@@ -74,6 +87,24 @@ static hf_status duplicate_at(hf_value request, hf_duplicate_policy *out_policy,
         return hf_err_set(err, HF_INVALID, "%.*s is no duplicate policy", (int)word.len, word.ptr);
     *out_policy = HF_DUPLICATE_POLICY_RETURN_EXISTING_ACTIVE;
     return HF_OK;
+}
+
+static hf_status keys_at(hf_value request, hf_intake_start *start, hf_err *err)
+{
+    hf_start_keys keys = {0};
+    hf_status st = text_at(request, "correlation_key", &keys.correlation_key, err);
+
+    if (!st)
+        st = text_at(request, "correlation_scope", &keys.correlation_scope, err);
+    if (!st)
+        st = text_at(request, "concurrency_key", &keys.concurrency_key, err);
+    if (!st)
+        st = text_at(request, "rate_limit", &keys.rate_limit, err);
+    if (!st)
+        st = number_at(request, "priority", &keys.priority, err);
+    if (!st)
+        st = number_at(request, "weight", &keys.weight, err);
+    return st ? st : hf_start_keys_read(&keys, start, err);
 }
 
 /* The options of a start. */
@@ -107,6 +138,8 @@ static hf_status start_read(hf_value request, hf_mem *mem, int64_t now_us, hf_in
         start->available_us = now_us + delay_us;
     if (!st)
         st = duplicate_at(request, &start->duplicate, err);
+    if (!st)
+        st = keys_at(request, start, err);
     start->input = hf_value_find(request, HF_SLICE("input"));
     if (!start->queue.ptr)
         start->queue = HF_SLICE("default");
@@ -419,7 +452,8 @@ static hf_status command_send(hf_call *c, const hf_request *asked, int64_t wait_
 #define MEMBERS "workflow_id run_id request_id dedup_key name reason source arguments context"
 #define STARTS                                                                                     \
     " workflow_type business_key task_queue labels memo search_attributes "                        \
-    "execution_timeout_seconds run_timeout_seconds delay_seconds duplicate_policy input"
+    "execution_timeout_seconds run_timeout_seconds delay_seconds duplicate_policy input "          \
+    "correlation_key correlation_scope priority concurrency_key rate_limit weight"
 
 static hf_status members_check(const char *command, hf_value request, hf_err *err)
 {
@@ -439,6 +473,18 @@ static hf_status members_check(const char *command, hf_value request, hf_err *er
         if (strcmp(rows[i].command, command) == 0)
             return hf_look_members(request, rows[i].members, err);
     return hf_look_members(request, MEMBERS, err);
+}
+
+hf_status hf_start_read_wire(const hf_call *call, hf_value request, hf_mem *mem,
+                             hf_intake_start *out_start, hf_request *out_request, hf_err *err)
+{
+    hf_status st = members_check("start", request, err);
+
+    *out_start = (hf_intake_start){0};
+    *out_request = (hf_request){.type = HF_COMMAND_TYPE_START, .start = out_start};
+    if (!st)
+        st = request_read(request, out_request, err);
+    return st ? st : start_read(request, mem, call->in.now_us, out_start, err);
 }
 
 static hf_status command_ask(hf_call *c, const char *command, hf_value request, bool dry,

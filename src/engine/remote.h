@@ -56,6 +56,13 @@ HF_NODISCARD hf_status hf_remote_order(hf_remote *remote, const char *command, h
 HF_NODISCARD hf_status hf_remote_start(hf_remote *remote, const char *type,
                                        const hf_start_opts *opts, const char *signal, hf_value args,
                                        hf_mem *mem, hf_err *err);
+HF_NODISCARD hf_status hf_remote_start_all(hf_remote *remote, const char *type,
+                                           const hf_start_opts *items, size_t count,
+                                           hf_status *out_answers, hf_err *err);
+HF_NODISCARD hf_status hf_remote_settled(hf_remote *remote, const char *id_or_key, hf_ms wait,
+                                         bool terminal, hf_mem *mem, hf_settled *out, hf_err *err);
+HF_NODISCARD hf_status hf_remote_reserve(hf_remote *remote, const char *type, const char *id,
+                                         hf_mem *mem, const char **out_id, hf_err *err);
 HF_NODISCARD hf_status hf_remote_update(hf_remote *remote, const char *id, const char *name,
                                         hf_value args, hf_ms wait, hf_mem *mem, hf_value *out,
                                         hf_err *err);

@@ -72,6 +72,8 @@ static const command_route routes[] = {
     {"archive", "/api/workflows/%s/archive", "/api/workflows/%s/runs/%s/archive"},
     {"query", "/api/workflows/%s/query/%s", "/api/workflows/%s/runs/%s/query/%s"},
     {"update_status", "/api/workflows/%s/updates/%s", "/api/workflows/%s/runs/%s/updates/%s"},
+    {"fork", "/api/workflows/%s/fork", "/api/workflows/%s/runs/%s/fork"},
+    {"reset", "/api/workflows/%s/reset", NULL},
     {"pause", "/api/workflows/%s/pause", NULL},
     {"resume", "/api/workflows/%s/resume", NULL},
 };
@@ -164,8 +166,8 @@ static void member_put(const hf_remote *remote, hf_mem *mem, hf_value_list *body
     hf_value_set(body, key, item);
 }
 
-/* The body: what is not in the path; values sealed; a request id, so that it may be asked again. */
-static hf_value command_body(hf_remote *remote, hf_mem *mem, const char *command, hf_value request)
+hf_value hf_remote_command_body(hf_remote *remote, hf_mem *mem, const char *command,
+                                hf_value request)
 {
     static const char *const in_path[] = {"run_id", "name", "update_id", NULL};
     bool whole = strcmp(command, "signal_with_start") == 0;
@@ -271,7 +273,7 @@ hf_status hf_remote_command(hf_remote *remote, const char *command, hf_value req
         return st;
     hf_remote_known(remote);
     if (!looks)
-        ask.body = command_body(remote, mem, command, request);
+        ask.body = hf_remote_command_body(remote, mem, command, request);
     if (!looks && !ask.body)
         return hf_err_nomem(err, "a command");
     st = hf_remote_ask(remote, &ask, REMOTE_PATIENCE_MS, mem, &reply, err);
@@ -294,148 +296,32 @@ hf_status hf_remote_order(hf_remote *remote, const char *command, hf_value reque
                       hf_str(out->detail, "message", "the command was rejected"));
 }
 
-/* ---- start */
-
-/* What cannot be said in JSON. */
-static hf_status texts_check(const char *const *texts, size_t count, hf_err *err)
-{
-    for (size_t i = 0; i < count; i++)
-        if (texts[i] && !hf_utf8_valid(hf_slice_of(texts[i])))
-            return hf_err_set(err, HF_INVALID, "a name or key is not well-formed UTF-8");
-    return HF_OK;
-}
-
-/* The option that a server does not take; NULL: none is set. */
-static const char *option_beyond(const hf_start_opts *o)
-{
-    return o->correlation_key     ? "correlation_key"
-           : o->correlation_scope ? "correlation_scope"
-           : o->priority          ? "priority"
-           : o->concurrency_key   ? "concurrency_key"
-           : o->rate_limit        ? "rate_limit"
-                                  : NULL;
-}
-
-/* Times travel in seconds. */
-static hf_status times_check(const hf_start_opts *o, hf_err *err)
-{
-    const struct {
-        const char *name;
-        hf_ms ms;
-        hf_ms least;
-    } times[] = {{"delay", o->delay, 0},
-                 {"execution_timeout", o->execution_timeout, 1000},
-                 {"run_timeout", o->run_timeout, 1000}};
-
-    for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
-        if (times[i].ms > 0 && times[i].ms < times[i].least)
-            return hf_err_set(err, HF_INVALID, "a workflow timeout must be at least 1 second");
-        if (times[i].ms < 0 || times[i].ms > hf_years(100))
-            return hf_err_set(err, HF_INVALID, "hf_start: %s cannot be %lld ms", times[i].name,
-                              (long long)times[i].ms);
-        if (times[i].ms % 1000)
-            return hf_err_set(err, HF_UNSUPPORTED,
-                              "hf_start: %s of %lld ms cannot be sent to a server: whole seconds "
-                              "can",
-                              times[i].name, (long long)times[i].ms);
-    }
-    return HF_OK;
-}
-
-static hf_status object_of(hf_mem *mem, const char *name, const char *json, hf_value *out_object,
-                           hf_err *err)
-{
-    hf_status st = HF_OK;
-
-    *out_object = hf_value_null();
-    if (json)
-        st = hf_json_read(mem, hf_slice_of(json), NULL, out_object, err);
-    if (st == HF_NOMEM)
-        return st;
-    if (st || (json && hf_value_kind_of(*out_object) != HF_VALUE_OBJECT))
-        return hf_err_set(err, HF_INVALID, "hf_start: %s must be a JSON object", name);
-    return HF_OK;
-}
-
-static hf_value seconds_of(hf_mem *mem, hf_ms given, hf_ms declared)
-{
-    hf_ms ms = given ? given : declared;
-
-    return ms > 0 ? hf_value_int(mem, (ms + 999) / 1000) : hf_value_null();
-}
-
-static hf_status start_check(const hf_start_opts *given, hf_start_opts *o, bool signal, hf_err *err)
-{
-    hf_status st = given ? hf_options_take(o, sizeof(*o), given, err)
-                         : hf_err_set(err, HF_MISUSE, "a type and options are needed");
-
-    if (st)
-        return st;
-    if (option_beyond(o))
-        return hf_err_set(err, HF_UNSUPPORTED, "hf_start: %s cannot be sent to a server",
-                          option_beyond(o));
-    if (signal && (o->delay || o->execution_timeout || o->run_timeout))
-        return hf_err_set(err, HF_UNSUPPORTED,
-                          "hf_signal_with_start: delay and timeouts cannot be sent to a server");
-    if (o->duplicate != HF_DUP_REJECT && o->duplicate != HF_DUP_RETURN_EXISTING)
-        return hf_err_set(err, HF_INVALID, "there is no way %d to take a duplicate",
-                          (int)o->duplicate);
-    return times_check(o, err);
-}
-
-hf_status hf_remote_start(hf_remote *remote, const char *type, const hf_start_opts *given,
-                          const char *signal, hf_value args, hf_mem *mem, hf_err *err)
+hf_status hf_remote_reserve(hf_remote *remote, const char *type, const char *id, hf_mem *mem,
+                            const char **out_id, hf_err *err)
 {
     const hf_registry_workflow *here =
         hf_registry_find_workflow(remote->registry, hf_slice_of(type));
-    const hf_workflow_def *def = here ? here->definition : NULL;
-    hf_command_result result;
-    hf_start_opts o = {0};
-    hf_value objects[3];
-    hf_value request;
-    hf_value more;
-    hf_status st = start_check(given, &o, signal != NULL, err);
-    const char *const texts[] = {type, o.id, o.queue, o.business_key, o.request_id, signal};
+    hf_client_request ask = {.method = "POST", .path = "/api/workflows/reserve"};
+    hf_client_reply reply;
+    hf_status st = hf_remote_begin(remote, err);
 
-    if (!st)
-        st = texts_check(texts, sizeof(texts) / sizeof(texts[0]), err);
-
-    if (!st)
-        st = object_of(mem, "labels", o.labels, &objects[0], err);
-    if (!st)
-        st = object_of(mem, "memo", o.memo, &objects[1], err);
-    if (!st)
-        st = object_of(mem, "search_attributes", o.search_attributes, &objects[2], err);
+    if (!st && (!hf_utf8_valid(hf_slice_of(type)) || !hf_utf8_valid(hf_slice_of(id))))
+        st = hf_err_set(err, HF_INVALID, "a type or id is not well-formed UTF-8");
     if (st)
         return st;
-    request = hf_json_(mem,
-                       "{'workflow_type': %s, 'workflow_id': %s, 'task_queue': %s, 'input': %p, "
-                       "'business_key': %s, 'labels': %p, 'memo': %p, 'search_attributes': %p, "
-                       "'request_id': %s}",
-                       def ? def->type : type, o.id,
-                       o.queue                                    ? o.queue
-                       : remote->app && remote->app->queue && def ? remote->app->queue
-                                                                  : "default",
-                       o.in ? (const void *)o.in : (const void *)hf_value_null(), o.business_key,
-                       (const void *)objects[0], (const void *)objects[1], (const void *)objects[2],
-                       o.request_id);
-    more = signal
-               ? hf_json_(mem, "{'name': %s, 'arguments': %p}", signal,
-                          args ? (const void *)args : (const void *)hf_value_null())
-               : hf_json_(mem,
-                          "{'duplicate_policy': %s, 'execution_timeout_seconds': %p, "
-                          "'run_timeout_seconds': %p, 'delay_seconds': %p}",
-                          o.duplicate == HF_DUP_RETURN_EXISTING ? "use-existing" : NULL,
-                          (const void *)seconds_of(mem, o.execution_timeout,
-                                                   def ? def->execution_timeout : 0),
-                          (const void *)seconds_of(mem, o.run_timeout, def ? def->run_timeout : 0),
-                          (const void *)seconds_of(mem, o.delay, 0));
-    if (request && more)
-        request = hf_value_merge(mem, request, more);
-    else
-        request = NULL;
-    return hf_remote_order(remote, signal ? "signal_with_start" : "start", request, mem, &result,
-                           err);
+    /* Without an id, one that is asked for again may be made twice: nobody has the first. */
+    ask.body = hf_json_(mem, "{'workflow_type': %s, 'workflow_id': %s}",
+                        here ? here->definition->type : type, id);
+    if (!ask.body)
+        return hf_err_nomem(err, "an id");
+    st = hf_remote_ask(remote, &ask, REMOTE_PATIENCE_MS, mem, &reply, err);
+    if (!st && strcmp(hf_str(reply.body, "reason", ""), "duplicate_start") == 0)
+        return hf_err_set(err, HF_EXISTS, "%s", hf_str(reply.body, "message", ""));
+    if (!st)
+        st = hf_client_outcome(&reply, err);
+    if (!st && out_id)
+        *out_id = hf_str(reply.body, "workflow_id", "");
+    return st;
 }
 
 /* ---- updates and queries */
@@ -508,6 +394,12 @@ static hf_status failure_of(hf_mem *mem, hf_value said, const hf_error **out_fai
     return hf_err_set(err, failure->status, "%s: %s", failure->type, failure->message);
 }
 
+/* How long the server is to wait. */
+static int look_ms(int64_t left_ms)
+{
+    return left_ms < 0 ? 0 : left_ms < LOOK_MS ? (int)left_ms : LOOK_MS;
+}
+
 hf_status hf_remote_result(hf_remote *remote, const char *id, hf_ms wait, hf_mem *mem,
                            hf_value *out, const hf_error **out_failure, hf_err *err)
 {
@@ -516,13 +408,12 @@ hf_status hf_remote_result(hf_remote *remote, const char *id, hf_ms wait, hf_mem
 
     while (!st) {
         int64_t left_ms = (until_us - now_us()) / 1000;
-        int64_t look_ms = left_ms < 0 ? 0 : left_ms < LOOK_MS ? left_ms : LOOK_MS;
         hf_client_request ask = {.method = "GET"};
         hf_client_reply reply;
         char text[16];
         const char *status;
 
-        (void)snprintf(text, sizeof(text), "%d", (int)look_ms);
+        (void)snprintf(text, sizeof(text), "%d", look_ms(left_ms));
         ask.path = hf_client_path(mem, "/api/workflows/%s/result?wait_ms=%s", id, text);
         if (!ask.path)
             return hf_err_nomem(err, "a question");
@@ -536,6 +427,71 @@ hf_status hf_remote_result(hf_remote *remote, const char *id, hf_ms wait, hf_mem
             return failure_of(mem, reply.body, out_failure, err);
         if (!st && left_ms <= 0)
             return hf_err_set(err, HF_TIMEOUT, "it is not done yet");
+    }
+    return st;
+}
+
+/* ---- how an instance stands */
+
+static const char *const settled_words[] = {[HF_SETTLED_DONE] = "done",
+                                            [HF_SETTLED_FAILED] = "failed",
+                                            [HF_SETTLED_AWAITING] = "awaiting",
+                                            [HF_SETTLED_BUSY] = "busy",
+                                            [HF_SETTLED_NOT_FOUND] = "not_found"};
+
+static hf_status settled_read(hf_mem *mem, hf_value said, hf_settled *out, hf_err *err)
+{
+    const char *word = hf_str(said, "state", "");
+    hf_err failure = {0};
+    hf_status st;
+
+    for (int i = HF_SETTLED_DONE; i <= HF_SETTLED_NOT_FOUND; i++)
+        if (strcmp(settled_words[i], word) == 0)
+            out->state = (hf_settled_state)i;
+    if (out->state == HF_SETTLED_DONE)
+        return opened(mem, hf_get(said, "result_envelope"), &out->result, err);
+    if (out->state != HF_SETTLED_FAILED)
+        return HF_OK;
+    st = failure_of(mem, said, &out->error, &failure);
+    if (!out->error)
+        *err = failure;
+    return out->error ? HF_OK : st;
+}
+
+static bool is_stopping(hf_remote *remote)
+{
+    bool stopping;
+
+    hf_mutex_lock(&remote->lock);
+    stopping = remote->stopping;
+    hf_mutex_unlock(&remote->lock);
+    return stopping;
+}
+
+hf_status hf_remote_settled(hf_remote *remote, const char *id, hf_ms wait, bool terminal,
+                            hf_mem *mem, hf_settled *out, hf_err *err)
+{
+    int64_t until_us = hf_clock_after(now_us(), wait);
+    hf_status st = hf_remote_begin(remote, err);
+
+    for (bool first = true; !st && (first || !is_stopping(remote)); first = false) {
+        int64_t left_ms = (until_us - now_us()) / 1000;
+        hf_client_request ask = {.method = "GET"};
+        hf_client_reply reply;
+        char text[16];
+
+        (void)snprintf(text, sizeof(text), "%d", look_ms(left_ms));
+        ask.path = hf_client_path(mem, "/api/workflows/%s/settled?wait_ms=%s&terminal=%s", id, text,
+                                  terminal ? "true" : "false");
+        if (!ask.path)
+            return hf_err_nomem(err, "a question");
+        st = hf_remote_ask(remote, &ask, left_ms > 0 ? left_ms : 0, mem, &reply, err);
+        if (!st)
+            st = hf_client_outcome(&reply, err);
+        if (!st)
+            st = settled_read(mem, reply.body, out, err);
+        if (st || out->state != HF_SETTLED_BUSY || left_ms <= 0)
+            return st;
     }
     return st;
 }

@@ -126,6 +126,11 @@ bool hf_remote_busy(const hf_client_reply *reply);
 HF_NODISCARD hf_status hf_remote_report(remote_hand *hand, const char *path, hf_value body,
                                         hf_client_reply *out_reply, hf_err *err);
 
+/* The body that asks for a command: what is not in its path, values in envelopes, and a request id,
+   so that it may be asked again. NULL: no memory. */
+hf_value hf_remote_command_body(hf_remote *remote, hf_mem *mem, const char *command,
+                                hf_value request);
+
 /* The envelope of a JSON text, however long it is; NULL: no memory. */
 hf_value hf_remote_envelope(hf_mem *mem, hf_slice json);
 

@@ -161,7 +161,7 @@ void hf_api_bridge(hf_api *api)
                        hf_json_(api->mem, "{'message': %s}", fault));
         return;
     }
-    if (!hf_api_arguments(api, &arguments) || !hf_quota_allows(api, action->command))
+    if (!hf_api_arguments(api, &arguments) || !hf_quota_allows(api, action->command, 1))
         return;
     st = hf_command(api->server->engine, action->command, request_make(api, action, arguments),
                     api->mem, &result);

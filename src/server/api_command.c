@@ -24,7 +24,13 @@ static const char *const start_fields[] = {"workflow_type",
                                            "execution_timeout_seconds",
                                            "request_id",
                                            "run_timeout_seconds",
-                                           "delay_seconds"};
+                                           "delay_seconds",
+                                           "correlation_key",
+                                           "correlation_scope",
+                                           "priority",
+                                           "concurrency_key",
+                                           "rate_limit",
+                                           "weight"};
 
 /* ---- the request */
 
@@ -40,6 +46,12 @@ void hf_command_text(hf_api *api, hf_value_list *to, const char *name, const cha
 {
     if (text)
         hf_value_set(to, hf_slice_of(name), hf_value_string(api->mem, hf_slice_of(text)));
+}
+
+void hf_command_start_fields(hf_value_list *request, hf_value body)
+{
+    for (size_t i = 0; i < sizeof(start_fields) / sizeof(start_fields[0]); i++)
+        hf_command_field(request, body, start_fields[i]);
 }
 
 bool hf_api_arguments(hf_api *api, hf_value *out_value)
@@ -166,7 +178,7 @@ bool hf_command_send(hf_api *api, const char *command, hf_value request,
         hf_api_error(api, 503, "overloaded", "Memory ran out.");
         return false;
     }
-    if (!hf_quota_allows(api, command))
+    if (!hf_quota_allows(api, command, 1))
         return false;
     st = hf_command(api->server->engine, command, request, api->mem, out_result);
     if (!st || out_result->outcome)
@@ -194,8 +206,7 @@ void hf_api_start(hf_api *api)
 
     if (!hf_api_arguments(api, &input))
         return;
-    for (size_t i = 0; i < sizeof(start_fields) / sizeof(start_fields[0]); i++)
-        hf_command_field(request, api->body, start_fields[i]);
+    hf_command_start_fields(request, api->body);
     if (input)
         hf_value_set(request, HF_SLICE("input"), input);
     hf_command_sign(api, request);
@@ -224,36 +235,37 @@ hf_value_list *hf_command_target(hf_api *api)
     return request;
 }
 
-/* A command without arguments. */
-static void plain_command(hf_api *api, const char *command, int status)
+void hf_command_order(hf_api *api, const char *command, const char *const *fields, int status)
 {
-    hf_value_list *body;
+    hf_value_list *request = hf_command_target(api);
     hf_command_result result;
 
-    if (!hf_command_send(api, command, hf_value_finish(hf_command_target(api)), &result))
-        return;
-    body = hf_value_object(api->mem);
-    hf_command_answer(api, &result, status, body);
+    for (; fields && *fields; fields++)
+        hf_command_field(request, api->body, *fields);
+    if (hf_command_send(api, command, hf_value_finish(request), &result))
+        hf_command_answer(api, &result, status, hf_value_object(api->mem));
 }
 
 void hf_api_cancel(hf_api *api)
 {
-    plain_command(api, "cancel", 202);
+    static const char *const fields[] = {"cleanup", NULL};
+
+    hf_command_order(api, "cancel", fields, 202);
 }
 
 void hf_api_terminate(hf_api *api)
 {
-    plain_command(api, "terminate", 202);
+    hf_command_order(api, "terminate", NULL, 202);
 }
 
 void hf_api_repair(hf_api *api)
 {
-    plain_command(api, "repair", 200);
+    hf_command_order(api, "repair", NULL, 200);
 }
 
 void hf_api_archive(hf_api *api)
 {
-    plain_command(api, "archive", 202);
+    hf_command_order(api, "archive", NULL, 202);
 }
 
 /* How long an update is waited for; `wait` is another way to say wait_for. */

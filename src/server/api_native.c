@@ -271,6 +271,25 @@ void hf_api_exchange(hf_api *api)
 
 /* ---- results */
 
+/* How a run ended: with a result, or with a failure. */
+static hf_value end_body(hf_api *api, const char *id, hf_value result, const hf_error *failure)
+{
+    if (!failure)
+        return hf_json_(api->mem,
+                        "{'namespace': %s, 'workflow_id': %s, 'status': 'completed', 'result': %p, "
+                        "'result_envelope': %p}",
+                        api->namespace, id, (const void *)result,
+                        (const void *)hf_payload_seal(api->mem, result));
+    return hf_json_(api->mem,
+                    "{'namespace': %s, 'workflow_id': %s, 'status': %s, 'error': {'type': %s, "
+                    "'message': %s, 'retryable': %p, 'details': %p}}",
+                    api->namespace, id, failure->status == HF_CANCELLED ? "cancelled" : "failed",
+                    failure->type, failure->message,
+                    (const void *)hf_value_bool(failure->retryable),
+                    failure->details ? (const void *)hf_payload_seal(api->mem, failure->details)
+                                     : (const void *)hf_value_null());
+}
+
 static bool result_look(hf_api *api, const char *id, bool last)
 {
     hf_engine *engine = api->server->engine;
@@ -284,40 +303,70 @@ static bool result_look(hf_api *api, const char *id, bool last)
         hf_api_json(api, 200,
                     hf_json_(api->mem, "{'namespace': %s, 'workflow_id': %s, 'status': 'open'}",
                              api->namespace, id));
-    else if (failure)
-        hf_api_json(
-            api, 200,
-            hf_json_(api->mem,
-                     "{'namespace': %s, 'workflow_id': %s, 'status': %s, 'error': {'type': %s, "
-                     "'message': "
-                     "%s, 'retryable': %p, 'details': %p}}",
-                     api->namespace, id, failure->status == HF_CANCELLED ? "cancelled" : "failed",
-                     failure->type, failure->message,
-                     (const void *)hf_value_bool(failure->retryable),
-                     failure->details ? (const void *)hf_payload_seal(api->mem, failure->details)
-                                      : (const void *)hf_value_null()));
+    else if (failure || !st)
+        hf_api_json(api, 200, end_body(api, id, result, failure));
     else if (st == HF_NOTFOUND)
         hf_api_error(api, 404, "instance_not_found", "%s", hf_errmsg(engine));
-    else if (st)
-        hf_api_status(api, st, hf_errmsg(engine));
     else
-        hf_api_json(
-            api, 200,
-            hf_json_(api->mem,
-                     "{'namespace': %s, 'workflow_id': %s, 'status': 'completed', 'result': %p, "
-                     "'result_envelope': %p}",
-                     api->namespace, id, (const void *)result,
-                     (const void *)hf_payload_seal(api->mem, result)));
+        hf_api_status(api, st, hf_errmsg(engine));
+    return true;
+}
+
+/* How long a request may wait, in milliseconds. */
+static bool wait_read(hf_api *api, int64_t *out_ms)
+{
+    int64_t wait_s = 0;
+
+    if (!hf_api_query_int(api, "wait_ms", 0, 0, RESULT_WAIT_MAX_S * 1000, out_ms) ||
+        !hf_api_query_int(api, "wait_timeout_seconds", 0, 0, RESULT_WAIT_MAX_S, &wait_s))
+        return false;
+    *out_ms += hf_seconds(wait_s);
     return true;
 }
 
 void hf_api_result(hf_api *api)
 {
     int64_t wait_ms = 0;
-    int64_t wait_s = 0;
 
-    if (hf_api_query_int(api, "wait_ms", 0, 0, RESULT_WAIT_MAX_S * 1000, &wait_ms) &&
-        hf_api_query_int(api, "wait_timeout_seconds", 0, 0, RESULT_WAIT_MAX_S, &wait_s))
-        hf_waiting_begin(api, hf_api_param_named(api, "workflow_id"), wait_ms + hf_seconds(wait_s),
-                         result_look);
+    if (wait_read(api, &wait_ms))
+        hf_waiting_begin(api, hf_api_param_named(api, "workflow_id"), wait_ms, true, result_look);
+}
+
+/* ---- how an instance stands */
+
+static bool settled_look(hf_api *api, const char *id, bool last)
+{
+    static const char *const words[] = {[HF_SETTLED_DONE] = "done",
+                                        [HF_SETTLED_FAILED] = "failed",
+                                        [HF_SETTLED_AWAITING] = "awaiting",
+                                        [HF_SETTLED_BUSY] = "busy",
+                                        [HF_SETTLED_NOT_FOUND] = "not_found"};
+    bool terminal = hf_api_query_bool(api, "terminal");
+    hf_settled now = {.state = HF_SETTLED_BUSY};
+    hf_value body;
+    hf_status st = hf_await(api->server->engine, id, 0, terminal, &now);
+
+    if (!st && now.state == HF_SETTLED_BUSY && !last)
+        return false;
+    if (st) {
+        hf_api_status(api, st, hf_errmsg(api->server->engine));
+        return true;
+    }
+    body = now.state == HF_SETTLED_DONE || now.state == HF_SETTLED_FAILED
+               ? end_body(api, id, now.result, now.error)
+               : hf_json_(api->mem, "{'namespace': %s, 'workflow_id': %s}", api->namespace, id);
+    hf_api_json(
+        api, 200,
+        body ? hf_value_merge(api->mem, body, hf_json_(api->mem, "{'state': %s}", words[now.state]))
+             : NULL);
+    return true;
+}
+
+void hf_api_settled(hf_api *api)
+{
+    int64_t wait_ms = 0;
+
+    if (wait_read(api, &wait_ms))
+        hf_waiting_begin(api, hf_api_param_named(api, "workflow_id"), wait_ms,
+                         hf_api_query_bool(api, "terminal"), settled_look);
 }

@@ -10,45 +10,30 @@
 
 /* ---- one run */
 
-/* A command with members of the body that it takes over as they are. */
-static void order(hf_api *api, const char *command, const char *const *fields, size_t count)
-{
-    hf_value_list *request = hf_command_target(api);
-    hf_command_result result;
-
-    for (size_t i = 0; i < count; i++)
-        hf_command_field(request, api->body, fields[i]);
-    if (hf_command_send(api, command, hf_value_finish(request), &result))
-        hf_command_answer(api, &result, 202, hf_value_object(api->mem));
-}
-
 void hf_api_pause(hf_api *api)
 {
-    order(api, "pause", NULL, 0);
+    hf_command_order(api, "pause", NULL, 202);
 }
 
 void hf_api_resume(hf_api *api)
 {
-    order(api, "resume", NULL, 0);
+    hf_command_order(api, "resume", NULL, 202);
 }
 
-static const char *const copy_fields[] = {"step", "new_workflow_id", "signals"};
+static const char *const copy_fields[] = {"step", "new_workflow_id", "signals", NULL};
 
 void hf_api_fork(hf_api *api)
 {
-    order(api, "fork", copy_fields, 3);
+    hf_command_order(api, "fork", copy_fields, 202);
 }
 
 void hf_api_reset(hf_api *api)
 {
-    order(api, "reset", copy_fields, 3);
+    hf_command_order(api, "reset", copy_fields, 202);
 }
 
 void hf_api_signal_with_start(hf_api *api)
 {
-    static const char *const fields[] = {"workflow_type",     "workflow_id", "task_queue",
-                                         "business_key",      "labels",      "memo",
-                                         "search_attributes", "request_id"};
     hf_value_list *request = hf_value_object(api->mem);
     hf_value_list *body;
     hf_command_result result;
@@ -63,8 +48,7 @@ void hf_api_signal_with_start(hf_api *api)
         return;
     }
     hf_command_sign(api, request);
-    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
-        hf_command_field(request, api->body, fields[i]);
+    hf_command_start_fields(request, api->body);
     hf_command_text(api, request, "name", hf_str(api->body, "signal_name", ""));
     if (input)
         hf_value_set(request, HF_SLICE("input"), input);

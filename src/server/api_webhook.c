@@ -75,7 +75,7 @@ static bool start_send(hf_api *api, const char *command, hf_value request,
 {
     hf_status st;
 
-    if (!hf_quota_allows(api, command))
+    if (!hf_quota_allows(api, command, 1))
         return false;
     st = hf_command(api->server->engine, command, request, api->mem, out_result);
     if (!st || out_result->outcome)

@@ -11,6 +11,9 @@
 void hf_command_text(hf_api *api, hf_value_list *to, const char *name, const char *text);
 void hf_command_field(hf_value_list *to, hf_value from, const char *name);
 
+/* What a body says of a start, by the names that the command has. */
+void hf_command_start_fields(hf_value_list *request, hf_value body);
+
 /* Who asks and where it came from; every request has it. */
 void hf_command_sign(hf_api *api, hf_value_list *request);
 
@@ -25,6 +28,10 @@ bool hf_command_send(hf_api *api, const char *command, hf_value request,
 /* Answers with the envelope and the members of `more`; the status is that of an accepted one. */
 void hf_command_answer(hf_api *api, const hf_command_result *result, int status,
                        hf_value_list *more);
+
+/* A command to a target, with those members of the body (NULL behind the last; NULL: none) that it
+   takes over as they are, sent and answered. */
+void hf_command_order(hf_api *api, const char *command, const char *const *fields, int status);
 
 /* The result of an update as an envelope; null while it has none. */
 void hf_command_seal(hf_api *api, const hf_command_result *result, hf_value_list *to);

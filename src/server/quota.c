@@ -151,11 +151,11 @@ static bool starts(const char *command)
     return strcmp(command, "start") == 0 || strcmp(command, "signal_with_start") == 0;
 }
 
-bool hf_quota_allows(hf_api *api, const char *command)
+bool hf_quota_allows(hf_api *api, const char *command, int64_t count)
 {
     const hf_quotas *quotas = api->server->quotas;
     const demand runs = {
-        .limit = quotas->runs_max, .more = 1, .fresh_us = 1000000, .again_us = 100000};
+        .limit = quotas->runs_max, .more = count, .fresh_us = 1000000, .again_us = 100000};
     const demand bytes = {.limit = quotas->bytes_max,
                           .more = (int64_t)api->request->body.len,
                           .fresh_us = 60000000,

@@ -23,7 +23,8 @@ HF_NODISCARD hf_status hf_quotas_open(int64_t runs_max, int64_t bytes_max, hf_qu
                                       hf_err *err);
 void hf_quotas_close(hf_quotas *quotas); /* NULL is allowed */
 
-/* Whether the request's namespace has room for a command of the engine; answers when it has not. */
-bool hf_quota_allows(hf_api *api, const char *command);
+/* Whether the request's namespace has room for a command of the engine, or so many of them; answers
+   when it has not. */
+bool hf_quota_allows(hf_api *api, const char *command, int64_t count);
 
 #endif

@@ -13,6 +13,7 @@ typedef struct waiting {
     hf_api *api;
     const char *id;
     hf_waiting_look *look;
+    bool ends; /* only the end of the run counts */
     hf_watch *watch;
     hf_mutex lock;
     bool busy;  /* a thread has it; under the lock, as the next two */
@@ -102,7 +103,7 @@ static void on_wake(void *ctx, hf_http_exchange *exchange, hf_http_why why)
 static void run_watch(waiting *w)
 {
     const hf_watch_opts options = {
-        .size_ = sizeof(options), .id = w->id, .changed = on_changed, .arg = w, .ends = true};
+        .size_ = sizeof(options), .id = w->id, .changed = on_changed, .arg = w, .ends = w->ends};
 
     hf_watch_end(w->watch);
     w->watch = NULL;
@@ -126,7 +127,8 @@ static void waiting_run(hf_api *api)
         waiting_end(w);
 }
 
-void hf_waiting_begin(hf_api *api, const char *id, int64_t wait_ms, hf_waiting_look *look)
+void hf_waiting_begin(hf_api *api, const char *id, int64_t wait_ms, bool ends,
+                      hf_waiting_look *look)
 {
     hf_server *server = api->server;
     waiting *w = hf_alloc(sizeof(*w));
@@ -140,6 +142,7 @@ void hf_waiting_begin(hf_api *api, const char *id, int64_t wait_ms, hf_waiting_l
     w->api = api;
     w->id = id;
     w->look = look;
+    w->ends = ends;
     w->busy = true;
     w->over = wait_ms == 0 || atomic_load(&server->draining);
     hf_mutex_lock(&server->polls_lock);

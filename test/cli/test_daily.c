@@ -146,6 +146,29 @@ START_TEST(makes_namespaces)
 }
 END_TEST
 
+/* A start says its second name, which it can be found by and nobody else may have, and its place
+   among those that wait. */
+HF_BOTH_ENGINES(n30_starts_with_keys)
+{
+    site_begin(kind);
+    ck_assert_int_eq(DO("start", "waits", "--id", "w-1", "--correlation-key", "order-7",
+                        "--correlation-scope", "done", "--priority", "3", "--concurrency-key",
+                        "one"),
+                     HF_CLI_EXIT_OK);
+    ck_assert_int_eq(DO("start", "waits", "--correlation-key", "order-7"), HF_CLI_EXIT_REJECTED);
+    ck_assert(says(&last.err, "taken by the instance w-1"));
+    ck_assert_int_eq(DO("start", "waits", "--priority", "100"), HF_CLI_EXIT_USAGE);
+    ck_assert(says(&last.err, "a priority is 1 to 99"));
+    ck_assert_int_eq(DO("start", "waits", "--weight", "2"), HF_CLI_EXIT_USAGE);
+    ck_assert(says(&last.err, "needs a rate limit"));
+    ck_assert_int_eq(DO("start", "waits", "--rate-limit", "mail"), HF_CLI_EXIT_USAGE);
+    ck_assert(says(&last.err, "no rate limit is declared for mail"));
+    ck_assert_int_eq(DO("signal", "order-7", "go", "by=Ada"), HF_CLI_EXIT_OK);
+    ck_assert_int_eq(DO("result", "w-1"), HF_CLI_EXIT_OK);
+    ck_assert_str_eq(hf_buf_text(&last.out), "{\"by\":\"Ada\"}\n");
+    site_end();
+}
+
 /* What is told to a run that waits: signal, update, query. */
 HF_BOTH_ENGINES(tells_runs_something)
 {
@@ -429,7 +452,8 @@ HF_BOTH_ENGINES(works_on_a_store_alone)
 
 HF_PG_SUITE_MAIN("cli/daily", HF_BOTH(starts_lists_and_shows),
                  HF_BOTH(n08_filters_are_understood_or_refused), {makes_namespaces, 0},
-                 HF_BOTH(tells_runs_something), HF_BOTH(tells_how_a_run_ended),
-                 {prints_every_format, 0}, {takes_input_in_every_form, 0},
-                 {says_what_stands_against_it, 0}, {tells_servers_apart, 0},
-                 {stops_watching_on_a_signal, 0}, HF_BOTH(works_on_a_store_alone))
+                 HF_BOTH(n30_starts_with_keys), HF_BOTH(tells_runs_something),
+                 HF_BOTH(tells_how_a_run_ended), {prints_every_format, 0},
+                 {takes_input_in_every_form, 0}, {says_what_stands_against_it, 0},
+                 {tells_servers_apart, 0}, {stops_watching_on_a_signal, 0},
+                 HF_BOTH(works_on_a_store_alone))

@@ -180,6 +180,16 @@ void hf_kit_skip(hf_engine *engine, hf_ms by)
     hf_clock_advance(way ? way->clock : engine->virtual_clock, by * 1000);
 }
 
+void hf_kit_pass(hf_engine *engine, hf_ms by)
+{
+    hf_way *way = way_of(engine);
+
+    if (way)
+        hf_way_advance(way, by);
+    else
+        hf_kit_skip(engine, by);
+}
+
 void hf_kit_turn(hf_engine *engine)
 {
     (void)hf_core_step(engine->core);

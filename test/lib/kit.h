@@ -52,6 +52,9 @@ void hf_kit_meddle(hf_engine *engine, int64_t commits, void (*meddle)(void *ctx)
 /* Moves the clock without doing anything: what fell due meanwhile is late. */
 void hf_kit_skip(hf_engine *engine, hf_ms by);
 
+/* The same from inside a step or an activity, whose worker says meanwhile that it has it. */
+void hf_kit_pass(hf_engine *engine, hf_ms by);
+
 /* One turn of the core and one batch of the writer: what the commit promises is not kept yet, and
    no activity or step has run. */
 void hf_kit_turn(hf_engine *engine);

@@ -120,11 +120,15 @@ static void served_moved(hf_way *way)
     hf_runner_wake(way->home);
 }
 
-/* A worker says every 20 s that it is there: so do we when as much has passed at once. */
+/* A worker says every 20 s that it is there, and that it has its steps: so do we when as much has
+   passed at once. */
 static void served_passed(hf_way *way)
 {
     const hf_remote *remote = way->handle->remote;
 
+    for (size_t i = 0; i < remote->hand_count; i++)
+        if (remote->hands[i].kind == REMOTE_STEPS)
+            hf_remote_beats(&remote->hands[i], INT64_MAX);
     if (remote->kept)
         (void)!hf_workers_beat(way->home, remote->worker,
                                remote->app->queue ? remote->app->queue : "default",

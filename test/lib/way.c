@@ -93,6 +93,7 @@ void hf_way_advance(hf_way *way, hf_ms by)
         run_until(way, end_us);
         return;
     }
+    hf_way_settle(way); /* whoever asks holds its task now */
     part_us = way->moves->look(way).leases ? PART_US : by * 1000;
     do {
         int64_t left_us = end_us - hf_way_now_us(way);

@@ -62,6 +62,10 @@ HF_BOTH_ENGINES(t23_open_runs)
 
     site_open(&site, kind, (hf_server_options){.runs_max = 2});
     ck_assert_int_eq(start(&site, "o-1", NULL).status, 201);
+    refused(
+        hf_site_ask(&site, "POST", "/api/workflows/start-all", NULL,
+                    "{\"starts\":[{\"workflow_type\":\"order\"},{\"workflow_type\":\"order\"}]}"),
+        reason);
     ck_assert_int_eq(start(&site, "o-2", NULL).status, 201);
     refused(start(&site, "o-3", NULL), reason);
     refused(hf_site_ask(&site, "POST", "/webhooks/start/order", NULL, "{\"workflow_id\":\"o-3\"}"),

@@ -498,15 +498,11 @@ START_TEST(what_a_server_does_not_have)
 
     hf_site_open(&site, HF_ENGINE_SQLITE, &nothing, (hf_server_options){0});
     d = remote_open(&site, &app);
-    ck_assert_int_eq(hf_fork_with(d, "x", NULL, NULL), HF_UNSUPPORTED);
-    ck_assert_ptr_nonnull(strstr(hf_errmsg(d), "hf_fork_with"));
     ck_assert_int_eq(hf_why(d, "x", hf_mem_of_engine(d), &out), HF_UNSUPPORTED);
     ck_assert_ptr_nonnull(strstr(hf_errmsg(d), "hf_why"));
     ck_assert_int_eq(hf_schedule_show(d, "x", &out), HF_UNSUPPORTED);
     ck_assert_int_eq(hf_start(d, "tour", NULL, .delay = 1500), HF_UNSUPPORTED);
     ck_assert_ptr_nonnull(strstr(hf_errmsg(d), "delay"));
-    ck_assert_int_eq(hf_start(d, "tour", NULL, .priority = 3), HF_UNSUPPORTED);
-    ck_assert_ptr_nonnull(strstr(hf_errmsg(d), "priority"));
     ck_assert_int_eq(hf_start(d, "tour", NULL, .run_timeout = 999), HF_INVALID);
     ck_assert_int_eq(hf_start(d, "tour", NULL, .labels = "{"), HF_INVALID);
     ck_assert_int_eq(hf_set(d, "pending_timer_count", "3"), HF_UNSUPPORTED);
