@@ -319,12 +319,20 @@ static hf_status event_feed(hf_far *code, const hf_event *event, int64_t seq, hf
     }
 }
 
+/* Code that runs as ours does says where each of its steps is. */
+static bool is_native(const hf_event *event)
+{
+    return hf_event_key_allowed(event->type, HF_KEY_SOURCE_LINE) &&
+           hf_event_text(event, HF_KEY_SOURCE_LINE, &(hf_slice){0});
+}
+
 hf_status hf_far_feed(hf_far *code, const hf_event *events, size_t count, int64_t first_seq,
                       hf_err *err)
 {
     hf_status st = HF_OK;
 
     for (size_t i = 0; !st && i < count; i++) {
+        code->native |= is_native(&events[i]);
         st = event_feed(code, &events[i], first_seq + (int64_t)i, err);
         code->seq = first_seq + (int64_t)i;
         if (!hf_event_outside_fact(events[i].type))
