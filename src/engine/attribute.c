@@ -5,6 +5,7 @@
 
 #include "base/value.h"
 #include "engine/call.h"
+#include "engine/remote.h"
 #include "holdfast/host.h"
 #include "model/limit.h"
 #include "model/name.h"
@@ -53,9 +54,13 @@ hf_status hf_attributes(hf_engine *engine, hf_mem *mem, hf_value *out)
     hf_value_list *fixed;
     hf_value_list *custom;
     hf_value rows = NULL;
+    engine_slot *slot;
     hf_call c;
-    hf_status st = hf_call_begin(&c, engine);
+    hf_status st;
 
+    if (out && hf_call_remote(engine, &slot))
+        return slot ? hf_remote_attributes(engine->remote, mem, out, &slot->err) : HF_NOMEM;
+    st = hf_call_begin(&c, engine);
     if (!st && !out)
         st = hf_err_set(&c.slot->err, HF_MISUSE, "a place for the answer is needed");
     if (!st)
@@ -80,10 +85,15 @@ hf_status hf_attribute_create(hf_engine *engine, const char *name, const char *t
     hf_search_attribute_type number;
     hf_value rows = NULL;
     bool applied = false;
+    engine_slot *slot;
     hf_err *err;
     hf_call c;
-    hf_status st = hf_call_begin(&c, engine);
+    hf_status st;
 
+    if (name && type && hf_call_remote(engine, &slot))
+        return slot ? hf_remote_attribute_create(engine->remote, name, type, slot->mem, &slot->err)
+                    : HF_NOMEM;
+    st = hf_call_begin(&c, engine);
     if (st)
         return st;
     err = &c.slot->err;
@@ -115,9 +125,14 @@ hf_status hf_attribute_create(hf_engine *engine, const char *name, const char *t
 hf_status hf_attribute_delete(hf_engine *engine, const char *name)
 {
     bool applied = false;
+    engine_slot *slot;
     hf_call c;
-    hf_status st = hf_call_begin(&c, engine);
+    hf_status st;
 
+    if (name && hf_call_remote(engine, &slot))
+        return slot ? hf_remote_attribute_delete(engine->remote, name, slot->mem, &slot->err)
+                    : HF_NOMEM;
+    st = hf_call_begin(&c, engine);
     if (st)
         return st;
     if (!name)

@@ -15,6 +15,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "holdfast/holdfast.h"
+#include "holdfast/host.h"
 
 typedef struct hf_remote hf_remote;
 
@@ -70,5 +71,18 @@ HF_NODISCARD hf_status hf_remote_query(hf_remote *remote, const char *id, const 
                                        hf_value args, hf_mem *mem, hf_value *out, hf_err *err);
 HF_NODISCARD hf_status hf_remote_result(hf_remote *remote, const char *id, hf_ms wait, hf_mem *mem,
                                         hf_value *out, const hf_error **out_failure, hf_err *err);
+
+/* ---- remote_admin.c. A path or body with a name in it lives in `mem`, and so does what comes
+   back. */
+HF_NODISCARD hf_status hf_remote_attributes(hf_remote *remote, hf_mem *mem, hf_value *out,
+                                            hf_err *err);
+HF_NODISCARD hf_status hf_remote_attribute_create(hf_remote *remote, const char *name,
+                                                  const char *type, hf_mem *mem, hf_err *err);
+HF_NODISCARD hf_status hf_remote_attribute_delete(hf_remote *remote, const char *name, hf_mem *mem,
+                                                  hf_err *err);
+/* The options are as long as this library knows them. */
+HF_NODISCARD hf_status hf_remote_namespace_set(hf_remote *remote, const char *name,
+                                               const hf_namespace_opts *o, hf_mem *mem,
+                                               hf_err *err);
 
 #endif

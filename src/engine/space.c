@@ -12,6 +12,7 @@
 #include "engine/retention.h"
 #include "engine/call.h"
 #include "engine/look.h"
+#include "engine/remote.h"
 #include "holdfast/host.h"
 #include "model/name.h"
 #include "store/stmt.h"
@@ -223,14 +224,20 @@ hf_status hf_namespace_set(hf_engine *engine, const char *name, const hf_namespa
 {
     hf_namespace_opts opts = {0};
     bool applied = false;
+    engine_slot *slot = NULL;
+    hf_err *err;
     hf_call c;
-    hf_status st = hf_call_begin(&c, engine);
+    bool remote = hf_call_remote(engine, &slot);
+    hf_status st = remote ? slot ? HF_OK : HF_NOMEM : hf_call_begin(&c, engine);
 
     if (st)
         return st;
-    st = opts_read(o, &opts, &c.slot->err);
+    err = remote ? &slot->err : &c.slot->err;
+    st = opts_read(o, &opts, err);
     if (!st && !name)
-        st = hf_err_set(&c.slot->err, HF_MISUSE, "the name of a namespace is needed");
+        st = hf_err_set(err, HF_MISUSE, "the name of a namespace is needed");
+    if (!st && remote)
+        return hf_remote_namespace_set(engine->remote, name, &opts, slot->mem, err);
     if (!st) {
         const hf_db_value cells[] = {hf_db_text(hf_slice_of(name)),
                                      opts.retention_days ? hf_db_int(days_kept(&opts))
@@ -238,10 +245,10 @@ hf_status hf_namespace_set(hf_engine *engine, const char *name, const hf_namespa
                                      text_or_null(opts.description), text_or_null(opts.storage)};
 
         st = hf_call_row(&c, HF_OP_NAMESPACE_SET, cells, sizeof(cells) / sizeof(cells[0]), &applied,
-                         &c.slot->err);
+                         err);
     }
     if (!st && !applied)
-        st = hf_err_set(&c.slot->err, HF_NOTFOUND, "there is no namespace called %s", name);
+        st = hf_err_set(err, HF_NOTFOUND, "there is no namespace called %s", name);
     if (!st)
         hf_retention_changed(engine->core);
     return st;

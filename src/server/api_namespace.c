@@ -76,7 +76,7 @@ static bool options_read(hf_api *api, hf_namespace_opts *out_options)
     *out_options = (hf_namespace_opts){.size_ = sizeof(*out_options),
                                        .description = hf_str(api->body, "description", NULL),
                                        .retention_days = hf_int(api->body, "retention_days", 0)};
-    if (days >= 1 && days <= HF_NAMESPACE_DAYS_MAX)
+    if (days == HF_NAMESPACE_FOR_EVER || (days >= 1 && days <= HF_NAMESPACE_DAYS_MAX))
         return true;
     hf_api_invalid(api, hf_json_(api->mem,
                                  "{'retention_days': ['The field must be a number from 1 to "

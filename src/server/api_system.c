@@ -208,7 +208,7 @@ void hf_api_retention_status(hf_api *api)
     hf_value items;
     hf_status st;
 
-    if (days < 0) /* for ever */
+    if (days < 1) /* for ever */
         cutoff_us = 0;
     (void)hf_clock_print(cutoff_us, cutoff);
     st = hf_list_runs(api->server->engine,

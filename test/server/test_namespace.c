@@ -74,6 +74,12 @@ HF_BOTH_ENGINES(namespaces_over_http)
     answered(answer, 200);
     ck_assert_int_eq(hf_int(answer.body, "retention_days", 0), 9);
     ck_assert_str_eq(hf_str(answer.body, "description", ""), "shop");
+    answered(hf_site_ask(&site, "PUT", "/api/namespaces/orders", ADMIN, "{\"retention_days\":-1}"),
+             200);
+    answer =
+        hf_site_ask(&site, "GET", "/api/system/retention", ADMIN "X-Namespace: orders\r\n", NULL);
+    answered(answer, 200); /* for ever: nothing is over since the beginning of time */
+    ck_assert_str_eq(hf_str(answer.body, "cutoff", ""), "1970-01-01T00:00:00.000000Z");
     answer = hf_site_ask(&site, "GET", "/api/namespaces", ADMIN, NULL);
     ck_assert_uint_eq(hf_len(hf_get(answer.body, "namespaces")), 2);
     hf_site_close(&site);
