@@ -40,6 +40,12 @@ HF_API hf_status hf_workers_type(hf_engine *engine, const char *type, hf_value d
 HF_API hf_status hf_workers_definition(hf_engine *engine, const char *type, hf_value body,
                                        const char *fingerprint);
 
+/* Limits that a program of ours declares for its machines: [{"name", "at_once", or "allowed",
+   "per_ms" and "burst"}], as hf_limit_def. Whoever declares a name of the namespace last says what
+   it means from then on; `at_us` (microseconds; 0: now) is when it was said. What this program
+   brings under such a name stays as it is. HF_INVALID; HF_TOOBIG: there are too many names. */
+HF_API hf_status hf_workers_limits(hf_engine *engine, hf_value limits, int64_t at_us);
+
 /* A worker is there for the next 30 s, and serves the queue; `build` may be NULL. Whoever asks why
    a run waits is told of it. */
 HF_API hf_status hf_workers_beat(hf_engine *engine, const char *worker, const char *queue,

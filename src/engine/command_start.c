@@ -74,8 +74,9 @@ static hf_status start_read(hf_handling *h, hf_intake_start *out_start, hf_err *
     *out_start = *h->request->start;
     st = timeouts_check(out_start, err);
     if (!st)
-        st = hf_registry_check_limits(h->call->engine->registry, out_start->concurrency_key,
-                                      out_start->rate_limit, out_start->weight, err);
+        st = hf_registry_check_limits(h->call->engine->registry, h->call->in.namespace_key,
+                                      out_start->concurrency_key, out_start->rate_limit,
+                                      out_start->weight, err);
     return st ? st : start_define(h, out_start, err);
 }
 

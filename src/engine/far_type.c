@@ -188,3 +188,32 @@ hf_status hf_workers_definition(hf_engine *engine, const char *type, hf_value bo
     hf_buf_fini(&text);
     return st;
 }
+
+/* ---- limits */
+
+static int number_of(int64_t number)
+{
+    return number < 0 ? -1 : number > INT32_MAX ? INT32_MAX : (int)number;
+}
+
+hf_status hf_workers_limits(hf_engine *engine, hf_value limits, int64_t at_us)
+{
+    hf_call c;
+    hf_status st = hf_call_begin(&c, engine);
+
+    if (!st && hf_value_kind_of(limits) != HF_VALUE_NULL &&
+        hf_value_kind_of(limits) != HF_VALUE_ARRAY)
+        st = hf_err_set(&c.slot->err, HF_INVALID, "limits are a list");
+    for (size_t i = 0; !st && i < hf_len(limits); i++) {
+        hf_value said = hf_at(limits, i);
+        const hf_limit_def def = {.name = hf_str(said, "name", ""),
+                                  .at_once = number_of(hf_int(said, "at_once", 0)),
+                                  .allowed = hf_int(said, "allowed", 0),
+                                  .per = hf_int(said, "per_ms", 0),
+                                  .burst = hf_int(said, "burst", 0)};
+
+        st = hf_registry_declare_limit(engine->registry, c.in.namespace_key, &def,
+                                       at_us ? at_us : c.in.now_us, &c.slot->err);
+    }
+    return st;
+}

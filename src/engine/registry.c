@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/map.h"
+#include "engine/limit_table.h"
 #include "model/contract.h"
 #include "model/name.h"
 #include "store/snapshot.h"
@@ -15,6 +16,7 @@ struct hf_registry {
     hf_map *workflows;  /* type or alias to hf_registry_workflow */
     hf_map *activities; /* name to hf_registry_activity */
     hf_map *limits;     /* name to hf_limit_def, with its burst filled in */
+    hf_limit_table *far_limits;
 };
 
 static hf_status alias_put(hf_registry *registry, const char *aliases,
@@ -114,6 +116,8 @@ hf_status hf_registry_new(const hf_app *app, hf_registry **out_registry, hf_err 
     st = registry->mem && registry->workflows && registry->activities && registry->limits
              ? HF_OK
              : hf_err_nomem(err, "the registry");
+    if (!st)
+        st = hf_limit_table_open(&registry->far_limits, err);
     if (!st && app)
         st = hf_app_check(app, err);
     for (const hf_workflow_def *def = app ? app->workflows : NULL; !st && def && def->type; def++)
@@ -145,6 +149,7 @@ void hf_registry_free(hf_registry *registry)
     hf_map_free(registry->workflows);
     hf_map_free(registry->activities);
     hf_map_free(registry->limits);
+    hf_limit_table_close(registry->far_limits);
     hf_mem_free(registry->mem);
     hf_alloc_free(registry);
 }
@@ -159,37 +164,58 @@ const hf_registry_activity *hf_registry_find_activity(const hf_registry *registr
     return hf_map_get(registry->activities, name);
 }
 
-const hf_limit_def *hf_registry_find_limit(const hf_registry *registry, hf_slice key, bool rate)
+bool hf_registry_find_limit(const hf_registry *registry, int64_t namespace_key, hf_slice key,
+                            bool rate, hf_limit_def *out_limit)
 {
     hf_slice rest = key;
     hf_slice name = key;
-    const hf_limit_def *limit;
+    const hf_limit_def *own;
 
     (void)hf_slice_split(&rest, ':', &name);
-    limit = hf_map_get(registry->limits, name);
-    return limit && (limit->allowed > 0) == rate ? limit : NULL;
+    own = hf_map_get(registry->limits, name);
+    if (own)
+        *out_limit = *own;
+    return (own || hf_limit_table_get(registry->far_limits, namespace_key, name, out_limit)) &&
+           (out_limit->allowed > 0) == rate;
 }
 
-hf_status hf_registry_check_limits(const hf_registry *registry, hf_slice concurrency_key,
-                                   hf_slice rate_limit, int64_t weight, hf_err *err)
+hf_status hf_registry_declare_limit(const hf_registry *registry, int64_t namespace_key,
+                                    const hf_limit_def *def, int64_t at_us, hf_err *err)
 {
-    const hf_limit_def *rate = hf_registry_find_limit(registry, rate_limit, true);
+    hf_limit_def limit = *def;
+    hf_status st = hf_limit_check(def, err);
+
+    if (st || hf_map_get(registry->limits, hf_slice_of(def->name)))
+        return st;
+    if (!limit.burst)
+        limit.burst = limit.allowed;
+    return hf_limit_table_put(registry->far_limits, namespace_key, &limit, at_us, err);
+}
+
+hf_status hf_registry_check_limits(const hf_registry *registry, int64_t namespace_key,
+                                   hf_slice concurrency_key, hf_slice rate_limit, int64_t weight,
+                                   hf_err *err)
+{
+    hf_limit_def limit;
+    hf_limit_def rate;
+    bool rated = hf_registry_find_limit(registry, namespace_key, rate_limit, true, &rate);
     hf_status st = hf_name_check_text("concurrency key", concurrency_key, err);
     /* Also a rate limit's name alone: it was meant, and would be a key of its own. */
-    bool named = concurrency_key.len && (memchr(concurrency_key.ptr, ':', concurrency_key.len) ||
-                                         hf_registry_find_limit(registry, concurrency_key, true));
+    bool named = concurrency_key.len &&
+                 (memchr(concurrency_key.ptr, ':', concurrency_key.len) ||
+                  hf_registry_find_limit(registry, namespace_key, concurrency_key, true, &limit));
 
     if (!st)
         st = hf_name_check_text("rate limit", rate_limit, err);
     if (st)
         return st;
-    if (rate_limit.len && !rate)
+    if (rate_limit.len && !rated)
         return hf_err_set(err, HF_INVALID, "no rate limit is declared for %.*s",
                           (int)rate_limit.len, rate_limit.ptr);
-    if (rate && (weight < 1 || weight > rate->burst))
+    if (rated && (weight < 1 || weight > rate.burst))
         return hf_err_set(err, HF_INVALID, "a weight of %lld never fits into the bucket %s",
-                          (long long)weight, rate->name);
-    if (named && !hf_registry_find_limit(registry, concurrency_key, false))
+                          (long long)weight, rate.name);
+    if (named && !hf_registry_find_limit(registry, namespace_key, concurrency_key, false, &limit))
         return hf_err_set(err, HF_INVALID, "no concurrency limit is declared for %.*s",
                           (int)concurrency_key.len, concurrency_key.ptr);
     return HF_OK;

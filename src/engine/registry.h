@@ -1,6 +1,6 @@
 /* registry.h: what this program can run: definitions by type and alias, activities by name, each
-   with what history records of it. Built once when the engine opens and constant afterwards; any
-   thread may read it. */
+   with what history records of it. Built once when the engine opens and constant afterwards, but
+   for limits that programs behind it declare; any thread may read it. */
 #ifndef HF_ENGINE_REGISTRY_H
 #define HF_ENGINE_REGISTRY_H
 
@@ -50,12 +50,19 @@ const hf_definition_snapshot *hf_registry_snapshot(const void *registry, int64_t
 bool hf_registry_has(const hf_registry *registry, int64_t key);
 
 /* The limit that a concurrency key (its name, or what stands before the colon) or a rate limit
-   leads to; NULL: none. */
-const hf_limit_def *hf_registry_find_limit(const hf_registry *registry, hf_slice key, bool rate);
+   leads to in a namespace: this program's, else what a program behind it declared. False: none. */
+bool hf_registry_find_limit(const hf_registry *registry, int64_t namespace_key, hf_slice key,
+                            bool rate, hf_limit_def *out_limit);
+
+/* A program behind this one declared a limit for its namespace (limit_table.h). One of that name
+   that this program brings stays as it is. HF_INVALID, HF_TOOBIG. */
+HF_NODISCARD hf_status hf_registry_declare_limit(const hf_registry *registry, int64_t namespace_key,
+                                                 const hf_limit_def *def, int64_t at_us,
+                                                 hf_err *err);
 
 /* HF_INVALID: a rate limit that is not declared or cannot hold the weight, or a concurrency key
    with an undeclared name before its colon. Empty: none. */
-HF_NODISCARD hf_status hf_registry_check_limits(const hf_registry *registry,
+HF_NODISCARD hf_status hf_registry_check_limits(const hf_registry *registry, int64_t namespace_key,
                                                 hf_slice concurrency_key, hf_slice rate_limit,
                                                 int64_t weight, hf_err *err);
 

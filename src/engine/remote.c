@@ -218,6 +218,19 @@ static uint64_t registration_number(hf_remote *remote)
     return number;
 }
 
+static hf_value limits_value(const hf_app *app, hf_mem *mem)
+{
+    hf_value_list *limits = hf_value_array(mem);
+
+    for (const hf_limit_def *def = app->limits; def && def->name; def++)
+        hf_value_append(limits, hf_json_(mem,
+                                         "{'name': %s, 'at_once': %d, 'allowed': %lld, 'per_ms': "
+                                         "%lld, 'burst': %lld}",
+                                         def->name, def->at_once, (long long)def->allowed,
+                                         (long long)def->per, (long long)def->burst));
+    return hf_value_finish(limits);
+}
+
 static hf_value registration_make(hf_remote *remote, hf_mem *mem)
 {
     const hf_app *app = remote->app;
@@ -258,12 +271,13 @@ static hf_value registration_make(hf_remote *remote, hf_mem *mem)
                     "'" HF_VERSION_TEXT "', 'build_id': %s, 'supported_workflow_types': %p, "
                     "'supported_activity_types': %p, 'definitions': %p, 'supported_steps': %p, "
                     "'active_slots': %lld, "
-                    "'heartbeat_interval_seconds': %d, 'crashed': %p}",
+                    "'heartbeat_interval_seconds': %d, 'crashed': %p, 'limits': %p}",
                     remote->worker, hf_remote_queue(remote), app->build_id ? app->build_id : "",
                     (const void *)made[0], (const void *)made[1], (const void *)made[2],
                     (const void *)made[3],
                     (long long)hands_full(remote, registration_number(remote) + 1),
-                    (int)HEARTBEAT_S, (const void *)hf_remote_crumb_left(remote->crumb, mem));
+                    (int)HEARTBEAT_S, (const void *)hf_remote_crumb_left(remote->crumb, mem),
+                    (const void *)limits_value(app, mem));
 }
 
 static hf_status registration_send(hf_remote *remote, hf_mem *mem, hf_err *err)
@@ -774,16 +788,9 @@ hf_status hf_remote_new(hf_engine *engine, hf_remote **out_remote, hf_err *err)
 
 hf_status hf_remote_open(hf_engine *engine, const char *where, hf_remote **out_remote, hf_err *err)
 {
-    const hf_app *app = engine->app;
     hf_remote *remote = NULL;
-    hf_status st;
+    hf_status st = hf_remote_new(engine, &remote, err);
 
-    if (app && app->limits && app->limits->name && app->machines && app->machines->type)
-        return hf_err_set(err, HF_UNSUPPORTED,
-                          "limits of step machines are kept by programs that open the store: a "
-                          "server cannot keep %s",
-                          app->limits->name);
-    st = hf_remote_new(engine, &remote, err);
     if (!st)
         st = remote_fill(remote, where, err);
     if (st)

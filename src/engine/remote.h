@@ -23,7 +23,7 @@ typedef struct hf_remote hf_remote;
 bool hf_remote_is(const char *where);
 
 /* Nothing is sent yet. The token comes from HF_TOKEN, the namespace from HF_NAMESPACE. HF_INVALID,
-   HF_UNSUPPORTED (the app brings limits for its machines), HF_NOTFOUND (no libcurl), HF_NOMEM. */
+   HF_NOTFOUND (no libcurl), HF_NOMEM. */
 HF_NODISCARD hf_status hf_remote_open(hf_engine *engine, const char *where, hf_remote **out_remote,
                                       hf_err *err);
 

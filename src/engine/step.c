@@ -574,8 +574,8 @@ static bool limits_take(hf_step *s, const hf_outcome *outcome, hf_step_end *end)
     end->concurrency_key = hf_slice_of(outcome->concurrency_key);
     end->rate_limit = hf_slice_of(outcome->rate_limit);
     end->weight = outcome->weight ? outcome->weight : 1;
-    if (hf_registry_check_limits(s->in->registry, end->concurrency_key, end->rate_limit,
-                                 end->weight, &err))
+    if (hf_registry_check_limits(s->in->registry, HF_NONE, end->concurrency_key, end->rate_limit,
+                                 end->weight, &err)) /* its own program's */
         return bad(s, "unknown_limit", "%s", err.text);
     return true;
 }

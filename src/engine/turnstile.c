@@ -8,10 +8,11 @@
 #include "engine/machine.h"
 #include "engine/step.h"
 
-#define LEASE_US INT64_C(10000000)
-#define RENEW_US INT64_C(3000000)
-#define AGAIN_US INT64_C(100000) /* another process has the slots: ask again */
-#define ORDER_US INT64_C(4000000000000000)
+#define LEASE_US   INT64_C(10000000)
+#define RENEW_US   INT64_C(3000000)
+#define AGAIN_US   INT64_C(100000)  /* another process has the slots: ask again */
+#define UNKNOWN_US INT64_C(1000000) /* nobody has declared the limit */
+#define ORDER_US   INT64_C(4000000000000000)
 
 enum {
     RENEW_KEY = 1, /* gates are numbered behind it */
@@ -22,7 +23,8 @@ struct hf_turnstile {
     hf_slice name; /* "c" or "r", the namespace's key, and the key */
     int64_t namespace_key;
     int64_t number;
-    const hf_limit_def *limit; /* NULL: a key of its own, one at once */
+    hf_limit_def limit; /* as it was declared when it was last asked for */
+    bool limited;       /* false: a key of its own, one at once; a rate that nobody declared yet */
     hf_deadlines *waiting;
     int64_t held; /* slots of this process */
     bool asking;
@@ -81,7 +83,6 @@ static hf_turnstile *gate_get(hf_core *core, char kind, int64_t namespace_key, h
         gate->name = hf_slice_from(name, NAME_HEAD + key.len);
         gate->namespace_key = namespace_key;
         gate->number = ++core->gates_made + RENEW_KEY;
-        gate->limit = hf_registry_find_limit(core->o.registry, key, kind == 'r');
         gate->waiting = hf_deadlines_new();
     }
     if (!gate || !gate->waiting || hf_map_put(core->gates, gate->name, gate, NULL, NULL) ||
@@ -148,16 +149,20 @@ static void gate_later(hf_core *core, const hf_turnstile *gate, int64_t due_us)
     (void)hf_core_alarm_move(core, &alarm, due_us);
 }
 
+static int64_t slots_of(const hf_turnstile *gate)
+{
+    return gate->limited ? gate->limit.at_once : 1;
+}
+
 static hf_row *take_row(hf_core *core, const hf_turnstile *gate, const live_run *run, hf_mem *mem)
 {
     int64_t now_us = hf_core_now(core);
 
     if (gate_is_rate(gate))
         return hf_row_bucket_take(mem, gate->namespace_key, gate_key(gate), run->weight,
-                                  gate->limit->burst, gate->limit->allowed, gate->limit->per * 1000,
+                                  gate->limit.burst, gate->limit.allowed, gate->limit.per * 1000,
                                   now_us);
-    return hf_row_slot_take(mem, gate->namespace_key, gate_key(gate),
-                            gate->limit ? gate->limit->at_once : 1, run->key,
+    return hf_row_slot_take(mem, gate->namespace_key, gate_key(gate), slots_of(gate), run->key,
                             hf_slice_of(core->holder), now_us + LEASE_US, now_us);
 }
 
@@ -166,11 +171,17 @@ static void gate_ask(hf_core *core, hf_turnstile *gate)
 {
     hf_deadline *first = hf_deadlines_peek(gate->waiting);
     live_run *run = first ? first->ref : NULL;
-    int64_t most = gate->limit ? gate->limit->at_once : 1;
     hf_unit *unit;
 
-    if (!core->pool || !run || gate->asking || (!gate_is_rate(gate) && gate->held >= most))
+    gate->limited = hf_registry_find_limit(core->o.registry, gate->namespace_key, gate_key(gate),
+                                           gate_is_rate(gate), &gate->limit);
+    if (!core->pool || !run || gate->asking ||
+        (!gate_is_rate(gate) && gate->held >= slots_of(gate)))
         return;
+    if (gate_is_rate(gate) && !gate->limited) { /* whoever declares it may come yet */
+        gate_later(core, gate, hf_core_now(core) + UNKNOWN_US);
+        return;
+    }
     unit = hf_unit_new(NULL, NULL);
     if (!unit ||
         !row_send(core, unit, take_row(core, gate, run, hf_unit_mem(unit)), gate->number)) {
@@ -231,7 +242,10 @@ bool hf_turnstile_pass(hf_core *core, live_run *run, const hf_step_work *work)
         return gate_queue(core, gate_get(core, 'c', run->info.namespace_key, work->concurrency_key),
                           run, work);
     if (work->rate_limit.len && run->paid != work->number) {
-        if (!hf_registry_find_limit(core->o.registry, work->rate_limit, true))
+        hf_limit_def limit;
+
+        if (!core->o.matching && !hf_registry_find_limit(core->o.registry, run->info.namespace_key,
+                                                         work->rate_limit, true, &limit))
             return false; /* another build knows the limit */
         return gate_queue(core, gate_get(core, 'r', run->info.namespace_key, work->rate_limit), run,
                           work);
@@ -295,7 +309,7 @@ static int64_t tokens_due(hf_core *core, const hf_turnstile *gate, const live_ru
     if (!hf_db_query(core->db, HF_STMT_BUCKET_GET, keys, 2, &cursor, NULL) &&
         !hf_db_step(cursor, &found, NULL) && found) {
         double missing = (double)run->weight - (double)hf_db_column_int(cursor, 0) / 1e6;
-        double wait_us = missing * (double)gate->limit->per * 1000 / (double)gate->limit->allowed;
+        double wait_us = missing * (double)gate->limit.per * 1000 / (double)gate->limit.allowed;
 
         due_us = hf_db_column_int(cursor, 1) + (int64_t)wait_us + 1;
     }

@@ -60,8 +60,9 @@ static bool asker_knows_step(void *ctx, hf_slice type, hf_slice step)
 static bool asker_knows_limit(void *ctx, hf_slice name)
 {
     const hf_asker *who = ctx;
+    hf_limit_def limit;
 
-    return hf_registry_find_limit(who->engine->registry, name, true) ||
+    return hf_registry_find_limit(who->engine->registry, who->namespace_key, name, true, &limit) ||
            hf_fleet_others(&who->fleet, who->queue);
 }
 

@@ -65,6 +65,7 @@ bool hf_definition_target(const hf_workflow_def *def, hf_target_kind kind, size_
 HF_NODISCARD hf_status hf_definition_check(const hf_workflow_def *def, hf_err *err);
 HF_NODISCARD hf_status hf_definition_check_machine(const hf_machine_def *def, hf_err *err);
 HF_NODISCARD hf_status hf_definition_check_activity(const hf_activity_def *def, hf_err *err);
+HF_NODISCARD hf_status hf_limit_check(const hf_limit_def *def, hf_err *err);
 
 /* The same of all that an application brings, and that no type or alias is claimed twice, by
    workflows or machines, and no activity has the name of another. */

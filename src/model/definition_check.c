@@ -385,9 +385,8 @@ hf_status hf_definition_check_activity(const hf_activity_def *def, hf_err *err)
     return st;
 }
 
-static hf_status limit_check(const hf_limit_def *limits, size_t at, hf_err *err)
+hf_status hf_limit_check(const hf_limit_def *def, hf_err *err)
 {
-    const hf_limit_def *def = &limits[at];
     bool slots = def->at_once > 0;
     bool tokens = def->allowed > 0;
     hf_status st = hf_name_check(HF_NAME_TYPE, hf_slice_of(def->name), err);
@@ -396,10 +395,21 @@ static hf_status limit_check(const hf_limit_def *limits, size_t at, hf_err *err)
         st = hf_err_set(err, HF_INVALID, "it needs either at_once or allowed");
     if (!st && tokens && (def->per <= 0 || def->burst < 0))
         st = hf_err_set(err, HF_INVALID, "it needs a positive time and no negative burst");
-    for (size_t i = 0; !st && i < at; i++)
-        if (strcmp(limits[i].name, def->name) == 0)
-            st = hf_err_set(err, HF_INVALID, "it is declared twice");
     return hf_err_because(err, st, "limit %s", shown(def->name));
+}
+
+static hf_status limits_check(const hf_limit_def *limits, hf_err *err)
+{
+    hf_status st = HF_OK;
+
+    for (size_t at = 0; !st && limits && limits[at].name; at++) {
+        st = hf_limit_check(&limits[at], err);
+        for (size_t i = 0; !st && i < at; i++)
+            if (strcmp(limits[i].name, limits[at].name) == 0)
+                st = hf_err_set(err, HF_INVALID, "limit %s: it is declared twice",
+                                shown(limits[at].name));
+    }
+    return st;
 }
 
 hf_status hf_app_check(const hf_app *app, hf_err *err)
@@ -407,8 +417,8 @@ hf_status hf_app_check(const hf_app *app, hf_err *err)
     hf_mem *mem = hf_mem_new();
     hf_status st = mem ? app_check(app, mem, err) : hf_err_nomem(err, "a check");
 
-    for (size_t i = 0; !st && app->limits && app->limits[i].name; i++)
-        st = limit_check(app->limits, i, err);
+    if (!st)
+        st = limits_check(app->limits, err);
     hf_mem_free(mem);
     return st;
 }

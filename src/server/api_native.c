@@ -56,6 +56,15 @@ hf_value hf_native_task(hf_api *api, hf_value task)
                   : NULL;
 }
 
+static bool limits_declare(hf_api *api)
+{
+    hf_status st = hf_workers_limits(api->server->engine, hf_get(api->body, "limits"), 0);
+
+    if (st)
+        hf_api_status(api, st, hf_errmsg(api->server->engine));
+    return !st;
+}
+
 bool hf_native_declare(hf_api *api)
 {
     hf_value definitions = hf_get(api->body, "definitions");
@@ -73,7 +82,7 @@ bool hf_native_declare(hf_api *api)
             return false;
         }
     }
-    return true;
+    return limits_declare(api);
 }
 
 void hf_api_task_decide(hf_api *api)

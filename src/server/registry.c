@@ -5,6 +5,7 @@
 #include "base/crypto.h"
 #include "base/mem.h"
 #include "base/value.h"
+#include "holdfast/host.h"
 #include "holdfast/worker.h"
 #include "server/fleet.h"
 #include "server/presence.h"
@@ -104,6 +105,18 @@ static void worker_expect(hf_server *server, hf_value kept, hf_mem *mem)
         hf_presence_promised(server->presence, key, 0);
 }
 
+/* What they declared for their machines counts here, too, unless somebody has said otherwise since.
+   A list that cannot be is nothing to stop for: it was refused where it was sent. */
+static void limits_learn(hf_server *server, hf_value kept)
+{
+    hf_engine *engine = server->engine;
+    hf_value limits = hf_get(kept, "said.limits");
+
+    if (hf_len(limits) && !hf_namespace_use(engine, hf_str(kept, "namespace", "default")))
+        (void)!hf_workers_limits(engine, limits, hf_int(kept, "seen_at", 1));
+    (void)!hf_namespace_use(engine, NULL);
+}
+
 /* Workers that registered and browsers that logged in or out at another server, or before this one
    began. Clocks of servers may differ a little, and commits take their time: the newest are read
    again. */
@@ -122,8 +135,11 @@ static hf_status others_refresh(hf_server *server, hf_mem *mem, hf_err *err)
     if (st)
         return hf_err_set(err, st, "%s", hf_errmsg(server->engine));
     st = hf_fleet_learn(server->fleet, kept, err);
-    for (size_t i = 0; !st && !learned_us && i < hf_len(kept); i++)
-        worker_expect(server, hf_at(kept, i), mem);
+    for (size_t i = 0; !st && i < hf_len(kept); i++) {
+        limits_learn(server, hf_at(kept, i));
+        if (!learned_us)
+            worker_expect(server, hf_at(kept, i), mem);
+    }
     if (!st)
         atomic_store(&server->learned_us, now_us);
     return st;

@@ -294,7 +294,7 @@ END_TEST
 
 /* An update that comes before the first turn is applied at the first step, and takes no step of its
  * own. */
-HF_BOTH_ENGINES(b063_update_before_the_first_turn)
+HF_EVERY_WAY(b063_update_before_the_first_turn)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     hf_value out = NULL;
@@ -307,7 +307,7 @@ HF_BOTH_ENGINES(b063_update_before_the_first_turn)
 }
 
 /* The timeout of a condition fails this workflow with its own words. */
-HF_BOTH_ENGINES(b052_condition_timeout_is_false)
+HF_EVERY_WAY(b052_condition_timeout_is_false)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     hf_value out;
@@ -495,8 +495,8 @@ HF_BOTH_ENGINES(asking_while_a_run_continues)
 HF_PG_SUITE_MAIN("engine/engine", {b098_activity_success_path, 0},
                  {b099_retry_schedules_the_next_attempt, 0}, {b101_non_retryable_stops_at_once, 0},
                  {b124_timer_survives_a_crash, 0}, {b048_updates_queries_and_waits_together, 0},
-                 HF_BOTH(b063_update_before_the_first_turn),
-                 HF_BOTH_SLOW(b052_condition_timeout_is_false, 60), {contracts_are_enforced, 0},
+                 HF_WAYS(b063_update_before_the_first_turn),
+                 HF_WAYS_SLOW(b052_condition_timeout_is_false, 60), {contracts_are_enforced, 0},
                  {b151_child_result_reaches_parent, 0}, {fan_out_joins_in_order, 0},
                  {b174_continue_as_new_lineage, 0}, {b125_cancel_closes_what_is_open, 0},
                  {injected_failures_are_retried, 0}, {calls_leave_no_memory_behind, 0},

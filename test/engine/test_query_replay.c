@@ -171,7 +171,7 @@ static void tick(hf_engine *d, const char *id)
 }
 
 /* A timer row that says fired without history: the code still sleeps. */
-HF_BOTH_ENGINES(b090_fired_row_is_not_believed)
+HF_EVERY_WAY(b090_fired_row_is_not_believed)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     hf_value out = NULL;
@@ -192,7 +192,7 @@ HF_BOTH_ENGINES(b090_fired_row_is_not_believed)
 }
 
 /* A child's row that says it has ended, which the parent's history does not: the code waits on. */
-HF_BOTH_ENGINES(b091_ended_child_row_is_not_believed)
+HF_EVERY_WAY(b091_ended_child_row_is_not_believed)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     char sql[128];
@@ -218,7 +218,7 @@ HF_BOTH_ENGINES(b091_ended_child_row_is_not_believed)
 }
 
 /* What nested barriers give has the shape of the leaves, in replay as when it happened. */
-HF_BOTH_ENGINES(b093_nested_results_keep_their_shape)
+HF_EVERY_WAY(b093_nested_results_keep_their_shape)
 {
     hf_engine *d = hf_kit_open(kind, &app);
 
@@ -233,7 +233,7 @@ HF_BOTH_ENGINES(b093_nested_results_keep_their_shape)
 }
 
 /* Code with the same leaves in other groups, or with groups where history has none, is refused. */
-HF_BOTH_ENGINES(b094_topology_drift_is_rejected)
+HF_EVERY_WAY(b094_topology_drift_is_rejected)
 {
     static const char *const types[] = {"nested", "single"};
 
@@ -253,7 +253,7 @@ HF_BOTH_ENGINES(b094_topology_drift_is_rejected)
 }
 
 /* Two failures of one moment: the leaf with the lower place is the one, in every replay. */
-HF_BOTH_ENGINES(b095_tie_goes_to_the_lower_place)
+HF_EVERY_WAY(b095_tie_goes_to_the_lower_place)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     hf_command_result out;
@@ -278,7 +278,7 @@ HF_BOTH_ENGINES(b095_tie_goes_to_the_lower_place)
 
 /* A child is there for the code once its call is recorded and something later was seen; its call
    stays the same when the child continues as new. */
-HF_BOTH_ENGINES(b097_children_are_seen_when_they_are_recorded)
+HF_EVERY_WAY(b097_children_are_seen_when_they_are_recorded)
 {
     hf_engine *d = hf_kit_open(kind, &app);
     hf_value out;
@@ -305,9 +305,9 @@ HF_BOTH_ENGINES(b097_children_are_seen_when_they_are_recorded)
     hf_kit_close(d);
 }
 
-HF_PG_SUITE_MAIN("engine/query_replay", HF_BOTH(b090_fired_row_is_not_believed),
-                 HF_BOTH(b091_ended_child_row_is_not_believed),
-                 HF_BOTH(b093_nested_results_keep_their_shape),
-                 HF_BOTH(b094_topology_drift_is_rejected),
-                 HF_BOTH(b095_tie_goes_to_the_lower_place),
-                 HF_BOTH(b097_children_are_seen_when_they_are_recorded))
+HF_PG_SUITE_MAIN("engine/query_replay", HF_WAYS(b090_fired_row_is_not_believed),
+                 HF_WAYS(b091_ended_child_row_is_not_believed),
+                 HF_WAYS(b093_nested_results_keep_their_shape),
+                 HF_WAYS(b094_topology_drift_is_rejected),
+                 HF_WAYS(b095_tie_goes_to_the_lower_place),
+                 HF_WAYS(b097_children_are_seen_when_they_are_recorded))

@@ -161,7 +161,7 @@ static hf_engine *open_kit(hf_engine_kind kind)
 /* ---- jobs */
 
 /* A job that fails is tried again with backoff until it is done, may not be, or gives up. */
-HF_BOTH_ENGINES(a_job_is_tried_again)
+HF_EVERY_WAY(a_job_is_tried_again)
 {
     hf_engine *d = open_kit(kind);
     const hf_error *e = NULL;
@@ -307,7 +307,7 @@ HF_BOTH_ENGINES(sm62_keys_and_slots_overlap)
 }
 
 /* A key without room does not delay another in the same queue, nor does an empty bucket. */
-HF_BOTH_ENGINES(sm63_a_full_key_delays_no_other)
+HF_EVERY_WAY(sm63_a_full_key_delays_no_other)
 {
     hf_engine *d = open_kit(kind);
 
@@ -363,7 +363,7 @@ HF_BOTH_ENGINES(sm63_a_held_key_delays_no_other)
 }
 
 /* A burst is how much a bucket holds: so many begin at once, and then as many as are allowed. */
-HF_BOTH_ENGINES(a_burst_is_what_a_bucket_holds)
+HF_EVERY_WAY(a_burst_is_what_a_bucket_holds)
 {
     hf_engine *d = open_kit(kind);
 
@@ -385,7 +385,7 @@ HF_BOTH_ENGINES(a_burst_is_what_a_bucket_holds)
 }
 
 /* A repetition is a beginning like any other: it takes tokens again. */
-HF_BOTH_ENGINES(a_repetition_takes_tokens_again)
+HF_EVERY_WAY(a_repetition_takes_tokens_again)
 {
     hf_engine *d = open_kit(kind);
 
@@ -399,7 +399,7 @@ HF_BOTH_ENGINES(a_repetition_takes_tokens_again)
 }
 
 /* A step takes as many tokens as it weighs; one that weighs less does not pass it. */
-HF_BOTH_ENGINES(weights_take_so_many_tokens)
+HF_EVERY_WAY(weights_take_so_many_tokens)
 {
     hf_engine *d = open_kit(kind);
 
@@ -417,7 +417,7 @@ HF_BOTH_ENGINES(weights_take_so_many_tokens)
 }
 
 /* A park gives the slot back; who is woken takes it again. */
-HF_BOTH_ENGINES(sm64_a_park_gives_the_slot_back)
+HF_EVERY_WAY(sm64_a_park_gives_the_slot_back)
 {
     hf_engine *d = open_kit(kind);
 
@@ -638,7 +638,7 @@ HF_BOTH_ENGINES(sm61_more_runs_than_the_window)
 }
 
 /* Names that nobody declared are refused, where they are given: nothing waits for ever. */
-HF_BOTH_ENGINES(unknown_limits_are_refused)
+HF_EVERY_WAY(unknown_limits_are_refused)
 {
     hf_engine *d = open_kit(kind);
     const hf_error *e = NULL;
@@ -688,14 +688,14 @@ START_TEST(bad_definitions_are_refused)
 END_TEST
 
 HF_PG_SUITE_MAIN(
-    "machine/limit", HF_BOTH(a_job_is_tried_again), HF_BOTH(a_drain_skips_the_pauses_of_jobs),
+    "machine/limit", HF_WAYS(a_job_is_tried_again), HF_BOTH(a_drain_skips_the_pauses_of_jobs),
     HF_BOTH(sm61_priorities_and_delays), HF_BOTH_SLOW(sm62_never_more_than_slots, 120),
     HF_BOTH_SLOW(sm62_keys_and_slots_overlap, 200), HF_BOTH(sm62_a_slot_is_one_for_all_processes),
-    HF_BOTH(a_repetition_takes_tokens_again), HF_BOTH(slots_are_renewed),
+    HF_WAYS(a_repetition_takes_tokens_again), HF_BOTH(slots_are_renewed),
     HF_BOTH(sm64_who_is_woken_waits_for_the_slot), HF_BOTH(a_key_is_kept_until_it_is_given_up),
-    HF_BOTH(sm63_a_full_key_delays_no_other), HF_BOTH_SLOW(sm63_a_held_key_delays_no_other, 300),
-    HF_BOTH(a_burst_is_what_a_bucket_holds), HF_BOTH(weights_take_so_many_tokens),
-    HF_BOTH(a_job_of_another_queue), HF_BOTH(sm64_a_park_gives_the_slot_back),
+    HF_WAYS(sm63_a_full_key_delays_no_other), HF_BOTH_SLOW(sm63_a_held_key_delays_no_other, 300),
+    HF_WAYS(a_burst_is_what_a_bucket_holds), HF_WAYS(weights_take_so_many_tokens),
+    HF_BOTH(a_job_of_another_queue), HF_WAYS(sm64_a_park_gives_the_slot_back),
     HF_BOTH(slots_have_leases), HF_BOTH(namespaces_have_keys_of_their_own),
-    HF_BOTH_SLOW(sm61_more_runs_than_the_window, 600), HF_BOTH(unknown_limits_are_refused),
+    HF_BOTH_SLOW(sm61_more_runs_than_the_window, 600), HF_WAYS(unknown_limits_are_refused),
     {bad_definitions_are_refused, 0})

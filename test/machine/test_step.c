@@ -320,7 +320,7 @@ START_TEST(sm47_a_crash_at_every_commit)
 END_TEST
 
 /* The same on a store of either kind: after the commit the next step runs, before it the same. */
-HF_BOTH_ENGINES(sm47_a_step_survives_a_crash)
+HF_EVERY_WAY(sm47_a_step_survives_a_crash)
 {
     for (int at = 1; at <= 6; at++) {
         hf_engine *d = hf_kit_open(kind, &app);
@@ -358,5 +358,5 @@ HF_PG_SUITE_MAIN("machine/step", HF_WAYS(a_chain_of_steps), HF_WAYS(sm50_again_c
                  HF_WAYS(n05_null_is_a_state_and_a_result), HF_WAYS(stop_fails_the_run),
                  HF_WAYS(sm12_bad_outcomes_go_to_on_error),
                  HF_WAYS(sm51_without_a_handler_it_stops), {sm47_a_crash_at_every_commit, 0},
-                 HF_BOTH_SLOW(sm47_a_step_survives_a_crash, 120),
+                 HF_WAYS_SLOW(sm47_a_step_survives_a_crash, 120),
                  HF_BOTH(ten_steps_cost_ten_commits))

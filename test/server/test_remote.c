@@ -480,17 +480,9 @@ HF_BOTH_ENGINES(the_next_run_has_the_newest_definition)
     hf_site_close(&site);
 }
 
-static hf_outcome sent(hf_step *s)
-{
-    return hf_done(s, NULL);
-}
-
-/* What a server does not have says so, with its name; so do limits of step machines. */
+/* What a server does not have says so, with its name. */
 START_TEST(what_a_server_does_not_have)
 {
-    static const hf_machine_def machines[] = {{.type = "m", .job = sent}, {0}};
-    static const hf_limit_def limits[] = {{"mail", .at_once = 2}, {0}};
-    const hf_app with = {.name = "machines", .machines = machines, .limits = limits};
     hf_site site;
     hf_engine *d;
     hf_command_result answer;
@@ -512,9 +504,6 @@ START_TEST(what_a_server_does_not_have)
                      HF_UNSUPPORTED);
     ck_assert_ptr_nonnull(strstr(hf_errmsg(d), "context"));
     ck_assert_int_eq(hf_fd(d), -1);
-    hf_close(d);
-    ck_assert_int_eq(hf_open("http://127.0.0.1:1", &with, &d), HF_UNSUPPORTED);
-    ck_assert_ptr_nonnull(strstr(hf_errmsg(d), "mail"));
     hf_close(d);
     ck_assert_int_eq(hf_open("http://127.0.0.1:1", &nothing, &d), HF_OK);
     ck_assert_int_eq(hf_result(d, "x", 0, &out, NULL), HF_UNREACHABLE);
