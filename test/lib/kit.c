@@ -422,11 +422,13 @@ typedef struct way_row {
 
 #define HF_NOT_SERVED(file, name, reason) {HF_KIT_SERVED, file, #name},
 #define HF_NOT_NODES(file, name, reason)  {HF_KIT_NODES, file, #name},
+#define HF_NOT_APART(file, name, reason)
 static const way_row not_that_way[] = {
 #include "ways/ways.def"
     {HF_KIT_SERVED, NULL, NULL}};
 #undef HF_NOT_SERVED
 #undef HF_NOT_NODES
+#undef HF_NOT_APART
 
 /* Sanitizers have their own tests of servers; these are about what programs see. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
