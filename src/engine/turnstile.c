@@ -8,11 +8,10 @@
 #include "engine/machine.h"
 #include "engine/step.h"
 
-#define LEASE_US   INT64_C(10000000)
-#define RENEW_US   INT64_C(3000000)
-#define AGAIN_US   INT64_C(100000)  /* another process has the slots: ask again */
-#define UNKNOWN_US INT64_C(1000000) /* nobody has declared the limit */
-#define ORDER_US   INT64_C(4000000000000000)
+#define LEASE_US INT64_C(10000000)
+#define RENEW_US INT64_C(3000000)
+#define AGAIN_US INT64_C(100000) /* others have the slots, or nobody said the limit: ask again */
+#define ORDER_US INT64_C(4000000000000000)
 
 enum {
     RENEW_KEY = 1, /* gates are numbered behind it */
@@ -179,7 +178,7 @@ static void gate_ask(hf_core *core, hf_turnstile *gate)
         (!gate_is_rate(gate) && gate->held >= slots_of(gate)))
         return;
     if (gate_is_rate(gate) && !gate->limited) { /* whoever declares it may come yet */
-        gate_later(core, gate, hf_core_now(core) + UNKNOWN_US);
+        gate_later(core, gate, hf_core_now(core) + AGAIN_US);
         return;
     }
     unit = hf_unit_new(NULL, NULL);

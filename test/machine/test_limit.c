@@ -658,6 +658,35 @@ HF_EVERY_WAY(unknown_limits_are_refused)
     hf_kit_close(d);
 }
 
+/* How many steps have run. */
+static int ran(void)
+{
+    int count = order[0] != '\0';
+
+    for (const char *at = order; *at; at++)
+        count += *at == ' ';
+    return count;
+}
+
+/* What was declared counts after a crash, for what waited before it and for what comes then. */
+HF_EVERY_WAY(declared_limits_outlive_a_crash)
+{
+    hf_engine *d = open_kit(kind);
+
+    for (int i = 0; i < 3; i++)
+        hf_kit_ok(d, hf_start(d, "note", NULL, .rate_limit = "mail:a"));
+    hf_kit_ok(d, hf_test_drain(d));
+    ck_assert_int_eq(ran(), 2);
+    hf_test_crash(d);
+    ck_assert_int_eq(hf_start(d, "note", NULL, .rate_limit = "male"), HF_INVALID);
+    ck_assert_int_eq(hf_start(d, "note", NULL, .rate_limit = "mail", .weight = 3), HF_INVALID);
+    hf_kit_ok(d, hf_test_advance(d, 400));
+    ck_assert_int_eq(ran(), 2);
+    hf_kit_ok(d, hf_test_advance(d, 200));
+    ck_assert_int_eq(ran(), 3);
+    hf_kit_close(d);
+}
+
 /* Definitions that cannot be are refused when the engine opens. */
 START_TEST(bad_definitions_are_refused)
 {
@@ -698,4 +727,4 @@ HF_PG_SUITE_MAIN(
     HF_BOTH(a_job_of_another_queue), HF_WAYS(sm64_a_park_gives_the_slot_back),
     HF_BOTH(slots_have_leases), HF_BOTH(namespaces_have_keys_of_their_own),
     HF_BOTH_SLOW(sm61_more_runs_than_the_window, 600), HF_WAYS(unknown_limits_are_refused),
-    {bad_definitions_are_refused, 0})
+    HF_WAYS(declared_limits_outlive_a_crash), {bad_definitions_are_refused, 0})

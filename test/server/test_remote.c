@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "holdfast/host.h"
 #include "holdfast/tool.h"
 #include "lib/site.h"
 
@@ -480,6 +481,47 @@ HF_BOTH_ENGINES(the_next_run_has_the_newest_definition)
     hf_site_close(&site);
 }
 
+static hf_outcome sent(hf_step *s)
+{
+    return hf_done(s, NULL);
+}
+
+/* Of two programs that declare a limit, the one that came last says what it means, also for the
+   other; a limit that can be none is refused, and another namespace knows nothing of it. */
+HF_BOTH_ENGINES(the_last_declaration_of_a_limit_counts)
+{
+    static const hf_machine_def machines[] = {{.type = "m", .job = sent}, {0}};
+    static const hf_limit_def narrow[] = {{"mail", .allowed = 1, .per = 1000}, {0}};
+    static const hf_limit_def wide[] = {{"mail", .allowed = 5, .per = 1000}, {0}};
+    static const hf_app before = {.name = "mailer", .machines = machines, .limits = narrow};
+    static const hf_app after = {.name = "mailer", .machines = machines, .limits = wide};
+    static const char start[] = "{\"workflow_type\":\"m\",\"rate_limit\":\"mail\",\"weight\":3}";
+    hf_site_answer answer;
+    hf_engine *one;
+    hf_engine *two;
+    hf_site site;
+
+    hf_site_open(&site, kind, &nothing, (hf_server_options){0});
+    one = remote_open(&site, &before);
+    ck_assert_int_eq(hf_start(one, "m", NULL, .rate_limit = "mail", .weight = 3), HF_INVALID);
+    two = remote_open(&site, &after);
+    OK(two, hf_start(two, "m", NULL, .rate_limit = "mail", .weight = 3));
+    OK(one, hf_start(one, "m", NULL, .rate_limit = "mail", .weight = 3));
+    hf_close(two);
+    hf_close(one);
+    ck_assert_int_eq(hf_site_ask(&site, "POST", "/api/workflows", NULL, start).status, 201);
+    OK(site.engine, hf_namespace_create(site.engine, "b",
+                                        &(hf_namespace_opts){.size_ = sizeof(hf_namespace_opts),
+                                                             .description = ""}));
+    OK(site.engine, hf_namespace_use(site.engine, "b"));
+    ck_assert_int_eq(hf_start(site.engine, "m", NULL, .rate_limit = "mail"), HF_INVALID);
+    answer = hf_site_ask(&site, "POST", "/api/worker/register", NULL,
+                         "{\"worker_id\":\"w\",\"limits\":[{\"name\":\"x\",\"at_once\":-1}]}");
+    ck_assert_int_eq(answer.status, 422);
+    ck_assert_ptr_nonnull(strstr(answer.text, "limit x"));
+    hf_site_close(&site);
+}
+
 /* What a server does not have says so, with its name. */
 START_TEST(what_a_server_does_not_have)
 {
@@ -512,7 +554,8 @@ START_TEST(what_a_server_does_not_have)
 }
 END_TEST
 
-HF_PG_SUITE_MAIN("server/remote", HF_BOTH(a_program_does_not_notice), HF_BOTH(ends_are_ends),
+HF_PG_SUITE_MAIN("server/remote", HF_BOTH(the_last_declaration_of_a_limit_counts),
+                 HF_BOTH(a_program_does_not_notice), HF_BOTH(ends_are_ends),
                  HF_BOTH(starts_are_held_against_the_contract),
                  HF_BOTH(n03_a_turn_that_only_sends_is_kept),
                  HF_BOTH(n17_streams_and_async_functions),
