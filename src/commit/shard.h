@@ -34,12 +34,12 @@ typedef struct hf_shards hf_shards;
 
 typedef struct hf_shards_options {
     hf_store *store;
-    int64_t node;          /* its key, from hf_keys */
-    const char *name;      /* for people */
-    int64_t lease_us;      /* 0: HF_SHARD_LEASE_US; the same for all nodes of a store */
-    hf_writer *writer;     /* of the node's units; finished before the node leaves */
-    hf_clock *clock;       /* steady; tasks and facts carry its time; outlives the shards */
-    bool clock_is_own;     /* tests: it does not learn from the database */
+    int64_t node;      /* its key, from hf_keys */
+    const char *name;  /* for people */
+    int64_t lease_us;  /* 0: HF_SHARD_LEASE_US; the same for all nodes of a store */
+    hf_writer *writer; /* of the node's units; finished before the node leaves */
+    hf_clock *clock;   /* steady; tasks and facts carry its time; outlives the shards */
+    bool clock_is_own; /* tests: it does not learn from the database */
 } hf_shards_options;
 
 /* The shard of an instance id within its namespace. The same on every node, for ever: ids are

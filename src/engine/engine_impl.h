@@ -84,7 +84,7 @@ struct hf_engine {
     bool alone;                     /* it is nothing for them any more */
     hf_workers_heard_fn *heard;     /* hf_workers_watch */
     void *heard_ctx;
-    const hf_clock *clock;          /* the steady one */
+    const hf_clock *clock; /* the steady one */
     hf_clock *steady;
     hf_log log;              /* warnings for operators, on standard error */
     hf_clock *virtual_clock; /* ENGINE_TEST */

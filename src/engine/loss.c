@@ -39,7 +39,8 @@ hf_status hf_workers_lost(hf_engine *engine, const char *worker, int64_t silent_
     hf_call_read_end(&c);
     if (st)
         return st;
-    heard = heard_us != HF_NONE && heard_us > hf_clock_wall_us(engine->clock) - silent_us + SLACK_US;
+    heard =
+        heard_us != HF_NONE && heard_us > hf_clock_wall_us(engine->clock) - silent_us + SLACK_US;
     if (!heard)
         st = hf_report_heard(&c, hf_slice_of(worker), silent_us, &heard);
     if (st)

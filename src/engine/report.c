@@ -337,8 +337,7 @@ static hf_status heard_take(visitor *from, hf_value ask)
     bool heard = hf_engine_hears(from->engine, hf_str(ask, "space", ""), hf_str(ask, "worker", ""),
                                  hf_int(ask, "within_us", 0));
 
-    visitor_answer(from,
-                   hf_json_(from->mem, "{'heard': %p}", (const void *)hf_value_bool(heard)));
+    visitor_answer(from, hf_json_(from->mem, "{'heard': %p}", (const void *)hf_value_bool(heard)));
     return HF_OK;
 }
 

@@ -145,8 +145,9 @@ static hf_status others_refresh(hf_server *server, hf_mem *mem, hf_err *err)
     return st;
 }
 
-/* Workers that hold tasks of this process without having been heard here: they asked another server,
-   which may be gone. One that never registered promised nothing, and may work in silence. */
+/* Workers that hold tasks of this process without having been heard here: they asked another
+   server, which may be gone. One that never registered promised nothing, and may work in silence.
+ */
 static hf_status holders_expect(hf_server *server, hf_mem *mem, hf_err *err)
 {
     hf_value holders = NULL;

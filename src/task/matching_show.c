@@ -190,9 +190,8 @@ hf_value hf_matching_held(hf_matching *matching, int64_t namespace_key, hf_slice
 
 static bool holder_is_new(hf_map *seen, const task_record *record, hf_mem *mem, bool *out_lost)
 {
-    hf_slice key =
-        hf_slice_of(hf_mem_format(mem, "%lld/%s", (long long)record->shelf->queue->namespace_key,
-                                  record->worker));
+    hf_slice key = hf_slice_of(hf_mem_format(
+        mem, "%lld/%s", (long long)record->shelf->queue->namespace_key, record->worker));
 
     if (key.ptr && hf_map_get(seen, key))
         return false;
@@ -217,10 +216,9 @@ hf_value hf_matching_holders(hf_matching *matching, hf_mem *mem)
             const task_record *record = item;
 
             if (record->worker && record->worker[0] && holder_is_new(seen, record, mem, &lost))
-                hf_value_append(list,
-                                hf_json_(mem, "{'namespace': %lld, 'worker': %s}",
-                                         (long long)record->shelf->queue->namespace_key,
-                                         record->worker));
+                hf_value_append(list, hf_json_(mem, "{'namespace': %lld, 'worker': %s}",
+                                               (long long)record->shelf->queue->namespace_key,
+                                               record->worker));
         }
     }
     hf_mutex_unlock(&matching->lock);

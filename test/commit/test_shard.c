@@ -597,8 +597,9 @@ static int64_t epochs_sum(hf_shards *const *nodes, size_t count)
     return sum;
 }
 
-/* When the database's clock jumps the leases of all are over, or last for hours: nobody takes shards
-   of a node that lives, and those of one that died are taken when it was silent for long enough. */
+/* When the database's clock jumps the leases of all are over, or last for hours: nobody takes
+   shards of a node that lives, and those of one that died are taken when it was silent for long
+   enough. */
 START_TEST(n46_a_jump_moves_no_shard)
 {
     static const int jumps_s[] = {3600, -7200, 0};
@@ -665,5 +666,4 @@ HF_PG_SUITE_MAIN("commit/shard", {shares_are_fair, 0}, {former_owner_cannot_writ
                  {n02_a_taker_ends_the_sessions_of_the_former_owner, 0},
                  {n02_a_taker_without_rights_waits_for_the_batch, 120},
                  {shards_are_given_back_when_the_writer_is_through, 120},
-                 {n49_a_locked_row_does_not_hold_up_others, 120},
-                 {n46_a_jump_moves_no_shard, 120})
+                 {n49_a_locked_row_does_not_hold_up_others, 120}, {n46_a_jump_moves_no_shard, 120})

@@ -186,8 +186,8 @@ static void naps_end(hf_engine *d, int before, int64_t began_us)
     ck_assert_int_eq(naps_ended(d), before + NAPS);
 }
 
-/* An hour forward and two hours back of the database's clock move nothing that two nodes wait for, and
-   each of them says so. */
+/* An hour forward and two hours back of the database's clock move nothing that two nodes wait for,
+   and each of them says so. */
 START_TEST(n46_durations_of_nodes_do_not_jump)
 {
     static const int jumps_s[] = {3600, -3600};
@@ -224,6 +224,6 @@ START_TEST(n46_durations_of_nodes_do_not_jump)
 END_TEST
 
 HF_PG_SUITE_MAIN("engine/clock_jump", {n46_durations_of_nodes_do_not_jump, 240},
- HF_BOTH(n46_durations_do_not_jump),
-                 HF_BOTH(n46_backoff_does_not_jump), HF_BOTH(n46_wall_time_counts_after_a_restart),
+                 HF_BOTH(n46_durations_do_not_jump), HF_BOTH(n46_backoff_does_not_jump),
+                 HF_BOTH(n46_wall_time_counts_after_a_restart),
                  HF_BOTH(n46_schedules_follow_wall_time))

@@ -457,7 +457,8 @@ static taken open_runs_take(hf_engine_kind kind, int runs)
         (void)snprintf(id, sizeof(id), "o-%d", i);
         hf_kit_ok(site.engine, hf_start(site.engine, "opens", NULL, .id = id));
     }
-    for (int i = 0; i < FOLD_LOOKS && hf_folder_stats_get(site.engine->folder).events < 3 * (uint64_t)runs;
+    for (int i = 0;
+         i < FOLD_LOOKS && hf_folder_stats_get(site.engine->folder).events < 3 * (uint64_t)runs;
          i++)
         hf_nap_ms(10);
     hf_fault_arm(HF_FAULT_DB, 0, false);

@@ -79,10 +79,9 @@ static void run_start(hf_site *site, int number, const char *queue)
 {
     char body[160];
 
-    (void)snprintf(
-        body, sizeof(body),
-        "{\"workflow_type\":\"calls_far\",\"workflow_id\":\"%s-%d\",\"input\":[\"%s\"]}", queue,
-        number, queue);
+    (void)snprintf(body, sizeof(body),
+                   "{\"workflow_type\":\"calls_far\",\"workflow_id\":\"%s-%d\",\"input\":[\"%s\"]}",
+                   queue, number, queue);
     (void)hf_site_expect(site, "POST", "/api/workflows", body, 201);
 }
 
@@ -318,5 +317,4 @@ START_TEST(a_worker_is_heard_at_the_other_server)
 END_TEST
 
 HF_PG_SUITE_MAIN("server/takeover", {reports_outlive_the_server_that_handed_out, 180},
-                 {workers_die_with_their_server, 180},
-                 {a_worker_is_heard_at_the_other_server, 180})
+                 {workers_die_with_their_server, 180}, {a_worker_is_heard_at_the_other_server, 180})
