@@ -264,9 +264,19 @@ static const row run_rows[] = {
     {HF_ROUTE_RUN_WINDOW, "/console/api/runs/o-1/events?limit=2", NULL, 200, NULL,
      "namespace run_id last_sequence events.0.summary next_after scanned_to", NULL, ASKS},
     {HF_ROUTE_RUN_WAITS, "/console/api/runs/o-1/waits", NULL, 200, NULL,
-     "run_id waits.0.summary waits.0.status", NULL, ASKS},
+     "run_id waits.0.id waits.0.kind waits.0.sequence waits.0.source_line waits.0.status "
+     "waits.0.source_status waits.0.summary waits.0.opened_at waits.0.deadline_at "
+     "waits.0.resolved_at waits.0.target_name waits.0.target_type waits.0.external_only "
+     "waits.0.resume_source_kind waits.0.task_backed waits.0.task_id "
+     "waits.0.task_status",
+     NULL, ASKS},
     {HF_ROUTE_RUN_COMMANDS, "/console/api/runs/o-1/commands", NULL, 200, NULL,
-     "run_id commands.0.type commands.0.context.request signals updates", NULL, ASKS},
+     "run_id commands.0.id commands.0.sequence commands.0.message_sequence commands.0.type "
+     "commands.0.status commands.0.outcome commands.0.rejection_reason commands.0.target_name "
+     "commands.0.source commands.0.accepted_at commands.0.applied_at commands.0.closed_at "
+     "commands.0.context.principal commands.0.context.request commands.0.payload "
+     "commands.0.reason commands.0.validation_errors signals updates",
+     NULL, ASKS},
     {HF_ROUTE_RUN_ACTIVITIES, "/console/api/runs/o-1/activities", NULL, 200, NULL,
      "run_id activities.0.type activities.0.attempts", NULL, ASKS},
     {HF_ROUTE_RUN_TIMERS, "/console/api/runs/o-1/timers", NULL, 200, NULL, "run_id timers", NULL,
@@ -280,7 +290,10 @@ static const row run_rows[] = {
     {HF_ROUTE_RUN_STATE, "/console/api/runs/o-1/state", NULL, 200, NULL,
      "run_id memo search_attributes notes queries", NULL, ASKS},
     {HF_ROUTE_RUN_LINEAGE, "/console/api/runs/o-1/lineage?depth=1", NULL, 200, NULL,
-     "root nodes.0.glyph nodes.0.relation edges cut", NULL, ASKS},
+     "root nodes.0.run_id nodes.0.workflow_id nodes.0.workflow_type nodes.0.run_number "
+     "nodes.0.status nodes.0.status_bucket nodes.0.glyph nodes.0.started_at nodes.0.closed_at "
+     "nodes.0.relation nodes.0.depth nodes.0.failing nodes.0.closed_reason edges cut",
+     NULL, ASKS},
     {HF_ROUTE_WHY, "/console/api/runs/o-1/why", NULL, 200, NULL,
      "workflow_id run_id status why.code why.severity why.text why.next", NULL, ASKS},
     {HF_ROUTE_TYPE_PAYLOADS, "/console/api/types/order/payloads?target=signal:paid", NULL, 200,
@@ -320,11 +333,27 @@ static const row run_rows[] = {
     {HF_ROUTE_CONSOLE_VIEW_DROP, "/console/api/views/$kept", NULL, 204, NULL, NULL, NULL, ASKS},
     {HF_ROUTE_CONSOLE_RUNS, "/console/api/runs?q=type:order&facets=status&total=true", NULL, 200,
      NULL,
-     "namespace items.0.workflow_id items.0.why.text items.0.glyph facets total.n query.tokens",
+     "namespace items.0.workflow_id items.0.run_id items.0.run_number items.0.is_current_run "
+     "items.0.workflow_type items.0.status items.0.status_bucket items.0.glyph "
+     "items.0.closed_reason items.0.liveness_state items.0.wait_kind items.0.why.code "
+     "items.0.why.severity items.0.why.text items.0.started_at items.0.closed_at "
+     "items.0.updated_at items.0.duration_ms items.0.business_key items.0.queue "
+     "items.0.compatibility items.0.visibility_labels items.0.search_attributes "
+     "items.0.exception_count items.0.history_event_count items.0.history_size_bytes "
+     "items.0.history_budget_pressure items.0.repair_attention items.0.task_problem "
+     "items.0.archived_at items.0.failure_fingerprint cursor facets.status.values.0.value "
+     "facets.status.values.0.n facets.status.exact total.n total.exact query.tokens "
+     "query.errors query.filters query.view",
      NULL, ASKS},
     {HF_ROUTE_OVERVIEW, "/console/api/overview", NULL, 200, NULL,
-     "attention types records counts.runs.n health.status timers_next_hour storage.bytes", NULL,
-     ASKS},
+     "generated_at attention.groups attention.runs attention.exact attention.top runs.open "
+     "runs.completed runs.failed runs.exact rates.started_per_minute rates.closed_per_minute "
+     "rates.failed_share rates.retries_per_minute rates.minutes backlog.ready backlog.leased "
+     "backlog.oldest_ready_age_ms types.0.workflow_type types.0.open types.0.completed "
+     "types.0.failed types_exact records.longest_open records.biggest_history counts.runs.n "
+     "counts.workers counts.queues projections.needs_rebuild schedules.active health.status "
+     "health.checks.0.name timers_next_hour.59 storage.backend storage.bytes",
+     NULL, ASKS},
     {HF_ROUTE_STREAM, "/console/api/stream?topics=list", NULL, 200, NULL, NULL, NULL, ASKS},
     {HF_ROUTE_CHANGES, "/console/api/changes?topics=list,run:o-1", NULL, 200, NULL, "id changed",
      NULL, ASKS},
