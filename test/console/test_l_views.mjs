@@ -21,6 +21,7 @@ test("a query line goes on with words and with values that are there, counted", 
 });
 
 test("a list is kept for oneself as it is written, found again, and forgotten", async ({ site, browser }) => {
+  await site.start("region", "views-2", { name: "north" });
   const { secret } = await site.token("operator", "keeper");
   const page = await enter(browser, site, { token: secret });
   await follow(page, "runs?q=" + encodeURIComponent("type:order started<1h"));
@@ -55,7 +56,7 @@ test("a list is kept for oneself as it is written, found again, and forgotten", 
   const other = await enter(browser, site, { token: another });
   await follow(other, "runs");
   await other.getByRole("navigation", { name: "Views" }).getByRole("link", { name: /^regions/ }).click();
-  await other.getByRole("link", { name: "views-1" }).waitFor();
+  await other.getByRole("link", { name: "views-2" }).waitFor();
   equal(await other.getByRole("button", { name: "Forget this view" }).getAttribute("aria-disabled"), "true", "forgetting what is another's");
   await page.getByRole("button", { name: "Forget this view" }).click();
   await page.getByRole("link", { name: /^regions/ }).waitFor({ state: "detached" });

@@ -58,12 +58,18 @@ test("orders go to the run and the namespace that the page shows", async ({ site
   };
   await page.goto("console/runs/-shell-2?namespace=shipping");
   await settled(page, "-shell-2");
+  const comes = async (glyph) => {
+    await until(async () => (await head(site, "-shell-2", there)).glyph === glyph, 30, `it is ${glyph}`);
+    await page.reload(); // what is tried here are the lines, not the stream
+    await settled(page, "-shell-2");
+  };
+  const before = (await head(site, "-shell-2", there)).glyph;
   await order("Pause");
-  await becomes(page, "paused");
+  await comes("paused");
   await order("Resume");
-  await page.locator("main .head .pill").getByText("paused", { exact: true }).waitFor({ state: "detached" });
+  await comes(before);
   await order("Terminate", "over, and 'done'");
-  await becomes(page, "terminated");
+  await comes("terminated");
   await order("Archive");
   const all = await commands(site, "-shell-2", there);
   equal(all.map((one) => [one.type, one.reason]), [["start", null], ["pause", null], ["resume", null], ["terminate", "over, and 'done'"], ["archive", null]], "its commands");
