@@ -48,11 +48,13 @@ crash: setup ## crash campaigns until stopped [COUNT=1000000 for that many point
 chaos: setup ## servers, nodes and workers under faults [SECONDS=60 SEED=7 STORE=postgres]
 	@tools/run_chaos.sh $(or $(SECONDS),60) "$(SEED)" $(STORE)
 
-sim: setup ## nodes, workers and clients in simulation [SEEDS=200 SEED=s for one of them]
+SIMS = $(or $(WORLD),world served wake)
+
+sim: setup ## nodes, servers, workers and clients in simulation [SEEDS=200 SEED=s for one of them WORLD=world|served|wake]
 	@tools/configure.sh $(BUILD)/test-gcc -DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_COMPILER=g++ -DHF_FAULT=ON -DHF_TESTS=ON
-	@ninja -C $(BUILD)/test-gcc test_sim_world test_sim_wake
-	@HF_TEST_ONLY=hostile HF_SIM_SEEDS=$(or $(SEEDS),200) $(if $(SEED),HF_SIM_SEED=$(SEED)) $(BUILD)/test-gcc/test/test_sim_world
-	@HF_TEST_ONLY=every_hint HF_SIM_SEEDS=$(or $(SEEDS),200) $(if $(SEED),HF_SIM_SEED=$(SEED)) $(BUILD)/test-gcc/test/test_sim_wake
+	@ninja -C $(BUILD)/test-gcc $(SIMS:%=test_sim_%)
+	@for sim in $(SIMS); do HF_TEST_ONLY=hostile HF_SIM_SEEDS=$(or $(SEEDS),200) $(if $(SEED),HF_SIM_SEED=$(SEED)) \
+		$(BUILD)/test-gcc/test/test_sim_$$sim || exit 1; done
 
 bench: setup ## run the benchmarks, append to build/bench.jsonl [BENCH=store AGAINST=v0.1.0 ROUNDS=3]
 	@tools/run_bench.sh $(BENCH) $(if $(AGAINST),--against $(AGAINST) $(ROUNDS))

@@ -1,7 +1,8 @@
 /* sched.h: who decides which thread runs, what time it is and what is random: the system, or, in
    test builds (HF_FAULT), a scheduler that a test sets for its thread and that every thread started
-   from there inherits. thread.c, clock.c, rng.c and the event loop of src/http ask for it; nothing else does. A release build
-   compiles hf_sched_here() to the constant NULL, so that no code path depends on it. */
+   from there inherits. thread.c, clock.c, rng.c and the event loop of src/http ask for it; nothing
+   else does. A release build compiles hf_sched_here() to the constant NULL, so that no code path
+   depends on it. */
 #ifndef HF_BASE_SCHED_H
 #define HF_BASE_SCHED_H
 

@@ -162,7 +162,8 @@ void hf_core_came_back(hf_core *core, int64_t key)
 
     if (!late || !late->seat)
         return;
-    hf_seat_ignore(late->seat); /* its thread may still be telling us: it is through when this returns */
+    hf_seat_ignore(
+        late->seat); /* its thread may still be telling us: it is through when this returns */
     hf_seat_drop(late->seat);
     late->seat = NULL;
     if (late->unborn) {

@@ -269,11 +269,11 @@ void hf_http_drain(hf_http *http, int64_t grace_ms)
     loop_wake(http);
 }
 
-/* In a simulation the time is not the system's, and nobody may wait for anything but the scheduler. */
+/* In a simulation the time is not the system's, and nobody may wait for anything but the scheduler.
+ */
 static void loop_simulate(hf_http *http, hf_sched *sched)
 {
-    while (event_base_loop(http->base, EVLOOP_NONBLOCK) >= 0 &&
-           !event_base_got_break(http->base)) {
+    while (event_base_loop(http->base, EVLOOP_NONBLOCK) >= 0 && !event_base_got_break(http->base)) {
         if (http->armed_us <= now_us(http))
             event_active(&http->timer_event, EV_TIMEOUT, 0);
         else

@@ -336,7 +336,8 @@ hf_value hf_kit_bundle(hf_engine *engine, const char *id)
     return out;
 }
 
-/* An engine with threads of its own may write meanwhile, and owns its file alone: it begins anew. */
+/* An engine with threads of its own may write meanwhile, and owns its file alone: it begins anew.
+ */
 void hf_kit_sql(hf_engine *engine, const char *sql)
 {
     hf_way *way = way_of(engine);

@@ -80,8 +80,8 @@ const char *hf_kit_said(hf_engine *engine, const char *id, const char *type, int
 /* The published bundle of the newest run, in the engine's memory. */
 hf_value hf_kit_bundle(hf_engine *engine, const char *id);
 
-/* Changes the store behind the engine's back: on its own connection, or, where it is one among others
-   that have threads of their own (way.h), while all of them begin anew. */
+/* Changes the store behind the engine's back: on its own connection, or, where it is one among
+   others that have threads of their own (way.h), while all of them begin anew. */
 void hf_kit_sql(hf_engine *engine, const char *sql);
 
 /* One number from the store: the statement returns one row with one column. */

@@ -1,6 +1,6 @@
 /* simclient.h: requests over HTTP to the server of a node in a simulation (simnode.h). Who asks is
-   a thread of the world: it can vanish at any byte of what it sends, and the node can be gone at any
-   byte of what it answers. */
+   a thread of the world: it can vanish at any byte of what it sends, and the node can be gone at
+   any byte of what it answers. */
 #ifndef HF_TEST_LIB_SIMCLIENT_H
 #define HF_TEST_LIB_SIMCLIENT_H
 
@@ -12,10 +12,10 @@
 typedef struct hf_simask {
     const char *method;
     const char *target;
-    const char *body;      /* NULL: none */
-    int64_t until_us;      /* virtual; nobody waits longer. INT64_MAX: for ever */
-    uint32_t cut_one_in;   /* requests that break off after some byte; 0: none */
-    uint32_t leave_one_in; /* those that are sent whole, and nobody waits for the answer */
+    const char *body;        /* NULL: none */
+    int64_t until_us;        /* virtual; nobody waits longer. INT64_MAX: for ever */
+    uint32_t cut_one_in;     /* requests that break off after some byte; 0: none */
+    uint32_t leave_one_in;   /* those that are sent whole, and nobody waits for the answer */
     uint32_t dribble_one_in; /* those that come in pieces */
 } hf_simask;
 

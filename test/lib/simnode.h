@@ -1,7 +1,8 @@
 /* simnode.h: an engine in a simulation (simsched.h) as a process of its own: it begins, answers
-   calls on threads of its own as a server does, or behind the server itself (simclient.h), is killed at any step, with the machine's power or
-   without, and comes back on what its disk has then. All functions but hf_simnode_kill and
-   hf_simnode_free may let others run; none needs a lock. */
+   calls on threads of its own as a server does, or behind the server itself (simclient.h), is
+   killed at any step, with the machine's power or without, and comes back on what its disk has
+   then. All functions but hf_simnode_kill and hf_simnode_free may let others run; none needs a
+   lock. */
 #ifndef HF_TEST_LIB_SIMNODE_H
 #define HF_TEST_LIB_SIMNODE_H
 

@@ -42,7 +42,7 @@ typedef struct thread {
     int64_t until_us;
     bool woken; /* not by the time */
     bool slow;
-    bool exact; /* it does not wake for no reason */
+    bool exact;       /* it does not wake for no reason */
     uint64_t stirred; /* what it knew of sockets when it looked last */
     sem_t turn;
     char name[HF_THREAD_NAME_SIZE];

@@ -311,8 +311,7 @@ START_TEST(spoiled_takes_no_turn)
 END_TEST
 
 HF_SUITE_MAIN("replay/wait", {signal_values, 0}, {signal_recorded_as_sent, 0},
-              {signal_before_timeout_wins, 0},
-              {timeout_before_signal_wins, 0}, {zero_timeout_fires_inline, 0},
-              {condition_satisfied_by_update, 0}, {condition_timeout_first, 0},
-              {condition_at_once, 0}, {condition_mismatches, 0}, {updates_and_queries, 0},
-              {spoiled_takes_no_turn, 0})
+              {signal_before_timeout_wins, 0}, {timeout_before_signal_wins, 0},
+              {zero_timeout_fires_inline, 0}, {condition_satisfied_by_update, 0},
+              {condition_timeout_first, 0}, {condition_at_once, 0}, {condition_mismatches, 0},
+              {updates_and_queries, 0}, {spoiled_takes_no_turn, 0})

@@ -205,7 +205,8 @@ HF_BOTH_ENGINES(workers_hear_that_they_know_a_run)
     hf_site_close(&site);
 }
 
-/* Who does not say so keeps none, and is not told of it: a client that is asks for what it lacks. */
+/* Who does not say so keeps none, and is not told of it: a client that is asks for what it lacks.
+ */
 HF_BOTH_ENGINES(others_do_not_hear_of_runs_that_are_kept)
 {
     hf_site site;
@@ -363,4 +364,5 @@ HF_PG_SUITE_MAIN("server/repeat", HF_BOTH(b200_lost_answers_come_again),
                  HF_BOTH(an_idle_worker_gives_up_what_it_never_got),
                  HF_BOTH(registrations_outlive_the_server),
                  HF_BOTH(workers_hear_that_they_know_a_run),
-                 HF_BOTH(others_do_not_hear_of_runs_that_are_kept), HF_BOTH(histories_come_in_pages))
+                 HF_BOTH(others_do_not_hear_of_runs_that_are_kept),
+                 HF_BOTH(histories_come_in_pages))

@@ -31,7 +31,7 @@ enum {
     MS = 1000
 };
 
-#define SAFETY_US INT64_C(8000000)
+#define SAFETY_US   INT64_C(8000000)
 #define LIVENESS_US INT64_C(700000000)
 
 /* What must have happened in some seed of a campaign. */
@@ -322,8 +322,9 @@ static const char *fan_commands(hf_mem *mem, hf_value task)
 static void worker_register(hf_mem *mem, const char *worker)
 {
     const char *body = hf_mem_format(
-        mem, "{\"worker_id\":\"%s\",\"task_queue\":\"default\",\"runtime\":\"sim\","
-             "\"supported_workflow_types\":[\"fan\"],\"supported_activity_types\":[\"pay\"]}",
+        mem,
+        "{\"worker_id\":\"%s\",\"task_queue\":\"default\",\"runtime\":\"sim\","
+        "\"supported_workflow_types\":[\"fan\"],\"supported_activity_types\":[\"pay\"]}",
         worker);
     hf_value answer;
     int status;
@@ -342,10 +343,10 @@ static void task_report(hf_mem *mem, const char *worker, hf_value task, bool wor
                                        workflow ? "workflow" : "activity", id);
     const char *body =
         workflow
-            ? hf_mem_format(mem,
-                            "{\"lease_owner\":\"%s\",\"workflow_task_attempt\":%lld,\"commands\":%s}",
-                            worker, (long long)hf_int(task, "workflow_task_attempt", 0),
-                            fan_commands(mem, task))
+            ? hf_mem_format(
+                  mem, "{\"lease_owner\":\"%s\",\"workflow_task_attempt\":%lld,\"commands\":%s}",
+                  worker, (long long)hf_int(task, "workflow_task_attempt", 0),
+                  fan_commands(mem, task))
             : hf_mem_format(mem,
                             "{\"lease_owner\":\"%s\",\"activity_attempt_id\":\"%s\",\"result\":1}",
                             worker, attempt);

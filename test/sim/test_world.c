@@ -800,8 +800,10 @@ static void world_play(uint64_t seed)
 
 /* ---- the campaign */
 
-static const hf_simseed_plan plan = {
-    .play = world_play, .marks = mark_names, .mark_count = MARK_COUNT, .again = "make sim SEED="};
+static const hf_simseed_plan plan = {.play = world_play,
+                                     .marks = mark_names,
+                                     .mark_count = MARK_COUNT,
+                                     .again = "make sim WORLD=world SEED="};
 
 START_TEST(a_node_in_a_hostile_world)
 {
