@@ -118,11 +118,11 @@ test("a chart is a table, too", async ({ site, browser }) => {
 });
 
 test("the overview says how long runs took, how types do, and what waits in which queue", async ({ site, browser }) => {
+  const { types } = await site.ask("GET", `console/api/metrics/durations?from=${new Date(Date.now() - 86400000).toISOString()}`);
+  const orders = types.find((one) => one.workflow_type === "order");
   const page = await enter(browser, site);
   await follow(page, "overview?range=24h");
   await settled(page, "Overview");
-  const { types } = await site.ask("GET", `console/api/metrics/durations?from=${new Date(Date.now() - 86400000).toISOString()}`);
-  const orders = types.find((one) => one.workflow_type === "order");
   const cells = page.getByRole("table", { name: "Types" }).getByRole("row").filter({ has: page.getByRole("link", { name: "order", exact: true }) }).getByRole("cell");
   await until(async () => (await cells.count()) === 7 && Number((await cells.nth(2).innerText()).replace(",", "")) >= orders.closed, 15, "the orders that closed");
   ok(/ ?(ms|s)$/.test((await cells.nth(4).innerText()).replace("\u00a0", " ")), "their median has a unit");

@@ -170,7 +170,7 @@ test("a schedule is made, changed and deleted", async ({ site, browser }) => {
   await dialog.getByText(Object.values(refused.validation_errors ?? {})[0]?.[0] ?? refused.message).first().waitFor(); // the server's words
   await dialog.getByLabel("cron").fill("30 9 * * 1");
   await dialog.getByLabel("overlap_policy").selectOption("buffer_one");
-  await dialog.getByText("holdfast schedule create weekly region cron='30 9 * * 1' timezone=Europe/Berlin").waitFor();
+  await dialog.getByText("holdfast schedule create weekly region 'cron=30 9 * * 1' timezone=Europe/Berlin").waitFor();
   await dialog.getByRole("button", { name: "Make", exact: true }).click();
   await settled(page, "weekly");
   await page.getByText("Mondays at 09:30 Europe/Berlin").waitFor();

@@ -65,11 +65,12 @@ test("every screen about runs is without barriers, light and dark, wide and narr
       await page.setViewportSize({ width: 390, height: 844 });
       const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
       if (wide > 0) wrong.push(`${where}: scrolls ${wide} px sideways`);
-      const tab = await page.evaluate(() => {
-        const place = document.querySelector("nav.tabs [aria-current]")?.getBoundingClientRect();
-        return !place || (place.left >= 0 && place.right <= innerWidth);
-      });
-      if (!tab) wrong.push(`${where}: the tab that is open is out of view`);
+      await page
+        .waitForFunction(() => {
+          const place = document.querySelector("nav.tabs [aria-current]")?.getBoundingClientRect();
+          return !place || (place.left >= 0 && place.right <= innerWidth);
+        }, null, { timeout: 5000 })
+        .catch(() => wrong.push(`${where}: the tab that is open is out of view`));
       for (const theme of ["light", "dark"]) {
         await page.emulateMedia({ colorScheme: theme });
         await page.screenshot({ path: join(shots, `${name}-phone-${theme}.png`) });
@@ -106,8 +107,7 @@ test("dialogs are without barriers, and give the focus back", async ({ site, bro
     await dialog.waitFor({ state: "detached" });
     ok(await button.evaluate((one) => one === document.activeElement), "the focus is back");
   }
-  await page.keyboard.press("?");
-  await page.getByRole("dialog", { name: "Keys" }).waitFor();
+  await until(async () => (await page.keyboard.press("?"), page.getByRole("dialog", { name: "Keys" }).isVisible()), 10, "the keys are shown");
   wrong.push(...(await barriers(page)));
   equal(wrong, []);
   quiet(page);

@@ -33,10 +33,10 @@ const NAMES = ["started", "completed", "failed", "cancelled", "terminated", "con
 type Name = (typeof NAMES)[number];
 
 /** The equal steps of a range, in milliseconds; the last one is under way. */
-function stretch(minutes: number, hours: boolean) {
+function stretch(minutes: number, hours: boolean, ends = Math.round) {
   const unit = hours ? 3600000 : 60000;
   const width = Math.max(unit, Math.ceil((minutes * 60000) / BARS / unit) * unit);
-  const end = Math.round(now.peek() / width) * width; // a step that has hardly begun is not shown yet
+  const end = ends(now.peek() / width) * width; // rounded: a step that has hardly begun is not shown yet
   const steps = Math.ceil((minutes * 60000) / width);
   return { width, steps, from: end - steps * width, end };
 }
@@ -153,7 +153,7 @@ interface Durations {
 }
 
 async function durations(minutes: number, hours: boolean, stop: AbortSignal): Promise<Durations> {
-  const asked = stretch(minutes, hours);
+  const asked = stretch(minutes, hours, Math.ceil); // also what closed just now
   const said = await get("metrics/durations", { from: new Date(asked.from).toISOString(), to: new Date(asked.end).toISOString(), points: asked.steps }, stop);
   return { ...said, asked };
 }
