@@ -184,6 +184,7 @@ typedef struct live_run {
     core_start *staged_late; /* starts that the unit records as timed out or put aside */
     core_start *retries;     /* become starts when the unit is committed */
     struct core_far *far;    /* its code is in another process, see errand.h; NULL: it is here */
+    bool unshaped;           /* and nothing says yet whether it is a machine's (shape.h) */
     /* a machine's step that may begin */
     hf_deadline turn;    /* its place in a gate's queue or in core->steps */
     hf_turnstile *waits; /* the gate; NULL: none */

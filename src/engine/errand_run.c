@@ -321,6 +321,7 @@ void hf_errand_answered(live_run *run)
         return;
     run->far->answer = NULL;
     run->far->faulty = false;
+    run->unshaped = false; /* it was done as what it was handed out as */
     run->far->seen_seq = ticket->answer.seen_seq;
     lease_end(run, HF_TASK_REPORT);
     hf_ticket_end(ticket, HF_OK, "", "");
@@ -341,7 +342,8 @@ static hf_status far_new(core_far **out_far, hf_err *err)
     return HF_OK;
 }
 
-/* Its type may have become known as a machine's since it was offered. */
+/* Its type may have become known as a machine's since it was offered. What failed of the tasks that
+   it had before says nothing of those that it has now: they are not waited with. */
 static void far_shape_set(live_run *run)
 {
     bool steps = hf_replay_is_machine(run->replay);
@@ -352,6 +354,7 @@ static void far_shape_set(live_run *run)
     if (run->far->lease.held)
         lease_end(run, HF_TASK_WITHDRAW);
     run->far->steps = steps;
+    run->far->lease.again_us = 0;
 }
 
 hf_status hf_errand_loaded(live_run *run, hf_err *err)
@@ -648,7 +651,7 @@ bool hf_errand_run_claimed(hf_core *core, live_run *run, const hf_task_key *key)
 
     if (!run->far || !run->far->offered || !hf_task_key_equal(&offered, key))
         return false;
-    if (!run->replay)
+    if (!run->replay || run->unshaped) /* who claims it may have declared what it is */
         hf_core_ready(core, run);
     else if (run->far->steps)
         hf_machine_dispatch(core, run); /* when its unit is under way: after that, here and below */

@@ -12,6 +12,8 @@
 #include "model/contract.h"
 #include "model/name.h"
 
+enum { TELL_ROWS = 1000 };
+
 /* Lists of names or nothing under the names of lists. A PHP program says [] for {}. */
 static hf_status declared_check(const char *type, hf_value declared, hf_err *err)
 {
@@ -80,14 +82,73 @@ static hf_status fingerprint_make(hf_call *c, hf_slice type, hf_slice body, cons
     return HF_OK;
 }
 
+/* Runs that were started before anybody had their type, and wait for somebody who does, are told
+   that it is known now, at whatever node they are. */
+static hf_status waiting_tell(hf_call *c, hf_slice type, hf_err *err)
+{
+    int64_t after = 0;
+    int64_t seen = TELL_ROWS;
+    hf_status st = HF_OK;
+
+    while (!st && seen == TELL_ROWS) {
+        const hf_db_value params[] = {hf_db_text(type), hf_db_int(after), hf_db_int(TELL_ROWS)};
+        hf_db_cursor *cursor = NULL;
+        bool row = true;
+
+        seen = 0;
+        hf_call_read_begin(c);
+        st = hf_db_query(c->in.db, HF_STMT_WORK_UNDECLARED, params, 3, &cursor, err);
+        while (!st && row) {
+            st = hf_db_step(cursor, &row, err);
+            if (st || !row)
+                break;
+            seen++;
+            after = hf_db_column_int(cursor, 0);
+            hf_core_notify(c->engine->core, after);
+        }
+        hf_db_end(cursor);
+        hf_call_read_end(c);
+    }
+    return st;
+}
+
+/* The type is known for the first time. Which runs wait for that may be unreadable: then the core
+   looks at all that have work. */
+static void type_tell(hf_call *c, hf_slice type)
+{
+    bool shards[HF_SHARDS];
+    hf_err err;
+
+    if (!waiting_tell(c, type, &err))
+        return;
+    for (size_t i = 0; i < HF_SHARDS; i++)
+        shards[i] = true;
+    hf_core_sweep(c->engine->core, shards, true);
+}
+
+static hf_status type_known(hf_call *c, hf_slice type, bool *out_known, hf_err *err)
+{
+    const hf_db_value name = hf_db_text(type);
+    int64_t key;
+    hf_status st;
+
+    hf_call_read_begin(c);
+    st = hf_db_number(c->in.db, HF_STMT_DEFINITION_OF_TYPE, &name, 1, out_known, &key, err);
+    hf_call_read_end(c);
+    return st;
+}
+
 static hf_status definition_commit(hf_call *c, hf_slice type, hf_slice body,
                                    const char *fingerprint, hf_err *err)
 {
     hf_unit *unit = hf_unit_new(NULL, NULL);
     int64_t key = 0;
+    bool known = false;
     hf_status st =
         unit ? hf_keys_take(c->in.keys, 1, &key, err) : hf_err_nomem(err, "a definition");
 
+    if (!st)
+        st = type_known(c, type, &known, err);
     if (!st) {
         hf_unit_row(
             unit, 0,
@@ -97,6 +158,8 @@ static hf_status definition_commit(hf_call *c, hf_slice type, hf_slice body,
     if (!st)
         st = hf_engine_commit(c->engine, unit, err);
     hf_unit_free(unit);
+    if (!st && !known)
+        type_tell(c, type);
     return st;
 }
 

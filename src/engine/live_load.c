@@ -8,6 +8,7 @@
 #include "engine/live_rows.h"
 #include "engine/open_work.h"
 #include "engine/replay_check.h"
+#include "engine/shape.h"
 #include "engine/stream.h"
 #include "model/event_codec.h"
 #include "model/limit.h"
@@ -294,37 +295,15 @@ static void live_reset(live_run *run)
     run->open_count = 0;
 }
 
-/* Whether the code that is elsewhere is a step machine's: definitions never change. */
-static hf_status far_is_machine(hf_core *core, live_run *run, bool *out_machine, hf_err *err)
-{
-    static const char shapes[] = {'b', 'm'}; /* with a body, machine */
-    uint64_t key = (uint64_t)run->info.definition;
-    hf_definition_snapshot snapshot = {0};
-    const char *shape = NULL;
-    hf_status st = HF_OK;
-
-    *out_machine = false;
-    if (run->info.definition == HF_NONE)
-        return HF_OK;
-    shape = hf_map_int_get(core->far_shapes, key);
-    if (!shape) {
-        st = hf_snapshot_read(core->db, run->mem, run->info.definition, &snapshot, err);
-        shape = &shapes[snapshot.machine];
-        if (!st)
-            st = hf_map_int_put(core->far_shapes, key, (void *)(uintptr_t)shape, NULL, err);
-    }
-    *out_machine = *shape == 'm';
-    return st;
-}
-
 /* A worker in another process has the code. */
-static hf_status live_begin_far(live_run *run, bool machine, hf_err *err)
+static hf_status live_begin_far(live_run *run, hf_shape shape, hf_err *err)
 {
     hf_status st;
 
     run->info.self = (hf_decide_type){.definition = run->info.definition};
+    run->unshaped = shape == HF_SHAPE_UNKNOWN;
     run->replay_info = (hf_replay_info){.far = true,
-                                        .far_steps = machine,
+                                        .far_steps = shape == HF_SHAPE_MACHINE,
                                         .instance_id = run->info.instance_id,
                                         .run_id = hf_slice_of(run->run_id),
                                         .payload = payload_read,
@@ -377,7 +356,7 @@ static hf_status live_begin(hf_core *core, live_run *run, bool closed_too, const
                             bool *out_gone, hf_err *err)
 {
     const hf_registry_workflow *workflow;
-    bool machine = false;
+    hf_shape shape;
     hf_status st;
 
     run->base = rows->base;
@@ -402,10 +381,11 @@ static hf_status live_begin(hf_core *core, live_run *run, bool closed_too, const
     if (st)
         return st;
     run->open_count = 0;
+    run->unshaped = false;
     if (!workflow && core->o.matching && !run->quarantined) {
-        st = far_is_machine(core, run, &machine, err);
-        if (st || machine || !closed_too)
-            return st ? st : live_begin_far(run, machine, err);
+        st = hf_shape_read(core, run, rows, &shape, err);
+        if (st || shape == HF_SHAPE_MACHINE || !closed_too)
+            return st ? st : live_begin_far(run, shape, err);
     }
     if (!workflow || ((run->quarantined || hf_core_away(core, run->key)) && !closed_too)) {
         /* Another build has the code, or it must not be run: the task waits. A deadline does not.

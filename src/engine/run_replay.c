@@ -154,7 +154,7 @@ static hf_status replay_somewhere(replay *r, hf_err *err)
 {
     hf_engine *engine = r->call->engine;
     const hf_registry_workflow *workflow = hf_registry_find_workflow(engine->registry, r->code);
-    bool machine = r->dossier.definition && r->dossier.definition->machine;
+    bool machine = hf_dossier_is_machine(&r->dossier);
 
     if (workflow)
         return replay_here(r, workflow, err);

@@ -12,6 +12,7 @@
 #include "engine/lent.h"
 #include "engine/machine.h"
 #include "engine/schedule.h"
+#include "engine/shape.h"
 #include "engine/task_fault.h"
 #include "engine/turn_host.h"
 
@@ -557,7 +558,7 @@ void hf_turn_run(hf_core *core, live_run *run)
     t.run = run;
     run->alarmed = false;
     run->missed = false;
-    if (run->stale)
+    if (run->stale || hf_shape_found(core, run))
         hf_live_forget(core, run);
     if (run->look || !run->replay)
         st = hf_live_load(core, run, &gone, &err);

@@ -364,6 +364,14 @@ bool hf_event_opens_step(const hf_event *event)
     return event->step != 0 && hf_event_has_flag(event->type, HF_EVENT_OPENS);
 }
 
+const hf_event *hf_event_first_step(const hf_event *events, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (hf_event_opens_step(&events[i]))
+            return &events[i];
+    return NULL;
+}
+
 bool hf_event_by_code(const hf_event *event)
 {
     return hf_event_has_flag(event->type, HF_EVENT_OPENS) ||

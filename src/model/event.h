@@ -107,6 +107,11 @@ bool hf_event_payload(const hf_event *event, hf_event_key key, hf_payload_value 
 bool hf_event_opens_step(const hf_event *event);
 bool hf_event_resolves_step(const hf_event *event);
 
+/* The first of them that opens a step; NULL: none does. Of the events of a run it tells what its
+   code is: StepCompleted a machine's, since what else a machine begins comes behind the end of a
+   step, any other a workflow's. */
+const hf_event *hf_event_first_step(const hf_event *events, size_t count);
+
 /* Whether a turn of code wrote it rather than the world. */
 bool hf_event_by_code(const hf_event *event);
 

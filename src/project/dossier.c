@@ -22,6 +22,14 @@ static hf_status text_take(hf_mem *mem, hf_db_cursor *cursor, size_t column, hf_
     return out_text->ptr ? HF_OK : hf_err_nomem(err, "a run");
 }
 
+bool hf_dossier_is_machine(const hf_dossier *dossier)
+{
+    const hf_event *first = hf_event_first_step(dossier->events, dossier->event_count);
+
+    return (dossier->definition && dossier->definition->machine) ||
+           (first && first->type == HF_EVENT_STEP_COMPLETED);
+}
+
 hf_ulid hf_dossier_run_id(const hf_dossier_run *run)
 {
     return hf_ulid_form(run->created_us, run->key, 0);

@@ -156,6 +156,10 @@ HF_NODISCARD hf_status hf_dossier_events(hf_db *db, hf_mem *mem, int64_t run, in
 HF_NODISCARD hf_status hf_dossier_event(hf_db *db, hf_mem *mem, int64_t run, int64_t seq,
                                         hf_event *out_event, hf_err *err);
 
+/* Whether the run is a step machine's: what it was started with says so, or, when its type was not
+   known then, its history. */
+bool hf_dossier_is_machine(const hf_dossier *dossier);
+
 /* The id of a run. */
 hf_ulid hf_dossier_run_id(const hf_dossier_run *run);
 

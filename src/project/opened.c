@@ -178,8 +178,6 @@ static void definition_take(hf_mem *mem, hf_value bundle, hf_dossier *d, hf_err 
     def->signals.contracts = list_of(mem, payload, "declared_signal_contracts", err);
     def->updates.names = list_of(mem, payload, "declared_updates", err);
     def->updates.contracts = list_of(mem, payload, "declared_update_contracts", err);
-    for (size_t i = 0; i < d->event_count; i++)
-        def->machine |= d->events[i].type == HF_EVENT_STEP_COMPLETED;
     d->definition = def;
 }
 

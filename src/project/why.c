@@ -292,7 +292,7 @@ static void about_undeclared_signal(hf_why_answer *a)
     const hf_definition_snapshot *definition = a->dossier->definition;
     const hf_contract *contract = NULL;
 
-    if (!a->name || !definition || definition->machine)
+    if (!a->name || !definition || hf_dossier_is_machine(a->dossier))
         return;
     if (!hf_definition_find(definition->signals, hf_slice_of(a->name), a->mem, &contract, NULL) &&
         !contract)
@@ -495,8 +495,7 @@ static bool fault_counts(const hf_why_answer *a)
 static void about_unknown(hf_why_answer *a)
 {
     const hf_why_world *world = a->world;
-    const hf_definition_snapshot *definition = a->dossier->definition;
-    bool machine = definition && definition->machine;
+    bool machine = hf_dossier_is_machine(a->dossier);
     bool manned = machine || !world->manned || world->manned(world->live.ctx, a->dossier->queue);
 
     a->code = machine  ? HF_WHY_MACHINE_ELSEWHERE
