@@ -343,10 +343,12 @@ static hf_status far_new(core_far **out_far, hf_err *err)
 }
 
 /* Its type may have become known as a machine's since it was offered. What failed of the tasks that
-   it had before says nothing of those that it has now: they are not waited with. */
+   it had before says nothing of those that it has now: they are not waited with. Nor does what a
+   worker answered to one of them. */
 static void far_shape_set(live_run *run)
 {
     bool steps = hf_replay_is_machine(run->replay);
+    hf_ticket *ticket = run->far->answer;
 
     if (run->far->steps == steps)
         return;
@@ -355,6 +357,9 @@ static void far_shape_set(live_run *run)
         lease_end(run, HF_TASK_WITHDRAW);
     run->far->steps = steps;
     run->far->lease.again_us = 0;
+    run->far->answer = NULL;
+    if (ticket)
+        hf_ticket_end(ticket, HF_REJECTED, "task_not_leased", "the run has other tasks by now");
 }
 
 hf_status hf_errand_loaded(live_run *run, hf_err *err)
