@@ -8,6 +8,7 @@
 #include "base/value.h"
 #include "engine/errand_impl.h"
 #include "engine/machine.h"
+#include "engine/shape.h"
 #include "engine/sweep.h"
 #include "engine/task_fault.h"
 #include "engine/whereabouts.h"
@@ -656,7 +657,9 @@ bool hf_errand_run_claimed(hf_core *core, live_run *run, const hf_task_key *key)
 
     if (!run->far || !run->far->offered || !hf_task_key_equal(&offered, key))
         return false;
-    if (!run->replay || run->unshaped) /* who claims it may have declared what it is */
+    if (hf_shape_found(core, run)) /* who claims it may have declared what it is */
+        run->stale = true;
+    if (!run->replay || run->stale)
         hf_core_ready(core, run);
     else if (run->far->steps)
         hf_machine_dispatch(core, run); /* when its unit is under way: after that, here and below */
