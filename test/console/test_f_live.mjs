@@ -3,6 +3,25 @@ import { becomes, choose, enter, follow, openPage, openRun, quiet, refusals, sen
 import { equal, ok, test } from "./cases.mjs";
 import { until } from "./site.mjs";
 
+test("what changes between a question and its stream is not lost", async ({ site, browser }) => {
+  await site.start("order", "live-gap", { sku: "TEA-1", amount: 600 });
+  const run = async () => (await site.ask("GET", "console/api/runs/live-gap")).status;
+  await until(async () => (await run()) === "waiting", 30, "it waits");
+  const page = await enter(browser, site);
+  let release;
+  const held = new Promise((done) => (release = done));
+  await page.route("**/console/api/stream**", async (route) => (await held, await route.continue()));
+  await page.goto("console/runs/live-gap"); // all anew: no change is known
+  await settled(page, "live-gap");
+  await becomes(page, "waiting");
+  await site.ask("POST", "api/workflows/live-gap/signal/approved-by", { input: { approver: "mia" } });
+  await until(async () => (await run()) === "completed", 30, "it has ended");
+  release();
+  await becomes(page, "completed");
+  quiet(page);
+  await page.context().close();
+});
+
 test("a run that is open on a page goes on without a gap when the server is killed in the middle", async ({ site, browser }) => {
   await site.start("order.process", "live-1", { amount: 12, units: 60 }, { task_queue: "office" });
   const page = await enter(browser, site);

@@ -154,6 +154,7 @@ test("with keys alone: log in, find a run, open it, send its signal, and go back
   await page.getByText(/^As of event/).waitFor({ state: "detached" });
   await page.goBack(); // Alt and the left arrow; a browser without windows does not know these keys
   await settled(page, "Runs");
+  await page.getByRole("link", { name: "keys-1" }).waitFor();
   for (const key of ["j", "j", "k", "x"]) await page.keyboard.press(key);
   await page.getByRole("region", { name: "Selection" }).getByText("1 selected").waitFor();
   quiet(page);

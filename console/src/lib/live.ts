@@ -35,6 +35,7 @@ effect(() => {
 interface Listener {
   topics: string[];
   changed: (message: any) => void;
+  since?: number | null; // the newest change that was known when it asked, until a stream tells it of all since; null: none was
 }
 const listeners = new Set<Listener>();
 const wanted = signal("");
@@ -54,6 +55,19 @@ function tell(topics: string[], message: any) {
 
 const everything = () => wanted.peek().split(",");
 
+/** From which change on a stream has to tell: what came between a question and the stream is not lost. */
+const after = () => [...listeners].reduce((least, l) => (typeof l.since === "number" && least !== null ? Math.min(least, l.since) : least), lastId);
+
+/** The topics are followed from now on. Who asked before any change had a number was told of none, and asks again. */
+function begun(topics: string, told = false) {
+  const all = topics.split(",");
+  for (const listener of [...listeners]) {
+    if (listener.since === undefined || !listener.topics.every((topic) => all.includes(topic))) continue;
+    if (listener.since === null && !told) listener.changed({});
+    listener.since = undefined;
+  }
+}
+
 // ---- the connection
 
 const SILENT_MS = 6000; // a stream that has not said hello by then is swallowed somewhere
@@ -68,10 +82,11 @@ const pause = (ms: number, stop: AbortSignal) =>
     stop.addEventListener("abort", () => (clearTimeout(timer), done()), { once: true });
   });
 
-function arrived(event: string, data: any, id: number | null) {
+function arrived(topics: string, event: string, data: any, id: number | null) {
   if (id !== null) lastId = id;
   if (event === "hello") {
     if (typeof data.id === "number") lastId ??= data.id;
+    begun(topics);
     state.value = "live";
   } else if (event === "change") {
     lastChange.value = { id: id ?? 0, at: rightNow() };
@@ -88,7 +103,7 @@ async function stream(topics: string, stop: AbortSignal) {
   let timer = window.setTimeout(() => ((swallowed = true), end()), SILENT_MS);
   stop.addEventListener("abort", end, { once: true });
   try {
-    const response = await fetch(address("stream", { topics, after: lastId }), {
+    const response = await fetch(address("stream", { topics, after: after() }), {
       headers: { ...headers(), Accept: "text/event-stream" },
       signal: inner.signal,
     });
@@ -114,7 +129,7 @@ async function stream(topics: string, stop: AbortSignal) {
           else if (line.startsWith("data:")) data += line.slice(5).trim();
           else if (line.startsWith("id:")) id = Number(line.slice(3).trim());
         }
-        if (data) arrived(event, JSON.parse(data), id);
+        if (data) arrived(topics, event, JSON.parse(data), id);
       }
     }
   } finally {
@@ -125,9 +140,10 @@ async function stream(topics: string, stop: AbortSignal) {
 }
 
 async function longPoll(topics: string, stop: AbortSignal) {
-  const answer = await get("changes", { topics, after: lastId, wait_timeout_seconds: 20 }, stop);
+  const answer = await get("changes", { topics, after: after(), wait_timeout_seconds: 20 }, stop); // at once, if no change is known
+  begun(topics, true);
   state.value = "live";
-  if (answer.changed?.length) arrived("change", { ...answer, topics: answer.changed }, answer.id);
+  if (answer.changed?.length) arrived(topics, "change", { ...answer, topics: answer.changed }, answer.id);
   lastId = answer.id;
 }
 
@@ -179,7 +195,7 @@ export function useTopics(topics: string[], changed: (message: any) => void) {
   hear.current = changed;
   const key = topics.join(",");
   useEffect(() => {
-    const listener: Listener = { topics, changed: (message) => hear.current(message) };
+    const listener: Listener = { topics, changed: (message) => hear.current(message), since: lastId };
     listeners.add(listener);
     gather();
     return () => {
