@@ -13,7 +13,7 @@
 
 #include "lib/suite.h"
 
-enum { WAIT_S = 10, PIECE = 4096 };
+enum { WAIT_S = 15, PIECE = 4096 };
 
 int hf_wire_connect(int port)
 {

@@ -19,7 +19,8 @@ int hf_wire_listen(int *out_port);
 bool hf_wire_send(int fd, hf_slice bytes);
 void hf_wire_finish(int fd); /* no more will be sent */
 
-/* Reads until the other side closes; false when it did not within ten seconds. */
+/* Reads until the other side closes; false when it did not within fifteen seconds: a question waits
+   ten for its worker. */
 bool hf_wire_read_all(int fd, hf_buf *out_bytes);
 
 /* One answer with Content-Length. */
