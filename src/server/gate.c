@@ -100,9 +100,13 @@ static bool session_check(hf_api *api, hf_slice secret)
     int64_t now_us = hf_clock_real_us(server->clock);
     hf_slice said;
 
-    if (!hf_session_find(server->sessions, secret, now_us, &api->principal) ||
-        hf_auth_ended(server->auth, &api->principal, now_us)) {
+    if (!hf_session_find(server->sessions, secret, now_us, &api->principal)) {
         hf_api_error(api, 401, "unauthenticated", "The session is over. Log in again.");
+        return false;
+    }
+    if (hf_auth_ended(server->auth, &api->principal, now_us)) {
+        hf_api_error(api, 401, "unauthenticated",
+                     "The token of this session was revoked or has expired. Log in again.");
         return false;
     }
     if (api->request->method == HF_HTTP_GET || api->request->method == HF_HTTP_HEAD ||

@@ -60,15 +60,21 @@ export function headers(): Record<string, string> {
   return { "X-Namespace": namespace(), "X-Durable-Workflow-Control-Plane-Version": "2", "X-Holdfast-Console": "1" };
 }
 
-function answer(response: Response, text: string): Json {
-  let body: Json = null;
+function read(text: string): Json {
   try {
-    body = text ? parse(text) : null;
+    return text ? parse(text) : null;
   } catch {
-    body = null;
+    return null;
   }
-  if (response.ok) return body;
-  const said = (body ?? {}) as Record<string, Json>;
+}
+
+function answer(response: Response, text: string): Json {
+  return response.ok ? read(text) : refused(response, text);
+}
+
+/** Throws what the server said; who is not known any more is shown the login. */
+export function refused(response: Response, text: string): never {
+  const said = (read(text) ?? {}) as Record<string, Json>;
   const refusal = new Refusal(
     response.status,
     String(said.reason ?? "http_" + response.status),

@@ -2,7 +2,7 @@
 // that swallows streams is noticed, and the same is asked for in long polls; a server without either is asked now and then.
 import { computed, effect, signal } from "@preact/signals";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { address, get, headers, loggedOut, namespace, Refusal, refusalOf, streamLost, unreachable, written } from "./api";
+import { address, get, headers, loggedOut, namespace, Refusal, refusalOf, refused, streamLost, unreachable, written } from "./api";
 import { now, rightNow } from "./format";
 import { live } from "./prefs";
 import { query } from "./router";
@@ -107,8 +107,8 @@ async function stream(topics: string, stop: AbortSignal) {
       headers: { ...headers(), Accept: "text/event-stream" },
       signal: inner.signal,
     });
-    if (response.status === 401) loggedOut.value ??= "";
-    if (!response.ok || !response.body) throw new Refusal(response.status, "stream", "no stream");
+    if (!response.ok) refused(response, await response.text());
+    if (!response.body) throw new Refusal(response.status, "stream", "no stream");
     unreachable.value = false;
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
     let rest = "";
@@ -242,6 +242,7 @@ export function useData<T>(key: string | null, fetch: (stop: AbortSignal) => Pro
       do {
         self.again = false;
         const asked: string | null = self.key;
+        if (asked === null) break;
         try {
           const data = await self.fetch(new AbortController().signal);
           if (self.key === asked) show({ key: asked, data, fault: null, at: rightNow() });
@@ -257,6 +258,7 @@ export function useData<T>(key: string | null, fetch: (stop: AbortSignal) => Pro
     [],
   );
 
+  useEffect(() => () => void (asking.current.key = null), []); // nobody asks any more
   useEffect(() => {
     setSlow(false);
     if (whole === null) return;
