@@ -87,20 +87,20 @@ static void core_stop(hf_core *core, hf_core_call *call)
     hf_alloc_free(stop);
 }
 
-/* Nothing is written any more; the lease runs out, and newer nodes go on. A core that cannot be
-   told finds out when it writes. */
+/* Nothing is written any more; the lease runs out, and newer nodes go on. The core is told first,
+   so that it ends with the reason; one that cannot be told finds out when it writes. */
 static void node_stop(hf_node *node, const hf_err *why)
 {
     stop_call *stop = hf_alloc(sizeof(*stop));
 
     node->stopped = node->troubled = true;
     trouble_tell(node, "this node stops", why);
+    if (stop) {
+        *stop = (stop_call){.base.run = core_stop, .why = *why};
+        if (hf_core_call_post(node->core, &stop->base, NULL))
+            hf_alloc_free(stop);
+    }
     hf_writer_stop(node->o.writer, why);
-    if (!stop)
-        return;
-    *stop = (stop_call){.base.run = core_stop, .why = *why};
-    if (hf_core_call_post(node->core, &stop->base, NULL))
-        hf_alloc_free(stop);
 }
 
 /* Returns when to renew next. */
