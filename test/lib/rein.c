@@ -22,6 +22,8 @@ static void hold_run(hf_core *core, hf_core_call *call)
     const hf_err over = {.status = HF_STOPPED, .text = "the case ends it"};
 
     hf_mutex_lock(&rein->lock);
+    rein->here = true;
+    hf_cond_broadcast(&rein->changed);
     while (core && !rein->go)
         hf_cond_wait(&rein->changed, &rein->lock);
     if (core && rein->end)
@@ -51,9 +53,14 @@ void hf_rein_hold(hf_rein *rein, hf_engine *engine)
     hf_err err = {0};
 
     rein->held = true;
+    rein->here = false;
     rein->go = false;
     rein->end = false;
     hf_test_ok(hf_core_call_post(engine->core, &rein->hold, &err), &err, "hold the core");
+    hf_mutex_lock(&rein->lock);
+    while (!rein->here) /* before the clock is moved */
+        hf_cond_wait(&rein->changed, &rein->lock);
+    hf_mutex_unlock(&rein->lock);
 }
 
 static void let_go(hf_rein *rein, bool end)

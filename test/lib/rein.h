@@ -11,6 +11,7 @@ typedef struct hf_rein {
     hf_mutex lock;
     hf_cond changed;
     bool held; /* the core waits, or is about to */
+    bool here; /* it does */
     bool go;
     bool end; /* with it */
 } hf_rein;

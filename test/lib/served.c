@@ -181,8 +181,12 @@ static void served_close(hf_way *way)
 {
     served *s = (served *)way;
 
-    server_end(s);
+    /* The worker ends while somebody still hears what it did. */
+    if (way->handle->remote)
+        hf_remote_shutdown(way->handle->remote);
+    hf_rein_let_go(&s->rein);
     hf_close(way->handle);
+    server_end(s);
     server_close(s);
     hf_rein_close(&s->rein);
     hf_alloc_free(s);
