@@ -5,7 +5,8 @@
                           [--totals FILE]
 
 The list of programs comes from ctest. Each runs in a session of its own, so that a program that hangs ends with
-all its children: Check puts every case into a process group of its own, which a signal to the program's misses. A line is printed as each ends; the log of a program that failed is printed whole.
+all its children: Check puts every case into a process group of its own, which a signal to the program's misses.
+A line is printed as each ends; the log of a program that failed is printed whole, what failed before the rest.
 A program fails when a case failed, when its exit code is not 0, when it printed no summary, or when it took
 longer than its TIMEOUT property allows. Nothing is skipped without a line that says so.
 """
@@ -22,6 +23,7 @@ import threading
 import time
 
 SUMMARY = re.compile(rb"^\d+%: Checks: (\d+), Failures: (\d+), Errors: (\d+)", re.M)
+FAILURE = re.compile(r":[FE]:")
 running = set()
 lock = threading.Lock()
 
@@ -151,7 +153,9 @@ def main():
                   f"{f', {bad} failed' if bad else ''}  {seconds:.1f} s  {remark}".rstrip(), flush=True)
             if bad:
                 with open(log_path, encoding="utf-8", errors="replace") as log:
-                    sys.stdout.write("".join("      | " + line for line in log))
+                    lines = ["      | " + line for line in log]
+                # What failed first: who reads a report that was cut wants to know that.
+                sys.stdout.write("".join(sorted(lines, key=lambda line: not FAILURE.search(line))))
                 sys.stdout.write("\n")
                 sys.stdout.flush()
     with open(times_path, "w", encoding="utf-8") as file:
