@@ -57,20 +57,18 @@ hf_status hf_await(hf_engine *engine, const char *id_or_key, hf_ms wait, bool te
                    hf_settled *out)
 {
     awaiting wanted = {.id = id_or_key, .terminal = terminal, .state = HF_SETTLED_BUSY};
-    engine_slot *slot;
+    bool remote;
     hf_call c;
-    bool remote = hf_call_remote(engine, &slot);
-    hf_status st = remote ? slot ? HF_OK : HF_NOMEM : hf_call_begin(&c, engine);
+    hf_status st = hf_call_begin_either(&c, engine, &remote);
 
     if (st)
         return st;
     if (!id_or_key || !out)
-        return hf_err_set(remote ? &slot->err : &c.slot->err, HF_MISUSE,
-                          "an id and a place for the answer are needed");
+        return hf_err_set(&c.slot->err, HF_MISUSE, "an id and a place for the answer are needed");
     *out = (hf_settled){.state = HF_SETTLED_BUSY};
     if (remote)
-        return hf_remote_settled(engine->remote, id_or_key, wait, terminal, slot->mem, out,
-                                 &slot->err);
+        return hf_remote_settled(engine->remote, id_or_key, wait, terminal, c.slot->mem, out,
+                                 &c.slot->err);
     st = hf_call_await(&c, wait, settle_look, &wanted);
     if (st == HF_TIMEOUT || st == HF_STOPPED || st == HF_UNREACHABLE)
         return HF_OK;

@@ -59,6 +59,14 @@ hf_status hf_call_begin_(hf_call *call, hf_engine *engine, const char *function)
     return HF_OK;
 }
 
+hf_status hf_call_begin_either(hf_call *call, hf_engine *engine, bool *out_remote)
+{
+    *out_remote = hf_call_remote(engine, &call->slot);
+    if (!*out_remote)
+        return hf_call_begin(call, engine);
+    return call->slot ? HF_OK : HF_NOMEM;
+}
+
 void hf_call_read_begin(hf_call *call)
 {
     call->in.db = hf_engine_read_begin(call->engine);

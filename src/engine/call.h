@@ -26,6 +26,10 @@ HF_NODISCARD hf_status hf_call_begin_(hf_call *call, hf_engine *engine, const ch
    and what it said before is forgotten; NULL: no memory. */
 bool hf_call_remote(hf_engine *engine, engine_slot **out_slot);
 
+/* The same for those that look at what they are given first: begins the call, of which only the
+   slot is there when the engine is behind a server. */
+HF_NODISCARD hf_status hf_call_begin_either(hf_call *call, hf_engine *engine, bool *out_remote);
+
 /* The store may be read through call->in.db; not nested. */
 void hf_call_read_begin(hf_call *call);
 void hf_call_read_end(hf_call *call);

@@ -2,7 +2,6 @@
    it: search attributes that are declared, and what a namespace keeps. */
 #include <string.h>
 
-#include "base/utf8.h"
 #include "base/value.h"
 #include "engine/remote_impl.h"
 
@@ -39,14 +38,6 @@ static hf_status admin_ask(hf_remote *remote, const hf_client_request *ask, hf_m
     return st;
 }
 
-static hf_status texts_check(const char *const *texts, size_t count, hf_err *err)
-{
-    for (size_t i = 0; i < count; i++)
-        if (texts[i] && !hf_utf8_valid(hf_slice_of(texts[i])))
-            return hf_err_set(err, HF_INVALID, "a name or text is not well-formed UTF-8");
-    return HF_OK;
-}
-
 hf_status hf_remote_attributes(hf_remote *remote, hf_mem *mem, hf_value *out, hf_err *err)
 {
     const hf_client_request ask = {.method = "GET", .path = "/api/search-attributes"};
@@ -59,7 +50,7 @@ hf_status hf_remote_attribute_create(hf_remote *remote, const char *name, const 
 {
     const char *const texts[] = {name, type};
     hf_client_request ask = {.method = "POST", .path = "/api/search-attributes"};
-    hf_status st = texts_check(texts, 2, err);
+    hf_status st = hf_remote_texts_check(texts, 2, err);
 
     if (st)
         return st;
@@ -82,7 +73,7 @@ hf_status hf_remote_namespace_set(hf_remote *remote, const char *name, const hf_
 {
     hf_client_request ask = {.method = "PUT",
                              .path = hf_client_path(mem, "/api/namespaces/%s", name)};
-    hf_status st = texts_check(&o->description, 1, err);
+    hf_status st = hf_remote_texts_check(&o->description, 1, err);
 
     if (!st && o->storage)
         st = hf_err_set(err, HF_UNSUPPORTED,

@@ -296,6 +296,14 @@ hf_status hf_remote_order(hf_remote *remote, const char *command, hf_value reque
                       hf_str(out->detail, "message", "the command was rejected"));
 }
 
+hf_status hf_remote_texts_check(const char *const *texts, size_t count, hf_err *err)
+{
+    for (size_t i = 0; i < count; i++)
+        if (texts[i] && !hf_utf8_valid(hf_slice_of(texts[i])))
+            return hf_err_set(err, HF_INVALID, "a name, key or text is not well-formed UTF-8");
+    return HF_OK;
+}
+
 hf_status hf_remote_reserve(hf_remote *remote, const char *type, const char *id, hf_mem *mem,
                             const char **out_id, hf_err *err)
 {
@@ -303,10 +311,11 @@ hf_status hf_remote_reserve(hf_remote *remote, const char *type, const char *id,
         hf_registry_find_workflow(remote->registry, hf_slice_of(type));
     hf_client_request ask = {.method = "POST", .path = "/api/workflows/reserve"};
     hf_client_reply reply;
+    const char *const texts[] = {type, id};
     hf_status st = hf_remote_begin(remote, err);
 
-    if (!st && (!hf_utf8_valid(hf_slice_of(type)) || !hf_utf8_valid(hf_slice_of(id))))
-        st = hf_err_set(err, HF_INVALID, "a type or id is not well-formed UTF-8");
+    if (!st)
+        st = hf_remote_texts_check(texts, 2, err);
     if (st)
         return st;
     /* Without an id, one that is asked for again may be made twice: nobody has the first. */

@@ -131,6 +131,9 @@ HF_NODISCARD hf_status hf_remote_report(remote_hand *hand, const char *path, hf_
 hf_value hf_remote_command_body(hf_remote *remote, hf_mem *mem, const char *command,
                                 hf_value request);
 
+/* HF_INVALID: one of them cannot be said in JSON. Absent ones are none. */
+HF_NODISCARD hf_status hf_remote_texts_check(const char *const *texts, size_t count, hf_err *err);
+
 /* The envelope of a JSON text, however long it is; NULL: no memory. */
 hf_value hf_remote_envelope(hf_mem *mem, hf_slice json);
 

@@ -4,21 +4,11 @@
 
 #include "base/buf.h"
 #include "base/json.h"
-#include "base/utf8.h"
 #include "base/value.h"
 #include "engine/remote_impl.h"
 #include "engine/start.h"
 
 enum { BATCH_MOST = 512, BATCH_BYTES = 1 << 20 }; /* starts in one request */
-
-/* What cannot be said in JSON. */
-static hf_status texts_check(const char *const *texts, size_t count, hf_err *err)
-{
-    for (size_t i = 0; i < count; i++)
-        if (texts[i] && !hf_utf8_valid(hf_slice_of(texts[i])))
-            return hf_err_set(err, HF_INVALID, "a name or key is not well-formed UTF-8");
-    return HF_OK;
-}
 
 /* Times travel in seconds. */
 static hf_status times_check(const hf_start_opts *o, hf_err *err)
@@ -94,7 +84,7 @@ static hf_status start_check(const char *type, const hf_start_opts *o, hf_err *e
     st = times_check(o, err);
     if (!st)
         st = hf_start_keys_read(&keys, &ignored, err);
-    return st ? st : texts_check(texts, sizeof(texts) / sizeof(texts[0]), err);
+    return st ? st : hf_remote_texts_check(texts, sizeof(texts) / sizeof(texts[0]), err);
 }
 
 /* What is said of what the run shows: labels, memo and search attributes. */
@@ -168,7 +158,7 @@ hf_status hf_remote_start(hf_remote *remote, const char *type, const hf_start_op
     hf_status st = start_request(remote, type, given, mem, &request, err);
 
     if (!st && signal)
-        st = texts_check(&signal, 1, err);
+        st = hf_remote_texts_check(&signal, 1, err);
     if (st)
         return st;
     if (signal)

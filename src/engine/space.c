@@ -224,20 +224,19 @@ hf_status hf_namespace_set(hf_engine *engine, const char *name, const hf_namespa
 {
     hf_namespace_opts opts = {0};
     bool applied = false;
-    engine_slot *slot = NULL;
+    bool remote;
     hf_err *err;
     hf_call c;
-    bool remote = hf_call_remote(engine, &slot);
-    hf_status st = remote ? slot ? HF_OK : HF_NOMEM : hf_call_begin(&c, engine);
+    hf_status st = hf_call_begin_either(&c, engine, &remote);
 
     if (st)
         return st;
-    err = remote ? &slot->err : &c.slot->err;
+    err = &c.slot->err;
     st = opts_read(o, &opts, err);
     if (!st && !name)
         st = hf_err_set(err, HF_MISUSE, "the name of a namespace is needed");
     if (!st && remote)
-        return hf_remote_namespace_set(engine->remote, name, &opts, slot->mem, err);
+        return hf_remote_namespace_set(engine->remote, name, &opts, c.slot->mem, err);
     if (!st) {
         const hf_db_value cells[] = {hf_db_text(hf_slice_of(name)),
                                      opts.retention_days ? hf_db_int(days_kept(&opts))

@@ -205,15 +205,14 @@ hf_status hf_start_all(hf_engine *engine, const char *type, const hf_start_opts 
 {
     starting *s = NULL;
     hf_start_opts first = {0};
-    engine_slot *slot = NULL;
+    bool remote;
     hf_err *err;
     hf_call c;
-    bool remote = hf_call_remote(engine, &slot);
-    hf_status st = remote ? slot ? HF_OK : HF_NOMEM : hf_call_begin(&c, engine);
+    hf_status st = hf_call_begin_either(&c, engine, &remote);
 
     if (st)
         return st;
-    err = remote ? &slot->err : &c.slot->err;
+    err = &c.slot->err;
     if (!type || !items || !out_answers)
         return hf_err_set(err, HF_MISUSE, "a type, items and answers are needed");
     if (count && hf_options_take(&first, sizeof(first), items, err) == HF_MISUSE) {
