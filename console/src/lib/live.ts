@@ -55,8 +55,11 @@ function tell(topics: string[], message: any) {
 
 const everything = () => wanted.peek().split(",");
 
-/** From which change on a stream has to tell: what came between a question and the stream is not lost. */
-const after = () => [...listeners].reduce((least, l) => (typeof l.since === "number" && least !== null ? Math.min(least, l.since) : least), lastId);
+/** From which change on a stream has to tell, also if it is cut before it does: what came between a question and it is not lost. */
+function after() {
+  for (const { since } of listeners) if (typeof since === "number" && lastId !== null) lastId = Math.min(lastId, since);
+  return lastId;
+}
 
 /** The topics are followed from now on. Who asked before any change had a number was told of none, and asks again. */
 function begun(topics: string, told = false) {
