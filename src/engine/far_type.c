@@ -3,11 +3,13 @@
    its start; what their arguments must be, the worker knows and checks. */
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/buf.h"
 #include "base/crypto.h"
 #include "base/json.h"
 #include "base/value.h"
 #include "engine/call.h"
+#include "engine/turnstile.h"
 #include "holdfast/worker.h"
 #include "model/contract.h"
 #include "model/name.h"
@@ -259,6 +261,28 @@ static int number_of(int64_t number)
     return number < 0 ? -1 : number > INT32_MAX ? INT32_MAX : (int)number;
 }
 
+static void limits_declared(hf_core *core, hf_core_call *call)
+{
+    hf_alloc_free(call);
+    if (core)
+        hf_turnstile_declared(core);
+}
+
+/* Steps that wait for a limit which nobody knew are told, and ask for it no more. */
+static hf_status limits_tell(hf_engine *engine, hf_err *err)
+{
+    hf_core_call *call = hf_alloc(sizeof(*call));
+    hf_status st;
+
+    if (!call)
+        return hf_err_nomem(err, "a message");
+    call->run = limits_declared;
+    st = hf_core_call_post(engine->core, call, err);
+    if (st)
+        hf_alloc_free(call);
+    return st;
+}
+
 hf_status hf_workers_limits(hf_engine *engine, hf_value limits, int64_t at_us)
 {
     hf_call c;
@@ -278,5 +302,7 @@ hf_status hf_workers_limits(hf_engine *engine, hf_value limits, int64_t at_us)
         st = hf_registry_declare_limit(engine->registry, c.in.namespace_key, &def,
                                        at_us ? at_us : c.in.now_us, &c.slot->err);
     }
+    if (!st && hf_len(limits))
+        st = limits_tell(engine, &c.slot->err);
     return st;
 }

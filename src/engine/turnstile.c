@@ -10,7 +10,7 @@
 
 #define LEASE_US INT64_C(10000000)
 #define RENEW_US INT64_C(3000000)
-#define AGAIN_US INT64_C(100000) /* others have the slots, or nobody said the limit: ask again */
+#define AGAIN_US INT64_C(100000) /* other processes have the slots: ask again */
 #define ORDER_US INT64_C(4000000000000000)
 
 enum {
@@ -177,10 +177,8 @@ static void gate_ask(hf_core *core, hf_turnstile *gate)
     if (!core->pool || !run || gate->asking ||
         (!gate_is_rate(gate) && gate->held >= slots_of(gate)))
         return;
-    if (gate_is_rate(gate) && !gate->limited) { /* whoever declares it may come yet */
-        gate_later(core, gate, hf_core_now(core) + AGAIN_US);
-        return;
-    }
+    if (gate_is_rate(gate) && !gate->limited)
+        return; /* whoever declares it may come yet */
     unit = hf_unit_new(NULL, NULL);
     if (!unit ||
         !row_send(core, unit, take_row(core, gate, run, hf_unit_mem(unit)), gate->number)) {
@@ -384,6 +382,16 @@ void hf_turnstile_alarm(hf_core *core, int64_t key)
                            0);
         renew_arm(core);
     }
+}
+
+void hf_turnstile_declared(hf_core *core)
+{
+    size_t at = 0;
+    hf_slice name;
+    void *gate;
+
+    while (hf_map_next(core->gates, &at, &name, &gate))
+        gate_ask(core, gate);
 }
 
 hf_unit *hf_turnstile_clear(hf_core *core)

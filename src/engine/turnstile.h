@@ -38,6 +38,9 @@ void hf_turnstile_answer(hf_core *core, core_message *message);
 /* Time to ask again, or to renew. */
 void hf_turnstile_alarm(hf_core *core, int64_t key);
 
+/* Limits were declared: what stands before them asks again. */
+void hf_turnstile_declared(hf_core *core);
+
 /* Slots that processes before this one left in a store that nobody else works on. */
 HF_NODISCARD hf_unit *hf_turnstile_clear(hf_core *core); /* NULL: no memory */
 

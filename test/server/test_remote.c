@@ -10,6 +10,7 @@
 
 #include "holdfast/host.h"
 #include "holdfast/tool.h"
+#include "lib/rein.h"
 #include "lib/site.h"
 
 /* ---- an application that uses about everything */
@@ -522,6 +523,36 @@ HF_BOTH_ENGINES(the_last_declaration_of_a_limit_counts)
     hf_site_close(&site);
 }
 
+/* A server that began anew does not know the limit of a program that left: the step stands before
+   it without being asked for, until a program declares it. */
+HF_BOTH_ENGINES(a_limit_is_waited_for_until_it_is_declared)
+{
+    static const hf_machine_def machines[] = {{.type = "m", .job = sent}, {0}};
+    static const hf_limit_def narrow[] = {{"mail", .allowed = 1, .per = 3600000}, {0}};
+    static const hf_limit_def wide[] = {{"mail", .allowed = 50, .per = 1000}, {0}};
+    static const hf_app before = {.name = "mailer", .machines = machines, .limits = narrow};
+    static const hf_app after = {.name = "mailer", .machines = machines, .limits = wide};
+    hf_site site;
+    hf_rein rein;
+    hf_engine *d;
+
+    hf_site_open(&site, kind, &nothing, (hf_server_options){0});
+    d = remote_open(&site, &before);
+    OK(d, hf_start(d, "m", NULL, .id = "first", .rate_limit = "mail"));
+    OK(d, hf_result(d, "first", 20000, NULL, NULL));
+    OK(d, hf_start(d, "m", NULL, .id = "second", .rate_limit = "mail"));
+    hf_close(d);
+    hf_site_again(&site, &nothing, (hf_server_options){0});
+    ck_assert_int_eq(hf_site_ask(&site, "GET", "/api/workflows/second", NULL, NULL).status, 200);
+    hf_rein_open(&rein);
+    ck_assert_int_eq(hf_rein_look(&rein, site.engine).next_us, INT64_MAX);
+    hf_rein_close(&rein);
+    d = remote_open(&site, &after);
+    OK(d, hf_result(d, "second", 20000, NULL, NULL));
+    hf_close(d);
+    hf_site_close(&site);
+}
+
 /* What a server does not have says so, with its name. */
 START_TEST(what_a_server_does_not_have)
 {
@@ -555,6 +586,7 @@ START_TEST(what_a_server_does_not_have)
 END_TEST
 
 HF_PG_SUITE_MAIN("server/remote", HF_BOTH(the_last_declaration_of_a_limit_counts),
+                 HF_BOTH(a_limit_is_waited_for_until_it_is_declared),
                  HF_BOTH(a_program_does_not_notice), HF_BOTH(ends_are_ends),
                  HF_BOTH(starts_are_held_against_the_contract),
                  HF_BOTH(n03_a_turn_that_only_sends_is_kept),
