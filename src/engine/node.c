@@ -2,6 +2,7 @@
 #include "engine/node.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -32,7 +33,7 @@ struct hf_node {
     hf_core *core;         /* NULL: not started */
     hf_thread thread;
     /* the thread's */
-    int64_t epochs[HF_SHARDS]; /* under which the core knows them */
+    int64_t epochs[HF_SHARDS]; /* under which the core knows them; others read it under the lock */
     bool troubled;             /* the last renewal failed, and that was said */
     bool stopped;              /* the store is a newer program's now */
     bool unsettled;            /* sessions of a former owner may be there, and that was said */
@@ -54,20 +55,22 @@ static void trouble_tell(const hf_node *node, const char *what, const hf_err *er
 /* What is new here, and what still waits, is the core's to find. */
 static void shards_compare(hf_node *node, bool lapsed)
 {
+    int64_t epochs[HF_SHARDS];
     bool gained[HF_SHARDS];
     bool own[HF_SHARDS];
     bool some = false;
 
     for (int64_t i = 0; i < HF_SHARDS; i++) {
-        int64_t epoch = hf_shards_epoch(node->shards, i);
-
-        own[i] = epoch != HF_NONE;
-        gained[i] = own[i] && (lapsed || epoch != node->epochs[i]);
+        epochs[i] = hf_shards_epoch(node->shards, i);
+        own[i] = epochs[i] != HF_NONE;
+        gained[i] = own[i] && (lapsed || epochs[i] != node->epochs[i]);
         some |= gained[i];
-        node->epochs[i] = epoch;
     }
     if (some)
         hf_core_sweep(node->core, gained, true);
+    hf_mutex_lock(&node->lock);
+    memcpy(node->epochs, epochs, sizeof(epochs));
+    hf_mutex_unlock(&node->lock);
     if (hf_shards_waiting(node->shards))
         hf_core_sweep(node->core, own, false);
 }
@@ -294,6 +297,17 @@ bool hf_node_owns(hf_node *node, int64_t shard)
 {
     return shard == HF_NONE ? hf_shards_count(node->shards) == HF_SHARDS
                             : hf_shards_epoch(node->shards, shard) != HF_NONE;
+}
+
+bool hf_node_swept(hf_node *node)
+{
+    bool swept = true;
+
+    hf_mutex_lock(&node->lock);
+    for (int64_t i = 0; i < HF_SHARDS; i++)
+        swept &= node->epochs[i] == hf_shards_epoch(node->shards, i);
+    hf_mutex_unlock(&node->lock);
+    return swept;
 }
 
 void hf_node_tell(hf_node *node, int64_t run)

@@ -40,6 +40,9 @@ void hf_node_leave(hf_node *node);
 
 hf_shards *hf_node_shards(hf_node *node);
 
+/* Whether the core was told of all shards that the node has by now. */
+bool hf_node_swept(hf_node *node);
+
 /* What this node is called among the others. */
 int64_t hf_node_key(const hf_node *node);
 

@@ -59,6 +59,7 @@ static const hf_update_def updates[] = {{.name = "add",
                                          .params = "amount:int, note:string=none",
                                          .apply = add_apply,
                                          .check = add_check},
+                                        {.name = "put", .params = "amount:int", .apply = add_apply},
                                         {.name = "long", .apply = long_apply},
                                         {0}};
 static const hf_query_def queries[] = {
@@ -135,7 +136,7 @@ HF_EVERY_WAY(b065_b067_accepted_then_looked_up)
     hf_engine *d = opened(kind);
     hf_command_result out =
         hf_kit_ask(d, "update",
-                   hf_json(d, "{'workflow_id': 'l-1', 'name': 'add', 'arguments': [2], 'wait_for': "
+                   hf_json(d, "{'workflow_id': 'l-1', 'name': 'put', 'arguments': [2], 'wait_for': "
                               "'accepted'}"));
     hf_value look = hf_json(d, "{'workflow_id': 'l-1', 'update_id': %s}", out.command_id);
     hf_command_result none;
@@ -290,7 +291,7 @@ HF_EVERY_WAY(b074_pending_signal_queues)
     signal = hf_kit_ask(d, "signal", hf_json(d, "{'workflow_id': 'l-1', 'name': 'end'}"));
     out =
         hf_kit_ask(d, "update",
-                   hf_json(d, "{'workflow_id': 'l-1', 'name': 'add', 'arguments': [7], 'wait_for': "
+                   hf_json(d, "{'workflow_id': 'l-1', 'name': 'put', 'arguments': [7], 'wait_for': "
                               "'accepted'}"));
     ck_assert_str_eq(hf_kit_said(d, "l-1", "UpdateAccepted", 0, HF_KEY_ORDERING_STATE), "queued");
     ck_assert_str_eq(

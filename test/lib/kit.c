@@ -92,11 +92,14 @@ hf_engine *hf_kit_going(hf_engine *engine)
     return engine;
 }
 
-hf_engine *hf_kit_going_for(hf_engine *engine, const char *command)
+hf_status hf_kit_command(hf_engine *engine, const char *command, hf_value request, hf_mem *mem,
+                         hf_command_result *out)
 {
-    bool answers = command && (strcmp(command, "update") == 0 || strcmp(command, "query") == 0);
+    bool answers = command && (strcmp(command, "query") == 0 ||
+                               (strcmp(command, "update") == 0 &&
+                                strcmp(hf_str(request, "wait_for", "completed"), "accepted") != 0));
 
-    return answers ? hf_kit_going(engine) : engine;
+    return hf_command(answers ? hf_kit_going(engine) : engine, command, request, mem, out);
 }
 
 static size_t engine_find(const hf_engine *engine)
@@ -371,8 +374,7 @@ hf_command_result hf_kit_ask(hf_engine *engine, const char *command, hf_value re
 {
     hf_command_result out = {0};
 
-    hf_kit_ok(engine, hf_command(hf_kit_going_for(engine, command), command, request,
-                                 hf_mem_of_engine(engine), &out));
+    hf_kit_ok(engine, hf_kit_command(engine, command, request, hf_mem_of_engine(engine), &out));
     return out;
 }
 

@@ -116,8 +116,10 @@ hf_engine *hf_kit_home(hf_engine *engine);
 /* The same engine, after the world that it is in may go on by itself. */
 hf_engine *hf_kit_going(hf_engine *engine);
 
-/* The same if code answers the command. */
-hf_engine *hf_kit_going_for(hf_engine *engine, const char *command);
+/* hf_command; the world goes on if code has to answer. Who waits for no more than the acceptance of
+   an update is answered while it stands still: the update must have no validator. */
+hf_status hf_kit_command(hf_engine *engine, const char *command, hf_value request, hf_mem *mem,
+                         hf_command_result *out);
 
 /* hf_test_drain, _advance, _crash, _fail, _status and _count. */
 hf_status hf_kit_drain(hf_engine *engine);
@@ -139,12 +141,11 @@ hf_status hf_kit_set(hf_engine *engine, const char *name, const char *value);
 #define hf_test_count(engine, id, type) hf_kit_count(engine, id, type)
 #define hf_set(engine, name, value)     hf_kit_set(engine, name, value)
 /* Callers wait for what code answers. */
-#define hf_update(engine, ...) hf_update(hf_kit_going(engine), __VA_ARGS__)
-#define hf_query(engine, ...)  hf_query(hf_kit_going(engine), __VA_ARGS__)
-#define hf_result(engine, ...) hf_result(hf_kit_going(engine), __VA_ARGS__)
-#define hf_await(engine, ...)  hf_await(hf_kit_going(engine), __VA_ARGS__)
-#define hf_command(engine, command, ...)                                                           \
-    hf_command(hf_kit_going_for(engine, command), command, __VA_ARGS__)
+#define hf_update(engine, ...)  hf_update(hf_kit_going(engine), __VA_ARGS__)
+#define hf_query(engine, ...)   hf_query(hf_kit_going(engine), __VA_ARGS__)
+#define hf_result(engine, ...)  hf_result(hf_kit_going(engine), __VA_ARGS__)
+#define hf_await(engine, ...)   hf_await(hf_kit_going(engine), __VA_ARGS__)
+#define hf_command(engine, ...) hf_kit_command(engine, __VA_ARGS__)
 /* What a server does not have is looked at there. */
 #define hf_engine_command(engine, ...) hf_engine_command(hf_kit_home(engine), __VA_ARGS__)
 #define hf_why(engine, ...)            hf_why(hf_kit_home(engine), __VA_ARGS__)

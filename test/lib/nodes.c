@@ -128,6 +128,7 @@ static bool are_two(const nodes *n)
         int64_t others[HF_CARRIER_NODES];
 
         two &= hf_shards_count(hf_node_shards(n->node[i]->node)) == HF_SHARDS / NODES &&
+               hf_node_swept(n->node[i]->node) &&
                hf_carrier_nodes(n->node[i]->carrier, others) == NODES - 1 &&
                (!has_types(&n->part[i]) || (n->node[i]->local && knows_other(n->node[1 - i])));
     }
