@@ -25,7 +25,7 @@
 enum {
     MESSAGES_MAX = 8, /* read before what they made ready goes on */
     STACKS_MAX = 64,  /* kept for the next runs */
-    REST_SHARE = 4    /* of the cache: one of so many, for runs that rest */
+    REST_SHARE = 16   /* of the cache: one of so many, for runs that rest */
 };
 
 int64_t hf_core_now(const hf_core *core)
@@ -451,7 +451,7 @@ static bool messages_take(hf_core *core, hf_seat *seat)
 }
 
 /* Parked coroutines beyond the budget go, the longest unused first. Runs that nobody ever took have
-   none, and a quarter of it. */
+   none, and a small share of it. */
 static void cache_trim(hf_core *core)
 {
     hf_list *link = core->lru.next;

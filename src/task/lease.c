@@ -6,21 +6,17 @@
 #include "base/assert.h"
 #include "task/matching_impl.h"
 
-static char *worker_copy(hf_slice worker)
+static record_lease *lease_new(hf_slice worker, int64_t lease_us, int64_t until_us)
 {
-    char *copy = hf_alloc(worker.len + 1);
+    record_lease *lease = hf_alloc(sizeof(*lease) + worker.len + 1);
 
-    if (copy && worker.len)
-        memcpy(copy, worker.ptr, worker.len);
-    return copy;
-}
-
-/* The record is the worker's. */
-static void lease_begin(task_record *record, char *worker, int64_t lease_us, int64_t until_us)
-{
-    record->worker = worker;
-    record->lease_us = lease_us;
-    record->until_us = until_us;
+    if (!lease)
+        return NULL;
+    lease->lease_us = lease_us;
+    lease->until_us = until_us;
+    if (worker.len)
+        memcpy(lease->worker, worker.ptr, worker.len);
+    return lease;
 }
 
 bool hf_matching_deliver(hf_matching *matching, const hf_task_key *key, int64_t lease_us,
@@ -28,30 +24,30 @@ bool hf_matching_deliver(hf_matching *matching, const hf_task_key *key, int64_t 
 {
     const matching_after after = {0};
     task_record *record;
+    record_lease *lease;
     hf_poll *poll;
-    char *worker;
 
     hf_mutex_lock(&matching->lock);
     record = hf_task_find(matching, key);
     poll = record ? record->poll : NULL;
-    worker = poll && task ? worker_copy(poll->spec.worker) : NULL;
+    lease = poll && task ? lease_new(poll->spec.worker, lease_us, until_us) : NULL;
     if (poll) {
         record->poll = NULL;
         hf_list_remove(&record->claim);
         poll->task = NULL;
         hf_poll_calling(poll);
     }
-    if (worker) {
+    if (lease) {
         poll->task_mem = mem;
-        lease_begin(record, worker, lease_us, until_us);
+        record->lease = lease;
         hf_task_go(matching, record, HF_TASK_LEASE);
     } else if (record) {
         hf_task_go(matching, record, HF_TASK_WITHDRAW);
     }
     hf_matching_unlock(matching, &after);
-    if (!worker)
+    if (!lease)
         hf_mem_free(mem);
-    if (poll && hf_poll_call(poll, worker ? task : NULL) && worker)
+    if (poll && hf_poll_call(poll, lease ? task : NULL) && lease)
         return true;
     hf_matching_end(matching, key, HF_TASK_WITHDRAW);
     return false;
@@ -60,31 +56,33 @@ bool hf_matching_deliver(hf_matching *matching, const hf_task_key *key, int64_t 
 hf_status hf_matching_resume(hf_matching *matching, const hf_task_offer *offer, hf_slice worker,
                              int64_t lease_us, int64_t until_us, hf_err *err)
 {
-    char *copy = worker_copy(worker);
+    record_lease *lease = lease_new(worker, lease_us, until_us);
     task_record *record;
 
     hf_mutex_lock(&matching->lock);
-    record = copy ? hf_task_record_new(matching, offer) : NULL;
+    record = lease ? hf_task_record_new(matching, offer) : NULL;
     if (record) {
-        lease_begin(record, copy, lease_us, until_us);
-        record->unheard = true;
+        record->lease = lease;
+        lease->unheard = true;
         hf_task_go(matching, record, HF_TASK_RESUME);
     }
     hf_mutex_unlock(&matching->lock);
     if (record)
         return HF_OK;
-    hf_alloc_free(copy);
+    hf_alloc_free(lease);
     return hf_err_nomem(err, "a lease");
 }
 
 /* Under the lock; the record may be NULL. */
 static bool holder_copy(const task_record *record, hf_task_holder *out_holder)
 {
-    if (!record || !record->worker)
+    const record_lease *lease = record ? record->lease : NULL;
+
+    if (!lease)
         return false;
     *out_holder = (hf_task_holder){
-        .lease_us = record->lease_us, .until_us = record->until_us, .unheard = record->unheard};
-    memcpy(out_holder->worker, record->worker, strlen(record->worker));
+        .lease_us = lease->lease_us, .until_us = lease->until_us, .unheard = lease->unheard};
+    memcpy(out_holder->worker, lease->worker, strlen(lease->worker));
     return true;
 }
 
@@ -116,7 +114,7 @@ const char *hf_matching_workflow_id(hf_matching *matching, const hf_task_key *ke
 
     hf_mutex_lock(&matching->lock);
     record = hf_task_find(matching, key);
-    id = record ? hf_mem_text(mem, record->workflow_id) : NULL;
+    id = record ? hf_mem_text(mem, hf_task_text(record, TASK_WORKFLOW_ID)) : NULL;
     hf_mutex_unlock(&matching->lock);
     return id;
 }
@@ -128,10 +126,10 @@ bool hf_matching_extend(hf_matching *matching, const hf_task_key *key, int64_t u
 
     hf_mutex_lock(&matching->lock);
     record = hf_task_find(matching, key);
-    leased = record && record->worker;
+    leased = record && record->lease;
     if (leased) {
-        record->until_us = until_us;
-        record->unheard = false;
+        record->lease->until_us = until_us;
+        record->lease->unheard = false;
     }
     hf_mutex_unlock(&matching->lock);
     return leased;
@@ -144,7 +142,7 @@ void hf_matching_end(hf_matching *matching, const hf_task_key *key, hf_task_move
     HF_ASSERT(how == HF_TASK_REPORT || how == HF_TASK_EXPIRE || how == HF_TASK_WITHDRAW);
     hf_mutex_lock(&matching->lock);
     record = hf_task_find(matching, key);
-    if (record && record->worker)
+    if (record && record->lease)
         hf_task_go(matching, record, how);
     hf_mutex_unlock(&matching->lock);
 }
@@ -170,10 +168,10 @@ hf_status hf_matching_leases_of(hf_matching *matching, unsigned kinds, int64_t n
                hf_map_int_next(matching->records[kind], &at, &subject, &item)) {
             const task_record *record = item;
 
-            if (record->worker && record->shelf->queue->namespace_key == namespace_key &&
-                hf_slice_equal(hf_slice_of(record->worker), worker))
+            if (record->lease && record->shelf->queue->namespace_key == namespace_key &&
+                hf_slice_equal(hf_slice_of(record->lease->worker), worker))
                 leases[count++] = (hf_task_lease){
-                    .key = record->key, .run = record->run, .unheard = record->unheard};
+                    .key = record->key, .run = record->run, .unheard = record->lease->unheard};
         }
     }
     hf_mutex_unlock(&matching->lock);

@@ -193,9 +193,9 @@ static void record_check(const task_record *record)
     HF_ASSERT(hf_list_linked(&record->in_queue) == offered);
     HF_ASSERT(hf_list_linked(&record->lend) == (offered && !record->owner));
     HF_ASSERT(!record->far || hf_list_linked(&record->lend));
-    HF_ASSERT(!record->poll || (claimed && !record->worker && record->poll->task == record &&
+    HF_ASSERT(!record->poll || (claimed && !record->lease && record->poll->task == record &&
                                 record->poll->state == POLL_CLAIMED));
-    HF_ASSERT(!record->worker || claimed);
+    HF_ASSERT(!record->lease || claimed);
     HF_ASSERT(!hf_list_linked(&record->claim) || record->poll);
 }
 
@@ -203,7 +203,7 @@ static void record_free(hf_matching *matching, task_record *record)
 {
     (void)hf_map_int_remove(matching->records[record->key.kind], (uint64_t)record->key.subject);
     hf_task_shelf_drop(record->shelf);
-    hf_alloc_free(record->worker);
+    hf_alloc_free(record->lease);
     hf_alloc_free(record);
 }
 
@@ -256,22 +256,35 @@ void hf_task_go(hf_matching *matching, task_record *record, hf_task_move on)
         if (record->poll)
             record->poll->task = NULL;
         record->poll = NULL;
-        hf_alloc_free(record->worker);
-        record->worker = NULL;
+        hf_alloc_free(record->lease);
+        record->lease = NULL;
     }
     record_check(record);
     if (hf_task_over(to))
         record_free(matching, record);
 }
 
-static hf_slice text_put(char **at, hf_slice text)
+static void texts_put(task_record *record, const hf_task_offer *offer)
 {
-    hf_slice copy = hf_slice_from(*at, text.len);
+    const hf_slice texts[TASK_TEXTS] = {[TASK_WORKFLOW_ID] = offer->workflow_id,
+                                        [TASK_RUN_ID] = offer->run_id,
+                                        [TASK_ID] = offer->task_id};
+    size_t at = 0;
 
-    if (text.len)
-        memcpy(*at, text.ptr, text.len);
-    *at += text.len;
-    return copy;
+    for (size_t i = 0; i < TASK_TEXTS; i++) {
+        if (texts[i].len)
+            memcpy(record->texts + at, texts[i].ptr, texts[i].len);
+        at += texts[i].len;
+        HF_ASSERT(at <= UINT16_MAX);
+        record->ends[i] = (uint16_t)at;
+    }
+}
+
+hf_slice hf_task_text(const task_record *record, task_text which)
+{
+    size_t at = which ? record->ends[which - 1] : 0;
+
+    return hf_slice_from(record->texts + at, record->ends[which] - at);
 }
 
 task_record *hf_task_record_new(hf_matching *matching, const hf_task_offer *offer)
@@ -281,7 +294,6 @@ task_record *hf_task_record_new(hf_matching *matching, const hf_task_offer *offe
     task_record *record = shelf ? hf_alloc(sizeof(*record) + offer->workflow_id.len +
                                            offer->run_id.len + offer->task_id.len)
                                 : NULL;
-    char *at;
 
     if (!record || hf_map_int_put(matching->records[offer->key.kind], (uint64_t)offer->key.subject,
                                   record, NULL, NULL)) {
@@ -290,15 +302,12 @@ task_record *hf_task_record_new(hf_matching *matching, const hf_task_offer *offe
         hf_alloc_free(record);
         return NULL;
     }
-    at = record->texts;
     record->key = offer->key;
     record->shelf = shelf;
     record->run = offer->run;
-    record->shard = offer->shard;
+    record->shard = (int32_t)offer->shard;
     record->since_us = hf_clock_wall_us(matching->clock);
-    record->workflow_id = text_put(&at, offer->workflow_id);
-    record->run_id = text_put(&at, offer->run_id);
-    record->task_id = text_put(&at, offer->task_id);
+    texts_put(record, offer);
     hf_list_init(&record->place);
     hf_list_init(&record->in_queue);
     hf_list_init(&record->claim);
@@ -461,7 +470,7 @@ hf_status hf_matching_offer(hf_matching *matching, const hf_task_offer *offer, b
         hf_matching_unlock(matching, &after);
         return hf_err_nomem(err, "a task");
     }
-    if (record->state == HF_TASK_CLAIMED && !record->poll && !record->worker)
+    if (record->state == HF_TASK_CLAIMED && !record->poll && !record->lease)
         hf_task_go(matching, record, HF_TASK_RELEASE);
     if (record->state == HF_TASK_OFFERED)
         hf_task_seek_poll(matching, record, offer->prefers, &mine);

@@ -62,11 +62,23 @@ typedef struct task_recall {
     hf_task_key key;
 } task_recall;
 
-/* A task. Where it stands is its state and nothing else; record_check (matching.c) says
-   what goes with each. */
+/* That a worker has a task. */
+typedef struct record_lease {
+    int64_t lease_us;
+    int64_t until_us;
+    bool unheard; /* the worker has not been heard of since this node has the task */
+    char worker[];
+} record_lease;
+
+/* What is said of a task to people. */
+typedef enum task_text { TASK_WORKFLOW_ID, TASK_RUN_ID, TASK_ID, TASK_TEXTS } task_text;
+
+/* A task, of which there may be a hundred thousand. Where it stands is its state and nothing else;
+   record_check (matching.c) says what goes with each. */
 typedef struct task_record {
     hf_task_key key;
     hf_task_state state;
+    int32_t shard;
     task_shelf *shelf;
     hf_list place; /* on the shelf, while it is offered; this and the next */
     hf_list in_queue;
@@ -75,17 +87,11 @@ typedef struct task_record {
     hf_list lend;         /* offered here: in `stay` of its shelf, or in `lent` of the next */
     task_far *far;        /* another node that is told of it, too; NULL: none */
     struct hf_poll *poll; /* that took it; NULL: none, it left, or the claim is confirmed */
-    char *worker;         /* of the lease; NULL: there is none */
-    int64_t lease_us;
-    int64_t until_us;
-    bool unheard;
+    record_lease *lease;  /* NULL: there is none */
     int64_t run;
-    int64_t shard;
-    int64_t since_us;     /* offered */
-    int64_t order;        /* of offers */
-    hf_slice workflow_id; /* in `texts`, with the next two */
-    hf_slice run_id;
-    hf_slice task_id;
+    int64_t since_us;          /* offered */
+    int64_t order;             /* of offers */
+    uint16_t ends[TASK_TEXTS]; /* of each in `texts` */
     char texts[];
 } task_record;
 
@@ -174,6 +180,7 @@ void hf_task_shelf_drop(task_shelf *shelf);
 
 /* The record of the key, and of nothing else; NULL: there is none. */
 task_record *hf_task_find(const hf_matching *matching, const hf_task_key *key);
+hf_slice hf_task_text(const task_record *record, task_text which);
 
 /* A record in no state; NULL: no memory. */
 task_record *hf_task_record_new(hf_matching *matching, const hf_task_offer *offer);

@@ -30,9 +30,10 @@ static hf_value_list *task_object(const task_record *record, hf_mem *mem)
     const task_queue *queue = record->shelf->queue;
     hf_value_list *task = hf_value_object(mem);
 
-    hf_value_set(task, HF_SLICE("task_id"), text_value(mem, record->task_id));
-    hf_value_set(task, HF_SLICE("workflow_id"), text_value(mem, record->workflow_id));
-    hf_value_set(task, HF_SLICE("run_id"), text_value(mem, record->run_id));
+    hf_value_set(task, HF_SLICE("task_id"), text_value(mem, hf_task_text(record, TASK_ID)));
+    hf_value_set(task, HF_SLICE("workflow_id"),
+                 text_value(mem, hf_task_text(record, TASK_WORKFLOW_ID)));
+    hf_value_set(task, HF_SLICE("run_id"), text_value(mem, hf_task_text(record, TASK_RUN_ID)));
     hf_value_set(task, HF_SLICE("type"), hf_value_string(mem, record->shelf->type));
     hf_value_set(task, HF_SLICE("task_queue"),
                  hf_value_string(mem, hf_slice_from(queue->name, queue->name_len)));
@@ -75,7 +76,7 @@ hf_value hf_matching_ready(hf_matching *matching, int64_t namespace_key, hf_task
              link = hf_list_next(tasks, link)) {
             const task_record *record = HF_LIST_ENTRY(link, task_record, in_queue);
 
-            if (!record->task_id.len)
+            if (!hf_task_text(record, TASK_ID).len)
                 continue;
             hf_value_append(list, ready_show(record, mem));
             count++;
@@ -158,8 +159,9 @@ static hf_value lease_show(const task_record *record, hf_mem *mem)
                                                          : HF_SLICE("activity");
 
     hf_value_set(lease, HF_SLICE("kind"), hf_value_string(mem, kind));
-    hf_value_set(lease, HF_SLICE("lease_owner"), text_value(mem, hf_slice_of(record->worker)));
-    hf_value_set(lease, HF_SLICE("lease_expires_at"), hf_value_int(mem, record->until_us));
+    hf_value_set(lease, HF_SLICE("lease_owner"),
+                 text_value(mem, hf_slice_of(record->lease->worker)));
+    hf_value_set(lease, HF_SLICE("lease_expires_at"), hf_value_int(mem, record->lease->until_us));
     hf_value_set(lease, HF_SLICE("attempt"), hf_value_int(mem, record->key.attempt));
     return hf_value_finish(lease);
 }
@@ -179,7 +181,7 @@ hf_value hf_matching_held(hf_matching *matching, int64_t namespace_key, hf_slice
             const task_record *record = item;
             const task_queue *here = record->shelf->queue;
 
-            if (record->worker && here->namespace_key == namespace_key &&
+            if (record->lease && here->namespace_key == namespace_key &&
                 (!queue.ptr || hf_slice_equal(queue, hf_slice_from(here->name, here->name_len))))
                 hf_value_append(list, lease_show(record, mem));
         }
@@ -191,7 +193,7 @@ hf_value hf_matching_held(hf_matching *matching, int64_t namespace_key, hf_slice
 static bool holder_is_new(hf_map *seen, const task_record *record, hf_mem *mem, bool *out_lost)
 {
     hf_slice key = hf_slice_of(hf_mem_format(
-        mem, "%lld/%s", (long long)record->shelf->queue->namespace_key, record->worker));
+        mem, "%lld/%s", (long long)record->shelf->queue->namespace_key, record->lease->worker));
 
     if (key.ptr && hf_map_get(seen, key))
         return false;
@@ -215,10 +217,11 @@ hf_value hf_matching_holders(hf_matching *matching, hf_mem *mem)
         while (!lost && hf_map_int_next(matching->records[kinds[i]], &at, &subject, &item)) {
             const task_record *record = item;
 
-            if (record->worker && record->worker[0] && holder_is_new(seen, record, mem, &lost))
+            if (record->lease && record->lease->worker[0] &&
+                holder_is_new(seen, record, mem, &lost))
                 hf_value_append(list, hf_json_(mem, "{'namespace': %lld, 'worker': %s}",
                                                (long long)record->shelf->queue->namespace_key,
-                                               record->worker));
+                                               record->lease->worker));
         }
     }
     hf_mutex_unlock(&matching->lock);

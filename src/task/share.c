@@ -293,17 +293,17 @@ static bool offer_copy(const task_record *record, hf_mem *mem, hf_task_offer *ou
     const task_queue *queue = record->shelf->queue;
     bool room = true;
 
-    *out_offer =
-        (hf_task_offer){.key = record->key,
-                        .run = record->run,
-                        .shard = record->shard,
-                        .namespace_key = queue->namespace_key,
-                        .queue = text_keep(mem, hf_slice_from(queue->name, queue->name_len), &room),
-                        .type = text_keep(mem, record->shelf->type, &room),
-                        .workflow_id = text_keep(mem, record->workflow_id, &room),
-                        .run_id = text_keep(mem, record->run_id, &room),
-                        .task_id = text_keep(mem, record->task_id, &room),
-                        .build = text_keep(mem, record->shelf->build, &room)};
+    *out_offer = (hf_task_offer){
+        .key = record->key,
+        .run = record->run,
+        .shard = record->shard,
+        .namespace_key = queue->namespace_key,
+        .queue = text_keep(mem, hf_slice_from(queue->name, queue->name_len), &room),
+        .type = text_keep(mem, record->shelf->type, &room),
+        .workflow_id = text_keep(mem, hf_task_text(record, TASK_WORKFLOW_ID), &room),
+        .run_id = text_keep(mem, hf_task_text(record, TASK_RUN_ID), &room),
+        .task_id = text_keep(mem, hf_task_text(record, TASK_ID), &room),
+        .build = text_keep(mem, record->shelf->build, &room)};
     return room;
 }
 
