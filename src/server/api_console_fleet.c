@@ -315,15 +315,14 @@ static void build_workers(const fleet_look *f, build_look *b)
     for (size_t i = 0; i < hf_len(f->builds); i++) {
         hf_value one = hf_at(f->builds, i);
         const char *queue = hf_str(one, "task_queue", "");
-        bool chosen = false;
         int64_t promoted_us;
 
         if (!text_is(one, "build_id", b->id))
             continue;
-        promoted_us = hf_queue_promoted(f->builds, queue, b->id, &chosen);
+        promoted_us = hf_queue_promoted(f->builds, queue, b->id);
         b->promoted_us = promoted_us > b->promoted_us ? promoted_us : b->promoted_us;
         b->drained_us = hf_int(one, "drained_at", b->drained_us);
-        b->chosen = chosen ? queue : b->chosen;
+        b->chosen = promoted_us ? queue : b->chosen;
         hf_value_append(names, hf_json_(mem, "{'q': %s}", queue));
     }
     b->queues = hf_queue_texts(mem, hf_value_finish(names), "q");

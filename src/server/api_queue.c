@@ -259,24 +259,18 @@ static const char *cohort_status(const cohort_counts *counts)
     return counts->stale ? "stale_only" : "no_workers";
 }
 
-/* When the build was promoted at the queue, 0: never; and whether it is the one that was last. */
-int64_t hf_queue_promoted(hf_value builds, const char *queue, const char *build, bool *out_chosen)
+int64_t hf_queue_promoted(hf_value builds, const char *queue, const char *build)
 {
-    int64_t own_us = 0;
-    int64_t last_us = 0;
+    hf_value last = NULL;
 
     for (size_t i = 0; i < hf_len(builds); i++) {
         hf_value one = hf_at(builds, i);
-        int64_t at_us = hf_int(one, "promoted_at", 0);
 
-        if (strcmp(hf_str(one, "task_queue", ""), queue) != 0)
-            continue;
-        last_us = at_us > last_us ? at_us : last_us;
-        if (strcmp(build_of(one), build) == 0)
-            own_us = at_us;
+        if (strcmp(hf_str(one, "task_queue", ""), queue) == 0 &&
+            hf_int(one, "promoted_at", 0) > hf_int(last, "promoted_at", 0))
+            last = one;
     }
-    *out_chosen = own_us && own_us == last_us;
-    return own_us;
+    return last && strcmp(build_of(last), build) == 0 ? hf_int(last, "promoted_at", 0) : 0;
 }
 
 /* Workers of one build at one queue. */
@@ -289,8 +283,7 @@ static hf_value cohort_show(hf_api *api, hf_value workers, hf_value builds, cons
     int64_t drained_us = 0;
     bool drained = hf_fleet_drained(api->server->fleet, hf_slice_of(api->namespace),
                                     hf_slice_of(queue), build, &drained_us);
-    bool chosen = false;
-    int64_t promoted_us = hf_queue_promoted(builds, queue, build, &chosen);
+    int64_t promoted_us = hf_queue_promoted(builds, queue, build);
     hf_value own;
 
     for (size_t i = 0; i < hf_len(workers); i++) {
@@ -313,9 +306,10 @@ static hf_value cohort_show(hf_api *api, hf_value workers, hf_value builds, cons
         "'first_seen_at': %p}",
         (const void *)text_or_null(mem, build), cohort_status(&counts),
         drained ? "draining" : "active", (const void *)hf_queue_time(mem, drained_us),
-        (const void *)hf_queue_time(mem, promoted_us), (const void *)hf_value_bool(chosen),
-        (long long)counts.active, (long long)counts.draining, (long long)counts.stale,
-        (long long)hf_len(own), (const void *)hf_queue_texts(mem, own, "runtime"),
+        (const void *)hf_queue_time(mem, promoted_us),
+        (const void *)hf_value_bool(promoted_us != 0), (long long)counts.active,
+        (long long)counts.draining, (long long)counts.stale, (long long)hf_len(own),
+        (const void *)hf_queue_texts(mem, own, "runtime"),
         (const void *)hf_queue_texts(mem, own, "sdk_version"),
         (const void *)time_pick(mem, own, "last_heartbeat_at", true),
         (const void *)time_pick(mem, own, "registered_at", false));
@@ -366,7 +360,6 @@ static void build_set(hf_api *api, intent what)
     int64_t drained_us = 0;
     int64_t promoted_us;
     hf_value builds = NULL;
-    bool chosen = false;
     bool drained;
     hf_status st;
 
@@ -384,7 +377,7 @@ static void build_set(hf_api *api, intent what)
         return;
     drained = hf_fleet_drained(api->server->fleet, hf_slice_of(api->namespace), hf_slice_of(queue),
                                build, &drained_us);
-    promoted_us = hf_queue_promoted(builds, queue, build ? build : "", &chosen);
+    promoted_us = hf_queue_promoted(builds, queue, build ? build : "");
     hf_api_json(api, 200,
                 hf_json_(api->mem,
                          "{'namespace': %s, 'task_queue': %s, 'build_id': %p, 'drain_intent': %s, "
@@ -394,7 +387,7 @@ static void build_set(hf_api *api, intent what)
                          drained ? "draining" : "active",
                          (const void *)hf_queue_time(api->mem, drained_us),
                          (const void *)hf_queue_time(api->mem, promoted_us),
-                         (const void *)hf_value_bool(chosen)));
+                         (const void *)hf_value_bool(promoted_us != 0)));
 }
 
 void hf_api_build_drain(hf_api *api)

@@ -19,8 +19,9 @@ bool hf_queue_builds(hf_api *api, hf_value *out_builds);
 /* One of the queues by its name; NULL: nobody came there yet. */
 hf_value hf_queue_named(hf_value queues, const char *name);
 
-/* When the build was promoted at the queue, 0: never; and whether it is the one that was last. */
-int64_t hf_queue_promoted(hf_value builds, const char *queue, const char *build, bool *out_chosen);
+/* Since when new runs of the queue begin with the build ("": with none), 0: they do not. Of builds
+   promoted in one microsecond the first of the list counts, as for the store. */
+int64_t hf_queue_promoted(hf_value builds, const char *queue, const char *build);
 
 /* The texts that objects have under a key, each once. */
 hf_value hf_queue_texts(hf_mem *mem, hf_value objects, const char *key);

@@ -114,7 +114,14 @@ test("a schedule is triggered and backfilled, a build drained, promoted and resu
   equal((await build()).drained_at, null, "drained");
   await told("Promote", "promoted");
   ok((await build()).promoted_at, "it is promoted");
-  await site.ask("POST", "api/task-queues/office/build-ids/promote", { build_id: "" });
+  const mine = page.getByRole("button", { name: "Do something with 1", exact: true });
+  const state = page.getByRole("table", { name: "Builds" }).getByRole("row").filter({ has: mine }).locator("td:nth-child(2)");
+  await state.getByText("current").waitFor();
+  for (const queue of (await build()).queues) await site.ask("POST", `api/task-queues/${queue}/build-ids/promote`, { build_id: "" });
+  equal((await build()).promoted_at, null, "promoted");
+  await follow(page, "overview");
+  await follow(page, "workers");
+  await state.getByText("active").waitFor();
   quiet(page);
   await page.context().close();
 });
