@@ -7,6 +7,7 @@
 #include "project/edge.h"
 #include "project/section.h"
 #include "project/sheet.h"
+#include "project/why_text.h"
 
 /* A wait, whatever it is for. */
 typedef struct wait {
@@ -188,12 +189,15 @@ static hf_wait_status wait_status(const hf_section *s, const wait *w)
     return s->dossier->base.closed_us == HF_NONE ? HF_WAIT_STATUS_OPEN : HF_WAIT_STATUS_CANCELLED;
 }
 
-/* One line: "Waiting for signal approved-by". */
+/* One line: "Waiting for signal approved-by", "Waited for signal fire or discard". */
 static hf_slice wait_summary(hf_mem *mem, const wait *w, bool open)
 {
-    return hf_slice_of(hf_mem_format(mem, "%s for %s%s%.*s", open ? "Waiting" : "Waited",
-                                     hf_wait_kind_text(w->kind), w->target.len ? " " : "",
-                                     (int)w->target.len, w->target.ptr ? w->target.ptr : ""));
+    bool parked = w->of && w->of->awaited.ptr;
+    const char *target = parked ? hf_why_text_choice(mem, w->target) : hf_mem_text(mem, w->target);
+
+    return hf_slice_of(hf_mem_format(mem, "%s for %s%s%s", open ? "Waiting" : "Waited",
+                                     hf_wait_kind_text(w->kind), target && *target ? " " : "",
+                                     target ? target : ""));
 }
 
 static hf_status wait_append(const hf_section *s, const wait *w, size_t position,

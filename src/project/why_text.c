@@ -73,6 +73,18 @@ const char *hf_why_text_make(hf_mem *mem, const char *form, const hf_why_word *w
     return made;
 }
 
+const char *hf_why_text_choice(hf_mem *mem, hf_slice names)
+{
+    const char *made = NULL;
+    hf_slice name;
+
+    while (names.len && hf_slice_split(&names, '|', &name))
+        made = made ? hf_mem_format(mem, "%s%s%.*s", made, names.len ? ", " : " or ", (int)name.len,
+                                    name.ptr)
+                    : hf_mem_text(mem, name);
+    return made;
+}
+
 const char *hf_why_text_span(hf_mem *mem, int64_t us)
 {
     long long seconds = us > 0 ? (long long)(us / 1000000) : 0;

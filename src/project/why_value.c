@@ -35,8 +35,12 @@ static const char *answer_text(const hf_why_answer *a)
         a->step == HF_NONE ? NULL : hf_mem_format(a->mem, "%lld", (long long)a->step);
     const char *number =
         a->number == HF_NONE ? NULL : hf_mem_format(a->mem, "%lld", (long long)a->number);
+    const hf_track_step *parked =
+        a->code == HF_WHY_WAITING_FOR_SIGNAL && a->live->step && a->live->step->awaited.ptr
+            ? a->live->step
+            : NULL;
     const hf_why_word words[] = {
-        {"name", a->name},
+        {"name", parked ? hf_why_text_choice(a->mem, parked->awaited) : a->name},
         {"detail", a->detail},
         {"queue", a->queue},
         {"step", step},

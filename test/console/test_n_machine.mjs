@@ -9,6 +9,7 @@ test("a step machine shows its steps, what it waits for, its inbox and its child
   await becomes(page, "waiting");
   await page.getByText("next is burn; load ended with park").waitFor();
   equal(await page.locator("main .acts .btn.p").innerText(), "Signal fire…", "the first action");
+  await page.getByText(/^Waiting for signal fire or discard \(step 1\) since /).first().waitFor();
   const buttons = (say) => page.locator("main .row").filter({ hasText: say }).getByRole("button");
   equal(await buttons(/^waits for/).allInnerTexts(), ["Send fire…", "Send discard…"], "what it waits for");
   equal(await buttons(/^may receive besides/).allInnerTexts(), ["Send opened…"], "what it may receive besides");
@@ -21,6 +22,12 @@ test("a step machine shows its steps, what it waits for, its inbox and its child
 
   await openRun(page, "kiln-1", "?tab=waits");
   await page.getByRole("button", { name: "Send discard" }).waitFor();
+  await page.getByRole("button", { name: "signal fire or discard", exact: true }).waitFor();
+  await openRun(page, "kiln-1", "?step=1");
+  const panel = page.getByRole("complementary");
+  await panel.getByText("fire or discard", { exact: true }).waitFor();
+  equal(await panel.getByRole("button", { name: /^Send (fire|discard)$/ }).count(), 2, "buttons beside the step");
+  await openRun(page, "kiln-1", "?tab=waits");
   await page.getByRole("button", { name: "Send fire" }).click();
   await send(page, "Signal fire", { degrees: "900" });
   await becomes(page, "completed"); // "opened" was in the inbox

@@ -377,11 +377,16 @@ HF_EVERY_WAY(why_a_machine_does_not_move)
     ck_assert_str_eq(hf_str(why, "subject.name", ""), "a|b");
     ck_assert_int_eq(hf_int(why, "subject.step", 0), 1);
     ck_assert_str_eq(hf_str(why, "until", ""), "2026-01-01T00:01:00.000000Z");
-    ck_assert_ptr_nonnull(strstr(hf_str(why, "text", ""), "a|b"));
+    ck_assert_str_eq(hf_str(why, "next.0.target", ""), "a|b");
+    ck_assert_str_eq(hf_str(why, "text", ""),
+                     "Waiting for signal a or b (step 1) since 0 s; timeout in 1 min.");
     hf_kit_ok(d, hf_signal(d, "i", "a", NULL));
     hf_kit_ok(d, hf_test_drain(d));
     hf_kit_ok(d, hf_why(d, "i", hf_mem_of_engine(d), &why));
     ck_assert_str_eq(hf_str(why, "code", ""), "closed_completed");
+    hf_script_play(d, "j", "[" PARK("\"a\",\"b\",\"c\"") "]");
+    hf_kit_ok(d, hf_why(d, "j", hf_mem_of_engine(d), &why));
+    ck_assert_str_eq(hf_str(why, "text", ""), "Waiting for signal a, b or c (step 1) since 0 s.");
     hf_kit_close(d);
 }
 
@@ -405,6 +410,7 @@ HF_EVERY_WAY(a_machine_is_shown)
     out = page(d, "i");
     ck_assert_uint_eq(hf_len(hf_get(out, "waits")), 1);
     ck_assert_str_eq(hf_str(out, "waits.0.kind", ""), "signal");
+    ck_assert_str_eq(hf_str(out, "waits.0.summary", ""), "Waiting for signal a");
     ck_assert_str_eq(hf_str(out, "waits.0.status", ""), "open");
     ck_assert_str_eq(hf_str(out, "waits.0.target_name", ""), "a");
     hf_kit_ok(d, hf_signal(d, "i", "c", NULL));

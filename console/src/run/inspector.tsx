@@ -9,7 +9,7 @@ import { Facts, Section } from "../ui/part";
 import { Table } from "../ui/table";
 import { attempt } from "../ui/toasts";
 import { PayloadView, ValueView, type Payload } from "../ui/json";
-import { askSignal, refused } from "./actions";
+import { SendAwaited, WaitName } from "./awaited";
 import { AttemptList } from "./attempts";
 import { AllFields } from "./record";
 import { barName, barState, readPart, took, usePart, type Attempt, type Bar, type Place } from "./place";
@@ -138,16 +138,14 @@ function StepInspector({ place, head, step }: { place: Place; head: any; step: s
         <Section title="Waits for">
           <Facts
             of={[
-              [wait.kind, <Mono>{wait.target_name ?? wait.condition_key ?? ""}</Mono>],
+              [wait.kind, <WaitName of={wait} />],
               ["since", <Age at={wait.opened_at} />],
               ["until", wait.deadline_at && <Time at={wait.deadline_at} />],
             ]}
           />
-          {wait.kind === "signal" && wait.target_name && (
+          {wait.kind === "signal" && (
             <div class="row gap">
-              <Button size="small" why={refused(head, "signal")} onClick={() => askSignal(head, wait.target_name)}>
-                Send…
-              </Button>
+              <SendAwaited head={head} wait={wait} />
             </div>
           )}
         </Section>

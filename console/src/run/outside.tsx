@@ -4,7 +4,8 @@ import { param, set } from "../lib/router";
 import { Button, Choice, Mono, RunLink, Status, Time } from "../ui/basic";
 import { Asked, Facts } from "../ui/part";
 import { Table, type Column } from "../ui/table";
-import { askSignal, askUpdate, awaited, refused } from "./actions";
+import { askUpdate, refused } from "./actions";
+import { SendAwaited, WaitName } from "./awaited";
 import { AnyPayload } from "./inspector";
 import { howMany, Older } from "./older";
 import { here, usePart, type Place } from "./place";
@@ -80,7 +81,7 @@ export function WaitsTab({ place, head, select }: { place: Place; head: any; sel
       cell: (wait) => (
         <>
           <button type="button" class="linkbtn" aria-expanded={wait.id === open} onClick={() => set({ wait: wait.id === open ? null : wait.id }, true)}>
-            {wait.kind.replace(/_/g, " ")} <Mono class="b">{wait.kind === "child" ? wait.target_type : (wait.target_name ?? wait.condition_key ?? "")}</Mono>
+            {wait.kind.replace(/_/g, " ")} <WaitName of={wait} class="b" />
           </button>{" "}
           {wait.kind === "child" && wait.target_name ? <RunLink id={wait.target_name} class="sm" /> : <span class="d sm">{/^Wait(ed|ing) for/.test(wait.summary ?? "") ? "" : wait.summary}</span>}
         </>
@@ -109,11 +110,7 @@ export function WaitsTab({ place, head, select }: { place: Place; head: any; sel
       cell: (wait) =>
         wait.status === "open" &&
         (wait.kind === "signal" && wait.target_name ? (
-          awaited(wait.target_name).map((name, _at, all) => (
-            <Button key={name} size="small" why={refused(head, "signal")} label={`Send ${name}`} onClick={() => askSignal(head, name)}>
-              {all.length > 1 ? `Send ${name}…` : "Send…"}
-            </Button>
-          ))
+          <SendAwaited head={head} wait={wait} />
         ) : (
           wait.kind === "condition" &&
           head.declared_updates?.[0] && (
