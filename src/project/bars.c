@@ -88,20 +88,72 @@ static int64_t woken_at(const hf_section *s, const hf_track_step *step, int64_t 
     return woken_us > parked_us ? woken_us : parked_us;
 }
 
+/* When the last child of a step that fanned out was over, HF_EDGE_NO_TIME while one is open; false:
+   it has none. Its children stand behind it, before the next step of the machine. */
+static bool fan_end(const hf_track_step *step, int64_t *out_us)
+{
+    const hf_track_step *child = step->next;
+    bool has = false;
+
+    *out_us = step->opened->time_us;
+    for (; child && (!child->opened || child->opened->type != HF_EVENT_STEP_COMPLETED);
+         child = child->next) {
+        if (!child->opened || child->opened->type != HF_EVENT_CHILD_WORKFLOW_SCHEDULED)
+            continue;
+        has = true;
+        if (!child->ended)
+            *out_us = HF_EDGE_NO_TIME;
+        else if (*out_us != HF_EDGE_NO_TIME && child->ended->time_us > *out_us)
+            *out_us = child->ended->time_us;
+    }
+    return has;
+}
+
+/* When a step could begin: after the one before it, and what that one waited for. */
+static int64_t machine_begin(const hf_section *s, const hf_track_step *step,
+                             const hf_track_step *before)
+{
+    int64_t begin_us = before ? before->opened->time_us : s->dossier->run.created_us;
+    int64_t fan_us;
+
+    if (before && before->awaited.ptr)
+        return woken_at(s, step, begin_us);
+    if (before && fan_end(before, &fan_us) && fan_us != HF_EDGE_NO_TIME &&
+        fan_us <= step->opened->time_us)
+        return fan_us;
+    return begin_us;
+}
+
+/* Whether the step waits behind its own end, for a signal or its children, and until when. */
+static bool machine_waits(const hf_section *s, const hf_track_step *step, int64_t *out_us)
+{
+    bool waits = step->awaited.ptr || fan_end(step, out_us);
+
+    if (step->awaited.ptr)
+        *out_us =
+            step->woken
+                ? woken_at(s, hf_track_step_get(hf_compose_track(s->compose), step->woken->step),
+                           step->opened->time_us)
+                : HF_EDGE_NO_TIME;
+    if (*out_us == HF_EDGE_NO_TIME)
+        *out_us = s->dossier->base.closed_us;
+    return waits;
+}
+
 /* What an event of a machine says of its end is when the step ended; it began when it could: after
-   the step before it, after a pause, or when a signal came. A step that parks waits behind that. */
+   the step before it, after a pause, when a signal came, or when its children were over. A step
+   that parks or fans out waits behind that. */
 static hf_status machine_segments(const hf_section *s, const hf_track_step *step,
                                   const hf_track_step *before, hf_value_list *list,
                                   int64_t *out_from_us, int64_t *out_to_us, hf_err *err)
 {
     int64_t end_us = step->opened->time_us;
-    int64_t begin_us = before ? before->opened->time_us : s->dossier->run.created_us;
+    int64_t begin_us = machine_begin(s, step, before);
     int64_t ready_us = HF_EDGE_NO_TIME;
     int64_t attempt = HF_NONE;
+    int64_t until_us;
     hf_status st = HF_OK;
 
-    if (before && before->awaited.ptr)
-        begin_us = woken_at(s, step, begin_us);
     *out_from_us = begin_us;
     *out_to_us = end_us;
     if (before && hf_event_time(before->opened, HF_KEY_RETRY_AVAILABLE_AT, &ready_us) &&
@@ -112,13 +164,10 @@ static hf_status machine_segments(const hf_section *s, const hf_track_step *step
     (void)hf_event_int(step->opened, HF_KEY_ATTEMPT_NUMBER, &attempt);
     if (!st)
         st = segment_add(s, list, "running", begin_us, end_us, attempt, err);
-    if (st || !step->awaited.ptr)
+    if (st || !machine_waits(s, step, &until_us))
         return st;
-    *out_to_us = s->dossier->base.closed_us;
-    if (step->woken)
-        *out_to_us =
-            woken_at(s, hf_track_step_get(hf_compose_track(s->compose), step->woken->step), end_us);
-    return segment_add(s, list, "waiting", end_us, *out_to_us, HF_NONE, err);
+    *out_to_us = until_us;
+    return segment_add(s, list, "waiting", end_us, until_us, HF_NONE, err);
 }
 
 /* When the attempt was heard of, the earliest first; thinned when it was often. */

@@ -97,6 +97,40 @@ HF_EVERY_WAY(sm56_spawn_and_park_are_one)
     hf_kit_close(d);
 }
 
+/* Behind a fan-out the step waits until the last child is over, and the step behind it begins
+   then: its code has not run all the while. */
+HF_BOTH_ENGINES(a_fan_out_is_drawn_as_waiting)
+{
+    hf_engine *d = open_kit(kind);
+    hf_mem *mem = hf_mem_of_engine(d);
+    hf_value out = NULL;
+
+    hf_script_play(d, "p",
+                   "[{\"do\":\"fan\",\"ids\":[\"k\",\"l\"],\"plans\":[[" PARK(
+                       "\"a\"") "," DONE "],[" DONE "]]}," PARK("\"b\"") "," DONE "]");
+    hf_kit_ok(d, hf_spans(d, hf_json_(mem, "{'id': 'p'}"), mem, &out));
+    ck_assert_uint_eq(hf_len(hf_get(out, "bars")), 3);
+    ck_assert(hf_bool(out, "bars.0.open", false));
+    ck_assert_str_eq(hf_str(out, "bars.0.segments.0.kind", ""), "running");
+    ck_assert_str_eq(hf_str(out, "bars.0.segments.1.kind", ""), "waiting");
+    ck_assert_ptr_null(hf_str(out, "bars.0.segments.1.to", NULL));
+    hf_kit_ok(d, hf_test_advance(d, 60000));
+    hf_kit_ok(d, hf_signal(d, "k", "a", NULL));
+    hf_kit_ok(d, hf_test_drain(d));
+    hf_kit_ok(d, hf_spans(d, hf_json_(mem, "{'id': 'p'}"), mem, &out));
+    ck_assert_uint_eq(hf_len(hf_get(out, "bars")), 4);
+    ck_assert(!hf_bool(out, "bars.0.open", true));
+    ck_assert_str_eq(hf_str(out, "bars.1.child_instance_id", ""), "k");
+    ck_assert_str_eq(hf_str(out, "bars.0.segments.1.to", ""), hf_str(out, "bars.1.to", "?"));
+    ck_assert_str_eq(hf_str(out, "bars.3.from", ""), hf_str(out, "bars.1.to", "?"));
+    ck_assert_str_eq(hf_str(out, "bars.3.segments.0.kind", ""), "running");
+    ck_assert_str_eq(hf_str(out, "bars.3.segments.1.kind", ""), "waiting");
+    hf_kit_ok(d, hf_terminate(d, "p", "enough"));
+    hf_kit_ok(d, hf_spans(d, hf_json_(mem, "{'id': 'p'}"), mem, &out));
+    ck_assert(!hf_bool(out, "bars.3.open", true));
+    hf_kit_close(d);
+}
+
 static void results_are(hf_engine *d, const char *id, const int64_t *wanted, size_t count)
 {
     hf_value children = NULL;
@@ -601,10 +635,10 @@ HF_PG_SUITE_MAIN("machine/children", HF_WAYS(sm56_spawn_and_park_are_one),
                  HF_WAYS(n06_children_made_in_a_loop_and_by_a_map),
                  HF_WAYS(sm58_many_ends_one_wake), {sm59_crashes_around_a_spawn, 0},
                  HF_BOTH_SLOW(sm59_a_spawn_survives_a_crash, 120),
-                 HF_WAYS(both_kinds_in_one_program), HF_WAYS(a_bundle_of_a_machine_replays),
-                 HF_WAYS(sm55_unknown_steps_wait), HF_WAYS(a_misspelt_child_fails),
-                 HF_BOTH(a_child_of_another_process_waits), HF_WAYS(sm65_callers_wait),
-                 HF_BOTH_SLOW(sm65_a_restart_while_a_caller_waits, 120),
+                 HF_WAYS(both_kinds_in_one_program), HF_BOTH(a_fan_out_is_drawn_as_waiting),
+                 HF_WAYS(a_bundle_of_a_machine_replays), HF_WAYS(sm55_unknown_steps_wait),
+                 HF_WAYS(a_misspelt_child_fails), HF_BOTH(a_child_of_another_process_waits),
+                 HF_WAYS(sm65_callers_wait), HF_BOTH_SLOW(sm65_a_restart_while_a_caller_waits, 120),
                  HF_WAYS(why_a_machine_does_not_move), HF_WAYS(a_machine_is_shown),
                  HF_WAYS(a_lost_timeout_comes_back), HF_WAYS(sm45_starts_with_answers_by_position),
                  HF_WAYS_SLOW(sm45_a_batch_is_few_transactions, 300),
