@@ -201,6 +201,17 @@ HF_API hf_status hf_stats(hf_engine *engine, hf_mem *mem, hf_value *out);
    records and failures are those of the 10,000 newest runs. */
 HF_API hf_status hf_overview(hf_engine *engine, hf_mem *mem, hf_value *out);
 
+/* What steps of machines stand before, in the order of their keys: {"limits": [{key, kind
+   ("concurrency" or "rate"), limit (as it was declared: {name, at_once} or {name, allowed, per_ms,
+   burst}; null: nobody did), slots (how many there are), taken: [{number, workflow_id, run_id,
+   workflow_type, task_queue (null, all four: the run is gone), owner, until}], tokens, full_at,
+   waiting: how many runs, queues:
+   [{name, taken, waiting}]}], "exact"}. slots is null of rates, tokens of keys and of a rate that
+   nobody declared; full_at is null of a full bucket. Slots and tokens are those of all processes,
+   runs that wait are this one's. exact is false when there are more than 1,000 slots, buckets or
+   keys with waiting runs, or 10,000 of those: what is more is left out, or has no queue. */
+HF_API hf_status hf_limits_state(hf_engine *engine, hf_mem *mem, hf_value *out);
+
 /* What happened in each minute or hour, for charts: {"span": "minute" or "hour", "from_us"?,
    "to_us"?, "limit"?: 1 to 10080}. The answer: {"span", "points": [{at, started, completed, failed,
    cancelled, terminated, continued, failures, attempts, retries, events}]} in the order of time, by

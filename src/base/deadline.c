@@ -140,6 +140,12 @@ hf_status hf_deadlines_push(hf_deadlines *queue, hf_deadline *deadline, hf_err *
     return HF_OK;
 }
 
+const hf_deadline *hf_deadlines_at(const hf_deadlines *queue, size_t at)
+{
+    HF_ASSERT(at < queue->count);
+    return queue->items[at].deadline;
+}
+
 hf_deadline *hf_deadlines_peek(const hf_deadlines *queue)
 {
     return queue->count ? queue->items[0].deadline : NULL;

@@ -37,6 +37,9 @@ HF_NODISCARD hf_status hf_deadlines_push(hf_deadlines *queue, hf_deadline *deadl
 hf_deadline *hf_deadlines_peek(const hf_deadlines *queue);
 hf_deadline *hf_deadlines_pop(hf_deadlines *queue);
 
+/* Those that are queued, in no order that counts, by 0 to count - 1. */
+const hf_deadline *hf_deadlines_at(const hf_deadlines *queue, size_t at);
+
 /* Takes a deadline out; one that is not queued stays as it is. */
 void hf_deadlines_remove(hf_deadlines *queue, hf_deadline *deadline);
 

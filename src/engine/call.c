@@ -257,6 +257,44 @@ hf_status hf_call_rows(hf_call *call, hf_stmt stmt, const hf_db_value *params, s
     return st;
 }
 
+typedef struct core_visit {
+    hf_core_call call;
+    hf_call *from;
+    void (*run)(hf_core *core, void *ctx);
+    void *ctx;
+    bool done; /* under the engine's lock */
+} core_visit;
+
+static void visit_run(hf_core *core, hf_core_call *call)
+{
+    core_visit *visit = (core_visit *)call;
+    hf_engine *engine = visit->from->engine;
+
+    visit->run(core, visit->ctx);
+    hf_mutex_lock(&engine->lock);
+    visit->done = true;
+    hf_cond_signal(&visit->from->slot->woken);
+    hf_mutex_unlock(&engine->lock); /* it may be gone by now */
+}
+
+hf_status hf_call_core(hf_call *call, void (*run)(hf_core *core, void *ctx), void *ctx)
+{
+    core_visit visit = {.call = {.run = visit_run}, .from = call, .run = run, .ctx = ctx};
+    hf_engine *engine = call->engine;
+    hf_status st = hf_core_call_post(engine->core, &visit.call, &call->slot->err);
+
+    if (st)
+        return st;
+    if (engine->mode != ENGINE_THREADS)
+        while (!visit.done)
+            (void)hf_engine_pump(engine);
+    hf_mutex_lock(&engine->lock);
+    while (!visit.done)
+        hf_cond_wait(&call->slot->woken, &engine->lock);
+    hf_mutex_unlock(&engine->lock);
+    return HF_OK;
+}
+
 uint64_t hf_call_changes(const hf_call *call)
 {
     uint64_t changes;

@@ -76,6 +76,11 @@ HF_NODISCARD hf_status hf_call_rows(hf_call *call, hf_stmt stmt, const hf_db_val
                                     size_t count, hf_mem *mem, hf_call_make *make, void *ctx,
                                     hf_value *out);
 
+/* Has `run` called on the core's thread, with no core when the engine closes first, and waits for
+   that. HF_NOMEM: it was not. */
+HF_NODISCARD hf_status hf_call_core(hf_call *call, void (*run)(hf_core *core, void *ctx),
+                                    void *ctx);
+
 /* How many changes of runs there were. */
 uint64_t hf_call_changes(const hf_call *call);
 

@@ -126,3 +126,22 @@ bool hf_limit_table_get(hf_limit_table *table, int64_t namespace_key, hf_slice n
     hf_mutex_unlock(&table->lock);
     return entry != NULL;
 }
+
+hf_status hf_limit_table_names(hf_limit_table *table, int64_t namespace_key, hf_mem *mem,
+                               hf_slice **out_names, size_t *out_count, hf_err *err)
+{
+    hf_slice *names;
+    size_t at = 0;
+    hf_slice key;
+    void *item;
+
+    *out_count = 0;
+    hf_mutex_lock(&table->lock);
+    names = hf_mem_array(mem, hf_map_count(table->entries) + 1, sizeof(*names));
+    while (names && hf_map_next(table->entries, &at, &key, &item))
+        if (memcmp(key.ptr, &namespace_key, sizeof(namespace_key)) == 0)
+            names[(*out_count)++] = hf_slice_of(((const table_entry *)item)->def.name);
+    hf_mutex_unlock(&table->lock);
+    *out_names = names;
+    return names ? HF_OK : hf_err_nomem(err, "limits");
+}

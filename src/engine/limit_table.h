@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 #include "base/slice.h"
 #include "holdfast/holdfast.h"
 
@@ -22,5 +23,11 @@ HF_NODISCARD hf_status hf_limit_table_put(hf_limit_table *table, int64_t namespa
 /* A copy; its name lives as long as the table. False: nobody declared it. */
 bool hf_limit_table_get(hf_limit_table *table, int64_t namespace_key, hf_slice name,
                         hf_limit_def *out_def);
+
+/* The names that were declared in a namespace, in `mem`, in no order; they live as long as the
+   table. */
+HF_NODISCARD hf_status hf_limit_table_names(hf_limit_table *table, int64_t namespace_key,
+                                            hf_mem *mem, hf_slice **out_names, size_t *out_count,
+                                            hf_err *err);
 
 #endif

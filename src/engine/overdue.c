@@ -25,13 +25,11 @@ typedef struct late_one {
 } late_one;
 
 typedef struct pass {
-    hf_core_call call;
     hf_call c;
     hf_mem *mem;
     late_one *items;
     size_t count;
     int64_t until_us;
-    bool done; /* the alarms have been rung */
 } pass;
 
 static void row_read(hf_db_cursor *row, late_one *out)
@@ -145,10 +143,9 @@ static hf_status pass_read(pass *p, hf_engine *engine, const hf_overdue_opts *o,
 }
 
 /* The core's thread. */
-static void alarms_ring(hf_core *core, hf_core_call *call)
+static void alarms_ring(hf_core *core, void *ctx)
 {
-    pass *p = (pass *)call;
-    hf_engine *engine = p->c.engine;
+    pass *p = ctx;
 
     for (size_t i = 0; i < p->count; i++) {
         late_one *one = &p->items[i];
@@ -166,27 +163,6 @@ static void alarms_ring(hf_core *core, hf_core_call *call)
         else
             one->rung = hf_core_alarm_move(core, &alarm, hf_core_now(core));
     }
-    hf_mutex_lock(&engine->lock);
-    p->done = true;
-    hf_cond_broadcast(&engine->changed);
-    hf_mutex_unlock(&engine->lock);
-}
-
-static hf_status rung_wait(pass *p)
-{
-    hf_engine *engine = p->c.engine;
-    hf_status st = hf_core_call_post(engine->core, &p->call, &p->c.slot->err);
-
-    if (st)
-        return st;
-    if (engine->mode != ENGINE_THREADS)
-        while (!p->done)
-            (void)hf_engine_pump(engine);
-    hf_mutex_lock(&engine->lock);
-    while (!p->done)
-        hf_cond_wait(&engine->changed, &engine->lock);
-    hf_mutex_unlock(&engine->lock);
-    return HF_OK;
 }
 
 typedef struct look {
@@ -260,11 +236,11 @@ hf_status hf_overdue_pass(hf_engine *engine, const hf_overdue_opts *o, hf_mem *m
 {
     hf_value_list *results;
     int64_t counts[3] = {0};
-    pass p = {.call = {.run = alarms_ring}};
+    pass p = {0};
     hf_status st = pass_read(&p, engine, o, mem);
 
     if (!st && p.count)
-        st = rung_wait(&p);
+        st = hf_call_core(&p.c, alarms_ring, &p);
     if (st)
         return st;
     p.until_us = hf_clock_mono_us(hf_clock_system()) + PATIENCE_MS * 1000;

@@ -179,6 +179,32 @@ bool hf_registry_find_limit(const hf_registry *registry, int64_t namespace_key, 
            (out_limit->allowed > 0) == rate;
 }
 
+hf_status hf_registry_limits(const hf_registry *registry, int64_t namespace_key, hf_mem *mem,
+                             hf_slice **out_names, size_t *out_count, hf_err *err)
+{
+    size_t own = hf_map_count(registry->limits);
+    hf_slice *far = NULL;
+    size_t count = 0;
+    size_t at = 0;
+    hf_slice name;
+    void *item;
+    hf_status st =
+        hf_limit_table_names(registry->far_limits, namespace_key, mem, &far, &count, err);
+
+    if (st)
+        return st;
+    *out_count = 0;
+    *out_names = hf_mem_array(mem, own + count + 1, sizeof(**out_names));
+    if (!*out_names)
+        return hf_err_nomem(err, "limits");
+    while (hf_map_next(registry->limits, &at, &name, &item))
+        (*out_names)[(*out_count)++] = name;
+    for (size_t i = 0; i < count; i++)
+        if (!hf_map_get(registry->limits, far[i]))
+            (*out_names)[(*out_count)++] = far[i];
+    return HF_OK;
+}
+
 hf_status hf_registry_declare_limit(const hf_registry *registry, int64_t namespace_key,
                                     const hf_limit_def *def, int64_t at_us, hf_err *err)
 {

@@ -54,6 +54,11 @@ bool hf_registry_has(const hf_registry *registry, int64_t key);
 bool hf_registry_find_limit(const hf_registry *registry, int64_t namespace_key, hf_slice key,
                             bool rate, hf_limit_def *out_limit);
 
+/* The names of all of them, in `mem`, in no order; they live as long as the registry. */
+HF_NODISCARD hf_status hf_registry_limits(const hf_registry *registry, int64_t namespace_key,
+                                          hf_mem *mem, hf_slice **out_names, size_t *out_count,
+                                          hf_err *err);
+
 /* A program behind this one declared a limit for its namespace (limit_table.h). One of that name
    that this program brings stays as it is. HF_INVALID, HF_TOOBIG. */
 HF_NODISCARD hf_status hf_registry_declare_limit(const hf_registry *registry, int64_t namespace_key,

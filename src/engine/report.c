@@ -709,21 +709,18 @@ hf_status hf_report_question(hf_call *c, int64_t part, hf_task_kind kind,
 /* ---- a worker that went */
 
 typedef struct own_give_up {
-    hf_core_call call;
     int64_t namespace_key;
     hf_slice worker;
     bool unheard;
     int64_t count;
-    waiter who;
 } own_give_up;
 
-static void own_give_up_run(hf_core *core, hf_core_call *call)
+static void own_give_up_run(hf_core *core, void *ctx)
 {
-    own_give_up *up = (own_give_up *)call;
+    own_give_up *up = ctx;
 
     if (core)
         up->count = hf_errand_give_up(core, up->namespace_key, up->worker, up->unheard);
-    waiter_tell(&up->who);
 }
 
 static void give_up_write(const hf_call *c, hf_slice worker, bool unheard, hf_buf *text)
@@ -799,17 +796,12 @@ hf_status hf_report_heard(hf_call *c, hf_slice worker, int64_t within_us, bool *
 
 int64_t hf_report_give_up(hf_call *c, hf_slice worker, bool unheard)
 {
-    own_give_up up = {.call = {.run = own_give_up_run},
-                      .namespace_key = c->in.namespace_key,
-                      .worker = worker,
-                      .unheard = unheard,
-                      .who = {.engine = c->engine, .slot = c->slot}};
+    own_give_up up = {.namespace_key = c->in.namespace_key, .worker = worker, .unheard = unheard};
     int64_t nodes[HF_CARRIER_NODES];
     size_t count = c->engine->carrier ? hf_carrier_nodes(c->engine->carrier, nodes) : 0;
 
-    if (hf_core_call_post(c->engine->core, &up.call, &c->slot->err))
+    if (hf_call_core(c, own_give_up_run, &up))
         return 0;
-    waiter_wait(&up.who);
     for (size_t i = 0; i < count; i++) {
         hf_buf text = {0};
 

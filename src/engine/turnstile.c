@@ -15,7 +15,9 @@
 
 enum {
     RENEW_KEY = 1, /* gates are numbered behind it */
-    NAME_HEAD = 1 + sizeof(int64_t)
+    NAME_HEAD = 1 + sizeof(int64_t),
+    LOOK_GATES = 1000, /* that are told of, and runs that are asked for their queues */
+    LOOK_RUNS = 10000
 };
 
 struct hf_turnstile {
@@ -392,6 +394,79 @@ void hf_turnstile_declared(hf_core *core)
 
     while (hf_map_next(core->gates, &at, &name, &gate))
         gate_ask(core, gate);
+}
+
+/* ---- for those who look */
+
+static hf_status queue_count(hf_turnstile_seen *seen, hf_slice name, hf_mem *mem, hf_err *err)
+{
+    struct hf_turnstile_queue *queue = seen->queues;
+
+    while (queue && !hf_slice_equal(queue->name, name))
+        queue = queue->next;
+    if (!queue) {
+        queue = hf_mem_alloc(mem, sizeof(*queue));
+        if (!queue)
+            return hf_err_nomem(err, "a queue");
+        queue->name = hf_slice_from(hf_mem_text(mem, name), name.len);
+        queue->next = seen->queues;
+        seen->queues = queue;
+    }
+    queue->waiting++;
+    return queue->name.ptr ? HF_OK : hf_err_nomem(err, "a queue");
+}
+
+static hf_status gate_look(const hf_turnstile *gate, hf_mem *mem, size_t most,
+                           hf_turnstile_seen *seen, hf_err *err)
+{
+    hf_slice key = gate_key(gate);
+    size_t waiting = hf_deadlines_count(gate->waiting);
+    hf_status st = HF_OK;
+
+    *seen = (hf_turnstile_seen){.next = seen->next,
+                                .rate = gate_is_rate(gate),
+                                .key = hf_slice_from(hf_mem_text(mem, key), key.len),
+                                .waiting = (int64_t)waiting};
+    if (!seen->key.ptr)
+        return hf_err_nomem(err, "a key");
+    for (size_t i = 0; !st && i < waiting && i < most; i++) {
+        const live_run *run = hf_deadlines_at(gate->waiting, i)->ref;
+
+        st = queue_count(seen, run->info.queue, mem, err);
+    }
+    return st;
+}
+
+hf_status hf_turnstile_look(const hf_core *core, int64_t namespace_key, hf_mem *mem,
+                            hf_turnstile_seen **out_seen, bool *io_exact, hf_err *err)
+{
+    size_t gates = LOOK_GATES;
+    size_t runs = LOOK_RUNS;
+    size_t at = 0;
+    hf_slice name;
+    void *item;
+    hf_status st = HF_OK;
+
+    *out_seen = NULL;
+    while (!st && hf_map_next(core->gates, &at, &name, &item)) {
+        const hf_turnstile *gate = item;
+        size_t waiting = hf_deadlines_count(gate->waiting);
+        hf_turnstile_seen *seen;
+
+        if (gate->namespace_key != namespace_key || !waiting)
+            continue;
+        *io_exact = *io_exact && gates && waiting <= runs;
+        if (!gates--)
+            return HF_OK;
+        seen = hf_mem_alloc(mem, sizeof(*seen));
+        if (!seen)
+            return hf_err_nomem(err, "a key");
+        seen->next = *out_seen;
+        *out_seen = seen;
+        st = gate_look(gate, mem, runs, seen, err);
+        runs -= waiting < runs ? waiting : runs;
+    }
+    return st;
 }
 
 hf_unit *hf_turnstile_clear(hf_core *core)

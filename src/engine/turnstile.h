@@ -41,6 +41,24 @@ void hf_turnstile_alarm(hf_core *core, int64_t key);
 /* Limits were declared: what stands before them asks again. */
 void hf_turnstile_declared(hf_core *core);
 
+/* A turnstile that runs wait at, for those who look. */
+typedef struct hf_turnstile_seen {
+    struct hf_turnstile_seen *next;
+    bool rate;
+    hf_slice key;
+    int64_t waiting;
+    struct hf_turnstile_queue {
+        struct hf_turnstile_queue *next;
+        hf_slice name;
+        int64_t waiting;
+    } * queues; /* whose runs they are */
+} hf_turnstile_seen;
+
+/* Those of a namespace, in `mem`; *io_exact becomes false when there are more of them than are
+   looked at, or more runs than are asked for their queues. */
+HF_NODISCARD hf_status hf_turnstile_look(const hf_core *core, int64_t namespace_key, hf_mem *mem,
+                                         hf_turnstile_seen **out_seen, bool *io_exact, hf_err *err);
+
 /* Slots that processes before this one left in a store that nobody else works on. */
 HF_NODISCARD hf_unit *hf_turnstile_clear(hf_core *core); /* NULL: no memory */
 

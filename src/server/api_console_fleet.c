@@ -1,6 +1,6 @@
-/* api_console_fleet.c: queues, workers and builds as the console shows them: the same facts as the
-   published routes have, and for each worker and build one sentence on whether it can be shut down.
- */
+/* api_console_fleet.c: queues, limits, workers and builds as the console shows them: the same facts
+   as the published routes have, and for each worker and build one sentence on whether it can be
+   shut down. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -260,6 +260,19 @@ void hf_api_console_queues(hf_api *api)
     hf_api_json(api, 200,
                 hf_json_(api->mem, "{'namespace': %s, 'queues': %p}", api->namespace,
                          (const void *)hf_value_finish(list)));
+}
+
+void hf_api_console_limits(hf_api *api)
+{
+    hf_value state = NULL;
+    hf_status st = hf_limits_state(api->server->engine, api->mem, &state);
+
+    if (st)
+        hf_api_status(api, st, hf_errmsg(api->server->engine));
+    else
+        hf_api_json(api, 200,
+                    hf_value_merge(api->mem,
+                                   hf_json_(api->mem, "{'namespace': %s}", api->namespace), state));
 }
 
 /* ---- builds */

@@ -51,6 +51,8 @@ START_TEST(pops_in_sorted_order)
         ck_assert_int_eq(hf_deadlines_push(queue, &all[i], NULL), HF_OK);
     }
     ck_assert_uint_eq(hf_deadlines_count(queue), MANY);
+    for (size_t i = 0; i < MANY; i++)
+        ck_assert_ptr_eq(hf_deadlines_at(queue, i)->ref, hf_deadlines_at(queue, i));
     qsort(sorted, MANY, sizeof(sorted[0]), pointers_order);
     for (size_t i = 0; i < MANY; i++) {
         ck_assert_ptr_eq(hf_deadlines_peek(queue), sorted[i]);

@@ -265,6 +265,16 @@ static hf_outcome glaze(hf_step *s)
     return hf_done(s, hf_json(s, "'glazed'"));
 }
 
+/* A job that takes its time: who comes behind it under its key waits as long. */
+static hf_outcome bake(hf_step *s)
+{
+    take_time((long)hf_int(hf_step_state(s), "ms", 0));
+    return hf_done(s, NULL);
+}
+
+static const hf_limit_def limits[] = {
+    {"oven", .at_once = 2}, {"flour", .allowed = 2, .per = 3600000}, {0}};
+
 static const hf_machine_def machines[] = {
     {"kiln", .initial = "load",
      .steps =
@@ -273,6 +283,7 @@ static const hf_machine_def machines[] = {
      .signals =
          (const hf_signal_def[]){{"fire", "degrees:int"}, {"discard", ""}, {"opened", ""}, {0}}},
     {"glaze", .initial = "glaze", .steps = (const hf_step_def[]){{"glaze", glaze}, {0}}},
+    {"bake", .job = bake},
     {0}};
 
 static const hf_signal_def decide_signals[] = {
@@ -319,6 +330,7 @@ int main(int argc, char **argv)
                         .queue = getenv("SITE_QUEUE"),
                         .workflows = workflows,
                         .machines = machines,
+                        .limits = limits,
                         .activities = activities};
 
     return hf_main(argc, argv, &app);

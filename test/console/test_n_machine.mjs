@@ -1,6 +1,7 @@
 // A step machine on the pages: its steps by their names, what it waits for, its inbox and its children.
-import { becomes, enter, openRun, quiet, send } from "./browser.mjs";
-import { equal, test } from "./cases.mjs";
+import { barriers, becomes, enter, follow, openRun, quiet, send, settled } from "./browser.mjs";
+import { equal, ok, test } from "./cases.mjs";
+import { until } from "./site.mjs";
 
 test("a step machine shows its steps, what it waits for, its inbox and its children by name", async ({ site, browser, shots }) => {
   await site.start("kiln", "kiln-1", {}, { task_queue: "office" });
@@ -46,6 +47,48 @@ test("a step machine shows its steps, what it waits for, its inbox and its child
   await children.getByRole("link").first().click();
   await becomes(page, "completed");
   await page.getByText("glaze", { exact: true }).first().waitFor();
+  quiet(page);
+  await page.context().close();
+});
+
+test("limits tell what is taken by whom, what is left, and how many runs of a queue wait", async ({ site, browser, shots }) => {
+  const page = await enter(browser, site);
+  const limits = async () => Object.fromEntries((await site.ask("GET", "console/api/limits")).limits.map((one) => [one.key, one]));
+  const started = [];
+  const start = async (id, ms, more) => (await site.start("bake", id, { ms }, { task_queue: "office", ...more }), started.push(id));
+  for (const n of [1, 2, 3, 4, 5]) await start(`oven-${n}`, 15000, { concurrency_key: "oven:north" });
+  for (const n of [1, 2, 3]) await start(`flour-${n}`, 0, { rate_limit: "flour" });
+  await until(async () => {
+    const { "oven:north": oven, flour } = await limits();
+    return oven?.taken.length === 2 && oven.waiting === 3 && flour?.waiting === 1;
+  }, 20, "they wait");
+  await follow(page, "queues");
+  await settled(page, "Queues");
+  const table = page.getByRole("table", { name: "Limits", exact: true });
+  const row = (key) => table.getByRole("row").filter({ has: page.getByText(key, { exact: true }) }).first();
+  const cells = async (key) => (await row(key).getByRole("cell").allInnerTexts()).map((text) => text.replace(/\s+/g, " "));
+  equal((await cells("oven:north")).slice(1), ["concurrency key", "2 at once", "2 of 2 taken", "3", "office"], "the key");
+  equal((await cells("oven")).slice(1), ["concurrency key", "2 at once", "0 of 2 taken", "0", "none now"], "another of the limit");
+  equal((await cells("flour")).slice(1, 3), ["rate limit", "2 in 1 h"], "the rate");
+  ok(/^0(\.\d+)? of 2 left, full in/.test((await cells("flour"))[3]), "tokens that are left: " + (await cells("flour"))[3]);
+  await page.getByRole("button", { name: "oven:north" }).press("Enter");
+  const slots = page.getByRole("table", { name: "Slots of oven:north" });
+  equal(await slots.getByRole("link", { name: /^oven-\d$/ }).count(), 2, "runs that have the slots");
+  ok(page.url().includes("limit=concurrency+oven%3Anorth"), "what is open is in the address: " + page.url());
+  for (const theme of ["light", "dark"]) {
+    await page.emulateMedia({ colorScheme: theme });
+    equal(await barriers(page), [], "axe in " + theme);
+    await page.screenshot({ path: `${shots}/limits-${theme}.png`, fullPage: true });
+  }
+  await page.setViewportSize({ width: 390, height: 844 });
+  ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "the page scrolls sideways at 390 px");
+  await page.screenshot({ path: shots + "/limits-390.png", fullPage: true });
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await page.getByRole("link", { name: /^4\sruns of office wait before limits$/ }).click();
+  await page.getByText(/^Of queue office; 1\sother hidden\.$/).waitFor();
+  equal(await table.getByText("oven", { exact: true }).count(), 0, "a limit that has nothing to do with it");
+  for (const id of started) await site.ask("POST", `api/workflows/${id}/terminate`, {}).catch(() => {});
+  await until(async () => !(await limits())["oven:north"]?.waiting, 30, "nobody waits");
   quiet(page);
   await page.context().close();
 });

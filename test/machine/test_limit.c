@@ -9,6 +9,7 @@
 #include "engine/engine_impl.h"
 #include "holdfast/holdfast.h"
 #include "holdfast/host.h"
+#include "holdfast/view.h"
 #include "lib/kit.h"
 
 /* ---- the application */
@@ -359,6 +360,77 @@ HF_BOTH_ENGINES(sm63_a_held_key_delays_no_other)
     hf_kit_sql(d, "UPDATE slot SET lease_until_us = 1 WHERE run IN (77, 78)");
     hf_kit_ok(d, hf_test_advance(d, 1000));
     ck_assert_int_eq(hf_kit_number(d, "SELECT count(*) FROM run WHERE closed_us IS NULL"), 0);
+    hf_kit_close(d);
+}
+
+static hf_value limit_of(hf_value state, const char *key)
+{
+    hf_value list = hf_get(state, "limits");
+
+    for (size_t i = 0; i < hf_len(list); i++)
+        if (strcmp(hf_str(hf_at(list, i), "key", ""), key) == 0)
+            return hf_at(list, i);
+    ck_abort_msg("%s is not among the limits", key);
+    return NULL;
+}
+
+/* What steps stand before is told: what was declared, who has it until when, what is left, and how
+   many wait at which queue. */
+HF_BOTH_ENGINES(limits_are_shown)
+{
+    hf_engine *d = open_kit(kind);
+    hf_mem *mem = hf_mem_of_engine(d);
+    hf_value out = NULL;
+    hf_value one;
+
+    hf_kit_ok(d, hf_limits_state(d, mem, &out));
+    ck_assert_uint_eq(hf_len(hf_get(out, "limits")), 3); /* those that are declared */
+    one = limit_of(out, "tick");
+    ck_assert_str_eq(hf_str(one, "kind", ""), "rate");
+    ck_assert_int_eq(hf_int(one, "limit.burst", 0), 3);
+    ck_assert_int_eq((int)hf_num(one, "tokens", 0), 3);
+    hf_kit_ok(d, hf_start(d, "door", NULL, .id = "in"));
+    hf_kit_ok(d, hf_test_drain(d));
+    hf_kit_sql(d, "INSERT INTO slot (namespace, key, number, run, owner, lease_until_us) "
+                  "SELECT i.namespace, 'pair:x', 0, i.current_run, 'somebody', 4000000000000000 "
+                  "FROM instance i WHERE i.id = 'in'");
+    hf_kit_sql(d, "INSERT INTO slot (namespace, key, number, run, owner, lease_until_us) "
+                  "SELECT key, 'pair:x', 1, 78, 'somebody', 4000000000000000 FROM namespace");
+    for (int i = 0; i < 3; i++)
+        hf_kit_ok(
+            d, hf_start(d, "note", NULL, .queue = i ? "near" : NULL, .concurrency_key = "pair:x"));
+    for (int i = 0; i < 4; i++)
+        hf_kit_ok(d, hf_start(d, "note", NULL, .rate_limit = "tick"));
+    hf_kit_ok(d, hf_test_drain(d));
+    hf_kit_ok(d, hf_test_advance(d, 500));
+    hf_kit_ok(d, hf_limits_state(d, mem, &out));
+    ck_assert(hf_bool(out, "exact", false));
+    one = limit_of(out, "pair:x");
+    ck_assert_str_eq(hf_str(one, "kind", ""), "concurrency");
+    ck_assert_str_eq(hf_str(one, "limit.name", ""), "pair");
+    ck_assert_int_eq(hf_int(one, "slots", 0), 2);
+    ck_assert_uint_eq(hf_len(hf_get(one, "taken")), 2);
+    ck_assert_str_eq(hf_str(one, "taken.0.workflow_id", ""), "in");
+    ck_assert_str_eq(hf_str(one, "taken.0.owner", ""), "somebody");
+    ck_assert_str_eq(hf_str(one, "taken.0.until", ""), "2096-10-02T07:06:40.000000Z");
+    ck_assert_ptr_null(hf_str(one, "taken.1.run_id", NULL));
+    ck_assert_int_eq(hf_int(one, "waiting", 0), 3);
+    ck_assert_uint_eq(hf_len(hf_get(one, "queues")), 2);
+    for (size_t i = 0; i < 2; i++) {
+        bool near = strcmp(hf_str(hf_at(hf_get(one, "queues"), i), "name", ""), "near") == 0;
+
+        ck_assert_int_eq(hf_int(hf_at(hf_get(one, "queues"), i), "waiting", 0), near ? 2 : 1);
+        ck_assert_int_eq(hf_int(hf_at(hf_get(one, "queues"), i), "taken", -1), near ? 0 : 1);
+    }
+    one = limit_of(out, "tick");
+    ck_assert_int_eq(hf_int(one, "waiting", 0), 1);
+    ck_assert_int_eq((int)(hf_num(one, "tokens", 0) * 10 + 0.5), 5);
+    ck_assert_str_ne(hf_str(one, "full_at", ""), "");
+    hf_kit_sql(d, "UPDATE slot SET lease_until_us = 1");
+    hf_kit_ok(d, hf_test_advance(d, 10000));
+    hf_kit_ok(d, hf_limits_state(d, mem, &out));
+    ck_assert_uint_eq(hf_len(hf_get(out, "limits")), 3);
+    ck_assert_int_eq(hf_int(limit_of(out, "tick"), "waiting", -1), 0);
     hf_kit_close(d);
 }
 
@@ -723,8 +795,9 @@ HF_PG_SUITE_MAIN(
     HF_WAYS(a_repetition_takes_tokens_again), HF_BOTH(slots_are_renewed),
     HF_BOTH(sm64_who_is_woken_waits_for_the_slot), HF_BOTH(a_key_is_kept_until_it_is_given_up),
     HF_WAYS(sm63_a_full_key_delays_no_other), HF_BOTH_SLOW(sm63_a_held_key_delays_no_other, 300),
-    HF_WAYS(a_burst_is_what_a_bucket_holds), HF_WAYS(weights_take_so_many_tokens),
-    HF_BOTH(a_job_of_another_queue), HF_WAYS(sm64_a_park_gives_the_slot_back),
-    HF_BOTH(slots_have_leases), HF_BOTH(namespaces_have_keys_of_their_own),
-    HF_BOTH_SLOW(sm61_more_runs_than_the_window, 600), HF_WAYS(unknown_limits_are_refused),
-    HF_WAYS(declared_limits_outlive_a_crash), {bad_definitions_are_refused, 0})
+    HF_BOTH(limits_are_shown), HF_WAYS(a_burst_is_what_a_bucket_holds),
+    HF_WAYS(weights_take_so_many_tokens), HF_BOTH(a_job_of_another_queue),
+    HF_WAYS(sm64_a_park_gives_the_slot_back), HF_BOTH(slots_have_leases),
+    HF_BOTH(namespaces_have_keys_of_their_own), HF_BOTH_SLOW(sm61_more_runs_than_the_window, 600),
+    HF_WAYS(unknown_limits_are_refused), HF_WAYS(declared_limits_outlive_a_crash),
+    {bad_definitions_are_refused, 0})

@@ -19,6 +19,18 @@ static const hf_app app = {
             {0}},
     .activities = (const hf_activity_def[]){{.name = "echo", .run = hf_echo}, {0}}};
 
+static void limits_register(hf_site *site, const char *worker)
+{
+    char body[320];
+
+    (void)snprintf(body, sizeof(body),
+                   "{\"worker_id\":\"%s\",\"task_queue\":\"far\",\"runtime\":\"test\","
+                   "\"limits\":[{\"name\":\"door\",\"at_once\":2},"
+                   "{\"name\":\"mail\",\"allowed\":5,\"per_ms\":1000}]}",
+                   worker);
+    (void)hf_site_expect(site, "POST", "/api/worker/register", body, 200);
+}
+
 static void worker_register(hf_site *site, const char *worker, const char *queue, const char *build)
 {
     char body[320];
@@ -198,12 +210,35 @@ HF_BOTH_ENGINES(queues_and_leases_are_counted)
     hf_site_close(&site);
 }
 
+/* Limits of programs behind the server, with what is left of them, in their namespace alone. */
+HF_BOTH_ENGINES(declared_limits_are_listed)
+{
+    hf_site site;
+    hf_value page;
+
+    hf_site_open(&site, kind, &app, (hf_server_options){0});
+    (void)hf_site_expect(&site, "POST", "/api/namespaces", "{\"name\":\"other\"}", 201);
+    limits_register(&site, "w1");
+    page = hf_site_expect(&site, "GET", "/console/api/limits", NULL, 200).body;
+    ck_assert_uint_eq(hf_len(hf_get(page, "limits")), 2);
+    ck_assert_str_eq(hf_str(page, "limits.0.key", ""), "door");
+    ck_assert_int_eq(hf_int(page, "limits.0.slots", 0), 2);
+    ck_assert_uint_eq(hf_len(hf_get(page, "limits.0.taken")), 0);
+    ck_assert_str_eq(hf_str(page, "limits.1.kind", ""), "rate");
+    ck_assert_int_eq(hf_int(page, "limits.1.limit.per_ms", 0), 1000);
+    ck_assert_int_eq((int)hf_num(page, "limits.1.tokens", 0), 5);
+    ck_assert(hf_bool(page, "exact", false));
+    page = hf_site_ask(&site, "GET", "/console/api/limits", "X-Namespace: other\r\n", NULL).body;
+    ck_assert_uint_eq(hf_len(hf_get(page, "limits")), 0);
+    hf_site_close(&site);
+}
+
 /* Who may read reads all of it, in the namespaces that are his; unknown parameters are refused. */
 START_TEST(roles_and_namespaces_hold)
 {
-    static const char *const paths[] = {"/console/api/types", "/console/api/types/remote",
-                                        "/console/api/queues", "/console/api/workers",
-                                        "/console/api/builds"};
+    static const char *const paths[] = {"/console/api/types",   "/console/api/types/remote",
+                                        "/console/api/queues",  "/console/api/limits",
+                                        "/console/api/workers", "/console/api/builds"};
     hf_site site;
 
     hf_site_open(&site, HF_ENGINE_SQLITE, &app, (hf_server_options){.auth = {HF_AUTH_TOKEN, {0}}});
@@ -262,4 +297,5 @@ HF_BOTH_ENGINES(namespaces_do_not_see_each_other)
 
 HF_PG_SUITE_MAIN("server/console_fleet", HF_BOTH(types_are_counted),
                  HF_BOTH(a_build_says_why_it_has_to_stay), HF_BOTH(queues_and_leases_are_counted),
-                 {roles_and_namespaces_hold, 0}, HF_BOTH(namespaces_do_not_see_each_other))
+                 HF_BOTH(declared_limits_are_listed), {roles_and_namespaces_hold, 0},
+                 HF_BOTH(namespaces_do_not_see_each_other))

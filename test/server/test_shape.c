@@ -360,6 +360,7 @@ static const row run_rows[] = {
     {HF_ROUTE_CONSOLE_TYPES, "/console/api/types", NULL, 200, NULL, "types.0.type", NULL, ASKS},
     {HF_ROUTE_CONSOLE_TYPE, "/console/api/types/order", NULL, 200, NULL, "type kind", NULL, ASKS},
     {HF_ROUTE_CONSOLE_QUEUES, "/console/api/queues", NULL, 200, NULL, "queues", NULL, ASKS},
+    {HF_ROUTE_CONSOLE_LIMITS, "/console/api/limits", NULL, 200, NULL, "limits exact", NULL, ASKS},
     {HF_ROUTE_CONSOLE_WORKERS, "/console/api/workers", NULL, 200, NULL, "workers", NULL, ASKS},
     {HF_ROUTE_CONSOLE_BUILDS, "/console/api/builds", NULL, 200, NULL, "builds", NULL, ASKS},
     {HF_ROUTE_PREFERENCE_PUT, "/console/api/me/preferences/runs", "{'value':{'dense':true}}", 200,

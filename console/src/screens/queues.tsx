@@ -3,14 +3,15 @@ import { at as url, get, post } from "../lib/api";
 import { duration, many, number } from "../lib/format";
 import { useData } from "../lib/live";
 import { href } from "../lib/router";
-import { readOnly } from "../lib/session";
+import { has, readOnly } from "../lib/session";
 import { shell } from "../lib/shell";
 import { token } from "../run/query";
-import { Age, Button, Empty, PageHead, Status } from "../ui/basic";
+import { Age, Button, Empty, Fault, PageHead, Status } from "../ui/basic";
 import { askFor } from "../ui/form";
 import { Meter } from "../ui/meter";
 import { Asked, Card } from "../ui/part";
 import { Table, type Column } from "../ui/table";
+import { LimitCard, waitingAt, type Limits } from "./limits";
 
 function turn(queue: any) {
   const action = queue.paused_at ? "resume" : "pause";
@@ -50,7 +51,7 @@ function State({ of: queue }: { of: any }) {
   return alone(queue) ? <Status of="failed" word="no worker" /> : queue.backlog ? <Status of="waiting" word="working it off" /> : <Status of="completed" word="all taken" />;
 }
 
-const COLUMNS = (most: number): Column<any>[] => [
+const COLUMNS = (most: number, limits: Limits | null): Column<any>[] => [
   {
     head: "Queue",
     look: "b nw",
@@ -80,6 +81,25 @@ const COLUMNS = (most: number): Column<any>[] => [
       <span title={KINDS.filter(([kind]) => queue.ready?.[kind]).map(([kind, word]) => `${number(queue.ready[kind])} ${word}`).join(", ")}>{number(queue.backlog)}</span>
     ),
   },
+  ...(limits?.limits.length
+    ? [
+        {
+          head: "Before limits",
+          look: "num",
+          by: (queue: any) => waitingAt(limits, queue.name),
+          cell: (queue: any) => {
+            const n = waitingAt(limits, queue.name);
+            return n ? (
+              <a href={href(["queues"], { before: queue.name })} aria-label={`${many(n, "run")} of ${queue.name} wait before limits`}>
+                {number(n)}
+              </a>
+            ) : (
+              <span class="d">0</span>
+            );
+          },
+        },
+      ]
+    : []),
   { head: "In hand", look: "num", by: (queue) => queue.in_flight, cell: (queue) => number(queue.in_flight) },
   {
     head: "Oldest",
@@ -103,6 +123,7 @@ const COLUMNS = (most: number): Column<any>[] => [
 
 export function Queues() {
   const asked = useData("queues", (stop) => get("queues", {}, stop), ["metrics", "workers", "list"]);
+  const limits = useData<Limits>(has("limits") ? "limits" : null, (stop) => get("limits", {}, stop), ["metrics", "workers", "list"]);
   const queues: any[] = asked.data?.queues ?? [];
   const idle = queues.filter(alone).length;
   return (
@@ -117,10 +138,14 @@ export function Queues() {
               </Empty>
             </Card>
           ) : (
-            <Card label="Queues" scroll>
-              <Table label="Queues" columns={COLUMNS(Math.max(1, ...queues.map((queue) => queue.demand)))} rows={queues} id={(queue) => queue.name} />
-              <div class="selbar d sm">Demand is what waits and what is in hand: the number that an autoscaler needs.</div>
-            </Card>
+            <div class="stack">
+              <Card label="Queues" scroll>
+                <Table label="Queues" columns={COLUMNS(Math.max(1, ...queues.map((queue) => queue.demand)), limits.data)} rows={queues} id={(queue) => queue.name} />
+                <div class="selbar d sm">Demand is what waits and what is in hand: the number that an autoscaler needs.</div>
+              </Card>
+              {limits.fault && <Fault of={limits.fault} again={limits.again} what="The limits could not be read." />}
+              {limits.data && <LimitCard of={limits.data} />}
+            </div>
           )
         }
       </Asked>
